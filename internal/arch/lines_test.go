@@ -14,7 +14,6 @@ import (
 // until you do.
 func unwrapped() []string {
 	return []string{
-		"internal/decide",
 		"internal/engine",
 		"internal/explore",
 	}

@@ -14,8 +14,8 @@ import (
 
 // lookedAway is a decision of a task in a state that cannot be compared because it was not looked at.
 func lookedAway(state task.Status, parts ...string) replay.Difference {
-	return replay.Difference{Event: 3, Type: history.StatusChanged, Why: "nobody looked at " + strings.Join(parts,
-		", "), Reason: "nobody looked at it", State: state, Parts: parts}
+	return replay.Difference{Event: 3, Type: history.StatusChanged, Why: "no one looked at " + strings.Join(parts,
+		", "), Reason: "no one looked at it", State: state, Parts: parts}
 }
 
 func TestReplay_countsWhatCannotBeToldByReasonStateAndPart(t *testing.T) {
@@ -39,10 +39,10 @@ func TestReplay_countsWhatCannotBeToldByReasonStateAndPart(t *testing.T) {
 	}
 	said, err := tell("other.yml", false)
 	want := `CANNOT BE COMPARED  STATE     WHY                                  TASKS
-8                   working   nobody looked at it: a.json          aaa, bbb, ccc and 1 more
+8                   working   no one looked at it: a.json          aaa, bbb, ccc and 1 more
 4                   planning  a text is lost                       aaa, bbb, ccc and 1 more
-1                   review    nobody looked at it: a.json          eee
-1                   working   nobody looked at it: a.json, b.json  eee
+1                   review    no one looked at it: a.json          eee
+1                   working   no one looked at it: a.json, b.json  eee
 5 tasks, 0 decisions made again: 0 came out the same, 0 otherwise, 14 cannot be compared
 left out: 3 tasks of other workflows (build 1, classic 2); one that is named is looked at whatever its workflow
 `
@@ -64,7 +64,7 @@ left out: 3 tasks of other workflows (build 1, classic 2); one that is named is 
 		t.Fatalf("%v: %s", err, said)
 	}
 	if g := answer.Groups[0]; g.Count != 8 || g.Tasks != 4 || strings.Join(g.IDs, " ") != "aaa bbb ccc" ||
-		g.Part != "a.json" || g.State != "working" || g.Reason != "nobody looked at it" {
+		g.Part != "a.json" || g.State != "working" || g.Reason != "no one looked at it" {
 		t.Errorf("the first group is %+v", g)
 	}
 }

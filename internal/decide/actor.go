@@ -7,7 +7,8 @@ import (
 	"orange/internal/task"
 )
 
-// Denied is the refusal of somebody who may not ask about a task; an empty id stands for no task in particular.
+// Denied is the refusal of a caller who may not ask about a task. An empty id means that the request is about no task
+// in particular.
 func Denied(id, found, want string) *rejection.Rejection {
 	message := "cannot act here"
 	if id != "" {
@@ -19,8 +20,9 @@ func Denied(id, found, want string) *rejection.Rejection {
 
 const conditionWho = "who asks"
 
-// Person judges a caller that has no seat: it is a person, unless its process is one that only an agent has. What
-// an agent starts without its seat, or has the terminal server start, would ask in a person's name otherwise.
+// Person judges a caller that has no seat. The caller is a person, unless its process is one that only an agent has.
+// Without this check, a program that an agent starts without its seat, or through the terminal server, could ask in a
+// person's name.
 func Person(id string, c task.Caller) error {
 	if found := noPerson(c); found != "" {
 		return Denied(id, found, wantPerson(c))
@@ -28,7 +30,7 @@ func Person(id string, c task.Caller) error {
 	return nil
 }
 
-// noPerson is what shows that a caller without a seat is no person; empty where nothing does.
+// noPerson returns the evidence that a caller without a seat is not a person; empty if there is none.
 func noPerson(c task.Caller) string {
 	switch {
 	case c.Task != "":
@@ -44,10 +46,10 @@ func wantPerson(c task.Caller) string {
 		"from a terminal of their own: %s leads there from an agent's window", c.Back)
 }
 
-// Home judges who may do what is about the whole home and not about one task: a person. An agent that could would
-// change the rules that it is judged by, adopt tasks of its own making, or stand in the place of whoever watches
-// over it. Role is that of the agent that the caller is, or is below; empty where it is none. A seat is an
-// agent's, whatever it is worth by now.
+// Home judges who may change the whole home rather than one task: only a person may. An agent that could would change
+// the rules that Orange judges it by, adopt tasks that it made up, or take the place of the person who supervises it.
+// Role is the role of the agent that calls or that started the caller; empty if there is none. A seat belongs to an
+// agent, even if it is no longer valid.
 func Home(what string, c task.Caller, role string) error {
 	found, want := noPerson(c), wantPerson(c)
 	switch {

@@ -136,7 +136,7 @@ func tempered(rt *rapid.T) temper003 {
 	}
 }
 
-// wander is one step of anybody: something is written, then somebody asks, or an agent ends.
+// wander is one random step: a file changes, then a caller asks for a move, or an agent ends.
 func (w *build003) wander(rt *rapid.T, temper temper003, reached *reach003) {
 	state, _ := w.def.State(w.task.Status)
 	row, req := w.wish(rt, temper)
@@ -167,7 +167,8 @@ func (w *build003) wander(rt *rapid.T, temper temper003, reached *reach003) {
 	}
 }
 
-// wish draws a row out of the task's status, with the request for it; now and then the request of somebody astray.
+// wish picks a row out of the task's status, with a request for it; sometimes a caller that the row does not name
+// makes the request.
 func (w *build003) wish(rt *rapid.T, temper temper003) (row003, task.Request) {
 	req := task.Request{Task: "T1", To: task.Status(rapid.SampledFrom(chain003).Draw(rt, "to")), Reason: "so it is"}
 	role := rapid.SampledFrom(slices.DeleteFunc(slices.Clone(roles003), func(r string) bool {

@@ -16,7 +16,7 @@ import (
 // The tests of this file guard what was chosen where the documents disagree or say nothing: the table of choices
 // in docs/conformance.md.
 
-// Both refuse; the guard's code is told, and the gate's detail with it.
+// Both refuse: the rejection has the guard's code, and includes the gate's detail.
 func TestAGuardIsJudgedBeforeTheGate(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"default", "classic"} {
@@ -88,8 +88,8 @@ func TestStuck_isLeftByAPersonAlone(t *testing.T) {
 	}
 }
 
-// By review the worker of default lives on and is told, and the session of classic ends; by crash the reviewer is
-// ended, and the worker told or started, whatever guard and gate the declared edge has.
+// By review, the worker of default lives on and gets a notice, and the session of classic ends. By crash, the
+// reviewer is ended, and the worker gets a notice or starts, whatever guard and gate the declared edge has.
 func TestStuck_isEnteredByReviewAndByCrashEachInItsWay(t *testing.T) {
 	t.Parallel()
 	for name, hooks := range map[string]string{"default": "kill_reviewer notify_worker", "classic": "kill_session"} {

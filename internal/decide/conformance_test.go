@@ -44,8 +44,8 @@ func (r row) story() string {
 	return "testdata/stories/" + strings.NewReplacer("/", "-", "->", "-to-").Replace(r.name) + ".txt"
 }
 
-// bookOf finds the book that a row or a story belongs to, by the beginning of its name.
-// Rows that a workflow adds begin with its name; stories of no row are told with default.
+// bookOf finds the book that a row or a story belongs to, by the beginning of its name. Rows that a workflow adds
+// begin with its name; stories that belong to no row use default.
 func bookOf(name string) book {
 	plain := strings.ReplaceAll(name, "/", "-")
 	found := books[0]
@@ -58,7 +58,7 @@ func bookOf(name string) book {
 	return found
 }
 
-// has says whether a row is one of the book's: of its document, or one that its workflow adds.
+// has reports whether a row is one of the book's: of its document, or one that its workflow adds.
 func (b book) has(r row) bool {
 	return bookOf(r.name).name == b.name || strings.HasPrefix(r.name, b.workflow+"/")
 }
@@ -227,8 +227,8 @@ func needed(r row, edge *workflow.Transition) []string {
 		switch {
 		case slices.Contains(edge.By, role):
 			want = append(want, fmt.Sprintf("moved %s -> %s by %s\n", r.from, r.to, role))
-		case restarts: // whoever may not take it finds the task where they want it
-			want = append(want, "# whoever may not begin it anew is told that the task is there already\n")
+		case restarts: // a role that may not take it finds the task where it wants it
+			want = append(want, "# an actor that may not begin it again finds the task there already\n")
 		default:
 			want = append(want, fmt.Sprintf("who may ask: found the role %q", role))
 		}
@@ -267,7 +267,7 @@ func needed(r row, edge *workflow.Transition) []string {
 			continue
 		}
 		want = append(want, "refused gate_unmet", "found no such section", "found an empty section",
-			"found no readable document", "stands 2 times")
+			"found no readable document", "is there 2 times")
 		if len(p.Fields) > 0 {
 			want = append(want, "found none of these labels")
 		}

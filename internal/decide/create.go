@@ -13,7 +13,7 @@ import (
 	"orange/internal/workflow"
 )
 
-// Create judges the birth of a task in a status. The task comes in with everything but its status.
+// Create judges the creation of a task in a status. The given task has everything but its status.
 func Create(def *workflow.Definition, t task.Task, status task.Status, actor task.Actor, now time.Time) (
 	record.Change, error) {
 	birth, allowed := def.Birth(status)
@@ -31,7 +31,7 @@ func Create(def *workflow.Definition, t task.Task, status task.Status, actor tas
 	return createdIn(def, t, birth, actor, now)
 }
 
-// CreateFromPlan judges the birth of a task that is made from a plan file.
+// CreateFromPlan judges the creation of a task from a plan file.
 func CreateFromPlan(def *workflow.Definition, t task.Task, actor task.Actor, now time.Time) (record.Change, error) {
 	if def.PlanFile == nil {
 		return record.Change{}, &rejection.Rejection{
@@ -65,8 +65,9 @@ func createdIn(def *workflow.Definition, t task.Task, birth workflow.Birth, acto
 		event}}, nil
 }
 
-// Start judges whether whoever makes a task has it started at once. A task that is made and then
-// not started would be one that its maker makes again. An agent that could start others would start them without end.
+// Start judges whether the creator of a task may have it started at once. Orange asks before it creates the task: if
+// it created one and then refused to start it, the creator would create another. An agent that could start other
+// agents could do so without end.
 func Start(def *workflow.Definition, t task.Task, actor task.Actor) error {
 	to, err := SpawnTarget(def, t)
 	if err != nil {
@@ -83,12 +84,12 @@ func Start(def *workflow.Definition, t task.Task, actor task.Actor) error {
 		return startDenied(to, actor, "create it with --no-spawn; a person starts it (orange task spawn)")
 	}
 	if !slices.Contains(Open(def, t, actor), to) {
-		return startDenied(to, actor, "create it with --no-spawn; whoever may start it does (orange task spawn)")
+		return startDenied(to, actor, "create it with --no-spawn; have someone start it who may (orange task spawn)")
 	}
 	return nil
 }
 
-// Delete judges who may have a task forgotten: an agent that could would undo its own history.
+// Delete judges who may delete a task. An agent may not: it would erase its own history.
 func Delete(t task.Task, actor task.Actor) error {
 	if actor.Role == task.RoleHuman {
 		return nil
@@ -102,14 +103,15 @@ func Delete(t task.Task, actor task.Actor) error {
 
 func startDenied(to task.Status, actor task.Actor, want string) *rejection.Rejection {
 	return &rejection.Rejection{
-		Code: rejection.ActorDenied, To: to, Message: fmt.Sprintf("cannot create a task that is started at once, in %q", to),
+		Code: rejection.ActorDenied, To: to,
+		Message: fmt.Sprintf("cannot create a task that is started at once, in %q", to),
 		Details: []rejection.Detail{{Condition: "who starts a task", Found: fmt.Sprintf("the role %q", actor.Name()),
 			Want: want}},
 	}
 }
 
-// SpawnTarget is where starting a task leads: the workflow's own word, or else the first edge out of the initial state
-// that starts an agent and whose guards hold.
+// SpawnTarget is where starting a task leads: the move that the workflow declares for it, or else the first edge out
+// of the initial state that starts an agent and whose guards hold.
 func SpawnTarget(def *workflow.Definition, t task.Task) (task.Status, error) {
 	if to, said := def.Move(workflow.MoveSpawn); said {
 		return to, nil
@@ -123,10 +125,10 @@ func SpawnTarget(def *workflow.Definition, t task.Task) (task.Status, error) {
 	return "", noMove(def, t, workflow.MoveSpawn)
 }
 
-// Passes says whether the guards of an edge out of the task's status hold.
+// Passes reports whether the guards of an edge out of the task's status hold.
 func Passes(edge *workflow.Transition, t task.Task) bool { return guardsHold(edge.When, t, edge) }
 
-// guardsHold looks at guards as those of an edge see the task's counters; the edge may be nil.
+// guardsHold reports whether guards hold for the counters as a guard of the edge sees them; the edge may be nil.
 func guardsHold(guards []workflow.Guard, t task.Task, edge *workflow.Transition) bool {
 	for _, g := range guards {
 		if !g.Holds(counted(t, edge, g.Field)) {
@@ -136,13 +138,13 @@ func guardsHold(guards []workflow.Guard, t task.Task, edge *workflow.Transition)
 	return true
 }
 
-// Started reports whether a command that starts a task finds it started: a transition from its status to itself would
-// start it again.
+// Started reports whether a command that starts a task finds it already started: a transition from its status to
+// itself would start it again.
 func Started(t task.Task, command string, to task.Status) bool {
 	return command == workflow.MoveSpawn && t.Status == to && t.Workspace != ""
 }
 
-// MoveTarget is where a command leads. A command that the workflow has no move for is a *Rejection.
+// MoveTarget is where a command leads. If the workflow has no move for the command, the error is a *Rejection.
 func MoveTarget(def *workflow.Definition, t task.Task, command string) (task.Status, error) {
 	if command == workflow.MoveSpawn {
 		return SpawnTarget(def, t)
@@ -162,7 +164,8 @@ func noMove(def *workflow.Definition, t task.Task, command string) *rejection.Re
 	}
 }
 
-// AtWork refuses wishes for a task whose agent is at work where they would send it: nobody waits there to be told them.
+// AtWork refuses a request for changes of a task whose agent is already at work in the status that the request leads
+// to: that agent would not read the request.
 func AtWork(def *workflow.Definition, t task.Task, actor task.Actor) *rejection.Rejection {
 	return &rejection.Rejection{
 		Code: rejection.IllegalTransition, Task: t.ID, From: t.Status, To: t.Status, Open: Open(def, t, actor),
@@ -176,10 +179,11 @@ func AtWork(def *workflow.Definition, t task.Task, actor task.Actor) *rejection.
 	}
 }
 
-// NoWorkspace is why a move cannot be made now.
+// NoWorkspace says why a move cannot be made now.
 const NoWorkspace = "no workspace is free"
 
-// Queue is the change of a task that waits for a workspace: it stays where it is, marked with where it will go.
+// Queue is the change of a task that waits for a workspace: it stays in its status and notes the status that it will
+// move to.
 func Queue(def *workflow.Definition, t task.Task, to task.Status, actor task.Actor, now time.Time) record.Change {
 	before := t
 	t.QueuedFor, t.UpdatedAt = to, now
@@ -188,8 +192,8 @@ func Queue(def *workflow.Definition, t task.Task, to task.Status, actor task.Act
 	})
 }
 
-// Respawn judges starting the agent of the present status again. It is no transition: the status stays.
-// alive says whether the window of the state's role still has a living program.
+// Respawn judges starting the agent of the present status again. It is no transition: the status stays. Alive reports
+// whether the window of the state's role still has a living program.
 func Respawn(def *workflow.Definition, t task.Task, alive bool, actor task.Actor,
 	now time.Time) (record.Change, error) {
 	state, _ := def.State(t.Status)
@@ -231,7 +235,7 @@ func respawnHook(def *workflow.Definition, state workflow.State) task.Hook {
 	if state.Role == task.RoleWorker {
 		return h
 	}
-	h.Role = state.Role // one that the workflow names: it comes back as what the move into the state started
+	h.Role = state.Role // one that the workflow names: the respawn starts what the move into the state started
 	for i := range def.Transitions {
 		for _, first := range def.Transitions[i].Hooks {
 			if def.Transitions[i].To == state.Name && workflow.SpawnRole(first.Hook) == state.Role {
@@ -243,8 +247,8 @@ func respawnHook(def *workflow.Definition, state workflow.State) task.Hook {
 	return h
 }
 
-// Blocks says whether a caller of the role has to wait while the task is in a status: another agent is at work there.
-// A person waits only where agents go on by themselves.
+// Blocks reports whether a caller of the role has to wait while the task is in a status, because another agent is at
+// work there. A person waits only where agents continue without a person.
 func Blocks(def *workflow.Definition, status task.Status, role string) bool {
 	state, exists := def.State(status)
 	if !exists || state.Role == "" || state.Role == role {
@@ -253,10 +257,10 @@ func Blocks(def *workflow.Definition, status task.Status, role string) bool {
 	return role != task.RoleHuman || !def.Attended(status)
 }
 
-// Overtaken says which owed hooks a new step drops: those that would still start something.
-// What ends an agent or gives a workspace back stays owed, and so does what makes the workspace ready, as long as
-// the task keeps it and the step does not do so itself: no agent may be started in a workspace that still is as
-// another task left it.
+// Overtaken lists the pending hooks that a new step drops: those that would still start something. Hooks that end an
+// agent or give a workspace back stay pending. So do hooks that make the workspace ready, as long as the task keeps
+// it and the step does not make it ready itself: no agent may start in a workspace that is still as another task left
+// it.
 func Overtaken(owed []task.OwedHook, next record.Change) []int64 {
 	keeps := next.Task.Live && !makesReadyFirst(next.Hooks)
 	for _, h := range next.Hooks {
@@ -274,7 +278,7 @@ func Overtaken(owed []task.OwedHook, next record.Change) []int64 {
 	return out
 }
 
-// makesReadyFirst says whether a step makes the workspace ready before it starts anything.
+// makesReadyFirst reports whether a step makes the workspace ready before it starts anything.
 func makesReadyFirst(hooks []task.Hook) bool {
 	at := slices.IndexFunc(hooks, func(h task.Hook) bool {
 		class, _ := action.ClassOf(h.Action)
@@ -283,8 +287,8 @@ func makesReadyFirst(hooks []task.Hook) bool {
 	return at >= 0 && hooks[at].Action == action.AcquireWorkspace
 }
 
-// LeftAlone says what a person should know when a step drops the start of the very agent that its status needs,
-// and starts none itself; empty when that is not so.
+// LeftAlone describes, for a person, a step that drops the start of the very agent that its status needs and starts
+// none itself; empty if the step does not.
 func LeftAlone(def *workflow.Definition, owed []task.OwedHook, next record.Change) string {
 	state, _ := def.State(next.Task.Status)
 	if state.Role == "" || !next.Task.Live || starts(next.Hooks) {
@@ -307,7 +311,7 @@ func LeftAlone(def *workflow.Definition, owed []task.OwedHook, next record.Chang
 	return ""
 }
 
-// Waits says whether an owed hook must wait because one before it has failed.
+// Waits reports whether a pending hook must wait because an earlier one has failed.
 func Waits(failed []task.OwedHook, h task.OwedHook) bool {
 	class, known := action.ClassOf(h.Action)
 	if known && class == action.ClassApart {
@@ -321,19 +325,19 @@ func Waits(failed []task.OwedHook, h task.OwedHook) bool {
 	return false
 }
 
-// Back-off of failed hooks: the first wait, doubled with each attempt, up to the longest.
+// Back-off of failed hooks: the first wait doubles with each attempt, up to the longest.
 const (
 	firstBackOff   = 5 * time.Second
 	longestBackOff = 5 * time.Minute
 )
 
-// Later says whether a moment that was set by a back-off is still to come. One that is further away than any back-off
-// was set before the clock was: it is as good as past.
+// Later reports whether a time that a back-off set is still to come. A time further away than the longest back-off
+// comes from before someone changed the clock: it counts as past.
 func Later(at, now time.Time) bool {
 	return at.After(now) && !at.After(now.Add(longestBackOff))
 }
 
-// BackOff is how long a hook is left alone after its n-th failed attempt, counted from 1.
+// BackOff is how long a hook waits after its n-th failed attempt, counted from 1.
 func BackOff(attempts int) time.Duration {
 	wait := firstBackOff
 	for range attempts - 1 {

@@ -17,8 +17,8 @@ import (
 	"orange/internal/workflow"
 )
 
-// Exit judges an agent's death by the exit rules of the workflow. The answer is never a no: the death is at least
-// noted. Rules react to the death of the status's own role; that of another role is noted and moves nothing.
+// Exit judges an agent's death by the exit rules of the workflow. It never refuses: it at least notes the death.
+// Rules react to the death of the status's own role. The death of another role is noted and moves nothing.
 func Exit(def *workflow.Definition, t task.Task, ev Evidence, death task.Death, now time.Time) record.Change {
 	state, _ := def.State(t.Status)
 	x := exit{def: def, task: t, ev: ev, death: death, now: now}
@@ -40,7 +40,8 @@ func Exit(def *workflow.Definition, t task.Task, ev Evidence, death task.Death, 
 			if len(found.unmet) == 0 {
 				return x.advance(rule)
 			}
-			if lack := rejection.Reasons(found.unmet); !slices.Contains(missing, lack) { // several rules may ask for the same
+			// Several rules may ask for the same.
+			if lack := rejection.Reasons(found.unmet); !slices.Contains(missing, lack) {
 				missing = append(missing, lack)
 			}
 		case rule.Action == workflow.ActionCrash:
@@ -52,7 +53,7 @@ func Exit(def *workflow.Definition, t task.Task, ev Evidence, death task.Death, 
 	return x.note(x.deadText())
 }
 
-// exit is one death on its way to a change.
+// exit holds what the judgement of one death needs.
 type exit struct {
 	def   *workflow.Definition
 	task  task.Task
@@ -61,8 +62,8 @@ type exit struct {
 	now   time.Time
 }
 
-// mayGiveVerdict says whether what the dead agent left may count as its word. Anybody may have written a verdict and then
-// ended the agent whose verdict it would be.
+// mayGiveVerdict reports whether what the dead agent left may count as its verdict. Another process can write a
+// verdict and then end the agent that the verdict would come from.
 func (x *exit) mayGiveVerdict(rule *workflow.Rule) bool {
 	if end := x.death.Ending; end.Known && end.Status == 0 && end.Signal == 0 {
 		return true
@@ -70,8 +71,8 @@ func (x *exit) mayGiveVerdict(rule *workflow.Rule) bool {
 	return !TakesVerdict(x.def, x.task, rule)
 }
 
-// TakesVerdict says whether an exit rule with evidence rests on a verdict: one that it looks for itself, or one
-// that the move asks for to which it leads.
+// TakesVerdict reports whether an exit rule with evidence relies on a verdict: one that it looks for itself, or one
+// that the gate of its move asks for.
 func TakesVerdict(def *workflow.Definition, t task.Task, rule *workflow.Rule) bool {
 	parts := []workflow.Part{*rule.HasArtifact}
 	if to, found := RuleTarget(def, t, rule); found {
@@ -95,7 +96,7 @@ func (x *exit) deadText() string {
 		"orange task respawn "+x.task.ID)
 }
 
-// event is what every answer begins with: the agent has stopped, how, and in which status.
+// event is the first event of every answer: the agent has stopped, how, and in which status.
 func (x *exit) event(kind, reason string) history.Event {
 	data := x.death.Data()
 	data[history.DataStatus] = string(x.task.Status)
@@ -105,7 +106,7 @@ func (x *exit) event(kind, reason string) history.Event {
 	}
 }
 
-// note ends the agent's seat and tells; a person is asked to look where attention is not empty.
+// note ends the agent's seat and records the death. If attention is not empty, it marks the task for a person.
 func (x *exit) note(attention string) record.Change {
 	t := x.task
 	t.UpdatedAt, t.StalledAt = x.now, time.Time{}
@@ -118,13 +119,14 @@ func (x *exit) note(attention string) record.Change {
 	}
 }
 
-// unstarted is no crash: the same would happen again however often it was tried, until a person mends the cause.
+// unstarted is not a crash: every attempt would fail in the same way until a person removes the cause.
 func (x *exit) unstarted() record.Change {
 	return x.note(fmt.Sprintf("the %s could not be started: %s; mend that, then: orange task respawn %s",
 		x.death.Role, x.death.Ending.Unstarted, x.task.ID))
 }
 
-// advance takes the rule's move as anybody's request would be taken. A move that is refused makes the death a crash.
+// advance requests the rule's move under the same conditions as any other request. If the move is refused, the death
+// counts as a crash.
 func (x *exit) advance(rule *workflow.Rule) record.Change {
 	to, found := RuleTarget(x.def, x.task, rule)
 	if !found {
@@ -135,8 +137,8 @@ func (x *exit) advance(rule *workflow.Rule) record.Change {
 	decision, err := Transition(x.def, x.task, x.ev, request, x.now)
 	var refused *rejection.Rejection
 	if errors.As(err, &refused) && refused.Moved {
-		// The verdict is about another commit than the present one: where the workflow has a way on for that, the
-		// agent is started anew.
+		// The verdict is about another commit than the present one. If the workflow has a transition for that, the
+		// agent starts again.
 		again := request
 		again.To, again.Reason = x.task.Status, reason+", about a commit that is not the tip any more"
 		if anew, no := Transition(x.def, x.task, x.ev, again, x.now); no == nil && anew.Moved {
@@ -152,14 +154,14 @@ func (x *exit) advance(rule *workflow.Rule) record.Change {
 	c.Events = []history.Event{x.event(history.AgentStopped, x.death.Name()+" has ended"), move}
 	c.DeadHook = x.death.Hook
 	if state, _ := x.def.State(to); state.Role == x.death.Role && !starts(c.Hooks) {
-		c.Task.Attention = fmt.Sprintf("%s has ended, and its task moved on to %q, where nobody is at work; "+
+		c.Task.Attention = fmt.Sprintf("%s has ended, and its task moved on to %q, where no agent is at work; "+
 			"start it again with %q",
 			x.death.Name(), to, "orange task respawn "+x.task.ID)
 	}
 	return c
 }
 
-// starts says whether hooks bring an agent to life, or see to it that one lives.
+// starts reports whether hooks start an agent, or ensure that one lives.
 func starts(hooks []task.Hook) bool {
 	for _, h := range hooks {
 		if h.Action == action.NotifyWorker || workflow.SpawnRole(h) != "" {
@@ -169,8 +171,8 @@ func starts(hooks []task.Hook) bool {
 	return false
 }
 
-// RuleTarget is where an exit rule with evidence leads; false where it leads nowhere. Its arms see the counters
-// as the guards of the move that they lead to do.
+// RuleTarget is where an exit rule with evidence leads; false if it leads nowhere. Its branches see the counters as
+// the guards of the move that they lead to see them.
 func RuleTarget(def *workflow.Definition, t task.Task, rule *workflow.Rule) (task.Status, bool) {
 	for _, branch := range rule.ThenWhen {
 		var over *workflow.Transition
@@ -195,7 +197,8 @@ func refusal(err error) string {
 	return rejection.Reasons(r.Details)
 }
 
-// crashRule is what the workflow says about crashes in a status; without a word they are counted and no more.
+// crashRule is what the workflow declares about crashes in a status. If it declares nothing, crashes are only
+// counted.
 func crashRule(def *workflow.Definition, status task.Status) *workflow.Rule {
 	for _, rule := range rulesOf(def, status) {
 		if rule.Action == workflow.ActionCrash {
@@ -205,14 +208,14 @@ func crashRule(def *workflow.Definition, status task.Status) *workflow.Rule {
 	return &workflow.Rule{Status: status, Action: workflow.ActionCrash}
 }
 
-// crash counts a crash. The one that reaches the rule's threshold moves the task where a person looks after it.
+// crash counts a crash. The crash that reaches the rule's threshold moves the task to where a person looks after it.
 func (x *exit) crash(rule *workflow.Rule, why string) record.Change {
 	t := x.task
 	count := t.Counters.Get(task.CrashCount) + 1
 	t.Counters = t.Counters.With(task.CrashCount, count)
 	t.UpdatedAt, t.StalledAt = x.now, time.Time{}
 	reason := x.death.Name() + " " + why
-	if !Revives(x.def, x.task) { // else it needs nobody
+	if !Revives(x.def, x.task) { // else it needs no person
 		t.Attention = fmt.Sprintf("crash %d: %s; start it again with %q", count, reason, "orange task respawn "+t.ID)
 	}
 	crashed := x.event(history.AgentCrashed, reason)
@@ -226,8 +229,8 @@ func (x *exit) crash(rule *workflow.Rule, why string) record.Change {
 	return c
 }
 
-// tooMany is where the crash leads that reaches the rule's threshold. Its arms see the counters as they are: a
-// crash is no failure.
+// tooMany is where a crash that reaches the rule's threshold leads. Its branches see the counters as they are: a
+// crash is not a failure.
 func tooMany(rule *workflow.Rule, t task.Task) task.Status {
 	for _, branch := range rule.ThenWhen {
 		if guardsHold(branch.When, t, nil) {
@@ -237,8 +240,8 @@ func tooMany(rule *workflow.Rule, t task.Task) task.Status {
 	return rule.Then
 }
 
-// escalate adds the move of the rule's threshold: an edge of its own that only the monitor takes, whatever guards
-// and gates a declared edge of the same pair has.
+// escalate adds the move of the rule's threshold. Only the monitor takes that edge, and the guards and gates of a
+// declared edge between the same states do not apply.
 func (x *exit) escalate(c *record.Change, to task.Status, count int) {
 	if _, exists := x.def.State(to); !exists {
 		return // the task stays, with its attention mark: the workflow has no place for it
@@ -259,8 +262,8 @@ func (x *exit) escalate(c *record.Change, to task.Status, count int) {
 	})
 }
 
-// escalationHooks are those of the declared edge where it starts an agent or ends the task. Elsewhere a reviewer
-// is ended, and the worker is told: one that has died is started with the prompt of the status that it comes to.
+// escalationHooks are the hooks of the declared edge if it starts an agent or ends the task. Otherwise they end a
+// reviewer and notify the worker. A worker that has died starts with the prompt of the new status.
 func escalationHooks(def *workflow.Definition, t task.Task, to task.Status) []task.Hook {
 	state, _ := def.State(to)
 	for _, edge := range edges(def, t, to) {
@@ -274,7 +277,7 @@ func escalationHooks(def *workflow.Definition, t task.Task, to task.Status) []ta
 	return []task.Hook{{Action: action.KillReviewer}, {Action: action.NotifyWorker}}
 }
 
-// NeedsWords says whether a change tells people of a death that they will want to see the last words of.
+// NeedsWords reports whether a change notifies people of a death whose last words they will want to see.
 func NeedsWords(c record.Change) bool {
 	for i := range c.Events {
 		if c.Events[i].Type == history.AgentCrashed || c.Events[i].IsMove() {
@@ -284,7 +287,7 @@ func NeedsWords(c record.Change) bool {
 	return true
 }
 
-// WithLastWords is the change of a death with the last lines of the agent's window, which its first event keeps.
+// WithLastWords adds the last lines of the agent's window to the first event of a death.
 func WithLastWords(c record.Change, death task.Death) record.Change {
 	c.Events = slices.Clone(c.Events)
 	c.Events[0].Data = maps.Clone(c.Events[0].Data)
@@ -292,11 +295,11 @@ func WithLastWords(c record.Change, death task.Death) record.Change {
 	return c
 }
 
-// RespawnDue says when the dead agent of the present status is started again by itself, if the workflow wants that.
-// The first time it is at once; each further time in the same status it takes longer.
-// Events are the task's whole history. An agent that could not be started at all is left to a person. So is one
-// whose start was owed by a move and was dropped by the next one: whoever dropped it was told, and an earlier
-// one's death says nothing about it.
+// RespawnDue returns when the monitor starts the dead agent of the present status again, if the workflow wants that.
+// The first restart is immediate; each further one in the same status waits longer. Events are the task's whole
+// history. A person has to restart an agent that could not be started at all. The same holds for one whose pending
+// start the next move dropped: Orange warned the actor of that move, and the death of an earlier agent has no bearing
+// on it.
 func RespawnDue(def *workflow.Definition, t task.Task, events []history.Event) (due time.Time, wanted bool) {
 	state, _ := def.State(t.Status)
 	if !Revives(def, t) {
@@ -316,7 +319,7 @@ func RespawnDue(def *workflow.Definition, t task.Task, events []history.Event) (
 			respawns, last = respawns+1, history.Event{}
 		case e.Type == history.AgentSpawned || e.Type == history.ReviewStarted:
 			last = history.Event{}
-		case e.Data["ended"] != "": // it died; one that was ended on purpose has no such word
+		case e.Data["ended"] != "": // it died; the event of one that was ended on purpose has no such key
 			last = e
 		}
 	}
@@ -329,7 +332,7 @@ func RespawnDue(def *workflow.Definition, t task.Task, events []history.Event) (
 	return last.Time.Add(BackOff(respawns)), true
 }
 
-// owesStart says whether a move owes the start of a role's agent.
+// owesStart reports whether the start of a role's agent is pending from a move.
 func owesStart(def *workflow.Definition, move history.Event, role string) bool {
 	into, _ := def.State(move.To)
 	for i := range def.Transitions {
@@ -347,8 +350,8 @@ func owesStart(def *workflow.Definition, move history.Event, role string) bool {
 	return false
 }
 
-// Revives says whether the workflow starts a dead agent of the task's present status again by itself, if its time
-// has come.
+// Revives reports whether the monitor will start a dead agent of the task's present status again once its time has
+// come.
 func Revives(def *workflow.Definition, t task.Task) bool {
 	state, _ := def.State(t.Status)
 	return state.Respawn == workflow.RespawnAuto && state.RespawnPrompt.Name != "" && t.Workspace != ""

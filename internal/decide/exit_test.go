@@ -153,7 +153,7 @@ func TestExit_rulesOfDocuments000And002(t *testing.T) {
 		parse(t, "classic-like.yml", read(t, "../workflow/testdata/ok/classic-like.yml"))
 	for _, tt := range tests {
 		tt.check(t, like)
-		// Each hand-over of classic has a count of its own of reviews that were begun anew.
+		// Each hand-over of classic counts for itself the reviews that began again.
 		tt.want = strings.Replace(tt.want, "agent-review crashes=1 | kill",
 			"agent-review crashes=1 | set_field kill", 1)
 		tt.check(t, classic)

@@ -17,30 +17,30 @@ import (
 type Evidence struct {
 	Document *document.Document // nil when it could not be read
 	Trouble  string             // why not
-	Spent    []task.Spent       // what earlier transitions of the task rested on
+	Spent    []task.Spent       // what earlier transitions of the task relied on
 	Entry    []task.Evidence    // what was there when the present status began
 	Start    []task.Evidence    // the verdicts that were there when the present status's agent was started last
 	Subject  task.Subject       // what the evidence of this moment is about
-	Facts    map[string]Fact    // what was seen of the parts that look elsewhere than in the document, by their Key
+	Facts    map[string]Fact    // what was seen of the parts that do not look at the document, by their Key
 }
 
 // Fact is what was seen of one part of a gate that looks at files, checks or git.
 type Fact struct {
 	Holds   bool
-	Pending bool   // it is being found out: ask again later
+	Pending bool   // the check still runs: ask again later
 	Moved   bool   // it does not hold, and only because the tip is another commit
 	Other   bool   // it does not hold because the work is not what was judged
-	Anew    bool   // that, and a verdict on the work as it is now would do too
+	Anew    bool   // that, and a verdict on the work as it is now would also meet the part
 	Unread  bool   // something is there, and cannot be read
 	Source  string // "planning/planning.ai.json", "check tests", "git clean"
 	Digest  string // of Text; empty where there was nothing to see
-	Text    string // what was seen, normalised: kept with the decision that rests on it
+	Text    string // what was seen, normalised: kept with the decision that relies on it
 	Found   string // why it does not hold, for people
 	Where   string // a path, with a line where that helps
 	Want    string // what would make it hold
 }
 
-// Text is the very text of a piece of evidence.
+// Text is the full text of a piece of evidence.
 func (ev Evidence) Text(e task.Evidence) (string, bool) {
 	for _, fact := range ev.Facts { // all that match have the same text
 		if fact.Source == e.Source && fact.Digest == e.Digest {
@@ -54,13 +54,13 @@ func (ev Evidence) Text(e task.Evidence) (string, bool) {
 	return s.Text, found
 }
 
-// Digests are the evidence that must be new in a status once it is entered, as it stands before, each once:
-// that of which a gate out of it asks that it was written since.
+// Digests are the evidence that must be new in a status once the task enters it, as it is before, each once: the
+// evidence that a gate out of the status wants written since then.
 func Digests(def *workflow.Definition, to task.Status, ev Evidence) []task.Evidence {
 	return digests(NeedsOnEntry(def, to), ev)
 }
 
-// VerdictsNow are the verdicts that stand there when an agent of a status is about to be started: they are not its own.
+// VerdictsNow are the verdicts that exist when an agent of a status is about to start: they are not its own.
 func VerdictsNow(def *workflow.Definition, status task.Status, ev Evidence) []task.Evidence {
 	return digests(NeedsOnStart(def, status), ev)
 }
@@ -75,11 +75,11 @@ func digests(parts []workflow.Part, ev Evidence) []task.Evidence {
 	return found
 }
 
-// unread stands for the digest of what is there and cannot be read. Nobody can tell later whether a text was
-// there then already.
+// unread replaces the digest of something that exists and cannot be read. Later, Orange cannot tell whether a text
+// was already there.
 const unread = "unread"
 
-// evidenceOf is what a part finds at this moment, whether or not it holds.
+// evidenceOf is what a part finds now, whether or not it holds.
 func evidenceOf(p workflow.Part, ev Evidence) (task.Evidence, bool) {
 	if p.Section == "" {
 		fact := ev.Facts[p.Key()]
@@ -99,19 +99,19 @@ func sectionEvidence(s document.Section) task.Evidence {
 	return task.Evidence{Source: "## " + s.Key, Digest: document.Digest(s.Text)}
 }
 
-// NeedsOnEntry lists the parts of the gates out of a status that want something written after it began:
-// what there is of them when it begins has to be known.
+// NeedsOnEntry lists the parts of the gates out of a status that want something written after it began. Orange has to
+// know what already exists of them when the status begins.
 func NeedsOnEntry(def *workflow.Definition, status task.Status) []workflow.Part {
 	return partsOutOf(def, status, workflow.Since)
 }
 
-// NeedsOnStart lists those of them that are a verdict: what there is of them when an agent of the status is
-// started has to be known too.
+// NeedsOnStart lists those of them that are a verdict. Orange also has to know what already exists of them when an
+// agent of the status starts.
 func NeedsOnStart(def *workflow.Definition, status task.Status) []workflow.Part {
 	return partsOutOf(def, status, workflow.Verdicts)
 }
 
-// partsOutOf lists the parts of the gates and exit rules of a status that are chosen.
+// partsOutOf lists the chosen parts of the gates and exit rules of a status.
 func partsOutOf(def *workflow.Definition, status task.Status,
 	choose func([]workflow.Part) []workflow.Part) []workflow.Part {
 	var found []workflow.Part
@@ -128,8 +128,8 @@ func partsOutOf(def *workflow.Definition, status task.Status,
 	return found
 }
 
-// Needs lists the parts that a request for a status can depend on: those of the gates on the way there,
-// and those that will have to be new once the task is there.
+// Needs lists the parts that a request for a status can depend on: those of the gates on the way there, and those
+// that must be new once the task is there.
 func Needs(def *workflow.Definition, t task.Task, to task.Status) []workflow.Part {
 	parts := GatesTo(def, t, to)
 	if len(edges(def, t, to)) > 0 {
@@ -152,7 +152,7 @@ func NeedsOfDeath(def *workflow.Definition, t task.Task, death task.Death) []wor
 	return ofDeath(def, t, death, Needs)
 }
 
-// ofDeath lists the parts that the exit rules look for, and those that needs names of each move that they may make.
+// ofDeath lists the parts that the exit rules look for, and those that needs lists for each move that they may make.
 func ofDeath(def *workflow.Definition, t task.Task, death task.Death, needs func(*workflow.Definition, task.Task,
 	task.Status) []workflow.Part) []workflow.Part {
 	var parts []workflow.Part
@@ -167,20 +167,20 @@ func ofDeath(def *workflow.Definition, t task.Task, death task.Death, needs func
 			parts = append(parts, needs(def, t, to)...)
 		}
 	}
-	// an exit rule whose move is refused may take it instead
+	// An exit rule whose move is refused may take it instead.
 	if slices.ContainsFunc(edges(def, t, t.Status), restarts) {
 		parts = append(parts, needs(def, t, t.Status)...)
 	}
 	return parts
 }
 
-// GatesOfDeath lists the parts of all gates that the judgement of a death can ask.
+// GatesOfDeath lists the parts of all gates that judging a death can ask for.
 func GatesOfDeath(def *workflow.Definition, t task.Task, death task.Death) []workflow.Part {
 	return ofDeath(def, t, death, GatesTo)
 }
 
-// NeedsDocument says whether one of the parts looks at the document's body.
-// Where none does, the body need not be read, however long it is.
+// NeedsDocument reports whether one of the parts looks at the document's body. If none does, the body need not be
+// read, however long it is.
 func NeedsDocument(parts []workflow.Part) bool {
 	return slices.ContainsFunc(parts, func(p workflow.Part) bool { return p.Section != "" })
 }
@@ -198,7 +198,7 @@ func addOnce(list []task.Evidence, e task.Evidence) []task.Evidence {
 type judgment struct {
 	unmet  []rejection.Detail
 	moved  int             // how many of those are unmet only because the tip is another commit
-	rested []task.Evidence // what the gate rested on, when it is met
+	rested []task.Evidence // what the gate relied on, when it is met
 	notes  []string
 }
 
@@ -227,7 +227,7 @@ func (j *judgment) add(other judgment) {
 	}
 }
 
-// judgeAny takes the first of several ways that is open; with none open it tells what each lacks.
+// judgeAny takes the first alternative that is met. If none is, it lists what each lacks.
 func judgeAny(ways []workflow.Part, ev Evidence) judgment {
 	var none judgment
 	for i, p := range ways {
@@ -250,28 +250,28 @@ func ordinal(n int) string {
 	return strconv.Itoa(n) + "th"
 }
 
-// judgeFact judges what was seen elsewhere than in the document.
+// judgeFact judges what was seen outside the document.
 func judgeFact(j *judgment, p workflow.Part, ev Evidence) {
 	fact, seen := ev.Facts[p.Key()]
 	if !seen {
-		fact = Fact{Source: "the gate on line " + strconv.Itoa(p.Pos.Line), Found: "that nobody has looked",
-			Want: "tell whoever makes orange: this is its fault"}
+		fact = Fact{Source: "the gate on line " + strconv.Itoa(p.Pos.Line), Found: "that no one has looked",
+			Want: "report it: this is a fault of orange"}
 	}
 	before := len(j.unmet)
 	condition := fact.Source
 	if len(p.With) > 0 {
-		condition = p.Name() // what it is seen together with is for those who want to know what it rested on
+		condition = p.Name() // without what it is seen together with, which only the evidence needs
 	}
 	if fact.Where == condition {
-		fact.Where = "" // said already
+		fact.Where = "" // the condition says it already
 	}
 	if !fact.Holds {
 		want := cmp.Or(p.Want, fact.Want)
 		if fact.Pending {
-			want = fact.Want // whoever waits cannot do what the workflow's author says
+			want = fact.Want // while the check runs, doing what the workflow's author says does not help
 		}
-		j.unmet = append(j.unmet, rejection.Detail{Condition: condition, Found: fact.Found, Where: fact.Where, Want: want,
-			OtherWork: fact.Other, NewVerdict: fact.Anew, MovedTip: fact.Moved})
+		j.unmet = append(j.unmet, rejection.Detail{Condition: condition, Found: fact.Found, Where: fact.Where,
+			Want: want, OtherWork: fact.Other, NewVerdict: fact.Anew, MovedTip: fact.Moved})
 		if fact.Moved {
 			j.moved++
 		}
@@ -279,7 +279,7 @@ func judgeFact(j *judgment, p workflow.Part, ev Evidence) {
 	evidence := task.Evidence{Source: fact.Source, Digest: fact.Digest}
 	if found := stale(p, evidence, ev); found != "" && fact.Digest != "" {
 		j.unmet = append(j.unmet, rejection.Detail{Condition: condition + " is new", Found: found, Where: fact.Where,
-			Want: "write it anew for this move"})
+			Want: "write it again for this move"})
 	}
 	if len(j.unmet) == before && fact.Digest != "" {
 		j.rested = addOnce(j.rested, evidence)
@@ -304,24 +304,25 @@ func judgeSection(j *judgment, p workflow.Part, ev Evidence) {
 	where := fmt.Sprintf("TASK.md, line %d", s.Line)
 	if s.Copies > 1 {
 		where += fmt.Sprintf(", the last of %d sections of that name", s.Copies)
-		j.notes = append(j.notes, fmt.Sprintf("%s stands %d times: the last one, on line %d, counted", name,
+		j.notes = append(j.notes, fmt.Sprintf("%s is there %d times: the last one, on line %d, counted", name,
 			s.Copies, s.Line))
 	}
 	evidence := sectionEvidence(s)
 	before := len(j.unmet)
 	if found := lacks(p, s); found != "" {
-		j.unmet = append(j.unmet, rejection.Detail{Condition: name, Found: found, Where: where, Want: "write " + want(p)})
+		j.unmet = append(j.unmet, rejection.Detail{Condition: name, Found: found, Where: where,
+			Want: "write " + want(p)})
 	}
 	if found := stale(p, evidence, ev); found != "" {
 		j.unmet = append(j.unmet, rejection.Detail{Condition: name + " is new", Found: found, Where: where,
-			Want: "write it anew for this move"})
+			Want: "write it again for this move"})
 	}
 	if len(j.unmet) == before {
 		j.rested = addOnce(j.rested, evidence)
 	}
 }
 
-// missing says what stands in the document instead, and what may hide the section.
+// missing lists what the document has instead, and what may hide the section.
 func missing(d *document.Document) string {
 	names := d.SectionNames()
 	text := "no such section"
@@ -337,7 +338,7 @@ func missing(d *document.Document) string {
 	return text
 }
 
-// lacks says what of a part's content is not there; empty when all is.
+// lacks returns what is missing from a part's content; empty if nothing is.
 func lacks(p workflow.Part, s document.Section) string {
 	if s.Empty() {
 		return "an empty section"
@@ -363,7 +364,7 @@ func lacks(p workflow.Part, s document.Section) string {
 	return fmt.Sprintf("no verdict in %q", found)
 }
 
-// stale says why a part's evidence does not count as new; empty when it does or need not.
+// stale returns why a part's evidence does not count as new; empty if it does or need not.
 func stale(p workflow.Part, e task.Evidence, ev Evidence) string {
 	if p.Fresh {
 		for _, spent := range ev.Spent {
@@ -378,7 +379,7 @@ func stale(p workflow.Part, e task.Evidence, ev Evidence) string {
 	unseen := task.Evidence{Source: e.Source, Digest: unread}
 	if p.IsVerdict() && (slices.Contains(ev.Entry, unseen) || slices.Contains(ev.Start, unseen)) {
 		return "a text in a place that could not be read when the status began, or when its agent was " +
-			"started: nobody knows whether it is newer"
+			"started: no one knows whether it is newer"
 	}
 	if p.IsVerdict() && slices.Contains(ev.Start, e) {
 		return "a text that was there already when the status's agent was started last"

@@ -10,10 +10,10 @@ import (
 	"orange/internal/workflow"
 )
 
-// withHints adds the ways on to conditions that are unmet because the work is not what was judged: how it is
-// judged as it is now, and how it goes back.
+// withHints adds hints to conditions that are unmet because the work is not what was judged: how to have it judged as
+// it is now, and how to send it back.
 func withHints(def *workflow.Definition, t task.Task, actor task.Actor, unmet []rejection.Detail) []rejection.Detail {
-	if actor.Rule { // nobody reads it who could go there
+	if actor.Rule { // no one who could act on a hint reads it
 		return unmet
 	}
 	out := slices.Clone(unmet)
@@ -25,11 +25,12 @@ func withHints(def *workflow.Definition, t task.Task, actor task.Actor, unmet []
 	return out
 }
 
-// hintsFor are the ways on for whoever is refused, in words with the commands: their own, else those of a person.
+// hintsFor are the hints for the refused actor, as sentences with commands: the actor's own commands, else a
+// person's.
 func hintsFor(def *workflow.Definition, t task.Task, actor task.Actor, d rejection.Detail) []string {
 	judge := judgedIn(def, t.Status)
 	if own := restartHint(def, t, actor, judge, d.MovedTip); d.NewVerdict && own != "" {
-		return []string{"what is there now is judged anew with: " + own}
+		return []string{"what is there now is judged again with: " + own}
 	}
 	var ways []string
 	if back := reviseHint(def, t, actor); back != "" {
@@ -45,7 +46,7 @@ func hintsFor(def *workflow.Definition, t task.Task, actor task.Actor, d rejecti
 	}
 	state, _ := def.State(t.Status)
 	if theirs := restartHint(def, t, person, judge, d.MovedTip); theirs != "" {
-		ways = append(ways, fmt.Sprintf("%s what is there now judged anew with: %s", who, theirs))
+		ways = append(ways, fmt.Sprintf("%s what is there now judged again with: %s", who, theirs))
 	} else if judge == t.Status && state.RespawnPrompt.Name != "" &&
 		(d.MovedTip || state.Subject == workflow.SubjectWorktree) {
 		ways = append(ways, fmt.Sprintf("%s another one judge what is there now: orange task respawn %s", ends, t.ID))
@@ -53,8 +54,8 @@ func hintsFor(def *workflow.Definition, t task.Task, actor task.Actor, d rejecti
 	return ways
 }
 
-// judgedIn is the state in which the work is judged that a state relies on: itself, or where the verdict came
-// from that led to it. It is empty where nobody judges it.
+// judgedIn is the state in which the work that a state relies on is judged: the state itself, or the one whose
+// verdict led to it. It is empty if no state judges the work.
 func judgedIn(def *workflow.Definition, status task.Status) task.Status {
 	var seen []task.Status
 	for !slices.Contains(seen, status) {
@@ -75,14 +76,15 @@ func judgedIn(def *workflow.Definition, status task.Status) task.Status {
 	return ""
 }
 
-// carriesSubject says whether what was judged before an edge counts behind it too.
+// carriesSubject reports whether what was judged before an edge still counts after it.
 func carriesSubject(def *workflow.Definition, edge *workflow.Transition) bool {
 	from, _ := def.State(edge.From)
 	to, _ := def.State(edge.To)
 	return isPassingVerdict(edge) || from.Subject == workflow.SubjectCarried && to.Subject == workflow.SubjectCarried
 }
 
-// restartHint is the command with which an actor has the work judged in a state as it is now; empty where they may not.
+// restartHint is the command with which an actor has the work judged in a state as it is now; empty if the actor may
+// not.
 func restartHint(def *workflow.Definition, t task.Task, actor task.Actor, judge task.Status, moved bool) string {
 	t.Counters = resetBy(def, t.Counters, actor)
 	for _, edge := range edges(def, t, judge) {
@@ -102,7 +104,8 @@ func restartHint(def *workflow.Definition, t task.Task, actor task.Actor, judge 
 	return ""
 }
 
-// reviseHint is the command with which an actor sends the work back with the verdict FAIL; empty where they may not.
+// reviseHint is the command with which an actor sends the work back with the verdict FAIL; empty if the actor may
+// not.
 func reviseHint(def *workflow.Definition, t task.Task, actor task.Actor) string {
 	t.Counters = resetBy(def, t.Counters, actor)
 	failing := func(p workflow.Part) bool { return p.Verdict == "FAIL" }
@@ -121,7 +124,7 @@ func asRole(actor task.Actor) string {
 	return " --as " + actor.As
 }
 
-// writes says what a gate wants somebody to write.
+// writes lists what a gate wants the actor to write.
 func writes(gate []workflow.Part) string {
 	var all []string
 	for _, p := range workflow.Leaves(gate) {

@@ -9,8 +9,8 @@ import (
 	"orange/internal/workflow"
 )
 
-// Whoever is refused because the work is not what was judged is told how it is judged as it is now: the own
-// command, else that of a person.
+// A caller who is refused because the work is not what was judged learns how to have it judged as it is now: by the
+// caller's own command, else by a person's.
 func TestARefusalNamesTheWayOnWhereTheWorkIsNotWhatWasJudged(t *testing.T) {
 	t.Parallel()
 	const refused = "to do: commit"
@@ -19,21 +19,21 @@ func TestARefusalNamesTheWayOnWhereTheWorkIsNotWhatWasJudged(t *testing.T) {
 		status, to     task.Status
 		actor          task.Actor
 		moved, dirty   bool
-		unnoted        bool // nobody noted what was judged
+		unnoted        bool // no event notes what was judged
 		set            func(*task.Task)
 		want           string // behind what git wants
 	}{
 		{name: "a reviewer", workflow: "default", status: "agent-review", to: "reviewing", actor: task.Actor{
 			Role: task.RoleReviewer}, moved: true,
-			want: "what is there now is judged anew with: orange task update T1 --status agent-review"},
+			want: "what is there now is judged again with: orange task update T1 --status agent-review"},
 		{name: "a person in the place of one", workflow: "default", status: "agent-review", to: "reviewing",
 			actor: task.Actor{Role: task.RoleHuman, As: task.RoleReviewer}, moved: true,
-			want: "what is there now is judged anew with: orange task update T1 --status agent-review --as reviewer"},
+			want: "what is there now is judged again with: orange task update T1 --status agent-review --as reviewer"},
 		{name: "a reviewer of many", workflow: "default", status: "agent-review", to: "reviewing",
 			actor: task.Actor{Role: task.RoleReviewer}, moved: true,
 			set: func(t *task.Task) { t.Counters = t.Counters.With("rereviews", 3) },
 			want: "if it is to stay as it is now, give the verdict FAIL: orange task update T1 --status working; " +
-				"a person has what is there now judged anew with: orange task update T1 --status agent-review"},
+				"a person has what is there now judged again with: orange task update T1 --status agent-review"},
 		{name: "a reviewer whose tests left something", workflow: "default", status: "agent-review",
 			to: "reviewing", actor: task.Actor{Role: task.RoleReviewer}, dirty: true,
 			want: "if it is to stay as it is now, give the verdict FAIL: orange task update T1 --status working"},
@@ -42,27 +42,27 @@ func TestARefusalNamesTheWayOnWhereTheWorkIsNotWhatWasJudged(t *testing.T) {
 			set:  func(t *task.Task) { t.Counters = t.Counters.With(task.ReviewRound, 2) },
 			want: "if it is to stay as it is now, give the verdict FAIL: orange task update T1 --status stuck"},
 		{name: "a person who merges", workflow: "default", status: "reviewing", to: "done", actor: human(), moved: true,
-			want: "what is there now is judged anew with: orange task update T1 --status agent-review"},
+			want: "what is there now is judged again with: orange task update T1 --status agent-review"},
 		{name: "a person who merges what nobody committed", workflow: "default", status: "reviewing", to: "done",
 			actor: human(), dirty: true},
 		{name: "a worker who asks for what is not its own", workflow: "default", status: "agent-review",
 			to: "reviewing", actor: task.Actor{Role: task.RoleWorker}, moved: true,
-			want: "a person has what is there now judged anew with: orange task update T1 --status agent-review"},
+			want: "a person has what is there now judged again with: orange task update T1 --status agent-review"},
 		{name: "where nobody reviews", workflow: "minimal", status: "reviewing", to: "done", actor: human(),
 			moved: true},
 		{name: "a code reviewer", workflow: "phases", status: "review", to: "test", actor: task.Actor{
 			Role: task.RoleReviewer}, moved: true,
-			want: "a person has what is there now judged anew with: orange task redo T1 review --reason TEXT"},
+			want: "a person has what is there now judged again with: orange task redo T1 review --reason TEXT"},
 		{name: "a tester", workflow: "phases", status: "test", to: "accept", actor: task.Actor{
 			Role: task.RoleWorker}, moved: true,
-			want: "a person has what is there now judged anew with: orange task redo T1 review --reason TEXT"},
+			want: "a person has what is there now judged again with: orange task redo T1 review --reason TEXT"},
 		{name: "a tester who left something", workflow: "phases", status: "test", to: "accept", actor: task.Actor{
 			Role: task.RoleWorker}, dirty: true},
 		{name: "a person in the place of a tester", workflow: "phases", status: "test", to: "accept",
 			actor: human(), moved: true,
-			want: "what is there now is judged anew with: orange task redo T1 review --reason TEXT"},
+			want: "what is there now is judged again with: orange task redo T1 review --reason TEXT"},
 		{name: "a person who accepts", workflow: "phases", status: "accept", to: "done", actor: human(), moved: true,
-			want: "what is there now is judged anew with: orange task update T1 --status review, " +
+			want: "what is there now is judged again with: orange task update T1 --status review, " +
 				"once there is accept/decision.json (verdict: rejected or deferred, and back_to: review)"},
 		{name: "a monitor", workflow: "build", status: "quality_review", to: "approved", actor: task.Actor{
 			Role: "quality-monitor"}, moved: true,
@@ -83,7 +83,7 @@ func TestARefusalNamesTheWayOnWhereTheWorkIsNotWhatWasJudged(t *testing.T) {
 			want: "if it is to stay as it is now, give the verdict FAIL: orange task update T1 --status working"},
 		{name: "a person who merges what nobody noted", workflow: "default", status: "reviewing", to: "done",
 			actor: human(), unnoted: true,
-			want: "what is there now is judged anew with: orange task update T1 --status agent-review"},
+			want: "what is there now is judged again with: orange task update T1 --status agent-review"},
 		{name: "a rule", workflow: "default", status: "agent-review", to: "reviewing", actor: task.Actor{
 			Role: task.RoleReviewer, Rule: true}, moved: true},
 	}
@@ -148,7 +148,7 @@ func TestARefusalOfACommitThatIsNotWhatWasJudgedNamesTheVerdictThatSendsItBack(t
 	}
 }
 
-// Where nothing supports a move, and where somebody asks why, the way on is told too.
+// If nothing supports a move, and when a person asks why, the answer includes the hints too.
 func TestTheWayOnIsToldOfEveryMove(t *testing.T) {
 	t.Parallel()
 	def, one := shippedWorkflow(t, "phases"), newTask("test")

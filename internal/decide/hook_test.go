@@ -22,7 +22,8 @@ func TestHookEnded_thatSucceededIsDoneAndTakesItsMarkAway(t *testing.T) {
 	hook := owed(7, action.PushBranch)
 	session, pushed := "shop/feat", "c0ffee"
 	effect := record.Effect{Session: &session, Pushed: &pushed, PR: &record.PullRequest{URL: "u", State: record.PROpen},
-		Lease: record.LeaseFree, EndSeats: []string{task.RoleWorker}, Events: []history.Event{{Type: history.AgentStopped}}}
+		Lease: record.LeaseFree, EndSeats: []string{task.RoleWorker},
+		Events: []history.Event{{Type: history.AgentStopped}}}
 	s := record.Snapshot{Task: one, Owed: []task.OwedHook{hook}}
 	c, is := decide.HookEnded(s, hook, effect, "", noon)
 	if !is || c.Task.Attention != "" || len(c.Settled) != 1 || c.Settled[0].State != task.HookDone {

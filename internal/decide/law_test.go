@@ -140,7 +140,7 @@ func createdIn(rt *rapid.T, def *workflow.Definition) *walker {
 	return w
 }
 
-// edit writes the document anew, with texts that repeat often, so that old evidence is tried again.
+// edit writes the document again, with texts that repeat often, so that old evidence comes back.
 func (w *walker) edit(rt *rapid.T) {
 	number := rapid.IntRange(1, 3).Draw(rt, "number")
 	switch rapid.SampledFrom([]string{"keep", "all", "handoff", "pass", "fail", "none", "unreadable"}).Draw(rt,

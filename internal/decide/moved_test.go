@@ -22,7 +22,7 @@ func reviewed(rereviews int) task.Task {
 	return one
 }
 
-// tipMoved is evidence after somebody has committed.
+// tipMoved is evidence after a new commit on the branch.
 func tipMoved(body string) decide.Evidence {
 	ev := withGit(evidence(body), true, false)
 	ev.Subject = task.Subject{Commit: "second"}
@@ -143,7 +143,7 @@ func TestExit_thatMoreThanAMovedTipRefusesIsACrash(t *testing.T) {
 		!strings.Contains(c.Events[0].Reason, "git unmoved") {
 		t.Errorf("phases: %s, because %q", shape(c), c.Events[0].Reason)
 	}
-	// And a guard that does not hold beside it is more than a moved tip.
+	// And an unmet guard is more than a moved tip.
 	guarded := tiny([]workflow.Transition{
 		{From: "busy", To: "help", When: []workflow.Guard{{Field: "calls", Op: ">", Value: 5}},
 			Gate: []workflow.Part{{Git: workflow.GitUnmoved}}},
@@ -155,7 +155,7 @@ func TestExit_thatMoreThanAMovedTipRefusesIsACrash(t *testing.T) {
 	}
 }
 
-// A workflow may begin a status anew and leave it to a person to start somebody.
+// A workflow may begin a status again and leave it to a person to start an agent.
 func TestExit_thatBeginsTheStatusAnewTellsAPersonWhereItStartsNobody(t *testing.T) {
 	t.Parallel()
 	artifact := note("")
@@ -208,7 +208,7 @@ func TestExit_aVerdictCountsOnlyFromAnAgentThatEndedByItselfWithStatus0(t *testi
 				t.Errorf("phases, %s, the files of %s: %s", how, way[1], shape(c))
 			}
 		}
-		// It is the same where the rule looks for a note, and its move for a verdict beside it.
+		// It is the same if the rule looks for a note, and its move also for a verdict.
 		artifact := note("")
 		behind := tiny([]workflow.Transition{
 			{From: "busy", To: "help", Gate: []workflow.Part{
@@ -250,8 +250,8 @@ func TestExit_ofAnAgentThatWroteNothingIsACrashThoughItEndedWithStatus0(t *testi
 	}
 }
 
-// A reviewer passes the work and crashes; somebody commits; another reviewer is started, and ends with status 0
-// without a word.
+// A reviewer passes the work and crashes; a new commit arrives; another reviewer starts, and ends with status 0 and
+// without a verdict of its own.
 func TestAVerdictThatStoodThereWhenTheAgentWasStartedDoesNotCount(t *testing.T) {
 	t.Parallel()
 	def := defaultWorkflow(t)
@@ -530,7 +530,8 @@ func TestARefusalNamesTheOverrideToThosePeopleAloneWhoMayMakeIt(t *testing.T) {
 		_, err := decide.Transition(c.def, newTask(c.from), c.ev, c.req, noon)
 		no := refusal(t, err)
 		if no.Override != c.wants ||
-			strings.Contains(no.Error(), "you may make it all the same, and answer for it by name: "+c.wants) != (c.wants != "") {
+			strings.Contains(no.Error(), "you may make it all the same, and answer for it by name: "+c.wants) !=
+				(c.wants != "") {
 			t.Errorf("%s: found %q in\n%v", c.name, no.Override, no)
 		}
 	}

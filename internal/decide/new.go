@@ -8,14 +8,14 @@ import (
 	"orange/internal/workflow"
 )
 
-// Preferences are what a person has set for tasks that do not say it themselves.
+// Preferences are a person's settings for tasks whose creator does not choose.
 type Preferences struct {
-	Harness       string // that of workers, which is installed
-	ReviewHarness string // that of reviewers; empty where it is the worker's
+	Harness       string // the harness of workers, which is installed
+	ReviewHarness string // the harness of reviewers; empty if it is the worker's
 }
 
 // WithDefaults gives a new task what its creator left out: the workflow of its project, and the harnesses that the
-// person prefers. A reviewer gets the harness that was chosen for the worker before the preferred one.
+// person prefers. A reviewer gets the worker's chosen harness before the preferred one.
 func WithDefaults(n task.New, p Preferences) task.New {
 	n.Workflow = cmp.Or(n.Workflow, n.Project.Workflow, task.DefaultWorkflow)
 	n.ReviewHarness = cmp.Or(n.ReviewHarness, n.Harness, p.ReviewHarness, p.Harness)
@@ -23,12 +23,12 @@ func WithDefaults(n task.New, p Preferences) task.New {
 	return n
 }
 
-// UsualHarnesses lists the harnesses of which a new task gets the first that is installed, if its person prefers none.
-// If none is installed, it gets the first of all.
+// UsualHarnesses lists the harnesses to try for a new task if its person prefers none: it gets the first that is
+// installed, or, if none is, the first of the list.
 func UsualHarnesses() []string { return []string{"claude", "codex", "opencode", "gemini", "pi"} }
 
-// InitialStatus is where a new task begins: where its creator wants it, or, for one without a summary that is started
-// at once, where the workflow has its questions asked.
+// InitialStatus is where a new task begins: in the status that its creator asks for, or, if it has no summary and
+// starts at once, in the status in which the workflow has questions asked.
 func InitialStatus(def *workflow.Definition, n task.New) task.Status {
 	if n.Status != "" {
 		return n.Status
@@ -41,8 +41,8 @@ func InitialStatus(def *workflow.Definition, n task.New) task.Status {
 	return def.Initial
 }
 
-// FirstMove is where a new task begins, and where starting it at once leads; started is empty where its creation
-// starts nothing or starts its agent itself.
+// FirstMove is where a new task begins, and where starting it at once leads. Started is empty if the creation starts
+// nothing, or starts its agent itself.
 func FirstMove(def *workflow.Definition, n task.New) (in, started task.Status) {
 	in = InitialStatus(def, n)
 	if n.Spawn && in == def.Initial {

@@ -26,10 +26,9 @@ func NeedsOfAll(def *workflow.Definition, t task.Task) []workflow.Part {
 	return parts
 }
 
-// Next finds the one move that the evidence supports, and says what it rests on. The reason is the one that the
-// actor gives. Where no move out of the status asks for evidence, the only one that goes on counts as supported:
-// it asks for nothing. Where several would do, or none, the answer is a *Rejection that tells of each what it
-// lacks.
+// Next finds the one move that the evidence supports, and says what it relies on. The reason is the one that the
+// actor gives. If no move out of the status asks for evidence, the only one that leads on counts as supported. If
+// several moves are possible, or none, the answer is a *Rejection that lists what each of them lacks.
 func Next(def *workflow.Definition, t task.Task, ev Evidence, actor task.Actor, reason string, now time.Time) (
 	to task.Status, why string, err error) {
 	var supported, free []task.Status
@@ -50,7 +49,7 @@ func Next(def *workflow.Definition, t task.Task, ev Evidence, actor task.Actor, 
 		case len(move.Evidence) > 0:
 			supported = append(supported, target)
 			rested[target] = "it rests on " + sources(move.Evidence)
-		// else it gives the task up, or takes it out of its way
+		// else it gives the task up, or leaves the workflow's path
 		case !marks.Escalation && (!marks.Terminal || marks.Well):
 			free = append(free, target)
 			rested[target] = "no move out of here asks for evidence"
@@ -66,19 +65,19 @@ func Next(def *workflow.Definition, t task.Task, ev Evidence, actor task.Actor, 
 	return "", "", noNext(def, t, actor, found, details)
 }
 
-// restartsOnly says whether all edges from the task's status to itself start it anew because the tip moved.
+// restartsOnly reports whether all edges from the task's status to itself begin it again because the tip moved.
 func restartsOnly(def *workflow.Definition, t task.Task) bool {
 	return !slices.ContainsFunc(edges(def, t, t.Status), func(edge *workflow.Transition) bool {
 		return !restarts(edge)
 	})
 }
 
-// restarts says whether an edge from a status to itself starts it anew because the tip moved.
+// restarts reports whether an edge from a status to itself begins it again because the tip moved.
 func restarts(edge *workflow.Transition) bool { return workflow.Asks(edge.Gate, workflow.GitMoved) }
 
-// CanRestart reports whether the actor may have the task's present status begin anew by asking for it: over an
-// edge from it to itself that asks for nothing, or for a branch that has moved. One that counts a failure is no
-// such edge: who means a failure says so with its evidence.
+// CanRestart reports whether the actor may have the task's present status begin again by asking for it: over an edge
+// to itself that asks for nothing, or for a branch that has moved. An edge that counts a failure does not qualify: an
+// actor that means a failure gives evidence for it.
 func CanRestart(def *workflow.Definition, t task.Task, actor task.Actor) bool {
 	t.Counters = resetBy(def, t.Counters, actor)
 	return slices.ContainsFunc(edges(def, t, t.Status), func(edge *workflow.Transition) bool {
@@ -86,7 +85,7 @@ func CanRestart(def *workflow.Definition, t task.Task, actor task.Actor) bool {
 	})
 }
 
-// asksForEvidence says whether a move that the actor may ask for has a gate.
+// asksForEvidence reports whether a move that the actor may ask for has a gate.
 func asksForEvidence(def *workflow.Definition, t task.Task, actor task.Actor) bool {
 	return slices.ContainsFunc(outgoing(def, t), func(edge *workflow.Transition) bool {
 		return len(edge.Gate) > 0 && Allows(edge, actor)
@@ -101,7 +100,7 @@ func sources(evidence []task.Evidence) string {
 	return strings.Join(slices.Compact(names), ", ")
 }
 
-// lackOf says what speaks against a move, each condition under the name of its target.
+// lackOf returns the reasons against a move, each condition under the name of its target.
 func lackOf(target task.Status, err error) []rejection.Detail {
 	var refused *rejection.Rejection
 	if !errors.As(err, &refused) {
@@ -124,7 +123,7 @@ func noNext(def *workflow.Definition, t task.Task, actor task.Actor, several []t
 	if s, _ := def.State(t.Status); s.Terminal {
 		r.Message = fmt.Sprintf("cannot move task %s on: it is %q, which is final", t.ID, t.Status)
 		if len(def.Redo) > 0 {
-			r.Message += fmt.Sprintf("; %q begins a part of it anew", "orange task redo "+t.ID+" STATE")
+			r.Message += fmt.Sprintf("; %q begins a part of it again", "orange task redo "+t.ID+" STATE")
 		}
 	}
 	if len(several) > 1 {
@@ -139,8 +138,8 @@ func noNext(def *workflow.Definition, t task.Task, actor task.Actor, several []t
 	return r
 }
 
-// Overridable is the move that an override without a target means: the only one that the workflow allows to be
-// overridden.
+// Overridable is the move that an override without a target means: the only one that the workflow lets a person
+// override.
 func Overridable(def *workflow.Definition, t task.Task, actor task.Actor) (task.Status, error) {
 	var found []task.Status
 	for _, edge := range outgoing(def, t) {
@@ -160,17 +159,17 @@ func Overridable(def *workflow.Definition, t task.Task, actor task.Actor) (task.
 		r.Message = fmt.Sprintf("cannot override a move of task %s out of %q: several may be overridden", t.ID,
 			t.Status)
 		for _, to := range found {
-			r.Details = append(r.Details, rejection.Detail{Condition: "open to an override", Found: fmt.Sprintf("%q", to),
-				Want: "choose: --to " + string(to)})
+			r.Details = append(r.Details, rejection.Detail{Condition: "open to an override",
+				Found: fmt.Sprintf("%q", to), Want: "choose: --to " + string(to)})
 		}
 	}
 	return "", r
 }
 
-// Redo judges taking a task back to a state that the workflow lets begin anew: one that it has been in, and that
-// does not come after the present one in the file. It is the only way out of a terminal state. Events are the
-// task's whole history. Whoever is at work is ended, the files of the state's folder are set aside, and its agent
-// is started.
+// Redo judges taking a task back to a state that the workflow allows to begin again: one that the task has been in,
+// and that does not come after the present one in the file. It is the only way out of a terminal state. Events are
+// the task's whole history. Redo ends the agents at work, sets the files of the state's folder aside, and starts the
+// state's agent.
 func Redo(def *workflow.Definition, t task.Task, to task.Status, ev Evidence, events []history.Event,
 	actor task.Actor, reason string, now time.Time) (record.Change, error) {
 	if refused := redoRefused(def, t, to, events, actor); refused != nil {
@@ -232,19 +231,19 @@ func redoRefused(def *workflow.Definition, t task.Task, to task.Status, events [
 	return &rejection.Rejection{
 		Code: rejection.RedoRefused, Task: t.ID, From: t.Status, To: to, Open: Open(def, t, actor),
 		Message: fmt.Sprintf("cannot redo %q in task %s", to, t.ID),
-		Details: []rejection.Detail{{Condition: "a state that can be done anew", Found: found, Want: want}},
+		Details: []rejection.Detail{{Condition: "a state that can be redone", Found: found, Want: want}},
 	}
 }
 
-// wasIn says whether a history leads through a status.
+// wasIn reports whether a history leads through a status.
 func wasIn(events []history.Event, status task.Status) bool {
 	return slices.ContainsFunc(events, func(e history.Event) bool {
 		return e.IsMove() && e.To == status || e.Type == history.Created && e.Data["status"] == string(status)
 	})
 }
 
-// Migrate judges giving a task the rules of another workflow. Stands says which of its states stands for which of
-// the present one's; one that it does not name stands for itself.
+// Migrate judges giving a task the rules of another workflow. For a state of the present workflow, the map has the
+// state of the new one that replaces it. A state that is not in the map keeps its name.
 func Migrate(def *workflow.Definition, t task.Task, owed []task.OwedHook, stands map[task.Status]task.Status,
 	ev Evidence, actor task.Actor, now time.Time) (record.Change, error) {
 	to := standsFor(stands, t.Status)
@@ -262,7 +261,7 @@ func Migrate(def *workflow.Definition, t task.Task, owed []task.OwedHook, stands
 	}
 	previous := standsFor(stands, t.Previous)
 	if def.Index(previous) < 0 {
-		previous = "" // nobody asks for it
+		previous = "" // no move asks for it
 	}
 	t.Previous = previous
 	names := map[string]string{}
@@ -281,7 +280,7 @@ func Migrate(def *workflow.Definition, t task.Task, owed []task.OwedHook, stands
 	if to != before.Status {
 		queued := t.QueuedFor
 		c.Task = enter(def, t, to, nil, now)
-		c.Task.Previous, c.Task.QueuedFor = previous, queued // it has not moved: its status has another name
+		c.Task.Previous, c.Task.QueuedFor = previous, queued // the task has not moved: its status has another name
 		c.Entered, c.Entry = true, Digests(def, to, ev)
 		c.Events = append(c.Events, history.Sign(actor, history.Event{
 			Time: now, Type: history.StatusChanged, From: before.Status, To: to, Counters: c.Task.Counters,
@@ -330,7 +329,7 @@ func migrateRefused(def *workflow.Definition, t task.Task, owed []task.OwedHook,
 	}
 }
 
-// asksWhereFrom says whether a move of the workflow depends on where a task came from.
+// asksWhereFrom reports whether a move of the workflow depends on where a task came from.
 func asksWhereFrom(def *workflow.Definition) bool {
 	return slices.ContainsFunc(def.Transitions, func(edge workflow.Transition) bool { return len(edge.CameFrom) > 0 })
 }
@@ -342,7 +341,7 @@ func standsFor(stands map[task.Status]task.Status, s task.Status) task.Status {
 	return s
 }
 
-// renamed are counters in which the failures of a state belong to the one that stands for it.
+// renamed are counters in which the failures of a state belong to the state that replaces it.
 func renamed(counters task.Counters, stands map[task.Status]task.Status) task.Counters {
 	states := slices.Sorted(maps.Keys(stands))
 	out := counters
@@ -359,7 +358,7 @@ func renamed(counters task.Counters, stands map[task.Status]task.Status) task.Co
 	return out
 }
 
-// started gives the workflow's own counters their first values, where they have none yet.
+// started gives the workflow's own counters their first values, if they have none yet.
 func started(def *workflow.Definition, counters task.Counters) task.Counters {
 	for _, f := range def.Fields {
 		if f.Start != 0 && !slices.ContainsFunc(counters, func(c task.Counter) bool { return c.Name == f.Name }) {

@@ -270,7 +270,8 @@ func TestFacts_areSpentAndMustBeNewWhereTheGateSaysSo(t *testing.T) {
 		t.Errorf("the text behind the evidence is %q (%v)", text, found)
 	}
 	ev.Spent = []task.Spent{{Evidence: d.Change.Spent[0], Seq: 9}}
-	if _, code := ask(def, newTask("check"), ev, task.Request{To: "done", Actor: human()}); code != rejection.GateUnmet {
+	done := task.Request{To: "done", Actor: human()}
+	if _, code := ask(def, newTask("check"), ev, done); code != rejection.GateUnmet {
 		t.Errorf("spent evidence: found %q", code)
 	}
 	into, code := ask(def, newTask("build"),
@@ -281,7 +282,7 @@ func TestFacts_areSpentAndMustBeNewWhereTheGateSaysSo(t *testing.T) {
 	}
 	old := seen(def, "", map[string]string{"verdict.json": "old"})
 	old.Entry = into.Change.Entry
-	if _, code := ask(def, newTask("check"), old, task.Request{To: "done", Actor: human()}); code != rejection.GateUnmet {
+	if _, code := ask(def, newTask("check"), old, done); code != rejection.GateUnmet {
 		t.Errorf("evidence of before the entry: found %q", code)
 	}
 }
@@ -354,8 +355,8 @@ func TestNext_leavesTheChoiceToAPersonWhereSeveralMovesAskForNothing(t *testing.
 	}
 }
 
-// A person who looks at finished work chooses whether it is merged or reviewed anew; where the branch has moved
-// since, it cannot be merged.
+// A person who looks at finished work chooses whether to merge it or to have it reviewed again. If the branch has
+// moved since, it cannot be merged.
 func TestNext_leavesTheChoiceToAPersonWhereGitSpeaksForSeveralMoves(t *testing.T) {
 	t.Parallel()
 	def, one := defaultWorkflow(t), newTask("reviewing")
@@ -368,7 +369,7 @@ func TestNext_leavesTheChoiceToAPersonWhereGitSpeaksForSeveralMoves(t *testing.T
 		noon); to != "agent-review" || err != nil {
 		t.Errorf("the branch has moved: found %q because %s (%v)", to, why, err)
 	}
-	// A review that is at work is not begun anew by whoever only asks what is next.
+	// A review that is at work does not begin again because someone asks what is next.
 	one.Status = "agent-review"
 	if to, _, err := decide.Next(def, one, withGit(evidence(""), true, false), human(), "", noon); to != "" ||
 		codeOf(err) != rejection.NoNext {
@@ -433,8 +434,8 @@ transitions:
 	}
 }
 
-// Who asks for the status that the task has means to have it done anew only where the workflow has a way for that
-// which asks for nothing.
+// A request for the status that the task has means to do it again only if the workflow has an edge for that which
+// asks for nothing.
 func TestCanRestart_isThereWhereAnEdgeToItselfAsksForNothing(t *testing.T) {
 	t.Parallel()
 	of := func(name string) *workflow.Definition { return shippedWorkflow(t, name) }

@@ -14,9 +14,9 @@ import (
 	"orange/internal/workflow"
 )
 
-// RequestPR judges the wish for a pull request. It is no transition: the status stays. ahead says whether the
-// task's branch holds anything that the default branch has not. Requests of the same kind that are still owed are
-// dropped: this one stands for them.
+// RequestPR judges a request for a pull request. It is no transition: the status stays. Ahead reports whether the
+// task's branch has anything that the default branch does not have. Pending requests of the same kind are dropped:
+// this one replaces them.
 func RequestPR(def *workflow.Definition, s record.Snapshot, ahead bool, actor task.Actor, now time.Time) (
 	record.Change, error) {
 	t := s.Task
@@ -35,7 +35,7 @@ func RequestPR(def *workflow.Definition, s record.Snapshot, ahead bool, actor ta
 		return refuse("a task that is not over", fmt.Sprintf("one that is %q", t.Status),
 			"make a new task for what is still to do")
 	case t.Workspace == "":
-		return refuse("a workspace", "none: nobody has worked on the branch yet", "start the task first")
+		return refuse("a workspace", "none: no one has worked on the branch yet", "start the task first")
 	case !ahead:
 		return refuse("a commit on the branch", fmt.Sprintf("none on %q that the default branch has not",
 			t.Branch), "commit the work there first")
@@ -56,8 +56,9 @@ func RequestPR(def *workflow.Definition, s record.Snapshot, ahead bool, actor ta
 		event}}, nil
 }
 
-// OpenPR refuses a merge here of what is open for a merge on GitHub.
-func OpenPR(def *workflow.Definition, t task.Task, to task.Status, pr record.PullRequest, actor task.Actor) *rejection.Rejection {
+// OpenPR refuses to merge here while the task's pull request is open on GitHub.
+func OpenPR(def *workflow.Definition, t task.Task, to task.Status, pr record.PullRequest,
+	actor task.Actor) *rejection.Rejection {
 	return &rejection.Rejection{
 		Code: rejection.PROpen, Task: t.ID, From: t.Status, To: to, Open: Open(def, t, actor),
 		Message: fmt.Sprintf("cannot merge task %s here: its pull request is open", t.ID),
@@ -69,8 +70,8 @@ func OpenPR(def *workflow.Definition, t task.Task, to task.Status, pr record.Pul
 	}
 }
 
-// PRMove is where the workflow leads a task whose pull request was merged or closed; said is false where it does
-// not say.
+// PRMove is where the workflow leads a task whose pull request was merged or closed; said is false if the workflow
+// does not say.
 func PRMove(def *workflow.Definition, pr record.PullRequest) (to task.Status, said bool) {
 	switch pr.State {
 	case record.PRMerged:
@@ -81,14 +82,14 @@ func PRMove(def *workflow.Definition, pr record.PullRequest) (to task.Status, sa
 	return "", false
 }
 
-// PRNews says whether the end of a pull request is news for a task: it is the task's own, and the record has it
-// as open.
+// PRNews reports whether the end of a pull request is news for a task: it is the task's own, and the record still has
+// it as open.
 func PRNews(t task.Task, pr record.PullRequest) bool {
 	return t.Live && t.PRURL == pr.URL && t.PRState == record.PROpen &&
 		(pr.State == record.PRMerged || pr.State == record.PRClosed)
 }
 
-// notePR is the end of the task's pull request put on record, and nothing else.
+// notePR records the end of the task's pull request, and nothing else.
 func notePR(def *workflow.Definition, t task.Task, pr record.PullRequest, now time.Time) record.Change {
 	kind := history.PRLanded
 	if pr.State == record.PRClosed {
@@ -102,21 +103,22 @@ func notePR(def *workflow.Definition, t task.Task, pr record.PullRequest, now ti
 		Time: now, Type: kind, Actor: task.ActorEngine, Workflow: def.Digest, Data: data, Reason: PREndText(pr),
 	}}}
 	c.Task.PRURL, c.Task.PRState = pr.URL, pr.State
-	if !t.Queued() { // those who wait for a workspace wait in the order of this time
+	if !t.Queued() { // this time orders the tasks that wait for a workspace
 		c.Task.UpdatedAt = now
 	}
 	return c
 }
 
-// MergedEvidence is the evidence for a move of a task whose pull request was merged: that stands in for all that the
-// gates on the way ask git for, because the work is merged, whatever lies in the worktree. One that is not merged
-// stands in for nothing.
-func MergedEvidence(def *workflow.Definition, t task.Task, to task.Status, ev Evidence, pr record.PullRequest) Evidence {
+// MergedEvidence is the evidence for a move of a task whose pull request was merged. The merge replaces everything
+// that the gates on the way ask git for, because the work is merged, whatever is in the worktree. A pull request that
+// is not merged replaces nothing.
+func MergedEvidence(def *workflow.Definition, t task.Task, to task.Status, ev Evidence,
+	pr record.PullRequest) Evidence {
 	if pr.State != record.PRMerged {
 		return ev
 	}
 	facts := map[string]Fact{}
-	for key, fact := range ev.Facts { // one map into another: the order does not matter
+	for key, fact := range ev.Facts { // the order does not matter: it fills another map
 		facts[key] = fact
 	}
 	for _, p := range GatesTo(def, t, to) {
@@ -131,7 +133,8 @@ func MergedEvidence(def *workflow.Definition, t task.Task, to task.Status, ev Ev
 	return ev
 }
 
-// MarkOtherHead marks a task that ended with the merge of a pull request which has another head than what was reviewed.
+// MarkOtherHead marks a task that ended with the merge of a pull request whose head is not the commit that was
+// reviewed.
 func MarkOtherHead(before, after task.Task, pr record.PullRequest) task.Task {
 	if pr.State == record.PRMerged && before.Subject.Reviewed && pr.Commit != "" && pr.Commit != before.Subject.Commit {
 		after.Attention = fmt.Sprintf("merged %.7s, reviewed %.7s: look at what lies between", pr.Commit,
@@ -140,9 +143,9 @@ func MarkOtherHead(before, after task.Task, pr record.PullRequest) task.Task {
 	return after
 }
 
-// NoteMerged is the merge of a task's pull request put on record for whoever wants to merge it here, each part of it
-// once: noted says that the record has it as merged already. Events are the task's whole history. A change
-// without an event is none.
+// NoteMerged records, for an actor who asks to merge here, that the task's pull request is merged. It records each
+// part once: noted means that the record already has the pull request as merged. Events are the task's whole history.
+// A change without an event is no change.
 func NoteMerged(def *workflow.Definition, t task.Task, pr record.PullRequest, noted bool, events []history.Event,
 	actor task.Actor, now time.Time) record.Change {
 	c := record.Change{Task: t, Expect: t.Version}
@@ -160,7 +163,7 @@ func NoteMerged(def *workflow.Definition, t task.Task, pr record.PullRequest, no
 	return c
 }
 
-// PREndText says in words how a pull request ended.
+// PREndText describes how a pull request ended.
 func PREndText(pr record.PullRequest) string {
 	if pr.State == record.PRClosed {
 		return "closed without a merge: pull request " + pr.URL
@@ -168,10 +171,10 @@ func PREndText(pr record.PullRequest) string {
 	return "merged as pull request " + pr.URL
 }
 
-// PREnded is what follows from the end of the task's pull request: it is put on record, together with the move
-// that the workflow wants of it, judged as anybody's request would be. A move that is refused is not made: the
-// task is marked, and nobody asks again. The evidence has the pull request in it already, see StandIn. against is
-// what speaks against the move beside the workflow's rules; empty when nothing does.
+// PREnded is what follows from the end of the task's pull request. Orange records it together with the move that the
+// workflow wants, under the same conditions as any other request. If the move is refused, Orange marks the task and
+// does not try again. The evidence already contains the pull request, see MergedEvidence. Against is what prevents
+// the move in addition to the workflow's rules; empty if nothing does.
 func PREnded(def *workflow.Definition, t task.Task, ev Evidence, pr record.PullRequest, against string,
 	now time.Time) record.Change {
 	c := notePR(def, t, pr, now)

@@ -29,7 +29,7 @@ func TestRequestPR_isForAPersonWithWorkToSend(t *testing.T) {
 		}, true, human(), `one that is "done"`},
 		{"nobody has worked", func(one *task.Task) {
 			one.Workspace = ""
-		}, true, human(), "none: nobody has worked on the branch yet"},
+		}, true, human(), "none: no one has worked on the branch yet"},
 		{"no commit", func(*task.Task) {}, false, human(), `none on "fix-login" that the default branch has not`},
 	} {
 		one := newTask("reviewing")
@@ -72,8 +72,9 @@ func TestPREnded_keepsThePlaceOfATaskThatWaitsForAWorkspace(t *testing.T) {
 	for queued, want := range map[task.Status]time.Time{"planning": noon.Add(-time.Hour), "": noon} {
 		one := newTask("pending")
 		one.QueuedFor, one.UpdatedAt = queued, noon.Add(-time.Hour)
-		if got := decide.PREnded(defaultWorkflow(t), one, evidence(""), record.PullRequest{State: record.PRMerged, URL: "x"},
-			"the branch has more", noon).Task.UpdatedAt; !got.Equal(want) {
+		pr := record.PullRequest{State: record.PRMerged, URL: "x"}
+		c := decide.PREnded(defaultWorkflow(t), one, evidence(""), pr, "the branch has more", noon)
+		if got := c.Task.UpdatedAt; !got.Equal(want) {
 			t.Errorf("queued for %q: %v", queued, got)
 		}
 	}

@@ -282,7 +282,7 @@ func TestAGate_onWhatNobodyHasLookedAtIsNotMet(t *testing.T) {
 	def := tiny([]workflow.Transition{{From: "busy", To: "help", Gate: []workflow.Part{{File: "somewhere.json"}}}})
 	_, err := decide.Transition(def, newTask("busy"), decide.Evidence{}, task.Request{
 		Task: "T1", To: "help", Actor: human()}, noon)
-	if no := refusal(t, err); no.Code != rejection.GateUnmet || no.Details[0].Found != "that nobody has looked" {
+	if no := refusal(t, err); no.Code != rejection.GateUnmet || no.Details[0].Found != "that no one has looked" {
 		t.Errorf("%+v", no)
 	}
 }

@@ -14,10 +14,10 @@ import (
 	"orange/internal/workflow"
 )
 
-// CrashesPass says whether a task's crashes are forgotten as soon as it owes no hook that holds it up: after a
-// move they are, unless too many crashes made it or somebody has crashed since. passing is what was true before
-// these events. It is the move that counts, and not whose hook is performed last: a respawn may have dropped
-// those of the move.
+// CrashesPass reports whether a task's crashes are forgotten as soon as it has no pending hook that holds it up.
+// After a move they are, unless too many crashes caused the move or an agent has crashed since. Passing is the answer
+// before these events. It is the move that counts, and not whose hook is performed last: a respawn may have dropped
+// the hooks of the move.
 func CrashesPass(passing bool, events []history.Event) bool {
 	for i := range events {
 		switch e := &events[i]; {
@@ -30,7 +30,7 @@ func CrashesPass(passing bool, events []history.Event) bool {
 	return passing
 }
 
-// WithoutCrashes are counters that count none.
+// WithoutCrashes are the counters with no crash counted.
 func WithoutCrashes(c task.Counters) task.Counters {
 	if c.Get(task.CrashCount) == 0 {
 		return c
@@ -38,20 +38,20 @@ func WithoutCrashes(c task.Counters) task.Counters {
 	return c.With(task.CrashCount, 0)
 }
 
-// HoldsUp reports whether the work on a task waits for a hook: not for one that the decision itself performs,
-// nor for one that stands apart. It waits for one that this program does not know.
+// HoldsUp reports whether the work on a task waits for a hook. It does not wait for a hook that the decision itself
+// performs, nor for one that is independent of the work. It waits for a hook that this program does not know.
 func HoldsUp(h task.Hook) bool {
 	class, known := action.ClassOf(h.Action)
 	return !known || class != action.ClassRecord && class != action.ClassApart
 }
 
-// hookTrouble begins the attention mark that a failed hook leaves, so that its success can take it away.
+// hookTrouble is the start of the attention mark that a failed hook leaves, so that its success can remove the mark.
 const hookTrouble = "hook "
 
-// HookEnded is what follows from one attempt at a hook: it is settled or is tried again later, and the task has what
-// the attempt did. A hook that a later step has dropped meanwhile is settled already: then owed is false, and what it
-// did is on record all the same. A failed attempt did nothing but end agents; it sees what else it did when it looks
-// again. failure is empty where there is none.
+// HookEnded is what follows from one attempt at a hook: the hook is settled or tried again later, and the task gets
+// the effect of the attempt. If a later step has dropped the hook meanwhile, it is settled already: then owed is
+// false, and its effect is recorded all the same. A failed attempt has no effect but to end agents; it finds its
+// other effects when it runs again. Failure is empty if there is none.
 func HookEnded(s record.Snapshot, hook task.OwedHook, effect record.Effect, failure string, now time.Time) (
 	c record.Change, owed bool) {
 	if failure != "" {
@@ -86,7 +86,7 @@ func HookEnded(s record.Snapshot, hook task.OwedHook, effect record.Effect, fail
 	return c, owed
 }
 
-// failHook has a hook tried again later and marks its task. History has one event for failures that say the same.
+// failHook has a hook tried again later and marks its task. Consecutive failures with the same text get one event.
 func failHook(c *record.Change, hook task.OwedHook, failure string, now time.Time) {
 	c.Settled = []record.Settled{{ID: hook.ID, State: task.HookFailed, Error: failure,
 		NextTry: now.Add(BackOff(hook.Attempts + 1))}}
@@ -97,13 +97,13 @@ func failHook(c *record.Change, hook task.OwedHook, failure string, now time.Tim
 	}
 }
 
-// without lists owed hooks but for one.
+// without lists the pending hooks except one.
 func without(owed []task.OwedHook, id int64) []task.OwedHook {
 	return slices.DeleteFunc(slices.Clone(owed), func(h task.OwedHook) bool { return h.ID == id })
 }
 
-// MayForgetCrashes reports whether ForgetCrashes can follow when a task has performed a hook: then it needs the task's
-// history. others are the hooks that the task still owes.
+// MayForgetCrashes reports whether ForgetCrashes can follow when a task has performed a hook: then it needs the
+// task's history. Others are the hooks that are still pending.
 func MayForgetCrashes(s record.Snapshot, hook int64) (others []task.OwedHook, may bool) {
 	others = without(s.Owed, hook)
 	return others, mayForget(s.Task, others)
@@ -114,8 +114,8 @@ func mayForget(t task.Task, owed []task.OwedHook) bool {
 		!slices.ContainsFunc(owed, func(h task.OwedHook) bool { return HoldsUp(h.Hook) })
 }
 
-// Explains reports whether one of the owed hooks may be the cause of an agent's end, or is about to start the next
-// agent: then the end is left until the hook is settled.
+// Explains reports whether one of the pending hooks may be the cause of an agent's end, or is about to start the next
+// agent. If so, Orange judges the end after the hook is settled.
 func Explains(owed []task.OwedHook) bool {
 	return slices.ContainsFunc(owed, func(h task.OwedHook) bool {
 		class, known := action.ClassOf(h.Action)
@@ -123,8 +123,8 @@ func Explains(owed []task.OwedHook) bool {
 	})
 }
 
-// Stalled marks a task whose agent lives and has done nothing since a moment; a zero moment takes the mark away. The
-// mark is for people: it moves nothing. due is false where the task is marked so already.
+// Stalled marks a task whose agent lives and has done nothing since a time; a zero time removes the mark. The mark is
+// for people: it moves nothing. Due is false if the task already has that mark.
 func Stalled(t task.Task, since, now time.Time) (c record.Change, due bool) {
 	if since.IsZero() == t.StalledAt.IsZero() {
 		return c, false
@@ -142,8 +142,8 @@ func Stalled(t task.Task, since, now time.Time) (c record.Change, due bool) {
 	return c, true
 }
 
-// AgentOf is the harness of an agent where it is not the task's own, and the agent's permissions. The harness that the
-// hook names comes before the role's, the role's permissions come before the hook's.
+// AgentOf is the harness of an agent if it is not the task's own, and the agent's permissions. The harness of the
+// hook overrides the role's; the permissions of the role override the hook's.
 func AgentOf(def *workflow.Definition, role string, hook task.Hook) (harness, permissions string) {
 	permissions = hook.Permissions
 	for _, r := range def.Roles {
@@ -159,8 +159,8 @@ func AgentOf(def *workflow.Definition, role string, hook task.Hook) (harness, pe
 	return harness, permissions
 }
 
-// ForgetCrashes is what follows for the count of crashes when a hook of a task has been performed, and these are
-// still owed; due is false where nothing follows. Events are the task's whole history.
+// ForgetCrashes is the change of the crash count when a hook of a task has been performed and these are still
+// pending; due is false if nothing changes. Events are the task's whole history.
 func ForgetCrashes(t task.Task, owed []task.OwedHook, events []history.Event,
 	now time.Time) (c record.Change, due bool) {
 	if !mayForget(t, owed) || !CrashesPass(false, events) {
@@ -175,12 +175,11 @@ func ForgetCrashes(t task.Task, owed []task.OwedHook, events []history.Event,
 	return c, true
 }
 
-// Retry is somebody's wish that hooks that have failed be tried again, which a task owes. A person's wish sets
-// back what people set back.
+// Retry judges a request to try failed hooks again. If a person asks, the counters that people reset start again.
 func Retry(def *workflow.Definition, t task.Task, failed string, actor task.Actor, now time.Time) record.Change {
 	c := record.Change{Task: t, Expect: t.Version}
 	c.Task.Counters = resetBy(def, t.Counters, actor)
-	if !t.Queued() { // those who wait for a workspace wait in the order of this time
+	if !t.Queued() { // this time orders the tasks that wait for a workspace
 		c.Task.UpdatedAt = now
 	}
 	c.Events = []history.Event{history.Sign(actor, history.Event{
@@ -190,8 +189,8 @@ func Retry(def *workflow.Definition, t task.Task, failed string, actor task.Acto
 	return c
 }
 
-// Free is the end of the session of a task that is over, and of its hold on a workspace, where its last move has
-// not seen to that; due is false where the task lives, or owes a hook that may still do it.
+// Free ends the session of a task that is over and releases its workspace, if the task's last move has not done so.
+// Due is false if the task lives, or a hook that may still do it is pending.
 func Free(t task.Task, owed []task.OwedHook, now time.Time) (c record.Change, due bool) {
 	if t.Live || len(owed) > 0 {
 		return c, false

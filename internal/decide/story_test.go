@@ -22,23 +22,24 @@ import (
 var update = flag.Bool("update", false,
 	"write what the stories say now into their files; read the difference before you keep it")
 
-// A story is a file of scenes with a blank line between them. Each scene begins anew: what is so, what is asked,
-// "----", and the answers.
+// A story is a file of scenes with a blank line between them. Each scene begins from nothing: what is so, what is
+// asked, "----", and the answers.
 //
-//	task STATUS [COUNTER=N | workspace=NAME | previous=STATUS | commit=NAME | tree=NAME | reviewed=yes]...   "workspace=" for none
-//	work COMMIT [TREE]    what the evidence of the moment is about: the tip of the branch, and what lies in the worktree
+//	task STATUS [COUNTER=N | workspace=NAME | previous=STATUS | commit=NAME | tree=NAME | reviewed=yes]...
+//	                      "workspace=" for none
+//	work COMMIT [TREE]    what the evidence is about now: the tip of the branch, and what is in the worktree
 //	document              the lines after it that begin with "|" are the document
 //	document unreadable WHY
 //	files STATUS          the files of the task's folder speak for the move to STATUS; "none" for no file
-//	spent SEQ SOURCE      the section or the file as it stands moved the task at event SEQ
-//	entry                 what stands in document and files was there when the status began
-//	start                 what stands in document and files was there when the status's agent was started last
-//	git WORD yes|no       what git says of the branch and the worktree; where it is silent, nothing has happened there since
+//	spent SEQ SOURCE      the section or the file as it is moved the task at event SEQ
+//	entry                 what document and files contain was there when the status began
+//	start                 what document and files contain was there when the status's agent last started
+//	git WORD yes|no       what git says of the branch and the worktree; without such a line, nothing has changed there
 //	git tip               the tip of the branch is another commit than it was, and nothing else speaks against it
 //	ask STATUS by ROLE [as ROLE][, ROLE [as ROLE]]... [because REASON]
 //	override STATUS by ROLE [because REASON]
 //	command STATUS by ROLE  a command of the workflow's moves asks for it
-//	die ROLE [killed|failed|unseen]  the agent of that role has ended, by itself and with status 0 where nothing else is said
+//	die ROLE [killed|failed|unseen]  the agent of that role has ended; without a word, by itself and with status 0
 type scene struct {
 	line  int
 	input []string

@@ -9,8 +9,8 @@ import (
 	"orange/internal/workflow"
 )
 
-// subjectOver is what evidence is about after an edge was taken. What a state judged that is not committed yet
-// goes along to a state that carries it; everywhere else it is the work as it stands.
+// subjectOver is what evidence is about after an edge was taken. Uncommitted work that a state judged carries over to
+// a state that declares so. In every other case the subject is the work as it is now.
 func subjectOver(def *workflow.Definition, t task.Task, edge *workflow.Transition, req task.Request,
 	ev Evidence) task.Subject {
 	from, _ := def.State(t.Status)
@@ -30,8 +30,8 @@ func subjectOver(def *workflow.Definition, t task.Task, edge *workflow.Transitio
 	return unjudged(def, edge.To, req.Actor, ev)
 }
 
-// unjudged is what evidence is about in a status that was entered without a passing verdict. Like all that is put
-// on record it is as the history has it, in valid UTF-8.
+// unjudged is what evidence is about in a status that was entered without a passing verdict. It is in valid UTF-8,
+// like everything in the history.
 func unjudged(def *workflow.Definition, to task.Status, actor task.Actor, ev Evidence) task.Subject {
 	s := ev.Subject
 	if AwaitsMerge(def, to) {
@@ -40,8 +40,8 @@ func unjudged(def *workflow.Definition, to task.Status, actor task.Actor, ev Evi
 	return s.Valid()
 }
 
-// isPassingVerdict says whether an edge is that of a verdict which says that the work will do, on the work as it was judged.
-// An edge that can also be taken without the verdict, or on other work, is none.
+// isPassingVerdict reports whether an edge asks for a verdict that accepts the work, on the work as it was judged. An
+// edge that can also be taken without the verdict, or on other work, does not qualify.
 func isPassingVerdict(edge *workflow.Transition) bool {
 	verdicts := workflow.Verdicts(edge.Gate)
 	if len(verdicts) == 0 || slices.ContainsFunc(verdicts, func(p workflow.Part) bool { return p.Verdict == "FAIL" }) {
@@ -51,8 +51,8 @@ func isPassingVerdict(edge *workflow.Transition) bool {
 	return len(workflow.Verdicts(certain)) > 0 && workflow.Asks(certain, workflow.GitUnmoved)
 }
 
-// AwaitsMerge says whether a task in the status only waits to be merged or committed: then it matters whether anybody
-// judged it.
+// AwaitsMerge reports whether a task in the status only waits to be merged or committed: then it matters whether the
+// work was judged.
 func AwaitsMerge(def *workflow.Definition, status task.Status) bool {
 	state, _ := def.State(status)
 	if state.Subject == workflow.SubjectCarried {
@@ -63,8 +63,8 @@ func AwaitsMerge(def *workflow.Definition, status task.Status) bool {
 	return leads
 }
 
-// skipsReview says whether an edge leads to a good end and compares the work with nothing, where other edges to
-// that end do.
+// skipsReview reports whether an edge leads to a good end and compares the work with nothing, where other edges to
+// that end do compare.
 func skipsReview(def *workflow.Definition, edge *workflow.Transition) bool {
 	compares := func(e *workflow.Transition) bool {
 		return workflow.Asks(e.Gate, workflow.GitUnmoved) || workflow.Asks(e.Gate, workflow.GitAsReviewed)
@@ -80,10 +80,10 @@ func skipsReview(def *workflow.Definition, edge *workflow.Transition) bool {
 	return false
 }
 
-// broughtBy names whoever brought a task where it waits for its merge without a verdict.
+// broughtBy names the actor who brought a task to where it waits for its merge without a verdict.
 func broughtBy(actor task.Actor) string { return cmp.Or(actor.Person, actor.Name()) }
 
-// WantsTree says whether a move to a status has to know what lies in the worktree, beside the tip of the branch.
+// WantsTree reports whether a move to a status has to know what is in the worktree, as well as the tip of the branch.
 func WantsTree(def *workflow.Definition, t task.Task, to task.Status) bool {
 	state, _ := def.State(to)
 	from, _ := def.State(t.Status)
@@ -98,8 +98,8 @@ func WantsTree(def *workflow.Definition, t task.Task, to task.Status) bool {
 	return false
 }
 
-// DeathWantsTree says whether a death has to know what lies in the worktree: one of the moves of the status's
-// exit rules does.
+// DeathWantsTree reports whether a death has to know what is in the worktree: one of the moves of the status's exit
+// rules does.
 func DeathWantsTree(def *workflow.Definition, t task.Task) bool {
 	wants := func(to task.Status) bool { return WantsTree(def, t, to) }
 	restarted := slices.ContainsFunc(edges(def, t, t.Status), restarts) && wants(t.Status)
@@ -108,15 +108,15 @@ func DeathWantsTree(def *workflow.Definition, t task.Task) bool {
 	})
 }
 
-// onlyPasses says whether all edges to a status are those of a passing verdict, which carries what was judged along.
+// onlyPasses reports whether all edges to a status ask for a passing verdict, which carries over what was judged.
 func onlyPasses(def *workflow.Definition, t task.Task, to task.Status) bool {
 	return !slices.ContainsFunc(edges(def, t, to), func(edge *workflow.Transition) bool {
 		return !isPassingVerdict(edge) || edge.Override
 	})
 }
 
-// Agrees says whether what git told of the commit that a task's evidence is about fits the tip that was noted
-// beside it. Where it does not, the branch moved and came back between the two looks: no decision rests on that.
+// Agrees reports whether what git said of the commit that a task's evidence is about fits the tip that was noted with
+// it. If not, the branch moved and came back between the two reads: no decision relies on that.
 func Agrees(t task.Task, ev Evidence) bool {
 	same := ev.Subject.Commit == t.Subject.Commit
 	unmoved, moved := workflow.Part{Git: workflow.GitUnmoved}, workflow.Part{Git: workflow.GitMoved}
@@ -126,8 +126,8 @@ func Agrees(t task.Task, ev Evidence) bool {
 	return !ev.Facts[unmoved.Key()].Holds
 }
 
-// Prepared is what follows for a task whose status began without a workspace, once that is ready: now it is known
-// what its evidence is about.
+// Prepared is the change of a task whose status began without a workspace, once the workspace is ready: now it is
+// known what the task's evidence is about.
 func Prepared(t task.Task, s task.Subject) (task.Task, history.Event) {
 	s.By, s.Reviewed = t.Subject.By, t.Subject.Reviewed
 	s = s.Valid()
@@ -136,9 +136,8 @@ func Prepared(t task.Task, s task.Subject) (task.Task, history.Event) {
 		"workspace": t.Workspace, "branch": t.Branch}}
 }
 
-// Began is what follows for a task once an agent of a role was started that found the start: where it is the
-// agent of the present status, evidence is about what it found from then on, but for a status that carries what
-// was judged before.
+// Began is the change of a task when an agent of a role starts. If it is the agent of the present status, evidence is
+// about what the agent found at its start, except in a status that carries over what was judged before.
 func Began(def *workflow.Definition, t task.Task, role string,
 	start task.Start) (after task.Task, verdicts []task.Evidence, is bool) {
 	state, _ := def.State(t.Status)

@@ -302,7 +302,7 @@ func TestPutUp_isAboutTheStatesThatWaitForTheirMergeOrCommit(t *testing.T) {
 	}
 }
 
-// The ways to a good end on which nobody compares the work with what was reviewed, where others do.
+// The edges to a good end that do not compare the work with what was reviewed, where other edges do.
 func TestAMoveToAGoodEndSaysSoWhereNobodyComparedTheWorkWithWhatWasReviewed(t *testing.T) {
 	t.Parallel()
 	want := map[string][]string{
@@ -473,7 +473,7 @@ func TestPrepared_knowsWhatTheEvidenceIsAbout(t *testing.T) {
 	}
 }
 
-// From then on evidence is about what the agent of the status found; anybody else's start changes nothing.
+// From then on, evidence is about what the agent of the status found; the start of another agent changes nothing.
 func TestBegan_isAboutWhatTheStatussOwnAgentFound(t *testing.T) {
 	t.Parallel()
 	start := task.Start{Subject: task.Subject{Commit: "second", Tree: "lying"}, Evidence: []task.Evidence{

@@ -167,7 +167,8 @@ func TestCommandsLeadWhereTheWorkflowSaysOrImplies(t *testing.T) {
 		if c.want == "" {
 			if no := refusal(t, err); no.Code != rejection.NoMove ||
 				!strings.Contains(no.Message, `no "`+c.command+`"`) || len(no.Open) == 0 {
-				t.Errorf("found %+v for %s in %s, want %s and the open moves", no, c.command, c.workflow, rejection.NoMove)
+				t.Errorf("found %+v for %s in %s, want %s and the open moves", no, c.command, c.workflow,
+					rejection.NoMove)
 			}
 			continue
 		}
@@ -318,7 +319,7 @@ func TestOnlyHooksThatWouldStartSomethingAreOvertaken(t *testing.T) {
 	}
 }
 
-// Defect: a respawn dropped an owed acquire_workspace, and its agent began in a workspace that nobody had made ready.
+// Defect: a respawn dropped a pending acquire_workspace, and its agent began in a workspace that was not ready.
 func TestAWorkspaceThatTheTaskKeepsIsMadeReadyWhateverComes(t *testing.T) {
 	t.Parallel()
 	all := []task.OwedHook{owed(1, action.AcquireWorkspace), owed(2, action.SpawnAgent)}

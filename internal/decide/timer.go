@@ -11,7 +11,7 @@ import (
 	"orange/internal/workflow"
 )
 
-// levels are the marks of a timeout in per cent, with the event that tells of each.
+// levels are the marks of a timeout in per cent, each with the event that reports it.
 func levels() []struct {
 	level int
 	event string
@@ -23,7 +23,7 @@ func levels() []struct {
 		{task.LateEscalated, history.TimeoutEscalated}}
 }
 
-// Limit is how long a task should be in its present status: by its project's word, or else by the workflow's. 0
+// Limit is how long a task should be in its present status: as its project sets it, or else as the workflow does. 0
 // is no limit.
 func Limit(def *workflow.Definition, own task.Timeouts, t task.Task) time.Duration {
 	state, exists := def.State(t.Status)
@@ -36,14 +36,15 @@ func Limit(def *workflow.Definition, own task.Timeouts, t task.Task) time.Durati
 	return time.Duration(state.Timeout.After) * time.Second
 }
 
-// threshold is when a level is reached, counted from the entry. The hundredth comes first: a year in nanoseconds is a
-// large number.
+// threshold is when a level is reached, counted from the entry. Dividing by 100 first avoids an overflow: a year in
+// nanoseconds is a large number.
 func threshold(after time.Duration, level int) time.Duration {
 	return after / 100 * time.Duration(level)
 }
 
-// overdueLevel is the level of lateness that a task has reached, and how long its status should take.
-func overdueLevel(def *workflow.Definition, own task.Timeouts, t task.Task, now time.Time) (level int, after time.Duration) {
+// overdueLevel is the level of lateness that a task has reached, and how long it should be in its status.
+func overdueLevel(def *workflow.Definition, own task.Timeouts, t task.Task, now time.Time) (
+	level int, after time.Duration) {
 	after = Limit(def, own, t)
 	if after == 0 {
 		return 0, 0
@@ -56,14 +57,14 @@ func overdueLevel(def *workflow.Definition, own task.Timeouts, t task.Task, now 
 	return level, after
 }
 
-// clockSetBack says whether the clock was set back so far that a status which seems to begin only later would be told
-// of much too late. A smaller step back makes the marks late by less than the timeout itself.
+// clockSetBack reports whether the clock was set back so far that the status seems to begin in the future and its
+// marks would come much too late. A smaller step back delays the marks by less than the timeout itself.
 func clockSetBack(after time.Duration, t task.Task, now time.Time) bool {
 	return after > 0 && t.EnteredAt.Sub(now) > after
 }
 
-// NextDeadline is when Timer is to be asked next; wanted is false where nothing is left to be told of the present
-// status. A moment that is not after now is one that has come.
+// NextDeadline is when to call Timer next; wanted is false if the present status has no mark left to report. A time
+// that is not after now is already due.
 func NextDeadline(def *workflow.Definition, own task.Timeouts, t task.Task, now time.Time) (at time.Time, wanted bool) {
 	after := Limit(def, own, t)
 	if after == 0 {
@@ -80,9 +81,9 @@ func NextDeadline(def *workflow.Definition, own task.Timeouts, t task.Task, now 
 	return time.Time{}, false
 }
 
-// Timer is what follows from the time that a task has been in its status: an event for every level that is
-// reached and was not told. due is false where nothing follows. After a clock that was set back, the status may
-// begin anew without a word.
+// Timer is the change that follows from the time that a task has been in its status: an event for every level that is
+// reached and not reported yet. Due is false if nothing follows. After a clock that was set back, the status may
+// begin again without an event.
 func Timer(def *workflow.Definition, own task.Timeouts, t task.Task, now time.Time) (c record.Change, due bool) {
 	reached, after := overdueLevel(def, own, t, now)
 	c = record.Change{Task: t, Expect: t.Version}
@@ -108,13 +109,13 @@ func Timer(def *workflow.Definition, own task.Timeouts, t task.Task, now time.Ti
 		})
 	}
 	c.Task.Overdue = reached
-	if !t.Queued() { // those who wait for a workspace wait in the order of this time
+	if !t.Queued() { // this time orders the tasks that wait for a workspace
 		c.Task.UpdatedAt = now
 	}
 	return c, true
 }
 
-// rounded leaves out what nobody reads.
+// rounded leaves out digits that do not matter to people.
 func rounded(d time.Duration) time.Duration {
 	if d < 10*time.Second {
 		return d.Round(time.Millisecond)
@@ -122,7 +123,7 @@ func rounded(d time.Duration) time.Duration {
 	return d.Round(time.Second)
 }
 
-// lateText tells one level in words for people.
+// lateText describes one level for people.
 func lateText(t task.Task, level int, in, after time.Duration) string {
 	switch level {
 	case task.LateWarning:
@@ -135,7 +136,7 @@ func lateText(t task.Task, level int, in, after time.Duration) string {
 		t.Status, rounded(in), after)
 }
 
-// Escalation is the move that the workflow wants of a task whose lateness reaches its last level with this change
+// Escalation is the move that the workflow wants of a task that reaches its last level of lateness with this change
 // of Timer's.
 func Escalation(def *workflow.Definition, c record.Change) (to task.Status, wanted bool) {
 	if len(c.Events) == 0 || c.Events[len(c.Events)-1].Type != history.TimeoutEscalated {
@@ -145,8 +146,9 @@ func Escalation(def *workflow.Definition, c record.Change) (to task.Status, want
 	return state.Timeout.Then, state.Timeout.Then != ""
 }
 
-// Escalate adds the move of Escalation to Timer's change of the task t, judged as anybody's request would be.
-// A move that is refused is not made: the event says why, and nobody asks again while the task stays where it is.
+// Escalate adds the move of Escalation to Timer's change of the task t, under the same conditions as any other
+// request. If the move is refused, the event says why, and Orange does not try again while the task stays in its
+// status.
 func Escalate(def *workflow.Definition, c record.Change, t task.Task, ev Evidence, now time.Time) record.Change {
 	to, wanted := Escalation(def, c)
 	if !wanted {
@@ -171,7 +173,7 @@ func Unescalated(def *workflow.Definition, c record.Change, why string) record.C
 	c.Events = append([]history.Event(nil), c.Events...)
 	last := &c.Events[len(c.Events)-1]
 	data := map[string]string{history.DataRefused: why}
-	for key, value := range last.Data { // one map into another: the order does not matter
+	for key, value := range last.Data { // the order does not matter: it fills another map
 		data[key] = value
 	}
 	last.Data = data
@@ -179,7 +181,8 @@ func Unescalated(def *workflow.Definition, c record.Change, why string) record.C
 	return c
 }
 
-// LateNotice is what people are told of a change of Timer's, the highest level alone; empty where nothing is told.
+// LateNotice is the notice to people about a change of Timer's. It names the highest level only; empty if there is
+// nothing to report.
 func LateNotice(c record.Change) string {
 	text, move := "", ""
 	for i := range c.Events {
@@ -197,7 +200,7 @@ func LateNotice(c record.Change) string {
 	return text + fmt.Sprintf("; look at it with %q", "orange task show "+c.Task.ID)
 }
 
-// TimingOf is how a task stands in time.
+// TimingOf is how long a task has been in its status and in all, and how late it is.
 func TimingOf(def *workflow.Definition, own task.Timeouts, t task.Task, now time.Time) task.Timing {
 	state, _ := def.State(t.Status)
 	s := task.Timing{InState: now.Sub(t.EnteredAt), Total: now.Sub(t.CreatedAt), Escalated: state.Escalation,

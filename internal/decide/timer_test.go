@@ -65,7 +65,7 @@ func TestTimer_tellsEachLevelAsItIsReached(t *testing.T) {
 		{100, 149 * time.Second, nil, 100, ""},
 		{100, 150 * time.Second, nil, 150, "timeout.escalated"},
 		{150, time.Hour, nil, 150, ""},
-		{0, time.Hour, nil, 150, "timeout.warning timeout.alert timeout.escalated"}, // nobody looked meanwhile
+		{0, time.Hour, nil, 150, "timeout.warning timeout.alert timeout.escalated"}, // Orange did not look meanwhile
 		{80, time.Hour, nil, 150, "timeout.alert timeout.escalated"},
 		{0, time.Hour, day, 0, ""},
 		{0, 24 * time.Hour, day, 100, "timeout.warning timeout.alert"},
@@ -196,8 +196,8 @@ func TestEscalation_isWantedOfTheLastLevelAlone(t *testing.T) {
 	}
 }
 
-// A clock may jump as it likes: each level is told once for each entry at most, in order, and never before its
-// time by that clock; whoever looks whenever NextDeadline says so is told of all of them.
+// A clock may jump freely. Orange reports each level at most once for each entry, in order, and never before its time
+// by that clock. A caller that asks whenever NextDeadline says so gets all of them.
 func TestLevelsAreToldOnceForEachEntryUnderEveryClock(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
@@ -214,7 +214,7 @@ func TestLevelsAreToldOnceForEachEntryUnderEveryClock(t *testing.T) {
 				now = now.Add(time.Duration(rapid.IntRange(-1000, 1000).Draw(rt, "jump")) * time.Second)
 			case 2, 3: // time passes
 				now = now.Add(time.Duration(rapid.IntRange(0, 60).Draw(rt, "seconds")) * time.Second)
-			default: // somebody who waited for the next deadline
+			default: // a caller waited for the next deadline
 				if at, wanted := decide.NextDeadline(def, nil, one, now); wanted && at.After(now) {
 					if at.Sub(now) > 250*time.Second {
 						rt.Fatalf("the next deadline is %s away", at.Sub(now))
@@ -242,7 +242,7 @@ func TestLevelsAreToldOnceForEachEntryUnderEveryClock(t *testing.T) {
 			}
 			c = decide.Escalate(def, c, one, decide.Evidence{}, now)
 			if one = c.Task; strings.HasSuffix(kinds(c), history.AutoAdvanced) {
-				told = map[string]int{} // it went into the status anew
+				told = map[string]int{} // it entered the status again
 			}
 			one.Version = 7
 		}

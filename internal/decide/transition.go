@@ -1,7 +1,7 @@
 // Package decide is the judge: a workflow, a task, evidence and a request go in, a change or a rejection comes out.
 //
-// It owns every rule by which a task moves, and it owns nothing else: it reads no file, no clock and no die,
-// so the same question always has the same answer. What follows from a yes is data; engine commits it, hook
+// It owns every rule by which a task moves, and nothing else: it reads no file, no clock and no random number,
+// so the same question always has the same answer. What follows from a yes is data: engine commits it, hook
 // performs it.
 package decide
 
@@ -25,11 +25,11 @@ import (
 // Decision is the answer yes.
 type Decision struct {
 	Change record.Change
-	Moved  bool // false when the task is where the request wanted it already: nothing is to be done
+	Moved  bool // false when the task is already where the request wants it: there is nothing to do
 }
 
-// Transition judges a request for a status, in this order: map, actor, guards, gate.
-// A no is a *Rejection: its code is that of the first step that failed, its details are those of all.
+// Transition judges a request for a status in this order: map, actor, guards, gate. A no is a *Rejection: its code is
+// the one of the first step that failed, its details are those of all steps.
 func Transition(def *workflow.Definition, t task.Task, ev Evidence, req task.Request, now time.Time) (Decision, error) {
 	if req.Queued && t.QueuedFor != req.To {
 		return Decision{}, illegal(def, t, req)
@@ -39,7 +39,7 @@ func Transition(def *workflow.Definition, t task.Task, ev Evidence, req task.Req
 	candidates := slices.DeleteFunc(edges(def, t, req.To), func(edge *workflow.Transition) bool {
 		return !mayMean(edge, req, ev)
 	})
-	if req.Override { // an edge whose guards hold is meant before one whose guards have to be ignored too
+	if req.Override { // an edge whose guards hold comes before one whose guards the override ignores too
 		slices.SortStableFunc(candidates, func(a, b *workflow.Transition) int {
 			return cmp.Compare(len(guardsUnmet(def, t, a)), len(guardsUnmet(def, t, b)))
 		})
@@ -65,7 +65,8 @@ func Transition(def *workflow.Definition, t task.Task, ev Evidence, req task.Req
 	return Decision{}, last
 }
 
-// overrideOf is the command with which a person makes the move all the same, where the workflow lets them; else empty.
+// overrideOf is the command with which a person makes the move in spite of the refusal, if the workflow allows that;
+// else empty.
 func overrideOf(def *workflow.Definition, t task.Task, candidates []*workflow.Transition, req task.Request) string {
 	may := func(edge *workflow.Transition) bool { return edge.Override && Allows(edge, req.Actor) }
 	if req.Override || req.Actor.Rule || req.Actor.Role != task.RoleHuman || !slices.ContainsFunc(candidates, may) {
@@ -74,8 +75,8 @@ func overrideOf(def *workflow.Definition, t task.Task, candidates []*workflow.Tr
 	return overrideCommand(def, t.ID, req.To)
 }
 
-// overrideCommand is how a person makes a move that the workflow lets them make in spite of its conditions: a
-// merge has a command of its own.
+// overrideCommand is how a person makes a move in spite of its conditions, if the workflow allows that. A merge has a
+// command of its own.
 func overrideCommand(def *workflow.Definition, id string, to task.Status) string {
 	if merge, said := def.Move(workflow.MoveMerge); said && merge == to {
 		return fmt.Sprintf("orange task merge %s --override REASON", id)
@@ -83,9 +84,9 @@ func overrideCommand(def *workflow.Definition, id string, to task.Status) string
 	return fmt.Sprintf("orange task next %s --override REASON --to %s", id, to)
 }
 
-// mayMean says whether a request can mean an edge. One that starts a status anew because the tip moved is meant
-// where the tip has, by whoever may take it, and by no command: whoever else asks for the status that the task
-// has finds it there.
+// mayMean reports whether a request can mean an edge. An edge that begins a status again because the tip moved needs
+// a tip that has moved and an actor who may take it; a command never means it. Any other request for the status that
+// the task has finds it there.
 func mayMean(edge *workflow.Transition, req task.Request, ev Evidence) bool {
 	if edge.From != edge.To {
 		return true
@@ -112,7 +113,7 @@ func Back(def *workflow.Definition, t task.Task, req task.Request) (task.Status,
 	}
 }
 
-// outgoing lists the edges that leave a task's present status, in the order of the file.
+// outgoing lists the edges out of a task's present status, in the order of the file.
 func outgoing(def *workflow.Definition, t task.Task) []*workflow.Transition {
 	var found []*workflow.Transition
 	for i := range def.Transitions {
@@ -134,12 +135,12 @@ func edges(def *workflow.Definition, t task.Task, to task.Status) []*workflow.Tr
 	return found
 }
 
-// Leads says whether an edge is there for a task in its present status, whatever its guards and gate say.
+// Leads reports whether an edge applies to a task in its present status, whatever its guards and gate say.
 func Leads(edge *workflow.Transition, t task.Task) bool {
 	return edge.From == t.Status && (len(edge.CameFrom) == 0 || slices.Contains(edge.CameFrom, t.Previous))
 }
 
-// Allows says whether the actor may ask for the edge. The workflow's own rules always may.
+// Allows reports whether the actor may ask for the edge. The workflow's own rules always may.
 func Allows(edge *workflow.Transition, actor task.Actor) bool {
 	if actor.Rule || len(edge.By) == 0 {
 		return true
@@ -152,10 +153,10 @@ func Allows(edge *workflow.Transition, actor task.Actor) bool {
 	return false
 }
 
-// FixInstructions is the section that a worker whose task is sent back is told to read.
+// FixInstructions is the section that Orange tells a worker to read when a task comes back to it.
 const FixInstructions = "## Fix Instructions"
 
-// Instructed refuses to send a worker to instructions that say nothing, where they are not given with the request.
+// Instructed refuses to send a worker to instructions that are empty, if the request does not contain them.
 func Instructed(t task.Task, to task.Status, ev Evidence) error {
 	found := ev.Trouble
 	if ev.Document != nil {
@@ -168,13 +169,13 @@ func Instructed(t task.Task, to task.Status, ev Evidence) error {
 	return &rejection.Rejection{
 		Code: rejection.GateUnmet, Task: t.ID, To: to,
 		Message: fmt.Sprintf("cannot request changes of task %s without a word of what to change", t.ID),
-		Details: []rejection.Detail{{Condition: fmt.Sprintf("section %q", FixInstructions), Found: found, Where: "TASK.md",
-			Want: "give the text with the request, or write it there"}},
+		Details: []rejection.Detail{{Condition: fmt.Sprintf("section %q", FixInstructions), Found: found,
+			Where: "TASK.md", Want: "give the text with the request, or write it there"}},
 	}
 }
 
-// Open lists where the actor may ask to go from the task's status, whatever guards and gates say, in the order of
-// the file.
+// Open lists where the actor may ask to go from the task's status, whatever guards and gates say, in the order of the
+// file.
 func Open(def *workflow.Definition, t task.Task, actor task.Actor) []task.Status {
 	var found []task.Status
 	for _, edge := range outgoing(def, t) {
@@ -186,7 +187,8 @@ func Open(def *workflow.Definition, t task.Task, actor task.Actor) []task.Status
 }
 
 func illegal(def *workflow.Definition, t task.Task, req task.Request) *rejection.Rejection {
-	r := &rejection.Rejection{Code: rejection.IllegalTransition, Task: t.ID, From: t.Status, To: req.To, Open: Open(def, t, req.Actor)}
+	r := &rejection.Rejection{Code: rejection.IllegalTransition, Task: t.ID, From: t.Status, To: req.To,
+		Open: Open(def, t, req.Actor)}
 	r.Message = fmt.Sprintf("cannot move task %s from %q to %q: the workflow %q has no such transition", t.ID,
 		t.Status, req.To, def.Name)
 	if _, exists := def.State(req.To); !exists {
@@ -211,7 +213,7 @@ func order(code string) int {
 	return 4
 }
 
-// furthest keeps, of several candidates for one move, the refusal that came closest to a yes.
+// furthest keeps the refusal that came closest to a yes, of two candidates for one move.
 func furthest(a, b *rejection.Rejection) *rejection.Rejection {
 	if a == nil || order(b.Code) > order(a.Code) {
 		return b
@@ -219,7 +221,7 @@ func furthest(a, b *rejection.Rejection) *rejection.Rejection {
 	return a
 }
 
-// judge answers nil when the edge is open to the request.
+// judge returns nil if the edge is open to the request.
 func judge(def *workflow.Definition, t task.Task, edge *workflow.Transition, req task.Request,
 	gate judgment) *rejection.Rejection {
 	var code string
@@ -242,7 +244,8 @@ func judge(def *workflow.Definition, t task.Task, edge *workflow.Transition, req
 	}
 	if edge.Reason && document.Blank(req.Reason) && !req.Override {
 		first(rejection.ReasonMissing)
-		details = append(details, rejection.Detail{Condition: "a reason", Found: "none", Want: "say why: --reason TEXT"})
+		details = append(details, rejection.Detail{Condition: "a reason", Found: "none",
+			Want: "say why: --reason TEXT"})
 	}
 	if unmet := guardsUnmet(def, t, edge); len(unmet) > 0 && !req.Override {
 		first(rejection.GuardFailed)
@@ -267,7 +270,8 @@ func judge(def *workflow.Definition, t task.Task, edge *workflow.Transition, req
 	}
 }
 
-// overridden says what speaks against the request's override; an empty code when nothing does or none is asked for.
+// overridden is what prevents the request's override; the code is empty if nothing does, or if the request has no
+// override.
 func overridden(edge *workflow.Transition, req task.Request) (string, rejection.Detail) {
 	switch {
 	case !req.Override:
@@ -287,7 +291,7 @@ func overridden(edge *workflow.Transition, req task.Request) (string, rejection.
 	return "", rejection.Detail{}
 }
 
-// guardsUnmet tells the guards of an edge that do not hold for the task.
+// guardsUnmet lists the guards of an edge that do not hold for the task.
 func guardsUnmet(def *workflow.Definition, t task.Task, edge *workflow.Transition) []rejection.Detail {
 	var unmet []rejection.Detail
 	for _, g := range edge.When {
@@ -308,8 +312,8 @@ func guardsUnmet(def *workflow.Definition, t task.Task, edge *workflow.Transitio
 	return unmet
 }
 
-// counted is what a guard of an edge sees of a counter: failures are those of the task's present status,
-// with the one that the edge itself counts.
+// counted is what a guard of an edge sees of a counter. For failures, it is the failures of the task's present
+// status, with the one that the edge itself counts.
 func counted(t task.Task, edge *workflow.Transition, field string) int {
 	if field != workflow.CountFailures {
 		return t.Counters.Get(field)
@@ -321,7 +325,8 @@ func counted(t task.Task, edge *workflow.Transition, field string) int {
 	return n
 }
 
-// toCome says whether what a guard of an edge sees of a counter holds the failure that the edge itself would count.
+// toCome reports whether the value that a guard of an edge sees includes the failure that the edge itself would
+// count.
 func toCome(edge *workflow.Transition, field string) bool {
 	return edge != nil && edge.Failure && field == workflow.CountFailures
 }
@@ -348,7 +353,7 @@ func accept(def *workflow.Definition, t task.Task, ev Evidence, edge *workflow.T
 	}
 }
 
-// noted is what an event says of a move beside the move; nil when nothing.
+// noted is the additional data of a move's event; nil if there is none.
 func noted(def *workflow.Definition, t task.Task, edge *workflow.Transition, req task.Request,
 	j judgment) map[string]string {
 	unreviewed := skipsReview(def, edge)
@@ -360,7 +365,7 @@ func noted(def *workflow.Definition, t task.Task, edge *workflow.Transition, req
 		data["note"] = strings.Join(j.notes, "; ")
 	}
 	if unreviewed {
-		data[history.DataUnreviewed] = "nobody compared the work with what was reviewed"
+		data[history.DataUnreviewed] = "no one compared the work with what was reviewed"
 	}
 	if edge.Failure {
 		data[history.DataFailure] = strconv.Itoa(counted(t, edge, workflow.CountFailures))
@@ -372,8 +377,8 @@ func noted(def *workflow.Definition, t task.Task, edge *workflow.Transition, req
 	return data
 }
 
-// failures is the task's counters after the edge has counted a failure of the state that is left, or forgotten
-// those that there were.
+// failures is the task's counters after the edge has counted a failure of the state that the task leaves, or has
+// forgotten its earlier failures.
 func failures(t task.Task, edge *workflow.Transition) task.Counters {
 	n := t.Counters.Failures(t.Status)
 	switch {
@@ -385,10 +390,10 @@ func failures(t task.Task, edge *workflow.Transition) task.Counters {
 	return t.Counters
 }
 
-// enter is the task as it is right after it moved: new status, counters changed before anything is spawned.
+// enter is the task right after it moved: with its new status, and with the counters changed before anything starts.
 func enter(def *workflow.Definition, t task.Task, to task.Status, hooks []task.Hook, now time.Time) task.Task {
 	state, _ := def.State(to)
-	if to != t.Status { // one that begins its status anew came from where it came from before
+	if to != t.Status { // one that begins its status again keeps where it came from
 		t.Previous, t.Status = t.Status, to
 	}
 	t.Live = !state.Terminal
@@ -399,7 +404,7 @@ func enter(def *workflow.Definition, t task.Task, to task.Status, hooks []task.H
 		t.Counters = count(t.Counters, to, h)
 	}
 	if !slices.ContainsFunc(hooks, HoldsUp) {
-		t.Counters = WithoutCrashes(t.Counters) // the event of the move tells
+		t.Counters = WithoutCrashes(t.Counters) // the event of the move says so
 	}
 	return t
 }

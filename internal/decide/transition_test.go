@@ -91,7 +91,8 @@ func TestWhatDefaultDoesWithoutIsJudgedToo(t *testing.T) {
 	}{
 		{"the first of two edges", "a", "b", "worker", 2, "", ""},
 		{"the second of two edges", "a", "b", "worker", 3, why, ""},
-		{"the refusal that came furthest is told: the gate of the second", "a", "b", "worker", 3, "", rejection.GateUnmet},
+		{"the refusal that came furthest is told: the gate of the second", "a", "b", "worker", 3, "",
+			rejection.GateUnmet},
 		{"the refusal that came furthest is told: the guard of the second", "a", "b", "reviewer", 2, why,
 			rejection.GuardFailed},
 		{"neither edge is for this role", "a", "b", "human", 2, why, rejection.ActorDenied},

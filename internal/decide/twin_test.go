@@ -31,7 +31,7 @@ const (
 	theFiles // of the task's folder, which speak for this move and no other
 )
 
-// What a row wants of git, beside.
+// What a row also wants of git.
 const (
 	committed need = 1 << (8 + iota)
 	unmoved
@@ -108,8 +108,8 @@ var document002Minimal = []law{
 	{"reviewing", "cancelled", onlyHuman, nothing, 0, anyRound, false},
 }
 
-// mostAnew is how often agents begin a review anew in one cycle because the branch has moved; a person does as
-// often as they like.
+// mostAnew is how often agents begin a review again in one cycle because the branch has moved; a person may do so
+// without limit.
 const mostAnew = 3
 
 // mostReturns is how often agents send a task of document 004 back before a person looks; the document has no
@@ -164,7 +164,7 @@ var books = []book{
 
 var fewRounds = []int{0, 1, 2, 3, 4}
 
-// papers is a document in the twin's own words, and what stands in it.
+// papers is a document in the twin's own words, and its contents.
 type papers struct {
 	plan    string      // "", "bare" or "good"
 	handoff string      // "", "bare", "good" or "spent"
@@ -173,7 +173,7 @@ type papers struct {
 	files   task.Status // where the files in the task's folder lead
 	moved   bool        // the tip of the branch is another commit than it was
 	dirty   bool        // files differ from it
-	again   int         // how often the review was begun anew because of that
+	again   int         // how often the review began again because of that
 }
 
 // accepts is the twin's verdict: true when one row says yes.

@@ -13,16 +13,16 @@ import (
 	"orange/internal/workflow"
 )
 
-// Option is an edge out of a task's present status, as it stands for those who may ask for it.
+// Option is an edge out of a task's present status, as it applies to those who may ask for it.
 type Option struct {
 	To       task.Status        `json:"to"`
 	By       []string           `json:"by"`   // the roles that may ask
-	Open     bool               `json:"open"` // asked for now, it would be taken
+	Open     bool               `json:"open"` // a request for it would succeed now
 	Guards   []Counted          `json:"guards"`
 	Details  []rejection.Detail `json:"details"`  // what is unmet
-	Reason   bool               `json:"reason"`   // whoever asks must say why
+	Reason   bool               `json:"reason"`   // the request must give a reason
 	Override bool               `json:"override"` // a person may take it in spite of what is unmet, with a reason
-	Command  string             `json:"command"`  // with which they do; empty where they may not
+	Command  string             `json:"command"`  // how a person does so; empty if they may not
 	Line     int                `json:"line"`     // of the workflow file
 }
 
@@ -31,7 +31,7 @@ type Counted struct {
 	Guard string `json:"guard"`
 	Value int    `json:"value"`
 	Holds bool   `json:"holds"`
-	// ToCome says that the value holds the failure that the move itself would count: it has not happened yet.
+	// ToCome means that the value includes the failure that the move itself would count: it has not happened yet.
 	ToCome bool `json:"to_come,omitempty"`
 }
 
@@ -40,10 +40,10 @@ type Explanation struct {
 	Task  task.Task
 	About string             // what the present status is, in the workflow's words
 	Ways  []Option           // by target, in the order of the file
-	Waits []rejection.Detail // who or what the task waits for, the nearest first
+	Waits []rejection.Detail // who or what the task waits for, the most immediate first
 }
 
-// Why judges every edge out of a task's status as Transition does, with the reason given that an edge wants.
+// Why judges every edge out of a task's status as Transition does, and supplies a reason if the edge wants one.
 func Why(def *workflow.Definition, t task.Task, ev Evidence) []Option {
 	roles := []string{task.RoleWorker, task.RoleReviewer}
 	for _, r := range def.Roles {
@@ -66,8 +66,8 @@ func Why(def *workflow.Definition, t task.Task, ev Evidence) []Option {
 	return ways
 }
 
-// over tells an edge once for all who may ask, or a person's way apart, where their request sets a counter back
-// that its guards look at.
+// over describes an edge once for all who may ask. If a person's request resets a counter that its guards look at,
+// the person gets an option apart.
 func over(def *workflow.Definition, t task.Task, edge *workflow.Transition, roles []string, ev Evidence) []Option {
 	by := slices.DeleteFunc(slices.Clone(roles), func(role string) bool {
 		return !Allows(edge, task.Actor{Role: role})
@@ -85,7 +85,7 @@ func over(def *workflow.Definition, t task.Task, edge *workflow.Transition, role
 	return ways
 }
 
-// withCommand is a way with the command of a person who takes it in spite of what is unmet.
+// withCommand adds the command of a person who takes an option in spite of what is unmet.
 func withCommand(def *workflow.Definition, t task.Task, w Option) Option {
 	if w.Override && slices.Contains(w.By, task.RoleHuman) {
 		w.Command = overrideCommand(def, t.ID, w.To)
@@ -112,8 +112,8 @@ func way(def *workflow.Definition, t task.Task, edge *workflow.Transition, by []
 	return w
 }
 
-// Awaits says who or what a task waits for, and what would help. Alive says whether the agent of the present
-// status lives, as far as is known. Events are the task's whole history.
+// Awaits says who or what a task waits for, and what would help. Alive reports whether the agent of the present
+// status lives, as far as Orange knows. Events are the task's whole history.
 func Awaits(def *workflow.Definition, s record.Snapshot, alive bool, events []history.Event, own task.Timeouts,
 	now time.Time) []rejection.Detail {
 	t := s.Task
@@ -128,11 +128,11 @@ func Awaits(def *workflow.Definition, s record.Snapshot, alive bool, events []hi
 			Condition: "a free workspace", Found: fmt.Sprintf("none for the move to %q", t.QueuedFor),
 			Want: "it starts by itself when one is free"})
 	case state.Terminal:
-		list = append(list, rejection.Detail{Condition: "nobody", Found: fmt.Sprintf("%q, which is final", t.Status),
+		list = append(list, rejection.Detail{Condition: "no one", Found: fmt.Sprintf("%q, which is final", t.Status),
 			Want: "nothing is to be done"})
 	case state.Role == "" || state.Role == task.RoleHuman:
-		list = append(list, rejection.Detail{Condition: "a person", Found: fmt.Sprintf("nobody at work in %q", t.Status),
-			Want: "choose one of the moves that are open"})
+		list = append(list, rejection.Detail{Condition: "a person",
+			Found: fmt.Sprintf("no one at work in %q", t.Status), Want: "choose one of the moves that are open"})
 	case len(s.Owed) == 0:
 		list = append(list, agent(def, t, state, alive, events, now))
 	}
@@ -161,7 +161,7 @@ func lateWant(state workflow.State) string {
 	return "look after it; the workflow does nothing by itself"
 }
 
-// owes says how a hook stands that has to be settled first.
+// owes describes the state of a hook that has to be settled first.
 func owes(t task.Task, h task.OwedHook, now time.Time) rejection.Detail {
 	d := rejection.Detail{Condition: "the hook " + h.Action, Found: "it is owed, and about to be performed",
 		Want: "wait a moment"}
@@ -175,7 +175,7 @@ func owes(t task.Task, h task.OwedHook, now time.Time) rejection.Detail {
 	return d
 }
 
-// agent says how it stands with the agent that a status needs.
+// agent describes the state of the agent that a status needs.
 func agent(def *workflow.Definition, t task.Task, state workflow.State, alive bool, events []history.Event,
 	now time.Time) rejection.Detail {
 	d := rejection.Detail{Condition: "the " + state.Role}
@@ -202,13 +202,13 @@ func agent(def *workflow.Definition, t task.Task, state workflow.State, alive bo
 	return d
 }
 
-// For keeps the ways that a role may ask for.
+// For keeps the options that a role may ask for.
 func (e Explanation) For(role string) Explanation {
 	e.Ways = slices.DeleteFunc(slices.Clone(e.Ways), func(w Option) bool { return !slices.Contains(w.By, role) })
 	return e
 }
 
-// State is how a way stands, in words.
+// State describes the state of an option.
 func (w Option) State() string {
 	if w.Open {
 		return "open"
@@ -216,7 +216,7 @@ func (w Option) State() string {
 	return "not open"
 }
 
-// Who is everybody who may ask for the way, in words.
+// Who names everyone who may ask for the option.
 func (w Option) Who() string {
 	if len(w.By) == 0 {
 		return "the workflow's own rules alone"
@@ -224,14 +224,14 @@ func (w Option) Who() string {
 	return strings.Join(w.By, ", ")
 }
 
-// OtherDetails are the unmet conditions that no guard tells of.
+// OtherDetails are the unmet conditions that are not guards.
 func (w Option) OtherDetails() []rejection.Detail {
 	return slices.DeleteFunc(slices.Clone(w.Details), func(d rejection.Detail) bool {
 		return slices.ContainsFunc(w.Guards, func(g Counted) bool { return g.Guard == d.Condition })
 	})
 }
 
-// String is a guard with what it found.
+// String is a guard with the value that it found.
 func (c Counted) String() string {
 	mark := "holds"
 	if !c.Holds {

@@ -94,11 +94,11 @@ func TestAwaits_saysWhoAndWhatATaskWaitsFor(t *testing.T) {
 		{"not started", with(func(s *record.Snapshot) { s.Task.Workspace = "" }), false, []string{
 			"it was not started yet: orange task spawn x"}},
 		{"a person", with(func(s *record.Snapshot) { s.Task.Status = "reviewing" }), false, []string{
-			`a person: nobody at work in "reviewing"`}},
+			`a person: no one at work in "reviewing"`}},
 		{"queued", with(func(s *record.Snapshot) { s.Task.Status, s.Task.QueuedFor = "pending", "planning" }),
 			false, []string{`a free workspace: none for the move to "planning"`}},
 		{"over", with(func(s *record.Snapshot) { s.Task.Status, s.Task.Live = "done", false }), false, []string{
-			`nobody: "done", which is final`}},
+			`no one: "done", which is final`}},
 		{"late", with(func(s *record.Snapshot) {
 			s.Task.EnteredAt, s.Task.Overdue = now.Add(-101*time.Second), 100
 		}), true,
@@ -149,8 +149,8 @@ func TestWhy_namesTheCommandOfAnOverrideToThosePeopleWhoHaveOne(t *testing.T) {
 	}
 }
 
-// A guard looks at the failures with the one that its own edge would count: where none has happened yet, nobody
-// is told of one that has.
+// A guard looks at the failures including the one that its own edge would count: if none has happened yet, no text
+// speaks of one that has.
 func TestWhy_tellsTheCountToComeFromTheOneThatIs(t *testing.T) {
 	t.Parallel()
 	def := shippedWorkflow(t, "build")

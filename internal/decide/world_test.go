@@ -137,7 +137,7 @@ type failer interface {
 	Fatalf(format string, args ...any)
 }
 
-// sectionEvidence is a section as it stands, the way that decisions name it.
+// sectionEvidence is a section as it is, the way that decisions name it.
 func sectionEvidence(tb failer, d *document.Document, name string) task.Evidence {
 	tb.Helper()
 	s, present := d.Section(name)

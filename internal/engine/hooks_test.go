@@ -238,7 +238,7 @@ func TestRequestPR_isRefusedWhereItMakesNoSense(t *testing.T) {
 	w.move(over, "cancelled", human)
 	w.Merger = behind{w.repository}
 	seen.jobs = nil
-	for id, says := range map[string]string{waiting: "nobody has worked on the branch", over: "one that is",
+	for id, says := range map[string]string{waiting: "no one has worked on the branch", over: "one that is",
 		bare: "commit the work there first"} {
 		before := w.task(id)
 		_, err := w.RequestPR(t.Context(), id, human)

@@ -13,21 +13,21 @@ import (
 	"orange/internal/workflow"
 )
 
-// Past is a task's history up to a decision, and what is kept of what the decision was made from.
+// Past is a task's history up to a decision, and what is kept of the decision's inputs.
 type Past struct {
-	Task   task.Task       // as the history before it tells
-	Spent  []task.Spent    // what earlier moves rested on
-	Entry  []task.Evidence // what stood there when its status began
-	Start  []task.Evidence // the verdicts that stood there when its status's agent was started last
-	Events []history.Event // all before it
-	Event  history.Event   // its own first event, as it is on record
+	Task   task.Task       // as the history before the decision has it
+	Spent  []task.Spent    // what earlier moves relied on
+	Entry  []task.Evidence // what was there when its status began
+	Start  []task.Evidence // the verdicts that were there when its status's agent last started
+	Events []history.Event // all before the decision
+	Event  history.Event   // the decision's own first event, as recorded
 	Texts  Texts
 }
 
-// Texts answers the text that is kept under a digest.
+// Texts returns the text that is kept under a digest.
 type Texts func(digest string) (text string, kept bool, err error)
 
-// of is a section's text; ErrLost where it is not kept, or is another one.
+// of returns a section's text; ErrLost if it is not kept or has changed.
 func (texts Texts) of(s Section) (string, error) {
 	text, kept, err := texts(s.Digest)
 	if err == nil && (!kept || document.Digest(text) != s.Digest) {
@@ -39,7 +39,7 @@ func (texts Texts) of(s Section) (string, error) {
 // ErrLost says that a decision cannot be made again: a text that it was made from is not kept any more.
 var ErrLost = errors.New("a text that the decision was made from is lost, or was changed")
 
-// Again makes a decision again: by the same code, from nothing but what was recorded. A no is a *Rejection.
+// Again makes a decision again: with the same code, from nothing but what was recorded. A no is a *Rejection.
 func (in Inputs) Again(def *workflow.Definition, p Past) (record.Change, error) {
 	t := in.task(p.Task)
 	actor := task.Actor{Role: in.Role, As: in.As, Rule: in.Rule, Person: in.Person}
@@ -97,12 +97,12 @@ func (in Inputs) Again(def *workflow.Definition, p Past) (record.Change, error) 
 		"which this program does not know; use a newer orange", p.Event.Seq, in.Ask)
 }
 
-// task is the task as it was: what its history says, and what the inputs say beside it.
+// task is the task as it was at the decision: what its history says, and what the inputs add.
 func (in *Inputs) task(t task.Task) task.Task {
 	t.Live = !in.Over
 	t.Workspace = ""
 	if in.Workspace {
-		t.Workspace = "its workspace" // which one no decision asks
+		t.Workspace = "its workspace" // no decision depends on which one
 	}
 	if !in.Entered.IsZero() {
 		t.EnteredAt = in.Entered
@@ -168,7 +168,8 @@ func allParts(def *workflow.Definition) []workflow.Part {
 	return parts
 }
 
-// decides says whether an event is the answer to a question that this room judges. Others tell of what was done.
+// decides reports whether an event is the answer to a question that package decide judges. Other events record what
+// was done.
 func decides(e *history.Event) bool {
 	switch e.Type {
 	case history.Created:
@@ -181,16 +182,16 @@ func decides(e *history.Event) bool {
 		history.CrashesForgotten, history.OrphanFreed, history.HooksRetried:
 		return true
 	case history.Merged:
-		return e.Data["url"] != "" || len(e.Counters) > 0 // one that was made here tells of what was done
+		return e.Data["url"] != "" || len(e.Counters) > 0 // the event of a merge made here records what was done
 	case history.Updated, history.MergeBegun:
-		return len(e.Counters) > 0 // the rest of it tells of what was done
+		return len(e.Counters) > 0 // without counters it records what was done
 	case history.AgentStopped:
-		return e.Data["ended"] != "" // one that was ended on purpose has no such word
+		return e.Data["ended"] != "" // an agent that was ended on purpose has no such key
 	}
 	return false
 }
 
-// outcome is what became of a request, as far as two workflows can answer it differently.
+// outcome describes what became of a request, as far as two workflows can answer it differently.
 func outcome(events []history.Event) string {
 	var said []string
 	for i := range events {
@@ -215,7 +216,7 @@ func outcome(events []history.Event) string {
 	return strings.Join(said, "; ")
 }
 
-// notedAgain is the change of an event that was put on record for a person, as far as it was decided.
+// notedAgain is the change of an event that Orange recorded for a person, as far as it was decided.
 func notedAgain(def *workflow.Definition, t task.Task, actor task.Actor, recorded history.Event) record.Change {
 	recorded.Seq, recorded.Prev, recorded.Hash, recorded.Inputs = 0, "", "", nil
 	recorded.Counters, recorded.Workflow = nil, ""

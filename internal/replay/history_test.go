@@ -47,7 +47,7 @@ func TestTheMoveAfterAPullRequest_isMadeAgainWithWhatItsGateLookedAt(t *testing.
 	}
 }
 
-// resealed is a history after somebody has changed some of its events and computed the chain anew.
+// resealed is a history after an intruder has changed some of its events and computed the chain again.
 func (w *stroll) resealed(change func(e *history.Event)) (events []history.Event, lines []string) {
 	w.t.Helper()
 	prev := ""
@@ -173,7 +173,7 @@ func TestAReplay_tellsWhatItCannotMakeAgain(t *testing.T) {
 	for seed := uint64(2); len(w.texts) == 0; seed++ {
 		w = newStroll(t, def, seed)
 	}
-	old := make([]string, len(w.lines)) // of which somebody has taken the inputs away
+	old := make([]string, len(w.lines)) // an intruder has removed their inputs
 	for i, line := range w.lines {
 		at := strings.Index(line, `"inputs":{`)
 		if at >= 0 {

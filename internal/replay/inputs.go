@@ -17,8 +17,8 @@ import (
 	"orange/internal/workflow"
 )
 
-// Edition is that of the rules in this room. It is raised by hand when a rule comes to mean something else, or
-// asks for more: what an earlier edition has decided is not made again by this one.
+// Edition is the edition of the rules in package decide. Raise it by hand when a rule changes its meaning or needs
+// more inputs: replay does not repeat the decisions of an earlier edition.
 const Edition = 2
 
 // What a decision was about.
@@ -38,13 +38,13 @@ const (
 	AskRetry   = "retry"
 	AskSettled = "settled"
 	AskFree    = "free"
-	AskNote    = "note"  // somebody did something to the task that moves nothing
-	AskAdopt   = "adopt" // nothing was decided: a task was taken over from a folder
+	AskNote    = "note"  // a person or agent did something to the task that moves nothing
+	AskAdopt   = "adopt" // nothing was decided: Orange took a task over from a folder
 )
 
-// Inputs are what a decision was made from, beside its workflow, the history before it, and what its own event
-// says (the reason, the last words of an agent). They are kept with the event, so that the decision can be made
-// again from the history alone. The texts that they name by their digests are kept in the task's evidence.
+// Inputs are what a decision was made from, in addition to its workflow, the history before it, and what its own
+// event says (the reason, the last words of an agent). The event keeps them, so that replay can make the decision
+// again from the history alone. The task's evidence keeps the texts that they name by digest.
 type Inputs struct {
 	Ask      string      `json:"ask"`
 	Edition  int         `json:"edition"`
@@ -57,34 +57,34 @@ type Inputs struct {
 	Override bool        `json:"override,omitempty"`
 
 	Death *Dead `json:"death,omitempty"`
-	// of the status by the project's own word, in nanoseconds
+	// the project's own limit of the status, in nanoseconds
 	Limit  *time.Duration              `json:"limit,omitempty"`
 	NoRoom bool                        `json:"no_room,omitempty"` // the move of a timeout found no workspace
 	Stands map[task.Status]task.Status `json:"stands,omitempty"`
 
 	Pull    *Pull  `json:"pull_request,omitempty"`
-	Against string `json:"against,omitempty"` // what spoke against the move of a pull request's end, beside the rules
+	Against string `json:"against,omitempty"` // what else than the rules prevented the move at a pull request's end
 
 	// What the task had that its history does not say.
 	Workspace bool      `json:"workspace,omitempty"`
 	Over      bool      `json:"over,omitempty"`
 	Entered   time.Time `json:"entered,omitzero"`
 
-	// What followed and stands nowhere else: what was there when the new status began, and the digest of the
-	// hooks with all their words.
+	// What followed and no other place records: what was there when the new status began, and the digest of the hooks
+	// with all their keys.
 	Begins []task.Evidence `json:"begins,omitempty"`
 	Hooks  string          `json:"hooks,omitempty"`
 
-	Subject  *task.Subject      `json:"subject,omitempty"` // what the evidence of the moment was about
+	Subject  *task.Subject      `json:"subject,omitempty"` // what the evidence was about at that time
 	Trouble  string             `json:"trouble,omitempty"`
-	Names    []string           `json:"sections,omitzero"`       // of the document's sections, where it was read
-	More     int                `json:"more_sections,omitempty"` // how many there were beside those
+	Names    []string           `json:"sections,omitzero"`       // of the document's sections, if it was read
+	More     int                `json:"more_sections,omitempty"` // how many there were besides those
 	Read     []Section          `json:"read,omitempty"`          // those that gates ask for
 	Problems []document.Problem `json:"problems,omitempty"`
 	Facts    map[string]Seen    `json:"facts,omitempty"` // by the digest of the part's Key
 }
 
-// Dead is a death as the inputs have it; its last words are in the event.
+// Dead is a death as the inputs record it; its last words are in the event.
 type Dead struct {
 	Role      string `json:"role"`
 	Hook      int64  `json:"hook"`
@@ -94,13 +94,13 @@ type Dead struct {
 	Unstarted string `json:"unstarted,omitempty"`
 }
 
-// Pull is a pull request as the inputs have it.
+// Pull is a pull request as the inputs record it.
 type Pull struct {
 	URL    string `json:"url"`
 	State  string `json:"state"`
 	Commit string `json:"commit,omitempty"`
 	Merge  string `json:"merge,omitempty"`
-	Noted  bool   `json:"noted,omitempty"` // the record had it so already
+	Noted  bool   `json:"noted,omitempty"` // the record already had it in this state
 }
 
 // Section is a section of the document as it was read; its text is kept under the digest.
@@ -111,7 +111,7 @@ type Section struct {
 	Digest string `json:"digest"`
 }
 
-// Seen is a Fact as far as a decision can depend on it, or tell of it.
+// Seen is a Fact as far as a decision can depend on it or report it.
 type Seen struct {
 	Holds  bool   `json:"holds,omitempty"`
 	Source string `json:"source"`
@@ -120,13 +120,13 @@ type Seen struct {
 	Moved  bool   `json:"moved,omitempty"`
 }
 
-// By are inputs with whoever asked.
+// By returns the inputs with the actor who asked.
 func (in Inputs) By(actor task.Actor) Inputs {
 	in.Role, in.As, in.Rule, in.Person = actor.Role, actor.As, actor.Rule, actor.Person
 	return in
 }
 
-// Of are inputs with the death that was judged.
+// Of returns the inputs with the death that was judged.
 func (in Inputs) Of(death task.Death) Inputs {
 	e := death.Ending
 	in.Death = &Dead{Role: death.Role, Hook: death.Hook, Known: e.Known, Status: e.Status, Signal: e.Signal,
@@ -134,13 +134,15 @@ func (in Inputs) Of(death task.Death) Inputs {
 	return in
 }
 
-// About are inputs with the pull request that was judged, and whether the record had it so already.
+// About returns the inputs with the pull request that was judged, and whether the record already had it in this
+// state.
 func (in Inputs) About(pr record.PullRequest, noted bool) Inputs {
 	in.Pull = &Pull{URL: pr.URL, State: pr.State, Commit: pr.Commit, Merge: pr.Merge, Noted: noted}
 	return in
 }
 
-// HooksDigest stands for hooks with all their words; an event has the names alone. It is empty where there are none.
+// HooksDigest is the digest of hooks with all their keys; an event has only their names. It is empty if there are
+// none.
 func HooksDigest(hooks []task.Hook) (string, error) {
 	if len(hooks) == 0 {
 		return "", nil
@@ -153,8 +155,9 @@ func HooksDigest(hooks []task.Hook) (string, error) {
 	return hex.EncodeToString(sum[:]), nil
 }
 
-// Keep puts the inputs into the first event of the change that was decided from them, and says which texts have
-// to be kept for that. A change without an event keeps none. Of a task that is being born the snapshot is empty.
+// Keep puts the inputs into the first event of the change that was decided from them, and notes which texts the
+// record has to keep for it. A change without an event keeps none. For a task that is being created, the snapshot is
+// empty.
 func (in Inputs) Keep(def *workflow.Definition, s record.Snapshot, ev decide.Evidence,
 	c record.Change) (record.Change, error) {
 	if len(c.Events) == 0 {
@@ -195,7 +198,7 @@ func (in Inputs) Keep(def *workflow.Definition, s record.Snapshot, ev decide.Evi
 	return c, nil
 }
 
-// parts are the parts of all gates that the decision can have asked.
+// parts are the parts of all gates that the decision can have asked for.
 func (in *Inputs) parts(def *workflow.Definition, t task.Task) []workflow.Part {
 	switch in.Ask {
 	case AskMove:
@@ -226,7 +229,7 @@ func (in *Inputs) death() task.Death {
 		Signal: d.Signal, Unstarted: d.Unstarted}}
 }
 
-// pull is the pull request that was judged, and whether the record had it so already.
+// pull returns the pull request that was judged, and whether the record already had it in this state.
 func (in *Inputs) pull() (pr record.PullRequest, noted bool) {
 	if p := in.Pull; p != nil {
 		return record.PullRequest{URL: p.URL, State: p.State, Commit: p.Commit, Merge: p.Merge}, p.Noted
@@ -247,7 +250,7 @@ func (in *Inputs) sections(parts []workflow.Part, ev decide.Evidence) {
 		}
 		s, present := ev.Document.Section(p.Section)
 		if !present {
-			in.Problems = ev.Document.Problems // they are told where a section is missing
+			in.Problems = ev.Document.Problems // they are part of the text about a missing section
 			continue
 		}
 		known := slices.ContainsFunc(in.Read, func(have Section) bool { return have.Line == s.Line })
@@ -275,7 +278,7 @@ func (in *Inputs) facts(parts []workflow.Part, ev decide.Evidence) {
 	}
 }
 
-// clean makes every text that came from outside valid, as the seal of an event does: JSON has no other.
+// clean makes every text that came from outside valid UTF-8, as sealing an event does: JSON has no other.
 func (in *Inputs) clean() {
 	valid := func(text string) string { return strings.ToValidUTF8(text, "\uFFFD") }
 	in.Trouble, in.Person, in.Against = valid(in.Trouble), valid(in.Person), valid(in.Against)
@@ -296,13 +299,13 @@ func (in *Inputs) clean() {
 	for i := range in.Problems {
 		in.Problems[i].Text = valid(in.Problems[i].Text)
 	}
-	for key, f := range in.Facts { // each for itself
+	for key, f := range in.Facts { // each independently
 		f.Source, f.Found = valid(f.Source), valid(f.Found)
 		in.Facts[key] = f
 	}
 }
 
-// short stands for a part's key, which may hold a whole program.
+// short is a digest of a part's key, because the key may contain a whole program.
 func short(key string) string {
 	sum := sha256.Sum256([]byte(key))
 	return hex.EncodeToString(sum[:8])

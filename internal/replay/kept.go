@@ -10,12 +10,12 @@ import (
 	"orange/internal/task"
 )
 
-// Kept lists the texts that an event names and that are kept for it, each once: what a decision rested on, what
-// it looked at besides, and what somebody had made of a file that was put back.
+// Kept lists the texts that an event names and that are kept for it, each once: what a decision relied on, what else
+// it looked at, and how a restored file had been edited.
 func Kept(e history.Event) ([]task.Evidence, error) {
 	out := slices.Clone(e.Evidence)
 	if e.Type == history.AgentSpawned || e.Type == history.ReviewStarted {
-		out = nil // what an agent finds is compared with by its digest alone
+		out = nil // what an agent finds is compared by digest alone
 	}
 	add := func(source, digest string) {
 		one := task.Evidence{Source: source, Digest: digest}
@@ -42,22 +42,22 @@ func Kept(e history.Event) ([]task.Evidence, error) {
 	return out, nil
 }
 
-// Traces are what a history says of the record beside the task itself.
+// Traces are what a history says of the record in addition to the task itself.
 type Traces struct {
-	Entry []task.Evidence // what stood there when the present status began: what some gates compare with
-	Start []task.Evidence // the verdicts that stood there when the present status's agent was started last
-	// the digest of the hooks that an event has set going, with all their words, by the event's number
+	Entry []task.Evidence // what was there when the present status began: some gates compare with it
+	Start []task.Evidence // the verdicts that were there when the present status's agent last started
+	// the digest of the hooks that an event has started, with all their keys, by the event's number
 	Hooks    map[int]string
-	Stripped []int // decisions whose inputs are not there, by their events' numbers
+	Stripped []int // decisions whose inputs are missing, by their events' numbers
 }
 
-// began says whether an event tells of the start of an agent that the evidence in the task's status is about from
+// began reports whether an event records the start of an agent that the evidence in the task's status is about from
 // then on.
 func began(e *history.Event) bool {
 	return (e.Type == history.AgentSpawned || e.Type == history.ReviewStarted) && e.Subject != (task.Subject{})
 }
 
-// Trace reads them from a whole history.
+// Trace reads the traces from a whole history.
 func Trace(events []history.Event) (Traces, error) {
 	out := Traces{Hooks: map[int]string{}}
 	for at := 0; at < len(events); {
@@ -70,8 +70,7 @@ func Trace(events []history.Event) (Traces, error) {
 	return out, nil
 }
 
-// pass reads what begins at a place of the history, a decision or an event of its own, and answers how many
-// events that has.
+// pass reads one decision, or one other event, at a position of the history, and returns how many events it has.
 func (t *Traces) pass(events []history.Event, at int) (int, error) {
 	var in Inputs
 	n := 1
@@ -97,5 +96,5 @@ func (t *Traces) pass(events []history.Event, at int) (int, error) {
 	return n, nil
 }
 
-// enters says whether a status begins with an event.
+// enters reports whether a status begins with an event.
 func enters(e *history.Event) bool { return e.IsMove() || e.Type == history.Created }

@@ -25,7 +25,7 @@ func TestAReplay_knowsWhoSetsACounterBackWithoutAMove(t *testing.T) {
 		by               task.Actor // as the inputs say
 		decided, skipped int
 		different        int
-		stripped         bool // somebody has taken its inputs away
+		stripped         bool // an intruder has removed its inputs
 	}{
 		{"a change of a field", history.Updated, ada, 2, 1, 0, false},
 		{"a merge that begins", history.MergeBegun, ada, 2, 1, 0, false},

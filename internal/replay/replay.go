@@ -1,6 +1,6 @@
 // Package replay records what a decision was made from, and makes decisions again from their history alone.
 //
-// It owns the inputs that an event keeps, the edition of the rules, and the comparison of what is recorded with what
+// It owns the inputs that an event keeps, the edition of the rules, and the comparison of what was recorded with what
 // the same rules, or other ones, decide. It does not own the rules: package decide has them. It touches no file and
 // reads no clock: its caller hands in the history and the texts that are kept. It implements docs/proof.md, "The past
 // can be decided again: replay".
@@ -21,33 +21,33 @@ import (
 	"orange/internal/workflow"
 )
 
-// Library is where a replay finds what is kept. What cannot be looked at is an error; what is lost is task.ErrNotFound.
+// Library is where a replay finds what is kept. A failure to look is an error; what is lost is task.ErrNotFound.
 type Library struct {
 	Rules func(digest string) (*workflow.Definition, error)
 	Texts Texts
 }
 
-// Replayed is what came of making every decision of a history again.
+// Replayed is the result of making every decision of a history again.
 type Replayed struct {
 	Task      string `json:"task"`
 	Decisions int    `json:"decisions"` // made again
-	Equal     int    `json:"equal"`     // of those, with the very same outcome
-	Skipped   int    `json:"skipped"`   // events that tell of what was done, and were not decided
-	// decisions by another edition of the rules, which are not made again
+	Equal     int    `json:"equal"`     // of those, the ones with exactly the same outcome
+	Skipped   int    `json:"skipped"`   // events that record what was done, and were not decided
+	// decisions by another edition of the rules, which replay does not repeat
 	OtherEdition int          `json:"other_edition"`
 	Untold       []Difference `json:"untold"` // decisions that cannot be made again, and why
 	Different    []Difference `json:"different"`
-	// why the task could not be looked at, all of it or from some event on
+	// why replay could not look at the task, at all or from some event on
 	Trouble string `json:"trouble,omitempty"`
 }
 
-// Difference is a decision that came out otherwise.
+// Difference is a decision that had a different outcome, or that could not be made again.
 type Difference struct {
 	Event int    `json:"event"`
 	Type  string `json:"type"`
 	Why   string `json:"why,omitempty"`
-	// Of a decision that cannot be told: the reason in words that others have too, the status that the task had,
-	// and what nobody looked at.
+	// For a decision that cannot be made again: the reason in words shared with other decisions, the status that the
+	// task had, and the parts that Orange did not look at then.
 	Reason   string      `json:"reason,omitempty"`
 	State    task.Status `json:"state,omitempty"`
 	Parts    []string    `json:"parts,omitempty"`
@@ -55,10 +55,10 @@ type Difference struct {
 	Decided  string      `json:"decided,omitempty"`
 }
 
-// Replay makes every decision of a history again, from what was recorded alone, and compares the events that
-// follow byte by byte. Under other rules it makes them by those instead, and compares what became of each. Of t
-// it takes what no history says, id and project. Lines are the whole history, one event each. One that cannot be
-// read is an error; whether the chain holds is another question.
+// Replay makes every decision of a history again, only from what was recorded, and compares the resulting events byte
+// by byte. If other is not nil, it decides by that workflow instead, and compares what became of each request. Of t
+// it uses what no history says: id and project. Lines are the whole history, one event each. A line that cannot be
+// read is an error. Replay does not check whether the chain holds.
 func Replay(t task.Task, lines []string, library Library, other *workflow.Definition) (Replayed, error) {
 	r := replay{Replayed: Replayed{Task: t.ID, Untold: []Difference{}, Different: []Difference{}},
 		library: library, other: other, task: task.Task{ID: t.ID, Project: t.Project},
@@ -84,17 +84,17 @@ func Replay(t task.Task, lines []string, library Library, other *workflow.Defini
 	return r.Replayed, nil
 }
 
-// replay is a history on its way.
+// replay is the state of replaying one history.
 type replay struct {
 	Replayed
 	library Library
 	other   *workflow.Definition
 	events  []history.Event
-	task    task.Task // as the events that were passed tell
+	task    task.Task // as the events so far have it
 	spent   []task.Spent
 	traces  Traces
-	passed  int  // how many events the traces tell of
-	blind   bool // the event with which the present status began has lost its inputs: nobody knows what stood there
+	passed  int  // how many events the traces cover
+	blind   bool // the event that began the present status has lost its inputs: what was there then is unknown
 }
 
 // follow passes an event. Evidence that moved the task twice counts as spent by the later move.
@@ -110,7 +110,7 @@ func (r *replay) follow(at int) {
 	}
 }
 
-// trace passes what the history says beside the task itself, up to a place.
+// trace reads what the history says in addition to the task itself, up to a position.
 func (r *replay) trace(to int) {
 	for r.passed < to {
 		stripped := len(r.traces.Stripped)
@@ -122,7 +122,7 @@ func (r *replay) trace(to int) {
 	}
 }
 
-// step makes the decision that begins with an event again, and answers how many events it has.
+// step makes the decision that begins with an event again, and returns how many events it has.
 func (r *replay) step(at int, lines []string) (int, error) {
 	first := r.events[at]
 	switch {
@@ -192,8 +192,8 @@ const (
 	stripped = gone + ": every decision keeps its inputs, and these were taken away"
 )
 
-// together is how many events a decision has: the first has its inputs, and those behind it without any were
-// decided with it, at the same moment.
+// together is how many events a decision has: the first has its inputs, and the ones after it without inputs were
+// decided with it, at the same time.
 func together(events []history.Event, at int) int {
 	n := 1
 	for at+n < len(events) {
@@ -206,8 +206,8 @@ func together(events []history.Event, at int) int {
 	return n
 }
 
-// elsewhere passes a decision of another edition of the rules. Its texts have to be there, and its events to be
-// as they were sealed, all the same.
+// elsewhere passes a decision of another edition of the rules. Even so, its texts have to exist, and its events have
+// to be as they were sealed.
 func (r *replay) elsewhere(in Inputs, at, recorded int, lines []string) error {
 	r.OtherEdition++
 	for _, s := range in.Read {
@@ -224,7 +224,7 @@ func (r *replay) elsewhere(in Inputs, at, recorded int, lines []string) error {
 	return err
 }
 
-// compare looks whether a change is the one that is on record.
+// compare checks whether a change is the one that was recorded.
 func (r *replay) compare(c record.Change, in Inputs, at, recorded int, lines []string) error {
 	equal, err := r.differs(c.Events, at, recorded, lines)
 	if err != nil || !equal {
@@ -245,8 +245,8 @@ func (r *replay) compare(c record.Change, in Inputs, at, recorded int, lines []s
 	return nil
 }
 
-// differs seals events as they would have been recorded, each behind the one that is on record, and answers
-// whether all are the same.
+// differs seals events as Orange would have recorded them, each after the one that was recorded, and reports whether
+// all are the same.
 func (r *replay) differs(again []history.Event, at, recorded int, lines []string) (equal bool, err error) {
 	equal = true
 	for i := range max(len(again), recorded) {
@@ -299,7 +299,7 @@ func (r *replay) under(in Inputs, past Past, at, recorded int, lines []string) e
 	}
 	unseen := in.unseen(r.other, in.task(r.task))
 	if in.Override {
-		unseen = nil // nobody had to look
+		unseen = nil // an override does not depend on them
 	}
 	is, sure, err := in.supposed(r.other, past, unseen)
 	switch {
@@ -310,7 +310,7 @@ func (r *replay) under(in Inputs, past Past, at, recorded int, lines []string) e
 		return err
 	case !sure:
 		parts := names(unseen)
-		r.untold(at, nobodyLooked, "nobody looked at "+strings.Join(parts, ", "), lines)
+		r.untold(at, nobodyLooked, "no one looked at "+strings.Join(parts, ", "), lines)
 		r.Untold[len(r.Untold)-1].Parts = parts
 		return nil
 	}
@@ -325,7 +325,8 @@ func (r *replay) under(in Inputs, past Past, at, recorded int, lines []string) e
 	return nil
 }
 
-// untold notes a decision that cannot be made again: the reason in words that others have too, and in words of its own.
+// untold notes a decision that cannot be made again: the reason in words shared with other decisions, and in its own
+// words.
 func (r *replay) untold(at int, reason, why string, lines []string) {
 	e := r.events[at]
 	d := Difference{Event: e.Seq, Type: e.Type, Why: why, Reason: reason, State: r.task.Status, Recorded: lines[at]}

@@ -33,7 +33,7 @@ type stroll struct {
 	moves  int
 	starts int // of agents
 	last   *document.Document
-	books  []*workflow.Definition // that it was under, beside the present one
+	books  []*workflow.Definition // earlier workflows of the task, without the present one
 }
 
 func shippedAndStrained(t *testing.T) []*workflow.Definition {
@@ -207,7 +207,7 @@ func (w *stroll) read() decide.Evidence {
 	if w.dice.IntN(20) == 0 {
 		return decide.Evidence{Trouble: "TASK.md is a pipe"}
 	}
-	if w.last != nil && w.dice.IntN(3) > 0 { // nobody has written anything since
+	if w.last != nil && w.dice.IntN(3) > 0 { // nothing was written since
 		return decide.Evidence{Document: w.last}
 	}
 	var body strings.Builder
@@ -403,7 +403,7 @@ func (w *stroll) step() {
 	}
 }
 
-// pullRequest has the end of one be seen by the monitor, or by whoever wants to merge here.
+// pullRequest has the monitor, or a caller that wants to merge here, see the end of a pull request.
 func (w *stroll) pullRequest(actor task.Actor, ev decide.Evidence) {
 	pr := record.PullRequest{URL: "https://forge.invalid/pull/1", State: record.PRMerged, Commit: "c0", Merge: "c1"}
 	if w.dice.IntN(3) == 0 {
@@ -457,7 +457,7 @@ func TestAReplay_makesEveryDecisionAgainToTheByte(t *testing.T) {
 	}
 	all := shippedAndStrained(t)
 	decisions, moves, asks := 0, 0, map[string]int{}
-	starts, about, anew := 0, 0, map[string]int{} // begun anew because the tip had moved, by what did it
+	starts, about, anew := 0, 0, map[string]int{} // begun again because the tip had moved, by what did it
 	for seed := range seeds {
 		w := newStroll(t, all[seed%uint64(len(all))], seed)
 		got, err := replay.Replay(w.s.Task, w.lines, w.library(), nil)

@@ -65,7 +65,7 @@ func TestAReplay_skipsAnEndThatSomebodyWanted(t *testing.T) {
 	}
 }
 
-// The clock was set back, and the status began anew without an event.
+// The clock was set back, and the status began again without an event.
 func TestAReplay_knowsWhenTheStatusOfATimeoutBegan(t *testing.T) {
 	t.Parallel()
 	def := shippedAndStrained(t)[0]
@@ -117,7 +117,7 @@ func TestAReplay_byOtherRulesTellsWhatNobodyLookedAtAndWhatIsLacking(t *testing.
 			t.Fatal(err)
 		}
 		for _, d := range got.Untold {
-			if d.Why == `nobody looked at "## Notes", somewhere.json` {
+			if d.Why == `no one looked at "## Notes", somewhere.json` {
 				unseen++
 			}
 		}
@@ -127,7 +127,8 @@ func TestAReplay_byOtherRulesTellsWhatNobodyLookedAtAndWhatIsLacking(t *testing.
 	}
 }
 
-// Defect: a part that nobody had looked at hid one that was known to be missing, so that the refusal could not be told.
+// Defect: a part that Orange had not looked at hid one that was known to be missing, so that replay could not report
+// the refusal.
 func TestAReplay_byOtherRulesRefusesWhatIsKnownToBeMissingWhateverTheRestWas(t *testing.T) {
 	t.Parallel()
 	with := func(w *stroll, gate func(workflow.Transition) []workflow.Part) *workflow.Definition {
@@ -143,7 +144,7 @@ func TestAReplay_byOtherRulesRefusesWhatIsKnownToBeMissingWhateverTheRestWas(t *
 	refused, told, untold := [2]int{}, 0, 0
 	for seed := range uint64(60) {
 		w := newStroll(t, all[seed/2%4], seed)
-		// A section is asked for that no document has, and beside it what nobody looked at.
+		// The other rules ask for a section that no document has, and for a part that Orange did not look at.
 		got, err := replay.Replay(w.s.Task, w.lines, w.library(), with(w, func(e workflow.Transition) []workflow.Part {
 			gate := append(slices.Clone(e.Gate), somewhere, notes, workflow.Part{Section: "## Never"})
 			for n := range 9 * int(seed%2) { // more than can be supposed one by one
@@ -166,7 +167,7 @@ func TestAReplay_byOtherRulesRefusesWhatIsKnownToBeMissingWhateverTheRestWas(t *
 		}
 		for _, d := range got.Untold {
 			untold++
-			if !slices.Contains(d.Parts, "somewhere.json") || d.State == "" || d.Reason != "nobody looked at it" {
+			if !slices.Contains(d.Parts, "somewhere.json") || d.State == "" || d.Reason != "no one looked at it" {
 				t.Errorf("%+v", d)
 			}
 		}
@@ -192,8 +193,8 @@ func TestAReplay_byOtherRulesRefusesWhatIsKnownToBeMissingWhateverTheRestWas(t *
 	}
 }
 
-// What is told in spite of parts that nobody looked at is what comes out once somebody has: the same history,
-// with the part looked at.
+// What replay reports in spite of parts that Orange did not look at is also the result once it has looked: the same
+// history, with the part looked at.
 func TestAReplay_tellsNothingOfWhatNobodyLookedAtThatALookWouldContradict(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -306,9 +307,8 @@ func TestAwaits_saysWhenTheMonitorStartsAnAgentAgain(t *testing.T) {
 	}
 }
 
-// entered is a history in which a task comes to a status whose verdict stands there already, once as it begins
-// and once as its agent is started. forget takes what is on record of one of them away before the move that must
-// not rest on it.
+// entered is a history in which a task comes to a status whose verdict is already there, once when the status begins
+// and once when its agent starts. Forget removes one of the two records before the move that must not rely on it.
 func entered(t *testing.T, forget string) *stroll {
 	t.Helper()
 	verdict := workflow.Part{Section: "## Review", Verdict: "PASS", VerdictIn: workflow.VerdictFirstLine}
@@ -347,8 +347,8 @@ func entered(t *testing.T, forget string) *stroll {
 	return w
 }
 
-// What stood there when a status began, and when its agent was started, is in the history: whoever took it from
-// the record for one decision changed nothing there.
+// The history has what was there when a status began, and when its agent started. Removing it from the record for one
+// decision changes nothing there.
 func TestAReplay_knowsWhatStoodThereFromTheHistoryAlone(t *testing.T) {
 	t.Parallel()
 	for _, forget := range []string{"", "entry", "start"} {
@@ -363,7 +363,7 @@ func TestAReplay_knowsWhatStoodThereFromTheHistoryAlone(t *testing.T) {
 	}
 }
 
-// With the inputs of the event that began the status, what stood there is gone: nobody can tell whether the move
+// Without the inputs of the event that began the status, what was there is lost: replay cannot know whether the move
 // was right.
 func TestAReplay_doesNotGuessWhatStoodThere(t *testing.T) {
 	t.Parallel()

@@ -12,7 +12,7 @@ import (
 	"orange/internal/workflow"
 )
 
-// unseen are the parts that a decision under other rules would have had to look at, and nobody did.
+// unseen are the parts that a decision under other rules would have had to look at, and that Orange did not look at.
 func (in *Inputs) unseen(def *workflow.Definition, t task.Task) []workflow.Part {
 	var out []workflow.Part
 	for _, p := range in.parts(def, t) {
@@ -36,12 +36,12 @@ func (in *Inputs) unseen(def *workflow.Definition, t task.Task) []workflow.Part 
 	return out
 }
 
-// claim stands for all that a part asks for, wherever it stands.
+// claim identifies everything that a part asks for, wherever the part is.
 func claim(p workflow.Part) string {
 	return fmt.Sprintf("%s %q %q %s %t %s %t", p.Key(), p.Fields, p.Verdict, p.VerdictIn, p.Fresh, p.Since, p.Judges)
 }
 
-// names are those of some parts, each once.
+// names are the names of some parts, each once.
 func names(parts []workflow.Part) []string {
 	var out []string
 	for _, p := range parts {
@@ -58,7 +58,8 @@ type answer struct {
 	refused string // the code of the refusal; empty where it is none
 }
 
-// same says whether it makes no difference which of two answers it was: a refusal is told with what it lacks at least.
+// same reports whether two answers are the same for the result of the replay. Two refusals are: the replay reports a
+// refusal with at least what it lacks.
 func (a answer) same(b answer) bool {
 	return a.refused != "" && b.refused != "" || a == b
 }
@@ -82,11 +83,11 @@ func (in Inputs) decided(def *workflow.Definition, past Past) (answer, error) {
 	return answer{text: outcome(c.Events)}, nil
 }
 
-// maxSupposed is in how many ways it is supposed what nobody looked at was like.
+// maxSupposed limits how many combinations replay tries for parts that Orange did not look at.
 const maxSupposed = 256
 
-// supposed makes a decision by other rules that look at parts which nobody looked at. It is sure of the answer
-// where that is the same whatever they were like: what is known to be missing refuses a move, whether or not the
+// supposed makes a decision by other rules that look at parts which Orange did not look at. It is sure of the answer
+// if the answer is the same whatever they were like: what is known to be missing refuses a move, whether or not the
 // rest was there.
 func (in Inputs) supposed(def *workflow.Definition, past Past,
 	unseen []workflow.Part) (a answer, sure bool, err error) {
@@ -110,7 +111,7 @@ func (in Inputs) supposed(def *workflow.Definition, past Past,
 		case way > 0 && !a.same(got):
 			return answer{}, false, nil
 		case way == 0 && in.Ask == AskMove && got.refused != "":
-			return got, true, nil // with all that nobody looked at there: the less there is, the less is open
+			return got, true, nil // even if all unseen parts hold: the fewer hold, the less is open
 		case way == 0:
 			a = got
 		}
@@ -118,21 +119,23 @@ func (in Inputs) supposed(def *workflow.Definition, past Past,
 	return a, tried == ways && !s.twofold, nil
 }
 
-// supposition is a workflow in which what nobody looked at is a fact that may be one way or the other.
+// supposition is a workflow in which each part that Orange did not look at is a fact that may hold or not.
 type supposition struct {
 	def     *workflow.Definition
 	known   map[string]Seen
 	open    []open
-	twofold bool // two parts look at one thing, and ask that it is new in different words: they may differ
+	twofold bool // two parts look at one thing, and require that it is new in different ways: they may differ
 }
 
-// open is one part that nobody looked at, and what it may have been like. The first is that it holds.
+// open is one part that Orange did not look at, and what it may have been like. The first possibility is that it
+// holds.
 type open struct {
 	key string
 	may []Seen
 }
 
-// suppose makes one. A section that nobody looked at becomes a file of a name that no other has.
+// suppose makes a supposition. A section that Orange did not look at becomes a file with a name that no other file
+// has.
 func suppose(def *workflow.Definition, known map[string]Seen, unseen []workflow.Part) supposition {
 	s := supposition{known: known}
 	instead := map[string]workflow.Part{}
@@ -158,9 +161,9 @@ func suppose(def *workflow.Definition, known map[string]Seen, unseen []workflow.
 }
 
 // nobodyLooked is the reason why it is not known whether a part held.
-const nobodyLooked = "nobody looked at it"
+const nobodyLooked = "no one looked at it"
 
-// facts are those that are known, and one of the ways in which the others may be.
+// facts are the known facts, and one combination of the ones that are not known.
 func (s supposition) facts(way int) map[string]Seen {
 	out := maps.Clone(s.known)
 	if out == nil {
@@ -173,7 +176,7 @@ func (s supposition) facts(way int) map[string]Seen {
 	return out
 }
 
-// exchanged is a workflow in which some parts of gates are others.
+// exchanged is a workflow with some parts of its gates replaced.
 func exchanged(def *workflow.Definition, instead map[string]workflow.Part) *workflow.Definition {
 	if len(instead) == 0 {
 		return def

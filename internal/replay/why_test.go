@@ -9,7 +9,7 @@ import (
 	"orange/internal/workflow"
 )
 
-// Open is what a request would be granted, and nothing else: whatever stands in the document, and for every role.
+// An option is open exactly if a request for it would succeed: whatever the document contains, and for every role.
 func TestWhy_saysWhatARequestIsAnswered(t *testing.T) {
 	t.Parallel()
 	all := shippedAndStrained(t)
