@@ -46,7 +46,6 @@ func uncleaned() []string {
 		"docs/glossary.md",
 		"docs/properties.md",
 		"internal/decide",
-		"internal/engine",
 		"internal/explore",
 		"internal/replay",
 	}

@@ -338,7 +338,7 @@ func TestTheDoctorIsToldHowAProjectionStands(t *testing.T) {
 		text, want string
 	}{
 		{string(old), "state.json shows an earlier point of the history"},
-		{"oops", "state.json holds what the record never said: somebody changed it"},
+		{"oops", "state.json holds what the record never said: someone changed it"},
 	} {
 		must(t, os.WriteFile(w.state(id), []byte(c.text), 0o644))
 		before := w.everything()
