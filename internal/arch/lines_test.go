@@ -15,7 +15,6 @@ import (
 func unwrapped() []string {
 	return []string{
 		"internal/decide",
-		"internal/explore",
 	}
 }
 

@@ -98,7 +98,8 @@ func TestTheManualHasTheConfigurationsOfChains(t *testing.T) {
 		}
 		if got := r.comesTo(t, explore.Most); got != r.configurations {
 			t.Errorf(
-				"a chain of %+v comes to %s, and the manual says %s: write the table anew, as TestChainsTable says", r.size, got, r.configurations)
+				"a chain of %+v comes to %s, and the manual says %s: write the table again, as TestChainsTable says",
+				r.size, got, r.configurations)
 		}
 		if got := r.comesTo(t, explore.MostAtCreation); (got == "not proved") != (r.creation == "not proved") {
 			t.Errorf("at a creation a chain of %+v comes to %s, and the manual says %s", r.size, got, r.creation)
@@ -107,9 +108,8 @@ func TestTheManualHasTheConfigurationsOfChains(t *testing.T) {
 }
 
 // TestChainsTable measures and prints the table: ORANGE_TEST_TABLE=1 go test ./internal/explore -run TestChainsTable -v
-// Each chain has a program of its own, three times; the shortest of the times and the largest of the sizes in
-// memory stand in the table. It is the time of the processors, which others who use the machine do not make much
-// longer.
+// Each chain has a program of its own, three times; the table has the shortest of the times and the largest of the
+// sizes in memory. The time is processor time, which other users of the machine do not make much longer.
 func TestChainsTable(t *testing.T) {
 	if os.Getenv("ORANGE_TEST_TABLE") == "" {
 		t.Skip("it measures: ORANGE_TEST_TABLE=1")

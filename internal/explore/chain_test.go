@@ -27,7 +27,8 @@ func chain(states, counters, bound int) string {
 	say("  stuck: {role: worker, respawn_prompt: work}\n  done: {terminal: true}\n  dropped: {terminal: " +
 		"true}\nmoves: {cancel: dropped, merge: done}\ntransitions:")
 	say(
-		"  - {from: todo, to: s0, by: human, hooks: [{action: acquire_workspace}, {action: spawn_agent, prompt: work}]}")
+		"  - {from: todo, to: s0, by: human, " +
+			"hooks: [{action: acquire_workspace}, {action: spawn_agent, prompt: work}]}")
 	for i := range states {
 		if i+1 < states {
 			say("  - {from: s%d, to: s%d, by: [worker, human], gate: {section: '## S%d'}}", i, i+1, i)

@@ -51,7 +51,7 @@ func TestEveryFaultIsFoundWithTheShortestWayToIt(t *testing.T) {
 			t.Parallel()
 			got, broken := found(t, file)
 			meant := name[:strings.LastIndex(name, "-")]
-			read := len(broken) > 0 // what does not even load is told by the rules of the file
+			read := len(broken) > 0 // the rules of the file report what does not even load
 			if read && slices.Contains(workflow.Properties(), meant) && !slices.Contains(broken, meant) {
 				t.Errorf("found broken: %v, want %s", broken, meant)
 			}

@@ -113,7 +113,7 @@ func (w *twin) follow(s spot, c record.Change, moved, crashed bool) {
 	w.add(w.settle(w.perform(next, hooks, len(hooks))))
 }
 
-// fails says whether it matters that a hook fails. That a workspace is not ready matters where somebody is to be
+// fails reports whether it matters that a hook fails. A workspace that is not ready matters if an agent has to be
 // ended after it.
 func fails(h task.Hook, rest []task.Hook) bool {
 	class, _ := action.ClassOf(h.Action)
@@ -124,7 +124,8 @@ func fails(h task.Hook, rest []task.Hook) bool {
 		switch class, _ := action.ClassOf(next.Action); {
 		case class == action.ClassEnd:
 			return true
-		case next.Action == action.SpawnAgent || next.Action == action.SpawnReviewer || next.Action == action.NotifyWorker:
+		case next.Action == action.SpawnAgent, next.Action == action.SpawnReviewer,
+			next.Action == action.NotifyWorker:
 			return false
 		}
 	}
@@ -177,7 +178,7 @@ func (w *twin) perform(s spot, hooks []task.Hook, failing int) spot {
 	return s
 }
 
-// evidences are all that can stand in the document and beside it.
+// evidences are all contents of the document and its surroundings that can occur.
 func (w *twin) evidences(held bool) []decide.Evidence {
 	if known, found := w.made[held]; found {
 		return known
