@@ -19,13 +19,13 @@ import (
 	"orange/internal/workflow"
 )
 
-// twin explores a workflow in the plainest way there is: whole tasks, whole counters, every text of every
-// section, nothing remembered and nothing left out. It knows small workflows only.
+// twin explores a workflow in the simplest possible form: whole tasks, whole counters, every text of every section,
+// without a cache or a reduction. It handles small workflows only.
 type twin struct {
 	def   *workflow.Definition
 	seen  map[string]bool
 	open  []spot
-	ended bool // there was too much
+	ended bool // there were too many
 	asked int
 	made  map[bool][]decide.Evidence
 }
@@ -49,7 +49,7 @@ func (s spot) shown() string {
 	roles := slices.DeleteFunc([]string{task.RoleWorker, task.RoleReviewer}, func(r string) bool {
 		return !slices.Contains(s.alive, r)
 	})
-	for _, r := range s.alive { // the workflow's own come after those that every workflow has, in its order
+	for _, r := range s.alive { // the workflow's own roles come after those that every workflow has, in its order
 		if r != task.RoleWorker && r != task.RoleReviewer {
 			roles = append(roles, r)
 		}
@@ -327,7 +327,7 @@ func names(def *workflow.Definition) []string {
 	return out
 }
 
-// twinOf is what the twin sees of a workflow; whole is false where that is too much for it.
+// twinOf is what the twin sees of a workflow; whole is false if the workflow is too large for it.
 func twinOf(def *workflow.Definition) (seen map[string]bool, whole bool) {
 	w := &twin{def: def, seen: map[string]bool{}, made: map[bool][]decide.Evidence{}}
 	now := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -347,7 +347,7 @@ func twinOf(def *workflow.Definition) (seen map[string]bool, whole bool) {
 	return seen, !w.ended
 }
 
-// normal has the living in the order of their names.
+// normal sorts the living agents by name.
 func normal(shown string) string {
 	words := strings.Fields(shown)
 	slices.Sort(words[3:])
