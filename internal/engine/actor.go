@@ -10,9 +10,9 @@ import (
 	"orange/internal/task"
 )
 
-// Actor finds out who asks about a task. A seat speaks for its role and its own task alone. A caller without one
-// is a person, unless an agent's process stands above it, or its own is one that only an agent has. An empty id
-// asks who the caller is in general.
+// Actor finds out who asks about a task. A seat speaks only for its role and its own task. A caller without a seat
+// is a person, unless one of its parent processes is an agent, or its own process is one that only an agent has.
+// An empty id asks who the caller is in general.
 func (e *Engine) Actor(ctx context.Context, id string, caller task.Caller) (task.Actor, error) {
 	seat, seated, err := e.seat(ctx, caller)
 	if err != nil {
@@ -39,7 +39,7 @@ func (e *Engine) Actor(ctx context.Context, id string, caller task.Caller) (task
 	return task.Actor{Role: seat.Role}, nil
 }
 
-// Home asks whether the caller may do what is about the whole home.
+// Home reports, as an error, that the caller may not do what concerns the whole home.
 func (e *Engine) Home(ctx context.Context, what string, caller task.Caller) error {
 	seat, _, err := e.seat(ctx, caller)
 	if err != nil {
@@ -48,7 +48,7 @@ func (e *Engine) Home(ctx context.Context, what string, caller task.Caller) erro
 	return decide.Home(what, caller, seat.Role)
 }
 
-// seat finds the seat that the caller shows, or that a process above it was given.
+// seat finds the seat that the caller shows, or that Orange gave to one of its parent processes.
 func (e *Engine) seat(ctx context.Context, caller task.Caller) (record.Seat, bool, error) {
 	if caller.Secret != "" {
 		seat, err := e.Seats.Seat(ctx, HashSecret(caller.Secret))

@@ -26,8 +26,8 @@ type Adopter interface {
 	Adopt(ctx context.Context, a record.Adoption) (task.Task, error)
 }
 
-// Agents looks for the agents of a task that live, as the seats that they had, as far as that is known; the hash
-// is empty where it is not. "Could not look" is an error.
+// Agents finds the living agents of a task, as the seats that they had, as far as that is known. The hash is empty
+// where it is not known. An error means that it could not look.
 type Agents interface {
 	Living(ctx context.Context, id string) ([]record.Seat, error)
 }
@@ -35,10 +35,10 @@ type Agents interface {
 // rebuilt begins the attention mark of a task that came back from its files.
 const rebuilt = "rebuilt from its files: "
 
-// Tell tells a task that the record does not have from its folder, whose history is given as it stands.
-// What the engine owns comes from the history, which is verified; the rest from the document's header.
-// A history that is broken is a *task.BrokenHistory; a torn last line is only noted.
-// A folder without a history of ours is told from its header alone.
+// Tell builds a task that the record does not have from its folder and the lines of its history.
+// What the engine owns comes from the history, which Tell verifies; the rest comes from the document's header.
+// A broken history is a *task.BrokenHistory; Tell only notes a torn last line.
+// Where a folder has no history of ours, the task comes from its header alone.
 func (e *Engine) Tell(ctx context.Context, project, id string, lines []byte) (record.Adoption, error) {
 	var a record.Adoption
 	header, err := e.header(project, id)
@@ -110,8 +110,7 @@ func (f front) shown() []record.Shown {
 	return out
 }
 
-// header reads the header of a document that no record knows. One that is not there or cannot be trusted is an
-// empty one.
+// header reads the header of a document whose task the record does not have. A missing or untrusted header is empty.
 func (e *Engine) header(project, id string) (front, error) {
 	text, err := e.Documents.Read(project, id, false)
 	if errors.Is(err, os.ErrNotExist) {
@@ -152,7 +151,7 @@ func (e *Engine) tellOwn(ctx context.Context, a *record.Adoption, header front, 
 	a.Entry, a.Start = traces.Entry, traces.Start
 	a.Shown = shownBefore(events)
 	if header.document == nil {
-		a.Notes = append(a.Notes, "the header of its TASK.md cannot be read: what only stands there "+
+		a.Notes = append(a.Notes, "the header of its TASK.md cannot be read: what only the header has "+
 			"(harnesses, efforts, workspace) is as far as its history tells it")
 	}
 	takeOver(&a.Task, header)
@@ -166,13 +165,13 @@ func (e *Engine) tellOwn(ctx context.Context, a *record.Adoption, header front, 
 	return def, err
 }
 
-// tellRebuilt are the events with which a task comes back: that the record was lost, and what follows when the
-// hooks that it owed count as performed, for nobody knows them any more.
+// tellRebuilt returns the events with which a task comes back: that the record was lost, and what follows when the
+// hooks that it owed count as performed, because their state is unknown.
 func (e *Engine) tellRebuilt(t *task.Task, events []history.Event) ([]history.Event, error) {
 	now := e.Now()
 	out := []history.Event{{
 		Time: now, Type: history.Rebuilt, Actor: task.ActorEngine,
-		Reason: "the record was lost: the task was told again from its files, and the hooks that it owed " +
+		Reason: "the record was lost: Orange rebuilt the task from its files, and the hooks that it owed " +
 			"count as performed",
 	}}
 	c, due := decide.ForgetCrashes(*t, nil, events, now)
@@ -204,7 +203,7 @@ func takeOver(t *task.Task, header front) {
 	}
 }
 
-// tellForeign tells a task of an earlier program, or one whose history is lost: nothing but its header says what it is.
+// tellForeign builds a task of an earlier program, or one whose history is lost: only its header says what it is.
 func (e *Engine) tellForeign(ctx context.Context, a *record.Adoption, header front) (*workflow.Definition, error) {
 	status, there := header.get("status")
 	if !there {
@@ -250,7 +249,7 @@ func birthOf(t task.Task) history.Event {
 	}
 }
 
-// tellEntry takes what stands in the document now for what stood there when the present status began: no history tells.
+// tellEntry assumes that the document had its present content when the present status began: no history says more.
 func (e *Engine) tellEntry(a *record.Adoption, def *workflow.Definition) {
 	text, err := e.Documents.Read(a.Task.Project, a.Task.ID, true)
 	switch {
@@ -261,7 +260,7 @@ func (e *Engine) tellEntry(a *record.Adoption, def *workflow.Definition) {
 	}
 }
 
-// shownBefore are values that the header showed at some time, as far as the history tells.
+// shownBefore returns values that the header showed at some time, as far as the history has them.
 func shownBefore(events []history.Event) []record.Shown {
 	var out []record.Shown
 	add := func(field, value string) { out = append(out, record.Shown{Field: field, Value: value}) }
@@ -285,16 +284,16 @@ func shownBefore(events []history.Event) []record.Shown {
 	return out
 }
 
-// isWorkspace says whether a name is one of a project's workspaces: the header may say anything.
+// isWorkspace reports whether a name is one of a project's workspaces: the header may say anything.
 func isWorkspace(project, name string) bool {
 	number, found := strings.CutPrefix(name, project+"--")
 	n, err := strconv.Atoi(number)
 	return found && err == nil && n > 0 && strconv.Itoa(n) == number
 }
 
-// Adopt takes a task that Tell told into the record, and makes its mirrors equal to it. Which hooks it owed is
-// not known: they count as performed. An agent that has lost its seat cannot ask for anything: the task's
-// attention says how to go on. A workspace or a branch that another task has by now is not taken from it.
+// Adopt takes a task that Tell built into the record, and makes its mirrors equal to it. Which hooks it owed is
+// unknown: they count as performed. An agent that has lost its seat cannot ask for anything: the task's attention
+// mark says how to go on. Adopt does not take a workspace or a branch away from another task.
 func (e *Engine) Adopt(ctx context.Context, into Adopter, agents Agents, a record.Adoption) (record.Adoption, error) {
 	living, err := agents.Living(ctx, a.Task.ID)
 	if err != nil {
@@ -317,7 +316,7 @@ func (e *Engine) Adopt(ctx context.Context, into Adopter, agents Agents, a recor
 		t, err := into.Adopt(ctx, claimed)
 		if errors.Is(err, task.ErrConflict) || errors.Is(err, task.ErrBranchTaken) {
 			if _, unknown := e.Store.Load(ctx, a.Task.ID); errors.Is(unknown, task.ErrNotFound) {
-				continue // another task was faster: what it has now is looked at anew
+				continue // another task was faster: look again at what it has now
 			}
 		}
 		if err != nil {
@@ -334,9 +333,9 @@ func (e *Engine) Adopt(ctx context.Context, into Adopter, agents Agents, a recor
 		"cannot adopt task %s: others take its workspace or its branch all the time; try again", a.Task.ID)
 }
 
-// reseat gives living agents back the seats that their windows name. One whose window does not say which seat it has
-// gets a seat that has ended already: its place is known and its secret is not, and what it starts must never be
-// taken for a person.
+// reseat gives living agents back the seats that their windows name. An agent whose window does not name its seat
+// gets a seat that has already ended: its place is known but not its secret, and Orange must never take what it
+// starts for a person.
 func (e *Engine) reseat(a *record.Adoption, living []record.Seat) error {
 	for _, seat := range living {
 		if seat.Hash == "" {
@@ -351,7 +350,7 @@ func (e *Engine) reseat(a *record.Adoption, living []record.Seat) error {
 	return nil
 }
 
-// settleClaims leaves to other tasks what they have already.
+// settleClaims leaves to other tasks what they already have.
 func (e *Engine) settleClaims(ctx context.Context, a record.Adoption) (record.Adoption, error) {
 	a.Notes = append([]string(nil), a.Notes...)
 	t := &a.Task
@@ -391,8 +390,8 @@ func (e *Engine) settleClaims(ctx context.Context, a record.Adoption) (record.Ad
 	return a, nil
 }
 
-// attention says what a person should know of a live task that was rebuilt, and how its work goes on.
-// One that lost nothing and waits for nobody's agent keeps the word that it had.
+// attention returns what a person should know of a live task that was rebuilt, and how its work goes on.
+// A task that lost nothing and does not wait for an agent keeps the mark that it had.
 func attention(def *workflow.Definition, a record.Adoption) string {
 	t := a.Task
 	if !t.Live {

@@ -16,7 +16,7 @@ import (
 	"orange/internal/task"
 )
 
-// agents are those that live, as the test says.
+// agents are the living agents, as the test defines them.
 type agents map[string][]record.Seat
 
 func (a agents) Living(_ context.Context, id string) ([]record.Seat, error) {
@@ -54,8 +54,8 @@ func (w *world) adopt(id string, living agents) record.Adoption {
 	return a
 }
 
-// same is a task without what may differ once it was rebuilt: its version counts changes of the record, its
-// history and attention say that it was.
+// same is a task without what a rebuild may change: its version counts changes of the record, and its history and
+// attention mark mention the rebuild.
 func same(one task.Task) task.Task {
 	one.Version, one.Attention, one.Seq, one.Hash = 0, "", 0, ""
 	return one
@@ -96,7 +96,7 @@ func TestATaskThatWasRebuilt_isWhatItWas(t *testing.T) {
 	}
 }
 
-// What it owed is not known: as its hooks count as performed, so do its crashes count as passed.
+// What it owed is unknown: just as its hooks count as performed, its crashes count as passed.
 func TestATaskThatWasRebuilt_forgetsTheCrashesOfBeforeAMoveThatStillOwedHooks(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -192,7 +192,7 @@ func TestATaskThatWasRebuilt_ownsNothingThatAnotherHasByNow(t *testing.T) {
 	w := newWorld(t)
 	first := w.reach("working")
 	branch := w.task(first).Branch
-	// A copy of the folder under another id, as a careless hand makes it, with a header of its own.
+	// A copy of the folder under another id, as a careless person makes it, with a header of its own.
 	second := strings.Repeat("Z", task.IDLength)
 	must(t, os.CopyFS(w.files.Dir("garden", second), os.DirFS(w.files.Dir("garden", first))))
 	if _, err := w.tell(second); err == nil || !strings.Contains(err.Error(), "is it a copy?") {
@@ -211,7 +211,7 @@ func TestATaskThatWasRebuilt_ownsNothingThatAnotherHasByNow(t *testing.T) {
 		t.Errorf("the second: %+v", other)
 	}
 	w.events(second, "")
-	// The branch that it got is in its history: another rebuild tells the same.
+	// The branch that it got is in its history: another rebuild has the same result.
 	again := w.lose()
 	again.adopt(second, agents{})
 	if got := again.task(second).Branch; got != other.Branch {
@@ -316,7 +316,7 @@ func TestAFolderOfAnEarlierProgram_isAdoptedAsItsHeaderSays(t *testing.T) {
 		got.Workspace != "garden--1" || got.Session != "" || got.CreatedAt.Year() != 2023 || got.Harness != "claude" {
 		t.Errorf("it is %+v", got)
 	}
-	// What its header does not say is what the documents say of it: no crash, and the workflow default.
+	// For what its header lacks the documents define a value: no crash, and the workflow default.
 	if got.Counters.Get(task.CrashCount) != 0 || got.Workflow.Name != "default" {
 		t.Errorf("it has %d crashes and the workflow %q", got.Counters.Get(task.CrashCount), got.Workflow.Name)
 	}

@@ -22,8 +22,8 @@ func (e *Engine) NoteCheck(ctx context.Context, id string, result task.CheckResu
 	return e.Sync(ctx, id)
 }
 
-// NotedCheck is the digest of a check's last result, as the history has it; empty where it was never run.
-// The file with the result lies where an agent can write: it counts only if it is the one that was noted.
+// NotedCheck returns the digest of a check's last result from the history; empty if the check never ran.
+// An agent can write to the file with the result: it counts only if its digest is the one in the history.
 func (e *Engine) NotedCheck(ctx context.Context, id, check string) (string, error) {
 	events, err := e.Index.Events(ctx, id, 0)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"orange/internal/workflow"
 )
 
-// Command asks for the move that a command stands for in the task's workflow.
+// Command asks for the move that a command means in the task's workflow.
 func (e *Engine) Command(ctx context.Context, id, command string, actor task.Actor,
 	reason string) (record.Outcome, error) {
 	return e.request(ctx, &request{
@@ -22,7 +22,7 @@ func (e *Engine) Command(ctx context.Context, id, command string, actor task.Act
 	})
 }
 
-// RequestChanges writes a person's wishes into the document and sends the task back to its worker.
+// RequestChanges writes a person's change requests into the document and sends the task back to its worker.
 func (e *Engine) RequestChanges(ctx context.Context, id, text string, actor task.Actor) (record.Outcome, error) {
 	r := &request{Request: task.Request{Task: id, Actor: actor, Reason: text, Command: true}}
 	r.target = func(def *workflow.Definition, t task.Task) (task.Status, bool, error) {

@@ -17,7 +17,7 @@ import (
 	"orange/internal/workflow"
 )
 
-// Create makes a task. With n.Spawn it is started too; where no workspace is free it is queued.
+// Create makes a task. With n.Spawn it also starts the task, or queues it if no workspace is free.
 func (e *Engine) Create(ctx context.Context, n task.New) (record.Outcome, error) {
 	def, err := e.Rules.Named(ctx, n.Workflow)
 	if err != nil {
@@ -45,7 +45,7 @@ func (e *Engine) Create(ctx context.Context, n task.New) (record.Outcome, error)
 	in := replay.Inputs{Ask: replay.AskCreate, To: status}
 	c, err := decide.Create(def, t, status, n.Actor, e.Now())
 	if n.Plan != "" {
-		n.Spawn = false // whoever is to look at the plan is started by the birth
+		n.Spawn = false // the task's first event starts the agent that reviews the plan
 		in = replay.Inputs{Ask: replay.AskPlan}
 		c, err = decide.CreateFromPlan(def, t, n.Actor, e.Now())
 	}
@@ -60,7 +60,7 @@ func (e *Engine) Create(ctx context.Context, n task.New) (record.Outcome, error)
 		birth, _ := def.Birth(status)
 		switch {
 		case err != nil && birth.Spawns():
-			n.Spawn = false // its birth starts the agent already
+			n.Spawn = false // its first event already starts the agent
 		case err != nil:
 			return record.Outcome{}, err
 		}
@@ -69,7 +69,7 @@ func (e *Engine) Create(ctx context.Context, n task.New) (record.Outcome, error)
 	return e.commitNew(ctx, def, c, n)
 }
 
-// commitNew writes the task's document, commits its first event, and starts it where that is wanted.
+// commitNew writes the task's document, commits its first event, and starts the task if the caller wants that.
 func (e *Engine) commitNew(ctx context.Context, def *workflow.Definition, c record.Change,
 	n task.New) (record.Outcome, error) {
 	body := "\n"
@@ -79,7 +79,7 @@ func (e *Engine) commitNew(ctx context.Context, def *workflow.Definition, c reco
 	if plan := strings.TrimSpace(n.Plan); plan != "" {
 		body += "\n## Plan File\n\n" + document.Demote(plan) + "\n"
 	}
-	// The document comes first: a task on record whose context was lost on the way could not be told from one without.
+	// The document comes first: a recorded task that lost its context on the way would look like one without context.
 	if err := e.Documents.Create(c.Task, body); err != nil {
 		return record.Outcome{}, err
 	}
@@ -100,14 +100,14 @@ func (e *Engine) commitNew(ctx context.Context, def *workflow.Definition, c reco
 		return out, err
 	}
 	started, err := e.Request(ctx, task.Request{Task: t.ID, To: to, Actor: n.Actor})
-	if err != nil { // who is told only that would make it once more
+	if err != nil { // without the rest of the message a person would create it again
 		return out, fmt.Errorf("task %s was created and is %s, but it cannot be started: %w; start it with: "+
 			"orange task spawn %s", t.ID, t.Status, err, t.ID)
 	}
 	return started, nil
 }
 
-// poolFull is the error of a task that cannot be born, because its state needs a workspace and none is free.
+// poolFull is the error of a task that cannot be created, because its state needs a workspace and none is free.
 func (e *Engine) poolFull(ctx context.Context, p task.Project, status task.Status) error {
 	holders, err := e.Index.Holders(ctx, p.Name)
 	if err != nil {
@@ -157,9 +157,8 @@ func (e *Engine) Update(ctx context.Context, id string, u task.Update) (task.Tas
 	return s.Task, err
 }
 
-// renameSession has a task's session follow its branch, and answers the name that it has now where that is
-// another one than on record. A session that keeps its name is no harm: the task's windows are found by their
-// marks.
+// renameSession renames a task's session after its branch. It returns the new name, or the empty string where that
+// is the name on record. A session that keeps its name does no harm: Orange finds the task's windows by their marks.
 func (e *Engine) renameSession(ctx context.Context, t task.Task, branch string) string {
 	if t.Session == "" || e.Terminal == nil {
 		return ""
@@ -177,7 +176,7 @@ func (e *Engine) renameSession(ctx context.Context, t task.Task, branch string) 
 	return name
 }
 
-// inSession takes over the new name of a session into a task that still has one, and answers what an event says of it.
+// inSession puts the new name of a session into a task that still has one, and returns the data of its event.
 func inSession(t *task.Task, data map[string]string) map[string]string {
 	name, renamed := data[history.DataSession]
 	if !renamed {
@@ -188,11 +187,11 @@ func inSession(t *task.Task, data map[string]string) map[string]string {
 		return data
 	}
 	data = maps.Clone(data)
-	delete(data, history.DataSession) // it has ended meanwhile
+	delete(data, history.DataSession) // the session has ended meanwhile
 	return data
 }
 
-// checkBranch says why a task cannot have its branch; nil when it can. The commit checks once more that no other
+// checkBranch returns why a task cannot have its branch, or nil if it can. The commit checks again that no other
 // live task has it.
 func (e *Engine) checkBranch(ctx context.Context, p task.Project, t task.Task) error {
 	if err := e.Workspaces.CheckBranch(ctx, t.Branch); err != nil {
@@ -200,7 +199,8 @@ func (e *Engine) checkBranch(ctx context.Context, p task.Project, t task.Task) e
 	}
 	if t.Branch == p.DefaultBranch {
 		return task.Notef(task.ErrUsage,
-			"cannot use the branch %q for a task: it is the default branch of %q, where only reviewed work belongs", t.Branch, p.Name)
+			"cannot use the branch %q for a task: it is the default branch of %q, where only reviewed work belongs",
+			t.Branch, p.Name)
 	}
 	others, err := e.Index.List(ctx, record.Filter{Project: t.Project, Branch: t.Branch, Live: true})
 	if err != nil {
@@ -236,7 +236,7 @@ func (e *Engine) branch(ctx context.Context, t task.Task, name string) (string, 
 	return e.Workspaces.SetBranch(ctx, t, name)
 }
 
-// Respawn starts the agent of the present status again. alive says whether it still lives.
+// Respawn starts the agent of the present status again. alive reports whether the earlier one still lives.
 func (e *Engine) Respawn(ctx context.Context, id string, alive func(task.Task, string) (bool, error),
 	actor task.Actor) (record.Outcome, error) {
 	if err := e.finishPending(ctx, id, actor); err != nil {
@@ -252,7 +252,7 @@ func (e *Engine) Respawn(ctx context.Context, id string, alive func(task.Task, s
 		}
 		state, _ := def.State(s.Task.Status)
 		lives, err := e.seatedAs(ctx, id, state.Role)
-		if err == nil && lives { // one whose end is known is dead, also while its window is closing
+		if err == nil && lives { // an agent whose end is noted is dead, even while its window closes
 			lives, err = alive(s.Task, state.Role)
 		}
 		if err != nil {
@@ -272,8 +272,8 @@ func (e *Engine) Respawn(ctx context.Context, id string, alive func(task.Task, s
 	return e.conclude(ctx, t, t.Seq, actor)
 }
 
-// Delete forgets a task and moves its folder to the trash. A live one is cancelled first, through the same door
-// as ever. It answers where the folder is now.
+// Delete removes a task from the record and moves its folder to the trash. It first cancels a live task by the usual
+// request. It returns the new place of the folder.
 func (e *Engine) Delete(ctx context.Context, id string, actor task.Actor) (string, error) {
 	s, err := e.Store.Load(ctx, id)
 	if err == nil {
@@ -296,7 +296,7 @@ func (e *Engine) Delete(ctx context.Context, id string, actor task.Actor) (strin
 		return "", fmt.Errorf("cannot delete task %s yet: it still has its workspace (%s); run %q and try again",
 			id, s.Task.Workspace, "orange task retry "+id)
 	}
-	// Whoever is mirroring the task at this moment would make its folder anew.
+	// A process that mirrors the task at this moment would create its folder again.
 	release, err := e.Mirror.Lock(ctx, filesLock(id))
 	if err != nil {
 		return "", err

@@ -1,7 +1,7 @@
 // Package engine is the only writer of the record: load, look at the evidence, decide, commit, perform, settle.
 //
 // It owns the order of these steps and what happens when one of them is cut short.
-// It does not own the rules (decide), what hooks do (hook), nor where anything is kept (sqlite, mirror).
+// It does not own the rules (decide), the effects of hooks (hook), or the storage (sqlite, mirror).
 package engine
 
 import (
@@ -18,7 +18,7 @@ import (
 	"orange/internal/workflow"
 )
 
-// Store is the record as the corridor needs it.
+// Store is the part of the record that a change needs.
 type Store interface {
 	Load(ctx context.Context, id string) (record.Snapshot, error)
 	Commit(ctx context.Context, c record.Change) (task.Task, error)
@@ -27,7 +27,7 @@ type Store interface {
 	Delete(ctx context.Context, id string) error
 }
 
-// Index finds tasks in the record and tells their past.
+// Index finds tasks in the record and returns their past.
 type Index interface {
 	List(ctx context.Context, f record.Filter) ([]task.Task, error)
 	Holders(ctx context.Context, project string) ([]record.Holder, error)
@@ -55,9 +55,9 @@ type Documents interface {
 	Trash(project, id string) (string, error)
 }
 
-// Mirror makes the files equal to the record, and has the locks beside them.
+// Mirror makes the files equal to the record, and has the locks next to them.
 type Mirror interface {
-	// Sync gives task.ErrConflict, and leaves the document alone, where its header is no longer the one that was
+	// Sync returns task.ErrConflict, and leaves the document alone, if its header is no longer the one that was
 	// compared.
 	Sync(t task.Task, lines []string, header string) error
 	Lock(ctx context.Context, name string) (release func(), err error)
@@ -66,88 +66,88 @@ type Mirror interface {
 
 // Rules finds workflows.
 type Rules interface {
-	// Named is the workflow of that name as it stands now, kept for the tasks that it is pinned by.
+	// Named is the present workflow of that name, kept for the tasks that pin it.
 	Named(ctx context.Context, name string) (*workflow.Definition, error)
-	// Pinned is the very workflow that a task was created under.
+	// Pinned is the exact workflow that a task was created under.
 	Pinned(ctx context.Context, ref task.WorkflowRef) (*workflow.Definition, error)
 }
 
 // Workspaces is a task's workspace and repository, as far as the engine itself touches them.
 type Workspaces interface {
-	// Replaced looks whether a program put a file where the link to the document was, and answers its content.
+	// Replaced reports whether a program put a file where the link to the document was, and returns its content.
 	Replaced(ctx context.Context, t task.Task) (content []byte, replaced bool, err error)
 	// Relink puts the link back.
 	Relink(ctx context.Context, t task.Task) error
 	CheckBranch(ctx context.Context, name string) error
-	// SetBranch renames or switches the workspace's branch; with an empty name it answers the present one.
+	// SetBranch renames or switches the workspace's branch; with an empty name it returns the present one.
 	SetBranch(ctx context.Context, t task.Task, name string) (string, error)
 	Project(name string) (task.Project, error)
-	// Subject is what evidence of the task is about at this moment: the tip of its branch, and with tree what
-	// lies in its worktree too. What could not be read is told in it.
+	// Subject is what evidence of the task is about at this moment: the tip of its branch and, with tree, the
+	// content of its worktree too. It names what it could not read.
 	Subject(ctx context.Context, t task.Task, tree bool) task.Subject
 }
 
 // Merger merges a task's branch into the project's default branch.
 type Merger interface {
-	// Ahead says whether a commit of the branch, or its tip where none is named, holds anything that the default
-	// branch has not. A workspace that is on another branch is an error: what the agent did is not where the
-	// merge would look for it.
+	// Ahead reports whether a commit of the branch, or its tip if none is named, holds anything that the default
+	// branch lacks. A workspace that is on another branch is an error: the merge would not look for the agent's
+	// work there.
 	Ahead(ctx context.Context, t task.Task, commit string) (bool, error)
-	// Merge merges a commit of the branch, or its tip where none is named. What the branch has beyond it is kept,
-	// and told in how. It asks still right before it moves or pushes the default branch; an error of that ends it
-	// with nothing changed.
+	// Merge merges a commit of the branch, or its tip if none is named. It keeps what the branch has beyond that
+	// commit, and mentions it in how. It calls still right before it moves or pushes the default branch; an error of
+	// still ends the merge with nothing changed.
 	Merge(ctx context.Context, t task.Task, commit, strategy string, still func(context.Context) error) (merged,
 		how string, err error)
 	// Tip is the branch's newest commit; empty where there is no such branch.
 	Tip(ctx context.Context, t task.Task) (string, error)
-	// Within says whether a commit holds all that the branch has. It may be one that is not here: then it holds
-	// what was pushed.
+	// Within reports whether a commit holds all that the branch has. The commit may be missing here: then Within
+	// compares it with what was pushed.
 	Within(ctx context.Context, t task.Task, commit string) (bool, error)
 }
 
-// PullRequests knows those of a project.
+// PullRequests finds the pull requests of a project.
 type PullRequests interface {
-	// Find lists those of a branch, the newest first; none where there is no program to ask, or origin is not
+	// Find lists those of a branch, the newest first; none if there is no program to ask, or if origin is not
 	// where pull requests are.
 	Find(ctx context.Context, project, branch string) ([]record.PullRequest, error)
-	// States tells how those with these addresses stand.
+	// States returns the present state of those with these addresses.
 	States(ctx context.Context, project string, addresses []string) ([]record.PullRequest, error)
 }
 
 // Facts looks at what a gate asks for outside of the task's document: files, checks, git.
 type Facts interface {
-	// Look answers a fact for every part, by its Key. An error says that it could not be looked at all.
+	// Look returns a fact for every part, by its Key. An error means that it could not look at all.
 	Look(ctx context.Context, t task.Task, def *workflow.Definition, parts []workflow.Part) (
 		map[string]decide.Fact, error)
 }
 
-// Performer performs one hook. It may be asked again for one that it has performed: it looks first.
+// Performer performs one hook. The engine may ask again for a hook that it has performed: it looks first.
 type Performer interface {
 	Perform(ctx context.Context, job record.Job) (record.Effect, error)
 }
 
-// Runner sees to it that a task's owed hooks are performed by a process that none of them can end.
+// Runner has a task's owed hooks performed by a process that none of them can end.
 type Runner interface {
-	// Run runs what needs a person's own keys, such as a push, with those of this process where a person asked.
+	// Run performs what needs a person's own keys, such as a push, with those of this process if a person asked.
 	Run(ctx context.Context, id string, person bool) error
 }
 
 // Terminal is where the agents of tasks are.
 type Terminal interface {
-	// Rename gives the session of a task the name that goes with its branch, and answers the one that it has
-	// then; empty where it has no session.
+	// Rename gives the session of a task the name that belongs to its branch, and returns the resulting name;
+	// empty if the task has no session.
 	Rename(ctx context.Context, t task.Task) (string, error)
 }
 
-// Environments has, for each task, the environment of the person who started it: its agents, checks and hooks run
-// in that one, whoever asks for them.
+// Environments has, for each task, the environment of the person who started it. Its agents, checks and hooks run
+// in that environment, no matter who asks for them.
 type Environments interface {
-	// Keep keeps the environment of this process for the task, in the place of an earlier one.
+	// Keep keeps the environment of this process for the task and replaces an earlier one.
 	Keep(ctx context.Context, id string) error
 	Drop(ctx context.Context, id string) error
 }
 
-// Engine is the corridor. Every field but Terminal and Warn is required.
+// Engine makes every change of a task. Every field but Terminal and Warn is required.
 type Engine struct {
 	Store      Store
 	Index      Index
@@ -171,14 +171,14 @@ type Engine struct {
 	Terminal     Terminal // nil where sessions have no names
 
 	Projections Projections // asked only for tasks whose workflow projects files
-	// tells whoever waits for this process what a person should know; nil where nobody does
+	// passes on to the caller of this process what a person should know; nil if there is no such caller
 	Warn func(text string)
 }
 
-// maxConflicts bounds how often a decision is made anew because somebody else was faster.
+// maxConflicts bounds how often the engine decides again because another process was faster.
 const maxConflicts = 100
 
-// change decides and commits until nobody else was faster. A nil change commits nothing.
+// change decides and commits until no other process was faster. A nil change commits nothing.
 func (e *Engine) change(ctx context.Context, id string, build func(record.Snapshot) (*record.Change, error)) (
 	task.Task, error) {
 	for range maxConflicts {

@@ -9,39 +9,39 @@ import (
 	"orange/internal/task"
 )
 
-// keepForStart keeps a person's environment where hooks of theirs have a workspace made ready or an agent
-// started, even if they are performed by now. What an agent asks for runs in what was kept before.
+// keepForStart keeps a person's environment if their hooks prepare a workspace or start an agent, even if they are
+// performed by now. What an agent asks for runs in the environment that was kept before.
 func (e *Engine) keepForStart(ctx context.Context, id string, hooks []task.OwedHook, actor task.Actor) {
 	if slices.ContainsFunc(hooks, func(h task.OwedHook) bool { return runsIn(h.Action) }) {
 		e.keepEnvironment(ctx, id, actor)
 	}
 }
 
-// runsIn reports whether what an action starts or makes ready runs in the task's environment.
+// runsIn reports whether an action starts or prepares something that runs in the task's environment.
 func runsIn(name string) bool {
 	spec, _ := action.Of(name)
 	return spec.Means == action.MakesWorkspace || spec.Means == action.StartsAgent
 }
 
-// keepEnvironment keeps the environment of this process for a task, if it is a person's. That it failed holds
-// nothing up: whoever performs the hooks keeps one before it starts an agent, and tells why it cannot.
+// keepEnvironment keeps the environment of this process for a task, if it is a person's. A failure holds nothing up:
+// the process that performs the hooks keeps one before it starts an agent, and reports why it cannot.
 func (e *Engine) keepEnvironment(ctx context.Context, id string, actor task.Actor) {
 	if actor.Role != task.RoleHuman {
 		return
 	}
 	if err := e.Environments.Keep(ctx, id); err != nil {
-		e.Log.Warn("the environment of whoever asked could not be kept", "component", "engine", "task", id,
+		e.Log.Warn("the environment of the person who asked could not be kept", "component", "engine", "task", id,
 			"error", err.Error())
 		return
 	}
 	s, err := e.Store.Load(ctx, id)
 	if errors.Is(err, task.ErrNotFound) || err == nil && s.Task.Workspace == "" && !s.Task.Queued() {
-		// its workspace was given back meanwhile, and what was kept until then is dropped already
+		// the task gave its workspace back meanwhile, and with it went the earlier environment
 		e.dropEnvironment(ctx, id)
 	}
 }
 
-// dropEnvironment forgets what is kept for a task. What is left over by a failure is found by the doctor.
+// dropEnvironment drops what is kept for a task. The doctor finds what a failure leaves over.
 func (e *Engine) dropEnvironment(ctx context.Context, id string) {
 	if err := e.Environments.Drop(ctx, id); err != nil {
 		e.Log.Warn("the environment of a task could not be dropped", "component", "engine", "task", id, "error",

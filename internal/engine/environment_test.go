@@ -18,7 +18,7 @@ type environments struct {
 	mu     sync.Mutex
 	calls  []string
 	fail   error
-	before func() // what happens before the next one is kept
+	before func() // runs before the next one is kept
 }
 
 func (e *environments) Keep(_ context.Context, id string) error {

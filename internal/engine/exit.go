@@ -12,20 +12,20 @@ import (
 	"orange/internal/task"
 )
 
-// Witness tells what could be seen of a dead agent.
+// Witness reports what is left to see of a dead agent.
 type Witness interface {
 	// LastWords are the last lines of the dead agent's window; empty when the window is gone.
 	LastWords(ctx context.Context, death task.Death) (string, error)
 }
 
-// Died applies the workflow's exit rules to an agent's death, through the same door as every request.
-// One death has one consequence, however often and by however many it is told: the first ends the agent's seat,
-// and without its seat nobody is there to die. A death that comes while hooks of the task are owed is left for later:
-// they may be the cause of it, or be about to start the next agent. So is the death of one whose start is not on
-// record yet. Of one whose successor was begun to be started nobody asks how it ended: that start ends it. The
-// hooks of the move are set going and not waited for.
+// Died applies the workflow's exit rules to an agent's death, by the same steps as every request.
+// One death has one consequence, however often and by however many processes it is reported: the first report ends
+// the agent's seat, and an agent without a seat cannot die. Died leaves a death for later while the task owes hooks:
+// they may be the cause of it, or be about to start the next agent. It also leaves the death of an agent whose start
+// is not on record yet. If a successor's start has begun, the exit of the agent before it does not matter: that
+// start ends its seat. Died sets the hooks of the move going and does not wait for them.
 func (e *Engine) Died(ctx context.Context, death task.Death) (record.Outcome, error) {
-	// what is begun is brought to its end; and the database need not listen for a cancel at every step
+	// what has begun runs to its end; and the database need not listen for a cancel at every step
 	ctx = context.WithoutCancel(ctx)
 	if starting, err := e.starting(ctx, death.Task, death.Hook); err != nil || starting {
 		return record.Outcome{}, err
@@ -55,7 +55,7 @@ func (e *Engine) died(ctx context.Context, death task.Death) (record.Outcome, er
 		return true, nil
 	})
 	if errors.Is(err, task.ErrNotFound) || errors.Is(err, errNotNow) {
-		return record.Outcome{}, nil // what waits for hooks is met again
+		return record.Outcome{}, nil // the next look meets a death that waits for hooks
 	}
 	if err != nil {
 		return record.Outcome{}, err
@@ -70,7 +70,7 @@ func (e *Engine) died(ctx context.Context, death task.Death) (record.Outcome, er
 	}
 	for _, fact := range evidence.Facts {
 		if fact.Pending {
-			return record.Outcome{}, nil // what is being found out is waited for: the death is met again
+			return record.Outcome{}, nil // evidence is still being gathered: the next look meets the death again
 		}
 	}
 	c := decide.Exit(def, s.Task, evidence, death, e.Now())
@@ -79,7 +79,7 @@ func (e *Engine) died(ctx context.Context, death task.Death) (record.Outcome, er
 		if err != nil {
 			return record.Outcome{}, err
 		}
-		if !open { // nobody needs its words again
+		if !open { // its last words are needed only once
 			e.restoreFiles(ctx, death.Task)
 			return record.Outcome{}, nil
 		}
@@ -122,8 +122,8 @@ func (e *Engine) died(ctx context.Context, death task.Death) (record.Outcome, er
 	return out, err
 }
 
-// starting says whether somebody still performs a hook that was dropped meanwhile: whom it has started is put on
-// record when it is done, and nobody performs it again.
+// starting reports whether a process still performs a hook that was dropped meanwhile. That process records which
+// agent it started when it is done, and no other process performs the hook again.
 func (e *Engine) starting(ctx context.Context, id string, hook int64) (bool, error) {
 	seats, err := e.Seats.OpenSeats(ctx, id)
 	if err != nil || !slices.ContainsFunc(seats, func(s record.Seat) bool {
@@ -138,7 +138,7 @@ func (e *Engine) starting(ctx context.Context, id string, hook int64) (bool, err
 	return err == nil && !idle, err
 }
 
-// replaced says whether a later agent of the same role has a seat.
+// replaced reports whether a later agent of the same role has a seat.
 func (e *Engine) replaced(ctx context.Context, death task.Death) (bool, error) {
 	seats, err := e.Seats.OpenSeats(ctx, death.Task)
 	return slices.ContainsFunc(seats, func(s record.Seat) bool {
@@ -146,8 +146,8 @@ func (e *Engine) replaced(ctx context.Context, death task.Death) (bool, error) {
 	}), err
 }
 
-// EndUnusedSeats ends the seats that were issued for a hook which never started anybody. No agent has died. While
-// somebody still performs the hook that is left for later.
+// EndUnusedSeats ends the seats that were issued for a hook which started no agent. No agent has died. While a
+// process still performs the hook, EndUnusedSeats leaves them for later.
 func (e *Engine) EndUnusedSeats(ctx context.Context, id string, hook int64) error {
 	if starting, err := e.starting(ctx, id, hook); err != nil || starting {
 		return err
@@ -156,12 +156,12 @@ func (e *Engine) EndUnusedSeats(ctx context.Context, id string, hook int64) erro
 		return &record.Change{Task: s.Task, Expect: s.Task.Version, DeadHook: hook}, nil
 	})
 	if errors.Is(err, task.ErrNotFound) || errors.Is(err, task.ErrNobody) {
-		return nil // somebody else was first
+		return nil // another process was first
 	}
 	return err
 }
 
-// seated says whether the dead agent's seat is still open: then nobody has dealt with its death yet.
+// seated reports whether the dead agent's seat is still open: then no process has handled its death yet.
 func (e *Engine) seated(ctx context.Context, death task.Death) (bool, error) {
 	seats, err := e.Seats.OpenSeats(ctx, death.Task)
 	for _, seat := range seats {
@@ -172,14 +172,14 @@ func (e *Engine) seated(ctx context.Context, death task.Death) (bool, error) {
 	return false, err
 }
 
-// seatedAs says whether an agent of the role has an open seat: then none of its kind has been found dead.
+// seatedAs reports whether an agent of the role has an open seat: then no process has found one of that role dead.
 func (e *Engine) seatedAs(ctx context.Context, id, role string) (bool, error) {
 	seats, err := e.Seats.OpenSeats(ctx, id)
 	return slices.ContainsFunc(seats, func(s record.Seat) bool { return s.Role == role }), err
 }
 
-// RespawnDead starts the dead agent of a task's present status again where the workflow wants that and its time has come.
-// It answers when to ask again; zero when there is nothing to wait for.
+// RespawnDead starts the dead agent of a task's present status again if the workflow wants that and its time has
+// come. It returns when to ask again; zero if there is nothing to wait for.
 func (e *Engine) RespawnDead(ctx context.Context, id string) (again time.Time, err error) {
 	queued := false
 	t, err := e.change(ctx, id, func(s record.Snapshot) (*record.Change, error) {
@@ -197,7 +197,7 @@ func (e *Engine) RespawnDead(ctx context.Context, id string) (again time.Time, e
 			return nil, err
 		}
 		if seated {
-			return nil, nil // it lives, or its death is not dealt with yet
+			return nil, nil // it lives, or no process has handled its death yet
 		}
 		events, err := e.Index.Events(ctx, id, 0)
 		if err != nil {
@@ -226,8 +226,8 @@ func (e *Engine) RespawnDead(ctx context.Context, id string) (again time.Time, e
 	return time.Time{}, errors.Join(err, e.Runner.Run(ctx, t.ID, false))
 }
 
-// Stalled marks a task whose agent lives and has done nothing since a moment; a zero moment takes the mark away.
-// It answers whether the mark is new.
+// Stalled marks a task whose agent lives and has done nothing since a moment; a zero moment removes the mark.
+// It reports whether the mark is new.
 func (e *Engine) Stalled(ctx context.Context, id string, since time.Time) (bool, error) {
 	due := false
 	_, err := e.change(ctx, id, func(s record.Snapshot) (*record.Change, error) {
@@ -243,7 +243,7 @@ func (e *Engine) Stalled(ctx context.Context, id string, since time.Time) (bool,
 	return !since.IsZero(), e.Sync(ctx, id)
 }
 
-// Free ends the session of a task that is over and gives its workspace back, where its last transition did not.
+// Free ends the session of a task that is over and gives its workspace back, if its last transition did not.
 func (e *Engine) Free(ctx context.Context, id string) error {
 	queued := false
 	t, err := e.change(ctx, id, func(s record.Snapshot) (*record.Change, error) {

@@ -53,7 +53,7 @@ func TestDied_movesOnTheEvidenceThatTheAgentLeft(t *testing.T) {
 	}
 }
 
-// Defect: an auto-advance left the task in review without a reviewer, and no one watched it any more.
+// Defect: an auto-advance left the task in review without a reviewer, and Orange no longer watched it.
 func TestDied_movesTheTaskWithAReviewerThatIsWatchedInItsTurn(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -243,7 +243,7 @@ func TestFinish_performsWhatIsOwedAndTriesWhatFailedAtOnce(t *testing.T) {
 	}
 }
 
-// A seat that was issued for an attempt which failed gives no one a right.
+// A seat that was issued for a failed attempt gives no rights.
 func TestTheSeatOfAnAttemptThatFailed_ends(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -68,16 +68,16 @@ func (w *walk) observe(s record.Snapshot, events []history.Event) explore.Observ
 	return o
 }
 
-// replaced reports whether an agent is dead whose successor is owed: its death is overtaken. Any other one whose
-// death is not reported yet counts as alive: what follows from that is still to come.
+// replaced reports whether an agent is dead whose successor is owed: its death is overtaken. Any other agent whose
+// death is not reported yet counts as alive: the consequences are still to come.
 func (w *walk) replaced(seat record.Seat, s record.Snapshot) bool {
 	state, _ := w.Workflow.State(s.Task.Status)
 	return slices.ContainsFunc(w.unreported, func(a *simulate.Agent) bool { return a.Hook == seat.Hook }) &&
 		slices.ContainsFunc(s.Owed, func(h task.OwedHook) bool { return workflow.RoleIn(state, h.Hook) == seat.Role })
 }
 
-// explored asks whether the explorer has met the task as it is now. What ends an agent or gives a workspace back is
-// tried until it is done: the explorer looks no sooner.
+// explored checks that the explorer has met the task as it is now. A hook that ends an agent or gives a workspace back
+// is retried until it succeeds: the explorer does not look before that.
 func (w *walk) explored() task.Task {
 	s, err := w.store.Load(background, w.id)
 	for ; err == nil && firstEndsAgent(s.Owed); s, err = w.store.Load(background, w.id) {
@@ -114,7 +114,7 @@ func firstEndsAgent(owed []task.OwedHook) bool {
 	return false
 }
 
-// steps walks as the seed says, and answers how often it looked.
+// steps makes the walk of the seed, and returns how often it looked.
 func (w *walk) steps(steps int) (looks int) {
 	w.p = &process{sim: w.simulation, number: 1, name: "walk"}
 	w.p.buildEngine()
@@ -130,7 +130,7 @@ func (w *walk) steps(steps int) (looks int) {
 	return looks
 }
 
-// runWalk has a walk made in a world of its own, in which one program does everything, and tells what the walk
+// runWalk makes a walk in a world of its own, in which one program does everything, and reports what the walk
 // found broken.
 func runWalk(t *testing.T, of *setting, seed, salt uint64, do func(w *walk)) {
 	t.Helper()
@@ -142,7 +142,7 @@ func runWalk(t *testing.T, of *setting, seed, salt uint64, do func(w *walk)) {
 	})
 }
 
-// loosened is a workflow in which more may happen: some moves may be overridden, some count as failures.
+// loosened is a workflow in which more may happen: a person may override some moves, some count as failures.
 func loosened(t *testing.T, name string, text []byte, usual workflow.Usual, every int) *workflow.Definition {
 	t.Helper()
 	def, err := workflow.Parse(name, text, usual)
@@ -159,8 +159,8 @@ func loosened(t *testing.T, name string, text []byte, usual workflow.Usual, ever
 	return def
 }
 
-// exploredWorkflows are the workflows that are walked: those that ship, those that the explorer is tried on, and
-// some that are made of them.
+// exploredWorkflows are the workflows of the walks: those that ship, those of the explorer's own tests, and variants
+// of them.
 func exploredWorkflows(t *testing.T) map[string]*workflow.Definition {
 	t.Helper()
 	usual, err := workflow.ParseUsual("usual.yml", workflows.Usual)
@@ -175,7 +175,7 @@ func exploredWorkflows(t *testing.T) map[string]*workflow.Definition {
 		must(t, err)
 		out[name], err = workflow.Parse(name+".yml", text, usual)
 		must(t, err)
-		if name != "build" && (name != "phases" || long) { // of that there would be too much
+		if name != "build" && (name != "phases" || long) { // their walks would take too long
 			out["strained "+name] = loosened(t, name+".yml", text, usual, 3)
 		}
 	}

@@ -53,8 +53,8 @@ func (w *walk) hookFails(does string) bool {
 	return w.failed[does]
 }
 
-// randomFacts is what is looked at outside of the document: anything may be there, and anything may be said of it.
-// Where there is no worktree there is no git, and no check.
+// randomFacts are the facts outside of the document: anything may be there, with any result. Without a worktree
+// there is no git, and no check.
 type randomFacts struct{ *walk }
 
 func (w randomFacts) Look(_ context.Context, t task.Task, _ *workflow.Definition, parts []workflow.Part) (
@@ -128,7 +128,7 @@ func (w *walk) section(name, verdict string, content bool) string {
 	return out.String()
 }
 
-// saveDocument puts a text in the place of all that was in the document.
+// saveDocument replaces the whole document with a text.
 func (w *walk) saveDocument(body string) {
 	path := w.files.Document(w.Project.Name, w.id)
 	text, err := os.ReadFile(path)
@@ -155,7 +155,7 @@ func (w *walk) actor() task.Actor {
 	return human
 }
 
-// step has one thing happen.
+// step makes one thing happen.
 func (w *walk) step(t task.Task) {
 	w.failed, w.runnerDies = nil, w.random.IntN(25) == 0
 	if w.random.IntN(5) == 0 {
@@ -261,7 +261,7 @@ func (w *walk) redo() {
 	w.logf(w.p, fmt.Sprintf("hears of a redo of %s: %v", again, err))
 }
 
-// create has the task born anywhere where it may be.
+// create creates the task in any state where the workflow allows that.
 func (w *walk) create() {
 	births := w.Workflow.Births
 	n := task.New{

@@ -229,7 +229,7 @@ func TestUpdate_hasTheSessionFollowTheBranch(t *testing.T) {
 		{"two", signs{err: errors.New("no terminal to be reached from here")}, before},
 		{"three", signs{name: ""}, before}, // it has ended, and no one has noticed yet
 		{"four", signs{name: "garden/four"}, "garden/four"},
-		{"four", signs{name: "garden/four~abc"}, "garden/four~abc"}, // what could not be done then is made good
+		{"four", signs{name: "garden/four~abc"}, "garden/four~abc"}, // Orange makes up for what it could not do then
 	} {
 		w.Terminal = tt.terminal
 		if got := update(tt.branch); before == "" || got.Session != tt.session {
@@ -238,7 +238,7 @@ func TestUpdate_hasTheSessionFollowTheBranch(t *testing.T) {
 	}
 }
 
-// lateHand writes into the document at the worst moment: after its header was compared, before it is renewed.
+// lateHand writes into the document at the worst moment: after Orange compared its header, before it renews it.
 type lateHand struct {
 	engine.Mirror
 	write func()

@@ -32,7 +32,7 @@ import (
 	"orange/workflows"
 )
 
-// world is an engine with a real record and real files, and fake hooks.
+// world is an engine with a real record, real files and fake hooks.
 type world struct {
 	*engine.Engine
 	t          *testing.T
@@ -85,7 +85,7 @@ func (w *world) another() *world {
 	return &other
 }
 
-// clock moves on by a little whenever it is looked at.
+// clock moves on a little with every look at it.
 type clock struct {
 	mu  sync.Mutex
 	now time.Time
@@ -109,8 +109,8 @@ type witness struct{}
 
 func (witness) LastWords(context.Context, task.Death) (string, error) { return "out of paper", nil }
 
-// runner performs hooks at once, or is dead and does nothing. A crash of the performer ends it without a word, as it
-// would a process.
+// runner performs hooks at once, or is dead and does nothing. A crash of the performer ends it silently, like a
+// process.
 type runner struct {
 	engine *engine.Engine
 	dead   bool
@@ -180,7 +180,7 @@ func (d *fakeRepository) Subject(_ context.Context, _ task.Task, tree bool) task
 	return s
 }
 
-// Look answers what gates ask git for, as the tip and the files say.
+// Look returns the facts that gates ask git for, from the tip and the files.
 func (d *fakeRepository) Look(_ context.Context, t task.Task, _ *workflow.Definition, parts []workflow.Part) (
 	map[string]decide.Fact, error) {
 	d.mu.Lock()

@@ -37,7 +37,7 @@ func (p *watched) Perform(ctx context.Context, job record.Job) (record.Effect, e
 	return effect, err
 }
 
-// watch has the performer of the world watched.
+// watch watches the performer of the world.
 func (w *world) watch() *watched {
 	p := &watched{Performer: w.performer, adds: map[string]record.Effect{}}
 	w.Performer = p
@@ -101,7 +101,7 @@ transitions:
 prompts: {go: Go.}
 `
 
-// work makes a task of the office workflow and has it begin.
+// work makes a task of the office workflow and lets it begin.
 func (w *world) work(hook string) string {
 	w.t.Helper()
 	dir := filepath.Join(w.home, "workflows")
@@ -193,7 +193,7 @@ func TestRequestPR_pushesAndNotesThePullRequest(t *testing.T) {
 			{Type: history.PRCreated, Data: map[string]string{"url": "https://github.com/a/b/pull/1"}}},
 	}
 	_, err := w.RequestPR(t.Context(), id, worker)
-	wantCode(t, err, rejection.PRRefused) // what leaves the machine is a person's to send
+	wantCode(t, err, rejection.PRRefused) // only a person may send what leaves the machine
 	out, err := w.RequestPR(t.Context(), id, human)
 	must(t, err)
 	wantText(t, "hooks", w.states(id, out.Event.Seq), "push_branch=done create_pr=done")

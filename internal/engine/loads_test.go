@@ -12,7 +12,7 @@ import (
 	"orange/internal/workflow"
 )
 
-// loads counts how often a task is loaded, and where its commits come in between.
+// loads counts how often the engine loads a task, and notes the commits in between.
 type loads struct {
 	engine.Store
 	steps []string

@@ -17,8 +17,8 @@ import (
 	"orange/internal/workflow"
 )
 
-// Keys in the data of a merge's begin under which stand the commit that is merged, and what git said then, so
-// that a merge which is run again after it was cut short can still be judged: once the branch is merged, git says
+// Keys in the data of a merge's begin: the commit that Orange merges, and what git said of it then. With them
+// a merge that was cut short and runs again can still be judged: once the branch is merged, git says
 // something else of it.
 const (
 	dataGit    = "git"
@@ -26,8 +26,8 @@ const (
 )
 
 // Merge merges the commit of the task's branch that the decision was about into the project's default branch and
-// then moves the task. Where its pull request is merged already, nothing is merged here; where that is open, the
-// answer is a *rejection.Rejection. It decides first; run again after it was cut short, it goes on.
+// then moves the task. If its pull request is merged already, Merge merges nothing here; if that is open, it
+// returns a *rejection.Rejection. It decides first; if it was cut short and runs again, it goes on.
 func (e *Engine) Merge(ctx context.Context, id string, m task.Merge, actor task.Actor) (record.Outcome, string, error) {
 	if err := e.finishPending(ctx, id, actor); err != nil {
 		return record.Outcome{}, "", err
@@ -54,7 +54,7 @@ func (e *Engine) Merge(ctx context.Context, id string, m task.Merge, actor task.
 		return record.Outcome{Task: s.Task}, "already merged", nil
 	}
 	aside := ""
-	// what was merged here already is not for GitHub to merge
+	// GitHub need not merge what was merged here already
 	if !m.Local && begun == nil && (refused == nil || refusal.Code == rejection.GateUnmet) {
 		pr, known, err := e.requested(ctx, s.Task)
 		switch {
@@ -62,7 +62,7 @@ func (e *Engine) Merge(ctx context.Context, id string, m task.Merge, actor task.
 			return record.Outcome{}, "", err
 		case err == nil && known && pr.State == record.PRMerged:
 			return e.mergedThere(ctx, s, req, pr, evidence)
-		// whoever merges it there answers for what has moved
+		// the person who merges it there answers for what has moved
 		case err == nil && known && pr.State == record.PROpen && (refused == nil || refusal.Moved):
 			return record.Outcome{}, "", e.stillOpen(ctx, s.Task, req, pr)
 		case known:
@@ -87,14 +87,14 @@ func (e *Engine) Merge(ctx context.Context, id string, m task.Merge, actor task.
 	return out, how, err
 }
 
-// mergeHere notes which commit is merged and what git says of the branch before, merges it, and moves the task.
+// mergeHere notes which commit it merges and what git says of the branch before, merges it, and moves the task.
 func (e *Engine) mergeHere(ctx context.Context, t task.Task, req task.Request, strategy string,
 	git *known) (record.Outcome, string, error) {
 	text, err := json.Marshal(git.facts)
 	if err != nil {
 		return record.Outcome{}, "", fmt.Errorf("note what git says: %w", err)
 	}
-	if git.subject.Commit == "" { // else it would be whatever the branch holds by then
+	if git.subject.Commit == "" { // else it would merge what the branch holds by then
 		return record.Outcome{}, "", fmt.Errorf("cannot merge task %s: its branch could not be read: %s", t.ID,
 			cmp.Or(git.subject.Trouble, "it has no commit yet"))
 	}
@@ -105,7 +105,7 @@ func (e *Engine) mergeHere(ctx context.Context, t task.Task, req task.Request, s
 	if err := e.begin(ctx, t, req.Actor, history.Event{Type: history.MergeBegun, Data: data}); err != nil {
 		return record.Outcome{}, "", err
 	}
-	still := func(ctx context.Context) error { // it waits for other merges, and for origin
+	still := func(ctx context.Context) error { // the merge waits for other merges, and for origin
 		s, err := e.Store.Load(ctx, t.ID)
 		if err != nil {
 			return err
@@ -114,7 +114,7 @@ func (e *Engine) mergeHere(ctx context.Context, t task.Task, req task.Request, s
 	}
 	commit, how, err := e.Merger.Merge(ctx, t, git.subject.Commit, strategy, still)
 	if err != nil {
-		e.restoreFiles(context.WithoutCancel(ctx), t.ID) // its begin is on record
+		e.restoreFiles(context.WithoutCancel(ctx), t.ID) // the begin of the merge is on record
 		return record.Outcome{}, "", err
 	}
 	merged := history.Event{Type: history.Merged, Reason: how, Data: map[string]string{
@@ -129,7 +129,7 @@ func (e *Engine) mergeHere(ctx context.Context, t task.Task, req task.Request, s
 	return out, how, err
 }
 
-// begin puts on record that a merge begins, unless somebody has moved the task since it was judged.
+// begin records that a merge begins, unless the task has moved since it was judged.
 func (e *Engine) begin(ctx context.Context, judged task.Task, actor task.Actor, event history.Event) error {
 	_, err := e.change(ctx, judged.ID, func(s record.Snapshot) (*record.Change, error) {
 		if err := unmoved(s.Task, judged); err != nil {
@@ -140,20 +140,20 @@ func (e *Engine) begin(ctx context.Context, judged task.Task, actor task.Actor, 
 	return err
 }
 
-// unmoved refuses a merge of a task that somebody has moved since it was judged.
+// unmoved refuses a merge of a task that has moved since it was judged.
 func unmoved(now, judged task.Task) error {
 	if now.Status == judged.Status && now.EnteredAt.Equal(judged.EnteredAt) && now.Subject == judged.Subject {
 		return nil
 	}
-	return task.Notef(task.ErrConflict, "cannot merge task %s: somebody moved it meanwhile, and it is %q now; "+
+	return task.Notef(task.ErrConflict, "cannot merge task %s: it was moved meanwhile, and it is %q now; "+
 		"nothing was merged; look at it and try again",
 		judged.ID, now.Status)
 }
 
-// gitFacts is what git told, and of which commit.
+// gitFacts returns what git said, and of which commit.
 func gitFacts(evidence decide.Evidence) *known {
 	git := &known{facts: map[string]decide.Fact{}, subject: evidence.Subject}
-	for key, fact := range evidence.Facts { // they stay a map
+	for key, fact := range evidence.Facts { // facts stay a map
 		if strings.HasPrefix(fact.Source, "git ") {
 			git.facts[key] = fact
 		}
@@ -161,8 +161,8 @@ func gitFacts(evidence decide.Evidence) *known {
 	return git
 }
 
-// mergeBegun is what git said when a merge was begun that did its work and was cut short before the move;
-// nil where there is none, or where the commit has something to merge: then it is looked anew.
+// mergeBegun is what git said when a merge began that did its work and was cut short before the move; nil if
+// there is none, or if the commit has something to merge: then the caller looks again.
 func (e *Engine) mergeBegun(ctx context.Context, id string) (*known, error) {
 	events, err := e.Index.Events(ctx, id, 0)
 	if err != nil {
@@ -195,7 +195,7 @@ func (e *Engine) mergeBegun(ctx context.Context, id string) (*known, error) {
 	return nil, nil
 }
 
-// worthMerging refuses a merge that would call a task done whose commit brings nothing.
+// worthMerging refuses a merge that would finish a task whose commit adds nothing.
 func (e *Engine) worthMerging(ctx context.Context, t task.Task, commit string) error {
 	ahead, err := e.Merger.Ahead(ctx, t, commit)
 	if err != nil || ahead {

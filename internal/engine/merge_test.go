@@ -34,7 +34,7 @@ func (g gated) Pinned(ctx context.Context, ref task.WorkflowRef) (*workflow.Defi
 type branch struct {
 	merged, cut bool
 	merges      int
-	meanwhile   func() // what others do while it waits for its turn
+	meanwhile   func() // runs while the merge waits for its turn
 }
 
 func (b *branch) Ahead(context.Context, task.Task, string) (bool, error) { return !b.merged, nil }
@@ -99,7 +99,7 @@ func TestMerge_looksAnewWhereTheBranchHasSomethingToMerge(t *testing.T) {
 	b := &branch{}
 	w.Merger, w.Facts, w.Rules = b, b, gated{w.Rules}
 	id := w.reach("reviewing")
-	b.merged = true // by other means, and no one noted that a merge was begun
+	b.merged = true // by other means, without a note that a merge began
 	_, _, err := w.Merge(t.Context(), id, task.Merge{}, human)
 	wantCode(t, err, rejection.GateUnmet)
 	if b.merges != 0 {

@@ -12,9 +12,9 @@ import (
 	"orange/internal/workflow"
 )
 
-// Next asks for the one move that the evidence supports, and says in the history what it rests on.
-// With override it asks, for a person and with a reason, for the move that the workflow lets be overridden: the
-// one to the status to, or the only one there is where to is empty.
+// Next asks for the one move that the evidence supports, and records in the history what supports it.
+// With override it asks, for a person and with a reason, for the move that the workflow lets a person override:
+// the one to the status to, or the only one there is if to is empty.
 func (e *Engine) Next(ctx context.Context, id string, actor task.Actor, override bool, to task.Status,
 	reason string) (record.Outcome, error) {
 	if err := e.finishPending(ctx, id, actor); err != nil {
@@ -51,7 +51,7 @@ func (e *Engine) Next(ctx context.Context, id string, actor task.Actor, override
 	return e.Request(ctx, req)
 }
 
-// Redo takes a task back to a state that its workflow lets begin anew.
+// Redo takes a task back to a state that its workflow allows to begin again.
 func (e *Engine) Redo(ctx context.Context, id string, to task.Status, actor task.Actor, reason string) (
 	record.Outcome, error) {
 	if err := e.finishPending(ctx, id, actor); err != nil {
@@ -85,9 +85,9 @@ func (e *Engine) Redo(ctx context.Context, id string, to task.Status, actor task
 	return e.conclude(ctx, t, t.Seq, actor)
 }
 
-// Migrate gives a task the rules of a workflow as it stands now. Status says which of its states stands for which
-// of the present one's; one that it does not name stands for itself. A task that has these rules already is left
-// as it is.
+// Migrate gives a task the rules of the present workflow of a name. Status maps states of the task's workflow to
+// states of the present one; a state that it does not name maps to itself. Migrate leaves a task that has these
+// rules already as it is.
 func (e *Engine) Migrate(ctx context.Context, id, name string, status map[task.Status]task.Status,
 	actor task.Actor) (record.Outcome, error) {
 	def, err := e.Rules.Named(ctx, name)
@@ -121,9 +121,9 @@ func (e *Engine) Migrate(ctx context.Context, id, name string, status map[task.S
 	return e.announce(ctx, t, t.Seq)
 }
 
-// decided looks at a task's whole document, and at the parts that needs names, with the workflow that they are
-// of, on the way to a status (empty where the task is not moved); it decides on a change and commits it, until
-// nobody else was faster. A nil change commits nothing.
+// decided looks at a task's whole document, and at the parts that needs names, with the workflow that they belong
+// to, on the way to a status (empty if the task does not move). It decides on a change and commits it, until no
+// other process was faster. A nil change commits nothing.
 func (e *Engine) decided(ctx context.Context, id string, to task.Status,
 	needs func(*workflow.Definition, task.Task) (*workflow.Definition, []workflow.Part),
 	build func(*workflow.Definition, record.Snapshot, decide.Evidence) (*record.Change, error),

@@ -12,8 +12,8 @@ import (
 // hookPoll is how often a waiting request looks whether the runner has settled its hooks.
 const hookPoll = 10 * time.Millisecond
 
-// runHooks starts the runner if the event owes anything, and waits until it does not. It answers the event's hooks as
-// they are then.
+// runHooks starts the runner if the event owes anything, and waits until it does not. It returns the event's hooks
+// as they are then.
 func (e *Engine) runHooks(ctx context.Context, interrupted <-chan struct{}, id string, event int,
 	actor task.Actor) ([]task.OwedHook, error) {
 	hooks, err := e.Store.Hooks(ctx, id, event)

@@ -14,13 +14,13 @@ import (
 	"orange/internal/workflow"
 )
 
-// RequestPR has the task's branch pushed and a pull request opened for it, and waits for that a while. A refusal
+// RequestPR has the task's branch pushed and a pull request opened for it, and waits a while for that. A refusal
 // is a *rejection.Rejection.
 func (e *Engine) RequestPR(ctx context.Context, id string, actor task.Actor) (record.Outcome, error) {
 	if err := e.finishPending(ctx, id, actor); err != nil {
 		return record.Outcome{}, err
 	}
-	// The header may name another branch by now: it is taken over first.
+	// The header may name another branch by now: Orange takes it over first.
 	s, _, _, err := e.refresh(ctx, id, headerAlone)
 	if err != nil {
 		return record.Outcome{}, err
@@ -50,10 +50,10 @@ func (e *Engine) RequestPR(ctx context.Context, id string, actor task.Actor) (re
 	return out, err
 }
 
-// requested is the task's pull request as it stands, known is false where it has none. The one on record is asked
-// for by its address. Where that was closed, or none is on record, those of the branch are looked at: an open one
-// counts, and one that was merged with the very commit. What comes from another repository is a stranger's,
-// unless it has that commit: the name alone may have been used before.
+// requested returns the present pull request of the task; known is false if it has none. It asks for the one on
+// record by its address. If that was closed, or none is on record, it looks at those of the branch: an open one
+// counts, and one that was merged with the exact commit. A pull request from another repository is not the task's,
+// unless it has that commit: its branch may only have the same name.
 func (e *Engine) requested(ctx context.Context, t task.Task) (pr record.PullRequest, known bool, err error) {
 	defer func() {
 		if err != nil {
@@ -101,7 +101,7 @@ func (e *Engine) stillOpen(ctx context.Context, t task.Task, req task.Request, p
 	return refused
 }
 
-// mergedThere moves a task whose pull request is merged. The default branch here is left as it is.
+// mergedThere moves a task whose pull request is merged. It leaves the local default branch as it is.
 func (e *Engine) mergedThere(ctx context.Context, s record.Snapshot, req task.Request, pr record.PullRequest,
 	evidence decide.Evidence) (record.Outcome, string, error) {
 	req.Reason, req.Override = decide.PREndText(pr), false
@@ -125,7 +125,7 @@ func (e *Engine) mergedThere(ctx context.Context, s record.Snapshot, req task.Re
 	return out, said, nil
 }
 
-// noteMerged puts on record that a pull request was merged, each part of it once.
+// noteMerged records that a pull request was merged, each part of it once.
 func (e *Engine) noteMerged(ctx context.Context, req task.Request, pr record.PullRequest) error {
 	s, err := e.Store.Load(ctx, req.Task)
 	if err != nil {
@@ -161,11 +161,11 @@ func (e *Engine) noteMerged(ctx context.Context, req task.Request, pr record.Pul
 	return err
 }
 
-// PRSeen takes over how a task's open pull request was found. What its checks come to is noted when that is new.
-// Its end is put on record, and the move that the workflow wants of it is made, in one step.
-// It answers what people should be told; empty where nothing is new. However many tell of it, one of them is told.
-// While hooks are owed that may still do something, and while evidence is being found out, nothing is done:
-// whoever tells asks again. The hooks of the move are set going and not waited for.
+// PRSeen takes over the state in which a task's open pull request was found. If its checks have a new result, PRSeen
+// notes that. It records the end of the pull request, and makes the move that the workflow wants then, in one step.
+// It returns the notice for people; empty if nothing is new. If several processes report the same, one of them gets
+// the notice. PRSeen does nothing while hooks are owed that may still have an effect, and while evidence is being
+// gathered: the caller asks again. It sets the hooks of the move going and does not wait for them.
 func (e *Engine) PRSeen(ctx context.Context, id string, pr record.PullRequest) (told string, err error) {
 	ctx = context.WithoutCancel(ctx)
 	if pr.State == record.PROpen {
@@ -184,7 +184,7 @@ func (e *Engine) PRSeen(ctx context.Context, id string, pr record.PullRequest) (
 		"cannot note the end of the pull request of task %s: others change it all the time; try again", id)
 }
 
-// prChecked notes what the checks of the task's pull request come to, where the history has something else.
+// prChecked notes the result of the checks of the task's pull request, if the history has another one.
 func (e *Engine) prChecked(ctx context.Context, id string, pr record.PullRequest) error {
 	noted := false
 	t, err := e.change(ctx, id, func(s record.Snapshot) (*record.Change, error) {
@@ -245,7 +245,7 @@ func (e *Engine) prEnded(ctx context.Context, id string, pr record.PullRequest) 
 	return e.commitPR(ctx, def, s, evidence, pr, against)
 }
 
-// unmerged says what a merged pull request lacks of the task's branch; empty when nothing.
+// unmerged returns what a merged pull request lacks of the task's branch; empty if nothing.
 func (e *Engine) unmerged(ctx context.Context, t task.Task, pr record.PullRequest) (string, error) {
 	if pr.State != record.PRMerged {
 		return "", nil

@@ -23,9 +23,9 @@ type Projections interface {
 	Project(t task.Task, file string, text []byte) error
 }
 
-// project makes the files that the task's workflow projects equal to its history. What other hands have made of
-// one is kept, told, and put back; what it showed before is merely old. The caller holds the lock of the task's
-// files. It answers the record and the history as they then are.
+// project makes the files that the task's workflow projects equal to its history. If something else changed such a
+// file, project keeps that content, reports it, and restores the file; content that it showed before is merely old.
+// The caller holds the lock of the task's files. project returns the record and the history as they then are.
 func (e *Engine) project(ctx context.Context, s record.Snapshot, lines []string) (record.Snapshot, []string, error) {
 	def, err := e.Rules.Pinned(ctx, s.Task.Workflow)
 	if err != nil || len(def.Projections) == 0 {
@@ -61,14 +61,14 @@ func (e *Engine) project(ctx context.Context, s record.Snapshot, lines []string)
 	return fresh, after, errors.Join(all, err)
 }
 
-// history is a task's past with the rule books that it was told by.
+// pastMoves is a task's past with the workflows that it had.
 type pastMoves struct {
 	events []history.Event
 	books  []*workflow.Definition // the present one first
 }
 
 // past reads a history, and finds the workflows that the task had before its present one: their projections are
-// old, and nobody's edit.
+// old, and not edits.
 func (e *Engine) past(ctx context.Context, def *workflow.Definition, t task.Task, lines []string) (pastMoves, error) {
 	events, err := history.ReadHistory([]byte(strings.Join(lines, "\n") + "\n"))
 	if err != nil {
@@ -91,15 +91,14 @@ func (e *Engine) past(ctx context.Context, def *workflow.Definition, t task.Task
 	return h, nil
 }
 
-// had says whether a file ever showed a text.
+// had reports whether a file ever showed a text.
 func (h pastMoves) had(t task.Task, file string, text []byte) bool {
 	return slices.ContainsFunc(h.books, func(def *workflow.Definition) bool {
 		return projection.Shown(def, t, h.events, file, text)
 	})
 }
 
-// tampered keeps what somebody made of a projection, and tells of it: once of each edit, however often this step
-// is cut short.
+// tampered keeps an edited projection, and reports it: once for each edit, however often this step is cut short.
 func (e *Engine) tampered(ctx context.Context, t task.Task, events []history.Event, file string,
 	found record.ProjectionFile) error {
 	sum := sha256.Sum256(found.Text)
@@ -108,7 +107,7 @@ func (e *Engine) tampered(ctx context.Context, t task.Task, events []history.Eve
 	if !json.Valid(found.Text) {
 		what = "it was no JSON any more"
 	}
-	e.warn(t.ID, fmt.Sprintf("somebody changed %s of task %s, which only the engine writes: %s; it is put "+
+	e.warn(t.ID, fmt.Sprintf("someone changed %s of task %s, which only the engine writes: %s; it is put "+
 		"back, and what it held is kept as evidence/%s", file, t.ID, what, digest))
 	if at := lastRestored(events, file); at >= 0 && events[at].Data[history.DataFound] == digest &&
 		events[at].Data[history.DataMark] == found.Mark {
@@ -123,7 +122,7 @@ func (e *Engine) tampered(ctx context.Context, t task.Task, events []history.Eve
 	}
 	return e.note(ctx, t.ID, task.Actor{Rule: true}, history.Event{
 		Type:   history.ProjectionRestored,
-		Reason: "somebody changed " + file + ", which only the engine writes: " + what,
+		Reason: "someone changed " + file + ", which only the engine writes: " + what,
 		Data: map[string]string{
 			history.DataFile: file, history.DataFound: digest, history.DataWritten: task.FormatTime(found.Written),
 			history.DataMark: found.Mark,
@@ -140,7 +139,7 @@ func lastRestored(events []history.Event, file string) int {
 	return -1
 }
 
-// warn tells whoever waits for this process what a person should know.
+// warn passes on to the caller of this process what a person should know.
 func (e *Engine) warn(id, text string) {
 	e.Log.Warn(text, "component", "engine", "task", id)
 	if e.Warn != nil {
@@ -148,13 +147,13 @@ func (e *Engine) warn(id, text string) {
 	}
 }
 
-// Projects says whether a workflow projects any file.
+// Projects reports whether a workflow projects any file.
 func (e *Engine) Projects(ctx context.Context, ref task.WorkflowRef) (bool, error) {
 	def, err := e.Rules.Pinned(ctx, ref)
 	return err == nil && len(def.Projections) > 0, err
 }
 
-// Differ tells in words where the files that a task's workflow projects are not what its history says. It changes
+// Differ describes where the files that a task's workflow projects are not what its history says. It changes
 // nothing.
 func (e *Engine) Differ(ctx context.Context, t task.Task, lines []string) ([]string, error) {
 	def, err := e.Rules.Pinned(ctx, t.Workflow)
@@ -177,7 +176,7 @@ func (e *Engine) Differ(ctx context.Context, t task.Task, lines []string) ([]str
 		case past.had(t, want.Path, found.Text):
 			out = append(out, want.Path+" shows an earlier point of the history")
 		default:
-			out = append(out, want.Path+" holds what the record never said: somebody changed it")
+			out = append(out, want.Path+" holds what the record never said: someone changed it")
 		}
 	}
 	return out, nil

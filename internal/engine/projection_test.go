@@ -35,7 +35,7 @@ transitions:
 prompts: {go: "go on"}
 `
 
-// projecting is a world with a task under a workflow that projects files, and what the engine warned of.
+// projecting is a world with a task whose workflow projects files, and the warnings of the engine.
 func projecting(t *testing.T) (w *world, id string, warned func() []string) {
 	t.Helper()
 	w = newWorld(t)
@@ -289,7 +289,7 @@ func TestAnEdit_isToldOnceThoughTheFirstProgramEndsBeforeItPutsTheFileBack(t *te
 		t.Error("it was not cut short")
 	}
 	if noted := w.events(id, history.ProjectionRestored); len(noted) != 1 {
-		t.Fatalf("the history tells %d edits, want 1: it is told before it is put back", len(noted))
+		t.Fatalf("the history has %d edits, want 1: it notes the edit before it restores the file", len(noted))
 	}
 	must(t, w.Sync(t.Context(), id))
 	if noted := w.events(id, history.ProjectionRestored); len(noted) != 1 {
@@ -338,7 +338,7 @@ func TestTheDoctorIsToldHowAProjectionStands(t *testing.T) {
 		text, want string
 	}{
 		{string(old), "state.json shows an earlier point of the history"},
-		{"oops", "state.json holds what the record never said: somebody changed it"},
+		{"oops", "state.json holds what the record never said: someone changed it"},
 	} {
 		must(t, os.WriteFile(w.state(id), []byte(c.text), 0o644))
 		before := w.everything()

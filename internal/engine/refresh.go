@@ -19,18 +19,18 @@ func (e *Engine) Sync(ctx context.Context, id string) error {
 	return errors.Join(err, mirrors)
 }
 
-// Refresh looks at a task's files, takes over what people may set there, puts back what they may not,
-// and makes the mirrors equal to the record. It answers the task as it then is and the document as it was read.
-// A mirror that cannot be written is no reason not to look: the change that needs it says so.
+// Refresh looks at a task's files, takes over what people may set there, restores what they may not,
+// and makes the mirrors equal to the record. It returns the task as it then is and the document as it was read.
+// A mirror that cannot be written does not prevent the look: the change that needs the mirror reports it.
 func (e *Engine) Refresh(ctx context.Context, id string) (record.Snapshot, decide.Evidence, error) {
 	s, evidence, _, err := e.refresh(ctx, id, wholeDocument)
 	return s, evidence, err
 }
 
-// maxHeaders bounds how often a header is compared anew because somebody wrote it meanwhile.
+// maxHeaders bounds how often Orange compares a header again because someone wrote it meanwhile.
 const maxHeaders = 10
 
-// refresh looks at the whole document, or at its header alone: then the document that it answers is no evidence
+// refresh looks at the whole document, or at its header alone: then the document that it returns is no evidence
 // for a gate.
 func (e *Engine) refresh(ctx context.Context, id string,
 	wanted depth) (s record.Snapshot, evidence decide.Evidence, mirrors, err error) {
@@ -58,16 +58,16 @@ func (e *Engine) refresh(ctx context.Context, id string,
 		}
 		mirrors = errors.Join(projections, mirrors)
 		if !errors.Is(mirrors, task.ErrConflict) {
-			break // else somebody wrote the header since it was compared: what they wrote is looked at first
+			break // else someone wrote the header since it was compared: look at that first
 		}
 	}
 	return s, evidence, mirrors, nil
 }
 
-// filesLock is the name of the lock of whoever writes a task's files.
+// filesLock is the name of the lock for writing a task's files.
 func filesLock(id string) string { return id + ".files" }
 
-// depth reports whether the whole document of a task is read, or its header alone. An error of it ends the look.
+// depth reports whether the whole document of a task is read, or its header alone. Its error ends the look.
 type depth func(record.Snapshot) (whole bool, err error)
 
 func wholeDocument(record.Snapshot) (bool, error) { return true, nil }
@@ -125,7 +125,7 @@ func (e *Engine) read(t task.Task, whole bool) (header *document.Document, evide
 	return header, evidence
 }
 
-// movingIn says whether the workspace is being made ready or given back at this moment: then its link is nobody's work.
+// movingIn reports whether hooks prepare or release the workspace at this moment: then a replaced link is no edit.
 func movingIn(owed []task.OwedHook) bool {
 	for _, h := range owed {
 		if h.Action == action.AcquireWorkspace || h.Action == action.ReleaseWorkspace {
@@ -166,7 +166,7 @@ func (e *Engine) adoptReplaced(ctx context.Context, s record.Snapshot) ([]histor
 	}}, nil
 }
 
-// reconcile compares the document's frontmatter with the record, commits what follows from it, and answers the
+// reconcile compares the document's frontmatter with the record, commits what follows from it, and returns the
 // record as it then is.
 func (e *Engine) reconcile(ctx context.Context, s record.Snapshot, d *document.Document, events []history.Event) (
 	record.Snapshot, error) {
@@ -186,7 +186,7 @@ func (e *Engine) reconcile(ctx context.Context, s record.Snapshot, d *document.D
 	return e.Store.Load(ctx, s.Task.ID)
 }
 
-// reconciled is the change that follows from what stands in the frontmatter; nil when nothing does.
+// reconciled is the change that follows from the frontmatter; nil if nothing does.
 func (e *Engine) reconciled(ctx context.Context, s record.Snapshot, d *document.Document, events []history.Event) (
 	*record.Change, error) {
 	t := s.Task
@@ -210,8 +210,8 @@ func (e *Engine) reconciled(ctx context.Context, s record.Snapshot, d *document.
 	return &record.Change{Task: t, Expect: s.Task.Version, Events: all}, nil
 }
 
-// compare finds values in the frontmatter that no rendering ever had. Those of people are taken over into t,
-// the others are put back and told.
+// compare finds values in the frontmatter that no rendering ever had. It takes over those of people into t, and
+// restores and reports the others.
 func (e *Engine) compare(ctx context.Context, t *task.Task, d *document.Document) ([]history.Event, error) {
 	if d == nil {
 		return nil, nil
@@ -239,7 +239,7 @@ func (e *Engine) compare(ctx context.Context, t *task.Task, d *document.Document
 			adopted[want.Key] = found
 		default:
 			events = append(events, history.Event{
-				Type: history.DocumentRestored, Reason: "somebody wrote a value into TASK.md that only the engine sets",
+				Type: history.DocumentRestored, Reason: "someone wrote a value into TASK.md that only the engine sets",
 				Data: map[string]string{"field": want.Key, "found": found, "kept": want.Text},
 			})
 		}
@@ -250,7 +250,7 @@ func (e *Engine) compare(ctx context.Context, t *task.Task, d *document.Document
 	return events, nil
 }
 
-// adopt sets a field to what people wrote into the document, and says whether it is theirs to set.
+// adopt sets a field to what people wrote into the document, and reports whether they may set it.
 func adopt(t *task.Task, key, value string) bool {
 	switch key {
 	case "summary":

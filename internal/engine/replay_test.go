@@ -13,8 +13,7 @@ import (
 	"orange/internal/workflow"
 )
 
-// replays makes every decision of every task of a world again, after whatever a test has done in it: the same
-// bytes must come of it.
+// replays makes every decision of every task of a world again after a test: the same bytes must come of it.
 func (w *world) replays(t *testing.T) {
 	t.Helper()
 	ctx := context.Background()

@@ -16,9 +16,9 @@ import (
 	"orange/internal/workflow"
 )
 
-// Request judges a request on fresh evidence and, if it is granted, commits the move, has its hooks performed
+// Request judges a request on fresh evidence. If it grants the request, it commits the move, has its hooks performed
 // and waits for them a while. A refusal is a *rejection.Rejection, and nothing has changed.
-// Asking for the status that the task has already succeeds and does nothing.
+// Asking for the status that the task already has succeeds and does nothing.
 func (e *Engine) Request(ctx context.Context, req task.Request) (record.Outcome, error) {
 	r := &request{Request: req}
 	if req.To == workflow.Previous {
@@ -32,9 +32,9 @@ func (e *Engine) Request(ctx context.Context, req task.Request) (record.Outcome,
 
 // request is a request on its way to a move:
 //
-//	Request or Command -> request -> attempt -> judge -> look -> decide.Transition -> commit -> Store.Commit -> conclude
-//	                         ^          |
-//	                         +----------+  while hooks of an earlier move are pending, or another process was faster
+//	Request/Command -> request -> attempt -> judge -> look -> decide.Transition -> commit -> Store.Commit -> conclude
+//	                      ^          |
+//	                      +----------+  while hooks of an earlier move are pending, or another process was faster
 //
 // Each attempt loads the task once, in look, and passes the snapshot on.
 type request struct {
@@ -58,7 +58,7 @@ type known struct {
 }
 
 var (
-	// errDone reports that a request finds done what it asks for.
+	// errDone reports that what a request asks for is done already.
 	errDone = errors.New("it is done already")
 	// errHooksPending reports that hooks of an earlier move come first.
 	errHooksPending = errors.New("hooks of an earlier move are pending")
@@ -113,8 +113,8 @@ func (e *Engine) request(ctx context.Context, r *request) (record.Outcome, error
 		"cannot move task %s: others move it all the time; try again", r.Task)
 }
 
-// restoreFiles makes the files equal to the record after a request that changed nothing: a status that was written
-// into the header is gone then. That it failed is no refusal's business; the next change or the monitor reports it.
+// restoreFiles makes the files equal to the record after a request that changed nothing: it removes a status that
+// was written into the header. Its failure is not part of the refusal; the next change or the monitor reports it.
 func (e *Engine) restoreFiles(ctx context.Context, id string) {
 	if err := e.Sync(ctx, id); err != nil && !errors.Is(err, task.ErrNotFound) {
 		e.Log.Warn("the files could not be made equal to the record", "component", "engine", "task", id, "error",
@@ -163,7 +163,7 @@ func (e *Engine) attempt(ctx context.Context, r *request) (record.Outcome, error
 }
 
 // settleOwed drops the owed hooks that a new step overtakes, and makes the others due at once: the new ones wait
-// behind them.
+// for them.
 func settleOwed(owed []task.OwedHook, next record.Change, why string) []record.Settled {
 	var out []record.Settled
 	overtaken := decide.Overtaken(owed, next)
@@ -199,9 +199,9 @@ func (e *Engine) judge(ctx context.Context, r *request) (record.Snapshot, decide
 	return s, decision, evidence, err
 }
 
-// commit commits a change, with the very texts that it rests on, and those that were looked at besides, kept
-// where a later look finds them. They are there before the commit, and are made to outlive a power cut after it:
-// nobody who waits for the move waits for that.
+// commit commits a change, and keeps the exact texts that it rests on, and others that were read, where a later look
+// finds them. They are written before the commit, and hardened against a power cut after it: no one who waits for
+// the move waits for that.
 func (e *Engine) commit(ctx context.Context, c record.Change, evidence decide.Evidence) (task.Task, error) {
 	var hardens []func() error
 	for _, rested := range slices.Concat(c.Spent, c.Seen) {
@@ -225,8 +225,8 @@ func (e *Engine) commit(ctx context.Context, c record.Change, evidence decide.Ev
 	return t, nil
 }
 
-// look loads the task, and reads what a request depends on: all of the document where a gate may ask for it, else
-// its header alone. What is known already is not looked at.
+// look loads the task, and reads what a request depends on: all of the document if a gate may ask for it, else
+// its header alone. It does not look at what is known already.
 func (e *Engine) look(ctx context.Context, r *request) (
 	s record.Snapshot, def *workflow.Definition, evidence decide.Evidence, err error) {
 	for {
@@ -265,8 +265,8 @@ func (e *Engine) look(ctx context.Context, r *request) (
 	}
 }
 
-// followBranch takes over the name that the task's branch was given in its workspace, and says whether it did. A
-// name that the task cannot have is left: the branch is read all the same.
+// followBranch takes over the name that someone gave the task's branch in its workspace, and reports whether it did.
+// It ignores a name that the task cannot have: it can read the branch all the same.
 func (e *Engine) followBranch(ctx context.Context, s record.Snapshot) (bool, error) {
 	name := e.subject(ctx, s, false).Branch
 	if name == "" || name == s.Task.Branch {
@@ -298,8 +298,8 @@ func (e *Engine) followBranch(ctx context.Context, s record.Snapshot) (bool, err
 	return err == nil, err
 }
 
-// facts adds to the evidence what it is about, and what the parts ask for elsewhere than in the document.
-// tree says whether what lies in the worktree belongs to it. No lock is held meanwhile: a check may take its time.
+// facts adds to the evidence its subject, and what the parts ask for outside the document. tree reports whether
+// the content of the worktree belongs to it. No lock is held meanwhile: a check may take its time.
 func (e *Engine) facts(ctx context.Context, s record.Snapshot, def *workflow.Definition, tree bool,
 	parts []workflow.Part, evidence *decide.Evidence) error {
 	evidence.Subject = e.subject(ctx, s, tree)
@@ -323,8 +323,8 @@ func (e *Engine) facts(ctx context.Context, s record.Snapshot, def *workflow.Def
 		"time; end what commits there, and try again", s.Task.ID)
 }
 
-// subject is what evidence of a task is about at this moment. One without a workspace has none; while a workspace
-// is made ready, what stands there is not the task's.
+// subject is what evidence of a task is about at this moment. A task without a workspace has none; while a workspace
+// is being prepared, its content is not the task's.
 func (e *Engine) subject(ctx context.Context, s record.Snapshot, tree bool) task.Subject {
 	switch {
 	case s.Task.Workspace == "":
@@ -344,7 +344,7 @@ func (e *Engine) logRefusal(req task.Request, err error) {
 	}
 }
 
-// queue marks a task that waits for a workspace, and tells who has them.
+// queue marks a task that waits for a workspace, and names the tasks that have them.
 func (e *Engine) queue(ctx context.Context, t task.Task, req task.Request) (record.Outcome, error) {
 	t, err := e.change(ctx, t.ID, func(s record.Snapshot) (*record.Change, error) {
 		if s.Task.QueuedFor == req.To || s.Task.Status != t.Status {
@@ -361,7 +361,7 @@ func (e *Engine) queue(ctx context.Context, t task.Task, req task.Request) (reco
 	if err != nil {
 		return record.Outcome{}, err
 	}
-	e.keepEnvironment(ctx, t.ID, req.Actor) // it may be started by whoever gives a workspace back
+	e.keepEnvironment(ctx, t.ID, req.Actor) // the process that gives a workspace back may start it
 	if err := e.Sync(ctx, t.ID); err != nil {
 		return record.Outcome{}, err
 	}
@@ -373,7 +373,7 @@ func (e *Engine) queue(ctx context.Context, t task.Task, req task.Request) (reco
 // patience lasts.
 func (e *Engine) conclude(ctx context.Context, t task.Task, event int, actor task.Actor) (record.Outcome, error) {
 	interrupted := ctx.Done()
-	ctx = context.WithoutCancel(ctx) // the move is made: its caller gets to know it, even when interrupted now
+	ctx = context.WithoutCancel(ctx) // the move is made: its caller learns that, even if interrupted now
 	out, err := e.announce(ctx, t, event)
 	if err != nil {
 		return out, err
@@ -421,8 +421,7 @@ func (e *Engine) announce(ctx context.Context, t task.Task, event int) (record.O
 	return out, nil
 }
 
-// note adds an event to a task's history that changes nothing else, but for what a person sets back by all that
-// they do.
+// note adds an event to a task's history that changes nothing else, except for what every act of a person resets.
 func (e *Engine) note(ctx context.Context, id string, actor task.Actor, event history.Event) error {
 	_, err := e.change(ctx, id, func(s record.Snapshot) (*record.Change, error) {
 		return e.noted(ctx, s, s.Task, actor, event)
@@ -430,7 +429,7 @@ func (e *Engine) note(ctx context.Context, id string, actor task.Actor, event hi
 	return err
 }
 
-// noted is the change of an event that moves nothing, which leaves the task as it is after it.
+// noted is the change of an event that moves nothing; it leaves the task as after.
 func (e *Engine) noted(ctx context.Context, s record.Snapshot, after task.Task, actor task.Actor,
 	event history.Event) (*record.Change, error) {
 	def, err := e.Rules.Pinned(ctx, s.Task.Workflow)

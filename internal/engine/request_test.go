@@ -260,7 +260,7 @@ func TestAFullPool_queuesTasksAndStartsTheLongestWaiting(t *testing.T) {
 		len(second.Holders) != 1 || second.Holders[0].Task != first {
 		t.Errorf("the second task's outcome is %+v", second)
 	}
-	idle := w.create("idle", false).Task.ID // it waits for its person
+	idle := w.create("idle", false).Task.ID // it waits for a person
 	if started, err := w.StartNext(t.Context(), "garden"); err != nil || started != "" {
 		t.Errorf("with no workspace free %q started, %v", started, err)
 	}

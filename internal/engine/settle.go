@@ -20,14 +20,14 @@ import (
 )
 
 // Settle performs the hooks that a task owes, in order, and settles each. One process at a time does this for a task.
-// A hook that fails is noted and left for later; those behind it wait if they depend on it.
+// It notes a hook that fails and leaves it for later; the hooks after it wait if they depend on it.
 func (e *Engine) Settle(ctx context.Context, id string) error {
 	release, err := e.Mirror.Lock(ctx, hooksLock(id))
 	if err != nil {
 		return err
 	}
 	defer release()
-	var mirrors error // a mirror that cannot be written does not keep hooks from being performed
+	var mirrors error // hooks run even if a mirror cannot be written
 	for {
 		s, err := e.Store.Load(ctx, id)
 		if errors.Is(err, task.ErrNotFound) {
@@ -47,7 +47,7 @@ func (e *Engine) Settle(ctx context.Context, id string) error {
 	}
 }
 
-// hooksLock is the name of the lock of whoever performs a task's hooks.
+// hooksLock is the name of the lock for performing a task's hooks.
 func hooksLock(id string) string { return id + ".hooks" }
 
 // due is the first owed hook that may be tried now.
@@ -68,7 +68,7 @@ func due(owed []task.OwedHook, now time.Time) (task.OwedHook, bool) {
 func (e *Engine) perform(ctx context.Context, t task.Task, hook task.OwedHook) error {
 	err := e.Store.BeginHook(ctx, hook.ID, e.Now())
 	if errors.Is(err, task.ErrConflict) {
-		return nil // a later step has dropped it: whoever called us looks again
+		return nil // a later step has dropped it: the caller looks again
 	}
 	if err != nil {
 		return err
@@ -88,7 +88,7 @@ func (e *Engine) perform(ctx context.Context, t task.Task, hook task.OwedHook) e
 	return e.settle(ctx, hook, effect, seat, err)
 }
 
-// errOvertaken says that a later step has dropped a hook which was about to be performed.
+// errOvertaken reports that a later step has dropped a hook which was about to be performed.
 var errOvertaken = errors.New("a later step has dropped the hook")
 
 func isOwed(owed []task.OwedHook, id int64) bool {
@@ -114,14 +114,14 @@ func (e *Engine) event(ctx context.Context, id string, seq int) (history.Event, 
 	return events[0], nil
 }
 
-// HashSecret is how a seat's secret is kept.
+// HashSecret returns the form in which Orange stores a seat's secret.
 func HashSecret(secret string) string {
 	sum := sha256.Sum256([]byte(secret))
 	return hex.EncodeToString(sum[:])
 }
 
-// settle commits the end of one attempt together with what it did. A hook that a later step has dropped meanwhile
-// is settled already: what it did is on record all the same.
+// settle commits the end of one attempt together with its effect. A hook that a later step has dropped meanwhile is
+// settled already: settle records its effect all the same.
 func (e *Engine) settle(ctx context.Context, hook task.OwedHook, effect record.Effect, issued *record.Seat,
 	failure error) error {
 	start, err := e.startOf(ctx, effect, issued)
@@ -130,7 +130,7 @@ func (e *Engine) settle(ctx context.Context, hook task.OwedHook, effect record.E
 	}
 	frees := failure == nil && effect.Lease == record.LeaseFree
 	if frees {
-		e.dropEnvironment(ctx, hook.Task) // now, so that whoever ends this program has it done again
+		e.dropEnvironment(ctx, hook.Task) // now, so that it is done again if this program is ended
 	}
 	_, err = e.change(ctx, hook.Task, func(s record.Snapshot) (*record.Change, error) {
 		c, owed := decide.HookEnded(s, hook, effect, text(failure), e.Now())
@@ -140,22 +140,22 @@ func (e *Engine) settle(ctx context.Context, hook task.OwedHook, effect record.E
 			}
 		}
 		if failure != nil {
-			effect = record.Effect{} // nothing was started that a seat is for
+			effect = record.Effect{} // the hook started no agent that needs a seat
 		}
 		seat(&c, issued, effect.Seat)
 		if failure != nil || !owed {
-			return &c, nil // nothing has begun that the present status is about
+			return &c, nil // the present status has no new subject
 		}
 		return &c, e.about(ctx, &c, s, hook, effect, start)
 	})
 	if frees && err == nil {
-		e.dropEnvironment(ctx, hook.Task) // and what a person has kept meanwhile, who saw the workspace
+		e.dropEnvironment(ctx, hook.Task) // and what a person who saw the workspace has kept meanwhile
 	}
 	return err
 }
 
-// seat says in the change which seat the agent has that the hook started. The one that was issued for this attempt
-// is lost when the hook started nobody, or found the agent of an earlier attempt, who has the seat of that one.
+// seat records in the change which seat the agent has that the hook started. The one that was issued for this attempt
+// is lost if the hook started no agent, or found the agent of an earlier attempt, who has the seat of that attempt.
 func seat(c *record.Change, issued, taken *record.Seat) {
 	if issued == nil {
 		return
@@ -172,8 +172,8 @@ func seat(c *record.Change, issued, taken *record.Seat) {
 	}
 }
 
-// forgetCrashes adds to the change of a hook that was performed what follows for the count of crashes. It reads the
-// task's history only where something may follow.
+// forgetCrashes adds to the change of a performed hook what follows for the count of crashes. It reads the task's
+// history only if something may follow.
 func (e *Engine) forgetCrashes(ctx context.Context, s record.Snapshot, hook task.OwedHook, c *record.Change) error {
 	others, may := decide.MayForgetCrashes(s, hook.ID)
 	if !may {
@@ -195,7 +195,7 @@ func (e *Engine) forgetCrashes(ctx context.Context, s record.Snapshot, hook task
 
 // Retry makes every failed hook of a task due now and has them performed.
 func (e *Engine) Retry(ctx context.Context, id string, actor task.Actor) (record.Outcome, error) {
-	// A person may have mended what failed in the document's header: it is taken over first.
+	// A person may have corrected what failed in the document's header: Orange takes it over first.
 	if _, _, _, err := e.refresh(ctx, id, headerAlone); err != nil {
 		return record.Outcome{}, err
 	}
@@ -226,15 +226,14 @@ func (e *Engine) Retry(ctx context.Context, id string, actor task.Actor) (record
 	return out, err
 }
 
-// Resume has the owed hooks of every task performed that a process left undone when it died, and those whose time
-// has come again. It starts runners and does not wait for them. A task whose hooks are being performed at this
-// moment is left alone.
+// Resume has the owed hooks of every task performed that a process left undone when it died, and those that are due
+// again. It starts runners and does not wait for them. It leaves a task alone while a process performs its hooks.
 func (e *Engine) Resume(ctx context.Context) error {
 	debtors, err := e.Index.PendingTasks(ctx, e.Now())
 	if err != nil {
 		return err
 	}
-	var all error // one task that cannot be served is no reason to leave the others
+	var all error // a task that fails must not stop the others
 	for _, id := range debtors {
 		if err := e.resume(ctx, id); err != nil {
 			all = errors.Join(all, fmt.Errorf("resume task %s: %w", id, err))
@@ -252,7 +251,7 @@ func (e *Engine) resume(ctx context.Context, id string) error {
 		return err
 	}
 	if _, found := due(s.Owed, e.Now()); !found {
-		return nil // all of it waits behind a hook that is being left alone for a while
+		return nil // all hooks wait for one whose retry is not due yet
 	}
 	release, idle, err := e.Mirror.TryLock(hooksLock(id))
 	if err != nil || !idle {
@@ -262,10 +261,10 @@ func (e *Engine) resume(ctx context.Context, id string) error {
 	return e.Runner.Run(ctx, id, false)
 }
 
-// Finish performs every hook that is owed, here and now: also those that failed and are being left alone for a while.
-// Several tasks are served at once. It answers every error that it met.
+// Finish performs every owed hook here and now, also those that failed and whose retry is not due yet.
+// It serves several tasks at once, and returns every error.
 func (e *Engine) Finish(ctx context.Context) error {
-	debtors, err := e.Index.PendingTasks(ctx, time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)) // whenever their time comes
+	debtors, err := e.Index.PendingTasks(ctx, time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)) // due or not
 	if err != nil {
 		return err
 	}
@@ -292,7 +291,7 @@ func (e *Engine) Finish(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// dueAgain makes every failed hook of a task due now; that a person wants it is put on record. It answers all
+// dueAgain makes every failed hook of a task due now, and records that a person wants it. It returns all
 // that the task owes.
 func (e *Engine) dueAgain(ctx context.Context, id string,
 	actor task.Actor) (t task.Task, owed []task.OwedHook, err error) {
@@ -337,7 +336,7 @@ func (e *Engine) StartNext(ctx context.Context, project string) (started string,
 			all = errors.Join(all, fmt.Errorf("start task %s: %w", t.ID, err))
 		}
 		if err != nil || s.Task.QueuedFor != t.QueuedFor {
-			continue // somebody else was first, or it is gone
+			continue // another process was first, or the task is gone
 		}
 		out, err := e.Request(ctx, task.Request{
 			Task: t.ID, To: t.QueuedFor, Queued: true, Actor: task.Actor{Rule: true}, Reason: "a workspace became free",
@@ -348,7 +347,7 @@ func (e *Engine) StartNext(ctx context.Context, project string) (started string,
 			continue // its turn, but not its time: the next one may go
 		case err != nil:
 			all = errors.Join(all, fmt.Errorf("start task %s: %w", t.ID, err))
-			continue // it keeps nobody else waiting
+			continue // the others need not wait for it
 		case out.Queued:
 			return "", all
 		}

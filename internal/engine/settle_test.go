@@ -16,7 +16,7 @@ import (
 	"orange/internal/task"
 )
 
-// states are the hooks of a task's event and how they stand, "action=state".
+// states are the hooks of a task's event with their states, "action=state".
 func (w *world) states(id string, event int) string {
 	w.t.Helper()
 	hooks, err := w.store.Hooks(w.t.Context(), id, event)
@@ -301,7 +301,7 @@ func TestRespawn_isRefusedWhileTheAgentLivesAndToAgents(t *testing.T) {
 	}
 }
 
-// The record may hear of a death before the terminal does: then the window still shows a program that lives.
+// The record may learn of a death before the terminal does: then the window still shows a living program.
 func TestRespawn_startsAnAgentWhoseDeathWasCountedWhileItsWindowIsClosing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -346,7 +346,7 @@ func TestAHookThatIsDroppedWhileItIsPerformed_leavesWhatItDid(t *testing.T) {
 	}
 }
 
-// A hook that waits behind one that is left alone for a while needs no runner every second.
+// A hook that waits for one whose retry is not due yet needs no runner every second.
 func TestResume_leavesATaskAloneWhoseHooksAllWait(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -21,9 +21,8 @@ import (
 	"orange/workflows"
 )
 
-// judgedWalk is a walk that a historian follows. Agents, time and a failing world have it to themselves until nothing
-// happens any more; then a person acts, and they have it again. Or people and they act at random, as in
-// every stroll.
+// judgedWalk is a walk that a historian follows. Agents, time and a failing world act alone until nothing happens any
+// more; then a person acts, and they act alone again. Or people and they act at random, as in every stroll.
 type judgedWalk struct {
 	*walk
 	historian  *historian
@@ -35,7 +34,7 @@ type judgedWalk struct {
 	idle       int     // steps since the last event
 }
 
-// readHistory has the historian read what is new. It answers the task.
+// readHistory makes the historian read what is new. It returns the task.
 func (l *judgedWalk) readHistory() task.Task {
 	s, err := l.store.Load(background, l.id)
 	if err != nil {
@@ -67,7 +66,7 @@ func (l *judgedWalk) readHistory() task.Task {
 	return s.Task
 }
 
-// blocksOthers reports whether an owed hook is one of those that agents and workspace wait for.
+// blocksOthers reports whether an owed hook is one that agents and workspace wait for.
 func blocksOthers(h task.OwedHook) bool {
 	class, _ := action.ClassOf(h.Action)
 	return class == action.ClassStart || class == action.ClassEnd
@@ -79,7 +78,7 @@ type openMove struct {
 	actor task.Actor
 }
 
-// openMoves are the moves whose guards hold, for those who may ask.
+// openMoves are the moves whose guards hold, for the actors that may ask for them.
 func (l *judgedWalk) openMoves(t task.Task, actors []task.Actor) []openMove {
 	var out []openMove
 	for i := range l.Workflow.Transitions {
@@ -117,7 +116,7 @@ func (l *judgedWalk) continuesAlone(s task.Status) bool {
 		slices.ContainsFunc(def.Exit.Rules, func(r workflow.Rule) bool { return r.Status == s && len(leadsTo(&r)) > 0 })
 }
 
-// pick chooses one of the chances, most often one after which it goes on by itself.
+// pick chooses one of the chances, most often one after which the task goes on by itself.
 func (l *judgedWalk) pick(all []openMove) openMove {
 	on := slices.DeleteFunc(slices.Clone(all), func(c openMove) bool { return !l.continuesAlone(c.edge.To) })
 	if len(on) > 0 && l.random.Float64() < l.eagerness {
@@ -126,7 +125,7 @@ func (l *judgedWalk) pick(all []openMove) openMove {
 	return all[l.random.IntN(len(all))]
 }
 
-// provide makes what gates ask for.
+// provide writes what gates ask for.
 func (l *judgedWalk) provide(t task.Task, gates ...[]workflow.Part) {
 	l.provided = map[string]bool{}
 	var body strings.Builder
@@ -149,7 +148,7 @@ func (l *judgedWalk) provide(t task.Task, gates ...[]workflow.Part) {
 	l.saveDocument(body.String())
 }
 
-// moveTip has the tip of the branch be where a gate asks for it.
+// moveTip puts the tip of the branch where a gate asks for it.
 func (l *judgedWalk) moveTip(t task.Task, git string) {
 	b := l.branch(l.id)
 	switch {
@@ -162,7 +161,7 @@ func (l *judgedWalk) moveTip(t task.Task, git string) {
 	}
 }
 
-// stepAlone has one thing happen that needs no person.
+// stepAlone makes one thing happen that needs no person.
 func (l *judgedWalk) stepAlone(t task.Task) {
 	l.failed, l.runnerDies = nil, l.random.IntN(40) == 0
 	if l.random.Float64() < l.faultRate {
@@ -214,7 +213,7 @@ func (l *judgedWalk) mayCrash(t task.Task) bool {
 	return false
 }
 
-// agentFalls is the death of an agent, reported at once.
+// agentFalls is the death of an agent, which is reported at once.
 func (l *judgedWalk) agentFalls(a *simulate.Agent, how task.Ending) {
 	a.Ending = how
 	l.endAgent(a, true)
@@ -237,7 +236,7 @@ func (l *judgedWalk) requestMove(t task.Task, c openMove, override bool) {
 	l.logf(l.p, fmt.Sprintf("%+v asks for %s (override %v): %v %v", c.actor, c.edge.To, override, out.Moved, err))
 }
 
-// leaveArtifact has the state's agent end well and leave what an exit rule looks for.
+// leaveArtifact makes the state's agent end well and leave what an exit rule looks for.
 func (l *judgedWalk) leaveArtifact(t task.Task) {
 	state, _ := l.Workflow.State(t.Status)
 	a := l.Living(l.id, state.Role)
@@ -261,7 +260,7 @@ func (l *judgedWalk) leaveArtifact(t task.Task) {
 	l.agentFalls(a, task.Ending{Known: true})
 }
 
-// personActs is one act of a person, most often one after which it goes on by itself.
+// personActs is one act of a person, most often one after which the task goes on by itself.
 func (l *judgedWalk) personActs(t task.Task) {
 	l.failed, l.runnerDies, l.idle = nil, false, 0
 	all := l.openMoves(t, l.people())
@@ -277,7 +276,7 @@ func (l *judgedWalk) personActs(t task.Task) {
 	}
 }
 
-// step has one thing happen: by itself, or, where nothing has for a while, by a person.
+// step makes one thing happen: by itself or, if nothing has happened for a while, by a person.
 func (l *judgedWalk) step(t task.Task) {
 	const patience = 25
 	switch {
@@ -298,7 +297,7 @@ func (l *judgedWalk) step(t task.Task) {
 	}
 }
 
-// run walks as the seed says.
+// run makes the walk of the seed.
 func (l *judgedWalk) run(steps int) {
 	l.p = &process{sim: l.simulation, number: 1, name: "walk"}
 	l.p.buildEngine()
@@ -316,7 +315,7 @@ func (l *judgedWalk) run(steps int) {
 	l.finish()
 }
 
-// hasSeat reports whether an agent's death is still to be reported.
+// hasSeat reports whether an agent's death has still to be reported.
 func (l *judgedWalk) hasSeat(a *simulate.Agent) bool {
 	seats, err := l.store.OpenSeats(background, l.id)
 	if err != nil {
@@ -325,7 +324,7 @@ func (l *judgedWalk) hasSeat(a *simulate.Agent) bool {
 	return slices.ContainsFunc(seats, func(s record.Seat) bool { return s.Hook == a.Hook })
 }
 
-// finish has a person lead the task to its end, from wherever it is: there is a way, and no dead end on it.
+// finish makes a person lead the task to its end, from any state: there is a way, and no dead end on it.
 func (l *judgedWalk) finish() {
 	far := l.distances()
 	for range 60 {
@@ -363,7 +362,7 @@ func (l *judgedWalk) people() []task.Actor {
 	return out
 }
 
-// distances are how many moves lead from a state to a good end, or to any end where the workflow has no good one.
+// distances are how many moves lead from a state to a good end, or to any end if the workflow has no good one.
 func (l *judgedWalk) distances() map[task.Status]int {
 	out := map[task.Status]int{}
 	for _, s := range l.Workflow.States {
@@ -392,7 +391,7 @@ func (l *judgedWalk) distances() map[task.Status]int {
 	return out
 }
 
-// judgedWorkflows are the workflows under which tasks live: those that ship, and those that the prover finds sound.
+// judgedWorkflows are the workflows of the tasks: those that ship, and those that the prover finds sound.
 func judgedWorkflows(t *testing.T) map[string]*workflow.Definition {
 	t.Helper()
 	out := exploredWorkflows(t)
@@ -406,8 +405,8 @@ func judgedWorkflows(t *testing.T) map[string]*workflow.Definition {
 	return out
 }
 
-// boundOf is how far a task goes by itself, as check says it. Of the workflows that ship it is what the tests of
-// explore hold check to.
+// boundOf is how far a task goes by itself, according to check. For the workflows that ship it is the bound that the
+// tests of explore require of check.
 func boundOf(t *testing.T, name string, def *workflow.Definition) (bound reach) {
 	t.Helper()
 	if text, err := os.ReadFile(filepath.Join("..", "explore", "testdata", "shipped", name+".out")); err == nil {
@@ -482,10 +481,9 @@ func walkUnder(t *testing.T, walks uint64, steps int, mixed bool) {
 	}
 }
 
-// Agents, time and a failing world have the task to themselves until nothing happens any more; then a person
-// acts, and they have it again. From one act to the next they never get further than check says. One seed is one
-// walk and always the same one: ORANGE_SEED=17 go test -run TestSimulation_withoutAPerson.*/default
-// ./internal/engine
+// Agents, time and a failing world act alone until nothing happens any more; then a person acts, and they act alone
+// again. Between two acts of a person they never get further than check says. One seed is one walk and always the
+// same one: ORANGE_SEED=17 go test -run TestSimulation_withoutAPerson.*/default ./internal/engine
 func TestSimulation_withoutAPersonStaysWithinTheBound(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -494,7 +492,7 @@ func TestSimulation_withoutAPersonStaysWithinTheBound(t *testing.T) {
 	walkUnder(t, 3, 110, false)
 }
 
-// People act too, at any time. Whatever check proves and a history can show holds of every history.
+// People act too, at any time. What check proves and a history can show holds of every history.
 func TestSimulation_everyHistoryKeepsWhatIsProved(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

@@ -18,7 +18,7 @@ type simBranch struct {
 	// the commits that a verdict written now can be about: of the last entry into the review, and of the
 	// reviewer's last start
 	about []string
-	left  map[string]int // those that were the tip once: the length of the trace when they ceased to be
+	left  map[string]int // former tips: the length of the trace when they ceased to be one
 }
 
 // overrideMerge is the kind of question with which a person merges what no one reviewed.
@@ -51,7 +51,7 @@ func (r simulatedRepository) Subject(ctx context.Context, t task.Task, tree bool
 	return out
 }
 
-// gateFacts is what gates ask for outside of the document.
+// gateFacts are the facts that gates ask for outside of the document.
 type gateFacts struct{ p *process }
 
 func (w gateFacts) Look(_ context.Context, t task.Task, _ *workflow.Definition, parts []workflow.Part) (
@@ -83,7 +83,7 @@ func (w gateFacts) Look(_ context.Context, t task.Task, _ *workflow.Definition, 
 	})
 }
 
-// changeBranch has an agent change a file of its task, and commit it or not: at any time, whosever turn it is.
+// changeBranch makes an agent change a file of its task, and perhaps commit it: at any time, even out of turn.
 func (s *simulation) changeBranch(p *process, a *simulate.Agent) {
 	b := s.branch(a.Task)
 	_ = act(p, "changes the work of "+s.short(a.Task), func() error {
@@ -103,8 +103,8 @@ func (s *simulation) noteVerdict(id, text string) {
 	}
 }
 
-// noteSubject notes which commits a review is about from now on, and which one a person approves: none that was not
-// the tip at that time.
+// noteSubject notes which commits a review is about from now on, and which one a person approves: each was the tip
+// at that time.
 func (s *simulation) noteSubject(p *process, t task.Task, e history.Event) {
 	b := s.branch(t.ID)
 	if e.Subject.Commit != "" && (e.IsMove() || e.Type == history.WorkspaceReady) && !b.wasTip(e.Subject.Commit, p) {
@@ -124,7 +124,7 @@ func (s *simulation) noteSubject(p *process, t task.Task, e history.Event) {
 	}
 }
 
-// noteReviewer notes the commit that a reviewer is started on.
+// noteReviewer notes the commit for which a reviewer starts.
 func (s *simulation) noteReviewer(a *simulate.Agent) {
 	b := s.branch(a.Task)
 	if a.Role == task.RoleReviewer && !slices.Contains(b.about, b.Commit()) {
@@ -132,9 +132,9 @@ func (s *simulation) noteReviewer(a *simulate.Agent) {
 	}
 }
 
-// Merge looks first, as every hand does: what is merged is not merged again. It merges what a passing verdict was
-// about, what was the tip when a person put it up, or what is the tip that a person overrides the conditions for;
-// and that in the environment of the person who began it.
+// Merge looks first, as every port does: it does not merge again what is merged. It merges the subject of a passing
+// verdict, the tip at the time when a person approved it, or the tip for which a person overrides the conditions. It
+// runs in the environment of the person who began it.
 func (r simulatedRepository) Merge(ctx context.Context, t task.Task, commit, _ string,
 	still func(context.Context) error) (merged, how string, err error) {
 	if err := still(ctx); err != nil {

@@ -15,7 +15,7 @@ import (
 	"orange/internal/task"
 )
 
-// observed is a second, dumb record of what happened: it knows no version, no lock and no rule of the engine's.
+// observed is a second, simple record of what happened: it knows no version, no lock and no rule of the engine.
 type observed struct {
 	questions   []*question
 	tasks       []*observedTask
@@ -33,7 +33,7 @@ type observedTask struct {
 
 type observedHook struct {
 	task, action         string
-	begunBy, performedBy *process // who has begun it last, and who performs it now
+	begunBy, performedBy *process // the process that began it last, and the one that performs it now
 }
 
 func newObserved() *observed {
@@ -76,7 +76,7 @@ func (w *observed) noteOverwrite(id, now, old string) {
 	}
 }
 
-// short is how a task is called in the trace.
+// short is the name of a task in the trace.
 func (s *simulation) short(id string) string {
 	for i, t := range s.seen.tasks {
 		if t.id == id {
@@ -116,7 +116,7 @@ func (s *simulation) noteDeleted(id string) {
 	}
 }
 
-// noteBegun notes who performs a hook.
+// noteBegun notes which process performs a hook.
 func (s *simulation) noteBegun(p *process, id int64) {
 	s.audit.Begun("", id)
 	s.seen.hook(id).begunBy = p
@@ -126,7 +126,7 @@ func (s *simulation) noteBegun(p *process, id int64) {
 func (s *simulation) checkPerform(p *process, job record.Job) {
 	h := s.seen.hook(job.Hook.ID)
 	h.task, h.action = job.Task.ID, job.Hook.Action
-	// One that is dropped while it is being performed cannot be called back. No one else may perform it.
+	// A hook that is dropped while a process performs it cannot be called back. No other process may perform it.
 	if seen := s.audit.Hook(job.Hook.ID); seen.Settled > 0 && (!seen.Superseded || h.begunBy != p) {
 		s.breakf("hook %d (%s) of %s is performed after it was settled", job.Hook.ID, h.action, s.short(h.task))
 	}
@@ -182,7 +182,7 @@ func (s *simulation) anyPending() bool {
 	return false
 }
 
-// check is what must be true when everything is seen to.
+// check verifies what must be true when nothing is left to do.
 func (s *simulation) check() {
 	moves := map[string]int{}
 	for _, one := range s.seen.tasks {
@@ -215,7 +215,7 @@ func (s *simulation) check() {
 	s.checkEnvironments()
 }
 
-// checkMoves has a historian read the history, and counts the moves by the reason that was given.
+// checkMoves makes a historian read the history, and counts the moves by the reason that was given.
 func (s *simulation) checkMoves(t task.Task, events []history.Event, moves map[string]int) {
 	h := newHistorian(s.Workflow, reach{1000, 1000, 1000}) // people act at the same time: there is no bound
 	h.concurrent = true
@@ -254,7 +254,7 @@ func (s *simulation) checkDocument(t task.Task) {
 	}
 }
 
-// checkSummaries looks whether every summary that an editor wrote into the header was taken over.
+// checkSummaries checks that Orange took over every summary that an editor wrote into the header.
 func (s *simulation) checkSummaries(id string, events []history.Event) {
 	for _, summary := range s.seen.summaries {
 		taken := slices.ContainsFunc(events, func(e history.Event) bool {
@@ -316,8 +316,7 @@ func (s *simulation) checkQuestions(moves map[string]int) {
 	}
 }
 
-// checkAnswer looks whether the event of an answer is in the history, and whether no other answer has
-// it.
+// checkAnswer checks that the event of an answer is in the history, and that no other answer has it.
 func (s *simulation) checkAnswer(a *question, seen map[string]string) {
 	id := a.out.Task.ID
 	if one := s.seen.find(id); one == nil || one.deleted {
@@ -336,7 +335,7 @@ func (s *simulation) checkAnswer(a *question, seen map[string]string) {
 	seen[key] = a.reason
 }
 
-// checkAgents looks whether every agent that lives may, and whether every death was seen.
+// checkAgents checks that every living agent may live, and that every death was seen.
 func (s *simulation) checkAgents() {
 	for _, a := range s.Agents {
 		one := s.seen.find(a.Task)

@@ -10,17 +10,17 @@ import (
 	"orange/internal/task"
 )
 
-// environmentClaims tell in whose environment the programs of a task may run: never in an agent's; in that of the last
-// person who had it started, for as long as it holds a workspace or waits for one. Where the terminal server has
-// lost that, or none is kept for sure, it is the one of the program's starter, the service above all,
-// and is the task's from then on. Two people at once may both be the last.
+// environmentClaims determine in whose environment the programs of a task may run: never in an agent's; in that of
+// the last person who had the task started, for as long as it holds a workspace or waits for one. If the terminal
+// server has lost that environment, or none is kept for sure, it is the one of the program's starter, most of all the
+// service, and is the task's from then on. If two people act at once, either may be the last.
 //
-// They follow from what people ask, from what is committed, and from what the world does to the terminal server
-// and to programs. What the engine keeps and drops is what they judge, and never a reason.
+// The claims follow from what people ask, from what is committed, and from what the world does to the terminal server
+// and to programs. They judge what the engine keeps and drops, and never derive from it.
 type environmentClaims struct {
 	claims map[string][]*claim
 	holds  map[string]bool     // tasks that have a workspace, or wait for one
-	drops  map[string]*process // who has dropped it last, or was refused
+	drops  map[string]*process // the process that dropped it last, or was refused
 	// programs by which a task has stopped to hold one, or which have kept something since: they have to drop it
 	owing  map[string][]*process
 	lostAt int               // the length of the trace when the terminal server was lost last
@@ -58,7 +58,7 @@ func newEnvironmentClaims() *environmentClaims {
 // over reports whether a claim's program has done all that it could for it.
 func (c *claim) over() bool { return c.until > 0 || c.by.endedAt > 0 }
 
-// ended is when a claim's program had done so.
+// ended is when a claim's program had done all that it could.
 func (c *claim) ended() int {
 	if c.until > 0 {
 		return c.until
@@ -66,26 +66,26 @@ func (c *claim) ended() int {
 	return c.by.endedAt
 }
 
-// must reports whether its environment is the task's, whatever happened.
+// must reports whether its environment is the task's in every case.
 func (c *claim) must() bool { return c.until > 0 && c.granted && !c.serverLost }
 
-// overtaken reports whether another claim began after this one was over, and came about; one that came about after a
-// program had looked is too late for it.
+// overtaken reports whether another claim began after this one was over, and succeeded; a claim that succeeds after
+// a program has looked is too late for that program.
 func (c *claim) overtaken(all []*claim, looked int) bool {
 	return c.over() && slices.ContainsFunc(all, func(o *claim) bool {
 		return o.must() && o.since > c.ended() && o.until <= looked
 	})
 }
 
-// noteQuestion notes that a person asks for a start, or for another try: where the task waits for a workspace
-// already, or nothing has failed yet, nothing may be committed for them.
+// noteQuestion notes that a person asks for a start, or for a retry: if the task already waits for a workspace, or
+// nothing has failed yet, there may be nothing to commit for that.
 func (r *environmentClaims) noteQuestion(s *simulation, p *process, id string, retries bool) {
 	r.claims[id] = append(r.claims[id], &claim{environment: p.environment, by: p, since: len(s.trace),
 		retries: retries})
 }
 
-// noteAnswer notes what came of the questions of a person's program. One that waits for a workspace, or whose retry
-// gets hooks, is granted. One that met an error may be, or not.
+// noteAnswer notes the result of the questions of a person's program. A question is granted if its task waits for a
+// workspace, or if its retry gets hooks. One that met an error may be granted, or not.
 func (r *environmentClaims) noteAnswer(s *simulation, p *process, out record.Outcome, met error) {
 	id := out.Task.ID
 	if asked := func(c *claim) bool { return c.by == p }; out.Queued && p.question.kind == "create" &&
@@ -114,7 +114,7 @@ func (r *environmentClaims) noteStart(s *simulation, p *process, id string) {
 	}
 }
 
-// claimsEnvironment reports whether an event of a person's makes the task's environment theirs.
+// claimsEnvironment reports whether a person's event makes the task's environment theirs.
 func claimsEnvironment(t task.Task, e history.Event) bool {
 	if e.Person == "" || e.Actor != task.RoleHuman {
 		return false
@@ -159,7 +159,7 @@ func (r *environmentClaims) noteCommit(s *simulation, p *process, c record.Chang
 	}
 }
 
-// noteOver notes that a task holds no workspace any more, and waits for none.
+// noteOver notes that a task no longer holds a workspace, nor waits for one.
 func (r *environmentClaims) noteOver(p *process, id string) {
 	delete(r.holds, id)
 	delete(r.claims, id)
@@ -222,7 +222,7 @@ func (s *simulation) checkEnvironment(what, id, whose string, p *process) {
 		looked = len(s.trace)
 	}
 	if !slices.ContainsFunc(r.claims[id], func(c *claim) bool { return c.must() && c.until <= looked }) {
-		s.counts.unclaimed++ // none is kept for sure: it is that of its starter, and then the task's
+		s.counts.unclaimed++ // none is kept for sure: the environment is its starter's, and then the task's
 		if p.lookedAt > r.lostAt && (what == ranAgent || what == ranHook) {
 			r.claims[id] = append(r.claims[id], &claim{environment: whose, since: p.lookedAt, until: len(s.trace),
 				granted: true})
@@ -241,7 +241,7 @@ func (s *simulation) checkEnvironment(what, id, whose string, p *process) {
 	}
 }
 
-// checkEnvironments looks whether something is kept that no one has a use for.
+// checkEnvironments checks that no environment is kept that has no use any more.
 func (s *simulation) checkEnvironments() {
 	for id, whose := range s.server.kept { // one of them is reported
 		owing := s.environments.owing[id]

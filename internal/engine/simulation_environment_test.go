@@ -18,7 +18,7 @@ const serviceEnvironment = "the service"
 
 func people() []string { return []string{"Ann", "Ben"} }
 
-// agentEnvironment is the environment of an agent's commands: whatever the agent has made of the one that it was
+// agentEnvironment is the environment of an agent's commands: what the agent has made of the one that it was
 // started in.
 func agentEnvironment(a *simulate.Agent) string { return fmt.Sprintf("agent %d", a.PID) }
 
@@ -49,8 +49,8 @@ func (s *simulation) stopIdleServer() {
 	}
 }
 
-// endServer is the end of the terminal server, or of the whole machine until it is started again: all that was
-// kept is lost. A window that its own hook has still to find stays what that hook will find: then nothing
+// endServer is the end of the terminal server, or of the whole machine until it is started again: everything kept
+// is lost. A window that its own hook has still to find stays as that hook will find it: then nothing
 // happens.
 func (s *simulation) endServer(reboot bool) {
 	for _, a := range s.Agents {
@@ -119,7 +119,7 @@ func (k environmentStore) Drop(_ context.Context, id string) error {
 	})
 }
 
-// kept is whose environment is kept for a task; empty where none is.
+// kept is the owner of the environment that is kept for a task; empty if none is.
 func (k environmentStore) kept(id string) (string, error) {
 	return at(k.p, "look for the environment of "+k.p.sim.short(id), func() (string, error) {
 		k.p.lookedAt = len(k.p.sim.trace)
@@ -138,8 +138,8 @@ func (k environmentStore) enter(id string) {
 	}
 }
 
-// orKeep is what hooks start programs in. Where none is kept it is the program's own, and is kept from then on.
-// No one else keeps one meanwhile.
+// orKeep is the environment in which hooks start programs. If none is kept it is the program's own, and is kept from
+// then on. No other program keeps one meanwhile.
 func (k environmentStore) orKeep(t task.Task) (string, error) {
 	s := k.p.sim
 	what := "look for the environment of " + s.short(t.ID) + ", or keep that of " + k.p.environment
@@ -155,9 +155,9 @@ func (k environmentStore) orKeep(t task.Task) (string, error) {
 	})
 }
 
-// environmentForOthers is the environment that a program leaves to those which it starts to go on by themselves.
-// That of an agent it leaves before, for the one that is kept for the agent's task, or else for what is known
-// without that. Only what the engine has kept is not mended like that: it must not have an agent's kept at all.
+// environmentForOthers is the environment that a program passes to those which it starts and leaves alone. A program
+// in an agent's environment first changes to the one that is kept for the agent's task, or else to what is known
+// without that. This does not repair what the engine has kept: the engine must not keep an agent's at all.
 func (p *process) environmentForOthers() string {
 	if p.agent == nil {
 		return p.environment
@@ -198,8 +198,8 @@ func (c hookCommands) RunLimited(_ context.Context, program proc.Command, _ proc
 	})
 }
 
-// runCheck runs the check of a task for a program, where the worktree is the task's and all of one commit. It is
-// run by a program of its own, which enters the environment of the task. The same commit always gets the same
+// runCheck runs the check of a task for a program, if the worktree is the task's and all of one commit. A program of
+// its own runs the check and enters the environment of the task. The same commit always gets the same
 // answer.
 func (p *process) runCheck(t task.Task) (decide.Fact, error) {
 	f := decide.Fact{Source: "check tests", Where: "the workspace", Found: "it was not run", Want: "commit all of it"}

@@ -17,7 +17,7 @@ import (
 	"orange/workflows"
 )
 
-// What judges a history has nothing in common with what it judges.
+// The judge of a history shares nothing with what it judges.
 func TestAHistorianSharesNoCodeWithTheProverOrTheJudge(t *testing.T) {
 	t.Parallel()
 	allowed := []string{`"orange/internal/action"`, `"orange/internal/history"`, `"orange/internal/task"`,
@@ -78,7 +78,7 @@ const (
 	began, worked, handedOver, readers, passedOn, readersEnd, finished, everyEnd = 1, 2, 3, 4, 5, 6, 7, 8
 )
 
-// wrongIn is what a historian says of a history.
+// wrongIn returns what a historian finds wrong with a history.
 func wrongIn(def *workflow.Definition, most reach, events []history.Event) []string {
 	h := newHistorian(def, most)
 	for i, e := range events {
@@ -96,7 +96,7 @@ func TestAHistorianLeavesAPlainHistoryInPeace(t *testing.T) {
 	}
 }
 
-// forgery is a plain history of which one thing is changed, with the property that is broken by it.
+// forgery is a plain history with one change, and the property that the change breaks.
 type forgery struct {
 	name, property string
 	forge          func(all []history.Event) []history.Event
@@ -225,7 +225,7 @@ func TestAHistorianFindsWhatIsForged(t *testing.T) {
 	}
 }
 
-// What a workflow lets happen and should not is no forgery: these histories keep to their workflow, and the
+// A history that a wrong workflow allows is no forgery: these histories follow their workflow, and the
 // workflow is wrong.
 func TestAHistorianFindsWhatAWorkflowShouldNotHave(t *testing.T) {
 	t.Parallel()

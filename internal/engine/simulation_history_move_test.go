@@ -10,7 +10,7 @@ import (
 	"orange/internal/workflow"
 )
 
-// moves looks whether a move is one that the workflow has, for its actor, and with what it asks for.
+// moves checks that the workflow has a move, for its actor, and with the evidence that it asks for.
 func (h *historian) moves(e history.Event) {
 	if e.From != h.status {
 		h.blames(e, "reachable", "it moves from %q, and the task was in %q", e.From, h.status)
@@ -50,7 +50,7 @@ func (h *historian) place(s task.Status) int {
 	return slices.IndexFunc(h.def.States, func(one workflow.State) bool { return one.Name == s })
 }
 
-// redone is a person's way back.
+// redone checks a redo by a person.
 func (h *historian) redone(e history.Event) {
 	named := slices.ContainsFunc(h.def.Redo, func(n workflow.Named) bool { return n.Name == string(e.To) })
 	if e.Actor != task.RoleHuman || !named || !h.been[e.To] || h.place(e.To) > h.place(e.From) {
@@ -96,7 +96,7 @@ func actionsOf(hooks []workflow.Hook) []string {
 	return out
 }
 
-// taken finds the transition that a move was made over.
+// taken finds the transition over which a move was made.
 func (h *historian) taken(e history.Event) *workflow.Transition {
 	var open, fit []*workflow.Transition
 	override := e.Data[history.DataOverride] != ""
@@ -226,7 +226,7 @@ func apart(a, b []workflow.Part) bool {
 	return false
 }
 
-// sure are the parts of a gate that it never does without.
+// sure are the parts of a gate that it always asks for.
 func sure(parts []workflow.Part) []workflow.Part {
 	var out []workflow.Part
 	for _, p := range parts {
@@ -237,7 +237,7 @@ func sure(parts []workflow.Part) []workflow.Part {
 	return out
 }
 
-// ruled looks whether a move that no one asked for follows from an exit rule or from the time.
+// ruled checks that a move without a request follows from an exit rule or from the time.
 func (h *historian) ruled(e history.Event) {
 	state, _ := h.def.State(e.From)
 	if h.queued == e.To {
@@ -283,8 +283,8 @@ func verdictIn(parts []workflow.Part) bool {
 	})
 }
 
-// judges looks whether an actor has passed a verdict on its own work, and notes whose work is judged where the
-// task is now.
+// judges checks that no actor has passed a verdict on its own work, and notes whose work is judged in the task's
+// present status.
 func (h *historian) judges(e history.Event, edge *workflow.Transition) {
 	state, _ := h.def.State(e.From)
 	switch {
@@ -306,7 +306,7 @@ func (h *historian) judges(e history.Event, edge *workflow.Transition) {
 	}
 }
 
-// counts looks whether a move leaves the counters as its transition says.
+// counts checks that a move leaves the counters as its transition says.
 func (h *historian) counts(e history.Event, edge *workflow.Transition) {
 	want := h.counters
 	var hooks []workflow.Hook

@@ -13,9 +13,9 @@ import (
 	"orange/internal/workflow"
 )
 
-// historian reads the history of a task from its beginning, and says what in it breaks a promise that "orange
-// workflow check" makes of the workflow (docs/properties.md). It knows the events and the workflow as it was
-// read. It shares no code with the prover, nor with the judge: what both could have wrong together it finds.
+// historian reads the history of a task from its beginning, and reports what in it breaks a promise that "orange
+// workflow check" makes of the workflow (docs/properties.md). It knows the events and the workflow as read from its
+// file. It shares no code with the prover, nor with the judge: so it finds an error that both share.
 type historian struct {
 	def   *workflow.Definition
 	most  reach // how far everything goes by itself, as check prints it
@@ -111,7 +111,7 @@ func (h *historian) reads(e history.Event) {
 	}
 }
 
-// attends is a person's act. Some counters do not outlive it, and the next one is waited for from now on.
+// attends handles a person's act. It resets some counters, and the task waits for the next act from then on.
 func (h *historian) attends(e history.Event) {
 	for _, f := range h.def.Fields {
 		if f.Reset == workflow.ResetPerson && h.counters.Get(f.Name) != 0 {
@@ -124,7 +124,7 @@ func (h *historian) attends(e history.Event) {
 	}
 }
 
-// overdue looks whether too many crashes have led where their rule says: the move comes right after the crash.
+// overdue checks that too many crashes have led where their rule says: the move comes right after the crash.
 func (h *historian) overdue(e history.Event) {
 	if h.last.Type != history.AgentCrashed || e.IsMove() && e.Data[history.DataCrash] != "" {
 		return
@@ -260,7 +260,7 @@ func leadsTo(rule *workflow.Rule) []task.Status {
 	return out
 }
 
-// goodEnd reports whether to come to a state is to have finished, and not to have given up.
+// goodEnd reports whether a state means that the task has finished, and not that it was given up.
 func (h *historian) goodEnd(s task.Status) bool {
 	state, _ := h.def.State(s)
 	return state.Terminal && !slices.ContainsFunc(h.def.Moves, func(m workflow.Move) bool {

@@ -32,7 +32,7 @@ func (s *simulation) Committed(v simulate.ProcessView, c record.Change, t task.T
 	s.noteCommit(p, c, t, open)
 }
 
-// Begun notes who performs a hook.
+// Begun notes which process performs a hook.
 func (s *simulation) Begun(v simulate.ProcessView, hook int64) {
 	s.noteBegun(v.Process.(*process), hook)
 }
@@ -80,7 +80,7 @@ func (f simulatedFolders) Sync(t task.Task, lines []string, header string) error
 	return f.TaskFolders.Sync(t, lines, header)
 }
 
-// runnerStarter starts a runner of hooks: a program of its own, that nothing which it ends can end.
+// runnerStarter starts a runner of hooks: a program of its own, which no process that it ends can end.
 type runnerStarter struct{ p *process }
 
 func (r runnerStarter) Run(_ context.Context, id string, person bool) error {

@@ -21,8 +21,8 @@ import (
 	"orange/internal/sqlite"
 )
 
-// simulation is one seed's world. One program has the turn at a time, and keeps it until its next call of a port:
-// random numbers choose who is next, who dies and what fails.
+// simulation is one seed's world. One program runs at a time, until its next call of a port: random numbers choose
+// which is next, which dies and what fails.
 type simulation struct {
 	*simulate.World
 	setting *setting
@@ -129,8 +129,8 @@ func (p *process) buildEngine() {
 	p.engine, p.hooks = e, hands
 }
 
-// waitTurn waits for the turn. A program that is dead by then goes no further: locks are freed by the kernel, and
-// nothing else of it stays.
+// waitTurn waits for the turn. A program that is dead by then goes no further: the kernel frees its locks, and
+// nothing else of it remains.
 func (p *process) waitTurn(what string, open func() bool) {
 	s := p.sim
 	if s.single {
@@ -178,7 +178,7 @@ func (s *simulation) kill(p *process) {
 	}
 }
 
-// release frees what a program has that is no more. The caller holds mu.
+// release frees what a dead program held. The caller holds mu.
 func (s *simulation) release(p *process) {
 	if p.endedAt == 0 {
 		p.endedAt = len(s.trace)
@@ -187,7 +187,7 @@ func (s *simulation) release(p *process) {
 }
 
 // at is a step that the simulation itself defines: the program may die before it takes effect, or after it and before
-// it has the answer.
+// the program has the answer.
 func at[T any](p *process, what string, do func() (T, error)) (out T, err error) {
 	err = act(p, what, func() (err error) {
 		out, err = do()
@@ -215,7 +215,7 @@ func (p *process) Step(step simulate.Step, do func() error) error {
 	return err
 }
 
-// Identity is what locks know the program by.
+// Identity is the program's name in locks.
 func (p *process) Identity() any { return p }
 
 func (p *process) view() simulate.ProcessView {
@@ -247,7 +247,7 @@ func (s *simulation) logf(p *process, what string) {
 	s.counts.story = h.Sum64()
 }
 
-// breakf notes the first thing that is not as it must be.
+// breakf notes the first thing that is wrong.
 func (s *simulation) breakf(format string, args ...any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -262,7 +262,7 @@ func (s *simulation) isBroken() bool {
 	return s.failure != ""
 }
 
-// run lets the story happen, has everything seen to, and checks.
+// run runs the story, finishes all that is left to do, and checks the result.
 func (s *simulation) run() {
 	defer s.killAll()
 	for s.actsLeft > 0 && !s.isBroken() {
@@ -336,7 +336,7 @@ func (s *simulation) busy() int {
 
 func pause(d time.Duration) { <-time.After(d) }
 
-// step gives a program the turn, or has something new happen.
+// step gives a program the turn, or makes something new happen.
 func (s *simulation) step(more bool) {
 	synctest.Wait()
 	pause(time.Millisecond)
@@ -356,7 +356,7 @@ func (s *simulation) step(more bool) {
 	pause(5 * time.Millisecond) // all wait for time to pass
 }
 
-// next takes one out of the queue of those who can go on.
+// next takes one program out of the queue of those that can go on.
 func (s *simulation) next() *turn {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -2,5 +2,5 @@
 
 package engine_test
 
-// raced says that the race detector is on, with which everything takes several times as long.
+// raced reports that the race detector is on, with which everything takes several times as long.
 const raced = true

@@ -7,7 +7,7 @@ import (
 	"orange/internal/task"
 )
 
-// The seeds are others than those of TestSimulation, and one of them is seen again as those are: ORANGE_SEED.
+// The seeds differ from those of TestSimulation. ORANGE_SEED repeats one of them in the same way.
 func TestSimulation_tasksAreReplayedToTheByte(t *testing.T) {
 	t.Parallel()
 	common := readSetting(t)
@@ -30,8 +30,8 @@ func TestSimulation_tasksAreReplayedToTheByte(t *testing.T) {
 	}
 }
 
-// checkReplay makes every decision again from what was recorded: the same bytes must come of it, under the very
-// same workflow too.
+// checkReplay makes every decision again from what was recorded: the same bytes must come of it, under the same
+// workflow too.
 func (s *simulation) checkReplay(t task.Task) {
 	decisions, err := s.audit.Replay(background, t, nil)
 	s.counts.replayed += decisions

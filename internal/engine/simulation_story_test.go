@@ -18,7 +18,7 @@ import (
 
 // question is a question to the engine, with its answer.
 type question struct {
-	reason   string // the reason that is given, by which the move is known in the history
+	reason   string // the reason that is given, which identifies the move in the history
 	kind     string // create, request, command, changes, merge, respawn, retry, delete, died
 	task     string
 	to       task.Status // empty where the workflow says it
@@ -26,7 +26,7 @@ type question struct {
 	answered bool
 	out      record.Outcome
 	err      error
-	appended int // how often its wishes were written into the document
+	appended int // how often its text was written into the document
 }
 
 // ask notes a question and its answer. A program that dies in between has no answer.
@@ -51,7 +51,7 @@ func (p *process) ask(kind, id string, to task.Status, role string, do func(toke
 
 var background = context.Background()
 
-// newEvent has something new happen.
+// newEvent makes something new happen.
 func (s *simulation) newEvent() {
 	if len(s.seen.tasks) < s.maxTasks && s.random.IntN(5) == 0 || len(s.seen.tasks) == 0 {
 		s.create()
@@ -83,7 +83,7 @@ func (s *simulation) newEvent() {
 	}
 }
 
-// personCommand has one of the people run a command.
+// personCommand makes one of the people run a command.
 func (s *simulation) personCommand(body func(p *process)) {
 	who := people()[s.random.IntN(len(people()))]
 	s.start(who, who, nil, body)
@@ -116,7 +116,7 @@ func (s *simulation) note(what string) string {
 	return fmt.Sprintf("%s %d.", what, s.seen.notes)
 }
 
-// agentActs has an agent write what its status wants, or something else, and ask for the move, or another one.
+// agentActs makes an agent write what its status wants, or something else, and ask for the move, or another one.
 func (s *simulation) agentActs(a *simulate.Agent) {
 	t, err := s.Load(background, a.Task)
 	if err != nil {
@@ -184,7 +184,7 @@ func (s *simulation) agentPlan(a *simulate.Agent, t task.Task) (text string, to 
 	return text, to
 }
 
-// write puts a text at the end of the document, or saves the whole document as it was read a while ago.
+// write puts a text at the end of the document, or saves the whole document as it was read some time before.
 func (p *process) write(id, text string) {
 	s := p.sim
 	path := s.files.Document(s.Project.Name, id)
@@ -224,7 +224,7 @@ func firstLine(text string) string {
 	return strings.ReplaceAll(strings.TrimSpace(text), "\n", " | ")
 }
 
-// agentRequests is an agent's command: who asks is found out first.
+// agentRequests is an agent's command: Orange first finds out who asks.
 func (s *simulation) agentRequests(p *process, a *simulate.Agent, to task.Status) {
 	caller := task.Caller{Secret: a.Secret}
 	if s.random.IntN(4) == 0 {
@@ -308,7 +308,7 @@ func (s *simulation) reportDeath() {
 	})
 }
 
-// upkeep is one of the things that a monitor does on the side.
+// upkeep is one of the things that a monitor also does.
 func (s *simulation) upkeep() {
 	id := s.randomTask()
 	what := s.random.IntN(7)

@@ -84,7 +84,7 @@ func TestSimulation_isTheSameEveryTime(t *testing.T) {
 	}
 }
 
-// counts tell how much a simulation has seen.
+// counts are how much a simulation has covered.
 type counts struct {
 	seeds, steps, programs, deaths, agents, agentDeaths, tasks, moves, hooks, performed, failures int
 	// decisions that were made again, and tasks all of whose decisions were
@@ -157,7 +157,7 @@ func readSetting(t *testing.T) *setting {
 	return l
 }
 
-// under is the same with another workflow.
+// under is the same setting with another workflow.
 func (c *setting) under(def *workflow.Definition) *setting {
 	other := *c
 	other.def = def
@@ -225,7 +225,7 @@ func inWorld(t *testing.T, of *setting, seed uint64, run func(s *simulation)) *s
 	return s
 }
 
-// changesNothing reports whether a line of the trace tells of a step that changed nothing.
+// changesNothing reports whether a line of the trace is about a step that changed nothing.
 func changesNothing(line string) bool {
 	_, what, _ := strings.Cut(line, "] ")
 	for _, look := range []string{"reads ", "lists ", "looks ", "look at", "takes a lock", "writes the mirrors",

@@ -60,8 +60,8 @@ func (e *Engine) job(ctx context.Context, t task.Task, hook task.OwedHook) (reco
 	return job, seat, err
 }
 
-// found is what an agent of a role finds that is about to be started: which commit it is about, and the verdicts
-// that are not its own. It is kept with the agent's seat, before its process is there.
+// found is what an agent of a role that is about to start finds: which commit it is about, and the verdicts that
+// are not its own. It is kept with the agent's seat, before the agent's process exists.
 func (e *Engine) found(ctx context.Context, def *workflow.Definition, t task.Task, role string) (task.Start, error) {
 	state, _ := def.State(t.Status)
 	if state.Role != role {
@@ -73,7 +73,7 @@ func (e *Engine) found(ctx context.Context, def *workflow.Definition, t task.Tas
 		return start, nil
 	}
 	_, evidence := e.read(t, decide.NeedsDocument(parts))
-	if evidence.Trouble != "" { // a verdict that cannot be seen now would be taken for the agent's own later
+	if evidence.Trouble != "" { // a verdict unseen now would later count as the agent's own
 		return start, fmt.Errorf("look at the verdicts that are there before the %s is started: %s", role,
 			evidence.Trouble)
 	}
@@ -88,7 +88,7 @@ func (e *Engine) found(ctx context.Context, def *workflow.Definition, t task.Tas
 	return start, nil
 }
 
-// startOf is what the agent found that a hook has started: the seat of the attempt that started it knows.
+// startOf is what the agent that a hook started found: it comes from the seat of the attempt that started the agent.
 func (e *Engine) startOf(ctx context.Context, effect record.Effect, issued *record.Seat) (task.Start, error) {
 	switch {
 	case effect.Seat == nil || issued == nil:
@@ -103,7 +103,7 @@ func (e *Engine) startOf(ctx context.Context, effect record.Effect, issued *reco
 	return earlier.Start, err
 }
 
-// about adds to the change of a hook that was performed what the evidence in the task's status is about from now on.
+// about adds to the change of a performed hook what the evidence in the task's status is about from now on.
 func (e *Engine) about(ctx context.Context, c *record.Change, s record.Snapshot, hook task.OwedHook,
 	effect record.Effect, start task.Start) error {
 	if effect.Seat == nil && (hook.Action != action.AcquireWorkspace || s.Task.Subject.Commit != "") {
@@ -115,7 +115,8 @@ func (e *Engine) about(ctx context.Context, c *record.Change, s record.Snapshot,
 	}
 	if effect.Seat == nil {
 		state, _ := def.State(s.Task.Status)
-		ready, event := decide.Prepared(c.Task, e.Workspaces.Subject(ctx, c.Task, state.Subject != workflow.SubjectBranch))
+		subject := e.Workspaces.Subject(ctx, c.Task, state.Subject != workflow.SubjectBranch)
+		ready, event := decide.Prepared(c.Task, subject)
 		event.Time, event.Actor = c.Task.UpdatedAt, task.ActorEngine
 		c.Task, c.Events = ready, append(c.Events, event)
 		return nil

@@ -14,11 +14,11 @@ import (
 	"orange/internal/workflow"
 )
 
-// Timeouts looks how long a task has been in its status, notes every level of lateness that is new, and makes the move
-// that the workflow wants of the last one. It answers when to ask again, zero when there is nothing to wait for,
-// and what people should be told; empty when nothing is new.
-// However many ask, one of them is told: it is committed on the version that it was decided on.
-// The hooks of the move are set going and not waited for.
+// Timeouts looks how long a task has been in its status, notes every new level of lateness, and makes the move that
+// the workflow wants after the last level. It returns when to ask again, zero if there is nothing to wait for,
+// and a notice for people; empty if nothing is new.
+// If several processes ask, one of them gets the notice: it is committed on the version that it was decided on.
+// Timeouts sets the hooks of the move going and does not wait for them.
 func (e *Engine) Timeouts(ctx context.Context, id string) (next time.Time, told string, err error) {
 	for range maxConflicts {
 		next, told, err = e.timeouts(ctx, id)
@@ -30,7 +30,7 @@ func (e *Engine) Timeouts(ctx context.Context, id string) (next time.Time, told 
 		"cannot note how late task %s is: others change it all the time; try again", id)
 }
 
-// evidencePause is between two looks at evidence that is being found out, such as the result of a check.
+// evidencePause is the time between two looks at evidence that is being gathered, such as the result of a check.
 const evidencePause = time.Second
 
 func (e *Engine) timeouts(ctx context.Context, id string) (next time.Time, told string, err error) {
@@ -63,13 +63,14 @@ func (e *Engine) timeouts(ctx context.Context, id string) (next time.Time, told 
 		if err != nil {
 			return next, "", err
 		}
-		told, err = decide.LateNotice(c), e.reportLate(ctx, t, c) // it is committed: people are told whatever comes after
+		// it is committed: people get the notice even if what follows fails
+		told, err = decide.LateNotice(c), e.reportLate(ctx, t, c)
 	}
 	next, _ = decide.NextDeadline(def, own, t, e.Now())
 	return next, told, err
 }
 
-// projectSettings is what a project says about timeouts and workspaces. One that is not registered says nothing.
+// projectSettings is what a project sets for timeouts and workspaces. A project that is not registered sets nothing.
 func (e *Engine) projectSettings(project string) (task.Timeouts, int, error) {
 	p, err := e.Workspaces.Project(project)
 	if errors.Is(err, task.ErrNotFound) {
@@ -82,9 +83,9 @@ func (e *Engine) projectSettings(project string) (task.Timeouts, int, error) {
 	return own, p.PoolSize, err
 }
 
-// escalate commits the last level of lateness with the move that the workflow wants of it, or with why that was
-// refused. Hooks that are owed are waited for first, as before any other move. Evidence that is being found out
-// is errNotNow.
+// escalate commits the last level of lateness with the move that the workflow wants then, or with the reason why that
+// move was refused. It first waits for owed hooks, as before any other move. While evidence is being gathered it
+// returns errNotNow.
 func (e *Engine) escalate(ctx context.Context, id string, to task.Status, own task.Timeouts,
 	size int) (task.Task, record.Change, error) {
 	r := ruleTo(id, to)
@@ -103,7 +104,7 @@ func (e *Engine) escalate(ctx context.Context, id string, to task.Status, own ta
 	now := e.Now()
 	level, due := decide.Timer(def, own, s.Task, now)
 	if _, wanted := decide.Escalation(def, level); !due || !wanted {
-		return task.Task{}, record.Change{}, task.ErrConflict // it moved on while its hooks were waited for
+		return task.Task{}, record.Change{}, task.ErrConflict // it moved on while escalate waited for its hooks
 	}
 	in := late(own, s.Task)
 	c, err := in.Keep(def, s, evidence, decide.Escalate(def, level, s.Task, evidence, now))
@@ -121,7 +122,7 @@ func (e *Engine) escalate(ctx context.Context, id string, to task.Status, own ta
 	return t, c, err
 }
 
-// ruleTo is the request of a rule of the workflow. Its caller has seen to the hooks of earlier moves.
+// ruleTo is the request of a rule of the workflow. Its caller has finished the hooks of earlier moves.
 func ruleTo(id string, to task.Status) *request {
 	return &request{Request: task.Request{Task: id, To: to, Actor: task.Actor{Rule: true}}, waited: true}
 }
@@ -135,14 +136,14 @@ func late(own task.Timeouts, t task.Task) replay.Inputs {
 	return in
 }
 
-// commitLate commits a change that may have a move in it. why is what the hooks are told that the move overtakes.
+// commitLate commits a change that may contain a move. why is the reason noted for the hooks that the move overtakes.
 func (e *Engine) commitLate(ctx context.Context, def *workflow.Definition, s record.Snapshot, c record.Change,
 	evidence decide.Evidence, size int, why string) (task.Task, error) {
 	if !c.Entered {
-		return e.commit(ctx, c, evidence) // what the refused move was judged on is kept too
+		return e.commit(ctx, c, evidence) // keep the evidence of the refused move too
 	}
 	c.PoolSize = size
-	if left := decide.LeftAlone(def, s.Owed, c); left != "" { // what the decision itself asks a person to look at stays
+	if left := decide.LeftAlone(def, s.Owed, c); left != "" { // else keep the decision's own mark
 		c.Task.Attention = left
 	}
 	c.Settled = settleOwed(s.Owed, c, why)
@@ -153,7 +154,7 @@ func (e *Engine) commitLate(ctx context.Context, def *workflow.Definition, s rec
 // performed.
 func (e *Engine) reportLate(ctx context.Context, t task.Task, c record.Change) error {
 	if len(c.Events) == 0 {
-		e.Log.Warn("the clock was set back: the time in the status is counted anew", "component", "engine",
+		e.Log.Warn("the clock was set back: the time in the status counts from the start again", "component", "engine",
 			"task", t.ID, "status", string(t.Status))
 		return nil
 	}

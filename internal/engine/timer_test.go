@@ -52,7 +52,7 @@ func (w *world) late(id string) (time.Time, string) {
 	return next, message
 }
 
-// types are those of a task's events that tell of its time, and its moves.
+// types are the types of a task's events about its time, and its moves.
 func (w *world) types(id string) string {
 	w.t.Helper()
 	var out []string

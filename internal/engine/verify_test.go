@@ -154,7 +154,7 @@ func TestARecord_thatSaysWhatItsHistoryDoesNotIsNamed(t *testing.T) {
 	must(t, err)
 }
 
-// tamper writes into the record as other hands do.
+// tamper writes into the record past the engine.
 func (w *world) tamper(query string, args ...any) {
 	w.t.Helper()
 	source := url.URL{Scheme: "file", Path: filepath.Join(w.home, "orange.db"), RawQuery: "_pragma=busy_timeout(20000)"}
@@ -288,7 +288,7 @@ func TestATaskWithoutATrace_isFoundByItsPast(t *testing.T) {
 	if got := w.verifyAll(); got != "" {
 		t.Errorf("without a trace but the word that it has ended: %q", got)
 	}
-	w.tamper("INSERT INTO changes (task, seq) VALUES (?, 0)", id) // as where the database was kept from noting the end
+	w.tamper("INSERT INTO changes (task, seq) VALUES (?, 0)", id) // as if the database could not note the end
 	if got := w.verifyAll(); !strings.Contains(got, id+": the record has a past of it") {
 		t.Errorf("with its changes: %q", got)
 	}
@@ -304,7 +304,7 @@ func TestATaskThatWasDeleted_isNotMissed(t *testing.T) {
 	}
 }
 
-// Defect: the text of a pinned workflow was used whatever its digest, so that a gate which someone took out was gone.
+// Defect: Orange used the text of a pinned workflow whatever its digest, so that an edit could remove a gate.
 func TestAPinnedWorkflow_whoseTextWasChangedIsNotUsed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -326,7 +326,7 @@ func TestAPinnedWorkflow_whoseTextWasChangedIsNotUsed(t *testing.T) {
 	}
 }
 
-// Defect: a merge that failed left its begin in the record alone, and doctor and verify cried wolf.
+// Defect: a failed merge left its begin only in the record, and doctor and verify raised a false alarm.
 func TestAMerge_thatFailsLeavesTheMirrorsEqualToTheRecord(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -10,7 +10,7 @@ import (
 	"orange/internal/task"
 )
 
-// Waiting keeps note of who waits, and tells when something may have changed.
+// Waiting records who waits, and reports when something may have changed.
 type Waiting interface {
 	Wait(ctx context.Context, id, role string, w task.Process) error
 	Unwait(ctx context.Context, id, role string, w task.Process) error
@@ -22,11 +22,11 @@ type Waiting interface {
 const waitPoll = 40 * time.Millisecond
 
 // waitResume is how often a waiting command has owed hooks finished whose runner may have been killed:
-// it would wait for them in vain otherwise.
+// otherwise it would wait for them in vain.
 const waitResume = 2 * time.Second
 
 // Wait blocks while another agent is at work on the task, or while hooks of its last transition are still being
-// performed, until timeout. It answers how the task stands; Blocked says that the time was up first.
+// performed, until timeout. It returns the task's state; Blocked reports that the time was up first.
 func (e *Engine) Wait(ctx context.Context, w Waiting, id string, actor task.Actor, self task.Process,
 	timeout time.Duration) (record.Waited, error) {
 	role := actor.Speaks()
@@ -35,8 +35,7 @@ func (e *Engine) Wait(ctx context.Context, w Waiting, id string, actor task.Acto
 	if err == nil {
 		waited, err = e.wait(ctx, w, id, role, timeout)
 	}
-	// The note is taken back even when the wait was cancelled, and when noting it was: it may be on record all
-	// the same.
+	// Remove the note even if the wait or the noting was cancelled: it may be on record all the same.
 	return waited, errors.Join(err, w.Unwait(context.WithoutCancel(ctx), id, role, self))
 }
 
@@ -69,13 +68,13 @@ func (e *Engine) wait(ctx context.Context, w Waiting, id, role string, timeout t
 			if err := e.Resume(ctx); err != nil {
 				return record.Waited{}, err
 			}
-			seen = -1 // what this very process changed does not show in the version
+			seen = -1 // the version does not show what this same process changed
 		case <-tick.C:
 		}
 	}
 }
 
-// waitState tells whether a caller of the role has to go on waiting, and what there is to know if not.
+// waitState reports whether a caller of the role has to go on waiting, and if not, what there is to know.
 func (e *Engine) waitState(ctx context.Context, w Waiting, id, role string) (record.Waited, error) {
 	s, err := e.Store.Load(ctx, id)
 	if err != nil {
@@ -88,7 +87,7 @@ func (e *Engine) waitState(ctx context.Context, w Waiting, id, role string) (rec
 	state, _ := def.State(s.Task.Status)
 	out := record.Waited{Task: s.Task, About: state.About, Blocked: decide.Blocks(def, s.Task.Status, role)}
 	if role == task.RoleHuman && s.Task.Attention != "" {
-		out.Blocked = false // nobody is at work until this person has looked
+		out.Blocked = false // no agent works until this person has looked
 	}
 	var failed []task.OwedHook
 	for _, h := range s.Owed {

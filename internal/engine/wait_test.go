@@ -20,7 +20,7 @@ type answer struct {
 
 var self = task.Process{PID: 4242, Began: "then"}
 
-// wait has another program wait as the worker, and returns when its note is on record.
+// wait makes another program wait as the worker, and returns when its note is on record.
 func (w *world) wait(ctx context.Context, id string) <-chan answer {
 	w.t.Helper()
 	other := w.another()
@@ -70,7 +70,7 @@ func TestWait_endsWithTheReviewAndBringsItsNotice(t *testing.T) {
 	}
 }
 
-// While hooks of the move are still owed the waiter is not let go: they may yet end or tell it.
+// While the task still owes hooks of the move, the waiter goes on waiting: they may yet end or notify it.
 func TestWait_lastsUntilTheHooksAreSettled(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -144,7 +144,7 @@ func TestWait_thatIsCancelledTakesItsNoteBack(t *testing.T) {
 	}
 }
 
-// halfNoted is a record whose noting is cancelled after it took effect.
+// halfNoted is a record that cancels a note after it took effect.
 type halfNoted struct{ *sqlite.Store }
 
 func (h halfNoted) Wait(ctx context.Context, id, role string, w task.Process) error {

@@ -12,15 +12,15 @@ import (
 	"orange/internal/workflow"
 )
 
-// Peeker looks at what a gate asks for outside of the task's document, starts nothing for that, and waits for nothing.
+// Peeker looks at what a gate asks for outside of the task's document. It starts nothing and waits for nothing.
 type Peeker interface {
 	Peek(ctx context.Context, t task.Task, def *workflow.Definition, parts []workflow.Part) (
 		map[string]decide.Fact, error)
 }
 
-// Why explains how a task stands: every move out of its status, for everybody who may ask, and who or what it
-// waits for. It judges by the same code as a request, on evidence as it is now, and changes nothing. alive says
-// whether the status's agent lives.
+// Why explains the state of a task: every move out of its status, for all who may ask, and who or what it waits for.
+// It judges by the same code as a request, on evidence as it is now, and changes nothing. alive reports whether the
+// status's agent lives.
 func (e *Engine) Why(ctx context.Context, glances Peeker, id string,
 	alive func(task.Task, string) (bool, error)) (decide.Explanation, error) {
 	s, err := e.Store.Load(ctx, id)
@@ -49,7 +49,7 @@ func (e *Engine) Why(ctx context.Context, glances Peeker, id string,
 func (e *Engine) awaits(ctx context.Context, def *workflow.Definition, s record.Snapshot, role string,
 	alive func(task.Task, string) (bool, error)) ([]rejection.Detail, error) {
 	lives, err := e.seatedAs(ctx, s.Task.ID, role)
-	if err == nil && lives { // one whose end is known is dead, also while its window is closing
+	if err == nil && lives { // an agent whose end is noted is dead, even while its window closes
 		lives, err = alive(s.Task, role)
 	}
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"orange/internal/workflow"
 )
 
-// judgeAuthors tells of verdicts that are open to whoever they are about.
+// judgeAuthors reports verdicts that are open to the role whose work they are about.
 func (w *walk) judgeAuthors() {
 	for n := range w.def.Transitions {
 		edge := &w.def.Transitions[n]
@@ -21,7 +21,7 @@ func (w *walk) judgeAuthors() {
 			if !mayAsk(edge, before.Role) {
 				continue
 			}
-			judges := "anybody may ask for it"
+			judges := "anyone may ask for it"
 			if len(edge.By) > 0 {
 				judges = "by: " + strings.Join(edge.By, ", ")
 			}
@@ -38,8 +38,8 @@ func (w *walk) judgeAuthors() {
 	}
 }
 
-// authors are the states in which somebody makes what is judged in a state: those from which a move with a gate
-// leads there. Where that gate is a verdict, it passes the work of others on, and they are its authors.
+// authors are the states that produce what is judged in a state: those from which a move with a gate leads there.
+// A gate that is a verdict passes the work of others on, and their states are the authors.
 func (w *walk) authors(judged task.Status) []workflow.State {
 	var out []workflow.State
 	seen, open := map[task.Status]bool{judged: true}, []task.Status{judged}
@@ -64,7 +64,7 @@ func (w *walk) authors(judged task.Status) []workflow.State {
 	return out
 }
 
-// judgeForced tells of crashes that lead forward: past a gate, to where a good end can be reached without a person.
+// judgeForced reports crashes that lead forward: past a gate, to where a good end can be reached without a person.
 func (w *walk) judgeForced() {
 	for n := range w.def.Exit.Rules {
 		rule := &w.def.Exit.Rules[n]
@@ -90,8 +90,8 @@ func (w *walk) judgeForced() {
 	}
 }
 
-// passed says what a move by force passes: the gate of the transition between two states, or, where there is
-// none, those of all ways.
+// passed describes what a move by force passes: the gate of the transition between two states or, if there is none,
+// those of all ways.
 func (w *walk) passed(from, to task.Status) (what string, past bool) {
 	found := false
 	for n := range w.def.Transitions {
@@ -100,7 +100,7 @@ func (w *walk) passed(from, to task.Status) (what string, past bool) {
 			continue
 		}
 		if found = true; len(edge.Gate) == 0 {
-			return "", false // whoever crashed could have gone there all the same
+			return "", false // the agent that crashed could have gone there all the same
 		}
 		what = asks(edge.Gate)
 	}
@@ -110,7 +110,7 @@ func (w *walk) passed(from, to task.Status) (what string, past bool) {
 	return what, true
 }
 
-// aloneToSuccess is a way from a state to a good end that needs no person; nil where there is none.
+// aloneToSuccess is a way from a state to a good end that needs no person; nil if there is none.
 func (w *walk) aloneToSuccess(from task.Status) []task.Status {
 	came := map[task.Status]task.Status{from: from}
 	open := []task.Status{from}
@@ -134,7 +134,7 @@ func (w *walk) aloneToSuccess(from task.Status) []task.Status {
 	return nil
 }
 
-// onAlone is where a state leads without a person.
+// onAlone returns the states to which a state leads without a person.
 func (w *walk) onAlone(from task.Status) []task.Status {
 	var out []task.Status
 	for n := range w.def.Transitions {
@@ -157,8 +157,8 @@ func (w *walk) onAlone(from task.Status) []task.Status {
 	return out
 }
 
-// judgeShut warns of states that live and that no person can leave, and of moves that are left to a role which is
-// never there.
+// judgeShut warns of live states that no person can leave, and of moves that only a role may make which is never
+// there.
 func (w *walk) judgeShut() {
 	for _, s := range w.def.States {
 		if s.Terminal || w.place(s.Name) < 0 {
@@ -188,7 +188,7 @@ func (w *walk) judgeShut() {
 	}
 }
 
-// everThere says whether an agent that may ask for a move lives in some configuration in which the task has the status.
+// everThere reports whether an agent that may ask for a move lives in some configuration with the move's status.
 func (w *walk) everThere(edge *workflow.Transition) bool {
 	at := w.place(edge.From)
 	return slices.ContainsFunc(w.configs, func(c config) bool {

@@ -4,7 +4,7 @@ import (
 	"fmt"
 )
 
-// judgeBound looks whether the task comes to rest where no person does anything, and how far it goes until then.
+// judgeBound checks that the task comes to rest if no person acts, and returns how far it goes until then.
 func (w *walk) judgeBound() Bound {
 	order, group := w.groups()
 	told := map[int32]bool{}
@@ -48,7 +48,7 @@ func (b Bound) atLeast(o Bound) Bound {
 	return Bound{Moves: max(b.Moves, o.Moves), Agents: max(b.Agents, o.Agents), Rounds: max(b.Rounds, o.Rounds)}
 }
 
-// tellRound tells the shortest round from a configuration back to itself.
+// tellRound reports the shortest round from a configuration back to itself.
 func (w *walk) tellRound(start int32, group []int32) {
 	from := map[int32]roundStep{}
 	open := []int32{start}
@@ -78,7 +78,7 @@ func (w *walk) tellRound(start int32, group []int32) {
 	s := w.def.States[w.configs[start].status]
 	f := flaw{
 		at: start, round: round, pos: w.placeOfWay(blamed.at, blamed.way),
-		message: fmt.Sprintf("without a person it goes round for ever from %q and back", s.Name) +
+		message: fmt.Sprintf("without a person it goes round forever from %q and back", s.Name) +
 			w.standing(w.configs[start]),
 		suggestion: "count the rounds with a hook and end them with a guard (when), or let a person make one " +
 			"of the moves (by: human)",
@@ -90,9 +90,9 @@ func (w *walk) tellRound(start int32, group []int32) {
 }
 
 // backEdge is the leg of a round that leads back: to a state to which a task comes before the one that it leaves.
-// Where none leaves a state it is the first that somebody asks for.
+// If no leg leaves a state, it is the first one that an actor asks for.
 func (w *walk) backEdge(round []roundStep) roundStep {
-	first := make([]int, len(w.def.States)) // configurations are numbered by how far they are
+	first := make([]int, len(w.def.States)) // the number of a configuration grows with its distance
 	for at := len(w.configs) - 1; at >= 0; at-- {
 		first[w.configs[at].status] = at
 	}
@@ -112,8 +112,8 @@ func (w *walk) backEdge(round []roundStep) roundStep {
 	return asked[0]
 }
 
-// groups puts configurations that lead to one another without a person into one group (Tarjan's way, without
-// calling itself). The order is such that what a configuration leads to stands before it.
+// groups puts configurations that lead to one another without a person into one group (Tarjan's algorithm, without
+// recursion). In the order, what a configuration leads to comes before it.
 func (w *walk) groups() (order, group []int32) {
 	const none = -1
 	n := len(w.configs)

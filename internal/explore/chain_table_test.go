@@ -16,10 +16,10 @@ import (
 	"orange/internal/explore"
 )
 
-// size is a chain's: how many states and counters it has, and what bounds each of those.
+// size is the size of a chain: how many states and counters it has, and the bound of each counter.
 type size struct{ states, counters, bound int }
 
-// row is a line of the table in the manual: what comes out alike everywhere, and what was measured somewhere.
+// row is a line of the table in the manual: what is the same on every machine, and what was measured on one.
 type row struct {
 	size
 	configurations  string // or "not proved"
@@ -44,7 +44,7 @@ func sizes() []size {
 	return out
 }
 
-// comesTo is what a check of a chain finds.
+// comesTo is the result of the check of a chain.
 func (s size) comesTo(t testing.TB, most int) string {
 	t.Helper()
 	r := explore.Check(parseText(t, chain(s.states, s.counters, s.bound)), most)
@@ -78,8 +78,7 @@ func chainRows(t *testing.T) []row {
 	return out
 }
 
-// What takes long is compared with ORANGE_TEST_LONG=1. How long it took, and with how much memory, is not
-// compared: see below.
+// ORANGE_TEST_LONG=1 also compares what takes long. The test does not compare time and memory: see below.
 func TestTheManualHasTheConfigurationsOfChains(t *testing.T) {
 	t.Parallel()
 	const quick = 3000 // configurations
@@ -98,7 +97,8 @@ func TestTheManualHasTheConfigurationsOfChains(t *testing.T) {
 		}
 		if got := r.comesTo(t, explore.Most); got != r.configurations {
 			t.Errorf(
-				"a chain of %+v comes to %s, and the manual says %s: write the table anew, as TestChainsTable says", r.size, got, r.configurations)
+				"a chain of %+v comes to %s, and the manual says %s: write the table again, as TestChainsTable says",
+				r.size, got, r.configurations)
 		}
 		if got := r.comesTo(t, explore.MostAtCreation); (got == "not proved") != (r.creation == "not proved") {
 			t.Errorf("at a creation a chain of %+v comes to %s, and the manual says %s", r.size, got, r.creation)
@@ -107,9 +107,8 @@ func TestTheManualHasTheConfigurationsOfChains(t *testing.T) {
 }
 
 // TestChainsTable measures and prints the table: ORANGE_TEST_TABLE=1 go test ./internal/explore -run TestChainsTable -v
-// Each chain has a program of its own, three times; the shortest of the times and the largest of the sizes in
-// memory stand in the table. It is the time of the processors, which others who use the machine do not make much
-// longer.
+// Each chain has a program of its own, three times; the table has the shortest of the times and the largest of the
+// sizes in memory. The time is processor time, which other users of the machine do not make much longer.
 func TestChainsTable(t *testing.T) {
 	if os.Getenv("ORANGE_TEST_TABLE") == "" {
 		t.Skip("it measures: ORANGE_TEST_TABLE=1")
@@ -123,7 +122,7 @@ func TestChainsTable(t *testing.T) {
 		fmt.Printf("found %s\n", strings.ReplaceAll(s.comesTo(t, most), " ", "_"))
 		return
 	}
-	for _, s := range sizes() { // nothing is checked in this program: the others would count its memory as theirs
+	for _, s := range sizes() { // this program checks nothing: its memory would count for the others
 		r := row{size: s, creation: "proved"}
 		if found, _, _ := s.measured(t, explore.MostAtCreation); found == "not_proved" {
 			r.creation = "not proved"

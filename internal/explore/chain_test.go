@@ -11,8 +11,8 @@ import (
 	"orange/internal/workflow"
 )
 
-// chain is a workflow of so many states in a row. Each is left by evidence to the next, and back to the one
-// before by one of the counters, in turn, as often as the bound says.
+// chain is a workflow of so many states in a row. Evidence leads from each to the next, and one of the counters, in
+// turn, leads back to the one before, as often as the bound says.
 func chain(states, counters, bound int) string {
 	var b strings.Builder
 	say := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
@@ -27,7 +27,8 @@ func chain(states, counters, bound int) string {
 	say("  stuck: {role: worker, respawn_prompt: work}\n  done: {terminal: true}\n  dropped: {terminal: " +
 		"true}\nmoves: {cancel: dropped, merge: done}\ntransitions:")
 	say(
-		"  - {from: todo, to: s0, by: human, hooks: [{action: acquire_workspace}, {action: spawn_agent, prompt: work}]}")
+		"  - {from: todo, to: s0, by: human, " +
+			"hooks: [{action: acquire_workspace}, {action: spawn_agent, prompt: work}]}")
 	for i := range states {
 		if i+1 < states {
 			say("  - {from: s%d, to: s%d, by: [worker, human], gate: {section: '## S%d'}}", i, i+1, i)
@@ -58,9 +59,9 @@ func parseText(t testing.TB, text string) *workflow.Definition {
 	return def
 }
 
-// crossroads is a state that is left by a rule for one section, over a move that asks for another, and by so many
-// moves more, each with a section of its own. Where the rule leads, the task can go on; or it cannot, and then
-// only a dying agent that left both sections shows it.
+// crossroads is a state with an exit rule for one section whose move asks for another section, and so many more
+// moves, each with a section of its own. The task can go on where the rule leads; or it cannot, and then only a
+// dying agent that left both sections shows it.
 func crossroads(more int, sound bool) string {
 	var b strings.Builder
 	say := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
@@ -91,7 +92,7 @@ func crossroads(more int, sound bool) string {
 	return text
 }
 
-// Defect: over 1,024 combinations each gate was met alone, and the result was called proved.
+// Defect: over 1,024 combinations the check met each gate alone, and called the result proved.
 func TestWhatNoGateLooksAtTogetherIsProvedHoweverMuchThereIs(t *testing.T) {
 	t.Parallel()
 	for _, more := range []int{1, 11, 40} {
@@ -105,7 +106,7 @@ func TestWhatNoGateLooksAtTogetherIsProvedHoweverMuchThereIs(t *testing.T) {
 	}
 }
 
-// What gates do look at together, and what is too much, is named: nothing is proved then.
+// If gates look at too many parts together, the check names these parts and proves nothing.
 func TestWhatIsLookedAtTogetherAndTooMuchIsNotProved(t *testing.T) {
 	t.Parallel()
 	for parts, proved := range map[int]bool{10: true, 11: false} {
@@ -137,8 +138,8 @@ func TestWhatIsLookedAtTogetherAndTooMuchIsNotProved(t *testing.T) {
 	}
 }
 
-// Defect: every move that its role may ask for was taken to be made, whether or not the prompt says so: an
-// obedient worker was refused at its first command.
+// Defect: the check assumed every move that the agent's role may ask for, whether or not the prompt names it: Orange
+// refused the first command of a worker that followed its prompt.
 func TestAPromptIsFollowedByTheMovesThatItAsksFor(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../workflows/default.yml")

@@ -11,10 +11,10 @@ import (
 	"orange/internal/workflow"
 )
 
-// maxLooks is the number of combinations of evidence that are made for one state.
+// maxLooks is the largest number of combinations of evidence that Orange makes for one state.
 const maxLooks = 1024
 
-// TooMany is a state whose parts can be there in more combinations than are tried: nothing is proved of it.
+// TooMany is a state whose parts have more combinations than Orange tries: nothing is proved of it.
 type TooMany struct {
 	State string   `json:"state"`
 	Parts []string `json:"parts"` // that gates look at together
@@ -36,7 +36,9 @@ type evidenceMaker struct {
 }
 
 func newEvidenceMaker(def *workflow.Definition, leaving [][]int, rules [][]int) *evidenceMaker {
-	f := &evidenceMaker{def: def, looks: make([][2][]combination, len(def.States)), deaths: make([][2][]int, len(def.States))}
+	f := &evidenceMaker{
+		def: def, looks: make([][2][]combination, len(def.States)), deaths: make([][2][]int, len(def.States)),
+	}
 	for s := range def.States {
 		for held := range 2 {
 			if held == 1 && !f.needsWorktree(s, leaving[s], rules[s]) {
@@ -55,8 +57,8 @@ func newEvidenceMaker(def *workflow.Definition, leaving [][]int, rules [][]int) 
 	return f
 }
 
-// deathsOf are the looks that a death can tell apart: the first rule that is met counts, and the gates on the way
-// that it leads.
+// deathsOf returns the looks that a death can distinguish: what counts is the first rule that is met, and the gates
+// on the way that it leads.
 func (f *evidenceMaker) deathsOf(looks []combination, leaving, rules []int) []int {
 	type view struct {
 		rule  int
@@ -81,7 +83,7 @@ func (f *evidenceMaker) deathsOf(looks []combination, leaving, rules []int) []in
 	return out
 }
 
-// asks says whether what follows from an exit rule can depend on the gate of a transition.
+// asks reports whether what follows from an exit rule can depend on the gate of a transition.
 func (f *evidenceMaker) asks(rule, edge int) bool {
 	r, t := &f.def.Exit.Rules[rule], &f.def.Transitions[edge]
 	return restarts(t) || r.Then == t.To || slices.ContainsFunc(r.ThenWhen, func(b workflow.Branch) bool {
@@ -89,7 +91,7 @@ func (f *evidenceMaker) asks(rule, edge int) bool {
 	})
 }
 
-// restarts says whether an edge starts its state anew because the tip moved: an exit rule may take it instead of
+// restarts reports whether an edge starts its state again because the tip moved: an exit rule may take it instead of
 // its own move.
 func restarts(edge *workflow.Transition) bool {
 	return edge.From == edge.To && workflow.Asks(edge.Gate, workflow.GitMoved)
@@ -115,7 +117,7 @@ func (p piece) choices() int {
 	return 1 + len(p.texts)
 }
 
-// isOf says whether a part of a gate looks at the piece.
+// isOf reports whether a part of a gate looks at the piece.
 func (p piece) isOf(part workflow.Part) bool {
 	if part.Section == "" {
 		return p.section == "" && p.key == part.Key()
@@ -123,7 +125,7 @@ func (p piece) isOf(part workflow.Part) bool {
 	return p.section == document.Key(part.Section)
 }
 
-// product is every way to choose of some of the pieces, the poorest first.
+// product returns every choice from some of the pieces, the poorest first.
 func product(pieces []piece, some []int, total int) [][]int {
 	out := make([][]int, 0, total)
 	for n := range total {
@@ -137,7 +139,7 @@ func product(pieces []piece, some []int, total int) [][]int {
 	return out
 }
 
-// alone is nothing, and for each gate what its parts ask for.
+// alone returns nothing, and for each gate what its parts ask for.
 func alone(pieces []piece, gates [][]workflow.Part) [][]int {
 	out := [][]int{make([]int, len(pieces))}
 	for _, gate := range gates {
@@ -158,7 +160,7 @@ func alone(pieces []piece, gates [][]workflow.Part) [][]int {
 	return out
 }
 
-// piecesOf are the pieces that parts look at, in the order in which they are met.
+// piecesOf returns the pieces that parts look at, in order of first use.
 func piecesOf(gates [][]workflow.Part, held bool) []piece {
 	var out []piece
 	for _, gate := range gates {
@@ -188,7 +190,7 @@ func piecesOf(gates [][]workflow.Part, held bool) []piece {
 	return out
 }
 
-// textFor is a text that meets a part of a gate, and as little beyond it as can be.
+// textFor is a text that meets a part of a gate, with as little else as possible.
 func textFor(p workflow.Part) string {
 	var lines []string
 	if p.Verdict != "" {
@@ -233,12 +235,12 @@ func together(texts []string) []string {
 	return texts
 }
 
-// possible says whether a choice is one that can be found: a tip that is where it was is none that moved.
+// possible reports whether a choice can occur: a tip that has not moved and one that has exclude each other.
 func possible(pieces []piece, pick []int) bool {
 	return !chosen(pieces, pick, workflow.GitMoved) || !chosen(pieces, pick, workflow.GitUnmoved)
 }
 
-// chosen says whether git answers a word with yes.
+// chosen reports whether git answers a word with yes.
 func chosen(pieces []piece, pick []int, git string) bool {
 	for i, p := range pieces {
 		if p.git == git && pick[i] == 1 {
@@ -267,8 +269,7 @@ func evidenceOf(pieces []piece, pick []int) decide.Evidence {
 	return decide.Evidence{Document: document.Read([]byte(text.String())), Facts: facts}
 }
 
-// met says whether a gate is met by evidence, as decide sees it: it asks for the one move of a workflow that has
-// no other.
+// met reports whether evidence meets a gate. It asks decide for the one move of a workflow that has no other.
 func met(gate []workflow.Part, evidence decide.Evidence) bool {
 	const here, there task.Status = "here", "there"
 	def := &workflow.Definition{

@@ -9,19 +9,19 @@ import (
 )
 
 // config is one configuration: everything about a task that can make a difference to what may happen next.
-// Evidence is none of it: whoever asks can have written what the gate wants, and what was spent they write anew.
+// Evidence is not part of it: an agent that asks can have written what the gate wants, and can write it again.
 type config struct {
 	status    int16
-	previous  int16 // -1 where no move out of the status asks for it
+	previous  int16 // -1 if no move out of the status asks for it
 	workspace bool
 	unsettled bool   // the crashes are forgotten once the owed hooks of the last move are performed
 	agents    uint64 // two bits for each role
 	counters  int32  // which of the known counters
-	visited   uint32 // the states in which it has been, a bit for each that can be done anew
+	visited   uint32 // the states in which it has been, a bit for each that a redo can lead to
 	owed      int32  // which of the known lists of hooks; the first one has failed
 }
 
-// How the agent of a role stands, as two bits of config.agents.
+// The state of a role's agent, as two bits of config.agents.
 const (
 	gone  = 0
 	alive = 1
@@ -34,7 +34,7 @@ func (c *config) setAgent(role int, how uint64) {
 	c.agents = c.agents&^(3<<(2*role)) | how<<(2*role)
 }
 
-// born is the moment at which every task of the exploration stands.
+// born is the time in every configuration.
 func born() time.Time { return time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC) }
 
 // taskOf is a task in the configuration.
@@ -53,7 +53,7 @@ func (w *walk) taskOf(c config) task.Task {
 	return t
 }
 
-// configOf is the configuration of a task for which nobody lives and nothing is owed.
+// configOf is the configuration of a task without living agents and owed hooks.
 func (w *walk) configOf(t task.Task) config {
 	c := config{status: w.place(t.Status), previous: -1, workspace: t.Workspace != ""}
 	if slices.Contains(w.cameFrom[c.status], t.Previous) {

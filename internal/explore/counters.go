@@ -6,13 +6,13 @@ import (
 	"orange/internal/workflow"
 )
 
-// counting says how far each counter has to be followed, and in which states it still matters.
-// A counter only ever grows by one or is set, so above the largest number that a guard compares it with all
-// values are alike.
+// counting is how far the exploration follows each counter, and in which states the counter still matters.
+// A counter only ever grows by one or is set, so all values above the largest number that a guard compares it with
+// are alike.
 type counting struct {
-	// the value above which nothing tells values apart; a counter that is not here is never asked for
+	// the value above which no guard distinguishes values; no guard asks for a counter that is missing here
 	most map[string]int
-	live map[string]map[int]bool // the states in which somebody may still ask for the counter before it is set
+	live map[string]map[int]bool // the states in which a guard may still ask for the counter before it is set
 }
 
 func newCounting(def *workflow.Definition) *counting {
@@ -42,14 +42,14 @@ func newCounting(def *workflow.Definition) *counting {
 	}
 	for changed := true; changed; {
 		changed = false
-		for name := range c.most { // to the end, whatever the order
+		for name := range c.most { // all of them, in any order
 			changed = c.carry(def, name) || changed
 		}
 	}
 	return c
 }
 
-// counterOf is the counter that a guard or hook means by a field.
+// counterOf is the counter that a field of a guard or hook means.
 func counterOf(field string, at task.Status) string {
 	if field == workflow.CountFailures {
 		return task.Failures(at)
@@ -76,8 +76,8 @@ func placeOf(def *workflow.Definition, s task.Status) int {
 	return -1
 }
 
-// carry makes a counter matter in every state from which a task can come to where it matters with the value that
-// it has.
+// carry makes a counter matter in every state from which a task can come, with the counter's value unchanged, to a
+// state where it matters.
 func (c *counting) carry(def *workflow.Definition, name string) bool {
 	live, changed := c.live[name], false
 	mark := func(from, to task.Status) {
@@ -108,7 +108,7 @@ func (c *counting) carry(def *workflow.Definition, name string) bool {
 	return changed
 }
 
-// sets says whether a move gives the counter a value of its own, whatever it was before.
+// sets reports whether a move gives the counter a value that does not depend on the one before.
 func sets(edge *workflow.Transition, name string) bool {
 	if !edge.Failure && edge.From != edge.To && name == task.Failures(edge.From) {
 		return true
@@ -121,7 +121,7 @@ func sets(edge *workflow.Transition, name string) bool {
 	return false
 }
 
-// cut leaves of counters what can make a difference in a state.
+// cut keeps the counters that can make a difference in a state.
 func (c *counting) cut(all task.Counters, state int) task.Counters {
 	var out task.Counters
 	for _, one := range all {
@@ -136,8 +136,8 @@ func (c *counting) cut(all task.Counters, state int) task.Counters {
 	return out
 }
 
-// deathMattersIn says in which states it can make a difference that the agent of a role has died by itself: where the
-// workflow starts it again, and wherever a task can come there from without another one being started.
+// deathMattersIn reports in which states it can make a difference that the agent of a role has died by itself: where
+// the workflow starts it again, and where a task can come there from without the start of another one.
 func deathMattersIn(def *workflow.Definition, roles []string) [][]bool {
 	out := make([][]bool, len(def.States))
 	for i, s := range def.States {

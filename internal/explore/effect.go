@@ -15,7 +15,7 @@ func meaningOf(h task.Hook) action.Meaning {
 	return spec.Means
 }
 
-// performed is what became of a list of hooks.
+// performed is the result of performing a list of hooks.
 type performed struct {
 	config  config
 	agents  int // started
@@ -24,14 +24,14 @@ type performed struct {
 	stopped bool // at the hook that failed
 }
 
-// impossibleHook is a hook that could not do what it says, or did it to somebody at work.
+// impossibleHook is a hook that could not do its work, or took the workspace of a living agent.
 type impossibleHook struct {
 	hook task.Hook
 	role string // who could not be started, or who lives in the workspace that was given back
 }
 
-// holdsUp says whether the failure of a hook makes a difference: what ends an agent is tried until it is done,
-// and a workspace that cannot be made ready holds up the start of an agent as the failure of that start does.
+// holdsUp reports whether the failure of a hook makes a difference. A hook that ends an agent is retried until it
+// succeeds. The failure to prepare a workspace has the same effect as the failure to start the agent that needs it.
 func (w *walk) holdsUp(hooks []task.Hook, i int) bool {
 	if class, _ := action.ClassOf(hooks[i].Action); class != action.ClassStart {
 		return false
@@ -51,7 +51,7 @@ func (w *walk) holdsUp(hooks []task.Hook, i int) bool {
 	return false
 }
 
-// settles are the hooks that are owed after a decision: those that the decision itself has not done.
+// settles returns the hooks that are owed after a decision: those that the decision itself has not done.
 func settles(hooks []task.Hook) []task.Hook {
 	var out []task.Hook
 	for _, h := range hooks {
@@ -62,7 +62,7 @@ func settles(hooks []task.Hook) []task.Hook {
 	return out
 }
 
-// perform performs hooks in their order up to the one that fails; failing is the number of hooks where none does.
+// perform performs hooks in order up to the one that fails; failing is the number of hooks if none does.
 func (w *walk) perform(c config, hooks []task.Hook, failing int) performed {
 	p := performed{config: c}
 	state := w.def.States[c.status]
@@ -70,7 +70,7 @@ func (w *walk) perform(c config, hooks []task.Hook, failing int) performed {
 		if i == failing {
 			rest := slices.DeleteFunc(slices.Clone(hooks[i:]), func(h task.Hook) bool {
 				class, _ := action.ClassOf(h.Action)
-				return class == action.ClassApart // it waits for nobody
+				return class == action.ClassApart // no other hook waits for it
 			})
 			p.config.owed, p.stopped = w.list(rest), true
 			return p
@@ -111,7 +111,7 @@ func (w *walk) perform(c config, hooks []task.Hook, failing int) performed {
 	return p
 }
 
-// worksOn says whether somebody lives who has the worker's part.
+// worksOn reports whether an agent lives that changes the work.
 func (w *walk) worksOn(c config) bool {
 	for r, name := range w.roles {
 		if c.agent(r) == alive && name != task.RoleReviewer {
@@ -134,7 +134,7 @@ func (w *walk) start(p *performed, h task.Hook, role string) {
 	}
 }
 
-// readers are the roles whose agents only read: reviewers, and those that are only ever started with reduced
+// readersOf reports which roles have agents that only read: reviewers, and roles that only ever start with reduced
 // permissions.
 func readersOf(def *workflow.Definition, roles []string) []bool {
 	out := make([]bool, len(roles))
@@ -156,7 +156,7 @@ func readersOf(def *workflow.Definition, roles []string) []bool {
 	return out
 }
 
-// eachStart visits every hook of the file that starts an agent or tells one, with the state that it happens in.
+// eachStart visits every hook of the file that starts or notifies an agent, with the state where it happens.
 func eachStart(def *workflow.Definition, visit func(state workflow.State, h task.Hook, at yaml.Pos)) {
 	list := func(to task.Status, hooks []workflow.Hook) {
 		state, _ := def.State(to)

@@ -16,22 +16,22 @@ type kind uint8
 
 const (
 	isBorn    kind = iota
-	isRequest      // somebody asks for a status
+	isRequest      // an actor asks for a status
 	isDeath        // an agent's
 	isRespawn      // a person starts the state's agent again
-	isRevival      // it is started again by itself
+	isRevival      // the workflow starts it again
 	isTimer        // the time of the status is long over
-	isSettle       // what was owed is performed at last
+	isSettle       // the owed hooks are performed at last
 	isRedo         // a person takes the task back
-	isTouch        // a person does something to the task that moves nothing
+	isTouch        // a person changes the task without moving it
 )
 
-// event is one event, kept small: it is noted for every way.
+// event is one event, kept small: every way has one.
 type event struct {
 	kind      kind
 	role      int8  // who asks or dies; -1 is a person
-	as        int8  // in whose name a person asks; -1 for their own
-	to        int16 // the state that is asked for; of a birth, which
+	as        int8  // the role for which a person asks; -1 for a person's own
+	to        int16 // the state of the request; of a birth, which one
 	look      int16 // the evidence, among those of the state; -1 for none
 	failing   int8  // the hook that fails, among those that are owed after the decision; -1 for none
 	override  bool
@@ -40,7 +40,7 @@ type event struct {
 	unstarted bool // the agent could not even be started
 }
 
-// byPerson says whether the event needs a person.
+// byPerson reports whether the event needs a person.
 func (e event) byPerson() bool {
 	return e.kind == isBorn || e.kind == isRespawn || e.kind == isRedo || e.kind == isTouch ||
 		e.kind == isRequest && e.role < 0
@@ -65,7 +65,7 @@ func (w *walk) visit(at int32) {
 		as := int8(slices.Index(w.roles, name))
 		w.requests(at, c, t, task.Actor{Role: task.RoleHuman, As: name}, -1, as)
 	}
-	if c.owed == 0 { // else it is met again when nothing is owed: a hook may be the cause of it
+	if c.owed == 0 { // else it comes again when nothing is owed: a hook may be the cause of it
 		for r := range w.roles {
 			if c.agent(r) == alive {
 				w.deaths(at, c, t, r)
@@ -79,7 +79,7 @@ func (w *walk) visit(at int32) {
 	w.touch(at, c, t)
 }
 
-// held numbers the two kinds of evidence: that without a worktree and that with one.
+// held numbers the two kinds of evidence: without a worktree and with one.
 func held(c config) int {
 	if c.workspace {
 		return 1
@@ -87,7 +87,7 @@ func held(c config) int {
 	return 0
 }
 
-// view is what decide sees of a configuration: who lives and what is owed is none of it.
+// view is what decide sees of a configuration: living agents and owed hooks are not part of it.
 type view struct {
 	status, previous int16
 	workspace        bool
@@ -96,7 +96,7 @@ type view struct {
 
 func (c config) view() view { return view{c.status, c.previous, c.workspace, c.counters} }
 
-// requests has one actor ask for every move that may be asked for in its name.
+// requests makes one actor ask for every move for which it may ask.
 func (w *walk) requests(at int32, c config, t task.Task, actor task.Actor, role, as int8) {
 	for _, o := range w.moves(c, t, role < 0) {
 		if !decide.Allows(&w.def.Transitions[o.edge], actor) || o.event.override && (role >= 0 || as >= 0) {
@@ -108,8 +108,8 @@ func (w *walk) requests(at int32, c config, t task.Task, actor task.Actor, role,
 	}
 }
 
-// moves are the moves out of a status that are made when somebody asks for them who may, once for each gate on
-// the way that evidence can meet. A person's are apart: some counters do not outlive them.
+// moves returns the moves out of a status that an actor may ask for, once for each gate on the way that evidence can
+// meet. A person's moves are apart: they reset some counters.
 func (w *walk) moves(c config, t task.Task, person bool) []outcome {
 	key := asked{c.view(), person && w.resets}
 	if known, found := w.movesOf[key]; found {
@@ -141,13 +141,13 @@ func (w *walk) moves(c config, t task.Task, person bool) []outcome {
 	return out
 }
 
-// asked names the requests that have the same consequences, whoever of those that may ask does.
+// asked names the requests that have the same consequences, no matter which permitted actor makes them.
 type asked struct {
 	view   view
 	person bool
 }
 
-// ask adds what follows from a request over an edge; what was taken instead of the edge is met on its own.
+// ask adds what follows from a request over an edge; a move that was made instead of the edge has a request of its own.
 func (w *walk) ask(out []outcome, t task.Task, evidence decide.Evidence, request task.Request, e event,
 	edge int) []outcome {
 	decision, err := decide.Transition(w.def, t, evidence, request, born())
@@ -157,8 +157,8 @@ func (w *walk) ask(out []outcome, t task.Task, evidence decide.Evidence, request
 	return append(out, w.outcomeOf(e, edge, decision.Change))
 }
 
-// edgeOf finds the transition that an event takes a task over: of those whose guards and gate let it pass the
-// first. Where none does it is the first whose gate does.
+// edgeOf finds the transition over which an event takes a task: the first one that its guards and gate let pass.
+// If none passes, it is the first one whose gate does.
 func (w *walk) edgeOf(t task.Task, to task.Status, e event) int {
 	status, found := w.place(t.Status), -1
 	for i, n := range w.leaving[status] {
@@ -179,7 +179,7 @@ func (w *walk) edgeOf(t task.Task, to task.Status, e event) int {
 	return found
 }
 
-// forced is an event as edgeOf asks for it: no gate is asked where crashes lead.
+// forced is an event in the form that edgeOf needs: a move after too many crashes asks no gate.
 func forced(e event, move history.Event) event {
 	if move.Data[history.DataCrash] != "" {
 		e.look = -1
@@ -212,7 +212,7 @@ type ending struct {
 	role int
 }
 
-// endings are what follows from the death of an agent.
+// endings returns what follows from the death of an agent.
 func (w *walk) endings(at int32, c config, t task.Task, role int) []outcome {
 	key := ending{c.view(), role}
 	if known, found := w.endingsOf[key]; found {
@@ -221,7 +221,7 @@ func (w *walk) endings(at int32, c config, t task.Task, role int) []outcome {
 	e := event{kind: isDeath, role: int8(role), as: -1, to: -1, look: -1, dies: true}
 	death := task.Death{Task: t.ID, Role: w.roles[role], Hook: 1, Ending: task.Ending{Known: true}}
 	var out []outcome
-	if w.def.States[c.status].Role != w.roles[role] { // its rules are not asked, whatever it leaves
+	if w.def.States[c.status].Role != w.roles[role] { // its rules do not apply to this role
 		out = append(out, w.outcomeOf(e, -1, decide.Exit(w.def, t, decide.Evidence{}, death, born())))
 		w.endingsOf[key] = out
 		return out
@@ -246,7 +246,7 @@ func (w *walk) endings(at int32, c config, t task.Task, role int) []outcome {
 	return out
 }
 
-// killings are what follows when the agent is ended instead, after it, or somebody else, has written a verdict.
+// killings returns what follows if the agent is killed after some agent has written a verdict.
 func (w *walk) killings(c config, t task.Task, e event, death task.Death) []outcome {
 	var out []outcome
 	e.killed, death.Ending.Signal = true, 9
@@ -254,7 +254,7 @@ func (w *walk) killings(c config, t task.Task, e event, death task.Death) []outc
 		l := w.forge.looks[c.status][held(c)][i]
 		at := slices.Index(l.rules, true)
 		if at < 0 || !decide.TakesVerdict(w.def, t, &w.def.Exit.Rules[w.rules[c.status][at]]) {
-			continue // it is as if it had ended by itself
+			continue // the same as if the agent had ended by itself
 		}
 		e.look = int16(i)
 		change, edge := decide.Exit(w.def, t, l.evidence, death, born()), -1
@@ -266,10 +266,10 @@ func (w *walk) killings(c config, t task.Task, e event, death task.Death) []outc
 	return out
 }
 
-// noRole stands for a role that nobody has.
+// noRole means a role that no agent has.
 const noRole = -1
 
-// respawn has a person start the state's agent again.
+// respawn makes a person start the state's agent again.
 func (w *walk) respawn(at int32, c config, t task.Task) {
 	r := slices.Index(w.roles, w.def.States[c.status].Role)
 	key := ending{c.view(), noRole}
@@ -289,7 +289,7 @@ func (w *walk) respawn(at int32, c config, t task.Task) {
 	}
 }
 
-// revival starts the state's dead agent again where the workflow wants that.
+// revival starts the state's dead agent again if the workflow wants that.
 func (w *walk) revival(at int32, c config, t task.Task) {
 	role := w.def.States[c.status].Role
 	r := slices.Index(w.roles, role)
@@ -319,8 +319,8 @@ func (w *walk) timer(at int32, c config, t task.Task) {
 	}
 }
 
-// lateness is what follows when the time of the status is long over: the move that the workflow wants then, if it
-// wants one.
+// lateness returns what follows when the time of the status is long over: the move that the workflow wants then, if
+// it wants one.
 func (w *walk) lateness(at int32, c config, t task.Task) []outcome {
 	late := born().Add(2 * time.Duration(w.def.States[c.status].Timeout.After) * time.Second)
 	level, due := decide.Timer(w.def, nil, t, late)
@@ -339,7 +339,7 @@ func (w *walk) lateness(at int32, c config, t task.Task) []outcome {
 			w.standing(c)),
 	}
 	var out []outcome
-	for i, l := range w.forge.looks[c.status][held(c)] { // the first is that nobody wrote anything
+	for i, l := range w.forge.looks[c.status][held(c)] { // the first is without any text
 		change := decide.Escalate(w.def, level, t, l.evidence, late)
 		if !change.Entered {
 			continue
@@ -351,7 +351,7 @@ func (w *walk) lateness(at int32, c config, t task.Task) []outcome {
 			return out
 		}
 		f.suggestion = "let the timeout lead where a transition asks for no evidence"
-		f.message = fmt.Sprintf("the timeout of %q leads to %q, and that move is refused where nobody has left %s%s",
+		f.message = fmt.Sprintf("the timeout of %q leads to %q, and that move is refused where no one has left %s%s",
 			state.Name, to, asks(w.def.Transitions[n].Gate), w.standing(c))
 		break
 	}
@@ -359,7 +359,7 @@ func (w *walk) lateness(at int32, c config, t task.Task) []outcome {
 	return out
 }
 
-// settled has what is owed performed at last.
+// settled performs the owed hooks at last.
 func (w *walk) settled(at int32, c config) {
 	if c.owed == 0 {
 		return
@@ -370,8 +370,8 @@ func (w *walk) settled(at int32, c config) {
 	w.enter(at, event{kind: isSettle, role: -1, as: -1, to: -1, look: -1, failing: -1}, p, false, nil)
 }
 
-// touch has a person change a field of the task, try a hook again, or whatever else moves nothing: some counters
-// do not outlive that.
+// touch makes a person change the task without moving it, such as a field, or the retry of a hook: that resets some
+// counters.
 func (w *walk) touch(at int32, c config, t task.Task) {
 	if !w.resets {
 		return
@@ -386,7 +386,7 @@ func (w *walk) touch(at int32, c config, t task.Task) {
 	}
 }
 
-// redo has a person take the task back.
+// redo makes a person take the task back.
 func (w *walk) redo(at int32, c config, t task.Task) {
 	for i, again := range w.def.Redo {
 		if c.visited&(1<<i) == 0 {

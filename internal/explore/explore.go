@@ -1,8 +1,8 @@
 // Package explore is the prover: it follows a task into every configuration that a workflow lets it come to, and
-// says which promises hold there.
+// reports which properties hold there.
 //
-// It owns what a configuration is, which events there are, and the properties that are asked of all of them.
-// It owns no rule: what follows from an event, decide says, as it says it to the engine.
+// It owns what a configuration is, which events there are, and the properties that it checks in all of them.
+// It owns no rule: decide determines what follows from an event, as it does for the engine.
 package explore
 
 import (
@@ -16,24 +16,24 @@ import (
 	"orange/internal/yaml"
 )
 
-// Most is the number of configurations after which the search gives up, where nobody says another one. It gives
-// up earlier where these are large, or have many ways out: with Most a process takes 500 MB at most.
+// Most is the number of configurations after which the search gives up, unless the caller sets another one. It gives
+// up earlier if these are large, or have many ways out: with Most a process takes at most 500 MB.
 const Most = 500_000
 
-// MostAtCreation is the same where a person waits for their task: about 2 seconds, and 200 MB at most.
+// MostAtCreation is the limit while a person waits for their task: at most about 2 seconds and 200 MB.
 const MostAtCreation = 100_000
 
-// Edition is the number of what is proved, and how. It grows with every property that is added or comes to ask
-// for more: what was proved before is to be proved again then.
+// Edition is the number of what is proved, and how. It grows with every property that is added or strengthened:
+// what was proved before has to be proved again then.
 const Edition = 2
 
-// Report is what was found out about a workflow.
+// Report is the result of the check of a workflow.
 type Report struct {
 	Configurations int
-	// TooMany says that the search gave up: nothing is proved then. The verdicts are what was found broken until there.
+	// TooMany reports that the search gave up: nothing is proved then. The verdicts are what it found broken so far.
 	TooMany bool
-	// Vast are the states with more combinations of evidence than were tried: there each gate was met on its own,
-	// and nothing is proved.
+	// Vast are the states with more combinations of evidence than Orange tried: there it met each gate on its own,
+	// and proved nothing.
 	Vast     []TooMany
 	Bound    Bound
 	Verdicts []Verdict
@@ -46,7 +46,7 @@ type Bound struct {
 	Rounds int // reviewers among those
 }
 
-// Verdict is what was found out about one property.
+// Verdict is the result for one property.
 type Verdict struct {
 	Name       string
 	OK         bool
@@ -59,7 +59,7 @@ type Verdict struct {
 	Mild       bool       // all of it leaves the task where a person finds it, with a mark
 }
 
-// Tell says in lines what is wrong, where in the file, how a task comes there, and what is to be done.
+// Tell describes in lines what is wrong, where in the file, how a task comes there, and what to do.
 func (v Verdict) Tell(file string) string {
 	var b strings.Builder
 	word := "broken"
@@ -93,7 +93,7 @@ func linesOf(places []yaml.Pos) string {
 	return "the lines " + strings.Join(out[:last], ", ") + " and " + out[last]
 }
 
-// Failed says whether the property is broken and the file does not say why that is as it should be.
+// Failed reports whether the property is broken and the file gives no reason for that.
 func (v Verdict) Failed() bool { return !v.OK && v.Allowed == "" }
 
 // Failed are the verdicts of the properties that are broken without a reason.
@@ -101,12 +101,12 @@ func (r Report) Failed() []Verdict {
 	return slices.DeleteFunc(slices.Clone(r.Verdicts), func(v Verdict) bool { return !v.Failed() })
 }
 
-// Refused are those of them for which no task is created.
+// Refused are those of them for which Orange creates no task.
 func (r Report) Refused() []Verdict {
 	return slices.DeleteFunc(r.Failed(), func(v Verdict) bool { return v.Mild })
 }
 
-// Excuse is what a file says that shall do without the properties for which it is refused.
+// Excuse is the text for a file that has to allow the properties for which it is refused.
 func (r Report) Excuse() string {
 	var names []string
 	for _, v := range r.Refused() {
@@ -115,8 +115,8 @@ func (r Report) Excuse() string {
 	return "allow: {" + strings.Join(names, ", ") + "}"
 }
 
-// NotProved says, in a sentence for each reason, why the whole of the workflow was not looked at. It is empty
-// where it was.
+// NotProved returns, in a sentence for each reason, why Orange did not look at the whole of the workflow. It is empty
+// if Orange did.
 func (r Report) NotProved() []string {
 	var out []string
 	if r.TooMany {
@@ -131,7 +131,7 @@ func (r Report) NotProved() []string {
 	return out
 }
 
-// Proved says whether the whole of the workflow was looked at and every property holds, or has a reason not to.
+// Proved reports whether Orange looked at the whole of the workflow and every property holds, or has a reason not to.
 func (r Report) Proved() bool { return len(r.NotProved()) == 0 && len(r.Failed()) == 0 }
 
 // Check explores a workflow. It gives up after so many configurations.
@@ -139,7 +139,7 @@ func Check(def *workflow.Definition, most int) Report {
 	return CheckWithProgress(def, most, nil)
 }
 
-// CheckWithProgress is Check, and tells again and again how many configurations it has explored.
+// CheckWithProgress is Check, and reports again and again how many configurations it has explored.
 func CheckWithProgress(def *workflow.Definition, most int, progress func(configurations int)) Report {
 	w := newWalk(def, most)
 	w.progress = progress
@@ -149,21 +149,21 @@ func CheckWithProgress(def *workflow.Definition, most int, progress func(configu
 		r.Bound = w.judge()
 	}
 	if len(r.Vast) > 0 {
-		r.Bound = Bound{} // there may be ways that nobody has gone
+		r.Bound = Bound{} // there may be unexplored ways
 	}
 	w.dropWarned()
 	for _, p := range Properties() {
 		v := w.verdict(p.Name)
 		if v.OK && len(r.NotProved()) > 0 {
-			continue // nobody knows
+			continue // unknown
 		}
 		r.Verdicts = append(r.Verdicts, v)
 	}
 	return r
 }
 
-// dropWarned takes back what is only warned of where the same line, or the same property, is broken: it is told
-// once, by the graver name.
+// dropWarned removes warnings where the same line, or the same property, is broken: the report has such a fault once,
+// by the graver name.
 func (w *walk) dropWarned() {
 	broken := map[int]bool{}
 	for _, flaws := range w.flaws {
@@ -179,7 +179,7 @@ func (w *walk) dropWarned() {
 	}
 }
 
-// verdict is what the flaws that were found say about a property.
+// verdict is the result for a property, by the flaws that were found.
 func (w *walk) verdict(property string) Verdict {
 	v := Verdict{Name: property, OK: true, Allowed: allowed(w.def, property)}
 	flaws := w.flaws[property]

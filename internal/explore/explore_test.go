@@ -50,7 +50,7 @@ func TestTheShippedWorkflowsKeepEveryProperty(t *testing.T) {
 	for _, name := range shipped() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			// Within half of what a creation waits for: a copy of it with a little more is proved at once too.
+			// Within half of the limit of a creation: so a slightly larger copy is proved at once too.
 			r := explore.Check(load(t, "../../workflows/"+name+".yml"), explore.MostAtCreation/2)
 			for _, v := range r.Failed() {
 				t.Errorf("%v", v)
@@ -58,7 +58,7 @@ func TestTheShippedWorkflowsKeepEveryProperty(t *testing.T) {
 			if !r.Proved() || len(r.Vast) > 0 {
 				t.Errorf("it is not proved: %d configurations, %v", r.Configurations, r.Vast)
 			}
-			// The figures change with the workflow, and with every rule of decide that comes to mean something else.
+			// The figures change with the workflow, and with every changed rule of decide.
 			got := fmt.Sprintf("%d configurations; without a person at most: moves %d, agents %d, reviews %d\n",
 				r.Configurations, r.Bound.Moves, r.Bound.Agents, r.Bound.Rounds)
 			golden := "testdata/shipped/" + name + ".out"
@@ -131,8 +131,8 @@ func TestNotOnlyConfigurationsAreCountedButWhatIsFollowedFromThem(t *testing.T) 
 	}
 }
 
-// crowd is a workflow in which every state leads to every other one, and many may ask for each move: there are
-// many steps, and few ways.
+// crowd is a workflow in which every state leads to every other one, and many roles may ask for each move: there
+// are many steps, and few ways.
 func crowd(t *testing.T, states, roles int) *workflow.Definition {
 	t.Helper()
 	var names []string

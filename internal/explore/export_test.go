@@ -6,8 +6,8 @@ import (
 	"orange/internal/workflow"
 )
 
-// Seen are the configurations of a workflow as a twin can see them too: where the task is, whether it has a
-// workspace and owes hooks, who lives.
+// Seen are the configurations of a workflow as far as a twin sees them too: the task's status, whether it has a
+// workspace and owes hooks, and which agents live.
 func Seen(def *workflow.Definition, most int) map[string]bool {
 	w := newWalk(def, most)
 	w.explore()

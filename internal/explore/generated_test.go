@@ -12,8 +12,8 @@ import (
 	"orange/internal/workflow"
 )
 
-// sound draws a workflow that keeps every property by the way it is made: stages of work and review, every review
-// counted and bounded, every crash with a place, every agent ended and the workspace given back at the end.
+// sound draws a workflow that keeps every property by construction: stages of work and review, a count and a bound
+// for every review, a state for every crash, and at the end no agent and no workspace.
 func sound(t *rapid.T) string {
 	kinds := rapid.SliceOfN(rapid.SampledFrom([]string{"review", "work", "person"}), 0, 2).Draw(t, "stages")
 	kinds = append([]string{"work"}, kinds...)

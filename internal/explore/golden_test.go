@@ -15,7 +15,7 @@ import (
 
 var update = flag.Bool("update", false, "write what is found now into the golden files")
 
-// found is what a check finds wrong with a file, as text, and which properties that are.
+// found returns what a check finds wrong with a file, as text, and the broken properties.
 func found(t *testing.T, file string) (text string, broken []string) {
 	t.Helper()
 	source, err := os.ReadFile(file)
@@ -51,7 +51,7 @@ func TestEveryFaultIsFoundWithTheShortestWayToIt(t *testing.T) {
 			t.Parallel()
 			got, broken := found(t, file)
 			meant := name[:strings.LastIndex(name, "-")]
-			read := len(broken) > 0 // what does not even load is told by the rules of the file
+			read := len(broken) > 0 // the rules of the file report what does not even load
 			if read && slices.Contains(workflow.Properties(), meant) && !slices.Contains(broken, meant) {
 				t.Errorf("found broken: %v, want %s", broken, meant)
 			}
@@ -166,7 +166,7 @@ func TestSoundWorkflowsAreLeftInPeace(t *testing.T) {
 	}
 }
 
-// What is read from a file never has two transitions that are meant at once: reading refuses them.
+// A file never leads to two transitions that are open at once: Orange refuses them when it reads the file.
 func TestTwoTransitionsThatAreOpenAtOnceAreTold(t *testing.T) {
 	t.Parallel()
 	for verdicts, told := range map[[2]string]bool{{"PASS", "PASS"}: true, {"PASS", "FAIL"}: false} {

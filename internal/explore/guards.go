@@ -9,7 +9,7 @@ import (
 	"orange/internal/workflow"
 )
 
-// judgeGuards looks whether of each pair's transitions one at most is meant, and whether of those that share a
+// judgeGuards checks that of the transitions between two states at most one is open, and that of those that share a
 // gate one is.
 func (w *walk) judgeGuards() {
 	type view struct {
@@ -35,7 +35,7 @@ func (w *walk) judgeGuards() {
 	}
 }
 
-// overlaps tells of two transitions between the same states that are open at once.
+// overlaps reports two transitions between the same states that are open at once.
 func (w *walk) overlaps(at int32, t task.Task, there []int) {
 	first := map[task.Status]int{}
 	for _, n := range there {
@@ -54,7 +54,7 @@ func (w *walk) overlaps(at int32, t task.Task, there []int) {
 	}
 }
 
-// holes tells of evidence that leads to several states by a counter, and to none of them here.
+// holes reports evidence that leads to several states by a counter, and to none of them here.
 func (w *walk) holes(at int32, t task.Task, there []int) {
 	for _, n := range there {
 		edge := &w.def.Transitions[n]

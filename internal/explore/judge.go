@@ -12,7 +12,7 @@ import (
 	"orange/internal/yaml"
 )
 
-// report notes a flaw; of those at one line the first is kept, which was found by the shortest way.
+// report notes a flaw; of those at one line it keeps the first, which was found by the shortest way.
 func (w *walk) report(property string, f flaw) {
 	if w.reported(property, f.pos) {
 		return
@@ -24,7 +24,7 @@ func (w *walk) reported(property string, at yaml.Pos) bool {
 	return slices.ContainsFunc(w.flaws[property], func(have flaw) bool { return have.pos.Line == at.Line })
 }
 
-// checkEntry tells what is wrong with a configuration as it is entered, or with the way there.
+// checkEntry reports what is wrong with a configuration on entry, or with the way there.
 func (w *walk) checkEntry(at int32, one step, p performed, declared []workflow.Hook) {
 	c := p.config
 	for _, m := range p.unfit {
@@ -57,14 +57,14 @@ func (w *walk) checkEntry(at int32, one step, p performed, declared []workflow.H
 			w.report(Workspace, flaw{
 				at: at, last: &one, pos: w.placeOfWay(at, one),
 				suggestion: fmt.Sprintf("add the hook %q", action.ReleaseWorkspace),
-				message: fmt.Sprintf("the task has ended in %q with its workspace, which nobody else gets then",
+				message: fmt.Sprintf("the task has ended in %q with its workspace, which no other task can get then",
 					state.Name),
 			})
 		}
 	}
 }
 
-// checkLingering warns of an agent that lives on in a state that is another's, or nobody's. A worker may: it waits
+// checkLingering warns of an agent that lives on in a state that has another role, or none. A worker may: it waits
 // there for its turn.
 func (w *walk) checkLingering(at int32, one step, c config) {
 	if at < 0 || !one.moves || one.event.kind == isDeath {
@@ -86,8 +86,8 @@ func (w *walk) checkLingering(at int32, one step, c config) {
 	})
 }
 
-// judgeMixed warns of states to which a task comes with a workspace and without one. Out of one where a workspace
-// is made ready the workflow knows that, and what comes after such a state is told of there.
+// judgeMixed warns of states to which a task comes with a workspace and without one. It skips a state out of which a
+// move prepares a workspace: the workflow expects both there. Of several such states in a row it names the first.
 func (w *walk) judgeMixed() {
 	with, without := map[int16]bool{}, map[int16]bool{}
 	for _, c := range w.configs {
@@ -116,7 +116,7 @@ func (w *walk) judgeMixed() {
 	}
 }
 
-// checkTwoAgents tells of two agents where one has its place.
+// checkTwoAgents reports two agents where only one may be.
 func (w *walk) checkTwoAgents(at int32, one step, c config) {
 	var lives [2]int
 	for r := range w.roles {
@@ -147,7 +147,7 @@ func (w *walk) checkTwoAgents(at int32, one step, c config) {
 	}
 }
 
-// part numbers the two parts that agents have: to change the work and to review it.
+// part numbers the two tasks that agents have: to change the work and to review it.
 func part(reads bool) int {
 	if reads {
 		return 1
@@ -174,7 +174,7 @@ func hookPlace(declared []workflow.Hook, h task.Hook, instead yaml.Pos) yaml.Pos
 	return instead
 }
 
-// placeOfWay is where the file says what happens on a way.
+// placeOfWay is the place in the file that causes what happens on a way.
 func (w *walk) placeOfWay(at int32, one step) yaml.Pos {
 	e := one.event
 	if at < 0 {
@@ -252,7 +252,7 @@ func (w *walk) judgeReachable() {
 		t := &w.def.Transitions[n]
 		if from := w.place(t.From); from >= 0 && come[from] && !taken[origin{t.Pos, t.From}] {
 			w.report(Reachable, flaw{
-				at: -1, pos: t.Pos, message: fmt.Sprintf("nobody can ever take the transition from %q to %q: %s",
+				at: -1, pos: t.Pos, message: fmt.Sprintf("no one can ever take the transition from %q to %q: %s",
 					t.From, t.To, w.whyNeverTaken(n)),
 				suggestion: "change what it asks for, or take it out",
 			})
@@ -260,7 +260,7 @@ func (w *walk) judgeReachable() {
 	}
 }
 
-// whyNeverTaken says why a transition is never taken.
+// whyNeverTaken returns why a transition is never taken.
 func (w *walk) whyNeverTaken(n int) string {
 	edge := &w.def.Transitions[n]
 	from, i := w.place(edge.From), slices.Index(w.leaving[w.place(edge.From)], n)
@@ -285,7 +285,7 @@ func (w *walk) whyNeverTaken(n int) string {
 	case !answered:
 		return "no evidence meets all parts of its gate"
 	}
-	return "nobody who may ask for it is ever there together with what it asks for"
+	return "no one who may ask for it is ever there together with what it asks for"
 }
 
 // judgeEnds looks for where a task cannot go on, and for where it can go on and never comes to an end.
@@ -297,10 +297,10 @@ func (w *walk) judgeEnds() {
 		if s.Terminal || w.leadsOn(i) {
 			continue
 		}
-		good[i] = true // it is told here and nowhere else
+		good[i] = true // it is reported only here
 		w.report(NoDeadEnd, flaw{
 			at: int32(i), pos: s.Pos, message: fmt.Sprintf("nothing leads on from %q", s.Name) + w.standing(c),
-			suggestion: "give it a transition that somebody may ask for there, or make it terminal",
+			suggestion: "give it a transition that someone may ask for there, or make it terminal",
 		})
 	}
 	from := make([][]int32, len(w.configs))
@@ -330,13 +330,13 @@ func (w *walk) judgeEnds() {
 			w.report(Terminating, flaw{
 				at: int32(i), pos: s.Pos, message: fmt.Sprintf("from %q no way leads to an end any more",
 					s.Name) + w.standing(c),
-				suggestion: "let somebody lead it to a terminal state from there",
+				suggestion: "let someone lead it to a terminal state from there",
 			})
 		}
 	}
 }
 
-// leadsOn says whether the task can leave its status without being given up, if not at once then after something
+// leadsOn reports whether the task can leave its status without being given up, if not at once then after something
 // else has happened there.
 func (w *walk) leadsOn(at int) bool {
 	seen := map[int32]bool{int32(at): true}
@@ -357,7 +357,7 @@ func (w *walk) leadsOn(at int) bool {
 	return false
 }
 
-// standing says what there is to know of a configuration beside its status.
+// standing describes a configuration, except for its status.
 func (w *walk) standing(c config) string {
 	var known []string
 	for _, one := range w.tallies[c.counters] {

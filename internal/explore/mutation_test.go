@@ -9,7 +9,8 @@ import (
 func rulesBroken() mutation.Suite {
 	return mutation.Suite{
 		List: "testdata/mutations.txt", Least: 100, Skip: "TestEveryMutation",
-		Heavy: "TestAPlainTwin|TestGenerated|TestNotOnlyConfigurations|TestWhatIsLookedAt|TestEveryPropertyCanBe|TestTheShippedWorkflows|TestAPromptIsFollowed",
+		Heavy: "TestAPlainTwin|TestGenerated|TestNotOnlyConfigurations|TestWhatIsLookedAt|" +
+			"TestEveryPropertyCanBe|TestTheShippedWorkflows|TestAPromptIsFollowed",
 	}
 }
 

@@ -15,13 +15,13 @@ import (
 
 // ask is one command in a prompt that asks for a move.
 type ask struct {
-	words string // as they stand there
+	words string // as the prompt has them
 	to    task.Status
-	any   bool // whatever the evidence supports: task next
+	any   bool // what the evidence supports: task next
 	line  int  // within the text, from 0
 }
 
-// asking finds the commands that ask for a move. What stands in one line with "person" is for one.
+// asking finds the commands that ask for a move. A command in one line with "person" is for a person.
 var asking = regexp.MustCompile(`orange task (update[^\n` + "`" +
 	`]*?--status[ =]"?([A-Za-z0-9_-]+)"?|next|complete|stuck)\b`)
 
@@ -77,7 +77,7 @@ func (w *walk) readersOfPrompts() []reader {
 	eachStart(w.def, func(state workflow.State, h task.Hook, _ yaml.Pos) {
 		role := workflow.RoleIn(state, h)
 		if h.Action == action.NotifyWorker && state.Role != "" && state.Role != task.RoleReviewer {
-			role = state.Role // whoever has the worker's part
+			role = state.Role // the role that does the work
 		}
 		add(h.Prompt, role, state.Name, h.Action == action.NotifyWorker)
 	})
@@ -87,7 +87,7 @@ func (w *walk) readersOfPrompts() []reader {
 	return out
 }
 
-// judgePrompts tells of prompts that ask for what their agent may not do, or forget what it has to write for it.
+// judgePrompts reports prompts that ask for what their agent may not do, or do not name what it has to write for it.
 func (w *walk) judgePrompts() {
 	for _, p := range w.readersOfPrompts() {
 		at := slices.IndexFunc(w.def.Prompts, func(have workflow.Prompt) bool { return have.Name == p.prompt })
@@ -106,9 +106,9 @@ func (w *walk) judgePrompts() {
 	}
 }
 
-// placeOfLine is where a line of a prompt stands, which follows the line of its name in the usual form.
+// placeOfLine is the place of a prompt's line, which follows the line of its name in the usual form.
 func placeOfLine(p workflow.Prompt, line int) yaml.Pos {
-	if strings.Count(p.Text, "\n") < 2 { // it stands beside its name
+	if strings.Count(p.Text, "\n") < 2 { // it is next to its name
 		return p.Pos
 	}
 	return yaml.Pos{Line: p.Pos.Line + 1 + line, Col: p.Pos.Col}
@@ -144,7 +144,7 @@ func (w *walk) judgeAsk(p reader, prompt workflow.Prompt, a ask, reach []task.St
 	})
 }
 
-// judgeStart tells of a state in which the agent begins, and where none of what its prompt asks for can be done.
+// judgeStart reports a state in which the agent begins and can do none of what its prompt asks for.
 func (w *walk) judgeStart(p reader, prompt workflow.Prompt, asks []ask, from task.Status) {
 	if w.def.WaitsForPerson(from) {
 		return
@@ -182,7 +182,7 @@ func (w *walk) reach(role string, asks []ask, from []task.Status) []task.Status 
 			out = append(out, to)
 		}
 	}
-	for i := 0; i < len(out); i++ { // it grows meanwhile
+	for i := 0; i < len(out); i++ { // out grows meanwhile
 		state, _ := w.def.State(out[i])
 		add(state.Timeout.Then)
 		for n := range w.def.Transitions {
@@ -222,8 +222,8 @@ func (w *walk) firstOf(p reader, states []task.Status) int32 {
 	}))
 }
 
-// lacking says what of a gate a prompt does not name; empty where it names all. Whoever is only told something
-// knows the forms already.
+// lacking is what of a gate a prompt does not name; empty if it names all. An agent that already lives knows the
+// forms.
 func lacking(gate []workflow.Part, text string, told bool) string {
 	text = strings.ToLower(text)
 	for _, p := range gate {

@@ -1,6 +1,6 @@
 package explore
 
-// Names of the properties. They are part of the program's promise: workflow files name them under allow.
+// Names of the properties. They are a stable interface: workflow files name them under allow.
 const (
 	NoDeadEnd    = "no-dead-end"
 	Reachable    = "reachable"
@@ -17,19 +17,19 @@ const (
 	CrashForward = "crash-forward"
 )
 
-// Property is one promise that a workflow keeps wherever a task can come to.
+// Property is one promise that a workflow keeps everywhere that a task can come to.
 type Property struct {
 	Name  string
 	About string // in a sentence
 }
 
-// Properties are all of them, in the order in which they are told.
+// Properties are all of them, in the order of a report.
 func Properties() []Property {
 	return []Property{
-		{NoDeadEnd, "Out of every state but the last ones something leads on, beside giving the task up."},
-		{Reachable, "A task can come to every state, and somebody can take every transition."},
+		{NoDeadEnd, "Every state but the last ones has a way on, other than giving the task up."},
+		{Reachable, "A task can come to every state, and someone can take every transition."},
 		{Terminating, "From everywhere a task can come to its end, with the help of people."},
-		{Bounded, "Without people the agents come to rest: they cannot go round for ever."},
+		{Bounded, "Without people the agents come to rest: they cannot go round forever."},
 		{Disjoint, "Guards never leave it open which of two moves is meant, nor that none is."},
 		{RulesLegal, "What an exit rule or a timeout leads to is a move that can be made, and too many " +
 			"crashes lead somewhere."},

@@ -7,7 +7,7 @@ import (
 	"orange/internal/workflow"
 )
 
-// questions are all that is asked of the evidence in one state: the gates of its transitions, then what its exit
+// questions are all questions about the evidence in one state: the gates of its transitions, then what its exit
 // rules look for.
 type questions struct {
 	pieces []piece
@@ -54,7 +54,7 @@ func (f *evidenceMaker) questionsOf(state int, leaving, rules []int, held bool) 
 	return q
 }
 
-// needsWorktree says whether a worktree makes a difference to what can be found in a state.
+// needsWorktree reports whether a worktree makes a difference to what can be found in a state.
 func (f *evidenceMaker) needsWorktree(state int, leaving, rules []int) bool {
 	return slices.ContainsFunc(f.questionsOf(state, leaving, rules, false).pieces, func(p piece) bool {
 		return p.fixed
@@ -83,19 +83,19 @@ func (q *questions) answers(pick []int) []bool {
 	return out
 }
 
-// group is some pieces that questions look at together, and all that can be there of them, as far as the
-// questions tell it apart: what there is of one group makes no difference to the questions of another.
+// group is some pieces that questions look at together, and all their contents, as far as the questions distinguish
+// them: the content of one group makes no difference to the questions of another.
 type group struct {
 	pieces []int
 	asked  []int
-	picks  [][]int  // the poorest first; of the other pieces there is nothing
+	picks  [][]int  // the poorest first; all other pieces are empty
 	says   [][]bool // the answers, for each
-	vast   bool     // there are too many combinations: each question was met on its own
+	vast   bool     // there are too many combinations: each question was answered on its own
 }
 
-// combinationsOf makes the evidence of a state: every combination, where these are few. Where they are many, all that
-// requests and deaths can tell apart: a request asks one gate, and a death the first rule that is met and the
-// gates on the way that it leads. vast are the parts of which there are too many combinations all the same.
+// combinationsOf makes the evidence of a state: every combination, if these are few. If they are many, all that
+// requests and deaths can distinguish: a request asks one gate, and a death the first rule that is met and the
+// gates on the way that it leads. vast are the parts that still have too many combinations.
 func combinationsOf(q questions) (looks []combination, vast []string) {
 	groups := q.groups()
 	total := 1
@@ -112,7 +112,7 @@ func combinationsOf(q questions) (looks []combination, vast []string) {
 		}
 		return q.lookAt(groups, every, nil), vast
 	}
-	for i := range groups { // each of them alone, beside nothing
+	for i := range groups { // each of them alone, all others empty
 		looks = q.lookAt(groups, only(groups, i), looks)
 	}
 	for rule := -1; rule < len(q.asked)-q.gates; rule++ { // -1: no rule is met
@@ -133,7 +133,7 @@ func combinationsOf(q questions) (looks []combination, vast []string) {
 	return looks, slices.Compact(vast)
 }
 
-// groups parts the pieces: two that one question looks at belong together, and so do the words of git that
+// groups divides the pieces: two that one question looks at belong together, and so do the words of git that
 // exclude each other.
 func (q *questions) groups() []group {
 	of := all(len(q.pieces)) // the group of each piece, named by its first
@@ -177,7 +177,7 @@ func (q *questions) groups() []group {
 	return out
 }
 
-// fill finds what can be there of a group.
+// fill finds the possible contents of a group.
 func (q *questions) fill(g *group) {
 	var gates [][]workflow.Part
 	for i, one := range q.asked {
@@ -193,7 +193,7 @@ func (q *questions) fill(g *group) {
 	if total <= maxLooks {
 		picks = product(q.pieces, g.pieces, total)
 	}
-	g.vast = total > maxLooks && len(g.asked) > 1 // one question has two answers, and each was met
+	g.vast = total > maxLooks && len(g.asked) > 1 // one question has two answers, and both were tried
 	for _, pick := range picks {
 		if !possible(q.pieces, pick) {
 			continue
@@ -208,8 +208,8 @@ func (q *questions) fill(g *group) {
 	}
 }
 
-// tellsApart are those of a group's picks with which an exit rule is the first that is met, as far as what
-// follows from it can depend on them. For no rule it is one at most.
+// tellsApart returns those of a group's picks with which an exit rule is the first that is met, as far as what
+// follows from it can depend on them. For no rule it is at most one.
 func (q *questions) tellsApart(g group, rule int) []int {
 	var out []int
 	var seen [][]bool
@@ -233,7 +233,7 @@ func (q *questions) tellsApart(g group, rule int) []int {
 	return out
 }
 
-// lookAt adds every way to take one of the named picks of each group, unless its answers are known already.
+// lookAt adds every combination of the named picks of each group, unless its answers are known already.
 func (q *questions) lookAt(groups []group, picks [][]int, looks []combination) []combination {
 	total := 1
 	for i := range groups {
@@ -282,7 +282,7 @@ func all(n int) []int {
 	return out
 }
 
-// only are all picks of one group, and of the others the poorest.
+// only returns all picks of one group, and of the others the poorest.
 func only(groups []group, at int) [][]int {
 	out := make([][]int, len(groups))
 	for i := range groups {

@@ -11,11 +11,11 @@ import (
 	"orange/internal/workflow"
 )
 
-// Observed is a task as somebody can see it who looks at it from outside.
+// Observed is a task as an observer outside the exploration sees it.
 type Observed struct {
 	Task      task.Task     // its status, the one before it, its counters and its workspace
 	Alive     []string      // the roles whose agent lives
-	Died      []string      // those whose agent has died by itself, and was not started since
+	Died      []string      // those whose agent has died by itself, and has not started since
 	Been      []task.Status // every status that it has had
 	Owed      []task.Hook
 	Unsettled bool // its crashes are forgotten once the owed hooks are performed
@@ -46,7 +46,7 @@ func Explore(def *workflow.Definition, most int) (r *Reach, whole bool) {
 // Len is the number of configurations.
 func (r *Reach) Len() int { return len(r.walk.configs) }
 
-// Find is the number of the configuration that a task is in, and how that reads; negative where it was never met.
+// Find returns the number of the configuration that a task is in, and its description; negative if it was never met.
 func (r *Reach) Find(o Observed) (number int, reads string) {
 	w := r.walk
 	c := config{status: w.place(o.Task.Status), previous: -1, workspace: o.Task.Workspace != ""}
@@ -84,16 +84,16 @@ func (r *Reach) Find(o Observed) (number int, reads string) {
 	return -1, reads
 }
 
-// Mourns says whether it can make a difference in a status, or later, that the agent of a role has died by itself
-// before. Where it cannot, that is forgotten.
+// Mourns reports whether it can make a difference in a status, or later, that the agent of a role has died by itself
+// before. If it cannot, the exploration forgets the death.
 func (r *Reach) Mourns(status task.Status, role string) bool {
 	at, i := r.walk.place(status), slices.Index(r.walk.roles, role)
 	return at >= 0 && i >= 0 && r.walk.mourned[at][i]
 }
 
-// owedAs are owed hooks as a configuration has them: what waits for nobody is no part of it, nor is the making of
-// a workspace where its failure holds up nothing but the start of an agent, which fails then. Where nobody lives,
-// there is nobody to end before that.
+// owedAs are owed hooks as a configuration has them. A hook for which nothing waits is not part of it. Nor is the
+// preparation of a workspace whose failure holds up only the start of an agent, which fails then. If no agent lives,
+// there is none to end before that.
 func owedAs(w *walk, hooks []task.Hook, nobody bool) []task.Hook {
 	var out []task.Hook
 	for _, h := range hooks {

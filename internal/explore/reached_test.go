@@ -8,8 +8,7 @@ import (
 	"orange/internal/task"
 )
 
-// A task is looked at from outside, and found as the configuration that it is in: whatever is different there
-// leads to another number.
+// Find returns the configuration of an observed task: every difference of the task leads to another number.
 func TestATaskIsFoundAsTheConfigurationThatItIsIn(t *testing.T) {
 	t.Parallel()
 	def := load(t, "testdata/good/files-and-overrides.yml")

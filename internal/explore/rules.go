@@ -13,14 +13,14 @@ import (
 	"orange/internal/yaml"
 )
 
-// refusal is what became of an exit rule's move in one configuration.
+// refusal is the result of an exit rule's move in one configuration.
 type refusal struct {
 	moved  bool
-	event  event  // of a death after which it was not made
+	event  event  // a death after which the move was not made
 	reason string // why not
 }
 
-// note keeps what became of the exit rule that a death's evidence speaks for.
+// note keeps the result of the exit rule that a death's evidence meets.
 func note(refused map[int]refusal, rule int, c record.Change, e event) {
 	if rule < 0 {
 		return
@@ -35,8 +35,8 @@ func note(refused map[int]refusal, rule int, c record.Change, e event) {
 	refused[rule] = known
 }
 
-// tellRefused tells of exit rules whose move the map does not have here, or whose evidence leads elsewhere here.
-// A move that is only refused here, because a counter says so, is a crash as the author may have meant it, if it
+// tellRefused reports exit rules whose move the workflow lacks here, or whose evidence leads elsewhere here.
+// A move that is only refused here, because of a counter, is a crash as the author may have meant it, if it
 // is made elsewhere.
 func (w *walk) tellRefused(at int32, t task.Task, refused map[int]refusal) {
 	status := w.configs[at].status
@@ -67,7 +67,7 @@ func (w *walk) tellRefused(at int32, t task.Task, refused map[int]refusal) {
 	}
 }
 
-// elsewhere says whether the evidence for a transition, which is closed by its guards, opens another one.
+// elsewhere reports whether the evidence for a transition that its guards close opens another one.
 func (w *walk) elsewhere(t task.Task, edge int) bool {
 	return slices.ContainsFunc(w.alike[edge], func(m int) bool {
 		other := &w.def.Transitions[m]
@@ -75,7 +75,7 @@ func (w *walk) elsewhere(t task.Task, edge int) bool {
 	})
 }
 
-// judgeRules tells of crashes that lead nowhere however many there are.
+// judgeRules reports crashes that lead nowhere however many there are.
 func (w *walk) judgeRules() {
 	for n := range w.def.Exit.Rules { // in the order of the file
 		if f, refused := w.pending[n]; refused && !w.made[n] {
@@ -93,7 +93,7 @@ func (w *walk) judgeRules() {
 			return c.status == status && r >= 0 && c.agent(r) == alive
 		})
 		if at < 0 {
-			continue // nobody is there to crash
+			continue // no agent is there to crash
 		}
 		w.report(RulesLegal, flaw{
 			at: int32(at), pos: rule.Pos, mild: true, suggestion: "say where a person finds the task: then: STATE",
@@ -104,7 +104,7 @@ func (w *walk) judgeRules() {
 	}
 }
 
-// judgeRoles tells of roles that are named and that nobody can ever have.
+// judgeRoles reports roles that the file names and that no actor can ever have.
 func (w *walk) judgeRoles() {
 	act := map[string]bool{task.RoleHuman: true}
 	eachStart(w.def, func(state workflow.State, h task.Hook, _ yaml.Pos) {

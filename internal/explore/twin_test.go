@@ -19,13 +19,13 @@ import (
 	"orange/internal/workflow"
 )
 
-// twin explores a workflow in the plainest way there is: whole tasks, whole counters, every text of every
-// section, nothing remembered and nothing left out. It knows small workflows only.
+// twin explores a workflow in the simplest possible form: whole tasks, whole counters, every text of every section,
+// without a cache or a reduction. It handles small workflows only.
 type twin struct {
 	def   *workflow.Definition
 	seen  map[string]bool
 	open  []spot
-	ended bool // there was too much
+	ended bool // there were too many
 	asked int
 	made  map[bool][]decide.Evidence
 }
@@ -49,7 +49,7 @@ func (s spot) shown() string {
 	roles := slices.DeleteFunc([]string{task.RoleWorker, task.RoleReviewer}, func(r string) bool {
 		return !slices.Contains(s.alive, r)
 	})
-	for _, r := range s.alive { // the workflow's own come after those that every workflow has, in its order
+	for _, r := range s.alive { // the workflow's own roles come after those that every workflow has, in its order
 		if r != task.RoleWorker && r != task.RoleReviewer {
 			roles = append(roles, r)
 		}
@@ -113,7 +113,7 @@ func (w *twin) follow(s spot, c record.Change, moved, crashed bool) {
 	w.add(w.settle(w.perform(next, hooks, len(hooks))))
 }
 
-// fails says whether it matters that a hook fails. That a workspace is not ready matters where somebody is to be
+// fails reports whether it matters that a hook fails. A workspace that is not ready matters if an agent has to be
 // ended after it.
 func fails(h task.Hook, rest []task.Hook) bool {
 	class, _ := action.ClassOf(h.Action)
@@ -124,7 +124,8 @@ func fails(h task.Hook, rest []task.Hook) bool {
 		switch class, _ := action.ClassOf(next.Action); {
 		case class == action.ClassEnd:
 			return true
-		case next.Action == action.SpawnAgent || next.Action == action.SpawnReviewer || next.Action == action.NotifyWorker:
+		case next.Action == action.SpawnAgent, next.Action == action.SpawnReviewer,
+			next.Action == action.NotifyWorker:
 			return false
 		}
 	}
@@ -177,7 +178,7 @@ func (w *twin) perform(s spot, hooks []task.Hook, failing int) spot {
 	return s
 }
 
-// evidences are all that can stand in the document and beside it.
+// evidences are all contents of the document and its surroundings that can occur.
 func (w *twin) evidences(held bool) []decide.Evidence {
 	if known, found := w.made[held]; found {
 		return known
@@ -326,7 +327,7 @@ func names(def *workflow.Definition) []string {
 	return out
 }
 
-// twinOf is what the twin sees of a workflow; whole is false where that is too much for it.
+// twinOf is what the twin sees of a workflow; whole is false if the workflow is too large for it.
 func twinOf(def *workflow.Definition) (seen map[string]bool, whole bool) {
 	w := &twin{def: def, seen: map[string]bool{}, made: map[bool][]decide.Evidence{}}
 	now := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -346,7 +347,7 @@ func twinOf(def *workflow.Definition) (seen map[string]bool, whole bool) {
 	return seen, !w.ended
 }
 
-// normal has the living in the order of their names.
+// normal sorts the living agents by name.
 func normal(shown string) string {
 	words := strings.Fields(shown)
 	slices.Sort(words[3:])

@@ -18,7 +18,7 @@ type walk struct {
 	left    int // steps that may still be followed
 	room    int // bytes that may still be kept
 	tooMany bool
-	// progress hears how many configurations were explored; nil where nobody wants to know.
+	// progress gets the number of explored configurations; nil if the caller does not want it.
 	progress func(configurations int)
 
 	count    *counting
@@ -26,7 +26,7 @@ type walk struct {
 	roles    []string
 	readers  []bool
 	mourned  [][]bool // by state and role: whether it can matter later that the agent has died by itself
-	speakers []string // roles that a person can speak for to make a move that nobody asks for as a person
+	speakers []string // roles whose moves a person can make only in their name
 	leaving  [][]int  // transitions by the state that they leave
 	rules    [][]int  // exit rules by their state
 	cameFrom [][]task.Status
@@ -39,8 +39,8 @@ type walk struct {
 	listOf  map[string]int32
 	key     []byte
 
-	gives     []bool // states to come to which is to give the task up
-	resets    bool   // a person sets some counter back
+	gives     []bool // states in which the task is given up
+	resets    bool   // a person resets some counter
 	movesOf   map[asked][]outcome
 	endingsOf map[ending][]outcome
 	respawnOf map[ending][]outcome // by a person; the role is that of an agent that lives already, or noRole
@@ -53,16 +53,16 @@ type walk struct {
 	by      []event // and by which event
 	ways    [][]step
 	scratch []step // where those of one configuration are gathered
-	taken   []bool // transitions that somebody took
+	taken   []bool // transitions that were taken
 	flaws   map[string][]flaw
 	pending map[int]flaw // exit rules whose move was refused, which is a flaw only if it is never made
 }
 
-// stepsEach is how many steps there may be to follow for each configuration that may be entered, on an average.
+// stepsEach is how many steps there may be on average for each configuration that may be entered.
 const stepsEach = 32
 
-// bytesEach is how much may be kept for each of them, on an average. The collector of garbage lets a process grow
-// to about twice what is kept.
+// bytesEach is how much memory each of them may keep on average. The garbage collector lets a process grow to about
+// twice what is kept.
 const bytesEach = 440
 
 // What is kept of a configuration with its place in the map, of a way, and of an outcome, in bytes.
@@ -77,7 +77,7 @@ type step struct {
 	to     int32
 	person bool // only a person goes it
 	moves  bool // the status is left
-	again  bool // it begins anew
+	again  bool // the status begins again
 	gives  bool // it gives the task up
 	agents uint8
 	rounds uint8
@@ -92,7 +92,7 @@ type flaw struct {
 	round      []roundStep // what happens there again and again
 	pos        yaml.Pos
 	suggestion string
-	mild       bool // a person finds the task all the same
+	mild       bool // a person still finds the task
 }
 
 // roundStep is one way of a round, with where it begins.
@@ -157,7 +157,7 @@ func newWalk(def *workflow.Definition, most int) *walk {
 // maxRoles is the number of roles whose agents fit into a configuration.
 const maxRoles = 32
 
-// maxRedo is the number of states that can be done anew whose bits do.
+// maxRedo is the number of states with a redo whose bits fit.
 const maxRedo = 32
 
 func (w *walk) explore() {
@@ -196,13 +196,13 @@ func (w *walk) begin() {
 	}
 }
 
-// outcome is what follows from an event, whoever lives and whatever is owed.
+// outcome is what follows from an event, apart from living agents and owed hooks.
 type outcome struct {
 	event event
 	edge  int32  // the transition that was taken; -1 for none
 	wants int32  // which list of hooks it has
 	owes  int32  // and which of them are owed then
-	after config // where the task stands then; its agents are not known
+	after config // the task's configuration then; its agents are not known
 	moved bool
 	// whether crashes are forgotten once nothing is owed, where they were not to be before, and where they were
 	passes [2]bool
@@ -222,8 +222,8 @@ func (w *walk) outcomeOf(e event, edge int, c record.Change) outcome {
 	}
 }
 
-// follow enters the configurations that an event leads to: the one in which all its hooks are performed, and for
-// each hook that can fail the one in which it has. Declared are the hooks as the file has them, for their places.
+// follow enters the configurations that an event leads to: the one in which all its hooks are performed, and for each
+// hook that can fail the one in which it has. Declared are the hooks as the file has them, for their places.
 func (w *walk) follow(at int32, before config, o outcome, declared []workflow.Hook) {
 	after, e, hooks := o.after, o.event, w.lists[o.owes]
 	after.agents = before.agents
@@ -245,7 +245,7 @@ func (w *walk) follow(at int32, before config, o outcome, declared []workflow.Ho
 	e.failing = -1
 	p := w.perform(after, hooks, len(hooks))
 	w.settle(&p.config)
-	w.enter(at, e, p, o.moved, declared) // first, so that nothing fails on the way that is told where it need not
+	w.enter(at, e, p, o.moved, declared) // first, so that a reported way has no needless failure
 	for failing := range hooks {
 		if w.holdsUp(hooks, failing) && !w.tooMany {
 			e.failing = int8(min(failing, maxFailing))
@@ -259,7 +259,7 @@ func (w *walk) follow(at int32, before config, o outcome, declared []workflow.Ho
 	}
 }
 
-// bitOf is the bit of a state that can be done anew; 0 for all others.
+// bitOf is the bit of a state that a redo can lead to; 0 for all others.
 func (w *walk) bitOf(status int16) uint32 {
 	at := slices.IndexFunc(w.def.Redo, func(n workflow.Named) bool {
 		return n.Name == string(w.def.States[status].Name)
@@ -271,7 +271,7 @@ func (w *walk) bitOf(status int16) uint32 {
 }
 
 // replaced is a configuration in which a start has failed after it had ended the agent that it was to replace, or
-// after that one had died: as long as its successor is owed, nobody asks how it ended.
+// after that one had died: as long as its successor is owed, no rule asks how it ended.
 func (w *walk) replaced(c config, h task.Hook) (config, bool) {
 	r := slices.Index(w.roles, workflow.RoleIn(w.def.States[c.status], h))
 	if meaningOf(h) != action.StartsAgent || r < 0 || c.agent(r) != alive {
@@ -304,8 +304,8 @@ func (w *walk) settle(c *config) {
 	c.unsettled, c.owed = false, 0
 }
 
-// overtake is what stays owed of what was, once a new step is decided: each hook once, for what ends an agent
-// ends it once.
+// overtake returns the earlier hooks that stay owed after a new step is decided: each hook once, for ending an agent
+// once is enough.
 func (w *walk) overtake(before config, o outcome) []task.Hook {
 	next := record.Change{Task: task.Task{Live: !w.def.States[o.after.status].Terminal}, Hooks: w.lists[o.wants]}
 	var owed []task.OwedHook
@@ -369,7 +369,7 @@ func (w *walk) enter(at int32, e event, p performed, moved bool, declared []work
 	w.checkEntry(at, one, p, declared)
 }
 
-// givingUp says of each state whether to come there is to give the task up: in a workflow that has an end which is not.
+// givingUp reports for each state whether a task that comes there is given up: in a workflow that has some other end.
 func givingUp(def *workflow.Definition) []bool {
 	out := make([]bool, len(def.States))
 	some := false

@@ -9,7 +9,7 @@ import (
 	"orange/internal/workflow"
 )
 
-// steps tells the way to a configuration, from the birth of the task.
+// steps describes the way to a configuration, from the birth of the task.
 func (w *walk) steps(at int32) []string {
 	var out []string
 	for at >= 0 {
@@ -20,7 +20,7 @@ func (w *walk) steps(at int32) []string {
 	return out
 }
 
-// words tells one step in plain words: what happens, and what is different then.
+// words describes one step: what happens, and what is different then.
 func (w *walk) words(at int32, one step) string {
 	after := w.configs[one.to]
 	var before config
@@ -92,7 +92,7 @@ func (w *walk) eventText(at int32, before, after config, e event) string {
 	case isTouch:
 		return "A person does something to the task, and sets counters back by that."
 	case isRedo:
-		return fmt.Sprintf("A person has %q done anew.", status)
+		return fmt.Sprintf("A person has %q done again.", status)
 	}
 	return "Something happens."
 }
@@ -112,12 +112,12 @@ func (w *walk) asking(before config, who string, status task.Status, e event) st
 		wrote = " has " + wrote + " and"
 	}
 	if before.status == w.place(status) {
-		return fmt.Sprintf("%s%s asks for %q, in which the task is: it begins anew.", who, wrote, status)
+		return fmt.Sprintf("%s%s asks for %q, in which the task is: it begins again.", who, wrote, status)
 	}
 	return fmt.Sprintf("%s%s asks for %q: the task moves.", who, wrote, status)
 }
 
-// remains says which evidence a dying agent leaves, as far as the exit rules look at it.
+// remains describes which evidence a dying agent leaves, as far as the exit rules look at it.
 func (w *walk) remains(before config, e event) string {
 	if e.look < 0 {
 		return ""

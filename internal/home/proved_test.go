@@ -219,7 +219,7 @@ func TestAWorkflow_withTooMuchToFollowIsWarnedOfAndFollowedOnce(t *testing.T) {
 	write(t, h.Home, "workflows/default.yml", strings.ReplaceAll(shipped(t), "- action: release_workspace",
 		"- {action: notify, via: desktop, message: over}"))
 	_, err := h.Named(t.Context(), "default")
-	wantError(t, err, "with its workspace, which nobody else gets then [workspace]")
+	wantError(t, err, "with its workspace, which no other task can get then [workspace]")
 	if len(*h.warned) != 2 {
 		t.Errorf("warned of %q", *h.warned)
 	}
