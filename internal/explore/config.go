@@ -10,6 +10,17 @@ import (
 
 // config is one configuration: everything about a task that can make a difference to what may happen next.
 // Evidence is not part of it: an agent that asks can have written what the gate wants, and can write it again.
+//
+//	what the engine has                        what a configuration keeps of it
+//	---------------------------------------    -------------------------------------------------------------
+//	Status, Previous                           status, previous: the places of the states in the workflow
+//	Workspace "coffee--3"                      workspace: whether there is one
+//	Counters {review_round 2, crash_count 1}   counters: the number of this set among those that were met
+//	seats: worker lives, reviewer has died     agents: 01 for the worker, 10 for the reviewer, two bits each
+//	pending hooks [kill_session, spawn_agent]  owed: the number of this list among those that were met
+//	history: it was in plan and in build       visited: a bit for each state that can begin again
+//
+// Two tasks with the same configuration have the same futures, so that the walk meets each configuration once.
 type config struct {
 	status    int16
 	previous  int16 // -1 if no move out of the status asks for it
