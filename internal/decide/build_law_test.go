@@ -18,10 +18,10 @@ import (
 	"orange/internal/workflow"
 )
 
-// chain003 is the way of a task that never fails.
+// chain003 is the path of a task that never fails.
 var chain003 = strings.Fields("pending " + working003 + " completed")
 
-// build003 is a task of build on its way, with the record that a store would keep of it.
+// build003 is a task of build on its path, with the record that a store would keep of it.
 type build003 struct {
 	walker
 	number int // of the last text, so that each is new
@@ -47,7 +47,7 @@ func newBuild003(tb failer, def *workflow.Definition, fromPlan bool) *build003 {
 // says is an answer of git's.
 func (w *build003) says(what string, holds bool) { w.ev.Facts[gitKey(what)] = gitFact(what, holds) }
 
-// write lays new text of a paper into the document.
+// write puts new text of a section into the document.
 func (w *build003) write(name string) {
 	for _, p := range papers003 {
 		if p.name == name {
@@ -82,7 +82,7 @@ func (w *build003) ask(tb failer, role string, to task.Status) {
 	w.settle(d.Change)
 }
 
-// reach003 is what the walks came to: a walk that never gets anywhere proves nothing.
+// reach003 counts what the walks reached: a walk that never gets anywhere proves nothing.
 type reach003 struct {
 	sync.Mutex
 	seen map[string]bool
@@ -120,7 +120,7 @@ func TestLawsOfDocument003HoldOnEveryWalkThroughBuild(t *testing.T) {
 	}
 }
 
-// temper003 is what a whole walk is like: without one, walks that fail often enough in one place would be too rare.
+// temper003 is the tendency of a whole walk. Without it, walks that fail often enough in one place would be too rare.
 type temper003 struct {
 	fails  task.Status // the state that fails most
 	deaths int         // of ten steps
@@ -194,7 +194,7 @@ type way003 struct {
 	to  task.Status
 }
 
-// ways are the rows that counters leave open, those that suit the walk's temper more often than others.
+// ways are the rows that counters leave open; those that suit the walk's temper come more often than others.
 func (w *build003) ways(temper temper003) []way003 {
 	all := map[string]bool{}
 	for _, what := range git003 {
@@ -268,7 +268,7 @@ func (w *build003) keeps(rt *rapid.T, before task.Task, c record.Change, actor t
 	}
 }
 
-// noSkip003: a state is left out by the CTO alone, and only the one that failed; a person resolves what was escalated.
+// noSkip003: only the CTO may skip a state, and only the one that failed; a person resolves what was escalated.
 func noSkip003(rt *rapid.T, before task.Task, move history.Event, actor task.Actor, reached *reach003) {
 	place := func(s task.Status) int { return slices.Index(chain003, string(s)) }
 	if move.Data[history.DataCrash] != "" {

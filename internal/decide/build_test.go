@@ -12,7 +12,7 @@ import (
 	"orange/internal/workflow"
 )
 
-// to brings a task from the beginning of a state to that of another, without a failure.
+// to brings a task from the beginning of one state to that of another, without a failure.
 func (w *build003) to(tb failer, until task.Status) {
 	tb.Helper()
 	way := map[task.Status][3]string{
@@ -167,7 +167,7 @@ func TestBuild_hasTheStatesOfDocument003WithTheirTimeouts(t *testing.T) {
 	}
 }
 
-// Every arrow of the document's diagram is an edge, and out of each state leads nothing else but what the page tells.
+// Every arrow of the document's diagram is an edge, and no other edge than those on the page leads out of a state.
 func TestBuild_hasEveryArrowOfTheDiagramOfDocument003(t *testing.T) {
 	t.Parallel()
 	def := shippedWorkflow(t, "build")
@@ -206,8 +206,8 @@ func TestBuild_hasEveryArrowOfTheDiagramOfDocument003(t *testing.T) {
 	}
 }
 
-// What starts in a state is the agent of its role, the one before it has been ended, and a workspace is held as
-// long as agents need it.
+// The agent that starts in a state is the one of its role; the agent before it has been ended; and the task holds a
+// workspace as long as agents need it.
 func TestBuild_startsTheAgentOfEachStateAndEndsTheOneBefore(t *testing.T) {
 	t.Parallel()
 	def := shippedWorkflow(t, "build")

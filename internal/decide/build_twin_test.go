@@ -151,7 +151,7 @@ const (
 	used003    = "moved the task"
 )
 
-// draw003 lays papers on the table, some of them old, and tells which of them hold.
+// draw003 picks sections, some of them old, and returns which of them hold.
 func draw003(rt *rapid.T, wanted []string) (decide.Evidence, map[string]bool) {
 	holds := map[string]bool{}
 	body := ""
@@ -234,7 +234,7 @@ func TestTheJudgeAgreesWithALiteralLookupInDocument003(t *testing.T) {
 	})
 }
 
-// along puts a case near a row, so that many of them are accepted.
+// along moves a case close to a row, so that many cases are accepted.
 func (c *case003) along(rt *rapid.T, r row003) []string {
 	froms, to := strings.Fields(r.from), strings.Fields(r.to)
 	i := rapid.IntRange(0, len(to)-1).Draw(rt, "place of to")

@@ -13,8 +13,8 @@ import (
 	"orange/internal/workflow"
 )
 
-// The tests of this file guard what was chosen where the documents disagree or say nothing: the table of choices
-// in docs/conformance.md.
+// The tests of this file guard the choices that were made where the documents disagree or say nothing: the table of
+// choices in docs/conformance.md.
 
 // Both refuse: the rejection has the guard's code, and includes the gate's detail.
 func TestAGuardIsJudgedBeforeTheGate(t *testing.T) {
@@ -131,7 +131,7 @@ func TestOnlyADeadReviewerIsStartedAgainByItselfUnlessAStateSaysSo(t *testing.T)
 	}
 }
 
-// What the states of each workflow are started again with; empty where they cannot be.
+// The prompts with which the states of each workflow start an agent again; empty if they cannot.
 func TestEveryStateIsRespawnedWithItsOwnPrompt(t *testing.T) {
 	t.Parallel()
 	for name, prompts := range map[string]map[task.Status]string{
@@ -156,7 +156,8 @@ func TestEveryStateIsRespawnedWithItsOwnPrompt(t *testing.T) {
 	}
 }
 
-// The table of document 002 that says in which statuses a task may be created, and where the commands lead from there.
+// The table of document 002 that lists the statuses in which a task may be created, and where the commands lead from
+// there.
 func TestClassicAndMinimal_begetTasksAsDocument002Says(t *testing.T) {
 	t.Parallel()
 	const acquire = "acquire_workspace; "

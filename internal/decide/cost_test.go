@@ -11,7 +11,7 @@ import (
 // lower it when a decision gets cheaper, and think before raising it.
 const simplestAllocations = 2
 
-// It does not run in parallel, as allocations of other tests would be counted too.
+// It does not run in parallel, because the allocations of other tests would count too.
 func TestTheSimplestDecisionAllocatesNoMoreThanItDoesToday(t *testing.T) { //nolint:paralleltest // counts allocations
 	def := defaultWorkflow(t)
 	tk := newTask("working")
@@ -26,7 +26,7 @@ func TestTheSimplestDecisionAllocatesNoMoreThanItDoesToday(t *testing.T) { //nol
 	}
 }
 
-// BenchmarkDecision is one decision with a gate over a document that is read already.
+// BenchmarkDecision is one decision with a gate over a document that has already been read.
 func BenchmarkDecision(b *testing.B) {
 	def := defaultWorkflow(b)
 	tk := newTask("working")

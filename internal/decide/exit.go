@@ -332,7 +332,7 @@ func RespawnDue(def *workflow.Definition, t task.Task, events []history.Event) (
 	return last.Time.Add(BackOff(respawns)), true
 }
 
-// owesStart reports whether the start of a role's agent is pending from a move.
+// owesStart reports whether the hooks of a move include the start of a role's agent.
 func owesStart(def *workflow.Definition, move history.Event, role string) bool {
 	into, _ := def.State(move.To)
 	for i := range def.Transitions {

@@ -355,7 +355,7 @@ func TestRespawnDue_isAtOnceAndThenLaterAndLater(t *testing.T) {
 	}
 }
 
-// A clock that was set back must not hold up what was to be tried in a moment.
+// A clock that was set back must not delay what was due shortly.
 func TestLater_isNoTimeThatABackOffNeverReaches(t *testing.T) {
 	t.Parallel()
 	for ahead, want := range map[time.Duration]bool{-time.Second: false, 0: false, time.Second: true,
@@ -366,7 +366,7 @@ func TestLater_isNoTimeThatABackOffNeverReaches(t *testing.T) {
 	}
 }
 
-// A crash rule may choose between two ways, as a rule that found evidence may.
+// A crash rule may choose between two branches, as a rule that found evidence may.
 func TestExit_theArmsOfACrashRuleSayWhereTooManyCrashesLead(t *testing.T) {
 	t.Parallel()
 	def := parse(t, "arms.yml", []byte(`

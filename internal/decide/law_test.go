@@ -96,7 +96,7 @@ func evidenceFor(rt *rapid.T, p papers) decide.Evidence {
 	return ev
 }
 
-// walker is a task on its way, with the record that a store would keep of it.
+// walker is a task on its path, with the record that a store would keep of it.
 type walker struct {
 	def  *workflow.Definition
 	task task.Task
@@ -165,7 +165,7 @@ func (w *walker) edit(rt *rapid.T) {
 	w.ev.Document, w.ev.Trouble = docOf(w.body), ""
 }
 
-// touch has the tip of the branch be another commit, or files differ from it, now and then.
+// touch sometimes moves the tip of the branch to another commit, or changes files of the worktree.
 func (w *walker) touch(rt *rapid.T) {
 	w.ev = withGit(w.ev, rapid.IntRange(0, 2).Draw(rt, "moved") == 0, rapid.IntRange(0, 5).Draw(rt, "dirty") == 0)
 }

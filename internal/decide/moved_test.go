@@ -135,7 +135,7 @@ func TestExit_thatMoreThanAMovedTipRefusesIsACrash(t *testing.T) {
 			t.Errorf("%s: %s", what, got)
 		}
 	}
-	// Where the workflow has no such way on, it is a crash too.
+	// If the workflow has no such transition, it is a crash too.
 	phases := shippedWorkflow(t, "phases")
 	ev := withGit(decide.Evidence{Facts: factsFor(phases, "review", "test")}, true, false)
 	if c := decide.Exit(phases, newTask("review"), ev, deathOf("reviewer"),
@@ -220,7 +220,7 @@ func TestExit_aVerdictCountsOnlyFromAnAgentThatEndedByItselfWithStatus0(t *testi
 			noon); (c.Task.Status == "help") != counts {
 			t.Errorf("%s, with a verdict that only the move asks for: %s", how, shape(c))
 		}
-		// What is no verdict counts however its author ended.
+		// Evidence that is no verdict counts however its author ended.
 		death := deathOf("worker")
 		death.Ending = ending
 		if c := decide.Exit(defaultWorkflow(t), newTask("working"), evidence(aHandoffText), death,
@@ -288,7 +288,7 @@ func TestAVerdictThatStoodThereWhenTheAgentWasStartedDoesNotCount(t *testing.T) 
 	}
 }
 
-// A verdict counts as one that is newer than the entry, whether or not its author has said so.
+// A verdict counts if it is newer than the entry, whether or not its author has said so.
 func TestAVerdictIsAlwaysOneSinceTheEntry(t *testing.T) {
 	t.Parallel()
 	for name, part := range map[string]workflow.Part{
@@ -339,7 +339,7 @@ func TestNeeds_ofADeathAskWhetherTheTipMovedWhereThatIsAWayOn(t *testing.T) {
 	if asks(shippedWorkflow(t, "phases"), "review") {
 		t.Error("a death asks for a way on that is not there")
 	}
-	// What the next reviewer must not find is looked at too.
+	// Evidence that the next reviewer must not find is looked at too.
 	parts := decide.NeedsOfDeath(tiny([]workflow.Transition{
 		{From: "busy", To: "busy", Gate: []workflow.Part{{Git: workflow.GitMoved}}},
 		{From: "busy", To: "lost", Gate: []workflow.Part{note(workflow.SinceEntry)}},
@@ -396,7 +396,7 @@ func TestTheWayOnIsClosedWhereNothingMovedAndToCommandsAndToTheWorker(t *testing
 			t.Errorf("%s: a success that does something: %+v", c.name, d.Change)
 		}
 	}
-	// One to another status is refused as any other is.
+	// An edge to another status is refused like any other.
 	away := tiny([]workflow.Transition{{From: "busy", To: "help", Gate: []workflow.Part{{Git: workflow.GitMoved}}}})
 	if _, err := decide.Transition(away, newTask("busy"), evidence(""), task.Request{
 		Task: "T1", To: "help", Actor: human(), Command: true}, noon); codeOf(err) != rejection.GateUnmet {
@@ -574,7 +574,7 @@ func TestARefusalForAMovedTipIsToldAlsoOfPartsOfParts(t *testing.T) {
 	}
 }
 
-// A counter that a person's request sets back opens to them what is closed to the agents.
+// A counter that a person's request resets opens edges to the person that are closed to agents.
 func TestWhy_tellsAPersonsWayApartWhereTheirRequestCountsAnew(t *testing.T) {
 	t.Parallel()
 	ways := func(rereviews int, ev decide.Evidence) string {
@@ -606,8 +606,8 @@ func TestWhy_tellsAPersonsWayApartWhereTheirRequestCountsAnew(t *testing.T) {
 	}
 }
 
-// A file that is there and cannot be read when the status begins, a second name of it, may be an old verdict when
-// it can be read again.
+// A file that exists and cannot be read when the status begins, for example under a second name, may be an old
+// verdict once it can be read again.
 func TestAVerdictInAPlaceThatCouldNotBeReadDoesNotCount(t *testing.T) {
 	t.Parallel()
 	part := workflow.Part{File: "review.json", Judges: true}

@@ -13,7 +13,7 @@ import (
 	"orange/internal/workflow"
 )
 
-// steps is a workflow in which every word of the full schema is said that moves depend on.
+// steps is a workflow that uses every key of the full schema that moves depend on.
 const steps = `
 name: steps
 version: 3
@@ -377,7 +377,7 @@ func TestNext_leavesTheChoiceToAPersonWhereGitSpeaksForSeveralMoves(t *testing.T
 	}
 }
 
-// Defect: an edge from a status to itself noted what was there before without having looked.
+// Defect: an edge from a status to itself noted what was there before, although Orange had not looked.
 func TestNeeds_knowsWhatWasThereBeforeForEveryWayIntoAStatus(t *testing.T) {
 	t.Parallel()
 	def := parse(t, "again.yml", []byte(`

@@ -12,8 +12,8 @@ import (
 	"orange/internal/workflow"
 )
 
-// What the death of a phase's agent leads to: its files count as if it had asked; every other death is a crash,
-// and the task stays.
+// What the death of a phase's agent leads to: its files count as if the agent had asked. Every other death is a
+// crash, and the task stays.
 func TestExit_ofThePhasesFollowsTheFiles(t *testing.T) {
 	t.Parallel()
 	def := shippedWorkflow(t, "phases")
@@ -80,7 +80,7 @@ func TestExit_ofThePhasesWithoutFilesIsACrashThatStays(t *testing.T) {
 	}
 }
 
-// A task is born without an agent; the move by which it is spawned gives it a worktree, or has it queued for one.
+// A task begins without an agent; the move that starts it gives it a worktree, or queues it for one.
 func TestThePhasesBeginInPlanning(t *testing.T) {
 	t.Parallel()
 	def := shippedWorkflow(t, "phases")
@@ -104,8 +104,8 @@ func TestThePhasesBeginInPlanning(t *testing.T) {
 	}
 }
 
-// Without a person agents come to an end: every way back that they may take is counted, and without those there
-// is no way round.
+// Agents come to an end without a person: every edge back that they may take is counted, and without those edges
+// there is no cycle.
 func TestThePhasesLetAgentsNotGoRoundForEver(t *testing.T) {
 	t.Parallel()
 	def := shippedWorkflow(t, "phases")

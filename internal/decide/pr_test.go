@@ -120,7 +120,7 @@ func TestStandIn_isAMergedPullRequestInThePlaceOfAllThatGitIsAskedFor(t *testing
 	if c = ended(shut); c.Task.Status != "busy" || !strings.Contains(c.Task.Attention, "git unmoved") {
 		t.Errorf("closed: %s, marked %q", shape(c), c.Task.Attention)
 	}
-	// It stands in for git alone.
+	// It replaces only what git says.
 	strict := *def
 	strict.Transitions = slices.Clone(def.Transitions)
 	for i := range strict.Transitions {

@@ -13,7 +13,7 @@ import (
 	"orange/internal/workflow"
 )
 
-// tiny is a workflow that is made by hand: what a file could not say is judged too.
+// tiny is a workflow that is made by hand, because the rules also judge what a file could not declare.
 func tiny(edges []workflow.Transition, rules ...workflow.Rule) *workflow.Definition {
 	return &workflow.Definition{
 		Name: "tiny",
@@ -78,7 +78,7 @@ func TestExit_byTooManyCrashesNotesWhatStandsThereAndSaysWhyItIsThere(t *testing
 	if !strings.Contains(c.Task.Attention, "2 crashes in \"busy\"") {
 		t.Errorf("the mark is %q", c.Task.Attention)
 	}
-	// A move that owes no hook forgets the crashes at once: not this one.
+	// A move without pending hooks forgets the crashes at once: not this one.
 	crash.Then = "lost"
 	def = tiny([]workflow.Transition{{From: "busy", To: "lost"}}, crash)
 	if got := shape(decide.Exit(def, one, evidence(""), deathOf("worker"),
@@ -117,8 +117,7 @@ func TestRevives_takesTheWorkflowsWordAPromptAndAWorkspace(t *testing.T) {
 	}
 }
 
-// A death says nothing any more once a move owed the start of another agent of the role, also where that start
-// was dropped.
+// A death has no effect once a later move has started another agent of the role, even if that start was dropped.
 func TestRespawnDue_forgetsADeathOnceAMoveOwesAnotherAgent(t *testing.T) {
 	t.Parallel()
 	spawn := workflow.Hook{Hook: task.Hook{Action: action.SpawnAgent}}

@@ -126,7 +126,7 @@ func TestLanded_putsEachPartOfAMergeOnRecordOnce(t *testing.T) {
 	}
 }
 
-// Defect: a message that could not be sent kept the crashes of before a move counted, which the prover takes for
+// Defect: a notice that could not be sent kept the crashes of before a move counted, while the prover takes them as
 // forgotten.
 func TestForgetCrashes_waitsForNoHookThatHoldsUpNothing(t *testing.T) {
 	t.Parallel()

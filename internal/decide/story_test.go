@@ -35,7 +35,7 @@ var update = flag.Bool("update", false,
 //	entry                 what document and files contain was there when the status began
 //	start                 what document and files contain was there when the status's agent last started
 //	git WORD yes|no       what git says of the branch and the worktree; without such a line, nothing has changed there
-//	git tip               the tip of the branch is another commit than it was, and nothing else speaks against it
+//	git tip               the tip of the branch is another commit than it was, and nothing else prevents the move
 //	ask STATUS by ROLE [as ROLE][, ROLE [as ROLE]]... [because REASON]
 //	override STATUS by ROLE [because REASON]
 //	command STATUS by ROLE  a command of the workflow's moves asks for it
@@ -107,7 +107,7 @@ func scenes(text string) []scene {
 	return out
 }
 
-// stage is what is so in a scene.
+// stage is the situation in a scene.
 type stage struct {
 	task task.Task
 	ev   decide.Evidence
@@ -299,7 +299,7 @@ func describe(c record.Change) string {
 	return b.String() + "\n"
 }
 
-// about says what evidence is about.
+// about describes what evidence is about.
 func about(s task.Subject) string {
 	text := strings.TrimSpace(s.Commit + " " + s.Tree)
 	if text == "" {

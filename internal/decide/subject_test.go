@@ -13,7 +13,7 @@ import (
 	"orange/internal/workflow"
 )
 
-// evidenceAbout is evidence of a moment, about a tip and what lies above it.
+// evidenceAbout is evidence about a tip and the uncommitted work on it.
 func evidenceAbout(body string, s task.Subject) decide.Evidence {
 	ev := evidence(body)
 	ev.Subject = s
@@ -74,7 +74,7 @@ func TestSubject_everyMoveNotesTheTipOfItsMoment(t *testing.T) {
 	is("a redo", c, second)
 }
 
-// It is noted as such, and only what needs the tip is unmet.
+// The event notes that, and only what needs the tip is unmet.
 func TestSubject_aTipThatCannotBeReadKeepsNobodyFromGivingUp(t *testing.T) {
 	t.Parallel()
 	def, unread := defaultWorkflow(t), task.Subject{Trouble: "the ref is a folder"}
@@ -104,8 +104,8 @@ func TestSubject_ofATaskOfBeforeIsNone(t *testing.T) {
 	}
 }
 
-// quality_review -> approved -> committing keeps what was judged; every other way there notes what lies there,
-// and who says that it goes on.
+// quality_review -> approved -> committing keeps what was judged; every other edge there notes what is in the
+// worktree, and who asked for the move.
 func TestBuild_carriesTheTreeThatWasJudgedToTheCommitAndNoOther(t *testing.T) {
 	t.Parallel()
 	def := shippedWorkflow(t, "build")
@@ -153,7 +153,7 @@ func TestBuild_carriesTheTreeThatWasJudgedToTheCommitAndNoOther(t *testing.T) {
 	if ways < 8 {
 		t.Errorf("found %d ways to approved and committing", ways)
 	}
-	back := newTask("committing") // where nothing is carried, the work is what it is now
+	back := newTask("committing") // if nothing carries over, the work is what it is now
 	back.Subject = judged
 	d, err := decide.Transition(def, back, evidenceAbout("## Commit\nVerdict: FAIL\n", lying), task.Request{
 		Task: "T1", To: "in_progress", Actor: human()}, noon)
@@ -170,7 +170,7 @@ func TestBuild_carriesTheTreeThatWasJudgedToTheCommitAndNoOther(t *testing.T) {
 	}
 }
 
-// An override of a verdict's edge passes nothing, and carries nothing along.
+// An override of a verdict's edge passes nothing, and carries nothing over.
 func TestSubject_isReviewedByAVerdictOnTheWorkAsItWasJudgedAlone(t *testing.T) {
 	t.Parallel()
 	verdict := func(word string) []workflow.Part {
@@ -396,7 +396,7 @@ func TestWantsTree_whereWhatLiesInTheWorktreeIsJudgedOrPutUp(t *testing.T) {
 	}
 }
 
-// What may be taken without the verdict has to know what lies there.
+// A status that can be entered without the verdict has to know what is in the worktree.
 func TestWantsTree_fromAReviewWhereNotAllWaysAreThoseOfItsVerdict(t *testing.T) {
 	t.Parallel()
 	passed := workflow.Transition{From: "busy", To: "help", Gate: []workflow.Part{
@@ -417,15 +417,15 @@ func TestWantsTree_fromAReviewWhereNotAllWaysAreThoseOfItsVerdict(t *testing.T) 
 			t.Errorf("%s: %v", name, got)
 		}
 	}
-	plain := tiny([]workflow.Transition{passed}) // from where nothing of the worktree was judged nothing goes along
+	plain := tiny([]workflow.Transition{passed}) // its states judge nothing of the worktree: nothing carries over
 	plain.States[2].Subject = workflow.SubjectCarried
 	if !decide.WantsTree(plain, newTask("busy"), "help") {
 		t.Error("nobody looks at what lies there")
 	}
 }
 
-// A state that was entered without a workspace gets what its evidence is about once that is ready, and keeps who
-// put it up.
+// A state that was entered without a workspace gets what its evidence is about once the workspace is ready, and keeps
+// who put the task there.
 func TestDeathWantsTree_whereAnExitRuleMayMakeSuchAMove(t *testing.T) {
 	t.Parallel()
 	build, plain := shippedWorkflow(t, "build"), defaultWorkflow(t)
@@ -503,7 +503,7 @@ func TestBegan_isAboutWhatTheStatussOwnAgentFound(t *testing.T) {
 	}
 }
 
-// Its work is the same, whatever its status is called now.
+// Its work is the same, whatever its status is now called.
 func TestMigrate_leavesWhatTheEvidenceIsAbout(t *testing.T) {
 	t.Parallel()
 	one := newTask("working")
@@ -524,7 +524,7 @@ func TestMigrate_leavesWhatTheEvidenceIsAbout(t *testing.T) {
 	}
 }
 
-// What is on record is what the history says of it, whatever bytes it came with.
+// The record has what the history says of it, whatever bytes it came with.
 func TestSubject_onRecordIsWhatItsEventSays(t *testing.T) {
 	t.Parallel()
 	def, broken := defaultWorkflow(t), task.Subject{Commit: "c", Trouble: "cannot read \xff\xfe"}
@@ -563,7 +563,7 @@ func TestSubject_onRecordIsWhatItsEventSays(t *testing.T) {
 	}
 }
 
-// A branch that moves away and back between two looks must not lend the one commit's verdict to the other.
+// A branch that moves away and back between two reads must not apply the verdict on one commit to the other.
 func TestAgrees_whatGitToldFitsTheTipThatWasNoted(t *testing.T) {
 	t.Parallel()
 	one := newTask("busy")

@@ -102,7 +102,7 @@ func TestATaskWithAWorkspaceIsBornWithoutReservingAnother(t *testing.T) {
 	}
 }
 
-// bare is a workflow without moves: what can be implied is implied.
+// bare is a workflow without moves: Orange implies what it can.
 const bare = `
 name: bare
 version: 1

@@ -55,8 +55,8 @@ func TestAnAcceptedMoveIsOneChangeWithEverythingInIt(t *testing.T) {
 	}
 }
 
-// forks is a workflow with what default.yml does without: two edges for one move, a verdict anywhere,
-// a section that need only be there, an edge for anyone, an edge from a state to itself.
+// forks is a workflow with what default.yml does not use: two edges for one move, a verdict anywhere, a section that
+// only has to exist, an edge for anyone, an edge from a state to itself.
 const forks = `
 name: forks
 version: 1

@@ -6,8 +6,8 @@ import (
 	"orange/internal/task"
 )
 
-// law is one row of a document's table, written by hand and looked up literally: the dumb twin of the judge.
-// It shares nothing with the workflow files, so that both would have to be wrong in the same way.
+// law is one row of a document's table, written by hand and looked up literally: the simple twin of the judge. It
+// shares nothing with the workflow files, so that both would have to be wrong in the same way.
 type law struct {
 	from, to  task.Status
 	by        []string
@@ -116,7 +116,7 @@ const mostAnew = 3
 // such bound.
 const mostReturns = 9
 
-// document004 has the arrows of its diagram, in their order. To give a task up is no phase of it, and added.
+// document004 has the arrows of its diagram, in their order. Giving a task up is not one of its phases, and is added.
 var document004 = []law{
 	{"planning", "plan_review", workerHuman, theFiles, 0, anyRound, false},
 	{"planning", "planning", onlyHuman, nothing, 0, anyRound, false},

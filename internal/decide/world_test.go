@@ -11,7 +11,7 @@ import (
 	"orange/internal/workflow"
 )
 
-// noon is the moment at which all decisions of these tests are taken.
+// noon is the time of all decisions in these tests.
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 const frontmatter = "---\nid: T1\n---\n\n"
@@ -49,7 +49,7 @@ func shippedWorkflow(tb testing.TB, name string) *workflow.Definition {
 	return parse(tb, name+".yml", read(tb, "../../workflows/"+name+".yml"))
 }
 
-// shippedWorkflows are all of them, for tests with many cases.
+// shippedWorkflows are all built-in workflows, for tests with many cases.
 func shippedWorkflows(tb testing.TB) map[string]*workflow.Definition {
 	tb.Helper()
 	out := map[string]*workflow.Definition{}
@@ -67,11 +67,11 @@ func newTask(status task.Status) task.Task {
 	}
 }
 
-// evidence is a document, and a worktree in which nothing has happened since.
+// evidence is a document, and a worktree in which nothing has changed since.
 func evidence(body string) decide.Evidence { return still(decide.Evidence{Document: docOf(body)}) }
 
-// still is the evidence with what git says of a worktree in which nothing has happened since, where it does not
-// say otherwise.
+// still is the evidence with what git says of a worktree in which nothing has changed since, unless the evidence says
+// otherwise.
 func still(ev decide.Evidence) decide.Evidence {
 	facts := map[string]decide.Fact{}
 	for word, holds := range map[string]bool{workflow.GitCommitted: true, workflow.GitUnmoved: true,
@@ -85,7 +85,7 @@ func still(ev decide.Evidence) decide.Evidence {
 	return ev
 }
 
-// withGit is the evidence with what git says where the tip is another commit than it was, or files differ from it.
+// withGit is the evidence with the answers of git for a tip that has moved, or for files that differ from it.
 func withGit(ev decide.Evidence, moved, dirty bool) decide.Evidence {
 	ev = still(ev)
 	unmoved := gitFact(workflow.GitUnmoved, !moved && !dirty)
@@ -126,7 +126,7 @@ func factsFor(def *workflow.Definition, from, to task.Status) map[string]decide.
 	return still(decide.Evidence{Facts: facts}).Facts
 }
 
-// digestOf stands for the digest of the only text that a file has in these tests.
+// digestOf replaces the digest of the only text that a file has in these tests.
 func digestOf(source string) string { return "digest of " + source }
 
 func human() task.Actor { return task.Actor{Role: task.RoleHuman} }
@@ -152,7 +152,7 @@ func spentSection(tb failer, d *document.Document, name string, seq int) task.Sp
 	return task.Spent{Evidence: sectionEvidence(tb, d, name), Seq: seq}
 }
 
-// judge judges a request as the engine has it judged: "previous" is the state that it means for the task.
+// judge judges a request as the engine does: "previous" becomes the state that it means for the task.
 func judge(def *workflow.Definition, tk task.Task, ev decide.Evidence, req task.Request) (decide.Decision, error) {
 	if req.To == workflow.Previous {
 		to, err := decide.Back(def, tk, req)

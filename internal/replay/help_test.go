@@ -11,7 +11,7 @@ import (
 	"orange/internal/workflow"
 )
 
-// noon is the moment at which the decisions of these tests are taken.
+// noon is the time of the decisions in these tests.
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 func read(tb testing.TB, path string) []byte {

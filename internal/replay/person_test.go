@@ -12,8 +12,8 @@ import (
 	"orange/internal/workflow"
 )
 
-// What a person does to a task that moves nothing is judged again like all else, where it sets a counter back.
-// What tells of an agent sets none back.
+// Replay judges again what a person does to a task that moves nothing, if it resets a counter. An event about an
+// agent resets none.
 func TestAReplay_knowsWhoSetsACounterBackWithoutAMove(t *testing.T) {
 	t.Parallel()
 	def := *shippedWorkflow(t, "default")

@@ -20,7 +20,7 @@ import (
 	"orange/workflows"
 )
 
-// stroll is a task under one workflow to which anything may happen, and a record that is as simple as can be.
+// stroll is a task under one workflow to which anything may happen, and a minimal record.
 type stroll struct {
 	t      *testing.T
 	def    *workflow.Definition
@@ -114,7 +114,7 @@ func (w *stroll) record(one task.Task, events []history.Event) {
 	}
 }
 
-// agrees looks whether the history says what is on record, as it has to after every step.
+// agrees checks that the history says what the record has, as it must after every step.
 func (w *stroll) agrees() {
 	w.t.Helper()
 	if differs, err := history.Disagree(w.s.Task, w.events); err != nil || len(differs) > 0 {
@@ -132,7 +132,7 @@ func (w *stroll) agrees() {
 	}
 }
 
-// start is an agent that is started, of the present status or of another; no decision is in that.
+// start starts an agent, of the present status or of another; that is not a decision.
 func (w *stroll) start() {
 	state, _ := w.def.State(w.s.Task.Status)
 	role := state.Role
@@ -153,8 +153,8 @@ func (w *stroll) start() {
 	w.agrees()
 }
 
-// outdated is an agent that ends after it has passed a commit which is not the tip any more; else that would be
-// too rare.
+// outdated ends an agent after it has passed a commit which is not the tip any more; otherwise that would be too
+// rare.
 func (w *stroll) outdated() {
 	one, ev := w.s.Task, w.evidence()
 	for _, rule := range w.def.Exit.Rules {
@@ -194,15 +194,15 @@ func (w *stroll) subject() task.Subject {
 		"", "lying"}[w.dice.IntN(2)]}
 }
 
-// evidence is anything that can stand in a document and be seen elsewhere, for every part of the workflow, about
-// any work.
+// evidence is anything that a document can contain and that can be seen elsewhere, for every part of the workflow,
+// about any work.
 func (w *stroll) evidence() decide.Evidence {
 	ev := w.read()
 	ev.Spent, ev.Entry, ev.Start, ev.Facts, ev.Subject = w.s.Spent, w.s.Entry, w.s.Start, w.facts(), w.subject()
 	return ev
 }
 
-// read is anything that can stand in a document.
+// read is anything that a document can contain.
 func (w *stroll) read() decide.Evidence {
 	if w.dice.IntN(20) == 0 {
 		return decide.Evidence{Trouble: "TASK.md is a pipe"}
@@ -313,7 +313,7 @@ func (w *stroll) born() {
 	w.commit(replay.Inputs{Ask: replay.AskCreate, To: birth}.By(actor), decide.Evidence{}, c)
 }
 
-// step has one thing happen. What is refused is in no history.
+// step has one thing happen. A refused request is in no history.
 func (w *stroll) step() {
 	w.now = w.now.Add(time.Duration(w.dice.Int64N(int64(40 * time.Second))))
 	actor, one := w.actor(), w.s.Task

@@ -171,7 +171,7 @@ func TestAReplay_byOtherRulesRefusesWhatIsKnownToBeMissingWhateverTheRestWas(t *
 				t.Errorf("%+v", d)
 			}
 		}
-		// One of two ways was seen to be open: the other one makes no difference.
+		// One of two alternatives was seen to be open: the other one makes no difference.
 		got, err = replay.Replay(w.s.Task, w.lines, w.library(), with(w, func(e workflow.Transition) []workflow.Part {
 			if len(e.Gate) == 0 {
 				return nil
@@ -224,7 +224,7 @@ func TestAReplay_tellsNothingOfWhatNobodyLookedAtThatALookWouldContradict(t *tes
 	}
 }
 
-// forgetting takes some of what was looked at out of the inputs of a history.
+// forgetting removes some of what was looked at from the inputs of a history.
 func forgetting(t *testing.T, lines []string, dice *rand.Rand) []string {
 	t.Helper()
 	out := make([]string, len(lines))
@@ -385,8 +385,8 @@ func TestAReplay_doesNotGuessWhatStoodThere(t *testing.T) {
 	}
 }
 
-// Histories of before have the status and the number of a crash among its data. What was decided then is decided
-// so again.
+// Old histories have the status and the number of a crash among its data. What was decided then is decided the same
+// way again.
 func TestReplay_makesACrashAgainInTheFormItWasWrittenIn(t *testing.T) {
 	t.Parallel()
 	all := shippedAndStrained(t)
