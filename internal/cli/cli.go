@@ -71,8 +71,8 @@ func (p *Program) root() *cobra.Command {
 session. Agents write evidence and ask; the engine checks the evidence and moves the task, or
 refuses and says exactly why.
 
-Without a command it opens the dashboard: all tasks, and every key that does something with them; ?
-there tells of each. A repository that you are in and that it does not know yet becomes a project.
+Without a command Orange opens the dashboard, which shows all tasks; press ? there for its keys. If
+you are in a repository that is not registered, Orange registers it as a project.
 
 Exit status: 0 done, 1 failed, 2 the call or a file is wrong, 3 refused, 4 not found.`,
 		Example: `  orange project add .

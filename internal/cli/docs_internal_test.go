@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	"orange/internal/printable"
 )
 
 func TestEveryCommandIsInTheDocs(t *testing.T) {
@@ -37,7 +39,7 @@ func TestEveryCommandIsInTheDocs(t *testing.T) {
 	}
 }
 
-// A help text fits into a terminal of a hundred columns.
+// A help text fits into a terminal of a hundred columns, and has no character that a terminal obeys.
 func TestHelpTextsAreWrapped(t *testing.T) {
 	t.Parallel()
 	const most = 100
@@ -47,6 +49,9 @@ func TestHelpTextsAreWrapped(t *testing.T) {
 			if n := len([]rune(line)); n > most {
 				t.Errorf("%s: a line of its help has %d columns, at most %d: %s", c.CommandPath(), n, most, line)
 			}
+		}
+		if printable.Text(c.UsageString()) != c.UsageString() {
+			t.Errorf("%s: its help has control characters: %q", c.CommandPath(), c.UsageString())
 		}
 		for _, below := range c.Commands() {
 			walk(below)

@@ -13,16 +13,16 @@ import (
 func (p *Program) doctorCommand() *cobra.Command {
 	var fix, rebuild bool
 	c := &cobra.Command{
-		Use: "doctor", Short: "Check that everything is there and agrees, and mend it", Args: between(0, 0),
+		Use: "doctor", Short: "Check the installation and the tasks, and repair them with --fix", Args: between(0, 0),
 		Long: `Check that everything is there that tasks need, and that the record, the files, the workspaces and
 the sessions agree. Without --fix nothing is changed. Exit status: 0 where no problem is left, 1
 where one is.
 
---fix      mends what can be mended: mirrors, windows and workspaces of tasks that are over, owed
-           hooks, leftovers.
---rebuild  brings back every task whose folder is there and that the record does not have: after
-           orange.db was lost, or damaged (then it is moved aside, never deleted), or for the
-           folders of an earlier program. What the engine owns comes from the verified history, the
+--fix      repairs what can be repaired: mirrors, windows and workspaces of tasks that are over,
+           pending hooks, leftovers.
+--rebuild  restores every task that has a folder and is not in the record: after orange.db was
+           lost, or damaged (then it is moved aside, never deleted), or for the folders of an
+           earlier program. What the engine owns comes from the verified history, the
            rest from the header of TASK.md.`,
 		Example: "  orange doctor\n  orange doctor --fix\n  orange doctor --rebuild",
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -35,8 +35,8 @@ where one is.
 			return p.findings(found)
 		},
 	}
-	c.Flags().BoolVar(&fix, "fix", false, "mend what can be mended")
-	c.Flags().BoolVar(&rebuild, "rebuild", false, "bring tasks back that the record does not have")
+	c.Flags().BoolVar(&fix, "fix", false, "repair what can be repaired")
+	c.Flags().BoolVar(&rebuild, "rebuild", false, "restore tasks that are not in the record")
 	return c
 }
 

@@ -12,15 +12,15 @@ func (p *Program) monitorCommand() *cobra.Command {
 	var once bool
 	var unit string
 	c := &cobra.Command{
-		Use: "monitor", Short: "Watch the agents: note deaths, apply the exit rules, finish what is owed",
+		Use: "monitor", Short: "Watch the agents, apply the exit rules, and perform pending hooks",
 		Args: between(0, 0),
 		Long: `Watch the agents until you stop it. A dead agent is noticed at once, and the exit rules of its
 task's workflow are applied; hooks that failed are tried again, tasks that wait for a workspace are
 started, files are made equal to the record.
 
-One monitor watches at a time; a second one waits for the first one's end, and says so where that
-one is stopped or does nothing. With --once it waits for nothing: where another process watches,
-nothing is done, and the exit status is 1.`,
+One monitor watches at a time. A second one waits until the first one ends, and reports it if the
+first one is stopped or does nothing. With --once it does not wait: if another process watches, it
+does nothing and exits with status 1.`,
 		Example: `  orange monitor
   orange monitor --once
   orange monitor --print-unit=systemd > ~/.config/systemd/user/orange-monitor.service`,
@@ -54,7 +54,7 @@ nothing is done, and the exit status is 1.`,
 	}
 	c.Flags().BoolVar(&once, "once", false, "do what there is to do now, and end (for cron)")
 	c.Flags().StringVar(&unit, "print-unit", "",
-		"print what keeps a monitor running: systemd, launchd, or both where nothing is said")
+		"print a unit that keeps a monitor running: systemd or launchd; both without a value")
 	c.Flags().Lookup("print-unit").NoOptDefVal = "all"
 	c.MarkFlagsMutuallyExclusive("once", "print-unit")
 	return c

@@ -12,7 +12,7 @@ import (
 )
 
 func (p *Program) projectCommands() *cobra.Command {
-	return group("project", "Register the repositories that tasks are made in", "  orange project add ~/code/coffee",
+	return group("project", "Register the repositories that have tasks", "  orange project add ~/code/coffee",
 		p.projectAdd(), p.projectList(), p.projectUpdate(), p.projectRemove())
 }
 
@@ -138,7 +138,7 @@ func (p *Program) projectUpdate() *cobra.Command {
 
 func (p *Program) projectRemove() *cobra.Command {
 	return &cobra.Command{
-		Use: "remove NAME", Short: "Forget a project that has no live task; the repository stays as it is",
+		Use: "remove NAME", Short: "Remove a project that has no live task; its repository stays as it is",
 		Args:    between(1, 1),
 		Example: "  orange project remove coffee",
 		RunE: p.runForPerson("remove a project", func(ctx context.Context, h *Services, args []string) error {

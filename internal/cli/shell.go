@@ -28,11 +28,11 @@ type TaskShell interface {
 
 func (p *Program) shellCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "shell [ID]", Short: "Talk about one task in the words of its workflow", Args: between(0, 1),
-		Long: `Talk about one task with the slash commands that its workflow declares, and with /next, /redo,
-/status, /why, /history, /help and /quit. A command of the workflow asks for the move to its state.
-There already, it begins the state again where the workflow has a transition from it to itself; else
-it starts the agent again if that has died.
+		Use: "shell [ID]", Short: "Move one task with the slash commands of its workflow", Args: between(0, 1),
+		Long: `Move one task with the slash commands that its workflow declares, and with /next, /redo, /status,
+/why, /history, /help and /quit. A command of the workflow asks for the move to its state. If the
+task is in that state already, the command begins the state again, where the workflow has a
+transition from it to itself; otherwise it starts the agent again if the agent has died.
 Without a terminal it runs the lines of its input, and its exit status is that of the last line that
 failed.`,
 		Example: "  orange shell 4Fz\n  echo '/next --override \"I accept the risk\"' | orange shell 4Fz",

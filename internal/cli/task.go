@@ -11,7 +11,7 @@ import (
 )
 
 func (p *Program) taskCommands() *cobra.Command {
-	return group("task", "Make tasks and move them",
+	return group("task", "Create tasks and move them",
 		"  orange task create feature/login \"Add a login page\"\n  orange task list",
 		p.taskCreate(), p.taskList(), p.taskShow(), p.taskSpawn(), p.taskAttach(), p.taskRespawn(), p.taskUpdate(),
 		p.taskNext(), p.taskRedo(), p.taskComplete(), p.taskStuck(), p.taskWait(), p.taskRequestChanges(),

@@ -9,10 +9,10 @@ import (
 func (p *Program) taskAttach() *cobra.Command {
 	var role string
 	c := &cobra.Command{
-		Use: "attach [ID]", Short: "Look over an agent's shoulder, and talk to it", Args: between(0, 1),
-		Long: `Look over an agent's shoulder, and talk to it. F12 leads back to where you were; F11 shows the next
-window. Inside a tmux of your own the keys of the two do not get in each other's way: the inner one
-has no prefix key.`,
+		Use: "attach [ID]", Short: "Open an agent's window, to read or to type", Args: between(0, 1),
+		Long: `Open an agent's window, to read or to type. F12 returns to where you were; F11 shows the next
+window. Inside a tmux of your own, the keys of the two do not conflict: the inner one has no
+prefix key.`,
 		Example: "  orange task attach 4Fz\n  orange task attach 4Fz --role reviewer",
 		RunE: p.run(func(ctx context.Context, h *Services, args []string) error {
 			id, err := p.find(ctx, h, args)

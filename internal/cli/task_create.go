@@ -33,9 +33,9 @@ func (p *Program) taskCreate() *cobra.Command {
 	var noSpawn bool
 	var status, contextFrom, planFrom, workflowName string
 	c := &cobra.Command{
-		Use: "create [BRANCH] [SUMMARY]", Short: "Make a task, and start it unless told otherwise", Args: between(0, 2),
-		Long: `Make a task, and start it unless told otherwise. Without a branch it gets one named after its id.
-Without a summary it begins where the workflow has its questions asked.`,
+		Use: "create [BRANCH] [SUMMARY]", Short: "Create a task and start it", Args: between(0, 2),
+		Long: `Create a task and start it; with --no-spawn only create it. Without a branch it gets one named after
+its id. Without a summary it begins where the workflow has its questions asked.`,
 		Example: `  orange task create feature/login "Add a login page" --context notes.md
   echo "Users forget their names." | orange task create "" "Greet politely" --context - --no-spawn`,
 		RunE: p.run(func(ctx context.Context, h *Services, args []string) error {
@@ -70,7 +70,7 @@ Without a summary it begins where the workflow has its questions asked.`,
 		"file with a plan to begin from, where the workflow has an entry for one; - reads standard input")
 	c.Flags().StringVar(&workflowName, "workflow", "", "the workflow (default: the project's)")
 	c.Flags().StringVar(&status, "status", "", "the state to begin in, where the workflow allows it")
-	c.Flags().BoolVar(&noSpawn, "no-spawn", false, "only make it; start it later with orange task spawn")
+	c.Flags().BoolVar(&noSpawn, "no-spawn", false, "only create it; start it later with orange task spawn")
 	return c
 }
 

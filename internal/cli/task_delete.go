@@ -12,9 +12,9 @@ import (
 func (p *Program) taskDelete() *cobra.Command {
 	var yes bool
 	c := &cobra.Command{
-		Use: "delete [ID]", Short: "Forget a task; a live one is cancelled first", Args: between(0, 1),
-		Long: "Forget a task; a live one is cancelled first.\n" +
-			"Its folder goes to the trash, its branch and rescued work stay in the repository.",
+		Use: "delete [ID]", Short: "Delete a task; Orange cancels a live one first", Args: between(0, 1),
+		Long: "Delete a task; Orange cancels a live one first.\n" +
+			"Its folder goes to the trash. Its branch and rescued work stay in the repository.",
 		Example: "  orange task delete 4Fz --yes",
 		RunE: p.onTask(nil, func(ctx context.Context, h *Services, id string, actor task.Actor) error {
 			if err := p.sure(actor, yes, "Delete task "+id+"? Its branch and rescued work stay.",

@@ -15,9 +15,9 @@ import (
 func (p *Program) taskHistory() *cobra.Command {
 	var format string
 	c := &cobra.Command{
-		Use: "history [ID]", Short: "Tell what happened to a task, who asked and what it rested on",
+		Use: "history [ID]", Short: "Show what happened to a task, who asked, and the evidence of each move",
 		Args: between(0, 1),
-		Long: `Tell what happened to a task, who asked and what it rested on.
+		Long: `Show what happened to a task, who asked, and the evidence of each move.
 
 With --format build each line is one JSON object for the logs of other programs: timestamp, taskId,
 event, from, to, actor, reason, metadata. An agent is "@agent-" and its role; a person who acts for

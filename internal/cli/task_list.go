@@ -20,9 +20,9 @@ func (p *Program) taskList() *cobra.Command {
 		Long: `List the tasks of the project that you are in, or of all projects where you are in none or with
 --all.
 
-With --watch the list is printed once, and then one line for everything that happens to a task that
-belongs into the list or did so before, until you stop it. Nothing that was printed is changed
-afterwards, and there are no colours: it can be read aloud, and kept in a file.`,
+With --watch the list is printed once, and then one line for every event of a task that is or was in
+the list, until you stop it. Printed lines never change and have no colours: a screen reader can
+read them, and you can keep them in a file.`,
 		Example: "  orange task list\n  orange task list --all --status working --json\n  orange task list " +
 			"--overdue --failures 2\n  orange task list --all --watch",
 		RunE: p.run(func(ctx context.Context, h *Services, _ []string) error {
@@ -38,13 +38,13 @@ afterwards, and there are no colours: it can be read aloud, and kept in a file.`
 			return err
 		}),
 	}
-	c.Flags().BoolVar(&watching, "watch", false, "go on with one line for everything that happens")
+	c.Flags().BoolVar(&watching, "watch", false, "then print one line for every event")
 	c.Flags().BoolVar(&want.overdue, "overdue", false,
 		"only those that have been in their status for longer than they should")
 	c.Flags().BoolVar(&want.escalated, "escalated", false,
-		"only those that were taken out of their usual way: their state is one of escalation")
-	c.Flags().IntVar(&want.failures, "failures", 0, "only those of which one state, the present one or "+
-		"another, has failed at least so often since its count began")
+		"only those that are in a state of escalation")
+	c.Flags().IntVar(&want.failures, "failures", 0, "only those with a state, the present one or "+
+		"another, that failed at least this often since its count began")
 	c.Flags().StringVar(&status, "status", "", "only those in this status")
 	c.Flags().BoolVar(&all, "all", false, "those of every project")
 	return c

@@ -41,7 +41,7 @@ func (p *Program) taskComplete() *cobra.Command {
 }
 
 func (p *Program) taskStuck() *cobra.Command {
-	return p.move("stuck [ID]", "Say that the task goes nowhere without a person",
+	return p.move("stuck [ID]", "Report that the task needs a person to go on",
 		"  orange task stuck --reason \"the API key is missing\"", workflow.MoveStuck)
 }
 

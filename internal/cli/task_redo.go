@@ -12,11 +12,11 @@ import (
 func (p *Program) taskRedo() *cobra.Command {
 	var reason string
 	c := &cobra.Command{
-		Use: "redo ID STATE", Short: "Take a task back to a state, and have it done again", Args: between(1, 2),
-		Long: `Take a task back to a state that its workflow lets begin again: one that comes before its present
-one, or that one itself. An agent at work is ended, the files of the state's folder are set aside,
-and the state's agent is started. A task that is done opens again only so. Inside a workspace the ID
-can be left out.`,
+		Use: "redo ID STATE", Short: "Return a task to an earlier state, which then begins again", Args: between(1, 2),
+		Long: `Return a task to a state that its workflow lets begin again: one that comes before its present one,
+or the present one itself. Orange ends an agent that is at work, sets the files of the state's
+folder aside, and starts the state's agent. This is the only way to reopen a task that is done.
+Inside a workspace the ID can be left out.`,
 		Example: "  orange task redo 4Fz planning --reason \"the requirements have changed\"",
 		RunE: p.run(func(ctx context.Context, h *Services, args []string) error {
 			state := args[len(args)-1]

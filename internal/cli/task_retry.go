@@ -10,7 +10,7 @@ import (
 
 func (p *Program) taskRetry() *cobra.Command {
 	return &cobra.Command{
-		Use: "retry [ID]", Short: "Perform again what failed after a move", Args: between(0, 1),
+		Use: "retry [ID]", Short: "Perform the failed hooks of a task again", Args: between(0, 1),
 		Example: "  orange task retry 4Fz",
 		RunE: p.onTask(nil, func(ctx context.Context, h *Services, id string, actor task.Actor) error {
 			out, err := h.Commands.Retry(ctx, id, actor)

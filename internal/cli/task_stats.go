@@ -17,15 +17,16 @@ import (
 func (p *Program) taskStats() *cobra.Command {
 	var all bool
 	c := &cobra.Command{
-		Use: "stats [ID]", Short: "Tell what histories add up to: of one task, or of all", Args: between(0, 1),
-		Long: `Tell what histories add up to. With an ID: where that task spent its time, its rounds, failures,
-crashes and agents. Without one: the same of all tasks of the project that you are in, or of every
-project where you are in none or with --all.
+		Use: "stats [ID]", Short: "Report times, rounds, failures and crashes of one task, or of all",
+		Args: between(0, 1),
+		Long: `Report figures from the histories of tasks. With an ID: where that task spent its time, its rounds,
+failures, crashes and agents. Without one: the same for all tasks of the project that you are in, or
+of every project where you are in none or with --all.
 
 A task ended well when it is over and was not given up. Its first attempt was enough when it ended
 well without a failure, a second review or an escalation. Medians are over the time that each task
-spent in a state in all its visits; tasks that are there now do not count. How often gates refuse is
-in the log and not in histories, so it is not here.`,
+spent in a state in all its visits; tasks that are there now do not count. Refusals are in the log
+and not in histories, so they are not counted here.`,
 		Example: "  orange task stats 4Fz\n  orange task stats --all --json",
 		RunE: p.run(func(ctx context.Context, h *Services, args []string) error {
 			if len(args) == 1 {

@@ -18,8 +18,8 @@ before), that it says what is on record (status, counters, evidence that was spe
 when the status began, hooks), that no decision has lost what it was made from, that the files say
 the same, and that every workflow and text which an event names is kept as it was. Each disagreement
 is printed with its line or event. With --all, tasks that are gone from the record and that no one
-has deleted are reported too, and one that cannot be read keeps no other from being looked at. What
-cannot be compared is reported. Nothing is changed. Exit status: 0 where all agree, 1 where
+has deleted are reported too, and a task that cannot be read does not stop the check of the others.
+What cannot be compared is reported. Nothing is changed. Exit status: 0 if everything agrees, 1 if
 something does not.
 
 With --json: {"findings": [{"check", "level", "subject", "found", "advice"}], "ok": whether all

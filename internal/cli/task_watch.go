@@ -38,13 +38,13 @@ func (p *Program) taskWatch() *cobra.Command {
 	var w watched
 	var all bool
 	c := &cobra.Command{
-		Use: "watch [ID]", Short: "Tell what happens to tasks as it happens, for scripts", Args: between(0, 1),
-		Long: `Tell what happens as it happens, of one task, or of those of the project that you are in, or of all
-projects where you are in none or with --all. Each line is one JSON object, with and without --json:
-cursor, task, project, branch, and the event as "orange task history --json" has it; for a task that
-was deleted there is "deleted" in its place. Nothing is reported twice and nothing left out: --since
-with the cursor of the last line goes on behind it. What a deleted task did before is reported only
-to those who followed it in time.
+		Use: "watch [ID]", Short: "Print events of tasks as they happen, for scripts", Args: between(0, 1),
+		Long: `Print events as they happen: those of one task, or of all tasks of the project that you are in, or
+of all projects where you are in none or with --all. Each line is one JSON object, with and without
+--json: cursor, task, project, branch, and the event as "orange task history --json" has it; for a
+task that was deleted there is "deleted" in its place. No event is reported twice, and none is left
+out: --since with the cursor of the last line continues after it. Events of a task that is deleted
+now are reported only to those who watched before the deletion.
 
 It ends when its output is closed, when the one task is deleted, or with --timeout (status 0), and
 when you stop it (status 130). The time begins when what has happened already is reported.

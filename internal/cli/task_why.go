@@ -12,13 +12,13 @@ import (
 func (p *Program) taskWhy() *cobra.Command {
 	var as string
 	c := &cobra.Command{
-		Use: "why [ID]", Short: "Tell of every move out of a task's status whether it is open, and what is missing",
+		Use: "why [ID]", Short: "List every move out of a task's status: open, or what is missing",
 		Args: between(0, 1),
-		Long: `Tell of every move out of a task's status who may ask for it and whether it is open now, and of one
-that is not every condition that is unmet, with what was found, where, and what would do; then who
-or what the task waits for. The answer is that of the code which judges requests, on the evidence as
-it is now. Nothing is changed and no check is run: one that has no result for the present commit is
-shown as such.
+		Long: `List every move out of a task's status: who may ask for it, and whether it is open now. For a move
+that is closed, list every condition that is unmet: what was found, where, and what would satisfy
+it. Then show who or what the task waits for. The code that judges requests gives this answer, on
+the evidence as it is now. Nothing is changed and no check is run: a check without a result for the
+present commit is shown as such.
 
 --as shows the moves of one role alone.
 

@@ -23,7 +23,7 @@ type WorkflowFile struct {
 const BuiltIn = "built in"
 
 func (p *Program) workflowCommands() *cobra.Command {
-	return group("workflow", "Look at and check the rules that tasks move by",
+	return group("workflow", "Show, check and change workflows, the rules by which tasks move",
 		"  orange workflow list\n  orange workflow new mine --from default\n  orange workflow check mine",
 		p.workflowList(), p.workflowShow(), p.workflowPath(), p.workflowNew(), p.workflowCheck(),
 		p.workflowSimulate(), p.workflowGraph(), p.workflowSchema(), p.workflowMigrate())

@@ -20,11 +20,12 @@ func (p *Program) workflowCheck() *cobra.Command {
 	var quick bool
 	var form string
 	c := &cobra.Command{
-		Use: "check FILE|NAME", Short: "Check a workflow file and tell all that is wrong with it", Args: between(1, 1),
-		Long: `Check a workflow file and tell all that is wrong with it, what is most likely a slip (a warning),
+		Use: "check FILE|NAME", Short: "Check a workflow file and report all that is wrong with it",
+		Args: between(1, 1),
+		Long: `Check a workflow file and report all that is wrong with it, what is probably a mistake (a warning),
 and whether it keeps what is proved of every workflow: a task is followed into everything that can
-happen to it. A property that is broken is shown with the shortest path to it. Exit status 2 says
-that something is wrong, 1 that there was too much to follow.`,
+happen to it. A property that is broken is shown with the shortest path to it. Exit status: 2 if
+something is wrong, 1 if there was too much to follow.`,
 		Example: "  orange workflow check my.yml\n  orange workflow check default\n  orange " +
 			"workflow check my.yml --format sarif > my.sarif",
 		ValidArgsFunction: p.workflowNames(cobra.ShellCompDirectiveDefault),

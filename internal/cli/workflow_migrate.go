@@ -16,11 +16,11 @@ func (p *Program) workflowMigrate() *cobra.Command {
 	var id string
 	var pairs []string
 	c := &cobra.Command{
-		Use: "migrate NAME", Short: "Give live tasks the rules of a workflow as it is now", Args: between(1, 1),
-		Long: `Give every live task that was created with the workflow NAME its rules as they stand now; or one
-task, with --task, whatever its workflow is. A task is pinned to the text that it was created with,
-and this is the only way to change that. A task whose status does not exist any more is left alone,
-unless --map says what stands for it. Exit status 3 where a task was left alone.`,
+		Use: "migrate NAME", Short: "Move live tasks to the present text of their workflow", Args: between(1, 1),
+		Long: `Move every live task that was created with the workflow NAME to the present text of that workflow;
+with --task only one task, whatever its workflow is. A task is pinned to the text that it was
+created with, and this is the only way to change that. Orange skips a task whose status no longer
+exists, unless --map names a new one for it. Exit status 3 if a task was skipped.`,
 		Example: "  orange workflow migrate default\n  orange workflow migrate team --task 4Fz --map " +
 			"agent-review=review",
 		RunE: p.runForPerson("give tasks other rules", func(ctx context.Context, h *Services, args []string) error {

@@ -11,7 +11,7 @@ import (
 
 func (p *Program) workflowPath() *cobra.Command {
 	return &cobra.Command{
-		Use: "path [NAME]", Short: "Print where your workflow files stand, or the file of one workflow",
+		Use: "path [NAME]", Short: "Print where your workflow files are, or the path of one of them",
 		Args: between(0, 1),
 		Long: "Print the folder of your own workflow files. With a name, print the file that counts for that name;\n" +
 			"a built-in workflow has none, which is said on standard error.",

@@ -117,21 +117,20 @@ func (p *Program) workflowSimulate() *cobra.Command {
 	s := UsualSimulation()
 	c := &cobra.Command{
 		Use:   "simulate FILE|NAME",
-		Short: "Let tasks live whole lives under a workflow, in memory, and tell how they end", Args: between(1, 1),
-		Long: `Let tasks live whole lives under a workflow, in memory: the engine and the monitor are the real
-ones, agents are scripted and act by the dice, people come after a while where a task waits for one,
-and at every step something may go wrong. No agent is started, no file is written, no token is
-spent.
+		Short: "Run tasks under a workflow in memory, from start to end, and report how they end", Args: between(1, 1),
+		Long: `Run tasks under a workflow in memory, from start to end. The engine and the monitor are the real
+ones. Agents are scripted and act at random; people come after a while where a task waits for one;
+at every step something may go wrong. No agent is started, no file is written, no token is spent.
 
-It tells how tasks end, how many need a person, how many reviews and agents they take, and where
-their time goes. It says which way is the straight one, that agents and people take where nothing
-goes wrong: the shortest to a good end that says of nothing that it failed. A check that has to fail
-is on it where the state has no move for one that passes, as where tests come first, or where no
-other way is left.
+It reports how tasks end, how many need a person, how many reviews and agents they take, and where
+their time goes. It also shows the straight way, which agents and people take if nothing goes wrong:
+the shortest way to a good end on which nothing fails. A check that fails is on this way only where
+the state has no move for a check that passes, as where tests come first, or where no other way is
+left.
 --way names another one: the states in their order, all of them or as many as matter.
-What must be true of every task is looked at after every step. What is broken is shown with the
-command that shows it again, step by step; exit status 1. The same seed is the same story, to the
-byte. Times are those of the simulation: they tell where agents and people wait for each other, not
+After every step it checks what must be true of every task. It shows each breach with the command
+that repeats it step by step, and exits with status 1. The same seed gives the same output, to the
+byte. Times are those of the simulation: they show where agents and people wait for each other, not
 how long yours take.`,
 		Example: `  orange workflow simulate default
   orange workflow simulate my.yml --runs 500 --reviewers-fail 30% --people never
@@ -141,7 +140,7 @@ how long yours take.`,
 	}
 	f := c.Flags()
 	f.IntVar(&s.Runs, "runs", s.Runs, "how many tasks")
-	f.Uint64Var(&s.Seed, "seed", s.Seed, "of the dice")
+	f.Uint64Var(&s.Seed, "seed", s.Seed, "of the random choices")
 	f.IntVar(&s.Only, "run", 0, "make this one of the runs alone")
 	f.BoolVar(&s.Trace, "trace", false, "print every step of the one run")
 	f.Var((*states)(&s.Path), "way", "the straight way, or a part of it: states in their order (default: the shortest)")

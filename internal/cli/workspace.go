@@ -9,7 +9,7 @@ import (
 )
 
 func (p *Program) workspaceCommands() *cobra.Command {
-	return group("workspace", "Look after the pool of worktrees", "  orange workspace list",
+	return group("workspace", "Manage the pool of worktrees", "  orange workspace list",
 		p.workspaceInit(), p.workspaceList(), p.workspaceGC())
 }
 
