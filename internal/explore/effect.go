@@ -40,6 +40,7 @@ func (w *walk) holdsUp(hooks []task.Hook, i int) bool {
 		return true
 	}
 	for _, h := range hooks[i+1:] {
+		//exhaustive:enforce
 		switch meaningOf(h) {
 		case action.StartsAgent, action.NotifiesWorker:
 			return false
@@ -76,6 +77,7 @@ func (w *walk) perform(c config, hooks []task.Hook, failing int) performed {
 			return p
 		}
 		role := workflow.RoleIn(state, h)
+		//exhaustive:enforce
 		switch meaningOf(h) {
 		case action.FreesWorkspace:
 			for r, name := range w.roles {

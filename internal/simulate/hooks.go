@@ -80,6 +80,7 @@ func (h hooks) Perform(ctx context.Context, job record.Job) (record.Effect, erro
 func (h hooks) do(job record.Job) (record.Effect, error) {
 	r := h.r
 	spec, _ := action.Of(job.Hook.Action)
+	//exhaustive:enforce
 	switch spec.Means {
 	case action.MakesWorkspace:
 		return record.Effect{Said: "the workspace is ready"}, nil
