@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"orange/internal/task"
 )
@@ -302,12 +303,19 @@ func (s Slot) commitTree(ctx context.Context, tree, message string, parents []st
 	return out.Text(), nil
 }
 
+// copyFile copies a file that is not there yet, with the time of its last change. Git takes a file for unchanged whose
+// times are those of its entry, unless the index is as old as the entry: a copy of an index that were younger would
+// hide what was written in the second of the checkout.
 func copyFile(from, to string) error {
 	source, err := openFile(from)
 	if err != nil {
 		return fmt.Errorf("open: %w", err)
 	}
 	defer source.Close()
+	info, err := source.Stat()
+	if err != nil {
+		return fmt.Errorf("look: %w", err)
+	}
 	target, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return fmt.Errorf("create: %w", err)
@@ -315,6 +323,9 @@ func copyFile(from, to string) error {
 	_, err = io.Copy(target, source)
 	if err = errors.Join(err, target.Close()); err != nil {
 		return fmt.Errorf("copy: %w", err)
+	}
+	if err := os.Chtimes(to, time.Time{}, info.ModTime()); err != nil {
+		return fmt.Errorf("keep the time: %w", err)
 	}
 	return nil
 }
