@@ -115,7 +115,9 @@ func TestType_dialogAfterThePaste(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
 	p, out := reader(t, s, `stty raw -echo; echo READY; head -c 5 > "$1"; echo 'Allow?'; exec cat >> "$1"`)
-	err := s.Type(t.Context(), p.ID, "hello", typing("READY", "Allow"))
+	how := typing("READY", "Allow")
+	how.Pause = 2 * time.Second // the program opens its dialog meanwhile, on a loaded machine too
+	err := s.Type(t.Context(), p.ID, "hello", how)
 	var no *NotSafe
 	if !errors.As(err, &no) || no.Reason != DialogOpen || !no.Pasted {
 		t.Fatalf("the answer is %v", err)
