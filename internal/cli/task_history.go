@@ -111,7 +111,7 @@ func eventLine(e history.Event) string {
 	if unreviewed := e.Data[history.DataUnreviewed]; unreviewed != "" {
 		text += "  " + oneLine(unreviewed, 100)
 	}
-	if up := e.Subject.PutUp(); up != "" {
+	if up := e.Subject.UnreviewedText(); up != "" {
 		text += "  " + oneLine(up, 200)
 	}
 	if e.Reason != "" {

@@ -55,7 +55,7 @@ has the form of a detail.`,
 // why tells an explanation to people; as is the role whose moves alone are printed.
 func (p *Program) why(e decide.Explanation, as string) {
 	p.say("%s is %s  %s", e.Task.ID, e.Task.Status, e.About)
-	if up := e.Task.Subject.PutUp(); up != "" {
+	if up := e.Task.Subject.UnreviewedText(); up != "" {
 		p.say("its work was %s", up)
 	}
 	p.say("")

@@ -215,7 +215,7 @@ func (x *exit) crash(rule *workflow.Rule, why string) record.Change {
 	t.Counters = t.Counters.With(task.CrashCount, count)
 	t.UpdatedAt, t.StalledAt = x.now, time.Time{}
 	reason := x.death.Name() + " " + why
-	if !Revives(x.def, x.task) { // else it needs no person
+	if !Respawns(x.def, x.task) { // else it needs no person
 		t.Attention = fmt.Sprintf("crash %d: %s; start it again with %q", count, reason, "orange task respawn "+t.ID)
 	}
 	crashed := x.event(history.AgentCrashed, reason)
@@ -302,7 +302,7 @@ func WithLastWords(c record.Change, death task.Death) record.Change {
 // on it.
 func RespawnDue(def *workflow.Definition, t task.Task, events []history.Event) (due time.Time, wanted bool) {
 	state, _ := def.State(t.Status)
-	if !Revives(def, t) {
+	if !Respawns(def, t) {
 		return time.Time{}, false
 	}
 	respawns := 0
@@ -350,9 +350,9 @@ func owesStart(def *workflow.Definition, move history.Event, role string) bool {
 	return false
 }
 
-// Revives reports whether the monitor will start a dead agent of the task's present status again once its time has
+// Respawns reports whether the monitor will start a dead agent of the task's present status again once its time has
 // come.
-func Revives(def *workflow.Definition, t task.Task) bool {
+func Respawns(def *workflow.Definition, t task.Task) bool {
 	state, _ := def.State(t.Status)
 	return state.Respawn == workflow.RespawnAuto && state.RespawnPrompt.Name != "" && t.Workspace != ""
 }

@@ -1,6 +1,7 @@
 package decide_test
 
 import (
+	"errors"
 	"testing"
 	"time"
 
@@ -25,7 +26,7 @@ func TestHookEnded_thatSucceededIsDoneAndTakesItsMarkAway(t *testing.T) {
 		Lease: record.LeaseFree, EndSeats: []string{task.RoleWorker},
 		Events: []history.Event{{Type: history.AgentStopped}}}
 	s := record.Snapshot{Task: one, Owed: []task.OwedHook{hook}}
-	c, is := decide.HookEnded(s, hook, effect, "", noon)
+	c, is := decide.HookEnded(s, hook, effect, nil, noon)
 	if !is || c.Task.Attention != "" || len(c.Settled) != 1 || c.Settled[0].State != task.HookDone {
 		t.Errorf("owed %t, it leaves %+v and %+v", is, c.Task, c.Settled)
 	}
@@ -45,11 +46,11 @@ func TestHookEnded_keepsTheMarkWhileAnotherHookHasFailed(t *testing.T) {
 	hook, other := owed(7, action.PushBranch), owed(8, action.Notify)
 	other.State = task.HookFailed
 	s := record.Snapshot{Task: one, Owed: []task.OwedHook{hook, other}}
-	if c, _ := decide.HookEnded(s, hook, record.Effect{}, "", noon); c.Task.Attention != failedBefore {
+	if c, _ := decide.HookEnded(s, hook, record.Effect{}, nil, noon); c.Task.Attention != failedBefore {
 		t.Errorf("the mark is %q", c.Task.Attention)
 	}
 	s.Task.Attention, s.Owed = "a person should look", []task.OwedHook{hook}
-	if c, _ := decide.HookEnded(s, hook, record.Effect{}, "", noon); c.Task.Attention != "a person should look" {
+	if c, _ := decide.HookEnded(s, hook, record.Effect{}, nil, noon); c.Task.Attention != "a person should look" {
 		t.Errorf("the mark of something else is %q", c.Task.Attention)
 	}
 }
@@ -61,7 +62,7 @@ func TestHookEnded_thatFailedIsTriedAgainLaterAndSaysSoOnce(t *testing.T) {
 	session := "shop/feat"
 	effect := record.Effect{Session: &session, EndSeats: []string{task.RoleWorker}}
 	s := record.Snapshot{Task: newTask("working"), Owed: []task.OwedHook{hook}}
-	c, _ := decide.HookEnded(s, hook, effect, "no route to host", noon)
+	c, _ := decide.HookEnded(s, hook, effect, errors.New("no route to host"), noon)
 	want := record.Settled{ID: 7, State: task.HookFailed, Error: "no route to host",
 		NextTry: noon.Add(decide.BackOff(2))}
 	if len(c.Settled) != 1 || c.Settled[0] != want || c.Task.Attention != failedBefore {
@@ -75,8 +76,17 @@ func TestHookEnded_thatFailedIsTriedAgainLaterAndSaysSoOnce(t *testing.T) {
 	}
 	hook.Error = "no route to host"
 	s.Owed[0] = hook
-	if c, _ := decide.HookEnded(s, hook, effect, "no route to host", noon); len(c.Events) != 0 {
+	if c, _ := decide.HookEnded(s, hook, effect, errors.New("no route to host"), noon); len(c.Events) != 0 {
 		t.Errorf("the same failure is reported again: %+v", c.Events)
+	}
+}
+
+func TestHookEnded_thatFailedWithoutATextHasFailed(t *testing.T) {
+	t.Parallel()
+	hook := owed(7, action.PushBranch)
+	s := record.Snapshot{Task: newTask("working"), Owed: []task.OwedHook{hook}}
+	if c, _ := decide.HookEnded(s, hook, record.Effect{}, errors.New(""), noon); c.Settled[0].State != task.HookFailed {
+		t.Errorf("it is settled as %+v", c.Settled)
 	}
 }
 
@@ -84,10 +94,10 @@ func TestHookEnded_thatALaterStepHasDroppedSettlesNothing(t *testing.T) {
 	t.Parallel()
 	pushed := "c0ffee"
 	s := record.Snapshot{Task: newTask("working")}
-	for _, failure := range []string{"", "no route to host"} {
+	for _, failure := range []error{nil, errors.New("no route to host")} {
 		c, is := decide.HookEnded(s, owed(7, action.PushBranch), record.Effect{Pushed: &pushed}, failure, noon)
-		if is || len(c.Settled) != 0 || c.Task.Attention != "" || (failure == "") != (c.Task.Pushed == pushed) {
-			t.Errorf("failure %q: owed %t, %+v", failure, is, c)
+		if is || len(c.Settled) != 0 || c.Task.Attention != "" || (failure == nil) != (c.Task.Pushed == pushed) {
+			t.Errorf("failure %v: owed %t, %+v", failure, is, c)
 		}
 	}
 }

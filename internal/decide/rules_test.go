@@ -105,7 +105,7 @@ func TestRevives_takesTheWorkflowsWordAPromptAndAWorkspace(t *testing.T) {
 		def.States[1].Respawn, def.States[1].RespawnPrompt.Name = c.respawn, c.prompt
 		one := newTask("busy")
 		one.Workspace = c.workspace
-		if got := decide.Revives(def, one); got != c.want {
+		if got := decide.Respawns(def, one); got != c.want {
 			t.Errorf("%s: %v", c.name, got)
 		}
 		died := []history.Event{

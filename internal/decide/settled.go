@@ -51,10 +51,10 @@ const hookTrouble = "hook "
 // HookEnded is what follows from one attempt at a hook: the hook is settled or tried again later, and the task gets
 // the effect of the attempt. If a later step has dropped the hook meanwhile, it is settled already: then owed is
 // false, and its effect is recorded all the same. A failed attempt has no effect but to end agents; it finds its
-// other effects when it runs again. Failure is empty if there is none.
-func HookEnded(s record.Snapshot, hook task.OwedHook, effect record.Effect, failure string, now time.Time) (
+// other effects when it runs again. failure is nil if there is none.
+func HookEnded(s record.Snapshot, hook task.OwedHook, effect record.Effect, failure error, now time.Time) (
 	c record.Change, owed bool) {
-	if failure != "" {
+	if failure != nil {
 		effect = record.Effect{EndSeats: effect.EndSeats}
 	}
 	c = record.Change{Task: s.Task, Expect: s.Task.Version, Events: slices.Clone(effect.Events), Lease: effect.Lease,
@@ -62,8 +62,8 @@ func HookEnded(s record.Snapshot, hook task.OwedHook, effect record.Effect, fail
 	c.Task.UpdatedAt = now
 	others := without(s.Owed, hook.ID)
 	switch owed = len(others) < len(s.Owed); {
-	case owed && failure != "":
-		failHook(&c, hook, failure, now)
+	case owed && failure != nil:
+		failHook(&c, hook, failure.Error(), now)
 	case owed:
 		c.Settled = []record.Settled{{ID: hook.ID, State: task.HookDone}}
 		failed := slices.ContainsFunc(others, func(h task.OwedHook) bool { return h.State == task.HookFailed })

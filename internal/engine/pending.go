@@ -61,11 +61,18 @@ func (e *Engine) finishPending(ctx context.Context, id string, actor task.Actor)
 	if err != nil {
 		return err
 	}
-	for _, h := range s.Owed {
+	if event, pending := firstPending(s.Owed); pending {
+		_, err = e.runHooks(ctx, ctx.Done(), id, event, actor)
+	}
+	return err
+}
+
+// firstPending is the event whose hook is the first of the owed ones that was not tried yet.
+func firstPending(owed []task.OwedHook) (event int, found bool) {
+	for _, h := range owed {
 		if h.State == task.HookPending {
-			_, err := e.runHooks(ctx, ctx.Done(), id, h.Event, actor)
-			return err
+			return h.Event, true
 		}
 	}
-	return nil
+	return 0, false
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"orange/internal/decide"
 	"orange/internal/history"
@@ -226,8 +225,7 @@ func (e *Engine) prEnded(ctx context.Context, id string, pr record.PullRequest) 
 		}
 		evidence = decide.MergedEvidence(def, s.Task, to, evidence, pr)
 	}
-	pending := func(h task.OwedHook) bool { return h.State == task.HookPending }
-	if slices.ContainsFunc(s.Owed, pending) {
+	if _, pending := firstPending(s.Owed); pending {
 		return "", errNotNow
 	}
 	for _, fact := range evidence.Facts {

@@ -78,11 +78,9 @@ func (r *request) begins(def *workflow.Definition, s record.Snapshot) error {
 	if r.waited {
 		return nil
 	}
-	for _, h := range s.Owed {
-		if h.State == task.HookPending {
-			r.event = h.Event
-			return errHooksPending
-		}
+	event, pending := firstPending(s.Owed)
+	if r.event = event; pending {
+		return errHooksPending
 	}
 	return nil
 }

@@ -133,7 +133,7 @@ func (e *Engine) settle(ctx context.Context, hook task.OwedHook, effect record.E
 		e.dropEnvironment(ctx, hook.Task) // now, so that it is done again if this program is ended
 	}
 	_, err = e.change(ctx, hook.Task, func(s record.Snapshot) (*record.Change, error) {
-		c, owed := decide.HookEnded(s, hook, effect, text(failure), e.Now())
+		c, owed := decide.HookEnded(s, hook, effect, failure, e.Now())
 		if owed && failure == nil {
 			if err := e.forgetCrashes(ctx, s, hook, &c); err != nil {
 				return nil, err

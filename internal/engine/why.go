@@ -21,7 +21,7 @@ type Peeker interface {
 // Why explains the state of a task: every move out of its status, for all who may ask, and who or what it waits for.
 // It judges by the same code as a request, on evidence as it is now, and changes nothing. alive reports whether the
 // status's agent lives.
-func (e *Engine) Why(ctx context.Context, glances Peeker, id string,
+func (e *Engine) Why(ctx context.Context, peeker Peeker, id string,
 	alive func(task.Task, string) (bool, error)) (decide.Explanation, error) {
 	s, err := e.Store.Load(ctx, id)
 	if err != nil {
@@ -37,7 +37,7 @@ func (e *Engine) Why(ctx context.Context, glances Peeker, id string,
 	evidence.Spent, evidence.Entry, evidence.Start = s.Spent, s.Entry, s.Start
 	parts := slices.DeleteFunc(decide.NeedsOfAll(def, s.Task), func(p workflow.Part) bool { return p.Section != "" })
 	if len(parts) > 0 {
-		if evidence.Facts, err = glances.Peek(ctx, s.Task, def, parts); err != nil {
+		if evidence.Facts, err = peeker.Peek(ctx, s.Task, def, parts); err != nil {
 			return out, fmt.Errorf("look at the evidence of task %s: %w", id, err)
 		}
 	}

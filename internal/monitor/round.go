@@ -67,7 +67,7 @@ func (m *Monitor) agents(ctx context.Context, live []task.Task, seats []record.S
 		state, _ := def.State(t.Status)
 		seat, seated := open[t.ID+" "+state.Role]
 		switch {
-		case !seated && decide.Revives(def, *t):
+		case !seated && decide.Respawns(def, *t):
 			all = errors.Join(all, m.revive(ctx, t.ID))
 		case seated && !def.Attended(t.Status): // where a person is waited for, an idle agent is as it should be
 			if p, there := paneOf(panes, seat); there && !p.Dead {

@@ -15,13 +15,16 @@ import (
 	"testing"
 )
 
-// Suite is a room whose rules are broken on purpose. Paths are relative to the room, where its tests run.
+// Suite is a room whose rules are broken on purpose. Its tests run in the room's folder, where the list is.
 type Suite struct {
-	List  string // the file that says how
 	Least int    // how many rules it has at least
 	Heavy string // tests that take long, as a pattern: they are run where the others find nothing; empty for none
-	Skip  string // tests that are not run at all: those of the list itself
 }
+
+const (
+	listPath = "testdata/mutations.txt" // says how to break each rule
+	listTest = "TestEveryMutation"      // the test that calls Fits: it fails for every broken rule, and tells nothing
+)
 
 // mutation is one rule, broken on purpose.
 type mutation struct {
@@ -29,13 +32,12 @@ type mutation struct {
 	file     string // of the room
 	rule     string // as it holds, in words
 	old, new string
-	tests    string // the package whose tests must tell
 }
 
-// broken reads the list.
-func (s Suite) broken(t *testing.T) []mutation {
+// readList reads the room's list.
+func readList(t *testing.T) []mutation {
 	t.Helper()
-	out, err := parse(s.List, read(t, s.List))
+	out, err := parse(listPath, read(t, listPath))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,17 +74,17 @@ func (m mutation) place() *regexp.Regexp {
 
 // broken is the file with the rule broken; text is the file as it is. It is empty where the list does not fit the
 // file any more.
-func (m mutation) broken(t *testing.T, list, text string) string {
+func (m mutation) broken(t *testing.T, text string) string {
 	t.Helper()
 	found := m.place().FindAllStringIndex(text, -1)
 	if len(found) != 1 || m.old == "" {
-		t.Errorf("%s:%d: the text occurs %d times in %s, not once: say again how to break the rule\n%s", list,
-			m.line, len(found), m.file, m.old)
+		t.Errorf("%s:%d: the text occurs %d times in %s, not once: say again how to break the rule\n%s",
+			listPath, m.line, len(found), m.file, m.old)
 		return ""
 	}
 	text = text[:found[0][0]] + m.new + text[found[0][1]:]
 	if _, err := parser.ParseFile(token.NewFileSet(), m.file, text, parser.SkipObjectResolution); err != nil {
-		t.Errorf("%s:%d: the broken %s is no Go: %v", list, m.line, m.file, err)
+		t.Errorf("%s:%d: the broken %s is no Go: %v", listPath, m.line, m.file, err)
 		return ""
 	}
 	return text
@@ -92,7 +94,10 @@ func (m mutation) broken(t *testing.T, list, text string) string {
 // each file has a rule.
 func (s Suite) Fits(t *testing.T) {
 	t.Helper()
-	list := s.broken(t)
+	if testing.Short() {
+		t.Skip("takes long; make test-all runs it")
+	}
+	list := readList(t)
 	room := openRoom(t)
 	rules, files := map[string]int{}, map[string]string{}
 	for _, m := range list {
@@ -100,15 +105,15 @@ func (s Suite) Fits(t *testing.T) {
 			files[m.file] = plain(t, m.file)
 		}
 		if before := rules[m.rule]; before != 0 {
-			t.Errorf("%s:%d: the rule is on line %d already: %s", s.List, m.line, before, m.rule)
+			t.Errorf("%s:%d: the rule is on line %d already: %s", listPath, m.line, before, m.rule)
 		}
 		rules[m.rule] = m.line
 		if m.old == m.new {
-			t.Errorf("%s:%d: nothing is broken", s.List, m.line)
+			t.Errorf("%s:%d: nothing is broken", listPath, m.line)
 		}
-		if text := m.broken(t, s.List, files[m.file]); text != "" {
+		if text := m.broken(t, files[m.file]); text != "" {
 			if err := room.compiles(m.file, text); err != nil {
-				t.Errorf("%s:%d: the broken %s does not compile: %v", s.List, m.line, m.file, err)
+				t.Errorf("%s:%d: the broken %s does not compile: %v", listPath, m.line, m.file, err)
 			}
 		}
 	}
@@ -118,7 +123,7 @@ func (s Suite) Fits(t *testing.T) {
 	}
 	for _, file := range names {
 		if files[file] == "" && !strings.HasSuffix(file, "_test.go") {
-			t.Errorf("no rule of %s is broken in %s", file, s.List)
+			t.Errorf("no rule of %s is broken in %s", file, listPath)
 		}
 	}
 	if len(list) < s.Least {

@@ -7,14 +7,13 @@ import (
 
 func TestParse_aListSaysWhichRulesAreBrokenAndHow(t *testing.T) {
 	t.Parallel()
-	got, err := parse("list", "# words\n\n== a.go: it holds\n- if x {\n- y\n+ if !x {\n\n== b.go: that too\n@ "+
-		"../other\n- z()\n+\n")
+	got, err := parse("list", "# words\n\n== a.go: it holds\n- if x {\n- y\n+ if !x {\n\n== b.go: that too\n- z()\n+\n")
 	if err != nil || len(got) != 2 {
 		t.Fatalf("found %+v, %v", got, err)
 	}
 	want := []mutation{
-		{line: 3, file: "a.go", rule: "it holds", old: "if x {\ny", new: "if !x {", tests: "."},
-		{line: 8, file: "b.go", rule: "that too", old: "z()", tests: "../other"},
+		{line: 3, file: "a.go", rule: "it holds", old: "if x {\ny", new: "if !x {"},
+		{line: 8, file: "b.go", rule: "that too", old: "z()"},
 	}
 	for i := range want {
 		if got[i] != want[i] {
@@ -28,7 +27,7 @@ func TestParse_saysWhatItCannotRead(t *testing.T) {
 	for text, want := range map[string]string{
 		"== a.go it holds":    `list:1: found "a.go it holds", expected the file and the rule`,
 		"\n- x":               `list:2: found "- x" before any rule`,
-		"== a.go: it\n* what": `list:2: found "* what", expected ==, -, + or @`,
+		"== a.go: it\n* what": `list:2: found "* what", expected ==, - or +`,
 	} {
 		if _, err := parse("list", text); err == nil || err.Error() != want {
 			t.Errorf("of %q: found %v, want %s", text, err, want)

@@ -8,7 +8,6 @@ import (
 // parse reads a list:
 //
 //	== FILE: the rule, in words, as it holds
-//	@ PACKAGE        whose tests must tell, where that is not the room's own
 //	- the text as it is; it is there exactly once, whatever its indentation
 //	+ what it is replaced with; nothing where the text is taken out
 func parse(path, text string) ([]mutation, error) {
@@ -20,7 +19,7 @@ func parse(path, text string) ([]mutation, error) {
 			if !said {
 				return nil, fmt.Errorf("%s:%d: found %q, expected the file and the rule", path, i+1, rest)
 			}
-			out = append(out, mutation{line: i + 1, file: file, rule: rule, tests: "."})
+			out = append(out, mutation{line: i + 1, file: file, rule: rule})
 			continue
 		}
 		if kind == "" || kind == "#" || strings.HasPrefix(kind, "#\t") {
@@ -34,10 +33,8 @@ func parse(path, text string) ([]mutation, error) {
 			m.old = strings.TrimPrefix(m.old+"\n"+rest, "\n")
 		case "+":
 			m.new = strings.TrimPrefix(m.new+"\n"+rest, "\n")
-		case "@":
-			m.tests = rest
 		default:
-			return nil, fmt.Errorf("%s:%d: found %q, expected ==, -, + or @", path, i+1, line)
+			return nil, fmt.Errorf("%s:%d: found %q, expected ==, - or +", path, i+1, line)
 		}
 	}
 	return out, nil

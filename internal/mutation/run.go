@@ -19,27 +19,18 @@ func (s Suite) AreFound(t *testing.T) {
 	if os.Getenv("ORANGE_TEST_LONG") == "" {
 		t.Skip("the tests are run once for each mutation: ORANGE_TEST_LONG=1")
 	}
-	list := s.broken(t)
-	var packages []string
-	for _, m := range list {
-		if !slices.Contains(packages, m.tests) {
-			packages = append(packages, m.tests)
-		}
+	if out, passed := s.testsWith(t, ""); !passed { // else everything would count as found
+		t.Fatalf("the tests fail although no rule is broken:\n%s", out)
 	}
-	for _, p := range packages { // else everything would count as found
-		if out, passed := s.testsWith(t, p, ""); !passed {
-			t.Fatalf("the tests of %s fail although no rule is broken:\n%s", p, out)
-		}
-	}
-	for _, m := range list {
+	for _, m := range readList(t) {
 		t.Run(fmt.Sprintf("%s line %d", m.file, m.line), func(t *testing.T) {
 			t.Parallel()
-			out, passed := s.testsWith(t, m.tests, s.overlay(t, m))
+			out, passed := s.testsWith(t, overlay(t, m))
 			switch {
 			case passed:
-				t.Errorf("%s:%d: no test of %s fails without the rule: %s", s.List, m.line, m.tests, m.rule)
+				t.Errorf("%s:%d: no test fails without the rule: %s", listPath, m.line, m.rule)
 			case !strings.Contains(out, "--- FAIL: ") && !strings.Contains(out, "panic: "):
-				t.Errorf("%s:%d: the tests could not be run:\n%s", s.List, m.line, out)
+				t.Errorf("%s:%d: the tests could not be run:\n%s", listPath, m.line, out)
 			default:
 				t.Logf("%s: %s", m.rule, firstFailure(out))
 			}
@@ -48,7 +39,7 @@ func (s Suite) AreFound(t *testing.T) {
 }
 
 // overlay has the compiler read the broken file instead of the one in the tree.
-func (s Suite) overlay(t *testing.T, m mutation) string {
+func overlay(t *testing.T, m mutation) string {
 	t.Helper()
 	dir := t.TempDir()
 	whole, err := filepath.Abs(m.file)
@@ -60,7 +51,7 @@ func (s Suite) overlay(t *testing.T, m mutation) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for path, text := range map[string]string{instead: m.broken(t, s.List, plain(t, m.file)),
+	for path, text := range map[string]string{instead: m.broken(t, plain(t, m.file)),
 		filepath.Join(dir, "overlay.json"): string(list)} {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -69,9 +60,9 @@ func (s Suite) overlay(t *testing.T, m mutation) string {
 	return filepath.Join(dir, "overlay.json")
 }
 
-// testsWith runs the tests of a package, those of every day and not the long ones. What is drawn and fails is not
-// made smaller, nor kept.
-func (s Suite) testsWith(t *testing.T, tests, overlay string) (out string, passed bool) {
+// testsWith runs the room's tests, those of every day and not the long ones. What is drawn and fails is not made
+// smaller, nor kept.
+func (s Suite) testsWith(t *testing.T, overlay string) (out string, passed bool) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
@@ -80,20 +71,19 @@ func (s Suite) testsWith(t *testing.T, tests, overlay string) (out string, passe
 	if overlay != "" {
 		build = append(build, "-overlay="+overlay)
 	}
-	if said, err := exec.CommandContext(ctx, "go", append(build, tests)...).CombinedOutput(); err != nil {
+	if said, err := exec.CommandContext(ctx, "go", build...).CombinedOutput(); err != nil {
 		return string(said), false
 	}
 	run := []string{"-test.failfast", "-test.timeout=5m"}
-	if draws(t, tests) {
+	if draws(t) {
 		run = append(run, "-rapid.nofailfile", "-rapid.shrinktime=0s")
 	}
-	which := []string{"-test.skip=" + s.Skip}
+	which := []string{"-test.skip=" + listTest}
 	if s.Heavy != "" {
-		which = []string{"-test.skip=" + s.Skip + "|" + s.Heavy, "-test.run=" + s.Heavy}
+		which = []string{"-test.skip=" + listTest + "|" + s.Heavy, "-test.run=" + s.Heavy}
 	}
 	for _, some := range which {
 		command := exec.CommandContext(ctx, program, append(run, some)...)
-		command.Dir = tests
 		command.Env = slices.DeleteFunc(os.Environ(), func(pair string) bool {
 			return strings.HasPrefix(pair, "ORANGE_")
 		})
@@ -105,10 +95,10 @@ func (s Suite) testsWith(t *testing.T, tests, overlay string) (out string, passe
 	return out, true
 }
 
-// draws reports whether a package has tests that draw what they try.
-func draws(t *testing.T, tests string) bool {
+// draws reports whether the room has tests that draw what they try.
+func draws(t *testing.T) bool {
 	t.Helper()
-	all, err := filepath.Glob(filepath.Join(tests, "*_test.go"))
+	all, err := filepath.Glob("*_test.go")
 	if err != nil {
 		t.Fatal(err)
 	}

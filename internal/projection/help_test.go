@@ -1,26 +1,17 @@
 package projection_test
 
 import (
-	"os"
 	"testing"
 
 	"orange/internal/task"
 	"orange/internal/workflow"
+	"orange/workflows"
 )
-
-func read(tb testing.TB, path string) []byte {
-	tb.Helper()
-	text, err := os.ReadFile(path)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return text
-}
 
 // parse reads a workflow, with what is usual implied.
 func parse(tb testing.TB, file string, text []byte) *workflow.Definition {
 	tb.Helper()
-	usual, err := workflow.ParseUsual("usual.yml", read(tb, "../../workflows/usual.yml"))
+	usual, err := workflow.ParseUsual("usual.yml", workflows.Usual)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -39,5 +30,9 @@ func newTask(status task.Status) task.Task {
 
 func shippedWorkflow(tb testing.TB, name string) *workflow.Definition {
 	tb.Helper()
-	return parse(tb, name+".yml", read(tb, "../../workflows/"+name+".yml"))
+	text, err := workflows.Files.ReadFile(name + ".yml")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return parse(tb, name+".yml", text)
 }

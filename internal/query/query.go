@@ -161,7 +161,7 @@ func lastWordsOf(events []history.Event) (words string) {
 		case history.AgentSpawned, history.ReviewStarted, history.AgentRespawned:
 			words = ""
 		case history.AgentCrashed, history.AgentStopped:
-			words = e.Data["last_words"]
+			words = e.Data[task.DataLastWords]
 		}
 	}
 	return words

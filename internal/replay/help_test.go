@@ -1,7 +1,6 @@
 package replay_test
 
 import (
-	"os"
 	"testing"
 	"time"
 
@@ -9,37 +8,28 @@ import (
 	"orange/internal/document"
 	"orange/internal/task"
 	"orange/internal/workflow"
+	"orange/workflows"
 )
 
 // noon is the time of the decisions in these tests.
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-func read(tb testing.TB, path string) []byte {
+// shippedWorkflow reads a built-in workflow.
+func shippedWorkflow(tb testing.TB, name string) *workflow.Definition {
 	tb.Helper()
-	text, err := os.ReadFile(path)
+	usual, err := workflow.ParseUsual("usual.yml", workflows.Usual)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return text
-}
-
-// parse reads a workflow with nothing implied that the text itself does not imply.
-func parse(tb testing.TB, file string, text []byte) *workflow.Definition {
-	tb.Helper()
-	usual, err := workflow.ParseUsual("usual.yml", read(tb, "../../workflows/usual.yml"))
+	text, err := workflows.Files.ReadFile(name + ".yml")
 	if err != nil {
 		tb.Fatal(err)
 	}
-	def, err := workflow.Parse(file, text, usual)
+	def, err := workflow.Parse(name+".yml", text, usual)
 	if err != nil {
 		tb.Fatal(err)
 	}
 	return def
-}
-
-func shippedWorkflow(tb testing.TB, name string) *workflow.Definition {
-	tb.Helper()
-	return parse(tb, name+".yml", read(tb, "../../workflows/"+name+".yml"))
 }
 
 // newTask is a task with a workspace, in a status.

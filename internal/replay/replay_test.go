@@ -17,7 +17,6 @@ import (
 	"orange/internal/replay"
 	"orange/internal/task"
 	"orange/internal/workflow"
-	"orange/workflows"
 )
 
 // stroll is a task under one workflow to which anything may happen, and a minimal record.
@@ -38,20 +37,9 @@ type stroll struct {
 
 func shippedAndStrained(t *testing.T) []*workflow.Definition {
 	t.Helper()
-	usual, err := workflow.ParseUsual("usual.yml", workflows.Usual)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var out []*workflow.Definition
 	for _, name := range []string{"default", "classic", "minimal", "build", "phases"} {
-		text, err := workflows.Files.ReadFile(name + ".yml")
-		if err != nil {
-			t.Fatal(err)
-		}
-		def, err := workflow.Parse(name+".yml", text, usual)
-		if err != nil {
-			t.Fatal(err)
-		}
+		def := shippedWorkflow(t, name)
 		for i := range def.States { // they have no timeouts of their own
 			if def.States[i].Timeout.After == 0 && !def.States[i].Terminal {
 				def.States[i].Timeout = workflow.Timeout{After: 100, Then: def.States[len(def.States)-1-i].Name}

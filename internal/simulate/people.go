@@ -150,7 +150,7 @@ func (r *run) waitsForPerson(ctx context.Context, s record.Snapshot) bool {
 	if a := r.living(state.Role); a != nil {
 		return a.silent || r.Workflow.Attended(t.Status)
 	}
-	if decide.Revives(r.Workflow, t) {
+	if decide.Respawns(r.Workflow, t) {
 		events, err := r.history(ctx)
 		if err != nil {
 			r.setErr(err)

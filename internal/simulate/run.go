@@ -337,7 +337,7 @@ func (r *run) nextLook(ctx context.Context, s record.Snapshot) (time.Duration, b
 	if at, wanted := decide.NextDeadline(r.Workflow, nil, t, r.clock); wanted {
 		sooner(at.Add(r.within(0, 5*time.Minute))) // timers are late
 	}
-	if a == nil && decide.Revives(r.Workflow, t) {
+	if a == nil && decide.Respawns(r.Workflow, t) {
 		events, err := r.history(ctx)
 		r.setErr(err)
 		if due, wanted := decide.RespawnDue(r.Workflow, t, events); wanted {

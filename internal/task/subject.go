@@ -19,8 +19,9 @@ type Subject struct {
 	By       string `json:"by,omitempty"`       // who put it up without one
 }
 
-// PutUp reports who put the work up without a review; empty where it was reviewed, or waits for no one's merge.
-func (s Subject) PutUp() string {
+// UnreviewedText says who put the work up without a review; empty where it was reviewed, or waits for no one's
+// merge.
+func (s Subject) UnreviewedText() string {
 	if s.By == "" {
 		return ""
 	}

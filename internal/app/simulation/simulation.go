@@ -17,16 +17,16 @@ import (
 // Runner runs simulations.
 type Runner struct{}
 
-// Simulate lets tasks live whole lives under a workflow, in memory: it touches nothing of the home.
+// Simulate runs tasks under a workflow from their creation to their end, in memory: it touches nothing of the home.
 func (Runner) Simulate(ctx context.Context, def *workflow.Definition, s cli.SimulationSetup,
 	progress func(done, of int)) (cli.Simulated, error) {
 	defer debug.SetGCPercent(debug.SetGCPercent(400)) // most of what a run leaves is gone with it
-	setup := simulationOf(s)
+	setup := setupOf(s)
 	setup.Progress = progress
 	setup.Bound = provedBound(def) // no run may go further
 	found, err := simulate.Run(ctx, def, setup, OpenMemory, Join)
 	out := cli.Simulated{
-		Path: wayOf(found.Path), Runs: found.Runs, Well: found.Well, Needed: found.Needed, Astray: found.Unplanned,
+		Path: pathOf(found.Path), Runs: found.Runs, Well: found.Well, Needed: found.Needed, Astray: found.Unplanned,
 		Resting: found.Waiting, Spans: found.Spans, Trace: found.Trace,
 		Reviews: cli.SimulatedFigure(found.Reviews), Spawns: cli.SimulatedFigure(found.Spawns),
 		Moves:    cli.SimulatedFigure(found.Moves),
@@ -46,7 +46,7 @@ func (Runner) Simulate(ctx context.Context, def *workflow.Definition, s cli.Simu
 	return out, err
 }
 
-func wayOf(w simulate.Path) cli.SimulatedPath {
+func pathOf(w simulate.Path) cli.SimulatedPath {
 	out := cli.SimulatedPath{States: w.States, Named: w.Named, Why: cli.PathShortest}
 	if len(w.Named) > 0 {
 		out.Why = cli.PathNamed
@@ -70,8 +70,8 @@ func provedBound(def *workflow.Definition) int {
 	return 0
 }
 
-// simulationOf is a setup as the simulation has it.
-func simulationOf(s cli.SimulationSetup) simulate.Setup {
+// setupOf is a setup as the simulation has it.
+func setupOf(s cli.SimulationSetup) simulate.Setup {
 	return simulate.Setup{
 		Runs: s.Runs, Seed: s.Seed, Only: s.Only, Trace: s.Trace, Path: s.Path, NoPeople: s.People == cli.PeopleNever,
 		Shares: simulate.Shares{

@@ -123,7 +123,7 @@ func eventDetails(e *history.Event, covered []string) string {
 	if unreviewed := e.Data[history.DataUnreviewed]; unreviewed != "" {
 		parts = append(parts, screen.OneLine(unreviewed, maxDetail))
 	}
-	if up := e.Subject.PutUp(); up != "" {
+	if up := e.Subject.UnreviewedText(); up != "" {
 		parts = append(parts, screen.OneLine(up, maxDetail))
 	}
 	if ignored := e.Data[history.DataOverride]; ignored != "" {
