@@ -12,7 +12,7 @@ RACE := $(if $(CC_THERE),-race '-gcflags=modernc.org/...=-d=checkptr=0 -race=fal
 export GORACE ?= atexit_sleep_ms=0
 # It has nothing to find where there is only one thread: in the quiet packages, and in the simulated world.
 # Their tests run without it in make test-all; make test-long runs them with it too.
-QUIET := printable action task history record stats document yaml workflow harness rejection decide projection replay explore graph
+QUIET := lazyregexp printable action task history record stats document yaml workflow harness rejection decide projection replay explore graph
 SINGLE := TestSimulation
 
 .PHONY: help build install need demo test test-all test-rows test-long lint bench pictures promises draw fmt clean
@@ -22,10 +22,10 @@ help: ## list the targets
 
 build: ## build bin/orange
 	@mkdir -p bin
-	$(GO) build -trimpath -o bin/orange ./cmd/orange
+	CGO_ENABLED=0 $(GO) build -trimpath -o bin/orange ./cmd/orange
 
 install: need ## install orange where go install puts programs
-	$(GO) install -trimpath ./cmd/orange
+	CGO_ENABLED=0 $(GO) install -trimpath ./cmd/orange
 	@dir=$$($(GO) env GOBIN); dir=$${dir:-$$($(GO) env GOPATH)/bin}; \
 	echo "installed $$dir/orange"; \
 	case ":$$PATH:" in *":$$dir:"*) ;; *) echo "add it to your PATH: export PATH=\"$$dir:\$$PATH\"";; esac

@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"regexp"
 	"strconv"
 	"strings"
 	"syscall"
 	"time"
 
+	"orange/internal/lazyregexp"
 	"orange/internal/proc"
 	"orange/internal/task"
 )
@@ -65,11 +65,11 @@ func (d *Doctor) program(ctx context.Context, name, least string, args ...string
 	return []finding{ok(name, name, "%s", said)}
 }
 
-var versionNumber = regexp.MustCompile(`(\d+)\.(\d+)`)
+var versionNumber = lazyregexp.New(`(\d+)\.(\d+)`)
 
 // atLeast compares the first number with a point in each text. A development build that has none is not known.
 func atLeast(said, least string) (enough, known bool) {
-	have, want := versionNumber.FindStringSubmatch(said), versionNumber.FindStringSubmatch(least)
+	have, want := versionNumber().FindStringSubmatch(said), versionNumber().FindStringSubmatch(least)
 	if have == nil || want == nil {
 		return false, false
 	}

@@ -1,15 +1,16 @@
 package document
 
 import (
-	"regexp"
 	"strings"
+
+	"orange/internal/lazyregexp"
 )
 
 var (
-	listMarker = regexp.MustCompile(`^(?:[-+*]|\d{1,9}[.)])(?:[ \t]+|$)(?:\[[ xX]\](?:[ \t]+|$))?`)
+	listMarker = lazyregexp.New(`^(?:[-+*]|\d{1,9}[.)])(?:[ \t]+|$)(?:\[[ xX]\](?:[ \t]+|$))?`)
 	// labelLike is where the content of the label above ends, whether or not anyone asked for this label.
 	// It is not looked for behind a list marker: "- API: changed" is content of the label above.
-	labelLike = regexp.MustCompile(`^[A-Z][A-Z _-]+\**:`)
+	labelLike = lazyregexp.New(`^[A-Z][A-Z _-]+\**:`)
 )
 
 const emphasis = "*_"
@@ -35,7 +36,7 @@ func (s Section) Fields(names []string) []string {
 			filled[name] = filled[name] || hasContent(content)
 			continue
 		}
-		if labelLike.MatchString(strings.TrimLeft(strings.TrimSpace(shown), emphasis)) {
+		if labelLike().MatchString(strings.TrimLeft(strings.TrimSpace(shown), emphasis)) {
 			current = ""
 			continue
 		}
@@ -55,7 +56,7 @@ func (s Section) Fields(names []string) []string {
 // unmarked is a line without its list marker and the emphasis that it opens with.
 func unmarked(text string) string {
 	text = strings.TrimSpace(text)
-	text = text[len(listMarker.FindString(text)):]
+	text = text[len(listMarker().FindString(text)):]
 	return strings.TrimLeft(text, emphasis)
 }
 

@@ -1,8 +1,9 @@
 package document
 
 import (
-	"regexp"
 	"strings"
+
+	"orange/internal/lazyregexp"
 
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/parser"
@@ -194,18 +195,18 @@ func fenceMarker(first string) string {
 	return marker[:len(marker)-len(strings.TrimLeft(marker, marker[:1]))]
 }
 
-var preformatted = regexp.MustCompile(`(?i)<(script|pre|style|textarea)`)
-var preformattedEnd = regexp.MustCompile(`(?i)</(script|pre|style|textarea)>`)
+var preformatted = lazyregexp.New(`(?i)<(script|pre|style|textarea)`)
+var preformattedEnd = lazyregexp.New(`(?i)</(script|pre|style|textarea)>`)
 
 // htmlKind says what an HTML block is and, when it did not close on its first line, what would close it.
 func htmlKind(t ast.HTMLBlockType, first string) (k kind, closer string) {
 	k = hidden
 	switch t {
 	case ast.HTMLBlockType1:
-		if preformattedEnd.MatchString(first) {
+		if preformattedEnd().MatchString(first) {
 			return k, ""
 		}
-		return k, "</" + strings.ToLower(preformatted.FindStringSubmatch(first)[1]) + ">"
+		return k, "</" + strings.ToLower(preformatted().FindStringSubmatch(first)[1]) + ">"
 	case ast.HTMLBlockType2:
 		k, closer = comment, "-->"
 	case ast.HTMLBlockType3:

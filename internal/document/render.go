@@ -2,7 +2,6 @@ package document
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,6 +9,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"orange/internal/lazyregexp"
 	"orange/internal/task"
 )
 
@@ -172,13 +172,13 @@ func without(extra string, fields []field) string {
 }
 
 var (
-	plainScalar = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_./-]*$`)
-	yamlWord    = regexp.MustCompile(`(?i)^(true|false|null|yes|no|on|off|y|n)$`)
+	plainScalar = lazyregexp.New(`^[A-Za-z][A-Za-z0-9_./-]*$`)
+	yamlWord    = lazyregexp.New(`(?i)^(true|false|null|yes|no|on|off|y|n)$`)
 )
 
 // scalar writes text so that every YAML reader gives it back as a string.
 func scalar(text string) string {
-	if plainScalar.MatchString(text) && !yamlWord.MatchString(text) {
+	if plainScalar().MatchString(text) && !yamlWord().MatchString(text) {
 		return text
 	}
 	return quote(text)

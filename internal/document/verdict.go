@@ -1,11 +1,12 @@
 package document
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"orange/internal/lazyregexp"
 )
 
 const (
@@ -17,7 +18,7 @@ const (
 const maxFound = 80
 
 var (
-	verdictLine = regexp.MustCompile(`(?i)^verdict[ \t]*:[ \t]*(pass|fail)`)
+	verdictLine = lazyregexp.New(`(?i)^verdict[ \t]*:[ \t]*(pass|fail)`)
 	noEmphasis  = strings.NewReplacer("*", "", "_", "")
 )
 
@@ -35,7 +36,7 @@ func (s Section) FirstVerdict() (verdict string, found string) {
 		}
 		// Underscores go too: they are emphasis here, and a name such as PASS_ALL is then no whole word.
 		plain := strings.TrimSpace(noEmphasis.Replace(seen(l.text)))
-		match := verdictLine.FindStringSubmatch(plain)
+		match := verdictLine().FindStringSubmatch(plain)
 		words := verdictsIn(plain)
 		if match == nil || disagree(words) {
 			return "", found

@@ -2,12 +2,12 @@ package explore
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"orange/internal/action"
 	"orange/internal/document"
+	"orange/internal/lazyregexp"
 	"orange/internal/task"
 	"orange/internal/workflow"
 	"orange/internal/yaml"
@@ -22,17 +22,17 @@ type ask struct {
 }
 
 // asking finds the commands that ask for a move. A command in one line with "person" is for a person.
-var asking = regexp.MustCompile(`orange task (update[^\n` + "`" +
+var asking = lazyregexp.New(`orange task (update[^\n` + "`" +
 	`]*?--status[ =]"?([A-Za-z0-9_-]+)"?|next|complete|stuck)\b`)
 
 // forPeople finds lines about what people do.
-var forPeople = regexp.MustCompile(`(?i)\b(person|human|only they)\b`)
+var forPeople = lazyregexp.New(`(?i)\b(person|human|only they)\b`)
 
 func asksOf(def *workflow.Definition, text string) []ask {
 	var out []ask
 	for n, line := range strings.Split(text, "\n") {
-		for _, m := range asking.FindAllStringSubmatchIndex(line, -1) {
-			if clause := line[:m[0]]; forPeople.MatchString(clause[strings.LastIndexAny(clause, ".;:")+1:]) {
+		for _, m := range asking().FindAllStringSubmatchIndex(line, -1) {
+			if clause := line[:m[0]]; forPeople().MatchString(clause[strings.LastIndexAny(clause, ".;:")+1:]) {
 				continue
 			}
 			a := ask{words: line[m[0]:m[1]], line: n}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"orange/internal/lazyregexp"
 	"orange/internal/task"
 	"orange/internal/yaml"
 )
@@ -99,11 +100,11 @@ func fill(template []Arg, values map[string]string) []string {
 	return argv
 }
 
-var braces = regexp.MustCompile(`\{[a-z_]+\}`)
+var braces = lazyregexp.New(`\{[a-z_]+\}`)
 
 func hasEmpty(words []string, values map[string]string) bool {
 	for _, word := range words {
-		for _, name := range braces.FindAllString(word, -1) {
+		for _, name := range braces().FindAllString(word, -1) {
 			if values[strings.Trim(name, "{}")] == "" {
 				return true
 			}
@@ -114,7 +115,7 @@ func hasEmpty(words []string, values map[string]string) bool {
 
 // Expand puts values in for the placeholders of one word. Other names in braces stay.
 func Expand(word string, values map[string]string) string {
-	return braces.ReplaceAllStringFunc(word, func(name string) string {
+	return braces().ReplaceAllStringFunc(word, func(name string) string {
 		if value, known := values[strings.Trim(name, "{}")]; known {
 			return value
 		}
@@ -201,7 +202,7 @@ func (r reader) words(n *yaml.Node, what string) []string {
 
 func (r reader) word(n *yaml.Node, what string) string {
 	text := r.Text(n, what)
-	for _, name := range braces.FindAllString(text, -1) {
+	for _, name := range braces().FindAllString(text, -1) {
 		known := false
 		for _, p := range placeholders() {
 			known = known || name == "{"+p+"}"

@@ -7,10 +7,10 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"time"
 
+	"orange/internal/lazyregexp"
 	"orange/internal/proc"
 )
 
@@ -95,7 +95,7 @@ func busy(err error) bool {
 		refusedWith(err, "/commondir: Success") || refusedWith(err, "/commondir: No such file")
 }
 
-var lockInTheWay = regexp.MustCompile(`Unable to create '(/[^']+\.lock)': File exists`)
+var lockInTheWay = lazyregexp.New(`Unable to create '(/[^']+\.lock)': File exists`)
 
 // abandoned is the lock that git met, if a killed git left it behind: it is one of this workspace alone, or that
 // of one ref, it is old, and no git works in the workspace nor in the user's repository. An agent that is ended
@@ -107,7 +107,7 @@ func (r Repo) abandoned(dir string, met error, now time.Time) string {
 	if !errors.As(met, &refused) {
 		return ""
 	}
-	found := lockInTheWay.FindStringSubmatch(refused.said)
+	found := lockInTheWay().FindStringSubmatch(refused.said)
 	if found == nil || !r.private(dir, found[1]) {
 		return ""
 	}
@@ -123,7 +123,7 @@ func (r Repo) abandoned(dir string, met error, now time.Time) string {
 	return found[1]
 }
 
-var worktreeInTheWay = regexp.MustCompile(`failed to read \S.*/worktrees/([^/\n]+)/commondir: `)
+var worktreeInTheWay = lazyregexp.New(`failed to read \S.*/worktrees/([^/\n]+)/commondir: `)
 
 // unfinishedFolder is git's own folder of a worktree that a killed git had only begun: without the path to the
 // repository in it, no git can do anything in the whole repository. It is old, git has locked it until it is
@@ -133,7 +133,7 @@ func (r Repo) unfinishedFolder(met error, now time.Time) string {
 	if !errors.As(met, &refused) {
 		return ""
 	}
-	found := worktreeInTheWay.FindStringSubmatch(refused.said)
+	found := worktreeInTheWay().FindStringSubmatch(refused.said)
 	if found == nil {
 		return ""
 	}

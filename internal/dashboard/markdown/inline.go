@@ -44,7 +44,7 @@ func ownLines(raw string) string {
 	if !strings.Contains(raw, "\n") || !strings.Contains(raw, ":") {
 		return raw
 	}
-	return label.ReplaceAllString(raw, "  \n$1")
+	return label().ReplaceAllString(raw, "  \n$1")
 }
 
 // spans collects the pieces of a text.

@@ -3,7 +3,6 @@ package markdown
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	"charm.land/lipgloss/v2"
@@ -14,6 +13,7 @@ import (
 
 	"orange/internal/dashboard/screen"
 	"orange/internal/document"
+	"orange/internal/lazyregexp"
 )
 
 // maxDocument is how many bytes of a TASK.md the screen shows.
@@ -252,4 +252,4 @@ func (p *page) painted(source string, style *lipgloss.Style, g screen.Indent) {
 }
 
 // label matches a label at the beginning of a line, such as "DONE: " or "**Next step**: ".
-var label = regexp.MustCompile(`\n([*_]{0,2}[\pL][\pL\pN _-]{0,30}[*_]{0,2}:(?:[*_]{0,2})(?:\s|$))`)
+var label = lazyregexp.New(`\n([*_]{0,2}[\pL][\pL\pN _-]{0,30}[*_]{0,2}:(?:[*_]{0,2})(?:\s|$))`)
