@@ -63,11 +63,12 @@ bin/golangci-lint: tools/go.mod tools/go.sum
 lint: bin/golangci-lint ## run the linters
 	$(GO) vet ./...
 	bin/golangci-lint run ./...
+	cd bench && $(GO) vet ./...
 	@git log -20 --no-merges --format=%s 2>/dev/null | awk 'length > 72 {print "longer than 72 characters: " $$0; bad = 1} END {exit bad}'
 
-bench: ## run the benchmarks
-	$(GO) test -run '^$$' -bench . -benchmem ./internal/...
-	$(GO) test -run '^$$' -bench . -benchtime 200x ./cmd/orange
+bench: ## measure against floors and peers, and write the table of docs/performance.md
+	@tools/need git tmux sqlite3 strace
+	cd bench && $(GO) run . -write ../docs/performance.md
 
 pictures: need build ## draw the pictures of the dashboard again
 	@mkdir -p docs/pictures
@@ -80,7 +81,7 @@ draw: ## draw rows of docs/promises.md by SEED=...; their tests must fail when y
 	@$(GO) run ./docs/promises -draw 20 -seed $(SEED)
 
 fmt: ## format the code
-	gofmt -w cmd docs internal workflows harnesses
+	gofmt -w bench cmd docs internal workflows harnesses
 
 clean: ## remove what was built
 	rm -rf bin

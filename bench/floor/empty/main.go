@@ -1,0 +1,4 @@
+// Command empty does nothing: no Go program starts sooner.
+package main
+
+func main() {}

@@ -1,0 +1,195 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/looplab/fsm"
+	"github.com/qmuntal/stateless"
+
+	"orange/internal/decide"
+	"orange/internal/document"
+	"orange/internal/task"
+	"orange/internal/workflow"
+)
+
+// decisions compares a decision with what two libraries take for a transition between the same states.
+func decisions(l *lab) ([]row, error) {
+	usual, err := os.ReadFile(filepath.Join(l.root, "workflows", "usual.yml"))
+	if err != nil {
+		return nil, err
+	}
+	implied, err := workflow.ParseUsual("usual.yml", usual)
+	if err != nil {
+		return nil, err
+	}
+	free, err := workflow.Parse("moves.yml", []byte(files()["workflows/moves.yml"]), implied)
+	if err != nil {
+		return nil, err
+	}
+	gated, err := workflow.Parse("gated.yml", []byte(files()["workflows/gated.yml"]), implied)
+	if err != nil {
+		return nil, err
+	}
+	fastest, name := time.Duration(0), ""
+	for _, peer := range []struct {
+		name string
+		run  func(b *testing.B)
+	}{{"qmuntal/stateless", benchStateless}, {"looplab/fsm", benchLooplab}} {
+		if took := perRun(peer.run); fastest == 0 || took.took < fastest {
+			fastest, name = took.took, peer.name
+		}
+	}
+	section := "DONE: " + strings.Repeat("what was asked for, and its tests. ", 1024/35) + "\n"
+	ev := decide.Evidence{Document: document.Read([]byte("---\nid: T1\n---\n\n## Plan\n\nAPPROACH: x\n\n" +
+		"## Handoff\n\n" + section))}
+	simple := perRun(benchDecision(free, decide.Evidence{}))
+	checked := perRun(benchDecision(gated, ev))
+	line := func(what string, f figure, ratio, allocations float64) row {
+		found := float64(f.took) / float64(fastest)
+		result := judge(found, ratio)
+		if float64(f.allocations) > allocations {
+			result = missed
+		}
+		return row{What: what, Ours: fmt.Sprintf("%s, %d allocations", f.text(), f.allocations),
+			Against: fmt.Sprintf("%s, %d ns", name, fastest), Ratio: fmt.Sprintf("%.2f", found),
+			Goal: fmt.Sprintf("at most %g, %g allocations", ratio, allocations), Verdict: result}
+	}
+	return []row{
+		line("decision without a gate", simple, 0.5, 2),
+		line("decision with a section gate, 1 KB", checked, 8, 10),
+	}, nil
+}
+
+// figure is what one execution took.
+type figure struct {
+	took        time.Duration
+	allocations int64
+	bytes       int64
+}
+
+func (f figure) text() string { return millis(f.took) }
+
+// perRun is the fastest of three measurements: what disturbs one only ever adds to it.
+func perRun(run func(b *testing.B)) figure {
+	var best figure
+	for i := range 3 {
+		r := testing.Benchmark(run)
+		f := figure{time.Duration(r.NsPerOp()), r.AllocsPerOp(), r.AllocedBytesPerOp()}
+		if i == 0 || f.took < best.took {
+			best = f
+		}
+	}
+	return best
+}
+
+func benchDecision(def *workflow.Definition, ev decide.Evidence) func(b *testing.B) {
+	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	t := task.Task{ID: "T1", Project: "shop", Branch: "topic", Summary: "Mend it", Status: "a", Live: true, Version: 7,
+		Seq: 3}
+	req := task.Request{Task: t.ID, To: "b", Actor: task.Actor{Role: task.RoleHuman}}
+	return func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			if d, err := decide.Transition(def, t, ev, req, noon); err != nil || !d.Moved {
+				b.Fatal(d, err)
+			}
+		}
+	}
+}
+
+func benchStateless(b *testing.B) {
+	b.ReportAllocs()
+	m := stateless.NewStateMachine("a")
+	m.Configure("a").Permit("go", "b")
+	m.Configure("b").Permit("go", "a").Permit("end", "over")
+	for b.Loop() {
+		if err := m.Fire("go"); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func benchLooplab(b *testing.B) {
+	b.ReportAllocs()
+	m := fsm.NewFSM("a", fsm.Events{{Name: "there", Src: []string{"a"}, Dst: "b"},
+		{Name: "back", Src: []string{"b"}, Dst: "a"}, {Name: "end", Src: []string{"a", "b"}, Dst: "over"}}, nil)
+	there := true
+	for b.Loop() {
+		event := "back"
+		if there {
+			event = "there"
+		}
+		there = !there
+		if err := m.Event(context.Background(), event); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// listsAndFences is a document as agents write them, of about as many bytes.
+func listsAndFences(size int) string {
+	const part = "- [x] the login, with its `session` and a test\n  - a nested item that goes on\n" +
+		"    on a second line\n1. first\n2. second\n\n```go\nfunc main() {\n\t## no heading\n}\n```\n\n" +
+		"A paragraph of **prose** that says why.\n\n"
+	return strings.Repeat(part, size/len(part)+1)
+}
+
+func prose(size int) string {
+	const part = "The login was wrong because the session was read before it was written; now it is read\n" +
+		"after that.\n" +
+		"Nothing else reads it, and the tests say so.\n\n"
+	return strings.Repeat(part, size/len(part)+1)
+}
+
+// parses compares a reading of TASK.md with a reading of its bytes.
+func parses(*lab) ([]row, error) {
+	const header = "---\nid: T1\n---\n\n## Handoff\n\nDONE: it\n\n## Log\n\n"
+	var rows []row
+	for _, kind := range []struct {
+		name string
+		text func(int) string
+	}{{"lists and fences", listsAndFences}, {"prose", prose}} {
+		for _, size := range []int{4 << 10, 1 << 20, 20 << 20} {
+			text := []byte(header + kind.text(size))[:size]
+			what := fmt.Sprintf("parse of TASK.md, %s, %s", bytesText(size), kind.name)
+			ours := perRun(func(b *testing.B) {
+				for b.Loop() {
+					document.Read(text)
+				}
+			})
+			floor := perRun(func(b *testing.B) {
+				for b.Loop() {
+					bytes.Count(text, []byte("\n"))
+				}
+			})
+			ratio := float64(ours.took) / float64(max(1, floor.took))
+			r := row{What: what, Ours: ours.text(), Against: "counting its lines, " + floor.text(),
+				Ratio: fmt.Sprintf("%.0f", ratio)}
+			if size < 1<<20 {
+				r.Goal, r.Verdict = "30 µs", judge(float64(ours.took), float64(30*time.Microsecond))
+			} else {
+				held := float64(ours.bytes) / float64(size)
+				r.Ours += fmt.Sprintf(", %.1f of its size allocated", held)
+				r.Goal, r.Verdict = "at most 200, twice its size", judge(max(ratio/200, held/2), 1)
+			}
+			rows = append(rows, r)
+			runtime.GC()
+		}
+	}
+	return rows, nil
+}
+
+func bytesText(size int) string {
+	if size >= 1<<20 {
+		return fmt.Sprintf("%d MB", size>>20)
+	}
+	return fmt.Sprintf("%d KB", size>>10)
+}
