@@ -173,7 +173,8 @@ func (a *app) connect() error {
 	return nil
 }
 
-func (a *app) close() error { return errors.Join(a.store.Close(), a.log.Close()) }
+// close ends what a command has open, but for the record: see sqlite.Store.Close.
+func (a *app) close() error { return a.log.Close() }
 
 // configureTmux writes the configuration of the terminal server before the first session needs it.
 func (a *app) configureTmux() error {

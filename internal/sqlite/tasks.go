@@ -215,7 +215,8 @@ func (s *Store) List(ctx context.Context, f record.Filter) ([]task.Task, error) 
 		add("branch = ?", f.Branch)
 	}
 	if f.Prefix != "" {
-		add("substr(id, 1, ?) = ?", len(f.Prefix), f.Prefix)
+		// A range is found in the index; ids are ASCII, so none with the prefix comes behind its end.
+		add("id >= ? AND id < ?", f.Prefix, f.Prefix+"\U0010FFFF")
 	}
 	if f.Live {
 		add("live = 1")
