@@ -52,6 +52,7 @@ read them, and you can keep them in a file.`,
 
 // listOnce prints the list, and answers the tasks in it.
 func (p *Program) listOnce(ctx context.Context, h *Services, filter record.Filter, want wanted) ([]task.Task, error) {
+	filter.Brief = want == wanted{} && !p.json
 	tasks, err := h.Queries.Tasks(ctx, filter)
 	if err != nil {
 		return nil, err

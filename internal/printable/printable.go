@@ -67,8 +67,22 @@ func (w *Writer) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
+// plain reports whether a text is nothing but visible ASCII, as most are; else a closer look is needed.
+func plain(text string, oneLine bool) bool {
+	for i := range len(text) {
+		b := text[i]
+		if (b < ' ' || b > '~') && (oneLine || b != '\n' && b != '\t') {
+			return false
+		}
+	}
+	return true
+}
+
 // shown writes out what cannot be shown.
 func shown(text string, oneLine bool) string {
+	if plain(text, oneLine) {
+		return text
+	}
 	first := strings.IndexFunc(text, func(r rune) bool {
 		return r == utf8.RuneError || Invisible(r) || oneLine &&
 			(r == '\n' || r == '\t')
