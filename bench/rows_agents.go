@@ -256,11 +256,11 @@ func life(l *lab) ([]row, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := h.until("mergeable", "merging", "done", "ready"); err != nil {
+	id, err := h.first()
+	if err != nil {
 		return nil, err
 	}
-	id, err := h.newest()
-	if err != nil {
+	if _, err := h.run("orange", "task", "wait", id, "--timeout", "60s"); err != nil {
 		return nil, err
 	}
 	merge, err := trace("merge", "task", "merge", id)
@@ -283,20 +283,12 @@ func life(l *lab) ([]row, error) {
 	return []row{{What: what, Ours: ours, Goal: goal, Verdict: result}}, nil
 }
 
-// until waits until the only task has one of the statuses.
-func (h *home) until(statuses ...string) error {
-	deadline := time.Now().Add(time.Minute)
-	for time.Now().Before(deadline) {
-		said, err := h.run("orange", "task", "list")
-		if err != nil {
-			return err
+// first waits for the first task, and answers its id.
+func (h *home) first() (id string, err error) {
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); pause(100 * time.Millisecond) {
+		if id, err = h.newest(); err == nil {
+			return id, nil
 		}
-		if lines := strings.Split(said, "\n"); len(lines) > 1 && len(strings.Fields(lines[1])) > 2 &&
-			slices.Contains(statuses, strings.Fields(lines[1])[2]) {
-			return nil
-		}
-		pause(100 * time.Millisecond)
 	}
-	said, _ := h.run("orange", "task", "list")
-	return fmt.Errorf("the task does not get on: %s", said)
+	return "", err
 }

@@ -173,8 +173,11 @@ func (a *app) connect() error {
 	return nil
 }
 
-// close ends what a command has open, but for the record: see sqlite.Store.Close.
-func (a *app) close() error { return a.log.Close() }
+// close ends what a command has open. The process ends right after it.
+func (a *app) close() error {
+	a.store.Leave(context.Background())
+	return a.log.Close()
+}
 
 // configureTmux writes the configuration of the terminal server before the first session needs it.
 func (a *app) configureTmux() error {

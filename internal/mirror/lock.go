@@ -31,7 +31,8 @@ const (
 //	CHECK ───────── checks-ID          one run of a check; one check at a time in a worktree
 //	projects                           projects.json
 //
-// A transaction of the record is shorter than any of them: no lock is taken inside of one.
+// A transaction of the record is shorter than any of them: no lock is taken inside of one. The lock "record" is the
+// queue of those that wait to begin one, and package sqlite takes it.
 
 // Lock takes the lock of that name, and waits for it as long as ctx allows. The kernel frees it when the process ends,
 // however it ends. Release may be called twice.

@@ -60,7 +60,7 @@ func adopt(ctx context.Context, tx *batch, a record.Adoption) (task.Task, error)
 
 func unknown(ctx context.Context, tx *batch, id string) error {
 	var have int
-	if err := tx.QueryRowContext(ctx, "SELECT count(*) FROM tasks WHERE id = ?", id).Scan(&have); err != nil {
+	if err := tx.one(ctx, "SELECT count(*) FROM tasks WHERE id = ?", []any{id}, &have); err != nil {
 		return fmt.Errorf("look for the task: %w", err)
 	}
 	if have > 0 {

@@ -16,7 +16,7 @@ import (
 // them.
 func (s *Store) Changed(ctx context.Context) (int64, error) {
 	var number int64
-	if err := s.db.QueryRowContext(ctx, newest).Scan(&number); err != nil {
+	if err := s.one(ctx, newest, nil, &number); err != nil {
 		return 0, fmt.Errorf("look for changes of the record: %w", s.explain(err))
 	}
 	return number, nil
@@ -70,11 +70,11 @@ func (s *Store) EventsSince(ctx context.Context, cursor int64, limit int) ([]his
 func (s *Store) TasksSince(ctx context.Context,
 	cursor int64) (changed []task.Task, gone []string, next int64, err error) {
 	err = s.reading(ctx, func(tx *batch) error {
-		if err := tx.QueryRowContext(ctx, newest).Scan(&next); err != nil || next == cursor {
+		if err := tx.one(ctx, newest, nil, &next); err != nil || next == cursor {
 			return err
 		}
 		query := "SELECT " + columns + " FROM tasks WHERE id IN (SELECT task FROM changes WHERE number > ?) ORDER BY id"
-		err := each(ctx, tx, query, []any{cursor}, func(scan func(...any) error) error {
+		err := tx.each(ctx, query, []any{cursor}, func(scan func(...any) error) error {
 			one, err := scanTask(scan)
 			changed = append(changed, one)
 			return err
@@ -84,7 +84,7 @@ func (s *Store) TasksSince(ctx context.Context,
 		}
 		query = `SELECT DISTINCT task FROM changes c WHERE number > ? AND seq < 0
 			AND NOT EXISTS (SELECT 1 FROM tasks WHERE id = c.task) ORDER BY task`
-		return each(ctx, tx, query, []any{cursor}, func(scan func(...any) error) error {
+		return tx.each(ctx, query, []any{cursor}, func(scan func(...any) error) error {
 			var id string
 			err := scan(&id)
 			gone = append(gone, id)

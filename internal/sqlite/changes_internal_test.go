@@ -16,24 +16,36 @@ import (
 	"orange/internal/task"
 )
 
-// counter is a driver that notes every question to the database.
+// counter is a driver that notes every statement that runs, and counts those that it parses.
 type counter struct {
 	driver.Connector
-	mu    sync.Mutex
-	asked []string
+	mu     sync.Mutex
+	asked  []string
+	parsed int
 }
 
 type plain interface {
 	driver.Conn
 	driver.ConnBeginTx
 	driver.ExecerContext
-	driver.QueryerContext
 	driver.ConnPrepareContext
+}
+
+type statement interface {
+	driver.Stmt
+	driver.StmtExecContext
+	driver.StmtQueryContext
 }
 
 type counted struct {
 	plain
 	by *counter
+}
+
+type countedStatement struct {
+	statement
+	by   *counter
+	text string
 }
 
 func (c *counter) Connect(ctx context.Context) (driver.Conn, error) {
@@ -44,11 +56,34 @@ func (c *counter) Connect(ctx context.Context) (driver.Conn, error) {
 	return counted{conn.(plain), c}, nil
 }
 
-func (c counted) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
+func (c counted) PrepareContext(ctx context.Context, query string) (driver.Stmt, error) {
+	prepared, err := c.plain.PrepareContext(ctx, query)
+	if err != nil {
+		return nil, err
+	}
 	c.by.mu.Lock()
-	c.by.asked = append(c.by.asked, query)
+	c.by.parsed++
 	c.by.mu.Unlock()
-	return c.plain.QueryContext(ctx, query, args)
+	return countedStatement{prepared.(statement), c.by, query}, nil
+}
+
+func (s countedStatement) QueryContext(ctx context.Context, args []driver.NamedValue) (driver.Rows, error) {
+	s.by.note(s.text)
+	return s.statement.QueryContext(ctx, args)
+}
+
+func (s countedStatement) ExecContext(ctx context.Context, args []driver.NamedValue) (driver.Result, error) {
+	s.by.note(s.text)
+	return s.statement.ExecContext(ctx, args)
+}
+
+func (c *counter) note(query string) {
+	if query == "BEGIN" || query == "COMMIT" {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.asked = append(c.asked, query)
 }
 
 func (c *counter) since() []string {
@@ -85,9 +120,8 @@ func TestWhoFollowsTheRecord_asksFewQuestionsAndNoneThatLooksAtAllTasks(t *testi
 		}
 	}
 	count := &counter{Connector: connector{s.db.Driver(), path}}
-	f := &Store{db: sql.OpenDB(count), path: path}
-	f.db.SetMaxOpenConns(1)
-	defer f.db.Close()
+	f := &Store{connection: newConnection(sql.OpenDB(count)), path: path}
+	defer f.Close()
 	for _, c := range []struct {
 		name string
 		most int

@@ -126,7 +126,7 @@ func (s *Store) Whole(ctx context.Context, id string) (record.Whole, error) {
 		if out.Hooks, err = hooks(ctx, tx, "task = ?", id); err != nil {
 			return err
 		}
-		return each(ctx, tx, "SELECT line FROM events WHERE task = ? ORDER BY seq", []any{id},
+		return tx.each(ctx, "SELECT line FROM events WHERE task = ? ORDER BY seq", []any{id},
 			func(scan func(...any) error) error {
 				var line string
 				err := scan(&line)

@@ -86,7 +86,7 @@ func checkVersion(ctx context.Context, tx *batch, c record.Change, t *task.Task)
 		t.Version, t.Seq, t.Hash = 1, 0, ""
 		return task.Task{}, nil
 	}
-	before, err := scanTask(tx.QueryRowContext(ctx, "SELECT "+columns+" FROM tasks WHERE id = ?", t.ID).Scan)
+	before, err := loadTask(ctx, tx, t.ID)
 	if errors.Is(err, sql.ErrNoRows) {
 		return task.Task{}, task.Notef(task.ErrNotFound, "there is no task %q", t.ID)
 	}
@@ -163,9 +163,8 @@ func writeTask(ctx context.Context, tx *batch, before, t task.Task) error {
 	}
 	if t.Live && (!before.Live || before.Branch != t.Branch) {
 		var other string
-		err := tx.QueryRowContext(ctx,
-			"SELECT id FROM tasks WHERE project = ? AND branch = ? AND live = 1 AND id != ?", t.Project, t.Branch,
-			t.ID).Scan(&other)
+		err := tx.one(ctx, "SELECT id FROM tasks WHERE project = ? AND branch = ? AND live = 1 AND id != ?", []any{t.Project, t.Branch,
+			t.ID}, &other)
 		if err == nil {
 			return task.Notef(task.ErrBranchTaken, "cannot use the branch %q: the live task %s has it", t.Branch, other)
 		}
@@ -362,8 +361,8 @@ func takeSeat(ctx context.Context, tx *batch, c record.Change, id string) error 
 // hooks reads the hooks of a task that meet a condition, in order.
 func hooks(ctx context.Context, tx *batch, where string, args ...any) ([]task.OwedHook, error) {
 	var out []task.OwedHook
-	err := each(
-		ctx, tx, "SELECT id, task, event, place, hook, state, attempts, error, next_try FROM hooks WHERE "+where+
+	err := tx.each(
+		ctx, "SELECT id, task, event, place, hook, state, attempts, error, next_try FROM hooks WHERE "+where+
 			" ORDER BY id", args, func(scan func(...any) error) error {
 			var h task.OwedHook
 			var text, next string

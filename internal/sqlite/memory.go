@@ -13,16 +13,13 @@ func OpenMemory(ctx context.Context) (*Store, error) {
 	const path = ":memory:"
 	// Without a journal nothing could be taken back: it is in memory too.
 	db, err := sql.Open("sqlite",
-		"file::memory:?_pragma=journal_mode(MEMORY)&_pragma=synchronous(OFF)&_txlock=immediate")
+		"file::memory:?_pragma=journal_mode(MEMORY)&_pragma=synchronous(OFF)")
 	if err != nil {
 		return nil, fmt.Errorf("cannot open a record in memory: %w", err)
 	}
-	// One connection, which is never given up: the record is its own.
-	db.SetMaxOpenConns(1)
-	db.SetMaxIdleConns(1)
-	s := &Store{db: db, path: path}
+	s := &Store{connection: newConnection(db), path: path}
 	if err := s.migrate(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("cannot open a record in memory: %w", err), db.Close())
+		return nil, errors.Join(fmt.Errorf("cannot open a record in memory: %w", err), s.Close())
 	}
 	return s, nil
 }

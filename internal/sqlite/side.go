@@ -28,13 +28,13 @@ func (s *Store) Hooks(ctx context.Context, id string, event int) ([]task.OwedHoo
 
 // BeginHook notes that an attempt to perform a hook starts. task.ErrConflict: the hook is not owed any more.
 func (s *Store) BeginHook(ctx context.Context, hook int64, now time.Time) error {
-	done, err := s.db.ExecContext(ctx, `UPDATE hooks SET attempts = attempts + 1, started_at = ?, ended_at = ''
+	changed, err := s.write(ctx, `UPDATE hooks SET attempts = attempts + 1, started_at = ?, ended_at = ''
 		WHERE id = ? AND state IN ('pending', 'failed')`, task.FormatTime(now), hook)
 	if err != nil {
 		return fmt.Errorf("begin hook %d: %w", hook, err)
 	}
-	if n, err := done.RowsAffected(); err != nil || n != 1 {
-		return errors.Join(task.ErrConflict, err)
+	if changed != 1 {
+		return task.ErrConflict
 	}
 	return nil
 }
@@ -73,9 +73,16 @@ func scanSeat(scan func(...any) error) (record.Seat, error) {
 
 const seatColumns = "hash, task, role, hook, pid, began, ended, start"
 
+// seat is the first of those that the condition finds.
+func (s *Store) seat(ctx context.Context, condition string, args ...any) (record.Seat, error) {
+	return scanSeat(func(into ...any) error {
+		return s.one(ctx, "SELECT "+seatColumns+" FROM seats WHERE "+condition, args, into...)
+	})
+}
+
 // Seat finds a seat by the hash of its secret. An unknown one is task.ErrNotFound.
 func (s *Store) Seat(ctx context.Context, hash string) (record.Seat, error) {
-	seat, err := scanSeat(s.db.QueryRowContext(ctx, "SELECT "+seatColumns+" FROM seats WHERE hash = ?", hash).Scan)
+	seat, err := s.seat(ctx, "hash = ?", hash)
 	if errors.Is(err, sql.ErrNoRows) {
 		return record.Seat{}, task.ErrNotFound
 	}
@@ -87,9 +94,7 @@ func (s *Store) Seat(ctx context.Context, hash string) (record.Seat, error) {
 
 // SeatOf finds the seat whose agent was started as the given process. None is task.ErrNotFound.
 func (s *Store) SeatOf(ctx context.Context, pid int, began string) (record.Seat, error) {
-	row := s.db.QueryRowContext(ctx, "SELECT "+seatColumns+" FROM seats WHERE pid = ? AND began = ? ORDER BY "+
-		"ended, hook DESC", pid, began)
-	seat, err := scanSeat(row.Scan)
+	seat, err := s.seat(ctx, "pid = ? AND began = ? ORDER BY ended, hook DESC", pid, began)
 	if errors.Is(err, sql.ErrNoRows) {
 		return record.Seat{}, task.ErrNotFound
 	}
@@ -124,7 +129,7 @@ func (s *Store) OpenSeats(ctx context.Context, id string) ([]record.Seat, error)
 
 // Wait notes a waiter; Unwait takes it back. Both may be repeated.
 func (s *Store) Wait(ctx context.Context, id, role string, w task.Process) error {
-	_, err := s.db.ExecContext(ctx, "INSERT OR REPLACE INTO waiters (task, role, pid, began) VALUES (?, ?, ?, ?)",
+	_, err := s.write(ctx, "INSERT OR REPLACE INTO waiters (task, role, pid, began) VALUES (?, ?, ?, ?)",
 		id, role, w.PID, w.Began)
 	if err != nil {
 		return fmt.Errorf("note waiter: %w", err)
@@ -134,7 +139,7 @@ func (s *Store) Wait(ctx context.Context, id, role string, w task.Process) error
 
 // Unwait takes a waiter back.
 func (s *Store) Unwait(ctx context.Context, id, role string, w task.Process) error {
-	if _, err := s.db.ExecContext(ctx, "DELETE FROM waiters WHERE task = ? AND role = ? AND pid = ?", id, role,
+	if _, err := s.write(ctx, "DELETE FROM waiters WHERE task = ? AND role = ? AND pid = ?", id, role,
 		w.PID); err != nil {
 		return fmt.Errorf("forget waiter: %w", err)
 	}
@@ -160,8 +165,7 @@ func (s *Store) Waiters(ctx context.Context, id, role string) ([]task.Process, e
 // Notice is the newest message to a role of a task; a zero one when there is none.
 func (s *Store) Notice(ctx context.Context, id, role string) (record.Notice, error) {
 	n := record.Notice{Role: role}
-	err := s.db.QueryRowContext(ctx, "SELECT seq, text FROM notices WHERE task = ? AND role = ?", id,
-		role).Scan(&n.Seq, &n.Text)
+	err := s.one(ctx, "SELECT seq, text FROM notices WHERE task = ? AND role = ?", []any{id, role}, &n.Seq, &n.Text)
 	if errors.Is(err, sql.ErrNoRows) {
 		return record.Notice{}, nil
 	}
@@ -174,8 +178,8 @@ func (s *Store) Notice(ctx context.Context, id, role string) (record.Notice, err
 // WasRendered reports whether the task's frontmatter ever showed the value in the field.
 func (s *Store) WasRendered(ctx context.Context, id, field, value string) (bool, error) {
 	var n int
-	err := s.db.QueryRowContext(ctx, "SELECT count(*) FROM renderings WHERE task = ? AND field = ? AND value = ?",
-		id, field, value).Scan(&n)
+	err := s.one(ctx, "SELECT count(*) FROM renderings WHERE task = ? AND field = ? AND value = ?",
+		[]any{id, field, value}, &n)
 	if err != nil {
 		return false, fmt.Errorf("look up what TASK.md of %q showed: %w", id, err)
 	}

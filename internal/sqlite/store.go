@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"net/url"
 	"os"
-	"sync"
 	"time"
 
 	_ "modernc.org/sqlite" // the driver registers itself under the name "sqlite"
@@ -21,28 +20,20 @@ import (
 
 // Store is the record. It may be used by many goroutines, and by many processes at once.
 type Store struct {
-	db   *sql.DB
-	path string
-
-	mu    sync.Mutex
-	asked map[string]int       // how often a statement was asked for that is not known yet
-	known map[string]*sql.Stmt // statements that the database need not parse again
+	*connection
+	path    string
+	writers *queue // nil for a record that no other process sees
 }
 
 // lockPatience is how long a command waits for another one's transaction before it gives up.
 const lockPatience = 20 * time.Second
-
-// checkpointPages is how many pages the log of commits, orange.db-wal, may have before a commit also moves them into
-// orange.db. The first process that opens the record reads the whole log: a short one keeps every command quick.
-const checkpointPages = 100
 
 // Open opens the database at path, makes it where it is missing, and brings it up to date.
 // A database that a newer program has written is an error.
 func Open(ctx context.Context, path string) (*Store, error) {
 	query := url.Values{"_pragma": {
 		fmt.Sprintf("busy_timeout(%d)", lockPatience.Milliseconds()), "journal_mode(WAL)", "synchronous(FULL)",
-		fmt.Sprintf("wal_autocheckpoint(%d)", checkpointPages),
-	}, "_txlock": {"immediate"}}
+	}}
 	// SQLite would make the file for everyone's eyes; what it makes next to it has the mode of this one.
 	// Where the file is there already, or cannot be made, SQLite goes on from that.
 	if file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, task.PrivateFile); err == nil {
@@ -53,21 +44,36 @@ func Open(ctx context.Context, path string) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot open the record %q: %w", path, err)
 	}
-	// One connection: a command is one thread of thought, and PRAGMA data_version counts per connection.
-	db.SetMaxOpenConns(1)
-	s := &Store{db: db, path: path}
+	s := &Store{connection: newConnection(db), path: path, writers: newQueue(path)}
 	if err := s.migrate(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("cannot open the record %q: %w", path, err), db.Close())
+		return nil, errors.Join(fmt.Errorf("cannot open the record %q: %w", path, err), s.Close())
 	}
 	return s, nil
 }
 
 // Close ends the use of the record, and moves what the log of commits holds into orange.db where no other process has
 // it open. It may be called twice.
-//
-// A command that ends need not call it: what it has committed is on the disk, in orange.db-wal, and the next process
-// reads it there. So a commit costs one wait for the disk instead of five.
-func (s *Store) Close() error { return s.db.Close() }
+func (s *Store) Close() error { return errors.Join(s.connection.close(), s.writers.close()) }
+
+// longLog is how many bytes the log of commits, orange.db-wal, may have when a process leaves the record. The first
+// process that opens the record reads the whole log: a short one keeps every command quick.
+const longLog = 64 * 4096
+
+// Leave is Close for a process that ends now: the system closes what is open. What it has committed is on the disk, in
+// the log of commits, and the next process reads it there. So most commits wait for the disk once, and not five times.
+// Only a long log is moved into orange.db first, where no other process needs it at this moment.
+func (s *Store) Leave(ctx context.Context) {
+	if info, err := os.Stat(s.path + "-wal"); err != nil || info.Size() < longLog {
+		return
+	}
+	// Where this fails nothing is lost, and the next process that leaves tries again.
+	_ = s.use(ctx, func(b *batch) error {
+		if err := b.script(ctx, "PRAGMA busy_timeout(0)"); err != nil {
+			return err
+		}
+		return b.script(ctx, "PRAGMA wal_checkpoint(TRUNCATE)")
+	})
+}
 
 func (s *Store) migrate(ctx context.Context) error {
 	steps := migrations()
@@ -84,14 +90,14 @@ func (s *Store) migrate(ctx context.Context) error {
 	}
 	return s.within(ctx, func(tx *batch) error {
 		// Another process may have been first: only the transaction knows.
-		if err := tx.QueryRowContext(ctx, "PRAGMA user_version").Scan(&have); err != nil {
+		if err := tx.one(ctx, "PRAGMA user_version", nil, &have); err != nil {
 			return fmt.Errorf("read its version: %w", err)
 		}
 		for ; have < len(steps); have++ {
-			if _, err := tx.ExecContext(ctx, steps[have]); err != nil {
+			if err := tx.script(ctx, steps[have]); err != nil {
 				return fmt.Errorf("bring it to version %d: %w", have+1, err)
 			}
-			if _, err := tx.ExecContext(ctx, fmt.Sprintf("PRAGMA user_version = %d", have+1)); err != nil {
+			if err := tx.script(ctx, fmt.Sprintf("PRAGMA user_version = %d", have+1)); err != nil {
 				return fmt.Errorf("note version %d: %w", have+1, err)
 			}
 		}
@@ -101,7 +107,7 @@ func (s *Store) migrate(ctx context.Context) error {
 
 // reading runs the work on one state of the record, and blocks no writer.
 func (s *Store) reading(ctx context.Context, work func(*batch) error) error {
-	return s.transaction(ctx, &sql.TxOptions{ReadOnly: true}, work)
+	return s.transaction(ctx, "BEGIN", work)
 }
 
 // openPoll is how often a database is tried again that another process is making.
@@ -114,7 +120,7 @@ func (s *Store) version(ctx context.Context) (have int, err error) {
 	tick := time.NewTicker(openPoll)
 	defer tick.Stop()
 	for {
-		err = s.db.QueryRowContext(ctx, "PRAGMA user_version").Scan(&have)
+		err = s.one(ctx, "PRAGMA user_version", nil, &have)
 		if !busy(err) || time.Now().After(deadline) {
 			return have, err
 		}
@@ -126,39 +132,60 @@ func (s *Store) version(ctx context.Context) (have int, err error) {
 	}
 }
 
-// within runs the work in one transaction and commits it if the work has no error.
+// within runs the work in one transaction and commits it if the work has no error. Processes that write take turns.
 func (s *Store) within(ctx context.Context, work func(*batch) error) error {
-	return s.transaction(ctx, nil, work)
+	return s.transaction(ctx, "BEGIN IMMEDIATE", work)
 }
 
-func (s *Store) transaction(ctx context.Context, options *sql.TxOptions, work func(*batch) error) error {
-	defer s.learn(ctx)
-	begun, err := s.db.BeginTx(ctx, options)
-	tx := &batch{Tx: begun, store: s}
-	if err != nil {
-		return s.explain(fmt.Errorf("begin: %w", err))
-	}
-	if err := work(tx); err != nil {
-		return errors.Join(s.explain(err), ignoreDone(tx.Rollback()))
-	}
-	if err := tx.Commit(); err != nil {
-		return s.explain(fmt.Errorf("commit: %w", err))
-	}
-	return nil
+func (s *Store) transaction(ctx context.Context, begin string, work func(*batch) error) error {
+	return s.use(ctx, func(b *batch) error {
+		if begin != "BEGIN" {
+			defer s.writers.wait(ctx)()
+		}
+		begun := false
+		committing, err := b.within(ctx, begin, func(b *batch) error {
+			begun = true
+			return work(b)
+		})
+		switch {
+		case err == nil:
+			return nil
+		case !begun:
+			return s.explain(fmt.Errorf("begin: %w", err))
+		case committing:
+			return s.explain(fmt.Errorf("commit: %w", err))
+		}
+		return s.explain(err)
+	})
 }
 
-func ignoreDone(err error) error {
-	if errors.Is(err, sql.ErrTxDone) {
-		return nil
-	}
-	return err
+// one reads one row. An answer without a row is sql.ErrNoRows.
+func (s *Store) one(ctx context.Context, query string, args []any, into ...any) error {
+	return s.use(ctx, func(b *batch) error { return b.one(ctx, query, args, into...) })
+}
+
+// rows runs a query and calls visit for each row.
+func (s *Store) rows(ctx context.Context, query string, args []any, visit func(scan func(...any) error) error) error {
+	return s.use(ctx, func(b *batch) error { return s.explain(b.each(ctx, query, args, visit)) })
+}
+
+// write runs one statement that changes the record.
+func (s *Store) write(ctx context.Context, query string, args ...any) (changed int64, err error) {
+	err = s.within(ctx, func(tx *batch) error {
+		done, err := tx.ExecContext(ctx, query, args...)
+		if err == nil {
+			changed, err = done.RowsAffected()
+		}
+		return err
+	})
+	return changed, err
 }
 
 // DataVersion is a number that changes when another process has committed. It is read again and again by those
 // who wait.
 func (s *Store) DataVersion(ctx context.Context) (int64, error) {
 	var v int64
-	if err := s.db.QueryRowContext(ctx, "PRAGMA data_version").Scan(&v); err != nil {
+	if err := s.one(ctx, "PRAGMA data_version", nil, &v); err != nil {
 		return 0, fmt.Errorf("look for changes of the record: %w", err)
 	}
 	return v, nil
@@ -166,7 +193,7 @@ func (s *Store) DataVersion(ctx context.Context) (int64, error) {
 
 // SaveWorkflow keeps the text of a workflow under its digest, so that tasks stay under the rules they were made under.
 func (s *Store) SaveWorkflow(ctx context.Context, ref task.WorkflowRef, text []byte) error {
-	_, err := s.db.ExecContext(ctx, "INSERT OR IGNORE INTO workflows (digest, name, version, text) VALUES (?, ?, ?, ?)",
+	_, err := s.write(ctx, "INSERT OR IGNORE INTO workflows (digest, name, version, text) VALUES (?, ?, ?, ?)",
 		ref.Digest, ref.Name, ref.Version, text)
 	if err != nil {
 		return fmt.Errorf("keep workflow %q: %w", ref.Name, err)
@@ -177,7 +204,7 @@ func (s *Store) SaveWorkflow(ctx context.Context, ref task.WorkflowRef, text []b
 // Workflow is the text that was kept under a digest.
 func (s *Store) Workflow(ctx context.Context, digest string) ([]byte, error) {
 	var text []byte
-	err := s.db.QueryRowContext(ctx, "SELECT text FROM workflows WHERE digest = ?", digest).Scan(&text)
+	err := s.one(ctx, "SELECT text FROM workflows WHERE digest = ?", []any{digest}, &text)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, task.Notef(task.ErrNotFound, "cannot find the workflow with the digest %q in the record", digest)
 	}
@@ -185,23 +212,4 @@ func (s *Store) Workflow(ctx context.Context, digest string) ([]byte, error) {
 		return nil, fmt.Errorf("load workflow %q: %w", digest, err)
 	}
 	return text, nil
-}
-
-// rows runs a query and calls visit for each row.
-func (s *Store) rows(ctx context.Context, query string, args []any, visit func(scan func(...any) error) error) error {
-	ask := func() (*sql.Rows, error) { return s.db.QueryContext(ctx, query, args...) }
-	if kept := s.statement(query); kept != nil {
-		ask = func() (*sql.Rows, error) { return kept.QueryContext(ctx, args...) }
-	}
-	rows, err := ask()
-	if err != nil {
-		return s.explain(err)
-	}
-	defer rows.Close()
-	for rows.Next() {
-		if err := visit(rows.Scan); err != nil {
-			return err
-		}
-	}
-	return s.explain(rows.Err())
 }

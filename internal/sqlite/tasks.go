@@ -175,7 +175,7 @@ func (s *Store) Load(ctx context.Context, id string) (record.Snapshot, error) {
 }
 
 func load(ctx context.Context, tx *batch, id string) (record.Snapshot, error) {
-	t, err := scanTask(tx.QueryRowContext(ctx, "SELECT "+columns+" FROM tasks WHERE id = ?", id).Scan)
+	t, err := loadTask(ctx, tx, id)
 	if errors.Is(err, sql.ErrNoRows) {
 		return record.Snapshot{}, task.Notef(task.ErrNotFound, "there is no task %q", id)
 	}
@@ -192,7 +192,7 @@ func load(ctx context.Context, tx *batch, id string) (record.Snapshot, error) {
 	query := `SELECT 0, source, digest, seq FROM spent WHERE task = ?
 		UNION ALL SELECT 1, source, digest, 0 FROM entries WHERE task = ?
 		UNION ALL SELECT 2, source, digest, 0 FROM starts WHERE task = ? ORDER BY 4, 2`
-	err = each(ctx, tx, query, []any{id, id, id}, func(scan func(...any) error) error {
+	err = tx.each(ctx, query, []any{id, id, id}, func(scan func(...any) error) error {
 		var kind int
 		var found task.Spent
 		err := scan(&kind, &found.Source, &found.Digest, &found.Seq)
@@ -209,18 +209,11 @@ func load(ctx context.Context, tx *batch, id string) (record.Snapshot, error) {
 	return snapshot, err
 }
 
-func each(ctx context.Context, tx *batch, query string, args []any, visit func(scan func(...any) error) error) error {
-	rows, err := tx.QueryContext(ctx, query, args...)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		if err := visit(rows.Scan); err != nil {
-			return err
-		}
-	}
-	return rows.Err()
+// loadTask reads the row of one task. Where there is none the error is sql.ErrNoRows.
+func loadTask(ctx context.Context, tx *batch, id string) (task.Task, error) {
+	return scanTask(func(into ...any) error {
+		return tx.one(ctx, "SELECT "+columns+" FROM tasks WHERE id = ?", []any{id}, into...)
+	})
 }
 
 // fewChanges are looked at for tasks that ended lately: callers poll for them, and pay for those alone.
