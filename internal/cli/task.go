@@ -69,15 +69,22 @@ func (p *Program) projectOf(ctx context.Context, h *Services) (task.Project, err
 	return h.Projects.Project(name)
 }
 
-// onTask makes a command's work from a function that has one task and who asks about it. as is the role that a
-// person acts for.
-func (p *Program) onTask(as *string, work func(ctx context.Context, h *Services, id string,
-	actor task.Actor) error) func(*cobra.Command, []string) error {
+// runFound is run for what is about one task.
+func (p *Program) runFound(work func(ctx context.Context, h *Services, id string) error) func(*cobra.Command,
+	[]string) error {
 	return p.run(func(ctx context.Context, h *Services, args []string) error {
 		id, err := p.find(ctx, h, args)
 		if err != nil {
 			return err
 		}
+		return work(ctx, h, id)
+	})
+}
+
+// onTask is runFound for what takes who asks. as is the role that a person acts for.
+func (p *Program) onTask(as *string, work func(ctx context.Context, h *Services, id string,
+	actor task.Actor) error) func(*cobra.Command, []string) error {
+	return p.runFound(func(ctx context.Context, h *Services, id string) error {
 		role := ""
 		if as != nil {
 			role = *as
@@ -94,8 +101,12 @@ func (p *Program) onTask(as *string, work func(ctx context.Context, h *Services,
 type asker struct{ as, reason string }
 
 func (a *asker) flags(c *cobra.Command) {
-	c.Flags().StringVar(&a.as, "as", "", "the role that you act for, as a person (recorded as such)")
+	asFlag(c, &a.as)
 	c.Flags().StringVar(&a.reason, "reason", "", "why, for the history")
+}
+
+func asFlag(c *cobra.Command, as *string) {
+	c.Flags().StringVar(as, "as", "", "the role that you act for, as a person (recorded as such)")
 }
 
 // chosen are the tasks that a command is about: the one that is named or stood in, or all of the project or the home.

@@ -24,11 +24,7 @@ func (p *Program) move(use, short, example, command string) *cobra.Command {
 
 // command asks for the move which a word stands for in the task's workflow.
 func (p *Program) command(ctx context.Context, h *Services, id, command string, actor task.Actor, reason string) error {
-	out, err := h.Commands.Command(ctx, id, command, actor, reason)
-	if err != nil {
-		return err
-	}
-	return p.outcome(out, "")
+	return p.answered(h.Commands.Command(ctx, id, command, actor, reason))
 }
 
 func (p *Program) taskSpawn() *cobra.Command {

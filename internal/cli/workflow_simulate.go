@@ -159,7 +159,9 @@ how long yours take.`,
 			return err
 		}
 		far := p.progress()
-		found, err := h.Workflows.Simulate(ctx, def, s, far.of("runs simulated"))
+		found, err := h.Workflows.Simulate(ctx, def, s, func(done, of int) {
+			far.tell("runs simulated", done, of)
+		})
 		far.end()
 		if err != nil {
 			return err
