@@ -179,6 +179,18 @@ func (r reader) kindOfPart(at yaml.Pos, said map[string]yaml.Pos) string {
 	return kind
 }
 
+// EachGate visits the gate of every transition, and what every exit rule looks for.
+func (d *Definition) EachGate(visit func([]Part)) {
+	for i := range d.Transitions {
+		visit(d.Transitions[i].Gate)
+	}
+	for _, rule := range d.Exit.Rules {
+		if rule.HasArtifact != nil {
+			visit([]Part{*rule.HasArtifact})
+		}
+	}
+}
+
 // Leaves are the parts that a list of parts consists of in the end: those of any and all taken apart.
 func Leaves(parts []Part) []Part {
 	var out []Part
