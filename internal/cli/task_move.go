@@ -27,20 +27,6 @@ func (p *Program) command(ctx context.Context, h *Services, id, command string, 
 	return p.answered(h.Commands.Command(ctx, id, command, actor, reason))
 }
 
-func (p *Program) taskSpawn() *cobra.Command {
-	return p.move("spawn [ID]", "Start a task: workspace, session, agent", "  orange task spawn 4Fz",
-		workflow.MoveSpawn)
-}
-
-func (p *Program) taskComplete() *cobra.Command {
-	return p.move("complete [ID]", "Hand the work over for review", "  orange task complete", workflow.MoveComplete)
-}
-
-func (p *Program) taskStuck() *cobra.Command {
-	return p.move("stuck [ID]", "Report that the task needs a person to go on",
-		"  orange task stuck --reason \"the API key is missing\"", workflow.MoveStuck)
-}
-
 func (p *Program) taskCancel() *cobra.Command {
 	var ask asker
 	var yes bool
