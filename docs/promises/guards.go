@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -144,10 +145,7 @@ func (r *repository) guard(name string) []guard {
 
 // onlyLong are the long stories without which a row of either page has no guard at all.
 func (r *repository) onlyLong(rows []row) []string {
-	cells := map[string]string{}
-	for name, cell := range r.rows {
-		cells[name] = cell
-	}
+	cells := maps.Clone(r.rows)
 	for _, one := range rows {
 		if one.became == kept {
 			cells[fmt.Sprint(one.line)] = one.why

@@ -93,16 +93,3 @@ func printList(all []promise) string {
 	}
 	return b.String()
 }
-
-// parseList reads the committed form.
-func parseList(text string) ([]promise, error) {
-	var out []promise
-	for _, line := range strings.Split(strings.TrimSpace(text), "\n") {
-		var p promise
-		if _, err := fmt.Sscanf(line, "%s %s %d %s", &p.id, &p.kind, &p.line, &p.digest); err != nil {
-			return nil, fmt.Errorf("read the list of promises, line %q: %w", line, err)
-		}
-		out = append(out, p)
-	}
-	return out, nil
-}

@@ -67,7 +67,7 @@ func launchAgent(ticket string) int {
 }
 
 // runShell talks about a task with the person at the standard input.
-func runShell(ctx context.Context, talk cli.TaskShell) (int, error) {
+func runShell(ctx context.Context, talk *cli.TaskShell) (int, error) {
 	dir, err := homeDir()
 	if err != nil {
 		return 0, err

@@ -36,7 +36,7 @@ type Program struct {
 	// Dashboard shows the screen: the tasks of a project, or those of all where the name is empty.
 	Dashboard func(ctx context.Context, project string, all bool) error
 	// Shell talks with the person at In about one task, and answers the exit status of that.
-	Shell func(ctx context.Context, talk TaskShell) (int, error)
+	Shell func(ctx context.Context, talk *TaskShell) (int, error)
 	// Examine examines everything, and mends or brings back what it can. It opens for itself what can be opened.
 	// It tells how far it is with what takes long.
 	Examine func(ctx context.Context, fix, rebuild bool, progress func(what string, done, of int)) (

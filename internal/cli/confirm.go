@@ -17,16 +17,12 @@ func (p *Program) sure(actor task.Actor, yes bool, question, not string) error {
 		return nil
 	case !p.Terminal:
 		return usage("%s: no person can be asked here; add --yes", not)
-	case !p.confirm(question):
-		return usage("%s", not)
 	}
-	return nil
-}
-
-// confirm asks a person at a terminal.
-func (p *Program) confirm(question string) bool {
 	fmt.Fprintf(p.Err, "%s [y/N] ", question)
 	line, err := bufio.NewReader(p.In).ReadString('\n')
 	answer := strings.ToLower(strings.TrimSpace(line))
-	return err == nil && (answer == "y" || answer == "yes")
+	if err != nil || answer != "y" && answer != "yes" {
+		return usage("%s", not)
+	}
+	return nil
 }

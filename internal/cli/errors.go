@@ -29,13 +29,13 @@ func usage(format string, args ...any) error { return task.Notef(task.ErrUsage, 
 
 // classify is the one place that turns an error into an exit status and a code.
 func classify(err error) (status int, code string) {
-	var rejection *rejection.Rejection
-	var problems yaml.Problems
-	switch {
-	case errors.As(err, &rejection):
-		return exitRefused, rejection.Code
-	case errors.As(err, &problems):
+	if refused, ok := errors.AsType[*rejection.Rejection](err); ok {
+		return exitRefused, refused.Code
+	}
+	if _, ok := errors.AsType[yaml.Problems](err); ok {
 		return exitUsage, "invalid_file"
+	}
+	switch {
 	case errors.Is(err, task.ErrUsage):
 		return exitUsage, "usage"
 	case errors.Is(err, task.ErrNotFound):
@@ -59,27 +59,24 @@ func (p *Program) report(err error) int {
 	if err == nil {
 		return 0
 	}
-	var agent *ended
-	if errors.As(err, &agent) {
+	if agent, ok := errors.AsType[*ended](err); ok {
 		return agent.status
 	}
 	status, code := classify(err)
-	var rejection *rejection.Rejection
-	var problems yaml.Problems
+	problems, invalid := errors.AsType[yaml.Problems](err)
 	if !p.json {
 		text := err.Error()
-		if errors.As(err, &problems) {
+		if invalid {
 			text = strings.Replace(text, problems.Error(), problems.Marked(), 1)
 		}
 		fmt.Fprintf(p.Err, "orange: %s\n", text)
 		return status
 	}
 	answer := map[string]any{"error": err.Error(), "code": code, "details": []string{}}
-	switch {
-	case errors.As(err, &rejection):
-		answer["error"], answer["open"] = rejection.Message, orEmpty(rejection.Open)
-		answer["details"] = orEmpty(rejection.Details)
-	case errors.As(err, &problems):
+	if refused, ok := errors.AsType[*rejection.Rejection](err); ok {
+		answer["error"], answer["open"] = refused.Message, orEmpty(refused.Open)
+		answer["details"] = orEmpty(refused.Details)
+	} else if invalid {
 		answer["details"] = problems
 	}
 	if err := p.printJSON(answer); err != nil {

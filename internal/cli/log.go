@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -21,12 +22,7 @@ func (p *Program) logCommand() *cobra.Command {
 				return usage("found %q as --grep, expected a regular expression: %v", grep, err)
 			}
 			levels := []string{"DEBUG", "INFO", "WARN", "ERROR"}
-			least := -1
-			for i, name := range levels {
-				if strings.EqualFold(name, level) {
-					least = i
-				}
-			}
+			least := slices.Index(levels, strings.ToUpper(level))
 			if least < 0 {
 				return usage("found %q as --level, expected one of debug, info, warn, error", level)
 			}
@@ -50,13 +46,5 @@ func keeps(line []byte, levels []string, component string, pattern *regexp.Regex
 	if json.Unmarshal(line, &entry) != nil || !pattern.Match(line) {
 		return false
 	}
-	if component != "" && entry.Component != component {
-		return false
-	}
-	for _, l := range levels {
-		if strings.EqualFold(l, entry.Level) {
-			return true
-		}
-	}
-	return false
+	return (component == "" || entry.Component == component) && slices.Contains(levels, strings.ToUpper(entry.Level))
 }

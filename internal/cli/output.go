@@ -89,10 +89,6 @@ func view(t task.Task, session string) taskView {
 	if !t.StalledAt.IsZero() {
 		stalled = task.FormatTime(t.StalledAt)
 	}
-	counters := map[string]int{}
-	for _, c := range t.Counters {
-		counters[c.Name] = c.Value
-	}
 	return taskView{
 		ID: t.ID, Project: t.Project, Branch: t.Branch, Harness: t.Harness, ReviewHarness: t.ReviewHarness,
 		Effort: t.Effort, ReviewEffort: t.ReviewEffort, Status: t.Status,
@@ -103,7 +99,7 @@ func view(t task.Task, session string) taskView {
 		Workflow: t.Workflow.Name, Version: t.Workflow.Version, Attention: t.Attention, Queued: t.Queued(),
 		QueuedFor: t.QueuedFor,
 		Previous:  t.Previous, EnteredAt: task.FormatTime(t.EnteredAt), StalledSince: stalled, Live: t.Live,
-		Counters: counters, Session: session,
+		Counters: named(t.Counters), Session: session,
 		Failures: t.Counters.Failures(t.Status), Overdue: t.Overdue,
 	}
 }
@@ -153,6 +149,14 @@ func hookViews(hooks []task.OwedHook) (all []hookView, failures []string) {
 		}
 	}
 	return all, failures
+}
+
+// answered tells what became of a request, if it was not refused.
+func (p *Program) answered(out record.Outcome, err error) error {
+	if err != nil {
+		return err
+	}
+	return p.outcome(out, "")
 }
 
 // outcome tells what became of a request.

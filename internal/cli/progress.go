@@ -54,11 +54,6 @@ func (g *progress) tell(what string, done, of int) {
 	g.draw(text)
 }
 
-// of is tell for what has one word all the time.
-func (g *progress) of(what string) func(done, of int) {
-	return func(done, of int) { g.tell(what, done, of) }
-}
-
 // end takes the line away.
 func (g *progress) end() {
 	if g.to == nil {

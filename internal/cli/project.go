@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
@@ -81,11 +82,8 @@ func (p *Program) projectList() *cobra.Command {
 			}
 			rows := [][]string{{"NAME", "DEFAULT BRANCH", "WORKSPACES", "WORKFLOW", "PATH"}}
 			for _, one := range all {
-				name := one.Workflow
-				if name == "" {
-					name = task.DefaultWorkflow
-				}
-				rows = append(rows, []string{one.Name, one.DefaultBranch, strconv.Itoa(one.PoolSize), name, one.Path})
+				rows = append(rows, []string{one.Name, one.DefaultBranch, strconv.Itoa(one.PoolSize),
+					cmp.Or(one.Workflow, task.DefaultWorkflow), one.Path})
 			}
 			return p.columns(rows)
 		}),

@@ -2,7 +2,8 @@ package cli
 
 import (
 	"fmt"
-	"sort"
+	"maps"
+	"slices"
 	"strings"
 
 	"orange/internal/task"
@@ -13,9 +14,7 @@ import (
 // workflow's own again.
 func withTimeouts(h *Services, project task.Project, words []string) (task.Project, error) {
 	all := map[string]string{}
-	for state, after := range project.Timeouts { // one map into another: the order does not matter
-		all[state] = after
-	}
+	maps.Copy(all, project.Timeouts)
 	for _, word := range words {
 		state, after, split := strings.Cut(word, "=")
 		if !split || state == "" {
@@ -59,31 +58,19 @@ func knownState(h *Services, name string) error {
 			known = append(known, string(def.States[i].Name))
 		}
 	}
-	sort.Strings(known)
-	text := fmt.Sprintf("found the state %q in --timeout, %s", name, yaml.Expected(name, distinct(known)))
+	slices.Sort(known)
+	text := fmt.Sprintf("found the state %q in --timeout, %s", name, yaml.Expected(name, slices.Compact(known)))
 	if len(unread) > 0 {
 		text += "; these workflows could not be read: " + strings.Join(unread, ", ")
 	}
 	return usage("%s", text)
 }
 
-// distinct is a sorted list with every word once.
-func distinct(sorted []string) []string {
-	var out []string
-	for _, word := range sorted {
-		if len(out) == 0 || out[len(out)-1] != word {
-			out = append(out, word)
-		}
-	}
-	return out
-}
-
 // timeoutsOf is a project's own timeouts in words.
 func timeoutsOf(project task.Project) string {
-	words := make([]string, 0, len(project.Timeouts))
-	for state, after := range project.Timeouts { // sorted below
-		words = append(words, state+"="+after)
+	var words []string
+	for _, state := range slices.Sorted(maps.Keys(project.Timeouts)) {
+		words = append(words, state+"="+project.Timeouts[state])
 	}
-	sort.Strings(words)
 	return strings.Join(words, " ")
 }

@@ -15,17 +15,6 @@ import (
 	"orange/internal/workflow"
 )
 
-// TaskShell is one task as a conversation about it needs it. Every method prints the answer to what it asks for,
-// but Here.
-type TaskShell interface {
-	Here(ctx context.Context) (task.Task, *workflow.Definition, error)
-	Go(ctx context.Context, to task.Status, reason string) error
-	Next(ctx context.Context, to task.Status, override bool, reason string) error
-	Redo(ctx context.Context, to task.Status, reason string) error
-	Show(ctx context.Context, what string) error
-	Tell(err error) int
-}
-
 func (p *Program) shellCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "shell [ID]", Short: "Move one task with the slash commands of its workflow", Args: between(0, 1),
@@ -36,12 +25,8 @@ transition from it to itself; otherwise it starts the agent again if the agent h
 Without a terminal it runs the lines of its input, and its exit status is that of the last line that
 failed.`,
 		Example: "  orange shell 4Fz\n  echo '/next --override \"I accept the risk\"' | orange shell 4Fz",
-		RunE: p.run(func(ctx context.Context, h *Services, args []string) error {
-			id, err := p.find(ctx, h, args)
-			if err != nil {
-				return err
-			}
-			status, err := p.Shell(ctx, &talk{program: p, services: h, id: id})
+		RunE: p.runFound(func(ctx context.Context, h *Services, id string) error {
+			status, err := p.Shell(ctx, &TaskShell{program: p, services: h, id: id})
 			if err == nil && status != 0 {
 				err = &ended{status} // what failed is printed already
 			}
@@ -50,24 +35,25 @@ failed.`,
 	}
 }
 
-// talk is the command line's side of a conversation.
-type talk struct {
+// TaskShell is the command line's side of a conversation about one task. Every method prints the answer to what it
+// asks for, but Here.
+type TaskShell struct {
 	program  *Program
 	services *Services
 	id       string
 }
 
 // Here is the task as it is now, with its workflow.
-func (t *talk) Here(ctx context.Context) (task.Task, *workflow.Definition, error) {
+func (t *TaskShell) Here(ctx context.Context) (task.Task, *workflow.Definition, error) {
 	return t.services.Queries.Pinned(ctx, t.id)
 }
 
 // Tell prints an error as every command does.
-func (t *talk) Tell(err error) int { return t.program.report(err) }
+func (t *TaskShell) Tell(err error) int { return t.program.report(err) }
 
 // Go asks for a move. Asked for where the task is already, it begins that state again where the workflow lets the
 // actor do so; else it starts a dead agent again, and leaves a living one alone.
-func (t *talk) Go(ctx context.Context, to task.Status, reason string) error {
+func (t *TaskShell) Go(ctx context.Context, to task.Status, reason string) error {
 	actor, err := t.services.Identity.Actor(ctx, t.id, "")
 	if err != nil {
 		return err
@@ -90,14 +76,13 @@ func (t *talk) Go(ctx context.Context, to task.Status, reason string) error {
 	return t.program.outcome(out, "")
 }
 
-func (t *talk) again(ctx context.Context, one task.Task, def *workflow.Definition, actor task.Actor) error {
+func (t *TaskShell) again(ctx context.Context, one task.Task, def *workflow.Definition, actor task.Actor) error {
 	state, _ := def.State(one.Status)
 	if state.RespawnPrompt.Name == "" {
 		return t.program.outcome(record.Outcome{Task: one}, "") // no agent can be started there
 	}
 	out, err := t.services.Commands.Respawn(ctx, t.id, actor)
-	var refused *rejection.Rejection
-	if errors.As(err, &refused) && refused.Code == rejection.RespawnRefused {
+	if refused, is := errors.AsType[*rejection.Rejection](err); is && refused.Code == rejection.RespawnRefused {
 		return t.atWork(ctx, one, state, err)
 	}
 	if err != nil {
@@ -107,7 +92,7 @@ func (t *talk) again(ctx context.Context, one task.Task, def *workflow.Definitio
 }
 
 // atWork says that the state's agent is at work, where that is why it was not started again.
-func (t *talk) atWork(ctx context.Context, one task.Task, state workflow.State, refused error) error {
+func (t *TaskShell) atWork(ctx context.Context, one task.Task, state workflow.State, refused error) error {
 	sessions, err := t.services.Queries.Sessions(ctx, []task.Task{one})
 	if err != nil {
 		return err
@@ -120,7 +105,7 @@ func (t *talk) atWork(ctx context.Context, one task.Task, state workflow.State, 
 }
 
 // Next makes the one move that the evidence supports.
-func (t *talk) Next(ctx context.Context, to task.Status, override bool, reason string) error {
+func (t *TaskShell) Next(ctx context.Context, to task.Status, override bool, reason string) error {
 	actor, err := t.services.Identity.Actor(ctx, t.id, "")
 	if err != nil {
 		return err
@@ -129,12 +114,12 @@ func (t *talk) Next(ctx context.Context, to task.Status, override bool, reason s
 }
 
 // Redo has a state done again.
-func (t *talk) Redo(ctx context.Context, to task.Status, reason string) error {
+func (t *TaskShell) Redo(ctx context.Context, to task.Status, reason string) error {
 	return t.program.redo(ctx, t.services, t.id, to, reason)
 }
 
 // Show prints how the task is, why it does not move, or its history.
-func (t *talk) Show(ctx context.Context, what string) error {
+func (t *TaskShell) Show(ctx context.Context, what string) error {
 	switch {
 	case what == "history":
 		return t.program.runFor(ctx, t.program.taskHistory(), t.id)
@@ -147,7 +132,7 @@ func (t *talk) Show(ctx context.Context, what string) error {
 }
 
 // status is what a person wants to know between two lines; orange task show has the rest.
-func (t *talk) status(ctx context.Context) error {
+func (t *TaskShell) status(ctx context.Context) error {
 	actor, err := t.services.Identity.Looker(ctx, t.id)
 	if err != nil {
 		return err

@@ -2,20 +2,26 @@ package cli
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"orange/internal/record"
 	"orange/internal/task"
+	"orange/internal/workflow"
 )
 
 func (p *Program) taskCommands() *cobra.Command {
 	return group("task", "Create tasks and move them",
 		"  orange task create feature/login \"Add a login page\"\n  orange task list",
-		p.taskCreate(), p.taskList(), p.taskShow(), p.taskSpawn(), p.taskAttach(), p.taskRespawn(), p.taskUpdate(),
-		p.taskNext(), p.taskRedo(), p.taskComplete(), p.taskStuck(), p.taskWait(), p.taskRequestChanges(),
-		p.taskMerge(), p.taskCancel(),
+		p.taskCreate(), p.taskList(), p.taskShow(),
+		p.move("spawn [ID]", "Start a task: workspace, session, agent", "  orange task spawn 4Fz", workflow.MoveSpawn),
+		p.taskAttach(), p.taskRespawn(), p.taskUpdate(), p.taskNext(), p.taskRedo(),
+		p.move("complete [ID]", "Hand the work over for review", "  orange task complete", workflow.MoveComplete),
+		p.move("stuck [ID]", "Report that the task needs a person to go on",
+			"  orange task stuck --reason \"the API key is missing\"", workflow.MoveStuck),
+		p.taskWait(), p.taskRequestChanges(), p.taskMerge(), p.taskCancel(),
 		p.taskDelete(), p.taskHistory(), p.taskWhy(), p.taskVerify(), p.taskReplay(), p.taskStats(),
 		p.taskRetry(), p.taskCheck(), p.taskCreatePR(), p.taskWatch())
 }
@@ -34,20 +40,17 @@ func (p *Program) find(ctx context.Context, h *Services, args []string) (string,
 	if err != nil {
 		return "", err
 	}
-	for _, t := range found {
-		if t.ID == args[0] {
-			return t.ID, nil
-		}
-	}
-	switch len(found) {
-	case 0:
-		return "", task.Notef(task.ErrNotFound, "there is no task %q; %q lists them", args[0], "orange task list")
-	case 1:
-		return found[0].ID, nil
-	}
 	var ids []string
 	for _, t := range found {
 		ids = append(ids, t.ID)
+	}
+	switch {
+	case len(ids) == 0:
+		return "", task.Notef(task.ErrNotFound, "there is no task %q; %q lists them", args[0], "orange task list")
+	case len(ids) == 1:
+		return ids[0], nil
+	case slices.Contains(ids, args[0]):
+		return args[0], nil
 	}
 	return "", usage("%q is the beginning of several tasks: %s", args[0], strings.Join(ids, ", "))
 }
@@ -69,15 +72,22 @@ func (p *Program) projectOf(ctx context.Context, h *Services) (task.Project, err
 	return h.Projects.Project(name)
 }
 
-// onTask makes a command's work from a function that has one task and who asks about it. as is the role that a
-// person acts for.
-func (p *Program) onTask(as *string, work func(ctx context.Context, h *Services, id string,
-	actor task.Actor) error) func(*cobra.Command, []string) error {
+// runFound is run for what is about one task.
+func (p *Program) runFound(work func(ctx context.Context, h *Services, id string) error) func(*cobra.Command,
+	[]string) error {
 	return p.run(func(ctx context.Context, h *Services, args []string) error {
 		id, err := p.find(ctx, h, args)
 		if err != nil {
 			return err
 		}
+		return work(ctx, h, id)
+	})
+}
+
+// onTask is runFound for what takes who asks. as is the role that a person acts for.
+func (p *Program) onTask(as *string, work func(ctx context.Context, h *Services, id string,
+	actor task.Actor) error) func(*cobra.Command, []string) error {
+	return p.runFound(func(ctx context.Context, h *Services, id string) error {
 		role := ""
 		if as != nil {
 			role = *as
@@ -94,8 +104,12 @@ func (p *Program) onTask(as *string, work func(ctx context.Context, h *Services,
 type asker struct{ as, reason string }
 
 func (a *asker) flags(c *cobra.Command) {
-	c.Flags().StringVar(&a.as, "as", "", "the role that you act for, as a person (recorded as such)")
+	asFlag(c, &a.as)
 	c.Flags().StringVar(&a.reason, "reason", "", "why, for the history")
+}
+
+func asFlag(c *cobra.Command, as *string) {
+	c.Flags().StringVar(as, "as", "", "the role that you act for, as a person (recorded as such)")
 }
 
 // chosen are the tasks that a command is about: the one that is named or stood in, or all of the project or the home.

@@ -14,11 +14,7 @@ func (p *Program) taskAttach() *cobra.Command {
 window. Inside a tmux of your own, the keys of the two do not conflict: the inner one has no
 prefix key.`,
 		Example: "  orange task attach 4Fz\n  orange task attach 4Fz --role reviewer",
-		RunE: p.run(func(ctx context.Context, h *Services, args []string) error {
-			id, err := p.find(ctx, h, args)
-			if err != nil {
-				return err
-			}
+		RunE: p.runFound(func(ctx context.Context, h *Services, id string) error {
 			argv, err := h.Commands.Attach(ctx, id, role, !p.json)
 			if err != nil || !p.json {
 				return err

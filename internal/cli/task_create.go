@@ -31,7 +31,7 @@ func (p *Program) fromPlan(path string) (string, error) {
 func (p *Program) taskCreate() *cobra.Command {
 	var n task.New
 	var noSpawn bool
-	var status, contextFrom, planFrom, workflowName string
+	var contextFrom, planFrom string
 	c := &cobra.Command{
 		Use: "create [BRANCH] [SUMMARY]", Short: "Create a task and start it", Args: between(0, 2),
 		Long: `Create a task and start it; with --no-spawn only create it. Without a branch it gets one named after
@@ -45,16 +45,15 @@ its id. Without a summary it begins where the workflow has its questions asked.`
 			if len(args) > 1 {
 				n.Summary = args[1]
 			}
-			n.Status, n.Spawn, n.Workflow = task.Status(status), !noSpawn, workflowName
-			text, err := p.readText(contextFrom)
-			if err != nil {
+			n.Spawn = !noSpawn
+			var err error
+			if n.Context, err = p.readText(contextFrom); err != nil {
 				return err
 			}
-			n.Context = text
 			if n.Plan, err = p.fromPlan(planFrom); err != nil {
 				return err
 			}
-			if n.Plan != "" && status != "" {
+			if n.Plan != "" && n.Status != "" {
 				return usage("the workflow says where a task with a plan file begins: leave --status out")
 			}
 			return p.create(ctx, h, n)
@@ -68,8 +67,8 @@ its id. Without a summary it begins where the workflow has its questions asked.`
 	c.Flags().StringVar(&contextFrom, "context", "", "file with more about the task; - reads standard input")
 	c.Flags().StringVar(&planFrom, "plan-file", "",
 		"file with a plan to begin from, where the workflow has an entry for one; - reads standard input")
-	c.Flags().StringVar(&workflowName, "workflow", "", "the workflow (default: the project's)")
-	c.Flags().StringVar(&status, "status", "", "the state to begin in, where the workflow allows it")
+	c.Flags().StringVar(&n.Workflow, "workflow", "", "the workflow (default: the project's)")
+	c.Flags().StringVar((*string)(&n.Status), "status", "", "the state to begin in, where the workflow allows it")
 	c.Flags().BoolVar(&noSpawn, "no-spawn", false, "only create it; start it later with orange task spawn")
 	return c
 }

@@ -31,6 +31,6 @@ document. Where the branch has a pull request already, that one gets what is new
 		}
 		return p.outcome(out, said)
 	})
-	c.Flags().StringVar(&as, "as", "", "the role that you act for, as a person (recorded as such)")
+	asFlag(c, &as)
 	return c
 }

@@ -5,7 +5,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"orange/internal/record"
 	"orange/internal/task"
 )
 
@@ -29,19 +28,15 @@ func (p *Program) taskDelete() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return p.deleted(ctx, h, report, where)
+			t := report.Task
+			if p.json {
+				return p.printJSON(map[string]any{"deleted": t.ID, "folder": where, "branch": t.Branch})
+			}
+			p.say("deleted task %s; its folder is now %s", t.ID, where)
+			p.say("  kept: branch %s, and all that was rescued: git for-each-ref refs/orange/rescue/%s", t.Branch, t.ID)
+			return nil
 		}),
 	}
 	c.Flags().BoolVar(&yes, "yes", false, "do not ask")
 	return c
-}
-
-func (p *Program) deleted(_ context.Context, _ *Services, report record.Report, where string) error {
-	t := report.Task
-	if p.json {
-		return p.printJSON(map[string]any{"deleted": t.ID, "folder": where, "branch": t.Branch})
-	}
-	p.say("deleted task %s; its folder is now %s", t.ID, where)
-	p.say("  kept: branch %s, and all that was rescued: git for-each-ref refs/orange/rescue/%s", t.Branch, t.ID)
-	return nil
 }

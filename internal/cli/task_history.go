@@ -27,11 +27,7 @@ CTO_INTERVENTION; what is none of these (hooks, documents) is left out. The last
 any state of escalation, whichever move made it.`,
 		Example: "  orange task history 4Fz\n  orange task history 4Fz --json\n" +
 			"  orange task history 4Fz --format build",
-		RunE: p.run(func(ctx context.Context, h *Services, args []string) error {
-			id, err := p.find(ctx, h, args)
-			if err != nil {
-				return err
-			}
+		RunE: p.runFound(func(ctx context.Context, h *Services, id string) error {
 			switch format {
 			case "":
 			case formatBuild:

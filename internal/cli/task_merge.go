@@ -57,7 +57,7 @@ history.`,
 		"ff: only fast-forward; merge: make a merge commit where one is needed (default: whichever is possible)")
 	c.Flags().StringVar(&m.Override, "override", "",
 		"merge the tip although the workflow's conditions do not hold, for this reason")
-	c.Flags().StringVar(&as, "as", "", "the role that you act for, as a person (recorded as such)")
+	asFlag(c, &as)
 	c.Flags().BoolVar(&m.Local, "local", false, "merge on this machine, without looking for a pull request")
 	return c
 }

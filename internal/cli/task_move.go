@@ -24,25 +24,7 @@ func (p *Program) move(use, short, example, command string) *cobra.Command {
 
 // command asks for the move which a word stands for in the task's workflow.
 func (p *Program) command(ctx context.Context, h *Services, id, command string, actor task.Actor, reason string) error {
-	out, err := h.Commands.Command(ctx, id, command, actor, reason)
-	if err != nil {
-		return err
-	}
-	return p.outcome(out, "")
-}
-
-func (p *Program) taskSpawn() *cobra.Command {
-	return p.move("spawn [ID]", "Start a task: workspace, session, agent", "  orange task spawn 4Fz",
-		workflow.MoveSpawn)
-}
-
-func (p *Program) taskComplete() *cobra.Command {
-	return p.move("complete [ID]", "Hand the work over for review", "  orange task complete", workflow.MoveComplete)
-}
-
-func (p *Program) taskStuck() *cobra.Command {
-	return p.move("stuck [ID]", "Report that the task needs a person to go on",
-		"  orange task stuck --reason \"the API key is missing\"", workflow.MoveStuck)
+	return p.answered(h.Commands.Command(ctx, id, command, actor, reason))
 }
 
 func (p *Program) taskCancel() *cobra.Command {

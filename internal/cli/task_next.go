@@ -45,10 +45,7 @@ reason is kept in the history.`,
 func (p *Program) next(ctx context.Context, h *Services, id string, actor task.Actor, override bool, to task.Status,
 	reason string) error {
 	out, err := h.Commands.Next(ctx, id, actor, override, to, reason)
-	if err != nil {
-		return err
-	}
-	if err := p.outcome(out, ""); err != nil || p.json || !out.Event.IsMove() {
+	if err := p.answered(out, err); err != nil || p.json || !out.Event.IsMove() {
 		return err
 	}
 	p.say("  because: %s", out.Event.Reason)

@@ -37,10 +37,7 @@ func (p *Program) redo(ctx context.Context, h *Services, id string, to task.Stat
 		return err
 	}
 	out, err := h.Commands.Redo(ctx, id, to, actor, reason)
-	if err != nil {
-		return err
-	}
-	if err := p.outcome(out, ""); err != nil {
+	if err := p.answered(out, err); err != nil {
 		return err
 	}
 	for _, h := range out.Hooks {

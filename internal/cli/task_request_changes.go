@@ -8,7 +8,7 @@ import (
 )
 
 func (p *Program) taskRequestChanges() *cobra.Command {
-	var ask asker
+	var as string
 	c := &cobra.Command{
 		Use: "request-changes ID [TEXT]", Short: "Send a task back to its worker, with what to change",
 		Args: between(1, 2),
@@ -29,17 +29,13 @@ func (p *Program) taskRequestChanges() *cobra.Command {
 					return err
 				}
 			}
-			actor, err := h.Identity.Actor(ctx, id, ask.as)
+			actor, err := h.Identity.Actor(ctx, id, as)
 			if err != nil {
 				return err
 			}
-			out, err := h.Commands.RequestChanges(ctx, id, strings.TrimSpace(text), actor)
-			if err != nil {
-				return err
-			}
-			return p.outcome(out, "")
+			return p.answered(h.Commands.RequestChanges(ctx, id, strings.TrimSpace(text), actor))
 		}),
 	}
-	c.Flags().StringVar(&ask.as, "as", "", "the role that you act for, as a person (recorded as such)")
+	asFlag(c, &as)
 	return c
 }

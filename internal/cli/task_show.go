@@ -17,11 +17,7 @@ func (p *Program) taskShow() *cobra.Command {
 	return &cobra.Command{
 		Use: "show [ID]", Short: "Show everything about one task", Args: between(0, 1),
 		Example: "  orange task show 4Fz",
-		RunE: p.run(func(ctx context.Context, h *Services, args []string) error {
-			id, err := p.find(ctx, h, args)
-			if err != nil {
-				return err
-			}
+		RunE: p.runFound(func(ctx context.Context, h *Services, id string) error {
 			actor, err := h.Identity.Looker(ctx, id)
 			if err != nil {
 				actor = task.Actor{Role: task.RoleHuman} // looking is free; only the list of open moves depends on it

@@ -110,14 +110,28 @@ type typicalView struct {
 	P90    int64       `json:"p90"`
 }
 
+func typicalViews(spans []stats.Typical) []typicalView {
+	out := make([]typicalView, len(spans))
+	for i, span := range spans {
+		out[i] = typicalView{span.Status, span.Tasks, seconds(span.Median), seconds(span.P90)}
+	}
+	return out
+}
+
+// typicalRows are the same for people, below some titles.
+func typicalRows(spans []stats.Typical, titles ...string) [][]string {
+	rows := [][]string{titles}
+	for _, span := range spans {
+		rows = append(rows, []string{string(span.Status), inWords(span.Median), inWords(span.P90),
+			strconv.Itoa(span.Tasks)})
+	}
+	return rows
+}
+
 func (p *Program) sayAll(s stats.Summary) error {
 	if p.json {
-		spans := make([]typicalView, len(s.Spans))
-		for i, span := range s.Spans {
-			spans[i] = typicalView{span.Status, span.Tasks, seconds(span.Median), seconds(span.P90)}
-		}
 		return p.printJSON(map[string]any{"stats": map[string]any{
-			"tasks": s.Tasks, "by_status": named(s.ByStatus), "time_by_state": spans,
+			"tasks": s.Tasks, "by_status": named(s.ByStatus), "time_by_state": typicalViews(s.Spans),
 			"ended_well": s.EndedWell, "first_attempt": s.FirstAttempt, "escalated": s.Escalated,
 			"reached_human": s.ReachedHuman,
 			"failures":      named(s.Failures), "crashes": s.Crashes, "spawns": s.Spawns, "timeouts": s.Late,
@@ -135,13 +149,8 @@ func (p *Program) sayAll(s stats.Summary) error {
 	if err != nil || len(s.Spans) == 0 {
 		return err
 	}
-	rows := [][]string{{"STATE", "MEDIAN", "P90", "TASKS"}}
-	for _, span := range s.Spans {
-		rows = append(rows, []string{string(span.Status), inWords(span.Median), inWords(span.P90),
-			strconv.Itoa(span.Tasks)})
-	}
 	p.say("")
-	return p.columns(rows)
+	return p.columns(typicalRows(s.Spans, "STATE", "MEDIAN", "P90", "TASKS"))
 }
 
 func named(counters task.Counters) map[string]int {

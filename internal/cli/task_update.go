@@ -61,9 +61,5 @@ func (p *Program) update(ctx context.Context, h *Services, id string, u task.Upd
 			return p.outcome(record.Outcome{Task: t}, t.ID+" is on branch "+t.Branch+": "+t.Summary)
 		}
 	}
-	out, err := h.Commands.Request(ctx, req)
-	if err != nil {
-		return err
-	}
-	return p.outcome(out, "")
+	return p.answered(h.Commands.Request(ctx, req))
 }

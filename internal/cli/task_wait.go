@@ -21,11 +21,7 @@ func (p *Program) taskWait() *cobra.Command {
 Ends after --timeout with "not yet: run it again" and exit status 0, so that it fits into any time
 limit.`,
 		Example: "  orange task wait\n  orange task wait 4Fz --timeout 10m",
-		RunE: p.run(func(ctx context.Context, h *Services, args []string) error {
-			id, err := p.find(ctx, h, args)
-			if err != nil {
-				return err
-			}
+		RunE: p.runFound(func(ctx context.Context, h *Services, id string) error {
 			actor, err := h.Identity.Looker(ctx, id)
 			if err != nil {
 				return err

@@ -28,11 +28,7 @@ A way is {"to", "by": [roles], "open", "guards": [{"guard", "value", "holds"}], 
 a person may take it in spite of the details, "line": of the workflow file}; what the task waits for
 has the form of a detail.`,
 		Example: "  orange task why\n  orange task why 4Fz --as worker\n  orange task why 4Fz --json",
-		RunE: p.run(func(ctx context.Context, h *Services, args []string) error {
-			id, err := p.find(ctx, h, args)
-			if err != nil {
-				return err
-			}
+		RunE: p.runFound(func(ctx context.Context, h *Services, id string) error {
 			e, err := h.Queries.Why(ctx, id)
 			if err != nil {
 				return err

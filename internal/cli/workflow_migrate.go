@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -62,13 +63,7 @@ func (p *Program) toMigrate(ctx context.Context, h *Services, name, id string) (
 		return h.Queries.Tasks(ctx, record.Filter{Prefix: id})
 	}
 	live, err := h.Queries.Tasks(ctx, record.Filter{Live: true})
-	var of []task.Task
-	for i := range live {
-		if live[i].Workflow.Name == name {
-			of = append(of, live[i])
-		}
-	}
-	return of, err
+	return slices.DeleteFunc(live, func(t task.Task) bool { return t.Workflow.Name != name }), err
 }
 
 // migrated is what became of one task.
@@ -97,7 +92,7 @@ func (p *Program) migrate(ctx context.Context, h *Services, name string, tasks [
 		if err != nil {
 			_, one.Code = classify(err)
 			one.Error, one.err, last = err.Error(), err, err
-			if refused := (*rejection.Rejection)(nil); errors.As(err, &refused) {
+			if refused, is := errors.AsType[*rejection.Rejection](err); is {
 				one.Error, one.Details = refused.Message, refused.Details
 			}
 		} else {

@@ -159,7 +159,9 @@ how long yours take.`,
 			return err
 		}
 		far := p.progress()
-		found, err := h.Workflows.Simulate(ctx, def, s, far.of("runs simulated"))
+		found, err := h.Workflows.Simulate(ctx, def, s, func(done, of int) {
+			far.tell("runs simulated", done, of)
+		})
 		far.end()
 		if err != nil {
 			return err
@@ -361,11 +363,7 @@ func (p *Program) table(found Simulated) error {
 		figures = append(figures, []string{one.name, strconv.Itoa(one.Median), strconv.Itoa(one.P90),
 			strconv.Itoa(one.Most)})
 	}
-	spans := [][]string{{"TIME IN STATE", "MEDIAN", "P90", "RUNS"}}
-	for _, span := range found.Spans {
-		spans = append(spans, []string{string(span.Status), inWords(span.Median), inWords(span.P90),
-			strconv.Itoa(span.Tasks)})
-	}
+	spans := typicalRows(found.Spans, "TIME IN STATE", "MEDIAN", "P90", "RUNS")
 	for _, rows := range [][][]string{outcomes, people, figures, spans} {
 		p.say("")
 		if err := p.columns(rows); err != nil {
@@ -383,10 +381,6 @@ func (p *Program) table(found Simulated) error {
 }
 
 func viewOf(def *workflow.Definition, s SimulationSetup, found Simulated) map[string]any {
-	spans := make([]typicalView, len(found.Spans))
-	for i, span := range found.Spans {
-		spans[i] = typicalView{span.Status, span.Tasks, seconds(span.Median), seconds(span.P90)}
-	}
 	setup := map[string]any{"seed": s.Seed, "people": s.People}
 	for _, one := range shares(&s) {
 		setup[strings.ReplaceAll(one.flag, "-", "_")] = float64(*one.value)
@@ -400,6 +394,7 @@ func viewOf(def *workflow.Definition, s SimulationSetup, found Simulated) map[st
 		"outcomes": orEmpty(found.Outcomes), "ended_well": all(found.Well), "needed_a_person": all(found.Needed),
 		"needed_a_person_astray": all(found.Astray), "wait_for_a_person": all(found.Resting),
 		"moves": found.Moves, "spawns": found.Spawns, "reviews": found.Reviews, "refusals": found.Refusals,
-		"time_by_state": spans, "faults": found.Faults, "broken": orEmpty(found.Broken), "trace": orEmpty(found.Trace),
+		"time_by_state": typicalViews(found.Spans), "faults": found.Faults, "broken": orEmpty(found.Broken),
+		"trace": orEmpty(found.Trace),
 	}}
 }

@@ -13,7 +13,15 @@ import (
 
 // keys is the table of all keys. A move that the task's workflow does not have is closed, with the reason.
 func keys() keymap {
-	return slices.Concat(movingKeys(), taskKeys(), viewKeys(), otherKeys())
+	return slices.Concat(inGroup(groupMove, movingKeys()), inGroup(groupTask, taskKeys()),
+		inGroup(groupView, viewKeys()), inGroup(groupElse, otherKeys()))
+}
+
+func inGroup(group string, keys []key) []key {
+	for i := range keys {
+		keys[i].group = group
+	}
+	return keys
 }
 
 // Pages on which keys work.
@@ -38,63 +46,55 @@ func movingKeys() []key {
 	everywhere := append([]page{pageList, pageBoard, pageWorkspaces}, scrolled()...)
 	return []key{
 		{names: []string{"j", "down"}, does: "one down", footer: "down", label: scrollLabel("down"),
-			pages: everywhere, group: groupMove, press: up(1)},
-		{names: []string{"k", "up"}, does: "one up", footer: "up", label: scrollLabel("up"), pages: everywhere,
-			group: groupMove, press: up(-1)},
-		{names: []string{"pgdown", "ctrl+f", "ctrl+d"}, does: "one page down", pages: everywhere,
-			group: groupMove, press: screenful(1)},
-		{names: []string{"pgup", "ctrl+b", "ctrl+u"}, does: "one page up", pages: everywhere, group: groupMove,
-			press: screenful(-1)},
+			pages: everywhere, press: up(1)},
+		{names: []string{"k", "up"}, does: "one up", footer: "up", label: scrollLabel("up"),
+			pages: everywhere, press: up(-1)},
+		{names: []string{"pgdown", "ctrl+f", "ctrl+d"}, does: "one page down", pages: everywhere, press: screenful(1)},
+		{names: []string{"pgup", "ctrl+b", "ctrl+u"}, does: "one page up", pages: everywhere, press: screenful(-1)},
 		{names: []string{"J"}, does: "half a page down in the task, also where it is next to the list",
 			footer: "down in the task", label: splitLabel,
-			pages: []page{pageList, pageDetail}, group: groupMove, closed: noDetail, press: half(1)},
+			pages: []page{pageList, pageDetail}, closed: noDetail, press: half(1)},
 		{names: []string{"K"}, does: "half a page up in the task", pages: []page{pageList, pageDetail},
-			group: groupMove, closed: noDetail, press: half(-1)},
-		{names: []string{"g", "home"}, does: "to the first", pages: everywhere, group: groupMove, press: up(-1 << 30)},
-		{names: []string{"G", "end"}, does: "to the last", pages: everywhere, group: groupMove, press: up(1 << 30)},
+			closed: noDetail, press: half(-1)},
+		{names: []string{"g", "home"}, does: "to the first", pages: everywhere, press: up(-1 << 30)},
+		{names: []string{"G", "end"}, does: "to the last", pages: everywhere, press: up(1 << 30)},
 		{names: []string{"l", "right"}, does: "look at the task closely; on the board: one column on",
-			pages: overview(), group: groupMove, press: (*Model).goRight},
+			pages: overview(), press: (*Model).goRight},
 		{names: []string{"h", "left"}, does: "back to the list; on the board: one column back",
-			pages: taskPages(), group: groupMove, press: (*Model).goLeft},
+			pages: taskPages(), press: (*Model).goLeft},
 		{names: []string{"esc"}, does: "back: leave help, filter, form or task",
-			pages: append([]page{pageList, pageBoard, pageWorkspaces}, scrolled()...), group: groupMove,
-			press: (*Model).goBack},
+			pages: everywhere, press: (*Model).goBack},
 	}
 }
 
+// taskKey is a key for the selected task.
+func taskKey(name, does, footer string, closed func(*Model) string, press func(*Model) tea.Cmd) key {
+	return key{names: []string{name}, does: does, footer: footer, pages: taskPages(), closed: closed, press: press}
+}
+
 func taskKeys() []key {
+	enter := taskKey("enter", "start the task's agent, attach to it, or start it again, whichever makes sense",
+		"start", onTarget(command.Target.NoEnter), act(command.Commands.Enter))
+	enter.label = enterLabel
+	noTask := onTarget(command.Target.NoTask)
 	return []key{
-		{names: []string{"enter"}, does: "start the task's agent, attach to it, or start it again, whichever " +
-			"makes sense", footer: "start", label: enterLabel,
-			pages: taskPages(), group: groupTask, closed: onTarget(command.Target.NoEnter),
-			press: act(command.Commands.Enter)},
-		{names: []string{"r"}, does: "request changes: send the task back with what to change",
-			footer: "request changes",
-			pages:  taskPages(), group: groupTask, closed: onCommand(workflow.MoveRequestChanges),
-			press: act(command.Commands.RequestChanges)},
-		{names: []string{"m"}, does: "merge the task's branch and finish the task", footer: "merge",
-			pages: taskPages(), group: groupTask, closed: onCommand(workflow.MoveMerge),
-			press: act(command.Commands.Merge)},
-		{names: []string{"p"}, does: "push the branch and open a pull request", footer: "PR",
-			pages: taskPages(), group: groupTask, closed: onTarget(command.Target.NoPR),
-			press: act(command.Commands.OpenPR)},
-		{names: []string{"n"}, does: "make the one move that the evidence supports", footer: "next",
-			pages: taskPages(), group: groupTask, closed: onTarget(command.Target.NoNext),
-			press: act(command.Commands.Next)},
-		{names: []string{"o"}, does: "make a move in spite of its conditions, with a reason", footer: "override",
-			pages: taskPages(), group: groupTask, closed: onTarget(command.Target.NoOverride),
-			press: act(command.Commands.Override)},
-		{names: []string{"x"}, does: "cancel: give the task up; its work is kept", footer: "cancel",
-			pages: taskPages(), group: groupTask, closed: onCommand(workflow.MoveCancel),
-			press: giveUp(command.Commands.Cancel)},
-		{names: []string{"d"}, does: "delete: forget the task; its branch and rescued work stay", footer: "delete",
-			pages: taskPages(), group: groupTask, closed: onTarget(command.Target.NoTask),
-			press: giveUp(command.Commands.Delete)},
-		{names: []string{"t"}, does: "try again what the task owes: hooks that failed",
-			pages: taskPages(), group: groupTask, closed: onTarget(command.Target.NoTask),
-			press: act(command.Commands.Retry)},
-		{names: []string{"y"}, does: "copy the task's id", pages: taskPages(), group: groupTask,
-			closed: onTarget(command.Target.NoTask), press: copyID},
+		enter,
+		taskKey("r", "request changes: send the task back with what to change", "request changes",
+			onCommand(workflow.MoveRequestChanges), act(command.Commands.RequestChanges)),
+		taskKey("m", "merge the task's branch and finish the task", "merge", onCommand(workflow.MoveMerge),
+			act(command.Commands.Merge)),
+		taskKey("p", "push the branch and open a pull request", "PR", onTarget(command.Target.NoPR),
+			act(command.Commands.OpenPR)),
+		taskKey("n", "make the one move that the evidence supports", "next", onTarget(command.Target.NoNext),
+			act(command.Commands.Next)),
+		taskKey("o", "make a move in spite of its conditions, with a reason", "override",
+			onTarget(command.Target.NoOverride), act(command.Commands.Override)),
+		taskKey("x", "cancel: give the task up; its work is kept", "cancel", onCommand(workflow.MoveCancel),
+			giveUp(command.Commands.Cancel)),
+		taskKey("d", "delete: forget the task; its branch and rescued work stay", "delete", noTask,
+			giveUp(command.Commands.Delete)),
+		taskKey("t", "try again what the task owes: hooks that failed", "", noTask, act(command.Commands.Retry)),
+		taskKey("y", "copy the task's id", "", noTask, copyID),
 	}
 }
 
@@ -108,55 +108,50 @@ func viewKeys() []key {
 			return m.showTab(m.detail.Tab)
 		}
 	}
+	noTask := onTarget(command.Target.NoTask)
 	view := []key{
-		{names: []string{"v"}, does: "TASK.md", footer: "TASK.md", pages: taskPages(), group: groupView,
-			closed: onTarget(command.Target.NoTask), press: tab(detail.Document)},
+		taskKey("v", "TASK.md", "TASK.md", noTask, tab(detail.Document)),
 		{names: []string{"tab"}, does: "the next part of the task", pages: []page{pageList, pageDetail},
-			group: groupView, closed: onTarget(command.Target.NoTask), press: nextTab(1)},
+			closed: noTask, press: nextTab(1)},
 		{names: []string{"shift+tab"}, does: "the part before", pages: []page{pageList, pageDetail},
-			group: groupView, closed: onTarget(command.Target.NoTask), press: nextTab(-1)},
+			closed: noTask, press: nextTab(-1)},
 	}
 	for i := range detail.Tabs {
-		view = append(view, key{names: []string{fmt.Sprint(int(i) + 1)}, does: i.Shows(), pages: taskPages(),
-			group: groupView, closed: onTarget(command.Target.NoTask), press: tab(i)})
+		view = append(view, taskKey(fmt.Sprint(int(i)+1), i.Shows(), "", noTask, tab(i)))
 	}
 	return append(view, []key{
 		{names: []string{"space"}, does: "task next to the list, or not", pages: []page{pageList, pageDetail},
-			group: groupView, press: (*Model).toggleSplit},
+			press: (*Model).toggleSplit},
 		{names: []string{"b"}, does: "board: tasks grouped by state, or the list again", footer: "board",
-			label: boardLabel, pages: overview(), group: groupView, press: (*Model).toggleBoard},
+			label: boardLabel, pages: overview(), press: (*Model).toggleBoard},
 		{names: []string{"f"}, does: "show all tasks, those that are active, or those that are done",
-			footer: "filter", pages: overview(), group: groupView, press: nextFilter},
-		{names: []string{"/"}, does: "show the tasks that hold a text", footer: "find", pages: overview(),
-			group: groupView, press: find},
+			footer: "filter", pages: overview(), press: nextFilter},
+		{names: []string{"/"}, does: "show the tasks that hold a text", footer: "find", pages: overview(), press: find},
 		{names: []string{"s"}, does: "sort by the next of: newest, status, name, activity", pages: overview(),
-			group: groupView, press: nextOrder},
+			press: nextOrder},
 		{names: []string{"a"}, does: "tasks of this project, or of all", footer: "all projects",
-			label: projectLabel, pages: overview(), group: groupView, closed: noProject,
-			press: toggleProject},
-		{names: []string{"w"}, does: "workspaces and who has them", footer: "workspaces", pages: taskPages(),
-			group: groupView, press: showWorkspaces},
+			label: projectLabel, pages: overview(), closed: noProject, press: toggleProject},
+		taskKey("w", "workspaces and who has them", "workspaces", nil, showWorkspaces),
 		{names: []string{"enter"}, does: "among the workspaces: to the task that has it", footer: "to its task",
-			pages: []page{pageWorkspaces}, group: groupView,
-			closed: func(m *Model) string { return m.workspaces.NoTask() }, press: showHolder},
+			pages: []page{pageWorkspaces}, press: showHolder,
+			closed: func(m *Model) string { return m.workspaces.NoTask() }},
 	}...)
 }
 
 func otherKeys() []key {
 	most := []page{pageList, pageBoard, pageDetail, pageWorkspaces}
 	return []key{
-		{names: []string{"c"}, does: "create a task", footer: "create", pages: overview(), group: groupElse,
+		{names: []string{"c"}, does: "create a task", footer: "create", pages: overview(),
 			press: (*Model).openCreation},
 		{names: []string{"R"}, does: "look at everything again", footer: "look again", pages: most,
-			group: groupElse, press: (*Model).refresh},
+			press: (*Model).refresh},
 		{names: []string{"!"}, does: "what went wrong", footer: "what went wrong", label: failuresLabel,
-			pages: most, group: groupElse, closed: noFailures, press: showFailures},
-		{names: []string{"?"}, does: "this help", footer: "help", pages: most, group: groupElse,
-			press: showHelp},
+			pages: most, closed: noFailures, press: showFailures},
+		{names: []string{"?"}, does: "this help", footer: "help", pages: most, press: showHelp},
 		{names: []string{"q"}, does: "quit; where you look at something, back to the list", footer: "quit",
-			label: quitLabel, pages: append(most, pageHelp, pageFailures), group: groupElse, press: quitOrBack},
+			label: quitLabel, pages: append(most, pageHelp, pageFailures), press: quitOrBack},
 		{names: []string{"ctrl+c"}, does: "quit, wherever you are",
-			pages: append(most, pageHelp, pageFailures, pageForm), group: groupElse, press: (*Model).quit},
+			pages: append(most, pageHelp, pageFailures, pageForm), press: (*Model).quit},
 	}
 }
 

@@ -335,20 +335,26 @@ func (d *Doctor) gather(ctx context.Context) (*view, []finding) {
 	return v, out
 }
 
+func at(level record.Level, check, subject, found, advice string) finding {
+	return finding{Finding: record.Finding{Check: check, Level: level, Subject: subject, Found: found, Advice: advice}}
+}
+
 func ok(check, subject, format string, args ...any) finding {
-	return finding{
-		Finding: record.Finding{Check: check, Level: record.LevelOK, Subject: subject,
-			Found: fmt.Sprintf(format, args...)}}
+	return at(record.LevelOK, check, subject, fmt.Sprintf(format, args...), "")
 }
 
 func warning(check, subject, found, advice string) finding {
-	return finding{Finding: record.Finding{Check: check, Level: record.LevelWarning, Subject: subject, Found: found,
-		Advice: advice}}
+	return at(record.LevelWarning, check, subject, found, advice)
 }
 
 func problem(check, subject, found, advice string) finding {
-	return finding{Finding: record.Finding{Check: check, Level: record.LevelProblem, Subject: subject, Found: found,
-		Advice: advice}}
+	return at(record.LevelProblem, check, subject, found, advice)
+}
+
+// by is the finding with what mends it: that ends with done.
+func (f finding) by(done string, work func(ctx context.Context) error) finding {
+	f.mend = func(ctx context.Context) (string, error) { return done, work(ctx) }
+	return f
 }
 
 // blind is the finding that something could not be looked at.

@@ -2,7 +2,6 @@ package doctor
 
 import (
 	"context"
-	"slices"
 )
 
 // environments finds those that are kept for tasks which have no workspace and wait for none: they hold a
@@ -15,19 +14,17 @@ func (d *Doctor) environments(_ context.Context, v *view) []finding {
 			continue
 		}
 		if !known {
-			all, err := d.Files.Folders()
+			back, err := d.mayComeBack(id)
 			if err != nil {
 				out = append(out, blind(checkKept, id, err))
+			}
+			if err != nil || back { // it would have its workspace then
 				continue
 			}
-			if slices.ContainsFunc(all, func(folder [2]string) bool { return folder[1] == id }) {
-				continue // it may come back, and have its workspace then
-			}
 		}
-		f := warning(checkKept, id, "the environment of the person who started the task is still kept in the "+
-			"terminal server, and the task has no workspace", "orange doctor --fix drops it")
-		f.mend = func(ctx context.Context) (string, error) { return "dropped", d.Windows.Drop(ctx, id) }
-		out = append(out, f)
+		out = append(out, warning(checkKept, id, "the environment of the person who started the task is still kept "+
+			"in the terminal server, and the task has no workspace", "orange doctor --fix drops it").
+			by("dropped", func(ctx context.Context) error { return d.Windows.Drop(ctx, id) }))
 	}
 	return orOK(out, checkKept, "tmux", "kept: %d, each of a task that needs it", len(v.kept))
 }

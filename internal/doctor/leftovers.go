@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 )
@@ -55,28 +57,45 @@ func (d *Doctor) leftovers(context.Context) []finding {
 
 func (d *Doctor) stale() ([]string, error) {
 	var out []string
-	for folder, name := range leftoverNames() { // all of them are removed: the order does not matter
+	err := d.visit(leftoverNames(), func(path string, info fs.FileInfo, err error) error {
+		if err == nil && !info.IsDir() && d.Now().Sub(info.ModTime()) > old {
+			out = append(out, path)
+		}
+		return nil
+	})
+	return out, err
+}
+
+// visit visits folders below ORANGE_HOME, each with the files in it that have one of its names. A folder or file that
+// cannot be looked at comes with the error.
+func (d *Doctor) visit(names map[string]*regexp.Regexp,
+	look func(path string, info fs.FileInfo, err error) error) error {
+	for _, folder := range slices.Sorted(maps.Keys(names)) {
 		dirs, err := d.below(folder)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		for _, dir := range dirs {
+			info, err := os.Lstat(dir)
+			if err := look(dir, info, err); err != nil {
+				return err
+			}
 			entries, err := os.ReadDir(dir)
 			if err != nil && !errors.Is(err, fs.ErrNotExist) {
-				return nil, err
+				return err
 			}
 			for _, entry := range entries {
-				if !name.MatchString(entry.Name()) || entry.IsDir() {
+				if entry.IsDir() || !names[folder].MatchString(entry.Name()) {
 					continue
 				}
 				info, err := entry.Info()
-				if err == nil && d.Now().Sub(info.ModTime()) > old {
-					out = append(out, filepath.Join(dir, entry.Name()))
+				if err := look(filepath.Join(dir, entry.Name()), info, err); err != nil {
+					return err
 				}
 			}
 		}
 	}
-	return out, nil
+	return nil
 }
 
 // below are the folders below ORANGE_HOME that a pattern of whole names means. Names there may hold anything,

@@ -19,15 +19,11 @@ func (d *Doctor) pool(_ context.Context, v *view) []finding {
 	if err != nil {
 		return []finding{blind(checkPool, "workspaces", err)}
 	}
-	there := map[string]bool{}
-	for _, name := range worktrees {
-		there[name] = true
-	}
 	var out []finding
 	held := map[string]string{}
 	for _, h := range v.holders {
 		held[h.Workspace] = h.Task
-		out = append(out, d.lease(v, h, there[h.Workspace])...)
+		out = append(out, d.lease(v, h, slices.Contains(worktrees, h.Workspace))...)
 	}
 	for _, t := range v.tasks {
 		if t.Workspace != "" && held[t.Workspace] != t.ID {
@@ -56,8 +52,7 @@ func (d *Doctor) lease(v *view, h record.Holder, there bool) []finding {
 	if h.Status == "" {
 		f := problem(checkPool, h.Workspace, fmt.Sprintf("it is held by task %s, which is not on record", h.Task),
 			"orange doctor --fix gives it back")
-		f.mend = func(ctx context.Context) (string, error) { return "given back", d.Repairs.Forget(ctx, h.Task) }
-		return []finding{f}
+		return []finding{f.by("given back", func(ctx context.Context) error { return d.Repairs.Forget(ctx, h.Task) })}
 	}
 	t, known := v.byID[h.Task]
 	if !known {
@@ -67,10 +62,8 @@ func (d *Doctor) lease(v *view, h record.Holder, there bool) []finding {
 	if !t.Live && len(v.owed[t.ID]) == 0 {
 		f := problem(checkPool, h.Workspace, fmt.Sprintf("it is held by task %s, which is over (%s)", t.ID,
 			t.Status), "orange doctor --fix gives it back; what is not committed there is kept")
-		f.mend = func(ctx context.Context) (string, error) {
-			return "to be given back, and what is not committed there to be kept", d.free(ctx, t.ID)
-		}
-		out = append(out, f)
+		out = append(out, f.by("to be given back, and what is not committed there to be kept",
+			func(ctx context.Context) error { return d.free(ctx, t.ID) }))
 	}
 	beingMade := slices.ContainsFunc(v.owed[t.ID], func(h task.OwedHook) bool {
 		return h.Action == action.AcquireWorkspace
@@ -147,16 +140,21 @@ func (d *Doctor) sessions(_ context.Context, v *view) []finding {
 func (d *Doctor) stray(w tmux.Pane) finding {
 	said := fmt.Sprintf("window %s of session %q has the %s of task %s, which is not on record", w.WindowID, w.Session,
 		w.Role, w.Task)
-	all, err := d.Files.Folders()
-	if err != nil {
+	back, err := d.mayComeBack(w.Task)
+	switch {
+	case err != nil:
 		return blind(checkSessions, w.WindowID, err)
-	}
-	if slices.ContainsFunc(all, func(folder [2]string) bool { return folder[1] == w.Task }) {
+	case back:
 		return warning(checkSessions, w.WindowID, said, "its folder is there: "+adviceRebuild+" brings the task back")
 	}
-	f := problem(checkSessions, w.WindowID, said, "orange doctor --fix ends it")
-	f.mend = func(ctx context.Context) (string, error) { return "ended", d.endWindow(ctx, w.WindowID) }
-	return f
+	return problem(checkSessions, w.WindowID, said, "orange doctor --fix ends it").
+		by("ended", func(ctx context.Context) error { return d.endWindow(ctx, w.WindowID) })
+}
+
+// mayComeBack reports whether a task that is not on record has its folder still.
+func (d *Doctor) mayComeBack(id string) (bool, error) {
+	all, err := d.Files.Folders()
+	return slices.ContainsFunc(all, func(folder [2]string) bool { return folder[1] == id }), err
 }
 
 // endWindow ends a window with everything that its program started in its process group.
@@ -183,7 +181,6 @@ func (d *Doctor) lingering(t task.Task, w tmux.Pane, owing bool) finding {
 	if owing {
 		return warning(checkSessions, t.ID, said, "its end is owed: orange task retry "+t.ID)
 	}
-	f := problem(checkSessions, t.ID, said, "orange doctor --fix ends it")
-	f.mend = func(ctx context.Context) (string, error) { return "to be ended", d.free(ctx, t.ID) }
-	return f
+	return problem(checkSessions, t.ID, said, "orange doctor --fix ends it").
+		by("to be ended", func(ctx context.Context) error { return d.free(ctx, t.ID) })
 }

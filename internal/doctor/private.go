@@ -5,11 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
-	"path/filepath"
 	"regexp"
-	"slices"
 )
 
 // othersMay are the bits of a mode that let other users in.
@@ -86,7 +83,7 @@ func isOpen(info fs.FileInfo) bool {
 // open lists what others may look into, the home itself first.
 func (d *Doctor) open() ([]string, error) {
 	var out []string
-	look := func(path string, info fs.FileInfo, err error) error {
+	err := d.visit(ownNames(), func(path string, info fs.FileInfo, err error) error {
 		if err == nil && isOpen(info) {
 			out = append(out, path)
 		}
@@ -94,31 +91,6 @@ func (d *Doctor) open() ([]string, error) {
 			return nil
 		}
 		return err
-	}
-	for _, folder := range slices.Sorted(maps.Keys(ownNames())) {
-		dirs, err := d.below(folder)
-		if err != nil {
-			return nil, err
-		}
-		for _, dir := range dirs {
-			info, err := os.Lstat(dir)
-			if err := look(dir, info, err); err != nil {
-				return nil, err
-			}
-			entries, err := os.ReadDir(dir)
-			if err != nil && !errors.Is(err, fs.ErrNotExist) {
-				return nil, err
-			}
-			for _, entry := range entries {
-				if entry.IsDir() || !ownNames()[folder].MatchString(entry.Name()) {
-					continue
-				}
-				info, err := entry.Info()
-				if err := look(filepath.Join(dir, entry.Name()), info, err); err != nil {
-					return nil, err
-				}
-			}
-		}
-	}
-	return out, nil
+	})
+	return out, err
 }

@@ -33,9 +33,7 @@ func (d *Doctor) projecting(ctx context.Context, tasks []task.Task) (map[string]
 				out = append(out, blind(checkMirrors, t.ID, err))
 			}
 		}
-		if known[digest] {
-			has[t.ID] = true
-		}
+		has[t.ID] = known[digest]
 	}
 	return has, out
 }
@@ -52,12 +50,9 @@ func (d *Doctor) projections(ctx context.Context, all []shown) []finding {
 		if len(differs) == 0 {
 			continue
 		}
-		f := problem(checkMirrors, id, strings.Join(differs, "; "), "orange doctor --fix")
-		f.mend = func(ctx context.Context) (string, error) {
-			return "made equal to the record; what was written is kept, and noted in the history",
-				d.Repairs.Sync(ctx, id)
-		}
-		out = append(out, f)
+		out = append(out, problem(checkMirrors, id, strings.Join(differs, "; "), "orange doctor --fix").
+			by("made equal to the record; what was written is kept, and noted in the history",
+				func(ctx context.Context) error { return d.Repairs.Sync(ctx, id) }))
 	}
 	return out
 }

@@ -115,7 +115,7 @@ func (d *Doctor) adopt(ctx context.Context, a record.Adoption) finding {
 }
 
 func (d *Doctor) keep(a record.Adoption) (notes []string, err error) {
-	suffix := ""
+	var suffix string
 	switch {
 	case a.Torn:
 		suffix = "torn"

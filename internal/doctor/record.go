@@ -164,9 +164,6 @@ func (d *Doctor) mirrors(t task.Task, lines []string) []finding {
 	if len(differs) == 0 {
 		return nil
 	}
-	sync := func(ctx context.Context) (string, error) {
-		return "made equal to the record", d.Repairs.Sync(ctx, t.ID)
-	}
 	out := []finding{problem(checkMirrors, t.ID, strings.Join(differs, "; "), "orange doctor --fix")}
 	if text, err := d.Files.ReadHistory(t.Project, t.ID); err == nil {
 		if f, broken := d.broken(t.Project, t.ID, text); broken {
@@ -176,7 +173,9 @@ func (d *Doctor) mirrors(t task.Task, lines []string) []finding {
 		}
 	}
 	for i := range out {
-		out[i].mend = sync
+		out[i] = out[i].by("made equal to the record", func(ctx context.Context) error {
+			return d.Repairs.Sync(ctx, t.ID)
+		})
 	}
 	return out
 }
@@ -195,18 +194,14 @@ func (d *Doctor) evidence(t task.Task, events []history.Event) []finding {
 	if err != nil {
 		return []finding{blind(checkEvidence, t.ID, err)}
 	}
-	missing := 0
-	for _, digest := range wanted {
-		if !kept[digest] {
-			missing++
-		}
-	}
+	all := len(wanted)
+	missing := len(slices.DeleteFunc(wanted, func(digest string) bool { return kept[digest] }))
 	if missing == 0 {
 		return nil
 	}
 	return []finding{
 		warning(checkEvidence, t.ID, fmt.Sprintf("%d of %d texts that its moves rested on are not kept any more",
-			missing, len(wanted)),
+			missing, all),
 			"bring the folder evidence back from a backup if the past matters; the task goes on without it")}
 }
 
@@ -221,10 +216,9 @@ func (d *Doctor) hooks(_ context.Context, v *view) []finding {
 			}
 			said = append(said, text)
 		}
-		f := warning(checkHooks, id, "it owes "+strings.Join(said, "; "),
-			"correct what is in the way, then orange task retry "+id)
-		f.mend = func(ctx context.Context) (string, error) { return "tried again", d.retry(ctx, id) }
-		out = append(out, f)
+		out = append(out, warning(checkHooks, id, "it owes "+strings.Join(said, "; "),
+			"correct what is in the way, then orange task retry "+id).
+			by("tried again", func(ctx context.Context) error { return d.retry(ctx, id) }))
 	}
 	return orOK(out, checkHooks, "tasks", "none is owed")
 }

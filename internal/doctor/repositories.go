@@ -30,10 +30,9 @@ func (d *Doctor) checkouts(context.Context) []finding {
 	}
 	var out []finding
 	for _, name := range all {
-		f := warning(checkLeftovers, name, "a check was killed, and the checkout that it ran in is still there",
-			"orange doctor --fix removes it")
-		f.mend = func(ctx context.Context) (string, error) { return "removed", d.Leftovers.RemoveCheckout(ctx, name) }
-		out = append(out, f)
+		out = append(out, warning(checkLeftovers, name, "a check was killed, and the checkout that it ran in is still "+
+			"there", "orange doctor --fix removes it").
+			by("removed", func(ctx context.Context) error { return d.Leftovers.RemoveCheckout(ctx, name) }))
 	}
 	return out
 }
@@ -52,34 +51,27 @@ func (d *Doctor) judged(ctx context.Context, v *view) []finding {
 			continue
 		}
 		for _, id := range all {
-			f, over := d.judgedOf(v, p, id)
-			if over {
-				out = append(out, f)
-			}
+			out = append(out, d.judgedOf(v, p, id)...)
 		}
 	}
 	return out
 }
 
-func (d *Doctor) judgedOf(v *view, p task.Project, id string) (finding, bool) {
+func (d *Doctor) judgedOf(v *view, p task.Project, id string) []finding {
 	t, known := v.byID[id]
 	if known && (t.Live || t.Workspace != "") {
-		return finding{}, false
+		return nil
 	}
 	if !known {
-		all, err := d.Files.Folders()
-		if err != nil {
-			return blind(checkLeftovers, id, err), true
-		}
-		if slices.ContainsFunc(all, func(folder [2]string) bool { return folder[1] == id }) {
-			return finding{}, false // it may come back
+		switch back, err := d.mayComeBack(id); {
+		case err != nil:
+			return []finding{blind(checkLeftovers, id, err)}
+		case back:
+			return nil
 		}
 	}
-	f := warning(checkLeftovers, id,
+	return []finding{warning(checkLeftovers, id,
 		fmt.Sprintf("the repository of %q keeps what was judged of the task, which is over", p.Name),
-		"orange doctor --fix lets go of it, and keeps what is nowhere else")
-	f.mend = func(ctx context.Context) (string, error) {
-		return "let go of", d.Leftovers.ForgetJudged(ctx, p, id, t.Branch)
-	}
-	return f, true
+		"orange doctor --fix lets go of it, and keeps what is nowhere else").
+		by("let go of", func(ctx context.Context) error { return d.Leftovers.ForgetJudged(ctx, p, id, t.Branch) })}
 }

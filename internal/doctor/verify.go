@@ -176,10 +176,9 @@ func (d *Doctor) besides(w record.Whole, events []history.Event) ([]string, erro
 	if err != nil {
 		return out, err
 	}
-	out = append(out, unlike("what was there when the status began", traces.Entry, w.Entry,
-		func(e task.Evidence) string { return e.Source + ", " + e.Digest })...)
-	out = append(out, unlike("what was there when the agent was started", traces.Start, w.Start,
-		func(e task.Evidence) string { return e.Source + ", " + e.Digest })...)
+	say := func(e task.Evidence) string { return e.Source + ", " + e.Digest }
+	out = append(out, unlike("what was there when the status began", traces.Entry, w.Entry, say)...)
+	out = append(out, unlike("what was there when the agent was started", traces.Start, w.Start, say)...)
 	for _, seq := range traces.Stripped {
 		out = append(out, fmt.Sprintf("event %d is a decision, and what it was made from is gone: its inputs "+
 			"were taken away", seq))
@@ -217,9 +216,9 @@ func unlike[T comparable](what string, history, record []T, say func(T) string) 
 
 // rebuiltAt is the event with which the task came back last whose record was lost; 0 where that never happened.
 func rebuiltAt(events []history.Event) int {
-	for i := len(events) - 1; i >= 0; i-- {
-		if events[i].Type == history.Rebuilt {
-			return events[i].Seq
+	for _, e := range slices.Backward(events) {
+		if e.Type == history.Rebuilt {
+			return e.Seq
 		}
 	}
 	return 0

@@ -41,11 +41,11 @@ func newEvidenceMaker(def *workflow.Definition, leaving [][]int, rules [][]int) 
 	}
 	for s := range def.States {
 		for held := range 2 {
-			if held == 1 && !f.needsWorktree(s, leaving[s], rules[s]) {
+			if held == 1 && !f.needsWorktree(leaving[s], rules[s]) {
 				f.looks[s][1], f.deaths[s][1] = f.looks[s][0], f.deaths[s][0]
 				continue
 			}
-			looks, vast := combinationsOf(f.questionsOf(s, leaving[s], rules[s], held == 1))
+			looks, vast := combinationsOf(f.questionsOf(leaving[s], rules[s], held == 1))
 			name := string(def.States[s].Name)
 			known := slices.ContainsFunc(f.vast, func(v TooMany) bool { return v.State == name })
 			if f.looks[s][held] = looks; len(vast) > 0 && !known {
@@ -86,9 +86,7 @@ func (f *evidenceMaker) deathsOf(looks []combination, leaving, rules []int) []in
 // asks reports whether what follows from an exit rule can depend on the gate of a transition.
 func (f *evidenceMaker) asks(rule, edge int) bool {
 	r, t := &f.def.Exit.Rules[rule], &f.def.Transitions[edge]
-	return restarts(t) || r.Then == t.To || slices.ContainsFunc(r.ThenWhen, func(b workflow.Branch) bool {
-		return b.Then == t.To
-	})
+	return restarts(t) || slices.Contains(r.LeadsTo(), t.To)
 }
 
 // restarts reports whether an edge starts its state again because the tip moved: an exit rule may take it instead of

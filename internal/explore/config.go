@@ -74,14 +74,7 @@ func (w *walk) configOf(t task.Task) config {
 	return c
 }
 
-func (w *walk) place(s task.Status) int16 {
-	for i := range w.def.States {
-		if w.def.States[i].Name == s {
-			return int16(i)
-		}
-	}
-	return -1
-}
+func (w *walk) place(s task.Status) int16 { return int16(w.def.Index(s)) }
 
 // tally numbers lists of counters.
 func (w *walk) tally(c task.Counters) int32 {
@@ -106,14 +99,19 @@ func (w *walk) list(hooks []task.Hook) int32 {
 	if len(hooks) == 0 && len(w.lists) > 0 {
 		return 0
 	}
+	key := keyOf(hooks)
+	if n, known := w.listOf[key]; known {
+		return n
+	}
+	n := int32(len(w.lists))
+	w.listOf[key], w.lists = n, append(w.lists, hooks)
+	return n
+}
+
+func keyOf(hooks []task.Hook) string {
 	var key strings.Builder
 	for _, h := range hooks {
 		key.WriteString(strings.Join([]string{h.Action, h.Role, h.Prompt, h.Harness, h.Permissions, "\n"}, "\t"))
 	}
-	if n, known := w.listOf[key.String()]; known {
-		return n
-	}
-	n := int32(len(w.lists))
-	w.listOf[key.String()], w.lists = n, append(w.lists, hooks)
-	return n
+	return key.String()
 }

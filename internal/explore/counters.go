@@ -4,6 +4,7 @@ import (
 	"orange/internal/action"
 	"orange/internal/task"
 	"orange/internal/workflow"
+	"slices"
 )
 
 // counting is how far the exploration follows each counter, and in which states the counter still matters.
@@ -64,47 +65,39 @@ func (c *counting) follow(def *workflow.Definition, name string, at task.Status,
 	if c.live[name] == nil {
 		c.live[name] = map[int]bool{}
 	}
-	c.live[name][placeOf(def, at)] = true
+	c.live[name][def.Index(at)] = true
 }
 
-func placeOf(def *workflow.Definition, s task.Status) int {
-	for i := range def.States {
-		if def.States[i].Name == s {
-			return i
+// eachWay visits every way between two states, by their places: each transition, and without one each crash and redo.
+func eachWay(def *workflow.Definition, visit func(from, to int, edge *workflow.Transition)) {
+	for i := range def.Transitions {
+		edge := &def.Transitions[i]
+		visit(def.Index(edge.From), def.Index(edge.To), edge)
+	}
+	for _, rule := range def.Exit.Rules {
+		if rule.Action != workflow.ActionCrash {
+			continue // its move is one of those above
+		}
+		for _, to := range rule.LeadsTo() {
+			visit(def.Index(rule.Status), def.Index(to), nil)
 		}
 	}
-	return -1
+	for _, again := range def.Redo {
+		for from := range def.States {
+			visit(from, def.Index(task.Status(again.Name)), nil)
+		}
+	}
 }
 
 // carry makes a counter matter in every state from which a task can come, with the counter's value unchanged, to a
 // state where it matters.
 func (c *counting) carry(def *workflow.Definition, name string) bool {
 	live, changed := c.live[name], false
-	mark := func(from, to task.Status) {
-		at := placeOf(def, from)
-		if !live[at] && live[placeOf(def, to)] {
-			live[at], changed = true, true
+	eachWay(def, func(from, to int, edge *workflow.Transition) {
+		if (edge == nil || !sets(edge, name)) && !live[from] && live[to] {
+			live[from], changed = true, true
 		}
-	}
-	for i := range def.Transitions {
-		if edge := &def.Transitions[i]; !sets(edge, name) {
-			mark(edge.From, edge.To)
-		}
-	}
-	for _, rule := range def.Exit.Rules {
-		if rule.Action != workflow.ActionCrash {
-			continue // its move is one of those above
-		}
-		mark(rule.Status, rule.Then)
-		for _, arm := range rule.ThenWhen {
-			mark(rule.Status, arm.Then)
-		}
-	}
-	for _, again := range def.Redo {
-		for _, s := range def.States {
-			mark(s.Name, task.Status(again.Name))
-		}
-	}
+	})
 	return changed
 }
 
@@ -148,39 +141,19 @@ func deathMattersIn(def *workflow.Definition, roles []string) [][]bool {
 	}
 	for changed := true; changed; {
 		changed = false
-		mark := func(from, to task.Status, hooks []workflow.Hook) {
-			a, b := placeOf(def, from), placeOf(def, to)
+		eachWay(def, func(a, b int, edge *workflow.Transition) {
 			for r, name := range roles {
 				if a < 0 || b < 0 || out[a][r] || !out[b][r] {
 					continue
 				}
-				started := false
-				for _, h := range hooks {
-					started = started || workflow.SpawnRole(h.Hook) != "" &&
-						workflow.RoleIn(def.States[b], h.Hook) == name
+				starts := func(h workflow.Hook) bool {
+					return workflow.SpawnRole(h.Hook) != "" && workflow.RoleIn(def.States[b], h.Hook) == name
 				}
-				if !started {
+				if edge == nil || !slices.ContainsFunc(edge.Hooks, starts) {
 					out[a][r], changed = true, true
 				}
 			}
-		}
-		for i := range def.Transitions {
-			mark(def.Transitions[i].From, def.Transitions[i].To, def.Transitions[i].Hooks)
-		}
-		for _, rule := range def.Exit.Rules {
-			if rule.Action != workflow.ActionCrash {
-				continue
-			}
-			mark(rule.Status, rule.Then, nil)
-			for _, arm := range rule.ThenWhen {
-				mark(rule.Status, arm.Then, nil)
-			}
-		}
-		for _, again := range def.Redo {
-			for _, s := range def.States {
-				mark(s.Name, task.Status(again.Name), nil)
-			}
-		}
+		})
 	}
 	return out
 }

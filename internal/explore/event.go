@@ -79,9 +79,10 @@ func (w *walk) visit(at int32) {
 	w.touch(at, c, t)
 }
 
-// held numbers the two kinds of evidence: without a worktree and with one.
-func held(c config) int {
-	if c.workspace {
+// bit numbers what is one of two: evidence without a worktree and with one, agents that change the work and that
+// review it.
+func bit(is bool) int {
+	if is {
 		return 1
 	}
 	return 0
@@ -116,7 +117,7 @@ func (w *walk) moves(c config, t task.Task, person bool) []outcome {
 		return known
 	}
 	var out []outcome
-	looks := w.forge.looks[c.status][held(c)]
+	looks := w.forge.looks[c.status][bit(c.workspace)]
 	for i, n := range w.leaving[c.status] {
 		edge := &w.def.Transitions[n]
 		e := event{kind: isRequest, to: w.place(edge.To)}
@@ -166,7 +167,7 @@ func (w *walk) edgeOf(t task.Task, to task.Status, e event) int {
 		if edge.To != to || !decide.Leads(edge, t) {
 			continue
 		}
-		if e.look >= 0 && !e.override && !w.forge.looks[status][worktreeOf(t)][e.look].gates[i] {
+		if e.look >= 0 && !e.override && !w.forge.looks[status][bit(t.Workspace != "")][e.look].gates[i] {
 			continue
 		}
 		if decide.Passes(edge, t) {
@@ -185,13 +186,6 @@ func forced(e event, move history.Event) event {
 		e.look = -1
 	}
 	return e
-}
-
-func worktreeOf(t task.Task) int {
-	if t.Workspace != "" {
-		return 1
-	}
-	return 0
 }
 
 // deaths ends an agent, with every evidence that it can leave.
@@ -227,8 +221,8 @@ func (w *walk) endings(at int32, c config, t task.Task, role int) []outcome {
 		return out
 	}
 	refused := map[int]refusal{}
-	for _, i := range w.forge.deaths[c.status][held(c)] {
-		l := w.forge.looks[c.status][held(c)][i]
+	for _, i := range w.forge.deaths[c.status][bit(c.workspace)] {
+		l := w.forge.looks[c.status][bit(c.workspace)][i]
 		e.look = int16(i)
 		change, edge := decide.Exit(w.def, t, l.evidence, death, born()), -1
 		if last := change.Events[len(change.Events)-1]; last.IsMove() {
@@ -250,8 +244,8 @@ func (w *walk) endings(at int32, c config, t task.Task, role int) []outcome {
 func (w *walk) killings(c config, t task.Task, e event, death task.Death) []outcome {
 	var out []outcome
 	e.killed, death.Ending.Signal = true, 9
-	for _, i := range w.forge.deaths[c.status][held(c)] {
-		l := w.forge.looks[c.status][held(c)][i]
+	for _, i := range w.forge.deaths[c.status][bit(c.workspace)] {
+		l := w.forge.looks[c.status][bit(c.workspace)][i]
 		at := slices.Index(l.rules, true)
 		if at < 0 || !decide.TakesVerdict(w.def, t, &w.def.Exit.Rules[w.rules[c.status][at]]) {
 			continue // the same as if the agent had ended by itself
@@ -339,7 +333,7 @@ func (w *walk) lateness(at int32, c config, t task.Task) []outcome {
 			w.standing(c)),
 	}
 	var out []outcome
-	for i, l := range w.forge.looks[c.status][held(c)] { // the first is without any text
+	for i, l := range w.forge.looks[c.status][bit(c.workspace)] { // the first is without any text
 		change := decide.Escalate(w.def, level, t, l.evidence, late)
 		if !change.Entered {
 			continue

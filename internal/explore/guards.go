@@ -12,17 +12,12 @@ import (
 // judgeGuards checks that of the transitions between two states at most one is open, and that of those that share a
 // gate one is.
 func (w *walk) judgeGuards() {
-	type view struct {
-		status, previous int16
-		counters         int32
-	}
 	seen := map[view]bool{}
 	for i, c := range w.configs {
-		v := view{c.status, c.previous, c.counters}
-		if seen[v] {
+		if seen[c.view()] {
 			continue
 		}
-		seen[v] = true
+		seen[c.view()] = true
 		t := w.taskOf(c)
 		var there []int
 		for _, n := range w.leaving[c.status] {

@@ -121,11 +121,11 @@ func (w *walk) checkTwoAgents(at int32, one step, c config) {
 	var lives [2]int
 	for r := range w.roles {
 		if c.agent(r) == alive {
-			lives[part(w.readers[r])]++
+			lives[bit(w.readers[r])]++
 		}
 	}
 	for _, reads := range []bool{false, true} {
-		if lives[part(reads)] < 2 {
+		if lives[bit(reads)] < 2 {
 			continue
 		}
 		pos := w.placeOfWay(at, one)
@@ -145,14 +145,6 @@ func (w *walk) checkTwoAgents(at int32, one step, c config) {
 				action.KillAgent, who[0]),
 		})
 	}
-}
-
-// part numbers the two tasks that agents have: to change the work and to review it.
-func part(reads bool) int {
-	if reads {
-		return 1
-	}
-	return 0
 }
 
 func (w *walk) living(c config, which func(role int) bool) []string {
@@ -197,10 +189,7 @@ func (w *walk) placeOfWay(at int32, one step) yaml.Pos {
 	case isDeath:
 		for _, r := range w.rules[before.status] {
 			rule := &w.def.Exit.Rules[r]
-			if one.moves && (rule.Then == w.def.States[after.status].Name ||
-				slices.ContainsFunc(rule.ThenWhen, func(b workflow.Branch) bool {
-					return b.Then == w.def.States[after.status].Name
-				})) {
+			if one.moves && slices.Contains(rule.LeadsTo(), w.def.States[after.status].Name) {
 				return rule.Pos
 			}
 		}

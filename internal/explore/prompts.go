@@ -119,7 +119,7 @@ func (w *walk) judgeAsk(p reader, prompt workflow.Prompt, a ask, reach []task.St
 	where := "in " + listed(p.from)
 	if len(ways) == 0 {
 		w.report(PromptsLegal, flaw{
-			at: w.firstOf(p, p.from), pos: placeOfLine(prompt, a.line),
+			at: w.firstOf(p.role, p.from...), pos: placeOfLine(prompt, a.line),
 			message: fmt.Sprintf("the prompt %q has the %s that begins %s run %q, and that is no move "+
 				"which it may make from there on", prompt.Name, p.role, where, a.words),
 			suggestion: "name a state that a transition leads to with this role in its by, or leave it to a " +
@@ -137,7 +137,7 @@ func (w *walk) judgeAsk(p reader, prompt workflow.Prompt, a ask, reach []task.St
 		}
 	}
 	w.report(PromptsLegal, flaw{
-		at: w.firstOf(p, p.from), pos: placeOfLine(prompt, a.line),
+		at: w.firstOf(p.role, p.from...), pos: placeOfLine(prompt, a.line),
 		message: fmt.Sprintf("the prompt %q has the %s run %q, and does not name what that move asks for: %s",
 			prompt.Name, p.role, a.words, lacks),
 		suggestion: "say in the prompt what has to be written, and how",
@@ -152,7 +152,7 @@ func (w *walk) judgeStart(p reader, prompt workflow.Prompt, asks []ask, from tas
 	if state, _ := w.def.State(from); len(asks) == 0 && !p.told && state.Role == p.role &&
 		len(w.answers(p.role, ask{any: true}, []task.Status{from})) > 0 {
 		w.report(PromptsLegal, flaw{
-			at: w.firstOf(p, []task.Status{from}), pos: prompt.Pos, mild: true,
+			at: w.firstOf(p.role, from), pos: prompt.Pos, mild: true,
 			message: fmt.Sprintf("the prompt %q has the %s that begins in %q ask for no move: the task "+
 				"goes on when it ends, or by a person", prompt.Name, p.role, from),
 			suggestion: "say in the prompt which move to ask for, and with which command",
@@ -166,7 +166,7 @@ func (w *walk) judgeStart(p reader, prompt workflow.Prompt, asks []ask, from tas
 		return
 	}
 	w.report(PromptsLegal, flaw{
-		at: w.firstOf(p, []task.Status{from}), pos: prompt.Pos,
+		at: w.firstOf(p.role, from), pos: prompt.Pos,
 		message: fmt.Sprintf("the %s that begins in %q with the prompt %q can make none of the moves that "+
 			"it asks for", p.role, from, prompt.Name),
 		suggestion: "give that state a prompt of its own",
@@ -214,9 +214,9 @@ func (w *walk) answers(role string, a ask, reach []task.Status) []*workflow.Tran
 	return out
 }
 
-// firstOf is the first configuration in which an agent of the role lives in one of the states.
-func (w *walk) firstOf(p reader, states []task.Status) int32 {
-	r := slices.Index(w.roles, p.role)
+// firstOf is the first configuration in which an agent of the role lives in one of the states; -1 if there is none.
+func (w *walk) firstOf(role string, states ...task.Status) int32 {
+	r := slices.Index(w.roles, role)
 	return int32(slices.IndexFunc(w.configs, func(c config) bool {
 		return slices.Contains(states, w.def.States[c.status].Name) && r >= 0 && c.agent(r) == alive
 	}))

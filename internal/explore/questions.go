@@ -23,7 +23,7 @@ type question struct {
 	known map[string]bool
 }
 
-func (f *evidenceMaker) questionsOf(state int, leaving, rules []int, held bool) questions {
+func (f *evidenceMaker) questionsOf(leaving, rules []int, held bool) questions {
 	var gates [][]workflow.Part
 	for _, e := range leaving {
 		gates = append(gates, f.def.Transitions[e].Gate)
@@ -55,8 +55,8 @@ func (f *evidenceMaker) questionsOf(state int, leaving, rules []int, held bool) 
 }
 
 // needsWorktree reports whether a worktree makes a difference to what can be found in a state.
-func (f *evidenceMaker) needsWorktree(state int, leaving, rules []int) bool {
-	return slices.ContainsFunc(f.questionsOf(state, leaving, rules, false).pieces, func(p piece) bool {
+func (f *evidenceMaker) needsWorktree(leaving, rules []int) bool {
+	return slices.ContainsFunc(f.questionsOf(leaving, rules, false).pieces, func(p piece) bool {
 		return p.fixed
 	})
 }

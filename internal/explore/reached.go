@@ -25,7 +25,6 @@ type Observed struct {
 type Reach struct {
 	walk   *walk
 	counts map[string]int32
-	owed   map[string]int32
 }
 
 // Explore follows a task everywhere, as Check does, and judges nothing. It gives up after so many configurations:
@@ -33,12 +32,9 @@ type Reach struct {
 func Explore(def *workflow.Definition, most int) (r *Reach, whole bool) {
 	w := newWalk(def, most)
 	w.explore()
-	r = &Reach{walk: w, counts: map[string]int32{}, owed: map[string]int32{}}
+	r = &Reach{walk: w, counts: map[string]int32{}}
 	for i, counters := range w.tallies {
 		r.counts[fmt.Sprint(counters)] = int32(i)
-	}
-	for i, hooks := range w.lists {
-		r.owed[keyOf(hooks)] = int32(i)
 	}
 	return r, !w.tooMany
 }
@@ -77,7 +73,7 @@ func (r *Reach) Find(o Observed) (number int, reads string) {
 		c.unsettled)
 	var counted, listed bool
 	c.counters, counted = r.counts[fmt.Sprint(counters)]
-	c.owed, listed = r.owed[keyOf(owed)]
+	c.owed, listed = w.listOf[keyOf(owed)]
 	if at, known := w.known[c]; counted && listed && known {
 		return int(at), reads
 	}
@@ -108,12 +104,4 @@ func owedAs(w *walk, hooks []task.Hook, nobody bool) []task.Hook {
 		}
 	}
 	return out
-}
-
-func keyOf(hooks []task.Hook) string {
-	var key strings.Builder
-	for _, h := range hooks {
-		fmt.Fprintf(&key, "%s %s %s %s %s\n", h.Action, h.Role, h.Prompt, h.Harness, h.Permissions)
-	}
-	return key.String()
 }

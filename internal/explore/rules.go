@@ -87,16 +87,13 @@ func (w *walk) judgeRules() {
 		if rule.Action != workflow.ActionCrash || rule.Then != "" || len(rule.ThenWhen) > 0 {
 			continue
 		}
-		status := w.place(rule.Status)
-		r := slices.Index(w.roles, w.def.States[status].Role)
-		at := slices.IndexFunc(w.configs, func(c config) bool {
-			return c.status == status && r >= 0 && c.agent(r) == alive
-		})
+		state, _ := w.def.State(rule.Status)
+		at := w.firstOf(state.Role, rule.Status)
 		if at < 0 {
 			continue // no agent is there to crash
 		}
 		w.report(RulesLegal, flaw{
-			at: int32(at), pos: rule.Pos, mild: true, suggestion: "say where a person finds the task: then: STATE",
+			at: at, pos: rule.Pos, mild: true, suggestion: "say where a person finds the task: then: STATE",
 			message: fmt.Sprintf(
 				"after %d crashes in %q the task goes nowhere: it stays, with a mark for a person",
 				rule.StuckAfter, rule.Status),

@@ -122,7 +122,7 @@ func (w *walk) remains(before config, e event) string {
 	if e.look < 0 {
 		return ""
 	}
-	l := w.forge.looks[before.status][held(before)][e.look]
+	l := w.forge.looks[before.status][bit(before.workspace)][e.look]
 	if k := slices.Index(l.rules, true); k >= 0 {
 		rule := w.def.Exit.Rules[w.rules[before.status][k]]
 		return " and leaves " + asks([]workflow.Part{*rule.HasArtifact})

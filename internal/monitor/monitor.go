@@ -156,14 +156,11 @@ func (m *Monitor) Run(ctx context.Context) {
 	crew.Go(func() { m.watchPullRequests(ctx) })
 	for {
 		m.report(ctx, "look", m.Look(ctx))
-		next := time.NewTimer(m.interval)
 		select {
 		case <-ctx.Done():
-			next.Stop()
 			return
 		case <-look:
-			next.Stop()
-		case <-next.C:
+		case <-time.After(m.interval):
 		}
 	}
 }
@@ -210,11 +207,8 @@ func (m *Monitor) listen(ctx context.Context, crew *sync.WaitGroup) {
 	changed := make(chan struct{}, 1)
 	crew.Go(func() {
 		m.report(ctx, "listen", m.Record.Watch(ctx, func() {
-			m.noteWrite()
-			select {
-			case changed <- struct{}{}:
-			default: // one is being waited for already
-			}
+			signal(m.written)
+			signal(changed)
 		}))
 	})
 	// The sign comes when a commit is written, and the commit can be read a little later, when the disk has it:
@@ -343,7 +337,7 @@ func (m *Monitor) ended(ctx context.Context, seat record.Seat) error {
 
 // unexplained deals with an agent whose launcher left no note: the window, where there is one, knows how it ended.
 func (m *Monitor) unexplained(ctx context.Context, seat record.Seat, p tmux.Pane, there bool) error {
-	if !there && neverStarted(seat) {
+	if !there && seat.PID == 0 && seat.Dropped { // the hook was cut short before it started an agent, and then dropped
 		return m.Engine.EndUnusedSeats(ctx, seat.Task, seat.Hook)
 	}
 	return m.died(ctx, seat, p.Ending)
@@ -371,10 +365,6 @@ func (m *Monitor) window(ctx context.Context, seat record.Seat) (p tmux.Pane, th
 	}
 	return p, there, nil
 }
-
-// neverStarted says of a seat without a window that its hook started no agent: the attempt was cut short, and then
-// the hook was dropped.
-func neverStarted(seat record.Seat) bool { return seat.PID == 0 && seat.Dropped }
 
 // died has a death judged, tells of what people should know, and starts the agent again where the workflow wants that.
 func (m *Monitor) died(ctx context.Context, seat record.Seat, end task.Ending) error {
@@ -447,17 +437,25 @@ func (m *Monitor) hints(ctx context.Context, look chan<- struct{}) {
 		if err := m.Hint(ctx); err != nil {
 			rest = maintainEvery // no server, most likely: there is no agent to die
 		} else {
-			select {
-			case look <- struct{}{}:
-			default: // one is due already
-			}
+			signal(look)
 		}
-		pause := time.NewTimer(rest)
-		select {
-		case <-ctx.Done():
-		case <-pause.C:
-		}
-		pause.Stop()
+		pause(ctx, rest)
+	}
+}
+
+// signal leaves a sign for the one who waits. Where one is there already, or no one ever waits, it does nothing.
+func signal(to chan<- struct{}) {
+	select {
+	case to <- struct{}{}:
+	default:
+	}
+}
+
+// pause waits, but not beyond ctx.
+func pause(ctx context.Context, rest time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(rest):
 	}
 }
 

@@ -21,20 +21,15 @@ const shortestPause = 10 * time.Millisecond
 // watchDeadlines looks at the time that tasks have been in their statuses, whenever the next deadline has come or the
 // record was written.
 func (m *Monitor) watchDeadlines(ctx context.Context) {
-	pause := time.NewTimer(0)
-	defer pause.Stop()
+	due := time.NewTimer(0)
+	defer due.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-m.written:
-			rest := time.NewTimer(clockRest)
-			select {
-			case <-ctx.Done():
-			case <-rest.C:
-			}
-			rest.Stop()
-		case <-pause.C:
+			pause(ctx, clockRest)
+		case <-due.C:
 		}
 		live, err := m.Record.List(ctx, record.Filter{Live: true})
 		var next time.Time
@@ -43,12 +38,12 @@ func (m *Monitor) watchDeadlines(ctx context.Context) {
 		}
 		m.report(ctx, "timeouts", err)
 		m.report(ctx, "queue", m.startWhereRoom(ctx, live))
-		pause.Stop()
+		due.Stop()
 		switch {
 		case !next.IsZero():
-			pause.Reset(max(next.Sub(m.Now()), shortestPause))
+			due.Reset(max(next.Sub(m.Now()), shortestPause))
 		case err != nil:
-			pause.Reset(defaultInterval)
+			due.Reset(defaultInterval)
 		}
 	}
 }
@@ -69,23 +64,14 @@ func (m *Monitor) startWhereRoom(ctx context.Context, live []task.Task) error {
 			held[t.Workspace+" "+t.ID] = true
 		}
 	}
-	free := false
-	for had := range m.held {
-		free = free || !held[had]
-	}
+	before := m.held
 	m.held = held
-	if !free {
-		return nil
+	for had := range before {
+		if !held[had] {
+			return m.queue(ctx, live)
+		}
 	}
-	return m.queue(ctx, live)
-}
-
-// noteWrite tells the clock that the record was written.
-func (m *Monitor) noteWrite() {
-	select {
-	case m.written <- struct{}{}:
-	default: // one is being waited for already, or the clock is not there
-	}
+	return nil
 }
 
 // deadlines has the engine note every task that is late by a new level, and answers when the next one will be;

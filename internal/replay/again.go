@@ -157,14 +157,7 @@ func (in *Inputs) evidence(def *workflow.Definition, p Past) (decide.Evidence, e
 
 func allParts(def *workflow.Definition) []workflow.Part {
 	var parts []workflow.Part
-	for i := range def.Transitions {
-		parts = append(parts, workflow.Leaves(def.Transitions[i].Gate)...)
-	}
-	for i := range def.Exit.Rules {
-		if artifact := def.Exit.Rules[i].HasArtifact; artifact != nil {
-			parts = append(parts, workflow.Leaves([]workflow.Part{*artifact})...)
-		}
-	}
+	def.EachGate(func(gate []workflow.Part) { parts = append(parts, workflow.Leaves(gate)...) })
 	return parts
 }
 

@@ -158,7 +158,7 @@ func (r *run) wake(a *Agent, after time.Duration) {
 		return
 	}
 	a.planned = true
-	r.planFor(agentActs, after, a, func(ctx context.Context) { r.setErr(r.act(ctx, a)) })
+	r.plan(agentActs, after, a, func(ctx context.Context) { r.setErr(r.act(ctx, a)) })
 }
 
 // token is a reason that no other request has: by it the move is known in the history.

@@ -31,65 +31,55 @@ type TaskFolders struct{ v ProcessView }
 
 // Create is a step.
 func (f TaskFolders) Create(t task.Task, body string) error {
-	return f.v.Process.Step(Step{What: "it makes TASK.md", Task: t.ID}, func() error {
-		return f.v.Folders.Create(t, body)
-	})
+	return f.v.step("it makes TASK.md", t.ID, func() error { return f.v.Folders.Create(t, body) })
 }
 
 // Read is a step.
 func (f TaskFolders) Read(project, id string, whole bool) ([]byte, error) {
-	return take(f.v.Process, Step{What: "it reads TASK.md", Task: id}, func() ([]byte, error) {
-		return f.v.Folders.Read(project, id, whole)
-	})
+	return ask(f.v, "it reads TASK.md", id, func() ([]byte, error) { return f.v.Folders.Read(project, id, whole) })
 }
 
 // Append is a step.
 func (f TaskFolders) Append(project, id, text string) error {
-	return f.v.Process.Step(Step{What: "it writes into TASK.md", Task: id}, func() error {
-		return f.v.Folders.Append(project, id, text)
-	})
+	return f.v.step("it writes into TASK.md", id, func() error { return f.v.Folders.Append(project, id, text) })
 }
 
 // Adopt is a step.
 func (f TaskFolders) Adopt(t task.Task, content []byte) ([]byte, error) {
-	return take(f.v.Process, Step{What: "it adopts a file as TASK.md", Task: t.ID}, func() ([]byte, error) {
+	return ask(f.v, "it adopts a file as TASK.md", t.ID, func() ([]byte, error) {
 		return f.v.Folders.Adopt(t, content)
 	})
 }
 
 // Keep is a step.
 func (f TaskFolders) Keep(project, id, digest, text string) (func() error, error) {
-	return take(f.v.Process, Step{What: "it keeps a text", Task: id}, func() (func() error, error) {
+	return ask(f.v, "it keeps a text", id, func() (func() error, error) {
 		return f.v.Folders.Keep(project, id, digest, text)
 	})
 }
 
 // Trash is a step.
 func (f TaskFolders) Trash(project, id string) (string, error) {
-	return take(f.v.Process, Step{What: "it moves the folder to the trash", Task: id}, func() (string, error) {
+	return ask(f.v, "it moves the folder to the trash", id, func() (string, error) {
 		return f.v.Folders.Trash(project, id)
 	})
 }
 
 // Sync is a step.
 func (f TaskFolders) Sync(t task.Task, lines []string, header string) error {
-	return f.v.Process.Step(Step{What: "it writes the mirrors", Task: t.ID}, func() error {
-		return f.v.Folders.Sync(t, lines, header)
-	})
+	return f.v.step("it writes the mirrors", t.ID, func() error { return f.v.Folders.Sync(t, lines, header) })
 }
 
 // Projection is a step.
 func (f TaskFolders) Projection(t task.Task, file string) (record.ProjectionFile, error) {
-	return take(f.v.Process, Step{What: "it looks at a projection", Task: t.ID}, func() (record.ProjectionFile, error) {
+	return ask(f.v, "it looks at a projection", t.ID, func() (record.ProjectionFile, error) {
 		return f.v.Folders.Projection(t, file)
 	})
 }
 
 // Project is a step.
 func (f TaskFolders) Project(t task.Task, file string, text []byte) error {
-	return f.v.Process.Step(Step{What: "it writes a projection", Task: t.ID}, func() error {
-		return f.v.Folders.Project(t, file, text)
-	})
+	return f.v.step("it writes a projection", t.ID, func() error { return f.v.Folders.Project(t, file, text) })
 }
 
 // errLocked says that a process which cannot wait asked for a lock of another.
@@ -113,7 +103,7 @@ func (f TaskFolders) TryLock(name string) (func(), bool, error) {
 		return nil, false, nil
 	}
 	task, _, _ := strings.Cut(name, ".")
-	release, err := take(f.v.Process, Step{What: "it takes a lock", Task: task}, func() (func(), error) {
+	release, err := ask(f.v, "it takes a lock", task, func() (func(), error) {
 		if f.v.locked(name) {
 			return nil, errLocked
 		}

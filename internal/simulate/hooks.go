@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"slices"
 	"strings"
 	"time"
 
@@ -45,7 +44,7 @@ func (h hooks) Run(ctx context.Context, id string, _ bool) error {
 		if !r.calm && r.chance(lateShare) {
 			r.faults.Late++
 			r.logf("FAULT: the runner of hooks comes late")
-			r.plan(runnerStarts, r.within(time.Second, time.Minute), settle)
+			r.plan(runnerStarts, r.within(time.Second, time.Minute), nil, settle)
 			return nil
 		}
 		settle(ctx)
@@ -135,11 +134,9 @@ func (h hooks) release(job record.Job) (record.Effect, error) {
 	if job.Task.Workspace == "" {
 		return record.Effect{Said: "no workspace to release"}, nil
 	}
-	for _, a := range h.r.Agents {
-		if a.Alive {
-			h.r.breakf(propWorkspace, "the workspace is given back while %s lives in it", a.name)
-			return record.Effect{}, fmt.Errorf("cannot release the workspace: %s still runs in it", a.name)
-		}
+	if a := h.r.anyone(); a != nil {
+		h.r.breakf(propWorkspace, "the workspace is given back while %s lives in it", a.name)
+		return record.Effect{}, fmt.Errorf("cannot release the workspace: %s still runs in it", a.name)
 	}
 	return record.Effect{Lease: record.LeaseFree, Said: "the workspace is given back"}, nil
 }
@@ -148,10 +145,8 @@ func (h hooks) release(job record.Job) (record.Effect, error) {
 func (h hooks) notifyWorker(job record.Job) (record.Effect, error) {
 	notice := &record.Notice{Seq: job.Hook.Event, Role: task.RoleWorker, Text: "go on"}
 	if h.startedBy(job) == nil {
-		for _, a := range h.r.Agents {
-			if a.Alive && a.Role != task.RoleReviewer {
-				return record.Effect{NewNotice: notice, Said: a.name + " is notified"}, nil
-			}
+		if a := h.r.agent(func(a *Agent) bool { return a.Alive && a.Role != task.RoleReviewer }); a != nil {
+			return record.Effect{NewNotice: notice, Said: a.name + " is notified"}, nil
 		}
 		if job.Respawn == "" {
 			return record.Effect{NewNotice: notice, Said: "there is no one to notify"}, nil
@@ -164,12 +159,7 @@ func (h hooks) notifyWorker(job record.Job) (record.Effect, error) {
 
 // startedBy is the agent that an earlier attempt at the same hook has started.
 func (h hooks) startedBy(job record.Job) *Agent {
-	for _, a := range h.r.Agents {
-		if a.Hook == job.Hook.ID && a.Window != "" {
-			return a
-		}
-	}
-	return nil
+	return h.r.agent(func(a *Agent) bool { return a.Hook == job.Hook.ID && a.Window != "" })
 }
 
 func (h hooks) spawn(job record.Job) (record.Effect, error) {
@@ -256,9 +246,5 @@ func (r *run) end(a *Agent, ending task.Ending) {
 
 // setAside removes what is in a folder.
 func (r *run) setAside(folder string) {
-	for _, source := range slices.Sorted(maps.Keys(r.artifacts)) {
-		if strings.HasPrefix(source, folder+"/") {
-			delete(r.artifacts, source)
-		}
-	}
+	maps.DeleteFunc(r.artifacts, func(source string, _ artifact) bool { return strings.HasPrefix(source, folder+"/") })
 }

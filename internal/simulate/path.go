@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -47,7 +48,7 @@ type pathMap struct {
 func newPathMap(def *workflow.Definition, named []task.Status) (*pathMap, error) {
 	c := &pathMap{def: def, next: map[task.Status]task.Status{}}
 	c.cost = c.measure(c.goodEnds(), nil)
-	states := c.shortest()
+	states := c.fromStart(c.cost)
 	if len(named) > 0 {
 		var err error
 		if states, err = c.complete(named); err != nil {
@@ -92,9 +93,7 @@ func (c *pathMap) measure(known map[task.Status]int, around []task.Status) map[t
 	for _, s := range c.def.States {
 		out[s.Name] = far
 	}
-	for name, n := range known {
-		out[name] = n
-	}
+	maps.Copy(out, known)
 	for range c.def.States {
 		for i := range c.def.Transitions {
 			edge := &c.def.Transitions[i]
@@ -219,9 +218,6 @@ func (c *pathMap) first() task.Status {
 	}
 	return to
 }
-
-// shortest is the path for a caller that names none.
-func (c *pathMap) shortest() []task.Status { return c.fromStart(c.cost) }
 
 // fromStart is the path of a task from its start to a state with distance 0.
 func (c *pathMap) fromStart(cost map[task.Status]int) []task.Status {

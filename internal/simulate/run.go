@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"orange/internal/decide"
@@ -132,33 +133,19 @@ func (r *run) within(least, most time.Duration) time.Duration {
 	return (least + time.Duration(x*x*float64(most-least))).Truncate(time.Second)
 }
 
-func (r *run) plan(what stepKind, after time.Duration, do func(ctx context.Context)) {
-	r.planFor(what, after, nil, do)
-}
-
-func (r *run) planFor(what stepKind, after time.Duration, of *Agent, do func(ctx context.Context)) {
+// plan plans a step; of is the agent that acts, if it is one's.
+func (r *run) plan(what stepKind, after time.Duration, of *Agent, do func(ctx context.Context)) {
 	r.queue = append(r.queue, plannedStep{r.clock.Add(after), what, of, do})
 }
 
 func (r *run) isPlanned(what stepKind) bool {
-	for _, s := range r.queue {
-		if s.kind == what {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.queue, func(s plannedStep) bool { return s.kind == what })
 }
 
 // unplan removes the next act of an agent that is gone.
 func (r *run) unplan(a *Agent) {
 	a.planned = false
-	kept := r.queue[:0]
-	for _, s := range r.queue {
-		if s.kind != agentActs || s.of != a {
-			kept = append(kept, s)
-		}
-	}
-	r.queue = kept
+	r.queue = slices.DeleteFunc(r.queue, func(s plannedStep) bool { return s.kind == agentActs && s.of == a })
 }
 
 // next takes the earliest step out of the plan.
@@ -173,7 +160,7 @@ func (r *run) next() (plannedStep, bool) {
 		}
 	}
 	s := r.queue[first]
-	r.queue = append(r.queue[:first], r.queue[first+1:]...)
+	r.queue = slices.Delete(r.queue, first, first+1)
 	return s, true
 }
 
@@ -270,7 +257,7 @@ func (r *run) planNext(ctx context.Context) error {
 			after, wanted = r.nextLook(ctx, s)
 		}
 		if wanted {
-			r.plan(monitorLooks, after, r.looks)
+			r.plan(monitorLooks, after, nil, r.looks)
 		}
 	}
 	state, _ := r.Workflow.State(s.Task.Status)
@@ -290,18 +277,15 @@ func (r *run) planNext(ctx context.Context) error {
 	r.needed, r.unplanned = true, r.unplanned || !r.asPlanned(s)
 	r.checkDeadEnd(s)
 	if !r.setup.NoPeople && r.failedVisits < maxFailedVisits && !r.isPlanned(personComes) {
-		r.logf("the task waits for a person in %q%s", s.Task.Status, because(s.Task))
+		because := ""
+		if s.Task.Attention != "" {
+			because = ": " + s.Task.Attention
+		}
+		r.logf("the task waits for a person in %q%s", s.Task.Status, because)
 		visit := func(ctx context.Context) { r.setErr(r.personActs(ctx)) }
-		r.plan(personComes, r.within(shortestWait, longestWait), visit)
+		r.plan(personComes, r.within(shortestWait, longestWait), nil, visit)
 	}
 	return nil
-}
-
-func because(t task.Task) string {
-	if t.Attention == "" {
-		return ""
-	}
-	return ": " + t.Attention
 }
 
 // looks is one check by the monitor.
@@ -352,7 +336,7 @@ const Stall = 15 * time.Minute
 
 // reportDeath plans a report of an agent's death to the engine.
 func (r *run) reportDeath(a *Agent, after time.Duration) {
-	r.planFor(deathReported, after, a, func(ctx context.Context) {
+	r.plan(deathReported, after, a, func(ctx context.Context) {
 		_ = r.runProgram("the program that reports a death", func() error {
 			_, err := r.engine.Died(ctx, task.Death{Task: r.id, Role: a.Role, Hook: a.Hook, Ending: a.Ending})
 			return err
@@ -365,23 +349,17 @@ func (r *run) living(role string) *Agent { return r.Living(r.id, role) }
 
 // anyone is the oldest agent that lives; nil if none does.
 func (r *run) anyone() *Agent {
-	if alive := r.AllLiving(); len(alive) > 0 {
-		return alive[0]
-	}
-	return nil
+	return r.agent(func(a *Agent) bool { return a.Alive })
 }
 
 // unseen are the open seats of dead agents.
 func (r *run) unseen(ctx context.Context) []record.Seat {
 	open, err := r.OpenSeats(ctx, r.id)
 	r.setErr(err)
-	var out []record.Seat
-	for _, seat := range open {
-		if a := r.Started(seat.Hook); a == nil || !a.Alive {
-			out = append(out, seat)
-		}
-	}
-	return out
+	return slices.DeleteFunc(open, func(seat record.Seat) bool {
+		a := r.Started(seat.Hook)
+		return a != nil && a.Alive
+	})
 }
 
 // finish lets the monitor finish everything in a world without faults, and checks the result.

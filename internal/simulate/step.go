@@ -24,6 +24,16 @@ type Step struct {
 // errEnded is what a process gets from each step after its end.
 var errEnded = errors.New("the process has ended")
 
+// step is a step of the process at a task.
+func (v ProcessView) step(what, id string, do func() error) error {
+	return v.Process.Step(Step{What: what, Task: id}, do)
+}
+
+// ask is a step of the process at a task that has an answer.
+func ask[T any](v ProcessView, what, id string, do func() (T, error)) (T, error) {
+	return take(v.Process, Step{What: what, Task: id}, do)
+}
+
 // take is a step of a process that has an answer.
 func take[T any](p Process, s Step, do func() (T, error)) (T, error) {
 	var out, none T

@@ -17,9 +17,7 @@ func (v ProcessView) Store() Record { return store{v} }
 type store struct{ v ProcessView }
 
 func (s store) Load(ctx context.Context, id string) (record.Snapshot, error) {
-	return take(s.v.Process, Step{What: "it reads the record", Task: id}, func() (record.Snapshot, error) {
-		return s.v.Load(ctx, id)
-	})
+	return ask(s.v, "it reads the record", id, func() (record.Snapshot, error) { return s.v.Load(ctx, id) })
 }
 
 func (s store) Commit(ctx context.Context, c record.Change) (task.Task, error) {
@@ -55,7 +53,7 @@ func (s store) Hooks(ctx context.Context, id string, event int) ([]task.OwedHook
 }
 
 func (s store) BeginHook(ctx context.Context, hook int64, now time.Time) error {
-	return s.v.Process.Step(Step{What: "it begins a hook"}, func() error {
+	return s.v.step("it begins a hook", "", func() error {
 		s.v.forget("")
 		err := s.v.Record.BeginHook(ctx, hook, now)
 		if err == nil {
@@ -66,7 +64,7 @@ func (s store) BeginHook(ctx context.Context, hook int64, now time.Time) error {
 }
 
 func (s store) Delete(ctx context.Context, id string) error {
-	return s.v.Process.Step(Step{What: "it deletes the task", Task: id}, func() error {
+	return s.v.step("it deletes the task", id, func() error {
 		err := s.v.Record.Delete(ctx, id)
 		s.v.forget(id)
 		if err == nil {
@@ -77,11 +75,11 @@ func (s store) Delete(ctx context.Context, id string) error {
 }
 
 func (s store) List(ctx context.Context, f record.Filter) ([]task.Task, error) {
-	return take(s.v.Process, Step{What: "it lists tasks"}, func() ([]task.Task, error) { return s.v.List(ctx, f) })
+	return ask(s.v, "it lists tasks", "", func() ([]task.Task, error) { return s.v.List(ctx, f) })
 }
 
 func (s store) Holders(ctx context.Context, project string) ([]record.Holder, error) {
-	return take(s.v.Process, Step{What: "it looks who has workspaces"}, func() ([]record.Holder, error) {
+	return ask(s.v, "it looks who has workspaces", "", func() ([]record.Holder, error) {
 		got, err := remembered(s.v.World, "", "holders "+project, func() ([]record.Holder, error) {
 			return s.v.Record.Holders(ctx, project)
 		})
@@ -90,27 +88,27 @@ func (s store) Holders(ctx context.Context, project string) ([]record.Holder, er
 }
 
 func (s store) PendingTasks(ctx context.Context, now time.Time) ([]string, error) {
-	return take(s.v.Process, Step{What: "it looks who owes hooks"}, func() ([]string, error) {
+	return ask(s.v, "it looks who owes hooks", "", func() ([]string, error) {
 		return s.v.Record.PendingTasks(ctx, now)
 	})
 }
 
 func (s store) Events(ctx context.Context, id string, after int) ([]history.Event, error) {
-	return take(s.v.Process, Step{What: "it reads the history", Task: id}, func() ([]history.Event, error) {
+	return ask(s.v, "it reads the history", id, func() ([]history.Event, error) {
 		all, err := s.v.Events(ctx, id)
 		return slices.DeleteFunc(all, func(e history.Event) bool { return e.Seq <= after }), err
 	})
 }
 
 func (s store) Lines(ctx context.Context, id string) ([]string, error) {
-	return take(s.v.Process, Step{What: "it reads the lines of the history", Task: id}, func() ([]string, error) {
+	return ask(s.v, "it reads the lines of the history", id, func() ([]string, error) {
 		got, err := remembered(s.v.World, id, "lines", func() ([]string, error) { return s.v.Record.Lines(ctx, id) })
 		return slices.Clone(got), err
 	})
 }
 
 func (s store) WasRendered(ctx context.Context, id, field, value string) (bool, error) {
-	return take(s.v.Process, Step{What: "it looks what TASK.md ever showed", Task: id}, func() (bool, error) {
+	return ask(s.v, "it looks what TASK.md ever showed", id, func() (bool, error) {
 		return remembered(s.v.World, id, "rendered "+field+" "+value, func() (bool, error) {
 			return s.v.Record.WasRendered(ctx, id, field, value)
 		})
@@ -118,21 +116,19 @@ func (s store) WasRendered(ctx context.Context, id, field, value string) (bool, 
 }
 
 func (s store) Seat(ctx context.Context, hash string) (record.Seat, error) {
-	return take(s.v.Process, Step{What: "it looks whose seat it is"}, func() (record.Seat, error) {
+	return ask(s.v, "it looks whose seat it is", "", func() (record.Seat, error) {
 		return s.v.Record.Seat(ctx, hash)
 	})
 }
 
 func (s store) SeatOf(ctx context.Context, pid int, began string) (record.Seat, error) {
-	return take(s.v.Process, Step{What: "it looks whose process it is"}, func() (record.Seat, error) {
+	return ask(s.v, "it looks whose process it is", "", func() (record.Seat, error) {
 		return s.v.Record.SeatOf(ctx, pid, began)
 	})
 }
 
 func (s store) OpenSeats(ctx context.Context, id string) ([]record.Seat, error) {
-	return take(s.v.Process, Step{What: "it looks who has a seat", Task: id}, func() ([]record.Seat, error) {
-		return s.v.OpenSeats(ctx, id)
-	})
+	return ask(s.v, "it looks who has a seat", id, func() ([]record.Seat, error) { return s.v.OpenSeats(ctx, id) })
 }
 
 // Close closes nothing: other runs use the record after this one.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -36,35 +37,26 @@ func (a *Agent) Began() string { return "began " + strconv.Itoa(a.PID) }
 
 func (a *Agent) String() string { return fmt.Sprintf("the %s %d of hook %d", a.Role, a.PID, a.Hook) }
 
-// Started is the agent that a hook has started; nil if there is none.
-func (w *World) Started(hook int64) *Agent {
-	for _, a := range w.Agents {
-		if a.Hook == hook {
-			return a
-		}
+// agent is the oldest agent of a kind; nil if there is none.
+func (w *World) agent(is func(*Agent) bool) *Agent {
+	if at := slices.IndexFunc(w.Agents, is); at >= 0 {
+		return w.Agents[at]
 	}
 	return nil
+}
+
+// Started is the agent that a hook has started; nil if there is none.
+func (w *World) Started(hook int64) *Agent {
+	return w.agent(func(a *Agent) bool { return a.Hook == hook })
 }
 
 // Living is the living agent of a role of a task; nil if there is none.
 func (w *World) Living(id, role string) *Agent {
-	for _, a := range w.Agents {
-		if a.Alive && a.Task == id && a.Role == role {
-			return a
-		}
-	}
-	return nil
+	return w.agent(func(a *Agent) bool { return a.Alive && a.Task == id && a.Role == role })
 }
 
 // process is the agent with a process number; nil if there is none.
-func (w *World) process(pid int) *Agent {
-	for _, a := range w.Agents {
-		if a.PID == pid {
-			return a
-		}
-	}
-	return nil
-}
+func (w *World) process(pid int) *Agent { return w.agent(func(a *Agent) bool { return a.PID == pid }) }
 
 // AllLiving are the agents that live, the oldest first.
 func (w *World) AllLiving() []*Agent {
@@ -85,9 +77,8 @@ func (v ProcessView) Terminal() Terminal { return Terminal{v} }
 
 // look is a step that finds something out about agents, and may fail.
 func look[T any](t Terminal, find func() T) (T, error) {
-	const what = "look at the windows"
 	return take(t.v.Process, Step{What: "it looks at the windows"}, func() (T, error) {
-		if err := t.v.Process.Fail("a " + what); err != nil {
+		if err := t.v.Process.Fail("a look at the windows"); err != nil {
 			var none T
 			return none, err
 		}

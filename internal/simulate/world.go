@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -126,11 +127,7 @@ func (w *World) forget(id string) {
 func (w *World) FreeLocks(process any) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for name, owner := range w.locks { // the order does not matter
-		if owner == process {
-			delete(w.locks, name)
-		}
-	}
+	maps.DeleteFunc(w.locks, func(_ string, owner any) bool { return owner == process })
 }
 
 // locked reports whether a process holds a lock.

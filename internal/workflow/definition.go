@@ -343,14 +343,19 @@ type Prompt struct {
 	names []Named // the words in braces, each where it is first
 }
 
-// State finds a state by name.
-func (d *Definition) State(name task.Status) (State, bool) {
-	for i := range d.States {
-		if d.States[i].Name == name {
-			return d.States[i], true
+// find is the first of a list that is what is looked for.
+func find[T any](list []T, is func(*T) bool) (one T, found bool) {
+	for i := range list {
+		if is(&list[i]) {
+			return list[i], true
 		}
 	}
-	return State{}, false
+	return one, false
+}
+
+// State finds a state by name.
+func (d *Definition) State(name task.Status) (State, bool) {
+	return find(d.States, func(s *State) bool { return s.Name == name })
 }
 
 // ResetByPerson are the counters that a person's act sets to 0.
@@ -366,32 +371,19 @@ func (d *Definition) ResetByPerson() []string {
 
 // Prompt finds a prompt's text by name.
 func (d *Definition) Prompt(name string) (string, bool) {
-	for i := range d.Prompts {
-		if d.Prompts[i].Name == name {
-			return d.Prompts[i].Text, true
-		}
-	}
-	return "", false
+	p, found := find(d.Prompts, func(p *Prompt) bool { return p.Name == name })
+	return p.Text, found
 }
 
 // Move finds the state to which a command leads.
 func (d *Definition) Move(command string) (task.Status, bool) {
-	for _, m := range d.Moves {
-		if m.Command == command {
-			return m.To, true
-		}
-	}
-	return "", false
+	m, found := find(d.Moves, func(m *Move) bool { return m.Command == command })
+	return m.To, found
 }
 
 // Birth finds what creating a task in a state sets going.
 func (d *Definition) Birth(to task.Status) (Birth, bool) {
-	for _, b := range d.Births {
-		if b.To == to {
-			return b, true
-		}
-	}
-	return Birth{}, false
+	return find(d.Births, func(b *Birth) bool { return b.To == to })
 }
 
 // Edge finds the first transition from one state to another, in the order of the file.
@@ -431,7 +423,7 @@ func counted(guards []Guard, failure bool) []Guard {
 	if !failure {
 		return guards
 	}
-	out := append([]Guard(nil), guards...)
+	out := slices.Clone(guards)
 	for i := range out {
 		if out[i].Field == CountFailures {
 			out[i].Value--
@@ -484,12 +476,7 @@ func SpawnRole(h task.Hook) string {
 
 // Has reports whether a transition's hooks hold an action.
 func (t *Transition) Has(action string) bool {
-	for _, h := range t.Hooks {
-		if h.Action == action {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(t.Hooks, func(h Hook) bool { return h.Action == action })
 }
 
 // Index is the place of a status in the order of the workflow's states; negative where it has no such state.

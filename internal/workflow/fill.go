@@ -2,6 +2,7 @@ package workflow
 
 import (
 	"cmp"
+	"slices"
 
 	"orange/internal/action"
 	"orange/internal/task"
@@ -68,12 +69,11 @@ func (d *Definition) fillBirths(usual Usual) {
 	for _, b := range usual.births {
 		exists := d.lives(b.To)
 		for _, h := range b.Hooks {
-			if _, known := d.Prompt(h.Prompt); h.Prompt != "" && !known {
-				exists = false
-			}
+			_, known := d.Prompt(h.Prompt)
+			exists = exists && (h.Prompt == "" || known)
 		}
 		if exists {
-			hooks := append([]Hook(nil), b.Hooks...)
+			hooks := slices.Clone(b.Hooks)
 			for i := range hooks {
 				hooks[i].Pos = yaml.Pos{} // they are in another file
 			}

@@ -2,8 +2,8 @@ package workflow
 
 import (
 	"fmt"
+	"maps"
 	"slices"
-	"sort"
 	"strconv"
 	"strings"
 
@@ -88,6 +88,18 @@ func isFieldName(text string) bool {
 	return text != "" && len(text) <= maxFieldName
 }
 
+// eachWhen visits the guards of every transition and of every arm of an exit rule.
+func (d *Definition) eachWhen(visit func([]Guard)) {
+	for i := range d.Transitions {
+		visit(d.Transitions[i].When)
+	}
+	for _, rule := range d.Exit.Rules {
+		for _, b := range rule.ThenWhen {
+			visit(b.When)
+		}
+	}
+}
+
 // point is one assignment of values to fields, in the order of a field list.
 type point []int
 
@@ -118,14 +130,9 @@ func samples(arms ...[]Guard) (fields []string, values [][]int) {
 			}
 		}
 	}
-	sort.Strings(fields)
+	slices.Sort(fields)
 	for _, field := range fields {
-		var list []int
-		for v := range byField[field] { // sorted below
-			list = append(list, v)
-		}
-		sort.Ints(list)
-		values = append(values, list)
+		values = append(values, slices.Sorted(maps.Keys(byField[field])))
 	}
 	return fields, values
 }

@@ -1,6 +1,7 @@
 package workflow
 
 import (
+	"fmt"
 	"net/url"
 	"slices"
 	"strings"
@@ -24,7 +25,7 @@ type hookKey struct {
 
 // hookKeys lists the keys that only some actions take. Every action takes "increment", the short form of "field".
 func hookKeys() []hookKey {
-	vias := strings.Join(quoted(action.ViaDesktop, action.ViaWebhook, action.ViaCommand), ", ")
+	vias := fmt.Sprintf("%q, %q, %q", action.ViaDesktop, action.ViaWebhook, action.ViaCommand)
 	return []hookKey{
 		{"prompt", action.KeyPrompt, "a prompt, expected the name of one"},
 		{"harness", action.KeyHarness, "harness"},
@@ -150,14 +151,6 @@ func (r reader) checkVia(h Hook, said map[string]yaml.Pos) {
 		r.Problem(at, "hook", "found timeout in the hook %s via %s, expected it only via %s", h.Action, h.Via,
 			listed([]string{action.ViaWebhook, action.ViaCommand}))
 	}
-}
-
-func quoted(words ...string) []string {
-	out := make([]string, len(words))
-	for i, w := range words {
-		out[i] = `"` + w + `"`
-	}
-	return out
 }
 
 func listed(words []string) string {

@@ -1,6 +1,7 @@
 package workflow
 
 import (
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -163,20 +164,29 @@ func (r reader) kindOfPart(at yaml.Pos, said map[string]yaml.Pos) string {
 		return ""
 	}
 	kind := found[0]
-	allowed := keysOfPart()
-	for _, key := range []string{"required", "empty", "fields", "verdict", "verdict_in", "fresh", "since",
-		"judges", "json", "jq", "with", "plan", "result", "want"} {
-		pos, is := said[key]
-		if !is || slices.Contains(allowed[kind], key) {
-			continue
-		}
-		common := key == "fresh" || key == "since" || key == "want"
-		if !common || kind == "all" || kind == "any" {
-			r.Problem(pos, "gate",
+	allowed := append(keysOfPart()[kind], kind)
+	if kind != "all" && kind != "any" {
+		allowed = append(allowed, "fresh", "since", "want")
+	}
+	for _, key := range slices.Sorted(maps.Keys(said)) {
+		if !slices.Contains(allowed, key) {
+			r.Problem(said[key], "gate",
 				"found %s together with %s in a gate, expected it only where it means something", key, kind)
 		}
 	}
 	return kind
+}
+
+// EachGate visits the gate of every transition, and what every exit rule looks for.
+func (d *Definition) EachGate(visit func([]Part)) {
+	for i := range d.Transitions {
+		visit(d.Transitions[i].Gate)
+	}
+	for _, rule := range d.Exit.Rules {
+		if rule.HasArtifact != nil {
+			visit([]Part{*rule.HasArtifact})
+		}
+	}
 }
 
 // Leaves are the parts that a list of parts consists of in the end: those of any and all taken apart.

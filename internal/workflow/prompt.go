@@ -1,6 +1,6 @@
 package workflow
 
-import "strings"
+import "orange/internal/lazyregexp"
 
 // Variables of prompts. Anything else in braces stays as it is.
 const (
@@ -24,32 +24,16 @@ func Variables() []string {
 		VarTaskID, VarTaskDir, VarWorktree}
 }
 
+// braced is a name in braces, whatever the name.
+var braced = lazyregexp.New(`\{[^{}]*\}`)
+
 // Expand puts values in for the variables of a prompt. A name in braces that values does not hold stays as it is,
 // and what is put in is not looked at again.
 func Expand(text string, values map[string]string) string {
-	var b strings.Builder
-	for {
-		open := strings.IndexByte(text, '{')
-		if open < 0 {
-			break
+	return braced().ReplaceAllStringFunc(text, func(found string) string {
+		if value, known := values[found[1:len(found)-1]]; known {
+			return value
 		}
-		end := strings.IndexByte(text[open:], '}')
-		if end < 0 {
-			break
-		}
-		// A name holds no brace, so only the last one before the closing brace can open it.
-		end += open
-		open = strings.LastIndexByte(text[:end], '{')
-		value, known := values[text[open+1:end]]
-		if !known {
-			b.WriteString(text[:open+1])
-			text = text[open+1:]
-			continue
-		}
-		b.WriteString(text[:open])
-		b.WriteString(value)
-		text = text[end+1:]
-	}
-	b.WriteString(text)
-	return b.String()
+		return found
+	})
 }

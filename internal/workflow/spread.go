@@ -67,11 +67,6 @@ func (d *Definition) leadBack(all, back []Transition) []Transition {
 	return all
 }
 
-// leadsTo reports whether the state is one that the rule may lead to.
-func (r Rule) leadsTo(to task.Status) bool {
-	return r.Then == to || slices.ContainsFunc(r.ThenWhen, func(b Branch) bool { return b.Then == to })
-}
-
 // sources are the states from which a task can have come to a state: all of them, or those that only names.
 func (d *Definition) sources(all []Transition, to task.Status, only []task.Status) []task.Status {
 	var out []task.Status
@@ -81,7 +76,8 @@ func (d *Definition) sources(all []Transition, to task.Status, only []task.Statu
 			leads = leads || t.From == s.Name && t.To == to && s.Name != to
 		}
 		for _, rule := range d.Exit.Rules {
-			leads = leads || rule.Status == s.Name && rule.Action == ActionCrash && rule.leadsTo(to) && s.Name != to
+			leads = leads || rule.Status == s.Name && rule.Action == ActionCrash && s.Name != to &&
+				slices.Contains(rule.LeadsTo(), to)
 		}
 		if leads && (len(only) == 0 || slices.Contains(only, s.Name)) {
 			out = append(out, s.Name)

@@ -81,8 +81,8 @@ func (r reader) promptExists(d *Definition, name string, at yaml.Pos, rule, what
 	if name == "" || r.Full() {
 		return
 	}
-	if _, exists := d.Prompt(name); !exists {
-		r.Problem(at, rule, "found the unknown prompt %q in %s, %s", name, what, yaml.Expected(name, d.promptNames()))
+	if names := d.promptNames(); !slices.Contains(names, name) {
+		r.Problem(at, rule, "found the unknown prompt %q in %s, %s", name, what, yaml.Expected(name, names))
 	}
 }
 
@@ -114,7 +114,7 @@ func (r reader) checkAmbiguity(d *Definition) {
 	for _, a := range d.Transitions {
 		between := pair{a.From, a.To}
 		for _, b := range earlier[between] {
-			if r.Full() || unread(a.When, b.When) || apart(a.CameFrom, b.CameFrom) || Exclude(a.Gate, b.Gate) {
+			if r.Full() || unread(a.When, b.When) || !share(a.CameFrom, b.CameFrom) || Exclude(a.Gate, b.Gate) {
 				continue
 			}
 			if witness, found := Overlap(a.Counted(), b.Counted()); found {
@@ -133,23 +133,14 @@ func (r reader) checkAmbiguity(d *Definition) {
 	}
 }
 
-// apart reports whether no task can have come from a state of both lists. An empty list means every state.
-func apart(a, b []task.Status) bool {
-	return len(a) > 0 && len(b) > 0 && !slices.ContainsFunc(a, func(s task.Status) bool {
-		return slices.Contains(b, s)
-	})
+// share reports whether two lists have a role or state in common. An empty list means every one.
+func share[T comparable](a, b []T) bool {
+	return len(a) == 0 || len(b) == 0 || slices.ContainsFunc(a, func(one T) bool { return slices.Contains(b, one) })
 }
 
 // unread reports whether a guard could not be read: that is reported already, and nothing follows from it.
 func unread(arms ...[]Guard) bool {
-	for _, guards := range arms {
-		for _, g := range guards {
-			if g.Op == "" {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(slices.Concat(arms...), func(g Guard) bool { return g.Op == "" })
 }
 
 // Rule 9: the arms of then_when cover every case, and no two cover the same one.
@@ -208,15 +199,7 @@ func (d *Definition) roleNames() []string {
 func (r reader) checkRoles(d *Definition) {
 	names := d.roleNames()
 	known := func(name string, at yaml.Pos, what string) {
-		if r.Full() {
-			return
-		}
-		for _, n := range names {
-			if n == name {
-				return
-			}
-		}
-		if name != "" {
+		if name != "" && !r.Full() && !slices.Contains(names, name) {
 			r.Problem(at, "role", "found the unknown role %q in %s, %s", name, what, yaml.Expected(name, names))
 		}
 	}

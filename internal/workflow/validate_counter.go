@@ -26,24 +26,16 @@ func (r reader) checkCounters(d *Definition) {
 				yaml.Expected(field, names))
 		}
 	}
-	guards := func(list []Guard) {
-		for _, g := range list {
-			known(g.Field, g.Pos, "a guard")
-		}
-	}
 	for _, f := range d.Fields {
 		if f.Name == CountFailures || slices.Contains(task.HeaderKeys(), f.Name) {
 			r.Problem(f.Pos, "field",
 				"found %q among the fields, expected a name of your own: every task has that one", f.Name)
 		}
 	}
-	for _, t := range d.Transitions {
-		guards(t.When)
-	}
-	for _, rule := range d.Exit.Rules {
-		for _, b := range rule.ThenWhen {
-			guards(b.When)
+	d.eachWhen(func(guards []Guard) {
+		for _, g := range guards {
+			known(g.Field, g.Pos, "a guard")
 		}
-	}
+	})
 	d.eachHook(func(h Hook) { known(h.Field, h.Pos, "a hook") })
 }

@@ -14,7 +14,7 @@ func (r reader) checkGates(d *Definition) {
 	for _, c := range d.Checks {
 		names = append(names, c.Name)
 	}
-	visit := func(parts []Part) {
+	d.EachGate(func(parts []Part) {
 		for _, p := range Leaves(parts) {
 			if r.Full() {
 				return
@@ -55,18 +55,12 @@ func (r reader) checkGates(d *Definition) {
 				r.Problem(p.Pos, "gate", "found with without jq in a gate, expected the program that uses the files")
 			}
 		}
-	}
+	})
 	for i := range d.Transitions {
 		t := &d.Transitions[i]
-		visit(t.Gate)
 		if s, exists := d.State(t.From); exists && s.Subject == SubjectBranch && Asks(t.Gate, GitAsReviewed) {
 			r.Problem(t.Pos, "gate", "found git: as-reviewed on a way out of %q, expected it where the state "+
 				"says subject: carried or subject: worktree: else there is no tree to compare with", t.From)
-		}
-	}
-	for _, rule := range d.Exit.Rules {
-		if rule.HasArtifact != nil {
-			visit([]Part{*rule.HasArtifact})
 		}
 	}
 }

@@ -129,23 +129,15 @@ func (r reader) warnStarts(d *Definition) {
 func (r reader) warnCounters(d *Definition) {
 	asked, changed := map[string]yaml.Pos{}, map[string]bool{task.CrashCount: true}
 	var names []string
-	ask := func(guards []Guard) {
+	d.eachWhen(func(guards []Guard) {
 		for _, g := range guards {
 			if _, known := asked[g.Field]; !known {
 				asked[g.Field] = g.Pos
 				names = append(names, g.Field)
 			}
 		}
-	}
-	for _, t := range d.Transitions {
-		ask(t.When)
-		changed[CountFailures] = changed[CountFailures] || t.Failure
-	}
-	for _, rule := range d.Exit.Rules {
-		for _, b := range rule.ThenWhen {
-			ask(b.When)
-		}
-	}
+	})
+	changed[CountFailures] = slices.ContainsFunc(d.Transitions, func(t Transition) bool { return t.Failure })
 	d.eachHook(func(h Hook) { changed[h.Field] = true })
 	for _, name := range names {
 		if !changed[name] {
@@ -203,7 +195,7 @@ func (d *Definition) births() []Birth {
 	if d.PlanFile == nil {
 		return d.Births
 	}
-	return append(d.Births[:len(d.Births):len(d.Births)], *d.PlanFile)
+	return append(slices.Clip(d.Births), *d.PlanFile)
 }
 
 // Misnamed reports a name that is not the one of the file, without its ending: the workflow would be asked for
@@ -249,32 +241,22 @@ func (r reader) warnUnused(d *Definition) {
 		used["prompt "+h.Prompt], used["field "+h.Field], used["role "+h.Role] = true, true, true
 		texts.WriteString(h.Message + strings.Join(h.Run, " "))
 	})
-	guards := func(list []Guard) {
-		for _, g := range list {
+	d.eachWhen(func(guards []Guard) {
+		for _, g := range guards {
 			used["field "+g.Field] = true
 		}
-	}
-	gates := func(parts []Part) {
+	})
+	d.EachGate(func(parts []Part) {
 		for _, p := range Leaves(parts) {
 			used["check "+p.Check] = true
 		}
-	}
+	})
 	for _, s := range d.States {
 		used["prompt "+s.RespawnPrompt.Name], used["role "+s.Role] = true, true
 	}
 	for _, t := range d.Transitions {
-		guards(t.When)
-		gates(t.Gate)
 		for _, role := range t.By {
 			used["role "+role] = true
-		}
-	}
-	for _, rule := range d.Exit.Rules {
-		for _, b := range rule.ThenWhen {
-			guards(b.When)
-		}
-		if rule.HasArtifact != nil {
-			gates([]Part{*rule.HasArtifact})
 		}
 	}
 	tell := func(kind, name string, at yaml.Pos) {

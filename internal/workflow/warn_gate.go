@@ -13,12 +13,9 @@ import (
 // warnGates reports parts that ask for the same evidence in another way than most do.
 func (r reader) warnGates(d *Definition) {
 	said := &sayings{}
-	add := func(parts []Part) {
+	d.EachGate(func(parts []Part) {
 		for _, p := range Leaves(parts) {
-			what := p.Section
-			if what == "" {
-				what = p.File
-			}
+			what := cmp.Or(p.Section, p.File)
 			if what == "" {
 				continue
 			}
@@ -28,15 +25,7 @@ func (r reader) warnGates(d *Definition) {
 				"since": cmp.Or(p.Since, "none"), "verdict_in": cmp.Or(p.VerdictIn, "none"),
 			})
 		}
-	}
-	for i := range d.Transitions {
-		add(d.Transitions[i].Gate)
-	}
-	for _, rule := range d.Exit.Rules {
-		if rule.HasArtifact != nil {
-			add([]Part{*rule.HasArtifact})
-		}
-	}
+	})
 	said.tell(func(at yaml.Pos, what, found, expected string, line int) {
 		r.Problem(at, "odd-gate", "found %q asked for with %s, expected %s as on line %d", what, found, expected, line)
 	})
@@ -126,7 +115,7 @@ func (r reader) warnUndecided(d *Definition) {
 			if r.Full() {
 				return
 			}
-			if a.To == b.To || a.Reason != b.Reason || apart(a.CameFrom, b.CameFrom) || !share(a.By, b.By) {
+			if a.To == b.To || a.Reason != b.Reason || !share(a.CameFrom, b.CameFrom) || !share(a.By, b.By) {
 				continue
 			}
 			if witness, found := Overlap(a.Counted(), b.Counted()); found {
@@ -140,13 +129,6 @@ func (r reader) warnUndecided(d *Definition) {
 			earlier[at] = append(earlier[at], a)
 		}
 	}
-}
-
-// share reports whether one role may ask for both. No list means everyone.
-func share(a, b []string) bool {
-	return len(a) == 0 || len(b) == 0 || slices.ContainsFunc(a, func(role string) bool {
-		return slices.Contains(b, role)
-	})
 }
 
 // gateKey names all that a gate asks for: two gates with one key are open and closed together.

@@ -57,7 +57,7 @@ func (r *Reader) Err() error {
 	if last := r.problems[len(r.problems)-1]; r.more {
 		last.Rule, last.Source, last.Message = "too-many", "",
 			fmt.Sprintf("found more problems than the %d above, expected none; mend those first", maxProblems)
-		return append(r.problems[:len(r.problems):len(r.problems)], last)
+		return append(slices.Clip(r.problems), last)
 	}
 	return r.problems
 }
@@ -298,10 +298,8 @@ func (r *Reader) Name(n *Node, what string) string {
 // OneOf reads one of a few words; empty when it was another.
 func (r *Reader) OneOf(n *Node, what string, allowed ...string) string {
 	found := r.Name(n, what)
-	for _, a := range allowed {
-		if a == found {
-			return found
-		}
+	if slices.Contains(allowed, found) {
+		return found
 	}
 	if found != "" {
 		r.Problem(PosOf(n), "value", "found %q as %s, %s", found, what, Expected(found, allowed))

@@ -50,7 +50,7 @@ func (m *Model) columns() []column {
 		cards[d][t.Status] = append(cards[d][t.Status], i)
 	}
 	slices.SortStableFunc(digests, func(a, b string) int {
-		return cmp.Or(trueFirst(refs[a].Name == m.first, refs[b].Name == m.first),
+		return cmp.Or(tasks.TrueFirst(refs[a].Name == m.first, refs[b].Name == m.first),
 			cmp.Compare(refs[a].Name, refs[b].Name), cmp.Compare(refs[b].Version, refs[a].Version), cmp.Compare(a, b))
 	})
 	var out []column
@@ -58,17 +58,6 @@ func (m *Model) columns() []column {
 		out = append(out, columnsOf(defs[d], refs[d], cards[d])...)
 	}
 	return out
-}
-
-// trueFirst compares two values so that true comes first.
-func trueFirst(a, b bool) int {
-	switch {
-	case a && !b:
-		return -1
-	case b && !a:
-		return 1
-	}
-	return 0
 }
 
 // columnsOf are the columns of one workflow. While the workflow is unknown, they are those that have tasks, by name.
@@ -165,21 +154,6 @@ func (m *Model) scroll(columns []column, size screen.Size) (left, top int) {
 	if column < 0 {
 		return 0, 0
 	}
-	fits := visibleColumns(size.Width)
-	left = max(0, min(m.left, len(columns)-fits))
-	if column < left {
-		left = column
-	}
-	if column >= left+fits {
-		left = column - fits + 1
-	}
-	visible := visibleCards(columns, size)
-	top = max(0, min(m.top, len(columns[column].cards)-visible))
-	if card < top {
-		top = card
-	}
-	if card >= top+visible {
-		top = card - visible + 1
-	}
-	return left, top
+	return screen.Follow(m.left, column, visibleColumns(size.Width), len(columns)),
+		screen.Follow(m.top, card, visibleCards(columns, size), len(columns[column].cards))
 }

@@ -1,7 +1,7 @@
 package detail
 
 import (
-	"fmt"
+	"strconv"
 	"strings"
 
 	"charm.land/lipgloss/v2"
@@ -100,9 +100,6 @@ func hunkLength(word string) int {
 	if !found {
 		return 1
 	}
-	n := 0
-	if _, err := fmt.Sscanf(count, "%d", &n); err != nil {
-		return 0
-	}
+	n, _ := strconv.Atoi(count) // 0 where it is none
 	return n
 }

@@ -55,16 +55,14 @@ func (r renderer) eventLines(e *history.Event, at time.Time, known map[string]ev
 	if e.Subject.Commit != "" {
 		words = append(words, screen.Text(&r.style.Faint, fmt.Sprintf("  at %.7s", e.Subject.Commit)))
 	}
-	out := screen.Flow(words, r.width, screen.IndentBy(r.faint(at.Format("15:04:05"))+" ", indent))
+	out := r.flow(r.faint(at.Format(time.TimeOnly))+" ", indent, words...)
 	if e.Reason != "" {
 		for _, line := range screen.CleanRawLines(strings.TrimSpace(e.Reason)) {
-			out = append(out, screen.Flow([]screen.Fragment{screen.Raw(nil, line)}, r.width, screen.IndentBy(indent,
-				indent))...)
+			out = append(out, r.flow(indent, indent, screen.Raw(nil, line))...)
 		}
 	}
 	if details := eventDetails(e, sign.covers); details != "" {
-		out = append(out, screen.Flow([]screen.Fragment{screen.Text(&r.style.Faint, details)}, r.width,
-			screen.IndentBy(indent, indent))...)
+		out = append(out, r.flow(indent, indent, screen.Text(&r.style.Faint, details))...)
 	}
 	return out
 }
@@ -76,9 +74,7 @@ func whoAsked(e *history.Event) string {
 		who += " (" + screen.OneLine(e.Person, maxDetail) + ")"
 	}
 	switch {
-	case e.Actor == task.ActorEngine && !e.IsMove():
-		return ""
-	case e.Actor == "":
+	case e.Actor == task.ActorEngine && !e.IsMove(), e.Actor == "":
 		return ""
 	case e.Type == history.AutoAdvanced && e.Actor == task.ActorEngine:
 		return "by itself"

@@ -21,8 +21,7 @@ func (r renderer) logLines(lines []string, id string) []string {
 		}
 		entry, ok := readLog(line, id)
 		if !ok {
-			out = append(out, screen.Flow([]screen.Fragment{screen.Text(nil, line)}, r.width, screen.IndentBy("",
-				strings.Repeat(" ", clockWidth)))...)
+			out = append(out, r.flow("", strings.Repeat(" ", clockWidth), screen.Text(nil, line))...)
 			continue
 		}
 		at := entry.at.In(r.zone)
@@ -54,7 +53,7 @@ func (r renderer) logLine(e logEntry, at time.Time) []string {
 	for _, pair := range e.rest {
 		words = append(words, screen.Raw(nil, " "), screen.Text(&r.style.Faint, pair[0]+"="), screen.Text(nil, pair[1]))
 	}
-	return screen.Flow(words, r.width, screen.IndentBy(clock, strings.Repeat(" ", clockWidth)))
+	return r.flow(clock, strings.Repeat(" ", clockWidth), words...)
 }
 
 func levelStyle(s *screen.Style, level string) *lipgloss.Style {
@@ -114,7 +113,7 @@ func (e *logEntry) take(name, value, id string) {
 	case value == "" || name == "task" && value == id:
 	default:
 		if strings.ContainsAny(value, " \n\t") {
-			value = quoted(value)
+			value = `"` + strings.Join(strings.Fields(value), " ") + `"`
 		}
 		e.rest = append(e.rest, [2]string{name, value})
 	}
@@ -132,6 +131,3 @@ func valueOf(raw json.RawMessage) string {
 	}
 	return string(raw)
 }
-
-// quoted puts a value with blanks in quotes.
-func quoted(value string) string { return `"` + strings.Join(strings.Fields(value), " ") + `"` }

@@ -137,7 +137,7 @@ func (m *Model) problemLines(t task.Task, width int) []string {
 	}
 	var lines []string
 	for _, one := range problems {
-		lines = append(lines, screen.Flow([]screen.Fragment{one}, width, screen.IndentBy("", "  "))...)
+		lines = append(lines, screen.Flow([]screen.Fragment{one}, width, screen.Indent{Rest: "  "})...)
 	}
 	return screen.Scroll{}.Draw(lines, width, most)
 }
@@ -175,8 +175,7 @@ func (r renderer) lines(t task.Task, tab Tab, s source) []string {
 	if s.err != nil {
 		var out []string
 		for _, line := range screen.CleanRawLines(s.err.Error()) {
-			out = append(out,
-				screen.Flow([]screen.Fragment{screen.Raw(&r.style.Bad, line)}, r.width, screen.Indent{})...)
+			out = append(out, r.flow("", "", screen.Raw(&r.style.Bad, line))...)
 		}
 		return append(out, "", r.faint("R looks again"))
 	}
@@ -195,6 +194,11 @@ func (r renderer) lines(t task.Task, tab Tab, s source) []string {
 		return r.logLines(s.log, t.ID)
 	}
 	return nil
+}
+
+// flow wraps words; first and rest are the indents of the first line and of the others.
+func (r renderer) flow(first, rest string, words ...screen.Fragment) []string {
+	return screen.Flow(words, r.width, screen.Indent{First: first, Rest: rest})
 }
 
 // faint is unimportant text.

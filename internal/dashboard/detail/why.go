@@ -12,8 +12,7 @@ func (r renderer) whyLines(e decide.Explanation) []string {
 	if e.About != "" {
 		about = ": " + e.About
 	}
-	out := screen.Flow([]screen.Fragment{screen.Text(&r.style.Bold, string(e.Task.Status)), screen.Text(nil, about)},
-		r.width, screen.Indent{})
+	out := r.flow("", "", screen.Text(&r.style.Bold, string(e.Task.Status)), screen.Text(nil, about))
 	out = append(out, "", r.style.Header.Render("Waits for"))
 	for _, d := range e.Waits {
 		out = append(out, r.unmet("  ", d)...)
@@ -59,16 +58,14 @@ func (r renderer) moveLines(w *decide.Option) []string {
 	if w.Override && !w.Open {
 		extra += "; o overrides"
 	}
-	out := screen.Flow([]screen.Fragment{screen.Raw(style, w.State()), screen.Text(nil, " for "+w.Who()),
-		screen.Raw(&r.style.Faint, extra)}, r.width,
-		screen.IndentBy("    ", "    "))
+	out := r.flow("    ", "    ", screen.Raw(style, w.State()), screen.Text(nil, " for "+w.Who()),
+		screen.Raw(&r.style.Faint, extra))
 	for _, g := range w.Guards {
 		style := &r.style.Good
 		if !g.Holds {
 			style = &r.style.Warn
 		}
-		out = append(out, screen.Flow([]screen.Fragment{screen.Text(style, g.String())}, r.width,
-			screen.IndentBy("      ", "        "))...)
+		out = append(out, r.flow("      ", "        ", screen.Text(style, g.String()))...)
 	}
 	for _, d := range w.OtherDetails() {
 		out = append(out, r.unmet("      ", d)...)
@@ -78,16 +75,14 @@ func (r renderer) moveLines(w *decide.Option) []string {
 
 // unmet draws one unmet condition: what was found, where, and what to do.
 func (r renderer) unmet(indent string, d rejection.Detail) []string {
-	words := []screen.Fragment{screen.Text(&r.style.Bold, d.Condition), screen.Raw(nil, ": found "), screen.Text(nil,
-		d.Found)}
+	words := []screen.Fragment{screen.Text(&r.style.Bold, d.Condition), screen.Text(nil, ": found "+d.Found)}
 	if d.Where != "" {
 		words = append(words, screen.Text(&r.style.Faint, " ("+d.Where+")"))
 	}
-	out := screen.Flow(words, r.width, screen.IndentBy(indent, indent+"  "))
+	below := indent + "  "
+	out := r.flow(indent, below, words...)
 	if d.Want == "" {
 		return out
 	}
-	return append(out, screen.Flow([]screen.Fragment{screen.Raw(&r.style.Info, "to do: "), screen.Text(nil, d.Want)},
-		r.width,
-		screen.IndentBy(indent+"  ", indent+"  "))...)
+	return append(out, r.flow(below, below, screen.Raw(&r.style.Info, "to do: "), screen.Text(nil, d.Want))...)
 }

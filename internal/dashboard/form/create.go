@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -39,11 +40,7 @@ func (f field) String() string {
 
 // picked reports whether the person chooses the value of a field instead of writing it.
 func (f field) picked() bool {
-	switch f {
-	case fieldProject, fieldHarness, fieldReview, fieldWorkflow, fieldStart, fieldStatus:
-		return true
-	}
-	return false
+	return slices.Contains([]field{fieldProject, fieldHarness, fieldReview, fieldWorkflow, fieldStart, fieldStatus}, f)
 }
 
 // Choices are what a new task can be made from. The first of each is the default.
@@ -118,11 +115,11 @@ func (c *Creation) setChoices(msg ChoicesRead) {
 	}
 	first := !c.known
 	c.choices, c.known = msg.Choices, true
-	projects := make([]option, len(c.choices.Projects))
-	for i, p := range c.choices.Projects {
-		projects[i] = option{p.Name, screen.Clean(p.Name)}
+	var projects []string
+	for _, p := range c.choices.Projects {
+		projects = append(projects, p.Name)
 	}
-	c.picks[fieldProject] = c.picks[fieldProject].offer(projects)
+	c.picks[fieldProject] = c.picks[fieldProject].offer(named(projects))
 	if first {
 		c.picks[fieldProject] = c.picks[fieldProject].with(c.project)
 		if c.project != "" && c.picks[fieldProject].value() != c.project {
@@ -158,17 +155,17 @@ func (c *Creation) settle() {
 	if review := &c.picks[fieldReview]; !review.touched {
 		*review = review.with(wanted.ReviewHarness)
 	}
-	workflows := make([]option, 0, len(c.choices.Workflows)+1)
+	var workflows []string
 	for _, b := range c.choices.Workflows {
-		workflows = append(workflows, option{b.Name, screen.Clean(b.Name)})
+		workflows = append(workflows, b.Name)
 	}
 	own := wanted.Workflow
-	if c.known && (pick{options: workflows}).with(own).value() != own { // it is missing or invalid: the engine says so
-		workflows = append(workflows, option{own, screen.Clean(own)})
+	if c.known && !slices.Contains(workflows, own) { // it is missing or invalid: the engine says so
+		workflows = append(workflows, own)
 	}
-	c.picks[fieldWorkflow] = c.picks[fieldWorkflow].offer(workflows)
-	if !c.picks[fieldWorkflow].touched {
-		c.picks[fieldWorkflow] = c.picks[fieldWorkflow].with(own)
+	flow := &c.picks[fieldWorkflow]
+	if *flow = flow.offer(named(workflows)); !flow.touched {
+		*flow = flow.with(own)
 	}
 	births := []option{{"", "(the usual)"}}
 	if def := c.rules(); def != nil {
@@ -208,12 +205,8 @@ func (c *Creation) text(f field) string {
 
 // written reports whether the person wrote anything.
 func (c *Creation) written() bool {
-	for _, f := range []field{fieldBranch, fieldSummary, fieldContext, fieldEffort, fieldReviewEffort} {
-		if c.text(f) != "" {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]field{fieldBranch, fieldSummary, fieldContext, fieldEffort, fieldReviewEffort},
+		func(f field) bool { return c.text(f) != "" })
 }
 
 // Task is the task that the form describes.

@@ -146,11 +146,11 @@ func drawPick(s *screen.Style, p pick, known, focused bool, room int) string {
 	case len(p.options) == 0:
 		return s.Faint.Render("none")
 	case !focused:
-		return screen.Cut(p.label(), room)
+		return screen.Cut(p.chosen().label, room)
 	}
 	arrows := ""
 	if len(p.options) > 1 && room > 8 {
 		arrows = s.Key.Render(" ◂ ▸")
 	}
-	return s.Chosen.Render(screen.Cut(p.label(), max(1, room-4))) + arrows
+	return s.Chosen.Render(screen.Cut(p.chosen().label, max(1, room-4))) + arrows
 }

@@ -1,6 +1,7 @@
 package form
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 
@@ -16,26 +17,20 @@ type pick struct {
 
 type option struct{ value, label string }
 
-func (p pick) value() string {
+// chosen is the present option; empty where there is none.
+func (p pick) chosen() option {
 	if p.at >= len(p.options) {
-		return ""
+		return option{}
 	}
-	return p.options[p.at].value
+	return p.options[p.at]
 }
 
-func (p pick) label() string {
-	if p.at >= len(p.options) {
-		return ""
-	}
-	return p.options[p.at].label
-}
+func (p pick) value() string { return p.chosen().value }
 
 // with chooses a value. A value that is not among the options changes nothing.
 func (p pick) with(value string) pick {
-	for i, o := range p.options {
-		if o.value == value {
-			p.at = i
-		}
+	if at := slices.IndexFunc(p.options, func(o option) bool { return o.value == value }); at >= 0 {
+		p.at = at
 	}
 	return p
 }

@@ -2,6 +2,7 @@
 package list
 
 import (
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -46,14 +47,7 @@ func (m *Model) Scroll(n int, size screen.Size) {
 
 // KeepVisible scrolls so that both lines of the selected task are visible.
 func (m *Model) KeepVisible(size screen.Size) {
-	visible := visible(size)
-	if m.tasks.Cursor < m.top {
-		m.top = m.tasks.Cursor
-	}
-	if m.tasks.Cursor >= m.top+visible {
-		m.top = m.tasks.Cursor - visible + 1
-	}
-	m.top = max(0, min(m.top, len(m.tasks.Shown)-visible))
+	m.top = screen.Follow(m.top, m.tasks.Cursor, visible(size), len(m.tasks.Shown))
 }
 
 // Visible are the tasks that are visible.
@@ -151,12 +145,7 @@ func columns(width int) []column {
 		if rest() >= minTaskWidth {
 			break
 		}
-		for i, c := range all {
-			if c.title == drop {
-				all = append(all[:i:i], all[i+1:]...)
-				break
-			}
-		}
+		all = slices.DeleteFunc(all, func(c column) bool { return c.title == drop })
 	}
 	all[0].width = max(1, rest())
 	return all

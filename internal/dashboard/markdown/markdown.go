@@ -200,7 +200,7 @@ func (p *page) paragraph(node ast.Node, g screen.Indent) {
 		raw = raw[4:]
 	}
 	if isTable(raw) {
-		p.verbatim(raw, g)
+		p.painted(raw, nil, g)
 		return
 	}
 	p.lines = append(p.lines, screen.Flow(p.inline(raw, nil), p.width, g)...)
@@ -214,20 +214,9 @@ func isTable(raw string) bool {
 		strings.Trim(second, " \t|:-") == ""
 }
 
-// verbatim draws lines as they are, and breaks those that are too wide.
-func (p *page) verbatim(raw string, g screen.Indent) {
-	g = g.Bounded(p.width)
-	for _, line := range screen.CleanRawLines(strings.TrimRight(raw, "\n")) {
-		for _, piece := range screen.Break(line, p.width-screen.Width(g.First)) {
-			p.lines = append(p.lines, g.First+piece)
-			g.First = g.Rest
-		}
-	}
-}
-
 func (p *page) code(node ast.Node, g screen.Indent) {
-	g = g.Under(p.style.Faint.Render("▏")+" ", p.style.Faint.Render("▏")+" ").Bounded(p.width)
-	p.painted(p.raw(node), &p.style.Code, g)
+	bar := p.style.Faint.Render("▏") + " "
+	p.painted(p.raw(node), &p.style.Code, g.Under(bar, bar))
 }
 
 // hidden draws what Markdown usually hides: HTML, mostly comments.
@@ -239,10 +228,12 @@ func (p *page) hidden(node ast.Node, g screen.Indent) {
 	if html, is := node.(*ast.HTMLBlock); is && html.HasClosure() {
 		raw += string(html.ClosureLine.Value(p.source))
 	}
-	p.painted(raw, &p.style.Faint, g.Bounded(p.width))
+	p.painted(raw, &p.style.Faint, g)
 }
 
+// painted draws lines as they are, in a style, and breaks those that are too wide.
 func (p *page) painted(source string, style *lipgloss.Style, g screen.Indent) {
+	g = g.Bounded(p.width)
 	for _, line := range screen.CleanRawLines(strings.TrimRight(source, "\n")) {
 		for _, piece := range screen.Break(line, p.width-screen.Width(g.First)) {
 			p.lines = append(p.lines, g.First+screen.Raw(style, piece).Render())

@@ -23,5 +23,10 @@ func (s Scroll) By(n, lines, height int) Scroll {
 	return Scroll{max(0, min(s.Clamp(lines, height)+n, lines-height))}
 }
 
+// Follow is the first of some visible lines: top, or as far from it as the line of the cursor needs to be visible.
+func Follow(top, cursor, visible, lines int) int {
+	return max(0, min(max(min(top, cursor), cursor-visible+1), lines-visible))
+}
+
 // Size is the size of a part of the screen, in cells and lines.
 type Size struct{ Width, Height int }

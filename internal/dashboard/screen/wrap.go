@@ -34,9 +34,6 @@ func (f Fragment) Render() string {
 // Indent is the prefix of the first line of a text and the prefix of every other line.
 type Indent struct{ First, Rest string }
 
-// IndentBy makes an indent of two prefixes.
-func IndentBy(first, rest string) Indent { return Indent{first, rest} }
-
 // Under is an indent within the indent g.
 func (g Indent) Under(first, rest string) Indent { return Indent{g.First + first, g.Rest + rest} }
 

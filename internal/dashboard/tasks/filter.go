@@ -87,7 +87,7 @@ func (s *Set) Reveal(id string) bool {
 		return false
 	}
 	t := s.Rows[at].Task
-	if s.Project != "" && s.Project != t.Project {
+	if s.Project != "" {
 		s.Project = t.Project
 	}
 	if s.Filter == ShowDone && t.Live {
@@ -102,23 +102,26 @@ func (s *Set) Reveal(id string) bool {
 
 // contains reports whether a task contains a text in lower case.
 func contains(t *task.Task, text string) bool {
-	if text == "" {
-		return true
+	texts := []string{t.Branch, t.Summary, string(t.Status), t.Project, t.ID}
+	return text == "" || slices.ContainsFunc(texts, func(in string) bool {
+		return strings.Contains(strings.ToLower(in), text)
+	})
+}
+
+// TrueFirst compares two values so that true comes first.
+func TrueFirst(a, b bool) int {
+	switch {
+	case a && !b:
+		return -1
+	case b && !a:
+		return 1
 	}
-	for _, in := range []string{t.Branch, t.Summary, string(t.Status), t.Project, t.ID} {
-		if strings.Contains(strings.ToLower(in), text) {
-			return true
-		}
-	}
-	return false
+	return 0
 }
 
 func (s *Set) compare(a, b *Row) int {
-	if a.Task.Live != b.Task.Live {
-		if a.Task.Live {
-			return -1
-		}
-		return 1
+	if by := TrueFirst(a.Task.Live, b.Task.Live); by != 0 {
+		return by
 	}
 	switch s.Order {
 	case ByStatus:

@@ -11,57 +11,44 @@ import (
 	"orange/internal/workflow"
 )
 
-// Ahead is the shortest path from a status to a successful end; empty where there is none.
-func Ahead(def *workflow.Definition, from task.Status) []task.Status {
-	type step struct {
-		at   task.Status
-		from int
-	}
-	steps := []step{{from, -1}}
-	seen := map[task.Status]bool{from: true}
-	for i := 0; i < len(steps); i++ {
-		if marks := decide.Marks(def, steps[i].at); marks.Terminal && marks.Well {
-			var path []task.Status
-			for at := i; at > 0; at = steps[at].from {
-				path = append(path, steps[at].at)
+// shortest is the shortest path from a status to the first one at which it ends, with both of them; empty where there
+// is none.
+func shortest(def *workflow.Definition, from task.Status, ends func(task.Status) bool) []task.Status {
+	came := map[task.Status]task.Status{from: from}
+	for queue := []task.Status{from}; len(queue) > 0; queue = queue[1:] {
+		at := queue[0]
+		if ends(at) {
+			path := []task.Status{at}
+			for ; at != from; at = came[at] {
+				path = append(path, came[at])
 			}
 			slices.Reverse(path)
 			return path
 		}
 		for n := range def.Transitions {
 			e := &def.Transitions[n]
-			if e.From == steps[i].at && !seen[e.To] && len(e.CameFrom) == 0 {
-				seen[e.To] = true
-				steps = append(steps, step{e.To, i})
+			if _, seen := came[e.To]; e.From == at && !seen && len(e.CameFrom) == 0 {
+				came[e.To] = at
+				queue = append(queue, e.To)
 			}
 		}
 	}
 	return nil
 }
 
+// Ahead is the shortest path from a status, without that status, to a successful end; empty where there is none.
+func Ahead(def *workflow.Definition, from task.Status) []task.Status {
+	path := shortest(def, from, func(s task.Status) bool {
+		marks := decide.Marks(def, s)
+		return marks.Terminal && marks.Well
+	})
+	return path[min(1, len(path)):]
+}
+
 // behind is the shortest path from the initial status to a status, without that status.
 func behind(def *workflow.Definition, to task.Status) []task.Status {
-	at := map[task.Status]task.Status{def.Initial: ""}
-	queue := []task.Status{def.Initial}
-	for len(queue) > 0 && queue[0] != to {
-		for n := range def.Transitions {
-			e := &def.Transitions[n]
-			if _, seen := at[e.To]; e.From == queue[0] && !seen && len(e.CameFrom) == 0 {
-				at[e.To] = e.From
-				queue = append(queue, e.To)
-			}
-		}
-		queue = queue[1:]
-	}
-	if len(queue) == 0 {
-		return nil
-	}
-	var path []task.Status
-	for s := at[to]; s != ""; s = at[s] {
-		path = append(path, s)
-	}
-	slices.Reverse(path)
-	return path
+	path := shortest(def, def.Initial, func(s task.Status) bool { return s == to })
+	return path[:max(0, len(path)-1)]
 }
 
 // past is the path that a task took to its status, without that status and without the loops that it went back on.

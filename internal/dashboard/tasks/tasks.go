@@ -3,6 +3,7 @@
 package tasks
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -32,12 +33,7 @@ type Work struct {
 }
 
 // Name is what the screen calls a task.
-func Name(t task.Task) string {
-	if t.Branch != "" {
-		return t.Branch
-	}
-	return t.ID
-}
+func Name(t task.Task) string { return cmp.Or(t.Branch, t.ID) }
 
 // Row is one task with its agent.
 type Row struct {
@@ -126,10 +122,11 @@ func New(ctx context.Context, store Store, inspector Inspector, project string, 
 
 // Selected is the task that keys are about; false where there is none.
 func (s *Set) Selected() (task.Task, bool) {
-	if s.Cursor >= len(s.Shown) {
+	r, found := s.SelectedRow()
+	if !found {
 		return task.Task{}, false
 	}
-	return *s.Rows[s.Shown[s.Cursor]].Task, true
+	return *r.Task, true
 }
 
 // SelectedRow is the row of the selected task; false where there is none.
@@ -148,13 +145,11 @@ func (s *Set) Select(shown int) { s.Cursor = max(0, min(shown, len(s.Shown)-1)) 
 
 // Find puts the cursor on a task, and reports whether the task is shown.
 func (s *Set) Find(id string) bool {
-	for i, at := range s.Shown {
-		if s.Rows[at].Task.ID == id {
-			s.Cursor = i
-			return true
-		}
+	at := slices.IndexFunc(s.Shown, func(row int) bool { return s.Rows[row].Task.ID == id })
+	if at >= 0 {
+		s.Cursor = at
 	}
-	return false
+	return at >= 0
 }
 
 // Has reports whether a task is known, shown or not.
@@ -298,14 +293,5 @@ func groupsOf(rows []Row) []group {
 
 // newestFirst is the order of the store: the live tasks first, the newest first.
 func newestFirst(a, b *task.Task) int {
-	if a.Live != b.Live {
-		if a.Live {
-			return -1
-		}
-		return 1
-	}
-	if by := b.CreatedAt.Compare(a.CreatedAt); by != 0 {
-		return by
-	}
-	return strings.Compare(a.ID, b.ID)
+	return cmp.Or(TrueFirst(a.Live, b.Live), b.CreatedAt.Compare(a.CreatedAt), strings.Compare(a.ID, b.ID))
 }

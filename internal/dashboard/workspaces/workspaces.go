@@ -55,9 +55,9 @@ func (m *Model) Load() tea.Cmd {
 // TasksChanged reads the workspaces again where other tasks have them now, or where the view is visible.
 func (m *Model) TasksChanged(visible bool) tea.Cmd {
 	var b strings.Builder
-	for i := range m.tasks.Rows {
-		if t := m.tasks.Rows[i].Task; t.Workspace != "" {
-			b.WriteString(t.ID + " " + t.Workspace + "\n")
+	for _, r := range m.tasks.Rows {
+		if r.Task.Workspace != "" {
+			b.WriteString(r.Task.ID + " " + r.Task.Workspace + "\n")
 		}
 	}
 	if b.String() == m.holders && !visible {
@@ -106,9 +106,8 @@ func (m *Model) selected() (record.Holding, bool) {
 
 // Move moves the cursor by n workspaces.
 func (m *Model) Move(n int, size screen.Size) {
-	visible := max(1, size.Height-2)
 	m.cursor = max(0, min(m.cursor+n, len(m.all)-1))
-	m.top = max(0, min(max(m.top, m.cursor-visible+1), m.cursor, max(0, len(m.all)-visible)))
+	m.top = screen.Follow(m.top, m.cursor, max(1, size.Height-2), len(m.all))
 }
 
 // Open begins with the workspace of the selected task, if it has one.
