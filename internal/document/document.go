@@ -39,10 +39,9 @@ type Document struct {
 	header     string // the frontmatter block itself
 	frontLines int    // lines of the frontmatter block
 
-	sections []Section      // the last of each key, in the order of the file
-	at       map[string]int // the index of each key in sections
-	named    int            // how many of the sections are listed by name
-	unnamed  int            // how many there are besides those
+	index index  // where the sections are
+	kept  []line // of the body, where the scanner is not sure of them
+	told  *told  // the sections, where they are not from a text
 }
 
 // Header is the frontmatter block exactly as it is; empty when there is none or it is of an insane size, and for
@@ -115,15 +114,40 @@ func (d *Document) readBody(linesBefore int) {
 			"what is not needed into files of its own", len(d.Body), maxBody)
 		return
 	}
+	d.index.text = strings.TrimPrefix(d.Body, byteOrderMark)
+	s := newScanner(d.index.text)
+	for s.next() {
+		if s.title {
+			d.index.add(&s)
+		}
+	}
+	if s.unsure {
+		d.parseBody(linesBefore)
+	} else if open, is := s.unclosed(); is {
+		d.unclosed(linesBefore+open.first+1, open.kind, open.closer)
+	}
+	d.index.build()
+}
+
+// parseBody is what readBody does where the scanner is not sure.
+func (d *Document) parseBody(linesBefore int) {
 	out := outlineOf(d.Body)
 	for _, open := range out.unclosed {
-		line := linesBefore + open.first + 1
-		d.problem(line, "cannot see what follows line %d: %s that opens there is never closed; close it with %s",
-			line, open.kind.noun(), open.closer)
+		d.unclosed(linesBefore+open.first+1, open.kind, open.closer)
 	}
-	d.sections, d.at = sectionsOf(out, linesBefore)
-	d.named = min(len(d.sections), maxNames)
-	d.unnamed = len(d.sections) - d.named
+	d.kept, d.index.titles = out.lines, nil
+	s := newScanner(d.index.text)
+	for _, h := range out.headings {
+		for s.number < h.first {
+			s.cut()
+		}
+		d.index.add(&s)
+	}
+}
+
+func (d *Document) unclosed(line int, k kind, closer string) {
+	d.problem(line, "cannot see what follows line %d: %s that opens there is never closed; close it with %s",
+		line, k.noun(), closer)
 }
 
 // lineEnd is where the first line of text ends, and where the next one begins.

@@ -214,7 +214,7 @@ func FuzzRead(f *testing.F) {
 				t.Fatalf("problems are out of order or of the file: %v", d.Problems)
 			}
 		}
-		for _, s := range d.sections {
+		for _, s := range sectionsOf(d) {
 			// A name that itself looks like a heading, as in "## ## Plan", can be meant in two ways.
 			if again, ok := d.Section(s.Name); Key(s.Name) == s.Key && (!ok || again.Line != s.Line) {
 				t.Fatalf("section %q is not found by its own name", s.Name)

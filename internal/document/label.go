@@ -22,7 +22,9 @@ const emphasis = "*_"
 func (s Section) Fields(names []string) []string {
 	filled := make(map[string]bool, len(names))
 	current := "" // the label whose content may still follow
-	for _, l := range s.lines {
+	read := s.read()
+	for read.next() {
+		l := read.line()
 		if l.kind == heading {
 			current = ""
 		}

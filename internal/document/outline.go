@@ -264,25 +264,6 @@ func (o *outline) blankComments(s span, last int) {
 	inside := false
 	for i := s.first; i <= last; i++ {
 		l := &o.lines[i]
-		rest := l.raw
-		var kept strings.Builder
-		for rest != "" {
-			if inside {
-				_, after, closed := strings.Cut(rest, "-->")
-				if !closed {
-					break
-				}
-				inside, rest = false, after
-				continue
-			}
-			at := strings.Index(rest, "<!--")
-			if at < 0 || s.html == 0 && i >= final && !strings.Contains(rest[at+2:], "-->") {
-				kept.WriteString(rest)
-				break
-			}
-			kept.WriteString(rest[:at] + " ")
-			inside, rest = true, rest[at+2:] // the two dashes stay, as <!--> is a whole comment
-		}
-		l.text = kept.String()
+		l.text, inside = withoutComments(l.raw, inside, s.html == 0 && i >= final)
 	}
 }

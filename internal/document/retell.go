@@ -8,27 +8,50 @@ type Told struct {
 	Text   string
 }
 
+// told are the sections of a document that was retold.
+type told struct {
+	sections []Section
+	at       map[string]int // of each key
+	named    int            // how many of the sections are listed by name
+	more     int            // how many there are besides those
+}
+
 // Retell rebuilds as much of a document as an event keeps: the names of its sections in their order, and the
 // texts of some of them. A section that is only named is there and has no text. More is how many there were
 // besides those that are named.
-func Retell(names []string, more int, told []Told, problems []Problem) *Document {
-	d := &Document{Problems: problems, at: map[string]int{}, named: len(names), unnamed: more}
+func Retell(names []string, more int, texts []Told, problems []Problem) *Document {
+	t := &told{at: map[string]int{}, named: len(names), more: more}
 	for _, name := range names {
-		d.at[nameKey(name)] = len(d.sections)
-		d.sections = append(d.sections, Section{Name: name, Key: nameKey(name), Copies: 1})
+		t.at[nameKey(name)] = len(t.sections)
+		t.sections = append(t.sections, Section{Name: name, Key: nameKey(name), Copies: 1})
 	}
-	for _, one := range told {
-		s := Section{Name: one.Name, Key: nameKey(one.Name)}
-		if again, _ := sectionsOf(outlineOf("## x\n"+one.Text), 0); len(again) > 0 {
-			s.lines = again[0].lines
-		}
-		s.Line, s.Copies, s.Text = one.Line, one.Copies, one.Text
-		at, known := d.at[s.Key]
+	for _, one := range texts {
+		again := &Document{Body: "## x\n" + one.Text}
+		again.readBody(0)
+		s, _ := again.Section("x")
+		s.Name, s.Key, s.Line, s.Copies, s.Text = one.Name, nameKey(one.Name), one.Line, one.Copies, one.Text
+		at, known := t.at[s.Key]
 		if !known {
-			at = len(d.sections)
-			d.sections, d.at[s.Key] = append(d.sections, s), at
+			at = len(t.sections)
+			t.sections, t.at[s.Key] = append(t.sections, s), at
 		}
-		d.sections[at] = s
+		t.sections[at] = s
 	}
-	return d
+	return &Document{Problems: problems, told: t}
+}
+
+func (t *told) section(key string) (Section, bool) {
+	at, found := t.at[key]
+	if !found {
+		return Section{}, false
+	}
+	return t.sections[at], true
+}
+
+func (t *told) names() []string {
+	names := make([]string, 0, t.named)
+	for _, s := range t.sections[:t.named] {
+		names = append(names, shorten(s.Name))
+	}
+	return names
 }

@@ -17,31 +17,60 @@ type Section struct {
 	Copies int    // how often the heading is in the document; the last one is this one
 	Text   string // content without the heading line, as Normalise gives it
 
-	lines []line
+	body string // the content as it is
+	kept []line // of the body, where the scanner is not sure of them
 }
 
 // Section finds a section by its name: "## Plan", "Plan" and " plan " are the same.
 // Where the heading is repeated, the last one counts.
 func (d *Document) Section(name string) (Section, bool) {
-	at, found := d.at[Key(name)]
-	if !found {
+	key := Key(name)
+	if d.told != nil {
+		return d.told.section(key)
+	}
+	at := d.index.find(key)
+	if at < 0 {
 		return Section{}, false
 	}
-	return d.sections[at], true
+	return d.section(at), true
+}
+
+// section is the one below a title.
+func (d *Document) section(at int) Section {
+	text, first, behind := d.index.content(at)
+	name, t := d.index.name(at), d.index.titles[at]
+	s := Section{Name: name, Key: nameKey(name), Line: d.frontLines + int(t.line) + 1, Copies: int(t.copies),
+		Text: Normalise(text), body: text}
+	if d.kept != nil && behind < 0 {
+		s.kept = d.kept[first:]
+	} else if d.kept != nil {
+		s.kept = d.kept[first:behind]
+	}
+	return s
 }
 
 // SectionNames are the names of the sections as written, shortened, in the order of the document, the last of
 // duplicates only. Of very many they are the first ones; MoreSections is how many there are besides them.
 func (d *Document) SectionNames() []string {
-	names := make([]string, 0, d.named)
-	for _, s := range d.sections[:d.named] {
-		names = append(names, shorten(s.Name))
+	if d.told != nil {
+		return d.told.names()
+	}
+	names := make([]string, 0, min(d.index.keys, maxNames))
+	for i := 0; len(names) < cap(names); i++ {
+		if d.index.titles[i].copies > 0 {
+			names = append(names, shorten(d.index.name(i)))
+		}
 	}
 	return names
 }
 
 // MoreSections is how many sections there are that SectionNames leaves out.
-func (d *Document) MoreSections() int { return d.unnamed }
+func (d *Document) MoreSections() int {
+	if d.told != nil {
+		return d.told.more
+	}
+	return max(0, d.index.keys-maxNames)
+}
 
 // Key is the canonical key of a section's name, with or without the heading's own hashes.
 func Key(name string) string {
@@ -55,35 +84,6 @@ func Key(name string) string {
 		}
 	}
 	return strings.ToLower(name)
-}
-
-// sectionsOf are the sections of an outline, and where among them each key is.
-func sectionsOf(out *outline, linesBefore int) ([]Section, map[string]int) {
-	copies := make(map[string]int, len(out.headings))
-	for _, h := range out.headings {
-		copies[nameKey(h.name)]++
-	}
-	at := make(map[string]int, len(copies))
-	left := make(map[string]int, len(copies))
-	sections := make([]Section, 0, len(copies))
-	for i, h := range out.headings {
-		key := nameKey(h.name)
-		left[key]++
-		if key == "" || left[key] < copies[key] {
-			continue // a heading without a name ends a section and begins none
-		}
-		end := len(out.lines)
-		if i+1 < len(out.headings) {
-			end = out.headings[i+1].first
-		}
-		lines := out.lines[h.first+1 : end]
-		at[key] = len(sections)
-		sections = append(sections, Section{
-			Name: h.name, Key: key, Line: linesBefore + h.first + 1, Copies: copies[key],
-			Text: normalLines(lines), lines: lines,
-		})
-	}
-	return sections, at
 }
 
 // nameKey is the key of a name whose hashes the parser has already taken off.
@@ -109,8 +109,9 @@ func seen(text string) string {
 
 // Empty reports whether there is nothing but blanks, characters that show nothing, and HTML comments.
 func (s Section) Empty() bool {
-	for _, l := range s.lines {
-		if !Blank(l.text) {
+	read := s.read()
+	for read.next() {
+		if l := read.line(); !Blank(l.text) {
 			return false
 		}
 	}
@@ -121,27 +122,54 @@ func (s Section) Empty() bool {
 // LF for CRLF and CR, no trailing blanks on a line, no blank lines at either end, one newline at the end unless
 // it is empty.
 func Normalise(text string) string {
-	lines := strings.Split(toLF.Replace(text), "\n")
-	return joinNormal(lines)
+	if isNormal(text) {
+		whole := strings.Trim(text, "\n")
+		if whole == "" {
+			return ""
+		}
+		at := len(text) - len(strings.TrimLeft(text, "\n"))
+		if end := at + len(whole); end < len(text) {
+			return text[at : end+1]
+		}
+		return whole + "\n"
+	}
+	var b strings.Builder
+	b.Grow(len(text) + 1)
+	empty := 0
+	for text != "" {
+		end, next := lineEnd(text)
+		line := strings.TrimRight(text[:end], " \t")
+		text = text[next:]
+		if line == "" {
+			empty++
+			continue
+		}
+		for ; empty > 0 && b.Len() > 0; empty-- {
+			b.WriteByte('\n')
+		}
+		empty = 0
+		b.WriteString(line)
+		b.WriteByte('\n')
+	}
+	return b.String()
 }
 
-func normalLines(lines []line) string {
-	raw := make([]string, 0, len(lines))
-	for _, l := range lines {
-		raw = append(raw, l.raw)
+// isNormal reports whether all lines of a text end with LF and without blanks.
+func isNormal(text string) bool {
+	if strings.IndexByte(text, '\r') >= 0 {
+		return false
 	}
-	return joinNormal(raw)
-}
-
-func joinNormal(lines []string) string {
-	for i, l := range lines {
-		lines[i] = strings.TrimRight(l, " \t")
+	for text != "" {
+		end := strings.IndexByte(text, '\n')
+		if end < 0 {
+			end = len(text)
+		}
+		if end > 0 && (text[end-1] == ' ' || text[end-1] == '\t') {
+			return false
+		}
+		text = text[min(end+1, len(text)):]
 	}
-	text := strings.Trim(strings.Join(lines, "\n"), "\n")
-	if text == "" {
-		return ""
-	}
-	return text + "\n"
+	return true
 }
 
 // Digest is the sha256 of a normalised text, in hex.

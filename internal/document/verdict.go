@@ -26,7 +26,9 @@ var (
 // with emphasis around any part and words behind it. verdict is "PASS", "FAIL" or, when the line says neither, or both,
 // or is in code, a quote or a list, empty. found is the line, shortened, for the message; empty when there is none.
 func (s Section) FirstVerdict() (verdict string, found string) {
-	for _, l := range s.lines {
+	read := s.read()
+	for read.next() {
+		l := read.line()
 		if Blank(l.text) {
 			continue
 		}
@@ -52,7 +54,9 @@ func (s Section) FirstVerdict() (verdict string, found string) {
 // AnyVerdict reads the first line outside code, comments and quotes that holds PASS or FAIL as a whole word, in
 // any case; the first such word decides. Both results are empty when there is none.
 func (s Section) AnyVerdict() (verdict string, found string) {
-	for _, l := range s.lines {
+	read := s.read()
+	for read.next() {
+		l := read.line()
 		if l.kind != prose && l.kind != heading {
 			continue
 		}
