@@ -47,6 +47,7 @@ func TestAdopt_takesTheHistoryLineByLineAsItStands(t *testing.T) {
 		!reflect.DeepEqual(got.Spent, a.Spent) || !reflect.DeepEqual(got.Entry, a.Entry) {
 		t.Errorf("adopted %+v, loaded %+v", out, got)
 	}
+	wantBytes(t, s, "one")
 	lines, err := s.Lines(t.Context(), "one")
 	must(t, err)
 	if len(lines) != 3 || lines[0] != a.Lines[0] || lines[1] != a.Lines[1] {
@@ -66,6 +67,7 @@ func TestAdopt_takesTheHistoryLineByLineAsItStands(t *testing.T) {
 	// Hooks get numbers that the lost record cannot have had.
 	commit(t, s, record.Change{Task: got.Task, Events: []history.Event{event(history.Updated)}, Hooks: []task.Hook{
 		{Action: action.SpawnAgent}}})
+	wantBytes(t, s, "one")
 	owed, err := s.Owed(t.Context())
 	must(t, err)
 	if len(owed) != 1 || owed[0].ID != 5001 {
