@@ -12,6 +12,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -23,6 +24,7 @@ type Command struct {
 	Args  []string
 	Dir   string    // working folder; empty means the caller's
 	Env   []string  // KEY=value pairs laid over the caller's environment
+	Unset []string  // variables of the caller's that the program does not get
 	Stdin io.Reader // nil means no input
 	Most  int       // bytes of the standard output that are kept; what is more is read and dropped. 0 keeps all
 }
@@ -66,9 +68,10 @@ func Run(ctx context.Context, c Command) (Result, error) {
 	stdout := head{most: c.Most}
 	cmd := exec.CommandContext(ctx, c.Name, c.Args...)
 	cmd.Dir = c.Dir
-	if len(c.Env) > 0 {
-		cmd.Env = append(os.Environ(), c.Env...)
-	}
+	cmd.Env = append(slices.DeleteFunc(os.Environ(), func(pair string) bool {
+		name, _, _ := strings.Cut(pair, "=")
+		return slices.Contains(c.Unset, name)
+	}), c.Env...)
 	cmd.Stdin = c.Stdin
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	cmd.WaitDelay = waitDelay

@@ -210,33 +210,21 @@ func command(c call) proc.Command {
 		env = append(env, "GIT_CEILING_DIRECTORIES="+filepath.Dir(c.dir))
 	}
 	out := proc.Command{Name: "git", Args: append(args, c.args...), Dir: c.dir, Env: append(env, c.env...),
-		Most: c.most}
+		Unset: inherited(), Most: c.most}
 	if c.stdin != "" {
 		out.Stdin = strings.NewReader(c.stdin)
 	}
-	return withoutInherited(out)
+	return out
 }
 
-// withoutInherited takes away what a git hook hands to its children: with GIT_DIR of the user's checkout
-// in the environment, every command for a slot would work on that checkout. It has to be unset; empty is not enough.
-func withoutInherited(c proc.Command) proc.Command {
-	var unset []string
-	for _, name := range []string{
+// inherited is what a git hook hands to its children: with GIT_DIR of the user's checkout in the environment, every
+// command for a slot would work on that checkout. It has to be unset; empty is not enough.
+func inherited() []string {
+	return []string{
 		"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY", "GIT_PREFIX",
 		"GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_NAMESPACE", "GIT_SHALLOW_FILE", "GIT_GRAFT_FILE", "GIT_CONFIG",
 		"GIT_LITERAL_PATHSPECS", "GIT_GLOB_PATHSPECS", "GIT_NOGLOB_PATHSPECS", "GIT_ICASE_PATHSPECS",
-	} {
-		if _, set := os.LookupEnv(name); set {
-			unset = append(unset, "-u", name)
-		}
 	}
-	if len(unset) == 0 {
-		return c
-	}
-	// The unsetting would take what a call sets on purpose too, so those go behind it.
-	args := append(unset, c.Env...)
-	args = append(args, c.Name)
-	return proc.Command{Name: "env", Args: append(args, c.Args...), Dir: c.Dir, Stdin: c.Stdin, Most: c.Most}
 }
 
 // run is git in the user's repository.
