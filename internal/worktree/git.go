@@ -19,6 +19,7 @@ type call struct {
 	dir     string
 	args    []string
 	env     []string
+	index   string // an index other than that of the checkout
 	stdin   string
 	upwards bool // look for the repository in the folders above too
 	hooks   bool // let the repository's own hooks run
@@ -34,6 +35,13 @@ type gitError struct {
 
 func (e *gitError) Error() string { return "git " + e.verb + ": " + e.said }
 func (e *gitError) Unwrap() error { return e.err }
+
+// explain begins the error of a function with what could not be done, at its end.
+func explain(err *error, format string, args ...any) {
+	if *err != nil {
+		*err = fmt.Errorf("%s: %w", fmt.Sprintf(format, args...), *err)
+	}
+}
 
 // exitCode is the status that git ended with, and -1 when it did not come to that.
 func exitCode(err error) int {
@@ -209,6 +217,9 @@ func command(c call) proc.Command {
 		// A slot that lost its .git must not be taken for a part of a repository around it, such as a home under git.
 		env = append(env, "GIT_CEILING_DIRECTORIES="+filepath.Dir(c.dir))
 	}
+	if c.index != "" {
+		env = append(env, "GIT_INDEX_FILE="+c.index)
+	}
 	out := proc.Command{Name: "git", Args: append(args, c.args...), Dir: c.dir, Env: append(env, c.env...),
 		Unset: inherited(), Most: c.most}
 	if c.stdin != "" {
@@ -230,6 +241,12 @@ func inherited() []string {
 // run is git in the user's repository.
 func (r Repo) run(ctx context.Context, args ...string) (proc.Result, error) {
 	return r.git(ctx, call{dir: r.Path, args: args})
+}
+
+// updateRefs moves and deletes refs, all or none, by lines of git update-ref.
+func (r Repo) updateRefs(ctx context.Context, lines string) error {
+	_, err := r.git(ctx, call{dir: r.Path, args: []string{"update-ref", "--stdin"}, stdin: lines})
+	return err
 }
 
 // run is git in the slot.

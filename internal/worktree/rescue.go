@@ -245,18 +245,14 @@ func (s Slot) wholeTree(ctx context.Context, index string, forced []string) (str
 			"readable, then run this again (nothing was cleared)", missing[0].path)
 	}
 	if len(forced) > 0 {
-		c := call{dir: s.Dir, stdin: strings.Join(forced, "\x00"), env: []string{
-			"GIT_INDEX_FILE=" + index, "GIT_LITERAL_PATHSPECS=1"}}
-		c.args = []string{"add", "--force", "--sparse", "--pathspec-from-file=-", "--pathspec-file-nul"}
+		c := call{dir: s.Dir, index: index, stdin: strings.Join(forced, "\x00"), env: []string{
+			"GIT_LITERAL_PATHSPECS=1"},
+			args: []string{"add", "--force", "--sparse", "--pathspec-from-file=-", "--pathspec-file-nul"}}
 		if _, err := s.Repo.git(ctx, c); err != nil {
 			return "", fmt.Errorf("add %d ignored files: %w", len(forced), err)
 		}
 	}
-	out, err := s.with(ctx, index, "write-tree")
-	if err != nil {
-		return "", fmt.Errorf("write the tree: %w", err)
-	}
-	return out.Text(), nil
+	return s.writeTree(ctx, index)
 }
 
 func (s Slot) commitRescue(ctx context.Context, here place, taskID, tree, staged string) ([]Rescue, error) {
