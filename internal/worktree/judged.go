@@ -80,12 +80,12 @@ func (r Repo) keepJudged(ctx context.Context, taskID, branch string, made Trees,
 			return nil, err
 		}
 	}
-	kept := Rescue{Branch: branch, What: uncommitted}
+	kept := Rescue{What: uncommitted}
 	message := fmt.Sprintf("Orange: what was judged of task %s\n\nBranch: %s\n", taskID, cmp.Or(branch, none))
 	if kept.Commit, err = (Slot{Repo: r, Dir: r.Path}).commitTree(ctx, made.Whole, message, parents); err != nil {
 		return nil, err
 	}
-	if kept, err = r.newRescue(ctx, taskID, kept); err != nil {
+	if kept, err = r.newRescue(ctx, taskID, branch, kept); err != nil {
 		return nil, err
 	}
 	return []Rescue{kept}, nil
