@@ -1,6 +1,7 @@
 // Package proc is the only door to other programs: os/exec lives here and nowhere else.
 //
-// It owns how a program is started, ended and told apart from another one with the same number.
+// It owns how a program is started, ended and told apart from another one with the same number, and how a file that
+// several processes write is replaced.
 // It does not own which program, nor what its answer means. Nothing here goes through a shell.
 package proc
 
@@ -32,7 +33,6 @@ type Command struct {
 // Result is what a program left behind.
 type Result struct {
 	Stdout []byte
-	Stderr []byte
 	Code   int
 	More   int // bytes of the standard output beyond the most that were kept
 }
@@ -43,7 +43,6 @@ func (r Result) Text() string { return strings.TrimSpace(string(r.Stdout)) }
 // Error says that a program ended with a status other than 0.
 type Error struct {
 	Argv   []string
-	Dir    string
 	Code   int
 	Stderr string
 }
@@ -76,8 +75,7 @@ func Run(ctx context.Context, c Command) (Result, error) {
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	cmd.WaitDelay = waitDelay
 	err := cmd.Run()
-	result := Result{Stdout: stdout.kept.Bytes(), Stderr: stderr.Bytes(), Code: cmd.ProcessState.ExitCode(),
-		More: stdout.more}
+	result := Result{Stdout: stdout.kept.Bytes(), Code: cmd.ProcessState.ExitCode(), More: stdout.more}
 	if err == nil {
 		return result, nil
 	}
@@ -87,7 +85,7 @@ func Run(ctx context.Context, c Command) (Result, error) {
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {
 		argv := append([]string{c.Name}, c.Args...)
-		return result, &Error{Argv: argv, Dir: c.Dir, Code: result.Code, Stderr: stderr.String()}
+		return result, &Error{Argv: argv, Code: result.Code, Stderr: stderr.String()}
 	}
 	return result, fmt.Errorf("run %q: %w", c.Name, err)
 }
