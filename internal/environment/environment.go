@@ -18,6 +18,7 @@ import (
 	"sync"
 
 	"orange/internal/harness"
+	"orange/internal/proc"
 	"orange/internal/task"
 	"orange/internal/tmux"
 )
@@ -195,11 +196,7 @@ func (k *PerTask) noteBearings(env []string) error {
 	if have, err := os.ReadFile(k.bearingsFile()); err == nil && bytes.Equal(have, text) {
 		return nil
 	}
-	temporary := fmt.Sprintf("%s.%d", k.bearingsFile(), os.Getpid())
-	if err := os.WriteFile(temporary, text, task.PrivateFile); err != nil {
-		return fmt.Errorf("note how programs are found: %w", err)
-	}
-	if err := os.Rename(temporary, k.bearingsFile()); err != nil {
+	if err := proc.ReplaceFile(k.bearingsFile(), text); err != nil {
 		return fmt.Errorf("note how programs are found: %w", err)
 	}
 	return nil

@@ -83,11 +83,15 @@ func (g GH) run(ctx context.Context, dir, stdin string, args ...string) (proc.Re
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	c := proc.Command{Name: program, Args: args, Dir: dir, Stdin: strings.NewReader(stdin), Env: []string{
-		"GH_PROMPT_DISABLED=1", "GH_NO_UPDATE_NOTIFIER=1", "GH_FORCE_TTY=", "GH_PAGER=cat", "NO_COLOR=1",
-		"GIT_TERMINAL_PROMPT=0",
-	}}
-	out, err := proc.Run(ctx, withoutInherited(c))
+	out, err := proc.Run(ctx, proc.Command{
+		Name: program, Args: args, Dir: dir, Stdin: strings.NewReader(stdin),
+		Env: []string{
+			"GH_PROMPT_DISABLED=1", "GH_NO_UPDATE_NOTIFIER=1", "GH_FORCE_TTY=", "GH_PAGER=cat", "NO_COLOR=1",
+			"GIT_TERMINAL_PROMPT=0",
+		},
+		// A git hook hands these to its children: gh would look at that repository, and not at the one in dir.
+		Unset: []string{"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_PREFIX", "GIT_CONFIG"},
+	})
 	var ended *proc.Error
 	switch {
 	case errors.As(err, &ended):
@@ -97,23 +101,6 @@ func (g GH) run(ctx context.Context, dir, stdin string, args ...string) (proc.Re
 			"gh gave no answer within %s: %w; look whether GitHub can be reached, and try again", patience, err)
 	}
 	return out, err
-}
-
-// withoutInherited takes away what a git hook hands to its children: gh would look at that repository, and not at
-// the one in dir.
-func withoutInherited(c proc.Command) proc.Command {
-	var unset []string
-	for _, name := range []string{"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_PREFIX",
-		"GIT_CONFIG"} {
-		if _, set := os.LookupEnv(name); set {
-			unset = append(unset, "-u", name)
-		}
-	}
-	if len(unset) > 0 {
-		c.Args = append(append(unset, c.Name), c.Args...)
-		c.Name = "env"
-	}
-	return c
 }
 
 // refusal is gh's own refusal, with what to do about those that a person meets first.

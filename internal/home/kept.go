@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"orange/internal/proc"
 	"orange/internal/task"
 )
 
@@ -29,34 +30,18 @@ func (h *Home) keep(digest string, text []byte) error {
 	if _, err := os.Lstat(path); err == nil {
 		return nil
 	}
-	if err := keepAt(path, digest, text); err != nil {
+	if err := keepAt(path, text); err != nil {
 		return fmt.Errorf("keep a copy of the workflow: %w", err)
 	}
 	return nil
 }
 
-// keepAt writes what is known of the workflow with that digest, all of it or nothing, also while another process
-// does the same.
-func keepAt(path, digest string, text []byte) error {
+// keepAt writes what is known of a workflow.
+func keepAt(path string, text []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), task.PrivateFolder); err != nil {
 		return err
 	}
-	temporary, err := os.CreateTemp(filepath.Dir(path), "."+digest+".*")
-	if err != nil {
-		return err
-	}
-	_, err = temporary.Write(text)
-	if err == nil {
-		err = temporary.Sync()
-	}
-	err = errors.Join(err, temporary.Close())
-	if err == nil {
-		err = os.Rename(temporary.Name(), path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(temporary.Name()))
-	}
-	return nil
+	return proc.ReplaceFile(path, text)
 }
 
 // recover finds the text of a workflow that the record has lost, and gives it back to the record.

@@ -7,11 +7,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
+	"orange/internal/proc"
 	"orange/internal/task"
 	"orange/internal/worktree"
 )
@@ -87,14 +89,10 @@ func (h *Home) ChangeProjects(ctx context.Context, change func([]task.Project) (
 		all = []task.Project{}
 	}
 	text, err := json.MarshalIndent(all, "", "  ")
+	if err == nil {
+		err = proc.ReplaceFile(h.projectsFile(), append(text, '\n'))
+	}
 	if err != nil {
-		return fmt.Errorf("write projects: %w", err)
-	}
-	temporary := h.projectsFile() + ".new"
-	if err := os.WriteFile(temporary, append(text, '\n'), task.PrivateFile); err != nil {
-		return fmt.Errorf("write projects: %w", err)
-	}
-	if err := os.Rename(temporary, h.projectsFile()); err != nil {
 		return fmt.Errorf("write projects: %w", err)
 	}
 	return nil
@@ -172,24 +170,29 @@ func (h *Home) AddProject(ctx context.Context, p task.Project) error {
 // UpdateProject replaces what is registered under the project's name.
 func (h *Home) UpdateProject(ctx context.Context, p task.Project) error {
 	return h.ChangeProjects(ctx, func(all []task.Project) ([]task.Project, error) {
-		for i := range all {
-			if all[i].Name == p.Name {
-				all[i] = p
-				return all, nil
-			}
+		at, err := indexOf(all, p.Name)
+		if err == nil {
+			all[at] = p
 		}
-		return nil, task.Notef(task.ErrNotFound, "there is no project %q", p.Name)
+		return all, err
 	})
 }
 
 // RemoveProject forgets a project. The repository stays as it is.
 func (h *Home) RemoveProject(ctx context.Context, name string) error {
 	return h.ChangeProjects(ctx, func(all []task.Project) ([]task.Project, error) {
-		for i := range all {
-			if all[i].Name == name {
-				return append(all[:i], all[i+1:]...), nil
-			}
+		at, err := indexOf(all, name)
+		if err != nil {
+			return nil, err
 		}
-		return nil, task.Notef(task.ErrNotFound, "there is no project %q", name)
+		return slices.Delete(all, at, at+1), nil
 	})
+}
+
+func indexOf(all []task.Project, name string) (int, error) {
+	at := slices.IndexFunc(all, func(p task.Project) bool { return p.Name == name })
+	if at < 0 {
+		return at, task.Notef(task.ErrNotFound, "there is no project %q", name)
+	}
+	return at, nil
 }

@@ -60,7 +60,7 @@ func (h *Home) prove(def *workflow.Definition) error {
 			note = vastNote(def.Digest)
 			h.warnVast(def)
 		}
-		if err := keepAt(path, def.Digest, []byte(note)); err != nil {
+		if err := keepAt(path, []byte(note)); err != nil {
 			return fmt.Errorf("note that the workflow was proved: %w", err)
 		}
 	}

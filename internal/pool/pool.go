@@ -247,7 +247,7 @@ func (p *Pool) Merge(ctx context.Context, t task.Task, commit, strategy string,
 	}
 	defer release()
 	done, err := repo.Merge(ctx, worktree.MergeRequest{
-		Branch: t.Branch, Commit: commit, Strategy: strategy, Push: true, Still: still,
+		Branch: t.Branch, Commit: commit, Strategy: strategy, Still: still,
 		Message: fmt.Sprintf("Merge branch '%s'\n\nOrange-Task: %s", t.Branch, t.ID),
 	})
 	how = done.How
@@ -275,7 +275,7 @@ func (p *Pool) Prepare(ctx context.Context, t task.Task) ([]string, error) {
 	if err := os.MkdirAll(filepath.Dir(slot.Dir), task.PrivateFolder); err != nil {
 		return nil, fmt.Errorf("make the folder of workspaces: %w", err)
 	}
-	prepared, err := slot.Prepare(ctx, worktree.Prepare{Branch: t.Branch, Task: t.ID})
+	prepared, err := slot.Prepare(ctx, t.Branch, t.ID)
 	if err == nil {
 		_, err = slot.Link(ctx, p.document(t))
 	}
@@ -313,7 +313,7 @@ func (p *Pool) View(ctx context.Context, t task.Task) (worktree.View, error) {
 	}
 	// The folder may have been deleted: an agent is started in a worktree, on its branch, or not at all.
 	if _, err := os.Lstat(slot.Dir); errors.Is(err, os.ErrNotExist) {
-		if _, err := slot.Prepare(ctx, worktree.Prepare{Branch: t.Branch, Task: t.ID}); err != nil {
+		if _, err := slot.Prepare(ctx, t.Branch, t.ID); err != nil {
 			return worktree.View{}, err
 		}
 	}

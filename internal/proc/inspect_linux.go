@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -24,70 +25,59 @@ type details struct {
 // The fields of /proc/PID/stat after the program's name, counted from the state.
 const (
 	fieldState   = 0
-	fieldParent  = 1
-	fieldGroup   = 2
-	fieldSession = 3
+	fieldParent  = 1 // its group and its session are next
 	fieldStarted = 19
 )
 
-// inspect reads one process. One that is not there is os.ErrNotExist.
-func inspect(pid int) (details, error) {
-	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+// readProc reads a file of the kernel about a process. A process that is not there is os.ErrNotExist.
+func readProc(pid int, file string) ([]byte, error) {
+	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/" + file)
 	if errors.Is(err, syscall.ESRCH) {
-		return details{}, fmt.Errorf("process %d: %w", pid, os.ErrNotExist)
+		err = os.ErrNotExist
 	}
 	if err != nil {
-		return details{}, fmt.Errorf("read process %d: %w", pid, err)
+		return nil, fmt.Errorf("read %s of process %d: %w", file, pid, err)
+	}
+	return text, nil
+}
+
+// inspect reads one process. One that is not there is os.ErrNotExist.
+func inspect(pid int) (details, error) {
+	text, err := readProc(pid, "stat")
+	if err != nil {
+		return details{}, err
 	}
 	// The name is in brackets and may hold anything, brackets too: the fields begin after the last one.
-	end := bytes.LastIndexByte(text, ')')
-	if end < 0 {
-		return details{}, fmt.Errorf("read process %d: no name in its stat file", pid)
-	}
-	fields := bytes.Fields(text[end+1:])
+	fields := bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:])
 	if len(fields) <= fieldStarted {
 		return details{}, fmt.Errorf("read process %d: %d fields in its stat file", pid, len(fields))
 	}
-	parent, err := strconv.Atoi(string(fields[fieldParent]))
-	if err != nil {
-		return details{}, fmt.Errorf("read process %d: parent: %w", pid, err)
+	state := fields[fieldState][0]
+	info := details{
+		started: string(fields[fieldStarted]), zombie: state == 'Z',
+		stopped: state == 'T' || state == 't', // by a signal, or by a debugger
 	}
-	group, err := strconv.Atoi(string(fields[fieldGroup]))
-	if err != nil {
-		return details{}, fmt.Errorf("read process %d: group: %w", pid, err)
+	for i, to := range []*int{&info.parent, &info.group, &info.session} { // which follow each other
+		if *to, err = strconv.Atoi(string(fields[fieldParent+i])); err != nil {
+			return details{}, fmt.Errorf("read process %d: %w", pid, err)
+		}
 	}
-	session, err := strconv.Atoi(string(fields[fieldSession]))
-	if err != nil {
-		return details{}, fmt.Errorf("read process %d: session: %w", pid, err)
-	}
-	return details{
-		parent: parent, group: group, session: session,
-		started: string(fields[fieldStarted]), zombie: fields[fieldState][0] == 'Z',
-		stopped: fields[fieldState][0] == 'T' || fields[fieldState][0] == 't', // by a signal, or by a debugger
-	}, nil
+	return info, nil
 }
 
-// shortName is what the kernel calls the process: the name of its program, cut after 15 bytes, or what it calls itself.
-func shortName(pid int) (string, error) {
-	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/comm")
-	if errors.Is(err, syscall.ESRCH) {
-		return "", fmt.Errorf("process %d: %w", pid, os.ErrNotExist)
-	}
-	if err != nil {
-		return "", fmt.Errorf("read name of process %d: %w", pid, err)
-	}
-	return string(bytes.TrimSuffix(text, []byte("\n"))), nil
+// Name is what the kernel calls the process that has the number now: the name of its program, cut after 15 bytes, or
+// what it calls itself.
+func Name(pid int) (string, error) {
+	text, err := readProc(pid, "comm")
+	return string(bytes.TrimSuffix(text, []byte("\n"))), err
 }
 
 // Arguments are what a process was started with, its own name first; one that calls itself something else may
 // have that in their place.
 func Arguments(pid int) ([]string, error) {
-	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cmdline")
-	if errors.Is(err, syscall.ESRCH) {
-		return nil, fmt.Errorf("process %d: %w", pid, os.ErrNotExist)
-	}
+	text, err := readProc(pid, "cmdline")
 	if err != nil {
-		return nil, fmt.Errorf("read arguments of process %d: %w", pid, err)
+		return nil, err
 	}
 	return strings.Split(strings.TrimSuffix(string(text), "\x00"), "\x00"), nil
 }
@@ -139,19 +129,10 @@ func WithEnvironment(pairs ...string) ([]task.Process, error) {
 }
 
 func carries(pid int, pairs []string) bool {
-	env, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
+	env, err := readProc(pid, "environ")
 	if err != nil {
 		return false // another user's, or gone: not one of ours either way
 	}
-	have := bytes.Split(env, []byte{0})
-	for _, pair := range pairs {
-		found := false
-		for _, entry := range have {
-			found = found || string(entry) == pair
-		}
-		if !found {
-			return false
-		}
-	}
-	return true
+	have := strings.Split(string(env), "\x00")
+	return !slices.ContainsFunc(pairs, func(pair string) bool { return !slices.Contains(have, pair) })
 }

@@ -21,17 +21,26 @@ type details struct {
 	stopped bool
 }
 
-// inspect asks ps for one process. One that is not there is os.ErrNotExist.
-func inspect(pid int) (details, error) {
-	out, err := exec.Command("ps", "-o", "ppid=,pgid=,stat=,lstart=", "-p", strconv.Itoa(pid)).Output()
+// ps asks for one line about one process. One that is not there is os.ErrNotExist.
+func ps(pid int, format ...string) (string, error) {
+	out, err := exec.Command("ps", append(format, "-p", strconv.Itoa(pid))...).Output()
 	var exit *exec.ExitError
 	if errors.As(err, &exit) && len(out) == 0 {
-		return details{}, fmt.Errorf("process %d: %w", pid, os.ErrNotExist)
+		return "", fmt.Errorf("process %d: %w", pid, os.ErrNotExist)
 	}
 	if err != nil {
-		return details{}, fmt.Errorf("ask ps for process %d: %w", pid, err)
+		return "", fmt.Errorf("ask ps for process %d: %w", pid, err)
 	}
-	fields := strings.Fields(string(out))
+	return strings.TrimSpace(string(out)), nil
+}
+
+// inspect asks ps for one process. One that is not there is os.ErrNotExist.
+func inspect(pid int) (details, error) {
+	line, err := ps(pid, "-o", "ppid=,pgid=,stat=,lstart=")
+	if err != nil {
+		return details{}, err
+	}
+	fields := strings.Fields(line)
 	const before = 3 // parent, group, state; the rest is the start
 	if len(fields) <= before {
 		return details{}, fmt.Errorf("process %d: %w", pid, os.ErrNotExist)
@@ -51,31 +60,16 @@ func inspect(pid int) (details, error) {
 	}, nil
 }
 
-// shortName asks ps for the name of the program, which some systems give with its folder.
-func shortName(pid int) (string, error) {
-	out, err := exec.Command("ps", "-o", "comm=", "-p", strconv.Itoa(pid)).Output()
-	var exit *exec.ExitError
-	if errors.As(err, &exit) && len(out) == 0 {
-		return "", fmt.Errorf("process %d: %w", pid, os.ErrNotExist)
-	}
-	if err != nil {
-		return "", fmt.Errorf("ask ps for the name of process %d: %w", pid, err)
-	}
-	name := strings.TrimSpace(string(out))
-	return name[strings.LastIndexByte(name, '/')+1:], nil
+// Name asks ps for the name of the program, which some systems give with its folder.
+func Name(pid int) (string, error) {
+	name, err := ps(pid, "-o", "comm=")
+	return name[strings.LastIndexByte(name, '/')+1:], err
 }
 
 // Arguments asks ps what a process was started with. One that holds a blank comes as several.
 func Arguments(pid int) ([]string, error) {
-	out, err := exec.Command("ps", "-ww", "-o", "command=", "-p", strconv.Itoa(pid)).Output()
-	var exit *exec.ExitError
-	if errors.As(err, &exit) && len(out) == 0 {
-		return nil, fmt.Errorf("process %d: %w", pid, os.ErrNotExist)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("ask ps for the arguments of process %d: %w", pid, err)
-	}
-	return strings.Fields(string(out)), nil
+	line, err := ps(pid, "-ww", "-o", "command=")
+	return strings.Fields(line), err
 }
 
 // onlyZombies reports whether all that is left of a group has ended and waits to be reaped.

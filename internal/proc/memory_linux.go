@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"strconv"
-	"syscall"
 
 	"orange/internal/task"
 )
@@ -56,8 +55,11 @@ func memoryOf(session int, limit int64) (int64, error) {
 }
 
 func residentOf(pid int) (int64, error) {
-	text, gone, err := readOf(pid, "statm")
-	if gone || err != nil {
+	text, err := readProc(pid, "statm")
+	if errors.Is(err, os.ErrNotExist) {
+		return 0, nil // it has ended
+	}
+	if err != nil {
 		return 0, err
 	}
 	const resident = 1
@@ -75,10 +77,7 @@ func residentOf(pid int) (int64, error) {
 // proportionalOf is the process's part of what it uses: pages of files, which the kernel can take back, apart.
 // Where the kernel does not tell, it is what is resident.
 func proportionalOf(pid int) (int64, error) {
-	text, gone, err := readOf(pid, "smaps_rollup")
-	if gone {
-		return 0, nil
-	}
+	text, err := readProc(pid, "smaps_rollup")
 	if err != nil {
 		return residentOf(pid)
 	}
@@ -98,16 +97,4 @@ func proportionalOf(pid int) (int64, error) {
 		return residentOf(pid)
 	}
 	return total, nil
-}
-
-// readOf reads a file of the kernel about a process, which may be gone.
-func readOf(pid int, name string) (text []byte, gone bool, err error) {
-	text, err = os.ReadFile("/proc/" + strconv.Itoa(pid) + "/" + name)
-	if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ESRCH) {
-		return nil, true, nil
-	}
-	if err != nil {
-		return nil, false, fmt.Errorf("read memory of process %d: %w", pid, err)
-	}
-	return text, false, nil
 }

@@ -1,6 +1,7 @@
 // Package proc is the only door to other programs: os/exec lives here and nowhere else.
 //
-// It owns how a program is started, ended and told apart from another one with the same number.
+// It owns how a program is started, ended and told apart from another one with the same number, and how a file that
+// several processes write is replaced.
 // It does not own which program, nor what its answer means. Nothing here goes through a shell.
 package proc
 
@@ -12,6 +13,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -23,6 +25,7 @@ type Command struct {
 	Args  []string
 	Dir   string    // working folder; empty means the caller's
 	Env   []string  // KEY=value pairs laid over the caller's environment
+	Unset []string  // variables of the caller's that the program does not get
 	Stdin io.Reader // nil means no input
 	Most  int       // bytes of the standard output that are kept; what is more is read and dropped. 0 keeps all
 }
@@ -30,7 +33,6 @@ type Command struct {
 // Result is what a program left behind.
 type Result struct {
 	Stdout []byte
-	Stderr []byte
 	Code   int
 	More   int // bytes of the standard output beyond the most that were kept
 }
@@ -41,7 +43,6 @@ func (r Result) Text() string { return strings.TrimSpace(string(r.Stdout)) }
 // Error says that a program ended with a status other than 0.
 type Error struct {
 	Argv   []string
-	Dir    string
 	Code   int
 	Stderr string
 }
@@ -66,15 +67,15 @@ func Run(ctx context.Context, c Command) (Result, error) {
 	stdout := head{most: c.Most}
 	cmd := exec.CommandContext(ctx, c.Name, c.Args...)
 	cmd.Dir = c.Dir
-	if len(c.Env) > 0 {
-		cmd.Env = append(os.Environ(), c.Env...)
-	}
+	cmd.Env = append(slices.DeleteFunc(os.Environ(), func(pair string) bool {
+		name, _, _ := strings.Cut(pair, "=")
+		return slices.Contains(c.Unset, name)
+	}), c.Env...)
 	cmd.Stdin = c.Stdin
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	cmd.WaitDelay = waitDelay
 	err := cmd.Run()
-	result := Result{Stdout: stdout.kept.Bytes(), Stderr: stderr.Bytes(), Code: cmd.ProcessState.ExitCode(),
-		More: stdout.more}
+	result := Result{Stdout: stdout.kept.Bytes(), Code: cmd.ProcessState.ExitCode(), More: stdout.more}
 	if err == nil {
 		return result, nil
 	}
@@ -84,7 +85,7 @@ func Run(ctx context.Context, c Command) (Result, error) {
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {
 		argv := append([]string{c.Name}, c.Args...)
-		return result, &Error{Argv: argv, Dir: c.Dir, Code: result.Code, Stderr: stderr.String()}
+		return result, &Error{Argv: argv, Code: result.Code, Stderr: stderr.String()}
 	}
 	return result, fmt.Errorf("run %q: %w", c.Name, err)
 }

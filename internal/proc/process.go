@@ -49,9 +49,6 @@ func Stopped(p task.Process) (bool, error) {
 	return err == nil && info.stopped && (p.Began == "" || info.started == p.Began), err
 }
 
-// Name is the short name of the process that has the number now.
-func Name(pid int) (string, error) { return shortName(pid) }
-
 // Ancestors lists the processes above this one, the parent first.
 func Ancestors() ([]task.Process, error) {
 	var out []task.Process
@@ -105,11 +102,8 @@ func named(pid int) (task.Process, string, error) {
 	if err != nil {
 		return task.Process{}, "", err
 	}
-	name, err := shortName(pid)
-	if err != nil {
-		return task.Process{}, "", err
-	}
-	return p, name, nil
+	name, err := Name(pid)
+	return p, name, err
 }
 
 // pollEvery is how often the end of a process group is looked for: no system call waits for a group of strangers.

@@ -17,33 +17,31 @@ func WorkingIn(dir, name string) ([]task.Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	var out []task.Process
-	for _, pid := range pids() {
+	return called(name, func(pid int) bool { // a folder that cannot be read is another user's
 		folder, err := os.Readlink("/proc/" + strconv.Itoa(pid) + "/cwd")
-		if err != nil || folder != dir && !strings.HasPrefix(folder, dir+"/") {
-			continue // another user's, or gone, or elsewhere
-		}
-		found, is, err := named(pid)
-		if err == nil && is == name {
-			out = append(out, found)
-		}
-	}
-	return out, nil
+		return err == nil && (folder == dir || strings.HasPrefix(folder, dir+"/"))
+	}), nil
 }
 
 // WorkingOn lists the processes of that short name that have the word among their arguments.
 // Where the system cannot tell, the error is errors.ErrUnsupported.
 func WorkingOn(word, name string) ([]task.Process, error) {
+	return called(name, func(pid int) bool {
+		text, err := readProc(pid, "cmdline")
+		return err == nil && bytes.Contains(text, []byte("\x00"+word+"\x00"))
+	}), nil
+}
+
+// called lists the wanted processes of that short name, as far as they are not gone.
+func called(name string, wanted func(pid int) bool) []task.Process {
 	var out []task.Process
 	for _, pid := range pids() {
-		text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cmdline")
-		if err != nil || !bytes.Contains(text, []byte("\x00"+word+"\x00")) {
-			continue // gone, or about something else
+		if !wanted(pid) {
+			continue
 		}
-		found, is, err := named(pid)
-		if err == nil && is == name {
+		if found, is, err := named(pid); err == nil && is == name {
 			out = append(out, found)
 		}
 	}
-	return out, nil
+	return out
 }

@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/peterh/liner"
 
 	"orange/internal/printable"
+	"orange/internal/proc"
 	"orange/internal/task"
 )
 
@@ -109,23 +109,10 @@ func recall(path string) ([]string, error) {
 	if whole <= mostInFile {
 		return all, nil
 	}
-	return all, shorten(path, all)
-}
-
-func shorten(path string, lines []string) error {
-	temporary, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*") // only its owner may read it
-	if err != nil {
-		return fmt.Errorf("shorten the file of lines: %w", err)
+	if err := proc.ReplaceFile(path, []byte(strings.Join(all, "\n")+"\n")); err != nil {
+		return nil, fmt.Errorf("shorten the file of lines: %w", err)
 	}
-	_, err = temporary.WriteString(strings.Join(lines, "\n") + "\n")
-	err = errors.Join(err, temporary.Close())
-	if err == nil {
-		err = os.Rename(temporary.Name(), path)
-	}
-	if err != nil {
-		return errors.Join(fmt.Errorf("shorten the file of lines: %w", err), os.Remove(temporary.Name()))
-	}
-	return nil
+	return all, nil
 }
 
 // remember adds a line at once: several conversations may go on, and each may be ended at any moment.

@@ -6,7 +6,7 @@ import (
 	"os"
 	"strings"
 
-	"orange/internal/task"
+	"orange/internal/proc"
 )
 
 // Keys of the private server that work without a prefix. They are all that a person has to know.
@@ -73,11 +73,7 @@ func (s Server) Configure(userConfig string) error {
 	if err == nil && bytes.Equal(have, want) {
 		return nil
 	}
-	temporary := fmt.Sprintf("%s.%d", s.Config, os.Getpid())
-	if err := os.WriteFile(temporary, want, task.PrivateFile); err != nil {
-		return fmt.Errorf("write the configuration of tmux: %w", err)
-	}
-	if err := os.Rename(temporary, s.Config); err != nil {
+	if err := proc.ReplaceFile(s.Config, want); err != nil {
 		return fmt.Errorf("write the configuration of tmux: %w", err)
 	}
 	return nil

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"orange/internal/task"
 )
 
@@ -184,8 +186,8 @@ func ending(status, signal string) task.Ending {
 	if n, err := strconv.Atoi(signal); err == nil && n > 0 {
 		return task.Ending{Known: true, Signal: n}
 	}
-	if n := signalNumber(signal); n > 0 {
-		return task.Ending{Known: true, Signal: n}
+	if n := unix.SignalNum("SIG" + strings.TrimPrefix(strings.ToUpper(signal), "SIG")); n > 0 {
+		return task.Ending{Known: true, Signal: int(n)}
 	}
 	if n, err := strconv.Atoi(status); err == nil {
 		return task.Ending{Known: true, Status: n}

@@ -24,7 +24,7 @@ func BenchmarkWarm(b *testing.B) {
 			run(h.Path, "commit", "-q", "-m", "all")
 			s := h.slot(1)
 			free := func() {
-				if _, err := s.Prepare(b.Context(), Prepare{Branch: "topic", Task: "T"}); err != nil {
+				if _, err := s.Prepare(b.Context(), "topic", "T"); err != nil {
 					b.Fatal(err)
 				}
 				if _, err := s.Release(b.Context(), "T"); err != nil {
@@ -34,7 +34,7 @@ func BenchmarkWarm(b *testing.B) {
 			free()
 			b.Run("Prepare", func(b *testing.B) {
 				for b.Loop() {
-					if _, err := s.Prepare(b.Context(), Prepare{Branch: "topic", Task: "T"}); err != nil {
+					if _, err := s.Prepare(b.Context(), "topic", "T"); err != nil {
 						b.Fatal(err)
 					}
 					b.StopTimer()

@@ -19,6 +19,7 @@ type call struct {
 	dir     string
 	args    []string
 	env     []string
+	index   string // an index other than that of the checkout
 	stdin   string
 	upwards bool // look for the repository in the folders above too
 	hooks   bool // let the repository's own hooks run
@@ -34,6 +35,13 @@ type gitError struct {
 
 func (e *gitError) Error() string { return "git " + e.verb + ": " + e.said }
 func (e *gitError) Unwrap() error { return e.err }
+
+// explain begins the error of a function with what could not be done, at its end.
+func explain(err *error, format string, args ...any) {
+	if *err != nil {
+		*err = fmt.Errorf("%s: %w", fmt.Sprintf(format, args...), *err)
+	}
+}
 
 // exitCode is the status that git ended with, and -1 when it did not come to that.
 func exitCode(err error) int {
@@ -209,39 +217,36 @@ func command(c call) proc.Command {
 		// A slot that lost its .git must not be taken for a part of a repository around it, such as a home under git.
 		env = append(env, "GIT_CEILING_DIRECTORIES="+filepath.Dir(c.dir))
 	}
+	if c.index != "" {
+		env = append(env, "GIT_INDEX_FILE="+c.index)
+	}
 	out := proc.Command{Name: "git", Args: append(args, c.args...), Dir: c.dir, Env: append(env, c.env...),
-		Most: c.most}
+		Unset: inherited(), Most: c.most}
 	if c.stdin != "" {
 		out.Stdin = strings.NewReader(c.stdin)
 	}
-	return withoutInherited(out)
+	return out
 }
 
-// withoutInherited takes away what a git hook hands to its children: with GIT_DIR of the user's checkout
-// in the environment, every command for a slot would work on that checkout. It has to be unset; empty is not enough.
-func withoutInherited(c proc.Command) proc.Command {
-	var unset []string
-	for _, name := range []string{
+// inherited is what a git hook hands to its children: with GIT_DIR of the user's checkout in the environment, every
+// command for a slot would work on that checkout. It has to be unset; empty is not enough.
+func inherited() []string {
+	return []string{
 		"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY", "GIT_PREFIX",
 		"GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_NAMESPACE", "GIT_SHALLOW_FILE", "GIT_GRAFT_FILE", "GIT_CONFIG",
 		"GIT_LITERAL_PATHSPECS", "GIT_GLOB_PATHSPECS", "GIT_NOGLOB_PATHSPECS", "GIT_ICASE_PATHSPECS",
-	} {
-		if _, set := os.LookupEnv(name); set {
-			unset = append(unset, "-u", name)
-		}
 	}
-	if len(unset) == 0 {
-		return c
-	}
-	// The unsetting would take what a call sets on purpose too, so those go behind it.
-	args := append(unset, c.Env...)
-	args = append(args, c.Name)
-	return proc.Command{Name: "env", Args: append(args, c.Args...), Dir: c.Dir, Stdin: c.Stdin, Most: c.Most}
 }
 
 // run is git in the user's repository.
 func (r Repo) run(ctx context.Context, args ...string) (proc.Result, error) {
 	return r.git(ctx, call{dir: r.Path, args: args})
+}
+
+// updateRefs moves and deletes refs, all or none, by lines of git update-ref.
+func (r Repo) updateRefs(ctx context.Context, lines string) error {
+	_, err := r.git(ctx, call{dir: r.Path, args: []string{"update-ref", "--stdin"}, stdin: lines})
+	return err
 }
 
 // run is git in the slot.

@@ -162,9 +162,9 @@ func (h home) prepared(t *testing.T, branch, task string) Slot {
 	return s
 }
 
-func prepare(t *testing.T, s Slot, branch, task string) Prepared {
+func prepare(t *testing.T, s Slot, branch, task string) Cleared {
 	t.Helper()
-	done, err := s.Prepare(t.Context(), Prepare{Branch: branch, Task: task})
+	done, err := s.Prepare(t.Context(), branch, task)
 	if err != nil {
 		t.Fatal(err)
 	}

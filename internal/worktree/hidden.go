@@ -26,6 +26,18 @@ type flags map[string][]string
 
 func (f flags) add(flag, file string) { f[flag] = append(f[flag], file) }
 
+func (f flags) only(wanted func(flag, file string) bool) flags {
+	kept := flags{}
+	for flag, files := range f {
+		for _, file := range files {
+			if wanted(flag, file) {
+				kept.add(flag, file)
+			}
+		}
+	}
+	return kept
+}
+
 // listed is what "git ls-files -v" tells: a letter for each file, a small one where it is assumed to be unchanged.
 type listed struct {
 	flags      flags
@@ -34,12 +46,8 @@ type listed struct {
 }
 
 func (s Slot) list(ctx context.Context, index string, more ...string) (listed, error) {
-	env := []string{reading}
-	if index != "" {
-		env = append(env, "GIT_INDEX_FILE="+index)
-	}
 	args := append([]string{"ls-files", "-v", "-z", "--cached", "--stage"}, more...)
-	out, err := s.Repo.git(ctx, call{dir: s.Dir, args: args, env: env})
+	out, err := s.Repo.git(ctx, call{dir: s.Dir, args: args, index: index, env: []string{reading}})
 	if err != nil {
 		return listed{}, fmt.Errorf("list the files that git knows in %q: %w", s.Dir, err)
 	}
@@ -73,20 +81,13 @@ func (s Slot) list(ctx context.Context, index string, more ...string) (listed, e
 // hidingFlags are those of the flags behind which there may be something: all but those of files that are not laid out,
 // as the slot was prepared.
 func (s Slot) hidingFlags(all flags, prepared note) flags {
-	kept := flags{}
 	var laidOut []pattern
 	if prepared.Patterns != nil {
 		laidOut = parsePatterns(strings.Split(*prepared.Patterns, "\n"))
 	}
-	for flag, files := range all {
-		for _, file := range files {
-			if flag == skipWorktree && prepared.Patterns != nil && !matches(laidOut, file) && !s.exists(file) {
-				continue
-			}
-			kept.add(flag, file)
-		}
-	}
-	return kept
+	return all.only(func(flag, file string) bool {
+		return flag != skipWorktree || prepared.Patterns == nil || matches(laidOut, file) || s.exists(file)
+	})
 }
 
 func (s Slot) exists(file string) bool {
@@ -96,15 +97,7 @@ func (s Slot) exists(file string) bool {
 
 // present leaves out the files that are not there.
 func (s Slot) present(all flags) flags {
-	kept := flags{}
-	for flag, files := range all {
-		for _, file := range files {
-			if s.exists(file) {
-				kept.add(flag, file)
-			}
-		}
-	}
-	return kept
+	return all.only(func(_, file string) bool { return s.exists(file) })
 }
 
 // unflag has git look at the files again: those of the slot's index, or of another one. Git takes one flag at a time.
@@ -114,10 +107,7 @@ func (s Slot) unflag(ctx context.Context, index string, f flags) error {
 			continue
 		}
 		c := call{dir: s.Dir, args: []string{"update-index", "--no-" + flag, "-z", "--stdin"},
-			stdin: strings.Join(f[flag], "\x00") + "\x00"}
-		if index != "" {
-			c.env = []string{"GIT_INDEX_FILE=" + index}
-		}
+			index: index, stdin: strings.Join(f[flag], "\x00") + "\x00"}
 		if _, err := s.Repo.git(ctx, c); err != nil {
 			return fmt.Errorf("have git look at %d files that are flagged %s: %w", len(f[flag]), flag, err)
 		}

@@ -42,8 +42,6 @@ func TestFlaggedFiles_hideNothing(t *testing.T) {
 					strings.Join(at.Hidden[0].Flags, " ") != flag {
 					t.Errorf("hidden: %+v", at.Hidden)
 				}
-				clean, err := s.Clean(t.Context())
-				want(t, "clean", clean || err != nil, false)
 				wantError(t, h.Remove(t.Context(), s.Dir), "uncommitted changes")
 				kept := release(t, s, "T1")
 				if (len(kept) == 1) != (row.kept != "") {

@@ -78,11 +78,11 @@ func plainIdentity(file string) (name, address string, known bool) {
 
 // askIdentity has git read them.
 func askIdentity(ctx context.Context) (name, address string, err error) {
-	result, err := proc.Run(ctx, withoutInherited(proc.Command{
+	result, err := proc.Run(ctx, proc.Command{
 		Name: "git", Args: []string{"config", "--global", "--includes", "--null", "--get-regexp",
 			`^user\.(name|email)$`},
-		Dir: "/", Env: []string{"LC_ALL=C", "GIT_CEILING_DIRECTORIES=/"},
-	}))
+		Dir: "/", Env: []string{"LC_ALL=C", "GIT_CEILING_DIRECTORIES=/"}, Unset: inherited(),
+	})
 	const none = 1 // git's status where no key fits
 	if err != nil && result.Code != none {
 		return "", "", fmt.Errorf("ask git who you are: %w", err)

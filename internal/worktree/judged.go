@@ -27,18 +27,11 @@ func (r Repo) Judged(ctx context.Context) ([]string, error) {
 // branch nor what was kept for the task has these files, they are kept like all work: they were taken back, and
 // no commit has them. After a good end that is asked only of files that git knew: the commit left out those that
 // tests had written.
-func (r Repo) ForgetJudged(ctx context.Context, taskID, branch string, well bool) ([]Rescue, error) {
+func (r Repo) ForgetJudged(ctx context.Context, taskID, branch string, well bool) (kept []Rescue, err error) {
 	if err := checkTask(taskID); err != nil {
 		return nil, err
 	}
-	kept, err := r.forgetJudged(ctx, taskID, branch, well)
-	if err != nil {
-		return kept, fmt.Errorf("cannot let go of what was judged for task %q: %w", taskID, err)
-	}
-	return kept, nil
-}
-
-func (r Repo) forgetJudged(ctx context.Context, taskID, branch string, well bool) ([]Rescue, error) {
+	defer explain(&err, "cannot let go of what was judged for task %q", taskID)
 	var made Trees
 	var forget strings.Builder
 	for ref, tree := range map[string]*string{judgedRefs + taskID: &made.Whole,
@@ -56,12 +49,10 @@ func (r Repo) forgetJudged(ctx context.Context, taskID, branch string, well bool
 	if forget.Len() == 0 {
 		return nil, nil
 	}
-	kept, err := r.keepJudged(ctx, taskID, branch, made, well)
-	if err != nil {
+	if kept, err = r.keepJudged(ctx, taskID, branch, made, well); err != nil {
 		return kept, err
 	}
-	_, err = r.git(ctx, call{dir: r.Path, args: []string{"update-ref", "--stdin"}, stdin: forget.String()})
-	return kept, err
+	return kept, r.updateRefs(ctx, forget.String())
 }
 
 // keepJudged keeps the files that were judged, unless the branch has them or an earlier rescue of the task.
@@ -89,12 +80,12 @@ func (r Repo) keepJudged(ctx context.Context, taskID, branch string, made Trees,
 			return nil, err
 		}
 	}
-	kept := Rescue{Branch: branch, What: uncommitted}
+	kept := Rescue{What: uncommitted}
 	message := fmt.Sprintf("Orange: what was judged of task %s\n\nBranch: %s\n", taskID, cmp.Or(branch, none))
 	if kept.Commit, err = (Slot{Repo: r, Dir: r.Path}).commitTree(ctx, made.Whole, message, parents); err != nil {
 		return nil, err
 	}
-	if kept, err = r.newRescue(ctx, taskID, kept); err != nil {
+	if kept, err = r.newRescue(ctx, taskID, branch, kept); err != nil {
 		return nil, err
 	}
 	return []Rescue{kept}, nil
@@ -107,14 +98,10 @@ func (r Repo) has(ctx context.Context, commit string, made Trees, knownOnly bool
 	if err != nil {
 		return false, err
 	}
-	unknown := map[string]bool{}
+	var unknown map[string]bool
 	if knownOnly {
-		beside, err := r.diffTrees(ctx, made.Whole, made.Tracked)
-		if err != nil {
+		if unknown, err = r.unknownFiles(ctx, made); err != nil {
 			return false, err
-		}
-		for _, d := range beside {
-			unknown[d.path] = d.kind == removed
 		}
 	}
 	return !slices.ContainsFunc(apart, func(d difference) bool {

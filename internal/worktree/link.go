@@ -40,18 +40,11 @@ const (
 // and returns which, relative to the slot. The link is excluded from git. A link to another target is replaced.
 // A regular file that took its place is never thrown away: unless it equals the target it is moved
 // besides it, as "<target>.replaced-<n>"; adopt it first (see Linked). Doing it twice is no error.
-func (s Slot) Link(ctx context.Context, target string) (string, error) {
+func (s Slot) Link(ctx context.Context, target string) (file string, err error) {
 	if !filepath.IsAbs(target) || strings.ContainsRune(target, 0) {
 		return "", task.Notef(task.ErrUsage, "cannot link the task's document %q: its path is not absolute", target)
 	}
-	file, err := s.link(ctx, target)
-	if err != nil {
-		return "", fmt.Errorf("cannot link the task's document into workspace %q: %w", s.Dir, err)
-	}
-	return file, nil
-}
-
-func (s Slot) link(ctx context.Context, target string) (string, error) {
+	defer explain(&err, "cannot link the task's document into workspace %q", s.Dir)
 	here, present, err := s.look(ctx)
 	if err == nil && !present {
 		err = errors.New("it is not there; prepare it first")
@@ -63,7 +56,8 @@ func (s Slot) link(ctx context.Context, target string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	file, pattern := documentName, "/"+documentName
+	file = documentName
+	pattern := "/" + documentName
 	if own {
 		file, pattern = filepath.Join(documentDir, documentName), "/"+documentDir+"/"
 		if err := makeFolder(filepath.Join(s.Dir, documentDir)); err != nil {

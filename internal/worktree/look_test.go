@@ -63,8 +63,6 @@ func TestLooking_runsNoProgramThatAConfigurationNames(t *testing.T) {
 	looks := map[string]func() error{
 		"Inspect":    func() error { _, err := Inspect(t.Context(), s.Dir); return err },
 		"Stand":      func() error { _, _, err := s.Snapshot(t.Context()); return err },
-		"Clean":      func() error { _, err := s.Clean(t.Context()); return err },
-		"Head":       func() error { _, err := s.Head(t.Context()); return err },
 		"Branch":     func() error { _, err := s.Branch(t.Context()); return err },
 		"Work":       func() error { _, err := s.Work(t.Context()); return err },
 		"Diff":       func() error { _, err := s.Diff(t.Context()); return err },

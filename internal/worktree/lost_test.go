@@ -59,7 +59,8 @@ func TestRelease_keepsTheCommitsOfABranchThatIsGone(t *testing.T) {
 			if len(kept) != 1 {
 				t.Fatalf("kept %v", kept)
 			}
-			want(t, "branch", kept[0].Branch, "topic")
+			told := git(t, h.Path, "log", "--walk-reflogs", "--max-count=1", "--format=%gs", kept[0].Ref)
+			want(t, "branch", strings.HasSuffix(told, " of branch topic"), true)
 			want(t, "on a branch", kept[0].Held, false)
 			if row.kept == "its files" {
 				want(t, "file", git(t, h.Path, "show", kept[0].Ref+":a.txt"), "second")

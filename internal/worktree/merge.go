@@ -1,6 +1,7 @@
 package worktree
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,8 +15,7 @@ type MergeRequest struct {
 	Branch   string
 	Commit   string // of the branch; empty means its tip
 	Strategy string // "" (fast-forward where possible, else a merge commit), "ff" or "merge"
-	Message  string // of a merge commit; "Merge branch '...'" where it is empty
-	Push     bool   // push the default branch to origin afterwards, if there is one
+	Message  string // of a merge commit
 
 	// Still is asked right before the default branch moves or is pushed, whatever was waited for before. Its
 	// error ends the merge with nothing changed. Nil means yes.
@@ -24,11 +24,10 @@ type MergeRequest struct {
 
 // Merged says what a merge came to.
 type Merged struct {
-	Commit   string // where the default branch is now
-	How      string // "fast-forward", "merge commit" or "already merged"
-	Pushed   bool   // origin's default branch has the commit
-	Checkout string // the user's checkout that was fast-forwarded, if any
-	Beyond   string // the tip of the branch, where it is not the commit that was merged
+	Commit string // where the default branch is now
+	How    string // "fast-forward", "merge commit" or "already merged"
+	Pushed bool   // origin's default branch has the commit
+	Beyond string // the tip of the branch, where it is not the commit that was merged
 }
 
 // The three ways in which a merge ends well.
@@ -43,7 +42,7 @@ const (
 // anything; nothing is ever switched, reset or stashed. An error leaves everything as it was, with one exception
 // that it names: a merge that is done here and could not be pushed. Run again, it goes on where it stopped.
 // An "already merged" that holds on origin only leaves the local default branch where it is.
-func (r Repo) Merge(ctx context.Context, m MergeRequest) (Merged, error) {
+func (r Repo) Merge(ctx context.Context, m MergeRequest) (done Merged, err error) {
 	if m.Strategy != "" && m.Strategy != "ff" && m.Strategy != "merge" {
 		return Merged{}, task.Notef(task.ErrUsage,
 			"cannot merge with strategy %q: use \"ff\", \"merge\", or none", m.Strategy)
@@ -51,14 +50,7 @@ func (r Repo) Merge(ctx context.Context, m MergeRequest) (Merged, error) {
 	if err := errors.Join(CheckBranch(ctx, m.Branch), CheckBranch(ctx, r.DefaultBranch)); err != nil {
 		return Merged{}, err
 	}
-	done, err := r.merge(ctx, m)
-	if err != nil {
-		return done, fmt.Errorf("cannot merge %q into %q: %w", m.Branch, r.DefaultBranch, err)
-	}
-	return done, nil
-}
-
-func (r Repo) merge(ctx context.Context, m MergeRequest) (Merged, error) {
+	defer explain(&err, "cannot merge %q into %q", m.Branch, r.DefaultBranch)
 	remote, err := r.HasRemote(ctx)
 	if err != nil {
 		return Merged{}, err
@@ -83,11 +75,8 @@ func (r Repo) merge(ctx context.Context, m MergeRequest) (Merged, error) {
 	if err != nil {
 		return Merged{}, err
 	}
-	commit := m.Commit
-	if commit == "" {
-		commit = branch.commit
-	}
-	done, err := r.mergeTarget(ctx, m, start, commit)
+	commit := cmp.Or(m.Commit, branch.commit)
+	done, err = r.mergeTarget(ctx, m, start, commit)
 	if err != nil {
 		return Merged{}, err
 	}
@@ -100,11 +89,11 @@ func (r Repo) merge(ctx context.Context, m MergeRequest) (Merged, error) {
 		}
 	}
 	if done.How != alreadyMerged {
-		if done.Checkout, err = r.advance(ctx, m.Branch, local.commit, done.Commit); err != nil {
+		if err := r.advance(ctx, m.Branch, local.commit, done.Commit); err != nil {
 			return Merged{}, err
 		}
 	}
-	if m.Push && remote {
+	if remote {
 		done.Pushed, err = r.pushDefault(ctx, origin.commit, done.Commit)
 	}
 	return done, err
@@ -159,11 +148,7 @@ func (r Repo) mergeTarget(ctx context.Context, m MergeRequest, start, branch str
 	if err != nil {
 		return Merged{}, err
 	}
-	message := m.Message
-	if message == "" {
-		message = "Merge branch '" + m.Branch + "'"
-	}
-	commit, err := r.mergeCommit(ctx, tree, strings.TrimRight(message, "\n")+"\n", start, branch)
+	commit, err := r.mergeCommit(ctx, tree, strings.TrimRight(m.Message, "\n")+"\n", start, branch)
 	return Merged{Commit: commit, How: mergeCommit}, err
 }
 
@@ -215,11 +200,11 @@ func (r Repo) mergeCommit(ctx context.Context, tree, message, first, second stri
 	return out.Text(), nil
 }
 
-// advance moves the default branch, and the checkout that has it, if one has. It returns that checkout.
-func (r Repo) advance(ctx context.Context, branch, from, to string) (string, error) {
+// advance moves the default branch, and the checkout that has it, if one has.
+func (r Repo) advance(ctx context.Context, branch, from, to string) error {
 	all, err := r.checkouts(ctx, r.Path)
 	if err != nil {
-		return "", err
+		return err
 	}
 	var having []checkout
 	for _, c := range all {
@@ -228,7 +213,7 @@ func (r Repo) advance(ctx context.Context, branch, from, to string) (string, err
 		}
 		gone, err := c.gone()
 		if err != nil {
-			return "", fmt.Errorf("look at checkout %q: %w", c.path, err)
+			return fmt.Errorf("look at checkout %q: %w", c.path, err)
 		}
 		if !gone {
 			having = append(having, c)
@@ -236,20 +221,20 @@ func (r Repo) advance(ctx context.Context, branch, from, to string) (string, err
 	}
 	switch {
 	case len(having) > 1:
-		return "", fmt.Errorf("%q is checked out in %q and in %q; switch one of them to another branch, then "+
+		return fmt.Errorf("%q is checked out in %q and in %q; switch one of them to another branch, then "+
 			"run this again; nothing was changed", r.DefaultBranch, having[0].path, having[1].path)
 	case len(having) == 1 && having[0].commit != from:
-		return "", fmt.Errorf("%q moved meanwhile; run this again; nothing was changed", r.DefaultBranch)
+		return fmt.Errorf("%q moved meanwhile; run this again; nothing was changed", r.DefaultBranch)
 	case len(having) == 1:
-		return having[0].path, r.forward(ctx, having[0].path, to)
+		return r.forward(ctx, having[0].path, to)
 	}
 	if from == "" {
 		from = strings.Repeat("0", len(to))
 	}
 	if _, err := r.run(ctx, "update-ref", "-m", "orange: merge "+branch, r.localDefault(), to, from); err != nil {
-		return "", fmt.Errorf("move %q (run this again; nothing was changed): %w", r.DefaultBranch, err)
+		return fmt.Errorf("move %q (run this again; nothing was changed): %w", r.DefaultBranch, err)
 	}
-	return "", nil
+	return nil
 }
 
 // forward lets git fast-forward a person's checkout. Nothing of theirs is stashed, and not even ignored files are
@@ -266,11 +251,11 @@ func (r Repo) forward(ctx context.Context, dir, to string) error {
 		return fmt.Errorf("%q is checked out in %q, and git will not fast-forward it there; commit or move "+
 			"what is in the way, then run this again; nothing was changed: %w", r.DefaultBranch, dir, err)
 	}
-	known, err := r.refs(ctx, r.localDefault())
+	tip, err := r.Tip(ctx, r.DefaultBranch)
 	if err != nil {
 		return err
 	}
-	if known[r.localDefault()].commit != to {
+	if tip != to {
 		return fmt.Errorf("the checkout %q was switched at that very moment, and its new branch was "+
 			"fast-forwarded instead; look at it, then run this again", dir)
 	}

@@ -61,7 +61,7 @@ func TestMerge_fastForwardsTheCheckoutThatHasTheDefaultBranch(t *testing.T) {
 	write(t, h.Path, "a.txt", "half\n") // not in the way
 	git(t, h.Path, "config", "merge.autoStash", "true")
 	done := merge(t, h, MergeRequest{Branch: "topic"})
-	want(t, "merged", done, Merged{Commit: head, How: "fast-forward", Checkout: h.Path})
+	want(t, "merged", done, Merged{Commit: head, How: "fast-forward"})
 	want(t, "file", read(t, h.Path, "work.txt"), "done\n")
 	want(t, "half", read(t, h.Path, "a.txt"), "half\n")
 	want(t, "status", git(t, h.Path, "status", "--porcelain"), " M a.txt")
@@ -180,11 +180,11 @@ func TestMerge_withOrigin(t *testing.T) {
 	other := h.colleague(t)
 	theirs := commit(t, other, "theirs.txt", "x")
 	git(t, other, "push", "-q", "origin", "main")
-	done := merge(t, h, MergeRequest{Branch: "topic", Push: true})
-	want(t, "merged", done, Merged{Commit: done.Commit, How: "merge commit", Pushed: true, Checkout: h.Path})
+	done := merge(t, h, MergeRequest{Branch: "topic"})
+	want(t, "merged", done, Merged{Commit: done.Commit, How: "merge commit", Pushed: true})
 	want(t, "from origin's", git(t, h.Path, "rev-parse", "main^1"), theirs)
 	want(t, "origin", git(t, h.origin(), "rev-parse", "main"), done.Commit)
-	again := merge(t, h, MergeRequest{Branch: "topic", Push: true})
+	again := merge(t, h, MergeRequest{Branch: "topic"})
 	want(t, "again", again, Merged{Commit: done.Commit, How: "already merged", Pushed: true})
 }
 
@@ -226,14 +226,14 @@ func TestMerge_aRejectedPushSaysThatTheMergeIsDone(t *testing.T) {
 	if err := os.Chmod(hook, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	done, err := h.Merge(t.Context(), MergeRequest{Branch: "topic", Push: true})
+	done, err := h.Merge(t.Context(), MergeRequest{Branch: "topic"})
 	wantError(t, err, "the merge is done here", "run this again")
 	want(t, "commit", done.Commit, head)
 	want(t, "main", git(t, h.Path, "rev-parse", "main"), head)
 	if err := os.Remove(hook); err != nil {
 		t.Fatal(err)
 	}
-	want(t, "goes on", merge(t, h, MergeRequest{Branch: "topic", Push: true}),
+	want(t, "goes on", merge(t, h, MergeRequest{Branch: "topic"}),
 		Merged{Commit: head, How: "already merged", Pushed: true})
 	want(t, "origin", git(t, h.origin(), "rev-parse", "main"), head)
 }
@@ -244,7 +244,7 @@ func TestMerge_pushesToAnEmptyOriginAndMakesAMissingLocalBranch(t *testing.T) {
 	head := h.topic(t, "topic", "work.txt", "x")
 	git(t, h.root, "init", "-q", "--bare", "origin.git")
 	git(t, h.Path, "remote", "add", "origin", h.origin())
-	want(t, "merged", merge(t, h, MergeRequest{Branch: "topic", Push: true}).Pushed, true)
+	want(t, "merged", merge(t, h, MergeRequest{Branch: "topic"}).Pushed, true)
 	want(t, "origin", git(t, h.origin(), "rev-parse", "main"), head)
 	next := h.topic(t, "next", "next.txt", "x")
 	git(t, h.Path, "switch", "-q", "--detach")
@@ -304,7 +304,7 @@ func TestMerge_whereTheDefaultBranchIsCheckedOut(t *testing.T) {
 
 	git(t, h.Path, "switch", "-q", "-c", "mine")
 	want(t, "the linked one", merge(t, h, MergeRequest{Branch: "topic"}),
-		Merged{Commit: head, How: "fast-forward", Checkout: second})
+		Merged{Commit: head, How: "fast-forward"})
 	next := h.topic(t, "next", "next.txt", "x")
 	if err := os.RemoveAll(second); err != nil {
 		t.Fatal(err)

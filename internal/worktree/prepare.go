@@ -14,21 +14,6 @@ import (
 	"orange/internal/task"
 )
 
-// Prepare names the branch that a slot is wanted for, and the task that it is prepared for.
-type Prepare struct {
-	Branch string
-	Task   string
-}
-
-// Prepared is what Prepare has checked out in a slot.
-type Prepared struct {
-	Base      Base
-	Head      string
-	NewBranch bool     // the local branch was made just now
-	Rescued   []Rescue // what was found in the slot and kept before it was cleared
-	TakenBack []string // what had been changed of the slot's own configuration
-}
-
 // taskFile remembers, in the worktree's private folder, for which task a slot was prepared:
 // what is found in it later is kept under that name.
 const taskFile = "orange-task"
@@ -41,29 +26,18 @@ const unknownTask = "unknown"
 // any other starts at Base. Whatever is left over in the slot is kept under its own task first.
 // On a slot that is on the branch already it changes nothing, so it may run twice, and under an agent's hands.
 // A branch that is checked out elsewhere is an error that names where. It does not fetch.
-func (s Slot) Prepare(ctx context.Context, p Prepare) (Prepared, error) {
-	if err := CheckBranch(ctx, p.Branch); err != nil {
-		return Prepared{}, err
+func (s Slot) Prepare(ctx context.Context, branch, taskID string) (done Cleared, err error) {
+	if err := errors.Join(CheckBranch(ctx, branch), checkTask(taskID)); err != nil {
+		return Cleared{}, err
 	}
-	if err := checkTask(p.Task); p.Task != "" && err != nil {
-		return Prepared{}, err
-	}
-	done, err := s.prepare(ctx, p)
-	if err != nil {
-		return done, fmt.Errorf("cannot prepare workspace %q for branch %q: %w", s.Dir, p.Branch, err)
-	}
-	return done, nil
-}
-
-func (s Slot) prepare(ctx context.Context, p Prepare) (Prepared, error) {
-	local, origin := "refs/heads/"+p.Branch, "refs/remotes/origin/"+p.Branch
+	defer explain(&err, "cannot prepare workspace %q for branch %q", s.Dir, branch)
+	local, origin := "refs/heads/"+branch, "refs/remotes/origin/"+branch
 	here, present, err := s.look(ctx)
 	if err != nil {
-		return Prepared{}, err
+		return Cleared{}, err
 	}
-	var done Prepared
 	var prepared note
-	if present && !here.on(p.Branch) {
+	if present && !here.on(branch) {
 		if done.TakenBack, prepared, err = s.takeBack(ctx); err != nil {
 			return done, err
 		}
@@ -72,7 +46,8 @@ func (s Slot) prepare(ctx context.Context, p Prepare) (Prepared, error) {
 	if err != nil {
 		return done, err
 	}
-	if done.Base, err = s.Repo.chooseBase(ctx, v.known); err != nil {
+	base, err := s.Repo.chooseBase(ctx, v.known)
+	if err != nil {
 		return done, err
 	}
 	if present && here.addInProgress() {
@@ -81,21 +56,20 @@ func (s Slot) prepare(ctx context.Context, p Prepare) (Prepared, error) {
 		}
 		present = false
 	}
-	if present && here.on(p.Branch) {
-		done.Head = here.head
-		return done, here.remember(p.Task)
+	if present && here.on(branch) {
+		return done, here.remember(taskID)
 	}
 	start, exists := v.known[local]
+	to := []string{"--no-guess", branch}
 	if !exists {
-		done.NewBranch = true
 		if start, exists = v.known[origin]; !exists {
-			start = ref{commit: done.Base.Commit}
+			start = ref{commit: base.Commit}
 		}
+		to = []string{"--no-track", "--create", branch, start.commit}
 	} else if start.checkout != "" && !samePath(start.checkout, s.Dir) {
 		return done, fmt.Errorf("it is checked out in %q; switch that one to another branch, or remove it "+
 			"with \"git worktree remove\", then run this again", start.checkout)
 	}
-	done.Head = start.commit
 	if present {
 		done.Rescued, err = s.leftover(ctx, here, v, prepared, len(done.TakenBack) > 0)
 	} else {
@@ -104,9 +78,16 @@ func (s Slot) prepare(ctx context.Context, p Prepare) (Prepared, error) {
 	if err != nil {
 		return done, err
 	}
-	more, err := s.checkOutBranch(ctx, p, done, prepared, !present)
+	more, err := s.checkOutBranch(ctx, start.commit, to, prepared, !present)
 	done.Rescued = append(done.Rescued, more...)
-	return done, err
+	if err != nil {
+		return done, err
+	}
+	gitDir, err := s.gitDir()
+	if err != nil {
+		return done, err
+	}
+	return done, place{gitDir: gitDir}.remember(taskID)
 }
 
 // inspection is what Prepare has to know before it moves anything.
@@ -133,13 +114,10 @@ func (s Slot) inspectBefore(ctx context.Context, released bool, names ...string)
 	return v, errors.Join(knownErr, listErr)
 }
 
-// checkOutBranch puts a slot that was looked over on the branch.
-func (s Slot) checkOutBranch(ctx context.Context, p Prepare, to Prepared, prepared note, fresh bool) ([]Rescue, error) {
-	args := []string{"--no-guess", p.Branch}
-	if to.NewBranch {
-		args = []string{"--no-track", "--create", p.Branch, to.Head}
-	}
-	kept, carried, err := s.moveTo(ctx, to.Head, unknownTask, args...)
+// checkOutBranch puts a slot that was looked over on a branch, which is or will be at the commit.
+func (s Slot) checkOutBranch(ctx context.Context, commit string, to []string, prepared note,
+	fresh bool) ([]Rescue, error) {
+	kept, carried, err := s.moveTo(ctx, commit, unknownTask, to...)
 	if err != nil {
 		// Changed files of a released slot come to light here, when the branch has others of their names.
 		more, sweepErr := s.keepUncommitted(ctx, unknownTask, prepared)
@@ -147,7 +125,7 @@ func (s Slot) checkOutBranch(ctx context.Context, p Prepare, to Prepared, prepar
 		if sweepErr != nil || len(more) == 0 {
 			return kept, errors.Join(err, sweepErr)
 		}
-		again, _, err := s.moveTo(ctx, to.Head, unknownTask, args...)
+		again, _, err := s.moveTo(ctx, commit, unknownTask, to...)
 		kept = append(kept, again...)
 		if err != nil {
 			return kept, err
@@ -165,15 +143,9 @@ func (s Slot) checkOutBranch(ctx context.Context, p Prepare, to Prepared, prepar
 	maps.Copy(shown, s.stillAsShown(prepared.Shown))
 	if !maps.Equal(shown, prepared.Shown) {
 		prepared.Shown = shown
-		if err := s.writeNote(prepared); err != nil {
-			return kept, err
-		}
+		err = s.writeNote(prepared)
 	}
-	gitDir, err := s.gitDir()
-	if err != nil {
-		return kept, err
-	}
-	return kept, place{gitDir: gitDir}.remember(p.Task)
+	return kept, err
 }
 
 // clearCarriedAlong keeps and clears what was changed in a slot before it was put on the branch. What git calls
@@ -321,9 +293,6 @@ func (p place) addInProgress() bool {
 }
 
 func (p place) remember(task string) error {
-	if task == "" {
-		return nil
-	}
 	file := filepath.Join(p.gitDir, taskFile)
 	if have, err := readFile(file); err == nil && string(have) == task+"\n" {
 		return nil

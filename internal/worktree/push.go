@@ -17,7 +17,7 @@ type Push struct {
 // PushBranch brings a branch's commits to the branch of that name on origin. It never forces: commits on origin
 // that the branch does not have are an error, and stay. Without an origin, or when origin has the commit already,
 // it does nothing. The repository's hooks run here as in any push.
-func (r Repo) PushBranch(ctx context.Context, branch string) (Push, error) {
+func (r Repo) PushBranch(ctx context.Context, branch string) (done Push, err error) {
 	if err := errors.Join(CheckBranch(ctx, branch), CheckBranch(ctx, r.DefaultBranch)); err != nil {
 		return Push{}, err
 	}
@@ -25,25 +25,16 @@ func (r Repo) PushBranch(ctx context.Context, branch string) (Push, error) {
 		return Push{}, task.Notef(task.ErrUsage,
 			"cannot push %q for a task: it is the default branch, where only a merge belongs", branch)
 	}
-	done, err := r.pushBranch(ctx, branch)
-	if err != nil {
-		return Push{}, fmt.Errorf("cannot push %q to origin: %w", branch, err)
-	}
-	return done, nil
-}
-
-func (r Repo) pushBranch(ctx context.Context, branch string) (Push, error) {
+	defer explain(&err, "cannot push %q to origin", branch)
 	remote, err := r.HasRemote(ctx)
 	if err != nil || !remote {
 		return Push{}, err
 	}
-	full := "refs/heads/" + branch
-	found, err := r.refs(ctx, full)
+	commit, err := r.Tip(ctx, branch)
 	if err != nil {
 		return Push{}, err
 	}
-	local, exists := found[full]
-	if !exists {
+	if commit == "" {
 		return Push{}, errors.New("there is no such branch here; commit something on it first")
 	}
 	env, err := r.remoteEnv(ctx)
@@ -54,12 +45,12 @@ func (r Repo) pushBranch(ctx context.Context, branch string) (Push, error) {
 	if err != nil {
 		return Push{}, err
 	}
-	done := Push{Commit: local.commit, Was: tip}
-	if tip == local.commit {
+	done = Push{Commit: commit, Was: tip}
+	if tip == commit {
 		return done, nil
 	}
 	// The commit and not the branch: an agent may commit at this moment, and what is answered is what was pushed.
-	args := []string{"push", "--quiet", "--no-follow-tags", "origin", local.commit + ":" + full}
+	args := []string{"push", "--quiet", "--no-follow-tags", "origin", commit + ":refs/heads/" + branch}
 	if _, err := r.git(ctx, call{dir: r.Path, args: args, env: env, hooks: true}); err != nil {
 		if refusedWith(err, "rejected") && (refusedWith(err, "fetch first") || refusedWith(err, "non-fast-forward")) {
 			return Push{}, fmt.Errorf("origin has commits there that are not on the branch; bring them into "+

@@ -13,26 +13,24 @@ import (
 // Release keeps what would be lost (see Rescue), puts the slot at Base with no branch checked out, and leaves
 // a clean tree; branches stay where they are, and ignored files stay, since they keep the slot warm.
 // What was changed of the slot's own configuration is taken back, and so are flags with which git overlooks files.
-// A slot that is not there is nothing to do; doing it twice is no error. taskID may be empty where it is not known.
+// A slot that is not there is nothing to do; doing it twice is no error.
 // The task's programs must have ended: what is written while it clears cannot be kept.
-func (s Slot) Release(ctx context.Context, taskID string) (Released, error) {
-	if err := checkTask(taskID); taskID != "" && err != nil {
-		return Released{}, err
+func (s Slot) Release(ctx context.Context, taskID string) (done Cleared, err error) {
+	if err := checkTask(taskID); err != nil {
+		return Cleared{}, err
 	}
+	defer explain(&err, "cannot release workspace %q", s.Dir)
 	// Before anything else: git would obey settings that an agent has made there.
 	takenBack, prepared, err := s.takeBack(ctx)
-	done := Released{TakenBack: takenBack}
+	done.TakenBack = takenBack
 	if err == nil {
 		done.Rescued, err = s.release(ctx, taskID, prepared, len(takenBack) > 0)
 	}
-	if err != nil {
-		return done, fmt.Errorf("cannot release workspace %q: %w", s.Dir, err)
-	}
-	return done, nil
+	return done, err
 }
 
-// Released is what was done to a slot before others may use it.
-type Released struct {
+// Cleared is what was done to a slot before another task may use it.
+type Cleared struct {
 	Rescued   []Rescue
 	TakenBack []string // of its own configuration: names of settings, and "sparse-checkout"
 }
@@ -44,11 +42,6 @@ func (s Slot) release(ctx context.Context, taskID string, prepared note, force b
 	}
 	if here.addInProgress() {
 		return nil, s.discard(ctx, true)
-	}
-	if taskID == "" {
-		if taskID, err = here.owner(); err != nil {
-			return nil, err
-		}
 	}
 	base, err := s.Repo.Base(ctx)
 	if err != nil {

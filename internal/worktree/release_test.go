@@ -42,7 +42,7 @@ func TestRelease_keepsEverythingAndLeavesACleanTree(t *testing.T) {
 	if len(kept) != 1 {
 		t.Fatalf("kept %v", kept)
 	}
-	want(t, "rescue", kept[0], Rescue{Ref: "refs/orange/rescue/T1/1", Commit: kept[0].Commit, Branch: "topic",
+	want(t, "rescue", kept[0], Rescue{Ref: "refs/orange/rescue/T1/1", Commit: kept[0].Commit,
 		What: "uncommitted changes"})
 	tip := recovered(t, h, kept[0])
 	want(t, "uncommitted", git(t, h.Path, "show", tip+":a.txt"), "uncommitted")
@@ -76,7 +76,7 @@ func TestRelease_unpushedCommits(t *testing.T) {
 			if len(kept) != 1 {
 				t.Fatalf("kept %v", kept)
 			}
-			want(t, "rescue", kept[0], Rescue{Ref: "refs/orange/rescue/T1/1", Commit: head, Branch: "topic",
+			want(t, "rescue", kept[0], Rescue{Ref: "refs/orange/rescue/T1/1", Commit: head,
 				What: "unpushed commits", Held: true})
 			prepare(t, s, "topic", "T1")
 			want(t, "not twice", len(release(t, s, "T1")), 0)

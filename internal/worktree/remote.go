@@ -35,21 +35,14 @@ func (r Repo) pushDefault(ctx context.Context, origin, commit string) (bool, err
 // anything else is an error that says why the branch was left alone. The commit landed counts as contained: a
 // pull request was merged from it, and what was squashed or rebased there is in no history. The local branch
 // stays.
-func (r Repo) DeleteRemoteBranch(ctx context.Context, branch, pushed, landed string) (string, error) {
+func (r Repo) DeleteRemoteBranch(ctx context.Context, branch, pushed, landed string) (tip string, err error) {
 	if err := errors.Join(CheckBranch(ctx, branch), CheckBranch(ctx, r.DefaultBranch)); err != nil {
 		return "", err
 	}
 	if branch == r.DefaultBranch {
 		return "", task.Notef(task.ErrUsage, "cannot delete %q from origin: it is the default branch", branch)
 	}
-	tip, err := r.deleteRemote(ctx, branch, pushed, landed)
-	if err != nil {
-		return "", fmt.Errorf("cannot delete %q from origin: %w", branch, err)
-	}
-	return tip, nil
-}
-
-func (r Repo) deleteRemote(ctx context.Context, branch, pushed, landed string) (string, error) {
+	defer explain(&err, "cannot delete %q from origin", branch)
 	remote, err := r.HasRemote(ctx)
 	if err != nil || !remote {
 		return "", err
@@ -58,7 +51,7 @@ func (r Repo) deleteRemote(ctx context.Context, branch, pushed, landed string) (
 	if err != nil {
 		return "", err
 	}
-	tip, err := r.remoteTip(ctx, branch, env)
+	tip, err = r.remoteTip(ctx, branch, env)
 	if err != nil || tip == "" {
 		return "", err
 	}

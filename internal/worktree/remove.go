@@ -73,8 +73,7 @@ func (s Slot) holdsNothing(ctx context.Context, here place) error {
 
 // anyChange counts nested repositories too: they would go with the folder.
 func (s Slot) anyChange(ctx context.Context) (bool, error) {
-	args := []string{"status", "--porcelain", "-z", "--no-renames", "--untracked-files=normal"}
-	out, err := s.Repo.git(ctx, call{dir: s.Dir, args: args, env: []string{reading}})
+	out, err := s.read(ctx, "status", "--porcelain", "-z", "--no-renames", "--untracked-files=normal")
 	if err != nil {
 		return false, fmt.Errorf("look for changes: %w", err)
 	}

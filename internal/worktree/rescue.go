@@ -23,7 +23,6 @@ const none = "(none)"
 type Rescue struct {
 	Ref    string // refs/orange/rescue/TASK/N
 	Commit string
-	Branch string // the branch that was checked out; empty when none was, or when git has forgotten it
 	What   string // "uncommitted changes" or "unpushed commits"
 	Held   bool   // a branch, a tag or a remote had it too when it was kept: nothing would have been lost yet
 }
@@ -45,16 +44,9 @@ func (r Repo) Rescues(ctx context.Context, taskID string) ([]Rescue, error) {
 	}
 	var all []Rescue
 	for _, one := range stored {
-		out, err := r.run(ctx, "log", "--walk-reflogs", "--max-count=1", "--format=%gs", one.ref, "--")
-		if err != nil && !refusedWith(err, "no reflog") && !refusedWith(err, "log for") {
-			return nil, fmt.Errorf("cannot read what %s is: %w", one.ref, err)
-		}
 		found := Rescue{Ref: one.ref, Commit: one.commit, What: unpushed}
 		if one.made {
 			found.What = uncommitted
-		}
-		if _, branch, ok := strings.Cut(out.Text(), " of branch "); ok {
-			found.Branch = branch
 		}
 		all = append(all, found)
 	}
@@ -134,8 +126,7 @@ func (r Repo) keepCommit(ctx context.Context, taskID, branch, commit string, hel
 	if err != nil {
 		return nil, fmt.Errorf("look whether %s is on a branch: %w", commit, err)
 	}
-	kept, err := r.newRescue(ctx, taskID, Rescue{Commit: commit, Branch: branch, What: unpushed,
-		Held: lost.Text() == ""})
+	kept, err := r.newRescue(ctx, taskID, branch, Rescue{Commit: commit, What: unpushed, Held: lost.Text() == ""})
 	if err != nil {
 		return nil, fmt.Errorf("keep the %s: %w", unpushed, err)
 	}
@@ -143,10 +134,10 @@ func (r Repo) keepCommit(ctx context.Context, taskID, branch, commit string, hel
 }
 
 // newRescue gives the commit the task's next number. Nothing is ever overwritten: git creates the ref or refuses.
-func (r Repo) newRescue(ctx context.Context, taskID string, kept Rescue) (Rescue, error) {
+func (r Repo) newRescue(ctx context.Context, taskID, branch string, kept Rescue) (Rescue, error) {
 	message := "orange: " + kept.What
-	if kept.Branch != "" {
-		message += " of branch " + kept.Branch
+	if branch != "" {
+		message += " of branch " + branch
 	}
 	have, err := r.rescues(ctx, taskID)
 	if err != nil {
@@ -245,18 +236,14 @@ func (s Slot) wholeTree(ctx context.Context, index string, forced []string) (str
 			"readable, then run this again (nothing was cleared)", missing[0].path)
 	}
 	if len(forced) > 0 {
-		c := call{dir: s.Dir, stdin: strings.Join(forced, "\x00"), env: []string{
-			"GIT_INDEX_FILE=" + index, "GIT_LITERAL_PATHSPECS=1"}}
-		c.args = []string{"add", "--force", "--sparse", "--pathspec-from-file=-", "--pathspec-file-nul"}
+		c := call{dir: s.Dir, index: index, stdin: strings.Join(forced, "\x00"), env: []string{
+			"GIT_LITERAL_PATHSPECS=1"},
+			args: []string{"add", "--force", "--sparse", "--pathspec-from-file=-", "--pathspec-file-nul"}}
 		if _, err := s.Repo.git(ctx, c); err != nil {
 			return "", fmt.Errorf("add %d ignored files: %w", len(forced), err)
 		}
 	}
-	out, err := s.with(ctx, index, "write-tree")
-	if err != nil {
-		return "", fmt.Errorf("write the tree: %w", err)
-	}
-	return out.Text(), nil
+	return s.writeTree(ctx, index)
 }
 
 func (s Slot) commitRescue(ctx context.Context, here place, taskID, tree, staged string) ([]Rescue, error) {
@@ -271,7 +258,7 @@ func (s Slot) commitRescue(ctx context.Context, here place, taskID, tree, staged
 	if err != nil {
 		return nil, err
 	}
-	kept := Rescue{Branch: here.branch, What: uncommitted}
+	kept := Rescue{What: uncommitted}
 	for _, one := range have {
 		if one.tree == tree && one.message == message {
 			kept.Ref, kept.Commit = one.ref, one.commit
@@ -288,7 +275,7 @@ func (s Slot) commitRescue(ctx context.Context, here place, taskID, tree, staged
 	if kept.Commit, err = s.commitTree(ctx, tree, message, parents); err != nil {
 		return nil, err
 	}
-	if kept, err = s.Repo.newRescue(ctx, taskID, kept); err != nil {
+	if kept, err = s.Repo.newRescue(ctx, taskID, here.branch, kept); err != nil {
 		return nil, err
 	}
 	return []Rescue{kept}, nil

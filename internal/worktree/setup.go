@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"orange/internal/proc"
 	"orange/internal/task"
 )
 
@@ -62,27 +63,10 @@ func (s Slot) writeNote(n note) error {
 		err = os.MkdirAll(filepath.Dir(s.noteFile()), task.PrivateFolder)
 	}
 	if err == nil {
-		err = replaceFile(s.noteFile(), string(text)+"\n")
+		err = proc.ReplaceFile(s.noteFile(), append(text, '\n'))
 	}
 	if err != nil {
 		return fmt.Errorf("note what the workspace was prepared with: %w", err)
-	}
-	return nil
-}
-
-// replaceFile writes a file in one step.
-func replaceFile(name, text string) error {
-	temporary, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".")
-	if err != nil {
-		return err
-	}
-	_, err = temporary.WriteString(text)
-	err = errors.Join(err, temporary.Close())
-	if err == nil {
-		err = os.Rename(temporary.Name(), name)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(temporary.Name()))
 	}
 	return nil
 }
@@ -278,7 +262,7 @@ func (s Slot) takeBack(ctx context.Context) ([]string, note, error) {
 				err = nil
 			}
 		} else if err = os.MkdirAll(filepath.Dir(file), 0o755); err == nil {
-			err = replaceFile(file, *text)
+			err = proc.ReplaceFile(file, []byte(*text))
 		}
 		if err != nil {
 			return nil, n, fmt.Errorf("take back the worktree's own configuration: %w", err)

@@ -193,29 +193,6 @@ func (s Slot) nested(path string) bool {
 	return err == nil
 }
 
-// Clean reports whether the slot has nothing that is not committed. The document's link, what is excluded or ignored,
-// nested repositories and submodules do not count.
-func (s Slot) Clean(ctx context.Context) (bool, error) {
-	prepared, _, err := s.note(ctx)
-	var d leftovers
-	if err == nil {
-		d, err = s.leftovers(ctx, prepared)
-	}
-	if err != nil {
-		return false, fmt.Errorf("cannot tell whether the workspace is clean: %w", err)
-	}
-	return !d.work, nil
-}
-
-// Head is the commit that the slot is at.
-func (s Slot) Head(ctx context.Context) (string, error) {
-	out, err := s.run(ctx, "rev-parse", "--verify", "HEAD^{commit}")
-	if err != nil {
-		return "", fmt.Errorf("cannot read the commit of workspace %q: %w", s.Dir, err)
-	}
-	return out.Text(), nil
-}
-
 // Branch is the branch that the slot is on, and "" when it is on none.
 func (s Slot) Branch(ctx context.Context) (string, error) {
 	name, err := s.symbolicHead(ctx)
@@ -275,7 +252,7 @@ func (s Slot) Switch(ctx context.Context, branch string) error {
 
 // with is git in the slot with an index of its own.
 func (s Slot) with(ctx context.Context, index string, args ...string) (proc.Result, error) {
-	return s.Repo.git(ctx, call{dir: s.Dir, args: args, env: []string{"GIT_INDEX_FILE=" + index}})
+	return s.Repo.git(ctx, call{dir: s.Dir, args: args, index: index})
 }
 
 func notHex(r rune) bool { return !strings.ContainsRune("0123456789abcdef", r) }

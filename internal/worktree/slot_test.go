@@ -27,18 +27,14 @@ func TestPrepare_startsWhereTheBranchIs(t *testing.T) {
 	git(t, h.Path, "switch", "-q", "main")
 	for n, c := range []struct {
 		branch, head string
-		fresh        bool
-	}{{"fresh", git(t, h.Path, "rev-parse", "main"), true}, {"mine", mine, false}, {"theirs", theirs, true}} {
+	}{{"fresh", git(t, h.Path, "rev-parse", "main")}, {"mine", mine}, {"theirs", theirs}} {
 		t.Run(c.branch, func(t *testing.T) {
 			s := h.slot(n)
-			done := prepare(t, s, c.branch, "T1")
-			want(t, "head", done.Head, c.head)
-			want(t, "new branch", done.NewBranch, c.fresh)
+			prepare(t, s, c.branch, "T1")
 			want(t, "HEAD", git(t, s.Dir, "rev-parse", "HEAD"), c.head)
 			want(t, "branch", git(t, s.Dir, "branch", "--show-current"), c.branch)
 			_, err := try(s.Dir, "rev-parse", "@{upstream}")
 			want(t, "has upstream", err == nil, false)
-			want(t, "base", done.Base.Ref, "origin/main")
 		})
 	}
 }
@@ -53,7 +49,7 @@ func TestPrepare_twiceChangesNothingUnderAnAgentsHands(t *testing.T) {
 	git(t, s.Dir, "add", "new.txt")
 	status := git(t, s.Dir, "status", "--porcelain")
 	done := prepare(t, s, "topic", "T1")
-	want(t, "head", done.Head, head)
+	want(t, "head", git(t, s.Dir, "rev-parse", "HEAD"), head)
 	want(t, "rescued", len(done.Rescued), 0)
 	want(t, "status", git(t, s.Dir, "status", "--porcelain"), status)
 
@@ -76,7 +72,8 @@ func TestCancelThenAcquireAgain_keepsTheBranchesCommits(t *testing.T) {
 	prepare(t, s, "other", "T2")
 	release(t, s, "T2")
 	want(t, "branch", git(t, h.Path, "rev-parse", "topic"), head)
-	want(t, "head", prepare(t, s, "topic", "T1").Head, head)
+	prepare(t, s, "topic", "T1")
+	want(t, "head", git(t, s.Dir, "rev-parse", "HEAD"), head)
 	want(t, "work", read(t, s.Dir, "work.txt"), "done\n")
 }
 
@@ -85,7 +82,7 @@ func TestPrepare_refusesABranchThatIsCheckedOutElsewhere(t *testing.T) {
 	h := newHome(t)
 	h.prepared(t, "topic", "T1")
 	for branch, where := range map[string]string{"main": h.Path, "topic": h.slot(1).Dir} {
-		_, err := h.slot(2).Prepare(t.Context(), Prepare{Branch: branch, Task: "T2"})
+		_, err := h.slot(2).Prepare(t.Context(), branch, "T2")
 		wantError(t, err, "cannot prepare", branch, where)
 	}
 	want(t, "nothing was made", exists(h.root, "pool/my repo--2"), false)
@@ -137,7 +134,7 @@ func TestPrepare_keepsWhatWasWrittenIntoAFreeSlot(t *testing.T) {
 			want(t, "content", git(t, h.Path, "show", done.Rescued[0].Ref+":"+c.file), "late")
 			want(t, "status", git(t, s.Dir, "status", "--porcelain"), "")
 			want(t, "branch", git(t, s.Dir, "branch", "--show-current"), c.branch)
-			want(t, "head", git(t, s.Dir, "rev-parse", "HEAD"), done.Head)
+			want(t, "head", git(t, s.Dir, "rev-parse", "HEAD"), git(t, h.Path, "rev-parse", "refs/heads/"+c.branch))
 		})
 	}
 }
@@ -215,7 +212,7 @@ func TestPrepare_afterWorktreeAddWasKilledBeforeItsFirstWord(t *testing.T) {
 	}
 	write(t, s.Dir, ".git", "")
 	write(t, s.Dir, "precious.txt", "x") // someone's: then nothing is touched
-	_, err := s.Prepare(t.Context(), Prepare{Branch: "topic", Task: "T1"})
+	_, err := s.Prepare(t.Context(), "topic", "T1")
 	wantError(t, err, "workspace")
 	want(t, "precious", read(t, s.Dir, "precious.txt"), "x")
 }
@@ -294,7 +291,7 @@ func TestPrepare_waitsForAGitThatStillMakesTheWorktree(t *testing.T) {
 	}
 	done := make(chan error, 1)
 	go func() {
-		_, err := s.Prepare(t.Context(), Prepare{Branch: "topic", Task: "T1"})
+		_, err := s.Prepare(t.Context(), "topic", "T1")
 		done <- err
 	}()
 	for looks := 0; looks < 40; looks++ { // as long as it would take if it did not wait
@@ -330,7 +327,7 @@ func TestSlot_refusesWhatIsNotItsOwn(t *testing.T) {
 func refuses(t *testing.T, h home, dir, says string) {
 	t.Helper()
 	s := Slot{Repo: h.Repo, Dir: dir}
-	_, err := s.Prepare(t.Context(), Prepare{Branch: "topic", Task: "T1"})
+	_, err := s.Prepare(t.Context(), "topic", "T1")
 	wantError(t, err, says)
 	_, err = s.Release(t.Context(), "T1")
 	wantError(t, err, says)
@@ -344,14 +341,15 @@ func TestBranches_awkwardNamesAllTheWay(t *testing.T) {
 	commit(t, h.Path, "b.txt", "two\n")
 	s := h.slot(1)
 	for name, branch := range awkward() {
-		done := prepare(t, s, branch, "T1")
+		prepare(t, s, branch, "T1")
 		now, err := s.Branch(t.Context())
 		want(t, name+" branch", now, branch)
 		want(t, name+" error", err, nil)
-		want(t, name+" start", done.Head, git(t, h.Path, "rev-parse", "refs/heads/main"))
+		want(t, name+" start", git(t, s.Dir, "rev-parse", "HEAD"), git(t, h.Path, "rev-parse", "refs/heads/main"))
 		head := commit(t, s.Dir, name+".txt", name)
 		release(t, s, "T1")
-		want(t, name+" again", prepare(t, s, branch, "T1").Head, head)
+		prepare(t, s, branch, "T1")
+		want(t, name+" again", git(t, s.Dir, "rev-parse", "HEAD"), head)
 		merged, err := h.Merge(t.Context(), MergeRequest{Branch: branch})
 		want(t, name+" merge", err == nil && merged.Commit == head, true)
 		release(t, s, "T1")
@@ -363,11 +361,11 @@ func TestPrepare_refusesBadNames(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	for _, branch := range []string{"-f", "@{-1}", "a b", "a\nb", ""} {
-		_, err := h.slot(1).Prepare(t.Context(), Prepare{Branch: branch, Task: "T1"})
+		_, err := h.slot(1).Prepare(t.Context(), branch, "T1")
 		wantError(t, err, "cannot use")
 	}
 	for _, id := range []string{"../x", "a/b", "a b", ".", "a.lock", "$(x)"} {
-		_, err := h.slot(1).Prepare(t.Context(), Prepare{Branch: "topic", Task: id})
+		_, err := h.slot(1).Prepare(t.Context(), "topic", id)
 		wantError(t, err, "cannot use")
 	}
 }
@@ -382,7 +380,7 @@ func TestPrepare_sixteenAtOnce(t *testing.T) {
 		for n := range slots {
 			all.Go(func() {
 				s := h.slot(n)
-				_, errs[n] = s.Prepare(context.Background(), Prepare{Branch: prefix + string(rune('a'+n)), Task: "T"})
+				_, errs[n] = s.Prepare(context.Background(), prefix+string(rune('a'+n)), "T")
 				if errs[n] == nil {
 					_, errs[n] = s.Link(context.Background(), filepath.Join(h.root, "TASK.md"))
 				}
@@ -427,18 +425,6 @@ func TestSlot_smallQuestions(t *testing.T) {
 	h := newHome(t)
 	s := h.prepared(t, "topic", "T1")
 	ctx := t.Context()
-	head, err := s.Head(ctx)
-	want(t, "head", head, git(t, h.Path, "rev-parse", "main"))
-	want(t, "error", err, nil)
-	if _, err := s.Link(ctx, filepath.Join(h.root, "doc")); err != nil {
-		t.Fatal(err)
-	}
-	write(t, s.Dir, "x.log", "ignored")
-	clean, err := s.Clean(ctx)
-	want(t, "clean", clean && err == nil, true)
-	write(t, s.Dir, "new.txt", "x")
-	clean, err = s.Clean(ctx)
-	want(t, "dirty", !clean && err == nil, true)
 	for range 2 {
 		if err := s.Rename(ctx, "topic", "renamed"); err != nil {
 			t.Fatal(err)
@@ -452,7 +438,7 @@ func TestSlot_smallQuestions(t *testing.T) {
 	git(t, h.Path, "branch", "other")
 	wantError(t, s.Rename(ctx, "renamed", "other"), "cannot rename", "other")
 	wantError(t, s.Rename(ctx, "-x", "other"), "cannot use")
-	_, err = h.slot(9).Head(ctx)
+	_, err = h.slot(9).Branch(ctx)
 	wantError(t, err, "cannot read")
 }
 

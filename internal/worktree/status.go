@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -37,13 +38,9 @@ type asked struct {
 // status asks git once for commit, branch and every file that differs from HEAD. Ignored files and nested
 // repositories are none.
 func (s Slot) status(ctx context.Context, a asked) (status, error) {
-	env := []string{reading}
-	if a.index != "" {
-		env = append(env, "GIT_INDEX_FILE="+a.index)
-	}
 	args := []string{"status", "--porcelain=v2", "--branch", "--no-ahead-behind", "-z", "--no-renames",
 		"--ignore-submodules=" + a.submodules, "--untracked-files=" + a.untracked}
-	out, err := s.Repo.git(ctx, call{dir: s.Dir, args: args, env: env})
+	out, err := s.Repo.git(ctx, call{dir: s.Dir, args: args, index: a.index, env: []string{reading}})
 	if err != nil {
 		return status{}, fmt.Errorf("look for changes in %q: %w", s.Dir, err)
 	}
@@ -59,13 +56,7 @@ func (s Slot) status(ctx context.Context, a asked) (status, error) {
 	if seen.branch == detached && !s.onBranchNamedDetached() {
 		seen.branch = ""
 	}
-	kept := seen.changes[:0]
-	for _, c := range seen.changes {
-		if !s.nested(c.path) {
-			kept = append(kept, c)
-		}
-	}
-	seen.changes = kept
+	seen.changes = slices.DeleteFunc(seen.changes, func(c change) bool { return s.nested(c.path) })
 	return seen, nil
 }
 

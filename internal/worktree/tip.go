@@ -27,7 +27,7 @@ func (r Repo) ReadTip(ctx context.Context, dir, branch string) Tip {
 	if branch == "" {
 		return Tip{Trouble: "the task has no branch yet"}
 	}
-	commit, err := r.tipOf(ctx, branch)
+	commit, err := r.objectOf(ctx, "refs/heads/"+branch)
 	if err == nil {
 		return Tip{Commit: commit}
 	}
@@ -55,7 +55,7 @@ func (r Repo) ReadTip(ctx context.Context, dir, branch string) Tip {
 		gone.Trouble += fmt.Sprintf(", and the workspace is on %q", present)
 		return gone
 	}
-	commit, err = r.tipOf(ctx, present)
+	commit, err = r.objectOf(ctx, "refs/heads/"+present)
 	if err != nil {
 		gone.Trouble += fmt.Sprintf(", and the tip of %q, which the workspace is on, cannot be read: %v", present, err)
 		return gone
@@ -68,11 +68,6 @@ var (
 	errNoRef  = errors.New("there is no such ref")
 	errAskGit = errors.New("its files do not tell")
 )
-
-// tipOf reads the commit of a local branch.
-func (r Repo) tipOf(ctx context.Context, branch string) (string, error) {
-	return r.objectOf(ctx, "refs/heads/"+branch)
-}
 
 // objectOf reads what a ref points at.
 func (r Repo) objectOf(ctx context.Context, full string) (string, error) {

@@ -35,8 +35,7 @@ func (s Slot) Trees(ctx context.Context, taskID string) (Trees, error) {
 	}
 	refs := fmt.Sprintf("update %s%s %s\nupdate %s%s %s\n", judgedRefs, taskID, made.Whole, judgedTrackedRefs,
 		taskID, made.Tracked)
-	if _, err := s.Repo.git(ctx, call{dir: s.Repo.Path, args: []string{"update-ref", "--stdin"},
-		stdin: refs}); err != nil {
+	if err := s.Repo.updateRefs(ctx, refs); err != nil {
 		return Trees{}, fmt.Errorf("cannot keep what lies in workspace %q: %w", s.Dir, err)
 	}
 	return made, nil
@@ -72,15 +71,8 @@ func (s Slot) trees(ctx context.Context) (Trees, error) {
 
 // ChangedSince lists the files that are not what they were when the whole tree was written down: those that git
 // knows now, and those of the tree. Files that are new since, and that git does not know, are none of it.
-func (s Slot) ChangedSince(ctx context.Context, whole string) ([]string, error) {
-	changed, err := s.changedSince(ctx, whole)
-	if err != nil {
-		return nil, fmt.Errorf("cannot compare workspace %q with what was judged: %w", s.Dir, err)
-	}
-	return changed, nil
-}
-
-func (s Slot) changedSince(ctx context.Context, whole string) ([]string, error) {
+func (s Slot) ChangedSince(ctx context.Context, whole string) (changed []string, err error) {
+	defer explain(&err, "cannot compare workspace %q with what was judged", s.Dir)
 	index, done, err := s.indexWithoutFlags(ctx)
 	if err != nil {
 		return nil, err
@@ -116,18 +108,24 @@ func (s Slot) changedSince(ctx context.Context, whole string) ([]string, error) 
 func (r Repo) Differs(ctx context.Context, judged Trees, commit string) ([]string, error) {
 	apart, err := r.diffTrees(ctx, judged.Whole, commit+"^{tree}")
 	if err == nil && slices.ContainsFunc(apart, func(d difference) bool { return d.kind == removed }) {
-		var unknown []difference
-		unknown, err = r.diffTrees(ctx, judged.Whole, judged.Tracked)
-		gone := map[string]bool{}
-		for _, d := range unknown {
-			gone[d.path] = d.kind == removed
-		}
-		apart = slices.DeleteFunc(apart, func(d difference) bool { return d.kind == removed && gone[d.path] })
+		var unknown map[string]bool
+		unknown, err = r.unknownFiles(ctx, judged)
+		apart = slices.DeleteFunc(apart, func(d difference) bool { return d.kind == removed && unknown[d.path] })
 	}
 	if err != nil {
 		return nil, fmt.Errorf("cannot compare %s with what was judged: %w", commit, err)
 	}
 	return paths(apart), nil
+}
+
+// unknownFiles are those of the files that git did not know when they were judged.
+func (r Repo) unknownFiles(ctx context.Context, judged Trees) (map[string]bool, error) {
+	unknown := map[string]bool{}
+	beside, err := r.diffTrees(ctx, judged.Whole, judged.Tracked)
+	for _, d := range beside {
+		unknown[d.path] = d.kind == removed
+	}
+	return unknown, err
 }
 
 // indexWithoutFlags is a copy of the slot's index in which nothing is overlooked.
@@ -152,6 +150,10 @@ func (s Slot) treeOfFiles(ctx context.Context, index string) (string, error) {
 	if _, err := s.with(ctx, index, "add", "--update", "--sparse", "--", ":/"); err != nil {
 		return "", fmt.Errorf("add what changed: %w", err)
 	}
+	return s.writeTree(ctx, index)
+}
+
+func (s Slot) writeTree(ctx context.Context, index string) (string, error) {
 	out, err := s.with(ctx, index, "write-tree")
 	if err != nil {
 		return "", fmt.Errorf("write the tree: %w", err)
@@ -163,17 +165,12 @@ func (s Slot) treeOfFiles(ctx context.Context, index string) (string, error) {
 func (s Slot) withFiles(ctx context.Context, index string, files []string) (string, error) {
 	if len(files) > 0 {
 		c := call{dir: s.Dir, args: []string{"update-index", "--add", "--remove", "--replace", "-z", "--stdin"},
-			env: []string{"GIT_INDEX_FILE=" + index}}
-		c.stdin = strings.Join(files, "\x00") + "\x00"
+			index: index, stdin: strings.Join(files, "\x00") + "\x00"}
 		if _, err := s.Repo.git(ctx, c); err != nil {
 			return "", fmt.Errorf("add %d new files: %w", len(files), err)
 		}
 	}
-	out, err := s.with(ctx, index, "write-tree")
-	if err != nil {
-		return "", fmt.Errorf("write the tree: %w", err)
-	}
-	return out.Text(), nil
+	return s.writeTree(ctx, index)
 }
 
 // isFile reports whether git could know something of this name: a file or a link, in folders that are none.

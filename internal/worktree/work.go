@@ -87,11 +87,7 @@ func (s Slot) Diff(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("list the new files of %q: %w", s.Dir, err)
 	}
-	shown, err := s.Repo.git(ctx, call{dir: s.Dir, args: diffArgs(from), env: []string{reading}, most: mostDiff})
-	if err != nil {
-		return "", fmt.Errorf("show the changes of %q: %w", s.Dir, err)
-	}
-	return joinDiff(shown, newFiles(unknown)), nil
+	return s.Repo.diff(ctx, s.Dir, from, s.Dir, newFiles(unknown))
 }
 
 // ErrNoBranch says that there is nothing to compare: the branch was never created, or it was deleted.
@@ -110,12 +106,7 @@ func (r Repo) BranchDiff(ctx context.Context, branch string) (string, error) {
 	if !exists {
 		return "", fmt.Errorf("cannot show the changes of %q: %w", branch, ErrNoBranch)
 	}
-	both := base.Commit + "...refs/heads/" + branch
-	shown, err := r.git(ctx, call{dir: r.Path, args: diffArgs(both), env: []string{reading}, most: mostDiff})
-	if err != nil {
-		return "", fmt.Errorf("show the changes of %q: %w", branch, err)
-	}
-	return joinDiff(shown, nil), nil
+	return r.diff(ctx, r.Path, base.Commit+"...refs/heads/"+branch, branch, nil)
 }
 
 // Bounds of what is shown of a diff: more than this is not read on a screen.
@@ -124,11 +115,16 @@ const (
 	mostFiles = 200     // that are listed, of those that changed and of those that are new
 )
 
-// diffArgs ask for the list of files and every line in one go, regardless of what a person configured for diffs
-// of their own.
-func diffArgs(of string) []string {
-	return []string{"diff", "--stat", "--patch", fmt.Sprintf("--stat-count=%d", mostFiles), "--no-ext-diff",
+// diff has the list of files and every line in one go, regardless of what a person configured for diffs of their
+// own. unknown are files that git does not know yet.
+func (r Repo) diff(ctx context.Context, dir, of, name string, unknown []string) (string, error) {
+	args := []string{"diff", "--stat", "--patch", fmt.Sprintf("--stat-count=%d", mostFiles), "--no-ext-diff",
 		"--no-textconv", "--no-color", "--submodule=short", of, "--"}
+	shown, err := r.git(ctx, call{dir: dir, args: args, env: []string{reading}, most: mostDiff})
+	if err != nil {
+		return "", fmt.Errorf("show the changes of %q: %w", name, err)
+	}
+	return joinDiff(shown, unknown), nil
 }
 
 // newFiles are the names that git answered, each ended by NUL. The last one may be cut.
