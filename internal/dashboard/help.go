@@ -15,9 +15,6 @@ type help struct {
 	scroll screen.Scroll
 }
 
-// open begins with the first line.
-func (h *help) open() { h.scroll = screen.Scroll{} }
-
 // lines explain every key, why it does nothing now where that is so, and the marks.
 func (h *help) lines(width int) []string {
 	out := []string{h.style.Title.Render("Keys") + h.style.Faint.Render("   Esc leaves the help"), ""}
