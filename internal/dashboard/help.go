@@ -7,7 +7,6 @@ import (
 	"orange/internal/dashboard/tasks"
 )
 
-// help is the view of the keys and of the marks.
 type help struct {
 	style  *screen.Style
 	keys   keymap

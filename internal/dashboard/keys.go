@@ -169,7 +169,6 @@ func onCommand(command string) func(*Model) string {
 	return func(m *Model) string { return m.target().NoCommand(command) }
 }
 
-// act begins a command for the selected task.
 func act(do func(command.Commands, command.Target) command.FirstStep) func(*Model) tea.Cmd {
 	return func(m *Model) tea.Cmd { return m.begin(do(m.commands, m.target())) }
 }
@@ -259,7 +258,6 @@ func quitOrBack(m *Model) tea.Cmd {
 	return m.goBack()
 }
 
-// enterLabel is what Enter does.
 func enterLabel(m *Model) string {
 	switch m.target().EnterMeans() {
 	case command.EnterAttach:

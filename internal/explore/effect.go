@@ -54,13 +54,10 @@ func (w *walk) holdsUp(hooks []task.Hook, i int) bool {
 
 // settles returns the hooks that are owed after a decision: those that the decision itself has not done.
 func settles(hooks []task.Hook) []task.Hook {
-	var out []task.Hook
-	for _, h := range hooks {
-		if class, _ := action.ClassOf(h.Action); class != action.ClassRecord {
-			out = append(out, h)
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(hooks), func(h task.Hook) bool {
+		class, _ := action.ClassOf(h.Action)
+		return class == action.ClassRecord
+	})
 }
 
 // perform performs hooks in order up to the one that fails; failing is the number of hooks if none does.
