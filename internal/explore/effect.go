@@ -17,11 +17,10 @@ func meaningOf(h task.Hook) action.Meaning {
 
 // performed is the result of performing a list of hooks.
 type performed struct {
-	config  config
-	agents  int // started
-	rounds  int // reviewers among those
-	unfit   []impossibleHook
-	stopped bool // at the hook that failed
+	config config
+	agents int // started
+	rounds int // reviewers among those
+	unfit  []impossibleHook
 }
 
 // impossibleHook is a hook that could not do its work, or took the workspace of a living agent.
@@ -70,7 +69,7 @@ func (w *walk) perform(c config, hooks []task.Hook, failing int) performed {
 				class, _ := action.ClassOf(h.Action)
 				return class == action.ClassApart // no other hook waits for it
 			})
-			p.config.owed, p.stopped = w.list(rest), true
+			p.config.owed = w.list(rest)
 			return p
 		}
 		role := workflow.RoleIn(state, h)
