@@ -23,7 +23,6 @@ const (
 	ink   = "#c8ccd4"
 )
 
-// sixteen are the colours that a terminal has by itself.
 func sixteen() [16]string {
 	return [16]string{
 		"#3b4048", "#e06c75", "#98c379", "#e5c07b", "#61afef", "#c678dd", "#56b6c2", "#c8ccd4",

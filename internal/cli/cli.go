@@ -97,7 +97,6 @@ Exit status: 0 done, 1 failed, 2 the call or a file is wrong, 3 refused, 4 not f
 	return root
 }
 
-// open opens the services once a command.
 func (p *Program) open(ctx context.Context) (*Services, error) {
 	if p.services != nil {
 		return p.services, nil

@@ -54,7 +54,6 @@ func classify(err error) (status int, code string) {
 	return exitFailed, "failed"
 }
 
-// report tells a command's end and answers the exit status.
 func (p *Program) report(err error) int {
 	if err == nil {
 		return 0

@@ -54,7 +54,6 @@ func (g *progress) tell(what string, done, of int) {
 	g.draw(text)
 }
 
-// end takes the line away.
 func (g *progress) end() {
 	if g.to == nil {
 		return

@@ -13,7 +13,6 @@ import (
 	"orange/internal/task"
 )
 
-// fromPlan reads the plan file of a new task.
 func (p *Program) fromPlan(path string) (string, error) {
 	if path == "" {
 		return "", nil

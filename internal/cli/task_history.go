@@ -52,7 +52,6 @@ any state of escalation, whichever move made it.`,
 	return c
 }
 
-// formatBuild is the name of the form that log entries have.
 const formatBuild = "build"
 
 // logEntries prints a task's history for other programs: one entry a line, with and without --json.
@@ -69,7 +68,6 @@ func (p *Program) logEntries(ctx context.Context, h *Services, id string) error 
 	return nil
 }
 
-// eventLine is one event for people.
 func eventLine(e history.Event) string {
 	who := e.Actor
 	if e.ActingAs != "" {

@@ -12,8 +12,7 @@ import (
 func (p *Program) taskMerge() *cobra.Command {
 	var m task.Merge
 	var as string
-	var c *cobra.Command
-	c = &cobra.Command{
+	c := &cobra.Command{
 		Use: "merge [ID]", Short: "Merge a task's branch into the default branch, and finish the task",
 		Args: between(0, 1),
 		Long: `Merge a task's branch into the default branch and push it where there is an origin; then the task is
@@ -27,7 +26,7 @@ same with --override REASON, where the workflow allows that. Your name and the r
 history.`,
 		Example: "  orange task merge 4Fz --local\n  orange task merge 4Fz --strategy merge\n  orange task " +
 			"merge 4Fz --override \"only a comment was changed since\"",
-		RunE: p.run(func(ctx context.Context, h *Services, args []string) error {
+		PreRunE: func(c *cobra.Command, _ []string) error {
 			if m.Strategy != "" && m.Strategy != "ff" && m.Strategy != "merge" {
 				return usage("found %q as --strategy, expected ff or merge", m.Strategy)
 			}
@@ -35,14 +34,9 @@ history.`,
 				return usage("found no reason behind --override, expected why you merge in spite of what the " +
 					"workflow asks for")
 			}
-			id, err := p.find(ctx, h, args)
-			if err != nil {
-				return err
-			}
-			actor, err := h.Identity.Actor(ctx, id, as)
-			if err != nil {
-				return err
-			}
+			return nil
+		},
+		RunE: p.onTask(&as, func(ctx context.Context, h *Services, id string, actor task.Actor) error {
 			out, how, err := h.Commands.Merge(ctx, id, m, actor)
 			if err != nil {
 				return err

@@ -212,7 +212,6 @@ func (p *Program) groups(all []untoldGroup) error {
 	return p.columns(rows)
 }
 
-// others counts the tasks of other workflows.
 func (p *Program) others(all map[string]int) {
 	if len(all) == 0 {
 		return

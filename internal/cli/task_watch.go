@@ -25,7 +25,6 @@ const (
 	taskDeleted = "task.deleted"
 )
 
-// watched is what a caller wants to hear of.
 type watched struct {
 	id, project string // empty: of all
 	types       []string
@@ -322,7 +321,6 @@ func (p *Program) printListChanges(ctx context.Context, h *Services, l *liveList
 	return nil
 }
 
-// changeLine is one thing that happened, for people.
 func changeLine(h history.Happening) string {
 	name := h.Project + "/" + h.Branch
 	if h.Deleted {

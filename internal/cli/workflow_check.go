@@ -153,32 +153,20 @@ func (p *Program) sayChecked(c checked) {
 
 // propertyView is a verdict as JSON has it.
 type propertyView struct {
-	Name       string   `json:"name"`
-	OK         bool     `json:"ok"`
-	Allowed    string   `json:"allowed"` // the reason; empty when it is not
-	Message    string   `json:"message"`
-	Steps      []string `json:"steps"`
-	Line       int      `json:"line"`
-	Column     int      `json:"column"`
-	Suggestion string   `json:"suggestion"`
-	More       int      `json:"more"`  // how many places more
-	Lines      []int    `json:"lines"` // and on which lines they are
-	Mild       bool     `json:"mild"`  // the check warns of it, and ends well
-}
-
-func lines(places []yaml.Pos) []int {
-	out := make([]int, len(places))
-	for i, at := range places {
-		out[i] = at.Line
-	}
-	return out
+	explore.Verdict
+	More  int   `json:"more"`  // how many places more
+	Lines []int `json:"lines"` // and on which lines they are
 }
 
 func (c checked) view() map[string]any {
 	properties := []propertyView{}
 	for _, v := range c.report.Verdicts {
-		properties = append(properties, propertyView{v.Name, v.OK, v.Allowed, v.Message, orEmpty(v.Steps), v.Line,
-			v.Col, v.Suggestion, len(v.More), lines(v.More), v.Mild})
+		v.Steps = orEmpty(v.Steps)
+		one := propertyView{v, len(v.More), []int{}}
+		for _, at := range v.More {
+			one.Lines = append(one.Lines, at.Line)
+		}
+		properties = append(properties, one)
 	}
 	return map[string]any{
 		"workflow": c.def.Name, "version": c.def.Version, "digest": c.def.Digest,
@@ -186,8 +174,7 @@ func (c checked) view() map[string]any {
 		"warnings": orEmpty(c.warnings),
 		"outcome":  c.outcome(), "configurations": c.report.Configurations, "milliseconds": c.took.Milliseconds(),
 		"properties": properties,
-		"bound": map[string]int{"moves": c.report.Bound.Moves, "agents": c.report.Bound.Agents,
-			"reviews": c.report.Bound.Rounds},
+		"bound":      c.report.Bound,
 		"not_proved": orEmpty(c.report.NotProved()), "vast": orEmpty(c.report.Vast),
 	}
 }

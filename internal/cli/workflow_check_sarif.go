@@ -7,7 +7,6 @@ import (
 	"orange/internal/yaml"
 )
 
-// object is a part of a SARIF report.
 type object map[string]any
 
 // sarif is what a check has found in the form that code hosts read, SARIF 2.1.0: they show results next to the lines

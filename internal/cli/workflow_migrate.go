@@ -66,7 +66,6 @@ func (p *Program) toMigrate(ctx context.Context, h *Services, name, id string) (
 	return slices.DeleteFunc(live, func(t task.Task) bool { return t.Workflow.Name != name }), err
 }
 
-// migrated is what became of one task.
 type migrated struct {
 	Task    string             `json:"task"`
 	Status  task.Status        `json:"status"`

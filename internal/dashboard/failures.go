@@ -24,12 +24,6 @@ func (f *failures) add(what string, err error) {
 	}
 }
 
-// clear removes the failures: they were read.
-func (f *failures) clear() { f.all = nil }
-
-// open begins with the newest failure.
-func (f *failures) open() { f.scroll = screen.Scroll{} }
-
 // line is the newest failure in one line; empty where there is none.
 func (f *failures) line() string {
 	if len(f.all) == 0 {

@@ -14,7 +14,6 @@ import (
 	"orange/internal/task"
 )
 
-// target is the selected task with what commands depend on.
 func (m *Model) target() command.Target {
 	r, found := m.tasks.SelectedRow()
 	if !found {
@@ -87,7 +86,6 @@ func (m *Model) updateForm(msg tea.Msg) tea.Cmd {
 	return response.Cmd
 }
 
-// created is the outcome of creating a task.
 type created struct {
 	form *form.Creation
 	out  record.Outcome
@@ -137,7 +135,6 @@ func (m *Model) selectNew() tea.Cmd {
 	return m.selectionChanged()
 }
 
-// finish takes the end of a job.
 func (m *Model) finish(msg finished) tea.Cmd {
 	m.jobs.end(msg.id)
 	var incomplete *command.Incomplete

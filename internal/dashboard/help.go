@@ -7,16 +7,12 @@ import (
 	"orange/internal/dashboard/tasks"
 )
 
-// help is the view of the keys and of the marks.
 type help struct {
 	style  *screen.Style
 	keys   keymap
 	closed func(k key) string // why a key does nothing on the page that the person came from
 	scroll screen.Scroll
 }
-
-// open begins with the first line.
-func (h *help) open() { h.scroll = screen.Scroll{} }
 
 // lines explain every key, why it does nothing now where that is so, and the marks.
 func (h *help) lines(width int) []string {

@@ -11,7 +11,6 @@ import (
 	"orange/internal/dashboard/screen"
 )
 
-// jobs is the work that runs while the person goes on.
 type jobs struct {
 	running  []job
 	last     int // the id of the newest job
@@ -56,12 +55,10 @@ func (j *jobs) run(what string, work func(id int) tea.Msg) tea.Cmd {
 	return tea.Batch(run, tickSpinner())
 }
 
-// spinRate is how often the spinner moves.
 const spinRate = 120 * time.Millisecond
 
 func tickSpinner() tea.Cmd { return tea.Tick(spinRate, func(time.Time) tea.Msg { return spin{} }) }
 
-// spin moves the spinner while anything runs.
 func (j *jobs) spin() tea.Cmd {
 	j.frame++
 	if j.spinning = len(j.running) > 0; !j.spinning {
@@ -70,12 +67,10 @@ func (j *jobs) spin() tea.Cmd {
 	return tickSpinner()
 }
 
-// end forgets a job.
 func (j *jobs) end(id int) {
 	j.running = slices.DeleteFunc(j.running, func(one job) bool { return one.id == id })
 }
 
-// has reports whether a job of a name runs.
 func (j *jobs) has(what string) bool {
 	return slices.ContainsFunc(j.running, func(one job) bool { return one.what == what })
 }

@@ -44,7 +44,6 @@ func footOrder() []string {
 // groups are all groups, in the order of the help.
 func groups() []string { return []string{groupTask, groupView, groupElse, groupMove} }
 
-// name is the name of the key on the screen.
 func (k key) name() string { return display(k.names[0]) }
 
 // allNames are the names on the screen of all keys that do the same.
@@ -56,7 +55,6 @@ func (k key) allNames() []string {
 	return out
 }
 
-// display is the name of a key on the screen.
 func display(name string) string {
 	switch name {
 	case "enter":
@@ -89,10 +87,8 @@ func (k key) why(m *Model) string {
 	return k.closed(m)
 }
 
-// keymap is the table of all keys.
 type keymap []key
 
-// find is the key with a name on a page.
 func (all keymap) find(name string, on page) (key, bool) {
 	for _, k := range all {
 		if k.works(on) && slices.Contains(k.names, name) {

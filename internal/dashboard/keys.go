@@ -8,6 +8,7 @@ import (
 
 	"orange/internal/dashboard/command"
 	"orange/internal/dashboard/detail"
+	"orange/internal/dashboard/screen"
 	"orange/internal/workflow"
 )
 
@@ -45,14 +46,14 @@ func movingKeys() []key {
 	}
 	everywhere := append([]page{pageList, pageBoard, pageWorkspaces}, scrolled()...)
 	return []key{
-		{names: []string{"j", "down"}, does: "one down", footer: "down", label: scrollLabel("down"),
-			pages: everywhere, press: up(1)},
-		{names: []string{"k", "up"}, does: "one up", footer: "up", label: scrollLabel("up"),
-			pages: everywhere, press: up(-1)},
+		{names: []string{"j", "down"}, does: "one down", footer: "down",
+			label: either(on(pageHelp, pageFailures), "down", ""), pages: everywhere, press: up(1)},
+		{names: []string{"k", "up"}, does: "one up", footer: "up",
+			label: either(on(pageHelp, pageFailures), "up", ""), pages: everywhere, press: up(-1)},
 		{names: []string{"pgdown", "ctrl+f", "ctrl+d"}, does: "one page down", pages: everywhere, press: screenful(1)},
 		{names: []string{"pgup", "ctrl+b", "ctrl+u"}, does: "one page up", pages: everywhere, press: screenful(-1)},
 		{names: []string{"J"}, does: "half a page down in the task, also where it is next to the list",
-			footer: "down in the task", label: splitLabel,
+			footer: "down in the task", label: either((*Model).split, "down in the task", ""),
 			pages: []page{pageList, pageDetail}, closed: noDetail, press: half(1)},
 		{names: []string{"K"}, does: "half a page up in the task", pages: []page{pageList, pageDetail},
 			closed: noDetail, press: half(-1)},
@@ -123,14 +124,15 @@ func viewKeys() []key {
 		{names: []string{"space"}, does: "task next to the list, or not", pages: []page{pageList, pageDetail},
 			press: (*Model).toggleSplit},
 		{names: []string{"b"}, does: "board: tasks grouped by state, or the list again", footer: "board",
-			label: boardLabel, pages: overview(), press: (*Model).toggleBoard},
+			label: either(on(pageBoard), "list", "board"), pages: overview(), press: (*Model).toggleBoard},
 		{names: []string{"f"}, does: "show all tasks, those that are active, or those that are done",
 			footer: "filter", pages: overview(), press: nextFilter},
 		{names: []string{"/"}, does: "show the tasks that hold a text", footer: "find", pages: overview(), press: find},
 		{names: []string{"s"}, does: "sort by the next of: newest, status, name, activity", pages: overview(),
 			press: nextOrder},
 		{names: []string{"a"}, does: "tasks of this project, or of all", footer: "all projects",
-			label: projectLabel, pages: overview(), closed: noProject, press: toggleProject},
+			label: either(func(m *Model) bool { return m.tasks.Project == "" }, "this project", "all projects"),
+			pages: overview(), closed: noProject, press: toggleProject},
 		taskKey("w", "workspaces and who has them", "workspaces", nil, showWorkspaces),
 		{names: []string{"enter"}, does: "among the workspaces: to the task that has it", footer: "to its task",
 			pages: []page{pageWorkspaces}, press: showHolder,
@@ -145,11 +147,13 @@ func otherKeys() []key {
 			press: (*Model).openCreation},
 		{names: []string{"R"}, does: "look at everything again", footer: "look again", pages: most,
 			press: (*Model).refresh},
-		{names: []string{"!"}, does: "what went wrong", footer: "what went wrong", label: failuresLabel,
+		{names: []string{"!"}, does: "what went wrong", footer: "what went wrong",
+			label: either(func(m *Model) bool { return noFailures(m) == "" }, "what went wrong", ""),
 			pages: most, closed: noFailures, press: showFailures},
 		{names: []string{"?"}, does: "this help", footer: "help", pages: most, press: showHelp},
 		{names: []string{"q"}, does: "quit; where you look at something, back to the list", footer: "quit",
-			label: quitLabel, pages: append(most, pageHelp, pageFailures), press: quitOrBack},
+			label: either(on(overview()...), "quit", "back"), pages: append(most, pageHelp, pageFailures),
+			press: quitOrBack},
 		{names: []string{"ctrl+c"}, does: "quit, wherever you are",
 			pages: append(most, pageHelp, pageFailures, pageForm), press: (*Model).quit},
 	}
@@ -165,7 +169,6 @@ func onCommand(command string) func(*Model) string {
 	return func(m *Model) string { return m.target().NoCommand(command) }
 }
 
-// act begins a command for the selected task.
 func act(do func(command.Commands, command.Target) command.FirstStep) func(*Model) tea.Cmd {
 	return func(m *Model) tea.Cmd { return m.begin(do(m.commands, m.target())) }
 }
@@ -238,13 +241,13 @@ func noFailures(m *Model) string {
 
 func showFailures(m *Model) tea.Cmd {
 	m.visit(pageFailures)
-	m.failures.open()
+	m.failures.scroll = screen.Scroll{} // at the newest
 	return nil
 }
 
 func showHelp(m *Model) tea.Cmd {
 	m.visit(pageHelp)
-	m.help.open()
+	m.help.scroll = screen.Scroll{}
 	return nil
 }
 
@@ -255,7 +258,6 @@ func quitOrBack(m *Model) tea.Cmd {
 	return m.goBack()
 }
 
-// enterLabel is what Enter does.
 func enterLabel(m *Model) string {
 	switch m.target().EnterMeans() {
 	case command.EnterAttach:
@@ -266,36 +268,19 @@ func enterLabel(m *Model) string {
 	return "start"
 }
 
-func boardLabel(m *Model) string {
-	if m.page == pageBoard {
-		return "list"
-	}
-	return "board"
+// on reports whether the page is one of some.
+func on(pages ...page) func(*Model) bool {
+	return func(m *Model) bool { return slices.Contains(pages, m.page) }
 }
 
-func projectLabel(m *Model) string {
-	if m.tasks.Project == "" {
-		return "this project"
-	}
-	return "all projects"
-}
-
-// scrollLabel is for pages that a person reads and that have no other keys.
-func scrollLabel(label string) func(*Model) string {
+// either is the label of a key that depends on something.
+func either(is func(*Model) bool, yes, no string) func(*Model) string {
 	return func(m *Model) string {
-		if m.page == pageHelp || m.page == pageFailures {
-			return label
+		if is(m) {
+			return yes
 		}
-		return ""
+		return no
 	}
-}
-
-// splitLabel is for a split screen, where the usual keys move the list.
-func splitLabel(m *Model) string {
-	if m.split() {
-		return "down in the task"
-	}
-	return ""
 }
 
 func noDetail(m *Model) string {
@@ -303,18 +288,4 @@ func noDetail(m *Model) string {
 		return "no task is shown next to the list; Space shows it"
 	}
 	return m.target().NoTask()
-}
-
-func failuresLabel(m *Model) string {
-	if noFailures(m) != "" {
-		return ""
-	}
-	return "what went wrong"
-}
-
-func quitLabel(m *Model) string {
-	if m.page == pageList || m.page == pageBoard {
-		return "quit"
-	}
-	return "back"
 }

@@ -28,7 +28,6 @@ func (b *mailbox) put(msg tea.Msg) {
 	}
 }
 
-// deliver sends the messages on until ctx ends.
 func (b *mailbox) deliver(ctx context.Context, send func(tea.Msg)) {
 	for {
 		select {

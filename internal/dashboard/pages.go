@@ -189,7 +189,7 @@ func (m *Model) goBack() tea.Cmd {
 		}
 		m.page = pageList
 	case pageFailures:
-		m.failures.clear()
+		m.failures.all = nil // they were read
 		m.leavePage()
 	default:
 		m.leavePage()

@@ -106,12 +106,9 @@ func sets(edge *workflow.Transition, name string) bool {
 	if !edge.Failure && edge.From != edge.To && name == task.Failures(edge.From) {
 		return true
 	}
-	for _, h := range edge.Hooks {
-		if h.Action == action.SetField && counterOf(h.Field, edge.To) == name {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(edge.Hooks, func(h workflow.Hook) bool {
+		return h.Action == action.SetField && counterOf(h.Field, edge.To) == name
+	})
 }
 
 // cut keeps the counters that can make a difference in a state.

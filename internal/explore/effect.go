@@ -17,11 +17,10 @@ func meaningOf(h task.Hook) action.Meaning {
 
 // performed is the result of performing a list of hooks.
 type performed struct {
-	config  config
-	agents  int // started
-	rounds  int // reviewers among those
-	unfit   []impossibleHook
-	stopped bool // at the hook that failed
+	config config
+	agents int // started
+	rounds int // reviewers among those
+	unfit  []impossibleHook
 }
 
 // impossibleHook is a hook that could not do its work, or took the workspace of a living agent.
@@ -54,13 +53,10 @@ func (w *walk) holdsUp(hooks []task.Hook, i int) bool {
 
 // settles returns the hooks that are owed after a decision: those that the decision itself has not done.
 func settles(hooks []task.Hook) []task.Hook {
-	var out []task.Hook
-	for _, h := range hooks {
-		if class, _ := action.ClassOf(h.Action); class != action.ClassRecord {
-			out = append(out, h)
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(hooks), func(h task.Hook) bool {
+		class, _ := action.ClassOf(h.Action)
+		return class == action.ClassRecord
+	})
 }
 
 // perform performs hooks in order up to the one that fails; failing is the number of hooks if none does.
@@ -73,7 +69,7 @@ func (w *walk) perform(c config, hooks []task.Hook, failing int) performed {
 				class, _ := action.ClassOf(h.Action)
 				return class == action.ClassApart // no other hook waits for it
 			})
-			p.config.owed, p.stopped = w.list(rest), true
+			p.config.owed = w.list(rest)
 			return p
 		}
 		role := workflow.RoleIn(state, h)

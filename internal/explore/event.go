@@ -11,7 +11,6 @@ import (
 	"orange/internal/workflow"
 )
 
-// kind is a kind of event.
 type kind uint8
 
 const (
@@ -260,10 +259,8 @@ func (w *walk) killings(c config, t task.Task, e event, death task.Death) []outc
 	return out
 }
 
-// noRole means a role that no agent has.
 const noRole = -1
 
-// respawn makes a person start the state's agent again.
 func (w *walk) respawn(at int32, c config, t task.Task) {
 	r := slices.Index(w.roles, w.def.States[c.status].Role)
 	key := ending{c.view(), noRole}
@@ -300,7 +297,6 @@ func (w *walk) revival(at int32, c config, t task.Task) {
 	}
 }
 
-// timer lets the time of the status run out.
 func (w *walk) timer(at int32, c config, t task.Task) {
 	out, known := w.timerOf[c.view()]
 	if !known {
@@ -353,7 +349,6 @@ func (w *walk) lateness(at int32, c config, t task.Task) []outcome {
 	return out
 }
 
-// settled performs the owed hooks at last.
 func (w *walk) settled(at int32, c config) {
 	if c.owed == 0 {
 		return
@@ -380,7 +375,6 @@ func (w *walk) touch(at int32, c config, t task.Task) {
 	}
 }
 
-// redo makes a person take the task back.
 func (w *walk) redo(at int32, c config, t task.Task) {
 	for i, again := range w.def.Redo {
 		if c.visited&(1<<i) == 0 {

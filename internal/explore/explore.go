@@ -41,22 +41,23 @@ type Report struct {
 
 // Bound is how far agents, exit rules and timers go by themselves at most, between one act of a person and the next.
 type Bound struct {
-	Moves  int // of the task
-	Agents int // started
-	Rounds int // reviewers among those
+	Moves  int `json:"moves"`   // of the task
+	Agents int `json:"agents"`  // started
+	Rounds int `json:"reviews"` // reviewers among those
 }
 
 // Verdict is the result for one property.
 type Verdict struct {
-	Name       string
-	OK         bool
-	Allowed    string   // the reason for which the file does without it; empty when it does not
-	Message    string   // what is wrong, in a sentence
-	Steps      []string // the shortest way there, in words; empty where no way is needed to see it
-	Line, Col  int      // what is to blame
-	Suggestion string
-	More       []yaml.Pos // further places where the same is wrong, in the order of the file
-	Mild       bool       // all of it leaves the task where a person finds it, with a mark
+	Name       string     `json:"name"`
+	OK         bool       `json:"ok"`
+	Allowed    string     `json:"allowed"` // the reason for which the file does without it; empty when it does not
+	Message    string     `json:"message"` // what is wrong, in a sentence
+	Steps      []string   `json:"steps"`   // the shortest way there, in words; empty where no way is needed to see it
+	Line       int        `json:"line"`    // what is to blame
+	Col        int        `json:"column"`
+	Suggestion string     `json:"suggestion"`
+	More       []yaml.Pos `json:"-"`    // further places where the same is wrong, in the order of the file
+	Mild       bool       `json:"mild"` // all of it leaves the task where a person finds it, with a mark
 }
 
 // Tell describes in lines what is wrong, where in the file, how a task comes there, and what to do.

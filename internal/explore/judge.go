@@ -249,7 +249,6 @@ func (w *walk) judgeReachable() {
 	}
 }
 
-// whyNeverTaken returns why a transition is never taken.
 func (w *walk) whyNeverTaken(n int) string {
 	edge := &w.def.Transitions[n]
 	from, i := w.place(edge.From), slices.Index(w.leaving[w.place(edge.From)], n)

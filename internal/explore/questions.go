@@ -177,7 +177,6 @@ func (q *questions) groups() []group {
 	return out
 }
 
-// fill finds the possible contents of a group.
 func (q *questions) fill(g *group) {
 	var gates [][]workflow.Part
 	for i, one := range q.asked {
@@ -260,7 +259,6 @@ func (q *questions) lookAt(groups []group, picks [][]int, looks []combination) [
 	return looks
 }
 
-// names are the parts of a group, in words.
 func (q *questions) names(g group) []string {
 	var out []string
 	for _, i := range g.pieces {
@@ -273,7 +271,6 @@ func (q *questions) names(g group) []string {
 	return out
 }
 
-// all are the numbers below n.
 func all(n int) []int {
 	out := make([]int, n)
 	for i := range out {

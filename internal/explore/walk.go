@@ -72,7 +72,6 @@ const (
 	outcomeBytes = 96
 )
 
-// step is one arrow between two configurations.
 type step struct {
 	to     int32
 	person bool // only a person goes it
@@ -84,7 +83,6 @@ type step struct {
 	event  event
 }
 
-// flaw is one place where a property does not hold.
 type flaw struct {
 	message    string
 	at         int32       // the configuration; -1 where none is needed to see it

@@ -109,7 +109,6 @@ func pictureOf(d *workflow.Definition) picture {
 	return s.picture
 }
 
-// crowd is one and the same move out of several states.
 type crowd struct {
 	to    task.Status
 	label string

@@ -17,7 +17,6 @@ const (
 	margin    = grid
 )
 
-// box is where a node is.
 type box struct{ x, y, w, h int }
 
 func (b box) middle() int { return b.x + b.w/2 }

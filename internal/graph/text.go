@@ -45,7 +45,6 @@ func encoded(text string) string {
 	return b.String()
 }
 
-// dot is the picture in the language of Graphviz.
 func dot(p picture) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "digraph workflow {\n  label=%s;\n  labelloc=t;\n", quoted(p.title))

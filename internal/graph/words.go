@@ -1,7 +1,9 @@
 package graph
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -9,7 +11,6 @@ import (
 	"orange/internal/workflow"
 )
 
-// asked are the transitions.
 func asked(d *workflow.Definition) []move {
 	var out []move
 	for _, t := range d.Transitions {
@@ -49,12 +50,12 @@ func overdue(seconds int) time.Duration { return time.Duration(seconds) * time.S
 
 // length is a length of time without the parts that are nothing: 6h, not 6h0m0s.
 func length(d time.Duration) string {
-	text := strings.TrimSuffix(d.String(), "m0s")
-	if text != d.String() {
-		text += "m"
+	text := d.String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
 	}
-	if short := strings.TrimSuffix(text, "h0m"); short != text {
-		text = short + "h"
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
 	}
 	return text
 }
@@ -107,27 +108,15 @@ func guards(all []workflow.Guard) string {
 	return listed(texts...)
 }
 
-// listed joins what there is.
 func listed(texts ...string) string {
-	var there []string
-	for _, text := range texts {
-		if text != "" {
-			there = append(there, text)
-		}
-	}
-	return strings.Join(there, ", ")
+	return strings.Join(slices.DeleteFunc(texts, func(text string) bool { return text == "" }), ", ")
 }
 
 // proof says in short what a gate's part looks at.
 func proof(p workflow.Part) string {
-	text := ""
+	text := cmp.Or(p.Section, p.File, p.Glob)
 	switch {
-	case p.Section != "":
-		text = p.Section
-	case p.File != "":
-		text = p.File
-	case p.Glob != "":
-		text = p.Glob
+	case text != "":
 	case p.Check != "":
 		text = "check " + p.Check
 	case p.Git != "":
@@ -174,7 +163,6 @@ func clean(text string) string {
 	return strings.TrimSpace(text)
 }
 
-// longest is how many letters of a text are shown.
 const longest = 80
 
 // short cuts what is very long, and says where there is nothing: Mermaid cannot read an empty name.

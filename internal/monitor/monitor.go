@@ -121,7 +121,6 @@ type Monitor struct {
 	held map[string]bool // the clock's: who had which workspace when it looked last while a task waited for one
 }
 
-// guard is the watch over one agent.
 type guard struct {
 	hook int64
 	off  context.CancelCauseFunc

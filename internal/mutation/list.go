@@ -26,7 +26,6 @@ const (
 	listTest = "TestEveryMutation"      // the test that calls Fits: it fails for every broken rule, and tells nothing
 )
 
-// mutation is one rule, broken on purpose.
 type mutation struct {
 	line     int
 	file     string // of the room
@@ -34,7 +33,6 @@ type mutation struct {
 	old, new string
 }
 
-// readList reads the room's list.
 func readList(t *testing.T) []mutation {
 	t.Helper()
 	out, err := parse(listPath, read(t, listPath))

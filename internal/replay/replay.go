@@ -84,7 +84,6 @@ func Replay(t task.Task, lines []string, library Library, other *workflow.Defini
 	return r.Replayed, nil
 }
 
-// replay is the state of replaying one history.
 type replay struct {
 	Replayed
 	library Library
@@ -285,7 +284,6 @@ func (r *replay) differs(again []history.Event, at, recorded int, lines []string
 	return equal, nil
 }
 
-// under makes a decision by other rules.
 func (r *replay) under(in Inputs, past Past, at, recorded int, lines []string) error {
 	switch in.Ask {
 	case AskMigrate, AskQueue, AskPR, AskLanded, AskRetry, AskSettled, AskFree, AskNote:

@@ -41,7 +41,6 @@ func claim(p workflow.Part) string {
 	return fmt.Sprintf("%s %q %q %s %t %s %t", p.Key(), p.Fields, p.Verdict, p.VerdictIn, p.Fresh, p.Since, p.Judges)
 }
 
-// names are the names of some parts, each once.
 func names(parts []workflow.Part) []string {
 	var out []string
 	for _, p := range parts {
@@ -64,7 +63,6 @@ func (a answer) same(b answer) bool {
 	return a.refused != "" && b.refused != "" || a == b
 }
 
-// decided makes a decision by other rules.
 func (in Inputs) decided(def *workflow.Definition, past Past) (answer, error) {
 	c, err := in.Again(def, past)
 	var refused *rejection.Rejection

@@ -9,7 +9,6 @@ import (
 	"orange/internal/task"
 )
 
-// kind is what an agent is like.
 type kind int
 
 const (
@@ -33,7 +32,6 @@ const (
 	lateShare   = 0.1 // how often a report of a death is late, or is repeated, and how often a runner starts late
 )
 
-// draw is the kind of the next agent.
 func (r *run) draw() kind {
 	x, shares := r.random.Float64(), r.setup.Shares
 	for _, one := range []struct {
@@ -49,7 +47,6 @@ func (r *run) draw() kind {
 	return quick
 }
 
-// workTime is how long an agent takes.
 func (r *run) workTime(a *Agent) time.Duration {
 	if a.kind == slow {
 		return r.within(30*time.Minute, 5*time.Hour)
@@ -57,7 +54,6 @@ func (r *run) workTime(a *Agent) time.Duration {
 	return r.within(time.Minute, 20*time.Minute)
 }
 
-// act is an agent's turn.
 func (r *run) act(ctx context.Context, a *Agent) error {
 	a.planned = false
 	if !a.Alive {
@@ -152,7 +148,6 @@ func (r *run) ask(ctx context.Context, a *Agent, w option) error {
 	return nil
 }
 
-// wake plans an agent's next act.
 func (r *run) wake(a *Agent, after time.Duration) {
 	if a.planned || !a.Alive {
 		return

@@ -88,7 +88,6 @@ func (r *run) Begun(_ ProcessView, hook int64) { r.audit.Begun(r.id, hook) }
 // Deleted is of no interest: each run has one task.
 func (r *run) Deleted(string) {}
 
-// noteAnswer notes the answer to a request.
 func (r *run) noteAnswer(token string, out record.Outcome, err error) {
 	switch {
 	case refused(err):
@@ -152,7 +151,6 @@ func (r *run) check(ctx context.Context, s record.Snapshot, events []history.Eve
 	return err
 }
 
-// checkMoves compares the answers with the history.
 func (r *run) checkMoves(events []history.Event) {
 	count := map[string]int{}
 	hashes := map[string]bool{}

@@ -18,7 +18,6 @@ func (r *run) edit(who string, commits bool) {
 	r.commit(who)
 }
 
-// restore takes back what is not committed.
 func (r *run) restore(who string) {
 	r.branch().Restore()
 	r.logf("%s takes back what is not committed", who)

@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -26,14 +27,12 @@ type artifact struct {
 // SourceOf is where a part looks, in the words of a fact.
 func SourceOf(p workflow.Part) string {
 	switch {
-	case p.File != "":
-		return p.File
-	case p.Glob != "":
-		return p.Glob
 	case p.Check != "":
 		return "check " + p.Check
+	case p.Git != "":
+		return "git " + p.Git
 	}
-	return "git " + p.Git
+	return cmp.Or(p.File, p.Glob)
 }
 
 func (f facts) Look(_ context.Context, t task.Task, _ *workflow.Definition, parts []workflow.Part) (

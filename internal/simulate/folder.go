@@ -123,7 +123,6 @@ func (f TaskFolders) TryLock(name string) (func(), bool, error) {
 // memory are folders without files.
 type memory map[string]*folder
 
-// folder is what is in the folder of one task.
 type folder struct {
 	header      string
 	body        string
@@ -139,7 +138,6 @@ func (m memory) of(id string) *folder {
 	return m[id]
 }
 
-// text is TASK.md.
 func (d *folder) text() []byte { return []byte(d.header + d.body) }
 
 // render writes a new header. No one adds keys to it here.

@@ -17,7 +17,6 @@ import (
 // it looks first.
 type hooks struct{ r *run }
 
-// script is how an agent acts.
 type script struct {
 	name   string
 	reads  bool   // it only looks: a reviewer, or one with reduced permissions
@@ -244,7 +243,6 @@ func (r *run) end(a *Agent, ending task.Ending) {
 	}
 }
 
-// setAside removes what is in a folder.
 func (r *run) setAside(folder string) {
 	maps.DeleteFunc(r.artifacts, func(source string, _ artifact) bool { return strings.HasPrefix(source, folder+"/") })
 }

@@ -2,6 +2,7 @@ package simulate
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"orange/internal/decide"
@@ -46,7 +47,7 @@ func (r *run) help(ctx context.Context, s record.Snapshot) error {
 	own := r.options(t, task.Actor{Role: state.Role})
 	switch {
 	case len(s.Owed) > 0:
-		r.personCommand(ctx, "has the hooks tried again that failed", func(string) (record.Outcome, error) {
+		r.personCommand("has the hooks tried again that failed", func(string) (record.Outcome, error) {
 			return r.engine.Retry(ctx, r.id, human())
 		})
 		return nil
@@ -57,7 +58,7 @@ func (r *run) help(ctx context.Context, s record.Snapshot) error {
 		r.wake(a, r.workTime(a))
 		return nil
 	case state.Role != "" && a == nil && len(own) > 0 && t.Workspace != "" && r.failedVisits == 0:
-		r.personCommand(ctx, "starts the "+state.Role+" again", func(string) (record.Outcome, error) {
+		r.personCommand("starts the "+state.Role+" again", func(string) (record.Outcome, error) {
 			return r.engine.Respawn(ctx, r.id, func(_ task.Task, role string) (bool, error) {
 				return r.living(role) != nil, nil
 			}, human())
@@ -79,13 +80,12 @@ func (r *run) help(ctx context.Context, s record.Snapshot) error {
 	if merge, said := r.Workflow.Move(workflow.MoveMerge); said && merge == w.to && t.Workspace != "" {
 		return r.personMerges(ctx)
 	}
-	r.personCommand(ctx, "asks for "+string(w.to), func(token string) (record.Outcome, error) {
+	r.personCommand("asks for "+string(w.to), func(token string) (record.Outcome, error) {
 		return r.engine.Request(ctx, task.Request{Task: r.id, To: w.edge.To, Actor: human(), Reason: token})
 	})
 	return nil
 }
 
-// decide is the option that a person takes.
 func (r *run) decide(options []option) (option, bool) {
 	if n := len(options); n > 0 && options[n-1].givesUp &&
 		(r.chance(giveUpShare) || r.failedVisits > maxFailedVisits/2) {
@@ -98,7 +98,7 @@ func (r *run) decide(options []option) (option, bool) {
 	return w, found && (!w.givesUp || r.failedVisits > 0)
 }
 
-func (r *run) personCommand(ctx context.Context, what string, do func(token string) (record.Outcome, error)) {
+func (r *run) personCommand(what string, do func(token string) (record.Outcome, error)) {
 	token := r.token()
 	r.logf("a person %s", what)
 	var out record.Outcome
@@ -125,7 +125,7 @@ func (r *run) personMerges(ctx context.Context) error {
 		merge.Override = "a person looked at it"
 		r.branch().Answered[r.branch().Commit()] = true
 	}
-	r.personCommand(ctx, "merges the branch", func(string) (record.Outcome, error) {
+	r.personCommand("merges the branch", func(string) (record.Outcome, error) {
 		out, _, err := r.engine.Merge(ctx, r.id, merge, human())
 		return out, err
 	})
@@ -138,10 +138,8 @@ func (r *run) waitsForPerson(ctx context.Context, s record.Snapshot) bool {
 	if !t.Live || r.isPlanned(agentActs) || r.isPlanned(runnerStarts) || len(r.unseen(ctx)) > 0 {
 		return false
 	}
-	for _, h := range s.Owed {
-		if h.State == task.HookPending {
-			return false
-		}
+	if slices.ContainsFunc(s.Owed, func(h task.OwedHook) bool { return h.State == task.HookPending }) {
+		return false
 	}
 	if len(s.Owed) > 0 {
 		return s.Owed[0].Attempts > patience // Orange tries them again, less and less often

@@ -38,7 +38,6 @@ type Outcome struct {
 // Figure is how often something happened in a run.
 type Figure struct{ Median, P90, Most int }
 
-// result is the result of one run.
 type result struct {
 	outcome                          Outcome
 	stats                            stats.Stats
@@ -49,7 +48,6 @@ type result struct {
 	trace                            []string
 }
 
-// result is the result of a run that is over.
 func (r *run) result() result {
 	l := result{
 		outcome: Outcome{Status: r.final.Status, End: "under way", Runs: 1}, stats: r.stats,
@@ -72,7 +70,6 @@ func (r *run) result() result {
 	return l
 }
 
-// tally adds up runs.
 type tally struct {
 	report                           Report
 	stats                            []stats.Stats

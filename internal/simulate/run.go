@@ -69,7 +69,6 @@ type Faults struct {
 	Repeated     int // repeated reports of deaths
 }
 
-// stepKind is what a step is.
 type stepKind int
 
 const (
@@ -80,7 +79,6 @@ const (
 	personComes
 )
 
-// plannedStep is something that will happen.
 type plannedStep struct {
 	at   time.Time
 	kind stepKind
@@ -148,7 +146,6 @@ func (r *run) unplan(a *Agent) {
 	r.queue = slices.DeleteFunc(r.queue, func(s plannedStep) bool { return s.kind == agentActs && s.of == a })
 }
 
-// next takes the earliest step out of the plan.
 func (r *run) next() (plannedStep, bool) {
 	if len(r.queue) == 0 {
 		return plannedStep{}, false
@@ -180,7 +177,6 @@ func (r *run) setErr(err error) {
 	}
 }
 
-// play runs the task from its creation to its end.
 func (r *run) play(ctx context.Context) error {
 	r.createTask(ctx)
 	for r.id != "" && r.breach == nil && r.err == nil && r.steps < maxSteps && r.clock.Sub(start()) < horizon {
@@ -232,7 +228,7 @@ func (r *run) createTask(ctx context.Context) {
 		}
 	}
 	if r.id != "" && r.paths.start != "" {
-		r.personCommand(ctx, "starts the task in "+string(r.paths.start), func(token string) (record.Outcome, error) {
+		r.personCommand("starts the task in "+string(r.paths.start), func(token string) (record.Outcome, error) {
 			return r.engine.Request(ctx, task.Request{Task: r.id, To: r.paths.start, Actor: human(),
 				Reason: token})
 		})
@@ -240,10 +236,8 @@ func (r *run) createTask(ctx context.Context) {
 	r.calm = false
 }
 
-// scripted is the name of the harness of simulated agents.
 const scripted = "scripted"
 
-// planNext plans what follows from the present state.
 func (r *run) planNext(ctx context.Context) error {
 	s, err := r.load(ctx)
 	if err != nil {
@@ -288,7 +282,6 @@ func (r *run) planNext(ctx context.Context) error {
 	return nil
 }
 
-// looks is one check by the monitor.
 func (r *run) looks(ctx context.Context) {
 	// what it could not do it does the next time
 	_ = r.runProgram("the monitor", func() error { return r.monitor.Look(ctx) })
@@ -344,7 +337,6 @@ func (r *run) reportDeath(a *Agent, after time.Duration) {
 	})
 }
 
-// living is the living agent of a role.
 func (r *run) living(role string) *Agent { return r.Living(r.id, role) }
 
 // anyone is the oldest agent that lives; nil if none does.

@@ -128,5 +128,4 @@ func runOne(ctx context.Context, r *run, join Join) (result, error) {
 // start is when every run begins.
 func start() time.Time { return time.Date(2026, 1, 5, 9, 0, 0, 0, time.UTC) }
 
-// human is a person who asks.
 func human() task.Actor { return task.Actor{Role: task.RoleHuman} }

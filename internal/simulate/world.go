@@ -130,7 +130,6 @@ func (w *World) FreeLocks(process any) {
 	maps.DeleteFunc(w.locks, func(_ string, owner any) bool { return owner == process })
 }
 
-// locked reports whether a process holds a lock.
 func (w *World) locked(name string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

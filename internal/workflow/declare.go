@@ -57,9 +57,7 @@ func (r reader) planFile(n *yaml.Node) *Birth {
 	b := Birth{Pos: yaml.PosOf(n)}
 	r.Mapping(n, "plan_file", []yaml.Key{
 		yaml.Must("state", func(n *yaml.Node) { b.To, b.Pos = task.Status(r.Name(n, "state")), yaml.PosOf(n) }),
-		yaml.Must("hooks", func(n *yaml.Node) {
-			r.List(n, "the hooks of plan_file", func(n *yaml.Node) { b.Hooks = append(b.Hooks, r.hook(n)) })
-		}),
+		yaml.Must("hooks", elements(r, "the hooks of plan_file", &b.Hooks, r.hook)),
 	})
 	return &b
 }

@@ -399,12 +399,9 @@ func (d *Definition) Edge(from, to task.Status) (*Transition, bool) {
 // Attended reports whether the death of the state's agent waits for a person: its only exit rules mark it dead, or
 // it has none.
 func (d *Definition) Attended(name task.Status) bool {
-	for _, rule := range d.Exit.Rules {
-		if rule.Status == name && rule.Action != ActionMarkDead {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(d.Exit.Rules, func(rule Rule) bool {
+		return rule.Status == name && rule.Action != ActionMarkDead
+	})
 }
 
 // WaitsForPerson reports whether a task rests in the state until a person does something: its exit rules say that

@@ -104,14 +104,10 @@ func (d *Definition) eachWhen(visit func([]Guard)) {
 type point []int
 
 func holdsAll(guards []Guard, fields []string, at point) bool {
-	for _, g := range guards {
-		for i, field := range fields {
-			if field == g.Field && !g.Holds(at[i]) {
-				return false
-			}
-		}
-	}
-	return true
+	return !slices.ContainsFunc(guards, func(g Guard) bool {
+		i := slices.Index(fields, g.Field)
+		return i >= 0 && !g.Holds(at[i])
+	})
 }
 
 // samples gives, for the fields that the guards name, all values that any of them can tell apart.
@@ -192,10 +188,8 @@ func casesOf(most int, arms ...[]Guard) int {
 func Uncovered(arms ...[]Guard) (witness string, found bool) {
 	fields, values := samples(arms...)
 	each(values, func(at point) bool {
-		for _, guards := range arms {
-			if holdsAll(guards, fields, at) {
-				return true
-			}
+		if slices.ContainsFunc(arms, func(guards []Guard) bool { return holdsAll(guards, fields, at) }) {
+			return true
 		}
 		witness, found = describe(fields, at), true
 		return false

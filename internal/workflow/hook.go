@@ -81,7 +81,6 @@ func (r reader) hook(n *yaml.Node) Hook {
 	return h
 }
 
-// address reads where a webhook is posted to.
 func (r reader) address(n *yaml.Node) string {
 	text := r.Name(n, "url")
 	parsed, err := url.Parse(text)
@@ -93,7 +92,6 @@ func (r reader) address(n *yaml.Node) string {
 	return text
 }
 
-// words reads a program with its arguments.
 func (r reader) words(n *yaml.Node) []string {
 	var out []string
 	r.List(n, "run", func(n *yaml.Node) {

@@ -103,6 +103,13 @@ func (r reader) definition(n *yaml.Node, d *Definition) bool {
 	})
 }
 
+// elements reads the elements of a list to the end of another one.
+func elements[T any](r reader, what string, into *[]T, read func(n *yaml.Node) T) func(n *yaml.Node) {
+	return func(n *yaml.Node) {
+		r.List(n, what, func(n *yaml.Node) { *into = append(*into, read(n)) })
+	}
+}
+
 func (r reader) named(n *yaml.Node, what string) Named {
 	return Named{Name: r.Name(n, what), Pos: yaml.PosOf(n)}
 }
@@ -155,7 +162,7 @@ func (r reader) births(n *yaml.Node) []Birth {
 	var out []Birth
 	r.Pairs(n, "create", func(name, value *yaml.Node) {
 		b := Birth{To: task.Status(name.Value), Pos: yaml.PosOf(name)}
-		r.List(value, "the hooks of a birth", func(n *yaml.Node) { b.Hooks = append(b.Hooks, r.hook(n)) })
+		elements(r, "the hooks of a birth", &b.Hooks, r.hook)(value)
 		out = append(out, b)
 	})
 	return out
@@ -204,9 +211,7 @@ func (r reader) transition(n *yaml.Node) []Transition {
 		yaml.May("on", func(n *yaml.Node) { t.Failure = r.OneOf(n, "on", "failure") != "" }),
 		yaml.May("override", func(n *yaml.Node) { t.Override = r.OneOf(n, "override", "allowed") != "" }),
 		yaml.May("reason", func(n *yaml.Node) { t.Reason = r.OneOf(n, "reason", "required") != "" }),
-		yaml.May("hooks", func(n *yaml.Node) {
-			r.List(n, "hooks", func(n *yaml.Node) { t.Hooks = append(t.Hooks, r.hook(n)) })
-		}),
+		yaml.May("hooks", elements(r, "hooks", &t.Hooks, r.hook)),
 	})
 	var out []Transition
 	for _, f := range from {
@@ -261,9 +266,7 @@ func (r reader) exit(n *yaml.Node, exit *Exit) {
 		yaml.May("poll_interval", func(n *yaml.Node) {
 			exit.PollInterval = r.Integer(n, "poll_interval", 1, maxGuard)
 		}),
-		yaml.May("rules", func(n *yaml.Node) {
-			r.List(n, "exit rules", func(n *yaml.Node) { exit.Rules = append(exit.Rules, r.rule(n)) })
-		}),
+		yaml.May("rules", elements(r, "exit rules", &exit.Rules, r.rule)),
 	})
 }
 
@@ -280,9 +283,7 @@ func (r reader) rule(n *yaml.Node) Rule {
 		}),
 		yaml.May("stuck_after", func(n *yaml.Node) { rule.StuckAfter = r.Integer(n, "stuck_after", 1, maxGuard) }),
 		yaml.May("then", func(n *yaml.Node) { rule.Then, rule.then = task.Status(r.Name(n, "then")), yaml.PosOf(n) }),
-		yaml.May("then_when", func(n *yaml.Node) {
-			r.List(n, "then_when", func(n *yaml.Node) { rule.ThenWhen = append(rule.ThenWhen, r.branch(n)) })
-		}),
+		yaml.May("then_when", elements(r, "then_when", &rule.ThenWhen, r.branch)),
 	})
 	return rule
 }

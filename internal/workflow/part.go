@@ -13,7 +13,6 @@ import (
 // maxParts bounds how deep the parts of a gate lie in one another.
 const maxParts = 5
 
-// part reads one part of a gate.
 func (r reader) part(n *yaml.Node) Part { return r.partAt(n, 1) }
 
 func (r reader) partAt(n *yaml.Node, depth int) Part {

@@ -190,7 +190,6 @@ func (d *Definition) eachList(visit func([]Hook)) {
 	}
 }
 
-// births are all ways in which a task begins.
 func (d *Definition) births() []Birth {
 	if d.PlanFile == nil {
 		return d.Births

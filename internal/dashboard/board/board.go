@@ -24,7 +24,6 @@ type Model struct {
 // New makes the view of some tasks.
 func New(set *tasks.Set, style *screen.Style) *Model { return &Model{tasks: set, style: style} }
 
-// column is one column of the board.
 type column struct {
 	digest   string // of the workflow
 	workflow string // its name
@@ -144,7 +143,6 @@ func (m *Model) Open(size screen.Size) {
 	m.keepVisible(size)
 }
 
-// keepVisible scrolls so that the selected card is visible.
 func (m *Model) keepVisible(size screen.Size) { m.left, m.top = m.scroll(m.columns(), size) }
 
 // scroll is the first visible column and the first visible card of the selected column: unchanged where that shows the

@@ -17,10 +17,8 @@ const (
 	smallBoard = 9 // up to this height the foot has only the first of those lines
 )
 
-// visibleColumns is how many columns fit into a width.
 func visibleColumns(width int) int { return max(1, (width+gap)/(minColumn+gap)) }
 
-// foot is the number of lines below the cards.
 func foot(size screen.Size) int {
 	if size.Height < smallBoard {
 		return 1
@@ -38,7 +36,6 @@ func heads(columns []column) int {
 	return 1
 }
 
-// visibleCards is how many cards of a column are visible.
 func visibleCards(columns []column, size screen.Size) int {
 	return max(1, size.Height-heads(columns)-foot(size))
 }

@@ -84,7 +84,6 @@ func New(ctx context.Context, reader Reader, set *tasks.Set, style *screen.Style
 		contents: map[string]content{}, positions: map[string]screen.Scroll{}}
 }
 
-// source is what was read for one tab of one task.
 type source struct {
 	document string
 	omitted  int // bytes of the document that were not kept
@@ -220,7 +219,6 @@ func (c content) sameText(s source) bool {
 			s.diff != "" && s.diff == c.source.diff)
 }
 
-// running is how many reads and drawings run.
 func (m *Model) running() int {
 	n := 0
 	for _, one := range m.contents {

@@ -66,7 +66,6 @@ func levelStyle(s *screen.Style, level string) *lipgloss.Style {
 	return &s.Faint
 }
 
-// logEntry is one line of the log.
 type logEntry struct {
 	at                    time.Time
 	level, component, msg string

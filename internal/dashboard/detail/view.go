@@ -170,7 +170,6 @@ type renderer struct {
 	zone          *time.Location
 }
 
-// lines draws a tab.
 func (r renderer) lines(t task.Task, tab Tab, s source) []string {
 	if s.err != nil {
 		var out []string
@@ -201,10 +200,8 @@ func (r renderer) flow(first, rest string, words ...screen.Fragment) []string {
 	return screen.Flow(words, r.width, screen.Indent{First: first, Rest: rest})
 }
 
-// faint is unimportant text.
 func (r renderer) faint(text string) string { return r.style.Faint.Render(text) }
 
-// day is the heading of a day.
 func (r renderer) day(at time.Time) string {
 	return screen.Cut(r.faint("── "+at.Format("Monday, 2 January 2006")+" ──"), r.width)
 }

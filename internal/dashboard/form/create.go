@@ -15,7 +15,6 @@ import (
 	"orange/internal/workflow"
 )
 
-// field is a field of the form.
 type field int
 
 const (
@@ -203,7 +202,6 @@ func (c *Creation) text(f field) string {
 	return strings.TrimSpace(c.lines[f].text())
 }
 
-// written reports whether the person wrote anything.
 func (c *Creation) written() bool {
 	return slices.ContainsFunc([]field{fieldBranch, fieldSummary, fieldContext, fieldEffort, fieldReviewEffort},
 		func(f field) bool { return c.text(f) != "" })
@@ -231,7 +229,6 @@ func (c *Creation) begins() (in, started task.Status) {
 	return decide.FirstMove(def, c.Task())
 }
 
-// hint explains a field.
 func (c *Creation) hint(f field) string {
 	in, started := c.begins()
 	switch f {

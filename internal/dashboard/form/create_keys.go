@@ -106,7 +106,6 @@ func (c *Creation) setContext(text string) {
 	c.lines[fieldContext] = newLine(text)
 }
 
-// edited takes the context from the editor.
 func (c *Creation) edited(msg Edited) {
 	if msg.Err != nil {
 		c.problem = msg.Err.Error()

@@ -68,7 +68,6 @@ func (c *Creation) View(_ []string, size screen.Size) ([]string, *tea.Position) 
 	return screen.Clip(append(top, body...), width, height), cursor
 }
 
-// top is the title, and what is wrong.
 func (c *Creation) top(width, height int) []string {
 	title := c.style.Title.Render("Create a task")
 	switch {

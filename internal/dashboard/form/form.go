@@ -53,7 +53,6 @@ func leavingKeys() []string { return []string{"Esc", "throws it away", "any othe
 
 const leavingText = "What you wrote is not sent. Esc again throws it away."
 
-// length is how long a text is, in words.
 func length(text string) string {
 	lines := strings.Count(strings.TrimRight(text, "\n"), "\n") + 1
 	letters := utf8.RuneCountInString(text)

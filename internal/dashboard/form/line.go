@@ -31,7 +31,6 @@ func (l *line) set(text string) {
 
 func (l line) text() string { return l.input.Value() }
 
-// update takes a key or a paste.
 func (l line) update(msg tea.Msg) line {
 	switch typed := msg.(type) {
 	case tea.KeyPressMsg:

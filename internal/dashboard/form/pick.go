@@ -42,7 +42,6 @@ func (p pick) offer(options []option) pick {
 	return p.with(value)
 }
 
-// update takes a key.
 func (p pick) update(msg tea.Msg) pick {
 	k, pressed := msg.(tea.KeyPressMsg)
 	if !pressed || len(p.options) == 0 {

@@ -58,7 +58,6 @@ func newArea() textarea.Model {
 	return a
 }
 
-// value is what the person wrote.
 func (p *TextPrompt) value() string {
 	switch {
 	case p.large != "":
@@ -69,7 +68,6 @@ func (p *TextPrompt) value() string {
 	return p.line.text()
 }
 
-// set replaces what the person wrote.
 func (p *TextPrompt) set(text string) {
 	p.large = ""
 	switch text = newlines(text); {
@@ -232,7 +230,6 @@ func (p *TextPrompt) box(width, height int) (lines []string, x, y int) {
 	return append(top, input), 2 + cursor, len(top)
 }
 
-// page is the prompt and its area.
 func (p *TextPrompt) page(width, height int) ([]string, *tea.Position) {
 	var out []string
 	for _, line := range p.top(max(1, width-2), height) {

@@ -47,7 +47,6 @@ func ownLines(raw string) string {
 	return label().ReplaceAllString(raw, "  \n$1")
 }
 
-// spans collects the pieces of a text.
 type spans struct {
 	style  *screen.Style
 	source []byte
@@ -111,7 +110,6 @@ func (o *spans) text(node *ast.Text, style *lipgloss.Style) {
 	}
 }
 
-// target adds the destination of a link, in brackets.
 func (o *spans) target(to string) {
 	o.spans = append(o.spans, screen.Raw(nil, " "))
 	o.add("("+to+")", &o.style.Faint)
@@ -124,7 +122,6 @@ func (o *spans) link(style *lipgloss.Style) *lipgloss.Style {
 	return style
 }
 
-// emphasis is a style with more weight.
 func (o *spans) emphasis(level int, style *lipgloss.Style) *lipgloss.Style {
 	var out lipgloss.Style
 	if style != nil {

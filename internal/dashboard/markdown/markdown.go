@@ -83,7 +83,6 @@ func shallow(body string) string {
 	return b.String()
 }
 
-// page is the state of a text while it is drawn.
 type page struct {
 	style  *screen.Style
 	source []byte
@@ -183,7 +182,6 @@ func (p *page) heading(node *ast.Heading, g screen.Indent) {
 	p.lines = append(p.lines, screen.Flow(spans, p.width, g)...)
 }
 
-// raw is the text of a block's lines.
 func (p *page) raw(node ast.Node) string {
 	var b strings.Builder
 	lines := node.Lines()
