@@ -86,7 +86,7 @@ func TestNoInitAndNoChangingGlobals(t *testing.T) {
 				for _, v := range value.Values {
 					from, to := set.Position(v.Pos()).Offset, set.Position(v.End()).Offset
 					ok = ok || harmless.Match(text[from:to])
-				ok = ok || (f.room == "" || support()[f.room] != "") && tool.Match(text[from:to])
+					ok = ok || (f.room == "" || support()[f.room] != "") && tool.Match(text[from:to])
 				}
 				if !ok {
 					t.Errorf("%s: %s is a global that may change", f.path, value.Names[0].Name)

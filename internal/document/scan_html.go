@@ -1,12 +1,13 @@
 package document
 
 import (
-	"regexp"
 	"strings"
+
+	"orange/internal/lazyregexp"
 )
 
 // loneTag is a line that is nothing but one tag, as the parser has it.
-var loneTag = regexp.MustCompile(`^<(/[ ]*)?([a-zA-Z]+[a-zA-Z0-9\-]*)` +
+var loneTag = lazyregexp.New(`^<(/[ ]*)?([a-zA-Z]+[a-zA-Z0-9\-]*)` +
 	`((?:[\r\n \t]+[a-zA-Z_:][a-zA-Z0-9:._-]*(?:[\r\n \t]*=[\r\n \t]*` +
 	`(?:[^\"'=<>` + "`" + `\x00-\x20]+|'[^']*'|"[^"]*"))?)*)[ ]*/?>[ ]*$`)
 
@@ -114,7 +115,7 @@ func (s *scanner) isBlockTag(tag string) bool {
 	if !strings.HasSuffix(strings.TrimRight(tag, " "), ">") || !known && s.block.isParagraph() {
 		return false
 	}
-	match := loneTag.FindStringSubmatchIndex(tag)
+	match := loneTag().FindStringSubmatchIndex(tag)
 	if match == nil {
 		return false
 	}

@@ -33,7 +33,7 @@ type Index interface {
 	Holders(ctx context.Context, project string) ([]record.Holder, error)
 	PendingTasks(ctx context.Context, now time.Time) ([]string, error)
 	Events(ctx context.Context, id string, after int) ([]history.Event, error)
-	Lines(ctx context.Context, id string) ([]string, error)
+	Tail(ctx context.Context, id string, after int) (lines []string, bytes int64, err error)
 	WasRendered(ctx context.Context, id, field, value string) (bool, error)
 }
 
@@ -59,7 +59,7 @@ type Documents interface {
 type Mirror interface {
 	// Sync returns task.ErrConflict, and leaves the document alone, if its header is no longer the one that was
 	// compared.
-	Sync(t task.Task, lines []string, header string) error
+	Sync(t task.Task, past record.HistoryLines, header string) error
 	Lock(ctx context.Context, name string) (release func(), err error)
 	TryLock(name string) (release func(), free bool, err error)
 }

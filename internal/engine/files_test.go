@@ -11,6 +11,7 @@ import (
 	"orange/internal/document"
 	"orange/internal/engine"
 	"orange/internal/history"
+	"orange/internal/record"
 	"orange/internal/task"
 )
 
@@ -244,12 +245,12 @@ type lateHand struct {
 	write func()
 }
 
-func (m *lateHand) Sync(t task.Task, lines []string, header string) error {
+func (m *lateHand) Sync(t task.Task, past record.HistoryLines, header string) error {
 	if write := m.write; write != nil {
 		m.write = nil
 		write()
 	}
-	return m.Mirror.Sync(t, lines, header)
+	return m.Mirror.Sync(t, past, header)
 }
 
 func TestWhatPeopleWriteWhileTheHeaderIsRenewed_isNotLost(t *testing.T) {

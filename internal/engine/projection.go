@@ -25,15 +25,19 @@ type Projections interface {
 
 // project makes the files that the task's workflow projects equal to its history. If something else changed such a
 // file, project keeps that content, reports it, and restores the file; content that it showed before is merely old.
-// The caller holds the lock of the task's files. project returns the record and the history as they then are.
-func (e *Engine) project(ctx context.Context, s record.Snapshot, lines []string) (record.Snapshot, []string, error) {
+// The caller holds the lock of the task's files. project returns the record as it then is.
+func (e *Engine) project(ctx context.Context, s record.Snapshot) (record.Snapshot, error) {
 	def, err := e.Rules.Pinned(ctx, s.Task.Workflow)
 	if err != nil || len(def.Projections) == 0 {
-		return s, lines, err
+		return s, err
+	}
+	lines, _, err := e.Index.Tail(ctx, s.Task.ID, 0)
+	if err != nil {
+		return s, err
 	}
 	past, err := e.past(ctx, def, s.Task, lines)
 	if err != nil {
-		return s, lines, err
+		return s, err
 	}
 	var all error // a file that cannot be looked at is no reason to leave the others
 	told := false
@@ -51,14 +55,13 @@ func (e *Engine) project(ctx context.Context, s record.Snapshot, lines []string)
 		all = errors.Join(all, err)
 	}
 	if !told {
-		return s, lines, all
+		return s, all
 	}
 	fresh, err := e.Store.Load(ctx, s.Task.ID)
 	if err != nil {
-		return s, lines, errors.Join(all, err)
+		return s, errors.Join(all, err)
 	}
-	after, err := e.Index.Lines(ctx, s.Task.ID)
-	return fresh, after, errors.Join(all, err)
+	return fresh, all
 }
 
 // pastMoves is a task's past with the workflows that it had.

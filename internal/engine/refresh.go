@@ -15,7 +15,7 @@ import (
 
 // Sync takes over what people changed in the task's files, and makes them equal to the record.
 func (e *Engine) Sync(ctx context.Context, id string) error {
-	_, _, mirrors, err := e.refresh(ctx, id, headerAlone)
+	_, _, mirrors, err := e.refreshed(ctx, id, headerAlone, true)
 	return errors.Join(err, mirrors)
 }
 
@@ -31,9 +31,15 @@ func (e *Engine) Refresh(ctx context.Context, id string) (record.Snapshot, decid
 const maxHeaders = 10
 
 // refresh looks at the whole document, or at its header alone: then the document that it returns is no evidence
-// for a gate.
+// for a gate. Of history.jsonl it compares the length and the last line.
 func (e *Engine) refresh(ctx context.Context, id string,
 	wanted depth) (s record.Snapshot, evidence decide.Evidence, mirrors, err error) {
+	return e.refreshed(ctx, id, wanted, false)
+}
+
+// refreshed is refresh, or compares all of history.jsonl with the record.
+func (e *Engine) refreshed(ctx context.Context, id string, wanted depth,
+	compare bool) (s record.Snapshot, evidence decide.Evidence, mirrors, err error) {
 	release, err := e.Mirror.Lock(ctx, filesLock(id))
 	if err != nil {
 		return s, evidence, nil, err
@@ -45,15 +51,14 @@ func (e *Engine) refresh(ctx context.Context, id string,
 		if err != nil {
 			return s, evidence, nil, err
 		}
-		lines, err := e.Index.Lines(ctx, id)
-		if err != nil {
-			return s, evidence, nil, err
-		}
 		var projections error
-		if s, lines, projections = e.project(ctx, s, lines); projections != nil {
+		if s, projections = e.project(ctx, s); projections != nil {
 			projections = fmt.Errorf("project task %s: %w", id, projections)
 		}
-		if mirrors = e.Mirror.Sync(s.Task, lines, header.Header()); mirrors != nil {
+		past := record.HistoryLines{Whole: compare, Tail: func(after int) ([]string, int64, error) {
+			return e.Index.Tail(ctx, id, after)
+		}}
+		if mirrors = e.Mirror.Sync(s.Task, past, header.Header()); mirrors != nil {
 			mirrors = fmt.Errorf("mirror task %s: %w", id, mirrors)
 		}
 		mirrors = errors.Join(projections, mirrors)

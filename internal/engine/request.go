@@ -114,7 +114,8 @@ func (e *Engine) request(ctx context.Context, r *request) (record.Outcome, error
 // restoreFiles makes the files equal to the record after a request that changed nothing: it removes a status that
 // was written into the header. Its failure is not part of the refusal; the next change or the monitor reports it.
 func (e *Engine) restoreFiles(ctx context.Context, id string) {
-	if err := e.Sync(ctx, id); err != nil && !errors.Is(err, task.ErrNotFound) {
+	_, _, mirrors, err := e.refresh(ctx, id, headerAlone)
+	if err = errors.Join(err, mirrors); err != nil && !errors.Is(err, task.ErrNotFound) {
 		e.Log.Warn("the files could not be made equal to the record", "component", "engine", "task", id, "error",
 			err.Error())
 	}

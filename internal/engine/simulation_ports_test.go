@@ -73,11 +73,11 @@ func (f simulatedFolders) Append(project, id, text string) error {
 	})
 }
 
-func (f simulatedFolders) Sync(t task.Task, lines []string, header string) error {
+func (f simulatedFolders) Sync(t task.Task, past record.HistoryLines, header string) error {
 	if err := f.p.Fail("write the mirrors"); err != nil {
 		return err
 	}
-	return f.TaskFolders.Sync(t, lines, header)
+	return f.TaskFolders.Sync(t, past, header)
 }
 
 // runnerStarter starts a runner of hooks: a program of its own, which no process that it ends can end.

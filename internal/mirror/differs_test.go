@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"orange/internal/mirror"
+	"orange/internal/record"
 )
 
 func TestDiffers_tellsWhatIsNotAsOnRecordAndChangesNothing(t *testing.T) {
@@ -31,7 +32,7 @@ func TestDiffers_tellsWhatIsNotAsOnRecordAndChangesNothing(t *testing.T) {
 		f := mirror.Files{Home: t.TempDir()}
 		one := someTask()
 		one.Status = "planning"
-		must(t, f.Sync(one, lines, ""))
+		must(t, f.Sync(one, record.LinesOf(lines, true), ""))
 		path := f.Document(one.Project, one.ID)
 		if old, now, edit := strings.Cut(tt.header, ">"); edit {
 			text := read(t, path)

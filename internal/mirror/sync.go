@@ -1,7 +1,7 @@
 package mirror
 
 import (
-	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"orange/internal/document"
+	"orange/internal/record"
 	"orange/internal/task"
 )
 
@@ -17,14 +18,14 @@ import (
 const frontSearch = 64 << 10
 
 // Sync makes the mirrors equal to the record: TASK.md's frontmatter and history.jsonl.
-// Lines are the whole history, one event each. Header is the frontmatter block as the caller compared it with the
+// Header is the frontmatter block as the caller compared it with the
 // record: where another one is by now nothing of it is overwritten, and the error is task.ErrConflict. The caller
 // holds the task's lock, which keeps out other Orange processes and no other program.
-func (f Files) Sync(t task.Task, lines []string, header string) error {
+func (f Files) Sync(t task.Task, past record.HistoryLines, header string) error {
 	if err := os.MkdirAll(f.Dir(t.Project, t.ID), task.PrivateFolder); err != nil {
 		return fmt.Errorf("make the task's folder: %w", err)
 	}
-	document, history := f.syncDocument(t, header), f.syncHistory(t, lines)
+	document, history := f.syncDocument(t, header), f.syncHistory(t, past)
 	if document != nil {
 		document = fmt.Errorf("renew the header of TASK.md: %w", document)
 	}
@@ -107,26 +108,96 @@ func grow(file *os.File, path string, t task.Task, front *document.Document) err
 const frontStep = 256
 
 // syncHistory appends what is missing, or replaces the file where it is not a beginning of the record's history.
-func (f Files) syncHistory(t task.Task, lines []string) error {
+func (f Files) syncHistory(t task.Task, past record.HistoryLines) error {
 	path := filepath.Join(f.Dir(t.Project, t.ID), "history.jsonl")
-	var whole bytes.Buffer
-	for _, line := range lines {
-		whole.WriteString(line)
-		whole.WriteByte('\n')
+	if !past.Whole {
+		if extended, err := extend(path, past); extended || err != nil {
+			return err
+		}
 	}
+	lines, _, err := past.Tail(0)
+	if err != nil {
+		return err
+	}
+	whole := asFile(lines)
 	have, err := readHistory(path)
-	if err != nil || !bytes.HasPrefix(whole.Bytes(), have) {
-		return writeWhole(path, whole.Bytes())
+	if err != nil || !strings.HasPrefix(whole, string(have)) {
+		return replace(path, []byte(whole), unhurried)
 	}
-	if len(have) == whole.Len() {
+	if len(have) == len(whole) {
 		return nil
 	}
 	file, err := open(path, os.O_WRONLY|os.O_APPEND)
 	if err != nil {
-		return writeWhole(path, whole.Bytes())
+		return replace(path, []byte(whole), unhurried)
 	}
-	_, err = file.Write(whole.Bytes()[len(have):])
+	_, err = file.WriteString(whole[len(have):])
 	return errors.Join(err, file.Close())
+}
+
+// unhurried leaves it to the system when the disk has a file. history.jsonl is a copy: what a power cut takes of it is
+// written again from the record.
+func unhurried(*os.File) error { return nil }
+
+// asFile is lines with a line feed behind each.
+func asFile(lines []string) string {
+	if len(lines) == 0 {
+		return ""
+	}
+	return strings.Join(lines, "\n") + "\n"
+}
+
+// extend appends what is missing to a file whose length and last line are those that the history had some events ago.
+// It reports false for any other file, and has not touched it then.
+func extend(path string, past record.HistoryLines) (bool, error) {
+	file, err := open(path, os.O_RDWR|os.O_APPEND)
+	if err != nil {
+		return false, nil //nolint:nilerr // comparing the whole finds out what is there
+	}
+	defer file.Close()
+	last, size := lastLine(file)
+	var event struct{ Seq int }
+	if json.Unmarshal([]byte(last), &event) != nil || event.Seq < 1 {
+		return false, nil
+	}
+	lines, bytes, err := past.Tail(event.Seq - 1)
+	if err != nil {
+		return false, err
+	}
+	if len(lines) == 0 || lines[0] != last {
+		return false, nil
+	}
+	missing := asFile(lines[1:])
+	if size+int64(len(missing)) != bytes {
+		return false, nil
+	}
+	if missing == "" {
+		return true, nil
+	}
+	_, err = file.WriteString(missing)
+	return true, err
+}
+
+// lastSearch is how many bytes of a history are searched for its last line.
+const lastSearch = 64 << 10
+
+// lastLine is the last line of a file, and the file's size; empty where no whole line is at its end.
+func lastLine(file *os.File) (string, int64) {
+	info, err := file.Stat()
+	if err != nil {
+		return "", 0
+	}
+	from := max(0, info.Size()-lastSearch)
+	end := make([]byte, info.Size()-from)
+	if _, err := file.ReadAt(end, from); err != nil {
+		return "", 0
+	}
+	text, whole := strings.CutSuffix(string(end), "\n")
+	begin := strings.LastIndexByte(text, '\n') + 1
+	if !whole || begin == 0 && from > 0 {
+		return "", 0
+	}
+	return text[begin:], info.Size()
 }
 
 func readHistory(path string) ([]byte, error) {

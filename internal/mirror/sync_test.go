@@ -15,6 +15,7 @@ import (
 
 	"orange/internal/document"
 	"orange/internal/mirror"
+	"orange/internal/record"
 	"orange/internal/task"
 )
 
@@ -36,7 +37,7 @@ func syncFiles(files mirror.Files, one task.Task, lines []string) error {
 	if text, err := files.Read(one.Project, one.ID, false); err == nil {
 		header = document.Read(text).Header()
 	}
-	return files.Sync(one, lines, header)
+	return files.Sync(one, record.LinesOf(lines, true), header)
 }
 
 func TestSync_leavesAHeaderAloneThatNobodyHasCompared(t *testing.T) {
@@ -47,7 +48,7 @@ func TestSync_leavesAHeaderAloneThatNobodyHasCompared(t *testing.T) {
 	edited := strings.Replace(read(t, path), "summary: ", "summary: better ", 1)
 	must(t, os.WriteFile(path, []byte(edited), 0o644))
 	one.Status = "agent-review"
-	if err := files.Sync(one, []string{"{}"}, seen); !errors.Is(err, task.ErrConflict) {
+	if err := files.Sync(one, record.LinesOf([]string{"{}"}, true), seen); !errors.Is(err, task.ErrConflict) {
 		t.Errorf("the error is %v", err)
 	}
 	if got := read(t, path); got != edited {
@@ -395,5 +396,62 @@ func TestSync_leavesNoTemporaryFiles(t *testing.T) {
 	}
 	if want := []string{mirror.DocumentName, "history.jsonl"}; !slices.Equal(names, want) {
 		t.Errorf("the folder holds %v, want %v", names, want)
+	}
+}
+
+// A move compares no more of history.jsonl than its length and its last line, and asks for no more of the record than
+// is missing.
+func TestSync_extendsAHistoryThatEndsAsTheRecordDid(t *testing.T) {
+	t.Parallel()
+	line := func(seq int) string { return fmt.Sprintf(`{"seq":%d,"type":"task.updated"}`, seq) }
+	whole := []string{line(1), line(2), line(3), line(4)}
+	text := strings.Join(whole, "\n") + "\n"
+	for _, tt := range []struct {
+		name, have string
+		asked      int // the event after which lines were asked for; 0 is the whole history
+	}{
+		{"as it was two events ago", line(1) + "\n" + line(2) + "\n", 1},
+		{"as it is", text, 3},
+		{"not there", "", 0},
+		{"cut short", line(1) + "\n" + line(2)[:9], 0},
+		{"without its last line feed", line(1) + "\n" + line(2), 0},
+		{"with another line at its end", line(1) + "\n" + line(2) + "\nsomething else\n", 0},
+		{"with another event at its end", line(1) + "\n" + strings.Replace(line(2), "updated", "created", 1) + "\n", 0},
+		{"with a line gone from its middle", line(1) + "\n" + line(3) + "\n", 0},
+		{"with a line too much", line(1) + "\n" + line(1) + "\n" + line(2) + "\n", 0},
+		{"longer than the record", text + line(5) + "\n", 0},
+	} {
+		files, one := newFiles(t, "")
+		path := filepath.Join(files.Dir(one.Project, one.ID), "history.jsonl")
+		if tt.have != "" {
+			must(t, os.WriteFile(path, []byte(tt.have), 0o600))
+		}
+		least := len(whole)
+		past := record.LinesOf(whole, false)
+		ask := past.Tail
+		past.Tail = func(after int) ([]string, int64, error) {
+			least = min(least, after)
+			return ask(after)
+		}
+		header := documentOf(t, files, one).Header()
+		must(t, files.Sync(one, past, header))
+		if got := read(t, path); got != text || least != tt.asked {
+			t.Errorf("%s: asked for the lines after %d, want after %d; the file is %q", tt.name, least, tt.asked, got)
+		}
+	}
+}
+
+func TestSync_comparesTheWholeHistoryWhereItIsAskedTo(t *testing.T) {
+	t.Parallel()
+	lines := []string{`{"seq":1,"summary":"a"}`, `{"seq":2}`}
+	for _, whole := range []bool{false, true} {
+		files, one := newFiles(t, "")
+		path := filepath.Join(files.Dir(one.Project, one.ID), "history.jsonl")
+		edited := strings.Replace(strings.Join(lines, "\n")+"\n", `"a"`, `"b"`, 1)
+		must(t, os.WriteFile(path, []byte(edited), 0o600))
+		must(t, files.Sync(one, record.LinesOf(lines, whole), documentOf(t, files, one).Header()))
+		if got := read(t, path); (got == edited) == whole {
+			t.Errorf("compared whole: %v; the file is %q", whole, got)
+		}
 	}
 }

@@ -23,6 +23,25 @@ type Whole struct {
 	Hooks []task.OwedHook // all that its events have set going, whatever became of them
 }
 
+// HistoryLines is a task's history for those who copy it: they ask for as much of it as they need.
+type HistoryLines struct {
+	// Tail is the lines after an event, and how many bytes the whole history has as a file, one line feed a line.
+	Tail func(after int) (lines []string, bytes int64, err error)
+	// Whole asks to compare all of the copy; else a copy counts as right whose length and last line are.
+	Whole bool
+}
+
+// LinesOf is a history whose lines are all at hand.
+func LinesOf(lines []string, whole bool) HistoryLines {
+	bytes := 0
+	for _, line := range lines {
+		bytes += len(line) + 1
+	}
+	return HistoryLines{Whole: whole, Tail: func(after int) ([]string, int64, error) {
+		return lines[min(max(0, after), len(lines)):], int64(bytes), nil
+	}}
+}
+
 // Lease is what a change does with the task's workspace.
 type Lease int
 

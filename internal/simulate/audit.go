@@ -194,7 +194,7 @@ func apart(does string) bool {
 
 // Check reports what is wrong with a task for which everything is done.
 func (a *Audit) Check(ctx context.Context, s record.Snapshot, events []history.Event) error {
-	lines, err := a.Record.Lines(ctx, s.Task.ID)
+	lines, _, err := a.Record.Tail(ctx, s.Task.ID, 0)
 	if err != nil {
 		return err
 	}
@@ -318,7 +318,7 @@ func (a *Audit) checkMirrors(t task.Task, lines []string) error {
 // Replay makes every decision on a task again, and gives how many there were: the result must be the same, to the
 // byte. Under is the workflow to decide by; nil for the one that each decision was made by.
 func (a *Audit) Replay(ctx context.Context, t task.Task, under *workflow.Definition) (decisions int, err error) {
-	lines, err := a.Record.Lines(ctx, t.ID)
+	lines, _, err := a.Record.Tail(ctx, t.ID, 0)
 	if err != nil {
 		return 0, err
 	}

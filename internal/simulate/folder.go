@@ -16,7 +16,7 @@ import (
 type Folders interface {
 	engine.Documents
 	engine.Projections
-	Sync(t task.Task, lines []string, header string) error
+	Sync(t task.Task, past record.HistoryLines, header string) error
 	// Kept is a text that was kept under a digest.
 	Kept(project, id, digest string) (text string, kept bool, err error)
 	// ReadHistory is the mirror of the history.
@@ -66,8 +66,13 @@ func (f TaskFolders) Trash(project, id string) (string, error) {
 }
 
 // Sync is a step.
-func (f TaskFolders) Sync(t task.Task, lines []string, header string) error {
-	return f.v.step("it writes the mirrors", t.ID, func() error { return f.v.Folders.Sync(t, lines, header) })
+func (f TaskFolders) Sync(t task.Task, past record.HistoryLines, header string) error {
+	lines, _, err := past.Tail(0) // a step of its own
+	if err != nil {
+		return err
+	}
+	past = record.LinesOf(lines, past.Whole)
+	return f.v.step("it writes the mirrors", t.ID, func() error { return f.v.Folders.Sync(t, past, header) })
 }
 
 // Projection is a step.
@@ -183,8 +188,12 @@ func (m memory) ReadHistory(_, id string) ([]byte, error) { return []byte(m.of(i
 
 func (m memory) Trash(string, string) (string, error) { return "trash", nil }
 
-func (m memory) Sync(t task.Task, lines []string, header string) error {
+func (m memory) Sync(t task.Task, past record.HistoryLines, header string) error {
 	d := m.of(t.ID)
+	lines, _, err := past.Tail(0)
+	if err != nil {
+		return err
+	}
 	if header != d.header {
 		return task.ErrConflict
 	}

@@ -100,11 +100,18 @@ func (s store) Events(ctx context.Context, id string, after int) ([]history.Even
 	})
 }
 
-func (s store) Lines(ctx context.Context, id string) ([]string, error) {
-	return ask(s.v, "it reads the lines of the history", id, func() ([]string, error) {
-		got, err := remembered(s.v.World, id, "lines", func() ([]string, error) { return s.v.Record.Lines(ctx, id) })
+func (s store) Tail(ctx context.Context, id string, after int) ([]string, int64, error) {
+	lines, err := ask(s.v, "it reads the lines of the history", id, func() ([]string, error) {
+		got, err := remembered(s.v.World, id, "lines", func() ([]string, error) {
+			lines, _, err := s.v.Record.Tail(ctx, id, 0)
+			return lines, err
+		})
 		return slices.Clone(got), err
 	})
+	if err != nil {
+		return nil, 0, err
+	}
+	return record.LinesOf(lines, false).Tail(after)
 }
 
 func (s store) WasRendered(ctx context.Context, id, field, value string) (bool, error) {

@@ -44,12 +44,12 @@ func adopt(ctx context.Context, tx *batch, a record.Adoption) (task.Task, error)
 	if err := beginHooks(ctx, tx, a.FirstHook); err != nil {
 		return t, err
 	}
-	t, err := adoptHistory(ctx, tx, a, t)
+	t, grown, err := adoptHistory(ctx, tx, a, t)
 	if err != nil {
 		return t, err
 	}
 	t.Version = 1
-	if err := writeTask(ctx, tx, task.Task{}, t); err != nil {
+	if err := writeTask(ctx, tx, task.Task{}, t, grown); err != nil {
 		return t, err
 	}
 	if err := noteRendering(ctx, tx, task.Task{}, t); err != nil {
@@ -85,35 +85,38 @@ func beginHooks(ctx context.Context, tx *batch, first int64) error {
 	return nil
 }
 
-func adoptHistory(ctx context.Context, tx *batch, a record.Adoption, t task.Task) (task.Task, error) {
+// adoptHistory writes the history, and answers the task at its end and how many bytes there are.
+func adoptHistory(ctx context.Context, tx *batch, a record.Adoption, t task.Task) (after task.Task,
+	grown int, err error) {
 	write := func(seq int, line string) error {
 		if _, err := tx.ExecContext(ctx, "INSERT INTO events (task, seq, line) VALUES (?, ?, ?)", t.ID, seq,
 			line); err != nil {
 			return fmt.Errorf("write event: %w", err)
 		}
+		grown += len(line) + 1
 		return nil
 	}
 	for i, line := range a.Lines {
 		if err := write(i+1, line); err != nil {
-			return t, err
+			return t, 0, err
 		}
 	}
 	t.Seq = len(a.Lines)
 	for _, e := range a.Events {
 		sealed, err := history.Seal(e, t.Seq+1, t.Hash)
 		if err != nil {
-			return t, err
+			return t, 0, err
 		}
 		line, err := json.Marshal(sealed)
 		if err != nil {
-			return t, fmt.Errorf("write event: %w", err)
+			return t, 0, fmt.Errorf("write event: %w", err)
 		}
 		if err := write(sealed.Seq, string(line)); err != nil {
-			return t, err
+			return t, 0, err
 		}
 		t.Seq, t.Hash = sealed.Seq, sealed.Hash
 	}
-	return t, nil
+	return t, grown, nil
 }
 
 // adoptRest writes evidence, seats and what the header showed.

@@ -47,9 +47,14 @@ func TestAdopt_takesTheHistoryLineByLineAsItStands(t *testing.T) {
 		!reflect.DeepEqual(got.Spent, a.Spent) || !reflect.DeepEqual(got.Entry, a.Entry) {
 		t.Errorf("adopted %+v, loaded %+v", out, got)
 	}
+	wantBytes(t, s, "one")
+	out.Summary += ", and more"
+	_, err = s.Commit(t.Context(), record.Change{Task: out, Expect: 1, Events: []history.Event{event(history.Updated)}})
+	must(t, err)
+	wantBytes(t, s, "one")
 	lines, err := s.Lines(t.Context(), "one")
 	must(t, err)
-	if len(lines) != 3 || lines[0] != a.Lines[0] || lines[1] != a.Lines[1] {
+	if len(lines) != 4 || lines[0] != a.Lines[0] || lines[1] != a.Lines[1] {
 		t.Errorf("the lines are %v", lines)
 	}
 	events, err := s.Events(t.Context(), "one", 0)

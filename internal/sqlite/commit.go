@@ -43,6 +43,7 @@ func commit(ctx context.Context, tx *batch, c record.Change) (task.Task, error) 
 	if err := changeLease(ctx, tx, c, &t); err != nil {
 		return task.Task{}, err
 	}
+	grown := 0
 	for _, e := range c.Events {
 		sealed, err := history.Seal(e, t.Seq+1, t.Hash)
 		if err != nil {
@@ -57,8 +58,9 @@ func commit(ctx context.Context, tx *batch, c record.Change) (task.Task, error) 
 			return task.Task{}, fmt.Errorf("write event: %w", err)
 		}
 		t.Seq, t.Hash = sealed.Seq, sealed.Hash
+		grown += len(line) + 1
 	}
-	if err := writeTask(ctx, tx, before, t); err != nil {
+	if err := writeTask(ctx, tx, before, t, grown); err != nil {
 		return task.Task{}, err
 	}
 	if c.Expect == 0 { // its document is there already, and was made before a workspace was reserved
@@ -156,15 +158,16 @@ func reserve(ctx context.Context, tx *batch, t *task.Task, size int) error {
 	return task.ErrPoolFull
 }
 
-func writeTask(ctx context.Context, tx *batch, before, t task.Task) error {
+// writeTask writes a task whose history has grown by as many bytes.
+func writeTask(ctx context.Context, tx *batch, before, t task.Task, grown int) error {
 	args, err := values(t)
 	if err != nil {
 		return err
 	}
 	if t.Live && (!before.Live || before.Branch != t.Branch) {
 		var other string
-		err := tx.one(ctx, "SELECT id FROM tasks WHERE project = ? AND branch = ? AND live = 1 AND id != ?", []any{t.Project, t.Branch,
-			t.ID}, &other)
+		err := tx.one(ctx, "SELECT id FROM tasks WHERE project = ? AND branch = ? AND live = 1 AND id != ?",
+			[]any{t.Project, t.Branch, t.ID}, &other)
 		if err == nil {
 			return task.Notef(task.ErrBranchTaken, "cannot use the branch %q: the live task %s has it", t.Branch, other)
 		}
@@ -173,10 +176,11 @@ func writeTask(ctx context.Context, tx *batch, before, t task.Task) error {
 		}
 	}
 	if before.ID == "" {
-		marks := strings.TrimSuffix(strings.Repeat("?, ", len(args)), ", ")
-		_, err = tx.ExecContext(ctx, "INSERT INTO tasks ("+columns+") VALUES ("+marks+")", args...)
+		marks := strings.Repeat("?, ", len(args)) + "?"
+		_, err = tx.ExecContext(ctx, "INSERT INTO tasks ("+columns+", history_bytes) VALUES ("+marks+")",
+			append(args, grown)...)
 	} else {
-		err = updateTask(ctx, tx, before, args)
+		err = updateTask(ctx, tx, before, args, grown)
 	}
 	if err != nil {
 		return fmt.Errorf("write task: %w", err)
@@ -185,7 +189,7 @@ func writeTask(ctx context.Context, tx *batch, before, t task.Task) error {
 }
 
 // updateTask writes the columns that differ: writing an unchanged one would rewrite its indexes.
-func updateTask(ctx context.Context, tx *batch, before task.Task, now []any) error {
+func updateTask(ctx context.Context, tx *batch, before task.Task, now []any, grown int) error {
 	was, err := values(before)
 	if err != nil {
 		return err
@@ -199,6 +203,9 @@ func updateTask(ctx context.Context, tx *batch, before task.Task, now []any) err
 	}
 	if len(set) == 0 {
 		return nil
+	}
+	if grown > 0 {
+		set, args = append(set, "history_bytes = history_bytes + ?"), append(args, grown)
 	}
 	_, err = tx.ExecContext(ctx, "UPDATE tasks SET "+strings.Join(set, ", ")+" WHERE id = ?",
 		append(args, before.ID)...)

@@ -12,7 +12,7 @@ import (
 // first, and kept.
 type connection struct {
 	db   *sql.DB
-	turn chan struct{} // has room for one: whoever fills it has the turn
+	turn chan struct{} // has room for one: the goroutine that fills it has the turn
 	conn *sql.Conn     // nil until the first turn
 	kept map[string]*sql.Stmt
 }

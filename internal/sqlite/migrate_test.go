@@ -81,6 +81,7 @@ func understood(t *testing.T, path string) {
 		}) {
 			t.Errorf("who follows the record hears of %+v, want %+v", own, events)
 		}
+		wantBytes(t, s, one.ID)
 		hooks := 0
 		for _, e := range events {
 			all, err := s.Hooks(t.Context(), one.ID, e.Seq)
@@ -106,6 +107,16 @@ func understood(t *testing.T, path string) {
 		one.Overdue = 0 // for the second opening
 		_, err = s.Commit(t.Context(), record.Change{Task: one, Expect: one.Version})
 		must(t, err)
+	}
+}
+
+// wantBytes compares the number of bytes of a task's history with its lines.
+func wantBytes(t *testing.T, s *sqlite.Store, id string) {
+	t.Helper()
+	lines, bytes, err := s.Tail(t.Context(), id, 0)
+	must(t, err)
+	if want := len(strings.Join(lines, "\n") + "\n"); bytes != int64(want) {
+		t.Errorf("the history of %s is said to have %d bytes, want %d", id, bytes, want)
 	}
 }
 

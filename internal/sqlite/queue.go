@@ -59,7 +59,7 @@ func (q *queue) open() bool {
 	if q.file != nil {
 		return true
 	}
-	// The folder of the record is not made here: whoever has deleted it wants it gone.
+	// The folder of the record is not made here: a person who has deleted it wants it gone.
 	if err := os.Mkdir(filepath.Dir(q.path), task.PrivateFolder); err != nil && !errors.Is(err, os.ErrExist) {
 		return false
 	}

@@ -2,8 +2,19 @@ package sqlite
 
 // migrations bring a database from one version to the next. A step that has shipped is never changed.
 func migrations() []string {
-	return []string{version1, version2, version3, version4, version5}
+	return []string{version1, version2, version3, version4, version5, version6}
 }
+
+// version6 knows how many bytes a task's history has as a file, one line feed a line, so that history.jsonl need not be
+// read to be known as whole.
+const version6 = `
+ALTER TABLE tasks ADD COLUMN history_bytes INTEGER NOT NULL DEFAULT 0;
+DROP TRIGGER task_changes;
+UPDATE tasks SET history_bytes = (SELECT coalesce(sum(octet_length(line) + 1), 0) FROM events WHERE task = tasks.id);
+CREATE TRIGGER task_changes AFTER UPDATE ON tasks WHEN NEW.seq = OLD.seq BEGIN
+	INSERT INTO changes (task, seq) VALUES (NEW.id, 0);
+END;
+`
 
 // version5 knows what evidence is about: of a task the commit that it represents, of a seat what its agent found
 // when it was started, and the verdicts that were there when the agent of a task's present status was started

@@ -132,8 +132,8 @@ func (r *reader) task(scan func(...any) error) (t task.Task, err error) {
 	return t, nil
 }
 
-// briefColumns are the columns of a brief look. The driver takes about as long for each value as SQLite takes for a row:
-// words, in which no control character can be, come as one value.
+// briefColumns are the columns of a brief look. The driver takes about as long for a value as SQLite takes for a
+// row: words, in which no control character can be, come as one value.
 const briefColumns = `id || char(31) || project || char(31) || status || char(31) || branch || char(31) || session
 	|| char(31) || queued_for || char(31) || workflow || char(31) || workflow_digest || char(31) || stalled_at
 	|| char(31) || overdue, nullif(attention, ''), summary`
@@ -305,18 +305,30 @@ func (s *Store) Events(ctx context.Context, id string, after int) ([]history.Eve
 
 // Lines is a task's history as the very bytes that its hashes cover, one a line.
 func (s *Store) Lines(ctx context.Context, id string) ([]string, error) {
-	var out []string
-	err := s.rows(ctx, "SELECT line FROM events WHERE task = ? ORDER BY seq", []any{id},
-		func(scan func(...any) error) error {
+	lines, _, err := s.Tail(ctx, id, 0)
+	return lines, err
+}
+
+// Tail is the end of a task's history, the lines after an event, and how many bytes the whole history has as a file,
+// one line feed a line.
+func (s *Store) Tail(ctx context.Context, id string, after int) (lines []string, bytes int64, err error) {
+	err = s.reading(ctx, func(tx *batch) error {
+		err := tx.one(ctx, "SELECT history_bytes FROM tasks WHERE id = ?", []any{id}, &bytes)
+		if err != nil && !errors.Is(err, sql.ErrNoRows) {
+			return err
+		}
+		query := "SELECT line FROM events WHERE task = ? AND seq > ? ORDER BY seq"
+		return tx.each(ctx, query, []any{id, after}, func(scan func(...any) error) error {
 			var line string
 			err := scan(&line)
-			out = append(out, line)
+			lines = append(lines, line)
 			return err
 		})
+	})
 	if err != nil {
-		return nil, fmt.Errorf("load history of task %q: %w", id, err)
+		return nil, 0, fmt.Errorf("load history of task %q: %w", id, err)
 	}
-	return out, nil
+	return lines, bytes, nil
 }
 
 // Holders reports which tasks have the workspaces of a project, or of all where none is named.
