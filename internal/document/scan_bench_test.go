@@ -55,3 +55,23 @@ func BenchmarkRead(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkSection is what a gate asks of a section of one kilobyte.
+func BenchmarkSection(b *testing.B) {
+	for name, content := range map[string]string{
+		"one line": "DONE: " + strings.Repeat("what was asked for, and its tests. ", 1024/35) + "\n",
+		"lines":    "DONE:\n" + strings.Repeat("- what was asked for, and its tests\n", 1024/36),
+	} {
+		d := Read([]byte("---\nid: T1\n---\n\n## Plan\n\nAPPROACH: x\n\n## Handoff\n\n" + content))
+		labels := []string{"DONE", "REMAINING"}
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				s, found := d.Section("Handoff")
+				if !found || s.Empty() || len(s.Fields(labels)) != 1 || Digest(s.Text) == "" {
+					b.Fatal(s)
+				}
+			}
+		})
+	}
+}

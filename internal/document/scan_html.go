@@ -56,7 +56,8 @@ func (s *scanner) openHTML(depth, at int) found {
 	if strings.IndexByte(s.text[s.pos:at], '\t') >= 0 {
 		return none
 	}
-	tag, k, h := s.text[at:s.stop], hidden, noHTML
+	tag, k := s.text[at:s.stop], hidden
+	var h html
 	switch {
 	case strings.HasPrefix(tag, "<!--"):
 		k, h = comment, commentHTML
