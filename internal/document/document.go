@@ -123,8 +123,8 @@ func (d *Document) readBody(linesBefore int) {
 	}
 	if s.unsure {
 		d.parseBody(linesBefore)
-	} else if open, is := s.unclosed(); is {
-		d.unclosed(linesBefore+open.first+1, open.kind, open.closer)
+	} else if open, closer := s.unclosed(); closer != "" {
+		d.unclosed(linesBefore+int(open.first)+1, open.kind, closer)
 	}
 	d.index.build()
 }
@@ -139,6 +139,8 @@ func (d *Document) parseBody(linesBefore int) {
 	s := newScanner(d.index.text)
 	for _, h := range out.headings {
 		for s.number < h.first {
+			s.begin = s.at
+			s.number++
 			s.cut()
 		}
 		d.index.add(&s)

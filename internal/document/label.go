@@ -1,16 +1,8 @@
 package document
 
 import (
+	"slices"
 	"strings"
-
-	"orange/internal/lazyregexp"
-)
-
-var (
-	listMarker = lazyregexp.New(`^(?:[-+*]|\d{1,9}[.)])(?:[ \t]+|$)(?:\[[ xX]\](?:[ \t]+|$))?`)
-	// labelLike is where the content of the label above ends, whether or not anyone asked for this label.
-	// It is not looked for behind a list marker: "- API: changed" is content of the label above.
-	labelLike = lazyregexp.New(`^[A-Z][A-Z _-]+\**:`)
 )
 
 const emphasis = "*_"
@@ -20,60 +12,80 @@ const emphasis = "*_"
 // behind the colon, or any text below it before the next label, heading or the section's end.
 // What is in code, comments and quotes is neither a label nor content.
 func (s Section) Fields(names []string) []string {
-	filled := make(map[string]bool, len(names))
-	current := "" // the label whose content may still follow
+	filled := make([]bool, len(names))
+	current := -1 // the label whose content may still follow
 	read := s.read()
 	for read.next() {
 		l := read.line()
 		if l.kind == heading {
-			current = ""
+			current = -1
 		}
-		if l.kind != prose {
+		if l.kind != prose || strings.IndexByte(l.text, ':') < 0 && (current < 0 || filled[current]) {
 			continue
 		}
 		shown := seen(l.text)
 		text := unmarked(shown)
-		if name, content, ok := labelOf(text, names); ok {
-			current = name
-			filled[name] = filled[name] || hasContent(content)
+		if label, content := labelOf(text, names); label >= 0 {
+			current = label
+			filled[label] = filled[label] || hasContent(content)
 			continue
 		}
-		if labelLike().MatchString(strings.TrimLeft(strings.TrimSpace(shown), emphasis)) {
-			current = ""
+		if labelLike(strings.TrimLeft(strings.TrimSpace(shown), emphasis)) {
+			current = -1
 			continue
 		}
-		if current != "" && hasContent(text) {
+		if current >= 0 && hasContent(text) {
 			filled[current] = true
 		}
 	}
 	var present []string
 	for _, name := range names {
-		if filled[name] {
+		if filled[slices.Index(names, name)] { // of a name that is asked for twice, the first one is filled
 			present = append(present, name)
 		}
 	}
 	return present
 }
 
+// labelLike reports whether a line looks like a label, which ends the content of the one above whether or not anyone
+// asked for it: two or more capitals, blanks, dashes and underscores, and a colon. It is not looked for behind a list
+// marker: "- API: changed" is content of the label above.
+func labelLike(text string) bool {
+	end := 0
+	for end < len(text) && (text[end] >= 'A' && text[end] <= 'Z' ||
+		end > 0 && strings.IndexByte(" _-", text[end]) >= 0) {
+		end++
+	}
+	return end > 1 && strings.HasPrefix(strings.TrimLeft(text[end:], "*"), ":")
+}
+
 // unmarked is a line without its list marker and the emphasis that it opens with.
 func unmarked(text string) string {
 	text = strings.TrimSpace(text)
-	text = text[len(listMarker().FindString(text)):]
+	line := scanner{view: view{text: text, stop: len(text)}}
+	if line.listMark() {
+		text = strings.TrimLeft(text[line.sign.behind:], " \t")
+		if len(text) > 2 && text[0] == '[' && strings.IndexByte(" xX", text[1]) >= 0 && text[2] == ']' &&
+			(len(text) == 3 || text[3] == ' ' || text[3] == '\t') {
+			text = strings.TrimLeft(text[3:], " \t")
+		}
+	}
 	return strings.TrimLeft(text, emphasis)
 }
 
-func labelOf(text string, names []string) (name, content string, ok bool) {
-	for _, name := range names {
+// labelOf is the number of the name that a text begins with as a label, -1 when there is none, and what is behind.
+func labelOf(text string, names []string) (label int, content string) {
+	for i, name := range names {
 		rest, found := strings.CutPrefix(text, name)
 		if !found || name == "" {
 			continue
 		}
 		rest = strings.TrimLeft(rest, emphasis)
 		if content, found := strings.CutPrefix(rest, ":"); found {
-			return name, content, true
+			return i, content
 		}
 	}
-	return "", "", false
+	return -1, ""
 }
 
 func hasContent(text string) bool {

@@ -1,6 +1,12 @@
 package document
 
-import "testing"
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
 
 func TestSection_Fields_findsLabelsWithContent(t *testing.T) {
 	t.Parallel()
@@ -101,4 +107,22 @@ func TestSection_Fields_asksForTheNamesGivenOnly(t *testing.T) {
 	wantStrings(t, s.Fields([]string{""}), nil)
 	wantStrings(t, s.Fields([]string{"REMAINING"}), nil)
 	wantStrings(t, s.Fields([]string{"Why not", "DONE"}), []string{"Why not", "DONE"})
+}
+
+// The patterns say in one line what the code says in many.
+func TestLabels_areWhatTheirPatternsSay(t *testing.T) {
+	t.Parallel()
+	marker := regexp.MustCompile(`^(?:[-+*]|\d{1,9}[.)])(?:[ \t]+|$)(?:\[[ xX]\](?:[ \t]+|$))?`)
+	label := regexp.MustCompile(`^[A-Z][A-Z _-]+\**:`)
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.StringOfN(rapid.SampledFrom([]rune("- +*1.)[xX] \tAB_:\u00a0\v")), 0, 12, -1).Draw(t, "text")
+		trimmed := strings.TrimSpace(text)
+		want := strings.TrimLeft(trimmed[len(marker.FindString(trimmed)):], emphasis)
+		if got := unmarked(text); got != want {
+			t.Fatalf("%q without its marker is %q, want %q", text, got, want)
+		}
+		if got := labelLike(text); got != label.MatchString(text) {
+			t.Fatalf("%q looks like a label: %v", text, got)
+		}
+	})
 }

@@ -5,9 +5,9 @@ import "strings"
 // reading goes through the lines of a text, one after the other.
 type reading struct {
 	scanner
-	first  int  // of the block whose comments are known
-	inside bool // a comment that began above goes on
-	final  int  // the last line of the block on which a comment can end
+	first  int32 // of the block whose comments are known
+	inside bool  // a comment that began above goes on
+	final  int   // the last line of the block on which a comment can end
 
 	kept []line // what is left of the lines that the parser saw; nil where the scanner is sure
 	now  line   // the last of them
@@ -39,33 +39,34 @@ func (l *reading) line() line {
 	if l.kept != nil {
 		return l.now
 	}
-	out := line{raw: l.text[l.begin:l.stop], kind: l.in.kind, list: l.in.list}
-	out.text = out.raw
-	if l.in.kind == prose || l.in.kind == comment {
-		out.text = l.shown(out.raw)
+	raw := l.text[l.begin:l.stop]
+	out := line{raw: raw, text: raw}
+	if !l.part {
+		return out
 	}
-	switch {
-	case l.in.quote:
+	out.kind, out.list = l.block.kind, l.block.list
+	if out.kind == prose || out.kind == comment {
+		out.text, out.kind = l.shown(raw), prose
+	}
+	if l.block.quote {
 		out.kind = quoted
-	case l.in.kind == comment:
-		out.kind = prose
 	}
 	return out
 }
 
 // shown is a line with a blank in place of each comment.
 func (l *reading) shown(raw string) string {
-	if l.first != l.in.first {
-		l.first, l.inside, l.final = l.in.first, false, -1
+	if l.first != l.block.first {
+		l.first, l.inside, l.final = l.block.first, false, -1
 	}
 	if !l.inside && !strings.Contains(raw, "<!--") {
 		return raw
 	}
-	if l.final < 0 && !l.in.html {
+	if l.final < 0 && l.block.html == noHTML {
 		l.final = l.end()
 	}
 	var text string
-	text, l.inside = withoutComments(raw, l.inside, !l.in.html && l.number >= l.final)
+	text, l.inside = withoutComments(raw, l.inside, l.block.html == noHTML && l.number >= l.final)
 	return text
 }
 
@@ -76,7 +77,7 @@ func (l *reading) end() int {
 		if strings.Contains(ahead.text[ahead.begin:ahead.stop], "-->") {
 			end = ahead.number
 		}
-		if !ahead.next() || ahead.in.first != l.in.first {
+		if !ahead.next() || !ahead.part || ahead.block.first != l.block.first {
 			return end
 		}
 	}

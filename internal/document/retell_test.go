@@ -53,7 +53,7 @@ func sectionsOf(d *Document) []Section {
 	var all []Section
 	for i, t := range d.index.titles {
 		if t.copies > 0 {
-			all = append(all, d.section(i))
+			all = append(all, d.section(i, nameKey(d.index.name(i))))
 		}
 	}
 	return all

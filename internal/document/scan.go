@@ -9,52 +9,50 @@ const maxBoxes = 12
 // for line, also where that differs from the standard. Where it is not sure it says so, and the parser has to read
 // the whole text.
 type scanner struct {
-	text   string
+	view
 	at     int // of the next line
 	lf, cr int // the next ones; the length of the text when there is none
 
-	boxes  [maxBoxes]box
-	depth  int  // of the open boxes
-	block  leaf // what is open in the innermost box
+	begin  int  // of the line
+	number int  // of the line, 0-based
+	part   bool // the line is part of the block
+	title  bool // the line is a top-level heading of level 2
+
+	open   bool // the block is still open
 	hollow bool // a blank line follows the marker of an item with nothing in it
 	unsure bool
-
-	view
-	row
-}
-
-// row is the line that the scanner is at.
-type row struct {
-	begin, stop int // in the text, without its line end
-	number      int // 0-based
-	in          leaf
-	title       bool // it is a top-level heading of level 2
+	block  leaf     // the last one that began
+	sign   listMark // the last one that was looked at
+	depth  int      // of the open boxes
+	boxes  [maxBoxes]box
 }
 
 // box is an open block that holds others: a quote, or a list with its last item.
 type box struct {
 	list, quote bool // it or a box around it is one
+	filled      bool // the item holds something
 	sign        byte // of the list's markers; 0 for a quote
 	offset      int  // where the content of the item begins
-	filled      bool // the item holds something
 }
 
 // leaf is a block that holds no other blocks.
 type leaf struct {
-	kind        kind // nothing when there is none
-	html        bool
-	list, quote bool // it is in one
-	top         bool // it is in none
-	first       int  // its first line
-	// what would close it: of a fence the marker; empty when nothing has to
-	closer string
+	kind        kind
+	html        html
+	list, quote bool  // it is in one
+	top         bool  // it is in none
+	char        byte  // of a fence
+	length      int32 // of a fence's marker
+	first       int32 // its first line
 }
 
-// isParagraph tells a paragraph from HTML whose text is shown.
-func (l *leaf) isParagraph() bool { return l.kind == prose && !l.html }
+// inParagraph tells a paragraph from HTML whose text is shown.
+func (s *scanner) inParagraph() bool {
+	return s.open && s.block.kind == prose && s.block.html == noHTML
+}
 
 func newScanner(text string) scanner {
-	return scanner{text: text, lf: -1, cr: -1, row: row{number: -1}}
+	return scanner{view: view{text: text}, lf: -1, cr: -1, number: -1}
 }
 
 // next goes to the next line. It reports whether there is one and the scanner is sure about it.
@@ -63,44 +61,100 @@ func (s *scanner) next() bool {
 	if s.at >= len(s.text) || s.unsure {
 		return false
 	}
-	s.cut()
-	s.rest, s.col, s.pad = s.text[s.begin:s.stop], 0, 0
-	if len(s.rest) > maxMarkers {
-		s.rest = squeeze(s.rest)
+	s.part, s.title = false, false
+	s.begin = s.at
+	s.number++
+	c := s.text[s.at]
+	if c == '\n' {
+		s.stop = s.at
+		s.at++
+		s.empty()
+		return true
 	}
-	s.in, s.title = leaf{}, false
-	s.walk()
+	s.cut()
+	s.pos, s.col, s.pad = s.begin, 0, 0
+	if s.stop-s.begin > maxMarkers && s.crowded() {
+		s.unsure = true
+	}
+	if s.depth > 0 || isMarker(c) || !s.plain() {
+		s.walk()
+	}
 	return !s.unsure
 }
 
-// cut finds the end of the next line. LF, CRLF and a lone CR all end one.
-func (s *scanner) cut() {
-	s.begin = s.at
-	s.number++
-	if s.lf < s.begin {
-		s.lf = indexFrom(s.text, '\n', s.begin)
-	}
-	if s.cr < s.begin {
-		s.cr = indexFrom(s.text, '\r', s.begin)
-	}
-	s.stop = min(s.lf, s.cr)
-	s.at = min(s.stop+1, len(s.text))
-	if s.cr+1 == s.lf && s.lf < len(s.text) {
-		s.at = s.lf + 1
-	}
-	s.last = s.stop == len(s.text)
+// crowded reports whether the line begins with so many markers that the parser sees a shorter one, and that matters.
+func (s *scanner) crowded() bool {
+	text := s.rest()
+	return len(squeeze(text)) < len(text) && (s.depth > 0 || strings.Trim(text, text[:1]) != "")
 }
 
-// indexFrom is where the next c is in text, and its length when there is none.
-func indexFrom(text string, c byte, from int) int {
-	if text[from] == c {
-		return from
+// cut finds the end of the line. LF, CRLF and a lone CR all end one.
+func (s *scanner) cut() {
+	if s.lf < s.begin {
+		s.lf = ahead(s.text, s.begin, '\n')
 	}
-	at := strings.IndexByte(text[from:], c)
-	if at < 0 {
-		return len(text)
+	if s.cr < s.begin {
+		s.cr = ahead(s.text, s.begin, '\r')
 	}
-	return from + at
+	s.stop, s.at = s.lf, s.lf+1
+	if s.cr < s.lf {
+		s.stop = s.cr
+		if s.cr+1 < s.lf {
+			s.at = s.cr + 1
+		}
+	}
+	s.at = min(s.at, len(s.text))
+}
+
+// ahead is where the next c is, and the length of the text when there is none.
+func ahead(text string, from int, c byte) int {
+	near := min(from+16, len(text)) // most lines are short, and the call costs more than them
+	for ; from < near; from++ {
+		if text[from] == c {
+			return from
+		}
+	}
+	if at := strings.IndexByte(text[from:], c); at >= 0 {
+		return from + at
+	}
+	return len(text)
+}
+
+// empty is what walk does to an empty line.
+func (s *scanner) empty() {
+	for i := range s.depth {
+		b := &s.boxes[i]
+		if b.sign == 0 {
+			s.depth, s.open = i, false
+			return
+		}
+		s.hollow = s.hollow || !b.filled
+	}
+	s.open = s.open && s.block.kind != prose
+	s.part = s.open
+}
+
+// plain is what walk does to most lines in no box that begin with no marker; it reports whether this is one.
+func (s *scanner) plain() bool {
+	switch {
+	case !s.open || s.block.kind == code:
+		s.put(0, prose)
+	case s.block.kind == prose || s.block.kind == fence:
+		s.part = true
+	default:
+		return false
+	}
+	return true
+}
+
+// isMarker reports whether a line may be more than text when it begins with a byte.
+func isMarker(c byte) bool {
+	const low = 1<<' ' | 1<<'\t' | 1<<'\r' | 1<<'-' | 1<<'*' | 1<<'+' | 1<<'#' | 1<<'<' | 1<<'>' | 1023<<'0'
+	const high = 1<<('_'-64) | 1<<('`'-64) | 1<<('~'-64)
+	if c < 64 {
+		return uint64(low)>>c&1 > 0
+	}
+	return c < 128 && uint64(high)>>(c-64)&1 > 0
 }
 
 // walk goes through the open blocks, the outermost first, up to one that the line does not continue.
@@ -112,18 +166,18 @@ func (s *scanner) walk() {
 		b := &s.boxes[i]
 		switch s.step(b) {
 		case leaves:
-			s.open(i)
+			s.find(i)
 			return
 		case begins:
-			s.depth, s.block = i+1, leaf{}
+			s.depth, s.open = i+1, false
 			if s.openItem(b) {
-				s.open(i + 1)
+				s.find(i + 1)
 			}
 			return
 		}
 	}
-	if s.block.kind == nothing || s.block.isParagraph() {
-		s.open(s.depth)
+	if !s.open || s.inParagraph() {
+		s.find(s.depth)
 		return
 	}
 	if s.gone() {
@@ -131,12 +185,12 @@ func (s *scanner) walk() {
 	}
 	switch s.follow() {
 	case goesOn:
-		s.in = s.block
+		s.part = true
 	case endsHere:
-		s.in, s.block = s.block, leaf{}
+		s.part, s.open = true, false
 	case ended:
-		s.block = leaf{}
-		s.open(s.depth)
+		s.open = false
+		s.find(s.depth)
 	}
 }
 
@@ -157,15 +211,15 @@ func (s *scanner) step(b *box) step {
 		}
 		return leaves
 	}
-	if blank(s.rest) {
+	width, at := s.indent()
+	if at == s.stop {
 		s.hollow = s.hollow || !b.filled
-		s.rest, s.pad = "", 0
+		s.pos, s.pad = s.stop, 0
 		return stays
 	}
-	width, _ := s.indent()
 	if width < 4 && (width < b.offset || !b.filled) {
-		if mark, found := s.listMark(); found {
-			if mark.sign != b.sign || isRule(s.rest) {
+		if s.listMark() {
+			if s.sign.char != b.sign || isRule(s.rest()) {
 				return leaves
 			}
 			if width < b.offset || s.hollow {
@@ -182,17 +236,16 @@ func (s *scanner) step(b *box) step {
 	return stays
 }
 
-// open finds the blocks that begin behind the first so many boxes. The first that begins closes what was open behind
-// them. When none begins, the line may go on with a paragraph, also one in a deeper box.
-func (s *scanner) open(depth int) {
+// find opens the blocks that begin behind the first so many boxes. The first one closes what was open behind them.
+// When none begins, the line may go on with a paragraph, also one in a deeper box.
+func (s *scanner) find(depth int) {
 	for !s.unsure {
 		width, at := s.indent()
-		lazy := s.block.isParagraph()
-		if at == len(s.rest) {
-			s.depth, s.block = depth, leaf{}
+		if at == s.stop {
+			s.depth, s.open = depth, false
 			return
 		}
-		if width <= 3 {
+		if width <= 3 && isMarker(s.text[at]) {
 			switch s.mark(depth, at) {
 			case single:
 				return
@@ -202,33 +255,28 @@ func (s *scanner) open(depth int) {
 			}
 		}
 		switch {
-		case lazy:
-			s.in = s.block
+		case s.inParagraph():
+			s.part = true
 		case width > 3:
-			s.put(depth, leaf{kind: code})
+			s.put(depth, code)
 		default:
-			s.put(depth, leaf{kind: prose})
+			s.put(depth, prose)
 		}
 		return
 	}
 }
 
 // put opens a block behind the first so many boxes.
-func (s *scanner) put(depth int, l leaf) {
-	s.depth = depth
-	l.first, l.top = s.number, depth == 0
+func (s *scanner) put(depth int, k kind) {
+	l := &s.block // field by field, which is faster than a whole one
+	l.kind, l.html, l.first = k, noHTML, int32(s.number)
+	l.list, l.quote, l.top = false, false, depth == 0
 	if depth > 0 {
 		b := &s.boxes[depth-1]
 		b.filled = true
 		l.list, l.quote = b.list, b.quote
 	}
-	s.in, s.block = l, l
-}
-
-// putLine is put for a block of one line.
-func (s *scanner) putLine(depth int, k kind) {
-	s.put(depth, leaf{kind: k})
-	s.block = leaf{}
+	s.depth, s.open, s.part = depth, true, true
 }
 
 // putBox opens a quote or a list behind the first so many boxes.
@@ -237,17 +285,23 @@ func (s *scanner) putBox(depth int, sign byte) {
 		s.unsure = true
 		return
 	}
-	b := box{list: sign != 0, quote: sign == 0, sign: sign}
+	b := &s.boxes[depth]
+	b.sign, b.list, b.quote = sign, sign != 0, sign == 0
 	if depth > 0 {
 		around := &s.boxes[depth-1]
 		around.filled = true
 		b.list, b.quote = b.list || around.list, b.quote || around.quote
 	}
-	s.boxes[depth] = b
-	s.depth, s.block = depth+1, leaf{}
+	s.depth, s.open = depth+1, false
 }
 
-// unclosed is the block at the end that nothing closes and that hides all that follows it.
-func (s *scanner) unclosed() (leaf, bool) {
-	return s.block, s.block.top && s.block.closer != ""
+// unclosed is the block at the end that nothing closes and that hides all that follows it, and what would close it.
+func (s *scanner) unclosed() (block leaf, closer string) {
+	if !s.open || !s.block.top {
+		return s.block, ""
+	}
+	if s.block.kind == fence {
+		return s.block, strings.Repeat(string(rune(s.block.char)), int(s.block.length))
+	}
+	return s.block, s.block.html.closer()
 }

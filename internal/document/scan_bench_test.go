@@ -6,24 +6,28 @@ import (
 	"testing"
 )
 
-// listsAndFences and prose are documents of a size as agents write them.
+// listsAndFences is a document of a size as agents write them.
 func listsAndFences(size int) []byte {
-	return documentOf(size, "### Step\n\nWords that say what was done, and why.\n\n- one `thing`\n- two, which wraps\n"+
-		"  over a line\n  - [x] nested\n1. first\n2. second\n\n```go\nfunc main() {\n\treturn\n}\n```\n\n> quoted\n\n"+
-		"<!-- a note -->\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n")
+	return documentOf(size, "- [x] the login, with its `session` and a test\n  - a nested item that goes on\n"+
+		"    on a second line\n1. first\n2. second\n\n```go\nfunc main() {\n\t## no heading\n}\n```\n\n"+
+		"A paragraph of **prose** that says why.\n\n")
 }
 
-func prose4(size int) []byte {
-	return documentOf(size, "Words that say what was done, and why, in lines that are as long as a person likes.\n"+
-		"The next line goes on with them, and *this* one is the last.\n\n")
+// paragraphs is a document of a size that is only text.
+func paragraphs(size int) []byte {
+	return documentOf(size, "The login was wrong because the session was read before it was written; now it is read\n"+
+		"after that.\nNothing else reads it, and the tests say so.\n\n")
 }
 
-func documentOf(size int, unit string) []byte {
-	var b bytes.Buffer
-	b.WriteString("---\nid: abc\nstatus: working\n---\n\n## Plan\n\n")
-	b.WriteString(strings.Repeat(unit, max(0, size-b.Len()-30)/len(unit)))
-	b.WriteString("\n## Review\nVerdict: PASS\n")
-	return b.Bytes()
+// shortLines is what costs most: each of them is something else.
+func shortLines(size int) []byte {
+	return documentOf(size, "\n### Step\n\nWords that say what was done, and why.\n\n- one\n- two\n\n```go\nfunc "+
+		"main() {}\n```\n\n> quoted\n")
+}
+
+func documentOf(size int, part string) []byte {
+	const header = "---\nid: T1\n---\n\n## Handoff\n\nDONE: it\n\n## Log\n\n"
+	return []byte(header + strings.Repeat(part, size/len(part)+1))[:size]
 }
 
 func BenchmarkRead(b *testing.B) {
@@ -34,7 +38,7 @@ func BenchmarkRead(b *testing.B) {
 		for _, text := range []struct {
 			name string
 			of   func(int) []byte
-		}{{"lists", listsAndFences}, {"prose", prose4}} {
+		}{{"lists", listsAndFences}, {"prose", paragraphs}, {"short", shortLines}} {
 			whole := text.of(size.bytes)
 			b.Run(size.name+"/"+text.name, func(b *testing.B) {
 				b.SetBytes(int64(len(whole)))
@@ -49,5 +53,25 @@ func BenchmarkRead(b *testing.B) {
 				}
 			})
 		}
+	}
+}
+
+// BenchmarkSection is what a gate asks of a section of one kilobyte.
+func BenchmarkSection(b *testing.B) {
+	for name, content := range map[string]string{
+		"one line": "DONE: " + strings.Repeat("what was asked for, and its tests. ", 1024/35) + "\n",
+		"lines":    "DONE:\n" + strings.Repeat("- what was asked for, and its tests\n", 1024/36),
+	} {
+		d := Read([]byte("---\nid: T1\n---\n\n## Plan\n\nAPPROACH: x\n\n## Handoff\n\n" + content))
+		labels := []string{"DONE", "REMAINING"}
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				s, found := d.Section("Handoff")
+				if !found || s.Empty() || len(s.Fields(labels)) != 1 || Digest(s.Text) == "" {
+					b.Fatal(s)
+				}
+			}
+		})
 	}
 }

@@ -11,58 +11,94 @@ var loneTag = lazyregexp.New(`^<(/[ ]*)?([a-zA-Z]+[a-zA-Z0-9\-]*)` +
 	`((?:[\r\n \t]+[a-zA-Z_:][a-zA-Z0-9:._-]*(?:[\r\n \t]*=[\r\n \t]*` +
 	`(?:[^\"'=<>` + "`" + `\x00-\x20]+|'[^']*'|"[^"]*"))?)*)[ ]*/?>[ ]*$`)
 
+// html is what a block of HTML is, by its first tag.
+type html uint8
+
+const (
+	noHTML      html = iota
+	shownHTML        // tags such as <details>, which end at a blank line and whose text is shown
+	commentHTML      // <!--
+	instruction      // <?
+	declaration      // <!X
+	characters       // <![CDATA[
+	script
+	pre
+	style
+	textarea
+)
+
+// closer is what closes a block of HTML; empty when nothing has to.
+func (h html) closer() string {
+	switch h {
+	case commentHTML:
+		return "-->"
+	case instruction:
+		return "?>"
+	case declaration:
+		return ">"
+	case characters:
+		return "]]>"
+	case script:
+		return "</script>"
+	case pre:
+		return "</pre>"
+	case style:
+		return "</style>"
+	case textarea:
+		return "</textarea>"
+	default:
+		return ""
+	}
+}
+
 // openHTML opens the HTML block whose first tag is at a place of the line, behind the first so many boxes.
 func (s *scanner) openHTML(depth, at int) found {
-	if strings.IndexByte(s.rest[:at], '\t') >= 0 {
+	if strings.IndexByte(s.text[s.pos:at], '\t') >= 0 {
 		return none
 	}
-	tag := s.rest[at:]
-	l := leaf{kind: hidden, html: true}
+	tag, k := s.text[at:s.stop], hidden
+	var h html
 	switch {
 	case strings.HasPrefix(tag, "<!--"):
-		l.kind, l.closer = comment, "-->"
+		k, h = comment, commentHTML
 	case strings.HasPrefix(tag, "<?"):
-		l.closer = "?>"
+		h = instruction
 	case strings.HasPrefix(tag, "<![CDATA["):
-		l.closer = "]]>"
+		h = characters
 	case len(tag) > 2 && tag[1] == '!' && tag[2] >= 'A' && tag[2] <= 'Z':
-		l.closer = ">"
+		h = declaration
 	case strings.HasPrefix(tag, "<ſ"): // to the parser it is an s
 		s.unsure = true
 		return none
 	default:
-		l.closer = rawTag(tag)
-		if l.closer != "" {
-			break
+		h = rawHTML(tag)
+		if h == noHTML && s.isBlockTag(tag) {
+			k, h = prose, shownHTML
 		}
-		if !s.isBlockTag(tag) {
-			return none
-		}
-		l.kind = prose
 	}
-	s.put(depth, l)
-	if l.closer != "" && s.endsHTML(l.closer, s.rest) {
-		s.block = leaf{}
+	if h == noHTML {
+		return none
 	}
+	s.put(depth, k)
+	s.block.html = h
+	s.open = !s.endsHTML()
 	return single
 }
 
-// rawTag is what closes the tag at the beginning of a text when what follows the tag is no Markdown.
-func rawTag(tag string) string {
+// rawHTML is the tag at the beginning of a text when what follows such a tag is no Markdown.
+func rawHTML(tag string) html {
 	name := tagName(tag[1:])
 	behind := tag[1+len(name):]
 	if behind != "" && strings.IndexByte(" \t\f>", behind[0]) < 0 && !strings.HasPrefix(behind, "/>") {
-		return ""
+		return noHTML
 	}
-	for _, closer := range rawClosers() {
-		if strings.EqualFold(name, closer[2:len(closer)-1]) {
-			return closer
+	for h := script; h <= textarea; h++ {
+		if closer := h.closer(); strings.EqualFold(name, closer[2:len(closer)-1]) {
+			return h
 		}
 	}
-	return ""
+	return noHTML
 }
-
-func rawClosers() [4]string { return [4]string{"</script>", "</pre>", "</style>", "</textarea>"} }
 
 // tagName is the name at the beginning of a text; empty when there is none.
 func tagName(text string) string {
@@ -75,24 +111,28 @@ func tagName(text string) string {
 
 func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 
-// endsHTML reports whether a line has what closes an HTML block. Each of the four raw tags closes all of them.
-func (s *scanner) endsHTML(closer, line string) bool {
-	if !strings.HasPrefix(closer, "</") {
-		return strings.Contains(line, closer)
+// endsHTML reports whether the line has what closes the block of HTML.
+func (s *scanner) endsHTML() bool {
+	h, text := s.block.html, s.rest()
+	if h == shownHTML {
+		return false
 	}
-	for {
-		at := strings.Index(line, "</")
+	if h < script {
+		return strings.Contains(text, h.closer())
+	}
+	for { // each of the four closes all of them
+		at := strings.Index(text, "</")
 		if at < 0 {
 			return false
 		}
-		line = line[at:]
-		s.unsure = s.unsure || strings.HasPrefix(line, "</ſ")
-		for _, c := range rawClosers() {
-			if len(line) >= len(c) && strings.EqualFold(line[:len(c)], c) {
+		text = text[at:]
+		s.unsure = s.unsure || strings.HasPrefix(text, "</ſ")
+		for h := script; h <= textarea; h++ {
+			if c := h.closer(); len(text) >= len(c) && strings.EqualFold(text[:len(c)], c) {
 				return true
 			}
 		}
-		line = line[2:]
+		text = text[2:]
 	}
 }
 
@@ -112,7 +152,7 @@ func (s *scanner) isBlockTag(tag string) bool {
 	if known && (behind == "" || behind[0] == ' ' || behind[0] == '>' || strings.HasPrefix(behind, "/>")) {
 		return true
 	}
-	if !strings.HasSuffix(strings.TrimRight(tag, " "), ">") || !known && s.block.isParagraph() {
+	if !strings.HasSuffix(strings.TrimRight(tag, " "), ">") || !known && s.inParagraph() {
 		return false
 	}
 	match := loneTag().FindStringSubmatchIndex(tag)
@@ -122,7 +162,7 @@ func (s *scanner) isBlockTag(tag string) bool {
 	attributes := match[6] != match[7]
 	lower := strings.ToLower(name)
 	return known || lower != "script" && lower != "style" && lower != "pre" &&
-		!(attributes && match[2] >= 0 && tag[match[2]:match[3]] == "/")
+		(!attributes || match[2] < 0 || tag[match[2]:match[3]] != "/")
 }
 
 // isBlockName reports whether a tag of that name opens a block wherever it begins a line.

@@ -13,10 +13,11 @@ const (
 
 // mark opens the block whose marker is at a place of the line, behind the first so many boxes.
 func (s *scanner) mark(depth, at int) found {
-	switch c := s.rest[at]; c {
+	switch c := s.text[at]; c {
 	case '-', '*', '_':
-		if isRule(s.rest) {
-			s.putLine(depth, rule)
+		if isRule(s.rest()) {
+			s.put(depth, rule)
+			s.open = false
 			return single
 		}
 		if c == '_' {
@@ -26,18 +27,21 @@ func (s *scanner) mark(depth, at int) found {
 	case '+', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
 		return s.openList(depth)
 	case '#':
-		if s.crooked() || !isHeading(s.rest[at:]) {
+		text := s.text[at:s.stop]
+		level := run(text)
+		if level > 6 || level < len(text) && text[level] != ' ' && text[level] != '\t' || s.crooked() {
 			return none
 		}
-		s.putLine(depth, heading)
-		s.title = depth == 0 && strings.HasPrefix(s.rest[at:], "##") && !strings.HasPrefix(s.rest[at:], "###")
+		s.put(depth, heading)
+		s.open, s.title = false, depth == 0 && level == 2
 		return single
 	case '`', '~':
-		closer := s.fenceAt(at)
-		if closer == "" {
+		length := run(s.text[at:s.stop])
+		if length < 3 || c == '`' && strings.IndexByte(s.text[at+length:s.stop], '`') >= 0 || s.crooked() {
 			return none
 		}
-		s.put(depth, leaf{kind: fence, closer: closer})
+		s.put(depth, fence)
+		s.block.char, s.block.length = c, int32(length)
 		return single
 	case '>':
 		s.putBox(depth, 0)
@@ -53,19 +57,20 @@ func (s *scanner) mark(depth, at int) found {
 // The parser then sees neither heading nor fence.
 func (s *scanner) crooked() bool {
 	width, _ := s.indent()
-	length := s.pad + len(s.rest)
-	if !s.last {
+	length := s.pad + s.stop - s.pos
+	if !s.last() {
 		length++
 	}
 	return width >= length
 }
 
-func isHeading(text string) bool {
-	level := 0
-	for level < len(text) && text[level] == '#' {
-		level++
+// run is how often the first byte of a text is repeated.
+func run(text string) int {
+	length := 1
+	for length < len(text) && text[length] == text[0] {
+		length++
 	}
-	return level <= 6 && (level == len(text) || text[level] == ' ' || text[level] == '\t')
+	return length
 }
 
 // headingName is the text of a heading, without its hashes.
@@ -81,46 +86,37 @@ func headingName(line string) string {
 	return strings.TrimSpace(name)
 }
 
-// fenceAt is the marker of the fence that begins at a place of the line; empty when none does.
-func (s *scanner) fenceAt(at int) string {
-	end := at
-	for end < len(s.rest) && s.rest[end] == s.rest[at] {
-		end++
-	}
-	if end-at < 3 || s.rest[at] == '`' && strings.IndexByte(s.rest[end:], '`') >= 0 || s.crooked() {
-		return ""
-	}
-	return s.rest[at:end]
-}
-
 // openList opens a list with its first item, unless a paragraph goes on instead.
 func (s *scanner) openList(depth int) found {
-	mark, is := s.listMark()
-	if !is || s.block.isParagraph() && s.depth == depth && (!mark.first || mark.hollow) {
+	if !s.listMark() || s.inParagraph() && s.depth == depth && (!s.sign.first || s.sign.hollow) {
 		return none
 	}
-	s.putBox(depth, mark.sign)
+	s.putBox(depth, s.sign.char)
 	if s.unsure || !s.openItem(&s.boxes[depth]) {
 		return single
 	}
 	return boxed
 }
 
-// openItem begins an item, and reports whether something follows its marker.
+// openItem begins the item whose marker was looked at, and reports whether something follows the marker.
 func (s *scanner) openItem(b *box) bool {
-	mark, _ := s.listMark()
 	s.hollow, b.filled = false, false
-	b.offset = mark.end + 1
-	if mark.hollow {
+	b.offset = s.sign.end + 1
+	if s.sign.hollow {
 		return false
 	}
-	// The parser counts these tabs from the beginning of what is left, and not of the line.
-	behind := s.rest[mark.bytes:]
-	if width, _ := blanks(behind, mark.end, 0, -1); width <= 4 {
-		b.offset = mark.end + width
+	if behind := s.text[s.sign.behind:s.stop]; behind[0] == ' ' && behind[1] != ' ' && behind[1] != '\t' {
+		b.offset = s.sign.end + 1
+		s.skip(s.sign.behind+1, 0)
+		return true
 	}
-	width, bytes := blanks(behind, mark.end, 0, b.offset-mark.end)
-	s.skip(mark.bytes+bytes, width-(b.offset-mark.end))
+	// The parser counts these tabs from the beginning of what is left, and not of the line.
+	behind := s.text[s.sign.behind:s.stop]
+	if width, _ := blanks(behind, s.sign.end, 0, -1); width <= 4 {
+		b.offset = s.sign.end + width
+	}
+	width, bytes := blanks(behind, s.sign.end, 0, b.offset-s.sign.end)
+	s.skip(s.sign.behind+bytes, width-(b.offset-s.sign.end))
 	return true
 }
 
@@ -138,47 +134,43 @@ func (s *scanner) follow() follow {
 	width, at := s.indent()
 	switch {
 	case s.block.kind == code:
-		if width < 4 && at < len(s.rest) {
+		if width < 4 && at < s.stop {
 			return ended
 		}
 	case s.block.kind == fence:
-		if width < 4 && s.closes(at) {
+		if width < 4 && s.closesFence(at) {
 			return endsHere
 		}
-	case s.block.closer == "": // HTML that ends at a blank line
-		if at == len(s.rest) {
+	case s.block.html == shownHTML:
+		if at == s.stop {
 			return ended
 		}
-	case s.endsHTML(s.block.closer, s.rest):
+	case s.endsHTML():
 		return endsHere
 	}
 	return goesOn
 }
 
-// closes reports whether a place of the line has the marker that closes the open fence.
-func (s *scanner) closes(at int) bool {
-	marker := s.block.closer
-	if at == len(s.rest) || s.rest[at] != marker[0] || !strings.HasPrefix(s.rest[at:], marker) {
+// closesFence reports whether the marker that closes the open fence is at a place of the line.
+func (s *scanner) closesFence(at int) bool {
+	if at == s.stop || s.text[at] != s.block.char {
 		return false
 	}
-	behind := at + len(marker)
-	for behind < len(s.rest) && s.rest[behind] == marker[0] {
-		behind++
-	}
-	return blank(s.rest[behind:])
+	length := run(s.text[at:s.stop])
+	return length >= int(s.block.length) && blank(s.text[at+length:s.stop])
 }
 
 // quoteMark takes the marker of a quote away, and reports whether there was one.
 func (v *view) quoteMark() bool {
 	width, at := v.indent()
-	if width > 3 || at == len(v.rest) || v.rest[at] != '>' {
+	if width > 3 || at == v.stop || v.text[at] != '>' {
 		return false
 	}
 	v.skip(at+1, 0)
-	if v.rest != "" && v.rest[0] == '\t' {
-		v.skip(1, 3-v.col%4)
-	} else if v.rest != "" && v.rest[0] == ' ' {
-		v.skip(1, 0)
+	if v.pos < v.stop && v.text[v.pos] == '\t' {
+		v.skip(v.pos+1, 3-v.col%4)
+	} else if v.pos < v.stop && v.text[v.pos] == ' ' {
+		v.skip(v.pos+1, 0)
 	}
 	return true
 }

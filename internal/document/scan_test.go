@@ -6,16 +6,16 @@ import (
 	"testing"
 )
 
-// differs compares what the scanner finds in a body with what the parser does, and says what differs first.
-// The scanner is sure or not.
+// differs compares what the scanner finds in a body with what the parser does, and says what differs first; sure
+// reports whether the scanner is.
 func differs(body string) (difference string, sure bool) {
 	text := strings.TrimPrefix(body, byteOrderMark)
-	found, headings := make([]line, 0, 16), make([]span, 0, 4)
+	found, x := make([]line, 0, 16), index{text: text}
 	read := read(text)
 	for read.next() {
 		found = append(found, read.line())
 		if read.title {
-			headings = append(headings, span{first: read.number, name: headingName(text[read.begin:read.stop])})
+			x.add(&read.scanner)
 		}
 	}
 	if read.unsure {
@@ -30,25 +30,47 @@ func differs(body string) (difference string, sure bool) {
 			return fmt.Sprintf("line %d is %+v, want %+v", i, l, want.lines[i]), true
 		}
 	}
-	if len(headings) != len(want.headings) {
-		return fmt.Sprintf("%d headings, want %d", len(headings), len(want.headings)), true
+	if difference := sectionsDiffer(&x, found, want.headings); difference != "" {
+		return difference, true
 	}
-	for i, h := range headings {
-		if w := want.headings[i]; h.first != w.first || h.name != w.name {
-			return fmt.Sprintf("heading %+v, want %+v", h, w), true
-		}
+	open, closer := read.unclosed()
+	w := span{}
+	if n := len(want.unclosed); n > 0 {
+		w = want.unclosed[n-1]
 	}
-	open, is := read.unclosed()
-	switch {
-	case is != (len(want.unclosed) > 0) || len(want.unclosed) > 1:
-		return fmt.Sprintf("unclosed %v %+v, want %+v", is, open, want.unclosed), true
-	case is:
-		w := want.unclosed[len(want.unclosed)-1]
-		if w.first != open.first || w.kind.noun() != open.kind.noun() || w.closer != open.closer {
-			return fmt.Sprintf("unclosed %+v, want %+v", open, want.unclosed), true
-		}
+	if closer != w.closer || closer != "" && (w.first != int(open.first) || w.kind.noun() != open.kind.noun()) ||
+		len(want.unclosed) > 1 {
+		return fmt.Sprintf("unclosed is %+v until %q, want %+v", open, closer, want.unclosed), true
 	}
 	return "", true
+}
+
+// sectionsDiffer compares the sections of an index with the headings that the parser found. A section that is read
+// alone has the lines that it has in the whole text.
+func sectionsDiffer(x *index, found []line, want []span) string {
+	if len(x.titles) != len(want) {
+		return fmt.Sprintf("%d headings, want %d", len(x.titles), len(want))
+	}
+	for i, w := range want {
+		if name := x.name(i); int(x.titles[i].line) != w.first || name != w.name {
+			return fmt.Sprintf("heading %q on line %d, want %q on line %d", name, x.titles[i].line, w.name, w.first)
+		}
+		content, at, behind := x.content(i)
+		if behind < 0 {
+			behind = len(found)
+		}
+		again := read(content)
+		for again.next() {
+			if at >= behind || again.line() != found[at] {
+				return fmt.Sprintf("alone, line %d of section %d is %+v", at, i, again.line())
+			}
+			at++
+		}
+		if again.unsure || at != behind {
+			return fmt.Sprintf("alone, section %d ends on line %d, want %d", i, at, behind)
+		}
+	}
+	return ""
 }
 
 // FuzzScan compares the scanner with the parser.

@@ -32,14 +32,14 @@ func (d *Document) Section(name string) (Section, bool) {
 	if at < 0 {
 		return Section{}, false
 	}
-	return d.section(at), true
+	return d.section(at, key), true
 }
 
-// section is the one below a title.
-func (d *Document) section(at int) Section {
+// section is the one below a title, by its key.
+func (d *Document) section(at int, key string) Section {
 	text, first, behind := d.index.content(at)
-	name, t := d.index.name(at), d.index.titles[at]
-	s := Section{Name: name, Key: nameKey(name), Line: d.frontLines + int(t.line) + 1, Copies: int(t.copies),
+	t := d.index.titles[at]
+	s := Section{Name: d.index.name(at), Key: key, Line: d.frontLines + int(t.line) + 1, Copies: int(t.copies),
 		Text: Normalise(text), body: text}
 	if d.kept != nil && behind < 0 {
 		s.kept = d.kept[first:]
@@ -99,6 +99,13 @@ func unseen(r rune) bool { return unicode.IsSpace(r) || printable.Invisible(r) |
 // seen is a text as a reader sees it, without the characters that show nothing: one of them in the middle of a
 // word does not make it another.
 func seen(text string) string {
+	at := 0
+	for at < len(text) && text[at] >= ' ' && text[at] < 0x7f {
+		at++
+	}
+	if at == len(text) {
+		return text
+	}
 	return strings.Map(func(r rune) rune {
 		if printable.Invisible(r) && !unicode.IsSpace(r) {
 			return -1

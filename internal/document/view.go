@@ -1,20 +1,26 @@
 package document
 
-// view is what is left of a line behind the markers of the blocks that it is in.
+// view is what is left of a line behind the markers of the boxes that it is in.
 type view struct {
-	rest string
-	col  int  // the column of rest, tabs counted to the next multiple of four
-	pad  int  // blanks before rest: what a marker left of a tab
-	last bool // no line end follows
+	text string // the whole text
+	pos  int    // where what is left begins
+	stop int    // where the line ends
+	col  int    // the column of pos, tabs counted to the next multiple of four
+	pad  int    // blanks before pos: what a marker left of a tab
 }
 
-// gone reports whether nothing is left to read, not even a line end. Blanks that a tab left do not count.
-func (v *view) gone() bool { return v.last && v.rest == "" }
+func (v *view) rest() string { return v.text[v.pos:v.stop] }
 
-// indent is the width of the blanks at the beginning, and how many bytes of rest they are.
-func (v *view) indent() (width, bytes int) {
-	width, bytes = blanks(v.rest, v.col-v.pad, v.pad, -1)
-	return width, bytes
+// last reports whether no line end follows.
+func (v *view) last() bool { return v.stop == len(v.text) }
+
+// gone reports whether nothing is left to read, not even a line end. Blanks that a tab left do not count.
+func (v *view) gone() bool { return v.pos == v.stop && v.last() }
+
+// indent is the width of the blanks at the beginning, and where the text behind them is.
+func (v *view) indent() (width, at int) {
+	width, bytes := blanks(v.rest(), v.col-v.pad, v.pad, -1)
+	return width, v.pos + bytes
 }
 
 // blanks adds the blanks at the beginning of text to a width, up to a limit, which a tab may pass; -1 is no limit.
@@ -33,30 +39,26 @@ func blanks(text string, col, width, limit int) (total, bytes int) {
 	return width, bytes
 }
 
-// skip goes on behind so many bytes, of whose width some may be left over.
-func (v *view) skip(bytes, left int) {
-	for i := range bytes {
-		if v.rest[i] == '\t' {
+// skip goes on at a place of the line. Some blanks before it may be left over.
+func (v *view) skip(to, left int) {
+	for _, c := range []byte(v.text[v.pos:to]) {
+		if c == '\t' {
 			v.col += 4 - v.col%4
 		} else {
 			v.col++
 		}
 	}
-	v.rest, v.pad = v.rest[bytes:], left
+	v.pos, v.pad = to, left
 }
 
-// dedent takes a width of blanks away, and reports whether there were as many.
-func (v *view) dedent(width int) bool {
+// dedent takes a width of blanks away that is there.
+func (v *view) dedent(width int) {
 	if width <= v.pad {
 		v.pad -= width
-		return true
+		return
 	}
-	total, bytes := blanks(v.rest, v.col-v.pad, v.pad, width)
-	if total < width {
-		return false
-	}
-	v.skip(bytes, total-width)
-	return true
+	total, bytes := blanks(v.rest(), v.col-v.pad, v.pad, width)
+	v.skip(v.pos+bytes, total-width)
 }
 
 // blank reports whether a line shows nothing: the parser knows no other blanks.
@@ -71,42 +73,44 @@ func blank(text string) bool {
 
 // listMark is the marker of a list item.
 type listMark struct {
-	sign   byte // one of - + * . )
-	bytes  int  // of the rest, up to the end of the marker
-	end    int  // the same with the blanks before the rest
-	first  bool // the list may begin with it in the middle of a paragraph
-	hollow bool // nothing follows
+	char   byte // one of - + * . )
+	first  bool // a list may begin with it right below a paragraph
+	hollow bool // nothing follows it
+	behind int  // where it ends
+	end    int  // the same, counted from the beginning of what is left of the line
 }
 
-// listMark reads the marker at the beginning.
-func (v *view) listMark() (m listMark, found bool) {
-	at := 0
-	for at < len(v.rest) && v.rest[at] == ' ' {
+// listMark looks for a marker at the beginning.
+func (s *scanner) listMark() bool {
+	text, at := s.rest(), 0
+	for at < len(text) && text[at] == ' ' {
 		at++
 	}
-	if v.pad+at > 3 || at == len(v.rest) {
-		return m, false
+	if s.pad+at > 3 || at == len(text) {
+		return false
 	}
-	m.sign, m.first = v.rest[at], true
-	if isDigit(m.sign) {
+	char, first := text[at], true
+	if isDigit(char) {
 		number, begin := 0, at
-		for at < len(v.rest) && isDigit(v.rest[at]) && at-begin < 10 {
-			number = number*10 + int(v.rest[at]-'0')
+		for at < len(text) && isDigit(text[at]) && at-begin < 10 {
+			number = number*10 + int(text[at]-'0')
 			at++
 		}
-		if at-begin > 9 || at == len(v.rest) || v.rest[at] != '.' && v.rest[at] != ')' {
-			return m, false
+		if at-begin > 9 || at == len(text) || text[at] != '.' && text[at] != ')' {
+			return false
 		}
-		m.sign, m.first = v.rest[at], number == 1
-	} else if m.sign != '-' && m.sign != '+' && m.sign != '*' {
-		return m, false
+		char, first = text[at], number == 1
+	} else if char != '-' && char != '+' && char != '*' {
+		return false
 	}
 	at++
-	if at < len(v.rest) && v.rest[at] != ' ' && v.rest[at] != '\t' {
-		return m, false
+	if at < len(text) && text[at] != ' ' && text[at] != '\t' {
+		return false
 	}
-	m.bytes, m.end, m.hollow = at, v.pad+at, blank(v.rest[at:])
-	return m, true
+	m := &s.sign
+	m.char, m.first, m.hollow = char, first, blank(text[at:])
+	m.behind, m.end = s.pos+at, s.pad+at
+	return true
 }
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
