@@ -127,6 +127,18 @@ After every row the test checks that
 - the other two tasks can be listed, shown and moved, during the fault or, if it hits the whole home (marked ●), after it;
 - the task moves again when the fault is gone.
 
+## A power cut
+
+A command that reports a move has waited until the disk has the move and the texts that it rests on. Nothing that Orange has reported is lost.
+Three things do not wait for the disk, because Orange makes them again:
+
+- ` + "`history.jsonl`" + ` and the header of TASK.md are copies: the next command for the task, the monitor or the doctor writes them again from the record;
+- that an attempt at a hook begins, or has ended while other hooks of the same move follow: Orange performs such a hook again, as after a process that was killed. The last hook of a move waits for the disk for all of them;
+- that a process waits for a task: no process outlives a power cut.
+
+A commit is in ` + "`orange.db-wal`" + ` first, and comes into ` + "`orange.db`" + ` when that file has grown. So a copy of the record is both files, or what ` + "`sqlite3 orange.db \".backup COPY\"`" + ` makes of them.
+To put a copy back, end the monitor, delete ` + "`orange.db-wal`" + ` and ` + "`orange.db-shm`" + `, and then copy.
+
 `
 
 func page(seen *sightings, before string) string {

@@ -50,8 +50,9 @@ type Documents interface {
 	Read(project, id string, whole bool) ([]byte, error)
 	Append(project, id, text string) error
 	Adopt(t task.Task, content []byte) (before []byte, err error)
-	// Keep stores a text; harden makes it outlive a power cut.
-	Keep(project, id, digest, text string) (harden func() error, err error)
+	// Keep stores a text, and reports whether it was not there before; Harden makes kept texts outlive a power cut.
+	Keep(project, id, digest, text string) (fresh bool, err error)
+	Harden(project, id string, digests ...string) error
 	Trash(project, id string) (string, error)
 }
 

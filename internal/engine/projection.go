@@ -116,9 +116,9 @@ func (e *Engine) tampered(ctx context.Context, t task.Task, events []history.Eve
 		events[at].Data[history.DataMark] == found.Mark {
 		return nil
 	}
-	harden, err := e.Documents.Keep(t.Project, t.ID, digest, string(found.Text))
+	_, err := e.Documents.Keep(t.Project, t.ID, digest, string(found.Text))
 	if err == nil {
-		err = harden()
+		err = e.Documents.Harden(t.Project, t.ID, digest)
 	}
 	if err != nil {
 		return err

@@ -155,9 +155,8 @@ func (e *Engine) adoptReplaced(ctx context.Context, s record.Snapshot) ([]histor
 		return nil, err
 	}
 	digest := document.Digest(string(before))
-	harden, err := e.Documents.Keep(t.Project, t.ID, digest, string(before))
-	if err == nil {
-		err = harden()
+	if _, err = e.Documents.Keep(t.Project, t.ID, digest, string(before)); err == nil {
+		err = e.Documents.Harden(t.Project, t.ID, digest)
 	}
 	if err != nil {
 		return nil, err

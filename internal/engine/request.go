@@ -202,24 +202,23 @@ func (e *Engine) judge(ctx context.Context, r *request) (record.Snapshot, decide
 // finds them. They are written before the commit, and hardened against a power cut after it: no one who waits for
 // the move waits for that.
 func (e *Engine) commit(ctx context.Context, c record.Change, evidence decide.Evidence) (task.Task, error) {
-	var hardens []func() error
+	var fresh []string
 	for _, rested := range slices.Concat(c.Spent, c.Seen) {
 		text, _ := evidence.Text(rested)
-		harden, err := e.Documents.Keep(c.Task.Project, c.Task.ID, rested.Digest, text)
+		isFresh, err := e.Documents.Keep(c.Task.Project, c.Task.ID, rested.Digest, text)
 		if err != nil {
 			return task.Task{}, err
 		}
-		hardens = append(hardens, harden)
+		if isFresh {
+			fresh = append(fresh, rested.Digest)
+		}
 	}
 	t, err := e.Store.Commit(ctx, c)
 	if err != nil {
 		return t, err
 	}
-	for _, harden := range hardens {
-		if err := harden(); err != nil { // the move is made, and its text is there
-			e.Log.Warn("evidence may not outlive a power cut", "component", "engine", "task", t.ID, "error",
-				err.Error())
-		}
+	if err := e.Documents.Harden(t.Project, t.ID, fresh...); err != nil { // the move is made, and its text is there
+		e.Log.Warn("evidence may not outlive a power cut", "component", "engine", "task", t.ID, "error", err.Error())
 	}
 	return t, nil
 }

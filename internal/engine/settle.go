@@ -143,6 +143,9 @@ func (e *Engine) settle(ctx context.Context, hook task.OwedHook, effect record.E
 			effect = record.Effect{} // the hook started no agent that needs a seat
 		}
 		seat(&c, issued, effect.Seat)
+		c.Hurried = slices.ContainsFunc(s.Owed, func(other task.OwedHook) bool {
+			return other.ID != hook.ID && other.Event == hook.Event // the last one waits for the disk for all of them
+		})
 		if failure != nil || !owed {
 			return &c, nil // the present status has no new subject
 		}

@@ -55,7 +55,7 @@ func (e *Engine) job(ctx context.Context, t task.Task, hook task.OwedHook) (reco
 		if !isOwed(s.Owed, hook.ID) {
 			return nil, errOvertaken
 		}
-		return &record.Change{Task: s.Task, Expect: s.Task.Version, NewSeat: seat}, nil
+		return &record.Change{Task: s.Task, Expect: s.Task.Version, NewSeat: seat, Hurried: true}, nil
 	})
 	return job, seat, err
 }

@@ -116,7 +116,7 @@ func (f Files) Kept(project, id, digest string) (text string, kept bool, err err
 	if sum, err := hex.DecodeString(digest); err != nil || len(sum) != sha256.Size {
 		return "", false, nil // no digest, and no name of a file
 	}
-	path, err := f.within(project, id, "evidence/"+digest)
+	path, err := f.within(project, id, evidenceFolder+"/"+digest)
 	if err != nil {
 		return "", false, fmt.Errorf("read the evidence of task %q: %w", id, err)
 	}

@@ -148,31 +148,43 @@ func (f Files) Append(project, id, text string) error {
 	return nil
 }
 
-// Keep stores a text under its digest, where a later look at the decision finds it. Keeping it twice is harmless.
-// What is kept outlives every process at once; harden makes it outlive a power cut too, which takes the disk some time.
-func (f Files) Keep(project, id, digest, text string) (harden func() error, err error) {
-	path, err := f.within(project, id, "evidence/"+digest)
-	dir := filepath.Dir(path)
+// Keep stores a text under its digest, where a later look at the decision finds it, and reports whether it was not
+// there before. What is kept outlives every process at once, and a power cut after Harden.
+func (f Files) Keep(project, id, digest, text string) (fresh bool, err error) {
+	path, err := f.within(project, id, evidenceFolder+"/"+digest)
 	if err == nil {
-		err = os.MkdirAll(dir, task.PrivateFolder)
+		err = os.MkdirAll(filepath.Dir(path), task.PrivateFolder)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("keep evidence: %w", err)
+		return false, fmt.Errorf("keep evidence: %w", err)
 	}
 	if _, err := os.Lstat(path); err == nil {
-		return func() error { return nil }, nil
+		return false, nil
 	}
-	if err := replace(path, []byte(text), func(*os.File) error { return nil }); err != nil {
-		return nil, fmt.Errorf("keep evidence: %w", err)
+	if err := replace(path, []byte(text), unhurried); err != nil {
+		return false, fmt.Errorf("keep evidence: %w", err)
 	}
-	return func() error {
-		for _, name := range []string{path, dir} {
-			if err := flush(name); err != nil {
-				return fmt.Errorf("keep evidence: %w", err)
-			}
-		}
+	return true, nil
+}
+
+// evidenceFolder is where a task's folder has the texts that decisions rest on.
+const evidenceFolder = "evidence"
+
+// Harden waits until the disk has texts that were kept, which takes it some time.
+func (f Files) Harden(project, id string, digests ...string) error {
+	if len(digests) == 0 {
 		return nil
-	}, nil
+	}
+	dir := filepath.Join(f.Dir(project, id), evidenceFolder)
+	for _, digest := range digests {
+		if err := flush(filepath.Join(dir, digest)); err != nil {
+			return fmt.Errorf("keep evidence: %w", err)
+		}
+	}
+	if err := flush(dir); err != nil {
+		return fmt.Errorf("keep evidence: %w", err)
+	}
+	return nil
 }
 
 // flush waits until the disk has what was written to a file, or to a folder.

@@ -48,10 +48,13 @@ func TestKeep_storesATextUnderItsDigestOnce(t *testing.T) {
 	files, one := newFiles(t, "")
 	digest := document.Digest("DONE: all\n")
 	path := filepath.Join(files.Dir(one.Project, one.ID), "evidence", digest)
-	for range 2 {
-		harden, err := files.Keep(one.Project, one.ID, digest, "DONE: all\n")
+	for _, first := range []bool{true, false} {
+		fresh, err := files.Keep(one.Project, one.ID, digest, "DONE: all\n")
 		must(t, err)
-		must(t, harden())
+		must(t, files.Harden(one.Project, one.ID, digest))
+		if fresh != first {
+			t.Errorf("kept for the first time: %v, want %v", fresh, first)
+		}
 	}
 	if got := read(t, path); got != "DONE: all\n" || document.Digest(got) != digest {
 		t.Errorf("kept %q under %s", got, digest)

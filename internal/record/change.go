@@ -98,11 +98,15 @@ type Notice struct {
 
 // Change is one step of a task's record: everything in it is committed together or not at all.
 type Change struct {
-	Task   task.Task // the task as it must be, Version and Seq apart: the store counts them
-	Expect int64     // the version that the change was decided on; 0 makes a new task
-	Events []history.Event
-	Hooks  []task.Hook // queued by the last of Events; those of ClassRecord are kept as done
-	Spent  []task.Evidence
+	// Hurried says that Orange tells no one of the change before another one follows: it does not wait for the disk. A
+	// power cut may take it back, and Orange then does again what it notes. A later change that waits brings it to the
+	// disk too.
+	Hurried bool
+	Task    task.Task // the task as it must be, Version and Seq apart: the store counts them
+	Expect  int64     // the version that the change was decided on; 0 makes a new task
+	Events  []history.Event
+	Hooks   []task.Hook // queued by the last of Events; those of ClassRecord are kept as done
+	Spent   []task.Evidence
 	// what was looked at and rested upon by nothing: its texts are kept, so that the decision can be made again
 	Seen      []task.Evidence
 	Entry     []task.Evidence

@@ -52,11 +52,14 @@ func (f TaskFolders) Adopt(t task.Task, content []byte) ([]byte, error) {
 }
 
 // Keep is a step.
-func (f TaskFolders) Keep(project, id, digest, text string) (func() error, error) {
-	return ask(f.v, "it keeps a text", id, func() (func() error, error) {
+func (f TaskFolders) Keep(project, id, digest, text string) (bool, error) {
+	return ask(f.v, "it keeps a text", id, func() (bool, error) {
 		return f.v.Folders.Keep(project, id, digest, text)
 	})
 }
+
+// Harden does nothing: the simulated world has no power cuts.
+func (f TaskFolders) Harden(string, string, ...string) error { return nil }
 
 // Trash is a step.
 func (f TaskFolders) Trash(project, id string) (string, error) {
@@ -172,10 +175,13 @@ func (m memory) Adopt(task.Task, []byte) ([]byte, error) {
 	return nil, errors.New("cannot adopt a file as TASK.md: no one replaces it in a simulation")
 }
 
-func (m memory) Keep(_, id, digest, text string) (func() error, error) {
+func (m memory) Keep(_, id, digest, text string) (bool, error) {
+	_, before := m.of(id).kept[digest]
 	m.of(id).kept[digest] = text
-	return func() error { return nil }, nil
+	return !before, nil
 }
+
+func (m memory) Harden(string, string, ...string) error { return nil }
 
 func (m memory) Kept(_, id, digest string) (string, bool, error) {
 	text, kept := m.of(id).kept[digest]

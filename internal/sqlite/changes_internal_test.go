@@ -187,3 +187,22 @@ func planOf(t *testing.T, s *Store, query string) string {
 	}
 	return out.String()
 }
+
+// Only a hurried commit does not wait for the disk, whatever was committed before it.
+func TestOnlyHurriedCommitsDoNotWaitForTheDisk(t *testing.T) {
+	t.Parallel()
+	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "orange.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for i, hurried := range []bool{false, true, true, false, true, false} {
+		var level int
+		err := s.writing(t.Context(), hurried, func(tx *batch) error {
+			return tx.one(t.Context(), "PRAGMA synchronous", nil, &level)
+		})
+		if want := map[bool]int{false: 2, true: 1}[hurried]; err != nil || level != want {
+			t.Errorf("commit %d, hurried %v, has the level %d, want %d (%v)", i, hurried, level, want, err)
+		}
+	}
+}

@@ -15,6 +15,8 @@ type connection struct {
 	turn chan struct{} // has room for one: the goroutine that fills it has the turn
 	conn *sql.Conn     // nil until the first turn
 	kept map[string]*sql.Stmt
+
+	hurried bool // the database does not wait for the disk after a commit
 }
 
 func newConnection(db *sql.DB) *connection {
@@ -104,6 +106,22 @@ func (b *batch) one(ctx context.Context, query string, args []any, into ...any) 
 		return err
 	}
 	return statement.QueryRowContext(ctx, args...).Scan(into...)
+}
+
+// hurry sets whether commits wait for the disk. A connection whose commits should wait and do not is an error.
+func (b *batch) hurry(ctx context.Context, hurried bool) error {
+	if b.hurried == hurried {
+		return nil
+	}
+	level := "FULL"
+	if hurried {
+		level = "NORMAL"
+	}
+	err := b.script(ctx, "PRAGMA synchronous = "+level)
+	if err == nil {
+		b.hurried = hurried
+	}
+	return err
 }
 
 // script runs statements that are needed once.

@@ -28,7 +28,8 @@ func (s *Store) Hooks(ctx context.Context, id string, event int) ([]task.OwedHoo
 
 // BeginHook notes that an attempt to perform a hook starts. task.ErrConflict: the hook is not owed any more.
 func (s *Store) BeginHook(ctx context.Context, hook int64, now time.Time) error {
-	changed, err := s.write(ctx, `UPDATE hooks SET attempts = attempts + 1, started_at = ?, ended_at = ''
+	// After a power cut the hook is owed still, and one attempt less is counted.
+	changed, err := s.write(ctx, true, `UPDATE hooks SET attempts = attempts + 1, started_at = ?, ended_at = ''
 		WHERE id = ? AND state IN ('pending', 'failed')`, task.FormatTime(now), hook)
 	if err != nil {
 		return fmt.Errorf("begin hook %d: %w", hook, err)
@@ -127,9 +128,10 @@ func (s *Store) OpenSeats(ctx context.Context, id string) ([]record.Seat, error)
 	return out, nil
 }
 
-// Wait notes a waiter; Unwait takes it back. Both may be repeated.
+// Wait notes a waiter; Unwait takes it back. Both may be repeated. Neither waits for the disk: no waiter outlives a
+// power cut.
 func (s *Store) Wait(ctx context.Context, id, role string, w task.Process) error {
-	_, err := s.write(ctx, "INSERT OR REPLACE INTO waiters (task, role, pid, began) VALUES (?, ?, ?, ?)",
+	_, err := s.write(ctx, true, "INSERT OR REPLACE INTO waiters (task, role, pid, began) VALUES (?, ?, ?, ?)",
 		id, role, w.PID, w.Began)
 	if err != nil {
 		return fmt.Errorf("note waiter: %w", err)
@@ -139,7 +141,7 @@ func (s *Store) Wait(ctx context.Context, id, role string, w task.Process) error
 
 // Unwait takes a waiter back.
 func (s *Store) Unwait(ctx context.Context, id, role string, w task.Process) error {
-	if _, err := s.write(ctx, "DELETE FROM waiters WHERE task = ? AND role = ? AND pid = ?", id, role,
+	if _, err := s.write(ctx, true, "DELETE FROM waiters WHERE task = ? AND role = ? AND pid = ?", id, role,
 		w.PID); err != nil {
 		return fmt.Errorf("forget waiter: %w", err)
 	}

@@ -107,7 +107,7 @@ func (s *Store) migrate(ctx context.Context) error {
 
 // reading runs the work on one state of the record, and blocks no writer.
 func (s *Store) reading(ctx context.Context, work func(*batch) error) error {
-	return s.transaction(ctx, "BEGIN", work)
+	return s.use(ctx, func(b *batch) error { return s.transaction(ctx, b, "BEGIN", work) })
 }
 
 // openPoll is how often a database is tried again that another process is making.
@@ -134,29 +134,35 @@ func (s *Store) version(ctx context.Context) (have int, err error) {
 
 // within runs the work in one transaction and commits it if the work has no error. Processes that write take turns.
 func (s *Store) within(ctx context.Context, work func(*batch) error) error {
-	return s.transaction(ctx, "BEGIN IMMEDIATE", work)
+	return s.writing(ctx, false, work)
 }
 
-func (s *Store) transaction(ctx context.Context, begin string, work func(*batch) error) error {
+// writing is within. A hurried commit does not wait for the disk: see record.Change.
+func (s *Store) writing(ctx context.Context, hurried bool, work func(*batch) error) error {
 	return s.use(ctx, func(b *batch) error {
-		if begin != "BEGIN" {
-			defer s.writers.wait(ctx)()
-		}
-		begun := false
-		committing, err := b.within(ctx, begin, func(b *batch) error {
-			begun = true
-			return work(b)
-		})
-		switch {
-		case err == nil:
-			return nil
-		case !begun:
+		if err := b.hurry(ctx, hurried); err != nil {
 			return s.explain(fmt.Errorf("begin: %w", err))
-		case committing:
-			return s.explain(fmt.Errorf("commit: %w", err))
 		}
-		return s.explain(err)
+		defer s.writers.wait(ctx)()
+		return s.transaction(ctx, b, "BEGIN IMMEDIATE", work)
 	})
+}
+
+func (s *Store) transaction(ctx context.Context, b *batch, begin string, work func(*batch) error) error {
+	begun := false
+	committing, err := b.within(ctx, begin, func(b *batch) error {
+		begun = true
+		return work(b)
+	})
+	switch {
+	case err == nil:
+		return nil
+	case !begun:
+		return s.explain(fmt.Errorf("begin: %w", err))
+	case committing:
+		return s.explain(fmt.Errorf("commit: %w", err))
+	}
+	return s.explain(err)
 }
 
 // one reads one row. An answer without a row is sql.ErrNoRows.
@@ -169,9 +175,9 @@ func (s *Store) rows(ctx context.Context, query string, args []any, visit func(s
 	return s.use(ctx, func(b *batch) error { return s.explain(b.each(ctx, query, args, visit)) })
 }
 
-// write runs one statement that changes the record.
-func (s *Store) write(ctx context.Context, query string, args ...any) (changed int64, err error) {
-	err = s.within(ctx, func(tx *batch) error {
+// write runs one statement that changes the record, and waits for the disk unless it is hurried.
+func (s *Store) write(ctx context.Context, hurried bool, query string, args ...any) (changed int64, err error) {
+	err = s.writing(ctx, hurried, func(tx *batch) error {
 		done, err := tx.ExecContext(ctx, query, args...)
 		if err == nil {
 			changed, err = done.RowsAffected()
@@ -193,7 +199,7 @@ func (s *Store) DataVersion(ctx context.Context) (int64, error) {
 
 // SaveWorkflow keeps the text of a workflow under its digest, so that tasks stay under the rules they were made under.
 func (s *Store) SaveWorkflow(ctx context.Context, ref task.WorkflowRef, text []byte) error {
-	_, err := s.write(ctx, "INSERT OR IGNORE INTO workflows (digest, name, version, text) VALUES (?, ?, ?, ?)",
+	_, err := s.write(ctx, false, "INSERT OR IGNORE INTO workflows (digest, name, version, text) VALUES (?, ?, ?, ?)",
 		ref.Digest, ref.Name, ref.Version, text)
 	if err != nil {
 		return fmt.Errorf("keep workflow %q: %w", ref.Name, err)
