@@ -13,6 +13,7 @@ import (
 	"orange/internal/document"
 	"orange/internal/task"
 	"orange/internal/workflow"
+	"orange/internal/worktree"
 )
 
 // checkPoll is how often it is looked whether a check has ended.
@@ -50,7 +51,7 @@ func (v *view) seeChecks(ctx context.Context, def *workflow.Definition, parts []
 	if len(all) == 0 {
 		return nil
 	}
-	s, found, want, err := v.readWorkspace(ctx)
+	s, found, want, err := v.workspaceOn(ctx, v.task.Branch)
 	if err != nil {
 		return err
 	}
@@ -64,12 +65,11 @@ func (v *view) seeChecks(ctx context.Context, def *workflow.Definition, parts []
 }
 
 func find(def *workflow.Definition, name string) (workflow.Check, bool) {
-	for _, c := range def.Checks {
-		if c.Name == name {
-			return c, true
-		}
+	at := slices.IndexFunc(def.Checks, func(c workflow.Check) bool { return c.Name == name })
+	if at < 0 {
+		return workflow.Check{}, false
 	}
-	return workflow.Check{}, false
+	return def.Checks[at], true
 }
 
 // await asks again and again, until every check is answered or the patience is over.
@@ -115,7 +115,7 @@ func (v *view) ask(ctx context.Context, w *wanted, s Workspace, start, last bool
 	}
 	fact := decide.Fact{Where: resultFile(w.check.Name), Want: "ask again when it has ended"}
 	if w.check.Scratch { // it runs elsewhere: the commit is all that counts
-		s = Workspace{There: s.There, Head: s.Head, Branch: s.Branch}
+		s.Snapshot = worktree.Snapshot{Head: s.Head, Branch: s.Branch}
 	}
 	dirty := subtract(s.Uncommitted(), have.result.Left)
 	switch {

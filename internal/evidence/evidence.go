@@ -15,6 +15,7 @@ import (
 	"orange/internal/decide"
 	"orange/internal/task"
 	"orange/internal/workflow"
+	"orange/internal/worktree"
 )
 
 // Git reports a task's workspace and branch. A commit that it is given is one that it told of before.
@@ -40,21 +41,8 @@ type Subjects interface {
 
 // Workspace is the state of a task's workspace at one moment.
 type Workspace struct {
-	There      bool
-	Head       string
-	Branch     string
-	Modified   []string // paths that git knows and that differ from the head
-	New        []string // paths that it does not know; the link to the task's document is none of them
-	Submodules []string // that are not at the commit that the head names, or have changes of their own
-	Hidden     []Hidden // those of Modified, or in Submodules, that git overlooks because of flags
-	Setup      []string // settings of the worktree's own that are not as it was prepared
-}
-
-// Hidden is a changed file that git overlooks because of flags of its index.
-type Hidden struct {
-	Path      string
-	Flags     []string
-	Submodule string // in which it lies, and from which Path goes; empty for a file of the workspace itself
+	worktree.Snapshot
+	There bool
 }
 
 // Tracked are the paths of all that git knows and that differs.

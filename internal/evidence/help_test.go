@@ -17,6 +17,7 @@ import (
 	"orange/internal/proc"
 	"orange/internal/task"
 	"orange/internal/workflow"
+	"orange/internal/worktree"
 )
 
 // The test binary is also the process that runs jq programs.
@@ -64,7 +65,7 @@ func newWorld(t *testing.T) *world {
 	w := &world{
 		t: t, task: task.Task{ID: "abc", Project: "shop", Workspace: "shop--1", Branch: "work"},
 		def:  &workflow.Definition{Name: "test"},
-		tree: t.TempDir(), stand: evidence.Workspace{There: true, Head: head, Branch: "work"},
+		tree: t.TempDir(), stand: evidence.Workspace{There: true, Snapshot: worktree.Snapshot{Head: head, Branch: "work"}},
 		noted: map[string]string{},
 	}
 	w.looker = &evidence.Looker{Dir: files.Dir, Git: w, Subjects: w, Named: named, Programs: w, Notes: w,

@@ -10,6 +10,7 @@ import (
 	"orange/internal/decide"
 	"orange/internal/task"
 	"orange/internal/workflow"
+	"orange/internal/worktree"
 )
 
 // seeSubject looks at a part that asks about the work that the task's evidence is about, and not only about the
@@ -269,7 +270,7 @@ func (s Workspace) overlooked(dirt []string) (is, show []string) {
 	paths := map[index][]string{}
 	var order []index
 	for _, h := range s.Hidden {
-		if !slices.ContainsFunc(dirt, h.liesIn) {
+		if !slices.ContainsFunc(dirt, func(at string) bool { return liesIn(h, at) }) {
 			continue
 		}
 		for _, flag := range h.Flags {
@@ -293,7 +294,7 @@ func (s Workspace) overlooked(dirt []string) (is, show []string) {
 }
 
 // liesIn reports whether a path is that of the file, or of a submodule in which it lies.
-func (h Hidden) liesIn(at string) bool {
+func liesIn(h worktree.Hidden, at string) bool {
 	return at == path.Join(h.Submodule, h.Path) || h.Submodule == at || strings.HasPrefix(h.Submodule, at+"/")
 }
 
@@ -311,20 +312,13 @@ func (s Workspace) takeBack() string {
 
 // typed are the first few of many paths as they are typed, and how many more there are.
 func typed(paths []string) string {
-	words := make([]string, 0, mostPaths)
-	for _, p := range paths[:min(mostPaths, len(paths))] {
+	return firstOf(paths, " ", func(p string) string {
 		if strings.HasPrefix(p, "-") {
 			p = "./" + p
 		}
-		word := `"` + p + `"`
 		if strings.ContainsAny(p, "\"$`\\!") { // a shell would read something else
-			word = "'" + strings.ReplaceAll(p, "'", `'\''`) + "'"
+			return "'" + strings.ReplaceAll(p, "'", `'\''`) + "'"
 		}
-		words = append(words, word)
-	}
-	text := strings.Join(words, " ")
-	if more := len(paths) - mostPaths; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return text
+		return `"` + p + `"`
+	})
 }

@@ -24,8 +24,7 @@ type details struct {
 // ps asks for one line about one process. One that is not there is os.ErrNotExist.
 func ps(pid int, format ...string) (string, error) {
 	out, err := exec.Command("ps", append(format, "-p", strconv.Itoa(pid))...).Output()
-	var exit *exec.ExitError
-	if errors.As(err, &exit) && len(out) == 0 {
+	if _, exited := errors.AsType[*exec.ExitError](err); exited && len(out) == 0 {
 		return "", fmt.Errorf("process %d: %w", pid, os.ErrNotExist)
 	}
 	if err != nil {

@@ -45,8 +45,7 @@ func explain(err *error, format string, args ...any) {
 
 // exitCode is the status that git ended with, and -1 when it did not come to that.
 func exitCode(err error) int {
-	var ended *proc.Error
-	if errors.As(err, &ended) {
+	if ended, is := errors.AsType[*proc.Error](err); is {
 		return ended.Code
 	}
 	return -1
@@ -55,8 +54,8 @@ func exitCode(err error) int {
 // refusedWith reports whether git's error message contains the words. Git is always run in the C locale, so that
 // it can be read.
 func refusedWith(err error, words string) bool {
-	var refused *gitError
-	return errors.As(err, &refused) && strings.Contains(refused.said, words)
+	refused, is := errors.AsType[*gitError](err)
+	return is && strings.Contains(refused.said, words)
 }
 
 // Another git may hold a lock for an instant: 16 slots share one repository.
@@ -183,10 +182,8 @@ func (r Repo) runOnce(ctx context.Context, c call) (proc.Result, error) {
 	if r.calls != nil {
 		r.calls.Add(1)
 	}
-	command := command(c)
-	result, err := proc.Run(ctx, command)
-	var ended *proc.Error
-	if errors.As(err, &ended) {
+	result, err := proc.Run(ctx, command(c))
+	if ended, is := errors.AsType[*proc.Error](err); is {
 		said := strings.TrimSpace(ended.Stderr)
 		if said == "" {
 			said = fmt.Sprintf("it ended with status %d and said nothing", ended.Code)

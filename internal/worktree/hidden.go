@@ -45,9 +45,9 @@ type listed struct {
 	submodules []string
 }
 
-func (s Slot) list(ctx context.Context, index string, more ...string) (listed, error) {
+func (s Slot) list(ctx context.Context, more ...string) (listed, error) {
 	args := append([]string{"ls-files", "-v", "-z", "--cached", "--stage"}, more...)
-	out, err := s.Repo.git(ctx, call{dir: s.Dir, args: args, index: index, env: []string{reading}})
+	out, err := s.read(ctx, args...)
 	if err != nil {
 		return listed{}, fmt.Errorf("list the files that git knows in %q: %w", s.Dir, err)
 	}
@@ -161,7 +161,7 @@ func (s Slot) fullStatus(ctx context.Context, a asked, prepared note) (fullStatu
 	if err != nil {
 		return fullStatus{}, err
 	}
-	known, err := s.list(ctx, "")
+	known, err := s.list(ctx)
 	if err != nil {
 		return fullStatus{}, err
 	}

@@ -288,18 +288,6 @@ func (s Slot) replacedDocument(here place) (string, error) {
 	return "", nil
 }
 
-// documentIsLink stops what would let git overwrite an excluded file that holds a person's or an agent's words.
-func (s Slot) documentIsLink(here place) error {
-	file, err := s.replacedDocument(here)
-	if err != nil {
-		return err
-	}
-	if file != "" {
-		return fmt.Errorf("a program replaced the link %q by a file of its own; adopt it first", file)
-	}
-	return nil
-}
-
 // unlink takes the link of the last task away, and only a link.
 func (s Slot) unlink(here place) error {
 	file, err := here.linkPlace()

@@ -176,7 +176,7 @@ func rescuer() []string {
 // keepTree keeps the slot's files as they are, and its index where that differs. The slot's own index is only read.
 // The forced files are kept although they are ignored.
 func (s Slot) keepTree(ctx context.Context, here place, taskID string, forced []string) ([]Rescue, error) {
-	known, err := s.list(ctx, "")
+	known, err := s.list(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -105,25 +105,22 @@ func (s Slot) askGit(ctx context.Context) (place, bool, error) {
 		return place{}, false, fmt.Errorf("look at workspace %q: %w", s.Dir, err)
 	}
 	if !unborn && len(lines) != all+1 {
-		return place{}, false,
-			fmt.Errorf(
-				"look at workspace %q: git gave %d lines; a folder with a newline in its name cannot be used",
-				s.Dir, len(lines))
+		return place{}, false, fmt.Errorf("look at workspace %q: git gave %d lines; a folder with a newline "+
+			"in its name cannot be used", s.Dir, len(lines))
 	}
 	here := place{gitDir: lines[1], exclude: lines[3]}
 	if err := s.checkOurs(ctx, lines[0], here.gitDir, lines[2]); err != nil {
 		return place{}, false, err
 	}
-	if !unborn {
-		here.head = lines[4]
-		here.branch = strings.TrimPrefix(lines[5], "refs/heads/")
-		if lines[5] == "HEAD" {
-			here.branch = ""
-		}
-		return here, true, nil
+	if unborn {
+		here.branch, err = s.symbolicHead(ctx)
+		return here, true, err
 	}
-	here.branch, err = s.symbolicHead(ctx)
-	return here, true, err
+	here.head = lines[4]
+	if lines[5] != "HEAD" {
+		here.branch = strings.TrimPrefix(lines[5], "refs/heads/")
+	}
+	return here, true, nil
 }
 
 // checkOurs refuses the user's own checkout, another repository's worktree, and a folder inside something larger.
@@ -137,9 +134,8 @@ func (s Slot) checkOurs(ctx context.Context, top, gitDir, common string) error {
 			"what is in it and move it away", s.Dir, s.Repo.Path)
 	}
 	if !samePath(common, shared) || !samePath(top, s.Dir) {
-		return fmt.Errorf(
-			"look at workspace %q: it belongs to %q, not to %q; save what is in it and move it away", s.Dir,
-			common, s.Repo.Path)
+		return fmt.Errorf("look at workspace %q: it belongs to %q, not to %q; save what is in it and move it "+
+			"away", s.Dir, common, s.Repo.Path)
 	}
 	return nil
 }
@@ -236,16 +232,19 @@ func (s Slot) Switch(ctx context.Context, branch string) error {
 	if err == nil && !present {
 		err = fmt.Errorf("the workspace %q is not there", s.Dir)
 	}
+	replaced := ""
 	if err == nil {
-		err = s.documentIsLink(here)
+		replaced, err = s.replacedDocument(here)
+	}
+	if replaced != "" { // git would overwrite an excluded file that holds a person's or an agent's words
+		err = fmt.Errorf("a program replaced the link %q by a file of its own; adopt it first", replaced)
 	}
 	if err != nil {
 		return fmt.Errorf("cannot switch to branch %q: %w", branch, err)
 	}
 	if _, err := s.run(ctx, "switch", "--quiet", "--no-guess", branch); err != nil {
-		return fmt.Errorf(
-			"cannot switch workspace %q to branch %q: %w; commit what is there, then run this again", s.Dir,
-			branch, err)
+		return fmt.Errorf("cannot switch workspace %q to branch %q: %w; commit what is there, then run this "+
+			"again", s.Dir, branch, err)
 	}
 	return nil
 }

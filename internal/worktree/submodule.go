@@ -61,7 +61,7 @@ func (s Slot) eachFlagged(ctx context.Context, submodules []string, within strin
 		}
 		var known listed
 		if err == nil {
-			known, err = sub.list(ctx, "")
+			known, err = sub.list(ctx)
 		}
 		if present := sub.present(known.flags); err == nil && len(present) > 0 {
 			err = do(sub, name, folder, present)

@@ -138,7 +138,7 @@ func (s Slot) indexWithoutFlags(ctx context.Context) (index string, done func(),
 	if err != nil {
 		return "", nil, err
 	}
-	known, err := s.list(ctx, "")
+	known, err := s.list(ctx)
 	if err != nil {
 		return "", nil, err
 	}
