@@ -148,14 +148,9 @@ func (l *Looker) look(ctx context.Context, t task.Task, def *workflow.Definition
 func flatten(to, parts []workflow.Part) []workflow.Part {
 	for _, p := range parts {
 		to = flatten(flatten(to, p.All), p.Any)
-		if p.File == "" && p.Glob == "" && p.Check == "" && p.Git == "" {
-			continue
-		}
-		known := false
-		for i := range to {
-			known = known || to[i].Key() == p.Key()
-		}
-		if !known {
+		elsewhere := p.File != "" || p.Glob != "" || p.Check != "" || p.Git != ""
+		known := func(other workflow.Part) bool { return other.Key() == p.Key() }
+		if elsewhere && !slices.ContainsFunc(to, known) {
 			to = append(to, p)
 		}
 	}

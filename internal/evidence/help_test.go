@@ -64,8 +64,9 @@ func newWorld(t *testing.T) *world {
 	files := mirror.Files{Home: t.TempDir()}
 	w := &world{
 		t: t, task: task.Task{ID: "abc", Project: "shop", Workspace: "shop--1", Branch: "work"},
-		def:  &workflow.Definition{Name: "test"},
-		tree: t.TempDir(), stand: evidence.Workspace{There: true, Snapshot: worktree.Snapshot{Head: head, Branch: "work"}},
+		def:   &workflow.Definition{Name: "test"},
+		tree:  t.TempDir(),
+		stand: evidence.Workspace{There: true, Snapshot: worktree.Snapshot{Head: head, Branch: "work"}},
 		noted: map[string]string{},
 	}
 	w.looker = &evidence.Looker{Dir: files.Dir, Git: w, Subjects: w, Named: named, Programs: w, Notes: w,

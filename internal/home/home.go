@@ -9,9 +9,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
-	"sort"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -64,18 +65,9 @@ const builtIn = "built in"
 
 // files lists the YAML files of a kind by name: the person's own, and those that ship and are not hidden by one.
 func (h *Home) files(folder string, shipped fs.FS) ([]Listed, error) {
-	found := map[string]Listed{}
-	names, err := fs.Glob(shipped, "*.yml")
+	found, err := builtIns(shipped)
 	if err != nil {
-		return nil, fmt.Errorf("list what ships: %w", err)
-	}
-	for _, file := range names {
-		text, err := fs.ReadFile(shipped, file)
-		if err != nil {
-			return nil, fmt.Errorf("read what ships: %w", err)
-		}
-		name := strings.TrimSuffix(file, ".yml")
-		found[name] = Listed{Name: name, Source: builtIn, Text: text}
+		return nil, err
 	}
 	dir := filepath.Join(h.Dir, folder)
 	entries, err := os.ReadDir(dir)
@@ -95,12 +87,25 @@ func (h *Home) files(folder string, shipped fs.FS) ([]Listed, error) {
 		_, hides := found[name]
 		found[name] = Listed{Name: name, Source: path, Hides: hides, Text: text, Err: err}
 	}
-	out := make([]Listed, 0, len(found))
-	for _, l := range found { // sorted below
-		out = append(out, l)
+	return slices.SortedFunc(maps.Values(found), func(a, b Listed) int { return strings.Compare(a.Name, b.Name) }), nil
+}
+
+// builtIns are the files that ship, by name.
+func builtIns(shipped fs.FS) (map[string]Listed, error) {
+	names, err := fs.Glob(shipped, "*.yml")
+	if err != nil {
+		return nil, fmt.Errorf("list what ships: %w", err)
 	}
-	sort.Slice(out, func(i, j int) bool { return out[i].Name < out[j].Name })
-	return out, nil
+	found := map[string]Listed{}
+	for _, file := range names {
+		text, err := fs.ReadFile(shipped, file)
+		if err != nil {
+			return nil, fmt.Errorf("read what ships: %w", err)
+		}
+		name := strings.TrimSuffix(file, ".yml")
+		found[name] = Listed{Name: name, Source: builtIn, Text: text}
+	}
+	return found, nil
 }
 
 // ListWorkflows lists the workflows that a task can be created under.

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
 
@@ -110,15 +111,11 @@ var lockInTheWay = lazyregexp.New(`Unable to create '(/[^']+\.lock)': File exist
 // instant only; the locks that remain for more, as that of packed-refs, stay. So do all where the system cannot
 // tell who works there.
 func (r Repo) abandoned(dir string, met error, now time.Time) string {
-	var refused *gitError
-	if !errors.As(met, &refused) {
+	lock := named(met, lockInTheWay())
+	if lock == "" || !r.private(dir, lock) {
 		return ""
 	}
-	found := lockInTheWay().FindStringSubmatch(refused.said)
-	if found == nil || !r.private(dir, found[1]) {
-		return ""
-	}
-	info, err := os.Stat(found[1])
+	info, err := os.Stat(lock)
 	if err != nil || now.Sub(info.ModTime()) < lockIsOld {
 		return ""
 	}
@@ -127,7 +124,17 @@ func (r Repo) abandoned(dir string, met error, now time.Time) string {
 			return ""
 		}
 	}
-	return found[1]
+	return lock
+}
+
+// named is what git's error message names at the first group of a pattern; empty where it says something else.
+func named(met error, pattern *regexp.Regexp) string {
+	if refused, is := errors.AsType[*gitError](met); is {
+		if found := pattern.FindStringSubmatch(refused.said); found != nil {
+			return found[1]
+		}
+	}
+	return ""
 }
 
 var worktreeInTheWay = lazyregexp.New(`failed to read \S.*/worktrees/([^/\n]+)/commondir: `)
@@ -136,16 +143,9 @@ var worktreeInTheWay = lazyregexp.New(`failed to read \S.*/worktrees/([^/\n]+)/c
 // repository in it, no git can do anything in the whole repository. It is old, git has locked it until it is
 // whole, and no git works in the repository.
 func (r Repo) unfinishedFolder(met error, now time.Time) string {
-	var refused *gitError
-	if !errors.As(met, &refused) {
-		return ""
-	}
-	found := worktreeInTheWay().FindStringSubmatch(refused.said)
-	if found == nil {
-		return ""
-	}
-	folder := filepath.Join(r.Path, ".git", "worktrees", found[1])
-	if !begun(folder, now) {
+	name := named(met, worktreeInTheWay())
+	folder := filepath.Join(r.Path, ".git", "worktrees", name)
+	if name == "" || !begun(folder, now) {
 		return ""
 	}
 	if others, err := proc.WorkingIn(r.Path, "git"); err != nil || len(others) > 0 {

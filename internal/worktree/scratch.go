@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"orange/internal/task"
 )
@@ -63,10 +64,5 @@ func (r Repo) Knows(ctx context.Context, dir string) (bool, error) {
 	if err != nil {
 		return false, fmt.Errorf("cannot look for the checkout %q: %w", dir, err)
 	}
-	for _, c := range all {
-		if samePath(c.path, dir) {
-			return true, nil
-		}
-	}
-	return false, nil
+	return slices.ContainsFunc(all, func(c checkout) bool { return samePath(c.path, dir) }), nil
 }

@@ -254,4 +254,52 @@ func (s Slot) with(ctx context.Context, index string, args ...string) (proc.Resu
 	return s.Repo.git(ctx, call{dir: s.Dir, args: args, index: index})
 }
 
-func notHex(r rune) bool { return !strings.ContainsRune("0123456789abcdef", r) }
+// Make makes the worktree at Base, on no branch, where it is missing: ahead of time, for a task that comes later.
+// It answers whether it had to. One that is there stays as it is.
+func (s Slot) Make(ctx context.Context) (bool, error) {
+	_, present, err := s.look(ctx)
+	if err != nil || present {
+		return false, err
+	}
+	base, err := s.Repo.Base(ctx)
+	if err == nil {
+		_, _, err = s.add(ctx, base.Commit)
+	}
+	if err != nil {
+		return false, fmt.Errorf("cannot make workspace %q: %w", s.Dir, err)
+	}
+	return true, nil
+}
+
+// Touched is when something was last committed, staged or checked out in the slot. No program is run for it.
+// A slot that is not there was never touched.
+func (s Slot) Touched() (time.Time, error) {
+	gitDir, err := s.gitDir()
+	if errors.Is(err, os.ErrNotExist) {
+		return time.Time{}, nil
+	}
+	if err != nil {
+		return time.Time{}, fmt.Errorf("look at workspace %q: %w", s.Dir, err)
+	}
+	var last time.Time
+	for _, name := range []string{"index", "HEAD", filepath.Join("logs", "HEAD")} {
+		info, err := os.Stat(filepath.Join(gitDir, name))
+		if errors.Is(err, os.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return time.Time{}, fmt.Errorf("look at workspace %q: %w", s.Dir, err)
+		}
+		if info.ModTime().After(last) {
+			last = info.ModTime()
+		}
+	}
+	return last, nil
+}
+
+// View is a workspace as an agent sees it.
+type View struct {
+	Dir      string
+	Base     string // what its branch is compared with
+	TaskFile string // the document, relative to Dir
+}
