@@ -37,7 +37,7 @@ func serveJQ() int {
 func (a *app) looker(patience time.Duration) *evidence.Looker {
 	work := evidenceWork{a.pool}
 	return &evidence.Looker{
-		Dir: a.files.Dir, Git: work, Subjects: work, Named: worktree.Named, Programs: a.programs(), Notes: a.engine,
+		Dir: a.files.Dir, Git: work, Named: worktree.Named, Programs: a.programs(), Notes: a.engine,
 		Locks: a.files, Now: time.Now, JQTime: jqTime, Patience: patience,
 	}
 }

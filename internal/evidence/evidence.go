@@ -18,17 +18,14 @@ import (
 	"orange/internal/worktree"
 )
 
-// Git reports a task's workspace and branch. A commit that it is given is one that it told of before.
+// Git reports a task's workspace and branch, and the work that evidence is about, as it is now and as it was noted in
+// the task. A commit that it is given is one that it told of before.
 type Git interface {
 	Workspace(ctx context.Context, t task.Task) (Workspace, error)
 	// Commits counts those of the head that the base, which it names, has not.
 	Commits(ctx context.Context, t task.Task, head string) (base string, count int, err error)
 	// Changed lists the paths that differ between the head and where it left its base.
 	Changed(ctx context.Context, t task.Task, head string) ([]string, error)
-}
-
-// Subjects reports the work that evidence is about, as it is now and as it was noted in the task.
-type Subjects interface {
 	// Tip is where the task's branch ends now. The answer holds an error for what cannot be read.
 	Tip(ctx context.Context, t task.Task) task.Subject
 	// Between counts the commits that one commit has and the other has not, both ways.
@@ -91,7 +88,6 @@ type Locks interface {
 type Looker struct {
 	Dir      func(project, id string) string // a task's folder
 	Git      Git
-	Subjects Subjects
 	Named    func(globs, files []string) []string // those of the files that the globs name
 	Programs Programs
 	Notes    Notes

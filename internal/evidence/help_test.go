@@ -69,7 +69,7 @@ func newWorld(t *testing.T) *world {
 		stand: evidence.Workspace{There: true, Snapshot: worktree.Snapshot{Head: head, Branch: "work"}},
 		noted: map[string]string{},
 	}
-	w.looker = &evidence.Looker{Dir: files.Dir, Git: w, Subjects: w, Named: named, Programs: w, Notes: w,
+	w.looker = &evidence.Looker{Dir: files.Dir, Git: w, Named: named, Programs: w, Notes: w,
 		Locks: files, Now: time.Now,
 		JQTime: 10 * time.Second, Patience: 20 * time.Second}
 	must(t, os.MkdirAll(w.dir(), 0o755))

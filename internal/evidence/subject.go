@@ -50,7 +50,7 @@ func (v *view) seeSubject(ctx context.Context, fact *decide.Fact, p workflow.Par
 // theTip is where the branch ended when this look first asked.
 func (v *view) theTip(ctx context.Context) task.Subject {
 	if v.tip == nil {
-		tip := v.Subjects.Tip(ctx, v.task)
+		tip := v.Git.Tip(ctx, v.task)
 		v.tip = &tip
 	}
 	return *v.tip
@@ -152,7 +152,7 @@ func (l *Looker) Compare(ctx context.Context, def *workflow.Definition, t task.T
 // since says what lies between the commit that evidence is about, which noted tells about, and the present one.
 func (v *view) since(ctx context.Context, noted, now string) string {
 	text := fmt.Sprintf("%s, now %.7s", noted, now)
-	more, fewer, err := v.Subjects.Between(ctx, v.task, v.task.Subject.Commit, now)
+	more, fewer, err := v.Git.Between(ctx, v.task, v.task.Subject.Commit, now)
 	switch {
 	case err != nil: // the earlier commit may be gone: that it is another one is what counts
 		return text
@@ -185,7 +185,7 @@ func unnoted(fact *decide.Fact, noted task.Subject, what string) {
 // seeUnchanged compares the worktree with what lay in it when that was judged.
 func (v *view) seeUnchanged(ctx context.Context, fact *decide.Fact, s Workspace) error {
 	tree := v.task.Subject.Tree
-	changed, err := v.Subjects.ChangedSince(ctx, v.task)
+	changed, err := v.Git.ChangedSince(ctx, v.task)
 	fact.Where = "the workspace"
 	fact.Text = "tree " + tree + "\n" + strings.Join(changed, "\n") + "\n"
 	if len(changed)+len(s.Setup) > 0 {
@@ -217,7 +217,7 @@ func (v *view) seeAsReviewed(ctx context.Context, fact *decide.Fact, tip task.Su
 		unnoted(fact, noted, "what lay in the worktree when it was judged")
 		return nil
 	}
-	other, err := v.Subjects.Differs(ctx, v.task, tip.Commit)
+	other, err := v.Git.Differs(ctx, v.task, tip.Commit)
 	if len(other) > 0 {
 		fact.Text += strings.Join(other, "\n") + "\n"
 		what := "what was judged"

@@ -85,8 +85,7 @@ func (p *Pool) Replaced(_ context.Context, t task.Task) ([]byte, bool, error) {
 	if _, err := os.Lstat(filepath.Join(slot.Dir, ".git")); errors.Is(err, os.ErrNotExist) {
 		return nil, false, nil // its workspace is not there
 	}
-	state, content, err := slot.Linked(p.document(t))
-	return content, state == worktree.LinkReplaced, err
+	return slot.Replaced()
 }
 
 // Relink puts the link to the document back.

@@ -64,15 +64,8 @@ func (r Repo) chooseBase(ctx context.Context, known map[string]ref) (Base, error
 
 // compare reports whether the first commit has what the second has not, and the reverse.
 func (r Repo) compare(ctx context.Context, first, second string) (ahead, behind bool, err error) {
-	out, err := r.run(ctx, "rev-list", "--left-right", "--count", first+"..."+second, "--")
-	if err != nil {
-		return false, false, fmt.Errorf("compare %s with %s: %w", first, second, err)
-	}
-	left, right, ok := strings.Cut(out.Text(), "\t")
-	if !ok {
-		return false, false, fmt.Errorf("compare %s with %s: git answered %q", first, second, out.Text())
-	}
-	return left != "0", right != "0", nil
+	more, fewer, err := r.Between(ctx, first, second)
+	return fewer > 0, more > 0, err
 }
 
 // contains reports whether the history of the commit holds the other one.
@@ -212,9 +205,6 @@ func (r Repo) Fetch(ctx context.Context) error {
 // Ahead reports whether a local branch, or one commit of it where that is named, holds a commit that neither the
 // default branch here nor the one on origin has.
 func (r Repo) Ahead(ctx context.Context, branch, commit string) (bool, error) {
-	if err := CheckBranch(ctx, branch); err != nil {
-		return false, err
-	}
 	exists, err := r.BranchExists(ctx, branch)
 	if err != nil {
 		return false, err

@@ -51,7 +51,7 @@ func (s Slot) trees(ctx context.Context) (Trees, error) {
 	if made.Tracked, err = s.treeOfFiles(ctx, index); err != nil {
 		return Trees{}, err
 	}
-	link, err := s.documentFile()
+	link, err := s.linkFile()
 	if err != nil {
 		return Trees{}, err
 	}
@@ -61,7 +61,7 @@ func (s Slot) trees(ctx context.Context) (Trees, error) {
 	}
 	var files []string
 	for _, c := range all {
-		if c.index == untracked && c.path != link {
+		if c.index == untracked && c.path != filepath.ToSlash(link) {
 			files = append(files, c.path)
 		}
 	}
@@ -185,16 +185,6 @@ func (s Slot) isFile(file string) bool {
 		}
 	}
 	return true
-}
-
-// documentFile is where the link to the task's document is, relative to the slot; empty where there is none.
-func (s Slot) documentFile() (string, error) {
-	gitDir, err := s.gitDir()
-	if err != nil {
-		return "", err
-	}
-	file, err := place{gitDir: gitDir}.linkPlace()
-	return filepath.ToSlash(file), err
 }
 
 // difference is one file by which two trees differ.
