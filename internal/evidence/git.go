@@ -152,8 +152,6 @@ func (v *view) planned(plan string) (paths map[string]bool, found string) {
 	return paths, ""
 }
 
-func uncommitted(paths []string) string { return "uncommitted changes in " + some(paths) }
-
 // mostPaths is how many paths are named where there are many.
 const mostPaths = 5
 

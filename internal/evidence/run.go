@@ -246,14 +246,15 @@ func endedFromOutside(ran Run) string {
 
 // keep writes the result and then has it noted: one that was not noted does not count, and the check is run again.
 func (l *Looker) keep(ctx context.Context, root *os.Root, id string, r task.CheckResult) error {
-	text, digest, err := encode(r)
+	raw, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {
-		return err
+		return fmt.Errorf("write the result of check %q: %w", r.Name, err)
 	}
+	text := document.Normalise(string(raw))
 	if err := write(root, resultFile(r.Name), text); err != nil {
 		return err
 	}
-	return l.Notes.NoteCheck(ctx, id, r, digest)
+	return l.Notes.NoteCheck(ctx, id, r, document.Digest(text))
 }
 
 // write replaces a file of the task's folder in one step.

@@ -256,7 +256,7 @@ func (s Workspace) differs(dirt []string, remedy string) (found, want string) {
 		do = append(do, "take them back (git config --worktree --unset NAME, git sparse-checkout disable)")
 	}
 	if len(dirt) > 0 {
-		is = append(is, uncommitted(dirt))
+		is = append(is, "uncommitted changes in "+some(dirt))
 		overlooked, show := s.overlooked(dirt)
 		is, do = append(is, overlooked...), append(append(do, show...), remedy)
 	}

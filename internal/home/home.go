@@ -256,13 +256,6 @@ type Config struct {
 	StalledAfter time.Duration // how long an agent may do nothing before its task is marked; 0 where nothing is said
 }
 
-// argv is a program with its arguments.
-func argv(r *yaml.Reader, n *yaml.Node) []string {
-	var out []string
-	r.List(n, "notify", func(n *yaml.Node) { out = append(out, r.Text(n, "a word of notify")) })
-	return out
-}
-
 // duration is a time such as 15m.
 func duration(r *yaml.Reader, n *yaml.Node) time.Duration {
 	text := r.Text(n, "stalled_after")
@@ -290,7 +283,9 @@ func (h *Home) Config() (Config, error) {
 			yaml.May("harness", func(n *yaml.Node) { c.Harness = r.Text(n, "harness") }),
 			yaml.May("review_harness", func(n *yaml.Node) { c.ReviewHarness = r.Text(n, "review_harness") }),
 			yaml.May("tmux_config", func(n *yaml.Node) { c.TmuxConfig = r.Text(n, "tmux_config") }),
-			yaml.May("notify", func(n *yaml.Node) { c.Notify = argv(r, n) }),
+			yaml.May("notify", func(n *yaml.Node) {
+				r.List(n, "notify", func(n *yaml.Node) { c.Notify = append(c.Notify, r.Text(n, "a word of notify")) })
+			}),
 			yaml.May("stalled_after", func(n *yaml.Node) { c.StalledAfter = duration(r, n) }),
 		})
 	}

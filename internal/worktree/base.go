@@ -2,10 +2,7 @@ package worktree
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -18,16 +15,13 @@ type Base struct {
 
 // Base picks between origin's default branch and the local one: the one that contains the other;
 // origin's when they diverged, the local one when there is no origin. It looks at what was fetched last.
-func (r Repo) Base(ctx context.Context) (Base, error) {
+func (r Repo) Base(ctx context.Context) (base Base, err error) {
+	defer explain(&err, "cannot find the base of %q", r.Path)
 	known, err := r.refs(ctx, r.defaultRefs()...)
 	if err != nil {
-		return Base{}, fmt.Errorf("cannot find the base of %q: %w", r.Path, err)
+		return Base{}, err
 	}
-	base, err := r.chooseBase(ctx, known)
-	if err != nil {
-		return Base{}, fmt.Errorf("cannot find the base of %q: %w", r.Path, err)
-	}
-	return base, nil
+	return r.chooseBase(ctx, known)
 }
 
 func (r Repo) localDefault() string  { return "refs/heads/" + r.DefaultBranch }
@@ -119,15 +113,6 @@ type checkout struct {
 	branch string // full name; empty when detached
 	bare   bool
 	locked string // why git or a person locked it; empty when it is not locked
-}
-
-// gone reports whether the folder is no longer there.
-func (c checkout) gone() (bool, error) {
-	_, err := os.Lstat(filepath.Join(c.path, ".git"))
-	if errors.Is(err, os.ErrNotExist) {
-		return true, nil
-	}
-	return false, err
 }
 
 func (r Repo) checkouts(ctx context.Context, dir string) ([]checkout, error) {

@@ -278,12 +278,6 @@ func (s Slot) digest(file string) string {
 	return fmt.Sprintf("%t %s", info.Mode()&executable != 0, hex.EncodeToString(sum.Sum(nil)))
 }
 
-// inSubmodule is a submodule of the slot. Of what can be done with a slot, looking at its index and its files is
-// all that fits it.
-func (s Slot) inSubmodule(submodule string) Slot {
-	return Slot{Repo: s.Repo, Dir: filepath.Join(s.Dir, filepath.FromSlash(submodule))}
-}
-
 // indexFolder is where a submodule's index is; empty where the submodule was not laid out.
 func (s Slot) indexFolder() (string, error) {
 	inside := filepath.Join(s.Dir, ".git")
@@ -324,7 +318,9 @@ func (s Slot) unflagBelow(ctx context.Context, submodules []string) error {
 func (s Slot) eachFlagged(ctx context.Context, submodules []string, within string,
 	do func(sub Slot, name, folder string, f flags) error) error {
 	for _, submodule := range submodules {
-		sub, name := s.inSubmodule(submodule), path.Join(within, submodule)
+		// Of what can be done with a slot, looking at its index and its files is all that fits a submodule.
+		sub := Slot{Repo: s.Repo, Dir: filepath.Join(s.Dir, filepath.FromSlash(submodule))}
+		name := path.Join(within, submodule)
 		folder, err := sub.indexFolder()
 		if err == nil && folder == "" {
 			continue

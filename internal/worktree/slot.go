@@ -190,12 +190,9 @@ func (s Slot) nested(path string) bool {
 }
 
 // Branch is the branch that the slot is on, and "" when it is on none.
-func (s Slot) Branch(ctx context.Context) (string, error) {
-	name, err := s.symbolicHead(ctx)
-	if err != nil {
-		return "", fmt.Errorf("cannot read the branch of workspace %q: %w", s.Dir, err)
-	}
-	return name, nil
+func (s Slot) Branch(ctx context.Context) (name string, err error) {
+	defer explain(&err, "cannot read the branch of workspace %q", s.Dir)
+	return s.symbolicHead(ctx)
 }
 
 // Rename gives a branch another name; no other branch is overwritten. Doing it again is no error.
@@ -255,20 +252,20 @@ func (s Slot) with(ctx context.Context, index string, args ...string) (proc.Resu
 }
 
 // Make makes the worktree at Base, on no branch, where it is missing: ahead of time, for a task that comes later.
-// It answers whether it had to. One that is there stays as it is.
-func (s Slot) Make(ctx context.Context) (bool, error) {
+// One that is there stays as it is.
+func (s Slot) Make(ctx context.Context) error {
 	_, present, err := s.look(ctx)
 	if err != nil || present {
-		return false, err
+		return err
 	}
 	base, err := s.Repo.Base(ctx)
 	if err == nil {
 		_, _, err = s.add(ctx, base.Commit)
 	}
 	if err != nil {
-		return false, fmt.Errorf("cannot make workspace %q: %w", s.Dir, err)
+		return fmt.Errorf("cannot make workspace %q: %w", s.Dir, err)
 	}
-	return true, nil
+	return nil
 }
 
 // Touched is when something was last committed, staged or checked out in the slot. No program is run for it.
