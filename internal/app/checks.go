@@ -37,7 +37,7 @@ func serveJQ() int {
 func (a *app) looker(patience time.Duration) *evidence.Looker {
 	work := evidenceWork{a.pool}
 	return &evidence.Looker{
-		Dir: a.files.Dir, Git: work, Subjects: work, Named: worktree.Named, Programs: a.programs(), Notes: a.engine,
+		Dir: a.files.Dir, Git: work, Named: worktree.Named, Programs: a.programs(), Notes: a.engine,
 		Locks: a.files, Now: time.Now, JQTime: jqTime, Patience: patience,
 	}
 }
@@ -55,14 +55,7 @@ type evidenceWork struct{ *pool.Pool }
 
 func (w evidenceWork) Workspace(ctx context.Context, t task.Task) (evidence.Workspace, error) {
 	at, there, err := w.Snapshot(ctx, t)
-	seen := evidence.Workspace{
-		There: there, Head: at.Head, Branch: at.Branch, Modified: at.Modified, New: at.New,
-		Submodules: at.Submodules, Setup: at.Setup,
-	}
-	for _, h := range at.Hidden {
-		seen.Hidden = append(seen.Hidden, evidence.Hidden(h))
-	}
-	return seen, err
+	return evidence.Workspace{Snapshot: at, There: there}, err
 }
 
 func (w evidenceWork) Tip(ctx context.Context, t task.Task) task.Subject {

@@ -157,16 +157,11 @@ func stays(name string) bool { return strings.HasPrefix(name, "ORANGE_") || harn
 // WithoutAgent takes out of an environment what belongs to one agent or one terminal: a program that is started
 // for another task, or that ends an agent's leftovers by these marks, must not carry them.
 func WithoutAgent(env []string) []string {
-	var out []string
-	for _, pair := range env {
+	return slices.DeleteFunc(slices.Clone(env), func(pair string) bool {
 		name, _, _ := strings.Cut(pair, "=")
-		if !strings.HasPrefix(name, "ORANGE_") || name == "ORANGE_LOG_LEVEL" {
-			if name != "TMUX" && name != "TMUX_PANE" {
-				out = append(out, pair)
-			}
-		}
-	}
-	return out
+		return name == "TMUX" || name == "TMUX_PANE" ||
+			strings.HasPrefix(name, "ORANGE_") && name != "ORANGE_LOG_LEVEL"
+	})
 }
 
 // bearingNames are the variables by which programs, their settings and the terminal server are found. Their
@@ -182,12 +177,10 @@ func (k *PerTask) bearingsFile() string { return filepath.Join(k.Home, "bearings
 
 // noteBearings notes the bearings of an environment that is kept for some task.
 func (k *PerTask) noteBearings(env []string) error {
-	var found []string
-	for _, pair := range env {
-		if name, _, _ := strings.Cut(pair, "="); slices.Contains(bearingNames(), name) {
-			found = append(found, pair)
-		}
-	}
+	found := slices.DeleteFunc(slices.Clone(env), func(pair string) bool {
+		name, _, _ := strings.Cut(pair, "=")
+		return !slices.Contains(bearingNames(), name)
+	})
 	text, err := json.MarshalIndent(found, "", "  ")
 	if err != nil {
 		return fmt.Errorf("note how programs are found: %w", err)

@@ -2,7 +2,6 @@ package evidence
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,9 +9,9 @@ import (
 	"unicode"
 
 	"orange/internal/decide"
-	"orange/internal/document"
 	"orange/internal/task"
 	"orange/internal/workflow"
+	"orange/internal/worktree"
 )
 
 // checkPoll is how often it is looked whether a check has ended.
@@ -50,7 +49,7 @@ func (v *view) seeChecks(ctx context.Context, def *workflow.Definition, parts []
 	if len(all) == 0 {
 		return nil
 	}
-	s, found, want, err := v.readWorkspace(ctx)
+	s, found, want, err := v.workspaceOn(ctx, v.task.Branch)
 	if err != nil {
 		return err
 	}
@@ -64,12 +63,11 @@ func (v *view) seeChecks(ctx context.Context, def *workflow.Definition, parts []
 }
 
 func find(def *workflow.Definition, name string) (workflow.Check, bool) {
-	for _, c := range def.Checks {
-		if c.Name == name {
-			return c, true
-		}
+	at := slices.IndexFunc(def.Checks, func(c workflow.Check) bool { return c.Name == name })
+	if at < 0 {
+		return workflow.Check{}, false
 	}
-	return workflow.Check{}, false
+	return def.Checks[at], true
 }
 
 // await asks again and again, until every check is answered or the patience is over.
@@ -115,17 +113,20 @@ func (v *view) ask(ctx context.Context, w *wanted, s Workspace, start, last bool
 	}
 	fact := decide.Fact{Where: resultFile(w.check.Name), Want: "ask again when it has ended"}
 	if w.check.Scratch { // it runs elsewhere: the commit is all that counts
-		s = Workspace{There: s.There, Head: s.Head, Branch: s.Branch}
+		s.Snapshot = worktree.Snapshot{Head: s.Head, Branch: s.Branch}
 	}
-	dirty := subtract(s.Uncommitted(), have.result.Left)
+	dirty, counts := s.Uncommitted(), have.countsFor(w.check, s.Head)
+	if counts {
+		dirty = subtract(dirty, have.result.Left)
+	}
+	differs := len(dirty)+len(s.Setup) > 0
 	switch {
-	case have.countsFor(w.check, s.Head) && len(dirty)+len(s.Setup) == 0:
+	case counts && !differs:
 		v.judge(w, have)
 		return nil
-	case have.countsFor(w.check, s.Head), !running && len(s.Uncommitted())+len(s.Setup) > 0:
+	case counts, !running && differs:
 		fact.Where = "the workspace"
-		fact.Found, fact.Want = s.differs(subtract(s.Uncommitted(), leftFor(have, w.check, s.Head)),
-			"commit them, or have git ignore what the check itself leaves behind")
+		fact.Found, fact.Want = s.differs(dirty, "commit them, or have git ignore what the check itself leaves behind")
 	case running && !last:
 		w.running = true
 		return nil
@@ -148,13 +149,6 @@ func (v *view) ask(ctx context.Context, w *wanted, s Workspace, start, last bool
 		return v.Programs.StartCheck(ctx, v.task.ID, w.check.Name)
 	}
 	v.unmet(w, fact)
-	return nil
-}
-
-func leftFor(have kept, check workflow.Check, head string) []string {
-	if have.countsFor(check, head) {
-		return have.result.Left
-	}
 	return nil
 }
 
@@ -239,14 +233,4 @@ func (k kept) countsFor(check workflow.Check, head string) bool {
 	r := k.result
 	return k.noted && r.Trouble == "" && r.Clean && r.Head == head && r.Scratch == check.Scratch &&
 		slices.Equal(r.Argv, check.Run)
-}
-
-// encode is a result as it is kept.
-func encode(r task.CheckResult) (text, digest string, err error) {
-	raw, err := json.MarshalIndent(r, "", "  ")
-	if err != nil {
-		return "", "", fmt.Errorf("write the result of check %q: %w", r.Name, err)
-	}
-	text = document.Normalise(string(raw))
-	return text, document.Digest(text), nil
 }

@@ -15,19 +15,17 @@ import (
 	"orange/internal/decide"
 	"orange/internal/task"
 	"orange/internal/workflow"
+	"orange/internal/worktree"
 )
 
-// Git reports a task's workspace and branch. A commit that it is given is one that it told of before.
+// Git reports a task's workspace and branch, and the work that evidence is about, as it is now and as it was noted in
+// the task. A commit that it is given is one that it told of before.
 type Git interface {
 	Workspace(ctx context.Context, t task.Task) (Workspace, error)
 	// Commits counts those of the head that the base, which it names, has not.
 	Commits(ctx context.Context, t task.Task, head string) (base string, count int, err error)
 	// Changed lists the paths that differ between the head and where it left its base.
 	Changed(ctx context.Context, t task.Task, head string) ([]string, error)
-}
-
-// Subjects reports the work that evidence is about, as it is now and as it was noted in the task.
-type Subjects interface {
 	// Tip is where the task's branch ends now. The answer holds an error for what cannot be read.
 	Tip(ctx context.Context, t task.Task) task.Subject
 	// Between counts the commits that one commit has and the other has not, both ways.
@@ -40,21 +38,8 @@ type Subjects interface {
 
 // Workspace is the state of a task's workspace at one moment.
 type Workspace struct {
-	There      bool
-	Head       string
-	Branch     string
-	Modified   []string // paths that git knows and that differ from the head
-	New        []string // paths that it does not know; the link to the task's document is none of them
-	Submodules []string // that are not at the commit that the head names, or have changes of their own
-	Hidden     []Hidden // those of Modified, or in Submodules, that git overlooks because of flags
-	Setup      []string // settings of the worktree's own that are not as it was prepared
-}
-
-// Hidden is a changed file that git overlooks because of flags of its index.
-type Hidden struct {
-	Path      string
-	Flags     []string
-	Submodule string // in which it lies, and from which Path goes; empty for a file of the workspace itself
+	worktree.Snapshot
+	There bool
 }
 
 // Tracked are the paths of all that git knows and that differs.
@@ -103,7 +88,6 @@ type Locks interface {
 type Looker struct {
 	Dir      func(project, id string) string // a task's folder
 	Git      Git
-	Subjects Subjects
 	Named    func(globs, files []string) []string // those of the files that the globs name
 	Programs Programs
 	Notes    Notes
@@ -160,14 +144,9 @@ func (l *Looker) look(ctx context.Context, t task.Task, def *workflow.Definition
 func flatten(to, parts []workflow.Part) []workflow.Part {
 	for _, p := range parts {
 		to = flatten(flatten(to, p.All), p.Any)
-		if p.File == "" && p.Glob == "" && p.Check == "" && p.Git == "" {
-			continue
-		}
-		known := false
-		for i := range to {
-			known = known || to[i].Key() == p.Key()
-		}
-		if !known {
+		elsewhere := p.File != "" || p.Glob != "" || p.Check != "" || p.Git != ""
+		known := func(other workflow.Part) bool { return other.Key() == p.Key() }
+		if elsewhere && !slices.ContainsFunc(to, known) {
 			to = append(to, p)
 		}
 	}

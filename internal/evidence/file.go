@@ -120,8 +120,7 @@ func inWords(err error) error {
 	case errors.Is(err, syscall.ELOOP):
 		return errors.New("a link that leads nowhere, expected a file")
 	}
-	var cause *fs.PathError
-	if errors.As(err, &cause) {
+	if cause, is := errors.AsType[*fs.PathError](err); is {
 		err = cause.Err
 	}
 	return fmt.Errorf("a file that cannot be read: %w", err)
@@ -181,8 +180,7 @@ func wrongJSON(text []byte) (found string, line, column int) {
 		return "", 0, 0
 	}
 	at := 0
-	var syntax *json.SyntaxError
-	if errors.As(err, &syntax) {
+	if syntax, is := errors.AsType[*json.SyntaxError](err); is {
 		at = max(0, int(syntax.Offset)-1)
 	}
 	line, column = position(text, at)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"orange/internal/decide"
@@ -13,12 +14,8 @@ import (
 	"orange/internal/workflow"
 )
 
-// readWorkspace is the state of the workspace, read once for each look.
-func (v *view) readWorkspace(ctx context.Context) (s Workspace, found, want string, err error) {
-	return v.workspaceOn(ctx, v.task.Branch)
-}
-
-// workspaceOn takes another branch for the task's.
+// workspaceOn is the state of the workspace, read once for each look, or why it tells nothing of a branch: the
+// task's, or the one that it was renamed to.
 func (v *view) workspaceOn(ctx context.Context, branch string) (s Workspace, found, want string, err error) {
 	if v.task.Workspace == "" {
 		return Workspace{}, "the task has no workspace", "start an agent on it first", nil
@@ -61,7 +58,7 @@ func (v *view) seeGit(ctx context.Context, p workflow.Part) (decide.Fact, error)
 	case workflow.GitCommitted, workflow.GitUnmoved, workflow.GitMoved, workflow.GitAsReviewed, workflow.GitUntouched:
 		return told(&fact, v.seeSubject(ctx, &fact, p))
 	}
-	s, found, want, err := v.readWorkspace(ctx)
+	s, found, want, err := v.workspaceOn(ctx, v.task.Branch)
 	if err != nil || found != "" {
 		fact.Found, fact.Want = found, want
 		return fact, err
@@ -155,18 +152,18 @@ func (v *view) planned(plan string) (paths map[string]bool, found string) {
 	return paths, ""
 }
 
-func uncommitted(paths []string) string { return "uncommitted changes in " + some(paths) }
-
 // mostPaths is how many paths are named where there are many.
 const mostPaths = 5
 
 // some names the first few of many.
-func some(paths []string) string {
-	quoted := make([]string, 0, mostPaths)
+func some(paths []string) string { return firstOf(paths, ", ", strconv.Quote) }
+
+func firstOf(paths []string, between string, written func(string) string) string {
+	var words []string
 	for _, p := range paths[:min(mostPaths, len(paths))] {
-		quoted = append(quoted, fmt.Sprintf("%q", p))
+		words = append(words, written(p))
 	}
-	text := strings.Join(quoted, ", ")
+	text := strings.Join(words, between)
 	if more := len(paths) - mostPaths; more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}

@@ -17,6 +17,7 @@ import (
 	"orange/internal/proc"
 	"orange/internal/task"
 	"orange/internal/workflow"
+	"orange/internal/worktree"
 )
 
 // The test binary is also the process that runs jq programs.
@@ -63,11 +64,12 @@ func newWorld(t *testing.T) *world {
 	files := mirror.Files{Home: t.TempDir()}
 	w := &world{
 		t: t, task: task.Task{ID: "abc", Project: "shop", Workspace: "shop--1", Branch: "work"},
-		def:  &workflow.Definition{Name: "test"},
-		tree: t.TempDir(), stand: evidence.Workspace{There: true, Head: head, Branch: "work"},
+		def:   &workflow.Definition{Name: "test"},
+		tree:  t.TempDir(),
+		stand: evidence.Workspace{There: true, Snapshot: worktree.Snapshot{Head: head, Branch: "work"}},
 		noted: map[string]string{},
 	}
-	w.looker = &evidence.Looker{Dir: files.Dir, Git: w, Subjects: w, Named: named, Programs: w, Notes: w,
+	w.looker = &evidence.Looker{Dir: files.Dir, Git: w, Named: named, Programs: w, Notes: w,
 		Locks: files, Now: time.Now,
 		JQTime: 10 * time.Second, Patience: 20 * time.Second}
 	must(t, os.MkdirAll(w.dir(), 0o755))

@@ -214,10 +214,7 @@ func (l *Looker) run(ctx context.Context, t task.Task, check workflow.Check, bef
 		r.Trouble = "it could not be run: " + err.Error()
 		return nil
 	}
-	if check.Scratch {
-		if endedByOthers(ran) {
-			r.Trouble = outside(ran)
-		}
+	if r.Trouble = endedFromOutside(ran); check.Scratch {
 		return nil // regardless of what became of the worktree
 	}
 	after, err := l.Git.Workspace(ctx, t)
@@ -231,39 +228,33 @@ func (l *Looker) run(ctx context.Context, t task.Task, check workflow.Check, bef
 		r.Trouble = "files of the commit changed while it ran: " + some(changed)
 	case after.Head != before.Head || after.Branch != before.Branch:
 		r.Trouble = "the workspace moved to another commit while it ran"
-	case endedByOthers(ran):
-		r.Trouble = outside(ran)
 	}
 	return nil
 }
 
-func outside(ran Run) string {
-	return "it was ended from outside, by signal " + strconv.Itoa(ran.Signal)
-}
-
-// endedByOthers reports whether a signal ended the check that programs do not send themselves: that tells nothing
-// of the work.
-func endedByOthers(ran Run) bool {
-	if ran.TimedOut || ran.OutOfMemory {
-		return false
-	}
+// endedFromOutside reports a signal that programs do not send themselves, and that ended the check: that tells
+// nothing of the work. It is empty where there was none.
+func endedFromOutside(ran Run) string {
 	switch syscall.Signal(ran.Signal) {
 	case syscall.SIGTERM, syscall.SIGKILL, syscall.SIGINT, syscall.SIGHUP:
-		return true
+		if !ran.TimedOut && !ran.OutOfMemory {
+			return "it was ended from outside, by signal " + strconv.Itoa(ran.Signal)
+		}
 	}
-	return false
+	return ""
 }
 
 // keep writes the result and then has it noted: one that was not noted does not count, and the check is run again.
 func (l *Looker) keep(ctx context.Context, root *os.Root, id string, r task.CheckResult) error {
-	text, digest, err := encode(r)
+	raw, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {
-		return err
+		return fmt.Errorf("write the result of check %q: %w", r.Name, err)
 	}
+	text := document.Normalise(string(raw))
 	if err := write(root, resultFile(r.Name), text); err != nil {
 		return err
 	}
-	return l.Notes.NoteCheck(ctx, id, r, digest)
+	return l.Notes.NoteCheck(ctx, id, r, document.Digest(text))
 }
 
 // write replaces a file of the task's folder in one step.

@@ -10,6 +10,7 @@ import (
 	"orange/internal/decide"
 	"orange/internal/task"
 	"orange/internal/workflow"
+	"orange/internal/worktree"
 )
 
 // seeSubject looks at a part that asks about the work that the task's evidence is about, and not only about the
@@ -49,7 +50,7 @@ func (v *view) seeSubject(ctx context.Context, fact *decide.Fact, p workflow.Par
 // theTip is where the branch ended when this look first asked.
 func (v *view) theTip(ctx context.Context) task.Subject {
 	if v.tip == nil {
-		tip := v.Subjects.Tip(ctx, v.task)
+		tip := v.Git.Tip(ctx, v.task)
 		v.tip = &tip
 	}
 	return *v.tip
@@ -151,7 +152,7 @@ func (l *Looker) Compare(ctx context.Context, def *workflow.Definition, t task.T
 // since says what lies between the commit that evidence is about, which noted tells about, and the present one.
 func (v *view) since(ctx context.Context, noted, now string) string {
 	text := fmt.Sprintf("%s, now %.7s", noted, now)
-	more, fewer, err := v.Subjects.Between(ctx, v.task, v.task.Subject.Commit, now)
+	more, fewer, err := v.Git.Between(ctx, v.task, v.task.Subject.Commit, now)
 	switch {
 	case err != nil: // the earlier commit may be gone: that it is another one is what counts
 		return text
@@ -184,7 +185,7 @@ func unnoted(fact *decide.Fact, noted task.Subject, what string) {
 // seeUnchanged compares the worktree with what lay in it when that was judged.
 func (v *view) seeUnchanged(ctx context.Context, fact *decide.Fact, s Workspace) error {
 	tree := v.task.Subject.Tree
-	changed, err := v.Subjects.ChangedSince(ctx, v.task)
+	changed, err := v.Git.ChangedSince(ctx, v.task)
 	fact.Where = "the workspace"
 	fact.Text = "tree " + tree + "\n" + strings.Join(changed, "\n") + "\n"
 	if len(changed)+len(s.Setup) > 0 {
@@ -216,7 +217,7 @@ func (v *view) seeAsReviewed(ctx context.Context, fact *decide.Fact, tip task.Su
 		unnoted(fact, noted, "what lay in the worktree when it was judged")
 		return nil
 	}
-	other, err := v.Subjects.Differs(ctx, v.task, tip.Commit)
+	other, err := v.Git.Differs(ctx, v.task, tip.Commit)
 	if len(other) > 0 {
 		fact.Text += strings.Join(other, "\n") + "\n"
 		what := "what was judged"
@@ -255,7 +256,7 @@ func (s Workspace) differs(dirt []string, remedy string) (found, want string) {
 		do = append(do, "take them back (git config --worktree --unset NAME, git sparse-checkout disable)")
 	}
 	if len(dirt) > 0 {
-		is = append(is, uncommitted(dirt))
+		is = append(is, "uncommitted changes in "+some(dirt))
 		overlooked, show := s.overlooked(dirt)
 		is, do = append(is, overlooked...), append(append(do, show...), remedy)
 	}
@@ -269,7 +270,7 @@ func (s Workspace) overlooked(dirt []string) (is, show []string) {
 	paths := map[index][]string{}
 	var order []index
 	for _, h := range s.Hidden {
-		if !slices.ContainsFunc(dirt, h.liesIn) {
+		if !slices.ContainsFunc(dirt, func(at string) bool { return liesIn(h, at) }) {
 			continue
 		}
 		for _, flag := range h.Flags {
@@ -293,7 +294,7 @@ func (s Workspace) overlooked(dirt []string) (is, show []string) {
 }
 
 // liesIn reports whether a path is that of the file, or of a submodule in which it lies.
-func (h Hidden) liesIn(at string) bool {
+func liesIn(h worktree.Hidden, at string) bool {
 	return at == path.Join(h.Submodule, h.Path) || h.Submodule == at || strings.HasPrefix(h.Submodule, at+"/")
 }
 
@@ -311,20 +312,13 @@ func (s Workspace) takeBack() string {
 
 // typed are the first few of many paths as they are typed, and how many more there are.
 func typed(paths []string) string {
-	words := make([]string, 0, mostPaths)
-	for _, p := range paths[:min(mostPaths, len(paths))] {
+	return firstOf(paths, " ", func(p string) string {
 		if strings.HasPrefix(p, "-") {
 			p = "./" + p
 		}
-		word := `"` + p + `"`
 		if strings.ContainsAny(p, "\"$`\\!") { // a shell would read something else
-			word = "'" + strings.ReplaceAll(p, "'", `'\''`) + "'"
+			return "'" + strings.ReplaceAll(p, "'", `'\''`) + "'"
 		}
-		words = append(words, word)
-	}
-	text := strings.Join(words, " ")
-	if more := len(paths) - mostPaths; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return text
+		return `"` + p + `"`
+	})
 }

@@ -4,9 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	"orange/internal/evidence"
 	"orange/internal/task"
 	"orange/internal/workflow"
+	"orange/internal/worktree"
 )
 
 const (
@@ -50,23 +50,23 @@ func TestLook_tellsWhetherTheWorkIsWhatItsEvidenceIsAbout(t *testing.T) {
 			found: []string{"and 2 more"}, want: `git restore "a" "b" "c" "d" "e" and 2 more`},
 		{name: "hidden", git: workflow.GitCommitted, set: func(w *world) {
 			dirty(w)
-			w.stand.Hidden = []evidence.Hidden{{Path: "a.go", Flags: []string{"skip-worktree"}}}
+			w.stand.Hidden = []worktree.Hidden{{Path: "a.go", Flags: []string{"skip-worktree"}}}
 		}, found: []string{`overlooks "a.go" (skip-worktree)`},
 			want: `git update-index --no-skip-worktree "a.go"`},
 		{name: "hidden, and more than one", git: workflow.GitCommitted, set: func(w *world) {
 			w.stand.Modified = []string{"a.go", "b.go"}
-			w.stand.Hidden = []evidence.Hidden{{Path: "a.go", Flags: []string{"skip-worktree"}},
+			w.stand.Hidden = []worktree.Hidden{{Path: "a.go", Flags: []string{"skip-worktree"}},
 				{Path: "b.go", Flags: []string{"skip-worktree"}}}
 		}, found: []string{`overlooks "a.go", "b.go" (skip-worktree)`},
 			want: `have git look again: git update-index --no-skip-worktree "a.go" "b.go"; commit them, or take them back: git restore "a.go" "b.go"`},
 		{name: "hidden in a submodule", git: workflow.GitCommitted, set: func(w *world) {
 			w.stand.Submodules = []string{"lib"}
-			w.stand.Hidden = []evidence.Hidden{{Path: "b.go", Submodule: "lib/deep", Flags: []string{"skip-worktree"}}}
+			w.stand.Hidden = []worktree.Hidden{{Path: "b.go", Submodule: "lib/deep", Flags: []string{"skip-worktree"}}}
 		}, found: []string{`overlooks "b.go" in "lib/deep" (skip-worktree)`},
 			want: `git -C "lib/deep" update-index --no-skip-worktree "b.go"; commit them, or take them back: git submodule update --force "lib"`},
 		{name: "hidden from clean", git: workflow.GitClean, set: func(w *world) {
 			dirty(w)
-			w.stand.Hidden = []evidence.Hidden{{Path: "a.go", Flags: []string{"assume-unchanged"}}}
+			w.stand.Hidden = []worktree.Hidden{{Path: "a.go", Flags: []string{"assume-unchanged"}}}
 		}, found: []string{"assume-unchanged"}, want: `git update-index --no-assume-unchanged "a.go"`},
 		{name: "a submodule is not clean", git: workflow.GitClean, set: func(w *world) {
 			w.stand.Submodules = []string{"lib"}

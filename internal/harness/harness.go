@@ -6,6 +6,7 @@ package harness
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,7 +18,6 @@ import (
 // Harness is one agent program, described by data.
 type Harness struct {
 	Name     string
-	Source   string // the file it was read from
 	Program  string // what is looked for on PATH; the first word of the worker's command where the file does not say
 	Worker   Launch
 	Reviewer Launch
@@ -126,7 +126,7 @@ func Expand(word string, values map[string]string) string {
 // Parse reads a harness file. The error is a yaml.Problems with all that is wrong.
 func Parse(file string, text []byte) (*Harness, error) {
 	r := reader{&yaml.Reader{File: file}}
-	h := &Harness{Source: file}
+	h := &Harness{}
 	if root := r.Document(text); root != nil {
 		r.harness(root, h)
 	}
@@ -203,11 +203,7 @@ func (r reader) words(n *yaml.Node, what string) []string {
 func (r reader) word(n *yaml.Node, what string) string {
 	text := r.Text(n, what)
 	for _, name := range braces().FindAllString(text, -1) {
-		known := false
-		for _, p := range placeholders() {
-			known = known || name == "{"+p+"}"
-		}
-		if !known {
+		if !slices.Contains(placeholders(), strings.Trim(name, "{}")) {
 			r.Problem(yaml.PosOf(n), "placeholder", "found the unknown placeholder %q in %s, %s",
 				name, what, yaml.Expected(strings.Trim(name, "{}"), placeholders()))
 		}
@@ -242,4 +238,22 @@ func (r reader) file(n *yaml.Node) File {
 		r.Problem(yaml.PosOf(n), "value", "found the path %q, expected one inside the worktree", f.Path)
 	}
 	return f
+}
+
+// lastLines are those of a screen that say how it is now: what is above may have been said long ago.
+const lastLines = 15
+
+// Limit is the line among the last ones of a program's screen that says that its provider lets it do no more for now;
+// empty where none does, or the harness does not know such lines.
+func (h *Harness) Limit(screen string) string {
+	if h.Limited == nil {
+		return ""
+	}
+	lines := strings.Split(strings.TrimRight(screen, " \n"), "\n")
+	for i := len(lines) - 1; i >= max(0, len(lines)-lastLines); i-- {
+		if h.Limited.MatchString(lines[i]) {
+			return strings.Trim(lines[i], " \t│┃|■●•⎿╰─✕⚡ℹ")
+		}
+	}
+	return ""
 }

@@ -27,7 +27,7 @@ type Note struct {
 // OfTerminal reports whether a variable describes the terminal: it comes from the one that a program runs on, and
 // not from the process that requested it.
 func OfTerminal(name string) bool {
-	return isOneOf(name, []string{"TERM", "COLORTERM", "TERM_PROGRAM", "TERM_PROGRAM_VERSION"})
+	return slices.Contains([]string{"TERM", "COLORTERM", "TERM_PROGRAM", "TERM_PROGRAM_VERSION"}, name)
 }
 
 // ofServer reports whether a variable leads to the terminal server: an agent that has it would be taken for a
@@ -41,7 +41,7 @@ func (t Ticket) Environment(kept, pane []string) []string {
 	if len(kept) > 0 {
 		base = append(only(kept, func(name string) bool { return !OfTerminal(name) }), only(pane, OfTerminal)...)
 	}
-	base = only(base, func(name string) bool { return !ofServer(name) && !isOneOf(name, t.Unset) })
+	base = only(base, func(name string) bool { return !ofServer(name) && !slices.Contains(t.Unset, name) })
 	env := Layer(base, t.Set)
 	path := t.Path
 	if rest := Value(env, "PATH"); rest != "" { // an empty element would mean the present folder
@@ -109,13 +109,4 @@ func split(pair string) (name, value string) {
 		}
 	}
 	return pair, ""
-}
-
-func isOneOf(name string, names []string) bool {
-	for _, n := range names {
-		if n == name {
-			return true
-		}
-	}
-	return false
 }

@@ -30,9 +30,13 @@ func (h *Home) CopyWorkflow(name, from string) (*workflow.Definition, Listed, er
 		return nil, Listed{}, err
 	}
 	path := filepath.Join(h.WorkflowFolder(), name+".yml")
+	var def *workflow.Definition
 	text, err := renamed(source.Text, name)
 	if err == nil {
-		err = h.sound(path, text, name)
+		def, err = h.ParseWorkflow(path, text)
+	}
+	if err == nil && def.Name != name {
+		err = fmt.Errorf("with its new name it would be called %q", def.Name)
 	}
 	if err != nil {
 		return nil, Listed{}, fmt.Errorf(
@@ -46,15 +50,6 @@ func (h *Home) CopyWorkflow(name, from string) (*workflow.Definition, Listed, er
 		return nil, Listed{}, fmt.Errorf("cannot make the workflow %q: %w", name, err)
 	}
 	return h.FindWorkflow(name)
-}
-
-// sound reports whether a text is the workflow of that name.
-func (h *Home) sound(path string, text []byte, name string) error {
-	def, err := h.ParseWorkflow(path, text)
-	if err == nil && def.Name != name {
-		err = fmt.Errorf("with its new name it would be called %q", def.Name)
-	}
-	return err
 }
 
 // plainName is text that needs no quotes, and otherName what YAML takes for something else without them.

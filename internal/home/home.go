@@ -9,9 +9,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
-	"sort"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -64,18 +65,9 @@ const builtIn = "built in"
 
 // files lists the YAML files of a kind by name: the person's own, and those that ship and are not hidden by one.
 func (h *Home) files(folder string, shipped fs.FS) ([]Listed, error) {
-	found := map[string]Listed{}
-	names, err := fs.Glob(shipped, "*.yml")
+	found, err := builtIns(shipped)
 	if err != nil {
-		return nil, fmt.Errorf("list what ships: %w", err)
-	}
-	for _, file := range names {
-		text, err := fs.ReadFile(shipped, file)
-		if err != nil {
-			return nil, fmt.Errorf("read what ships: %w", err)
-		}
-		name := strings.TrimSuffix(file, ".yml")
-		found[name] = Listed{Name: name, Source: builtIn, Text: text}
+		return nil, err
 	}
 	dir := filepath.Join(h.Dir, folder)
 	entries, err := os.ReadDir(dir)
@@ -95,12 +87,25 @@ func (h *Home) files(folder string, shipped fs.FS) ([]Listed, error) {
 		_, hides := found[name]
 		found[name] = Listed{Name: name, Source: path, Hides: hides, Text: text, Err: err}
 	}
-	out := make([]Listed, 0, len(found))
-	for _, l := range found { // sorted below
-		out = append(out, l)
+	return slices.SortedFunc(maps.Values(found), func(a, b Listed) int { return strings.Compare(a.Name, b.Name) }), nil
+}
+
+// builtIns are the files that ship, by name.
+func builtIns(shipped fs.FS) (map[string]Listed, error) {
+	names, err := fs.Glob(shipped, "*.yml")
+	if err != nil {
+		return nil, fmt.Errorf("list what ships: %w", err)
 	}
-	sort.Slice(out, func(i, j int) bool { return out[i].Name < out[j].Name })
-	return out, nil
+	found := map[string]Listed{}
+	for _, file := range names {
+		text, err := fs.ReadFile(shipped, file)
+		if err != nil {
+			return nil, fmt.Errorf("read what ships: %w", err)
+		}
+		name := strings.TrimSuffix(file, ".yml")
+		found[name] = Listed{Name: name, Source: builtIn, Text: text}
+	}
+	return found, nil
 }
 
 // ListWorkflows lists the workflows that a task can be created under.
@@ -128,6 +133,22 @@ func (h *Home) Read(l Listed) (*workflow.Definition, error) {
 		return nil, l.Err
 	}
 	return h.ParseWorkflow(file, l.Text)
+}
+
+// CheckWorkflow reads a file, or a workflow by name where there is no such file.
+func (h *Home) CheckWorkflow(fileOrName string) (*workflow.Definition, error) {
+	text, err := os.ReadFile(fileOrName)
+	if errors.Is(err, os.ErrNotExist) && filepath.Base(fileOrName) == fileOrName {
+		def, _, err := h.FindWorkflow(fileOrName)
+		return def, err
+	}
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, task.Notef(task.ErrNotFound, "there is no file %q", fileOrName)
+	}
+	if err != nil {
+		return nil, task.Notef(task.ErrUsage, "cannot read the workflow: %v", err)
+	}
+	return h.ParseWorkflow(fileOrName, text)
 }
 
 // FindWorkflow finds a workflow by name, with its text.
@@ -235,13 +256,6 @@ type Config struct {
 	StalledAfter time.Duration // how long an agent may do nothing before its task is marked; 0 where nothing is said
 }
 
-// argv is a program with its arguments.
-func argv(r *yaml.Reader, n *yaml.Node) []string {
-	var out []string
-	r.List(n, "notify", func(n *yaml.Node) { out = append(out, r.Text(n, "a word of notify")) })
-	return out
-}
-
 // duration is a time such as 15m.
 func duration(r *yaml.Reader, n *yaml.Node) time.Duration {
 	text := r.Text(n, "stalled_after")
@@ -269,7 +283,9 @@ func (h *Home) Config() (Config, error) {
 			yaml.May("harness", func(n *yaml.Node) { c.Harness = r.Text(n, "harness") }),
 			yaml.May("review_harness", func(n *yaml.Node) { c.ReviewHarness = r.Text(n, "review_harness") }),
 			yaml.May("tmux_config", func(n *yaml.Node) { c.TmuxConfig = r.Text(n, "tmux_config") }),
-			yaml.May("notify", func(n *yaml.Node) { c.Notify = argv(r, n) }),
+			yaml.May("notify", func(n *yaml.Node) {
+				r.List(n, "notify", func(n *yaml.Node) { c.Notify = append(c.Notify, r.Text(n, "a word of notify")) })
+			}),
 			yaml.May("stalled_after", func(n *yaml.Node) { c.StalledAfter = duration(r, n) }),
 		})
 	}

@@ -93,20 +93,13 @@ func (h *Home) lost(digest string) ([]byte, error) {
 
 // shipped is the workflow with that digest among those that ship, or nil.
 func (h *Home) shipped(digest string) ([]byte, error) {
-	names, err := fs.Glob(h.Workflows, "*.yml")
-	if err != nil {
-		return nil, fmt.Errorf("list what ships: %w", err)
-	}
-	for _, name := range names {
-		text, err := fs.ReadFile(h.Workflows, name)
-		if err != nil {
-			return nil, fmt.Errorf("read what ships: %w", err)
-		}
-		if digestOf(text) == digest {
-			return text, nil
+	all, err := builtIns(h.Workflows)
+	for _, l := range all {
+		if digestOf(l.Text) == digest {
+			return l.Text, nil
 		}
 	}
-	return nil, nil
+	return nil, err
 }
 
 func digestOf(text []byte) string {

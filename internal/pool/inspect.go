@@ -54,7 +54,7 @@ func (p *Pool) Commits(ctx context.Context, t task.Task, head string) (base stri
 	if err != nil {
 		return "", 0, err
 	}
-	count, err = repo.Commits(ctx, from.Commit, head)
+	count, _, err = repo.Between(ctx, from.Commit, head)
 	return from.Ref, count, err
 }
 

@@ -85,8 +85,7 @@ func (p *Pool) Replaced(_ context.Context, t task.Task) ([]byte, bool, error) {
 	if _, err := os.Lstat(filepath.Join(slot.Dir, ".git")); errors.Is(err, os.ErrNotExist) {
 		return nil, false, nil // its workspace is not there
 	}
-	state, content, err := slot.Linked(p.document(t))
-	return content, state == worktree.LinkReplaced, err
+	return slot.Replaced()
 }
 
 // Relink puts the link to the document back.
@@ -138,11 +137,8 @@ func (p *Pool) SetBranch(ctx context.Context, t task.Task, name string) (string,
 // Ahead reports whether a commit of the branch, or its tip where none is named, holds anything that the default
 // branch does not have.
 func (p *Pool) Ahead(ctx context.Context, t task.Task, commit string) (bool, error) {
-	repo, err := p.repo(t)
+	repo, err := p.onBranch(ctx, t)
 	if err != nil {
-		return false, err
-	}
-	if err := p.onBranch(ctx, repo, t); err != nil {
 		return false, err
 	}
 	return repo.Ahead(ctx, t.Branch, commit)
@@ -150,11 +146,8 @@ func (p *Pool) Ahead(ctx context.Context, t task.Task, commit string) (bool, err
 
 // Tip is the branch's newest commit; empty where there is no such branch.
 func (p *Pool) Tip(ctx context.Context, t task.Task) (string, error) {
-	repo, err := p.repo(t)
+	repo, err := p.onBranch(ctx, t)
 	if err != nil {
-		return "", err
-	}
-	if err := p.onBranch(ctx, repo, t); err != nil {
 		return "", err
 	}
 	return repo.Tip(ctx, t.Branch)
@@ -186,11 +179,8 @@ func (p *Pool) Subject(ctx context.Context, t task.Task, tree bool) task.Subject
 
 // Within reports whether a commit holds all that the branch has.
 func (p *Pool) Within(ctx context.Context, t task.Task, commit string) (bool, error) {
-	repo, err := p.repo(t)
+	repo, err := p.onBranch(ctx, t)
 	if err != nil {
-		return false, err
-	}
-	if err := p.onBranch(ctx, repo, t); err != nil {
 		return false, err
 	}
 	within, known, err := repo.Within(ctx, t.Branch, commit)
@@ -201,31 +191,26 @@ func (p *Pool) Within(ctx context.Context, t task.Task, commit string) (bool, er
 	return within, err
 }
 
-// onBranch refuses a workspace that is on another branch than its task: what was done there is not where anyone
-// looks for it.
-func (p *Pool) onBranch(ctx context.Context, repo worktree.Repo, t task.Task) error {
-	if t.Workspace == "" {
-		return nil
+// onBranch is the repository of a task. It refuses a workspace that is on another branch than its task: what was done
+// there is not where anyone looks for it.
+func (p *Pool) onBranch(ctx context.Context, t task.Task) (worktree.Repo, error) {
+	repo, err := p.repo(t)
+	if err != nil || t.Workspace == "" {
+		return repo, err
 	}
 	present, err := worktree.Slot{Repo: repo, Dir: p.Dir(t.Workspace)}.Branch(ctx)
-	if err != nil {
-		return err
-	}
-	if present != t.Branch {
-		return fmt.Errorf("cannot use the branch of task %s: its workspace %q is on branch %q and the task on "+
+	if err == nil && present != t.Branch {
+		err = fmt.Errorf("cannot use the branch of task %s: its workspace %q is on branch %q and the task on "+
 			"%q; run %q there, or switch back",
 			t.ID, t.Workspace, present, t.Branch, "orange task update --branch")
 	}
-	return nil
+	return repo, err
 }
 
 // Push brings the task's branch to origin. moved reports whether origin had another commit.
 func (p *Pool) Push(ctx context.Context, t task.Task) (commit string, moved bool, err error) {
-	repo, err := p.repo(t)
+	repo, err := p.onBranch(ctx, t)
 	if err != nil {
-		return "", false, err
-	}
-	if err := p.onBranch(ctx, repo, t); err != nil {
 		return "", false, err
 	}
 	pushed, err := repo.PushBranch(ctx, t.Branch)

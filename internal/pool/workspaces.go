@@ -66,7 +66,7 @@ func (p *Pool) InitWorkspaces(ctx context.Context, project task.Project) ([]reco
 	}
 	for n := 1; n <= project.PoolSize; n++ {
 		slot := worktree.Slot{Repo: repoOf(project), Dir: p.Dir(nameOf(project.Name, n))}
-		if _, err := slot.Make(ctx); err != nil {
+		if err := slot.Make(ctx); err != nil {
 			return nil, err
 		}
 	}

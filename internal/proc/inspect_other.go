@@ -3,6 +3,7 @@
 package proc
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -24,8 +25,7 @@ type details struct {
 // ps asks for one line about one process. One that is not there is os.ErrNotExist.
 func ps(pid int, format ...string) (string, error) {
 	out, err := exec.Command("ps", append(format, "-p", strconv.Itoa(pid))...).Output()
-	var exit *exec.ExitError
-	if errors.As(err, &exit) && len(out) == 0 {
+	if _, exited := errors.AsType[*exec.ExitError](err); exited && len(out) == 0 {
 		return "", fmt.Errorf("process %d: %w", pid, os.ErrNotExist)
 	}
 	if err != nil {
@@ -118,4 +118,45 @@ func containsAll(line string, pairs []string) bool {
 		}
 	}
 	return true
+}
+
+// WorkingIn lists the processes of that short name whose working folder is dir or below it.
+// Where the system cannot tell, the error is errors.ErrUnsupported.
+func WorkingIn(string, string) ([]task.Process, error) { return nil, errors.ErrUnsupported }
+
+// WorkingOn lists the processes of that short name that have the word among their arguments.
+// Where the system cannot tell, the error is errors.ErrUnsupported.
+func WorkingOn(string, string) ([]task.Process, error) { return nil, errors.ErrUnsupported }
+
+// Watch waits until this very process has ended. This system cannot tell: the error is always errors.ErrUnsupported.
+func Watch(_ context.Context, p task.Process) error {
+	return fmt.Errorf("watch process %d: %w", p.PID, errors.ErrUnsupported)
+}
+
+// preferAtOutOfMemory is nothing that this system knows.
+func preferAtOutOfMemory(int) {}
+
+// inSession lists no one: this system reports who is in a group, but not who is in a session.
+func inSession(int) []task.Process { return nil }
+
+// memoryOf is what the processes of a group use together, as ps tells: what they share is counted once for each
+// of them.
+func memoryOf(group int, _ int64) (int64, error) {
+	out, err := exec.Command("ps", "-A", "-o", "pgid=,rss=").Output()
+	if err != nil {
+		return 0, fmt.Errorf("ask ps for the memory of group %d: %w", group, err)
+	}
+	var total int64
+	for line := range strings.Lines(string(out)) {
+		fields := strings.Fields(line)
+		if len(fields) != 2 || fields[0] != strconv.Itoa(group) {
+			continue
+		}
+		kilobytes, err := strconv.ParseInt(fields[1], 10, 64)
+		if err != nil {
+			return 0, fmt.Errorf("read the memory of group %d: %w", group, err)
+		}
+		total += kilobytes << 10
+	}
+	return total, nil
 }

@@ -130,8 +130,8 @@ func await(ctx context.Context, cmd *exec.Cmd, l Limits) (LimitedResult, error) 
 func concluded(cmd *exec.Cmd, result LimitedResult, waited error) (LimitedResult, error) {
 	end := ending(cmd.ProcessState)
 	result.Code, result.Signal = end.Status, end.Signal
-	var exit *exec.ExitError
-	if waited != nil && !errors.As(waited, &exit) && !errors.Is(waited, exec.ErrWaitDelay) {
+	_, exited := errors.AsType[*exec.ExitError](waited)
+	if waited != nil && !exited && !errors.Is(waited, exec.ErrWaitDelay) {
 		return result, fmt.Errorf("wait for %q: %w", cmd.Path, waited)
 	}
 	return result, endSession(context.Background(), cmd.Process.Pid)

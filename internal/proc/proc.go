@@ -13,6 +13,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -82,8 +83,7 @@ func Run(ctx context.Context, c Command) (Result, error) {
 	if ctx.Err() != nil {
 		return result, fmt.Errorf("run %q: %w", c.Name, ctx.Err())
 	}
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
+	if _, ended := errors.AsType[*exec.ExitError](err); ended {
 		argv := append([]string{c.Name}, c.Args...)
 		return result, &Error{Argv: argv, Code: result.Code, Stderr: stderr.String()}
 	}
@@ -147,7 +147,7 @@ func Find(name, path string) (string, error) {
 	if strings.ContainsRune(name, '/') {
 		return executable(name)
 	}
-	for _, dir := range strings.Split(path, string(os.PathListSeparator)) {
+	for _, dir := range filepath.SplitList(path) {
 		if dir == "" {
 			continue
 		}

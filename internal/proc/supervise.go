@@ -36,8 +36,7 @@ func Supervise(c Command) (task.Ending, error) {
 				_ = cmd.Process.Signal(s) // it may be gone already; then done tells
 			}
 		case err := <-done:
-			var exit *exec.ExitError
-			if err != nil && !errors.As(err, &exit) {
+			if _, exited := errors.AsType[*exec.ExitError](err); err != nil && !exited {
 				return task.Ending{}, fmt.Errorf("wait for %q: %w", c.Name, err)
 			}
 			return ending(cmd.ProcessState), nil

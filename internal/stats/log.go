@@ -2,6 +2,7 @@ package stats
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
@@ -95,9 +96,7 @@ func why(e *history.Event) string {
 
 func metadata(e *history.Event) map[string]string {
 	out := make(map[string]string, len(e.Data)+1)
-	for key, value := range e.Data { // one map into another: the order does not matter
-		out[key] = value
-	}
+	maps.Copy(out, e.Data)
 	if e.ActingAs != "" {
 		out["asked_by"] = e.Actor
 	}

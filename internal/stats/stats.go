@@ -1,7 +1,11 @@
+// Package stats adds up what histories say: where a task spent its time, and entries for the logs of other programs.
+//
+// It owns the sums and the form of the log entries. It does not own the histories (history).
 package stats
 
 import (
-	"sort"
+	"cmp"
+	"slices"
 	"time"
 
 	"orange/internal/history"
@@ -93,12 +97,7 @@ func Of(t task.Task, events []history.Event, marks func(task.Status) Marks, now 
 }
 
 func (s *Stats) span(status task.Status) int {
-	for i := range s.Spans {
-		if s.Spans[i].Status == status {
-			return i
-		}
-	}
-	return -1
+	return slices.IndexFunc(s.Spans, func(one Span) bool { return one.Status == status })
 }
 
 func (s *Stats) visit(status task.Status, marks func(task.Status) Marks) {
@@ -189,11 +188,11 @@ func Summarize(all []Stats) Summary {
 		}
 	}
 	for status, spent := range times { // sorted below
-		sort.Slice(spent, func(i, j int) bool { return spent[i] < spent[j] })
+		slices.Sort(spent)
 		s.Spans = append(s.Spans, Typical{Status: status, Tasks: len(spent), Median: rank(spent, 50),
 			P90: rank(spent, 90)})
 	}
-	sort.Slice(s.Spans, func(i, j int) bool { return s.Spans[i].Status < s.Spans[j].Status })
+	slices.SortFunc(s.Spans, func(a, b Typical) int { return cmp.Compare(a.Status, b.Status) })
 	return s
 }
 

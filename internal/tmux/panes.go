@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -76,11 +77,7 @@ func (s Server) Panes(ctx context.Context) ([]Pane, error) {
 	if err != nil {
 		return nil, err
 	}
-	unknown := false
-	for _, p := range panes {
-		unknown = unknown || p.Dead && !p.Ending.Known
-	}
-	if !unknown {
+	if !slices.ContainsFunc(panes, func(p Pane) bool { return p.Dead && !p.Ending.Known }) {
 		return panes, nil
 	}
 	// tmux misses the end of a child now and then, and sees it with the end of the next one: so give it one.

@@ -191,8 +191,8 @@ func checkID(kind byte, id string) error {
 // said gives what tmux complained about when it ended with status 1, as it does for every refusal of its own.
 // tmux never asks for translated messages, so these words are the same in every locale.
 func said(err error) string {
-	var exit *proc.Error
-	if !errors.As(err, &exit) || exit.Code != 1 {
+	exit, ended := errors.AsType[*proc.Error](err)
+	if !ended || exit.Code != 1 {
 		return ""
 	}
 	return strings.TrimSpace(exit.Stderr)

@@ -200,15 +200,15 @@ func (s Server) look(ctx context.Context, pane string) (moment, error) {
 	}
 	m := moment{screen: trimScreen(screen), seen: time.Now()}
 	for _, line := range lines[1:] {
-		session, stamp, _ := strings.Cut(line, "|")
+		session, pressed, _ := strings.Cut(line, "|")
 		if session != head[2] {
 			continue
 		}
-		seconds, err := strconv.ParseInt(stamp, 10, 64)
+		at, err := stamp(pressed)
 		if err != nil {
 			return moment{}, fmt.Errorf("look at pane %q: when was a key pressed: %w", pane, err)
 		}
-		if at := time.Unix(seconds, 0); at.After(m.keys) {
+		if at.After(m.keys) {
 			m.keys = at
 		}
 	}

@@ -2,10 +2,7 @@ package worktree
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -18,16 +15,13 @@ type Base struct {
 
 // Base picks between origin's default branch and the local one: the one that contains the other;
 // origin's when they diverged, the local one when there is no origin. It looks at what was fetched last.
-func (r Repo) Base(ctx context.Context) (Base, error) {
+func (r Repo) Base(ctx context.Context) (base Base, err error) {
+	defer explain(&err, "cannot find the base of %q", r.Path)
 	known, err := r.refs(ctx, r.defaultRefs()...)
 	if err != nil {
-		return Base{}, fmt.Errorf("cannot find the base of %q: %w", r.Path, err)
+		return Base{}, err
 	}
-	base, err := r.chooseBase(ctx, known)
-	if err != nil {
-		return Base{}, fmt.Errorf("cannot find the base of %q: %w", r.Path, err)
-	}
-	return base, nil
+	return r.chooseBase(ctx, known)
 }
 
 func (r Repo) localDefault() string  { return "refs/heads/" + r.DefaultBranch }
@@ -64,15 +58,8 @@ func (r Repo) chooseBase(ctx context.Context, known map[string]ref) (Base, error
 
 // compare reports whether the first commit has what the second has not, and the reverse.
 func (r Repo) compare(ctx context.Context, first, second string) (ahead, behind bool, err error) {
-	out, err := r.run(ctx, "rev-list", "--left-right", "--count", first+"..."+second, "--")
-	if err != nil {
-		return false, false, fmt.Errorf("compare %s with %s: %w", first, second, err)
-	}
-	left, right, ok := strings.Cut(out.Text(), "\t")
-	if !ok {
-		return false, false, fmt.Errorf("compare %s with %s: git answered %q", first, second, out.Text())
-	}
-	return left != "0", right != "0", nil
+	more, fewer, err := r.Between(ctx, first, second)
+	return fewer > 0, more > 0, err
 }
 
 // contains reports whether the history of the commit holds the other one.
@@ -126,15 +113,6 @@ type checkout struct {
 	branch string // full name; empty when detached
 	bare   bool
 	locked string // why git or a person locked it; empty when it is not locked
-}
-
-// gone reports whether the folder is no longer there.
-func (c checkout) gone() (bool, error) {
-	_, err := os.Lstat(filepath.Join(c.path, ".git"))
-	if errors.Is(err, os.ErrNotExist) {
-		return true, nil
-	}
-	return false, err
 }
 
 func (r Repo) checkouts(ctx context.Context, dir string) ([]checkout, error) {
@@ -207,4 +185,34 @@ func (r Repo) Fetch(ctx context.Context) error {
 			"password, then run this again", r.DefaultBranch, err)
 	}
 	return nil
+}
+
+// Ahead reports whether a local branch, or one commit of it where that is named, holds a commit that neither the
+// default branch here nor the one on origin has.
+func (r Repo) Ahead(ctx context.Context, branch, commit string) (bool, error) {
+	exists, err := r.BranchExists(ctx, branch)
+	if err != nil {
+		return false, err
+	}
+	if !exists {
+		return false, fmt.Errorf("cannot look what the branch %q holds: there is no such branch", branch)
+	}
+	if commit == "" {
+		commit = "refs/heads/" + branch
+	}
+	args := []string{"rev-list", "--max-count=1", commit, "--not"}
+	found, err := r.refs(ctx, r.defaultRefs()...)
+	if err != nil {
+		return false, fmt.Errorf("look for the default branch: %w", err)
+	}
+	for _, name := range r.defaultRefs() {
+		if _, there := found[name]; there {
+			args = append(args, name)
+		}
+	}
+	out, err := r.run(ctx, append(args, "--")...)
+	if err != nil {
+		return false, fmt.Errorf("look what the branch %q holds: %w", branch, err)
+	}
+	return out.Text() != "", nil
 }

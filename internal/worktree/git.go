@@ -7,6 +7,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
 
@@ -45,8 +46,7 @@ func explain(err *error, format string, args ...any) {
 
 // exitCode is the status that git ended with, and -1 when it did not come to that.
 func exitCode(err error) int {
-	var ended *proc.Error
-	if errors.As(err, &ended) {
+	if ended, is := errors.AsType[*proc.Error](err); is {
 		return ended.Code
 	}
 	return -1
@@ -55,8 +55,8 @@ func exitCode(err error) int {
 // refusedWith reports whether git's error message contains the words. Git is always run in the C locale, so that
 // it can be read.
 func refusedWith(err error, words string) bool {
-	var refused *gitError
-	return errors.As(err, &refused) && strings.Contains(refused.said, words)
+	refused, is := errors.AsType[*gitError](err)
+	return is && strings.Contains(refused.said, words)
 }
 
 // Another git may hold a lock for an instant: 16 slots share one repository.
@@ -111,15 +111,11 @@ var lockInTheWay = lazyregexp.New(`Unable to create '(/[^']+\.lock)': File exist
 // instant only; the locks that remain for more, as that of packed-refs, stay. So do all where the system cannot
 // tell who works there.
 func (r Repo) abandoned(dir string, met error, now time.Time) string {
-	var refused *gitError
-	if !errors.As(met, &refused) {
+	lock := named(met, lockInTheWay())
+	if lock == "" || !r.private(dir, lock) {
 		return ""
 	}
-	found := lockInTheWay().FindStringSubmatch(refused.said)
-	if found == nil || !r.private(dir, found[1]) {
-		return ""
-	}
-	info, err := os.Stat(found[1])
+	info, err := os.Stat(lock)
 	if err != nil || now.Sub(info.ModTime()) < lockIsOld {
 		return ""
 	}
@@ -128,7 +124,17 @@ func (r Repo) abandoned(dir string, met error, now time.Time) string {
 			return ""
 		}
 	}
-	return found[1]
+	return lock
+}
+
+// named is what git's error message names at the first group of a pattern; empty where it says something else.
+func named(met error, pattern *regexp.Regexp) string {
+	if refused, is := errors.AsType[*gitError](met); is {
+		if found := pattern.FindStringSubmatch(refused.said); found != nil {
+			return found[1]
+		}
+	}
+	return ""
 }
 
 var worktreeInTheWay = lazyregexp.New(`failed to read \S.*/worktrees/([^/\n]+)/commondir: `)
@@ -137,16 +143,9 @@ var worktreeInTheWay = lazyregexp.New(`failed to read \S.*/worktrees/([^/\n]+)/c
 // repository in it, no git can do anything in the whole repository. It is old, git has locked it until it is
 // whole, and no git works in the repository.
 func (r Repo) unfinishedFolder(met error, now time.Time) string {
-	var refused *gitError
-	if !errors.As(met, &refused) {
-		return ""
-	}
-	found := worktreeInTheWay().FindStringSubmatch(refused.said)
-	if found == nil {
-		return ""
-	}
-	folder := filepath.Join(r.Path, ".git", "worktrees", found[1])
-	if !begun(folder, now) {
+	name := named(met, worktreeInTheWay())
+	folder := filepath.Join(r.Path, ".git", "worktrees", name)
+	if name == "" || !begun(folder, now) {
 		return ""
 	}
 	if others, err := proc.WorkingIn(r.Path, "git"); err != nil || len(others) > 0 {
@@ -183,10 +182,8 @@ func (r Repo) runOnce(ctx context.Context, c call) (proc.Result, error) {
 	if r.calls != nil {
 		r.calls.Add(1)
 	}
-	command := command(c)
-	result, err := proc.Run(ctx, command)
-	var ended *proc.Error
-	if errors.As(err, &ended) {
+	result, err := proc.Run(ctx, command(c))
+	if ended, is := errors.AsType[*proc.Error](err); is {
 		said := strings.TrimSpace(ended.Stderr)
 		if said == "" {
 			said = fmt.Sprintf("it ended with status %d and said nothing", ended.Code)

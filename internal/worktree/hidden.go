@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -45,9 +46,9 @@ type listed struct {
 	submodules []string
 }
 
-func (s Slot) list(ctx context.Context, index string, more ...string) (listed, error) {
+func (s Slot) list(ctx context.Context, more ...string) (listed, error) {
 	args := append([]string{"ls-files", "-v", "-z", "--cached", "--stage"}, more...)
-	out, err := s.Repo.git(ctx, call{dir: s.Dir, args: args, index: index, env: []string{reading}})
+	out, err := s.read(ctx, args...)
 	if err != nil {
 		return listed{}, fmt.Errorf("list the files that git knows in %q: %w", s.Dir, err)
 	}
@@ -161,7 +162,7 @@ func (s Slot) fullStatus(ctx context.Context, a asked, prepared note) (fullStatu
 	if err != nil {
 		return fullStatus{}, err
 	}
-	known, err := s.list(ctx, "")
+	known, err := s.list(ctx)
 	if err != nil {
 		return fullStatus{}, err
 	}
@@ -275,4 +276,68 @@ func (s Slot) digest(file string) string {
 		return "not to be read"
 	}
 	return fmt.Sprintf("%t %s", info.Mode()&executable != 0, hex.EncodeToString(sum.Sum(nil)))
+}
+
+// indexFolder is where a submodule's index is; empty where the submodule was not laid out.
+func (s Slot) indexFolder() (string, error) {
+	inside := filepath.Join(s.Dir, ".git")
+	info, err := os.Lstat(inside)
+	switch {
+	case err != nil:
+		return "", nil
+	case info.IsDir():
+		return inside, nil
+	}
+	return s.gitDir()
+}
+
+// hiddenBelow are the changes in submodules that git overlooks there because of flags: a look at the slot asks the
+// index of each submodule, which has flags of its own.
+func (s Slot) hiddenBelow(ctx context.Context, submodules []string) ([]Hidden, error) {
+	var all []Hidden
+	err := s.eachFlagged(ctx, submodules, "", func(sub Slot, name, folder string, f flags) error {
+		seen, err := sub.statusBehind(ctx, folder, f, asked{untracked: "no", submodules: "all"})
+		for _, h := range f.hide(seen.changes) {
+			h.Submodule = name
+			all = append(all, h)
+		}
+		return err
+	})
+	return all, err
+}
+
+// unflagBelow has git look again at what it overlooked in submodules, so that the next task sees what
+// is left there.
+func (s Slot) unflagBelow(ctx context.Context, submodules []string) error {
+	return s.eachFlagged(ctx, submodules, "", func(sub Slot, _, _ string, f flags) error {
+		return sub.unflag(ctx, "", f)
+	})
+}
+
+// eachFlagged does something for each submodule, however deep it lies, in which files are there that git overlooks.
+func (s Slot) eachFlagged(ctx context.Context, submodules []string, within string,
+	do func(sub Slot, name, folder string, f flags) error) error {
+	for _, submodule := range submodules {
+		// Of what can be done with a slot, looking at its index and its files is all that fits a submodule.
+		sub := Slot{Repo: s.Repo, Dir: filepath.Join(s.Dir, filepath.FromSlash(submodule))}
+		name := path.Join(within, submodule)
+		folder, err := sub.indexFolder()
+		if err == nil && folder == "" {
+			continue
+		}
+		var known listed
+		if err == nil {
+			known, err = sub.list(ctx)
+		}
+		if present := sub.present(known.flags); err == nil && len(present) > 0 {
+			err = do(sub, name, folder, present)
+		}
+		if err != nil {
+			return fmt.Errorf("look into the submodule %q: %w", name, err)
+		}
+		if err := sub.eachFlagged(ctx, known.submodules, name, do); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -16,22 +16,12 @@ import (
 	"orange/internal/task"
 )
 
-// LinkState is what became of the link to the task's document.
-type LinkState int
-
-// What Linked finds.
-const (
-	LinkMissing  LinkState = iota // not there, or a link to something else: Link puts it back and loses nothing
-	LinkIntact                    // still the link
-	LinkReplaced                  // a program saved by rename: a regular file is there, whose content is to be adopted
-)
-
 const (
 	documentName = "TASK.md"
 	documentDir  = ".orange"
-	// linkFile remembers, in the worktree's private folder, which of the two places is in use:
+	// linkNote remembers, in the worktree's private folder, which of the two places is in use:
 	// a TASK.md of the repository's own must never be taken for a replaced link.
-	linkFile = "orange-link"
+	linkNote = "orange-link"
 	// maxDocument bounds what is read of a file that took the place of the link.
 	maxDocument = 32 << 20
 )
@@ -39,7 +29,7 @@ const (
 // Link makes TASK.md a symbolic link to target, or .orange/TASK.md where the repository has a TASK.md of its own,
 // and returns which, relative to the slot. The link is excluded from git. A link to another target is replaced.
 // A regular file that took its place is never thrown away: unless it equals the target it is moved
-// besides it, as "<target>.replaced-<n>"; adopt it first (see Linked). Doing it twice is no error.
+// besides it, as "<target>.replaced-<n>"; adopt it first (see Replaced). Doing it twice is no error.
 func (s Slot) Link(ctx context.Context, target string) (file string, err error) {
 	if !filepath.IsAbs(target) || strings.ContainsRune(target, 0) {
 		return "", task.Notef(task.ErrUsage, "cannot link the task's document %q: its path is not absolute", target)
@@ -67,7 +57,7 @@ func (s Slot) Link(ctx context.Context, target string) (file string, err error) 
 	if err := here.addExcludes(pattern); err != nil {
 		return "", err
 	}
-	if err := os.WriteFile(filepath.Join(here.gitDir, linkFile), []byte(file+"\n"), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(here.gitDir, linkNote), []byte(file+"\n"), 0o644); err != nil {
 		return "", fmt.Errorf("note the place of the link: %w", err)
 	}
 	return file, putLink(filepath.Join(s.Dir, file), target)
@@ -175,41 +165,40 @@ func move(from, to string) error {
 	return os.Remove(from)
 }
 
-// Linked looks whether the link still is the link to target. For LinkReplaced it returns the content of the file that
-// took its place, of which 32 MiB is the most; a larger one, and anything that is no file, is an error. It runs
-// no program.
-func (s Slot) Linked(target string) (LinkState, []byte, error) {
-	gitDir, err := s.gitDir()
+// Replaced returns the content of the file that took the place of the link, of which 32 MiB is the most; a larger one,
+// and anything that is no file, is an error. there is false where the link is intact, or gone: Link puts it back then.
+// It runs no program.
+func (s Slot) Replaced() (content []byte, there bool, err error) {
+	file, err := s.linkFile()
 	if err != nil {
-		return LinkMissing, nil, fmt.Errorf("cannot look at the link in workspace %q: %w", s.Dir, err)
+		return nil, false, fmt.Errorf("cannot look at the link in workspace %q: %w", s.Dir, err)
 	}
-	file, err := place{gitDir: gitDir}.linkPlace()
-	if err != nil || file == "" {
-		return LinkMissing, nil, err
+	if file == "" {
+		return nil, false, nil
 	}
 	path := filepath.Join(s.Dir, file)
 	info, err := os.Lstat(path)
-	if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
-		return LinkMissing, nil, nil
+	switch {
+	case errors.Is(err, os.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
+		return nil, false, nil
+	case err != nil:
+		return nil, false, fmt.Errorf("cannot look at the link %q: %w", path, err)
+	case info.Mode()&os.ModeSymlink != 0:
+		return nil, false, nil
 	}
+	if content, err = readDocument(path); err != nil {
+		return nil, false, fmt.Errorf("cannot adopt %q: %w", path, err)
+	}
+	return content, true, nil
+}
+
+// linkFile is where the link to the task's document is, relative to the slot; empty where none was made.
+func (s Slot) linkFile() (string, error) {
+	gitDir, err := s.gitDir()
 	if err != nil {
-		return LinkMissing, nil, fmt.Errorf("cannot look at the link %q: %w", path, err)
+		return "", err
 	}
-	if info.Mode()&os.ModeSymlink != 0 {
-		have, err := os.Readlink(path)
-		if err != nil {
-			return LinkMissing, nil, fmt.Errorf("cannot look at the link %q: %w", path, err)
-		}
-		if have == target {
-			return LinkIntact, nil, nil
-		}
-		return LinkMissing, nil, nil
-	}
-	content, err := readDocument(path)
-	if err != nil {
-		return LinkMissing, nil, fmt.Errorf("cannot adopt %q: %w", path, err)
-	}
-	return LinkReplaced, content, nil
+	return place{gitDir: gitDir}.linkPlace()
 }
 
 // readDocument follows no link and waits for no pipe, whatever took the file's place since it was looked at.
@@ -255,18 +244,18 @@ func (s Slot) gitDir() (string, error) {
 
 // linkPlace is the path of the link that was last made, relative to the slot, and empty when there was none.
 func (p place) linkPlace() (string, error) {
-	text, err := readFile(filepath.Join(p.gitDir, linkFile))
+	text, err := readFile(filepath.Join(p.gitDir, linkNote))
 	if errors.Is(err, os.ErrNotExist) {
 		return "", nil
 	}
 	if err != nil {
 		return "", fmt.Errorf("read the place of the link: %w", err)
 	}
-	switch file := strings.TrimSpace(string(text)); file {
-	case documentName, filepath.Join(documentDir, documentName):
-		return file, nil
+	file := strings.TrimSpace(string(text))
+	if file != documentName && file != filepath.Join(documentDir, documentName) {
+		return "", nil
 	}
-	return "", nil
+	return file, nil
 }
 
 // replacedDocument is the path of a regular file that took the link's place, and empty when there is none.
@@ -288,18 +277,6 @@ func (s Slot) replacedDocument(here place) (string, error) {
 	return "", nil
 }
 
-// documentIsLink stops what would let git overwrite an excluded file that holds a person's or an agent's words.
-func (s Slot) documentIsLink(here place) error {
-	file, err := s.replacedDocument(here)
-	if err != nil {
-		return err
-	}
-	if file != "" {
-		return fmt.Errorf("a program replaced the link %q by a file of its own; adopt it first", file)
-	}
-	return nil
-}
-
 // unlink takes the link of the last task away, and only a link.
 func (s Slot) unlink(here place) error {
 	file, err := here.linkPlace()
@@ -312,7 +289,7 @@ func (s Slot) unlink(here place) error {
 			return fmt.Errorf("take the old link away: %w", err)
 		}
 	}
-	if err := os.Remove(filepath.Join(here.gitDir, linkFile)); err != nil && !errors.Is(err, os.ErrNotExist) {
+	if err := os.Remove(filepath.Join(here.gitDir, linkNote)); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("forget the old link: %w", err)
 	}
 	return nil

@@ -25,11 +25,29 @@ func linked(t *testing.T, h home) (Slot, string, string) {
 	return s, target, file
 }
 
-func wantLink(t *testing.T, s Slot, target string, state LinkState, content string) {
+// linkState is what became of the link to a document.
+type linkState string
+
+const (
+	linkMissing  linkState = "missing, or a link to something else"
+	linkIntact   linkState = "intact"
+	linkReplaced linkState = "replaced by a file"
+)
+
+func wantLink(t *testing.T, s Slot, target string, state linkState, content string) {
 	t.Helper()
-	got, text, err := s.Linked(target)
+	text, replaced, err := s.Replaced()
 	if err != nil {
 		t.Fatal(err)
+	}
+	file, err := s.linkFile()
+	to, noLink := os.Readlink(filepath.Join(s.Dir, file))
+	got := linkMissing
+	switch {
+	case replaced:
+		got = linkReplaced
+	case err == nil && noLink == nil && to == target:
+		got = linkIntact
 	}
 	want(t, "state", got, state)
 	want(t, "content", string(text), content)
@@ -52,10 +70,10 @@ func TestLink_isExcludedAndMadeOnce(t *testing.T) {
 	want(t, "exclude", read(t, h.Path, ".git/info/exclude"),
 		"# no newline at the end\n/TASK.md\n/.claude/settings.local.json\n")
 	want(t, "status", git(t, s.Dir, "status", "--porcelain"), "")
-	wantLink(t, s, target, LinkIntact, "")
+	wantLink(t, s, target, linkIntact, "")
 	release(t, s, "T1")
 	want(t, "taken away", exists(s.Dir, "TASK.md"), false)
-	wantLink(t, s, target, LinkMissing, "")
+	wantLink(t, s, target, linkMissing, "")
 	want(t, "document", read(t, filepath.Dir(target), "TASK.md"), "document\n")
 }
 
@@ -68,17 +86,17 @@ func TestLink_inARepositoryWithATaskFileOfItsOwn(t *testing.T) {
 	want(t, "own", read(t, s.Dir, "TASK.md"), "the repository's\n")
 	want(t, "linked", read(t, s.Dir, file), "document\n")
 	want(t, "status", git(t, s.Dir, "status", "--porcelain"), "")
-	wantLink(t, s, target, LinkIntact, "")
+	wantLink(t, s, target, linkIntact, "")
 	// The repository's own file is never taken for a replaced link.
 	if err := os.RemoveAll(filepath.Join(s.Dir, ".orange")); err != nil {
 		t.Fatal(err)
 	}
-	wantLink(t, s, target, LinkMissing, "")
+	wantLink(t, s, target, linkMissing, "")
 	if _, err := s.Link(t.Context(), target); err != nil {
 		t.Fatal(err)
 	}
 	replace(t, filepath.Join(s.Dir, file), "saved by rename\n")
-	wantLink(t, s, target, LinkReplaced, "saved by rename\n")
+	wantLink(t, s, target, linkReplaced, "saved by rename\n")
 }
 
 func TestLink_doesNotFollowTheRepositoryOutside(t *testing.T) {
@@ -110,7 +128,7 @@ func TestLinked_aProgramReplacedTheLinkByAFile(t *testing.T) {
 	h := newHome(t)
 	s, target, file := linked(t, h)
 	replace(t, filepath.Join(s.Dir, file), "saved by rename\n")
-	wantLink(t, s, target, LinkReplaced, "saved by rename\n")
+	wantLink(t, s, target, linkReplaced, "saved by rename\n")
 	wantError(t, s.Switch(t.Context(), "main"), "adopt it first")
 	wantError(t, h.Remove(t.Context(), s.Dir), "not adopted")
 
@@ -118,7 +136,7 @@ func TestLinked_aProgramReplacedTheLinkByAFile(t *testing.T) {
 	if _, err := s.Link(t.Context(), target); err != nil {
 		t.Fatal(err)
 	}
-	wantLink(t, s, target, LinkIntact, "")
+	wantLink(t, s, target, linkIntact, "")
 	want(t, "kept", read(t, filepath.Dir(target), "TASK.md.replaced-1"), "saved by rename\n")
 	want(t, "document", read(t, filepath.Dir(target), "TASK.md"), "document\n")
 
@@ -148,7 +166,7 @@ func TestRelease_keepsAReplacedDocument(t *testing.T) {
 			want(t, "content", git(t, h.Path, "show", kept[0].Ref+":TASK.md"), "saved by rename")
 			want(t, "task", strings.HasPrefix(kept[0].Ref, "refs/orange/rescue/T1/"), true)
 			want(t, "taken away", exists(s.Dir, "TASK.md"), false)
-			wantLink(t, s, target, LinkMissing, "")
+			wantLink(t, s, target, linkMissing, "")
 		})
 	}
 }
@@ -164,29 +182,29 @@ func TestLinked_strangeThingsInItsPlace(t *testing.T) {
 		}
 	}
 	clear()
-	wantLink(t, s, target, LinkMissing, "")
+	wantLink(t, s, target, linkMissing, "")
 	if err := os.Symlink("/etc/hostname", path); err != nil {
 		t.Fatal(err)
 	}
-	wantLink(t, s, target, LinkMissing, "")
+	wantLink(t, s, target, linkMissing, "")
 	if _, err := s.Link(t.Context(), target); err != nil {
 		t.Fatal(err)
 	}
-	wantLink(t, s, target, LinkIntact, "")
+	wantLink(t, s, target, linkIntact, "")
 
 	clear()
 	write(t, s.Dir, file, string(bytes.Repeat([]byte("x"), maxDocument)))
-	state, content, err := s.Linked(target)
-	want(t, "the largest", err == nil && state == LinkReplaced && len(content) == maxDocument, true)
+	content, replaced, err := s.Replaced()
+	want(t, "the largest", err == nil && replaced && len(content) == maxDocument, true)
 	write(t, s.Dir, file, string(bytes.Repeat([]byte("x"), maxDocument+1)))
-	_, _, err = s.Linked(target)
+	_, _, err = s.Replaced()
 	wantError(t, err, "cannot adopt", "larger")
 
 	clear()
 	if err := syscall.Mkfifo(path, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, _, err = s.Linked(target)
+	_, _, err = s.Replaced()
 	wantError(t, err, "neither a file nor a link")
 	_, err = s.Link(t.Context(), target)
 	wantError(t, err, "neither a file nor a link")
@@ -209,6 +227,6 @@ func TestLink_refuses(t *testing.T) {
 	wantError(t, err, "cannot link", "not there")
 	wantError(t, s.Exclude(t.Context(), "a\nb"), "not one line")
 	wantError(t, h.slot(7).Exclude(t.Context(), "x"), "not there")
-	_, _, err = h.slot(7).Linked("/doc")
+	_, _, err = h.slot(7).Replaced()
 	wantError(t, err, "cannot look")
 }

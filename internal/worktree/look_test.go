@@ -69,7 +69,7 @@ func TestLooking_runsNoProgramThatAConfigurationNames(t *testing.T) {
 		"BranchDiff": func() error { _, err := h.BranchDiff(t.Context(), "topic"); return err },
 		"Base":       func() error { _, err := h.Base(t.Context()); return err },
 		"Ahead":      func() error { _, err := h.Ahead(t.Context(), "topic", ""); return err },
-		"Commits":    func() error { _, err := h.Commits(t.Context(), "main", "topic"); return err },
+		"Between":    func() error { _, _, err := h.Between(t.Context(), "main", "topic"); return err },
 		"Changed":    func() error { _, err := h.Changed(t.Context(), "main", "topic"); return err },
 		"Within":     func() error { _, _, err := h.Within(t.Context(), "topic", "main"); return err },
 		"Tip":        func() error { _, err := h.Tip(t.Context(), "topic"); return err },

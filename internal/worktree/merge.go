@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"orange/internal/task"
@@ -211,13 +213,14 @@ func (r Repo) advance(ctx context.Context, branch, from, to string) error {
 		if c.branch != r.localDefault() {
 			continue
 		}
-		gone, err := c.gone()
+		_, err := os.Lstat(filepath.Join(c.path, ".git"))
+		if errors.Is(err, os.ErrNotExist) {
+			continue // its folder is gone
+		}
 		if err != nil {
 			return fmt.Errorf("look at checkout %q: %w", c.path, err)
 		}
-		if !gone {
-			having = append(having, c)
-		}
+		having = append(having, c)
 	}
 	switch {
 	case len(having) > 1:

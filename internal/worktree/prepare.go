@@ -107,7 +107,7 @@ func (s Slot) inspectBefore(ctx context.Context, released bool, names ...string)
 	both.Go(func() { v.known, knownErr = s.Repo.refs(ctx, names...) })
 	if released {
 		both.Go(func() {
-			v.listed, listErr = s.list(ctx, "", "--others", "--exclude-standard", "--directory", "--no-empty-directory")
+			v.listed, listErr = s.list(ctx, "--others", "--exclude-standard", "--directory", "--no-empty-directory")
 		})
 	}
 	both.Wait()

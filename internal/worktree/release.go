@@ -63,7 +63,13 @@ func (s Slot) release(ctx context.Context, taskID string, prepared note, force b
 	if err != nil {
 		return kept, err
 	}
-	more, err := s.detachAt(ctx, base, taskID, prepared)
+	more, _, err := s.moveTo(ctx, base.Commit, taskID, "--detach", base.Commit)
+	kept = append(kept, more...)
+	if err != nil {
+		return kept, err
+	}
+	// What one commit ignores another may not: files that come to light by the move are kept and cleared too.
+	more, err = s.keepUncommitted(ctx, taskID, prepared)
 	kept = append(kept, more...)
 	if err != nil {
 		return kept, err
@@ -72,17 +78,6 @@ func (s Slot) release(ctx context.Context, taskID string, prepared note, force b
 		return kept, fmt.Errorf("forget the task of the workspace: %w", err)
 	}
 	return kept, nil
-}
-
-// detachAt detaches the slot at base. What one commit ignores another may not: files that come to light by the move
-// are kept and cleared like all others.
-func (s Slot) detachAt(ctx context.Context, base Base, taskID string, prepared note) ([]Rescue, error) {
-	kept, _, err := s.moveTo(ctx, base.Commit, taskID, "--detach", base.Commit)
-	if err != nil {
-		return kept, err
-	}
-	more, err := s.keepUncommitted(ctx, taskID, prepared)
-	return append(kept, more...), err
 }
 
 // keepUncommitted keeps and clears the uncommitted changes of a slot that has just been moved.

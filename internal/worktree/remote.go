@@ -111,3 +111,105 @@ func (r Repo) remoteTip(ctx context.Context, branch string, env []string) (strin
 	}
 	return "", nil
 }
+
+// Push is what became of pushing a branch.
+type Push struct {
+	Commit string // the branch's commit, which origin has now; empty where there is no origin
+	Was    string // origin's commit of the branch before; empty when it had none
+}
+
+// PushBranch brings a branch's commits to the branch of that name on origin. It never forces: commits on origin
+// that the branch does not have are an error, and stay. Without an origin, or when origin has the commit already,
+// it does nothing. The repository's hooks run here as in any push.
+func (r Repo) PushBranch(ctx context.Context, branch string) (done Push, err error) {
+	if err := errors.Join(CheckBranch(ctx, branch), CheckBranch(ctx, r.DefaultBranch)); err != nil {
+		return Push{}, err
+	}
+	if branch == r.DefaultBranch {
+		return Push{}, task.Notef(task.ErrUsage,
+			"cannot push %q for a task: it is the default branch, where only a merge belongs", branch)
+	}
+	defer explain(&err, "cannot push %q to origin", branch)
+	remote, err := r.HasRemote(ctx)
+	if err != nil || !remote {
+		return Push{}, err
+	}
+	commit, err := r.Tip(ctx, branch)
+	if err != nil {
+		return Push{}, err
+	}
+	if commit == "" {
+		return Push{}, errors.New("there is no such branch here; commit something on it first")
+	}
+	env, err := r.remoteEnv(ctx)
+	if err != nil {
+		return Push{}, err
+	}
+	tip, err := r.remoteTip(ctx, branch, env)
+	if err != nil {
+		return Push{}, err
+	}
+	done = Push{Commit: commit, Was: tip}
+	if tip == commit {
+		return done, nil
+	}
+	// The commit and not the branch: an agent may commit at this moment, and what is answered is what was pushed.
+	args := []string{"push", "--quiet", "--no-follow-tags", "origin", commit + ":refs/heads/" + branch}
+	if _, err := r.git(ctx, call{dir: r.Path, args: args, env: env, hooks: true}); err != nil {
+		if refusedWith(err, "rejected") && (refusedWith(err, "fetch first") || refusedWith(err, "non-fast-forward")) {
+			return Push{}, fmt.Errorf("origin has commits there that are not on the branch; bring them into "+
+				"it (git pull), and try again: %w", err)
+		}
+		return Push{}, err
+	}
+	return done, nil
+}
+
+// Origin is the address of origin as it was written and as git goes there, which differ where the configuration
+// replaces a part of it; none where there is no origin.
+func (r Repo) Origin(ctx context.Context) ([]string, error) {
+	remote, err := r.HasRemote(ctx)
+	if err != nil || !remote {
+		return nil, err
+	}
+	out, err := r.run(ctx, "remote", "get-url", "origin")
+	if err != nil {
+		return nil, fmt.Errorf("cannot tell where origin of %q is: %w", r.Path, err)
+	}
+	addresses := []string{out.Text()}
+	out, err = r.run(ctx, "config", "--get-all", "remote.origin.url")
+	if err != nil && exitCode(err) != 1 {
+		return nil, fmt.Errorf("cannot tell where origin of %q is: %w", r.Path, err)
+	}
+	return append(addresses, strings.Fields(out.Text())...), nil
+}
+
+// Tip is the newest commit of a branch; empty where there is no such branch.
+func (r Repo) Tip(ctx context.Context, branch string) (string, error) {
+	full := "refs/heads/" + branch
+	refs, err := r.refs(ctx, full)
+	if err != nil {
+		return "", fmt.Errorf("look for the branch %q: %w", branch, err)
+	}
+	return refs[full].commit, nil
+}
+
+// Within reports whether a commit holds all that the branch has. known is false where the commit is not here, and
+// git cannot tell. A branch that is gone has nothing.
+func (r Repo) Within(ctx context.Context, branch, commit string) (within, known bool, err error) {
+	tip, err := r.Tip(ctx, branch)
+	if err != nil {
+		return false, false, err
+	}
+	if tip == "" || tip == commit {
+		return true, true, nil
+	}
+	if _, err := r.run(ctx, "cat-file", "-e", commit+"^{commit}"); err != nil {
+		if exitCode(err) < 0 {
+			return false, false, fmt.Errorf("look for the commit %s: %w", commit, err)
+		}
+		return false, false, nil
+	}
+	within, err = r.contains(ctx, commit, tip)
+	return within, true, err
+}

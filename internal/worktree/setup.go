@@ -147,10 +147,6 @@ func readSetup(gitDir string) (setup, error) {
 	return have, nil
 }
 
-func (st setup) is(other setup) bool {
-	return same(st.Patterns, other.Patterns) && same(st.Config, other.Config)
-}
-
 func same(a, b *string) bool { return a == b || a != nil && b != nil && *a == *b }
 
 // settings reads a configuration. Git would obey the last value of a name; here all of them count.
@@ -179,7 +175,7 @@ func (r Repo) settings(ctx context.Context, text *string) (map[string]string, er
 func (s Slot) changedSetup(ctx context.Context, gitDir string,
 	prepared setup) (changes []string, differs bool, err error) {
 	have, err := readSetup(gitDir)
-	if err != nil || have.is(prepared) {
+	if err != nil || same(have.Patterns, prepared.Patterns) && same(have.Config, prepared.Config) {
 		return nil, false, err
 	}
 	was, err := s.Repo.settings(ctx, prepared.Config)

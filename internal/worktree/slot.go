@@ -105,25 +105,22 @@ func (s Slot) askGit(ctx context.Context) (place, bool, error) {
 		return place{}, false, fmt.Errorf("look at workspace %q: %w", s.Dir, err)
 	}
 	if !unborn && len(lines) != all+1 {
-		return place{}, false,
-			fmt.Errorf(
-				"look at workspace %q: git gave %d lines; a folder with a newline in its name cannot be used",
-				s.Dir, len(lines))
+		return place{}, false, fmt.Errorf("look at workspace %q: git gave %d lines; a folder with a newline "+
+			"in its name cannot be used", s.Dir, len(lines))
 	}
 	here := place{gitDir: lines[1], exclude: lines[3]}
 	if err := s.checkOurs(ctx, lines[0], here.gitDir, lines[2]); err != nil {
 		return place{}, false, err
 	}
-	if !unborn {
-		here.head = lines[4]
-		here.branch = strings.TrimPrefix(lines[5], "refs/heads/")
-		if lines[5] == "HEAD" {
-			here.branch = ""
-		}
-		return here, true, nil
+	if unborn {
+		here.branch, err = s.symbolicHead(ctx)
+		return here, true, err
 	}
-	here.branch, err = s.symbolicHead(ctx)
-	return here, true, err
+	here.head = lines[4]
+	if lines[5] != "HEAD" {
+		here.branch = strings.TrimPrefix(lines[5], "refs/heads/")
+	}
+	return here, true, nil
 }
 
 // checkOurs refuses the user's own checkout, another repository's worktree, and a folder inside something larger.
@@ -137,9 +134,8 @@ func (s Slot) checkOurs(ctx context.Context, top, gitDir, common string) error {
 			"what is in it and move it away", s.Dir, s.Repo.Path)
 	}
 	if !samePath(common, shared) || !samePath(top, s.Dir) {
-		return fmt.Errorf(
-			"look at workspace %q: it belongs to %q, not to %q; save what is in it and move it away", s.Dir,
-			common, s.Repo.Path)
+		return fmt.Errorf("look at workspace %q: it belongs to %q, not to %q; save what is in it and move it "+
+			"away", s.Dir, common, s.Repo.Path)
 	}
 	return nil
 }
@@ -194,12 +190,9 @@ func (s Slot) nested(path string) bool {
 }
 
 // Branch is the branch that the slot is on, and "" when it is on none.
-func (s Slot) Branch(ctx context.Context) (string, error) {
-	name, err := s.symbolicHead(ctx)
-	if err != nil {
-		return "", fmt.Errorf("cannot read the branch of workspace %q: %w", s.Dir, err)
-	}
-	return name, nil
+func (s Slot) Branch(ctx context.Context) (name string, err error) {
+	defer explain(&err, "cannot read the branch of workspace %q", s.Dir)
+	return s.symbolicHead(ctx)
 }
 
 // Rename gives a branch another name; no other branch is overwritten. Doing it again is no error.
@@ -236,16 +229,19 @@ func (s Slot) Switch(ctx context.Context, branch string) error {
 	if err == nil && !present {
 		err = fmt.Errorf("the workspace %q is not there", s.Dir)
 	}
+	replaced := ""
 	if err == nil {
-		err = s.documentIsLink(here)
+		replaced, err = s.replacedDocument(here)
+	}
+	if replaced != "" { // git would overwrite an excluded file that holds a person's or an agent's words
+		err = fmt.Errorf("a program replaced the link %q by a file of its own; adopt it first", replaced)
 	}
 	if err != nil {
 		return fmt.Errorf("cannot switch to branch %q: %w", branch, err)
 	}
 	if _, err := s.run(ctx, "switch", "--quiet", "--no-guess", branch); err != nil {
-		return fmt.Errorf(
-			"cannot switch workspace %q to branch %q: %w; commit what is there, then run this again", s.Dir,
-			branch, err)
+		return fmt.Errorf("cannot switch workspace %q to branch %q: %w; commit what is there, then run this "+
+			"again", s.Dir, branch, err)
 	}
 	return nil
 }
@@ -255,4 +251,52 @@ func (s Slot) with(ctx context.Context, index string, args ...string) (proc.Resu
 	return s.Repo.git(ctx, call{dir: s.Dir, args: args, index: index})
 }
 
-func notHex(r rune) bool { return !strings.ContainsRune("0123456789abcdef", r) }
+// Make makes the worktree at Base, on no branch, where it is missing: ahead of time, for a task that comes later.
+// One that is there stays as it is.
+func (s Slot) Make(ctx context.Context) error {
+	_, present, err := s.look(ctx)
+	if err != nil || present {
+		return err
+	}
+	base, err := s.Repo.Base(ctx)
+	if err == nil {
+		_, _, err = s.add(ctx, base.Commit)
+	}
+	if err != nil {
+		return fmt.Errorf("cannot make workspace %q: %w", s.Dir, err)
+	}
+	return nil
+}
+
+// Touched is when something was last committed, staged or checked out in the slot. No program is run for it.
+// A slot that is not there was never touched.
+func (s Slot) Touched() (time.Time, error) {
+	gitDir, err := s.gitDir()
+	if errors.Is(err, os.ErrNotExist) {
+		return time.Time{}, nil
+	}
+	if err != nil {
+		return time.Time{}, fmt.Errorf("look at workspace %q: %w", s.Dir, err)
+	}
+	var last time.Time
+	for _, name := range []string{"index", "HEAD", filepath.Join("logs", "HEAD")} {
+		info, err := os.Stat(filepath.Join(gitDir, name))
+		if errors.Is(err, os.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return time.Time{}, fmt.Errorf("look at workspace %q: %w", s.Dir, err)
+		}
+		if info.ModTime().After(last) {
+			last = info.ModTime()
+		}
+	}
+	return last, nil
+}
+
+// View is a workspace as an agent sees it.
+type View struct {
+	Dir      string
+	Base     string // what its branch is compared with
+	TaskFile string // the document, relative to Dir
+}

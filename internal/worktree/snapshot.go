@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -83,19 +82,6 @@ func (s Slot) Snapshot(ctx context.Context) (Snapshot, bool, error) {
 func outermost(submodules []string, name string) string {
 	at := slices.IndexFunc(submodules, func(s string) bool { return s == name || strings.HasPrefix(name, s+"/") })
 	return submodules[at]
-}
-
-// Commits counts what the head's history holds and the base's does not. Both are commits.
-func (r Repo) Commits(ctx context.Context, base, head string) (int, error) {
-	out, err := r.run(ctx, "rev-list", "--count", head, "--not", base, "--")
-	if err != nil {
-		return 0, fmt.Errorf("cannot count the commits since %s: %w", base, err)
-	}
-	count, err := strconv.Atoi(out.Text())
-	if err != nil {
-		return 0, fmt.Errorf("cannot count the commits since %s: git answered %q", base, out.Text())
-	}
-	return count, nil
 }
 
 // Between counts what the history of one commit holds and that of the other does not: first what the second has

@@ -48,7 +48,7 @@ func TestCommitsAndChanged_compareWithWhereTheBranchBegan(t *testing.T) {
 	begin := git(t, s.Dir, "rev-parse", "HEAD")
 	count := func(head string) int {
 		t.Helper()
-		n, err := h.Commits(t.Context(), git(t, h.Path, "rev-parse", "main"), head)
+		n, _, err := h.Between(t.Context(), git(t, h.Path, "rev-parse", "main"), head)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -70,7 +70,7 @@ func TestCommitsAndChanged_compareWithWhereTheBranchBegan(t *testing.T) {
 	head = git(t, s.Dir, "rev-parse", "HEAD")
 	paths, err = h.Changed(t.Context(), git(t, h.Path, "rev-parse", "main"), head)
 	want(t, "changed after a merge of main", strings.Join(paths, "|"), "a.txt|moved.txt|one two.txt")
-	if _, missing := h.Commits(t.Context(), strings.Repeat("0", 40), head); err != nil || missing == nil {
+	if _, _, missing := h.Between(t.Context(), strings.Repeat("0", 40), head); err != nil || missing == nil {
 		t.Errorf("an unknown base: %v, %v", err, missing)
 	}
 }

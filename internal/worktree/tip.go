@@ -145,7 +145,7 @@ func packedRef(file, full string) (string, error) {
 // isCommit reports whether a text is the whole name of a commit.
 func isCommit(text string) bool {
 	const sha1, sha256 = 40, 64
-	return (len(text) == sha1 || len(text) == sha256) && !strings.ContainsFunc(text, notHex)
+	return (len(text) == sha1 || len(text) == sha256) && strings.Trim(text, "0123456789abcdef") == ""
 }
 
 // headBranch reads what the slot is on, empty where it is on none. A slot that is not there is fs.ErrNotExist.
