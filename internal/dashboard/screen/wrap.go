@@ -20,9 +20,6 @@ func Text(style *lipgloss.Style, text string) Fragment { return Fragment{CleanRa
 // Raw is a fragment of text that is safe to print as it is.
 func Raw(style *lipgloss.Style, text string) Fragment { return Fragment{text, style} }
 
-// LineBreak is a fragment that ends a line.
-func LineBreak() Fragment { return Fragment{Text: "\n"} }
-
 // Render renders the fragment with its style.
 func (f Fragment) Render() string {
 	if f.Style == nil || f.Text == "" {
