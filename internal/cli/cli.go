@@ -123,9 +123,11 @@ func group(use, short, example string, commands ...*cobra.Command) *cobra.Comman
 	return c
 }
 
+// work is what a command does with the services.
+type work func(ctx context.Context, h *Services, args []string) error
+
 // run makes a command's work from a function that has the services.
-func (p *Program) run(work func(ctx context.Context, h *Services, args []string) error) func(*cobra.Command,
-	[]string) error {
+func (p *Program) run(work work) func(*cobra.Command, []string) error {
 	return func(c *cobra.Command, args []string) error {
 		h, err := p.open(c.Context())
 		if err != nil {
@@ -136,8 +138,7 @@ func (p *Program) run(work func(ctx context.Context, h *Services, args []string)
 }
 
 // runForPerson is run for what is about the whole home, which only people may do; what says it in words.
-func (p *Program) runForPerson(what string, work func(ctx context.Context, h *Services, args []string) error) func(
-	*cobra.Command, []string) error {
+func (p *Program) runForPerson(what string, work work) func(*cobra.Command, []string) error {
 	return p.run(func(ctx context.Context, h *Services, args []string) error {
 		if err := h.Identity.Person(ctx, what); err != nil {
 			return err

@@ -158,6 +158,13 @@ func (d *Dashboard) SetWatcher(who string) { d.mailbox.put(watching{who}) }
 // Fail shows a failure. It stays until the person has read it.
 func (d *Dashboard) Fail(what string, err error) { d.mailbox.put(failed{what, err}) }
 
+// caught hands on a panic of the function that defers it, as a fault.
+func caught(where string, take func(*Fault)) {
+	if why := recover(); why != nil {
+		take(&Fault{Where: where, Why: why, Trace: debug.Stack()})
+	}
+}
+
 // guard is between Bubble Tea and the model: it makes a panic end the screen in good order.
 type guard struct {
 	model   *Model
@@ -176,12 +183,7 @@ func (g *guard) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {
 	if g.fault != nil {
 		return g, tea.Quit
 	}
-	defer func() {
-		if why := recover(); why != nil {
-			g.fault = &Fault{Where: fmt.Sprintf("it worked on a %T", msg), Why: why, Trace: debug.Stack()}
-			cmd = tea.Quit
-		}
-	}()
+	defer caught(fmt.Sprintf("it worked on a %T", msg), func(f *Fault) { g.fault, cmd = f, tea.Quit })
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
 		g.painter.resize(msg.Width, msg.Height)
@@ -193,17 +195,13 @@ func (g *guard) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {
 }
 
 func (g *guard) View() (v tea.View) {
-	defer func() {
-		if why := recover(); why != nil {
-			if g.fault == nil {
-				g.fault = &Fault{Where: "it drew " + g.model.page.String(), Why: why, Trace: debug.Stack()}
-				go g.quit()
-			}
-		}
-	}()
 	if g.fault != nil {
 		return v
 	}
+	defer caught("it drew "+g.model.page.String(), func(f *Fault) {
+		g.fault = f
+		go g.quit()
+	})
 	v = g.model.View()
 	if err := g.painter.draw(v); err != nil {
 		go g.quit() // the terminal is gone
@@ -217,11 +215,7 @@ func (g *guard) guarded(cmd tea.Cmd) tea.Cmd {
 		return nil
 	}
 	return func() (msg tea.Msg) {
-		defer func() {
-			if why := recover(); why != nil {
-				msg = &Fault{Where: "it looked something up", Why: why, Trace: debug.Stack()}
-			}
-		}()
+		defer caught("it looked something up", func(f *Fault) { msg = f })
 		msg = cmd()
 		if many, is := msg.(tea.BatchMsg); is {
 			for i := range many {

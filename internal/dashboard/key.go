@@ -56,25 +56,9 @@ func (k key) allNames() []string {
 }
 
 func display(name string) string {
-	switch name {
-	case "enter":
-		return "Enter"
-	case "esc":
-		return "Esc"
-	case "tab":
-		return "Tab"
-	case "space":
-		return "Space"
-	case "up":
-		return "↑"
-	case "down":
-		return "↓"
-	case "left":
-		return "←"
-	case "right":
-		return "→"
-	}
-	return name
+	signs := map[string]string{"enter": "Enter", "esc": "Esc", "tab": "Tab", "space": "Space", "up": "↑", "down": "↓",
+		"left": "←", "right": "→"}
+	return cmp.Or(signs[name], name)
 }
 
 func (k key) works(on page) bool { return slices.Contains(k.pages, on) }
@@ -90,12 +74,11 @@ func (k key) why(m *Model) string {
 type keymap []key
 
 func (all keymap) find(name string, on page) (key, bool) {
-	for _, k := range all {
-		if k.works(on) && slices.Contains(k.names, name) {
-			return k, true
-		}
+	at := slices.IndexFunc(all, func(k key) bool { return k.works(on) && slices.Contains(k.names, name) })
+	if at < 0 {
+		return key{}, false
 	}
-	return key{}, false
+	return all[at], true
 }
 
 // footKey is a key in the footer, and the cells that it has there.
@@ -160,12 +143,7 @@ func (all keymap) footerAt(m *Model, x int) (name string, found bool) {
 
 // withFooter are the keys of a page that have words for the footer, in its order.
 func (all keymap) withFooter(on page) []key {
-	var out []key
-	for _, k := range all {
-		if k.footer != "" && k.works(on) {
-			out = append(out, k)
-		}
-	}
+	out := slices.DeleteFunc(slices.Clone(all), func(k key) bool { return k.footer == "" || !k.works(on) })
 	order := footOrder()
 	slices.SortStableFunc(out, func(a, b key) int {
 		return cmp.Compare(slices.Index(order, a.names[0]), slices.Index(order, b.names[0]))

@@ -22,16 +22,13 @@ const partGap = "  "
 // there is none of them.
 func messageLine(style *screen.Style, width int, j *jobs, s messages, failure string) string {
 	var parts []string
-	most := width
+	room, most := width, width
 	if s.answer != "" || s.news != "" || failure != "" {
 		most = width / 3
 	}
 	if line := j.line(style, most); line != "" {
 		parts = append(parts, line)
-	}
-	room := width
-	for _, part := range parts {
-		room -= screen.Width(part) + len(partGap)
+		room -= screen.Width(line) + len(partGap)
 	}
 	if failure != "" {
 		room -= min(screen.Width("! "+failure), width/3) + len(partGap)

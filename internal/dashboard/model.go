@@ -118,7 +118,7 @@ func (m *Model) handle(msg tea.Msg) tea.Cmd {
 		return m.wheel(msg)
 	case ticked:
 		cmds := []tea.Cmd{tick(), m.tasks.Tick(time.Time(msg)), m.lookUp()}
-		if m.tasks.Failing() || m.unwatched {
+		if m.tasks.Failing || m.unwatched {
 			cmds = append(cmds, m.tasks.Reload())
 		}
 		return tea.Batch(cmds...)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"runtime/debug"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -84,8 +83,7 @@ func editor(ctx context.Context, terminal Terminal) func(text string) tea.Cmd {
 // lend gives the terminal to something else, and sends what then answers. A panic in it ends the screen in good order.
 func lend(do func() error, then func(error) tea.Msg) tea.Cmd {
 	return tea.Exec(&lent{do: do}, func(err error) tea.Msg {
-		var fault *Fault
-		if errors.As(err, &fault) {
+		if fault, is := errors.AsType[*Fault](err); is {
 			return fault
 		}
 		return then(err)
@@ -96,11 +94,7 @@ func lend(do func() error, then func(error) tea.Msg) tea.Cmd {
 type lent struct{ do func() error }
 
 func (l *lent) Run() (err error) {
-	defer func() {
-		if why := recover(); why != nil {
-			err = &Fault{Where: "the terminal was given away", Why: why, Trace: debug.Stack()}
-		}
-	}()
+	defer caught("the terminal was given away", func(f *Fault) { err = f })
 	return l.do()
 }
 func (*lent) SetStdin(io.Reader)  {}

@@ -137,7 +137,8 @@ func (d *Doctor) progress(what string, done, of int) {
 // finding is a finding with what mends it; nil where nothing does.
 type finding struct {
 	record.Finding
-	mend func(ctx context.Context) (done string, err error)
+	mend    func(ctx context.Context) (done string, err error)
+	failure error // why it could not be mended
 }
 
 // Examine looks at everything. With fix it mends what it can, and looks again.
@@ -159,29 +160,18 @@ func (d *Doctor) Examine(ctx context.Context, fix bool) ([]record.Finding, error
 	return plain(after(mended, found)), nil
 }
 
-// attempt is a finding that was to be mended, and why it was not.
-type attempt struct {
-	finding
-	failure error
-}
-
 // mend mends what can be mended, and tells how that went.
-func mend(ctx context.Context, found []finding) []attempt {
-	var out []attempt
-	for _, f := range found {
-		if f.mend == nil {
-			continue
-		}
-		done, err := f.mend(ctx)
-		f.mend, f.Mended = nil, done
-		out = append(out, attempt{finding: f, failure: err})
+func mend(ctx context.Context, found []finding) []finding {
+	out := slices.DeleteFunc(slices.Clone(found), func(f finding) bool { return f.mend == nil })
+	for i := range out {
+		out[i].Mended, out[i].failure = out[i].mend(ctx)
 	}
 	return out
 }
 
 // after joins what was mended with what the look after that found. What is still there was not mended, whatever
 // its mender said.
-func after(mended []attempt, found []finding) []finding {
+func after(mended, found []finding) []finding {
 	for _, m := range mended {
 		at := slices.IndexFunc(found, func(f finding) bool {
 			return f.Check == m.Check && f.Subject == m.Subject && f.Level != record.LevelOK
@@ -190,7 +180,7 @@ func after(mended []attempt, found []finding) []finding {
 		case at >= 0 && m.failure != nil:
 			found[at].Advice = "it could not be mended: " + m.failure.Error()
 		case at < 0 && m.failure == nil:
-			found = append(found, m.finding)
+			found = append(found, m)
 		}
 	}
 	return found

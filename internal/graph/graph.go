@@ -93,10 +93,10 @@ func pictureOf(d *workflow.Definition) picture {
 	}
 	moves := append(asked(d), automatic(d)...)
 	crowds := crowdsOf(moves)
-	drawn := map[crowd]bool{}
+	drawn := map[move]bool{}
 	joined := map[edgeKey]int{}
 	for _, m := range moves {
-		as := crowd{m.to, m.label, m.auto}
+		as := m.fromAnywhere()
 		from := crowds[as]
 		switch {
 		case len(from) < many:
@@ -109,18 +109,17 @@ func pictureOf(d *workflow.Definition) picture {
 	return s.picture
 }
 
-type crowd struct {
-	to    task.Status
-	label string
-	auto  bool
+// fromAnywhere is the move, whichever state it leaves.
+func (m move) fromAnywhere() move {
+	m.from = ""
+	return m
 }
 
-func crowdsOf(moves []move) map[crowd][]task.Status {
-	out := map[crowd][]task.Status{}
-	seen := map[move]bool{}
+// crowdsOf are the states that one and the same move leaves.
+func crowdsOf(moves []move) map[move][]task.Status {
+	out := map[move][]task.Status{}
 	for _, m := range moves {
-		if as := (crowd{m.to, m.label, m.auto}); !seen[m] {
-			seen[m] = true
+		if as := m.fromAnywhere(); !slices.Contains(out[as], m.from) {
 			out[as] = append(out[as], m.from)
 		}
 	}

@@ -37,7 +37,6 @@ func (r *run) breakf(property, format string, args ...any) {
 // answers are what the engine answered to people and agents.
 type answers struct {
 	tokens   int
-	refusals int
 	granted  map[string]history.Event // by the reason that was given
 	denied   map[string]bool
 }

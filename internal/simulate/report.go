@@ -38,22 +38,27 @@ type Outcome struct {
 // Figure is how often something happened in a run.
 type Figure struct{ Median, P90, Most int }
 
+// result is what a run counts for the report.
 type result struct {
-	outcome                          Outcome
-	stats                            stats.Stats
-	reviews, spawns, moves, refusals int
-	needed, unplanned, waiting       bool
-	faults                           Faults
-	breach                           *Breach
-	trace                            []string
+	outcome   Outcome
+	stats     stats.Stats
+	reviews   int // agents that only look
+	spawns    int
+	moves     int
+	refusals  int
+	needed    bool // it waited for a person at any time
+	unplanned bool // and not where the workflow has work for a person
+	waiting   bool // it waits for a person now
+	faults    Faults
+	breach    *Breach
+	trace     []string
 }
 
-func (r *run) result() result {
-	l := result{
-		outcome: Outcome{Status: r.final.Status, End: "under way", Runs: 1}, stats: r.stats,
-		reviews: r.reviews, spawns: len(r.Agents), moves: r.moves, refusals: r.refusals,
-		needed: r.needed, unplanned: r.unplanned, waiting: r.waiting, faults: r.faults, breach: r.breach,
-	}
+// sum is the result of a run that is over.
+func (r *run) sum() result {
+	l := r.result
+	l.outcome = Outcome{Status: r.final.Status, End: "under way", Runs: 1}
+	l.spawns = len(r.Agents)
 	switch {
 	case r.breach != nil:
 		l.outcome.End = "broken"
@@ -64,8 +69,8 @@ func (r *run) result() result {
 	case r.waiting:
 		l.outcome.End = "waits for a person"
 	}
-	if r.setup.Trace {
-		l.trace = r.trace
+	if !r.setup.Trace {
+		l.trace = nil
 	}
 	return l
 }

@@ -37,24 +37,16 @@ type run struct {
 	folders   memory
 	artifacts map[string]artifact
 	notes     int
-	reviews   int // agents that only look
 	pr        record.PullRequest
 
 	audit   *Audit
 	numbers map[int64]int64 // of hooks, as the trace has them
-	moves   int
 	answers
-	needed       bool // it waited for a person at any time
-	unplanned    bool // and not where the workflow has work for a person
-	waiting      bool // it waits for a person now
-	failedVisits int  // how often in a row a person came without success
-	movesAlone   int  // moves since the last act of a person
+	result
+	failedVisits int // how often in a row a person came without success
+	movesAlone   int // moves since the last act of a person
 	visited      map[task.Status]bool
-	err          error // why the simulation itself cannot go on
-	faults       Faults
-	trace        []string
-	breach       *Breach
-	stats        stats.Stats
+	err          error     // why the simulation itself cannot go on
 	final        task.Task // as it is at the end
 	afterLook    bool      // the last step was a look
 	version      int64     // of the task before the last step

@@ -122,7 +122,7 @@ func runOne(ctx context.Context, r *run, join Join) (result, error) {
 	if err != nil {
 		return result{}, fmt.Errorf("run %d of seed %d: %w", r.number, r.setup.Seed, err)
 	}
-	return r.result(), nil
+	return r.sum(), nil
 }
 
 // start is when every run begins.

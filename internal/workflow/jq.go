@@ -13,13 +13,8 @@ const maxJQ = 10_000
 // clockless hides jq's clock: what a program answers of the same files must be the same tomorrow.
 const clockless = `def now: error("a gate has no clock"); .`
 
-// CheckJQ says what is wrong with a jq program that knows these variables, named without the dollar sign.
-func CheckJQ(program string, variables []string) error {
-	_, err := CompileJQ(program, variables)
-	return err
-}
-
-// CompileJQ makes a jq program ready to run, with values for the variables in their order.
+// CompileJQ makes a jq program ready to run, with values for the variables, named without the dollar sign, in their
+// order.
 // It can read nothing but its input and these: no other input, no module, no environment, no clock.
 func CompileJQ(program string, variables []string) (*gojq.Code, error) {
 	if len(program) > maxJQ {

@@ -7,7 +7,7 @@ import (
 	"orange/internal/workflow"
 )
 
-func TestCheckJQ_refusesWhatReachesOutOfItsInput(t *testing.T) {
+func TestCompileJQ_refusesWhatReachesOutOfItsInput(t *testing.T) {
 	t.Parallel()
 	tests := map[string]string{
 		`.a.b == "x" and ($plan.files | length > 0)`: "",
@@ -25,7 +25,7 @@ func TestCheckJQ_refusesWhatReachesOutOfItsInput(t *testing.T) {
 		strings.Repeat("[", 5_000) + strings.Repeat("]", 5_000): "",
 	}
 	for program, want := range tests {
-		err := workflow.CheckJQ(program, []string{"plan"})
+		_, err := workflow.CompileJQ(program, []string{"plan"})
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%.40q: %v, want %q", program, err, want)
 		}

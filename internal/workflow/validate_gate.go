@@ -32,7 +32,7 @@ func (r reader) checkGates(d *Definition) {
 				for i, w := range p.With {
 					variables[i] = w.Name
 				}
-				if err := CheckJQ(p.JQ, variables); err != nil {
+				if _, err := CompileJQ(p.JQ, variables); err != nil {
 					r.Problem(p.Pos, "jq", "%v; expected a jq program that answers true or false", err)
 				}
 			}

@@ -104,7 +104,7 @@ func (o *spans) text(node *ast.Text, style *lipgloss.Style) {
 	o.add(string(value), style)
 	switch {
 	case node.HardLineBreak():
-		o.spans = append(o.spans, screen.LineBreak())
+		o.spans = append(o.spans, screen.Raw(nil, "\n"))
 	case node.SoftLineBreak():
 		o.spans = append(o.spans, screen.Raw(style, " "))
 	}

@@ -20,9 +20,6 @@ func Text(style *lipgloss.Style, text string) Fragment { return Fragment{CleanRa
 // Raw is a fragment of text that is safe to print as it is.
 func Raw(style *lipgloss.Style, text string) Fragment { return Fragment{text, style} }
 
-// LineBreak is a fragment that ends a line.
-func LineBreak() Fragment { return Fragment{Text: "\n"} }
-
 // Render renders the fragment with its style.
 func (f Fragment) Render() string {
 	if f.Style == nil || f.Text == "" {
@@ -169,18 +166,8 @@ func Break(text string, width int) []string {
 	if width < 1 || Width(text) <= width {
 		return []string{text}
 	}
-	var out []string
-	start, used := 0, 0
-	for at := 0; at < len(text); {
-		letter, wide := ansi.FirstGraphemeCluster(text[at:], ansi.GraphemeWidth)
-		if used > 0 && used+wide > width {
-			out = append(out, text[start:at])
-			start, used = at, 0
-		}
-		used += wide
-		at += len(letter)
-	}
-	return append(out, text[start:])
+	wrapped := ansi.Hardwrap(text, width, true) // it begins with an empty line where the first letter is too wide
+	return strings.Split(strings.TrimPrefix(wrapped, "\n"), "\n")
 }
 
 // OneLine is the beginning of an untrusted text of any length, on one line.

@@ -54,7 +54,7 @@ type loader struct {
 	loadAgain   bool  // another one follows it
 	checking    bool  // a check of the agents runs
 	checkAgain  bool  // another one follows it
-	failing     bool  // the last read failed
+	Failing     bool  // the last read failed
 	cursor      int64 // how far the store was read; 0 until all of it was
 	clockCycles int   // how often Tick was called
 }
@@ -129,9 +129,6 @@ func (s *Set) Reload() tea.Cmd {
 	return s.load()
 }
 
-// Failing reports whether the last read of the tasks failed.
-func (s *Set) Failing() bool { return s.failing }
-
 // CheckAgents checks the sessions of the tasks that have one: at once, or after the check that runs.
 func (s *Set) CheckAgents() tea.Cmd {
 	if s.checking {
@@ -199,7 +196,7 @@ func failure(what string, err error) *Failure {
 func (s *Set) read(msg Read) (tea.Cmd, *Failure) {
 	again := s.loadAgain || s.cursor == 0 && msg.Part && msg.Err == nil // the rest is still to be read
 	s.loading, s.loadAgain = false, false
-	s.failing = msg.Err != nil
+	s.Failing = msg.Err != nil
 	if msg.Err != nil {
 		return nil, failure("read the tasks", msg.Err)
 	}
