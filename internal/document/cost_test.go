@@ -15,7 +15,9 @@ const (
 
 // Counts and not times, and not parallel: what other tests allocate would be counted too.
 func TestRead_allocatesLittleMoreThanTheDocument(t *testing.T) { //nolint:paralleltest // counts allocations
-	for name, of := range map[string]func(int) []byte{"lists": listsAndFences, "prose": paragraphs, "short": shortLines} {
+	for name, of := range map[string]func(int) []byte{
+		"lists": listsAndFences, "prose": paragraphs, "short": shortLines,
+	} {
 		small := of(4 << 10)
 		if n := testing.AllocsPerRun(20, func() { Read(small) }); n > readAllocations {
 			t.Errorf("%s: found %v allocations for 4 KB, want at most %d", name, n, readAllocations)

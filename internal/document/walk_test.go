@@ -69,7 +69,8 @@ func TestScan_agreesWithTheParserAboutAwkwardLines(t *testing.T) {
 // Long runs of markers are shortened for the parser.
 func TestScan_agreesWithTheParserAboutLongLines(t *testing.T) {
 	t.Parallel()
-	units := []string{"-", "- ", "*", "> ", ">", " ", "\t", "1", "1. ", "+ ", "_", "#", "`", "~", "<", "<!--", "-->", "a"}
+	units := []string{"-", "- ", "*", "> ", ">", " ", "\t", "1", "1. ", "   123456789.    ", "+ ", "_", "#", "`", "~",
+		"<", "<!--", "-->", "a"}
 	parts := make([]string, 0, 3*len(units))
 	for _, unit := range units {
 		for _, size := range []int{maxMarkers - 1, maxMarkers, maxMarkers + 1, 5 * maxMarkers} {
@@ -98,12 +99,14 @@ func TestScan_agreesWithTheParserAboutLongLines(t *testing.T) {
 func TestScan_isSureOfWhatPeopleWrite(t *testing.T) {
 	t.Parallel()
 	texts := map[string]string{
-		"lists":  string(listsAndFences(4 << 10)),
-		"prose":  string(paragraphs(4 << 10)),
-		"short":  string(shortLines(4 << 10)),
-		"nested": "- a\n  - b\n\n    more of b\n\n    ```go\n    func x() {\n    \treturn\n    }\n    ```\n  - c\n- d\n",
-		"tabs":   "- a\n\t- b\n\t\t- c\n\n\t\t  more\n1.\tone\n\n\ttext\n\n\t\tcode\n",
-		"quotes": "> a\n> - b\n>   > c\n>\n> ```\n> ## x\n> ```\nlazy\n\n- > x\n  > y\n",
+		"lists": string(listsAndFences(4 << 10)),
+		"prose": string(paragraphs(4 << 10)),
+		"short": string(shortLines(4 << 10)),
+		"nested": "- a\n  - b\n\n    more of b\n\n    ```go\n    func x() {\n    \treturn\n    }\n    ```\n  - c\n" +
+			"- d\n",
+		"a long rule": "- x\n\n" + strings.Repeat("-", 300) + "\n" + strings.Repeat(" ", 300) + "x\n",
+		"tabs":        "- a\n\t- b\n\t\t- c\n\n\t\t  more\n1.\tone\n\n\ttext\n\n\t\tcode\n",
+		"quotes":      "> a\n> - b\n>   > c\n>\n> ```\n> ## x\n> ```\nlazy\n\n- > x\n  > y\n",
 		"html": "<details>\n<summary>x</summary>\n\n## Plan\n\n</details>\n<!--\n\n## no\n-->\n<br>\n<img src=\"x\"\n" +
 			"alt=y>\n<pre>\n\n## no\n</pre>\n",
 	}
