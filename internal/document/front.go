@@ -290,6 +290,9 @@ func extraOf(pairs []pair) (extra, lost string) {
 			b.WriteString(p.raw)
 		}
 	}
+	if len(unknown) == 0 {
+		return "", ""
+	}
 	extra = b.String()
 	again, err := pairsOf(extra)
 	for i, p := range unknown {

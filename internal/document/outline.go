@@ -98,12 +98,15 @@ func plain(l string) bool {
 // so that without a bound a megabyte of "- - - " would keep it busy for hours.
 const maxMarkers = 200
 
+// markers are what the markers of lists and quotes are made of.
+const markers = " \t>*+-.)0123456789"
+
 // squeeze shortens the run of list and quote markers at the beginning of a line.
 func squeeze(l string) string {
 	if len(l) <= maxMarkers {
 		return l
 	}
-	end := len(l) - len(strings.TrimLeft(l, " \t>*+-.)0123456789"))
+	end := len(l) - len(strings.TrimLeft(l, markers))
 	if end <= maxMarkers {
 		return l
 	}

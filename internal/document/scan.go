@@ -3,7 +3,7 @@ package document
 import "strings"
 
 // maxBoxes is how deep the scanner follows lists and quotes that hold each other; no person nests deeper.
-const maxBoxes = 12
+const maxBoxes = 10
 
 // scanner finds the blocks of Markdown line by line, and remembers only what is open. It agrees with the parser line
 // for line, also where that differs from the standard. Where it is not sure it says so, and the parser has to read
@@ -82,19 +82,22 @@ func (s *scanner) next() bool {
 	return !s.unsure
 }
 
-// crowded reports whether the line begins with so many markers that the parser sees a shorter one, and that matters.
+// crowded reports whether the line begins with so many markers that the parser sees a shorter one, unless it is only a
+// run of one of them that is shorter: no boxes reach so far.
 func (s *scanner) crowded() bool {
 	text := s.rest()
-	return len(squeeze(text)) < len(text) && (s.depth > 0 || strings.Trim(text, text[:1]) != "")
+	end := len(text) - len(strings.TrimLeft(text, markers))
+	const last = maxMarkers - 1
+	return end > maxMarkers && strings.Trim(text[last-20:end], text[last:last+1]) != ""
 }
 
 // cut finds the end of the line. LF, CRLF and a lone CR all end one.
 func (s *scanner) cut() {
 	if s.lf < s.begin {
-		s.lf = ahead(s.text, s.begin, '\n')
+		s.lf = nextByte(s.text, s.begin, '\n')
 	}
 	if s.cr < s.begin {
-		s.cr = ahead(s.text, s.begin, '\r')
+		s.cr = nextByte(s.text, s.begin, '\r')
 	}
 	s.stop, s.at = s.lf, s.lf+1
 	if s.cr < s.lf {
@@ -106,8 +109,8 @@ func (s *scanner) cut() {
 	s.at = min(s.at, len(s.text))
 }
 
-// ahead is where the next c is, and the length of the text when there is none.
-func ahead(text string, from int, c byte) int {
+// nextByte is where the next c is, and the length of the text when there is none.
+func nextByte(text string, from int, c byte) int {
 	near := min(from+16, len(text)) // most lines are short, and the call costs more than them
 	for ; from < near; from++ {
 		if text[from] == c {

@@ -2,6 +2,8 @@ package document
 
 import (
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -61,5 +63,69 @@ func TestScan_agreesWithTheParserAboutAwkwardLines(t *testing.T) {
 	}
 	if sure < documents*9/10 {
 		t.Errorf("the scanner is sure of %d among %d documents", sure, documents)
+	}
+}
+
+// Long runs of markers are shortened for the parser.
+func TestScan_agreesWithTheParserAboutLongLines(t *testing.T) {
+	t.Parallel()
+	units := []string{"-", "- ", "*", "> ", ">", " ", "\t", "1", "1. ", "   123456789.    ", "+ ", "_", "#", "`", "~",
+		"<", "<!--", "-->", "a"}
+	parts := make([]string, 0, 3*len(units))
+	for _, unit := range units {
+		for _, size := range []int{maxMarkers - 1, maxMarkers, maxMarkers + 1, 5 * maxMarkers} {
+			parts = append(parts, strings.Repeat(unit, size/len(unit)))
+		}
+		parts = append(parts, unit+" ", unit+"x\n")
+	}
+	r := rand.New(rand.NewPCG(3, 4))
+	sure := 0
+	for range 2_000 {
+		body := fragment(r, parts)
+		difference, is := differs(body)
+		if difference != "" {
+			t.Fatalf("%q: %s", body, difference)
+		}
+		if is {
+			sure++
+		}
+	}
+	if sure == 0 {
+		t.Error("the scanner is sure of none")
+	}
+}
+
+// The parser is for what no one writes.
+func TestScan_isSureOfWhatPeopleWrite(t *testing.T) {
+	t.Parallel()
+	texts := map[string]string{
+		"lists": string(listsAndFences(4 << 10)),
+		"prose": string(paragraphs(4 << 10)),
+		"short": string(shortLines(4 << 10)),
+		"nested": "- a\n  - b\n\n    more of b\n\n    ```go\n    func x() {\n    \treturn\n    }\n    ```\n  - c\n" +
+			"- d\n",
+		"a long rule": "- x\n\n" + strings.Repeat("-", 300) + "\n" + strings.Repeat(" ", 300) + "x\n",
+		"tabs":        "- a\n\t- b\n\t\t- c\n\n\t\t  more\n1.\tone\n\n\ttext\n\n\t\tcode\n",
+		"quotes":      "> a\n> - b\n>   > c\n>\n> ```\n> ## x\n> ```\nlazy\n\n- > x\n  > y\n",
+		"html": "<details>\n<summary>x</summary>\n\n## Plan\n\n</details>\n<!--\n\n## no\n-->\n<br>\n<img src=\"x\"\n" +
+			"alt=y>\n<pre>\n\n## no\n</pre>\n",
+	}
+	for _, pattern := range []string{"*.md", "docs/*.md", "workflows/*.yml", "cmd/orange/testdata/*/*.txtar"} {
+		paths, err := filepath.Glob(filepath.Join("..", "..", filepath.FromSlash(pattern)))
+		if err != nil || len(paths) == 0 {
+			t.Fatalf("found no %s: %v", pattern, err)
+		}
+		for _, path := range paths {
+			text, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			texts[path] = string(text)
+		}
+	}
+	for name, text := range texts {
+		if difference, sure := differs(text); difference != "" || !sure {
+			t.Errorf("%s: sure is %v, %s", name, sure, difference)
+		}
 	}
 }
