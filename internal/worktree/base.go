@@ -155,6 +155,11 @@ func (r Repo) Fetch(ctx context.Context) error {
 	if err != nil || !remote {
 		return err
 	}
+	return r.fetch(ctx)
+}
+
+// fetch is Fetch where there is an origin.
+func (r Repo) fetch(ctx context.Context) error {
 	if err := CheckBranch(ctx, r.DefaultBranch); err != nil {
 		return err
 	}
