@@ -164,7 +164,7 @@ func TestPrepare_namesTheCheckoutThatHasTheBranch(t *testing.T) {
 	h := newHome(t)
 	other := filepath.Join(h.root, "other")
 	git(t, h.Path, "worktree", "add", "-q", "-b", "topic", other)
-	if _, err := h.slot(1).Prepare(t.Context(), Prepare{Branch: "topic", Task: "T1"}); err == nil ||
+	if _, err := h.slot(1).Prepare(t.Context(), "topic", "T1"); err == nil ||
 		!strings.Contains(err.Error(), other) {
 		t.Errorf("it said %v", err)
 	}
