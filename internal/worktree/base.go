@@ -74,38 +74,6 @@ func (r Repo) contains(ctx context.Context, commit, other string) (bool, error) 
 	return true, nil
 }
 
-// ref is one branch, here or as it was last seen on origin.
-type ref struct {
-	short    string
-	commit   string
-	checkout string // the folder that has it checked out, if any
-}
-
-func (r ref) base() Base { return Base{Ref: r.short, Commit: r.commit} }
-
-// refs reads the refs of exactly these full names; those that do not exist are missing from the answer.
-func (r Repo) refs(ctx context.Context, names ...string) (map[string]ref, error) {
-	// Every field ends in NUL: a folder's name may hold a newline.
-	const fields = 4
-	args := []string{
-		"for-each-ref", "--format=%(refname)%00%(refname:short)%00%(objectname)%00%(worktreepath)%00", "--"}
-	out, err := r.run(ctx, append(args, names...)...)
-	if err != nil {
-		return nil, fmt.Errorf("read branches: %w", err)
-	}
-	known := make(map[string]ref)
-	parts := strings.Split(string(out.Stdout), "\x00")
-	for ; len(parts) > fields; parts = parts[fields:] {
-		known[strings.TrimPrefix(parts[0], "\n")] = ref{short: parts[1], commit: parts[2], checkout: parts[3]}
-	}
-	for name := range known {
-		if !slices.Contains(names, name) {
-			delete(known, name) // git also lists what lies below a name
-		}
-	}
-	return known, nil
-}
-
 // checkout is one worktree that git has on record; the main one comes first.
 type checkout struct {
 	path   string
@@ -165,6 +133,11 @@ func (r Repo) Fetch(ctx context.Context) error {
 	if err != nil || !remote {
 		return err
 	}
+	return r.fetch(ctx)
+}
+
+// fetch is Fetch where there is an origin.
+func (r Repo) fetch(ctx context.Context) error {
 	if err := CheckBranch(ctx, r.DefaultBranch); err != nil {
 		return err
 	}

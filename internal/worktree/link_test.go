@@ -99,6 +99,40 @@ func TestLink_inARepositoryWithATaskFileOfItsOwn(t *testing.T) {
 	wantLink(t, s, target, linkReplaced, "saved by rename\n")
 }
 
+// The link is looked over before each start of an agent: git lists files again only where they may be others.
+func TestLink_asksGitAgainWhereTheRepositoryChanged(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	s, target, _ := linked(t, h)
+	link := func(file string, most int64) {
+		t.Helper()
+		var at string
+		var err error
+		calls := h.counted(func() { at, err = s.Link(t.Context(), target) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		want(t, "file", at, file)
+		if calls > most {
+			t.Errorf("it took %d calls of git, at most %d are expected", calls, most)
+		}
+	}
+	link("TASK.md", 0)
+	commit(t, s.Dir, "b.txt", "b\n")
+	link("TASK.md", 2)
+	link("TASK.md", 0)
+	write(t, s.Dir, "task.md", "the repository's\n")
+	git(t, s.Dir, "add", "-f", "task.md")
+	link(".orange/TASK.md", 2)
+	link(".orange/TASK.md", 0)
+	git(t, s.Dir, "commit", "-q", "-m", "It has a file of that name")
+	link(".orange/TASK.md", 2)
+	git(t, s.Dir, "rm", "-q", "--cached", "task.md")
+	link(".orange/TASK.md", 2) // the commit has it
+	git(t, s.Dir, "update-ref", "HEAD", "HEAD^")
+	link("TASK.md", 2)
+}
+
 func TestLink_doesNotFollowTheRepositoryOutside(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)

@@ -57,8 +57,10 @@ func (r Repo) Merge(ctx context.Context, m MergeRequest) (done Merged, err error
 	if err != nil {
 		return Merged{}, err
 	}
-	if err := r.Fetch(ctx); err != nil {
-		return Merged{}, fmt.Errorf("nothing was changed, because what origin has is not known: %w", err)
+	if remote {
+		if err := r.fetch(ctx); err != nil {
+			return Merged{}, fmt.Errorf("nothing was changed, because what origin has is not known: %w", err)
+		}
 	}
 	name := "refs/heads/" + m.Branch
 	known, err := r.refs(ctx, append(r.defaultRefs(), name)...)
@@ -128,18 +130,14 @@ func (r Repo) mergeStart(ctx context.Context, local, origin ref) (string, error)
 
 // mergeTarget finds, or makes, the commit that the default branch is to be at. It moves nothing.
 func (r Repo) mergeTarget(ctx context.Context, m MergeRequest, start, branch string) (Merged, error) {
-	has, err := r.contains(ctx, start, branch)
+	ahead, behind, err := r.compare(ctx, branch, start)
 	if err != nil {
 		return Merged{}, err
 	}
-	if has {
+	if !ahead {
 		return Merged{Commit: start, How: alreadyMerged}, nil
 	}
-	straight, err := r.contains(ctx, branch, start)
-	if err != nil {
-		return Merged{}, err
-	}
-	if straight && m.Strategy != "merge" {
+	if !behind && m.Strategy != "merge" {
 		return Merged{Commit: branch, How: fastForward}, nil
 	}
 	if m.Strategy == "ff" {

@@ -42,7 +42,7 @@ func (s Slot) Prepare(ctx context.Context, branch, taskID string) (done Cleared,
 			return done, err
 		}
 	}
-	v, err := s.inspectBefore(ctx, here.released(present), append(s.Repo.defaultRefs(), local, origin)...)
+	v, err := s.inspectBefore(ctx, here.released(present), append([]string{local, origin}, s.Repo.defaultRefs()...)...)
 	if err != nil {
 		return done, err
 	}
@@ -99,12 +99,12 @@ type inspection struct {
 
 // inspectBefore asks both questions at once, since a person waits. Of a slot that Release left clean it asks for
 // untracked and flagged files only: changed ones are seen by the switch, which looks at every file anyway. That
-// halves the time in a large repository.
+// halves the time in a large repository. The first of the refs is the branch that the slot is to be on.
 func (s Slot) inspectBefore(ctx context.Context, released bool, names ...string) (inspection, error) {
 	v := inspection{released: released}
 	var knownErr, listErr error
 	var both sync.WaitGroup
-	both.Go(func() { v.known, knownErr = s.Repo.refs(ctx, names...) })
+	both.Go(func() { v.known, knownErr = s.Repo.refsToCheckOut(ctx, names[0], names[1:]...) })
 	if released {
 		both.Go(func() {
 			v.listed, listErr = s.list(ctx, "--others", "--exclude-standard", "--directory", "--no-empty-directory")
@@ -179,9 +179,11 @@ func (s Slot) add(ctx context.Context, commit string) (note, []Rescue, error) {
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return note{}, nil, fmt.Errorf("make the folder of the workspace: %w", err)
 	}
-	all, err := s.Repo.checkouts(ctx, s.Repo.Path)
-	if err != nil {
-		return note{}, nil, err
+	var all []checkout
+	if s.onRecord() {
+		if all, err = s.Repo.checkouts(ctx, s.Repo.Path); err != nil {
+			return note{}, nil, err
+		}
 	}
 	var kept []Rescue
 	args := []string{"worktree", "add", "--quiet", "--detach"}
@@ -212,6 +214,25 @@ func (s Slot) add(ctx context.Context, commit string) (note, []Rescue, error) {
 		err = s.writeNote(made)
 	}
 	return made, kept, err
+}
+
+// onRecord reports whether git may have a record of a worktree in the slot's folder: it keeps a folder for each
+// worktree, with the path of its .git file.
+func (s Slot) onRecord() bool {
+	common, usual := s.Repo.usualFolder()
+	if !usual {
+		return true
+	}
+	records := filepath.Join(common, "worktrees")
+	entries, err := os.ReadDir(records)
+	if errors.Is(err, os.ErrNotExist) {
+		return false
+	}
+	return err != nil || slices.ContainsFunc(entries, func(e os.DirEntry) bool {
+		text, err := readFile(filepath.Join(records, e.Name(), "gitdir"))
+		path := strings.TrimSuffix(string(text), "\n")
+		return err != nil || !filepath.IsAbs(path) || samePath(filepath.Dir(path), s.Dir)
+	})
 }
 
 // removeInterrupted takes away what a killed git left where there is no worktree yet. Git's own folder goes

@@ -63,13 +63,7 @@ func (s Slot) release(ctx context.Context, taskID string, prepared note, force b
 	if err != nil {
 		return kept, err
 	}
-	more, _, err := s.moveTo(ctx, base.Commit, taskID, "--detach", base.Commit)
-	kept = append(kept, more...)
-	if err != nil {
-		return kept, err
-	}
-	// What one commit ignores another may not: files that come to light by the move are kept and cleared too.
-	more, err = s.keepUncommitted(ctx, taskID, prepared)
+	more, err := s.detachAt(ctx, here.head, base, taskID, prepared)
 	kept = append(kept, more...)
 	if err != nil {
 		return kept, err
@@ -78,6 +72,17 @@ func (s Slot) release(ctx context.Context, taskID string, prepared note, force b
 		return kept, fmt.Errorf("forget the task of the workspace: %w", err)
 	}
 	return kept, nil
+}
+
+// detachAt detaches the slot, which was looked over and cleared, at base. What one commit ignores another may not:
+// files that come to light by the move are kept and cleared like all others. No file moves where the slot is at base.
+func (s Slot) detachAt(ctx context.Context, head string, base Base, taskID string, prepared note) ([]Rescue, error) {
+	kept, carried, err := s.moveTo(ctx, base.Commit, taskID, "--detach", base.Commit)
+	if err != nil || head == base.Commit && !carried {
+		return kept, err
+	}
+	more, err := s.keepUncommitted(ctx, taskID, prepared)
+	return append(kept, more...), err
 }
 
 // keepUncommitted keeps and clears the uncommitted changes of a slot that has just been moved.

@@ -114,6 +114,9 @@ func keepingRefs() []string { return []string{"--branches", "--remotes", "--tags
 
 // keepCommit points a rescue ref at a commit that nothing in held, and no earlier rescue of the task, holds.
 func (r Repo) keepCommit(ctx context.Context, taskID, branch, commit string, held []string) ([]Rescue, error) {
+	if slices.Contains(held, commit) {
+		return nil, nil
+	}
 	args := append([]string{"rev-list", "--max-count=1", commit, "--not"}, held...)
 	out, err := r.run(ctx, append(args, "--glob="+rescueRefs+taskID+"/*", "--")...)
 	if err != nil {

@@ -44,7 +44,7 @@ func (s Slot) look(ctx context.Context) (place, bool, error) {
 	if len(entries) == 0 || s.addInterrupted(entries) {
 		return place{}, false, nil
 	}
-	if here, ok := s.readDetached(ctx); ok {
+	if here, ok := s.readFiles(ctx); ok {
 		return here, true, nil
 	}
 	here, present, err := s.askGit(ctx)
@@ -78,16 +78,25 @@ func (s Slot) orphaned() bool {
 	return err == nil && len(others) == 0
 }
 
-// readDetached reads without git what a detached slot has checked out, as most warm ones are detached. Whatever
-// is not exactly as git writes it today is left to git.
-func (s Slot) readDetached(ctx context.Context) (place, bool) {
+// readFiles reads without git what a slot has checked out. Whatever is not exactly as git writes it today is left to
+// git, and so is a branch where the worktree has settings of its own, which may lead git elsewhere.
+func (s Slot) readFiles(ctx context.Context) (place, bool) {
 	here, own := s.own(ctx)
 	if !own {
 		return place{}, false
 	}
-	head, err := readFile(filepath.Join(here.gitDir, "HEAD"))
-	here.head = strings.TrimSpace(string(head))
-	return here, err == nil && isCommit(here.head)
+	head, err := headOf(here.gitDir)
+	if err != nil || isCommit(head) {
+		here.head = head
+		return here, err == nil
+	}
+	name, onBranch := strings.CutPrefix(head, "ref: refs/heads/")
+	if !onBranch || !plain(name) || here.has(configFile) {
+		return place{}, false
+	}
+	here.branch = name
+	here.head, err = s.Repo.refOnDisk("refs/heads/" + name)
+	return here, err == nil
 }
 
 // askGit has git say what the slot has checked out.
@@ -190,9 +199,21 @@ func (s Slot) nested(path string) bool {
 }
 
 // Branch is the branch that the slot is on, and "" when it is on none.
-func (s Slot) Branch(ctx context.Context) (name string, err error) {
-	defer explain(&err, "cannot read the branch of workspace %q", s.Dir)
-	return s.symbolicHead(ctx)
+func (s Slot) Branch(ctx context.Context) (string, error) {
+	name, err := s.headBranch(ctx)
+	if err != nil || name != "" && !s.Repo.plainBranch(name) {
+		name, err = s.symbolicHead(ctx)
+	}
+	if err != nil {
+		return "", fmt.Errorf("cannot read the branch of workspace %q: %w", s.Dir, err)
+	}
+	return name, nil
+}
+
+// plainBranch reports whether a branch has a plain name and is no other one's: what leads to another one git follows.
+func (r Repo) plainBranch(name string) bool {
+	_, err := r.refOnDisk("refs/heads/" + name)
+	return plain(name) && (err == nil || errors.Is(err, errNoRef))
 }
 
 // Rename gives a branch another name; no other branch is overwritten. Doing it again is no error.

@@ -1,7 +1,6 @@
 package worktree
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -9,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 )
 
 // Tip is where the branch of a task ends.
@@ -63,85 +61,6 @@ func (r Repo) ReadTip(ctx context.Context, dir, branch string) Tip {
 	return Tip{Commit: commit, Branch: present}
 }
 
-// errNoRef says that a ref does not exist, and errAskGit that its files are not as git usually writes them.
-var (
-	errNoRef  = errors.New("there is no such ref")
-	errAskGit = errors.New("its files do not tell")
-)
-
-// objectOf reads what a ref points at.
-func (r Repo) objectOf(ctx context.Context, full string) (string, error) {
-	object, err := r.refOnDisk(full)
-	if !errors.Is(err, errAskGit) {
-		return object, err
-	}
-	known, err := r.refs(ctx, full)
-	if err != nil {
-		return "", err
-	}
-	found, exists := known[full]
-	if !exists {
-		return "", errNoRef
-	}
-	return found.commit, nil
-}
-
-// refOnDisk reads a ref as git itself does: the file of its own first, since a ref that is packed loses that file last.
-func (r Repo) refOnDisk(full string) (string, error) {
-	common := filepath.Join(r.Path, ".git")
-	info, err := os.Stat(common)
-	if err != nil || !info.IsDir() || !filepath.IsLocal(full) {
-		return "", errAskGit // the repository lies elsewhere
-	}
-	if _, err := os.Lstat(filepath.Join(common, "reftable")); !errors.Is(err, fs.ErrNotExist) {
-		return "", errAskGit
-	}
-	file := filepath.Join(common, filepath.FromSlash(full))
-	info, err = os.Lstat(file)
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || err == nil && info.IsDir() {
-		return packedRef(filepath.Join(common, "packed-refs"), full)
-	}
-	if err != nil || !info.Mode().IsRegular() {
-		return "", errAskGit
-	}
-	text, err := readFile(file)
-	if errors.Is(err, fs.ErrNotExist) {
-		return packedRef(filepath.Join(common, "packed-refs"), full)
-	}
-	commit := strings.TrimSpace(string(text))
-	if err != nil || !isCommit(commit) {
-		return "", errAskGit
-	}
-	return commit, nil
-}
-
-// packedRef finds a ref among those that were packed: a line has the commit, a blank and the name.
-func packedRef(file, full string) (string, error) {
-	packed, err := openFile(file)
-	if errors.Is(err, fs.ErrNotExist) {
-		return "", errNoRef
-	}
-	if err != nil {
-		return "", errAskGit
-	}
-	defer packed.Close()
-	lines := bufio.NewScanner(packed)
-	for lines.Scan() {
-		commit, name, ok := strings.Cut(lines.Text(), " ")
-		if !ok || name != full {
-			continue
-		}
-		if !isCommit(commit) {
-			return "", errAskGit
-		}
-		return commit, nil
-	}
-	if lines.Err() != nil {
-		return "", errAskGit
-	}
-	return "", errNoRef
-}
-
 // isCommit reports whether a text is the whole name of a commit.
 func isCommit(text string) bool {
 	const sha1, sha256 = 40, 64
@@ -154,11 +73,10 @@ func (s Slot) headBranch(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	text, err := readFile(filepath.Join(gitDir, "HEAD"))
+	head, err := headOf(gitDir)
 	if err != nil {
-		return "", fmt.Errorf("read its HEAD: %w", err)
+		return "", err
 	}
-	head := strings.TrimSpace(string(text))
 	name, symbolic := strings.CutPrefix(head, "ref: refs/heads/")
 	switch {
 	case isCommit(head):
@@ -167,4 +85,18 @@ func (s Slot) headBranch(ctx context.Context) (string, error) {
 		return name, nil
 	}
 	return s.symbolicHead(ctx)
+}
+
+// headOf is the text of a worktree's HEAD: a commit, or "ref: " and the full name of a branch. It is empty where HEAD
+// is a link to a ref, which only git reads.
+func headOf(gitDir string) (string, error) {
+	name := filepath.Join(gitDir, "HEAD")
+	if info, err := os.Lstat(name); err == nil && info.Mode()&os.ModeSymlink != 0 {
+		return "", nil
+	}
+	text, err := readFile(name)
+	if err != nil {
+		return "", fmt.Errorf("read its HEAD: %w", err)
+	}
+	return strings.TrimSpace(string(text)), nil
 }

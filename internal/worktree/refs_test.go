@@ -1,0 +1,171 @@
+package worktree
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A look at a workspace precedes everything that is done there, so it has to cost next to nothing; and what the files
+// tell is what git would say.
+func TestALookAtAWorkspace_needsNoGitWhereFilesTell(t *testing.T) {
+	t.Parallel()
+	for name, row := range map[string]struct {
+		change func(t *testing.T, h home, s Slot)
+		calls  int64
+	}{
+		"on a branch": {},
+		"packed": {change: func(t *testing.T, h home, _ Slot) {
+			git(t, h.Path, "pack-refs", "--all")
+		}},
+		"packed and then moved": {change: func(t *testing.T, h home, s Slot) {
+			git(t, h.Path, "pack-refs", "--all")
+			commit(t, s.Dir, "b.txt", "b\n")
+		}},
+		"detached": {change: func(t *testing.T, _ home, s Slot) { git(t, s.Dir, "switch", "-q", "--detach") }},
+		"before its first commit": {calls: 2, change: func(t *testing.T, _ home, s Slot) {
+			git(t, s.Dir, "switch", "-q", "--orphan", "born-later")
+		}},
+		"a name that is not plain": {calls: 1, change: func(t *testing.T, _ home, s Slot) {
+			git(t, s.Dir, "branch", "-m", "v1.2")
+		}},
+		"a symbolic ref": {calls: 1, change: func(t *testing.T, _ home, s Slot) {
+			git(t, s.Dir, "branch", "elsewhere")
+			git(t, s.Dir, "symbolic-ref", "refs/heads/work/topic", "refs/heads/elsewhere")
+		}},
+		"settings of its own": {calls: 1, change: func(t *testing.T, h home, s Slot) {
+			git(t, h.Path, "config", "extensions.worktreeConfig", "true")
+			git(t, s.Dir, "config", "--worktree", "core.bare", "false")
+		}},
+		"HEAD is a link": {calls: 1, change: func(t *testing.T, _ home, s Slot) {
+			head := git(t, s.Dir, "rev-parse", "--path-format=absolute", "--git-path", "HEAD")
+			if err := os.Remove(head); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Symlink("refs/heads/work/topic", head); err != nil {
+				t.Fatal(err)
+			}
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newHome(t)
+			s := h.prepared(t, "work/topic", "T1")
+			commit(t, s.Dir, "mine.txt", "mine\n")
+			if row.change != nil {
+				row.change(t, h, s)
+			}
+			var here place
+			var present bool
+			var err error
+			calls := h.counted(func() { here, present, err = s.look(t.Context()) })
+			if err != nil || !present {
+				t.Fatalf("present: %v, %v", present, err)
+			}
+			told, _, err := s.askGit(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			want(t, "calls of git", calls, row.calls)
+			want(t, "commit", here.head, told.head)
+			want(t, "branch", here.branch, told.branch)
+			want(t, "git's folder", samePath(here.gitDir, told.gitDir), true)
+			want(t, "excludes", samePath(here.exclude, told.exclude), true)
+			branch, err := s.Branch(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			want(t, "the branch alone", branch, told.branch)
+		})
+	}
+}
+
+// An agent that leads git to other files by a setting of its own is found out, on a branch as on none.
+func TestALookAtAWorkspace_refusesOneWhoseFilesLieElsewhere(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	s := h.prepared(t, "work/topic", "T1")
+	git(t, h.Path, "config", "extensions.worktreeConfig", "true")
+	git(t, s.Dir, "config", "--worktree", "core.worktree", t.TempDir())
+	if _, _, err := s.look(t.Context()); err == nil {
+		t.Error("it was taken for the workspace")
+	}
+}
+
+func TestRefs_areWhatGitSays(t *testing.T) {
+	t.Parallel()
+	for name, row := range map[string]struct {
+		change func(t *testing.T, h home)
+		calls  int64
+	}{
+		"here alone": {change: func(t *testing.T, h home) { git(t, h.Path, "update-ref", "-d", h.originDefault()) }},
+		"on origin alone": {change: func(t *testing.T, h home) {
+			git(t, h.Path, "switch", "-q", "--detach")
+			git(t, h.Path, "branch", "-q", "-D", "main")
+		}},
+		"both":   {},
+		"packed": {change: func(t *testing.T, h home) { git(t, h.Path, "pack-refs", "--all") }},
+		"neither": {change: func(t *testing.T, h home) {
+			git(t, h.Path, "update-ref", "-d", h.originDefault())
+			git(t, h.Path, "update-ref", "-d", h.localDefault())
+		}},
+		"a tag of the same name": {calls: 1, change: func(t *testing.T, h home) { git(t, h.Path, "tag", "main") }},
+		"a packed tag of the same name": {calls: 1, change: func(t *testing.T, h home) {
+			git(t, h.Path, "tag", "main")
+			git(t, h.Path, "pack-refs", "--all")
+		}},
+		"a branch with the short name of origin's": {calls: 1, change: func(t *testing.T, h home) {
+			git(t, h.Path, "branch", "origin/main")
+		}},
+		"a file with the short name": {calls: 1, change: func(t *testing.T, h home) {
+			git(t, h.Path, "update-ref", "refs/main", "HEAD")
+		}},
+		"a remote with the short name": {calls: 1, change: func(t *testing.T, h home) {
+			git(t, h.Path, "symbolic-ref", "refs/remotes/main/HEAD", "refs/heads/main")
+		}},
+		"a symbolic ref": {calls: 1, change: func(t *testing.T, h home) {
+			git(t, h.Path, "branch", "trunk")
+			git(t, h.Path, "symbolic-ref", "refs/heads/main", "refs/heads/trunk")
+		}},
+		"the name of no commit": {calls: 1, change: func(t *testing.T, h home) {
+			write(t, h.Path, ".git/refs/heads/main", "0000000000000000000000000000000000000000\n")
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newHomeWithOrigin(t)
+			if row.change != nil {
+				row.change(t, h)
+			}
+			var known map[string]ref
+			var err error
+			calls := h.counted(func() { known, err = h.refs(t.Context(), h.defaultRefs()...) })
+			if err != nil {
+				t.Fatal(err)
+			}
+			told, err := h.askRefs(t.Context(), h.defaultRefs()...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want(t, "calls of git", calls, row.calls)
+			want(t, "how many", len(known), len(told))
+			for full, one := range told {
+				want(t, "short name", known[full].short, one.short)
+				want(t, "commit", known[full].commit, one.commit)
+			}
+		})
+	}
+}
+
+// Git refuses a branch that another worktree has; Prepare names that one before it moves anything.
+func TestPrepare_namesTheCheckoutThatHasTheBranch(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	other := filepath.Join(h.root, "other")
+	git(t, h.Path, "worktree", "add", "-q", "-b", "topic", other)
+	if _, err := h.slot(1).Prepare(t.Context(), "topic", "T1"); err == nil ||
+		!strings.Contains(err.Error(), other) {
+		t.Errorf("it said %v", err)
+	}
+}
