@@ -1,6 +1,7 @@
 package home
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -132,13 +133,9 @@ func (h *Home) AddRepository(ctx context.Context, path string, wanted task.Proje
 	if err != nil {
 		return task.Project{}, err
 	}
-	added := task.Project{Name: wanted.Name, Path: repo.Path, DefaultBranch: repo.DefaultBranch,
-		PoolSize: wanted.PoolSize, Workflow: wanted.Workflow}
-	if added.Name == "" {
-		added.Name = filepath.Base(repo.Path)
-	}
-	if added.PoolSize == 0 {
-		added.PoolSize = task.DefaultPoolSize
+	added := task.Project{
+		Name: cmp.Or(wanted.Name, filepath.Base(repo.Path)), Path: repo.Path, DefaultBranch: repo.DefaultBranch,
+		PoolSize: cmp.Or(wanted.PoolSize, task.DefaultPoolSize), Workflow: wanted.Workflow,
 	}
 	return added, h.AddProject(ctx, added)
 }

@@ -42,15 +42,12 @@ func Open(path string, lock Lock) (*Log, error) {
 
 // Level reads the name of a level. Without one it is info.
 func Level(name string) (slog.Level, error) {
-	switch strings.ToLower(name) {
-	case "debug":
-		return slog.LevelDebug, nil
-	case "info", "":
-		return slog.LevelInfo, nil
-	case "warn":
-		return slog.LevelWarn, nil
-	case "error":
-		return slog.LevelError, nil
+	level, known := map[string]slog.Level{
+		"": slog.LevelInfo, "debug": slog.LevelDebug, "info": slog.LevelInfo, "warn": slog.LevelWarn,
+		"error": slog.LevelError,
+	}[strings.ToLower(name)]
+	if known {
+		return level, nil
 	}
 	return 0, task.Notef(task.ErrUsage, "found %q as ORANGE_LOG_LEVEL, expected debug, info, warn or error", name)
 }

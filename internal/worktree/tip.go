@@ -39,26 +39,22 @@ func (r Repo) ReadTip(ctx context.Context, dir, branch string) Tip {
 	present, err := Slot{Repo: r, Dir: dir}.headBranch(ctx)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return gone
 	case err != nil:
 		gone.Trouble += fmt.Sprintf(", and what the workspace is on cannot be read: %v", err)
-		return gone
 	case present == "":
 		gone.Trouble += ", and the workspace is on none"
-		return gone
 	case present == branch:
 		gone.Trouble = fmt.Sprintf("branch %q has no commit yet", branch)
-		return gone
 	case present == r.DefaultBranch: // that branch existed before: it was not made from the task's
 		gone.Trouble += fmt.Sprintf(", and the workspace is on %q", present)
-		return gone
-	}
-	commit, err = r.objectOf(ctx, "refs/heads/"+present)
-	if err != nil {
+	default:
+		commit, err = r.objectOf(ctx, "refs/heads/"+present)
+		if err == nil {
+			return Tip{Commit: commit, Branch: present}
+		}
 		gone.Trouble += fmt.Sprintf(", and the tip of %q, which the workspace is on, cannot be read: %v", present, err)
-		return gone
 	}
-	return Tip{Commit: commit, Branch: present}
+	return gone
 }
 
 // isCommit reports whether a text is the whole name of a commit.
