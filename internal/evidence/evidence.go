@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"orange/internal/decide"
+	"orange/internal/proc"
 	"orange/internal/task"
 	"orange/internal/workflow"
 	"orange/internal/worktree"
@@ -61,15 +62,9 @@ type Programs interface {
 
 // Run is how a check ended.
 type Run struct {
+	proc.LimitedResult
 	Program     string   // the file that was started
 	Environment []string // the names of its variables, sorted
-	Status      int
-	Signal      int
-	TimedOut    bool
-	OutOfMemory bool
-	Output      string // the end of what it said
-	Cut         bool
-	Took        time.Duration
 }
 
 // Notes is the history, in which the end of a check is noted.

@@ -150,10 +150,7 @@ func (w *world) RunCheck(ctx context.Context, _ task.Task, check workflow.Check,
 	w.set(func() { w.inside = append(w.inside, commit) })
 	ran, err := proc.RunLimited(ctx, proc.Command{Name: check.Run[0], Args: check.Run[1:], Dir: w.tree},
 		proc.Limits{Time: time.Duration(check.Timeout) * time.Second, Output: 1 << 10})
-	return evidence.Run{
-		Program: w.program, Environment: []string{"HOME", "PATH"}, Status: ran.Code, Signal: ran.Signal,
-		TimedOut: ran.TimedOut, OutOfMemory: ran.OutOfMemory, Output: ran.Output, Cut: ran.Cut, Took: ran.Took,
-	}, err
+	return evidence.Run{LimitedResult: ran, Program: w.program, Environment: []string{"HOME", "PATH"}}, err
 }
 
 // StartCheck runs the check next to the test, as the program does in a process of its own.

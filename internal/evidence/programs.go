@@ -92,11 +92,7 @@ func (p LocalPrograms) RunCheck(ctx context.Context, t task.Task, check workflow
 	ran, err := proc.RunLimited(ctx, proc.Command{Name: program, Args: check.Run[1:], Dir: dir, Env: env},
 		proc.Limits{Time: time.Duration(check.Timeout) * time.Second, Memory: checkMemory, Output: checkOutput})
 	err = errors.Join(err, endMarked(context.WithoutCancel(ctx), marks), away(context.WithoutCancel(ctx)))
-	return Run{
-		Program: program, Environment: harness.Names(env), Status: ran.Code, Signal: ran.Signal,
-		TimedOut: ran.TimedOut, OutOfMemory: ran.OutOfMemory,
-		Output: ran.Output, Cut: ran.Cut, Took: ran.Took,
-	}, err
+	return Run{LimitedResult: ran, Program: program, Environment: harness.Names(env)}, err
 }
 
 func endMarked(ctx context.Context, marks []string) error {

@@ -53,7 +53,7 @@ func TestLocalPrograms_runACheckInTheWorktreeOrInACheckout(t *testing.T) {
 	check := workflow.Check{Named: workflow.Named{Name: "unit"}, Timeout: 20,
 		Run: []string{"sh", "-c", "basename $PWD; echo $ORANGE_TASK_ID $ORANGE_CHECK $ORANGE_SEAT; exit 3"}}
 	ran, err := p.RunCheck(t.Context(), one, check, "c0ffee")
-	if err != nil || ran.Status != 3 || ran.Output != "garden--1\nabc unit check\n" ||
+	if err != nil || ran.Code != 3 || ran.Output != "garden--1\nabc unit check\n" ||
 		!slices.Contains(ran.Environment, "ORANGE_PROJECT") || f.away != 0 {
 		t.Errorf("it ran %+v, %v", ran, err)
 	}

@@ -208,7 +208,7 @@ func (l *Looker) run(ctx context.Context, t task.Task, check workflow.Check, bef
 	if r.Program = ran.Program; r.Program != "" {
 		r.Environment = document.Digest(strings.Join(ran.Environment, "\n"))
 	}
-	r.Status, r.Signal, r.TimedOut, r.OutOfMemory = ran.Status, ran.Signal, ran.TimedOut, ran.OutOfMemory
+	r.Status, r.Signal, r.TimedOut, r.OutOfMemory = ran.Code, ran.Signal, ran.TimedOut, ran.OutOfMemory
 	r.Output, r.Cut, r.Took = ran.Output, ran.Cut, ran.Took.Round(time.Millisecond).String()
 	if err != nil {
 		r.Trouble = "it could not be run: " + err.Error()
