@@ -213,8 +213,7 @@ func (p *Pool) Push(ctx context.Context, t task.Task) (commit string, moved bool
 	if err != nil {
 		return "", false, err
 	}
-	pushed, err := repo.PushBranch(ctx, t.Branch)
-	return pushed.Commit, pushed.Commit != pushed.Was, err
+	return repo.PushBranch(ctx, t.Branch)
 }
 
 // Merge merges a commit of the branch, or its tip where none is named.

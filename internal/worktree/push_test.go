@@ -10,18 +10,20 @@ func TestPushBranch_bringsTheCommitsToOriginOnce(t *testing.T) {
 	t.Parallel()
 	h := newHomeWithOrigin(t)
 	first := h.topic(t, "topic", "work.txt", "x")
-	for _, was := range []string{"", first} {
-		done, err := h.PushBranch(t.Context(), "topic")
+	for _, at := range []bool{true, false} {
+		commit, moved, err := h.PushBranch(t.Context(), "topic")
 		want(t, "error", err, nil)
-		want(t, "pushed", done, Push{Commit: first, Was: was})
+		want(t, "pushed", commit, first)
+		want(t, "moved", moved, at)
 		want(t, "origin", git(t, h.origin(), "rev-parse", "refs/heads/topic"), first)
 	}
 	s := h.prepared(t, "topic", "T1")
 	second := commit(t, s.Dir, "more.txt", "y")
 	write(t, s.Dir, "uncommitted.txt", "z")
-	done, err := h.PushBranch(t.Context(), "topic")
+	pushed, moved, err := h.PushBranch(t.Context(), "topic")
 	want(t, "error", err, nil)
-	want(t, "pushed", done, Push{Commit: second, Was: first})
+	want(t, "pushed", pushed, second)
+	want(t, "moved", moved, true)
 	want(t, "uncommitted", exists(s.Dir, "uncommitted.txt"), true)
 	want(t, "branches of origin", git(t, h.origin(), "for-each-ref", "--format=%(refname)", "refs/heads"),
 		"refs/heads/main\nrefs/heads/topic")
@@ -31,16 +33,17 @@ func TestPushBranch_withoutAnOriginIsDoneAtOnce(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	h.topic(t, "topic", "work.txt", "x")
-	done, err := h.PushBranch(t.Context(), "topic")
+	commit, moved, err := h.PushBranch(t.Context(), "topic")
 	want(t, "error", err, nil)
-	want(t, "pushed", done, Push{})
+	want(t, "pushed", commit, "")
+	want(t, "moved", moved, false)
 }
 
 func TestPushBranch_neverForces(t *testing.T) {
 	t.Parallel()
 	h := newHomeWithOrigin(t)
 	h.topic(t, "topic", "work.txt", "x")
-	_, err := h.PushBranch(t.Context(), "topic")
+	_, _, err := h.PushBranch(t.Context(), "topic")
 	want(t, "error", err, nil)
 	other := h.colleague(t)
 	git(t, other, "switch", "-q", "topic")
@@ -50,7 +53,7 @@ func TestPushBranch_neverForces(t *testing.T) {
 	commit(t, s.Dir, "ours.txt", "x")
 	// Not even where a person's configuration forces every push.
 	git(t, h.Path, "config", "remote.origin.push", "+refs/heads/*:refs/heads/*")
-	_, err = h.PushBranch(t.Context(), "topic")
+	_, _, err = h.PushBranch(t.Context(), "topic")
 	wantError(t, err, `cannot push "topic" to origin`, "origin has commits there", "try again")
 	want(t, "origin", git(t, h.origin(), "rev-parse", "refs/heads/topic"), theirs)
 }
@@ -58,15 +61,15 @@ func TestPushBranch_neverForces(t *testing.T) {
 func TestPushBranch_refusesWhatIsNoBranchOfATask(t *testing.T) {
 	t.Parallel()
 	h := newHomeWithOrigin(t)
-	_, err := h.PushBranch(t.Context(), "main")
+	_, _, err := h.PushBranch(t.Context(), "main")
 	wantError(t, err, "default branch")
-	_, err = h.PushBranch(t.Context(), "nowhere")
+	_, _, err = h.PushBranch(t.Context(), "nowhere")
 	wantError(t, err, "no such branch")
-	_, err = h.PushBranch(t.Context(), "-x")
+	_, _, err = h.PushBranch(t.Context(), "-x")
 	wantError(t, err, "-x")
 	h.topic(t, "topic", "work.txt", "x")
 	git(t, h.Path, "remote", "set-url", "origin", filepath.Join(h.root, "gone.git"))
-	_, err = h.PushBranch(t.Context(), "topic")
+	_, _, err = h.PushBranch(t.Context(), "topic")
 	wantError(t, err, "ask origin")
 }
 
@@ -78,6 +81,6 @@ func TestPushBranch_letsTheRepositorysOwnHooksRun(t *testing.T) {
 	if err := os.Chmod(filepath.Join(h.Path, ".git/hooks/pre-push"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	_, err := h.PushBranch(t.Context(), "topic")
+	_, _, err := h.PushBranch(t.Context(), "topic")
 	wantError(t, err, "no pushing on Fridays")
 }
