@@ -68,10 +68,12 @@ func Run(ctx context.Context, c Command) (Result, error) {
 	stdout := head{most: c.Most}
 	cmd := exec.CommandContext(ctx, c.Name, c.Args...)
 	cmd.Dir = c.Dir
-	cmd.Env = append(slices.DeleteFunc(os.Environ(), func(pair string) bool {
-		name, _, _ := strings.Cut(pair, "=")
-		return slices.Contains(c.Unset, name)
-	}), c.Env...)
+	if len(c.Env)+len(c.Unset) > 0 { // else the library says in PWD where the program runs
+		cmd.Env = append(slices.DeleteFunc(os.Environ(), func(pair string) bool {
+			name, _, _ := strings.Cut(pair, "=")
+			return slices.Contains(c.Unset, name)
+		}), c.Env...)
+	}
 	cmd.Stdin = c.Stdin
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	cmd.WaitDelay = waitDelay

@@ -303,3 +303,16 @@ func TestRun_keepsTheBeginningOfAnOutputThatIsTooLong(t *testing.T) {
 		}
 	}
 }
+
+func TestRun_leavesOutWhatIsUnset(t *testing.T) {
+	t.Setenv("ORANGE_TEST_OUT", "out")
+	t.Setenv("ORANGE_TEST_ANEW", "of the caller")
+	out, err := proc.Run(t.Context(), proc.Command{
+		Name: "sh", Args: []string{"-c", `echo "${ORANGE_TEST_OUT-unset} $ORANGE_TEST_ANEW"`},
+		Env: []string{"ORANGE_TEST_ANEW=given"}, Unset: []string{"ORANGE_TEST_OUT", "ORANGE_TEST_ANEW"},
+	})
+	must(t, err)
+	if out.Text() != "unset given" {
+		t.Errorf("got %q", out.Text())
+	}
+}
