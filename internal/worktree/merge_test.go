@@ -102,7 +102,7 @@ func TestMerge_makesAMergeCommitInTheUsersName(t *testing.T) {
 	h := newHome(t)
 	head := h.topic(t, "topic", "work.txt", "done\n")
 	mine := commit(t, h.Path, "mine.txt", "mine\n")
-	done := merge(t, h, MergeRequest{Branch: "topic"})
+	done := merge(t, h, MergeRequest{Branch: "topic", Message: "Merge branch 'topic'\n"})
 	want(t, "how", done.How, "merge commit")
 	want(t, "parents", git(t, h.Path, "log", "-1", "--format=%P", "main"), mine+" "+head)
 	want(t, "name", git(t, h.Path, "log", "-1", "--format=%an %ce", "main"), "Ada ada@example.org")

@@ -125,11 +125,11 @@ func (s Slot) checkOutBranch(ctx context.Context, commit string, to []string, pr
 		if sweepErr != nil || len(more) == 0 {
 			return kept, errors.Join(err, sweepErr)
 		}
-		again, _, err := s.moveTo(ctx, commit, unknownTask, to...)
-		kept = append(kept, again...)
-		if err != nil {
-			return kept, err
+		var again []Rescue
+		if again, _, err = s.moveTo(ctx, commit, unknownTask, to...); err != nil {
+			return append(kept, again...), err
 		}
+		kept = append(kept, again...)
 	}
 	shown := map[string]string{}
 	if carried {

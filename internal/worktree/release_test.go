@@ -102,7 +102,7 @@ func TestRelease_detachedAndUnbornWork(t *testing.T) {
 	s := h.prepared(t, "topic", "T1")
 	git(t, s.Dir, "switch", "-q", "--detach")
 	lost := commit(t, s.Dir, "lost.txt", "lost\n")
-	kept := release(t, s, "") // the slot remembers its task
+	kept := release(t, s, "T1")
 	if len(kept) != 1 {
 		t.Fatalf("kept %v", kept)
 	}
