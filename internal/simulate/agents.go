@@ -79,35 +79,36 @@ func (r *run) act(ctx context.Context, a *Agent) error {
 		w = r.wander(options)
 	}
 	r.strayEdit(s.Task)
-	if again, moved := r.restart(s.Task, options); moved && a.kind != stubborn {
-		return r.ask(ctx, a, again)
-	}
-	switch a.kind {
-	case dying:
+	again, moved := r.restart(s.Task, options)
+	switch {
+	case a.kind == stubborn: // it asks with whatever there is
+	case moved:
+		w = again
+	case a.kind == dying:
 		r.dieEarly(a, s, w)
 		return nil
-	case lying:
-		if a.tries < maxTries && r.chance(0.7) {
-			if r.chance(0.5) {
-				r.fakeEvidence(a.name, w.edge.Gate)
-			}
-			return r.ask(ctx, a, w)
+	case a.kind == lying && a.tries < maxTries && r.chance(0.7):
+		if r.chance(0.5) {
+			r.fakeEvidence(a.name, w.edge.Gate)
 		}
-	case stubborn:
-		return r.ask(ctx, a, w) // with whatever there is
+	default:
+		r.work(a, s, w)
 	}
+	r.ask(ctx, a, w)
+	return nil
+}
+
+// work is what an agent does before it asks for a move.
+func (r *run) work(a *Agent, s record.Snapshot, w option) {
 	r.prepareBranch(a, s.Task, w.edge.Gate)
 	r.writeEvidence(a.name, s, w.edge.Gate)
 	r.noteVerdict(a, w.edge.Gate)
-	return r.ask(ctx, a, w)
 }
 
 // dieEarly is the end of an agent before it has asked.
 func (r *run) dieEarly(a *Agent, s record.Snapshot, w option) {
 	if r.chance(0.5) {
-		r.prepareBranch(a, s.Task, w.edge.Gate)
-		r.writeEvidence(a.name, s, w.edge.Gate)
-		r.noteVerdict(a, w.edge.Gate)
+		r.work(a, s, w)
 	}
 	ending := task.Ending{Known: true, Status: r.random.IntN(2)}
 	if r.chance(0.3) {
@@ -117,7 +118,7 @@ func (r *run) dieEarly(a *Agent, s record.Snapshot, w option) {
 }
 
 // ask is an agent's command, and what it does after the answer.
-func (r *run) ask(ctx context.Context, a *Agent, w option) error {
+func (r *run) ask(ctx context.Context, a *Agent, w option) {
 	token := r.token()
 	var out record.Outcome
 	var nobody bool
@@ -140,12 +141,11 @@ func (r *run) ask(ctx context.Context, a *Agent, w option) error {
 		a.tries++
 		a.silent = a.tries >= maxTries && a.kind == stubborn || a.tries >= 2*maxTries
 	case err == nil && out.Moved:
-		return nil
+		return
 	}
 	if a.Alive && !a.silent && a.turn == r.moves { // else it has moved, and sees that it is its turn or not
 		r.wake(a, r.within(time.Minute, 5*time.Minute))
 	}
-	return nil
 }
 
 func (r *run) wake(a *Agent, after time.Duration) {

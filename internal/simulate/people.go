@@ -27,9 +27,7 @@ func (r *run) personActs(ctx context.Context) error {
 		return err
 	}
 	seq := s.Task.Seq
-	if err := r.help(ctx, s); err != nil {
-		return err
-	}
+	r.help(ctx, s)
 	if s, err = r.load(ctx); err != nil {
 		return err
 	}
@@ -39,7 +37,7 @@ func (r *run) personActs(ctx context.Context) error {
 	return nil
 }
 
-func (r *run) help(ctx context.Context, s record.Snapshot) error {
+func (r *run) help(ctx context.Context, s record.Snapshot) {
 	t := s.Task
 	state, _ := r.Workflow.State(t.Status)
 	a := r.living(state.Role)
@@ -50,27 +48,27 @@ func (r *run) help(ctx context.Context, s record.Snapshot) error {
 		r.personCommand("has the hooks tried again that failed", func(string) (record.Outcome, error) {
 			return r.engine.Retry(ctx, r.id, human())
 		})
-		return nil
+		return
 	case a != nil && len(own) > 0 && r.failedVisits == 0:
 		r.logf("a person talks to %s", a.name)
 		r.movesAlone = 0
 		a.kind, a.silent, a.tries, a.turn = quick, false, 0, r.moves
 		r.wake(a, r.workTime(a))
-		return nil
+		return
 	case state.Role != "" && a == nil && len(own) > 0 && t.Workspace != "" && r.failedVisits == 0:
 		r.personCommand("starts the "+state.Role+" again", func(string) (record.Outcome, error) {
 			return r.engine.Respawn(ctx, r.id, func(_ task.Task, role string) (bool, error) {
 				return r.living(role) != nil, nil
 			}, human())
 		})
-		return nil
+		return
 	}
 	w, found := r.decide(options)
 	if !found {
 		if len(options) == 0 {
 			r.failedVisits = maxFailedVisits // a person can do nothing
 		}
-		return nil
+		return
 	}
 	r.writeEvidence("a person", s, w.edge.Gate)
 	if r.branch().Dirty() && workflow.Asks(w.edge.Gate, workflow.GitCommitted) {
@@ -78,12 +76,12 @@ func (r *run) help(ctx context.Context, s record.Snapshot) error {
 	}
 	r.approve(w.to)
 	if merge, said := r.Workflow.Move(workflow.MoveMerge); said && merge == w.to && t.Workspace != "" {
-		return r.personMerges(ctx)
+		r.personMerges(ctx)
+		return
 	}
 	r.personCommand("asks for "+string(w.to), func(token string) (record.Outcome, error) {
 		return r.engine.Request(ctx, task.Request{Task: r.id, To: w.edge.To, Actor: human(), Reason: token})
 	})
-	return nil
 }
 
 func (r *run) decide(options []option) (option, bool) {
@@ -110,7 +108,7 @@ func (r *run) personCommand(what string, do func(token string) (record.Outcome, 
 }
 
 // personMerges has a person merge the branch, or its pull request if there is one.
-func (r *run) personMerges(ctx context.Context) error {
+func (r *run) personMerges(ctx context.Context) {
 	if r.pr.State == record.PROpen {
 		r.logf("a person merges the pull request")
 		r.pr.State, r.pr.Merge = record.PRMerged, "beef"
@@ -118,7 +116,7 @@ func (r *run) personMerges(ctx context.Context) error {
 			_, err := r.engine.PRSeen(ctx, r.id, r.pr)
 			return err
 		})
-		return nil
+		return
 	}
 	merge := task.Merge{Strategy: "merge"}
 	if r.failedVisits > 0 { // it was refused: the person takes responsibility for the tip
@@ -129,7 +127,6 @@ func (r *run) personMerges(ctx context.Context) error {
 		out, _, err := r.engine.Merge(ctx, r.id, merge, human())
 		return out, err
 	})
-	return nil
 }
 
 // waitsForPerson reports whether nothing happens to the task until a person acts.
