@@ -38,6 +38,7 @@ func fullBehindTheCommit(w *ward, run []string) (said string, code int) {
 		return w.ask(run...)
 	}
 	for leave := int64(0); leave < mostPages*diskPage; leave += diskPage {
+		w.settled() // the log of commits keeps the room that an earlier try has taken
 		empty := w.fill(leave)
 		if said, code = w.ask(run...); code == 0 {
 			return said, code
@@ -55,6 +56,7 @@ func fullInTheMiddle(where string) func(w *ward, run []string) (said string, cod
 			return w.ask(run...)
 		}
 		for leave := int64(0); leave < mostPages*diskPage; leave += diskPage {
+			w.settled()
 			empty := w.fill(leave)
 			if said, code = w.ask(run...); strings.Contains(said, where) || code == 0 {
 				return said, code

@@ -33,6 +33,9 @@ func run(m *testing.M) int {
 	if len(os.Args) == 3 && os.Args[1] == mortalWord {
 		return mortal(os.Args[2])
 	}
+	if len(os.Args) == 3 && os.Args[1] == gatherWord {
+		return gather(os.Args[2])
+	}
 	if len(os.Args) == 3 && os.Args[1] == filterWord {
 		return filter(os.Args[2])
 	}

@@ -11,9 +11,11 @@ import (
 	"fmt"
 	"net/url"
 	"os"
+	"syscall"
 	"time"
 
 	_ "modernc.org/sqlite" // the driver registers itself under the name "sqlite"
+	codes "modernc.org/sqlite/lib"
 
 	"orange/internal/task"
 )
@@ -34,11 +36,16 @@ func Open(ctx context.Context, path string) (*Store, error) {
 	query := url.Values{"_pragma": {
 		fmt.Sprintf("busy_timeout(%d)", lockPatience.Milliseconds()), "journal_mode(WAL)", "synchronous(FULL)",
 	}}
-	// SQLite would make the file for everyone's eyes; what it makes next to it has the mode of this one.
-	// Where the file is there already, or cannot be made, SQLite goes on from that.
-	if file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, task.PrivateFile); err == nil {
-		_ = file.Close() // nothing was written
+	// SQLite would make the file for everyone's eyes; what it makes next to it has the mode of this one. It would also
+	// open a file that cannot be written, for as long as the log of commits is there.
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, task.PrivateFile)
+	if errors.Is(err, os.ErrPermission) || errors.Is(err, syscall.EROFS) {
+		return nil, fmt.Errorf("cannot open the record %q: %w: %s", path, errors.Unwrap(err),
+			(&Store{path: path}).advice(codes.SQLITE_CANTOPEN))
 	}
+	if err == nil {
+		_ = file.Close() // nothing was written
+	} // what else is wrong with it SQLite tells
 	source := url.URL{Scheme: "file", Path: path, RawQuery: query.Encode()}
 	db, err := sql.Open("sqlite", source.String())
 	if err != nil {
