@@ -39,7 +39,8 @@ demo: need build ## show three tasks from created to merged, on a temporary repo
 test: need ## run the tests that a change needs most, in a minute or two
 	$(GO) test -short -timeout 10m -shuffle=on ./...
 
-test-all: need ## run all tests, with the race detector where it can find something
+test-all: ## run all tests, with the race detector where it can find something
+	@tools/need git tmux strace
 ifeq ($(RACE),)
 	@echo "no C compiler here: the race detector stays off"
 	$(GO) test -timeout 20m -shuffle=on ./...

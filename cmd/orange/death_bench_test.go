@@ -111,7 +111,7 @@ func BenchmarkDeathToNextState(b *testing.B) {
 	b.ReportMetric(0, "ns/op")
 }
 
-func openBench(b *testing.B, path string) *sql.DB {
+func openBench(b testing.TB, path string) *sql.DB {
 	b.Helper()
 	db, err := sql.Open("sqlite",
 		"file:"+path+"?_pragma=busy_timeout(20000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)")

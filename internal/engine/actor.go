@@ -58,12 +58,9 @@ func (e *Engine) seat(ctx context.Context, caller task.Caller) (record.Seat, boo
 		}
 		return seat, err == nil, err
 	}
-	for _, p := range caller.Above {
-		seat, err := e.Seats.SeatOf(ctx, p.PID, p.Began)
-		if errors.Is(err, task.ErrNotFound) {
-			continue
-		}
-		return seat, err == nil, err
+	seat, err := e.Seats.SeatOf(ctx, caller.Above...)
+	if errors.Is(err, task.ErrNotFound) {
+		return seat, false, nil
 	}
-	return record.Seat{}, false, nil
+	return seat, err == nil, err
 }

@@ -40,7 +40,7 @@ type Index interface {
 // Seats finds out who a caller is.
 type Seats interface {
 	Seat(ctx context.Context, hash string) (record.Seat, error)
-	SeatOf(ctx context.Context, pid int, began string) (record.Seat, error)
+	SeatOf(ctx context.Context, processes ...task.Process) (record.Seat, error)
 	OpenSeats(ctx context.Context, id string) ([]record.Seat, error)
 }
 

@@ -36,9 +36,9 @@ func (r *run) breakf(property, format string, args ...any) {
 
 // answers are what the engine answered to people and agents.
 type answers struct {
-	tokens   int
-	granted  map[string]history.Event // by the reason that was given
-	denied   map[string]bool
+	tokens  int
+	granted map[string]history.Event // by the reason that was given
+	denied  map[string]bool
 }
 
 // hookNumber is the number of a hook in the trace: those of the record go on from run to run.

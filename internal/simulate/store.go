@@ -128,9 +128,9 @@ func (s store) Seat(ctx context.Context, hash string) (record.Seat, error) {
 	})
 }
 
-func (s store) SeatOf(ctx context.Context, pid int, began string) (record.Seat, error) {
+func (s store) SeatOf(ctx context.Context, processes ...task.Process) (record.Seat, error) {
 	return ask(s.v, "it looks whose process it is", "", func() (record.Seat, error) {
-		return s.v.Record.SeatOf(ctx, pid, began)
+		return s.v.Record.SeatOf(ctx, processes...)
 	})
 }
 

@@ -61,7 +61,8 @@ func TestAdopt_takesTheHistoryLineByLineAsItStands(t *testing.T) {
 			t.Errorf("the status %s was never shown: %v", value, err)
 		}
 	}
-	if seat, err := s.SeatOf(t.Context(), 7, "then"); err != nil || !seat.Ended || seat.Task != "one" {
+	seat, err := s.SeatOf(t.Context(), task.Process{PID: 7, Began: "then"})
+	if err != nil || !seat.Ended || seat.Task != "one" {
 		t.Errorf("the seat is %+v, %v", seat, err)
 	}
 	// Hooks get numbers that the lost record cannot have had.

@@ -206,3 +206,54 @@ func TestOnlyHurriedCommitsDoNotWaitForTheDisk(t *testing.T) {
 		}
 	}
 }
+
+// What a move asks of the record, in its order: each statement is parsed once, and each look is one transaction.
+func TestAMoveParsesNoMoreStatementsThanItDoesToday(t *testing.T) {
+	t.Parallel()
+	const most = 22 // lower it when a move asks less; a feature that asks more raises it
+	path := filepath.Join(t.TempDir(), "orange.db")
+	s, err := Open(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	one, err := s.Commit(t.Context(), record.Change{Task: task.Task{ID: "one", Project: "garden", Branch: "b"},
+		Events: []history.Event{{Type: history.Created}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	count := &counter{Connector: connector{s.db.Driver(), path}}
+	f := &Store{connection: newConnection(sql.OpenDB(count)), path: path}
+	defer f.Close()
+	move := func() {
+		steps := []func() error{
+			func() error { _, err := f.PendingTasks(t.Context(), time.Unix(0, 0)); return err },
+			func() error { _, err := f.List(t.Context(), record.Filter{Prefix: "o"}); return err },
+			func() error { _, err := f.Load(t.Context(), "one"); return err },
+			func() error {
+				one.Status += "!"
+				one, err = f.Commit(t.Context(), record.Change{Task: one, Expect: one.Version, Entered: true,
+					Events: []history.Event{{Type: history.StatusChanged}}})
+				return err
+			},
+			func() error { _, err := f.Load(t.Context(), "one"); return err },
+			func() error { _, _, err := f.Tail(t.Context(), "one", 1); return err },
+			func() error { _, err := f.Events(t.Context(), "one", 1); return err },
+			func() error { _, err := f.Hooks(t.Context(), "one", 2); return err },
+		}
+		for _, step := range steps {
+			if err := step(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	move()
+	if count.parsed > most {
+		t.Errorf("a move parses %d statements, at most %d", count.parsed, most)
+	}
+	before := count.parsed
+	move()
+	if count.parsed != before {
+		t.Errorf("a second move parses %d statements again", count.parsed-before)
+	}
+}

@@ -75,34 +75,44 @@ func scanSeat(scan func(...any) error) (record.Seat, error) {
 const seatColumns = "hash, task, role, hook, pid, began, ended, start"
 
 // seat is the first of those that the condition finds.
-func (s *Store) seat(ctx context.Context, condition string, args ...any) (record.Seat, error) {
-	return scanSeat(func(into ...any) error {
-		return s.one(ctx, "SELECT "+seatColumns+" FROM seats WHERE "+condition, args, into...)
+func seat(ctx context.Context, tx *batch, condition string, args ...any) (record.Seat, error) {
+	found, err := scanSeat(func(into ...any) error {
+		return tx.one(ctx, "SELECT "+seatColumns+" FROM seats WHERE "+condition, args, into...)
 	})
+	if errors.Is(err, sql.ErrNoRows) {
+		return record.Seat{}, task.ErrNotFound
+	}
+	return found, err
 }
 
 // Seat finds a seat by the hash of its secret. An unknown one is task.ErrNotFound.
-func (s *Store) Seat(ctx context.Context, hash string) (record.Seat, error) {
-	seat, err := s.seat(ctx, "hash = ?", hash)
-	if errors.Is(err, sql.ErrNoRows) {
-		return record.Seat{}, task.ErrNotFound
+func (s *Store) Seat(ctx context.Context, hash string) (found record.Seat, err error) {
+	err = s.use(ctx, func(b *batch) error {
+		found, err = seat(ctx, b, "hash = ?", hash)
+		return err
+	})
+	if err != nil && !errors.Is(err, task.ErrNotFound) {
+		return record.Seat{}, fmt.Errorf("look up seat: %w", s.explain(err))
 	}
-	if err != nil {
-		return record.Seat{}, fmt.Errorf("look up seat: %w", err)
-	}
-	return seat, nil
+	return found, err
 }
 
-// SeatOf finds the seat whose agent was started as the given process. None is task.ErrNotFound.
-func (s *Store) SeatOf(ctx context.Context, pid int, began string) (record.Seat, error) {
-	seat, err := s.seat(ctx, "pid = ? AND began = ? ORDER BY ended, hook DESC", pid, began)
-	if errors.Is(err, sql.ErrNoRows) {
-		return record.Seat{}, task.ErrNotFound
+// SeatOf finds the seat whose agent was started as the first of the processes that is any agent's. None is
+// task.ErrNotFound.
+func (s *Store) SeatOf(ctx context.Context, processes ...task.Process) (found record.Seat, err error) {
+	err = s.reading(ctx, func(tx *batch) error {
+		for _, p := range processes {
+			found, err = seat(ctx, tx, "pid = ? AND began = ? ORDER BY ended, hook DESC", p.PID, p.Began)
+			if !errors.Is(err, task.ErrNotFound) {
+				return err
+			}
+		}
+		return task.ErrNotFound
+	})
+	if err != nil && !errors.Is(err, task.ErrNotFound) {
+		return record.Seat{}, fmt.Errorf("look up the seats of processes: %w", err)
 	}
-	if err != nil {
-		return record.Seat{}, fmt.Errorf("look up seat of process %d: %w", pid, err)
-	}
-	return seat, nil
+	return found, err
 }
 
 // OpenSeats lists the seats that have not ended, of one task or of all where none is named, in the order in which

@@ -237,12 +237,13 @@ func TestTakenSeat_endsTheOtherSeatsOfTheRole(t *testing.T) {
 			t.Errorf("the seat %q has ended: %v, want %v", hash, seat.Ended, want)
 		}
 	}
-	found, err := s.SeatOf(t.Context(), 77, "then")
+	agent := task.Process{PID: 77, Began: "then"}
+	found, err := s.SeatOf(t.Context(), task.Process{PID: 5, Began: "now"}, agent)
 	must(t, err)
 	if found.Hash != "first try" || found.Task != "one" || found.Hook != 2 {
 		t.Errorf("process 77 has the seat %+v", found)
 	}
-	_, err = s.SeatOf(t.Context(), 77, "another day")
+	_, err = s.SeatOf(t.Context(), task.Process{PID: 77, Began: "another day"})
 	wantKind(t, err, task.ErrNotFound)
 	_, err = s.Seat(t.Context(), "unknown")
 	wantKind(t, err, task.ErrNotFound)
@@ -255,7 +256,7 @@ func TestTakenSeat_endsTheOtherSeatsOfTheRole(t *testing.T) {
 	if open, err := s.OpenSeats(t.Context(), ""); err != nil || len(open) != 1 || open[0].Hash != "other task" {
 		t.Errorf("open of all tasks are %+v, %v", open, err)
 	}
-	if seat, err := s.SeatOf(t.Context(), 77, "then"); err != nil || !seat.Ended {
+	if seat, err := s.SeatOf(t.Context(), task.Process{PID: 5, Began: "now"}, agent); err != nil || !seat.Ended {
 		t.Errorf("after its end the seat is %+v, %v", seat, err)
 	}
 }
