@@ -129,8 +129,8 @@ const (
 	ended           // before this line
 )
 
-// follow looks at code, fences and HTML; paragraphs go on when nothing begins.
-func (s *scanner) follow() follow {
+// carry looks at code, fences and HTML; paragraphs go on when nothing begins.
+func (s *scanner) carry() follow {
 	width, at := s.indent()
 	switch {
 	case s.block.kind == code:
