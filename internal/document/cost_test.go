@@ -10,7 +10,7 @@ import (
 // them.
 const (
 	readAllocations    = 74 // of 4 KB; all but a few are of its header
-	sectionAllocations = 6  // of a section: its name and key, its content, digest and labels
+	sectionAllocations = 5  // of a section: its name and key, its content, digest and labels
 )
 
 // Counts and not times, and not parallel: what other tests allocate would be counted too.

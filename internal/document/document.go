@@ -10,6 +10,7 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -187,5 +188,5 @@ var toLF = strings.NewReplacer("\r\n", "\n", "\r", "\n")
 
 // QuoteHeading names a section in messages, as its heading in quotes.
 func QuoteHeading(section string) string {
-	return fmt.Sprintf("%q", "## "+strings.TrimSpace(strings.TrimLeft(section, "# ")))
+	return strconv.Quote("## " + strings.TrimSpace(strings.TrimLeft(section, "# ")))
 }

@@ -167,7 +167,7 @@ func (s *scanner) walk() {
 			return
 		}
 		b := &s.boxes[i]
-		switch s.step(b) {
+		switch s.enter(b) {
 		case leaves:
 			s.find(i)
 			return
@@ -186,7 +186,7 @@ func (s *scanner) walk() {
 	if s.gone() {
 		return
 	}
-	switch s.follow() {
+	switch s.carry() {
 	case goesOn:
 		s.part = true
 	case endsHere:
@@ -206,8 +206,8 @@ const (
 	leaves             // the line is not in it
 )
 
-// step takes away what makes the line a part of the box.
-func (s *scanner) step(b *box) step {
+// enter takes away what makes the line a part of the box.
+func (s *scanner) enter(b *box) step {
 	if b.sign == 0 {
 		if s.quoteMark() {
 			return stays
@@ -220,19 +220,15 @@ func (s *scanner) step(b *box) step {
 		s.pos, s.pad = s.stop, 0
 		return stays
 	}
-	if width < 4 && (width < b.offset || !b.filled) {
-		if s.listMark() {
-			if s.sign.char != b.sign || isRule(s.rest()) {
-				return leaves
-			}
-			if width < b.offset || s.hollow {
-				return begins
-			}
-			s.dedent(b.offset)
-			return stays
+	outside := width < b.offset || s.hollow
+	if width < 4 && (width < b.offset || !b.filled) && s.listMark() {
+		if s.sign.char != b.sign || isRule(s.rest()) {
+			return leaves
 		}
-	}
-	if width < b.offset || s.hollow {
+		if outside {
+			return begins
+		}
+	} else if outside {
 		return leaves
 	}
 	s.dedent(b.offset)

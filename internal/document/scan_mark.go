@@ -37,7 +37,7 @@ func (s *scanner) mark(depth, at int) found {
 		return single
 	case '`', '~':
 		length := run(s.text[at:s.stop])
-		if length < 3 || c == '`' && strings.IndexByte(s.text[at+length:s.stop], '`') >= 0 || s.crooked() {
+		if length < 3 || c == '`' && strings.IndexByte(s.text[at+length:s.stop], '`') >= 0 {
 			return none
 		}
 		s.put(depth, fence)
@@ -54,7 +54,7 @@ func (s *scanner) mark(depth, at int) found {
 }
 
 // crooked reports whether the blanks before the text are as wide as the line has bytes, because tabs are among them.
-// The parser then sees neither heading nor fence.
+// The parser then sees no heading.
 func (s *scanner) crooked() bool {
 	width, _ := s.indent()
 	length := s.pad + s.stop - s.pos
@@ -129,8 +129,8 @@ const (
 	ended           // before this line
 )
 
-// follow looks at code, fences and HTML; paragraphs go on when nothing begins.
-func (s *scanner) follow() follow {
+// carry looks at code, fences and HTML; paragraphs go on when nothing begins.
+func (s *scanner) carry() follow {
 	width, at := s.indent()
 	switch {
 	case s.block.kind == code:

@@ -182,5 +182,7 @@ func isNormal(text string) bool {
 // Digest is the sha256 of a normalised text, in hex.
 func Digest(normalised string) string {
 	sum := sha256.Sum256([]byte(normalised))
-	return hex.EncodeToString(sum[:])
+	var text [2 * sha256.Size]byte
+	hex.Encode(text[:], sum[:])
+	return string(text[:])
 }

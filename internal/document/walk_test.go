@@ -43,13 +43,33 @@ func fragment(r *rand.Rand, parts []string) string {
 	return b.String()
 }
 
+// nested makes a document of lines that are blanks, up to three markers, and a little text.
+func nested(r *rand.Rand) string {
+	marks := []string{"- ", "-", "* ", "+   ", "1. ", "2) ", "10.  ", "> ", ">", "-\t", "\t"}
+	texts := []string{"", "", "a", "a", "## x", "---", "- - -", "```", "~~~~", "<!--", "-->", "<div>", "<b>", "</pre>",
+		"<pre>"}
+	var b strings.Builder
+	for range 2 + r.IntN(7) {
+		b.WriteString(strings.Repeat(" ", r.IntN(4)*r.IntN(4)))
+		for range r.IntN(4) * r.IntN(2) {
+			b.WriteString(marks[r.IntN(len(marks))] + strings.Repeat(" ", r.IntN(4)*r.IntN(2)))
+		}
+		b.WriteString(texts[r.IntN(len(texts))])
+		b.WriteString("\n")
+	}
+	return b.String()
+}
+
 func TestScan_agreesWithTheParserAboutAwkwardLines(t *testing.T) {
 	t.Parallel()
 	const documents = 20_000
 	parts, r := awkward(), rand.New(rand.NewPCG(1, 2))
 	sure, bad := 0, 0
-	for range documents {
-		body := fragment(r, parts)
+	for i := range documents {
+		body := nested(r)
+		if i%2 > 0 {
+			body = fragment(r, parts)
+		}
 		difference, is := differs(body)
 		if is {
 			sure++
