@@ -109,6 +109,11 @@ func (h *Executor) prepare(ctx context.Context, job record.Job, window, mine str
 	if err != nil {
 		return tmux.Start{}, err
 	}
+	// the launcher reads it where it is kept, and so it is in no ticket
+	env, err := h.Setup.Environment(ctx, job.Task)
+	if err != nil {
+		return tmux.Start{}, err
+	}
 	view, err := h.Workspaces.View(ctx, job.Task)
 	if err != nil {
 		return tmux.Start{}, err
@@ -121,11 +126,6 @@ func (h *Executor) prepare(ctx context.Context, job record.Job, window, mine str
 		mine+"-"+strings.ReplaceAll(window, "/", "-")+".md")
 	if err := writePrivate(promptFile, []byte(prompt)); err != nil {
 		return tmux.Start{}, fmt.Errorf("write the prompt: %w", err)
-	}
-	// the launcher reads it where it is kept, and so it is in no ticket
-	env, err := h.Setup.Environment(ctx, job.Task)
-	if err != nil {
-		return tmux.Start{}, err
 	}
 	ticket := h.ticket(job, agent, view, prompt, promptFile)
 	if _, err := h.Processes.FindProgram(ticket.Argv[0], harness.Value(env, "PATH")); err != nil {
