@@ -144,17 +144,21 @@ func (h *Executor) Perform(ctx context.Context, job record.Job) (record.Effect, 
 
 // own lists the panes of the job's task.
 func (h *Executor) own(ctx context.Context, job record.Job) ([]tmux.Pane, error) {
-	all, err := h.Sessions.Panes(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("look at the sessions: %w", err)
+	_, own, err := h.panes(ctx, job)
+	return own, err
+}
+
+// panes lists all panes, and those of the job's task among them.
+func (h *Executor) panes(ctx context.Context, job record.Job) (all, own []tmux.Pane, err error) {
+	if all, err = h.Sessions.Panes(ctx); err != nil {
+		return nil, nil, fmt.Errorf("look at the sessions: %w", err)
 	}
-	var own []tmux.Pane
 	for _, p := range all {
 		if p.Task == job.Task.ID {
 			own = append(own, p)
 		}
 	}
-	return own, nil
+	return all, own, nil
 }
 
 // end ends one window with everything that its program started in its process group.
