@@ -36,18 +36,14 @@ func serveJQ() int {
 // looker looks at evidence. Patience is how long it waits for a check that runs.
 func (a *app) looker(patience time.Duration) *evidence.Looker {
 	work := evidenceWork{a.pool}
-	return &evidence.Looker{
-		Dir: a.files.Dir, Git: work, Named: worktree.Named, Programs: a.programs(), Notes: a.engine,
-		Locks: a.files, Now: time.Now, JQTime: jqTime, Patience: patience,
-	}
+	return &evidence.Looker{Dir: a.files.Dir, Git: work, Named: worktree.Named, Programs: a.programs(),
+		Notes: a.engine, Locks: a.files, Now: time.Now, JQTime: jqTime, Patience: patience}
 }
 
 // programs runs jq and checks.
 func (a *app) programs() evidence.LocalPrograms {
-	return evidence.LocalPrograms{
-		Home: a.dir, JQ: []string{a.self, jqWord}, Folders: a.pool, Locks: a.files, Detach: a.detach,
-		Environ: func() []string { return environment.WithoutAgent(os.Environ()) },
-	}
+	return evidence.LocalPrograms{Home: a.dir, JQ: []string{a.self, jqWord}, Folders: a.pool, Locks: a.files,
+		Detach: a.detach, Environ: a.environments.OfChecks}
 }
 
 // evidenceWork has the work of tasks as evidence asks for it.
@@ -116,6 +112,7 @@ func (r runner) Run(ctx context.Context, id string, person bool) error {
 		// What an agent made of its environment goes no further, whatever it asks for, be it only a list. Whether
 		// it may ask is judged elsewhere.
 		_, _ = r.Actor(ctx, "", "")
+		r.environments.EnterFor(ctx, id)
 	}
 	return r.detach(args...)
 }

@@ -22,7 +22,10 @@ type commands struct {
 }
 
 // Fill gives a new task what the person left out.
-func (c commands) Fill(_ context.Context, n task.New) (task.New, error) { return c.app.home.Fill(n) }
+func (c commands) Fill(ctx context.Context, n task.New) (task.New, error) {
+	c.app.environments.EnterNow(ctx) // the usual harness is the first that is on PATH
+	return c.app.home.Fill(n)
+}
 
 // Respawn starts the agent of the present status again, if it is dead.
 func (c commands) Respawn(ctx context.Context, id string, actor task.Actor) (record.Outcome, error) {
@@ -33,7 +36,7 @@ func (c commands) Respawn(ctx context.Context, id string, actor task.Actor) (rec
 // keys a push may need.
 func (c commands) Settle(ctx context.Context, id string, person bool) error {
 	if !person {
-		c.app.environments.Enter(ctx, id)
+		c.app.environments.EnterLater(id)
 	}
 	return c.Engine.Settle(ctx, id)
 }
@@ -70,7 +73,7 @@ func (a *app) Actor(ctx context.Context, id, as string) (task.Actor, error) {
 		actor.Person = a.person
 		return actor, nil
 	}
-	a.environments.LeaveAgents(ctx, cmp.Or(id, os.Getenv("ORANGE_TASK_ID")))
+	a.environments.LeaveAgents(cmp.Or(id, os.Getenv("ORANGE_TASK_ID")))
 	return actor, err
 }
 

@@ -100,7 +100,7 @@ func open(ctx context.Context) (*app, error) {
 		return nil, err
 	}
 	if os.Getenv("ORANGE_SEAT") != "" {
-		a.environments.LeaveAgents(ctx, os.Getenv("ORANGE_TASK_ID"))
+		a.environments.LeaveAgents(os.Getenv("ORANGE_TASK_ID"))
 	}
 	if a.runner {
 		return a, nil // a runner settles what it was started for
@@ -147,16 +147,15 @@ func (a *app) connect() error {
 		return err
 	}
 	log := logfile.NewLogger(a.log, level)
-	a.home = &home.Home{
-		Dir: a.dir, Workflows: workflows.Files, Usual: workflows.Usual, Harnesses: harnesses.Files,
-		Keeper: a.store, Locker: a.files,
-	}
+	a.home = &home.Home{Dir: a.dir, Workflows: workflows.Files, Usual: workflows.Usual, Harnesses: harnesses.Files,
+		Keeper: a.store, Locker: a.files}
 	a.server = serverOf(a.dir)
 	a.lease = lease.Watch{Home: a.dir, Locks: a.files}
 	a.environments = &environment.PerTask{Home: a.dir, Server: a.server, Configure: a.configureTmux, Locks: a.files,
 		Log: log}
 	a.agents = &agents.Observer{Server: a.server, Setup: a.home, Record: a.store, Configure: a.configureTmux}
-	a.pool = &pool.Pool{Home: a.dir, Setup: a.home, Record: a.store, Files: a.files, Log: log}
+	a.pool = &pool.Pool{Home: a.dir, Setup: a.home, Record: a.store, Files: a.files, Log: log,
+		Before: a.environments.EnterNow}
 	a.engine = &engine.Engine{
 		Store: a.store, Index: a.store, Seats: a.store, Documents: a.files, Mirror: a.files, Projections: a.files,
 		Rules: a.home, Workspaces: a.pool, Merger: a.pool, Forge: pool.GitHub{Pool: a.pool}, Runner: runner{a},

@@ -37,6 +37,9 @@ type PerTask struct {
 	Log       *slog.Logger
 
 	left sync.Once // the environment of the agent that started this process
+
+	entering sync.Mutex
+	due      string // the task whose environment this process enters before it runs its first program
 }
 
 // Keep keeps the environment of this process for a task.
@@ -80,6 +83,7 @@ func Kept(ctx context.Context, server tmux.Server, id string) ([]string, error) 
 // process, which is a person's or the service's; a task with a workspace has it from then on. No other process
 // keeps one between the look and the keeping: a person's would be lost.
 func (k *PerTask) Environment(ctx context.Context, t task.Task) ([]string, error) {
+	k.EnterFor(ctx, t.ID)
 	release, err := k.Locks.Lock(ctx, lockOf(t.ID))
 	if err != nil {
 		return nil, err
@@ -89,6 +93,14 @@ func (k *PerTask) Environment(ctx context.Context, t task.Task) ([]string, error
 	if err != nil {
 		return nil, fmt.Errorf("look for the environment of task %s: %w", t.ID, err)
 	}
+	k.entering.Lock()
+	if k.due == t.ID { // it has been read now, and need not be read again
+		k.due = ""
+		if base != nil {
+			become(base)
+		}
+	}
+	k.entering.Unlock()
 	if base == nil {
 		base = WithoutAgent(os.Environ())
 		if t.Workspace != "" {
@@ -113,10 +125,42 @@ func (k *PerTask) Enter(ctx context.Context, id string) {
 	}
 }
 
+// EnterLater has this process enter the environment of a task before it runs its first program: most commands of
+// agents run none, and reading what is kept takes a program too.
+func (k *PerTask) EnterLater(id string) {
+	k.entering.Lock()
+	defer k.entering.Unlock()
+	k.due = id
+}
+
+// EnterNow enters the environment that EnterLater put off. Every program that this process starts for a task comes
+// after it.
+func (k *PerTask) EnterNow(ctx context.Context) {
+	k.entering.Lock()
+	defer k.entering.Unlock()
+	if k.due == "" {
+		return
+	}
+	id := k.due
+	k.due = ""
+	k.Enter(context.WithoutCancel(ctx), id) // the next program runs in it too
+}
+
+// EnterFor is EnterNow before something is done for a task that has no environment of its own yet and gets that of
+// this process. For the very task whose environment is put off it does nothing: that one is read there.
+func (k *PerTask) EnterFor(ctx context.Context, id string) {
+	k.entering.Lock()
+	same := k.due == id
+	k.entering.Unlock()
+	if !same {
+		k.EnterNow(ctx)
+	}
+}
+
 // LeaveAgents leaves the environment of the agent that started this process, once: for that of the agent's task,
 // or, where none is kept or the terminal server cannot be reached, for the bearings alone. Even the path to the
-// server is not taken from what the agent says.
-func (k *PerTask) LeaveAgents(ctx context.Context, id string) {
+// server is not taken from what the agent says. It has the bearings at once and enters the rest later.
+func (k *PerTask) LeaveAgents(id string) {
 	k.left.Do(func() {
 		bearings, err := k.bearings()
 		if err != nil {
@@ -126,10 +170,14 @@ func (k *PerTask) LeaveAgents(ctx context.Context, id string) {
 			return // nothing was started from this home yet, and so no agent
 		}
 		become(bearings)
-		if id != "" {
-			k.Enter(ctx, id)
-		}
+		k.EnterLater(id)
 	})
+}
+
+// OfChecks is what a check runs in that this process performs.
+func (k *PerTask) OfChecks() []string {
+	k.EnterNow(context.Background())
+	return WithoutAgent(os.Environ())
 }
 
 // become gives this process another environment. What Orange set for it, and what describes its terminal, stays.

@@ -75,6 +75,8 @@ type Setup interface {
 	// Environment is what the task's programs and agents run in; from then on it is kept for the task while that
 	// has a workspace.
 	Environment(ctx context.Context, t task.Task) ([]string, error)
+	// EnterNow makes the environment that is kept for the task that of this process, if that was put off.
+	EnterNow(ctx context.Context)
 }
 
 // Waiting tells who waits for a task.
@@ -121,6 +123,7 @@ func (h *Executor) Perform(ctx context.Context, job record.Job) (record.Effect, 
 	case action.NotifyWorker:
 		return h.notifyWorker(ctx, job)
 	case action.SpawnNext:
+		h.Setup.EnterNow(ctx) // the next task may start from it
 		return h.spawnNext(ctx, job)
 	case action.DeleteRemoteBranch:
 		return h.deleteRemoteBranch(ctx, job)
@@ -129,6 +132,7 @@ func (h *Executor) Perform(ctx context.Context, job record.Job) (record.Effect, 
 	case action.CreatePR:
 		return h.createPR(ctx, job)
 	case action.Notify:
+		h.Setup.EnterNow(ctx) // a webhook is called through the proxies that it names
 		return h.notify(ctx, job)
 	case action.RunCommand:
 		return h.runCommand(ctx, job)
@@ -140,17 +144,21 @@ func (h *Executor) Perform(ctx context.Context, job record.Job) (record.Effect, 
 
 // own lists the panes of the job's task.
 func (h *Executor) own(ctx context.Context, job record.Job) ([]tmux.Pane, error) {
-	all, err := h.Sessions.Panes(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("look at the sessions: %w", err)
+	_, own, err := h.panes(ctx, job)
+	return own, err
+}
+
+// panes lists all panes, and those of the job's task among them.
+func (h *Executor) panes(ctx context.Context, job record.Job) (all, own []tmux.Pane, err error) {
+	if all, err = h.Sessions.Panes(ctx); err != nil {
+		return nil, nil, fmt.Errorf("look at the sessions: %w", err)
 	}
-	var own []tmux.Pane
 	for _, p := range all {
 		if p.Task == job.Task.ID {
 			own = append(own, p)
 		}
 	}
-	return own, nil
+	return all, own, nil
 }
 
 // end ends one window with everything that its program started in its process group.

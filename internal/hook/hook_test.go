@@ -218,7 +218,9 @@ func TestNotifyWorker_findsTheWorkerThatAnAttemptWhichWasCutShortHadStarted(t *t
 	started := aPane(task.RoleWorker, "7")
 	p.panes = []tmux.Pane{started}
 	p.waiters, p.alive = []task.Process{{PID: 9}}, map[int]bool{9: true}
-	effect, err := executor.Perform(t.Context(), aJob(action.NotifyWorker, task.RoleWorker))
+	job := aJob(action.NotifyWorker, task.RoleWorker)
+	job.Hook.Attempts = 1
+	effect, err := executor.Perform(t.Context(), job)
 	must(t, err)
 	wantCalls(t, p)
 	if effect.Seat == nil || effect.Seat.Hash != started.Seat || effect.Seat.PID != started.PID ||

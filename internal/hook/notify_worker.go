@@ -28,6 +28,15 @@ func (h *Executor) notifyWorker(ctx context.Context, job record.Job) (record.Eff
 	}
 	text := strings.TrimSpace(workflow.Expand(template, h.variables(job, view)))
 	notice := &record.Notice{Seq: job.Hook.Event, Role: task.RoleWorker, Text: text}
+	waits, err := h.waits(ctx, job)
+	if err != nil {
+		return record.Effect{}, err
+	}
+	told := record.Effect{NewNotice: notice, Events: []history.Event{notified("wait")},
+		Said: "the worker waits and gets the notice"}
+	if waits && job.Hook.Attempts == 0 {
+		return told, nil
+	}
 	own, err := h.own(ctx, job)
 	if err != nil {
 		return record.Effect{}, err
@@ -35,13 +44,8 @@ func (h *Executor) notifyWorker(ctx context.Context, job record.Job) (record.Eff
 	mine := strconv.FormatInt(job.Hook.ID, 10)
 	// by an attempt that was cut short
 	begun := slices.ContainsFunc(own, func(p tmux.Pane) bool { return p.Hook == mine })
-	waits, err := h.waits(ctx, job)
-	if err != nil {
-		return record.Effect{}, err
-	}
 	if waits && !begun {
-		return record.Effect{NewNotice: notice, Events: []history.Event{notified("wait")},
-			Said: "the worker waits and gets the notice"}, nil
+		return told, nil
 	}
 	if p, found := sitting(own); found && !begun {
 		if err := h.typeInto(ctx, job, p, text); err != nil {

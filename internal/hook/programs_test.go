@@ -23,6 +23,8 @@ type place struct {
 	dir string
 }
 
+func (place) EnterNow(context.Context) {}
+
 func (place) Environment(context.Context, task.Task) ([]string, error) { return os.Environ(), nil }
 
 func (p place) TaskDir(task.Task) string { return p.dir }

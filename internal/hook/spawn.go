@@ -34,7 +34,7 @@ func (h *Executor) spawnAgent(ctx context.Context, job record.Job) (record.Effec
 // attempt that was cut short reported nothing, and a hook that is settled is not performed again. Where it fails after
 // it has ended the agent before, that is its effect.
 func (h *Executor) spawn(ctx context.Context, job record.Job, window, event string) (record.Effect, error) {
-	own, err := h.own(ctx, job)
+	all, own, err := h.panes(ctx, job)
 	if err != nil {
 		return record.Effect{}, err
 	}
@@ -62,6 +62,9 @@ func (h *Executor) spawn(ctx context.Context, job record.Job, window, event stri
 	// What outlived a window that is gone would be a second agent of the role in the same workspace.
 	if err := h.Processes.EndMarked(ctx, h.marks(job.Task, job.Role)...); err != nil {
 		return ended, fmt.Errorf("end what an earlier %s left running: %w", job.Role, err)
+	}
+	if len(ended.EndSeats) == 0 { // else the session may have ended with its last window
+		start.Seen = append([]tmux.Pane{}, all...)
 	}
 	pane, err := h.Sessions.Start(ctx, start)
 	if err != nil {
@@ -109,6 +112,11 @@ func (h *Executor) prepare(ctx context.Context, job record.Job, window, mine str
 	if err != nil {
 		return tmux.Start{}, err
 	}
+	// the launcher reads it where it is kept, and so it is in no ticket
+	env, err := h.Setup.Environment(ctx, job.Task)
+	if err != nil {
+		return tmux.Start{}, err
+	}
 	view, err := h.Workspaces.View(ctx, job.Task)
 	if err != nil {
 		return tmux.Start{}, err
@@ -121,11 +129,6 @@ func (h *Executor) prepare(ctx context.Context, job record.Job, window, mine str
 		mine+"-"+strings.ReplaceAll(window, "/", "-")+".md")
 	if err := writePrivate(promptFile, []byte(prompt)); err != nil {
 		return tmux.Start{}, fmt.Errorf("write the prompt: %w", err)
-	}
-	// the launcher reads it where it is kept, and so it is in no ticket
-	env, err := h.Setup.Environment(ctx, job.Task)
-	if err != nil {
-		return tmux.Start{}, err
 	}
 	ticket := h.ticket(job, agent, view, prompt, promptFile)
 	if _, err := h.Processes.FindProgram(ticket.Argv[0], harness.Value(env, "PATH")); err != nil {

@@ -50,6 +50,26 @@ func TestSpawnAgent_startsTheWorker(t *testing.T) {
 	}
 }
 
+// A spawn hands on what it has seen, unless that holds no more.
+func TestSpawn_looksAtTheSessionsOnce(t *testing.T) {
+	t.Parallel()
+	executor, p := newExecutor(t)
+	other := aPane(task.RoleReviewer, "3")
+	p.panes = []tmux.Pane{other}
+	job := aJob(action.SpawnAgent, task.RoleWorker)
+	_, err := executor.Perform(t.Context(), job)
+	must(t, err)
+	if !slices.Equal(p.last.Seen, []tmux.Pane{other}) {
+		t.Errorf("it handed on %+v", p.last.Seen)
+	}
+	job.Hook.ID++
+	_, err = executor.Perform(t.Context(), job)
+	must(t, err)
+	if p.last.Seen != nil {
+		t.Errorf("it ended a window and handed on %+v", p.last.Seen)
+	}
+}
+
 func TestSpawn_byTheSameHookAgainFindsItsOwnWindowAndTellsOfTheStart(t *testing.T) {
 	t.Parallel()
 	executor, p := newExecutor(t)

@@ -142,12 +142,12 @@ func (p *Pool) Rescues(ctx context.Context, t task.Task) ([]task.Rescued, error)
 
 // Judged are the tasks for which a repository keeps what was judged.
 func (p *Pool) Judged(ctx context.Context, project task.Project) ([]string, error) {
-	return repoOf(project).Judged(ctx)
+	return p.repoOf(project).Judged(ctx)
 }
 
 // ForgetJudged lets go of what was judged of a task, and keeps what is nowhere else.
 func (p *Pool) ForgetJudged(ctx context.Context, project task.Project, id, branch string) error {
-	kept, err := repoOf(project).ForgetJudged(ctx, id, branch, false)
+	kept, err := p.repoOf(project).ForgetJudged(ctx, id, branch, false)
 	for _, one := range kept {
 		p.Log.Info("what was judged and is nowhere else is kept", "component", "doctor", "task", id, "ref", one.Ref)
 	}
@@ -187,8 +187,8 @@ func (p *Pool) RemoveScratch(ctx context.Context, name string) error {
 	}
 	dir := filepath.Join(p.scratchDir(), name)
 	for _, project := range projects {
-		if known, err := repoOf(project).Knows(ctx, dir); err == nil && known {
-			return repoOf(project).Unscratch(ctx, dir)
+		if known, err := p.repoOf(project).Knows(ctx, dir); err == nil && known {
+			return p.repoOf(project).Unscratch(ctx, dir)
 		}
 	}
 	return worktree.Discard(dir)

@@ -49,6 +49,13 @@ type Pool struct {
 	Record Record
 	Files  Files
 	Log    *slog.Logger
+	Before func(context.Context) // is called before each run of git and of gh; nil is no one
+}
+
+func (p *Pool) beforePrograms(ctx context.Context) {
+	if p.Before != nil {
+		p.Before(ctx)
+	}
 }
 
 // Project finds a project by its name.
@@ -60,13 +67,13 @@ func (p *Pool) Dir(workspace string) string { return filepath.Join(p.Home, "work
 // scratchDir has the checkouts in which checks run that want none of a worktree.
 func (p *Pool) scratchDir() string { return p.Dir(".scratch") }
 
-func repoOf(p task.Project) worktree.Repo {
-	return worktree.Repo{Path: p.Path, DefaultBranch: p.DefaultBranch}
+func (p *Pool) repoOf(project task.Project) worktree.Repo {
+	return worktree.Repo{Path: project.Path, DefaultBranch: project.DefaultBranch, Before: p.Before}
 }
 
 func (p *Pool) repo(t task.Task) (worktree.Repo, error) {
 	project, err := p.Setup.Project(t.Project)
-	return repoOf(project), err
+	return p.repoOf(project), err
 }
 
 func (p *Pool) slot(t task.Task) (worktree.Slot, error) {

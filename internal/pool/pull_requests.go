@@ -15,11 +15,12 @@ type GitHub struct{ Pool *Pool }
 // Find lists those of a branch; none where there is no gh, or origin is not on GitHub.
 func (g GitHub) Find(ctx context.Context, project, branch string) ([]record.PullRequest, error) {
 	gh := forge.GH{}
+	g.Pool.beforePrograms(ctx)
 	p, err := g.Pool.Setup.Project(project)
 	if err != nil || !gh.There() {
 		return nil, err
 	}
-	origin, err := repoOf(p).Origin(ctx)
+	origin, err := g.Pool.repoOf(p).Origin(ctx)
 	if err != nil || !slices.ContainsFunc(origin, forge.OnGitHub) {
 		return nil, err
 	}
@@ -28,6 +29,7 @@ func (g GitHub) Find(ctx context.Context, project, branch string) ([]record.Pull
 
 // States reads with one call how the pull requests with these addresses are.
 func (g GitHub) States(ctx context.Context, project string, addresses []string) ([]record.PullRequest, error) {
+	g.Pool.beforePrograms(ctx)
 	p, err := g.Pool.Setup.Project(project)
 	if err != nil {
 		return nil, err

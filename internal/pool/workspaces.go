@@ -65,7 +65,7 @@ func (p *Pool) InitWorkspaces(ctx context.Context, project task.Project) ([]reco
 		return nil, fmt.Errorf("make the folder of workspaces: %w", err)
 	}
 	for n := 1; n <= project.PoolSize; n++ {
-		slot := worktree.Slot{Repo: repoOf(project), Dir: p.Dir(nameOf(project.Name, n))}
+		slot := worktree.Slot{Repo: p.repoOf(project), Dir: p.Dir(nameOf(project.Name, n))}
 		if err := slot.Make(ctx); err != nil {
 			return nil, err
 		}
@@ -88,7 +88,7 @@ func (p *Pool) CollectWorkspaces(ctx context.Context, project string) ([]string,
 		}
 		project, err := p.Setup.Project(one.Project)
 		if err == nil {
-			err = repoOf(project).Remove(ctx, one.Path)
+			err = p.repoOf(project).Remove(ctx, one.Path)
 		}
 		if err != nil {
 			left = append(left, err)
@@ -116,11 +116,11 @@ func (p *Pool) Worktrees() ([]string, error) {
 
 // DefaultBranch reports whether a repository has the branch that work is merged into.
 func (p *Pool) DefaultBranch(ctx context.Context, project task.Project) (bool, error) {
-	there, err := repoOf(project).BranchExists(ctx, project.DefaultBranch)
+	there, err := p.repoOf(project).BranchExists(ctx, project.DefaultBranch)
 	if err != nil || there {
 		return there, err
 	}
-	_, err = repoOf(project).Base(ctx) // it may be on origin alone
+	_, err = p.repoOf(project).Base(ctx) // it may be on origin alone
 	return err == nil, nil
 }
 

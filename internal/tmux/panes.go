@@ -56,7 +56,7 @@ const (
 )
 
 // paneFormat is a line of fields that cannot hold a "|", then the lengths of the texts, then the texts.
-// Any separator could are in a title, and later versions of tmux write control characters another way.
+// Any separator could be in a title, and later versions of tmux write control characters another way.
 const paneFormat = "#{session_id}|#{window_id}|#{pane_id}|#{pane_pid}|" +
 	"#{pane_dead}|#{pane_dead_status}|#{pane_dead_signal}|#{pane_in_mode}|#{session_attached}|" +
 	"#{window_activity}|#{pid}|" +

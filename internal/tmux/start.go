@@ -19,8 +19,11 @@ type Start struct {
 	Session string   // the wanted name; what SafeName would change is changed
 	Window  string   // "worker", "review-1"; several windows of a session may have one name
 	Dir     string   // absolute, must exist
-	Argv    []string // executed without a shell
+	Argv    []string // no shell reads them
 	Env     []string // KEY=value for the program; visible to every process of this user's, so no secrets
+
+	// Seen is every pane of the server as the caller has just seen them; nil has Start look.
+	Seen []Pane
 }
 
 const (
@@ -49,11 +52,15 @@ func (s Server) start(ctx context.Context, start Start) (Pane, error) {
 		return Pane{}, err
 	}
 	for try := 1; ; try++ {
-		panes, err := s.list(ctx)
-		if err != nil {
-			return Pane{}, err
+		panes, looked := start.Seen, false
+		if panes == nil || try > 1 {
+			var err error
+			if panes, err = s.list(ctx); err != nil {
+				return Pane{}, err
+			}
+			looked = true
 		}
-		words, err := start.call(panes)
+		words, err := start.call(panes, looked)
 		if err != nil {
 			return Pane{}, err
 		}
@@ -103,7 +110,10 @@ func (s Server) check(start Start) error {
 //
 // A new window can be addressed by name only, for its id is not known to the commands that come with it,
 // and a dead window may have the same name already. So it is born with a name of its own, and gets the wanted one last.
-func (start Start) call(panes []Pane) ([]string, error) {
+//
+// A session that was seen a while ago is addressed by its name: the server may be another one by now, which counts its
+// sessions from the beginning.
+func (start Start) call(panes []Pane, looked bool) ([]string, error) {
 	// The clock and the process together are unique: one process does not start two windows in one nanosecond.
 	birth := "orange-" + strconv.Itoa(os.Getpid()) + "-" + strconv.FormatInt(time.Now().UnixNano(), 36)
 	id, name, err := start.home(panes)
@@ -113,7 +123,9 @@ func (start Start) call(panes []Pane) ([]string, error) {
 	session := exactly(name)
 	words := []string{"new-session", "-d", "-s", name}
 	if id != "" {
-		session = exactly(id)
+		if looked || SafeName(name) != name {
+			session = exactly(id)
+		}
 		words = []string{"new-window", "-d", "-t", session}
 	}
 	// Of the values only the folder is a format to tmux.
@@ -147,12 +159,10 @@ func (start Start) call(panes []Pane) ([]string, error) {
 	return words, nil
 }
 
-// argv goes to tmux with two words at least: a single one it would give to a shell.
+// argv starts the program without TMUX: it has no business with the server, and a library of colours would ask that
+// for its terminal's.
 func (start Start) argv() []string {
-	if len(start.Argv) > 1 {
-		return start.Argv
-	}
-	return []string{"sh", "-c", `exec "$0"`, start.Argv[0]}
+	return append([]string{"sh", "-c", `unset TMUX; exec "$0" "$@"`}, start.Argv...)
 }
 
 // home finds the session for the task: its id where the task has one, else a name that no one has.

@@ -68,6 +68,48 @@ func TestStart_sessionOfAnotherTask(t *testing.T) {
 	}
 }
 
+// The caller's look is as good as one of its own while it holds, and does no harm where it holds no more.
+func TestStart_whatTheCallerHasSeen(t *testing.T) {
+	t.Parallel()
+	for name, row := range map[string]struct {
+		seen  func(s Server, other, own Pane) []Pane
+		calls int
+		joins bool // the session that the task has
+	}{
+		"everything":        {seen: func(s Server, _, _ Pane) []Pane { return mustPanes(t, s) }, calls: 1, joins: true},
+		"nothing was there": {seen: func(Server, Pane, Pane) []Pane { return []Pane{} }, calls: 3, joins: true},
+		"a session that is gone": {calls: 3, seen: func(s Server, _, own Pane) []Pane {
+			panes := mustPanes(t, s)
+			if err := s.KillSession(t.Context(), own.SessionID); err != nil {
+				t.Fatal(err)
+			}
+			return panes
+		}},
+		"another server": {calls: 3, seen: func(s Server, other, own Pane) []Pane {
+			if err := s.KillSession(t.Context(), own.SessionID); err != nil {
+				t.Fatal(err)
+			}
+			return []Pane{{Task: "own", Session: "p/own", SessionID: other.SessionID}}
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newServer(t)
+			other := mustStart(t, s, Start{Task: "other", Session: "p/other"})
+			own := mustStart(t, s, Start{Task: "own", Session: "p/own"})
+			seen := row.seen(s, other, own)
+			before := calls(t, s)
+			p := mustStart(t, s, Start{Task: "own", Session: "p/own", Window: "second", Seen: seen})
+			if took := calls(t, s) - before; took != row.calls {
+				t.Errorf("it took %d calls, want %d", took, row.calls)
+			}
+			if joined := p.SessionID == own.SessionID; joined != row.joins || p.Session != "p/own" {
+				t.Errorf("started in %q %q, the task's is %q", p.Session, p.SessionID, own.SessionID)
+			}
+		})
+	}
+}
+
 func TestStart_names(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
@@ -123,7 +165,7 @@ func TestPanes_howProgramsEnd(t *testing.T) {
 }
 
 // tell writes its arguments, ended by a zero each, where the first says.
-const tell = `out=$1; shift; pwd > "$out.pwd"; printf '%s' "$GIVEN" > "$out.env"
+const tell = `out=$1; shift; pwd > "$out.pwd"; printf '%s' "$GIVEN${TMUX+ $TMUX}" > "$out.env"
 for a in "$@"; do printf '%s\0' "$a"; done > "$out.tmp"; mv "$out.tmp" "$out"; exec sleep 600`
 
 func TestStart_argvArrivesExactly(t *testing.T) {

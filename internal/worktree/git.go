@@ -179,6 +179,9 @@ func (r Repo) private(dir, lock string) bool {
 }
 
 func (r Repo) runOnce(ctx context.Context, c call) (proc.Result, error) {
+	if r.Before != nil {
+		r.Before(ctx)
+	}
 	if r.calls != nil {
 		r.calls.Add(1)
 	}

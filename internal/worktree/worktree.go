@@ -28,6 +28,8 @@ type Repo struct {
 	Path          string // the top folder of its main checkout
 	DefaultBranch string // the branch that work is merged into, without refs/heads/
 
+	Before func(context.Context) // is called before each run of git; nil is no one
+
 	calls *atomic.Int64
 }
 

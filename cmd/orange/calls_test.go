@@ -1,0 +1,122 @@
+package main_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// What the life of a task costs today, in programs that Orange itself starts: it is created, planned, reviewed twice
+// and merged. Lower a number when it gets cheaper. A feature that needs more of them names itself here.
+const (
+	gitOfALife  = 26
+	tmuxOfALife = 25
+)
+
+// noteCalls notes who calls a program, and with what, before it becomes that program.
+const noteCalls = `#!/bin/sh
+read caller </proc/$PPID/comm
+echo "$caller: %[1]s $*" >>'%[3]s'
+exec '%[2]s' "$@"
+`
+
+// shims puts programs first on PATH that note their calls in the file CALLS.
+func shims(env *testscript.Env, names ...string) error {
+	dir, noted := filepath.Join(env.WorkDir, "shims"), filepath.Join(env.WorkDir, "calls")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		return err
+	}
+	for _, name := range names {
+		program, err := exec.LookPath(name)
+		if err != nil {
+			return err
+		}
+		text := fmt.Appendf(nil, noteCalls, name, program, noted)
+		if err := os.WriteFile(filepath.Join(dir, name), text, 0o755); err != nil {
+			return err
+		}
+	}
+	env.Setenv("CALLS", noted)
+	env.Setenv("PATH", dir+string(os.PathListSeparator)+env.Getenv("PATH"))
+	return nil
+}
+
+// aLife plays the life of a task and answers Orange's own calls in order. certain is false where the first review was
+// over before the worker waited: then Orange types into the worker's window, which costs more.
+func aLife(t *testing.T) (calls []string, certain bool) {
+	t.Helper()
+	agent, err := filepath.Abs("../../demo/agent")
+	if err != nil {
+		t.Fatal(err)
+	}
+	counted := filepath.Join(t.TempDir(), "counted")
+	t.Run("life", func(t *testing.T) { // it is over when the story is
+		testscript.Run(t, testscript.Params{
+			Files:               []string{"testdata/calls/life.txtar"},
+			RequireExplicitExec: true,
+			Setup: func(env *testscript.Env) error {
+				env.Setenv("COUNTED", counted)
+				return errors.Join(setUp(env, agent), shims(env, "git", "tmux"))
+			},
+			Cmds: map[string]func(*testscript.TestScript, bool, []string){
+				"keep": keep, "quiet": quiet, "repo": makeRepo, "harness": makeHarness,
+			},
+		})
+	})
+	text, err := os.ReadFile(counted)
+	if err != nil {
+		t.Fatal(err)
+	}
+	history, err := os.ReadFile(counted + ".history")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		if call, own := strings.CutPrefix(line, "orange: "); own {
+			calls = append(calls, strings.TrimSpace(call))
+		}
+	}
+	return calls, strings.Contains(string(history), `"how":"wait"`)
+}
+
+// Each program that is started costs milliseconds, in each life of each task.
+func TestALifeCostsFewCalls(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS != "linux" {
+		t.Skip("who calls a program is read from /proc")
+	}
+	const tries = 3
+	for try := 1; ; try++ {
+		calls, certain := aLife(t)
+		if certain {
+			wantAtMost(t, calls, "git", gitOfALife)
+			wantAtMost(t, calls, "tmux", tmuxOfALife)
+			return
+		}
+		if try == tries {
+			t.Fatal("the worker never waited in time")
+		}
+	}
+}
+
+// wantAtMost counts the calls of one program.
+func wantAtMost(t *testing.T, calls []string, program string, most int) {
+	t.Helper()
+	var own []string
+	for _, call := range calls {
+		if strings.HasPrefix(call, program+" ") {
+			own = append(own, call)
+		}
+	}
+	if len(own) > most || len(own) == 0 {
+		t.Errorf("%s was called %d times, at most %d are expected:\n%s", program, len(own), most,
+			strings.Join(own, "\n"))
+	}
+}

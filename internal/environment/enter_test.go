@@ -1,0 +1,105 @@
+package environment
+
+import (
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"orange/internal/mirror"
+	"orange/internal/task"
+	"orange/internal/tmux"
+)
+
+// keepsOne is a tmux that keeps an environment for the task abc and for no other. It notes each look.
+const keepsOne = `#!/bin/sh
+for word in "$@"; do
+	case $word in
+	orange-abc) echo look >>'%[1]s/calls'; printf 'KEPT=yes\0PATH=%%s' "$PATH"; exit 0 ;;
+	orange-*) echo look >>'%[1]s/calls'; echo "no buffer $word" >&2; exit 1 ;;
+	esac
+done
+`
+
+// agents has the environments of a process that an agent of the task abc has started, and how many looks it took.
+func agents(t *testing.T) (k *PerTask, looks func() int) {
+	t.Helper()
+	dir := t.TempDir()
+	program := filepath.Join(dir, "tmux")
+	if err := os.WriteFile(program, fmt.Appendf(nil, keepsOne, dir), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	k = &PerTask{
+		Home: dir, Locks: mirror.Files{Home: dir}, Log: slog.New(slog.DiscardHandler),
+		Configure: func() error { return nil },
+		Server:    tmux.Server{Program: program, Socket: "none", Config: filepath.Join(dir, "tmux.conf")},
+	}
+	for _, pair := range os.Environ() { // they come back when the test is over
+		name, value, _ := strings.Cut(pair, "=")
+		t.Setenv(name, value)
+	}
+	if err := k.noteBearings(os.Environ()); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("AGENTS_OWN", "x")
+	t.Setenv("KEPT", "")
+	return k, func() int {
+		calls, err := os.ReadFile(filepath.Join(dir, "calls"))
+		if err != nil && !os.IsNotExist(err) {
+			t.Fatal(err)
+		}
+		return strings.Count(string(calls), "look")
+	}
+}
+
+func wantNow(t *testing.T, looks func() int, took int, kept string) {
+	t.Helper()
+	if own, there := os.LookupEnv("AGENTS_OWN"); there {
+		t.Errorf("the agent's own variable is there: %q", own)
+	}
+	if got := os.Getenv("KEPT"); got != kept || looks() != took {
+		t.Errorf("KEPT is %q after %d looks, want %q after %d", got, looks(), kept, took)
+	}
+}
+
+// Most commands of an agent run no program: they leave its environment, and do not read another one.
+func TestACommandOfAnAgent_entersItsTasksEnvironmentBeforeItsFirstProgram(t *testing.T) {
+	k, looks := agents(t)
+	k.LeaveAgents("abc")
+	wantNow(t, looks, 0, "")
+	k.EnterNow(t.Context())
+	wantNow(t, looks, 1, "yes")
+	k.EnterNow(t.Context())
+	wantNow(t, looks, 1, "yes")
+}
+
+func TestARunner_readsTheEnvironmentOfItsTaskOnce(t *testing.T) {
+	k, looks := agents(t)
+	k.LeaveAgents("abc")
+	if _, err := k.Environment(t.Context(), task.Task{ID: "abc"}); err != nil {
+		t.Fatal(err)
+	}
+	k.EnterNow(t.Context())
+	wantNow(t, looks, 1, "yes")
+}
+
+func TestAnotherTask_getsWhatTheAgentsTaskHas(t *testing.T) {
+	k, looks := agents(t)
+	k.LeaveAgents("abc")
+	if _, err := k.Environment(t.Context(), task.Task{ID: "other"}); err != nil {
+		t.Fatal(err)
+	}
+	wantNow(t, looks, 2, "yes")
+}
+
+// A runner of another task keeps for it what it was started with, where nothing is kept yet.
+func TestARunnerOfAnotherTask_startsFromTheEnvironmentOfTheAgentsTask(t *testing.T) {
+	k, looks := agents(t)
+	k.LeaveAgents("abc")
+	k.EnterFor(t.Context(), "abc")
+	wantNow(t, looks, 0, "")
+	k.EnterFor(t.Context(), "other")
+	wantNow(t, looks, 1, "yes")
+}
