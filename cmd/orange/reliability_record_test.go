@@ -60,8 +60,8 @@ func damaged(by func(w *ward, path string)) func(w *ward) func() {
 	}
 }
 
-// gatherWord makes the test binary a program that opens a record and closes it again: it may have to run where the home's
-// disk is.
+// gatherWord makes the test binary a program that opens a record and closes it again: it may have to run where the
+// home's disk is.
 const gatherWord = "gather-the-record"
 
 // gather brings all of a record into one file, unless another program has it open.

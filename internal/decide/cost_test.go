@@ -26,6 +26,33 @@ func TestTheSimplestDecisionAllocatesNoMoreThanItDoesToday(t *testing.T) { //nol
 	}
 }
 
+// gatedAllocations is what a decision over a gate of one section costs today, its digest included.
+const gatedAllocations = 10
+
+func TestADecisionOverOneSectionAllocatesNoMoreThanItDoesToday(t *testing.T) { //nolint:paralleltest // counts them
+	def := parse(t, "gated.yml", []byte(`
+name: gated
+version: 1
+allow: {bounded: to go round is what is counted here}
+states: {a: {}, b: {}, over: {terminal: true}}
+transitions:
+  - {from: a, to: b, gate: {section: Handoff}}
+  - {from: b, to: a}
+  - {from: [a, b], to: over}
+`))
+	tk := newTask("a")
+	ev := evidence("## Plan\nAPPROACH: small steps\n\n## Handoff\nDONE: the login works\n")
+	req := task.Request{Task: tk.ID, To: "b", Actor: task.Actor{Role: task.RoleHuman}}
+	found := testing.AllocsPerRun(200, func() {
+		if d, err := decide.Transition(def, tk, ev, req, noon); err != nil || !d.Moved {
+			t.Fatal(d, err)
+		}
+	})
+	if found > gatedAllocations {
+		t.Errorf("found %v allocations, want at most %d", found, gatedAllocations)
+	}
+}
+
 // BenchmarkDecision is one decision with a gate over a document that has already been read.
 func BenchmarkDecision(b *testing.B) {
 	def := defaultWorkflow(b)

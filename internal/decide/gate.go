@@ -287,39 +287,46 @@ func judgeFact(j *judgment, p workflow.Part, ev Evidence) {
 }
 
 func judgeSection(j *judgment, p workflow.Part, ev Evidence) {
-	name := "section " + document.QuoteHeading(p.Section)
+	name := func() string { return "section " + document.QuoteHeading(p.Section) }
 	if ev.Document == nil {
 		j.unmet = append(j.unmet, rejection.Detail{
-			Condition: name, Found: "no readable document: " + ev.Trouble, Where: "TASK.md",
+			Condition: name(), Found: "no readable document: " + ev.Trouble, Where: "TASK.md",
 			Want: "make TASK.md a readable text file again",
 		})
 		return
 	}
 	s, present := ev.Document.Section(p.Section)
 	if !present {
-		j.unmet = append(j.unmet, rejection.Detail{Condition: name, Found: missing(ev.Document), Where: "TASK.md",
+		j.unmet = append(j.unmet, rejection.Detail{Condition: name(), Found: missing(ev.Document), Where: "TASK.md",
 			Want: "write " + want(p)})
 		return
 	}
-	where := fmt.Sprintf("TASK.md, line %d", s.Line)
 	if s.Copies > 1 {
-		where += fmt.Sprintf(", the last of %d sections of that name", s.Copies)
-		j.notes = append(j.notes, fmt.Sprintf("%s is there %d times: the last one, on line %d, counted", name,
+		j.notes = append(j.notes, fmt.Sprintf("%s is there %d times: the last one, on line %d, counted", name(),
 			s.Copies, s.Line))
 	}
 	evidence := sectionEvidence(s)
 	before := len(j.unmet)
 	if found := lacks(p, s); found != "" {
-		j.unmet = append(j.unmet, rejection.Detail{Condition: name, Found: found, Where: where,
+		j.unmet = append(j.unmet, rejection.Detail{Condition: name(), Found: found, Where: whereIs(s),
 			Want: "write " + want(p)})
 	}
 	if found := stale(p, evidence, ev); found != "" {
-		j.unmet = append(j.unmet, rejection.Detail{Condition: name + " is new", Found: found, Where: where,
+		j.unmet = append(j.unmet, rejection.Detail{Condition: name() + " is new", Found: found, Where: whereIs(s),
 			Want: "write it again for this move"})
 	}
 	if len(j.unmet) == before {
 		j.rested = addOnce(j.rested, evidence)
 	}
+}
+
+// whereIs tells where a section is.
+func whereIs(s document.Section) string {
+	where := fmt.Sprintf("TASK.md, line %d", s.Line)
+	if s.Copies > 1 {
+		where += fmt.Sprintf(", the last of %d sections of that name", s.Copies)
+	}
+	return where
 }
 
 // missing lists what the document has instead, and what may hide the section.

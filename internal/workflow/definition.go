@@ -236,7 +236,9 @@ func (p Part) IsVerdict() bool { return p.Verdict != "" || p.Judges }
 
 // Asks reports whether one of the parts asks git for a word.
 func Asks(parts []Part, word string) bool {
-	return slices.ContainsFunc(Leaves(parts), func(p Part) bool { return p.Git == word })
+	found := false
+	eachLeaf(parts, func(p *Part) { found = found || p.Git == word })
+	return found
 }
 
 // With is a JSON file that a jq program knows as a variable; null where it is missing.

@@ -1,0 +1,46 @@
+package engine_test
+
+import (
+	"fmt"
+	"testing"
+
+	"orange/internal/task"
+)
+
+// What a move costs the engine, its record and its files today, in allocations, and twice a look at the task. Lower it
+// when a move gets cheaper; a feature that needs more raises it.
+const (
+	gatedMoveAllocations = 2150
+	freeMoveAllocations  = 2050
+)
+
+// It does not run in parallel, because the allocations of other tests would count too.
+func TestAMoveAllocatesNoMoreThanItDoesToday(t *testing.T) { //nolint:paralleltest // counts allocations
+	w := newWorld(t)
+	const runs = 1 // there are two workspaces
+	var ids []string
+	for n := range runs + 1 { // the first warms up
+		id := w.create(fmt.Sprint("branch-", n), true).Task.ID
+		w.write(id, plan)
+		ids = append(ids, id)
+	}
+	for _, move := range []struct {
+		name string
+		to   task.Status
+		by   task.Actor
+		most float64
+	}{
+		{"a move over a gate", "working", worker, gatedMoveAllocations},
+		{"a move without a gate", "stuck", human, freeMoveAllocations},
+	} {
+		left := ids
+		found := testing.AllocsPerRun(runs, func() {
+			w.move(left[0], move.to, move.by)
+			left = left[1:]
+		})
+		t.Logf("%s: %v allocations", move.name, found)
+		if found > move.most {
+			t.Errorf("%s: found %v allocations, want at most %v", move.name, found, move.most)
+		}
+	}
+}
