@@ -138,19 +138,20 @@ const briefColumns = `id || char(31) || project || char(31) || status || char(31
 	|| char(31) || queued_for || char(31) || workflow || char(31) || workflow_digest || char(31) || stalled_at
 	|| char(31) || overdue, nullif(attention, ''), summary`
 
-// brief reads what a list shows.
-func (r *reader) brief(scan func(...any) error) (t task.Task, err error) {
-	var words string
-	var attention sql.NullString
-	if err := scan(&words, &attention, &t.Summary); err != nil {
-		return t, fmt.Errorf("read the row of a task: %w", err)
-	}
-	var stalled, overdue string
+// briefRow is a row of a brief look as it comes.
+type briefRow struct {
+	words, summary string
+	attention      sql.NullString
+}
+
+// task is what a list shows.
+func (r briefRow) task() (t task.Task, err error) {
+	t.Summary, t.Attention = r.summary, r.attention.String
+	words, stalled, overdue := r.words, "", ""
 	for _, into := range []*string{&t.ID, &t.Project, (*string)(&t.Status), &t.Branch, &t.Session,
 		(*string)(&t.QueuedFor), &t.Workflow.Name, &t.Workflow.Digest, &stalled, &overdue} {
 		*into, words, _ = strings.Cut(words, "\x1f")
 	}
-	t.Attention = attention.String
 	if t.Overdue, err = strconv.Atoi(overdue); err == nil && stalled != "" {
 		t.StalledAt, err = time.Parse(task.TimeFormat, stalled)
 	}
@@ -158,6 +159,27 @@ func (r *reader) brief(scan func(...any) error) (t task.Task, err error) {
 		return task.Task{}, fmt.Errorf("read the row of task %q: %w", t.ID, err)
 	}
 	return t, nil
+}
+
+// briefly runs a question for rows of a brief look. The tasks, which are large, are made when their number is known.
+func (s *Store) briefly(ctx context.Context, query string, args []any) ([]task.Task, error) {
+	var rows []briefRow
+	err := s.rows(ctx, query, args, func(scan func(...any) error) error {
+		var r briefRow
+		err := scan(&r.words, &r.attention, &r.summary)
+		rows = append(rows, r)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	out := make([]task.Task, len(rows))
+	for i, r := range rows {
+		if out[i], err = r.task(); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
 }
 
 // Load reads everything that is known of one task. An unknown id is task.ErrNotFound.
@@ -227,7 +249,12 @@ func (s *Store) List(ctx context.Context, f record.Filter) ([]task.Task, error) 
 		where = append(where, condition)
 		args = append(args, arg...)
 	}
-	if f.Project != "" {
+	switch {
+	case f.Project != "" && f.Brief:
+		// The index of projects would fetch the rows one by one, from all over the table: most homes have few projects,
+		// and then it is quicker to go over all rows.
+		add("+project = ?", f.Project)
+	case f.Project != "":
 		add("project = ?", f.Project)
 	}
 	if f.Status != "" {
@@ -260,21 +287,27 @@ func (s *Store) List(ctx context.Context, f record.Filter) ([]task.Task, error) 
 		order += " LIMIT ?"
 		args = append(args, f.Most)
 	}
-	all := newReader()
-	wanted, read := columns, all.task
+	wanted := columns
 	if f.Brief {
-		wanted, read = briefColumns, all.brief
+		wanted = briefColumns
 	}
 	query := "SELECT " + wanted + " FROM tasks"
 	if len(where) > 0 {
 		query += " WHERE " + strings.Join(where, " AND ")
 	}
+	query += " ORDER BY " + order
 	var out []task.Task
-	err := s.rows(ctx, query+" ORDER BY "+order, args, func(scan func(...any) error) error {
-		t, err := read(scan)
-		out = append(out, t)
-		return err
-	})
+	var err error
+	if f.Brief {
+		out, err = s.briefly(ctx, query, args)
+	} else {
+		all := newReader()
+		err = s.rows(ctx, query, args, func(scan func(...any) error) error {
+			t, err := all.task(scan)
+			out = append(out, t)
+			return err
+		})
+	}
 	if err != nil {
 		return nil, fmt.Errorf("list tasks: %w", err)
 	}
