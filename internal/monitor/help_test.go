@@ -289,7 +289,7 @@ func wantDid(t *testing.T, w *world, want ...string) {
 	var got []string
 	for _, line := range w.did {
 		if line != "resume" && line != "finish" && !slices.ContainsFunc(w.tasks, func(t task.Task) bool {
-			return line == "sync "+t.ID || line == "works "+t.ID
+			return line == "sync "+t.ID
 		}) {
 			got = append(got, line)
 		}

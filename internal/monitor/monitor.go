@@ -169,36 +169,32 @@ func (m *Monitor) Run(ctx context.Context) {
 func (m *Monitor) Once(ctx context.Context) error {
 	// a move may start an agent that dies at once, and so on; what is left after so many waits for the next pass
 	const rounds = 10
-	var all error
 	var asked error // of GitHub, once
+	tasks, all := m.Record.List(ctx, record.Filter{})
 	for round := range rounds {
-		before, err := m.owed(ctx)
-		err = errors.Join(err, m.Engine.Finish(ctx), m.Look(ctx))
+		err := errors.Join(all, m.Engine.Finish(ctx), m.Look(ctx))
 		if round == 0 {
 			for _, met := range m.pullRequests(ctx) {
 				asked = errors.Join(asked, met)
 			}
 		}
 		err = errors.Join(err, m.Engine.Finish(ctx))
-		after, again := m.owed(ctx)
-		all = errors.Join(err, again)
-		if all != nil || before == after {
+		before := happened(tasks)
+		tasks, all = m.Record.List(ctx, record.Filter{})
+		if all = errors.Join(err, all); all != nil || before == happened(tasks) {
 			break
 		}
 	}
-	tasks, err := m.Record.List(ctx, record.Filter{})
-	return errors.Join(all, asked, err, m.mirrors(ctx, tasks))
+	return errors.Join(all, asked, m.mirrors(ctx, tasks))
 }
 
-// owed is a number that stays the same while nothing happens to any task. That a hook fails once more, as it did
+// happened is a number that stays the same while nothing happens to any task. That a hook fails once more, as it did
 // before, is nothing: it changes the task's version, and not its history.
-func (m *Monitor) owed(ctx context.Context) (int64, error) {
-	tasks, err := m.Record.List(ctx, record.Filter{})
-	var sum int64
+func happened(tasks []task.Task) (sum int64) {
 	for i := range tasks {
 		sum += int64(tasks[i].Seq)
 	}
-	return sum, err
+	return sum
 }
 
 // listen has every agent watched whose seat is open, as soon as the record knows of it.

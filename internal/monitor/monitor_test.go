@@ -191,6 +191,12 @@ func TestLook_marksAnAgentThatLivesAndDoesNothing(t *testing.T) {
 		"no output for long": {func(w *world) {
 			w.panes[0].Activity = noon.Add(-20 * time.Minute)
 		}, []string{"stalled one 11:40"}},
+		"as was seen before": {func(w *world) {
+			w.panes[0].Activity, w.tasks[0].StalledAt = noon.Add(-20*time.Minute), noon.Add(-20*time.Minute)
+		}, nil},
+		"it works again": {func(w *world) {
+			w.tasks[0].StalledAt = noon.Add(-20 * time.Minute)
+		}, []string{"works one"}},
 		"but the document changed": {func(w *world) {
 			w.panes[0].Activity, w.touched = noon.Add(-20*time.Minute), noon.Add(-time.Minute)
 		}, nil},

@@ -99,6 +99,9 @@ func (m *Monitor) idle(ctx context.Context, t task.Task, p tmux.Pane) error {
 	if m.Now().Sub(active) < m.Stall {
 		active = time.Time{} // it works
 	}
+	if _, due := decide.Stalled(t, active, m.Now()); !due {
+		return nil // the mark is as it should be
+	}
 	marked, err := m.Engine.Stalled(ctx, t.ID, active)
 	if marked {
 		m.Tell(ctx, t, fmt.Sprintf("its agent lives and has done nothing since %s; look at it with %q",
