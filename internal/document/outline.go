@@ -64,7 +64,8 @@ type span struct {
 	node        ast.Node
 }
 
-// outlineOf reads the blocks of a body. No line is lost: outline.lines has as many as the body.
+// outlineOf reads the blocks of a body with the parser, where the scanner is not sure of them. No line is lost:
+// outline.lines has as many as the body.
 func outlineOf(body string) *outline {
 	raw := strings.Split(toLF.Replace(strings.TrimPrefix(body, byteOrderMark)), "\n")
 	out := &outline{lines: make([]line, len(raw))}

@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -146,6 +147,38 @@ func TestScan_isSureOfWhatPeopleWrite(t *testing.T) {
 	for name, text := range texts {
 		if difference, sure := differs(text); difference != "" || !sure {
 			t.Errorf("%s: sure is %v, %s", name, sure, difference)
+		}
+	}
+}
+
+// A document says the same whether the scanner reads it or the parser has to: a quote that is too deep makes that
+// difference, and no other.
+func TestRead_saysTheSameWhereTheParserHasTo(t *testing.T) {
+	t.Parallel()
+	deep := strings.Repeat(">", maxBoxes+1) + " x\n\n"
+	parts := append(awkward(), "## Plan\n", "## Review\n", "DONE: x\n", "Verdict: PASS\n")
+	r := rand.New(rand.NewPCG(5, 6))
+	labels := []string{"DONE"}
+	for range 2_000 {
+		body := fragment(r, parts)
+		scanned, parsed := readBody("x\n\n"+body), readBody(deep+body)
+		if parsed.kept == nil {
+			t.Fatal("the scanner is sure of a quote that is too deep")
+		}
+		if !slices.Equal(scanned.SectionNames(), parsed.SectionNames()) ||
+			!slices.Equal(scanned.Problems, parsed.Problems) {
+			t.Fatalf("%q has the sections %q and %q, the problems %v and %v", body, scanned.SectionNames(),
+				parsed.SectionNames(), scanned.Problems, parsed.Problems)
+		}
+		for i, a := range sectionsOf(scanned) {
+			b := sectionsOf(parsed)[i]
+			first, line := a.FirstVerdict()
+			firstAgain, lineAgain := b.FirstVerdict()
+			if a.Name != b.Name || a.Line != b.Line || a.Copies != b.Copies || a.Text != b.Text ||
+				a.Empty() != b.Empty() || !slices.Equal(a.Fields(labels), b.Fields(labels)) ||
+				first != firstAgain || line != lineAgain {
+				t.Fatalf("%q: the section is %+v, and parsed it is %+v", body, a, b)
+			}
 		}
 	}
 }
