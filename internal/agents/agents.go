@@ -127,15 +127,16 @@ func (o *Observer) Lives(ctx context.Context) func(task.Task, string) (bool, err
 	}
 }
 
-// Living are the agents of a task whose windows are there and whose programs run, as the seats that they had.
-func (o *Observer) Living(ctx context.Context, id string) ([]record.Seat, error) {
-	own, err := o.Of(ctx, id)
+// Living are the agents whose windows are there and whose programs run, as the seats that they had, by their tasks'
+// ids.
+func (o *Observer) Living(ctx context.Context) (map[string][]record.Seat, error) {
+	panes, err := o.Panes(ctx)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("look at the sessions: %w", err)
 	}
-	var out []record.Seat
-	for _, p := range own {
-		if p.Dead {
+	out := map[string][]record.Seat{}
+	for _, p := range panes {
+		if p.Dead || p.Task == "" || p.Role == "" {
 			continue
 		}
 		started, err := proc.Lookup(p.PID)
@@ -145,11 +146,11 @@ func (o *Observer) Living(ctx context.Context, id string) ([]record.Seat, error)
 		if err != nil {
 			return nil, err
 		}
-		seat := record.Seat{Task: id, Role: p.Role, PID: p.PID, Hook: p.HookID(), Began: started.Began}
+		seat := record.Seat{Task: p.Task, Role: p.Role, PID: p.PID, Hook: p.HookID(), Began: started.Began}
 		if hashed, err := hex.DecodeString(p.Seat); err == nil && len(hashed) == sha256.Size {
 			seat.Hash = p.Seat
 		}
-		out = append(out, seat)
+		out[p.Task] = append(out[p.Task], seat)
 	}
 	return out, nil
 }

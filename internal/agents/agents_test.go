@@ -89,10 +89,11 @@ func TestStates_aStatusIsAsAliveAsTheAgentOfItsRole(t *testing.T) {
 func TestLiving_areTheAgentsWhoseProgramsRun(t *testing.T) {
 	o := observer(t, &setup{}, "", line("1", "one", "worker", false), line("2", "one", "reviewer", true),
 		line("3", "two", "worker", false), line("4", "one", "", false))
-	seats, err := o.Living(t.Context(), "one")
-	if err != nil || len(seats) != 1 || seats[0].Role != "worker" || seats[0].PID != os.Getpid() ||
+	all, err := o.Living(t.Context())
+	if seats := all["one"]; err != nil || len(all["two"]) != 1 ||
+		len(seats) != 1 || seats[0].Role != "worker" || seats[0].PID != os.Getpid() ||
 		seats[0].Hook != 7 || seats[0].Began == "" {
-		t.Errorf("found %+v, %v", seats, err)
+		t.Errorf("found %+v, %v", all, err)
 	}
 	for role, want := range map[string]bool{"worker": true, "reviewer": false} {
 		if lives, err := o.Lives(t.Context())(task.Task{ID: "one"}, role); lives != want || err != nil {

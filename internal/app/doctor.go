@@ -172,8 +172,8 @@ func (a adopter) Tell(ctx context.Context, project, id string, history []byte) (
 	return a.app.engine.Tell(ctx, project, id, history)
 }
 
-func (a adopter) Adopt(ctx context.Context, told record.Adoption) (record.Adoption, error) {
-	return a.app.engine.Adopt(ctx, a.app.store, a.app.agents, told)
+func (a adopter) Adopt(ctx context.Context, told []record.Adoption, progress func(done int)) []record.Adopted {
+	return a.app.engine.Adopt(ctx, a.app.store, a.app.agents, told, progress)
 }
 
 // doctorSetup is what the doctor reads of what the person has set up.

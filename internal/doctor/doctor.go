@@ -42,7 +42,8 @@ type Files interface {
 // Adopter brings tasks back that the record does not have.
 type Adopter interface {
 	Tell(ctx context.Context, project, id string, history []byte) (record.Adoption, error)
-	Adopt(ctx context.Context, a record.Adoption) (record.Adoption, error)
+	// Adopt adopts tasks in their order, and answers what became of each. Progress hears how many are done.
+	Adopt(ctx context.Context, told []record.Adoption, progress func(done int)) []record.Adopted
 }
 
 // Repairs changes what a finding says should be changed.

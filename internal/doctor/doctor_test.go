@@ -111,9 +111,14 @@ func (w *world) Tell(_ context.Context, _, id string, _ []byte) (record.Adoption
 	}
 	return a, nil
 }
-func (w *world) Adopt(_ context.Context, a record.Adoption) (record.Adoption, error) {
-	w.adopted = append(w.adopted, a.Task.ID)
-	return a, w.see("adopt")
+func (w *world) Adopt(_ context.Context, told []record.Adoption, progress func(int)) []record.Adopted {
+	var out []record.Adopted
+	for i, a := range told {
+		progress(i)
+		w.adopted = append(w.adopted, a.Task.ID)
+		out = append(out, record.Adopted{Adoption: a, Err: w.see("adopt")})
+	}
+	return out
 }
 
 // mend notes what was asked for and takes the trouble away, unless nothing can be mended.

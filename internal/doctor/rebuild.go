@@ -31,25 +31,9 @@ func (d *Doctor) Rebuild(ctx context.Context) ([]record.Finding, error) {
 	if _, err := d.Windows.Panes(ctx); err != nil {
 		return nil, fmt.Errorf("cannot rebuild the record: look for living agents: %w", err)
 	}
-	var out []finding
-	var told []record.Adoption
-	for i, folder := range folders {
-		d.progress("folders read", i, len(folders))
-		project, id := folder[0], folder[1]
-		if have, there := known[id]; there {
-			if have != project {
-				out = append(out,
-					problem(checkRebuild, project+"/"+id, fmt.Sprintf("the record has a task of this id in %q",
-						have), "move away the folder that is not wanted"))
-			}
-			continue
-		}
-		a, f := d.tell(ctx, project, id)
-		if f != nil {
-			out = append(out, *f)
-			continue
-		}
-		told = append(told, a)
+	told, out := d.tellAll(ctx, folders, known)
+	if err := ctx.Err(); err != nil {
+		return nil, err
 	}
 	slices.SortFunc(told, func(a, b record.Adoption) int {
 		foreign := func(a record.Adoption) int {
@@ -61,14 +45,40 @@ func (d *Doctor) Rebuild(ctx context.Context) ([]record.Finding, error) {
 		return cmp.Or(cmp.Compare(foreign(a), foreign(b)), b.Task.EnteredAt.Compare(a.Task.EnteredAt),
 			cmp.Compare(a.Task.ID, b.Task.ID))
 	})
-	for i, a := range told {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		d.progress("tasks brought back", i, len(told))
-		out = append(out, d.adopt(ctx, a))
+	out = append(out, d.adopt(ctx, told)...)
+	if err := ctx.Err(); err != nil {
+		return nil, err
 	}
 	return plain(orOK(out, checkRebuild, "tasks", "no folder waits to be adopted")), nil
+}
+
+// tellAll tells what the folders say whose tasks are not on record, by their ids' projects.
+func (d *Doctor) tellAll(ctx context.Context, folders [][2]string, known map[string]string) (
+	[]record.Adoption, []finding) {
+	told, wrong := make([]record.Adoption, len(folders)), make([]*finding, len(folders))
+	d.onAll(ctx, "folders read", len(folders), func(i int) {
+		project, id := folders[i][0], folders[i][1]
+		have, there := known[id]
+		switch {
+		case !there:
+			told[i], wrong[i] = d.tell(ctx, project, id)
+		case have != project:
+			f := problem(checkRebuild, project+"/"+id, fmt.Sprintf("the record has a task of this id in %q", have),
+				"move away the folder that is not wanted")
+			wrong[i] = &f
+		}
+	})
+	var out []finding
+	var adoptable []record.Adoption
+	for i, f := range wrong {
+		switch _, there := known[folders[i][1]]; {
+		case f != nil:
+			out = append(out, *f)
+		case !there:
+			adoptable = append(adoptable, told[i])
+		}
+	}
+	return adoptable, out
 }
 
 func (d *Doctor) tell(ctx context.Context, project, id string) (record.Adoption, *finding) {
@@ -93,17 +103,32 @@ func (d *Doctor) tell(ctx context.Context, project, id string) (record.Adoption,
 	return a, nil
 }
 
-// adopt adopts one task. A history that the new record will not repeat as it is is kept next to it first.
-func (d *Doctor) adopt(ctx context.Context, a record.Adoption) finding {
-	t := a.Task
-	subject := t.Project + "/" + t.ID
-	notes, err := d.keep(a)
-	if err != nil {
-		return problem(checkRebuild, subject, "it is not adopted: "+err.Error(), "put that right, and rebuild again")
+// adopt adopts tasks in their order. A history that the new record will not repeat as it is is kept next to it first.
+func (d *Doctor) adopt(ctx context.Context, told []record.Adoption) []finding {
+	var out []finding
+	var ready []record.Adoption
+	var kept [][]string
+	for _, a := range told {
+		notes, err := d.keep(a)
+		if err != nil {
+			out = append(out, problem(checkRebuild, a.Task.Project+"/"+a.Task.ID, "it is not adopted: "+err.Error(),
+				"put that right, and rebuild again"))
+			continue
+		}
+		ready, kept = append(ready, a), append(kept, notes)
 	}
-	a, err = d.Adopter.Adopt(ctx, a)
-	if err != nil {
-		return problem(checkRebuild, subject, "it cannot be adopted: "+err.Error(), "put that right, and rebuild again")
+	adopted := d.Adopter.Adopt(ctx, ready, func(done int) { d.progress("tasks brought back", done, len(ready)) })
+	for i, a := range adopted {
+		out = append(out, tellAdopted(a, kept[i]))
+	}
+	return out
+}
+
+func tellAdopted(a record.Adopted, notes []string) finding {
+	subject := a.Task.Project + "/" + a.Task.ID
+	if a.Err != nil {
+		return problem(checkRebuild, subject, "it cannot be adopted: "+a.Err.Error(),
+			"put that right, and rebuild again")
 	}
 	said := fmt.Sprintf("adopted: %s, with %d events", a.Task.Status, a.Task.Seq)
 	notes = append(append(notes, a.Notes...), a.Task.Attention)

@@ -3,10 +3,8 @@ package engine
 import (
 	"bytes"
 	"context"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"strconv"
 	"strings"
@@ -21,15 +19,15 @@ import (
 	"orange/internal/workflow"
 )
 
-// Adopter takes whole tasks into the record.
+// Adopter takes whole tasks into the record, all that it is given at once or none of them.
 type Adopter interface {
-	Adopt(ctx context.Context, a record.Adoption) (task.Task, error)
+	Adopt(ctx context.Context, all []record.Adoption) ([]task.Task, error)
 }
 
-// Agents finds the living agents of a task, as the seats that they had, as far as that is known. The hash is empty
-// where it is not known. An error means that it could not look.
+// Agents finds the living agents of tasks by the tasks' ids, as the seats that they had, as far as that is known. The
+// hash is empty where it is not known. An error means that it could not look.
 type Agents interface {
-	Living(ctx context.Context, id string) ([]record.Seat, error)
+	Living(ctx context.Context) (map[string][]record.Seat, error)
 }
 
 // rebuilt begins the attention mark of a task that came back from its files.
@@ -289,105 +287,6 @@ func isWorkspace(project, name string) bool {
 	number, found := strings.CutPrefix(name, project+"--")
 	n, err := strconv.Atoi(number)
 	return found && err == nil && n > 0 && strconv.Itoa(n) == number
-}
-
-// Adopt takes a task that Tell built into the record, and makes its mirrors equal to it. Which hooks it owed is
-// unknown: they count as performed. An agent that has lost its seat cannot ask for anything: the task's attention
-// mark says how to go on. Adopt does not take a workspace or a branch away from another task.
-func (e *Engine) Adopt(ctx context.Context, into Adopter, agents Agents, a record.Adoption) (record.Adoption, error) {
-	living, err := agents.Living(ctx, a.Task.ID)
-	if err != nil {
-		return a, err
-	}
-	if err := e.reseat(&a, living); err != nil {
-		return a, err
-	}
-	def, err := e.Rules.Pinned(ctx, a.Task.Workflow)
-	if err != nil {
-		return a, err
-	}
-	a.FirstHook = e.Now().Unix()
-	for range maxConflicts {
-		claimed, err := e.settleClaims(ctx, a)
-		if err != nil {
-			return a, err
-		}
-		claimed.Task.Attention = attention(def, claimed)
-		t, err := into.Adopt(ctx, claimed)
-		if errors.Is(err, task.ErrConflict) || errors.Is(err, task.ErrBranchTaken) {
-			if _, unknown := e.Store.Load(ctx, a.Task.ID); errors.Is(unknown, task.ErrNotFound) {
-				continue // another task was faster: look again at what it has now
-			}
-		}
-		if err != nil {
-			return a, err
-		}
-		claimed.Task = t
-		e.Log.Info("adopted", "component", "engine", "task", t.ID, "status", string(t.Status))
-		if err := e.Sync(ctx, t.ID); err != nil { // it is on record all the same
-			claimed.Notes = append(claimed.Notes, "its files could not be made equal to the record: "+err.Error())
-		}
-		return claimed, nil
-	}
-	return a, task.Notef(task.ErrConflict,
-		"cannot adopt task %s: others take its workspace or its branch all the time; try again", a.Task.ID)
-}
-
-// reseat gives living agents back the seats that their windows name. An agent whose window does not name its seat
-// gets a seat that has already ended: its place is known but not its secret, and Orange must never take what it
-// starts for a person.
-func (e *Engine) reseat(a *record.Adoption, living []record.Seat) error {
-	for _, seat := range living {
-		if seat.Hash == "" {
-			secret := make([]byte, 32)
-			if _, err := io.ReadFull(e.Random, secret); err != nil {
-				return fmt.Errorf("make a seat: %w", err)
-			}
-			seat.Hash, seat.Ended = HashSecret(hex.EncodeToString(secret)), true
-		}
-		a.Seats = append(a.Seats, seat)
-	}
-	return nil
-}
-
-// settleClaims leaves to other tasks what they already have.
-func (e *Engine) settleClaims(ctx context.Context, a record.Adoption) (record.Adoption, error) {
-	a.Notes = append([]string(nil), a.Notes...)
-	t := &a.Task
-	if t.Live {
-		others, err := e.Index.List(ctx, record.Filter{Project: t.Project, Branch: t.Branch, Live: true})
-		if err != nil {
-			return a, err
-		}
-		if len(others) > 0 {
-			lost := t.Branch
-			if t.Branch = task.DefaultBranch(t.ID); t.Branch == lost {
-				t.Branch += "-2"
-			}
-			t.Workspace = ""
-			a.Notes = append(a.Notes, fmt.Sprintf("its branch %q belongs to the live task %s: it got the "+
-				"branch %q and no workspace; cancel the one that is not wanted", lost, others[0].ID, t.Branch))
-			a.Events = append(append([]history.Event(nil), a.Events...), history.Event{
-				Time: e.Now(), Type: history.Updated, Actor: task.ActorEngine,
-				Reason: "another live task had its branch when it was adopted",
-				Data:   map[string]string{history.DataBranch: t.Branch},
-			})
-		}
-	}
-	holders, err := e.Index.Holders(ctx, t.Project)
-	if err != nil {
-		return a, err
-	}
-	for _, h := range holders {
-		if t.Workspace != "" && h.Workspace == t.Workspace {
-			a.Notes = append(a.Notes,
-				fmt.Sprintf(
-					"its workspace %q belongs to task %s, so it has none; cancel the one that is not wanted",
-					t.Workspace, h.Task))
-			t.Workspace = ""
-		}
-	}
-	return a, nil
 }
 
 // attention returns what a person should know of a live task that was rebuilt, and how its work goes on.

@@ -19,11 +19,11 @@ import (
 // agents are the living agents, as the test defines them.
 type agents map[string][]record.Seat
 
-func (a agents) Living(_ context.Context, id string) ([]record.Seat, error) {
+func (a agents) Living(context.Context) (map[string][]record.Seat, error) {
 	if a == nil {
 		return nil, errors.New("could not look")
 	}
-	return a[id], nil
+	return a, nil
 }
 
 // lose is the same home with its record lost.
@@ -49,9 +49,9 @@ func (w *world) adopt(id string, living agents) record.Adoption {
 	w.t.Helper()
 	a, err := w.tell(id)
 	must(w.t, err)
-	a, err = w.Adopt(w.t.Context(), w.store, living, a)
-	must(w.t, err)
-	return a
+	out := w.Adopt(w.t.Context(), w.store, living, []record.Adoption{a}, func(int) {})
+	must(w.t, out[0].Err)
+	return out[0].Adoption
 }
 
 // same is a task without what a rebuild may change: its version counts changes of the record, and its history and
@@ -178,8 +178,7 @@ func TestARebuild_thatCannotLookAtTheAgentsAdoptsNothing(t *testing.T) {
 	w = w.lose()
 	a, err := w.tell(id)
 	must(t, err)
-	_, err = w.Adopt(t.Context(), w.store, agents(nil), a)
-	if err == nil {
+	if out := w.Adopt(t.Context(), w.store, agents(nil), []record.Adoption{a}, func(int) {}); out[0].Err == nil {
 		t.Error("it was adopted")
 	}
 	if _, err := w.store.Load(t.Context(), id); !errors.Is(err, task.ErrNotFound) {

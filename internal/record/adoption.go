@@ -24,6 +24,12 @@ type Adoption struct {
 	FirstHook int64
 }
 
+// Adopted is what became of an adoption.
+type Adopted struct {
+	Adoption       // as it is on record
+	Err      error // why the task did not come back; nil where it did
+}
+
 // Shown is a value that a task's header shows.
 type Shown struct{ Field, Value string }
 

@@ -5,23 +5,36 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"orange/internal/document"
 	"orange/internal/history"
 	"orange/internal/record"
 	"orange/internal/task"
 )
 
-// Adopt takes a whole task into the record, its history line by line as it is, and returns it as recorded.
-// task.ErrConflict: the record has the task already, or another task has its workspace.
+// Adopt takes whole tasks into the record in one transaction, all of them or none, their histories line by line as they
+// are, and returns them as recorded.
+// task.ErrConflict: the record has one of them already, or another task has its workspace.
 // task.ErrBranchTaken: another live task of the project has its branch.
-func (s *Store) Adopt(ctx context.Context, a record.Adoption) (task.Task, error) {
-	var out task.Task
+func (s *Store) Adopt(ctx context.Context, all []record.Adoption) ([]task.Task, error) {
+	out := make([]task.Task, len(all))
 	err := s.within(ctx, func(tx *batch) error {
-		var err error
-		out, err = adopt(ctx, tx, a)
-		return err
+		var first int64
+		for _, a := range all {
+			first = max(first, a.FirstHook)
+		}
+		if err := beginHooks(ctx, tx, first); err != nil {
+			return err
+		}
+		for i, a := range all {
+			var err error
+			if out[i], err = adopt(ctx, tx, a); err != nil {
+				return fmt.Errorf("adopt task %q: %w", a.Task.ID, err)
+			}
+		}
+		return nil
 	})
 	if err != nil {
-		return task.Task{}, fmt.Errorf("adopt task %q: %w", a.Task.ID, err)
+		return nil, err
 	}
 	return out, nil
 }
@@ -41,9 +54,6 @@ func adopt(ctx context.Context, tx *batch, a record.Adoption) (task.Task, error)
 			return t, fmt.Errorf("%w: another task has the workspace %q", task.ErrConflict, t.Workspace)
 		}
 	}
-	if err := beginHooks(ctx, tx, a.FirstHook); err != nil {
-		return t, err
-	}
 	t, grown, err := adoptHistory(ctx, tx, a, t)
 	if err != nil {
 		return t, err
@@ -55,7 +65,7 @@ func adopt(ctx context.Context, tx *batch, a record.Adoption) (task.Task, error)
 	if err := noteRendering(ctx, tx, task.Task{}, t); err != nil {
 		return t, err
 	}
-	return t, adoptRest(ctx, tx, a)
+	return t, adoptRest(ctx, tx, a, t)
 }
 
 func unknown(ctx context.Context, tx *batch, id string) error {
@@ -120,7 +130,7 @@ func adoptHistory(ctx context.Context, tx *batch, a record.Adoption, t task.Task
 }
 
 // adoptRest writes evidence, seats and what the header showed.
-func adoptRest(ctx context.Context, tx *batch, a record.Adoption) error {
+func adoptRest(ctx context.Context, tx *batch, a record.Adoption, recorded task.Task) error {
 	id := a.Task.ID
 	write := func(query string, args ...any) error {
 		if _, err := tx.ExecContext(ctx, query, args...); err != nil {
@@ -146,7 +156,7 @@ func adoptRest(ctx context.Context, tx *batch, a record.Adoption) error {
 			return err
 		}
 	}
-	for _, shown := range a.Shown {
+	for _, shown := range onceShown(a.Shown, recorded) {
 		if err := write("INSERT OR IGNORE INTO renderings (task, field, value) VALUES (?, ?, ?)", id, shown.Field,
 			shown.Value); err != nil {
 			return err
@@ -161,4 +171,20 @@ func adoptRest(ctx context.Context, tx *batch, a record.Adoption) error {
 		}
 	}
 	return nil
+}
+
+// onceShown are the values that a header showed, each once, without those that are noted with the task itself.
+func onceShown(all []record.Shown, recorded task.Task) []record.Shown {
+	seen := make(map[record.Shown]bool, len(all))
+	for _, v := range document.Fields(recorded) {
+		seen[record.Shown{Field: v.Key, Value: v.Text}] = true
+	}
+	var out []record.Shown
+	for _, one := range all {
+		if !seen[one] {
+			seen[one] = true
+			out = append(out, one)
+		}
+	}
+	return out
 }

@@ -2,6 +2,7 @@ package sqlite_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -30,6 +31,15 @@ func told(t *testing.T, id string) record.Adoption {
 	return a
 }
 
+func adoptOne(t *testing.T, s *sqlite.Store, a record.Adoption) (task.Task, error) {
+	t.Helper()
+	all, err := s.Adopt(t.Context(), []record.Adoption{a})
+	if err != nil {
+		return task.Task{}, err
+	}
+	return all[0], nil
+}
+
 func TestAdopt_takesTheHistoryLineByLineAsItStands(t *testing.T) {
 	t.Parallel()
 	s := openStore(t)
@@ -40,7 +50,7 @@ func TestAdopt_takesTheHistoryLineByLineAsItStands(t *testing.T) {
 	a.Shown = []record.Shown{{Field: "status", Value: "planning"}}
 	a.Seats = []record.Seat{{Hash: "h", Role: "worker", PID: 7, Began: "then", Ended: true}}
 	a.Events = []history.Event{event(history.Updated)}
-	out, err := s.Adopt(t.Context(), a)
+	out, err := adoptOne(t, s, a)
 	must(t, err)
 	got := load(t, s, "one")
 	if out.Seq != 3 || out.Version != 1 || !reflect.DeepEqual(got.Task.Hash, out.Hash) ||
@@ -82,7 +92,7 @@ func TestAdopt_neverGivesSmallerNumbersToHooks(t *testing.T) {
 	for i, first := range []int64{5000, 10} {
 		a := told(t, fmt.Sprint(i))
 		a.FirstHook = first
-		out, err := s.Adopt(t.Context(), a)
+		out, err := adoptOne(t, s, a)
 		must(t, err)
 		commit(t, s, record.Change{Task: out, Events: []history.Event{event(history.Updated)}, Hooks: []task.Hook{
 			{Action: action.KillSession}}})
@@ -100,18 +110,18 @@ func TestAdopt_ofWhatIsTakenLeavesNothing(t *testing.T) {
 	s := openAt(t, path)
 	first := told(t, "one")
 	first.Task.Workspace = "garden--1"
-	_, err := s.Adopt(t.Context(), first)
+	_, err := adoptOne(t, s, first)
 	must(t, err)
 	before := dump(t, path)
-	_, err = s.Adopt(t.Context(), first)
+	_, err = adoptOne(t, s, first)
 	wantKind(t, err, task.ErrConflict)
 	workspace := told(t, "two")
 	workspace.Task.Workspace = "garden--1"
-	_, err = s.Adopt(t.Context(), workspace)
+	_, err = adoptOne(t, s, workspace)
 	wantKind(t, err, task.ErrConflict)
 	branch := told(t, "three")
 	branch.Task.Branch, branch.Task.Workspace = first.Task.Branch, "garden--2"
-	_, err = s.Adopt(t.Context(), branch)
+	_, err = adoptOne(t, s, branch)
 	wantKind(t, err, task.ErrBranchTaken)
 	if after := dump(t, path); after != before {
 		t.Errorf("something stayed:\n%s\nbefore:\n%s", after, before)
@@ -167,13 +177,30 @@ func TestCheck_findsAPageThatWasOverwritten(t *testing.T) {
 	}
 }
 
+func TestAdopt_takesAllThatItIsGivenInOneTransactionOrNone(t *testing.T) {
+	t.Parallel()
+	s := openStore(t)
+	_, err := adoptOne(t, s, told(t, "known"))
+	must(t, err)
+	for _, again := range []string{"known", "other"} {
+		_, err = s.Adopt(t.Context(), []record.Adoption{told(t, "one"), told(t, again)})
+		if (err == nil) != (again == "other") || err != nil && !errors.Is(err, task.ErrConflict) {
+			t.Errorf("adopted with %q: %v", again, err)
+		}
+		want := map[string]int{"known": 1, "other": 3}[again]
+		if ids, err := s.IDs(t.Context(), ""); err != nil || len(ids) != want {
+			t.Errorf("with %q the record has %q, %v", again, ids, err)
+		}
+	}
+}
+
 func TestAllLines_groupsTheHistoriesByTask(t *testing.T) {
 	t.Parallel()
 	s := openStore(t)
 	want := map[string][]string{}
 	for _, id := range []string{"b", "a"} {
 		a := told(t, id)
-		_, err := s.Adopt(t.Context(), a)
+		_, err := adoptOne(t, s, a)
 		must(t, err)
 		want[id] = a.Lines
 	}

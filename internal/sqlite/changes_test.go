@@ -114,7 +114,7 @@ func TestEventsSince_tellsThatATaskWasDeletedAndThatOneWasBroughtBack(t *testing
 		t.Errorf("who comes late hears %q", got)
 	}
 	line := `{"seq":1,"timestamp":"2024-05-06T07:08:09.123Z","type":"task.created","prev":""}`
-	_, err := s.Adopt(t.Context(), record.Adoption{Task: aTask("one"), Lines: []string{line}, Events: []history.Event{
+	_, err := adoptOne(t, s, record.Adoption{Task: aTask("one"), Lines: []string{line}, Events: []history.Event{
 		event(history.Updated)}})
 	must(t, err)
 	if got, _ := heard(t, s, 0, 10); got != "stays 1 task.created, one ends, one 1 task.created, one 2 task.updated" {

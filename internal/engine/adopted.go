@@ -1,0 +1,244 @@
+package engine
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"orange/internal/history"
+	"orange/internal/record"
+	"orange/internal/task"
+	"orange/internal/workflow"
+)
+
+// Bounds of the tasks that come back in one transaction. A commit waits for the disk, so that a rebuild with one commit
+// a task waits for little else; another command waits until the transaction is over, so that it must not be long.
+const (
+	batchTasks = 500
+	batchLines = 20_000
+)
+
+// Adopt takes tasks that Tell built into the record, in their order, and makes their mirrors equal to it. Which hooks
+// they owed is unknown: they count as performed. An agent that has lost its seat cannot ask for anything: the task's
+// attention mark says how to go on. Adopt does not take a workspace or a branch away from another task.
+//
+// Tasks come back in batches, each in one transaction. A process that is killed leaves whole batches on record, and
+// every task of the others as it was: a folder that the next rebuild adopts. The files of the last batch may lack the
+// event that tells of the rebuild, which the next command that looks at the task adds. Where a batch cannot be
+// written its tasks are adopted one by one, so that one that cannot come back keeps no other away.
+// Progress hears how many are done.
+func (e *Engine) Adopt(ctx context.Context, into Adopter, agents Agents, told []record.Adoption,
+	progress func(done int)) []record.Adopted {
+	out := make([]record.Adopted, len(told))
+	var taken *claims
+	for from := 0; from < len(told); {
+		progress(from)
+		to := from + batchOf(told[from:])
+		for i := from; i < to; i++ {
+			out[i].Adoption = told[i]
+		}
+		taken = e.adoptBatch(ctx, into, agents, out[from:to], taken)
+		from = to
+	}
+	return out
+}
+
+// batchOf is how many of the tasks come back next: at least one.
+func batchOf(told []record.Adoption) int {
+	lines := 0
+	for i, a := range told {
+		lines += len(a.Lines) + len(a.Events)
+		if i == batchTasks || i > 0 && lines > batchLines {
+			return i
+		}
+	}
+	return len(told)
+}
+
+// adoptBatch adopts some tasks in one transaction. It goes by the claims that it is given, and returns them with those
+// of the tasks; nil where they have to be looked at again.
+func (e *Engine) adoptBatch(ctx context.Context, into Adopter, agents Agents, some []record.Adopted,
+	taken *claims) *claims {
+	living, err := agents.Living(ctx)
+	if err == nil && taken == nil {
+		taken, err = e.claimed(ctx, record.Filter{Live: true, Brief: true})
+	}
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		for i := range some {
+			some[i].Err = err
+		}
+		return nil
+	}
+	var ready []*record.Adopted
+	var claiming []record.Adoption
+	for i := range some {
+		one := &some[i]
+		def, err := e.reseated(ctx, &one.Adoption, living[one.Task.ID])
+		if one.Err = err; err != nil {
+			continue
+		}
+		settled := e.settleClaims(taken, one.Adoption)
+		settled.Task.Attention = attention(def, settled)
+		taken.add(settled.Task)
+		ready, claiming = append(ready, one), append(claiming, settled)
+	}
+	recorded, err := into.Adopt(ctx, claiming)
+	if err != nil {
+		taken = nil
+		for _, one := range ready {
+			one.Adoption, one.Err = e.adoptAlone(ctx, into, one.Adoption)
+		}
+	} else {
+		for i, one := range ready {
+			one.Adoption, one.Task = claiming[i], recorded[i]
+		}
+	}
+	e.syncAdopted(ctx, ready)
+	return taken
+}
+
+// reseated gives the task's living agents their seats, and answers its workflow.
+func (e *Engine) reseated(ctx context.Context, a *record.Adoption, living []record.Seat) (*workflow.Definition, error) {
+	if err := e.reseat(a, living); err != nil {
+		return nil, err
+	}
+	a.FirstHook = e.Now().Unix()
+	return e.Rules.Pinned(ctx, a.Task.Workflow)
+}
+
+// adoptAlone adopts one task whose agents have their seats. It does not make its files equal to the record.
+func (e *Engine) adoptAlone(ctx context.Context, into Adopter, a record.Adoption) (record.Adoption, error) {
+	def, err := e.Rules.Pinned(ctx, a.Task.Workflow)
+	if err != nil {
+		return a, err
+	}
+	for range maxConflicts {
+		taken, err := e.claimed(ctx, record.Filter{Project: a.Task.Project, Branch: a.Task.Branch, Live: true})
+		if err != nil {
+			return a, err
+		}
+		settled := e.settleClaims(taken, a)
+		settled.Task.Attention = attention(def, settled)
+		recorded, err := into.Adopt(ctx, []record.Adoption{settled})
+		if errors.Is(err, task.ErrConflict) || errors.Is(err, task.ErrBranchTaken) {
+			if _, unknown := e.Store.Load(ctx, a.Task.ID); errors.Is(unknown, task.ErrNotFound) {
+				continue // another task was faster: look again at what it has now
+			}
+		}
+		if err != nil {
+			return a, err
+		}
+		settled.Task = recorded[0]
+		return settled, nil
+	}
+	return a, task.Notef(task.ErrConflict,
+		"cannot adopt task %s: others take its workspace or its branch all the time; try again", a.Task.ID)
+}
+
+// syncAdopted makes the files of tasks that came back equal to the record, on all processors.
+func (e *Engine) syncAdopted(ctx context.Context, some []*record.Adopted) {
+	var next atomic.Int64
+	var crew sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(some)) {
+		crew.Go(func() {
+			for i := int(next.Add(1)) - 1; i < len(some); i = int(next.Add(1)) - 1 {
+				one := some[i]
+				if one.Err != nil {
+					continue
+				}
+				e.Log.Info("adopted", "component", "engine", "task", one.Task.ID, "status", string(one.Task.Status))
+				if err := e.Sync(ctx, one.Task.ID); err != nil { // it is on record all the same
+					one.Notes = append(one.Notes, "its files could not be made equal to the record: "+err.Error())
+				}
+			}
+		})
+	}
+	crew.Wait()
+}
+
+// reseat gives living agents back the seats that their windows name. An agent whose window does not name its seat
+// gets a seat that has already ended: its place is known but not its secret, and Orange must never take what it
+// starts for a person.
+func (e *Engine) reseat(a *record.Adoption, living []record.Seat) error {
+	for _, seat := range living {
+		if seat.Hash == "" {
+			secret := make([]byte, 32)
+			if _, err := io.ReadFull(e.Random, secret); err != nil {
+				return fmt.Errorf("make a seat: %w", err)
+			}
+			seat.Hash, seat.Ended = HashSecret(hex.EncodeToString(secret)), true
+		}
+		a.Seats = append(a.Seats, seat)
+	}
+	return nil
+}
+
+// claims are the tasks that have a branch, by its project and its name, or a workspace, by its name.
+type claims struct {
+	branches   map[[2]string]string
+	workspaces map[string]string
+}
+
+// claimed looks at what tasks have, and at the branches of those alone that the filter names.
+func (e *Engine) claimed(ctx context.Context, f record.Filter) (*claims, error) {
+	live, err := e.Index.List(ctx, f)
+	if err != nil {
+		return nil, err
+	}
+	holders, err := e.Index.Holders(ctx, f.Project)
+	if err != nil {
+		return nil, err
+	}
+	c := &claims{branches: map[[2]string]string{}, workspaces: map[string]string{}}
+	for _, t := range live {
+		c.branches[[2]string{t.Project, t.Branch}] = t.ID
+	}
+	for _, h := range holders {
+		c.workspaces[h.Workspace] = h.Task
+	}
+	return c, nil
+}
+
+// add notes what a task has that comes back.
+func (c *claims) add(t task.Task) {
+	if t.Live {
+		c.branches[[2]string{t.Project, t.Branch}] = t.ID
+	}
+	if t.Workspace != "" {
+		c.workspaces[t.Workspace] = t.ID
+	}
+}
+
+// settleClaims leaves to other tasks what they already have.
+func (e *Engine) settleClaims(taken *claims, a record.Adoption) record.Adoption {
+	a.Notes = append([]string(nil), a.Notes...)
+	t := &a.Task
+	if other, there := taken.branches[[2]string{t.Project, t.Branch}]; there && t.Live {
+		lost := t.Branch
+		if t.Branch = task.DefaultBranch(t.ID); t.Branch == lost {
+			t.Branch += "-2"
+		}
+		t.Workspace = ""
+		a.Notes = append(a.Notes, fmt.Sprintf("its branch %q belongs to the live task %s: it got the "+
+			"branch %q and no workspace; cancel the one that is not wanted", lost, other, t.Branch))
+		a.Events = append(append([]history.Event(nil), a.Events...), history.Event{
+			Time: e.Now(), Type: history.Updated, Actor: task.ActorEngine,
+			Reason: "another live task had its branch when it was adopted",
+			Data:   map[string]string{history.DataBranch: t.Branch},
+		})
+	}
+	if other, there := taken.workspaces[t.Workspace]; there && t.Workspace != "" {
+		a.Notes = append(a.Notes, fmt.Sprintf("its workspace %q belongs to task %s, so it has none; cancel the one "+
+			"that is not wanted", t.Workspace, other))
+		t.Workspace = ""
+	}
+	return a
+}
