@@ -6,26 +6,29 @@ import (
 	"sync"
 )
 
-// onAll does n pieces of work on all processors: each once, in any order, and none that has not begun when ctx ends.
-// Progress hears how many have begun.
-func (d *Doctor) onAll(ctx context.Context, what string, n int, work func(i int)) {
+// onAll does n pieces of work on all processors, some at once: each once, in any order, and none that has not begun
+// when ctx ends. Progress hears how many have begun.
+func (d *Doctor) onAll(ctx context.Context, what string, n, some int, work func(from, to int)) {
 	var turn sync.Mutex
 	begun := 0
-	next := func() (i int, more bool) {
+	next := func() (from, to int) {
 		turn.Lock()
 		defer turn.Unlock()
 		if begun == n || ctx.Err() != nil {
-			return 0, false
+			return n, n
 		}
-		d.progress(what, begun, n)
-		begun++
-		return begun - 1, true
+		from = begun
+		begun = min(from+some, n)
+		for i := from; i < begun; i++ {
+			d.progress(what, i, n)
+		}
+		return from, begun
 	}
 	var crew sync.WaitGroup
 	for range min(runtime.GOMAXPROCS(0), n) {
 		crew.Go(func() {
-			for i, more := next(); more; i, more = next() {
-				work(i)
+			for from, to := next(); from < n; from, to = next() {
+				work(from, to)
 			}
 		})
 	}

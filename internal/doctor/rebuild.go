@@ -56,7 +56,7 @@ func (d *Doctor) Rebuild(ctx context.Context) ([]record.Finding, error) {
 func (d *Doctor) tellAll(ctx context.Context, folders [][2]string, known map[string]string) (
 	[]record.Adoption, []finding) {
 	told, wrong := make([]record.Adoption, len(folders)), make([]*finding, len(folders))
-	d.onAll(ctx, "folders read", len(folders), func(i int) {
+	d.onAll(ctx, "folders read", len(folders), 1, func(i, _ int) {
 		project, id := folders[i][0], folders[i][1]
 		have, there := known[id]
 		switch {

@@ -24,6 +24,8 @@ type Past interface {
 	Strays(ctx context.Context) ([]string, error)
 	// Whole is all that is on record of a task.
 	Whole(ctx context.Context, id string) (record.Whole, error)
+	// Wholes is that of some tasks at one moment, by their ids. It may leave out any of them.
+	Wholes(ctx context.Context, ids []string) (map[string]record.Whole, error)
 	// Kept is the text that is kept for a task under a digest, as it is there now.
 	Kept(project, id, digest string) (text string, kept bool, err error)
 	// Rules says why the text of a workflow cannot be used that is pinned under its digest; nil where it can.
@@ -66,22 +68,41 @@ func (d *Doctor) lookTwice(ctx context.Context, look func(context.Context) []fin
 // verified counts what was looked at.
 type verified struct{ tasks, events, texts int }
 
+// together is how many tasks are read from the record at once. What is compared with their files is as old as the
+// oldest of them: that must be a moment.
+const together = 50
+
 func (d *Doctor) verifyEach(ctx context.Context, past Past, ids []string) []finding {
-	var out []finding
-	var count verified
-	for i, id := range ids {
-		if ctx.Err() != nil {
-			break
+	found, counts := make([][]finding, len(ids)), make([]verified, len(ids))
+	d.onAll(ctx, "tasks verified", len(ids), together, func(from, to int) {
+		some, err := past.Wholes(ctx, ids[from:to])
+		for i := from; i < to && ctx.Err() == nil; i++ {
+			w, there := some[ids[i]]
+			if err == nil && there {
+				found[i] = d.verifyWhole(ctx, past, w, &counts[i])
+			}
+			// What is on record may have changed since: where something was found, the task is looked at alone.
+			if err != nil || !there || slices.ContainsFunc(found[i], notOK) {
+				counts[i] = verified{}
+				found[i] = d.verify(ctx, past, ids[i], &counts[i])
+			}
 		}
-		d.progress("tasks verified", i, len(ids))
-		out = append(out, d.verify(ctx, past, id, &count)...)
-	}
-	if slices.ContainsFunc(out, func(f finding) bool { return f.Level != record.LevelOK }) {
+	})
+	out := slices.Concat(found...)
+	if slices.ContainsFunc(out, notOK) {
 		return out
+	}
+	var count verified
+	for _, one := range counts {
+		count.tasks += one.tasks
+		count.events += one.events
+		count.texts += one.texts
 	}
 	return append(out, ok(checkChain, "tasks", "verified: %d, with %d events and %d kept texts", count.tasks,
 		count.events, count.texts))
 }
+
+func notOK(f finding) bool { return f.Level != record.LevelOK }
 
 // gone finds tasks that are not on record and that no one has deleted as orange does.
 func (d *Doctor) gone(ctx context.Context, past Past, project string, ids []string) []finding {
@@ -131,7 +152,11 @@ func (d *Doctor) verify(ctx context.Context, past Past, id string, count *verifi
 		return []finding{
 			problem(checkDatabase, id, "it cannot be read, and was compared with nothing: "+err.Error(), adviceChanged)}
 	}
-	t := w.Task
+	return d.verifyWhole(ctx, past, w, count)
+}
+
+func (d *Doctor) verifyWhole(ctx context.Context, past Past, w record.Whole, count *verified) []finding {
+	t, id := w.Task, w.Task.ID
 	count.tasks++
 	count.events += len(w.Lines)
 	out := d.mirrors(t, w.Lines)

@@ -22,6 +22,8 @@ import (
 type past struct {
 	*world
 	changed []string
+	// what Wholes answers in place of the record, where it is not nil
+	together func(ids []string) (map[string]record.Whole, error)
 }
 
 func (p past) IDs(ctx context.Context, project string) ([]string, error) {
@@ -38,6 +40,20 @@ func (p past) Whole(ctx context.Context, id string) (record.Whole, error) {
 	return w, err
 }
 
+func (p past) Wholes(ctx context.Context, ids []string) (map[string]record.Whole, error) {
+	if p.together != nil {
+		return p.together(ids)
+	}
+	all, err := p.store.Wholes(ctx, ids)
+	for id, w := range all {
+		if p.changed != nil {
+			w.Lines = p.changed
+			all[id] = w
+		}
+	}
+	return all, err
+}
+
 func (p past) Rules(ctx context.Context, ref task.WorkflowRef) error {
 	_, err := p.world.Rules.Pinned(ctx, ref)
 	return err
@@ -50,7 +66,7 @@ func (p past) Kept(project, id, digest string) (string, bool, error) {
 func (w *world) verify(id string, changed []string) []record.Finding {
 	w.t.Helper()
 	d := &doctor.Doctor{Home: w.home, Files: w.files, Projections: w.Engine}
-	found, err := d.Verify(w.t.Context(), past{w, changed}, []string{id})
+	found, err := d.Verify(w.t.Context(), past{world: w, changed: changed}, []string{id})
 	must(w.t, err)
 	return found
 }
@@ -183,7 +199,7 @@ func (w *world) verifyAll() string {
 			w.t.Errorf("it is told to be at %d of %d", done, of)
 		}
 	}
-	found, err := d.VerifyAll(w.t.Context(), past{w, nil}, "")
+	found, err := d.VerifyAll(w.t.Context(), past{world: w}, "")
 	must(w.t, err)
 	if far < w.tasks() {
 		w.t.Errorf("of %d tasks it was told %d times how far it is", w.tasks(), far)
@@ -340,5 +356,37 @@ func TestAMerge_thatFailsLeavesTheMirrorsEqualToTheRecord(t *testing.T) {
 	}
 	if got := w.verifyAll(); got != "" {
 		t.Errorf("found %q", got)
+	}
+}
+
+func TestTasksReadTogether_areLookedAtAloneWhereThatSaysOtherwise(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ids := []string{w.reach("working"), w.reach("reviewing")}
+	d := &doctor.Doctor{Home: w.home, Files: w.files, Projections: w.Engine}
+	look := func(together func([]string) (map[string]record.Whole, error)) []record.Finding {
+		found, err := d.Verify(t.Context(), past{world: w, together: together}, ids)
+		must(t, err)
+		return found
+	}
+	want := look(nil)
+	if got := problems(want); got != "" {
+		t.Fatalf("found %q", got)
+	}
+	for what, together := range map[string]func([]string) (map[string]record.Whole, error){
+		"unreadable": func([]string) (map[string]record.Whole, error) { return nil, errPerformer },
+		"left out":   func([]string) (map[string]record.Whole, error) { return nil, nil },
+		"as they were a moment ago": func(ids []string) (map[string]record.Whole, error) {
+			all, err := w.store.Wholes(t.Context(), ids)
+			for id, one := range all {
+				one.Lines = one.Lines[:1]
+				all[id] = one
+			}
+			return all, err
+		},
+	} {
+		if got := look(together); !slices.Equal(got, want) {
+			t.Errorf("with tasks that are %s it found %+v, and alone %+v", what, got, want)
+		}
 	}
 }

@@ -210,7 +210,6 @@ func load(ctx context.Context, tx *batch, id string) (record.Snapshot, error) {
 		return record.Snapshot{}, err
 	}
 	// All three in one question: who waits for a move waits for each of them.
-	const spent, entry = 0, 1
 	query := `SELECT 0, source, digest, seq FROM spent WHERE task = ?
 		UNION ALL SELECT 1, source, digest, 0 FROM entries WHERE task = ?
 		UNION ALL SELECT 2, source, digest, 0 FROM starts WHERE task = ? ORDER BY 4, 2`
@@ -218,17 +217,23 @@ func load(ctx context.Context, tx *batch, id string) (record.Snapshot, error) {
 		var kind int
 		var found task.Spent
 		err := scan(&kind, &found.Source, &found.Digest, &found.Seq)
-		switch kind {
-		case spent:
-			snapshot.Spent = append(snapshot.Spent, found)
-		case entry:
-			snapshot.Entry = append(snapshot.Entry, found.Evidence)
-		default:
-			snapshot.Start = append(snapshot.Start, found.Evidence)
-		}
+		addEvidence(&snapshot, kind, found)
 		return err
 	})
 	return snapshot, err
+}
+
+// addEvidence adds evidence of one of three kinds to what is on record of its task.
+func addEvidence(s *record.Snapshot, kind int, found task.Spent) {
+	const spent, entry = 0, 1
+	switch kind {
+	case spent:
+		s.Spent = append(s.Spent, found)
+	case entry:
+		s.Entry = append(s.Entry, found.Evidence)
+	default:
+		s.Start = append(s.Start, found.Evidence)
+	}
 }
 
 // loadTask reads the row of one task. Where there is none the error is sql.ErrNoRows.
