@@ -34,3 +34,21 @@ func (d *Doctor) onAll(ctx context.Context, what string, n, some int, work func(
 	}
 	crew.Wait()
 }
+
+// behind makes a crew that works on all processors while its caller goes on: begin waits until one of it is free, and
+// wait until all is done. After wait there is no begin.
+func behind() (begin func(work func()), wait func()) {
+	open := make(chan func())
+	var crew sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		crew.Go(func() {
+			for work := range open {
+				work()
+			}
+		})
+	}
+	return func(work func()) { open <- work }, func() {
+		close(open)
+		crew.Wait()
+	}
+}

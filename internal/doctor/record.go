@@ -84,16 +84,24 @@ func (d *Doctor) histories(ctx context.Context, v *view) []finding {
 	seen := map[string]bool{}
 	projecting, out := d.projecting(ctx, v.tasks)
 	var project []shown
+	var each []*[]finding
+	begin, wait := behind()
 	err := d.Record.AllLines(ctx, func(id string, lines []string) error {
 		seen[id] = true
 		if t, known := v.byID[id]; known {
-			out = append(out, d.history(t, lines)...)
+			one := new([]finding)
+			each = append(each, one)
+			begin(func() { *one = d.history(t, lines) })
 			if projecting[id] {
 				project = append(project, shown{t, lines}) // looked at later: it may ask the record
 			}
 		}
 		return ctx.Err()
 	})
+	wait()
+	for _, found := range each {
+		out = append(out, *found...)
+	}
 	out = append(out, d.projections(ctx, project)...)
 	if err != nil {
 		return append(out, blind(checkChain, "record", err))

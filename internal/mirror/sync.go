@@ -1,6 +1,7 @@
 package mirror
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -55,6 +56,9 @@ func renew(file *os.File, path string, t task.Task, header string) error {
 	n, err := file.ReadAt(head, 0)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return err
+	}
+	if bytes.HasPrefix(head[:n], []byte(header)) && isRendered(t, []byte(header)) {
+		return nil
 	}
 	front := document.Read(head[:n])
 	if front.Header() != header {
