@@ -194,7 +194,7 @@ func spawns(l *lab) ([]row, error) {
 			if err != nil {
 				return nil, err
 			}
-			if _, err := h.run("orange", "task", "cancel", id, "--yes"); err != nil {
+			if _, err := h.run("orange", "task", "update", id, "--status", "over"); err != nil {
 				return nil, err
 			}
 			began := time.Now()

@@ -83,7 +83,7 @@ prompts:
 		w.create(fmt.Sprint("agent", n), "--workflow", "agents")
 	}
 	w.must("orange", "monitor", "--once") // what agents wrote when they started is read once
-	w.wantCalls("a look of the monitor over 10 agents", calls{writes: 2, looks: 40, waits: 0, tmux: 1},
+	w.wantCalls("a look of the monitor over 10 agents", calls{looks: 16, tmux: 1},
 		"monitor", "--once")
 }
 

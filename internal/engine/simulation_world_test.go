@@ -283,6 +283,10 @@ func (w monitored) EndGroup(_ context.Context, pid int) error {
 }
 
 // Stamp is the text itself: the clock of the files is not the one of this world.
+func (terminal) Stamps() map[string]string { return map[string]string{} }
+
+func (terminal) KeepStamps(map[string]string) error { return nil }
+
 func (w terminal) Stamp(t task.Task) string {
 	text, err := os.ReadFile(w.p.sim.files.Document(t.Project, t.ID))
 	if err != nil {

@@ -2,10 +2,13 @@ package mirror
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"orange/internal/task"
 )
 
 // Has reports whether the home has the folder of a task, be it on record or not. That there is no folder of tasks at
@@ -28,6 +31,31 @@ func (f Files) Has(id string) (bool, error) {
 		}
 	}
 	return false, nil
+}
+
+// stampsFile is among the files of the running program.
+const stampsFile = "locks/stamps.json"
+
+// Stamps are the stamps that KeepStamps kept last, by task; none where they are not there, or were cut short.
+func (f Files) Stamps() map[string]string {
+	stamps := map[string]string{}
+	text, err := os.ReadFile(filepath.Join(f.Home, stampsFile))
+	if err != nil || json.Unmarshal(text, &stamps) != nil {
+		return map[string]string{}
+	}
+	return stamps
+}
+
+// KeepStamps keeps what was seen of the files of tasks, for a later process.
+func (f Files) KeepStamps(stamps map[string]string) error {
+	text, err := json.Marshal(stamps)
+	if err == nil {
+		err = os.WriteFile(filepath.Join(f.Home, stampsFile), text, task.PrivateFile)
+	}
+	if err != nil {
+		return fmt.Errorf("keep what was seen of the tasks' files: %w", err)
+	}
+	return nil
 }
 
 // Stamp changes whenever one of these files in a task's folder does.

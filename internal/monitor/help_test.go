@@ -22,6 +22,8 @@ var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 // world pretends to be everything that the monitor looks at, and notes what it does.
 type world struct {
+	stamps   map[string]string // those that were kept
+	kept     int               // how often
 	mu       sync.Mutex
 	panes    []tmux.Pane
 	blind    error
@@ -107,6 +109,13 @@ func (w *world) Notes(ctx context.Context, noted func(hook int64)) error {
 }
 
 func (w *world) Stamp(t task.Task) string { return t.Summary }
+
+func (w *world) Stamps() map[string]string { return w.stamps }
+
+func (w *world) KeepStamps(stamps map[string]string) error {
+	w.stamps, w.kept = stamps, w.kept+1
+	return nil
+}
 
 func (w *world) Touched(context.Context, task.Task) (time.Time, error) { return w.touched, nil }
 

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"sync"
 	"time"
 
@@ -47,6 +48,9 @@ type Traces interface {
 	Stamp(t task.Task) string
 	// Touched is when a task's document or branch last changed.
 	Touched(ctx context.Context, t task.Task) (time.Time, error)
+	// Stamps are the stamps of tasks, with their versions, that KeepStamps kept last; none where they cannot be read.
+	Stamps() map[string]string
+	KeepStamps(stamps map[string]string) error
 	// Known reports whether a task that the record does not have has a folder all the same.
 	Known(id string) (bool, error)
 }
@@ -170,6 +174,9 @@ func (m *Monitor) Once(ctx context.Context) error {
 	// a move may start an agent that dies at once, and so on; what is left after so many waits for the next pass
 	const rounds = 10
 	var asked error // of GitHub, once
+	// What the last process compared with the record, and no one has written since, need not be compared again.
+	before := m.Traces.Stamps()
+	m.stamps = maps.Clone(before)
 	tasks, all := m.Record.List(ctx, record.Filter{})
 	for round := range rounds {
 		err := errors.Join(all, m.Engine.Finish(ctx), m.Look(ctx))
@@ -179,13 +186,21 @@ func (m *Monitor) Once(ctx context.Context) error {
 			}
 		}
 		err = errors.Join(err, m.Engine.Finish(ctx))
-		before := happened(tasks)
+		had := happened(tasks)
 		tasks, all = m.Record.List(ctx, record.Filter{})
-		if all = errors.Join(err, all); all != nil || before == happened(tasks) {
+		if all = errors.Join(err, all); all != nil || had == happened(tasks) {
 			break
 		}
 	}
-	return errors.Join(all, asked, m.mirrors(ctx, tasks))
+	stamps := map[string]string{}
+	maps.Copy(stamps, before)
+	maps.Copy(stamps, m.stamps) // of the tasks that a look is about
+	m.stamps = stamps
+	all = errors.Join(all, asked, m.mirrors(ctx, tasks))
+	if !maps.Equal(m.stamps, before) {
+		all = errors.Join(all, m.Traces.KeepStamps(m.stamps))
+	}
+	return all
 }
 
 // happened is a number that stays the same while nothing happens to any task. That a hook fails once more, as it did

@@ -426,3 +426,34 @@ func TestRun_startsTheAgentAgainAlthoughItsSeatHasEndedMeanwhile(t *testing.T) {
 	close(w.ends[1001])
 	w.until(t, "revive one")
 }
+
+// What one process compared, and no one has written since, the next one does not compare again.
+func TestOnce_comparesAgainOnlyWhatWasWrittenSince(t *testing.T) {
+	t.Parallel()
+	var stamps map[string]string
+	for _, pass := range []struct {
+		what string
+		edit func(tasks []task.Task)
+		want []string
+		kept int
+	}{
+		{"the first", func([]task.Task) {}, []string{"sync one", "sync two"}, 1},
+		{"nothing happened", func([]task.Task) {}, nil, 0},
+		{"a file changed", func(tasks []task.Task) { tasks[1].Summary = "another stamp" }, []string{"sync two"}, 1},
+		{"the record changed", func(tasks []task.Task) { tasks[0].Version++ }, []string{"sync one"}, 1},
+	} {
+		m, w := newMonitor()
+		w.tasks = []task.Task{{ID: "one", Version: 3}, {ID: "two", Version: 4}}
+		w.stamps = stamps
+		pass.edit(w.tasks)
+		must(t, m.Once(t.Context()))
+		synced := slices.DeleteFunc(w.did, func(what string) bool { return !strings.HasPrefix(what, "sync ") })
+		if !slices.Equal(synced, pass.want) || w.kept != pass.kept {
+			t.Errorf("%s: it did %q and kept stamps %d times, want %q and %d", pass.what, synced, w.kept, pass.want,
+				pass.kept)
+		}
+		if pass.what == "the first" {
+			stamps = w.stamps
+		}
+	}
+}

@@ -160,6 +160,12 @@ func (t Terminal) Touched(context.Context, task.Task) (time.Time, error) {
 // Known reports that every task has a folder.
 func (t Terminal) Known(string) (bool, error) { return true, nil }
 
+// Stamps are none: each process looks at everything when it begins.
+func (t Terminal) Stamps() map[string]string { return map[string]string{} }
+
+// KeepStamps keeps nothing.
+func (t Terminal) KeepStamps(map[string]string) error { return nil }
+
 // Stamp changes with every header of TASK.md.
 func (t Terminal) Stamp(one task.Task) string {
 	text, _ := t.v.Folders.Read(one.Project, one.ID, false)
