@@ -455,3 +455,20 @@ func TestSync_comparesTheWholeHistoryWhereItIsAskedTo(t *testing.T) {
 		}
 	}
 }
+
+func TestStamps_ofAFileThatIsCutShortAreNone(t *testing.T) {
+	t.Parallel()
+	files, _ := newFiles(t, "")
+	if found := files.Stamps(); len(found) > 0 {
+		t.Errorf("before the first time there are %v", found)
+	}
+	must(t, os.MkdirAll(filepath.Join(files.Home, "locks"), 0o700))
+	must(t, files.KeepStamps(map[string]string{"one": "3 a"}))
+	if found := files.Stamps(); len(found) != 1 || found["one"] != "3 a" {
+		t.Errorf("kept, and found %v", found)
+	}
+	must(t, os.Truncate(filepath.Join(files.Home, "locks", "stamps.json"), 5))
+	if found := files.Stamps(); len(found) > 0 {
+		t.Errorf("of a part of the file there are %v", found)
+	}
+}
