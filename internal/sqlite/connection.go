@@ -41,7 +41,7 @@ func (c *connection) use(ctx context.Context, work func(*batch) error) error {
 	return work(&batch{c})
 }
 
-func (c *connection) close() error {
+func (c *connection) disconnect() error {
 	c.turn <- struct{}{}
 	defer func() { <-c.turn }()
 	var err error

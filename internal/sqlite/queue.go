@@ -37,8 +37,11 @@ func (q *queue) wait(ctx context.Context) (leave func()) {
 	if flock(file, syscall.LOCK_EX|syscall.LOCK_NB) == nil {
 		return leave
 	}
-	served := make(chan error, 1)
-	go func() { served <- flock(file, syscall.LOCK_EX) }()
+	served := make(chan struct{})
+	go func() {
+		_ = flock(file, syscall.LOCK_EX) // without it the database's own lock decides
+		close(served)
+	}()
 	impatient := time.NewTimer(lockPatience)
 	defer impatient.Stop()
 	select {

@@ -62,7 +62,7 @@ func Open(ctx context.Context, path string) (*Store, error) {
 
 // Close ends the use of the record, and moves what the log of commits holds into orange.db where no other process has
 // it open. It may be called twice.
-func (s *Store) Close() error { return errors.Join(s.connection.close(), s.writers.close()) }
+func (s *Store) Close() error { return errors.Join(s.disconnect(), s.writers.close()) }
 
 // longLog is how many bytes the log of commits, orange.db-wal, may have when a process leaves the record. The first
 // process that opens the record reads the whole log: a short one keeps every command quick.
