@@ -10,6 +10,7 @@ import (
 
 	"orange/internal/history"
 	"orange/internal/record"
+	"orange/internal/task"
 )
 
 // Rebuild adopts every task folder that the record does not have, the newest move first: where two claim one workspace
@@ -31,7 +32,12 @@ func (d *Doctor) Rebuild(ctx context.Context) ([]record.Finding, error) {
 	if _, err := d.Windows.Panes(ctx); err != nil {
 		return nil, fmt.Errorf("cannot rebuild the record: look for living agents: %w", err)
 	}
-	told, out := d.tellAll(ctx, folders, known)
+	out, err := d.finish(ctx, tasks)
+	if err != nil {
+		return nil, err
+	}
+	told, wrong := d.tellAll(ctx, folders, known)
+	out = append(out, wrong...)
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -50,6 +56,47 @@ func (d *Doctor) Rebuild(ctx context.Context) ([]record.Finding, error) {
 		return nil, err
 	}
 	return plain(orOK(out, checkRebuild, "tasks", "no folder waits to be adopted")), nil
+}
+
+// finish makes the files equal to the record of tasks that an earlier rebuild took into the record, and that was killed
+// before it came to their files.
+func (d *Doctor) finish(ctx context.Context, tasks []task.Task) ([]finding, error) {
+	if len(tasks) == 0 {
+		return nil, nil
+	}
+	known := map[string]task.Task{}
+	for _, t := range tasks {
+		known[t.ID] = t
+	}
+	var late []task.Task
+	err := d.Record.AllLines(ctx, func(id string, lines []string) error {
+		if t, there := known[id]; there && cameBackLast(lines) {
+			if differs, err := d.Files.Differs(t, lines); err == nil && len(differs) > 0 {
+				late = append(late, t)
+			}
+		}
+		return ctx.Err()
+	})
+	if err != nil {
+		return nil, fmt.Errorf("look for what an earlier rebuild has left: %w", err)
+	}
+	var out []finding
+	for _, t := range late {
+		if d.Repairs.Sync(ctx, t.ID) == nil { // else the examination that follows names what differs
+			out = append(out, ok(checkRebuild, t.Project+"/"+t.ID, "its files are made equal to the record: an "+
+				"earlier rebuild did not come to them"))
+		}
+	}
+	return out, ctx.Err()
+}
+
+// cameBackLast reports whether a history ends with the events that a rebuild adds.
+func cameBackLast(lines []string) bool {
+	const mostAdded = 3 // that it came back, that crashes count as passed, that it got another branch
+	return slices.ContainsFunc(lines[max(0, len(lines)-mostAdded):], func(line string) bool {
+		return strings.Contains(line, `"type":"`+history.Rebuilt+`"`) ||
+			strings.Contains(line, `"`+history.DataAdopted+`":"true"`)
+	})
 }
 
 // tellAll tells what the folders say whose tasks are not on record, by their ids' projects.

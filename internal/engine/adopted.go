@@ -29,8 +29,8 @@ const (
 //
 // Tasks come back in batches, each in one transaction. A process that is killed leaves whole batches on record, and
 // every task of the others as it was: a folder that the next rebuild adopts. The files of the last batch may lack the
-// event that tells of the rebuild, which the next command that looks at the task adds. Where a batch cannot be
-// written its tasks are adopted one by one, so that one that cannot come back keeps no other away.
+// event that tells of the rebuild, which the next rebuild adds, or the next command that looks at the task. Where a
+// batch cannot be written its tasks are adopted one by one, so that one that cannot come back keeps no other away.
 // Progress hears how many are done.
 func (e *Engine) Adopt(ctx context.Context, into Adopter, agents Agents, told []record.Adoption,
 	progress func(done int)) []record.Adopted {
