@@ -29,9 +29,13 @@ import (
 	"orange/internal/worktree"
 )
 
-// dashboardGC makes the collector come twice as often as usual: the dashboard is open all day, and allocates
-// little once it has read the tasks.
-const dashboardGC = 50
+// saveMemory limits the memory to what the dashboard needs for so many tasks. It is open all day, and allocates little
+// once it has read them: so the collector comes five times as often as usual, and gives back what is too much.
+func saveMemory(tasks int) {
+	const least, each = 36 << 20, 3 << 10 // with less for each of many tasks the collector would never rest
+	debug.SetGCPercent(20)
+	debug.SetMemoryLimit(max(least, int64(tasks)*each))
+}
 
 const watchOverAgents = "watch over the agents"
 
@@ -44,7 +48,7 @@ func (a *app) showDashboard(ctx context.Context, project string, all bool) error
 	}
 	ctx, off := untilEnded(ctx)
 	defer off()
-	debug.SetGCPercent(dashboardGC)
+	saveMemory(0)
 	actions := userActions{commands{a.engine, a}}
 	view := dashboardView{a.pool, a, &agents.LimitCache{}}
 	d := &dashboard.Dashboard{
@@ -57,6 +61,7 @@ func (a *app) showDashboard(ctx context.Context, project string, all bool) error
 	var watcher sync.WaitGroup
 	var watching atomic.Bool
 	watcher.Go(func() {
+		d.AwaitTasks(ctx) // a watch reads them too: the first rows would come later, and both need memory
 		err := a.Person(ctx, watchOverAgents)
 		if refused := (*rejection.Rejection)(nil); errors.As(err, &refused) {
 			d.SetWatcher("not watching: an agent opened it")
@@ -183,6 +188,7 @@ func (v dashboardView) All(ctx context.Context) ([]task.Task, int64, error) {
 		return nil, 0, err
 	}
 	tasks, err := v.app.store.List(ctx, record.Filter{})
+	saveMemory(len(tasks))
 	return tasks, cursor, err
 }
 

@@ -104,7 +104,7 @@ func (d *Dashboard) Open(ctx context.Context) {
 	backend.Terminal = screenTerminal{backend.Terminal, p}
 	model := New(ctx, backend, d.Project)
 	model.messages.answer = d.Message
-	d.guard = &guard{model: model, painter: p}
+	d.guard = &guard{model: model, painter: p, read: make(chan struct{})}
 	out := io.Discard
 	if t, is := d.Out.(terminal); is {
 		out = silent{t}
@@ -149,6 +149,14 @@ func (d *Dashboard) Run(ctx context.Context) error {
 	return err
 }
 
+// AwaitTasks waits until the screen has read all tasks, or could not read them, but not beyond ctx.
+func (d *Dashboard) AwaitTasks(ctx context.Context) {
+	select {
+	case <-d.guard.read:
+	case <-ctx.Done():
+	}
+}
+
 // Say shows news to the person. Say, SetWatcher and Fail may be called concurrently after Open. They never wait.
 func (d *Dashboard) Say(text string) { d.mailbox.put(news{text}) }
 
@@ -171,6 +179,9 @@ type guard struct {
 	painter *painter
 	fault   *Fault
 	quit    func() // ends the program where no command can be returned
+
+	readOnce sync.Once
+	read     chan struct{} // closed once all tasks were read, or could not be
 }
 
 func (g *guard) Init() tea.Cmd { return g.guarded(g.model.Init()) }
@@ -189,6 +200,10 @@ func (g *guard) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {
 		g.painter.resize(msg.Width, msg.Height)
 	case copied:
 		g.painter.copy(msg.text)
+	case tasks.Read:
+		if !msg.Part || msg.Err != nil {
+			g.readOnce.Do(func() { close(g.read) })
+		}
 	}
 	cmd = g.model.Update(msg)
 	return g, g.guarded(cmd)

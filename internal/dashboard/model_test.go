@@ -252,3 +252,32 @@ func TestAFaultWhileTheTerminalIsGivenAwayEndsTheScreenInGoodOrder(t *testing.T)
 		t.Errorf("it is told as %v", err)
 	}
 }
+
+// Who waits for the tasks goes on once all of them were read, or could not be; the first ones are not all.
+func TestAwaitTasks_waitsForAllTasks(t *testing.T) {
+	for _, c := range []struct {
+		msg  tasks.Read
+		ends bool
+	}{
+		{tasks.Read{Part: true}, false}, {tasks.Read{}, true}, {tasks.Read{Part: true, Err: errLook}, true},
+	} {
+		d := &Dashboard{Backend: (&fakeBackend{}).backend(), In: strings.NewReader(""), Out: io.Discard}
+		d.Open(t.Context())
+		for range 2 {
+			d.guard.Update(c.msg)
+		}
+		ended, end := context.WithCancel(t.Context())
+		end()
+		d.AwaitTasks(ended) // it never waits beyond its context
+		select {
+		case <-d.guard.read:
+			if !c.ends {
+				t.Errorf("after %+v it waits no longer", c.msg)
+			}
+		default:
+			if c.ends {
+				t.Errorf("after %+v it still waits", c.msg)
+			}
+		}
+	}
+}

@@ -128,7 +128,8 @@ func await(ctx context.Context, cmd *exec.Cmd, l Limits) (LimitedResult, error) 
 
 // concluded reports how a program ended that has ended, and ends what it left behind in its group.
 func concluded(cmd *exec.Cmd, result LimitedResult, waited error) (LimitedResult, error) {
-	end := ending(cmd.ProcessState)
+	status, _ := cmd.ProcessState.Sys().(syscall.WaitStatus)
+	end := ending(status)
 	result.Code, result.Signal = end.Status, end.Signal
 	_, exited := errors.AsType[*exec.ExitError](waited)
 	if waited != nil && !exited && !errors.Is(waited, exec.ErrWaitDelay) {

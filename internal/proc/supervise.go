@@ -22,34 +22,34 @@ func Supervise(c Command) (task.Ending, error) {
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	// Caught and not ignored: a program inherits what is ignored, and gets back what is caught.
 	signals := make(chan os.Signal, 8)
-	signal.Notify(signals, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGHUP)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGCHLD)
 	defer signal.Stop(signals)
 	if err := cmd.Start(); err != nil {
 		return task.Ending{}, fmt.Errorf("start %q: %w", c.Name, err)
 	}
-	done := make(chan error, 1)
-	go func() { done <- cmd.Wait() }()
-	for {
-		select {
-		case s := <-signals:
-			if s == syscall.SIGTERM || s == syscall.SIGHUP {
-				_ = cmd.Process.Signal(s) // it may be gone already; then done tells
-			}
-		case err := <-done:
-			if _, exited := errors.AsType[*exec.ExitError](err); err != nil && !exited {
-				return task.Ending{}, fmt.Errorf("wait for %q: %w", c.Name, err)
-			}
-			return ending(cmd.ProcessState), nil
+	// A signal tells of the end too: a call that waits for it would keep a thread for as long as the program runs.
+	for s := range signals {
+		if s == syscall.SIGTERM || s == syscall.SIGHUP {
+			_ = cmd.Process.Signal(s) // it may be gone already; then the next signal tells
+		}
+		var status syscall.WaitStatus
+		pid, err := syscall.Wait4(cmd.Process.Pid, &status, syscall.WNOHANG, nil)
+		switch {
+		case err == nil && pid == 0 || errors.Is(err, syscall.EINTR): // it runs
+		case err != nil:
+			return task.Ending{}, fmt.Errorf("wait for %q: %w", c.Name, err)
+		default:
+			return ending(status), nil
 		}
 	}
+	return task.Ending{}, nil // never: the channel stays open
 }
 
-func ending(state *os.ProcessState) task.Ending {
-	status, ok := state.Sys().(syscall.WaitStatus)
-	if ok && status.Signaled() {
+func ending(status syscall.WaitStatus) task.Ending {
+	if status.Signaled() {
 		return task.Ending{Known: true, Status: 128 + int(status.Signal()), Signal: int(status.Signal())}
 	}
-	return task.Ending{Known: true, Status: state.ExitCode()}
+	return task.Ending{Known: true, Status: status.ExitStatus()}
 }
 
 // End ends processes, each alone: TERM first, KILL after the grace. Those that are gone already are no error.
