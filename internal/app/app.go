@@ -36,8 +36,8 @@ func Main() int {
 			if opened, err = open(ctx); err != nil {
 				return nil, err
 			}
-			warn := func(text string) { fmt.Fprintf(messages(), "orange: %s\n", text) }
-			opened.engine.Warn, opened.home.Warn = warn, warn
+			opened.home.Warn = func(text string) { fmt.Fprintf(messages(), "orange: %s\n", text) }
+			opened.engine.Warn = opened.home.Warn
 			return opened.services(), nil
 		},
 		Dashboard: func(ctx context.Context, project string, all bool) error {

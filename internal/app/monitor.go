@@ -156,8 +156,7 @@ func (t traces) Stamp(one task.Task) string {
 	return t.app.files.Stamp(one.Project, one.ID, names...)
 }
 
-func (t traces) Stamps() map[string]string { return t.app.files.Stamps() }
-
+func (t traces) Stamps() map[string]string                 { return t.app.files.Stamps() }
 func (t traces) KeepStamps(stamps map[string]string) error { return t.app.files.KeepStamps(stamps) }
 
 func (t traces) Known(id string) (bool, error) { return t.app.files.Has(id) }

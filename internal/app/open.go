@@ -172,8 +172,7 @@ func (a *app) connect() error {
 	return nil
 }
 
-// close ends what a command has open. The process ends right after it.
-func (a *app) close() error {
+func (a *app) close() error { // right before the process ends
 	a.store.Leave(context.Background())
 	return a.log.Close()
 }
