@@ -9,6 +9,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime/debug"
+	"strings"
 	"syscall"
 
 	"orange/internal/cli"
@@ -24,6 +25,9 @@ import (
 func Main() int {
 	if len(os.Args) == 2 && os.Args[1] == jqWord {
 		return serveJQ()
+	}
+	if len(os.Args) == 3 && os.Args[1] == "launch" && !strings.HasPrefix(os.Args[2], "-") {
+		return launchAgent(os.Args[2]) // without the rest of the program, which would stay in memory
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

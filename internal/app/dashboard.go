@@ -29,8 +29,7 @@ import (
 	"orange/internal/worktree"
 )
 
-// saveMemory limits the memory to what the dashboard needs for so many tasks. It is open all day, and allocates little
-// once it has read them: so the collector comes five times as often as usual, and gives back what is too much.
+// saveMemory limits the memory to what so many tasks need: the dashboard is open all day, and allocates little.
 func saveMemory(tasks int) {
 	const least, each = 36 << 20, 3 << 10 // with less for each of many tasks the collector would never rest
 	debug.SetGCPercent(20)
@@ -192,8 +191,7 @@ func (v dashboardView) All(ctx context.Context) ([]task.Task, int64, error) {
 	return tasks, cursor, err
 }
 
-func (v dashboardView) Since(ctx context.Context, cursor int64) (
-	changed []task.Task, gone []string, next int64, err error) {
+func (v dashboardView) Since(ctx context.Context, cursor int64) ([]task.Task, []string, int64, error) {
 	return v.app.store.TasksSince(ctx, cursor)
 }
 
