@@ -35,8 +35,7 @@ func Main() int {
 	program := &cli.Program{
 		Version: version(), In: os.Stdin, Out: results(), Err: messages(), Terminal: proc.IsTerminal(os.Stdin),
 		Progress: progressAt(),
-		Open: func(ctx context.Context) (*cli.Services, error) {
-			var err error
+		Open: func(ctx context.Context) (_ *cli.Services, err error) {
 			if opened, err = open(ctx); err != nil {
 				return nil, err
 			}
@@ -44,8 +43,7 @@ func Main() int {
 			opened.engine.Warn = opened.home.Warn
 			return opened.services(), nil
 		},
-		Dashboard: func(ctx context.Context, project string, all bool) error {
-			var err error
+		Dashboard: func(ctx context.Context, project string, all bool) (err error) {
 			if opened, err = open(ctx); err != nil {
 				return err
 			}

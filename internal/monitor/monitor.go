@@ -151,6 +151,9 @@ func (m *Monitor) Run(ctx context.Context) {
 	m.interval = defaultInterval
 	m.hinted = make(chan struct{})
 	m.written = make(chan struct{}, 1)
+	before := m.Traces.Stamps()
+	m.stamps = maps.Clone(before)
+	defer func() { m.report(ctx, "stamps", m.keepStamps(before)) }()
 	crew.Go(func() { m.listen(ctx, &crew) })
 	crew.Go(func() { m.report(ctx, "notes", m.Traces.Notes(ctx, m.noted)) })
 	crew.Go(func() { m.maintain(ctx, &crew) })
@@ -192,14 +195,23 @@ func (m *Monitor) Once(ctx context.Context) error {
 			break
 		}
 	}
-	stamps := map[string]string{}
-	maps.Copy(stamps, before)
-	maps.Copy(stamps, m.stamps) // of the tasks that a look is about
-	m.stamps = stamps
-	all = errors.Join(all, asked, m.mirrors(ctx, tasks))
-	if !maps.Equal(m.stamps, before) {
-		all = errors.Join(all, m.Traces.KeepStamps(m.stamps))
+	m.stamps = together(before, m.stamps)
+	return errors.Join(all, asked, m.mirrors(ctx, tasks), m.keepStamps(nil))
+}
+
+// keepStamps keeps what this process saw of the files of tasks, and what an earlier one saw of others.
+func (m *Monitor) keepStamps(earlier map[string]string) error {
+	if all := together(earlier, m.stamps); !maps.Equal(all, m.Traces.Stamps()) {
+		return m.Traces.KeepStamps(all)
 	}
+	return nil
+}
+
+// together has the entries of both; those of the newer one count.
+func together(older, newer map[string]string) map[string]string {
+	all := map[string]string{}
+	maps.Copy(all, older)
+	maps.Copy(all, newer)
 	return all
 }
 
