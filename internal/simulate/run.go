@@ -22,7 +22,7 @@ type run struct {
 	setup   Setup
 	number  int
 	engine  *engine.Engine
-	monitor Monitor
+	look    Look // of the monitor
 	paths   *pathMap
 	random  *rand.Rand
 	secrets *rand.ChaCha8
@@ -276,7 +276,7 @@ func (r *run) planNext(ctx context.Context) error {
 
 func (r *run) looks(ctx context.Context) {
 	// what it could not do it does the next time
-	_ = r.runProgram("the monitor", func() error { return r.monitor.Look(ctx) })
+	_ = r.runProgram("the monitor", func() error { return r.look(ctx) })
 }
 
 // nextLook is how long it takes until the monitor has something to do.

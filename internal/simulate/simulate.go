@@ -57,13 +57,11 @@ type Record interface {
 // Open opens an empty record.
 type Open func(ctx context.Context) (Record, error)
 
-// Monitor handles everything that is due, each time it looks.
-type Monitor interface {
-	Look(ctx context.Context) error
-}
+// Look is one look of a monitor, which handles everything that is due.
+type Look func(ctx context.Context) error
 
 // Join joins a monitor to the engine of a simulation. Run calls it once for each run.
-type Join func(s *Simulation) (*engine.Engine, Monitor)
+type Join func(s *Simulation) (*engine.Engine, Look)
 
 // Run makes all runs, several at once, each of them alone in a world of its own: the same setup gives the same
 // report, to the byte. An error means that the simulation itself cannot go on; breaches are in the report.
@@ -114,7 +112,7 @@ func Run(ctx context.Context, def *workflow.Definition, setup Setup, open Open, 
 
 // runOne makes one run. It deletes the task afterwards: the next run uses the same record.
 func runOne(ctx context.Context, r *run, join Join) (result, error) {
-	r.engine, r.monitor = join(&Simulation{r})
+	r.engine, r.look = join(&Simulation{r})
 	err := r.play(ctx)
 	if err == nil {
 		err = r.Record.Delete(ctx, r.id)

@@ -379,7 +379,7 @@ func TestRun_findsAnEngineWithAWrongRecord(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			join := func(s *simulate.Simulation) (*engine.Engine, simulate.Monitor) {
+			join := func(s *simulate.Simulation) (*engine.Engine, simulate.Look) {
 				return simulation.JoinRecord(s, c.wrong(s.Store()))
 			}
 			setup := faulty(10)

@@ -87,18 +87,19 @@ func OpenMemory(ctx context.Context) (simulate.Record, error) {
 }
 
 // Join joins the real monitor to the engine of a simulation.
-func Join(s *simulate.Simulation) (*engine.Engine, simulate.Monitor) {
+func Join(s *simulate.Simulation) (*engine.Engine, simulate.Look) {
 	return JoinRecord(s, s.Store())
 }
 
 // JoinRecord does so for an engine that works on another record than that of the simulation.
-func JoinRecord(s *simulate.Simulation, record simulate.Record) (*engine.Engine, simulate.Monitor) {
+func JoinRecord(s *simulate.Simulation, record simulate.Record) (*engine.Engine, simulate.Look) {
 	e, terminal := s.Engine(record), s.Terminal()
-	return e, &monitor.Monitor{
+	watch := &monitor.Monitor{
 		Sessions: terminal, Processes: terminal, Traces: terminal, Record: unwatched{record}, Engine: e,
 		Rules: s.Rules(), Forge: s.Forge(),
 		Now: s.Now, Tell: s.Tell, Log: e.Log, Stall: simulate.Stall,
 	}
+	return e, watch.Look
 }
 
 // unwatched is a record that only one program writes.
