@@ -44,9 +44,9 @@ func workflowFile(l home.Listed) cli.WorkflowFile {
 }
 
 // Workflow finds a workflow by name.
-func (w workflowFiles) Workflow(name string) (*workflow.Definition, cli.WorkflowFile, error) {
-	def, l, err := w.FindWorkflow(name)
-	return def, workflowFile(l), err
+func (w workflowFiles) Workflow(name string) (*workflow.Definition, error) {
+	def, _, err := w.FindWorkflow(name)
+	return def, err
 }
 
 // CopyWorkflow makes a workflow of the person's own.

@@ -28,7 +28,7 @@ func (p *Program) projectAdd() *cobra.Command {
 				path = args[0]
 			}
 			if wanted.Workflow != "" {
-				if _, _, err := h.Workflows.Workflow(wanted.Workflow); err != nil {
+				if _, err := h.Workflows.Workflow(wanted.Workflow); err != nil {
 					return err
 				}
 			}
@@ -114,7 +114,7 @@ func (p *Program) projectUpdate() *cobra.Command {
 			project.PoolSize = size
 		}
 		if c.Flags().Changed("workflow") {
-			if _, _, err := h.Workflows.Workflow(workflow); err != nil {
+			if _, err := h.Workflows.Workflow(workflow); err != nil {
 				return err
 			}
 			project.Workflow = workflow

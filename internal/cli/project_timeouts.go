@@ -46,7 +46,7 @@ func knownState(h *Services, name string) error {
 	}
 	var known, unread []string
 	for _, file := range files {
-		def, _, err := h.Workflows.Workflow(file.Name)
+		def, err := h.Workflows.Workflow(file.Name)
 		if err != nil {
 			unread = append(unread, fmt.Sprintf("%q", file.Name))
 			continue

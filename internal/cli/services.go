@@ -114,7 +114,7 @@ type Projects interface {
 // Workflows are the workflows that a task can be created under.
 type Workflows interface {
 	Workflows() ([]WorkflowFile, error)
-	Workflow(name string) (*workflow.Definition, WorkflowFile, error)
+	Workflow(name string) (*workflow.Definition, error)
 	// CheckWorkflow reads a file, or a workflow by name; the error is all that is wrong with it.
 	CheckWorkflow(fileOrName string) (*workflow.Definition, error)
 	// WorkflowFolder is where the person's own files are. It may not be there yet.

@@ -27,9 +27,9 @@ type shelf struct {
 func (s *shelf) Workflows() ([]WorkflowFile, error) { return slices.Clone(s.files), s.err }
 func (s *shelf) WorkflowFolder() string             { return s.folder }
 
-func (s *shelf) Workflow(name string) (*workflow.Definition, WorkflowFile, error) {
+func (s *shelf) Workflow(name string) (*workflow.Definition, error) {
 	s.calls = append(s.calls, "read "+name)
-	return &workflow.Definition{Name: name}, WorkflowFile{}, s.err
+	return &workflow.Definition{Name: name}, s.err
 }
 
 func (s *shelf) CheckWorkflow(name string) (*workflow.Definition, error) {
