@@ -18,7 +18,7 @@ import (
 // What stays of Orange with each agent. A Go program that does nothing but wait for another one and catch signals has
 // 5 to 7 threads: two of them are there for the signals alone.
 const (
-	launcherMemory  = 2500 // kB that no other process shares
+	launcherMemory  = 3200 // kB that no other process shares; mostly 2,200
 	launcherThreads = 8
 )
 

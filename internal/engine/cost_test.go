@@ -8,10 +8,10 @@ import (
 )
 
 // What a move costs the engine, its record and its files today, in allocations, and twice a look at the task. Lower it
-// when a move gets cheaper; a feature that needs more raises it.
+// when a move gets cheaper; a feature that needs more raises it. With the race detector it is a seventh more.
 const (
-	gatedMoveAllocations = 2150
-	freeMoveAllocations  = 2050
+	gatedMoveAllocations = 2500
+	freeMoveAllocations  = 2350
 )
 
 // It does not run in parallel, because the allocations of other tests would count too.
