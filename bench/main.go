@@ -36,10 +36,9 @@ type group struct {
 func groups() []group {
 	return []group{
 		{"start", start}, {"update", updates}, {"list", lists}, {"writers", writers},
-		{"decision", decisions}, {"parse", parses}, {"gate", gate},
-		{"life", life}, {"agents", agents}, {"spawn", spawns},
+		{"gate", gate}, {"life", life}, {"agents", agents}, {"spawn", spawns},
 		{"death", death}, {"warm", warm}, {"dashboard", dashboard}, {"check", checks}, {"whole", whole},
-		{"binary", binary},
+		{"binary", binary}, {"decision", decisions}, {"parse", parses},
 	}
 }
 
