@@ -87,7 +87,7 @@ func (c compared) tell(costs []cost) string {
 }
 
 // ownPeak is the most memory that this program has had, in MB. The system counts it for each program that it starts:
-// a smaller peak of theirs cannot be told.
+// a smaller peak of theirs is not seen.
 func ownPeak() float64 {
 	var used syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
