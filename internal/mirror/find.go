@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"golang.org/x/sys/unix"
+
 	"orange/internal/task"
 )
 
@@ -58,12 +60,14 @@ func (f Files) KeepStamps(stamps map[string]string) error {
 	return nil
 }
 
-// Stamp changes whenever one of these files in a task's folder does.
+// Stamp changes whenever one of these files in a task's folder does, also where the change was given an older time:
+// no program sets the time of a file's last change of any kind.
 func (f Files) Stamp(project, id string, names ...string) string {
 	var out bytes.Buffer
 	for _, name := range append([]string{"TASK.md", "history.jsonl"}, names...) {
-		if info, err := os.Lstat(filepath.Join(f.Dir(project, id), name)); err == nil {
-			fmt.Fprintf(&out, "%s %d %d;", info.Mode(), info.Size(), info.ModTime().UnixNano())
+		var info unix.Stat_t
+		if err := unix.Lstat(filepath.Join(f.Dir(project, id), name), &info); err == nil {
+			fmt.Fprintf(&out, "%o %d %d %d.%09d;", info.Mode, info.Ino, info.Size, info.Ctim.Sec, info.Ctim.Nsec)
 		}
 	}
 	return out.String()

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 )
 
 func TestHas_findsTheFolderOfATaskInAnyProject(t *testing.T) {
@@ -39,5 +40,29 @@ func TestStamp_changesWithEachOfTheFiles(t *testing.T) {
 			t.Errorf("%s was made, and the stamp is the same", name)
 		}
 		before = now
+	}
+}
+
+func TestStamp_changesWhereTheTimeOfWritingIsSetBack(t *testing.T) {
+	t.Parallel()
+	f := Files{Home: t.TempDir()}
+	path := f.Document("garden", "abc")
+	written := time.Date(2026, 1, 5, 9, 0, 0, 0, time.UTC)
+	write := func(text string) {
+		err := os.WriteFile(path, []byte(text), 0o600)
+		if err = errors.Join(err, os.Chtimes(path, written, written)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.MkdirAll(f.Dir("garden", "abc"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	write("a")
+	before := f.Stamp("garden", "abc")
+	// The clock of a file system ticks slowly: one write may fall into the tick of the one before.
+	for late := time.Now().Add(10 * time.Second); f.Stamp("garden", "abc") == before; write("b") {
+		if time.Now().After(late) {
+			t.Fatal("the text is another one, and the stamp is the same")
+		}
 	}
 }

@@ -18,10 +18,9 @@ import (
 // frontSearch is how many bytes of a document are searched for its frontmatter.
 const frontSearch = 64 << 10
 
-// Sync makes the mirrors equal to the record: TASK.md's frontmatter and history.jsonl.
-// Header is the frontmatter block as the caller compared it with the
-// record: where another one is by now nothing of it is overwritten, and the error is task.ErrConflict. The caller
-// holds the task's lock, which keeps out other Orange processes and no other program.
+// Sync makes the mirrors equal to the record: TASK.md's frontmatter and history.jsonl. Header is the frontmatter block
+// as the caller compared it with the record: where another one is by now nothing of it is overwritten, and the error
+// is task.ErrConflict. The caller holds the task's lock, which keeps out other Orange processes and no other program.
 func (f Files) Sync(t task.Task, past record.HistoryLines, header string) error {
 	if err := os.MkdirAll(f.Dir(t.Project, t.ID), task.PrivateFolder); err != nil {
 		return fmt.Errorf("make the task's folder: %w", err)
