@@ -25,6 +25,9 @@ does nothing and exits with status 1.`,
   orange monitor --once
   orange monitor --print-unit=systemd > ~/.config/systemd/user/orange-monitor.service`,
 		RunE: p.run(func(ctx context.Context, h *Services, _ []string) error {
+			if unit != "" && once {
+				return usage("--once watches and --print-unit does not: name one of them")
+			}
 			if unit != "" {
 				text, err := h.Monitor.Unit(unit)
 				if err != nil {
@@ -37,7 +40,7 @@ does nothing and exits with status 1.`,
 			}
 			var told []string
 			say := func(line string) {
-				if p.json {
+				if p.json && once {
 					told = append(told, line)
 					return
 				}
@@ -56,6 +59,5 @@ does nothing and exits with status 1.`,
 	c.Flags().StringVar(&unit, "print-unit", "",
 		"print a unit that keeps a monitor running: systemd or launchd; both without a value")
 	c.Flags().Lookup("print-unit").NoOptDefVal = "all"
-	c.MarkFlagsMutuallyExclusive("once", "print-unit")
 	return c
 }

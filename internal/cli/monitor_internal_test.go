@@ -84,7 +84,7 @@ func TestMonitor_asksThePortAndTellsWhatItSays(t *testing.T) {
 		line  string
 		lines []string
 		fails error
-		call  string // of the port
+		call  string // of the port; none where it is empty
 		want  said   // the talk without the time of day
 	}{
 		{"monitor", []string{"watching", "garden/fix abc: stuck"}, nil, "run",
@@ -99,6 +99,9 @@ func TestMonitor_asksThePortAndTellsWhatItSays(t *testing.T) {
 		{"monitor --once --json", []string{"one"}, busy, "once",
 			said{exitFailed, fmt.Sprintf(failed, "failed", busy), ""}},
 		{"monitor --print-unit", []string{"[Unit]", ""}, nil, "unit all", said{0, "[Unit]\n", ""}},
+		{"monitor --json", []string{"watching"}, nil, "run", said{0, "", "AT watching\n"}},
+		{"monitor --once --print-unit", nil, nil, "", said{exitUsage, "", "orange: --once watches and --print-unit " +
+			"does not: name one of them\n"}},
 		{"monitor --print-unit=launchd", []string{"<plist/>"}, nil, "unit launchd", said{0, "<plist/>", ""}},
 		{"monitor --print-unit=cron", nil, unknown, "unit cron",
 			said{exitUsage, "", "orange: " + unknown.Error() + "\n"}},
@@ -115,12 +118,12 @@ func TestMonitor_asksThePortAndTellsWhatItSays(t *testing.T) {
 			if got != tt.want {
 				t.Errorf("it came to %#v, want %#v", got, tt.want)
 			}
-			if !slices.Equal(w.calls, []string{tt.call}) {
+			if strings.Join(w.calls, ",") != tt.call {
 				t.Errorf("the monitor was called for %q, want %q", w.calls, tt.call)
 			}
 			// a unit is a text: everyone may read it
 			asks := slices.Equal(who.asked, []string{"watch over the agents"})
-			if asks == strings.HasPrefix(tt.call, "unit") {
+			if asks != (tt.call == "run" || tt.call == "once") {
 				t.Errorf("it asked whether a person may %q", who.asked)
 			}
 		})
