@@ -9,7 +9,6 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime/debug"
-	"strings"
 	"syscall"
 
 	"orange/internal/cli"
@@ -26,7 +25,7 @@ func Main() int {
 	if len(os.Args) == 2 && os.Args[1] == jqWord {
 		return serveJQ()
 	}
-	if len(os.Args) == 3 && os.Args[1] == "launch" && !strings.HasPrefix(os.Args[2], "-") {
+	if len(os.Args) == 3 && os.Args[1] == "launch" {
 		return launchAgent(os.Args[2]) // without the rest of the program, which would stay in memory
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -49,7 +48,7 @@ func Main() int {
 			}
 			return opened.showDashboard(ctx, project, all)
 		},
-		Launch: launchAgent, Examine: examine, Schema: workflows.Schema, Shell: runShell,
+		Examine: examine, Schema: workflows.Schema, Shell: runShell,
 	}
 	status := program.Run(ctx, os.Args[1:])
 	if opened != nil {

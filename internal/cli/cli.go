@@ -31,8 +31,6 @@ type Program struct {
 	Progress io.Writer
 	// Open opens the services when the first command needs it, so that version and help need nothing.
 	Open func(ctx context.Context) (*Services, error)
-	// Launch runs an agent by its ticket in this window, and does not come back while it lives.
-	Launch func(ticket string) int
 	// Dashboard shows the screen: the tasks of a project, or those of all where the name is empty.
 	Dashboard func(ctx context.Context, project string, all bool) error
 	// Shell talks with the person at In about one task, and answers the exit status of that.
@@ -93,7 +91,7 @@ Exit status: 0 done, 1 failed, 2 the call or a file is wrong, 3 refused, 4 not f
 	root.AddCommand(p.projectCommands(), p.taskCommands(), p.workflowCommands(), p.workspaceCommands(),
 		p.monitorCommand(), p.logCommand(), p.versionCommand())
 	root.AddCommand(p.doctorCommand(), p.shellCommand())
-	root.AddCommand(p.settleCommand(), p.launchCommand(), p.checkCommand())
+	root.AddCommand(p.settleCommand(), p.checkCommand())
 	return root
 }
 

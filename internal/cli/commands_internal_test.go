@@ -77,7 +77,6 @@ func kinds() map[string][2]string {
 		"doctor":            {ofSome, ""}, // --fix and --rebuild are for people, with a record or without
 		"shell":             {ofSome, ""}, // each of its lines is a command
 		"settle":            {itself, ""},
-		"launch":            {itself, ""},
 		"check":             {itself, ""},
 	}
 }

@@ -18,18 +18,6 @@ func (p *Program) settleCommand() *cobra.Command {
 	return c
 }
 
-func (p *Program) launchCommand() *cobra.Command {
-	return &cobra.Command{
-		Use: "launch TICKET", Short: "Run an agent in this window", Args: between(1, 1), Hidden: true,
-		RunE: func(_ *cobra.Command, args []string) error {
-			if status := p.Launch(args[0]); status != 0 {
-				return &ended{status}
-			}
-			return nil
-		},
-	}
-}
-
 // checkCommand is what a request starts and does not wait for.
 func (p *Program) checkCommand() *cobra.Command {
 	return &cobra.Command{
