@@ -5,8 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
+
+	"golang.org/x/sync/errgroup"
 
 	"orange/internal/history"
 	"orange/internal/record"
@@ -85,20 +88,24 @@ func (d *Doctor) histories(ctx context.Context, v *view) []finding {
 	projecting, out := d.projecting(ctx, v.tasks)
 	var project []shown
 	var each []*[]finding
-	begin, wait := behind()
+	var crew errgroup.Group // works while the record is read
+	crew.SetLimit(runtime.GOMAXPROCS(0))
 	err := d.Record.AllLines(ctx, func(id string, lines []string) error {
 		seen[id] = true
 		if t, known := v.byID[id]; known {
 			one := new([]finding)
 			each = append(each, one)
-			begin(func() { *one = d.history(t, lines) })
+			crew.Go(func() error {
+				*one = d.history(t, lines)
+				return nil
+			})
 			if projecting[id] {
 				project = append(project, shown{t, lines}) // looked at later: it may ask the record
 			}
 		}
 		return ctx.Err()
 	})
-	wait()
+	_ = crew.Wait() // no examination fails: it finds
 	for _, found := range each {
 		out = append(out, *found...)
 	}

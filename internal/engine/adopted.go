@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"io"
 	"runtime"
-	"sync"
-	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
 
 	"orange/internal/history"
 	"orange/internal/record"
@@ -145,23 +145,21 @@ func (e *Engine) adoptAlone(ctx context.Context, into Adopter, a record.Adoption
 
 // syncAdopted makes the files of tasks that came back equal to the record, on all processors.
 func (e *Engine) syncAdopted(ctx context.Context, some []*record.Adopted) {
-	var next atomic.Int64
-	var crew sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), len(some)) {
-		crew.Go(func() {
-			for i := int(next.Add(1)) - 1; i < len(some); i = int(next.Add(1)) - 1 {
-				one := some[i]
-				if one.Err != nil {
-					continue
-				}
-				e.Log.Info("adopted", "component", "engine", "task", one.Task.ID, "status", string(one.Task.Status))
-				if err := e.Sync(ctx, one.Task.ID); err != nil { // it is on record all the same
-					one.Notes = append(one.Notes, "its files could not be made equal to the record: "+err.Error())
-				}
+	var crew errgroup.Group
+	crew.SetLimit(runtime.GOMAXPROCS(0))
+	for _, one := range some {
+		if one.Err != nil {
+			continue
+		}
+		crew.Go(func() error {
+			e.Log.Info("adopted", "component", "engine", "task", one.Task.ID, "status", string(one.Task.Status))
+			if err := e.Sync(ctx, one.Task.ID); err != nil { // it is on record all the same
+				one.Notes = append(one.Notes, "its files could not be made equal to the record: "+err.Error())
 			}
+			return nil
 		})
 	}
-	crew.Wait()
+	_ = crew.Wait() // no task fails the others
 }
 
 // reseat gives living agents back the seats that their windows name. An agent whose window does not name its seat
