@@ -5,7 +5,9 @@
 package cli
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 
@@ -40,6 +42,9 @@ type Program struct {
 	Examine func(ctx context.Context, fix, rebuild bool, progress func(what string, done, of int)) (
 		[]record.Finding, error)
 
+	lines  bytes.Buffer // of the answer, which are not printed yet
+	failed error        // why lines could not be printed
+
 	json     bool
 	project  string
 	services *Services
@@ -58,7 +63,17 @@ func (p *Program) Run(ctx context.Context, args []string) int {
 	root.SetIn(p.In)
 	root.SetOut(p.Out)
 	root.SetErr(p.Err)
-	return p.report(root.ExecuteContext(ctx))
+	return p.end(root.ExecuteContext(ctx))
+}
+
+// end prints what is left of an answer, and why there is no more of it, and answers the exit status.
+func (p *Program) end(err error) int {
+	unsaid := errors.Join(p.failed, p.flush())
+	p.failed = nil
+	if err == nil {
+		err = unsaid
+	}
+	return p.report(err)
 }
 
 func (p *Program) root() *cobra.Command {

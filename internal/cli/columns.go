@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"fmt"
 	"strings"
 	"unicode/utf8"
 
@@ -38,10 +37,7 @@ func (p *Program) columns(rows [][]string) error {
 		}
 		b.WriteByte('\n')
 	}
-	if _, err := fmt.Fprint(p.Out, b.String()); err != nil {
-		return fmt.Errorf("write the list: %w", err)
-	}
-	return nil
+	return p.print(b.String())
 }
 
 // screenWidth is how many columns a text takes: as many as it has bytes where it is nothing but ASCII.

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"bufio"
-	"fmt"
 	"strings"
 
 	"orange/internal/task"
@@ -18,7 +17,7 @@ func (p *Program) sure(actor task.Actor, yes bool, question, not string) error {
 	case !p.Terminal:
 		return usage("%s: no person can be asked here; add --yes", not)
 	}
-	fmt.Fprintf(p.Err, "%s [y/N] ", question)
+	p.talk("%s [y/N] ", question)
 	line, err := bufio.NewReader(p.In).ReadString('\n')
 	answer := strings.ToLower(strings.TrimSpace(line))
 	if err != nil || answer != "y" && answer != "yes" {

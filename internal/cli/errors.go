@@ -68,7 +68,7 @@ func (p *Program) report(err error) int {
 		if invalid {
 			text = strings.Replace(text, problems.Error(), problems.Marked(), 1)
 		}
-		fmt.Fprintf(p.Err, "orange: %s\n", text)
+		p.warn("%s", text)
 		return status
 	}
 	answer := map[string]any{"error": err.Error(), "code": code, "details": []string{}}
@@ -79,7 +79,7 @@ func (p *Program) report(err error) int {
 		answer["details"] = problems
 	}
 	if err := p.printJSON(answer); err != nil {
-		fmt.Fprintf(p.Err, "orange: %v\n", err)
+		p.warn("%v", err)
 	}
 	return status
 }

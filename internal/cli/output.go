@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -20,10 +21,7 @@ func orEmpty[T any](list []T) []T {
 }
 
 func (p *Program) printJSON(answer any) error {
-	if err := p.encode(answer, "  "); err != nil {
-		return fmt.Errorf("write the answer: %w", err)
-	}
-	return nil
+	return p.encode(answer, "  ")
 }
 
 // encode prints a value as JSON that can be shown.
@@ -35,16 +33,38 @@ func (p *Program) encode(value any, indent string) error {
 	if err := encoder.Encode(value); err != nil {
 		return err
 	}
-	_, err := p.Out.Write(printable.JSON(b.Bytes()))
-	return err
+	p.lines.Write(printable.JSON(b.Bytes()))
+	return p.flush()
 }
 
-// say prints one line of a result.
-func (p *Program) say(format string, args ...any) { fmt.Fprintf(p.Out, format+"\n", args...) }
+// say adds a line to the result. The lines are printed in one write: before anything else is, and at the end.
+func (p *Program) say(format string, args ...any) { fmt.Fprintf(&p.lines, format+"\n", args...) }
+
+// print prints a text as a part of the result.
+func (p *Program) print(text string) error {
+	p.lines.WriteString(text)
+	return p.flush()
+}
+
+// flush prints what was said.
+func (p *Program) flush() error {
+	defer p.lines.Reset()
+	if p.lines.Len() == 0 {
+		return nil
+	}
+	if _, err := p.Out.Write(p.lines.Bytes()); err != nil {
+		return fmt.Errorf("write the answer: %w", err)
+	}
+	return nil
+}
 
 // warn prints one line of talk.
-func (p *Program) warn(format string, args ...any) {
-	fmt.Fprintf(p.Err, "orange: "+format+"\n", args...)
+func (p *Program) warn(format string, args ...any) { p.talk("orange: "+format+"\n", args...) }
+
+// talk prints what is no part of the result, behind what was said before it.
+func (p *Program) talk(format string, args ...any) {
+	p.failed = errors.Join(p.failed, p.flush())
+	fmt.Fprintf(p.Err, format, args...)
 }
 
 // taskView is a task as JSON has it: the names of the frontmatter.

@@ -48,8 +48,8 @@ func (t *TaskShell) Here(ctx context.Context) (task.Task, *workflow.Definition, 
 	return t.services.Queries.Pinned(ctx, t.id)
 }
 
-// Tell prints an error as every command does.
-func (t *TaskShell) Tell(err error) int { return t.program.report(err) }
+// Tell ends the answer to a line as every command does, with an error where there is one.
+func (t *TaskShell) Tell(err error) int { return t.program.end(err) }
 
 // Go asks for a move. Asked for where the task is already, it begins that state again where the workflow lets the
 // actor do so; else it starts a dead agent again, and leaves a living one alone.

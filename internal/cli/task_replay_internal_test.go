@@ -35,6 +35,9 @@ func TestReplay_countsWhatCannotBeToldByReasonStateAndPart(t *testing.T) {
 		var out bytes.Buffer
 		p := &Program{Out: printable.NewWriter(&out), json: asJSON}
 		err := p.replayed(all, file)
+		if unsaid := p.flush(); unsaid != nil {
+			t.Error(unsaid)
+		}
 		return out.String(), err
 	}
 	said, err := tell("other.yml", false)

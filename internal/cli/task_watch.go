@@ -201,10 +201,7 @@ func (p *Program) printChange(w watched, h *history.Happening) error {
 	if len(w.types) > 0 && !slices.Contains(w.types, kind) {
 		return nil
 	}
-	if err := p.encode(out, ""); err != nil {
-		return fmt.Errorf("write what happened: %w", err)
-	}
-	return nil
+	return p.encode(out, "")
 }
 
 func (w watched) lost() error {
@@ -266,6 +263,9 @@ func (p *Program) watchList(ctx context.Context, h *Services, filter record.Filt
 	err = h.Changes.Follow(ctx, cursor, func(all []history.Happening) error {
 		if l.shown == nil { // not before: a follower also notices that the output has no reader
 			tasks, err := p.listOnce(ctx, h, filter, want)
+			if err == nil {
+				err = p.flush() // the next line may be hours away
+			}
 			if err != nil {
 				return err
 			}
@@ -308,8 +308,8 @@ func (p *Program) printListChanges(ctx context.Context, h *Services, l *liveList
 			!after[all[i].Task] {
 			continue
 		}
-		if _, err := fmt.Fprintln(p.Out, changeLine(all[i])); err != nil {
-			return fmt.Errorf("write what happened: %w", err)
+		if err := p.print(changeLine(all[i]) + "\n"); err != nil {
+			return err
 		}
 	}
 	for id, is := range after { // one map into another: the order does not matter

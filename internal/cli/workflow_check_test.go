@@ -46,6 +46,9 @@ func TestACheck_thatGaveUpTellsWhatItFoundBrokenUntilThen(t *testing.T) {
 			p := &Program{Out: printable.NewWriter(&out)}
 			c := checked{def: &workflow.Definition{File: "own.yml"}, report: tt.report}
 			err := p.tellChecked(c, "")
+			if unsaid := p.flush(); unsaid != nil {
+				t.Error(unsaid)
+			}
 			var end *ended
 			if !errors.As(err, &end) || end.status != tt.status || c.outcome() != tt.outcome {
 				t.Errorf("found %q, %v, want %q and status %d", c.outcome(), err, tt.outcome, tt.status)

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -52,12 +51,4 @@ func (p *Program) workflowSchema() *cobra.Command {
 		Example: "  orange workflow schema > \"$(orange workflow path)/schema.json\"",
 		RunE:    func(*cobra.Command, []string) error { return p.print(string(p.Schema)) },
 	}
-}
-
-// print writes a result that is a text of its own.
-func (p *Program) print(text string) error {
-	if _, err := fmt.Fprint(p.Out, text); err != nil {
-		return fmt.Errorf("write the answer: %w", err)
-	}
-	return nil
 }

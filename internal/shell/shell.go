@@ -28,7 +28,7 @@ type Asks interface {
 	Redo(ctx context.Context, to task.Status, reason string) error
 	// Show prints "status", "why" or "history".
 	Show(ctx context.Context, what string) error
-	// Tell prints an error and returns its exit status.
+	// Tell ends the answer to a line, with an error where there is one, and returns its exit status.
 	Tell(err error) int
 }
 
@@ -103,10 +103,8 @@ func (s *Shell) talk(ctx context.Context, asks Asks, in lines) (status int, err 
 			return status, nil
 		case ctx.Err() != nil:
 			return status, ctx.Err()
-		case err == nil:
-			continue
 		}
-		if failed := asks.Tell(err); !s.Terminal {
+		if failed := asks.Tell(err); failed != 0 && !s.Terminal {
 			status = failed
 		}
 	}

@@ -52,6 +52,9 @@ func (c *clerk) Redo(_ context.Context, to task.Status, reason string) error {
 }
 func (c *clerk) Show(_ context.Context, what string) error { return c.ask("show %s", what) }
 func (c *clerk) Tell(err error) int {
+	if err == nil {
+		return 0
+	}
 	c.told = append(c.told, err.Error())
 	switch {
 	case errors.Is(err, errRefused):
