@@ -73,8 +73,7 @@ func updates(l *lab) ([]row, error) {
 		}
 		rows = append(rows, pairs.row(what+name, "12 tasks", 1.2))
 	}
-	watched, err := withMonitor(h[0], id[0])
-	return append(rows, watched), err
+	return rows, nil
 }
 
 // bareCommits is the floor of a move: a process that commits one row.
@@ -86,45 +85,6 @@ func bareCommits(l *lab, h *home) (command, error) {
 		}
 	}
 	return h.command(l.program("commit"), path), nil
-}
-
-// withMonitor compares moves where a monitor is at work with moves where none is.
-func withMonitor(h *home, id string) (row, error) {
-	const goal = 1.15
-	var with, without []cost
-	var ratios []float64
-	for round := range 10 {
-		var walls [2]time.Duration
-		for _, begin := range []bool{round%2 == 0, round%2 == 1} {
-			end := func() {}
-			if begin {
-				var err error
-				if end, _, err = h.background("orange", "monitor"); err != nil {
-					return row{}, err
-				}
-			}
-			var these []cost
-			for n := range 12 {
-				c, err := toAndFro(h, id)(n).run()
-				if err != nil {
-					end()
-					return row{}, err
-				}
-				if n >= 2 {
-					these = append(these, c)
-				}
-			}
-			end()
-			if begin {
-				with, walls[0] = append(with, these...), wall(these)
-			} else {
-				without, walls[1] = append(without, these...), wall(these)
-			}
-		}
-		ratios = append(ratios, float64(walls[0])/float64(walls[1]))
-	}
-	pairs := compared{ours: with, theirs: without, ratios: ratios}
-	return pairs.row("move with a monitor at work", "without", goal), nil
 }
 
 func lists(l *lab) ([]row, error) {
