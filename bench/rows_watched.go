@@ -22,7 +22,7 @@ func watched(l *lab) ([]row, error) {
 		name  string
 		begin func(*home) (end func(), err error)
 	}{
-		{"monitor", monitorBeside}, {"dashboard", dashboardBeside},
+		{"monitor", withMonitor}, {"dashboard", withDashboard},
 	} {
 		for _, c := range []struct {
 			what string
@@ -34,7 +34,7 @@ func watched(l *lab) ([]row, error) {
 			{"`task why`", always(h.command("orange", "task", "why", id))},
 			{"`task history`", always(h.command("orange", "task", "history", id))},
 		} {
-			pairs, err := beside(c.next, func() (func(), error) { return other.begin(h) })
+			pairs, err := accompanied(c.next, func() (func(), error) { return other.begin(h) })
 			if err != nil {
 				return append(rows, absent(c.what+" with a "+other.name+" at work", "at most 1.15", err)), nil
 			}
@@ -57,8 +57,8 @@ func (l *lab) thousand() (*home, string, error) {
 	return h, id, h.crowd(context.Background(), 1_000, 100)
 }
 
-// beside runs a command with another program at work and without it, in turn.
-func beside(next func(int) command, begin func() (end func(), err error)) (compared, error) {
+// accompanied runs a command with another program at work and without it, in turn.
+func accompanied(next func(int) command, begin func() (end func(), err error)) (compared, error) {
 	const rounds, each, cold = 8, 10, 2
 	var out compared
 	for round := range rounds {
@@ -99,26 +99,28 @@ func runAll(next func(int) command, times int) (costs []cost, err error) {
 	return costs, nil
 }
 
-func monitorBeside(h *home) (end func(), err error) {
+func withMonitor(h *home) (end func(), err error) {
 	end, _, err = h.background("orange", "monitor")
 	return end, err
 }
 
-// dashboardBeside opens the dashboard in a terminal of its own. There it watches, as no monitor does.
-func dashboardBeside(h *home) (end func(), err error) {
+// withDashboard opens the dashboard in a terminal of its own. There it watches, as no monitor does.
+func withDashboard(h *home) (end func(), err error) {
 	if err := needs("tmux"); err != nil {
 		return nil, err
 	}
-	folder, err := os.MkdirTemp(filepath.Dir(h.dir), "screen") // an old server may be ending at an older socket
+	// a socket of its own: at that of an earlier one a server may be ending
+	folder, err := os.MkdirTemp(filepath.Dir(h.dir), "screen")
 	if err != nil {
 		return nil, err
 	}
 	tmux := func(argv ...string) (string, error) {
-		c := exec.Command("tmux", append([]string{"-S", filepath.Join(folder, "socket"), "-f", "/dev/null"}, argv...)...)
+		argv = append([]string{"-S", filepath.Join(folder, "socket"), "-f", "/dev/null"}, argv...)
+		c := exec.Command("tmux", argv...)
 		c.Env, c.Dir = h.env, h.repo
 		said, err := c.CombinedOutput()
 		if err != nil {
-			return "", fmt.Errorf("tmux %s: %w: %s", argv[0], err, firstLine(string(said)))
+			return "", fmt.Errorf("tmux %s: %w: %s", argv[4], err, firstLine(string(said)))
 		}
 		return string(said), nil
 	}

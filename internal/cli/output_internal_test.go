@@ -24,7 +24,8 @@ func (w writes) Write(text []byte) (int, error) {
 func TestSay_isWrittenAtOnceAndBeforeWhatIsTalkedAboutLater(t *testing.T) {
 	t.Parallel()
 	var all []string
-	p := &Program{Out: printable.NewWriter(writes{"out", &all, nil}), Err: printable.NewWriter(writes{"err", &all, nil})}
+	p := &Program{Out: printable.NewWriter(writes{"out", &all, nil}),
+		Err: printable.NewWriter(writes{"err", &all, nil})}
 	p.say("one")
 	p.say("two")
 	p.warn("careful")
