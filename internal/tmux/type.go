@@ -15,7 +15,7 @@ import (
 // Typing says when it is safe to type into a program, and how patiently.
 // The patterns are matched against the visible screen; one that is nil is not looked for.
 type Typing struct {
-	Ready    *regexp.Regexp // must be on the screen
+	Ready    *regexp.Regexp // must be on the screen; where it is nil the screen must have stood still for a while
 	Dialog   *regexp.Regexp // must not: Enter would approve what it asks
 	Pause    time.Duration  // between the text and Enter; 500 ms when 0
 	Patience time.Duration  // how long to wait for a safe moment; one look when 0
@@ -28,6 +28,7 @@ type Reason string
 // The reasons of a NotSafe.
 const (
 	NotReady     Reason = "the program does not wait for input"
+	Moving       Reason = "its screen does not stand still"
 	DialogOpen   Reason = "a dialog is open"
 	PersonTyping Reason = "a person is typing"
 )
@@ -58,6 +59,7 @@ const (
 	pauseAfterEnter = time.Second
 	quietKeys       = 10 * time.Second
 	lookEvery       = 200 * time.Millisecond
+	stillScreen     = 2 * time.Second // a program that works draws more often
 	// activityGrain is how coarsely tmux tells when a key was pressed.
 	activityGrain = time.Second
 
@@ -132,20 +134,30 @@ func (s Server) enterAgain(ctx context.Context, pane, text string, t Typing) err
 
 // safeMoment waits until nothing speaks against typing.
 func (s Server) safeMoment(ctx context.Context, pane string, t Typing) error {
+	if t.Ready == nil {
+		t.Patience = max(t.Patience, stillScreen+lookEvery)
+	}
 	patience := time.NewTimer(t.Patience)
 	defer patience.Stop()
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
+	var since moment // the first that had the screen of now
 	for {
 		now, err := s.look(ctx, pane)
 		if err != nil {
 			return err
 		}
-		reason := now.disturbed(t)
-		if reason == "" && t.Ready != nil && !t.Ready.MatchString(now.screen) {
-			reason = NotReady
+		if now.screen != since.screen || since.seen.IsZero() {
+			since = now
 		}
-		if reason == "" {
+		reason := now.disturbed(t)
+		switch {
+		case reason != "":
+		case t.Ready == nil && now.seen.Sub(since.seen) < stillScreen:
+			reason = Moving
+		case t.Ready != nil && !t.Ready.MatchString(now.screen):
+			reason = NotReady
+		default:
 			return nil
 		}
 		select {

@@ -197,3 +197,22 @@ func TestSits(t *testing.T) {
 		}
 	}
 }
+
+func TestType_withoutASignOfReadinessWaitsUntilTheScreenStandsStill(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	// It draws until someone has seen that nothing is typed meanwhile.
+	busy, out := reader(t, s, `stty -echo; : > "$1"; while ! test -e "$1.rest"; do date +%N; sleep 0.1; done; exec cat > "$1"`)
+	var unsafe *NotSafe
+	if err := s.Type(t.Context(), busy.ID, "early", Typing{Pause: 100 * time.Millisecond}); !errors.As(err, &unsafe) ||
+		unsafe.Reason != Moving {
+		t.Fatalf("got %v, want that its screen does not stand still", err)
+	}
+	if err := os.WriteFile(out+".rest", nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Type(t.Context(), busy.ID, "late", typing("", "")); err != nil {
+		t.Fatal(err)
+	}
+	within(t, "the text is there", func() bool { return read(t, out) == "late\n" })
+}
