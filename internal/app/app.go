@@ -15,6 +15,7 @@ import (
 	"orange/internal/environment"
 	"orange/internal/harness"
 	"orange/internal/launch"
+	"orange/internal/probe"
 	"orange/internal/proc"
 	"orange/internal/shell"
 	"orange/workflows"
@@ -82,7 +83,8 @@ func runShell(ctx context.Context, talk *cli.TaskShell) (int, error) {
 func (a *app) services() *cli.Services {
 	return &cli.Services{
 		Commands: commands{a.engine, a}, Queries: a.queries(), Changes: changes{a}, Identity: a,
-		Projects: a.home, Workflows: workflowFiles{Home: a.home}, Workspaces: a.pool, Monitor: watch{a},
+		Projects: a.home, Workflows: workflowFiles{Home: a.home}, Harnesses: a.home,
+		Prober: probe.Prober{Harness: a.home.Harness}, Workspaces: a.pool, Monitor: watch{a},
 	}
 }
 

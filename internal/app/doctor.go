@@ -194,12 +194,8 @@ func (s doctorSetup) Files() ([]doctor.File, error) {
 		return nil, err
 	}
 	for _, l := range harnesses {
-		f := doctor.File{Kind: "harness", Name: l.Name, Source: l.Source}
-		if one, err := s.app.home.Harness(l.Name); err != nil {
-			f.Problem = err
-		} else {
-			f.Program = one.Program
-		}
+		f := doctor.File{Kind: "harness", Name: l.Name, Source: l.Source, Program: l.Program}
+		_, f.Problem = s.app.home.Harness(l.Name)
 		out = append(out, f)
 	}
 	workflows, err := s.app.home.ListWorkflows()

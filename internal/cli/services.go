@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"orange/internal/decide"
+	"orange/internal/harness"
 	"orange/internal/history"
 	"orange/internal/record"
 	"orange/internal/stats"
@@ -21,6 +22,8 @@ type Services struct {
 	Identity   Identity
 	Projects   Projects
 	Workflows  Workflows
+	Harnesses  Harnesses
+	Prober     Prober
 	Workspaces Workspaces
 	Monitor    Monitor
 }
@@ -125,6 +128,19 @@ type Workflows interface {
 	// goes, from several goroutines.
 	Simulate(ctx context.Context, def *workflow.Definition, s SimulationSetup, progress func(done, of int)) (
 		Simulated, error)
+}
+
+// Harnesses are the agent programs that a task can be given.
+type Harnesses interface {
+	ListHarnesses() ([]harness.Choice, error)
+}
+
+// Prober asks agent programs whether they are what their harness files describe.
+type Prober interface {
+	// Test asks the program for its version and its help.
+	Test(ctx context.Context, name string) (harness.Probed, error)
+	// Start starts the program once in a throw-away repository, and waits so long for its work.
+	Start(ctx context.Context, name string, patience time.Duration) (harness.Started, error)
 }
 
 // Workspaces are the pools of worktrees.

@@ -19,12 +19,15 @@ import (
 type Harness struct {
 	Name     string
 	Program  string // what is looked for on PATH; the first word of the worker's command where the file does not say
+	Version  string // of the program that the file was written for; empty where it does not say
+	Run      string // when the file was last tried with the program: a date, or NeverRun
 	Worker   Launch
 	Reviewer Launch
-	Env      []string // KEY=value pairs that the program gets
-	Unset    []string // variables that it must not see
-	Ready    *regexp.Regexp
-	Dialog   *regexp.Regexp
+	Env      []string       // KEY=value pairs that the program gets
+	Unset    []string       // variables that it must not see
+	Ready    *regexp.Regexp // what the screen says while the program waits for input
+	Busy     *regexp.Regexp // what it says while the program works
+	Dialog   *regexp.Regexp // what it says while Enter would answer a question
 	Limited  *regexp.Regexp // what a line of the screen says while the provider lets it do no more for now
 	Pause    time.Duration  // between typed text and Enter
 	Files    []File
@@ -45,6 +48,12 @@ type Arg struct {
 	Words []string
 	Group bool
 }
+
+// UnknownVersion is the Version of a harness that was written from a manual which names none.
+const UnknownVersion = "unknown"
+
+// NeverRun is the Run of a harness that no one has tried with its program: its facts are those of a manual.
+const NeverRun = "never"
 
 // File is written into the worktree before the program starts, unless the repository has one there.
 type File struct {
@@ -146,6 +155,8 @@ func (r reader) harness(n *yaml.Node, h *Harness) {
 	r.Mapping(n, "the harness", []yaml.Key{
 		yaml.Must("name", func(n *yaml.Node) { h.Name = r.Name(n, "the harness's name") }),
 		yaml.May("program", func(n *yaml.Node) { h.Program = r.Name(n, "program") }),
+		yaml.May("version", func(n *yaml.Node) { h.Version = r.oneLine(n, "version") }),
+		yaml.May("run", func(n *yaml.Node) { h.Run = r.date(n) }),
 		yaml.Must("worker", func(n *yaml.Node) { h.Worker = r.launch(n, "worker") }),
 		yaml.May("reviewer", func(n *yaml.Node) { h.Reviewer = r.launch(n, "reviewer") }),
 		yaml.May("env", func(n *yaml.Node) {
@@ -155,6 +166,7 @@ func (r reader) harness(n *yaml.Node, h *Harness) {
 		}),
 		yaml.May("unset", func(n *yaml.Node) { h.Unset = r.words(n, "unset") }),
 		yaml.May("ready", func(n *yaml.Node) { h.Ready = r.pattern(n, "ready") }),
+		yaml.May("busy", func(n *yaml.Node) { h.Busy = r.pattern(n, "busy") }),
 		yaml.May("dialog", func(n *yaml.Node) { h.Dialog = r.pattern(n, "dialog") }),
 		yaml.May("limited", func(n *yaml.Node) { h.Limited = r.pattern(n, "limited") }),
 		yaml.May("pause_ms", func(n *yaml.Node) {
@@ -215,6 +227,14 @@ func (r reader) oneLine(n *yaml.Node, what string) string {
 	text := r.Text(n, what)
 	if strings.ContainsAny(text, "\n\r\x00") {
 		r.Problem(yaml.PosOf(n), "value", "found %q as %s, expected one line", text, what)
+	}
+	return text
+}
+
+func (r reader) date(n *yaml.Node) string {
+	text := r.Text(n, "run")
+	if _, err := time.Parse(time.DateOnly, text); err != nil && text != NeverRun {
+		r.Problem(yaml.PosOf(n), "value", "found %q as run, expected a date like 2026-01-31, or %q", text, NeverRun)
 	}
 	return text
 }

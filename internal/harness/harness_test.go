@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"orange/internal/harness"
@@ -118,7 +119,11 @@ func TestNoFlagOfAShippedHarnessSwallowsThePrompt(t *testing.T) {
 				if len(command) == 0 {
 					continue
 				}
-				if last := command[len(command)-1]; last.Group || last.Words[0] != "{prompt}" {
+				last := command[len(command)-1]
+				if _, value, cut := strings.Cut(last.Words[0], "="); cut {
+					last.Words = []string{value}
+				}
+				if last.Group || last.Words[0] != "{prompt}" && last.Words[0] != "{prompt_file}" {
 					t.Errorf("%s: %v does not end with the prompt", h.Name, command)
 				}
 				for _, arg := range command {

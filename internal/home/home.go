@@ -19,6 +19,7 @@ import (
 
 	"orange/internal/explore"
 	"orange/internal/harness"
+	"orange/internal/proc"
 	"orange/internal/task"
 	"orange/internal/workflow"
 	"orange/internal/yaml"
@@ -111,8 +112,30 @@ func builtIns(shipped fs.FS) (map[string]Listed, error) {
 // ListWorkflows lists the workflows that a task can be created under.
 func (h *Home) ListWorkflows() ([]Listed, error) { return h.files("workflows", h.Workflows) }
 
-// ListHarnesses lists the harnesses that a task can be given.
-func (h *Home) ListHarnesses() ([]Listed, error) { return h.files("harnesses", h.Harnesses) }
+// ListHarnesses lists the harnesses that a task can be given, those that are wrong too.
+func (h *Home) ListHarnesses() ([]harness.Choice, error) {
+	files, err := h.files("harnesses", h.Harnesses)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]harness.Choice, len(files))
+	for i, f := range files {
+		out[i] = harness.Choice{Name: f.Name, Source: f.Source, Hides: f.Hides, Text: string(f.Text)}
+		one, err := parseHarness(f)
+		if problems, several := errors.AsType[yaml.Problems](err); several {
+			err = problems[0]
+		}
+		if err != nil {
+			out[i].Problem = err.Error()
+			continue
+		}
+		out[i].Program, out[i].Version, out[i].Run = one.Program, one.Version, one.Run
+		if path, err := proc.Find(one.Program, os.Getenv("PATH")); err == nil {
+			out[i].Path = path
+		}
+	}
+	return out, nil
+}
 
 // ParseWorkflow reads a workflow file's text. The error is a yaml.Problems.
 func (h *Home) ParseWorkflow(file string, text []byte) (*workflow.Definition, error) {
@@ -230,20 +253,24 @@ func (h *Home) Harness(name string) (*harness.Harness, error) {
 	var names []string
 	for _, f := range files {
 		if f.Name == name {
-			if f.Err != nil {
-				return nil, f.Err
-			}
-			one, err := harness.Parse(f.Source, f.Text)
-			if err == nil && one.Name != name {
-				err = task.Notef(task.ErrUsage, "%s:1:1: found the name %q, expected %q as the file is called",
-					f.Source, one.Name, name)
-			}
-			return one, err
+			return parseHarness(f)
 		}
 		names = append(names, f.Name)
 	}
 	return nil, task.Notef(task.ErrUsage, "cannot use the harness %q: it is not known, %s", name,
 		yaml.Expected(name, names))
+}
+
+func parseHarness(f Listed) (*harness.Harness, error) {
+	if f.Err != nil {
+		return nil, f.Err
+	}
+	one, err := harness.Parse(f.Source, f.Text)
+	if err == nil && one.Name != f.Name {
+		err = task.Notef(task.ErrUsage, "%s:1:1: found the name %q, expected %q as the file is called", f.Source,
+			one.Name, f.Name)
+	}
+	return one, err
 }
 
 // Config is what a person prefers; config.yml may leave out anything.

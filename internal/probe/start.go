@@ -1,0 +1,174 @@
+package probe
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"orange/internal/harness"
+	"orange/internal/proc"
+	"orange/internal/task"
+	"orange/internal/tmux"
+)
+
+// Starter starts programs in throw-away repositories. Every field is required.
+type Starter struct {
+	Self    string        // the running program, which starts agents
+	Arrives time.Duration // how long a prompt may take to arrive
+	Leaves  time.Duration // how long a program may take to end
+}
+
+const (
+	role      = task.RoleWorker
+	lookEvery = 200 * time.Millisecond
+	lastLines = 15
+)
+
+// Start starts the program of a harness in a throw-away repository, with a terminal server of its own, and a prompt
+// that has it write a word into a file. It waits until the file is there, closes the window, and waits until the
+// program is gone. Nothing of it stays behind. It may cost what one answer of the program's model costs.
+//
+// An error says what could not be tried; that no prompt arrived is one too, with the last lines of the window.
+func (s Starter) Start(ctx context.Context, h *harness.Harness) (out harness.Started, err error) {
+	dir, err := os.MkdirTemp("", "orange-harness")
+	if err != nil {
+		return out, fmt.Errorf("make a folder to start %q in: %w", h.Program, err)
+	}
+	t := &trial{Starter: s, harness: h, dir: dir, word: rand.Text(),
+		server: tmux.Server{Socket: tmux.SocketName(dir), Config: filepath.Join(dir, "tmux.conf")}}
+	defer func() { err = errors.Join(err, t.clean(context.WithoutCancel(ctx))) }()
+	pane, err := t.begin(ctx, &out)
+	if err != nil {
+		return out, err
+	}
+	began := time.Now()
+	arrived := t.await(ctx, s.Arrives, func() (bool, error) {
+		text, err := os.ReadFile(t.answer())
+		if errors.Is(err, os.ErrNotExist) {
+			err = nil
+		}
+		return strings.Contains(string(text), t.word), err
+	})
+	out.Arrived = time.Since(began)
+	if out.Screen, err = t.server.LastWords(ctx, pane.ID, lastLines); arrived != nil || err != nil {
+		return out, errors.Join(err, arrived)
+	}
+	if err := t.server.KillWindow(ctx, pane.WindowID); err != nil {
+		return out, err
+	}
+	err = t.await(ctx, s.Leaves, func() (bool, error) {
+		left, err := proc.WithEnvironment(t.mark())
+		return len(left) == 0, err
+	})
+	out.Ended = err == nil
+	return out, nil
+}
+
+// trial is one start.
+type trial struct {
+	Starter
+	harness *harness.Harness
+	dir     string
+	word    string
+	server  tmux.Server
+}
+
+func (t *trial) answer() string { return filepath.Join(t.dir, "task", "answer") }
+
+// mark is the variable by which all that the program starts is found again.
+func (t *trial) mark() string { return "ORANGE_HARNESS_TEST=" + t.word }
+
+// begin starts the program in a window.
+func (t *trial) begin(ctx context.Context, out *harness.Started) (tmux.Pane, error) {
+	worktree, folder := filepath.Join(t.dir, "worktree"), filepath.Join(t.dir, "task")
+	for _, path := range []string{worktree, folder} {
+		if err := os.Mkdir(path, task.PrivateFolder); err != nil {
+			return tmux.Pane{}, fmt.Errorf("make a throw-away worktree: %w", err)
+		}
+	}
+	for _, args := range [][]string{{"init", "-q", "-b", "main"}, {"-c", "user.name=Orange", "-c",
+		"user.email=orange@localhost", "commit", "-q", "--allow-empty", "--no-verify", "-m", "Begin"}} {
+		if _, err := proc.Run(ctx, proc.Command{Name: "git", Args: args, Dir: worktree}); err != nil {
+			return tmux.Pane{}, fmt.Errorf("make a throw-away repository: %w", err)
+		}
+	}
+	prompt := fmt.Sprintf("Write the word %s into the file %s, and nothing else. Then you are done.", t.word,
+		t.answer())
+	promptFile := filepath.Join(folder, "prompt.md")
+	if err := errors.Join(os.WriteFile(promptFile, []byte(prompt), task.PrivateFile), t.equip(worktree)); err != nil {
+		return tmux.Pane{}, err
+	}
+	out.Argv = t.harness.Argv(role, task.PermissionsFull, map[string]string{
+		harness.Prompt: prompt, harness.PromptFile: promptFile, harness.Worktree: worktree, harness.TaskDir: folder,
+		harness.Home: t.dir, harness.Branch: "main", harness.SessionID: uuid(),
+	})
+	text, err := json.Marshal(harness.Ticket{Home: t.dir, Task: "test", Argv: out.Argv, Dir: worktree,
+		Unset: t.harness.Unset, Path: filepath.Dir(t.Self), Exit: filepath.Join(t.dir, "exit"),
+		Set: append(append([]string(nil), t.harness.Env...), t.mark())})
+	if err != nil {
+		return tmux.Pane{}, fmt.Errorf("write the ticket: %w", err)
+	}
+	ticket := filepath.Join(t.dir, "ticket.json")
+	if err := errors.Join(os.WriteFile(ticket, text, task.PrivateFile), t.server.Configure("")); err != nil {
+		return tmux.Pane{}, err
+	}
+	return t.server.Start(ctx, tmux.Start{Task: "test", Role: role, Hook: "1", Session: "test", Window: role,
+		Dir: worktree, Argv: []string{t.Self, "launch", ticket}})
+}
+
+// equip writes the harness's files into the worktree.
+func (t *trial) equip(worktree string) error {
+	for _, f := range t.harness.Files {
+		path := filepath.Join(worktree, f.Path)
+		err := os.MkdirAll(filepath.Dir(path), task.PrivateFolder)
+		if err == nil {
+			err = os.WriteFile(path, []byte(f.Content), task.PrivateFile)
+		}
+		if err != nil {
+			return fmt.Errorf("write the file %q of the harness: %w", f.Path, err)
+		}
+	}
+	return nil
+}
+
+// await waits until something holds.
+func (t *trial) await(ctx context.Context, most time.Duration, holds func() (bool, error)) error {
+	ctx, off := context.WithTimeoutCause(ctx, most, fmt.Errorf("nothing came of the prompt within %s", most))
+	defer off()
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
+	for {
+		there, err := holds()
+		if there || err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-tick.C:
+		}
+	}
+}
+
+// clean ends what the start left, and removes its files.
+func (t *trial) clean(ctx context.Context) error {
+	err := t.server.KillServer(ctx)
+	if ended := (proc.System{Grace: t.Leaves}).EndMarked(ctx, t.mark()); ended != nil {
+		err = errors.Join(err, fmt.Errorf("end what %q left running: %w", t.harness.Program, ended))
+	}
+	return errors.Join(err, os.RemoveAll(t.dir))
+}
+
+// uuid is a new identifier for a conversation.
+func uuid() string {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // it never fails
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[0:4], b[4:6], b[6:8], b[8:10], b[10:])
+}
