@@ -11,10 +11,8 @@ import (
 	"runtime/debug"
 	"syscall"
 
+	"orange/internal/app/launcher"
 	"orange/internal/cli"
-	"orange/internal/environment"
-	"orange/internal/harness"
-	"orange/internal/launch"
 	"orange/internal/probe"
 	"orange/internal/proc"
 	"orange/internal/shell"
@@ -26,8 +24,8 @@ func Main() int {
 	if len(os.Args) == 2 && os.Args[1] == jqWord {
 		return serveJQ()
 	}
-	if len(os.Args) == 3 && os.Args[1] == "launch" {
-		return launchAgent(os.Args[2]) // without the rest of the program, which would stay in memory
+	if status, done := launcher.Main(os.Args[1:], results(), messages()); done {
+		return status // without the rest of the program, which would stay in memory
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -59,13 +57,6 @@ func Main() int {
 		}
 	}
 	return status
-}
-
-// launchAgent runs an agent by its ticket in this window.
-func launchAgent(ticket string) int {
-	return launch.Run(ticket, messages(), func(t harness.Ticket) ([]string, error) {
-		return environment.Kept(context.Background(), serverOf(t.Home), t.Task)
-	})
 }
 
 // runShell talks about a task with the person at the standard input.

@@ -72,14 +72,9 @@ func homeDir() (string, error) {
 	return filepath.Join(user, "orange"), nil
 }
 
-// serverOf is the server whose windows the agents of a home run in.
-func serverOf(dir string) tmux.Server {
-	return tmux.Server{Socket: tmux.SocketName(dir), Config: filepath.Join(dir, "tmux.conf")}
-}
-
 // callerAt is all that can be known of the caller on the home in dir.
 func callerAt(dir, as string) (task.Caller, error) {
-	return caller.Of(serverOf(dir), as, mirror.Files{Home: dir}.Has)
+	return caller.Of(tmux.ServerOf(dir), as, mirror.Files{Home: dir}.Has)
 }
 
 // open opens the home, leaves the environment of an agent that started this process, and has what a killed process
@@ -149,7 +144,7 @@ func (a *app) connect() error {
 	log := logfile.NewLogger(a.log, level)
 	a.home = &home.Home{Dir: a.dir, Workflows: workflows.Files, Usual: workflows.Usual, Harnesses: harnesses.Files,
 		Keeper: a.store, Locker: a.files}
-	a.server = serverOf(a.dir)
+	a.server = tmux.ServerOf(a.dir)
 	a.lease = lease.Watch{Home: a.dir, Locks: a.files}
 	a.environments = &environment.PerTask{Home: a.dir, Server: a.server, Configure: a.configureTmux, Locks: a.files,
 		Log: log}

@@ -138,7 +138,7 @@ func (c changes) Follow(ctx context.Context, cursor int64, report func([]history
 	return c.recordFile().Follow(ctx, os.Stdout, c.store.EventsSince, cursor, report)
 }
 
-func (a *app) logPath() string { return filepath.Join(a.dir, "orange.log") }
+func (a *app) logPath() string { return logfile.Of(a.dir) }
 
 // Log prints the last lines of the log that are to be kept.
 func (a *app) Log(keep func([]byte) bool, lines int, out io.Writer) error {

@@ -75,7 +75,8 @@ func TestEveryShippedHarnessStartsExactlyThis(t *testing.T) {
 
 func values() map[string]string {
 	return map[string]string{harness.Prompt: "PROMPT", harness.PromptFile: "PROMPT.md", harness.Worktree: "WORKTREE",
-		harness.TaskDir: "TASK", harness.Home: "HOME", harness.Branch: "BRANCH", harness.Effort: "EFFORT",
+		harness.TaskDir: "TASK",
+		harness.GitDir:  "GIT", harness.Home: "HOME", harness.Branch: "BRANCH", harness.Effort: "EFFORT",
 		harness.SessionID: "SESSION"}
 }
 

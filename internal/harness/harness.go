@@ -41,6 +41,9 @@ type Launch struct {
 	Command []Arg // full permissions
 	Reduced []Arg // reduced permissions; Command serves where there is none
 	Resume  []Arg // goes on with the session {session_id}
+	// Sandboxed says that the program confines what it runs: its commands reach neither the record nor the terminal
+	// server, and leave their requests in the task's folder.
+	Sandboxed bool
 }
 
 // Arg is one element of an argument list, or a group that is left out as a whole when a placeholder in it is empty.
@@ -67,6 +70,7 @@ const (
 	PromptFile = "prompt_file"
 	Worktree   = "worktree"
 	TaskDir    = "task_dir"
+	GitDir     = "git_dir"
 	Home       = "home"
 	Branch     = "branch"
 	Effort     = "effort"
@@ -74,7 +78,7 @@ const (
 )
 
 func placeholders() []string {
-	return []string{Prompt, PromptFile, Worktree, TaskDir, Home, Branch, Effort, SessionID}
+	return []string{Prompt, PromptFile, Worktree, TaskDir, GitDir, Home, Branch, Effort, SessionID}
 }
 
 // For is the launch of a role: reviewers have their own, every other role is launched as the worker is.
@@ -187,6 +191,7 @@ func (r reader) launch(n *yaml.Node, role string) Launch {
 		yaml.Must("command", func(n *yaml.Node) { l.Command = r.args(n, "command") }),
 		yaml.May("reduced", func(n *yaml.Node) { l.Reduced = r.args(n, "reduced") }),
 		yaml.May("resume", func(n *yaml.Node) { l.Resume = r.args(n, "resume") }),
+		yaml.May("sandboxed", func(n *yaml.Node) { l.Sandboxed = r.Boolean(n, "sandboxed") }),
 	})
 	return l
 }

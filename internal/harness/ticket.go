@@ -14,7 +14,13 @@ type Ticket struct {
 	Unset []string `json:"unset,omitempty"` // names that are taken out of it
 	Path  string   `json:"path"`            // folder that goes before the others on PATH
 	Exit  string   `json:"exit"`            // file that the agent's end is written to
+	// Requests is the folder in which the commands of a confined agent leave their requests; empty where it is not
+	// confined.
+	Requests string `json:"requests,omitempty"`
 }
+
+// RequestsVariable is the variable that tells the commands of a confined agent where they leave their requests.
+const RequestsVariable = "ORANGE_REQUESTS"
 
 // Note is what the launcher of an agent writes at its end.
 type Note struct {

@@ -131,6 +131,9 @@ func (h *Executor) prepare(ctx context.Context, job record.Job, window, mine str
 		return tmux.Start{}, fmt.Errorf("write the prompt: %w", err)
 	}
 	ticket := h.ticket(job, agent, view, prompt, promptFile)
+	if err := h.offerRequests(job, agent, &ticket); err != nil {
+		return tmux.Start{}, err
+	}
 	if _, err := h.Processes.FindProgram(ticket.Argv[0], harness.Value(env, "PATH")); err != nil {
 		return tmux.Start{}, fmt.Errorf("cannot start the harness %q: %w; install it, or choose another harness in "+
 			"TASK.md's header", agent.Name, err)
@@ -168,7 +171,7 @@ func (h *Executor) ticket(job record.Job, agent *harness.Harness, view worktree.
 	}
 	argv := agent.Argv(job.Role, job.Hook.Permissions, map[string]string{
 		harness.Prompt: prompt, harness.PromptFile: promptFile, harness.Worktree: view.Dir,
-		harness.TaskDir: h.Setup.TaskDir(t),
+		harness.TaskDir: h.Setup.TaskDir(t), harness.GitDir: view.GitDir,
 		harness.Home:    h.Home, harness.Branch: t.Branch, harness.Effort: effort,
 		harness.SessionID: sessionID(job.Secret),
 	})
@@ -180,6 +183,20 @@ func (h *Executor) ticket(job record.Job, agent *harness.Harness, view worktree.
 			"ORANGE_STATUS="+string(t.Status), "ORANGE_ROUND="+strconv.Itoa(t.Counters.Get(task.ReviewRound)),
 			"ORANGE_SEAT="+job.Secret),
 	}
+}
+
+// offerRequests gives an agent whose program confines what it runs a folder for its requests.
+func (h *Executor) offerRequests(job record.Job, agent *harness.Harness, ticket *harness.Ticket) error {
+	if !agent.For(job.Role).Sandboxed {
+		return nil
+	}
+	ticket.Requests = filepath.Join(h.Setup.TaskDir(job.Task), "requests", strconv.FormatInt(job.Hook.ID, 10))
+	ticket.Set = append(ticket.Set, harness.RequestsVariable+"="+ticket.Requests)
+	// What an earlier attempt of this hook left there was for a seat that it never had.
+	if err := errors.Join(os.RemoveAll(ticket.Requests), os.MkdirAll(ticket.Requests, task.PrivateFolder)); err != nil {
+		return fmt.Errorf("make a folder for the agent's requests: %w", err)
+	}
+	return nil
 }
 
 // variables are the values of a prompt's variables.

@@ -94,9 +94,18 @@ func Ending(home string, hook int64) (end task.Ending, found bool, err error) {
 	return task.Ending{Known: true, Status: note.Status, Signal: note.Signal, Unstarted: note.Unstarted}, true, nil
 }
 
+// Launcher runs one agent. Every field is required.
+type Launcher struct {
+	Messages io.Writer
+	// Kept reads the environment that is kept for the ticket's task.
+	Kept func(harness.Ticket) ([]string, error)
+	// Serve answers the requests of a confined agent, whose environment is env, until ctx ends.
+	Serve func(ctx context.Context, t harness.Ticket, env []string) error
+}
+
 // Run runs an agent by its ticket, and answers the exit status of the window. The ticket is taken away first: it
-// holds the seat's secret, and serves once. kept reads the environment that is kept for the ticket's task.
-func Run(path string, messages io.Writer, kept func(harness.Ticket) ([]string, error)) int {
+// holds the seat's secret, and serves once.
+func (l Launcher) Run(path string) int {
 	text, err := os.ReadFile(path)
 	if err == nil {
 		err = os.Remove(path)
@@ -106,25 +115,25 @@ func Run(path string, messages io.Writer, kept func(harness.Ticket) ([]string, e
 		err = json.Unmarshal(text, &ticket)
 	}
 	if err != nil {
-		fmt.Fprintf(messages, "orange: cannot read the ticket %q: %v\n", path, err)
+		fmt.Fprintf(l.Messages, "orange: cannot read the ticket %q: %v\n", path, err)
 		return cannotStart
 	}
-	end, err := supervise(ticket, kept)
+	end, err := l.supervise(ticket)
 	note := harness.Note{Status: end.Status, Signal: end.Signal, At: task.FormatTime(time.Now())}
 	if err != nil {
-		fmt.Fprintf(messages, "orange: %v\n", err)
+		fmt.Fprintf(l.Messages, "orange: %v\n", err)
 		note.Status, note.Unstarted = cannotStart, err.Error()
 	}
 	line, _ := json.Marshal(note)
 	if err := os.WriteFile(ticket.Exit, append(line, '\n'), task.PrivateFile); err != nil {
-		fmt.Fprintf(messages, "orange: cannot note the agent's end: %v\n", err)
+		fmt.Fprintf(l.Messages, "orange: cannot note the agent's end: %v\n", err)
 	}
 	return note.Status
 }
 
 // supervise runs the program of a ticket to its end.
-func supervise(ticket harness.Ticket, kept func(harness.Ticket) ([]string, error)) (task.Ending, error) {
-	base, err := kept(ticket)
+func (l Launcher) supervise(ticket harness.Ticket) (task.Ending, error) {
+	base, err := l.Kept(ticket)
 	if err != nil {
 		return task.Ending{}, err
 	}
@@ -133,5 +142,25 @@ func supervise(ticket harness.Ticket, kept func(harness.Ticket) ([]string, error
 	if err != nil {
 		return task.Ending{}, err
 	}
+	if ticket.Requests != "" {
+		defer l.serve(ticket, env)()
+	}
 	return proc.Supervise(proc.Command{Name: program, Args: ticket.Argv[1:], Dir: ticket.Dir, Env: env})
+}
+
+// serve answers the agent's requests in the background, until end is called.
+func (l Launcher) serve(ticket harness.Ticket, env []string) (end func()) {
+	ctx, off := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if err := l.Serve(ctx, ticket, env); err != nil {
+			fmt.Fprintf(l.Messages, "orange: cannot answer what this agent asks for: %v\n", err)
+		}
+	}()
+	return func() {
+		off()
+		<-done
+		_ = os.RemoveAll(ticket.Requests) // its secret is no one's any more, and so it holds nothing
+	}
 }

@@ -2,8 +2,10 @@ package launch
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -34,10 +36,14 @@ func ticketOf(t *testing.T, argv ...string) (home, path string) {
 	return home, path
 }
 
+func launched(messages io.Writer, path string, kept func(harness.Ticket) ([]string, error)) int {
+	return Launcher{Messages: messages, Kept: kept}.Run(path)
+}
+
 func TestRun_takesTheTicketAndNotesTheEnd(t *testing.T) {
 	home, path := ticketOf(t, "sh", "-c", "exit 3")
 	var said bytes.Buffer
-	status := Run(path, &said, func(ticket harness.Ticket) ([]string, error) {
+	status := launched(&said, path, func(ticket harness.Ticket) ([]string, error) {
 		if ticket.Task != "abc" {
 			t.Errorf("the environment of task %q is asked for", ticket.Task)
 		}
@@ -50,7 +56,7 @@ func TestRun_takesTheTicketAndNotesTheEnd(t *testing.T) {
 	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the ticket is still there: %v", err)
 	}
-	if status := Run(path, &said, nil); status != cannotStart {
+	if status := launched(&said, path, nil); status != cannotStart {
 		t.Errorf("without a ticket the status is %d", status)
 	}
 }
@@ -62,7 +68,7 @@ func TestRun_notesWhyTheAgentCouldNotBeStarted(t *testing.T) {
 	} {
 		home, path := ticketOf(t, "no-such-agent")
 		var said bytes.Buffer
-		status := Run(path, &said, kept)
+		status := launched(&said, path, kept)
 		end, found, err := Ending(home, 7)
 		if status != cannotStart || !found || err != nil || end.Unstarted == "" || said.Len() == 0 {
 			t.Errorf("%s: status %d, note %+v (%v, %v), said %q", name, status, end, found, err, &said)
@@ -117,5 +123,33 @@ func TestDropTickets_takesOldTicketsAndLeavesNotes(t *testing.T) {
 	}
 	if !slices.Equal(names, []string{"3.exit", "4.json"}) {
 		t.Errorf("left are %q", names)
+	}
+}
+
+func TestRun_answersTheRequestsOfAConfinedAgentWhileItLives(t *testing.T) {
+	home, path := ticketOf(t, "sh", "-c", "echo $SEEN >seen; while ! test -e served; do sleep 0.01; done")
+	requests := filepath.Join(home, "requests")
+	must(t, os.Mkdir(requests, 0o700))
+	var ticket harness.Ticket
+	text, err := os.ReadFile(path)
+	must(t, err)
+	must(t, json.Unmarshal(text, &ticket))
+	ticket.Requests, ticket.Set = requests, []string{"SEEN=this"}
+	text, err = json.Marshal(ticket)
+	must(t, err)
+	must(t, os.WriteFile(path, text, 0o600))
+	ended := false
+	status := Launcher{Messages: io.Discard, Kept: func(harness.Ticket) ([]string, error) { return os.Environ(), nil },
+		Serve: func(ctx context.Context, _ harness.Ticket, env []string) error {
+			if harness.Value(env, "SEEN") != "this" {
+				t.Errorf("the environment is %q", env)
+			}
+			must(t, os.WriteFile(filepath.Join(home, "served"), nil, 0o600))
+			<-ctx.Done()
+			ended = true
+			return nil
+		}}.Run(path)
+	if _, err := os.Stat(requests); status != 0 || !ended || !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("status %d, ended %v, its folder is there: %v", status, ended, err)
 	}
 }

@@ -34,6 +34,9 @@ const patience = 5 * time.Second
 // Lock takes a lock that all processes share; release gives it back.
 type Lock func(ctx context.Context, name string) (release func(), err error)
 
+// Of is the path of a home's log.
+func Of(home string) string { return filepath.Join(home, "orange.log") }
+
 // Open opens the log at a path, and makes it where it is missing.
 func Open(path string, lock Lock) (*Log, error) {
 	f := &Log{path: path, size: size, kept: kept, lock: lock}

@@ -309,7 +309,11 @@ func (p *Pool) View(ctx context.Context, t task.Task) (worktree.View, error) {
 		}
 	}
 	file, err := slot.Link(ctx, p.document(t))
-	return worktree.View{Dir: slot.Dir, Base: base.Ref, TaskFile: file}, err
+	if err != nil {
+		return worktree.View{}, err
+	}
+	shared, err := slot.SharedGitDir()
+	return worktree.View{Dir: slot.Dir, GitDir: shared, Base: base.Ref, TaskFile: file}, err
 }
 
 // Equip writes the files that a harness wants into the worktree.

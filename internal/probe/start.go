@@ -41,7 +41,7 @@ func (s Starter) Start(ctx context.Context, h *harness.Harness) (out harness.Sta
 		return out, fmt.Errorf("make a folder to start %q in: %w", h.Program, err)
 	}
 	t := &trial{Starter: s, harness: h, dir: dir, word: rand.Text(),
-		server: tmux.Server{Socket: tmux.SocketName(dir), Config: filepath.Join(dir, "tmux.conf")}}
+		server: tmux.ServerOf(dir)}
 	defer func() { err = errors.Join(err, t.clean(context.WithoutCancel(ctx))) }()
 	pane, err := t.begin(ctx, &out)
 	if err != nil {
@@ -106,7 +106,8 @@ func (t *trial) begin(ctx context.Context, out *harness.Started) (tmux.Pane, err
 	}
 	out.Argv = t.harness.Argv(role, task.PermissionsFull, map[string]string{
 		harness.Prompt: prompt, harness.PromptFile: promptFile, harness.Worktree: worktree, harness.TaskDir: folder,
-		harness.Home: t.dir, harness.Branch: "main", harness.SessionID: uuid(),
+		harness.GitDir: filepath.Join(worktree, ".git"),
+		harness.Home:   t.dir, harness.Branch: "main", harness.SessionID: uuid(),
 	})
 	text, err := json.Marshal(harness.Ticket{Home: t.dir, Task: "test", Argv: out.Argv, Dir: worktree,
 		Unset: t.harness.Unset, Path: filepath.Dir(t.Self), Exit: filepath.Join(t.dir, "exit"),

@@ -34,6 +34,7 @@ type Command struct {
 // Result is what a program left behind.
 type Result struct {
 	Stdout []byte
+	Stderr []byte
 	Code   int
 	More   int // bytes of the standard output beyond the most that were kept
 }
@@ -64,21 +65,31 @@ const waitDelay = 2 * time.Second
 // A status other than 0 is an *Error; the Result is filled all the same.
 // A program that cannot be started at all is another error.
 func Run(ctx context.Context, c Command) (Result, error) {
-	var stderr bytes.Buffer
-	stdout := head{most: c.Most}
-	cmd := exec.CommandContext(ctx, c.Name, c.Args...)
-	cmd.Dir = c.Dir
+	var env []string
 	if len(c.Env)+len(c.Unset) > 0 { // else the library says in PWD where the program runs
-		cmd.Env = append(slices.DeleteFunc(os.Environ(), func(pair string) bool {
+		env = append(slices.DeleteFunc(os.Environ(), func(pair string) bool {
 			name, _, _ := strings.Cut(pair, "=")
 			return slices.Contains(c.Unset, name)
 		}), c.Env...)
 	}
-	cmd.Stdin = c.Stdin
+	return run(ctx, c, env)
+}
+
+// RunIn is Run in an environment that is the command's Env and nothing else.
+func RunIn(ctx context.Context, c Command) (Result, error) {
+	return run(ctx, c, append([]string{}, c.Env...))
+}
+
+func run(ctx context.Context, c Command, env []string) (Result, error) {
+	var stderr bytes.Buffer
+	stdout := head{most: c.Most}
+	cmd := exec.CommandContext(ctx, c.Name, c.Args...)
+	cmd.Dir, cmd.Env, cmd.Stdin = c.Dir, env, c.Stdin
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	cmd.WaitDelay = waitDelay
 	err := cmd.Run()
-	result := Result{Stdout: stdout.kept.Bytes(), Code: cmd.ProcessState.ExitCode(), More: stdout.more}
+	result := Result{Stdout: stdout.kept.Bytes(), Stderr: stderr.Bytes(), Code: cmd.ProcessState.ExitCode(),
+		More: stdout.more}
 	if err == nil {
 		return result, nil
 	}

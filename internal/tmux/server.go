@@ -38,6 +38,11 @@ func SocketName(home string) string {
 	return "orange-" + hex.EncodeToString(sum[:])[:digits]
 }
 
+// ServerOf is the server whose windows the agents of a home run in.
+func ServerOf(home string) Server {
+	return Server{Socket: SocketName(home), Config: filepath.Join(home, "tmux.conf")}
+}
+
 // KillWindow ends a window ("@2") and what runs in it gets SIGHUP. A window that is gone already is no error.
 func (s Server) KillWindow(ctx context.Context, id string) error {
 	return s.kill(ctx, "kill-window", '@', id)

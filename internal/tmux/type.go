@@ -18,7 +18,7 @@ type Typing struct {
 	Ready    *regexp.Regexp // must be on the screen; where it is nil the screen must have stood still for a while
 	Dialog   *regexp.Regexp // must not: Enter would approve what it asks
 	Pause    time.Duration  // between the text and Enter; 500 ms when 0
-	Patience time.Duration  // how long to wait for a safe moment; one look when 0
+	Patience time.Duration  // how long to wait for a safe moment; one look when 0 and Ready is there
 	Quiet    time.Duration  // how long the keys of attached people must rest; 10 s when 0
 }
 
@@ -135,7 +135,7 @@ func (s Server) enterAgain(ctx context.Context, pane, text string, t Typing) err
 // safeMoment waits until nothing speaks against typing.
 func (s Server) safeMoment(ctx context.Context, pane string, t Typing) error {
 	if t.Ready == nil {
-		t.Patience = max(t.Patience, stillScreen+lookEvery)
+		t.Patience = max(t.Patience, 2*stillScreen) // one look cannot tell
 	}
 	patience := time.NewTimer(t.Patience)
 	defer patience.Stop()

@@ -279,6 +279,15 @@ func (s Slot) gitDir() (string, error) {
 	return dir, nil
 }
 
+// SharedGitDir is the git folder of the repository, which all of its worktrees share: commits are written into it.
+func (s Slot) SharedGitDir() (string, error) {
+	dir, err := s.gitDir()
+	if err != nil {
+		return "", err
+	}
+	return filepath.Dir(filepath.Dir(dir)), nil // REPOSITORY/worktrees/NAME
+}
+
 // linkPlace is the path of the link that was last made, relative to the slot, and empty when there was none.
 func (p place) linkPlace() (string, error) {
 	text, err := readFile(filepath.Join(p.gitDir, linkNote))

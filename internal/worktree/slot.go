@@ -318,6 +318,7 @@ func (s Slot) Touched() (time.Time, error) {
 // View is a workspace as an agent sees it.
 type View struct {
 	Dir      string
+	GitDir   string // the repository's git folder, into which its commits are written
 	Base     string // what its branch is compared with
 	TaskFile string // the document, relative to Dir
 }

@@ -1,0 +1,95 @@
+// Package launcher is what the program does in the window of an agent: it launches the agent, answers what a confined
+// agent asks for, and asks for it inside of the sandbox.
+package launcher
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"slices"
+
+	"orange/internal/environment"
+	"orange/internal/harness"
+	"orange/internal/launch"
+	"orange/internal/logfile"
+	"orange/internal/mirror"
+	"orange/internal/relay"
+	"orange/internal/tmux"
+)
+
+// Main does what a command line asks for, if that is for this package, and answers the exit status.
+func Main(args []string, results, messages io.Writer) (status int, done bool) {
+	switch folder := os.Getenv(harness.RequestsVariable); {
+	case len(args) == 2 && args[0] == "launch":
+		return run(args[1], messages), true
+	case folder != "" && relay.Carried(args):
+		return ask(folder, args, results, messages), true
+	}
+	return 0, false
+}
+
+// run runs an agent by its ticket in this window.
+func run(ticket string, messages io.Writer) int {
+	l := launch.Launcher{
+		Messages: messages,
+		Kept: func(t harness.Ticket) ([]string, error) {
+			return environment.Kept(context.Background(), tmux.ServerOf(t.Home), t.Task)
+		},
+		Serve: serve,
+	}
+	return l.Run(ticket)
+}
+
+// serve answers the requests of an agent that its program confines.
+func serve(ctx context.Context, t harness.Ticket, env []string) error {
+	self, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("find the running program: %w", err)
+	}
+	env = slices.DeleteFunc(slices.Clone(env), func(pair string) bool {
+		return pair == harness.RequestsVariable+"="+t.Requests // the command is outside of the sandbox
+	})
+	s := &relay.Carrier{Folder: t.Requests, Task: t.Task, Secret: harness.Value(env, "ORANGE_SEAT"),
+		Run: relay.Program(self, env), Watch: mirror.Watch,
+		Refuse: func(name string, why error) { refuse(t, name, why) }}
+	return s.Serve(ctx)
+}
+
+// refuse notes in the log what was no request of the agent: its window is the agent's own.
+func refuse(t harness.Ticket, name string, why error) {
+	log, err := logfile.Open(logfile.Of(t.Home), mirror.Files{Home: t.Home}.Lock)
+	if err != nil {
+		return // there is no one to report it to
+	}
+	defer log.Close()
+	logfile.NewLogger(log, slog.LevelInfo).Warn("a file that is no request of this agent was refused", "component",
+		"relay", "task", t.Task, "file", name, "why", why.Error())
+}
+
+// ask has the launcher run a command outside of the sandbox, and prints its answer.
+func ask(folder string, args []string, results, messages io.Writer) int {
+	dir, err := os.Getwd()
+	var input []byte
+	if err == nil && slices.Contains(args, "-") {
+		input, err = io.ReadAll(os.Stdin)
+	}
+	var answer relay.Reply
+	if err == nil {
+		c := relay.Client{Folder: folder, Secret: os.Getenv("ORANGE_SEAT")}
+		answer, err = c.Ask(context.Background(), relay.Call{Task: os.Getenv("ORANGE_TASK_ID"), Dir: dir, Args: args,
+			Stdin: input})
+	}
+	if err == nil {
+		_, err = results.Write(answer.Stdout)
+	}
+	if err != nil {
+		fmt.Fprintf(messages, "orange: %v\n", err)
+		return 1
+	}
+	if _, err := messages.Write(answer.Stderr); err != nil {
+		return 1
+	}
+	return answer.Code
+}
