@@ -41,7 +41,7 @@ func TestALifeWaitsForTheDiskAsOftenAsItDoesToday(t *testing.T) {
 	}
 	most := waitsOfALife()
 	var said []string
-	for range 3 { // where the machine is busy, the worker may have to be told of its review in another way
+	for range 3 { // on a busy machine a worker may wait too late, and Orange types
 		found := waitsOf(t)
 		said = nil
 		t.Logf("found %v", found)
