@@ -103,17 +103,11 @@ func (o *Observer) States(ctx context.Context, tasks []task.Task) (map[string]st
 
 // Of lists the windows of a task's agents.
 func (o *Observer) Of(ctx context.Context, id string) ([]tmux.Pane, error) {
-	panes, err := o.Panes(ctx)
+	own, err := o.PanesOf(ctx, id)
 	if err != nil {
 		return nil, fmt.Errorf("look at the sessions: %w", err)
 	}
-	var own []tmux.Pane
-	for _, p := range panes {
-		if p.Task == id && p.Role != "" {
-			own = append(own, p)
-		}
-	}
-	return own, nil
+	return slices.DeleteFunc(own, func(p tmux.Pane) bool { return p.Role == "" }), nil
 }
 
 // Lives makes the function that reports whether the window of a task's role has a living program.
@@ -160,12 +154,12 @@ const lastWords = 20
 
 // LastWords are the last lines of a dead agent's window.
 func (o *Observer) LastWords(ctx context.Context, death task.Death) (string, error) {
-	panes, err := o.Panes(ctx)
+	own, err := o.PanesOf(ctx, death.Task)
 	if err != nil {
 		return "", err
 	}
-	for _, p := range panes {
-		if p.Task == death.Task && p.Role == death.Role && p.HookID() == death.Hook {
+	for _, p := range own {
+		if p.Role == death.Role && p.HookID() == death.Hook {
 			return o.Server.LastWords(ctx, p.ID, lastWords)
 		}
 	}

@@ -53,8 +53,8 @@ func observer(t *testing.T, s *setup, screen string, panes ...string) *Observer 
 	t.Helper()
 	dir := t.TempDir()
 	program, config := filepath.Join(dir, "tmux"), filepath.Join(dir, "tmux.conf")
-	script := "#!/bin/sh\ncase \"$*\" in\n*list-panes*) cat '" + dir + "/panes' ;;\n*) cat '" + dir +
-		"/screen' ;;\nesac\n"
+	script := "#!/bin/sh\ncase \"$*\" in\n*list-panes*display-message*) cat '" + dir + "/panes'; echo listed ;;\n" +
+		"*list-panes*) cat '" + dir + "/panes' ;;\n*) cat '" + dir + "/screen' ;;\nesac\n"
 	for name, text := range map[string]string{program: script, config: "", filepath.Join(dir, "screen"): screen,
 		filepath.Join(dir, "panes"): strings.Join(panes, "")} {
 		if err := os.WriteFile(name, []byte(text), 0o700); err != nil {

@@ -74,11 +74,17 @@ func (x *exit) mayGiveVerdict(rule *workflow.Rule) bool {
 // TakesVerdict reports whether an exit rule with evidence relies on a verdict: one that it looks for itself, or one
 // that the gate of its move asks for.
 func TakesVerdict(def *workflow.Definition, t task.Task, rule *workflow.Rule) bool {
-	parts := []workflow.Part{*rule.HasArtifact}
+	taken := false
+	look := func(p *workflow.Part) { taken = taken || p.IsVerdict() }
+	rule.HasArtifact.EachLeaf(look)
 	if to, found := RuleTarget(def, t, rule); found {
-		parts = append(parts, GatesTo(def, t, to)...)
+		for _, edge := range edges(def, t, to) {
+			for i := range edge.Gate {
+				edge.Gate[i].EachLeaf(look)
+			}
+		}
 	}
-	return len(workflow.Verdicts(parts)) > 0
+	return taken
 }
 
 func rulesOf(def *workflow.Definition, status task.Status) []*workflow.Rule {

@@ -57,21 +57,22 @@ func (ev Evidence) Text(e task.Evidence) (string, bool) {
 // Digests are the evidence that must be new in a status once the task enters it, as it is before, each once: the
 // evidence that a gate out of the status wants written since then.
 func Digests(def *workflow.Definition, to task.Status, ev Evidence) []task.Evidence {
-	return digests(NeedsOnEntry(def, to), ev)
+	return digests(def, to, (*workflow.Part).IsSince, ev)
 }
 
 // VerdictsNow are the verdicts that exist when an agent of a status is about to start: they are not its own.
 func VerdictsNow(def *workflow.Definition, status task.Status, ev Evidence) []task.Evidence {
-	return digests(NeedsOnStart(def, status), ev)
+	return digests(def, status, (*workflow.Part).IsVerdict, ev)
 }
 
-func digests(parts []workflow.Part, ev Evidence) []task.Evidence {
+func digests(def *workflow.Definition, status task.Status, which func(*workflow.Part) bool,
+	ev Evidence) []task.Evidence {
 	var found []task.Evidence
-	for _, p := range parts {
+	eachPartOut(def, status, which, func(p *workflow.Part) {
 		if e, present := evidenceOf(p, ev); present {
 			found = addOnce(found, e)
 		}
-	}
+	})
 	return found
 }
 
@@ -80,7 +81,7 @@ func digests(parts []workflow.Part, ev Evidence) []task.Evidence {
 const unread = "unread"
 
 // evidenceOf is what a part finds now, whether or not it holds.
-func evidenceOf(p workflow.Part, ev Evidence) (task.Evidence, bool) {
+func evidenceOf(p *workflow.Part, ev Evidence) (task.Evidence, bool) {
 	if p.Section == "" {
 		fact := ev.Facts[p.Key()]
 		if fact.Unread {
@@ -102,30 +103,41 @@ func sectionEvidence(s document.Section) task.Evidence {
 // NeedsOnEntry lists the parts of the gates out of a status that want something written after it began. Orange has to
 // know what already exists of them when the status begins.
 func NeedsOnEntry(def *workflow.Definition, status task.Status) []workflow.Part {
-	return partsOutOf(def, status, workflow.Since)
+	return partsOutOf(def, status, (*workflow.Part).IsSince)
 }
 
 // NeedsOnStart lists those of them that are a verdict. Orange also has to know what already exists of them when an
 // agent of the status starts.
 func NeedsOnStart(def *workflow.Definition, status task.Status) []workflow.Part {
-	return partsOutOf(def, status, workflow.Verdicts)
+	return partsOutOf(def, status, (*workflow.Part).IsVerdict)
 }
 
 // partsOutOf lists the chosen parts of the gates and exit rules of a status.
-func partsOutOf(def *workflow.Definition, status task.Status,
-	choose func([]workflow.Part) []workflow.Part) []workflow.Part {
+func partsOutOf(def *workflow.Definition, status task.Status, which func(*workflow.Part) bool) []workflow.Part {
 	var found []workflow.Part
+	eachPartOut(def, status, which, func(p *workflow.Part) { found = append(found, *p) })
+	return found
+}
+
+func eachPartOut(def *workflow.Definition, status task.Status, which func(*workflow.Part) bool,
+	visit func(*workflow.Part)) {
+	chosen := func(p *workflow.Part) {
+		if which(p) {
+			visit(p)
+		}
+	}
 	for i := range def.Transitions {
-		if def.Transitions[i].From == status {
-			found = append(found, choose(def.Transitions[i].Gate)...)
+		if edge := &def.Transitions[i]; edge.From == status {
+			for k := range edge.Gate {
+				edge.Gate[k].EachLeaf(chosen)
+			}
 		}
 	}
 	for i := range def.Exit.Rules {
 		if rule := &def.Exit.Rules[i]; rule.Status == status && rule.HasArtifact != nil {
-			found = append(found, choose([]workflow.Part{*rule.HasArtifact})...)
+			rule.HasArtifact.EachLeaf(chosen)
 		}
 	}
-	return found
 }
 
 // Needs lists the parts that a request for a status can depend on: those of the gates on the way there, and those

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -40,6 +41,12 @@ type terminal struct {
 }
 
 func (p *process) terminal() terminal { return terminal{p.view().Terminal(), p} }
+
+// PanesOf is a look like any other, which may fail.
+func (w terminal) PanesOf(ctx context.Context, task string) ([]tmux.Pane, error) {
+	all, err := w.Panes(ctx)
+	return slices.DeleteFunc(all, func(p tmux.Pane) bool { return p.Task != task }), err
+}
 
 func (w terminal) Start(_ context.Context, start tmux.Start) (tmux.Pane, error) {
 	s := w.p.sim

@@ -59,26 +59,26 @@ func settles(hooks []task.Hook) []task.Hook {
 	})
 }
 
-// perform performs hooks in order up to the one that fails; failing is the number of hooks if none does.
-func (w *walk) perform(c config, hooks []task.Hook, failing int) performed {
+// waiting returns the hooks that stay owed when the first of them fails.
+func waiting(hooks []task.Hook) []task.Hook {
+	return slices.DeleteFunc(slices.Clone(hooks), func(h task.Hook) bool {
+		class, _ := action.ClassOf(h.Action)
+		return class == action.ClassApart // no other hook waits for it
+	})
+}
+
+// perform performs hooks in order.
+func (w *walk) perform(c config, hooks []task.Hook) performed {
 	p := performed{config: c}
-	state := w.def.States[c.status]
-	for i, h := range hooks {
-		if i == failing {
-			rest := slices.DeleteFunc(slices.Clone(hooks[i:]), func(h task.Hook) bool {
-				class, _ := action.ClassOf(h.Action)
-				return class == action.ClassApart // no other hook waits for it
-			})
-			p.config.owed = w.list(rest)
-			return p
-		}
-		role := workflow.RoleIn(state, h)
+	state := &w.def.States[c.status]
+	for i := range hooks {
+		h := &hooks[i]
 		//exhaustive:enforce
-		switch meaningOf(h) {
+		switch meaningOf(*h) {
 		case action.FreesWorkspace:
 			for r, name := range w.roles {
 				if p.config.workspace && p.config.agent(r) == alive {
-					p.unfit = append(p.unfit, impossibleHook{h, name})
+					p.unfit = append(p.unfit, impossibleHook{*h, name})
 				}
 			}
 			p.config.workspace = false
@@ -86,11 +86,11 @@ func (w *walk) perform(c config, hooks []task.Hook, failing int) performed {
 			if w.worksOn(p.config) || state.RespawnPrompt.Name == "" {
 				continue
 			}
-			w.start(&p, h, role)
+			w.start(&p, *h, workflow.RoleIn(*state, *h))
 		case action.StartsAgent:
-			w.start(&p, h, role)
+			w.start(&p, *h, workflow.RoleIn(*state, *h))
 		case action.EndsAgent:
-			role = h.Role
+			role := h.Role
 			if h.Action == action.KillReviewer && role == "" {
 				role = task.RoleReviewer
 			}

@@ -119,6 +119,9 @@ func (w *walk) moves(c config, t task.Task, person bool) []outcome {
 	looks := w.forge.looks[c.status][bit(c.workspace)]
 	for i, n := range w.leaving[c.status] {
 		edge := &w.def.Transitions[n]
+		if !decide.Leads(edge, t) {
+			continue
+		}
 		e := event{kind: isRequest, to: w.place(edge.To)}
 		request := task.Request{Task: t.ID, To: edge.To, Actor: task.Actor{Rule: true}, Reason: "there is one"}
 		if key.person {
@@ -354,7 +357,7 @@ func (w *walk) settled(at int32, c config) {
 		return
 	}
 	after := c
-	p := w.perform(after, w.lists[c.owed], len(w.lists[c.owed]))
+	p := w.perform(after, w.lists[c.owed])
 	w.settle(&p.config)
 	w.enter(at, event{kind: isSettle, role: -1, as: -1, to: -1, look: -1, failing: -1}, p, false, nil)
 }
@@ -380,13 +383,31 @@ func (w *walk) redo(at int32, c config, t task.Task) {
 		if c.visited&(1<<i) == 0 {
 			continue // it is refused
 		}
-		to := task.Status(again.Name)
-		history := []history.Event{{Type: history.Created, Data: map[string]string{"status": again.Name}}}
-		change, err := decide.Redo(w.def, t, to, decide.Evidence{}, history, task.Actor{Role: task.RoleHuman},
-			"there is one", born())
-		if err == nil {
-			w.follow(at, c, w.outcomeOf(event{kind: isRedo, role: -1, as: -1, to: w.place(to), look: -1}, -1,
-				change), nil)
+		key := redone{c.view(), i}
+		out, known := w.redoOf[key]
+		if !known {
+			out = w.beginning(t, task.Status(again.Name))
+			w.redoOf[key] = out
+		}
+		for _, o := range out {
+			w.follow(at, c, o, nil)
 		}
 	}
+}
+
+// redone names the times that a person takes a task back with the same consequences.
+type redone struct {
+	view  view
+	state int // among those that a redo can lead to
+}
+
+// beginning returns what follows when a person takes a task back to a state in which it has been.
+func (w *walk) beginning(t task.Task, to task.Status) []outcome {
+	been := []history.Event{{Type: history.Created, Data: map[string]string{"status": string(to)}}}
+	change, err := decide.Redo(w.def, t, to, decide.Evidence{}, been, task.Actor{Role: task.RoleHuman},
+		"there is one", born())
+	if err != nil {
+		return nil
+	}
+	return []outcome{w.outcomeOf(event{kind: isRedo, role: -1, as: -1, to: w.place(to), look: -1}, -1, change)}
 }

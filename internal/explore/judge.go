@@ -29,7 +29,7 @@ func (w *walk) checkEntry(at int32, one step, p performed, declared []workflow.H
 	c := p.config
 	for _, m := range p.unfit {
 		pos, state := hookPlace(declared, m.hook, w.placeOfWay(at, one)), w.def.States[c.status].Name
-		f := flaw{at: at, last: &one, pos: pos}
+		f := flaw{at: at, last: one.copy(), pos: pos}
 		f.message = fmt.Sprintf("the %s would be started in %q, and the task has no workspace there", m.role, state)
 		f.suggestion = fmt.Sprintf("put %q before %q", action.AcquireWorkspace, m.hook.Action)
 		if m.hook.Action == action.ReleaseWorkspace {
@@ -44,10 +44,10 @@ func (w *walk) checkEntry(at int32, one step, p performed, declared []workflow.H
 	}
 	w.checkTwoAgents(at, one, c)
 	w.checkLingering(at, one, c)
-	if state := w.def.States[c.status]; state.Terminal {
+	if state := &w.def.States[c.status]; state.Terminal {
 		if who := w.living(c, func(int) bool { return true }); len(who) > 0 {
 			w.report(NobodyLeft, flaw{
-				at: at, last: &one, pos: w.placeOfWay(at, one),
+				at: at, last: one.copy(), pos: w.placeOfWay(at, one),
 				suggestion: fmt.Sprintf("add the hook %q", action.KillSession),
 				message: fmt.Sprintf("the task has ended in %q, and the %s still lives", state.Name,
 					strings.Join(who, " and the ")),
@@ -55,7 +55,7 @@ func (w *walk) checkEntry(at int32, one step, p performed, declared []workflow.H
 		}
 		if c.workspace {
 			w.report(Workspace, flaw{
-				at: at, last: &one, pos: w.placeOfWay(at, one),
+				at: at, last: one.copy(), pos: w.placeOfWay(at, one),
 				suggestion: fmt.Sprintf("add the hook %q", action.ReleaseWorkspace),
 				message: fmt.Sprintf("the task has ended in %q with its workspace, which no other task can get then",
 					state.Name),
@@ -70,7 +70,7 @@ func (w *walk) checkLingering(at int32, one step, c config) {
 	if at < 0 || !one.moves || one.event.kind == isDeath {
 		return
 	}
-	before, state := w.def.States[w.configs[at].status], w.def.States[c.status]
+	before, state := &w.def.States[w.configs[at].status], &w.def.States[c.status]
 	r := slices.Index(w.roles, before.Role)
 	own := before.Role != task.RoleWorker && before.Role != task.RoleHuman && r >= 0
 	if !own || state.Terminal || state.Role == before.Role || c.agent(r) != alive {
@@ -81,8 +81,9 @@ func (w *walk) checkLingering(at int32, one step, c config) {
 		ends = action.KillAgent + " with role: " + before.Role
 	}
 	w.report(NobodyLeft, flaw{
-		at: at, last: &one, pos: w.placeOfWay(at, one), mild: true, suggestion: fmt.Sprintf("add the hook %s", ends),
-		message: fmt.Sprintf("the %s lives on in %q, where it has nothing to do", before.Role, state.Name),
+		at: at, last: one.copy(), pos: w.placeOfWay(at, one), mild: true,
+		suggestion: fmt.Sprintf("add the hook %s", ends),
+		message:    fmt.Sprintf("the %s lives on in %q, where it has nothing to do", before.Role, state.Name),
 	})
 }
 
@@ -138,7 +139,7 @@ func (w *walk) checkTwoAgents(at int32, one step, c config) {
 			work = "review it"
 		}
 		w.report(OneAgent, flaw{
-			at: at, last: &one, pos: pos,
+			at: at, last: one.copy(), pos: pos,
 			message: fmt.Sprintf("the %s live in %q together, and both %s", strings.Join(who, " and the "),
 				w.def.States[c.status].Name, work),
 			suggestion: fmt.Sprintf("end the one before the other is started: {action: %s, role: %s}",
@@ -280,7 +281,7 @@ func (w *walk) whyNeverTaken(n int) string {
 func (w *walk) judgeEnds() {
 	good := make([]bool, len(w.configs))
 	for i, c := range w.configs {
-		s := w.def.States[c.status]
+		s := &w.def.States[c.status]
 		good[i] = s.Terminal && !w.gives[c.status]
 		if s.Terminal || w.leadsOn(i) {
 			continue
@@ -314,7 +315,7 @@ func (w *walk) judgeEnds() {
 		}
 	}
 	for i, c := range w.configs {
-		if s := w.def.States[c.status]; !good[i] && !s.Terminal {
+		if s := &w.def.States[c.status]; !good[i] && !s.Terminal {
 			w.report(Terminating, flaw{
 				at: int32(i), pos: s.Pos, message: fmt.Sprintf("from %q no way leads to an end any more",
 					s.Name) + w.standing(c),

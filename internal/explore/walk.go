@@ -45,7 +45,9 @@ type walk struct {
 	endingsOf map[ending][]outcome
 	respawnOf map[ending][]outcome // by a person; the role is that of an agent that lives already, or noRole
 	timerOf   map[view][]outcome
+	redoOf    map[redone][]outcome
 	calmOf    map[settledState]int32
+	courseOf  map[turn]*course
 
 	configs []config
 	known   map[config]int32
@@ -83,6 +85,9 @@ type step struct {
 	event  event
 }
 
+// copy is the step for a flaw to keep.
+func (s step) copy() *step { return &s }
+
 type flaw struct {
 	message    string
 	at         int32       // the configuration; -1 where none is needed to see it
@@ -106,8 +111,8 @@ func newWalk(def *workflow.Definition, most int) *walk {
 		known: map[config]int32{}, taken: make([]bool, len(def.Transitions)),
 		made: make([]bool, len(def.Exit.Rules)), pending: map[int]flaw{},
 		movesOf: map[asked][]outcome{}, endingsOf: map[ending][]outcome{}, respawnOf: map[ending][]outcome{},
-		timerOf: map[view][]outcome{},
-		calmOf:  map[settledState]int32{}, flaws: map[string][]flaw{},
+		timerOf: map[view][]outcome{}, redoOf: map[redone][]outcome{}, courseOf: map[turn]*course{},
+		calmOf: map[settledState]int32{}, flaws: map[string][]flaw{},
 		leaving: make([][]int, len(def.States)), rules: make([][]int, len(def.States)),
 		cameFrom: make([][]task.Status, len(def.States)),
 	}
@@ -223,7 +228,7 @@ func (w *walk) outcomeOf(e event, edge int, c record.Change) outcome {
 // follow enters the configurations that an event leads to: the one in which all its hooks are performed, and for each
 // hook that can fail the one in which it has. Declared are the hooks as the file has them, for their places.
 func (w *walk) follow(at int32, before config, o outcome, declared []workflow.Hook) {
-	after, e, hooks := o.after, o.event, w.lists[o.owes]
+	after, e := o.after, o.event
 	after.agents = before.agents
 	after.visited = before.visited | w.bitOf(after.status)
 	if e.dies {
@@ -233,28 +238,66 @@ func (w *walk) follow(at int32, before config, o outcome, declared []workflow.Ho
 		}
 		after.setAgent(int(e.role), how)
 	}
-	if before.owed != 0 {
-		hooks = append(w.overtake(before, o), hooks...)
-	}
 	after.unsettled = o.passes[0]
 	if before.unsettled {
 		after.unsettled = o.passes[1]
 	}
 	e.failing = -1
-	p := w.perform(after, hooks, len(hooks))
+	ahead := w.course(before, o)
+	p := w.perform(after, ahead.hooks)
 	w.settle(&p.config)
 	w.enter(at, e, p, o.moved, declared) // first, so that a reported way has no needless failure
-	for failing := range hooks {
-		if w.holdsUp(hooks, failing) && !w.tooMany {
-			e.failing = int8(min(failing, maxFailing))
-			p := w.perform(after, hooks, failing)
+	for _, s := range ahead.stops {
+		if w.tooMany {
+			return
+		}
+		e.failing = int8(min(s.failing, maxFailing))
+		p := w.perform(after, ahead.hooks[:s.failing])
+		p.config.owed = s.owed
+		w.enter(at, e, p, o.moved, nil)
+		if replaced, is := w.replaced(p.config, ahead.hooks[s.failing]); is {
+			p.config = replaced
 			w.enter(at, e, p, o.moved, nil)
-			if replaced, is := w.replaced(p.config, hooks[failing]); is {
-				p.config = replaced
-				w.enter(at, e, p, o.moved, nil)
-			}
 		}
 	}
+}
+
+// course is what is to be performed after a step, with every place where it can be held up.
+type course struct {
+	hooks []task.Hook
+	stops []stop
+}
+
+// stop is the failure of a hook.
+type stop struct {
+	failing int   // which of them
+	owed    int32 // which list is owed then
+}
+
+// turn names the steps after which the same is to be performed.
+type turn struct {
+	before, wants, owes int32 // lists of hooks: those that were owed before, and those of the step
+	live                bool
+}
+
+func (w *walk) course(before config, o outcome) *course {
+	key := turn{before.owed, o.wants, o.owes, !w.def.States[o.after.status].Terminal}
+	if known := w.courseOf[key]; known != nil {
+		return known
+	}
+	w.room -= outcomeBytes
+	hooks := w.lists[o.owes]
+	if before.owed != 0 {
+		hooks = append(w.overtake(before, o), hooks...)
+	}
+	out := &course{hooks: hooks}
+	for failing := range hooks {
+		if w.holdsUp(hooks, failing) {
+			out.stops = append(out.stops, stop{failing, w.list(waiting(hooks[failing:]))})
+		}
+	}
+	w.courseOf[key] = out
+	return out
 }
 
 // bitOf is the bit of a state that a redo can lead to; 0 for all others.
@@ -271,8 +314,11 @@ func (w *walk) bitOf(status int16) uint32 {
 // replaced is a configuration in which a start has failed after it had ended the agent that it was to replace, or
 // after that one had died: as long as its successor is owed, no rule asks how it ended.
 func (w *walk) replaced(c config, h task.Hook) (config, bool) {
+	if meaningOf(h) != action.StartsAgent {
+		return c, false
+	}
 	r := slices.Index(w.roles, workflow.RoleIn(w.def.States[c.status], h))
-	if meaningOf(h) != action.StartsAgent || r < 0 || c.agent(r) != alive {
+	if r < 0 || c.agent(r) != alive {
 		return c, false
 	}
 	c.setAgent(r, gone)

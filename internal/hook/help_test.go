@@ -54,7 +54,10 @@ func (p *ports) note(format string, args ...any) error {
 	return p.fails[word]
 }
 
-func (p *ports) Panes(context.Context) ([]tmux.Pane, error) { return p.panes, p.fails["panes"] }
+func (p *ports) PanesOf(_ context.Context, task string) ([]tmux.Pane, error) {
+	others := func(have tmux.Pane) bool { return have.Task != task }
+	return slices.DeleteFunc(slices.Clone(p.panes), others), p.fails["panes"]
+}
 
 func (p *ports) Start(_ context.Context, s tmux.Start) (tmux.Pane, error) {
 	if err := p.note("start %s", s.Window); err != nil {

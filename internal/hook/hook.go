@@ -23,7 +23,8 @@ import (
 
 // Sessions is the terminal that agents run in.
 type Sessions interface {
-	Panes(ctx context.Context) ([]tmux.Pane, error)
+	// PanesOf lists the panes of one task.
+	PanesOf(ctx context.Context, task string) ([]tmux.Pane, error)
 	Start(ctx context.Context, start tmux.Start) (tmux.Pane, error)
 	KillWindow(ctx context.Context, id string) error
 	KillSession(ctx context.Context, id string) error
@@ -144,21 +145,11 @@ func (h *Executor) Perform(ctx context.Context, job record.Job) (record.Effect, 
 
 // own lists the panes of the job's task.
 func (h *Executor) own(ctx context.Context, job record.Job) ([]tmux.Pane, error) {
-	_, own, err := h.panes(ctx, job)
-	return own, err
-}
-
-// panes lists all panes, and those of the job's task among them.
-func (h *Executor) panes(ctx context.Context, job record.Job) (all, own []tmux.Pane, err error) {
-	if all, err = h.Sessions.Panes(ctx); err != nil {
-		return nil, nil, fmt.Errorf("look at the sessions: %w", err)
+	own, err := h.Sessions.PanesOf(ctx, job.Task.ID)
+	if err != nil {
+		return nil, fmt.Errorf("look at the sessions: %w", err)
 	}
-	for _, p := range all {
-		if p.Task == job.Task.ID {
-			own = append(own, p)
-		}
-	}
-	return all, own, nil
+	return own, nil
 }
 
 // end ends one window with everything that its program started in its process group.

@@ -34,7 +34,7 @@ func (h *Executor) spawnAgent(ctx context.Context, job record.Job) (record.Effec
 // attempt that was cut short reported nothing, and a hook that is settled is not performed again. Where it fails after
 // it has ended the agent before, that is its effect.
 func (h *Executor) spawn(ctx context.Context, job record.Job, window, event string) (record.Effect, error) {
-	all, own, err := h.panes(ctx, job)
+	own, err := h.own(ctx, job)
 	if err != nil {
 		return record.Effect{}, err
 	}
@@ -64,7 +64,7 @@ func (h *Executor) spawn(ctx context.Context, job record.Job, window, event stri
 		return ended, fmt.Errorf("end what an earlier %s left running: %w", job.Role, err)
 	}
 	if len(ended.EndSeats) == 0 { // else the session may have ended with its last window
-		start.Seen = append([]tmux.Pane{}, all...)
+		start.Seen = append([]tmux.Pane{}, own...)
 	}
 	pane, err := h.Sessions.Start(ctx, start)
 	if err != nil {

@@ -112,6 +112,20 @@ func TestWorkspaces_areThoseOfTheProjectWithTheirHolders(t *testing.T) {
 	}
 }
 
+func TestLocate_followsAWorkspaceThatIsALink(t *testing.T) {
+	t.Parallel()
+	p, s := newPool(t)
+	s.holders = []record.Holder{{Workspace: "garden--1", Task: "abc", Branch: "fix", Status: "todo"}}
+	elsewhere := t.TempDir()
+	must(t, os.MkdirAll(p.Dir(""), 0o700))
+	must(t, os.Symlink(elsewhere, p.Dir("garden--1")))
+	for dir, want := range map[string]string{filepath.Join(elsewhere, "below"): "abc", t.TempDir(): ""} {
+		if id, _, err := p.Locate(t.Context(), dir); id != want || err != nil {
+			t.Errorf("in %q it is %q, %v; want %q", dir, id, err, want)
+		}
+	}
+}
+
 func TestPrepare_linksTheDocumentAndWorkShowsWhatWasAdded(t *testing.T) {
 	t.Parallel()
 	p, _ := newPool(t)

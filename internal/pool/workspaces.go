@@ -131,8 +131,12 @@ func (p *Pool) Locate(ctx context.Context, dir string) (id, project string, err 
 	if err != nil {
 		return "", "", err
 	}
+	name, linked, err := p.workspaceOf(dir)
+	if err != nil {
+		return "", "", err
+	}
 	for _, held := range holders {
-		if inside(dir, p.Dir(held.Workspace)) {
+		if name != "" && held.Workspace == name || linked[held.Workspace] && inside(dir, p.Dir(held.Workspace)) {
 			s, err := p.Record.Load(ctx, held.Task)
 			return held.Task, s.Task.Project, err
 		}
@@ -148,6 +152,29 @@ func (p *Pool) Locate(ctx context.Context, dir string) (id, project string, err 
 		}
 	}
 	return "", project, nil
+}
+
+// workspaceOf is the workspace by whose name a folder's path leads below the workspaces, empty where it does not; and
+// all workspaces that are links, where a path does not tell. The path of each of 1,000 is not followed for that.
+func (p *Pool) workspaceOf(dir string) (name string, linked map[string]bool, err error) {
+	parent := p.Dir("")
+	linked = map[string]bool{}
+	entries, err := os.ReadDir(parent)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return "", nil, fmt.Errorf("list the workspaces: %w", err)
+	}
+	for _, entry := range entries {
+		if entry.Type()&os.ModeSymlink != 0 {
+			linked[entry.Name()] = true
+		}
+	}
+	if real, err := filepath.EvalSymlinks(parent); err == nil {
+		parent = real
+	}
+	if below, is := strings.CutPrefix(dir, parent+string(filepath.Separator)); is {
+		name, _, _ = strings.Cut(below, string(filepath.Separator))
+	}
+	return name, linked, nil
 }
 
 // inside reports whether a folder is another one or below it. Links in the path of the other are followed.

@@ -73,7 +73,17 @@ const (
 // only where tmux does not know yet how a program ended, it is asked once more.
 // No server running is (nil, nil). Any other trouble is an error: then nothing is known about any pane.
 func (s Server) Panes(ctx context.Context) ([]Pane, error) {
-	panes, err := s.list(ctx)
+	return withEndings(func(before ...string) ([]Pane, error) { return s.list(ctx, before...) })
+}
+
+// PanesOf is Panes for one task. The server leaves out all others before it formats them: with 1,000 sessions that is
+// most of what a look costs.
+func (s Server) PanesOf(ctx context.Context, task string) ([]Pane, error) {
+	return withEndings(func(before ...string) ([]Pane, error) { return s.listOf(ctx, task, before...) })
+}
+
+func withEndings(list func(before ...string) ([]Pane, error)) ([]Pane, error) {
+	panes, err := list()
 	if err != nil {
 		return nil, err
 	}
@@ -81,12 +91,40 @@ func (s Server) Panes(ctx context.Context) ([]Pane, error) {
 		return panes, nil
 	}
 	// tmux misses the end of a child now and then, and sees it with the end of the next one: so give it one.
-	again, err := s.list(ctx, "run-shell", "true", ";")
+	again, err := list("run-shell", "true", ";")
 	if err != nil {
 		// The first look was a good one. That a shell cannot be run now must not blind the caller.
 		return panes, nil
 	}
 	return again, nil
+}
+
+// listed comes after the last pane of a task: a task may have none, and silence may mean that something else answered.
+const listed = "listed"
+
+func (s Server) listOf(ctx context.Context, task string, before ...string) ([]Pane, error) {
+	others := func(p Pane) bool { return p.Task != task }
+	if checkName(task) != nil { // a format could read it as more than a name
+		all, err := s.list(ctx, before...)
+		return slices.DeleteFunc(all, others), err
+	}
+	res, err := s.ask(ctx, append(before, "list-panes", "-a", "-f", "#{==:#{"+tagTask+"},"+task+"}", "-F", paneFormat,
+		";", "display-message", "-p", listed)...)
+	if noServer(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("list the tmux panes of task %q: %w", task, err)
+	}
+	text, whole := strings.CutSuffix(string(res.Stdout), listed+"\n")
+	if !whole {
+		return nil, fmt.Errorf("list the tmux panes of task %q: cannot understand %q", task, clip(text))
+	}
+	panes, err := parsePanes(text)
+	if err != nil {
+		return nil, fmt.Errorf("list the tmux panes of task %q: %w", task, err)
+	}
+	return slices.DeleteFunc(panes, others), nil
 }
 
 func (s Server) list(ctx context.Context, before ...string) ([]Pane, error) {

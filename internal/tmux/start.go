@@ -22,7 +22,7 @@ type Start struct {
 	Argv    []string // no shell reads them
 	Env     []string // KEY=value for the program; visible to every process of this user's, so no secrets
 
-	// Seen is every pane of the server as the caller has just seen them; nil has Start look.
+	// Seen is every pane of the task as the caller has just seen them; nil has Start look.
 	Seen []Pane
 }
 

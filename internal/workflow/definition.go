@@ -5,7 +5,6 @@
 package workflow
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -232,7 +231,10 @@ type Part struct {
 
 // IsVerdict reports whether the part is a verdict on the work: it counts only if it was written after the state's
 // agent was started.
-func (p Part) IsVerdict() bool { return p.Verdict != "" || p.Judges }
+func (p *Part) IsVerdict() bool { return p.Verdict != "" || p.Judges }
+
+// IsSince reports whether the part wants something written after the present status began.
+func (p *Part) IsSince() bool { return p.Since == SinceEntry || p.IsVerdict() }
 
 // Asks reports whether one of the parts asks git for a word.
 func Asks(parts []Part, word string) bool {
@@ -253,14 +255,18 @@ func (p Part) Key() string {
 	for i, w := range p.With {
 		with[i] = w.Name + "=" + w.File
 	}
-	key := []string{
+	said := append(make([]string, 0, 16),
 		p.Section, p.File, p.Glob, p.Check, p.Git, p.JQ, strings.Join(with, " "), p.Plan, p.Result,
 		strconv.FormatBool(p.JSON), strconv.FormatBool(p.Required),
-	}
+	)
 	if p.Empty {
-		key = append(key, "empty")
+		said = append(said, "empty")
 	}
-	return fmt.Sprintf("%q", append(key, p.Untouched...))
+	key := make([]byte, 0, 128+len(p.JQ))
+	for i, one := range append(said, p.Untouched...) {
+		key = strconv.AppendQuote(append(key, "[ "[min(i, 1)]), one)
+	}
+	return string(append(key, ']'))
 }
 
 // Birth is a state in which a task may be created, with what that sets going.

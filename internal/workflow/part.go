@@ -233,12 +233,12 @@ func heading(section string) string {
 
 // Since are those of them that want something written after the present status began.
 func Since(parts []Part) []Part {
-	return leavesThat(parts, func(p *Part) bool { return p.Since == SinceEntry || p.IsVerdict() })
+	return leavesThat(parts, (*Part).IsSince)
 }
 
 // Verdicts are those of them that are a verdict on the work.
 func Verdicts(parts []Part) []Part {
-	return leavesThat(parts, func(p *Part) bool { return p.IsVerdict() })
+	return leavesThat(parts, (*Part).IsVerdict)
 }
 
 func leavesThat(parts []Part, which func(p *Part) bool) []Part {
@@ -253,14 +253,19 @@ func leavesThat(parts []Part, which func(p *Part) bool) []Part {
 
 func eachLeaf(parts []Part, visit func(p *Part)) {
 	for i := range parts {
-		switch p := &parts[i]; {
-		case len(p.All) > 0:
-			eachLeaf(p.All, visit)
-		case len(p.Any) > 0:
-			eachLeaf(p.Any, visit)
-		default:
-			visit(p)
-		}
+		parts[i].EachLeaf(visit)
+	}
+}
+
+// EachLeaf visits the part, or all that it is made of.
+func (p *Part) EachLeaf(visit func(p *Part)) {
+	switch {
+	case len(p.All) > 0:
+		eachLeaf(p.All, visit)
+	case len(p.Any) > 0:
+		eachLeaf(p.Any, visit)
+	default:
+		visit(p)
 	}
 }
 

@@ -1,0 +1,65 @@
+package tmux
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+func TestPanesOf_listsThePanesOfOneTaskAndOfNoOther(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	want := func(task string, most ...string) {
+		t.Helper()
+		panes, err := s.PanesOf(t.Context(), task)
+		if err != nil || len(panes) != len(most) {
+			t.Fatalf("task %q: found %+v, %v; want %q", task, panes, err, most)
+		}
+		for i, p := range panes {
+			if p.Task != task || p.Window != most[i] {
+				t.Errorf("task %q: found %+v, want the window %q", task, p, most[i])
+			}
+		}
+	}
+	want("one") // there is no server
+	must(t, s.Keep(t.Context(), "one", []byte("kept")))
+	want("one") // there is no session
+	mustStart(t, s, Start{Task: "one", Session: "p/one", Window: "worker"})
+	mustStart(t, s, Start{Task: "one", Session: "p/one", Window: "review-1"})
+	mustStart(t, s, Start{Task: "two", Session: "p/two", Window: "worker"})
+	mustStart(t, s, Start{Task: "odd,}#{pid}", Session: "p/odd", Window: "worker"})
+	want("one", "worker", "review-1")
+	want("two", "worker")
+	want("on")
+	want("#{pid}")
+	want("odd,}#{pid}", "worker")
+}
+
+// An agent may be started, or a session ended, by what was found.
+func TestPanesOf_takesSilenceForNoAnswer(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	mustStart(t, s, Start{Task: "one", Session: "p/one"})
+	silent := s
+	silent.Program = filepath.Join(t.TempDir(), "silent")
+	if err := os.WriteFile(silent.Program, []byte("#!/bin/sh\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if panes, err := silent.PanesOf(t.Context(), "one"); err == nil {
+		t.Errorf("found %+v, want an error", panes)
+	}
+}
+
+// The caller has seen the panes of its own task alone.
+func TestStart_takesNoNameOfATaskThatTheCallerHasNotSeen(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	mustStart(t, s, Start{Task: "other", Session: "p/name"})
+	p := mustStart(t, s, Start{Task: "own", Session: "p/name", Seen: []Pane{}})
+	if p.Session == "p/name" || p.Task != "own" {
+		t.Errorf("found %+v, want a session of its own", p)
+	}
+	if panes, err := s.PanesOf(t.Context(), "other"); err != nil || len(panes) != 1 {
+		t.Errorf("found %+v, %v; want the other task's pane alone", panes, err)
+	}
+}
