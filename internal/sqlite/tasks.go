@@ -311,6 +311,9 @@ func questionFor(f record.Filter) (q question) {
 	if f.Status != "" {
 		q.add("status = ?", string(f.Status))
 	}
+	if f.PRState != "" {
+		q.add("pr_state = ?", f.PRState)
+	}
 	if f.Branch != "" {
 		q.add("branch = ?", f.Branch)
 	}
@@ -329,7 +332,8 @@ func questionFor(f record.Filter) (q question) {
 			"0 AND updated_at >= ?",
 			fewChanges, task.FormatTime(f.EndedSince))
 	}
-	q.many = f.Branch == "" && f.Prefix == "" && !f.Over && f.EndedSince.IsZero() && !f.Queued && f.Most == 0
+	q.many = f.PRState == "" && f.Branch == "" && f.Prefix == "" && !f.Over && f.EndedSince.IsZero() &&
+		!f.Queued && f.Most == 0
 	switch {
 	case f.Queued:
 		q.add("queued_for != ''")
