@@ -13,7 +13,7 @@ import (
 )
 
 // A list reads its tasks with this many allocations each. Lower it when a row gets cheaper.
-const rowAllocations = 12
+const rowAllocations = 5
 
 func TestABriefListOfAThousandTasksAllocatesLittleForEach(t *testing.T) { //nolint:paralleltest // counts allocations
 	s := openStore(t)

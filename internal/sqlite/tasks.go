@@ -154,32 +154,27 @@ func (r *reader) parse(t *task.Task) (err error) {
 }
 
 // briefColumns are the columns of a brief look. The driver takes about as long for a value as SQLite takes for a
-// row: words, in which no control character can be, come as one value.
-const briefColumns = `live || created_at,
-	id || char(31) || project || char(31) || status || char(31) || branch || char(31) || session
-	|| char(31) || queued_for || char(31) || workflow || char(31) || workflow_digest || char(31) || stalled_at
-	|| char(31) || overdue, nullif(attention, ''), summary`
+// row: all of them come as one value. Words in which no control character can be come first, with one behind each.
+// The two texts at the end may have any characters; the number before them is the length of the first.
+const briefColumns = `live || created_at || char(31) || id || char(31) || project || char(31) || status || char(31)
+	|| branch || char(31) || session || char(31) || queued_for || char(31) || workflow || char(31) || workflow_digest
+	|| char(31) || stalled_at || char(31) || overdue || char(31) || octet_length(attention) || char(31)
+	|| attention || summary`
 
-// briefRow is a row of a brief look as it comes.
-type briefRow struct {
-	order, words, summary string
-	attention             sql.NullString
-}
-
-// newestFirst is the usual order: the live tasks first, the newest first. The words begin with the id.
-func (r briefRow) newestFirst(other briefRow) int {
-	return cmp.Or(strings.Compare(other.order, r.order), strings.Compare(r.words, other.words))
-}
-
-// task is what a list shows.
-func (r briefRow) task() (t task.Task, err error) {
-	t.Summary, t.Attention = r.summary, r.attention.String
-	words, stalled, overdue := r.words, "", ""
+// briefTask is what a list shows, from a row of a brief look.
+func briefTask(row string) (t task.Task, err error) {
+	var stalled, overdue, attention string
+	_, row, _ = strings.Cut(row, briefEnd)
 	for _, into := range []*string{&t.ID, &t.Project, (*string)(&t.Status), &t.Branch, &t.Session,
-		(*string)(&t.QueuedFor), &t.Workflow.Name, &t.Workflow.Digest, &stalled, &overdue} {
-		*into, words, _ = strings.Cut(words, "\x1f")
+		(*string)(&t.QueuedFor), &t.Workflow.Name, &t.Workflow.Digest, &stalled, &overdue, &attention} {
+		*into, row, _ = strings.Cut(row, briefEnd)
 	}
-	if t.Overdue, err = strconv.Atoi(overdue); err == nil && stalled != "" {
+	bytes, err := strconv.Atoi(attention)
+	if err == nil {
+		t.Attention, t.Summary = row[:bytes], row[bytes:]
+		t.Overdue, err = strconv.Atoi(overdue)
+	}
+	if err == nil && stalled != "" {
 		t.StalledAt, err = time.Parse(task.TimeFormat, stalled)
 	}
 	if err != nil {
@@ -188,24 +183,34 @@ func (r briefRow) task() (t task.Task, err error) {
 	return t, nil
 }
 
+// briefEnd is behind each word of a row of a brief look.
+const briefEnd = "\x1f"
+
+// briefOrder is the usual order of rows of a brief look: the live tasks first, the newest first.
+func briefOrder(a, b string) int {
+	first, a, _ := strings.Cut(a, briefEnd)
+	second, b, _ := strings.Cut(b, briefEnd)
+	return cmp.Or(strings.Compare(second, first), strings.Compare(a, b))
+}
+
 // briefly runs a question for rows of a brief look. The tasks, which are large, are made when their number is known.
 func (s *Store) briefly(ctx context.Context, q question) ([]task.Task, error) {
-	var rows []briefRow
+	var rows []string
+	var row string
 	err := s.rows(ctx, q.text(briefColumns), q.args, func(scan func(...any) error) error {
-		var r briefRow
-		err := scan(&r.order, &r.words, &r.attention, &r.summary)
-		rows = append(rows, r)
+		err := scan(&row)
+		rows = append(rows, row)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
 	if q.order == "" {
-		slices.SortFunc(rows, briefRow.newestFirst)
+		slices.SortFunc(rows, briefOrder)
 	}
 	out := make([]task.Task, len(rows))
-	for i, r := range rows {
-		if out[i], err = r.task(); err != nil {
+	for i, row := range rows {
+		if out[i], err = briefTask(row); err != nil {
 			return nil, err
 		}
 	}
