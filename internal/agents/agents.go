@@ -58,7 +58,7 @@ func (o *Observer) Rename(ctx context.Context, t task.Task) (string, error) {
 // alive as the agent of that role, another one as any agent of the task. The panes are those that were seen: none
 // where tmux was not asked, or could not answer.
 func (o *Observer) States(ctx context.Context, tasks []task.Task) (map[string]string, []tmux.Pane, error) {
-	states := map[string]string{}
+	states := make(map[string]string, len(tasks))
 	asked := false
 	for _, t := range tasks {
 		states[t.ID] = record.AgentNone

@@ -29,10 +29,10 @@ import (
 	"orange/internal/worktree"
 )
 
-// saveMemory limits the memory to what so many tasks need: the dashboard is open all day, and allocates little.
+// saveMemory limits the memory to what so many tasks need: the lists that the watch reads at its start would else
+// be kept until the collector comes.
 func saveMemory(tasks int) {
-	const least, each = 36 << 20, 3 << 10 // with less for each of many tasks the collector would never rest
-	debug.SetGCPercent(20)
+	const least, each = 32 << 20, 3 << 10 // with less for each of many tasks the collector would never rest
 	debug.SetMemoryLimit(max(least, int64(tasks)*each))
 }
 
@@ -47,7 +47,6 @@ func (a *app) showDashboard(ctx context.Context, project string, all bool) error
 	}
 	ctx, off := untilEnded(ctx)
 	defer off()
-	saveMemory(0)
 	actions := userActions{commands{a.engine, a}}
 	view := dashboardView{a.pool, a, &agents.LimitCache{}}
 	d := &dashboard.Dashboard{

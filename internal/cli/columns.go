@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"strings"
 	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
@@ -13,6 +12,7 @@ import (
 // screen.
 func (p *Program) columns(rows [][]string) error {
 	var widths []int
+	size := 0
 	for _, row := range rows {
 		for i, cell := range row {
 			row[i] = printable.Line(cell)
@@ -21,23 +21,37 @@ func (p *Program) columns(rows [][]string) error {
 			}
 			if i < len(row)-1 { // nothing comes after the last one
 				widths[i] = max(widths[i], screenWidth(row[i]))
+			} else {
+				size += len(row[i]) + 1
 			}
 		}
 	}
-	var b strings.Builder
+	for _, width := range widths {
+		size += len(rows) * (width + 2)
+	}
+	p.lines.Grow(size)
 	for _, row := range rows {
-		blanks := 0
-		for i, cell := range row {
-			if cell != "" {
-				b.WriteString(strings.Repeat(" ", blanks))
-				b.WriteString(cell)
-				blanks = 0
+		p.lines.Write(appendRow(p.lines.AvailableBuffer(), row, widths))
+	}
+	return p.flush()
+}
+
+// appendRow adds a line with the cells of a row. There are no blanks at its end.
+func appendRow(line []byte, row []string, widths []int) []byte {
+	blanks := 0
+	for i, cell := range row {
+		if cell != "" {
+			for range blanks {
+				line = append(line, ' ')
 			}
+			line = append(line, cell...)
+			blanks = 0
+		}
+		if i < len(row)-1 {
 			blanks += max(0, widths[i]-screenWidth(cell)) + 2
 		}
-		b.WriteByte('\n')
 	}
-	return p.print(b.String())
+	return append(line, '\n')
 }
 
 // screenWidth is how many columns a text takes: as many as it has bytes where it is nothing but ASCII.

@@ -231,11 +231,16 @@ func (p *Program) sayOutcome(out record.Outcome, said string) {
 // oneLine makes text fit into one line of a list.
 func oneLine(text string, most int) string {
 	text = printable.Line(strings.Join(strings.Fields(text), " "))
-	runes := []rune(text)
-	if len(runes) <= most {
-		return text
+	count, last := 0, 0 // the characters so far, and where the last one that fits begins
+	for at := range text {
+		if count++; count == most {
+			last = at
+		}
+		if count > most {
+			return text[:last] + "…"
+		}
 	}
-	return string(runes[:most-1]) + "…"
+	return text
 }
 
 // field prints what a task has under a name. Its further lines stand below the first one, so that none of them

@@ -139,7 +139,7 @@ func (p *Program) list(tasks []task.Task, sessions map[string]string, standings 
 		p.say("no tasks; make one with: orange task create BRANCH SUMMARY")
 		return nil
 	}
-	rows := [][]string{{"ID", "PROJECT", "STATUS", "AGENT", "BRANCH", "SUMMARY"}}
+	rows := append(make([][]string, 0, len(tasks)+1), []string{"ID", "PROJECT", "STATUS", "AGENT", "BRANCH", "SUMMARY"})
 	for _, t := range tasks {
 		rows = append(rows, []string{t.ID, t.Project, string(t.Status), marks(t, sessions[t.ID]), t.Branch,
 			oneLine(t.Summary, 60)})

@@ -1,10 +1,15 @@
 package engine_test
 
 import (
+	"context"
 	"fmt"
 	"testing"
+	"time"
 
+	"orange/internal/query"
 	"orange/internal/task"
+	"orange/internal/tmux"
+	"orange/internal/workflow"
 )
 
 // What a move costs the engine, its record and its files today, in allocations, and twice a look at the task. Lower it
@@ -43,4 +48,36 @@ func TestAMoveAllocatesNoMoreThanItDoesToday(t *testing.T) { //nolint:parallelte
 			t.Errorf("%s: found %v allocations, want at most %v", move.name, found, move.most)
 		}
 	}
+}
+
+// What `orange task show` costs today of a task with few events, in allocations. Lower it when it gets cheaper.
+const showAllocations = 1250
+
+func TestALookAtATaskAllocatesNoMoreThanItDoesToday(t *testing.T) { //nolint:paralleltest // counts allocations
+	w := newWorld(t)
+	id := w.create("a-branch", true).Task.ID
+	w.write(id, plan)
+	q := &query.Service{Record: w.store, Setup: w.Rules.(query.Setup), Files: w.files,
+		Work: nothing{}, Agents: nothing{}, Evidence: w.Engine, Now: time.Now,
+		Compare: func(context.Context, *workflow.Definition, task.Task) string { return "" }}
+	found := testing.AllocsPerRun(10, func() {
+		if r, err := q.Report(t.Context(), id, human); err != nil || len(r.Problems) > 0 || r.Task.ID != id {
+			t.Fatal(r.Problems, err)
+		}
+	})
+	t.Logf("%v allocations", found)
+	if found > showAllocations {
+		t.Errorf("found %v allocations, want at most %v", found, showAllocations)
+	}
+}
+
+// nothing has no workspaces and no agents.
+type nothing struct{}
+
+func (nothing) Dir(string) string { return "" }
+
+func (nothing) Rescues(context.Context, task.Task) ([]task.Rescued, error) { return nil, nil }
+
+func (nothing) States(context.Context, []task.Task) (map[string]string, []tmux.Pane, error) {
+	return nil, nil, nil
 }

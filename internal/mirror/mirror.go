@@ -6,6 +6,7 @@
 package mirror
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -103,11 +104,18 @@ func kind(mode os.FileMode) string {
 	return "no regular file"
 }
 
+// readUpTo reads a file into memory for its size at first: a buffer that grows would hold a large file twice.
 func readUpTo(file *os.File, most int64) ([]byte, error) {
-	text, err := io.ReadAll(io.LimitReader(file, most+1))
+	info, err := file.Stat()
 	if err != nil {
 		return nil, fmt.Errorf("read %q: %w", file.Name(), err)
 	}
+	var b bytes.Buffer
+	b.Grow(int(min(info.Size(), most)) + bytes.MinRead)
+	if _, err := b.ReadFrom(io.LimitReader(file, most+1)); err != nil {
+		return nil, fmt.Errorf("read %q: %w", file.Name(), err)
+	}
+	text := b.Bytes()
 	if int64(len(text)) > most {
 		return nil, fmt.Errorf("%q is larger than %d MiB; keep what belongs to the task and move the rest "+
 			"into a file of its own", file.Name(), most>>20)

@@ -132,7 +132,7 @@ func (w *world) List(_ context.Context, f record.Filter) ([]task.Task, error) {
 	defer w.mu.Unlock()
 	return slices.DeleteFunc(slices.Clone(w.tasks), func(t task.Task) bool {
 		return f.Live && !t.Live || f.Over && (t.Live || t.Workspace == "") || !f.EndedSince.IsZero() &&
-			(t.Live || t.UpdatedAt.Before(f.EndedSince))
+			(t.Live || t.UpdatedAt.Before(f.EndedSince)) || f.PRState != "" && t.PRState != f.PRState
 	}), nil
 }
 

@@ -158,16 +158,18 @@ func (m *Monitor) Run(ctx context.Context) {
 	crew.Go(func() { m.report(ctx, "notes", m.Traces.Notes(ctx, m.noted)) })
 	crew.Go(func() { m.maintain(ctx, &crew) })
 	crew.Go(func() { m.hints(ctx, look) })
+	m.report(ctx, "look", m.Look(ctx))
+	// After the first look, which sees to the deadlines too: each of them reads all live tasks.
 	crew.Go(func() { m.watchDeadlines(ctx) })
 	crew.Go(func() { m.watchPullRequests(ctx) })
 	for {
-		m.report(ctx, "look", m.Look(ctx))
 		select {
 		case <-ctx.Done():
 			return
 		case <-look:
 		case <-time.After(m.interval):
 		}
+		m.report(ctx, "look", m.Look(ctx))
 	}
 }
 

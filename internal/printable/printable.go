@@ -67,27 +67,21 @@ func (w *Writer) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// plain reports whether a text is nothing but visible ASCII, as most are; else a closer look is needed.
-func plain(text string, oneLine bool) bool {
-	for i := range len(text) {
-		b := text[i]
-		if (b < ' ' || b > '~') && (oneLine || b != '\n' && b != '\t') {
-			return false
+// firstHidden is where a text has the first character that cannot be shown; -1 where it has none, as most.
+func firstHidden(text string, oneLine bool) int {
+	for at, r := range text {
+		switch {
+		case r >= ' ' && r <= '~':
+		case r == utf8.RuneError || Invisible(r) || oneLine && (r == '\n' || r == '\t'):
+			return at
 		}
 	}
-	return true
+	return -1
 }
 
 // shown writes out what cannot be shown.
 func shown(text string, oneLine bool) string {
-	if plain(text, oneLine) {
-		return text
-	}
-	first := strings.IndexFunc(text, func(r rune) bool {
-		return r == utf8.RuneError || Invisible(r) || oneLine &&
-			(r == '\n' || r == '\t')
-	})
-	if first < 0 {
+	if firstHidden(text, oneLine) < 0 {
 		return text
 	}
 	var b strings.Builder

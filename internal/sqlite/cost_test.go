@@ -1,14 +1,19 @@
 package sqlite_test
 
 import (
+	"cmp"
 	"fmt"
+	"runtime"
+	"slices"
 	"testing"
+	"time"
 
 	"orange/internal/record"
+	"orange/internal/task"
 )
 
 // A list reads its tasks with this many allocations each. Lower it when a row gets cheaper.
-const rowAllocations = 12
+const rowAllocations = 5
 
 func TestABriefListOfAThousandTasksAllocatesLittleForEach(t *testing.T) { //nolint:paralleltest // counts allocations
 	s := openStore(t)
@@ -25,6 +30,60 @@ func TestABriefListOfAThousandTasksAllocatesLittleForEach(t *testing.T) { //noli
 	})
 	if found > many*rowAllocations {
 		t.Errorf("found %v allocations a task, want at most %d", found/many, rowAllocations)
+	}
+}
+
+// A list of whole tasks takes this many bytes and allocations for each, the tasks themselves with them: 560 bytes.
+// Lower them when a row gets cheaper.
+const (
+	wholeBytes       = 1200
+	wholeAllocations = 33
+)
+
+func TestAListHoldsEachOfAThousandTasksOnce(t *testing.T) { //nolint:paralleltest // counts allocations
+	s := openStore(t)
+	const many = 1000
+	for n := range many {
+		create(t, s, aTask(fmt.Sprintf("task%04d", n)))
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	all, err := s.List(t.Context(), record.Filter{})
+	runtime.ReadMemStats(&after)
+	if err != nil || len(all) != many || cap(all) != many {
+		t.Fatal(len(all), cap(all), err)
+	}
+	if found := (after.TotalAlloc - before.TotalAlloc) / many; found > wholeBytes {
+		t.Errorf("found %d bytes a task, want at most %d", found, wholeBytes)
+	}
+	if found := (after.Mallocs - before.Mallocs) / many; found > wholeAllocations {
+		t.Errorf("found %d allocations a task, want at most %d", found, wholeAllocations)
+	}
+}
+
+// Whole tasks and brief looks are sorted here, and short answers by SQLite: the order is the same.
+func TestEveryListHasTheLiveTasksFirstAndTheNewestFirst(t *testing.T) {
+	t.Parallel()
+	s := openStore(t)
+	var want []task.Task
+	for n := range 200 {
+		one := aTask(fmt.Sprintf("task%04d", n*7919%1000))
+		one.Live, one.CreatedAt = n%3 > 0, one.CreatedAt.Add(time.Duration(n*31%50)*time.Second)
+		create(t, s, one)
+		want = append(want, one)
+	}
+	slices.SortFunc(want, func(a, b task.Task) int {
+		if a.Live != b.Live {
+			return map[bool]int{true: -1, false: 1}[a.Live]
+		}
+		return cmp.Or(b.CreatedAt.Compare(a.CreatedAt), cmp.Compare(a.ID, b.ID))
+	})
+	for _, filter := range []record.Filter{{}, {Brief: true}, {Most: 1000}, {Most: 20}} {
+		found, err := s.List(t.Context(), filter)
+		must(t, err)
+		if !slices.EqualFunc(found, want[:len(found)], func(a, b task.Task) bool { return a.ID == b.ID }) {
+			t.Errorf("the list of %+v has another order", filter)
+		}
 	}
 }
 

@@ -35,8 +35,6 @@ const lockPatience = 20 * time.Second
 func Open(ctx context.Context, path string) (*Store, error) {
 	query := url.Values{"_pragma": {
 		fmt.Sprintf("busy_timeout(%d)", lockPatience.Milliseconds()), "journal_mode(WAL)", "synchronous(FULL)",
-		// as many kilobytes as a list of 10,000 tasks is sorted in: else SQLite sorts it in a file
-		"cache_size(-8000)",
 	}}
 	// SQLite would make the file for everyone's eyes; what it makes next to it has the mode of this one. It would also
 	// open a file that cannot be written, for as long as the log of commits is there.

@@ -1,11 +1,13 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -58,10 +60,26 @@ func since(t time.Time) string {
 type reader struct {
 	words    map[string]string
 	counters map[string]task.Counters
+
+	row  row   // the last row
+	into []any // where its columns go
+}
+
+// row is a row of whole tasks as it comes. What database/sql writes to is on the heap: one place for all rows.
+type row struct {
+	task                                                  task.Task
+	counters, created, updated, entered, stalled, subject string
 }
 
 func newReader() *reader {
-	return &reader{words: map[string]string{}, counters: map[string]task.Counters{}}
+	r := &reader{words: map[string]string{}, counters: map[string]task.Counters{}}
+	t, w := &r.row.task, &r.row
+	r.into = []any{&t.ID, &t.Project, &t.Branch, &t.Summary, &t.Harness, &t.ReviewHarness, &t.Effort, &t.ReviewEffort,
+		(*string)(&t.Status), (*string)(&t.Previous), &w.counters,
+		&t.Workspace, &t.Session, &t.Pushed, &t.Attention, (*string)(&t.QueuedFor), &t.Workflow.Name,
+		&t.Workflow.Version, &t.Workflow.Digest, &t.Live, &t.PRURL, &t.PRState,
+		&w.created, &w.updated, &w.entered, &w.stalled, &t.Overdue, &w.subject, &t.Version, &t.Seq, &t.Hash}
+	return r
 }
 
 // share makes one text of all that are the same.
@@ -92,67 +110,71 @@ func (r *reader) count(text string) (task.Counters, error) {
 func scanTask(scan func(...any) error) (task.Task, error) { return newReader().task(scan) }
 
 // task names the task whose row it cannot read: the id comes first.
-func (r *reader) task(scan func(...any) error) (t task.Task, err error) {
-	defer func() {
-		if err != nil && !errors.Is(err, sql.ErrNoRows) {
-			t, err = task.Task{}, fmt.Errorf("read the row of task %q: %w", t.ID, err)
-		}
-	}()
-	var counters, created, updated, entered, stalled, subject string
-	err = scan(&t.ID, &t.Project, &t.Branch, &t.Summary, &t.Harness, &t.ReviewHarness, &t.Effort, &t.ReviewEffort,
-		&t.Status, &t.Previous, &counters,
-		&t.Workspace, &t.Session, &t.Pushed, &t.Attention, &t.QueuedFor, &t.Workflow.Name, &t.Workflow.Version,
-		&t.Workflow.Digest, &t.Live, &t.PRURL, &t.PRState,
-		&created, &updated, &entered, &stalled, &t.Overdue, &subject, &t.Version, &t.Seq, &t.Hash)
-	if err != nil {
-		return t, err
+func (r *reader) task(scan func(...any) error) (task.Task, error) {
+	r.row = row{}
+	err := scan(r.into...)
+	if errors.Is(err, sql.ErrNoRows) {
+		return task.Task{}, err
 	}
+	if err == nil {
+		err = r.parse(&r.row.task)
+	}
+	if err != nil {
+		return task.Task{}, fmt.Errorf("read the row of task %q: %w", r.row.task.ID, err)
+	}
+	return r.row.task, nil
+}
+
+// parse reads what the last row has as text.
+func (r *reader) parse(t *task.Task) (err error) {
 	r.share(&t.Project, &t.Harness, &t.ReviewHarness, &t.Effort, &t.ReviewEffort, (*string)(&t.Status),
 		(*string)(&t.Previous),
 		&t.Workflow.Name, &t.Workflow.Digest, &t.PRState)
-	if t.Counters, err = r.count(counters); err != nil {
-		return t, err
+	if t.Counters, err = r.count(r.row.counters); err != nil {
+		return err
 	}
-	if subject != noSubject {
-		if err := json.Unmarshal([]byte(subject), &t.Subject); err != nil {
-			return t, fmt.Errorf("read subject: %w", err)
+	if r.row.subject != noSubject {
+		if err := json.Unmarshal([]byte(r.row.subject), &t.Subject); err != nil {
+			return fmt.Errorf("read subject: %w", err)
 		}
 	}
-	for _, pair := range []struct {
+	for _, pair := range [...]struct {
 		text string
 		into *time.Time
-	}{{created, &t.CreatedAt}, {updated, &t.UpdatedAt}, {entered, &t.EnteredAt}, {stalled, &t.StalledAt}} {
+	}{{r.row.created, &t.CreatedAt}, {r.row.updated, &t.UpdatedAt}, {r.row.entered, &t.EnteredAt},
+		{r.row.stalled, &t.StalledAt}} {
 		if pair.text == "" {
 			continue
 		}
 		if *pair.into, err = time.Parse(task.TimeFormat, pair.text); err != nil {
-			return t, fmt.Errorf("read time: %w", err)
+			return fmt.Errorf("read time: %w", err)
 		}
 	}
-	return t, nil
+	return nil
 }
 
 // briefColumns are the columns of a brief look. The driver takes about as long for a value as SQLite takes for a
-// row: words, in which no control character can be, come as one value.
-const briefColumns = `id || char(31) || project || char(31) || status || char(31) || branch || char(31) || session
-	|| char(31) || queued_for || char(31) || workflow || char(31) || workflow_digest || char(31) || stalled_at
-	|| char(31) || overdue, nullif(attention, ''), summary`
+// row: all of them come as one value. Words in which no control character can be come first, with one behind each.
+// The two texts at the end may have any characters; the number before them is the length of the first.
+const briefColumns = `live || created_at || char(31) || id || char(31) || project || char(31) || status || char(31)
+	|| branch || char(31) || session || char(31) || queued_for || char(31) || workflow || char(31) || workflow_digest
+	|| char(31) || stalled_at || char(31) || overdue || char(31) || octet_length(attention) || char(31)
+	|| attention || summary`
 
-// briefRow is a row of a brief look as it comes.
-type briefRow struct {
-	words, summary string
-	attention      sql.NullString
-}
-
-// task is what a list shows.
-func (r briefRow) task() (t task.Task, err error) {
-	t.Summary, t.Attention = r.summary, r.attention.String
-	words, stalled, overdue := r.words, "", ""
+// briefTask is what a list shows, from a row of a brief look.
+func briefTask(row string) (t task.Task, err error) {
+	var stalled, overdue, attention string
+	_, row, _ = strings.Cut(row, briefEnd)
 	for _, into := range []*string{&t.ID, &t.Project, (*string)(&t.Status), &t.Branch, &t.Session,
-		(*string)(&t.QueuedFor), &t.Workflow.Name, &t.Workflow.Digest, &stalled, &overdue} {
-		*into, words, _ = strings.Cut(words, "\x1f")
+		(*string)(&t.QueuedFor), &t.Workflow.Name, &t.Workflow.Digest, &stalled, &overdue, &attention} {
+		*into, row, _ = strings.Cut(row, briefEnd)
 	}
-	if t.Overdue, err = strconv.Atoi(overdue); err == nil && stalled != "" {
+	bytes, err := strconv.Atoi(attention)
+	if err == nil {
+		t.Attention, t.Summary = row[:bytes], row[bytes:]
+		t.Overdue, err = strconv.Atoi(overdue)
+	}
+	if err == nil && stalled != "" {
 		t.StalledAt, err = time.Parse(task.TimeFormat, stalled)
 	}
 	if err != nil {
@@ -161,21 +183,34 @@ func (r briefRow) task() (t task.Task, err error) {
 	return t, nil
 }
 
+// briefEnd is behind each word of a row of a brief look.
+const briefEnd = "\x1f"
+
+// briefOrder is the usual order of rows of a brief look: the live tasks first, the newest first.
+func briefOrder(a, b string) int {
+	first, a, _ := strings.Cut(a, briefEnd)
+	second, b, _ := strings.Cut(b, briefEnd)
+	return cmp.Or(strings.Compare(second, first), strings.Compare(a, b))
+}
+
 // briefly runs a question for rows of a brief look. The tasks, which are large, are made when their number is known.
-func (s *Store) briefly(ctx context.Context, query string, args []any) ([]task.Task, error) {
-	var rows []briefRow
-	err := s.rows(ctx, query, args, func(scan func(...any) error) error {
-		var r briefRow
-		err := scan(&r.words, &r.attention, &r.summary)
-		rows = append(rows, r)
+func (s *Store) briefly(ctx context.Context, q question) ([]task.Task, error) {
+	var rows []string
+	var row string
+	err := s.rows(ctx, q.text(briefColumns), q.args, func(scan func(...any) error) error {
+		err := scan(&row)
+		rows = append(rows, row)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
+	if q.order == "" {
+		slices.SortFunc(rows, briefOrder)
+	}
 	out := make([]task.Task, len(rows))
-	for i, r := range rows {
-		if out[i], err = r.task(); err != nil {
+	for i, row := range rows {
+		if out[i], err = briefTask(row); err != nil {
 			return nil, err
 		}
 	}
@@ -246,77 +281,134 @@ func loadTask(ctx context.Context, tx *batch, id string) (task.Task, error) {
 // fewChanges are looked at for tasks that ended lately: callers poll for them, and pay for those alone.
 const fewChanges = 300
 
-// List finds tasks: live ones first, the newest first among them; queued ones in the order of their waiting.
-func (s *Store) List(ctx context.Context, f record.Filter) ([]task.Task, error) {
-	var where []string
-	var args []any
-	add := func(condition string, arg ...any) {
-		where = append(where, condition)
-		args = append(args, arg...)
+// question is a question for tasks.
+type question struct {
+	where []string
+	args  []any
+	// order, and how many at most. Empty for the usual order of all: SQLite would sort whole rows, which takes it
+	// memory for a second copy of them, and longer than it takes to sort the answer.
+	order string
+	many  bool // nothing makes the answer short
+}
+
+func (q *question) add(condition string, arg ...any) {
+	q.where = append(q.where, condition)
+	q.args = append(q.args, arg...)
+}
+
+func (q *question) text(wanted string) string {
+	text := "SELECT " + wanted + " FROM tasks"
+	if len(q.where) > 0 {
+		text += " WHERE " + strings.Join(q.where, " AND ")
 	}
+	return text + q.order
+}
+
+func questionFor(f record.Filter) (q question) {
 	switch {
 	case f.Project != "" && f.Brief:
 		// The index of projects would fetch the rows one by one, from all over the table: most homes have few projects,
 		// and then it is quicker to go over all rows.
-		add("+project = ?", f.Project)
+		q.add("+project = ?", f.Project)
 	case f.Project != "":
-		add("project = ?", f.Project)
+		q.add("project = ?", f.Project)
 	}
 	if f.Status != "" {
-		add("status = ?", string(f.Status))
+		q.add("status = ?", string(f.Status))
+	}
+	if f.PRState != "" {
+		q.add("pr_state = ?", f.PRState)
 	}
 	if f.Branch != "" {
-		add("branch = ?", f.Branch)
+		q.add("branch = ?", f.Branch)
 	}
 	if f.Prefix != "" {
 		// A range is found in the index; ids are ASCII, so none with the prefix comes behind its end.
-		add("id >= ? AND id < ?", f.Prefix, f.Prefix+"\U0010FFFF")
+		q.add("id >= ? AND id < ?", f.Prefix, f.Prefix+"\U0010FFFF")
 	}
 	if f.Live {
-		add("live = 1")
+		q.add("live = 1")
 	}
 	if f.Over {
-		add("workspace != '' AND live = 0")
+		q.add("workspace != '' AND live = 0")
 	}
 	if !f.EndedSince.IsZero() {
-		add("id IN (SELECT task FROM changes WHERE number > (SELECT max(number) FROM changes) - ?) AND live = "+
+		q.add("id IN (SELECT task FROM changes WHERE number > (SELECT max(number) FROM changes) - ?) AND live = "+
 			"0 AND updated_at >= ?",
 			fewChanges, task.FormatTime(f.EndedSince))
 	}
-	order := "live DESC, created_at DESC, id"
-	if f.Queued {
-		add("queued_for != ''")
-		order = "updated_at, id"
+	q.many = f.PRState == "" && f.Branch == "" && f.Prefix == "" && !f.Over && f.EndedSince.IsZero() &&
+		!f.Queued && f.Most == 0
+	switch {
+	case f.Queued:
+		q.add("queued_for != ''")
+		q.order = " ORDER BY updated_at, id"
+	case f.Most > 0:
+		q.order = " ORDER BY live DESC, created_at DESC, id"
 	}
 	if f.Most > 0 {
-		order += " LIMIT ?"
-		args = append(args, f.Most)
+		q.order += " LIMIT ?"
+		q.args = append(q.args, f.Most)
 	}
-	wanted := columns
+	return q
+}
+
+// List finds tasks: live ones first, the newest first among them; queued ones in the order of their waiting.
+func (s *Store) List(ctx context.Context, f record.Filter) ([]task.Task, error) {
+	list := s.wholly
 	if f.Brief {
-		wanted = briefColumns
+		list = s.briefly
 	}
-	query := "SELECT " + wanted + " FROM tasks"
-	if len(where) > 0 {
-		query += " WHERE " + strings.Join(where, " AND ")
-	}
-	query += " ORDER BY " + order
-	var out []task.Task
-	var err error
-	if f.Brief {
-		out, err = s.briefly(ctx, query, args)
-	} else {
-		all := newReader()
-		err = s.rows(ctx, query, args, func(scan func(...any) error) error {
-			t, err := all.task(scan)
-			out = append(out, t)
-			return err
-		})
-	}
+	out, err := list(ctx, questionFor(f))
 	if err != nil {
 		return nil, fmt.Errorf("list tasks: %w", err)
 	}
 	return out, nil
+}
+
+// wholly runs a question for whole tasks.
+func (s *Store) wholly(ctx context.Context, q question) ([]task.Task, error) {
+	var many int
+	if q.many { // tasks are large: a list that grows would hold them twice
+		if err := s.one(ctx, q.text("count(*)"), q.args, &many); err != nil {
+			return nil, s.explain(err)
+		}
+	}
+	out := make([]task.Task, 0, many)
+	all := newReader()
+	err := s.rows(ctx, q.text(columns), q.args, func(scan func(...any) error) error {
+		t, err := all.task(scan)
+		out = append(out, t)
+		return err
+	})
+	if q.order == "" {
+		newestFirst(out)
+	}
+	return out, err
+}
+
+// newestFirst puts tasks in the usual order, where they are: the live ones first, the newest first.
+func newestFirst(all []task.Task) {
+	from := make([]int, len(all)) // the index of the task that belongs at a place
+	for i := range from {
+		from[i] = i
+	}
+	slices.SortFunc(from, func(i, j int) int {
+		a, b := &all[i], &all[j]
+		if a.Live != b.Live {
+			if a.Live {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Or(b.CreatedAt.Compare(a.CreatedAt), strings.Compare(a.ID, b.ID))
+	})
+	for to, at := range from {
+		for at < to {
+			at = from[at] // it made room for the task that belonged there
+		}
+		all[to], all[at] = all[at], all[to]
+	}
 }
 
 // Events is a task's history from the event after the given number on.
