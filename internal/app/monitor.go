@@ -145,7 +145,7 @@ func (t traces) Ending(hook int64) (task.Ending, bool, error) {
 	return launch.Ending(t.app.dir, hook)
 }
 
-func (t traces) Stamp(one task.Task) string {
+func (t traces) Stamp(one *task.Task) uint64 {
 	var names []string
 	// where the rules cannot be read, the error is reported where the files are made equal
 	if def, err := t.app.home.Pinned(context.Background(), one.Workflow); err == nil {
@@ -153,11 +153,11 @@ func (t traces) Stamp(one task.Task) string {
 			names = append(names, p.File)
 		}
 	}
-	return t.app.files.Stamp(one.Project, one.ID, names...)
+	return t.app.files.Stamp(one.Version, one.Project, one.ID, names...)
 }
 
-func (t traces) Stamps() map[string]string                 { return t.app.files.Stamps() }
-func (t traces) KeepStamps(stamps map[string]string) error { return t.app.files.KeepStamps(stamps) }
+func (t traces) Stamps() map[string]uint64                 { return t.app.files.Stamps() }
+func (t traces) KeepStamps(stamps map[string]uint64) error { return t.app.files.KeepStamps(stamps) }
 
 func (t traces) Known(id string) (bool, error) { return t.app.files.Has(id) }
 

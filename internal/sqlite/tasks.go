@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -182,6 +183,24 @@ func (s *Store) briefly(ctx context.Context, query string, args []any) ([]task.T
 	return out, nil
 }
 
+// wholly runs a question for whole rows. Tasks are large: a slice that grows would copy each of them several times, and
+// leave as much behind as the tasks need themselves.
+func (s *Store) wholly(ctx context.Context, query string, args []any) ([]task.Task, error) {
+	const first, largest = 4, 1024
+	all, last := newReader(), make([]task.Task, 0, first)
+	var full [][]task.Task
+	err := s.rows(ctx, query, args, func(scan func(...any) error) error {
+		t, err := all.task(scan)
+		if len(last) == cap(last) {
+			full = append(full, last)
+			last = make([]task.Task, 0, min(2*cap(last), largest))
+		}
+		last = append(last, t)
+		return err
+	})
+	return slices.Concat(append(full, last)...), err
+}
+
 // Load reads everything that is known of one task. An unknown id is task.ErrNotFound.
 func (s *Store) Load(ctx context.Context, id string) (record.Snapshot, error) {
 	var snapshot record.Snapshot
@@ -306,12 +325,7 @@ func (s *Store) List(ctx context.Context, f record.Filter) ([]task.Task, error) 
 	if f.Brief {
 		out, err = s.briefly(ctx, query, args)
 	} else {
-		all := newReader()
-		err = s.rows(ctx, query, args, func(scan func(...any) error) error {
-			t, err := all.task(scan)
-			out = append(out, t)
-			return err
-		})
+		out, err = s.wholly(ctx, query, args)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("list tasks: %w", err)
