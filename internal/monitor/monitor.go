@@ -124,8 +124,9 @@ type Monitor struct {
 	guarded int64                // Writes of the record when everyone was watched who has to be; -1 where some are not
 	due     map[string]time.Time // when to ask again whether a task's agent is to be started again
 
-	stamps   map[string]uint64 // the mirrors of tasks that live, or lately did, as they were last seen, by task
-	interval time.Duration     // the shortest that a workflow of a live task asks for
+	stamps    map[string]uint64 // the mirrors of tasks as they were seen last, by task
+	restamped bool              // they are other ones than those that were kept
+	interval  time.Duration     // the shortest that a workflow of a live task asks for
 
 	calling  sync.Mutex
 	called   *roll // the tasks as they were listed last
@@ -161,9 +162,8 @@ func (m *Monitor) Run(ctx context.Context) {
 	m.interval, m.guarded = defaultInterval, -1
 	m.hinted = make(chan struct{})
 	m.written = make(chan struct{}, 1)
-	before := m.Traces.Stamps()
-	m.stamps = maps.Clone(before)
-	defer func() { m.report(ctx, "stamps", m.keepStamps(before, together(before, m.stamps))) }()
+	m.stamps = m.Traces.Stamps()
+	defer func() { m.report(ctx, "stamps", m.keepStamps()) }()
 	crew.Go(func() { m.listen(ctx, &crew) })
 	crew.Go(func() { m.report(ctx, "notes", m.Traces.Notes(ctx, m.noted)) })
 	crew.Go(func() { m.maintain(ctx, &crew) })
@@ -188,8 +188,7 @@ func (m *Monitor) Once(ctx context.Context) error {
 	const rounds = 10
 	var asked error // of GitHub, once
 	// What the last process compared with the record, and no one has written since, need not be compared again.
-	before := m.Traces.Stamps()
-	m.stamps, m.everyone, m.compared = maps.Clone(before), true, -1
+	m.stamps, m.everyone, m.compared = m.Traces.Stamps(), true, -1
 	tasks, all := m.call(ctx)
 	for round := range rounds {
 		err := errors.Join(all, m.Engine.Finish(ctx), m.Look(ctx))
@@ -208,23 +207,32 @@ func (m *Monitor) Once(ctx context.Context) error {
 	if tasks.number != m.compared {
 		all = errors.Join(all, m.mirrors(ctx, tasks))
 	}
-	return errors.Join(all, asked, m.keepStamps(before, m.stamps))
+	if all == nil {
+		m.forget(tasks)
+	}
+	return errors.Join(all, asked, m.keepStamps())
 }
 
-// keepStamps keeps what was seen of the files of tasks where that is not what was kept before.
-func (m *Monitor) keepStamps(before, now map[string]uint64) error {
-	if maps.Equal(before, now) {
+// keepStamps keeps what was seen of the files of tasks for a later process, where that is not what the last one kept.
+func (m *Monitor) keepStamps() error {
+	if !m.restamped {
 		return nil
 	}
-	return m.Traces.KeepStamps(now)
+	return m.Traces.KeepStamps(m.stamps)
 }
 
-// together has the entries of both; those of the newer one count.
-func together(older, newer map[string]uint64) map[string]uint64 {
-	all := map[string]uint64{}
-	maps.Copy(all, older)
-	maps.Copy(all, newer)
-	return all
+// forget drops the stamps of all tasks but these.
+func (m *Monitor) forget(but roll) {
+	known := make(map[string]bool, len(m.stamps))
+	for _, some := range [][]task.Task{but.live, but.over} {
+		for i := range some {
+			known[some[i].ID] = true
+		}
+	}
+	maps.DeleteFunc(m.stamps, func(id string, _ uint64) bool {
+		m.restamped = m.restamped || !known[id]
+		return !known[id]
+	})
 }
 
 // ended tells the engine of an agent whose process is gone. How it ended is in its launcher's note;

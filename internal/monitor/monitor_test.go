@@ -516,3 +516,14 @@ func TestOnce_comparesAgainOnlyWhatWasWrittenSince(t *testing.T) {
 		}
 	}
 }
+
+func TestOnce_forgetsTheStampsOfTasksThatAreGone(t *testing.T) {
+	t.Parallel()
+	m, w := newMonitor()
+	w.tasks = []task.Task{{ID: "one", Version: 3}}
+	w.stamps = map[string]uint64{"one": w.Stamp(&w.tasks[0]), "deleted": 7}
+	must(t, m.Once(t.Context()))
+	if _, kept := w.stamps["deleted"]; kept || len(w.stamps) != 1 || w.kept != 1 {
+		t.Errorf("it kept %v, %d times", w.stamps, w.kept)
+	}
+}

@@ -46,8 +46,8 @@ func (m *Monitor) some(ctx context.Context) (r roll, err error) {
 		filter record.Filter
 		into   *[]task.Task
 	}{
-		{record.Filter{Live: true}, &r.live}, {record.Filter{Over: true}, &r.held},
-		{record.Filter{EndedSince: m.Now().Add(-lately)}, &r.over},
+		{record.Filter{Live: true, Sparing: true}, &r.live}, {record.Filter{Over: true, Sparing: true}, &r.held},
+		{record.Filter{EndedSince: m.Now().Add(-lately), Sparing: true}, &r.over},
 	} {
 		if *list.into, err = m.Record.List(ctx, list.filter); err != nil {
 			return roll{}, err

@@ -245,26 +245,30 @@ const lately = 24 * time.Hour
 // tasks that are over: the process that made the last move of a task, or settled what it still owed, may have died
 // before it wrote the task's files.
 func (m *Monitor) mirrors(ctx context.Context, tasks roll) error {
-	seen := make(map[string]uint64, len(tasks.live)+len(tasks.over))
+	if m.stamps == nil {
+		m.stamps = map[string]uint64{}
+	}
 	var all error
 	for _, some := range [][]task.Task{tasks.live, tasks.over} {
 		for i := range some {
-			all = errors.Join(all, m.mirror(ctx, &some[i], seen))
+			all = errors.Join(all, m.mirror(ctx, &some[i]))
 		}
 	}
-	m.stamps, m.compared = seen, tasks.number
+	m.compared = tasks.number
 	return all
 }
 
-// mirror sees to the files of one task, and notes in seen how it left them.
-func (m *Monitor) mirror(ctx context.Context, t *task.Task, seen map[string]uint64) error {
+// mirror sees to the files of one task. Where that fails it is tried again with the next look.
+func (m *Monitor) mirror(ctx context.Context, t *task.Task) error {
 	stamp := m.Traces.Stamp(t)
-	if before, known := m.stamps[t.ID]; !known || before != stamp {
-		if err := m.Engine.Sync(ctx, t.ID); err != nil && !errors.Is(err, task.ErrNotFound) {
-			return err
-		}
-		stamp = m.Traces.Stamp(t)
+	if before, known := m.stamps[t.ID]; known && before == stamp {
+		return nil
 	}
-	seen[t.ID] = stamp
+	m.restamped = true
+	if err := m.Engine.Sync(ctx, t.ID); err != nil && !errors.Is(err, task.ErrNotFound) {
+		delete(m.stamps, t.ID)
+		return err
+	}
+	m.stamps[t.ID] = m.Traces.Stamp(t)
 	return nil
 }

@@ -138,6 +138,9 @@ type Filter struct {
 	// Brief asks for what a list shows alone: ID, Project, Branch, Summary, Status, Session, Attention, QueuedFor,
 	// Workflow, StalledAt and Overdue. All else of the tasks is left empty, and reading them takes a third of the time.
 	Brief bool
+	// Sparing is for a process that goes on for long: the tasks come in any order, since to sort them takes as much
+	// memory as they need themselves, and what else was read on the way to them is not kept in memory.
+	Sparing bool
 
 	EndedSince time.Time // only those that are over and were changed then or later, as far as the newest changes tell
 }

@@ -2,9 +2,13 @@ package sqlite_test
 
 import (
 	"fmt"
+	"reflect"
+	"slices"
+	"strings"
 	"testing"
 
 	"orange/internal/record"
+	"orange/internal/task"
 )
 
 // A list reads its tasks with this many allocations each. Lower it when a row gets cheaper.
@@ -50,5 +54,22 @@ func TestABriefLookReadsWhatTheWholeTaskHas(t *testing.T) {
 			b.Workflow.Name != w.Workflow.Name || b.Workflow.Digest != w.Workflow.Digest {
 			t.Errorf("a brief look has %+v, want of %+v", b, w)
 		}
+	}
+}
+
+func TestAListThatSparesMemoryHasTheSameTasks(t *testing.T) {
+	t.Parallel()
+	s := openStore(t)
+	for n := range 300 { // more than one part of a list
+		create(t, s, aTask(fmt.Sprintf("task%04d", n)))
+	}
+	sorted, err := s.List(t.Context(), record.Filter{Live: true})
+	must(t, err)
+	loose, err := s.List(t.Context(), record.Filter{Live: true, Sparing: true})
+	must(t, err)
+	slices.SortFunc(sorted, func(a, b task.Task) int { return strings.Compare(a.ID, b.ID) })
+	slices.SortFunc(loose, func(a, b task.Task) int { return strings.Compare(a.ID, b.ID) })
+	if len(loose) != 300 || !reflect.DeepEqual(sorted, loose) {
+		t.Errorf("found %d tasks in any order and %d in theirs", len(loose), len(sorted))
 	}
 }

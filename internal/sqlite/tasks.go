@@ -265,7 +265,8 @@ func loadTask(ctx context.Context, tx *batch, id string) (task.Task, error) {
 // fewChanges are looked at for tasks that ended lately: callers poll for them, and pay for those alone.
 const fewChanges = 300
 
-// List finds tasks: live ones first, the newest first among them; queued ones in the order of their waiting.
+// List finds tasks: live ones first, the newest first among them; queued ones in the order of their waiting; in any
+// order where memory is to be spared.
 func (s *Store) List(ctx context.Context, f record.Filter) ([]task.Task, error) {
 	var where []string
 	var args []any
@@ -307,10 +308,6 @@ func (s *Store) List(ctx context.Context, f record.Filter) ([]task.Task, error) 
 		add("queued_for != ''")
 		order = "updated_at, id"
 	}
-	if f.Most > 0 {
-		order += " LIMIT ?"
-		args = append(args, f.Most)
-	}
 	wanted := columns
 	if f.Brief {
 		wanted = briefColumns
@@ -319,13 +316,22 @@ func (s *Store) List(ctx context.Context, f record.Filter) ([]task.Task, error) 
 	if len(where) > 0 {
 		query += " WHERE " + strings.Join(where, " AND ")
 	}
-	query += " ORDER BY " + order
+	if !f.Sparing {
+		query += " ORDER BY " + order
+	}
+	if f.Most > 0 {
+		query += " LIMIT ?"
+		args = append(args, f.Most)
+	}
 	var out []task.Task
 	var err error
 	if f.Brief {
 		out, err = s.briefly(ctx, query, args)
 	} else {
 		out, err = s.wholly(ctx, query, args)
+	}
+	if err == nil && f.Sparing {
+		err = s.use(ctx, func(b *batch) error { return b.script(ctx, "PRAGMA shrink_memory") })
 	}
 	if err != nil {
 		return nil, fmt.Errorf("list tasks: %w", err)
