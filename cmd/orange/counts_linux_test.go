@@ -18,6 +18,7 @@ type calls struct {
 	waits  int // for the disk
 	git    int
 	tmux   int
+	files  int // stamps of tasks' files
 }
 
 const movesWorkflow = `
@@ -58,7 +59,7 @@ transitions:
 prompts:
   go: Go.
 `)
-	w.must("orange", "project", "update", "--pool-size", "10")
+	w.must("orange", "project", "update", "--pool-size", "100")
 	id := w.create("one", "--no-spawn", "--workflow", "moves")
 	w.copies(1000)
 	w.must("orange", "task", "list") // the log of commits is long: the first to leave makes it short
@@ -79,11 +80,11 @@ prompts:
 		}
 		w.wantCalls(c.name, c.most, c.run...)
 	}
-	for n := range 10 {
+	for n := range 100 {
 		w.create(fmt.Sprint("agent", n), "--workflow", "agents")
 	}
 	w.must("orange", "monitor", "--once") // what agents wrote when they started is read once
-	w.wantCalls("a look of the monitor over 10 agents", calls{looks: 16, tmux: 1},
+	w.wantCalls("a look of the monitor over 100 agents", calls{looks: 16, tmux: 1, files: 2 * (100 + 1000)},
 		"monitor", "--once")
 }
 
@@ -127,7 +128,7 @@ func (w *world) copies(many int) {
 func (w *world) wantCalls(name string, most calls, args ...string) {
 	w.t.Helper()
 	trace := filepath.Join(w.t.TempDir(), "trace")
-	words := append([]string{"-f", "-qq", "-e", "trace=write,fsync,fdatasync,fcntl,execve", "-o", trace,
+	words := append([]string{"-f", "-qq", "-e", "trace=write,fsync,fdatasync,fcntl,execve,newfstatat", "-o", trace,
 		filepath.Join(built.dir, "orange")}, args...)
 	w.must("strace", words...)
 	text, err := os.ReadFile(trace)
@@ -140,10 +141,11 @@ func (w *world) wantCalls(name string, most calls, args ...string) {
 		waits:  count(text, `\d+ +f(data)?sync\(`),
 		git:    count(text, `execve\("[^"]*/git", .* = 0`),
 		tmux:   count(text, `execve\("[^"]*/tmux", .* = 0`),
+		files:  count(text, `newfstatat\([^"]*"[^"]*/tasks/[^"]*/(TASK\.md|history\.jsonl)", .*AT_SYMLINK_NOFOLLOW`),
 	}
 	w.t.Logf("%s: %+v", name, found)
 	if found.writes > most.writes || found.looks > most.looks || found.waits > most.waits || found.git > most.git ||
-		found.tmux > most.tmux {
+		found.tmux > most.tmux || found.files > most.files {
 		w.t.Errorf("%s needs %+v, at most %+v", name, found, most)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"runtime/debug"
 	"time"
 
 	"orange/internal/follow"
@@ -51,6 +52,7 @@ type watch struct{ *app }
 
 // Run watches until ctx ends. Where another process has the lease, it waits for its end first.
 func (w watch) Run(ctx context.Context, say func(string)) error {
+	debug.SetGCPercent(50) // it goes on for weeks and does little: its memory is worth more than the sweeping
 	return w.watchOver(ctx, watchEvents{
 		waits: func(holder task.Watcher) {
 			if found, advice := holder.Trouble(time.Now()); found != "" {
@@ -145,7 +147,7 @@ func (t traces) Ending(hook int64) (task.Ending, bool, error) {
 	return launch.Ending(t.app.dir, hook)
 }
 
-func (t traces) Stamp(one task.Task) string {
+func (t traces) Stamp(one *task.Task) uint64 {
 	var names []string
 	// where the rules cannot be read, the error is reported where the files are made equal
 	if def, err := t.app.home.Pinned(context.Background(), one.Workflow); err == nil {
@@ -153,13 +155,12 @@ func (t traces) Stamp(one task.Task) string {
 			names = append(names, p.File)
 		}
 	}
-	return t.app.files.Stamp(one.Project, one.ID, names...)
+	return t.app.files.Stamp(one.Version, one.Project, one.ID, names...)
 }
 
-func (t traces) Stamps() map[string]string                 { return t.app.files.Stamps() }
-func (t traces) KeepStamps(stamps map[string]string) error { return t.app.files.KeepStamps(stamps) }
-
-func (t traces) Known(id string) (bool, error) { return t.app.files.Has(id) }
+func (t traces) Stamps() map[string]uint64                 { return t.app.files.Stamps() }
+func (t traces) KeepStamps(stamps map[string]uint64) error { return t.app.files.KeepStamps(stamps) }
+func (t traces) Known(id string) (bool, error)             { return t.app.files.Has(id) }
 
 // Unit is the file with which the system's supervisor keeps a monitor running.
 func (w watch) Unit(kind string) (string, error) {

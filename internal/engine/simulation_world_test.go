@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"os"
 	"slices"
 	"strconv"
@@ -289,17 +290,16 @@ func (w monitored) EndGroup(_ context.Context, pid int) error {
 	})
 }
 
-// Stamp is the text itself: the clock of the files is not the one of this world.
-func (terminal) Stamps() map[string]string { return map[string]string{} }
+// Stamp is made from the text itself: the clock of the files is not the one of this world.
+func (terminal) Stamps() map[string]uint64 { return map[string]uint64{} }
 
-func (terminal) KeepStamps(map[string]string) error { return nil }
+func (terminal) KeepStamps(map[string]uint64) error { return nil }
 
-func (w terminal) Stamp(t task.Task) string {
+func (w terminal) Stamp(t *task.Task) uint64 {
 	text, err := os.ReadFile(w.p.sim.files.Document(t.Project, t.ID))
-	if err != nil {
-		return "none"
-	}
-	return string(text)
+	sum := fnv.New64a()
+	fmt.Fprintf(sum, "%d %s %t", t.Version, text, err == nil)
+	return sum.Sum64()
 }
 
 func (w terminal) Known(id string) (bool, error) {

@@ -1,10 +1,11 @@
 package mirror
 
 import (
-	"bytes"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"os"
 	"path/filepath"
 
@@ -39,17 +40,17 @@ func (f Files) Has(id string) (bool, error) {
 const stampsFile = "locks/stamps.json"
 
 // Stamps are the stamps that KeepStamps kept last, by task; none where they are not there, or were cut short.
-func (f Files) Stamps() map[string]string {
-	stamps := map[string]string{}
+func (f Files) Stamps() map[string]uint64 {
+	stamps := map[string]uint64{}
 	text, err := os.ReadFile(filepath.Join(f.Home, stampsFile))
 	if err != nil || json.Unmarshal(text, &stamps) != nil {
-		return map[string]string{}
+		return map[string]uint64{}
 	}
 	return stamps
 }
 
 // KeepStamps keeps what was seen of the files of tasks, for a later process.
-func (f Files) KeepStamps(stamps map[string]string) error {
+func (f Files) KeepStamps(stamps map[string]uint64) error {
 	text, err := json.Marshal(stamps)
 	if err == nil {
 		err = os.WriteFile(filepath.Join(f.Home, stampsFile), text, task.PrivateFile)
@@ -61,14 +62,31 @@ func (f Files) KeepStamps(stamps map[string]string) error {
 }
 
 // Stamp changes whenever one of these files in a task's folder does, also where the change was given an older time:
-// no program sets the time of a file's last change of any kind.
-func (f Files) Stamp(project, id string, names ...string) string {
-	var out bytes.Buffer
-	for _, name := range append([]string{"TASK.md", "history.jsonl"}, names...) {
-		var info unix.Stat_t
-		if err := unix.Lstat(filepath.Join(f.Dir(project, id), name), &info); err == nil {
-			fmt.Fprintf(&out, "%o %d %d %d.%09d;", info.Mode, info.Ino, info.Size, info.Ctim.Sec, info.Ctim.Nsec)
+// no program sets the time of a file's last change of any kind. It also changes with the version.
+func (f Files) Stamp(version int64, project, id string, names ...string) uint64 {
+	sum := fnv.New64a()
+	words := make([]byte, 0, 5*8)
+	write := func(values ...int64) {
+		words = words[:0]
+		for _, v := range values {
+			words = binary.LittleEndian.AppendUint64(words, uint64(v))
 		}
+		_, _ = sum.Write(words) // it never fails
 	}
-	return out.String()
+	write(version)
+	folder := f.Dir(project, id) + string(filepath.Separator)
+	look := func(name string) {
+		var info unix.Stat_t
+		if err := unix.Lstat(folder+name, &info); err == nil {
+			write(int64(info.Mode), int64(info.Ino), info.Size, info.Ctim.Sec, info.Ctim.Nsec)
+			return
+		}
+		write(0)
+	}
+	look(DocumentName)
+	look("history.jsonl")
+	for _, name := range names {
+		look(name)
+	}
+	return sum.Sum64()
 }

@@ -30,12 +30,12 @@ func TestStamp_changesWithEachOfTheFiles(t *testing.T) {
 	if err := os.MkdirAll(f.Dir("garden", "abc"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	before := f.Stamp("garden", "abc", "state.json")
+	before := f.Stamp(1, "garden", "abc", "state.json")
 	for _, name := range []string{"TASK.md", "history.jsonl", "state.json"} {
 		if err := os.WriteFile(filepath.Join(f.Dir("garden", "abc"), name), []byte("x"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		now := f.Stamp("garden", "abc", "state.json")
+		now := f.Stamp(1, "garden", "abc", "state.json")
 		if now == before {
 			t.Errorf("%s was made, and the stamp is the same", name)
 		}
@@ -58,9 +58,9 @@ func TestStamp_changesWhereTheTimeOfWritingIsSetBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	write("a")
-	before := f.Stamp("garden", "abc")
+	before := f.Stamp(1, "garden", "abc")
 	// The clock of a file system ticks slowly: one write may fall into the tick of the one before.
-	for late := time.Now().Add(10 * time.Second); f.Stamp("garden", "abc") == before; write("b") {
+	for late := time.Now().Add(10 * time.Second); f.Stamp(1, "garden", "abc") == before; write("b") {
 		if time.Now().After(late) {
 			t.Fatal("the text is another one, and the stamp is the same")
 		}

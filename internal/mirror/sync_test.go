@@ -463,8 +463,8 @@ func TestStamps_ofAFileThatIsCutShortAreNone(t *testing.T) {
 		t.Errorf("before the first time there are %v", found)
 	}
 	must(t, os.MkdirAll(filepath.Join(files.Home, "locks"), 0o700))
-	must(t, files.KeepStamps(map[string]string{"one": "3 a"}))
-	if found := files.Stamps(); len(found) != 1 || found["one"] != "3 a" {
+	must(t, files.KeepStamps(map[string]uint64{"one": 3}))
+	if found := files.Stamps(); len(found) != 1 || found["one"] != 3 {
 		t.Errorf("kept, and found %v", found)
 	}
 	must(t, os.Truncate(filepath.Join(files.Home, "locks", "stamps.json"), 5))

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
+	"reflect"
 	"slices"
 	"strconv"
 	"sync"
@@ -22,34 +24,38 @@ var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 // world pretends to be everything that the monitor looks at, and notes what it does.
 type world struct {
-	stamps   map[string]string // those that were kept
-	kept     int               // how often
-	mu       sync.Mutex
-	panes    []tmux.Pane
-	blind    error
-	looks    int
-	seats    []record.Seat
-	tasks    []task.Task
-	wrote    chan struct{}
-	heard    chan struct{}
-	alive    map[int]bool
-	orphaned map[int]bool
-	deaf     bool
-	failing  bool                  // a hook of the first task fails at every try, as it did before
-	ends     map[int]chan struct{} // by process
-	notes    map[int64]task.Ending
-	noted    chan int64
-	known    map[string]bool
-	touched  time.Time
-	again    time.Time
-	next     time.Time     // what is answered to who asks for timeouts
-	limits   task.Timeouts // of every project
-	requests []record.PullRequest
-	fails    map[string]error
-	did      []string
-	told     []string
-	hint     chan struct{}
-	judging  func() // what happens while a death is judged
+	stamps    map[string]uint64 // those that were kept
+	kept      int               // how often
+	mu        sync.Mutex
+	panes     []tmux.Pane
+	blind     error
+	looks     int
+	seats     []record.Seat
+	tasks     []task.Task
+	seatsRead int         // how often the seats were asked for
+	lists     int         // of tasks that were read
+	numbered  []task.Task // as they were when number was given
+	number    int64
+	wrote     chan struct{}
+	heard     chan struct{}
+	alive     map[int]bool
+	orphaned  map[int]bool
+	deaf      bool
+	failing   bool                  // a hook of the first task fails at every try, as it did before
+	ends      map[int]chan struct{} // by process
+	notes     map[int64]task.Ending
+	noted     chan int64
+	known     map[string]bool
+	touched   time.Time
+	again     time.Time
+	next      time.Time     // what is answered to who asks for timeouts
+	limits    task.Timeouts // of every project
+	requests  []record.PullRequest
+	fails     map[string]error
+	did       []string
+	told      []string
+	hint      chan struct{}
+	judging   func() // what happens while a death is judged
 }
 
 func (w *world) note(format string, args ...any) error {
@@ -108,12 +114,12 @@ func (w *world) Notes(ctx context.Context, noted func(hook int64)) error {
 	}
 }
 
-func (w *world) Stamp(t task.Task) string { return t.Summary }
+func (w *world) Stamp(t *task.Task) uint64 { return uint64(t.Version)<<32 + uint64(len(t.Summary)) }
 
-func (w *world) Stamps() map[string]string { return w.stamps }
+func (w *world) Stamps() map[string]uint64 { return maps.Clone(w.stamps) }
 
-func (w *world) KeepStamps(stamps map[string]string) error {
-	w.stamps, w.kept = stamps, w.kept+1
+func (w *world) KeepStamps(stamps map[string]uint64) error {
+	w.stamps, w.kept = maps.Clone(stamps), w.kept+1
 	return nil
 }
 
@@ -124,16 +130,45 @@ func (w *world) Known(id string) (bool, error) { return w.known[id], nil }
 func (w *world) OpenSeats(context.Context, string) ([]record.Seat, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.seatsRead++
 	return slices.Clone(w.seats), nil
 }
 
 func (w *world) List(_ context.Context, f record.Filter) ([]task.Task, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return slices.DeleteFunc(slices.Clone(w.tasks), func(t task.Task) bool {
+	w.lists++
+	found := slices.DeleteFunc(slices.Clone(w.tasks), func(t task.Task) bool {
 		return f.Live && !t.Live || f.Over && (t.Live || t.Workspace == "") || !f.EndedSince.IsZero() &&
-			(t.Live || t.UpdatedAt.Before(f.EndedSince)) || f.PRState != "" && t.PRState != f.PRState
-	}), nil
+			(t.Live || t.UpdatedAt.Before(f.EndedSince))
+	})
+	slices.SortStableFunc(found, func(a, b task.Task) int { return over(a) - over(b) })
+	return found, nil
+}
+
+func over(t task.Task) int {
+	if t.Live {
+		return 0
+	}
+	return 1
+}
+
+// Changed is another number whenever a task is another one than it was when the last number was given.
+func (w *world) Changed(context.Context) (int64, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !reflect.DeepEqual(w.tasks, w.numbered) {
+		w.numbered = slices.Clone(w.tasks)
+		w.number++
+	}
+	return w.number, nil
+}
+
+func (w *world) Writes(ctx context.Context) (int64, error) {
+	number, err := w.Changed(ctx)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return number + int64(len(w.seats)), err
 }
 
 // Watch hears of a change of the record at once.

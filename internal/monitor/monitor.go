@@ -44,13 +44,13 @@ type Traces interface {
 	Ending(hook int64) (end task.Ending, found bool, err error)
 	// Notes calls noted as soon as a launcher has written such a note, until ctx ends.
 	Notes(ctx context.Context, noted func(hook int64)) error
-	// Stamp changes whenever one of a task's mirrors does.
-	Stamp(t task.Task) string
+	// Stamp changes whenever one of a task's mirrors does, or the version of the task.
+	Stamp(t *task.Task) uint64
 	// Touched is when a task's document or branch last changed.
 	Touched(ctx context.Context, t task.Task) (time.Time, error)
-	// Stamps are the stamps of tasks, with their versions, that KeepStamps kept last; none where they cannot be read.
-	Stamps() map[string]string
-	KeepStamps(stamps map[string]string) error
+	// Stamps are the stamps of tasks that KeepStamps kept last; none where they cannot be read.
+	Stamps() map[string]uint64
+	KeepStamps(stamps map[string]uint64) error
 	// Known reports whether a task that the record does not have has a folder all the same.
 	Known(id string) (bool, error)
 }
@@ -59,6 +59,10 @@ type Traces interface {
 type Record interface {
 	OpenSeats(ctx context.Context, id string) ([]record.Seat, error)
 	List(ctx context.Context, f record.Filter) ([]task.Task, error)
+	// Changed is a number that stays the same while no task changes.
+	Changed(ctx context.Context) (int64, error)
+	// Writes is a number that changes with everything that is written to the record.
+	Writes(ctx context.Context) (int64, error)
 	// Watch calls changed soon after a process has written the record, until ctx ends.
 	Watch(ctx context.Context, changed func()) error
 }
@@ -117,10 +121,17 @@ type Monitor struct {
 	written chan struct{}
 	mu      sync.Mutex
 	guards  map[string]guard     // who is watched, by seat
+	guarded int64                // Writes of the record when everyone was watched who has to be; -1 where some are not
 	due     map[string]time.Time // when to ask again whether a task's agent is to be started again
 
-	stamps   map[string]string // the mirrors of tasks that live, or lately did, as they were last seen, by task
-	interval time.Duration     // the shortest that a workflow of a live task asks for
+	stamps    map[string]uint64 // the mirrors of tasks as they were seen last, by task
+	restamped bool              // they are other ones than those that were kept
+	interval  time.Duration     // the shortest that a workflow of a live task asks for
+
+	calling  sync.Mutex
+	called   *roll // the tasks as they were listed last
+	everyone bool  // the files of all tasks are looked after, however long they are over
+	compared int64 // the number of the roll whose files were looked at last
 
 	held map[string]bool // the clock's: who had which workspace when it looked last while a task waited for one
 }
@@ -148,12 +159,11 @@ func (m *Monitor) Run(ctx context.Context) {
 	ctx, off := context.WithCancel(ctx)
 	defer off()
 	look := make(chan struct{}, 1)
-	m.interval = defaultInterval
+	m.interval, m.guarded = defaultInterval, -1
 	m.hinted = make(chan struct{})
 	m.written = make(chan struct{}, 1)
-	before := m.Traces.Stamps()
-	m.stamps = maps.Clone(before)
-	defer func() { m.report(ctx, "stamps", m.keepStamps(before)) }()
+	m.stamps = m.Traces.Stamps()
+	defer func() { m.report(ctx, "stamps", m.keepStamps()) }()
 	crew.Go(func() { m.listen(ctx, &crew) })
 	crew.Go(func() { m.report(ctx, "notes", m.Traces.Notes(ctx, m.noted)) })
 	crew.Go(func() { m.maintain(ctx, &crew) })
@@ -180,9 +190,8 @@ func (m *Monitor) Once(ctx context.Context) error {
 	const rounds = 10
 	var asked error // of GitHub, once
 	// What the last process compared with the record, and no one has written since, need not be compared again.
-	before := m.Traces.Stamps()
-	m.stamps = maps.Clone(before)
-	tasks, all := m.Record.List(ctx, record.Filter{})
+	m.stamps, m.everyone, m.compared = m.Traces.Stamps(), true, -1
+	tasks, all := m.call(ctx)
 	for round := range rounds {
 		err := errors.Join(all, m.Engine.Finish(ctx), m.Look(ctx))
 		if round == 0 {
@@ -191,152 +200,41 @@ func (m *Monitor) Once(ctx context.Context) error {
 			}
 		}
 		err = errors.Join(err, m.Engine.Finish(ctx))
-		had := happened(tasks)
-		tasks, all = m.Record.List(ctx, record.Filter{})
-		if all = errors.Join(err, all); all != nil || had == happened(tasks) {
+		had := tasks.happened()
+		tasks, all = m.call(ctx)
+		if all = errors.Join(err, all); all != nil || had == tasks.happened() {
 			break
 		}
 	}
-	m.stamps = together(before, m.stamps)
-	return errors.Join(all, asked, m.mirrors(ctx, tasks), m.keepStamps(nil))
+	if tasks.number != m.compared {
+		all = errors.Join(all, m.mirrors(ctx, tasks))
+	}
+	if all == nil {
+		m.forget(tasks)
+	}
+	return errors.Join(all, asked, m.keepStamps())
 }
 
-// keepStamps keeps what this process saw of the files of tasks, and what an earlier one saw of others.
-func (m *Monitor) keepStamps(earlier map[string]string) error {
-	if all := together(earlier, m.stamps); !maps.Equal(all, m.Traces.Stamps()) {
-		return m.Traces.KeepStamps(all)
-	}
-	return nil
-}
-
-// together has the entries of both; those of the newer one count.
-func together(older, newer map[string]string) map[string]string {
-	all := map[string]string{}
-	maps.Copy(all, older)
-	maps.Copy(all, newer)
-	return all
-}
-
-// happened is a number that stays the same while nothing happens to any task. That a hook fails once more, as it did
-// before, is nothing: it changes the task's version, and not its history.
-func happened(tasks []task.Task) (sum int64) {
-	for i := range tasks {
-		sum += int64(tasks[i].Seq)
-	}
-	return sum
-}
-
-// listen has every agent watched whose seat is open, as soon as the record knows of it.
-func (m *Monitor) listen(ctx context.Context, crew *sync.WaitGroup) {
-	changed := make(chan struct{}, 1)
-	crew.Go(func() {
-		m.report(ctx, "listen", m.Record.Watch(ctx, func() {
-			signal(m.written)
-			signal(changed)
-		}))
-	})
-	// The sign comes when a commit is written, and the commit can be read a little later, when the disk has it:
-	// so it is looked again and again for a while.
-	pause := time.NewTimer(0)
-	defer pause.Stop()
-	wait := firstWait
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-changed:
-			wait = firstWait
-			pause.Reset(wait)
-		case <-pause.C:
-			m.report(ctx, "listen", m.guard(ctx, crew))
-			if wait *= 2; wait < maintainEvery { // what is later still is met with the round of care
-				pause.Reset(wait)
-			}
-		}
-	}
-}
-
-// guard begins to watch those who are not watched yet, and leaves those alone whose time is over.
-func (m *Monitor) guard(ctx context.Context, crew *sync.WaitGroup) error {
-	seats, err := m.Record.OpenSeats(ctx, "")
-	if err != nil {
-		return err
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.guards == nil {
-		m.guards = map[string]guard{}
-	}
-	open := map[string]bool{}
-	for _, seat := range seats {
-		open[seat.Hash] = true
-		if _, watched := m.guards[seat.Hash]; watched {
-			continue
-		}
-		waiting, off := context.WithCancelCause(ctx)
-		m.guards[seat.Hash] = guard{seat.Hook, off}
-		crew.Go(func() { m.watch(ctx, waiting, seat) })
-	}
-	for hash, g := range m.guards {
-		if !open[hash] {
-			g.off(nil)
-			delete(m.guards, hash)
-		}
-	}
-	return nil
-}
-
-// noted ends the waiting for an agent whose launcher has noted its end. The launcher itself may be there a
-// millisecond longer.
-func (m *Monitor) noted(hook int64) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for _, g := range m.guards {
-		if g.hook == hook {
-			g.off(errNoted)
-		}
-	}
-}
-
-// watch waits for one agent's end and has it judged. Waiting ends when the agent need not be watched any more, as
-// it does with the judgment: what follows from that goes on all the same.
-func (m *Monitor) watch(ctx, waiting context.Context, seat record.Seat) {
-	defer func() {
-		m.mu.Lock()
-		defer m.mu.Unlock()
-		if g, watched := m.guards[seat.Hash]; watched {
-			g.off(nil)
-			delete(m.guards, seat.Hash) // a death that was left for later is met again
-		}
-	}()
-	err := m.end(waiting, seat)
-	if err == nil {
-		err = m.ended(ctx, seat)
-	}
-	if waiting.Err() == nil || !errors.Is(err, context.Canceled) {
-		m.report(ctx, "watch", err)
-	}
-}
-
-// end waits for an agent's end, by its launcher's process or by its launcher's note, whichever tells first.
-func (m *Monitor) end(waiting context.Context, seat record.Seat) error {
-	var err error
-	if seat.PID != 0 { // else it was gone before its process was known
-		err = m.Processes.Watch(waiting, task.Process{PID: seat.PID, Began: seat.Began})
-	}
-	if errors.Is(err, errors.ErrUnsupported) {
-		m.unwatchable.Do(func() { close(m.hinted) })
-		// the note was there before the monitor waited for it
-		if _, found, err := m.Traces.Ending(seat.Hook); found || err != nil {
-			return err
-		}
-		<-waiting.Done() // notes, hints and looks do it here
-		err = waiting.Err()
-	}
-	if errors.Is(context.Cause(waiting), errNoted) {
+// keepStamps keeps what was seen of the files of tasks for a later process, where that is not what the last one kept.
+func (m *Monitor) keepStamps() error {
+	if !m.restamped {
 		return nil
 	}
-	return err
+	return m.Traces.KeepStamps(m.stamps)
+}
+
+// forget drops the stamps of all tasks but these.
+func (m *Monitor) forget(but roll) {
+	known := make(map[string]bool, len(m.stamps))
+	for _, some := range [][]task.Task{but.live, but.over} {
+		for i := range some {
+			known[some[i].ID] = true
+		}
+	}
+	maps.DeleteFunc(m.stamps, func(id string, _ uint64) bool {
+		m.restamped = m.restamped || !known[id]
+		return !known[id]
+	})
 }
 
 // ended tells the engine of an agent whose process is gone. How it ended is in its launcher's note;
@@ -378,7 +276,7 @@ func (m *Monitor) window(ctx context.Context, seat record.Seat) (p tmux.Pane, th
 		if err != nil {
 			return p, false, fmt.Errorf("look at the sessions: %w", err)
 		}
-		if p, there = paneOf(panes, seat); !there || p.Dead {
+		if p, there = windowsOf(panes).of(seat); !there || p.Dead {
 			break
 		}
 		select {

@@ -3,9 +3,11 @@ package monitor_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"orange/internal/monitor"
@@ -122,6 +124,63 @@ func TestLook_asksTheTerminalOnceHoweverManyTasksThereAre(t *testing.T) {
 	if w.looks != 1 {
 		t.Errorf("it looked %d times", w.looks)
 	}
+}
+
+// Many agents that are at work cost one question about tasks, one about seats, and few allocations each.
+func TestLook_overAHundredAgentsReadsNoTaskTwice(t *testing.T) { //nolint:paralleltest // counts allocations
+	const agents, most = 100, 15
+	m, w := newMonitor()
+	for i := range agents {
+		w.busy(fmt.Sprint("task", i), "build", "worker", i)
+	}
+	must(t, m.Look(t.Context()))
+	w.did, w.lists, w.seatsRead = nil, 0, 0
+	must(t, m.Look(t.Context()))
+	if w.lists != 0 || w.seatsRead != 1 || w.looks != 2 {
+		t.Errorf("it listed tasks %d times, seats %d times and windows %d times, want 0, 1 and 1", w.lists,
+			w.seatsRead, w.looks-1)
+	}
+	wantDid(t, w)
+	w.tasks[7].Version++
+	must(t, m.Look(t.Context()))
+	if want := []string{"resume", "sync task7"}; !slices.Equal(w.did, want) {
+		t.Errorf("it did %q, want %q", w.did, want)
+	}
+	found := testing.AllocsPerRun(10, func() { must(t, m.Look(t.Context())) })
+	if found > agents*most {
+		t.Errorf("found %v allocations an agent, want at most %d", found/agents, most)
+	}
+}
+
+// What a long watch does each second costs no more with a thousand agents than with one.
+func TestRun_readsTheSeatsAgainOnlyWhereSomethingWasWritten(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		m, w := newMonitor()
+		w.busy("one", "build", "worker", 1)
+		w.noted, w.wrote, w.heard, w.hint = make(chan int64), make(chan struct{}, 1), make(chan struct{}, 1),
+			make(chan struct{})
+		watch(t, m)
+		read := func(seconds int) int {
+			w.mu.Lock()
+			before := w.seatsRead
+			w.mu.Unlock()
+			<-time.After(time.Duration(seconds) * time.Second) // of the clock of the bubble
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			return w.seatsRead - before
+		}
+		read(5)
+		if found := read(100); found != 0 {
+			t.Errorf("the seats were read %d times while nothing was written", found)
+		}
+		w.mu.Lock()
+		w.busy("two", "build", "worker", 2)
+		w.mu.Unlock()
+		if found := read(5); found != 1 {
+			t.Errorf("the seats were read %d times after a new one, want once", found)
+		}
+	})
 }
 
 func TestLook_hasADeadReviewerStartedAgain(t *testing.T) {
@@ -388,7 +447,7 @@ func TestOnce_finishesBeforeAndAfterItLooks(t *testing.T) {
 	m, w := newMonitor()
 	w.tasks = []task.Task{{ID: "over", Version: 3}}
 	must(t, m.Once(t.Context()))
-	if want := []string{"finish", "resume", "finish", "sync over"}; !slices.Equal(w.did, want) {
+	if want := []string{"finish", "resume", "sync over", "finish"}; !slices.Equal(w.did, want) {
 		t.Errorf("it did %q, want %q", w.did, want)
 	}
 }
@@ -399,7 +458,7 @@ func TestOnce_triesAHookThatFailsForGoodTwiceAndNoMore(t *testing.T) {
 	w.tasks = []task.Task{{ID: "over", Version: 3}}
 	w.failing = true
 	must(t, m.Once(t.Context()))
-	if want := []string{"finish", "resume", "finish", "sync over"}; !slices.Equal(w.did, want) {
+	if want := []string{"finish", "resume", "sync over", "finish", "sync over"}; !slices.Equal(w.did, want) {
 		t.Errorf("it did %q, want %q", w.did, want)
 	}
 }
@@ -430,7 +489,7 @@ func TestRun_startsTheAgentAgainAlthoughItsSeatHasEndedMeanwhile(t *testing.T) {
 // What one process compared, and no one has written since, the next one does not compare again.
 func TestOnce_comparesAgainOnlyWhatWasWrittenSince(t *testing.T) {
 	t.Parallel()
-	var stamps map[string]string
+	var stamps map[string]uint64
 	for _, pass := range []struct {
 		what string
 		edit func(tasks []task.Task)
@@ -455,5 +514,16 @@ func TestOnce_comparesAgainOnlyWhatWasWrittenSince(t *testing.T) {
 		if pass.what == "the first" {
 			stamps = w.stamps
 		}
+	}
+}
+
+func TestOnce_forgetsTheStampsOfTasksThatAreGone(t *testing.T) {
+	t.Parallel()
+	m, w := newMonitor()
+	w.tasks = []task.Task{{ID: "one", Version: 3}}
+	w.stamps = map[string]uint64{"one": w.Stamp(&w.tasks[0]), "deleted": 7}
+	must(t, m.Once(t.Context()))
+	if _, kept := w.stamps["deleted"]; kept || len(w.stamps) != 1 || w.kept != 1 {
+		t.Errorf("it kept %v, %d times", w.stamps, w.kept)
 	}
 }

@@ -41,13 +41,13 @@ func (m *Monitor) watchPullRequests(ctx context.Context) {
 // pullRequests asks how the pull requests of live tasks stand that are open on record, with one question for each
 // project, and tells the engine how they were found. It answers what went wrong, by project.
 func (m *Monitor) pullRequests(ctx context.Context) map[string]error {
-	live, err := m.Record.List(ctx, record.Filter{Live: true, PRState: record.PROpen})
+	tasks, err := m.call(ctx)
 	if err != nil {
 		return map[string]error{"": err}
 	}
 	open := map[string][]task.Task{}
-	for i := range live {
-		if t := live[i]; t.PRURL != "" {
+	for _, t := range tasks.live {
+		if t.PRURL != "" && t.PRState == record.PROpen {
 			open[t.Project] = append(open[t.Project], t)
 		}
 	}

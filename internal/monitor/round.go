@@ -17,7 +17,7 @@ import (
 // and mirrors. It costs one call of the terminal, however many tasks there are.
 func (m *Monitor) Look(ctx context.Context) error {
 	err := m.Engine.Resume(ctx)
-	live, listing := m.Record.List(ctx, record.Filter{Live: true})
+	tasks, listing := m.call(ctx)
 	if listing != nil {
 		return errors.Join(err, listing)
 	}
@@ -27,27 +27,58 @@ func (m *Monitor) Look(ctx context.Context) error {
 		return errors.Join(err, listing)
 	}
 	panes, blind := m.Sessions.Panes(ctx)
+	seen := windowsOf(panes)
 	if blind != nil {
 		err = errors.Join(err,
 			fmt.Errorf("could not look at the sessions, and so concludes nothing about any agent: %w", blind))
 	} else {
-		err = errors.Join(err, m.deaths(ctx, seats, panes), m.orphans(ctx, live, panes),
-			m.agents(ctx, live, seats, panes))
+		err = errors.Join(err, m.deaths(ctx, seats, seen))
 	}
-	_, late := m.deadlines(ctx, live)
-	// The process that made the last move of a task, or settled what it still owed, may have died before it wrote the
-	// task's files.
-	departed, listing := m.Record.List(ctx, record.Filter{EndedSince: m.Now().Add(-lately)})
-	return errors.Join(err, m.queue(ctx, live), late, listing, m.mirrors(ctx, append(live, departed...)))
+	now, listing := m.call(ctx) // a death may have ended a task
+	if listing != nil {
+		now = tasks
+	}
+	if blind == nil {
+		err = errors.Join(err, m.orphans(ctx, tasks.live, now.held, panes), m.agents(ctx, tasks.live, seats, seen))
+	}
+	_, late := m.deadlines(ctx, tasks.live)
+	return errors.Join(err, m.queue(ctx, tasks.live), late, listing, m.mirrors(ctx, now))
+}
+
+// windows are the windows of agents, by whose they are.
+type windows map[occupant]tmux.Pane
+
+// occupant is the agent that a hook of a task has started.
+type occupant struct {
+	task string
+	hook int64
+}
+
+func windowsOf(panes []tmux.Pane) windows {
+	all := make(windows, len(panes))
+	for _, p := range panes {
+		who := occupant{p.Task, p.HookID()}
+		if _, known := all[who]; !known && p.Role != "" {
+			all[who] = p
+		}
+	}
+	return all
+}
+
+// of is the window of the agent that has a seat.
+func (w windows) of(seat record.Seat) (p tmux.Pane, there bool) {
+	p, there = w[occupant{seat.Task, seat.Hook}]
+	return p, there
 }
 
 // agents looks after the agent that each task's status has: a dead one may have to be started again, an idle one
 // is marked.
-func (m *Monitor) agents(ctx context.Context, live []task.Task, seats []record.Seat, panes []tmux.Pane) error {
+func (m *Monitor) agents(ctx context.Context, live []task.Task, seats []record.Seat, seen windows) error {
 	shortest := time.Duration(0)
-	open := map[string]record.Seat{} // by task and role
-	for _, seat := range seats {
-		open[seat.Task+" "+seat.Role] = seat
+	type place struct{ task, role string }
+	open := make(map[place]*record.Seat, len(seats))
+	for i := range seats {
+		open[place{seats[i].Task, seats[i].Role}] = &seats[i]
 	}
 	var all error
 	for i := range live {
@@ -65,13 +96,13 @@ func (m *Monitor) agents(ctx context.Context, live []task.Task, seats []record.S
 			shortest = every
 		}
 		state, _ := def.State(t.Status)
-		seat, seated := open[t.ID+" "+state.Role]
+		seat, seated := open[place{t.ID, state.Role}]
 		switch {
 		case !seated && decide.Respawns(def, *t):
 			all = errors.Join(all, m.revive(ctx, t.ID))
 		case seated && !def.Attended(t.Status): // where a person is waited for, an idle agent is as it should be
-			if p, there := paneOf(panes, seat); there && !p.Dead {
-				all = errors.Join(all, m.idle(ctx, *t, p))
+			if p, there := seen.of(*seat); there && !p.Dead {
+				all = errors.Join(all, m.idle(ctx, t, p))
 			}
 		}
 	}
@@ -82,13 +113,13 @@ func (m *Monitor) agents(ctx context.Context, live []task.Task, seats []record.S
 }
 
 // idle marks a task whose agent lives and does nothing, and takes the mark away when it works again.
-func (m *Monitor) idle(ctx context.Context, t task.Task, p tmux.Pane) error {
+func (m *Monitor) idle(ctx context.Context, t *task.Task, p tmux.Pane) error {
 	active := p.Activity
 	if t.EnteredAt.After(active) {
 		active = t.EnteredAt
 	}
 	if m.Now().Sub(active) >= m.Stall {
-		touched, err := m.Traces.Touched(ctx, t)
+		touched, err := m.Traces.Touched(ctx, *t)
 		if err != nil {
 			return err
 		}
@@ -99,31 +130,22 @@ func (m *Monitor) idle(ctx context.Context, t task.Task, p tmux.Pane) error {
 	if m.Now().Sub(active) < m.Stall {
 		active = time.Time{} // it works
 	}
-	if _, due := decide.Stalled(t, active, m.Now()); !due {
+	if _, due := decide.Stalled(*t, active, m.Now()); !due {
 		return nil // the mark is as it should be
 	}
 	marked, err := m.Engine.Stalled(ctx, t.ID, active)
 	if marked {
-		m.Tell(ctx, t, fmt.Sprintf("its agent lives and has done nothing since %s; look at it with %q",
+		m.Tell(ctx, *t, fmt.Sprintf("its agent lives and has done nothing since %s; look at it with %q",
 			active.Local().Format("15:04"), "orange task attach "+t.ID))
 	}
 	return err
 }
 
-func paneOf(panes []tmux.Pane, seat record.Seat) (tmux.Pane, bool) {
-	for _, p := range panes {
-		if p.Task == seat.Task && p.HookID() == seat.Hook && p.Role != "" {
-			return p, true
-		}
-	}
-	return tmux.Pane{}, false
-}
-
 // deaths compares who should live with who does.
-func (m *Monitor) deaths(ctx context.Context, seats []record.Seat, panes []tmux.Pane) error {
+func (m *Monitor) deaths(ctx context.Context, seats []record.Seat, seen windows) error {
 	var all error
 	for _, seat := range seats {
-		p, there := paneOf(panes, seat)
+		p, there := seen.of(seat)
 		if there && !p.Dead {
 			continue
 		}
@@ -173,7 +195,7 @@ func (m *Monitor) gone(ctx context.Context, seat record.Seat) (bool, error) {
 
 // orphans ends the windows of agents whose task is over or forgotten, and frees what tasks that are over still hold.
 // A task that the record does not have, while its folder is there, is not forgotten: the record is what is incomplete.
-func (m *Monitor) orphans(ctx context.Context, live []task.Task, panes []tmux.Pane) error {
+func (m *Monitor) orphans(ctx context.Context, live, held []task.Task, panes []tmux.Pane) error {
 	alive := map[string]bool{}
 	for i := range live {
 		alive[live[i].ID] = true
@@ -194,11 +216,10 @@ func (m *Monitor) orphans(ctx context.Context, live []task.Task, panes []tmux.Pa
 		}
 		all = errors.Join(all, err)
 	}
-	over, err := m.Record.List(ctx, record.Filter{Over: true})
-	for i := range over {
-		err = errors.Join(err, m.Engine.Free(ctx, over[i].ID))
+	for i := range held {
+		all = errors.Join(all, m.Engine.Free(ctx, held[i].ID))
 	}
-	return errors.Join(all, err)
+	return all
 }
 
 // queue starts the tasks that wait for a workspace, as many as there is room for.
@@ -220,23 +241,34 @@ func (m *Monitor) queue(ctx context.Context, live []task.Task) error {
 // lately is how long the files of a task that is over are looked after.
 const lately = 24 * time.Hour
 
-// mirrors has the files of a task looked at when they or the record have changed since the last time.
-func (m *Monitor) mirrors(ctx context.Context, tasks []task.Task) error {
-	seen := make(map[string]string, len(tasks))
-	var all error
-	for i := range tasks {
-		t := &tasks[i]
-		stamp := strconv.FormatInt(t.Version, 10) + " " + m.Traces.Stamp(*t)
-		if m.stamps[t.ID] == stamp {
-			seen[t.ID] = stamp
-			continue
-		}
-		if err := m.Engine.Sync(ctx, t.ID); err != nil && !errors.Is(err, task.ErrNotFound) {
-			all = errors.Join(all, err)
-			continue
-		}
-		seen[t.ID] = strconv.FormatInt(t.Version, 10) + " " + m.Traces.Stamp(*t)
+// mirrors has the files of a task looked at when they or the record have changed since the last time. Also those of
+// tasks that are over: the process that made the last move of a task, or settled what it still owed, may have died
+// before it wrote the task's files.
+func (m *Monitor) mirrors(ctx context.Context, tasks roll) error {
+	if m.stamps == nil {
+		m.stamps = map[string]uint64{}
 	}
-	m.stamps = seen
+	var all error
+	for _, some := range [][]task.Task{tasks.live, tasks.over} {
+		for i := range some {
+			all = errors.Join(all, m.mirror(ctx, &some[i]))
+		}
+	}
+	m.compared = tasks.number
 	return all
+}
+
+// mirror sees to the files of one task. Where that fails it is tried again with the next look.
+func (m *Monitor) mirror(ctx context.Context, t *task.Task) error {
+	stamp := m.Traces.Stamp(t)
+	if before, known := m.stamps[t.ID]; known && before == stamp {
+		return nil
+	}
+	m.restamped = true
+	if err := m.Engine.Sync(ctx, t.ID); err != nil && !errors.Is(err, task.ErrNotFound) {
+		delete(m.stamps, t.ID)
+		return err
+	}
+	m.stamps[t.ID] = m.Traces.Stamp(t)
+	return nil
 }

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"orange/internal/decide"
-	"orange/internal/record"
 	"orange/internal/task"
 )
 
@@ -31,13 +30,13 @@ func (m *Monitor) watchDeadlines(ctx context.Context) {
 			pause(ctx, clockRest)
 		case <-due.C:
 		}
-		live, err := m.Record.List(ctx, record.Filter{Live: true})
+		tasks, err := m.call(ctx)
 		var next time.Time
 		if err == nil {
-			next, err = m.deadlines(ctx, live)
+			next, err = m.deadlines(ctx, tasks.live)
 		}
 		m.report(ctx, "timeouts", err)
-		m.report(ctx, "queue", m.startWhereRoom(ctx, live))
+		m.report(ctx, "queue", m.startWhereRoom(ctx, tasks))
 		due.Stop()
 		switch {
 		case !next.IsZero():
@@ -49,26 +48,24 @@ func (m *Monitor) watchDeadlines(ctx context.Context) {
 }
 
 // startWhereRoom starts tasks that wait for a workspace as soon as one was given back: the next look may be far.
-func (m *Monitor) startWhereRoom(ctx context.Context, live []task.Task) error {
-	if !slices.ContainsFunc(live, func(t task.Task) bool { return t.Queued() }) {
+func (m *Monitor) startWhereRoom(ctx context.Context, tasks roll) error {
+	if !slices.ContainsFunc(tasks.live, func(t task.Task) bool { return t.Queued() }) {
 		m.held = nil
 		return nil
 	}
-	over, err := m.Record.List(ctx, record.Filter{Over: true})
-	if err != nil {
-		return err
-	}
 	held := map[string]bool{} // workspaces and who has them
-	for _, t := range slices.Concat(live, over) {
-		if t.Workspace != "" {
-			held[t.Workspace+" "+t.ID] = true
+	for _, some := range [][]task.Task{tasks.live, tasks.held} {
+		for i := range some {
+			if t := &some[i]; t.Workspace != "" {
+				held[t.Workspace+" "+t.ID] = true
+			}
 		}
 	}
 	before := m.held
 	m.held = held
 	for had := range before {
 		if !held[had] {
-			return m.queue(ctx, live)
+			return m.queue(ctx, tasks.live)
 		}
 	}
 	return nil

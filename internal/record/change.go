@@ -132,14 +132,12 @@ type Filter struct {
 	Live    bool // only those that are not in a terminal state
 	Queued  bool // only those that wait for a workspace, the longest waiting first
 	Over    bool // only those that are over and still have a workspace
-	PRState string
 	Branch  string
 	Prefix  string // of the id
 	Most    int    // how many are wanted at most; 0 is all
 	// Brief asks for what a list shows alone: ID, Project, Branch, Summary, Status, Session, Attention, QueuedFor,
 	// Workflow, StalledAt and Overdue. All else of the tasks is left empty, and reading them takes a third of the time.
-	Brief bool
-
+	Brief      bool
 	EndedSince time.Time // only those that are over and were changed then or later, as far as the newest changes tell
 }
 

@@ -51,6 +51,8 @@ type Record interface {
 	engine.Store
 	engine.Index
 	engine.Seats
+	// Changed is a number that stays the same while no task changes.
+	Changed(ctx context.Context) (int64, error)
 	Close() error
 }
 

@@ -78,6 +78,9 @@ func (s store) List(ctx context.Context, f record.Filter) ([]task.Task, error) {
 	return ask(s.v, "it lists tasks", "", func() ([]task.Task, error) { return s.v.List(ctx, f) })
 }
 
+// Changed is no step: who has it has not looked at any task yet.
+func (s store) Changed(ctx context.Context) (int64, error) { return s.v.Record.Changed(ctx) }
+
 func (s store) Holders(ctx context.Context, project string) ([]record.Holder, error) {
 	return ask(s.v, "it looks who has workspaces", "", func() ([]record.Holder, error) {
 		got, err := remembered(s.v.World, "", "holders "+project, func() ([]record.Holder, error) {

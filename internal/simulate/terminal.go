@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"slices"
 	"strconv"
 	"time"
@@ -161,13 +162,15 @@ func (t Terminal) Touched(context.Context, task.Task) (time.Time, error) {
 func (t Terminal) Known(string) (bool, error) { return true, nil }
 
 // Stamps are none: each process looks at everything when it begins.
-func (t Terminal) Stamps() map[string]string { return map[string]string{} }
+func (t Terminal) Stamps() map[string]uint64 { return map[string]uint64{} }
 
 // KeepStamps keeps nothing.
-func (t Terminal) KeepStamps(map[string]string) error { return nil }
+func (t Terminal) KeepStamps(map[string]uint64) error { return nil }
 
-// Stamp changes with every header of TASK.md.
-func (t Terminal) Stamp(one task.Task) string {
+// Stamp changes with every header of TASK.md, and with the version of the task.
+func (t Terminal) Stamp(one *task.Task) uint64 {
 	text, _ := t.v.Folders.Read(one.Project, one.ID, false)
-	return string(text)
+	sum := fnv.New64a()
+	fmt.Fprintf(sum, "%d %s", one.Version, text)
+	return sum.Sum64()
 }

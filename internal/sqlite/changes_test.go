@@ -255,3 +255,37 @@ func write(t *testing.T, s *sqlite.Store, writer, moves int) error {
 	}
 	return nil
 }
+
+// Who has the number need not read the record again until it is another one.
+func TestWrites_changesWithWhatAnyProcessWritesAndWithNothingElse(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "orange.db")
+	own, other := openAt(t, path), openAt(t, path)
+	create(t, own, aTask("one"))
+	last, err := own.Writes(t.Context())
+	must(t, err)
+	for _, step := range []struct {
+		what    string
+		do      func() error
+		changes bool
+	}{
+		{"nothing", func() error { return nil }, false},
+		{"a list", func() error { _, err := own.List(t.Context(), record.Filter{}); return err }, false},
+		{"a list of another process", func() error {
+			_, err := other.List(t.Context(), record.Filter{})
+			return err
+		}, false},
+		{"a waiter", func() error { return own.Wait(t.Context(), "one", "worker", task.Process{PID: 7}) }, true},
+		{"a waiter of another process", func() error {
+			return other.Wait(t.Context(), "one", "worker", task.Process{PID: 8})
+		}, true},
+	} {
+		must(t, step.do())
+		now, err := own.Writes(t.Context())
+		must(t, err)
+		if (now != last) != step.changes || now < last {
+			t.Errorf("%s: %d after %d, want another one: %t", step.what, now, last, step.changes)
+		}
+		last = now
+	}
+}

@@ -204,6 +204,17 @@ func (s *Store) DataVersion(ctx context.Context) (int64, error) {
 	return v, nil
 }
 
+// Writes is a number that changes when any process has written to the record, this one as well.
+func (s *Store) Writes(ctx context.Context) (int64, error) {
+	var number int64
+	// Each of the two only ever grows: what others committed, and how many rows this connection has changed.
+	query := "SELECT data_version + total_changes() FROM pragma_data_version"
+	if err := s.one(ctx, query, nil, &number); err != nil {
+		return 0, fmt.Errorf("look for changes of the record: %w", s.explain(err))
+	}
+	return number, nil
+}
+
 // SaveWorkflow keeps the text of a workflow under its digest, so that tasks stay under the rules they were made under.
 func (s *Store) SaveWorkflow(ctx context.Context, ref task.WorkflowRef, text []byte) error {
 	_, err := s.write(ctx, false, "INSERT OR IGNORE INTO workflows (digest, name, version, text) VALUES (?, ?, ?, ?)",

@@ -316,9 +316,6 @@ func questionFor(f record.Filter) (q question) {
 	if f.Status != "" {
 		q.add("status = ?", string(f.Status))
 	}
-	if f.PRState != "" {
-		q.add("pr_state = ?", f.PRState)
-	}
 	if f.Branch != "" {
 		q.add("branch = ?", f.Branch)
 	}
@@ -337,7 +334,7 @@ func questionFor(f record.Filter) (q question) {
 			"0 AND updated_at >= ?",
 			fewChanges, task.FormatTime(f.EndedSince))
 	}
-	q.many = f.PRState == "" && f.Branch == "" && f.Prefix == "" && !f.Over && f.EndedSince.IsZero() &&
+	q.many = f.Branch == "" && f.Prefix == "" && !f.Over && f.EndedSince.IsZero() &&
 		!f.Queued && f.Most == 0
 	switch {
 	case f.Queued:

@@ -105,6 +105,9 @@ func JoinRecord(s *simulate.Simulation, record simulate.Record) (*engine.Engine,
 // unwatched is a record that only one program writes.
 type unwatched struct{ simulate.Record }
 
+// Writes is asked for by a long watch alone.
+func (unwatched) Writes(context.Context) (int64, error) { return 0, nil }
+
 func (unwatched) Watch(ctx context.Context, _ func()) error {
 	<-ctx.Done()
 	return ctx.Err()
