@@ -77,9 +77,13 @@ type trial struct {
 	dir     string
 	word    string
 	server  tmux.Server
+
+	launched bool // a launcher may be at work in dir
 }
 
 func (t *trial) answer() string { return filepath.Join(t.dir, "task", "answer") }
+
+func (t *trial) exit() string { return filepath.Join(t.dir, "exit") }
 
 // mark is the variable by which all that the program starts is found again.
 func (t *trial) mark() string { return "ORANGE_HARNESS_TEST=" + t.word }
@@ -110,7 +114,7 @@ func (t *trial) begin(ctx context.Context, out *harness.Started) (tmux.Pane, err
 		harness.Home:   t.dir, harness.Branch: "main", harness.SessionID: uuid(),
 	})
 	text, err := json.Marshal(harness.Ticket{Home: t.dir, Task: "test", Argv: out.Argv, Dir: worktree,
-		Unset: t.harness.Unset, Path: filepath.Dir(t.Self), Exit: filepath.Join(t.dir, "exit"),
+		Unset: t.harness.Unset, Path: filepath.Dir(t.Self), Exit: t.exit(),
 		Set: append(append([]string(nil), t.harness.Env...), t.mark())})
 	if err != nil {
 		return tmux.Pane{}, fmt.Errorf("write the ticket: %w", err)
@@ -119,6 +123,7 @@ func (t *trial) begin(ctx context.Context, out *harness.Started) (tmux.Pane, err
 	if err := errors.Join(os.WriteFile(ticket, text, task.PrivateFile), t.server.Configure("")); err != nil {
 		return tmux.Pane{}, err
 	}
+	t.launched = true
 	return t.server.Start(ctx, tmux.Start{Task: "test", Role: role, Hook: "1", Session: "test", Window: role,
 		Dir: worktree, Argv: []string{t.Self, "launch", ticket}})
 }
@@ -140,7 +145,7 @@ func (t *trial) equip(worktree string) error {
 
 // await waits until something holds.
 func (t *trial) await(ctx context.Context, most time.Duration, holds func() (bool, error)) error {
-	ctx, off := context.WithTimeoutCause(ctx, most, fmt.Errorf("nothing came of the prompt within %s", most))
+	ctx, off := context.WithTimeoutCause(ctx, most, fmt.Errorf("nothing came of it within %s", most))
 	defer off()
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
@@ -162,6 +167,12 @@ func (t *trial) clean(ctx context.Context) error {
 	err := t.server.KillServer(ctx)
 	if ended := (proc.System{Grace: t.Leaves}).EndMarked(ctx, t.mark()); ended != nil {
 		err = errors.Join(err, fmt.Errorf("end what %q left running: %w", t.harness.Program, ended))
+	}
+	if t.launched { // it writes a last file there
+		err = errors.Join(err, t.await(ctx, t.Leaves, func() (bool, error) {
+			_, err := os.Stat(t.exit())
+			return err == nil, nil
+		}))
 	}
 	return errors.Join(err, os.RemoveAll(t.dir))
 }
