@@ -50,6 +50,9 @@ func (e *Engine) job(ctx context.Context, t task.Task, hook task.OwedHook) (reco
 	if job.Start, err = e.found(ctx, def, t, job.Role); err != nil {
 		return job, nil, err
 	}
+	if job.Conversation, err = e.conversation(ctx, def, job); err != nil {
+		return job, nil, err
+	}
 	seat := &record.Seat{Hash: job.Seat, Task: t.ID, Role: job.Role, Hook: hook.ID, Start: job.Start}
 	_, err = e.change(ctx, t.ID, func(s record.Snapshot) (*record.Change, error) {
 		if !isOwed(s.Owed, hook.ID) {
@@ -58,6 +61,30 @@ func (e *Engine) job(ctx context.Context, t task.Task, hook task.OwedHook) (reco
 		return &record.Change{Task: s.Task, Expect: s.Task.Version, NewSeat: seat, Hurried: true}, nil
 	})
 	return job, seat, err
+}
+
+// conversation is what an agent goes on with that this hook starts in the place of one that is dead.
+func (e *Engine) conversation(ctx context.Context, def *workflow.Definition, job record.Job) (string, error) {
+	events, err := e.Index.Events(ctx, job.Task.ID, 0)
+	if err != nil {
+		return "", err
+	}
+	again := job.Hook.Action == action.NotifyWorker // it starts a worker only where none lives
+	for i := range events {
+		again = again || events[i].Seq == job.Hook.Event && events[i].Type == history.AgentRespawned
+	}
+	if !again {
+		return "", nil
+	}
+	name := job.Agent
+	switch {
+	case name != "":
+	case job.Hook.Harness == task.HarnessReview:
+		name = job.Task.ReviewHarness
+	default:
+		name = job.Task.Harness
+	}
+	return decide.Conversation(def, job.Task, job.Role, name, job.Start.Subject, events), nil
 }
 
 // found is what an agent of a role that is about to start finds: which commit it is about, and the verdicts that

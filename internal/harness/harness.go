@@ -92,12 +92,35 @@ func (h *Harness) For(role string) Launch {
 // Argv builds the argument list for a role with the given permissions.
 // Values are put in as they are, newlines and all, and are not looked at again.
 func (h *Harness) Argv(role, permissions string, values map[string]string) []string {
+	return fill(h.For(role).with(permissions), values)
+}
+
+// Resume builds the argument list that goes on with the conversation {session_id}.
+func (h *Harness) Resume(role string, values map[string]string) []string {
+	return fill(h.For(role).Resume, values)
+}
+
+// Resumes reports whether the program can go on with a conversation of its own, with the given permissions.
+func (h *Harness) Resumes(role, permissions string) bool {
 	launch := h.For(role)
-	template := launch.Command
-	if permissions == task.PermissionsReduced && len(launch.Reduced) > 0 {
-		template = launch.Reduced
+	reduced := permissions == task.PermissionsReduced && len(launch.Reduced) > 0 // the list to go on has full ones
+	return len(launch.Resume) > 0 && !reduced && h.Converses(role, permissions)
+}
+
+// Converses reports whether the program keeps its conversation under the name {session_id}.
+func (h *Harness) Converses(role, permissions string) bool {
+	return slices.ContainsFunc(h.For(role).with(permissions), func(a Arg) bool { return a.names(SessionID) })
+}
+
+func (l Launch) with(permissions string) []Arg {
+	if permissions == task.PermissionsReduced && len(l.Reduced) > 0 {
+		return l.Reduced
 	}
-	return fill(template, values)
+	return l.Command
+}
+
+func (a Arg) names(placeholder string) bool {
+	return slices.ContainsFunc(a.Words, func(word string) bool { return strings.Contains(word, "{"+placeholder+"}") })
 }
 
 func fill(template []Arg, values map[string]string) []string {
@@ -193,6 +216,11 @@ func (r reader) launch(n *yaml.Node, role string) Launch {
 		yaml.May("resume", func(n *yaml.Node) { l.Resume = r.args(n, "resume") }),
 		yaml.May("sandboxed", func(n *yaml.Node) { l.Sandboxed = r.Boolean(n, "sandboxed") }),
 	})
+	names := func(a Arg) bool { return a.names(SessionID) }
+	if len(l.Resume) > 0 && (!slices.ContainsFunc(l.Resume, names) || !slices.ContainsFunc(l.Command, names)) {
+		r.Problem(yaml.PosOf(n), "resume", "found resume, expected {%s} in it and in command: only a conversation "+
+			"whose name Orange chooses can be found again", SessionID)
+	}
 	return l
 }
 

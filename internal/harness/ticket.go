@@ -6,9 +6,11 @@ import "slices"
 // in a file that only its owner can read, because it holds the seat's secret: never in an argument, never in the
 // terminal session's environment.
 type Ticket struct {
-	Home  string   `json:"home"` // whose terminal server keeps the environment to start from,
-	Task  string   `json:"task"` // and the name that it is kept under
-	Argv  []string `json:"argv"`
+	Home string   `json:"home"` // whose terminal server keeps the environment to start from,
+	Task string   `json:"task"` // and the name that it is kept under
+	Argv []string `json:"argv"`
+	// Fresh begins a new conversation where Argv goes on with one that turns out to be gone; empty where it does not.
+	Fresh []string `json:"fresh,omitempty"`
 	Dir   string   `json:"dir"`
 	Set   []string `json:"set"`             // KEY=value pairs laid over it
 	Unset []string `json:"unset,omitempty"` // names that are taken out of it

@@ -81,17 +81,33 @@ func ChecksOf(events []Event, url string) string {
 // else. Those are under DataHarness.
 const DataNamedHarness = "named_harness"
 
-// HarnessOf is the harness that the last agent of a role was started with; empty where none was, or the history
-// does not say.
-func HarnessOf(events []Event, role string) string {
+// LastStart is the start of the last agent of a role; nil where none was started.
+func LastStart(events []Event, role string) *Event {
 	for i := len(events) - 1; i >= 0; i-- {
 		e := &events[i]
 		if (e.Type == AgentSpawned || e.Type == ReviewStarted) && e.Data["role"] == role {
-			return told(e.Data, DataNamedHarness, e.Data[DataHarness])
+			return e
 		}
 	}
-	return ""
+	return nil
 }
+
+// HarnessOf is the harness that the last agent of a role was started with; empty where none was, or the history
+// does not say.
+func HarnessOf(events []Event, role string) string {
+	start := LastStart(events, role)
+	if start == nil {
+		return ""
+	}
+	return told(start.Data, DataNamedHarness, start.Data[DataHarness])
+}
+
+// Keys in the data of an agent's start that are about its conversation: which one it is, where its program keeps one by
+// a name that can be chosen, and "true" where it goes on with that of the agent before.
+const (
+	DataConversation = "conversation"
+	DataResumed      = "resumed"
+)
 
 // Event is one entry of a task's history. Its hash covers everything else in it and the hash of the event before.
 type Event struct {

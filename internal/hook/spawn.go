@@ -39,13 +39,17 @@ func (h *Executor) spawn(ctx context.Context, job record.Job, window, event stri
 		return record.Effect{}, err
 	}
 	mine := strconv.FormatInt(job.Hook.ID, 10)
+	agent, unknown := h.Setup.Harness(h.harnessOf(job))
+	if unknown != nil || !agent.Resumes(job.Role, job.Hook.Permissions) {
+		job.Conversation = ""
+	}
 	var ended record.Effect
 	for _, p := range own {
 		if p.Role != job.Role {
 			continue
 		}
 		if p.Hook == mine {
-			return h.started(job, p, window, event), nil
+			return h.started(job, agent, p, window, event), nil
 		}
 		if err := h.end(ctx, p); err != nil {
 			return ended, err
@@ -55,7 +59,10 @@ func (h *Executor) spawn(ctx context.Context, job record.Job, window, event stri
 	if job.Task.Workspace == "" {
 		return ended, fmt.Errorf("cannot start the %s: the task has no workspace", job.Role)
 	}
-	start, err := h.prepare(ctx, job, window, mine)
+	if unknown != nil {
+		return ended, unknown
+	}
+	start, err := h.prepare(ctx, job, agent, window, mine)
 	if err != nil {
 		return ended, err
 	}
@@ -70,11 +77,12 @@ func (h *Executor) spawn(ctx context.Context, job record.Job, window, event stri
 	if err != nil {
 		return ended, fmt.Errorf("start the %s: %w", job.Role, err)
 	}
-	return h.started(job, pane, window, event), nil
+	return h.started(job, agent, pane, window, event), nil
 }
 
-// started is what a hook did that has its agent's pane.
-func (h *Executor) started(job record.Job, p tmux.Pane, window, event string) record.Effect {
+// started is what a hook did that has its agent's pane. The harness is nil where it cannot be read any more.
+func (h *Executor) started(job record.Job, agent *harness.Harness, p tmux.Pane,
+	window, event string) record.Effect {
 	data := map[string]string{"role": job.Role, "window": window, "session": p.Session}
 	key := history.DataNamedHarness
 	if reviews := job.Hook.Harness == task.HarnessReview; job.Agent == "" &&
@@ -83,6 +91,12 @@ func (h *Executor) started(job record.Job, p tmux.Pane, window, event string) re
 	}
 	data[key] = h.harnessOf(job)
 	data["commit"] = job.Start.Subject.Commit
+	switch {
+	case job.Conversation != "":
+		data[history.DataConversation], data[history.DataResumed] = job.Conversation, "true"
+	case agent != nil && agent.Converses(job.Role, job.Hook.Permissions):
+		data[history.DataConversation] = conversationOf(p.Seat)
+	}
 	effect := record.Effect{Events: []history.Event{{Type: event, Data: data}}, Session: &p.Session, Seat: &record.Seat{
 		Hash: p.Seat}}
 	effect.Said = fmt.Sprintf("%s in session %s", job.Role, p.Session)
@@ -107,11 +121,8 @@ func (h *Executor) harnessOf(job record.Job) string {
 }
 
 // prepare writes the prompt and the ticket, and checks that the program is there before anything is started.
-func (h *Executor) prepare(ctx context.Context, job record.Job, window, mine string) (tmux.Start, error) {
-	agent, err := h.Setup.Harness(h.harnessOf(job))
-	if err != nil {
-		return tmux.Start{}, err
-	}
+func (h *Executor) prepare(ctx context.Context, job record.Job, agent *harness.Harness, window, mine string) (
+	tmux.Start, error) {
 	// the launcher reads it where it is kept, and so it is in no ticket
 	env, err := h.Setup.Environment(ctx, job.Task)
 	if err != nil {
@@ -169,14 +180,22 @@ func (h *Executor) ticket(job record.Job, agent *harness.Harness, view worktree.
 	case job.Hook.Harness == task.HarnessReview:
 		effort = t.ReviewEffort
 	}
-	argv := agent.Argv(job.Role, job.Hook.Permissions, map[string]string{
+	values := map[string]string{
 		harness.Prompt: prompt, harness.PromptFile: promptFile, harness.Worktree: view.Dir,
 		harness.TaskDir: h.Setup.TaskDir(t), harness.GitDir: view.GitDir,
-		harness.Home:    h.Home, harness.Branch: t.Branch, harness.Effort: effort,
-		harness.SessionID: sessionID(job.Secret),
-	})
+		harness.Home: h.Home, harness.Branch: t.Branch, harness.Effort: effort,
+		harness.SessionID: conversationOf(job.Seat),
+	}
+	if job.Conversation != "" {
+		values[harness.SessionID] = job.Conversation
+	}
+	argv, fresh := agent.Argv(job.Role, job.Hook.Permissions, values), []string(nil)
+	if job.Conversation != "" {
+		argv, fresh = agent.Resume(job.Role, values), argv
+	}
 	return harness.Ticket{
-		Home: h.Home, Task: t.ID, Argv: argv, Dir: view.Dir, Unset: agent.Unset, Path: filepath.Join(h.Home, "bin"),
+		Home: h.Home, Task: t.ID, Argv: argv, Fresh: fresh, Dir: view.Dir, Unset: agent.Unset,
+		Path: filepath.Join(h.Home, "bin"),
 		Exit: filepath.Join(h.Home, "launch", strconv.FormatInt(job.Hook.ID, 10)+".exit"),
 		Set: append(append([]string(nil), agent.Env...),
 			"ORANGE_HOME="+h.Home, "ORANGE_TASK_ID="+t.ID, "ORANGE_PROJECT="+t.Project, "ORANGE_ROLE="+job.Role,
@@ -226,9 +245,9 @@ func commitOf(s task.Subject) string {
 	return s.Commit
 }
 
-// sessionID makes an identifier for the agent's own conversation, in the form of a UUID, from the seat's secret.
-func sessionID(secret string) string {
-	s := sha256.Sum256([]byte("conversation of " + secret))
+// conversationOf names the agent's own conversation, in the form of a UUID, by its seat's hash.
+func conversationOf(seat string) string {
+	s := sha256.Sum256([]byte("conversation of " + seat))
 	s[6] = s[6]&0x0f | 0x40
 	s[8] = s[8]&0x3f | 0x80
 	return fmt.Sprintf("%x-%x-%x-%x-%x", s[0:4], s[4:6], s[6:8], s[8:10], s[10:16])

@@ -138,14 +138,28 @@ func (l Launcher) supervise(ticket harness.Ticket) (task.Ending, error) {
 		return task.Ending{}, err
 	}
 	env := ticket.Environment(base, os.Environ())
-	program, err := proc.Find(ticket.Argv[0], harness.Value(env, "PATH"))
-	if err != nil {
-		return task.Ending{}, err
-	}
 	if ticket.Requests != "" {
 		defer l.serve(ticket, env)()
 	}
-	return proc.Supervise(proc.Command{Name: program, Args: ticket.Argv[1:], Dir: ticket.Dir, Env: env})
+	began := time.Now()
+	end, err := start(ticket.Argv, ticket.Dir, env)
+	if err == nil && len(ticket.Fresh) > 0 && end.Status != 0 && end.Signal == 0 && time.Since(began) < goneWithin {
+		fmt.Fprintf(l.Messages, "orange: %q could not go on with its earlier conversation (status %d), and begins a "+
+			"new one\n", ticket.Argv[0], end.Status)
+		return start(ticket.Fresh, ticket.Dir, env)
+	}
+	return end, err
+}
+
+// goneWithin is how soon a program ends that does not find the conversation to go on with.
+const goneWithin = 10 * time.Second
+
+func start(argv []string, dir string, env []string) (task.Ending, error) {
+	program, err := proc.Find(argv[0], harness.Value(env, "PATH"))
+	if err != nil {
+		return task.Ending{}, err
+	}
+	return proc.Supervise(proc.Command{Name: program, Args: argv[1:], Dir: dir, Env: env})
 }
 
 // serve answers the agent's requests in the background, until end is called.

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -151,5 +152,30 @@ func TestRun_answersTheRequestsOfAConfinedAgentWhileItLives(t *testing.T) {
 		}}.Run(path)
 	if _, err := os.Stat(requests); status != 0 || !ended || !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("status %d, ended %v, its folder is there: %v", status, ended, err)
+	}
+}
+
+func TestRun_beginsAfreshWhereTheConversationIsGone(t *testing.T) {
+	for name, tt := range map[string]struct {
+		again string // what goes on with the conversation does
+		says  string
+		want  int
+	}{
+		"gone":     {"exit 1", "could not go on with its earlier conversation", 7},
+		"there":    {"exit 0", "", 0},
+		"by a key": {"kill -INT $$", "", 128 + 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			home, path := ticketOf(t)
+			text, err := json.Marshal(harness.Ticket{Home: home, Argv: []string{"sh", "-c", tt.again}, Dir: home,
+				Fresh: []string{"sh", "-c", "exit 7"}, Exit: filepath.Join(Folder(home), "7.exit")})
+			must(t, err)
+			must(t, os.WriteFile(path, text, 0o600))
+			var said bytes.Buffer
+			status := launched(&said, path, func(harness.Ticket) ([]string, error) { return os.Environ(), nil })
+			if status != tt.want || !strings.Contains(said.String(), tt.says) || tt.says == "" && said.Len() > 0 {
+				t.Errorf("status %d, want %d, said %q", status, tt.want, &said)
+			}
+		})
 	}
 }

@@ -152,8 +152,11 @@ type Job struct {
 	Agent   string        // the harness of that agent; empty means the one of the task that Hook.Harness says
 	Event   history.Event // what queued the hook; only for those that tell of it or run a program
 	Start   task.Start    // what an agent that the hook starts finds
-	Secret  string        // the seat's secret, for hooks that may start an agent
-	Seat    string        // the hash under which the seat is kept
+	// Conversation is that of the agent before, which an agent that is started again goes on with; empty where it
+	// begins a new one.
+	Conversation string
+	Secret       string // the seat's secret, for hooks that may start an agent
+	Seat         string // the hash under which the seat is kept
 }
 
 // Effect is what performing a hook did.
