@@ -2,23 +2,123 @@ package cli
 
 import (
 	"context"
+	"errors"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
+	"orange/internal/record"
+	"orange/internal/rejection"
 	"orange/internal/task"
 )
 
 func (p *Program) taskRespawn() *cobra.Command {
-	return &cobra.Command{
+	var all bool
+	one := p.onTask(nil, func(ctx context.Context, h *Services, id string, actor task.Actor) error {
+		out, err := h.Commands.Respawn(ctx, id, actor)
+		if err != nil {
+			return err
+		}
+		return p.outcome(out, "respawned the "+out.Event.Data["role"]+" of "+id)
+	})
+	every := p.runForPerson("start the agents of all tasks again",
+		func(ctx context.Context, h *Services, _ []string) error { return p.respawnAll(ctx, h) })
+	c := &cobra.Command{
 		Use: "respawn [ID]", Short: "Start the agent of the present status again, when it has died",
-		Args:    between(0, 1),
-		Example: "  orange task respawn 4Fz",
-		RunE: p.onTask(nil, func(ctx context.Context, h *Services, id string, actor task.Actor) error {
-			out, err := h.Commands.Respawn(ctx, id, actor)
-			if err != nil {
-				return err
+		Long: `Start the agent of the present status again, when it has died. Where its program can, it goes on
+with the conversation of the dead one.
+
+With --all every dead agent is started again, as after a reboot: those of every project, or of the
+one that --project names. Tasks that wait for a person are left alone.`,
+		Args: between(0, 1), Example: "  orange task respawn 4Fz\n  orange task respawn --all",
+		RunE: func(c *cobra.Command, args []string) error {
+			switch {
+			case all && len(args) > 0:
+				return usage("found %q and --all: name one of them", args[0])
+			case all:
+				return every(c, args)
 			}
-			return p.outcome(out, "respawned the "+out.Event.Data["role"]+" of "+id)
-		}),
+			return one(c, args)
+		},
 	}
+	c.Flags().BoolVar(&all, "all", false, "every dead agent of every project")
+	return c
+}
+
+// respawned is what became of one task when all agents were to be started again.
+type respawned struct {
+	Task string `json:"task"`
+	Role string `json:"role,omitempty"`
+	Why  string `json:"why,omitempty"` // why it was not started again
+}
+
+// respawnAll starts every dead agent again. One that cannot be started keeps no other from it.
+func (p *Program) respawnAll(ctx context.Context, h *Services) error {
+	tasks, err := h.Queries.Tasks(ctx, record.Filter{Project: p.project, Live: true})
+	if err != nil {
+		return err
+	}
+	sessions, err := h.Queries.Sessions(ctx, tasks)
+	if err != nil {
+		return err
+	}
+	var started, left, failed []respawned
+	for _, t := range tasks {
+		switch sessions[t.ID] {
+		case record.AgentDead:
+		case record.AgentUnknown:
+			failed = append(failed, respawned{Task: t.ID, Why: "its agent could not be looked at"})
+			continue
+		default:
+			continue
+		}
+		out, err := p.respawnOne(ctx, h, t.ID)
+		switch _, refused := errors.AsType[*rejection.Rejection](err); {
+		case refused:
+			left = append(left, respawned{Task: t.ID, Why: err.Error()})
+		case err != nil:
+			failed = append(failed, respawned{Task: t.ID, Why: err.Error()})
+		default:
+			started = append(started, respawned{Task: t.ID, Role: out.Event.Data["role"]})
+		}
+	}
+	return p.sayRespawned(started, left, failed)
+}
+
+func (p *Program) respawnOne(ctx context.Context, h *Services, id string) (record.Outcome, error) {
+	actor, err := h.Identity.Actor(ctx, id, "")
+	if err != nil {
+		return record.Outcome{}, err
+	}
+	out, err := h.Commands.Respawn(ctx, id, actor)
+	if err != nil {
+		return out, err
+	}
+	if _, failures := hookViews(out.Hooks); len(failures) > 0 {
+		return out, fmt.Errorf("hook failed: %s", failures[0])
+	}
+	return out, nil
+}
+
+func (p *Program) sayRespawned(started, left, failed []respawned) error {
+	if p.json {
+		if err := p.printJSON(map[string]any{"respawned": orEmpty(started), "left": orEmpty(left),
+			"failed": orEmpty(failed)}); err != nil {
+			return err
+		}
+	} else {
+		for _, one := range started {
+			p.say("respawned the %s of %s", one.Role, one.Task)
+		}
+		if len(started)+len(failed) == 0 {
+			p.say("no agent of a live task is dead")
+		}
+		for _, one := range failed {
+			p.warn("%s: %s", one.Task, one.Why)
+		}
+	}
+	if len(failed) > 0 {
+		return &ended{exitFailed}
+	}
+	return nil
 }
