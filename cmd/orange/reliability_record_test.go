@@ -202,7 +202,9 @@ func clockFaults() []fault {
 			inflict: func(w *ward) func() {
 				w.endServer()
 				back := w.aside(w.home("harnesses", "idle.yml"))
-				w.succeeds("task", "respawn", w.ids[0])
+				if said, code := w.ask("task", "respawn", w.ids[0]); code != 1 {
+					w.t.Errorf("without its harness an agent was started: exit %d\n%s", code, said)
+				}
 				back()
 				w.tell("UPDATE hooks SET next_try = " + aheadOf("next_try") + " WHERE state = 'failed'")
 				return nothing

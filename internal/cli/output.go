@@ -207,6 +207,18 @@ func (p *Program) outcome(out record.Outcome, said string) error {
 	return nil
 }
 
+// performed is outcome for what a person asks for: it fails where a hook failed. The task has moved all the same, and
+// an agent must not take that for a refusal.
+func (p *Program) performed(out record.Outcome, said string, actor task.Actor) error {
+	if err := p.outcome(out, said); err != nil {
+		return err
+	}
+	if _, failures := hookViews(out.Hooks); len(failures) > 0 && actor.Role == task.RoleHuman {
+		return &ended{exitFailed}
+	}
+	return nil
+}
+
 func (p *Program) sayOutcome(out record.Outcome, said string) {
 	t := out.Task
 	switch {

@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"orange/internal/record"
 	"orange/internal/task"
 )
 
@@ -33,12 +35,18 @@ func (p *Program) taskCreate() *cobra.Command {
 	var contextFrom, planFrom string
 	c := &cobra.Command{
 		Use: "create [BRANCH] [SUMMARY]", Short: "Create a task and start it", Args: between(0, 2),
-		Long: `Create a task and start it; with --no-spawn only create it. Without a branch it gets one named after
-its id. Without a summary it begins where the workflow has its questions asked.`,
-		Example: `  orange task create feature/login "Add a login page" --context notes.md
+		Long: `Create a task and start it; with --no-spawn only create it. With a summary alone, which has a blank
+in it, the branch gets its name from the summary's words. With "" as the branch it is named after
+the task's id. Without a summary the task begins where the workflow has its questions asked.`,
+		Example: `  orange task create "Fix the login"
+  orange task create feature/login "Add a login page" --context notes.md
   echo "Users forget their names." | orange task create "" "Greet politely" --context - --no-spawn`,
 		RunE: p.run(func(ctx context.Context, h *Services, args []string) error {
-			if len(args) > 0 {
+			words := len(args) == 1 && strings.ContainsAny(args[0], " \t\n") // no branch has a blank in its name
+			switch {
+			case words:
+				n.Summary = args[0]
+			case len(args) > 0:
 				n.Branch = args[0]
 			}
 			if len(args) > 1 {
@@ -55,7 +63,7 @@ its id. Without a summary it begins where the workflow has its questions asked.`
 			if n.Plan != "" && n.Status != "" {
 				return usage("the workflow says where a task with a plan file begins: leave --status out")
 			}
-			return p.create(ctx, h, n)
+			return p.create(ctx, h, n, words)
 		}),
 	}
 	c.Flags().StringVar(&n.Harness, "harness", "", "the agent program of the worker")
@@ -83,17 +91,8 @@ func checkSummary(text string) error {
 	return nil
 }
 
-// checkNotSummary refuses a branch alone that can only be meant as the summary: no branch has a blank in its name.
-func checkNotSummary(n task.New) error {
-	if n.Summary == "" && strings.ContainsAny(n.Branch, " \t\n") {
-		return usage("cannot use %q as a branch: it has blanks; if it is the summary, the branch comes before "+
-			"it: orange task create BRANCH %q, or \"\" for one that is named after the id", n.Branch, n.Branch)
-	}
-	return nil
-}
-
-func (p *Program) create(ctx context.Context, h *Services, n task.New) error {
-	if err := errors.Join(checkNotSummary(n), checkSummary(n.Summary)); err != nil {
+func (p *Program) create(ctx context.Context, h *Services, n task.New, nameBranch bool) error {
+	if err := checkSummary(n.Summary); err != nil {
 		return err
 	}
 	project, err := p.projectOf(ctx, h)
@@ -107,7 +106,11 @@ func (p *Program) create(ctx context.Context, h *Services, n task.New) error {
 	if n.Actor, err = h.Identity.Actor(ctx, "", ""); err != nil {
 		return err
 	}
-	out, err := h.Commands.Create(ctx, n)
+	create := h.Commands.Create
+	if nameBranch {
+		create = func(ctx context.Context, n task.New) (record.Outcome, error) { return createNamed(ctx, h, n) }
+	}
+	out, err := create(ctx, n)
 	if err != nil {
 		return err
 	}
@@ -115,7 +118,21 @@ func (p *Program) create(ctx context.Context, h *Services, n task.New) error {
 	if !p.json && (out.Queued || out.Event.IsMove()) {
 		p.say("%s", created)
 	}
-	return p.outcome(out, created+" ("+string(out.Task.Status)+")")
+	return p.performed(out, created+" ("+string(out.Task.Status)+")", n.Actor)
+}
+
+// createNamed creates a task whose branch is named after its summary, with a number where another task has that one.
+func createNamed(ctx context.Context, h *Services, n task.New) (record.Outcome, error) {
+	const most = 100
+	name := task.BranchFromWords(n.Summary)
+	n.Branch = name
+	for number := 2; ; number++ {
+		out, err := h.Commands.Create(ctx, n)
+		if !errors.Is(err, task.ErrBranchTaken) || number > most {
+			return out, err
+		}
+		n.Branch = name + "-" + strconv.Itoa(number)
+	}
 }
 
 // readText reads a file, or standard input for "-"; nothing for an empty name.

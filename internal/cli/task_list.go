@@ -9,6 +9,7 @@ import (
 
 	"orange/internal/record"
 	"orange/internal/task"
+	"orange/internal/yaml"
 )
 
 func (p *Program) taskList() *cobra.Command {
@@ -54,6 +55,9 @@ read them, and you can keep them in a file.`,
 func (p *Program) listOnce(ctx context.Context, h *Services, filter record.Filter, want wanted) ([]task.Task, error) {
 	filter.Brief = want == wanted{} && !p.json
 	tasks, err := h.Queries.Tasks(ctx, filter)
+	if err == nil && len(tasks) == 0 && filter.Status != "" {
+		err = knownStatus(h, filter.Status)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -70,6 +74,32 @@ func (p *Program) listOnce(ctx context.Context, h *Services, filter record.Filte
 		return nil, nil
 	}
 	return tasks, p.list(tasks, sessions, standings)
+}
+
+// knownStatus refuses a status that no workflow has: its list would never have a task.
+func knownStatus(h *Services, status task.Status) error {
+	all, err := h.Workflows.Workflows()
+	if err != nil {
+		return err
+	}
+	var names []string
+	for _, one := range all {
+		if one.Problem != "" {
+			return nil // it may be one of its
+		}
+		def, err := h.Workflows.Workflow(one.Name)
+		if err != nil {
+			return err
+		}
+		for i := range def.States {
+			names = append(names, string(def.States[i].Name))
+		}
+	}
+	if slices.Contains(names, string(status)) {
+		return nil
+	}
+	slices.Sort(names)
+	return usage("found %q as --status, %s", status, yaml.Expected(string(status), slices.Compact(names)))
 }
 
 // filter chooses the tasks of the project that is named, or else of the one that the working directory is in; those of

@@ -44,7 +44,7 @@ history.`,
 			if !p.json {
 				p.say("%s: %s", out.Task.Branch, how)
 			}
-			return p.outcome(out, "")
+			return p.performed(out, "", actor)
 		}),
 	}
 	c.Flags().StringVar(&m.Strategy, "strategy", "",

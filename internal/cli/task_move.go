@@ -24,7 +24,11 @@ func (p *Program) move(use, short, example, command string) *cobra.Command {
 
 // command asks for the move which a word stands for in the task's workflow.
 func (p *Program) command(ctx context.Context, h *Services, id, command string, actor task.Actor, reason string) error {
-	return p.answered(h.Commands.Command(ctx, id, command, actor, reason))
+	out, err := h.Commands.Command(ctx, id, command, actor, reason)
+	if err != nil {
+		return err
+	}
+	return p.performed(out, "", actor)
 }
 
 func (p *Program) taskCancel() *cobra.Command {

@@ -19,7 +19,7 @@ func (p *Program) taskRespawn() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return p.outcome(out, "respawned the "+out.Event.Data["role"]+" of "+id)
+		return p.performed(out, "respawned the "+out.Event.Data["role"]+" of "+id, actor)
 	})
 	every := p.runForPerson("start the agents of all tasks again",
 		func(ctx context.Context, h *Services, _ []string) error { return p.respawnAll(ctx, h) })

@@ -21,7 +21,7 @@ func (p *Program) taskRetry() *cobra.Command {
 			if len(out.Hooks) > 0 {
 				said = "retried what " + id + " owed"
 			}
-			return p.outcome(out, said)
+			return p.performed(out, said, actor)
 		}),
 	}
 }
