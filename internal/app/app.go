@@ -76,8 +76,8 @@ func (a *app) services() *cli.Services {
 	return &cli.Services{
 		Commands: commands{a.engine, a}, Queries: a.queries(), Changes: changes{a}, Identity: a,
 		Projects: a.home, Workflows: workflowFiles{Home: a.home}, Harnesses: a.home,
-		Prober: probe.Prober{Harness: a.home.Harness}, Workspaces: a.pool, Monitor: watch{a},
-		Variables: environment.Variables{Home: a.dir, Locks: a.files},
+		Prober:     probe.Prober{Harness: a.home.Harness, Before: a.environments.EnterHome},
+		Workspaces: a.pool, Monitor: watch{a}, Variables: environment.Variables{Home: a.dir, Locks: a.files},
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -163,7 +164,11 @@ func (k *PerTask) enterKept(ctx context.Context, id string) {
 		k.Log.Warn("the environment of a task could not be looked at", "component", "app", "task",
 			id, "error", err.Error())
 	}
-	given, err := k.variables().Of(k.projectOf(id))
+	project, err := k.projectOf(id)
+	var given []string
+	if err == nil {
+		given, err = k.variables().Of(project)
+	}
 	if err != nil {
 		k.Log.Warn("the variables of a task could not be looked at", "component", "app", "task", id, "error",
 			err.Error())
@@ -172,20 +177,24 @@ func (k *PerTask) enterKept(ctx context.Context, id string) {
 }
 
 // projectOf is the project of a task, as its folder tells; empty where it has none.
-func (k *PerTask) projectOf(id string) string {
-	if id == "" || id != filepath.Base(id) || !filepath.IsLocal(id) {
-		return ""
+func (k *PerTask) projectOf(id string) (string, error) {
+	if id != filepath.Base(id) || !filepath.IsLocal(id) {
+		return "", nil
 	}
-	found, err := filepath.Glob(filepath.Join(k.Home, "tasks", "*"))
+	tasks := filepath.Join(k.Home, "tasks")
+	found, err := os.ReadDir(tasks)
+	if errors.Is(err, os.ErrNotExist) {
+		return "", nil
+	}
 	if err != nil {
-		return ""
+		return "", fmt.Errorf("look for the folder of task %s: %w", id, err)
 	}
 	for _, dir := range found {
-		if _, err := os.Lstat(filepath.Join(dir, id)); err == nil {
-			return filepath.Base(dir)
+		if _, err := os.Lstat(filepath.Join(tasks, dir.Name(), id)); err == nil {
+			return dir.Name(), nil
 		}
 	}
-	return ""
+	return "", nil
 }
 
 // EnterHome lays over the environment of this process what the person has set for every project, as it is now: a
