@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -235,11 +234,8 @@ func parse(text []byte) (all []variable, at int, wrong string) {
 	if _, err := d.Token(); err != nil {
 		return nil, at, "found no end of the list, expected , and " + aVariable + ", or ]"
 	}
-	if at = next(); at < len(text) {
-		return nil, at, "found something behind the list, expected nothing"
-	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return nil, at - 1, "found something behind the list, expected nothing"
+	if rest := bytes.TrimSpace(text[d.InputOffset():]); len(rest) > 0 {
+		return nil, bytes.LastIndex(text, rest), "found something behind the list, expected nothing"
 	}
 	return all, 0, ""
 }
