@@ -13,6 +13,7 @@ import (
 
 	"orange/internal/app/launcher"
 	"orange/internal/cli"
+	"orange/internal/environment"
 	"orange/internal/probe"
 	"orange/internal/proc"
 	"orange/internal/shell"
@@ -75,7 +76,8 @@ func (a *app) services() *cli.Services {
 	return &cli.Services{
 		Commands: commands{a.engine, a}, Queries: a.queries(), Changes: changes{a}, Identity: a,
 		Projects: a.home, Workflows: workflowFiles{Home: a.home}, Harnesses: a.home,
-		Prober: probe.Prober{Harness: a.home.Harness}, Workspaces: a.pool, Monitor: watch{a},
+		Prober:     probe.Prober{Harness: a.home.Harness, Before: a.environments.EnterHome},
+		Workspaces: a.pool, Monitor: watch{a}, Variables: environment.Variables{Home: a.dir, Locks: a.files},
 	}
 }
 

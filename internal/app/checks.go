@@ -96,7 +96,7 @@ const runnerMark = "ORANGE_RUNNER"
 // detach starts this program with these arguments in a process that outlives this one, in a process session of its
 // own.
 func (a *app) detach(args ...string) error {
-	env := append(environment.WithoutAgent(os.Environ()), runnerMark+"=1", "ORANGE_HOME="+a.dir)
+	env := append(a.environments.Own(), runnerMark+"=1", "ORANGE_HOME="+a.dir)
 	_, err := proc.Detach(proc.Command{Name: a.self, Args: args, Dir: a.dir, Env: env})
 	return err
 }

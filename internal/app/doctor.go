@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"orange/internal/doctor"
+	"orange/internal/environment"
 	"orange/internal/evidence"
 	"orange/internal/home"
 	"orange/internal/lease"
@@ -110,7 +111,8 @@ func (a *app) examine(ctx context.Context, fix, rebuild bool, progress func(what
 		Setup:     doctorSetup{a.pool, a},
 		Leftovers: remains{a.programs(), a.pool}, Machine: doctor.LocalMachine{System: proc.System{Grace: grace}},
 		Watcher: a.lease.Watcher, Now: time.Now, Settling: settling,
-		Progress: progress,
+		Progress:  progress,
+		Variables: environment.Variables{Home: a.dir}, Environ: os.Environ(), Root: os.Geteuid() == 0,
 	}
 	var findings []record.Finding
 	if a.noRecord == nil && (fix || rebuild) { // the record tells of seats that are not shown, too
@@ -194,8 +196,8 @@ func (s doctorSetup) Files() ([]doctor.File, error) {
 		return nil, err
 	}
 	for _, l := range harnesses {
-		f := doctor.File{Kind: "harness", Name: l.Name, Source: l.Source, Program: l.Program}
-		_, f.Problem = s.app.home.Harness(l.Name)
+		f := doctor.File{Kind: "harness", Name: l.Name, Source: l.Source}
+		f.Harness, f.Problem = s.app.home.Harness(l.Name)
 		out = append(out, f)
 	}
 	workflows, err := s.app.home.ListWorkflows()

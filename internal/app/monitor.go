@@ -53,6 +53,7 @@ type watch struct{ *app }
 // Run watches until ctx ends. Where another process has the lease, it waits for its end first.
 func (w watch) Run(ctx context.Context, say func(string)) error {
 	debug.SetGCPercent(50) // it goes on for weeks and does little: its memory is worth more than the sweeping
+	w.pool.Before = w.environments.EnterHome
 	return w.watchOver(ctx, watchEvents{
 		waits: func(holder task.Watcher) {
 			if found, advice := holder.Trouble(time.Now()); found != "" {
@@ -97,6 +98,7 @@ func (a *app) watchOver(ctx context.Context, on watchEvents) error {
 // Once does everything that there is to do now. Where another process has the lease it does nothing, and
 // says so: that one does it, or a person has to know why it does not.
 func (w watch) Once(ctx context.Context, say func(string)) error {
+	w.pool.Before = w.environments.EnterHome
 	m, err := w.monitor(say)
 	if err != nil {
 		return err

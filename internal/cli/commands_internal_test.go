@@ -58,6 +58,9 @@ func kinds() map[string][2]string {
 		"task check":        {reads, ""},
 		"task create-pr":    {ofATask, "abc"},
 		"task watch":        {reads, ""},
+		"env set":           {ofAll, "KEY=value"},
+		"env unset":         {ofAll, "KEY"},
+		"env list":          {reads, ""}, // names, and no value
 		"harness list":      {reads, ""},
 		"harness show":      {reads, ""},
 		"harness test":      {ofAll, "pi"},

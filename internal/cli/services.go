@@ -26,6 +26,7 @@ type Services struct {
 	Prober     Prober
 	Workspaces Workspaces
 	Monitor    Monitor
+	Variables  Variables
 }
 
 // Commands change tasks.
@@ -133,6 +134,14 @@ type Workflows interface {
 // Harnesses are the agent programs that a task can be given.
 type Harnesses interface {
 	ListHarnesses() ([]harness.Choice, error)
+}
+
+// Variables are those that people set for the programs of tasks. A project's name is empty for every project.
+type Variables interface {
+	// Set sets variables, each given as NAME=VALUE, or as NAME for the value that it has in this process.
+	Set(ctx context.Context, project string, words []string) error
+	Unset(ctx context.Context, project string, names []string) error
+	List() ([]harness.Variable, error)
 }
 
 // Prober asks agent programs whether they are what their harness files describe.

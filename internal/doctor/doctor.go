@@ -14,6 +14,7 @@ import (
 	"slices"
 	"time"
 
+	"orange/internal/harness"
 	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/tmux"
@@ -83,7 +84,7 @@ type File struct {
 	Name    string
 	Source  string
 	Problem error
-	Program string // of a harness: what it starts
+	Harness *harness.Harness // where it is one and can be read
 }
 
 // Setup is what a person has set up.
@@ -91,6 +92,8 @@ type Setup interface {
 	Projects() ([]task.Project, error)
 	// DefaultBranch reports whether the repository has the branch that work is merged into.
 	DefaultBranch(ctx context.Context, p task.Project) (bool, error)
+	// HasIdentity reports whether git knows, in a folder and with these variables, whose commits are made there.
+	HasIdentity(ctx context.Context, dir string, env []string) (bool, error)
 	Files() ([]File, error)
 	// Worktrees are the folders of the pool that are there.
 	Worktrees() ([]string, error)
@@ -120,6 +123,9 @@ type Doctor struct {
 	Setup       Setup
 	Leftovers   Leftovers
 	Machine     Machine
+	Variables   Variables
+	Environ     []string // the variables of this process
+	Root        bool     // this process, and so every agent, may do everything on this machine
 	// Watcher is the process that has the lease of the monitor; its zero value where none does, or it is not known.
 	Watcher func() task.Watcher
 	Now     func() time.Time
@@ -240,13 +246,14 @@ const (
 	checkSessions  = "sessions"
 	checkMonitor   = "monitor"
 	checkKept      = "environments"
+	checkVariables = "variables"
 	checkLeftovers = "leftovers"
 )
 
 func order() []string {
 	return []string{
 		checkTmux, checkGit, checkGH, checkSpace, checkConfig, checkHarnesses, checkWorkflows, checkProjects,
-		checkDatabase,
+		checkVariables, checkDatabase,
 		checkPrivate, checkRebuild, checkFolders, checkChain, checkMirrors, checkEvidence, checkHooks, checkPool,
 		checkSessions, checkMonitor, checkKept, checkLeftovers,
 	}
@@ -256,7 +263,8 @@ func order() []string {
 func (d *Doctor) look(ctx context.Context) []finding {
 	var out []finding
 	for _, check := range []func(context.Context) []finding{
-		d.tmux, d.git, d.gh, d.space, d.files, d.projects, d.private, d.monitor, d.leftovers, d.checkouts,
+		d.tmux, d.git, d.identity, d.gh, d.space, d.files, d.projects, d.variables,
+		d.private, d.monitor, d.leftovers, d.checkouts,
 	} {
 		out = append(out, check(ctx)...)
 	}

@@ -14,6 +14,7 @@ import (
 
 	"orange/internal/action"
 	"orange/internal/doctor"
+	"orange/internal/harness"
 	"orange/internal/history"
 	"orange/internal/record"
 	"orange/internal/task"
@@ -51,6 +52,10 @@ type world struct {
 	told      map[string]record.Adoption
 	adopted   []string
 	watcher   task.Watcher
+	nameless  bool     // git knows no one
+	given     []string // PROJECT:NAME=VALUE of the variables that are set for tasks
+	environ   []string
+	root      bool
 }
 
 func (w *world) Watcher() task.Watcher { return w.watcher }
@@ -170,11 +175,36 @@ func (w *world) ForgetJudged(_ context.Context, p task.Project, id, branch strin
 }
 
 // setup is another face of the world: two rooms have a method of the same name.
+type variables struct{ *world }
+
+func (v variables) List() ([]harness.Variable, error) {
+	var out []harness.Variable
+	for _, one := range v.given {
+		project, pair, _ := strings.Cut(one, ":")
+		name, _, _ := strings.Cut(pair, "=")
+		out = append(out, harness.Variable{Name: name, Project: project})
+	}
+	return out, v.see("variables")
+}
+
+func (v variables) Of(project string) ([]string, error) {
+	var out []string
+	for _, one := range v.given {
+		if whose, pair, _ := strings.Cut(one, ":"); whose == "" || whose == project {
+			out = append(out, pair)
+		}
+	}
+	return out, v.see("variables")
+}
+
 type setup struct{ *world }
 
 func (s setup) Projects() ([]task.Project, error) { return s.projects, s.see("projects") }
 func (s setup) DefaultBranch(_ context.Context, p task.Project) (bool, error) {
 	return p.DefaultBranch == "main", s.see("branch")
+}
+func (s setup) HasIdentity(_ context.Context, dir string, env []string) (bool, error) {
+	return !s.nameless || harness.Value(env, "GIT_AUTHOR_NAME") != "", s.see("identity")
 }
 func (s setup) Files() ([]doctor.File, error) { return s.files, s.see("files") }
 func (s setup) Worktrees() ([]string, error)  { return s.worktrees, s.see("worktrees") }
@@ -204,7 +234,8 @@ func newWorld(t *testing.T) *world {
 		evidence: map[string]bool{"kept": true}, versions: map[string]string{
 			"tmux": "tmux 3.4", "git": "git version 2.47.1", "gh": "gh version 2.1"}, space: 10 << 30,
 		files: []doctor.File{
-			{Kind: "config", Name: "config"}, {Kind: "harness", Name: "claude", Program: "claude-program"},
+			{Kind: "config", Name: "config"},
+			{Kind: "harness", Name: "claude", Harness: &harness.Harness{Program: "claude-program"}},
 			{Kind: "workflow", Name: "default"}},
 	}
 	if err := os.Chmod(w.home, task.PrivateFolder); err != nil {
@@ -253,7 +284,7 @@ func (w *world) add(id string, status task.Status) {
 func (w *world) doctor() *doctor.Doctor {
 	return &doctor.Doctor{
 		Home: w.home, Record: w, Files: w, Projections: w, Adopter: w, Repairs: w, Windows: w, Setup: setup{w},
-		Leftovers: w, Machine: w, Watcher: w.Watcher,
+		Leftovers: w, Machine: w, Watcher: w.Watcher, Variables: variables{w}, Environ: w.environ, Root: w.root,
 		Now: time.Now, Settling: time.Millisecond,
 	}
 }
@@ -344,7 +375,7 @@ func TestExamine_findsWhatIsWrong(t *testing.T) {
 			"problem config config.yml: the lamp is out"},
 		{func(w *world) { w.files[1].Problem, w.files[1].Source = errBlind, "x.yml" },
 			"problem harnesses x.yml: the lamp is out"},
-		{func(w *world) { w.files[1].Program = "other" }, "warning harnesses programs: no agent program"},
+		{func(w *world) { w.files[1].Harness.Program = "other" }, "warning harnesses programs: no agent program"},
 		{func(w *world) { w.files[2].Problem, w.files[2].Source = errBlind, "y.yml" }, "problem workflows y.yml: "},
 		{func(w *world) {
 			w.projects[0].Path = filepath.Join(w.home, "gone")

@@ -13,7 +13,7 @@ func TestExamine_tellsWhatOthersMayLookIntoAndTakesThatRight(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	open := []string{"orange.db", "orange.db-wal", "orange-2026-01-02T03-04-05.678.log",
-		"tasks/garden/one/TASK.md", "tasks/garden/one/evidence/kept", "locks/monitor"}
+		"tasks/garden/one/TASK.md", "tasks/garden/one/evidence/kept", "locks/monitor", "env.json"}
 	// people's and agents'
 	others := []string{"tasks/garden/one/planning/notes.md", "workspaces/garden--1/main.go", "harnesses/mine.yml",
 		"config.yml"}
@@ -37,11 +37,11 @@ func TestExamine_tellsWhatOthersMayLookIntoAndTakesThatRight(t *testing.T) {
 		t.Fatal(err)
 	}
 	is := "warning private " + w.home +
-		`: 7 files and folders that others on this machine may look into, such as "` + w.home + `" (drwxr-x---)`
+		`: 8 files and folders that others on this machine may look into, such as "` + w.home + `" (drwxr-x---)`
 	if found := notOK(w.examine(false)); !slices.Equal(found, []string{is}) {
 		t.Errorf("found %q, want %q", found, is)
 	}
-	if found := notOK(w.examine(true)); !slices.Equal(found, []string{is + " taken from 7"}) {
+	if found := notOK(w.examine(true)); !slices.Equal(found, []string{is + " taken from 8"}) {
 		t.Errorf("mended %q, want %q", found, is)
 	}
 	if found := notOK(w.examine(false)); len(found) != 0 {

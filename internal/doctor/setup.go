@@ -30,8 +30,9 @@ func (d *Doctor) files(context.Context) []finding {
 		if f.Kind != "harness" {
 			continue
 		}
-		if _, err := d.Machine.FindProgram(f.Program, os.Getenv("PATH")); err == nil {
+		if _, err := d.Machine.FindProgram(f.Harness.Program, os.Getenv("PATH")); err == nil {
 			installed = append(installed, f.Name)
+			out = append(out, d.lacks(f.Name, f.Harness)...)
 		}
 	}
 	switch {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"orange/internal/harness"
 	"orange/internal/mirror"
 	"orange/internal/task"
 	"orange/internal/tmux"
@@ -102,4 +103,77 @@ func TestARunnerOfAnotherTask_startsFromTheEnvironmentOfTheAgentsTask(t *testing
 	wantNow(t, looks, 0, "")
 	k.EnterFor(t.Context(), "other")
 	wantNow(t, looks, 1, "yes")
+}
+
+// What a person has set lies over the environment that a process enters, and is no part of what is kept of it.
+func TestEnter_laysWhatThePersonHasSetOverIt(t *testing.T) {
+	k, _ := agents(t)
+	v := Variables{Home: k.Home, Locks: k.Locks}
+	if err := os.MkdirAll(filepath.Join(k.Home, "tasks", "coffee", "abc"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	set(t, v, "", "GIVEN=every", "KEPT=given")
+	set(t, v, "coffee", "GIVEN=coffee")
+	k.Enter(t.Context(), "abc")
+	if os.Getenv("GIVEN") != "coffee" || os.Getenv("KEPT") != "given" {
+		t.Errorf("found GIVEN=%q, KEPT=%q", os.Getenv("GIVEN"), os.Getenv("KEPT"))
+	}
+	if own := k.Own(); harness.Value(own, "GIVEN") != "" || harness.Value(own, "KEPT") != "yes" {
+		t.Errorf("its own has GIVEN=%q, KEPT=%q", harness.Value(own, "GIVEN"), harness.Value(own, "KEPT"))
+	}
+	env, err := k.Environment(t.Context(), task.Task{ID: "abc", Project: "tea"})
+	if err != nil || harness.Value(env, "GIVEN") != "every" || harness.Value(env, "KEPT") != "given" {
+		t.Errorf("for another project: found %q, %v", env, err)
+	}
+	checks, err := k.OfChecks("coffee")
+	if err != nil || harness.Value(checks, "GIVEN") != "coffee" {
+		t.Errorf("for checks: found %q, %v", checks, err)
+	}
+	set(t, v, "coffee", "GIVEN=later")
+	if err := v.Unset(t.Context(), "", []string{"KEPT"}); err != nil {
+		t.Fatal(err)
+	}
+	k.Enter(t.Context(), "abc")
+	if os.Getenv("GIVEN") != "later" || os.Getenv("KEPT") != "yes" {
+		t.Errorf("afterwards it found GIVEN=%q, KEPT=%q", os.Getenv("GIVEN"), os.Getenv("KEPT"))
+	}
+}
+
+// A monitor that runs for weeks has what is set now.
+func TestEnterHome_hasWhatIsSetForEveryProjectNow(t *testing.T) {
+	k, _ := agents(t)
+	t.Setenv("GIVEN", "of the shell")
+	v := Variables{Home: k.Home, Locks: k.Locks}
+	for _, want := range []string{"of the shell", "one", "two", "of the shell"} {
+		var err error
+		switch want {
+		case "one", "two":
+			err = v.Set(t.Context(), "", []string{"GIVEN=" + want})
+		default:
+			if all, _ := v.List(); len(all) > 0 {
+				err = v.Unset(t.Context(), "", []string{"GIVEN"})
+			}
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		k.EnterHome(t.Context())
+		if got := os.Getenv("GIVEN"); got != want {
+			t.Errorf("found %q, want %q", got, want)
+		}
+	}
+}
+
+func TestEnvironment_isAnErrorWhereWhatThePersonHasSetCannotBeRead(t *testing.T) {
+	k, _ := agents(t)
+	if err := os.WriteFile(filepath.Join(k.Home, "env.json"), []byte("[\n7]"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := k.Environment(t.Context(), task.Task{ID: "abc"}); err == nil ||
+		!strings.Contains(err.Error(), "env.json:2: ") {
+		t.Errorf("found %v", err)
+	}
+	if _, err := k.OfChecks(""); err == nil {
+		t.Error("a check would run without them")
+	}
 }

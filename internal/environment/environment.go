@@ -3,12 +3,17 @@
 // It is that of the person who started the task, and it is kept in the memory of the terminal server under the
 // task's id: in no file and in no argument. A process of an agent leaves its own environment before it does
 // anything, so that what it starts never runs in what the agent made of it.
+//
+// Over it lie the variables that a person has set for all tasks or for those of a project, which outlive the terminal
+// server in a file. They are read when a program starts, and never kept with an environment: so one that is changed or
+// unset is so for the next program.
 package environment
 
 import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -39,8 +44,13 @@ type PerTask struct {
 	left sync.Once // the environment of the agent that started this process
 
 	entering sync.Mutex
-	due      string // the task whose environment this process enters before it runs its first program
+	due      string   // the task whose environment this process enters before it runs its first program
+	plain    []string // the environment of this process without given; nil where it is that of the process
+	given    []string // what the person has set, which lies over plain now
+	trouble  string   // why that could not be read when it was looked at last
 }
+
+func (k *PerTask) variables() Variables { return Variables{Home: k.Home} }
 
 // Keep keeps the environment of this process for a task.
 func (k *PerTask) Keep(ctx context.Context, id string) error {
@@ -57,7 +67,7 @@ func (k *PerTask) Keep(ctx context.Context, id string) error {
 func lockOf(id string) string { return id + ".environment" }
 
 func (k *PerTask) keep(ctx context.Context, id string) error {
-	own := WithoutAgent(os.Environ())
+	own := k.Own()
 	if err := k.Configure(); err != nil {
 		return err
 	}
@@ -93,35 +103,117 @@ func (k *PerTask) Environment(ctx context.Context, t task.Task) ([]string, error
 	if err != nil {
 		return nil, fmt.Errorf("look for the environment of task %s: %w", t.ID, err)
 	}
+	given, err := k.variables().Of(t.Project)
+	if err != nil {
+		return nil, err
+	}
 	k.entering.Lock()
 	if k.due == t.ID { // it has been read now, and need not be read again
 		k.due = ""
-		if base != nil {
-			become(base)
-		}
+		k.enter(base, given)
 	}
 	k.entering.Unlock()
 	if base == nil {
-		base = WithoutAgent(os.Environ())
+		base = k.Own()
 		if t.Workspace != "" {
 			if err := k.keep(ctx, t.ID); err != nil {
 				return nil, err
 			}
 		}
 	}
-	return harness.Layer(base), nil // what the person has set for every task lies over it
+	return harness.Layer(base, given), nil
+}
+
+// Own is the environment of this process, without what the person has set for tasks and without what marks an agent.
+func (k *PerTask) Own() []string {
+	k.entering.Lock()
+	defer k.entering.Unlock()
+	if k.plain != nil {
+		return WithoutAgent(k.plain)
+	}
+	return WithoutAgent(os.Environ())
+}
+
+// enter gives this process an environment, or leaves it its own where there is none, and lays over it what the person
+// has set.
+func (k *PerTask) enter(base, given []string) {
+	if base == nil {
+		base = k.plain
+	}
+	if base != nil {
+		become(base)
+	}
+	k.plain, k.given = os.Environ(), given
+	for _, pair := range given {
+		name, value, _ := strings.Cut(pair, "=")
+		_ = os.Setenv(name, value) // it fails for no name that can be set for tasks
+	}
 }
 
 // Enter makes the environment that is kept for a task that of this process, so that every program that it starts
 // finds what the task's programs find. Where none is kept the process has its own.
 func (k *PerTask) Enter(ctx context.Context, id string) {
+	k.entering.Lock()
+	defer k.entering.Unlock()
+	k.enterKept(ctx, id)
+}
+
+func (k *PerTask) enterKept(ctx context.Context, id string) {
 	kept, err := Kept(ctx, k.Server, id)
 	if err != nil {
 		k.Log.Warn("the environment of a task could not be looked at", "component", "app", "task",
 			id, "error", err.Error())
 	}
-	if kept != nil {
-		become(kept)
+	project, err := k.projectOf(id)
+	var given []string
+	if err == nil {
+		given, err = k.variables().Of(project)
+	}
+	if err != nil {
+		k.Log.Warn("the variables of a task could not be looked at", "component", "app", "task", id, "error",
+			err.Error())
+	}
+	k.enter(kept, given)
+}
+
+// projectOf is the project of a task, as its folder tells; empty where it has none.
+func (k *PerTask) projectOf(id string) (string, error) {
+	if id != filepath.Base(id) || !filepath.IsLocal(id) {
+		return "", nil
+	}
+	tasks := filepath.Join(k.Home, "tasks")
+	found, err := os.ReadDir(tasks)
+	if errors.Is(err, os.ErrNotExist) {
+		return "", nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("look for the folder of task %s: %w", id, err)
+	}
+	for _, dir := range found {
+		if _, err := os.Lstat(filepath.Join(tasks, dir.Name(), id)); err == nil {
+			return dir.Name(), nil
+		}
+	}
+	return "", nil
+}
+
+// EnterHome lays over the environment of this process what the person has set for every project, as it is now: a
+// monitor runs for weeks, and asks for pull requests with a key that may be set meanwhile.
+func (k *PerTask) EnterHome(context.Context) {
+	k.entering.Lock()
+	defer k.entering.Unlock()
+	given, err := k.variables().Of("")
+	if err != nil {
+		if k.trouble != err.Error() { // it is looked at again and again
+			k.Log.Warn("the variables of every project could not be looked at", "component", "monitor", "error",
+				err.Error())
+		}
+		k.trouble = err.Error()
+		return
+	}
+	k.trouble = ""
+	if !slices.Equal(k.given, given) {
+		k.enter(nil, given)
 	}
 }
 
@@ -143,7 +235,7 @@ func (k *PerTask) EnterNow(ctx context.Context) {
 	}
 	id := k.due
 	k.due = ""
-	k.Enter(context.WithoutCancel(ctx), id) // the next program runs in it too
+	k.enterKept(context.WithoutCancel(ctx), id) // the next program runs in it too
 }
 
 // EnterFor is EnterNow before something is done for a task that has no environment of its own yet and gets that of
@@ -174,10 +266,11 @@ func (k *PerTask) LeaveAgents(id string) {
 	})
 }
 
-// OfChecks is what a check runs in that this process performs.
-func (k *PerTask) OfChecks() []string {
+// OfChecks is what a check of a project's task runs in that this process performs.
+func (k *PerTask) OfChecks(project string) ([]string, error) {
 	k.EnterNow(context.Background())
-	return WithoutAgent(os.Environ())
+	given, err := k.variables().Of(project)
+	return harness.Layer(k.Own(), given), err
 }
 
 // become gives this process another environment. What Orange set for it, and what describes its terminal, stays.

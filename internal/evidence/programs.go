@@ -46,7 +46,8 @@ type LocalPrograms struct {
 	JQ      []string // the command that runs ServeJQ
 	Folders Folders
 	Locks   Locks
-	Environ func() []string // what a check runs in, without the marks of agents
+	// Environ is what a check of a project's task runs in, without the marks of agents.
+	Environ func(project string) ([]string, error)
 	// Detach starts orange with these arguments in a process that outlives this one.
 	Detach func(args ...string) error
 }
@@ -67,8 +68,11 @@ func (p LocalPrograms) marks(id, check string) []string {
 // is killed leaves the checkout there for the next, or until the task gives its workspace back.
 func (p LocalPrograms) RunCheck(ctx context.Context, t task.Task, check workflow.Check, commit string) (Run, error) {
 	marks := p.marks(t.ID, check.Name)
-	env := append(p.Environ(), marks...)
-	env = append(env, "ORANGE_PROJECT="+t.Project, noSeat)
+	env, err := p.Environ(t.Project)
+	if err != nil {
+		return Run{}, err
+	}
+	env = append(append(env, marks...), "ORANGE_PROJECT="+t.Project, noSeat)
 	// What a runner that was killed left running would disturb this run; and what this one leaves in a session of
 	// its own, the next.
 	if err := endMarked(ctx, marks); err != nil {
@@ -85,7 +89,7 @@ func (p LocalPrograms) RunCheck(ctx context.Context, t task.Task, check workflow
 	if strings.ContainsRune(program, '/') && !filepath.IsAbs(program) {
 		program = filepath.Join(dir, program) // one of the repository's own
 	}
-	program, err := proc.Find(program, harness.Value(env, "PATH"))
+	program, err = proc.Find(program, harness.Value(env, "PATH"))
 	if err != nil {
 		return Run{}, errors.Join(err, away(context.WithoutCancel(ctx)))
 	}

@@ -25,6 +25,8 @@ type Harness struct {
 	Reviewer Launch
 	Env      []string       // KEY=value pairs that the program gets
 	Unset    []string       // variables that it must not see
+	Needs    [][]string     // names of variables, of each list one, without which it needs a login of its own
+	Root     []string       // KEY=value pairs without which it does not run as root
 	Ready    *regexp.Regexp // what the screen says while the program waits for input
 	Busy     *regexp.Regexp // what it says while the program works
 	Dialog   *regexp.Regexp // what it says while Enter would answer a question
@@ -184,13 +186,13 @@ func (r reader) harness(n *yaml.Node, h *Harness) {
 		yaml.May("program", func(n *yaml.Node) { h.Program = r.Name(n, "program") }),
 		yaml.May("version", func(n *yaml.Node) { h.Version = r.oneLine(n, "version") }),
 		yaml.May("run", func(n *yaml.Node) { h.Run = r.date(n) }),
+		yaml.May("needs", func(n *yaml.Node) {
+			r.List(n, "needs", func(n *yaml.Node) { h.Needs = append(h.Needs, r.oneOf(n)) })
+		}),
+		yaml.May("root", func(n *yaml.Node) { h.Root = r.variables(n, "root") }),
 		yaml.Must("worker", func(n *yaml.Node) { h.Worker = r.launch(n, "worker") }),
 		yaml.May("reviewer", func(n *yaml.Node) { h.Reviewer = r.launch(n, "reviewer") }),
-		yaml.May("env", func(n *yaml.Node) {
-			r.Pairs(n, "env", func(name, value *yaml.Node) {
-				h.Env = append(h.Env, name.Value+"="+r.oneLine(value, "a variable"))
-			})
-		}),
+		yaml.May("env", func(n *yaml.Node) { h.Env = r.variables(n, "env") }),
 		yaml.May("unset", func(n *yaml.Node) { h.Unset = r.words(n, "unset") }),
 		yaml.May("ready", func(n *yaml.Node) { h.Ready = r.pattern(n, "ready") }),
 		yaml.May("busy", func(n *yaml.Node) { h.Busy = r.pattern(n, "busy") }),
@@ -206,6 +208,31 @@ func (r reader) harness(n *yaml.Node, h *Harness) {
 		yaml.May("skills", func(n *yaml.Node) { h.Skills = r.Text(n, "skills") }),
 		yaml.May("trust", func(n *yaml.Node) { h.Trust = r.Text(n, "trust") }),
 	})
+}
+
+// oneOf reads the name of a variable, or a list of names of which one is enough.
+func (r reader) oneOf(n *yaml.Node) []string {
+	names := []string{n.Value}
+	if n.Kind == yaml.SequenceNode {
+		names = r.words(n, "needs")
+	}
+	for _, name := range names {
+		if !variableName().MatchString(name) {
+			r.Problem(yaml.PosOf(n), "value", "found %q in needs, expected the name of a variable", name)
+		}
+	}
+	if len(names) == 0 {
+		r.Problem(yaml.PosOf(n), "value", "found an empty list in needs, expected the names of variables")
+	}
+	return names
+}
+
+func (r reader) variables(n *yaml.Node, what string) []string {
+	var out []string
+	r.Pairs(n, what, func(name, value *yaml.Node) {
+		out = append(out, name.Value+"="+r.oneLine(value, "a variable"))
+	})
+	return out
 }
 
 func (r reader) launch(n *yaml.Node, role string) Launch {

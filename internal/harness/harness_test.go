@@ -89,6 +89,10 @@ func TestMistakesInAHarnessAreToldAtTheirPlace(t *testing.T) {
 			"expression: error parsing regexp: missing closing ): `(` [pattern]"},
 		{"variable of two lines", short + "env:\n  A: \"x\\ny\"\n",
 			`h.yml:5:6: found "x\ny" as a variable, expected one line [value]`},
+		{"a need that no variable has", short + "needs: [KEY, [OTHER, A B]]\n",
+			`h.yml:4:14: found "A B" in needs, expected the name of a variable [value]`},
+		{"an empty need", short + "needs: [[]]\n",
+			`h.yml:4:9: found an empty list in needs, expected the names of variables [value]`},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -42,14 +42,17 @@ func OfTerminal(name string) bool {
 // person's own window there.
 func ofServer(name string) bool { return name == "TMUX" || name == "TMUX_PANE" }
 
-// Environment is what the agent gets, told from what is kept for its task and from the environment of the pane
-// that it runs in. Where nothing is kept it is that of the pane.
-func (t Ticket) Environment(kept, pane []string) []string {
+// Environment is what the agent gets, told from what is kept for its task, from what the person has set for the tasks
+// of its project, and from the environment of the pane that it runs in. Where nothing is kept it starts from that of
+// the pane.
+func (t Ticket) Environment(kept, given, pane []string) []string {
 	base := pane
 	if len(kept) > 0 {
 		base = append(only(kept, func(name string) bool { return !OfTerminal(name) }), only(pane, OfTerminal)...)
 	}
-	base = only(base, func(name string) bool { return !ofServer(name) && !slices.Contains(t.Unset, name) })
+	base = only(Layer(base, given), func(name string) bool {
+		return !ofServer(name) && !slices.Contains(t.Unset, name)
+	})
 	env := Layer(base, t.Set)
 	path := t.Path
 	if rest := Value(env, "PATH"); rest != "" { // an empty element would mean the present folder
@@ -60,8 +63,8 @@ func (t Ticket) Environment(kept, pane []string) []string {
 
 // Layer lays environments over each other; of a variable that several have, the last one counts. It is the one
 // place where a task's environment is put together, from the lowest layer to the highest: the person's that is
-// kept for the task, what the person has set for every task, what the harness's file sets, what was set for this
-// task alone, and what tells a program where it is.
+// kept for the task, what the person has set for the tasks of every project and then of its own, what the harness's
+// file sets, what was set for this task alone, and what tells a program where it is.
 func Layer(layers ...[]string) []string {
 	at := map[string]int{}
 	var out []string

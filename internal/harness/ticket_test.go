@@ -2,6 +2,7 @@ package harness_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"orange/internal/harness"
@@ -43,9 +44,39 @@ func TestEnvironment(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			if got := test.ticket.Environment(test.kept, test.pane); !slices.Equal(got, test.want) {
+			if got := test.ticket.Environment(test.kept, nil, test.pane); !slices.Equal(got, test.want) {
 				t.Errorf("got  %q\nwant %q", got, test.want)
 			}
 		})
+	}
+}
+
+func TestEnvironment_laysWhatThePersonHasSetOverWhatIsKeptAndBelowTheHarness(t *testing.T) {
+	t.Parallel()
+	given := []string{"KEY=given", "MODEL=given", "SECRET=given", "PATH=/given"}
+	ticket := harness.Ticket{Path: "/o", Unset: []string{"SECRET"}, Set: []string{"MODEL=file"}}
+	want := []string{"KEY=given", "HOME=/own", "PATH=/o:/given", "TERM=tmux", "MODEL=file"}
+	got := ticket.Environment([]string{"KEY=old", "HOME=/own", "PATH=/own"}, given, []string{"TERM=tmux", "KEY=pane"})
+	if !slices.Equal(got, want) {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+	want = []string{"KEY=given", "TERM=tmux", "MODEL=file", "PATH=/o:/given"}
+	if got := ticket.Environment(nil, given, []string{"KEY=pane", "TERM=tmux"}); !slices.Equal(got, want) {
+		t.Errorf("where nothing is kept: got %q, want %q", got, want)
+	}
+}
+
+func TestCheckVariable_takesWhatAProgramCanHaveAndNotWhatIsOrangesOwn(t *testing.T) {
+	t.Parallel()
+	for name, why := range map[string]string{
+		"KEY": "", "_a1": "", "http_proxy": "", "PATH": "", "ORANGES": "",
+		"": "letters, digits", "1KEY": "no digit first", "A B": "letters", "A-B": "letters", "KEY\n": "letters",
+		"ORANGE_SEAT": "Orange sets them for each program", "TMUX": "a window that is not its own",
+		"TMUX_PANE": "window",
+	} {
+		err := harness.CheckVariable(name)
+		if (err == nil) != (why == "") || err != nil && !strings.Contains(err.Error(), why) {
+			t.Errorf("%q: found %v, want %q", name, err, why)
+		}
 	}
 }

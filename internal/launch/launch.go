@@ -99,6 +99,8 @@ type Launcher struct {
 	Messages io.Writer
 	// Kept reads the environment that is kept for the ticket's task.
 	Kept func(harness.Ticket) ([]string, error)
+	// Given reads what the person has set for the tasks of the ticket's project. It is in no ticket.
+	Given func(harness.Ticket) ([]string, error)
 	// Serve answers the requests of a confined agent, whose environment is env, until ctx ends.
 	Serve func(ctx context.Context, t harness.Ticket, env []string) error
 }
@@ -137,7 +139,11 @@ func (l Launcher) supervise(ticket harness.Ticket) (task.Ending, error) {
 	if err != nil {
 		return task.Ending{}, err
 	}
-	env := ticket.Environment(base, os.Environ())
+	given, err := l.Given(ticket)
+	if err != nil {
+		return task.Ending{}, err
+	}
+	env := ticket.Environment(base, given, os.Environ())
 	if ticket.Requests != "" {
 		defer l.serve(ticket, env)()
 	}

@@ -37,8 +37,10 @@ func ticketOf(t *testing.T, argv ...string) (home, path string) {
 	return home, path
 }
 
+func noneGiven(harness.Ticket) ([]string, error) { return nil, nil }
+
 func launched(messages io.Writer, path string, kept func(harness.Ticket) ([]string, error)) int {
-	return Launcher{Messages: messages, Kept: kept}.Run(path)
+	return Launcher{Messages: messages, Kept: kept, Given: noneGiven}.Run(path)
 }
 
 func TestRun_takesTheTicketAndNotesTheEnd(t *testing.T) {
@@ -140,7 +142,8 @@ func TestRun_answersTheRequestsOfAConfinedAgentWhileItLives(t *testing.T) {
 	must(t, err)
 	must(t, os.WriteFile(path, text, 0o600))
 	ended := false
-	status := Launcher{Messages: io.Discard, Kept: func(harness.Ticket) ([]string, error) { return os.Environ(), nil },
+	status := Launcher{Messages: io.Discard, Given: noneGiven,
+		Kept: func(harness.Ticket) ([]string, error) { return os.Environ(), nil },
 		Serve: func(ctx context.Context, _ harness.Ticket, env []string) error {
 			if harness.Value(env, "SEEN") != "this" {
 				t.Errorf("the environment is %q", env)
@@ -177,5 +180,17 @@ func TestRun_beginsAfreshWhereTheConversationIsGone(t *testing.T) {
 				t.Errorf("status %d, want %d, said %q", status, tt.want, &said)
 			}
 		})
+	}
+}
+
+func TestRun_startsNoAgentWithoutWhatThePersonHasSet(t *testing.T) {
+	home, path := ticketOf(t, "sh", "-c", "exit 3")
+	var said bytes.Buffer
+	status := Launcher{Messages: &said, Kept: func(harness.Ticket) ([]string, error) { return os.Environ(), nil },
+		Given: func(harness.Ticket) ([]string, error) { return nil, errors.New("env.json:3: found something else") },
+	}.Run(path)
+	end, _, err := Ending(home, 7)
+	if status != cannotStart || err != nil || !strings.Contains(end.Unstarted, "env.json:3") {
+		t.Errorf("status %d, note %+v, %v", status, end, err)
 	}
 }

@@ -46,6 +46,7 @@ type OptionalGitHub struct {
 // States reads how the pull requests with these addresses are; nothing where there is no gh.
 func (o *OptionalGitHub) States(ctx context.Context, project string, addresses []string) ([]record.PullRequest,
 	error) {
+	o.Pool.beforePrograms(ctx) // it may have to be found where the person has said for all tasks
 	if !(forge.GH{}).There() {
 		o.missing.Do(func() {
 			o.Pool.Log.Info("pull requests are not looked at: gh is not on PATH", "component", "monitor")

@@ -124,6 +124,11 @@ func (p *Pool) DefaultBranch(ctx context.Context, project task.Project) (bool, e
 	return err == nil, nil
 }
 
+// HasIdentity reports whether git knows, in a folder and with these variables, whose commits are made there.
+func (p *Pool) HasIdentity(ctx context.Context, dir string, env []string) (bool, error) {
+	return worktree.HasIdentity(ctx, dir, env)
+}
+
 // Locate finds the task whose worktree a folder is in, and its project; outside of every worktree the project whose
 // repository it is in. Both are empty where there is none.
 func (p *Pool) Locate(ctx context.Context, dir string) (id, project string, err error) {

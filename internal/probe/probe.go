@@ -25,6 +25,8 @@ const (
 // Prober probes harnesses that it is asked for by name.
 type Prober struct {
 	Harness func(name string) (*harness.Harness, error)
+	// Before is called before a program is started, which gets the variables of this process.
+	Before func(context.Context)
 }
 
 // Test probes one harness.
@@ -49,6 +51,7 @@ func (p Prober) Start(ctx context.Context, name string, patience time.Duration) 
 	if err != nil {
 		return harness.Started{}, fmt.Errorf("find the running program: %w", err)
 	}
+	p.Before(ctx)
 	return Starter{Self: self, Arrives: patience, Leaves: leaves}.Start(ctx, h)
 }
 

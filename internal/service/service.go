@@ -55,7 +55,8 @@ func (u Unit) systemd() string {
 		all = append(all, setting(pair[0], pair[1]))
 	}
 	settings := strings.Join(all, " ")
-	return `[Unit]
+	return `# What agents need, keys above all, is not here: orange env set NAME
+[Unit]
 Description=Orange watches the agents of ` + strings.ReplaceAll(u.Home, "%", "%%") + `
 StartLimitIntervalSec=0
 
@@ -83,6 +84,7 @@ func (u Unit) launchd() string {
 	}
 	return `<?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
+<!-- What agents need, keys above all, is not here: orange env set NAME -->
 <plist version="1.0">
 <dict>
 	<key>Label</key>

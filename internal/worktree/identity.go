@@ -10,10 +10,12 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"orange/internal/proc"
+	"orange/internal/task"
 )
 
 // Identity is who the person is by their own global configuration of git; both are empty where it does not say.
@@ -96,4 +98,28 @@ func askIdentity(ctx context.Context) (name, address string, err error) {
 		}
 	}
 	return name, address, nil
+}
+
+// HasIdentity reports whether git knows whose commits are made in a folder, by its configuration or by variables that
+// are laid over those of this process. A name that git would guess from the machine's is none.
+func HasIdentity(ctx context.Context, dir string, env []string) (bool, error) {
+	if _, err := proc.Find("git", os.Getenv("PATH")); err != nil {
+		return false, task.Notef(task.ErrNotFound, "there is no git: %v", err)
+	}
+	for _, who := range []string{"GIT_AUTHOR_IDENT", "GIT_COMMITTER_IDENT"} {
+		result, err := proc.Run(ctx, proc.Command{
+			Name: "git", Args: []string{"-c", "user.useConfigOnly=true", "var", who},
+			Dir: dir, Env: append(slices.Clone(env), "LC_ALL=C"), Unset: inherited(),
+		})
+		said := string(result.Stderr)
+		switch {
+		case err == nil:
+		case strings.Contains(said, "tell me who you are"), strings.Contains(said, "empty ident name"),
+			strings.Contains(said, "disallowed characters"):
+			return false, nil
+		default:
+			return false, fmt.Errorf("ask git whose commits are made in %q: %w", dir, err)
+		}
+	}
+	return true, nil
 }

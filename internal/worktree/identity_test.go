@@ -2,6 +2,7 @@ package worktree
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"testing"
 )
@@ -87,5 +88,54 @@ func TestIdentity_readsPlainFilesAsGitDoes(t *testing.T) {
 	}
 	if _, _, known := plainIdentity("missing"); known {
 		t.Error("a file named from a folder that nobody knows was read")
+	}
+}
+
+// What an agent's commit would be refused for is known before there is one.
+func TestHasIdentity_isWhatGitWouldCommitWith(t *testing.T) {
+	dir := t.TempDir()
+	config := filepath.Join(dir, "gitconfig")
+	t.Setenv("GIT_CONFIG_GLOBAL", config)
+	t.Setenv("GIT_CONFIG_SYSTEM", os.DevNull)
+	for _, name := range []string{"GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_COMMITTER_NAME",
+		"GIT_COMMITTER_EMAIL", "EMAIL"} {
+		t.Setenv(name, "")
+		if err := os.Unsetenv(name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	repo := filepath.Join(dir, "repo")
+	if out, err := exec.Command("git", "init", "-q", repo).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	both := []string{"GIT_AUTHOR_NAME=P", "GIT_AUTHOR_EMAIL=p@localhost", "GIT_COMMITTER_NAME=P",
+		"GIT_COMMITTER_EMAIL=p@localhost"}
+	for _, tt := range []struct {
+		name, global, dir string
+		env               []string
+		want              bool
+	}{
+		{"nothing", "", repo, nil, false},
+		{"no address", "[user]\nname = P\n", repo, nil, false},
+		{"no name", "[user]\nemail = p@localhost\n", repo, nil, false},
+		{"an empty name", "[user]\nname = \"\"\nemail = p@localhost\n", repo, nil, false},
+		{"both", "[user]\nname = P\nemail = p@localhost\n", repo, nil, true},
+		{"outside of a repository", "[user]\nname = P\nemail = p@localhost\n", dir, nil, true},
+		{"none outside of a repository", "", dir, nil, false},
+		{"by variables", "", repo, both, true},
+		{"an author alone", "", repo, both[:2], false},
+	} {
+		if err := os.WriteFile(config, []byte(tt.global), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := HasIdentity(t.Context(), tt.dir, tt.env); got != tt.want || err != nil {
+			t.Errorf("%s: %v, %v", tt.name, got, err)
+		}
+	}
+	if err := os.WriteFile(config, []byte("[user\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := HasIdentity(t.Context(), repo, nil); err == nil {
+		t.Error("a configuration that cannot be read is no error")
 	}
 }

@@ -37,6 +37,9 @@ func run(ticket string, messages io.Writer) int {
 		Kept: func(t harness.Ticket) ([]string, error) {
 			return environment.Kept(context.Background(), tmux.ServerOf(t.Home), t.Task)
 		},
+		Given: func(t harness.Ticket) ([]string, error) {
+			return environment.Variables{Home: t.Home}.Of(harness.Value(t.Set, "ORANGE_PROJECT"))
+		},
 		Serve: serve,
 	}
 	return l.Run(ticket)
