@@ -1,0 +1,248 @@
+package main_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"orange/internal/provider"
+)
+
+// programsFolder names the folder that tools/harnesses/install has filled.
+const programsFolder = "ORANGE_TEST_PROGRAMS"
+
+// pairs are who works and who reviews in the stories that every program goes through.
+func pairs() [][2]string {
+	return [][2]string{{"pi", "codex"}, {"codex", "pi"}, {"gemini", "gemini"}, {"opencode", "opencode"}}
+}
+
+// The real agent programs go through the default workflow, as the built-in harness files call them. A provider on
+// loopback answers them as each story says; nothing else is reached.
+func TestAgentPrograms(t *testing.T) {
+	dir := os.Getenv(programsFolder)
+	if dir == "" {
+		t.Skip("needs real agent programs; make test-harnesses installs them")
+	}
+	for _, pair := range pairs() {
+		t.Run(pair[0]+"-and-"+pair[1], func(t *testing.T) {
+			needPrograms(t, dir, pair[:]...)
+			tellOfPrograms(t, testscript.Params{Dir: "testdata/programs/each"}, dir,
+				map[string]string{"WORKER": pair[0], "REVIEWER": pair[1]})
+		})
+	}
+	// those that are only of one program, by whose name their files begin
+	stories, err := filepath.Glob("testdata/programs/*.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, story := range stories {
+		name := strings.TrimSuffix(filepath.Base(story), ".txtar")
+		program, _, _ := strings.Cut(name, "_")
+		t.Run(name, func(t *testing.T) {
+			needPrograms(t, dir, program)
+			tellOfPrograms(t, testscript.Params{Files: []string{story}}, dir, nil)
+		})
+	}
+}
+
+// needPrograms skips what needs a program that is not installed.
+func needPrograms(t *testing.T, dir string, names ...string) {
+	t.Helper()
+	for _, name := range names {
+		if _, err := os.Stat(filepath.Join(dir, name, "node_modules", ".bin", name)); err != nil {
+			t.Skipf("%s is not installed", name)
+		}
+	}
+}
+
+func tellOfPrograms(t *testing.T, p testscript.Params, dir string, variables map[string]string) {
+	t.Helper()
+	p.RequireExplicitExec, p.RequireUniqueNames = true, true
+	p.Setup = func(env *testscript.Env) error {
+		for name, value := range variables {
+			env.Setenv(name, value)
+		}
+		return errors.Join(setUp(env, ""), setUpPrograms(env, dir))
+	}
+	p.Cmds = map[string]func(*testscript.TestScript, bool, []string){
+		"await": await, "exits": exits, "keep": keep, "quiet": quiet, "repo": makeRepo,
+		"asked": asked, "provider": startProvider, "reaches": reaches, "window": window,
+	}
+	testscript.Run(t, p)
+}
+
+// setUpPrograms puts the programs on PATH. Each has a folder of its own, so one that is missing takes no other away.
+func setUpPrograms(env *testscript.Env, dir string) error {
+	path := []string{built.dir}
+	found, err := filepath.Glob(filepath.Join(dir, "*", "node_modules", ".bin"))
+	if err != nil {
+		return err
+	}
+	env.Setenv("PATH", strings.Join(append(append(path, found...), os.Getenv("PATH")), string(os.PathListSeparator)))
+	for name, value := range offline() {
+		env.Setenv(name, value)
+	}
+	return os.CopyFS(filepath.Join(env.WorkDir, "play"), os.DirFS("testdata/programs/play"))
+}
+
+// offline are variables with which the programs ask no one but their provider.
+func offline() map[string]string {
+	return map[string]string{
+		"NO_PROXY": "127.0.0.1", "HTTPS_PROXY": "http://127.0.0.1:9", // port 9 of loopback discards what it gets
+		"NO_BROWSER": "1",
+		"PI_OFFLINE": "1", "PI_TELEMETRY": "0",
+		"GEMINI_TELEMETRY_ENABLED": "false", "GEMINI_API_KEY": "dummy",
+		"OPENCODE_DISABLE_MODELS_FETCH": "1", "OPENCODE_DISABLE_LSP_DOWNLOAD": "1",
+		"OPENCODE_DISABLE_DEFAULT_PLUGINS": "1", "OPENCODE_DISABLE_SHARE": "1", "OPENCODE_DISABLE_CLAUDE_CODE": "1",
+		"LOOP_KEY": "dummy",
+	}
+}
+
+// provider FILE starts a provider that answers as the file says, and tells every program where it is.
+func startProvider(ts *testscript.TestScript, _ bool, args []string) {
+	play, err := provider.Parse(ts.ReadFile(args[0]))
+	ts.Check(err)
+	log, err := os.Create(requests(ts))
+	ts.Check(err)
+	endpoint, err := provider.Start(play, log)
+	ts.Check(err)
+	ts.Defer(func() { _, _ = endpoint.Close(), log.Close() })
+
+	home := ts.Getenv("HOME")
+	for _, f := range configurations(endpoint.URL) {
+		path := filepath.Join(home, f.path)
+		ts.Check(os.MkdirAll(filepath.Dir(path), 0o700))
+		ts.Check(os.WriteFile(path, []byte(f.text), 0o600))
+	}
+	ts.Setenv("PI_CODING_AGENT_DIR", filepath.Join(home, ".pi/agent"))
+	ts.Setenv("CODEX_HOME", filepath.Join(home, ".codex"))
+	ts.Setenv("GOOGLE_GEMINI_BASE_URL", endpoint.URL)
+	ts.Setenv("OPENCODE_CONFIG", filepath.Join(home, "opencode.json"))
+}
+
+// requests is the file in which the provider notes what it was asked.
+func requests(ts *testscript.TestScript) string { return filepath.Join(ts.Getenv("WORK"), "requests") }
+
+// asked REGEXP looks whether the provider was asked something.
+func asked(ts *testscript.TestScript, neg bool, args []string) {
+	text := ts.ReadFile(requests(ts))
+	if regexp.MustCompile(args[0]).MatchString(text) == neg {
+		ts.Fatalf("requests that match %q: expected %v; there were:\n%s", args[0], !neg, text)
+	}
+}
+
+// reaches STATUS ID waits until a task is in a status, and shows its agents' windows where it does not get there.
+func reaches(ts *testscript.TestScript, _ bool, args []string) {
+	late := time.After(programPatience)
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	want := `"status": "` + args[0] + `"`
+	for {
+		out, _ := command(ts, []string{"orange", "task", "show", args[1], "--json"}).CombinedOutput()
+		if strings.Contains(string(out), want) {
+			return
+		}
+		select {
+		case <-tick.C:
+			continue
+		case <-late:
+		}
+		for _, name := range []string{"worker", "review-1", "review-2"} {
+			shown, err := capture(ts, name)
+			ts.Logf("the window %s (%v):\n%s", name, err, shown)
+		}
+		out, _ = command(ts, []string{"orange", "task", "history", args[1]}).CombinedOutput()
+		ts.Fatalf("the task never reached %s; its history:\n%s\nThe provider was asked:\n%s", args[0], out,
+			ts.ReadFile(requests(ts)))
+	}
+}
+
+type configuration struct{ path, text string }
+
+// configurations are what a person would have set up once for each program: who the provider is, and no more.
+func configurations(url string) []configuration {
+	return []configuration{
+		{".pi/agent/models.json", `{"providers":{"loop":{"baseUrl":"` + url + `/v1","api":"openai-completions",` +
+			`"apiKey":"dummy","models":[{"id":"scripted"}]}}}`},
+		{".pi/agent/settings.json", `{"defaultProvider":"loop","defaultModel":"scripted","quietStartup":true,` +
+			`"enableInstallTelemetry":false,"retry":{"enabled":false}}`},
+		{".codex/config.toml", `model = "scripted"
+model_provider = "loop"
+[analytics]
+enabled = false
+[feedback]
+enabled = false
+[history]
+persistence = "none"
+[model_providers.loop]
+name = "loop"
+base_url = "` + url + `/v1"
+wire_api = "responses"
+env_key = "LOOP_KEY"
+request_max_retries = 0
+stream_max_retries = 0
+`},
+		{".gemini/settings.json", `{"general":{"enableAutoUpdate":false,"enableAutoUpdateNotification":false},` +
+			`"privacy":{"usageStatisticsEnabled":false},"telemetry":{"enabled":false},` +
+			`"security":{"auth":{"selectedType":"gemini-api-key"}},"model":{"name":"gemini-2.5-flash"},` +
+			`"ide":{"enabled":false,"hasSeenNudge":true}}`},
+		{"opencode.json", `{"autoupdate":false,"share":"disabled","model":"loop/scripted",` +
+			`"small_model":"loop/scripted","enabled_providers":["loop"],"provider":{"loop":{` +
+			`"npm":"@ai-sdk/openai-compatible","name":"loop","options":{"baseURL":"` + url + `/v1",` +
+			`"apiKey":"dummy"},"models":{"scripted":{"name":"scripted","tool_call":true,` +
+			`"limit":{"context":128000,"output":4096}}}}}}`},
+	}
+}
+
+// programPatience is how long a program may take to show something: the slowest needs ten seconds to start.
+const programPatience = 90 * time.Second
+
+// window NAME REGEXP waits until an agent's window shows something.
+func window(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) != 2 || neg {
+		ts.Fatalf("usage: window NAME REGEXP")
+	}
+	pattern := regexp.MustCompile("(?m)" + args[1])
+	late := time.After(programPatience)
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		shown, err := capture(ts, args[0])
+		if err == nil && pattern.MatchString(shown) {
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-late:
+			ts.Fatalf("the window %q never showed %q (%v); at last it was:\n%s", args[0], args[1], err, shown)
+		}
+	}
+}
+
+// capture is what the window of that name shows now.
+func capture(ts *testscript.TestScript, name string) (string, error) {
+	sockets, err := filepath.Glob(filepath.Join(ts.Getenv("TMUX_TMPDIR"), "tmux-*", "orange-*"))
+	if err != nil || len(sockets) != 1 {
+		return "", fmt.Errorf("found %d sockets, expected 1: %w", len(sockets), err)
+	}
+	list, err := exec.Command("tmux", "-S", sockets[0], "list-windows", "-a", "-F",
+		"#{window_id} #{window_name}").Output()
+	if err != nil {
+		return "", err
+	}
+	for line := range strings.Lines(string(list)) {
+		if id, called, _ := strings.Cut(strings.TrimSpace(line), " "); called == name {
+			shown, err := exec.Command("tmux", "-S", sockets[0], "capture-pane", "-p", "-t", id).Output()
+			return string(shown), err
+		}
+	}
+	return "", fmt.Errorf("there is no such window among:\n%s", list)
+}
