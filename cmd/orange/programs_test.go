@@ -7,12 +7,15 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"orange/internal/proc"
 	"orange/internal/provider"
 )
 
@@ -74,7 +77,8 @@ func tellOfPrograms(t *testing.T, p testscript.Params, dir string, variables map
 	}
 	p.Cmds = map[string]func(*testscript.TestScript, bool, []string){
 		"await": await, "exits": exits, "keep": keep, "quiet": quiet, "repo": makeRepo,
-		"asked": asked, "provider": startProvider, "reaches": reaches, "window": window,
+		"asked": asked, "provider": startProvider, "gone": gone, "reaches": reaches,
+		"slay": slay, "window": window,
 	}
 	testscript.Run(t, p)
 }
@@ -227,22 +231,69 @@ func window(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
+// slay WINDOW kills the program of an agent as a crash would: its launcher and its tools live on.
+func slay(ts *testscript.TestScript, _ bool, args []string) {
+	launcher, err := ofWindow(ts, args[0], "#{pane_pid}")
+	ts.Check(err)
+	threads, err := filepath.Glob("/proc/" + launcher + "/task/*/children") // each thread has its own
+	ts.Check(err)
+	killed := 0
+	for _, thread := range threads {
+		children, err := os.ReadFile(thread)
+		ts.Check(err)
+		for word := range strings.FieldsSeq(string(children)) {
+			pid, err := strconv.Atoi(word)
+			ts.Check(err)
+			ts.Check(syscall.Kill(pid, syscall.SIGKILL))
+			killed++
+		}
+	}
+	if killed != 1 {
+		ts.Fatalf("killed %d programs of the launcher %s, expected 1", killed, launcher)
+	}
+}
+
+// gone WORD... looks whether no agent of this story runs a command any more.
+func gone(ts *testscript.TestScript, _ bool, args []string) {
+	all, err := proc.WithEnvironment("ORANGE_HOME=" + ts.Getenv("ORANGE_HOME"))
+	ts.Check(err)
+	for _, p := range all {
+		words, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", p.PID))
+		if err == nil && string(words) == strings.Join(args, "\x00")+"\x00" {
+			ts.Fatalf("process %d still runs %q", p.PID, args)
+		}
+	}
+}
+
 // capture is what the window of that name shows now.
 func capture(ts *testscript.TestScript, name string) (string, error) {
+	id, err := ofWindow(ts, name, "#{window_id}")
+	if err != nil {
+		return "", err
+	}
+	return onAgents(ts, "capture-pane", "-p", "-t", id)
+}
+
+// ofWindow is what tmux says of the window of that name.
+func ofWindow(ts *testscript.TestScript, name, what string) (string, error) {
+	list, err := onAgents(ts, "list-panes", "-a", "-F", what+" #{window_name}")
+	if err != nil {
+		return "", err
+	}
+	for line := range strings.Lines(list) {
+		if said, called, _ := strings.Cut(strings.TrimSpace(line), " "); called == name {
+			return said, nil
+		}
+	}
+	return "", fmt.Errorf("there is no such window among:\n%s", list)
+}
+
+// onAgents asks the server of the agents' windows.
+func onAgents(ts *testscript.TestScript, words ...string) (string, error) {
 	sockets, err := filepath.Glob(filepath.Join(ts.Getenv("TMUX_TMPDIR"), "tmux-*", "orange-*"))
 	if err != nil || len(sockets) != 1 {
 		return "", fmt.Errorf("found %d sockets, expected 1: %w", len(sockets), err)
 	}
-	list, err := exec.Command("tmux", "-S", sockets[0], "list-windows", "-a", "-F",
-		"#{window_id} #{window_name}").Output()
-	if err != nil {
-		return "", err
-	}
-	for line := range strings.Lines(string(list)) {
-		if id, called, _ := strings.Cut(strings.TrimSpace(line), " "); called == name {
-			shown, err := exec.Command("tmux", "-S", sockets[0], "capture-pane", "-p", "-t", id).Output()
-			return string(shown), err
-		}
-	}
-	return "", fmt.Errorf("there is no such window among:\n%s", list)
+	said, err := exec.Command("tmux", append([]string{"-S", sockets[0]}, words...)...).Output()
+	return string(said), err
 }

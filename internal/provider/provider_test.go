@@ -193,7 +193,7 @@ func TestAHangEndsOnlyWithTheProgramsPatience(t *testing.T) {
 	go func() {
 		answer, err := http.DefaultClient.Do(request)
 		if err == nil {
-			answer.Body.Close()
+			err = answer.Body.Close()
 		}
 		answered <- err
 	}()
