@@ -27,6 +27,13 @@ func pairs() [][2]string {
 	return [][2]string{{"pi", "codex"}, {"codex", "pi"}, {"gemini", "gemini"}, {"opencode", "opencode"}}
 }
 
+// limits is how a program's screen tells of a limit. opencode is not here: it shows that it is at work until the limit
+// ends, and a terminal that moves is not read.
+func limits() map[string]string {
+	return map[string]string{"pi": "429 Rate limit reached", "codex": "hit your usage limit",
+		"gemini": "Usage limit reached"}
+}
+
 // The real agent programs go through the default workflow, as the built-in harness files call them. A provider on
 // loopback answers them as each story says; nothing else is reached.
 func TestAgentPrograms(t *testing.T) {
@@ -37,8 +44,11 @@ func TestAgentPrograms(t *testing.T) {
 	for _, pair := range pairs() {
 		t.Run(pair[0]+"-and-"+pair[1], func(t *testing.T) {
 			needPrograms(t, dir, pair[:]...)
-			tellOfPrograms(t, testscript.Params{Dir: "testdata/programs/each"}, dir,
-				map[string]string{"WORKER": pair[0], "REVIEWER": pair[1]})
+			variables := map[string]string{"WORKER": pair[0], "REVIEWER": pair[1], "SAYS": limits()[pair[0]]}
+			tellOfPrograms(t, testscript.Params{Dir: "testdata/programs/each"}, dir, variables)
+			if variables["SAYS"] != "" {
+				tellOfPrograms(t, testscript.Params{Dir: "testdata/programs/limited"}, dir, variables)
+			}
 		})
 	}
 	// those that are only of one program, by whose name their files begin
@@ -77,8 +87,8 @@ func tellOfPrograms(t *testing.T, p testscript.Params, dir string, variables map
 	}
 	p.Cmds = map[string]func(*testscript.TestScript, bool, []string){
 		"await": await, "exits": exits, "keep": keep, "quiet": quiet, "repo": makeRepo,
-		"asked": asked, "provider": startProvider, "gone": gone, "reaches": reaches,
-		"slay": slay, "window": window,
+		"asked": asked, "provider": startProvider, "gone": gone, "keys": pressKeys, "reaches": reaches,
+		"screen": screen, "slay": slay, "window": window,
 	}
 	testscript.Run(t, p)
 }
@@ -94,6 +104,11 @@ func setUpPrograms(env *testscript.Env, dir string) error {
 	for name, value := range offline() {
 		env.Setenv(name, value)
 	}
+	harnesses, err := filepath.Abs("../../harnesses")
+	if err != nil {
+		return err
+	}
+	env.Setenv("HARNESSES", harnesses)
 	return os.CopyFS(filepath.Join(env.WorkDir, "play"), os.DirFS("testdata/programs/play"))
 }
 
@@ -229,6 +244,14 @@ func window(ts *testscript.TestScript, neg bool, args []string) {
 			ts.Fatalf("the window %q never showed %q (%v); at last it was:\n%s", args[0], args[1], err, shown)
 		}
 	}
+}
+
+// keys WINDOW KEY... presses keys in an agent's window, as a person who has attached does.
+func pressKeys(ts *testscript.TestScript, _ bool, args []string) {
+	pane, err := ofWindow(ts, args[0], "#{pane_id}")
+	ts.Check(err)
+	_, err = onAgents(ts, append([]string{"send-keys", "-t", pane}, args[1:]...)...)
+	ts.Check(err)
 }
 
 // slay WINDOW kills the program of an agent as a crash would: its launcher and its tools live on.

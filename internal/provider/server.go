@@ -141,6 +141,7 @@ func say(w http.ResponseWriter, r *http.Request, speak protocol, c conversation,
 func refuse(w http.ResponseWriter, speak protocol, s step) {
 	if s.limit > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(int(s.limit.Seconds())))
+		w.Header().Set("X-Should-Retry", "false") // else a client sleeps for as long, and shows that it works
 	}
 	writeJSON(w, s.status, speak.refusal(s, time.Now()))
 }
