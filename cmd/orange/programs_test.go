@@ -86,8 +86,8 @@ func tellOfPrograms(t *testing.T, p testscript.Params, dir string, variables map
 		return errors.Join(setUp(env, ""), setUpPrograms(env, dir))
 	}
 	p.Cmds = map[string]func(*testscript.TestScript, bool, []string){
-		"await": await, "exits": exits, "keep": keep, "quiet": quiet, "repo": makeRepo,
-		"asked": asked, "provider": startProvider, "gone": gone, "keys": pressKeys, "reaches": reaches,
+		"keep": keep, "patiently": patiently, "repo": makeRepo, "asked": asked,
+		"provider": startProvider, "gone": gone, "keys": pressKeys, "reaches": reaches,
 		"screen": screen, "slay": slay, "window": window,
 	}
 	testscript.Run(t, p)
@@ -221,8 +221,12 @@ stream_max_retries = 0
 	}
 }
 
-// programPatience is how long a program may take to show something: the slowest needs ten seconds to start.
-const programPatience = 90 * time.Second
+// programPatience is how long a program may take: the slowest needs ten seconds to start, and most of a minute on a
+// busy machine.
+const programPatience = 4 * time.Minute
+
+// patiently REGEXP COMMAND... is await, with the patience that a program takes.
+func patiently(ts *testscript.TestScript, _ bool, args []string) { awaitFor(ts, programPatience, args) }
 
 // window NAME REGEXP waits until an agent's window shows something.
 func window(ts *testscript.TestScript, neg bool, args []string) {
