@@ -186,7 +186,8 @@ func reaches(ts *testscript.TestScript, _ bool, args []string) {
 
 type configuration struct{ path, text string }
 
-// configurations are what a person would have set up once for each program: who the provider is, and no more.
+// configurations are what a person would have set up once for each program: who the provider is. The story is in the
+// folder of temporary files: a reviewer of codex that may write there could write everything.
 func configurations(url string) []configuration {
 	return []configuration{
 		{".pi/agent/models.json", `{"providers":{"loop":{"baseUrl":"` + url + `/v1","api":"openai-completions",` +
@@ -201,6 +202,9 @@ enabled = false
 enabled = false
 [history]
 persistence = "none"
+[sandbox_workspace_write]
+exclude_slash_tmp = true
+exclude_tmpdir_env_var = true
 [model_providers.loop]
 name = "loop"
 base_url = "` + url + `/v1"
