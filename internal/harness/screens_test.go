@@ -37,6 +37,9 @@ func TestThePatternsOfABuiltInHarnessMatchTheScreensOfItsProgram(t *testing.T) {
 		if got := h.Dialog != nil && h.Dialog.MatchString(screen); got != dialog {
 			t.Errorf("%s: dialog matches: %v", file, got)
 		}
+		if got := h.Busy.MatchString(screen); state != "draft" && state != "limited" && got != (state == "busy") {
+			t.Errorf("%s: busy matches: %v", file, got)
+		}
 		if got := h.Limit(screen); (got != "") != (state == "limited") {
 			t.Errorf("%s: the line that tells of a limit: %q", file, got)
 		}
