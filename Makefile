@@ -4,6 +4,7 @@ GO ?= go
 REPO ?=
 DOCUMENTS ?=
 SEED ?= 1
+PROGRAMS ?= pi codex gemini opencode
 # The race detector needs a C compiler. Without one the tests run without it, and say so.
 CC_THERE := $(shell command -v $${CC:-cc} 2>/dev/null)
 # It leaves out the database: that is translated C, and watching its every step would take more than half of the time.
@@ -15,7 +16,7 @@ export GORACE ?= atexit_sleep_ms=0
 QUIET := lazyregexp printable action task history record stats document yaml workflow harness rejection decide projection replay explore graph
 SINGLE := TestSimulation
 
-.PHONY: help build install need demo test test-all test-rows test-long lint bench pictures promises draw fmt clean
+.PHONY: help build install need demo test test-all test-rows test-harnesses test-long lint bench pictures promises draw fmt clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
@@ -52,6 +53,9 @@ endif
 
 test-rows: need ## run the long stories that are the only test of a row of docs/promises.md
 	rows=$$($(GO) run ./docs/promises -long) && ORANGE_TEST_LONG=1 $(GO) test -timeout 15m -run "$$rows" ./cmd/orange
+
+test-harnesses: need ## play the stories with real agent programs, which npm installs; PROGRAMS=... names some of them
+	@GO="$(GO)" tools/harnesses/run $(PROGRAMS)
 
 test-long: need ## run the long tests too
 	ORANGE_TEST_LONG=1 $(GO) test $(RACE) -shuffle=on -timeout 120m ./...

@@ -241,12 +241,14 @@ func keep(ts *testscript.TestScript, _ bool, args []string) {
 }
 
 // await REGEXP COMMAND... runs a command again and again until its output matches: it waits for a fact, not for a time.
-func await(ts *testscript.TestScript, _ bool, args []string) {
+func await(ts *testscript.TestScript, _ bool, args []string) { awaitFor(ts, 30*time.Second, args) }
+
+func awaitFor(ts *testscript.TestScript, patience time.Duration, args []string) {
 	pattern := regexp.MustCompile("(?m)" + args[0])
 	if pattern.MatchString("\x00") { // it matches the complaint that there is no such file, too
 		ts.Fatalf("%q matches whatever is said: wait for a fact", args[0])
 	}
-	deadline := time.Now().Add(30 * time.Second)
+	deadline := time.Now().Add(patience)
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for {

@@ -61,9 +61,12 @@ func doors() map[string]map[string]string {
 	}
 }
 
-// support lists the rooms that only tests enter, with the reason why they may start programs.
+// support lists the rooms that only tests enter, with the reason why they may do what no other room does.
 func support() map[string]string {
-	return map[string]string{"mutation": "it has the go command run the tests of another room without one of its rules"}
+	return map[string]string{
+		"mutation": "it has the go command run the tests of another room without one of its rules",
+		"provider": "it serves agent programs on loopback",
+	}
 }
 
 // forbidden lists what a quiet room must not import, with the reason.
