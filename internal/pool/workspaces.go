@@ -129,8 +129,8 @@ func (p *Pool) HasIdentity(ctx context.Context, dir string, env []string) (bool,
 	return worktree.HasIdentity(ctx, dir, env)
 }
 
-// Locate finds the task whose worktree a folder is in, and its project; outside of every worktree the project whose
-// repository it is in. Both are empty where there is none.
+// Locate finds the task whose worktree a folder is in, and its project; outside of every worktree of a task the project
+// whose repository it is in, or of whose repository it is a linked worktree. Both are empty where there is none.
 func (p *Pool) Locate(ctx context.Context, dir string) (id, project string, err error) {
 	holders, err := p.Record.Holders(ctx, "")
 	if err != nil {
@@ -150,13 +150,21 @@ func (p *Pool) Locate(ctx context.Context, dir string) (id, project string, err 
 	if err != nil {
 		return "", "", err
 	}
-	longest := ""
-	for _, one := range all {
-		if inside(dir, one.Path) && len(one.Path) > len(longest) {
-			longest, project = one.Path, one.Name
-		}
+	if project = projectAt(all, dir); project == "" { // a person's own worktree may lie anywhere
+		project = projectAt(all, worktree.MainOf(dir))
 	}
 	return "", project, nil
+}
+
+// projectAt is the project in whose repository a folder is; the innermost where one lies inside of another.
+func projectAt(all []task.Project, dir string) (name string) {
+	longest := ""
+	for _, one := range all {
+		if dir != "" && inside(dir, one.Path) && len(one.Path) > len(longest) {
+			longest, name = one.Path, one.Name
+		}
+	}
+	return name
 }
 
 // workspaceOf is the workspace by whose name a folder's path leads below the workspaces, empty where it does not; and

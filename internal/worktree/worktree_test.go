@@ -288,3 +288,21 @@ func TestEnvironmentOfAGitHookDoesNotLeadAstray(t *testing.T) {
 	want(t, "the other commit", git(t, other.Path, "rev-parse", "HEAD"), before)
 	want(t, "the other status", git(t, other.Path, "status", "--porcelain"), "")
 }
+
+func TestMainOf_leadsFromALinkedWorktreeToItsMainCheckout(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	linked := filepath.Join(h.root, "elsewhere")
+	git(t, h.Path, "worktree", "add", "-q", "--detach", linked)
+	below := filepath.Join(linked, "a", "b")
+	if err := os.MkdirAll(below, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for dir, want := range map[string]string{
+		linked: h.Path, below: h.Path, h.Path: "", h.root: "", filepath.Join(linked, "gone"): h.Path,
+	} {
+		if got := MainOf(dir); got != want {
+			t.Errorf("%s is a worktree of %q, want %q", dir, got, want)
+		}
+	}
+}
