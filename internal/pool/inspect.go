@@ -163,7 +163,11 @@ func (p *Pool) Scratch(ctx context.Context, t task.Task, name, commit string) (d
 		return "", nil, err
 	}
 	dir = filepath.Join(p.scratchDir(), name)
-	return dir, func(ctx context.Context) error { return repo.Unscratch(ctx, dir) }, repo.Scratch(ctx, dir, commit)
+	away = func(ctx context.Context) error { return repo.Unscratch(ctx, dir) }
+	if err = repo.Scratch(ctx, dir, commit); err == nil {
+		err = p.bring(ctx, t, worktree.Slot{Repo: repo, Dir: dir}.BringOnce)
+	}
+	return dir, away, err
 }
 
 // Scratches are the names of the checkouts that are there.

@@ -270,7 +270,25 @@ func (p *Pool) Prepare(ctx context.Context, t task.Task) ([]string, error) {
 	if err == nil {
 		_, err = slot.Link(ctx, p.document(t))
 	}
+	if err == nil {
+		err = p.bring(ctx, t, slot.Bring)
+	}
 	return p.report(t, prepared.Rescued, prepared.TakenBack), err
+}
+
+// bring has files of the main checkout brought into a worktree, as the project wants them.
+func (p *Pool) bring(ctx context.Context, t task.Task,
+	bring func(context.Context, worktree.Wanted) ([]string, error)) error {
+	project, err := p.Setup.Project(t.Project)
+	if err != nil {
+		return err
+	}
+	left, err := bring(ctx, worktree.Wanted{Copy: project.Worktree.Copy, Link: project.Worktree.Link})
+	for _, what := range left {
+		p.Log.Warn("a file that the project wants in its worktrees was left out", "component", "worktree",
+			"task", t.ID, "project", t.Project, "what", what)
+	}
+	return err
 }
 
 // report has the refs of what was kept and would have been lost, and in words what was taken back of a worktree's
@@ -304,7 +322,11 @@ func (p *Pool) View(ctx context.Context, t task.Task) (worktree.View, error) {
 	}
 	// The folder may have been deleted: an agent is started in a worktree, on its branch, or not at all.
 	if _, err := os.Lstat(slot.Dir); errors.Is(err, os.ErrNotExist) {
-		if _, err := slot.Prepare(ctx, t.Branch, t.ID); err != nil {
+		_, err := slot.Prepare(ctx, t.Branch, t.ID)
+		if err == nil {
+			err = p.bring(ctx, t, slot.Bring)
+		}
+		if err != nil {
 			return worktree.View{}, err
 		}
 	}

@@ -63,6 +63,13 @@ type Project struct {
 	Workflow      string `json:"workflow,omitempty"`
 	// Timeouts are how long statuses should take here, whatever the workflow says: "6h", or NoTimeout.
 	Timeouts map[string]string `json:"timeouts,omitempty"`
+	Worktree WorktreeSetup     `json:"worktree,omitzero"`
+}
+
+// WorktreeSetup is what a project's worktrees get besides the files of their commit.
+type WorktreeSetup struct {
+	Copy []string `json:"copy,omitempty"` // patterns of untracked files of the main checkout, as in a .gitignore
+	Link []string `json:"link,omitempty"` // the same, for links to the person's own files and folders
 }
 
 // DefaultPoolSize is the number of workspaces where a project does not say.
