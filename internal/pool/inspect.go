@@ -165,7 +165,7 @@ func (p *Pool) Scratch(ctx context.Context, t task.Task, name, commit string) (d
 	dir = filepath.Join(p.scratchDir(), name)
 	away = func(ctx context.Context) error { return repo.Unscratch(ctx, dir) }
 	if err = repo.Scratch(ctx, dir, commit); err == nil {
-		err = p.bring(ctx, t, worktree.Slot{Repo: repo, Dir: dir}.BringOnce)
+		err = p.furnishOnce(ctx, t, worktree.Slot{Repo: repo, Dir: dir})
 	}
 	return dir, away, err
 }

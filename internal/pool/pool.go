@@ -50,6 +50,8 @@ type Pool struct {
 	Files  Files
 	Log    *slog.Logger
 	Before func(context.Context) // is called before each run of git and of gh; nil is no one
+	// Environment is what a task's programs run in. Where it is nil, a set-up is refused.
+	Environment func(ctx context.Context, t task.Task) ([]string, error)
 }
 
 func (p *Pool) beforePrograms(ctx context.Context) {
@@ -271,24 +273,9 @@ func (p *Pool) Prepare(ctx context.Context, t task.Task) ([]string, error) {
 		_, err = slot.Link(ctx, p.document(t))
 	}
 	if err == nil {
-		err = p.bring(ctx, t, slot.Bring)
+		err = p.furnish(ctx, t, slot)
 	}
 	return p.report(t, prepared.Rescued, prepared.TakenBack), err
-}
-
-// bring has files of the main checkout brought into a worktree, as the project wants them.
-func (p *Pool) bring(ctx context.Context, t task.Task,
-	bring func(context.Context, worktree.Wanted) ([]string, error)) error {
-	project, err := p.Setup.Project(t.Project)
-	if err != nil {
-		return err
-	}
-	left, err := bring(ctx, worktree.Wanted{Copy: project.Worktree.Copy, Link: project.Worktree.Link})
-	for _, what := range left {
-		p.Log.Warn("a file that the project wants in its worktrees was left out", "component", "worktree",
-			"task", t.ID, "project", t.Project, "what", what)
-	}
-	return err
 }
 
 // report has the refs of what was kept and would have been lost, and in words what was taken back of a worktree's
@@ -324,7 +311,7 @@ func (p *Pool) View(ctx context.Context, t task.Task) (worktree.View, error) {
 	if _, err := os.Lstat(slot.Dir); errors.Is(err, os.ErrNotExist) {
 		_, err := slot.Prepare(ctx, t.Branch, t.ID)
 		if err == nil {
-			err = p.bring(ctx, t, slot.Bring)
+			err = p.furnish(ctx, t, slot)
 		}
 		if err != nil {
 			return worktree.View{}, err
@@ -384,6 +371,9 @@ func (p *Pool) Release(ctx context.Context, t task.Task) ([]string, error) {
 		return nil, err
 	}
 	done, err := slot.Release(ctx, t.ID)
+	if err == nil {
+		err = letGo(slot)
+	}
 	if err == nil {
 		err = p.unscratch(ctx, slot.Repo, t)
 	}

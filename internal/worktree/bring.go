@@ -346,11 +346,7 @@ func copyInto(name string, from, to *os.Root) error {
 	return to.Chtimes(name, info.ModTime(), info.ModTime())
 }
 
-func (s Slot) giftsFile() string {
-	return strings.TrimSuffix(s.noteFile(), ".json") + giftsSuffix
-}
-
-const giftsSuffix = ".brought.json"
+func (s Slot) giftsFile() string { return s.Companion(".brought.json") }
 
 // noteGifts adds to what the slot is known to have been brought.
 func (s Slot) noteGifts(more []gift) error {
