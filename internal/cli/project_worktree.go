@@ -2,6 +2,8 @@ package cli
 
 import (
 	"fmt"
+	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -46,6 +48,11 @@ func (w *worktreeFlags) add(c *cobra.Command) {
 		"has changed, such as package-lock.json (repeatable)")
 	flags.DurationVar(&w.timeout, "setup-timeout", 0, fmt.Sprintf("how long the set-up may take (default %s)",
 		time.Duration(task.SetupSeconds)*time.Second))
+	flags.BoolVar(&w.wanted.Submodules, "submodules", false, "lay out submodules in each worktree")
+	flags.IntVar(&w.wanted.Ports, "ports", 0, "how many ports each task gets: ORANGE_PORT is the first, "+
+		"ORANGE_PORTS are all")
+	flags.StringVar(&w.wanted.Subdir, "subdir", "", "the folder of the repository in which agents, checks and the "+
+		"set-up start")
 	flags.IntVar(&w.wanted.Memory, "setup-memory", 0, fmt.Sprintf("megabytes of memory that it may use (default %d)",
 		task.SetupMemory))
 }
@@ -90,6 +97,32 @@ func (w *worktreeFlags) of(c *cobra.Command, have task.WorktreeSetup) (task.Work
 				w.wanted.Memory, maxMemory, task.SetupMemory)
 		}
 		have.Memory = w.wanted.Memory
+	}
+	return w.ofRest(given, have)
+}
+
+// maxPorts leaves some for other tasks.
+const maxPorts = 100
+
+func (w *worktreeFlags) ofRest(given func(string) bool, have task.WorktreeSetup) (task.WorktreeSetup, error) {
+	if given("submodules") {
+		have.Submodules = w.wanted.Submodules
+	}
+	if given("ports") {
+		if w.wanted.Ports < 0 || w.wanted.Ports > maxPorts {
+			return have, usage("found %d as --ports, expected a number from 0 to %d", w.wanted.Ports, maxPorts)
+		}
+		have.Ports = w.wanted.Ports
+	}
+	if given("subdir") {
+		folder := path.Clean(w.wanted.Subdir)
+		if w.wanted.Subdir != "" && !filepath.IsLocal(filepath.FromSlash(folder)) {
+			return have, usage("found %q as --subdir, expected a folder of the repository, such as %q", w.wanted.Subdir,
+				"packages/web")
+		}
+		if have.Subdir = folder; folder == "." {
+			have.Subdir = ""
+		}
 	}
 	return have, nil
 }
@@ -189,6 +222,15 @@ func worktreeLines(w task.WorktreeSetup) []string {
 	}
 	if len(w.When) > 0 {
 		out = append(out, "set up again when these change: "+strings.Join(w.When, " "))
+	}
+	if w.Submodules {
+		out = append(out, "submodules are laid out")
+	}
+	if w.Ports > 0 {
+		out = append(out, fmt.Sprintf("each task has %d ports", w.Ports))
+	}
+	if w.Subdir != "" {
+		out = append(out, "agents and checks start in: "+w.Subdir)
 	}
 	return out
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -155,7 +156,7 @@ func (h *Executor) prepare(ctx context.Context, job record.Job, window, mine str
 	}
 	return tmux.Start{
 		Task: job.Task.ID, Role: job.Role, Hook: mine, Seat: job.Seat, Session: job.Task.SessionName(),
-		Window: window, Dir: view.Dir, Argv: []string{h.Self, "launch", path},
+		Window: window, Dir: view.Cwd(), Argv: []string{h.Self, "launch", path},
 	}, nil
 }
 
@@ -172,13 +173,13 @@ func (h *Executor) ticket(job record.Job, agent *harness.Harness, view worktree.
 	argv := agent.Argv(job.Role, job.Hook.Permissions, map[string]string{
 		harness.Prompt: prompt, harness.PromptFile: promptFile, harness.Worktree: view.Dir,
 		harness.TaskDir: h.Setup.TaskDir(t), harness.GitDir: view.GitDir,
-		harness.Home:    h.Home, harness.Branch: t.Branch, harness.Effort: effort,
+		harness.Home: h.Home, harness.Branch: t.Branch, harness.Effort: effort,
 		harness.SessionID: sessionID(job.Secret),
 	})
 	return harness.Ticket{
-		Home: h.Home, Task: t.ID, Argv: argv, Dir: view.Dir, Unset: agent.Unset, Path: filepath.Join(h.Home, "bin"),
+		Home: h.Home, Task: t.ID, Argv: argv, Dir: view.Cwd(), Unset: agent.Unset, Path: filepath.Join(h.Home, "bin"),
 		Exit: filepath.Join(h.Home, "launch", strconv.FormatInt(job.Hook.ID, 10)+".exit"),
-		Set: append(append([]string(nil), agent.Env...),
+		Set: append(slices.Concat(agent.Env, view.Env),
 			"ORANGE_HOME="+h.Home, "ORANGE_TASK_ID="+t.ID, "ORANGE_PROJECT="+t.Project, "ORANGE_ROLE="+job.Role,
 			"ORANGE_STATUS="+string(t.Status), "ORANGE_ROUND="+strconv.Itoa(t.Counters.Get(task.ReviewRound)),
 			"ORANGE_SEAT="+job.Secret),

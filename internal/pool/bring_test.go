@@ -13,7 +13,7 @@ func TestAWorktreeAndACheckoutOfACheck_getTheFilesThatTheProjectWants(t *testing
 	must(t, os.WriteFile(filepath.Join(s.project.Path, ".env"), []byte("KEY=1\n"), 0o600))
 	_, err := p.Prepare(t.Context(), aTask())
 	must(t, err)
-	dir, away, err := p.Scratch(t.Context(), aTask(), "abc-tests", git(t, s.project.Path, "rev-parse", "HEAD"))
+	dir, _, away, err := p.Scratch(t.Context(), aTask(), "abc-tests", git(t, s.project.Path, "rev-parse", "HEAD"))
 	must(t, err)
 	for _, folder := range []string{p.Dir("garden--1"), dir} {
 		text, err := os.ReadFile(filepath.Join(folder, ".env"))

@@ -322,7 +322,14 @@ func (p *Pool) View(ctx context.Context, t task.Task) (worktree.View, error) {
 		return worktree.View{}, err
 	}
 	shared, err := slot.SharedGitDir()
-	return worktree.View{Dir: slot.Dir, GitDir: shared, Base: base.Ref, TaskFile: file}, err
+	if err != nil {
+		return worktree.View{}, err
+	}
+	start, env, err := p.Place(ctx, t)
+	if err == nil {
+		file, err = filepath.Rel(start, filepath.Join(slot.Dir, file))
+	}
+	return worktree.View{Dir: slot.Dir, Start: start, Env: env, GitDir: shared, Base: base.Ref, TaskFile: file}, err
 }
 
 // Equip writes the files that a harness wants into the worktree.

@@ -35,25 +35,31 @@ func (p *Pool) furnish(ctx context.Context, t task.Task, slot worktree.Slot) err
 	if err == nil {
 		err = p.bring(ctx, t, project.Worktree, slot.Bring)
 	}
-	if err != nil || len(project.Worktree.Commands) == 0 {
+	wants := project.Worktree
+	if err != nil || len(wants.Commands) == 0 && !wants.Submodules {
 		return err
 	}
 	had, err := readDone(slot)
 	if err != nil || had.Task == t.ID {
 		return err
 	}
-	files, err := slot.Digest(ctx, project.Worktree.When)
+	if wants.Submodules {
+		if err := slot.Submodules(ctx); err != nil {
+			return err
+		}
+	}
+	files, err := slot.Digest(ctx, wants.When)
 	if err != nil {
 		return err
 	}
-	now := done{Commands: project.Worktree.Commands, Files: files, Task: t.ID}
-	if had.covers(now) {
+	now := done{Commands: wants.Commands, Files: files, Task: t.ID}
+	if len(wants.Commands) == 0 || had.covers(now) {
 		return now.write(slot)
 	}
 	if err := os.Remove(slot.Companion(worktree.SetUpNote)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("forget an earlier set-up: %w", err)
 	}
-	run := setUp{pool: p, task: t, wants: project.Worktree, name: t.Workspace, dir: slot.Dir,
+	run := setUp{pool: p, task: t, wants: wants, name: t.Workspace, dir: slot.Dir,
 		log: slot.Companion(worktree.SetUpOutput)}
 	if err := run.all(ctx); err != nil {
 		return err
@@ -62,7 +68,7 @@ func (p *Pool) furnish(ctx context.Context, t task.Task, slot worktree.Slot) err
 		return err
 	}
 	// what the set-up itself has written counts as what it saw
-	if now.Files, err = slot.Digest(ctx, project.Worktree.When); err != nil {
+	if now.Files, err = slot.Digest(ctx, wants.When); err != nil {
 		return err
 	}
 	return now.write(slot)
@@ -73,6 +79,9 @@ func (p *Pool) furnishOnce(ctx context.Context, t task.Task, slot worktree.Slot)
 	project, err := p.Setup.Project(t.Project)
 	if err == nil {
 		err = p.bring(ctx, t, project.Worktree, slot.BringOnce)
+	}
+	if err == nil && project.Worktree.Submodules {
+		err = slot.Submodules(ctx)
 	}
 	if err != nil {
 		return err
@@ -163,8 +172,14 @@ func (s setUp) all(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	dir, own, err := s.pool.startIn(ctx, s.task, s.wants, s.dir)
+	if err != nil {
+		return err
+	}
+	s.dir = dir
 	marks := []string{"ORANGE_HOME=" + s.pool.Home, "ORANGE_SETUP=" + s.name}
-	env = harness.Layer(env, marks, []string{"ORANGE_TASK_ID=" + s.task.ID, "ORANGE_PROJECT=" + s.task.Project, noSeat})
+	env = harness.Layer(env, own, marks,
+		[]string{"ORANGE_TASK_ID=" + s.task.ID, "ORANGE_PROJECT=" + s.task.Project, noSeat})
 	// Two set-ups in one folder, the first one's waiting process killed, would disturb each other.
 	if err := endMarked(ctx, marks); err != nil {
 		return err

@@ -157,7 +157,7 @@ func TestWhatASetUpChanges_isNoWork(t *testing.T) {
 func TestACheckoutOfACheck_isSetUpToo(t *testing.T) {
 	t.Parallel()
 	p, s, runs := withSetUp(t, "echo made >made")
-	dir, away, err := p.Scratch(t.Context(), aTask(), "abc-tests", git(t, s.project.Path, "rev-parse", "HEAD"))
+	dir, _, away, err := p.Scratch(t.Context(), aTask(), "abc-tests", git(t, s.project.Path, "rev-parse", "HEAD"))
 	must(t, err)
 	if _, err := os.Stat(filepath.Join(dir, "made")); err != nil {
 		t.Error(err)
@@ -165,7 +165,7 @@ func TestACheckoutOfACheck_isSetUpToo(t *testing.T) {
 	wantRuns(t, "a checkout", runs, 1)
 	must(t, away(t.Context()))
 	s.project.Worktree.Commands = [][]string{{"false"}}
-	_, away, err = p.Scratch(t.Context(), aTask(), "abc-tests", git(t, s.project.Path, "rev-parse", "HEAD"))
+	_, _, away, err = p.Scratch(t.Context(), aTask(), "abc-tests", git(t, s.project.Path, "rev-parse", "HEAD"))
 	if err == nil || !strings.Contains(err.Error(), "status 1") {
 		t.Errorf("a set-up that fails: %v", err)
 	}

@@ -75,6 +75,10 @@ type WorktreeSetup struct {
 	When     []string   `json:"setup_when,omitempty"`
 	Seconds  int        `json:"setup_timeout,omitempty"` // that all of them may take; 0 is the default
 	Memory   int        `json:"setup_memory,omitempty"`  // megabytes that one of them may use; 0 is the default
+
+	Submodules bool   `json:"submodules,omitempty"` // lay them out too
+	Ports      int    `json:"ports,omitempty"`      // how many each task gets for itself
+	Subdir     string `json:"subdir,omitempty"`     // the folder in which agents, checks and the set-up start
 }
 
 // What a set-up may use where a project does not say.

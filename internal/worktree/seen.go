@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// Companion is a file that belongs to the slot and lies outside of it, where no agent looks: it goes when the slot goes.
+// Companion is a file that belongs to the slot and lies outside of it, where no agent looks. It goes with the slot.
 func (s Slot) Companion(suffix string) string {
 	return strings.TrimSuffix(s.noteFile(), ".json") + suffix
 }
