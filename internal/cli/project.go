@@ -19,10 +19,11 @@ func (p *Program) projectCommands() *cobra.Command {
 
 func (p *Program) projectAdd() *cobra.Command {
 	var wanted task.Project
+	var yes bool
 	var wantedIn worktreeFlags
 	c := &cobra.Command{
 		Use: "add [PATH]", Short: "Register a repository", Args: between(0, 1), Long: "Register a repository.\n" +
-			worktreesLong,
+			worktreesLong + "\n\n" + proposalLong,
 		Example: "  orange project add\n  orange project add ~/code/coffee --name coffee --pool-size 3\n" +
 			"  orange project add --copy .env",
 	}
@@ -47,8 +48,17 @@ func (p *Program) projectAdd() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return p.sayProject("added", added)
+		added, proposal := p.propose(ctx, h, added, yes)
+		if p.json {
+			return p.printJSON(map[string]any{"project": added, "proposal": proposal})
+		}
+		if err := p.sayProject("added", added); err != nil || proposal == "" {
+			return err
+		}
+		p.say("its worktrees will lack what git does not track; have them made ready with:\n  %s", proposal)
+		return nil
 	})
+	c.Flags().BoolVar(&yes, "yes", false, "also take what the repository looks like its worktrees need")
 	wantedIn.add(c)
 	c.Flags().StringVar(&wanted.Name, "name", "", "what to call it (default: the name of its folder)")
 	c.Flags().IntVar(&wanted.PoolSize, "pool-size", 0, fmt.Sprintf("how many workspaces at most (default %d)",

@@ -185,7 +185,7 @@ func joinWords(words []string) string {
 	var out []string
 	for _, word := range words {
 		if word == "" || strings.ContainsFunc(word, func(r rune) bool {
-			return unicode.IsSpace(r) || strings.ContainsRune("\"'\\|&;<>`$", r)
+			return unicode.IsSpace(r) || strings.ContainsRune("\"'\\|&;<>`$*?[]{}()~#!", r)
 		}) {
 			word = "'" + strings.ReplaceAll(word, "'", `'"'"'`) + "'"
 		}

@@ -132,7 +132,16 @@ func anyAbove(name string, these map[string]bool) bool {
 	return false
 }
 
-// untracked lists what git does not track in the main checkout and the patterns name.
+// Untracked lists the files of the main checkout that git does not track and that the patterns, as in a .gitignore,
+// name. A repository inside of it ends in a slash.
+func (r Repo) Untracked(ctx context.Context, patterns []string) ([]string, error) {
+	all, err := r.untracked(ctx, patterns)
+	if err != nil {
+		return nil, fmt.Errorf("list the untracked files of %q: %w", r.Path, err)
+	}
+	return all, nil
+}
+
 func (r Repo) untracked(ctx context.Context, patterns []string, options ...string) ([]string, error) {
 	args := append([]string{"ls-files", "-z", "--others", "--ignored"}, options...)
 	for _, one := range patterns {
