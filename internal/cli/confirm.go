@@ -17,11 +17,16 @@ func (p *Program) sure(actor task.Actor, yes bool, question, not string) error {
 	case !p.Terminal:
 		return usage("%s: no person can be asked here; add --yes", not)
 	}
-	p.talk("%s [y/N] ", question)
-	line, err := bufio.NewReader(p.In).ReadString('\n')
-	answer := strings.ToLower(strings.TrimSpace(line))
-	if err != nil || answer != "y" && answer != "yes" {
+	if !p.agrees(question) {
 		return usage("%s", not)
 	}
 	return nil
+}
+
+// agrees asks the person at the terminal.
+func (p *Program) agrees(question string) bool {
+	p.talk("%s [y/N] ", question)
+	line, err := bufio.NewReader(p.In).ReadString('\n')
+	answer := strings.ToLower(strings.TrimSpace(line))
+	return err == nil && (answer == "y" || answer == "yes")
 }

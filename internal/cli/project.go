@@ -19,29 +19,47 @@ func (p *Program) projectCommands() *cobra.Command {
 
 func (p *Program) projectAdd() *cobra.Command {
 	var wanted task.Project
+	var yes bool
+	var wantedIn worktreeFlags
 	c := &cobra.Command{
-		Use: "add [PATH]", Short: "Register a repository", Args: between(0, 1),
-		Example: "  orange project add\n  orange project add ~/code/coffee --name coffee --pool-size 3",
-		RunE: p.runForPerson("add a project", func(ctx context.Context, h *Services, args []string) error {
-			path := "."
-			if len(args) > 0 {
-				path = args[0]
-			}
-			if wanted.Workflow != "" {
-				if _, err := h.Workflows.Workflow(wanted.Workflow); err != nil {
-					return err
-				}
-			}
-			if wanted.PoolSize < 0 || wanted.PoolSize > maxPool {
-				return usage("found %d as --pool-size, expected a number from 1 to %d", wanted.PoolSize, maxPool)
-			}
-			added, err := h.Projects.AddRepository(ctx, path, wanted)
-			if err != nil {
+		Use: "add [PATH]", Short: "Register a repository", Args: between(0, 1), Long: "Register a repository.\n" +
+			worktreesLong + "\n\n" + proposalLong,
+		Example: "  orange project add\n  orange project add ~/code/coffee --name coffee --pool-size 3\n" +
+			"  orange project add --copy .env",
+	}
+	c.RunE = p.runForPerson("add a project", func(ctx context.Context, h *Services, args []string) error {
+		path := "."
+		if len(args) > 0 {
+			path = args[0]
+		}
+		if wanted.Workflow != "" {
+			if _, err := h.Workflows.Workflow(wanted.Workflow); err != nil {
 				return err
 			}
-			return p.sayProject("added", added)
-		}),
-	}
+		}
+		if wanted.PoolSize < 0 || wanted.PoolSize > maxPool {
+			return usage("found %d as --pool-size, expected a number from 1 to %d", wanted.PoolSize, maxPool)
+		}
+		var err error
+		if wanted.Worktree, err = wantedIn.of(c, wanted.Worktree); err != nil {
+			return err
+		}
+		added, err := h.Projects.AddRepository(ctx, path, wanted)
+		if err != nil {
+			return err
+		}
+		added, proposal := p.propose(ctx, h, added, yes)
+		if p.json {
+			return p.printJSON(map[string]any{"project": added, "proposal": proposal})
+		}
+		if err := p.sayProject("added", added); err != nil || proposal == "" {
+			return err
+		}
+		p.say("its worktrees will lack what git does not track; have them made ready with:\n  %s", proposal)
+		return nil
+	})
+	c.Flags().BoolVar(&yes, "yes", false, "also take what the repository looks like its worktrees need")
+	wantedIn.add(c)
 	c.Flags().StringVar(&wanted.Name, "name", "", "what to call it (default: the name of its folder)")
 	c.Flags().IntVar(&wanted.PoolSize, "pool-size", 0, fmt.Sprintf("how many workspaces at most (default %d)",
 		task.DefaultPoolSize))
@@ -60,6 +78,9 @@ func (p *Program) sayProject(what string, project task.Project) error {
 		project.DefaultBranch, project.PoolSize)
 	if own := timeoutsOf(project); own != "" {
 		p.say("  its own timeouts: %s", own)
+	}
+	for _, line := range worktreeLines(project.Worktree) {
+		p.say("  %s", line)
 	}
 	return nil
 }
@@ -94,8 +115,11 @@ func (p *Program) projectUpdate() *cobra.Command {
 	var size int
 	var workflow string
 	var timeouts []string
+	var wantedIn worktreeFlags
 	c := &cobra.Command{
-		Use: "update [NAME]", Short: "Change a project's pool, workflow or timeouts", Args: between(0, 1),
+		Use: "update [NAME]", Short: "Change a project's pool, workflow, timeouts or worktrees", Args: between(0, 1),
+		Long: "Change a project's pool, workflow, timeouts or worktrees.\n" + worktreesLong +
+			"\nA list that is given replaces the one that was; an empty word (--copy \"\") leaves none.",
 		Example: "  orange project update coffee --pool-size 3 --workflow minimal\n  orange project update " +
 			"coffee --timeout working=6h --timeout reviewing=none",
 	}
@@ -122,11 +146,15 @@ func (p *Program) projectUpdate() *cobra.Command {
 		if project, err = withTimeouts(h, project, timeouts); err != nil {
 			return err
 		}
+		if project.Worktree, err = wantedIn.of(c, project.Worktree); err != nil {
+			return err
+		}
 		if err := h.Projects.UpdateProject(ctx, project); err != nil {
 			return err
 		}
 		return p.sayProject("updated", project)
 	})
+	wantedIn.add(c)
 	c.Flags().IntVar(&size, "pool-size", 0, "how many workspaces at most")
 	c.Flags().StringVar(&workflow, "workflow", "", "the workflow of tasks that are made from now on")
 	c.Flags().StringArrayVar(&timeouts, "timeout", nil, "STATE=6h: how long tasks should be in it here, "+

@@ -112,6 +112,8 @@ type Projects interface {
 	// AddRepository registers the repository at a path.
 	AddRepository(ctx context.Context, path string, p task.Project) (task.Project, error)
 	UpdateProject(ctx context.Context, p task.Project) error
+	// Propose adds what the repository looks like its worktrees need, and names the files that say so.
+	Propose(ctx context.Context, p task.Project) (task.WorktreeSetup, []string, error)
 	RemoveProject(ctx context.Context, name string) error
 }
 

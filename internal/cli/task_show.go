@@ -68,7 +68,8 @@ func (p *Program) showJSON(r record.Report, standings map[string]task.Timing, ev
 	}
 	return p.printJSON(map[string]any{
 		"task": one, "document": r.Path, "worktree": r.Worktree, "work": r.Work, "subject": r.Task.Subject,
-		"problems": orEmpty(r.Problems), "state_history": moves,
+		"setup_output": r.SetUp,
+		"problems":     orEmpty(r.Problems), "state_history": moves,
 		"open": orEmpty(r.Open), "owed_hooks": hooks, "rescued": orEmpty(r.Rescued), "last_words": r.LastWords,
 		"pr_checks": r.Checks,
 	})
@@ -105,6 +106,7 @@ func (p *Program) show(r record.Report, standing task.Timing) error {
 	}
 	line("agents", strings.TrimSpace(r.Session+"  "+t.Session))
 	line("worktree", r.Worktree)
+	line("set-up", r.SetUp)
 	line("document", r.Path)
 	for _, problem := range r.Problems {
 		line("  problem", problem)

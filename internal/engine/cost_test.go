@@ -76,6 +76,8 @@ type nothing struct{}
 
 func (nothing) Dir(string) string { return "" }
 
+func (nothing) SetUpOutput(string) string { return "" }
+
 func (nothing) Rescues(context.Context, task.Task) ([]task.Rescued, error) { return nil, nil }
 
 func (nothing) States(context.Context, []task.Task) (map[string]string, []tmux.Pane, error) {

@@ -32,10 +32,11 @@ const noSeat = "ORANGE_SEAT=check"
 
 // Folders has the folders in which checks run.
 type Folders interface {
-	Dir(workspace string) string
-	// Scratch makes a checkout of a commit, which away removes.
-	Scratch(ctx context.Context, t task.Task, name, commit string) (dir string, away func(context.Context) error,
-		err error)
+	// Place is where the task's programs start in its workspace, and what is set for them alone.
+	Place(ctx context.Context, t task.Task) (dir string, env []string, err error)
+	// Scratch makes a checkout of a commit, which away removes. Where it fails, away may be nil or not.
+	Scratch(ctx context.Context, t task.Task, name, commit string) (dir string, env []string,
+		away func(context.Context) error, err error)
 	Scratches() ([]string, error)
 	RemoveScratch(ctx context.Context, name string) error
 }
@@ -78,13 +79,11 @@ func (p LocalPrograms) RunCheck(ctx context.Context, t task.Task, check workflow
 	if err := endMarked(ctx, marks); err != nil {
 		return Run{}, err
 	}
-	dir, away := p.Folders.Dir(t.Workspace), func(context.Context) error { return nil }
-	if check.Scratch {
-		var err error
-		if dir, away, err = p.Folders.Scratch(ctx, t, Checkout(t.ID, check.Name), commit); err != nil {
-			return Run{}, err
-		}
+	dir, own, away, err := p.place(ctx, t, check, commit)
+	if err != nil {
+		return Run{}, err
 	}
+	env = append(env, own...)
 	program := check.Run[0]
 	if strings.ContainsRune(program, '/') && !filepath.IsAbs(program) {
 		program = filepath.Join(dir, program) // one of the repository's own
@@ -97,6 +96,20 @@ func (p LocalPrograms) RunCheck(ctx context.Context, t task.Task, check workflow
 		proc.Limits{Time: time.Duration(check.Timeout) * time.Second, Memory: checkMemory, Output: checkOutput})
 	err = errors.Join(err, endMarked(context.WithoutCancel(ctx), marks), away(context.WithoutCancel(ctx)))
 	return Run{LimitedResult: ran, Program: program, Environment: harness.Names(env)}, err
+}
+
+// place is where a check runs, and what is set for it alone. A checkout that could not be made ready is removed.
+func (p LocalPrograms) place(ctx context.Context, t task.Task, check workflow.Check,
+	commit string) (dir string, env []string, away func(context.Context) error, err error) {
+	if !check.Scratch {
+		dir, env, err = p.Folders.Place(ctx, t)
+		return dir, env, func(context.Context) error { return nil }, err
+	}
+	dir, env, away, err = p.Folders.Scratch(ctx, t, Checkout(t.ID, check.Name), commit)
+	if err != nil && away != nil {
+		err = errors.Join(err, away(context.WithoutCancel(ctx)))
+	}
+	return dir, env, away, err
 }
 
 func endMarked(ctx context.Context, marks []string) error {

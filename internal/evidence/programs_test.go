@@ -2,6 +2,7 @@ package evidence_test
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -20,13 +21,18 @@ type folders struct {
 	away    int
 	left    []string
 	removed []string
+	unready error // of a checkout
 }
 
-func (f *folders) Dir(workspace string) string { return filepath.Join(f.dir, workspace) }
+func (f *folders) Place(_ context.Context, t task.Task) (string, []string, error) {
+	return filepath.Join(f.dir, t.Workspace), []string{"ORANGE_PORT=20000"}, nil
+}
 
-func (f *folders) Scratch(_ context.Context, _ task.Task, name, _ string) (string, func(context.Context) error, error) {
+func (f *folders) Scratch(_ context.Context, _ task.Task, name, _ string) (string, []string,
+	func(context.Context) error, error) {
 	dir := filepath.Join(f.dir, name)
-	return dir, func(context.Context) error { f.away++; return nil }, os.Mkdir(dir, 0o700)
+	away := func(context.Context) error { f.away++; return nil }
+	return dir, []string{"ORANGE_PORT=20000"}, away, errors.Join(f.unready, os.Mkdir(dir, 0o700))
 }
 
 func (f *folders) Scratches() ([]string, error) { return f.left, nil }
@@ -39,7 +45,7 @@ func (f *folders) RemoveScratch(_ context.Context, name string) error {
 func localPrograms(t *testing.T) (evidence.LocalPrograms, *folders) {
 	t.Helper()
 	f := &folders{dir: t.TempDir()}
-	must(t, os.Mkdir(f.Dir("garden--1"), 0o700))
+	must(t, os.Mkdir(filepath.Join(f.dir, "garden--1"), 0o700))
 	home := t.TempDir()
 	return evidence.LocalPrograms{Home: home, Folders: f, Locks: mirror.Files{Home: home},
 		JQ:      []string{"sh", "-c", "cat; echo; pwd"},
@@ -51,9 +57,10 @@ func TestLocalPrograms_runACheckInTheWorktreeOrInACheckout(t *testing.T) {
 	p, f := localPrograms(t)
 	one := task.Task{ID: "abc", Project: "garden", Workspace: "garden--1"}
 	check := workflow.Check{Named: workflow.Named{Name: "unit"}, Timeout: 20,
-		Run: []string{"sh", "-c", "basename $PWD; echo $ORANGE_TASK_ID $ORANGE_CHECK $ORANGE_SEAT; exit 3"}}
+		Run: []string{"sh", "-c",
+			"basename $PWD; echo $ORANGE_TASK_ID $ORANGE_CHECK $ORANGE_SEAT $ORANGE_PORT; exit 3"}}
 	ran, err := p.RunCheck(t.Context(), one, check, "c0ffee")
-	if err != nil || ran.Code != 3 || ran.Output != "garden--1\nabc unit check\n" ||
+	if err != nil || ran.Code != 3 || ran.Output != "garden--1\nabc unit check 20000\n" ||
 		!slices.Contains(ran.Environment, "ORANGE_PROJECT") || f.away != 0 {
 		t.Errorf("it ran %+v, %v", ran, err)
 	}
@@ -91,5 +98,16 @@ func TestLocalPrograms_removeTheCheckoutsOfDeadRunsAlone(t *testing.T) {
 	must(t, p.RemoveCheckout(t.Context(), "abc-dead"))
 	if err := p.RemoveCheckout(t.Context(), "abc-runs"); err == nil || !slices.Equal(f.removed, []string{"abc-dead"}) {
 		t.Errorf("removed %q, %v", f.removed, err)
+	}
+}
+
+func TestACheckoutThatIsNotReady_isRemoved(t *testing.T) {
+	t.Parallel()
+	p, f := localPrograms(t)
+	f.unready = errors.New("the set-up failed")
+	check := workflow.Check{Named: workflow.Named{Name: "unit"}, Timeout: 20, Scratch: true, Run: []string{"true"}}
+	_, err := p.RunCheck(t.Context(), task.Task{ID: "abc", Workspace: "garden--1"}, check, "c0ffee")
+	if !errors.Is(err, f.unready) || f.away != 1 {
+		t.Errorf("taken away %d times: %v", f.away, err)
 	}
 }

@@ -136,6 +136,7 @@ func (h *Home) AddRepository(ctx context.Context, path string, wanted task.Proje
 	added := task.Project{
 		Name: cmp.Or(wanted.Name, filepath.Base(repo.Path)), Path: repo.Path, DefaultBranch: repo.DefaultBranch,
 		PoolSize: cmp.Or(wanted.PoolSize, task.DefaultPoolSize), Workflow: wanted.Workflow,
+		Worktree: wanted.Worktree,
 	}
 	return added, h.AddProject(ctx, added)
 }

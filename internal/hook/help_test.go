@@ -38,6 +38,7 @@ type ports struct {
 	programs map[string]bool
 	document string
 	tree     string
+	view     *worktree.View // what an agent sees, where it is not the usual
 	pushed   string
 	unmoved  bool // origin had the pushed commit already
 	known    []record.PullRequest
@@ -115,6 +116,9 @@ func (p *ports) Prepare(_ context.Context, t task.Task) ([]string, error) {
 }
 
 func (p *ports) View(context.Context, task.Task) (worktree.View, error) {
+	if p.view != nil {
+		return *p.view, nil
+	}
 	return worktree.View{Dir: p.tree, Base: "origin/main", TaskFile: "TASK.md"}, p.fails["view"]
 }
 

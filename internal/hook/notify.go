@@ -95,7 +95,7 @@ func (h *Executor) show(ctx context.Context, job record.Job, view worktree.View,
 	if _, err := h.Processes.FindProgram(argv[0], harness.Value(env, "PATH")); err != nil {
 		return fmt.Errorf("cannot show a message on the desktop: %w; install it, or notify via webhook or command", err)
 	}
-	if err := h.run(ctx, job, argv, view.Dir, desktopTime); err != nil {
+	if err := h.run(ctx, job, argv, view, desktopTime); err != nil {
 		return fmt.Errorf("cannot show a message on the desktop: %w", err)
 	}
 	return nil

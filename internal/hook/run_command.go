@@ -3,6 +3,7 @@ package hook
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -47,14 +48,14 @@ func (h *Executor) runWords(ctx context.Context, job record.Job, view worktree.V
 	if job.Hook.Timeout > 0 {
 		limit = time.Duration(job.Hook.Timeout) * time.Second
 	}
-	if err := h.run(ctx, job, argv, view.Dir, limit); err != nil {
+	if err := h.run(ctx, job, argv, view, limit); err != nil {
 		return record.Effect{}, err
 	}
 	return record.Effect{Said: "ran " + argv[0]}, nil
 }
 
 // run runs a program that knows for which hook of which task it runs. Any end but status 0 is an error.
-func (h *Executor) run(ctx context.Context, job record.Job, argv []string, dir string,
+func (h *Executor) run(ctx context.Context, job record.Job, argv []string, view worktree.View,
 	limit time.Duration) error {
 	t := job.Task
 	env, err := h.Setup.Environment(ctx, t)
@@ -62,10 +63,10 @@ func (h *Executor) run(ctx context.Context, job record.Job, argv []string, dir s
 		return err
 	}
 	// Nothing of these holds a newline, and no secret of a seat is among them: the program speaks for no one.
-	env = append(append([]string(nil), env...),
+	env = append(slices.Concat(env, view.Env),
 		"ORANGE_HOOK_ID="+strconv.FormatInt(job.Hook.ID, 10), "ORANGE_TASK_ID="+t.ID, "ORANGE_PROJECT="+t.Project,
 		"ORANGE_STATUS="+string(t.Status), "ORANGE_HOME="+h.Home)
-	ended, err := h.Processes.RunLimited(ctx, proc.Command{Name: argv[0], Args: argv[1:], Dir: dir, Env: env},
+	ended, err := h.Processes.RunLimited(ctx, proc.Command{Name: argv[0], Args: argv[1:], Dir: view.Dir, Env: env},
 		proc.Limits{Time: limit, Memory: commandMemory, Output: keptOutput})
 	if err != nil {
 		return fmt.Errorf("cannot run %q: %w", argv[0], err)

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -166,7 +167,7 @@ func (h *Executor) prepare(ctx context.Context, job record.Job, agent *harness.H
 	}
 	return tmux.Start{
 		Task: job.Task.ID, Role: job.Role, Hook: mine, Seat: job.Seat, Session: job.Task.SessionName(),
-		Window: window, Dir: view.Dir, Argv: []string{h.Self, "launch", path},
+		Window: window, Dir: view.Cwd(), Argv: []string{h.Self, "launch", path},
 	}, nil
 }
 
@@ -194,10 +195,10 @@ func (h *Executor) ticket(job record.Job, agent *harness.Harness, view worktree.
 		argv, fresh = agent.Resume(job.Role, values), argv
 	}
 	return harness.Ticket{
-		Home: h.Home, Task: t.ID, Argv: argv, Fresh: fresh, Dir: view.Dir, Unset: agent.Unset,
+		Home: h.Home, Task: t.ID, Argv: argv, Fresh: fresh, Dir: view.Cwd(), Unset: agent.Unset,
 		Path: filepath.Join(h.Home, "bin"),
 		Exit: filepath.Join(h.Home, "launch", strconv.FormatInt(job.Hook.ID, 10)+".exit"),
-		Set: append(append([]string(nil), agent.Env...),
+		Set: append(slices.Concat(agent.Env, view.Env),
 			"ORANGE_HOME="+h.Home, "ORANGE_TASK_ID="+t.ID, "ORANGE_PROJECT="+t.Project, "ORANGE_ROLE="+job.Role,
 			"ORANGE_STATUS="+string(t.Status), "ORANGE_ROUND="+strconv.Itoa(t.Counters.Get(task.ReviewRound)),
 			"ORANGE_SEAT="+job.Secret),

@@ -16,6 +16,7 @@ import (
 	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/tmux"
+	"orange/internal/worktree"
 )
 
 func ticketOf(t *testing.T, executor *hook.Executor) harness.Ticket {
@@ -47,6 +48,20 @@ func TestSpawnAgent_startsTheWorker(t *testing.T) {
 	if len(effect.Events) != 1 || effect.Events[0].Type != history.AgentSpawned ||
 		effect.Events[0].Data["harness"] != "claude" {
 		t.Errorf("the events are %+v", effect.Events)
+	}
+}
+
+func TestSpawnAgent_startsWhereTheProjectWantsItWithWhatIsItsTasksAlone(t *testing.T) {
+	t.Parallel()
+	executor, p := newExecutor(t)
+	p.view = &worktree.View{Dir: "/work/tree", Start: "/work/tree/web", Env: []string{"ORANGE_PORT=20000"},
+		TaskFile: "../TASK.md"}
+	_, err := executor.Perform(t.Context(), aJob(action.SpawnAgent, task.RoleWorker))
+	must(t, err)
+	ticket := ticketOf(t, executor)
+	if p.last.Dir != "/work/tree/web" || ticket.Dir != "/work/tree/web" ||
+		!slices.Contains(ticket.Set, "ORANGE_PORT=20000") {
+		t.Errorf("it starts in %q with %+v", p.last.Dir, ticket)
 	}
 }
 

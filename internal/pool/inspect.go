@@ -156,14 +156,25 @@ func (p *Pool) ForgetJudged(ctx context.Context, project task.Project, id, branc
 
 // Scratch makes a checkout of a commit of the task's repository. away removes it; a process that is killed leaves it
 // there until the next, or until the task gives its workspace back.
-func (p *Pool) Scratch(ctx context.Context, t task.Task, name, commit string) (dir string,
+//
+// dir is where programs start in it, and env what is set for them alone.
+func (p *Pool) Scratch(ctx context.Context, t task.Task, name, commit string) (dir string, env []string,
 	away func(context.Context) error, err error) {
-	repo, err := p.repo(t)
+	project, err := p.Setup.Project(t.Project)
 	if err != nil {
-		return "", nil, err
+		return "", nil, nil, err
 	}
+	repo := p.repoOf(project)
 	dir = filepath.Join(p.scratchDir(), name)
-	return dir, func(ctx context.Context) error { return repo.Unscratch(ctx, dir) }, repo.Scratch(ctx, dir, commit)
+	top := dir
+	away = func(ctx context.Context) error { return repo.Unscratch(ctx, top) }
+	if err = repo.Scratch(ctx, dir, commit); err == nil {
+		err = p.furnishOnce(ctx, t, worktree.Slot{Repo: repo, Dir: dir})
+	}
+	if err == nil {
+		dir, env, err = p.startIn(ctx, t, project.Worktree, top)
+	}
+	return dir, env, away, err
 }
 
 // Scratches are the names of the checkouts that are there.

@@ -50,6 +50,8 @@ type Pool struct {
 	Files  Files
 	Log    *slog.Logger
 	Before func(context.Context) // is called before each run of git and of gh; nil is no one
+	// Environment is what a task's programs run in. Where it is nil, a set-up is refused.
+	Environment func(ctx context.Context, t task.Task) ([]string, error)
 }
 
 func (p *Pool) beforePrograms(ctx context.Context) {
@@ -270,6 +272,9 @@ func (p *Pool) Prepare(ctx context.Context, t task.Task) ([]string, error) {
 	if err == nil {
 		_, err = slot.Link(ctx, p.document(t))
 	}
+	if err == nil {
+		err = p.furnish(ctx, t, slot)
+	}
 	return p.report(t, prepared.Rescued, prepared.TakenBack), err
 }
 
@@ -304,7 +309,11 @@ func (p *Pool) View(ctx context.Context, t task.Task) (worktree.View, error) {
 	}
 	// The folder may have been deleted: an agent is started in a worktree, on its branch, or not at all.
 	if _, err := os.Lstat(slot.Dir); errors.Is(err, os.ErrNotExist) {
-		if _, err := slot.Prepare(ctx, t.Branch, t.ID); err != nil {
+		_, err := slot.Prepare(ctx, t.Branch, t.ID)
+		if err == nil {
+			err = p.furnish(ctx, t, slot)
+		}
+		if err != nil {
 			return worktree.View{}, err
 		}
 	}
@@ -313,7 +322,14 @@ func (p *Pool) View(ctx context.Context, t task.Task) (worktree.View, error) {
 		return worktree.View{}, err
 	}
 	shared, err := slot.SharedGitDir()
-	return worktree.View{Dir: slot.Dir, GitDir: shared, Base: base.Ref, TaskFile: file}, err
+	if err != nil {
+		return worktree.View{}, err
+	}
+	start, env, err := p.Place(ctx, t)
+	if err == nil {
+		file, err = filepath.Rel(start, filepath.Join(slot.Dir, file))
+	}
+	return worktree.View{Dir: slot.Dir, Start: start, Env: env, GitDir: shared, Base: base.Ref, TaskFile: file}, err
 }
 
 // Equip writes the files that a harness wants into the worktree.
@@ -362,6 +378,9 @@ func (p *Pool) Release(ctx context.Context, t task.Task) ([]string, error) {
 		return nil, err
 	}
 	done, err := slot.Release(ctx, t.ID)
+	if err == nil {
+		err = letGo(slot)
+	}
 	if err == nil {
 		err = p.unscratch(ctx, slot.Repo, t)
 	}

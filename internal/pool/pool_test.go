@@ -169,11 +169,11 @@ func TestScratch_isRemovedByTheTaskThatGivesItsWorkspaceBack(t *testing.T) {
 	_, err := p.Prepare(t.Context(), one)
 	must(t, err)
 	head := git(t, p.Dir("garden--1"), "rev-parse", "HEAD")
-	_, away, err := p.Scratch(t.Context(), one, "abc-unit", head)
+	_, _, away, err := p.Scratch(t.Context(), one, "abc-unit", head)
 	must(t, err)
 	must(t, away(t.Context()))
 	for _, name := range []string{"abc-unit", "abc-lint"} {
-		_, _, err := p.Scratch(t.Context(), one, name, head)
+		_, _, _, err := p.Scratch(t.Context(), one, name, head)
 		must(t, err)
 	}
 	must(t, p.RemoveScratch(t.Context(), "abc-lint"))

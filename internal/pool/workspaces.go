@@ -37,7 +37,7 @@ func (p *Pool) Workspaces(ctx context.Context, project string) ([]record.Holding
 			_, err := os.Stat(p.Dir(name))
 			out = append(out, record.Holding{
 				Project: one.Name, Workspace: name, Path: p.Dir(name), Exists: err == nil,
-				Task: holder.Task, Branch: holder.Branch, Status: holder.Status,
+				Task: holder.Task, Branch: holder.Branch, Status: holder.Status, SetUp: p.SetUpOutput(name),
 			})
 		}
 	}

@@ -41,6 +41,7 @@ type Files interface {
 // Work has the workspaces of tasks, and the work that was kept for them.
 type Work interface {
 	Dir(workspace string) string
+	SetUpOutput(workspace string) string
 	Rescues(ctx context.Context, t task.Task) ([]task.Rescued, error)
 }
 
@@ -123,7 +124,7 @@ func (q *Service) Report(ctx context.Context, id string, actor task.Actor) (reco
 	}
 	r.Owed = s.Owed
 	if s.Task.Workspace != "" {
-		r.Worktree = q.Work.Dir(s.Task.Workspace)
+		r.Worktree, r.SetUp = q.Work.Dir(s.Task.Workspace), q.Work.SetUpOutput(s.Task.Workspace)
 	}
 	events, err := q.Record.Events(ctx, id, 0)
 	if err != nil {

@@ -63,6 +63,8 @@ func (w *world) Kept(string, string, string) (string, bool, error) { return "", 
 
 func (w *world) Dir(workspace string) string { return "/work/" + workspace }
 
+func (w *world) SetUpOutput(workspace string) string { return "/output/" + workspace }
+
 func (w *world) Rescues(context.Context, task.Task) ([]task.Rescued, error) {
 	return nil, w.fail("rescues")
 }
@@ -92,7 +94,8 @@ func TestReport_turnsWhatCannotBeReadIntoAProblem(t *testing.T) {
 	s, w := newService()
 	w.events = []history.Event{{Type: history.AgentCrashed, Data: map[string]string{"last_words": "oh no"}}}
 	r, err := s.Report(t.Context(), "one", task.Actor{Role: task.RoleHuman})
-	if err != nil || r.About != "work on it" || r.Worktree != "/work/garden--1" || r.Work != "2 commits" ||
+	if err != nil || r.About != "work on it" || r.Worktree != "/work/garden--1" || r.SetUp != "/output/garden--1" ||
+		r.Work != "2 commits" ||
 		r.LastWords != "oh no" || r.Session != record.AgentAlive || len(r.Problems) > 0 {
 		t.Errorf("the report is %+v, %v", r, err)
 	}

@@ -58,6 +58,7 @@ type Holding struct {
 	Task      string      `json:"task"`
 	Branch    string      `json:"branch"`
 	Status    task.Status `json:"status"`
+	SetUp     string      `json:"setup_output,omitempty"` // the file that has the output of its set-up
 }
 
 // How the agent of a task's status is. "Could not look" is AgentUnknown, never AgentDead.
@@ -75,6 +76,7 @@ type Report struct {
 	About    string
 	Path     string // of the document
 	Worktree string // empty when there is none
+	SetUp    string // the file that has the output of the worktree's set-up; empty where there was none
 	// how the branch is to the commit that the status's evidence is about; empty where nothing asks for that
 	Work      string
 	Problems  []string // of the document

@@ -63,7 +63,29 @@ type Project struct {
 	Workflow      string `json:"workflow,omitempty"`
 	// Timeouts are how long statuses should take here, whatever the workflow says: "6h", or NoTimeout.
 	Timeouts map[string]string `json:"timeouts,omitempty"`
+	Worktree WorktreeSetup     `json:"worktree,omitzero"`
 }
+
+// WorktreeSetup is what a project's worktrees get besides the files of their commit.
+type WorktreeSetup struct {
+	Copy []string `json:"copy,omitempty"` // patterns of untracked files of the main checkout, as in a .gitignore
+	Link []string `json:"link,omitempty"` // the same, for links to the person's own files and folders
+	// Commands are run in a worktree that is new, and in one where a file that When names is not what it was.
+	Commands [][]string `json:"setup,omitempty"`
+	When     []string   `json:"setup_when,omitempty"`
+	Seconds  int        `json:"setup_timeout,omitempty"` // that all of them may take; 0 is the default
+	Memory   int        `json:"setup_memory,omitempty"`  // megabytes that one of them may use; 0 is the default
+
+	Submodules bool   `json:"submodules,omitempty"` // lay them out too
+	Ports      int    `json:"ports,omitempty"`      // how many each task gets for itself
+	Subdir     string `json:"subdir,omitempty"`     // the folder in which agents, checks and the set-up start
+}
+
+// What a set-up may use where a project does not say.
+const (
+	SetupSeconds = 15 * 60
+	SetupMemory  = 4 << 10
+)
 
 // DefaultPoolSize is the number of workspaces where a project does not say.
 const DefaultPoolSize = 5

@@ -38,8 +38,10 @@ func parsePatterns(lines []string) []pattern {
 
 // matches reports whether the patterns name a file, itself or by one of the folders that it lies in. The nearest
 // name decides, and of the patterns that know it the last.
-func matches(all []pattern, file string) bool {
-	folder := false
+func matches(all []pattern, file string) bool { return matchesPath(all, file, false) }
+
+// matchesPath is about a folder too.
+func matchesPath(all []pattern, file string, folder bool) bool {
 	for name := file; name != "." && name != "/"; name = path.Dir(name) {
 		for i := len(all) - 1; i >= 0; i-- {
 			if all[i].names(name, folder) {

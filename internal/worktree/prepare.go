@@ -38,7 +38,10 @@ func (s Slot) Prepare(ctx context.Context, branch, taskID string) (done Cleared,
 	}
 	var prepared note
 	if present && !here.on(branch) {
-		if done.TakenBack, prepared, err = s.takeBack(ctx); err != nil {
+		if done.TakenBack, prepared, err = s.takeBack(ctx); err == nil {
+			err = s.takeAway(ctx)
+		}
+		if err != nil {
 			return done, err
 		}
 	}
@@ -211,7 +214,7 @@ func (s Slot) add(ctx context.Context, commit string) (note, []Rescue, error) {
 	// As git made it, so it is to be.
 	var made note
 	if made.setup, err = readSetup(gitDir); err == nil {
-		err = s.writeNote(made)
+		err = errors.Join(s.writeNote(made), s.forgetGifts(), s.forgetSetUp())
 	}
 	return made, kept, err
 }

@@ -43,6 +43,9 @@ func (s Slot) release(ctx context.Context, taskID string, prepared note, force b
 	if here.addInProgress() {
 		return nil, s.discard(ctx, true)
 	}
+	if err := s.takeAway(ctx); err != nil {
+		return nil, err
+	}
 	base, err := s.Repo.Base(ctx)
 	if err != nil {
 		return nil, err

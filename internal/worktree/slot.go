@@ -1,6 +1,7 @@
 package worktree
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -318,7 +319,12 @@ func (s Slot) Touched() (time.Time, error) {
 // View is a workspace as an agent sees it.
 type View struct {
 	Dir      string
-	GitDir   string // the repository's git folder, into which its commits are written
-	Base     string // what its branch is compared with
-	TaskFile string // the document, relative to Dir
+	Start    string   // the folder in it in which programs start; empty for Dir itself
+	Env      []string // what is set for the programs of its task alone
+	GitDir   string   // the repository's git folder, into which its commits are written
+	Base     string   // what its branch is compared with
+	TaskFile string   // the document, relative to where programs start
 }
+
+// Cwd is the folder in which programs start.
+func (v View) Cwd() string { return cmp.Or(v.Start, v.Dir) }

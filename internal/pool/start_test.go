@@ -1,0 +1,120 @@
+package pool
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"orange/internal/record"
+	"orange/internal/task"
+)
+
+// place is where a task of a workspace starts, and its ports.
+func place(t *testing.T, p *Pool, s *setup, id string, slot int) (dir string, ports string) {
+	t.Helper()
+	one := task.Task{ID: id, Project: "garden", Workspace: fmt.Sprintf("garden--%d", slot)}
+	if held := (record.Holder{Workspace: one.Workspace, Task: id}); !slices.Contains(s.holders, held) {
+		s.holders = append(slices.DeleteFunc(s.holders, func(h record.Holder) bool {
+			return h.Workspace == one.Workspace
+		}), held)
+	}
+	dir, env, err := p.Place(t.Context(), one)
+	must(t, err)
+	for _, pair := range env {
+		if all, is := strings.CutPrefix(pair, "ORANGE_PORTS="); is {
+			ports = all
+		}
+	}
+	if first, _, _ := strings.Cut(ports, " "); ports != "" && !slices.Contains(env, "ORANGE_PORT="+first) {
+		t.Errorf("the first of %q is not ORANGE_PORT in %q", ports, env)
+	}
+	return dir, ports
+}
+
+func wantPorts(t *testing.T, what, got, want string) {
+	t.Helper()
+	if got != want {
+		t.Errorf("%s: ports %q, want %q", what, got, want)
+	}
+}
+
+func TestPorts_areATasksAloneAndStayTheSame(t *testing.T) {
+	t.Parallel()
+	p, s := newPool(t)
+	_, none := place(t, p, s, "abc", 1)
+	wantPorts(t, "none are wanted", none, "")
+	s.project.Worktree.Ports = 2
+	_, first := place(t, p, s, "abc", 1)
+	wantPorts(t, "the first task", first, "20000 20001")
+	_, second := place(t, p, s, "def", 2)
+	wantPorts(t, "the second", second, "20002 20003")
+	s.project.Worktree.Ports = 3
+	_, again := place(t, p, s, "abc", 1)
+	wantPorts(t, "the first, after the project asked for more", again, first)
+	s.project.Worktree.Ports = 0
+	_, again = place(t, p, s, "def", 2)
+	wantPorts(t, "the second, after it asked for none", again, second)
+	s.project.Worktree.Ports = 3
+	_, next := place(t, p, s, "ghi", 1) // abc has given its workspace back
+	wantPorts(t, "the next task of the workspace", next, "20004 20005 20006")
+	_, last := place(t, p, s, "jkl", 3)
+	wantPorts(t, "one where there is room again", last, "20007 20008 20009")
+}
+
+func TestPorts_thatAreAllTaken_areRefused(t *testing.T) {
+	t.Parallel()
+	all := map[string]block{"a": {Task: "a", First: firstPort, Count: lastPort - firstPort}}
+	if got, err := gap(all, 1); got != lastPort || err != nil {
+		t.Errorf("the last one: %d, %v", got, err)
+	}
+	if _, err := gap(all, 2); err == nil || !strings.Contains(err.Error(), "--ports") {
+		t.Errorf("two: %v", err)
+	}
+}
+
+func TestPrograms_startInTheFolderThatTheProjectNames(t *testing.T) {
+	t.Parallel()
+	p, s := newPool(t)
+	web := filepath.Join(s.project.Path, "packages", "web")
+	must(t, os.MkdirAll(web, 0o700))
+	must(t, os.WriteFile(filepath.Join(web, "index"), []byte("x\n"), 0o600))
+	git(t, s.project.Path, "add", ".")
+	git(t, s.project.Path, "commit", "-q", "-m", "web")
+	_, err := p.Prepare(t.Context(), aTask())
+	must(t, err)
+	s.project.Worktree.Subdir = "packages/web"
+	s.project.Worktree.Ports = 1
+	s.holders = []record.Holder{{Workspace: "garden--1", Task: "abc"}}
+	view, err := p.View(t.Context(), aTask())
+	must(t, err)
+	if view.Dir != p.Dir("garden--1") || view.Cwd() != filepath.Join(view.Dir, "packages", "web") ||
+		view.TaskFile != "../../TASK.md" || !slices.Contains(view.Env, "ORANGE_PORT=20000") {
+		t.Errorf("an agent sees %+v", view)
+	}
+	dir, env, away, err := p.Scratch(t.Context(), aTask(), "abc-tests", git(t, s.project.Path, "rev-parse", "HEAD"))
+	must(t, err)
+	if !strings.HasSuffix(dir, "abc-tests/packages/web") || !slices.Contains(env, "ORANGE_PORT=20000") {
+		t.Errorf("a check in a checkout starts in %q with %q", dir, env)
+	}
+	must(t, away(t.Context()))
+	if left, err := p.Scratches(); len(left) > 0 || err != nil {
+		t.Errorf("left behind: %q, %v", left, err)
+	}
+}
+
+func TestAFolderThatIsNotInTheWorktree_isRefused(t *testing.T) {
+	t.Parallel()
+	p, s := newPool(t)
+	_, err := p.Prepare(t.Context(), aTask())
+	must(t, err)
+	must(t, os.Symlink(t.TempDir(), filepath.Join(p.Dir("garden--1"), "out")))
+	for _, subdir := range []string{"gone", "out", "file", "../garden--1"} {
+		s.project.Worktree.Subdir = subdir
+		if _, _, err := p.Place(t.Context(), aTask()); err == nil || !strings.Contains(err.Error(), "--subdir") {
+			t.Errorf("%q: %v", subdir, err)
+		}
+	}
+}

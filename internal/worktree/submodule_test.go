@@ -1,0 +1,94 @@
+package worktree
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// withSubmodule is a repository with a submodule that has one too.
+func withSubmodule(t *testing.T) home {
+	t.Helper()
+	h := newHome(t)
+	for _, name := range []string{"inner", "lib"} {
+		git(t, h.root, "init", "-q", name)
+		commit(t, filepath.Join(h.root, name), name+".txt", "one\n")
+	}
+	git(t, filepath.Join(h.root, "lib"), "submodule", "--quiet", "add", filepath.Join(h.root, "inner"), "inner")
+	git(t, filepath.Join(h.root, "lib"), "commit", "-q", "-m", "inner")
+	git(t, h.Path, "submodule", "--quiet", "add", filepath.Join(h.root, "lib"), "a lib")
+	git(t, h.Path, "commit", "-q", "-m", "lib")
+	return h
+}
+
+func submodules(t *testing.T, s Slot) {
+	t.Helper()
+	if err := s.Submodules(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestSubmodules_areLaidOutWithTheirs(t *testing.T) {
+	t.Parallel()
+	h := withSubmodule(t)
+	s := h.prepared(t, "topic", "T1")
+	want(t, "before", exists(s.Dir, "a lib/lib.txt"), false)
+	submodules(t, s)
+	want(t, "the submodule", read(t, s.Dir, "a lib/lib.txt"), "one\n")
+	want(t, "its own", read(t, s.Dir, "a lib/inner/inner.txt"), "one\n")
+	want(t, "git sees", git(t, s.Dir, "status", "--porcelain"), "")
+	before := h.calls.Load()
+	submodules(t, s)
+	want(t, "calls of git where nothing is due", h.calls.Load()-before, 1)
+	release(t, s, "T1")
+	want(t, "status", git(t, s.Dir, "status", "--porcelain"), "")
+}
+
+func TestSubmodules_keepWhatIsCheckedOutThere(t *testing.T) {
+	t.Parallel()
+	h := withSubmodule(t)
+	s := h.prepared(t, "topic", "T1")
+	submodules(t, s)
+	lib := filepath.Join(s.Dir, "a lib")
+	work := commit(t, lib, "work.txt", "work\n")
+	submodules(t, s)
+	want(t, "laid out again", exists(lib, "work.txt"), false)
+	want(t, "kept", git(t, lib, "rev-parse", keptRefs+work), work)
+	write(t, lib, "lib.txt", "changed\n")
+	submodules(t, s)
+	want(t, "a changed file", read(t, lib, "lib.txt"), "changed\n")
+}
+
+func TestSubmodules_thatGitRefuses_areAnError(t *testing.T) {
+	t.Parallel()
+	h := withSubmodule(t)
+	s := h.prepared(t, "topic", "T1")
+	if err := os.RemoveAll(filepath.Join(h.root, "lib")); err != nil {
+		t.Fatal(err)
+	}
+	wantError(t, s.Submodules(t.Context()), "cannot lay out the submodules", "lib")
+}
+
+func TestSubmodules_noneIsNothingToDo(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	s := h.prepared(t, "topic", "T1")
+	before := h.calls.Load()
+	submodules(t, s)
+	want(t, "calls of git", h.calls.Load()-before, 0)
+}
+
+func TestScratch_withSubmodulesGoesAway(t *testing.T) {
+	t.Parallel()
+	h := withSubmodule(t)
+	s := Slot{Repo: h.Repo, Dir: filepath.Join(h.root, "scratch", "one")}
+	if err := h.Scratch(t.Context(), s.Dir, "main"); err != nil {
+		t.Fatal(err)
+	}
+	submodules(t, s)
+	if err := h.Unscratch(t.Context(), s.Dir); err != nil {
+		t.Fatal(err)
+	}
+	known, err := h.Knows(t.Context(), s.Dir)
+	want(t, "it is known", known || err != nil || exists(h.root, "scratch/one"), false)
+}
