@@ -31,7 +31,7 @@ func (p *Program) fromPlan(path string) (string, error) {
 
 func (p *Program) taskCreate() *cobra.Command {
 	var n task.New
-	var noSpawn bool
+	var noSpawn, attach bool
 	var contextFrom, planFrom string
 	c := &cobra.Command{
 		Use: "create [BRANCH] [SUMMARY]", Short: "Create a task and start it", Args: between(0, 2),
@@ -63,7 +63,17 @@ the task's id. Without a summary the task begins where the workflow has its ques
 			if n.Plan != "" && n.Status != "" {
 				return usage("the workflow says where a task with a plan file begins: leave --status out")
 			}
-			return p.create(ctx, h, n, words)
+			if attach && (noSpawn || p.json || !p.Terminal) {
+				return usage("--attach opens the window of the agent that is started, at a terminal: leave it out")
+			}
+			id, err := p.create(ctx, h, n, words)
+			if err == nil && attach {
+				err = p.flush() // the window takes the terminal
+			}
+			if err == nil && attach {
+				_, err = h.Commands.Attach(ctx, id, "", true)
+			}
+			return err
 		}),
 	}
 	c.Flags().StringVar(&n.Harness, "harness", "", "the agent program of the worker")
@@ -76,6 +86,7 @@ the task's id. Without a summary the task begins where the workflow has its ques
 		"file with a plan to begin from, where the workflow has an entry for one; - reads standard input")
 	c.Flags().StringVar(&n.Workflow, "workflow", "", "the workflow (default: the project's)")
 	c.Flags().StringVar((*string)(&n.Status), "status", "", "the state to begin in, where the workflow allows it")
+	c.Flags().BoolVar(&attach, "attach", false, "then open the agent's window, as orange task attach does")
 	c.Flags().BoolVar(&noSpawn, "no-spawn", false, "only create it; start it later with orange task spawn")
 	return c
 }
@@ -91,20 +102,21 @@ func checkSummary(text string) error {
 	return nil
 }
 
-func (p *Program) create(ctx context.Context, h *Services, n task.New, nameBranch bool) error {
+// create creates a task and says so; it answers its id.
+func (p *Program) create(ctx context.Context, h *Services, n task.New, nameBranch bool) (string, error) {
 	if err := checkSummary(n.Summary); err != nil {
-		return err
+		return "", err
 	}
 	project, err := p.projectOf(ctx, h)
 	if err != nil {
-		return err
+		return "", err
 	}
 	n.Project = project
 	if n, err = h.Commands.Fill(ctx, n); err != nil {
-		return err
+		return "", err
 	}
 	if n.Actor, err = h.Identity.Actor(ctx, "", ""); err != nil {
-		return err
+		return "", err
 	}
 	create := h.Commands.Create
 	if nameBranch {
@@ -112,13 +124,13 @@ func (p *Program) create(ctx context.Context, h *Services, n task.New, nameBranc
 	}
 	out, err := create(ctx, n)
 	if err != nil {
-		return err
+		return "", err
 	}
 	created := "created task " + out.Task.ID + " on branch " + out.Task.Branch
 	if !p.json && (out.Queued || out.Event.IsMove()) {
 		p.say("%s", created)
 	}
-	return p.performed(out, created+" ("+string(out.Task.Status)+")", n.Actor)
+	return out.Task.ID, p.performed(out, created+" ("+string(out.Task.Status)+")", n.Actor)
 }
 
 // createNamed creates a task whose branch is named after its summary, with a number where another task has that one.

@@ -43,7 +43,8 @@ func TestPropose_namesWhatTheRepositoryLooksLikeItNeeds(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
 			run := func(args ...string) {
-				if out, err := exec.Command("git", append([]string{"-C", dir}, args...)...).CombinedOutput(); err != nil {
+				out, err := exec.Command("git", append([]string{"-C", dir}, args...)...).CombinedOutput()
+				if err != nil {
 					t.Fatalf("git %q: %v\n%s", args, err, out)
 				}
 			}
