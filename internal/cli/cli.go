@@ -116,7 +116,9 @@ func (p *Program) open(ctx context.Context) (*Services, error) {
 		return p.services, nil
 	}
 	services, err := p.Open(ctx)
-	p.services = services
+	if p.services = services; err == nil && services.Commands != nil && p.Progress != nil {
+		services.Commands.OnWait(p.progress().wait)
+	}
 	return services, err
 }
 

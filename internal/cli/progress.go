@@ -6,6 +6,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"orange/internal/action"
 )
 
 // progressEach is how often the line that tells how far a command is may change. It is there only once a command
@@ -69,4 +71,50 @@ func (g *progress) end() {
 func (g *progress) draw(text string) {
 	_, _ = io.WriteString(g.to, "\r"+text+strings.Repeat(" ", max(0, g.width-len(text))))
 	g.width = len(text)
+}
+
+// waitShown is how long a command waits before it says for what.
+const waitShown = time.Second
+
+// wait says what a command waits for, a hook as a rule, and for how long by now; an empty word is the end.
+func (g *progress) wait(what string, waited time.Duration) {
+	if what == "" {
+		g.end()
+		return
+	}
+	if g.to == nil || waited < waitShown {
+		return
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	now := g.now()
+	if now.Sub(g.drawn) < progressEach {
+		return
+	}
+	g.drawn = now
+	if what == action.AcquireWorkspace {
+		what = "preparing the worktree"
+	}
+	g.draw(fmt.Sprintf("%s: %d s", what, int(waited.Seconds())))
+}
+
+// during says for how long something takes, at each tick, until end is called.
+func (g *progress) during(what string, ticks <-chan time.Time) (end func()) {
+	began, stop, stopped := g.now(), make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		for {
+			select {
+			case <-stop:
+				return
+			case <-ticks:
+				g.wait(what, g.now().Sub(began))
+			}
+		}
+	}()
+	return func() {
+		close(stop)
+		<-stopped
+		g.end()
+	}
 }

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"orange/internal/action"
 )
 
 // shownAt is what a terminal shows of what was written to it, where no line is longer than it.
@@ -55,5 +57,50 @@ func TestProgress_isALineThatChangesAFewTimesASecondAndIsGoneInTheEnd(t *testing
 	newProgress(&out, time.Now).end()
 	if out.Len() > 0 {
 		t.Errorf("what was never drawn is taken away: %q", out.String())
+	}
+}
+
+func TestProgress_saysWhatACommandWaitsForOnceThatTakesASecond(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	clock := time.Date(2026, 1, 5, 9, 0, 0, 0, time.UTC)
+	g := newProgress(&out, func() time.Time { return clock })
+	for waited := time.Duration(0); waited < time.Second; waited += 10 * time.Millisecond {
+		g.wait(action.AcquireWorkspace, waited)
+		clock = clock.Add(10 * time.Millisecond)
+	}
+	if out.Len() > 0 {
+		t.Errorf("within a second it has written %q", out.String())
+	}
+	g.wait(action.AcquireWorkspace, 3200*time.Millisecond)
+	if got, want := shownAt(out.String()), "preparing the worktree: 3 s"; got != want {
+		t.Errorf("it shows %q, want %q", got, want)
+	}
+	clock = clock.Add(time.Second)
+	g.wait(action.SpawnAgent, 4200*time.Millisecond)
+	if got, want := shownAt(out.String()), "spawn_agent: 4 s"; got != want {
+		t.Errorf("it shows %q, want %q", got, want)
+	}
+	g.wait("", 0)
+	if got := shownAt(out.String()); got != "" {
+		t.Errorf("it leaves %q", got)
+	}
+}
+
+func TestProgress_duringSomethingIsGoneWhenThatEnds(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	clock := make(chan time.Time, 4)
+	began := time.Date(2026, 1, 5, 9, 0, 0, 0, time.UTC)
+	for _, after := range []time.Duration{0, 0, 2 * time.Second, 2 * time.Second} {
+		clock <- began.Add(after)
+	}
+	g := newProgress(&out, func() time.Time { return <-clock })
+	ticks := make(chan time.Time)
+	end := g.during("making worktrees", ticks)
+	ticks <- began
+	end()
+	if !strings.Contains(out.String(), "making worktrees: 2 s") || shownAt(out.String()) != "" {
+		t.Errorf("it has written %q", out.String())
 	}
 }

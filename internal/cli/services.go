@@ -34,6 +34,8 @@ type Commands interface {
 	// Fill gives a new task what the person left out: workflow and harnesses. The error says what is wrong with
 	// what they gave.
 	Fill(ctx context.Context, n task.New) (task.New, error)
+	// OnWait has what a request waits for told: a hook's action, and for how long; an empty action is the end.
+	OnWait(tell func(action string, waited time.Duration))
 	Create(ctx context.Context, n task.New) (record.Outcome, error)
 	Request(ctx context.Context, req task.Request) (record.Outcome, error)
 	Command(ctx context.Context, id, command string, actor task.Actor, reason string) (record.Outcome, error)

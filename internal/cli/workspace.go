@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -24,7 +25,11 @@ func (p *Program) workspaceInit() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			tick := time.NewTicker(progressEach)
+			defer tick.Stop()
+			end := p.progress().during("making worktrees", tick.C)
 			all, err := h.Workspaces.InitWorkspaces(ctx, project)
+			end()
 			if err != nil {
 				return err
 			}

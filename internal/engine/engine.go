@@ -174,7 +174,15 @@ type Engine struct {
 	Projections Projections // asked only for tasks whose workflow projects files
 	// passes on to the caller of this process what a person should know; nil if there is no such caller
 	Warn func(text string)
+
+	// is called while a request waits for its hooks, and once more with an empty action when it waits no longer;
+	// nil if no one looks
+	waiting func(action string, waited time.Duration)
 }
+
+// OnWait has what a request waits for told: the action of the hook, and for how long the request has waited.
+// An empty action is the end of it.
+func (e *Engine) OnWait(tell func(action string, waited time.Duration)) { e.waiting = tell }
 
 // maxConflicts bounds how often the engine decides again because another process was faster.
 const maxConflicts = 100

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"orange/internal/action"
 	"orange/internal/engine"
@@ -256,3 +257,19 @@ func TestRequestPR_isRefusedWhereItMakesNoSense(t *testing.T) {
 type behind struct{ *fakeRepository }
 
 func (behind) Ahead(context.Context, task.Task, string) (bool, error) { return false, nil }
+
+func TestARequestThatWaitsForItsHooks_saysForWhich(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.runner.dead = true // until the patience is over
+	var said []string
+	w.OnWait(func(what string, _ time.Duration) {
+		if len(said) == 0 || said[len(said)-1] != what {
+			said = append(said, what)
+		}
+	})
+	w.create("fix", true)
+	if got := strings.Join(said, " "); got != action.AcquireWorkspace+" " {
+		t.Errorf("it said %q", got)
+	}
+}

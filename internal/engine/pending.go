@@ -27,10 +27,13 @@ func (e *Engine) runHooks(ctx context.Context, interrupted <-chan struct{}, id s
 	defer patience.Stop()
 	tick := time.NewTicker(hookPoll)
 	defer tick.Stop()
+	began := time.Now()
+	defer e.tellWait("", 0)
 	for {
 		if hooks, err = e.Store.Hooks(ctx, id, event); err != nil || !owing(hooks) {
 			return hooks, err
 		}
+		e.tellWait(awaited(hooks), time.Since(began))
 		select {
 		case <-interrupted:
 			return hooks, nil // they go on without us
@@ -39,6 +42,22 @@ func (e *Engine) runHooks(ctx context.Context, interrupted <-chan struct{}, id s
 		case <-tick.C:
 		}
 	}
+}
+
+func (e *Engine) tellWait(action string, waited time.Duration) {
+	if e.waiting != nil {
+		e.waiting(action, waited)
+	}
+}
+
+// awaited is the action of the hook that is performed now or next.
+func awaited(hooks []task.OwedHook) string {
+	for _, h := range hooks {
+		if h.State == task.HookPending {
+			return h.Action
+		}
+	}
+	return ""
 }
 
 // owing reports whether the hooks of an event have one that was not tried yet, or that a try may still settle.

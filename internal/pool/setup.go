@@ -67,11 +67,7 @@ func (p *Pool) furnish(ctx context.Context, t task.Task, slot worktree.Slot) err
 	if err := slot.Settle(ctx); err != nil {
 		return err
 	}
-	// what the set-up itself has written counts as what it saw
-	if now.Files, err = slot.Digest(ctx, wants.When); err != nil {
-		return err
-	}
-	return now.write(slot)
+	return now.write(slot) // with the files as they were before: what it has written there goes with the task
 }
 
 // furnishOnce is furnish for a checkout that is thrown away after its use.

@@ -131,6 +131,17 @@ func TestASetUpThatFails_tellsItsLastLinesAndIsDoneAgain(t *testing.T) {
 	}
 }
 
+// "npm install" writes into the file that it rests on.
+func TestASetUpThatChangesWhatItRestsOn_isDoneOnceAllTheSame(t *testing.T) {
+	t.Parallel()
+	p, s, runs := withSetUp(t, "echo changed >file")
+	s.project.Worktree.When = []string{"file"}
+	prepared(t, p, "abc", "fix")
+	released(t, p, "abc", "fix")
+	prepared(t, p, "def", "other")
+	wantRuns(t, "the next task", runs, 1)
+}
+
 // What a set-up writes must not look like an agent's work: gates would refuse it, and it would be kept as such.
 func TestWhatASetUpChanges_isNoWork(t *testing.T) {
 	t.Parallel()
