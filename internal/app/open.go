@@ -50,6 +50,7 @@ type app struct {
 	agents       *agents.Observer
 	environments *environment.PerTask
 	engine       *engine.Engine
+	executor     *hook.Executor
 	log          *logfile.Log
 
 	named  sync.Once
@@ -158,12 +159,13 @@ func (a *app) connect() error {
 		Now: time.Now, Random: rand.Reader, Log: log, Patience: patience,
 	}
 	a.engine.Facts = a.looker(checkPatience)
-	a.engine.Performer = &hook.Executor{
+	a.executor = &hook.Executor{
 		Sessions: a.agents, Processes: proc.System{Grace: grace}, Workspaces: a.pool,
 		Setup:   hookSetup{a.home, a.environments, a.files},
 		Waiting: a.store, Next: a.engine,
 		Forge: forge.GH{}, System: runtime.GOOS, Home: a.dir, Self: a.self,
 	}
+	a.engine.Performer = a.executor
 	return nil
 }
 

@@ -51,6 +51,8 @@ type Commands interface {
 	Wait(ctx context.Context, id string, actor task.Actor, timeout time.Duration) (record.Waited, error)
 	Settle(ctx context.Context, id string, person bool) error
 	Attach(ctx context.Context, id, role string, run bool) ([]string, error)
+	// Say says something to the agent of a role, or of the present status if none is named.
+	Say(ctx context.Context, id, role, text string, actor task.Actor) (to, how string, err error)
 	// RunCheck runs a check of a task. Unless again is set, a result that counts already is the answer.
 	RunCheck(ctx context.Context, id, check string, again bool) (task.CheckResult, error)
 }

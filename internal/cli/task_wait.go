@@ -41,8 +41,11 @@ func (p *Program) waited(w record.Waited) error {
 	if p.json {
 		return p.printJSON(map[string]any{
 			"task": view(w.Task, ""), "ready": !w.Blocked, "about": w.About, "notice": w.Notice,
-			"open": orEmpty(w.Open),
+			"open": orEmpty(w.Open), "said": orEmpty(w.Said),
 		})
+	}
+	for _, said := range w.Said {
+		p.say("%s says: %s", said.By, said.Text)
 	}
 	if w.Blocked {
 		p.say("not yet: the task is %s. %s\nrun it again: orange task wait %s", w.Task.Status, w.About, w.Task.ID)

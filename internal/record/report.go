@@ -46,7 +46,14 @@ type Waited struct {
 	Blocked bool     // the time was up: wait again
 	About   string   // what the present status means
 	Notice  string   // the message that came with it
+	Said    []Said   // by people, while the waiter waited
 	Open    []string // moves that the waiter may ask for
+}
+
+// Said is what a person said to an agent.
+type Said struct {
+	By   string `json:"by"`
+	Text string `json:"text"`
 }
 
 // Holding is a workspace of the pool and who has it.
