@@ -16,9 +16,9 @@ func (p *Program) taskSay() *cobra.Command {
 status has no agent of its own, the worker gets it. The history records the text and who said it.
 
 An agent that waits with "orange task wait" gets the text there. Otherwise Orange types it into the
-agent's window as soon as that is safe: not into a dialog, not while a person types there, and, if its
-harness file has "ready:", not before the screen shows the input. If that pattern matches an empty
-input only, the text never joins a draft. There is a refusal after 15 seconds, at once if a
+agent's window as soon as that is safe: not into a dialog, not while a person types there, and, if
+its harness file has "ready:", not before the screen shows the input. If that pattern matches an
+empty input only, the text never joins a draft. There is a refusal after 15 seconds, at once if a
 dialog is open or no such agent lives; then nothing was said.
 
 Only people say something to agents. At most 4 KB.`,

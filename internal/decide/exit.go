@@ -335,7 +335,7 @@ func RespawnDue(def *workflow.Definition, t task.Task, events []history.Event) (
 	if respawns == 0 {
 		return last.Time, true
 	}
-	return last.Time.Add(BackOff(respawns)), true
+	return last.Time.Add(backOff(respawns)), true
 }
 
 // owesStart reports whether the hooks of a move include the start of a role's agent.

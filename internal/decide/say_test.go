@@ -35,7 +35,8 @@ func TestSay_isForPeopleAndReachesTheAgentOfTheStatus(t *testing.T) {
 			hears: "worker", code: rejection.ActorDenied},
 		"a rule": {def: def, status: "working", actor: task.Actor{Role: task.RoleHuman, Rule: true},
 			hears: "worker", code: rejection.ActorDenied},
-		"a task that is over": {def: def, status: "done", actor: person, over: true, hears: "worker", code: rejection.SayRefused},
+		"a task that is over": {def: def, status: "done", actor: person, over: true,
+			hears: "worker", code: rejection.SayRefused},
 	} {
 		hears, err := decide.Say(c.def, task.Task{ID: "t", Status: c.status, Live: !c.over}, c.role, c.actor)
 		no, refused := errors.AsType[*rejection.Rejection](err)
