@@ -126,6 +126,19 @@ const (
 	DataResumed      = "resumed"
 )
 
+// LastWords are those of the agent that died last, if no other was started in its place.
+func LastWords(events []Event) (words string) {
+	for i := range events {
+		switch e := &events[i]; e.Type {
+		case AgentSpawned, ReviewStarted, AgentRespawned:
+			words = ""
+		case AgentCrashed, AgentStopped:
+			words = e.Data[task.DataLastWords]
+		}
+	}
+	return words
+}
+
 // Event is one entry of a task's history. Its hash covers everything else in it and the hash of the event before.
 type Event struct {
 	Seq      int

@@ -129,7 +129,7 @@ func (q *Service) Report(ctx context.Context, id string, actor task.Actor) (reco
 	if err != nil {
 		return r, err
 	}
-	r.LastWords = lastWordsOf(events)
+	r.LastWords = history.LastWords(events)
 	if s.Task.PRURL != "" {
 		r.Checks = history.ChecksOf(events, s.Task.PRURL)
 	}
@@ -152,19 +152,6 @@ func (q *Service) Report(ctx context.Context, id string, actor task.Actor) (reco
 		r.Problems = append(r.Problems, "rescued work: "+err.Error())
 	}
 	return r, nil
-}
-
-// lastWordsOf are those of the agent that died last, while no other has been started in its place.
-func lastWordsOf(events []history.Event) (words string) {
-	for _, e := range events {
-		switch e.Type {
-		case history.AgentSpawned, history.ReviewStarted, history.AgentRespawned:
-			words = ""
-		case history.AgentCrashed, history.AgentStopped:
-			words = e.Data[task.DataLastWords]
-		}
-	}
-	return words
 }
 
 // Timings has how tasks are in time. Those that cannot be computed are missing, and the error says why.
