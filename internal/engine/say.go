@@ -71,23 +71,60 @@ type word struct {
 	recorded   bool
 }
 
-// deliver hands the text to the command with which the agent waits, or types it.
+// deliver hands the text to the command with which the agent waits, or types it at the first safe moment.
 func (w *word) deliver(ctx context.Context) (string, error) {
-	waits, err := w.voice.Waits(ctx, w.task, w.role)
+	agent, err := w.harness(ctx)
 	if err != nil {
 		return "", err
 	}
-	if waits {
-		if err := w.note(ctx, history.HowWait); err != nil {
-			return "", err
-		}
-		// A command that still waits reads the history again before it ends. One that has ended may have done so
-		// before the event was there.
-		if waits, err = w.voice.Waits(ctx, w.task, w.role); err != nil || waits {
+	patience := time.NewTimer(sayPatience)
+	defer patience.Stop()
+	again := time.NewTicker(sayAgain)
+	defer again.Stop()
+	for told := false; ; told = true {
+		if handed, err := w.handed(ctx); err != nil || handed {
 			return history.HowWait, err
 		}
+		err := w.attempt(ctx, agent)
+		unsafe, waits := errors.AsType[*tmux.NotSafe](err)
+		if !waits || unsafe.Pasted || unsafe.Reason == tmux.DialogOpen {
+			return history.HowTyped, w.explain(err)
+		}
+		if !told && w.Warn != nil {
+			w.Warn(fmt.Sprintf("waiting up to %s for a safe moment: %s", sayPatience, unsafe.Reason))
+		}
+		select {
+		case <-ctx.Done():
+			return "", ctx.Err()
+		case <-patience.C:
+			return "", w.explain(err)
+		case <-again.C:
+		}
 	}
-	return history.HowTyped, w.typed(ctx)
+}
+
+// handed reports whether a command waits for the role that will read the text before it ends.
+func (w *word) handed(ctx context.Context) (bool, error) {
+	waits, err := w.voice.Waits(ctx, w.task, w.role)
+	if err != nil || !waits {
+		return false, err
+	}
+	if err := w.note(ctx, history.HowWait); err != nil {
+		return false, err
+	}
+	// A command that still waits reads the history again before it ends. One that has ended may have done so before
+	// the event was there.
+	return w.voice.Waits(ctx, w.task, w.role)
+}
+
+// harness is that of the role's agent.
+func (w *word) harness(ctx context.Context) (string, error) {
+	events, err := w.Index.Events(ctx, w.task.ID, 0)
+	usual := w.task.Harness // if the history does not say
+	if w.role == task.RoleReviewer {
+		usual = cmp.Or(w.task.ReviewHarness, usual)
+	}
+	return cmp.Or(history.HarnessOf(events, w.role), usual), err
 }
 
 // note records the text, once.
@@ -101,41 +138,8 @@ func (w *word) note(ctx context.Context, how string) error {
 	return err
 }
 
-// typed waits for a safe moment to type. It holds the lock of the task's hooks for each look alone, because one of
+// attempt types the text if that is safe now. It holds the lock of the task's hooks for each look alone, because one of
 // them may type into the same window, and others must not wait.
-func (w *word) typed(ctx context.Context) error {
-	events, err := w.Index.Events(ctx, w.task.ID, 0)
-	if err != nil {
-		return err
-	}
-	usual := w.task.Harness // if the history does not say
-	if w.role == task.RoleReviewer {
-		usual = cmp.Or(w.task.ReviewHarness, usual)
-	}
-	agent := cmp.Or(history.HarnessOf(events, w.role), usual)
-	patience := time.NewTimer(sayPatience)
-	defer patience.Stop()
-	again := time.NewTicker(sayAgain)
-	defer again.Stop()
-	for told := false; ; told = true {
-		err := w.attempt(ctx, agent)
-		unsafe, waits := errors.AsType[*tmux.NotSafe](err)
-		if !waits || unsafe.Pasted || unsafe.Reason == tmux.DialogOpen {
-			return w.explain(err)
-		}
-		if !told && w.Warn != nil {
-			w.Warn(fmt.Sprintf("waiting up to %s for a safe moment: %s", sayPatience, unsafe.Reason))
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-patience.C:
-			return w.explain(err)
-		case <-again.C:
-		}
-	}
-}
-
 func (w *word) attempt(ctx context.Context, agent string) error {
 	release, err := w.Mirror.Lock(ctx, hooksLock(w.task.ID))
 	if err != nil {
