@@ -51,6 +51,7 @@ type app struct {
 	environments *environment.PerTask
 	engine       *engine.Engine
 	executor     *hook.Executor
+	lookout      agents.Lookout
 	log          *logfile.Log
 
 	named  sync.Once
@@ -150,6 +151,7 @@ func (a *app) connect() error {
 	a.environments = &environment.PerTask{Home: a.dir, Server: a.server, Configure: a.configureTmux, Locks: a.files,
 		Log: log}
 	a.agents = &agents.Observer{Server: a.server, Setup: a.home, Record: a.store, Configure: a.configureTmux}
+	a.lookout = agents.Lookout{Observer: a.agents, Screens: &agents.Screens{}}
 	a.pool = &pool.Pool{Home: a.dir, Setup: a.home, Record: a.store, Files: a.files, Log: log,
 		Before: a.environments.EnterNow}
 	a.engine = &engine.Engine{
@@ -166,6 +168,7 @@ func (a *app) connect() error {
 		Forge: forge.GH{}, System: runtime.GOOS, Home: a.dir, Self: a.self,
 	}
 	a.engine.Performer = a.executor
+	a.engine.Needs = a.lookout.Need
 	return nil
 }
 

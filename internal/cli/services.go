@@ -68,6 +68,8 @@ type Queries interface {
 	Why(ctx context.Context, id string) (decide.Explanation, error)
 	Checks(ctx context.Context, id string) ([]task.CheckState, error)
 	Sessions(ctx context.Context, tasks []task.Task) (map[string]string, error)
+	// Needs are the states of agents, and why people should look after tasks now. It has what it could look at.
+	Needs(ctx context.Context, tasks []task.Task) (map[string]string, map[string]record.Need, error)
 	// Timings leaves out the tasks whose times cannot be computed; the error says why.
 	Timings(ctx context.Context, tasks []task.Task) (map[string]task.Timing, error)
 	Stats(ctx context.Context, tasks []task.Task) ([]stats.Stats, error)

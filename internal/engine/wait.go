@@ -67,7 +67,7 @@ func (e *Engine) wait(ctx context.Context, w Waiting, id, role string, after int
 	defer tick.Stop()
 	resume := time.NewTicker(waitResume)
 	defer resume.Stop()
-	seen := int64(-1)
+	seen, look := int64(-1), role == task.RoleHuman
 	for {
 		version, err := w.DataVersion(ctx)
 		if err != nil {
@@ -78,6 +78,13 @@ func (e *Engine) wait(ctx context.Context, w Waiting, id, role string, after int
 			waited, err := e.waitState(ctx, w, id, role)
 			if err != nil || !waited.Blocked {
 				return waited, err
+			}
+			if look {
+				look = false
+				if waited.Need, err = e.need(ctx, waited.Task); err != nil || waited.Need.Kind != "" {
+					waited.Blocked = false
+					return waited, err
+				}
 			}
 			if waited.Task.Seq > after {
 				if said, err := e.said(ctx, id, role, after); err != nil || len(said) > 0 {
@@ -95,9 +102,18 @@ func (e *Engine) wait(ctx context.Context, w Waiting, id, role string, after int
 				return record.Waited{}, err
 			}
 			seen = -1 // the version does not show what this same process changed
+			look = role == task.RoleHuman
 		case <-tick.C:
 		}
 	}
+}
+
+// need is why a person should look after a task that an agent works on.
+func (e *Engine) need(ctx context.Context, t task.Task) (record.Need, error) {
+	if e.Needs == nil {
+		return record.Need{}, nil
+	}
+	return e.Needs(ctx, t)
 }
 
 // waitState reports whether a caller of the role has to go on waiting, and if not, what there is to know.
@@ -112,7 +128,7 @@ func (e *Engine) waitState(ctx context.Context, w Waiting, id, role string) (rec
 	}
 	state, _ := def.State(s.Task.Status)
 	out := record.Waited{Task: s.Task, About: state.About, Blocked: decide.Blocks(def, s.Task.Status, role)}
-	if role == task.RoleHuman && s.Task.Attention != "" {
+	if role == task.RoleHuman && (s.Task.Attention != "" || !s.Task.StalledAt.IsZero()) {
 		out.Blocked = false // no agent works until this person has looked
 	}
 	var failed []task.OwedHook

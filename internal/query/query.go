@@ -47,6 +47,8 @@ type Work interface {
 // Agents reports how the agents of tasks are.
 type Agents interface {
 	States(ctx context.Context, tasks []task.Task) (map[string]string, []tmux.Pane, error)
+	// Needs are the states, and why people should look after tasks now, by the tasks' ids.
+	Needs(ctx context.Context, tasks []task.Task) (map[string]string, map[string]record.Need, error)
 }
 
 // Evidence reads what a task's evidence is now.
@@ -75,6 +77,11 @@ func (q *Service) Tasks(ctx context.Context, f record.Filter) ([]task.Task, erro
 func (q *Service) Sessions(ctx context.Context, tasks []task.Task) (map[string]string, error) {
 	states, _, err := q.Agents.States(ctx, tasks)
 	return states, err
+}
+
+// Needs has how the agents of tasks' statuses are, and why people should look after tasks now.
+func (q *Service) Needs(ctx context.Context, tasks []task.Task) (map[string]string, map[string]record.Need, error) {
+	return q.Agents.Needs(ctx, tasks)
 }
 
 // All are the ids of all tasks, or of a project's where one is named, also of those that cannot be read.
