@@ -50,3 +50,9 @@ func (l Lookout) Explain(ctx context.Context, e decide.Explanation) decide.Expla
 	}
 	return e
 }
+
+// Told are the needs of tasks alone.
+func (l Lookout) Told(ctx context.Context, tasks []task.Task) (map[string]record.Need, error) {
+	_, needs, err := l.Needs(ctx, tasks)
+	return needs, err
+}
