@@ -54,7 +54,8 @@ func observer(t *testing.T, s *setup, screen string, panes ...string) *Observer 
 	dir := t.TempDir()
 	program, config := filepath.Join(dir, "tmux"), filepath.Join(dir, "tmux.conf")
 	script := "#!/bin/sh\ncase \"$*\" in\n*list-panes*display-message*) cat '" + dir + "/panes'; echo listed ;;\n" +
-		"*list-panes*) cat '" + dir + "/panes' ;;\n*) cat '" + dir + "/screen' ;;\nesac\n"
+		"*list-panes*) cat '" + dir + "/panes' ;;\n*) while [ $# -gt 0 ]; do case $1 in " +
+		"display-message) echo \"$3\" ;; capture-pane) cat '" + dir + "/screen' ;; esac; shift; done ;;\nesac\n"
 	for name, text := range map[string]string{program: script, config: "", filepath.Join(dir, "screen"): screen,
 		filepath.Join(dir, "panes"): strings.Join(panes, "")} {
 		if err := os.WriteFile(name, []byte(text), 0o700); err != nil {
@@ -120,26 +121,68 @@ func TestAttach_choosesTheWindowOfTheRole(t *testing.T) {
 	}
 }
 
-func TestLimits_readATerminalOnceItIsStill(t *testing.T) {
+func TestScreens_areReadOnceTheyAreStill(t *testing.T) {
 	o := observer(t, &setup{}, "working\nlimit reached, try at 5 pm\n")
 	now := time.Unix(2000, 0)
 	still := tmux.Pane{ID: "%1", Task: "one", Role: "worker", Activity: now.Add(-time.Minute)}
-	moving := tmux.Pane{ID: "%2", Task: "one", Role: "worker", Activity: now}
-	var cache LimitCache
-	tasks := map[string]task.Task{"one": {ID: "one", Harness: "own"}}
+	moving := tmux.Pane{ID: "%2", Task: "two", Role: "worker", Activity: now}
+	var cache Screens
+	tasks := map[string]task.Task{"one": {ID: "one", Harness: "own"}, "two": {ID: "two", Harness: "own"}}
 	for range 2 {
-		found, err := cache.limits(t.Context(), o, []tmux.Pane{still, moving}, tasks, now)
-		if err != nil || len(found) != 1 || !strings.Contains(found["%1"], "limit reached") {
+		found, err := cache.see(t.Context(), o, []tmux.Pane{still, moving}, tasks, now)
+		if err != nil || len(found) != 1 || !strings.Contains(found["one"].line, "limit reached") {
 			t.Errorf("found %q, %v", found, err)
 		}
 		o.Program = "none" // what is still is not read again
 	}
 }
 
+// Rest is a need only where the harness tells rest from work.
+func TestNeed_isWhyAPersonShouldLookNow(t *testing.T) {
+	def := &workflow.Definition{Initial: "new", States: []workflow.State{{Name: "new"},
+		{Name: "build", Role: "worker"}, {Name: "look"}}, Exit: workflow.Exit{Rules: []workflow.Rule{
+		{Status: "build", Action: workflow.ActionCrash}}}}
+	program, err := harness.Parse("own.yml", []byte("name: own\nworker:\n  command: [own]\n  reduced: [own]\n"+
+		"ready: '> $'\nbusy: thinking\ndialog: 'Allow\\?'\nlimited: limit\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	busy := *program
+	busy.Busy = nil
+	for name, c := range map[string]struct {
+		status task.Status
+		note   string
+		agent  string
+		screen string
+		rule   *harness.Harness
+		want   string
+	}{
+		"at work": {status: "build", agent: record.AgentAlive, screen: "thinking\n> "},
+		"a dialog": {status: "build", agent: record.AgentAlive, screen: "Allow?\n> ",
+			want: record.NeedsAnswer},
+		"a limit":           {status: "build", agent: record.AgentAlive, screen: "limit\n> ", want: record.NeedsLimit},
+		"at rest":           {status: "build", agent: record.AgentAlive, screen: "> ", want: record.NeedsWord},
+		"rest unknown":      {status: "build", agent: record.AgentAlive, screen: "> ", rule: &busy},
+		"a person's status": {status: "look", agent: record.AgentAlive, screen: "> ", want: record.NeedsPerson},
+		"not started":       {status: "new", agent: record.AgentNone},
+		"dead":              {status: "build", agent: record.AgentDead, want: record.NeedsAgent},
+		"a mark":            {status: "build", note: "hook", agent: record.AgentDead, want: record.NeedsAttention},
+	} {
+		if c.rule == nil {
+			c.rule = program
+		}
+		one := task.Task{ID: "one", Status: c.status, Attention: c.note, Live: true}
+		got := need(def, one, c.agent, read(c.rule, c.screen))
+		if got.Kind != c.want || (c.want == "") != (got.String() == "") {
+			t.Errorf("%s: the need is %+v, want %q", name, got, c.want)
+		}
+	}
+}
+
 func TestObserve_hasTheLimitOfTheAgentThatWorksInTheStatus(t *testing.T) {
 	o := observer(t, &setup{}, "limit reached, try at 5 pm\n", line("1", "one", "worker", false),
 		line("2", "two", "reviewer", false))
-	var cache LimitCache
+	var cache Screens
 	found, err := cache.Observe(t.Context(), o, []task.Task{
 		{ID: "one", Status: "build", Session: "s", Harness: "own"}, {ID: "two", Status: "build", Session: "s"},
 	}, time.Unix(2000, 0))

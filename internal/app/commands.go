@@ -51,6 +51,11 @@ func (c commands) Wait(ctx context.Context, id string, actor task.Actor, timeout
 	return c.Engine.Wait(ctx, c.app.store, id, actor, self, timeout)
 }
 
+// Say says something to an agent of a task.
+func (c commands) Say(ctx context.Context, id, role, text string, actor task.Actor) (to, how string, err error) {
+	return c.Engine.Say(ctx, c.app.executor, id, role, text, actor)
+}
+
 // Attach shows a person the window of a role of a task.
 func (c commands) Attach(ctx context.Context, id, role string, run bool) ([]string, error) {
 	s, err := c.app.store.Load(ctx, id)

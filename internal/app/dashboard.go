@@ -48,7 +48,7 @@ func (a *app) showDashboard(ctx context.Context, project string, all bool) error
 	ctx, off := untilEnded(ctx)
 	defer off()
 	actions := userActions{commands{a.engine, a}}
-	view := dashboardView{a.pool, a, &agents.LimitCache{}}
+	view := dashboardView{a.pool, a, &agents.Screens{}}
 	d := &dashboard.Dashboard{
 		Backend: dashboard.Backend{Store: view, Inspector: view, Reader: view, Runner: actions, Chooser: actions,
 			Terminal: actions, Now: time.Now},
@@ -173,7 +173,7 @@ func watchApart(ctx context.Context, on watchEvents) error {
 type dashboardView struct {
 	*pool.Pool
 	app    *app
-	limits *agents.LimitCache
+	limits *agents.Screens
 }
 
 func (v dashboardView) First(ctx context.Context, project string, most int) ([]task.Task, error) {
@@ -219,7 +219,7 @@ func (v dashboardView) Agents(ctx context.Context, tasks []task.Task) (map[strin
 	found, err := v.limits.Observe(ctx, v.app.agents, tasks, time.Now())
 	out := make(map[string]dashboard.Agent, len(found))
 	for id, one := range found {
-		out[id] = dashboard.Agent(one)
+		out[id] = dashboard.Agent{State: one.State, Active: one.Active, Limit: one.Limit, Need: one.Waits()}
 	}
 	return out, err
 }

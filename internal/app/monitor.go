@@ -39,7 +39,7 @@ func (a *app) monitor(say func(string)) (*monitor.Monitor, error) {
 		Engine: a.engine, Rules: a.home,
 		Forge: &pool.OptionalGitHub{GitHub: pool.GitHub{Pool: a.pool}},
 		Hint:  a.server.AwaitDeath, Heartbeat: a.lease.Heartbeat(a.engine.Log), Now: time.Now, Log: a.engine.Log,
-		Stall: stall,
+		Stall: stall, Needs: a.lookout.Told,
 		Tell: func(ctx context.Context, t task.Task, text string) {
 			say(fmt.Sprintf("%s %s: %s", t.Project+"/"+t.Branch, t.ID, text))
 			notifier.Notify(ctx, t, text)

@@ -50,6 +50,8 @@ type app struct {
 	agents       *agents.Observer
 	environments *environment.PerTask
 	engine       *engine.Engine
+	executor     *hook.Executor
+	lookout      agents.Lookout
 	log          *logfile.Log
 
 	named  sync.Once
@@ -149,6 +151,7 @@ func (a *app) connect() error {
 	a.environments = &environment.PerTask{Home: a.dir, Server: a.server, Configure: a.configureTmux, Locks: a.files,
 		Log: log}
 	a.agents = &agents.Observer{Server: a.server, Setup: a.home, Record: a.store, Configure: a.configureTmux}
+	a.lookout = agents.Lookout{Observer: a.agents, Screens: &agents.Screens{}}
 	a.pool = &pool.Pool{Home: a.dir, Setup: a.home, Record: a.store, Files: a.files, Log: log,
 		Before: a.environments.EnterNow, Environment: a.environments.Environment}
 	a.engine = &engine.Engine{
@@ -158,12 +161,14 @@ func (a *app) connect() error {
 		Now: time.Now, Random: rand.Reader, Log: log, Patience: patience,
 	}
 	a.engine.Facts = a.looker(checkPatience)
-	a.engine.Performer = &hook.Executor{
+	a.executor = &hook.Executor{
 		Sessions: a.agents, Processes: proc.System{Grace: grace}, Workspaces: a.pool,
 		Setup:   hookSetup{a.home, a.environments, a.files},
 		Waiting: a.store, Next: a.engine,
 		Forge: forge.GH{}, System: runtime.GOOS, Home: a.dir, Self: a.self,
 	}
+	a.engine.Performer = a.executor
+	a.engine.Needs = a.lookout.Need
 	return nil
 }
 

@@ -29,13 +29,17 @@ type queries struct {
 }
 
 func (a *app) queries() queries {
-	return queries{&query.Service{Record: a.store, Setup: a.home, Files: a.files, Work: a.pool, Agents: a.agents,
+	return queries{&query.Service{Record: a.store, Setup: a.home, Files: a.files, Work: a.pool, Agents: a.lookout,
 		Evidence: a.engine, Compare: a.looker(0).Compare, Now: a.engine.Now}, a}
 }
 
 // Why explains how a task is and what it waits for.
 func (q queries) Why(ctx context.Context, id string) (decide.Explanation, error) {
-	return q.app.engine.Why(ctx, q.app.looker(0), id, q.app.agents.Lives(ctx))
+	e, err := q.app.engine.Why(ctx, q.app.looker(0), id, q.app.agents.Lives(ctx))
+	if err != nil {
+		return e, err
+	}
+	return q.app.lookout.Explain(ctx, e), nil
 }
 
 // Checks lists the checks of a task's workflow with their last results.

@@ -44,6 +44,7 @@ func kinds() map[string][2]string {
 		"task complete":        {ofATask, "abc"},
 		"task stuck":           {ofATask, "abc"},
 		"task wait":            {reads, ""},
+		"task say":             {ofATask, "abc text"},
 		"task request-changes": {ofATask, "abc text"},
 		"task merge":           {ofATask, "abc"},
 		"task cancel":          {ofATask, "abc --yes"},

@@ -102,6 +102,7 @@ type taskView struct {
 	Overdue int `json:"overdue"`
 	*limitView
 	*timesView
+	NeedsYou *record.Need `json:"needs_you,omitempty"` // lists have it, of tasks that a person should look after now
 }
 
 func view(t task.Task, session string) taskView {

@@ -54,6 +54,8 @@ type Commands interface {
 	Wait(ctx context.Context, id string, actor task.Actor, timeout time.Duration) (record.Waited, error)
 	Settle(ctx context.Context, id string, person bool) error
 	Attach(ctx context.Context, id, role string, run bool) ([]string, error)
+	// Say says something to the agent of a role, or of the present status if none is named.
+	Say(ctx context.Context, id, role, text string, actor task.Actor) (to, how string, err error)
 	// RunCheck runs a check of a task. Unless again is set, a result that counts already is the answer.
 	RunCheck(ctx context.Context, id, check string, again bool) (task.CheckResult, error)
 }
@@ -69,6 +71,8 @@ type Queries interface {
 	Why(ctx context.Context, id string) (decide.Explanation, error)
 	Checks(ctx context.Context, id string) ([]task.CheckState, error)
 	Sessions(ctx context.Context, tasks []task.Task) (map[string]string, error)
+	// Needs are the states of agents, and why people should look after tasks now. It has what it could look at.
+	Needs(ctx context.Context, tasks []task.Task) (map[string]string, map[string]record.Need, error)
 	// Timings leaves out the tasks whose times cannot be computed; the error says why.
 	Timings(ctx context.Context, tasks []task.Task) (map[string]task.Timing, error)
 	Stats(ctx context.Context, tasks []task.Task) ([]stats.Stats, error)

@@ -21,7 +21,7 @@ func (p *Program) taskCommands() *cobra.Command {
 		p.move("complete [ID]", "Hand the work over for review", "  orange task complete", workflow.MoveComplete),
 		p.move("stuck [ID]", "Report that the task needs a person to go on",
 			"  orange task stuck --reason \"the API key is missing\"", workflow.MoveStuck),
-		p.taskWait(), p.taskRequestChanges(), p.taskMerge(), p.taskCancel(),
+		p.taskWait(), p.taskSay(), p.taskRequestChanges(), p.taskMerge(), p.taskCancel(),
 		p.taskDelete(), p.taskHistory(), p.taskWhy(), p.taskVerify(), p.taskReplay(), p.taskStats(),
 		p.taskRetry(), p.taskCheck(), p.taskCreatePR(), p.taskWatch())
 }

@@ -96,6 +96,9 @@ func eventLine(e history.Event) string {
 			text += fmt.Sprintf("  %s=%s", name, oneLine(value, 80))
 		}
 	}
+	if words := e.Data[task.DataLastWords]; words != "" {
+		text += "  last words: " + oneLine(words, 200)
+	}
 	if ignored := e.Data[history.DataOverride]; ignored != "" {
 		text += "  in spite of " + oneLine(ignored, 100)
 	}

@@ -65,15 +65,18 @@ func (p *Program) listOnce(ctx context.Context, h *Services, filter record.Filte
 	if err != nil {
 		return nil, err
 	}
-	sessions, err := h.Queries.Sessions(ctx, tasks)
-	if err != nil {
+	sessions, needs, err := h.Queries.Needs(ctx, tasks)
+	if sessions == nil && err != nil {
 		return nil, err
+	}
+	if err != nil {
+		p.warn("the screens of some agents cannot be looked at: %v", err)
 	}
 	if len(tasks) == 0 && want != (wanted{}) && !p.json {
 		p.say("no tasks like that")
 		return nil, nil
 	}
-	return tasks, p.list(tasks, sessions, standings)
+	return tasks, p.list(tasks, sessions, needs, standings)
 }
 
 // knownStatus refuses a status that no workflow has: its list would never have a task.
@@ -154,11 +157,15 @@ func (p *Program) choose(ctx context.Context, h *Services, tasks []task.Task,
 	return tasks, standings, nil
 }
 
-func (p *Program) list(tasks []task.Task, sessions map[string]string, standings map[string]task.Timing) error {
+func (p *Program) list(tasks []task.Task, sessions map[string]string, needs map[string]record.Need,
+	standings map[string]task.Timing) error {
 	if p.json {
 		views := make([]taskView, len(tasks))
 		for i, t := range tasks {
 			views[i] = view(t, sessions[t.ID])
+			if n, is := needs[t.ID]; is && n.Kind != "" {
+				views[i].NeedsYou = &n
+			}
 			if s, told := standings[t.ID]; told {
 				views[i] = views[i].standing(s)
 			}
@@ -171,19 +178,22 @@ func (p *Program) list(tasks []task.Task, sessions map[string]string, standings 
 	}
 	rows := append(make([][]string, 0, len(tasks)+1), []string{"ID", "PROJECT", "STATUS", "AGENT", "BRANCH", "SUMMARY"})
 	for _, t := range tasks {
-		rows = append(rows, []string{t.ID, t.Project, string(t.Status), marks(t, sessions[t.ID]), t.Branch,
+		rows = append(rows, []string{t.ID, t.Project, string(t.Status), marks(t, sessions[t.ID], needs[t.ID]), t.Branch,
 			oneLine(t.Summary, 60)})
 	}
 	return p.columns(rows)
 }
 
 // marks says how a task's agents are, and what a person should look at.
-func marks(t task.Task, session string) string {
+func marks(t task.Task, session string, need record.Need) string {
 	switch {
 	case t.Attention != "":
 		return session + " !"
 	case t.Queued():
 		return "queued"
+	case need.Kind == record.NeedsAnswer, need.Kind == record.NeedsWord, need.Kind == record.NeedsLimit,
+		need.Kind == record.NeedsPerson:
+		return session + ", needs you: " + need.Kind
 	case !t.StalledAt.IsZero() && session == record.AgentAlive:
 		return "stalled"
 	case t.Overdue >= task.LateAlert:

@@ -17,7 +17,8 @@ func (p *Program) taskWait() *cobra.Command {
 	var timeout time.Duration
 	c := &cobra.Command{
 		Use: "wait [ID]", Short: "Wait until it is your turn", Args: between(0, 1),
-		Long: `Wait until it is your turn: a worker until its review is over, a person until the agents need one.
+		Long: `Wait until it is your turn: a worker until its review is over, a person until the agents need one:
+also if an agent is at a dialog, rests at its prompt, is at a limit, or has died.
 Ends after --timeout with "not yet: run it again" and exit status 0, so that it fits into any time
 limit.`,
 		Example: "  orange task wait\n  orange task wait 4Fz --timeout 10m",
@@ -41,14 +42,24 @@ func (p *Program) waited(w record.Waited) error {
 	if p.json {
 		return p.printJSON(map[string]any{
 			"task": view(w.Task, ""), "ready": !w.Blocked, "about": w.About, "notice": w.Notice,
-			"open": orEmpty(w.Open),
+			"open": orEmpty(w.Open), "said": orEmpty(w.Said),
+			"needs_you": w.Need,
 		})
+	}
+	for _, said := range w.Said {
+		p.say("%s says: %s", said.By, said.Text)
 	}
 	if w.Blocked {
 		p.say("not yet: the task is %s. %s\nrun it again: orange task wait %s", w.Task.Status, w.About, w.Task.ID)
 		return nil
 	}
 	p.say("status: %s. %s", w.Task.Status, w.About)
+	if w.Need.Kind != "" {
+		p.say("needs you: %v", w.Need)
+	}
+	if !w.Task.StalledAt.IsZero() {
+		p.say("its agent lives and has done nothing since %s", w.Task.StalledAt.Local().Format(time.DateTime))
+	}
 	if w.Notice != "" {
 		p.say("%s", w.Notice)
 	}

@@ -48,6 +48,10 @@ func (f *feed) Follow(ctx context.Context, _ int64, tell func([]history.Happenin
 
 func (f *feed) Tasks(context.Context, record.Filter) ([]task.Task, error) { return f.tasks, nil }
 
+func (f *feed) Needs(context.Context, []task.Task) (map[string]string, map[string]record.Need, error) {
+	return nil, nil, nil
+}
+
 func (f *feed) Sessions(context.Context, []task.Task) (map[string]string, error) { return nil, nil }
 
 func moved(id, from, to string) history.Happening {

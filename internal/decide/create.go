@@ -337,8 +337,8 @@ func Later(at, now time.Time) bool {
 	return at.After(now) && !at.After(now.Add(longestBackOff))
 }
 
-// BackOff is how long a hook waits after its n-th failed attempt, counted from 1.
-func BackOff(attempts int) time.Duration {
+// backOff is how long a hook waits after its n-th failed attempt, counted from 1.
+func backOff(attempts int) time.Duration {
 	wait := firstBackOff
 	for range attempts - 1 {
 		if wait *= 2; wait >= longestBackOff {

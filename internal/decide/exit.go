@@ -293,12 +293,30 @@ func NeedsWords(c record.Change) bool {
 	return true
 }
 
-// WithLastWords adds the last lines of the agent's window to the first event of a death.
+const longestSaid = 200 // characters of an agent's last words in a mark
+
+// WithLastWords adds the last lines of the agent's window to the first event of a death, and to the mark that tells
+// people of it.
 func WithLastWords(c record.Change, death task.Death) record.Change {
 	c.Events = slices.Clone(c.Events)
 	c.Events[0].Data = maps.Clone(c.Events[0].Data)
 	maps.Copy(c.Events[0].Data, death.Words())
+	if strings.Contains(c.Task.Attention, c.Events[0].Reason) { // else it tells of something else
+		c.Task.Attention += lastSaid(death.LastWords)
+	}
 	return c
+}
+
+// lastSaid tells an agent's last words in one line; it is empty if there are none.
+func lastSaid(words string) string {
+	said := []rune(strings.Join(strings.Fields(strings.ToValidUTF8(words, "\uFFFD")), " "))
+	if len(said) == 0 {
+		return ""
+	}
+	if len(said) > longestSaid {
+		said = append([]rune("…"), said[len(said)-longestSaid:]...)
+	}
+	return "; its last words: " + string(said)
 }
 
 // RespawnDue returns when the monitor starts the dead agent of the present status again, if the workflow wants that.
@@ -335,7 +353,7 @@ func RespawnDue(def *workflow.Definition, t task.Task, events []history.Event) (
 	if respawns == 0 {
 		return last.Time, true
 	}
-	return last.Time.Add(BackOff(respawns)), true
+	return last.Time.Add(backOff(respawns)), true
 }
 
 // owesStart reports whether the hooks of a move include the start of a role's agent.

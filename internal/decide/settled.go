@@ -89,7 +89,7 @@ func HookEnded(s record.Snapshot, hook task.OwedHook, effect record.Effect, fail
 // failHook has a hook tried again later and marks its task. Consecutive failures with the same text get one event.
 func failHook(c *record.Change, hook task.OwedHook, failure string, now time.Time) {
 	c.Settled = []record.Settled{{ID: hook.ID, State: task.HookFailed, Error: failure,
-		NextTry: now.Add(BackOff(hook.Attempts + 1))}}
+		NextTry: now.Add(backOff(hook.Attempts + 1))}}
 	c.Task.Attention = hookTrouble + hook.Action + ": " + failure
 	if failure != hook.Error {
 		c.Events = append(c.Events, history.Event{Type: history.HookFailure, Reason: failure,

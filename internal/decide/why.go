@@ -185,10 +185,13 @@ func agent(def *workflow.Definition, t task.Task, state workflow.State, alive bo
 	case alive && !t.StalledAt.IsZero():
 		d.Found = "it lives, and has done nothing since " + task.FormatTime(t.StalledAt)
 		d.Want = fmt.Sprintf("look at it: orange task attach %s --role %s", t.ID, state.Role)
+	case alive && def.WaitsForPerson(t.Status):
+		d.Condition, d.Found = "a person", fmt.Sprintf("the %s lives, and the status waits for a person", state.Role)
+		d.Want = fmt.Sprintf("answer it: orange task say %s TEXT, or there: orange task attach %s", t.ID, t.ID)
 	case alive:
 		d.Found, d.Want = "it is at work", "let it work, or look: orange task attach "+t.ID
 	default:
-		d.Found, d.Want = "it is dead", "start it again: orange task respawn "+t.ID
+		d.Found, d.Want = "it is dead"+lastSaid(history.LastWords(events)), "start it again: orange task respawn "+t.ID
 		if state.RespawnPrompt.Name == "" {
 			d.Want = "choose one of the moves that are open: this status has no agent to start again"
 		}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"orange/internal/query"
+	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/tmux"
 	"orange/internal/workflow"
@@ -79,6 +80,10 @@ func (nothing) Dir(string) string { return "" }
 func (nothing) SetUpOutput(string) string { return "" }
 
 func (nothing) Rescues(context.Context, task.Task) ([]task.Rescued, error) { return nil, nil }
+
+func (nothing) Needs(context.Context, []task.Task) (map[string]string, map[string]record.Need, error) {
+	return nil, nil, nil
+}
 
 func (nothing) States(context.Context, []task.Task) (map[string]string, []tmux.Pane, error) {
 	return nil, nil, nil

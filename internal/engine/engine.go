@@ -148,7 +148,7 @@ type Environments interface {
 	Drop(ctx context.Context, id string) error
 }
 
-// Engine makes every change of a task. Every field but Terminal and Warn is required.
+// Engine makes every change of a task. Every field but Terminal, Needs and Warn is required.
 type Engine struct {
 	Store      Store
 	Index      Index
@@ -172,6 +172,9 @@ type Engine struct {
 	Terminal     Terminal // nil where sessions have no names
 
 	Projections Projections // asked only for tasks whose workflow projects files
+	// Needs says why a person should look after a task now, as far as its agents' terminals say; nil if no one knows.
+	Needs func(ctx context.Context, t task.Task) (record.Need, error)
+
 	// passes on to the caller of this process what a person should know; nil if there is no such caller
 	Warn func(text string)
 

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"orange/internal/action"
-	"orange/internal/decide"
 	"orange/internal/history"
 	"orange/internal/record"
 	"orange/internal/rejection"
@@ -69,14 +68,14 @@ func TestAHookThatFailed_isLeftAloneForAWhile(t *testing.T) {
 	must(t, w.Resume(t.Context()))
 	wantText(t, "before its time", w.performer.done(), "")
 	w.performer.fails[action.SpawnAgent] = errPerformer
-	w.clock.pass(decide.BackOff(1) + time.Second)
+	w.clock.pass(6 * time.Second)
 	must(t, w.Resume(t.Context()))
 	if n := len(w.events(id, history.HookFailure)); n != 1 {
 		t.Errorf("the same failure is told %d times", n)
 	}
 	w.performer.forget()
 	delete(w.performer.fails, action.SpawnAgent)
-	w.clock.pass(decide.BackOff(2) + time.Second)
+	w.clock.pass(11 * time.Second)
 	must(t, w.Resume(t.Context()))
 	wantText(t, "in its time", w.performer.done(), "spawn_agent")
 }

@@ -1,11 +1,13 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
 
 	"orange/internal/decide"
+	"orange/internal/history"
 	"orange/internal/record"
 	"orange/internal/task"
 )
@@ -31,22 +33,41 @@ func (e *Engine) Wait(ctx context.Context, w Waiting, id string, actor task.Acto
 	timeout time.Duration) (record.Waited, error) {
 	role := actor.Speaks()
 	var waited record.Waited
-	err := w.Wait(ctx, id, role, self)
-	if err == nil {
-		waited, err = e.wait(ctx, w, id, role, timeout)
+	s, err := e.Store.Load(ctx, id)
+	if err != nil {
+		return waited, err
+	}
+	if err = w.Wait(ctx, id, role, self); err == nil {
+		waited, err = e.wait(ctx, w, id, role, s.Task.Seq, timeout)
 	}
 	// Remove the note even if the wait or the noting was cancelled: it may be on record all the same.
-	return waited, errors.Join(err, w.Unwait(context.WithoutCancel(ctx), id, role, self))
+	err = errors.Join(err, w.Unwait(context.WithoutCancel(ctx), id, role, self))
+	if err == nil { // who saw the note relies on it that what was said until now is heard
+		waited.Said, err = e.said(ctx, id, role, s.Task.Seq)
+	}
+	return waited, err
 }
 
-func (e *Engine) wait(ctx context.Context, w Waiting, id, role string, timeout time.Duration) (record.Waited, error) {
+// said is what a person has said to a role since an event of its task, and who it was.
+func (e *Engine) said(ctx context.Context, id, role string, after int) ([]record.Said, error) {
+	events, err := e.Index.Events(ctx, id, after)
+	var out []record.Said
+	for _, event := range history.SaidTo(events, role) {
+		out = append(out, record.Said{By: cmp.Or(event.Person, event.Actor), Text: event.Reason})
+	}
+	return out, err
+}
+
+// wait waits until it is the role's turn, or something was said to it after an event.
+func (e *Engine) wait(ctx context.Context, w Waiting, id, role string, after int, timeout time.Duration) (
+	record.Waited, error) {
 	up := time.NewTimer(timeout)
 	defer up.Stop()
 	tick := time.NewTicker(waitPoll)
 	defer tick.Stop()
 	resume := time.NewTicker(waitResume)
 	defer resume.Stop()
-	seen := int64(-1)
+	seen, look := int64(-1), role == task.RoleHuman
 	for {
 		version, err := w.DataVersion(ctx)
 		if err != nil {
@@ -57,6 +78,18 @@ func (e *Engine) wait(ctx context.Context, w Waiting, id, role string, timeout t
 			waited, err := e.waitState(ctx, w, id, role)
 			if err != nil || !waited.Blocked {
 				return waited, err
+			}
+			if look {
+				look = false
+				if waited.Need, err = e.need(ctx, waited.Task); err != nil || waited.Need.Kind != "" {
+					waited.Blocked = false
+					return waited, err
+				}
+			}
+			if waited.Task.Seq > after {
+				if said, err := e.said(ctx, id, role, after); err != nil || len(said) > 0 {
+					return waited, err
+				}
 			}
 		}
 		select {
@@ -69,9 +102,18 @@ func (e *Engine) wait(ctx context.Context, w Waiting, id, role string, timeout t
 				return record.Waited{}, err
 			}
 			seen = -1 // the version does not show what this same process changed
+			look = role == task.RoleHuman
 		case <-tick.C:
 		}
 	}
+}
+
+// need is why a person should look after a task that an agent works on.
+func (e *Engine) need(ctx context.Context, t task.Task) (record.Need, error) {
+	if e.Needs == nil {
+		return record.Need{}, nil
+	}
+	return e.Needs(ctx, t)
 }
 
 // waitState reports whether a caller of the role has to go on waiting, and if not, what there is to know.
@@ -86,7 +128,7 @@ func (e *Engine) waitState(ctx context.Context, w Waiting, id, role string) (rec
 	}
 	state, _ := def.State(s.Task.Status)
 	out := record.Waited{Task: s.Task, About: state.About, Blocked: decide.Blocks(def, s.Task.Status, role)}
-	if role == task.RoleHuman && s.Task.Attention != "" {
+	if role == task.RoleHuman && (s.Task.Attention != "" || !s.Task.StalledAt.IsZero()) {
 		out.Blocked = false // no agent works until this person has looked
 	}
 	var failed []task.OwedHook

@@ -362,8 +362,8 @@ func (w *walk) settled(at int32, c config) {
 	w.enter(at, event{kind: isSettle, role: -1, as: -1, to: -1, look: -1, failing: -1}, p, false, nil)
 }
 
-// touch makes a person change the task without moving it, such as a field, or the retry of a hook: that resets some
-// counters.
+// touch makes a person change the task without moving it, such as a field, the retry of a hook, or a word to an
+// agent: that resets some counters.
 func (w *walk) touch(at int32, c config, t task.Task) {
 	if !w.resets {
 		return

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"slices"
 	"strconv"
 	"time"
 
@@ -25,6 +26,7 @@ const (
 	AgentRespawned   = "agent.respawned"
 	AgentStopped     = "agent.stopped"
 	AgentNotified    = "agent.notified"
+	PersonSaid       = "person.said" // a person said something to an agent: the text is the reason
 	AgentCrashed     = "agent.crashed"
 	CrashesForgotten = "crashes.forgotten"
 	HooksRetried     = "hooks.retried"
@@ -58,6 +60,21 @@ const (
 	DataOverride = "override"
 	DataRedo     = "redo"
 )
+
+// DataHow is the key in the data of what reached an agent that says how: HowWait if through the command with which it
+// waits, HowTyped if it was typed.
+const (
+	DataHow  = "how"
+	HowWait  = "wait"
+	HowTyped = "typed"
+)
+
+// SaidTo returns what people said to a role that is to reach it through the command with which it waits.
+func SaidTo(events []Event, role string) []Event {
+	return slices.DeleteFunc(slices.Clone(events), func(e Event) bool {
+		return e.Type != PersonSaid || e.Data["role"] != role || e.Data[DataHow] != HowWait
+	})
+}
 
 // DataUnreviewed is the key in the data of a move to a good end that says that no one compared the work with what
 // was reviewed, where other moves to that end do.
@@ -108,6 +125,19 @@ const (
 	DataConversation = "conversation"
 	DataResumed      = "resumed"
 )
+
+// LastWords are those of the agent that died last, if no other was started in its place.
+func LastWords(events []Event) (words string) {
+	for i := range events {
+		switch e := &events[i]; e.Type {
+		case AgentSpawned, ReviewStarted, AgentRespawned:
+			words = ""
+		case AgentCrashed, AgentStopped:
+			words = e.Data[task.DataLastWords]
+		}
+	}
+	return words
+}
 
 // Event is one entry of a task's history. Its hash covers everything else in it and the hash of the event before.
 type Event struct {

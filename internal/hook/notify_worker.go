@@ -28,11 +28,11 @@ func (h *Executor) notifyWorker(ctx context.Context, job record.Job) (record.Eff
 	}
 	text := strings.TrimSpace(workflow.Expand(template, h.variables(job, view)))
 	notice := &record.Notice{Seq: job.Hook.Event, Role: task.RoleWorker, Text: text}
-	waits, err := h.waits(ctx, job)
+	waits, err := h.waits(ctx, job.Task.ID, task.RoleWorker)
 	if err != nil {
 		return record.Effect{}, err
 	}
-	told := record.Effect{NewNotice: notice, Events: []history.Event{notified("wait")},
+	told := record.Effect{NewNotice: notice, Events: []history.Event{notified(history.HowWait)},
 		Said: "the worker waits and gets the notice"}
 	if waits && job.Hook.Attempts == 0 {
 		return told, nil
@@ -51,7 +51,7 @@ func (h *Executor) notifyWorker(ctx context.Context, job record.Job) (record.Eff
 		if err := h.typeInto(ctx, job, p, text); err != nil {
 			return record.Effect{}, err
 		}
-		return record.Effect{NewNotice: notice, Events: []history.Event{notified("typed")},
+		return record.Effect{NewNotice: notice, Events: []history.Event{notified(history.HowTyped)},
 			Said: "told the worker"}, nil
 	}
 	if job.Respawn == "" && !begun {
@@ -84,19 +84,20 @@ func sitting(own []tmux.Pane) (tmux.Pane, bool) {
 }
 
 func notified(how string) history.Event {
-	return history.Event{Type: history.AgentNotified, Data: map[string]string{"role": task.RoleWorker, "how": how}}
+	return history.Event{Type: history.AgentNotified,
+		Data: map[string]string{"role": task.RoleWorker, history.DataHow: how}}
 }
 
-// waits reports whether a living command waits for the task on the worker's behalf.
-func (h *Executor) waits(ctx context.Context, job record.Job) (bool, error) {
-	waiters, err := h.Waiting.Waiters(ctx, job.Task.ID, task.RoleWorker)
+// waits reports whether a living command waits for a task on behalf of a role.
+func (h *Executor) waits(ctx context.Context, id, role string) (bool, error) {
+	waiters, err := h.Waiting.Waiters(ctx, id, role)
 	if err != nil {
 		return false, err
 	}
 	for _, w := range waiters {
 		alive, err := h.Processes.Alive(w)
 		if err != nil {
-			return false, fmt.Errorf("look whether the worker waits: %w", err)
+			return false, fmt.Errorf("look whether the %s waits: %w", role, err)
 		}
 		if alive {
 			return true, nil
@@ -111,13 +112,22 @@ const (
 )
 
 func (h *Executor) typeInto(ctx context.Context, job record.Job, p tmux.Pane, text string) error {
-	agent, err := h.Setup.Harness(h.harnessOf(job))
+	typing, err := h.typing(h.harnessOf(job))
 	if err != nil {
 		return err
 	}
-	if err := h.Sessions.Type(ctx, p.ID, text, tmux.Typing{Ready: agent.Ready, Dialog: agent.Dialog,
-		Pause: agent.Pause, Patience: typingPatience, Quiet: typingQuiet}); err != nil {
+	if err := h.Sessions.Type(ctx, p.ID, text, typing); err != nil {
 		return fmt.Errorf("tell the worker: %w", err)
 	}
 	return nil
+}
+
+// typing is how a text is typed for the agents of a harness.
+func (h *Executor) typing(name string) (tmux.Typing, error) {
+	agent, err := h.Setup.Harness(name)
+	if err != nil {
+		return tmux.Typing{}, err
+	}
+	return tmux.Typing{Ready: agent.Ready, Dialog: agent.Dialog, Pause: agent.Pause, Patience: typingPatience,
+		Quiet: typingQuiet}, nil
 }

@@ -95,7 +95,7 @@ type Forge interface {
 	States(ctx context.Context, project string, addresses []string) ([]record.PullRequest, error)
 }
 
-// Monitor is one watch. Every exported field is required.
+// Monitor is one watch. Every exported field but Needs is required.
 type Monitor struct {
 	Sessions  Sessions
 	Processes Processes
@@ -109,6 +109,8 @@ type Monitor struct {
 	// waits for a sign that an agent may have died, where the system cannot watch processes
 	Hint func(ctx context.Context) error
 	Tell func(ctx context.Context, t task.Task, text string) // what a person should know
+	// Needs says why people should look after tasks now, as far as their agents' screens say; nil if no one knows
+	Needs func(ctx context.Context, tasks []task.Task) (map[string]record.Need, error)
 	// lets others hear that the watch goes on; called about every second
 	Heartbeat func()
 	Now       func() time.Time
@@ -172,6 +174,7 @@ func (m *Monitor) Run(ctx context.Context) {
 	// After the first look, which sees to the deadlines too: each of them reads all live tasks.
 	crew.Go(func() { m.watchDeadlines(ctx) })
 	crew.Go(func() { m.watchPullRequests(ctx) })
+	crew.Go(func() { m.watchScreens(ctx) })
 	for {
 		select {
 		case <-ctx.Done():

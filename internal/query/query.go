@@ -48,6 +48,8 @@ type Work interface {
 // Agents reports how the agents of tasks are.
 type Agents interface {
 	States(ctx context.Context, tasks []task.Task) (map[string]string, []tmux.Pane, error)
+	// Needs are the states, and why people should look after tasks now, by the tasks' ids.
+	Needs(ctx context.Context, tasks []task.Task) (map[string]string, map[string]record.Need, error)
 }
 
 // Evidence reads what a task's evidence is now.
@@ -76,6 +78,11 @@ func (q *Service) Tasks(ctx context.Context, f record.Filter) ([]task.Task, erro
 func (q *Service) Sessions(ctx context.Context, tasks []task.Task) (map[string]string, error) {
 	states, _, err := q.Agents.States(ctx, tasks)
 	return states, err
+}
+
+// Needs has how the agents of tasks' statuses are, and why people should look after tasks now.
+func (q *Service) Needs(ctx context.Context, tasks []task.Task) (map[string]string, map[string]record.Need, error) {
+	return q.Agents.Needs(ctx, tasks)
 }
 
 // All are the ids of all tasks, or of a project's where one is named, also of those that cannot be read.
@@ -130,7 +137,7 @@ func (q *Service) Report(ctx context.Context, id string, actor task.Actor) (reco
 	if err != nil {
 		return r, err
 	}
-	r.LastWords = lastWordsOf(events)
+	r.LastWords = history.LastWords(events)
 	if s.Task.PRURL != "" {
 		r.Checks = history.ChecksOf(events, s.Task.PRURL)
 	}
@@ -153,19 +160,6 @@ func (q *Service) Report(ctx context.Context, id string, actor task.Actor) (reco
 		r.Problems = append(r.Problems, "rescued work: "+err.Error())
 	}
 	return r, nil
-}
-
-// lastWordsOf are those of the agent that died last, while no other has been started in its place.
-func lastWordsOf(events []history.Event) (words string) {
-	for _, e := range events {
-		switch e.Type {
-		case history.AgentSpawned, history.ReviewStarted, history.AgentRespawned:
-			words = ""
-		case history.AgentCrashed, history.AgentStopped:
-			words = e.Data[task.DataLastWords]
-		}
-	}
-	return words
 }
 
 // Timings has how tasks are in time. Those that cannot be computed are missing, and the error says why.

@@ -73,6 +73,10 @@ func (w *world) States(_ context.Context, tasks []task.Task) (map[string]string,
 	return map[string]string{tasks[0].ID: record.AgentAlive}, nil, nil
 }
 
+func (w *world) Needs(context.Context, []task.Task) (map[string]string, map[string]record.Need, error) {
+	return nil, nil, nil
+}
+
 func (w *world) Refresh(ctx context.Context, id string) (record.Snapshot, decide.Evidence, error) {
 	s, err := w.Load(ctx, id)
 	return s, decide.Evidence{}, errors.Join(err, w.fail("refresh"))

@@ -46,7 +46,15 @@ type Waited struct {
 	Blocked bool     // the time was up: wait again
 	About   string   // what the present status means
 	Notice  string   // the message that came with it
+	Said    []Said   // by people, while the waiter waited
+	Need    Need     // why a person need not wait any longer, if it is not the task's own turn
 	Open    []string // moves that the waiter may ask for
+}
+
+// Said is what a person said to an agent.
+type Said struct {
+	By   string `json:"by"`
+	Text string `json:"text"`
 }
 
 // Holding is a workspace of the pool and who has it.
@@ -67,6 +75,31 @@ const (
 	AgentDead    = "dead"
 	AgentNone    = "none"
 	AgentUnknown = "unknown"
+)
+
+// Need is why a person should look after a task now: what is found of it, and what to do.
+type Need struct {
+	Kind  string `json:"kind"` // one of the Needs
+	Found string `json:"found"`
+	Want  string `json:"to_do"`
+}
+
+// String is the need in words for people; empty if there is none.
+func (n Need) String() string {
+	if n.Kind == "" {
+		return ""
+	}
+	return n.Found + "; " + n.Want
+}
+
+// The kinds of a Need. What a screen shows is one for people: no status ever depends on it.
+const (
+	NeedsAttention = "attention" // a hook failed, an agent crashed: the task's own mark says what
+	NeedsAgent     = "dead"      // the agent of its status has died
+	NeedsAnswer    = "dialog"    // its agent is at a dialog
+	NeedsLimit     = "limit"     // its agent is at a limit of its provider
+	NeedsWord      = "rest"      // its agent rests at its prompt and has not moved the task
+	NeedsPerson    = "status"    // its status waits for a person
 )
 
 // Report is everything that a person wants to see of one task.

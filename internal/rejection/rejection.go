@@ -24,6 +24,7 @@ const (
 	RedoRefused       = "redo_refused"
 	MigrateRefused    = "migrate_refused"
 	RespawnRefused    = "respawn_refused"
+	SayRefused        = "say_refused"
 	PRRefused         = "pr_refused"
 	PROpen            = "pr_open"
 )

@@ -176,7 +176,7 @@ func decides(e *history.Event) bool {
 		return true
 	case history.Merged:
 		return e.Data["url"] != "" || len(e.Counters) > 0 // the event of a merge made here records what was done
-	case history.Updated, history.MergeBegun:
+	case history.Updated, history.MergeBegun, history.PersonSaid:
 		return len(e.Counters) > 0 // without counters it records what was done
 	case history.AgentStopped:
 		return e.Data["ended"] != "" // an agent that was ended on purpose has no such key

@@ -163,8 +163,9 @@ const briefColumns = `live || created_at || char(31) || id || char(31) || projec
 
 // briefTask is what a list shows, from a row of a brief look.
 func briefTask(row string) (t task.Task, err error) {
-	var stalled, overdue, attention string
-	_, row, _ = strings.Cut(row, briefEnd)
+	var first, stalled, overdue, attention string
+	first, row, _ = strings.Cut(row, briefEnd)
+	t.Live = strings.HasPrefix(first, "1") // its time follows
 	for _, into := range []*string{&t.ID, &t.Project, (*string)(&t.Status), &t.Branch, &t.Session,
 		(*string)(&t.QueuedFor), &t.Workflow.Name, &t.Workflow.Digest, &stalled, &overdue, &attention} {
 		*into, row, _ = strings.Cut(row, briefEnd)

@@ -20,6 +20,8 @@ type Typing struct {
 	Pause    time.Duration  // between the text and Enter; 500 ms when 0
 	Patience time.Duration  // how long to wait for a safe moment; one look when 0 and Ready is there
 	Quiet    time.Duration  // how long the keys of attached people must rest; 10 s when 0
+	// Begin is called when the safe moment has come, before anything is typed; its error ends it. It may be nil.
+	Begin func(ctx context.Context) error
 }
 
 // Reason reports why typing was not safe.
@@ -92,6 +94,11 @@ func (s Server) Type(ctx context.Context, pane string, text string, t Typing) er
 	}
 	if err := s.safeMoment(ctx, pane, t); err != nil {
 		return err
+	}
+	if t.Begin != nil {
+		if err := t.Begin(ctx); err != nil {
+			return err
+		}
 	}
 	if err := s.paste(ctx, pane, text); err != nil {
 		return err

@@ -186,6 +186,7 @@ func eventKinds() map[string]eventKind {
 		history.AgentRespawned:   {"▶", good, "%s started again", role},
 		history.AgentStopped:     {"■", faint, "%s ended", role},
 		history.AgentNotified:    {"·", faint, "%s told", role},
+		history.PersonSaid:       {"“", info, "said to the %s", []string{"role", history.DataHow}},
 		history.AgentCrashed:     {"✗", bad, "%s died", []string{"role", "status", "hook", "ended"}},
 		history.AgentStalled:     {"z", warn, "the agent does nothing", nil},
 		history.OrphanFreed:      {"!", warn, "its workspace and session were freed", nil},

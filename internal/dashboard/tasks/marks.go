@@ -57,7 +57,7 @@ func Marks() []Mark {
 			}},
 		{"◆", "it is a person's turn: look at it, answer it, or move it on", info,
 			func(r *Row, def *workflow.Definition) bool {
-				return def != nil && r.Task.Live && personsTurn(def, r.Task.Status)
+				return def != nil && r.Task.Live && (personsTurn(def, r.Task.Status) || r.Agent.Need != "")
 			}},
 		{"$", "its agent has used up what its provider lets it have for now", warn,
 			func(r *Row, _ *workflow.Definition) bool { return r.limit() != "" }},
@@ -115,6 +115,8 @@ func (r *Row) Note(s *screen.Style) (string, *lipgloss.Style) {
 			text += "; " + summary
 		}
 		return text, &s.Faint
+	case r.Agent.Need != "":
+		return screen.Clean(r.Agent.Need), &s.Info
 	case r.limit() != "":
 		return screen.Clean(r.limit()), &s.Warn
 	case t.Summary == "":

@@ -21,6 +21,7 @@ type Agent struct {
 	State  string    // one of package record's states of agents; empty until the first check
 	Active time.Time // when its terminal last changed; zero where that is unknown
 	Limit  string    // what its terminal shows about a limit of its provider that stops it for now
+	Need   string    // why a person should look after the task now; empty if none should
 }
 
 // Work is what a task's branch has that the default branch does not have.

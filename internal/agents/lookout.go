@@ -1,0 +1,58 @@
+package agents
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"orange/internal/decide"
+	"orange/internal/record"
+	"orange/internal/rejection"
+	"orange/internal/task"
+)
+
+// Lookout knows how the agents of tasks are, and why people should look after tasks. Every field is required.
+type Lookout struct {
+	*Observer
+	Screens *Screens
+}
+
+// Needs are the states of agents, and why people should look after tasks now. With an error it has what is known.
+func (l Lookout) Needs(ctx context.Context, tasks []task.Task) (map[string]string, map[string]record.Need, error) {
+	found, err := l.Screens.Observe(ctx, l.Observer, tasks, time.Now())
+	if found == nil {
+		return nil, nil, err
+	}
+	states, needs := make(map[string]string, len(found)), make(map[string]record.Need, len(found))
+	for id, one := range found {
+		states[id], needs[id] = one.State, one.Need
+	}
+	return states, needs, err
+}
+
+// Need is why a person should look after one task now.
+func (l Lookout) Need(ctx context.Context, t task.Task) (record.Need, error) {
+	_, needs, err := l.Needs(ctx, []task.Task{t})
+	return needs[t.ID], err
+}
+
+// Explain adds to an explanation what the agent's screen says; the rest is among what the task waits for.
+func (l Lookout) Explain(ctx context.Context, e decide.Explanation) decide.Explanation {
+	need, err := l.Need(ctx, e.Task)
+	if err != nil {
+		e.Waits = append(e.Waits, rejection.Detail{Condition: "a look at its agent", Found: err.Error(),
+			Want: "try again"})
+	}
+	switch need.Kind {
+	case record.NeedsAnswer, record.NeedsWord, record.NeedsLimit:
+		e.Waits = slices.Insert(e.Waits, 0, rejection.Detail{Condition: "a person", Found: need.Found,
+			Want: need.Want})
+	}
+	return e
+}
+
+// Told are the needs of tasks alone.
+func (l Lookout) Told(ctx context.Context, tasks []task.Task) (map[string]record.Need, error) {
+	_, needs, err := l.Needs(ctx, tasks)
+	return needs, err
+}

@@ -1,0 +1,155 @@
+package agents
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"orange/internal/harness"
+	"orange/internal/history"
+	"orange/internal/record"
+	"orange/internal/task"
+	"orange/internal/tmux"
+)
+
+const (
+	// screenQuiet is how long an agent's terminal must be still before it is read: a program that works draws.
+	screenQuiet = 2 * time.Second
+	mostScreens = 50 // that are read at once
+)
+
+// Screens knows what the terminals of agents that do nothing say to people. A terminal is read once after it became
+// still, and not again until it has moved.
+type Screens struct {
+	mu   sync.Mutex
+	read map[string]stillness // by pane
+}
+
+// stillness is what a terminal that is still says.
+type stillness struct {
+	since time.Time
+	sight
+}
+
+// Liveness is how the agent of a task's status is.
+type Liveness struct {
+	State  string    // one of record's words for it
+	Active time.Time // when its terminal last changed; zero when that is not known
+	Limit  string    // what its terminal says of its provider's limit, which lets it do no more for now
+	Need   record.Need
+}
+
+// Waits is why the agent itself waits for a person, in words; empty if it does not.
+func (l Liveness) Waits() string {
+	if l.Need.Kind == record.NeedsAnswer || l.Need.Kind == record.NeedsWord {
+		return l.Need.String()
+	}
+	return ""
+}
+
+// Observe has how the agents of tasks are, by the tasks' ids, with one call of tmux, and one more for those terminals
+// that have changed since and are still. With an error it has what is known.
+func (l *Screens) Observe(ctx context.Context, o *Observer, tasks []task.Task, now time.Time) (
+	map[string]Liveness, error) {
+	states, panes, err := o.States(ctx, tasks)
+	if err != nil {
+		return nil, err
+	}
+	out := make(map[string]Liveness, len(states))
+	for id, state := range states {
+		out[id] = Liveness{State: state}
+	}
+	byID := make(map[string]task.Task, len(tasks))
+	for _, t := range tasks {
+		byID[t.ID] = t
+	}
+	var living []tmux.Pane
+	for _, p := range panes {
+		one, asked := out[p.Task]
+		if !asked || p.Role == "" {
+			continue
+		}
+		if p.Activity.After(one.Active) {
+			one.Active = p.Activity
+			out[p.Task] = one
+		}
+		if !p.Dead && one.State == record.AgentAlive && o.worksIn(ctx, byID[p.Task], p.Role) {
+			living = append(living, p)
+		}
+	}
+	seen, err := l.see(ctx, o, living, byID, now)
+	for id, t := range byID {
+		def, unread := o.Setup.Pinned(ctx, t.Workflow)
+		if unread != nil {
+			continue // the error is reported where the rules are read
+		}
+		one := out[id]
+		one.Need = need(def, t, one.State, seen[id])
+		if seen[id].kind == record.NeedsLimit {
+			one.Limit = seen[id].line
+		}
+		out[id] = one
+	}
+	return out, err
+}
+
+// worksIn reports whether a role is the one that works in a task's status.
+func (o *Observer) worksIn(ctx context.Context, t task.Task, role string) bool {
+	def, err := o.Setup.Pinned(ctx, t.Workflow)
+	if err != nil {
+		return false // the error is reported where the rules are read
+	}
+	state, _ := def.State(t.Status)
+	return state.Role == role
+}
+
+// see reads the terminals that are still, and answers what they say by their tasks' ids. The panes are those of agents
+// that live.
+func (l *Screens) see(ctx context.Context, o *Observer, panes []tmux.Pane, tasks map[string]task.Task,
+	now time.Time) (map[string]sight, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	known := make(map[string]stillness, len(panes))
+	var changed []string
+	for _, p := range panes {
+		one, before := l.read[p.ID]
+		switch {
+		case before && one.since.Equal(p.Activity):
+			known[p.ID] = one
+		case now.Sub(p.Activity) >= screenQuiet && len(changed) < mostScreens:
+			changed = append(changed, p.ID)
+		}
+	}
+	l.read = known
+	screens, err := o.Screens(ctx, changed)
+	out := make(map[string]sight, len(panes))
+	for _, p := range panes {
+		if screen, was := screens[p.ID]; was {
+			program, unread := o.harnessOf(ctx, p, tasks[p.Task])
+			if unread != nil {
+				err = errors.Join(err, unread)
+				continue
+			}
+			known[p.ID] = stillness{p.Activity, read(program, screen)}
+		}
+		if one, is := known[p.ID]; is {
+			out[p.Task] = one.sight
+		}
+	}
+	return out, err
+}
+
+// harnessOf is the harness of the agent in a window.
+func (o *Observer) harnessOf(ctx context.Context, p tmux.Pane, t task.Task) (*harness.Harness, error) {
+	events, err := o.Record.Events(ctx, t.ID, 0)
+	if err != nil {
+		return nil, err
+	}
+	usual := t.Harness // where the history does not say: an old one, or one that was lost
+	if p.Role == task.RoleReviewer {
+		usual = cmp.Or(t.ReviewHarness, t.Harness)
+	}
+	return o.Setup.Harness(cmp.Or(history.HarnessOf(events, p.Role), usual))
+}

@@ -1,0 +1,185 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"orange/internal/decide"
+	"orange/internal/history"
+	"orange/internal/rejection"
+	"orange/internal/task"
+	"orange/internal/tmux"
+)
+
+// Voice reaches the agents of tasks.
+type Voice interface {
+	// Waits reports whether a living command waits for a task on behalf of a role.
+	Waits(ctx context.Context, t task.Task, role string) (bool, error)
+	// Say types a text for the living agent of a role, at once or not at all; agent is its harness. A *tmux.NotSafe
+	// says why not now, task.ErrNotFound that no agent of that role lives. It calls begin right before it types.
+	Say(ctx context.Context, t task.Task, role, agent, text string, begin func(context.Context) error) error
+}
+
+const (
+	longestSaid = 4 << 10          // bytes: the event holds them, and every reader of the history reads them
+	sayPatience = 15 * time.Second // how long to look for a safe moment
+	sayAgain    = 200 * time.Millisecond
+)
+
+// Say says something to the agent of a role, or to that of the present status if none is named, and records it. It
+// returns the role, and how the text reached the agent. A refusal is a *rejection.Rejection, and then nothing was
+// said.
+func (e *Engine) Say(ctx context.Context, v Voice, id, role, text string, actor task.Actor) (
+	to, how string, err error) {
+	switch text = strings.TrimSpace(text); {
+	case text == "":
+		return "", "", task.Notef(task.ErrUsage, "cannot say nothing; give the text, or - to read it")
+	case len(text) > longestSaid:
+		return "", "", task.Notef(task.ErrUsage, "cannot say %d bytes to an agent, at most %d; write the rest into "+
+			"the task's document", len(text), longestSaid)
+	}
+	s, err := e.Store.Load(ctx, id)
+	if err != nil {
+		return "", "", err
+	}
+	def, err := e.Rules.Pinned(ctx, s.Task.Workflow)
+	if err != nil {
+		return "", "", err
+	}
+	if role, err = decide.Say(def, s.Task, role, actor); err != nil {
+		return role, "", err
+	}
+	w := word{Engine: e, voice: v, task: s.Task, role: role, text: text, actor: actor}
+	how, err = w.deliver(ctx)
+	if w.recorded {
+		err = errors.Join(err, e.Sync(ctx, id))
+	}
+	return role, how, err
+}
+
+// word is something that a person says to an agent.
+type word struct {
+	*Engine
+	voice      Voice
+	task       task.Task
+	role, text string
+	actor      task.Actor
+	recorded   bool
+}
+
+// deliver hands the text to the command with which the agent waits, or types it at the first safe moment.
+func (w *word) deliver(ctx context.Context) (string, error) {
+	agent, err := w.harness(ctx)
+	if err != nil {
+		return "", err
+	}
+	patience := time.NewTimer(sayPatience)
+	defer patience.Stop()
+	again := time.NewTicker(sayAgain)
+	defer again.Stop()
+	for told := false; ; told = true {
+		if handed, err := w.handed(ctx); err != nil || handed {
+			return history.HowWait, err
+		}
+		err := w.attempt(ctx, agent)
+		unsafe, waits := errors.AsType[*tmux.NotSafe](err)
+		if !waits || unsafe.Pasted || unsafe.Reason == tmux.DialogOpen {
+			return history.HowTyped, w.explain(err)
+		}
+		if !told && w.Warn != nil {
+			w.Warn(fmt.Sprintf("waiting up to %s for a safe moment: %s", sayPatience, unsafe.Reason))
+		}
+		select {
+		case <-ctx.Done():
+			return "", ctx.Err()
+		case <-patience.C:
+			return "", w.explain(err)
+		case <-again.C:
+		}
+	}
+}
+
+// handed reports whether a command waits for the role that will read the text before it ends.
+func (w *word) handed(ctx context.Context) (bool, error) {
+	waits, err := w.voice.Waits(ctx, w.task, w.role)
+	if err != nil || !waits {
+		return false, err
+	}
+	if err := w.note(ctx, history.HowWait); err != nil {
+		return false, err
+	}
+	// A command that still waits reads the history again before it ends. One that has ended may have done so before
+	// the event was there.
+	return w.voice.Waits(ctx, w.task, w.role)
+}
+
+// harness is that of the role's agent.
+func (w *word) harness(ctx context.Context) (string, error) {
+	events, err := w.Index.Events(ctx, w.task.ID, 0)
+	usual := w.task.Harness // if the history does not say
+	if w.role == task.RoleReviewer {
+		usual = cmp.Or(w.task.ReviewHarness, usual)
+	}
+	return cmp.Or(history.HarnessOf(events, w.role), usual), err
+}
+
+// note records the text, once.
+func (w *word) note(ctx context.Context, how string) error {
+	if w.recorded {
+		return nil
+	}
+	err := w.Engine.note(ctx, w.task.ID, w.actor, history.Event{Type: history.PersonSaid, Reason: w.text,
+		Data: map[string]string{"role": w.role, history.DataHow: how}})
+	w.recorded = err == nil
+	return err
+}
+
+// attempt types the text if that is safe now. It holds the lock of the task's hooks for each look alone, because one of
+// them may type into the same window, and others must not wait.
+func (w *word) attempt(ctx context.Context, agent string) error {
+	release, err := w.Mirror.Lock(ctx, hooksLock(w.task.ID))
+	if err != nil {
+		return err
+	}
+	defer release()
+	return w.voice.Say(ctx, w.task, w.role, agent, w.text, func(ctx context.Context) error {
+		return w.note(ctx, history.HowTyped)
+	})
+}
+
+// explain returns what a person should know of a text that was not typed.
+func (w *word) explain(err error) error {
+	attach := "orange task attach " + w.task.ID + " --role " + w.role
+	unsafe, is := errors.AsType[*tmux.NotSafe](err)
+	switch {
+	case err == nil:
+		return nil
+	case is && unsafe.Pasted:
+		return fmt.Errorf("the text is recorded and lies in the input of the %s, but Enter was not pressed: %s; "+
+			"look at it: %s", w.role, unsafe.Reason, attach)
+	case w.recorded:
+		return fmt.Errorf("the text is recorded and did not reach the %s: %w; look at it: %s", w.role, err, attach)
+	case is && unsafe.Reason == tmux.DialogOpen:
+		return w.unheard("a dialog that waits for an answer, which Enter would give",
+			"answer it there: "+attach)
+	case is:
+		return w.unheard(string(unsafe.Reason),
+			"say it again later, or there: "+attach)
+	case errors.Is(err, task.ErrNotFound), errors.Is(err, tmux.ErrEnded):
+		return w.unheard("no "+w.role+" that lives",
+			"start it: orange task respawn "+w.task.ID+"; or name who shall hear it: --role")
+	}
+	return err
+}
+
+func (w *word) unheard(found, want string) error {
+	return &rejection.Rejection{
+		Code: rejection.SayRefused, Task: w.task.ID,
+		Message: fmt.Sprintf("cannot say it to the %s of task %s", w.role, w.task.ID),
+		Details: []rejection.Detail{{Condition: "an agent that waits for input", Found: found, Want: want}},
+	}
+}
