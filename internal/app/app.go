@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"runtime/debug"
 	"syscall"
 
 	"orange/internal/app/launcher"
@@ -32,7 +31,7 @@ func Main() int {
 	defer stop()
 	var opened *app
 	program := &cli.Program{
-		Version: version(), In: os.Stdin, Out: results(), Err: messages(), Terminal: proc.IsTerminal(os.Stdin),
+		Version: cli.BuildVersion(), In: os.Stdin, Out: results(), Err: messages(), Terminal: proc.IsTerminal(os.Stdin),
 		Progress: progressAt(),
 		Open: func(ctx context.Context) (_ *cli.Services, err error) {
 			if opened, err = open(ctx); err != nil {
@@ -79,12 +78,4 @@ func (a *app) services() *cli.Services {
 		Prober:     probe.Prober{Harness: a.home.Harness, Before: a.environments.EnterHome},
 		Workspaces: a.pool, Monitor: watch{a}, Variables: environment.Variables{Home: a.dir, Locks: a.files},
 	}
-}
-
-func version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok || info.Main.Version == "" || info.Main.Version == "(devel)" {
-		return "development build"
-	}
-	return info.Main.Version
 }

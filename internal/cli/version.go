@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"runtime/debug"
+
 	"github.com/spf13/cobra"
 )
 
@@ -15,4 +17,13 @@ func (p *Program) versionCommand() *cobra.Command {
 			return nil
 		},
 	}
+}
+
+// BuildVersion is the version of the running program, as Go built it in.
+func BuildVersion() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok || info.Main.Version == "" || info.Main.Version == "(devel)" {
+		return "development build"
+	}
+	return info.Main.Version
 }
