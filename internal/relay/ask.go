@@ -12,8 +12,9 @@ import (
 const (
 	// pickedUp is how long a launcher may take to see a request.
 	pickedUp = 10 * time.Second
-	shortest = time.Millisecond // between two looks for the answer
-	longest  = 25 * time.Millisecond
+	// Between two looks for the answer: most commands take milliseconds, and a wait takes minutes.
+	often, seldom = time.Millisecond, 25 * time.Millisecond
+	soon          = time.Second // how long it looks often
 )
 
 // Client asks for commands on behalf of one agent. Every field is required.
@@ -49,11 +50,10 @@ func (c Client) Ask(ctx context.Context, r Call) (Reply, error) {
 	return answer, nil
 }
 
-// await looks for the answer, ever less often: most commands take milliseconds, and a wait takes minutes. What someone
-// else put there is no answer.
+// await looks for the answer. What someone else put there is none.
 func (c Client) await(ctx context.Context, folder *os.Root, number string) (a Reply, err error) {
 	began := time.Now()
-	for pause := shortest; ; pause = min(2*pause, longest) {
+	for {
 		text, err := readOnce(folder, number+answerEnd, longestAnswer)
 		if err == nil && check("answer", c.Secret, text, &a) == nil && a.Number == number {
 			return a, nil
@@ -64,6 +64,10 @@ func (c Client) await(ctx context.Context, folder *os.Root, number string) (a Re
 		if _, err := folder.Lstat(number + requestEnd); err == nil && time.Since(began) > pickedUp {
 			_ = folder.Remove(number + requestEnd) // no one reads it
 			return a, fmt.Errorf("the launcher of this agent did not take the request within %s", pickedUp)
+		}
+		pause := often
+		if time.Since(began) > soon {
+			pause = seldom
 		}
 		select {
 		case <-ctx.Done():
