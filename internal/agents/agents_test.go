@@ -127,7 +127,7 @@ func TestScreens_areReadOnceTheyAreStill(t *testing.T) {
 	still := tmux.Pane{ID: "%1", Task: "one", Role: "worker", Activity: now.Add(-time.Minute)}
 	moving := tmux.Pane{ID: "%2", Task: "two", Role: "worker", Activity: now}
 	var cache Screens
-	tasks := map[string]task.Task{"one": {ID: "one", Harness: "own"}, "two": {ID: "two", Harness: "own"}}
+	tasks := map[string]*task.Task{"one": {ID: "one", Harness: "own"}, "two": {ID: "two", Harness: "own"}}
 	for range 2 {
 		found, err := cache.see(t.Context(), o, []tmux.Pane{still, moving}, tasks, now)
 		if err != nil || len(found) != 1 || !strings.Contains(found["one"].line, "limit reached") {
@@ -184,7 +184,8 @@ func TestObserve_hasTheLimitOfTheAgentThatWorksInTheStatus(t *testing.T) {
 		line("2", "two", "reviewer", false))
 	var cache Screens
 	found, err := cache.Observe(t.Context(), o, []task.Task{
-		{ID: "one", Status: "build", Session: "s", Harness: "own"}, {ID: "two", Status: "build", Session: "s"},
+		{ID: "one", Status: "build", Session: "s", Harness: "own", Live: true},
+		{ID: "two", Status: "build", Session: "s", Live: true},
 	}, time.Unix(2000, 0))
 	one, two := found["one"], found["two"]
 	if err != nil || one.State != record.AgentAlive || !one.Active.Equal(time.Unix(1000, 0)) || one.Limit == "" ||

@@ -23,9 +23,11 @@ func (l Lookout) Needs(ctx context.Context, tasks []task.Task) (map[string]strin
 	if found == nil {
 		return nil, nil, err
 	}
-	states, needs := make(map[string]string, len(found)), make(map[string]record.Need, len(found))
+	states, needs := make(map[string]string, len(found)), map[string]record.Need{}
 	for id, one := range found {
-		states[id], needs[id] = one.State, one.Need
+		if states[id] = one.State; one.Need.Kind != "" {
+			needs[id] = one.Need
+		}
 	}
 	return states, needs, err
 }

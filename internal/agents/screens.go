@@ -61,9 +61,11 @@ func (l *Screens) Observe(ctx context.Context, o *Observer, tasks []task.Task, n
 	for id, state := range states {
 		out[id] = Liveness{State: state}
 	}
-	byID := make(map[string]task.Task, len(tasks))
-	for _, t := range tasks {
-		byID[t.ID] = t
+	byID := map[string]*task.Task{} // the live ones: no one is needed for the others
+	for i := range tasks {
+		if tasks[i].Live {
+			byID[tasks[i].ID] = &tasks[i]
+		}
 	}
 	var living []tmux.Pane
 	for _, p := range panes {
@@ -75,7 +77,7 @@ func (l *Screens) Observe(ctx context.Context, o *Observer, tasks []task.Task, n
 			one.Active = p.Activity
 			out[p.Task] = one
 		}
-		if !p.Dead && one.State == record.AgentAlive && o.worksIn(ctx, byID[p.Task], p.Role) {
+		if t := byID[p.Task]; t != nil && !p.Dead && one.State == record.AgentAlive && o.worksIn(ctx, t, p.Role) {
 			living = append(living, p)
 		}
 	}
@@ -86,7 +88,7 @@ func (l *Screens) Observe(ctx context.Context, o *Observer, tasks []task.Task, n
 			continue // the error is reported where the rules are read
 		}
 		one := out[id]
-		one.Need = need(def, t, one.State, seen[id])
+		one.Need = need(def, *t, one.State, seen[id])
 		if seen[id].kind == record.NeedsLimit {
 			one.Limit = seen[id].line
 		}
@@ -96,7 +98,7 @@ func (l *Screens) Observe(ctx context.Context, o *Observer, tasks []task.Task, n
 }
 
 // worksIn reports whether a role is the one that works in a task's status.
-func (o *Observer) worksIn(ctx context.Context, t task.Task, role string) bool {
+func (o *Observer) worksIn(ctx context.Context, t *task.Task, role string) bool {
 	def, err := o.Setup.Pinned(ctx, t.Workflow)
 	if err != nil {
 		return false // the error is reported where the rules are read
@@ -107,7 +109,7 @@ func (o *Observer) worksIn(ctx context.Context, t task.Task, role string) bool {
 
 // see reads the terminals that are still, and answers what they say by their tasks' ids. The panes are those of agents
 // that live.
-func (l *Screens) see(ctx context.Context, o *Observer, panes []tmux.Pane, tasks map[string]task.Task,
+func (l *Screens) see(ctx context.Context, o *Observer, panes []tmux.Pane, tasks map[string]*task.Task,
 	now time.Time) (map[string]sight, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -142,7 +144,7 @@ func (l *Screens) see(ctx context.Context, o *Observer, panes []tmux.Pane, tasks
 }
 
 // harnessOf is the harness of the agent in a window.
-func (o *Observer) harnessOf(ctx context.Context, p tmux.Pane, t task.Task) (*harness.Harness, error) {
+func (o *Observer) harnessOf(ctx context.Context, p tmux.Pane, t *task.Task) (*harness.Harness, error) {
 	events, err := o.Record.Events(ctx, t.ID, 0)
 	if err != nil {
 		return nil, err

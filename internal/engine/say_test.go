@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 
@@ -33,7 +34,7 @@ func (v *voice) Say(ctx context.Context, _ task.Task, role, agent, text string,
 	if len(v.unsafe) > 0 {
 		err, v.unsafe = v.unsafe[0], v.unsafe[1:]
 	}
-	if pasted, is := err.(*tmux.NotSafe); err != nil && (!is || !pasted.Pasted) {
+	if pasted, is := errors.AsType[*tmux.NotSafe](err); err != nil && (!is || !pasted.Pasted) {
 		return err
 	}
 	v.typed = append(v.typed, role+" "+agent+" "+text)

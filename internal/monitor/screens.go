@@ -12,21 +12,23 @@ import (
 // should hear of it within five.
 const screensEvery = 2500 * time.Millisecond
 
+// screensRest is how many times as long as a look took the watch rests after it, at least and up to the usual look:
+// with very many agents people hear a little later, and the watch still costs next to nothing.
+const screensRest = 300
+
 // watchScreens tells people when an agent begins to wait for them, until ctx ends.
 func (m *Monitor) watchScreens(ctx context.Context) {
 	if m.Needs == nil {
 		return
 	}
-	tick := time.NewTicker(screensEvery)
-	defer tick.Stop()
 	told, trouble := map[string]string{}, ""
-	for {
-		select {
-		case <-ctx.Done():
+	for next := screensEvery; ctx.Err() == nil; {
+		if pause(ctx, next); ctx.Err() != nil {
 			return
-		case <-tick.C:
 		}
+		began := m.Now()
 		err := m.screens(ctx, told)
+		next = min(max(screensEvery, screensRest*m.Now().Sub(began)), defaultInterval)
 		text := ""
 		if err != nil {
 			text = err.Error()
