@@ -17,7 +17,7 @@ import (
 // and merged. Lower a number when it gets cheaper. A feature that needs more of them names itself here.
 const (
 	gitOfALife  = 26
-	tmuxOfALife = 25
+	tmuxOfALife = 26 // one for a person's wait, which tells how the agent's screen is
 )
 
 // noteCalls notes who calls a program, and with what, before it becomes that program.
