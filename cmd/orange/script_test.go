@@ -137,11 +137,13 @@ func endServers(sockets, home string) {
 	defer tick.Stop()
 	for time.Now().Before(deadline) {
 		found, _ := filepath.Glob(filepath.Join(sockets, "tmux-*", "*"))
+		ended := false
 		for _, socket := range found { // again and again: a runner that is still at work may start the next one
-			_ = exec.Command("tmux", "-S", socket, "kill-server").Run() // most have left already
+			// most have left already; one that was there may have been started by the last runner, and not be the last
+			ended = exec.Command("tmux", "-S", socket, "kill-server").Run() == nil || ended
 		}
 		left, err := proc.WithEnvironment("ORANGE_HOME=" + home)
-		if err != nil || len(left) == 0 {
+		if !ended && (err != nil || len(left) == 0) {
 			return
 		}
 		<-tick.C
