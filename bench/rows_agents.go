@@ -52,7 +52,7 @@ func (h *home) idle(argv ...string) (idleness, error) {
 	if err != nil {
 		return idleness{}, err
 	}
-	held, err := smaps(pid, "Rss:")
+	held, err := kilobytes(pid, "smaps_rollup", "Rss:")
 	const ticksPerSecond = 100
 	percent := 100 * float64(after-before) / ticksPerSecond / during.Seconds()
 	return idleness{percent: percent, megabytes: held / 1024}, err
@@ -82,9 +82,9 @@ func ticks(pid int) (int, error) {
 	return user + system, err
 }
 
-// smaps adds up kilobytes of a process's memory.
-func smaps(pid int, keys ...string) (float64, error) {
-	file, err := os.Open(fmt.Sprintf("/proc/%d/smaps_rollup", pid))
+// kilobytes adds up what a file of /proc says of a process's memory.
+func kilobytes(pid int, name string, keys ...string) (float64, error) {
+	file, err := os.Open(fmt.Sprintf("/proc/%d/%s", pid, name))
 	if err != nil {
 		return 0, err
 	}
@@ -157,7 +157,7 @@ func launchers(l *lab) (row, error) {
 		if err != nil {
 			return row{}, err
 		}
-		kilobytes, err := smaps(pid, "Private_Clean:", "Private_Dirty:")
+		kilobytes, err := kilobytes(pid, "smaps_rollup", "Private_Clean:", "Private_Dirty:")
 		if err != nil {
 			return row{}, err
 		}

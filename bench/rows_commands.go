@@ -214,7 +214,7 @@ func gate(l *lab) ([]row, error) {
 		if err := os.WriteFile(found[0], []byte(text), 0o600); err != nil {
 			return nil, err
 		}
-		c, err := h.command("orange", "task", "update", id, "--status", "b").run()
+		c, err := h.command("orange", "task", "update", id, "--status", "b").watched()
 		if err != nil {
 			return nil, err
 		}
