@@ -110,8 +110,7 @@ func readUpTo(file *os.File, most int64) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read %q: %w", file.Name(), err)
 	}
-	var b bytes.Buffer
-	b.Grow(int(min(info.Size(), most)) + bytes.MinRead)
+	b := bytes.NewBuffer(make([]byte, 0, int(min(info.Size(), most))+bytes.MinRead)) // to grow one may take it twice
 	if _, err := b.ReadFrom(io.LimitReader(file, most+1)); err != nil {
 		return nil, fmt.Errorf("read %q: %w", file.Name(), err)
 	}
