@@ -1,7 +1,6 @@
 package agents
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"sync"
@@ -149,9 +148,5 @@ func (o *Observer) harnessOf(ctx context.Context, p tmux.Pane, t *task.Task) (*h
 	if err != nil {
 		return nil, err
 	}
-	usual := t.Harness // where the history does not say: an old one, or one that was lost
-	if p.Role == task.RoleReviewer {
-		usual = cmp.Or(t.ReviewHarness, t.Harness)
-	}
-	return o.Setup.Harness(cmp.Or(history.HarnessOf(events, p.Role), usual))
+	return o.Setup.Harness(history.HarnessFor(*t, p.Role, events))
 }

@@ -42,18 +42,22 @@ func (g *progress) tell(what string, done, of int) {
 	if g.to == nil {
 		return
 	}
+	g.seldom(func() string {
+		if of > 0 {
+			return fmt.Sprintf("%s: %d of %d", what, done, of)
+		}
+		return fmt.Sprintf("%s: %d", what, done)
+	})
+}
+
+// seldom draws a text, unless one was drawn a moment ago.
+func (g *progress) seldom(text func() string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	now := g.now()
-	if now.Sub(g.drawn) < progressEach {
-		return
+	if now := g.now(); now.Sub(g.drawn) >= progressEach {
+		g.drawn = now
+		g.draw(text())
 	}
-	g.drawn = now
-	text := fmt.Sprintf("%s: %d", what, done)
-	if of > 0 {
-		text += fmt.Sprintf(" of %d", of)
-	}
-	g.draw(text)
 }
 
 func (g *progress) end() {
@@ -85,17 +89,10 @@ func (g *progress) wait(what string, waited time.Duration) {
 	if g.to == nil || waited < waitShown {
 		return
 	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	now := g.now()
-	if now.Sub(g.drawn) < progressEach {
-		return
-	}
-	g.drawn = now
 	if what == action.AcquireWorkspace {
 		what = "preparing the worktree"
 	}
-	g.draw(fmt.Sprintf("%s: %d s", what, int(waited.Seconds())))
+	g.seldom(func() string { return fmt.Sprintf("%s: %d s", what, int(waited.Seconds())) })
 }
 
 // during says for how long something takes, at each tick, until end is called.

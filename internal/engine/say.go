@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -53,7 +52,7 @@ func (e *Engine) Say(ctx context.Context, v Voice, id, role, text string, actor 
 	if role, err = decide.Say(def, s.Task, role, actor); err != nil {
 		return role, "", err
 	}
-	w := word{Engine: e, voice: v, task: s.Task, role: role, text: text, actor: actor}
+	w := message{Engine: e, voice: v, task: s.Task, role: role, text: text, actor: actor}
 	how, err = w.deliver(ctx)
 	if w.recorded {
 		err = errors.Join(err, e.Sync(ctx, id))
@@ -61,8 +60,8 @@ func (e *Engine) Say(ctx context.Context, v Voice, id, role, text string, actor 
 	return role, how, err
 }
 
-// word is something that a person says to an agent.
-type word struct {
+// message is something that a person says to an agent.
+type message struct {
 	*Engine
 	voice      Voice
 	task       task.Task
@@ -72,7 +71,7 @@ type word struct {
 }
 
 // deliver hands the text to the command with which the agent waits, or types it at the first safe moment.
-func (w *word) deliver(ctx context.Context) (string, error) {
+func (w *message) deliver(ctx context.Context) (string, error) {
 	agent, err := w.harness(ctx)
 	if err != nil {
 		return "", err
@@ -104,7 +103,7 @@ func (w *word) deliver(ctx context.Context) (string, error) {
 }
 
 // handed reports whether a command waits for the role that will read the text before it ends.
-func (w *word) handed(ctx context.Context) (bool, error) {
+func (w *message) handed(ctx context.Context) (bool, error) {
 	waits, err := w.voice.Waits(ctx, w.task, w.role)
 	if err != nil || !waits {
 		return false, err
@@ -118,17 +117,13 @@ func (w *word) handed(ctx context.Context) (bool, error) {
 }
 
 // harness is that of the role's agent.
-func (w *word) harness(ctx context.Context) (string, error) {
+func (w *message) harness(ctx context.Context) (string, error) {
 	events, err := w.Index.Events(ctx, w.task.ID, 0)
-	usual := w.task.Harness // if the history does not say
-	if w.role == task.RoleReviewer {
-		usual = cmp.Or(w.task.ReviewHarness, usual)
-	}
-	return cmp.Or(history.HarnessOf(events, w.role), usual), err
+	return history.HarnessFor(w.task, w.role, events), err
 }
 
 // note records the text, once.
-func (w *word) note(ctx context.Context, how string) error {
+func (w *message) note(ctx context.Context, how string) error {
 	if w.recorded {
 		return nil
 	}
@@ -140,7 +135,7 @@ func (w *word) note(ctx context.Context, how string) error {
 
 // attempt types the text if that is safe now. It holds the lock of the task's hooks for each look alone, because one of
 // them may type into the same window, and others must not wait.
-func (w *word) attempt(ctx context.Context, agent string) error {
+func (w *message) attempt(ctx context.Context, agent string) error {
 	release, err := w.Mirror.Lock(ctx, hooksLock(w.task.ID))
 	if err != nil {
 		return err
@@ -152,7 +147,7 @@ func (w *word) attempt(ctx context.Context, agent string) error {
 }
 
 // explain returns what a person should know of a text that was not typed.
-func (w *word) explain(err error) error {
+func (w *message) explain(err error) error {
 	attach := "orange task attach " + w.task.ID + " --role " + w.role
 	unsafe, is := errors.AsType[*tmux.NotSafe](err)
 	switch {
@@ -164,19 +159,19 @@ func (w *word) explain(err error) error {
 	case w.recorded:
 		return fmt.Errorf("the text is recorded and did not reach the %s: %w; look at it: %s", w.role, err, attach)
 	case is && unsafe.Reason == tmux.DialogOpen:
-		return w.unheard("a dialog that waits for an answer, which Enter would give",
+		return w.refused("a dialog that waits for an answer, which Enter would give",
 			"answer it there: "+attach)
 	case is:
-		return w.unheard(string(unsafe.Reason),
+		return w.refused(string(unsafe.Reason),
 			"say it again later, or there: "+attach)
 	case errors.Is(err, task.ErrNotFound), errors.Is(err, tmux.ErrEnded):
-		return w.unheard("no "+w.role+" that lives",
+		return w.refused("no "+w.role+" that lives",
 			"start it: orange task respawn "+w.task.ID+"; or name who shall hear it: --role")
 	}
 	return err
 }
 
-func (w *word) unheard(found, want string) error {
+func (w *message) refused(found, want string) error {
 	return &rejection.Rejection{
 		Code: rejection.SayRefused, Task: w.task.ID,
 		Message: fmt.Sprintf("cannot say it to the %s of task %s", w.role, w.task.ID),

@@ -76,15 +76,7 @@ func (e *Engine) conversation(ctx context.Context, def *workflow.Definition, job
 	if !again {
 		return "", nil
 	}
-	name := job.Agent
-	switch {
-	case name != "":
-	case job.Hook.Harness == task.HarnessReview:
-		name = job.Task.ReviewHarness
-	default:
-		name = job.Task.Harness
-	}
-	return decide.Conversation(def, job.Task, job.Role, name, job.Start.Subject, events), nil
+	return decide.Conversation(def, job.Task, job.Role, job.Harness(), job.Start.Subject, events), nil
 }
 
 // found is what an agent of a role that is about to start finds: which commit it is about, and the verdicts that

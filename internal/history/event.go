@@ -2,6 +2,7 @@ package history
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -117,6 +118,16 @@ func HarnessOf(events []Event, role string) string {
 		return ""
 	}
 	return told(start.Data, DataNamedHarness, start.Data[DataHarness])
+}
+
+// HarnessFor is the harness that the last agent of a role was started with, or, where the history does not say, the
+// task's own for that role.
+func HarnessFor(t task.Task, role string, events []Event) string {
+	usual := t.Harness
+	if role == task.RoleReviewer {
+		usual = cmp.Or(t.ReviewHarness, usual)
+	}
+	return cmp.Or(HarnessOf(events, role), usual)
 }
 
 // Keys in the data of an agent's start that are about its conversation: which one it is, where its program keeps one by

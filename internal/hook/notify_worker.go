@@ -112,7 +112,7 @@ const (
 )
 
 func (h *Executor) typeInto(ctx context.Context, job record.Job, p tmux.Pane, text string) error {
-	typing, err := h.typing(h.harnessOf(job))
+	typing, err := h.typing(job.Harness())
 	if err != nil {
 		return err
 	}

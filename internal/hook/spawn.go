@@ -40,7 +40,7 @@ func (h *Executor) spawn(ctx context.Context, job record.Job, window, event stri
 		return record.Effect{}, err
 	}
 	mine := strconv.FormatInt(job.Hook.ID, 10)
-	agent, unknown := h.Setup.Harness(h.harnessOf(job))
+	agent, unknown := h.Setup.Harness(job.Harness())
 	if unknown != nil || !agent.Resumes(job.Role, job.Hook.Permissions) {
 		job.Conversation = ""
 	}
@@ -90,7 +90,7 @@ func (h *Executor) started(job record.Job, agent *harness.Harness, p tmux.Pane,
 		reviews == (event == history.ReviewStarted) {
 		key = history.DataHarness // from which the task's own harnesses can be found again
 	}
-	data[key] = h.harnessOf(job)
+	data[key] = job.Harness()
 	data["commit"] = job.Start.Subject.Commit
 	switch {
 	case job.Conversation != "":
@@ -109,16 +109,6 @@ func (h *Executor) started(job record.Job, agent *harness.Harness, p tmux.Pane,
 		effect.Seat.PID, effect.Seat.Began = p.PID, started.Began
 	}
 	return effect
-}
-
-func (h *Executor) harnessOf(job record.Job) string {
-	if job.Agent != "" {
-		return job.Agent
-	}
-	if job.Hook.Harness == task.HarnessReview {
-		return job.Task.ReviewHarness
-	}
-	return job.Task.Harness
 }
 
 // prepare writes the prompt and the ticket, and checks that the program is there before anything is started.

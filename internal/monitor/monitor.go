@@ -130,10 +130,10 @@ type Monitor struct {
 	restamped bool              // they are other ones than those that were kept
 	interval  time.Duration     // the shortest that a workflow of a live task asks for
 
-	calling  sync.Mutex
-	called   *roll // the tasks as they were listed last
-	everyone bool  // the files of all tasks are looked after, however long they are over
-	compared int64 // the number of the roll whose files were looked at last
+	listing  sync.Mutex
+	listed   *taskLists // the tasks as they were listed last
+	everyone bool       // the files of all tasks are looked after, however long they are over
+	compared int64      // the number of the lists whose files were looked at last
 
 	held map[string]bool // the clock's: who had which workspace when it looked last while a task waited for one
 }
@@ -194,7 +194,7 @@ func (m *Monitor) Once(ctx context.Context) error {
 	var asked error // of GitHub, once
 	// What the last process compared with the record, and no one has written since, need not be compared again.
 	m.stamps, m.everyone, m.compared = m.Traces.Stamps(), true, -1
-	tasks, all := m.call(ctx)
+	tasks, all := m.taskLists(ctx)
 	for round := range rounds {
 		err := errors.Join(all, m.Engine.Finish(ctx), m.Look(ctx))
 		if round == 0 {
@@ -204,7 +204,7 @@ func (m *Monitor) Once(ctx context.Context) error {
 		}
 		err = errors.Join(err, m.Engine.Finish(ctx))
 		had := tasks.happened()
-		tasks, all = m.call(ctx)
+		tasks, all = m.taskLists(ctx)
 		if all = errors.Join(err, all); all != nil || had == tasks.happened() {
 			break
 		}
@@ -227,7 +227,7 @@ func (m *Monitor) keepStamps() error {
 }
 
 // forget drops the stamps of all tasks but these.
-func (m *Monitor) forget(but roll) {
+func (m *Monitor) forget(but taskLists) {
 	known := make(map[string]bool, len(m.stamps))
 	for _, some := range [][]task.Task{but.live, but.over} {
 		for i := range some {

@@ -41,7 +41,7 @@ func (m *Monitor) watchPullRequests(ctx context.Context) {
 // pullRequests asks how the pull requests of live tasks stand that are open on record, with one question for each
 // project, and tells the engine how they were found. It answers what went wrong, by project.
 func (m *Monitor) pullRequests(ctx context.Context) map[string]error {
-	tasks, err := m.call(ctx)
+	tasks, err := m.taskLists(ctx)
 	if err != nil {
 		return map[string]error{"": err}
 	}

@@ -17,7 +17,7 @@ import (
 // and mirrors. It costs one call of the terminal, however many tasks there are.
 func (m *Monitor) Look(ctx context.Context) error {
 	err := m.Engine.Resume(ctx)
-	tasks, listing := m.call(ctx)
+	tasks, listing := m.taskLists(ctx)
 	if listing != nil {
 		return errors.Join(err, listing)
 	}
@@ -34,7 +34,7 @@ func (m *Monitor) Look(ctx context.Context) error {
 	} else {
 		err = errors.Join(err, m.deaths(ctx, seats, seen))
 	}
-	now, listing := m.call(ctx) // a death may have ended a task
+	now, listing := m.taskLists(ctx) // a death may have ended a task
 	if listing != nil {
 		now = tasks
 	}
@@ -244,7 +244,7 @@ const lately = 24 * time.Hour
 // mirrors has the files of a task looked at when they or the record have changed since the last time. Also those of
 // tasks that are over: the process that made the last move of a task, or settled what it still owed, may have died
 // before it wrote the task's files.
-func (m *Monitor) mirrors(ctx context.Context, tasks roll) error {
+func (m *Monitor) mirrors(ctx context.Context, tasks taskLists) error {
 	if m.stamps == nil {
 		m.stamps = map[string]uint64{}
 	}

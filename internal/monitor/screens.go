@@ -43,7 +43,7 @@ func (m *Monitor) watchScreens(ctx context.Context) {
 // screens tells people of agents that wait for them, each once while it does. told has the kinds of need that people
 // know of, by task.
 func (m *Monitor) screens(ctx context.Context, told map[string]string) error {
-	tasks, err := m.call(ctx)
+	tasks, err := m.taskLists(ctx)
 	if err != nil {
 		return err
 	}

@@ -30,7 +30,7 @@ func (m *Monitor) watchDeadlines(ctx context.Context) {
 			pause(ctx, clockRest)
 		case <-due.C:
 		}
-		tasks, err := m.call(ctx)
+		tasks, err := m.taskLists(ctx)
 		var next time.Time
 		if err == nil {
 			next, err = m.deadlines(ctx, tasks.live)
@@ -48,7 +48,7 @@ func (m *Monitor) watchDeadlines(ctx context.Context) {
 }
 
 // startWhereRoom starts tasks that wait for a workspace as soon as one was given back: the next look may be far.
-func (m *Monitor) startWhereRoom(ctx context.Context, tasks roll) error {
+func (m *Monitor) startWhereRoom(ctx context.Context, tasks taskLists) error {
 	if !slices.ContainsFunc(tasks.live, func(t task.Task) bool { return t.Queued() }) {
 		m.held = nil
 		return nil

@@ -1,7 +1,6 @@
 package pool
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -103,12 +103,9 @@ type done struct {
 	Task     string     `json:"task"`  // for which the slot was set up; empty once that gave it back
 }
 
-// covers reports whether another set-up would do nothing new. A slot's files are not what they were by chance alone:
-// in another slot, or on another branch.
+// covers reports whether another set-up would run the same commands on the same files.
 func (d done) covers(wanted done) bool {
-	have, haveErr := json.Marshal(d.Commands)
-	want, wantErr := json.Marshal(wanted.Commands)
-	return haveErr == nil && wantErr == nil && bytes.Equal(have, want) && d.Files == wanted.Files
+	return slices.EqualFunc(d.Commands, wanted.Commands, slices.Equal) && d.Files == wanted.Files
 }
 
 func readDone(slot worktree.Slot) (done, error) {

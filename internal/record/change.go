@@ -159,6 +159,17 @@ type Job struct {
 	Seat         string // the hash under which the seat is kept
 }
 
+// Harness is the name of the harness of the agent that the hook starts or speaks to.
+func (j Job) Harness() string {
+	switch {
+	case j.Agent != "":
+		return j.Agent
+	case j.Hook.Harness == task.HarnessReview:
+		return j.Task.ReviewHarness
+	}
+	return j.Task.Harness
+}
+
 // Effect is what performing a hook did.
 type Effect struct {
 	Events    []history.Event // type, reason and data; the rest is filled in when they are committed

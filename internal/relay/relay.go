@@ -61,10 +61,12 @@ func carried() []string {
 		"history", "list", "stats"}
 }
 
-// Carried reports whether a command line is one that a launcher runs for its agent.
+// Carried reports whether a command line is one that a launcher runs for its agent. The command has to come first: the
+// word behind a flag may be its value, and the command another one. One that goes on until it is stopped is not
+// carried: its answer never comes.
 func Carried(args []string) bool {
-	words := slices.DeleteFunc(slices.Clone(args), func(word string) bool { return strings.HasPrefix(word, "-") })
-	return len(words) > 1 && words[0] == "task" && slices.Contains(carried(), words[1])
+	return len(args) > 1 && args[0] == "task" && slices.Contains(carried(), args[1]) &&
+		!slices.ContainsFunc(args, func(word string) bool { return strings.HasPrefix(word, "--watch") })
 }
 
 // sign makes the text of a file: the MAC in the first line, and what it is about below it.

@@ -120,7 +120,10 @@ func TestAsk_answersWhatTheCommandSaidOutside(t *testing.T) {
 func TestAsk_carriesNoCommandThatReadsFilesOrIsAboutTheHome(t *testing.T) {
 	t.Parallel()
 	a := newAgent(t)
-	for _, args := range [][]string{{"project", "list"}, {"workflow", "check", "/etc/passwd"}, {"task", "attach"}, {}} {
+	for _, args := range [][]string{{"project", "list"}, {"workflow", "check", "/etc/passwd"}, {"task", "attach"}, {},
+		// the word behind a flag is its value: these are task create, and read a file
+		{"task", "--project", "show", "create", "x y", "--context", "/etc/passwd"},
+		{"--project", "task", "task", "create"}, {"task", "list", "--watch"}, {"task", "list", "--watch=true"}} {
 		got, err := Client{a.folder, own}.Ask(t.Context(), Call{Task: "abc", Args: args})
 		if err != nil || got.Code != 2 || !strings.Contains(string(got.Stderr), "from inside of the agent's sandbox") {
 			t.Errorf("%q: answered %+v, %v", args, got, err)
@@ -224,5 +227,31 @@ func TestAsk_takesNoReplyOfAnotherAgent(t *testing.T) {
 	got, err := Client{folder, own}.Ask(ctx, Call{Task: "abc", Args: []string{"task", "next"}})
 	if err != nil || string(got.Stdout) != "honest" {
 		t.Errorf("answered %q, %v", got.Stdout, err)
+	}
+}
+
+func TestServe_endsSoonAfterItsAgentThoughACommandWaits(t *testing.T) {
+	t.Parallel()
+	a := &agent{t: t, folder: t.TempDir()}
+	began := make(chan struct{})
+	c := &Carrier{Folder: a.folder, Task: "abc", Secret: own, Watch: a.watch, Refuse: a.refuse,
+		Run: func(ctx context.Context, _ Call) Reply {
+			close(began)
+			<-ctx.Done() // as a task wait that no one ends
+			return Reply{Code: 1}
+		}}
+	ctx, off := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- c.Serve(ctx) }()
+	a.put("one.request", signed(t, own, Call{Task: "abc", Number: "one", Args: []string{"task", "wait"}}))
+	<-began
+	off()
+	select {
+	case err := <-ended:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(20 * time.Second):
+		t.Fatal("the launcher waits for a command whose agent has ended")
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"time"
 
 	"orange/internal/proc"
 )
@@ -28,7 +29,10 @@ type Carrier struct {
 	taken map[string]bool // the numbers of requests that were run
 }
 
-// Serve runs requests until ctx ends, and waits for those that run. The folder has to be there.
+// farewell is how long a command may go on whose agent has ended: a move is made by then, and a wait is for no one.
+const farewell = 2 * time.Second
+
+// Serve runs requests until ctx ends, and a little longer those that run then. The folder has to be there.
 func (s *Carrier) Serve(ctx context.Context) error {
 	folder, err := os.OpenRoot(s.Folder) // and no other one that is put in its place
 	if err != nil {
@@ -37,7 +41,13 @@ func (s *Carrier) Serve(ctx context.Context) error {
 	defer folder.Close()
 	s.taken = map[string]bool{}
 	var running sync.WaitGroup
-	defer running.Wait()
+	work, off := context.WithCancel(context.WithoutCancel(ctx))
+	defer func() {
+		late := time.AfterFunc(farewell, off)
+		running.Wait()
+		late.Stop()
+		off()
+	}()
 	return s.Watch(ctx, s.Folder, func(path string) {
 		names := []string{filepath.Base(path)}
 		if path == "" { // there may be more than was reported
@@ -53,7 +63,7 @@ func (s *Carrier) Serve(ctx context.Context) error {
 				s.Refuse(name, err)
 			default:
 				running.Go(func() {
-					if err := s.answer(folder, s.run(ctx, r)); err != nil {
+					if err := s.answer(folder, s.run(work, r)); err != nil {
 						s.Refuse(name, err)
 					}
 				})
@@ -127,8 +137,7 @@ func (s *Carrier) answer(folder *os.Root, a Reply) error {
 // Program runs requests as commands of a program, with an environment that is the agent's.
 func Program(path string, env []string) func(context.Context, Call) Reply {
 	return func(ctx context.Context, r Call) Reply {
-		// It does not end with ctx: the request may be what ends this agent, and is on its way.
-		res, err := proc.RunIn(context.WithoutCancel(ctx), proc.Command{Name: path, Args: r.Args, Dir: r.Dir, Env: env,
+		res, err := proc.RunIn(ctx, proc.Command{Name: path, Args: r.Args, Dir: r.Dir, Env: env,
 			Stdin: bytes.NewReader(r.Stdin), Most: longestAnswer / 4})
 		if ended := (*proc.Error)(nil); err != nil && !errors.As(err, &ended) {
 			return Reply{Code: 1, Stderr: []byte("orange: " + err.Error() + "\n")}
