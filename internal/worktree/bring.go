@@ -27,8 +27,8 @@ type Wanted struct {
 	Link []string // links lead to the person's own files and folders
 }
 
-// gift is a file of the main checkout that a slot has.
-type gift struct {
+// extra is an untracked file of the main checkout that a slot has too.
+type extra struct {
 	Path   string `json:"path"`             // relative to both, with slashes
 	Target string `json:"target,omitempty"` // of a link; empty for a copy
 }
@@ -37,17 +37,17 @@ type gift struct {
 // each with the reason. Nothing that lies in the slot or that git tracks there is replaced, and nothing is read from
 // outside of the repository or written outside of the slot. What is brought is excluded from git.
 func (s Slot) Bring(ctx context.Context, w Wanted) (left []string, err error) {
-	return s.bring(ctx, w, s.noteGifts)
+	return s.bring(ctx, w, s.noteExtras)
 }
 
 // BringOnce is Bring for a checkout that is thrown away with all that lies in it.
 func (s Slot) BringOnce(ctx context.Context, w Wanted) (left []string, err error) {
-	return s.bring(ctx, w, func([]gift) error { return nil })
+	return s.bring(ctx, w, func([]extra) error { return nil })
 }
 
-func (s Slot) bring(ctx context.Context, w Wanted, note func([]gift) error) (left []string, err error) {
+func (s Slot) bring(ctx context.Context, w Wanted, note func([]extra) error) (left []string, err error) {
 	defer explain(&err, "cannot bring files into workspace %q", s.Dir)
-	all, err := s.Repo.gifts(ctx, w)
+	all, err := s.Repo.extras(ctx, w)
 	if err != nil || len(all) == 0 {
 		return nil, err
 	}
@@ -68,7 +68,7 @@ func (s Slot) bring(ctx context.Context, w Wanted, note func([]gift) error) (lef
 		return nil, err
 	}
 	defer to.Close()
-	if all, left, err = s.welcome(ctx, all, from, to); err != nil {
+	if all, left, err = s.placeable(ctx, all, from, to); err != nil {
 		return left, err
 	}
 	all, visible, err := s.exclude(ctx, here, all)
@@ -87,9 +87,9 @@ func (s Slot) bring(ctx context.Context, w Wanted, note func([]gift) error) (lef
 	return append(left, visible...), nil
 }
 
-// gifts are what the patterns name in the main checkout, each once: what is linked is not copied.
-func (r Repo) gifts(ctx context.Context, w Wanted) ([]gift, error) {
-	var all []gift
+// extras are what the patterns name in the main checkout, each once: what is linked is not copied.
+func (r Repo) extras(ctx context.Context, w Wanted) ([]extra, error) {
+	var all []extra
 	seen := map[string]bool{}
 	links, err := r.untracked(ctx, w.Link, "--directory")
 	if err != nil {
@@ -100,7 +100,7 @@ func (r Repo) gifts(ctx context.Context, w Wanted) ([]gift, error) {
 		plain, folder := strings.CutSuffix(name, "/")
 		// git lists a folder too of which only all files are named
 		if matchesPath(patterns, plain, folder) && !(Slot{Dir: r.Path}).nested(name) {
-			all = append(all, gift{Path: plain, Target: filepath.Join(r.Path, filepath.FromSlash(plain))})
+			all = append(all, extra{Path: plain, Target: filepath.Join(r.Path, filepath.FromSlash(plain))})
 			seen[plain] = true
 		}
 	}
@@ -115,7 +115,7 @@ func (r Repo) gifts(ctx context.Context, w Wanted) ([]gift, error) {
 	for _, name := range slices.Concat(copies, included) {
 		// what ends in a slash is a repository of its own
 		if !strings.HasSuffix(name, "/") && !anyAbove(name, seen) {
-			all = append(all, gift{Path: name})
+			all = append(all, extra{Path: name})
 			seen[name] = true
 		}
 	}
@@ -194,9 +194,9 @@ func (r Repo) names(ctx context.Context, c call) ([]string, error) {
 	return strings.Split(strings.TrimSuffix(string(out.Stdout), "\x00"), "\x00"), nil
 }
 
-// welcome are those of the gifts for which there is a place in the slot, and of which nothing leads out of the
+// placeable are those of the extras for which there is a place in the slot, and of which nothing leads out of the
 // repository.
-func (s Slot) welcome(ctx context.Context, all []gift, from, to *os.Root) (some []gift, left []string, err error) {
+func (s Slot) placeable(ctx context.Context, all []extra, from, to *os.Root) (some []extra, left []string, err error) {
 	tracked, err := s.tracked(ctx)
 	if err != nil {
 		return nil, nil, err
@@ -217,8 +217,8 @@ func (s Slot) welcome(ctx context.Context, all []gift, from, to *os.Root) (some 
 	return some, left, nil
 }
 
-// unfit says why a gift must not be brought.
-func (g gift) unfit(from, to *os.Root) string {
+// unfit says why a extra must not be brought.
+func (g extra) unfit(from, to *os.Root) string {
 	if strings.ContainsAny(g.Path, "\n\r") {
 		return "there is a newline in its name, which no pattern of git can have"
 	}
@@ -265,9 +265,9 @@ func (s Slot) tracked(ctx context.Context) (inIndex, error) {
 	return all, err
 }
 
-// exclude has git ignore the gifts in the slot. What git shows in spite of that, because a .gitignore of the branch
+// exclude has git ignore the extras in the slot. What git shows in spite of that, because a .gitignore of the branch
 // says so, would be taken for work: it is not brought.
-func (s Slot) exclude(ctx context.Context, here place, all []gift) (some []gift, left []string, err error) {
+func (s Slot) exclude(ctx context.Context, here place, all []extra) (some []extra, left []string, err error) {
 	var paths []string
 	for _, g := range all {
 		paths = append(paths, g.Path)
@@ -312,8 +312,8 @@ func literal(name string) string {
 	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`, " ", `\ `, "\t", "\\\t").Replace(name)
 }
 
-// place puts a gift where nothing is. No link is followed out of either folder.
-func (g gift) place(from, to *os.Root) error {
+// place puts a extra where nothing is. No link is followed out of either folder.
+func (g extra) place(from, to *os.Root) error {
 	if err := to.MkdirAll(path.Dir(g.Path), task.PrivateFolder); err != nil {
 		return err
 	}
@@ -355,10 +355,10 @@ func copyInto(name string, from, to *os.Root) error {
 	return to.Chtimes(name, info.ModTime(), info.ModTime())
 }
 
-func (s Slot) giftsFile() string { return s.Companion(".brought.json") }
+func (s Slot) extrasFile() string { return s.Companion(".brought.json") }
 
-// noteGifts adds to what the slot is known to have been brought.
-func (s Slot) noteGifts(more []gift) error {
+// noteExtras adds to what the slot is known to have been brought.
+func (s Slot) noteExtras(more []extra) error {
 	all, err := s.noted()
 	if err != nil {
 		return err
@@ -373,26 +373,26 @@ func (s Slot) noteGifts(more []gift) error {
 	}
 	text, err := json.MarshalIndent(all, "", "  ")
 	if err == nil {
-		err = os.MkdirAll(filepath.Dir(s.giftsFile()), task.PrivateFolder)
+		err = os.MkdirAll(filepath.Dir(s.extrasFile()), task.PrivateFolder)
 	}
 	if err == nil {
-		err = proc.ReplaceFile(s.giftsFile(), append(text, '\n'))
+		err = proc.ReplaceFile(s.extrasFile(), append(text, '\n'))
 	}
 	return err
 }
 
-func (s Slot) noted() ([]gift, error) {
-	text, err := readFile(s.giftsFile())
+func (s Slot) noted() ([]extra, error) {
+	text, err := readFile(s.extrasFile())
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	var all []gift
+	var all []extra
 	if err == nil {
 		err = json.Unmarshal(text, &all)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read what was brought into the workspace: %w; remove %q, and what was brought "+
-			"stays where it is", err, s.giftsFile())
+			"stays where it is", err, s.extrasFile())
 	}
 	return all, nil
 }
@@ -421,18 +421,18 @@ func (s Slot) takeAway(ctx context.Context) error {
 			return fmt.Errorf("take away %q, which was brought into the workspace: %w", g.Path, err)
 		}
 	}
-	return s.forgetGifts()
+	return s.forgetExtras()
 }
 
-func (s Slot) forgetGifts() error {
-	if err := os.Remove(s.giftsFile()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+func (s Slot) forgetExtras() error {
+	if err := os.Remove(s.extrasFile()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("forget what was brought into the workspace: %w", err)
 	}
 	return nil
 }
 
-// remove takes a gift away, and the folders that are empty without it.
-func (g gift) remove(in *os.Root) error {
+// remove takes a extra away, and the folders that are empty without it.
+func (g extra) remove(in *os.Root) error {
 	for dir := path.Dir(g.Path); dir != "."; dir = path.Dir(dir) {
 		if info, err := in.Lstat(dir); err != nil || !info.IsDir() {
 			return nil // it lies elsewhere by now

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// withGifts is a repository whose main checkout holds files that git does not track.
-func withGifts(t *testing.T) home {
+// withExtras is a repository whose main checkout holds files that git does not track.
+func withExtras(t *testing.T) home {
 	t.Helper()
 	h := newHome(t)
 	commit(t, h.Path, ".gitignore", "*.log\n/cache/\n.env*\nnode_modules/\n")
@@ -33,7 +33,7 @@ func bring(t *testing.T, s Slot, w Wanted) string {
 
 func TestBring_copiesAndLinksWhatGitDoesNotTrack(t *testing.T) {
 	t.Parallel()
-	h := withGifts(t)
+	h := withExtras(t)
 	s := h.prepared(t, "topic", "T1")
 	want(t, "left out", bring(t, s, Wanted{Copy: []string{".env*", "local.conf", "a.txt"}, Link: []string{
 		"node_modules/"}}), "")
@@ -55,7 +55,7 @@ func TestBring_copiesAndLinksWhatGitDoesNotTrack(t *testing.T) {
 
 func TestBring_copiesTheIgnoredFilesThatTheRepositoryNames(t *testing.T) {
 	t.Parallel()
-	h := withGifts(t)
+	h := withExtras(t)
 	write(t, h.Path, IncludeFile, "# secrets\n.env*\n!.env.local\nlocal.conf\nnode_modules\n")
 	s := h.prepared(t, "topic", "T1")
 	want(t, "left out", bring(t, s, Wanted{}), "")
@@ -68,7 +68,7 @@ func TestBring_copiesTheIgnoredFilesThatTheRepositoryNames(t *testing.T) {
 
 func TestBring_replacesNothing(t *testing.T) {
 	t.Parallel()
-	h := withGifts(t)
+	h := withExtras(t)
 	s := h.prepared(t, "topic", "T1")
 	write(t, s.Dir, ".env", "OTHER=1\n")
 	write(t, s.Dir, "node_modules/own", "own\n")
@@ -85,7 +85,7 @@ func TestBring_replacesNothing(t *testing.T) {
 
 func TestBring_neverLeavesTheRepository(t *testing.T) {
 	t.Parallel()
-	h := withGifts(t)
+	h := withExtras(t)
 	outside := t.TempDir()
 	write(t, outside, "key", "secret\n")
 	for name, target := range map[string]string{
@@ -116,7 +116,7 @@ func TestBring_neverLeavesTheRepository(t *testing.T) {
 
 func TestBring_leavesOutWhatTheBranchHasGitShow(t *testing.T) {
 	t.Parallel()
-	h := withGifts(t)
+	h := withExtras(t)
 	s := h.prepared(t, "topic", "T1")
 	commit(t, s.Dir, ".gitignore", "!local.conf\n")
 	left := bring(t, s, Wanted{Copy: []string{"local.conf"}})
@@ -126,7 +126,7 @@ func TestBring_leavesOutWhatTheBranchHasGitShow(t *testing.T) {
 
 func TestBring_aRepositoryInsideIsNoFile(t *testing.T) {
 	t.Parallel()
-	h := withGifts(t)
+	h := withExtras(t)
 	git(t, h.Path, "init", "-q", "cache/inner")
 	commit(t, filepath.Join(h.Path, "cache/inner"), "x", "x\n")
 	s := h.prepared(t, "topic", "T1")
@@ -136,7 +136,7 @@ func TestBring_aRepositoryInsideIsNoFile(t *testing.T) {
 
 func TestReleased_noTaskSeesWhatAnotherMadeOfACopy(t *testing.T) {
 	t.Parallel()
-	h := withGifts(t)
+	h := withExtras(t)
 	s := h.prepared(t, "topic", "T1")
 	w := Wanted{Copy: []string{".env*"}, Link: []string{"node_modules", "local.conf"}}
 	bring(t, s, w)
@@ -162,7 +162,7 @@ func TestReleased_noTaskSeesWhatAnotherMadeOfACopy(t *testing.T) {
 
 func TestPrepare_anotherBranchTakesCopiesAwayToo(t *testing.T) {
 	t.Parallel()
-	h := withGifts(t)
+	h := withExtras(t)
 	s := h.prepared(t, "topic", "T1")
 	bring(t, s, Wanted{Copy: []string{".env"}})
 	write(t, s.Dir, ".env", "SECRET=changed\n")
@@ -175,7 +175,7 @@ func TestPrepare_anotherBranchTakesCopiesAwayToo(t *testing.T) {
 // What an agent has committed is its work, and on its branch.
 func TestReleased_aCopyThatWasCommittedIsGits(t *testing.T) {
 	t.Parallel()
-	h := withGifts(t)
+	h := withExtras(t)
 	s := h.prepared(t, "topic", "T1")
 	bring(t, s, Wanted{Copy: []string{"local.conf"}})
 	commit(t, s.Dir, "local.conf", "committed\n")
@@ -186,7 +186,7 @@ func TestReleased_aCopyThatWasCommittedIsGits(t *testing.T) {
 
 func TestRemove_forgetsWhatWasBrought(t *testing.T) {
 	t.Parallel()
-	h := withGifts(t)
+	h := withExtras(t)
 	s := h.prepared(t, "topic", "T1")
 	release(t, s, "T1")
 	bring(t, s, Wanted{Copy: []string{".env"}})

@@ -214,7 +214,7 @@ func (s Slot) add(ctx context.Context, commit string) (note, []Rescue, error) {
 	// As git made it, so it is to be.
 	var made note
 	if made.setup, err = readSetup(gitDir); err == nil {
-		err = errors.Join(s.writeNote(made), s.forgetGifts(), s.forgetSetUp())
+		err = errors.Join(s.writeNote(made), s.forgetExtras(), s.forgetSetUp())
 	}
 	return made, kept, err
 }

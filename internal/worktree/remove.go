@@ -117,7 +117,7 @@ func (s Slot) discard(ctx context.Context, locked bool) error {
 	if err := os.Remove(s.noteFile()); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("forget what it was prepared with: %w", err)
 	}
-	if err := errors.Join(s.forgetGifts(), s.forgetSetUp()); err != nil {
+	if err := errors.Join(s.forgetExtras(), s.forgetSetUp()); err != nil {
 		return err
 	}
 	if err := removeAll(trash); err != nil {

@@ -48,12 +48,12 @@ func (s Slot) Digest(ctx context.Context, patterns []string) (string, error) {
 			return "", fmt.Errorf("list the files that a set-up rests on: %w", err)
 		}
 	}
-	gifts, err := s.noted()
+	extras, err := s.noted()
 	if err != nil {
 		return "", err
 	}
 	parsed := parsePatterns(patterns)
-	for _, g := range gifts {
+	for _, g := range extras {
 		if matches(parsed, g.Path) {
 			files = append(files, g.Path)
 		}
