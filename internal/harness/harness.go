@@ -77,11 +77,12 @@ const (
 	Home       = "home"
 	Branch     = "branch"
 	Effort     = "effort"
+	Model      = "model"
 	SessionID  = "session_id"
 )
 
 func placeholders() []string {
-	return []string{Prompt, PromptFile, Worktree, TaskDir, GitDir, Home, Branch, Effort, SessionID}
+	return []string{Prompt, PromptFile, Worktree, TaskDir, GitDir, Home, Branch, Effort, Model, SessionID}
 }
 
 // For is the launch of a role: reviewers have their own, every other role is launched as the worker is.

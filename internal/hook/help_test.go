@@ -178,7 +178,8 @@ func (p *ports) Document(task.Task) ([]byte, error) { return []byte(p.document),
 
 const harnessText = `name: NAME
 worker:
-  command: [PROGRAM, --session, "{session_id}", [--effort, "{effort}"], "{prompt}"]
+  command: [PROGRAM, --session, "{session_id}", [--effort, "{effort}"], ["--model={model}"],
+    "{prompt}"]
   reduced: [PROGRAM, --careful, "{prompt_file}"]
 `
 

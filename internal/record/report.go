@@ -119,6 +119,7 @@ type Report struct {
 	Open      []string // moves that the caller may ask for
 	Owed      []task.OwedHook
 	Rescued   []task.Rescued
-	LastWords string // of the agent that died last, while no other has been started
-	Checks    string // what those of the pull request came to; empty where no one has looked
+	LastWords string   // of the agent that died last, while no other has been started
+	Variables []string // the names of those that are set for this task alone
+	Checks    string   // what those of the pull request came to; empty where no one has looked
 }

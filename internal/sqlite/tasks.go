@@ -19,7 +19,8 @@ import (
 const columns = `id, project, branch, summary, harness, review_harness, effort, review_effort, status, previous,
 	counters, workspace, session, pushed, attention, queued_for, workflow, workflow_version, workflow_digest, live,
 	pr_url, pr_state,
-	created_at, updated_at, entered_at, stalled_at, overdue, subject, version, seq, hash`
+	created_at, updated_at, entered_at, stalled_at, overdue, subject, version, seq, hash, model,
+	review_model`
 
 // noSubject is the subject of a task that has none, as it is written.
 const noSubject = "{}"
@@ -39,11 +40,11 @@ func values(t task.Task) ([]any, error) {
 	}
 	return []any{
 		t.ID, t.Project, t.Branch, t.Summary, t.Harness, t.ReviewHarness, t.Effort, t.ReviewEffort,
-		string(t.Status), string(t.Previous), string(counters),
-		t.Workspace, t.Session, t.Pushed, t.Attention, string(t.QueuedFor), t.Workflow.Name, t.Workflow.Version,
-		t.Workflow.Digest, t.Live, t.PRURL, t.PRState,
+		string(t.Status), string(t.Previous), string(counters), t.Workspace, t.Session, t.Pushed,
+		t.Attention, string(t.QueuedFor), t.Workflow.Name, t.Workflow.Version, t.Workflow.Digest, t.Live, t.PRURL,
+		t.PRState,
 		task.FormatTime(t.CreatedAt), task.FormatTime(t.UpdatedAt), task.FormatTime(t.EnteredAt),
-		since(t.StalledAt), t.Overdue, string(subject), t.Version, t.Seq, t.Hash,
+		since(t.StalledAt), t.Overdue, string(subject), t.Version, t.Seq, t.Hash, t.Model, t.ReviewModel,
 	}, nil
 }
 
@@ -77,7 +78,8 @@ func newReader() *reader {
 		(*string)(&t.Status), (*string)(&t.Previous), &w.counters,
 		&t.Workspace, &t.Session, &t.Pushed, &t.Attention, (*string)(&t.QueuedFor), &t.Workflow.Name,
 		&t.Workflow.Version, &t.Workflow.Digest, &t.Live, &t.PRURL, &t.PRState,
-		&w.created, &w.updated, &w.entered, &w.stalled, &t.Overdue, &w.subject, &t.Version, &t.Seq, &t.Hash}
+		&w.created, &w.updated, &w.entered, &w.stalled, &t.Overdue, &w.subject, &t.Version, &t.Seq, &t.Hash,
+		&t.Model, &t.ReviewModel}
 	return r
 }
 
@@ -126,8 +128,8 @@ func (r *reader) task(scan func(...any) error) (task.Task, error) {
 
 // parse reads what the last row has as text.
 func (r *reader) parse(t *task.Task) (err error) {
-	r.share(&t.Project, &t.Harness, &t.ReviewHarness, &t.Effort, &t.ReviewEffort, (*string)(&t.Status),
-		(*string)(&t.Previous),
+	r.share(&t.Project, &t.Harness, &t.ReviewHarness, &t.Effort, &t.ReviewEffort, &t.Model,
+		&t.ReviewModel, (*string)(&t.Status), (*string)(&t.Previous),
 		&t.Workflow.Name, &t.Workflow.Digest, &t.PRState)
 	if t.Counters, err = r.count(r.row.counters); err != nil {
 		return err

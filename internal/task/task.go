@@ -44,6 +44,8 @@ type Task struct {
 	ReviewHarness string
 	Effort        string
 	ReviewEffort  string
+	Model         string
+	ReviewModel   string
 
 	Status   Status
 	Previous Status // the status before the present one; empty at first
