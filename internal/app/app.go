@@ -13,9 +13,11 @@ import (
 	"orange/internal/app/launcher"
 	"orange/internal/cli"
 	"orange/internal/environment"
+	"orange/internal/install"
 	"orange/internal/probe"
 	"orange/internal/proc"
 	"orange/internal/shell"
+	"orange/skills"
 	"orange/workflows"
 )
 
@@ -77,5 +79,6 @@ func (a *app) services() *cli.Services {
 		Projects: a.home, Workflows: workflowFiles{Home: a.home}, Harnesses: a.home,
 		Prober:     probe.Prober{Harness: a.home.Harness, Before: a.environments.EnterHome},
 		Workspaces: a.pool, Monitor: watch{a}, Variables: environment.Variables{Home: a.dir, Locks: a.files},
+		Skills: install.Skills{Files: skills.Files, Home: a.dir, Harnesses: a.home, Locks: a.files},
 	}
 }

@@ -27,6 +27,7 @@ type Services struct {
 	Workspaces Workspaces
 	Monitor    Monitor
 	Variables  Variables
+	Skills     Skills
 }
 
 // Commands change tasks.
@@ -150,6 +151,18 @@ type Variables interface {
 	Set(ctx context.Context, project string, words []string) error
 	Unset(ctx context.Context, project string, names []string) error
 	List() ([]harness.Variable, error)
+}
+
+// Skills are what coding agents are taught about Orange.
+type Skills interface {
+	// Plan says what there is to write, and changes nothing.
+	Plan(ctx context.Context, w harness.SkillsWanted) (harness.SkillPlan, error)
+	// Install writes what was shown of a plan, as far as it is still as it was then, and answers what it wrote.
+	Install(ctx context.Context, w harness.SkillsWanted, shown harness.SkillPlan) ([]harness.SkillFile, error)
+	// Installed are the files that Orange has written and that are still there.
+	Installed(ctx context.Context) ([]harness.SkillFile, error)
+	// Uninstall removes those that no one has changed, and answers which.
+	Uninstall(ctx context.Context) ([]harness.SkillFile, error)
 }
 
 // Prober asks agent programs whether they are what their harness files describe.
