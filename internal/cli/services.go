@@ -28,6 +28,7 @@ type Services struct {
 	Monitor    Monitor
 	Variables  Variables
 	Skills     Skills
+	Turns      Turns
 }
 
 // Commands change tasks.
@@ -163,6 +164,15 @@ type Skills interface {
 	Installed(ctx context.Context) ([]harness.SkillFile, error)
 	// Uninstall removes those that no one has changed, and answers which.
 	Uninstall(ctx context.Context) ([]harness.SkillFile, error)
+}
+
+// Turns answer whose act is next.
+type Turns interface {
+	// Next says whose act is next, for an agent of a role: the ways are its own moves; if there are none, awaits says
+	// whose act is next.
+	Next(ctx context.Context, id, role string) (own decide.Explanation, awaits string, err error)
+	// End is Next for an agent that wants to end its turn now: it is kept only so often without new evidence.
+	End(ctx context.Context, id, role string) (own decide.Explanation, awaits string, err error)
 }
 
 // Prober asks agent programs whether they are what their harness files describe.
