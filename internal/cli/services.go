@@ -9,6 +9,7 @@ import (
 	"orange/internal/harness"
 	"orange/internal/history"
 	"orange/internal/record"
+	"orange/internal/replay"
 	"orange/internal/stats"
 	"orange/internal/task"
 	"orange/internal/workflow"
@@ -85,7 +86,8 @@ type Queries interface {
 	// It reports how far it is.
 	VerifyAll(ctx context.Context, project string, progress func(what string, done, of int)) ([]record.Finding, error)
 	// Replay makes every decision of some tasks again. It reports how far it is.
-	Replay(ctx context.Context, ids []string, by Rules, progress func(what string, done, of int)) (Replays, error)
+	Replay(ctx context.Context, ids []string, by replay.Rules, progress func(what string, done, of int)) (
+		replay.Replays, error)
 }
 
 // Changes report what happens to tasks, whichever process does it.
