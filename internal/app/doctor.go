@@ -112,7 +112,7 @@ func (a *app) examine(ctx context.Context, fix, rebuild bool, progress func(what
 		Leftovers: remains{a.programs(), a.pool}, Machine: doctor.LocalMachine{System: proc.System{Grace: grace}},
 		Watcher: a.lease.Watcher, Now: time.Now, Settling: settling,
 		Progress:  progress,
-		Variables: environment.Variables{Home: a.dir}, Environ: os.Environ(), Root: os.Geteuid() == 0,
+		Variables: environment.Variables{Home: a.dir, Locks: a.files}, Environ: os.Environ(), Root: os.Geteuid() == 0,
 	}
 	var findings []record.Finding
 	if a.noRecord == nil && (fix || rebuild) { // the record tells of seats that are not shown, too

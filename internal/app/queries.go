@@ -9,6 +9,7 @@ import (
 
 	"orange/internal/decide"
 	"orange/internal/doctor"
+	"orange/internal/environment"
 	"orange/internal/follow"
 	"orange/internal/history"
 	"orange/internal/logfile"
@@ -26,7 +27,8 @@ type queries struct {
 
 func (a *app) queries() queries {
 	return queries{&query.Service{Record: a.store, Setup: a.home, Files: a.files, Work: a.pool, Agents: a.lookout,
-		Evidence: a.engine, Compare: a.looker(0).Compare, Now: a.engine.Now}, a}
+		Evidence: a.engine, Compare: a.looker(0).Compare, Now: a.engine.Now,
+		Variables: environment.Variables{Home: a.dir}.Names}, a}
 }
 
 // Why explains how a task is and what it waits for.

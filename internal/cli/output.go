@@ -76,6 +76,8 @@ type taskView struct {
 	ReviewHarness string         `json:"review_harness"`
 	Effort        string         `json:"effort"`
 	ReviewEffort  string         `json:"review_effort"`
+	Model         string         `json:"model"`
+	ReviewModel   string         `json:"review_model"`
 	Status        task.Status    `json:"status"`
 	ReviewRound   int            `json:"review_round"`
 	CrashCount    int            `json:"crash_count"`
@@ -112,7 +114,8 @@ func view(t task.Task, session string) taskView {
 	}
 	return taskView{
 		ID: t.ID, Project: t.Project, Branch: t.Branch, Harness: t.Harness, ReviewHarness: t.ReviewHarness,
-		Effort: t.Effort, ReviewEffort: t.ReviewEffort, Status: t.Status,
+		Effort: t.Effort, ReviewEffort: t.ReviewEffort, Model: t.Model, ReviewModel: t.ReviewModel,
+		Status:      t.Status,
 		ReviewRound: t.Counters.Get(task.ReviewRound), CrashCount: t.Counters.Get(task.CrashCount),
 		Summary: t.Summary, Workspace: t.Workspace, TmuxSession: t.Session,
 		CreatedAt: task.FormatTime(t.CreatedAt), UpdatedAt: task.FormatTime(t.UpdatedAt), PRURL: t.PRURL,

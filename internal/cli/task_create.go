@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -33,6 +34,7 @@ func (p *Program) taskCreate() *cobra.Command {
 	var n task.New
 	var noSpawn, attach bool
 	var contextFrom, planFrom string
+	var variables []string
 	c := &cobra.Command{
 		Use: "create [BRANCH] [SUMMARY]", Short: "Create a task and start it", Args: between(0, 2),
 		Long: `Create a task and start it; with --no-spawn only create it. With a summary alone, which has a blank
@@ -63,6 +65,9 @@ the task's id. Without a summary the task begins where the workflow has its ques
 			if n.Plan != "" && n.Status != "" {
 				return usage("the workflow says where a task with a plan file begins: leave --status out")
 			}
+			if n.Variables, err = p.ownVariables(ctx, h, variables, contextFrom, planFrom); err != nil {
+				return err
+			}
 			if attach && (noSpawn || p.json || !p.Terminal) {
 				return usage("--attach opens the window of the agent that is started, at a terminal: leave it out")
 			}
@@ -81,6 +86,10 @@ the task's id. Without a summary the task begins where the workflow has its ques
 		"the agent program of the reviewer (default: the worker's)")
 	c.Flags().StringVar(&n.Effort, "effort", "", "how hard the worker shall think, in its program's own words")
 	c.Flags().StringVar(&n.ReviewEffort, "review-effort", "", "the same for the reviewer")
+	c.Flags().StringVar(&n.Model, "model", "", "the model of the worker, by the name that its program has for it")
+	c.Flags().StringVar(&n.ReviewModel, "review-model", "", "the same for the reviewer")
+	c.Flags().StringArrayVar(&variables, "env", nil, "a variable for the programs of this task alone, as NAME=VALUE; "+
+		"NAME takes your shell's value, NAME=- the standard input")
 	c.Flags().StringVar(&contextFrom, "context", "", "file with more about the task; - reads standard input")
 	c.Flags().StringVar(&planFrom, "plan-file", "",
 		"file with a plan to begin from, where the workflow has an entry for one; - reads standard input")
@@ -89,6 +98,22 @@ the task's id. Without a summary the task begins where the workflow has its ques
 	c.Flags().BoolVar(&attach, "attach", false, "then open the agent's window, as orange task attach does")
 	c.Flags().BoolVar(&noSpawn, "no-spawn", false, "only create it; start it later with orange task spawn")
 	return c
+}
+
+// ownVariables are those that only the programs of a new task get. An agent may not set any: what an agent asks for
+// runs in nothing that it made.
+func (p *Program) ownVariables(ctx context.Context, h *Services, words []string, files ...string) ([]string, error) {
+	if len(words) == 0 {
+		return nil, nil
+	}
+	if err := h.Identity.Person(ctx, "set a variable for a task"); err != nil {
+		return nil, err
+	}
+	dash := func(word string) bool { return strings.HasSuffix(word, "=-") }
+	if slices.Contains(files, "-") && slices.ContainsFunc(words, dash) {
+		return nil, usage("a variable and a text cannot both come from the standard input: read one from a file")
+	}
+	return p.withInput(words)
 }
 
 func checkSummary(text string) error {
@@ -136,7 +161,7 @@ func (p *Program) create(ctx context.Context, h *Services, n task.New, nameBranc
 // createNamed creates a task whose branch is named after its summary, with a number where another task has that one.
 func createNamed(ctx context.Context, h *Services, n task.New) (record.Outcome, error) {
 	const most = 100
-	name := task.BranchFromWords(n.Summary)
+	name := branchFromWords(n.Summary)
 	n.Branch = name
 	for number := 2; ; number++ {
 		out, err := h.Commands.Create(ctx, n)

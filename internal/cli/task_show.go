@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -68,11 +69,16 @@ func (p *Program) showJSON(r record.Report, standings map[string]task.Timing, ev
 	}
 	return p.printJSON(map[string]any{
 		"task": one, "document": r.Path, "worktree": r.Worktree, "work": r.Work, "subject": r.Task.Subject,
-		"setup_output": r.SetUp,
-		"problems":     orEmpty(r.Problems), "state_history": moves,
+		"setup_output": r.SetUp, "variables": orEmpty(r.Variables),
+		"problems": orEmpty(r.Problems), "state_history": moves,
 		"open": orEmpty(r.Open), "owed_hooks": hooks, "rescued": orEmpty(r.Rescued), "last_words": r.LastWords,
 		"pr_checks": r.Checks,
 	})
+}
+
+// agentLine is how an agent is called: its harness, and the model and the effort where they are chosen.
+func agentLine(words ...string) string {
+	return strings.Join(slices.DeleteFunc(words, func(word string) bool { return word == "" }), " ")
 }
 
 func (p *Program) show(r record.Report, standing task.Timing) error {
@@ -99,11 +105,12 @@ func (p *Program) show(r record.Report, standing task.Timing) error {
 		line("checks", r.Checks)
 	}
 	line("workflow", fmt.Sprintf("%s, version %d", t.Workflow.Name, t.Workflow.Version))
-	line("harness", strings.TrimSpace(t.Harness+" "+t.Effort))
-	line("reviewer", strings.TrimSpace(t.ReviewHarness+" "+t.ReviewEffort))
+	line("harness", agentLine(t.Harness, t.Model, t.Effort))
+	line("reviewer", agentLine(t.ReviewHarness, t.ReviewModel, t.ReviewEffort))
 	for _, c := range t.Counters {
 		line(c.Name, fmt.Sprint(c.Value))
 	}
+	line("variables", strings.Join(r.Variables, ", "))
 	line("agents", strings.TrimSpace(r.Session+"  "+t.Session))
 	line("worktree", r.Worktree)
 	line("set-up", r.SetUp)

@@ -62,12 +62,15 @@ func (p *Program) ending(ctx context.Context, args []string) (own decide.Explana
 	if err != nil {
 		return own, "", err
 	}
+	actor, err := h.Identity.Looker(ctx, "")
+	if err != nil || actor.Role == task.RoleHuman {
+		return own, "", err // before any task is looked for: a person's sessions elsewhere may have the hook too
+	}
 	id, err := p.find(ctx, h, args)
 	if err != nil {
 		return own, "", err
 	}
-	actor, err := h.Identity.Looker(ctx, id)
-	if err != nil || actor.Role == task.RoleHuman {
+	if actor, err = h.Identity.Looker(ctx, id); err != nil {
 		return own, "", err
 	}
 	own, _, err = h.Turns.End(ctx, id, actor.Role)

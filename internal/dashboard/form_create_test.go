@@ -27,6 +27,10 @@ func TestATaskIsCreatedFromWhatWasChosen(t *testing.T) {
 	s.write("high")
 	s.press("enter")
 	s.write("low")
+	s.press("enter")
+	s.write("opus")
+	s.press("enter")
+	s.write("sonnet")
 	s.press("enter", "n", "enter", "right", "enter")
 	if len(backend.made) != 1 {
 		t.Fatalf("%d tasks were made:\n%s", len(backend.made), s.text())
@@ -35,7 +39,7 @@ func TestATaskIsCreatedFromWhatWasChosen(t *testing.T) {
 	if got.Project.Name != "shop" || got.Branch != "fix/login" || got.Summary != "Mend the login" ||
 		got.Context != "It is slow." ||
 		got.Harness != "codex" || got.ReviewHarness != "codex" || got.Workflow != "default" ||
-		got.Effort != "high" || got.ReviewEffort != "low" ||
+		got.Effort != "high" || got.ReviewEffort != "low" || got.Model != "opus" || got.ReviewModel != "sonnet" ||
 		got.Spawn || got.Status != "pending" {
 		t.Errorf("made %+v", got)
 	}
@@ -227,10 +231,10 @@ func TestTheFieldInFocusIsInSightOnASmallScreen(t *testing.T) {
 	for range 2 {
 		for _, field := range []string{"branch", "summary", "context", "harness", "review harness", "workflow",
 			"effort",
-			"review effort", "start at once", "begins in", "project"} {
+			"review effort", "model", "review model", "start at once", "begins in", "project"} {
 			s.shows("> " + field)
 			switch field {
-			case "branch", "summary", "context", "effort", "review effort":
+			case "branch", "summary", "context", "effort", "review effort", "model", "review model":
 				s.cursor()
 			}
 			s.press("tab")

@@ -277,7 +277,7 @@ func (d *Doctor) look(ctx context.Context) []finding {
 		return out
 	}
 	for _, check := range []func(context.Context, *view) []finding{
-		d.folders, d.strangers, d.histories, d.hooks, d.pool, d.sessions, d.environments, d.judged,
+		d.folders, d.strangers, d.histories, d.hooks, d.pool, d.sessions, d.environments, d.ownVariables, d.judged,
 	} {
 		out = append(out, check(ctx, v)...)
 	}

@@ -53,6 +53,8 @@ type world struct {
 	adopted   []string
 	watcher   task.Watcher
 	nameless  bool     // git knows no one
+	ownWrong  string   // the task whose variables cannot be read
+	ownGiven  []string // ids of tasks that have variables of their own
 	given     []string // PROJECT:NAME=VALUE of the variables that are set for tasks
 	environ   []string
 	root      bool
@@ -176,6 +178,20 @@ func (w *world) ForgetJudged(_ context.Context, p task.Project, id, branch strin
 
 // setup is another face of the world: two rooms have a method of the same name.
 type variables struct{ *world }
+
+func (v variables) Tasks() ([]string, error) { return v.ownGiven, v.see("own variables") }
+
+func (v variables) For(_, id string) ([]string, error) {
+	if id == v.ownWrong {
+		return nil, task.Notef(task.ErrUsage, "cannot use the variables of task %s", id)
+	}
+	return nil, nil
+}
+
+func (v variables) Drop(_ context.Context, id string) error {
+	v.ownGiven = slices.DeleteFunc(v.ownGiven, func(one string) bool { return one == id })
+	return nil
+}
 
 func (v variables) List() ([]harness.Variable, error) {
 	var out []harness.Variable

@@ -17,6 +17,10 @@ type Variables interface {
 	List() ([]harness.Variable, error)
 	// Of has what is set for a project as NAME=VALUE.
 	Of(project string) ([]string, error)
+	// Tasks are the tasks that have variables of their own, For what is set for one of them, and Drop forgets those.
+	Tasks() ([]string, error)
+	For(project, id string) ([]string, error)
+	Drop(ctx context.Context, id string) error
 }
 
 // variables checks the file of what a person has set for tasks: while it cannot be read, no agent starts.
@@ -43,6 +47,36 @@ func (d *Doctor) variables(context.Context) []finding {
 		}
 	}
 	return orOK(out, checkVariables, "env.json", "set: %d", len(all))
+}
+
+// ownVariables checks the files of what a person has set for single tasks, and finds those of tasks that are gone.
+func (d *Doctor) ownVariables(_ context.Context, v *view) []finding {
+	ids, err := d.Variables.Tasks()
+	if err != nil {
+		return []finding{blind(checkVariables, "env", err)}
+	}
+	var out []finding
+	for _, id := range ids {
+		_, known := v.byID[id]
+		back := known
+		if !known {
+			back, err = d.mayComeBack(id)
+		}
+		if err == nil && known {
+			_, err = d.Variables.For("", id)
+		}
+		switch {
+		case errors.Is(err, task.ErrUsage):
+			out = append(out, problem(checkVariables, id, err.Error(), "until then no program of the task starts"))
+		case err != nil:
+			out = append(out, blind(checkVariables, id, err))
+		case !back:
+			out = append(out, warning(checkVariables, id, "the variables of a task that is gone are still kept",
+				"orange doctor --fix forgets them").
+				by("forgotten", func(ctx context.Context) error { return d.Variables.Drop(ctx, id) }))
+		}
+	}
+	return out
 }
 
 // lacks tells which variables the program of a harness is known to need and would not find. A login in the program's

@@ -108,3 +108,23 @@ func TestExamine_saysWhatIsWrongWithTheVariables(t *testing.T) {
 		t.Errorf("found %q", found)
 	}
 }
+
+func TestExamine_findsTheVariablesOfATaskThatIsGone(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	known := w.tasks[0].ID
+	w.ownGiven = []string{"gone1", known}
+	want := "warning variables gone1: the variables of a task that is gone are still kept"
+	if found := notOK(w.examine(false)); !slices.Equal(found, []string{want}) {
+		t.Errorf("found %q", found)
+	}
+	w.examine(true)
+	if !slices.Equal(w.ownGiven, []string{known}) {
+		t.Errorf("afterwards those of %q are kept", w.ownGiven)
+	}
+	w.ownWrong = known
+	want = "problem variables " + known + ": cannot use the variables of task " + known
+	if found := notOK(w.examine(false)); !slices.Equal(found, []string{want}) {
+		t.Errorf("found %q", found)
+	}
+}

@@ -38,9 +38,9 @@ func (f Front) Get(key string) (text string, ok bool) {
 // A task's other counters are not among them: only a task knows their names, and Render has one.
 func isKnown(key string) bool {
 	switch key {
-	case "id", "project", "branch", "harness", "review_harness", "effort", "review_effort", "status",
-		"review_round", "crash_count", "summary", "workspace", "tmux_session", "created_at", "updated_at",
-		"pr_url", "pr_state", "workflow", "workflow_version", "attention", "queued_for":
+	case "id", "project", "branch", "harness", "review_harness", "effort", "review_effort", "model",
+		"review_model", "status", "review_round", "crash_count", "summary", "workspace", "tmux_session", "created_at",
+		"updated_at", "pr_url", "pr_state", "workflow", "workflow_version", "attention", "queued_for":
 		return true
 	}
 	return false

@@ -84,6 +84,8 @@ func fieldsOf(t task.Task) []field {
 	add("review_harness", t.ReviewHarness, asString)
 	add("effort", t.Effort, asString)
 	add("review_effort", t.ReviewEffort, asString)
+	add("model", t.Model, asString)
+	add("review_model", t.ReviewModel, asString)
 	add("status", string(t.Status), asString)
 	add(task.ReviewRound, strconv.Itoa(t.Counters.Get(task.ReviewRound)), asNumber)
 	add(task.CrashCount, strconv.Itoa(t.Counters.Get(task.CrashCount)), asNumber)

@@ -15,7 +15,8 @@ func sample() task.Task {
 	at := time.Date(2026, 1, 2, 16, 4, 5, 6_999_000, time.FixedZone("CET", 3600))
 	return task.Task{
 		ID: "abc", Project: "orange", Branch: "orange-tasks/abc", Harness: "claude", Effort: "high",
-		Status: "working", Summary: "Fix the door", Workspace: "orange--1", Session: "orange-abc",
+		ReviewModel: "gpt-5/high:1",
+		Status:      "working", Summary: "Fix the door", Workspace: "orange--1", Session: "orange-abc",
 		Counters:  task.Counters{}.With("review_round", 2).With("fix_round", 1).With("alpha", -3),
 		Workflow:  task.WorkflowRef{Name: "default", Version: 3},
 		CreatedAt: at, UpdatedAt: at.Add(time.Hour),
@@ -30,6 +31,8 @@ harness: claude
 review_harness: ""
 effort: high
 review_effort: ""
+model: ""
+review_model: "gpt-5/high:1"
 status: working
 review_round: 2
 crash_count: 0
@@ -162,7 +165,7 @@ func TestFields_leavesOutCountersThatWouldCollide(t *testing.T) {
 	tk.Counters = task.Counters{{Name: "status", Value: 1}, {Name: "zeta", Value: 2}, {Name: "beta", Value: 3},
 		{Name: "beta", Value: 4}, {Name: "null", Value: 5}}
 	var names []string
-	for _, v := range Fields(tk)[17:] {
+	for _, v := range Fields(tk)[19:] {
 		names = append(names, v.Key+"="+v.Text)
 	}
 	wantStrings(t, names, []string{"beta=3", "null=5", "zeta=2"})

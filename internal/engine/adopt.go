@@ -150,7 +150,7 @@ func (e *Engine) tellOwn(ctx context.Context, a *record.Adoption, header front, 
 	a.Shown = shownBefore(events)
 	if header.document == nil {
 		a.Notes = append(a.Notes, "the header of its TASK.md cannot be read: what only the header has "+
-			"(harnesses, efforts, workspace) is as far as its history tells it")
+			"(harnesses, efforts, models, workspace) is as far as its history tells it")
 	}
 	takeOver(&a.Task, header)
 	def, err := e.Rules.Pinned(ctx, a.Task.Workflow)
@@ -185,8 +185,8 @@ func (e *Engine) tellRebuilt(t *task.Task, events []history.Event) ([]history.Ev
 func takeOver(t *task.Task, header front) {
 	for key, into := range map[string]*string{ // each has its own place: the order does not matter
 		"summary": &t.Summary, "harness": &t.Harness, "review_harness": &t.ReviewHarness, "effort": &t.Effort,
-		"review_effort": &t.ReviewEffort,
-		"workspace":     &t.Workspace, "tmux_session": &t.Session, "pr_url": &t.PRURL, "pr_state": &t.PRState,
+		"review_effort": &t.ReviewEffort, "model": &t.Model, "review_model": &t.ReviewModel,
+		"workspace": &t.Workspace, "tmux_session": &t.Session, "pr_url": &t.PRURL, "pr_state": &t.PRState,
 		"attention": &t.Attention,
 	} {
 		if text, there := header.get(key); there {
@@ -242,7 +242,8 @@ func birthOf(t task.Task) history.Event {
 			history.DataSummary:  t.Summary,
 			history.DataWorkflow: t.Workflow.Name, history.DataCreatedAt: task.FormatTime(t.CreatedAt),
 			history.DataHarness: t.Harness, history.DataReviewHarness: t.ReviewHarness, history.DataEffort: t.Effort,
-			history.DataReviewEffort: t.ReviewEffort,
+			history.DataReviewEffort: t.ReviewEffort, history.DataModel: t.Model,
+			history.DataReviewModel: t.ReviewModel,
 		},
 	}
 }

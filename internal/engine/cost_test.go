@@ -60,7 +60,8 @@ func TestALookAtATaskAllocatesNoMoreThanItDoesToday(t *testing.T) { //nolint:par
 	w.write(id, plan)
 	q := &query.Service{Record: w.store, Setup: w.Rules.(query.Setup), Files: w.files,
 		Work: nothing{}, Agents: nothing{}, Evidence: w.Engine, Now: time.Now,
-		Compare: func(context.Context, *workflow.Definition, task.Task) string { return "" }}
+		Compare:   func(context.Context, *workflow.Definition, task.Task) string { return "" },
+		Variables: func(string) ([]string, error) { return nil, nil }}
 	found := testing.AllocsPerRun(10, func() {
 		if r, err := q.Report(t.Context(), id, human); err != nil || len(r.Problems) > 0 || r.Task.ID != id {
 			t.Fatal(r.Problems, err)

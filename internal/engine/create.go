@@ -34,6 +34,7 @@ func (e *Engine) Create(ctx context.Context, n task.New) (record.Outcome, error)
 	t := task.Task{
 		ID: id, Project: n.Project.Name, Branch: n.Branch, Summary: n.Summary,
 		Harness: n.Harness, ReviewHarness: n.ReviewHarness, Effort: n.Effort, ReviewEffort: n.ReviewEffort,
+		Model: n.Model, ReviewModel: n.ReviewModel,
 	}
 	if t.Branch == "" {
 		t.Branch = task.DefaultBranch(id)
@@ -66,6 +67,11 @@ func (e *Engine) Create(ctx context.Context, n task.New) (record.Outcome, error)
 		}
 	}
 	c.PoolSize = n.Project.PoolSize
+	if len(n.Variables) > 0 { // before the first program of the task can start
+		if err := e.Environments.Give(ctx, id, n.Variables); err != nil {
+			return record.Outcome{}, err
+		}
+	}
 	return e.commitNew(ctx, def, c, n)
 }
 
@@ -81,7 +87,7 @@ func (e *Engine) commitNew(ctx context.Context, def *workflow.Definition, c reco
 	}
 	// The document comes first: a recorded task that lost its context on the way would look like one without context.
 	if err := e.Documents.Create(c.Task, body); err != nil {
-		return record.Outcome{}, err
+		return record.Outcome{}, errors.Join(err, e.Environments.Forget(ctx, c.Task.ID))
 	}
 	t, err := e.Store.Commit(ctx, c)
 	if err != nil {
@@ -89,7 +95,7 @@ func (e *Engine) commitNew(ctx context.Context, def *workflow.Definition, c reco
 		if errors.Is(err, task.ErrPoolFull) {
 			err = e.poolFull(ctx, n.Project, c.Task.Status)
 		}
-		return record.Outcome{}, errors.Join(err, trash)
+		return record.Outcome{}, errors.Join(err, trash, e.Environments.Forget(ctx, c.Task.ID))
 	}
 	out, err := e.conclude(ctx, t, t.Seq, n.Actor)
 	if err != nil || !n.Spawn || t.Status != def.Initial {
@@ -306,5 +312,6 @@ func (e *Engine) Delete(ctx context.Context, id string, actor task.Actor) (strin
 		return "", err
 	}
 	e.dropEnvironment(ctx, id)
-	return e.Documents.Trash(s.Task.Project, id)
+	trash, err := e.Documents.Trash(s.Task.Project, id)
+	return trash, errors.Join(err, e.Environments.Forget(ctx, id))
 }

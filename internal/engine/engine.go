@@ -146,6 +146,9 @@ type Environments interface {
 	// Keep keeps the environment of this process for the task and replaces an earlier one.
 	Keep(ctx context.Context, id string) error
 	Drop(ctx context.Context, id string) error
+	// Give sets variables for the programs of one task alone, and Forget forgets them.
+	Give(ctx context.Context, id string, variables []string) error
+	Forget(ctx context.Context, id string) error
 }
 
 // Engine makes every change of a task. Every field but Terminal, Needs and Warn is required.

@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"strings"
 	"sync"
@@ -10,6 +11,7 @@ import (
 	"orange/internal/action"
 	"orange/internal/engine"
 	"orange/internal/history"
+	"orange/internal/record"
 	"orange/internal/task"
 )
 
@@ -30,6 +32,12 @@ func (e *environments) Keep(_ context.Context, id string) error {
 }
 
 func (e *environments) Drop(_ context.Context, id string) error { return e.note("drop", id) }
+
+func (e *environments) Give(_ context.Context, id string, variables []string) error {
+	return e.note("give "+strings.Join(variables, " "), id)
+}
+
+func (e *environments) Forget(_ context.Context, id string) error { return e.note("forget", id) }
 
 func (e *environments) note(what, id string) error {
 	e.mu.Lock()
@@ -132,7 +140,29 @@ func TestEnvironment_ofATaskThatWaitsForAWorkspaceIsKeptUntilItDoesNot(t *testin
 	}
 	_, err = w.Delete(t.Context(), second, human)
 	must(t, err)
-	w.wantTold(second, "drop")
+	w.wantTold(second, "drop, forget")
+}
+
+// The variables of a task are there before its first program, and gone where there is no task.
+func TestVariablesOfATask_areSetBeforeItStartsAndGoWithIt(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	n := task.New{Project: w.repository.project, Branch: "own", Summary: "mend the gate", Harness: "claude",
+		ReviewHarness: "codex", Workflow: "default", Spawn: true, Actor: human, Variables: []string{"KEY=1", "OTHER"}}
+	out, err := w.Create(t.Context(), n)
+	must(t, err)
+	w.wantTold(out.Task.ID, "give KEY=1 OTHER, keep")
+	if text, err := json.Marshal(w.events(out.Task.ID, "")); err != nil || strings.Contains(string(text), "KEY") {
+		t.Errorf("the history has %s, %v", text, err)
+	}
+	w.environments.fail = errors.New("no room")
+	n.Branch = "other"
+	if _, err = w.Create(t.Context(), n); err == nil || !strings.Contains(err.Error(), "no room") {
+		t.Errorf("found %v", err)
+	}
+	if all, err := w.store.List(t.Context(), record.Filter{Branch: "other"}); err != nil || len(all) > 0 {
+		t.Errorf("found %v, %v", all, err)
+	}
 }
 
 func TestEnvironment_thatCannotBeKeptHoldsNobodyUp(t *testing.T) {
@@ -196,5 +226,5 @@ func TestEnvironment_thatIsKeptTooLateIsDroppedAgain(t *testing.T) {
 	if _, err = w.Command(t.Context(), third, "spawn", human, ""); !errors.Is(err, task.ErrNotFound) {
 		t.Errorf("the error is %v", err)
 	}
-	w.wantTold(third, "drop, drop, keep, drop")
+	w.wantTold(third, "drop, drop, forget, keep, drop")
 }

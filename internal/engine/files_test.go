@@ -88,17 +88,20 @@ func TestWhatPeopleMaySetInTheHeader_isTakenOver(t *testing.T) {
 	w.edit(id, "\nsummary: \"mend the gate\"\n", "\nsummary: \"paint the gate: blue\"\n")
 	w.edit(id, "\nharness: claude\n", "\nharness: pi\n")
 	w.edit(id, "\nreview_effort: \"\"\n", "\nreview_effort: high\n")
+	w.edit(id, "\nmodel: \"\"\n", "\nmodel: opus\n")
+	w.edit(id, "\nreview_model: \"\"\n", "\nreview_model: sonnet\n")
 	for range 2 {
 		_, _, err := w.Refresh(t.Context(), id)
 		must(t, err)
 	}
 	got := w.task(id)
 	if got.Summary != "paint the gate: blue" || got.Harness != "pi" || got.ReviewEffort != "high" ||
+		got.Model != "opus" || got.ReviewModel != "sonnet" ||
 		got.ReviewHarness != "codex" {
 		t.Errorf("the task is %+v", got)
 	}
 	if noted := w.events(id, history.Updated); len(noted) != 1 || noted[0].Data["harness"] != "pi" ||
-		len(noted[0].Data) != 3 {
+		len(noted[0].Data) != 5 {
 		t.Errorf("the history tells %+v", noted)
 	}
 }

@@ -267,6 +267,10 @@ func adopt(t *task.Task, key, value string) bool {
 		t.Effort = value
 	case "review_effort":
 		t.ReviewEffort = value
+	case "model":
+		t.Model = value
+	case "review_model":
+		t.ReviewModel = value
 	default:
 		return false
 	}

@@ -105,6 +105,9 @@ func (s *simulation) keepEnvironment(p *process, id string) {
 	s.environments.noteKept(s, p, id)
 }
 
+func (k environmentStore) Give(context.Context, string, []string) error { return nil }
+func (k environmentStore) Forget(context.Context, string) error         { return nil }
+
 func (k environmentStore) Drop(_ context.Context, id string) error {
 	s := k.p.sim
 	return act(k.p, "drop the environment of "+s.short(id), func() error {

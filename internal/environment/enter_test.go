@@ -125,7 +125,7 @@ func TestEnter_laysWhatThePersonHasSetOverIt(t *testing.T) {
 	if err != nil || harness.Value(env, "GIVEN") != "every" || harness.Value(env, "KEPT") != "given" {
 		t.Errorf("for another project: found %q, %v", env, err)
 	}
-	checks, err := k.OfChecks("coffee")
+	checks, err := k.OfChecks("coffee", "abc")
 	if err != nil || harness.Value(checks, "GIVEN") != "coffee" {
 		t.Errorf("for checks: found %q, %v", checks, err)
 	}
@@ -173,7 +173,7 @@ func TestEnvironment_isAnErrorWhereWhatThePersonHasSetCannotBeRead(t *testing.T)
 		!strings.Contains(err.Error(), "env.json:2: ") {
 		t.Errorf("found %v", err)
 	}
-	if _, err := k.OfChecks(""); err == nil {
+	if _, err := k.OfChecks("", ""); err == nil {
 		t.Error("a check would run without them")
 	}
 }

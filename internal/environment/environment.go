@@ -77,6 +77,17 @@ func (k *PerTask) keep(ctx context.Context, id string) error {
 	return k.Server.Keep(ctx, id, []byte(strings.Join(own, "\x00")))
 }
 
+// Give sets variables for the programs of one task alone, each given as NAME=VALUE, or as NAME for the value that it
+// has in this process.
+func (k *PerTask) Give(ctx context.Context, id string, words []string) error {
+	return Variables{Home: k.Home, Locks: k.Locks}.Task(id).Set(ctx, "", words)
+}
+
+// Forget forgets the variables of a task that is gone.
+func (k *PerTask) Forget(ctx context.Context, id string) error {
+	return Variables{Home: k.Home, Locks: k.Locks}.Drop(ctx, id)
+}
+
 // Drop forgets the environment of a task.
 func (k *PerTask) Drop(ctx context.Context, id string) error { return k.Server.Drop(ctx, id) }
 
@@ -103,7 +114,7 @@ func (k *PerTask) Environment(ctx context.Context, t task.Task) ([]string, error
 	if err != nil {
 		return nil, fmt.Errorf("look for the environment of task %s: %w", t.ID, err)
 	}
-	given, err := k.variables().Of(t.Project)
+	given, err := k.variables().For(t.Project, t.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -167,7 +178,7 @@ func (k *PerTask) enterKept(ctx context.Context, id string) {
 	project, err := k.projectOf(id)
 	var given []string
 	if err == nil {
-		given, err = k.variables().Of(project)
+		given, err = k.variables().For(project, id)
 	}
 	if err != nil {
 		k.Log.Warn("the variables of a task could not be looked at", "component", "app", "task", id, "error",
@@ -267,9 +278,9 @@ func (k *PerTask) LeaveAgents(id string) {
 }
 
 // OfChecks is what a check of a project's task runs in that this process performs.
-func (k *PerTask) OfChecks(project string) ([]string, error) {
+func (k *PerTask) OfChecks(project, id string) ([]string, error) {
 	k.EnterNow(context.Background())
-	given, err := k.variables().Of(project)
+	given, err := k.variables().For(project, id)
 	return harness.Layer(k.Own(), given), err
 }
 

@@ -19,10 +19,70 @@ import (
 )
 
 // Variables are those that a person has set for the programs of all tasks, or of a project's. They are in one file
-// that only its owner may read, and in no other.
+// that only its owner may read, and in no other. Those of a single task are in such a file of its own.
 type Variables struct {
 	Home  string // $ORANGE_HOME
 	Locks locker // nil where they are only read
+	task  string // the task whose own they are; empty for those of all tasks and of projects
+}
+
+// Task has the variables of a single task.
+func (v Variables) Task(id string) Variables {
+	v.task = id
+	return v
+}
+
+// For has what is set for the programs of a task as NAME=VALUE, over what is set for every project what is its
+// project's own, and over that what is the task's.
+func (v Variables) For(project, id string) ([]string, error) {
+	given, err := v.Of(project)
+	if err != nil || id == "" || id != filepath.Base(id) {
+		return given, err
+	}
+	own, err := v.Task(id).Of("")
+	return harness.Layer(given, own), err
+}
+
+// Names are the names of what is set for a task alone.
+func (v Variables) Names(id string) (names []string, err error) {
+	own, err := v.Task(id).List()
+	for _, one := range own {
+		names = append(names, one.Name)
+	}
+	return names, err
+}
+
+// Drop forgets all variables of a task.
+func (v Variables) Drop(ctx context.Context, id string) error {
+	v = v.Task(id)
+	if _, err := os.Lstat(v.file()); errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	release, err := v.Locks.Lock(ctx, "variables")
+	if err != nil {
+		return err
+	}
+	defer release()
+	err = errors.Join(os.Remove(v.file()), v.dropHalves())
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// Tasks are the ids of those that have variables of their own.
+func (v Variables) Tasks() ([]string, error) {
+	entries, err := os.ReadDir(filepath.Dir(v.Task("x").file()))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	var ids []string
+	for _, entry := range entries {
+		if id, is := strings.CutSuffix(entry.Name(), ".json"); is && !strings.HasPrefix(id, ".") {
+			ids = append(ids, id)
+		}
+	}
+	return ids, err
 }
 
 // variable is one line of the file.
@@ -35,7 +95,12 @@ type variable struct {
 // maxValue is how long a value may be: the system starts no program that has a variable of 128 KB.
 const maxValue = 100 << 10
 
-func (v Variables) file() string { return filepath.Join(v.Home, "env.json") }
+func (v Variables) file() string {
+	if v.task == "" {
+		return filepath.Join(v.Home, "env.json")
+	}
+	return filepath.Join(v.Home, "env", v.task+".json")
+}
 
 // Set sets variables, each given as NAME=VALUE, or as NAME for the value that it has in this process. A project's
 // name is empty for every project. Where one cannot be set, none is.
@@ -142,6 +207,9 @@ func (v Variables) change(ctx context.Context, change func([]variable) ([]variab
 	}
 	text, err := written(all)
 	if err == nil {
+		err = os.MkdirAll(filepath.Dir(v.file()), task.PrivateFolder)
+	}
+	if err == nil {
 		err = v.dropHalves()
 	}
 	if err == nil {
@@ -155,10 +223,11 @@ func (v Variables) change(ctx context.Context, change func([]variable) ([]variab
 
 // dropHalves removes what a process left that was killed while it wrote: it may hold what is to be forgotten now.
 func (v Variables) dropHalves() error {
-	entries, err := os.ReadDir(v.Home)
+	dir := filepath.Dir(v.file())
+	entries, err := os.ReadDir(dir)
 	for _, entry := range entries {
 		if strings.HasPrefix(entry.Name(), "."+filepath.Base(v.file())+".") {
-			err = errors.Join(err, os.Remove(filepath.Join(v.Home, entry.Name())))
+			err = errors.Join(err, os.Remove(filepath.Join(dir, entry.Name())))
 		}
 	}
 	return err
@@ -195,6 +264,10 @@ func (v Variables) read() ([]variable, error) {
 		return all, nil
 	}
 	line := 1 + bytes.Count(text[:at], []byte("\n"))
+	if v.task != "" {
+		return nil, task.Notef(task.ErrUsage, "cannot use the variables of task %s: %s:%d: %s; mend that line, or "+
+			"move the file away: the task is then without them", v.task, v.file(), line, wrong)
+	}
 	return nil, task.Notef(task.ErrUsage, "cannot use the variables of %q: %s:%d: %s; mend that line, or move the "+
 		"file away and set the variables again", "orange env", v.file(), line, wrong)
 }

@@ -56,6 +56,57 @@ func TestVariables_areThoseOfEveryProjectAndOverThemItsOwn(t *testing.T) {
 	wantOf(t, v, "coffee", "FROM_SHELL=of the shell", "EXTRA=1", "KEY=own")
 }
 
+// They lie over all others, are kept where only their owner reads them, and go with the task.
+func TestVariables_ofATaskAreItsOwn(t *testing.T) {
+	t.Parallel()
+	v := someVariables(t)
+	set(t, v, "", "KEY=every", "OTHER=every")
+	set(t, v, "coffee", "KEY=project")
+	if err := v.Task("abc").Set(t.Context(), "", []string{"KEY=own", "MORE=own"}); err != nil {
+		t.Fatal(err)
+	}
+	others := []string{"KEY=project", "OTHER=every"}
+	for id, want := range map[string][]string{"abc": {"KEY=own", "OTHER=every", "MORE=own"}, "other": others,
+		"": others, "../abc": others} {
+		if got, err := v.For("coffee", id); err != nil || !slices.Equal(got, want) {
+			t.Errorf("for %q found %q, %v, want %q", id, got, err, want)
+		}
+	}
+	info, err := os.Stat(filepath.Join(v.Home, "env", "abc.json"))
+	if err != nil || info.Mode() != task.PrivateFile {
+		t.Errorf("found the mode %v, %v", info, err)
+	}
+	if ids, err := v.Tasks(); err != nil || !slices.Equal(ids, []string{"abc"}) {
+		t.Errorf("found the tasks %q, %v", ids, err)
+	}
+	for range 2 {
+		if err := v.Drop(t.Context(), "abc"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if ids, err := v.Tasks(); err != nil || len(ids) > 0 {
+		t.Errorf("afterwards found the tasks %q, %v", ids, err)
+	}
+	wantOf(t, v, "coffee", others...)
+}
+
+func TestVariables_ofATaskThatCannotBeReadNameTheirFile(t *testing.T) {
+	t.Parallel()
+	v := someVariables(t)
+	path := filepath.Join(v.Home, "env", "abc.json")
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte("[\nhidden]"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := v.For("coffee", "abc")
+	if !errors.Is(err, task.ErrUsage) || !strings.Contains(err.Error(), path+":2: ") ||
+		!strings.Contains(err.Error(), "task abc") || strings.Contains(err.Error(), "hidden") {
+		t.Errorf("found %v", err)
+	}
+}
+
 func TestVariables_areInOneFileForItsOwnerAlone(t *testing.T) {
 	t.Parallel()
 	v := someVariables(t)

@@ -48,7 +48,7 @@ type LocalPrograms struct {
 	Folders Folders
 	Locks   Locks
 	// Environ is what a check of a project's task runs in, without the marks of agents.
-	Environ func(project string) ([]string, error)
+	Environ func(project, id string) ([]string, error)
 	// Detach starts orange with these arguments in a process that outlives this one.
 	Detach func(args ...string) error
 }
@@ -69,7 +69,7 @@ func (p LocalPrograms) marks(id, check string) []string {
 // is killed leaves the checkout there for the next, or until the task gives its workspace back.
 func (p LocalPrograms) RunCheck(ctx context.Context, t task.Task, check workflow.Check, commit string) (Run, error) {
 	marks := p.marks(t.ID, check.Name)
-	env, err := p.Environ(t.Project)
+	env, err := p.Environ(t.Project, t.ID)
 	if err != nil {
 		return Run{}, err
 	}

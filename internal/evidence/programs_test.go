@@ -49,7 +49,7 @@ func localPrograms(t *testing.T) (evidence.LocalPrograms, *folders) {
 	home := t.TempDir()
 	return evidence.LocalPrograms{Home: home, Folders: f, Locks: mirror.Files{Home: home},
 		JQ:      []string{"sh", "-c", "cat; echo; pwd"},
-		Environ: func(string) ([]string, error) { return []string{"PATH=" + os.Getenv("PATH")}, nil }}, f
+		Environ: func(string, string) ([]string, error) { return []string{"PATH=" + os.Getenv("PATH")}, nil }}, f
 }
 
 func TestLocalPrograms_runACheckInTheWorktreeOrInACheckout(t *testing.T) {

@@ -77,6 +77,7 @@ func values() map[string]string {
 	return map[string]string{harness.Prompt: "PROMPT", harness.PromptFile: "PROMPT.md", harness.Worktree: "WORKTREE",
 		harness.TaskDir: "TASK",
 		harness.GitDir:  "GIT", harness.Home: "HOME", harness.Branch: "BRANCH", harness.Effort: "EFFORT",
+		harness.Model:     "MODEL",
 		harness.SessionID: "SESSION"}
 }
 

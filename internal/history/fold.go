@@ -20,6 +20,8 @@ const (
 	DataReviewHarness = "review_harness"
 	DataEffort        = "effort"
 	DataReviewEffort  = "review_effort"
+	DataModel         = "model"
+	DataReviewModel   = "review_model"
 	DataAdopted       = "adopted"    // the task was taken over from a folder that had no history to trust
 	DataCreatedAt     = "created_at" // when a task was made that was taken over later
 	DataPrevious      = "previous"   // the state before the present one, where a migration gave it another name
@@ -125,6 +127,8 @@ func described(t task.Task, data map[string]string) task.Task {
 	t.ReviewHarness = told(data, DataReviewHarness, t.ReviewHarness)
 	t.Effort = told(data, DataEffort, t.Effort)
 	t.ReviewEffort = told(data, DataReviewEffort, t.ReviewEffort)
+	t.Model = told(data, DataModel, t.Model)
+	t.ReviewModel = told(data, DataReviewModel, t.ReviewModel)
 	return t
 }
 

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"orange/internal/decide"
+	"orange/internal/harness"
 	"orange/internal/proc"
 	"orange/internal/task"
 )
@@ -76,12 +77,30 @@ func (h *Home) Fill(n task.New) (task.New, error) {
 		prefer.Harness = h.installed()
 	}
 	n = decide.WithDefaults(n, prefer)
-	for _, name := range []string{n.Harness, n.ReviewHarness} {
-		if _, err := h.Harness(name); err != nil {
-			return n, err
-		}
+	if err := h.can(n.Harness, task.RoleWorker, n.Model); err != nil {
+		return n, err
 	}
-	return n, nil
+	return n, h.can(n.ReviewHarness, task.RoleReviewer, n.ReviewModel)
+}
+
+// can reports why an agent cannot be called by a harness, with a model where one is chosen.
+func (h *Home) can(name, role, model string) error {
+	one, err := h.Harness(name)
+	if err == nil {
+		err = harness.CheckModel(model)
+	}
+	if err == nil && model != "" && !one.TakesModel(role, usualPermissions(role)) {
+		err = one.NoModel(role, model)
+	}
+	return err
+}
+
+// usualPermissions are those of a role where a workflow says nothing else.
+func usualPermissions(role string) string {
+	if role == task.RoleReviewer {
+		return task.PermissionsReduced
+	}
+	return task.PermissionsFull
 }
 
 // installed is the first of the usual programs that is on PATH, or the first of all where none is.

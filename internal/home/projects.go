@@ -134,7 +134,7 @@ func (h *Home) AddRepository(ctx context.Context, path string, wanted task.Proje
 		return task.Project{}, err
 	}
 	added := task.Project{
-		Name: cmp.Or(wanted.Name, filepath.Base(repo.Path)), Path: repo.Path, DefaultBranch: repo.DefaultBranch,
+		Name: cmp.Or(wanted.Name, repo.Name()), Path: repo.Path, DefaultBranch: repo.DefaultBranch,
 		PoolSize: cmp.Or(wanted.PoolSize, task.DefaultPoolSize), Workflow: wanted.Workflow,
 		Worktree: wanted.Worktree,
 	}

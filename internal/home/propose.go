@@ -45,6 +45,12 @@ func recipes() []recipe {
 func (h *Home) Propose(ctx context.Context, p task.Project) (task.WorktreeSetup, []string, error) {
 	wants := p.Worktree
 	var seen []string
+	repo := worktree.Repo{Path: p.Path, DefaultBranch: p.DefaultBranch}
+	files, err := repo.Files(ctx)
+	if err != nil || files == "" {
+		return wants, nil, err
+	}
+	p.Path = files
 	if len(wants.Commands) == 0 && len(wants.When) == 0 {
 		var kinds []string
 		for _, r := range recipes() {
@@ -69,12 +75,11 @@ func (h *Home) Propose(ctx context.Context, p task.Project) (task.WorktreeSetup,
 	if err != nil || named || len(wants.Copy)+len(wants.Link) > 0 {
 		return wants, seen, err // the repository says itself which files are copied
 	}
-	repo := worktree.Repo{Path: p.Path, DefaultBranch: p.DefaultBranch}
-	files, err := repo.Untracked(ctx, []string{"/.env", "/.env.*", "!/.env.example"})
+	untracked, err := repo.Untracked(ctx, []string{"/.env", "/.env.*", "!/.env.example"})
 	if err != nil {
 		return p.Worktree, nil, err
 	}
-	for _, file := range files {
+	for _, file := range untracked {
 		if there, err := isFile(p.Path, file); err == nil && there {
 			wants.Copy, seen = append(wants.Copy, "/"+file), append(seen, file)
 		}

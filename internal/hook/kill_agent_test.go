@@ -62,11 +62,11 @@ func TestANamedHarness_isNotTheTasksOwn(t *testing.T) {
 	executor, p := newExecutor(t)
 	p.programs["aider-program"] = true
 	job := aJob(action.SpawnAgent, "cto")
-	job.Agent, job.Task.Effort = "aider", "high"
+	job.Agent, job.Task.Effort, job.Task.Model = "aider", "high", "opus"
 	effect, err := executor.Perform(t.Context(), job)
 	must(t, err)
 	argv := ticketOf(t, executor).Argv
-	if argv[0] != "aider-program" || slices.Contains(argv, "--effort") {
+	if argv[0] != "aider-program" || slices.Contains(argv, "--effort") || slices.Contains(argv, "--model=opus") {
 		t.Errorf("the arguments are %q", argv)
 	}
 	if data := effect.Events[0].Data; data[history.DataNamedHarness] != "aider" || data[history.DataHarness] != "" {

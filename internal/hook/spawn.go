@@ -63,6 +63,9 @@ func (h *Executor) spawn(ctx context.Context, job record.Job, window, event stri
 	if unknown != nil {
 		return ended, unknown
 	}
+	if err := h.heedLimit(ctx, job, agent.Provider); err != nil {
+		return ended, fmt.Errorf("cannot start the %s: %w", job.Role, err)
+	}
 	start, err := h.prepare(ctx, job, agent, window, mine)
 	if err != nil {
 		return ended, err
@@ -114,6 +117,9 @@ func (h *Executor) started(job record.Job, agent *harness.Harness, p tmux.Pane,
 // prepare writes the prompt and the ticket, and checks that the program is there before anything is started.
 func (h *Executor) prepare(ctx context.Context, job record.Job, agent *harness.Harness, window, mine string) (
 	tmux.Start, error) {
+	if err := checkModel(job, agent); err != nil {
+		return tmux.Start{}, err
+	}
 	// the launcher reads it where it is kept, and so it is in no ticket
 	env, err := h.Setup.Environment(ctx, job.Task)
 	if err != nil {
@@ -164,17 +170,11 @@ func (h *Executor) prepare(ctx context.Context, job record.Job, agent *harness.H
 func (h *Executor) ticket(job record.Job, agent *harness.Harness, view worktree.View,
 	prompt, promptFile string) harness.Ticket {
 	t := job.Task
-	effort := t.Effort
-	switch {
-	case job.Agent != "":
-		effort = "" // the task's is a word of its own harnesses
-	case job.Hook.Harness == task.HarnessReview:
-		effort = t.ReviewEffort
-	}
+	model, effort := chosen(job)
 	values := map[string]string{
 		harness.Prompt: prompt, harness.PromptFile: promptFile, harness.Worktree: view.Dir,
 		harness.TaskDir: h.Setup.TaskDir(t), harness.GitDir: view.GitDir,
-		harness.Home: h.Home, harness.Branch: t.Branch, harness.Effort: effort,
+		harness.Home: h.Home, harness.Branch: t.Branch, harness.Effort: effort, harness.Model: model,
 		harness.SessionID: conversationOf(job.Seat),
 	}
 	if job.Conversation != "" {
@@ -193,6 +193,30 @@ func (h *Executor) ticket(job record.Job, agent *harness.Harness, view worktree.
 			"ORANGE_STATUS="+string(t.Status), "ORANGE_ROUND="+strconv.Itoa(t.Counters.Get(task.ReviewRound)),
 			"ORANGE_SEAT="+job.Secret),
 	}
+}
+
+// chosen are the model and the effort that the agent of a job gets.
+func chosen(job record.Job) (model, effort string) {
+	switch t := job.Task; {
+	case job.Agent != "":
+		return "", "" // the task's are words of its own harnesses
+	case job.Hook.Harness == task.HarnessReview:
+		return t.ReviewModel, t.ReviewEffort
+	default:
+		return t.Model, t.Effort
+	}
+}
+
+// checkModel refuses a model that the program has no place for: with its usual one it would not be what a person wants.
+func checkModel(job record.Job, agent *harness.Harness) error {
+	model, _ := chosen(job)
+	if err := harness.CheckModel(model); err != nil {
+		return err
+	}
+	if model != "" && !agent.TakesModel(job.Role, job.Hook.Permissions) {
+		return fmt.Errorf("%w; the task's models and harnesses are in TASK.md's header", agent.NoModel(job.Role, model))
+	}
+	return nil
 }
 
 // offerRequests gives an agent whose program confines what it runs a folder for its requests.

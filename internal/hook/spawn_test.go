@@ -255,6 +255,29 @@ func TestSpawn_writesThePromptWithRealNewlines(t *testing.T) {
 	}
 }
 
+func TestSpawn_tellsTheProgramWhichModelToUse(t *testing.T) {
+	t.Parallel()
+	executor, p := newExecutor(t)
+	job := aJob(action.SpawnAgent, task.RoleWorker)
+	job.Task.Model, job.Task.ReviewModel = "opus", "sonnet"
+	_, err := executor.Perform(t.Context(), job)
+	must(t, err)
+	if argv := ticketOf(t, executor).Argv; !slices.Contains(argv, "--model=opus") {
+		t.Errorf("the arguments are %q", argv)
+	}
+	// a list without a place for it, and a name that a program would take for a flag
+	job.Hook.ID, job.Hook.Permissions = 8, task.PermissionsReduced
+	started := len(p.panes)
+	_, err = executor.Perform(t.Context(), job)
+	wantError(t, err, `cannot use the model "opus" for the worker: the harness "claude" does not say`)
+	job.Task.Model = "--yolo"
+	_, err = executor.Perform(t.Context(), job)
+	wantError(t, err, `cannot use the model "--yolo"`)
+	if len(p.panes) > started {
+		t.Errorf("panes %v", p.panes)
+	}
+}
+
 func TestSpawn_tellsTheAgentOfItsTask(t *testing.T) {
 	t.Parallel()
 	executor, p := newExecutor(t)

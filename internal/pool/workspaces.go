@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"orange/internal/record"
@@ -151,7 +152,11 @@ func (p *Pool) Locate(ctx context.Context, dir string) (id, project string, err 
 		return "", "", err
 	}
 	if project = projectAt(all, dir); project == "" { // a person's own worktree may lie anywhere
-		project = projectAt(all, worktree.MainOf(dir))
+		shared := worktree.SharedOf(dir)
+		owns := func(one task.Project) bool { return p.repoOf(one).Has(shared) }
+		if at := slices.IndexFunc(all, owns); at >= 0 {
+			project = all[at].Name
+		}
 	}
 	return "", project, nil
 }

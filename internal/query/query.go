@@ -68,6 +68,8 @@ type Service struct {
 	Evidence Evidence
 	Compare  func(ctx context.Context, def *workflow.Definition, t task.Task) string
 	Now      func() time.Time
+	// Variables are the names of those that are set for a task alone.
+	Variables func(id string) ([]string, error)
 }
 
 // Tasks lists tasks from the record.
@@ -131,6 +133,9 @@ func (q *Service) Report(ctx context.Context, id string, actor task.Actor) (reco
 		}
 	}
 	r.Owed = s.Owed
+	if r.Variables, err = q.Variables(r.Task.ID); err != nil {
+		r.Problems = append(r.Problems, err.Error())
+	}
 	if s.Task.Workspace != "" {
 		r.Worktree, r.SetUp = q.Work.Dir(s.Task.Workspace), q.Work.SetUpOutput(s.Task.Workspace)
 	}

@@ -95,7 +95,13 @@ func newService() (*Service, *world) {
 	}}
 	return &Service{Record: w, Setup: w, Files: w, Work: w, Agents: w, Evidence: w,
 		Compare: func(context.Context, *workflow.Definition, task.Task) string { return "2 commits" },
-		Now:     func() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC) }}, w
+		Variables: func(string) ([]string, error) {
+			if w.unread["variables"] {
+				return nil, errors.New("env/one.json:2: no end")
+			}
+			return []string{"KEY"}, nil
+		},
+		Now: func() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC) }}, w
 }
 
 func TestReport_turnsWhatCannotBeReadIntoAProblem(t *testing.T) {
@@ -104,14 +110,14 @@ func TestReport_turnsWhatCannotBeReadIntoAProblem(t *testing.T) {
 	w.events = []history.Event{{Type: history.AgentCrashed, Data: map[string]string{"last_words": "oh no"}}}
 	r, err := s.Report(t.Context(), "one", task.Actor{Role: task.RoleHuman})
 	if err != nil || r.About != "work on it" || r.Worktree != "/work/garden--1" || r.SetUp != "/output/garden--1" ||
-		r.Work != "2 commits" ||
+		r.Work != "2 commits" || !slices.Equal(r.Variables, []string{"KEY"}) ||
 		r.LastWords != "oh no" || r.Session != record.AgentAlive || len(r.Problems) > 0 {
 		t.Errorf("the report is %+v, %v", r, err)
 	}
-	w.unread["refresh"], w.unread["rescues"] = true, true
+	w.unread["refresh"], w.unread["variables"], w.unread["rescues"] = true, true, true
 	w.events = append(w.events, history.Event{Type: history.AgentRespawned})
 	r, err = s.Report(t.Context(), "one", task.Actor{})
-	if err != nil || len(r.Problems) != 2 || !strings.Contains(r.Problems[1], "rescued work") || r.LastWords != "" {
+	if err != nil || len(r.Problems) != 3 || !strings.Contains(r.Problems[2], "rescued work") || r.LastWords != "" {
 		t.Errorf("the report is %+v, %v", r, err)
 	}
 	if _, err := s.Report(t.Context(), "none", task.Actor{}); !errors.Is(err, task.ErrNotFound) {

@@ -2,6 +2,7 @@ package record
 
 import (
 	"fmt"
+	"time"
 
 	"orange/internal/history"
 	"orange/internal/task"
@@ -82,6 +83,8 @@ type Need struct {
 	Kind  string `json:"kind"` // one of the Needs
 	Found string `json:"found"`
 	Want  string `json:"to_do"`
+	// Until is when a limit is over at which the agent has ended; zero for other needs.
+	Until time.Time `json:"until,omitzero"`
 }
 
 // String is the need in words for people; empty if there is none.
@@ -116,6 +119,7 @@ type Report struct {
 	Open      []string // moves that the caller may ask for
 	Owed      []task.OwedHook
 	Rescued   []task.Rescued
-	LastWords string // of the agent that died last, while no other has been started
-	Checks    string // what those of the pull request came to; empty where no one has looked
+	LastWords string   // of the agent that died last, while no other has been started
+	Variables []string // the names of those that are set for this task alone
+	Checks    string   // what those of the pull request came to; empty where no one has looked
 }

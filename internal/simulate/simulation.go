@@ -32,6 +32,9 @@ type noEnvironments struct{}
 func (noEnvironments) Keep(context.Context, string) error { return nil }
 func (noEnvironments) Drop(context.Context, string) error { return nil }
 
+func (noEnvironments) Give(context.Context, string, []string) error { return nil }
+func (noEnvironments) Forget(context.Context, string) error         { return nil }
+
 // Forge has the pull requests.
 func (s *Simulation) Forge() engine.PullRequests { return s.repository() }
 

@@ -28,6 +28,7 @@ func TestCommit_givesBackWhatWasCommitted(t *testing.T) {
 	want.Summary, want.Attention, want.PRURL, want.PRState = "ünï \"quoted\" 'x'; DROP TABLE tasks\n", "look",
 		"https://example.org/1", "open"
 	want.Effort, want.ReviewEffort, want.Previous, want.Session, want.Pushed = "high", "low", "planning", "s", "c0ffee"
+	want.Model, want.ReviewModel = "opus", "openai/gpt-5"
 	want.CreatedAt = want.CreatedAt.In(time.FixedZone("east", 3*3600))
 	out := create(t, s, want)
 	got := load(t, s, "one").Task

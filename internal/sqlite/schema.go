@@ -2,8 +2,14 @@ package sqlite
 
 // migrations bring a database from one version to the next. A step that has shipped is never changed.
 func migrations() []string {
-	return []string{version1, version2, version3, version4, version5, version6}
+	return []string{version1, version2, version3, version4, version5, version6, version7}
 }
+
+// version7 knows which models a task's agents shall use.
+const version7 = `
+ALTER TABLE tasks ADD COLUMN model TEXT NOT NULL DEFAULT '';
+ALTER TABLE tasks ADD COLUMN review_model TEXT NOT NULL DEFAULT '';
+`
 
 // version6 knows how many bytes a task's history has as a file, one line feed a line, so that history.jsonl need not be
 // read to be known as whole.

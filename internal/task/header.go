@@ -9,8 +9,8 @@ import (
 // HeaderKeys are the names that a task's header has of its own: no counter of a workflow can be called so.
 func HeaderKeys() []string {
 	return []string{
-		"id", "project", "branch", "harness", "review_harness", "effort", "review_effort", "status", ReviewRound,
-		CrashCount, "summary",
+		"id", "project", "branch", "harness", "review_harness", "effort", "review_effort", "model", "review_model",
+		"status", ReviewRound, CrashCount, "summary",
 		"workspace", "tmux_session", "created_at", "updated_at", "pr_url", "pr_state", "workflow",
 		"workflow_version", "attention", "queued_for",
 	}

@@ -122,10 +122,14 @@ type New struct {
 	ReviewHarness string
 	Effort        string
 	ReviewEffort  string
-	Workflow      string
-	Status        Status // empty means the workflow's initial state
-	Spawn         bool   // start it at once
-	Actor         Actor
+	Model         string
+	ReviewModel   string
+	// NAME or NAME=VALUE: what the programs of this task alone find. The values are secrets, and no record has them
+	Variables []string
+	Workflow  string
+	Status    Status // empty means the workflow's initial state
+	Spawn     bool   // start it at once
+	Actor     Actor
 }
 
 // Update is what may change of a task without a transition; nil means that it stays.

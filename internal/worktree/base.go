@@ -113,7 +113,8 @@ func (r Repo) checkouts(ctx context.Context, dir string) ([]checkout, error) {
 	if len(all) == 0 {
 		return nil, fmt.Errorf("list worktrees: git named none in %q", dir)
 	}
-	return all, nil
+	all[0], err = r.whole(ctx, all[0], dir)
+	return all, err
 }
 
 // HasRemote reports whether the repository has a remote called origin.

@@ -47,7 +47,11 @@ func (s Slot) BringOnce(ctx context.Context, w Wanted) (left []string, err error
 
 func (s Slot) bring(ctx context.Context, w Wanted, note func([]extra) error) (left []string, err error) {
 	defer explain(&err, "cannot bring files into workspace %q", s.Dir)
-	all, err := s.Repo.extras(ctx, w)
+	source, err := s.Repo.Files(ctx)
+	if err != nil || source == "" {
+		return w.unmet(), err
+	}
+	all, err := s.Repo.extras(ctx, source, w)
 	if err != nil || len(all) == 0 {
 		return nil, err
 	}
@@ -58,7 +62,7 @@ func (s Slot) bring(ctx context.Context, w Wanted, note func([]extra) error) (le
 	if err != nil {
 		return nil, err
 	}
-	from, err := os.OpenRoot(s.Repo.Path)
+	from, err := os.OpenRoot(source)
 	if err != nil {
 		return nil, err
 	}
@@ -87,11 +91,20 @@ func (s Slot) bring(ctx context.Context, w Wanted, note func([]extra) error) (le
 	return append(left, visible...), nil
 }
 
-// extras are what the patterns name in the main checkout, each once: what is linked is not copied.
-func (r Repo) extras(ctx context.Context, w Wanted) ([]extra, error) {
+// unmet says of each pattern that there is no checkout to take files from.
+func (w Wanted) unmet() (left []string) {
+	for _, pattern := range slices.Concat(w.Copy, w.Link) {
+		left = append(left, fmt.Sprintf("%q: the repository is bare, and no worktree of it has the default branch, "+
+			"from which files are taken", pattern))
+	}
+	return left
+}
+
+// extras are what the patterns name in the checkout that files are taken from, each once: what is linked is not copied.
+func (r Repo) extras(ctx context.Context, source string, w Wanted) ([]extra, error) {
 	var all []extra
 	seen := map[string]bool{}
-	links, err := r.untracked(ctx, w.Link, "--directory")
+	links, err := r.untracked(ctx, source, w.Link, "--directory")
 	if err != nil {
 		return nil, err
 	}
@@ -99,16 +112,16 @@ func (r Repo) extras(ctx context.Context, w Wanted) ([]extra, error) {
 	for _, name := range links {
 		plain, folder := strings.CutSuffix(name, "/")
 		// git lists a folder too of which only all files are named
-		if matchesPath(patterns, plain, folder) && !(Slot{Dir: r.Path}).nested(name) {
-			all = append(all, extra{Path: plain, Target: filepath.Join(r.Path, filepath.FromSlash(plain))})
+		if matchesPath(patterns, plain, folder) && !(Slot{Dir: source}).nested(name) {
+			all = append(all, extra{Path: plain, Target: filepath.Join(source, filepath.FromSlash(plain))})
 			seen[plain] = true
 		}
 	}
-	copies, err := r.untracked(ctx, w.Copy)
+	copies, err := r.untracked(ctx, source, w.Copy)
 	if err != nil {
 		return nil, err
 	}
-	included, err := r.included(ctx)
+	included, err := r.included(ctx, source)
 	if err != nil {
 		return nil, err
 	}
@@ -135,14 +148,18 @@ func anyAbove(name string, these map[string]bool) bool {
 // Untracked lists the files of the main checkout that git does not track and that the patterns, as in a .gitignore,
 // name. A repository inside of it ends in a slash.
 func (r Repo) Untracked(ctx context.Context, patterns []string) ([]string, error) {
-	all, err := r.untracked(ctx, patterns)
+	source, err := r.Files(ctx)
+	if err != nil || source == "" {
+		return nil, err
+	}
+	all, err := r.untracked(ctx, source, patterns)
 	if err != nil {
 		return nil, fmt.Errorf("list the untracked files of %q: %w", r.Path, err)
 	}
 	return all, nil
 }
 
-func (r Repo) untracked(ctx context.Context, patterns []string, options ...string) ([]string, error) {
+func (r Repo) untracked(ctx context.Context, source string, patterns []string, options ...string) ([]string, error) {
 	args := append([]string{"ls-files", "-z", "--others", "--ignored"}, options...)
 	for _, one := range patterns {
 		args = append(args, "--exclude="+one)
@@ -150,13 +167,13 @@ func (r Repo) untracked(ctx context.Context, patterns []string, options ...strin
 	if len(patterns) == 0 {
 		return nil, nil
 	}
-	return r.names(ctx, call{dir: r.Path, args: args})
+	return r.names(ctx, call{dir: source, args: args})
 }
 
 // included lists the ignored files that IncludeFile names. It is read in the main checkout, which is a person's: on
 // a task's branch an agent could write it.
-func (r Repo) included(ctx context.Context) ([]string, error) {
-	file := filepath.Join(r.Path, IncludeFile)
+func (r Repo) included(ctx context.Context, source string) ([]string, error) {
+	file := filepath.Join(source, IncludeFile)
 	info, err := os.Lstat(file)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && !info.Mode().IsRegular() {
 		return nil, nil
@@ -164,12 +181,12 @@ func (r Repo) included(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	named, err := r.names(ctx, call{dir: r.Path, args: []string{"ls-files", "-z", "--others", "--ignored",
+	named, err := r.names(ctx, call{dir: source, args: []string{"ls-files", "-z", "--others", "--ignored",
 		"--exclude-from=" + file}})
 	if err != nil {
 		return nil, err
 	}
-	return r.ignored(ctx, r.Path, named)
+	return r.ignored(ctx, source, named)
 }
 
 // ignored are those of the paths that git ignores in a folder. A path below a link is an error.

@@ -144,8 +144,9 @@ var worktreeInTheWay = lazyregexp.New(`failed to read \S.*/worktrees/([^/\n]+)/c
 // whole, and no git works in the repository.
 func (r Repo) unfinishedFolder(met error, now time.Time) string {
 	name := named(met, worktreeInTheWay())
-	folder := filepath.Join(r.Path, ".git", "worktrees", name)
-	if name == "" || !begun(folder, now) {
+	common, known := r.folder()
+	folder := filepath.Join(common, "worktrees", name)
+	if name == "" || !known || !begun(folder, now) {
 		return ""
 	}
 	if others, err := proc.WorkingIn(r.Path, "git"); err != nil || len(others) > 0 {
@@ -174,8 +175,9 @@ func (r Repo) private(dir, lock string) bool {
 	if gitDir, err := (Slot{Dir: dir}).gitDir(); err == nil && samePath(filepath.Dir(lock), gitDir) {
 		return true
 	}
-	below, err := filepath.Rel(resolved(filepath.Join(r.Path, ".git", "refs")), resolved(lock))
-	return err == nil && filepath.IsLocal(below)
+	common, known := r.folder()
+	below, err := filepath.Rel(resolved(filepath.Join(common, "refs")), resolved(lock))
+	return known && err == nil && filepath.IsLocal(below)
 }
 
 func (r Repo) runOnce(ctx context.Context, c call) (proc.Result, error) {
@@ -207,7 +209,7 @@ func command(c call) proc.Command {
 	args := []string{
 		"-c", "core.safecrlf=false", "-c", "submodule.recurse=false", "-c", "gc.auto=0",
 		"-c", "core.fsmonitor=false", "-c", "core.ignoreStat=false", "-c", "log.showSignature=false",
-		"-c", "core.trustctime=true", "-c", "core.checkStat=default",
+		"-c", "core.trustctime=true", "-c", "core.checkStat=default", "-c", "advice.graftFileDeprecated=false",
 	}
 	if !c.hooks {
 		args = append(args, "-c", "core.hooksPath=/dev/null")

@@ -1,14 +1,17 @@
 package worktree
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 )
 
-// MainOf is the top of the main checkout of the linked worktree that a folder is in, by git's files alone. It is empty
-// where the folder is in none, or where the files do not tell.
-func MainOf(dir string) string {
+// SharedOf is git's own folder of the repository whose linked worktree a folder is in, or to which a .git file in or
+// above the folder leads; by git's files alone. It is empty where the folder is in a main checkout or in none, or where
+// the files do not tell.
+func SharedOf(dir string) string {
 	for {
 		info, err := os.Lstat(filepath.Join(dir, ".git"))
 		if err == nil && info.IsDir() {
@@ -28,19 +31,21 @@ func MainOf(dir string) string {
 		return ""
 	}
 	text, err := readFile(filepath.Join(private, "commondir"))
+	if errors.Is(err, fs.ErrNotExist) && isGitFolder(private) {
+		return filepath.Clean(private)
+	}
 	if err != nil {
-		return "" // a submodule has a .git file too, and is no worktree of another checkout
+		return ""
 	}
 	shared := strings.TrimSpace(string(text))
 	if !filepath.IsAbs(shared) {
 		shared = filepath.Join(private, shared)
 	}
-	if filepath.Base(shared) != ".git" {
-		return ""
-	}
-	main := filepath.Dir(shared)
-	if real, err := filepath.EvalSymlinks(main); err == nil {
-		main = real
-	}
-	return main
+	return shared
+}
+
+// Has reports whether a folder is git's own one of the repository.
+func (r Repo) Has(shared string) bool {
+	dir, known := r.folder()
+	return known && shared != "" && samePath(dir, shared)
 }

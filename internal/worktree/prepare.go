@@ -242,8 +242,9 @@ func (s Slot) onRecord() bool {
 // first: without it, what is left is addInterrupted still. And git takes an empty folder, and no other.
 func (s Slot) removeInterrupted() error {
 	dir, err := s.gitDir()
-	if err == nil && withoutRepository(dir) &&
-		samePath(filepath.Dir(dir), filepath.Join(s.Repo.Path, ".git", "worktrees")) {
+	common, known := s.Repo.folder()
+	if err == nil && known && withoutRepository(dir) &&
+		samePath(filepath.Dir(dir), filepath.Join(common, "worktrees")) {
 		if err := os.RemoveAll(dir); err != nil {
 			return err
 		}

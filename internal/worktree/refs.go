@@ -138,11 +138,11 @@ func (r Repo) refsOnDisk(names ...string) (map[string]string, error) {
 	return found, packedRefs(filepath.Join(common, "packed-refs"), rest, found)
 }
 
-// usualFolder is git's own folder of the repository, where it lies in the main checkout and has a file for each ref.
+// usualFolder is git's own folder of the repository, where its files tell and it has one for each ref.
 func (r Repo) usualFolder() (string, bool) {
-	common := filepath.Join(r.Path, ".git")
-	if info, err := os.Stat(common); err != nil || !info.IsDir() {
-		return "", false // the repository lies elsewhere
+	common, known := r.folder()
+	if !known {
+		return "", false
 	}
 	_, err := os.Lstat(filepath.Join(common, "reftable"))
 	return common, errors.Is(err, fs.ErrNotExist)

@@ -151,9 +151,8 @@ func (s Slot) checkOurs(ctx context.Context, top, gitDir, common string) error {
 }
 
 func (r Repo) commonDir(ctx context.Context) (string, error) {
-	plain := filepath.Join(r.Path, ".git")
-	if info, err := os.Stat(plain); err == nil && info.IsDir() {
-		return plain, nil
+	if dir, known := r.folder(); known {
+		return dir, nil
 	}
 	out, err := r.run(ctx, "rev-parse", "--path-format=absolute", "--git-common-dir")
 	if err != nil {

@@ -25,7 +25,7 @@ import (
 
 // Repo is a user's repository.
 type Repo struct {
-	Path          string // the top folder of its main checkout
+	Path          string // the top folder of its main checkout, or the bare repository
 	DefaultBranch string // the branch that work is merged into, without refs/heads/
 
 	Before func(context.Context) // is called before each run of git; nil is no one
@@ -99,7 +99,7 @@ func newEnough(version string) bool {
 	return major > oldestMajor || (major == oldestMajor && minor >= oldestMinor)
 }
 
-// mainCheckout leads from any folder of a repository to the top of its main checkout.
+// mainCheckout leads from any folder of a repository to the top of its main checkout, or to the bare repository.
 func (r Repo) mainCheckout(ctx context.Context, path string) (string, error) {
 	lines, err := r.revParse(ctx, path, 3, "--git-dir", "--git-common-dir", "--is-bare-repository")
 	if refusedWith(err, "not a git repository") {
@@ -109,9 +109,8 @@ func (r Repo) mainCheckout(ctx context.Context, path string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	bare := task.Notef(task.ErrUsage, "the repository is bare: it has no checkout; name a clone of it")
 	if lines[2] == "true" {
-		return "", bare
+		return filepath.EvalSymlinks(lines[1])
 	}
 	from := path
 	if lines[0] != lines[1] {
@@ -120,7 +119,7 @@ func (r Repo) mainCheckout(ctx context.Context, path string) (string, error) {
 			return "", err
 		}
 		if places[0].bare {
-			return "", bare
+			return filepath.EvalSymlinks(lines[1])
 		}
 		from = places[0].path
 	} else if filepath.Base(lines[1]) == ".git" && within(path, lines[1]) {

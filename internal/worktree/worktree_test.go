@@ -289,7 +289,7 @@ func TestEnvironmentOfAGitHookDoesNotLeadAstray(t *testing.T) {
 	want(t, "the other status", git(t, other.Path, "status", "--porcelain"), "")
 }
 
-func TestMainOf_leadsFromALinkedWorktreeToItsMainCheckout(t *testing.T) {
+func TestSharedOf_leadsFromALinkedWorktreeToItsRepository(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	linked := filepath.Join(h.root, "elsewhere")
@@ -298,10 +298,11 @@ func TestMainOf_leadsFromALinkedWorktreeToItsMainCheckout(t *testing.T) {
 	if err := os.MkdirAll(below, 0o755); err != nil {
 		t.Fatal(err)
 	}
+	shared := filepath.Join(h.Path, ".git")
 	for dir, want := range map[string]string{
-		linked: h.Path, below: h.Path, h.Path: "", h.root: "", filepath.Join(linked, "gone"): h.Path,
+		linked: shared, below: shared, h.Path: "", h.root: "", filepath.Join(linked, "gone"): shared,
 	} {
-		if got := MainOf(dir); got != want {
+		if got := SharedOf(dir); got != want || h.Has(got) != (got != "") {
 			t.Errorf("%s is a worktree of %q, want %q", dir, got, want)
 		}
 	}

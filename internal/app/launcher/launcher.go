@@ -38,7 +38,7 @@ func run(ticket string, messages io.Writer) int {
 			return environment.Kept(context.Background(), tmux.ServerOf(t.Home), t.Task)
 		},
 		Given: func(t harness.Ticket) ([]string, error) {
-			return environment.Variables{Home: t.Home}.Of(harness.Value(t.Set, "ORANGE_PROJECT"))
+			return environment.Variables{Home: t.Home}.For(harness.Value(t.Set, "ORANGE_PROJECT"), t.Task)
 		},
 		Serve: serve,
 	}

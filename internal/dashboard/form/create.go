@@ -27,6 +27,8 @@ const (
 	fieldWorkflow
 	fieldEffort
 	fieldReviewEffort
+	fieldModel
+	fieldReviewModel
 	fieldStart
 	fieldStatus
 	fields // how many there are
@@ -34,7 +36,7 @@ const (
 
 func (f field) String() string {
 	return [...]string{"project", "branch", "summary", "context", "harness", "review harness", "workflow",
-		"effort", "review effort", "start at once", "begins in"}[f]
+		"effort", "review effort", "model", "review model", "start at once", "begins in"}[f]
 }
 
 // picked reports whether the person chooses the value of a field instead of writing it.
@@ -203,7 +205,8 @@ func (c *Creation) text(f field) string {
 }
 
 func (c *Creation) written() bool {
-	return slices.ContainsFunc([]field{fieldBranch, fieldSummary, fieldContext, fieldEffort, fieldReviewEffort},
+	return slices.ContainsFunc([]field{fieldBranch, fieldSummary, fieldContext, fieldEffort, fieldReviewEffort,
+		fieldModel, fieldReviewModel},
 		func(f field) bool { return c.text(f) != "" })
 }
 
@@ -213,6 +216,7 @@ func (c *Creation) Task() task.New {
 		Project: c.chosenProject(), Branch: c.text(fieldBranch), Summary: c.text(fieldSummary),
 		Context: c.text(fieldContext),
 		Effort:  c.text(fieldEffort), ReviewEffort: c.text(fieldReviewEffort),
+		Model: c.text(fieldModel), ReviewModel: c.text(fieldReviewModel),
 		Harness: c.picks[fieldHarness].value(), ReviewHarness: c.picks[fieldReview].value(),
 		Workflow: c.picks[fieldWorkflow].value(),
 		Status:   task.Status(c.picks[fieldStatus].value()), Spawn: c.starts(),
@@ -256,6 +260,10 @@ func (c *Creation) hint(f field) string {
 		return "how hard the worker thinks"
 	case fieldReviewEffort:
 		return "how hard the reviewer thinks"
+	case fieldModel:
+		return "empty: its program's usual one"
+	case fieldReviewModel:
+		return "the same for the reviewer"
 	case fieldStart:
 		return c.startHint(in, started)
 	case fieldStatus:
