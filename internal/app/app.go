@@ -80,7 +80,8 @@ func (a *app) services() *cli.Services {
 		Projects: a.home, Workflows: workflowFiles{Home: a.home}, Harnesses: a.home,
 		Prober:     probe.Prober{Harness: a.home.Harness, Before: a.environments.EnterHome},
 		Workspaces: a.pool, Monitor: watch{a}, Variables: environment.Variables{Home: a.dir, Locks: a.files},
-		Turns:  turn.Keeper{Why: a.queries().Why, Needs: a.lookout.Need, Tip: a.pool.Tip, Rules: a.home, Files: a.files},
+		Turns: turn.Keeper{Why: a.queries().Why, Needs: a.lookout.Need, Tip: a.pool.Tip, Rules: a.home,
+			Files: a.files},
 		Skills: install.Skills{Files: skills.Files, Home: a.dir, Harnesses: a.home, Locks: a.files},
 	}
 }
