@@ -169,6 +169,10 @@ func ignores(ctx context.Context, p place) (ignored bool, note string, err error
 		return false, "", err
 	}
 	tracked, err := worktree.Repo{Path: p.top}.Tracks(ctx, p.folder)
+	if errors.Is(err, task.ErrUsage) {
+		return false, "", task.Notef(task.ErrUsage, "cannot install into the project: %v; install for yourself, "+
+			"without --project", err)
+	}
 	if err != nil || tracked {
 		return false, fmt.Sprintf("git tracks %s: commit the skills too, or they show up as new files", p.folder), err
 	}

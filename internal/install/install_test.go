@@ -315,7 +315,31 @@ func TestInstall_neverLeavesAProject(t *testing.T) {
 	}
 	bare := t.TempDir()
 	w.git(bare, "init", "-q", "--bare")
-	if _, err := w.skills.Plan(t.Context(), harness.SkillsWanted{Project: bare}); !errors.Is(err, task.ErrUsage) {
+	_, err = w.skills.Plan(t.Context(), harness.SkillsWanted{Project: bare})
+	if !errors.Is(err, task.ErrUsage) || !strings.Contains(err.Error(), "without --project") {
 		t.Errorf("a repository without a checkout: %v", err)
+	}
+}
+
+func TestUninstall_ofAProjectThatIsNoRepositoryAnyMoreRemovesTheOthers(t *testing.T) {
+	w := newWorld(t)
+	dir := w.checkout()
+	w.install(harness.SkillsWanted{Project: dir, Harness: "claude"})
+	w.install(harness.SkillsWanted{Harness: "claude"})
+	if err := os.Rename(filepath.Join(dir, ".git"), filepath.Join(w.person, "git")); err != nil {
+		t.Fatal(err)
+	}
+	done, err := w.skills.Uninstall(t.Context())
+	if err == nil || !strings.Contains(err.Error(), "coffee") || len(done) != 2 {
+		t.Errorf("removed %v, %v", done, err)
+	}
+	if _, err := os.Stat(filepath.Join(w.person, ".claude")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a folder is left: %v", err)
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	if done := w.uninstall(); done != "" {
+		t.Errorf("the second time it removed\n%s", done)
 	}
 }

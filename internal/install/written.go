@@ -131,7 +131,7 @@ func stateOf(one written) (string, error) {
 }
 
 // Uninstall removes the files that Orange has written and no one has changed, and answers which. From then on those
-// that stay are the person's own. Where it fails, all are still on the list, and it may be run again.
+// that stay are the person's own. What it could not finish is still on the list, and it may be run again.
 func (s Skills) Uninstall(ctx context.Context) (done []harness.SkillFile, err error) {
 	err = s.change(ctx, func(known []written) ([]written, error) {
 		var gone []written
@@ -150,12 +150,15 @@ func (s Skills) Uninstall(ctx context.Context) (done []harness.SkillFile, err er
 				gone = append(gone, one)
 			}
 		}
+		var left []written
+		var failed error
 		for _, one := range slices.Backward(gone) { // folders that two need were made for the first
 			if err := forget(ctx, one); err != nil {
-				return known, fmt.Errorf("remove what was made for the skill %q: %w", one.Path, err)
+				left = append(left, one)
+				failed = errors.Join(failed, fmt.Errorf("remove what was made for the skill %q: %w", one.Path, err))
 			}
 		}
-		return nil, nil
+		return left, failed
 	})
 	return done, err
 }
