@@ -81,7 +81,7 @@ func (a *app) services() *cli.Services {
 		Prober:     probe.Prober{Harness: a.home.Harness, Before: a.environments.EnterHome},
 		Workspaces: a.pool, Monitor: watch{a}, Variables: environment.Variables{Home: a.dir, Locks: a.files},
 		Turns: turn.Keeper{Why: a.queries().Why, Needs: a.lookout.Need, Tip: a.pool.Tip, Rules: a.home,
-			Files: a.files},
+			Files: a.files, Texts: a.engine},
 		Skills: install.Skills{Files: skills.Files, Home: a.dir, Harnesses: a.home, Locks: a.files},
 	}
 }

@@ -32,6 +32,9 @@ the agent has to continue, it prints a JSON object with "decision": "block" and 
 "reason", else nothing. An agent that was kept three times, and has left no new commit and no new
 text since, may end its turn; so may one where this command fails.
 
+With either flag Orange first takes over a TASK.md that a program has put in the place of the link
+in the workspace, as "orange task show" does.
+
 With --json: {"task": {...}, "about": text, "ways": [...], "waits": [...]}.
 A way is {"to", "by": [roles], "open", "guards": [{"guard", "value", "holds"}], "details":
 [{"condition", "found", "where", "want"}], "reason": whether it takes a reason, "override": whether

@@ -30,7 +30,7 @@ type SkillPlan struct {
 	Notes []string    `json:"notes,omitempty"`
 }
 
-// Open are the files that are to be written.
+// Open is how many files are to be written.
 func (p SkillPlan) Open() int {
 	n := 0
 	for _, one := range p.Files {

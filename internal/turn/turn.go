@@ -30,6 +30,13 @@ type Keeper struct {
 	Tip   func(ctx context.Context, t task.Task) (string, error) // the commit of the task's branch
 	Rules rules
 	Files files
+	Texts texts
+}
+
+// texts takes over what an agent has left in its workspace, such as a document that a program has put in the place of
+// the link to it. Without that an agent would hear that a text is missing that it has written.
+type texts interface {
+	Refresh(ctx context.Context, id string) (record.Snapshot, decide.Evidence, error)
 }
 
 type rules interface {
@@ -46,6 +53,9 @@ type files interface {
 // Next says whose act is next, for an agent of a role: the ways of the explanation are its own moves; if there are
 // none, awaits says whose act is next.
 func (k Keeper) Next(ctx context.Context, id, role string) (own decide.Explanation, awaits string, err error) {
+	if _, _, err := k.Texts.Refresh(ctx, id); err != nil {
+		return own, "", err
+	}
 	e, err := k.Why(ctx, id)
 	if err != nil {
 		return e, "", err

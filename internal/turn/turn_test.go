@@ -22,7 +22,7 @@ type world struct {
 	need  record.Need
 	tip   string
 	files map[string]string
-	fails string // what cannot be done: "look", "tip", "read" or "write"
+	fails string // what cannot be done: "refresh", "look", "tip", "read" or "write"
 }
 
 var errFails = errors.New("it fails")
@@ -54,6 +54,10 @@ func (w *world) Pinned(context.Context, task.WorkflowRef) (*workflow.Definition,
 	return w.def, nil
 }
 
+func (w *world) Refresh(context.Context, string) (record.Snapshot, decide.Evidence, error) {
+	return record.Snapshot{}, decide.Evidence{}, w.fail("refresh")
+}
+
 func (w *world) Projection(_ task.Task, file string) (record.ProjectionFile, error) {
 	return record.ProjectionFile{Text: []byte(w.files[file])}, w.fail("read")
 }
@@ -68,7 +72,7 @@ func (w *world) Project(_ task.Task, file string, text []byte) error {
 
 // end reports whether the worker may end its turn.
 func (w *world) end() (bool, error) {
-	k := turn.Keeper{Rules: w, Files: w,
+	k := turn.Keeper{Rules: w, Files: w, Texts: w,
 		Why:   func(context.Context, string) (decide.Explanation, error) { return w.e, w.fail("look") },
 		Needs: func(context.Context, task.Task) (record.Need, error) { return w.need, nil },
 		Tip:   func(context.Context, task.Task) (string, error) { return w.tip, w.fail("tip") }}
@@ -136,7 +140,7 @@ func TestEnd_letsGoWhoseActIsNotNextAndCountsNothing(t *testing.T) {
 // Its caller lets an agent go at an error: one that could not be counted would be kept without end.
 func TestEnd_isAnErrorWhereItCannotLookOrCount(t *testing.T) {
 	w := newWorld(t)
-	for _, w.fails = range []string{"look", "tip", "read", "write"} {
+	for _, w.fails = range []string{"refresh", "look", "tip", "read", "write"} {
 		if _, err := w.end(); !errors.Is(err, errFails) {
 			t.Errorf("%s: %v", w.fails, err)
 		}
@@ -147,7 +151,7 @@ func TestEnd_countsInAFileOfTheTasksFolderWhateverTheRoleIsCalled(t *testing.T) 
 	w := newWorld(t)
 	w.def.States[0].Role = "../../x"
 	w.e.Ways[0].By = []string{"../../x"}
-	k := turn.Keeper{Rules: w, Files: w,
+	k := turn.Keeper{Rules: w, Files: w, Texts: w,
 		Why:   func(context.Context, string) (decide.Explanation, error) { return w.e, nil },
 		Needs: func(context.Context, task.Task) (record.Need, error) { return w.need, nil },
 		Tip:   func(context.Context, task.Task) (string, error) { return "", nil }}
