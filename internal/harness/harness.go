@@ -334,7 +334,7 @@ func (r reader) file(n *yaml.Node) File {
 // below reads the path of a folder inside another one.
 func (r reader) below(n *yaml.Node, what, top string) string {
 	path := r.oneLine(n, what)
-	if strings.HasPrefix(path, "/") || strings.Contains("/"+path+"/", "/../") {
+	if strings.HasPrefix(path, "/") || strings.HasPrefix(path, "~") || strings.Contains("/"+path+"/", "/../") {
 		r.Problem(yaml.PosOf(n), "value", "found the path %q as %s, expected one below %s", path, what, top)
 	}
 	return path
