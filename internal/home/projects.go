@@ -138,6 +138,9 @@ func (h *Home) AddRepository(ctx context.Context, path string, wanted task.Proje
 		PoolSize: cmp.Or(wanted.PoolSize, task.DefaultPoolSize), Workflow: wanted.Workflow,
 		Worktree: wanted.Worktree,
 	}
+	if base, err := repo.Base(ctx); err == nil {
+		added.Commit = base.Commit
+	}
 	return added, h.AddProject(ctx, added)
 }
 

@@ -34,6 +34,7 @@ type Record interface {
 	Load(ctx context.Context, id string) (record.Snapshot, error)
 	Holders(ctx context.Context, project string) ([]record.Holder, error)
 	Events(ctx context.Context, id string, after int) ([]history.Event, error)
+	List(ctx context.Context, f record.Filter) ([]task.Task, error)
 }
 
 // Files has the folders of tasks, and the locks that all processes of a home share.

@@ -37,6 +37,9 @@ func (s Slot) Snapshot(ctx context.Context) (Snapshot, bool, error) {
 		return Snapshot{}, false, nil
 	}
 	here, own := s.own(ctx)
+	if gone := s.Repo.gone(); !own && gone != nil {
+		return Snapshot{}, false, fmt.Errorf("cannot look at workspace %q: %w", s.Dir, gone)
+	}
 	if !own {
 		return Snapshot{}, false, fmt.Errorf("cannot look at workspace %q: it is no worktree of %q any more; "+
 			"save what is in it and move it away", s.Dir, s.Repo.Path)
