@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"time"
 
 	"orange/internal/harness"
 	"orange/internal/history"
@@ -164,6 +165,19 @@ func (o *Observer) LastWords(ctx context.Context, death task.Death) (string, err
 		}
 	}
 	return "", nil
+}
+
+// Limit is what a dead agent's last words say of the limit of its provider; zero where they say nothing of one.
+func (o *Observer) Limit(t task.Task, death task.Death, events []history.Event, now time.Time) (task.Limit, error) {
+	program, err := o.Setup.Harness(history.HarnessFor(t, death.Role, events))
+	if err != nil {
+		return task.Limit{}, err
+	}
+	limit := task.Limit{Line: program.Limit(death.LastWords), Provider: program.Provider}
+	if at, said := harness.LimitTime(limit.Line, now); said {
+		limit.Until = at
+	}
+	return limit, nil
 }
 
 // Attach shows a person the window of a role; without a role that of the task's status, else any.

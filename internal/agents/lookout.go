@@ -45,6 +45,9 @@ func (l Lookout) Explain(ctx context.Context, e decide.Explanation) decide.Expla
 		e.Waits = append(e.Waits, rejection.Detail{Condition: "a look at its agent", Found: err.Error(),
 			Want: "try again"})
 	}
+	if !need.Until.IsZero() {
+		return e // the task's own mark says so
+	}
 	switch need.Kind {
 	case record.NeedsAnswer, record.NeedsWord, record.NeedsLimit:
 		e.Waits = slices.Insert(e.Waits, 0, rejection.Detail{Condition: "a person", Found: need.Found,

@@ -34,10 +34,14 @@ func read(h *harness.Harness, screen string) sight {
 func need(def *workflow.Definition, t task.Task, agent string, seen sight) record.Need {
 	state, _ := def.State(t.Status)
 	attach := fmt.Sprintf("orange task attach %s --role %s", t.ID, state.Role)
+	until, limited := record.LimitOf(t.Attention)
 	rests := t.Status != def.Initial && def.WaitsForPerson(t.Status)
 	switch {
 	case !t.Live || t.Queued():
 		return record.Need{}
+	case limited:
+		return record.Need{Kind: record.NeedsLimit, Found: t.Attention, Until: until,
+			Want: "wait, or start it now: orange task respawn " + t.ID}
 	case t.Attention != "":
 		return record.Need{Kind: record.NeedsAttention, Found: t.Attention, Want: "orange task why " + t.ID}
 	case state.Role != "" && agent == record.AgentDead && state.Respawn != workflow.RespawnAuto:

@@ -161,7 +161,7 @@ func (p *Program) create(ctx context.Context, h *Services, n task.New, nameBranc
 // createNamed creates a task whose branch is named after its summary, with a number where another task has that one.
 func createNamed(ctx context.Context, h *Services, n task.New) (record.Outcome, error) {
 	const most = 100
-	name := task.BranchFromWords(n.Summary)
+	name := branchFromWords(n.Summary)
 	n.Branch = name
 	for number := 2; ; number++ {
 		out, err := h.Commands.Create(ctx, n)

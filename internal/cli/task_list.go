@@ -187,6 +187,8 @@ func (p *Program) list(tasks []task.Task, sessions map[string]string, needs map[
 // marks says how a task's agents are, and what a person should look at.
 func marks(t task.Task, session string, need record.Need) string {
 	switch {
+	case !need.Until.IsZero():
+		return "limit until " + need.Until.Local().Format("01-02 15:04")
 	case t.Attention != "":
 		return session + " !"
 	case t.Queued():

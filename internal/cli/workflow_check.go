@@ -148,6 +148,8 @@ func (p *Program) sayChecked(c checked) {
 	if b := c.report.Bound; b != (explore.Bound{}) {
 		p.say("  without a person, at most: moves %d, agents started %d, reviews among them %d", b.Moves,
 			b.Agents, b.Rounds)
+		p.say("  an agent that ends at its provider's limit and leaves nothing new is started again at most %d times",
+			b.Limits)
 	}
 }
 

@@ -117,7 +117,7 @@ func TestOnlyADeadReviewerIsStartedAgainByItselfUnlessAStateSaysSo(t *testing.T)
 	for _, name := range []string{"default", "classic", "minimal"} {
 		def := shippedWorkflow(t, name)
 		for _, s := range def.States {
-			_, wanted := decide.RespawnDue(def, newTask(s.Name), dead(s.Role))
+			_, wanted := decide.RespawnDue(def, newTask(s.Name), dead(s.Role), noon)
 			if wanted != (s.Role == task.RoleReviewer) {
 				t.Errorf("%s: in %s a dead %q is started again: %v", name, s.Name, s.Role, wanted)
 			}
@@ -126,7 +126,7 @@ func TestOnlyADeadReviewerIsStartedAgainByItselfUnlessAStateSaysSo(t *testing.T)
 	text := strings.Replace(string(read(t, "../../workflows/minimal.yml")), "    respawn_prompt: worker\n",
 		"    respawn_prompt: worker\n    respawn: auto\n", 1)
 	def := parse(t, "minimal.yml", []byte(text))
-	if _, wanted := decide.RespawnDue(def, newTask("working"), dead("worker")); !wanted {
+	if _, wanted := decide.RespawnDue(def, newTask("working"), dead("worker"), noon); !wanted {
 		t.Error("a workflow that asks for it does not get its worker back")
 	}
 }

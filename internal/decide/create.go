@@ -218,6 +218,9 @@ func Respawn(def *workflow.Definition, t task.Task, alive bool, actor task.Actor
 	expect := t.Version
 	t.UpdatedAt, t.Attention, t.StalledAt = now, "", time.Time{}
 	t.Counters = resetBy(def, t.Counters, actor)
+	if !actor.Rule {
+		t.Counters = withoutLimits(t.Counters)
+	}
 	return record.Change{Task: t, Expect: expect, Hooks: []task.Hook{hook}, Events: []history.Event{
 		history.Sign(actor, history.Event{
 			Time: now, Type: history.AgentRespawned, Counters: t.Counters, Workflow: def.Digest,

@@ -3,7 +3,6 @@ package decide
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,9 +18,20 @@ import (
 
 // Exit judges an agent's death by the exit rules of the workflow. It never refuses: it at least notes the death.
 // Rules react to the death of the status's own role. The death of another role is noted and moves nothing.
+// If the agent ended at its provider's limit and left nothing that moves the task, the death is no crash: the task
+// waits until the limit is over. The death's last words, if it has any, are added to the mark that notifies people.
 func Exit(def *workflow.Definition, t task.Task, ev Evidence, death task.Death, now time.Time) record.Change {
-	state, _ := def.State(t.Status)
 	x := exit{def: def, task: t, ev: ev, death: death, now: now}
+	c := x.judge()
+	if strings.Contains(c.Task.Attention, c.Events[0].Reason) { // else it tells of something else
+		c.Task.Attention += lastSaid(death.LastWords)
+	}
+	return c
+}
+
+func (x *exit) judge() record.Change {
+	def, t, ev, death := x.def, x.task, x.ev, x.death
+	state, _ := def.State(t.Status)
 	switch {
 	case death.Ending.Unstarted != "":
 		return x.unstarted()
@@ -47,10 +57,10 @@ func Exit(def *workflow.Definition, t task.Task, ev Evidence, death task.Death, 
 		case rule.Action == workflow.ActionCrash:
 			return x.crash(rule, "ended without what the status asks for: "+strings.Join(missing, "; "))
 		case rule.Action == workflow.ActionMarkDead:
-			return x.note(x.deadText())
+			return x.dead()
 		}
 	}
-	return x.note(x.deadText())
+	return x.dead()
 }
 
 // exit holds what the judgement of one death needs.
@@ -97,9 +107,12 @@ func rulesOf(def *workflow.Definition, status task.Status) []*workflow.Rule {
 	return out
 }
 
-func (x *exit) deadText() string {
-	return fmt.Sprintf("%s has ended in %q; start it again with %q", x.death.Name(), x.task.Status,
-		"orange task respawn "+x.task.ID)
+func (x *exit) dead() record.Change {
+	if x.atLimit() {
+		return x.park()
+	}
+	return x.note(fmt.Sprintf("%s has ended in %q; start it again with %q", x.death.Name(), x.task.Status,
+		"orange task respawn "+x.task.ID))
 }
 
 // event is the first event of every answer: the agent has stopped, how, and in which status.
@@ -216,12 +229,15 @@ func crashRule(def *workflow.Definition, status task.Status) *workflow.Rule {
 
 // crash counts a crash. The crash that reaches the rule's threshold moves the task to where a person looks after it.
 func (x *exit) crash(rule *workflow.Rule, why string) record.Change {
+	if x.atLimit() {
+		return x.park()
+	}
 	t := x.task
 	count := t.Counters.Get(task.CrashCount) + 1
 	t.Counters = t.Counters.With(task.CrashCount, count)
 	t.UpdatedAt, t.StalledAt = x.now, time.Time{}
 	reason := x.death.Name() + " " + why
-	if !Respawns(x.def, x.task) { // else it needs no person
+	if !autoRespawns(x.def, x.task) { // else it needs no person
 		t.Attention = fmt.Sprintf("crash %d: %s; start it again with %q", count, reason, "orange task respawn "+t.ID)
 	}
 	crashed := x.event(history.AgentCrashed, reason)
@@ -295,18 +311,6 @@ func NeedsWords(c record.Change) bool {
 
 const longestSaid = 200 // characters of an agent's last words in a mark
 
-// WithLastWords adds the last lines of the agent's window to the first event of a death, and to the mark that tells
-// people of it.
-func WithLastWords(c record.Change, death task.Death) record.Change {
-	c.Events = slices.Clone(c.Events)
-	c.Events[0].Data = maps.Clone(c.Events[0].Data)
-	maps.Copy(c.Events[0].Data, death.Words())
-	if strings.Contains(c.Task.Attention, c.Events[0].Reason) { // else it tells of something else
-		c.Task.Attention += lastSaid(death.LastWords)
-	}
-	return c
-}
-
 // lastSaid tells an agent's last words in one line; it is empty if there are none.
 func lastSaid(words string) string {
 	said := []rune(strings.Join(strings.Fields(strings.ToValidUTF8(words, "\uFFFD")), " "))
@@ -319,12 +323,14 @@ func lastSaid(words string) string {
 	return "; its last words: " + string(said)
 }
 
-// RespawnDue returns when the monitor starts the dead agent of the present status again, if the workflow wants that.
-// The first restart is immediate; each further one in the same status waits longer. Events are the task's whole
-// history. A person has to restart an agent that could not be started at all. The same holds for one whose pending
-// start the next move dropped: Orange warned the actor of that move, and the death of an earlier agent has no bearing
-// on it.
-func RespawnDue(def *workflow.Definition, t task.Task, events []history.Event) (due time.Time, wanted bool) {
+// RespawnDue returns when the monitor starts the dead agent of the present status again, if the workflow wants that or
+// the agent ended at its provider's limit. Its time has come unless it is after now. The first restart is immediate;
+// each further one in the same status waits longer; one after a limit waits until that is over. Events are the task's
+// whole history. A clock that was set back delays no restart by more than one back-off. A person has to restart an
+// agent that could not be started at all. The same holds for one whose pending start the next move dropped: Orange
+// warned the actor of that move, and the death of an earlier agent has no bearing on it.
+func RespawnDue(def *workflow.Definition, t task.Task, events []history.Event, now time.Time) (
+	due time.Time, wanted bool) {
 	state, _ := def.State(t.Status)
 	if !Respawns(def, t) {
 		return time.Time{}, false
@@ -350,10 +356,24 @@ func RespawnDue(def *workflow.Definition, t task.Task, events []history.Event) (
 	if last.Type == "" || last.Data[task.DataUnstarted] != "" {
 		return time.Time{}, false
 	}
-	if respawns == 0 {
-		return last.Time, true
+	if last.Type == history.AgentLimited {
+		until, err := time.Parse(task.TimeFormat, last.Data[history.DataUntil])
+		if err != nil || now.Before(last.Time) {
+			return last.Time, true
+		}
+		return until, true
 	}
-	return last.Time.Add(backOff(respawns)), true
+	if !autoRespawns(def, t) {
+		return time.Time{}, false
+	}
+	due = last.Time
+	if respawns > 0 {
+		due = due.Add(backOff(respawns))
+	}
+	if due.After(now) && !Later(due, now) {
+		due = now
+	}
+	return due, true
 }
 
 // owesStart reports whether the hooks of a move include the start of a role's agent.
@@ -374,9 +394,14 @@ func owesStart(def *workflow.Definition, move history.Event, role string) bool {
 	return false
 }
 
-// Respawns reports whether the monitor will start a dead agent of the task's present status again once its time has
-// come.
+// Respawns reports whether the monitor may start a dead agent of the task's present status again once its time has
+// come: the workflow wants that, or the agent has ended at a limit.
 func Respawns(def *workflow.Definition, t task.Task) bool {
+	return autoRespawns(def, t) || t.Counters.Get(record.LimitCount) > 0 && restartable(def, t)
+}
+
+// autoRespawns reports whether the workflow wants every dead agent of the present status started again.
+func autoRespawns(def *workflow.Definition, t task.Task) bool {
 	state, _ := def.State(t.Status)
-	return state.Respawn == workflow.RespawnAuto && state.RespawnPrompt.Name != "" && t.Workspace != ""
+	return state.Respawn == workflow.RespawnAuto && restartable(def, t)
 }

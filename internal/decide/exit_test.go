@@ -260,7 +260,7 @@ func TestExit_ofAProgramThatCannotBeStartedIsNoCrash(t *testing.T) {
 		t.Errorf("it leads to %s with the mark %q", got, c.Task.Attention)
 	}
 	c.Task.Workspace = "w1"
-	if _, wanted := decide.RespawnDue(defaultWorkflow(t), c.Task, c.Events); wanted {
+	if _, wanted := decide.RespawnDue(defaultWorkflow(t), c.Task, c.Events, noon); wanted {
 		t.Error("it would be started again, and fail again, for ever")
 	}
 }
@@ -342,14 +342,14 @@ func TestRespawnDue_isAtOnceAndThenLaterAndLater(t *testing.T) {
 			false},
 	}
 	for _, tt := range tests {
-		if due, wanted := decide.RespawnDue(def, one, tt.events); wanted != tt.wanted || !due.Equal(tt.due) {
+		if due, wanted := decide.RespawnDue(def, one, tt.events, noon); wanted != tt.wanted || !due.Equal(tt.due) {
 			t.Errorf("%s: due %v, wanted %v", tt.name, due, wanted)
 		}
 	}
 	for _, status := range []task.Status{"working", "planning", "clarification", "stuck", "reviewing"} {
 		if _, wanted := decide.RespawnDue(def, newTask(status), []history.Event{
 			{Type: history.AgentCrashed, Data: map[string]string{
-				"role": "worker", "ended": "exit status 1"}}}); wanted {
+				"role": "worker", "ended": "exit status 1"}}}, noon); wanted {
 			t.Errorf("in %s a dead agent is started again without being asked for", status)
 		}
 	}

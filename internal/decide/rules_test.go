@@ -111,7 +111,7 @@ func TestRevives_takesTheWorkflowsWordAPromptAndAWorkspace(t *testing.T) {
 		died := []history.Event{
 			{Type: history.AgentCrashed, Time: noon, Data: map[string]string{
 				"role": "worker", "ended": "exit status 1"}}}
-		if _, wanted := decide.RespawnDue(def, one, died); wanted != c.want {
+		if _, wanted := decide.RespawnDue(def, one, died, noon); wanted != c.want {
 			t.Errorf("%s: it is due: %v", c.name, wanted)
 		}
 	}
@@ -146,7 +146,7 @@ func TestRespawnDue_forgetsADeathOnceAMoveOwesAnotherAgent(t *testing.T) {
 		"of a workflow that had no such hook": {[]history.Event{died, move("help")}, true},
 		"one that died afterwards":            {[]history.Event{move("help", action.SpawnAgent), died}, true},
 	} {
-		if _, wanted := decide.RespawnDue(def, one, c.events); wanted != c.want {
+		if _, wanted := decide.RespawnDue(def, one, c.events, noon); wanted != c.want {
 			t.Errorf("%s: it is due: %v", name, wanted)
 		}
 	}

@@ -400,6 +400,7 @@ func enter(def *workflow.Definition, t task.Task, to task.Status, hooks []task.H
 	t.EnteredAt, t.UpdatedAt, t.StalledAt = now, now, time.Time{}
 	t.Attention, t.QueuedFor = "", ""
 	t.Overdue = 0
+	t.Counters = withoutLimits(t.Counters)
 	for _, h := range hooks {
 		t.Counters = count(t.Counters, to, h)
 	}

@@ -195,9 +195,9 @@ func agent(def *workflow.Definition, t task.Task, state workflow.State, alive bo
 		if state.RespawnPrompt.Name == "" {
 			d.Want = "choose one of the moves that are open: this status has no agent to start again"
 		}
-		if due, wanted := RespawnDue(def, t, events); wanted {
+		if due, wanted := RespawnDue(def, t, events, now); wanted {
 			d.Want = "the monitor starts it again now"
-			if Later(due, now) {
+			if due.After(now) {
 				d.Want = fmt.Sprintf("the monitor starts it again in %s", rounded(due.Sub(now)))
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"orange/internal/decide"
+	"orange/internal/history"
 	"orange/internal/record"
 	"orange/internal/replay"
 	"orange/internal/task"
@@ -16,6 +17,9 @@ import (
 type Witness interface {
 	// LastWords are the last lines of the dead agent's window; empty when the window is gone.
 	LastWords(ctx context.Context, death task.Death) (string, error)
+	// Limit is what those lines say of the limit of the agent's provider; zero where they say nothing of one. Events
+	// are the task's whole history.
+	Limit(t task.Task, death task.Death, events []history.Event, now time.Time) (task.Limit, error)
 }
 
 // Died applies the workflow's exit rules to an agent's death, by the same steps as every request.
@@ -73,7 +77,8 @@ func (e *Engine) died(ctx context.Context, death task.Death) (record.Outcome, er
 			return record.Outcome{}, nil // evidence is still being gathered: the next look meets the death again
 		}
 	}
-	c := decide.Exit(def, s.Task, evidence, death, e.Now())
+	now := e.Now()
+	c := decide.Exit(def, s.Task, evidence, death, now)
 	if decide.NeedsWords(c) {
 		open, err := e.seated(ctx, death)
 		if err != nil {
@@ -83,10 +88,10 @@ func (e *Engine) died(ctx context.Context, death task.Death) (record.Outcome, er
 			e.restoreFiles(ctx, death.Task)
 			return record.Outcome{}, nil
 		}
-		if death.LastWords, err = e.Witness.LastWords(ctx, death); err != nil {
-			death.LastWords = "could not be read: " + err.Error()
+		if death, err = e.lastWords(ctx, s.Task, evidence, death, now); err != nil {
+			return record.Outcome{}, err
 		}
-		c = decide.WithLastWords(c, death)
+		c = decide.Exit(def, s.Task, evidence, death, now)
 	}
 	if c, err = (replay.Inputs{Ask: replay.AskDeath}).Of(death).Keep(def, s, evidence, c); err != nil {
 		return record.Outcome{}, err
@@ -120,6 +125,33 @@ func (e *Engine) died(ctx context.Context, death task.Death) (record.Outcome, er
 		err = e.Runner.Run(ctx, t.ID, false)
 	}
 	return out, err
+}
+
+// lastWords adds to a death what the agent said last, and the limit of its provider that this tells of.
+func (e *Engine) lastWords(ctx context.Context, t task.Task, evidence decide.Evidence, death task.Death,
+	now time.Time) (task.Death, error) {
+	said, err := e.Witness.LastWords(ctx, death)
+	if err != nil {
+		death.LastWords = "could not be read: " + err.Error()
+		return death, nil
+	}
+	death.LastWords = said
+	if said == "" {
+		return death, nil
+	}
+	events, err := e.Index.Events(ctx, t.ID, 0)
+	if err != nil {
+		return death, err
+	}
+	limit, err := e.Witness.Limit(t, death, events, now)
+	if err != nil {
+		death.LastWords += "\n(whether that tells of a limit is not known: " + err.Error() + ")"
+		return death, nil
+	}
+	if limit.Line != "" {
+		death.Limit = decide.AtLimit(limit, evidence, events)
+	}
+	return death, nil
 }
 
 // starting reports whether a process still performs a hook that was dropped meanwhile. That process records which
@@ -203,16 +235,17 @@ func (e *Engine) RespawnDead(ctx context.Context, id string) (again time.Time, e
 		if err != nil {
 			return nil, err
 		}
-		due, wanted := decide.RespawnDue(def, s.Task, events)
+		now := e.Now()
+		due, wanted := decide.RespawnDue(def, s.Task, events, now)
 		if !wanted {
 			return nil, nil
 		}
-		if decide.Later(due, e.Now()) {
+		if due.After(now) {
 			again = due
 			return nil, nil
 		}
 		actor := task.Actor{Rule: true}
-		c, err := decide.Respawn(def, s.Task, false, actor, e.Now())
+		c, err := decide.Respawn(def, s.Task, false, actor, now)
 		if err == nil {
 			c, err = replay.Inputs{Ask: replay.AskRespawn}.By(actor).Keep(def, s, decide.Evidence{}, c)
 		}

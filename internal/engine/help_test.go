@@ -109,6 +109,10 @@ type witness struct{}
 
 func (witness) LastWords(context.Context, task.Death) (string, error) { return "out of paper", nil }
 
+func (witness) Limit(task.Task, task.Death, []history.Event, time.Time) (task.Limit, error) {
+	return task.Limit{}, nil
+}
+
 // runner performs hooks at once, or is dead and does nothing. A crash of the performer ends it silently, like a
 // process.
 type runner struct {

@@ -122,7 +122,7 @@ func (p *process) buildEngine() {
 	e.Patience = time.Duration(p.sim.patience) * time.Millisecond
 	hands := &hook.Executor{
 		Sessions: p.terminal(), Processes: programs{p.terminal(), hookCommands{p}}, Workspaces: pool{p},
-		Setup: setup{p}, Waiting: r, Next: e,
+		Setup: setup{p}, Waiting: r, Next: e, Limits: r, Now: p.view().Now,
 		Home: p.sim.dir, Self: "/opt/orange",
 	}
 	e.Performer = countedPerformer{p}

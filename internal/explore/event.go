@@ -292,7 +292,7 @@ func (w *walk) revival(at int32, c config, t task.Task) {
 	}
 	history := []history.Event{
 		{Type: history.AgentStopped, Time: born(), Data: map[string]string{"role": role, "ended": "exit status 1"}}}
-	if _, due := decide.RespawnDue(w.def, t, history); !due {
+	if _, due := decide.RespawnDue(w.def, t, history, born()); !due {
 		return
 	}
 	if change, err := decide.Respawn(w.def, t, false, task.Actor{Rule: true}, born()); err == nil {

@@ -44,6 +44,8 @@ type Bound struct {
 	Moves  int `json:"moves"`   // of the task
 	Agents int `json:"agents"`  // started
 	Rounds int `json:"reviews"` // reviewers among those
+	// Limits is how often more an agent is started that ends at its provider's limit and leaves nothing new.
+	Limits int `json:"limits"`
 }
 
 // Verdict is the result for one property.

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"orange/internal/explore"
+	"orange/internal/record"
 	"orange/internal/workflow"
 )
 
@@ -186,6 +187,14 @@ func TestTooMuchToFollowIsNeitherProvedNorBroken(t *testing.T) {
 	r := explore.Check(load(t, "../../workflows/default.yml"), 50)
 	if !r.TooMany || r.Proved() || len(r.Failed()) > 0 || r.Configurations != 50 {
 		t.Errorf("found %+v", r)
+	}
+}
+
+func TestTheBoundSaysHowOftenALimitIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	r := explore.Check(load(t, "../../workflows/default.yml"), 1_000_000)
+	if r.Bound.Limits != record.MostLimits {
+		t.Errorf("it is waited for %d times, want %d", r.Bound.Limits, record.MostLimits)
 	}
 }
 

@@ -213,6 +213,9 @@ func (w *walk) judge() Bound {
 	w.judgeForced()
 	w.judgeShut()
 	w.judgeMixed()
+	if limits := w.judgeLimits(); bound != (Bound{}) {
+		bound.Limits = limits
+	}
 	return bound
 }
 

@@ -19,6 +19,7 @@ import (
 type Harness struct {
 	Name     string
 	Program  string // what is looked for on PATH; the first word of the worker's command where the file does not say
+	Provider string // whose limits its agents run into; the harness's name where the file does not say
 	Version  string // of the program that the file was written for; empty where it does not say
 	Run      string // when the file was last tried with the program: a date, or NeverRun
 	Worker   Launch
@@ -175,6 +176,9 @@ func Parse(file string, text []byte) (*Harness, error) {
 	if h.Program == "" {
 		h.Program = h.Worker.Command[0].Words[0]
 	}
+	if h.Provider == "" {
+		h.Provider = h.Name
+	}
 	return h, nil
 }
 
@@ -185,6 +189,7 @@ func (r reader) harness(n *yaml.Node, h *Harness) {
 	r.Mapping(n, "the harness", []yaml.Key{
 		yaml.Must("name", func(n *yaml.Node) { h.Name = r.Name(n, "the harness's name") }),
 		yaml.May("program", func(n *yaml.Node) { h.Program = r.Name(n, "program") }),
+		yaml.May("provider", func(n *yaml.Node) { h.Provider = r.Name(n, "provider") }),
 		yaml.May("version", func(n *yaml.Node) { h.Version = r.oneLine(n, "version") }),
 		yaml.May("run", func(n *yaml.Node) { h.Run = r.date(n) }),
 		yaml.May("needs", func(n *yaml.Node) {
@@ -319,22 +324,4 @@ func (r reader) file(n *yaml.Node) File {
 		r.Problem(yaml.PosOf(n), "value", "found the path %q, expected one inside the worktree", f.Path)
 	}
 	return f
-}
-
-// lastLines are those of a screen that say how it is now: what is above may have been said long ago.
-const lastLines = 15
-
-// Limit is the line among the last ones of a program's screen that says that its provider lets it do no more for now;
-// empty where none does, or the harness does not know such lines.
-func (h *Harness) Limit(screen string) string {
-	if h.Limited == nil {
-		return ""
-	}
-	lines := strings.Split(strings.TrimRight(screen, " \n"), "\n")
-	for i := len(lines) - 1; i >= max(0, len(lines)-lastLines); i-- {
-		if h.Limited.MatchString(lines[i]) {
-			return strings.Trim(lines[i], " \t│┃|■●•⎿╰─✕⚡ℹ")
-		}
-	}
-	return ""
 }

@@ -4,6 +4,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"orange/internal/harness"
 )
@@ -42,6 +43,47 @@ func TestTheLineThatTellsOfALimitIsFoundAmongTheLastOnes(t *testing.T) {
 			if got := h.Limit(screen); got != want {
 				t.Errorf("%s: %q: got %q, want %q", program, screen, got, want)
 			}
+		}
+	}
+}
+
+func TestWhenALimitIsOverIsReadFromTheLineThatTellsOfIt(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 24, 1, 30, 0, 0, time.UTC)
+	for line, want := range map[string]string{
+		"You've hit your session limit · resets 5:10pm (Europe/Paris)":       "2026-11-24T16:10:00Z",
+		"You’ve hit your limit · resets 8pm (Africa/Cairo)":                  "2026-11-24T18:00:00Z",
+		"Claude usage limit reached. Your limit will reset at 3pm.":          "2026-11-24T15:00:00Z",
+		"Claude usage limit reached. Your limit will reset at 1am.":          "2026-11-25T01:00:00Z",
+		"Claude AI usage limit reached|1795492800":                           "2026-11-24T04:00:00Z",
+		"You've hit your limit · resets Nov 26, 10am (UTC)":                  "2026-11-26T10:00:00Z",
+		"You've hit your usage limit. Upgrade to Pro or try again in 4 days": "2026-11-28T01:30:00Z",
+		"try again in 2 days 3 hours 5 minutes.":                             "2026-11-26T04:35:00Z",
+		"try again at Nov 24th, 2026 3:05 PM.":                               "2026-11-24T15:05:00Z",
+		"or try again at 12:05 AM.":                                          "2026-11-25T00:05:00Z",
+		"Rate limit reached [retrying in 5m 20s attempt #3]":                 "2026-11-24T01:35:20Z",
+		"Error: 429 Please retry in 20.5s":                                   "2026-11-24T01:30:20Z",
+		"Error: 429 rate limit: retry after 60 seconds":                      "2026-11-24T01:31:00Z",
+		"Your quota will reset after 1h2m3s.":                                "2026-11-24T02:32:03Z",
+		"it is over at 2026-11-24T03:00:00Z":                                 "2026-11-24T03:00:00Z",
+		"it is over on 2026-11-24 03:00+01:00":                               "2026-11-24T02:00:00Z",
+		// what names no time, or none that a limit can have
+		"You've hit your usage limit.":                    "",
+		"Error: 429 rate limit of 10 requests":            "",
+		"try again in 4000 days":                          "",
+		"try again in 99999999999999999999 hours":         "",
+		"it was over at 2026-11-23T03:00:00Z":             "",
+		"resets Foo 26, 10am":                             "",
+		"resets 26":                                       "",
+		"usage limit reached|99999999999999999999":        "",
+		"You've hit your limit · resets Nov 23 at 1:00am": "",
+	} {
+		got := ""
+		if at, found := harness.LimitTime(line, now); found {
+			got = at.UTC().Truncate(time.Second).Format(time.RFC3339)
+		}
+		if got != want {
+			t.Errorf("%q: got %q, want %q", line, got, want)
 		}
 	}
 }

@@ -21,6 +21,16 @@ const (
 	DataRefused = "refused"  // why the move of the last level was not made
 )
 
+// Keys in the data of an AgentLimited: the line of the agent's last words that tells of the limit, until when it lasts,
+// whose limit it is, the how manieth such end in a row it was, and the digest of the work that the agent left.
+const (
+	DataLimit    = "limit"
+	DataUntil    = "until"
+	DataProvider = "provider"
+	DataTimes    = "times"
+	DataWork     = "work"
+)
+
 // ProjectionRestored is the type of the event that tells of a projection which other hands had changed, and which
 // was put back.
 const ProjectionRestored = "projection.restored"

@@ -29,6 +29,7 @@ const (
 	AgentNotified    = "agent.notified"
 	PersonSaid       = "person.said" // a person said something to an agent: the text is the reason
 	AgentCrashed     = "agent.crashed"
+	AgentLimited     = "agent.limited" // it ended at its provider's limit: it is started again when that is over
 	CrashesForgotten = "crashes.forgotten"
 	HooksRetried     = "hooks.retried"
 	AgentStalled     = "agent.stalled"
@@ -143,11 +144,27 @@ func LastWords(events []Event) (words string) {
 		switch e := &events[i]; e.Type {
 		case AgentSpawned, ReviewStarted, AgentRespawned:
 			words = ""
-		case AgentCrashed, AgentStopped:
+		case AgentCrashed, AgentStopped, AgentLimited:
 			words = e.Data[task.DataLastWords]
 		}
 	}
 	return words
+}
+
+// LimitEnd is the end of the agent that ended at its provider's limit and was not started again since, and when that
+// limit is over; nil where there is none.
+func LimitEnd(events []Event) (end *Event, until time.Time) {
+	for i := len(events) - 1; i >= 0; i-- {
+		e := &events[i]
+		if e.IsMove() || e.Type == AgentRespawned || e.Type == AgentSpawned || e.Type == ReviewStarted {
+			return nil, until
+		}
+		if e.Type == AgentLimited {
+			until, _ = time.Parse(task.TimeFormat, e.Data[DataUntil]) // one that cannot be read is over
+			return e, until
+		}
+	}
+	return nil, until
 }
 
 // Event is one entry of a task's history. Its hash covers everything else in it and the hash of the event before.

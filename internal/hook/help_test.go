@@ -9,9 +9,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"orange/internal/forge"
 	"orange/internal/harness"
+	"orange/internal/history"
 	"orange/internal/hook"
 	"orange/internal/proc"
 	"orange/internal/record"
@@ -46,7 +48,20 @@ type ports struct {
 	ran      proc.Command
 	limits   proc.Limits
 	ended    proc.LimitedResult
+	parked   parked
 }
+
+// parked is the record of another task, which has this history.
+type parked struct{ events []history.Event }
+
+func (p *parked) List(context.Context, record.Filter) ([]task.Task, error) {
+	if p.events == nil {
+		return nil, nil
+	}
+	return []task.Task{{ID: "other"}}, nil
+}
+
+func (p *parked) Events(context.Context, string, int) ([]history.Event, error) { return p.events, nil }
 
 func (p *ports) note(format string, args ...any) error {
 	text := fmt.Sprintf(format, args...)
@@ -200,8 +215,8 @@ func newExecutor(t *testing.T) (*hook.Executor, *ports) {
 		tree: "/work/tree", pushed: "c0ffee",
 	}
 	return &hook.Executor{
-		Sessions: p, Processes: p, Workspaces: p, Setup: p, Waiting: p, Next: p, Forge: p, System: "linux",
-		Home: dir, Self: "/opt/orange",
+		Sessions: p, Processes: p, Workspaces: p, Setup: p, Waiting: p, Next: p, Forge: p,
+		Limits: &p.parked, Now: time.Now, System: "linux", Home: dir, Self: "/opt/orange",
 	}, p
 }
 

@@ -9,6 +9,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"orange/internal/action"
 	"orange/internal/forge"
@@ -99,6 +100,8 @@ type Executor struct {
 	Waiting    Waiting
 	Next       Next
 	Forge      Forge
+	Limits     Limits
+	Now        func() time.Time
 	System     string // the operating system, as runtime.GOOS has it
 	Home       string // $ORANGE_HOME
 	Self       string // the running program, which agents find as "orange" on their PATH

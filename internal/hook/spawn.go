@@ -63,6 +63,9 @@ func (h *Executor) spawn(ctx context.Context, job record.Job, window, event stri
 	if unknown != nil {
 		return ended, unknown
 	}
+	if err := h.heedLimit(ctx, job, agent.Provider); err != nil {
+		return ended, fmt.Errorf("cannot start the %s: %w", job.Role, err)
+	}
 	start, err := h.prepare(ctx, job, agent, window, mine)
 	if err != nil {
 		return ended, err

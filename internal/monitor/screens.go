@@ -64,6 +64,9 @@ func (m *Monitor) screens(ctx context.Context, told map[string]string) error {
 	now := make(map[string]string, len(told))
 	for i := range asked {
 		need := needs[asked[i].ID]
+		if !need.Until.IsZero() {
+			continue // the mark that came with the agent's end says so
+		}
 		switch need.Kind {
 		case record.NeedsAnswer, record.NeedsWord, record.NeedsLimit: // Orange tells of the others where they come from
 			now[asked[i].ID] = need.Kind

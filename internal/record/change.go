@@ -132,6 +132,7 @@ type Filter struct {
 	Live    bool // only those that are not in a terminal state
 	Queued  bool // only those that wait for a workspace, the longest waiting first
 	Over    bool // only those that are over and still have a workspace
+	Limited bool // only live ones of which an agent may have ended at its provider's limit in the present status
 	Branch  string
 	Prefix  string // of the id
 	Most    int    // how many are wanted at most; 0 is all

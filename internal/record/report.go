@@ -2,6 +2,7 @@ package record
 
 import (
 	"fmt"
+	"time"
 
 	"orange/internal/history"
 	"orange/internal/task"
@@ -82,6 +83,8 @@ type Need struct {
 	Kind  string `json:"kind"` // one of the Needs
 	Found string `json:"found"`
 	Want  string `json:"to_do"`
+	// Until is when a limit is over at which the agent has ended; zero for other needs.
+	Until time.Time `json:"until,omitzero"`
 }
 
 // String is the need in words for people; empty if there is none.

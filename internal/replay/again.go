@@ -167,7 +167,8 @@ func decides(e *history.Event) bool {
 	switch e.Type {
 	case history.Created:
 		return e.Data[history.DataAdopted] == ""
-	case history.StatusChanged, history.AutoAdvanced, history.AgentCrashed, history.AgentRespawned,
+	case history.StatusChanged, history.AutoAdvanced, history.AgentCrashed, history.AgentLimited,
+		history.AgentRespawned,
 		history.QueuedForSpace,
 		history.WorkflowMigrated,
 		history.TimeoutWarning, history.TimeoutAlert, history.TimeoutEscalated, history.PRRequested,

@@ -92,6 +92,16 @@ type Dead struct {
 	Status    int    `json:"status,omitempty"`
 	Signal    int    `json:"signal,omitempty"`
 	Unstarted string `json:"unstarted,omitempty"`
+	Limit     *Limit `json:"limit,omitempty"`
+}
+
+// Limit is the limit of an agent's provider as the inputs record it.
+type Limit struct {
+	Line     string    `json:"line"`
+	Until    time.Time `json:"until,omitzero"`
+	Provider string    `json:"provider"`
+	Work     string    `json:"work"`
+	New      bool      `json:"new,omitempty"`
 }
 
 // Pull is a pull request as the inputs record it.
@@ -131,6 +141,10 @@ func (in Inputs) Of(death task.Death) Inputs {
 	e := death.Ending
 	in.Death = &Dead{Role: death.Role, Hook: death.Hook, Known: e.Known, Status: e.Status, Signal: e.Signal,
 		Unstarted: e.Unstarted}
+	if l := Limit(death.Limit); l.Line != "" {
+		l.Until = l.Until.UTC()
+		in.Death.Limit = &l
+	}
 	return in
 }
 
@@ -225,8 +239,12 @@ func (in *Inputs) death() task.Death {
 		return task.Death{}
 	}
 	d := *in.Death
-	return task.Death{Role: d.Role, Hook: d.Hook, Ending: task.Ending{Known: d.Known, Status: d.Status,
+	death := task.Death{Role: d.Role, Hook: d.Hook, Ending: task.Ending{Known: d.Known, Status: d.Status,
 		Signal: d.Signal, Unstarted: d.Unstarted}}
+	if d.Limit != nil {
+		death.Limit = task.Limit(*d.Limit)
+	}
+	return death
 }
 
 // pull returns the pull request that was judged, and whether the record already had it in this state.
@@ -291,6 +309,9 @@ func (in *Inputs) clean() {
 	}
 	if in.Death != nil {
 		in.Death.Unstarted = valid(in.Death.Unstarted)
+		if l := in.Death.Limit; l != nil {
+			l.Line, l.Provider = valid(l.Line), valid(l.Provider)
+		}
 	}
 	for i := range in.Names {
 		in.Names[i] = valid(in.Names[i])

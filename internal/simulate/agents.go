@@ -29,6 +29,7 @@ const (
 	maxTries = 3 // how often one asks for what is refused
 	// how often one that does not review leaves the straight path: it has questions, or is stuck
 	detourShare = 0.04
+	limitShare  = 0.3 // how often one that dies does so at a limit of its provider
 	lateShare   = 0.1 // how often a report of a death is late, or is repeated, and how often a runner starts late
 )
 
@@ -113,6 +114,12 @@ func (r *run) dieEarly(a *Agent, s record.Snapshot, w option) {
 	ending := task.Ending{Known: true, Status: r.random.IntN(2)}
 	if r.chance(0.3) {
 		ending = task.Ending{Known: true, Signal: 9}
+	}
+	if r.chance(limitShare) {
+		a.Limit = task.Limit{Line: "usage limit reached", Provider: "simulated"}
+		if r.chance(0.7) {
+			a.Limit.Until = r.clock.Add(r.within(time.Minute, 5*time.Hour))
+		}
 	}
 	r.end(a, ending)
 }

@@ -102,6 +102,7 @@ func (a *Audit) Events(id string) []history.Event { return a.events[id] }
 func (a *Audit) seal(c record.Change, t task.Task) {
 	for _, e := range c.Events {
 		all, before := a.events[t.ID], ""
+		a.checkLimit(t.ID, all, e)
 		if len(all) > 0 {
 			before = all[len(all)-1].Hash
 		}
@@ -114,12 +115,24 @@ func (a *Audit) seal(c record.Change, t task.Task) {
 	a.checkAgrees(t, a.events[t.ID])
 }
 
+// checkLimit checks that an agent which ended at a limit is not started again by itself before that is over, nor waited
+// for too often.
+func (a *Audit) checkLimit(id string, before []history.Event, e history.Event) {
+	end, until := history.LimitEnd(before)
+	if end != nil && e.Type == history.AgentRespawned && e.Actor == task.ActorEngine && e.Time.Before(until) {
+		a.Report(id, propDeaths, "an agent that ended at a limit until %s was started again at %s", until, e.Time)
+	}
+	if n := e.Counters.Get(record.LimitCount); n > record.MostLimits {
+		a.Report(id, propDeaths, "the task has waited for a limit %d times in a row", n)
+	}
+}
+
 // endSeats notes whose death had a consequence, and which seats a hook ended.
 func (a *Audit) endSeats(c record.Change, t task.Task, open []record.Seat) {
 	dead := ""
 	for _, e := range c.Events {
 		_, ended := e.Data["ended"]
-		if ended && (e.Type == history.AgentCrashed || e.Type == history.AgentStopped) {
+		if ended {
 			dead = e.Data["role"]
 		}
 	}

@@ -151,7 +151,7 @@ func (r *run) waitsForPerson(ctx context.Context, s record.Snapshot) bool {
 			r.setErr(err)
 			return false
 		}
-		if _, wanted := decide.RespawnDue(r.Workflow, t, events); wanted {
+		if _, wanted := decide.RespawnDue(r.Workflow, t, events, r.clock); wanted {
 			return false
 		}
 	}

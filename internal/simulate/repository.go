@@ -3,9 +3,11 @@ package simulate
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"orange/internal/decide"
 	"orange/internal/document"
+	"orange/internal/history"
 	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/workflow"
@@ -166,4 +168,17 @@ func (r Repository) States(context.Context, string, []string) ([]record.PullRequ
 }
 
 // LastWords are none.
-func (r Repository) LastWords(context.Context, task.Death) (string, error) { return "", nil }
+func (r Repository) LastWords(_ context.Context, death task.Death) (string, error) {
+	if a := r.v.Started(death.Hook); a != nil {
+		return a.Limit.Line, nil
+	}
+	return "", nil
+}
+
+// Limit is the one at which the agent ended.
+func (r Repository) Limit(_ task.Task, death task.Death, _ []history.Event, _ time.Time) (task.Limit, error) {
+	if a := r.v.Started(death.Hook); a != nil {
+		return a.Limit, nil
+	}
+	return task.Limit{}, nil
+}

@@ -309,7 +309,7 @@ func (r *run) nextLook(ctx context.Context, s record.Snapshot) (time.Duration, b
 	if a == nil && decide.Respawns(r.Workflow, t) {
 		events, err := r.history(ctx)
 		r.setErr(err)
-		if due, wanted := decide.RespawnDue(r.Workflow, t, events); wanted {
+		if due, wanted := decide.RespawnDue(r.Workflow, t, events, r.clock); wanted {
 			sooner(due)
 		}
 	}

@@ -27,7 +27,8 @@ type Agent struct {
 	Alive     bool
 	ByItself  bool // no hook ended it
 	Ending    task.Ending
-	Noted     bool // its launcher left a note of its end
+	Limit     task.Limit // at which it ended, if that was why
+	Noted     bool       // its launcher left a note of its end
 	Touched   time.Time
 
 	script

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"strconv"
+	"time"
 )
 
 // Death is what was seen of one agent's end. The hook that started the agent names it: no other agent of the
@@ -14,6 +15,16 @@ type Death struct {
 	Hook      int64
 	Ending    Ending
 	LastWords string // the last lines of its window; empty when there are none
+	Limit     Limit  // the limit that those words tell of
+}
+
+// Limit is what an agent's last words say of the limit of its provider. It is zero where they tell of none.
+type Limit struct {
+	Line     string    // that tells of it
+	Until    time.Time // when it is over, as far as the line says; else zero
+	Provider string    // whose limit it is: agents of every harness with this provider run into it
+	Work     string    // the digest of the commit and the document that the agent left
+	New      bool      // nothing of that was there at the agent's last such end in the same status
 }
 
 // Ending is how a program ended, as far as it is known.

@@ -8,8 +8,6 @@ import (
 	"fmt"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 )
 
 // Status is the name of a workflow's state that a task is in.
@@ -108,29 +106,6 @@ func NewID(random []byte) (string, error) {
 
 // DefaultBranch is the branch of a task that was created without one.
 func DefaultBranch(id string) string { return "orange-tasks/" + id }
-
-// longestBranch is how many characters a branch has at most that is named after words.
-const longestBranch = 40
-
-// BranchFromWords names a branch after a text: its letters and digits, in small letters, and dashes between its words,
-// as many words as fit. It is empty where the text has none.
-func BranchFromWords(text string) string {
-	name := ""
-	for _, word := range strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '\''
-	}) {
-		word = strings.ReplaceAll(word, "'", "")
-		longer := strings.Trim(name+"-"+word, "-")
-		if utf8.RuneCountInString(longer) > longestBranch {
-			if name == "" {
-				name = string([]rune(word)[:longestBranch])
-			}
-			break
-		}
-		name = longer
-	}
-	return name
-}
 
 // JoinStatuses lists statuses for a message.
 func JoinStatuses(all []Status) string {

@@ -48,9 +48,11 @@ func Marks() []Mark {
 	good := func(s *screen.Style) *lipgloss.Style { return &s.Good }
 	return []Mark{
 		{"!", "a person should look: the task says why", bad,
-			func(r *Row, _ *workflow.Definition) bool { return r.Task.Attention != "" }},
+			func(r *Row, _ *workflow.Definition) bool { return r.Task.Attention != "" && r.limit() == "" }},
 		{"◌", "it waits for a workspace", faint,
 			func(r *Row, _ *workflow.Definition) bool { return r.Task.Queued() }},
+		{"$", "its agent has used up what its provider lets it have for now", warn,
+			func(r *Row, _ *workflow.Definition) bool { return r.limit() != "" }},
 		{"✗", "its agent is dead", bad,
 			func(r *Row, def *workflow.Definition) bool {
 				return r.Task.Live && r.Agent.State == record.AgentDead && hasAgent(def, r.Task.Status)
@@ -59,8 +61,6 @@ func Marks() []Mark {
 			func(r *Row, def *workflow.Definition) bool {
 				return def != nil && r.Task.Live && (personsTurn(def, r.Task.Status) || r.Agent.Need != "")
 			}},
-		{"$", "its agent has used up what its provider lets it have for now", warn,
-			func(r *Row, _ *workflow.Definition) bool { return r.limit() != "" }},
 		{"z", "its agent lives and has done nothing for long", warn,
 			func(r *Row, _ *workflow.Definition) bool {
 				return !r.Task.StalledAt.IsZero() && r.Agent.State == record.AgentAlive

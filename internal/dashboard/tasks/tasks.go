@@ -55,8 +55,12 @@ func (r Row) with(t *task.Task) Row {
 	return r
 }
 
-// limit is what the agent's terminal shows about a limit of its provider; empty where no limit stops it.
+// limit is what the agent's terminal shows about a limit of its provider, or how long the task waits for one; empty
+// where no limit stops it.
 func (r *Row) limit() string {
+	if until, waits := record.LimitOf(r.Task.Attention); waits {
+		return "until " + until.Local().Format("01-02 15:04")
+	}
 	if r.Agent.State != record.AgentAlive {
 		return ""
 	}

@@ -1,10 +1,6 @@
-package task_test
+package cli
 
-import (
-	"testing"
-
-	"orange/internal/task"
-)
+import "testing"
 
 func TestBranchFromWords_namesWhatTheTextIsAbout(t *testing.T) {
 	t.Parallel()
@@ -19,7 +15,7 @@ func TestBranchFromWords_namesWhatTheTextIsAbout(t *testing.T) {
 		"Donaudampfschifffahrtsgesellschaftskapitänswitwe": "donaudampfschifffahrtsgesellschaftskapit",
 		"?! ...": "",
 	} {
-		if got := task.BranchFromWords(text); got != want {
+		if got := branchFromWords(text); got != want {
 			t.Errorf("%q: found %q, want %q", text, got, want)
 		}
 	}

@@ -1,0 +1,203 @@
+package decide_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"orange/internal/decide"
+	"orange/internal/history"
+	"orange/internal/record"
+	"orange/internal/task"
+)
+
+// limitedDeath is the end of a role at a limit with nothing new left, and until when that lasts as far as it said.
+func limitedDeath(role string, until time.Time) task.Death {
+	death := deathOf(role)
+	death.Ending.Status = 1
+	death.Limit = task.Limit{Line: "usage limit reached", Provider: "anthropic", Until: until, Work: "w1"}
+	return death
+}
+
+func TestAnAgentThatEndsAtALimitIsNoCrashAndIsStartedAgainWhenThatIsOver(t *testing.T) {
+	t.Parallel()
+	def, one, until := defaultWorkflow(t), newTask("working"), noon.Add(3*time.Hour)
+	c := decide.Exit(def, one, evidence(""), limitedDeath("worker", until), noon)
+	if got := shape(c); got != "agent.limited | working crashes=0 | " {
+		t.Fatalf("it leads to %s", got)
+	}
+	if at, is := record.LimitOf(c.Task.Attention); !is || !at.Equal(until) || c.DeadHook != 4 ||
+		c.Task.Counters.Get(record.LimitCount) != 1 {
+		t.Errorf("it is %+v", c.Task)
+	}
+	if strings.Contains(c.Task.Attention, "last words") {
+		t.Errorf("the mark tells what the event has: %q", c.Task.Attention)
+	}
+	data := c.Events[0].Data
+	if data[history.DataLimit] != "usage limit reached" || data[history.DataProvider] != "anthropic" ||
+		data[history.DataTimes] != "1" || data[history.DataWork] != "w1" || data[task.DataLastWords] != "out of paper" {
+		t.Errorf("the event has %v", data)
+	}
+	for _, tt := range []struct {
+		name string
+		now  time.Time
+		due  time.Time
+	}{
+		{"before the limit is over", noon.Add(time.Minute), until},
+		{"after it is over", until.Add(time.Hour), until},
+		{"after the clock was set back", noon.Add(-time.Hour), noon},
+	} {
+		if due, wanted := decide.RespawnDue(def, c.Task, c.Events, tt.now); !wanted || !due.Equal(tt.due) {
+			t.Errorf("%s: it is due at %v, %v", tt.name, due, wanted)
+		}
+	}
+	if !decide.Respawns(def, c.Task) || decide.Respawns(def, one) {
+		t.Error("the monitor does not look after the task that waits for a limit alone")
+	}
+	torn := c.Events[0]
+	torn.Data = map[string]string{"role": "worker", "ended": "exit status 1", history.DataUntil: "soon"}
+	if due, wanted := decide.RespawnDue(def, c.Task, []history.Event{torn}, noon.Add(time.Hour)); !wanted ||
+		!due.Equal(noon) {
+		t.Errorf("one whose time cannot be read is due at %v, %v", due, wanted)
+	}
+}
+
+func TestALimitIsWaitedForWhereverAnAgentCanBeStartedAgain(t *testing.T) {
+	t.Parallel()
+	def, marked := defaultWorkflow(t), false
+	for _, s := range def.States {
+		if s.Role == "" || s.RespawnPrompt.Name == "" {
+			continue
+		}
+		c := decide.Exit(def, newTask(s.Name), evidence(""), limitedDeath(s.Role, time.Time{}), noon)
+		if c.Events[0].Type != history.AgentLimited {
+			t.Errorf("%s: it leads to %s", s.Name, shape(c))
+		}
+		plain := decide.Exit(def, newTask(s.Name), evidence(""), deathOf(s.Role), noon)
+		marked = marked || plain.Events[0].Type == history.AgentStopped
+		if plain.Task.Attention != "" && !strings.HasSuffix(plain.Task.Attention, "; its last words: out of paper") {
+			t.Errorf("%s: the mark of a death is %q", s.Name, plain.Task.Attention)
+		}
+	}
+	if !marked {
+		t.Error("no status has a death that is no crash")
+	}
+}
+
+func TestRespawnDue_waitsForNoClockThatWasSetBack(t *testing.T) {
+	t.Parallel()
+	died := history.Event{Type: history.AgentCrashed, Time: noon.Add(10 * time.Hour), Data: map[string]string{
+		"role": "reviewer", "ended": "exit status 1"}}
+	due, wanted := decide.RespawnDue(defaultWorkflow(t), newTask("agent-review"), []history.Event{died}, noon)
+	if !wanted || !due.Equal(noon) {
+		t.Errorf("it is due at %v, %v", due, wanted)
+	}
+}
+
+func TestALimitWhoseEndIsNotToldIsWaitedForLongerAndLonger(t *testing.T) {
+	t.Parallel()
+	def, one := defaultWorkflow(t), newTask("working")
+	for _, past := range []time.Time{{}, noon.Add(-time.Hour), noon} {
+		now := one
+		for n, want := range []time.Duration{5 * time.Minute, 15 * time.Minute, time.Hour, time.Hour, time.Hour} {
+			c := decide.Exit(def, now, evidence(""), limitedDeath("worker", past), noon)
+			due, _ := decide.RespawnDue(def, c.Task, c.Events, noon)
+			if due.Sub(noon) != want {
+				t.Errorf("time %d: it waits for %v, want %v", n+1, due.Sub(noon), want)
+			}
+			now = c.Task
+		}
+	}
+}
+
+func TestTheSixthEndAtALimitWithNothingNewIsACrash(t *testing.T) {
+	t.Parallel()
+	def, one := defaultWorkflow(t), newTask("working")
+	one.Counters = one.Counters.With(record.LimitCount, record.MostLimits)
+	death := limitedDeath("worker", time.Time{})
+	c := decide.Exit(def, one, evidence(""), death, noon)
+	if got := shape(c); !strings.HasPrefix(got, "agent.crashed | working crashes=1") {
+		t.Errorf("it leads to %s", got)
+	}
+	if _, wanted := decide.RespawnDue(def, c.Task, c.Events, noon); wanted {
+		t.Error("after the crash the agent is started again by itself")
+	}
+	if again := decide.Exit(def, c.Task, evidence(""), death, noon); shape(again) == shape(c) ||
+		again.Events[0].Type != history.AgentCrashed {
+		t.Errorf("a crash makes room for more limits: %s", shape(again))
+	}
+	death.Limit.New = true // it left a commit or a text
+	if c := decide.Exit(def, one, evidence(""), death, noon); c.Task.Counters.Get(record.LimitCount) != 1 {
+		t.Errorf("with something new it counts %v", c.Task.Counters)
+	}
+}
+
+func TestALimitIsNoLongerCountedAfterAMoveOrAPersonsRespawn(t *testing.T) {
+	t.Parallel()
+	def, one := defaultWorkflow(t), newTask("working")
+	one.Counters = one.Counters.With(record.LimitCount, 3)
+	by, err := decide.Respawn(def, one, false, task.Actor{Role: task.RoleHuman}, noon)
+	if err != nil || by.Task.Counters.Get(record.LimitCount) != 0 || by.Events[0].Counters.Get(record.LimitCount) != 0 {
+		t.Errorf("after a person's respawn it counts %v: %v", by.Task.Counters, err)
+	}
+	rule, err := decide.Respawn(def, one, false, task.Actor{Rule: true}, noon)
+	if err != nil || rule.Task.Counters.Get(record.LimitCount) != 3 {
+		t.Errorf("after the monitor's respawn it counts %v: %v", rule.Task.Counters, err)
+	}
+	d, err := decide.Transition(def, one, evidence(""), task.Request{Task: one.ID, To: "clarification",
+		Actor: task.Actor{Role: task.RoleHuman}, Reason: "a question"}, noon)
+	if err != nil || d.Change.Task.Counters.Get(record.LimitCount) != 0 {
+		t.Errorf("after a move it counts %v: %v", d.Change.Task.Counters, err)
+	}
+}
+
+func TestALimitStopsNoVerdictAndIsNothingToOtherRoles(t *testing.T) {
+	t.Parallel()
+	def := defaultWorkflow(t)
+	if c := decide.Exit(def, newTask("working"), evidence(""), limitedDeath("reviewer", time.Time{}), noon); shape(
+		c) != "agent.stopped | working crashes=0 | " {
+		t.Errorf("the death of another role leads to %s", shape(c))
+	}
+	if c := decide.Exit(def, newTask("stuck"), evidence(""), limitedDeath("worker", time.Time{}), noon); c.Events[0].
+		Type == history.AgentCrashed {
+		t.Errorf("in a status of a person it leads to %s", shape(c))
+	}
+	homeless := newTask("working")
+	homeless.Workspace = ""
+	if c := decide.Exit(def, homeless, evidence(""), limitedDeath("worker", time.Time{}), noon); c.Events[0].Type ==
+		history.AgentLimited {
+		t.Error("a task that cannot start an agent waits for a limit")
+	}
+}
+
+func TestAtLimit_isNewWhereACommitOrATextIs(t *testing.T) {
+	t.Parallel()
+	seen := task.Limit{Line: "usage limit reached", Provider: "anthropic"}
+	at := func(commit, body string, events ...history.Event) task.Limit {
+		ev := evidence(body)
+		ev.Subject.Commit = commit
+		return decide.AtLimit(seen, ev, events)
+	}
+	first := at("c1", "a plan")
+	if !first.New || first.Work == "" || first.Line != seen.Line {
+		t.Errorf("the first one is %+v", first)
+	}
+	end := history.Event{Type: history.AgentLimited, Data: map[string]string{history.DataWork: first.Work}}
+	move := history.Event{Type: history.StatusChanged, From: "working", To: "working"}
+	for _, tt := range []struct {
+		name   string
+		got    task.Limit
+		wanted bool
+	}{
+		{"the same", at("c1", "a plan", end, history.Event{Type: history.AgentRespawned}), false},
+		{"another commit", at("c2", "a plan", end), true},
+		{"another text", at("c1", "a plan and more", end), true},
+		{"an earlier status", at("c1", "a plan", end, move), true},
+		{"what was there before the last time", at("c1", "a plan", end, history.Event{Type: history.AgentLimited,
+			Data: map[string]string{history.DataWork: "other"}}), true},
+	} {
+		if tt.got.New != tt.wanted {
+			t.Errorf("%s: new is %v", tt.name, tt.got.New)
+		}
+	}
+}

@@ -1,0 +1,128 @@
+package harness
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"orange/internal/lazyregexp"
+)
+
+// lastLines are those of a screen that say how it is now: what is above may have been said long ago.
+const lastLines = 15
+
+// Limit is the line among the last ones of a program's screen that says that its provider lets it do no more for now;
+// empty where none does, or the harness does not know such lines.
+func (h *Harness) Limit(screen string) string {
+	if h.Limited == nil {
+		return ""
+	}
+	lines := strings.Split(strings.TrimRight(screen, " \n"), "\n")
+	for i := len(lines) - 1; i >= max(0, len(lines)-lastLines); i-- {
+		if h.Limited.MatchString(lines[i]) {
+			return strings.Trim(lines[i], " \t│┃|■●•⎿╰─✕⚡ℹ")
+		}
+	}
+	return ""
+}
+
+// longestLimit is how far the end of a limit can be: providers count by the week. What is farther is no time of theirs.
+const longestLimit = 8 * 24 * time.Hour
+
+// LimitTime is when a limit is over by the line that tells of it, in the forms that the known programs have. It is
+// false where the line names no time between now and a week on. A time of day is one of the zone of now, if the line
+// names no other that this machine knows.
+func LimitTime(line string, now time.Time) (time.Time, bool) {
+	for _, read := range []func(string, time.Time) (time.Time, bool){afterSpan, atInstant, atClock} {
+		if at, found := read(line, now); found && at.After(now) && at.Sub(now) <= longestLimit {
+			return at, true
+		}
+	}
+	return time.Time{}, false
+}
+
+// length is one number with its unit.
+const length = `\d+(?:\.\d+)?\s*(?:days?|d|hours?|hrs?|h|minutes?|mins?|ms|m|seconds?|secs?|s)`
+
+var (
+	spans   = lazyregexp.New(`(?i)(?:in|after)[ :]+((?:` + length + `[ ,]*(?:and )?)*` + length + `)\b`)
+	span    = lazyregexp.New(`(?i)(\d+(?:\.\d+)?)\s*(ms|[dhms])`)
+	instant = lazyregexp.New(`\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d)?(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)`)
+	epoch   = lazyregexp.New(`\|(\d{10})\b`)
+	clock   = lazyregexp.New(`(?i)(?:resets?|again|until|available)(?: again)?(?: on| at)? ` +
+		`(?:([a-z]{3})[a-z]* (\d{1,2})(?:st|nd|rd|th)?(?:, ?(\d{4}))?,?(?: at)? )?` +
+		`(\d{1,2})(?::(\d\d))?\s*(am|pm)?\b(?:[^(]{0,3}\(([A-Za-z_+/-]+)\))?`)
+)
+
+// afterSpan reads "try again in 2 days 3 hours" and "retrying in 5m 20s".
+func afterSpan(line string, now time.Time) (time.Time, bool) {
+	units := map[string]time.Duration{"d": 24 * time.Hour, "h": time.Hour, "m": time.Minute, "s": time.Second,
+		"ms": time.Millisecond}
+	found := spans().FindStringSubmatch(line)
+	if found == nil {
+		return time.Time{}, false
+	}
+	var wait time.Duration
+	for _, one := range span().FindAllStringSubmatch(found[1], -1) {
+		n, err := strconv.ParseFloat(one[1], 64)
+		if err != nil || n > 1e6 {
+			return time.Time{}, false
+		}
+		wait += time.Duration(n * float64(units[strings.ToLower(one[2])]))
+	}
+	return now.Add(wait), true
+}
+
+// atInstant reads "2026-11-24T03:00:00Z" and the seconds since 1970 behind a bar.
+func atInstant(line string, _ time.Time) (time.Time, bool) {
+	if found := epoch().FindStringSubmatch(line); found != nil {
+		seconds, err := strconv.ParseInt(found[1], 10, 64)
+		return time.Unix(seconds, 0), err == nil
+	}
+	text := strings.Replace(instant().FindString(line), " ", "T", 1)
+	for _, form := range []string{time.RFC3339, "2006-01-02T15:04Z07:00"} {
+		if at, err := time.Parse(form, text); err == nil {
+			return at, true
+		}
+	}
+	return time.Time{}, false
+}
+
+// atClock reads "resets 5:10pm (Europe/Paris)" and "try again at Nov 24th, 2026 3:05 PM".
+func atClock(line string, now time.Time) (time.Time, bool) {
+	found := clock().FindStringSubmatch(line)
+	if found == nil || found[5] == "" && found[6] == "" {
+		return time.Time{}, false
+	}
+	if zone, err := time.LoadLocation(found[7]); err == nil && found[7] != "" {
+		now = now.In(zone)
+	}
+	number := func(text string) int { n, _ := strconv.Atoi(text); return n } //nolint:errcheck // the pattern has digits
+	hour, half := number(found[4]), strings.ToLower(found[6])
+	if half != "" {
+		hour %= 12
+	}
+	if half == "pm" {
+		hour += 12
+	}
+	year, month, day := now.Date()
+	if found[1] != "" {
+		named, err := time.Parse("Jan", strings.ToUpper(found[1][:1])+strings.ToLower(found[1][1:]))
+		if err != nil {
+			return time.Time{}, false
+		}
+		month, day = named.Month(), number(found[2])
+		if found[3] != "" {
+			year = number(found[3])
+		}
+	}
+	at := time.Date(year, month, day, hour, number(found[5]), 0, 0, now.Location())
+	switch {
+	case at.After(now):
+	case found[1] == "":
+		at = at.AddDate(0, 0, 1)
+	case found[3] == "":
+		at = at.AddDate(1, 0, 0)
+	}
+	return at, true
+}
