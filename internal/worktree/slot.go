@@ -255,7 +255,7 @@ func (s Slot) Switch(ctx context.Context, branch string) error {
 	}
 	replaced := ""
 	if err == nil {
-		replaced, err = s.replacedDocument(here)
+		replaced, err = s.replacedDocument(ctx, here)
 	}
 	if replaced != "" { // git would overwrite an excluded file that holds a person's or an agent's words
 		err = fmt.Errorf("a program replaced the link %q by a file of its own; adopt it first", replaced)
