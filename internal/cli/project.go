@@ -113,15 +113,16 @@ func (p *Program) projectList() *cobra.Command {
 
 func (p *Program) projectUpdate() *cobra.Command {
 	var size int
-	var workflow string
+	var workflow, path string
 	var timeouts []string
 	var wantedIn worktreeFlags
 	c := &cobra.Command{
-		Use: "update [NAME]", Short: "Change a project's pool, workflow, timeouts or worktrees", Args: between(0, 1),
-		Long: "Change a project's pool, workflow, timeouts or worktrees.\n" + worktreesLong +
+		Use: "update [NAME]", Short: "Change a project's pool, workflow, timeouts, worktrees or path",
+		Args: between(0, 1),
+		Long: "Change a project's pool, workflow, timeouts, worktrees or path.\n" + worktreesLong +
 			"\nA list that is given replaces the one that was; an empty word (--copy \"\") leaves none.",
 		Example: "  orange project update coffee --pool-size 3 --workflow minimal\n  orange project update " +
-			"coffee --timeout working=6h --timeout reviewing=none",
+			"coffee --timeout working=6h --timeout reviewing=none\n  orange project update coffee --path ~/new/coffee",
 	}
 	c.RunE = p.runForPerson("change a project", func(ctx context.Context, h *Services, args []string) error {
 		if len(args) > 0 {
@@ -149,12 +150,18 @@ func (p *Program) projectUpdate() *cobra.Command {
 		if project.Worktree, err = wantedIn.of(c, project.Worktree); err != nil {
 			return err
 		}
+		if c.Flags().Changed("path") {
+			if project, err = h.Workspaces.Relocate(ctx, project, path); err != nil {
+				return err
+			}
+		}
 		if err := h.Projects.UpdateProject(ctx, project); err != nil {
 			return err
 		}
 		return p.sayProject("updated", project)
 	})
 	wantedIn.add(c)
+	c.Flags().StringVar(&path, "path", "", "where its repository was moved to; the worktrees are joined with it again")
 	c.Flags().IntVar(&size, "pool-size", 0, "how many workspaces at most")
 	c.Flags().StringVar(&workflow, "workflow", "", "the workflow of tasks that are made from now on")
 	c.Flags().StringArrayVar(&timeouts, "timeout", nil, "STATE=6h: how long tasks should be in it here, "+

@@ -190,6 +190,9 @@ type Workspaces interface {
 	Workspaces(ctx context.Context, project string) ([]record.Holding, error)
 	InitWorkspaces(ctx context.Context, p task.Project) ([]record.Holding, error)
 	CollectWorkspaces(ctx context.Context, project string) (removed []string, err error)
+	// Relocate joins the worktrees of a project with its repository, which was moved to a path, and answers the
+	// project as it is to be registered. It refuses another repository.
+	Relocate(ctx context.Context, p task.Project, path string) (task.Project, error)
 }
 
 // Monitor watches over the agents, and has the log.

@@ -67,7 +67,8 @@ func (d *Doctor) project(ctx context.Context, p task.Project) finding {
 	again := fmt.Sprintf("bring it back, or register it again: orange project remove %q, then orange project "+
 		"add PATH --name %q", p.Name, p.Name)
 	if _, err := os.Stat(p.Path); errors.Is(err, os.ErrNotExist) {
-		return problem(checkProjects, p.Name, fmt.Sprintf("its repository %q is gone", p.Path), again)
+		return problem(checkProjects, p.Name, fmt.Sprintf("its repository %q is gone", p.Path), fmt.Sprintf(
+			"if it was moved: orange project update %q --path PATH; else %s", p.Name, again))
 	} else if err != nil {
 		return blind(checkProjects, p.Name, err)
 	}

@@ -138,6 +138,9 @@ func (h *Home) AddRepository(ctx context.Context, path string, wanted task.Proje
 		PoolSize: cmp.Or(wanted.PoolSize, task.DefaultPoolSize), Workflow: wanted.Workflow,
 		Worktree: wanted.Worktree,
 	}
+	if base, err := repo.Base(ctx); err == nil {
+		added.Commit = base.Commit
+	}
 	return added, h.AddProject(ctx, added)
 }
 
@@ -152,6 +155,10 @@ func (h *Home) AddProject(ctx context.Context, p task.Project) error {
 			switch {
 			case have.Name == p.Name && have.Path == p.Path:
 				return all, nil
+			case strings.EqualFold(have.Name, p.Name) && gone(have.Path):
+				return nil, task.Notef(task.ErrUsage, "cannot add %q as %q: that name belongs to %q, which is gone; "+
+					"if it was moved: orange project update %s --path %q; else choose another name with --name", p.Path,
+					p.Name, have.Path, have.Name, p.Path)
 			case strings.EqualFold(have.Name, p.Name):
 				return nil, task.Notef(task.ErrUsage,
 					"cannot add %q as %q: that name belongs to %q; choose another with --name", p.Path, p.Name,
@@ -163,6 +170,11 @@ func (h *Home) AddProject(ctx context.Context, p task.Project) error {
 		}
 		return append(all, p), nil
 	})
+}
+
+func gone(path string) bool {
+	_, err := os.Stat(path)
+	return errors.Is(err, os.ErrNotExist)
 }
 
 // UpdateProject replaces what is registered under the project's name.

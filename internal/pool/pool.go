@@ -34,6 +34,7 @@ type Record interface {
 	Load(ctx context.Context, id string) (record.Snapshot, error)
 	Holders(ctx context.Context, project string) ([]record.Holder, error)
 	Events(ctx context.Context, id string, after int) ([]history.Event, error)
+	List(ctx context.Context, f record.Filter) ([]task.Task, error)
 }
 
 // Files has the folders of tasks, and the locks that all processes of a home share.
@@ -88,13 +89,28 @@ func (p *Pool) slot(t task.Task) (worktree.Slot, error) {
 
 func (p *Pool) document(t task.Task) string { return p.Files.Document(t.Project, t.ID) }
 
-// Replaced looks whether a program put a file where the link to the document was, and answers its content.
-func (p *Pool) Replaced(_ context.Context, t task.Task) ([]byte, bool, error) {
+// Replaced looks whether a program put a file where the link to the document was, and answers its content. Where it was
+// git, with a TASK.md of the repository's own, the link is made next to that one.
+func (p *Pool) Replaced(ctx context.Context, t task.Task) ([]byte, bool, error) {
 	slot := worktree.Slot{Dir: p.Dir(t.Workspace)} // whose repository it is does not matter for that
 	if _, err := os.Lstat(filepath.Join(slot.Dir, ".git")); errors.Is(err, os.ErrNotExist) {
 		return nil, false, nil // its workspace is not there
 	}
-	return slot.Replaced()
+	content, replaced, err := slot.Replaced()
+	if err != nil || !replaced {
+		return nil, false, err
+	}
+	if slot, err = p.slot(t); err != nil {
+		return nil, false, err
+	}
+	own, err := slot.Overtaken(ctx)
+	if err == nil && own {
+		_, err = slot.Link(ctx, p.document(t))
+	}
+	if err != nil || own {
+		return nil, false, err
+	}
+	return content, true, nil
 }
 
 // Relink puts the link to the document back.

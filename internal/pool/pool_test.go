@@ -42,6 +42,8 @@ func (s *setup) Load(_ context.Context, id string) (record.Snapshot, error) {
 	return record.Snapshot{Task: task.Task{ID: id, Project: "garden"}}, nil
 }
 
+func (s *setup) List(context.Context, record.Filter) ([]task.Task, error) { return nil, nil }
+
 func (s *setup) Events(context.Context, string, int) ([]history.Event, error) { return nil, nil }
 
 func must(t *testing.T, err error) {

@@ -66,7 +66,7 @@ func (r Repo) compare(ctx context.Context, first, second string) (ahead, behind 
 func (r Repo) contains(ctx context.Context, commit, other string) (bool, error) {
 	_, err := r.run(ctx, "merge-base", "--is-ancestor", other, commit)
 	if exitCode(err) == 1 {
-		return false, nil
+		return false, r.comparable(ctx, r.Path, commit, other)
 	}
 	if err != nil {
 		return false, fmt.Errorf("look for %s in %s: %w", other, commit, err)
@@ -188,5 +188,13 @@ func (r Repo) Ahead(ctx context.Context, branch, commit string) (bool, error) {
 	if err != nil {
 		return false, fmt.Errorf("look what the branch %q holds: %w", branch, err)
 	}
-	return out.Text() != "", nil
+	if out.Text() == "" {
+		return false, nil
+	}
+	for _, one := range found {
+		if err := r.comparable(ctx, r.Path, one.commit, commit); err != nil {
+			return false, fmt.Errorf("look what the branch %q holds: %w", branch, err)
+		}
+	}
+	return true, nil
 }

@@ -1,6 +1,7 @@
 package worktree
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -195,10 +196,22 @@ func (r Repo) runOnce(ctx context.Context, c call) (proc.Result, error) {
 		}
 		return result, &gitError{verb: c.args[0], said: said, err: ended}
 	}
+	if err != nil && c.dir == r.Path {
+		err = cmp.Or(r.gone(), err)
+	}
 	if err != nil {
 		return result, fmt.Errorf("git %s: %w", c.args[0], err)
 	}
 	return result, nil
+}
+
+// gone says what to do where the repository is not there any more; nil where it is.
+func (r Repo) gone() error {
+	if _, err := os.Stat(r.Path); !errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	return fmt.Errorf("the repository %q is gone; if it was moved, say where it is now: orange project update NAME "+
+		"--path PATH", r.Path)
 }
 
 func command(c call) proc.Command {

@@ -103,24 +103,60 @@ func (p place) indexStamp() string {
 // hasOwnDocument reports whether HEAD or the index has a TASK.md. Case does not count: on some file systems it
 // does not.
 func (s Slot) hasOwnDocument(ctx context.Context, here place) (bool, error) {
-	names := ""
 	if here.head != "" {
-		out, err := s.run(ctx, "ls-tree", "-z", "--name-only", "--full-tree", here.head)
-		if err != nil {
-			return false, fmt.Errorf("list the files of HEAD: %w", err)
+		if has, err := s.hasDocument(ctx, here.head); has || err != nil {
+			return has, err
 		}
-		names = string(out.Stdout)
 	}
 	out, err := s.run(ctx, "ls-files", "-z", "--", ":(top,icase)"+documentName)
 	if err != nil {
 		return false, fmt.Errorf("list the files of the index: %w", err)
 	}
-	for _, name := range strings.Split(names+string(out.Stdout), "\x00") {
-		if first, _, _ := strings.Cut(name, "/"); strings.EqualFold(first, documentName) {
-			return true, nil
-		}
+	return namesDocument(string(out.Stdout)), nil
+}
+
+// hasDocument reports whether a commit has a TASK.md.
+func (s Slot) hasDocument(ctx context.Context, commit string) (bool, error) {
+	out, err := s.run(ctx, "ls-tree", "-z", "--name-only", "--full-tree", commit)
+	if err != nil {
+		return false, fmt.Errorf("list the files of %s: %w", commit, err)
 	}
-	return false, nil
+	return namesDocument(string(out.Stdout)), nil
+}
+
+func namesDocument(names string) bool {
+	return slices.ContainsFunc(strings.Split(names, "\x00"), func(name string) bool {
+		first, _, _ := strings.Cut(name, "/")
+		return strings.EqualFold(first, documentName)
+	})
+}
+
+// Overtaken reports whether the file in the place of the link is the repository's own TASK.md: a merge or a rebase
+// brought it from the base, and git took the link for a file that it may replace. It is no words of an agent's then.
+func (s Slot) Overtaken(ctx context.Context) (bool, error) {
+	here, present, err := s.look(ctx)
+	if err != nil || !present {
+		return false, err
+	}
+	file, err := here.linkPlace()
+	if err != nil {
+		return false, err
+	}
+	return s.overtaken(ctx, here, file)
+}
+
+func (s Slot) overtaken(ctx context.Context, here place, file string) (bool, error) {
+	if file != documentName {
+		return false, nil
+	}
+	if own, err := s.hasOwnDocument(ctx, here); err != nil || !own {
+		return false, err
+	}
+	base, err := s.Repo.Base(ctx)
+	if err != nil {
+		return false, err
+	}
+	return s.hasDocument(ctx, base.Commit) // one that the branch alone has may be an agent's, added with force
 }
 
 // makeFolder refuses a link in the folder's place: through it the document would land outside the workspace.
@@ -304,8 +340,9 @@ func (p place) linkPlace() (string, error) {
 	return file, nil
 }
 
-// replacedDocument is the path of a regular file that took the link's place, and empty when there is none.
-func (s Slot) replacedDocument(here place) (string, error) {
+// replacedDocument is the path of a regular file that took the link's place, and empty when there is none. The
+// repository's own is none.
+func (s Slot) replacedDocument(ctx context.Context, here place) (string, error) {
 	file, err := here.linkPlace()
 	if err != nil || file == "" {
 		return "", err
@@ -317,10 +354,13 @@ func (s Slot) replacedDocument(here place) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("look at the document: %w", err)
 	}
-	if info.Mode().IsRegular() {
-		return file, nil
+	if !info.Mode().IsRegular() {
+		return "", nil
 	}
-	return "", nil
+	if own, err := s.overtaken(ctx, here, file); err != nil || own {
+		return "", err
+	}
+	return file, nil
 }
 
 // unlink takes the link of the last task away, and only a link.

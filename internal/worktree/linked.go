@@ -8,14 +8,13 @@ import (
 	"strings"
 )
 
-// SharedOf is git's own folder of the repository whose linked worktree a folder is in, or to which a .git file in or
-// above the folder leads; by git's files alone. It is empty where the folder is in a main checkout or in none, or where
-// the files do not tell.
+// SharedOf is git's own folder of the repository that a folder is in, be it in a linked worktree; by git's files alone.
+// It is empty where the folder is in none, or where the files do not tell.
 func SharedOf(dir string) string {
 	for {
 		info, err := os.Lstat(filepath.Join(dir, ".git"))
 		if err == nil && info.IsDir() {
-			return "" // it is in the main checkout itself
+			return filepath.Join(dir, ".git")
 		}
 		if err == nil {
 			break

@@ -263,7 +263,7 @@ func (s Slot) leftover(ctx context.Context, here place, v inspection, prepared n
 			return nil, err
 		}
 	}
-	replaced, err := s.replacedDocument(here)
+	replaced, err := s.replacedDocument(ctx, here)
 	if err != nil {
 		return nil, err
 	}

@@ -59,7 +59,7 @@ func (s Slot) release(ctx context.Context, taskID string, prepared note, force b
 	}
 	k := keeping{task: taskID, held: []string{base.Commit, "--remotes"}, work: d.work, clear: d.any() ||
 		force, flags: d.flags}
-	if k.document, err = s.replacedDocument(here); err != nil {
+	if k.document, err = s.replacedDocument(ctx, here); err != nil {
 		return nil, err
 	}
 	kept, err := s.keepAndClear(ctx, here, k)

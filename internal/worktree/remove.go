@@ -43,7 +43,7 @@ func (s Slot) holdsNothing(ctx context.Context, here place) error {
 			return err
 		}
 	}
-	document, err := s.replacedDocument(here)
+	document, err := s.replacedDocument(ctx, here)
 	if err != nil {
 		return err
 	}

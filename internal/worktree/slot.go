@@ -107,6 +107,9 @@ func (s Slot) askGit(ctx context.Context) (place, bool, error) {
 	lines := strings.Split(string(out.Stdout), "\n")
 	const paths, all = 4, 6
 	unborn := refusedWith(err, "ambiguous argument 'HEAD'") && len(lines) > paths
+	if gone := s.Repo.gone(); err != nil && gone != nil {
+		return place{}, false, fmt.Errorf("look at workspace %q: %w", s.Dir, gone)
+	}
 	if refusedWith(err, "not a git repository") {
 		return place{}, false, fmt.Errorf("look at workspace %q: the folder holds something else than a "+
 			"worktree; save what is in it and move it away", s.Dir)
@@ -252,7 +255,7 @@ func (s Slot) Switch(ctx context.Context, branch string) error {
 	}
 	replaced := ""
 	if err == nil {
-		replaced, err = s.replacedDocument(here)
+		replaced, err = s.replacedDocument(ctx, here)
 	}
 	if replaced != "" { // git would overwrite an excluded file that holds a person's or an agent's words
 		err = fmt.Errorf("a program replaced the link %q by a file of its own; adopt it first", replaced)

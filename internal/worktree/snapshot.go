@@ -37,6 +37,9 @@ func (s Slot) Snapshot(ctx context.Context) (Snapshot, bool, error) {
 		return Snapshot{}, false, nil
 	}
 	here, own := s.own(ctx)
+	if gone := s.Repo.gone(); !own && gone != nil {
+		return Snapshot{}, false, fmt.Errorf("cannot look at workspace %q: %w", s.Dir, gone)
+	}
 	if !own {
 		return Snapshot{}, false, fmt.Errorf("cannot look at workspace %q: it is no worktree of %q any more; "+
 			"save what is in it and move it away", s.Dir, s.Repo.Path)
@@ -91,6 +94,9 @@ func (r Repo) Between(ctx context.Context, from, to string) (more, fewer int, er
 	if err == nil {
 		_, err = fmt.Sscan(out.Text(), &fewer, &more)
 	}
+	if err == nil {
+		err = r.comparable(ctx, r.Path, from, to)
+	}
 	if err != nil {
 		return 0, 0, fmt.Errorf("cannot count the commits between %s and %s: %w", from, to, err)
 	}
@@ -100,6 +106,9 @@ func (r Repo) Between(ctx context.Context, from, to string) (more, fewer int, er
 // Changed lists the paths that differ between the head and where it left the base, sorted; a file that was moved
 // has both of its paths.
 func (r Repo) Changed(ctx context.Context, base, head string) ([]string, error) {
+	if err := r.comparable(ctx, r.Path, base, head); err != nil {
+		return nil, fmt.Errorf("cannot list what changed since %s: %w", base, err)
+	}
 	out, err := r.run(ctx, "diff", "--name-only", "-z", "--no-renames", "--no-ext-diff",
 		"--ignore-submodules=none", base+"..."+head, "--")
 	if err != nil {

@@ -67,6 +67,9 @@ func (s Slot) mergeBase(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if err := s.Repo.comparable(ctx, s.Dir, base.Commit, "HEAD"); err != nil {
+		return "", fmt.Errorf("find where %q left %q: %w", s.Dir, base.Ref, err)
+	}
 	out, err := s.read(ctx, "merge-base", base.Commit, "HEAD")
 	if err != nil {
 		return "", fmt.Errorf("find where %q left %q: %w", s.Dir, base.Ref, err)
@@ -105,6 +108,9 @@ func (r Repo) BranchDiff(ctx context.Context, branch string) (string, error) {
 	}
 	if !exists {
 		return "", fmt.Errorf("cannot show the changes of %q: %w", branch, ErrNoBranch)
+	}
+	if err := r.comparable(ctx, r.Path, base.Commit, "refs/heads/"+branch); err != nil {
+		return "", fmt.Errorf("show the changes of %q: %w", branch, err)
 	}
 	return r.diff(ctx, r.Path, base.Commit+"...refs/heads/"+branch, branch, nil)
 }

@@ -300,7 +300,7 @@ func TestSharedOf_leadsFromALinkedWorktreeToItsRepository(t *testing.T) {
 	}
 	shared := filepath.Join(h.Path, ".git")
 	for dir, want := range map[string]string{
-		linked: shared, below: shared, h.Path: "", h.root: "", filepath.Join(linked, "gone"): shared,
+		linked: shared, below: shared, h.Path: shared, h.root: "", filepath.Join(linked, "gone"): shared,
 	} {
 		if got := SharedOf(dir); got != want || h.Has(got) != (got != "") {
 			t.Errorf("%s is a worktree of %q, want %q", dir, got, want)

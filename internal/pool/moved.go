@@ -1,0 +1,106 @@
+package pool
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"orange/internal/record"
+	"orange/internal/task"
+	"orange/internal/worktree"
+)
+
+// Relocate joins the worktrees of a project with its repository again, which was moved to another path, and answers
+// the project as it is to be registered. A repository that is not known to be the same is refused.
+func (p *Pool) Relocate(ctx context.Context, project task.Project, path string) (task.Project, error) {
+	to, err := worktree.Inspect(ctx, path)
+	if err != nil {
+		return project, err
+	}
+	all, err := p.Setup.Projects()
+	if err != nil {
+		return project, err
+	}
+	for _, one := range all {
+		if one.Path == to.Path && one.Name != project.Name {
+			return project, task.Notef(task.ErrUsage, "cannot move the project %q to %q: it is registered as %q "+
+				"already", project.Name, to.Path, one.Name)
+		}
+	}
+	to.DefaultBranch = project.DefaultBranch
+	slots, err := p.movable(ctx, project, to)
+	if err == nil {
+		err = to.Repair(ctx, project.Path, slots)
+	}
+	if err == nil {
+		project.Path = to.Path
+	}
+	return project, err
+}
+
+// movable are the worktrees of a project that go along with its repository. It is an error where one cannot, or where
+// the repository is another one.
+func (p *Pool) movable(ctx context.Context, project task.Project, to worktree.Repo) ([]worktree.Slot, error) {
+	refused := func(why string) error {
+		return task.Notef(task.ErrUsage, "cannot move the project %q to %q: %s", project.Name, to.Path, why)
+	}
+	var slots []worktree.Slot
+	for _, name := range p.names(project) {
+		slot := worktree.Slot{Repo: to, Dir: p.Dir(name)}
+		there, whole := slot.There()
+		if !there {
+			continue
+		}
+		known, err := to.Knows(ctx, slot.Dir)
+		switch {
+		case err != nil:
+			return nil, err
+		case !known:
+			return nil, refused(fmt.Sprintf("the worktree %q is none of it, so it is another repository or another "+
+				"clone; name the one that was at %q, or end the tasks of the project and move that worktree away",
+				slot.Dir, project.Path))
+		case whole && project.Path != to.Path && stands(project.Path):
+			return nil, refused(fmt.Sprintf("the worktree %q belongs to %q, which is still there; move that one away "+
+				"first, as two repositories cannot have the same worktrees", slot.Dir, project.Path))
+		}
+		slots = append(slots, slot)
+	}
+	if len(slots) > 0 {
+		return slots, nil
+	}
+	same, err := p.sameBy(ctx, project, to)
+	if err == nil && !same {
+		err = refused("it has none of the commits that are known of the project, so it is another repository; " +
+			"register it under another name with orange project add")
+	}
+	return nil, err
+}
+
+func stands(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// sameBy compares by commits: that which the project had when it was registered, or, where it is not known, those that
+// its tasks have on record. Where nothing is known of the project there is nothing that could be another one's.
+func (p *Pool) sameBy(ctx context.Context, project task.Project, to worktree.Repo) (bool, error) {
+	tasks, err := p.Record.List(ctx, record.Filter{Project: project.Name})
+	if err != nil {
+		return false, err
+	}
+	commits := []string{project.Commit}
+	for _, t := range tasks {
+		commits = append(commits, t.Subject.Commit)
+	}
+	known := false
+	for _, commit := range commits {
+		if commit == "" {
+			continue
+		}
+		known = true
+		if has, err := to.HasCommit(ctx, commit); has || err != nil {
+			return has, err
+		}
+	}
+	return !known, nil
+}
