@@ -86,7 +86,7 @@ draw: ## draw rows of docs/promises.md by SEED=...; their tests must fail when y
 	@$(GO) run ./docs/promises -draw 20 -seed $(SEED)
 
 fmt: ## format the code
-	gofmt -w bench cmd docs internal workflows harnesses
+	gofmt -w bench cmd docs internal workflows harnesses skills
 
 clean: ## remove what was built
 	rm -rf bin

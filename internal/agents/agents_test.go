@@ -130,8 +130,10 @@ func TestScreens_areReadOnceTheyAreStill(t *testing.T) {
 	tasks := map[string]*task.Task{"one": {ID: "one", Harness: "own"}, "two": {ID: "two", Harness: "own"}}
 	for range 2 {
 		found, err := cache.see(t.Context(), o, []tmux.Pane{still, moving}, tasks, now)
-		if err != nil || len(found) != 1 || !strings.Contains(found["one"].line, "limit reached") {
-			t.Errorf("found %q, %v", found, err)
+		rest := found["one"].rest
+		if err != nil || len(found) != 1 || rest.Line != "limit reached, try at 5 pm" || rest.Harness != "own" ||
+			!rest.Since.Equal(still.Activity) {
+			t.Errorf("found %+v, %v", found, err)
 		}
 		o.Program = "none" // what is still is not read again
 	}
@@ -172,7 +174,7 @@ func TestNeed_isWhyAPersonShouldLookNow(t *testing.T) {
 			c.rule = program
 		}
 		one := task.Task{ID: "one", Status: c.status, Attention: c.note, Live: true}
-		got := need(def, one, c.agent, read(c.rule, c.screen))
+		got := need(def, one, c.agent, read(c.rule, c.screen, time.Unix(0, 0)))
 		if got.Kind != c.want || (c.want == "") != (got.String() == "") {
 			t.Errorf("%s: the need is %+v, want %q", name, got, c.want)
 		}

@@ -45,7 +45,7 @@ func (l Lookout) Explain(ctx context.Context, e decide.Explanation) decide.Expla
 		e.Waits = append(e.Waits, rejection.Detail{Condition: "a look at its agent", Found: err.Error(),
 			Want: "try again"})
 	}
-	if !need.Until.IsZero() {
+	if need.Kind == record.NeedsLimit && need.Rest == nil {
 		return e // the task's own mark says so
 	}
 	switch need.Kind {

@@ -2,6 +2,7 @@ package agents
 
 import (
 	"fmt"
+	"time"
 
 	"orange/internal/harness"
 	"orange/internal/record"
@@ -11,18 +12,21 @@ import (
 
 // sight is what the screen of an agent that is still says to people. It never moves a task.
 type sight struct {
-	kind string // NeedsAnswer, NeedsLimit or NeedsWord; empty if it says nothing
-	line string // of a limit
+	kind  string      // NeedsAnswer, NeedsLimit or NeedsWord; empty if it says nothing
+	rest  record.Rest // at a limit
+	until time.Time   // when that is over, if the screen says so
 }
 
-// read reads a screen. A program is at rest only if its harness tells its rest from its work.
-func read(h *harness.Harness, screen string) sight {
+// read reads a screen that has not changed since a time. A program is at rest only if its harness tells its rest from
+// its work.
+func read(h *harness.Harness, screen string, since time.Time) sight {
 	limit := h.Limit(screen)
 	switch {
 	case h.Dialog != nil && h.Dialog.MatchString(screen):
 		return sight{kind: record.NeedsAnswer}
 	case limit != "":
-		return sight{record.NeedsLimit, limit}
+		until, _ := harness.LimitTime(limit, since)
+		return sight{record.NeedsLimit, record.Rest{Harness: h.Name, Line: limit, Since: since}, until}
 	case h.Ready != nil && h.Busy != nil && h.Ready.MatchString(screen) && !h.Busy.MatchString(screen):
 		return sight{kind: record.NeedsWord}
 	}
@@ -51,8 +55,10 @@ func need(def *workflow.Definition, t task.Task, agent string, seen sight) recor
 		return record.Need{Kind: seen.kind, Found: "its " + state.Role + " is at a dialog",
 			Want: "answer it: " + attach}
 	case seen.kind == record.NeedsLimit:
-		return record.Need{Kind: seen.kind, Found: "its " + state.Role + " is at a limit: " + seen.line,
-			Want: "wait, or look: " + attach}
+		rest := seen.rest
+		rest.Role = state.Role
+		return record.Need{Kind: seen.kind, Found: "its " + state.Role + " is at a limit: " + rest.Line,
+			Want: "wait, or look: " + attach, Until: seen.until, Rest: &rest}
 	case rests:
 		return record.Need{Kind: record.NeedsPerson, Found: fmt.Sprintf("%q waits for a person", t.Status),
 			Want: "orange task why " + t.ID}

@@ -89,7 +89,7 @@ func (l *Screens) Observe(ctx context.Context, o *Observer, tasks []task.Task, n
 		one := out[id]
 		one.Need = need(def, *t, one.State, seen[id])
 		if seen[id].kind == record.NeedsLimit {
-			one.Limit = seen[id].line
+			one.Limit = seen[id].rest.Line
 		}
 		out[id] = one
 	}
@@ -133,7 +133,7 @@ func (l *Screens) see(ctx context.Context, o *Observer, panes []tmux.Pane, tasks
 				err = errors.Join(err, unread)
 				continue
 			}
-			known[p.ID] = stillness{p.Activity, read(program, screen)}
+			known[p.ID] = stillness{p.Activity, read(program, screen, p.Activity)}
 		}
 		if one, is := known[p.ID]; is {
 			out[p.Task] = one.sight

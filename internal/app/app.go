@@ -13,9 +13,12 @@ import (
 	"orange/internal/app/launcher"
 	"orange/internal/cli"
 	"orange/internal/environment"
+	"orange/internal/install"
 	"orange/internal/probe"
 	"orange/internal/proc"
 	"orange/internal/shell"
+	"orange/internal/turn"
+	"orange/skills"
 	"orange/workflows"
 )
 
@@ -77,5 +80,8 @@ func (a *app) services() *cli.Services {
 		Projects: a.home, Workflows: workflowFiles{Home: a.home}, Harnesses: a.home,
 		Prober:     probe.Prober{Harness: a.home.Harness, Before: a.environments.EnterHome},
 		Workspaces: a.pool, Monitor: watch{a}, Variables: environment.Variables{Home: a.dir, Locks: a.files},
+		Turns: turn.Keeper{Why: a.queries().Why, Needs: a.lookout.Need, Tip: a.pool.Tip, Rules: a.home,
+			Files: a.files, Texts: a.engine},
+		Skills: install.Skills{Files: skills.Files, Home: a.dir, Harnesses: a.home, Locks: a.files},
 	}
 }

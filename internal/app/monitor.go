@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -13,6 +14,7 @@ import (
 	"orange/internal/monitor"
 	"orange/internal/pool"
 	"orange/internal/proc"
+	"orange/internal/record"
 	"orange/internal/service"
 	"orange/internal/sqlite"
 	"orange/internal/task"
@@ -27,10 +29,6 @@ func (a *app) monitor(say func(string)) (*monitor.Monitor, error) {
 	if err != nil {
 		return nil, err
 	}
-	stall := config.StalledAfter
-	if stall == 0 {
-		stall = usualStall
-	}
 	notifier := monitor.Notifier{Argv: config.Notify, Log: a.engine.Log}
 	return &monitor.Monitor{
 		Sessions: a.server, Processes: proc.System{Grace: grace},
@@ -39,7 +37,7 @@ func (a *app) monitor(say func(string)) (*monitor.Monitor, error) {
 		Engine: a.engine, Rules: a.home,
 		Forge: &pool.OptionalGitHub{GitHub: pool.GitHub{Pool: a.pool}},
 		Hint:  a.server.AwaitDeath, Heartbeat: a.lease.Heartbeat(a.engine.Log), Now: time.Now, Log: a.engine.Log,
-		Stall: stall, Needs: a.lookout.Told,
+		Stall: cmp.Or(config.StalledAfter, usualStall), Needs: a.lookout.Told, GoOn: a.goOn,
 		Tell: func(ctx context.Context, t task.Task, text string) {
 			say(fmt.Sprintf("%s %s: %s", t.Project+"/"+t.Branch, t.ID, text))
 			notifier.Notify(ctx, t, text)
@@ -167,4 +165,8 @@ func (t traces) Known(id string) (bool, error)             { return t.app.files.
 // Unit is the file with which the system's supervisor keeps a monitor running.
 func (w watch) Unit(kind string) (string, error) {
 	return service.Unit{Home: w.dir, Program: w.self, Environment: service.Environment(w.dir, os.Getenv)}.Text(kind)
+}
+
+func (a *app) goOn(ctx context.Context, id string, rest record.Rest) (time.Time, error) {
+	return a.engine.GoOn(ctx, a.executor, id, rest)
 }

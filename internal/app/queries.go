@@ -2,13 +2,11 @@ package app
 
 import (
 	"context"
-	"errors"
 	"io"
 	"os"
 	"path/filepath"
 	"time"
 
-	"orange/internal/cli"
 	"orange/internal/decide"
 	"orange/internal/doctor"
 	"orange/internal/environment"
@@ -17,10 +15,8 @@ import (
 	"orange/internal/logfile"
 	"orange/internal/query"
 	"orange/internal/record"
-	"orange/internal/replay"
 	"orange/internal/sqlite"
 	"orange/internal/task"
-	"orange/internal/workflow"
 )
 
 // queries read tasks and their pasts for the command line.
@@ -82,45 +78,6 @@ func (p past) Kept(project, id, digest string) (string, bool, error) {
 func (p past) Rules(ctx context.Context, ref task.WorkflowRef) error {
 	_, err := p.app.home.Pinned(ctx, ref)
 	return err
-}
-
-// Replay makes every decision of tasks again: by the rules that each was made by, or by those of another workflow.
-func (q queries) Replay(ctx context.Context, ids []string, by cli.Rules,
-	progress func(what string, done, of int)) (cli.Replays, error) {
-	out := cli.Replays{Others: map[string]int{}}
-	var other *workflow.Definition
-	if by.Workflow != "" {
-		var err error
-		if other, err = q.app.home.CheckWorkflow(by.Workflow); err != nil {
-			return out, err
-		}
-	}
-	for i, id := range ids {
-		if err := ctx.Err(); err != nil {
-			return out, err
-		}
-		progress("tasks replayed", i, len(ids))
-		s, err := q.app.store.Load(ctx, id)
-		if errors.Is(err, task.ErrNotFound) && len(ids) > 1 {
-			continue // it was deleted meanwhile
-		}
-		if name := s.Task.Workflow.Name; err == nil && other != nil && by.Own && name != other.Name {
-			out.Others[name]++
-			continue
-		}
-		r := replay.Replayed{Untold: []replay.Difference{}, Different: []replay.Difference{}}
-		if err == nil {
-			r, err = q.Service.Replay(ctx, s.Task, other)
-		}
-		if err != nil && len(ids) == 1 {
-			return out, err
-		}
-		if err != nil {
-			r.Task, r.Trouble = id, err.Error() // the others can be looked at all the same
-		}
-		out.Tasks = append(out.Tasks, r)
-	}
-	return out, nil
 }
 
 // changes report what happens to tasks, whichever process does it.

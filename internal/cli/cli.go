@@ -105,6 +105,7 @@ Exit status: 0 done, 1 failed, 2 the call or a file is wrong, 3 refused, 4 not f
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage("%v", err) })
 	root.AddCommand(p.projectCommands(), p.taskCommands(), p.workflowCommands(), p.harnessCommands(),
 		p.workspaceCommands(), p.envCommands(),
+		p.installCommand(), p.uninstallCommand(),
 		p.monitorCommand(), p.logCommand(), p.versionCommand())
 	root.AddCommand(p.doctorCommand(), p.shellCommand())
 	root.AddCommand(p.settleCommand(), p.checkCommand())

@@ -62,6 +62,8 @@ func kinds() map[string][2]string {
 		"env set":           {ofAll, "KEY=value"},
 		"env unset":         {ofAll, "KEY"},
 		"env list":          {reads, ""}, // names, and no value
+		"install":           {ofAll, ""},
+		"uninstall":         {ofAll, ""},
 		"harness list":      {reads, ""},
 		"harness show":      {reads, ""},
 		"harness test":      {ofAll, "pi"},

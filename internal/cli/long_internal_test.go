@@ -9,6 +9,7 @@ import (
 
 	"orange/internal/printable"
 	"orange/internal/record"
+	"orange/internal/replay"
 	"orange/internal/workflow"
 )
 
@@ -32,9 +33,10 @@ func (l *long) VerifyAll(_ context.Context, _ string, progress func(string, int,
 	return nil, nil
 }
 
-func (l *long) Replay(_ context.Context, _ []string, _ Rules, progress func(string, int, int)) (Replays, error) {
+func (l *long) Replay(_ context.Context, _ []string, _ replay.Rules, progress func(string, int, int)) (
+	replay.Replays, error) {
 	l.work(func() { progress("tasks replayed", 3, 7) })
-	return Replays{}, nil
+	return replay.Replays{}, nil
 }
 
 func (l *long) Examine(_ context.Context, _, _ bool, progress func(string, int, int)) ([]record.Finding, error) {

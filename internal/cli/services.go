@@ -9,6 +9,7 @@ import (
 	"orange/internal/harness"
 	"orange/internal/history"
 	"orange/internal/record"
+	"orange/internal/replay"
 	"orange/internal/stats"
 	"orange/internal/task"
 	"orange/internal/workflow"
@@ -27,6 +28,8 @@ type Services struct {
 	Workspaces Workspaces
 	Monitor    Monitor
 	Variables  Variables
+	Skills     Skills
+	Turns      Turns
 }
 
 // Commands change tasks.
@@ -83,7 +86,8 @@ type Queries interface {
 	// It reports how far it is.
 	VerifyAll(ctx context.Context, project string, progress func(what string, done, of int)) ([]record.Finding, error)
 	// Replay makes every decision of some tasks again. It reports how far it is.
-	Replay(ctx context.Context, ids []string, by Rules, progress func(what string, done, of int)) (Replays, error)
+	Replay(ctx context.Context, ids []string, by replay.Rules, progress func(what string, done, of int)) (
+		replay.Replays, error)
 }
 
 // Changes report what happens to tasks, whichever process does it.
@@ -150,6 +154,27 @@ type Variables interface {
 	Set(ctx context.Context, project string, words []string) error
 	Unset(ctx context.Context, project string, names []string) error
 	List() ([]harness.Variable, error)
+}
+
+// Skills are what coding agents are taught about Orange.
+type Skills interface {
+	// Plan says what there is to write, and changes nothing.
+	Plan(ctx context.Context, w harness.SkillsWanted) (harness.SkillPlan, error)
+	// Install writes what was shown of a plan, as far as it is still as it was then, and answers what it wrote.
+	Install(ctx context.Context, w harness.SkillsWanted, shown harness.SkillPlan) ([]harness.SkillFile, error)
+	// Installed are the files that Orange has written and that are still there.
+	Installed(ctx context.Context) ([]harness.SkillFile, error)
+	// Uninstall removes those that no one has changed, and answers which.
+	Uninstall(ctx context.Context) ([]harness.SkillFile, error)
+}
+
+// Turns answer whose act is next.
+type Turns interface {
+	// Next says whose act is next, for an agent of a role: the ways are its own moves; if there are none, awaits says
+	// whose act is next.
+	Next(ctx context.Context, id, role string) (own decide.Explanation, awaits string, err error)
+	// End is Next for an agent that wants to end its turn now: it is kept only so often without new evidence.
+	End(ctx context.Context, id, role string) (own decide.Explanation, awaits string, err error)
 }
 
 // Prober asks agent programs whether they are what their harness files describe.

@@ -15,18 +15,6 @@ import (
 	"orange/internal/task"
 )
 
-// Rules are those by which past decisions are made again.
-type Rules struct {
-	Workflow string // a file or a name; empty for those that each was made by
-	Own      bool   // only tasks of the workflow of that name are looked at
-}
-
-// Replays are decisions that were made again.
-type Replays struct {
-	Tasks  []replay.Replayed
-	Others map[string]int // how many tasks of other workflows were left out, by the workflow's name
-}
-
 func (p *Program) taskReplay() *cobra.Command {
 	var all bool
 	var file string
@@ -60,7 +48,7 @@ three of its tasks. A task that cannot be looked at has "trouble".`,
 				return err
 			}
 			far := p.progress()
-			replayed, err := h.Queries.Replay(ctx, ids, Rules{Workflow: file, Own: all}, far.tell)
+			replayed, err := h.Queries.Replay(ctx, ids, replay.Rules{Workflow: file, Own: all}, far.tell)
 			far.end()
 			if err != nil {
 				return err
@@ -127,7 +115,7 @@ func groupsOf(all []replay.Replayed) []untoldGroup {
 
 // replayed tells what came of decisions that were made again; file is the workflow by whose rules they were, if
 // by another one's.
-func (p *Program) replayed(all Replays, file string) error {
+func (p *Program) replayed(all replay.Replays, file string) error {
 	var sum replay.Replayed
 	troubled := 0
 	for _, r := range all.Tasks {

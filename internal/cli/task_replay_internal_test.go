@@ -22,7 +22,7 @@ func TestReplay_countsWhatCannotBeToldByReasonStateAndPart(t *testing.T) {
 	t.Parallel()
 	lost := replay.Difference{Event: 9, Type: history.StatusChanged, Why: "a text is lost: ## plan, abc",
 		Reason: "a text is lost", State: "planning"}
-	all := Replays{Others: map[string]int{"classic": 2, "build": 1}}
+	all := replay.Replays{Others: map[string]int{"classic": 2, "build": 1}}
 	for _, id := range []string{"aaa", "bbb", "ccc", "ddd"} {
 		all.Tasks = append(all.Tasks, replay.Replayed{
 			Task: id, Untold: []replay.Difference{

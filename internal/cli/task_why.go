@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -11,6 +12,7 @@ import (
 
 func (p *Program) taskWhy() *cobra.Command {
 	var as string
+	var forAgent, stopHook bool
 	c := &cobra.Command{
 		Use: "why [ID]", Short: "List every move out of a task's status: open, or what is missing",
 		Args: between(0, 1),
@@ -22,6 +24,17 @@ present commit is shown as such.
 
 --as shows the moves of one role alone.
 
+--for-agent tells an agent in few lines that the next act is its own, what is missing for it and how
+to ask; or whose act is next, and that it may end its turn.
+
+--stop-hook is the same for a hook that an agent program runs before an agent ends its turn. Where
+the agent has to continue, it prints a JSON object with "decision": "block" and the text as
+"reason", else nothing. An agent that was kept three times, and has left no new commit and no new
+text since, may end its turn; so may one where this command fails.
+
+With either flag Orange first takes over a TASK.md that a program has put in the place of the link
+in the workspace, as "orange task show" does.
+
 With --json: {"task": {...}, "about": text, "ways": [...], "waits": [...]}.
 A way is {"to", "by": [roles], "open", "guards": [{"guard", "value", "holds"}], "details":
 [{"condition", "found", "where", "want"}], "reason": whether it takes a reason, "override": whether
@@ -29,6 +42,9 @@ a person may take it in spite of the details, "line": of the workflow file}; wha
 has the form of a detail.`,
 		Example: "  orange task why\n  orange task why 4Fz --as worker\n  orange task why 4Fz --json",
 		RunE: p.runFound(func(ctx context.Context, h *Services, id string) error {
+			if forAgent {
+				return p.turn(ctx, h, id, as)
+			}
 			e, err := h.Queries.Why(ctx, id)
 			if err != nil {
 				return err
@@ -45,6 +61,15 @@ has the form of a detail.`,
 		}),
 	}
 	c.Flags().StringVar(&as, "as", "", "the role whose moves are shown")
+	c.Flags().BoolVar(&forAgent, "for-agent", false, "say to an agent whether the next act is its own")
+	c.Flags().BoolVar(&stopHook, "stop-hook", false, "the same for a hook of an agent program, in JSON")
+	why := c.RunE
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if stopHook {
+			return p.endOfTurn(c.Context(), args)
+		}
+		return why(c, args)
+	}
 	return c
 }
 
@@ -92,10 +117,13 @@ func (p *Program) option(w decide.Option) {
 }
 
 func (p *Program) detail(indent string, d rejection.Detail) {
+	p.lines.WriteString(detailText(indent, d))
+}
+
+func detailText(indent string, d rejection.Detail) string {
 	where := ""
 	if d.Where != "" {
 		where = " (" + d.Where + ")"
 	}
-	p.say("%s%s: found %s%s", indent, d.Condition, d.Found, where)
-	p.say("%s  to do: %s", indent, d.Want)
+	return fmt.Sprintf("%s%s: found %s%s\n%s  to do: %s\n", indent, d.Condition, d.Found, where, indent, d.Want)
 }

@@ -7,25 +7,13 @@ import (
 	"orange/internal/task"
 )
 
-// Denied is the refusal of a caller who may not ask about a task. An empty id means that the request is about no task
-// in particular.
-func Denied(id, found, want string) *rejection.Rejection {
-	message := "cannot act here"
-	if id != "" {
-		message = fmt.Sprintf("cannot act on task %s", id)
-	}
-	return &rejection.Rejection{Code: rejection.ActorDenied, Task: id, Message: message, Details: []rejection.Detail{
-		{Condition: conditionWho, Found: found, Want: want}}}
-}
-
-const conditionWho = "who asks"
 
 // Person judges a caller that has no seat. The caller is a person, unless its process is one that only an agent has.
 // Without this check, a program that an agent starts without its seat, or through the terminal server, could ask in a
 // person's name.
 func Person(id string, c task.Caller) error {
 	if found := noPerson(c); found != "" {
-		return Denied(id, found, wantPerson(c))
+		return rejection.Denied(id, found, wantPerson(c))
 	}
 	return nil
 }
@@ -62,5 +50,5 @@ func Home(what string, c task.Caller, role string) error {
 		return nil
 	}
 	return &rejection.Rejection{Code: rejection.ActorDenied, Message: "cannot " + what, Details: []rejection.Detail{
-		{Condition: conditionWho, Found: found, Want: want}}}
+		{Condition: "who asks", Found: found, Want: want}}}
 }

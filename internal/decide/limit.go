@@ -2,6 +2,7 @@ package decide
 
 import (
 	"fmt"
+	"maps"
 	"strconv"
 	"time"
 
@@ -12,8 +13,8 @@ import (
 	"orange/internal/workflow"
 )
 
-// AtLimit completes what was seen of the limit at which an agent ended: which work the agent left, and whether any of
-// that is new since the agent's last such end in the same status. Events are the task's whole history.
+// AtLimit completes what was seen of the limit of an agent's provider: which work the agent left, and whether any of
+// that is new since the last limit in the same status that was waited for. Events are the task's whole history.
 func AtLimit(seen task.Limit, ev Evidence, events []history.Event) task.Limit {
 	text := "commit " + ev.Subject.Commit + "\n"
 	if ev.Document != nil {
@@ -21,30 +22,32 @@ func AtLimit(seen task.Limit, ev Evidence, events []history.Event) task.Limit {
 	}
 	seen.Work, seen.New = document.Digest(text), true
 	for i := len(events) - 1; i >= 0 && !events[i].IsMove(); i-- {
-		if events[i].Type == history.AgentLimited {
-			seen.New = events[i].Data[history.DataWork] != seen.Work
+		if before, noted := events[i].Data[history.DataWork]; noted {
+			seen.New = before != seen.Work
 			break
 		}
 	}
 	return seen
 }
 
-// limits is how often in a row the agent has now ended at a limit and left nothing new, with this end.
-func (x *exit) limits() int {
-	if x.death.Limit.New {
+// limits is how often in a row the agent has now been at a limit and left nothing new, with this time.
+func limits(t task.Task, limit task.Limit) int {
+	if limit.New {
 		return 1
 	}
-	return x.task.Counters.Get(record.LimitCount) + 1
+	return t.Counters.Get(record.LimitCount) + 1
 }
 
 // atLimit reports whether the agent ended at its provider's limit, and is to be started again when that is over.
 func (x *exit) atLimit() bool {
-	return x.death.Limit.Line != "" && x.limits() <= record.MostLimits && restartable(x.def, x.task)
+	limit := x.death.Limit
+	return limit.Line != "" && limits(x.task, limit) <= record.MostLimits && restartable(x.def, x.task)
 }
 
 // park is the change of a task whose agent ended at its provider's limit: that is no crash.
 func (x *exit) park() record.Change {
-	t, limit, times := x.task, x.death.Limit, x.limits()
+	t, limit := x.task, x.death.Limit
+	times := limits(t, limit)
 	until := limit.Until
 	if !until.After(x.now) {
 		until = x.now.Add(limitBackOff(times))
@@ -55,10 +58,44 @@ func (x *exit) park() record.Change {
 	t.Attention = record.LimitMark(x.death.Role, limit.Provider, until)
 	event := x.event(history.AgentLimited, reason)
 	event.Counters = t.Counters
-	event.Data[history.DataLimit], event.Data[history.DataUntil] = limit.Line, task.FormatTime(until)
-	event.Data[history.DataProvider], event.Data[history.DataWork] = limit.Provider, limit.Work
-	event.Data[history.DataTimes] = strconv.Itoa(times)
+	maps.Copy(event.Data, limitData(limit, times, until))
 	return record.Change{Task: t, Expect: x.task.Version, Events: []history.Event{event}, DeadHook: x.death.Hook}
+}
+
+func limitData(limit task.Limit, times int, until time.Time) map[string]string {
+	return map[string]string{
+		history.DataLimit: limit.Line, history.DataUntil: task.FormatTime(until), history.DataProvider: limit.Provider,
+		history.DataWork: limit.Work, history.DataTimes: strconv.Itoa(times),
+	}
+}
+
+// GoOn is the change of a task whose agent lives, has rested at its provider's limit since a time, and is to go on now.
+// Due is false if it is not: then again is when it will be, and zero if Orange leaves it to people. It is to go on
+// as often in a row as an agent that ended at its limit starts again. The change moves nothing.
+func GoOn(def *workflow.Definition, t task.Task, role string, limit task.Limit, since, now time.Time) (
+	c record.Change, due bool, again time.Time) {
+	state, _ := def.State(t.Status)
+	times := limits(t, limit)
+	if !t.Live || role == "" || state.Role != role || limit.Line == "" || times > record.MostLimits {
+		return c, false, time.Time{}
+	}
+	until := limit.Until
+	if !until.After(since) {
+		until = since.Add(limitBackOff(times))
+	}
+	if until.After(now) {
+		return c, false, until
+	}
+	c = record.Change{Task: t, Expect: t.Version}
+	c.Task.Counters, c.Task.UpdatedAt = t.Counters.With(record.LimitCount, times), now
+	data := limitData(limit, times, until)
+	data["role"], data[history.DataHow] = role, history.HowTyped
+	c.Events = []history.Event{{
+		Time: now, Type: history.AgentNotified, Actor: task.ActorEngine, Workflow: def.Digest,
+		Counters: c.Task.Counters, Data: data,
+		Reason: fmt.Sprintf("the limit of %s is over: %s", limit.Provider, limit.Line),
+	}}
+	return c, true, time.Time{}
 }
 
 // limitBackOff is how long a task waits for a limit to pass whose end no one told, the n-th time in a row.

@@ -201,3 +201,55 @@ func TestAtLimit_isNewWhereACommitOrATextIs(t *testing.T) {
 		}
 	}
 }
+
+func TestAnAgentThatRestsAtALimitIsToldToGoOnWhenThatIsOver(t *testing.T) {
+	t.Parallel()
+	def, one, hour := defaultWorkflow(t), newTask("working"), noon.Add(time.Hour)
+	limit := limitedDeath("worker", hour).Limit
+	unnamed := limit
+	unnamed.Until = noon.Add(-time.Minute)
+	worn := one
+	worn.Counters = one.Counters.With(record.LimitCount, record.MostLimits)
+	fresh := limit
+	fresh.New = true
+	over := one
+	over.Live = false
+	for _, tt := range []struct {
+		name  string
+		task  task.Task
+		role  string
+		limit task.Limit
+		now   time.Time
+		due   bool
+		again time.Time
+	}{
+		{"before it is over", one, "worker", limit, noon, false, hour},
+		{"when it is over", one, "worker", limit, hour, true, time.Time{}},
+		{"no time is named", one, "worker", unnamed, noon.Add(4 * time.Minute), false, noon.Add(5 * time.Minute)},
+		{"it was waited for, and no time is named", one, "worker", unnamed, noon.Add(5 * time.Minute), true,
+			time.Time{}},
+		{"another role", one, "reviewer", limit, hour, false, time.Time{}},
+		{"no role", newTask("stuck"), "", limit, hour, false, time.Time{}},
+		{"no limit", one, "worker", task.Limit{}, hour, false, time.Time{}},
+		{"too often with nothing new", worn, "worker", limit, hour, false, time.Time{}},
+		{"too often, and there is something new", worn, "worker", fresh, hour, true, time.Time{}},
+		{"a task that is over", over, "worker", limit, hour, false, time.Time{}},
+	} {
+		c, due, again := decide.GoOn(def, tt.task, tt.role, tt.limit, noon, tt.now)
+		if due != tt.due || !again.Equal(tt.again) {
+			t.Errorf("%s: due %v, again at %v", tt.name, due, again)
+		}
+		if !due {
+			continue
+		}
+		e := c.Events[0]
+		if len(c.Events) != 1 || e.Type != history.AgentNotified || e.Data["role"] != "worker" ||
+			e.Data[history.DataWork] != "w1" || e.Counters.Get(record.LimitCount) == 0 || c.Task.Status != one.Status ||
+			!e.Counters.Equal(c.Task.Counters) {
+			t.Errorf("%s: it leads to %+v", tt.name, c)
+		}
+		if end, _ := history.LimitEnd(c.Events); end != nil {
+			t.Errorf("%s: others of the provider wait for one that lives", tt.name)
+		}
+	}
+}

@@ -19,7 +19,8 @@ func Say(def *workflow.Definition, t task.Task, role string, actor task.Actor) (
 	role = cmp.Or(role, task.RoleWorker)
 	switch {
 	case actor.Role != task.RoleHuman || actor.Rule:
-		return role, Denied(t.ID, fmt.Sprintf("the role %q, which wants to type into an agent's window", actor.Role),
+		return role, rejection.Denied(t.ID,
+			fmt.Sprintf("the role %q, which wants to type into an agent's window", actor.Role),
 			"write it into the task's document; only people say something to agents")
 	case !t.Live:
 		return role, &rejection.Rejection{

@@ -41,6 +41,7 @@ type Explanation struct {
 	About string             // what the present status is, in the workflow's words
 	Ways  []Option           // by target, in the order of the file
 	Waits []rejection.Detail // who or what the task waits for, the most immediate first
+	Seen  []task.Evidence    // the texts that this rests on: those of other evidence are others
 }
 
 // Why judges every edge out of a task's status as Transition does, and supplies a reason if the edge wants one.

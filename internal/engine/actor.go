@@ -7,6 +7,7 @@ import (
 
 	"orange/internal/decide"
 	"orange/internal/record"
+	"orange/internal/rejection"
 	"orange/internal/task"
 )
 
@@ -26,15 +27,16 @@ func (e *Engine) Actor(ctx context.Context, id string, caller task.Caller) (task
 	}
 	switch {
 	case caller.As != "":
-		return task.Actor{}, decide.Denied(id, "an agent that wants to act as "+caller.As,
+		return task.Actor{}, rejection.Denied(id, "an agent that wants to act as "+caller.As,
 			"ask as what you are, without --as")
 	case seat.Ended:
-		return task.Actor{}, decide.Denied(id,
+		return task.Actor{}, rejection.Denied(id,
 			fmt.Sprintf("a %s whose time is over: its part is done, it was ended, or another agent has its place",
 				seat.Role),
 			"stop; nothing more is asked of you")
 	case id != "" && seat.Task != id:
-		return task.Actor{}, decide.Denied(id, "the agent of another task, "+seat.Task, "speak for your own task only")
+		return task.Actor{}, rejection.Denied(id, "the agent of another task, "+seat.Task,
+			"speak for your own task only")
 	}
 	return task.Actor{Role: seat.Role}, nil
 }
@@ -53,7 +55,7 @@ func (e *Engine) seat(ctx context.Context, caller task.Caller) (record.Seat, boo
 	if caller.Secret != "" {
 		seat, err := e.Seats.Seat(ctx, HashSecret(caller.Secret))
 		if errors.Is(err, task.ErrNotFound) {
-			return seat, false, decide.Denied("", "an unknown seat (ORANGE_SEAT)",
+			return seat, false, rejection.Denied("", "an unknown seat (ORANGE_SEAT)",
 				"use the seat that you were started with, or unset ORANGE_SEAT if you are a person")
 		}
 		return seat, err == nil, err

@@ -3,9 +3,12 @@ package engine
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
 	"orange/internal/decide"
+	"orange/internal/document"
 	"orange/internal/record"
 	"orange/internal/rejection"
 	"orange/internal/task"
@@ -41,9 +44,25 @@ func (e *Engine) Why(ctx context.Context, peeker Peeker, id string,
 			return out, fmt.Errorf("look at the evidence of task %s: %w", id, err)
 		}
 	}
-	out.Ways = decide.Why(def, s.Task, evidence)
+	out.Ways, out.Seen = decide.Why(def, s.Task, evidence), seen(evidence)
 	out.Waits, err = e.awaits(ctx, def, s, state.Role, alive)
 	return out, err
+}
+
+// seen are the texts of evidence: the document's, and those of the files and checks that gates look at. What git says
+// is no text: uncommitted work changes with every file that an agent touches.
+func seen(evidence decide.Evidence) []task.Evidence {
+	body := evidence.Trouble
+	if evidence.Document != nil {
+		body = evidence.Document.Body
+	}
+	out := []task.Evidence{{Source: "the document", Digest: document.Digest(body)}}
+	for _, key := range slices.Sorted(maps.Keys(evidence.Facts)) {
+		if fact := evidence.Facts[key]; !strings.HasPrefix(fact.Source, "git ") {
+			out = append(out, task.Evidence{Source: fact.Source, Digest: fact.Digest})
+		}
+	}
+	return out
 }
 
 func (e *Engine) awaits(ctx context.Context, def *workflow.Definition, s record.Snapshot, role string,

@@ -27,6 +27,32 @@ func (g *glances) Peek(_ context.Context, _ task.Task, _ *workflow.Definition, p
 	return out, nil
 }
 
+func TestWhy_namesTheTextsThatItRestsOn(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.reach("working")
+	texts := func() string {
+		e, _ := w.why(id, lives)
+		var out []string
+		for _, one := range e.Seen {
+			out = append(out, one.Source+" "+one.Digest)
+		}
+		return strings.Join(out, "\n")
+	}
+	before := texts()
+	if !strings.HasPrefix(before, "the document ") || strings.Contains(before, "git ") {
+		t.Errorf("it rests on\n%s", before) // what git says of uncommitted work changes all the time
+	}
+	w.edit(id, "status: working", "status: done     ")
+	if texts() != before {
+		t.Error("the header counts as a text")
+	}
+	w.write(id, handoff)
+	if texts() == before {
+		t.Error("a new section is no new text")
+	}
+}
+
 func lives(task.Task, string) (bool, error) { return true, nil }
 
 func (w *world) why(id string, alive func(task.Task, string) (bool, error)) (decide.Explanation, string) {

@@ -36,7 +36,9 @@ type Harness struct {
 	Files    []File
 	Exclude  []string // patterns that git must not see in the worktree
 	Skills   string   // folder for skills, below the user's home
-	Trust    string   // what a person does once, so that the program does not stop at a question
+	// ProjectSkills is the folder in which the program looks for skills of one repository, below its top.
+	ProjectSkills string
+	Trust         string // what a person does once, so that the program does not stop at a question
 }
 
 // Launch holds the argument lists of one role.
@@ -211,7 +213,10 @@ func (r reader) harness(n *yaml.Node, h *Harness) {
 			r.List(n, "files", func(n *yaml.Node) { h.Files = append(h.Files, r.file(n)) })
 		}),
 		yaml.May("exclude", func(n *yaml.Node) { h.Exclude = r.words(n, "exclude") }),
-		yaml.May("skills", func(n *yaml.Node) { h.Skills = r.Text(n, "skills") }),
+		yaml.May("skills", func(n *yaml.Node) { h.Skills = r.below(n, "skills", "the home folder") }),
+		yaml.May("project_skills", func(n *yaml.Node) {
+			h.ProjectSkills = r.below(n, "project_skills", "the repository")
+		}),
 		yaml.May("trust", func(n *yaml.Node) { h.Trust = r.Text(n, "trust") }),
 	})
 }
@@ -324,4 +329,13 @@ func (r reader) file(n *yaml.Node) File {
 		r.Problem(yaml.PosOf(n), "value", "found the path %q, expected one inside the worktree", f.Path)
 	}
 	return f
+}
+
+// below reads the path of a folder inside another one.
+func (r reader) below(n *yaml.Node, what, top string) string {
+	path := r.oneLine(n, what)
+	if strings.HasPrefix(path, "/") || strings.HasPrefix(path, "~") || strings.Contains("/"+path+"/", "/../") {
+		r.Problem(yaml.PosOf(n), "value", "found the path %q as %s, expected one below %s", path, what, top)
+	}
+	return path
 }

@@ -97,7 +97,7 @@ func atClock(line string, now time.Time) (time.Time, bool) {
 	if zone, err := time.LoadLocation(found[7]); err == nil && found[7] != "" {
 		now = now.In(zone)
 	}
-	number := func(text string) int { n, _ := strconv.Atoi(text); return n } //nolint:errcheck // the pattern has digits
+	number := func(text string) int { n, _ := strconv.Atoi(text); return n } // the pattern has digits
 	hour, half := number(found[4]), strings.ToLower(found[6])
 	if half != "" {
 		hour %= 12

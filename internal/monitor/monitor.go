@@ -95,7 +95,7 @@ type Forge interface {
 	States(ctx context.Context, project string, addresses []string) ([]record.PullRequest, error)
 }
 
-// Monitor is one watch. Every exported field but Needs is required.
+// Monitor is one watch. Every exported field but Needs and GoOn is required.
 type Monitor struct {
 	Sessions  Sessions
 	Processes Processes
@@ -111,6 +111,9 @@ type Monitor struct {
 	Tell func(ctx context.Context, t task.Task, text string) // what a person should know
 	// Needs says why people should look after tasks now, as far as their agents' screens say; nil if no one knows
 	Needs func(ctx context.Context, tasks []task.Task) (map[string]record.Need, error)
+	// GoOn tells an agent that rests at its limit to go on once that is over, and returns when to ask again; zero if
+	// there is nothing to wait for. It is required with Needs.
+	GoOn func(ctx context.Context, id string, rest record.Rest) (again time.Time, err error)
 	// lets others hear that the watch goes on; called about every second
 	Heartbeat func()
 	Now       func() time.Time

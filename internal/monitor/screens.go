@@ -2,6 +2,8 @@ package monitor
 
 import (
 	"context"
+	"errors"
+	"maps"
 	"time"
 
 	"orange/internal/record"
@@ -21,13 +23,13 @@ func (m *Monitor) watchScreens(ctx context.Context) {
 	if m.Needs == nil {
 		return
 	}
-	told, trouble := map[string]string{}, ""
+	known, trouble := map[string]waiting{}, ""
 	for next := screensEvery; ctx.Err() == nil; {
 		if pause(ctx, next); ctx.Err() != nil {
 			return
 		}
 		began := m.Now()
-		err := m.screens(ctx, told)
+		err := m.screens(ctx, known)
 		next = min(max(screensEvery, screensRest*m.Now().Sub(began)), defaultInterval)
 		text := ""
 		if err != nil {
@@ -40,9 +42,16 @@ func (m *Monitor) watchScreens(ctx context.Context) {
 	}
 }
 
-// screens tells people of agents that wait for them, each once while it does. told has the kinds of need that people
-// know of, by task.
-func (m *Monitor) screens(ctx context.Context, told map[string]string) error {
+// waiting is what is known of an agent that waits.
+type waiting struct {
+	kind  string    // of the need that people have heard of
+	since time.Time // when the agent came to rest at its limit
+	again time.Time // when to ask again whether it is to go on; zero if it is not
+}
+
+// screens tells people of agents that wait for them, each once while it does, and has agents go on whose limit is over.
+// known has what is known of those that wait, by task.
+func (m *Monitor) screens(ctx context.Context, known map[string]waiting) error {
 	tasks, err := m.taskLists(ctx)
 	if err != nil {
 		return err
@@ -54,30 +63,47 @@ func (m *Monitor) screens(ctx context.Context, told map[string]string) error {
 		}
 	}
 	if len(asked) == 0 {
-		clear(told)
+		clear(known)
 		return nil
 	}
 	needs, err := m.Needs(ctx, asked)
 	if needs == nil {
 		return err
 	}
-	now := make(map[string]string, len(told))
+	now := make(map[string]waiting, len(known))
 	for i := range asked {
-		need := needs[asked[i].ID]
-		if !need.Until.IsZero() {
+		id := asked[i].ID
+		need, one := needs[id], known[id]
+		if need.Kind == record.NeedsLimit && need.Rest == nil {
 			continue // the mark that came with the agent's end says so
+		}
+		if need.Rest != nil {
+			err = errors.Join(err, m.goOn(ctx, id, *need.Rest, &one))
 		}
 		switch need.Kind {
 		case record.NeedsAnswer, record.NeedsWord, record.NeedsLimit: // Orange tells of the others where they come from
-			now[asked[i].ID] = need.Kind
-			if told[asked[i].ID] != need.Kind {
+			if one.kind != need.Kind {
 				m.Tell(ctx, asked[i], "needs you: "+need.String())
 			}
+			one.kind = need.Kind
+			now[id] = one
 		}
 	}
-	clear(told)
-	for id, kind := range now {
-		told[id] = kind
+	clear(known)
+	maps.Copy(known, now)
+	return err
+}
+
+// goOn has an agent go on that rests at its limit, if that is over. It asks once for each rest, and again when the
+// engine says.
+func (m *Monitor) goOn(ctx context.Context, id string, rest record.Rest, known *waiting) (err error) {
+	if known.since.Equal(rest.Since) && (known.again.IsZero() || known.again.After(m.Now())) {
+		return nil
+	}
+	known.since = rest.Since
+	known.again, err = m.GoOn(ctx, id, rest)
+	if err != nil {
+		known.again = m.Now().Add(defaultInterval)
 	}
 	return err
 }

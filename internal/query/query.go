@@ -10,7 +10,6 @@ import (
 	"orange/internal/decide"
 	"orange/internal/history"
 	"orange/internal/record"
-	"orange/internal/replay"
 	"orange/internal/stats"
 	"orange/internal/task"
 	"orange/internal/tmux"
@@ -30,6 +29,8 @@ type Record interface {
 type Setup interface {
 	Pinned(ctx context.Context, ref task.WorkflowRef) (*workflow.Definition, error)
 	Timeouts(project string) (task.Timeouts, error)
+	// CheckWorkflow reads a file, or a workflow by name.
+	CheckWorkflow(fileOrName string) (*workflow.Definition, error)
 }
 
 // Files has the folders of tasks.
@@ -229,18 +230,4 @@ func (q *Service) LogEntries(ctx context.Context, id string) ([]stats.LogEntry, 
 
 func marksOf(def *workflow.Definition) func(task.Status) stats.Marks {
 	return func(status task.Status) stats.Marks { return decide.Marks(def, status) }
-}
-
-// Replay makes every decision of a task again: by the rules that each was made by, or by those of another workflow.
-func (q *Service) Replay(ctx context.Context, t task.Task, other *workflow.Definition) (replay.Replayed, error) {
-	lines, err := q.Record.Lines(ctx, t.ID)
-	if err != nil {
-		return replay.Replayed{Untold: []replay.Difference{}, Different: []replay.Difference{}}, err
-	}
-	return replay.Replay(t, lines, replay.Library{
-		Rules: func(digest string) (*workflow.Definition, error) {
-			return q.Setup.Pinned(ctx, task.WorkflowRef{Name: t.Workflow.Name, Digest: digest})
-		},
-		Texts: func(digest string) (string, bool, error) { return q.Files.Kept(t.Project, t.ID, digest) },
-	}, other)
 }

@@ -11,6 +11,7 @@ import (
 	"orange/internal/decide"
 	"orange/internal/history"
 	"orange/internal/record"
+	"orange/internal/replay"
 	"orange/internal/task"
 	"orange/internal/tmux"
 	"orange/internal/workflow"
@@ -56,6 +57,10 @@ func (w *world) Pinned(_ context.Context, ref task.WorkflowRef) (*workflow.Defin
 }
 
 func (w *world) Timeouts(project string) (task.Timeouts, error) { return nil, w.fail(project) }
+
+func (w *world) CheckWorkflow(name string) (*workflow.Definition, error) {
+	return &workflow.Definition{Name: name}, w.fail(name)
+}
 
 func (w *world) Document(project, id string) string { return project + "/" + id + "/TASK.md" }
 
@@ -174,8 +179,26 @@ func TestReplay_withoutTheHistoryHasEmptyLists(t *testing.T) {
 	t.Parallel()
 	s, w := newService()
 	w.unread["lines"] = true
-	r, err := s.Replay(t.Context(), w.tasks[0], nil)
+	r, err := s.replay(t.Context(), w.tasks[0], nil)
 	if !errors.Is(err, errUnread) || r.Untold == nil || r.Different == nil {
 		t.Errorf("found %+v, %v", r, err)
+	}
+}
+
+func TestReplay_ofSeveralTasksLeavesOutThoseOfOtherWorkflowsAndThoseThatAreGone(t *testing.T) {
+	t.Parallel()
+	s, w := newService()
+	w.tasks[1].Workflow.Name = "v"
+	w.unread["lines"] = true
+	got, err := s.Replay(t.Context(), []string{"one", "two", "gone"}, replay.Rules{Workflow: "w", Own: true},
+		func(string, int, int) {})
+	if err != nil || len(got.Tasks) != 1 || got.Tasks[0].Task != "one" || got.Tasks[0].Trouble == "" ||
+		got.Others["v"] != 1 {
+		t.Errorf("found %+v, %v", got, err)
+	}
+	w.unread["x.yml"] = true
+	_, err = s.Replay(t.Context(), []string{"one"}, replay.Rules{Workflow: "x.yml"}, nil)
+	if !errors.Is(err, errUnread) {
+		t.Errorf("found %v", err)
 	}
 }

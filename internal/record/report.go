@@ -83,8 +83,18 @@ type Need struct {
 	Kind  string `json:"kind"` // one of the Needs
 	Found string `json:"found"`
 	Want  string `json:"to_do"`
-	// Until is when a limit is over at which the agent has ended; zero for other needs.
+	// Until is when a limit is over, if anyone has said so; zero for other needs.
 	Until time.Time `json:"until,omitzero"`
+	// Rest is of an agent that lives and rests at the limit; nil of one that has ended there, and for other needs.
+	Rest *Rest `json:"-"`
+}
+
+// Rest is the rest of a living agent at the limit of its provider.
+type Rest struct {
+	Role    string
+	Harness string
+	Line    string    // of its screen, which tells of the limit
+	Since   time.Time // when its screen last changed
 }
 
 // String is the need in words for people; empty if there is none.

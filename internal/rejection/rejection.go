@@ -100,3 +100,14 @@ func Reasons(details []Detail) string {
 	}
 	return strings.Join(out, ", ")
 }
+
+// Denied is the refusal of a caller who may not ask about a task. An empty id means that the request is about no task
+// in particular.
+func Denied(id, found, want string) *Rejection {
+	message := "cannot act here"
+	if id != "" {
+		message = fmt.Sprintf("cannot act on task %s", id)
+	}
+	return &Rejection{Code: ActorDenied, Task: id, Message: message, Details: []Detail{
+		{Condition: "who asks", Found: found, Want: want}}}
+}

@@ -1,6 +1,7 @@
 package rejection_test
 
 import (
+	"strings"
 	"testing"
 
 	"orange/internal/rejection"
@@ -40,6 +41,19 @@ func TestError_saysWhereElseATaskMayGo(t *testing.T) {
 	} {
 		if got := r.Error(); got != want {
 			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+func TestDenied_namesTheTaskIfThereIsOne(t *testing.T) {
+	t.Parallel()
+	for id, want := range map[string]string{
+		"T1": "cannot act on task T1\n  who asks: found an agent\n    to do: ask a person",
+		"":   "cannot act here\n  who asks: found an agent\n    to do: ask a person",
+	} {
+		got := rejection.Denied(id, "an agent", "ask a person")
+		if got.Code != rejection.ActorDenied || got.Task != id || !strings.HasPrefix(got.Error(), want) {
+			t.Errorf("%q: it says %q", id, got.Error())
 		}
 	}
 }

@@ -65,6 +65,10 @@ func (in Inputs) Again(def *workflow.Definition, p Past) (record.Change, error) 
 		death := in.death()
 		death.Task, death.LastWords = t.ID, p.Event.Data[task.DataLastWords]
 		return decide.Exit(def, t, ev, death, in.Now), nil
+	case AskGoOn:
+		death := in.death()
+		c, _, _ := decide.GoOn(def, t, death.Role, death.Limit, in.Since, in.Now)
+		return c, nil
 	case AskRespawn:
 		return decide.Respawn(def, t, false, actor, in.Now)
 	case AskRedo:
@@ -177,7 +181,7 @@ func decides(e *history.Event) bool {
 		return true
 	case history.Merged:
 		return e.Data["url"] != "" || len(e.Counters) > 0 // the event of a merge made here records what was done
-	case history.Updated, history.MergeBegun, history.PersonSaid:
+	case history.Updated, history.MergeBegun, history.PersonSaid, history.AgentNotified:
 		return len(e.Counters) > 0 // without counters it records what was done
 	case history.AgentStopped:
 		return e.Data["ended"] != "" // an agent that was ended on purpose has no such key

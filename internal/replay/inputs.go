@@ -38,6 +38,7 @@ const (
 	AskRetry   = "retry"
 	AskSettled = "settled"
 	AskFree    = "free"
+	AskGoOn    = "go-on" // an agent that rested at its provider's limit is to go on
 	AskNote    = "note"  // a person or agent did something to the task that moves nothing
 	AskAdopt   = "adopt" // nothing was decided: Orange took a task over from a folder
 )
@@ -56,7 +57,8 @@ type Inputs struct {
 	To       task.Status `json:"to,omitempty"`
 	Override bool        `json:"override,omitempty"`
 
-	Death *Dead `json:"death,omitempty"`
+	Death *Dead     `json:"death,omitempty"`
+	Since time.Time `json:"since,omitzero"` // since when the agent rested at its limit
 	// the project's own limit of the status, in nanoseconds
 	Limit  *time.Duration              `json:"limit,omitempty"`
 	NoRoom bool                        `json:"no_room,omitempty"` // the move of a timeout found no workspace

@@ -27,6 +27,18 @@ type Library struct {
 	Texts Texts
 }
 
+// Rules are those by which past decisions are made again.
+type Rules struct {
+	Workflow string // a file or a name; empty for those that each was made by
+	Own      bool   // only tasks of the workflow of that name are looked at
+}
+
+// Replays are decisions that were made again.
+type Replays struct {
+	Tasks  []Replayed
+	Others map[string]int // how many tasks of other workflows were left out, by the workflow's name
+}
+
 // Replayed is the result of making every decision of a history again.
 type Replayed struct {
 	Task      string `json:"task"`
@@ -286,7 +298,8 @@ func (r *replay) differs(again []history.Event, at, recorded int, lines []string
 
 func (r *replay) under(in Inputs, past Past, at, recorded int, lines []string) error {
 	switch in.Ask {
-	case AskMigrate, AskQueue, AskPR, AskLanded, AskRetry, AskSettled, AskFree, AskNote:
+	case AskMigrate, AskQueue, AskPR, AskLanded, AskRetry, AskSettled, AskFree, AskNote,
+		AskGoOn:
 		r.Skipped += recorded // no rule of a workflow was asked
 		return nil
 	}

@@ -1,0 +1,96 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"orange/internal/decide"
+	"orange/internal/record"
+	"orange/internal/replay"
+	"orange/internal/task"
+	"orange/internal/tmux"
+)
+
+// goOn is what Orange types for an agent whose limit is over.
+const goOn = "The limit of your provider should be over now. Go on with the task where you stopped."
+
+// goOnLater is how long Orange waits where it was not safe to type.
+const goOnLater = 30 * time.Second
+
+// GoOn tells an agent that rests at its provider's limit to go on once the limit is over. It returns when to ask again;
+// zero if there is nothing to wait for. It types only where that is safe, and never waits for that.
+func (e *Engine) GoOn(ctx context.Context, v Voice, id string, rest record.Rest) (again time.Time, err error) {
+	s, at, err := e.restsAt(ctx, id, rest)
+	if err != nil {
+		return again, err
+	}
+	if again, err = e.goOnAt(ctx, s, at, rest.Since); err != nil || again.IsZero() || again.After(e.Now()) {
+		return again, err
+	}
+	release, err := e.Mirror.Lock(ctx, hooksLock(id))
+	if err != nil {
+		return again, err
+	}
+	defer release()
+	told := false
+	err = v.Say(ctx, s.Task, rest.Role, rest.Harness, goOn, func(ctx context.Context) error {
+		told = true
+		return e.noteGoOn(ctx, id, at, rest.Since)
+	})
+	if _, unsafe := errors.AsType[*tmux.NotSafe](err); unsafe && !told {
+		return e.Now().Add(goOnLater), nil // people know of a dialog, and a draft of theirs stays as it is
+	}
+	if told {
+		err = errors.Join(err, e.Sync(ctx, id))
+	}
+	return time.Time{}, err
+}
+
+// restsAt is the limit at which an agent rests, with the task as it is then.
+func (e *Engine) restsAt(ctx context.Context, id string, rest record.Rest) (record.Snapshot, task.Death, error) {
+	at := task.Death{Role: rest.Role, LastWords: rest.Line}
+	s, evidence, err := e.inspect(ctx, id, func(record.Snapshot) (bool, error) { return true, nil })
+	if err != nil {
+		return s, at, err
+	}
+	evidence.Subject = e.subject(ctx, s, false)
+	events, err := e.Index.Events(ctx, id, 0)
+	if err != nil {
+		return s, at, err
+	}
+	limit, err := e.Witness.Limit(s.Task, at, events, rest.Since)
+	at.Limit = decide.AtLimit(limit, evidence, events)
+	return s, at, err
+}
+
+// goOnAt is when an agent is to go on; zero if it is not. Its time has come unless it is after now.
+func (e *Engine) goOnAt(ctx context.Context, s record.Snapshot, at task.Death, since time.Time) (time.Time, error) {
+	def, err := e.Rules.Pinned(ctx, s.Task.Workflow)
+	if err != nil {
+		return time.Time{}, err
+	}
+	now := e.Now()
+	if _, due, again := decide.GoOn(def, s.Task, at.Role, at.Limit, since, now); !due {
+		return again, nil
+	}
+	return now, nil
+}
+
+// noteGoOn records that Orange tells an agent to go on, right before it types that.
+func (e *Engine) noteGoOn(ctx context.Context, id string, at task.Death, since time.Time) error {
+	_, err := e.change(ctx, id, func(s record.Snapshot) (*record.Change, error) {
+		def, err := e.Rules.Pinned(ctx, s.Task.Workflow)
+		if err != nil {
+			return nil, err
+		}
+		c, due, _ := decide.GoOn(def, s.Task, at.Role, at.Limit, since, e.Now())
+		if !due {
+			return nil, task.Notef(task.ErrConflict, "the task has changed meanwhile")
+		}
+		in := replay.Inputs{Ask: replay.AskGoOn, Since: since.UTC()}.Of(at)
+		c, err = in.Keep(def, s, decide.Evidence{}, c)
+		return &c, err
+	})
+	return err
+}
