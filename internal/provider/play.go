@@ -7,6 +7,7 @@ package provider
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -111,17 +112,32 @@ func (p Play) answer(c conversation) (s step, rule, number int) {
 			results++
 			continue
 		}
-		for n, r := range p.rules {
-			if !r.match.MatchString(c.turns[i].text) {
-				continue
-			}
-			if results < len(r.steps) {
-				return r.steps[results], n + 1, results + 1
-			}
-			return step{say: "Nothing is left to do."}, n + 1, results + 1
+		n := p.rule(c.turns[i].text)
+		switch {
+		case n == 0:
+		case results < len(p.rules[n-1].steps):
+			return p.rules[n-1].steps[results], n, results + 1
+		default:
+			return step{say: "Nothing is left to do."}, n, results + 1
 		}
 	}
 	return step{say: "No rule matches."}, 0, 0
+}
+
+// rule is the number of the rule, from 1, that a message of the user matches; 0 if none.
+func (p Play) rule(message string) int {
+	return 1 + slices.IndexFunc(p.rules, func(r rule) bool { return r.match.MatchString(message) })
+}
+
+// before are the rules of the user's messages before the one that is answered.
+func (p Play) before(c conversation) []int {
+	var all []int
+	for _, t := range c.turns {
+		if n := p.rule(t.text); n != 0 && !t.result {
+			all = append(all, n)
+		}
+	}
+	return all[:max(0, len(all)-1)]
 }
 
 // conversation is what a request holds, in whatever protocol.

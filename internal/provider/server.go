@@ -45,8 +45,9 @@ func (e *Endpoint) Close() error {
 // entry is a line of the log.
 type entry struct {
 	Path string `json:"path"`
-	Rule int    `json:"rule"` // from 1; 0 where none was asked for or matches
-	Step int    `json:"step"` // from 1
+	Rule int    `json:"rule"`           // from 1; 0 where none was asked for or matches
+	Step int    `json:"step"`           // from 1
+	Came []int  `json:"came,omitempty"` // the rules of the user's earlier messages, which came along
 	Run  string `json:"run,omitempty"`
 	Say  string `json:"say,omitempty"`
 	Code int    `json:"code,omitempty"`
@@ -73,7 +74,8 @@ func (e *Endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s, rule, number := e.play.answer(c)
-	note := entry{Path: r.URL.Path, Rule: rule, Step: number, Run: s.run, Say: s.say, Code: s.status}
+	note := entry{Path: r.URL.Path, Rule: rule, Step: number, Run: s.run, Say: s.say, Code: s.status,
+		Came: e.play.before(c)}
 	for _, t := range c.turns {
 		if t.result {
 			note.Last = t.text
