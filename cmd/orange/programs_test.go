@@ -60,6 +60,9 @@ func TestAgentPrograms(t *testing.T) {
 			if variables["SAYS"] != "" {
 				tellOfPrograms(t, testscript.Params{Dir: "testdata/programs/limited"}, dir, variables)
 			}
+			if pair[0] == "pi" || pair[0] == "codex" { // the others have stories of their own
+				tellOfPrograms(t, testscript.Params{Dir: "testdata/programs/rests"}, dir, variables)
+			}
 		})
 	}
 	// those that are only of one program, by whose name their files begin
