@@ -34,6 +34,16 @@ func limits() map[string]string {
 		"gemini": "Usage limit reached"}
 }
 
+// continues is the request of a worker that was started again: its earlier conversation, which began with the story's
+// first rule, comes along or does not. codex and opencode choose the names of their conversations themselves, and tell
+// no one.
+func continues(program string) string {
+	if program == "pi" || program == "gemini" {
+		return `"rule":2,"step":1,"came":\[1[],]`
+	}
+	return `"rule":2,"step":1,"run"`
+}
+
 // The real agent programs go through the default workflow, as the built-in harness files call them. A provider on
 // loopback answers them as each story says; nothing else is reached.
 func TestAgentPrograms(t *testing.T) {
@@ -44,10 +54,14 @@ func TestAgentPrograms(t *testing.T) {
 	for _, pair := range pairs() {
 		t.Run(pair[0]+"-and-"+pair[1], func(t *testing.T) {
 			needPrograms(t, dir, pair[:]...)
-			variables := map[string]string{"WORKER": pair[0], "REVIEWER": pair[1], "SAYS": limits()[pair[0]]}
+			variables := map[string]string{"WORKER": pair[0], "REVIEWER": pair[1], "SAYS": limits()[pair[0]],
+				"CONTINUES": continues(pair[0])}
 			tellOfPrograms(t, testscript.Params{Dir: "testdata/programs/each"}, dir, variables)
 			if variables["SAYS"] != "" {
 				tellOfPrograms(t, testscript.Params{Dir: "testdata/programs/limited"}, dir, variables)
+			}
+			if pair[0] == "pi" || pair[0] == "codex" { // the others have stories of their own
+				tellOfPrograms(t, testscript.Params{Dir: "testdata/programs/rests"}, dir, variables)
 			}
 		})
 	}

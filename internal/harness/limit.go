@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -8,29 +9,58 @@ import (
 	"orange/internal/lazyregexp"
 )
 
-// GoOn is what Orange types for an agent whose limit is over. What a screen shows above it is about that limit, not the
-// next one.
-const GoOn = "The limit of your provider should be over now. Go on with the task where you stopped."
-
-// goOnSeen is how much of GoOn is looked for: a narrow screen breaks the rest.
-const goOnSeen = "The limit of your provider should be over"
-
 // lastLines are those of a screen that say how it is now: what is above may have been said long ago.
 const lastLines = 15
 
+// GoOn is what Orange types for an agent whose limit is over.
+const GoOn = overNow + " should be over now. Go on with the task where you stopped."
+
+// overNow begins the message after which an earlier line about a limit says nothing any more.
+const overNow = "The limit of your provider"
+
 // Limit is the line among the last ones of a program's screen that says that its provider lets it do no more for now;
-// empty where none does, or the harness does not know such lines.
+// empty where none does, or the harness does not know such lines. What follows below up to the time that it names is
+// part of it: programs break their lines. Where Orange has typed GoOn below a limit, that limit is over.
 func (h *Harness) Limit(screen string) string {
 	if h.Limited == nil {
 		return ""
 	}
 	lines := strings.Split(strings.TrimRight(screen, " \n"), "\n")
-	for i := len(lines) - 1; i >= max(0, len(lines)-lastLines) && !strings.Contains(lines[i], goOnSeen); i-- {
+	for i := len(lines) - 1; i >= max(0, len(lines)-lastLines); i-- {
+		if strings.Contains(lines[i], overNow) {
+			return ""
+		}
 		if h.Limited.MatchString(lines[i]) {
-			return strings.Trim(lines[i], " \t│┃|■●•⎿╰─✕⚡ℹ")
+			return untilTime(lines[i:])
 		}
 	}
 	return ""
+}
+
+// mostBroken is how many lines a program makes at most of the one that tells of a limit and its time.
+const mostBroken = 4
+
+// untilTime is the first of some lines, and those after it in the same paragraph up to one that names a time.
+func untilTime(lines []string) string {
+	var whole string
+	first := withoutFrame(lines[0])
+	for _, line := range lines[:min(mostBroken, len(lines))] {
+		line = withoutFrame(line)
+		if line == "" {
+			break
+		}
+		whole = strings.TrimSpace(whole + " " + line)
+		for _, form := range []func() *regexp.Regexp{spans, instant, epoch, clock} {
+			if form().MatchString(whole) {
+				return whole
+			}
+		}
+	}
+	return first
+}
+
+func withoutFrame(line string) string {
+	return strings.Trim(line, " \t│┃|■●•⎿╰─✕⚡ℹ")
 }
 
 // longestLimit is how far the end of a limit can be: providers count by the week. What is farther is no time of theirs.
@@ -126,6 +156,8 @@ func atClock(line string, now time.Time) (time.Time, bool) {
 	at := time.Date(year, month, day, hour, number(found[5]), 0, 0, now.Location())
 	switch {
 	case at.After(now):
+	case found[5] != "" && now.Sub(at) < time.Minute:
+		at = at.Add(time.Minute) // the minute of now is not over
 	case found[1] == "":
 		at = at.AddDate(0, 0, 1)
 	case found[3] == "":

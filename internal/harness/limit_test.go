@@ -29,9 +29,16 @@ func TestTheLineThatTellsOfALimitIsFoundAmongTheLastOnes(t *testing.T) {
 			"": "",
 		},
 		"codex": {
-			"■ " + usage + "\n\n›\n": usage},
-		"gemini": {"│ Usage limit reached for gemini-2.5-pro.  │\n": "Usage limit reached for gemini-2.5-pro."},
-		"pi":     {"You've hit your usage limit.\n": ""},
+			"■ " + usage + "\n\n›\n":                                                 usage,
+			"■ " + strings.Replace(usage, "try ", "try\n", 1) + "\n\n›\n":            usage,
+			"■ You've hit your usage limit.\nUpgrade to Pro.\n\n› try again in 2h\n": "You've hit your usage limit.",
+		},
+		"gemini": {
+			"│ Usage limit reached for gemini-2.5-pro.  │\n": "Usage limit reached for gemini-2.5-pro.",
+			"│ Usage limit reached for gemini-2.5-pro.  │\n│ Access resets at 3:00 PM PST.  │\n│ /stats  │\n": "" +
+				"Usage limit reached for gemini-2.5-pro. Access resets at 3:00 PM PST.",
+		},
+		"pi": {"You've hit your usage limit.\n": ""},
 	} {
 		text, err := os.ReadFile("../../harnesses/" + program + ".yml")
 		if err != nil {
@@ -51,7 +58,7 @@ func TestTheLineThatTellsOfALimitIsFoundAmongTheLastOnes(t *testing.T) {
 
 func TestWhenALimitIsOverIsReadFromTheLineThatTellsOfIt(t *testing.T) {
 	t.Parallel()
-	now := time.Date(2026, 11, 24, 1, 30, 0, 0, time.UTC)
+	now := time.Date(2026, 11, 24, 1, 30, 0, 0, time.UTC) // begins a minute
 	for line, want := range map[string]string{
 		"You've hit your session limit · resets 5:10pm (Europe/Paris)":       "2026-11-24T16:10:00Z",
 		"You’ve hit your limit · resets 8pm (Africa/Cairo)":                  "2026-11-24T18:00:00Z",
@@ -67,6 +74,8 @@ func TestWhenALimitIsOverIsReadFromTheLineThatTellsOfIt(t *testing.T) {
 		"Error: 429 Please retry in 20.5s":                                   "2026-11-24T01:30:20Z",
 		"Error: 429 rate limit: retry after 60 seconds":                      "2026-11-24T01:31:00Z",
 		"Your quota will reset after 1h2m3s.":                                "2026-11-24T02:32:03Z",
+		"or try again at 1:30 AM.":                                           "2026-11-24T01:31:00Z",
+		"or try again at Nov 24th, 2026 1:30 AM.":                            "2026-11-24T01:31:00Z",
 		"it is over at 2026-11-24T03:00:00Z":                                 "2026-11-24T03:00:00Z",
 		"it is over on 2026-11-24 03:00+01:00":                               "2026-11-24T02:00:00Z",
 		// what names no time, or none that a limit can have

@@ -7,6 +7,7 @@ package provider
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -24,6 +25,7 @@ type rule struct {
 // step is one answer. Exactly one of run, say, limit and hang is there.
 type step struct {
 	after  time.Duration // the answer takes so long
+	ends   time.Duration // it is refused as by limit until so long after it was first asked for
 	run    string        // a command for the program's own shell tool
 	say    string
 	limit  time.Duration // refused with 429: the user may do no more for so long
@@ -35,6 +37,7 @@ type step struct {
 //
 //	on REGEXP               a rule: the newest message of the user that matches the rule of any line like this
 //	[after DURATION] STEP   an answer that takes a while
+//	[limited DURATION] STEP an answer that is refused as by limit, until so long after it was first asked for
 //	run COMMAND             the program shall run the command
 //	say TEXT                the end of the turn
 //	limit DURATION          429: the user has reached a limit that ends after the time
@@ -76,12 +79,16 @@ func parseStep(line string) (step, error) {
 	var s step
 	var err error
 	switch word {
-	case "after":
-		duration, what, _ := strings.Cut(rest, " ")
+	case "after", "limited":
+		text, what, _ := strings.Cut(rest, " ")
 		if s, err = parseStep(strings.TrimSpace(what)); err != nil {
 			return step{}, err
 		}
-		s.after, err = time.ParseDuration(duration)
+		into := &s.after
+		if word == "limited" {
+			into = &s.ends
+		}
+		*into, err = time.ParseDuration(text)
 	case "run":
 		s.run = rest
 	case "say":
@@ -94,13 +101,13 @@ func parseStep(line string) (step, error) {
 	case "hang":
 		s.hang = true
 	default:
-		err = fmt.Errorf("found %q, expected on, after, run, say, limit, fail or hang", line)
+		err = fmt.Errorf("found %q, expected on, after, limited, run, say, limit, fail or hang", line)
 	}
 	return s, err
 }
 
 // answer is the answer to a conversation, and where it was found: the rule's number from 1 and the step's from 1.
-// It depends on nothing else, so a request that comes again gets the same answer.
+// It depends on nothing else, so a request that comes again gets the same answer, unless a limit has ended meanwhile.
 func (p Play) answer(c conversation) (s step, rule, number int) {
 	if len(c.tools) == 0 {
 		return step{say: "A title"}, 0, 0 // it wants a name or a summary of the conversation
@@ -111,17 +118,32 @@ func (p Play) answer(c conversation) (s step, rule, number int) {
 			results++
 			continue
 		}
-		for n, r := range p.rules {
-			if !r.match.MatchString(c.turns[i].text) {
-				continue
-			}
-			if results < len(r.steps) {
-				return r.steps[results], n + 1, results + 1
-			}
-			return step{say: "Nothing is left to do."}, n + 1, results + 1
+		n := p.rule(c.turns[i].text)
+		switch {
+		case n == 0:
+		case results < len(p.rules[n-1].steps):
+			return p.rules[n-1].steps[results], n, results + 1
+		default:
+			return step{say: "Nothing is left to do."}, n, results + 1
 		}
 	}
 	return step{say: "No rule matches."}, 0, 0
+}
+
+// rule is the number of the rule, from 1, that a message of the user matches; 0 if none.
+func (p Play) rule(message string) int {
+	return 1 + slices.IndexFunc(p.rules, func(r rule) bool { return r.match.MatchString(message) })
+}
+
+// before are the rules of the user's messages before the one that is answered.
+func (p Play) before(c conversation) []int {
+	var all []int
+	for _, t := range c.turns {
+		if n := p.rule(t.text); n != 0 && !t.result {
+			all = append(all, n)
+		}
+	}
+	return all[:max(0, len(all)-1)]
 }
 
 // conversation is what a request holds, in whatever protocol.

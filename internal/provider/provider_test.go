@@ -17,12 +17,14 @@ const script = `
 on You are the worker
 	run orange task wait
 	say Done.
-on the limit
+on the limit$
 	limit 90s
 on a failure
 	fail 500
 on a hang
 	hang
+on the limit that ends
+	limited 20ms say It is over.
 on a slow one
 	after 1ms say Slow.
 `
@@ -179,6 +181,23 @@ func TestALimitNamesItsTimeInTheWordsOfTheProtocol(t *testing.T) {
 	}
 }
 
+func TestALimitThatEndsRefusesUntilThen(t *testing.T) {
+	t.Parallel()
+	url, _ := start(t)
+	d := dialects()["responses"]
+	body := d.body(d.says("the limit that ends"))
+	status, header, _ := ask(t, url+d.path, body)
+	if status != http.StatusTooManyRequests || header.Get("Retry-After") != "1" {
+		t.Fatalf("got %d, %v at first", status, header)
+	}
+	for status != http.StatusOK { // until it is over
+		var got string
+		if status, _, got = ask(t, url+d.path, body); status == http.StatusOK && !strings.Contains(got, "It is over.") {
+			t.Errorf("got %s in the end", got)
+		}
+	}
+}
+
 func TestAHangEndsOnlyWithTheProgramsPatience(t *testing.T) {
 	t.Parallel()
 	url, log := start(t)
@@ -231,7 +250,7 @@ func TestMistakesInAScriptAreToldWithTheirLine(t *testing.T) {
 	for text, want := range map[string]string{
 		"say Hello.":           `line 1: found "say Hello." before the first rule`,
 		"on (":                 "line 1: error parsing regexp",
-		"on x\n\nanswer y":     `line 3: found "answer y", expected on, after, run, say`,
+		"on x\n\nanswer y":     `line 3: found "answer y", expected on, after, limited, run, say`,
 		"on x\nlimit soon":     "line 2: time: invalid duration",
 		"on x\nfail badly":     "line 2: strconv.Atoi",
 		"on x\nafter 1s":       `line 2: found "", expected`,

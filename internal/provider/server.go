@@ -22,6 +22,7 @@ type Endpoint struct {
 	closed chan struct{}
 	mu     sync.Mutex
 	log    io.Writer
+	limits map[[2]int]time.Time // when those end that a script has an end of, by rule and step
 }
 
 // Start starts a provider on a free port of loopback. It writes a line of JSON for each request to log.
@@ -30,7 +31,8 @@ func Start(play Play, log io.Writer) (*Endpoint, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listen on loopback: %w", err)
 	}
-	e := &Endpoint{URL: "http://" + listener.Addr().String(), play: play, closed: make(chan struct{}), log: log}
+	e := &Endpoint{URL: "http://" + listener.Addr().String(), play: play, closed: make(chan struct{}), log: log,
+		limits: map[[2]int]time.Time{}}
 	e.server = &http.Server{Handler: e, ReadHeaderTimeout: time.Minute}
 	go func() { _ = e.server.Serve(listener) }() // ends with Close
 	return e, nil
@@ -45,8 +47,9 @@ func (e *Endpoint) Close() error {
 // entry is a line of the log.
 type entry struct {
 	Path string `json:"path"`
-	Rule int    `json:"rule"` // from 1; 0 where none was asked for or matches
-	Step int    `json:"step"` // from 1
+	Rule int    `json:"rule"`           // from 1; 0 where none was asked for or matches
+	Step int    `json:"step"`           // from 1
+	Came []int  `json:"came,omitempty"` // the rules of the user's earlier messages, which came along
 	Run  string `json:"run,omitempty"`
 	Say  string `json:"say,omitempty"`
 	Code int    `json:"code,omitempty"`
@@ -73,7 +76,9 @@ func (e *Endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s, rule, number := e.play.answer(c)
-	note := entry{Path: r.URL.Path, Rule: rule, Step: number, Run: s.run, Say: s.say, Code: s.status}
+	s = e.limited(s, rule, number)
+	note := entry{Path: r.URL.Path, Rule: rule, Step: number, Run: s.run, Say: s.say, Code: s.status,
+		Came: e.play.before(c)}
 	for _, t := range c.turns {
 		if t.result {
 			note.Last = t.text
@@ -90,6 +95,23 @@ func (e *Endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	say(w, r, speak, c, s)
+}
+
+// limited is the step of a script, or the limit that is not over yet.
+func (e *Endpoint) limited(s step, rule, number int) step {
+	if s.ends == 0 {
+		return s
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	now, at := time.Now(), [2]int{rule, number}
+	if e.limits[at].IsZero() {
+		e.limits[at] = now.Add(s.ends)
+	}
+	if left := e.limits[at].Sub(now); left > 0 {
+		return step{limit: max(left.Round(time.Second), time.Second), status: http.StatusTooManyRequests}
+	}
+	return s
 }
 
 // rest takes the time that an answer takes. It reports whether there is still someone to answer.
