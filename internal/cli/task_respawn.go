@@ -110,7 +110,14 @@ func (p *Program) sayRespawned(started, left, failed []respawned) error {
 		for _, one := range started {
 			p.say("respawned the %s of %s", one.Role, one.Task)
 		}
-		if len(started)+len(failed) == 0 {
+		switch {
+		case len(started)+len(failed) > 0:
+		case len(left) > 0:
+			p.say("no dead agent is the next to act; these tasks wait for a person:")
+			for _, one := range left {
+				p.say("  %s", one.Task)
+			}
+		default:
 			p.say("no agent of a live task is dead")
 		}
 		for _, one := range failed {

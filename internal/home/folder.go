@@ -25,10 +25,25 @@ func MakeFolder(dir string) error {
 		return task.Notef(task.ErrUsage, "cannot use %q as ORANGE_HOME: it is a file, expected a folder; move "+
 			"it away, or set ORANGE_HOME to another path", dir)
 	}
+	if isSource(dir) {
+		return task.Notef(task.ErrUsage, "cannot use %q as ORANGE_HOME: it holds the source of Orange, whose "+
+			"workflows and harnesses would be taken for yours; move the source to another folder, or set "+
+			"ORANGE_HOME to one", dir)
+	}
 	if err := os.MkdirAll(dir, task.PrivateFolder); err != nil {
 		return fmt.Errorf("cannot make ORANGE_HOME: %w", err)
 	}
 	return nil
+}
+
+// isSource reports whether a folder is a checkout of this program and no home yet: "git clone" in a home folder puts
+// one where the home is by default. One that has a record was a home already, and stays one.
+func isSource(dir string) bool {
+	if _, err := os.Stat(filepath.Join(dir, "cmd", "orange", "main.go")); err != nil {
+		return false
+	}
+	_, err := os.Stat(filepath.Join(dir, "orange.db"))
+	return errors.Is(err, os.ErrNotExist)
 }
 
 // CheckRecord refuses a home whose tasks have histories and whose record is lost: a new one would say that there

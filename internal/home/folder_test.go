@@ -26,6 +26,22 @@ func TestMakeFolder_saysWhatIsInItsPlace(t *testing.T) {
 	}
 }
 
+// Who clones the program into their home folder has its source where the home is by default.
+func TestMakeFolder_refusesTheSourceOfTheProgram(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	must(t, os.MkdirAll(filepath.Join(dir, "cmd", "orange"), 0o700))
+	must(t, home.MakeFolder(dir))
+	must(t, os.WriteFile(filepath.Join(dir, "cmd", "orange", "main.go"), nil, 0o600))
+	err := home.MakeFolder(dir)
+	wantError(t, err, "it holds the source of Orange")
+	if !errors.Is(err, task.ErrUsage) {
+		t.Errorf("the call is not wrong: %v", err)
+	}
+	must(t, os.WriteFile(filepath.Join(dir, "orange.db"), nil, 0o600)) // a home of before goes on
+	must(t, home.MakeFolder(dir))
+}
+
 func TestCheckRecord_refusesHistoriesWithoutARecord(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
