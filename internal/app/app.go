@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"syscall"
 
+	"orange/internal/app/beside"
 	"orange/internal/app/launcher"
 	"orange/internal/cli"
 	"orange/internal/environment"
@@ -47,7 +48,7 @@ func Main() int {
 			}
 			return opened.showDashboard(ctx, project, all)
 		},
-		Examine: examine, Schema: workflows.Schema, Shell: runShell,
+		Examine: examine, Schema: workflows.Schema, Shell: runShell, MCP: beside.Serve,
 	}
 	status := program.Run(ctx, os.Args[1:])
 	if opened != nil {

@@ -103,7 +103,7 @@ type Caller struct {
 	Above  []Process // the processes above it, the parent first
 	// the task of this home whose variables it carries, as an agent's process does; empty where there is none
 	Task   string
-	Inside bool   // one of the processes above it is the terminal server of this home's agents
+	Inside bool // one of the processes above it is the terminal server of this home's agents
 	// the program that asks for a person, if one does, and what they allow it; they mean nothing where there is a seat
 	Via, May string
 	Back     string // the key that leads a person out of an agent's window, back to a terminal of their own
