@@ -21,14 +21,14 @@ SINGLE := TestSimulation
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
 
-build: ## build bin/orange
+build: ## build bin/orange and bin/orange-mcp
 	@mkdir -p bin
-	CGO_ENABLED=0 $(GO) build -trimpath -o bin/orange ./cmd/orange
+	CGO_ENABLED=0 $(GO) build -trimpath -o bin/ ./cmd/orange ./cmd/orange-mcp
 
 install: need ## install orange where go install puts programs
-	CGO_ENABLED=0 $(GO) install -trimpath ./cmd/orange
+	CGO_ENABLED=0 $(GO) install -trimpath ./cmd/orange ./cmd/orange-mcp
 	@dir=$$($(GO) env GOBIN); dir=$${dir:-$$($(GO) env GOPATH)/bin}; \
-	echo "installed $$dir/orange"; \
+	echo "installed $$dir/orange and $$dir/orange-mcp"; \
 	case ":$$PATH:" in *":$$dir:"*) ;; *) echo "add it to your PATH: export PATH=\"$$dir:\$$PATH\"";; esac
 
 need: # the other programs that Orange needs

@@ -46,7 +46,7 @@ func run(m *testing.M) int {
 	}
 	defer os.RemoveAll(dir)
 	built = program{dir: dir}
-	out, err := exec.Command("go", "build", "-o", filepath.Join(dir, "orange"), ".").CombinedOutput()
+	out, err := exec.Command("go", "build", "-o", dir, ".", "../orange-mcp").CombinedOutput()
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "build orange: %v\n%s", err, out)
 		return 1

@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"orange/internal/app/launcher"
+	"orange/internal/app/sibling"
 	"orange/internal/cli"
 	"orange/internal/environment"
 	"orange/internal/install"
@@ -50,7 +51,7 @@ func Main() int {
 			}
 			return opened.showDashboard(ctx, project, all)
 		},
-		Examine: examine, Schema: workflows.Schema, Shell: runShell,
+		Examine: examine, Schema: workflows.Schema, Shell: runShell, MCP: sibling.Serve,
 	}
 	status := program.Run(ctx, os.Args[1:])
 	if opened != nil {

@@ -17,9 +17,18 @@ import (
 	"orange/internal/worktree"
 )
 
+// The variables by which a program says that it asks for a person, and what the person allows it. They can only take
+// rights away.
+const (
+	ViaVariable = "ORANGE_VIA"
+	MayVariable = "ORANGE_MAY"
+)
+
+func via() string { return task.PersonName(os.Getenv(ViaVariable), "") } // as fit to be shown as a name
+
 // Seat is the seat that this process shows, or else the processes above it.
 func Seat(as string) (task.Caller, error) {
-	c := task.Caller{Secret: os.Getenv("ORANGE_SEAT"), As: as}
+	c := task.Caller{Secret: os.Getenv("ORANGE_SEAT"), As: as, Via: via(), May: os.Getenv(MayVariable)}
 	if c.Secret != "" {
 		return c, nil
 	}
@@ -58,8 +67,16 @@ func Of(server tmux.Server, as string, known func(id string) (bool, error)) (tas
 const namePatience = 5 * time.Second
 
 // PersonName is what history calls the person who runs this command: by their own configuration of git, or else
-// by their login.
+// by their login. If a program asks for them, it names that too.
 func PersonName(ctx context.Context) string {
+	name := personName(ctx)
+	if program := via(); program != "" {
+		name += " via " + program
+	}
+	return name
+}
+
+func personName(ctx context.Context) string {
 	ctx, off := context.WithTimeout(ctx, namePatience)
 	defer off()
 	if name, address, err := worktree.Identity(ctx); err == nil { // else their login says enough

@@ -44,6 +44,19 @@ func TestOf_takesTheTaskOfThisHomeAlone(t *testing.T) {
 	}
 }
 
+func TestPersonName_saysThroughWhichProgramAPersonAsks(t *testing.T) {
+	t.Setenv("ORANGE_SEAT", "")
+	alone := PersonName(t.Context())
+	t.Setenv(ViaVariable, "mcp\x1b[2J")
+	t.Setenv(MayVariable, "done,cancel")
+	if name := PersonName(t.Context()); name != alone+" via mcp[2J" {
+		t.Errorf("found %q, expected %q via the program", name, alone)
+	}
+	if c, err := Seat(""); err != nil || c.Via != "mcp[2J" || c.May != "done,cancel" {
+		t.Errorf("found %+v, %v", c, err)
+	}
+}
+
 func TestPersonName_isNeverEmpty(t *testing.T) {
 	t.Setenv("GIT_CONFIG_GLOBAL", filepath.Join(t.TempDir(), "none"))
 	t.Setenv("GIT_CONFIG_NOSYSTEM", "1")

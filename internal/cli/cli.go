@@ -37,6 +37,8 @@ type Program struct {
 	Dashboard func(ctx context.Context, project string, all bool) error
 	// Shell talks with the person at In about one task, and answers the exit status of that.
 	Shell func(ctx context.Context, talk *TaskShell) (int, error)
+	// MCP turns this process into the server of tools, which may do what a person allows besides.
+	MCP func(version string, may []string) error
 	// Examine examines everything, and mends or brings back what it can. It opens for itself what can be opened.
 	// It tells how far it is with what takes long.
 	Examine func(ctx context.Context, fix, rebuild bool, progress func(what string, done, of int)) (
@@ -107,7 +109,7 @@ Exit status: 0 done, 1 failed, 2 the call or a file is wrong, 3 refused, 4 not f
 		p.workspaceCommands(), p.envCommands(),
 		p.installCommand(), p.uninstallCommand(),
 		p.monitorCommand(), p.logCommand(), p.versionCommand())
-	root.AddCommand(p.doctorCommand(), p.shellCommand())
+	root.AddCommand(p.doctorCommand(), p.shellCommand(), p.mcpCommand())
 	root.AddCommand(p.settleCommand(), p.checkCommand())
 	return root
 }

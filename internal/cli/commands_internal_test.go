@@ -85,6 +85,7 @@ func kinds() map[string][2]string {
 		"version":           {reads, ""},
 		"doctor":            {ofSome, ""}, // --fix and --rebuild are for people, with a record or without
 		"shell":             {ofSome, ""}, // each of its lines is a command
+		"mcp":               {ofSome, ""}, // each of its tools is a command
 		"settle":            {itself, ""},
 		"check":             {itself, ""},
 	}

@@ -34,6 +34,8 @@ func Next(def *workflow.Definition, t task.Task, ev Evidence, actor task.Actor, 
 	var supported, free []task.Status
 	rested := map[task.Status]string{}
 	var details []rejection.Detail
+	asker := actor
+	actor.May = strings.Join(workflow.Permissions(), ",") // what the move is does not depend on who may make it
 	for _, target := range Open(def, t, actor) {
 		decision, err := Transition(def, t, ev, task.Request{Task: t.ID, To: target, Actor: actor, Reason: reason}, now)
 		if err != nil {
@@ -62,7 +64,7 @@ func Next(def *workflow.Definition, t task.Task, ev Evidence, actor task.Actor, 
 	if len(found) == 1 {
 		return found[0], rested[found[0]], nil
 	}
-	return "", "", noNext(def, t, actor, found, details)
+	return "", "", noNext(def, t, asker, found, details)
 }
 
 // restartsOnly reports whether all edges from the task's status to itself begin it again because the tip moved.

@@ -68,7 +68,9 @@ func Transition(def *workflow.Definition, t task.Task, ev Evidence, req task.Req
 // overrideOf is the command with which a person makes the move in spite of the refusal, if the workflow allows that;
 // else empty.
 func overrideOf(def *workflow.Definition, t task.Task, candidates []*workflow.Transition, req task.Request) string {
-	may := func(edge *workflow.Transition) bool { return edge.Override && Allows(edge, req.Actor) }
+	may := func(edge *workflow.Transition) bool {
+		return edge.Override && Allows(edge, req.Actor) && len(lacking(def, edge, req.Actor, true)) == 0
+	}
 	if req.Override || req.Actor.Rule || req.Actor.Role != task.RoleHuman || !slices.ContainsFunc(candidates, may) {
 		return ""
 	}
@@ -179,7 +181,7 @@ func Instructed(t task.Task, to task.Status, ev Evidence) error {
 func Open(def *workflow.Definition, t task.Task, actor task.Actor) []task.Status {
 	var found []task.Status
 	for _, edge := range outgoing(def, t) {
-		if Allows(edge, actor) && !slices.Contains(found, edge.To) {
+		if Allows(edge, actor) && len(lacking(def, edge, actor, false)) == 0 && !slices.Contains(found, edge.To) {
 			found = append(found, edge.To)
 		}
 	}
@@ -237,6 +239,10 @@ func judge(def *workflow.Definition, t task.Task, edge *workflow.Transition, req
 			Condition: "who may ask", Found: fmt.Sprintf("the role %q", req.Actor.Speaks()),
 			Want: "have it asked for by: " + strings.Join(edge.By, ", "),
 		})
+	}
+	for _, word := range lacking(def, edge, req.Actor, req.Override) {
+		first(rejection.ActorDenied)
+		details = append(details, notAllowed(req.Actor, word))
 	}
 	if code, detail := overridden(edge, req); code != "" {
 		first(code)

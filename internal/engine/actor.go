@@ -23,7 +23,7 @@ func (e *Engine) Actor(ctx context.Context, id string, caller task.Caller) (task
 		if err := decide.Person(id, caller); err != nil {
 			return task.Actor{}, err
 		}
-		return task.Actor{Role: task.RoleHuman, As: caller.As}, nil
+		return task.Actor{Role: task.RoleHuman, As: caller.As, Via: caller.Via, May: caller.May}, nil
 	}
 	switch {
 	case caller.As != "":

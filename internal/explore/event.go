@@ -64,6 +64,9 @@ func (w *walk) visit(at int32) {
 		as := int8(slices.Index(w.roles, name))
 		w.requests(at, c, t, task.Actor{Role: task.RoleHuman, As: name}, -1, as)
 	}
+	if w.resets { // what a program asks for in a person's place resets nothing
+		w.requests(at, c, t, task.Actor{Role: task.RoleHuman, Via: "a program"}, -1, -1)
+	}
 	if c.owed == 0 { // else it comes again when nothing is owed: a hook may be the cause of it
 		for r := range w.roles {
 			if c.agent(r) == alive {
@@ -98,7 +101,7 @@ func (c config) view() view { return view{c.status, c.previous, c.workspace, c.c
 
 // requests makes one actor ask for every move for which it may ask.
 func (w *walk) requests(at int32, c config, t task.Task, actor task.Actor, role, as int8) {
-	for _, o := range w.moves(c, t, role < 0) {
+	for _, o := range w.moves(c, t, role < 0 && actor.Via == "") {
 		if !decide.Allows(&w.def.Transitions[o.edge], actor) || o.event.override && (role >= 0 || as >= 0) {
 			continue
 		}

@@ -130,7 +130,7 @@ func TestANote_thatIsCutShortOrOfAnotherEditionIsNone(t *testing.T) {
 		func(s string) string { return s[:len(s)-1] },
 		func(s string) string { return s[:len(s)/2] },
 		func(s string) string { return s + s },
-		func(s string) string { return strings.Replace(s, "edition 2", "edition 1", 1) },
+		func(s string) string { return strings.Replace(s, "edition 3", "edition 2", 1) },
 		func(s string) string { return strings.Replace(s, s[:8], "01234567", 1) },
 		func(s string) string { return strings.Replace(s, "proved", "\x00\x00\x00\x00\x00\x00", 1) },
 	} {

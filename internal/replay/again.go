@@ -42,7 +42,8 @@ var ErrLost = errors.New("a text that the decision was made from is lost, or was
 // Again makes a decision again: with the same code, from nothing but what was recorded. A no is a *Rejection.
 func (in Inputs) Again(def *workflow.Definition, p Past) (record.Change, error) {
 	t := in.task(p.Task)
-	actor := task.Actor{Role: in.Role, As: in.As, Rule: in.Rule, Person: in.Person}
+	actor := task.Actor{Role: in.Role, As: in.As, Rule: in.Rule, Person: in.Person, Via: in.Via,
+		May: in.May}
 	ev, err := in.evidence(def, p)
 	if err != nil {
 		return record.Change{}, err

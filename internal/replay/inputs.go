@@ -53,6 +53,8 @@ type Inputs struct {
 	Role     string      `json:"role,omitempty"`
 	As       string      `json:"as,omitempty"`
 	Person   string      `json:"person,omitempty"`
+	Via      string      `json:"via,omitempty"`
+	May      string      `json:"may,omitempty"`
 	Rule     bool        `json:"rule,omitempty"`
 	To       task.Status `json:"to,omitempty"`
 	Override bool        `json:"override,omitempty"`
@@ -135,6 +137,7 @@ type Seen struct {
 // By returns the inputs with the actor who asked.
 func (in Inputs) By(actor task.Actor) Inputs {
 	in.Role, in.As, in.Rule, in.Person = actor.Role, actor.As, actor.Rule, actor.Person
+	in.Via, in.May = actor.Via, actor.May
 	return in
 }
 
@@ -302,6 +305,7 @@ func (in *Inputs) facts(parts []workflow.Part, ev decide.Evidence) {
 func (in *Inputs) clean() {
 	valid := func(text string) string { return strings.ToValidUTF8(text, "\uFFFD") }
 	in.Trouble, in.Person, in.Against = valid(in.Trouble), valid(in.Person), valid(in.Against)
+	in.Via, in.May = valid(in.Via), valid(in.May)
 	if in.Subject != nil {
 		s := in.Subject.Valid()
 		in.Subject = &s

@@ -7,6 +7,9 @@ type Actor struct {
 	Rule bool   // the workflow's own rule asks: exit, timer, spawn_next
 	// who the human is, as their own git configuration or their login says; empty for an agent and for a rule
 	Person string
+	// the program that asks for the human, as "mcp"; empty when they ask themself. It resets no counter that people
+	// reset, and May has, separated by commas, what people have allowed it besides
+	Via, May string
 }
 
 // ActorEngine is the name that history has for the program's own acts.
@@ -102,8 +105,10 @@ type Caller struct {
 	Above  []Process // the processes above it, the parent first
 	// the task of this home whose variables it carries, as an agent's process does; empty where there is none
 	Task   string
-	Inside bool   // one of the processes above it is the terminal server of this home's agents
-	Back   string // the key that leads a person out of an agent's window, back to a terminal of their own
+	Inside bool // one of the processes above it is the terminal server of this home's agents
+	// the program that asks for a person, if one does, and what they allow it; they mean nothing where there is a seat
+	Via, May string
+	Back     string // the key that leads a person out of an agent's window, back to a terminal of their own
 }
 
 // How much a task may begin with, in bytes: its summary is in one header and one line of every list.

@@ -1,0 +1,51 @@
+// Package server wires the program orange-mcp: the tools of package mcp, each of which runs the program orange.
+//
+// It is a program of its own because the protocol's library would cost every command of orange more than a
+// millisecond at its start.
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"orange/internal/caller"
+	"orange/internal/mcp"
+	"orange/internal/proc"
+)
+
+// Main serves the tools on standard input and output until the client leaves, and answers the exit status. Its
+// arguments are the program orange, its version, and what the person allows besides, in words with commas between.
+func Main(args []string, messages io.Writer) int {
+	if len(args) != 3 {
+		fmt.Fprintf(messages, "orange-mcp: found %q, expected to be started by: orange mcp\n", strings.Join(args, " "))
+		return 2
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	err := mcp.Server(args[1], commands(args[0], args[2])).Run(ctx, &sdk.StdioTransport{})
+	if err != nil && ctx.Err() == nil {
+		fmt.Fprintf(messages, "orange-mcp: serve the tools: %v\n", err)
+		return 1
+	}
+	return 0
+}
+
+// commands runs commands of the program, which learns that it is asked in a person's place, if no seat says otherwise.
+func commands(program, may string) func(context.Context, string, []string) (proc.Result, error) {
+	return func(ctx context.Context, stdin string, args []string) (proc.Result, error) {
+		res, err := proc.Run(ctx, proc.Command{Name: program, Args: args, Stdin: strings.NewReader(stdin),
+			Env: []string{caller.ViaVariable + "=" + mcp.Via, caller.MayVariable + "=" + may}})
+		if ended := (*proc.Error)(nil); errors.As(err, &ended) {
+			err = nil // it says itself why
+		}
+		return res, err
+	}
+}

@@ -1,0 +1,43 @@
+package decide
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"orange/internal/rejection"
+	"orange/internal/task"
+	"orange/internal/workflow"
+)
+
+// lacking lists the permissions that an actor lacks for a move. Only a program that asks for a person needs any:
+// without them it does what an orchestrator does, and what a person answers for stays with the person.
+func lacking(def *workflow.Definition, edge *workflow.Transition, actor task.Actor, override bool) []string {
+	if actor.Via == "" {
+		return nil
+	}
+	var needed []string
+	marks := Marks(def, edge.To)
+	if slices.ContainsFunc(workflow.Leaves(edge.Gate), func(p workflow.Part) bool { return p.IsVerdict() }) {
+		needed = append(needed, workflow.MayVerdict)
+	}
+	switch {
+	case marks.Terminal && marks.Well:
+		needed = append(needed, workflow.MayDone)
+	case marks.Terminal:
+		needed = append(needed, workflow.MayCancel)
+	}
+	if override {
+		needed = append(needed, workflow.MayOverride)
+	}
+	allowed := strings.Split(actor.May, ",")
+	return slices.DeleteFunc(needed, func(word string) bool { return slices.Contains(allowed, word) })
+}
+
+// notAllowed tells a program that asks for a person which permission it lacks.
+func notAllowed(actor task.Actor, word string) rejection.Detail {
+	return rejection.Detail{Condition: "who asks",
+		Found: fmt.Sprintf("a program that asks for a person (%s), without the permission %q", actor.Via, word),
+		Want: fmt.Sprintf("have the person do it; they may also allow it to their program: orange %s --may %s",
+			actor.Via, word)}
+}

@@ -1,0 +1,199 @@
+package mcp
+
+import (
+	"strconv"
+	"strings"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// waitSeconds stays below the time that clients give a tool: the shortest usual one is a minute.
+const waitSeconds = 50
+
+type one struct {
+	ID string `json:"id,omitempty" jsonschema:"the id, or a unique beginning; without it that of the server's worktree"`
+}
+
+// of is the command's own flags and the id, which never reads as a flag.
+func (o one) of(flags ...string) []string {
+	if o.ID == "" {
+		return flags
+	}
+	return append(flags, "--", o.ID)
+}
+
+type listed struct {
+	Project   string `json:"project,omitempty" jsonschema:"of this project; without it the one the server runs in"`
+	All       bool   `json:"all,omitempty" jsonschema:"those of every project"`
+	Status    string `json:"status,omitempty" jsonschema:"only those in this status"`
+	Overdue   bool   `json:"overdue,omitempty" jsonschema:"only those that take longer than they should"`
+	Escalated bool   `json:"escalated,omitempty" jsonschema:"only those in a state of escalation"`
+	Failures  int    `json:"failures,omitempty" jsonschema:"only those with a state that failed at least this often"`
+}
+
+type explained struct {
+	one
+	As string `json:"as,omitempty" jsonschema:"the role whose moves alone are listed"`
+}
+
+type awaited struct {
+	one
+	Timeout int `json:"timeout_seconds,omitempty" jsonschema:"at most; 50 without it: clients end a call after 60"`
+}
+
+// reading adds the tools that change nothing.
+func reading(s *sdk.Server, orange run) {
+	tool := func(name, about string) *sdk.Tool {
+		return &sdk.Tool{Name: name, Description: about, Annotations: &sdk.ToolAnnotations{ReadOnlyHint: true}}
+	}
+	add(s, orange, tool("list", "List tasks, the live ones first: status, branch, summary, how the agents are, and "+
+		"which need a person (needs_you)."),
+		func(in listed) call {
+			var flags options
+			flags.text("project", in.Project)
+			flags.yes("all", in.All)
+			flags.text("status", in.Status)
+			flags.yes("overdue", in.Overdue)
+			flags.yes("escalated", in.Escalated)
+			if in.Failures != 0 {
+				flags.text("failures", strconv.Itoa(in.Failures))
+			}
+			return call{args: flags}
+		})
+	add(s, orange, tool("show", "Show everything about one task: status, counters, document, worktree, moves so far, "+
+		"moves that you may ask for (open), rescued work."),
+		func(in one) call { return call{args: in.of()} })
+	add(s, orange, tool("why", "List every move out of a task's status: open, or every condition that is unmet, with "+
+		"what was found, where, and what would satisfy it; and what the task waits for."),
+		func(in explained) call {
+			var flags options
+			flags.text("as", in.As)
+			return call{args: in.of(flags...)}
+		})
+	add(s, orange, tool("history", "List what happened to a task: each event with who asked, the evidence, and the "+
+		"hash that links it to the one before."),
+		func(in one) call { return call{args: in.of()} })
+	add(s, orange, tool("wait", "Wait until it is your turn: an agent until its review is over, a person until the "+
+		"agents need one. Returns \"ready\": false after the timeout; then call it again."),
+		func(in awaited) call {
+			if in.Timeout == 0 {
+				in.Timeout = waitSeconds
+			}
+			return call{args: in.of("--timeout=" + strconv.Itoa(in.Timeout) + "s")}
+		})
+}
+
+type created struct {
+	Summary       string `json:"summary" jsonschema:"what is to be done, in one line"`
+	Branch        string `json:"branch,omitempty" jsonschema:"the new branch; without it named after the summary"`
+	Context       string `json:"context,omitempty" jsonschema:"more about the task; it goes into the task's document"`
+	Project       string `json:"project,omitempty" jsonschema:"the project; without it the one the server runs in"`
+	Workflow      string `json:"workflow,omitempty" jsonschema:"the workflow; without it the project's"`
+	Status        string `json:"status,omitempty" jsonschema:"the state to begin in, where the workflow allows it"`
+	Harness       string `json:"harness,omitempty" jsonschema:"the agent program of the worker"`
+	ReviewHarness string `json:"review_harness,omitempty" jsonschema:"the agent program of the reviewer"`
+	Effort        string `json:"effort,omitempty" jsonschema:"how hard the worker thinks, in its program's words"`
+	ReviewEffort  string `json:"review_effort,omitempty" jsonschema:"the same for the reviewer"`
+	Model         string `json:"model,omitempty" jsonschema:"the worker's model, by its program's name for it"`
+	ReviewModel   string `json:"review_model,omitempty" jsonschema:"the same for the reviewer"`
+	NoSpawn       bool   `json:"no_spawn,omitempty" jsonschema:"only create it, and start no agent"`
+}
+
+func (in created) call() call {
+	var flags options
+	flags.text("project", in.Project)
+	flags.text("workflow", in.Workflow)
+	flags.text("status", in.Status)
+	flags.text("harness", in.Harness)
+	flags.text("review-harness", in.ReviewHarness)
+	flags.text("effort", in.Effort)
+	flags.text("review-effort", in.ReviewEffort)
+	flags.text("model", in.Model)
+	flags.text("review-model", in.ReviewModel)
+	flags.yes("no-spawn", in.NoSpawn)
+	if in.Context != "" {
+		flags.text("context", "-")
+	}
+	words := []string{"--", in.Branch, in.Summary}
+	if in.Branch == "" && strings.ContainsAny(in.Summary, " \t\n") {
+		words = []string{"--", in.Summary} // the branch is named after its words
+	}
+	return call{args: append(flags, words...), stdin: in.Context}
+}
+
+type updated struct {
+	one
+	Status  string  `json:"status,omitempty" jsonschema:"the status to ask for"`
+	Reason  string  `json:"reason,omitempty" jsonschema:"why, for the history"`
+	Summary string  `json:"summary,omitempty" jsonschema:"the new summary"`
+	Branch  *string `json:"branch,omitempty" jsonschema:"the new branch; empty takes over that of the worktree"`
+}
+
+type advanced struct {
+	one
+	Reason   string `json:"reason,omitempty" jsonschema:"why, for the history"`
+	Override string `json:"override,omitempty" jsonschema:"move in spite of the conditions, for this reason"`
+	To       string `json:"to,omitempty" jsonschema:"with override: the status, where there are several"`
+}
+
+type said struct {
+	ID   string `json:"id" jsonschema:"the id, or a unique beginning"`
+	Text string `json:"text" jsonschema:"what to say, at most 4 KB"`
+	Role string `json:"role,omitempty" jsonschema:"who shall hear it; without it the agent of the status"`
+}
+
+// changing adds the tools that change tasks.
+func changing(s *sdk.Server, orange run) {
+	harmless := false // nothing is lost by any of them: what a move would lose is kept
+	tool := func(name, about string) *sdk.Tool {
+		return &sdk.Tool{Name: name, Description: about, Annotations: &sdk.ToolAnnotations{DestructiveHint: &harmless}}
+	}
+	add(s, orange, tool("create", "Create a task and start its agent."), created.call)
+	add(s, orange, tool("update", "Ask for a status, or change the summary or the branch. Orange grants a status only "+
+		"where the workflow has the move, you may ask for it, and the evidence is there; else nothing changes."),
+		func(in updated) call {
+			var flags options
+			flags.text("status", in.Status)
+			flags.text("reason", in.Reason)
+			flags.text("summary", in.Summary)
+			switch {
+			case in.Branch == nil:
+			case *in.Branch == "":
+				flags = append(flags, "--branch")
+			default:
+				flags.text("branch", *in.Branch)
+			}
+			return call{args: in.of(flags...)}
+		})
+	add(s, orange, tool("next", "Make the one move that the evidence supports. Where it supports none, or several, "+
+		"nothing changes, and the refusal lists what is missing."),
+		func(in advanced) call {
+			var flags options
+			flags.text("reason", in.Reason)
+			flags.text("override", in.Override)
+			flags.text("to", in.To)
+			return call{args: in.of(flags...)}
+		})
+	add(s, orange, tool("say", "Say something to an agent of a task. Only people say something to agents; the history "+
+		"records it."),
+		func(in said) call {
+			var flags options
+			flags.text("role", in.Role)
+			return call{args: append(flags, "--", in.ID, "-"), stdin: in.Text}
+		})
+}
+
+// options are flags of a command.
+type options []string
+
+func (o *options) text(name, value string) {
+	if value != "" {
+		*o = append(*o, "--"+name+"="+value)
+	}
+}
+
+func (o *options) yes(name string, is bool) {
+	if is {
+		*o = append(*o, "--"+name)
+	}
+}
