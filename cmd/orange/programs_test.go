@@ -34,11 +34,14 @@ func limits() map[string]string {
 		"gemini": "Usage limit reached"}
 }
 
+// resumes reports whether a worker that is started again goes on with its conversation. codex and opencode choose the
+// names of their conversations themselves.
+func resumes(program string) bool { return program == "pi" || program == "gemini" }
+
 // continues is the request of a worker that was started again: its earlier conversation, which began with the story's
-// first rule, comes along or does not. codex and opencode choose the names of their conversations themselves, and tell
-// no one.
+// first rule, comes along or does not.
 func continues(program string) string {
-	if program == "pi" || program == "gemini" {
+	if resumes(program) {
 		return `"rule":2,"step":1,"came":\[1[],]`
 	}
 	return `"rule":2,"step":1,"run"`
@@ -55,7 +58,7 @@ func TestAgentPrograms(t *testing.T) {
 		t.Run(pair[0]+"-and-"+pair[1], func(t *testing.T) {
 			needPrograms(t, dir, pair[:]...)
 			variables := map[string]string{"WORKER": pair[0], "REVIEWER": pair[1], "SAYS": limits()[pair[0]],
-				"CONTINUES": continues(pair[0])}
+				"CONTINUES": continues(pair[0]), "RESUMED": strconv.FormatBool(resumes(pair[0]))}
 			tellOfPrograms(t, testscript.Params{Dir: "testdata/programs/each"}, dir, variables)
 			if variables["SAYS"] != "" {
 				tellOfPrograms(t, testscript.Params{Dir: "testdata/programs/limited"}, dir, variables)

@@ -89,9 +89,9 @@ func eventLine(e history.Event) string {
 		text += "  hooks: " + strings.Join(e.Hooks, ", ")
 	}
 	data := e.Told()
-	for _, name := range []string{"role", history.DataCrashCount, "window", "how", "hook", "field", "file", "found",
-		"kept", "ref", "taken_back", "branch", "for", "problem", "ended", "level", "failure", "refused",
-		history.DataUnreviewed} {
+	for _, name := range []string{"role", history.DataCrashCount, "window", history.DataResumed, "how", "hook", "field",
+		"file", "found", "kept", "ref", "taken_back", "branch", "for", "problem", "ended", "level", "failure",
+		"refused", history.DataUnreviewed} {
 		if value := data[name]; value != "" && (e.Type != history.Created || name == "branch") {
 			text += fmt.Sprintf("  %s=%s", name, oneLine(value, 80))
 		}

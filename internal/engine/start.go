@@ -56,7 +56,7 @@ func (e *Engine) job(ctx context.Context, t task.Task, hook task.OwedHook) (reco
 	if job.Start, err = e.found(ctx, def, t, job.Role); err != nil {
 		return job, nil, err
 	}
-	if job.Conversation, err = e.conversation(ctx, def, job); err != nil {
+	if job.Conversation, job.Again, err = e.conversation(ctx, def, job); err != nil {
 		return job, nil, err
 	}
 	seat := &record.Seat{Hash: job.Seat, Task: t.ID, Role: job.Role, Hook: hook.ID, Start: job.Start}
@@ -69,20 +69,22 @@ func (e *Engine) job(ctx context.Context, t task.Task, hook task.OwedHook) (reco
 	return job, seat, err
 }
 
-// conversation is what an agent goes on with that this hook starts in the place of one that is dead.
-func (e *Engine) conversation(ctx context.Context, def *workflow.Definition, job record.Job) (string, error) {
+// conversation is what an agent goes on with that this hook starts in the place of one that is dead. It reports whether
+// there was such a one.
+func (e *Engine) conversation(ctx context.Context, def *workflow.Definition, job record.Job) (
+	name string, again bool, err error) {
 	events, err := e.Index.Events(ctx, job.Task.ID, 0)
 	if err != nil {
-		return "", err
+		return "", false, err
 	}
-	again := job.Hook.Action == action.NotifyWorker // it starts a worker only where none lives
+	again = job.Hook.Action == action.NotifyWorker // it starts a worker only where none lives
 	for i := range events {
 		again = again || events[i].Seq == job.Hook.Event && events[i].Type == history.AgentRespawned
 	}
-	if !again {
-		return "", nil
+	if !again || history.LastStart(events, job.Role) == nil {
+		return "", false, nil
 	}
-	return decide.Conversation(def, job.Task, job.Role, job.Harness(), job.Start.Subject, events), nil
+	return decide.Conversation(def, job.Task, job.Role, job.Harness(), job.Start.Subject, events), true, nil
 }
 
 // found is what an agent of a role that is about to start finds: which commit it is about, and the verdicts that

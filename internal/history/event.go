@@ -132,7 +132,7 @@ func HarnessFor(t task.Task, role string, events []Event) string {
 }
 
 // Keys in the data of an agent's start that are about its conversation: which one it is, where its program keeps one by
-// a name that can be chosen, and "true" where it goes on with that of the agent before.
+// a name that can be chosen, and, of an agent in the place of another, whether it goes on with that one's.
 const (
 	DataConversation = "conversation"
 	DataResumed      = "resumed"

@@ -97,9 +97,12 @@ func (h *Executor) started(job record.Job, agent *harness.Harness, p tmux.Pane,
 	data["commit"] = job.Start.Subject.Commit
 	switch {
 	case job.Conversation != "":
-		data[history.DataConversation], data[history.DataResumed] = job.Conversation, "true"
+		data[history.DataConversation] = job.Conversation
 	case agent != nil && agent.Converses(job.Role, job.Hook.Permissions):
 		data[history.DataConversation] = conversationOf(p.Seat)
+	}
+	if job.Again {
+		data[history.DataResumed] = strconv.FormatBool(job.Conversation != "")
 	}
 	effect := record.Effect{Events: []history.Event{{Type: event, Data: data}}, Session: &p.Session, Seat: &record.Seat{
 		Hash: p.Seat}}

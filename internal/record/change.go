@@ -156,8 +156,10 @@ type Job struct {
 	// Conversation is that of the agent before, which an agent that is started again goes on with; empty where it
 	// begins a new one.
 	Conversation string
-	Secret       string // the seat's secret, for hooks that may start an agent
-	Seat         string // the hash under which the seat is kept
+	// Again says that the agent takes the place of an earlier one of its role.
+	Again  bool
+	Secret string // the seat's secret, for hooks that may start an agent
+	Seat   string // the hash under which the seat is kept
 }
 
 // Harness is the name of the harness of the agent that the hook starts or speaks to.

@@ -140,8 +140,8 @@ func lastWords(text string, most int) string {
 // wantedData names the data of events that people want, in the order of the screen.
 func wantedData() []string {
 	return []string{
-		"workflow", history.DataBranch, "role", history.DataNamedHarness, "window", "how", "status", "since", "ended",
-		task.DataUnstarted, task.DataLastWords, history.DataCrashCount,
+		"workflow", history.DataBranch, "role", history.DataNamedHarness, "window", history.DataResumed, "how",
+		"status", "since", "ended", task.DataUnstarted, task.DataLastWords, history.DataCrashCount,
 		"hook", "field", "file", "problem", "found", "kept", "ref", "taken_back", "for", history.DataAfter,
 		history.DataInState, history.DataRefused, history.DataFailure, history.DataUnreviewed, history.DataRedo,
 		"url", "checks", "check", "verdict", "exit", "commit",
