@@ -37,17 +37,17 @@ func setupFaults() []fault {
 		{
 			name: "projects.json is broken", whole: true, run: moveIt(), exit: 1,
 			inflict: spoiled(`{"x`, "projects.json"),
-			says:    `orange: read "HOME/projects.json": .*; fix the file, or move it away and add the projects again`,
+			says:    `orange: read "HOME/projects.json": .*; mend the file, or move it away and add the projects again`,
 			becomes: "nothing: it can be shown and not moved", goesOn: "fix the file; the same command again",
 		},
 		{
-			name: "config.yml is broken", run: respawn, repair: retry,
+			name: "config.yml is broken", run: respawn, exit: 1, repair: retry,
 			inflict: withoutAgent(spoiled("harness: [x", "config.yml")),
 			says:    `orange: hook failed: spawn_agent: .*HOME/config.yml:1:10: found "\[", which is not closed where line 2 begins, .*\n  the task keeps its status; put that right and run: orange task retry ID`,
 			becomes: agentless, goesOn: "fix the file; `orange task retry`",
 		},
 		{
-			name: "The harness file of a live task is deleted", run: respawn, repair: retry,
+			name: "The harness file of a live task is deleted", run: respawn, exit: 1, repair: retry,
 			inflict: withoutAgent(func(w *ward) func() { return w.aside(w.home("harnesses", "idle.yml")) }),
 			says:    `orange: hook failed: spawn_agent: cannot use the harness "idle": it is not known, expected one of .*\n  the task keeps its status; put that right and run: orange task retry ID`,
 			becomes: agentless,

@@ -66,7 +66,7 @@ func gitFaults() []fault {
 			name: "The repository is moved away, and a hook needs it", inflict: func(w *ward) func() {
 				w.endServer()
 				return moved(w)
-			}, run: respawn, repair: retry,
+			}, run: respawn, exit: 1, repair: retry,
 			says:    `orange: hook failed: spawn_agent: .*(git|REPO).*\n  the task keeps its status; put that right and run: orange task retry ID`,
 			becomes: agentless, goesOn: "move it back; `orange task retry`",
 		},
@@ -74,9 +74,9 @@ func gitFaults() []fault {
 			name: "git is not on PATH", inflict: func(w *ward) func() {
 				w.endServer()
 				return without("git")(w)
-			}, run: respawn, repair: retry,
-			says:    `orange: hook failed: spawn_agent: .*exec: "git": executable file not found in \$PATH\n  the task keeps its status; put that right and run: orange task retry ID`,
-			becomes: agentless, goesOn: "install git; `orange task retry`",
+			}, run: respawn,
+			says:    `respawned the worker of ID\n  spawn_agent            done`,
+			becomes: "its agent starts: a worktree that is as it was needs no git for that", goesOn: "install git",
 		},
 		{
 			name: "git was interrupted and left its index.lock", inflict: func(w *ward) func() {
@@ -110,7 +110,7 @@ func gitFaults() []fault {
 				w.endServer()
 				w.check(os.RemoveAll(filepath.Join(w.repo, ".git", "worktrees")))
 				return func() { w.check(os.Rename(w.slot(), w.slot()+".saved")) }
-			}, run: respawn, repair: retry,
+			}, run: respawn, exit: 1, repair: retry,
 			says: `orange: hook failed: spawn_agent: .*: the folder holds something else than a worktree; save what is in it and move it away` +
 				`\n  the task keeps its status; put that right and run: orange task retry ID`,
 			becomes: agentless, goesOn: "move the folder away; `orange task retry` creates the worktree again",
@@ -132,13 +132,13 @@ func tmuxFaults() []fault {
 		},
 		{
 			name: "tmux is not on PATH", run: []string{"task", "list"}, inflict: without("tmux"),
-			says:    `ID  coffee   clarification  unknown  feat/hit`,
+			says:    `ID  coffee   clarification  unknown, needs you: status  +feat/hit`,
 			becomes: "it moves; whether its agent lives is unknown, never \"dead\"", goesOn: "install tmux",
 		},
 		{
 			name: "tmux is not on PATH, and an agent is to be looked at", run: respawn, exit: 1,
 			inflict: without("tmux"),
-			says:    `orange: look at the sessions: list tmux panes: run "tmux": exec: "tmux": executable file not found in \$PATH`,
+			says:    `orange: look at the sessions: list the tmux panes of task "ID": run "tmux": exec: "tmux": executable file not found in \$PATH`,
 			becomes: "nothing: no second agent is started while the first cannot be seen",
 			goesOn:  "install tmux; the same command again",
 		},

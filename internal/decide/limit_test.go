@@ -1,6 +1,7 @@
 package decide_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -53,6 +54,12 @@ func TestAnAgentThatEndsAtALimitIsNoCrashAndIsStartedAgainWhenThatIsOver(t *test
 	}
 	if !decide.Respawns(def, c.Task) || decide.Respawns(def, one) {
 		t.Error("the monitor does not look after the task that waits for a limit alone")
+	}
+	found := decide.Awaits(def, record.Snapshot{Task: c.Task}, false, c.Events, nil, noon)
+	if text := fmt.Sprint(found); !strings.Contains(text, "starts it again in 3h") ||
+		!strings.Contains(text, "wait, or start it now: orange task respawn T1") ||
+		strings.Contains(text, "put that right") {
+		t.Errorf("it waits for %s", text)
 	}
 	torn := c.Events[0]
 	torn.Data = map[string]string{"role": "worker", "ended": "exit status 1", history.DataUntil: "soon"}

@@ -147,7 +147,10 @@ func Awaits(def *workflow.Definition, s record.Snapshot, alive bool, events []hi
 				Found: found, Want: lateWant(state)})
 		}
 	}
-	if t.Attention != "" {
+	if _, limited := record.LimitOf(t.Attention); limited {
+		list = append(list, rejection.Detail{Condition: "the end of a limit", Found: t.Attention,
+			Want: "wait, or start it now: orange task respawn " + t.ID})
+	} else if t.Attention != "" {
 		list = append(list, rejection.Detail{Condition: "a person's attention", Found: t.Attention,
 			Want: "put that right; the next move takes the mark away"})
 	}

@@ -168,6 +168,21 @@ func TestARespawn_startsTheRolesOwnHarness(t *testing.T) {
 	wantText(t, "agent", job.Agent, "aider")
 }
 
+// The workflow has no prompt for a move after too many crashes: the worker hears whose turn it is.
+func TestAfterTwoCrashesTheWorkerHearsThatAPersonIsNext(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	seen := w.watch()
+	id := w.reach("working")
+	for range 2 {
+		w.die(w.death(id, task.RoleWorker))
+		_, _ = w.Respawn(t.Context(), id, func(task.Task, string) (bool, error) { return false, nil }, human)
+	}
+	if got := seen.job(t, action.NotifyWorker).Prompt; !strings.Contains(got, "wait for them") {
+		t.Errorf("it hears %q", got)
+	}
+}
+
 func TestAHookThatTells_knowsItsEvent(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -6,14 +6,12 @@ import (
 	"time"
 
 	"orange/internal/decide"
+	"orange/internal/harness"
 	"orange/internal/record"
 	"orange/internal/replay"
 	"orange/internal/task"
 	"orange/internal/tmux"
 )
-
-// goOn is what Orange types for an agent whose limit is over.
-const goOn = "The limit of your provider should be over now. Go on with the task where you stopped."
 
 // goOnLater is how long Orange waits where it was not safe to type.
 const goOnLater = 30 * time.Second
@@ -34,7 +32,7 @@ func (e *Engine) GoOn(ctx context.Context, v Voice, id string, rest record.Rest)
 	}
 	defer release()
 	told := false
-	err = v.Say(ctx, s.Task, rest.Role, rest.Harness, goOn, func(ctx context.Context) error {
+	err = v.Say(ctx, s.Task, rest.Role, rest.Harness, harness.GoOn, func(ctx context.Context) error {
 		told = true
 		return e.noteGoOn(ctx, id, at, rest.Since)
 	})

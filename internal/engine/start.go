@@ -16,6 +16,9 @@ import (
 	"orange/internal/workflow"
 )
 
+// waitForPerson is what an agent hears of a move to a status of a person, if the workflow has no words for that.
+const waitForPerson = "The task is now {status}, where a person looks after it. Read {task_file}, and wait for them."
+
 // job gathers what the performer needs. Hooks that may start an agent get a seat, committed before they begin.
 func (e *Engine) job(ctx context.Context, t task.Task, hook task.OwedHook) (record.Job, *record.Seat, error) {
 	job := record.Job{Task: t, Hook: hook}
@@ -31,6 +34,9 @@ func (e *Engine) job(ctx context.Context, t task.Task, hook task.OwedHook) (reco
 	job.Project = project
 	job.Prompt, _ = def.Prompt(hook.Prompt)
 	job.Respawn, _ = def.Prompt(state.RespawnPrompt.Name)
+	if job.Prompt == "" && def.WaitsForPerson(t.Status) {
+		job.Prompt = waitForPerson
+	}
 	job.Role = workflow.RoleIn(state, hook.Hook)
 	if spec, _ := action.Of(hook.Action); spec.Input == action.WithEvent {
 		if job.Event, err = e.event(ctx, t.ID, hook.Event); err != nil {

@@ -8,6 +8,13 @@ import (
 	"orange/internal/lazyregexp"
 )
 
+// GoOn is what Orange types for an agent whose limit is over. What a screen shows above it is about that limit, not the
+// next one.
+const GoOn = "The limit of your provider should be over now. Go on with the task where you stopped."
+
+// goOnSeen is how much of GoOn is looked for: a narrow screen breaks the rest.
+const goOnSeen = "The limit of your provider should be over"
+
 // lastLines are those of a screen that say how it is now: what is above may have been said long ago.
 const lastLines = 15
 
@@ -18,7 +25,7 @@ func (h *Harness) Limit(screen string) string {
 		return ""
 	}
 	lines := strings.Split(strings.TrimRight(screen, " \n"), "\n")
-	for i := len(lines) - 1; i >= max(0, len(lines)-lastLines); i-- {
+	for i := len(lines) - 1; i >= max(0, len(lines)-lastLines) && !strings.Contains(lines[i], goOnSeen); i-- {
 		if h.Limited.MatchString(lines[i]) {
 			return strings.Trim(lines[i], " \t│┃|■●•⎿╰─✕⚡ℹ")
 		}

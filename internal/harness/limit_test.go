@@ -24,6 +24,8 @@ func TestTheLineThatTellsOfALimitIsFoundAmongTheLastOnes(t *testing.T) {
 			reached + "\n":                         reached,
 			"the retry limit of the client is 3\n": "",
 			"You've hit your session limit\n" + strings.Repeat("work\n", 20): "",
+			session + "\n\n> " + harness.GoOn + "\n\n> \n":                   "",
+			session + "\n\n> " + harness.GoOn + "\n\n" + hit + "\n> \n":      hit,
 			"": "",
 		},
 		"codex": {

@@ -32,7 +32,7 @@ func (h *Executor) heedLimit(ctx context.Context, job record.Job, provider strin
 		if end != nil && end.Data[history.DataProvider] == provider && until.After(now) && !now.Before(end.Time) {
 			return fmt.Errorf("%q is at a limit until %s, and task %s waits for it; the monitor tries again, or if it "+
 				"is over: orange task respawn %s, then orange task retry %s", provider,
-				until.UTC().Format("2006-01-02 15:04 MST"), t.ID, t.ID, job.Task.ID)
+				record.LimitText(until), t.ID, t.ID, job.Task.ID)
 		}
 	}
 	return nil

@@ -23,7 +23,12 @@ const (
 // full minute after until.
 func LimitMark(role, provider string, until time.Time) string {
 	return fmt.Sprintf("%s%s: the %s has ended at one of %q, and the monitor starts it again then", limitMark,
-		until.UTC().Add(time.Minute-time.Nanosecond).Format(limitTime), role, provider)
+		LimitText(until), role, provider)
+}
+
+// LimitText is when a limit is over, for people: the full minute after it.
+func LimitText(until time.Time) string {
+	return until.UTC().Add(time.Minute - time.Nanosecond).Format(limitTime)
 }
 
 // LimitOf is until when a task waits by its attention mark for its provider's limit to be over; false where the mark

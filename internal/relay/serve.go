@@ -1,7 +1,6 @@
 package relay
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -10,8 +9,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	"orange/internal/proc"
 )
 
 // Carrier runs the requests of one agent. Every field is required.
@@ -132,16 +129,4 @@ func (s *Carrier) answer(folder *os.Root, a Reply) error {
 		return fmt.Errorf("write the answer: %w", err)
 	}
 	return nil
-}
-
-// Program runs requests as commands of a program, with an environment that is the agent's.
-func Program(path string, env []string) func(context.Context, Call) Reply {
-	return func(ctx context.Context, r Call) Reply {
-		res, err := proc.RunIn(ctx, proc.Command{Name: path, Args: r.Args, Dir: r.Dir, Env: env,
-			Stdin: bytes.NewReader(r.Stdin), Most: longestAnswer / 4})
-		if ended := (*proc.Error)(nil); err != nil && !errors.As(err, &ended) {
-			return Reply{Code: 1, Stderr: []byte("orange: " + err.Error() + "\n")}
-		}
-		return Reply{Code: res.Code, Stdout: res.Stdout, Stderr: res.Stderr}
-	}
 }

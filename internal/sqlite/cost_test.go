@@ -33,10 +33,11 @@ func TestABriefListOfAThousandTasksAllocatesLittleForEach(t *testing.T) { //noli
 	}
 }
 
-// A list of whole tasks takes this many bytes and allocations for each, the tasks themselves with them: 560 bytes.
+// A list of whole tasks takes this many bytes and allocations for each, the tasks themselves with them: 590 bytes,
+// of which the models have 32.
 // Lower them when a row gets cheaper.
 const (
-	wholeBytes       = 1200
+	wholeBytes       = 1250
 	wholeAllocations = 33
 )
 
