@@ -26,7 +26,7 @@ type repository struct {
 }
 
 var (
-	stories = regexp.MustCompile("(?:story|stories) (`[a-z_0-9-]+`(?:,? and |, )?)+")
+	stories = regexp.MustCompile("(?:story|stories) (`[A-Za-z_0-9.-]+`(?:,? and |, )?)+")
 	rowName = regexp.MustCompile(`^((\d{3}|about|build|default|classic|phases)/|9\.\d+$)`)
 	testFn  = regexp.MustCompile(`(?m)^func (Test\w+)\(`)
 )

@@ -270,3 +270,27 @@ func TestTheLongStoriesThatAloneKeepARowAreFound(t *testing.T) {
 		t.Errorf("found %q of a row of promises.md", got)
 	}
 }
+
+// The tables of what users reported and asked for name a test in every row.
+func TestEveryRowOfWhatWasReportedNamesATest(t *testing.T) {
+	t.Parallel()
+	_, _, repo := committed(t)
+	rows := 0
+	for i, line := range strings.Split(readFile(t, root+"/docs/agents/reported.md"), "\n") {
+		cells := strings.Split(strings.Trim(line, "|"), " | ")
+		if len(cells) < 3 || cells[len(cells)-1] == "which test shows it " {
+			continue
+		}
+		rows++
+		found, unknown := repo.guards(cells[len(cells)-1])
+		for _, name := range unknown {
+			t.Errorf("docs/agents/reported.md:%d names %q, which is no test and no story", i+1, name)
+		}
+		if len(found) == 0 {
+			t.Errorf("docs/agents/reported.md:%d: nothing is named that shows it", i+1)
+		}
+	}
+	if rows < 20 {
+		t.Errorf("found %d rows, expected at least 20", rows)
+	}
+}

@@ -57,3 +57,39 @@ func TestTheManualHasEveryKeyAndPlaceholder(t *testing.T) {
 		}
 	}
 }
+
+// A new user reads the page of a program, and not its file.
+func TestThePageOfAProgramSaysWhatItsFileSays(t *testing.T) {
+	t.Parallel()
+	const folder, most = "../../docs/agents/", 90
+	common := readFile(t, folder+"README.md")
+	for _, name := range []string{"claude", "codex", "gemini", "opencode", "pi"} {
+		h, err := harness.Parse(name+".yml", []byte(readFile(t, "../../harnesses/"+name+".yml")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		wanted := []string{name + " `" + h.Version + "`", "--harness " + name, "orange harness test " + name,
+			"`~/" + h.Skills + "`", "`" + h.ProjectSkills + "`", "](README.md)"}
+		if h.Run == harness.NeverRun {
+			wanted = append(wanted, "never run by us")
+		} else {
+			wanted = append(wanted, "last tried on "+h.Run)
+		}
+		for _, either := range h.Needs {
+			wanted = append(wanted, either...)
+		}
+		wanted = append(wanted, h.Root...)
+		page := readFile(t, folder+name+".md")
+		for _, words := range wanted {
+			if !strings.Contains(page, words) {
+				t.Errorf("docs/agents/%s.md does not say %q", name, words)
+			}
+		}
+		if n := strings.Count(page, "\n"); n > most {
+			t.Errorf("docs/agents/%s.md has %d lines, at most %d", name, n, most)
+		}
+		if !strings.Contains(common, "]("+name+".md)") {
+			t.Errorf("docs/agents/README.md does not lead to the page of %s", name)
+		}
+	}
+}
