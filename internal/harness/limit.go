@@ -82,7 +82,7 @@ func LimitTime(line string, now time.Time) (time.Time, bool) {
 const length = `\d+(?:\.\d+)?\s*(?:days?|d|hours?|hrs?|h|minutes?|mins?|ms|m|seconds?|secs?|s)`
 
 var (
-	spans   = lazyregexp.New(`(?i)\b(?:again|retry(?:ing)?|resets?)\b[^.]{0,12}?\b(?:in|after)[ :]+(?:about )?` +
+	spans = lazyregexp.New(`(?i)\b(?:again|retry(?:ing)?|resets?)\b[^.]{0,12}?\b(?:in|after)[ :]+(?:about )?` +
 		`((?:` + length + `[ ,]*(?:and )?)*` + length + `)\b`)
 	span    = lazyregexp.New(`(?i)(\d+(?:\.\d+)?)\s*(ms|[dhms])`)
 	instant = lazyregexp.New(`\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d)?(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)`)

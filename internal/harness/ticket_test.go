@@ -72,7 +72,7 @@ func TestCheckVariable_takesWhatAProgramCanHaveAndNotWhatIsOrangesOwn(t *testing
 		"KEY": "", "_a1": "", "http_proxy": "", "PATH": "", "ORANGES": "",
 		"": "letters, digits", "1KEY": "no digit first", "A B": "letters", "A-B": "letters", "KEY\n": "letters",
 		"ORANGE_SEAT": "Orange sets them for each program", "TMUX": "a window that is not its own",
-		"TMUX_PANE": "window",
+		"TMUX_PANE": "window", "TMUX_TMPDIR": "where the terminal server of Orange is",
 	} {
 		err := harness.CheckVariable(name)
 		if (err == nil) != (why == "") || err != nil && !strings.Contains(err.Error(), why) {

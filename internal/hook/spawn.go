@@ -44,13 +44,20 @@ func (h *Executor) spawn(ctx context.Context, job record.Job, window, event stri
 	if unknown != nil || !agent.Resumes(job.Role, job.Hook.Permissions) {
 		job.Conversation = ""
 	}
+	for _, p := range own {
+		if p.Role == job.Role && p.Hook == mine {
+			return h.started(job, agent, p, window, event), nil
+		}
+	}
 	var ended record.Effect
+	if unknown == nil { // before the agent ends that is to be replaced
+		if err := h.heedLimit(ctx, job, agent.Provider); err != nil {
+			return ended, fmt.Errorf("cannot start the %s: %w", job.Role, err)
+		}
+	}
 	for _, p := range own {
 		if p.Role != job.Role {
 			continue
-		}
-		if p.Hook == mine {
-			return h.started(job, agent, p, window, event), nil
 		}
 		if err := h.end(ctx, p); err != nil {
 			return ended, err
@@ -62,9 +69,6 @@ func (h *Executor) spawn(ctx context.Context, job record.Job, window, event stri
 	}
 	if unknown != nil {
 		return ended, unknown
-	}
-	if err := h.heedLimit(ctx, job, agent.Provider); err != nil {
-		return ended, fmt.Errorf("cannot start the %s: %w", job.Role, err)
 	}
 	start, err := h.prepare(ctx, job, agent, window, mine)
 	if err != nil {
@@ -186,6 +190,9 @@ func (h *Executor) ticket(job record.Job, agent *harness.Harness, view worktree.
 	argv, fresh := agent.Argv(job.Role, job.Hook.Permissions, values), []string(nil)
 	if job.Conversation != "" {
 		argv, fresh = agent.Resume(job.Role, values), argv
+	}
+	if t.Counters.Get(record.LimitCount) > 0 { // where the agent ends at once it is at its limit again
+		fresh = nil
 	}
 	return harness.Ticket{
 		Home: h.Home, Task: t.ID, Argv: argv, Fresh: fresh, Dir: view.Cwd(), Unset: agent.Unset,

@@ -18,6 +18,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"orange/internal/harness"
 	"orange/internal/proc"
@@ -53,6 +54,7 @@ type target struct {
 type place struct {
 	top, folder string // the folder is below the top: the user's home, or a checkout
 	harnesses   []string
+	project     bool // it is in a project, out of which nothing is written
 	ignored     bool // git shall ignore what is written there
 }
 
@@ -82,6 +84,7 @@ func (s Skills) plan(ctx context.Context, w harness.SkillsWanted, known []writte
 	for _, p := range places {
 		if w.Project != "" {
 			note := ""
+			p.project = true
 			if p.ignored, note, err = ignores(ctx, p); err != nil {
 				return nil, plan, err
 			}
@@ -220,6 +223,11 @@ func (s Skills) targets(p place, known []written) ([]target, error) {
 		if p.ignored {
 			one.folder = path.Join(p.folder, path.Dir(name))
 		}
+		if p.project {
+			if err := inside(p.top, path.Join(p.folder, path.Dir(name))); err != nil {
+				return nil, err
+			}
+		}
 		there, err := digestAt(one.Path)
 		switch {
 		case err != nil:
@@ -244,7 +252,7 @@ const absent = ""
 // digestAt is the digest of what is at a path. What is no file has one that no text has.
 func digestAt(path string) (string, error) {
 	info, err := os.Lstat(path)
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) { // where a folder was is a file
 		return absent, nil
 	}
 	if err != nil {
@@ -323,6 +331,10 @@ func missing(dir string) ([]string, error) {
 		if err == nil {
 			slices.Reverse(out)
 			return out, nil
+		}
+		if target, link := os.Readlink(dir); link == nil {
+			return nil, fmt.Errorf("cannot install into %q: it is a link to %q, which is not there; make that folder, "+
+				"or take the link away", dir, target)
 		}
 		if !errors.Is(err, fs.ErrNotExist) {
 			return nil, fmt.Errorf("look for the folder of the skill: %w", err)

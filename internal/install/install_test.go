@@ -313,11 +313,54 @@ func TestInstall_neverLeavesAProject(t *testing.T) {
 	if !errors.Is(err, task.ErrUsage) || !strings.Contains(err.Error(), "outside of the project") {
 		t.Errorf("found %v", err)
 	}
+	if err := errors.Join(os.Remove(filepath.Join(dir, ".claude")),
+		os.MkdirAll(filepath.Join(dir, ".claude/skills"), 0o755),
+		os.Symlink(t.TempDir(), filepath.Join(dir, ".claude/skills/orange-worker"))); err != nil {
+		t.Fatal(err)
+	}
+	_, err = w.skills.Plan(t.Context(), harness.SkillsWanted{Project: dir, Harness: "claude"})
+	if !errors.Is(err, task.ErrUsage) || !strings.Contains(err.Error(), "outside of the project") {
+		t.Errorf("a skill's own folder: %v", err)
+	}
 	bare := t.TempDir()
 	w.git(bare, "init", "-q", "--bare")
 	_, err = w.skills.Plan(t.Context(), harness.SkillsWanted{Project: bare})
 	if !errors.Is(err, task.ErrUsage) || !strings.Contains(err.Error(), "without --project") {
 		t.Errorf("a repository without a checkout: %v", err)
+	}
+}
+
+// A folder of dotfiles that is not mounted, and a file where a skill's folder was.
+func TestWhatStandsInTheWayOfOneProgramIsLeftAloneAndHindersNoOther(t *testing.T) {
+	w := newWorld(t)
+	link := filepath.Join(w.person, ".claude")
+	if err := os.Symlink("/not/mounted", link); err != nil {
+		t.Fatal(err)
+	}
+	wanted := harness.SkillsWanted{Harness: "claude"}
+	plan, err := w.skills.Plan(t.Context(), wanted)
+	if err == nil {
+		_, err = w.skills.Install(t.Context(), wanted, plan)
+	}
+	if err == nil || !strings.Contains(err.Error(), `a link to "/not/mounted", which is not there`) {
+		t.Errorf("installed through a link to nowhere: %v", err)
+	}
+	w.uninstall()
+	if _, err := os.Lstat(link); err != nil {
+		t.Errorf("the person's link is gone: %v", err)
+	}
+	w.install(harness.SkillsWanted{Harness: "codex"})
+	w.install(harness.SkillsWanted{Harness: "amp"})
+	folder := filepath.Dir(w.path(".codex"))
+	if err := os.RemoveAll(folder); err != nil {
+		t.Fatal(err)
+	}
+	w.write(folder, "a note of mine")
+	if done := w.uninstall(); done != "remove .config/agents/skills/orange-worker/SKILL.md" {
+		t.Errorf("removed %q", done)
+	}
+	if text, err := os.ReadFile(folder); err != nil || string(text) != "a note of mine" {
+		t.Errorf("the person's file is %q, %v", text, err)
 	}
 }
 

@@ -135,13 +135,16 @@ func stateOf(one written) (string, error) {
 func (s Skills) Uninstall(ctx context.Context) (done []harness.SkillFile, err error) {
 	err = s.change(ctx, func(known []written) ([]written, error) {
 		var gone []written
+		var left []written
+		var failed error
 		for _, one := range known {
 			state, err := stateOf(one)
 			if err == nil && state == harness.SkillRemove {
 				err = os.Remove(one.Path)
 			}
-			if err != nil {
-				return known, fmt.Errorf("remove the skill: %w", err)
+			if err != nil { // the others are removed all the same
+				left, failed = append(left, one), errors.Join(failed, fmt.Errorf("remove the skill: %w", err))
+				continue
 			}
 			if state == harness.SkillRemove {
 				done = append(done, harness.SkillFile{Path: one.Path, State: state})
@@ -150,8 +153,6 @@ func (s Skills) Uninstall(ctx context.Context) (done []harness.SkillFile, err er
 				gone = append(gone, one)
 			}
 		}
-		var left []written
-		var failed error
 		for _, one := range slices.Backward(gone) { // folders that two need were made for the first
 			if err := forget(ctx, one); err != nil {
 				left = append(left, one)
@@ -167,6 +168,9 @@ func (s Skills) Uninstall(ctx context.Context) (done []harness.SkillFile, err er
 // ignores it. A project that is gone has none.
 func forget(ctx context.Context, one written) error {
 	for _, dir := range slices.Backward(one.Made) {
+		if info, err := os.Lstat(dir); err == nil && !info.IsDir() {
+			break // a link that someone put there is theirs
+		}
 		entries, err := os.ReadDir(dir)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err

@@ -8,6 +8,8 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"syscall"
+	"time"
 )
 
 // Held is a program that was started ahead of its work, and waits for its input.
@@ -47,18 +49,26 @@ func (h *Held) Current() bool {
 
 // Discard ends the program without an input, and waits for its end.
 func (h *Held) Discard() {
+	late := time.AfterFunc(waitDelay, func() { _ = h.cmd.Process.Kill() })
+	defer late.Stop()
 	_ = h.stdin.Close()
 	_ = h.cmd.Wait() // how it ends is of no interest
 }
 
-// Finish hands the program its input and waits for its end. Like Run, it answers with an *Error where the program ends
-// with a status other than 0.
+// ErrGone says that a held program had ended before it got its input.
+var ErrGone = errors.New("the program that waited has ended")
+
+// Finish hands the program its input and waits for its end. The error is ErrGone where the program took none of it,
+// and like that of Run an *Error where the program ends with a status other than 0.
 func (h *Held) Finish(ctx context.Context, input []byte) (Result, error) {
 	off := context.AfterFunc(ctx, func() { _ = h.cmd.Process.Kill() })
 	defer off()
-	_, _ = h.stdin.Write(input) // it need not read all of it
+	n, unread := h.stdin.Write(input) // it need not read all of it
 	_ = h.stdin.Close()
 	err := h.cmd.Wait()
+	if n == 0 && (errors.Is(unread, syscall.EPIPE) || errors.Is(unread, os.ErrClosed)) {
+		return Result{}, ErrGone
+	}
 	result := Result{Stdout: h.stdout.kept.Bytes(), Stderr: h.stderr.Bytes(), Code: h.cmd.ProcessState.ExitCode(),
 		More: h.stdout.more}
 	if _, ended := errors.AsType[*exec.ExitError](err); ended && ctx.Err() == nil {

@@ -62,13 +62,18 @@ func (s *SpareProgram) run(ctx context.Context, r Call) (proc.Result, error) {
 		h.Discard()
 		h = nil
 	}
-	if h == nil {
-		if h, err = s.start(); err != nil {
-			return proc.Result{}, err
+	text := append(binary.BigEndian.AppendUint32(nil, uint32(len(body))), body...)
+	text = append(text, input...)
+	if h != nil {
+		result, err := h.Finish(ctx, text)
+		if !errors.Is(err, proc.ErrGone) {
+			return result, err
 		}
 	}
-	text := append(binary.BigEndian.AppendUint32(nil, uint32(len(body))), body...)
-	return h.Finish(ctx, append(text, input...))
+	if h, err = s.start(); err != nil {
+		return proc.Result{}, err
+	}
+	return h.Finish(ctx, text)
 }
 
 func (s *SpareProgram) take() *proc.Held {

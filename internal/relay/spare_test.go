@@ -88,6 +88,17 @@ func TestSpareProgram_runsInTheProgramThatIsThereNow(t *testing.T) {
 	}
 }
 
+// Someone ended the program that waited: the request finds another one.
+func TestSpareProgram_runsThoughTheOneThatWaitedIsGone(t *testing.T) {
+	t.Parallel()
+	s := newSpare(t)
+	s.Prepare()
+	s.ready.Discard()
+	if got := s.Run(t.Context(), Call{Args: []string{"task", "next"}}); got.Code != 3 {
+		t.Errorf("it answers %d, %q", got.Code, got.Stderr)
+	}
+}
+
 func TestSpareProgram_endsWithItsAgent(t *testing.T) {
 	t.Parallel()
 	c := newSpare(t)

@@ -133,6 +133,9 @@ const (
 // CountFailures is the counter of the failures of the task's present state.
 const CountFailures = "failures"
 
+// countLimits is the counter of ends at a provider's limit, as the record names it: no workflow speaks of it.
+const countLimits = "limit_count"
+
 // Previous is the target of a transition that leads back to where the task was before its present state.
 const Previous task.Status = "previous"
 

@@ -27,7 +27,7 @@ func (r reader) checkCounters(d *Definition) {
 		}
 	}
 	for _, f := range d.Fields {
-		if f.Name == CountFailures || slices.Contains(task.HeaderKeys(), f.Name) {
+		if f.Name == CountFailures || f.Name == countLimits || slices.Contains(task.HeaderKeys(), f.Name) {
 			r.Problem(f.Pos, "field",
 				"found %q among the fields, expected a name of your own: every task has that one", f.Name)
 		}
