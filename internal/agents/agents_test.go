@@ -158,10 +158,13 @@ func TestNeed_isWhyAPersonShouldLookNow(t *testing.T) {
 		screen string
 		rule   *harness.Harness
 		want   string
+		found  string
 	}{
 		"at work": {status: "build", agent: record.AgentAlive, screen: "thinking\n> "},
 		"a dialog": {status: "build", agent: record.AgentAlive, screen: "Allow?\n> ",
 			want: record.NeedsAnswer},
+		"a dialog at a limit": {status: "build", agent: record.AgentAlive, screen: "limit of a day\nAllow?\n> ",
+			want: record.NeedsAnswer, found: "is at a dialog: limit of a day"},
 		"a limit":           {status: "build", agent: record.AgentAlive, screen: "limit\n> ", want: record.NeedsLimit},
 		"at rest":           {status: "build", agent: record.AgentAlive, screen: "> ", want: record.NeedsWord},
 		"rest unknown":      {status: "build", agent: record.AgentAlive, screen: "> ", rule: &busy},
@@ -175,8 +178,8 @@ func TestNeed_isWhyAPersonShouldLookNow(t *testing.T) {
 		}
 		one := task.Task{ID: "one", Status: c.status, Attention: c.note, Live: true}
 		got := need(def, one, c.agent, read(c.rule, c.screen, time.Unix(0, 0)))
-		if got.Kind != c.want || (c.want == "") != (got.String() == "") {
-			t.Errorf("%s: the need is %+v, want %q", name, got, c.want)
+		if got.Kind != c.want || (c.want == "") != (got.String() == "") || !strings.HasSuffix(got.Found, c.found) {
+			t.Errorf("%s: the need is %+v, want %q %q", name, got, c.want, c.found)
 		}
 	}
 }

@@ -13,7 +13,7 @@ import (
 // sight is what the screen of an agent that is still says to people. It never moves a task.
 type sight struct {
 	kind string      // NeedsAnswer, NeedsLimit or NeedsWord; empty if it says nothing
-	rest record.Rest // at a limit
+	rest record.Rest // at a limit; of a dialog that tells of one only the line
 }
 
 // read reads a screen that has not changed since a time. A program is at rest only if its harness tells its rest from
@@ -22,7 +22,7 @@ func read(h *harness.Harness, screen string, since time.Time) sight {
 	limit := h.Limit(screen)
 	switch {
 	case h.Dialog != nil && h.Dialog.MatchString(screen):
-		return sight{kind: record.NeedsAnswer}
+		return sight{kind: record.NeedsAnswer, rest: record.Rest{Line: limit}}
 	case limit != "" && (h.Busy == nil || !h.Busy.MatchString(screen)):
 		until, _ := harness.LimitTime(limit, since)
 		return sight{record.NeedsLimit, record.Rest{Harness: h.Name, Provider: h.Provider, Line: limit, Since: since,
@@ -52,8 +52,11 @@ func need(def *workflow.Definition, t task.Task, agent string, seen sight) recor
 		return record.Need{Kind: record.NeedsAgent, Found: "its " + state.Role + " has died",
 			Want: "start it again: orange task respawn " + t.ID}
 	case seen.kind == record.NeedsAnswer:
-		return record.Need{Kind: seen.kind, Found: "its " + state.Role + " is at a dialog",
-			Want: "answer it: " + attach}
+		found := "its " + state.Role + " is at a dialog"
+		if seen.rest.Line != "" {
+			found += ": " + seen.rest.Line
+		}
+		return record.Need{Kind: seen.kind, Found: found, Want: "answer it: " + attach}
 	case seen.kind == record.NeedsLimit:
 		rest := seen.rest
 		rest.Role = state.Role

@@ -88,9 +88,7 @@ func (l *Screens) Observe(ctx context.Context, o *Observer, tasks []task.Task, n
 		}
 		one := out[id]
 		one.Need = need(def, *t, one.State, seen[id])
-		if seen[id].kind == record.NeedsLimit {
-			one.Limit = seen[id].rest.Line
-		}
+		one.Limit = seen[id].rest.Line
 		out[id] = one
 	}
 	return out, err
