@@ -12,9 +12,8 @@ import (
 
 // sight is what the screen of an agent that is still says to people. It never moves a task.
 type sight struct {
-	kind  string      // NeedsAnswer, NeedsLimit or NeedsWord; empty if it says nothing
-	rest  record.Rest // at a limit
-	until time.Time   // when that is over, if the screen says so
+	kind string      // NeedsAnswer, NeedsLimit or NeedsWord; empty if it says nothing
+	rest record.Rest // at a limit
 }
 
 // read reads a screen that has not changed since a time. A program is at rest only if its harness tells its rest from
@@ -24,9 +23,10 @@ func read(h *harness.Harness, screen string, since time.Time) sight {
 	switch {
 	case h.Dialog != nil && h.Dialog.MatchString(screen):
 		return sight{kind: record.NeedsAnswer}
-	case limit != "":
+	case limit != "" && (h.Busy == nil || !h.Busy.MatchString(screen)):
 		until, _ := harness.LimitTime(limit, since)
-		return sight{record.NeedsLimit, record.Rest{Harness: h.Name, Line: limit, Since: since}, until}
+		return sight{record.NeedsLimit, record.Rest{Harness: h.Name, Provider: h.Provider, Line: limit, Since: since,
+			Until: until}}
 	case h.Ready != nil && h.Busy != nil && h.Ready.MatchString(screen) && !h.Busy.MatchString(screen):
 		return sight{kind: record.NeedsWord}
 	}
@@ -58,7 +58,7 @@ func need(def *workflow.Definition, t task.Task, agent string, seen sight) recor
 		rest := seen.rest
 		rest.Role = state.Role
 		return record.Need{Kind: seen.kind, Found: "its " + state.Role + " is at a limit: " + rest.Line,
-			Want: "wait, or look: " + attach, Until: seen.until, Rest: &rest}
+			Want: "wait, or look: " + attach, Until: rest.Until, Rest: &rest}
 	case rests:
 		return record.Need{Kind: record.NeedsPerson, Found: fmt.Sprintf("%q waits for a person", t.Status),
 			Want: "orange task why " + t.ID}

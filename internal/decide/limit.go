@@ -48,10 +48,7 @@ func (x *exit) atLimit() bool {
 func (x *exit) park() record.Change {
 	t, limit := x.task, x.death.Limit
 	times := limits(t, limit)
-	until := limit.Until
-	if !until.After(x.now) {
-		until = x.now.Add(limitBackOff(times))
-	}
+	until := limitEnd(limit, times, x.now)
 	t.Counters = t.Counters.With(record.LimitCount, times)
 	t.UpdatedAt, t.StalledAt = x.now, time.Time{}
 	reason := fmt.Sprintf("%s ended at a limit of %s: %s", x.death.Name(), limit.Provider, limit.Line)
@@ -76,13 +73,11 @@ func GoOn(def *workflow.Definition, t task.Task, role string, limit task.Limit, 
 	c record.Change, due bool, again time.Time) {
 	state, _ := def.State(t.Status)
 	times := limits(t, limit)
-	if !t.Live || role == "" || state.Role != role || limit.Line == "" || times > record.MostLimits {
+	persons := t.Attention != "" || def.WaitsForPerson(t.Status) // who may be about to answer the agent
+	if !t.Live || persons || role == "" || state.Role != role || limit.Line == "" || times > record.MostLimits {
 		return c, false, time.Time{}
 	}
-	until := limit.Until
-	if !until.After(since) {
-		until = since.Add(limitBackOff(times))
-	}
+	until := limitEnd(limit, times, since)
 	if until.After(now) {
 		return c, false, until
 	}
@@ -96,6 +91,22 @@ func GoOn(def *workflow.Definition, t task.Task, role string, limit task.Limit, 
 		Reason: fmt.Sprintf("the limit of %s is over: %s", limit.Provider, limit.Line),
 	}}
 	return c, true, time.Time{}
+}
+
+// limitEnd is until when a task waits for a limit that was hit at a time: as long as the provider says, and where that
+// was too short before, no shorter than the last wait for one whose end no one told.
+func limitEnd(limit task.Limit, times int, hit time.Time) time.Time {
+	least := hit
+	if times > 1 {
+		least = hit.Add(limitBackOff(times - 1))
+	}
+	switch {
+	case !limit.Until.After(hit):
+		return hit.Add(limitBackOff(times))
+	case limit.Until.Before(least):
+		return least
+	}
+	return limit.Until
 }
 
 // limitBackOff is how long a task waits for a limit to pass whose end no one told, the n-th time in a row.

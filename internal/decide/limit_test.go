@@ -117,6 +117,22 @@ func TestALimitWhoseEndIsNotToldIsWaitedForLongerAndLonger(t *testing.T) {
 	}
 }
 
+func TestAShortLimitIsBelievedOnce(t *testing.T) {
+	t.Parallel()
+	def, one := defaultWorkflow(t), newTask("working")
+	for n, want := range []time.Duration{20 * time.Second, 5 * time.Minute, 15 * time.Minute, time.Hour} {
+		c := decide.Exit(def, one, evidence(""), limitedDeath("worker", noon.Add(20*time.Second)), noon)
+		if due, _ := decide.RespawnDue(def, c.Task, c.Events, noon); due.Sub(noon) != want {
+			t.Errorf("time %d: it waits for %v, want %v", n+1, due.Sub(noon), want)
+		}
+		one = c.Task
+	}
+	last := decide.Exit(def, one, evidence(""), limitedDeath("worker", noon.Add(5*time.Hour)), noon)
+	if due, _ := decide.RespawnDue(def, last.Task, last.Events, noon); due.Sub(noon) != 5*time.Hour {
+		t.Errorf("a long one: it waits for %v", due.Sub(noon))
+	}
+}
+
 func TestTheSixthEndAtALimitWithNothingNewIsACrash(t *testing.T) {
 	t.Parallel()
 	def, one := defaultWorkflow(t), newTask("working")
@@ -219,8 +235,8 @@ func TestAnAgentThatRestsAtALimitIsToldToGoOnWhenThatIsOver(t *testing.T) {
 	worn.Counters = one.Counters.With(record.LimitCount, record.MostLimits)
 	fresh := limit
 	fresh.New = true
-	over := one
-	over.Live = false
+	over, marked := one, one
+	over.Live, marked.Attention = false, "a hook failed"
 	for _, tt := range []struct {
 		name  string
 		task  task.Task
@@ -241,6 +257,8 @@ func TestAnAgentThatRestsAtALimitIsToldToGoOnWhenThatIsOver(t *testing.T) {
 		{"too often with nothing new", worn, "worker", limit, hour, false, time.Time{}},
 		{"too often, and there is something new", worn, "worker", fresh, hour, true, time.Time{}},
 		{"a task that is over", over, "worker", limit, hour, false, time.Time{}},
+		{"a task with a mark", marked, "worker", limit, hour, false, time.Time{}},
+		{"a status of a person", newTask("clarification"), "worker", limit, hour, false, time.Time{}},
 	} {
 		c, due, again := decide.GoOn(def, tt.task, tt.role, tt.limit, noon, tt.now)
 		if due != tt.due || !again.Equal(tt.again) {

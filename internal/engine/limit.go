@@ -26,9 +26,9 @@ func (e *Engine) GoOn(ctx context.Context, v Voice, id string, rest record.Rest)
 	if again, err = e.goOnAt(ctx, s, at, rest.Since); err != nil || again.IsZero() || again.After(e.Now()) {
 		return again, err
 	}
-	release, err := e.Mirror.Lock(ctx, hooksLock(id))
-	if err != nil {
-		return again, err
+	release, idle, err := e.Mirror.TryLock(hooksLock(id))
+	if err != nil || !idle { // a hook may type into the same window
+		return e.Now().Add(goOnLater), err
 	}
 	defer release()
 	told := false
@@ -57,9 +57,8 @@ func (e *Engine) restsAt(ctx context.Context, id string, rest record.Rest) (reco
 	if err != nil {
 		return s, at, err
 	}
-	limit, err := e.Witness.Limit(s.Task, at, events, rest.Since)
-	at.Limit = decide.AtLimit(limit, evidence, events)
-	return s, at, err
+	at.Limit = decide.AtLimit(task.Limit{Line: rest.Line, Provider: rest.Provider, Until: rest.Until}, evidence, events)
+	return s, at, nil
 }
 
 // goOnAt is when an agent is to go on; zero if it is not. Its time has come unless it is after now.

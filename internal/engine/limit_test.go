@@ -29,8 +29,8 @@ func TestGoOn_isTypedWhenTheLimitIsOverAndCounted(t *testing.T) {
 	id := w.reach("working")
 	since := w.clock.Now()
 	until := since.Add(time.Hour).Truncate(time.Millisecond)
-	w.Witness = limitedWitness{until: until}
-	rest := record.Rest{Role: "worker", Harness: "own", Line: "limit reached", Since: since}
+	rest := record.Rest{Role: "worker", Harness: "own", Provider: "acme", Line: "limit reached", Since: since,
+		Until: until}
 	v := &voice{unsafe: []error{&tmux.NotSafe{Reason: tmux.DialogOpen}}}
 	goOn := func() time.Time {
 		again, err := w.GoOn(t.Context(), v, id, rest)

@@ -82,13 +82,14 @@ func LimitTime(line string, now time.Time) (time.Time, bool) {
 const length = `\d+(?:\.\d+)?\s*(?:days?|d|hours?|hrs?|h|minutes?|mins?|ms|m|seconds?|secs?|s)`
 
 var (
-	spans   = lazyregexp.New(`(?i)(?:in|after)[ :]+((?:` + length + `[ ,]*(?:and )?)*` + length + `)\b`)
+	spans   = lazyregexp.New(`(?i)\b(?:again|retry(?:ing)?|resets?)\b[^.]{0,12}?\b(?:in|after)[ :]+(?:about )?` +
+		`((?:` + length + `[ ,]*(?:and )?)*` + length + `)\b`)
 	span    = lazyregexp.New(`(?i)(\d+(?:\.\d+)?)\s*(ms|[dhms])`)
 	instant = lazyregexp.New(`\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d)?(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)`)
 	epoch   = lazyregexp.New(`\|(\d{10})\b`)
 	clock   = lazyregexp.New(`(?i)(?:resets?|again|until|available)(?: again)?(?: on| at)? ` +
 		`(?:([a-z]{3})[a-z]* (\d{1,2})(?:st|nd|rd|th)?(?:, ?(\d{4}))?,?(?: at)? )?` +
-		`(\d{1,2})(?::(\d\d))?\s*(am|pm)?\b(?:[^(]{0,3}\(([A-Za-z_+/-]+)\))?`)
+		`(\d{1,2})(?::(\d\d))?\s*(am|pm)?\b(?:[^(]{0,3}\(([A-Za-z0-9_+/-]+)\))?`)
 )
 
 // afterSpan reads "try again in 2 days 3 hours" and "retrying in 5m 20s".
@@ -125,23 +126,25 @@ func atInstant(line string, _ time.Time) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// atClock reads "resets 5:10pm (Europe/Paris)" and "try again at Nov 24th, 2026 3:05 PM".
+// lately is how long ago a time of day may be that a line names: the limit is over then. Programs name the end of a few
+// hours, and rarely that of a whole day.
+const lately = 6 * time.Hour
+
+// atClock reads "resets 5:10pm (Europe/Paris)" and "try again at Nov 24th, 2026 3:05 PM". It is false for a zone that
+// this machine does not know.
 func atClock(line string, now time.Time) (time.Time, bool) {
 	found := clock().FindStringSubmatch(line)
 	if found == nil || found[5] == "" && found[6] == "" {
 		return time.Time{}, false
 	}
-	if zone, err := time.LoadLocation(found[7]); err == nil && found[7] != "" {
+	if found[7] != "" {
+		zone, err := time.LoadLocation(found[7])
+		if err != nil {
+			return time.Time{}, false
+		}
 		now = now.In(zone)
 	}
-	number := func(text string) int { n, _ := strconv.Atoi(text); return n } // the pattern has digits
-	hour, half := number(found[4]), strings.ToLower(found[6])
-	if half != "" {
-		hour %= 12
-	}
-	if half == "pm" {
-		hour += 12
-	}
+	hour, minute, valid := timeOfDay(found[4], found[5], found[6])
 	year, month, day := now.Date()
 	if found[1] != "" {
 		named, err := time.Parse("Jan", strings.ToUpper(found[1][:1])+strings.ToLower(found[1][1:]))
@@ -153,15 +156,41 @@ func atClock(line string, now time.Time) (time.Time, bool) {
 			year = number(found[3])
 		}
 	}
-	at := time.Date(year, month, day, hour, number(found[5]), 0, 0, now.Location())
+	at := time.Date(year, month, day, hour, minute, 0, 0, now.Location())
 	switch {
 	case at.After(now):
 	case found[5] != "" && now.Sub(at) < time.Minute:
 		at = at.Add(time.Minute) // the minute of now is not over
-	case found[1] == "":
+	case found[1] == "" && now.Sub(at) > lately:
 		at = at.AddDate(0, 0, 1)
-	case found[3] == "":
+	case found[1] != "" && found[3] == "" && now.Sub(at) > longestLimit:
 		at = at.AddDate(1, 0, 0)
 	}
-	return at, true
+	return at, valid
+}
+
+// timeOfDay reads "5", "10" and "pm".
+func timeOfDay(hours, minutes, half string) (hour, minute int, valid bool) {
+	hour, minute, half = number(hours), number(minutes), strings.ToLower(half)
+	most := 23
+	if half != "" {
+		most = 12
+	}
+	valid = hour <= most && minute <= 59
+	if half != "" {
+		hour %= 12
+	}
+	if half == "pm" {
+		hour += 12
+	}
+	return hour, minute, valid
+}
+
+// number reads digits; no digits are 0.
+func number(text string) int {
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		return 0
+	}
+	return n
 }

@@ -42,6 +42,10 @@ func (m *Monitor) watchScreens(ctx context.Context) {
 	}
 }
 
+// goOnTime is how long one look may take for agents that are to go on: to type takes seconds, and people wait to hear
+// of others.
+const goOnTime = time.Second
+
 // waiting is what is known of an agent that waits.
 type waiting struct {
 	kind  string    // of the need that people have heard of
@@ -70,6 +74,7 @@ func (m *Monitor) screens(ctx context.Context, known map[string]waiting) error {
 	if needs == nil {
 		return err
 	}
+	began := m.Now()
 	now := make(map[string]waiting, len(known))
 	for i := range asked {
 		id := asked[i].ID
@@ -77,7 +82,7 @@ func (m *Monitor) screens(ctx context.Context, known map[string]waiting) error {
 		if need.Kind == record.NeedsLimit && need.Rest == nil {
 			continue // the mark that came with the agent's end says so
 		}
-		if need.Rest != nil {
+		if need.Rest != nil && m.Now().Sub(began) < goOnTime { // the others come with the next look
 			err = errors.Join(err, m.goOn(ctx, id, *need.Rest, &one))
 		}
 		switch need.Kind {

@@ -91,10 +91,12 @@ type Need struct {
 
 // Rest is the rest of a living agent at the limit of its provider.
 type Rest struct {
-	Role    string
-	Harness string
-	Line    string    // of its screen, which tells of the limit
-	Since   time.Time // when its screen last changed
+	Role     string
+	Harness  string
+	Provider string
+	Line     string    // of its screen, which tells of the limit
+	Since    time.Time // when its screen last changed
+	Until    time.Time // as the line says; zero where it does not
 }
 
 // String is the need in words for people; empty if there is none.
