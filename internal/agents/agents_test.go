@@ -139,6 +139,25 @@ func TestScreens_areReadOnceTheyAreStill(t *testing.T) {
 	}
 }
 
+// A worker rests while its work is reviewed. Back in its status it hears of the review first.
+func TestUnheard_isAnAgentThatWasStillWhenItsStatusBegan(t *testing.T) {
+	t.Parallel()
+	began := time.Unix(100, 900_000_000)
+	for name, c := range map[string]struct {
+		since, now int64
+		want       bool
+	}{
+		"still since before":   {90, 104, true},
+		"and for long":         {90, 111, false},
+		"it has drawn since":   {103, 106, false},
+		"in the second itself": {100, 103, false},
+	} {
+		if got := unheard(&task.Task{EnteredAt: began}, time.Unix(c.since, 0), time.Unix(c.now, 0)); got != c.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
 // Rest is a need only where the harness tells rest from work.
 func TestNeed_isWhyAPersonShouldLookNow(t *testing.T) {
 	def := &workflow.Definition{Initial: "new", States: []workflow.State{{Name: "new"},

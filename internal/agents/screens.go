@@ -17,6 +17,8 @@ const (
 	// screenQuiet is how long an agent's terminal must be still before it is read: a program that works draws.
 	screenQuiet = 2 * time.Second
 	mostScreens = 50 // that are read at once
+	// newsTime is how long the hooks of a move may take to end other agents and to tell this one of it.
+	newsTime = 10 * time.Second
 )
 
 // Screens knows what the terminals of agents that do nothing say to people. A terminal is read once after it became
@@ -133,11 +135,17 @@ func (l *Screens) see(ctx context.Context, o *Observer, panes []tmux.Pane, tasks
 			}
 			known[p.ID] = stillness{p.Activity, read(program, screen, p.Activity)}
 		}
-		if one, is := known[p.ID]; is {
+		if one, is := known[p.ID]; is && !(one.kind == record.NeedsWord && unheard(tasks[p.Task], one.since, now)) {
 			out[p.Task] = one.sight
 		}
 	}
 	return out, err
+}
+
+// unheard reports whether an agent that rests may not know yet that its task has moved: its terminal, which tmux knows
+// to the second, has been still since before the status began, and that is not long ago.
+func unheard(t *task.Task, since, now time.Time) bool {
+	return since.Before(t.EnteredAt.Truncate(time.Second)) && now.Sub(t.EnteredAt) < newsTime
 }
 
 // harnessOf is the harness of the agent in a window.
