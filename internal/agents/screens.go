@@ -135,7 +135,7 @@ func (l *Screens) see(ctx context.Context, o *Observer, panes []tmux.Pane, tasks
 			}
 			known[p.ID] = stillness{p.Activity, read(program, screen, p.Activity)}
 		}
-		if one, is := known[p.ID]; is && !(one.kind == record.NeedsWord && unheard(tasks[p.Task], one.since, now)) {
+		if one, is := known[p.ID]; is && (one.kind != record.NeedsWord || !unheard(tasks[p.Task], one.since, now)) {
 			out[p.Task] = one.sight
 		}
 	}
