@@ -174,7 +174,7 @@ func (o *Observer) Limit(t task.Task, death task.Death, events []history.Event, 
 		return task.Limit{}, err
 	}
 	limit := task.Limit{Line: program.Limit(death.LastWords), Provider: program.Provider}
-	if at, said := harness.LimitTime(limit.Line, now); said {
+	if at, said := harness.LimitTime(limit.Line, now, time.LoadLocation); said {
 		limit.Until = at
 	}
 	return limit, nil

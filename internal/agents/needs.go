@@ -24,7 +24,7 @@ func read(h *harness.Harness, screen string, since time.Time) sight {
 	case h.Dialog != nil && h.Dialog.MatchString(screen):
 		return sight{kind: record.NeedsAnswer, rest: record.Rest{Line: limit}}
 	case limit != "" && (h.Busy == nil || !h.Busy.MatchString(screen)):
-		until, _ := harness.LimitTime(limit, since)
+		until, _ := harness.LimitTime(limit, since, time.LoadLocation)
 		return sight{record.NeedsLimit, record.Rest{Harness: h.Name, Provider: h.Provider, Line: limit, Since: since,
 			Until: until}}
 	case h.Ready != nil && h.Busy != nil && h.Ready.MatchString(screen) && !h.Busy.MatchString(screen):

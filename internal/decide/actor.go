@@ -7,7 +7,6 @@ import (
 	"orange/internal/task"
 )
 
-
 // Person judges a caller that has no seat. The caller is a person, unless its process is one that only an agent has.
 // Without this check, a program that an agent starts without its seat, or through the terminal server, could ask in a
 // person's name.

@@ -356,10 +356,9 @@ func RespawnDue(def *workflow.Definition, t task.Task, events []history.Event, n
 	if last.Type == "" || last.Data[task.DataUnstarted] != "" {
 		return time.Time{}, false
 	}
-	if last.Type == history.AgentLimited {
-		until, err := time.Parse(task.TimeFormat, last.Data[history.DataUntil])
-		if err != nil || now.Before(last.Time) {
-			return last.Time, true
+	if end, until := history.LimitEnd(events); end != nil {
+		if until.IsZero() || now.Before(end.Time) {
+			return end.Time, true
 		}
 		return until, true
 	}

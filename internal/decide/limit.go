@@ -3,7 +3,7 @@ package decide
 import (
 	"fmt"
 	"maps"
-	"strconv"
+	"slices"
 	"time"
 
 	"orange/internal/document"
@@ -15,7 +15,7 @@ import (
 
 // AtLimit completes what was seen of the limit of an agent's provider: which work the agent left, and whether any of
 // that is new since the last limit in the same status that was waited for. Events are the task's whole history.
-func AtLimit(seen task.Limit, ev Evidence, events []history.Event) task.Limit {
+func (ev Evidence) AtLimit(seen task.Limit, events []history.Event) task.Limit {
 	text := "commit " + ev.Subject.Commit + "\n"
 	if ev.Document != nil {
 		text += ev.Document.Body
@@ -55,14 +55,14 @@ func (x *exit) park() record.Change {
 	t.Attention = record.LimitMark(x.death.Role, limit.Provider, until)
 	event := x.event(history.AgentLimited, reason)
 	event.Counters = t.Counters
-	maps.Copy(event.Data, limitData(limit, times, until))
+	maps.Copy(event.Data, limitData(limit, until))
 	return record.Change{Task: t, Expect: x.task.Version, Events: []history.Event{event}, DeadHook: x.death.Hook}
 }
 
-func limitData(limit task.Limit, times int, until time.Time) map[string]string {
+func limitData(limit task.Limit, until time.Time) map[string]string {
 	return map[string]string{
 		history.DataLimit: limit.Line, history.DataUntil: task.FormatTime(until), history.DataProvider: limit.Provider,
-		history.DataWork: limit.Work, history.DataTimes: strconv.Itoa(times),
+		history.DataWork: limit.Work,
 	}
 }
 
@@ -83,7 +83,7 @@ func GoOn(def *workflow.Definition, t task.Task, role string, limit task.Limit, 
 	}
 	c = record.Change{Task: t, Expect: t.Version}
 	c.Task.Counters, c.Task.UpdatedAt = t.Counters.With(record.LimitCount, times), now
-	data := limitData(limit, times, until)
+	data := limitData(limit, until)
 	data["role"], data[history.DataHow] = role, history.HowTyped
 	c.Events = []history.Event{{
 		Time: now, Type: history.AgentNotified, Actor: task.ActorEngine, Workflow: def.Digest,
@@ -121,6 +121,25 @@ func withoutLimits(c task.Counters) task.Counters {
 		return c
 	}
 	return c.With(record.LimitCount, 0)
+}
+
+// longestHold is how long the agents of a provider are held up by one limit: then one of them tries, because a limit
+// may be of a model that it does not use, and the time that was read may be wrong.
+const longestHold = time.Hour
+
+// Held judges whether the start of an agent has to wait for a limit of its provider, at which an agent of another task
+// has ended, and returns until when that limit is. Limited is the whole history of the other task. Own is that of the
+// agent's task from the event on that queued the start: a person who asks for this very start again is not held up.
+func Held(provider string, limited, own []history.Event, now time.Time) (until time.Time, held bool) {
+	end, until := history.LimitEnd(limited)
+	if end == nil || end.Data[history.DataProvider] != provider || now.Before(end.Time) || !until.After(now) ||
+		!end.Time.Add(longestHold).After(now) {
+		return until, false
+	}
+	insists := slices.ContainsFunc(own, func(e history.Event) bool {
+		return e.Actor == task.RoleHuman && (e.Type == history.AgentRespawned || e.Type == history.HooksRetried)
+	})
+	return until, !insists
 }
 
 // restartable reports whether the present status has an agent that can be started again.

@@ -36,7 +36,7 @@ func TestAnAgentThatEndsAtALimitIsNoCrashAndIsStartedAgainWhenThatIsOver(t *test
 	}
 	data := c.Events[0].Data
 	if data[history.DataLimit] != "usage limit reached" || data[history.DataProvider] != "anthropic" ||
-		data[history.DataTimes] != "1" || data[history.DataWork] != "w1" || data[task.DataLastWords] != "out of paper" {
+		data[history.DataWork] != "w1" || data[task.DataLastWords] != "out of paper" {
 		t.Errorf("the event has %v", data)
 	}
 	for _, tt := range []struct {
@@ -199,7 +199,7 @@ func TestAtLimit_isNewWhereACommitOrATextIs(t *testing.T) {
 	at := func(commit, body string, events ...history.Event) task.Limit {
 		ev := evidence(body)
 		ev.Subject.Commit = commit
-		return decide.AtLimit(seen, ev, events)
+		return ev.AtLimit(seen, events)
 	}
 	first := at("c1", "a plan")
 	if !first.New || first.Work == "" || first.Line != seen.Line {
@@ -276,5 +276,50 @@ func TestAnAgentThatRestsAtALimitIsToldToGoOnWhenThatIsOver(t *testing.T) {
 		if end, _ := history.LimitEnd(c.Events); end != nil {
 			t.Errorf("%s: others of the provider wait for one that lives", tt.name)
 		}
+	}
+}
+
+func TestHeld_whileAnotherTaskWaitsForALimitOfTheSameProvider(t *testing.T) {
+	t.Parallel()
+	until := noon.Add(5 * time.Hour)
+	end := history.Event{Type: history.AgentLimited, Time: noon, Data: map[string]string{
+		history.DataProvider: "anthropic", history.DataUntil: task.FormatTime(until)}}
+	by := func(kind, actor string) history.Event { return history.Event{Type: kind, Actor: actor} }
+	human, engine := task.RoleHuman, task.ActorEngine
+	for _, tt := range []struct {
+		name     string
+		provider string
+		limited  []history.Event
+		own      []history.Event
+		now      time.Time
+		held     bool
+	}{
+		{"the same provider", "anthropic", []history.Event{end}, nil, noon, true},
+		{"another provider", "openai", []history.Event{end}, nil, noon, false},
+		{"no limit", "anthropic", nil, nil, noon, false},
+		{"its agent was started again", "anthropic", []history.Event{end, by(history.AgentRespawned, human)}, nil, noon,
+			false},
+		{"it is over", "anthropic", []history.Event{end}, nil, until, false},
+		{"it is waited for long already", "anthropic", []history.Event{end}, nil, noon.Add(time.Hour), false},
+		{"the clock was set back", "anthropic", []history.Event{end}, nil, noon.Add(-time.Minute), false},
+		{"a person respawns", "anthropic", []history.Event{end}, []history.Event{by(history.AgentRespawned, human)},
+			noon, false},
+		{"a person tries it again", "anthropic", []history.Event{end}, []history.Event{by(history.HooksRetried, human)},
+			noon, false},
+		{"the monitor respawns", "anthropic", []history.Event{end}, []history.Event{by(history.AgentRespawned, engine)},
+			noon, true},
+		{"a person asked for the move", "anthropic", []history.Event{end}, []history.Event{by(history.StatusChanged,
+			human)}, noon, true},
+	} {
+		got, held := decide.Held(tt.provider, tt.limited, tt.own, tt.now)
+		if held != tt.held || held && !got.Equal(until) {
+			t.Errorf("%s: held %v until %v", tt.name, held, got)
+		}
+	}
+	short := end
+	short.Data = map[string]string{history.DataProvider: "anthropic",
+		history.DataUntil: task.FormatTime(noon.Add(time.Minute))}
+	if _, held := decide.Held("anthropic", []history.Event{short}, nil, noon.Add(2*time.Minute)); held {
+		t.Error("a limit that is over within the hour holds up")
 	}
 }

@@ -149,7 +149,7 @@ func (e *Engine) lastWords(ctx context.Context, t task.Task, evidence decide.Evi
 		return death, nil
 	}
 	if limit.Line != "" {
-		death.Limit = decide.AtLimit(limit, evidence, events)
+		death.Limit = evidence.AtLimit(limit, events)
 	}
 	return death, nil
 }

@@ -19,11 +19,11 @@ const goOnLater = 30 * time.Second
 // GoOn tells an agent that rests at its provider's limit to go on once the limit is over. It returns when to ask again;
 // zero if there is nothing to wait for. It types only where that is safe, and never waits for that.
 func (e *Engine) GoOn(ctx context.Context, v Voice, id string, rest record.Rest) (again time.Time, err error) {
-	s, at, err := e.restsAt(ctx, id, rest)
+	s, limit, err := e.restsAt(ctx, id, rest)
 	if err != nil {
 		return again, err
 	}
-	if again, err = e.goOnAt(ctx, s, at, rest.Since); err != nil || again.IsZero() || again.After(e.Now()) {
+	if again, err = e.goOnAt(ctx, s, rest, limit); err != nil || again.IsZero() || again.After(e.Now()) {
 		return again, err
 	}
 	release, idle, err := e.Mirror.TryLock(hooksLock(id))
@@ -34,7 +34,7 @@ func (e *Engine) GoOn(ctx context.Context, v Voice, id string, rest record.Rest)
 	told := false
 	err = v.Say(ctx, s.Task, rest.Role, rest.Harness, harness.GoOn, func(ctx context.Context) error {
 		told = true
-		return e.noteGoOn(ctx, id, at, rest.Since)
+		return e.noteGoOn(ctx, id, rest, limit)
 	})
 	if _, unsafe := errors.AsType[*tmux.NotSafe](err); unsafe && !told {
 		return e.Now().Add(goOnLater), nil // people know of a dialog, and a draft of theirs stays as it is
@@ -46,47 +46,45 @@ func (e *Engine) GoOn(ctx context.Context, v Voice, id string, rest record.Rest)
 }
 
 // restsAt is the limit at which an agent rests, with the task as it is then.
-func (e *Engine) restsAt(ctx context.Context, id string, rest record.Rest) (record.Snapshot, task.Death, error) {
-	at := task.Death{Role: rest.Role, LastWords: rest.Line}
+func (e *Engine) restsAt(ctx context.Context, id string, rest record.Rest) (record.Snapshot, task.Limit, error) {
+	limit := task.Limit{Line: rest.Line, Provider: rest.Provider, Until: rest.Until}
 	s, evidence, err := e.inspect(ctx, id, func(record.Snapshot) (bool, error) { return true, nil })
 	if err != nil {
-		return s, at, err
+		return s, limit, err
 	}
 	evidence.Subject = e.subject(ctx, s, false)
 	events, err := e.Index.Events(ctx, id, 0)
 	if err != nil {
-		return s, at, err
+		return s, limit, err
 	}
-	at.Limit = decide.AtLimit(task.Limit{Line: rest.Line, Provider: rest.Provider, Until: rest.Until}, evidence, events)
-	return s, at, nil
+	return s, evidence.AtLimit(limit, events), nil
 }
 
 // goOnAt is when an agent is to go on; zero if it is not. Its time has come unless it is after now.
-func (e *Engine) goOnAt(ctx context.Context, s record.Snapshot, at task.Death, since time.Time) (time.Time, error) {
+func (e *Engine) goOnAt(ctx context.Context, s record.Snapshot, rest record.Rest, limit task.Limit) (time.Time, error) {
 	def, err := e.Rules.Pinned(ctx, s.Task.Workflow)
 	if err != nil {
 		return time.Time{}, err
 	}
 	now := e.Now()
-	if _, due, again := decide.GoOn(def, s.Task, at.Role, at.Limit, since, now); !due {
+	if _, due, again := decide.GoOn(def, s.Task, rest.Role, limit, rest.Since, now); !due {
 		return again, nil
 	}
 	return now, nil
 }
 
 // noteGoOn records that Orange tells an agent to go on, right before it types that.
-func (e *Engine) noteGoOn(ctx context.Context, id string, at task.Death, since time.Time) error {
+func (e *Engine) noteGoOn(ctx context.Context, id string, rest record.Rest, limit task.Limit) error {
 	_, err := e.change(ctx, id, func(s record.Snapshot) (*record.Change, error) {
 		def, err := e.Rules.Pinned(ctx, s.Task.Workflow)
 		if err != nil {
 			return nil, err
 		}
-		c, due, _ := decide.GoOn(def, s.Task, at.Role, at.Limit, since, e.Now())
+		c, due, _ := decide.GoOn(def, s.Task, rest.Role, limit, rest.Since, e.Now())
 		if !due {
 			return nil, task.Notef(task.ErrConflict, "the task has changed meanwhile")
 		}
-		in := replay.Inputs{Ask: replay.AskGoOn, Since: since.UTC()}.Of(at)
-		c, err = in.Keep(def, s, decide.Evidence{}, c)
+		c, err = replay.Inputs{Ask: replay.AskGoOn}.Resting(rest, limit).Keep(def, s, decide.Evidence{}, c)
 		return &c, err
 	})
 	return err

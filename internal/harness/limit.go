@@ -66,12 +66,15 @@ func withoutFrame(line string) string {
 // longestLimit is how far the end of a limit can be: providers count by the week. What is farther is no time of theirs.
 const longestLimit = 8 * 24 * time.Hour
 
+// Zone finds a time zone by its name, as time.LoadLocation does, which reads the files of the machine.
+type Zone func(name string) (*time.Location, error)
+
 // LimitTime is when a limit is over by the line that tells of it, in the forms that the known programs have. It is
 // false where the line names no time between now and a week on. A time of day is one of the zone of now, if the line
 // names no other that this machine knows.
-func LimitTime(line string, now time.Time) (time.Time, bool) {
-	for _, read := range []func(string, time.Time) (time.Time, bool){afterSpan, atInstant, atClock} {
-		if at, found := read(line, now); found && at.After(now) && at.Sub(now) <= longestLimit {
+func LimitTime(line string, now time.Time, zone Zone) (time.Time, bool) {
+	for _, read := range []func(string, time.Time, Zone) (time.Time, bool){afterSpan, atInstant, atClock} {
+		if at, found := read(line, now, zone); found && at.After(now) && at.Sub(now) <= longestLimit {
 			return at, true
 		}
 	}
@@ -93,7 +96,7 @@ var (
 )
 
 // afterSpan reads "try again in 2 days 3 hours" and "retrying in 5m 20s".
-func afterSpan(line string, now time.Time) (time.Time, bool) {
+func afterSpan(line string, now time.Time, _ Zone) (time.Time, bool) {
 	units := map[string]time.Duration{"d": 24 * time.Hour, "h": time.Hour, "m": time.Minute, "s": time.Second,
 		"ms": time.Millisecond}
 	found := spans().FindStringSubmatch(line)
@@ -112,7 +115,7 @@ func afterSpan(line string, now time.Time) (time.Time, bool) {
 }
 
 // atInstant reads "2026-11-24T03:00:00Z" and the seconds since 1970 behind a bar.
-func atInstant(line string, _ time.Time) (time.Time, bool) {
+func atInstant(line string, _ time.Time, _ Zone) (time.Time, bool) {
 	if found := epoch().FindStringSubmatch(line); found != nil {
 		seconds, err := strconv.ParseInt(found[1], 10, 64)
 		return time.Unix(seconds, 0), err == nil
@@ -132,17 +135,17 @@ const lately = 6 * time.Hour
 
 // atClock reads "resets 5:10pm (Europe/Paris)" and "try again at Nov 24th, 2026 3:05 PM". It is false for a zone that
 // this machine does not know.
-func atClock(line string, now time.Time) (time.Time, bool) {
+func atClock(line string, now time.Time, zone Zone) (time.Time, bool) {
 	found := clock().FindStringSubmatch(line)
 	if found == nil || found[5] == "" && found[6] == "" {
 		return time.Time{}, false
 	}
 	if found[7] != "" {
-		zone, err := time.LoadLocation(found[7])
+		place, err := zone(found[7])
 		if err != nil {
 			return time.Time{}, false
 		}
-		now = now.In(zone)
+		now = now.In(place)
 	}
 	hour, minute, valid := timeOfDay(found[4], found[5], found[6])
 	year, month, day := now.Date()

@@ -100,7 +100,7 @@ func TestWhenALimitIsOverIsReadFromTheLineThatTellsOfIt(t *testing.T) {
 		"You've hit your limit · resets Nov 23 at 1:00am": "",
 	} {
 		got := ""
-		if at, found := harness.LimitTime(line, now); found {
+		if at, found := harness.LimitTime(line, now, time.LoadLocation); found {
 			got = at.UTC().Truncate(time.Second).Format(time.RFC3339)
 		}
 		if got != want {

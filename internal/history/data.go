@@ -22,12 +22,11 @@ const (
 )
 
 // Keys in the data of an AgentLimited: the line of the agent's last words that tells of the limit, until when it lasts,
-// whose limit it is, the how manieth such end in a row it was, and the digest of the work that the agent left.
+// whose limit it is, and the digest of the work that the agent left.
 const (
 	DataLimit    = "limit"
 	DataUntil    = "until"
 	DataProvider = "provider"
-	DataTimes    = "times"
 	DataWork     = "work"
 )
 

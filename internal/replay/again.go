@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -67,8 +68,8 @@ func (in Inputs) Again(def *workflow.Definition, p Past) (record.Change, error) 
 		death.Task, death.LastWords = t.ID, p.Event.Data[task.DataLastWords]
 		return decide.Exit(def, t, ev, death, in.Now), nil
 	case AskGoOn:
-		death := in.death()
-		c, _, _ := decide.GoOn(def, t, death.Role, death.Limit, in.Since, in.Now)
+		rest := cmp.Or(in.Rest, &Resting{})
+		c, _, _ := decide.GoOn(def, t, rest.Role, task.Limit(rest.Limit), rest.Since, in.Now)
 		return c, nil
 	case AskRespawn:
 		return decide.Respawn(def, t, false, actor, in.Now)

@@ -59,8 +59,8 @@ type Inputs struct {
 	To       task.Status `json:"to,omitempty"`
 	Override bool        `json:"override,omitempty"`
 
-	Death *Dead     `json:"death,omitempty"`
-	Since time.Time `json:"since,omitzero"` // since when the agent rested at its limit
+	Death *Dead    `json:"death,omitempty"`
+	Rest  *Resting `json:"rest,omitempty"`
 	// the project's own limit of the status, in nanoseconds
 	Limit  *time.Duration              `json:"limit,omitempty"`
 	NoRoom bool                        `json:"no_room,omitempty"` // the move of a timeout found no workspace
@@ -97,6 +97,13 @@ type Dead struct {
 	Signal    int    `json:"signal,omitempty"`
 	Unstarted string `json:"unstarted,omitempty"`
 	Limit     *Limit `json:"limit,omitempty"`
+}
+
+// Resting is an agent that rested at its provider's limit, as the inputs record it.
+type Resting struct {
+	Role  string    `json:"role"`
+	Since time.Time `json:"since"`
+	Limit Limit     `json:"limit"`
 }
 
 // Limit is the limit of an agent's provider as the inputs record it.
@@ -146,11 +153,21 @@ func (in Inputs) Of(death task.Death) Inputs {
 	e := death.Ending
 	in.Death = &Dead{Role: death.Role, Hook: death.Hook, Known: e.Known, Status: e.Status, Signal: e.Signal,
 		Unstarted: e.Unstarted}
-	if l := Limit(death.Limit); l.Line != "" {
-		l.Until = l.Until.UTC()
-		in.Death.Limit = &l
+	if death.Limit.Line != "" {
+		in.Death.Limit = new(recorded(death.Limit))
 	}
 	return in
+}
+
+// Resting returns the inputs with the agent that rested at a limit.
+func (in Inputs) Resting(rest record.Rest, limit task.Limit) Inputs {
+	in.Rest = &Resting{Role: rest.Role, Since: rest.Since.UTC(), Limit: recorded(limit)}
+	return in
+}
+
+func recorded(limit task.Limit) Limit {
+	limit.Until = limit.Until.UTC()
+	return Limit(limit)
 }
 
 // About returns the inputs with the pull request that was judged, and whether the record already had it in this
@@ -318,6 +335,9 @@ func (in *Inputs) clean() {
 		if l := in.Death.Limit; l != nil {
 			l.Line, l.Provider = valid(l.Line), valid(l.Provider)
 		}
+	}
+	if r := in.Rest; r != nil {
+		r.Limit.Line, r.Limit.Provider = valid(r.Limit.Line), valid(r.Limit.Provider)
 	}
 	for i := range in.Names {
 		in.Names[i] = valid(in.Names[i])

@@ -64,8 +64,8 @@ type Project struct {
 	DefaultBranch string `json:"default_branch"`
 	PoolSize      int    `json:"pool_size"`
 	// Commit is one that the repository had when it was registered, by which it is known wherever it lies.
-	Commit        string `json:"commit,omitempty"`
-	Workflow      string `json:"workflow,omitempty"`
+	Commit   string `json:"commit,omitempty"`
+	Workflow string `json:"workflow,omitempty"`
 	// Timeouts are how long statuses should take here, whatever the workflow says: "6h", or NoTimeout.
 	Timeouts map[string]string `json:"timeouts,omitempty"`
 	Worktree WorktreeSetup     `json:"worktree,omitzero"`
