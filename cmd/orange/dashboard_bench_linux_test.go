@@ -48,7 +48,7 @@ func BenchmarkDashboard(b *testing.B) {
 }
 
 // crowd makes the tasks as a person does, four at a time: each has its files. A record with copies of one task alone
-// would have the monitor in the dashboard write them anew while it is measured.
+// has no files, and the monitor in the dashboard would write them while it is measured.
 func (w *world) crowd(b *testing.B) {
 	b.Helper()
 	var wait sync.WaitGroup
