@@ -5,8 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
+	"slices"
 	"strings"
 
 	"orange/internal/task"
@@ -16,104 +15,207 @@ import (
 type MergeRequest struct {
 	Branch   string
 	Commit   string // of the branch; empty means its tip
-	Strategy string // "" (fast-forward where possible, else a merge commit), "ff" or "merge"
-	Message  string // of a merge commit
+	Strategy string // "" (fast-forward where possible, else a merge commit), "ff", "merge" or "squash"
+	Message  string // of a commit that the merge makes
 
-	// Still is asked right before the default branch moves or is pushed, whatever was waited for before. Its
-	// error ends the merge with nothing changed. Nil means yes.
-	Still func(context.Context) error
+	// Push has origin get the merge, before the local branch moves. With is how many commits that only the local
+	// default branch has go there with it: exactly so many.
+	Push bool
+	With int
+	// Results are what earlier tries of this merge gave to Begin. One that the default branch has is this merge.
+	Results []string
+
+	// Check looks at the commit that the default branch is to be at, before anything moves. Nil means that it is good.
+	Check func(ctx context.Context, commit string) error
+	// Begin is called with that commit right before the default branch moves, here or on origin. Its error ends the
+	// merge with nothing changed. It may be called again, where the default branch has moved meanwhile.
+	Begin func(ctx context.Context, commit string) error
 }
 
 // Merged says what a merge came to.
 type Merged struct {
 	Commit string // where the default branch is now
-	How    string // "fast-forward", "merge commit" or "already merged"
+	How    string // "fast-forward", "merge commit", "squash" or "already merged"
 	Pushed bool   // origin's default branch has the commit
 	Beyond string // the tip of the branch, where it is not the commit that was merged
+	Behind string // why the local default branch is not there, although origin's is; empty where it is
 }
 
-// The three ways in which a merge ends well.
+// The four ways in which a merge ends well.
 const (
 	fastForward   = "fast-forward"
 	mergeCommit   = "merge commit"
+	squashed      = "squash"
 	alreadyMerged = "already merged"
 )
 
-// Merge merges the branch into the default branch without a checkout, after a fetch where there is an origin.
-// A checkout that has the default branch is fast-forwarded by git itself, which refuses when that would overwrite
-// anything; nothing is ever switched, reset or stashed. An error leaves everything as it was, with one exception
-// that it names: a merge that is done here and could not be pushed. Run again, it goes on where it stopped.
+// mergeTries is how often a merge is made, where the default branch moves meanwhile.
+const mergeTries = 3
+
+// errMoved is why a merge is made once more.
+var errMoved = errors.New("moved meanwhile; run this again; nothing was changed")
+
+// Merge merges the branch into the default branch without a checkout, after a fetch where there is an origin. Where
+// it is pushed, origin gets it first, and the local default branch follows. A checkout that has the default branch is
+// fast-forwarded by git itself, which refuses when that would overwrite anything; nothing is ever switched, reset or
+// stashed. An error leaves everything as it was. Run again after it was cut short, it goes on where it stopped.
 // An "already merged" that holds on origin only leaves the local default branch where it is.
 func (r Repo) Merge(ctx context.Context, m MergeRequest) (done Merged, err error) {
-	if m.Strategy != "" && m.Strategy != "ff" && m.Strategy != "merge" {
+	if !slices.Contains([]string{"", "ff", "merge", "squash"}, m.Strategy) {
 		return Merged{}, task.Notef(task.ErrUsage,
-			"cannot merge with strategy %q: use \"ff\", \"merge\", or none", m.Strategy)
+			"cannot merge with strategy %q: use \"ff\", \"merge\", \"squash\", or none", m.Strategy)
 	}
 	if err := errors.Join(CheckBranch(ctx, m.Branch), CheckBranch(ctx, r.DefaultBranch)); err != nil {
 		return Merged{}, err
 	}
 	defer explain(&err, "cannot merge %q into %q", m.Branch, r.DefaultBranch)
-	remote, err := r.HasRemote(ctx)
-	if err != nil {
-		return Merged{}, err
-	}
-	if remote {
-		if err := r.fetch(ctx); err != nil {
-			return Merged{}, fmt.Errorf("nothing was changed, because what origin has is not known: %w", err)
+	for range mergeTries {
+		if done, err = r.mergeOnce(ctx, m); !errors.Is(err, errMoved) {
+			break
 		}
-	}
-	name := "refs/heads/" + m.Branch
-	known, err := r.refs(ctx, append(r.defaultRefs(), name)...)
-	if err != nil {
-		return Merged{}, err
-	}
-	branch, exists := known[name]
-	if !exists {
-		return Merged{}, task.Notef(task.ErrNotFound, "there is no local branch of that name")
-	}
-	local, origin := known[r.localDefault()], known[r.originDefault()]
-	if !remote {
-		origin = ref{}
-	}
-	start, err := r.mergeStart(ctx, local, origin)
-	if err != nil {
-		return Merged{}, err
-	}
-	commit := cmp.Or(m.Commit, branch.commit)
-	done, err = r.mergeTarget(ctx, m, start, commit)
-	if err != nil {
-		return Merged{}, err
-	}
-	if commit != branch.commit {
-		done.Beyond = branch.commit
-	}
-	if m.Still != nil {
-		if err := m.Still(ctx); err != nil {
-			return Merged{}, err
-		}
-	}
-	if done.How != alreadyMerged {
-		if err := r.advance(ctx, m.Branch, local.commit, done.Commit); err != nil {
-			return Merged{}, err
-		}
-	}
-	if remote {
-		done.Pushed, err = r.pushDefault(ctx, origin.commit, done.Commit)
 	}
 	return done, err
 }
 
-// mergeStart is where the default branch really is: here, or on origin when that is ahead.
-func (r Repo) mergeStart(ctx context.Context, local, origin ref) (string, error) {
-	switch {
-	case local.commit == "" && origin.commit == "":
-		return "", errors.New("there is no such branch to merge into, neither here nor on origin")
-	case origin.commit == "" || local.commit == origin.commit:
-		return local.commit, nil
-	case local.commit == "":
-		return origin.commit, nil
+// tips are where the branches of a merge are.
+type tips struct {
+	branch, local, origin string // empty where there is none
+	remote                bool
+}
+
+func (r Repo) tipsFor(ctx context.Context, branch string) (tips, error) {
+	remote, err := r.HasRemote(ctx)
+	if err != nil {
+		return tips{}, err
 	}
-	ahead, behind, err := r.compare(ctx, local.commit, origin.commit)
+	if remote {
+		if err := r.fetch(ctx); err != nil {
+			return tips{}, fmt.Errorf("nothing was changed, because what origin has is not known: %w", err)
+		}
+	}
+	name := "refs/heads/" + branch
+	known, err := r.refs(ctx, append(r.defaultRefs(), name)...)
+	if err != nil {
+		return tips{}, err
+	}
+	if _, exists := known[name]; !exists {
+		return tips{}, task.Notef(task.ErrNotFound, "there is no local branch of that name")
+	}
+	at := tips{branch: known[name].commit, local: known[r.localDefault()].commit, remote: remote}
+	if remote { // what an origin that was taken away has left behind has no say
+		at.origin = known[r.originDefault()].commit
+	}
+	return at, nil
+}
+
+// mergeOnce makes one try. It changes nothing before Begin.
+func (r Repo) mergeOnce(ctx context.Context, m MergeRequest) (done Merged, err error) {
+	at, err := r.tipsFor(ctx, m.Branch)
+	if err != nil {
+		return Merged{}, err
+	}
+	start, err := r.mergeStart(ctx, at.local, at.origin)
+	if err != nil {
+		return Merged{}, err
+	}
+	commit := cmp.Or(m.Commit, at.branch)
+	if done, err = r.mergeTarget(ctx, m, start, commit); err != nil {
+		return Merged{}, err
+	}
+	if commit != at.branch {
+		done.Beyond = at.branch
+	}
+	push := m.Push && at.remote
+	if push {
+		if done.Pushed, err = r.holds(ctx, at.origin, done.Commit); err != nil {
+			return Merged{}, err
+		}
+	}
+	if done.How == alreadyMerged && (!push || done.Pushed) {
+		return done, nil
+	}
+	where, err := r.mayMove(ctx, m, at, done, push)
+	if err != nil {
+		return Merged{}, err
+	}
+	if m.Begin != nil {
+		if err := m.Begin(ctx, done.Commit); err != nil {
+			return Merged{}, err
+		}
+	}
+	if push && !done.Pushed {
+		if err := r.pushDefault(ctx, at.origin, done.Commit); err != nil {
+			return Merged{}, err
+		}
+		done.Pushed = true
+	}
+	if done.How == alreadyMerged {
+		return done, nil
+	}
+	err = r.advance(ctx, where, m.Branch, at.local, done.Commit)
+	if err != nil && done.Pushed { // the merge is done, where it counts
+		done.Behind, err = cause(err), nil
+	}
+	return done, err
+}
+
+// mayMove looks for all that is known to be in the way before anything moves, and answers which checkout has the
+// default branch; none may.
+func (r Repo) mayMove(ctx context.Context, m MergeRequest, at tips, done Merged, push bool) (dir string, err error) {
+	if push {
+		unpushed, err := r.unpushed(ctx, at.local, at.origin)
+		if err != nil {
+			return "", err
+		}
+		if unpushed != m.With {
+			return "", fmt.Errorf("the local %q has %d commits that origin has not, and %d of them were to go there "+
+				"with the merge; run this again; nothing was changed", r.DefaultBranch, unpushed, m.With)
+		}
+	}
+	if done.How == alreadyMerged {
+		return "", nil
+	}
+	if dir, err = r.checkoutOfDefault(ctx, at.local); err != nil {
+		return "", err
+	}
+	if dir != "" {
+		if err := r.fits(ctx, dir, at.local, done.Commit); err != nil {
+			return "", err
+		}
+	}
+	if m.Check != nil {
+		return dir, m.Check(ctx, done.Commit)
+	}
+	return dir, nil
+}
+
+// cause is what git said, without what this package advises.
+func cause(err error) string {
+	if said, is := errors.AsType[*gitError](err); is {
+		return said.Error()
+	}
+	return err.Error()
+}
+
+// holds reports whether a commit, or none, has another one in its history.
+func (r Repo) holds(ctx context.Context, commit, other string) (bool, error) {
+	if commit == "" {
+		return false, nil
+	}
+	return r.contains(ctx, commit, other)
+}
+
+// mergeStart is where the default branch really is: here, or on origin when that is ahead.
+func (r Repo) mergeStart(ctx context.Context, local, origin string) (string, error) {
+	switch {
+	case local == "" && origin == "":
+		return "", errors.New("there is no such branch to merge into, neither here nor on origin")
+	case origin == "" || local == origin:
+		return local, nil
+	case local == "":
+		return origin, nil
+	}
+	ahead, behind, err := r.compare(ctx, local, origin)
 	if err != nil {
 		return "", err
 	}
@@ -123,19 +225,27 @@ func (r Repo) mergeStart(ctx context.Context, local, origin ref) (string, error)
 			r.DefaultBranch, quoted(r.Path), r.DefaultBranch)
 	}
 	if behind {
-		return origin.commit, nil
+		return origin, nil
 	}
-	return local.commit, nil
+	return local, nil
 }
 
 // mergeTarget finds, or makes, the commit that the default branch is to be at. It moves nothing.
 func (r Repo) mergeTarget(ctx context.Context, m MergeRequest, start, branch string) (Merged, error) {
+	for _, result := range m.Results {
+		if landed, err := r.landed(ctx, start, result); err != nil || landed {
+			return Merged{Commit: start, How: alreadyMerged}, err
+		}
+	}
 	ahead, behind, err := r.compare(ctx, branch, start)
 	if err != nil {
 		return Merged{}, err
 	}
 	if !ahead {
 		return Merged{Commit: start, How: alreadyMerged}, nil
+	}
+	if m.Strategy == "squash" {
+		return r.squash(ctx, m, start, branch, behind)
 	}
 	if !behind && m.Strategy != "merge" {
 		return Merged{Commit: branch, How: fastForward}, nil
@@ -148,8 +258,43 @@ func (r Repo) mergeTarget(ctx context.Context, m MergeRequest, start, branch str
 	if err != nil {
 		return Merged{}, err
 	}
-	commit, err := r.mergeCommit(ctx, tree, strings.TrimRight(m.Message, "\n")+"\n", start, branch)
+	commit, err := r.mergeCommit(ctx, tree, m.Message, start, branch)
 	return Merged{Commit: commit, How: mergeCommit}, err
+}
+
+// squash makes one commit of all that the branch changes.
+func (r Repo) squash(ctx context.Context, m MergeRequest, start, branch string, behind bool) (Merged, error) {
+	tree := branch + "^{tree}"
+	if behind {
+		var err error
+		if tree, err = r.mergeTree(ctx, start, branch); err != nil {
+			return Merged{}, err
+		}
+	}
+	out, err := r.run(ctx, "rev-parse", "--verify", "--end-of-options", tree)
+	if err != nil {
+		return Merged{}, fmt.Errorf("read the tree of the squash: %w", err)
+	}
+	was, err := r.run(ctx, "rev-parse", "--verify", "--end-of-options", start+"^{tree}")
+	if err != nil {
+		return Merged{}, fmt.Errorf("read the tree of %q: %w", r.DefaultBranch, err)
+	}
+	if out.Text() == was.Text() {
+		return Merged{Commit: start, How: alreadyMerged}, nil
+	}
+	commit, err := r.mergeCommit(ctx, out.Text(), m.Message, start)
+	return Merged{Commit: commit, How: squashed}, err
+}
+
+// landed reports whether the default branch has a commit. One that is not here was never pushed, nor merged.
+func (r Repo) landed(ctx context.Context, start, commit string) (bool, error) {
+	if _, err := r.run(ctx, "cat-file", "-e", commit+"^{commit}"); err != nil {
+		if exitCode(err) < 0 {
+			return false, fmt.Errorf("look for the commit %s: %w", commit, err)
+		}
+		return false, nil
+	}
+	return r.contains(ctx, start, commit)
 }
 
 func (r Repo) mergeTree(ctx context.Context, start, branch string) (string, error) {
@@ -183,82 +328,22 @@ func list(files []string) string {
 
 // mergeCommit is signed by the user, with a key too where the user's configuration says so: commit-tree needs to
 // be asked for it.
-func (r Repo) mergeCommit(ctx context.Context, tree, message, first, second string) (string, error) {
+func (r Repo) mergeCommit(ctx context.Context, tree, message string, parents ...string) (string, error) {
 	signing, err := r.run(ctx, "config", "--type=bool", "--get", "commit.gpgSign")
 	if err != nil && exitCode(err) != 1 {
 		return "", fmt.Errorf("read commit.gpgSign: %w", err)
 	}
-	args := []string{"commit-tree", tree, "-p", first, "-p", second, "-F", "-"}
+	args := []string{"commit-tree", tree, "-F", "-"}
+	for _, parent := range parents {
+		args = append(args, "-p", parent)
+	}
 	if signing.Text() == "true" {
 		args = append(args, "-S")
 	}
-	out, err := r.git(ctx, call{dir: r.Path, args: args, stdin: message})
+	out, err := r.git(ctx, call{dir: r.Path, args: args, stdin: strings.TrimRight(message, "\n") + "\n"})
 	if err != nil {
 		return "", fmt.Errorf(
 			"make the merge commit (nothing was changed; git needs your user.name and user.email): %w", err)
 	}
 	return out.Text(), nil
-}
-
-// advance moves the default branch, and the checkout that has it, if one has.
-func (r Repo) advance(ctx context.Context, branch, from, to string) error {
-	all, err := r.checkouts(ctx, r.Path)
-	if err != nil {
-		return err
-	}
-	var having []checkout
-	for _, c := range all {
-		if c.branch != r.localDefault() {
-			continue
-		}
-		_, err := os.Lstat(filepath.Join(c.path, ".git"))
-		if errors.Is(err, os.ErrNotExist) {
-			continue // its folder is gone
-		}
-		if err != nil {
-			return fmt.Errorf("look at checkout %q: %w", c.path, err)
-		}
-		having = append(having, c)
-	}
-	switch {
-	case len(having) > 1:
-		return fmt.Errorf("%q is checked out in %q and in %q; switch one of them to another branch, then "+
-			"run this again; nothing was changed", r.DefaultBranch, having[0].path, having[1].path)
-	case len(having) == 1 && having[0].commit != from:
-		return fmt.Errorf("%q moved meanwhile; run this again; nothing was changed", r.DefaultBranch)
-	case len(having) == 1:
-		return r.forward(ctx, having[0].path, to)
-	}
-	if from == "" {
-		from = strings.Repeat("0", len(to))
-	}
-	if _, err := r.run(ctx, "update-ref", "-m", "orange: merge "+branch, r.localDefault(), to, from); err != nil {
-		return fmt.Errorf("move %q (run this again; nothing was changed): %w", r.DefaultBranch, err)
-	}
-	return nil
-}
-
-// forward lets git fast-forward a person's checkout. Nothing of theirs is stashed, and not even ignored files are
-// overwritten.
-func (r Repo) forward(ctx context.Context, dir, to string) error {
-	args := []string{"merge", "--ff-only", "--no-autostash", "--no-overwrite-ignore", "--no-stat", "--quiet", to}
-	_, err := r.git(ctx, call{dir: dir, args: args})
-	if err != nil && exitCode(err) < 0 {
-		return fmt.Errorf("git ended in the middle of fast-forwarding %q in %q; look there with \"git "+
-			"status\", put back what it left half done, then run this again: %w",
-			r.DefaultBranch, dir, err)
-	}
-	if err != nil {
-		return fmt.Errorf("%q is checked out in %q, and git will not fast-forward it there; commit or move "+
-			"what is in the way, then run this again; nothing was changed: %w", r.DefaultBranch, dir, err)
-	}
-	tip, err := r.Tip(ctx, r.DefaultBranch)
-	if err != nil {
-		return err
-	}
-	if tip != to {
-		return fmt.Errorf("the checkout %q was switched at that very moment, and its new branch was "+
-			"fast-forwarded instead; look at it, then run this again", dir)
-	}
-	return nil
 }

@@ -1,6 +1,7 @@
 package worktree
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -180,11 +181,11 @@ func TestMerge_withOrigin(t *testing.T) {
 	other := h.colleague(t)
 	theirs := commit(t, other, "theirs.txt", "x")
 	git(t, other, "push", "-q", "origin", "main")
-	done := merge(t, h, MergeRequest{Branch: "topic"})
+	done := merge(t, h, MergeRequest{Branch: "topic", Push: true})
 	want(t, "merged", done, Merged{Commit: done.Commit, How: "merge commit", Pushed: true})
 	want(t, "from origin's", git(t, h.Path, "rev-parse", "main^1"), theirs)
 	want(t, "origin", git(t, h.origin(), "rev-parse", "main"), done.Commit)
-	again := merge(t, h, MergeRequest{Branch: "topic"})
+	again := merge(t, h, MergeRequest{Branch: "topic", Push: true})
 	want(t, "again", again, Merged{Commit: done.Commit, How: "already merged", Pushed: true})
 }
 
@@ -197,7 +198,7 @@ func TestMerge_divergedChangesNothing(t *testing.T) {
 	git(t, other, "push", "-q", "origin", "main")
 	commit(t, h.Path, "mine.txt", "x")
 	before := snapshot(t, h)
-	_, err := h.Merge(t.Context(), MergeRequest{Branch: "topic"})
+	_, err := h.Merge(t.Context(), MergeRequest{Branch: "topic", Push: true})
 	wantError(t, err, "different ways", "nothing was changed")
 	want(t, "nothing changed", snapshot(t, h), before)
 }
@@ -210,32 +211,160 @@ func TestMerge_unreachableOriginIsNotNoOrigin(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := snapshot(t, h)
-	_, err := h.Merge(t.Context(), MergeRequest{Branch: "topic"})
+	_, err := h.Merge(t.Context(), MergeRequest{Branch: "topic", Push: true})
 	wantError(t, err, "nothing was changed", "cannot fetch")
 	want(t, "nothing changed", snapshot(t, h), before)
 	_, err = h.DeleteRemoteBranch(t.Context(), "topic", "abc", "")
 	wantError(t, err, "cannot delete", "ask origin")
 }
 
-func TestMerge_aRejectedPushSaysThatTheMergeIsDone(t *testing.T) {
+// Defect: the local default branch moved first, and the push was refused after it.
+func TestMerge_thatOriginRefusesLeavesAllAsItWas(t *testing.T) {
 	t.Parallel()
 	h := newHomeWithOrigin(t)
 	head := h.topic(t, "topic", "work.txt", "x")
 	hook := filepath.Join(h.origin(), "hooks", "pre-receive")
-	write(t, filepath.Dir(hook), "pre-receive", "#!/bin/sh\nexit 1\n")
+	write(t, filepath.Dir(hook), "pre-receive", "#!/bin/sh\necho main is protected >&2\nexit 1\n")
 	if err := os.Chmod(hook, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	done, err := h.Merge(t.Context(), MergeRequest{Branch: "topic"})
-	wantError(t, err, "the merge is done here", "run this again")
-	want(t, "commit", done.Commit, head)
-	want(t, "main", git(t, h.Path, "rev-parse", "main"), head)
+	before := snapshot(t, h)
+	_, err := h.Merge(t.Context(), MergeRequest{Branch: "topic", Push: true})
+	wantError(t, err, "origin did not take it", "nothing was changed", "main is protected")
+	if _, refused := errors.AsType[*PushRefused](err); !refused {
+		t.Errorf("the error is %T, not a refused push", err)
+	}
+	want(t, "nothing changed", snapshot(t, h), before)
 	if err := os.Remove(hook); err != nil {
 		t.Fatal(err)
 	}
-	want(t, "goes on", merge(t, h, MergeRequest{Branch: "topic"}),
-		Merged{Commit: head, How: "already merged", Pushed: true})
+	want(t, "goes on", merge(t, h, MergeRequest{Branch: "topic", Push: true}),
+		Merged{Commit: head, How: "fast-forward", Pushed: true})
 	want(t, "origin", git(t, h.origin(), "rev-parse", "main"), head)
+}
+
+func TestMerge_takesCommitsAlongOnlyIfTheirNumberIsNamed(t *testing.T) {
+	t.Parallel()
+	h := newHomeWithOrigin(t)
+	h.topic(t, "topic", "work.txt", "x")
+	commit(t, h.Path, "mine.txt", "x")
+	commit(t, h.Path, "half.txt", "x")
+	count, newest, err := h.Unpushed(t.Context())
+	if err != nil || count != 2 || len(newest) != 2 {
+		t.Fatalf("there are %d unpushed, %q: %v", count, newest, err)
+	}
+	before := snapshot(t, h)
+	for _, with := range []int{0, 1, 3} {
+		_, err := h.Merge(t.Context(), MergeRequest{Branch: "topic", Push: true, With: with})
+		wantError(t, err, "2 commits that origin has not", "nothing was changed")
+	}
+	want(t, "nothing changed", snapshot(t, h), before)
+	want(t, "here only", merge(t, h, MergeRequest{Branch: "topic", Message: "Merge"}).Pushed, false)
+	count, _, err = h.Unpushed(t.Context())
+	if err != nil || count != 4 {
+		t.Fatalf("there are %d unpushed: %v", count, err)
+	}
+	done := merge(t, h, MergeRequest{Branch: "topic", Push: true, With: 4})
+	want(t, "pushed later", done, Merged{Commit: done.Commit, How: "already merged", Pushed: true})
+	want(t, "origin", git(t, h.origin(), "rev-parse", "main"), done.Commit)
+}
+
+// A person's colleague pushes between the fetch and the push.
+func TestMerge_isMadeAgainWhereTheDefaultBranchMoves(t *testing.T) {
+	t.Parallel()
+	h := newHomeWithOrigin(t)
+	head := h.topic(t, "topic", "work.txt", "x")
+	other := h.colleague(t)
+	begun := 0
+	request := MergeRequest{Branch: "topic", Push: true, Begin: func(context.Context, string) error {
+		if begun++; begun < 3 {
+			commit(t, other, strings.Repeat("theirs", begun), "x")
+			git(t, other, "push", "-q", "origin", "HEAD:main")
+		}
+		return nil
+	}}
+	done := merge(t, h, request)
+	want(t, "tries", begun, 3)
+	want(t, "how", done.How, "merge commit")
+	want(t, "theirs", git(t, h.Path, "rev-parse", "main^1"), git(t, other, "rev-parse", "HEAD"))
+	want(t, "ours", git(t, h.Path, "rev-parse", "main^2"), head)
+	want(t, "origin", git(t, h.origin(), "rev-parse", "main"), done.Commit)
+
+	h.topic(t, "next", "next.txt", "x")
+	before := snapshot(t, h)
+	_, err := h.Merge(t.Context(), MergeRequest{Branch: "next", Push: true, Begin: func(context.Context, string) error {
+		git(t, other, "fetch", "-q")
+		git(t, other, "reset", "-q", "--hard", "origin/main")
+		commit(t, other, "once more", strings.Repeat("x", begun))
+		git(t, other, "push", "-q", "origin", "HEAD:main")
+		begun++
+		return nil
+	}})
+	wantError(t, err, "moved meanwhile", "nothing was changed")
+	want(t, "tries", begun, 6)
+	want(t, "nothing changed", snapshot(t, h), before)
+}
+
+// A push whose answer is lost is known by what origin has.
+func TestMerge_asksOriginWhereTheAnswerOfAPushIsLost(t *testing.T) {
+	t.Parallel()
+	h := newHomeWithOrigin(t)
+	head := h.topic(t, "topic", "work.txt", "x")
+	// The hook ends the connection after the refs have moved.
+	hooks := filepath.Join(h.origin(), "hooks")
+	write(t, hooks, "post-receive", "#!/bin/sh\nkill -9 $PPID\n")
+	if err := os.Chmod(filepath.Join(hooks, "post-receive"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	want(t, "merged", merge(t, h, MergeRequest{Branch: "topic", Push: true}),
+		Merged{Commit: head, How: "fast-forward", Pushed: true})
+	want(t, "main", git(t, h.Path, "rev-parse", "main"), head)
+}
+
+func TestMerge_squash(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	s := h.prepared(t, "topic", "T1")
+	commit(t, s.Dir, "one.txt", "1\n")
+	head := commit(t, s.Dir, "two.txt", "2\n")
+	mine := commit(t, h.Path, "mine.txt", "mine\n")
+	request := MergeRequest{Branch: "topic", Strategy: "squash", Message: "Two files\n\nOrange-Task: T1"}
+	var result string
+	request.Begin = func(_ context.Context, commit string) error { result = commit; return nil }
+	done := merge(t, h, request)
+	want(t, "merged", done, Merged{Commit: result, How: "squash"})
+	want(t, "parents", git(t, h.Path, "log", "-1", "--format=%P", "main"), mine)
+	want(t, "message", git(t, h.Path, "log", "-1", "--format=%B", "main"), "Two files\n\nOrange-Task: T1")
+	want(t, "the branch", git(t, h.Path, "rev-parse", "topic"), head)
+	want(t, "files", exists(h.Path, "one.txt") && exists(h.Path, "two.txt") && exists(h.Path, "mine.txt"), true)
+
+	commit(t, h.Path, "one.txt", "changed since\n")
+	request.Results = []string{strings.Repeat("1", 40), result}
+	after := git(t, h.Path, "rev-parse", "main")
+	want(t, "again", merge(t, h, request), Merged{Commit: after, How: "already merged"})
+
+	n := h.prepared(t, "straight", "T2")
+	commit(t, n.Dir, "three.txt", "3\n")
+	done = merge(t, h, MergeRequest{Branch: "straight", Strategy: "squash", Message: "Three"})
+	want(t, "parents", git(t, h.Path, "log", "-1", "--format=%P", "main"), after)
+	want(t, "how", done.How, "squash")
+}
+
+func TestMerge_thatItsCheckRefusesLeavesAllAsItWas(t *testing.T) {
+	t.Parallel()
+	h := newHomeWithOrigin(t)
+	h.topic(t, "topic", "work.txt", "x")
+	commit(t, h.Path, "mine.txt", "x")
+	git(t, h.Path, "push", "-q", "origin", "main")
+	before := snapshot(t, h)
+	_, err := h.Merge(t.Context(), MergeRequest{Branch: "topic", Push: true, Message: "Merge",
+		Check: func(_ context.Context, commit string) error {
+			want(t, "the files of both", git(t, h.Path, "ls-tree", "--name-only", commit, "work.txt", "mine.txt"),
+				"mine.txt\nwork.txt")
+			return errors.New("two tests fail")
+		}, Begin: func(context.Context, string) error { t.Error("it began"); return nil }})
+	wantError(t, err, "two tests fail")
+	want(t, "nothing changed", snapshot(t, h), before)
 }
 
 func TestMerge_pushesToAnEmptyOriginAndMakesAMissingLocalBranch(t *testing.T) {
@@ -244,12 +373,12 @@ func TestMerge_pushesToAnEmptyOriginAndMakesAMissingLocalBranch(t *testing.T) {
 	head := h.topic(t, "topic", "work.txt", "x")
 	git(t, h.root, "init", "-q", "--bare", "origin.git")
 	git(t, h.Path, "remote", "add", "origin", h.origin())
-	want(t, "merged", merge(t, h, MergeRequest{Branch: "topic"}).Pushed, true)
+	want(t, "merged", merge(t, h, MergeRequest{Branch: "topic", Push: true, With: 1}).Pushed, true)
 	want(t, "origin", git(t, h.origin(), "rev-parse", "main"), head)
 	next := h.topic(t, "next", "next.txt", "x")
 	git(t, h.Path, "switch", "-q", "--detach")
 	git(t, h.Path, "branch", "-q", "-D", "main")
-	want(t, "merged", merge(t, h, MergeRequest{Branch: "next"}).How, "fast-forward")
+	want(t, "merged", merge(t, h, MergeRequest{Branch: "next", Push: true}).How, "fast-forward")
 	want(t, "main", git(t, h.Path, "rev-parse", "main"), next)
 }
 
@@ -277,7 +406,7 @@ func TestDeleteRemoteBranch_onlyWhatIsOursAndMerged(t *testing.T) {
 	git(t, other, "switch", "-q", "topic")
 	commit(t, other, "more.txt", "x")
 	git(t, other, "push", "-q", "origin", "topic")
-	merge(t, h, MergeRequest{Branch: "topic"})
+	merge(t, h, MergeRequest{Branch: "topic", Push: true})
 	_, err = h.DeleteRemoteBranch(ctx, "topic", head, "")
 	wantError(t, err, "left alone", "another clone")
 	git(t, other, "push", "-q", "-f", "origin", head+":topic")

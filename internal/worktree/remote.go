@@ -9,24 +9,42 @@ import (
 	"orange/internal/task"
 )
 
-// pushDefault brings the merged commit to origin. The repository's hooks run here as in any push: git-lfs uploads
-// in one.
-func (r Repo) pushDefault(ctx context.Context, origin, commit string) (bool, error) {
-	if origin != "" {
-		if has, err := r.contains(ctx, origin, commit); err != nil || has {
-			return has, err
-		}
-	}
+// PushRefused is the answer of origin, or of a hook, that the default branch is not to be pushed to.
+type PushRefused struct{ cause error }
+
+func (e *PushRefused) Error() string {
+	return "origin did not take it, and nothing was changed, here or there: " + e.cause.Error()
+}
+
+func (e *PushRefused) Unwrap() error { return e.cause }
+
+// pushDefault brings the merged commit to origin, where nobody has pushed something else meanwhile. The repository's
+// hooks run here as in any push: git-lfs uploads in one.
+func (r Repo) pushDefault(ctx context.Context, origin, commit string) error {
 	env, err := r.remoteEnv(ctx)
 	if err != nil {
-		return false, err
+		return err
 	}
-	args := []string{"push", "--quiet", "origin", commit + ":refs/heads/" + r.DefaultBranch}
-	if _, err := r.git(ctx, call{dir: r.Path, args: args, env: env, hooks: true}); err != nil {
-		return false, fmt.Errorf(
-			"the merge is done here (%s), and could not be pushed; run this again to push it: %w", commit, err)
+	full := "refs/heads/" + r.DefaultBranch
+	// The lease is what keeps a push of somebody else's in the same moment: the commit holds what origin has.
+	args := []string{"push", "--quiet", "--force-with-lease=" + full + ":" + origin, "origin", commit + ":" + full}
+	_, pushed := r.git(ctx, call{dir: r.Path, args: args, env: env, hooks: true})
+	if pushed == nil {
+		return nil
 	}
-	return true, nil
+	// The answer may have been lost on its way.
+	tip, err := r.remoteTip(ctx, r.DefaultBranch, env)
+	if err != nil {
+		return fmt.Errorf("it is not known whether origin has it now; nothing was changed here; run this again: %w",
+			errors.Join(pushed, err))
+	}
+	switch {
+	case tip == commit:
+		return nil
+	case tip != origin:
+		return fmt.Errorf("%q of origin %w", r.DefaultBranch, errMoved)
+	}
+	return &PushRefused{pushed}
 }
 
 // DeleteRemoteBranch deletes the branch from origin and returns the commit that it was at. Without an origin, or when

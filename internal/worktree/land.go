@@ -1,0 +1,162 @@
+package worktree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// checkoutOfDefault is the checkout that has the default branch, which is at the commit from; empty where none has.
+func (r Repo) checkoutOfDefault(ctx context.Context, from string) (dir string, err error) {
+	all, err := r.checkouts(ctx, r.Path)
+	if err != nil {
+		return "", err
+	}
+	var having []checkout
+	for _, c := range all {
+		if c.branch != r.localDefault() {
+			continue
+		}
+		_, err := os.Lstat(filepath.Join(c.path, ".git"))
+		if errors.Is(err, os.ErrNotExist) {
+			continue // its folder is gone
+		}
+		if err != nil {
+			return "", fmt.Errorf("look at checkout %q: %w", c.path, err)
+		}
+		having = append(having, c)
+	}
+	switch {
+	case len(having) > 1:
+		return "", fmt.Errorf("%q is checked out in %q and in %q; switch one of them to another branch, then "+
+			"run this again; nothing was changed", r.DefaultBranch, having[0].path, having[1].path)
+	case len(having) == 1 && having[0].commit != from:
+		return "", fmt.Errorf("%q %w", r.DefaultBranch, errMoved)
+	case len(having) == 1:
+		return having[0].path, nil
+	}
+	return "", nil
+}
+
+// fits reports why git would not fast-forward a person's checkout; nil where it would. It changes no file of theirs.
+func (r Repo) fits(ctx context.Context, dir, from, to string) error {
+	inTheWay := func(err error) error {
+		return fmt.Errorf("%q is checked out in %q, and git will not fast-forward it there; commit or move "+
+			"what is in the way, then run this again; nothing was changed: %w", r.DefaultBranch, dir, err)
+	}
+	refresh := call{dir: dir, args: []string{"update-index", "-q", "--refresh"}}
+	if _, err := r.git(ctx, refresh); err != nil && exitCode(err) != 1 { // 1 means that some files differ
+		return inTheWay(err)
+	}
+	if _, err := r.git(ctx, call{dir: dir, args: []string{"read-tree", "-n", "-m", "-u", from, to}}); err != nil {
+		return inTheWay(err)
+	}
+	// read-tree overwrites ignored files, a merge does not
+	added, err := r.git(ctx, call{dir: dir, args: []string{"diff-tree", "-r", "-z", "--name-only", "--no-renames",
+		"--diff-filter=A", from, to}})
+	if err != nil {
+		return inTheWay(err)
+	}
+	var there []string
+	for path := range strings.SplitSeq(strings.TrimRight(string(added.Stdout), "\x00"), "\x00") {
+		if path == "" {
+			continue
+		}
+		if _, err := os.Lstat(filepath.Join(dir, filepath.FromSlash(path))); err == nil {
+			there = append(there, path)
+		}
+	}
+	if len(there) > 0 {
+		return inTheWay(fmt.Errorf("these files are not git's: %s", list(there)))
+	}
+	return nil
+}
+
+// advance moves the default branch, in the checkout that has it where one has.
+func (r Repo) advance(ctx context.Context, dir, branch, from, to string) error {
+	if dir != "" {
+		return r.forward(ctx, dir, to)
+	}
+	if from == "" {
+		from = strings.Repeat("0", len(to))
+	}
+	if _, err := r.run(ctx, "update-ref", "-m", "orange: merge "+branch, r.localDefault(), to, from); err != nil {
+		return fmt.Errorf("move %q: %w (git: %w)", r.DefaultBranch, errMoved, err)
+	}
+	return nil
+}
+
+// forward lets git fast-forward a person's checkout. Nothing of theirs is stashed, and not even ignored files are
+// overwritten.
+func (r Repo) forward(ctx context.Context, dir, to string) error {
+	args := []string{"merge", "--ff-only", "--no-autostash", "--no-overwrite-ignore", "--no-stat", "--quiet", to}
+	_, err := r.git(ctx, call{dir: dir, args: args})
+	if err != nil && exitCode(err) < 0 {
+		return fmt.Errorf("git ended in the middle of fast-forwarding %q in %q; look there with \"git "+
+			"status\", put back what it left half done, then run this again: %w",
+			r.DefaultBranch, dir, err)
+	}
+	if err != nil {
+		return fmt.Errorf("%q is checked out in %q, and git will not fast-forward it there; commit or move "+
+			"what is in the way, then run this again; nothing was changed: %w", r.DefaultBranch, dir, err)
+	}
+	tip, err := r.Tip(ctx, r.DefaultBranch)
+	if err != nil {
+		return err
+	}
+	if tip != to {
+		return fmt.Errorf("the checkout %q was switched at that very moment, and its new branch was "+
+			"fast-forwarded instead; look at it, then run this again", dir)
+	}
+	return nil
+}
+
+// unpushed is how many commits the local default branch has that origin has not.
+func (r Repo) unpushed(ctx context.Context, local, origin string) (int, error) {
+	if local == "" || local == origin {
+		return 0, nil
+	}
+	args := []string{"rev-list", "--count", local}
+	if origin != "" {
+		args = append(args, "^"+origin)
+	}
+	out, err := r.run(ctx, append(args, "--")...)
+	if err != nil {
+		return 0, fmt.Errorf("count what origin has not: %w", err)
+	}
+	return strconv.Atoi(out.Text())
+}
+
+// mostUnpushed is how many of such commits are named.
+const mostUnpushed = 20
+
+// Unpushed is how many commits the local default branch has that origin has not, as far as is known without a fetch,
+// and the newest of them in words. Without an origin there are none.
+func (r Repo) Unpushed(ctx context.Context) (count int, newest []string, err error) {
+	defer explain(&err, "cannot look what of %q in %q was never pushed", r.DefaultBranch, r.Path)
+	remote, err := r.HasRemote(ctx)
+	if err != nil || !remote {
+		return 0, nil, err
+	}
+	known, err := r.refs(ctx, r.defaultRefs()...)
+	if err != nil {
+		return 0, nil, err
+	}
+	local, origin := known[r.localDefault()].commit, known[r.originDefault()].commit
+	if count, err = r.unpushed(ctx, local, origin); err != nil || count == 0 {
+		return 0, nil, err
+	}
+	args := []string{"log", "--format=%h %s", "--max-count=" + strconv.Itoa(mostUnpushed), local}
+	if origin != "" {
+		args = append(args, "^"+origin)
+	}
+	out, err := r.run(ctx, append(args, "--")...)
+	if err != nil {
+		return 0, nil, fmt.Errorf("list them: %w", err)
+	}
+	return count, strings.Split(out.Text(), "\n"), nil
+}
