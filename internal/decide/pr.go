@@ -56,20 +56,6 @@ func RequestPR(def *workflow.Definition, s record.Snapshot, ahead bool, actor ta
 		event}}, nil
 }
 
-// OpenPR refuses to merge here while the task's pull request is open on GitHub.
-func OpenPR(def *workflow.Definition, t task.Task, to task.Status, pr record.PullRequest,
-	actor task.Actor) *rejection.Rejection {
-	return &rejection.Rejection{
-		Code: rejection.PROpen, Task: t.ID, From: t.Status, To: to, Open: Open(def, t, actor),
-		Message: fmt.Sprintf("cannot merge task %s here: its pull request is open", t.ID),
-		Details: []rejection.Detail{{
-			Condition: "no pull request, or one that is merged", Found: "one that is open", Where: pr.URL,
-			Want: fmt.Sprintf("merge it there and run this again, or merge here all the same: orange task "+
-				"merge %s --local", t.ID),
-		}},
-	}
-}
-
 // PRMove is where the workflow leads a task whose pull request was merged or closed; said is false if the workflow
 // does not say.
 func PRMove(def *workflow.Definition, pr record.PullRequest) (to task.Status, said bool) {

@@ -94,11 +94,16 @@ type Merger interface {
 	// branch lacks. A workspace that is on another branch is an error: the merge would not look for the agent's
 	// work there.
 	Ahead(ctx context.Context, t task.Task, commit string) (bool, error)
-	// Merge merges a commit of the branch, or its tip if none is named. It keeps what the branch has beyond that
-	// commit, and mentions it in how. It calls still right before it moves or pushes the default branch; an error of
-	// still ends the merge with nothing changed.
-	Merge(ctx context.Context, t task.Task, commit, strategy string, still func(context.Context) error) (merged,
-		how string, err error)
+	// Merge merges a commit of the branch. It keeps what the branch has beyond that commit, and mentions it in the
+	// result. It calls begin with the commit that the default branch gets, right before that moves, here or on origin,
+	// and again if it has moved meanwhile; an error of begin ends the merge with nothing changed. Where the work does
+	// not go together with the default branch the error is a *record.Unmerged.
+	Merge(ctx context.Context, t task.Task, order record.MergeOrder,
+		begin func(ctx context.Context, result string) error) (record.MergeResult, error)
+	// Landed reports whether the default branch, here or on origin, has one of the commits.
+	Landed(ctx context.Context, t task.Task, commits []string) (bool, error)
+	// Unpushed is how many commits only the local default branch has, and the newest of them in words.
+	Unpushed(ctx context.Context, t task.Task) (count int, newest []string, err error)
 	// Tip is the branch's newest commit; empty where there is no such branch.
 	Tip(ctx context.Context, t task.Task) (string, error)
 	// Within reports whether a commit holds all that the branch has. The commit may be missing here: then Within

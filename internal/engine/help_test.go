@@ -173,6 +173,14 @@ func (d *fakeRepository) SetBranch(_ context.Context, _ task.Task, name string) 
 
 func (d *fakeRepository) Ahead(context.Context, task.Task, string) (bool, error) { return true, nil }
 
+func (d *fakeRepository) Landed(context.Context, task.Task, []string) (bool, error) {
+	return false, nil
+}
+
+func (d *fakeRepository) Unpushed(context.Context, task.Task) (int, []string, error) {
+	return 0, nil, nil
+}
+
 // Subject is the tip, which does not move: the simulation has tips that do.
 func (d *fakeRepository) Subject(_ context.Context, _ task.Task, tree bool) task.Subject {
 	d.mu.Lock()
@@ -208,14 +216,14 @@ func (d *fakeRepository) Look(_ context.Context, t task.Task, _ *workflow.Defini
 	return out, nil
 }
 
-func (d *fakeRepository) Merge(ctx context.Context, _ task.Task, commit, _ string, still func(context.Context) error) (
-	merged, how string, err error) {
-	if err := still(ctx); err != nil {
-		return "", "", err
+func (d *fakeRepository) Merge(ctx context.Context, _ task.Task, order record.MergeOrder,
+	begin func(context.Context, string) error) (record.MergeResult, error) {
+	if err := begin(ctx, "c0ffee"); err != nil {
+		return record.MergeResult{}, err
 	}
 	d.merged++
-	d.took = commit
-	return "c0ffee", "merged", nil
+	d.took = order.Commit
+	return record.MergeResult{Commit: "c0ffee", How: "merged"}, nil
 }
 
 func (d *fakeRepository) Tip(context.Context, task.Task) (string, error) { return "beef", nil }

@@ -23,6 +23,14 @@ import (
 const (
 	dataGit    = "git"
 	dataCommit = "commit"
+	dataResult = "result" // the commit that the default branch gets
+	dataPush   = "push"   // pushAlways or pushNever
+)
+
+// Whether origin gets a merge.
+const (
+	pushAlways = "always"
+	pushNever  = "never"
 )
 
 // Merge merges the commit of the task's branch that the decision was about into the project's default branch and
@@ -32,7 +40,7 @@ func (e *Engine) Merge(ctx context.Context, id string, m task.Merge, actor task.
 	if err := e.finishPending(ctx, id, actor); err != nil {
 		return record.Outcome{}, "", err
 	}
-	begun, err := e.mergeBegun(ctx, id)
+	earlier, err := e.mergeBegun(ctx, id)
 	if err != nil {
 		return record.Outcome{}, "", err
 	}
@@ -42,7 +50,7 @@ func (e *Engine) Merge(ctx context.Context, id string, m task.Merge, actor task.
 			to, err := decide.MoveTarget(def, t, workflow.MoveMerge)
 			return to, false, err
 		},
-		known: begun, waited: true,
+		known: earlier.git, waited: true,
 	}
 	s, decision, evidence, refused := e.judge(ctx, r)
 	req := r.Request
@@ -53,9 +61,9 @@ func (e *Engine) Merge(ctx context.Context, id string, m task.Merge, actor task.
 	if refused == nil && !decision.Moved {
 		return record.Outcome{Task: s.Task}, "already merged", nil
 	}
-	aside := ""
+	in, aside := record.Merging{Asked: m}, ""
 	// GitHub need not merge what was merged here already
-	if !m.Local && begun == nil && (refused == nil || refusal.Code == rejection.GateUnmet) {
+	if !m.Local && earlier.git == nil && (refused == nil || refusal.Code == rejection.GateUnmet) {
 		pr, known, err := e.requested(ctx, s.Task)
 		switch {
 		case err != nil && refused == nil:
@@ -64,10 +72,18 @@ func (e *Engine) Merge(ctx context.Context, id string, m task.Merge, actor task.
 			return e.mergedThere(ctx, s, req, pr, evidence)
 		// the person who merges it there answers for what has moved
 		case err == nil && known && pr.State == record.PROpen && (refused == nil || refusal.Moved):
-			return record.Outcome{}, "", e.stillOpen(ctx, s.Task, req, pr)
+			in.PR, refused = pr, nil
 		case known:
 			aside = "; its pull request " + pr.URL + " is closed and was not merged"
 		}
+	}
+	order := record.MergeOrder{Strategy: m.Strategy, Push: earlier.push == pushAlways, With: m.With,
+		Results: earlier.results}
+	if refused == nil && earlier.git == nil {
+		order, refused = e.mergeWay(ctx, s.Task, req, in, order)
+	}
+	if refused != nil && !errors.As(refused, &refusal) {
+		return record.Outcome{}, "", refused
 	}
 	if refused != nil {
 		e.logRefusal(req, refused)
@@ -75,20 +91,38 @@ func (e *Engine) Merge(ctx context.Context, id string, m task.Merge, actor task.
 		return record.Outcome{}, "", refused
 	}
 	git := gitFacts(evidence)
-	if begun == nil {
+	if earlier.git == nil {
 		if err := e.worthMerging(ctx, s.Task, git.subject.Commit); err != nil {
 			return record.Outcome{}, "", err
 		}
 	}
-	out, how, err := e.mergeHere(ctx, s.Task, req, m.Strategy, git)
+	out, how, err := e.mergeHere(ctx, s.Task, req, order, git)
 	if err == nil {
 		how += aside
 	}
 	return out, how, err
 }
 
-// mergeHere notes which commit it merges and what git says of the branch before, merges it, and moves the task.
-func (e *Engine) mergeHere(ctx context.Context, t task.Task, req task.Request, strategy string,
+// mergeWay is how the task is merged here, by what the project and the person say.
+func (e *Engine) mergeWay(ctx context.Context, t task.Task, req task.Request, in record.Merging,
+	order record.MergeOrder) (_ record.MergeOrder, err error) {
+	def, err := e.Rules.Pinned(ctx, t.Workflow)
+	if err != nil {
+		return order, err
+	}
+	if in.Project, err = e.Workspaces.Project(t.Project); err != nil && !errors.Is(err, task.ErrNotFound) {
+		return order, err
+	}
+	if in.Unpushed, in.Newest, err = e.Merger.Unpushed(ctx, t); err != nil {
+		return order, err
+	}
+	order.Strategy, order.Push, err = decide.MergeWay(def, t, req.To, in, req.Actor)
+	return order, err
+}
+
+// mergeHere merges the commit that was judged, and moves the task. Right before the default branch moves it notes
+// which commit it merges, what git says of the branch, and what the default branch gets.
+func (e *Engine) mergeHere(ctx context.Context, t task.Task, req task.Request, order record.MergeOrder,
 	git *known) (record.Outcome, string, error) {
 	text, err := json.Marshal(git.facts)
 	if err != nil {
@@ -98,35 +132,36 @@ func (e *Engine) mergeHere(ctx context.Context, t task.Task, req task.Request, s
 		return record.Outcome{}, "", fmt.Errorf("cannot merge task %s: its branch could not be read: %s", t.ID,
 			cmp.Or(git.subject.Trouble, "it has no commit yet"))
 	}
-	data := map[string]string{"branch": t.Branch, dataCommit: git.subject.Commit}
-	if len(git.facts) > 0 {
-		data[dataGit] = string(text)
-	}
-	if err := e.begin(ctx, t, req.Actor, history.Event{Type: history.MergeBegun, Data: data}); err != nil {
-		return record.Outcome{}, "", err
-	}
-	still := func(ctx context.Context) error { // the merge waits for other merges, and for origin
-		s, err := e.Store.Load(ctx, t.ID)
-		if err != nil {
-			return err
+	order.Commit = git.subject.Commit
+	begin := func(ctx context.Context, result string) error { // other merges, origin and checks were waited for
+		data := map[string]string{"branch": t.Branch, dataCommit: order.Commit, dataResult: result,
+			dataPush: pushNever}
+		if order.Push {
+			data[dataPush] = pushAlways
 		}
-		return unmoved(s.Task, t)
+		if len(git.facts) > 0 {
+			data[dataGit] = string(text)
+		}
+		return e.begin(ctx, t, req.Actor, history.Event{Type: history.MergeBegun, Data: data})
 	}
-	commit, how, err := e.Merger.Merge(ctx, t, git.subject.Commit, strategy, still)
+	done, err := e.Merger.Merge(ctx, t, order, begin)
 	if err != nil {
-		e.restoreFiles(context.WithoutCancel(ctx), t.ID) // the begin of the merge is on record
+		e.restoreFiles(context.WithoutCancel(ctx), t.ID) // the begin of the merge may be on record
 		return record.Outcome{}, "", err
 	}
-	merged := history.Event{Type: history.Merged, Reason: how, Data: map[string]string{
-		"branch": t.Branch, "commit": commit}}
+	merged := history.Event{Type: history.Merged, Reason: done.How, Data: map[string]string{
+		"branch": t.Branch, "commit": done.Commit}}
+	if done.Squash {
+		merged.Data[history.DataJudged] = order.Commit
+	}
 	if err := e.note(ctx, t.ID, req.Actor, merged); err != nil {
 		return record.Outcome{}, "", err
 	}
 	if !req.Override { // else the reason is the person's own
-		req.Reason = how
+		req.Reason = done.How
 	}
 	out, err := e.request(ctx, &request{Request: req, known: git})
-	return out, how, err
+	return out, done.How, err
 }
 
 // begin records that a merge begins, unless the task has moved since it was judged.
@@ -161,38 +196,58 @@ func gitFacts(evidence decide.Evidence) *known {
 	return git
 }
 
-// mergeBegun is what git said when a merge began that did its work and was cut short before the move; nil if
-// there is none, or if the commit has something to merge: then the caller looks again.
-func (e *Engine) mergeBegun(ctx context.Context, id string) (*known, error) {
+// begun is what earlier tries of a merge have left in the history.
+type begun struct {
+	git     *known   // what git said then, if one of them did its work and was cut short before the move
+	results []string // what the default branch was to get
+	push    string   // whether origin was to get it
+}
+
+// mergeBegun reads the tries since the last move. If the commit has something to merge the caller looks again.
+func (e *Engine) mergeBegun(ctx context.Context, id string) (begun, error) {
 	events, err := e.Index.Events(ctx, id, 0)
 	if err != nil {
-		return nil, err
+		return begun{}, err
 	}
+	var tries []history.Event // the last one first
 	for _, event := range slices.Backward(events) {
 		if event.IsMove() {
-			return nil, nil
+			break
 		}
-		if event.Type != history.MergeBegun {
-			continue
+		if event.Type == history.MergeBegun {
+			tries = append(tries, event)
 		}
-		s, err := e.Store.Load(ctx, id)
-		if err != nil {
-			return nil, err
-		}
-		commit := event.Data[dataCommit]
-		ahead, err := e.Merger.Ahead(ctx, s.Task, commit)
-		if err != nil || ahead {
-			return nil, err
-		}
-		git := &known{facts: map[string]decide.Fact{}, subject: task.Subject{Commit: commit}}
-		if text := event.Data[dataGit]; text != "" {
-			if err := json.Unmarshal([]byte(text), &git.facts); err != nil {
-				return nil, fmt.Errorf("read what git said when the merge of task %s began: %w", id, err)
-			}
-		}
-		return git, nil
 	}
-	return nil, nil
+	if len(tries) == 0 {
+		return begun{}, nil
+	}
+	last := tries[0].Data
+	earlier := begun{push: cmp.Or(last[dataPush], pushAlways)}
+	for _, try := range tries {
+		if result := try.Data[dataResult]; result != "" {
+			earlier.results = append(earlier.results, result)
+		}
+	}
+	s, err := e.Store.Load(ctx, id)
+	if err != nil {
+		return begun{}, err
+	}
+	done, err := e.Merger.Landed(ctx, s.Task, earlier.results)
+	if err == nil && !done {
+		var ahead bool
+		ahead, err = e.Merger.Ahead(ctx, s.Task, last[dataCommit])
+		done = !ahead
+	}
+	if err != nil || !done {
+		return earlier, err
+	}
+	earlier.git = &known{facts: map[string]decide.Fact{}, subject: task.Subject{Commit: last[dataCommit]}}
+	if text := last[dataGit]; text != "" {
+		if err := json.Unmarshal([]byte(text), &earlier.git.facts); err != nil {
+			return begun{}, fmt.Errorf("read what git said when the merge of task %s began: %w", id, err)
+		}
+	}
+	return earlier, nil
 }
 
 // worthMerging refuses a merge that would finish a task whose commit adds nothing.

@@ -7,6 +7,7 @@ import (
 
 	"orange/internal/decide"
 	"orange/internal/engine"
+	"orange/internal/record"
 	"orange/internal/rejection"
 	"orange/internal/task"
 	"orange/internal/workflow"
@@ -35,25 +36,35 @@ type branch struct {
 	merged, cut bool
 	merges      int
 	meanwhile   func() // runs while the merge waits for its turn
+	unpushed    []string
+	order       record.MergeOrder // of the last merge
 }
 
 func (b *branch) Ahead(context.Context, task.Task, string) (bool, error) { return !b.merged, nil }
 
-func (b *branch) Merge(ctx context.Context, _ task.Task, _, _ string,
-	still func(context.Context) error) (commit, how string, err error) {
+func (b *branch) Landed(_ context.Context, _ task.Task, commits []string) (bool, error) {
+	return len(commits) > 0 && b.merged, nil
+}
+
+func (b *branch) Unpushed(context.Context, task.Task) (int, []string, error) {
+	return len(b.unpushed), b.unpushed, nil
+}
+
+func (b *branch) Merge(ctx context.Context, _ task.Task, order record.MergeOrder,
+	begin func(context.Context, string) error) (record.MergeResult, error) {
 	if b.meanwhile != nil {
 		b.meanwhile()
 	}
-	if err := still(ctx); err != nil {
-		return "", "", err
+	if err := begin(ctx, "c0ffee"); err != nil {
+		return record.MergeResult{}, err
 	}
 	b.merges++
-	b.merged = true
+	b.merged, b.order = true, order
 	if b.cut {
 		b.cut = false
-		return "", "", errors.New("the power went")
+		return record.MergeResult{}, errors.New("the power went")
 	}
-	return "c0ffee", "merged", nil
+	return record.MergeResult{Commit: "c0ffee", How: "merged"}, nil
 }
 
 func (b *branch) Tip(context.Context, task.Task) (string, error) { return "beef", nil }

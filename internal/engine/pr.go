@@ -88,18 +88,6 @@ func (e *Engine) requested(ctx context.Context, t task.Task) (pr record.PullRequ
 	return pr, pr.URL != "", nil
 }
 
-// stillOpen is the refusal of a merge while the pull request is open.
-func (e *Engine) stillOpen(ctx context.Context, t task.Task, req task.Request, pr record.PullRequest) error {
-	def, err := e.Rules.Pinned(ctx, t.Workflow)
-	if err != nil {
-		return err
-	}
-	refused := decide.OpenPR(def, t, req.To, pr, req.Actor)
-	e.logRefusal(req, refused)
-	e.restoreFiles(ctx, t.ID)
-	return refused
-}
-
 // mergedThere moves a task whose pull request is merged. It leaves the local default branch as it is.
 func (e *Engine) mergedThere(ctx context.Context, s record.Snapshot, req task.Request, pr record.PullRequest,
 	evidence decide.Evidence) (record.Outcome, string, error) {

@@ -7,6 +7,7 @@ import (
 
 	"orange/internal/decide"
 	"orange/internal/history"
+	"orange/internal/record"
 	"orange/internal/simulate"
 	"orange/internal/task"
 	"orange/internal/workflow"
@@ -135,12 +136,12 @@ func (s *simulation) noteReviewer(a *simulate.Agent) {
 // Merge looks first, as every port does: it does not merge again what is merged. It merges the subject of a passing
 // verdict, the tip at the time when a person approved it, or the tip for which a person overrides the conditions. It
 // runs in the environment of the person who began it.
-func (r simulatedRepository) Merge(ctx context.Context, t task.Task, commit, _ string,
-	still func(context.Context) error) (merged, how string, err error) {
-	if err := still(ctx); err != nil {
-		return "", "", err
+func (r simulatedRepository) Merge(ctx context.Context, t task.Task, order record.MergeOrder,
+	begin func(context.Context, string) error) (record.MergeResult, error) {
+	if err := begin(ctx, "c0ffee"); err != nil {
+		return record.MergeResult{}, err
 	}
-	s, b := r.p.sim, r.p.sim.branch(t.ID)
+	s, b, commit := r.p.sim, r.p.sim.branch(t.ID), order.Commit
 	named := r.p.question.kind == overrideMerge && b.wasTip(commit, r.p)
 	if !b.Mergeable(commit) && !named {
 		s.breakf("commit %q of %s is merged, and nobody passed it, put it up or took it upon themself", commit,
@@ -151,9 +152,14 @@ func (r simulatedRepository) Merge(ctx context.Context, t task.Task, commit, _ s
 	}) {
 		s.breakf("%s is merged in the environment of %s, who has begun no merge", s.short(t.ID), r.p.environment)
 	}
-	_, err = at(r.p, "merge "+s.short(t.ID), func() (struct{}, error) {
+	_, err := at(r.p, "merge "+s.short(t.ID), func() (struct{}, error) {
 		s.counts.merges++
 		return struct{}{}, r.p.Fail("merge")
 	})
-	return "c0ffee", r.p.question.reason, err
+	return record.MergeResult{Commit: "c0ffee", How: r.p.question.reason}, err
+}
+
+// Landed reports no merge: where one was cut short it is looked for again.
+func (r simulatedRepository) Landed(context.Context, task.Task, []string) (bool, error) {
+	return false, nil
 }

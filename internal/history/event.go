@@ -82,6 +82,10 @@ func SaidTo(events []Event, role string) []Event {
 // was reviewed, where other moves to that end do.
 const DataUnreviewed = "unreviewed"
 
+// DataJudged is the key in the data of a merge that names the commit of the branch which was squashed into the one of
+// the merge.
+const DataJudged = "judged"
+
 // DataChecks is the key in an event's data that says what the checks of a pull request come to.
 const DataChecks = "checks"
 

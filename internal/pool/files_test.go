@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"orange/internal/record"
 	"orange/internal/task"
 )
 
@@ -59,12 +60,12 @@ func TestMerge_holdsTheLockOfItsProjectUntilItEnds(t *testing.T) {
 			git(t, repo, "commit", "-q", "--allow-empty", "-m", "two")
 			git(t, repo, "switch", "-q", "main")
 			before, held := git(t, repo, "rev-parse", "main"), ""
-			still := func(context.Context) error {
+			begin := func(context.Context, string) error {
 				held = f.held
 				return tt.stale
 			}
 			one := task.Task{ID: "abc", Project: "garden", Branch: tt.branch}
-			_, _, err := p.Merge(t.Context(), one, "", "ff", still)
+			_, err := p.Merge(t.Context(), one, record.MergeOrder{Strategy: "ff"}, begin)
 			if !errors.Is(err, tt.want) || (tt.want == nil) != (err == nil) {
 				t.Errorf("it ends with %v, want %v", err, tt.want)
 			}

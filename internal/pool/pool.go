@@ -241,35 +241,6 @@ func (p *Pool) Push(ctx context.Context, t task.Task) (commit string, moved bool
 	return repo.PushBranch(ctx, t.Branch)
 }
 
-// Merge merges a commit of the branch, or its tip where none is named.
-func (p *Pool) Merge(ctx context.Context, t task.Task, commit, strategy string,
-	still func(context.Context) error) (merged, how string, err error) {
-	repo, err := p.repo(t)
-	if err != nil {
-		return "", "", err
-	}
-	// One merge of a project at a time: git that fast-forwards a person's checkout, and finds the branch moved at
-	// the very end, leaves the files of its merge behind, in the way of the next try.
-	release, err := p.Files.Lock(ctx, t.Project+".merge")
-	if err != nil {
-		return "", "", err
-	}
-	defer release()
-	done, err := repo.Merge(ctx, worktree.MergeRequest{
-		Branch: t.Branch, Commit: commit, Strategy: strategy, Still: still,
-		Message: fmt.Sprintf("Merge branch '%s'\n\nOrange-Task: %s", t.Branch, t.ID),
-	})
-	how = done.How
-	if done.Pushed {
-		how += ", pushed to origin"
-	}
-	if done.Beyond != "" {
-		how += fmt.Sprintf("; the branch has moved on to %.7s since, and what it has beyond %.7s is kept "+
-			"there, not merged", done.Beyond, commit)
-	}
-	return done.Commit, how, err
-}
-
 // Prepare makes the worktree ready for the task, and answers what was kept and what was taken back.
 func (p *Pool) Prepare(ctx context.Context, t task.Task) ([]string, error) {
 	slot, err := p.slot(t)
@@ -448,13 +419,4 @@ func (p *Pool) unscratch(ctx context.Context, repo worktree.Repo, t task.Task) e
 		}
 	}
 	return nil
-}
-
-// DeleteRemoteBranch deletes the task's branch on origin where all of it is merged.
-func (p *Pool) DeleteRemoteBranch(ctx context.Context, t task.Task, landed string) (string, error) {
-	repo, err := p.repo(t)
-	if err != nil {
-		return "", err
-	}
-	return repo.DeleteRemoteBranch(ctx, t.Branch, t.Pushed, landed)
 }

@@ -27,6 +27,9 @@ const (
 	SayRefused        = "say_refused"
 	PRRefused         = "pr_refused"
 	PROpen            = "pr_open"
+	PRMissing         = "pr_missing"
+	PushUnanswered    = "push_unanswered"
+	UnpushedCommits   = "unpushed_commits"
 )
 
 // Rejection is the answer no. Nothing changed; Details say what is missing, Open what is possible instead.

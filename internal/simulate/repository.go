@@ -146,6 +146,14 @@ func (r Repository) Subject(_ context.Context, t task.Task, tree bool) task.Subj
 	return r.v.Branch(t.ID).Subject(tree)
 }
 
+// Landed reports whether the branch was merged.
+func (r Repository) Landed(_ context.Context, t task.Task, commits []string) (bool, error) {
+	return len(commits) > 0 && r.v.Branch(t.ID).Merged, nil
+}
+
+// Unpushed reports that origin has all.
+func (r Repository) Unpushed(context.Context, task.Task) (int, []string, error) { return 0, nil, nil }
+
 // Ahead reports whether the branch was not merged.
 func (r Repository) Ahead(_ context.Context, t task.Task, _ string) (bool, error) {
 	return !r.v.Branch(t.ID).Merged, nil

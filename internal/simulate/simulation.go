@@ -80,18 +80,21 @@ func (p repository) States(context.Context, string, []string) ([]record.PullRequ
 }
 
 // Merge merges a commit, and looks whether it may be merged.
-func (p repository) Merge(ctx context.Context, t task.Task, commit, _ string, still func(context.Context) error) (
-	merged, how string, err error) {
-	err = p.r.Step(Step{What: "it merges", Task: t.ID}, func() error {
-		if err := still(ctx); err != nil {
+func (p repository) Merge(ctx context.Context, t task.Task, order record.MergeOrder,
+	begin func(context.Context, string) error) (record.MergeResult, error) {
+	err := p.r.Step(Step{What: "it merges", Task: t.ID}, func() error {
+		if err := begin(ctx, merged); err != nil {
 			return err
 		}
 		b := p.r.branch()
-		if b.Merged = true; !b.Mergeable(commit) {
+		if b.Merged = true; !b.Mergeable(order.Commit) {
 			p.r.breakf(propMerges,
-				"commit %s is merged, and no one passed it, approved it or took responsibility for it", commit)
+				"commit %s is merged, and no one passed it, approved it or took responsibility for it", order.Commit)
 		}
 		return nil
 	})
-	return "c0ffee", "merged", err
+	return record.MergeResult{Commit: merged, How: "merged"}, err
 }
+
+// merged is the commit that each merge results in.
+const merged = "c0ffee"

@@ -50,8 +50,11 @@ type Request struct {
 
 // Merge is how a person wants a task's branch merged.
 type Merge struct {
-	Strategy string // "ff", "merge", or empty for whichever is possible
+	// Strategy is "ff", "merge" or "squash"; empty is what the project says, or whichever of ff and merge is possible.
+	Strategy string
 	Local    bool   // merge here, whatever pull request there is
+	Push     string // "always" or "never" bring it to origin; empty is what the project says
+	With     int    // how many commits that only the local default branch has go to origin with it
 	// the reason for which the tip is merged although the workflow's conditions do not hold; empty where they
 	// must
 	Override string
@@ -69,6 +72,12 @@ type Project struct {
 	// Timeouts are how long statuses should take here, whatever the workflow says: "6h", or NoTimeout.
 	Timeouts map[string]string `json:"timeouts,omitempty"`
 	Worktree WorktreeSetup     `json:"worktree,omitzero"`
+
+	// How its branches are merged. Empty means "local", a fast-forward where one is possible, and "always".
+	Merge    string     `json:"merge,omitempty"`    // "local", or "pr": by a pull request
+	Strategy string     `json:"strategy,omitempty"` // "ff", "merge" or "squash"
+	Push     string     `json:"push,omitempty"`     // "always", "never" or "ask"
+	Checks   [][]string `json:"checks,omitempty"`   // commands that must succeed on what a merge results in
 }
 
 // WorktreeSetup is what a project's worktrees get besides the files of their commit.

@@ -160,3 +160,32 @@ func (r Repo) Unpushed(ctx context.Context) (count int, newest []string, err err
 	}
 	return count, strings.Split(out.Text(), "\n"), nil
 }
+
+// Landed reports whether the default branch, here or on origin, has one of the commits.
+func (r Repo) Landed(ctx context.Context, commits []string) (bool, error) {
+	known, err := r.refs(ctx, r.defaultRefs()...)
+	if err != nil {
+		return false, fmt.Errorf("look for the default branch: %w", err)
+	}
+	for _, tip := range known { // the order does not matter
+		for _, commit := range commits {
+			if has, err := r.landed(ctx, tip.commit, commit); err != nil || has {
+				return has, err
+			}
+		}
+	}
+	return false, nil
+}
+
+// LandedMessage is the message of a commit that the default branch has, here or on origin; empty where it has not.
+func (r Repo) LandedMessage(ctx context.Context, commit string) (string, error) {
+	has, err := r.Landed(ctx, []string{commit})
+	if err != nil || !has {
+		return "", err
+	}
+	out, err := r.run(ctx, "log", "-1", "--format=%B", commit, "--")
+	if err != nil {
+		return "", fmt.Errorf("read the message of %s: %w", commit, err)
+	}
+	return out.Text(), nil
+}

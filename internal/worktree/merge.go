@@ -8,28 +8,21 @@ import (
 	"slices"
 	"strings"
 
+	"orange/internal/record"
 	"orange/internal/task"
 )
 
 // MergeRequest says what is to be merged into the default branch, and how.
 type MergeRequest struct {
-	Branch   string
-	Commit   string // of the branch; empty means its tip
-	Strategy string // "" (fast-forward where possible, else a merge commit), "ff", "merge" or "squash"
-	Message  string // of a commit that the merge makes
+	record.MergeOrder
+	Branch  string
+	Message string // of a commit that the merge makes
 
-	// Push has origin get the merge, before the local branch moves. With is how many commits that only the local
-	// default branch has go there with it: exactly so many.
-	Push bool
-	With int
-	// Results are what earlier tries of this merge gave to Begin. One that the default branch has is this merge.
-	Results []string
-
+	// Begin is called right before the default branch moves, here or on origin, with the commit that it gets. Its error
+	// ends the merge with nothing changed. It is called again where the default branch has moved meanwhile.
+	Begin func(ctx context.Context, result string) error
 	// Check looks at the commit that the default branch is to be at, before anything moves. Nil means that it is good.
 	Check func(ctx context.Context, commit string) error
-	// Begin is called with that commit right before the default branch moves, here or on origin. Its error ends the
-	// merge with nothing changed. It may be called again, where the default branch has moved meanwhile.
-	Begin func(ctx context.Context, commit string) error
 }
 
 // Merged says what a merge came to.
@@ -38,6 +31,8 @@ type Merged struct {
 	How    string // "fast-forward", "merge commit", "squash" or "already merged"
 	Pushed bool   // origin's default branch has the commit
 	Beyond string // the tip of the branch, where it is not the commit that was merged
+	Landed string // the result of an earlier try, where that is what is merged already
+	Squash bool   // the commit has the branch's work and none of its commits
 	Behind string // why the local default branch is not there, although origin's is; empty where it is
 }
 
@@ -234,7 +229,7 @@ func (r Repo) mergeStart(ctx context.Context, local, origin string) (string, err
 func (r Repo) mergeTarget(ctx context.Context, m MergeRequest, start, branch string) (Merged, error) {
 	for _, result := range m.Results {
 		if landed, err := r.landed(ctx, start, result); err != nil || landed {
-			return Merged{Commit: start, How: alreadyMerged}, err
+			return Merged{Commit: start, How: alreadyMerged, Landed: result, Squash: m.Strategy == "squash"}, err
 		}
 	}
 	ahead, behind, err := r.compare(ctx, branch, start)
@@ -283,7 +278,7 @@ func (r Repo) squash(ctx context.Context, m MergeRequest, start, branch string, 
 		return Merged{Commit: start, How: alreadyMerged}, nil
 	}
 	commit, err := r.mergeCommit(ctx, out.Text(), m.Message, start)
-	return Merged{Commit: commit, How: squashed}, err
+	return Merged{Commit: commit, How: squashed, Squash: true}, err
 }
 
 // landed reports whether the default branch has a commit. One that is not here was never pushed, nor merged.
@@ -301,8 +296,7 @@ func (r Repo) mergeTree(ctx context.Context, start, branch string) (string, erro
 	out, err := r.run(ctx, "merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", start, branch)
 	parts := strings.Split(strings.TrimRight(string(out.Stdout), "\x00"), "\x00")
 	if exitCode(err) == 1 && len(parts) > 1 {
-		return "", fmt.Errorf("both changed %s; merge %q into the branch and solve it there, then run this "+
-			"again; nothing was changed", list(parts[1:]), r.DefaultBranch)
+		return "", &record.Unmerged{Files: parts[1:]}
 	}
 	if err != nil {
 		return "", fmt.Errorf("merge the trees (nothing was changed): %w", err)

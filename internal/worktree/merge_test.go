@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"orange/internal/record"
 	"orange/internal/task"
 )
 
@@ -18,6 +19,15 @@ func (h home) topic(t *testing.T, branch, file, content string) string {
 	head := commit(t, s.Dir, file, content)
 	release(t, s, "T1")
 	return head
+}
+
+// pushed is a merge of a branch that origin gets, with so many commits of the local default branch.
+func pushed(branch string, with ...int) MergeRequest {
+	order := record.MergeOrder{Push: true}
+	if len(with) > 0 {
+		order.With = with[0]
+	}
+	return MergeRequest{Branch: branch, MergeOrder: order}
 }
 
 func merge(t *testing.T, h home, m MergeRequest) Merged {
@@ -117,15 +127,16 @@ func TestMerge_strategies(t *testing.T) {
 	h := newHome(t)
 	first := h.topic(t, "first", "first.txt", "x")
 	second := h.topic(t, "second", "second.txt", "x")
-	done := merge(t, h, MergeRequest{Branch: "first", Strategy: "merge", Message: "Take it; $(x) `y`\n\nWith words"})
+	done := merge(t, h, MergeRequest{Branch: "first", Message: "Take it; $(x) `y`\n\nWith words",
+		MergeOrder: record.MergeOrder{Strategy: "merge"}})
 	want(t, "how", done.How, "merge commit")
 	want(t, "second parent", git(t, h.Path, "rev-parse", "main^2"), first)
 	want(t, "message", git(t, h.Path, "log", "-1", "--format=%B", "main"), "Take it; $(x) `y`\n\nWith words")
 	before := snapshot(t, h)
-	_, err := h.Merge(t.Context(), MergeRequest{Branch: "second", Strategy: "ff"})
+	_, err := h.Merge(t.Context(), MergeRequest{Branch: "second", MergeOrder: record.MergeOrder{Strategy: "ff"}})
 	wantError(t, err, "fast-forward is not possible", "nothing was changed")
 	want(t, "nothing changed", snapshot(t, h), before)
-	_, err = h.Merge(t.Context(), MergeRequest{Branch: "second", Strategy: "octopus"})
+	_, err = h.Merge(t.Context(), MergeRequest{Branch: "second", MergeOrder: record.MergeOrder{Strategy: "octopus"}})
 	want(t, "usage", errors.Is(err, task.ErrUsage), true)
 	_, err = h.Merge(t.Context(), MergeRequest{Branch: "nowhere"})
 	want(t, "not found", errors.Is(err, task.ErrNotFound), true)
@@ -181,11 +192,11 @@ func TestMerge_withOrigin(t *testing.T) {
 	other := h.colleague(t)
 	theirs := commit(t, other, "theirs.txt", "x")
 	git(t, other, "push", "-q", "origin", "main")
-	done := merge(t, h, MergeRequest{Branch: "topic", Push: true})
+	done := merge(t, h, pushed("topic"))
 	want(t, "merged", done, Merged{Commit: done.Commit, How: "merge commit", Pushed: true})
 	want(t, "from origin's", git(t, h.Path, "rev-parse", "main^1"), theirs)
 	want(t, "origin", git(t, h.origin(), "rev-parse", "main"), done.Commit)
-	again := merge(t, h, MergeRequest{Branch: "topic", Push: true})
+	again := merge(t, h, pushed("topic"))
 	want(t, "again", again, Merged{Commit: done.Commit, How: "already merged", Pushed: true})
 }
 
@@ -198,7 +209,7 @@ func TestMerge_divergedChangesNothing(t *testing.T) {
 	git(t, other, "push", "-q", "origin", "main")
 	commit(t, h.Path, "mine.txt", "x")
 	before := snapshot(t, h)
-	_, err := h.Merge(t.Context(), MergeRequest{Branch: "topic", Push: true})
+	_, err := h.Merge(t.Context(), pushed("topic"))
 	wantError(t, err, "different ways", "nothing was changed")
 	want(t, "nothing changed", snapshot(t, h), before)
 }
@@ -211,7 +222,7 @@ func TestMerge_unreachableOriginIsNotNoOrigin(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := snapshot(t, h)
-	_, err := h.Merge(t.Context(), MergeRequest{Branch: "topic", Push: true})
+	_, err := h.Merge(t.Context(), pushed("topic"))
 	wantError(t, err, "nothing was changed", "cannot fetch")
 	want(t, "nothing changed", snapshot(t, h), before)
 	_, err = h.DeleteRemoteBranch(t.Context(), "topic", "abc", "")
@@ -229,7 +240,7 @@ func TestMerge_thatOriginRefusesLeavesAllAsItWas(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := snapshot(t, h)
-	_, err := h.Merge(t.Context(), MergeRequest{Branch: "topic", Push: true})
+	_, err := h.Merge(t.Context(), pushed("topic"))
 	wantError(t, err, "origin did not take it", "nothing was changed", "main is protected")
 	if _, refused := errors.AsType[*PushRefused](err); !refused {
 		t.Errorf("the error is %T, not a refused push", err)
@@ -238,7 +249,7 @@ func TestMerge_thatOriginRefusesLeavesAllAsItWas(t *testing.T) {
 	if err := os.Remove(hook); err != nil {
 		t.Fatal(err)
 	}
-	want(t, "goes on", merge(t, h, MergeRequest{Branch: "topic", Push: true}),
+	want(t, "goes on", merge(t, h, pushed("topic")),
 		Merged{Commit: head, How: "fast-forward", Pushed: true})
 	want(t, "origin", git(t, h.origin(), "rev-parse", "main"), head)
 }
@@ -255,7 +266,7 @@ func TestMerge_takesCommitsAlongOnlyIfTheirNumberIsNamed(t *testing.T) {
 	}
 	before := snapshot(t, h)
 	for _, with := range []int{0, 1, 3} {
-		_, err := h.Merge(t.Context(), MergeRequest{Branch: "topic", Push: true, With: with})
+		_, err := h.Merge(t.Context(), pushed("topic", with))
 		wantError(t, err, "2 commits that origin has not", "nothing was changed")
 	}
 	want(t, "nothing changed", snapshot(t, h), before)
@@ -264,7 +275,7 @@ func TestMerge_takesCommitsAlongOnlyIfTheirNumberIsNamed(t *testing.T) {
 	if err != nil || count != 4 {
 		t.Fatalf("there are %d unpushed: %v", count, err)
 	}
-	done := merge(t, h, MergeRequest{Branch: "topic", Push: true, With: 4})
+	done := merge(t, h, pushed("topic", 4))
 	want(t, "pushed later", done, Merged{Commit: done.Commit, How: "already merged", Pushed: true})
 	want(t, "origin", git(t, h.origin(), "rev-parse", "main"), done.Commit)
 }
@@ -276,13 +287,14 @@ func TestMerge_isMadeAgainWhereTheDefaultBranchMoves(t *testing.T) {
 	head := h.topic(t, "topic", "work.txt", "x")
 	other := h.colleague(t)
 	begun := 0
-	request := MergeRequest{Branch: "topic", Push: true, Begin: func(context.Context, string) error {
+	request := pushed("topic")
+	request.Begin = func(context.Context, string) error {
 		if begun++; begun < 3 {
 			commit(t, other, strings.Repeat("theirs", begun), "x")
 			git(t, other, "push", "-q", "origin", "HEAD:main")
 		}
 		return nil
-	}}
+	}
 	done := merge(t, h, request)
 	want(t, "tries", begun, 3)
 	want(t, "how", done.How, "merge commit")
@@ -292,14 +304,16 @@ func TestMerge_isMadeAgainWhereTheDefaultBranchMoves(t *testing.T) {
 
 	h.topic(t, "next", "next.txt", "x")
 	before := snapshot(t, h)
-	_, err := h.Merge(t.Context(), MergeRequest{Branch: "next", Push: true, Begin: func(context.Context, string) error {
+	request = pushed("next")
+	request.Begin = func(context.Context, string) error {
 		git(t, other, "fetch", "-q")
 		git(t, other, "reset", "-q", "--hard", "origin/main")
 		commit(t, other, "once more", strings.Repeat("x", begun))
 		git(t, other, "push", "-q", "origin", "HEAD:main")
 		begun++
 		return nil
-	}})
+	}
+	_, err := h.Merge(t.Context(), request)
 	wantError(t, err, "moved meanwhile", "nothing was changed")
 	want(t, "tries", begun, 6)
 	want(t, "nothing changed", snapshot(t, h), before)
@@ -316,7 +330,7 @@ func TestMerge_asksOriginWhereTheAnswerOfAPushIsLost(t *testing.T) {
 	if err := os.Chmod(filepath.Join(hooks, "post-receive"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	want(t, "merged", merge(t, h, MergeRequest{Branch: "topic", Push: true}),
+	want(t, "merged", merge(t, h, pushed("topic")),
 		Merged{Commit: head, How: "fast-forward", Pushed: true})
 	want(t, "main", git(t, h.Path, "rev-parse", "main"), head)
 }
@@ -328,11 +342,12 @@ func TestMerge_squash(t *testing.T) {
 	commit(t, s.Dir, "one.txt", "1\n")
 	head := commit(t, s.Dir, "two.txt", "2\n")
 	mine := commit(t, h.Path, "mine.txt", "mine\n")
-	request := MergeRequest{Branch: "topic", Strategy: "squash", Message: "Two files\n\nOrange-Task: T1"}
+	request := MergeRequest{Branch: "topic", Message: "Two files\n\nOrange-Task: T1",
+		MergeOrder: record.MergeOrder{Strategy: "squash"}}
 	var result string
 	request.Begin = func(_ context.Context, commit string) error { result = commit; return nil }
 	done := merge(t, h, request)
-	want(t, "merged", done, Merged{Commit: result, How: "squash"})
+	want(t, "merged", done, Merged{Commit: result, How: "squash", Squash: true})
 	want(t, "parents", git(t, h.Path, "log", "-1", "--format=%P", "main"), mine)
 	want(t, "message", git(t, h.Path, "log", "-1", "--format=%B", "main"), "Two files\n\nOrange-Task: T1")
 	want(t, "the branch", git(t, h.Path, "rev-parse", "topic"), head)
@@ -341,11 +356,12 @@ func TestMerge_squash(t *testing.T) {
 	commit(t, h.Path, "one.txt", "changed since\n")
 	request.Results = []string{strings.Repeat("1", 40), result}
 	after := git(t, h.Path, "rev-parse", "main")
-	want(t, "again", merge(t, h, request), Merged{Commit: after, How: "already merged"})
+	want(t, "again", merge(t, h, request), Merged{Commit: after, How: "already merged", Landed: result, Squash: true})
 
 	n := h.prepared(t, "straight", "T2")
 	commit(t, n.Dir, "three.txt", "3\n")
-	done = merge(t, h, MergeRequest{Branch: "straight", Strategy: "squash", Message: "Three"})
+	done = merge(t, h, MergeRequest{Branch: "straight", Message: "Three",
+		MergeOrder: record.MergeOrder{Strategy: "squash"}})
 	want(t, "parents", git(t, h.Path, "log", "-1", "--format=%P", "main"), after)
 	want(t, "how", done.How, "squash")
 }
@@ -357,12 +373,15 @@ func TestMerge_thatItsCheckRefusesLeavesAllAsItWas(t *testing.T) {
 	commit(t, h.Path, "mine.txt", "x")
 	git(t, h.Path, "push", "-q", "origin", "main")
 	before := snapshot(t, h)
-	_, err := h.Merge(t.Context(), MergeRequest{Branch: "topic", Push: true, Message: "Merge",
-		Check: func(_ context.Context, commit string) error {
-			want(t, "the files of both", git(t, h.Path, "ls-tree", "--name-only", commit, "work.txt", "mine.txt"),
-				"mine.txt\nwork.txt")
-			return errors.New("two tests fail")
-		}, Begin: func(context.Context, string) error { t.Error("it began"); return nil }})
+	request := pushed("topic")
+	request.Message = "Merge"
+	request.Check = func(_ context.Context, commit string) error {
+		want(t, "the files of both", git(t, h.Path, "ls-tree", "--name-only", commit, "work.txt", "mine.txt"),
+			"mine.txt\nwork.txt")
+		return errors.New("two tests fail")
+	}
+	request.Begin = func(context.Context, string) error { t.Error("it began"); return nil }
+	_, err := h.Merge(t.Context(), request)
 	wantError(t, err, "two tests fail")
 	want(t, "nothing changed", snapshot(t, h), before)
 }
@@ -373,12 +392,12 @@ func TestMerge_pushesToAnEmptyOriginAndMakesAMissingLocalBranch(t *testing.T) {
 	head := h.topic(t, "topic", "work.txt", "x")
 	git(t, h.root, "init", "-q", "--bare", "origin.git")
 	git(t, h.Path, "remote", "add", "origin", h.origin())
-	want(t, "merged", merge(t, h, MergeRequest{Branch: "topic", Push: true, With: 1}).Pushed, true)
+	want(t, "merged", merge(t, h, pushed("topic", 1)).Pushed, true)
 	want(t, "origin", git(t, h.origin(), "rev-parse", "main"), head)
 	next := h.topic(t, "next", "next.txt", "x")
 	git(t, h.Path, "switch", "-q", "--detach")
 	git(t, h.Path, "branch", "-q", "-D", "main")
-	want(t, "merged", merge(t, h, MergeRequest{Branch: "next", Push: true}).How, "fast-forward")
+	want(t, "merged", merge(t, h, pushed("next")).How, "fast-forward")
 	want(t, "main", git(t, h.Path, "rev-parse", "main"), next)
 }
 
@@ -406,7 +425,7 @@ func TestDeleteRemoteBranch_onlyWhatIsOursAndMerged(t *testing.T) {
 	git(t, other, "switch", "-q", "topic")
 	commit(t, other, "more.txt", "x")
 	git(t, other, "push", "-q", "origin", "topic")
-	merge(t, h, MergeRequest{Branch: "topic", Push: true})
+	merge(t, h, pushed("topic"))
 	_, err = h.DeleteRemoteBranch(ctx, "topic", head, "")
 	wantError(t, err, "left alone", "another clone")
 	git(t, other, "push", "-q", "-f", "origin", head+":topic")

@@ -18,7 +18,7 @@ func (e *PushRefused) Error() string {
 
 func (e *PushRefused) Unwrap() error { return e.cause }
 
-// pushDefault brings the merged commit to origin, where nobody has pushed something else meanwhile. The repository's
+// pushDefault brings the merged commit to origin, unless another push came first. The repository's
 // hooks run here as in any push: git-lfs uploads in one.
 func (r Repo) pushDefault(ctx context.Context, origin, commit string) error {
 	env, err := r.remoteEnv(ctx)
@@ -26,7 +26,7 @@ func (r Repo) pushDefault(ctx context.Context, origin, commit string) error {
 		return err
 	}
 	full := "refs/heads/" + r.DefaultBranch
-	// The lease is what keeps a push of somebody else's in the same moment: the commit holds what origin has.
+	// The lease is what keeps a push of someone else's in the same moment: the commit holds what origin has.
 	args := []string{"push", "--quiet", "--force-with-lease=" + full + ":" + origin, "origin", commit + ":" + full}
 	_, pushed := r.git(ctx, call{dir: r.Path, args: args, env: env, hooks: true})
 	if pushed == nil {

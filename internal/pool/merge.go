@@ -1,0 +1,131 @@
+package pool
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"orange/internal/history"
+	"orange/internal/record"
+	"orange/internal/task"
+	"orange/internal/worktree"
+)
+
+// Unpushed is how many commits the project's local default branch has that origin has not, as far as is known without
+// a fetch, and the newest of them in words.
+func (p *Pool) Unpushed(ctx context.Context, t task.Task) (int, []string, error) {
+	repo, err := p.repo(t)
+	if err != nil {
+		return 0, nil, err
+	}
+	return repo.Unpushed(ctx)
+}
+
+// Landed reports whether the project's default branch, here or on origin, has one of the commits.
+func (p *Pool) Landed(ctx context.Context, t task.Task, commits []string) (bool, error) {
+	repo, err := p.repo(t)
+	if err != nil || len(commits) == 0 {
+		return false, err
+	}
+	return repo.Landed(ctx, commits)
+}
+
+// Merge merges a commit of the branch, or its tip where none is named.
+func (p *Pool) Merge(ctx context.Context, t task.Task, order record.MergeOrder,
+	begin func(ctx context.Context, result string) error) (record.MergeResult, error) {
+	repo, err := p.repo(t)
+	if err != nil {
+		return record.MergeResult{}, err
+	}
+	// One merge of a project at a time: git that fast-forwards a person's checkout, and finds the branch moved at
+	// the very end, leaves the files of its merge behind, in the way of the next try.
+	release, err := p.Files.Lock(ctx, t.Project+".merge")
+	if err != nil {
+		return record.MergeResult{}, err
+	}
+	defer release()
+	done, err := repo.Merge(ctx, worktree.MergeRequest{
+		MergeOrder: order, Branch: t.Branch, Message: messageOf(t, order), Begin: begin,
+	})
+	if refused, is := errors.AsType[*worktree.PushRefused](err); is {
+		return record.MergeResult{}, fmt.Errorf("%w; if it takes pull requests only, open one: "+
+			"orange task create-pr %s", refused, t.ID)
+	}
+	return record.MergeResult{Commit: cmp.Or(done.Landed, done.Commit), How: howOf(done, repo, order),
+		Squash: done.Squash}, err
+}
+
+// messageOf is the message of the commit that a merge makes. A later look at a squash finds the task, and the commit
+// that was judged, by its last lines.
+func messageOf(t task.Task, order record.MergeOrder) string {
+	if order.Strategy != "squash" {
+		return fmt.Sprintf("Merge branch '%s'\n\n%s%s", t.Branch, taskTrailer, t.ID)
+	}
+	subject, _, _ := strings.Cut(strings.TrimSpace(t.Summary), "\n")
+	if subject == "" {
+		subject = t.Branch
+	}
+	return fmt.Sprintf("%s\n\n%s%s\n%s%s", subject, taskTrailer, t.ID, judgedTrailer, order.Commit)
+}
+
+// The last lines of a commit that a merge makes.
+const (
+	taskTrailer   = "Orange-Task: "
+	judgedTrailer = "Orange-Judged: "
+)
+
+func howOf(done worktree.Merged, repo worktree.Repo, order record.MergeOrder) string {
+	how := done.How
+	if done.Pushed {
+		how += ", pushed to origin"
+	}
+	if done.Behind != "" {
+		how += fmt.Sprintf("; the local %q could not follow (%s): bring it up to date with git pull",
+			repo.DefaultBranch, done.Behind)
+	}
+	if done.Beyond != "" {
+		how += fmt.Sprintf("; the branch has moved on to %.7s since, and what it has beyond %.7s is kept "+
+			"there, not merged", done.Beyond, order.Commit)
+	}
+	return how
+}
+
+// DeleteRemoteBranch deletes the task's branch on origin where all of it is merged.
+func (p *Pool) DeleteRemoteBranch(ctx context.Context, t task.Task, landed string) (string, error) {
+	repo, err := p.repo(t)
+	if err != nil {
+		return "", err
+	}
+	if landed == "" {
+		if landed, err = p.squashed(ctx, t, repo); err != nil {
+			return "", err
+		}
+	}
+	return repo.DeleteRemoteBranch(ctx, t.Branch, t.Pushed, landed)
+}
+
+// squashed is the commit of the branch that the default branch has in one commit of Orange's; empty where there is
+// none. Both the record and the commit itself say so: anyone can write such a message.
+func (p *Pool) squashed(ctx context.Context, t task.Task, repo worktree.Repo) (string, error) {
+	events, err := p.Record.Events(ctx, t.ID, 0)
+	if err != nil {
+		return "", err
+	}
+	for _, event := range slices.Backward(events) {
+		judged := event.Data[history.DataJudged]
+		if event.Type != history.Merged || judged == "" {
+			continue
+		}
+		wanted := []string{taskTrailer + t.ID, judgedTrailer + judged}
+		said, err := repo.LandedMessage(ctx, event.Data["commit"])
+		lines := strings.Split(said, "\n")
+		if err != nil || !slices.Contains(lines, wanted[0]) || !slices.Contains(lines, wanted[1]) {
+			return "", err
+		}
+		return judged, nil
+	}
+	return "", nil
+}

@@ -1,0 +1,62 @@
+package record
+
+import (
+	"fmt"
+	"strings"
+
+	"orange/internal/task"
+)
+
+// Merging is what a person's merge on this machine rests on besides the workflow.
+type Merging struct {
+	Asked   task.Merge
+	Project task.Project
+	PR      PullRequest // the one that is open; without a URL there is none
+	// Unpushed is how many commits only the local default branch has; Newest are the newest of them, in words.
+	Unpushed int
+	Newest   []string
+}
+
+// MergeOrder says which commit of a task's branch is merged, and how.
+type MergeOrder struct {
+	Commit   string   // empty means the tip
+	Strategy string   // as in task.Merge
+	Push     bool     // origin gets the merge, before the local default branch moves
+	With     int      // commits of the local default branch that go there with it: exactly so many
+	Results  []string // of earlier tries of this merge: one that the default branch has is this merge
+}
+
+// MergeResult is what a merge came to.
+type MergeResult struct {
+	Commit string // that has the work, and that the default branch has
+	How    string // in words
+	Squash bool   // it has the work, and not the commits of the branch
+}
+
+// Unmerged is why a branch cannot be merged that was found fit for it: what it changes does not go together with what
+// the default branch has. Nothing was changed.
+type Unmerged struct {
+	Files []string // that both changed; else a check of the result failed
+	Check string   // its words
+	Said  string   // its last lines, and where all of them are
+}
+
+func (u *Unmerged) Error() string {
+	if len(u.Files) == 0 {
+		return fmt.Sprintf("the check %q of the merged work failed; nothing was changed: %s", u.Check, u.Said)
+	}
+	const most = 20
+	var b strings.Builder
+	for i, file := range u.Files {
+		if i == most {
+			fmt.Fprintf(&b, " and %d more", len(u.Files)-most)
+			break
+		}
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		fmt.Fprintf(&b, "%q", file)
+	}
+	return fmt.Sprintf("both changed %s; merge the default branch into the branch and solve it there, then run this "+
+		"again; nothing was changed", b.String())
+}
