@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"orange/internal/printable"
 )
@@ -37,6 +38,24 @@ func TestEveryCommandIsInTheDocs(t *testing.T) {
 	if found < 30 {
 		t.Errorf("found %d commands, want at least 30", found)
 	}
+}
+
+func TestEveryOptionOfTheListOfTasksIsInTheDocs(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../docs/commands.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, row, found := strings.Cut(string(text), "| `orange task list` |")
+	row, _, _ = strings.Cut(row, "\n")
+	if !found {
+		t.Fatal("docs/commands.md has no row for orange task list")
+	}
+	(&Program{}).taskList().Flags().VisitAll(func(f *pflag.Flag) {
+		if !strings.Contains(row, "`--"+f.Name) {
+			t.Errorf("the row of orange task list does not have --%s", f.Name)
+		}
+	})
 }
 
 // A help text fits into a terminal of a hundred columns, and has no character that a terminal obeys.

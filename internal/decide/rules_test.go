@@ -87,7 +87,7 @@ func TestExit_byTooManyCrashesNotesWhatStandsThereAndSaysWhyItIsThere(t *testing
 	}
 }
 
-func TestRevives_takesTheWorkflowsWordAPromptAndAWorkspace(t *testing.T) {
+func TestRespawns_takesTheWorkflowsWordAPromptAndAWorkspace(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name      string

@@ -157,7 +157,7 @@ func TestDied_twiceInOneStatusLeadsToThePersonAndKeepsTheCount(t *testing.T) {
 	}
 }
 
-func TestRevive_startsADeadReviewerByItselfOnceAndNoWorker(t *testing.T) {
+func TestRespawnDead_startsADeadReviewerByItselfOnceAndNoWorker(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	id := w.reach("agent-review")

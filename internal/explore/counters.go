@@ -1,10 +1,11 @@
 package explore
 
 import (
+	"slices"
+
 	"orange/internal/action"
 	"orange/internal/task"
 	"orange/internal/workflow"
-	"slices"
 )
 
 // counting is how far the exploration follows each counter, and in which states the counter still matters.

@@ -47,7 +47,7 @@ func TestTheManualHasEveryKeyAndPlaceholder(t *testing.T) {
 	}
 	for _, name := range []string{
 		harness.Prompt, harness.PromptFile, harness.Worktree, harness.TaskDir,
-		harness.Home, harness.Branch, harness.Effort, harness.Model, harness.SessionID,
+		harness.GitDir, harness.Home, harness.Branch, harness.Effort, harness.Model, harness.SessionID,
 	} {
 		wanted = append(wanted, "{"+name+"}")
 	}

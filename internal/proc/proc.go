@@ -72,15 +72,6 @@ func Run(ctx context.Context, c Command) (Result, error) {
 			return slices.Contains(c.Unset, name)
 		}), c.Env...)
 	}
-	return run(ctx, c, env)
-}
-
-// RunIn is Run in an environment that is the command's Env and nothing else.
-func RunIn(ctx context.Context, c Command) (Result, error) {
-	return run(ctx, c, append([]string{}, c.Env...))
-}
-
-func run(ctx context.Context, c Command, env []string) (Result, error) {
 	var stderr bytes.Buffer
 	stdout := head{most: c.Most}
 	cmd := exec.CommandContext(ctx, c.Name, c.Args...)

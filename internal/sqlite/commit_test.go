@@ -267,7 +267,7 @@ func TestCommit_queuesHooksInOrderAndSettlesThemOnce(t *testing.T) {
 	}
 }
 
-func TestDebtors_areTasksWhoseHooksMayBeTriedNow(t *testing.T) {
+func TestPendingTasks_areThoseWhoseHooksMayBeTriedNow(t *testing.T) {
 	t.Parallel()
 	s := openStore(t)
 	for _, id := range []string{"b-pending", "a-failed", "c-done"} {

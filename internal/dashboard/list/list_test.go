@@ -55,3 +55,17 @@ func TestATaskIsFoundAtItsLine(t *testing.T) {
 		}
 	}
 }
+
+func TestOnANarrowScreenTheTaskHasItsRoomAndOnlyTheStatusStays(t *testing.T) {
+	t.Parallel()
+	const narrowest = 40 // that has room for both
+	for width := narrowest; width <= 250; width++ {
+		all := columns(width)
+		if all[0].width < minTaskWidth {
+			t.Errorf("on %d cells the task has %d, at least %d", width, all[0].width, minTaskWidth)
+		}
+		if width == narrowest && len(all) != 2 {
+			t.Errorf("on %d cells there are %d columns, want the task and its status", width, len(all))
+		}
+	}
+}
