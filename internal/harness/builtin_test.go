@@ -60,7 +60,7 @@ func TestEveryShippedHarnessStartsExactlyThis(t *testing.T) {
 				}
 			}
 		}
-		for _, pair := range h.Env {
+		for _, pair := range h.Variables(values()) {
 			fmt.Fprintf(&b, "  set %s\n", pair)
 		}
 		for _, name := range h.Unset {
