@@ -133,7 +133,7 @@ func TestTheFlagsOfShippedHarnessesAreInTheHelpOfTheirPrograms(t *testing.T) {
 			}
 		}
 	}
-	if want := 4; read != want {
+	if want := 5; read != want {
 		t.Errorf("read %d help texts, want %d", read, want)
 	}
 }
