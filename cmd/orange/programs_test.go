@@ -3,6 +3,7 @@ package main_test
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -290,9 +291,12 @@ func slay(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(err)
 	threads, err := filepath.Glob("/proc/" + launcher + "/task/*/children") // each thread has its own
 	ts.Check(err)
-	killed := 0
+	var programs []int
 	for _, thread := range threads {
 		children, err := os.ReadFile(thread)
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ESRCH) {
+			continue // the thread is gone; its children are another's now
+		}
 		ts.Check(err)
 		for word := range strings.FieldsSeq(string(children)) {
 			pid, err := strconv.Atoi(word)
@@ -302,13 +306,13 @@ func slay(ts *testscript.TestScript, _ bool, args []string) {
 			if strings.HasSuffix(string(line), "\x00"+relay.CarriedWord+"\x00") {
 				continue // Orange's own, which waits for the agent's next request
 			}
-			ts.Check(syscall.Kill(pid, syscall.SIGKILL))
-			killed++
+			programs = append(programs, pid)
 		}
 	}
-	if killed != 1 {
-		ts.Fatalf("killed %d programs of the launcher %s, expected 1", killed, launcher)
+	if len(programs) != 1 {
+		ts.Fatalf("the launcher %s has %d programs, expected 1", launcher, len(programs))
 	}
+	ts.Check(syscall.Kill(programs[0], syscall.SIGKILL)) // at last: the launcher ends with it, and its threads
 }
 
 // gone WORD... looks whether no agent of this story runs a command any more.
