@@ -3,6 +3,7 @@ package main_test
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -25,11 +26,12 @@ const programsFolder = "ORANGE_TEST_PROGRAMS"
 
 // pairs are who works and who reviews in the stories that every program goes through.
 func pairs() [][2]string {
-	return [][2]string{{"pi", "codex"}, {"codex", "pi"}, {"gemini", "gemini"}, {"opencode", "opencode"}}
+	return [][2]string{{"pi", "codex"}, {"codex", "pi"}, {"gemini", "gemini"}, {"opencode", "opencode"},
+		{"qwen", "qwen"}}
 }
 
-// limits is how a program's screen tells of a limit. opencode is not here: it shows that it is at work until the limit
-// ends, and a terminal that moves is not read.
+// limits is how a program's screen tells of a limit. opencode and qwen are not here: they show that they are at work
+// until the limit ends, and a terminal that moves is not read.
 func limits() map[string]string {
 	return map[string]string{"pi": "429 Rate limit reached", "codex": "hit your usage limit",
 		"gemini": "Usage limit reached"}
@@ -37,7 +39,7 @@ func limits() map[string]string {
 
 // resumes reports whether a worker that is started again goes on with its conversation. codex and opencode choose the
 // names of their conversations themselves.
-func resumes(program string) bool { return program == "pi" || program == "gemini" }
+func resumes(program string) bool { return program != "codex" && program != "opencode" }
 
 // continues is the request of a worker that was started again: its earlier conversation, which began with the story's
 // first rule, comes along or does not.
@@ -60,12 +62,12 @@ func TestAgentPrograms(t *testing.T) {
 			needPrograms(t, dir, pair[:]...)
 			variables := map[string]string{"WORKER": pair[0], "REVIEWER": pair[1], "SAYS": limits()[pair[0]],
 				"CONTINUES": continues(pair[0]), "RESUMED": strconv.FormatBool(resumes(pair[0]))}
-			tellOfPrograms(t, testscript.Params{Dir: "testdata/programs/each"}, dir, variables)
+			tellOfPrograms(t, testscript.Params{Dir: "testdata/programs/each"}, dir, variables, pair[:]...)
 			if variables["SAYS"] != "" {
-				tellOfPrograms(t, testscript.Params{Dir: "testdata/programs/limited"}, dir, variables)
+				tellOfPrograms(t, testscript.Params{Dir: "testdata/programs/limited"}, dir, variables, pair[:]...)
 			}
 			if pair[0] == "pi" || pair[0] == "codex" { // the others have stories of their own
-				tellOfPrograms(t, testscript.Params{Dir: "testdata/programs/rests"}, dir, variables)
+				tellOfPrograms(t, testscript.Params{Dir: "testdata/programs/rests"}, dir, variables, pair[:]...)
 			}
 		})
 	}
@@ -79,7 +81,7 @@ func TestAgentPrograms(t *testing.T) {
 		program, _, _ := strings.Cut(name, "_")
 		t.Run(name, func(t *testing.T) {
 			needPrograms(t, dir, program)
-			tellOfPrograms(t, testscript.Params{Files: []string{story}}, dir, nil)
+			tellOfPrograms(t, testscript.Params{Files: []string{story}}, dir, nil, program)
 		})
 	}
 }
@@ -94,14 +96,14 @@ func needPrograms(t *testing.T, dir string, names ...string) {
 	}
 }
 
-func tellOfPrograms(t *testing.T, p testscript.Params, dir string, variables map[string]string) {
+func tellOfPrograms(t *testing.T, p testscript.Params, dir string, variables map[string]string, names ...string) {
 	t.Helper()
 	p.RequireExplicitExec, p.RequireUniqueNames = true, true
 	p.Setup = func(env *testscript.Env) error {
 		for name, value := range variables {
 			env.Setenv(name, value)
 		}
-		return errors.Join(setUp(env, ""), setUpPrograms(env, dir))
+		return errors.Join(setUp(env, ""), setUpPrograms(env, dir, names))
 	}
 	p.Cmds = map[string]func(*testscript.TestScript, bool, []string){
 		"keep": keep, "patiently": patiently, "repo": makeRepo, "asked": asked,
@@ -111,14 +113,13 @@ func tellOfPrograms(t *testing.T, p testscript.Params, dir string, variables map
 	testscript.Run(t, p)
 }
 
-// setUpPrograms puts the programs on PATH. Each has a folder of its own, so one that is missing takes no other away.
-func setUpPrograms(env *testscript.Env, dir string) error {
+// setUpPrograms puts the programs on PATH, and no others: one brings a node of its own.
+func setUpPrograms(env *testscript.Env, dir string, names []string) error {
 	path := []string{built.dir}
-	found, err := filepath.Glob(filepath.Join(dir, "*", "node_modules", ".bin"))
-	if err != nil {
-		return err
+	for _, name := range names {
+		path = append(path, filepath.Join(dir, name, "node_modules", ".bin"))
 	}
-	env.Setenv("PATH", strings.Join(append(append(path, found...), os.Getenv("PATH")), string(os.PathListSeparator)))
+	env.Setenv("PATH", strings.Join(append(path, os.Getenv("PATH")), string(os.PathListSeparator)))
 	for name, value := range offline() {
 		env.Setenv(name, value)
 	}
@@ -139,7 +140,8 @@ func offline() map[string]string {
 		"GEMINI_TELEMETRY_ENABLED": "false", "GEMINI_API_KEY": "dummy",
 		"OPENCODE_DISABLE_MODELS_FETCH": "1", "OPENCODE_DISABLE_LSP_DOWNLOAD": "1",
 		"OPENCODE_DISABLE_DEFAULT_PLUGINS": "1", "OPENCODE_DISABLE_SHARE": "1", "OPENCODE_DISABLE_CLAUDE_CODE": "1",
-		"LOOP_KEY": "dummy",
+		"LOOP_KEY":       "dummy",
+		"OPENAI_API_KEY": "dummy", "OPENAI_MODEL": "scripted", "QWEN_USAGE_STATISTICS_ENABLED": "false",
 	}
 }
 
@@ -162,6 +164,7 @@ func startProvider(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Setenv("PI_CODING_AGENT_DIR", filepath.Join(home, ".pi/agent"))
 	ts.Setenv("CODEX_HOME", filepath.Join(home, ".codex"))
 	ts.Setenv("GOOGLE_GEMINI_BASE_URL", endpoint.URL)
+	ts.Setenv("OPENAI_BASE_URL", endpoint.URL+"/v1")
 	ts.Setenv("OPENCODE_CONFIG", filepath.Join(home, "opencode.json"))
 }
 
@@ -235,6 +238,8 @@ stream_max_retries = 0
 			`"privacy":{"usageStatisticsEnabled":false},"telemetry":{"enabled":false},` +
 			`"security":{"auth":{"selectedType":"gemini-api-key"}},"model":{"name":"gemini-2.5-flash"},` +
 			`"ide":{"enabled":false,"hasSeenNudge":true}}`},
+		{".qwen/settings.json", `{"general":{"enableAutoUpdate":false},"telemetry":{"enabled":false},` +
+			`"memory":{"enableManagedAutoMemory":false},"security":{"auth":{"selectedType":"openai"}}}`},
 		{"opencode.json", `{"autoupdate":false,"share":"disabled","model":"loop/scripted",` +
 			`"small_model":"loop/scripted","enabled_providers":["loop"],"provider":{"loop":{` +
 			`"npm":"@ai-sdk/openai-compatible","name":"loop","options":{"baseURL":"` + url + `/v1",` +
@@ -286,9 +291,12 @@ func slay(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(err)
 	threads, err := filepath.Glob("/proc/" + launcher + "/task/*/children") // each thread has its own
 	ts.Check(err)
-	killed := 0
+	var programs []int
 	for _, thread := range threads {
 		children, err := os.ReadFile(thread)
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ESRCH) {
+			continue // the thread is gone; its children are another's now
+		}
 		ts.Check(err)
 		for word := range strings.FieldsSeq(string(children)) {
 			pid, err := strconv.Atoi(word)
@@ -298,13 +306,13 @@ func slay(ts *testscript.TestScript, _ bool, args []string) {
 			if strings.HasSuffix(string(line), "\x00"+relay.CarriedWord+"\x00") {
 				continue // Orange's own, which waits for the agent's next request
 			}
-			ts.Check(syscall.Kill(pid, syscall.SIGKILL))
-			killed++
+			programs = append(programs, pid)
 		}
 	}
-	if killed != 1 {
-		ts.Fatalf("killed %d programs of the launcher %s, expected 1", killed, launcher)
+	if len(programs) != 1 {
+		ts.Fatalf("the launcher %s has %d programs, expected 1", launcher, len(programs))
 	}
+	ts.Check(syscall.Kill(programs[0], syscall.SIGKILL)) // at last: the launcher ends with it, and its threads
 }
 
 // gone WORD... looks whether no agent of this story runs a command any more.

@@ -69,7 +69,7 @@ type File struct {
 	Content string
 }
 
-// Placeholders of argument lists.
+// Placeholders of argument lists and variables.
 const (
 	Prompt     = "prompt"
 	PromptFile = "prompt_file"
@@ -153,6 +153,15 @@ func hasEmpty(words []string, values map[string]string) bool {
 		}
 	}
 	return false
+}
+
+// Variables are those that the program gets, with the values of the placeholders that they name.
+func (h *Harness) Variables(values map[string]string) []string {
+	var out []string
+	for _, pair := range h.Env {
+		out = append(out, Expand(pair, values))
+	}
+	return out
 }
 
 // Expand puts values in for the placeholders of one word. Other names in braces stay.

@@ -145,3 +145,12 @@ func TestNoFlagOfAShippedHarnessSwallowsThePrompt(t *testing.T) {
 		}
 	}
 }
+
+func TestVariablesNamePlaceholdersAsArgumentListsDo(t *testing.T) {
+	t.Parallel()
+	h := parse(t, "name: x\nworker:\n  command: [x]\nenv:\n  IN: '{worktree}/in'\n  RULES: '{\"*\":{allow}}'\n")
+	got := h.Variables(map[string]string{harness.Worktree: "/w"})
+	if want := []string{"IN=/w/in", `RULES={"*":{allow}}`}; !slices.Equal(got, want) {
+		t.Errorf("the variables are %q, want %q", got, want)
+	}
+}

@@ -3,6 +3,8 @@ package harness_test
 import (
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -53,4 +55,52 @@ func read(t *testing.T, file string) string {
 		t.Fatal(err)
 	}
 	return string(text)
+}
+
+// Programs that are not run here have patterns only where public projects show their screens. Each screen is put
+// together from such projects, whose names its first line says, and proves no more than that.
+func TestThePatternsOfAProgramThatIsNotRunMatchItsPublicScreens(t *testing.T) {
+	t.Parallel()
+	for _, h := range shipped(t) {
+		files, err := filepath.Glob("testdata/public/" + h.Name + "/*.txt")
+		if err != nil || len(files) > 0 && h.Run != harness.NeverRun {
+			t.Errorf("%s was run, and has screens that were not recorded (%v)", h.Name, err)
+		}
+		var states []string
+		for _, file := range files {
+			source, screen, _ := strings.Cut(read(t, file), "\n")
+			if !strings.HasPrefix(source, "# ") || !strings.Contains(source, "put together from") {
+				t.Errorf("%s does not say where it is from: %q", file, source)
+			}
+			state, _, _ := strings.Cut(filepath.Base(file), "-")
+			states = append(states, state)
+			for _, c := range []struct {
+				key     string
+				pattern *regexp.Regexp
+				want    bool
+			}{
+				{"dialog", h.Dialog, state == "dialog"},
+				{"busy", h.Busy, state == "busy"},
+				{"ready", h.Ready, state == "idle" || state == "busy" && h.Name != "goose"},
+			} {
+				found := c.pattern != nil && c.pattern.MatchString(screen)
+				if c.pattern != nil && found != c.want && (state != "dialog" || c.key != "busy") {
+					t.Errorf("%s: %s matches: %v", file, c.key, found)
+				}
+			}
+		}
+		if h.Run != harness.NeverRun {
+			continue
+		}
+		for _, c := range []struct {
+			pattern *regexp.Regexp
+			needs   []string
+		}{{h.Busy, []string{"busy", "idle"}}, {h.Ready, []string{"busy", "idle", "draft", "dialog"}}} {
+			for _, state := range c.needs {
+				if c.pattern != nil && !slices.Contains(states, state) {
+					t.Errorf("%s has %q, and no screen that is %s", h.Name, c.pattern, state)
+				}
+			}
+		}
+	}
 }

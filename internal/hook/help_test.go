@@ -181,6 +181,8 @@ worker:
   command: [PROGRAM, --session, "{session_id}", [--effort, "{effort}"], ["--model={model}"],
     "{prompt}"]
   reduced: [PROGRAM, --careful, "{prompt_file}"]
+env:
+  RULES: "{worktree}/rules"
 `
 
 func (p *ports) Harness(name string) (*harness.Harness, error) {

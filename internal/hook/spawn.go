@@ -198,7 +198,7 @@ func (h *Executor) ticket(job record.Job, agent *harness.Harness, view worktree.
 		Home: h.Home, Task: t.ID, Argv: argv, Fresh: fresh, Dir: view.Cwd(), Unset: agent.Unset,
 		Path: filepath.Join(h.Home, "bin"),
 		Exit: filepath.Join(h.Home, "launch", strconv.FormatInt(job.Hook.ID, 10)+".exit"),
-		Set: append(slices.Concat(agent.Env, view.Env),
+		Set: append(slices.Concat(agent.Variables(values), view.Env),
 			"ORANGE_HOME="+h.Home, "ORANGE_TASK_ID="+t.ID, "ORANGE_PROJECT="+t.Project, "ORANGE_ROLE="+job.Role,
 			"ORANGE_STATUS="+string(t.Status), "ORANGE_ROUND="+strconv.Itoa(t.Counters.Get(task.ReviewRound)),
 			"ORANGE_SEAT="+job.Secret),

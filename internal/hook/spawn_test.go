@@ -60,7 +60,7 @@ func TestSpawnAgent_startsWhereTheProjectWantsItWithWhatIsItsTasksAlone(t *testi
 	must(t, err)
 	ticket := ticketOf(t, executor)
 	if p.last.Dir != "/work/tree/web" || ticket.Dir != "/work/tree/web" ||
-		!slices.Contains(ticket.Set, "ORANGE_PORT=20000") {
+		!slices.Contains(ticket.Set, "ORANGE_PORT=20000") || !slices.Contains(ticket.Set, "RULES=/work/tree/rules") {
 		t.Errorf("it starts in %q with %+v", p.last.Dir, ticket)
 	}
 }

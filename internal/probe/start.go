@@ -108,14 +108,15 @@ func (t *trial) begin(ctx context.Context, out *harness.Started) (tmux.Pane, err
 	if err := errors.Join(os.WriteFile(promptFile, []byte(prompt), task.PrivateFile), t.equip(worktree)); err != nil {
 		return tmux.Pane{}, err
 	}
-	out.Argv = t.harness.Argv(role, task.PermissionsFull, map[string]string{
+	values := map[string]string{
 		harness.Prompt: prompt, harness.PromptFile: promptFile, harness.Worktree: worktree, harness.TaskDir: folder,
 		harness.GitDir: filepath.Join(worktree, ".git"),
 		harness.Home:   t.dir, harness.Branch: "main", harness.SessionID: uuid(),
-	})
+	}
+	out.Argv = t.harness.Argv(role, task.PermissionsFull, values)
 	text, err := json.Marshal(harness.Ticket{Home: t.dir, Task: "test", Argv: out.Argv, Dir: worktree,
 		Unset: t.harness.Unset, Path: filepath.Dir(t.Self), Exit: t.exit(),
-		Set: append(append([]string(nil), t.harness.Env...), t.mark())})
+		Set: append(t.harness.Variables(values), t.mark())})
 	if err != nil {
 		return tmux.Pane{}, fmt.Errorf("write the ticket: %w", err)
 	}
