@@ -35,9 +35,9 @@ func limits() map[string]string {
 		"gemini": "Usage limit reached"}
 }
 
-// resumes reports whether a worker that is started again goes on with its conversation. codex and opencode choose the
-// names of their conversations themselves.
-func resumes(program string) bool { return program == "pi" || program == "gemini" }
+// resumes reports whether a worker that is started again goes on with its conversation. opencode chooses the names of
+// its conversations itself, and tells them to no command.
+func resumes(program string) bool { return program != "opencode" }
 
 // continues is the request of a worker that was started again: its earlier conversation, which began with the story's
 // first rule, comes along or does not.

@@ -63,6 +63,9 @@ func TestEveryShippedHarnessStartsExactlyThis(t *testing.T) {
 		for _, pair := range h.Env {
 			fmt.Fprintf(&b, "  set %s\n", pair)
 		}
+		if h.SessionVariable != "" {
+			fmt.Fprintf(&b, "  told in %s\n", h.SessionVariable)
+		}
 		for _, name := range h.Unset {
 			fmt.Fprintf(&b, "  unset %s\n", name)
 		}
@@ -133,7 +136,7 @@ func TestTheFlagsOfShippedHarnessesAreInTheHelpOfTheirPrograms(t *testing.T) {
 			}
 		}
 	}
-	if want := 4; read != want {
+	if want := 5; read != want {
 		t.Errorf("read %d help texts, want %d", read, want)
 	}
 }
