@@ -36,7 +36,7 @@ func limits() map[string]string {
 }
 
 // resumes reports whether a worker that is started again goes on with its conversation. opencode chooses the names of
-// its conversations itself, and tells them to no command.
+// its sessions itself, tells them to no command, and takes no prompt with one that it goes on with.
 func resumes(program string) bool { return program != "opencode" }
 
 // continues is the request of a worker that was started again: its earlier conversation, which began with the story's
