@@ -284,27 +284,39 @@ func pressKeys(ts *testscript.TestScript, _ bool, args []string) {
 func slay(ts *testscript.TestScript, _ bool, args []string) {
 	launcher, err := ofWindow(ts, args[0], "#{pane_pid}")
 	ts.Check(err)
-	threads, err := filepath.Glob("/proc/" + launcher + "/task/*/children") // each thread has its own
+	children, err := childrenOf(launcher)
+	for errors.Is(err, os.ErrNotExist) { // a thread has ended, and its children are another one's
+		children, err = childrenOf(launcher)
+	}
 	ts.Check(err)
 	killed := 0
-	for _, thread := range threads {
-		children, err := os.ReadFile(thread)
+	for _, child := range children {
+		pid, err := strconv.Atoi(child)
 		ts.Check(err)
-		for word := range strings.FieldsSeq(string(children)) {
-			pid, err := strconv.Atoi(word)
-			ts.Check(err)
-			line, err := os.ReadFile(filepath.Join("/proc", word, "cmdline"))
-			ts.Check(err)
-			if strings.HasSuffix(string(line), "\x00"+relay.CarriedWord+"\x00") {
-				continue // Orange's own, which waits for the agent's next request
-			}
-			ts.Check(syscall.Kill(pid, syscall.SIGKILL))
-			killed++
+		line, err := os.ReadFile(filepath.Join("/proc", child, "cmdline"))
+		ts.Check(err)
+		if strings.HasSuffix(string(line), "\x00"+relay.CarriedWord+"\x00") {
+			continue // Orange's own, which waits for the agent's next request
 		}
+		ts.Check(syscall.Kill(pid, syscall.SIGKILL))
+		killed++
 	}
 	if killed != 1 {
 		ts.Fatalf("killed %d programs of the launcher %s, expected 1", killed, launcher)
 	}
+}
+
+// childrenOf are the processes that the threads of a process have started.
+func childrenOf(pid string) (all []string, err error) {
+	threads, err := filepath.Glob("/proc/" + pid + "/task/*/children") // each thread has its own
+	for _, thread := range threads {
+		var some []byte
+		if some, err = os.ReadFile(thread); err != nil {
+			return nil, err
+		}
+		all = append(all, strings.Fields(string(some))...)
+	}
+	return all, err
 }
 
 // gone WORD... looks whether no agent of this story runs a command any more.
