@@ -37,9 +37,9 @@ func limits() map[string]string {
 		"gemini": "Usage limit reached"}
 }
 
-// resumes reports whether a worker that is started again goes on with its conversation. codex and opencode choose the
-// names of their conversations themselves.
-func resumes(program string) bool { return program != "codex" && program != "opencode" }
+// resumes reports whether a worker that is started again goes on with its conversation. opencode chooses the names of
+// its sessions itself, tells them to no command, and takes no prompt with one that it goes on with.
+func resumes(program string) bool { return program != "opencode" }
 
 // continues is the request of a worker that was started again: its earlier conversation, which began with the story's
 // first rule, comes along or does not.

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"time"
 
+	"orange/internal/harness"
 	"orange/internal/proc"
 	"orange/internal/task"
 	"orange/internal/tmux"
@@ -30,6 +31,7 @@ func via() string { return task.PersonName(os.Getenv(ViaVariable), "") } // as f
 func Seat(as string) (task.Caller, error) {
 	c := task.Caller{Secret: os.Getenv("ORANGE_SEAT"), As: as, Via: via(), May: os.Getenv(MayVariable)}
 	if c.Secret != "" {
+		c.Conversation = os.Getenv(harness.ConversationVariable)
 		return c, nil
 	}
 	above, err := proc.Ancestors()

@@ -13,7 +13,7 @@ import (
 
 // Actor finds out who asks about a task. A seat speaks only for its role and its own task. A caller without a seat
 // is a person, unless one of its parent processes is an agent, or its own process is one that only an agent has.
-// An empty id asks who the caller is in general.
+// An empty id asks who the caller is in general. What an agent's program says of its conversation is noted on the way.
 func (e *Engine) Actor(ctx context.Context, id string, caller task.Caller) (task.Actor, error) {
 	seat, seated, err := e.seat(ctx, caller)
 	if err != nil {
@@ -37,6 +37,9 @@ func (e *Engine) Actor(ctx context.Context, id string, caller task.Caller) (task
 	case id != "" && seat.Task != id:
 		return task.Actor{}, rejection.Denied(id, "the agent of another task, "+seat.Task,
 			"speak for your own task only")
+	}
+	if caller.Secret != "" && caller.Conversation != "" {
+		e.heedConversation(ctx, seat, caller.Conversation)
 	}
 	return task.Actor{Role: seat.Role}, nil
 }

@@ -249,6 +249,7 @@ type call struct {
 	task, action string
 	hook         int64
 	secret       string
+	conversation string // that it goes on with
 }
 
 var errPerformer = errors.New("the performer fails")
@@ -267,7 +268,8 @@ type fakePerformer struct {
 func (h *fakePerformer) Perform(ctx context.Context, job record.Job) (record.Effect, error) {
 	h.mu.Lock()
 	number := len(h.calls)
-	h.calls = append(h.calls, call{job.Task.ID, job.Hook.Action, job.Hook.ID, job.Secret})
+	h.calls = append(h.calls, call{job.Task.ID, job.Hook.Action, job.Hook.ID, job.Secret,
+		job.Conversation})
 	err := h.fails[job.Hook.Action]
 	crash := number == h.crashAt
 	h.performing++
@@ -300,7 +302,8 @@ func effectOf(job record.Job, number int) record.Effect {
 	switch job.Hook.Action {
 	case action.SpawnAgent, action.SpawnReviewer:
 		return record.Effect{Session: &session, Seat: &record.Seat{PID: 1000 + number, Began: "then"},
-			Events: []history.Event{{Type: history.AgentSpawned}}}
+			Events: []history.Event{{Type: history.AgentSpawned, Data: map[string]string{"role": job.Role,
+				history.DataHarness: job.Harness()}}}}
 	case action.KillSession:
 		none := ""
 		return record.Effect{Session: &none, EndSeats: []string{record.EveryRole}}

@@ -69,24 +69,6 @@ func (e *Engine) job(ctx context.Context, t task.Task, hook task.OwedHook) (reco
 	return job, seat, err
 }
 
-// conversation is what an agent goes on with that this hook starts in the place of one that is dead. It reports whether
-// there was such a one.
-func (e *Engine) conversation(ctx context.Context, def *workflow.Definition, job record.Job) (
-	name string, again bool, err error) {
-	events, err := e.Index.Events(ctx, job.Task.ID, 0)
-	if err != nil {
-		return "", false, err
-	}
-	again = job.Hook.Action == action.NotifyWorker // it starts a worker only where none lives
-	for i := range events {
-		again = again || events[i].Seq == job.Hook.Event && events[i].Type == history.AgentRespawned
-	}
-	if !again || history.LastStart(events, job.Role) == nil {
-		return "", false, nil
-	}
-	return decide.Conversation(def, job.Task, job.Role, job.Harness(), job.Start.Subject, events), true, nil
-}
-
 // found is what an agent of a role that is about to start finds: which commit it is about, and the verdicts that
 // are not its own. It is kept with the agent's seat, before the agent's process exists.
 func (e *Engine) found(ctx context.Context, def *workflow.Definition, t task.Task, role string) (task.Start, error) {

@@ -63,6 +63,9 @@ func TestEveryShippedHarnessStartsExactlyThis(t *testing.T) {
 		for _, pair := range h.Variables(values()) {
 			fmt.Fprintf(&b, "  set %s\n", pair)
 		}
+		if h.SessionVariable != "" {
+			fmt.Fprintf(&b, "  told in %s\n", h.SessionVariable)
+		}
 		for _, name := range h.Unset {
 			fmt.Fprintf(&b, "  unset %s\n", name)
 		}

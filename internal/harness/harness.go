@@ -33,9 +33,12 @@ type Harness struct {
 	Dialog   *regexp.Regexp // what it says while Enter would answer a question
 	Limited  *regexp.Regexp // what a line of the screen says while the provider lets it do no more for now
 	Pause    time.Duration  // between typed text and Enter
-	Files    []File
-	Exclude  []string // patterns that git must not see in the worktree
-	Skills   string   // folder for skills, below the user's home
+	// SessionVariable is the variable in which the program tells its own commands the name of the agent's conversation,
+	// where it chooses that itself.
+	SessionVariable string
+	Files           []File
+	Exclude         []string // patterns that git must not see in the worktree
+	Skills          string   // folder for skills, below the user's home
 	// ProjectSkills is the folder in which the program looks for skills of one repository, below its top.
 	ProjectSkills string
 	Trust         string // what a person does once, so that the program does not stop at a question
@@ -110,7 +113,7 @@ func (h *Harness) Resume(role string, values map[string]string) []string {
 func (h *Harness) Resumes(role, permissions string) bool {
 	launch := h.For(role)
 	reduced := permissions == task.PermissionsReduced && len(launch.Reduced) > 0 // the list to go on has full ones
-	return len(launch.Resume) > 0 && !reduced && h.Converses(role, permissions)
+	return len(launch.Resume) > 0 && !reduced && (h.SessionVariable != "" || h.Converses(role, permissions))
 }
 
 // Converses reports whether the program keeps its conversation under the name {session_id}.
@@ -197,6 +200,13 @@ func Parse(file string, text []byte) (*Harness, error) {
 type reader struct{ *yaml.Reader }
 
 func (r reader) harness(n *yaml.Node, h *Harness) {
+	var checks []func() // of what depends on several keys
+	launch := func(role string, into *Launch) func(*yaml.Node) {
+		return func(n *yaml.Node) {
+			*into = r.launch(n, role)
+			checks = append(checks, func() { r.resume(n, *into, h.SessionVariable != "") })
+		}
+	}
 	r.Mapping(n, "the harness", []yaml.Key{
 		yaml.Must("name", func(n *yaml.Node) { h.Name = r.Name(n, "the harness's name") }),
 		yaml.May("program", func(n *yaml.Node) { h.Program = r.Name(n, "program") }),
@@ -207,8 +217,8 @@ func (r reader) harness(n *yaml.Node, h *Harness) {
 			r.List(n, "needs", func(n *yaml.Node) { h.Needs = append(h.Needs, r.oneOf(n)) })
 		}),
 		yaml.May("root", func(n *yaml.Node) { h.Root = r.variables(n, "root") }),
-		yaml.Must("worker", func(n *yaml.Node) { h.Worker = r.launch(n, "worker") }),
-		yaml.May("reviewer", func(n *yaml.Node) { h.Reviewer = r.launch(n, "reviewer") }),
+		yaml.Must("worker", launch("worker", &h.Worker)),
+		yaml.May("reviewer", launch("reviewer", &h.Reviewer)),
 		yaml.May("env", func(n *yaml.Node) { h.Env = r.variables(n, "env") }),
 		yaml.May("unset", func(n *yaml.Node) { h.Unset = r.words(n, "unset") }),
 		yaml.May("ready", func(n *yaml.Node) { h.Ready = r.pattern(n, "ready") }),
@@ -217,6 +227,9 @@ func (r reader) harness(n *yaml.Node, h *Harness) {
 		yaml.May("limited", func(n *yaml.Node) { h.Limited = r.pattern(n, "limited") }),
 		yaml.May("pause_ms", func(n *yaml.Node) {
 			h.Pause = time.Duration(r.Integer(n, "pause_ms", 0, 60_000)) * time.Millisecond
+		}),
+		yaml.May("session_variable", func(n *yaml.Node) {
+			h.SessionVariable = r.variable(n, "session_variable")
 		}),
 		yaml.May("files", func(n *yaml.Node) {
 			r.List(n, "files", func(n *yaml.Node) { h.Files = append(h.Files, r.file(n)) })
@@ -228,6 +241,34 @@ func (r reader) harness(n *yaml.Node, h *Harness) {
 		}),
 		yaml.May("trust", func(n *yaml.Node) { h.Trust = r.Text(n, "trust") }),
 	})
+	for _, check := range checks {
+		check()
+	}
+}
+
+// resume reports a list to go on with a conversation that cannot be found again. told says that the program tells the
+// conversation's name.
+func (r reader) resume(n *yaml.Node, l Launch, told bool) {
+	names := func(a Arg) bool { return a.names(SessionID) }
+	chosen := slices.ContainsFunc(l.Command, names)
+	switch {
+	case len(l.Resume) == 0 || slices.ContainsFunc(l.Resume, names) && chosen != told:
+	case told:
+		r.Problem(yaml.PosOf(n), "resume", "found resume and session_variable, expected {%s} in resume and not in "+
+			"command: the program chooses the conversation's name", SessionID)
+	default:
+		r.Problem(yaml.PosOf(n), "resume", "found resume, expected {%s} in it and in command, or session_variable: "+
+			"only a conversation whose name is known can be found again", SessionID)
+	}
+}
+
+// variable reads the name of a variable.
+func (r reader) variable(n *yaml.Node, what string) string {
+	name := r.Name(n, what)
+	if name != "" && !variableName().MatchString(name) {
+		r.Problem(yaml.PosOf(n), "value", "found %q as %s, expected the name of a variable", name, what)
+	}
+	return name
 }
 
 // oneOf reads the name of a variable, or a list of names of which one is enough.
@@ -263,11 +304,6 @@ func (r reader) launch(n *yaml.Node, role string) Launch {
 		yaml.May("resume", func(n *yaml.Node) { l.Resume = r.args(n, "resume") }),
 		yaml.May("sandboxed", func(n *yaml.Node) { l.Sandboxed = r.Boolean(n, "sandboxed") }),
 	})
-	names := func(a Arg) bool { return a.names(SessionID) }
-	if len(l.Resume) > 0 && (!slices.ContainsFunc(l.Resume, names) || !slices.ContainsFunc(l.Command, names)) {
-		r.Problem(yaml.PosOf(n), "resume", "found resume, expected {%s} in it and in command: only a conversation "+
-			"whose name Orange chooses can be found again", SessionID)
-	}
 	return l
 }
 

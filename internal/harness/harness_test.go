@@ -95,6 +95,18 @@ func TestMistakesInAHarnessAreToldAtTheirPlace(t *testing.T) {
 			`h.yml:4:17: found the path ".x/../../skills" as project_skills, expected one below the repository [value]`},
 		{"a need that no variable has", short + "needs: [KEY, [OTHER, A B]]\n",
 			`h.yml:4:14: found "A B" in needs, expected the name of a variable [value]`},
+		{"a session variable that is none", short + "session_variable: A B\n",
+			`h.yml:4:19: found "A B" as session_variable, expected the name of a variable [value]`},
+		{"a conversation that is not found again", "name: x\nworker:\n  command: [a]\n  resume: [a, '{session_id}']\n",
+			"h.yml:3:3: found resume, expected {session_id} in it and in command, or session_variable: only a " +
+				"conversation whose name is known can be found again [resume]"},
+		{"a conversation without its name", "name: x\nworker:\n  command: [a]\n  resume: [a]\nsession_variable: A\n",
+			"h.yml:3:3: found resume and session_variable, expected {session_id} in resume and not in command: the " +
+				"program chooses the conversation's name [resume]"},
+		{"a conversation that two name", "name: x\nsession_variable: A\nworker:\n" +
+			"  command: [a, '{session_id}']\n  resume: [a, '{session_id}']\n",
+			"h.yml:4:3: found resume and session_variable, expected {session_id} in resume and not in command: the " +
+				"program chooses the conversation's name [resume]"},
 		{"an empty need", short + "needs: [[]]\n",
 			`h.yml:4:9: found an empty list in needs, expected the names of variables [value]`},
 	}
@@ -152,5 +164,21 @@ func TestVariablesNamePlaceholdersAsArgumentListsDo(t *testing.T) {
 	got := h.Variables(map[string]string{harness.Worktree: "/w"})
 	if want := []string{"IN=/w/in", `RULES={"*":{allow}}`}; !slices.Equal(got, want) {
 		t.Errorf("the variables are %q, want %q", got, want)
+	}
+}
+
+func TestAProgramThatChoosesItsConversationsGoesOnWithThem(t *testing.T) {
+	t.Parallel()
+	h := parse(t, `name: x
+reviewer: {command: [agent], reduced: [agent, --careful], resume: [agent, --on, "{session_id}"]}
+worker: {command: [agent], resume: [agent, --on, "{session_id}"]}
+session_variable: AGENT_SESSION
+`)
+	if h.SessionVariable != "AGENT_SESSION" || !h.Resumes(task.RoleWorker, task.PermissionsFull) ||
+		h.Converses(task.RoleWorker, task.PermissionsFull) {
+		t.Errorf("it is told in %q, and the worker does not go on", h.SessionVariable)
+	}
+	if h.Resumes(task.RoleReviewer, task.PermissionsReduced) || !h.Resumes(task.RoleReviewer, task.PermissionsFull) {
+		t.Error("the list to go on has the full permissions, and is for no one else")
 	}
 }

@@ -24,6 +24,13 @@ type Ticket struct {
 // RequestsVariable is the variable that tells the commands of a confined agent where they leave their requests.
 const RequestsVariable = "ORANGE_REQUESTS"
 
+// The variables by which a command of an agent knows the agent's conversation, where the program chooses its name: in
+// which variable of its own the program has that, and the name itself, which the command takes from there at its start.
+const (
+	ConversationInVariable = "ORANGE_CONVERSATION_IN"
+	ConversationVariable   = "ORANGE_CONVERSATION"
+)
+
 // Note is what the launcher of an agent writes at its end.
 type Note struct {
 	Status    int    `json:"status"`

@@ -6,6 +6,10 @@ const (
 	DataDigest = "digest"
 )
 
+// ConversationNoted is the type of the event that tells which conversation the last agent of a role has, where its
+// program chooses the name. It is what the agent's own command said, and no one has checked it.
+const ConversationNoted = "conversation.noted"
+
 // Types of events that tell how long a task has been in its status. None of them is a move.
 const (
 	TimeoutWarning   = "timeout.warning"

@@ -136,11 +136,27 @@ func HarnessFor(t task.Task, role string, events []Event) string {
 }
 
 // Keys in the data of an agent's start that are about its conversation: which one it is, where its program keeps one by
-// a name that can be chosen, and, of an agent in the place of another, whether it goes on with that one's.
+// a name that can be chosen or goes on with one, and, of an agent in the place of another, whether it goes on with that
+// one's. A ConversationNoted has the first too.
 const (
 	DataConversation = "conversation"
 	DataResumed      = "resumed"
 )
+
+// ConversationOf is the conversation of the last agent of a role, as far as its start or the agent itself has said.
+// noted reports whether the agent did.
+func ConversationOf(events []Event, role string) (name string, noted bool) {
+	for i := len(events) - 1; i >= 0; i-- {
+		switch e := &events[i]; {
+		case e.Data["role"] != role:
+		case e.Type == ConversationNoted:
+			return e.Data[DataConversation], true
+		case e.Type == AgentSpawned, e.Type == ReviewStarted:
+			return e.Data[DataConversation], false
+		}
+	}
+	return "", false
+}
 
 // LastWords are those of the agent that died last, if no other was started in its place.
 func LastWords(events []Event) (words string) {

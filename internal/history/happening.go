@@ -15,9 +15,8 @@ func EventTypes() []string {
 	return []string{
 		Created, Updated, QueuedForSpace, StatusChanged, AutoAdvanced, MergeBegun, Merged, WorkflowMigrated,
 		WorkspaceReady, Rebuilt,
-		AgentSpawned, AgentRespawned, AgentStopped, AgentNotified, PersonSaid, AgentCrashed, AgentLimited,
-		CrashesForgotten,
-		HooksRetried, AgentStalled, ReviewStarted,
+		AgentSpawned, AgentRespawned, AgentStopped, AgentNotified, PersonSaid, ConversationNoted,
+		AgentCrashed, AgentLimited, CrashesForgotten, HooksRetried, AgentStalled, ReviewStarted,
 		TimeoutWarning, TimeoutAlert, TimeoutEscalated, HookFailure, CheckFinished, OrphanFreed, WorkRescued,
 		DocumentRestored, DocumentAdopted, ProjectionRestored, BranchPushed, PRRequested, PRCreated, PRLanded,
 		PRDropped, PRChecked,

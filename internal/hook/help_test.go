@@ -1,6 +1,7 @@
 package hook_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,6 +27,7 @@ var errPort = errors.New("the port is shut")
 
 // ports pretend to be everything that hooks reach for, and note each call that changes something.
 type ports struct {
+	harness  string // the text of the harnesses; the usual one where it is empty
 	home     string
 	calls    []string
 	fails    map[string]error // by the first word of the call
@@ -186,7 +188,7 @@ env:
 `
 
 func (p *ports) Harness(name string) (*harness.Harness, error) {
-	text := strings.NewReplacer("NAME", name, "PROGRAM", name+"-program").Replace(harnessText)
+	text := strings.NewReplacer("NAME", name, "PROGRAM", name+"-program").Replace(cmp.Or(p.harness, harnessText))
 	return harness.Parse(name+".yml", []byte(text))
 }
 

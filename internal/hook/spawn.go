@@ -194,7 +194,7 @@ func (h *Executor) ticket(job record.Job, agent *harness.Harness, view worktree.
 	if t.Counters.Get(record.LimitCount) > 0 { // where the agent ends at once it is at its limit again
 		fresh = nil
 	}
-	return harness.Ticket{
+	ticket := harness.Ticket{
 		Home: h.Home, Task: t.ID, Argv: argv, Fresh: fresh, Dir: view.Cwd(), Unset: agent.Unset,
 		Path: filepath.Join(h.Home, "bin"),
 		Exit: filepath.Join(h.Home, "launch", strconv.FormatInt(job.Hook.ID, 10)+".exit"),
@@ -203,6 +203,12 @@ func (h *Executor) ticket(job record.Job, agent *harness.Harness, view worktree.
 			"ORANGE_STATUS="+string(t.Status), "ORANGE_ROUND="+strconv.Itoa(t.Counters.Get(task.ReviewRound)),
 			"ORANGE_SEAT="+job.Secret),
 	}
+	if agent.SessionVariable != "" {
+		ticket.Set = append(ticket.Set, harness.ConversationInVariable+"="+agent.SessionVariable)
+		// one that the person's own program has set would be taken for the agent's
+		ticket.Unset = append(slices.Clone(ticket.Unset), agent.SessionVariable)
+	}
+	return ticket
 }
 
 // chosen are the model and the effort that the agent of a job gets.

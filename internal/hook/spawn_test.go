@@ -227,6 +227,27 @@ func TestSpawn_handsTheSeatOverInATicketThatOnlyItsOwnerReads(t *testing.T) {
 	}
 }
 
+func TestSpawn_saysWhereTheProgramTellsItsConversationAndKeepsAPersonsAway(t *testing.T) {
+	t.Parallel()
+	executor, p := newExecutor(t)
+	_, err := executor.Perform(t.Context(), aJob(action.SpawnAgent, task.RoleWorker))
+	must(t, err)
+	if has := strings.Join(ticketOf(t, executor).Set, " "); strings.Contains(has, harness.ConversationInVariable) {
+		t.Errorf("a program that tells none: the ticket sets %s", has)
+	}
+	p.harness = "name: NAME\nunset: [OTHER]\nsession_variable: TALK_ID\nworker:\n" +
+		"  command: [PROGRAM, '{prompt}']\n  resume: [PROGRAM, --on, '{session_id}']\n"
+	job := aJob(action.SpawnAgent, task.RoleWorker)
+	job.Task.ID, job.Hook.Task = "def", "def"
+	_, err = executor.Perform(t.Context(), job)
+	must(t, err)
+	ticket := ticketOf(t, executor)
+	if !slices.Contains(ticket.Set, harness.ConversationInVariable+"=TALK_ID") ||
+		!slices.Equal(ticket.Unset, []string{"OTHER", "TALK_ID"}) {
+		t.Errorf("the ticket sets %q and unsets %q", ticket.Set, ticket.Unset)
+	}
+}
+
 func TestSpawn_withoutAnEnvironmentStartsNobody(t *testing.T) {
 	t.Parallel()
 	executor, p := newExecutor(t)

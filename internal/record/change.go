@@ -81,6 +81,7 @@ type Seat struct {
 	Task  string
 	Role  string
 	Hook  int64 // the hook that spawned the agent
+	Event int   // what queued the hook, of a seat that was looked up; 0 where that is not known
 	PID   int   // the pane's process, 0 while it is being started
 	Began string
 	Ended bool

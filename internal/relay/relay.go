@@ -44,6 +44,8 @@ type Call struct {
 	Dir    string   `json:"dir"`    // the agent's working folder
 	Args   []string `json:"args"`
 	Stdin  []byte   `json:"stdin,omitempty"`
+	// Conversation is the agent's, as its program tells its commands; empty where it does not.
+	Conversation string `json:"conversation,omitempty"`
 }
 
 // Reply is what the command said and how it ended.

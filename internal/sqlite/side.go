@@ -65,14 +65,16 @@ func (s *Store) PendingTasks(ctx context.Context, now time.Time) ([]string, erro
 func scanSeat(scan func(...any) error) (record.Seat, error) {
 	var seat record.Seat
 	var start string
-	err := scan(&seat.Hash, &seat.Task, &seat.Role, &seat.Hook, &seat.PID, &seat.Began, &seat.Ended, &start)
+	err := scan(&seat.Hash, &seat.Task, &seat.Role, &seat.Hook, &seat.PID, &seat.Began, &seat.Ended, &start,
+		&seat.Event)
 	if err == nil {
 		err = json.Unmarshal([]byte(start), &seat.Start)
 	}
 	return seat, err
 }
 
-const seatColumns = "hash, task, role, hook, pid, began, ended, start"
+const seatColumns = `hash, task, role, hook, pid, began, ended, start,
+	coalesce((SELECT event FROM hooks WHERE hooks.id = seats.hook), 0)`
 
 // seat is the first of those that the condition finds.
 func seat(ctx context.Context, tx *batch, condition string, args ...any) (record.Seat, error) {

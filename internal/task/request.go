@@ -117,7 +117,9 @@ type Caller struct {
 	Inside bool // one of the processes above it is the terminal server of this home's agents
 	// the program that asks for a person, if one does, and what they allow it; they mean nothing where there is a seat
 	Via, May string
-	Back     string // the key that leads a person out of an agent's window, back to a terminal of their own
+	// the conversation that its program says the agent has; it means nothing where there is no seat
+	Conversation string
+	Back         string // the key that leads a person out of an agent's window, back to a terminal of their own
 }
 
 // How much a task may begin with, in bytes: its summary is in one header and one line of every list.

@@ -23,6 +23,10 @@ import (
 // Main does what a command line asks for, if that is for this package, and answers the exit status. Where it is not,
 // os.Args has the command line of the rest of the program.
 func Main(args []string, results, messages io.Writer) (status int, done bool) {
+	if name := os.Getenv(harness.ConversationInVariable); name != "" {
+		// the program's own variables are left behind with the agent's environment
+		_ = os.Setenv(harness.ConversationVariable, os.Getenv(name)) // it fails for no name and no value of a variable
+	}
 	switch folder := os.Getenv(harness.RequestsVariable); {
 	case len(args) == 2 && args[0] == "launch":
 		return run(args[1], messages), true
@@ -42,6 +46,9 @@ func become(from io.Reader, messages io.Writer) (status int, done bool) {
 	}
 	if err == nil {
 		err = os.Chdir(call.Dir)
+	}
+	if err == nil && call.Conversation != "" {
+		err = os.Setenv(harness.ConversationVariable, call.Conversation)
 	}
 	if err != nil {
 		fmt.Fprintf(messages, "orange: %v\n", err)
@@ -110,7 +117,7 @@ func ask(folder string, args []string, results, messages io.Writer) int {
 	if err == nil {
 		c := relay.Client{Folder: folder, Secret: os.Getenv("ORANGE_SEAT")}
 		answer, err = c.Ask(context.Background(), relay.Call{Task: os.Getenv("ORANGE_TASK_ID"), Dir: dir, Args: args,
-			Stdin: input})
+			Stdin: input, Conversation: os.Getenv(harness.ConversationVariable)})
 	}
 	if err == nil {
 		_, err = results.Write(answer.Stdout)

@@ -205,9 +205,10 @@ func eventKinds() map[string]eventKind {
 		history.PRDropped:        {"✗", warn, "pull request closed", nil},
 		history.PRChecked: {"·", faint, "checks of the pull request: %s", []string{
 			history.DataChecks, "url"}},
-		history.CheckFinished:    {"·", faint, "check %s", []string{history.DataCheck}},
-		history.TimeoutWarning:   {"◷", warn, "80 per cent of its time in the status are over", nil},
-		history.TimeoutAlert:     {"◷", bad, "its time in the status is over", nil},
-		history.TimeoutEscalated: {"◷", bad, "it is in the status for half as long again as it should", nil},
+		history.ConversationNoted: {"·", faint, "%s named its conversation", role},
+		history.CheckFinished:     {"·", faint, "check %s", []string{history.DataCheck}},
+		history.TimeoutWarning:    {"◷", warn, "80 per cent of its time in the status are over", nil},
+		history.TimeoutAlert:      {"◷", bad, "its time in the status is over", nil},
+		history.TimeoutEscalated:  {"◷", bad, "it is in the status for half as long again as it should", nil},
 	}
 }

@@ -1,0 +1,66 @@
+package engine
+
+import (
+	"context"
+
+	"orange/internal/action"
+	"orange/internal/decide"
+	"orange/internal/history"
+	"orange/internal/record"
+	"orange/internal/workflow"
+)
+
+// conversation is what an agent goes on with that this hook starts in the place of one that is dead. It reports whether
+// there was such a one.
+func (e *Engine) conversation(ctx context.Context, def *workflow.Definition, job record.Job) (
+	name string, again bool, err error) {
+	events, err := e.Index.Events(ctx, job.Task.ID, 0)
+	if err != nil {
+		return "", false, err
+	}
+	again = job.Hook.Action == action.NotifyWorker // it starts a worker only where none lives
+	for i := range events {
+		again = again || events[i].Seq == job.Hook.Event && events[i].Type == history.AgentRespawned
+	}
+	if !again || history.LastStart(events, job.Role) == nil {
+		return "", false, nil
+	}
+	return decide.Conversations(events).ToContinue(def, job.Task, job.Role, job.Harness(), job.Start.Subject), true, nil
+}
+
+// heedConversation notes which conversation the agent of a seat has, as its program told the command that asks. Most
+// commands tell what is on record already: they read what happened since the agent's start, and nothing more. No
+// command fails because of this: without the note, an agent in this one's place begins a conversation of its own.
+func (e *Engine) heedConversation(ctx context.Context, seat record.Seat, name string) {
+	events, err := e.Index.Events(ctx, seat.Task, max(0, seat.Event-1))
+	if err == nil && decide.Conversations(events).MayLack(seat.Role, name) {
+		err = e.noteConversation(ctx, seat, name)
+	}
+	if err != nil {
+		e.Log.Warn("the agent's conversation is not noted", "component", "engine", "task", seat.Task, "role", seat.Role,
+			"error", err.Error())
+	}
+}
+
+func (e *Engine) noteConversation(ctx context.Context, seat record.Seat, name string) error {
+	noted := false
+	_, err := e.change(ctx, seat.Task, func(s record.Snapshot) (*record.Change, error) {
+		now, err := e.Seats.Seat(ctx, seat.Hash)
+		if err != nil || now.Ended { // else it would be noted for the agent in its place
+			return nil, err
+		}
+		events, err := e.Index.Events(ctx, seat.Task, 0)
+		if err != nil {
+			return nil, err
+		}
+		c, due := decide.Conversations(events).Note(s.Task, seat.Role, name, e.Now())
+		if noted = due; !due {
+			return nil, nil
+		}
+		return &c, nil
+	})
+	if err != nil || !noted {
+		return err
+	}
+	return e.Sync(ctx, seat.Task)
+}
