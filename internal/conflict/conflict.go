@@ -264,9 +264,9 @@ func (k *Known) Conclude(now Tips, pairs []Candidate, only string, at time.Time)
 			k.Found = append(k.Found, found{First: p.First, Second: p.Second, At: at})
 		}
 	}
-	k.Edition = Edition
+	k.Edition, k.Trouble = Edition, ""
 	if only == "" {
-		k.Last, k.Looked, k.Left, k.Trouble = now, at, left, ""
+		k.Last, k.Looked, k.Left = now, at, left
 	} else {
 		k.Last.Branches = slices.Concat(slices.DeleteFunc(k.Last.Branches, func(b BranchTip) bool {
 			return b.Task == only
@@ -349,7 +349,10 @@ func (k *Known) Tell(live func(id string) bool) Overview {
 	}
 	for _, all := range r.Of {
 		// the default branch first: it is the one that does not go away
-		slices.SortStableFunc(all, func(a, b Conflict) int { return cmp.Compare(a.Task, b.Task) })
+		slices.SortFunc(all, func(a, b Conflict) int {
+			return cmp.Or(min(len(a.Task), 1)-min(len(b.Task), 1), cmp.Compare(a.Branch, b.Branch),
+				cmp.Compare(a.Task, b.Task))
+		})
 	}
 	return r
 }

@@ -267,6 +267,31 @@ func TestATrial_doesNotGuessInAShallowClone(t *testing.T) {
 	}
 }
 
+// What a clone left behind stays there: nothing is asked over the network only to look.
+func TestATrial_fetchesNothingThatAPartialCloneLeftBehind(t *testing.T) {
+	t.Parallel()
+	h := newHomeWithOrigin(t)
+	tips := h.branches(t, map[string][2]string{"one": {"a.txt", "first\n"}, "two": {"a.txt", "second\n"}})
+	git(t, h.Path, "push", "-q", "origin", "one", "two")
+	git(t, h.origin(), "config", "uploadpack.allowFilter", "true")
+	git(t, h.root, "clone", "-q", "--filter=blob:none", "--no-checkout", "file://"+h.origin(), "partial")
+	h.Path = filepath.Join(h.root, "partial")
+	base := git(t, h.Path, "rev-parse", "origin/main")
+	before := everything(t, h.Path)
+	trial := h.trial(t, base)
+	tried, err := trial.Merges(t.Context(), base, [][2]string{{tips["one"], tips["two"]}})
+	if err == nil && (len(tried) != 1 || tried[0].Err == nil) {
+		t.Errorf("found %v", tried)
+	}
+	want(t, "the clone", everything(t, h.Path), before)
+	if _, err := try(h.Path, "merge-tree", "--write-tree", tips["one"], tips["two"]); exitCode(err) != 1 {
+		t.Errorf("git by hand: %v", err)
+	}
+	if everything(t, h.Path) == before {
+		t.Error("git by hand fetches nothing either: the test proves nothing")
+	}
+}
+
 func TestWhatAKilledTrialLeft_isRemovedWhenItIsOld(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
