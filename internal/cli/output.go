@@ -149,12 +149,13 @@ type timesView struct {
 
 // conflicting adds to a task what is known of its conflicts.
 func (v taskView) conflicting(all conflict.Overview) taskView {
+	if !v.Live {
+		return v
+	}
 	if of, known := all.Of[v.ID]; known {
 		v.Conflicts = &of
 	}
-	if v.Live {
-		v.Unknown = cmp.Or(all.Unknown[v.ID], all.Unknown[""])
-	}
+	v.Unknown = cmp.Or(all.Unknown[v.ID], all.Unknown[""])
 	return v
 }
 

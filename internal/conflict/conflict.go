@@ -26,8 +26,9 @@ type Tips struct {
 	// Local and Origin are where the default branch is, here and as it was last seen on origin; empty where it is not.
 	Local    string      `json:"local,omitempty"`
 	Origin   string      `json:"origin,omitempty"`
-	Default  BranchTip   `json:"default"`  // at the one of both that work is compared with
-	Branches []BranchTip `json:"branches"` // of live tasks, by task
+	Default  BranchTip   `json:"default"`          // at the one of both that work is compared with
+	Branches []BranchTip `json:"branches"`         // of live tasks, by task
+	Beyond   int         `json:"beyond,omitempty"` // how many others there are, which are not compared
 }
 
 // Candidate is two branches whose merge git is asked to try.
@@ -97,6 +98,9 @@ type Overview struct {
 // Edition is that of the file that Known is kept in. Another one is unreadable.
 const Edition = 1
 
+// MostBranches is how many branches of a project are compared: those of the newest tasks.
+const MostBranches = 200
+
 const (
 	widest      = 300  // paths of one branch that are kept
 	mostFiles   = 10   // files of one conflict that are named
@@ -127,6 +131,9 @@ func (k *Known) Settled(now Tips, at time.Time) bool {
 func (k *Known) Unread(now Tips) []string {
 	var tips []string
 	for _, b := range now.Branches {
+		if b.Tip == now.Default.Tip {
+			continue
+		}
 		if had, known := k.Changed[b.Tip]; !known || had.Base != now.Default.Tip || had.Trouble != "" {
 			tips = append(tips, b.Tip)
 		}
@@ -159,9 +166,9 @@ func (k *Known) Pairs(now Tips, only string) []Candidate {
 			out = append(out, p)
 		}
 	}
-	meeting := k.meeting(now.Branches)
+	meeting := k.meeting(now)
 	for i, b := range now.Branches {
-		if c := k.Changed[b.Tip]; c.Trouble != "" || !c.Wide && len(c.Paths) == 0 {
+		if c := k.of(now, b); c.Trouble != "" || !c.any() {
 			continue // it brings nothing, or people hear of its trouble
 		}
 		add(Candidate{b, now.Default})
@@ -174,10 +181,11 @@ func (k *Known) Pairs(now Tips, only string) []Candidate {
 
 // meeting are, for each branch, the later ones that have changed a path that it has changed, or one below or above such
 // a path. Without renames: a file that was moved has both of its paths.
-func (k *Known) meeting(branches []BranchTip) [][]int {
+func (k *Known) meeting(now Tips) [][]int {
+	branches := now.Branches
 	changers := map[string][]int{}
 	for i, b := range branches {
-		for _, path := range k.Changed[b.Tip].Paths {
+		for _, path := range k.of(now, b).Paths {
 			changers[path] = append(changers[path], i)
 		}
 	}
@@ -191,9 +199,9 @@ func (k *Known) meeting(branches []BranchTip) [][]int {
 		}
 	}
 	for i, b := range branches {
-		c := k.Changed[b.Tip]
+		c := k.of(now, b)
 		for j := range branches {
-			if c.Wide && k.changes(branches[j]) {
+			if c.Wide && k.of(now, branches[j]).any() {
 				meet(i, j)
 			}
 		}
@@ -215,11 +223,15 @@ func (k *Known) meeting(branches []BranchTip) [][]int {
 	return out
 }
 
-// changes reports whether a branch is known to have changed anything.
-func (k *Known) changes(b BranchTip) bool {
-	c := k.Changed[b.Tip]
-	return c.Wide || len(c.Paths) > 0
+// of is what a branch has changed; nothing where it is at the default branch.
+func (k *Known) of(now Tips, b BranchTip) changed {
+	if b.Tip == now.Default.Tip {
+		return changed{}
+	}
+	return k.Changed[b.Tip]
 }
+
+func (c changed) any() bool { return c.Wide || len(c.Paths) > 0 }
 
 // Open are those of the pairs that have no answer yet, each pair of tips once.
 func (k *Known) Open(pairs []Candidate) []Candidate {
@@ -313,6 +325,11 @@ func (k *Known) forget(now Tips) {
 	k.Answers = needed
 }
 
+// Doubtful reports whether what is known has to be compared with the tasks that are live now before it is shown.
+func (k *Known) Doubtful() bool {
+	return len(k.Found) > 0 || k.Trouble != "" || k.Left > 0 || k.Last.Beyond > 0
+}
+
 // Tell says what is known of the conflicts of live tasks. A conflict with a task that is not live any more is over.
 func (k *Known) Tell(live func(id string) bool) Overview {
 	r := Overview{Of: map[string][]Conflict{}, Unknown: map[string]string{}}
@@ -327,6 +344,9 @@ func (k *Known) Tell(live func(id string) bool) Overview {
 		r.Unknown[""] = k.Trouble
 	case k.Left > 0:
 		r.Unknown[""] = fmt.Sprintf("there was no time yet to compare %d pairs of branches", k.Left)
+	case k.Last.Beyond > 0:
+		r.Unknown[""] = fmt.Sprintf("the %d branches of the newest tasks are compared, and not %d others",
+			len(k.Last.Branches), k.Last.Beyond)
 	}
 	for _, f := range k.Found {
 		if f.First.Task != "" && !live(f.First.Task) || f.Second.Task != "" && !live(f.Second.Task) {

@@ -82,7 +82,7 @@ func TestPairs_ofOneTipAreNone(t *testing.T) {
 	if !slices.Equal(got, []string{"a-", "b-"}) {
 		t.Errorf("%q", got)
 	}
-	now.Default.Tip = "tip-a"
+	now.Default.Tip = "tip-a" // both are merged
 	if got := learned(now, map[string]string{"a": "x"}).Pairs(now, ""); got != nil {
 		t.Errorf("%q", names(got))
 	}

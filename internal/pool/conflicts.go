@@ -60,8 +60,8 @@ func (p *Pool) keepKnown(project string, k conflict.Known) error {
 // Conflicts is what was found last of the conflicts of a project's live tasks. It asks git nothing.
 func (p *Pool) Conflicts(ctx context.Context, project string) (conflict.Overview, error) {
 	k := p.known(project)
-	if len(k.Last.Branches) == 0 && len(k.Found) == 0 && k.Trouble == "" {
-		return conflict.Overview{}, nil
+	if !k.Doubtful() {
+		return k.Tell(func(string) bool { return true }), nil
 	}
 	live, err := p.live(ctx, project)
 	if err != nil || len(live) == 0 {
@@ -134,8 +134,13 @@ func (p *Pool) compare(ctx context.Context, name string, live []task.Task, only 
 func (p *Pool) look(ctx context.Context, repo worktree.Repo, live []task.Task, only string, k *conflict.Known) (
 	changed bool, err error) {
 	var names []string
-	for i := range live {
-		if branch := live[i].Branch; branch != "" && branch != repo.DefaultBranch {
+	beyond := 0
+	for i := range live { // the newest come first
+		switch branch := live[i].Branch; {
+		case branch == "" || branch == repo.DefaultBranch:
+		case len(names) == conflict.MostBranches && live[i].ID != only:
+			beyond++
+		default:
 			names = append(names, branch)
 		}
 	}
@@ -143,7 +148,7 @@ func (p *Pool) look(ctx context.Context, repo worktree.Repo, live []task.Task, o
 	if err != nil {
 		return false, err
 	}
-	now := conflict.Tips{Local: heads.Local, Origin: heads.Origin, Default: k.Last.Default}
+	now := conflict.Tips{Local: heads.Local, Origin: heads.Origin, Default: k.Last.Default, Beyond: beyond}
 	now.Default.Name = repo.DefaultBranch
 	for i := range live {
 		if tip := heads.Tips[live[i].Branch]; tip != "" {
@@ -167,12 +172,17 @@ func (p *Pool) look(ctx context.Context, repo worktree.Repo, live []task.Task, o
 // ask asks git what is not known yet. What it got to know before time ran out is kept.
 func (p *Pool) ask(ctx context.Context, repo worktree.Repo, now conflict.Tips, only string, k *conflict.Known) (
 	err error) {
+	unread := k.Unread(now)
+	if pairs := k.Pairs(now, only); len(unread)+len(k.Open(pairs)) == 0 {
+		k.Conclude(now, pairs, only, time.Now())
+		return nil
+	}
 	trial, err := repo.Trial(ctx, filepath.Join(p.Home, conflictsDir), now.Default.Tip)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, trial.Close()) }()
-	for _, tip := range k.Unread(now) {
+	for _, tip := range unread {
 		paths, err := trial.Changed(ctx, now.Default.Tip, tip)
 		if ctx.Err() != nil {
 			return fmt.Errorf("there was no time to read what every branch changed: %w", ctx.Err())

@@ -124,7 +124,7 @@ func own(n int) string         { return fmt.Sprintf("own/%d.go", n) }
 func TestConflicts_areFoundOnceAndShownWithoutGit(t *testing.T) {
 	t.Parallel()
 	f := newField(t, 4, inTwos)
-	if got := f.known(t); got.Of != nil {
+	if got := f.known(t); len(got.Of) > 0 {
 		t.Errorf("before the first look: %v", got)
 	}
 	// what four branches changed, the rules for files, and one process for all merges
@@ -149,7 +149,7 @@ func TestConflicts_areFoundOnceAndShownWithoutGit(t *testing.T) {
 	wants(t, "t3 when feat/2 is merged", with(f.known(t).Of["t3"]),
 		"main  src/1/1.go; feat/0 t0 src/0/0.go; feat/1 t1 src/0/0.go")
 	f.tasks = nil
-	if got := f.known(t); got.Of != nil {
+	if got := f.known(t); len(got.Of) > 0 {
 		t.Errorf("without a live task: %v", got)
 	}
 }
@@ -194,6 +194,32 @@ func TestConflictsOf_asksAboutOneTask(t *testing.T) {
 	}
 }
 
+func TestBranchesThatAreTooMany_areNotCompared(t *testing.T) {
+	t.Parallel()
+	f := newField(t, 3, allOfThem)
+	oldest := f.tasks[2]
+	main := git(t, f.project.Path, "rev-parse", "main")
+	made := ""
+	for n := range conflict.MostBranches {
+		branch := fmt.Sprintf("feat/more-%d", n)
+		made += "create refs/heads/" + branch + " " + main + "\n"
+		f.tasks = slices.Insert(f.tasks, 2, task.Task{ID: branch, Project: "garden", Live: true, Branch: branch})
+	}
+	run(t, f.project.Path, made, "update-ref", "--stdin")
+	if calls := f.find(t); calls > 4 {
+		t.Errorf("branches without a commit of their own: git was started %d times", calls)
+	}
+	got := f.known(t)
+	wants(t, "t0", with(got.Of["t0"]), "feat/1 t1 src/0/0.go")
+	wants(t, "unknown", got.Unknown[""], "the 200 branches of the newest tasks are compared, and not 3 others")
+	if got.Of["t2"] != nil {
+		t.Errorf("one that was not compared has %v", got.Of["t2"])
+	}
+	got, err := f.ConflictsOf(t.Context(), oldest)
+	must(t, err)
+	wants(t, "t2 when it is asked for", with(got.Of["t2"]), "feat/0 t0 src/0/0.go; feat/1 t1 src/0/0.go")
+}
+
 func TestWhatCannotBeLookedAt_isNeverNoConflict(t *testing.T) {
 	t.Parallel()
 	f := newField(t, 2, allOfThem)
@@ -224,7 +250,7 @@ func TestAFileOfConflictsThatCannotBeRead_isMadeAgain(t *testing.T) {
 	for name, text := range map[string]string{"half": `{"edition":1,"last":`, "of another edition": `{"edition":99}`,
 		"empty": "", "too large": strings.Repeat(" ", mostKnown+1), "a list": "[]"} {
 		must(t, os.WriteFile(file, []byte(text), 0o600))
-		if got := f.known(t); got.Of != nil {
+		if got := f.known(t); len(got.Of) > 0 {
 			t.Errorf("%s: %v", name, got)
 		}
 		f.find(t)
