@@ -79,10 +79,15 @@ func TestConflicts_thatTakeTheirTimeHoldUpNoDeath(t *testing.T) {
 		var crew sync.WaitGroup
 		crew.Go(func() { m.Run(ctx) })
 		synctest.Wait()
-		before := w.looks
+		looks := func() int {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			return w.looks
+		}
+		before := looks()
 		<-time.After(11 * time.Minute)
 		synctest.Wait()
-		if w.looks == before {
+		if looks() == before {
 			t.Error("the monitor looked at no agent meanwhile")
 		}
 		off()
