@@ -127,7 +127,11 @@ func (p *Pool) compare(ctx context.Context, name string, live []task.Task, only 
 	if !changed {
 		return k, err
 	}
-	return k, errors.Join(err, p.keepKnown(name, k))
+	kept := p.keepKnown(name, k)
+	if only != "" {
+		kept = nil // the one who asks has the answer; an agent may not be let write here
+	}
+	return k, errors.Join(err, kept)
 }
 
 // look brings what is known up to date, and reports whether there was anything to do.

@@ -258,6 +258,9 @@ func TestAFileOfConflictsThatCannotBeRead_isMadeAgain(t *testing.T) {
 	}
 	must(t, os.Remove(file))
 	must(t, os.Mkdir(file, 0o700))
+	if one, err := f.ConflictsOf(t.Context(), f.tasks[0]); err != nil || len(one.Of["t0"]) != 1 {
+		t.Errorf("the one who asks has no answer where it cannot be kept: %v, %v", one, err)
+	}
 	if err := f.FindConflicts(t.Context(), "garden", f.tasks); err == nil {
 		t.Error("nothing is said of a file that cannot be written")
 	}

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"orange/internal/proc"
 )
 
 // branches makes branches of main, each with a commit that writes one file, and answers their tips.
@@ -264,6 +266,28 @@ func TestATrial_doesNotGuessInAShallowClone(t *testing.T) {
 	tried, err := h.trial(t, base).Merges(t.Context(), base, [][2]string{{tip, base}})
 	if err != nil || !slices.Equal(files(tried), []string{"[]"}) || tried[0].Err != nil {
 		t.Errorf("found %v, %v", tried, err)
+	}
+}
+
+// Before 2.39, git tries one merge at a time.
+func TestATrial_withAnOlderGit(t *testing.T) { //nolint:paralleltest // it changes PATH
+	h := newHome(t)
+	tips := h.branches(t, map[string][2]string{"one": {"a.txt", "first\n"}, "two": {"a.txt", "second\n"}})
+	base := git(t, h.Path, "rev-parse", "main")
+	program, err := proc.Find("git", os.Getenv("PATH"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, h.root, "old/git", "#!/bin/sh\ncase \"$*\" in *--stdin*) echo 'error: unknown option' >&2; exit 129 ;; "+
+		"esac\nexec '"+program+"' \"$@\"\n")
+	if err := os.Chmod(filepath.Join(h.root, "old/git"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", filepath.Join(h.root, "old")+":"+os.Getenv("PATH"))
+	pairs := [][2]string{{tips["one"], tips["two"]}, {tips["one"], base}}
+	tried, err := h.trial(t, base).Merges(t.Context(), base, pairs)
+	if err != nil || !slices.Equal(files(tried), []string{"[a.txt]", "[]"}) {
+		t.Errorf("found %q, %v", files(tried), err)
 	}
 }
 
