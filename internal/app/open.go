@@ -164,7 +164,7 @@ func (a *app) connect() error {
 	a.executor = &hook.Executor{
 		Sessions: a.agents, Processes: proc.System{Grace: grace}, Workspaces: a.pool,
 		Setup:   hookSetup{a.home, a.environments, a.files},
-		Waiting: a.store, Limits: a.store, Next: a.engine, Now: time.Now,
+		Waiting: a.store, Limits: a.store, Next: a.engine, Now: time.Now, Conflicts: a.pool.Conflicts,
 		Forge: forge.GH{}, System: runtime.GOOS, Home: a.dir, Self: a.self,
 	}
 	a.engine.Performer = a.executor

@@ -2,12 +2,14 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
 	"time"
 
+	"orange/internal/conflict"
 	"orange/internal/printable"
 	"orange/internal/record"
 	"orange/internal/task"
@@ -105,6 +107,9 @@ type taskView struct {
 	*limitView
 	*timesView
 	NeedsYou *record.Need `json:"needs_you,omitempty"` // lists have it, of tasks that a person should look after now
+	// Conflicts are those that were found last; without it no one has looked for them yet.
+	Conflicts *[]conflict.Conflict `json:"conflicts,omitempty"`
+	Unknown   string               `json:"conflicts_unknown,omitempty"` // why some are not known, or old
 }
 
 func view(t task.Task, session string) taskView {
@@ -140,6 +145,18 @@ type limitView struct {
 type timesView struct {
 	InState int64 `json:"time_in_state"`
 	Total   int64 `json:"total_time"`
+}
+
+// conflicting adds to a task what is known of its conflicts.
+func (v taskView) conflicting(all conflict.Overview) taskView {
+	if !v.Live {
+		return v
+	}
+	if of, known := all.Of[v.ID]; known {
+		v.Conflicts = &of
+	}
+	v.Unknown = cmp.Or(all.Unknown[v.ID], all.Unknown[""])
+	return v
 }
 
 // standing adds to a task how late it is.

@@ -5,6 +5,7 @@ import (
 	"io"
 	"time"
 
+	"orange/internal/conflict"
 	"orange/internal/decide"
 	"orange/internal/harness"
 	"orange/internal/history"
@@ -26,6 +27,7 @@ type Services struct {
 	Harnesses  Harnesses
 	Prober     Prober
 	Workspaces Workspaces
+	Conflicts  Conflicts
 	Monitor    Monitor
 	Variables  Variables
 	Skills     Skills
@@ -88,6 +90,14 @@ type Queries interface {
 	// Replay makes every decision of some tasks again. It reports how far it is.
 	Replay(ctx context.Context, ids []string, by replay.Rules, progress func(what string, done, of int)) (
 		replay.Replays, error)
+}
+
+// Conflicts knows which live tasks cannot be merged with each other, or with the default branch, without help.
+type Conflicts interface {
+	// Conflicts is what was found last in a project. It asks git nothing.
+	Conflicts(ctx context.Context, project string) (conflict.Overview, error)
+	// ConflictsOf finds out what a task's branch conflicts with now. With an error it has what was found before.
+	ConflictsOf(ctx context.Context, t task.Task) (conflict.Overview, error)
 }
 
 // Changes report what happens to tasks, whichever process does it.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"orange/internal/conflict"
 	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/yaml"
@@ -76,7 +77,7 @@ func (p *Program) listOnce(ctx context.Context, h *Services, filter record.Filte
 		p.say("no tasks like that")
 		return nil, nil
 	}
-	return tasks, p.list(tasks, sessions, needs, standings)
+	return tasks, p.list(tasks, sessions, needs, standings, p.conflicts(ctx, h, tasks))
 }
 
 // knownStatus refuses a status that no workflow has: its list would never have a task.
@@ -158,11 +159,11 @@ func (p *Program) choose(ctx context.Context, h *Services, tasks []task.Task,
 }
 
 func (p *Program) list(tasks []task.Task, sessions map[string]string, needs map[string]record.Need,
-	standings map[string]task.Timing) error {
+	standings map[string]task.Timing, conflicts map[string]conflict.Overview) error {
 	if p.json {
 		views := make([]taskView, len(tasks))
 		for i, t := range tasks {
-			views[i] = view(t, sessions[t.ID])
+			views[i] = view(t, sessions[t.ID]).conflicting(conflicts[t.Project])
 			if n, is := needs[t.ID]; is && n.Kind != "" {
 				views[i].NeedsYou = &n
 			}
@@ -177,9 +178,17 @@ func (p *Program) list(tasks []task.Task, sessions map[string]string, needs map[
 		return nil
 	}
 	rows := append(make([][]string, 0, len(tasks)+1), []string{"ID", "PROJECT", "STATUS", "AGENT", "BRANCH", "SUMMARY"})
+	conflicting := false
 	for _, t := range tasks {
-		rows = append(rows, []string{t.ID, t.Project, string(t.Status), marks(t, sessions[t.ID], needs[t.ID]), t.Branch,
-			oneLine(t.Summary, 60)})
+		row := []string{t.ID, t.Project, string(t.Status), marks(t, sessions[t.ID], needs[t.ID]), t.Branch,
+			oneLine(t.Summary, 60)}
+		if mark := conflictMark(conflicts[t.Project], t.ID); mark != "" {
+			row, conflicting = append(row, mark), true
+		}
+		rows = append(rows, row)
+	}
+	if conflicting {
+		rows[0] = append(rows[0], "CONFLICTS")
 	}
 	return p.columns(rows)
 }

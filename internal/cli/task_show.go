@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"orange/internal/conflict"
 	"orange/internal/history"
 	"orange/internal/record"
 	"orange/internal/task"
@@ -31,14 +32,15 @@ func (p *Program) taskShow() *cobra.Command {
 			if err != nil {
 				report.Problems = append(report.Problems, "how long it has been there: "+err.Error())
 			}
+			conflicts := p.conflicts(ctx, h, []task.Task{report.Task})[report.Task.Project]
 			if !p.json {
-				return p.show(report, standings[id])
+				return p.show(report, standings[id], conflictLines(conflicts, id))
 			}
 			events, err := h.Queries.History(ctx, id)
 			if err != nil {
 				return err
 			}
-			return p.showJSON(report, standings, events)
+			return p.showJSON(report, standings, events, conflicts)
 		}),
 	}
 }
@@ -54,9 +56,10 @@ type moveView struct {
 	Person    string      `json:"person"`
 }
 
-func (p *Program) showJSON(r record.Report, standings map[string]task.Timing, events []history.Event) error {
+func (p *Program) showJSON(r record.Report, standings map[string]task.Timing, events []history.Event,
+	conflicts conflict.Overview) error {
 	hooks, _ := hookViews(r.Owed)
-	one := view(r.Task, r.Session)
+	one := view(r.Task, r.Session).conflicting(conflicts)
 	if s, told := standings[r.Task.ID]; told {
 		one = one.standing(s).times(s)
 	}
@@ -81,7 +84,7 @@ func agentLine(words ...string) string {
 	return strings.Join(slices.DeleteFunc(words, func(word string) bool { return word == "" }), " ")
 }
 
-func (p *Program) show(r record.Report, standing task.Timing) error {
+func (p *Program) show(r record.Report, standing task.Timing, conflicts []string) error {
 	t := r.Task
 	p.say("%s  %s", t.ID, oneLine(t.Summary, 200))
 	line := p.field
@@ -117,6 +120,9 @@ func (p *Program) show(r record.Report, standing task.Timing) error {
 	line("document", r.Path)
 	for _, problem := range r.Problems {
 		line("  problem", problem)
+	}
+	for _, one := range conflicts {
+		line("conflicts with", one)
 	}
 	line("open to you", strings.Join(r.Open, ", "))
 	for _, h := range r.Owed {

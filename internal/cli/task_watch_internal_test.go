@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"orange/internal/conflict"
 	"orange/internal/history"
 	"orange/internal/printable"
 	"orange/internal/record"
@@ -23,6 +24,9 @@ type feed struct {
 	changed [][]task.Task
 	gone    []string
 	tasks   []task.Task
+
+	conflicts map[string]conflict.Overview
+	blind     error
 }
 
 func (f *feed) Changed(context.Context) (int64, error) { return 5, nil }
@@ -50,6 +54,14 @@ func (f *feed) Tasks(context.Context, record.Filter) ([]task.Task, error) { retu
 
 func (f *feed) Needs(context.Context, []task.Task) (map[string]string, map[string]record.Need, error) {
 	return nil, nil, nil
+}
+
+func (f *feed) Conflicts(_ context.Context, project string) (conflict.Overview, error) {
+	return f.conflicts[project], f.blind
+}
+
+func (f *feed) ConflictsOf(_ context.Context, t task.Task) (conflict.Overview, error) {
+	return f.conflicts[t.Project], f.blind
 }
 
 func (f *feed) Sessions(context.Context, []task.Task) (map[string]string, error) { return nil, nil }
@@ -159,7 +171,7 @@ func TestWatchList_tellsOfTasksThatBelongIntoTheListOrDid(t *testing.T) {
 	ctx, off := context.WithTimeout(t.Context(), time.Millisecond)
 	defer off()
 	filter := record.Filter{Project: "garden", Status: "working"}
-	if status := p.report(p.watchList(ctx, &Services{Queries: f, Changes: f}, filter,
+	if status := p.report(p.watchList(ctx, &Services{Queries: f, Changes: f, Conflicts: f}, filter,
 		wanted{})); status != exitStopped {
 		t.Errorf("status %d: %s", status, &talk)
 	}

@@ -39,7 +39,11 @@ With --json: {"task": {...}, "about": text, "ways": [...], "waits": [...]}.
 A way is {"to", "by": [roles], "open", "guards": [{"guard", "value", "holds"}], "details":
 [{"condition", "found", "where", "want"}], "reason": whether it takes a reason, "override": whether
 a person may take it in spite of the details, "line": of the workflow file}; what the task waits for
-has the form of a detail.`,
+has the form of a detail.
+
+It also names the branches that the task's branch conflicts with: those of other live tasks, and the
+default branch. Where a branch has moved, git tries the merge again. With --json the task has
+"conflicts": [{"branch", "task", "files", "at"}]; "task" is empty for the default branch.`,
 		Example: "  orange task why\n  orange task why 4Fz --as worker\n  orange task why 4Fz --json",
 		RunE: p.runFound(func(ctx context.Context, h *Services, id string) error {
 			if forAgent {
@@ -52,12 +56,13 @@ has the form of a detail.`,
 			if as != "" {
 				e = e.For(as)
 			}
+			conflicts := p.whatConflicts(ctx, h, e.Task)
 			if !p.json {
-				p.why(e, as)
+				p.why(e, as, conflictLines(conflicts, id))
 				return nil
 			}
-			return p.printJSON(map[string]any{"task": view(e.Task, ""), "about": e.About, "ways": orEmpty(e.Ways),
-				"waits": orEmpty(e.Waits)})
+			return p.printJSON(map[string]any{"task": view(e.Task, "").conflicting(conflicts), "about": e.About,
+				"ways": orEmpty(e.Ways), "waits": orEmpty(e.Waits)})
 		}),
 	}
 	c.Flags().StringVar(&as, "as", "", "the role whose moves are shown")
@@ -74,7 +79,7 @@ has the form of a detail.`,
 }
 
 // why tells an explanation to people; as is the role whose moves alone are printed.
-func (p *Program) why(e decide.Explanation, as string) {
+func (p *Program) why(e decide.Explanation, as string, conflicts []string) {
 	p.say("%s is %s  %s", e.Task.ID, e.Task.Status, e.About)
 	if up := e.Task.Subject.UnreviewedText(); up != "" {
 		p.say("its work was %s", up)
@@ -83,6 +88,13 @@ func (p *Program) why(e decide.Explanation, as string) {
 	p.say("waits for")
 	for _, d := range e.Waits {
 		p.detail("  ", d)
+	}
+	if len(conflicts) > 0 {
+		p.say("")
+		p.say("conflicts with")
+	}
+	for _, line := range conflicts {
+		p.say("  %s", line)
 	}
 	p.say("")
 	switch {

@@ -600,9 +600,10 @@ func TestExamine_removesOldLeftoversOfOursOnly(t *testing.T) {
 		}
 	}
 	ours := []string{"launch/7.json", "launch/8.json.new", "tmux.conf.123", "projects.json.new", "bin/orange.9",
+		"conflicts/.garden.json.5",
 		"tasks/[g]/a/.TASK.md.1", "tasks/[g]/a/.history.jsonl.2", "tasks/[g]/a/prompts/1-x.md.new"}
 	theirs := []string{"launch/7.exit", "tasks/[g]/a/TASK.md", "tasks/[g]/a/.TASK.md.swp", "tasks/[g]/a/notes.1",
-		"bin/orange", "orange.db"}
+		"bin/orange", "orange.db", "conflicts/garden.json"}
 	for _, name := range append(slices.Clone(ours), theirs...) {
 		write(name, true)
 	}

@@ -22,6 +22,7 @@ const old = time.Hour
 func leftoverNames() map[string]*regexp.Regexp {
 	return map[string]*regexp.Regexp{
 		".":                  regexp.MustCompile(`^(projects\.json\.new|(tmux\.conf|bearings\.json)\.\d+)$`),
+		"conflicts":          regexp.MustCompile(`^\..+\.json\.\d+$`),
 		"bin":                regexp.MustCompile(`^orange\.\d+$`),
 		"launch":             regexp.MustCompile(`^\d+\.json(\.new)?$`),
 		"workflows/.kept":    regexp.MustCompile(`^\.[0-9a-f]{64}\.\d+$`),

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"orange/internal/action"
+	"orange/internal/conflict"
 	"orange/internal/forge"
 	"orange/internal/harness"
 	"orange/internal/history"
@@ -91,7 +92,7 @@ type Next interface {
 	StartNext(ctx context.Context, project string) (string, error)
 }
 
-// Executor perform hooks. Every field is required.
+// Executor perform hooks. Every field but Conflicts is required.
 type Executor struct {
 	Sessions   Sessions
 	Processes  Processes
@@ -105,6 +106,8 @@ type Executor struct {
 	System     string // the operating system, as runtime.GOOS has it
 	Home       string // $ORANGE_HOME
 	Self       string // the running program, which agents find as "orange" on their PATH
+	// Conflicts is what was found last of the conflicts of a project's live tasks; nil if no one knows.
+	Conflicts func(ctx context.Context, project string) (conflict.Overview, error)
 }
 
 // Perform performs one hook.

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"orange/internal/conflict"
 	"orange/internal/harness"
 	"orange/internal/history"
 	"orange/internal/record"
@@ -139,7 +140,7 @@ func (h *Executor) prepare(ctx context.Context, job record.Job, agent *harness.H
 	if err := h.Workspaces.Equip(ctx, job.Task, agent.Files, agent.Exclude); err != nil {
 		return tmux.Start{}, err
 	}
-	prompt := workflow.Expand(job.Prompt, h.variables(job, view))
+	prompt := workflow.Expand(job.Prompt, h.variables(job, view)) + h.conflicts(ctx, job)
 	promptFile := filepath.Join(h.Setup.TaskDir(job.Task), "prompts",
 		mine+"-"+strings.ReplaceAll(window, "/", "-")+".md")
 	if err := writePrivate(promptFile, []byte(prompt)); err != nil {
@@ -172,6 +173,19 @@ func (h *Executor) prepare(ctx context.Context, job record.Job, agent *harness.H
 		Task: job.Task.ID, Role: job.Role, Hook: mine, Seat: job.Seat, Session: job.Task.SessionName(),
 		Window: window, Dir: view.Cwd(), Argv: []string{h.Self, "launch", path},
 	}, nil
+}
+
+// conflicts tells an agent that changes files what is known of the conflicts of its branch. Nothing depends on it: an
+// agent starts without it where it cannot be read.
+func (h *Executor) conflicts(ctx context.Context, job record.Job) string {
+	if h.Conflicts == nil || job.Role == task.RoleReviewer {
+		return ""
+	}
+	all, err := h.Conflicts(ctx, job.Task.Project)
+	if err != nil {
+		return ""
+	}
+	return conflict.ForAgent(all.Of[job.Task.ID])
 }
 
 func (h *Executor) ticket(job record.Job, agent *harness.Harness, view worktree.View,

@@ -1,7 +1,9 @@
 package hook_test
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -10,6 +12,7 @@ import (
 	"testing"
 
 	"orange/internal/action"
+	"orange/internal/conflict"
 	"orange/internal/harness"
 	"orange/internal/history"
 	"orange/internal/hook"
@@ -367,4 +370,34 @@ func TestANamedRole_hasAWindowOfItsOwn(t *testing.T) {
 	if !slices.Contains(ticketOf(t, executor).Set, "ORANGE_ROLE=cto") {
 		t.Errorf("the ticket sets %v", ticketOf(t, executor).Set)
 	}
+}
+
+// An agent that changes files should know whose lines they are.
+func TestSpawn_namesWhatTheBranchConflictsWith(t *testing.T) {
+	t.Parallel()
+	executor, p := newExecutor(t)
+	known := conflict.Overview{Of: map[string][]conflict.Conflict{"abc": {{Branch: "feat/b", Task: "xyz",
+		Files: []string{"a.go"}}}, "xyz": {{Branch: "fix", Task: "abc", Files: []string{"other.go"}}}}}
+	var unread error
+	executor.Conflicts = func(_ context.Context, project string) (conflict.Overview, error) {
+		if project != "garden" {
+			t.Errorf("asked for project %q", project)
+		}
+		return known, unread
+	}
+	_, err := executor.Perform(t.Context(), aJob(action.SpawnAgent, task.RoleWorker))
+	must(t, err)
+	prompt := read(t, filepath.Join(p.taskDir, "prompts", "7-worker.md"))
+	if !strings.Contains(prompt, `"feat/b" (task xyz) changes the same lines of "a.go"`) ||
+		strings.Contains(prompt, "other.go") {
+		t.Errorf("the worker reads %q", prompt)
+	}
+	_, err = executor.Perform(t.Context(), aJob(action.SpawnReviewer, task.RoleReviewer))
+	must(t, err)
+	if prompt := read(t, filepath.Join(p.taskDir, "prompts", "7-review-2.md")); strings.Contains(prompt, "feat/b") {
+		t.Errorf("the reviewer reads %q", prompt)
+	}
+	unread = errors.New("the record is closed")
+	_, err = executor.Perform(t.Context(), aJob(action.SpawnAgent, task.RoleWorker))
+	must(t, err)
 }

@@ -95,7 +95,7 @@ type Forge interface {
 	States(ctx context.Context, project string, addresses []string) ([]record.PullRequest, error)
 }
 
-// Monitor is one watch. Every exported field but Needs and GoOn is required.
+// Monitor is one watch. Every exported field but Needs, GoOn and Conflicts is required.
 type Monitor struct {
 	Sessions  Sessions
 	Processes Processes
@@ -114,6 +114,8 @@ type Monitor struct {
 	// GoOn tells an agent that rests at its limit to go on once that is over, and returns when to ask again; zero if
 	// there is nothing to wait for. It is required with Needs.
 	GoOn func(ctx context.Context, id string, rest record.Rest) (again time.Time, err error)
+	// Conflicts finds out which live tasks of a project conflict, where a branch has moved; nil if no one does.
+	Conflicts func(ctx context.Context, project string, live []task.Task) error
 	// lets others hear that the watch goes on; called about every second
 	Heartbeat func()
 	Now       func() time.Time
@@ -177,6 +179,7 @@ func (m *Monitor) Run(ctx context.Context) {
 	// After the first look, which sees to the deadlines too: each of them reads all live tasks.
 	crew.Go(func() { m.watchDeadlines(ctx) })
 	crew.Go(func() { m.watchPullRequests(ctx) })
+	crew.Go(func() { m.watchConflicts(ctx) })
 	crew.Go(func() { m.watchScreens(ctx) })
 	for {
 		select {
@@ -217,6 +220,11 @@ func (m *Monitor) Once(ctx context.Context) error {
 	}
 	if all == nil {
 		m.forget(tasks)
+	}
+	if m.Conflicts != nil {
+		for _, met := range m.conflicts(ctx) { // the order of what is logged does not matter
+			m.report(ctx, "conflicts", met)
+		}
 	}
 	return errors.Join(all, asked, m.keepStamps())
 }

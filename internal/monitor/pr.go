@@ -14,16 +14,21 @@ import (
 const requestsEvery = 2 * time.Minute
 
 // watchPullRequests looks at the pull requests again and again. The network may be slow: nothing else waits for it.
-// Trouble that stays the same is reported once.
 func (m *Monitor) watchPullRequests(ctx context.Context) {
-	tick := time.NewTicker(requestsEvery)
+	m.again(ctx, "pull requests", requestsEvery, m.pullRequests)
+}
+
+// again looks at the projects again and again. Trouble that stays the same is reported once.
+func (m *Monitor) again(ctx context.Context, what string, every time.Duration,
+	look func(context.Context) map[string]error) {
+	tick := time.NewTicker(every)
 	defer tick.Stop()
 	told := map[string]string{}
 	for {
-		met := m.pullRequests(ctx)
+		met := look(ctx)
 		for project, err := range met { // the order of what is logged does not matter
 			if told[project] != err.Error() {
-				m.report(ctx, "pull requests", err)
+				m.report(ctx, what, err)
 			}
 		}
 		clear(told)

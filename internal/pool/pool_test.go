@@ -21,6 +21,7 @@ import (
 type setup struct {
 	project task.Project
 	holders []record.Holder
+	tasks   []task.Task
 }
 
 func (s *setup) Project(name string) (task.Project, error) {
@@ -42,7 +43,7 @@ func (s *setup) Load(_ context.Context, id string) (record.Snapshot, error) {
 	return record.Snapshot{Task: task.Task{ID: id, Project: "garden"}}, nil
 }
 
-func (s *setup) List(context.Context, record.Filter) ([]task.Task, error) { return nil, nil }
+func (s *setup) List(context.Context, record.Filter) ([]task.Task, error) { return s.tasks, nil }
 
 func (s *setup) Events(context.Context, string, int) ([]history.Event, error) { return nil, nil }
 

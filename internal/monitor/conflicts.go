@@ -1,0 +1,44 @@
+package monitor
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"orange/internal/task"
+)
+
+// conflictsEvery is how often the branches of live tasks are looked at. Where none has moved, that reads a few files.
+const conflictsEvery = 30 * time.Second
+
+// watchConflicts finds out again and again which live tasks conflict. git may take its time: nothing else waits for it.
+func (m *Monitor) watchConflicts(ctx context.Context) {
+	if m.Conflicts != nil {
+		m.again(ctx, "conflicts", conflictsEvery, m.conflicts)
+	}
+}
+
+// conflicts looks at the branches of every project that has live tasks. It answers what went wrong, by project: nothing
+// is missing but the warning of a conflict, and anyone who asks for that hears why.
+func (m *Monitor) conflicts(ctx context.Context) map[string]error {
+	tasks, err := m.taskLists(ctx)
+	if err != nil {
+		return map[string]error{"": err}
+	}
+	live := map[string][]task.Task{}
+	var projects []string
+	for _, t := range tasks.live {
+		if !slices.Contains(projects, t.Project) {
+			projects = append(projects, t.Project)
+		}
+		live[t.Project] = append(live[t.Project], t)
+	}
+	met := map[string]error{}
+	for _, project := range projects {
+		if err := m.Conflicts(ctx, project, live[project]); err != nil {
+			met[project] = fmt.Errorf("conflicts of %q: %w", project, err)
+		}
+	}
+	return met
+}

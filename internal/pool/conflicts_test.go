@@ -1,0 +1,321 @@
+package pool
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"orange/internal/conflict"
+	"orange/internal/task"
+)
+
+// field is a repository in which each live task has a branch.
+type field struct {
+	*Pool
+	*setup
+	calls int // of git
+}
+
+// newField has one task for each branch, "t0" with "feat/0" and so on. files are what each of them changes.
+func newField(tb testing.TB, branches int, files func(branch int) []string) *field {
+	tb.Helper()
+	home, repo := tb.TempDir(), tb.TempDir()
+	var b strings.Builder
+	for n := range 2000 {
+		fmt.Fprintf(&b, "M 100644 inline src/%d/%d.go\ndata <<E\n%s\nE\n", n%100, n, lines("", 40))
+	}
+	history := "commit refs/heads/main\nmark :1\ncommitter a <a@b> 1 +0000\ndata 1\na\n" + b.String()
+	for n := range branches {
+		history += change(n, ":1", files(n), fmt.Sprint("of ", n))
+	}
+	run(tb, repo, "", "init", "-q", "-b", "main")
+	run(tb, repo, history, "fast-import", "--quiet")
+	f := &field{setup: &setup{project: task.Project{Name: "garden", Path: repo, DefaultBranch: "main"}}}
+	f.Pool = &Pool{Home: home, Setup: f.setup, Record: f.setup, Before: func(context.Context) { f.calls++ }}
+	for n := range branches {
+		f.tasks = append(f.tasks, task.Task{ID: fmt.Sprintf("t%d", n), Project: "garden", Live: true,
+			Branch: fmt.Sprintf("feat/%d", n)})
+	}
+	return f
+}
+
+// change is a commit of a branch, in the words of git fast-import.
+func change(branch int, from string, files []string, word string) string {
+	text := fmt.Sprintf("commit refs/heads/feat/%d\ncommitter a <a@b> 2 +0000\ndata 1\na\nfrom %s\n", branch, from)
+	for _, file := range files {
+		text += fmt.Sprintf("M 100644 inline %s\ndata <<E\n%s\nE\n", file, lines(word, 40))
+	}
+	return text
+}
+
+// lines are a file of so many lines; the one in the middle has a word.
+func lines(word string, n int) string {
+	var b strings.Builder
+	for i := range n {
+		if fmt.Fprintf(&b, "line %d", i); i == n/2 {
+			b.WriteString(word)
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}
+
+func run(tb testing.TB, dir, stdin string, args ...string) {
+	tb.Helper()
+	cmd := exec.Command("git", append([]string{"-C", dir}, args...)...)
+	cmd.Stdin = strings.NewReader(stdin)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		tb.Fatalf("git %q: %v\n%s", args, err, out)
+	}
+}
+
+// commit adds a commit to a branch.
+func (f *field) commit(tb testing.TB, branch int, word string, files ...string) {
+	tb.Helper()
+	from := fmt.Sprintf("refs/heads/feat/%d^0", branch)
+	run(tb, f.project.Path, change(branch, from, files, word), "fast-import", "--quiet")
+}
+
+// find looks as the monitor does, and answers how often git was started.
+func (f *field) find(tb testing.TB) int {
+	tb.Helper()
+	f.calls = 0
+	if err := f.FindConflicts(tb.Context(), "garden", f.tasks); err != nil {
+		tb.Fatal(err)
+	}
+	return f.calls
+}
+
+func (f *field) known(tb testing.TB) conflict.Overview {
+	tb.Helper()
+	f.calls = 0
+	all, err := f.Conflicts(tb.Context(), "garden")
+	if err != nil || f.calls > 0 {
+		tb.Fatalf("%v, and %d calls of git", err, f.calls)
+	}
+	return all
+}
+
+func with(list []conflict.Conflict) string {
+	var out []string
+	for _, c := range list {
+		out = append(out, fmt.Sprintf("%s %s %s", c.Branch, c.Task, strings.Join(c.Files, " ")))
+	}
+	return strings.Join(out, "; ")
+}
+
+func wants(t *testing.T, what, got, want string) {
+	t.Helper()
+	if got != want {
+		t.Errorf("%s: %q, want %q", what, got, want)
+	}
+}
+
+// inTwos has two and two branches change the same file, and allOfThem has all of them do so.
+func inTwos(n int) []string    { return []string{own(n), fmt.Sprintf("src/%d/%d.go", n/2, n/2)} }
+func allOfThem(n int) []string { return []string{own(n), "src/0/0.go"} }
+func own(n int) string         { return fmt.Sprintf("own/%d.go", n) }
+
+func TestConflicts_areFoundOnceAndShownWithoutGit(t *testing.T) {
+	t.Parallel()
+	f := newField(t, 4, inTwos)
+	if got := f.known(t); len(got.Of) > 0 {
+		t.Errorf("before the first look: %v", got)
+	}
+	// what four branches changed, the rules for files, and one process for all merges
+	if calls := f.find(t); calls > 6 {
+		t.Errorf("the first look started git %d times", calls)
+	}
+	got := f.known(t)
+	wants(t, "t0", with(got.Of["t0"]), "feat/1 t1 src/0/0.go")
+	wants(t, "t1", with(got.Of["t1"]), "feat/0 t0 src/0/0.go")
+	wants(t, "t3", with(got.Of["t3"]), "feat/2 t2 src/1/1.go")
+	if calls := f.find(t); calls > 0 {
+		t.Errorf("a look at what has not moved started git %d times", calls)
+	}
+	f.commit(t, 3, "other", "src/0/0.go")
+	if calls := f.find(t); calls > 3 {
+		t.Errorf("a look at one branch that moved started git %d times", calls)
+	}
+	wants(t, "t3 later", with(f.known(t).Of["t3"]), "feat/0 t0 src/0/0.go; feat/1 t1 src/0/0.go; feat/2 t2 src/1/1.go")
+	run(t, f.project.Path, "", "update-ref", "refs/heads/main", "refs/heads/feat/2")
+	f.tasks = slices.Delete(f.tasks, 2, 3)
+	f.find(t)
+	wants(t, "t3 when feat/2 is merged", with(f.known(t).Of["t3"]),
+		"main  src/1/1.go; feat/0 t0 src/0/0.go; feat/1 t1 src/0/0.go")
+	f.tasks = nil
+	if got := f.known(t); len(got.Of) > 0 {
+		t.Errorf("without a live task: %v", got)
+	}
+}
+
+// How often git is started does not grow with the pairs.
+func TestFindConflicts_startsGitOnceForEachBranchThatMoved(t *testing.T) {
+	t.Parallel()
+	const branches = 20
+	f := newField(t, branches, allOfThem)
+	merges := branches*(branches+1)/2/100 + 1 // processes
+	if calls := f.find(t); calls > branches+1+merges {
+		t.Errorf("the first look started git %d times", calls)
+	}
+	if n := len(f.known(t).Of["t0"]); n != branches-1 {
+		t.Errorf("t0 conflicts with %d branches", n)
+	}
+	f.commit(t, 7, "moved", "src/0/0.go")
+	if calls := f.find(t); calls > 3 {
+		t.Errorf("the look at one that moved started git %d times", calls)
+	}
+	f.calls = 0
+	if _, err := f.ConflictsOf(t.Context(), f.tasks[3]); err != nil || f.calls > 0 {
+		t.Errorf("to look at one where nothing moved started git %d times; %v", f.calls, err)
+	}
+}
+
+func TestConflictsOf_asksAboutOneTask(t *testing.T) {
+	t.Parallel()
+	f := newField(t, 6, allOfThem)
+	got, err := f.ConflictsOf(t.Context(), f.tasks[2])
+	must(t, err)
+	if len(got.Of["t2"]) != 5 {
+		t.Errorf("t2: %s", with(got.Of["t2"]))
+	}
+	wants(t, "t3", with(f.known(t).Of["t3"]), "feat/2 t2 src/0/0.go")
+	f.tasks[5].Branch = "" // it was not started yet
+	if got, err = f.ConflictsOf(t.Context(), f.tasks[5]); err != nil || got.Of["t5"] != nil {
+		t.Errorf("a task without a branch: %v, %v", got, err)
+	}
+	if got, err = f.ConflictsOf(t.Context(), task.Task{ID: "over", Project: "garden"}); err != nil || got.Of != nil {
+		t.Errorf("a task that is over: %v, %v", got, err)
+	}
+}
+
+func TestBranchesThatAreTooMany_areNotCompared(t *testing.T) {
+	t.Parallel()
+	f := newField(t, 3, allOfThem)
+	oldest := f.tasks[2]
+	main := git(t, f.project.Path, "rev-parse", "main")
+	made := ""
+	for n := range conflict.MostBranches {
+		branch := fmt.Sprintf("feat/more-%d", n)
+		made += "create refs/heads/" + branch + " " + main + "\n"
+		f.tasks = slices.Insert(f.tasks, 2, task.Task{ID: branch, Project: "garden", Live: true, Branch: branch})
+	}
+	run(t, f.project.Path, made, "update-ref", "--stdin")
+	if calls := f.find(t); calls > 4 {
+		t.Errorf("branches without a commit of their own: git was started %d times", calls)
+	}
+	got := f.known(t)
+	wants(t, "t0", with(got.Of["t0"]), "feat/1 t1 src/0/0.go")
+	wants(t, "unknown", got.Unknown[""], "the 200 branches of the newest tasks are compared, and not 3 others")
+	if got.Of["t2"] != nil {
+		t.Errorf("one that was not compared has %v", got.Of["t2"])
+	}
+	got, err := f.ConflictsOf(t.Context(), oldest)
+	must(t, err)
+	wants(t, "t2 when it is asked for", with(got.Of["t2"]), "feat/0 t0 src/0/0.go; feat/1 t1 src/0/0.go")
+}
+
+func TestWhatCannotBeLookedAt_isNeverNoConflict(t *testing.T) {
+	t.Parallel()
+	f := newField(t, 2, allOfThem)
+	f.find(t)
+	must(t, os.Rename(f.project.Path, f.project.Path+"-moved"))
+	if err := f.FindConflicts(t.Context(), "garden", f.tasks); err == nil {
+		t.Error("a repository that is gone has no conflicts")
+	}
+	got := f.known(t)
+	if !strings.Contains(got.Unknown[""], "is gone") || len(got.Of["t0"]) != 1 {
+		t.Errorf("it says %q, and knows %v", got.Unknown, got.Of)
+	}
+	if _, err := f.ConflictsOf(t.Context(), f.tasks[0]); err == nil {
+		t.Error("to ask about one task is no error")
+	}
+	must(t, os.Rename(f.project.Path+"-moved", f.project.Path))
+	f.find(t)
+	if got := f.known(t); len(got.Unknown) > 0 {
+		t.Errorf("it is back, and it says %q", got.Unknown)
+	}
+}
+
+func TestAFileOfConflictsThatCannotBeRead_isMadeAgain(t *testing.T) {
+	t.Parallel()
+	f := newField(t, 2, allOfThem)
+	f.find(t)
+	file := f.conflictsFile("garden")
+	for name, text := range map[string]string{"half": `{"edition":1,"last":`, "of another edition": `{"edition":99}`,
+		"empty": "", "too large": strings.Repeat(" ", mostKnown+1), "a list": "[]"} {
+		must(t, os.WriteFile(file, []byte(text), 0o600))
+		if got := f.known(t); len(got.Of) > 0 {
+			t.Errorf("%s: %v", name, got)
+		}
+		f.find(t)
+		wants(t, name, with(f.known(t).Of["t0"]), "feat/1 t1 src/0/0.go")
+	}
+	must(t, os.Remove(file))
+	must(t, os.Mkdir(file, 0o700))
+	if one, err := f.ConflictsOf(t.Context(), f.tasks[0]); err != nil || len(one.Of["t0"]) != 1 {
+		t.Errorf("the one who asks has no answer where it cannot be kept: %v, %v", one, err)
+	}
+	if err := f.FindConflicts(t.Context(), "garden", f.tasks); err == nil {
+		t.Error("nothing is said of a file that cannot be written")
+	}
+	left, err := os.ReadDir(filepath.Dir(file))
+	must(t, err)
+	if len(left) != 1 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+func TestALookThatIsEnded_keepsNothingHalf(t *testing.T) {
+	t.Parallel()
+	f := newField(t, 2, allOfThem)
+	ctx, off := context.WithCancel(t.Context())
+	f.Before = func(context.Context) { off() }
+	if err := f.FindConflicts(ctx, "garden", f.tasks); err == nil {
+		t.Error("it was ended, and says nothing")
+	}
+	if _, err := os.Stat(f.conflictsFile("garden")); err == nil {
+		t.Error("it has kept something")
+	}
+}
+
+// BenchmarkConflicts is a look at fifty branches: the first one, and one after one of them moved. twos: two and
+// two have changed the same file. all: each has changed one file that all have changed.
+func BenchmarkConflicts(b *testing.B) {
+	const branches = 50
+	for name, files := range map[string]func(int) []string{"twos": inTwos, "all": allOfThem} {
+		f := newField(b, branches, files)
+		b.Run(name+"/first", func(b *testing.B) {
+			for b.Loop() {
+				b.StopTimer()
+				if err := os.RemoveAll(f.conflictsFile("garden")); err != nil {
+					b.Fatal(err)
+				}
+				b.StartTimer()
+				f.find(b)
+			}
+			b.ReportMetric(float64(f.calls), "git/op")
+		})
+		moved := 0
+		b.Run(name+"/moved", func(b *testing.B) {
+			for b.Loop() {
+				b.StopTimer()
+				moved++
+				f.commit(b, 7, fmt.Sprint("moved ", moved), files(7)...)
+				b.StartTimer()
+				f.find(b)
+			}
+			b.ReportMetric(float64(f.calls), "git/op")
+		})
+		b.Run(name+"/settled", func(b *testing.B) {
+			for b.Loop() {
+				f.find(b)
+			}
+		})
+	}
+}
