@@ -21,9 +21,10 @@ func (p *Program) projectAdd() *cobra.Command {
 	var wanted task.Project
 	var yes bool
 	var wantedIn worktreeFlags
+	var merged mergingFlags
 	c := &cobra.Command{
 		Use: "add [PATH]", Short: "Register a repository", Args: between(0, 1), Long: "Register a repository.\n" +
-			worktreesLong + "\n\n" + proposalLong,
+			worktreesLong + "\n" + mergingLong + "\n\n" + proposalLong,
 		Example: "  orange project add\n  orange project add ~/code/coffee --name coffee --pool-size 3\n" +
 			"  orange project add --copy .env",
 	}
@@ -44,22 +45,34 @@ func (p *Program) projectAdd() *cobra.Command {
 		if wanted.Worktree, err = wantedIn.of(c, wanted.Worktree); err != nil {
 			return err
 		}
+		if wanted, err = merged.of(c, wanted); err != nil {
+			return err
+		}
 		added, err := h.Projects.AddRepository(ctx, path, wanted)
 		if err != nil {
 			return err
 		}
+		guessed := added.Merge != wanted.Merge
 		added, proposal := p.propose(ctx, h, added, yes)
 		if p.json {
 			return p.printJSON(map[string]any{"project": added, "proposal": proposal})
 		}
-		if err := p.sayProject("added", added); err != nil || proposal == "" {
+		if err := p.sayProject("added", added); err != nil {
 			return err
+		}
+		if guessed {
+			p.say("its last commits came by pull requests, and so will its tasks; change that with:\n  orange project "+
+				"update %s --merge local --strategy \"\"", joinWords([]string{added.Name}))
+		}
+		if proposal == "" {
+			return nil
 		}
 		p.say("its worktrees will lack what git does not track; have them made ready with:\n  %s", proposal)
 		return nil
 	})
 	c.Flags().BoolVar(&yes, "yes", false, "also take what the repository looks like its worktrees need")
 	wantedIn.add(c)
+	merged.add(c)
 	c.Flags().StringVar(&wanted.Name, "name", "", "what to call it (default: the name of its folder)")
 	c.Flags().IntVar(&wanted.PoolSize, "pool-size", 0, fmt.Sprintf("how many workspaces at most (default %d)",
 		task.DefaultPoolSize))
@@ -79,7 +92,7 @@ func (p *Program) sayProject(what string, project task.Project) error {
 	if own := timeoutsOf(project); own != "" {
 		p.say("  its own timeouts: %s", own)
 	}
-	for _, line := range worktreeLines(project.Worktree) {
+	for _, line := range append(worktreeLines(project.Worktree), mergingLines(project)...) {
 		p.say("  %s", line)
 	}
 	return nil
@@ -116,11 +129,12 @@ func (p *Program) projectUpdate() *cobra.Command {
 	var workflow, path string
 	var timeouts []string
 	var wantedIn worktreeFlags
+	var merged mergingFlags
 	c := &cobra.Command{
-		Use: "update [NAME]", Short: "Change a project's pool, workflow, timeouts, worktrees or path",
+		Use: "update [NAME]", Short: "Change a project's pool, workflow, timeouts, worktrees, merges or path",
 		Args: between(0, 1),
-		Long: "Change a project's pool, workflow, timeouts, worktrees or path.\n" + worktreesLong +
-			"\nA list that is given replaces the one that was; an empty word (--copy \"\") leaves none.",
+		Long: "Change a project's pool, workflow, timeouts, worktrees, merges or path.\n" + worktreesLong + "\n" +
+			mergingLong + "\n\nA list that is given replaces the one that was; an empty word (--copy \"\") leaves none.",
 		Example: "  orange project update coffee --pool-size 3 --workflow minimal\n  orange project update " +
 			"coffee --timeout working=6h --timeout reviewing=none\n  orange project update coffee --path ~/new/coffee",
 	}
@@ -150,6 +164,9 @@ func (p *Program) projectUpdate() *cobra.Command {
 		if project.Worktree, err = wantedIn.of(c, project.Worktree); err != nil {
 			return err
 		}
+		if project, err = merged.of(c, project); err != nil {
+			return err
+		}
 		if c.Flags().Changed("path") {
 			if project, err = h.Workspaces.Relocate(ctx, project, path); err != nil {
 				return err
@@ -161,6 +178,7 @@ func (p *Program) projectUpdate() *cobra.Command {
 		return p.sayProject("updated", project)
 	})
 	wantedIn.add(c)
+	merged.add(c)
 	c.Flags().StringVar(&path, "path", "", "where its repository was moved to; the worktrees are joined with it again")
 	c.Flags().IntVar(&size, "pool-size", 0, "how many workspaces at most")
 	c.Flags().StringVar(&workflow, "workflow", "", "the workflow of tasks that are made from now on")

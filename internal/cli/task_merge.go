@@ -2,21 +2,28 @@ package cli
 
 import (
 	"context"
+	"errors"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"orange/internal/rejection"
 	"orange/internal/task"
 )
 
 func (p *Program) taskMerge() *cobra.Command {
 	var m task.Merge
 	var as string
+	var push, stay bool
 	c := &cobra.Command{
 		Use: "merge [ID]", Short: "Merge a task's branch into the default branch, and finish the task",
 		Args: between(0, 1),
-		Long: `Merge a task's branch into the default branch and push it where there is an origin; then the task is
-finished. Your own checkout is never switched or reset: where it has the default branch, it is
+		Long: `Merge a task's branch into the default branch; then the task is finished. Where there is an origin
+it gets the merge first, and the local branch follows; origin's refusal leaves all as it was. What
+the project says of merges (orange project update --help) holds where no flag says otherwise.
+Commits that only your local default branch has go to origin with a merge if you give their number:
+--with 2. Your own checkout is never switched or reset: where it has the default branch, it is
 fast-forwarded if git finds that safe. Where the task has a pull request that is merged, nothing is
 merged here and the task is finished; one that is open is merged there, or here with --local.
 
@@ -24,11 +31,20 @@ What is merged is the commit that the decision was about. Where the workflow ask
 committed since the review, a later commit is refused: have it reviewed too, or merge it all the
 same with --override REASON, where the workflow allows that. Your name and the reason are in the
 history.`,
-		Example: "  orange task merge 4Fz --local\n  orange task merge 4Fz --strategy merge\n  orange task " +
+		Example: "  orange task merge 4Fz --no-push\n  orange task merge 4Fz --strategy squash\n  orange task " +
 			"merge 4Fz --override \"only a comment was changed since\"",
 		PreRunE: func(c *cobra.Command, _ []string) error {
-			if m.Strategy != "" && m.Strategy != "ff" && m.Strategy != "merge" {
-				return usage("found %q as --strategy, expected ff or merge", m.Strategy)
+			if m.Strategy != "" && !slices.Contains([]string{"ff", "merge", "squash"}, m.Strategy) {
+				return usage("found %q as --strategy, expected ff, merge or squash", m.Strategy)
+			}
+			if m.With < 0 {
+				return usage("found %d as --with, expected how many commits go to origin with the merge", m.With)
+			}
+			switch {
+			case push:
+				m.Push = "always"
+			case stay:
+				m.Push = "never"
 			}
 			if c.Flags().Changed("override") && strings.TrimSpace(m.Override) == "" {
 				return usage("found no reason behind --override, expected why you merge in spite of what the " +
@@ -38,6 +54,14 @@ history.`,
 		},
 		RunE: p.onTask(&as, func(ctx context.Context, h *Services, id string, actor task.Actor) error {
 			out, how, err := h.Commands.Merge(ctx, id, m, actor)
+			refused, is := errors.AsType[*rejection.Rejection](err)
+			if is && refused.Code == rejection.PushUnanswered && p.Terminal && !p.json && actor.Role == task.RoleHuman {
+				m.Push = "never"
+				if p.agrees("push the merge to origin?") {
+					m.Push = "always"
+				}
+				out, how, err = h.Commands.Merge(ctx, id, m, actor)
+			}
 			if err != nil {
 				return err
 			}
@@ -48,10 +72,16 @@ history.`,
 		}),
 	}
 	c.Flags().StringVar(&m.Strategy, "strategy", "",
-		"ff: only fast-forward; merge: make a merge commit where one is needed (default: whichever is possible)")
+		"ff: only fast-forward; merge: make a merge commit; squash: make one commit of all (default: what the "+
+			"project says, or whichever of ff and merge is possible)")
 	c.Flags().StringVar(&m.Override, "override", "",
 		"merge the tip although the workflow's conditions do not hold, for this reason")
 	asFlag(c, &as)
+	c.Flags().BoolVar(&push, "push", false, "bring the merge to origin, whatever the project says")
+	c.Flags().BoolVar(&stay, "no-push", false, "leave origin out, whatever the project says")
+	c.MarkFlagsMutuallyExclusive("push", "no-push")
+	c.Flags().IntVar(&m.With, "with", 0, "how many commits that only the local default branch has go to origin "+
+		"with it")
 	c.Flags().BoolVar(&m.Local, "local", false, "merge on this machine, without looking for a pull request")
 	return c
 }

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sort"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -136,12 +137,48 @@ func (h *Home) AddRepository(ctx context.Context, path string, wanted task.Proje
 	added := task.Project{
 		Name: cmp.Or(wanted.Name, repo.Name()), Path: repo.Path, DefaultBranch: repo.DefaultBranch,
 		PoolSize: cmp.Or(wanted.PoolSize, task.DefaultPoolSize), Workflow: wanted.Workflow,
-		Worktree: wanted.Worktree,
+		Worktree: wanted.Worktree, Merge: wanted.Merge, Strategy: wanted.Strategy, Push: wanted.Push,
+		Checks: wanted.Checks,
+	}
+	if wanted.Merge == "" && wanted.Strategy == "" && wanted.Push == "" {
+		remote, err := repo.HasRemote(ctx)
+		if err != nil {
+			return task.Project{}, err
+		}
+		if remote { // a repository without a commit has no habit yet
+			subjects, _ := repo.Subjects(ctx, habitCommits)
+			added.Merge, added.Strategy = habit(subjects)
+		}
 	}
 	if base, err := repo.Base(ctx); err == nil {
 		added.Commit = base.Commit
 	}
 	return added, h.AddProject(ctx, added)
+}
+
+// habitCommits is how many of the last commits of the default branch tell how it is merged into.
+const habitCommits = 50
+
+// habit guesses from the subjects of commits, each of which the default branch was moved by, how a repository merges:
+// GitHub's words for a merged or a squashed pull request are in more than half of them.
+func habit(subjects []string) (merge, strategy string) {
+	merged, squashed := 0, 0
+	for _, subject := range subjects {
+		if strings.HasPrefix(subject, "Merge pull request #") {
+			merged++
+		} else if before, number, found := strings.Cut(strings.TrimSuffix(subject, ")"), " (#"); found && before != "" {
+			if _, err := strconv.Atoi(number); err == nil && strings.HasSuffix(subject, ")") {
+				squashed++
+			}
+		}
+	}
+	switch {
+	case 2*squashed > len(subjects):
+		return "pr", "squash"
+	case 2*(merged+squashed) > len(subjects):
+		return "pr", ""
+	}
+	return "", ""
 }
 
 // AddProject registers a project. The same repository under the same name again is no error; another one of the name,

@@ -122,6 +122,9 @@ func (r Repo) unpushed(ctx context.Context, local, origin string) (int, error) {
 	}
 	args := []string{"rev-list", "--count", local}
 	if origin != "" {
+		if err := r.comparable(ctx, r.Path, local, origin); err != nil {
+			return 0, err
+		}
 		args = append(args, "^"+origin)
 	}
 	out, err := r.run(ctx, append(args, "--")...)
@@ -188,4 +191,17 @@ func (r Repo) LandedMessage(ctx context.Context, commit string) (string, error) 
 		return "", fmt.Errorf("read the message of %s: %w", commit, err)
 	}
 	return out.Text(), nil
+}
+
+// Subjects are the first lines of the newest commits that the default branch was moved by, at most so many.
+func (r Repo) Subjects(ctx context.Context, most int) ([]string, error) {
+	base, err := r.Base(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out, err := r.run(ctx, "log", "--first-parent", "--format=%s", "--max-count="+strconv.Itoa(most), base.Commit, "--")
+	if err != nil {
+		return nil, fmt.Errorf("list the newest commits of %q: %w", r.DefaultBranch, err)
+	}
+	return strings.Split(out.Text(), "\n"), nil
 }

@@ -108,9 +108,9 @@ func (c Commands) Retry(on Target) FirstStep {
 // Merge asks how to merge the task's branch.
 func (c Commands) Merge(on Target) FirstStep {
 	t := on.Task
-	merge := func(strategy string) func(ctx context.Context) (string, error) {
+	merge := func(m task.Merge) func(ctx context.Context) (string, error) {
 		return func(ctx context.Context) (string, error) {
-			out, how, err := c.Runner.Merge(ctx, t.ID, task.Merge{Strategy: strategy})
+			out, how, err := c.Runner.Merge(ctx, t.ID, m)
 			message, err := Report(out, err)
 			return strings.TrimSuffix(message+"; "+how, "; "), err
 		}
@@ -123,9 +123,10 @@ func (c Commands) Merge(on Target) FirstStep {
 	return FirstStep{Ask: &form.Question{
 		Style: c.Style, Title: "Merge " + tasks.Name(t) + "?", Text: text,
 		Answers: []form.Answer{
-			{Key: "y", Label: "merge, forward only where that is possible", What: what, Work: merge("")},
-			{Key: "f", Label: "only if it can be a fast-forward", What: what, Work: merge("ff")},
-			{Key: "c", Label: "with a merge commit", What: what, Work: merge("merge")},
+			{Key: "y", Label: "merge as the project says", What: what, Work: merge(task.Merge{})},
+			{Key: "f", Label: "only if it can be a fast-forward", What: what, Work: merge(task.Merge{Strategy: "ff"})},
+			{Key: "c", Label: "with a merge commit", What: what, Work: merge(task.Merge{Strategy: "merge"})},
+			{Key: "s", Label: "as one commit", What: what, Work: merge(task.Merge{Strategy: "squash"})},
 		},
 	}}
 }

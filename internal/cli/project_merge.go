@@ -1,0 +1,88 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"orange/internal/task"
+)
+
+const mergingLong = `
+--merge pr has its tasks merged by pull requests: orange task merge finishes a task whose pull
+request is merged, and merges nothing here unless --local is given. --strategy says how a branch is
+merged here, --push whether origin gets the default branch then; ask leaves that to each merge.
+--check is a command, run without a shell, that must succeed on what a merge results in, before
+anything moves.`
+
+// mergingFlags are the flags that say how a project's branches are merged.
+type mergingFlags struct {
+	merge, strategy, push string
+	checks                []string
+}
+
+func (m *mergingFlags) add(c *cobra.Command) {
+	flags := c.Flags()
+	flags.StringVar(&m.merge, "merge", "", "local, or pr: by pull requests (default local)")
+	flags.StringVar(&m.strategy, "strategy", "", "ff: only fast-forward; merge: a merge commit; squash: one commit "+
+		"(default: a fast-forward where that is possible, else a merge commit)")
+	flags.StringVar(&m.push, "push", "", "always, never or ask: whether origin gets a merge (default always)")
+	flags.StringArrayVar(&m.checks, "check", nil, "a command that must succeed on the result of a merge, such as "+
+		"\"make test\" (repeatable: they run in this order)")
+}
+
+// of is a project with those flags applied that were given.
+func (m *mergingFlags) of(c *cobra.Command, p task.Project) (task.Project, error) {
+	for name, flag := range map[string]struct {
+		given string
+		to    *string
+		words []string
+	}{
+		"merge":    {m.merge, &p.Merge, []string{"local", "pr"}},
+		"strategy": {m.strategy, &p.Strategy, []string{"ff", "merge", "squash"}},
+		"push":     {m.push, &p.Push, []string{"always", "never", "ask"}},
+	} {
+		switch {
+		case !c.Flags().Changed(name):
+		case flag.given == "" || slices.Contains(flag.words, flag.given):
+			*flag.to = flag.given
+		default:
+			return p, usage("found %q as --%s, expected %s", flag.given, name, strings.Join(flag.words, ", "))
+		}
+	}
+	if !c.Flags().Changed("check") {
+		return p, nil
+	}
+	p.Checks = nil
+	for _, line := range withoutEmpty(m.checks) {
+		words, err := splitWords(line)
+		if err != nil {
+			return p, err
+		}
+		p.Checks = append(p.Checks, words)
+	}
+	return p, nil
+}
+
+// mergingLines say how a project's branches are merged, where that is not as usual.
+func mergingLines(p task.Project) []string {
+	var lines []string
+	if p.Merge == "pr" {
+		lines = append(lines, "merged by pull requests")
+	}
+	if p.Strategy != "" {
+		lines = append(lines, "merged here with strategy "+p.Strategy)
+	}
+	switch p.Push {
+	case "never":
+		lines = append(lines, "a merge stays here: origin does not get it")
+	case "ask":
+		lines = append(lines, "each merge asks whether origin gets it")
+	}
+	for _, argv := range p.Checks {
+		lines = append(lines, fmt.Sprintf("a merge must pass: %s", joinWords(argv)))
+	}
+	return lines
+}
