@@ -134,7 +134,8 @@ func (p *Program) projectUpdate() *cobra.Command {
 		Use: "update [NAME]", Short: "Change a project's pool, workflow, timeouts, worktrees, merges or path",
 		Args: between(0, 1),
 		Long: "Change a project's pool, workflow, timeouts, worktrees, merges or path.\n" + worktreesLong + "\n" +
-			mergingLong + "\n\nA list that is given replaces the one that was; an empty word (--copy \"\") leaves none.",
+			mergingLong + "\n\nA list that is given replaces the one that was; an empty word (--copy \"\") leaves " +
+			"none.",
 		Example: "  orange project update coffee --pool-size 3 --workflow minimal\n  orange project update " +
 			"coffee --timeout working=6h --timeout reviewing=none\n  orange project update coffee --path ~/new/coffee",
 	}

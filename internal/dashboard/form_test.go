@@ -390,7 +390,7 @@ func TestFormsAsTheyLook(t *testing.T) {
 func TestEveryFormTellsItsKeys(t *testing.T) {
 	t.Parallel()
 	for want, keys := range map[string][]string{
-		"y f c s choose  Esc leave it":                                    {"j", "m"},
+		"y f c s choose  Esc leave it":                                  {"j", "m"},
 		"y delete it  Esc leave it":                                     {"d"},
 		"Enter send  Esc leave it":                                      {"G", "k", "o"},
 		"ctrl+s send  ctrl+e your editor  Esc leave it  Enter new line": {"j", "r"},

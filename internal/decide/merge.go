@@ -1,6 +1,7 @@
 package decide
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -10,11 +11,12 @@ import (
 	"orange/internal/workflow"
 )
 
-// MergeWay is how a task is merged on this machine: by which strategy, and whether origin gets it. What a person says
-// goes before what the project says. It refuses where the work belongs into a pull request, where no one has said
-// whether it is to be pushed, and where commits would go to origin that the person has not counted.
+// MergeWay is how a task is merged on this machine: by which strategy, whether origin gets it, and which commands must
+// succeed on the result. What a person says goes before what the project says, and that before the workflow. It
+// refuses where the work belongs into a pull request, where no one has said whether it is to be pushed, and where
+// commits would go to origin that the person has not counted.
 func MergeWay(def *workflow.Definition, t task.Task, to task.Status, in record.Merging, actor task.Actor) (
-	strategy string, push bool, err error) {
+	record.MergeOrder, error) {
 	refuse := func(code, message string, details ...rejection.Detail) error {
 		return &rejection.Rejection{Code: code, Task: t.ID, From: t.Status, To: to, Open: Open(def, t, actor),
 			Message: fmt.Sprintf("cannot merge task %s here: %s", t.ID, message), Details: details}
@@ -22,39 +24,56 @@ func MergeWay(def *workflow.Definition, t task.Task, to task.Status, in record.M
 	again := "orange task merge " + t.ID
 	switch {
 	case in.PR.URL != "":
-		return "", false, refuse(rejection.PROpen, "its pull request is open", rejection.Detail{
+		return record.MergeOrder{}, refuse(rejection.PROpen, "its pull request is open", rejection.Detail{
 			Condition: "no pull request, or one that is merged", Found: "one that is open", Where: in.PR.URL,
 			Want: fmt.Sprintf("merge it there and run this again, or merge here all the same: %s --local", again)})
 	case in.Project.Merge == "pr" && !in.Asked.Local:
-		return "", false, refuse(rejection.PRMissing, "its project merges by pull requests", rejection.Detail{
+		return record.MergeOrder{}, refuse(rejection.PRMissing, "its project merges by pull requests", rejection.Detail{
 			Condition: "a pull request that is merged", Found: "none",
 			Want: fmt.Sprintf("open one (orange task create-pr %s), or merge here all the same: %s --local", t.ID,
 				again)})
 	}
-	strategy, wanted := in.Project.Strategy, in.Project.Push
-	if in.Asked.Strategy != "" {
-		strategy = in.Asked.Strategy
-	}
-	if in.Asked.Push != "" {
-		wanted = in.Asked.Push
-	}
+	order := record.MergeOrder{Strategy: cmp.Or(in.Asked.Strategy, in.Project.Strategy), With: in.Asked.With,
+		Checks: mergeChecks(def, in.Project)}
+	wanted := cmp.Or(in.Asked.Push, in.Project.Push)
 	switch {
 	case wanted == "ask":
-		return "", false, refuse(rejection.PushUnanswered, "no one said whether origin gets it", rejection.Detail{
-			Condition: "--push or --no-push", Found: "neither, and its project asks each time",
-			Want: fmt.Sprintf("%s --push, or %s --no-push", again, again)})
+		return record.MergeOrder{}, refuse(rejection.PushUnanswered, "no one said whether origin gets it",
+			rejection.Detail{Condition: "--push or --no-push", Found: "neither, and its project asks each time",
+				Want: fmt.Sprintf("%s --push, or %s --no-push", again, again)})
 	case wanted == "never":
-		return strategy, false, nil
+		return order, nil
 	case in.Unpushed != in.Asked.With:
-		return "", false, refuse(rejection.UnpushedCommits, "commits that origin has not would go there with it",
-			rejection.Detail{
+		return record.MergeOrder{}, refuse(rejection.UnpushedCommits,
+			"commits that origin has not would go there with it", rejection.Detail{
 				Condition: fmt.Sprintf("%d commits that only the local %q has", in.Asked.With,
 					in.Project.DefaultBranch),
 				Found: namedCommits(in.Unpushed, in.Newest),
 				Want: fmt.Sprintf("push them yourself, have them go with it (%s --with %d), or leave origin out: "+
 					"%s --no-push", again, in.Unpushed, again)})
 	}
-	return strategy, true, nil
+	order.Push = true
+	return order, nil
+}
+
+// projectCheckSeconds is how long a command may take that a project names.
+const projectCheckSeconds = 30 * 60
+
+func mergeChecks(def *workflow.Definition, p task.Project) (out []record.MergeCheck) {
+	for _, argv := range p.Checks {
+		out = append(out, record.MergeCheck{Argv: argv, Seconds: projectCheckSeconds})
+	}
+	if len(out) > 0 {
+		return out
+	}
+	for _, named := range def.MergeChecks {
+		for _, c := range def.Checks {
+			if c.Name == named.Name {
+				out = append(out, record.MergeCheck{Argv: c.Run, Seconds: c.Timeout})
+			}
+		}
+	}
+	return out
 }
 
 // namedCommits names so many commits, of which the newest are known.

@@ -77,11 +77,11 @@ func (e *Engine) Merge(ctx context.Context, id string, m task.Merge, actor task.
 			aside = "; its pull request " + pr.URL + " is closed and was not merged"
 		}
 	}
-	order := record.MergeOrder{Strategy: m.Strategy, Push: earlier.push == pushAlways, With: m.With,
-		Results: earlier.results}
+	order := record.MergeOrder{Strategy: m.Strategy, Push: earlier.push == pushAlways, With: m.With}
 	if refused == nil && earlier.git == nil {
-		order, refused = e.mergeWay(ctx, s.Task, req, in, order)
+		order, refused = e.mergeWay(ctx, s.Task, req, in)
 	}
+	order.Results = earlier.results
 	if refused != nil && !errors.As(refused, &refusal) {
 		return record.Outcome{}, "", refused
 	}
@@ -104,19 +104,23 @@ func (e *Engine) Merge(ctx context.Context, id string, m task.Merge, actor task.
 }
 
 // mergeWay is how the task is merged here, by what the project and the person say.
-func (e *Engine) mergeWay(ctx context.Context, t task.Task, req task.Request, in record.Merging,
-	order record.MergeOrder) (_ record.MergeOrder, err error) {
+func (e *Engine) mergeWay(ctx context.Context, t task.Task, req task.Request,
+	in record.Merging) (record.MergeOrder, error) {
 	def, err := e.Rules.Pinned(ctx, t.Workflow)
 	if err != nil {
-		return order, err
+		return record.MergeOrder{}, err
 	}
 	if in.Project, err = e.Workspaces.Project(t.Project); err != nil && !errors.Is(err, task.ErrNotFound) {
-		return order, err
+		return record.MergeOrder{}, err
 	}
 	if in.Unpushed, in.Newest, err = e.Merger.Unpushed(ctx, t); err != nil {
-		return order, err
+		return record.MergeOrder{}, err
 	}
-	order.Strategy, order.Push, err = decide.MergeWay(def, t, req.To, in, req.Actor)
+	order, err := decide.MergeWay(def, t, req.To, in, req.Actor)
+	if err == nil && e.Warn != nil && len(order.Checks) > 0 {
+		e.Warn(fmt.Sprintf("what the merge results in is checked before anything moves (%d commands)",
+			len(order.Checks)))
+	}
 	return order, err
 }
 

@@ -10,7 +10,7 @@ func TestHabit_isHowMostOfTheLastCommitsCame(t *testing.T) {
 	}{
 		"nothing":            {nil, "", ""},
 		"commits":            {[]string{"Do it", "Do (#x)", "Merge branch 'a'", "(#1)", "Do (#2) again"}, "", ""},
-		"merged requests":    {[]string{"Merge pull request #1 from a/b", "Merge pull request #2 from c", "Do it"}, "pr", ""},
+		"merged requests":    {[]string{"Merge pull request #1 from a/b", "Merge pull request #2", "Do it"}, "pr", ""},
 		"squashed requests":  {[]string{"Do it (#12)", "Mend it (#13)", "Do more"}, "pr", "squash"},
 		"both":               {[]string{"Do it (#12)", "Merge pull request #2 from c", "Do more"}, "pr", ""},
 		"half of them only":  {[]string{"Do it (#12)", "Do more"}, "", ""},

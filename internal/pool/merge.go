@@ -49,6 +49,7 @@ func (p *Pool) Merge(ctx context.Context, t task.Task, order record.MergeOrder,
 	defer release()
 	done, err := repo.Merge(ctx, worktree.MergeRequest{
 		MergeOrder: order, Branch: t.Branch, Message: messageOf(t, order), Begin: begin,
+		Check: p.resultCheck(t, repo, order.Checks),
 	})
 	if refused, is := errors.AsType[*worktree.PushRefused](err); is {
 		return record.MergeResult{}, fmt.Errorf("%w; if it takes pull requests only, open one: "+
@@ -82,6 +83,11 @@ func howOf(done worktree.Merged, repo worktree.Repo, order record.MergeOrder) st
 	if done.Pushed {
 		how += ", pushed to origin"
 	}
+	if checks := checksOf(order); done.How != worktree.AlreadyMerged && len(checks) > 0 {
+		how += "; checked: " + strings.Join(checks, ", ")
+	} else if done.How != worktree.AlreadyMerged {
+		how += "; not checked"
+	}
 	if done.Behind != "" {
 		how += fmt.Sprintf("; the local %q could not follow (%s): bring it up to date with git pull",
 			repo.DefaultBranch, done.Behind)
@@ -91,6 +97,13 @@ func howOf(done worktree.Merged, repo worktree.Repo, order record.MergeOrder) st
 			"there, not merged", done.Beyond, order.Commit)
 	}
 	return how
+}
+
+func checksOf(order record.MergeOrder) (words []string) {
+	for _, c := range order.Checks {
+		words = append(words, strings.Join(c.Argv, " "))
+	}
+	return words
 }
 
 // DeleteRemoteBranch deletes the task's branch on origin where all of it is merged.

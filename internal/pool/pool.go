@@ -53,6 +53,9 @@ type Pool struct {
 	Before func(context.Context) // is called before each run of git and of gh; nil is no one
 	// Environment is what a task's programs run in. Where it is nil, a set-up is refused.
 	Environment func(ctx context.Context, t task.Task) ([]string, error)
+	// Own is what checks of a merge run in: the environment of the person who asks for it. Where it is nil, a merge
+	// that is to be checked is refused.
+	Own func(project, id string) ([]string, error)
 }
 
 func (p *Pool) beforePrograms(ctx context.Context) {

@@ -31,6 +31,24 @@ const noSeat = "ORANGE_SEAT=setup"
 // furnish gives a prepared worktree what its project wants there besides the files of its commit. A set-up that was
 // done for the same task is never done again: an agent may be at work by now.
 func (p *Pool) furnish(ctx context.Context, t task.Task, slot worktree.Slot) error {
+	return p.furnishIn(ctx, t, slot, p.environmentOf(t))
+}
+
+// environment is what a set-up runs in.
+type environment func(context.Context) ([]string, error)
+
+// environmentOf is that of a task.
+func (p *Pool) environmentOf(t task.Task) environment {
+	return func(ctx context.Context) ([]string, error) {
+		if p.Environment == nil {
+			return nil, errors.New("cannot set up a workspace here: there is no environment of tasks")
+		}
+		return p.Environment(ctx, t)
+	}
+}
+
+// furnishIn is furnish for a set-up that runs in another environment.
+func (p *Pool) furnishIn(ctx context.Context, t task.Task, slot worktree.Slot, in environment) error {
 	project, err := p.Setup.Project(t.Project)
 	if err == nil {
 		err = p.bring(ctx, t, project.Worktree, slot.Bring)
@@ -60,7 +78,7 @@ func (p *Pool) furnish(ctx context.Context, t task.Task, slot worktree.Slot) err
 		return fmt.Errorf("forget an earlier set-up: %w", err)
 	}
 	run := setUp{pool: p, task: t, wants: wants, name: t.Workspace, dir: slot.Dir,
-		log: slot.Companion(worktree.SetUpOutput)}
+		log: slot.Companion(worktree.SetUpOutput), in: in}
 	if err := run.all(ctx); err != nil {
 		return err
 	}
@@ -82,7 +100,8 @@ func (p *Pool) furnishOnce(ctx context.Context, t task.Task, slot worktree.Slot)
 	if err != nil {
 		return err
 	}
-	return setUp{pool: p, task: t, wants: project.Worktree, name: filepath.Base(slot.Dir), dir: slot.Dir}.all(ctx)
+	return setUp{pool: p, task: t, wants: project.Worktree, name: filepath.Base(slot.Dir), dir: slot.Dir,
+		in: p.environmentOf(t)}.all(ctx)
 }
 
 // bring has files of the main checkout brought into a worktree.
@@ -152,16 +171,14 @@ type setUp struct {
 	name  string // by which what it started is found
 	dir   string
 	log   string // the file that its output is kept in; empty where it is kept nowhere
+	in    environment
 }
 
 func (s setUp) all(ctx context.Context) error {
 	if len(s.wants.Commands) == 0 {
 		return nil
 	}
-	if s.pool.Environment == nil {
-		return errors.New("cannot set up a workspace here: there is no environment of tasks")
-	}
-	env, err := s.pool.Environment(ctx, s.task)
+	env, err := s.in(ctx)
 	if err != nil {
 		return err
 	}
@@ -171,8 +188,7 @@ func (s setUp) all(ctx context.Context) error {
 	}
 	s.dir = dir
 	marks := []string{"ORANGE_HOME=" + s.pool.Home, "ORANGE_SETUP=" + s.name}
-	env = harness.Layer(env, own, marks,
-		[]string{"ORANGE_TASK_ID=" + s.task.ID, "ORANGE_PROJECT=" + s.task.Project, noSeat})
+	env = harness.Layer(env, own, marks, aboutTask(s.task))
 	// Two set-ups in one folder, the first one's waiting process killed, would disturb each other.
 	if err := endMarked(ctx, marks); err != nil {
 		return err
@@ -193,6 +209,11 @@ func (s setUp) all(ctx context.Context) error {
 		}
 	}
 	return errors.Join(err, endMarked(context.WithoutCancel(ctx), marks))
+}
+
+// aboutTask tells a program for which task it runs, and gives it no seat.
+func aboutTask(t task.Task) []string {
+	return []string{"ORANGE_TASK_ID=" + t.ID, "ORANGE_PROJECT=" + t.Project, noSeat}
 }
 
 // SetUpOutput is the file that has the output of a workspace's last set-up; empty where there was none.
@@ -228,43 +249,71 @@ func keepOutput(path, text string) error {
 
 // one runs one command. Any end but status 0 is an error, which has the last lines of what it said.
 func (s setUp) one(ctx context.Context, argv, env []string, limit, left time.Duration, said *strings.Builder) error {
-	words := strings.Join(argv, " ")
-	fmt.Fprintf(said, "$ %s\n", words)
-	program := argv[0]
-	if strings.ContainsRune(program, '/') && !filepath.IsAbs(program) {
-		program = filepath.Join(s.dir, program) // one of the repository's own
-	}
-	program, err := proc.Find(program, harness.Value(env, "PATH"))
-	if err != nil {
-		return fmt.Errorf("cannot set up the workspace: %w; change it with %q", err, "orange project update --setup")
-	}
 	memory := s.wants.Memory
 	if memory == 0 {
 		memory = task.SetupMemory
 	}
-	ran, err := proc.RunLimited(ctx, proc.Command{Name: program, Args: argv[1:], Dir: s.dir, Env: env},
-		proc.Limits{Time: max(left, time.Millisecond), Memory: int64(memory) << 20, Output: setupOutput})
-	if err != nil {
-		return fmt.Errorf("cannot set up the workspace: %w", err)
-	}
-	output := strings.TrimSpace(strings.ToValidUTF8(ran.Output, "\uFFFD"))
-	fmt.Fprintf(said, "%s\n(status %d after %s)\n", output, ran.Code, ran.Took.Round(time.Millisecond))
-	why := ""
+	run := bounded{argv: argv, dir: s.dir, env: env, time: left, memory: memory}
+	why, output, err := run.run(ctx, said)
 	switch {
-	case ran.TimedOut:
+	case err != nil:
+		return fmt.Errorf("cannot set up the workspace: %w; change it with %q", err, "orange project update --setup")
+	case why == tookTooLong:
 		why = fmt.Sprintf("took longer than %s (change that with --setup-timeout)", limit)
-	case ran.OutOfMemory:
+	case why == tookTooMuch:
 		why = fmt.Sprintf("used more than %d MB of memory (change that with --setup-memory)", memory)
-	case ran.Code != 0:
-		why = fmt.Sprintf("ended with status %d", ran.Code)
-	default:
+	case why == "":
 		return nil
 	}
 	kept := ""
 	if s.log != "" {
 		kept = fmt.Sprintf("; all of it is in %s", s.log)
 	}
-	return fmt.Errorf("the set-up of the workspace failed: %q %s%s: %s", words, why, kept, lastOf(output))
+	return fmt.Errorf("the set-up of the workspace failed: %q %s%s: %s", strings.Join(argv, " "), why, kept,
+		lastOf(output))
+}
+
+// bounded is a command of the project's that runs within limits.
+type bounded struct {
+	argv   []string
+	dir    string
+	env    []string
+	time   time.Duration
+	memory int // megabytes
+}
+
+// Two of the ways in which such a command fails.
+const (
+	tookTooLong = "took too long"
+	tookTooMuch = "used too much memory"
+)
+
+// run answers why the command failed, and what it has said. It adds that to the whole.
+func (b bounded) run(ctx context.Context, said *strings.Builder) (why, output string, err error) {
+	fmt.Fprintf(said, "$ %s\n", strings.Join(b.argv, " "))
+	program := b.argv[0]
+	if strings.ContainsRune(program, '/') && !filepath.IsAbs(program) {
+		program = filepath.Join(b.dir, program) // one of the repository's own
+	}
+	if program, err = proc.Find(program, harness.Value(b.env, "PATH")); err != nil {
+		return "", "", err
+	}
+	ran, err := proc.RunLimited(ctx, proc.Command{Name: program, Args: b.argv[1:], Dir: b.dir, Env: b.env},
+		proc.Limits{Time: max(b.time, time.Millisecond), Memory: int64(b.memory) << 20, Output: setupOutput})
+	if err != nil {
+		return "", "", err
+	}
+	output = strings.TrimSpace(strings.ToValidUTF8(ran.Output, "\uFFFD"))
+	fmt.Fprintf(said, "%s\n(status %d after %s)\n", output, ran.Code, ran.Took.Round(time.Millisecond))
+	switch {
+	case ran.TimedOut:
+		why = tookTooLong
+	case ran.OutOfMemory:
+		why = tookTooMuch
+	case ran.Code != 0:
+		why = fmt.Sprintf("ended with status %d", ran.Code)
+	}
+	return why, output, nil
 }
 
 // lastOf is the end of what a program said, from the beginning of a line if one begins there.

@@ -135,7 +135,7 @@ func (p *Pool) freePorts(ctx context.Context, all map[string]block) error {
 		for _, h := range held {
 			holds = holds || h.Workspace == workspace && h.Task == one.Task
 		}
-		if !holds {
+		if !holds && !strings.HasSuffix(workspace, mergeSlot) { // a merge may be checked at this moment
 			delete(all, workspace)
 		}
 	}

@@ -19,11 +19,18 @@ type Merging struct {
 
 // MergeOrder says which commit of a task's branch is merged, and how.
 type MergeOrder struct {
-	Commit   string   // empty means the tip
-	Strategy string   // as in task.Merge
-	Push     bool     // origin gets the merge, before the local default branch moves
-	With     int      // commits of the local default branch that go there with it: exactly so many
+	Commit   string // empty means the tip
+	Strategy string // as in task.Merge
+	Push     bool   // origin gets the merge, before the local default branch moves
+	With     int    // commits of the local default branch that go there with it: exactly so many
+	Checks   []MergeCheck
 	Results  []string // of earlier tries of this merge: one that the default branch has is this merge
+}
+
+// MergeCheck is a command that must succeed on what a merge results in.
+type MergeCheck struct {
+	Argv    []string
+	Seconds int // that it may take
 }
 
 // MergeResult is what a merge came to.

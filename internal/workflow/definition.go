@@ -31,6 +31,7 @@ type Definition struct {
 	Moves       []Move
 	Redo        []Named // states that a person may take a task back to, however far it is
 	Checks      []Check
+	MergeChecks []Named // checks that must succeed on what a merge results in, where the project names no command
 	Commands    []Command
 	Projections []Projection
 	Exit        Exit

@@ -92,6 +92,11 @@ func (r reader) definition(n *yaml.Node, d *Definition) bool {
 			r.List(n, "redo", func(n *yaml.Node) { d.Redo = append(d.Redo, r.named(n, "a state of redo")) })
 		}),
 		yaml.May("checks", func(n *yaml.Node) { d.Checks = r.checks(n) }),
+		yaml.May("merge_checks", func(n *yaml.Node) {
+			r.List(n, "merge_checks", func(n *yaml.Node) {
+				d.MergeChecks = append(d.MergeChecks, r.named(n, "a check of merge_checks"))
+			})
+		}),
 		yaml.May("commands", func(n *yaml.Node) { d.Commands = r.commands(n) }),
 		yaml.May("projections", func(n *yaml.Node) { d.Projections = r.projections(n) }),
 		yaml.Must("transitions", func(n *yaml.Node) {

@@ -14,6 +14,12 @@ func (r reader) checkGates(d *Definition) {
 	for _, c := range d.Checks {
 		names = append(names, c.Name)
 	}
+	for _, c := range d.MergeChecks {
+		if !slices.Contains(names, c.Name) {
+			r.Problem(c.Pos, "merge_checks", "found the unknown check %q in merge_checks, %s", c.Name,
+				yaml.Expected(c.Name, names))
+		}
+	}
 	d.EachGate(func(parts []Part) {
 		for _, p := range Leaves(parts) {
 			if r.Full() {

@@ -250,6 +250,9 @@ func (r reader) warnUnused(d *Definition) {
 			used["check "+p.Check] = true
 		}
 	})
+	for _, c := range d.MergeChecks {
+		used["check "+c.Name] = true
+	}
 	for _, s := range d.States {
 		used["prompt "+s.RespawnPrompt.Name], used["role "+s.Role] = true, true
 	}

@@ -38,10 +38,11 @@ type Merged struct {
 
 // The four ways in which a merge ends well.
 const (
-	fastForward   = "fast-forward"
-	mergeCommit   = "merge commit"
-	squashed      = "squash"
-	alreadyMerged = "already merged"
+	fastForward = "fast-forward"
+	mergeCommit = "merge commit"
+	squashed    = "squash"
+	// AlreadyMerged is the merge that moves nothing: the default branch, here or on origin, has the work.
+	AlreadyMerged = "already merged"
 )
 
 // mergeTries is how often a merge is made, where the default branch moves meanwhile.
@@ -126,7 +127,7 @@ func (r Repo) mergeOnce(ctx context.Context, m MergeRequest) (done Merged, err e
 			return Merged{}, err
 		}
 	}
-	if done.How == alreadyMerged && (!push || done.Pushed) {
+	if done.How == AlreadyMerged && (!push || done.Pushed) {
 		return done, nil
 	}
 	where, err := r.mayMove(ctx, m, at, done, push)
@@ -144,7 +145,7 @@ func (r Repo) mergeOnce(ctx context.Context, m MergeRequest) (done Merged, err e
 		}
 		done.Pushed = true
 	}
-	if done.How == alreadyMerged {
+	if done.How == AlreadyMerged {
 		return done, nil
 	}
 	err = r.advance(ctx, where, m.Branch, at.local, done.Commit)
@@ -167,7 +168,7 @@ func (r Repo) mayMove(ctx context.Context, m MergeRequest, at tips, done Merged,
 				"with the merge; run this again; nothing was changed", r.DefaultBranch, unpushed, m.With)
 		}
 	}
-	if done.How == alreadyMerged {
+	if done.How == AlreadyMerged {
 		return "", nil
 	}
 	if dir, err = r.checkoutOfDefault(ctx, at.local); err != nil {
@@ -229,7 +230,7 @@ func (r Repo) mergeStart(ctx context.Context, local, origin string) (string, err
 func (r Repo) mergeTarget(ctx context.Context, m MergeRequest, start, branch string) (Merged, error) {
 	for _, result := range m.Results {
 		if landed, err := r.landed(ctx, start, result); err != nil || landed {
-			return Merged{Commit: start, How: alreadyMerged, Landed: result, Squash: m.Strategy == "squash"}, err
+			return Merged{Commit: start, How: AlreadyMerged, Landed: result, Squash: m.Strategy == "squash"}, err
 		}
 	}
 	ahead, behind, err := r.compare(ctx, branch, start)
@@ -237,7 +238,7 @@ func (r Repo) mergeTarget(ctx context.Context, m MergeRequest, start, branch str
 		return Merged{}, err
 	}
 	if !ahead {
-		return Merged{Commit: start, How: alreadyMerged}, nil
+		return Merged{Commit: start, How: AlreadyMerged}, nil
 	}
 	if m.Strategy == "squash" {
 		return r.squash(ctx, m, start, branch, behind)
@@ -275,7 +276,7 @@ func (r Repo) squash(ctx context.Context, m MergeRequest, start, branch string, 
 		return Merged{}, fmt.Errorf("read the tree of %q: %w", r.DefaultBranch, err)
 	}
 	if out.Text() == was.Text() {
-		return Merged{Commit: start, How: alreadyMerged}, nil
+		return Merged{Commit: start, How: AlreadyMerged}, nil
 	}
 	commit, err := r.mergeCommit(ctx, out.Text(), m.Message, start)
 	return Merged{Commit: commit, How: squashed, Squash: true}, err

@@ -187,6 +187,24 @@ func (r Repo) Scratch(ctx context.Context, dir, commit string) error {
 	return nil
 }
 
+// PlaceAt puts a slot in which no one works at a commit, with the commit's files and those that git ignores. Whatever
+// else lies there goes: programs made it that Orange has run there.
+func (s Slot) PlaceAt(ctx context.Context, commit string) error {
+	if _, present, err := s.look(ctx); err == nil && present {
+		_, err = s.run(ctx, "checkout", "--quiet", "--detach", "--force", "--no-recurse-submodules", commit, "--")
+		if err == nil {
+			_, err = s.run(ctx, "clean", "-ffdq")
+		}
+		if err == nil {
+			return nil
+		}
+	}
+	if err := s.forgetSetUp(); err != nil {
+		return err
+	}
+	return s.Repo.Scratch(ctx, s.Dir, commit)
+}
+
 // Unscratch takes such a checkout away with all that lies in it. One that is not there is no error.
 func (r Repo) Unscratch(ctx context.Context, dir string) error {
 	if err := (Slot{Repo: r, Dir: dir}).waitForGit(ctx); err != nil {

@@ -1,0 +1,96 @@
+package pool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"orange/internal/harness"
+	"orange/internal/record"
+	"orange/internal/task"
+	"orange/internal/worktree"
+)
+
+// mergeSlot is what the name of the worktree ends with in which a project checks what its merges result in. It
+// is not one of the pool, and no task ever holds it.
+const mergeSlot = "--merge"
+
+// mergeOutput is the companion of such a worktree that has what the last checks said.
+const mergeOutput = ".checks.log"
+
+// checkMemory is how many megabytes a check of a merge may use.
+const checkMemory = 4 << 10
+
+// resultCheck is the check of a merge of a project; nil where no command is named. The caller holds the project's
+// lock of merges, for there is one such worktree a project.
+func (p *Pool) resultCheck(t task.Task, repo worktree.Repo, checks []record.MergeCheck) func(context.Context,
+	string) error {
+	if len(checks) == 0 {
+		return nil
+	}
+	return func(ctx context.Context, commit string) error {
+		t.Workspace = t.Project + mergeSlot
+		slot := worktree.Slot{Repo: repo, Dir: filepath.Join(p.Home, "merges", t.Workspace)}
+		err := p.checkResult(ctx, t, slot, commit, checks)
+		if _, red := errors.AsType[*record.Unmerged](err); err != nil && !red {
+			return fmt.Errorf("the merged work could not be checked; nothing was changed: %w", err)
+		}
+		return err
+	}
+}
+
+func (p *Pool) checkResult(ctx context.Context, t task.Task, slot worktree.Slot, commit string,
+	checks []record.MergeCheck) error {
+	project, err := p.Setup.Project(t.Project)
+	if err != nil {
+		return err
+	}
+	if p.Own == nil {
+		return errors.New("there is no environment of tasks")
+	}
+	env, err := p.Own(t.Project, t.ID)
+	if err != nil {
+		return err
+	}
+	marks := []string{"ORANGE_HOME=" + p.Home, "ORANGE_SETUP=" + t.Workspace}
+	if err := endMarked(ctx, marks); err != nil { // of a merge that was killed
+		return err
+	}
+	if err := slot.PlaceAt(ctx, commit); err != nil {
+		return err
+	}
+	if err := letGo(slot); err != nil {
+		return err
+	}
+	own := func(context.Context) ([]string, error) { return env, nil }
+	if err := p.furnishIn(ctx, t, slot, own); err != nil {
+		return err
+	}
+	dir, more, err := p.startIn(ctx, t, project.Worktree, slot.Dir)
+	if err != nil {
+		return err
+	}
+	err = runChecks(ctx, checks, dir, harness.Layer(env, more, marks, aboutTask(t)), slot.Companion(mergeOutput))
+	return errors.Join(err, endMarked(context.WithoutCancel(ctx), marks))
+}
+
+// runChecks runs the checks one after the other, up to the first that fails.
+func runChecks(ctx context.Context, checks []record.MergeCheck, dir string, env []string, log string) error {
+	var said strings.Builder
+	for _, c := range checks {
+		run := bounded{argv: c.Argv, dir: dir, env: env, time: time.Duration(c.Seconds) * time.Second,
+			memory: checkMemory}
+		why, output, err := run.run(ctx, &said)
+		if kept := keepOutput(log, said.String()); err != nil || kept != nil {
+			return errors.Join(err, kept)
+		}
+		if why != "" {
+			return &record.Unmerged{Check: strings.Join(c.Argv, " "),
+				Said: fmt.Sprintf("it %s; all of what it said is in %s: %s", why, log, lastOf(output))}
+		}
+	}
+	return nil
+}
