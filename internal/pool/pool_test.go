@@ -19,6 +19,7 @@ import (
 
 // setup is one project with two workspaces, and a record in which a task may hold one of them.
 type setup struct {
+	events  []history.Event
 	project task.Project
 	holders []record.Holder
 	tasks   []task.Task
@@ -45,7 +46,7 @@ func (s *setup) Load(_ context.Context, id string) (record.Snapshot, error) {
 
 func (s *setup) List(context.Context, record.Filter) ([]task.Task, error) { return s.tasks, nil }
 
-func (s *setup) Events(context.Context, string, int) ([]history.Event, error) { return nil, nil }
+func (s *setup) Events(context.Context, string, int) ([]history.Event, error) { return s.events, nil }
 
 func must(t *testing.T, err error) {
 	t.Helper()
