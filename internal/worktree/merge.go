@@ -174,7 +174,7 @@ func (r Repo) mayMove(ctx context.Context, m MergeRequest, at tips, done Merged,
 	if dir, err = r.checkoutOfDefault(ctx, at.local); err != nil {
 		return "", err
 	}
-	if dir != "" {
+	if dir != "" && push { // else git itself refuses, with nothing changed
 		if err := r.fits(ctx, dir, at.local, done.Commit); err != nil {
 			return "", err
 		}
