@@ -105,7 +105,7 @@ Exit status: 0 done, 1 failed, 2 the call or a file is wrong, 3 refused, 4 not f
 	root.PersistentFlags().BoolVar(&p.json, "json", false, "answer in JSON")
 	root.PersistentFlags().StringVar(&p.project, "project", "", "the project (default: that of the folder you are in)")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage("%v", err) })
-	root.AddCommand(p.projectCommands(), p.taskCommands(), p.workflowCommands(), p.harnessCommands(),
+	root.AddCommand(p.projectCommands(), p.taskCommands(), p.mergeMany(), p.workflowCommands(), p.harnessCommands(),
 		p.workspaceCommands(), p.envCommands(),
 		p.installCommand(), p.uninstallCommand(),
 		p.monitorCommand(), p.logCommand(), p.versionCommand())

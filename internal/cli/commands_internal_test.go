@@ -59,6 +59,7 @@ func kinds() map[string][2]string {
 		"task check":        {reads, ""},
 		"task create-pr":    {ofATask, "abc"},
 		"task watch":        {reads, ""},
+		"merge":             {ofAll, ""},
 		"env set":           {ofAll, "KEY=value"},
 		"env unset":         {ofAll, "KEY"},
 		"env list":          {reads, ""}, // names, and no value

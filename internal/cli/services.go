@@ -47,6 +47,8 @@ type Commands interface {
 	RequestChanges(ctx context.Context, id, text string, actor task.Actor) (record.Outcome, error)
 	RequestPR(ctx context.Context, id string, actor task.Actor) (record.Outcome, error)
 	Merge(ctx context.Context, id string, m task.Merge, actor task.Actor) (record.Outcome, string, error)
+	// MergeMany merges several tasks, and tells at once what became of each. The error is of what concerns all.
+	MergeMany(ctx context.Context, in record.MergeMany, actor task.Actor, told func(record.MergedOne)) error
 	Next(ctx context.Context, id string, actor task.Actor, override bool, to task.Status, reason string) (
 		record.Outcome, error)
 	Redo(ctx context.Context, id string, to task.Status, actor task.Actor, reason string) (record.Outcome, error)

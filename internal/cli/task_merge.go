@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -15,7 +14,7 @@ import (
 func (p *Program) taskMerge() *cobra.Command {
 	var m task.Merge
 	var as string
-	var push, stay bool
+	var how mergeFlags
 	c := &cobra.Command{
 		Use: "merge [ID]", Short: "Merge a task's branch into the default branch, and finish the task",
 		Args: between(0, 1),
@@ -34,17 +33,8 @@ history.`,
 		Example: "  orange task merge 4Fz --no-push\n  orange task merge 4Fz --strategy squash\n  orange task " +
 			"merge 4Fz --override \"only a comment was changed since\"",
 		PreRunE: func(c *cobra.Command, _ []string) error {
-			if m.Strategy != "" && !slices.Contains([]string{"ff", "merge", "squash"}, m.Strategy) {
-				return usage("found %q as --strategy, expected ff, merge or squash", m.Strategy)
-			}
-			if m.With < 0 {
-				return usage("found %d as --with, expected how many commits go to origin with the merge", m.With)
-			}
-			switch {
-			case push:
-				m.Push = "always"
-			case stay:
-				m.Push = "never"
+			if err := how.into(&m); err != nil {
+				return err
 			}
 			if c.Flags().Changed("override") && strings.TrimSpace(m.Override) == "" {
 				return usage("found no reason behind --override, expected why you merge in spite of what the " +
@@ -53,35 +43,28 @@ history.`,
 			return nil
 		},
 		RunE: p.onTask(&as, func(ctx context.Context, h *Services, id string, actor task.Actor) error {
-			out, how, err := h.Commands.Merge(ctx, id, m, actor)
+			out, done, err := h.Commands.Merge(ctx, id, m, actor)
 			refused, is := errors.AsType[*rejection.Rejection](err)
 			if is && refused.Code == rejection.PushUnanswered && p.Terminal && !p.json && actor.Role == task.RoleHuman {
 				m.Push = "never"
 				if p.agrees("push the merge to origin?") {
 					m.Push = "always"
 				}
-				out, how, err = h.Commands.Merge(ctx, id, m, actor)
+				out, done, err = h.Commands.Merge(ctx, id, m, actor)
 			}
 			if err != nil {
 				return err
 			}
 			if !p.json {
-				p.say("%s: %s", out.Task.Branch, how)
+				p.say("%s: %s", out.Task.Branch, done)
 			}
 			return p.performed(out, "", actor)
 		}),
 	}
-	c.Flags().StringVar(&m.Strategy, "strategy", "",
-		"ff: only fast-forward; merge: make a merge commit; squash: make one commit of all (default: what the "+
-			"project says, or whichever of ff and merge is possible)")
+	how.add(c)
 	c.Flags().StringVar(&m.Override, "override", "",
 		"merge the tip although the workflow's conditions do not hold, for this reason")
 	asFlag(c, &as)
-	c.Flags().BoolVar(&push, "push", false, "bring the merge to origin, whatever the project says")
-	c.Flags().BoolVar(&stay, "no-push", false, "leave origin out, whatever the project says")
-	c.MarkFlagsMutuallyExclusive("push", "no-push")
-	c.Flags().IntVar(&m.With, "with", 0, "how many commits that only the local default branch has go to origin "+
-		"with it")
 	c.Flags().BoolVar(&m.Local, "local", false, "merge on this machine, without looking for a pull request")
 	return c
 }

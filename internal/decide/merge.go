@@ -34,7 +34,8 @@ func MergeWay(def *workflow.Definition, t task.Task, to task.Status, in record.M
 				again)})
 	}
 	order := record.MergeOrder{Strategy: cmp.Or(in.Asked.Strategy, in.Project.Strategy), With: in.Asked.With,
-		Checks: mergeChecks(def, in.Project)}
+		Checked: in.Asked.Checked,
+		Checks:  mergeChecks(def, in.Project)}
 	wanted := cmp.Or(in.Asked.Push, in.Project.Push)
 	switch {
 	case wanted == "ask":

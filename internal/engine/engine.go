@@ -100,6 +100,10 @@ type Merger interface {
 	// not go together with the default branch the error is a *record.Unmerged.
 	Merge(ctx context.Context, t task.Task, order record.MergeOrder,
 		begin func(ctx context.Context, result string) error) (record.MergeResult, error)
+	// Rehearse merges commits, one on top of the other, and moves nothing. last is the last result.
+	Rehearse(ctx context.Context, t task.Task, commits []string) (all []record.Rehearsal, last string, err error)
+	// CheckResult runs the checks of a merge on a commit. The error is a *record.Unmerged where one of them fails.
+	CheckResult(ctx context.Context, t task.Task, commit string, checks []record.MergeCheck) error
 	// Landed reports whether the default branch, here or on origin, has one of the commits.
 	Landed(ctx context.Context, t task.Task, commits []string) (bool, error)
 	// Unpushed is how many commits only the local default branch has, and the newest of them in words.

@@ -177,6 +177,14 @@ func (d *fakeRepository) Landed(context.Context, task.Task, []string) (bool, err
 	return false, nil
 }
 
+func (*fakeRepository) Rehearse(_ context.Context, _ task.Task, commits []string) ([]record.Rehearsal, string, error) {
+	return make([]record.Rehearsal, len(commits)), "c0ffee", nil
+}
+
+func (*fakeRepository) CheckResult(context.Context, task.Task, string, []record.MergeCheck) error {
+	return nil
+}
+
 func (d *fakeRepository) Unpushed(context.Context, task.Task) (int, []string, error) {
 	return 0, nil, nil
 }

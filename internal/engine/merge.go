@@ -44,14 +44,8 @@ func (e *Engine) Merge(ctx context.Context, id string, m task.Merge, actor task.
 	if err != nil {
 		return record.Outcome{}, "", err
 	}
-	r := &request{
-		Request: task.Request{Task: id, Actor: actor, Reason: m.Override, Override: m.Override != ""},
-		target: func(def *workflow.Definition, t task.Task) (task.Status, bool, error) {
-			to, err := decide.MoveTarget(def, t, workflow.MoveMerge)
-			return to, false, err
-		},
-		known: earlier.git, waited: true,
-	}
+	r := mergeRequest(id, m, actor)
+	r.known = earlier.git
 	s, decision, evidence, refused := e.judge(ctx, r)
 	req := r.Request
 	var refusal *rejection.Rejection
@@ -96,11 +90,24 @@ func (e *Engine) Merge(ctx context.Context, id string, m task.Merge, actor task.
 			return record.Outcome{}, "", err
 		}
 	}
+	e.tellChecks(s.Task, order)
 	out, how, err := e.mergeHere(ctx, s.Task, req, order, git)
 	if err == nil {
 		how += aside
 	}
 	return out, how, err
+}
+
+// mergeRequest asks for the move of a merge. The hooks of the last move were waited for.
+func mergeRequest(id string, m task.Merge, actor task.Actor) *request {
+	return &request{
+		Request: task.Request{Task: id, Actor: actor, Reason: m.Override, Override: m.Override != ""},
+		target: func(def *workflow.Definition, t task.Task) (task.Status, bool, error) {
+			to, err := decide.MoveTarget(def, t, workflow.MoveMerge)
+			return to, false, err
+		},
+		waited: true,
+	}
 }
 
 // mergeWay is how the task is merged here, by what the project and the person say.
@@ -116,12 +123,16 @@ func (e *Engine) mergeWay(ctx context.Context, t task.Task, req task.Request,
 	if in.Unpushed, in.Newest, err = e.Merger.Unpushed(ctx, t); err != nil {
 		return record.MergeOrder{}, err
 	}
-	order, err := decide.MergeWay(def, t, req.To, in, req.Actor)
-	if err == nil && e.Warn != nil && len(order.Checks) > 0 {
-		e.Warn(fmt.Sprintf("what the merge results in is checked before anything moves (%d commands)",
-			len(order.Checks)))
+	return decide.MergeWay(def, t, req.To, in, req.Actor)
+}
+
+// tellChecks says what the person waits for.
+func (e *Engine) tellChecks(t task.Task, order record.MergeOrder) {
+	if e.Warn == nil || len(order.Checks) == 0 || len(order.Checked) > 0 {
+		return
 	}
-	return order, err
+	e.Warn(fmt.Sprintf("what the merge of %q results in is checked before anything moves: %s", t.Branch,
+		strings.Join(order.ChecksInWords(), ", ")))
 }
 
 // mergeHere merges the commit that was judged, and moves the task. Right before the default branch moves it notes
@@ -260,7 +271,10 @@ func (e *Engine) worthMerging(ctx context.Context, t task.Task, commit string) e
 	if err != nil || ahead {
 		return err
 	}
-	return fmt.Errorf("cannot merge task %s: its branch %q holds no commit that the default branch has not; "+
-		"commit the work there, or, if it was merged by other means, finish it with orange task update --status",
-		t.ID, t.Branch)
+	return fmt.Errorf("cannot merge task %s: its branch %q %w; commit the work there, or, if it was merged by other "+
+		"means, finish it with orange task update --status",
+		t.ID, t.Branch, errNothingToMerge)
 }
+
+// errNothingToMerge is why a task is not merged whose branch adds nothing.
+var errNothingToMerge = errors.New("holds no commit that the default branch has not")

@@ -46,6 +46,12 @@ func (b *branch) Landed(_ context.Context, _ task.Task, commits []string) (bool,
 	return len(commits) > 0 && b.merged, nil
 }
 
+func (*branch) Rehearse(_ context.Context, _ task.Task, commits []string) ([]record.Rehearsal, string, error) {
+	return make([]record.Rehearsal, len(commits)), "c0ffee", nil
+}
+
+func (*branch) CheckResult(context.Context, task.Task, string, []record.MergeCheck) error { return nil }
+
 func (b *branch) Unpushed(context.Context, task.Task) (int, []string, error) {
 	return len(b.unpushed), b.unpushed, nil
 }

@@ -49,7 +49,7 @@ func (p *Pool) Merge(ctx context.Context, t task.Task, order record.MergeOrder,
 	defer release()
 	done, err := repo.Merge(ctx, worktree.MergeRequest{
 		MergeOrder: order, Branch: t.Branch, Message: messageOf(t, order), Begin: begin,
-		Check: p.resultCheck(t, repo, order.Checks),
+		Check: p.resultCheck(t, repo, order),
 	})
 	if refused, is := errors.AsType[*worktree.PushRefused](err); is {
 		return record.MergeResult{}, fmt.Errorf("%w; if it takes pull requests only, open one: "+
@@ -83,7 +83,7 @@ func howOf(done worktree.Merged, repo worktree.Repo, order record.MergeOrder) st
 	if done.Pushed {
 		how += ", pushed to origin"
 	}
-	if checks := checksOf(order); done.How != worktree.AlreadyMerged && len(checks) > 0 {
+	if checks := order.ChecksInWords(); done.How != worktree.AlreadyMerged && len(checks) > 0 {
 		how += "; checked: " + strings.Join(checks, ", ")
 	} else if done.How != worktree.AlreadyMerged {
 		how += "; not checked"
@@ -97,13 +97,6 @@ func howOf(done worktree.Merged, repo worktree.Repo, order record.MergeOrder) st
 			"there, not merged", done.Beyond, order.Commit)
 	}
 	return how
-}
-
-func checksOf(order record.MergeOrder) (words []string) {
-	for _, c := range order.Checks {
-		words = append(words, strings.Join(c.Argv, " "))
-	}
-	return words
 }
 
 // DeleteRemoteBranch deletes the task's branch on origin where all of it is merged.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -26,12 +27,19 @@ const checkMemory = 4 << 10
 
 // resultCheck is the check of a merge of a project; nil where no command is named. The caller holds the project's
 // lock of merges, for there is one such worktree a project.
-func (p *Pool) resultCheck(t task.Task, repo worktree.Repo, checks []record.MergeCheck) func(context.Context,
+func (p *Pool) resultCheck(t task.Task, repo worktree.Repo, order record.MergeOrder) func(context.Context,
 	string) error {
+	checks := order.Checks
 	if len(checks) == 0 {
 		return nil
 	}
 	return func(ctx context.Context, commit string) error {
+		if len(order.Checked) > 0 {
+			tree, err := repo.Tree(ctx, commit)
+			if err != nil || slices.Contains(order.Checked, tree) {
+				return err
+			}
+		}
 		t.Workspace = t.Project + mergeSlot
 		slot := worktree.Slot{Repo: repo, Dir: filepath.Join(p.Home, "merges", t.Workspace)}
 		err := p.checkResult(ctx, t, slot, commit, checks)
@@ -93,4 +101,27 @@ func runChecks(ctx context.Context, checks []record.MergeCheck, dir string, env 
 		}
 	}
 	return nil
+}
+
+// Rehearse merges commits of tasks of one project, one on top of the other, and moves nothing.
+func (p *Pool) Rehearse(ctx context.Context, t task.Task, commits []string) ([]record.Rehearsal, string, error) {
+	repo, err := p.repo(t)
+	if err != nil {
+		return nil, "", err
+	}
+	return repo.Rehearse(ctx, commits)
+}
+
+// CheckResult runs the checks of a merge on a commit. The error is a *record.Unmerged where one of them fails.
+func (p *Pool) CheckResult(ctx context.Context, t task.Task, commit string, checks []record.MergeCheck) error {
+	repo, err := p.repo(t)
+	if err != nil {
+		return err
+	}
+	release, err := p.Files.Lock(ctx, t.Project+".merge")
+	if err != nil {
+		return err
+	}
+	defer release()
+	return p.resultCheck(t, repo, record.MergeOrder{Checks: checks})(ctx, commit)
 }

@@ -24,7 +24,16 @@ type MergeOrder struct {
 	Push     bool   // origin gets the merge, before the local default branch moves
 	With     int    // commits of the local default branch that go there with it: exactly so many
 	Checks   []MergeCheck
+	Checked  []string // trees of results that were checked already
 	Results  []string // of earlier tries of this merge: one that the default branch has is this merge
+}
+
+// ChecksInWords are the commands of the checks.
+func (o MergeOrder) ChecksInWords() (words []string) {
+	for _, c := range o.Checks {
+		words = append(words, strings.Join(c.Argv, " "))
+	}
+	return words
 }
 
 // MergeCheck is a command that must succeed on what a merge results in.
@@ -66,4 +75,29 @@ func (u *Unmerged) Error() string {
 	}
 	return fmt.Sprintf("both changed %s; merge the default branch into the branch and solve it there, then run this "+
 		"again; nothing was changed", b.String())
+}
+
+// MergeMany asks for the merge of several tasks, one on top of the other.
+type MergeMany struct {
+	Project string
+	Tasks   []string // in this order; none are all of the project that wait to be merged, the longest waiting first
+	Merge   task.Merge
+	DryRun  bool // say what would happen, and change nothing
+	Bisect  bool // check all of them together, and halves of them where that is red
+}
+
+// MergedOne is what became of one of them.
+type MergedOne struct {
+	Task task.Task
+	How  string   // it was merged, or would be, in words; empty where it was not
+	Left error    // why not
+	With []string // branches that it is in conflict with, of those that were to be merged before it
+}
+
+// Rehearsal is what the merge of one of several commits, one on top of the other, would come to.
+type Rehearsal struct {
+	Tree     string   // of its result
+	Straight bool     // a fast-forward would do
+	Files    []string // in conflict: it is left out, and the next one comes on top of what was before it
+	With     []int    // which of the commits before it contradict it, by their places
 }

@@ -151,6 +151,16 @@ func (r Repository) Landed(_ context.Context, t task.Task, commits []string) (bo
 	return len(commits) > 0 && r.v.Branch(t.ID).Merged, nil
 }
 
+// Rehearse finds no conflict.
+func (Repository) Rehearse(_ context.Context, _ task.Task, commits []string) ([]record.Rehearsal, string, error) {
+	return make([]record.Rehearsal, len(commits)), "c0ffee", nil
+}
+
+// CheckResult finds nothing wrong.
+func (Repository) CheckResult(context.Context, task.Task, string, []record.MergeCheck) error {
+	return nil
+}
+
 // Unpushed reports that origin has all.
 func (r Repository) Unpushed(context.Context, task.Task) (int, []string, error) { return 0, nil, nil }
 

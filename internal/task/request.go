@@ -54,7 +54,9 @@ type Merge struct {
 	Strategy string
 	Local    bool   // merge here, whatever pull request there is
 	Push     string // "always" or "never" bring it to origin; empty is what the project says
-	With     int    // how many commits that only the local default branch has go to origin with it
+	// Checked are trees that a merge may result in without another check: a whole was checked that they are part of.
+	Checked []string
+	With    int // how many commits that only the local default branch has go to origin with it
 	// the reason for which the tip is merged although the workflow's conditions do not hold; empty where they
 	// must
 	Override string

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"orange/internal/record"
 )
 
 // checkoutOfDefault is the checkout that has the default branch, which is at the commit from; empty where none has.
@@ -204,4 +206,71 @@ func (r Repo) Subjects(ctx context.Context, most int) ([]string, error) {
 		return nil, fmt.Errorf("list the newest commits of %q: %w", r.DefaultBranch, err)
 	}
 	return strings.Split(out.Text(), "\n"), nil
+}
+
+// Rehearse merges commits into the default branch, one on top of the other, and moves nothing. It answers for each of
+// them, and which commit the last result is.
+func (r Repo) Rehearse(ctx context.Context, commits []string) (all []record.Rehearsal, last string, err error) {
+	defer explain(&err, "cannot rehearse merges into %q", r.DefaultBranch)
+	if err := r.Fetch(ctx); err != nil {
+		return nil, "", err
+	}
+	base, err := r.Base(ctx)
+	if err != nil {
+		return nil, "", err
+	}
+	last = base.Commit
+	for i, commit := range commits {
+		one, result, err := r.rehearse(ctx, last, commit)
+		if err != nil {
+			return nil, "", err
+		}
+		for j := range i {
+			if len(one.Files) == 0 || len(all[j].Files) > 0 {
+				continue
+			}
+			if _, err := r.mergeTree(ctx, commits[j], commit); err != nil {
+				one.With = append(one.With, j)
+			}
+		}
+		all, last = append(all, one), result
+	}
+	return all, last, nil
+}
+
+func (r Repo) rehearse(ctx context.Context, on, commit string) (one record.Rehearsal, result string, err error) {
+	ahead, behind, err := r.compare(ctx, commit, on)
+	if err != nil {
+		return one, on, err
+	}
+	one.Straight = !behind
+	switch {
+	case !ahead:
+		result = on
+	case !behind:
+		result = commit
+	default:
+		tree, err := r.mergeTree(ctx, on, commit)
+		if conflict, is := errors.AsType[*record.Unmerged](err); is {
+			one.Files = conflict.Files
+			return one, on, nil
+		}
+		if err != nil {
+			return one, on, err
+		}
+		if result, err = r.mergeCommit(ctx, tree, "Rehearsal", on, commit); err != nil {
+			return one, on, err
+		}
+	}
+	one.Tree, err = r.Tree(ctx, result)
+	return one, result, err
+}
+
+// Tree is the tree of a commit.
+func (r Repo) Tree(ctx context.Context, commit string) (string, error) {
+	out, err := r.run(ctx, "rev-parse", "--verify", "--end-of-options", commit+"^{tree}")
+	if err != nil {
+		return "", fmt.Errorf("read the tree of %s: %w", commit, err)
+	}
+	return out.Text(), nil
 }

@@ -260,25 +260,21 @@ func (r Repo) mergeTarget(ctx context.Context, m MergeRequest, start, branch str
 
 // squash makes one commit of all that the branch changes.
 func (r Repo) squash(ctx context.Context, m MergeRequest, start, branch string, behind bool) (Merged, error) {
-	tree := branch + "^{tree}"
+	tree, err := r.Tree(ctx, branch)
 	if behind {
-		var err error
-		if tree, err = r.mergeTree(ctx, start, branch); err != nil {
-			return Merged{}, err
-		}
+		tree, err = r.mergeTree(ctx, start, branch)
 	}
-	out, err := r.run(ctx, "rev-parse", "--verify", "--end-of-options", tree)
 	if err != nil {
-		return Merged{}, fmt.Errorf("read the tree of the squash: %w", err)
+		return Merged{}, err
 	}
-	was, err := r.run(ctx, "rev-parse", "--verify", "--end-of-options", start+"^{tree}")
+	was, err := r.Tree(ctx, start)
 	if err != nil {
-		return Merged{}, fmt.Errorf("read the tree of %q: %w", r.DefaultBranch, err)
+		return Merged{}, err
 	}
-	if out.Text() == was.Text() {
+	if tree == was {
 		return Merged{Commit: start, How: AlreadyMerged}, nil
 	}
-	commit, err := r.mergeCommit(ctx, out.Text(), m.Message, start)
+	commit, err := r.mergeCommit(ctx, tree, m.Message, start)
 	return Merged{Commit: commit, How: squashed, Squash: true}, err
 }
 

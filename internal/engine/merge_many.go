@@ -1,0 +1,243 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"orange/internal/decide"
+	"orange/internal/record"
+	"orange/internal/rejection"
+	"orange/internal/task"
+	"orange/internal/workflow"
+)
+
+// MergeMany merges several tasks, one on top of the other, each as Merge does. One that cannot be merged, because of a
+// conflict, a red check or a refusal, is left out, and the next one follows. told is called for each as soon as it is
+// known what became of it. The error is of what concerns all: then the rest was not tried. If MergeMany was cut short
+// and runs again, it goes on with the tasks that are left.
+func (e *Engine) MergeMany(ctx context.Context, in record.MergeMany, actor task.Actor,
+	told func(record.MergedOne)) error {
+	ids, err := e.toMerge(ctx, in)
+	if err != nil {
+		return err
+	}
+	switch {
+	case len(ids) == 0:
+		return nil
+	case in.DryRun:
+		return e.tellPlan(ctx, ids, in.Merge, actor, told)
+	case in.Bisect:
+		return e.mergeHalves(ctx, ids, &in.Merge, actor, told)
+	}
+	_, err = e.mergeInTurn(ctx, ids, &in.Merge, actor, told)
+	return err
+}
+
+// toMerge are the ids of the tasks that are to be merged. Each is of the project.
+func (e *Engine) toMerge(ctx context.Context, in record.MergeMany) ([]string, error) {
+	if len(in.Tasks) > 0 {
+		for _, id := range in.Tasks {
+			s, err := e.Store.Load(ctx, id)
+			if err != nil {
+				return nil, err
+			}
+			if s.Task.Project != in.Project {
+				return nil, task.Notef(task.ErrUsage, "cannot merge task %s with the others: it is of project %q, "+
+					"and they are of %q", id, s.Task.Project, in.Project)
+			}
+		}
+		return in.Tasks, nil
+	}
+	live, err := e.Index.List(ctx, record.Filter{Project: in.Project, Live: true})
+	if err != nil {
+		return nil, err
+	}
+	slices.SortStableFunc(live, func(a, b task.Task) int {
+		return cmp.Or(a.EnteredAt.Compare(b.EnteredAt), strings.Compare(a.ID, b.ID))
+	})
+	var ids []string
+	for _, t := range live {
+		def, err := e.Rules.Pinned(ctx, t.Workflow)
+		if err != nil {
+			return nil, err
+		}
+		merge, known := def.Move(workflow.MoveMerge)
+		if known && decide.AwaitsMerge(def, t.Status) && t.Status != merge {
+			ids = append(ids, t.ID)
+		}
+	}
+	return ids, nil
+}
+
+// candidate is a task that is to be merged with others.
+type candidate struct {
+	task   task.Task
+	commit string // that the decision is about
+	order  record.MergeOrder
+	then   record.Rehearsal
+	left   error    // why it cannot be merged
+	with   []string // branches that it is in conflict with
+}
+
+// plan judges the tasks, and rehearses the merges of those that may be merged. It changes nothing.
+func (e *Engine) plan(ctx context.Context, ids []string, m task.Merge, actor task.Actor) (all []candidate, last string,
+	err error) {
+	var commits []string
+	var fit []int // their places
+	for i, id := range ids {
+		one, err := e.candidate(ctx, id, m, actor)
+		if err != nil {
+			return nil, "", err
+		}
+		if all = append(all, one); one.left == nil {
+			commits, fit = append(commits, one.commit), append(fit, i)
+		}
+	}
+	if len(fit) == 0 {
+		return all, "", nil
+	}
+	rehearsed, last, err := e.Merger.Rehearse(ctx, all[fit[0]].task, commits)
+	if err != nil {
+		return nil, "", err
+	}
+	moved := false
+	for k, then := range rehearsed {
+		one := &all[fit[k]]
+		one.then = then
+		switch {
+		case len(then.Files) > 0:
+			one.left = &record.Unmerged{Files: then.Files}
+			for _, other := range then.With {
+				one.with = append(one.with, all[fit[other]].task.Branch)
+			}
+		case one.order.Strategy == "ff" && !then.Straight && moved:
+			one.left = errors.New("it is not straight on top of the one before it, and the strategy is ff")
+		default:
+			moved = true
+		}
+	}
+	return all, last, nil
+}
+
+// candidate judges one task as its merge does.
+func (e *Engine) candidate(ctx context.Context, id string, m task.Merge, actor task.Actor) (candidate, error) {
+	r := mergeRequest(id, m, actor)
+	s, decision, evidence, err := e.judge(ctx, r)
+	one := candidate{task: s.Task, commit: evidence.Subject.Commit}
+	if err == nil && decision.Moved {
+		one.order, err = e.mergeWay(ctx, s.Task, r.Request, record.Merging{Asked: m})
+	}
+	switch {
+	case err != nil && !leftOut(err):
+		return one, err
+	case err != nil:
+		one.left = err
+	case !decision.Moved:
+		one.left = fmt.Errorf("task %s is merged already", id)
+	case one.commit == "":
+		one.left = fmt.Errorf("the branch of task %s could not be read: %s", id, evidence.Subject.Trouble)
+	}
+	return one, nil
+}
+
+// tellPlan says what would become of each task.
+func (e *Engine) tellPlan(ctx context.Context, ids []string, m task.Merge, actor task.Actor,
+	told func(record.MergedOne)) error {
+	all, _, err := e.plan(ctx, ids, m, actor)
+	if err != nil {
+		return err
+	}
+	for _, c := range all {
+		one := record.MergedOne{Task: c.task, Left: c.left, With: c.with}
+		if c.left == nil {
+			one.How = fmt.Sprintf("%.7s would be merged", c.commit)
+		}
+		told(one)
+	}
+	return nil
+}
+
+// mergeInTurn merges each task for itself, and answers which were.
+func (e *Engine) mergeInTurn(ctx context.Context, ids []string, m *task.Merge, actor task.Actor,
+	told func(record.MergedOne)) ([]string, error) {
+	planned, _, err := e.plan(ctx, ids, *m, actor)
+	if err != nil {
+		return nil, err
+	}
+	var merged []string
+	for i, c := range planned {
+		one := record.MergedOne{Task: c.task}
+		out, how, err := e.Merge(ctx, c.task.ID, *m, actor)
+		switch {
+		case err == nil:
+			one.Task, one.How = out.Task, how
+			m.With = 0 // they went with this one
+			merged = append(merged, c.task.ID)
+		case leftOut(err):
+			one.Left, one.With = err, c.with
+		default:
+			return merged, fmt.Errorf("%w; %d more tasks were not tried", err, len(planned)-i-1)
+		}
+		told(one)
+	}
+	return merged, nil
+}
+
+// mergeHalves checks the result of all merges together. Where that is green each of them is merged without a check of
+// its own, and where it is red each half is tried, the second one on top of the first.
+func (e *Engine) mergeHalves(ctx context.Context, ids []string, m *task.Merge, actor task.Actor,
+	told func(record.MergedOne)) error {
+	all, last, err := e.plan(ctx, ids, *m, actor)
+	if err != nil {
+		return err
+	}
+	var fit, unfit, trees []string
+	var checks []record.MergeCheck
+	var any task.Task
+	for _, c := range all {
+		if c.left != nil {
+			unfit = append(unfit, c.task.ID)
+			continue
+		}
+		fit, trees, any = append(fit, c.task.ID), append(trees, c.then.Tree), c.task
+		for _, check := range c.order.Checks {
+			same := func(other record.MergeCheck) bool { return slices.Equal(other.Argv, check.Argv) }
+			if !slices.ContainsFunc(checks, same) {
+				checks = append(checks, check)
+			}
+		}
+	}
+	if len(fit) < 2 || len(checks) == 0 {
+		_, err := e.mergeInTurn(ctx, ids, m, actor, told)
+		return err
+	}
+	err = e.Merger.CheckResult(ctx, any, last, checks)
+	if _, red := errors.AsType[*record.Unmerged](err); err != nil && !red {
+		return err
+	}
+	if err == nil {
+		whole := *m
+		whole.Checked = trees
+		if _, err = e.mergeInTurn(ctx, fit, &whole, actor, told); err == nil {
+			m.With = whole.With
+		}
+	} else if err = e.mergeHalves(ctx, fit[:len(fit)/2], m, actor, told); err == nil {
+		err = e.mergeHalves(ctx, fit[len(fit)/2:], m, actor, told)
+	}
+	if err == nil && len(unfit) > 0 {
+		_, err = e.mergeInTurn(ctx, unfit, m, actor, told)
+	}
+	return err
+}
+
+// leftOut reports whether an error is about one task alone, so that others can be merged without it.
+func leftOut(err error) bool {
+	_, unmerged := errors.AsType[*record.Unmerged](err)
+	refused, is := errors.AsType[*rejection.Rejection](err)
+	all := is && (refused.Code == rejection.PushUnanswered || refused.Code == rejection.UnpushedCommits)
+	return unmerged || is && !all || errors.Is(err, task.ErrConflict) || errors.Is(err, errNothingToMerge)
+}
