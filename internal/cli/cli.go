@@ -31,6 +31,9 @@ type Program struct {
 	Terminal bool
 	// Progress is the terminal at which a person sees how far a long command is; nil where there is none.
 	Progress io.Writer
+	// OutTerminal is how wide the terminal at Out is, 0 where that is not known or Out is none, and whether the person
+	// there wants colours. It is asked when a table is printed.
+	OutTerminal func() (width int, coloured bool)
 	// Open opens the services when the first command needs it, so that version and help need nothing.
 	Open func(ctx context.Context) (*Services, error)
 	// Dashboard shows the screen: the tasks of a project, or those of all where the name is empty.
@@ -48,6 +51,8 @@ type Program struct {
 	failed error        // why lines could not be printed
 
 	json     bool
+	utc      bool
+	plain    bool // printed lines have no colours, whatever the terminal has
 	project  string
 	services *Services
 }
@@ -103,6 +108,7 @@ Exit status: 0 done, 1 failed, 2 the call or a file is wrong, 3 refused, 4 not f
 		return p.Dashboard(c.Context(), p.project, *all)
 	}
 	root.PersistentFlags().BoolVar(&p.json, "json", false, "answer in JSON")
+	root.PersistentFlags().BoolVar(&p.utc, "utc", false, "show times in UTC, not in your own zone")
 	root.PersistentFlags().StringVar(&p.project, "project", "", "the project (default: that of the folder you are in)")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage("%v", err) })
 	root.AddCommand(p.projectCommands(), p.taskCommands(), p.mergeMany(), p.workflowCommands(), p.harnessCommands(),

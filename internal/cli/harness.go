@@ -42,7 +42,7 @@ func (p *Program) harnessList() *cobra.Command {
 				rows = append(rows, []string{one.Name, cmp.Or(one.Path, "not installed"), cmp.Or(one.Version, "-"),
 					cmp.Or(one.Run, "-"), from})
 			}
-			if err := p.columns(rows); err != nil {
+			if err := p.table(table{rows: rows, gives: []int{1, 4}, paths: []int{1}}); err != nil {
 				return err
 			}
 			for _, one := range all {
