@@ -15,6 +15,7 @@ import (
 
 	"orange/internal/printable"
 	"orange/internal/record"
+	"orange/internal/task"
 )
 
 // Program is the command line with the world that it talks to. Every field is required, where it does not say
@@ -46,6 +47,8 @@ type Program struct {
 	// It tells how far it is with what takes long.
 	Examine func(ctx context.Context, fix, rebuild bool, progress func(what string, done, of int)) (
 		[]record.Finding, error)
+
+	guessed []task.Task // those that were found by words of their summaries
 
 	lines  bytes.Buffer // of the answer, which are not printed yet
 	failed error        // why lines could not be printed

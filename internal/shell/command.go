@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -102,14 +103,7 @@ func find(all []command, words []string) (command, call, error) {
 	for _, c := range all {
 		names = append(names, c.text)
 	}
-	guess := ""
-	_, after, found := strings.Cut(yaml.Expected(strings.Join(words[:min(2, len(words))], " "), names), "; ")
-	if !found {
-		_, after, found = strings.Cut(yaml.Expected(words[0], names), "; ")
-	}
-	if found {
-		guess = "; " + after
-	}
+	guess := cmp.Or(yaml.Guess(strings.Join(words[:min(2, len(words))], " "), names), yaml.Guess(words[0], names))
 	return command{}, call{}, usage("there is no command %q%s (/help lists them)", words[0], guess)
 }
 
