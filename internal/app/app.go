@@ -45,6 +45,12 @@ func Main() int {
 			opened.engine.Warn = opened.home.Warn
 			return opened.services(), nil
 		},
+		OpenToLook: func(ctx context.Context) (_ *cli.Services, err error) {
+			if opened, err = openToLook(ctx); err != nil {
+				return nil, err
+			}
+			return opened.services(), nil
+		},
 		Dashboard: func(ctx context.Context, project string, all bool) (err error) {
 			if opened, err = open(ctx); err != nil {
 				return err

@@ -37,6 +37,8 @@ type Program struct {
 	OutTerminal func() (width int, coloured bool)
 	// Open opens the services when the first command needs it, so that version and help need nothing.
 	Open func(ctx context.Context) (*Services, error)
+	// OpenToLook is Open for who only looks, and so makes no home and finishes nothing that others left undone.
+	OpenToLook func(ctx context.Context) (*Services, error)
 	// Dashboard shows the screen: the tasks of a project, or those of all where the name is empty.
 	Dashboard func(ctx context.Context, project string, all bool) error
 	// Shell talks with the person at In about one task, and answers the exit status of that.
@@ -68,6 +70,9 @@ func (p *Program) Run(ctx context.Context, args []string) int {
 			break
 		}
 		p.json = p.json || word == "--json" // known before a flag that cannot be read ends the reading
+	}
+	if isCompletion(args) {
+		p.completing(root)
 	}
 	root.SetArgs(joinBranch(args))
 	root.SetIn(p.In)
