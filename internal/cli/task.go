@@ -20,7 +20,7 @@ func (p *Program) taskCommands() *cobra.Command {
 			"  orange task stuck --reason \"the API key is missing\"", workflow.MoveStuck),
 		p.taskWait(), p.taskSay(), p.taskRequestChanges(), p.taskMerge(), p.taskCancel(),
 		p.taskDelete(), p.taskHistory(), p.taskWhy(), p.taskVerify(), p.taskReplay(), p.taskStats(),
-		p.taskRetry(), p.taskCheck(), p.taskCreatePR(), p.taskWatch())
+		p.taskDiff(), p.taskLogs(), p.taskRetry(), p.taskCheck(), p.taskCreatePR(), p.taskWatch())
 }
 
 // projectOf is the project that a command is about: the one named, or that of the working directory.
