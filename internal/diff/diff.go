@@ -39,12 +39,14 @@ type Line struct {
 	Kind     Kind
 	Text     string
 	Old, New int
+	At       int // its line in the patch
 }
 
 // Hunk is a row of lines that follow each other in a file.
 type Hunk struct {
 	Title string // what git prints behind the numbers: the function that the lines are in
 	Lines []Line
+	At    int // its line in the patch
 }
 
 // ChangedFile is a file of a change.
@@ -56,6 +58,7 @@ type ChangedFile struct {
 	Hunks  []Hunk
 
 	Added, Removed int // lines
+	At             int // its first line in the patch
 }
 
 // Parts are what a patch consists of.
@@ -80,6 +83,7 @@ const untrackedMark = " new, not added: "
 func Parse(text string) Parts {
 	p := parser{}
 	for line := range strings.Lines(text) {
+		p.at++
 		p.line(strings.TrimSuffix(line, "\n"))
 	}
 	return p.parts
@@ -87,6 +91,7 @@ func Parse(text string) Parts {
 
 type parser struct {
 	parts    Parts
+	at       int // the number of the line
 	old, new int // the numbers of the next line
 	// how many lines the hunk still has: a removed line that begins with dashes is no name of a file
 	oldLeft, newLeft int
@@ -95,7 +100,7 @@ type parser struct {
 func (p *parser) line(line string) {
 	switch {
 	case p.oldLeft <= 0 && p.newLeft <= 0 && strings.HasPrefix(line, "diff --git "):
-		p.parts.Files = append(p.parts.Files, ChangedFile{Name: nameOfHeader(line)})
+		p.parts.Files = append(p.parts.Files, ChangedFile{Name: nameOfHeader(line), At: p.at})
 	case len(p.parts.Files) == 0:
 		if name, is := strings.CutPrefix(line, untrackedMark); is {
 			p.parts.Untracked = append(p.parts.Untracked, name)
@@ -121,7 +126,7 @@ func (p *parser) inHunk(line string) {
 		p.between(line)
 		return
 	}
-	one := Line{Kind: kind, Text: text}
+	one := Line{Kind: kind, Text: text, At: p.at}
 	if kind == Same || kind == Removed {
 		one.Old = p.old
 		p.old, p.oldLeft = p.old+1, p.oldLeft-1
@@ -194,7 +199,7 @@ func (p *parser) opens(line string) bool {
 		return false
 	}
 	f := p.file()
-	f.Hunks = append(f.Hunks, Hunk{Title: strings.TrimSpace(title)})
+	f.Hunks = append(f.Hunks, Hunk{Title: strings.TrimSpace(title), At: p.at})
 	return true
 }
 

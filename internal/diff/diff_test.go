@@ -73,11 +73,11 @@ func TestParse(t *testing.T) {
 		t.Errorf("untracked %q, rest %q", p.Untracked, p.Rest)
 	}
 	second := p.Files[0].Hunks[1]
-	if second.Title != "func f() {" || second.Lines[0] != (Line{Removed, "-- removed", 20, 0}) ||
-		second.Lines[1] != (Line{Added, "+++ added", 0, 21}) || second.Lines[2].Kind != Note {
+	if second.Title != "func f() {" || second.Lines[0] != (Line{Removed, "-- removed", 20, 0, 15}) ||
+		second.Lines[1] != (Line{Added, "+++ added", 0, 21, 16}) || second.Lines[2].Kind != Note {
 		t.Errorf("the second hunk is %+v", second)
 	}
-	if last := p.Files[0].Hunks[0].Lines[5]; last != (Line{Same, "// end", 4, 5}) {
+	if last := p.Files[0].Hunks[0].Lines[5]; last != (Line{Same, "// end", 4, 5, 13}) {
 		t.Errorf("the last line of the first hunk is %+v", last)
 	}
 }
@@ -199,13 +199,13 @@ func TestRemarks(t *testing.T) {
 func TestInstructions(t *testing.T) {
 	t.Parallel()
 	comments := []Comment{
-		{Place: Place{File: "b.go", From: 4, To: 6}, Commit: "0123456789abcdef", Quoted: []string{"\ta", "b\x1b", "c", "d"},
-			Text: "Split this.\n\n- into two\n"},
+		{Place: Place{File: "b.go", From: 4, To: 6}, Commit: "0123456789abcdef",
+			Quoted: []string{"\ta", "b\x1b", "c", "d"}, Text: "Split this.\n\n- into two\n"},
 		{Place: Place{File: "a.go", From: 2, To: 2, Gone: true}, Text: "Keep it."},
 	}
 	got := Instructions(comments)
-	want := "`a.go:2` before the change:\n\nKeep it.\n\n`b.go:4-6` at 0123456:\n\n        a\n    b\\x1b\n    c\n    …\n\n" +
-		"Split this.\n\n- into two\n"
+	want := "`a.go:2` before the change:\n\nKeep it.\n\n`b.go:4-6` at 0123456:\n\n        a\n    b\\x1b\n" +
+		"    c\n    …\n\nSplit this.\n\n- into two\n"
 	if got != want {
 		t.Errorf("got:\n%s\nwant:\n%s", got, want)
 	}
