@@ -78,10 +78,12 @@ func taskKeys() []key {
 		"start", onTarget(command.Target.NoEnter), act(command.Commands.Enter))
 	enter.label = enterLabel
 	noTask := onTarget(command.Target.NoTask)
+	back := taskKey("r", "request changes: send the task back with what to change, and with your comments",
+		"request changes", onCommand(workflow.MoveRequestChanges), requestChanges)
+	back.label = either(on(pageReview), "send", "request changes")
 	return []key{
 		enter,
-		inReview(taskKey("r", "request changes: send the task back with what to change, and with your comments",
-			"request changes", onCommand(workflow.MoveRequestChanges), requestChanges)),
+		inReview(back),
 		inReview(taskKey("m", "merge the task's branch and finish the task", "merge", onCommand(workflow.MoveMerge),
 			act(command.Commands.Merge))),
 		taskKey("p", "push the branch and open a pull request", "PR", onTarget(command.Target.NoPR),

@@ -24,7 +24,8 @@ const (
 )
 
 func (p page) String() string {
-	return [...]string{"the list", "the board", "a task", "the workspaces", "the help", "a form", "what went wrong", "the review"}[p]
+	return [...]string{"the list", "the board", "a task", "the workspaces", "the help", "a form", "what went wrong",
+		"the review"}[p]
 }
 
 // ofTask reports whether the page is about one task.

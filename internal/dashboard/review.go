@@ -64,7 +64,8 @@ func reviewKeys() []key {
 			_, _, why := m.review.File()
 			return why
 		}, editFile),
-		within("P", "show the changes in your pager", "", func(m *Model) string { return m.review.NoText() }, pageReviewed),
+		within("P", "show the changes in your pager", "", func(m *Model) string { return m.review.NoText() },
+			pageReviewed),
 	}
 }
 
@@ -157,8 +158,10 @@ func writeComment(m *Model) tea.Cmd {
 	before, change := c.Text, changer(m)
 	m.review.Unmark()
 	prompt := &form.TextPrompt{
-		Style: m.style, Edit: m.commands.Edit, Title: "Comment on " + c.Place.String(), Long: true, Needed: true, Draft: before,
-		Text: "It is kept until you send it: r sends all comments to the worker of " + tasks.Name(m.target().Task) + ".",
+		Style: m.style, Edit: m.commands.Edit, Title: "Comment on " + c.Place.String(), Long: true, Needed: true,
+		Draft: before,
+		Text: "It is kept until you send it: r sends all comments to the worker of " +
+			tasks.Name(m.target().Task) + ".",
 		What: "keep the comment on " + c.Place.String(),
 	}
 	prompt.Work = func(ctx context.Context, text string) (string, error) {

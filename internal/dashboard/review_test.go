@@ -231,6 +231,7 @@ func TestReview_goesAbout(t *testing.T) {
 	s.press("s")
 	s.shows("since the last review: 2222222 (agent-review → working by reviewer) to 3333333")
 	s.hides("schema.sql")
+	s.shows("old mode 100644")
 	s.press("s")
 	s.shows("schema.sql")
 	s.press("esc")
@@ -295,8 +296,9 @@ func wantReviewFits(t testing.TB, text string, width, height int, keys []string)
 	backend := reviewed(t)
 	id := backend.tasks[0].ID
 	place := diff.Place{File: text, From: 1, To: 2}
-	patch := diff.Patch{Text: text + "\ndiff --git a/" + text + " b/x.go\n@@ -1,99 +1,99 @@ " + text + "\n-" + text + "\n+a " +
-		text + "\n \n" + text, Base: text, From: text, To: text, Last: text, Judged: text, Review: text + "\nx.go:1 " + text}
+	patch := diff.Patch{Text: text + "\ndiff --git a/" + text + " b/x.go\n@@ -1,99 +1,99 @@ " + text + "\n-" + text +
+		"\n+a " + text + "\n \n" + text, Base: text, From: text, To: text, Last: text, Judged: text,
+		Review: text + "\nx.go:1 " + text}
 	backend.patches = map[string]diff.Patch{id: patch, "since " + id: patch}
 	backend.comments = map[string][]diff.Comment{id: {{Place: place, Quoted: []string{text}, Text: text},
 		{Place: diff.Place{File: "x.go", From: 1, To: 1}, Text: text}}}
@@ -313,15 +315,16 @@ func wantReviewFits(t testing.TB, text string, width, height int, keys []string)
 }
 
 func reviewTestKeys() []string {
-	return []string{"j", "k", "G", "g", "pgdown", "pgup", "]", "[", "}", "{", ">", "<", "w", "s", "V", "/", "x", "enter",
-		"n", "N", "R", "c", "esc", "d", "space"}
+	return []string{"j", "k", "G", "g", "pgdown", "pgup", "]", "[", "}", "{", ">", "<", "w", "s", "V", "/", "x",
+		"enter", "n", "N", "R", "c", "esc", "d", "space"}
 }
 
 func TestReview_nothingFromOutsideDisturbsTheTerminal(t *testing.T) {
 	t.Parallel()
 	for _, text := range nastyTexts() {
 		for _, size := range [][2]int{{80, 24}, {120, 30}, {9, 7}, {1, 1}} {
-			wantReviewFits(t, text, size[0], size[1], []string{"w", "j", "G", "V", "k", "g", "]", "/", "x", "enter", "n"})
+			wantReviewFits(t, text, size[0], size[1],
+				[]string{"w", "j", "G", "V", "k", "g", "]", "/", "x", "enter", "n"})
 		}
 	}
 }

@@ -89,12 +89,13 @@ type fakeBackend struct {
 }
 
 func (f *fakeBackend) backend() Backend {
-	return Backend{Store: f, Inspector: f, Reader: f, Reviews: f, Comments: f, Runner: f, Chooser: f, Terminal: f, Now: func() time.Time {
-		if err := f.call("Now"); err != nil {
-			return time.Time{}
-		}
-		return clock()
-	}}
+	return Backend{Store: f, Inspector: f, Reader: f, Reviews: f, Comments: f, Runner: f, Chooser: f,
+		Terminal: f, Now: func() time.Time {
+			if err := f.call("Now"); err != nil {
+				return time.Time{}
+			}
+			return clock()
+		}}
 }
 
 // call records the call of a method, and returns its failure.

@@ -73,11 +73,11 @@ func TestParse(t *testing.T) {
 		t.Errorf("untracked %q, rest %q", p.Untracked, p.Rest)
 	}
 	second := p.Files[0].Hunks[1]
-	if second.Title != "func f() {" || second.Lines[0] != (Line{Removed, "-- removed", 20, 0, 15}) ||
-		second.Lines[1] != (Line{Added, "+++ added", 0, 21, 16}) || second.Lines[2].Kind != Note {
+	if second.Title != "func f() {" || second.Lines[0] != (Line{Removed, "-- removed", 20, 0, 16}) ||
+		second.Lines[1] != (Line{Added, "+++ added", 0, 21, 17}) || second.Lines[2].Kind != Note {
 		t.Errorf("the second hunk is %+v", second)
 	}
-	if last := p.Files[0].Hunks[0].Lines[5]; last != (Line{Same, "// end", 4, 5, 13}) {
+	if last := p.Files[0].Hunks[0].Lines[5]; last != (Line{Same, "// end", 4, 5, 14}) {
 		t.Errorf("the last line of the first hunk is %+v", last)
 	}
 }

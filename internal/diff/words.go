@@ -32,7 +32,7 @@ func Words(old, new string) (inOld, inNew []Range) {
 	keptA, keptB := common(a[first:len(a)-last], b[first:len(b)-last])
 	inOld, sameOld := changed(a, first, len(a)-last, keptA)
 	inNew, sameNew := changed(b, first, len(b)-last, keptB)
-	if sameOld == 0 || 3*sameOld < letters(a) && 3*sameNew < letters(b) {
+	if same := max(sameOld, sameNew); same == 0 || 2*same < min(letters(a), letters(b)) {
 		return nil, nil
 	}
 	return inOld, inNew

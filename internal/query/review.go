@@ -44,7 +44,8 @@ func (r Reviews) Patch(ctx context.Context, t task.Task, since bool) (diff.Patch
 		}
 	}
 	p.Last, p.Judged = last, judged
-	if text, err := r.Document(t.Project, t.ID, true); err == nil { // without it, what is changed can be seen all the same
+	// without a document, what is changed can be seen all the same
+	if text, err := r.Document(t.Project, t.ID, true); err == nil {
 		section, _ := document.Read(text).Section(reviewSection)
 		p.Review = section.Text
 	}

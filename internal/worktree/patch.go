@@ -69,7 +69,8 @@ func (r Repo) BranchPatch(ctx context.Context, branch, from string) (p diff.Patc
 // there reports whether the repository has a commit.
 func (r Repo) there(ctx context.Context, commit string) error {
 	if _, err := r.run(ctx, "cat-file", "-e", commit+"^{commit}"); err != nil {
-		return fmt.Errorf("cannot compare with %.12s: the repository does not have that commit any more: %w", commit, err)
+		return fmt.Errorf("cannot compare with %.12s: the repository does not have that commit any more: %w", commit,
+			err)
 	}
 	return nil
 }

@@ -20,7 +20,7 @@ type TextPrompt struct {
 	What        string
 	Work        func(ctx context.Context, text string) (string, error)
 	Edit        func(text string) tea.Cmd // opens the person's editor, and answers Edited
-	Draft       string                    // what the text begins with; nothing is lost when the person leaves it as it is
+	Draft       string                    // what the text begins with; to leave it as it is loses nothing
 
 	line    line
 	area    textarea.Model

@@ -170,7 +170,8 @@ func (m *Model) fileList(height int) []string {
 
 // listed is a file of the list with its counts.
 func (m *Model) listed(f *diff.ChangedFile, width int) string {
-	counts := m.style.Added.Render("+"+screen.Count(f.Added)) + " " + m.style.Removed.Render("-"+screen.Count(f.Removed))
+	counts := m.style.Added.Render("+"+screen.Count(f.Added)) + " " +
+		m.style.Removed.Render("-"+screen.Count(f.Removed))
 	if f.Binary {
 		counts = m.style.Faint.Render("binary")
 	}
@@ -178,9 +179,16 @@ func (m *Model) listed(f *diff.ChangedFile, width int) string {
 	return screen.Cut("  "+name+" "+counts, width)
 }
 
-// follow is the first visible row: top, or as far from it as the row of the cursor needs to be seen.
+// follow is the first visible row: top, or as far from it as the row of the cursor needs to be seen. No room is left
+// below the last row while there are rows above.
 func (m *Model) follow(top int, size screen.Size) int {
-	top = max(0, min(top, m.cursor, len(m.rows)-1))
+	last := len(m.rows)
+	for used := 0; last > 0; last-- {
+		if used += len(m.draw(last-1, size)); used > size.Height {
+			break
+		}
+	}
+	top = max(0, min(top, last, m.cursor, len(m.rows)-1))
 	used := 0
 	for at := min(m.cursor, len(m.rows)-1); at >= top; at-- {
 		if used += len(m.draw(at, size)); used > size.Height {
@@ -366,7 +374,7 @@ func emphasized(style *lipgloss.Style) *lipgloss.Style {
 	if style == nil {
 		style = &lipgloss.Style{}
 	}
-	return new(style.Bold(true).Underline(true))
+	return new(style.Bold(true).Underline(true).UnderlineSpaces(true))
 }
 
 func (m *Model) ofToken(kind highlight.TokenKind) *lipgloss.Style {
