@@ -96,6 +96,8 @@ type builder struct {
 	rows      []row
 	commented []bool // comments that have their row already
 	found     []bool // and findings
+	ofFile    []int  // the findings about the present file
+	mine      []int  // and the comments
 }
 
 func (b *builder) add(r row) { b.rows = append(b.rows, r) }
@@ -136,8 +138,7 @@ func (b *builder) lost() {
 	for i, c := range b.m.written {
 		known := false
 		for f := range b.m.content.parts.Files {
-			file := &b.m.content.parts.Files[f]
-			known = known || file.Name == c.File || file.Old != "" && file.Old == c.File
+			known = known || isOf(c.Place, &b.m.content.parts.Files[f])
 		}
 		if !known {
 			b.commented[i] = true
@@ -147,6 +148,7 @@ func (b *builder) lost() {
 }
 
 func (b *builder) file(f *diff.ChangedFile) {
+	b.enter(f)
 	b.add(row{kind: rowFile, file: f, at: f.At})
 	for _, text := range f.Notes {
 		b.add(row{kind: rowNote, file: f, text: shown(text, false), at: f.At})
@@ -168,12 +170,30 @@ func (b *builder) file(f *diff.ChangedFile) {
 	b.rows = append(b.rows, lines...)
 }
 
+// isOf reports whether a place is in a file of the change, by its present name or, for lines that are gone, its old one.
+func isOf(p diff.Place, f *diff.ChangedFile) bool {
+	return p.File == f.Name || p.Gone && f.Old != "" && p.File == f.Old
+}
+
+// enter looks up what there is about a file.
+func (b *builder) enter(f *diff.ChangedFile) {
+	b.ofFile, b.mine = b.ofFile[:0], b.mine[:0]
+	for i, one := range b.m.content.remarks {
+		if isOf(one.Place, f) {
+			b.ofFile = append(b.ofFile, i)
+		}
+	}
+	for i, one := range b.m.written {
+		if isOf(one.Place, f) {
+			b.mine = append(b.mine, i)
+		}
+	}
+}
+
 // remarks adds the comments and findings that end at a line; without a line, all of the file that are not there yet.
 func (b *builder) remarks(f *diff.ChangedFile, l *diff.Line) {
 	ends := func(p diff.Place) bool {
 		switch {
-		case p.Gone && p.File != f.Name && p.File != f.Old, !p.Gone && p.File != f.Name:
-			return false
 		case l == nil:
 			return true
 		case p.Gone:
@@ -181,14 +201,14 @@ func (b *builder) remarks(f *diff.ChangedFile, l *diff.Line) {
 		}
 		return l.New == p.To
 	}
-	for i, one := range b.m.content.remarks {
-		if !b.found[i] && ends(one.Place) {
+	for _, i := range b.ofFile {
+		if !b.found[i] && ends(b.m.content.remarks[i].Place) {
 			b.found[i] = true
 			b.add(row{kind: rowRemark, file: f, line: l, remark: i})
 		}
 	}
-	for i, one := range b.m.written {
-		if !b.commented[i] && ends(one.Place) {
+	for _, i := range b.mine {
+		if !b.commented[i] && ends(b.m.written[i].Place) {
 			b.commented[i] = true
 			b.add(row{kind: rowComment, file: f, line: l, remark: i})
 		}
