@@ -56,7 +56,7 @@ func (r *Reader) Err() error {
 	r.problems.sort()
 	if last := r.problems[len(r.problems)-1]; r.more {
 		last.Rule, last.Source, last.Message = "too-many", "",
-			fmt.Sprintf("found more problems than the %d above, expected none; mend those first", maxProblems)
+			fmt.Sprintf("found more problems than the %d above, expected none; correct those first", maxProblems)
 		return append(slices.Clip(r.problems), last)
 	}
 	return r.problems
