@@ -19,11 +19,8 @@ import (
 // Node is one value of a YAML file.
 type Node = yaml.Node
 
-// Kinds of nodes.
-const (
-	SequenceNode = yaml.SequenceNode // a list
-	MappingNode  = yaml.MappingNode  // keys with values
-)
+// SequenceNode is the kind of a list.
+const SequenceNode = yaml.SequenceNode
 
 // Pos is a place in a file. Lines and columns count from 1; a zero Pos means "filled in, not written".
 type Pos struct {
