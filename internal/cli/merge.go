@@ -102,6 +102,10 @@ func (p *Program) mergeAll(ctx context.Context, h *Services, in record.MergeMany
 		if in.DryRun {
 			verb = "would be merged"
 		}
+		if len(merged)+len(left) == 0 {
+			p.say("no task of %s waits to be merged", in.Project)
+			return nil
+		}
 		p.say("%d %s, %d left out", len(merged), verb, len(left))
 	}
 	if len(left) > 0 && !in.DryRun {

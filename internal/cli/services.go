@@ -76,6 +76,9 @@ type Queries interface {
 	Pinned(ctx context.Context, id string) (task.Task, *workflow.Definition, error)
 	Report(ctx context.Context, id string, actor task.Actor) (record.Report, error)
 	Why(ctx context.Context, id string) (decide.Explanation, error)
+	// Before looks at the tasks that a task waits for. With look it finds out whether a new task would start with their
+	// commits.
+	Before(ctx context.Context, t task.Task, look bool) ([]record.Before, error)
 	Checks(ctx context.Context, id string) ([]task.CheckState, error)
 	Sessions(ctx context.Context, tasks []task.Task) (map[string]string, error)
 	// Needs are the states of agents, and why people should look after tasks now. It has what it could look at.

@@ -55,6 +55,24 @@ func (p *Program) find(ctx context.Context, h *Services, args []string) (string,
 	return "", usage("%q is the beginning of several tasks: %s", args[0], strings.Join(ids, ", "))
 }
 
+// findAll turns what the user wrote into the ids of tasks, each once.
+func (p *Program) findAll(ctx context.Context, h *Services, words []string) ([]string, error) {
+	var ids []string
+	for _, word := range words {
+		if word = strings.TrimSpace(word); word == "" {
+			return nil, usage("which task? One of the ids is empty; %q lists them", "orange task list")
+		}
+		id, err := p.find(ctx, h, []string{word})
+		if err != nil {
+			return nil, err
+		}
+		if !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+	}
+	return ids, nil
+}
+
 // projectOf is the project that a command is about: the one named, or that of the working directory.
 func (p *Program) projectOf(ctx context.Context, h *Services) (task.Project, error) {
 	name := p.project

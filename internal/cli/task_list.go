@@ -77,7 +77,7 @@ func (p *Program) listOnce(ctx context.Context, h *Services, filter record.Filte
 		p.say("no tasks like that")
 		return nil, nil
 	}
-	return tasks, p.list(tasks, sessions, needs, standings, p.conflicts(ctx, h, tasks))
+	return tasks, p.list(tasks, known{sessions, needs, standings, p.conflicts(ctx, h, tasks), p.before(ctx, h, tasks)})
 }
 
 // knownStatus refuses a status that no workflow has: its list would never have a task.
@@ -158,16 +158,24 @@ func (p *Program) choose(ctx context.Context, h *Services, tasks []task.Task,
 	return tasks, standings, nil
 }
 
-func (p *Program) list(tasks []task.Task, sessions map[string]string, needs map[string]record.Need,
-	standings map[string]task.Timing, conflicts map[string]conflict.Overview) error {
+// known is what a list shows of tasks besides themselves: by their ids, and the conflicts by project.
+type known struct {
+	sessions  map[string]string
+	needs     map[string]record.Need
+	standings map[string]task.Timing
+	conflicts map[string]conflict.Overview
+	before    map[string][]record.Before
+}
+
+func (p *Program) list(tasks []task.Task, of known) error {
 	if p.json {
 		views := make([]taskView, len(tasks))
 		for i, t := range tasks {
-			views[i] = view(t, sessions[t.ID]).conflicting(conflicts[t.Project])
-			if n, is := needs[t.ID]; is && n.Kind != "" {
+			views[i] = view(t, of.sessions[t.ID]).conflicting(of.conflicts[t.Project]).waiting(of.before[t.ID])
+			if n, is := of.needs[t.ID]; is && n.Kind != "" {
 				views[i].NeedsYou = &n
 			}
-			if s, told := standings[t.ID]; told {
+			if s, told := of.standings[t.ID]; told {
 				views[i] = views[i].standing(s)
 			}
 		}
@@ -180,9 +188,9 @@ func (p *Program) list(tasks []task.Task, sessions map[string]string, needs map[
 	rows := append(make([][]string, 0, len(tasks)+1), []string{"ID", "PROJECT", "STATUS", "AGENT", "BRANCH", "SUMMARY"})
 	conflicting := false
 	for _, t := range tasks {
-		row := []string{t.ID, t.Project, string(t.Status), marks(t, sessions[t.ID], needs[t.ID]), t.Branch,
-			oneLine(t.Summary, 60)}
-		if mark := conflictMark(conflicts[t.Project], t.ID); mark != "" {
+		mark := marks(t, of.sessions[t.ID], of.needs[t.ID], of.before[t.ID])
+		row := []string{t.ID, t.Project, string(t.Status), mark, t.Branch, oneLine(t.Summary, 60)}
+		if mark := conflictMark(of.conflicts[t.Project], t.ID); mark != "" {
 			row, conflicting = append(row, mark), true
 		}
 		rows = append(rows, row)
@@ -194,7 +202,7 @@ func (p *Program) list(tasks []task.Task, sessions map[string]string, needs map[
 }
 
 // marks says how a task's agents are, and what a person should look at.
-func marks(t task.Task, session string, need record.Need) string {
+func marks(t task.Task, session string, need record.Need, before []record.Before) string {
 	switch {
 	case !need.Until.IsZero():
 		return "limit until " + need.Until.Local().Format("01-02 15:04")
@@ -202,6 +210,8 @@ func marks(t task.Task, session string, need record.Need) string {
 		return session + " !"
 	case t.Queued():
 		return "queued"
+	case t.WaitsForTasks():
+		return waitMark(t, before)
 	case need.Kind == record.NeedsAnswer, need.Kind == record.NeedsWord, need.Kind == record.NeedsLimit,
 		need.Kind == record.NeedsPerson:
 		return session + ", needs you: " + need.Kind
