@@ -43,6 +43,11 @@ func (q queries) Why(ctx context.Context, id string) (decide.Explanation, error)
 	return q.app.lookout.Explain(ctx, e), nil
 }
 
+// Before looks at the tasks that a task waits for; with look also at the repository.
+func (q queries) Before(ctx context.Context, t task.Task, look bool) ([]record.Before, error) {
+	return q.app.engine.Before(ctx, t, look)
+}
+
 // Checks lists the checks of a task's workflow with their last results.
 func (q queries) Checks(ctx context.Context, id string) ([]task.CheckState, error) {
 	t, def, err := q.Pinned(ctx, id)

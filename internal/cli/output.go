@@ -71,37 +71,39 @@ func (p *Program) talk(format string, args ...any) {
 
 // taskView is a task as JSON has it: the names of the frontmatter.
 type taskView struct {
-	ID            string         `json:"id"`
-	Project       string         `json:"project"`
-	Branch        string         `json:"branch"`
-	Harness       string         `json:"harness"`
-	ReviewHarness string         `json:"review_harness"`
-	Effort        string         `json:"effort"`
-	ReviewEffort  string         `json:"review_effort"`
-	Model         string         `json:"model"`
-	ReviewModel   string         `json:"review_model"`
-	Status        task.Status    `json:"status"`
-	ReviewRound   int            `json:"review_round"`
-	CrashCount    int            `json:"crash_count"`
-	Summary       string         `json:"summary"`
-	Workspace     string         `json:"workspace"`
-	TmuxSession   string         `json:"tmux_session"`
-	CreatedAt     string         `json:"created_at"`
-	UpdatedAt     string         `json:"updated_at"`
-	PRURL         string         `json:"pr_url"`
-	PRState       string         `json:"pr_state"`
-	Workflow      string         `json:"workflow"`
-	Version       int            `json:"workflow_version"`
-	Attention     string         `json:"attention"`
-	Queued        bool           `json:"queued"`
-	QueuedFor     task.Status    `json:"queued_for"`
-	Previous      task.Status    `json:"previous_status"`
-	EnteredAt     string         `json:"entered_at"`
-	StalledSince  string         `json:"stalled_since"`
-	Live          bool           `json:"live"`
-	Counters      map[string]int `json:"counters"`
-	Session       string         `json:"session,omitempty"`
-	Failures      int            `json:"failures"` // of the present state
+	ID            string      `json:"id"`
+	Project       string      `json:"project"`
+	Branch        string      `json:"branch"`
+	Harness       string      `json:"harness"`
+	ReviewHarness string      `json:"review_harness"`
+	Effort        string      `json:"effort"`
+	ReviewEffort  string      `json:"review_effort"`
+	Model         string      `json:"model"`
+	ReviewModel   string      `json:"review_model"`
+	Status        task.Status `json:"status"`
+	ReviewRound   int         `json:"review_round"`
+	CrashCount    int         `json:"crash_count"`
+	Summary       string      `json:"summary"`
+	Workspace     string      `json:"workspace"`
+	TmuxSession   string      `json:"tmux_session"`
+	CreatedAt     string      `json:"created_at"`
+	UpdatedAt     string      `json:"updated_at"`
+	PRURL         string      `json:"pr_url"`
+	PRState       string      `json:"pr_state"`
+	Workflow      string      `json:"workflow"`
+	Version       int         `json:"workflow_version"`
+	Attention     string      `json:"attention"`
+	Queued        bool        `json:"queued"`
+	QueuedFor     task.Status `json:"queued_for"`
+	// After are the tasks that it waits for; commands that look at them add how each of them is.
+	After        []record.Before `json:"after,omitempty"`
+	Previous     task.Status     `json:"previous_status"`
+	EnteredAt    string          `json:"entered_at"`
+	StalledSince string          `json:"stalled_since"`
+	Live         bool            `json:"live"`
+	Counters     map[string]int  `json:"counters"`
+	Session      string          `json:"session,omitempty"`
+	Failures     int             `json:"failures"` // of the present state
 	// the level of lateness: as it was reported last, or as it is now where the times are here too
 	Overdue int `json:"overdue"`
 	*limitView
@@ -117,6 +119,10 @@ func view(t task.Task, session string) taskView {
 	if !t.StalledAt.IsZero() {
 		stalled = task.FormatTime(t.StalledAt)
 	}
+	var after []record.Before
+	for _, id := range t.After {
+		after = append(after, record.Before{ID: id})
+	}
 	return taskView{
 		ID: t.ID, Project: t.Project, Branch: t.Branch, Harness: t.Harness, ReviewHarness: t.ReviewHarness,
 		Effort: t.Effort, ReviewEffort: t.ReviewEffort, Model: t.Model, ReviewModel: t.ReviewModel,
@@ -126,8 +132,8 @@ func view(t task.Task, session string) taskView {
 		CreatedAt: task.FormatTime(t.CreatedAt), UpdatedAt: task.FormatTime(t.UpdatedAt), PRURL: t.PRURL,
 		PRState:  t.PRState,
 		Workflow: t.Workflow.Name, Version: t.Workflow.Version, Attention: t.Attention, Queued: t.Queued(),
-		QueuedFor: t.QueuedFor,
-		Previous:  t.Previous, EnteredAt: task.FormatTime(t.EnteredAt), StalledSince: stalled, Live: t.Live,
+		QueuedFor: t.QueuedFor, After: after,
+		Previous: t.Previous, EnteredAt: task.FormatTime(t.EnteredAt), StalledSince: stalled, Live: t.Live,
 		Counters: named(t.Counters), Session: session,
 		Failures: t.Counters.Failures(t.Status), Overdue: t.Overdue,
 	}
@@ -145,6 +151,14 @@ type limitView struct {
 type timesView struct {
 	InState int64 `json:"time_in_state"`
 	Total   int64 `json:"total_time"`
+}
+
+// waiting adds to a task how those are that it waits for.
+func (v taskView) waiting(before []record.Before) taskView {
+	if len(before) > 0 && len(v.After) > 0 {
+		v.After = before
+	}
+	return v
 }
 
 // conflicting adds to a task what is known of its conflicts.
@@ -205,7 +219,7 @@ func (p *Program) outcome(out record.Outcome, said string) error {
 	hooks, failures := hookViews(out.Hooks)
 	if p.json {
 		answer := map[string]any{
-			"task": view(out.Task, ""), "moved": out.Moved &&
+			"task": view(out.Task, "").waiting(out.Before), "moved": out.Moved &&
 				out.Event.IsMove(), "from": out.Event.From, "to": out.Event.To,
 			"hooks": hooks, "hook_errors": failures, "queued": out.Queued,
 		}
@@ -255,6 +269,9 @@ func (p *Program) sayOutcome(out record.Outcome, said string) {
 		p.say("%s", said)
 	default:
 		p.say("%s is %s already; nothing to do", t.ID, t.Status)
+	}
+	for _, line := range waitLines(out.Before) {
+		p.say("  it waits for %s", line)
 	}
 	for _, h := range out.Hooks {
 		p.say("  %-22s %s", h.Action, h.State)

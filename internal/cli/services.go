@@ -76,6 +76,9 @@ type Queries interface {
 	Pinned(ctx context.Context, id string) (task.Task, *workflow.Definition, error)
 	Report(ctx context.Context, id string, actor task.Actor) (record.Report, error)
 	Why(ctx context.Context, id string) (decide.Explanation, error)
+	// Before looks at the tasks that a task waits for. With look it finds out whether a new task would start with their
+	// commits.
+	Before(ctx context.Context, t task.Task, look bool) ([]record.Before, error)
 	Checks(ctx context.Context, id string) ([]task.CheckState, error)
 	// Diff is what a task's branch and its workspace changed, the list of files first.
 	Diff(ctx context.Context, t task.Task) (string, error)

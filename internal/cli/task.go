@@ -2,6 +2,8 @@ package cli
 
 import (
 	"context"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -21,6 +23,24 @@ func (p *Program) taskCommands() *cobra.Command {
 		p.taskWait(), p.taskSay(), p.taskRequestChanges(), p.taskMerge(), p.taskCancel(),
 		p.taskDelete(), p.taskHistory(), p.taskWhy(), p.taskVerify(), p.taskReplay(), p.taskStats(),
 		p.taskDiff(), p.taskLogs(), p.taskRetry(), p.taskCheck(), p.taskCreatePR(), p.taskWatch())
+}
+
+// findAll turns what the user wrote into the ids of tasks, each once.
+func (p *Program) findAll(ctx context.Context, h *Services, words []string) ([]string, error) {
+	var ids []string
+	for _, word := range words {
+		if word = strings.TrimSpace(word); word == "" {
+			return nil, usage("which task? One of the ids is empty; %q lists them", "orange task list")
+		}
+		id, err := p.find(ctx, h, []string{word})
+		if err != nil {
+			return nil, err
+		}
+		if !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+	}
+	return ids, nil
 }
 
 // projectOf is the project that a command is about: the one named, or that of the working directory.

@@ -34,16 +34,20 @@ func (p *Program) taskCreate() *cobra.Command {
 	var n task.New
 	var noSpawn, attach bool
 	var contextFrom, planFrom string
-	var variables []string
+	var variables, after []string
 	c := &cobra.Command{
 		Use: "create [BRANCH] [SUMMARY]", Short: "Create a task and start it", Args: between(0, 2),
 		Long: `Create a task and start it; with --no-spawn only create it. A single argument with blanks is the
 summary, and Orange makes the branch's name from its words. With "" as the branch, Orange names it
 after the task's id. Without a summary, the task begins in the state in which the workflow has the
-agent ask its questions.`,
+agent ask its questions.
+
+With --after it waits for other tasks and then starts by itself; "orange task why" says what is
+missing, and "orange task spawn" starts it all the same.`,
 		Example: `  orange task create "Fix the login"
   orange task create feature/login "Add a login page" --context notes.md
-  echo "Users forget their names." | orange task create "" "Greet politely" --context - --no-spawn`,
+  echo "Users forget their names." | orange task create "" "Greet politely" --context - --no-spawn
+  orange task create "Use the login page" --after 4Fz`,
 		RunE: p.run(func(ctx context.Context, h *Services, args []string) error {
 			words := len(args) == 1 && strings.ContainsAny(args[0], " \t\n") // no branch has a blank in its name
 			switch {
@@ -69,8 +73,11 @@ agent ask its questions.`,
 			if n.Variables, err = p.ownVariables(ctx, h, variables, contextFrom, planFrom); err != nil {
 				return err
 			}
-			if attach && (noSpawn || p.json || !p.Terminal) {
+			if attach && (noSpawn || len(after) > 0 || p.json || !p.Terminal) {
 				return usage("--attach opens the window of the agent that is started, at a terminal: leave it out")
+			}
+			if n.After, err = p.findAll(ctx, h, after); err != nil {
+				return err
 			}
 			id, err := p.create(ctx, h, n, words)
 			if err == nil && attach {
@@ -96,6 +103,8 @@ agent ask its questions.`,
 		"file with a plan to begin from, where the workflow has an entry for one; - reads standard input")
 	c.Flags().StringVar(&n.Workflow, "workflow", "", "the workflow (default: the project's)")
 	c.Flags().StringVar((*string)(&n.Status), "status", "", "the state to begin in, where the workflow allows it")
+	c.Flags().StringSliceVar(&after, "after", nil, "tasks of the project that come first, as ID,ID: it starts by "+
+		"itself once all are done and the default branch has their commits")
 	c.Flags().BoolVar(&attach, "attach", false, "then open the agent's window, as orange task attach does")
 	c.Flags().BoolVar(&noSpawn, "no-spawn", false, "only create it; start it later with orange task spawn")
 	return c

@@ -78,7 +78,7 @@ func (p *Program) listOnce(ctx context.Context, h *Services, filter record.Filte
 		p.say("no tasks like that")
 		return nil, nil
 	}
-	return tasks, p.list(tasks, sessions, needs, standings, p.conflicts(ctx, h, tasks))
+	return tasks, p.list(tasks, known{sessions, needs, standings, p.conflicts(ctx, h, tasks), p.before(ctx, h, tasks)})
 }
 
 // knownStatus refuses a status that no workflow has: its list would never have a task.
@@ -159,16 +159,24 @@ func (p *Program) choose(ctx context.Context, h *Services, tasks []task.Task,
 	return tasks, standings, nil
 }
 
-func (p *Program) list(tasks []task.Task, sessions map[string]string, needs map[string]record.Need,
-	standings map[string]task.Timing, conflicts map[string]conflict.Overview) error {
+// known is what a list shows of tasks besides themselves: by their ids, and the conflicts by project.
+type known struct {
+	sessions  map[string]string
+	needs     map[string]record.Need
+	standings map[string]task.Timing
+	conflicts map[string]conflict.Overview
+	before    map[string][]record.Before
+}
+
+func (p *Program) list(tasks []task.Task, of known) error {
 	if p.json {
 		views := make([]taskView, len(tasks))
 		for i, t := range tasks {
-			views[i] = view(t, sessions[t.ID]).conflicting(conflicts[t.Project])
-			if n, is := needs[t.ID]; is && n.Kind != "" {
+			views[i] = view(t, of.sessions[t.ID]).conflicting(of.conflicts[t.Project]).waiting(of.before[t.ID])
+			if n, is := of.needs[t.ID]; is && n.Kind != "" {
 				views[i].NeedsYou = &n
 			}
-			if s, told := standings[t.ID]; told {
+			if s, told := of.standings[t.ID]; told {
 				views[i] = views[i].standing(s)
 			}
 		}
@@ -184,9 +192,9 @@ func (p *Program) list(tasks []task.Task, sessions map[string]string, needs map[
 		most = width
 	}
 	for _, t := range tasks {
-		row := []string{t.ID, t.Project, string(t.Status), p.marks(t, sessions[t.ID], needs[t.ID]), t.Branch,
-			oneLine(t.Summary, most)}
-		if mark := conflictMark(conflicts[t.Project], t.ID); mark != "" {
+		row := []string{t.ID, t.Project, string(t.Status),
+			p.marks(t, of.sessions[t.ID], of.needs[t.ID], of.before[t.ID]), t.Branch, oneLine(t.Summary, most)}
+		if mark := conflictMark(of.conflicts[t.Project], t.ID); mark != "" {
 			row, conflicting = append(row, mark), true
 		}
 		rows = append(rows, row)
@@ -199,7 +207,7 @@ func (p *Program) list(tasks []task.Task, sessions map[string]string, needs map[
 			return printable.Plain
 		}
 		t := tasks[row-1]
-		return lookOf(t, sessions[t.ID], needs[t.ID])
+		return lookOf(t, of.sessions[t.ID], of.needs[t.ID])
 	}})
 }
 
@@ -222,7 +230,7 @@ func lookOf(t task.Task, session string, need record.Need) printable.Paint {
 }
 
 // marks says how a task's agents are, and what a person should look at.
-func (p *Program) marks(t task.Task, session string, need record.Need) string {
+func (p *Program) marks(t task.Task, session string, need record.Need, before []record.Before) string {
 	switch {
 	case !need.Until.IsZero():
 		return "limit until " + p.clock(need.Until, "01-02 15:04")
@@ -230,6 +238,8 @@ func (p *Program) marks(t task.Task, session string, need record.Need) string {
 		return session + " !"
 	case t.Queued():
 		return "queued"
+	case t.WaitsForTasks():
+		return waitMark(t, before)
 	case need.Kind == record.NeedsAnswer, need.Kind == record.NeedsWord, need.Kind == record.NeedsLimit,
 		need.Kind == record.NeedsPerson:
 		return session + ", needs you: " + need.Kind

@@ -33,14 +33,18 @@ func (p *Program) taskShow() *cobra.Command {
 				report.Problems = append(report.Problems, "how long it has been there: "+err.Error())
 			}
 			conflicts := p.conflicts(ctx, h, []task.Task{report.Task})[report.Task.Project]
+			before, err := h.Queries.Before(ctx, report.Task, true)
+			if err != nil {
+				report.Problems = append(report.Problems, "what it waits for: "+err.Error())
+			}
 			if !p.json {
-				return p.show(report, standings[id], conflictLines(conflicts, id))
+				return p.show(report, standings[id], conflictLines(conflicts, id), waitLines(before))
 			}
 			events, err := h.Queries.History(ctx, id)
 			if err != nil {
 				return err
 			}
-			return p.showJSON(report, standings, events, conflicts)
+			return p.showJSON(report, standings, events, conflicts, before)
 		}),
 	}
 }
@@ -57,9 +61,9 @@ type moveView struct {
 }
 
 func (p *Program) showJSON(r record.Report, standings map[string]task.Timing, events []history.Event,
-	conflicts conflict.Overview) error {
+	conflicts conflict.Overview, before []record.Before) error {
 	hooks, _ := hookViews(r.Owed)
-	one := view(r.Task, r.Session).conflicting(conflicts)
+	one := view(r.Task, r.Session).conflicting(conflicts).waiting(before)
 	if s, told := standings[r.Task.ID]; told {
 		one = one.standing(s).times(s)
 	}
@@ -84,7 +88,7 @@ func agentLine(words ...string) string {
 	return strings.Join(slices.DeleteFunc(words, func(word string) bool { return word == "" }), " ")
 }
 
-func (p *Program) show(r record.Report, standing task.Timing, conflicts []string) error {
+func (p *Program) show(r record.Report, standing task.Timing, conflicts, before []string) error {
 	t := r.Task
 	p.say("%s  %s", t.ID, oneLine(t.Summary, 200))
 	line := p.field
@@ -100,6 +104,9 @@ func (p *Program) show(r record.Report, standing task.Timing, conflicts []string
 	}
 	if t.Queued() {
 		line("queued for", string(t.QueuedFor)+" (starts when a workspace is free)")
+	}
+	for _, one := range before {
+		line("waits for", one)
 	}
 	line("project", t.Project)
 	line("branch", t.Branch)

@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"cmp"
 	"context"
+	"strconv"
 	"strings"
 	"time"
 
@@ -41,7 +43,7 @@ limit.`,
 func (p *Program) waited(w record.Waited) error {
 	if p.json {
 		return p.printJSON(map[string]any{
-			"task": view(w.Task, ""), "ready": !w.Blocked, "about": w.About, "notice": w.Notice,
+			"task": view(w.Task, "").waiting(w.Before), "ready": !w.Blocked, "about": w.About, "notice": w.Notice,
 			"open": orEmpty(w.Open), "said": orEmpty(w.Said),
 			"needs_you": w.Need,
 		})
@@ -54,6 +56,12 @@ func (p *Program) waited(w record.Waited) error {
 		return nil
 	}
 	p.say("status: %s. %s", w.Task.Status, w.About)
+	if len(w.Before) > 0 {
+		p.say("it starts by itself once these are done and the default branch has their commits:")
+	}
+	for _, b := range w.Before {
+		p.say("  task %s: %s", b.ID, cmp.Or(b.Found, "it is "+strconv.Quote(string(b.Status))))
+	}
 	if w.Need.Kind != "" {
 		p.say("needs you: %v", w.Need)
 	}

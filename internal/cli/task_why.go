@@ -61,8 +61,9 @@ default branch. Where a branch has moved, git tries the merge again. With --json
 				p.why(e, as, conflictLines(conflicts, id))
 				return nil
 			}
-			return p.printJSON(map[string]any{"task": view(e.Task, "").conflicting(conflicts), "about": e.About,
-				"ways": orEmpty(e.Ways), "waits": orEmpty(e.Waits)})
+			return p.printJSON(map[string]any{"task": view(e.Task, "").conflicting(conflicts).waiting(e.Before),
+				"about": e.About,
+				"ways":  orEmpty(e.Ways), "waits": orEmpty(e.Waits)})
 		}),
 	}
 	c.Flags().StringVar(&as, "as", "", "the role whose moves are shown")

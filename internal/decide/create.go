@@ -3,6 +3,7 @@ package decide
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"orange/internal/action"
@@ -52,13 +53,17 @@ func createdIn(def *workflow.Definition, t task.Task, birth workflow.Birth, acto
 	hooks := hooksOf(birth.Hooks)
 	t.Counters = started(def, t.Counters)
 	t.Workflow = task.WorkflowRef{Name: def.Name, Version: def.Version, Digest: def.Digest}
+	after := t.After
 	t = enter(def, t, status, hooks, now)
-	t.Previous, t.CreatedAt = "", now
+	t.Previous, t.CreatedAt, t.After = "", now, after
 	event := history.Sign(actor, history.Event{
 		Time: now, Type: history.Created, Counters: t.Counters, Workflow: def.Digest, Hooks: actions(hooks),
 		Data: map[string]string{"status": string(status), "branch": t.Branch, "summary": t.Summary,
 			"workflow": def.Name},
 	})
+	if t.WaitsForTasks() {
+		event.Data["waits_for"] = strings.Join(t.After, ",")
+	}
 	t.Subject = unjudged(def, status, actor, Evidence{Subject: t.Subject})
 	event.Subject = t.Subject
 	return record.Change{Task: t, Hooks: hooks, Entered: true, Lease: lease(t, hooks), Events: []history.Event{
@@ -183,10 +188,10 @@ func AtWork(def *workflow.Definition, t task.Task, actor task.Actor) *rejection.
 const NoWorkspace = "no workspace is free"
 
 // Queue is the change of a task that waits for a workspace: it stays in its status and notes the status that it will
-// move to.
+// move to. Of those that wait for other tasks it waits for none any more.
 func Queue(def *workflow.Definition, t task.Task, to task.Status, actor task.Actor, now time.Time) record.Change {
 	before := t
-	t.QueuedFor, t.UpdatedAt = to, now
+	t.QueuedFor, t.After, t.UpdatedAt = to, nil, now
 	return Note(def, before, t, actor, history.Event{
 		Time: now, Type: history.QueuedForSpace, Reason: NoWorkspace, Data: map[string]string{"for": string(to)},
 	})

@@ -27,9 +27,9 @@ func WithDefaults(n task.New, p Preferences) task.New {
 // installed, or, if none is, the first of the list.
 func UsualHarnesses() []string { return []string{"claude", "codex", "opencode", "gemini", "pi"} }
 
-// InitialStatus is where a new task begins: in the status that its creator asks for, or, if it has no summary and
+// initialStatus is where a new task begins: in the status that its creator asks for, or, if it has no summary and
 // starts at once, in the status in which the workflow has questions asked.
-func InitialStatus(def *workflow.Definition, n task.New) task.Status {
+func initialStatus(def *workflow.Definition, n task.New) task.Status {
 	if n.Status != "" {
 		return n.Status
 	}
@@ -44,7 +44,7 @@ func InitialStatus(def *workflow.Definition, n task.New) task.Status {
 // FirstMove is where a new task begins, and where starting it at once leads. Started is empty if the creation starts
 // nothing, or starts its agent itself.
 func FirstMove(def *workflow.Definition, n task.New) (in, started task.Status) {
-	in = InitialStatus(def, n)
+	in = initialStatus(def, n)
 	if n.Spawn && in == def.Initial {
 		if to, err := SpawnTarget(def, task.Task{Status: in}); err == nil {
 			started = to

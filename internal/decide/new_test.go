@@ -33,7 +33,7 @@ func TestWithDefaults_fillsWhatTheCreatorLeftOut(t *testing.T) {
 	}
 }
 
-func TestInitialStatus_isWhereANewTaskBegins(t *testing.T) {
+func TestFirstMove_beginsWhereANewTaskDoes(t *testing.T) {
 	t.Parallel()
 	def := defaultWorkflow(t)
 	for name, tt := range map[string]struct {
@@ -50,7 +50,7 @@ func TestInitialStatus_isWhereANewTaskBegins(t *testing.T) {
 		if in, started := decide.FirstMove(def, tt.new); in != tt.in || started != tt.started {
 			t.Errorf("%s: it begins in %q and goes to %q, want %q and %q", name, in, started, tt.in, tt.started)
 		}
-		if in := decide.InitialStatus(def, tt.new); in != tt.in {
+		if in, _ := decide.FirstMove(def, tt.new); in != tt.in {
 			t.Errorf("%s: it begins in %q, want %q", name, in, tt.in)
 		}
 	}

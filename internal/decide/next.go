@@ -273,6 +273,9 @@ func Migrate(def *workflow.Definition, t task.Task, owed []task.OwedHook, stands
 	if t.QueuedFor != before.QueuedFor || to != before.Status && t.QueuedFor != "" {
 		names[history.DataQueued] = string(t.QueuedFor)
 	}
+	if to != before.Status && t.WaitsForTasks() {
+		names["waits_for"] = strings.Join(t.After, ",")
+	}
 	if to == before.Status {
 		maps.Copy(data, names)
 	}
@@ -280,9 +283,10 @@ func Migrate(def *workflow.Definition, t task.Task, owed []task.OwedHook, stands
 		Time: now, Type: history.WorkflowMigrated, Counters: t.Counters, Workflow: def.Digest, Data: data,
 	})}}
 	if to != before.Status {
-		queued := t.QueuedFor
+		queued, after := t.QueuedFor, t.After
 		c.Task = enter(def, t, to, nil, now)
-		c.Task.Previous, c.Task.QueuedFor = previous, queued // the task has not moved: its status has another name
+		// the task has not moved: its status has another name
+		c.Task.Previous, c.Task.QueuedFor, c.Task.After = previous, queued, after
 		c.Entered, c.Entry = true, Digests(def, to, ev)
 		c.Events = append(c.Events, history.Sign(actor, history.Event{
 			Time: now, Type: history.StatusChanged, From: before.Status, To: to, Counters: c.Task.Counters,

@@ -34,6 +34,9 @@ func Transition(def *workflow.Definition, t task.Task, ev Evidence, req task.Req
 	if req.Queued && t.QueuedFor != req.To {
 		return Decision{}, illegal(def, t, req)
 	}
+	if req.Waited && !t.WaitsForTasks() {
+		return Decision{}, illegal(def, t, req)
+	}
 	stays := Decision{Change: record.Change{Task: t}}
 	t.Counters = resetBy(def, t.Counters, req.Actor)
 	candidates := slices.DeleteFunc(edges(def, t, req.To), func(edge *workflow.Transition) bool {
@@ -404,7 +407,7 @@ func enter(def *workflow.Definition, t task.Task, to task.Status, hooks []task.H
 	}
 	t.Live = !state.Terminal
 	t.EnteredAt, t.UpdatedAt, t.StalledAt = now, now, time.Time{}
-	t.Attention, t.QueuedFor = "", ""
+	t.Attention, t.QueuedFor, t.After = "", "", nil
 	t.Overdue = 0
 	t.Counters = withoutLimits(t.Counters)
 	for _, h := range hooks {

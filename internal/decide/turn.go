@@ -35,6 +35,8 @@ func before(def *workflow.Definition, t task.Task, need record.Need, role string
 		return fmt.Sprintf("the task is %q, which is final", t.Status)
 	case t.Queued():
 		return "the task waits for a workspace"
+	case t.WaitsForTasks():
+		return "the task waits for other tasks"
 	case t.Attention != "":
 		return "a person has to look after the task: " + t.Attention
 	case state.Role == "" || state.Role == task.RoleHuman || state.Role == role && def.WaitsForPerson(t.Status):

@@ -37,11 +37,12 @@ type Counted struct {
 
 // Explanation says why a task does not move, or what would move it.
 type Explanation struct {
-	Task  task.Task
-	About string             // what the present status is, in the workflow's words
-	Ways  []Option           // by target, in the order of the file
-	Waits []rejection.Detail // who or what the task waits for, the most immediate first
-	Seen  []task.Evidence    // the texts that this rests on: those of other evidence are others
+	Task   task.Task
+	About  string             // what the present status is, in the workflow's words
+	Ways   []Option           // by target, in the order of the file
+	Waits  []rejection.Detail // who or what the task waits for, the most immediate first
+	Before []record.Before    // the tasks that it waits for
+	Seen   []task.Evidence    // the texts that this rests on: those of other evidence are others
 }
 
 // Why judges every edge out of a task's status as Transition does, and supplies a reason if the edge wants one.
@@ -128,6 +129,7 @@ func Awaits(def *workflow.Definition, s record.Snapshot, alive bool, events []hi
 		list = append(list, rejection.Detail{
 			Condition: "a free workspace", Found: fmt.Sprintf("none for the move to %q", t.QueuedFor),
 			Want: "it starts by itself when one is free"})
+	case t.WaitsForTasks(): // Missing says for what
 	case state.Terminal:
 		list = append(list, rejection.Detail{Condition: "no one", Found: fmt.Sprintf("%q, which is final", t.Status),
 			Want: "there is nothing to do"})

@@ -10,7 +10,7 @@ func (d *Doctor) environments(_ context.Context, v *view) []finding {
 	var out []finding
 	for _, id := range v.kept {
 		t, known := v.byID[id]
-		if known && (t.Workspace != "" || t.Queued()) {
+		if known && (t.Workspace != "" || t.Queued() || t.WaitsForTasks()) {
 			continue
 		}
 		if !known {

@@ -240,7 +240,7 @@ func birthOf(t task.Task) history.Event {
 		Data: map[string]string{
 			history.DataAdopted: "true", history.DataStatus: string(t.Status), history.DataBranch: t.Branch,
 			history.DataSummary:  t.Summary,
-			history.DataWorkflow: t.Workflow.Name, history.DataCreatedAt: task.FormatTime(t.CreatedAt),
+			history.DataWorkflow: t.Workflow.Name, "created_at": task.FormatTime(t.CreatedAt),
 			history.DataHarness: t.Harness, history.DataReviewHarness: t.ReviewHarness, history.DataEffort: t.Effort,
 			history.DataReviewEffort: t.ReviewEffort, history.DataModel: t.Model,
 			history.DataReviewModel: t.ReviewModel,

@@ -34,7 +34,7 @@ func (e *Engine) Create(ctx context.Context, n task.New) (record.Outcome, error)
 	t := task.Task{
 		ID: id, Project: n.Project.Name, Branch: n.Branch, Summary: n.Summary,
 		Harness: n.Harness, ReviewHarness: n.ReviewHarness, Effort: n.Effort, ReviewEffort: n.ReviewEffort,
-		Model: n.Model, ReviewModel: n.ReviewModel,
+		Model: n.Model, ReviewModel: n.ReviewModel, After: n.After,
 	}
 	if t.Branch == "" {
 		t.Branch = task.DefaultBranch(id)
@@ -42,7 +42,10 @@ func (e *Engine) Create(ctx context.Context, n task.New) (record.Outcome, error)
 	if err := e.checkBranch(ctx, n.Project, t); err != nil {
 		return record.Outcome{}, err
 	}
-	status := decide.InitialStatus(def, n)
+	status, _ := decide.FirstMove(def, n)
+	if err := e.mayWait(ctx, def, n, status); err != nil {
+		return record.Outcome{}, err
+	}
 	in := replay.Inputs{Ask: replay.AskCreate, To: status}
 	c, err := decide.Create(def, t, status, n.Actor, e.Now())
 	if n.Plan != "" {
@@ -100,6 +103,9 @@ func (e *Engine) commitNew(ctx context.Context, def *workflow.Definition, c reco
 	out, err := e.conclude(ctx, t, t.Seq, n.Actor)
 	if err != nil || !n.Spawn || t.Status != def.Initial {
 		return out, err
+	}
+	if t.WaitsForTasks() {
+		return e.waits(ctx, out, n.Actor)
 	}
 	to, err := decide.SpawnTarget(def, t)
 	if err != nil {
@@ -313,5 +319,7 @@ func (e *Engine) Delete(ctx context.Context, id string, actor task.Actor) (strin
 	}
 	e.dropEnvironment(ctx, id)
 	trash, err := e.Documents.Trash(s.Task.Project, id)
-	return trash, errors.Join(err, e.Environments.Forget(ctx, id))
+	err = errors.Join(err, e.Environments.Forget(ctx, id))
+	e.startThoseAfter(ctx, id)
+	return trash, err
 }

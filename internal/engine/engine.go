@@ -106,6 +106,11 @@ type Merger interface {
 	CheckResult(ctx context.Context, t task.Task, commit string, checks []record.MergeCheck) error
 	// Landed reports whether the default branch, here or on origin, has one of the commits.
 	Landed(ctx context.Context, t task.Task, commits []string) (bool, error)
+	// Lacks returns which of some commits a new task would start without, and the name of what it would start from,
+	// as far as is known without a fetch.
+	Lacks(ctx context.Context, t task.Task, commits []string) (base string, lacks []string, err error)
+	// Fetch learns from origin where its default branch is; without an origin it does nothing.
+	Fetch(ctx context.Context, t task.Task) error
 	// Unpushed is how many commits only the local default branch has, and the newest of them in words.
 	Unpushed(ctx context.Context, t task.Task) (count int, newest []string, err error)
 	// Tip is the branch's newest commit; empty where there is no such branch.

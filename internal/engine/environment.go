@@ -35,7 +35,8 @@ func (e *Engine) keepEnvironment(ctx context.Context, id string, actor task.Acto
 		return
 	}
 	s, err := e.Store.Load(ctx, id)
-	if errors.Is(err, task.ErrNotFound) || err == nil && s.Task.Workspace == "" && !s.Task.Queued() {
+	if errors.Is(err, task.ErrNotFound) ||
+		err == nil && s.Task.Workspace == "" && !s.Task.Queued() && !s.Task.WaitsForTasks() {
 		// the task gave its workspace back meanwhile, and with it went the earlier environment
 		e.dropEnvironment(ctx, id)
 	}

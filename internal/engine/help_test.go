@@ -141,6 +141,12 @@ type fakeRepository struct {
 	requests    []record.PullRequest
 	unreachable error // the network
 	beyond      bool  // the branch has what no pull request has
+
+	based      []string // the commits that a new task starts with
+	remote     []string // those that a fetch adds
+	fetched    int
+	looked     int
+	unreadable error // the repository, for a look at its base
 }
 
 func (d *fakeRepository) Replaced(context.Context, task.Task) ([]byte, bool, error) {
@@ -175,6 +181,22 @@ func (d *fakeRepository) Ahead(context.Context, task.Task, string) (bool, error)
 
 func (d *fakeRepository) Landed(context.Context, task.Task, []string) (bool, error) {
 	return false, nil
+}
+
+func (d *fakeRepository) Lacks(_ context.Context, _ task.Task, commits []string) (string, []string, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.looked++
+	return "main", slices.DeleteFunc(slices.Clone(commits), func(c string) bool { return slices.Contains(d.based, c) }),
+		d.unreadable
+}
+
+func (d *fakeRepository) Fetch(context.Context, task.Task) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.fetched++
+	d.based = append(d.based, d.remote...)
+	return d.unreachable
 }
 
 func (*fakeRepository) Rehearse(_ context.Context, _ task.Task, commits []string) ([]record.Rehearsal, string, error) {

@@ -46,6 +46,12 @@ func (b *branch) Landed(_ context.Context, _ task.Task, commits []string) (bool,
 	return len(commits) > 0 && b.merged, nil
 }
 
+func (*branch) Lacks(context.Context, task.Task, []string) (string, []string, error) {
+	return "main", nil, nil
+}
+
+func (*branch) Fetch(context.Context, task.Task) error { return nil }
+
 func (*branch) Rehearse(_ context.Context, _ task.Task, commits []string) ([]record.Rehearsal, string, error) {
 	return make([]record.Rehearsal, len(commits)), "c0ffee", nil
 }

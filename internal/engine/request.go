@@ -155,7 +155,7 @@ func (e *Engine) attempt(ctx context.Context, r *request) (record.Outcome, error
 	if err != nil {
 		return record.Outcome{}, err
 	}
-	if s.Task.QueuedFor != "" && t.Workspace == "" {
+	if (s.Task.Queued() || s.Task.WaitsForTasks()) && t.Workspace == "" {
 		e.dropEnvironment(ctx, t.ID) // it waits for no workspace any more
 	}
 	return e.conclude(ctx, t, t.Seq, r.Actor)
@@ -377,6 +377,9 @@ func (e *Engine) conclude(ctx context.Context, t task.Task, event int, actor tas
 		return out, err
 	}
 	if out.Hooks, err = e.Store.Hooks(ctx, t.ID, event); err != nil || len(out.Hooks) == 0 {
+		if err == nil && !t.Live { // else those wait until its hooks are settled
+			e.startThoseAfter(ctx, t.ID)
+		}
 		return out, err
 	}
 	e.keepForStart(ctx, t.ID, out.Hooks, actor)

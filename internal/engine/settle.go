@@ -38,7 +38,11 @@ func (e *Engine) Settle(ctx context.Context, id string) error {
 		}
 		hook, found := due(s.Owed, e.Now())
 		if !found {
-			return errors.Join(mirrors, e.Sync(ctx, id))
+			err := errors.Join(mirrors, e.Sync(ctx, id))
+			if !s.Task.Live && len(s.Owed) == 0 {
+				e.startThoseAfter(ctx, id)
+			}
+			return err
 		}
 		if err := e.perform(ctx, s.Task, hook); err != nil {
 			return err

@@ -143,8 +143,8 @@ func (e *Engine) waitState(ctx context.Context, w Waiting, id, role string) (rec
 	for _, to := range decide.Open(def, s.Task, task.Actor{Role: role}) {
 		out.Open = append(out.Open, string(to))
 	}
-	if out.Blocked {
-		return out, nil
+	if out.Before, err = e.Before(ctx, s.Task, false); err != nil || out.Blocked {
+		return out, err
 	}
 	notice, err := w.Notice(ctx, id, role)
 	if err != nil {

@@ -45,7 +45,12 @@ func (e *Engine) Why(ctx context.Context, peeker Peeker, id string,
 		}
 	}
 	out.Ways, out.Seen = decide.Why(def, s.Task, evidence), seen(evidence)
+	w, err := e.waitingFor(ctx, s.Task, true)
+	if err != nil {
+		return out, err
+	}
 	out.Waits, err = e.awaits(ctx, def, s, state.Role, alive)
+	out.Before, out.Waits = w.Before, append(w.Missing(), out.Waits...)
 	return out, err
 }
 

@@ -20,6 +20,7 @@ const (
 	Created          = "task.created"
 	Updated          = "task.updated"
 	QueuedForSpace   = "task.queued"
+	WaitBroken       = "wait.broken" // what a task waits for will not come, or it could not be started then
 	StatusChanged    = "status.changed"
 	AutoAdvanced     = "auto.advanced"
 	WorkspaceReady   = "workspace.ready"

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"orange/internal/task"
@@ -23,8 +24,9 @@ const (
 	DataModel         = "model"
 	DataReviewModel   = "review_model"
 	DataAdopted       = "adopted"    // the task was taken over from a folder that had no history to trust
-	DataCreatedAt     = "created_at" // when a task was made that was taken over later
+	dataCreatedAt     = "created_at" // when a task was made that was taken over later
 	DataPrevious      = "previous"   // the state before the present one, where a migration gave it another name
+	dataWaitsFor      = "waits_for"  // the ids of the tasks that it waits for, separated by commas
 	DataQueued        = "queued_for" // the state that a queued task waits for, where a migration gave it another name
 )
 
@@ -74,10 +76,10 @@ func Follow(t task.Task, e Event) task.Task {
 	switch e.Type {
 	case Created:
 		t.Status, t.CreatedAt, t.EnteredAt = task.Status(e.Data[DataStatus]), e.Time, e.Time
-		if at, err := time.Parse(task.TimeFormat, e.Data[DataCreatedAt]); err == nil {
+		if at, err := time.Parse(task.TimeFormat, e.Data[dataCreatedAt]); err == nil {
 			t.CreatedAt = at
 		}
-		t = described(t, e.Data)
+		t = renamed(described(t, e.Data), e.Data)
 	case Updated:
 		t = described(t, e.Data)
 		t.Session = told(e.Data, DataSession, t.Session) // its name went with the branch's
@@ -85,13 +87,13 @@ func Follow(t task.Task, e Event) task.Task {
 		if e.To != t.Status { // one that begins its status again came from where it came from before
 			t.Previous = t.Status
 		}
-		t.Status, t.EnteredAt, t.QueuedFor, t.Overdue = e.To, e.Time, "", 0
+		t.Status, t.EnteredAt, t.QueuedFor, t.Overdue, t.After = e.To, e.Time, "", 0, nil
 		t = renamed(t, e.Data)
 	case WorkflowMigrated:
 		t.Workflow.Name = told(e.Data, DataWorkflow, t.Workflow.Name)
 		t = renamed(t, e.Data)
 	case QueuedForSpace:
-		t.QueuedFor = task.Status(e.Data["for"])
+		t.QueuedFor, t.After = task.Status(e.Data["for"]), nil
 	case AgentSpawned, ReviewStarted:
 		t.Session = e.Data[DataSession]
 		if e.Type == ReviewStarted {
@@ -115,6 +117,9 @@ func Follow(t task.Task, e Event) task.Task {
 func renamed(t task.Task, data map[string]string) task.Task {
 	t.Previous = task.Status(told(data, DataPrevious, string(t.Previous)))
 	t.QueuedFor = task.Status(told(data, DataQueued, string(t.QueuedFor)))
+	if after := data[dataWaitsFor]; after != "" {
+		t.After = strings.Split(after, ",")
+	}
 	return t
 }
 
@@ -163,6 +168,7 @@ func Disagree(t task.Task, events []Event) ([]string, error) {
 	}
 	tell("previous status", string(told.Previous), string(t.Previous))
 	tell("queue", string(told.QueuedFor), string(t.QueuedFor))
+	tell("wait for tasks", strings.Join(told.After, ","), strings.Join(t.After, ","))
 	tell("lateness", strconv.Itoa(told.Overdue), strconv.Itoa(t.Overdue))
 	for _, c := range slices.Concat(told.Counters, t.Counters) {
 		tell(c.Name, strconv.Itoa(told.Counters.Get(c.Name)), strconv.Itoa(t.Counters.Get(c.Name)))

@@ -54,6 +54,8 @@ type world struct {
 	fails     map[string]error
 	did       []string
 	told      []string
+	waited    []string // the tasks that were to be started because others are done
+	broken    string   // the mark that such a task gets
 	hint      chan struct{}
 	judging   func() // what happens while a death is judged
 }
@@ -230,6 +232,13 @@ func (w *world) Finish(context.Context) error {
 		w.tasks[0].Version++
 	}
 	return w.note("finish")
+}
+
+func (w *world) StartWaiting(_ context.Context, id string, fetch bool) (record.Outcome, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.waited = append(w.waited, fmt.Sprint(id, " ", fetch))
+	return record.Outcome{Task: task.Task{ID: id, Attention: w.broken}}, nil
 }
 
 func (w *world) StartNext(_ context.Context, project string) (string, error) {

@@ -79,6 +79,7 @@ type Engine interface {
 	Resume(ctx context.Context) error
 	Finish(ctx context.Context) error
 	StartNext(ctx context.Context, project string) (string, error)
+	StartWaiting(ctx context.Context, id string, fetch bool) (record.Outcome, error)
 	Free(ctx context.Context, id string) error
 	Sync(ctx context.Context, id string) error
 }
@@ -140,6 +141,9 @@ type Monitor struct {
 	everyone bool       // the files of all tasks are looked after, however long they are over
 	compared int64      // the number of the lists whose files were looked at last
 
+	waits   map[string]waits     // the tasks that wait for others, as they were looked at last
+	fetched map[string]time.Time // when origin was asked for such tasks, by project
+
 	held map[string]bool // the clock's: who had which workspace when it looked last while a task waited for one
 }
 
@@ -181,6 +185,7 @@ func (m *Monitor) Run(ctx context.Context) {
 	crew.Go(func() { m.watchPullRequests(ctx) })
 	crew.Go(func() { m.watchConflicts(ctx) })
 	crew.Go(func() { m.watchScreens(ctx) })
+	crew.Go(func() { m.watchWaiting(ctx) })
 	for {
 		select {
 		case <-ctx.Done():
@@ -202,7 +207,7 @@ func (m *Monitor) Once(ctx context.Context) error {
 	m.stamps, m.everyone, m.compared = m.Traces.Stamps(), true, -1
 	tasks, all := m.taskLists(ctx)
 	for round := range rounds {
-		err := errors.Join(all, m.Engine.Finish(ctx), m.Look(ctx))
+		err := errors.Join(all, m.Engine.Finish(ctx), m.Look(ctx), m.waiting(ctx, tasks.live))
 		if round == 0 {
 			for _, met := range m.pullRequests(ctx) {
 				asked = errors.Join(asked, met)

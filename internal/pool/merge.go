@@ -33,6 +33,24 @@ func (p *Pool) Landed(ctx context.Context, t task.Task, commits []string) (bool,
 	return repo.Landed(ctx, commits)
 }
 
+// Lacks returns which of some commits a new task of the project would start without, and what it would start from.
+func (p *Pool) Lacks(ctx context.Context, t task.Task, commits []string) (base string, lacks []string, err error) {
+	repo, err := p.repo(t)
+	if err != nil {
+		return "", nil, err
+	}
+	return repo.Lacks(ctx, commits)
+}
+
+// Fetch learns from origin where its default branch is.
+func (p *Pool) Fetch(ctx context.Context, t task.Task) error {
+	repo, err := p.repo(t)
+	if err != nil {
+		return err
+	}
+	return repo.Fetch(ctx)
+}
+
 // Merge merges a commit of the branch, or its tip where none is named.
 func (p *Pool) Merge(ctx context.Context, t task.Task, order record.MergeOrder,
 	begin func(ctx context.Context, result string) error) (record.MergeResult, error) {

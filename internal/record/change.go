@@ -128,17 +128,19 @@ type Change struct {
 
 // Filter chooses tasks for a list. Its zero value chooses all.
 type Filter struct {
-	Project string
-	Status  task.Status
-	Live    bool // only those that are not in a terminal state
-	Queued  bool // only those that wait for a workspace, the longest waiting first
-	Over    bool // only those that are over and still have a workspace
-	Limited bool // only live ones of which an agent may have ended at its provider's limit in the present status
-	Branch  string
-	Prefix  string // of the id
-	Most    int    // how many are wanted at most; 0 is all
+	Project  string
+	Status   task.Status
+	Live     bool   // only those that are not in a terminal state
+	Queued   bool   // only those that wait for a workspace, the longest waiting first
+	WaitsFor string // only those that wait for the task with this id
+	Over     bool   // only those that are over and still have a workspace
+	Limited  bool   // only live ones of which an agent may have ended at its provider's limit in the present status
+	Branch   string
+	Prefix   string // of the id
+	Most     int    // how many are wanted at most; 0 is all
 	// Brief asks for what a list shows alone: ID, Project, Branch, Summary, Status, Session, Attention, QueuedFor,
-	// Workflow, StalledAt and Overdue. All else of the tasks is left empty, and reading them takes a third of the time.
+	// After, Workflow, StalledAt and Overdue. All else of the tasks is left empty, and reading them takes a third of
+	// the time.
 	Brief      bool
 	EndedSince time.Time // only those that are over and were changed then or later, as far as the newest changes tell
 }

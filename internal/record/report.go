@@ -24,6 +24,7 @@ type Outcome struct {
 	Hooks   []task.OwedHook // those of Event, as they are when the caller is answered
 	Queued  bool
 	Holders []Holder // who has the workspaces, when Queued
+	Before  []Before // those that it waits for, where it was not started because of them
 	Asks    string   // what a person should know because of it; empty when nothing new
 	Warning string   // what went wrong besides the move; empty when nothing did
 }
@@ -50,6 +51,7 @@ type Waited struct {
 	Said    []Said   // by people, while the waiter waited
 	Need    Need     // why a person need not wait any longer, if it is not the task's own turn
 	Open    []string // moves that the waiter may ask for
+	Before  []Before // the tasks that it waits for before it starts
 }
 
 // Said is what a person said to an agent.

@@ -151,6 +151,14 @@ func (r Repository) Landed(_ context.Context, t task.Task, commits []string) (bo
 	return len(commits) > 0 && r.v.Branch(t.ID).Merged, nil
 }
 
+// Lacks returns nothing: what was merged is where every task starts.
+func (Repository) Lacks(context.Context, task.Task, []string) (string, []string, error) {
+	return "main", nil, nil
+}
+
+// Fetch does nothing.
+func (Repository) Fetch(context.Context, task.Task) error { return nil }
+
 // Rehearse finds no conflict.
 func (Repository) Rehearse(_ context.Context, _ task.Task, commits []string) ([]record.Rehearsal, string, error) {
 	return make([]record.Rehearsal, len(commits)), "c0ffee", nil

@@ -2,8 +2,14 @@ package sqlite
 
 // migrations bring a database from one version to the next. A step that has shipped is never changed.
 func migrations() []string {
-	return []string{version1, version2, version3, version4, version5, version6, version7}
+	return []string{version1, version2, version3, version4, version5, version6, version7, version8}
 }
+
+// version8 knows which tasks a task waits for, before it starts by itself.
+const version8 = `
+ALTER TABLE tasks ADD COLUMN waits_for TEXT NOT NULL DEFAULT '';
+CREATE INDEX waiting_tasks ON tasks (project) WHERE waits_for != '';
+`
 
 // version7 knows which models a task's agents shall use.
 const version7 = `

@@ -20,7 +20,7 @@ const columns = `id, project, branch, summary, harness, review_harness, effort, 
 	counters, workspace, session, pushed, attention, queued_for, workflow, workflow_version, workflow_digest, live,
 	pr_url, pr_state,
 	created_at, updated_at, entered_at, stalled_at, overdue, subject, version, seq, hash, model,
-	review_model`
+	review_model, waits_for`
 
 // noSubject is the subject of a task that has none, as it is written.
 const noSubject = "{}"
@@ -45,6 +45,7 @@ func values(t task.Task) ([]any, error) {
 		t.PRState,
 		task.FormatTime(t.CreatedAt), task.FormatTime(t.UpdatedAt), task.FormatTime(t.EnteredAt),
 		since(t.StalledAt), t.Overdue, string(subject), t.Version, t.Seq, t.Hash, t.Model, t.ReviewModel,
+		strings.Join(t.After, ","),
 	}, nil
 }
 
@@ -69,6 +70,7 @@ type reader struct {
 type row struct {
 	task                                                  task.Task
 	counters, created, updated, entered, stalled, subject string
+	after                                                 string
 }
 
 func newReader() *reader {
@@ -79,7 +81,7 @@ func newReader() *reader {
 		&t.Workspace, &t.Session, &t.Pushed, &t.Attention, (*string)(&t.QueuedFor), &t.Workflow.Name,
 		&t.Workflow.Version, &t.Workflow.Digest, &t.Live, &t.PRURL, &t.PRState,
 		&w.created, &w.updated, &w.entered, &w.stalled, &t.Overdue, &w.subject, &t.Version, &t.Seq, &t.Hash,
-		&t.Model, &t.ReviewModel}
+		&t.Model, &t.ReviewModel, &w.after}
 	return r
 }
 
@@ -139,6 +141,7 @@ func (r *reader) parse(t *task.Task) (err error) {
 			return fmt.Errorf("read subject: %w", err)
 		}
 	}
+	t.After = others(r.row.after)
 	for _, pair := range [...]struct {
 		text string
 		into *time.Time
@@ -154,23 +157,32 @@ func (r *reader) parse(t *task.Task) (err error) {
 	return nil
 }
 
+// others are the ids of tasks, as they are written.
+func others(ids string) []string {
+	if ids == "" {
+		return nil
+	}
+	return strings.Split(ids, ",")
+}
+
 // briefColumns are the columns of a brief look. The driver takes about as long for a value as SQLite takes for a
 // row: all of them come as one value. Words in which no control character can be come first, with one behind each.
 // The two texts at the end may have any characters; the number before them is the length of the first.
 const briefColumns = `live || created_at || char(31) || id || char(31) || project || char(31) || status || char(31)
-	|| branch || char(31) || session || char(31) || queued_for || char(31) || workflow || char(31) || workflow_digest
-	|| char(31) || stalled_at || char(31) || overdue || char(31) || octet_length(attention) || char(31)
-	|| attention || summary`
+	|| branch || char(31) || session || char(31) || queued_for || char(31) || waits_for || char(31) || workflow
+	|| char(31) || workflow_digest || char(31) || stalled_at || char(31) || overdue || char(31)
+	|| octet_length(attention) || char(31) || attention || summary`
 
 // briefTask is what a list shows, from a row of a brief look.
 func briefTask(row string) (t task.Task, err error) {
-	var first, stalled, overdue, attention string
+	var first, stalled, overdue, attention, after string
 	first, row, _ = strings.Cut(row, briefEnd)
 	t.Live = strings.HasPrefix(first, "1") // its time follows
 	for _, into := range []*string{&t.ID, &t.Project, (*string)(&t.Status), &t.Branch, &t.Session,
-		(*string)(&t.QueuedFor), &t.Workflow.Name, &t.Workflow.Digest, &stalled, &overdue, &attention} {
+		(*string)(&t.QueuedFor), &after, &t.Workflow.Name, &t.Workflow.Digest, &stalled, &overdue, &attention} {
 		*into, row, _ = strings.Cut(row, briefEnd)
 	}
+	t.After = others(after)
 	bytes, err := strconv.Atoi(attention)
 	if err == nil {
 		t.Attention, t.Summary = row[:bytes], row[bytes:]
@@ -331,6 +343,9 @@ func questionFor(f record.Filter) (q question) {
 	if f.Over {
 		q.add("workspace != '' AND live = 0")
 	}
+	if f.WaitsFor != "" {
+		q.add("waits_for != '' AND instr(waits_for, ?) > 0", f.WaitsFor)
+	}
 	if f.Limited {
 		q.add("live = 1 AND instr(counters, ?) > 0", record.LimitCount)
 	}
@@ -339,7 +354,7 @@ func questionFor(f record.Filter) (q question) {
 			"0 AND updated_at >= ?",
 			fewChanges, task.FormatTime(f.EndedSince))
 	}
-	q.many = f.Branch == "" && f.Prefix == "" && !f.Over && !f.Limited && f.EndedSince.IsZero() &&
+	q.many = f.Branch == "" && f.Prefix == "" && !f.Over && !f.Limited && f.WaitsFor == "" && f.EndedSince.IsZero() &&
 		!f.Queued && f.Most == 0
 	switch {
 	case f.Queued:

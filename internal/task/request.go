@@ -46,6 +46,9 @@ type Request struct {
 	// Queued says that the request is the one that the task waits for a workspace with. It is refused where the
 	// task waits no more: someone else was first.
 	Queued bool
+	// Waited says that the request starts a task because those that it waits for are done. It is refused where the
+	// task waits for none any more: a person was first.
+	Waited bool
 }
 
 // Merge is how a person wants a task's branch merged.
@@ -149,7 +152,9 @@ type New struct {
 	Workflow  string
 	Status    Status // empty means the workflow's initial state
 	Spawn     bool   // start it at once
-	Actor     Actor
+	// the tasks of its project that must be done first: then it starts by itself
+	After []string
+	Actor Actor
 }
 
 // Update is what may change of a task without a transition; nil means that it stays.

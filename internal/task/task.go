@@ -60,6 +60,7 @@ type Task struct {
 	Attention string    // why a person should look; empty when nothing is wrong
 	StalledAt time.Time // since when its agent lives and does nothing; zero when it works or no one looked
 	QueuedFor Status    // the status that it will be moved to once a workspace is free; empty when not queued
+	After     []string  // the tasks that it waits for before it starts by itself; empty when it waits for none
 
 	Workflow WorkflowRef
 	Live     bool // not in a terminal state
@@ -84,6 +85,9 @@ func (t Task) SessionName() string { return t.Project + "/" + t.Branch }
 
 // Queued reports whether the task waits for a free workspace.
 func (t Task) Queued() bool { return t.QueuedFor != "" }
+
+// WaitsForTasks reports whether the task starts by itself once other tasks are done.
+func (t Task) WaitsForTasks() bool { return len(t.After) > 0 }
 
 // idAlphabet has no dash, so that an id is safe as an argument.
 const idAlphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"

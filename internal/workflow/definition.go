@@ -104,6 +104,7 @@ type State struct {
 	Name          task.Status
 	About         string // one line for people
 	Terminal      bool
+	Success       bool   // the task ended well here: those that wait for it may start
 	Role          string // whose window the state has: worker, reviewer, a named role, or none
 	RespawnPrompt Named
 	Respawn       string // RespawnAuto or empty

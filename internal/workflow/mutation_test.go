@@ -25,6 +25,7 @@ type choice struct {
 func choices() map[string][]choice {
 	return map[string][]choice{
 		"default": {
+			{"success: true", 1, "whether a task that was finished without a merge lets others start"},
 			{"respawn: auto", 1, "whether a dead agent is started again by itself"},
 			{"- action: delete_remote_branch", 1, "whether the branch stays on origin"},
 			{"- action: spawn_next", 1, "whether the next task begins by itself"},
@@ -34,6 +35,7 @@ func choices() map[string][]choice {
 			{"override: allowed", 1, "whether a person may merge what nobody reviewed"},
 		},
 		"classic": {
+			{"success: true", 1, "whether a task that was finished without a merge lets others start"},
 			{"respawn: auto", 1, "whether a dead agent is started again by itself"},
 			{"- action: delete_remote_branch", 1, "whether the branch stays on origin"},
 			{"- action: spawn_next", 1, "whether the next task begins by itself"},
@@ -46,6 +48,7 @@ func choices() map[string][]choice {
 			{"override: allowed", 1, "whether a person may merge what nobody reviewed"},
 		},
 		"minimal": {
+			{"success: true", 1, "whether a task that was finished without a merge lets others start"},
 			{"complete: reviewing", 1, "whether there is a task complete"},
 			{"- action: delete_remote_branch", 1, "whether the branch stays on origin"},
 			{"- action: spawn_next", 1, "whether the next task begins by itself"},

@@ -125,6 +125,7 @@ func (r reader) states(n *yaml.Node) []State {
 		s := State{Name: task.Status(name.Value), Pos: yaml.PosOf(name)}
 		r.Mapping(value, "state "+name.Value, []yaml.Key{
 			yaml.May("terminal", func(n *yaml.Node) { s.Terminal = r.Boolean(n, "terminal") }),
+			yaml.May("success", func(n *yaml.Node) { s.Success = r.Boolean(n, "success") }),
 			yaml.May("about", func(n *yaml.Node) { s.About = r.Text(n, "about") }),
 			yaml.May("role", func(n *yaml.Node) { s.Role = r.Name(n, "role") }),
 			yaml.May("respawn_prompt", func(n *yaml.Node) { s.RespawnPrompt = r.named(n, "respawn_prompt") }),

@@ -9,6 +9,11 @@ func (r reader) checkStates(d *Definition) {
 			r.Problem(s.Pos, "folder",
 				"found %q as the folder of the state %q, expected another one: it is the engine's", s.Folder, s.Name)
 		}
+		if s.Success && !s.Terminal {
+			r.Problem(s.Pos, "success",
+				"found success in the state %q, expected it only where terminal is true: a task that is not over "+
+					"has not ended well", s.Name)
+		}
 		r.checkTimeout(d, s)
 	}
 }

@@ -182,6 +182,25 @@ func (r Repo) Landed(ctx context.Context, commits []string) (bool, error) {
 	return false, nil
 }
 
+// Lacks returns which of some commits the base of a new branch does not have, and the name of that base.
+func (r Repo) Lacks(ctx context.Context, commits []string) (base string, lacks []string, err error) {
+	defer explain(&err, "cannot look what a new branch in %q starts with", r.Path)
+	from, err := r.Base(ctx)
+	if err != nil {
+		return "", nil, err
+	}
+	for _, commit := range commits {
+		has, err := r.landed(ctx, from.Commit, commit)
+		if err != nil {
+			return "", nil, err
+		}
+		if !has {
+			lacks = append(lacks, commit)
+		}
+	}
+	return from.Ref, lacks, nil
+}
+
 // LandedMessage is the message of a commit that the default branch has, here or on origin; empty where it has not.
 func (r Repo) LandedMessage(ctx context.Context, commit string) (string, error) {
 	has, err := r.Landed(ctx, []string{commit})

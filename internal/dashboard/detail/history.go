@@ -188,6 +188,7 @@ func eventKinds() map[string]eventKind {
 		history.AgentNotified:    {"·", faint, "%s told", role},
 		history.PersonSaid:       {"“", info, "said to the %s", []string{"role", history.DataHow}},
 		history.AgentCrashed:     {"✗", bad, "%s died", []string{"role", "status", "hook", "ended"}},
+		history.WaitBroken:       {"!", bad, "waits for what will not come", nil},
 		history.AgentStalled:     {"z", warn, "the agent does nothing", nil},
 		history.OrphanFreed:      {"!", warn, "its workspace and session were freed", nil},
 		history.ReviewStarted:    {"▶", good, "review started", nil},

@@ -49,8 +49,8 @@ func Marks() []Mark {
 	return []Mark{
 		{"!", "a person should look: the task says why", bad,
 			func(r *Row, _ *workflow.Definition) bool { return r.Task.Attention != "" && r.limit() == "" }},
-		{"◌", "it waits for a workspace", faint,
-			func(r *Row, _ *workflow.Definition) bool { return r.Task.Queued() }},
+		{"◌", "it waits for a workspace, or for other tasks", faint,
+			func(r *Row, _ *workflow.Definition) bool { return r.Task.Queued() || r.Task.WaitsForTasks() }},
 		{"$", "its agent has used up what its provider lets it have for now", warn,
 			func(r *Row, _ *workflow.Definition) bool { return r.limit() != "" }},
 		{"✗", "its agent is dead", bad,
@@ -113,6 +113,12 @@ func (r *Row) Note(s *screen.Style) (string, *lipgloss.Style) {
 		text := "waits for a workspace, then " + screen.Clean(string(t.QueuedFor))
 		if summary := screen.Clean(t.Summary); summary != "" {
 			text += "; " + summary
+		}
+		return text, &s.Faint
+	case t.WaitsForTasks():
+		text := "waits for " + screen.Clean(strings.Join(t.After, ", "))
+		if summary := screen.Clean(t.Summary); summary != "" {
+			text = summary + "; " + text
 		}
 		return text, &s.Faint
 	case r.Agent.Need != "":

@@ -271,7 +271,7 @@ func (s *Set) SetWorkflow(digest string, def *workflow.Definition) {
 
 // needsPerson reports whether a task does not move before a person does something.
 func (s *Set) needsPerson(t *task.Task) bool {
-	return t.Attention != "" || t.Live && !t.Queued() && s.turns[t.Workflow.Digest][t.Status]
+	return t.Attention != "" || t.Live && !t.Queued() && !t.WaitsForTasks() && s.turns[t.Workflow.Digest][t.Status]
 }
 
 // group is a project with a workflow that tasks of it have.
