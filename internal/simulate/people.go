@@ -138,8 +138,8 @@ func (r *run) personMerges(ctx context.Context) {
 func (r *run) setBack(ctx context.Context) bool {
 	s, err := r.load(ctx)
 	r.setErr(err)
-	back := decide.Setback{On: workflow.OnPRChecksFailed, Reason: "a check of the pull request is red", Text: "Mend it.",
-		Commit: r.branch().Commit(), Facts: []string{fmt.Sprintf("run %d", r.steps)}}
+	back := decide.Setback{On: workflow.OnPRChecksFailed, Reason: "a check of the pull request is red",
+		Text: "Mend it.", Commit: r.branch().Commit(), Facts: []string{fmt.Sprintf("run %d", r.steps)}}
 	if _, known := back.Target(r.Workflow, s.Task); err != nil || !known || !r.chance(setbackShare) {
 		return false
 	}

@@ -62,7 +62,8 @@ const asks = "| questions < 5 | increment    questions"
 // added are the edges that document 002 does not have: ways on for the one who is refused because the branch moved, and
 // the way back of work whose merge failed.
 func added(e workflow.Transition) bool {
-	return e.From == "agent-review" && e.To == "agent-review" || e.From == "reviewing" && (e.To == "agent-review" || e.To == "working")
+	return e.From == "agent-review" && e.To == "agent-review" ||
+		e.From == "reviewing" && (e.To == "agent-review" || e.To == "working")
 }
 
 // The two files of document 002 load as they are (testdata/ok has their structure), and what ships is the same
