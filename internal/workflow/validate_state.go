@@ -15,6 +15,9 @@ func (r reader) checkStates(d *Definition) {
 					"has not ended well", s.Name)
 		}
 		r.checkTimeout(d, s)
+		for _, rule := range s.SendBack {
+			r.checkSendBack(d, s, rule)
+		}
 	}
 }
 
