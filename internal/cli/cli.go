@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -52,6 +53,7 @@ type Program struct {
 
 	guessed []task.Task // those that were found by words of their summaries
 
+	line   *progress    // nil until something is told
 	lines  bytes.Buffer // of the answer, which are not printed yet
 	failed error        // why lines could not be printed
 
@@ -166,6 +168,7 @@ func (p *Program) run(work work) func(*cobra.Command, []string) error {
 		if err != nil {
 			return err
 		}
+		defer p.busy(strings.TrimPrefix(c.CommandPath(), "orange "))()
 		return work(c.Context(), h, args)
 	}
 }

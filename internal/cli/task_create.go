@@ -74,6 +74,7 @@ the task's id. Without a summary the task begins where the workflow has its ques
 			id, err := p.create(ctx, h, n, words)
 			if err == nil && attach {
 				err = p.flush() // the window takes the terminal
+				p.lend()
 			}
 			if err == nil && attach {
 				_, err = h.Commands.Attach(ctx, id, "", true)
