@@ -13,10 +13,12 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"orange/internal/printable"
 	"orange/internal/record"
 	"orange/internal/task"
+	"orange/internal/yaml"
 )
 
 // Program is the command line with the world that it talks to. Every field is required, where it does not say
@@ -120,7 +122,7 @@ Exit status: 0 done, 1 failed, 2 the call or a file is wrong, 3 refused, 4 not f
 	root.PersistentFlags().BoolVar(&p.json, "json", false, "answer in JSON")
 	root.PersistentFlags().BoolVar(&p.utc, "utc", false, "show times in UTC, not in your own zone")
 	root.PersistentFlags().StringVar(&p.project, "project", "", "the project (default: that of the folder you are in)")
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage("%v", err) })
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return usage("%v%s", err, flagMeant(c, err)) })
 	root.AddCommand(p.projectCommands(), p.taskCommands(), p.mergeMany(), p.workflowCommands(), p.harnessCommands(),
 		p.workspaceCommands(), p.envCommands(),
 		p.installCommand(), p.uninstallCommand(),
@@ -128,6 +130,17 @@ Exit status: 0 done, 1 failed, 2 the call or a file is wrong, 3 refused, 4 not f
 	root.AddCommand(p.doctorCommand(), p.shellCommand(), p.mcpCommand())
 	root.AddCommand(p.settleCommand(), p.checkCommand())
 	return root
+}
+
+// flagMeant asks whether another flag was meant, where one is not known.
+func flagMeant(c *cobra.Command, err error) string {
+	unknown, is := errors.AsType[*pflag.NotExistError](err)
+	if !is || len(unknown.GetSpecifiedName()) < 2 { // a letter is near to every other
+		return ""
+	}
+	var names []string
+	c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
+	return yaml.Guess("--"+unknown.GetSpecifiedName(), names)
 }
 
 func (p *Program) open(ctx context.Context) (*Services, error) {
