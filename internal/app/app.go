@@ -36,7 +36,7 @@ func Main() int {
 	var opened *app
 	program := &cli.Program{
 		Version: cli.BuildVersion(), In: os.Stdin, Out: results(), Err: messages(), Terminal: proc.IsTerminal(os.Stdin),
-		Progress: progressAt(), OutTerminal: func() (int, bool) { return proc.Shows(os.Stdout) },
+		Progress: progressAt(), OutTerminal: resultsTerminal,
 		Open: func(ctx context.Context) (_ *cli.Services, err error) {
 			if opened, err = open(ctx); err != nil {
 				return nil, err

@@ -23,3 +23,6 @@ func progressAt() io.Writer {
 	}
 	return os.Stderr
 }
+
+// resultsTerminal is how wide the terminal at the standard output is, and whether it shall have colours.
+func resultsTerminal() (width int, coloured bool) { return proc.Shows(os.Stdout) }

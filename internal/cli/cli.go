@@ -55,7 +55,7 @@ type Program struct {
 
 	guessed []task.Task // those that were found by words of their summaries
 
-	line   *progress    // nil until something is told
+	line   *progress    // nil as long as there is none
 	lines  bytes.Buffer // of the answer, which are not printed yet
 	failed error        // why lines could not be printed
 

@@ -199,8 +199,8 @@ func illegal(def *workflow.Definition, t task.Task, req task.Request) *rejection
 		for i := range def.States {
 			names = append(names, string(def.States[i].Name))
 		}
-		r.Message = fmt.Sprintf("cannot move task %s to %q: the workflow %q has no such state%s", t.ID, req.To, def.Name,
-			yaml.Guess(string(req.To), names))
+		r.Message = fmt.Sprintf("cannot move task %s to %q: the workflow %q has no such state%s", t.ID, req.To,
+			def.Name, yaml.Guess(string(req.To), names))
 	}
 	if s, _ := def.State(t.Status); s.Terminal {
 		r.Message = fmt.Sprintf("cannot move task %s: it is %q, which is final", t.ID, t.Status)
