@@ -111,6 +111,21 @@ func (o *Observer) Of(ctx context.Context, id string) ([]tmux.Pane, error) {
 	return slices.DeleteFunc(own, func(p tmux.Pane) bool { return p.Role == "" }), nil
 }
 
+// Texts are what the windows of a task's agents show now, without colours.
+func (o *Observer) Texts(ctx context.Context, id string) ([]record.AgentScreen, error) {
+	panes, err := o.Of(ctx, id)
+	var out []record.AgentScreen
+	for _, one := range panes {
+		text, unread := o.Server.Capture(ctx, one.ID, 0)
+		if errors.Is(unread, tmux.ErrEnded) {
+			continue // it has gone since it was listed
+		}
+		err = errors.Join(err, unread)
+		out = append(out, record.AgentScreen{Role: one.Role, Window: one.Window, Ended: one.Dead, Text: text})
+	}
+	return out, err
+}
+
 // Lives makes the function that reports whether the window of a task's role has a living program.
 func (o *Observer) Lives(ctx context.Context) func(task.Task, string) (bool, error) {
 	return func(t task.Task, role string) (bool, error) {

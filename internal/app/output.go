@@ -24,12 +24,5 @@ func progressAt() io.Writer {
 	return os.Stderr
 }
 
-// resultsTerminal is how wide the terminal at the standard output is, and whether the person there wants colours. There
-// are none where that is no terminal.
-func resultsTerminal() (width int, coloured bool) {
-	if !proc.IsTerminal(os.Stdout) {
-		return 0, false
-	}
-	kind := os.Getenv("TERM")
-	return proc.Width(os.Stdout), os.Getenv("NO_COLOR") == "" && kind != "" && kind != "dumb"
-}
+// resultsTerminal is how wide the terminal at the standard output is, and whether it shall have colours.
+func resultsTerminal() (width int, coloured bool) { return proc.Shows(os.Stdout) }

@@ -2,13 +2,11 @@ package app
 
 import (
 	"context"
-	"errors"
 	"io"
 	"os"
 	"path/filepath"
 	"time"
 
-	"orange/internal/cli"
 	"orange/internal/decide"
 	"orange/internal/doctor"
 	"orange/internal/environment"
@@ -19,7 +17,6 @@ import (
 	"orange/internal/record"
 	"orange/internal/sqlite"
 	"orange/internal/task"
-	"orange/internal/tmux"
 )
 
 // queries read tasks and their pasts for the command line.
@@ -63,23 +60,8 @@ func (q queries) Diff(ctx context.Context, t task.Task) (string, error) {
 }
 
 // Screens are what the windows of a task's agents show now.
-func (q queries) Screens(ctx context.Context, id string) ([]cli.AgentScreen, error) {
-	panes, err := q.app.agents.Of(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	var out []cli.AgentScreen
-	for _, one := range panes {
-		text, err := q.app.server.Capture(ctx, one.ID, 0)
-		if errors.Is(err, tmux.ErrEnded) {
-			continue // it has gone since it was listed
-		}
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, cli.AgentScreen{Role: one.Role, Window: one.Window, Ended: one.Dead, Text: text})
-	}
-	return out, nil
+func (q queries) Screens(ctx context.Context, id string) ([]record.AgentScreen, error) {
+	return q.app.agents.Texts(ctx, id)
 }
 
 // Verify looks whether the past of tasks holds.

@@ -10,12 +10,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"orange/internal/printable"
 	"orange/internal/record"
 	"orange/internal/task"
+	"orange/internal/yaml"
 )
 
 // Program is the command line with the world that it talks to. Every field is required, where it does not say
@@ -52,6 +55,7 @@ type Program struct {
 
 	guessed []task.Task // those that were found by words of their summaries
 
+	line   *progress    // nil as long as there is none
 	lines  bytes.Buffer // of the answer, which are not printed yet
 	failed error        // why lines could not be printed
 
@@ -118,7 +122,7 @@ Exit status: 0 done, 1 failed, 2 the call or a file is wrong, 3 refused, 4 not f
 	root.PersistentFlags().BoolVar(&p.json, "json", false, "answer in JSON")
 	root.PersistentFlags().BoolVar(&p.utc, "utc", false, "show times in UTC, not in your own zone")
 	root.PersistentFlags().StringVar(&p.project, "project", "", "the project (default: that of the folder you are in)")
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage("%v", err) })
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return usage("%v%s", err, flagMeant(c, err)) })
 	root.AddCommand(p.projectCommands(), p.taskCommands(), p.mergeMany(), p.workflowCommands(), p.harnessCommands(),
 		p.workspaceCommands(), p.envCommands(),
 		p.installCommand(), p.uninstallCommand(),
@@ -126,6 +130,17 @@ Exit status: 0 done, 1 failed, 2 the call or a file is wrong, 3 refused, 4 not f
 	root.AddCommand(p.doctorCommand(), p.shellCommand(), p.mcpCommand())
 	root.AddCommand(p.settleCommand(), p.checkCommand())
 	return root
+}
+
+// flagMeant asks whether another flag was meant, where one is not known.
+func flagMeant(c *cobra.Command, err error) string {
+	unknown, is := errors.AsType[*pflag.NotExistError](err)
+	if !is || len(unknown.GetSpecifiedName()) < 2 { // a letter is near to every other
+		return ""
+	}
+	var names []string
+	c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
+	return yaml.Guess("--"+unknown.GetSpecifiedName(), names)
 }
 
 func (p *Program) open(ctx context.Context) (*Services, error) {
@@ -166,6 +181,7 @@ func (p *Program) run(work work) func(*cobra.Command, []string) error {
 		if err != nil {
 			return err
 		}
+		defer p.busy(strings.TrimPrefix(c.CommandPath(), "orange "))()
 		return work(c.Context(), h, args)
 	}
 }

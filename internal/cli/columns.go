@@ -163,6 +163,7 @@ func (p *Program) pieces(all []printable.Piece) error {
 	if err := p.flush(); err != nil {
 		return err
 	}
+	p.clear()
 	if err := p.Out.WritePieces(all); err != nil {
 		return fmt.Errorf("write the answer: %w", err)
 	}

@@ -25,6 +25,10 @@ func (p *Program) sure(actor task.Actor, yes bool, question, not string) error {
 
 // agrees asks the person at the terminal.
 func (p *Program) agrees(question string) bool {
+	if p.line != nil {
+		p.line.hold(true)
+		defer p.line.hold(false)
+	}
 	p.talk("%s [y/N] ", question)
 	line, err := bufio.NewReader(p.In).ReadString('\n')
 	answer := strings.ToLower(strings.TrimSpace(line))

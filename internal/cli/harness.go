@@ -11,6 +11,7 @@ import (
 
 	"orange/internal/harness"
 	"orange/internal/task"
+	"orange/internal/yaml"
 )
 
 func (p *Program) harnessCommands() *cobra.Command {
@@ -65,9 +66,11 @@ func (p *Program) harnessShow() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			var names []string
 			for _, one := range all {
 				switch {
 				case one.Name != args[0]:
+					names = append(names, one.Name)
 					continue
 				case p.json:
 					return p.printJSON(map[string]any{"harness": one})
@@ -76,7 +79,8 @@ func (p *Program) harnessShow() *cobra.Command {
 				}
 				return p.print(one.Text)
 			}
-			return task.Notef(task.ErrNotFound, "there is no harness %q; %q lists them", args[0], "orange harness list")
+			return task.Notef(task.ErrNotFound, "there is no harness %q%s; %q lists them", args[0],
+				yaml.Guess(args[0], names), "orange harness list")
 		}),
 	}
 }

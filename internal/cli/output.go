@@ -54,10 +54,18 @@ func (p *Program) flush() error {
 	if p.lines.Len() == 0 {
 		return nil
 	}
+	p.clear()
 	if _, err := p.Out.Write(p.lines.Bytes()); err != nil {
 		return fmt.Errorf("write the answer: %w", err)
 	}
 	return nil
+}
+
+// clear takes the progress line away: something is printed.
+func (p *Program) clear() {
+	if p.line != nil {
+		p.line.end()
+	}
 }
 
 // warn prints one line of talk.
@@ -66,6 +74,7 @@ func (p *Program) warn(format string, args ...any) { p.talk("orange: "+format+"\
 // talk prints what is no part of the result, behind what was said before it.
 func (p *Program) talk(format string, args ...any) {
 	p.failed = errors.Join(p.failed, p.flush())
+	p.clear()
 	fmt.Fprintf(p.Err, format, args...)
 }
 

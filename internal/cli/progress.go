@@ -22,15 +22,66 @@ type progress struct {
 
 	mu    sync.Mutex
 	drawn time.Time
-	width int // of what is there
+	width int  // of what is there
+	told  bool // what is there says more than that the command is at work
+	held  bool // something else has the terminal
 }
 
-// progress begins one. A caller that wants JSON, or has no terminal to see it at, gets none.
+// progress is that of this command. A caller that wants JSON, or has no terminal to see it at, gets none.
 func (p *Program) progress() *progress {
-	if p.json {
+	switch {
+	case p.json:
 		return newProgress(nil, time.Now)
+	case p.line == nil:
+		p.line = newProgress(p.Progress, time.Now)
 	}
-	return newProgress(p.Progress, time.Now)
+	return p.line
+}
+
+// busy says from the first second on that a command is at work, and for how long by now, until end is called. It is
+// silent while something says more.
+func (p *Program) busy(name string) (end func()) {
+	if p.json || p.Progress == nil {
+		return func() {}
+	}
+	g, tick := p.progress(), time.NewTicker(progressEach)
+	over := g.each(tick.C, func(waited time.Duration) { g.atWork(name, waited) })
+	return func() {
+		over()
+		tick.Stop()
+	}
+}
+
+// lend takes the line away for the rest of a command that has the whole terminal, or prints lines as they come.
+func (p *Program) lend() {
+	if p.line != nil {
+		p.line.hold(true)
+	}
+}
+
+// atWork says for how long a command has been at work.
+func (g *progress) atWork(what string, waited time.Duration) {
+	g.mu.Lock()
+	told := g.told
+	g.mu.Unlock()
+	if !told && waited >= waitShown {
+		g.seldom(func() string { return fmt.Sprintf("%s: %d s", what, int(waited.Seconds())) })
+	}
+}
+
+// hold takes the line away, and keeps it away while something else has the terminal.
+func (g *progress) hold(held bool) {
+	g.end()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.held = held
+}
+
+// more notes that what the line says now is more than that the command is at work.
+func (g *progress) more() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.told = true
 }
 
 func newProgress(to io.Writer, now func() time.Time) *progress {
@@ -42,6 +93,7 @@ func (g *progress) tell(what string, done, of int) {
 	if g.to == nil {
 		return
 	}
+	g.more()
 	g.seldom(func() string {
 		if of > 0 {
 			return fmt.Sprintf("%s: %d of %d", what, done, of)
@@ -54,7 +106,7 @@ func (g *progress) tell(what string, done, of int) {
 func (g *progress) seldom(text func() string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if now := g.now(); now.Sub(g.drawn) >= progressEach {
+	if now := g.now(); !g.held && now.Sub(g.drawn) >= progressEach {
 		g.drawn = now
 		g.draw(text())
 	}
@@ -66,6 +118,7 @@ func (g *progress) end() {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	g.told = false
 	if g.width > 0 {
 		g.draw("")
 		_, _ = io.WriteString(g.to, "\r") // a terminal that has gone shows nothing
@@ -92,11 +145,17 @@ func (g *progress) wait(what string, waited time.Duration) {
 	if what == action.AcquireWorkspace {
 		what = "preparing the worktree"
 	}
+	g.more()
 	g.seldom(func() string { return fmt.Sprintf("%s: %d s", what, int(waited.Seconds())) })
 }
 
 // during says for how long something takes, at each tick, until end is called.
 func (g *progress) during(what string, ticks <-chan time.Time) (end func()) {
+	return g.each(ticks, func(waited time.Duration) { g.wait(what, waited) })
+}
+
+// each calls a function with the time since now at each tick, until end is called, which takes the line away.
+func (g *progress) each(ticks <-chan time.Time, tell func(waited time.Duration)) (end func()) {
 	began, stop, stopped := g.now(), make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(stopped)
@@ -105,7 +164,7 @@ func (g *progress) during(what string, ticks <-chan time.Time) (end func()) {
 			case <-stop:
 				return
 			case <-ticks:
-				g.wait(what, g.now().Sub(began))
+				tell(g.now().Sub(began))
 			}
 		}
 	}()

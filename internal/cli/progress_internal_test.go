@@ -104,3 +104,44 @@ func TestProgress_duringSomethingIsGoneWhenThatEnds(t *testing.T) {
 		t.Errorf("it has written %q", out.String())
 	}
 }
+
+func TestProgress_ofACommandAtWorkIsSilentWhileSomethingSaysMore(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	clock := time.Date(2026, 1, 5, 9, 0, 0, 0, time.UTC)
+	g := newProgress(&out, func() time.Time { return clock })
+	draw := func(tell func()) string {
+		out.Reset()
+		clock = clock.Add(time.Second)
+		tell()
+		return strings.TrimSpace(shownAt(out.String()))
+	}
+	atWork := func() { g.atWork("merge", 2*time.Second) }
+	for _, c := range []struct {
+		name, want string
+		tell       func()
+	}{
+		{"less than a second", "", func() { g.atWork("merge", 900*time.Millisecond) }},
+		{"two seconds", "merge: 2 s", atWork},
+		{"more", "tasks verified: 1 of 2", func() { g.tell("tasks verified", 1, 2) }},
+		{"two seconds, while more is told", "", atWork},
+		{"printed meanwhile", "merge: 2 s", func() { g.end(); atWork() }},
+		{"held", "", func() { g.hold(true); atWork() }},
+		{"let go", "merge: 2 s", func() { g.hold(false); atWork() }},
+	} {
+		if found := draw(c.tell); found != c.want {
+			t.Errorf("%s: it shows %q, want %q", c.name, found, c.want)
+		}
+	}
+}
+
+func TestBusy_leavesNothingAndIsSilentForPrograms(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	for _, p := range []*Program{{Progress: &out}, {json: true, Progress: &out}, {}} {
+		p.busy("task list")()
+	}
+	if out.Len() > 0 {
+		t.Errorf("it has written %q", out.String())
+	}
+}

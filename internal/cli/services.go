@@ -83,7 +83,7 @@ type Queries interface {
 	// Diff is what a task's branch and its workspace changed, the list of files first.
 	Diff(ctx context.Context, t task.Task) (string, error)
 	// Screens are what the windows of a task's agents show now, without colours.
-	Screens(ctx context.Context, id string) ([]AgentScreen, error)
+	Screens(ctx context.Context, id string) ([]record.AgentScreen, error)
 	Sessions(ctx context.Context, tasks []task.Task) (map[string]string, error)
 	// Needs are the states of agents, and why people should look after tasks now. It has what it could look at.
 	Needs(ctx context.Context, tasks []task.Task) (map[string]string, map[string]record.Need, error)

@@ -82,6 +82,7 @@ missing, and "orange task spawn" starts it all the same.`,
 			id, err := p.create(ctx, h, n, words)
 			if err == nil && attach {
 				err = p.flush() // the window takes the terminal
+				p.lend()
 			}
 			if err == nil && attach {
 				_, err = h.Commands.Attach(ctx, id, "", true)

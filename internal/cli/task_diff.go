@@ -72,7 +72,8 @@ func paintOf(line string) printable.Paint {
 		begins string
 		paint  printable.Paint
 	}{
-		{"diff --git ", printable.Bold}, {"--- ", printable.Bold}, {"+++ ", printable.Bold}, {"index ", printable.Faint},
+		{"diff --git ", printable.Bold}, {"--- ", printable.Bold}, {"+++ ", printable.Bold},
+		{"index ", printable.Faint},
 		{"@@", printable.Cyan}, {"+", printable.Green}, {"-", printable.Red},
 	} {
 		if strings.HasPrefix(line, one.begins) {

@@ -13,16 +13,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"orange/internal/history"
+	"orange/internal/record"
 	"orange/internal/task"
 )
-
-// AgentScreen is what an agent's window shows now.
-type AgentScreen struct {
-	Role   string `json:"role"`
-	Window string `json:"window"`
-	Ended  bool   `json:"ended"` // its program has ended
-	Text   string `json:"text"`
-}
 
 // agentWords are what an agent said last before it ended.
 type agentWords struct {
@@ -35,9 +28,9 @@ type agentWords struct {
 
 // logsView is all that is kept of what Orange and its agents said about a task.
 type logsView struct {
-	Log       []json.RawMessage `json:"log"`
-	LastWords []agentWords      `json:"last_words"`
-	Screens   []AgentScreen     `json:"terminals"`
+	Log       []json.RawMessage    `json:"log"`
+	LastWords []agentWords         `json:"last_words"`
+	Screens   []record.AgentScreen `json:"terminals"`
 }
 
 func (p *Program) taskLogs() *cobra.Command {
@@ -78,7 +71,9 @@ func (p *Program) logs(ctx context.Context, h *Services, id string, lines int) (
 	}
 	var logged bytes.Buffer
 	about := []byte(`"` + id + `"`)
-	err = h.Monitor.Log(func(line []byte) bool { return bytes.Contains(line, about) && json.Valid(line) }, lines, &logged)
+	err = h.Monitor.Log(func(line []byte) bool {
+		return bytes.Contains(line, about) && json.Valid(line)
+	}, lines, &logged)
 	if err != nil {
 		return all, err
 	}

@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"orange/internal/task"
+	"orange/internal/yaml"
 )
 
 // WorkflowFile is a workflow that can be had.
@@ -35,11 +36,13 @@ func workflowNamed(h *Services, name string) (WorkflowFile, error) {
 	if err != nil {
 		return WorkflowFile{}, err
 	}
+	var names []string
 	for _, one := range all {
 		if one.Name == name {
 			return one, nil
 		}
+		names = append(names, one.Name)
 	}
-	return WorkflowFile{}, task.Notef(task.ErrNotFound, "there is no workflow %q; %q lists them", name,
-		"orange workflow list")
+	return WorkflowFile{}, task.Notef(task.ErrNotFound, "there is no workflow %q%s; %q lists them", name,
+		yaml.Guess(name, names), "orange workflow list")
 }

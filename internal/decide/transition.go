@@ -20,6 +20,7 @@ import (
 	"orange/internal/rejection"
 	"orange/internal/task"
 	"orange/internal/workflow"
+	"orange/internal/yaml"
 )
 
 // Decision is the answer yes.
@@ -197,7 +198,12 @@ func illegal(def *workflow.Definition, t task.Task, req task.Request) *rejection
 	r.Message = fmt.Sprintf("cannot move task %s from %q to %q: the workflow %q has no such transition", t.ID,
 		t.Status, req.To, def.Name)
 	if _, exists := def.State(req.To); !exists {
-		r.Message = fmt.Sprintf("cannot move task %s to %q: the workflow %q has no such state", t.ID, req.To, def.Name)
+		var names []string
+		for i := range def.States {
+			names = append(names, string(def.States[i].Name))
+		}
+		r.Message = fmt.Sprintf("cannot move task %s to %q: the workflow %q has no such state%s", t.ID, req.To,
+			def.Name, yaml.Guess(string(req.To), names))
 	}
 	if s, _ := def.State(t.Status); s.Terminal {
 		r.Message = fmt.Sprintf("cannot move task %s: it is %q, which is final", t.ID, t.Status)

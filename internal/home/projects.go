@@ -18,6 +18,7 @@ import (
 	"orange/internal/proc"
 	"orange/internal/task"
 	"orange/internal/worktree"
+	"orange/internal/yaml"
 )
 
 // Projects reads the registered projects, sorted by name.
@@ -51,13 +52,15 @@ func (h *Home) Project(name string) (task.Project, error) {
 	if err != nil {
 		return task.Project{}, err
 	}
+	var names []string
 	for _, p := range all {
 		if p.Name == name {
 			return p, nil
 		}
+		names = append(names, p.Name)
 	}
-	return task.Project{}, task.Notef(task.ErrNotFound, "there is no project %q; %q lists them", name,
-		"orange project list")
+	return task.Project{}, task.Notef(task.ErrNotFound, "there is no project %q%s; %q lists them", name,
+		yaml.Guess(name, names), "orange project list")
 }
 
 // Timeouts are what a project says about how long statuses should take. One that is not registered says nothing.

@@ -34,13 +34,18 @@ func IsTerminal(f *os.File) bool {
 		f.Name() != os.DevNull && !isNull(info)
 }
 
-// Width is how many columns a terminal has; 0 where it does not say.
-func Width(terminal *os.File) int {
-	columns, _, err := term.GetSize(terminal.Fd())
-	if err != nil {
-		return 0
+// Shows is how many columns a terminal has, 0 where it does not say or the file is none, and whether the person there
+// wants colours.
+func Shows(f *os.File) (columns int, coloured bool) {
+	if !IsTerminal(f) {
+		return 0, false
 	}
-	return columns
+	columns, _, err := term.GetSize(f.Fd())
+	if err != nil {
+		columns = 0
+	}
+	kind := os.Getenv("TERM")
+	return columns, os.Getenv("NO_COLOR") == "" && kind != "" && kind != "dumb"
 }
 
 func isNull(info os.FileInfo) bool {

@@ -80,6 +80,14 @@ const (
 	AgentUnknown = "unknown"
 )
 
+// AgentScreen is what an agent's window shows now.
+type AgentScreen struct {
+	Role   string `json:"role"`
+	Window string `json:"window"`
+	Ended  bool   `json:"ended"` // its program has ended
+	Text   string `json:"text"`
+}
+
 // Need is why a person should look after a task now: what is found of it, and what to do.
 type Need struct {
 	Kind  string `json:"kind"` // one of the Needs

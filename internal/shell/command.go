@@ -20,7 +20,7 @@ type command struct {
 	about string
 	flags []string // those that it takes, each with a value
 	takes int      // how many words it takes besides
-	// hidden is what the task cannot be asked for now: it is not offered, and asked for, the refusal says what is missing
+	// hidden is what the task cannot be asked for now. It is not offered; the refusal of who asks says what is missing.
 	hidden bool
 	run    func(ctx context.Context, asks Asks, c call) error
 }
@@ -85,8 +85,8 @@ func words() []string {
 		workflow.MoveCancel}
 }
 
-// commands are those of the workflow, in its order, the moves out of the task's status by their words and by the names of
-// the states that they lead to, and the shell's own. Of those with the same text the shell's own counts, then the
+// commands are those of the workflow, in its order, the moves out of the task's status by their words and by the names
+// of the states that they lead to, and the shell's own. Of those with the same text the shell's own counts, then the
 // workflow's.
 func commands(here at) []command {
 	var all []command
@@ -132,7 +132,7 @@ func (here at) leading(text string, to task.Status) command {
 	}
 }
 
-// offered are the commands that a person is told of.
+// offered are the commands that help and completion have.
 func offered(all []command) []command {
 	return slices.DeleteFunc(slices.Clone(all), func(c command) bool { return c.hidden })
 }
