@@ -26,7 +26,8 @@ func modelOf(t testing.TB, text string) *Model {
 }
 
 func FuzzDraw(f *testing.F) {
-	for _, text := range []string{"", "diff --git a/a.go b/a.go\n@@ -1,2 +1,2 @@ f\n-a \x1b[2J\r\n+b \u202e\r\n \xff\xfe",
+	for _, text := range []string{"",
+		"diff --git a/a.go b/a.go\n@@ -1,2 +1,2 @@ f\n-a \x1b[2J\r\n+b \u202e\r\n \xff\xfe",
 		"diff --git a/a.py b/a.py\n@@ -1 +1 @@\n-'''日本語 one\n+'''日本語 two\n\\ No newline at end of file\n",
 		"diff --git a/a.go b/a.go\nrename from \x1b]0;x\x07\nrename to b\nBinary files differ",
 		"diff --git a/a b/a\n@@ -0,0 +1,9 @@\n+" + strings.Repeat("👩‍👧x", 2000)} {
@@ -65,7 +66,8 @@ func wantPrintable(t *testing.T, line string, width int) {
 // What cannot be seen is written out: it may be all that changed.
 func TestPrepare_showsWhatIsHidden(t *testing.T) {
 	t.Parallel()
-	c := prepare(diff.Patch{Text: "diff --git a/a b/a\n@@ -1,3 +1,3 @@\n-same\n+same\r\n-a\x1b[2J\u202eb\n+\tx\n \xff\n" +
+	c := prepare(diff.Patch{Text: "diff --git a/a b/a\n@@ -1,3 +1,3 @@\n" +
+		"-same\n+same\r\n-a\x1b[2J\u202eb\n+\tx\n \xff\n" +
 		"diff --git a/b b/b\n@@ -1 +1 @@\n-one\r\n+two\r\n"}, time.Now)
 	var got []string
 	for f := range c.parts.Files {
@@ -80,7 +82,8 @@ func TestPrepare_showsWhatIsHidden(t *testing.T) {
 
 func TestPrepare_isPlainBeyondItsBounds(t *testing.T) {
 	t.Parallel()
-	text := "diff --git a/a.go b/a.go\n@@ -1,9000 +1,9000 @@\n" + strings.Repeat("-return 1 // old\n+return 2 // new\n", 9000)
+	text := "diff --git a/a.go b/a.go\n@@ -1,9000 +1,9000 @@\n" +
+		strings.Repeat("-return 1 // old\n+return 2 // new\n", 9000)
 	tokens := func(now func() time.Time) (n int, plain bool) {
 		c := prepare(diff.Patch{Text: text}, now)
 		for _, l := range c.lines {
