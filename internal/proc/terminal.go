@@ -34,6 +34,15 @@ func IsTerminal(f *os.File) bool {
 		f.Name() != os.DevNull && !isNull(info)
 }
 
+// Width is how many columns a terminal has; 0 where it does not say.
+func Width(terminal *os.File) int {
+	columns, _, err := term.GetSize(terminal.Fd())
+	if err != nil {
+		return 0
+	}
+	return columns
+}
+
 func isNull(info os.FileInfo) bool {
 	null, err := os.Stat(os.DevNull)
 	return err == nil && os.SameFile(info, null)
