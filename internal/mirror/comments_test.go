@@ -37,7 +37,8 @@ func TestComments_areKeptUntilNoneIsLeft(t *testing.T) {
 	if info.Mode().Perm() != 0o600 {
 		t.Errorf("the file has the mode %v", info.Mode())
 	}
-	left, err := files.ChangeComments(t.Context(), one.Project, one.ID, func([]diff.Comment) []diff.Comment { return nil })
+	none := func([]diff.Comment) []diff.Comment { return nil }
+	left, err := files.ChangeComments(t.Context(), one.Project, one.ID, none)
 	if _, gone := os.Stat(path); err != nil || len(left) != 0 || !os.IsNotExist(gone) {
 		t.Errorf("left are %v, %v; the file: %v", left, err, gone)
 	}

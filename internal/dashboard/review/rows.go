@@ -170,7 +170,8 @@ func (b *builder) file(f *diff.ChangedFile) {
 	b.rows = append(b.rows, lines...)
 }
 
-// isOf reports whether a place is in a file of the change, by its present name or, for lines that are gone, its old one.
+// isOf reports whether a place is in a file of the change: by its present name, or by its old one for lines that are
+// gone.
 func isOf(p diff.Place, f *diff.ChangedFile) bool {
 	return p.File == f.Name || p.Gone && f.Old != "" && p.File == f.Old
 }

@@ -182,13 +182,16 @@ func (m *Model) listed(f *diff.ChangedFile, width int) string {
 // follow is the first visible row: top, or as far from it as the row of the cursor needs to be seen. No room is left
 // below the last row while there are rows above.
 func (m *Model) follow(top int, size screen.Size) int {
-	last := len(m.rows)
-	for used := 0; last > 0; last-- {
-		if used += len(m.draw(last-1, size)); used > size.Height {
-			break
+	top = max(0, min(top, m.cursor, len(m.rows)-1))
+	if len(m.rows)-top < size.Height { // each row has at least one line: else there is no room left
+		for last, used := len(m.rows), 0; last > 0; last-- {
+			if used += len(m.draw(last-1, size)); used > size.Height {
+				top = min(top, last)
+				break
+			}
+			top = min(top, last-1)
 		}
 	}
-	top = max(0, min(top, last, m.cursor, len(m.rows)-1))
 	used := 0
 	for at := min(m.cursor, len(m.rows)-1); at >= top; at-- {
 		if used += len(m.draw(at, size)); used > size.Height {
@@ -326,7 +329,36 @@ func (m *Model) code(l *diff.Line, width, height int) []string {
 // piece is a part of a line with one style.
 type piece struct {
 	from, to int
+	ink      ink
+}
+
+// ink is what begins a style on the terminal, and what ends it.
+type ink struct{ begin, end string }
+
+// inks are those of styles, each made once: a screen of code has hundreds of pieces.
+type inks map[inkKey]ink
+
+type inkKey struct {
 	style    *lipgloss.Style
+	emphasis bool // of a word that changed, which is seen without colours too
+}
+
+func (all inks) of(style *lipgloss.Style, emphasis bool) ink {
+	key := inkKey{style, emphasis}
+	one, known := all[key]
+	if known {
+		return one
+	}
+	if style == nil {
+		style = &lipgloss.Style{}
+	}
+	drawn := *style
+	if emphasis {
+		drawn = drawn.Bold(true).Underline(true).UnderlineSpaces(true)
+	}
+	one.begin, one.end, _ = strings.Cut(drawn.Render("x"), "x")
+	all[key] = one
+	return one
 }
 
 // pieces are the parts of a line, all of it: by the language, by what changed, and by what is searched for. Removed
@@ -345,36 +377,27 @@ func (m *Model) pieces(one line, base *lipgloss.Style, kind diff.Kind) []piece {
 	var out []piece
 	token, changed, match := 0, 0, 0
 	for i := 0; i+1 < len(edges); i++ {
-		p := piece{edges[i], edges[i+1], base}
+		p, style, emphasis := piece{from: edges[i], to: edges[i+1]}, base, false
 		for token < len(one.tokens) && one.tokens[token].To <= p.from {
 			token++
 		}
 		if kind != diff.Removed && token < len(one.tokens) && one.tokens[token].From <= p.from {
-			p.style = m.ofToken(one.tokens[token].Kind)
+			style = m.ofToken(one.tokens[token].Kind)
 		}
 		for changed < len(one.changed) && one.changed[changed].To <= p.from {
 			changed++
 		}
-		if changed < len(one.changed) && one.changed[changed].From <= p.from {
-			p.style = emphasized(p.style)
-		}
+		emphasis = changed < len(one.changed) && one.changed[changed].From <= p.from
 		for match < len(found) && found[match].To <= p.from {
 			match++
 		}
 		if match < len(found) && found[match].From <= p.from {
-			p.style = &m.style.Chosen
+			style, emphasis = &m.style.Chosen, false
 		}
+		p.ink = m.inks.of(style, emphasis)
 		out = append(out, p)
 	}
 	return out
-}
-
-// emphasized is a style for a word that changed, which is seen without colours too.
-func emphasized(style *lipgloss.Style) *lipgloss.Style {
-	if style == nil {
-		style = &lipgloss.Style{}
-	}
-	return new(style.Bold(true).Underline(true).UnderlineSpaces(true))
 }
 
 func (m *Model) ofToken(kind highlight.TokenKind) *lipgloss.Style {
@@ -394,7 +417,7 @@ func render(text string, pieces []piece, from, to int) string {
 	var b strings.Builder
 	for _, p := range pieces {
 		if start, end := max(p.from, from), min(p.to, to); start < end {
-			b.WriteString(screen.Raw(p.style, text[start:end]).Render())
+			b.WriteString(p.ink.begin + text[start:end] + p.ink.end)
 		}
 	}
 	return b.String()
