@@ -205,6 +205,8 @@ type Workspaces interface {
 	// Relocate joins the worktrees of a project with its repository, which was moved to a path, and answers the
 	// project as it is to be registered. It refuses another repository.
 	Relocate(ctx context.Context, p task.Project, path string) (task.Project, error)
+	// WithDefaultBranch is the project with another default branch, which is here or on origin.
+	WithDefaultBranch(ctx context.Context, p task.Project, name string) (task.Project, error)
 }
 
 // Monitor watches over the agents, and has the log.
