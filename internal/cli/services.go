@@ -57,6 +57,8 @@ type Commands interface {
 	Update(ctx context.Context, id string, u task.Update) (task.Task, error)
 	Respawn(ctx context.Context, id string, actor task.Actor) (record.Outcome, error)
 	Retry(ctx context.Context, id string, actor task.Actor) (record.Outcome, error)
+	// Drop dismisses the failed hooks of a task that nothing waits for.
+	Drop(ctx context.Context, id string, actor task.Actor) (record.Outcome, error)
 	Delete(ctx context.Context, id string, actor task.Actor) (string, error)
 	Wait(ctx context.Context, id string, actor task.Actor, timeout time.Duration) (record.Waited, error)
 	Settle(ctx context.Context, id string, person bool) error

@@ -10,6 +10,7 @@ import (
 	"orange/internal/decide"
 	"orange/internal/history"
 	"orange/internal/record"
+	"orange/internal/rejection"
 	"orange/internal/task"
 )
 
@@ -138,5 +139,86 @@ func TestForgetCrashes_waitsForNoHookThatHoldsUpNothing(t *testing.T) {
 		if _, due := decide.ForgetCrashes(one, []task.OwedHook{owed(1, action)}, moved, noon); due != want {
 			t.Errorf("while %s is owed, crashes are forgotten: %v, want %v", action, due, want)
 		}
+	}
+}
+
+func owes(id int64, name string, state task.HookState) task.OwedHook {
+	return task.OwedHook{ID: id, Hook: task.Hook{Action: name}, State: state, Error: "no " + name}
+}
+
+func TestDrop_dismissesWhatFailedAndNothingWaitsFor(t *testing.T) {
+	t.Parallel()
+	def := defaultWorkflow(t)
+	ada := task.Actor{Role: task.RoleHuman, Person: "Ada"}
+	one := newTask("reviewing")
+	one.Counters = one.Counters.With("rereviews", 3)
+	one.Attention = "hook push_branch: no push_branch"
+	s := record.Snapshot{Task: one, Owed: []task.OwedHook{owes(1, action.PushBranch, task.HookFailed),
+		owes(2, action.CreatePR, task.HookPending), owes(3, action.Notify, task.HookFailed)}}
+	if err := decide.MayDrop(def, s, ada); err != nil {
+		t.Fatal(err)
+	}
+	drop, failed, kept := decide.Droppable(s.Owed)
+	if len(drop) != 2 || failed != "push_branch: no push_branch; notify: no notify" || kept != nil {
+		t.Errorf("they are %v, %q, %v", drop, failed, kept)
+	}
+	c := decide.Drop(def, one, "push_branch, notify", failed, ada, noon)
+	decide.Dropped(&c, s.Owed)
+	e := c.Events[0]
+	if e.Type != history.HooksDropped || e.Person != "Ada" || e.Reason != failed ||
+		e.Data["hook"] != "push_branch, notify" || e.Counters.Get("rereviews") != 0 {
+		t.Errorf("the history says %+v", e)
+	}
+	if c.Task.Attention != "" || len(c.Settled) != 2 || c.Settled[0].ID != 1 || c.Settled[1].ID != 3 ||
+		c.Settled[0].State != task.HookSuperseded {
+		t.Errorf("it leaves %q and %+v", c.Task.Attention, c.Settled)
+	}
+	s.Owed = append(s.Owed, owes(4, action.SpawnAgent, task.HookFailed))
+	c = decide.Drop(def, one, "push_branch, notify", failed, ada, noon)
+	decide.Dropped(&c, s.Owed)
+	if c.Task.Attention != "hook spawn_agent: no spawn_agent" || len(c.Settled) != 2 {
+		t.Errorf("with another one that failed it leaves %q and %+v", c.Task.Attention, c.Settled)
+	}
+	one.Attention = "its agent died"
+	c = decide.Drop(def, one, "push_branch", failed, ada, noon)
+	decide.Dropped(&c, s.Owed)
+	if c.Task.Attention != one.Attention {
+		t.Errorf("another mark became %q", c.Task.Attention)
+	}
+}
+
+func TestDrop_isForPeopleAndNotForWhatStartsOrEndsAgents(t *testing.T) {
+	t.Parallel()
+	def := defaultWorkflow(t)
+	human := task.Actor{Role: task.RoleHuman}
+	failed := owes(1, action.PushBranch, task.HookFailed)
+	for _, c := range []struct {
+		actor task.Actor
+		owed  []task.OwedHook
+		found string
+	}{
+		{task.Actor{Role: task.RoleWorker}, []task.OwedHook{failed}, `the role "worker"`},
+		{human, nil, "none"},
+		{human, []task.OwedHook{owes(1, action.PushBranch, task.HookPending)}, "none"},
+		{human, []task.OwedHook{owes(1, action.SpawnAgent, task.HookFailed)}, "spawn_agent"},
+		{human, []task.OwedHook{owes(1, action.ReleaseWorkspace, task.HookFailed)}, "release_workspace"},
+		{human, []task.OwedHook{owes(1, "of a later program", task.HookFailed)}, "of a later program"},
+	} {
+		err := decide.MayDrop(def, record.Snapshot{Task: newTask("reviewing"), Owed: c.owed}, c.actor)
+		if no := refusal(t, err); no.Code != rejection.DropRefused || no.Details[0].Found != c.found {
+			t.Errorf("the answer is %v, want one that found %q", err, c.found)
+		}
+	}
+}
+
+func TestMoot_areThePushesOfATaskThatIsOver(t *testing.T) {
+	t.Parallel()
+	owed := []task.OwedHook{owes(1, action.PushBranch, task.HookFailed), owes(2, action.CreatePR, task.HookPending),
+		owes(3, action.Notify, task.HookFailed), owes(4, action.DeleteRemoteBranch, task.HookFailed)}
+	if found := decide.Moot(owed, record.Change{Task: task.Task{Live: true}}); found != nil {
+		t.Errorf("of a live task: %v", found)
+	}
+	if found := decide.Moot(owed, record.Change{}); !slices.Equal(found, []int64{1, 2}) {
+		t.Errorf("of one that is over: %v", found)
 	}
 }

@@ -229,6 +229,32 @@ func (e *Engine) Retry(ctx context.Context, id string, actor task.Actor) (record
 	return out, err
 }
 
+// Drop dismisses the failed hooks of a task that nothing waits for. A refusal is a *rejection.Rejection.
+func (e *Engine) Drop(ctx context.Context, id string, actor task.Actor) (out record.Outcome, err error) {
+	out.Task, err = e.change(ctx, id, func(s record.Snapshot) (*record.Change, error) {
+		def, err := e.Rules.Pinned(ctx, s.Task.Workflow)
+		if err != nil {
+			return nil, err
+		}
+		if err := decide.MayDrop(def, s, actor); err != nil {
+			return nil, err
+		}
+		drop, failed, _ := decide.Droppable(s.Owed)
+		out.Hooks = nil
+		var names []string
+		for _, h := range drop {
+			names = append(names, h.Action)
+			h.State, h.Error = task.HookSuperseded, ""
+			out.Hooks = append(out.Hooks, h)
+		}
+		c := decide.Drop(def, s.Task, strings.Join(names, ", "), failed, actor, e.Now())
+		c, err = replay.Inputs{Ask: replay.AskDrop}.By(actor).Keep(def, s, decide.Evidence{}, c)
+		decide.Dropped(&c, s.Owed)
+		return &c, err
+	})
+	return out, err
+}
+
 // Resume has the owed hooks of every task performed that a process left undone when it died, and those that are due
 // again. It starts runners and does not wait for them. It leaves a task alone while a process performs its hooks.
 func (e *Engine) Resume(ctx context.Context) error {

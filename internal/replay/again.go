@@ -89,6 +89,8 @@ func (in Inputs) Again(def *workflow.Definition, p Past) (record.Change, error) 
 		return decide.NoteMerged(def, t, pr, noted, p.Events, actor, in.Now), nil
 	case AskRetry:
 		return decide.Retry(def, t, p.Event.Data["hook"], actor, in.Now), nil
+	case AskDrop:
+		return decide.Drop(def, t, p.Event.Data["hook"], p.Event.Reason, actor, in.Now), nil
 	case AskNote:
 		return notedAgain(def, t, actor, p.Event), nil
 	case AskSettled:
@@ -179,7 +181,8 @@ func decides(e *history.Event) bool {
 		history.WorkflowMigrated,
 		history.TimeoutWarning, history.TimeoutAlert, history.TimeoutEscalated, history.PRRequested,
 		history.PRLanded, history.PRDropped,
-		history.CrashesForgotten, history.OrphanFreed, history.HooksRetried:
+		history.CrashesForgotten, history.OrphanFreed, history.HooksRetried,
+		history.HooksDropped:
 		return true
 	case history.Merged:
 		return e.Data["url"] != "" || len(e.Counters) > 0 // the event of a merge made here records what was done

@@ -366,6 +366,11 @@ func (w *stroll) step() {
 				decide.Retry(w.def, one, "push_branch, notify", actor, w.now))
 			return
 		}
+		if w.dice.IntN(3) == 0 {
+			w.commit(replay.Inputs{Ask: replay.AskDrop}.By(actor), decide.Evidence{},
+				decide.Drop(w.def, one, "push_branch, notify", "push_branch: no; notify: no", actor, w.now))
+			return
+		}
 		other := *w.def // the same rules, by another name
 		other.Version, other.Digest = w.def.Version+1, w.def.Digest+"'"
 		human := task.Actor{Role: task.RoleHuman}
