@@ -114,7 +114,7 @@ project have. No value is shown.`,
 				p.say("no variables; set one with: orange env set NAME")
 				return nil
 			}
-			return p.columns(rows)
+			return p.table(table{rows: rows})
 		}),
 	}
 }

@@ -42,7 +42,7 @@ func (p *Program) harnessList() *cobra.Command {
 				rows = append(rows, []string{one.Name, cmp.Or(one.Path, "not installed"), cmp.Or(one.Version, "-"),
 					cmp.Or(one.Run, "-"), from})
 			}
-			if err := p.columns(rows); err != nil {
+			if err := p.table(table{rows: rows, gives: []int{1, 4}, paths: []int{1}}); err != nil {
 				return err
 			}
 			for _, one := range all {
@@ -189,17 +189,5 @@ func (p *Program) harnessNames(c *cobra.Command, args []string, _ string) (
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	h, err := p.open(c.Context())
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveError
-	}
-	all, err := h.Harnesses.ListHarnesses()
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveError
-	}
-	var names []cobra.Completion
-	for _, one := range all {
-		names = append(names, one.Name)
-	}
-	return names, cobra.ShellCompDirectiveNoFileComp
+	return p.offering(harnessOffers)(c, args, "")
 }

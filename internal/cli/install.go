@@ -151,7 +151,7 @@ func (p *Program) saySkills(all []harness.SkillFile) error {
 	if len(rows) == 0 {
 		return nil
 	}
-	return p.columns(append([][]string{{"FILE", "PATH", "FOR"}}, rows...))
+	return p.table(table{rows: append([][]string{{"FILE", "PATH", "FOR"}}, rows...)})
 }
 
 func files(n int) string {

@@ -44,7 +44,7 @@ does nothing and exits with status 1.`,
 					told = append(told, line)
 					return
 				}
-				fmt.Fprintf(p.Err, "%s %s\n", time.Now().Format("15:04:05"), line)
+				fmt.Fprintf(p.Err, "%s %s\n", p.clock(time.Now(), time.TimeOnly), line)
 			}
 			if !once {
 				return h.Monitor.Run(ctx, say)

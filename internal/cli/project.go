@@ -119,7 +119,7 @@ func (p *Program) projectList() *cobra.Command {
 				rows = append(rows, []string{one.Name, one.DefaultBranch, strconv.Itoa(one.PoolSize),
 					cmp.Or(one.Workflow, task.DefaultWorkflow), one.Path})
 			}
-			return p.columns(rows)
+			return p.table(table{rows: rows, gives: []int{4, 1, 3}, paths: []int{4}})
 		}),
 	}
 }

@@ -40,7 +40,7 @@ func (p *Program) taskCancel() *cobra.Command {
 			"A person is asked first; where no one can be asked, it takes --yes.",
 		Example: "  orange task cancel 4Fz --yes",
 		RunE: p.onTask(&ask.as, func(ctx context.Context, h *Services, id string, actor task.Actor) error {
-			if err := p.sure(actor, yes, "Cancel task "+id+"? Its agents are ended; its work is kept.",
+			if err := p.sureOf(id, actor, yes, "Cancel", " Its agents are ended; its work is kept.",
 				"not cancelled"); err != nil {
 				return err
 			}

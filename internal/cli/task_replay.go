@@ -197,7 +197,7 @@ func (p *Program) groups(all []untoldGroup) error {
 		}
 		rows = append(rows, []string{strconv.Itoa(g.Count), cmp.Or(string(g.State), "-"), why, ids})
 	}
-	return p.columns(rows)
+	return p.table(table{rows: rows})
 }
 
 func (p *Program) others(all map[string]int) {

@@ -58,7 +58,7 @@ func (p *Program) waited(w record.Waited) error {
 		p.say("needs you: %v", w.Need)
 	}
 	if !w.Task.StalledAt.IsZero() {
-		p.say("its agent lives and has done nothing since %s", w.Task.StalledAt.Local().Format(time.DateTime))
+		p.say("its agent lives and has done nothing since %s", p.clock(w.Task.StalledAt, time.DateTime))
 	}
 	if w.Notice != "" {
 		p.say("%s", w.Notice)

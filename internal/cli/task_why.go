@@ -129,7 +129,7 @@ func (p *Program) option(w decide.Option) {
 }
 
 func (p *Program) detail(indent string, d rejection.Detail) {
-	p.lines.WriteString(detailText(indent, d))
+	p.lines.WriteString(p.stamped(detailText(indent, d)))
 }
 
 func detailText(indent string, d rejection.Detail) string {
