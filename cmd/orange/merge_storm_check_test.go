@@ -83,7 +83,8 @@ func (s *mergeStorm) checkGreen(origin []on, when string) {
 	dir := filepath.Join(s.dir, "origin.git")
 	// what is red stays red, so the last commit tells
 	last := origin[len(origin)-1]
-	if files := strings.Fields(s.asOthers(dir, "ls-tree", "--name-only", last.commit, "red/")); len(files) >= s.size.red {
+	files := strings.Fields(s.asOthers(dir, "ls-tree", "--name-only", last.commit, "red/"))
+	if len(files) >= s.size.red {
 		s.t.Errorf("%s: origin is red: it has %v", when, files)
 	}
 }

@@ -106,7 +106,7 @@ func (s *mergeStorm) equip() {
 	if out, err := exec.Command("mkfifo", pipe).CombinedOutput(); err != nil {
 		s.t.Skipf("no pipe: %v %s", err, out)
 	}
-	if s.answers, err = os.OpenFile(pipe, os.O_RDWR, 0); err != nil { // open to both ends, so that no one waits to open it
+	if s.answers, err = os.OpenFile(pipe, os.O_RDWR, 0); err != nil { // both ends, so that no one waits to open it
 		s.t.Fatal(err)
 	}
 	s.t.Cleanup(func() { s.answers.Close() })

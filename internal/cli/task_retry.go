@@ -12,9 +12,9 @@ func (p *Program) taskRetry() *cobra.Command {
 	var drop bool
 	c := &cobra.Command{
 		Use: "retry [ID]", Short: "Perform the failed hooks of a task again", Args: between(0, 1),
-		Long: `Perform the failed hooks of a task again. --drop dismisses them instead, for good: the mark of the task goes,
-and its history says who dismissed what. Only a person may, and only what nothing waits for: a push, a
-pull request, a message, a command. What starts or ends an agent is tried again, or ends with a cancel.`,
+		Long: `Perform the failed hooks of a task again. --drop drops them instead, for good: the mark of
+the task goes, and its history says who dropped what. Only a person may, and only what nothing
+waits for: a push, a pull request, a message. Whatever starts or ends something is tried again.`,
 		Example: "  orange task retry 4Fz\n  orange task retry 4Fz --drop",
 		RunE: p.onTask(nil, func(ctx context.Context, h *Services, id string, actor task.Actor) error {
 			if drop {
@@ -22,7 +22,7 @@ pull request, a message, a command. What starts or ends an agent is tried again,
 				if err != nil {
 					return err
 				}
-				return p.performed(out, "dismissed what "+id+" owed", actor)
+				return p.performed(out, "dropped what "+id+" owed", actor)
 			}
 			out, err := h.Commands.Retry(ctx, id, actor)
 			if err != nil {
@@ -35,6 +35,6 @@ pull request, a message, a command. What starts or ends an agent is tried again,
 			return p.performed(out, said, actor)
 		}),
 	}
-	c.Flags().BoolVar(&drop, "drop", false, "dismiss them for good")
+	c.Flags().BoolVar(&drop, "drop", false, "drop them for good")
 	return c
 }

@@ -20,7 +20,17 @@ func TestRetry_isAPersonsActAndSetsBackWhatPeopleSetBack(t *testing.T) {
 	ada := task.Actor{Role: task.RoleHuman, Person: "Ada"}
 	one := newTask("agent-review")
 	one.Counters = one.Counters.With("rereviews", 3).With(task.ReviewRound, 1)
-	c := decide.Retry(def, one, "push_branch, notify", ada, noon)
+	retry := func(actor task.Actor) record.Change {
+		t.Helper()
+		c, err := decide.Retry(def, record.Snapshot{Task: one, Owed: []task.OwedHook{
+			owes(1, action.PushBranch, task.HookFailed), owes(2, action.SpawnAgent, task.HookPending),
+			owes(3, action.Notify, task.HookFailed)}}, false, actor, noon)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	c := retry(ada)
 	e := c.Events[0]
 	if c.Task.Counters.Get("rereviews") != 0 || c.Task.Counters.Get(task.ReviewRound) != 1 ||
 		!c.Task.UpdatedAt.Equal(noon) || c.Expect != one.Version {
@@ -30,12 +40,11 @@ func TestRetry_isAPersonsActAndSetsBackWhatPeopleSetBack(t *testing.T) {
 		e.Counters.Get("rereviews") != 0 {
 		t.Errorf("the history says %+v", e)
 	}
-	if c := decide.Retry(def, one, "notify", task.Actor{Role: task.RoleWorker}, noon); c.Task.Counters.Get(
-		"rereviews") != 3 {
+	if c := retry(task.Actor{Role: task.RoleWorker}); c.Task.Counters.Get("rereviews") != 3 {
 		t.Errorf("an agent set back %v", c.Task.Counters)
 	}
 	one.QueuedFor, one.UpdatedAt = "working", noon.Add(-time.Hour)
-	if c := decide.Retry(def, one, "notify", ada, noon); !c.Task.UpdatedAt.Equal(one.UpdatedAt) {
+	if c := retry(ada); !c.Task.UpdatedAt.Equal(one.UpdatedAt) {
 		t.Errorf("it lost its place among those that wait: %v", c.Task.UpdatedAt)
 	}
 }
@@ -146,7 +155,7 @@ func owes(id int64, name string, state task.HookState) task.OwedHook {
 	return task.OwedHook{ID: id, Hook: task.Hook{Action: name}, State: state, Error: "no " + name}
 }
 
-func TestDrop_dismissesWhatFailedAndNothingWaitsFor(t *testing.T) {
+func TestRetry_dropsWhatFailedAndNothingWaitsFor(t *testing.T) {
 	t.Parallel()
 	def := defaultWorkflow(t)
 	ada := task.Actor{Role: task.RoleHuman, Person: "Ada"}
@@ -155,17 +164,18 @@ func TestDrop_dismissesWhatFailedAndNothingWaitsFor(t *testing.T) {
 	one.Attention = "hook push_branch: no push_branch"
 	s := record.Snapshot{Task: one, Owed: []task.OwedHook{owes(1, action.PushBranch, task.HookFailed),
 		owes(2, action.CreatePR, task.HookPending), owes(3, action.Notify, task.HookFailed)}}
-	if err := decide.MayDrop(def, s, ada); err != nil {
-		t.Fatal(err)
+	drop := func() record.Change {
+		t.Helper()
+		s.Task = one
+		c, err := decide.Retry(def, s, true, ada, noon)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
 	}
-	drop, failed, kept := decide.Droppable(s.Owed)
-	if len(drop) != 2 || failed != "push_branch: no push_branch; notify: no notify" || kept != nil {
-		t.Errorf("they are %v, %q, %v", drop, failed, kept)
-	}
-	c := decide.Drop(def, one, "push_branch, notify", failed, ada, noon)
-	decide.Dropped(&c, s.Owed)
+	c := drop()
 	e := c.Events[0]
-	if e.Type != history.HooksDropped || e.Person != "Ada" || e.Reason != failed ||
+	if e.Type != history.HooksRetried || e.Person != "Ada" || e.Data["dropped"] == "" ||
 		e.Data["hook"] != "push_branch, notify" || e.Counters.Get("rereviews") != 0 {
 		t.Errorf("the history says %+v", e)
 	}
@@ -174,20 +184,16 @@ func TestDrop_dismissesWhatFailedAndNothingWaitsFor(t *testing.T) {
 		t.Errorf("it leaves %q and %+v", c.Task.Attention, c.Settled)
 	}
 	s.Owed = append(s.Owed, owes(4, action.SpawnAgent, task.HookFailed))
-	c = decide.Drop(def, one, "push_branch, notify", failed, ada, noon)
-	decide.Dropped(&c, s.Owed)
-	if c.Task.Attention != "hook spawn_agent: no spawn_agent" || len(c.Settled) != 2 {
+	if c = drop(); c.Task.Attention != "hook spawn_agent: no spawn_agent" || len(c.Settled) != 2 {
 		t.Errorf("with another one that failed it leaves %q and %+v", c.Task.Attention, c.Settled)
 	}
 	one.Attention = "its agent died"
-	c = decide.Drop(def, one, "push_branch", failed, ada, noon)
-	decide.Dropped(&c, s.Owed)
-	if c.Task.Attention != one.Attention {
+	if c = drop(); c.Task.Attention != one.Attention {
 		t.Errorf("another mark became %q", c.Task.Attention)
 	}
 }
 
-func TestDrop_isForPeopleAndNotForWhatStartsOrEndsAgents(t *testing.T) {
+func TestRetry_dropIsForPeopleAndNotForWhatStartsOrEndsAgents(t *testing.T) {
 	t.Parallel()
 	def := defaultWorkflow(t)
 	human := task.Actor{Role: task.RoleHuman}
@@ -204,21 +210,21 @@ func TestDrop_isForPeopleAndNotForWhatStartsOrEndsAgents(t *testing.T) {
 		{human, []task.OwedHook{owes(1, action.ReleaseWorkspace, task.HookFailed)}, "release_workspace"},
 		{human, []task.OwedHook{owes(1, "of a later program", task.HookFailed)}, "of a later program"},
 	} {
-		err := decide.MayDrop(def, record.Snapshot{Task: newTask("reviewing"), Owed: c.owed}, c.actor)
+		_, err := decide.Retry(def, record.Snapshot{Task: newTask("reviewing"), Owed: c.owed}, true, c.actor, noon)
 		if no := refusal(t, err); no.Code != rejection.DropRefused || no.Details[0].Found != c.found {
 			t.Errorf("the answer is %v, want one that found %q", err, c.found)
 		}
 	}
 }
 
-func TestMoot_areThePushesOfATaskThatIsOver(t *testing.T) {
+func TestOvertaken_areThePushesOfATaskThatIsOver(t *testing.T) {
 	t.Parallel()
 	owed := []task.OwedHook{owes(1, action.PushBranch, task.HookFailed), owes(2, action.CreatePR, task.HookPending),
 		owes(3, action.Notify, task.HookFailed), owes(4, action.DeleteRemoteBranch, task.HookFailed)}
-	if found := decide.Moot(owed, record.Change{Task: task.Task{Live: true}}); found != nil {
+	if found := decide.Overtaken(owed, record.Change{Task: task.Task{Live: true}}); found != nil {
 		t.Errorf("of a live task: %v", found)
 	}
-	if found := decide.Moot(owed, record.Change{}); !slices.Equal(found, []int64{1, 2}) {
+	if found := decide.Overtaken(owed, record.Change{}); !slices.Equal(found, []int64{1, 2}) {
 		t.Errorf("of one that is over: %v", found)
 	}
 }

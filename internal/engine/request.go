@@ -165,11 +165,9 @@ func (e *Engine) attempt(ctx context.Context, r *request) (record.Outcome, error
 // for them.
 func settleOwed(owed []task.OwedHook, next record.Change, why string) []record.Settled {
 	var out []record.Settled
-	overtaken, moot := decide.Overtaken(owed, next), decide.Moot(owed, next)
+	overtaken := decide.Overtaken(owed, next)
 	for _, h := range owed {
 		switch {
-		case slices.Contains(moot, h.ID):
-			out = append(out, record.Settled{ID: h.ID, State: task.HookSuperseded, Error: "the task is over"})
 		case slices.Contains(overtaken, h.ID):
 			out = append(out, record.Settled{ID: h.ID, State: task.HookSuperseded, Error: why})
 		case h.State == task.HookFailed:

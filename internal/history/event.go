@@ -32,7 +32,6 @@ const (
 	AgentLimited     = "agent.limited" // it ended at its provider's limit: it is started again when that is over
 	CrashesForgotten = "crashes.forgotten"
 	HooksRetried     = "hooks.retried"
-	HooksDropped     = "hooks.dropped"
 	AgentStalled     = "agent.stalled"
 	OrphanFreed      = "orphan.freed"
 	Rebuilt          = "task.rebuilt"

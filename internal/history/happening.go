@@ -16,7 +16,7 @@ func EventTypes() []string {
 		Created, Updated, QueuedForSpace, StatusChanged, AutoAdvanced, MergeBegun, Merged, WorkflowMigrated,
 		WorkspaceReady, Rebuilt,
 		AgentSpawned, AgentRespawned, AgentStopped, AgentNotified, PersonSaid, ConversationNoted,
-		AgentCrashed, AgentLimited, CrashesForgotten, HooksRetried, HooksDropped, AgentStalled, ReviewStarted,
+		AgentCrashed, AgentLimited, CrashesForgotten, HooksRetried, AgentStalled, ReviewStarted,
 		TimeoutWarning, TimeoutAlert, TimeoutEscalated, HookFailure, CheckFinished, OrphanFreed, WorkRescued,
 		DocumentRestored, DocumentAdopted, ProjectionRestored, BranchPushed, PRRequested, PRCreated, PRLanded,
 		PRDropped, PRChecked,

@@ -117,8 +117,8 @@ func (p *Pool) WithDefaultBranch(ctx context.Context, project task.Project, name
 	}
 	there, err := p.DefaultBranch(ctx, renamed)
 	if err == nil && !there {
-		err = task.Notef(task.ErrUsage, "cannot make %q the default branch of project %q: there is no such branch in %q, "+
-			"nor on origin", name, project.Name, project.Path)
+		err = task.Notef(task.ErrUsage, "cannot make %q the default branch of project %q: there is no such branch in "+
+			"%q, nor on origin", name, project.Name, project.Path)
 	}
 	if err != nil {
 		return project, err

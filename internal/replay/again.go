@@ -88,9 +88,8 @@ func (in Inputs) Again(def *workflow.Definition, p Past) (record.Change, error) 
 		pr, noted := in.pull()
 		return decide.NoteMerged(def, t, pr, noted, p.Events, actor, in.Now), nil
 	case AskRetry:
-		return decide.Retry(def, t, p.Event.Data["hook"], actor, in.Now), nil
-	case AskDrop:
-		return decide.Drop(def, t, p.Event.Data["hook"], p.Event.Reason, actor, in.Now), nil
+		return decide.Retry(def, record.Snapshot{Task: t, Owed: failed(p.Event.Data["hook"])},
+			p.Event.Data["dropped"] != "", actor, in.Now)
 	case AskNote:
 		return notedAgain(def, t, actor, p.Event), nil
 	case AskSettled:
@@ -181,8 +180,7 @@ func decides(e *history.Event) bool {
 		history.WorkflowMigrated,
 		history.TimeoutWarning, history.TimeoutAlert, history.TimeoutEscalated, history.PRRequested,
 		history.PRLanded, history.PRDropped,
-		history.CrashesForgotten, history.OrphanFreed, history.HooksRetried,
-		history.HooksDropped:
+		history.CrashesForgotten, history.OrphanFreed, history.HooksRetried:
 		return true
 	case history.Merged:
 		return e.Data["url"] != "" || len(e.Counters) > 0 // the event of a merge made here records what was done
@@ -224,4 +222,12 @@ func notedAgain(def *workflow.Definition, t task.Task, actor task.Actor, recorde
 	recorded.Seq, recorded.Prev, recorded.Hash, recorded.Inputs = 0, "", "", nil
 	recorded.Counters, recorded.Workflow = nil, ""
 	return decide.Note(def, t, t, actor, recorded)
+}
+
+// failed are the hooks of these names, as they were when a person asked for them.
+func failed(names string) (owed []task.OwedHook) {
+	for name := range strings.SplitSeq(names, ", ") {
+		owed = append(owed, task.OwedHook{Hook: task.Hook{Action: name}, State: task.HookFailed})
+	}
+	return owed
 }

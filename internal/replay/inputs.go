@@ -36,7 +36,6 @@ const (
 	AskPREnded = "pull-request-ended"
 	AskLanded  = "pull-request-landed"
 	AskRetry   = "retry"
-	AskDrop    = "drop"
 	AskSettled = "settled"
 	AskFree    = "free"
 	AskGoOn    = "go-on" // an agent that rested at its provider's limit is to go on

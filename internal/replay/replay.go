@@ -298,7 +298,7 @@ func (r *replay) differs(again []history.Event, at, recorded int, lines []string
 
 func (r *replay) under(in Inputs, past Past, at, recorded int, lines []string) error {
 	switch in.Ask {
-	case AskMigrate, AskQueue, AskPR, AskLanded, AskRetry, AskDrop, AskSettled, AskFree, AskNote,
+	case AskMigrate, AskQueue, AskPR, AskLanded, AskRetry, AskSettled, AskFree, AskNote,
 		AskGoOn:
 		r.Skipped += recorded // no rule of a workflow was asked
 		return nil

@@ -95,9 +95,9 @@ func (r Repo) tipsFor(ctx context.Context, branch string) (tips, error) {
 		return tips{}, err
 	}
 	if _, exists := known[name]; !exists {
-		return tips{}, task.Notef(task.ErrNotFound, "there is no local branch of that name; if it was renamed, say how "+
-			"it is called now: orange task update ID --branch NAME; if it was deleted, make it again: git -C %s branch "+
-			"%s COMMIT; nothing was changed", quoted(r.Path), quoted(branch))
+		return tips{}, task.Notef(task.ErrNotFound, "there is no local branch of that name; if it was renamed, say "+
+			"how it is called now: orange task update ID --branch NAME; if it was deleted, make it again: git -C %s "+
+			"branch %s COMMIT; nothing was changed", quoted(r.Path), quoted(branch))
 	}
 	at := tips{branch: known[name].commit, local: known[r.localDefault()].commit, remote: remote}
 	if remote { // what an origin that was taken away has left behind has no say
