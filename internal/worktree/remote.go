@@ -53,8 +53,8 @@ func (r Repo) pushDefault(ctx context.Context, origin, commit string) error {
 	case tip == commit:
 		return nil
 	case tip == "" && origin != "":
-		return fmt.Errorf("origin has no branch %q any more; if it was renamed there, say how it is called now: "+
-			"orange project update NAME --default-branch BRANCH; else merge without origin: --no-push; nothing was changed",
+		return fmt.Errorf("origin has no branch %q any more; if it was renamed there, say how it is called "+
+			"now: orange project update NAME --default-branch BRANCH; else merge without origin: --no-push; nothing was changed",
 			r.DefaultBranch)
 	case tip != origin:
 		return fmt.Errorf("%q of origin %w", r.DefaultBranch, errMoved)
@@ -73,8 +73,8 @@ func (r Repo) notElsewhere(ctx context.Context, env []string) error {
 	theirs, _, found := strings.Cut(strings.TrimPrefix(line, "ref: refs/heads/"), "\t")
 	if found && strings.HasPrefix(line, "ref: ") && theirs != r.DefaultBranch {
 		return fmt.Errorf("the default branch of origin is %q, and it has no %q; if it was renamed, say how it is "+
-			"called now: orange project update NAME --default-branch %s; else merge without origin: --no-push; nothing was "+
-			"changed", theirs, r.DefaultBranch, quoted(theirs))
+			"called now: orange project update NAME --default-branch %s; else merge without origin: --no-push; "+
+			"nothing was changed", theirs, r.DefaultBranch, quoted(theirs))
 	}
 	return nil
 }
