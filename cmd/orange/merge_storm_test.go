@@ -22,7 +22,6 @@ import (
 // That the test sees what it should was tried by breaking the program: it is red where pushDefault has --force in the
 // place of its lease (a commit that others pushed is gone), where advance does not name the commit that the local
 // branch was at (a commit of the person's is gone), and where mayMove does not call the check (a red commit is there).
-// The mutations of internal/worktree hold the first two too.
 func TestMergeStorm(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -53,7 +52,7 @@ func TestMergeStorm(t *testing.T) {
 // together.
 type train struct{ branches, conflicts, red int }
 
-// holds the files that a branch changes; the fourth branch changes what some later ones change too.
+// files are those that a branch changes; the second one changes what some later ones change too.
 func (n train) files(number int) (files []string, conflict bool) {
 	files = []string{fmt.Sprintf("work/%02d", number)}
 	const first, step = 2, 3

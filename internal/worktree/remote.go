@@ -54,7 +54,8 @@ func (r Repo) pushDefault(ctx context.Context, origin, commit string) error {
 		return nil
 	case tip == "" && origin != "":
 		return fmt.Errorf("origin has no branch %q any more; if it was renamed there, say how it is called "+
-			"now: orange project update NAME --default-branch BRANCH; else merge without origin: --no-push; nothing was changed",
+			"now: orange project update NAME --default-branch BRANCH; else merge without origin: --no-push; "+
+			"nothing was changed",
 			r.DefaultBranch)
 	case tip != origin:
 		return fmt.Errorf("%q of origin %w", r.DefaultBranch, errMoved)
