@@ -14,7 +14,7 @@ import (
 )
 
 func (p *Program) harnessCommands() *cobra.Command {
-	return group("harness", "Show and test harnesses, the files that say how an agent program is called",
+	return group("harness", "Show and test harnesses, the files that say how to run an agent program",
 		"  orange harness list\n  orange harness test codex", p.harnessList(), p.harnessShow(), p.harnessTest())
 }
 
@@ -85,7 +85,7 @@ func (p *Program) harnessTest() *cobra.Command {
 	var start, yes bool
 	var timeout time.Duration
 	c := &cobra.Command{
-		Use: "test NAME", Short: "Find out whether an agent program is what its harness file describes",
+		Use: "test NAME", Short: "Check that an agent program matches its harness file",
 		Args: between(1, 1),
 		Long: `Find the program on PATH, ask it for its version, and look in its help for each flag of the harness
 file. This costs nothing.

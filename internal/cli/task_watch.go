@@ -46,7 +46,7 @@ out: --since with the cursor of the last line continues after it. Events of a ta
 now are reported only to those who watched before the deletion.
 
 It ends when its output is closed, when the one task is deleted, or with --timeout (status 0), and
-when you stop it (status 130). The time begins when what has happened already is reported.
+when you stop it (status 130). The time begins when past events are printed.
 With --until it ends with status 0 once the task is in that status, or got there in what was
 reported; with 1 when the time is up before, and with 4 when the task is deleted.`,
 		Example: `  orange task watch --all --type status.changed --type auto.advanced
