@@ -126,7 +126,7 @@ func (p *Program) projectList() *cobra.Command {
 
 func (p *Program) projectUpdate() *cobra.Command {
 	var size int
-	var workflow, path string
+	var workflow, path, branch string
 	var timeouts []string
 	var wantedIn worktreeFlags
 	var merged mergingFlags
@@ -173,6 +173,11 @@ func (p *Program) projectUpdate() *cobra.Command {
 				return err
 			}
 		}
+		if c.Flags().Changed("default-branch") {
+			if project, err = h.Workspaces.WithDefaultBranch(ctx, project, branch); err != nil {
+				return err
+			}
+		}
 		if err := h.Projects.UpdateProject(ctx, project); err != nil {
 			return err
 		}
@@ -181,6 +186,7 @@ func (p *Program) projectUpdate() *cobra.Command {
 	wantedIn.add(c)
 	merged.add(c)
 	c.Flags().StringVar(&path, "path", "", "where its repository was moved to; the worktrees are joined with it again")
+	c.Flags().StringVar(&branch, "default-branch", "", "how the branch is called now that work is merged into")
 	c.Flags().IntVar(&size, "pool-size", 0, "how many workspaces at most")
 	c.Flags().StringVar(&workflow, "workflow", "", "the workflow of tasks that are made from now on")
 	c.Flags().StringArrayVar(&timeouts, "timeout", nil, "STATE=6h: how long tasks should be in it here, "+

@@ -57,6 +57,8 @@ type Commands interface {
 	Update(ctx context.Context, id string, u task.Update) (task.Task, error)
 	Respawn(ctx context.Context, id string, actor task.Actor) (record.Outcome, error)
 	Retry(ctx context.Context, id string, actor task.Actor) (record.Outcome, error)
+	// Drop dismisses the failed hooks of a task that nothing waits for.
+	Drop(ctx context.Context, id string, actor task.Actor) (record.Outcome, error)
 	Delete(ctx context.Context, id string, actor task.Actor) (string, error)
 	Wait(ctx context.Context, id string, actor task.Actor, timeout time.Duration) (record.Waited, error)
 	Settle(ctx context.Context, id string, person bool) error
@@ -212,6 +214,8 @@ type Workspaces interface {
 	// Relocate joins the worktrees of a project with its repository, which was moved to a path, and answers the
 	// project as it is to be registered. It refuses another repository.
 	Relocate(ctx context.Context, p task.Project, path string) (task.Project, error)
+	// WithDefaultBranch is the project with another default branch, which is here or on origin.
+	WithDefaultBranch(ctx context.Context, p task.Project, name string) (task.Project, error)
 }
 
 // Monitor watches over the agents, and has the log.

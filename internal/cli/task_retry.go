@@ -9,10 +9,21 @@ import (
 )
 
 func (p *Program) taskRetry() *cobra.Command {
-	return &cobra.Command{
+	var drop bool
+	c := &cobra.Command{
 		Use: "retry [ID]", Short: "Perform the failed hooks of a task again", Args: between(0, 1),
-		Example: "  orange task retry 4Fz",
+		Long: `Perform the failed hooks of a task again. --drop drops them instead, for good: the mark of
+the task goes, and its history says who dropped what. Only a person may, and only what nothing
+waits for: a push, a pull request, a message. Whatever starts or ends something is tried again.`,
+		Example: "  orange task retry 4Fz\n  orange task retry 4Fz --drop",
 		RunE: p.onTask(nil, func(ctx context.Context, h *Services, id string, actor task.Actor) error {
+			if drop {
+				out, err := h.Commands.Drop(ctx, id, actor)
+				if err != nil {
+					return err
+				}
+				return p.performed(out, "dropped what "+id+" owed", actor)
+			}
 			out, err := h.Commands.Retry(ctx, id, actor)
 			if err != nil {
 				return err
@@ -24,4 +35,6 @@ func (p *Program) taskRetry() *cobra.Command {
 			return p.performed(out, said, actor)
 		}),
 	}
+	c.Flags().BoolVar(&drop, "drop", false, "drop them for good")
+	return c
 }

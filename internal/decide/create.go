@@ -268,7 +268,7 @@ func Blocks(def *workflow.Definition, status task.Status, role string) bool {
 // Overtaken lists the pending hooks that a new step drops: those that would still start something. Hooks that end an
 // agent or give a workspace back stay pending. So do hooks that make the workspace ready, as long as the task keeps
 // it and the step does not make it ready itself: no agent may start in a workspace that is still as another task left
-// it.
+// it. A step that ends the task drops what would still push its branch or open a pull request, too.
 func Overtaken(owed []task.OwedHook, next record.Change) []int64 {
 	keeps := next.Task.Live && !makesReadyFirst(next.Hooks)
 	for _, h := range next.Hooks {
@@ -279,7 +279,10 @@ func Overtaken(owed []task.OwedHook, next record.Change) []int64 {
 		if keeps && h.Action == action.AcquireWorkspace {
 			continue
 		}
+		leaves := h.Action == action.PushBranch || h.Action == action.CreatePR
 		if class, known := action.ClassOf(h.Action); known && class == action.ClassStart {
+			out = append(out, h.ID)
+		} else if leaves && !next.Task.Live {
 			out = append(out, h.ID)
 		}
 	}

@@ -462,7 +462,7 @@ func TestAPersonSetsTheCounterBackThatSaysSo(t *testing.T) {
 			return decide.Redo(def, one, "todo", decide.Evidence{}, been, ada, "anew", noon)
 		}, "", 0},
 		{"a person's retry", func() (record.Change, error) {
-			return decide.Retry(def, one, "notify", ada, noon), nil
+			return decide.Retry(def, record.Snapshot{Task: one}, false, ada, noon)
 		}, "", 0},
 		{"a person's change of a field", func() (record.Change, error) {
 			return decide.Note(def, one, one, ada, history.Event{Type: history.Updated}), nil

@@ -10,6 +10,7 @@ import (
 	"orange/internal/action"
 	"orange/internal/history"
 	"orange/internal/record"
+	"orange/internal/rejection"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -175,18 +176,90 @@ func ForgetCrashes(t task.Task, owed []task.OwedHook, events []history.Event,
 	return c, true
 }
 
-// Retry judges a request to try failed hooks again. If a person asks, the counters that people reset start again.
-func Retry(def *workflow.Definition, t task.Task, failed string, actor task.Actor, now time.Time) record.Change {
+// Retry judges a request to try failed hooks again, or to drop those that nothing waits for. If a person asks, the
+// counters that people reset start again.
+func Retry(def *workflow.Definition, s record.Snapshot, drop bool, actor task.Actor, now time.Time) (record.Change,
+	error) {
+	t := s.Task
+	some, kept := failedHooks(s.Owed, drop)
+	if drop {
+		if err := mayDrop(def, t, some, kept, actor); err != nil {
+			return record.Change{}, err
+		}
+	}
+	var names []string
+	for _, h := range some {
+		names = append(names, h.Action)
+	}
 	c := record.Change{Task: t, Expect: t.Version}
 	c.Task.Counters = resetBy(def, t.Counters, actor)
 	if !t.Queued() { // this time orders the tasks that wait for a workspace
 		c.Task.UpdatedAt = now
 	}
-	c.Events = []history.Event{history.Sign(actor, history.Event{
-		Time: now, Type: history.HooksRetried, Counters: c.Task.Counters, Workflow: def.Digest,
-		Data: map[string]string{"hook": failed},
-	})}
-	return c
+	event := history.Event{Time: now, Type: history.HooksRetried, Counters: c.Task.Counters, Workflow: def.Digest,
+		Data: map[string]string{"hook": strings.Join(names, ", ")}}
+	if drop {
+		event.Data["dropped"] = "true"
+		dropHooks(&c, some, s.Owed)
+	}
+	c.Events = []history.Event{history.Sign(actor, event)}
+	return c, nil
+}
+
+// failedHooks are the hooks that failed; with drop only those that nothing waits for. Kept are the actions of the
+// others.
+func failedHooks(owed []task.OwedHook, drop bool) (some []task.OwedHook, kept []string) {
+	for _, h := range owed {
+		class, known := action.ClassOf(h.Action)
+		switch {
+		case h.State != task.HookFailed:
+		case !drop || known && class == action.ClassApart:
+			some = append(some, h)
+		default:
+			kept = append(kept, h.Action)
+		}
+	}
+	return some, kept
+}
+
+// mayDrop says why failed hooks cannot be dropped; nil if they can.
+func mayDrop(def *workflow.Definition, t task.Task, some []task.OwedHook, kept []string, actor task.Actor) error {
+	refuse := func(condition, found, want string) error {
+		return &rejection.Rejection{
+			Code: rejection.DropRefused, Task: t.ID, From: t.Status, To: t.Status, Open: Open(def, t, actor),
+			Message: fmt.Sprintf("cannot drop what failed of task %s", t.ID),
+			Details: []rejection.Detail{{Condition: condition, Found: found, Want: want}},
+		}
+	}
+	switch {
+	case actor.Role != task.RoleHuman:
+		return refuse("who may ask", fmt.Sprintf("the role %q", actor.Role),
+			"have a person ask: the workflow wanted it, and they answer for its being left out")
+	case len(some) == 0 && len(kept) > 0:
+		return refuse("a hook that nothing waits for", strings.Join(kept, ", "),
+			"correct what failed and run orange task retry "+t.ID+", or cancel the task")
+	case len(some) == 0:
+		return refuse("a hook that failed", "none", "nothing: the task owes nothing that failed")
+	}
+	return nil
+}
+
+// dropHooks adds to a change what becomes of dropped hooks and of the mark that they left.
+func dropHooks(c *record.Change, some, owed []task.OwedHook) {
+	for _, h := range some {
+		c.Settled = append(c.Settled, record.Settled{ID: h.ID, State: task.HookSuperseded,
+			Error: "dropped by a person; it had failed: " + h.Error})
+		owed = without(owed, h.ID)
+	}
+	if !strings.HasPrefix(c.Task.Attention, hookTrouble) {
+		return
+	}
+	c.Task.Attention = ""
+	for _, h := range owed {
+		if h.State == task.HookFailed {
+			c.Task.Attention = hookTrouble + h.Action + ": " + h.Error
+		}
+	}
 }
 
 // Free ends the session of a task that is over and releases its workspace, if the task's last move has not done so.

@@ -10,6 +10,7 @@ import (
 	"orange/internal/decide"
 	"orange/internal/history"
 	"orange/internal/record"
+	"orange/internal/rejection"
 	"orange/internal/task"
 )
 
@@ -19,7 +20,17 @@ func TestRetry_isAPersonsActAndSetsBackWhatPeopleSetBack(t *testing.T) {
 	ada := task.Actor{Role: task.RoleHuman, Person: "Ada"}
 	one := newTask("agent-review")
 	one.Counters = one.Counters.With("rereviews", 3).With(task.ReviewRound, 1)
-	c := decide.Retry(def, one, "push_branch, notify", ada, noon)
+	retry := func(actor task.Actor) record.Change {
+		t.Helper()
+		c, err := decide.Retry(def, record.Snapshot{Task: one, Owed: []task.OwedHook{
+			owes(1, action.PushBranch, task.HookFailed), owes(2, action.SpawnAgent, task.HookPending),
+			owes(3, action.Notify, task.HookFailed)}}, false, actor, noon)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	c := retry(ada)
 	e := c.Events[0]
 	if c.Task.Counters.Get("rereviews") != 0 || c.Task.Counters.Get(task.ReviewRound) != 1 ||
 		!c.Task.UpdatedAt.Equal(noon) || c.Expect != one.Version {
@@ -29,12 +40,11 @@ func TestRetry_isAPersonsActAndSetsBackWhatPeopleSetBack(t *testing.T) {
 		e.Counters.Get("rereviews") != 0 {
 		t.Errorf("the history says %+v", e)
 	}
-	if c := decide.Retry(def, one, "notify", task.Actor{Role: task.RoleWorker}, noon); c.Task.Counters.Get(
-		"rereviews") != 3 {
+	if c := retry(task.Actor{Role: task.RoleWorker}); c.Task.Counters.Get("rereviews") != 3 {
 		t.Errorf("an agent set back %v", c.Task.Counters)
 	}
 	one.QueuedFor, one.UpdatedAt = "working", noon.Add(-time.Hour)
-	if c := decide.Retry(def, one, "notify", ada, noon); !c.Task.UpdatedAt.Equal(one.UpdatedAt) {
+	if c := retry(ada); !c.Task.UpdatedAt.Equal(one.UpdatedAt) {
 		t.Errorf("it lost its place among those that wait: %v", c.Task.UpdatedAt)
 	}
 }
@@ -138,5 +148,83 @@ func TestForgetCrashes_waitsForNoHookThatHoldsUpNothing(t *testing.T) {
 		if _, due := decide.ForgetCrashes(one, []task.OwedHook{owed(1, action)}, moved, noon); due != want {
 			t.Errorf("while %s is owed, crashes are forgotten: %v, want %v", action, due, want)
 		}
+	}
+}
+
+func owes(id int64, name string, state task.HookState) task.OwedHook {
+	return task.OwedHook{ID: id, Hook: task.Hook{Action: name}, State: state, Error: "no " + name}
+}
+
+func TestRetry_dropsWhatFailedAndNothingWaitsFor(t *testing.T) {
+	t.Parallel()
+	def := defaultWorkflow(t)
+	ada := task.Actor{Role: task.RoleHuman, Person: "Ada"}
+	one := newTask("reviewing")
+	one.Counters = one.Counters.With("rereviews", 3)
+	one.Attention = "hook push_branch: no push_branch"
+	s := record.Snapshot{Task: one, Owed: []task.OwedHook{owes(1, action.PushBranch, task.HookFailed),
+		owes(2, action.CreatePR, task.HookPending), owes(3, action.Notify, task.HookFailed)}}
+	drop := func() record.Change {
+		t.Helper()
+		s.Task = one
+		c, err := decide.Retry(def, s, true, ada, noon)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	c := drop()
+	e := c.Events[0]
+	if e.Type != history.HooksRetried || e.Person != "Ada" || e.Data["dropped"] == "" ||
+		e.Data["hook"] != "push_branch, notify" || e.Counters.Get("rereviews") != 0 {
+		t.Errorf("the history says %+v", e)
+	}
+	if c.Task.Attention != "" || len(c.Settled) != 2 || c.Settled[0].ID != 1 || c.Settled[1].ID != 3 ||
+		c.Settled[0].State != task.HookSuperseded {
+		t.Errorf("it leaves %q and %+v", c.Task.Attention, c.Settled)
+	}
+	s.Owed = append(s.Owed, owes(4, action.SpawnAgent, task.HookFailed))
+	if c = drop(); c.Task.Attention != "hook spawn_agent: no spawn_agent" || len(c.Settled) != 2 {
+		t.Errorf("with another one that failed it leaves %q and %+v", c.Task.Attention, c.Settled)
+	}
+	one.Attention = "its agent died"
+	if c = drop(); c.Task.Attention != one.Attention {
+		t.Errorf("another mark became %q", c.Task.Attention)
+	}
+}
+
+func TestRetry_dropIsForPeopleAndNotForWhatStartsOrEndsAgents(t *testing.T) {
+	t.Parallel()
+	def := defaultWorkflow(t)
+	human := task.Actor{Role: task.RoleHuman}
+	failed := owes(1, action.PushBranch, task.HookFailed)
+	for _, c := range []struct {
+		actor task.Actor
+		owed  []task.OwedHook
+		found string
+	}{
+		{task.Actor{Role: task.RoleWorker}, []task.OwedHook{failed}, `the role "worker"`},
+		{human, nil, "none"},
+		{human, []task.OwedHook{owes(1, action.PushBranch, task.HookPending)}, "none"},
+		{human, []task.OwedHook{owes(1, action.SpawnAgent, task.HookFailed)}, "spawn_agent"},
+		{human, []task.OwedHook{owes(1, action.ReleaseWorkspace, task.HookFailed)}, "release_workspace"},
+		{human, []task.OwedHook{owes(1, "of a later program", task.HookFailed)}, "of a later program"},
+	} {
+		_, err := decide.Retry(def, record.Snapshot{Task: newTask("reviewing"), Owed: c.owed}, true, c.actor, noon)
+		if no := refusal(t, err); no.Code != rejection.DropRefused || no.Details[0].Found != c.found {
+			t.Errorf("the answer is %v, want one that found %q", err, c.found)
+		}
+	}
+}
+
+func TestOvertaken_areThePushesOfATaskThatIsOver(t *testing.T) {
+	t.Parallel()
+	owed := []task.OwedHook{owes(1, action.PushBranch, task.HookFailed), owes(2, action.CreatePR, task.HookPending),
+		owes(3, action.Notify, task.HookFailed), owes(4, action.DeleteRemoteBranch, task.HookFailed)}
+	if found := decide.Overtaken(owed, record.Change{Task: task.Task{Live: true}}); found != nil {
+		t.Errorf("of a live task: %v", found)
+	}
+	if found := decide.Overtaken(owed, record.Change{}); !slices.Equal(found, []int64{1, 2}) {
+		t.Errorf("of one that is over: %v", found)
 	}
 }

@@ -78,7 +78,8 @@ func (d *Doctor) project(ctx context.Context, p task.Project) finding {
 		return blind(checkProjects, p.Name, err)
 	case !there:
 		return problem(checkProjects, p.Name, fmt.Sprintf("its default branch %q is gone from %q",
-			p.DefaultBranch, p.Path), again)
+			p.DefaultBranch, p.Path), fmt.Sprintf("if it was renamed: orange project update %q --default-branch "+
+			"BRANCH; else %s", p.Name, again))
 	}
 	return ok(checkProjects, p.Name, "%s", p.Path)
 }

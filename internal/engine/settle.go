@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -233,6 +232,32 @@ func (e *Engine) Retry(ctx context.Context, id string, actor task.Actor) (record
 	return out, err
 }
 
+// Drop drops the failed hooks of a task that nothing waits for. A refusal is a *rejection.Rejection.
+func (e *Engine) Drop(ctx context.Context, id string, actor task.Actor) (out record.Outcome, err error) {
+	out.Task, err = e.change(ctx, id, func(s record.Snapshot) (*record.Change, error) {
+		def, err := e.Rules.Pinned(ctx, s.Task.Workflow)
+		if err != nil {
+			return nil, err
+		}
+		c, err := decide.Retry(def, s, true, actor, e.Now())
+		if err != nil {
+			return nil, err
+		}
+		out.Hooks = nil
+		for _, h := range s.Owed {
+			for _, dropped := range c.Settled {
+				if dropped.ID == h.ID {
+					h.State, h.Error = dropped.State, ""
+					out.Hooks = append(out.Hooks, h)
+				}
+			}
+		}
+		c, err = replay.Inputs{Ask: replay.AskRetry}.By(actor).Keep(def, s, decide.Evidence{}, c)
+		return &c, err
+	})
+	return out, err
+}
+
 // Resume has the owed hooks of every task performed that a process left undone when it died, and those that are due
 // again. It starts runners and does not wait for them. It leaves a task alone while a process performs its hooks.
 func (e *Engine) Resume(ctx context.Context) error {
@@ -305,11 +330,9 @@ func (e *Engine) dueAgain(ctx context.Context, id string,
 	t, err = e.change(ctx, id, func(s record.Snapshot) (*record.Change, error) {
 		owed = s.Owed
 		var again []record.Settled
-		var failed []string
 		for _, h := range s.Owed {
 			if h.State == task.HookFailed {
 				again = append(again, record.Settled{ID: h.ID, State: task.HookPending, Error: h.Error})
-				failed = append(failed, h.Action)
 			}
 		}
 		if len(again) == 0 {
@@ -322,7 +345,10 @@ func (e *Engine) dueAgain(ctx context.Context, id string,
 		if err != nil {
 			return nil, err
 		}
-		c := decide.Retry(def, s.Task, strings.Join(failed, ", "), actor, e.Now())
+		c, err := decide.Retry(def, s, false, actor, e.Now())
+		if err != nil {
+			return nil, err
+		}
 		c, err = replay.Inputs{Ask: replay.AskRetry}.By(actor).Keep(def, s, decide.Evidence{}, c)
 		c.Settled = again
 		return &c, err

@@ -362,3 +362,26 @@ func TestResume_leavesATaskAloneWhoseHooksAllWait(t *testing.T) {
 	must(t, w.Resume(t.Context()))
 	wantText(t, "hooks", w.performer.done(), "acquire_workspace spawn_agent")
 }
+
+func TestDrop_dismissesAHookAndATaskThatIsOverPushesNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.reach("working")
+	w.performer.fails[action.CreatePR] = errPerformer
+	first, err := w.RequestPR(t.Context(), id, human)
+	must(t, err)
+	_, err = w.Drop(t.Context(), id, worker)
+	wantCode(t, err, rejection.DropRefused)
+	out, err := w.Drop(t.Context(), id, human)
+	must(t, err)
+	wantText(t, "attention", out.Task.Attention, "")
+	wantText(t, "hooks", w.states(id, first.Event.Seq), "push_branch=done create_pr=superseded")
+	_, err = w.Drop(t.Context(), id, human)
+	wantCode(t, err, rejection.DropRefused)
+
+	second, err := w.RequestPR(t.Context(), id, human)
+	must(t, err)
+	w.move(id, "cancelled", human)
+	wantText(t, "hooks of a task that is over", w.states(id, second.Event.Seq), "push_branch=done create_pr=superseded")
+	wantText(t, "its mark", w.task(id).Attention, "")
+}

@@ -104,3 +104,24 @@ func (p *Pool) sameBy(ctx context.Context, project task.Project, to worktree.Rep
 	}
 	return !known, nil
 }
+
+// WithDefaultBranch is the project with another default branch, which is here or on origin.
+func (p *Pool) WithDefaultBranch(ctx context.Context, project task.Project, name string) (task.Project, error) {
+	renamed := project
+	renamed.DefaultBranch = name
+	if err := worktree.CheckBranch(ctx, name); err != nil {
+		return project, err
+	}
+	if err := p.repoOf(renamed).Fetch(ctx); err != nil {
+		return project, err
+	}
+	there, err := p.DefaultBranch(ctx, renamed)
+	if err == nil && !there {
+		err = task.Notef(task.ErrUsage, "cannot make %q the default branch of project %q: there is no such branch in "+
+			"%q, nor on origin", name, project.Name, project.Path)
+	}
+	if err != nil {
+		return project, err
+	}
+	return renamed, nil
+}

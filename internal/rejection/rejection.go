@@ -28,6 +28,7 @@ const (
 	PRRefused         = "pr_refused"
 	PROpen            = "pr_open"
 	PRMissing         = "pr_missing"
+	DropRefused       = "drop_refused"
 	PushUnanswered    = "push_unanswered"
 	UnpushedCommits   = "unpushed_commits"
 )

@@ -93,7 +93,8 @@ func (in Inputs) Again(def *workflow.Definition, p Past) (record.Change, error) 
 		c, _ := back.Change(def, t, ev, p.Events, in.Against, in.Now)
 		return c, nil
 	case AskRetry:
-		return decide.Retry(def, t, p.Event.Data["hook"], actor, in.Now), nil
+		return decide.Retry(def, record.Snapshot{Task: t, Owed: failed(p.Event.Data["hook"])},
+			p.Event.Data["dropped"] != "", actor, in.Now)
 	case AskNote:
 		return notedAgain(def, t, actor, p.Event), nil
 	case AskSettled:
@@ -226,4 +227,12 @@ func notedAgain(def *workflow.Definition, t task.Task, actor task.Actor, recorde
 	recorded.Seq, recorded.Prev, recorded.Hash, recorded.Inputs = 0, "", "", nil
 	recorded.Counters, recorded.Workflow = nil, ""
 	return decide.Note(def, t, t, actor, recorded)
+}
+
+// failed are the hooks of these names, as they were when a person asked for them.
+func failed(names string) (owed []task.OwedHook) {
+	for name := range strings.SplitSeq(names, ", ") {
+		owed = append(owed, task.OwedHook{Hook: task.Hook{Action: name}, State: task.HookFailed})
+	}
+	return owed
 }

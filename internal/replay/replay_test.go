@@ -367,8 +367,14 @@ func (w *stroll) step() {
 			return
 		}
 		if w.dice.IntN(3) == 0 {
-			w.commit(replay.Inputs{Ask: replay.AskRetry}.By(actor), decide.Evidence{},
-				decide.Retry(w.def, one, "push_branch, notify", actor, w.now))
+			c, err := decide.Retry(w.def, record.Snapshot{Task: one, Owed: []task.OwedHook{
+				{Hook: task.Hook{Action: "push_branch"}, State: task.HookFailed},
+				{Hook: task.Hook{Action: "notify"}, State: task.HookFailed}}},
+				actor.Role == task.RoleHuman && w.dice.IntN(2) == 0, actor, w.now)
+			if err != nil {
+				w.t.Fatal(err)
+			}
+			w.commit(replay.Inputs{Ask: replay.AskRetry}.By(actor), decide.Evidence{}, c)
 			return
 		}
 		other := *w.def // the same rules, by another name

@@ -286,6 +286,9 @@ func (a *Audit) checkHooks(ctx context.Context, s record.Snapshot, events []hist
 	return nil
 }
 
+// leaves reports whether an action sends something out of this machine that no one wants of a task that is over.
+func leaves(name string) bool { return name == action.PushBranch || name == action.CreatePR }
+
 // settled is what is wrong with the end of a hook; empty if nothing is.
 func (a *Audit) settled(h task.OwedHook) string {
 	class, _ := action.ClassOf(h.Action)
@@ -297,7 +300,7 @@ func (a *Audit) settled(h task.OwedHook) string {
 		}
 	case counted.Settled != 1:
 		return fmt.Sprintf("was settled %d times", counted.Settled)
-	case h.State == task.HookSuperseded && class != action.ClassStart:
+	case h.State == task.HookSuperseded && class != action.ClassStart && !leaves(h.Action):
 		return "was dropped, and it is not one that may be"
 	case h.State == task.HookDone && counted.Performed == 0:
 		return "was never performed"

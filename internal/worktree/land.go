@@ -1,9 +1,11 @@
 package worktree
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -18,9 +20,17 @@ func (r Repo) checkoutOfDefault(ctx context.Context, from string) (dir string, e
 	if err != nil {
 		return "", err
 	}
+	name, err := r.meantByDefault(ctx)
+	if err != nil {
+		return "", err
+	}
 	var having []checkout
 	for _, c := range all {
-		if c.branch != r.localDefault() {
+		if doing := r.busyWith(c, name); doing != "" {
+			return "", fmt.Errorf("git is in the middle of a %s of %q in %q; finish it there or abort it (git %s "+
+				"--abort), then run this again; nothing was changed", doing, r.DefaultBranch, c.path, doing)
+		}
+		if c.branch != name {
 			continue
 		}
 		_, err := os.Lstat(filepath.Join(c.path, ".git"))
@@ -42,6 +52,42 @@ func (r Repo) checkoutOfDefault(ctx context.Context, from string) (dir string, e
 		return having[0].path, nil
 	}
 	return "", nil
+}
+
+// meantByDefault is the branch that moves with the default branch: another one where that only stands for it.
+func (r Repo) meantByDefault(ctx context.Context) (string, error) {
+	if _, err := r.refsOnDisk(r.localDefault()); err == nil {
+		return r.localDefault(), nil
+	}
+	out, err := r.run(ctx, "symbolic-ref", "--quiet", r.localDefault())
+	if err != nil && exitCode(err) != 1 {
+		return "", fmt.Errorf("look whether %q stands for another branch: %w", r.DefaultBranch, err)
+	}
+	return cmp.Or(out.Text(), r.localDefault()), nil
+}
+
+// busyWith is what git is in the middle of in a checkout, if that is with the branch; empty where it is with nothing.
+func (r Repo) busyWith(c checkout, branch string) string {
+	gitDir, err := Slot{Dir: c.path}.gitDir()
+	if err != nil { // the main checkout has a folder
+		gitDir = filepath.Join(c.path, ".git")
+	}
+	here := place{gitDir: gitDir}
+	if c.branch != branch {
+		for _, folder := range []string{"rebase-merge", "rebase-apply"} {
+			text, err := readFile(filepath.Join(gitDir, folder, "head-name"))
+			if err == nil && strings.TrimSpace(string(text)) == branch {
+				return "rebase"
+			}
+		}
+		return ""
+	}
+	for _, o := range operations() {
+		if o.quit[0] != "bisect" && here.has(o.file) {
+			return o.quit[0]
+		}
+	}
+	return ""
 }
 
 // fits reports why git would not fast-forward a person's checkout; nil where it would. It changes no file of theirs.
@@ -68,12 +114,53 @@ func (r Repo) fits(ctx context.Context, dir, from, to string) error {
 		if path == "" {
 			continue
 		}
-		if _, err := os.Lstat(filepath.Join(dir, filepath.FromSlash(path))); err == nil {
-			there = append(there, path)
+		if _, err := os.Lstat(filepath.Join(dir, filepath.FromSlash(path))); !errors.Is(err, fs.ErrNotExist) {
+			there = append(there, path) // or a file is where it needs a folder
 		}
 	}
 	if len(there) > 0 {
 		return inTheWay(fmt.Errorf("these files are not git's: %s", list(there)))
+	}
+	return nil
+}
+
+// passes has the filters of a person's checkout, such as those of git-lfs, write each file that a fast-forward would
+// bring there, and keeps nothing of it. One that fails would leave a checkout half moved.
+func (r Repo) passes(ctx context.Context, dir, from, to string) error {
+	if _, err := r.git(ctx, call{dir: dir, args: []string{"config", "--get-regexp",
+		`^filter\..*\.(smudge|process)$`}}); err != nil {
+		if exitCode(err) == 1 {
+			return nil // there are none
+		}
+		return fmt.Errorf("look for filters of files: %w", err)
+	}
+	args := []string{"diff-tree", "-r", "--no-renames", "--diff-filter=AMT"}
+	if from == "" {
+		return nil
+	}
+	changed, err := r.git(ctx, call{dir: dir, args: append(args, from, to)})
+	if err != nil {
+		return fmt.Errorf("list what a fast-forward would bring: %w", err)
+	}
+	var wanted strings.Builder
+	for line := range strings.SplitSeq(changed.Text(), "\n") {
+		// :MODE MODE OBJECT OBJECT LETTER<tab>PATH; git quotes a path that needs it, and takes it quoted
+		about, path, found := strings.Cut(line, "\t")
+		words := strings.Fields(about)
+		const links, modules = "120000", "160000"
+		if !found || len(words) < 5 || words[1] == links || words[1] == modules || strings.HasPrefix(path, `"`) {
+			continue
+		}
+		fmt.Fprintf(&wanted, "%s %s\n", words[3], path)
+	}
+	if wanted.Len() == 0 {
+		return nil
+	}
+	if _, err := r.git(ctx, call{dir: dir, args: []string{"cat-file", "--batch", "--filters"},
+		stdin: wanted.String(), most: 1}); err != nil {
+		return fmt.Errorf("%q is checked out in %q, and a filter of its files fails there, so git could not "+
+			"fast-forward it; see that what the filter needs is there, then run this again; nothing was changed: %w",
+			r.DefaultBranch, dir, err)
 	}
 	return nil
 }

@@ -95,7 +95,9 @@ func (r Repo) tipsFor(ctx context.Context, branch string) (tips, error) {
 		return tips{}, err
 	}
 	if _, exists := known[name]; !exists {
-		return tips{}, task.Notef(task.ErrNotFound, "there is no local branch of that name")
+		return tips{}, task.Notef(task.ErrNotFound, "there is no local branch of that name; if it was renamed, say "+
+			"how it is called now: orange task update ID --branch NAME; if it was deleted, make it again: git -C %s "+
+			"branch %s COMMIT; nothing was changed", quoted(r.Path), quoted(branch))
 	}
 	at := tips{branch: known[name].commit, local: known[r.localDefault()].commit, remote: remote}
 	if remote { // what an origin that was taken away has left behind has no say
@@ -179,6 +181,11 @@ func (r Repo) mayMove(ctx context.Context, m MergeRequest, at tips, done Merged,
 			return "", err
 		}
 	}
+	if dir != "" {
+		if err := r.passes(ctx, dir, at.local, done.Commit); err != nil {
+			return "", err
+		}
+	}
 	if m.Check != nil {
 		return dir, m.Check(ctx, done.Commit)
 	}
@@ -205,7 +212,8 @@ func (r Repo) holds(ctx context.Context, commit, other string) (bool, error) {
 func (r Repo) mergeStart(ctx context.Context, local, origin string) (string, error) {
 	switch {
 	case local == "" && origin == "":
-		return "", errors.New("there is no such branch to merge into, neither here nor on origin")
+		return "", fmt.Errorf("there is no such branch to merge into, neither here nor on origin; if it was renamed, " +
+			"say how it is called now: orange project update NAME --default-branch BRANCH; nothing was changed")
 	case origin == "" || local == origin:
 		return local, nil
 	case local == "":

@@ -1,11 +1,16 @@
 package worktree
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"slices"
 	"strings"
+	"time"
 
+	"orange/internal/proc"
 	"orange/internal/task"
 )
 
@@ -25,10 +30,16 @@ func (r Repo) pushDefault(ctx context.Context, origin, commit string) error {
 	if err != nil {
 		return err
 	}
+	if origin == "" {
+		if err := r.notElsewhere(ctx, env); err != nil {
+			return err
+		}
+	}
 	full := "refs/heads/" + r.DefaultBranch
 	// The lease is what keeps a push of someone else's in the same moment: the commit holds what origin has.
-	args := []string{"push", "--quiet", "--force-with-lease=" + full + ":" + origin, "origin", commit + ":" + full}
-	_, pushed := r.git(ctx, call{dir: r.Path, args: args, env: env, hooks: true})
+	args := []string{"push", "--quiet", "--no-follow-tags", "--force-with-lease=" + full + ":" + origin, "origin",
+		commit + ":" + full}
+	pushed := r.pushWithin(ctx, call{dir: r.Path, args: args, env: env, hooks: true})
 	if pushed == nil {
 		return nil
 	}
@@ -41,11 +52,69 @@ func (r Repo) pushDefault(ctx context.Context, origin, commit string) error {
 	switch {
 	case tip == commit:
 		return nil
+	case tip == "" && origin != "":
+		return fmt.Errorf("origin has no branch %q any more; if it was renamed there, say how it is called "+
+			"now: orange project update NAME --default-branch BRANCH; else merge without origin: --no-push; "+
+			"nothing was changed",
+			r.DefaultBranch)
 	case tip != origin:
 		return fmt.Errorf("%q of origin %w", r.DefaultBranch, errMoved)
 	}
 	return &PushRefused{pushed}
 }
+
+// notElsewhere refuses a push that would give origin a second default branch.
+func (r Repo) notElsewhere(ctx context.Context, env []string) error {
+	out, err := r.git(ctx, call{dir: r.Path, args: []string{"ls-remote", "--quiet", "--symref", "origin", "HEAD"},
+		env: env})
+	if err != nil {
+		return fmt.Errorf("ask origin for its default branch (nothing was changed): %w", err)
+	}
+	line, _, _ := strings.Cut(out.Text(), "\n")
+	theirs, _, found := strings.Cut(strings.TrimPrefix(line, "ref: refs/heads/"), "\t")
+	if found && strings.HasPrefix(line, "ref: ") && theirs != r.DefaultBranch {
+		return fmt.Errorf("the default branch of origin is %q, and it has no %q; if it was renamed, say how it is "+
+			"called now: orange project update NAME --default-branch %s; else merge without origin: --no-push; "+
+			"nothing was changed", theirs, r.DefaultBranch, quoted(theirs))
+	}
+	return nil
+}
+
+// pushLimit is how long a push of the default branch may take, with the hook before it.
+const pushLimit = 2 * time.Minute
+
+// pushWithin pushes, and ends the push, and the hook that it waits for, where that takes too long.
+func (r Repo) pushWithin(ctx context.Context, c call) error {
+	limit := cmp.Or(r.patience, pushLimit)
+	said := command(c)
+	env := slices.DeleteFunc(os.Environ(), func(pair string) bool {
+		name, _, _ := strings.Cut(pair, "=")
+		return slices.Contains(said.Unset, name)
+	})
+	said.Env = append(env, said.Env...)
+	if r.Before != nil {
+		r.Before(ctx)
+	}
+	if r.calls != nil {
+		r.calls.Add(1)
+	}
+	ended, err := proc.RunLimited(ctx, said, proc.Limits{Time: limit, Output: mostOfPush})
+	switch {
+	case err != nil:
+		return fmt.Errorf("git push: %w", err)
+	case ended.TimedOut:
+		return &gitError{verb: "push", said: fmt.Sprintf("it did not end within %s, and was ended; a hook "+
+			"(pre-push) or origin may have waited for something. It said: %s", limit,
+			cmp.Or(strings.TrimSpace(ended.Output), "nothing"))}
+	case ended.Code != 0:
+		return &gitError{verb: "push", said: cmp.Or(strings.TrimSpace(ended.Output),
+			fmt.Sprintf("it ended with status %d and said nothing", ended.Code))}
+	}
+	return nil
+}
+
+// mostOfPush is how many bytes of what a push says are kept.
+const mostOfPush = 16 << 10
 
 // DeleteRemoteBranch deletes the branch from origin and returns the commit that it was at. Without an origin, or when
 // origin has no such branch, there is nothing to do. It deletes only what Orange pushed (pushed is the commit

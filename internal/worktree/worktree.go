@@ -18,6 +18,7 @@ import (
 	"strconv"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"orange/internal/proc"
 	"orange/internal/task"
@@ -30,7 +31,8 @@ type Repo struct {
 
 	Before func(context.Context) // is called before each run of git; nil is no one
 
-	calls *atomic.Int64
+	calls    *atomic.Int64
+	patience time.Duration // with a push of the default branch; 0 is two minutes
 }
 
 // merge-tree --write-tree came with this version.
