@@ -35,7 +35,8 @@ text since, may end its turn; so may one where this command fails.
 With either flag Orange first takes over a TASK.md that a program has put in the place of the link
 in the workspace, as "orange task show" does.
 
-With --json: {"task": {...}, "about": text, "ways": [...], "waits": [...]}.
+With --json: {"task": {...}, "about": text, "ways": [...], "waits": [...]}. Where the task needs you,
+it has "needs_you": {"kind", "reason", "found", "to_do", "since"}.
 A way is {"to", "by": [roles], "open", "guards": [{"guard", "value", "holds"}], "details":
 [{"condition", "found", "where", "want"}], "reason": whether it takes a reason, "override": whether
 a person may take it in spite of the details, "line": of the workflow file}; what the task waits for
@@ -61,7 +62,11 @@ default branch. Where a branch has moved, git tries the merge again. With --json
 				p.why(e, as, conflictLines(conflicts, id))
 				return nil
 			}
-			return p.printJSON(map[string]any{"task": view(e.Task, "").conflicting(conflicts), "about": e.About,
+			one := view(e.Task, "").conflicting(conflicts)
+			if e.Need.Kind != "" {
+				one.NeedsYou = &e.Need
+			}
+			return p.printJSON(map[string]any{"task": one, "about": e.About,
 				"ways": orEmpty(e.Ways), "waits": orEmpty(e.Waits)})
 		}),
 	}
@@ -81,6 +86,9 @@ default branch. Where a branch has moved, git tries the merge again. With --json
 // why tells an explanation to people; as is the role whose moves alone are printed.
 func (p *Program) why(e decide.Explanation, as string, conflicts []string) {
 	p.say("%s is %s  %s", e.Task.ID, e.Task.Status, e.About)
+	if e.Need.Reason != "" {
+		p.say("needs you: %s", e.Need.Reason)
+	}
 	if up := e.Task.Subject.UnreviewedText(); up != "" {
 		p.say("its work was %s", up)
 	}

@@ -41,6 +41,7 @@ type Explanation struct {
 	About string             // what the present status is, in the workflow's words
 	Ways  []Option           // by target, in the order of the file
 	Waits []rejection.Detail // who or what the task waits for, the most immediate first
+	Need  record.Need        // why a person should look after it now; zero if no one should, or no one has looked
 	Seen  []task.Evidence    // the texts that this rests on: those of other evidence are others
 }
 
