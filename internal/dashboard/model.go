@@ -57,8 +57,9 @@ func New(ctx context.Context, backend Backend, project string) *Model {
 	set := tasks.New(ctx, backend.Store, backend.Inspector, project, backend.Now())
 	m := &Model{
 		ctx: ctx, backend: backend, width: 80, height: 24, style: style, keys: keys(), tasks: set,
-		commands: command.Commands{Runner: backend.Runner, Style: style, Edit: editor(ctx, backend.Terminal)},
-		list:     list.New(set, style), board: board.New(set, style),
+		commands: command.Commands{Runner: backend.Runner, Style: style, Edit: editor(ctx, backend.Terminal),
+			Why: backend.Reader.Why},
+		list: list.New(set, style), board: board.New(set, style),
 		detail:     detail.New(ctx, backend.Reader, set, style),
 		workspaces: workspaces.New(ctx, backend.Inspector, set, style),
 		failures:   &failures{style: style}, unsent: map[string]string{},
@@ -98,7 +99,11 @@ type (
 func (m *Model) Update(msg tea.Msg) tea.Cmd {
 	cmd := m.handle(msg)
 	if m.detailVisible() {
-		_, size := m.splitSizes()
+		behind := *m
+		if behind.page == pageForm {
+			behind.page = m.back.top()
+		}
+		_, size := behind.splitSizes()
 		return tea.Batch(cmd, m.detail.Follow(size))
 	}
 	return cmd

@@ -49,8 +49,14 @@ const splitWidth = 120
 // split reports whether the detail is next to the list.
 func (m *Model) split() bool { return m.wantSplit && m.width >= splitWidth && m.page == pageList }
 
-// detailVisible reports whether the screen shows the detail.
-func (m *Model) detailVisible() bool { return m.page == pageDetail || m.split() }
+// detailVisible reports whether the screen shows the detail, also behind a form.
+func (m *Model) detailVisible() bool {
+	at := m.page
+	if at == pageForm {
+		at = m.back.top()
+	}
+	return at == pageDetail || m.wantSplit && m.width >= splitWidth && at == pageList
+}
 
 // splitSizes are the sizes of the list and of the detail. Where the screen is not split, each has the whole body.
 func (m *Model) splitSizes() (left, right screen.Size) {

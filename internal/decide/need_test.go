@@ -52,7 +52,7 @@ func TestWords_areWhatATaskNeedsInShort(t *testing.T) {
 			want: "limit until 03-05 12:00"},
 		"no time": {status: "working", seen: decide.Sight{Kind: record.NeedsLimit, Rest: record.Rest{Line: "5 calls"}},
 			want: "limit: 5 calls"},
-		"long": {status: "working", note: strings.Repeat("long ", 30), want: strings.Repeat("long ", 11) + "long…"},
+		"long":    {status: "working", note: strings.Repeat("long ", 30), want: strings.Repeat("long ", 11) + "long…"},
 		"at work": {status: "working", agent: record.AgentAlive},
 		"new":     {status: "pending"},
 		"over":    {status: "done", previous: "reviewing"},

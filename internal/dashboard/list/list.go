@@ -60,6 +60,9 @@ func (m *Model) Visible(size screen.Size) []*task.Task {
 	return out
 }
 
+// CursorLine is the last line of the selected task, counted from the titles.
+func (m *Model) CursorLine(screen.Size) int { return m.tasks.Cursor - m.top + 2 }
+
 // TaskAt is which of the shown tasks is on a line, counted from the titles; false where there is none.
 func (m *Model) TaskAt(line int, size screen.Size) (int, bool) {
 	if line < 1 || line >= size.Height {

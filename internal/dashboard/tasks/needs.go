@@ -28,8 +28,8 @@ func (s *Set) findNeeds() (changed bool) {
 }
 
 func (s *Set) needOf(r *Row) *record.Need {
-	if r.Agent.Need.Kind != "" {
-		return &r.Agent.Need
+	if need := r.Agent.Need; need.Kind != "" {
+		return &need
 	}
 	def := s.Workflow(*r.Task)
 	if def == nil || r.Agent.State != record.AgentDead && !s.needsPerson(r.Task) {
