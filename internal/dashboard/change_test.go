@@ -91,6 +91,7 @@ func TestAKeyThatCameTooEarlyIsPressedAgain(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s, _ := atForms(t, 80, 24)
+			s.selects("fix/bug-1")
 			known := c.early(s)
 			s.press("enter")
 			s.shows("Enter: ")
@@ -145,6 +146,7 @@ func TestAKeyThatIsPressedLaterHidesNoWord(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s, _ := atForms(t, 100, 24)
+			s.selects("fix/bug-1")
 			known := unreadRules(s)
 			s.press("enter")
 			c.meanwhile(s)
@@ -213,7 +215,8 @@ func TestTheCursorStaysWhereATaskWasGivenUp(t *testing.T) {
 func TestAFormOutlivesItsTaskAndDoesNotLeadToAnother(t *testing.T) {
 	t.Parallel()
 	s := openAt(t, day(t), 80, 24)
-	s.press("j", "j", "l", "r")
+	s.selects("fix/totals")
+	s.press("l", "r")
 	s.write("Use the other clock")
 	s.backend.without("fix/totals")
 	s.send(changed{})
@@ -227,7 +230,9 @@ func TestAFormOutlivesItsTaskAndDoesNotLeadToAnother(t *testing.T) {
 func TestAFilterDoesNotHideWhatIsLookedAtClosely(t *testing.T) {
 	t.Parallel()
 	s := openAt(t, day(t), 80, 24)
-	s.press("f", "j", "j", "l")
+	s.press("f")
+	s.selects("fix/totals")
+	s.press("l")
 	s.shows("fix/totals")
 	s.backend.tasks = slices.Clone(s.backend.tasks)
 	s.backend.tasks[2].Status, s.backend.tasks[2].Live = "done", false
@@ -264,7 +269,9 @@ func TestAWorkflowThatCouldNotBeReadClosesKeysWithTheReasonUntilItCan(t *testing
 	s.press("!", "esc", "m")
 	s.shows("m: the task's workflow cannot be read, R tries again: cannot read the workflow: line 3 is no key")
 	backend.fails = nil
-	s.press("R", "j", "j", "m")
+	s.press("R")
+	s.selects("fix/totals")
+	s.press("m")
 	s.shows("Merge fix/totals?")
 }
 
@@ -339,7 +346,7 @@ func TestWhatIsKnownOfAgentsIsShownWhereNotAllCouldBeLookedAt(t *testing.T) {
 func TestTryingAgainSaysWhenNothingIsOwed(t *testing.T) {
 	t.Parallel()
 	s := openAt(t, day(t), 80, 24)
-	s.press("t")
+	s.press("t", "y")
 	s.shows("fix/login owes nothing")
 }
 

@@ -235,7 +235,7 @@ func TestDetail_everyTabOfEveryTaskKeepsItsPlace(t *testing.T) {
 	if s.text() != strings.ReplaceAll(place, "of 399", "of 401") {
 		t.Errorf("new content moved it:\n%s\nbefore:\n%s", s.text(), place)
 	}
-	s.press("h", "j", "1", "h", "k", "1")
+	s.press("h", "k", "1", "h", "j", "1")
 	if s.text() != strings.ReplaceAll(place, "of 399", "of 401") {
 		t.Errorf("another task moved it:\n%s", s.text())
 	}
@@ -318,7 +318,7 @@ func TestDetail_followsTheSelectionHoweverItChanges(t *testing.T) {
 	s := openAt(t, backend, 140, 30)
 	s.press("space", "1")
 	s.shows("Mend the login")
-	s.press("j")
+	s.press("k")
 	s.shows("the other document")
 	s.press("/")
 	s.write("bug-1")

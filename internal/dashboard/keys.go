@@ -8,6 +8,7 @@ import (
 
 	"orange/internal/dashboard/command"
 	"orange/internal/dashboard/detail"
+	"orange/internal/dashboard/form"
 	"orange/internal/dashboard/screen"
 	"orange/internal/dashboard/tasks"
 	"orange/internal/workflow"
@@ -131,12 +132,12 @@ func viewKeys() []key {
 		{names: []string{"f"}, does: "show all tasks, those that are active, or those that are done",
 			footer: "filter", pages: overview(), press: nextFilter},
 		{names: []string{"/"}, does: "show the tasks that hold a text", footer: "find", pages: overview(), press: find},
-		{names: []string{"n"}, does: "the next task that holds the text of /", pages: taskPages(), closed: noText,
+		{names: []string{"n"}, does: "the next task with the text of /", pages: taskPages(), closed: noText,
 			press: match(1)},
-		{names: []string{"N"}, does: "the one before that holds it", pages: taskPages(), closed: noText,
+		{names: []string{"N"}, does: "the one before with that text", pages: taskPages(), closed: noText,
 			press: match(-1)},
-		{names: []string{"i"}, does: "to the next task that needs you, the oldest need first", footer: "next for you",
-			label:  either(func(m *Model) bool { return noInbox(m) == "" }, "next for you", ""),
+		{names: []string{"i"}, does: "to the next task that needs you, the oldest need first", footer: "inbox",
+			label:  either(func(m *Model) bool { return noInbox(m) == "" }, "inbox", ""),
 			pages:  []page{pageList, pageBoard, pageDetail, pageWorkspaces, pageHelp, pageFailures},
 			closed: noInbox, press: nextInbox},
 		{names: []string{"s"}, does: "sort by the next of: newest, status, name, activity", pages: overview(),
@@ -273,6 +274,9 @@ func say(m *Model) tea.Cmd {
 	end := func(size screen.Size) int { return size.Height }
 	if m.page == pageList && !m.split() {
 		end = m.list.CursorLine
+		room := m.body()
+		room.Height -= form.InPlace
+		m.list.KeepVisible(room)
 	}
 	return m.begin(m.commands.Say(m.target(), end))
 }

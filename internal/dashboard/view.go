@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
+	"orange/internal/dashboard/form"
 	"orange/internal/dashboard/screen"
 	"orange/internal/dashboard/tasks"
 )
@@ -76,6 +77,9 @@ func (m *Model) drawBody() ([]string, *tea.Position) {
 	case m.page == pageForm && m.form != nil:
 		under := *m
 		under.page, under.form = m.back.top(), nil
+		if p, is := m.form.(*form.TextPrompt); is && p.Under != nil {
+			under.height = max(1, m.height-form.InPlace)
+		}
 		behind, _ := under.drawBody()
 		return m.form.View(behind, m.body())
 	case m.split():

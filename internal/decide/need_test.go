@@ -25,11 +25,14 @@ func TestWords_areWhatATaskNeedsInShort(t *testing.T) {
 		conflicts        []string
 		want             string
 	}{
-		"a question":      {status: "clarification", previous: "planning", text: asks, want: "asks: Which currency?"},
-		"no question":     {status: "clarification", previous: "planning", text: "## Plan\nx\n", want: "waits in clarification"},
-		"an empty one":    {status: "clarification", text: "## Questions\n\n<!-- none -->\n", want: "waits in clarification"},
-		"a dash":          {status: "clarification", text: "## Questions\n- a\x1b[2Jb\n", want: `asks: a\x1b[2Jb`},
-		"plain":           {status: "clarification", text: "## Questions\n\n### Money\n\nWhich one?\n", want: "asks: Which one?"},
+		"a question": {status: "clarification", previous: "planning", text: asks, want: "asks: Which currency?"},
+		"no question": {status: "clarification", previous: "planning", text: "## Plan\nx\n",
+			want: "waits in clarification"},
+		"an empty one": {status: "clarification", text: "## Questions\n\n<!-- none -->\n",
+			want: "waits in clarification"},
+		"a dash": {status: "clarification", text: "## Questions\n- a\x1b[2Jb\n", want: `asks: a\x1b[2Jb`},
+		"plain": {status: "clarification", text: "## Questions\n\n### Money\n\nWhich one?\n",
+			want: "asks: Which one?"},
 		"an old question": {status: "stuck", previous: "working", text: asks, want: "waits in stuck"},
 		"passed":          {status: "reviewing", previous: "agent-review", text: asks, want: "review passed"},
 		"failed":          {status: "stuck", previous: "agent-review", text: asks, want: "review failed"},
@@ -57,7 +60,8 @@ func TestWords_areWhatATaskNeedsInShort(t *testing.T) {
 		"new":     {status: "pending"},
 		"over":    {status: "done", previous: "reviewing"},
 	} {
-		one := task.Task{ID: "one", Status: c.status, Previous: c.previous, Attention: c.note, Live: c.status != "done"}
+		one := task.Task{ID: "one", Status: c.status, Previous: c.previous, Attention: c.note,
+			Live: c.status != "done"}
 		clues := decide.Clues{Conflicts: c.conflicts}
 		if c.text != "" {
 			clues.Document = document.Read([]byte(c.text))

@@ -10,6 +10,7 @@ import (
 	"orange/internal/dashboard/screen"
 	"orange/internal/dashboard/tasks"
 	"orange/internal/decide"
+	"orange/internal/record"
 	"orange/internal/rejection"
 	"orange/internal/task"
 	"orange/internal/workflow"
@@ -107,7 +108,7 @@ func (c Commands) reason(on Target, one decide.Choice) form.Response {
 	title, work := "Move it to "+string(one.To)+": why?", c.Runner.Move
 	switch one.How {
 	case decide.ByOverride:
-		title, work = "Override: why?", c.Runner.Next
+		title, work = "Override: why?", c.overriding(on)
 	case decide.ByRedo:
 		title, work = "Begin "+string(one.To)+" again: why?", c.Runner.Redo
 	}
@@ -120,6 +121,17 @@ func (c Commands) reason(on Target, one decide.Choice) form.Response {
 			return Report(work(ctx, t.ID, one.To, reason))
 		},
 	}}
+}
+
+// overriding makes a move in spite of its conditions. To where a merge leads, it merges.
+func (c Commands) overriding(on Target) func(context.Context, string, task.Status, string) (record.Outcome, error) {
+	return func(ctx context.Context, id string, to task.Status, reason string) (record.Outcome, error) {
+		if on.Task.Workspace == "" || commandTo(on.Workflow, to) != workflow.MoveMerge {
+			return c.Runner.Next(ctx, id, to, reason)
+		}
+		out, _, err := c.Runner.Merge(ctx, id, task.Merge{Override: reason})
+		return out, err
+	}
 }
 
 // own is the first step of the command that leads to a state.
@@ -171,8 +183,9 @@ func then(hooks []string) string {
 	means := map[string]string{action.SpawnAgent: "an agent starts", action.SpawnReviewer: "a reviewer starts",
 		action.KillSession: "its agents are ended", action.KillReviewer: "the reviewer is ended",
 		action.KillAgent: "an agent is ended", action.NotifyWorker: "the worker is told",
-		action.SpawnNext: "the next task that waits starts", action.DeleteRemoteBranch: "its branch on origin is deleted",
-		action.PushBranch: "its branch is pushed", action.CreatePR: "a pull request is opened",
+		action.SpawnNext:          "the next task that waits starts",
+		action.DeleteRemoteBranch: "its branch on origin is deleted",
+		action.PushBranch:         "its branch is pushed", action.CreatePR: "a pull request is opened",
 		action.AcquireWorkspace: "it gets a workspace", action.ReleaseWorkspace: "its workspace is free again",
 		action.Notify: "a message is sent", action.RunCommand: "a command of the workflow runs",
 		action.SetAside: "its earlier files are set aside"}

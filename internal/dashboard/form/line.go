@@ -37,7 +37,8 @@ func (l line) update(msg tea.Msg) line {
 	switch typed := msg.(type) {
 	case tea.KeyPressMsg:
 		typed.Text = screen.Clean(typed.Text)
-		if key.Matches(typed, l.input.KeyMap.DeleteWordForward) && l.input.Position() >= utf8.RuneCountInString(l.text())-1 {
+		last := utf8.RuneCountInString(l.text()) - 1
+		if key.Matches(typed, l.input.KeyMap.DeleteWordForward) && l.input.Position() >= last {
 			typed = tea.KeyPressMsg{Code: tea.KeyDelete} // of the last letter the input looks for the one behind it
 		}
 		msg = typed

@@ -175,8 +175,8 @@ func (m *Menu) about(width int) []string {
 		out = append(out, screen.Wrap(screen.Clean(text), max(1, width))...)
 	}
 	if n := len(m.items); n > 1 {
-		out[0] = m.Style.Faint.Render(screen.Cut(fmt.Sprintf("%s %d of %d", strings.Repeat("─", max(1, width-9)), m.at+1,
-			n), width))
+		rule := fmt.Sprintf("%s %d of %d", strings.Repeat("─", max(1, width-9)), m.at+1, n)
+		out[0] = m.Style.Faint.Render(screen.Cut(rule, width))
 	}
 	return out
 }

@@ -3,6 +3,7 @@ package form
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"charm.land/bubbles/v2/key"
@@ -39,6 +40,9 @@ const (
 	areaBytes = 8 << 10
 	areaLines = 200
 )
+
+// InPlace is how many lines a prompt takes that is written below a line of the body.
+const InPlace = 2
 
 // Open makes the prompt ready. unsent is a text that was sent before and did not arrive.
 func (p *TextPrompt) Open(unsent string, size screen.Size) {
@@ -236,11 +240,14 @@ func (p *TextPrompt) View(behind []string, size screen.Size) ([]string, *tea.Pos
 	return out, &tea.Position{X: left + x, Y: top + y}
 }
 
-// inPlace writes the prompt and its line over two lines of what is behind it.
+// inPlace writes the prompt and its line between two lines of what is behind it.
 func (p *TextPrompt) inPlace(behind []string, size screen.Size) ([]string, *tea.Position) {
-	out := make([]string, size.Height)
-	copy(out, screen.Clip(behind, size.Width, size.Height))
-	at := max(0, min(p.Under(size)+1, size.Height-2))
+	at := max(0, min(p.Under(size)+1, size.Height-InPlace))
+	for len(behind) < at {
+		behind = append(behind, "")
+	}
+	out := append(slices.Clone(behind[:at]), "", "")
+	out = screen.Clip(append(out, behind[at:]...), size.Width, size.Height)
 	title := p.Style.Key.Render(screen.Clean(p.Title)) + p.Style.Faint.Render("  "+screen.Clean(p.Text))
 	switch {
 	case p.leaving:
@@ -249,7 +256,9 @@ func (p *TextPrompt) inPlace(behind []string, size screen.Size) ([]string, *tea.
 		title = p.Style.Bad.Render(screen.Clean(p.problem))
 	}
 	shown, cursor := p.line.draw(max(1, size.Width-2))
-	out[at] = screen.Cut(title, size.Width)
+	if at < len(out) {
+		out[at] = screen.Cut(title, size.Width)
+	}
 	if at+1 < len(out) {
 		out[at+1] = screen.Cut(p.Style.Key.Render("> ")+shown, size.Width)
 	}
