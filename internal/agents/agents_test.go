@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"orange/internal/decide"
 	"orange/internal/harness"
 	"orange/internal/history"
+	"orange/internal/inbox"
 	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/tmux"
@@ -197,7 +197,7 @@ func TestNeed_isWhyAPersonShouldLookNow(t *testing.T) {
 			c.rule = program
 		}
 		one := task.Task{ID: "one", Status: c.status, Attention: c.note, Live: true}
-		got := decide.Need(def, one, c.agent, read(c.rule, c.screen, time.Unix(0, 0)))
+		got := inbox.NeedOf(def, one, c.agent, read(c.rule, c.screen, time.Unix(0, 0)))
 		if got.Kind != c.want || (c.want == "") != (got.String() == "") || !strings.HasSuffix(got.Found, c.found) {
 			t.Errorf("%s: the need is %+v, want %q %q", name, got, c.want, c.found)
 		}

@@ -5,28 +5,28 @@ import (
 	"slices"
 	"time"
 
-	"orange/internal/decide"
 	"orange/internal/document"
 	"orange/internal/harness"
+	"orange/internal/inbox"
 	"orange/internal/record"
 	"orange/internal/task"
 )
 
 // read reads a screen that has not changed since a time. A program is at rest only if its harness tells its rest from
 // its work.
-func read(h *harness.Harness, screen string, since time.Time) decide.Sight {
+func read(h *harness.Harness, screen string, since time.Time) inbox.Sight {
 	limit := h.Limit(screen)
 	switch {
 	case h.Dialog != nil && h.Dialog.MatchString(screen):
-		return decide.Sight{Kind: record.NeedsAnswer, Since: since, Rest: record.Rest{Line: limit}}
+		return inbox.Sight{Kind: record.NeedsAnswer, Since: since, Rest: record.Rest{Line: limit}}
 	case limit != "" && (h.Busy == nil || !h.Busy.MatchString(screen)):
 		until, _ := harness.LimitTime(limit, since, time.LoadLocation)
-		return decide.Sight{Kind: record.NeedsLimit, Since: since, Rest: record.Rest{Harness: h.Name,
+		return inbox.Sight{Kind: record.NeedsLimit, Since: since, Rest: record.Rest{Harness: h.Name,
 			Provider: h.Provider, Line: limit, Since: since, Until: until}}
 	case h.Ready != nil && h.Busy != nil && h.Ready.MatchString(screen) && !h.Busy.MatchString(screen):
-		return decide.Sight{Kind: record.NeedsWord, Since: since}
+		return inbox.Sight{Kind: record.NeedsWord, Since: since}
 	}
-	return decide.Sight{}
+	return inbox.Sight{}
 }
 
 // mostClues is how many tasks' documents are read for words about what they need: those that have waited the longest.
@@ -41,7 +41,7 @@ func (l Lookout) word(ctx context.Context, tasks []task.Task, found map[string]L
 		}
 	}
 	slices.SortFunc(needy, func(a, b *task.Task) int {
-		return decide.NeedsFirst(found[a.ID].Need, found[b.ID].Need, a.ID, b.ID)
+		return inbox.First(found[a.ID].Need, found[b.ID].Need, a.ID, b.ID)
 	})
 	conflicts := map[string]map[string][]string{} // by project, by task
 	for n, t := range needy {
@@ -50,14 +50,14 @@ func (l Lookout) word(ctx context.Context, tasks []task.Task, found map[string]L
 			continue // the error is reported where the rules are read
 		}
 		one := found[t.ID]
-		var clues decide.Clues
+		var clues inbox.Clues
 		if one.Need.Kind == record.NeedsPerson {
 			clues.Conflicts = l.conflicts(ctx, conflicts, t)
 			if state, _ := def.State(t.Status); n < mostClues && state.Role != "" && l.Documents != nil {
 				clues.Document = l.document(t)
 			}
 		}
-		one.Need.Reason = decide.Words(def, *t, one.Need, clues, now)
+		one.Need.Reason = inbox.Words(def, *t, one.Need, clues, now)
 		found[t.ID] = one
 	}
 }

@@ -6,9 +6,9 @@ import (
 	"sync"
 	"time"
 
-	"orange/internal/decide"
 	"orange/internal/harness"
 	"orange/internal/history"
+	"orange/internal/inbox"
 	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/tmux"
@@ -32,7 +32,7 @@ type Screens struct {
 // stillness is what a terminal that is still says.
 type stillness struct {
 	since time.Time
-	decide.Sight
+	inbox.Sight
 }
 
 // Liveness is how the agent of a task's status is.
@@ -82,7 +82,7 @@ func (l *Screens) Observe(ctx context.Context, o *Observer, tasks []task.Task, n
 			continue // the error is reported where the rules are read
 		}
 		one := out[id]
-		one.Need = decide.Need(def, *t, one.State, seen[id])
+		one.Need = inbox.NeedOf(def, *t, one.State, seen[id])
 		one.Limit = seen[id].Rest.Line
 		out[id] = one
 	}
@@ -102,7 +102,7 @@ func (o *Observer) worksIn(ctx context.Context, t *task.Task, role string) bool 
 // see reads the terminals that are still, and answers what they say by their tasks' ids. The panes are those of agents
 // that live.
 func (l *Screens) see(ctx context.Context, o *Observer, panes []tmux.Pane, tasks map[string]*task.Task,
-	now time.Time) (map[string]decide.Sight, error) {
+	now time.Time) (map[string]inbox.Sight, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	known := make(map[string]stillness, len(panes))
@@ -118,7 +118,7 @@ func (l *Screens) see(ctx context.Context, o *Observer, panes []tmux.Pane, tasks
 	}
 	l.read = known
 	screens, err := o.Screens(ctx, changed)
-	out := make(map[string]decide.Sight, len(panes))
+	out := make(map[string]inbox.Sight, len(panes))
 	for _, p := range panes {
 		if screen, was := screens[p.ID]; was {
 			program, unread := o.harnessOf(ctx, p, tasks[p.Task])

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"orange/internal/conflict"
-	"orange/internal/decide"
+	"orange/internal/inbox"
 	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/yaml"
@@ -141,7 +141,7 @@ func (p *Program) filter(ctx context.Context, h *Services, all bool) (record.Fil
 func whoNeed(tasks []task.Task, needs map[string]record.Need) []task.Task {
 	tasks = slices.DeleteFunc(tasks, func(t task.Task) bool { return needs[t.ID].Kind == "" })
 	slices.SortStableFunc(tasks, func(a, b task.Task) int {
-		return decide.NeedsFirst(needs[a.ID], needs[b.ID], a.ID, b.ID)
+		return inbox.First(needs[a.ID], needs[b.ID], a.ID, b.ID)
 	})
 	return tasks
 }

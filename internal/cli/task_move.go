@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"orange/internal/decide"
+	"orange/internal/inbox"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -59,9 +59,9 @@ func (p *Program) taskMove() *cobra.Command {
 	var yes bool
 	c := &cobra.Command{
 		Use: "move ID [STATE]", Short: "List the moves of a task, or make one of them", Args: between(1, 2),
-		Long: `Without STATE, list the moves out of the task's status: open, or closed with what is missing; what each
-does, whether it takes a reason, and the states that can begin again. It is the menu that M opens in
-the dashboard, and "orange task why" in short.
+		Long: `Without STATE, list the moves out of the task's status: open, or closed with what is missing; what
+each does, whether it takes a reason, and the states that can begin again. It is the menu that M
+opens in the dashboard, and "orange task why" in short.
 
 With STATE, make the move. To the state that a merge leads to, it merges; a state that the workflow
 lets begin again, and to which no other move is open, begins again, as "orange task redo" has it. A
@@ -104,7 +104,7 @@ func (p *Program) moves(ctx context.Context, h *Services, id string) error {
 	if err != nil {
 		return err
 	}
-	all := e.Choices(actor.Role)
+	all := inbox.Ways(e, actor.Role)
 	if p.json {
 		return p.printJSON(map[string]any{"id": id, "status": e.Task.Status, "moves": orEmpty(all)})
 	}
@@ -125,13 +125,13 @@ func (p *Program) moves(ctx context.Context, h *Services, id string) error {
 }
 
 // howText says how a move is made, and what is done then.
-func howText(c decide.Choice) string {
-	text := map[string]string{decide.ByRequest: "  open", decide.ByRedo: "  begins again",
-		decide.ByOverride: "  closed; --override REASON makes it all the same"}[c.How]
+func howText(c inbox.Way) string {
+	text := map[string]string{inbox.ByRequest: "  open", inbox.ByRedo: "  begins again",
+		inbox.ByOverride: "  closed; --override REASON makes it all the same"}[c.How]
 	if text == "" {
 		text = "  closed"
 	}
-	if c.Reason && c.How == decide.ByRequest {
+	if c.Reason && c.How == inbox.ByRequest {
 		text += ", with --reason"
 	}
 	if len(c.Hooks) > 0 {
@@ -161,13 +161,13 @@ func (p *Program) moveTo(ctx context.Context, h *Services, id string, to task.St
 			return err
 		}
 	}
-	c, _ := decide.Choose(e.Choices(actor.Role), to)
+	c, _ := inbox.Find(inbox.Ways(e, actor.Role), to)
 	switch {
 	case e.Task.Live && e.Task.Workspace != "" && leads(def, workflow.MoveMerge, to):
 		return p.merge(ctx, h, id, task.Merge{Override: override}, actor)
 	case override != "":
 		return p.next(ctx, h, id, actor, true, to, override)
-	case c.How == decide.ByRedo:
+	case c.How == inbox.ByRedo:
 		return p.redo(ctx, h, id, to, reason)
 	}
 	return p.answered(h.Commands.Request(ctx, task.Request{Task: id, To: to, Actor: actor, Reason: reason}))

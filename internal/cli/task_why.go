@@ -35,12 +35,12 @@ text since, may end its turn; so may one where this command fails.
 With either flag Orange first takes over a TASK.md that a program has put in the place of the link
 in the workspace, as "orange task show" does.
 
-With --json: {"task": {...}, "about": text, "ways": [...], "waits": [...]}. Where the task needs you,
-it has "needs_you": {"kind", "reason", "found", "to_do", "since"}.
+With --json: {"task": {...}, "about": text, "ways": [...], "waits": [...]}. A task that needs you has
+"needs_you": {"kind", "reason", "found", "to_do", "since"}.
 A way is {"to", "by": [roles], "open", "guards": [{"guard", "value", "holds"}], "details":
 [{"condition", "found", "where", "want"}], "reason": whether it takes a reason, "override": whether
-a person may take it in spite of the details, "line": of the workflow file}; what the task waits for
-has the form of a detail.
+a person may take it in spite of the details, "hooks": what is done then, "line": of the workflow
+file}; what the task waits for has the form of a detail.
 
 It also names the branches that the task's branch conflicts with: those of other live tasks, and the
 default branch. Where a branch has moved, git tries the merge again. With --json the task has

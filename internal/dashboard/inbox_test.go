@@ -150,7 +150,7 @@ func TestAMoveIsChosen(t *testing.T) {
 		asked string
 	}{
 		"next":     {0, nil, "", "evidence supports", "Next %s"},
-		"changes":  {1, nil, "Use Euro", "the worker is told", "RequestChanges %s Use Euro"},
+		"changes":  {1, nil, "Use Euro", "Orange tells the worker", "RequestChanges %s Use Euro"},
 		"open":     {2, nil, "", "a reviewer starts", "Move %s agent-review"},
 		"override": {3, nil, "I looked", "no commit since the review", "Merge %s"},
 		"closed":   {4, nil, "", "leave it to reviewer", ""},
@@ -222,12 +222,14 @@ func TestAnAgentIsAnsweredInPlace(t *testing.T) {
 	s.shows("S: no worker lives who would hear it")
 }
 
-// No key in no field of no form loses what was written by ending the program, or keeps it busy for ever.
+// No key in no field of no form loses what was written by ending the program, or keeps it busy forever.
 func TestEveryFieldSurvivesEveryKey(t *testing.T) {
 	t.Parallel()
-	bound := []string{"alt+d", "alt+b", "alt+f", "alt+left", "alt+right", "ctrl+left", "ctrl+right", "ctrl+w", "ctrl+k",
+	bound := []string{"alt+d", "alt+b", "alt+f", "alt+left", "alt+right", "ctrl+left", "ctrl+right", "ctrl+w",
+		"ctrl+k",
 		"ctrl+u", "ctrl+t", "ctrl+a", "ctrl+e", "ctrl+b", "ctrl+f", "ctrl+d", "ctrl+h", "ctrl+v", "ctrl+n", "ctrl+p",
-		"ctrl+home", "ctrl+end", "alt+<", "alt+>", "alt+c", "alt+l", "alt+u", "alt+backspace", "alt+delete", "backspace",
+		"ctrl+home", "ctrl+end", "alt+<", "alt+>", "alt+c", "alt+l", "alt+u", "alt+backspace", "alt+delete",
+		"backspace",
 		"delete", "left", "right", "up", "down", "home", "end", "pgup", "pgdown", "tab", "shift+tab", "enter", "space",
 		"ctrl+j", "ctrl+m", "shift+enter", "alt+enter", "ctrl+backspace", "ctrl+delete", "ctrl+g", "esc"}
 	open := map[string][]string{"line": {"G", "k", "o"}, "say": {"S"}, "text": {"g", "r"}, "creation": {"c"},

@@ -37,8 +37,8 @@ const (
 // footOrder are the keys of the footer, those first that people use most: where there is little room, the last ones are
 // left out. Help and quit are at the end and are always there.
 func footOrder() []string {
-	return []string{"j", "k", "!", "enter", "i", "J", "S", "r", "m", "M", "c", "v", "b", "p", "/", "f", "x", "w", "o", "a",
-		"d", "R", "?", "q"}
+	return []string{"j", "k", "!", "enter", "i", "J", "S", "r", "m", "M", "c", "v", "b", "p", "/", "f", "x", "w", "o",
+		"a", "d", "R", "?", "q"}
 }
 
 // groups are all groups, in the order of the help.

@@ -215,6 +215,18 @@ func agent(def *workflow.Definition, t task.Task, state workflow.State, alive bo
 	return d
 }
 
+// WithRedo adds the states that a person can let begin again, in the order of the workflow. Events are the task's whole
+// history.
+func (e Explanation) WithRedo(def *workflow.Definition, events []history.Event) Explanation {
+	for _, s := range def.Redo {
+		to := task.Status(s.Name)
+		if redoRefused(def, e.Task, to, events, task.Actor{Role: task.RoleHuman}) == nil {
+			e.Redo = append(e.Redo, to)
+		}
+	}
+	return e
+}
+
 // For keeps the options that a role may ask for.
 func (e Explanation) For(role string) Explanation {
 	e.Ways = slices.DeleteFunc(slices.Clone(e.Ways), func(w Option) bool { return !slices.Contains(w.By, role) })

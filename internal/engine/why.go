@@ -50,7 +50,7 @@ func (e *Engine) Why(ctx context.Context, peeker Peeker, id string,
 	if err != nil {
 		return out, err
 	}
-	out.Redo = decide.Redoable(def, s.Task, events)
+	out = out.WithRedo(def, events)
 	out.Waits, err = e.awaits(ctx, def, s, state.Role, alive, events)
 	return out, err
 }

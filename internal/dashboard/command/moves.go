@@ -10,6 +10,7 @@ import (
 	"orange/internal/dashboard/screen"
 	"orange/internal/dashboard/tasks"
 	"orange/internal/decide"
+	"orange/internal/inbox"
 	"orange/internal/record"
 	"orange/internal/rejection"
 	"orange/internal/task"
@@ -27,7 +28,7 @@ func (c Commands) Moves(on Target) FirstStep {
 			}
 			on := on
 			on.Task = e.Task
-			choices := e.Choices(task.RoleHuman)
+			choices := inbox.Ways(e, task.RoleHuman)
 			items := make([]form.Item, 0, len(choices)+1)
 			for _, one := range choices {
 				items = append(items, c.item(on, one))
@@ -38,10 +39,10 @@ func (c Commands) Moves(on Target) FirstStep {
 
 // supported is the item of the one move that the evidence supports, where a move is open that has no command of its
 // own.
-func (c Commands) supported(on Target, choices []decide.Choice) []form.Item {
+func (c Commands) supported(on Target, choices []inbox.Way) []form.Item {
 	t := on.Task
 	for _, one := range choices {
-		if one.How != decide.ByRequest || commandTo(on.Workflow, one.To) != "" {
+		if one.How != inbox.ByRequest || commandTo(on.Workflow, one.To) != "" {
 			continue
 		}
 		return []form.Item{{Name: "next", State: "open", Open: true,
@@ -63,7 +64,7 @@ func run(what string, work func(ctx context.Context) (string, error)) form.Respo
 func asking(step FirstStep) form.Response { return form.Response{Ask: step.Ask, Prompt: step.Prompt} }
 
 // item is a move as the menu has it. A move that a command leads to is made as the command makes it.
-func (c Commands) item(on Target, one decide.Choice) form.Item {
+func (c Commands) item(on Target, one inbox.Way) form.Item {
 	t := on.Task
 	item := form.Item{Name: string(one.To), State: "closed", Open: one.How != ""}
 	for _, d := range one.Details {
@@ -72,19 +73,19 @@ func (c Commands) item(on Target, one decide.Choice) form.Item {
 	happens := fmt.Sprintf("%s → %s%s", t.Status, one.To, then(one.Hooks))
 	command := commandTo(on.Workflow, one.To)
 	switch one.How {
-	case decide.ByRequest:
+	case inbox.ByRequest:
 		item.State, item.About = "open", []string{happens}
 		item.Choose = func() form.Response { return c.request(on, one) }
-	case decide.ByOverride:
+	case inbox.ByOverride:
 		item.State = "closed; you may override"
 		item.Choose = func() form.Response { return c.reason(on, one) }
-	case decide.ByRedo:
+	case inbox.ByRedo:
 		item.State = "begins again"
 		item.About = []string{string(t.Status) + " → " + string(one.To) + ". Agents at work are ended, and its own " +
 			"agent starts."}
 		item.Choose = func() form.Response { return c.reason(on, one) }
 	}
-	if command != "" && one.How == decide.ByRequest {
+	if command != "" && one.How == inbox.ByRequest {
 		item.State = "open: " + command
 		item.Choose = func() form.Response { return asking(c.own(on, command)) }
 	}
@@ -92,7 +93,7 @@ func (c Commands) item(on Target, one decide.Choice) form.Item {
 }
 
 // request makes a move, after its reason where it takes one.
-func (c Commands) request(on Target, one decide.Choice) form.Response {
+func (c Commands) request(on Target, one inbox.Way) form.Response {
 	t := on.Task
 	if one.Reason {
 		return c.reason(on, one)
@@ -103,13 +104,13 @@ func (c Commands) request(on Target, one decide.Choice) form.Response {
 }
 
 // reason asks for the reason of a move, and makes it.
-func (c Commands) reason(on Target, one decide.Choice) form.Response {
+func (c Commands) reason(on Target, one inbox.Way) form.Response {
 	t := on.Task
 	title, work := "Move it to "+string(one.To)+": why?", c.Runner.Move
 	switch one.How {
-	case decide.ByOverride:
+	case inbox.ByOverride:
 		title, work = "Override: why?", c.overriding(on)
-	case decide.ByRedo:
+	case inbox.ByRedo:
 		title, work = "Begin "+string(one.To)+" again: why?", c.Runner.Redo
 	}
 	return form.Response{Prompt: &form.TextPrompt{
@@ -182,7 +183,7 @@ func hooksTo(def *workflow.Definition, from, to task.Status) (out []string) {
 func then(hooks []string) string {
 	means := map[string]string{action.SpawnAgent: "an agent starts", action.SpawnReviewer: "a reviewer starts",
 		action.KillSession: "its agents are ended", action.KillReviewer: "the reviewer is ended",
-		action.KillAgent: "an agent is ended", action.NotifyWorker: "the worker is told",
+		action.KillAgent: "an agent is ended", action.NotifyWorker: "Orange tells the worker",
 		action.SpawnNext:          "the next task that waits starts",
 		action.DeleteRemoteBranch: "its branch on origin is deleted",
 		action.PushBranch:         "its branch is pushed", action.CreatePR: "a pull request is opened",

@@ -15,7 +15,7 @@ import (
 type Menu struct {
 	Style *screen.Style
 	Title string
-	// Read reads the items; it runs beside the screen.
+	// Read reads the items; it runs next to the screen.
 	Read func(ctx context.Context) ([]Item, error)
 
 	items   []Item

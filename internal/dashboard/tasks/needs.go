@@ -3,7 +3,7 @@ package tasks
 import (
 	"slices"
 
-	"orange/internal/decide"
+	"orange/internal/inbox"
 	"orange/internal/record"
 	"orange/internal/task"
 )
@@ -35,11 +35,11 @@ func (s *Set) needOf(r *Row) *record.Need {
 	if def == nil || r.Agent.State != record.AgentDead && !s.needsPerson(r.Task) {
 		return nil
 	}
-	need := decide.Need(def, *r.Task, r.Agent.State, decide.Sight{})
+	need := inbox.NeedOf(def, *r.Task, r.Agent.State, inbox.Sight{})
 	if need.Kind == "" {
 		return nil
 	}
-	need.Reason = decide.Words(def, *r.Task, need, decide.Clues{}, s.Now)
+	need.Reason = inbox.Words(def, *r.Task, need, inbox.Clues{}, s.Now)
 	return &need
 }
 
@@ -74,5 +74,5 @@ func compareNeeds(a, b *Row) int {
 	if a.need == nil || b.need == nil {
 		return TrueFirst(a.need != nil, b.need != nil)
 	}
-	return decide.NeedsFirst(*a.need, *b.need, a.Task.ID, b.Task.ID)
+	return inbox.First(*a.need, *b.need, a.Task.ID, b.Task.ID)
 }

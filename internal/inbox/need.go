@@ -1,4 +1,8 @@
-package decide
+// Package inbox has what a task needs a person for, in few words, and which moves someone can choose from.
+//
+// It decides nothing: package decide judges the moves, and people read here what follows for them. The list, the
+// dashboard and every other face say it in the same words and the same order.
+package inbox
 
 import (
 	"cmp"
@@ -28,9 +32,9 @@ type Clues struct {
 	Conflicts []string           // the branches that the task's own cannot be merged with
 }
 
-// Need says why a person should look after a task now; the zero Need if no one should. agent is how the agent of its
+// NeedOf says why a person should look after a task now; the zero Need if no one should. agent is how the agent of its
 // status is, and seen what the agent's screen says.
-func Need(def *workflow.Definition, t task.Task, agent string, seen Sight) record.Need {
+func NeedOf(def *workflow.Definition, t task.Task, agent string, seen Sight) record.Need {
 	state, _ := def.State(t.Status)
 	attach := fmt.Sprintf("orange task attach %s --role %s", t.ID, state.Role)
 	until, limited := record.LimitOf(t.Attention)
@@ -108,7 +112,7 @@ func limitWords(need record.Need, now time.Time) string {
 
 // markWords are the attention mark of a task in short.
 func markWords(mark string) string {
-	if rest, is := strings.CutPrefix(mark, hookTrouble); is {
+	if rest, is := strings.CutPrefix(mark, record.HookMark); is {
 		action, _, _ := strings.Cut(rest, ":")
 		return "hook " + action + " failed"
 	}
@@ -209,7 +213,7 @@ func shortened(text string) string {
 	return strings.TrimSpace(string([]rune(text)[:mostWords-1])) + "…"
 }
 
-// NeedsFirst compares two tasks that need a person: the one that has waited for longer comes first.
-func NeedsFirst(a, b record.Need, first, second string) int {
+// First compares two tasks that need a person: the one that has waited for longer comes first.
+func First(a, b record.Need, first, second string) int {
 	return cmp.Or(a.Since.Compare(b.Since), strings.Compare(first, second))
 }
