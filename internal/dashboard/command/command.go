@@ -193,7 +193,7 @@ func (c Commands) Override(on Target) FirstStep {
 		Text: fmt.Sprintf("%s is moved from %s to %s in spite of what is unmet. The reason goes into the history.",
 			tasks.Name(t), t.Status, to),
 		What: "override a move of " + tasks.Name(t), Work: func(ctx context.Context, reason string) (string, error) {
-			return Report(c.overriding(on)(ctx, t.ID, to, reason))
+			return Report(c.Runner.Next(ctx, t.ID, to, reason))
 		},
 	}}
 }

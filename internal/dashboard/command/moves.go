@@ -42,7 +42,7 @@ func (c Commands) Moves(on Target) FirstStep {
 func (c Commands) supported(on Target, choices []inbox.Way) []form.Item {
 	t := on.Task
 	for _, one := range choices {
-		if one.How != inbox.ByRequest || commandTo(on.Workflow, one.To) != "" {
+		if one.How != inbox.ByRequest || commandTo(on, one.To) != "" {
 			continue
 		}
 		return []form.Item{{Name: "next", State: "open", Open: true,
@@ -71,7 +71,7 @@ func (c Commands) item(on Target, one inbox.Way) form.Item {
 		item.About = append(item.About, missing(d))
 	}
 	happens := fmt.Sprintf("%s → %s%s", t.Status, one.To, then(one.Hooks))
-	command := commandTo(on.Workflow, one.To)
+	command := commandTo(on, one.To)
 	switch one.How {
 	case inbox.ByRequest:
 		item.State, item.About = "open", []string{happens}
@@ -127,7 +127,7 @@ func (c Commands) reason(on Target, one inbox.Way) form.Response {
 // overriding makes a move in spite of its conditions. To where a merge leads, it merges.
 func (c Commands) overriding(on Target) func(context.Context, string, task.Status, string) (record.Outcome, error) {
 	return func(ctx context.Context, id string, to task.Status, reason string) (record.Outcome, error) {
-		if on.Task.Workspace == "" || commandTo(on.Workflow, to) != workflow.MoveMerge {
+		if on.Task.Workspace == "" || commandTo(on, to) != workflow.MoveMerge {
 			return c.Runner.Next(ctx, id, to, reason)
 		}
 		out, _, err := c.Runner.Merge(ctx, id, task.Merge{Override: reason})
@@ -146,10 +146,12 @@ func (c Commands) own(on Target, command string) FirstStep {
 	return c.RequestChanges(on)
 }
 
-// commandTo is the command that asks something itself and leads to a state; empty if none does.
-func commandTo(def *workflow.Definition, to task.Status) string {
+// commandTo is the command that asks something itself and leads to a state; empty if none does. A person asks for
+// changes where they judge the work.
+func commandTo(on Target, to task.Status) string {
 	for _, command := range []string{workflow.MoveMerge, workflow.MoveCancel, workflow.MoveRequestChanges} {
-		if there, has := def.Move(command); has && there == to {
+		judges := command != workflow.MoveRequestChanges || on.Workflow.WaitsForPerson(on.Task.Status)
+		if there, has := on.Workflow.Move(command); has && there == to && judges {
 			return command
 		}
 	}
