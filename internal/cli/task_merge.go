@@ -43,6 +43,9 @@ history.`,
 			return nil
 		},
 		RunE: p.onTask(&as, func(ctx context.Context, h *Services, id string, actor task.Actor) error {
+			if err := p.sureIfGuessed(id, actor, "Merge", "not merged"); err != nil {
+				return err
+			}
 			return p.merge(ctx, h, id, m, actor)
 		}),
 	}

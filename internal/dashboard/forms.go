@@ -37,6 +37,7 @@ func (m *Model) begin(step command.FirstStep) tea.Cmd {
 		}
 		m.openForm(step.Prompt)
 		step.Prompt.Open(unsent, m.body())
+		return step.Then
 	case step.Menu != nil:
 		m.openForm(step.Menu)
 		return step.Menu.Load(m.ctx)
@@ -140,6 +141,7 @@ func (m *Model) selectNew() tea.Cmd {
 
 func (m *Model) finish(msg finished) tea.Cmd {
 	m.jobs.end(msg.id)
+	m.review.RefreshComments()
 	var incomplete *command.Incomplete
 	isIncomplete := errors.As(msg.err, &incomplete)
 	if msg.err == nil || isIncomplete {
