@@ -132,7 +132,7 @@ func tmuxFaults() []fault {
 		},
 		{
 			name: "tmux is not on PATH", run: []string{"task", "list"}, inflict: without("tmux"),
-			says:    `ID  coffee   clarification  unknown, needs you: status  +feat/hit`,
+			says:    `ID  coffee   clarification  unknown, needs you: waits in clarification  +feat/hit`,
 			becomes: "it moves; whether its agent lives is unknown, never \"dead\"", goesOn: "install tmux",
 		},
 		{

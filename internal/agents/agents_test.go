@@ -11,6 +11,7 @@ import (
 
 	"orange/internal/harness"
 	"orange/internal/history"
+	"orange/internal/inbox"
 	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/tmux"
@@ -130,7 +131,7 @@ func TestScreens_areReadOnceTheyAreStill(t *testing.T) {
 	tasks := map[string]*task.Task{"one": {ID: "one", Harness: "own"}, "two": {ID: "two", Harness: "own"}}
 	for range 2 {
 		found, err := cache.see(t.Context(), o, []tmux.Pane{still, moving}, tasks, now)
-		rest := found["one"].rest
+		rest := found["one"].Rest
 		if err != nil || len(found) != 1 || rest.Line != "limit reached, try at 5 pm" || rest.Harness != "own" ||
 			!rest.Since.Equal(still.Activity) {
 			t.Errorf("found %+v, %v", found, err)
@@ -196,7 +197,7 @@ func TestNeed_isWhyAPersonShouldLookNow(t *testing.T) {
 			c.rule = program
 		}
 		one := task.Task{ID: "one", Status: c.status, Attention: c.note, Live: true}
-		got := need(def, one, c.agent, read(c.rule, c.screen, time.Unix(0, 0)))
+		got := inbox.NeedOf(def, one, c.agent, read(c.rule, c.screen, time.Unix(0, 0)))
 		if got.Kind != c.want || (c.want == "") != (got.String() == "") || !strings.HasSuffix(got.Found, c.found) {
 			t.Errorf("%s: the need is %+v, want %q %q", name, got, c.want, c.found)
 		}

@@ -5,21 +5,40 @@ import (
 	"slices"
 	"time"
 
+	"orange/internal/conflict"
 	"orange/internal/decide"
 	"orange/internal/record"
 	"orange/internal/rejection"
 	"orange/internal/task"
 )
 
-// Lookout knows how the agents of tasks are, and why people should look after tasks. Every field is required.
+// Lookout knows how the agents of tasks are, and why people should look after tasks. Every field but Documents and
+// Conflicts, which only give words, is required.
 type Lookout struct {
 	*Observer
-	Screens *Screens
+	Screens   *Screens
+	Documents Documents
+	// Conflicts is what was found last of the conflicts of a project's branches.
+	Conflicts func(ctx context.Context, project string) (conflict.Overview, error)
+}
+
+// Documents has the documents of tasks.
+type Documents interface {
+	Read(project, id string, whole bool) ([]byte, error)
+}
+
+// Look is how the agents of tasks are, and why people should look after tasks now, in words. With an error it has what
+// is known.
+func (l Lookout) Look(ctx context.Context, tasks []task.Task) (map[string]Liveness, error) {
+	now := time.Now()
+	found, err := l.Screens.Observe(ctx, l.Observer, tasks, now)
+	l.word(ctx, tasks, found, now)
+	return found, err
 }
 
 // Needs are the states of agents, and why people should look after tasks now. With an error it has what is known.
 func (l Lookout) Needs(ctx context.Context, tasks []task.Task) (map[string]string, map[string]record.Need, error) {
-	found, err := l.Screens.Observe(ctx, l.Observer, tasks, time.Now())
+	found, err := l.Look(ctx, tasks)
 	if found == nil {
 		return nil, nil, err
 	}
@@ -41,6 +60,7 @@ func (l Lookout) Need(ctx context.Context, t task.Task) (record.Need, error) {
 // Explain adds to an explanation what the agent's screen says; the rest is among what the task waits for.
 func (l Lookout) Explain(ctx context.Context, e decide.Explanation) decide.Explanation {
 	need, err := l.Need(ctx, e.Task)
+	e.Need = need
 	if err != nil {
 		e.Waits = append(e.Waits, rejection.Detail{Condition: "a look at its agent", Found: err.Error(),
 			Want: "try again"})

@@ -8,6 +8,7 @@ import (
 
 	"orange/internal/harness"
 	"orange/internal/history"
+	"orange/internal/inbox"
 	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/tmux"
@@ -31,7 +32,7 @@ type Screens struct {
 // stillness is what a terminal that is still says.
 type stillness struct {
 	since time.Time
-	sight
+	inbox.Sight
 }
 
 // Liveness is how the agent of a task's status is.
@@ -40,14 +41,6 @@ type Liveness struct {
 	Active time.Time // when its terminal last changed; zero when that is not known
 	Limit  string    // what its terminal says of its provider's limit, which lets it do no more for now
 	Need   record.Need
-}
-
-// Waits is why the agent itself waits for a person, in words; empty if it does not.
-func (l Liveness) Waits() string {
-	if l.Need.Kind == record.NeedsAnswer || l.Need.Kind == record.NeedsWord {
-		return l.Need.String()
-	}
-	return ""
 }
 
 // Observe has how the agents of tasks are, by the tasks' ids, with one call of tmux, and one more for those terminals
@@ -89,8 +82,8 @@ func (l *Screens) Observe(ctx context.Context, o *Observer, tasks []task.Task, n
 			continue // the error is reported where the rules are read
 		}
 		one := out[id]
-		one.Need = need(def, *t, one.State, seen[id])
-		one.Limit = seen[id].rest.Line
+		one.Need = inbox.NeedOf(def, *t, one.State, seen[id])
+		one.Limit = seen[id].Rest.Line
 		out[id] = one
 	}
 	return out, err
@@ -109,7 +102,7 @@ func (o *Observer) worksIn(ctx context.Context, t *task.Task, role string) bool 
 // see reads the terminals that are still, and answers what they say by their tasks' ids. The panes are those of agents
 // that live.
 func (l *Screens) see(ctx context.Context, o *Observer, panes []tmux.Pane, tasks map[string]*task.Task,
-	now time.Time) (map[string]sight, error) {
+	now time.Time) (map[string]inbox.Sight, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	known := make(map[string]stillness, len(panes))
@@ -125,7 +118,7 @@ func (l *Screens) see(ctx context.Context, o *Observer, panes []tmux.Pane, tasks
 	}
 	l.read = known
 	screens, err := o.Screens(ctx, changed)
-	out := make(map[string]sight, len(panes))
+	out := make(map[string]inbox.Sight, len(panes))
 	for _, p := range panes {
 		if screen, was := screens[p.ID]; was {
 			program, unread := o.harnessOf(ctx, p, tasks[p.Task])
@@ -135,8 +128,8 @@ func (l *Screens) see(ctx context.Context, o *Observer, panes []tmux.Pane, tasks
 			}
 			known[p.ID] = stillness{p.Activity, read(program, screen, p.Activity)}
 		}
-		if one, is := known[p.ID]; is && (one.kind != record.NeedsWord || !unheard(tasks[p.Task], one.since, now)) {
-			out[p.Task] = one.sight
+		if one, is := known[p.ID]; is && (one.Kind != record.NeedsWord || !unheard(tasks[p.Task], one.since, now)) {
+			out[p.Task] = one.Sight
 		}
 	}
 	return out, err

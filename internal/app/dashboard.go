@@ -49,7 +49,9 @@ func (a *app) showDashboard(ctx context.Context, project string, all bool) error
 	ctx, off := untilEnded(ctx)
 	defer off()
 	actions := userActions{commands: commands{a.engine, a}}
-	view := dashboardView{a.pool, a, &agents.Screens{}}
+	look := a.lookout
+	look.Screens = &agents.Screens{}
+	view := dashboardView{a.pool, a, look}
 	d := &dashboard.Dashboard{
 		Backend: dashboard.Backend{Store: view, Inspector: view, Reader: view, Reviews: query.Reviews{
 			Events: a.store.Events, Pinned: a.home.Pinned, Document: a.files.Read, Work: a.pool.Patch},
@@ -174,8 +176,8 @@ func watchApart(ctx context.Context, on watchEvents) error {
 // dashboardView reads what the dashboard shows.
 type dashboardView struct {
 	*pool.Pool
-	app    *app
-	limits *agents.Screens
+	app  *app
+	look agents.Lookout
 }
 
 func (v dashboardView) First(ctx context.Context, project string, most int) ([]task.Task, error) {
@@ -218,10 +220,10 @@ func (v dashboardView) Watch(ctx context.Context, changed func()) error {
 }
 
 func (v dashboardView) Agents(ctx context.Context, tasks []task.Task) (map[string]dashboard.Agent, error) {
-	found, err := v.limits.Observe(ctx, v.app.agents, tasks, time.Now())
+	found, err := v.look.Look(ctx, tasks)
 	out := make(map[string]dashboard.Agent, len(found))
 	for id, one := range found {
-		out[id] = dashboard.Agent{State: one.State, Active: one.Active, Limit: one.Limit, Need: one.Waits()}
+		out[id] = dashboard.Agent{State: one.State, Active: one.Active, Limit: one.Limit, Need: one.Need}
 	}
 	return out, err
 }

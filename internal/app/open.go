@@ -164,9 +164,10 @@ func (a *app) connect() error {
 	a.environments = &environment.PerTask{Home: a.dir, Server: a.server, Configure: a.configureTmux, Locks: a.files,
 		Log: log}
 	a.agents = &agents.Observer{Server: a.server, Setup: a.home, Record: a.store, Configure: a.configureTmux}
-	a.lookout = agents.Lookout{Observer: a.agents, Screens: &agents.Screens{}}
 	a.pool = &pool.Pool{Home: a.dir, Setup: a.home, Record: a.store, Files: a.files, Log: log,
 		Before: a.environments.EnterNow, Environment: a.environments.Environment, Own: a.environments.OfChecks}
+	a.lookout = agents.Lookout{Observer: a.agents, Screens: &agents.Screens{}, Documents: a.files,
+		Conflicts: a.pool.Conflicts}
 	a.engine = &engine.Engine{
 		Store: a.store, Index: a.store, Seats: a.store, Documents: a.files, Mirror: a.files, Projections: a.files,
 		Rules: a.home, Workspaces: a.pool, Merger: a.pool, Forge: pool.GitHub{Pool: a.pool}, Runner: runner{a},

@@ -28,68 +28,71 @@ func (u userActions) Create(ctx context.Context, n task.New) (record.Outcome, er
 	return u.Engine.Create(ctx, n)
 }
 
-func (u userActions) Command(ctx context.Context, id, command, reason string) (record.Outcome, error) {
+// outcome is what became of a command.
+type outcome = record.Outcome
+
+// as does something to a task in the name of the caller.
+func as[T any](ctx context.Context, u userActions, id string, do func(task.Actor) (T, error)) (none T, err error) {
 	actor, err := u.app.Actor(ctx, id, "")
 	if err != nil {
-		return record.Outcome{}, err
+		return none, err
 	}
-	return u.Engine.Command(ctx, id, command, actor, reason)
+	return do(actor)
 }
 
-func (u userActions) RequestChanges(ctx context.Context, id, text string) (record.Outcome, error) {
-	actor, err := u.app.Actor(ctx, id, "")
-	if err != nil {
-		return record.Outcome{}, err
-	}
-	return u.Engine.RequestChanges(ctx, id, text, actor)
+func (u userActions) Command(ctx context.Context, id, command, reason string) (outcome, error) {
+	return as(ctx, u, id, func(a task.Actor) (outcome, error) { return u.Engine.Command(ctx, id, command, a, reason) })
 }
 
-func (u userActions) Merge(ctx context.Context, id string, m task.Merge) (record.Outcome, string, error) {
-	actor, err := u.app.Actor(ctx, id, "")
-	if err != nil {
-		return record.Outcome{}, "", err
-	}
-	return u.Engine.Merge(ctx, id, m, actor)
+func (u userActions) Move(ctx context.Context, id string, to task.Status, reason string) (outcome, error) {
+	return as(ctx, u, id, func(a task.Actor) (outcome, error) {
+		return u.Engine.Request(ctx, task.Request{Task: id, To: to, Actor: a, Reason: reason})
+	})
 }
 
-func (u userActions) RequestPR(ctx context.Context, id string) (record.Outcome, error) {
-	actor, err := u.app.Actor(ctx, id, "")
-	if err != nil {
-		return record.Outcome{}, err
-	}
-	return u.Engine.RequestPR(ctx, id, actor)
+func (u userActions) Redo(ctx context.Context, id string, to task.Status, reason string) (outcome, error) {
+	return as(ctx, u, id, func(a task.Actor) (outcome, error) { return u.Engine.Redo(ctx, id, to, a, reason) })
 }
 
-func (u userActions) Next(ctx context.Context, id string, to task.Status, override string) (record.Outcome, error) {
-	actor, err := u.app.Actor(ctx, id, "")
-	if err != nil {
-		return record.Outcome{}, err
-	}
-	return u.Engine.Next(ctx, id, actor, override != "", to, override)
+func (u userActions) RequestChanges(ctx context.Context, id, text string) (outcome, error) {
+	return as(ctx, u, id, func(a task.Actor) (outcome, error) { return u.Engine.RequestChanges(ctx, id, text, a) })
 }
 
-func (u userActions) Respawn(ctx context.Context, id string) (record.Outcome, error) {
-	actor, err := u.app.Actor(ctx, id, "")
-	if err != nil {
-		return record.Outcome{}, err
-	}
-	return u.commands.Respawn(ctx, id, actor)
+func (u userActions) Merge(ctx context.Context, id string, m task.Merge) (out outcome, how string, err error) {
+	how, err = as(ctx, u, id, func(a task.Actor) (string, error) {
+		out, how, err = u.Engine.Merge(ctx, id, m, a)
+		return how, err
+	})
+	return out, how, err
 }
 
-func (u userActions) Retry(ctx context.Context, id string) (record.Outcome, error) {
-	actor, err := u.app.Actor(ctx, id, "")
-	if err != nil {
-		return record.Outcome{}, err
-	}
-	return u.commands.Retry(ctx, id, actor)
+func (u userActions) Say(ctx context.Context, id, text string) (to string, err error) {
+	return as(ctx, u, id, func(a task.Actor) (string, error) {
+		to, _, err = u.commands.Say(ctx, id, "", text, a)
+		return to, err
+	})
+}
+
+func (u userActions) RequestPR(ctx context.Context, id string) (outcome, error) {
+	return as(ctx, u, id, func(a task.Actor) (outcome, error) { return u.Engine.RequestPR(ctx, id, a) })
+}
+
+func (u userActions) Next(ctx context.Context, id string, to task.Status, override string) (outcome, error) {
+	return as(ctx, u, id, func(a task.Actor) (outcome, error) {
+		return u.Engine.Next(ctx, id, a, override != "", to, override)
+	})
+}
+
+func (u userActions) Respawn(ctx context.Context, id string) (outcome, error) {
+	return as(ctx, u, id, func(a task.Actor) (outcome, error) { return u.commands.Respawn(ctx, id, a) })
+}
+
+func (u userActions) Retry(ctx context.Context, id string) (outcome, error) {
+	return as(ctx, u, id, func(a task.Actor) (outcome, error) { return u.commands.Retry(ctx, id, a) })
 }
 
 func (u userActions) Delete(ctx context.Context, id string) (string, error) {
-	actor, err := u.app.Actor(ctx, id, "")
-	if err != nil {
-		return "", err
-	}
-	return u.commands.Delete(ctx, id, actor)
+	return as(ctx, u, id, func(a task.Actor) (string, error) { return u.commands.Delete(ctx, id, a) })
 }
 
 func (u userActions) Attach(ctx context.Context, id, role string) error {

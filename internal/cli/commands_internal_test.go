@@ -40,6 +40,7 @@ func kinds() map[string][2]string {
 		"task respawn":         {ofATask, "abc"},
 		"task update":          {ofATask, "abc --status working"},
 		"task next":            {ofATask, "abc"},
+		"task move":            {ofATask, "abc planning"},
 		"task redo":            {ofATask, "abc planning"},
 		"task complete":        {ofATask, "abc"},
 		"task stuck":           {ofATask, "abc"},

@@ -117,7 +117,8 @@ type taskView struct {
 	Overdue int `json:"overdue"`
 	*limitView
 	*timesView
-	NeedsYou *record.Need `json:"needs_you,omitempty"` // lists have it, of tasks that a person should look after now
+	// NeedsYou is of tasks that a person should look after now: lists and why have it.
+	NeedsYou *record.Need `json:"needs_you,omitempty"`
 	// Conflicts are those that were found last; without it no one has looked for them yet.
 	Conflicts *[]conflict.Conflict `json:"conflicts,omitempty"`
 	Unknown   string               `json:"conflicts_unknown,omitempty"` // why some are not known, or old

@@ -16,7 +16,7 @@ func (p *Program) taskCommands() *cobra.Command {
 		"  orange task create feature/login \"Add a login page\"\n  orange task list",
 		p.taskCreate(), p.taskList(), p.taskShow(),
 		p.move("spawn [ID]", "Start a task: workspace, session, agent", "  orange task spawn 4Fz", workflow.MoveSpawn),
-		p.taskAttach(), p.taskRespawn(), p.taskUpdate(), p.taskNext(), p.taskRedo(),
+		p.taskAttach(), p.taskRespawn(), p.taskUpdate(), p.taskMove(), p.taskNext(), p.taskRedo(),
 		p.move("complete [ID]", "Hand the work over for review", "  orange task complete", workflow.MoveComplete),
 		p.move("stuck [ID]", "Report that the task needs a person to go on",
 			"  orange task stuck --reason \"the API key is missing\"", workflow.MoveStuck),

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"orange/internal/conflict"
+	"orange/internal/inbox"
 	"orange/internal/printable"
 	"orange/internal/record"
 	"orange/internal/task"
@@ -25,9 +26,13 @@ func (p *Program) taskList() *cobra.Command {
 
 With --watch the list is printed once, and then one line for every event of a task that is or was in
 the list, until you stop it. Printed lines never change and have no colours: a screen reader can
-read them, and you can keep them in a file.`,
+read them, and you can keep them in a file.
+
+With --mine only the tasks that need you are listed, the one that has waited for longest first, each
+with the reason in a few words: what an agent asks, "review passed", "limit until 14:20". The
+dashboard has the same tasks on top, in the same order and words.`,
 		Example: "  orange task list\n  orange task list --all --status working --json\n  orange task list " +
-			"--overdue --failures 2\n  orange task list --all --watch",
+			"--overdue --failures 2\n  orange task list --all --mine\n  orange task list --all --watch",
 		RunE: p.run(func(ctx context.Context, h *Services, _ []string) error {
 			filter, err := p.filter(ctx, h, all)
 			if err != nil {
@@ -42,6 +47,7 @@ read them, and you can keep them in a file.`,
 		}),
 	}
 	c.Flags().BoolVar(&watching, "watch", false, "then print one line for every event")
+	c.Flags().BoolVar(&want.mine, "mine", false, "only those that need you, the oldest need first")
 	c.Flags().BoolVar(&want.overdue, "overdue", false,
 		"only those that have been in their status for longer than they should")
 	c.Flags().BoolVar(&want.escalated, "escalated", false,
@@ -74,9 +80,15 @@ func (p *Program) listOnce(ctx context.Context, h *Services, filter record.Filte
 	if err != nil {
 		p.warn("the screens of some agents cannot be looked at: %v", err)
 	}
+	if want.mine {
+		tasks = whoNeed(tasks, needs)
+	}
 	if len(tasks) == 0 && want != (wanted{}) && !p.json {
-		p.say("no tasks like that")
+		p.say("%s", map[bool]string{true: "nothing needs you", false: "no tasks like that"}[want.mine])
 		return nil, nil
+	}
+	if want.mine && !p.json {
+		return tasks, p.mine(tasks, needs)
 	}
 	return tasks, p.list(tasks, known{sessions, needs, standings, p.conflicts(ctx, h, tasks), p.before(ctx, h, tasks)})
 }
@@ -126,8 +138,28 @@ func (p *Program) filter(ctx context.Context, h *Services, all bool) (record.Fil
 	return filter, nil
 }
 
+// whoNeed are those of tasks that need a person, the oldest need first.
+func whoNeed(tasks []task.Task, needs map[string]record.Need) []task.Task {
+	tasks = slices.DeleteFunc(tasks, func(t task.Task) bool { return needs[t.ID].Kind == "" })
+	slices.SortStableFunc(tasks, func(a, b task.Task) int {
+		return inbox.First(needs[a.ID], needs[b.ID], a.ID, b.ID)
+	})
+	return tasks
+}
+
+// mine prints the tasks that need a person, and why.
+func (p *Program) mine(tasks []task.Task, needs map[string]record.Need) error {
+	rows := [][]string{{"ID", "PROJECT", "STATUS", "NEEDS YOU", "BRANCH", "SUMMARY"}}
+	for _, t := range tasks {
+		rows = append(rows, []string{t.ID, t.Project, string(t.Status), needs[t.ID].Reason, t.Branch,
+			oneLine(t.Summary, 60)})
+	}
+	return p.columns(rows)
+}
+
 // wanted is what a list is asked for besides what the record can choose by.
 type wanted struct {
+	mine      bool
 	overdue   bool
 	escalated bool
 	failures  int
@@ -232,17 +264,14 @@ func lookOf(t task.Task, session string, need record.Need) printable.Paint {
 // marks says how a task's agents are, and what a person should look at.
 func (p *Program) marks(t task.Task, session string, need record.Need, before []record.Before) string {
 	switch {
-	case !need.Until.IsZero():
-		return "limit until " + p.clock(need.Until, "01-02 15:04")
-	case t.Attention != "":
-		return session + " !"
 	case t.Queued():
 		return "queued"
 	case t.WaitsForTasks():
 		return waitMark(t, before)
-	case need.Kind == record.NeedsAnswer, need.Kind == record.NeedsWord, need.Kind == record.NeedsLimit,
-		need.Kind == record.NeedsPerson:
-		return session + ", needs you: " + need.Kind
+	case need.Reason != "":
+		return session + ", needs you: " + need.Reason
+	case t.Attention != "":
+		return session + " !"
 	case !t.StalledAt.IsZero() && session == record.AgentAlive:
 		return "stalled"
 	case t.Overdue >= task.LateAlert:

@@ -46,22 +46,7 @@ history.`,
 			if err := p.sureIfGuessed(id, actor, "Merge", "not merged"); err != nil {
 				return err
 			}
-			out, done, err := h.Commands.Merge(ctx, id, m, actor)
-			refused, is := errors.AsType[*rejection.Rejection](err)
-			if is && refused.Code == rejection.PushUnanswered && p.Terminal && !p.json && actor.Role == task.RoleHuman {
-				m.Push = "never"
-				if p.agrees("push the merge to origin?") {
-					m.Push = "always"
-				}
-				out, done, err = h.Commands.Merge(ctx, id, m, actor)
-			}
-			if err != nil {
-				return err
-			}
-			if !p.json {
-				p.say("%s: %s", out.Task.Branch, done)
-			}
-			return p.performed(out, "", actor)
+			return p.merge(ctx, h, id, m, actor)
 		}),
 	}
 	how.add(c)
@@ -70,4 +55,24 @@ history.`,
 	asFlag(c, &as)
 	c.Flags().BoolVar(&m.Local, "local", false, "merge on this machine, without looking for a pull request")
 	return c
+}
+
+// merge merges a task's branch. Where it is not said whether to push, a person at a terminal is asked.
+func (p *Program) merge(ctx context.Context, h *Services, id string, m task.Merge, actor task.Actor) error {
+	out, done, err := h.Commands.Merge(ctx, id, m, actor)
+	refused, is := errors.AsType[*rejection.Rejection](err)
+	if is && refused.Code == rejection.PushUnanswered && p.Terminal && !p.json && actor.Role == task.RoleHuman {
+		m.Push = "never"
+		if p.agrees("push the merge to origin?") {
+			m.Push = "always"
+		}
+		out, done, err = h.Commands.Merge(ctx, id, m, actor)
+	}
+	if err != nil {
+		return err
+	}
+	if !p.json {
+		p.say("%s: %s", out.Task.Branch, done)
+	}
+	return p.performed(out, "", actor)
 }

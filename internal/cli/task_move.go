@@ -2,9 +2,11 @@ package cli
 
 import (
 	"context"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"orange/internal/inbox"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -50,4 +52,129 @@ func (p *Program) taskCancel() *cobra.Command {
 	c.Flags().BoolVar(&yes, "yes", false, "do not ask")
 	ask.flags(c)
 	return c
+}
+
+func (p *Program) taskMove() *cobra.Command {
+	var reason, override string
+	var yes bool
+	c := &cobra.Command{
+		Use: "move ID [STATE]", Short: "List the moves of a task, or make one of them", Args: between(1, 2),
+		Long: `Without STATE, list the moves out of the task's status: open, or closed with what is missing; what
+each does, whether it takes a reason, and the states that can begin again. It is the menu that M
+opens in the dashboard, and "orange task why" in short.
+
+With STATE, make the move. To the state that a merge leads to, it merges; a state that the workflow
+lets begin again, and to which no other move is open, begins again, as "orange task redo" has it. A
+move that gives the task up asks first, or takes --yes.
+
+--override REASON makes a move in spite of its conditions, where the workflow allows that; the
+reason is kept in the history.
+
+With --json and without STATE: {"id", "status", "moves": [{"to", "how": "request", "override",
+"redo" or "", "reason": whether it takes one, "hooks", "details"}]}.`,
+		Example: "  orange task move 4Fz\n  orange task move 4Fz working --reason \"the API key is there now\"\n" +
+			"  orange task move 4Fz done --override \"I have looked at the last commit\"",
+	}
+	c.RunE = p.run(func(ctx context.Context, h *Services, args []string) error {
+		id, err := p.find(ctx, h, args[:1])
+		if err != nil {
+			return err
+		}
+		if len(args) == 1 {
+			return p.moves(ctx, h, id)
+		}
+		if c.Flags().Changed("override") && strings.TrimSpace(override) == "" {
+			return usage("an override needs a reason: --override \"why\"")
+		}
+		return p.moveTo(ctx, h, id, task.Status(args[1]), reason, override, yes)
+	})
+	c.Flags().StringVar(&reason, "reason", "", "why, for the history")
+	c.Flags().StringVar(&override, "override", "", "make the move in spite of its conditions, for this reason")
+	c.Flags().BoolVar(&yes, "yes", false, "do not ask")
+	return c
+}
+
+// moves lists the moves of a task that the caller has.
+func (p *Program) moves(ctx context.Context, h *Services, id string) error {
+	e, err := h.Queries.Why(ctx, id)
+	if err != nil {
+		return err
+	}
+	actor, err := h.Identity.Looker(ctx, id)
+	if err != nil {
+		return err
+	}
+	all := inbox.Ways(e, actor.Role)
+	if p.json {
+		return p.printJSON(map[string]any{"id": id, "status": e.Task.Status, "moves": orEmpty(all)})
+	}
+	p.say("%s is %s  %s", id, e.Task.Status, e.About)
+	if e.Need.Reason != "" {
+		p.say("needs you: %s", e.Need.Reason)
+	}
+	if len(all) == 0 {
+		p.say("no move leads out of here")
+	}
+	for _, c := range all {
+		p.say("%s %s%s", map[bool]string{true: "->", false: "  "}[c.Open()], c.To, howText(c))
+		for _, d := range c.Details {
+			p.detail("     ", d)
+		}
+	}
+	return nil
+}
+
+// howText says how a move is made, and what is done then.
+func howText(c inbox.Way) string {
+	text := map[string]string{inbox.ByRequest: "  open", inbox.ByRedo: "  begins again",
+		inbox.ByOverride: "  closed; --override REASON makes it all the same"}[c.How]
+	if text == "" {
+		text = "  closed"
+	}
+	if c.Reason && c.How == inbox.ByRequest {
+		text += ", with --reason"
+	}
+	if len(c.Hooks) > 0 {
+		text += "; then " + strings.Join(c.Hooks, ", ")
+	}
+	return text
+}
+
+// moveTo makes one move of a task.
+func (p *Program) moveTo(ctx context.Context, h *Services, id string, to task.Status, reason, override string,
+	yes bool) error {
+	actor, err := h.Identity.Actor(ctx, id, "")
+	if err != nil {
+		return err
+	}
+	e, err := h.Queries.Why(ctx, id)
+	if err != nil {
+		return err
+	}
+	_, def, err := h.Queries.Pinned(ctx, id)
+	if err != nil {
+		return err
+	}
+	if e.Task.Live && leads(def, workflow.MoveCancel, to) {
+		if err := p.sure(actor, yes, "Cancel task "+id+"? Its agents are ended; its work is kept.",
+			"not cancelled"); err != nil {
+			return err
+		}
+	}
+	c, _ := inbox.Find(inbox.Ways(e, actor.Role), to)
+	switch {
+	case e.Task.Live && e.Task.Workspace != "" && leads(def, workflow.MoveMerge, to):
+		return p.merge(ctx, h, id, task.Merge{Override: override}, actor)
+	case override != "":
+		return p.next(ctx, h, id, actor, true, to, override)
+	case c.How == inbox.ByRedo:
+		return p.redo(ctx, h, id, to, reason)
+	}
+	return p.answered(h.Commands.Request(ctx, task.Request{Task: id, To: to, Actor: actor, Reason: reason}))
+}
+
+// leads reports whether a command of a workflow leads to a state.
+func leads(def *workflow.Definition, command string, to task.Status) bool {
+	there, has := def.Move(command)
+	return has && there == to
 }

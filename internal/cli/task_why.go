@@ -35,11 +35,12 @@ commit or a new text since, and also if this command fails.
 With either flag Orange first takes over a TASK.md that a program has put in the place of the link
 in the workspace, as "orange task show" does.
 
-With --json: {"task": {...}, "about": text, "ways": [...], "waits": [...]}.
+With --json: {"task": {...}, "about": text, "ways": [...], "waits": [...]}. A task that needs you
+has "needs_you": {"kind", "reason", "found", "to_do", "since"}.
 A way is {"to", "by": [roles], "open", "guards": [{"guard", "value", "holds"}], "details":
 [{"condition", "found", "where", "want"}], "reason": whether it takes a reason, "override": whether
-a person may take it in spite of the details, "line": of the workflow file}; what the task waits for
-has the form of a detail.
+a person may take it in spite of the details, "hooks": what is done then, "line": of the workflow
+file}; what the task waits for has the form of a detail.
 
 It also names the branches that the task's branch conflicts with: those of other live tasks, and the
 default branch. Where a branch has moved, git tries the merge again. With --json the task has
@@ -61,9 +62,12 @@ default branch. Where a branch has moved, git tries the merge again. With --json
 				p.why(e, as, conflictLines(conflicts, id))
 				return nil
 			}
-			return p.printJSON(map[string]any{"task": view(e.Task, "").conflicting(conflicts).waiting(e.Before),
-				"about": e.About,
-				"ways":  orEmpty(e.Ways), "waits": orEmpty(e.Waits)})
+			one := view(e.Task, "").conflicting(conflicts).waiting(e.Before)
+			if e.Need.Kind != "" {
+				one.NeedsYou = &e.Need
+			}
+			return p.printJSON(map[string]any{"task": one, "about": e.About,
+				"ways": orEmpty(e.Ways), "waits": orEmpty(e.Waits)})
 		}),
 	}
 	c.Flags().StringVar(&as, "as", "", "the role whose moves are shown")
@@ -82,6 +86,9 @@ default branch. Where a branch has moved, git tries the merge again. With --json
 // why tells an explanation to people; as is the role whose moves alone are printed.
 func (p *Program) why(e decide.Explanation, as string, conflicts []string) {
 	p.say("%s is %s  %s", e.Task.ID, e.Task.Status, e.About)
+	if e.Need.Reason != "" {
+		p.say("needs you: %s", e.Need.Reason)
+	}
 	if up := e.Task.Subject.UnreviewedText(); up != "" {
 		p.say("its work was %s", up)
 	}

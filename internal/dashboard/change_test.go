@@ -18,7 +18,7 @@ func (f *fakeBackend) without(branch string) {
 
 func TestATaskThatIsDeletedWhileItIsLookedAtIsNotTakenForAnother(t *testing.T) {
 	t.Parallel()
-	s := openSession(t, day(t), 80, 24)
+	s := openAt(t, day(t), 80, 24)
 	s.press("j", "l")
 	s.shows("basket-that-remembers")
 	s.backend.without("feature/basket-that-remembers-what-was-in-it-yesterday")
@@ -34,7 +34,7 @@ func TestATaskThatIsDeletedWhileItIsLookedAtIsNotTakenForAnother(t *testing.T) {
 // News of the monitor and the answer to a key are in one line, and neither hides the other.
 func TestNoWordHidesAnother(t *testing.T) {
 	t.Parallel()
-	s := openSession(t, day(t), 100, 24)
+	s := openAt(t, day(t), 100, 24)
 	s.press("j", "l")
 	s.send(news{"shop/fix/login " + strings.Repeat("x", 90) + ": crash 1"})
 	s.shows("crash 1")
@@ -50,7 +50,7 @@ func TestNoWordHidesAnother(t *testing.T) {
 // Jobs, news and failures are in one line, and each of them can be read.
 func TestNoWordHidesWhatWentWrongOrIsHiddenByWhatIsAtWork(t *testing.T) {
 	t.Parallel()
-	s := openSession(t, day(t), 100, 24)
+	s := openAt(t, day(t), 100, 24)
 	s.m.jobs.running = append(s.m.jobs.running, job{id: -1, what: "merge shop/fix/login"})
 	s.send(news{"shop/fix/login " + strings.Repeat("x", 90) + ": crash 1"})
 	s.shows("merge shop/fix/login")
@@ -68,7 +68,7 @@ func TestNoWordHidesWhatWentWrongOrIsHiddenByWhatIsAtWork(t *testing.T) {
 // News of a task are shown from their beginning: the name of the task is shortened.
 func TestWhatIsToldOfATaskBeginsWithWhatHappened(t *testing.T) {
 	t.Parallel()
-	s := openSession(t, day(t), 100, 24)
+	s := openAt(t, day(t), 100, 24)
 	s.send(news{
 		`shop/feature/basket-that-remembers 9PTQs7q5PQkYWI3xtA93f: crash 1: the worker (exit status 1) has ended in "working"; start it again with "orange task respawn 9PTQs7q5PQkYWI3xtA93f"`})
 	s.shows("shop/feature/")
@@ -91,6 +91,7 @@ func TestAKeyThatCameTooEarlyIsPressedAgain(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s, _ := atForms(t, 80, 24)
+			s.selects("fix/bug-1")
 			known := c.early(s)
 			s.press("enter")
 			s.shows("Enter: ")
@@ -145,6 +146,7 @@ func TestAKeyThatIsPressedLaterHidesNoWord(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s, _ := atForms(t, 100, 24)
+			s.selects("fix/bug-1")
 			known := unreadRules(s)
 			s.press("enter")
 			c.meanwhile(s)
@@ -198,7 +200,7 @@ func TestTheCursorStaysWhereATaskWasGivenUp(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := openSession(t, day(t), 80, 24)
+			s := openAt(t, day(t), 80, 24)
 			s.chosen("fix/login")
 			s.press(c.keys...)
 			s.backend.tasks = slices.Clone(s.backend.tasks)
@@ -212,8 +214,9 @@ func TestTheCursorStaysWhereATaskWasGivenUp(t *testing.T) {
 
 func TestAFormOutlivesItsTaskAndDoesNotLeadToAnother(t *testing.T) {
 	t.Parallel()
-	s := openSession(t, day(t), 80, 24)
-	s.press("j", "j", "l", "r")
+	s := openAt(t, day(t), 80, 24)
+	s.selects("fix/totals")
+	s.press("l", "r")
 	s.write("Use the other clock")
 	s.backend.without("fix/totals")
 	s.send(changed{})
@@ -226,8 +229,10 @@ func TestAFormOutlivesItsTaskAndDoesNotLeadToAnother(t *testing.T) {
 
 func TestAFilterDoesNotHideWhatIsLookedAtClosely(t *testing.T) {
 	t.Parallel()
-	s := openSession(t, day(t), 80, 24)
-	s.press("f", "j", "j", "l")
+	s := openAt(t, day(t), 80, 24)
+	s.press("f")
+	s.selects("fix/totals")
+	s.press("l")
 	s.shows("fix/totals")
 	s.backend.tasks = slices.Clone(s.backend.tasks)
 	s.backend.tasks[2].Status, s.backend.tasks[2].Live = "done", false
@@ -243,7 +248,7 @@ func TestAFilterDoesNotHideWhatIsLookedAtClosely(t *testing.T) {
 
 func TestTheTaskThatWasSoughtStaysSelected(t *testing.T) {
 	t.Parallel()
-	s := openSession(t, day(t), 80, 24)
+	s := openAt(t, day(t), 80, 24)
 	s.press("/")
 	s.write("totals")
 	s.press("enter")
@@ -260,11 +265,13 @@ func TestAWorkflowThatCouldNotBeReadClosesKeysWithTheReasonUntilItCan(t *testing
 	t.Parallel()
 	backend := day(t)
 	backend.fails = map[string]error{"Rules": errors.New("cannot read the workflow: line 3 is no key")}
-	s := openSession(t, backend, 120, 24)
+	s := openAt(t, backend, 120, 24)
 	s.press("!", "esc", "m")
 	s.shows("m: the task's workflow cannot be read, R tries again: cannot read the workflow: line 3 is no key")
 	backend.fails = nil
-	s.press("R", "j", "j", "m")
+	s.press("R")
+	s.selects("fix/totals")
+	s.press("m")
 	s.shows("Merge fix/totals?")
 }
 
@@ -273,7 +280,7 @@ func TestAnAgentThatNobodyLookedAtYetIsNotStartedAgain(t *testing.T) {
 	backend := day(t)
 	session := backend.tasks[0].Session
 	backend.tasks[0].Session = ""
-	s := openSession(t, backend, 80, 24)
+	s := openAt(t, backend, 80, 24)
 	backend.tasks = slices.Clone(backend.tasks)
 	backend.tasks[0].Session = session
 	s.m.tasks.Change(backend.tasks[:1], nil) // what the look at the terminals will say is on its way
@@ -288,7 +295,7 @@ func TestTheTasksAreReadAgainWhereTheyCouldNotBe(t *testing.T) {
 	t.Parallel()
 	backend := day(t)
 	backend.fails = map[string]error{"First": errors.New("the disk is away"), "All": errors.New("the disk is away")}
-	s := openSession(t, backend, 80, 24)
+	s := openAt(t, backend, 80, 24)
 	s.shows("nothing was read")
 	backend.fails = nil
 	s.send(ticked(clock()))
@@ -299,7 +306,7 @@ func TestTheTaskBesideTheListIsReadByKeys(t *testing.T) {
 	t.Parallel()
 	backend := day(t)
 	backend.documents = map[string]string{backend.tasks[0].ID: strings.Repeat("a line\n\n", 100)}
-	s := openSession(t, backend, 120, 24)
+	s := openAt(t, backend, 120, 24)
 	s.press("J")
 	s.shows("J: no task is shown next to the list")
 	s.press("space", "J")
@@ -318,7 +325,7 @@ func TestAnAgentThatIsAtTheLimitOfItsProviderSaysSoInItsOwnWords(t *testing.T) {
 	limit := "You've hit your session limit · resets 5pm\x1b[2J"
 	backend.agents[backend.tasks[0].ID] = Agent{State: record.AgentAlive, Limit: limit}
 	backend.agents[backend.tasks[5].ID] = Agent{State: record.AgentDead, Limit: limit}
-	s := openSession(t, backend, 80, 24)
+	s := openAt(t, backend, 80, 24)
 	s.shows("$ shop/fix/login")
 	s.shows("    You've hit your session limit · resets 5pm")
 	s.shows("✗ shop/feature/search")
@@ -329,7 +336,7 @@ func TestAnAgentThatIsAtTheLimitOfItsProviderSaysSoInItsOwnWords(t *testing.T) {
 
 func TestWhatIsKnownOfAgentsIsShownWhereNotAllCouldBeLookedAt(t *testing.T) {
 	t.Parallel()
-	s := openSession(t, day(t), 80, 24)
+	s := openAt(t, day(t), 80, 24)
 	s.send(tasks.AgentsChecked{Agents: map[string]Agent{s.backend.tasks[0].ID: {State: record.AgentDead}},
 		Err: errors.New("no harness")})
 	s.shows("✗ shop/fix/login")
@@ -338,14 +345,14 @@ func TestWhatIsKnownOfAgentsIsShownWhereNotAllCouldBeLookedAt(t *testing.T) {
 
 func TestTryingAgainSaysWhenNothingIsOwed(t *testing.T) {
 	t.Parallel()
-	s := openSession(t, day(t), 80, 24)
-	s.press("t")
+	s := openAt(t, day(t), 80, 24)
+	s.press("t", "y")
 	s.shows("fix/login owes nothing")
 }
 
 func TestWhereNobodyTellsOfChangesTheyAreLookedForWithTheClock(t *testing.T) {
 	t.Parallel()
-	s := openSession(t, day(t), 80, 24)
+	s := openAt(t, day(t), 80, 24)
 	s.send(watchFailed{errors.New("cannot follow the record any longer")})
 	s.shows("changes come late")
 	s.shows("! cannot follow the record any longer")
@@ -358,14 +365,14 @@ func TestATaskIsNotCreatedInAnotherProjectWithoutAWord(t *testing.T) {
 	t.Parallel()
 	backend := day(t)
 	backend.choices.Projects = []task.Project{{Name: "site", Path: "/site"}}
-	s := openSession(t, backend, 80, 24)
+	s := openAt(t, backend, 80, 24)
 	s.press("c")
 	s.shows(`There is no project "shop" any more: choose another one.`)
 }
 
 func TestLookingAgainLooksAtThePoolToo(t *testing.T) {
 	t.Parallel()
-	s := openSession(t, day(t), 80, 24)
+	s := openAt(t, day(t), 80, 24)
 	s.shows("pool 8/10")
 	s.backend.workspaces = nil
 	s.press("l", "R")
@@ -374,7 +381,7 @@ func TestLookingAgainLooksAtThePoolToo(t *testing.T) {
 
 func TestChecksOfTheAgentsDoNotPileUp(t *testing.T) {
 	t.Parallel()
-	s := openSession(t, day(t), 80, 24)
+	s := openAt(t, day(t), 80, 24)
 	first := s.m.tasks.CheckAgents()
 	second := s.m.tasks.CheckAgents()
 	if first == nil || second != nil {

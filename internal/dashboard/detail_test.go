@@ -163,13 +163,13 @@ func TestDetail_everyTabLooksAsItShould(t *testing.T) {
 				size.width, size.height)
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
-				s := openSession(t, detailBackend(t), size.width, size.height)
+				s := openAt(t, detailBackend(t), size.width, size.height)
 				s.press(fmt.Sprint(int(tab) + 1))
 				golden(t, name, s.text())
 			})
 			t.Run(name+" of nothing", func(t *testing.T) {
 				t.Parallel()
-				s := openSession(t, detailBackend(t), size.width, size.height)
+				s := openAt(t, detailBackend(t), size.width, size.height)
 				s.press("j", fmt.Sprint(int(tab)+1))
 				if size.width == 80 {
 					golden(t, strings.Replace(name, "_80x24", "_empty_80x24", 1), s.text())
@@ -182,7 +182,7 @@ func TestDetail_everyTabLooksAsItShould(t *testing.T) {
 func TestDetail_itsColoursAreWhatTheyAre(t *testing.T) {
 	t.Parallel()
 	for tab := range detail.Tabs {
-		s := openSession(t, detailBackend(t), 80, 40)
+		s := openAt(t, detailBackend(t), 80, 40)
 		s.press(fmt.Sprint(int(tab) + 1))
 		golden(t, "detail_"+strings.ToLower(strings.TrimSuffix(tab.String(), ".md"))+"_colours",
 			painted(s.m.View().Content))
@@ -192,7 +192,7 @@ func TestDetail_itsColoursAreWhatTheyAre(t *testing.T) {
 func TestDetail_standsBesideTheList(t *testing.T) {
 	t.Parallel()
 	for tab := range detail.Tabs {
-		s := openSession(t, detailBackend(t), 140, 30)
+		s := openAt(t, detailBackend(t), 140, 30)
 		s.press("space", fmt.Sprint(int(tab)+1))
 		golden(t, "detail_"+strings.ToLower(strings.TrimSuffix(tab.String(), ".md"))+"_split_140x30", s.text())
 	}
@@ -200,14 +200,14 @@ func TestDetail_standsBesideTheList(t *testing.T) {
 
 func TestDetail_fitsASmallScreen(t *testing.T) {
 	t.Parallel()
-	s := openSession(t, detailBackend(t), 50, 12)
+	s := openAt(t, detailBackend(t), 50, 12)
 	s.press("1")
 	golden(t, "detail_task_50x12", s.text())
 }
 
 func TestDetail_agentsStandBesideEachOtherWhereThereIsRoom(t *testing.T) {
 	t.Parallel()
-	s := openSession(t, detailBackend(t), 180, 50)
+	s := openAt(t, detailBackend(t), 180, 50)
 	s.press("5")
 	golden(t, "detail_agent_180x50", s.text())
 }
@@ -221,7 +221,7 @@ func TestDetail_everyTabOfEveryTaskKeepsItsPlace(t *testing.T) {
 	backend := detailBackend(t)
 	id := backend.tasks[0].ID
 	backend.documents[id] = longDocument(200)
-	s := openSession(t, backend, 80, 24)
+	s := openAt(t, backend, 80, 24)
 	s.press("1", "pgdown", "pgdown", "j")
 	place := s.text()
 	s.hides("line 1\n")
@@ -235,7 +235,7 @@ func TestDetail_everyTabOfEveryTaskKeepsItsPlace(t *testing.T) {
 	if s.text() != strings.ReplaceAll(place, "of 399", "of 401") {
 		t.Errorf("new content moved it:\n%s\nbefore:\n%s", s.text(), place)
 	}
-	s.press("h", "j", "1", "h", "k", "1")
+	s.press("h", "k", "1", "h", "j", "1")
 	if s.text() != strings.ReplaceAll(place, "of 399", "of 401") {
 		t.Errorf("another task moved it:\n%s", s.text())
 	}
@@ -249,7 +249,7 @@ func TestDetail_whatGrowsAtItsEndIsFollowedUntilOneScrollsUp(t *testing.T) {
 	t.Parallel()
 	backend := detailBackend(t)
 	id := backend.tasks[0].ID
-	s := openSession(t, backend, 80, 24)
+	s := openAt(t, backend, 80, 24)
 	add := func(text string) {
 		backend.histories[id] = append(backend.histories[id], history.Event{Time: clock(), Type: history.Updated,
 			Actor: "human", Reason: text})
@@ -271,7 +271,7 @@ func TestDetail_whatGrowsAtItsEndIsFollowedUntilOneScrollsUp(t *testing.T) {
 func TestDetail_isLookedUpAgainOnlyWhenTheTaskChanged(t *testing.T) {
 	t.Parallel()
 	backend := detailBackend(t)
-	s := openSession(t, backend, 80, 24)
+	s := openAt(t, backend, 80, 24)
 	s.press("4")
 	looks := func() int { return strings.Count(strings.Join(backend.calls, " "), "Diff") }
 	before := looks()
@@ -294,7 +294,7 @@ func TestDetail_isLookedUpAgainOnlyWhenTheTaskChanged(t *testing.T) {
 func TestDetail_showsWhatItHasUntilThereIsMore(t *testing.T) {
 	t.Parallel()
 	backend := detailBackend(t)
-	s := openSession(t, backend, 80, 24)
+	s := openAt(t, backend, 80, 24)
 	s.press("1")
 	before := s.text()
 	backend.tasks[0].Version++
@@ -315,10 +315,10 @@ func TestDetail_followsTheSelectionHoweverItChanges(t *testing.T) {
 	t.Parallel()
 	backend := detailBackend(t)
 	backend.documents[backend.tasks[1].ID] = "the other document"
-	s := openSession(t, backend, 140, 30)
+	s := openAt(t, backend, 140, 30)
 	s.press("space", "1")
 	s.shows("Mend the login")
-	s.press("j")
+	s.press("k")
 	s.shows("the other document")
 	s.press("/")
 	s.write("bug-1")
@@ -334,7 +334,7 @@ func TestDetail_whatCannotBeLookedUpIsTold(t *testing.T) {
 	backend := detailBackend(t)
 	backend.fails = map[string]error{
 		"Document": errors.New("cannot read TASK.md: \x1b[2Jpermission denied\nask somebody")}
-	s := openSession(t, backend, 80, 24)
+	s := openAt(t, backend, 80, 24)
 	s.press("1")
 	s.shows("cannot read TASK.md: permission denied\nask somebody\n")
 	backend.fails = nil
@@ -350,7 +350,7 @@ func TestDetail_saysHowLongAStatusMayTake(t *testing.T) {
 	for _, state := range def.States {
 		if state.Timeout.After > 0 {
 			backend.tasks[0] = taskUnder(t, "build", 1, state.Name, func(t *task.Task) { t.Overdue = task.LateAlert })
-			s := openSession(t, backend, 80, 24)
+			s := openAt(t, backend, 80, 24)
 			s.press("1")
 			s.shows(" for 14m of 1h")
 			s.shows("◷ it has been in its status for longer than it should")
@@ -363,7 +363,7 @@ func TestDetail_saysHowLongAStatusMayTake(t *testing.T) {
 func TestDetail_theWayIsTheOneThatTheTaskTook(t *testing.T) {
 	t.Parallel()
 	backend := detailBackend(t)
-	s := openSession(t, backend, 120, 40)
+	s := openAt(t, backend, 120, 40)
 	s.press("2")
 	s.shows("✓ clarification ✓ planning ● working ○ ")
 	backend.histories[backend.tasks[0].ID] = []history.Event{
@@ -380,7 +380,7 @@ func TestDetail_theWayIsTheOneThatTheTaskTook(t *testing.T) {
 func TestProgress_isCutAroundThePresentStatus(t *testing.T) {
 	t.Parallel()
 	backend := detailBackend(t)
-	s := openSession(t, backend, 80, 24)
+	s := openAt(t, backend, 80, 24)
 	one := backend.tasks[0]
 	for width, want := range map[int]string{
 		200: "✓ pending ✓ planning ● working ○ agent-review ○ reviewing ○ done",

@@ -79,13 +79,13 @@ func (s *session) asked(want ...string) {
 func TestAQuestionIsAnsweredByOneKey(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ keys, want []string }{
-		"y":             {[]string{"x", "y"}, []string{"Command " + few(t)[0].ID + " cancel"}},
-		"Esc leaves it": {[]string{"x", "esc"}, nil},
-		"n leaves it":   {[]string{"x", "n"}, nil},
-		"q leaves it":   {[]string{"x", "q"}, nil},
-		"another key does not": {[]string{"x", "z", "enter", "space", "y"}, []string{
+		"y":             {[]string{"j", "x", "y"}, []string{"Command " + few(t)[0].ID + " cancel"}},
+		"Esc leaves it": {[]string{"j", "x", "esc"}, nil},
+		"n leaves it":   {[]string{"j", "x", "n"}, nil},
+		"q leaves it":   {[]string{"j", "x", "q"}, nil},
+		"another key does not": {[]string{"j", "x", "z", "enter", "space", "y"}, []string{
 			"Command " + few(t)[0].ID + " cancel"}},
-		"of several answers": {[]string{"j", "m", "c"}, []string{"Merge " + few(t)[1].ID + " merge"}},
+		"of several answers": {[]string{"g", "m", "c"}, []string{"Merge " + few(t)[1].ID + " merge"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -103,7 +103,7 @@ func TestAQuestionStandsBeforeWhatItIsAbout(t *testing.T) {
 	t.Parallel()
 	for _, size := range [][2]int{{50, 12}, {80, 24}, {120, 40}} {
 		s, _ := atForms(t, size[0], size[1])
-		s.press("j", "m")
+		s.press("g", "m")
 		for _, text := range []string{"Merge fix/bug-2?", "y  merge", "f  only", "c  with", "n  leave it"} {
 			s.shows(text)
 		}
@@ -186,7 +186,7 @@ func TestAMoveThatWasMadeIsNotToldAsRefused(t *testing.T) {
 		return record.Outcome{Task: made, Moved: true, Hooks: []task.OwedHook{
 			{Hook: task.Hook{Action: "notify_worker"}, State: task.HookFailed, Error: "cannot reach the worker"}}}, nil
 	}
-	s.press("j", "r")
+	s.press("g", "r")
 	s.write("Say more")
 	s.press("ctrl+s")
 	s.shows("! " + made.Branch + " is " + string(made.Status) +
@@ -202,7 +202,7 @@ func TestALongTextHasSeveralLinesAndIsSentByControlS(t *testing.T) {
 	t.Parallel()
 	for _, send := range []string{"ctrl+s", "ctrl+enter"} {
 		s, _ := atForms(t, 80, 24)
-		s.press("j", "r")
+		s.press("g", "r")
 		s.write("First")
 		s.press("enter")
 		s.write("second")
@@ -219,7 +219,7 @@ func TestALongTextIsEditedInTheEditor(t *testing.T) {
 	t.Parallel()
 	s, backend := atForms(t, 80, 24)
 	backend.edit = func(text string) (string, error) { return text + " and\nthat\x1b[2J\n", nil }
-	s.press("j", "r")
+	s.press("g", "r")
 	s.write("this")
 	s.press("ctrl+e")
 	s.shows("this and")
@@ -228,7 +228,7 @@ func TestALongTextIsEditedInTheEditor(t *testing.T) {
 
 	s, backend = atForms(t, 80, 24)
 	backend.fails = map[string]error{"Edit": errors.New("cannot find \"vim\"")}
-	s.press("j", "r")
+	s.press("g", "r")
 	s.write("kept")
 	s.press("ctrl+e")
 	s.shows(`! cannot find "vim"`)
@@ -239,7 +239,7 @@ func TestATextThatDidNotArriveCanBeHadAgain(t *testing.T) {
 	t.Parallel()
 	s, backend := atForms(t, 80, 24)
 	backend.fails = map[string]error{"RequestChanges": errors.New("the disk is full")}
-	s.press("j", "r")
+	s.press("g", "r")
 	s.write("much work")
 	s.press("ctrl+s")
 	s.shows("the disk is full")
@@ -255,7 +255,7 @@ func TestAHugeTextIsHeldForTheEditor(t *testing.T) {
 	t.Parallel()
 	s, _ := atForms(t, 80, 24)
 	huge := strings.Repeat("a line of a log\n", 5000)
-	s.press("j", "r")
+	s.press("g", "r")
 	s.write("See:")
 	s.paste(huge)
 	s.shows("See:")
@@ -275,7 +275,7 @@ func TestWhatIsPastedIsClean(t *testing.T) {
 	s.asked("Next " + bent(t).ID + " plan_review eins zwei drei vier")
 
 	s, _ = atForms(t, 80, 24)
-	s.press("j", "r")
+	s.press("g", "r")
 	s.paste(dirty)
 	s.press("ctrl+s")
 	s.asked("RequestChanges " + few(t)[1].ID + " eins\nzwei    drei vier")
@@ -313,7 +313,7 @@ func lastLetters(text string) string {
 
 func TestFormsFitEveryScreen(t *testing.T) {
 	t.Parallel()
-	open := map[string][]string{"question": {"j", "m"}, "line": {"G", "k", "o"}, "text": {"j", "r"}, "creation": {"c"}}
+	open := map[string][]string{"question": {"g", "m"}, "line": {"G", "k", "o"}, "text": {"g", "r"}, "creation": {"c"}}
 	for name, keys := range open {
 		for _, width := range []int{1, 2, 5, 17, 50, 72, 80, 300} {
 			for _, height := range []int{1, 2, 5, 12, 24, 90} {
@@ -363,12 +363,12 @@ func TestFormsAsTheyLook(t *testing.T) {
 		width, height int
 	}{{"50x12", 50, 12}, {"80x24", 80, 24}, {"120x40", 120, 40}} {
 		s, backend := atForms(t, size.width, size.height)
-		s.press("j", "m")
+		s.press("g", "m")
 		golden(t, "form_question_"+size.name, s.formText())
 		s.press("esc", "G", "k", "o")
 		s.write("The tests of another branch fail.")
 		golden(t, "form_line_"+size.name, s.formText())
-		s.press("esc", "esc", "g", "j", "r")
+		s.press("esc", "esc", "g", "r")
 		s.write("The button is too small.")
 		s.press("enter")
 		s.write("And it is red.")
@@ -390,10 +390,10 @@ func TestFormsAsTheyLook(t *testing.T) {
 func TestEveryFormTellsItsKeys(t *testing.T) {
 	t.Parallel()
 	for want, keys := range map[string][]string{
-		"y f c s choose  Esc leave it":                                  {"j", "m"},
+		"y f c s choose  Esc leave it":                                  {"g", "m"},
 		"y delete it  Esc leave it":                                     {"d"},
 		"Enter send  Esc leave it":                                      {"G", "k", "o"},
-		"ctrl+s send  ctrl+e your editor  Esc leave it  Enter new line": {"j", "r"},
+		"ctrl+s send  ctrl+e your editor  Esc leave it  Enter new line": {"g", "r"},
 		"ctrl+s create  Tab next  Esc leave it":                         {"c"},
 		"ctrl+s create  ←→ or a letter choose  Tab next  Esc leave it":  {"c", "shift+tab"},
 		"ctrl+s create  ctrl+e your editor  Tab next  Esc leave it":     {"c", "tab", "tab"},
@@ -415,7 +415,7 @@ func TestTheCursorIsThereWhenTheEditorIsLeft(t *testing.T) {
 	s.press("c", "tab", "tab", "ctrl+e")
 	s.cursor()
 	backend.edit = func(string) (string, error) { return strings.Repeat("line\n", 400), nil }
-	s.press("esc", "esc", "j", "r", "ctrl+e")
+	s.press("esc", "esc", "g", "r", "ctrl+e")
 	s.shows("400 lines")
 	s.cursor()
 }
@@ -423,7 +423,7 @@ func TestTheCursorIsThereWhenTheEditorIsLeft(t *testing.T) {
 func TestALongTextKeepsItsCursorInSight(t *testing.T) {
 	t.Parallel()
 	s, _ := atForms(t, 80, 24)
-	s.press("j", "r")
+	s.press("g", "r")
 	for range 40 {
 		s.write("x")
 		s.press("enter")
@@ -439,7 +439,7 @@ func TestALongTextKeepsItsCursorInSight(t *testing.T) {
 
 func TestLeavingTheProgramAsksOnceWhetherAFormMayBeLost(t *testing.T) {
 	t.Parallel()
-	for name, keys := range map[string][]string{"creation": {"c"}, "text": {"j", "r"}, "line": {"G", "k", "o"}} {
+	for name, keys := range map[string][]string{"creation": {"c"}, "text": {"g", "r"}, "line": {"G", "k", "o"}} {
 		s, _ := atForms(t, 80, 24)
 		s.press(keys...)
 		s.write("x")
@@ -483,7 +483,7 @@ func TestTheQuestionOfAMergeSaysWhetherTheWorkWasReviewed(t *testing.T) {
 			noted[1].Workspace = "shop--1"
 		}
 		s := openSession(t, backend, 100, 24)
-		s.press("j", "m")
+		s.press("g", "m")
 		if text := strings.Join(strings.Fields(s.formText()), " "); !strings.Contains(text, c.want) ||
 			strings.Contains(text, "\x1b") {
 			t.Errorf("%s: it asks %q, want %q", name, text, c.want)

@@ -28,8 +28,6 @@ func (m *Model) target() command.Target {
 // begin does the first step of a command with the selected task.
 func (m *Model) begin(step command.FirstStep) tea.Cmd {
 	switch {
-	case step.Start != nil:
-		return m.jobs.start(m.ctx, step.Start.What, step.Start.Work)
 	case step.Ask != nil:
 		m.openForm(step.Ask)
 	case step.Prompt != nil:
@@ -40,6 +38,9 @@ func (m *Model) begin(step command.FirstStep) tea.Cmd {
 		m.openForm(step.Prompt)
 		step.Prompt.Open(unsent, m.body())
 		return step.Then
+	case step.Menu != nil:
+		m.openForm(step.Menu)
+		return step.Menu.Load(m.ctx)
 	case step.Attach:
 		return attach(m.ctx, m.backend.Terminal, m.target().Task)
 	case step.Message != "":
@@ -78,6 +79,8 @@ func (m *Model) updateForm(msg tea.Msg) tea.Cmd {
 		m.messages.answer = response.Message
 	}
 	switch {
+	case response.Ask != nil || response.Prompt != nil:
+		return m.begin(command.FirstStep{Ask: response.Ask, Prompt: response.Prompt})
 	case response.Start != nil:
 		m.unsent[response.Start.What] = response.Start.Text
 		return m.jobs.start(m.ctx, response.Start.What, response.Start.Work)

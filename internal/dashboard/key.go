@@ -38,8 +38,8 @@ const (
 // footOrder are the keys of the footer, those first that people use most: where there is little room, the last ones are
 // left out. Help and quit are at the end and are always there.
 func footOrder() []string {
-	return []string{"j", "k", "!", "enter", "J", "D", "r", "m", "n", "c", "v", "b", "p", "/", "]", "}", "V", "s",
-		"e", "f", "x", "w", "o", "a", "d", "R", "?", "q"}
+	return []string{"j", "k", "!", "enter", "i", "J", "D", "S", "r", "m", "M", "c", "v", "b", "p", "/", "]", "}", "V",
+		"s", "e", "f", "x", "w", "o", "a", "d", "R", "?", "q"}
 }
 
 // groups are all groups, in the order of the help.
@@ -179,7 +179,7 @@ func (m *Model) press(msg tea.KeyPressMsg) tea.Cmd {
 
 // do does what a key does on this page. A key that is closed says why.
 func (m *Model) do(name string) tea.Cmd {
-	m.tasks.GivenUp = ""
+	m.tasks.GivenUp, m.tasks.Touched = "", true
 	m.messages.clear()
 	m.pending = pendingKey{}
 	if name != "q" {

@@ -8,7 +8,9 @@ import (
 
 	"orange/internal/dashboard/command"
 	"orange/internal/dashboard/detail"
+	"orange/internal/dashboard/form"
 	"orange/internal/dashboard/screen"
+	"orange/internal/dashboard/tasks"
 	"orange/internal/workflow"
 )
 
@@ -88,8 +90,10 @@ func taskKeys() []key {
 			act(command.Commands.Merge))),
 		taskKey("p", "push the branch and open a pull request", "PR", onTarget(command.Target.NoPR),
 			act(command.Commands.OpenPR)),
-		taskKey("n", "make the one move that the evidence supports", "next", onTarget(command.Target.NoNext),
-			act(command.Commands.Next)),
+		taskKey("M", "choose a move: those that are open, and what the others lack", "move",
+			onTarget(command.Target.NoMoves), act(command.Commands.Moves)),
+		taskKey("S", "say something to the task's agent, in a line below what you look at", "say",
+			onTarget(command.Target.NoSay), say),
 		taskKey("o", "make a move in spite of its conditions, with a reason", "override",
 			onTarget(command.Target.NoOverride), act(command.Commands.Override)),
 		taskKey("x", "cancel: give the task up; its work is kept", "cancel", onCommand(workflow.MoveCancel),
@@ -130,6 +134,14 @@ func viewKeys() []key {
 		{names: []string{"f"}, does: "show all tasks, those that are active, or those that are done",
 			footer: "filter", pages: overview(), press: nextFilter},
 		{names: []string{"/"}, does: "show the tasks that hold a text", footer: "find", pages: overview(), press: find},
+		{names: []string{"n"}, does: "the next task with the text of /", pages: taskPages(), closed: noText,
+			press: match(1)},
+		{names: []string{"N"}, does: "the one before with that text", pages: taskPages(), closed: noText,
+			press: match(-1)},
+		{names: []string{"i"}, does: "to the next task that needs you, the oldest need first", footer: "inbox",
+			label:  either(func(m *Model) bool { return noInbox(m) == "" }, "inbox", ""),
+			pages:  []page{pageList, pageBoard, pageDetail, pageWorkspaces, pageHelp, pageFailures},
+			closed: noInbox, press: nextInbox},
 		{names: []string{"s"}, does: "sort by the next of: newest, status, name, activity", pages: overview(),
 			press: nextOrder},
 		{names: []string{"a"}, does: "tasks of this project, or of all", footer: "all projects",
@@ -205,6 +217,70 @@ func nextOrder(m *Model) tea.Cmd {
 func find(m *Model) tea.Cmd {
 	m.list.Searching = true
 	return nil
+}
+
+func noText(m *Model) string {
+	if m.tasks.Text == "" {
+		return "nothing is searched for; / does, and M has the moves of a task"
+	}
+	return ""
+}
+
+// match goes to another one of the tasks that hold the text, and from the last one to the first.
+func match(n int) func(*Model) tea.Cmd {
+	return func(m *Model) tea.Cmd {
+		if all := len(m.tasks.Shown); all > 0 {
+			m.tasks.Select((m.tasks.Cursor + n + all) % all)
+		}
+		t, _ := m.tasks.Selected()
+		return showTask(m, t.ID)
+	}
+}
+
+func noInbox(m *Model) string {
+	if _, found := m.tasks.NextInbox(); !found {
+		return "no task needs you"
+	}
+	return ""
+}
+
+// nextInbox goes to the next task that needs the person: closely, where they look at one closely.
+func nextInbox(m *Model) tea.Cmd {
+	id, _ := m.tasks.NextInbox()
+	if !slices.Contains(taskPages(), m.page) {
+		m.showList()
+	}
+	cmd := showTask(m, id)
+	if r, found := m.tasks.SelectedRow(); found {
+		need, _ := r.Need()
+		m.messages.answer = tasks.Name(*r.Task) + ": " + need.Reason
+	}
+	return cmd
+}
+
+// showTask selects a task on the page that the person is on.
+func showTask(m *Model, id string) tea.Cmd {
+	if m.page == pageDetail {
+		m.tasks.Pinned = id
+	}
+	m.tasks.Reveal(id)
+	m.list.KeepVisible(m.body())
+	if m.page == pageDetail {
+		m.detail.Refresh()
+	}
+	return m.selectionChanged()
+}
+
+// say asks what to say to the agent: below the task in the list, else at the end of what is shown.
+func say(m *Model) tea.Cmd {
+	end := func(size screen.Size) int { return size.Height }
+	if m.page == pageList && !m.split() {
+		end = m.list.CursorLine
+		room := m.body()
+		room.Height -= form.InPlace
+		m.list.KeepVisible(room)
+	}
+	return m.begin(m.commands.Say(m.target(), end))
 }
 
 func noProject(m *Model) string {

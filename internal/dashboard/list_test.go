@@ -23,7 +23,7 @@ func TestTheCursorStaysOnItsTask(t *testing.T) {
 	t.Parallel()
 	backend := &fakeBackend{tasks: few(t)}
 	s := openSession(t, backend, 80, 24)
-	s.press("j", "j")
+	s.selects("fix/bug-3")
 	backend.tasks = append([]task.Task{aTask(t, 0, "working")}, backend.tasks...)
 	s.send(changed{})
 	s.chosen("fix/bug-3")
@@ -91,9 +91,9 @@ func TestALongNameKeepsBothOfItsEnds(t *testing.T) {
 func TestAttentionIsSaidBeforeAnythingElse(t *testing.T) {
 	t.Parallel()
 	s := openSession(t, day(t), 80, 24)
-	s.press("j", "j", "j", "j")
+	s.selects("fix/flaky")
 	s.shows("the worker died 3 times; see its terminal, then r or x")
-	s.shows("3 need you") // and two wait for a person in the course of things
+	s.shows("4 need you") // two wait for a person in the course of things, and an agent is dead
 	s.shows("◆ shop/fix/totals")
 	s.shows("◆ shop/feature/gifts")
 }
@@ -218,7 +218,7 @@ func TestLeavingIsAskedOnceWhileSomethingRuns(t *testing.T) {
 
 func TestAClosedKeySaysWhy(t *testing.T) {
 	t.Parallel()
-	s := openSession(t, day(t), 80, 24)
+	s := openAt(t, day(t), 80, 24)
 	s.press("m")
 	s.shows(`m: the workflow "default" leads nowhere from "working" to "done"`)
 	s.press("r")

@@ -60,7 +60,7 @@ func New(ctx context.Context, backend Backend, project string) *Model {
 	m := &Model{
 		ctx: ctx, backend: backend, width: 80, height: 24, style: style, keys: keys(), tasks: set,
 		commands: command.Commands{Runner: backend.Runner, Comments: backend.Comments, Style: style,
-			Edit: editor(ctx, backend.Terminal)},
+			Edit: editor(ctx, backend.Terminal), Why: backend.Reader.Why},
 		list: list.New(set, style), board: board.New(set, style),
 		detail:     detail.New(ctx, backend.Reader, set, style),
 		review:     review.New(ctx, backend.Reviews, backend.Comments, set, style, backend.Now),
@@ -105,7 +105,11 @@ func (m *Model) Update(msg tea.Msg) tea.Cmd {
 		return tea.Batch(cmd, m.review.Follow(m.body()))
 	}
 	if m.detailVisible() {
-		_, size := m.splitSizes()
+		behind := *m
+		if behind.page == pageForm {
+			behind.page = m.back.top()
+		}
+		_, size := behind.splitSizes()
 		return tea.Batch(cmd, m.detail.Follow(size))
 	}
 	return cmd

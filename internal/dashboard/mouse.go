@@ -8,6 +8,7 @@ const wheelLines = 3
 // wheel scrolls what is under the mouse. In the list the selected task stays selected while it is visible.
 func (m *Model) wheel(msg tea.MouseWheelMsg) tea.Cmd {
 	n := wheelLines
+	m.tasks.Touched = true
 	switch msg.Button {
 	case tea.MouseWheelUp:
 		n = -n
@@ -47,6 +48,7 @@ func (m *Model) click(msg tea.MouseClickMsg) tea.Cmd {
 	if msg.Button != tea.MouseLeft || m.page == pageForm {
 		return nil
 	}
+	m.tasks.Touched = true
 	left, _ := m.splitSizes()
 	switch line := msg.Y - headLines; {
 	case msg.Y == m.height-1:

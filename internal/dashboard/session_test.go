@@ -284,6 +284,19 @@ func (f *fakeBackend) Next(_ context.Context, id string, to task.Status, overrid
 	return f.perform("Next", id, string(to), override)
 }
 
+func (f *fakeBackend) Move(_ context.Context, id string, to task.Status, reason string) (record.Outcome, error) {
+	return f.perform("Move", id, string(to), reason)
+}
+
+func (f *fakeBackend) Redo(_ context.Context, id string, to task.Status, reason string) (record.Outcome, error) {
+	return f.perform("Redo", id, string(to), reason)
+}
+
+func (f *fakeBackend) Say(_ context.Context, id, text string) (string, error) {
+	_, err := f.perform("Say", id, text)
+	return "worker", err
+}
+
 func (f *fakeBackend) Respawn(_ context.Context, id string) (record.Outcome, error) {
 	return f.perform("Respawn", id)
 }
@@ -376,6 +389,19 @@ func openSession(t testing.TB, backend *fakeBackend, width, height int) *session
 	return s
 }
 
+// openAt opens the screen with the first task of the backend selected, wherever the list has it.
+func openAt(t testing.TB, backend *fakeBackend, width, height int) *session {
+	t.Helper()
+	s := openSession(t, backend, width, height)
+	s.m.tasks.Touched = true
+	if len(backend.tasks) > 0 {
+		s.m.tasks.Find(backend.tasks[0].ID)
+		s.m.list.KeepVisible(s.m.body())
+		s.follow(s.m.lookUp())
+	}
+	return s
+}
+
 // send gives messages to the model, and performs the commands that follow.
 func (s *session) send(msgs ...tea.Msg) {
 	s.Helper()
@@ -434,6 +460,19 @@ func (s *session) press(names ...string) {
 	for _, name := range names {
 		s.send(keyNamed(s.TB, name))
 	}
+}
+
+// selects puts the cursor on a task, wherever it is in the list.
+func (s *session) selects(branch string) {
+	s.Helper()
+	s.press("g")
+	for range s.m.tasks.Shown {
+		if t, _ := s.m.tasks.Selected(); t.Branch == branch {
+			return
+		}
+		s.press("j")
+	}
+	s.chosen(branch)
 }
 
 // write types a text, letter by letter.

@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
+	"orange/internal/dashboard/form"
 	"orange/internal/dashboard/screen"
 	"orange/internal/dashboard/tasks"
 )
@@ -49,8 +50,14 @@ const splitWidth = 120
 // split reports whether the detail is next to the list.
 func (m *Model) split() bool { return m.wantSplit && m.width >= splitWidth && m.page == pageList }
 
-// detailVisible reports whether the screen shows the detail.
-func (m *Model) detailVisible() bool { return m.page == pageDetail || m.split() }
+// detailVisible reports whether the screen shows the detail, also behind a form.
+func (m *Model) detailVisible() bool {
+	at := m.page
+	if at == pageForm {
+		at = m.back.top()
+	}
+	return at == pageDetail || m.wantSplit && m.width >= splitWidth && at == pageList
+}
 
 // splitSizes are the sizes of the list and of the detail. Where the screen is not split, each has the whole body.
 func (m *Model) splitSizes() (left, right screen.Size) {
@@ -70,6 +77,9 @@ func (m *Model) drawBody() ([]string, *tea.Position) {
 	case m.page == pageForm && m.form != nil:
 		under := *m
 		under.page, under.form = m.back.top(), nil
+		if p, is := m.form.(*form.TextPrompt); is && p.Under != nil {
+			under.height = max(1, m.height-form.InPlace)
+		}
 		behind, _ := under.drawBody()
 		return m.form.View(behind, m.body())
 	case m.split():

@@ -46,9 +46,6 @@ func HoldsUp(h task.Hook) bool {
 	return !known || class != action.ClassRecord && class != action.ClassApart
 }
 
-// hookTrouble is the start of the attention mark that a failed hook leaves, so that its success can remove the mark.
-const hookTrouble = "hook "
-
 // HookEnded is what follows from one attempt at a hook: the hook is settled or tried again later, and the task gets
 // the effect of the attempt. If a later step has dropped the hook meanwhile, it is settled already: then owed is
 // false, and its effect is recorded all the same. A failed attempt has no effect but to end agents; it finds its
@@ -68,7 +65,7 @@ func HookEnded(s record.Snapshot, hook task.OwedHook, effect record.Effect, fail
 	case owed:
 		c.Settled = []record.Settled{{ID: hook.ID, State: task.HookDone}}
 		failed := slices.ContainsFunc(others, func(h task.OwedHook) bool { return h.State == task.HookFailed })
-		if !failed && strings.HasPrefix(c.Task.Attention, hookTrouble) {
+		if !failed && strings.HasPrefix(c.Task.Attention, record.HookMark) {
 			c.Task.Attention = ""
 		}
 	}
@@ -91,7 +88,7 @@ func HookEnded(s record.Snapshot, hook task.OwedHook, effect record.Effect, fail
 func failHook(c *record.Change, hook task.OwedHook, failure string, now time.Time) {
 	c.Settled = []record.Settled{{ID: hook.ID, State: task.HookFailed, Error: failure,
 		NextTry: now.Add(backOff(hook.Attempts + 1))}}
-	c.Task.Attention = hookTrouble + hook.Action + ": " + failure
+	c.Task.Attention = record.HookMark + hook.Action + ": " + failure
 	if failure != hook.Error {
 		c.Events = append(c.Events, history.Event{Type: history.HookFailure, Reason: failure,
 			Data: map[string]string{"hook": hook.Action}})
@@ -251,13 +248,13 @@ func dropHooks(c *record.Change, some, owed []task.OwedHook) {
 			Error: "dropped by a person; it had failed: " + h.Error})
 		owed = without(owed, h.ID)
 	}
-	if !strings.HasPrefix(c.Task.Attention, hookTrouble) {
+	if !strings.HasPrefix(c.Task.Attention, record.HookMark) {
 		return
 	}
 	c.Task.Attention = ""
 	for _, h := range owed {
 		if h.State == task.HookFailed {
-			c.Task.Attention = hookTrouble + h.Action + ": " + h.Error
+			c.Task.Attention = record.HookMark + h.Action + ": " + h.Error
 		}
 	}
 }

@@ -23,6 +23,7 @@ type Option struct {
 	Reason   bool               `json:"reason"`   // the request must give a reason
 	Override bool               `json:"override"` // a person may take it in spite of what is unmet, with a reason
 	Command  string             `json:"command"`  // how a person does so; empty if they may not
+	Hooks    []string           `json:"hooks"`    // what is done after the move
 	Line     int                `json:"line"`     // of the workflow file
 }
 
@@ -41,8 +42,10 @@ type Explanation struct {
 	About  string             // what the present status is, in the workflow's words
 	Ways   []Option           // by target, in the order of the file
 	Waits  []rejection.Detail // who or what the task waits for, the most immediate first
-	Before []record.Before    // the tasks that it waits for
+	Need   record.Need        // why a person should look after it now; zero if no one should, or no one has looked
+	Redo   []task.Status      // the states that a person can let begin again
 	Seen   []task.Evidence    // the texts that this rests on: those of other evidence are others
+	Before []record.Before    // the tasks that it waits for
 }
 
 // Why judges every edge out of a task's status as Transition does, and supplies a reason if the edge wants one.
@@ -97,7 +100,10 @@ func withCommand(def *workflow.Definition, t task.Task, w Option) Option {
 
 func way(def *workflow.Definition, t task.Task, edge *workflow.Transition, by []string, ev Evidence) Option {
 	w := Option{To: edge.To, By: append([]string{}, by...), Guards: []Counted{}, Details: []rejection.Detail{},
-		Reason: edge.Reason, Override: edge.Override, Line: edge.Pos.Line}
+		Reason: edge.Reason, Override: edge.Override, Hooks: []string{}, Line: edge.Pos.Line}
+	for _, h := range edge.Hooks {
+		w.Hooks = append(w.Hooks, h.Action)
+	}
 	for _, g := range edge.When {
 		value := counted(t, edge, g.Field)
 		w.Guards = append(w.Guards, Counted{Guard: g.String(), Value: value, Holds: g.Holds(value),
@@ -212,6 +218,18 @@ func agent(def *workflow.Definition, t task.Task, state workflow.State, alive bo
 		}
 	}
 	return d
+}
+
+// WithRedo adds the states that a person can let begin again, in the order of the workflow. Events are the task's whole
+// history.
+func (e Explanation) WithRedo(def *workflow.Definition, events []history.Event) Explanation {
+	for _, s := range def.Redo {
+		to := task.Status(s.Name)
+		if redoRefused(def, e.Task, to, events, task.Actor{Role: task.RoleHuman}) == nil {
+			e.Redo = append(e.Redo, to)
+		}
+	}
+	return e
 }
 
 // For keeps the options that a role may ask for.

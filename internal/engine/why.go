@@ -9,6 +9,7 @@ import (
 
 	"orange/internal/decide"
 	"orange/internal/document"
+	"orange/internal/history"
 	"orange/internal/record"
 	"orange/internal/rejection"
 	"orange/internal/task"
@@ -45,11 +46,16 @@ func (e *Engine) Why(ctx context.Context, peeker Peeker, id string,
 		}
 	}
 	out.Ways, out.Seen = decide.Why(def, s.Task, evidence), seen(evidence)
+	events, err := e.Index.Events(ctx, id, 0)
+	if err != nil {
+		return out, err
+	}
+	out = out.WithRedo(def, events)
 	w, err := e.waitingFor(ctx, s.Task, true)
 	if err != nil {
 		return out, err
 	}
-	out.Waits, err = e.awaits(ctx, def, s, state.Role, alive)
+	out.Waits, err = e.awaits(ctx, def, s, state.Role, alive, events)
 	out.Before, out.Waits = w.Before, append(w.Missing(), out.Waits...)
 	return out, err
 }
@@ -71,15 +77,11 @@ func seen(evidence decide.Evidence) []task.Evidence {
 }
 
 func (e *Engine) awaits(ctx context.Context, def *workflow.Definition, s record.Snapshot, role string,
-	alive func(task.Task, string) (bool, error)) ([]rejection.Detail, error) {
+	alive func(task.Task, string) (bool, error), events []history.Event) ([]rejection.Detail, error) {
 	lives, err := e.seatedAs(ctx, s.Task.ID, role)
 	if err == nil && lives { // an agent whose end is noted is dead, even while its window closes
 		lives, err = alive(s.Task, role)
 	}
-	if err != nil {
-		return nil, err
-	}
-	events, err := e.Index.Events(ctx, s.Task.ID, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -14,6 +14,9 @@ const (
 	MostLimits = 5
 )
 
+// HookMark is the start of the attention mark that a failed hook leaves, so that its success can remove the mark.
+const HookMark = "hook "
+
 const (
 	limitMark = "limit until "
 	limitTime = "2006-01-02 15:04 MST"

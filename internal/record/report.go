@@ -90,9 +90,13 @@ type AgentScreen struct {
 
 // Need is why a person should look after a task now: what is found of it, and what to do.
 type Need struct {
-	Kind  string `json:"kind"` // one of the Needs
-	Found string `json:"found"`
-	Want  string `json:"to_do"`
+	Kind string `json:"kind"` // one of the Needs
+	// Reason is the need in a few words, the same wherever people read of it.
+	Reason string `json:"reason"`
+	Found  string `json:"found"`
+	Want   string `json:"to_do"`
+	// Since is when it began, as far as that is known; the oldest comes first.
+	Since time.Time `json:"since,omitzero"`
 	// Until is when a limit is over, if anyone has said so; zero for other needs.
 	Until time.Time `json:"until,omitzero"`
 	// Rest is of an agent that lives and rests at the limit; nil of one that has ended there, and for other needs.

@@ -78,13 +78,30 @@ func (on Target) NoCommand(command string) string {
 	return ""
 }
 
-// NoNext is why there is no next move; empty where there may be one.
-func (on Target) NoNext() string {
+// NoMoves is why no move can be chosen; empty where one may be.
+func (on Target) NoMoves() string {
 	if why := on.known(); why != "" {
 		return why
 	}
-	if len(decide.Open(on.Workflow, on.Task, person())) == 0 {
+	if len(decide.Open(on.Workflow, on.Task, person())) == 0 && len(on.Workflow.Redo) == 0 {
 		return fmt.Sprintf("no move leads out of %q", on.Task.Status)
+	}
+	return ""
+}
+
+// NoSay is why nothing can be said to the task's agent; empty where something can.
+func (on Target) NoSay() string {
+	if why := on.known(); why != "" {
+		return why
+	}
+	role, err := decide.Say(on.Workflow, on.Task, "", person())
+	switch {
+	case err != nil:
+		return "the task is over: no agent hears it"
+	case on.Agent.State == "" && on.Task.Session != "":
+		return CheckingTerminal
+	case on.Agent.State == record.AgentDead, on.Agent.State == record.AgentNone, on.Agent.State == "":
+		return fmt.Sprintf("no %s lives who would hear it", role)
 	}
 	return ""
 }
@@ -160,7 +177,7 @@ func (on Target) enter() (EnterMeans, string) {
 	case !t.Live:
 		return EnterNothing, "the task is over; v shows it"
 	case state.Role == "":
-		return EnterNothing, fmt.Sprintf("no agent works in %q; v shows the task, n makes the next move", t.Status)
+		return EnterNothing, fmt.Sprintf("no agent works in %q; v shows the task, M has its moves", t.Status)
 	}
 	return EnterRestart, ""
 }

@@ -33,15 +33,20 @@ type Runner interface {
 	// workflow lets a person make although its conditions are unmet.
 	Next(ctx context.Context, id string, to task.Status, override string) (record.Outcome, error)
 	Respawn(ctx context.Context, id string) (record.Outcome, error)
+	// Move asks for a status, Redo lets an earlier one begin again.
+	Move(ctx context.Context, id string, to task.Status, reason string) (record.Outcome, error)
+	Redo(ctx context.Context, id string, to task.Status, reason string) (record.Outcome, error)
+	// Say says something to the agent of the present status, and answers its role.
+	Say(ctx context.Context, id, text string) (role string, err error)
 	Retry(ctx context.Context, id string) (record.Outcome, error)
 	Delete(ctx context.Context, id string) (string, error)
 }
 
 // FirstStep is what a command begins with. At most one of its fields is set.
 type FirstStep struct {
-	Start   *form.Operation
 	Ask     *form.Question
 	Prompt  *form.TextPrompt
+	Menu    *form.Menu
 	Then    tea.Cmd // what is looked up for the prompt while it is open
 	Attach  bool    // give the terminal to the task's agent
 	Message string  // the command is impossible, and why
@@ -53,10 +58,14 @@ type Commands struct {
 	Comments review.Comments
 	Style    *screen.Style
 	Edit     func(text string) tea.Cmd // opens the person's editor, and answers form.Edited
+	// Why has the moves out of a task's status.
+	Why func(ctx context.Context, id string) (decide.Explanation, error)
 }
 
-func start(what string, work func(ctx context.Context) (string, error)) FirstStep {
-	return FirstStep{Start: &form.Operation{What: what, Work: work}}
+// ask asks once whether something is to be done, and says what happens then.
+func (c Commands) ask(title, text, label, what string, work func(ctx context.Context) (string, error)) FirstStep {
+	return FirstStep{Ask: &form.Question{Style: c.Style, Title: title, Text: text,
+		Answers: []form.Answer{{Key: "y", Label: label, What: what, Work: work}}}}
 }
 
 // Enter starts the task's agent, attaches to it, or starts it again.
@@ -67,47 +76,52 @@ func (c Commands) Enter(on Target) FirstStep {
 	case EnterAttach:
 		return FirstStep{Attach: true}
 	case EnterStart:
-		return start("start "+tasks.Name(t), func(ctx context.Context) (string, error) {
-			return Report(c.Runner.Command(ctx, t.ID, workflow.MoveSpawn, ""))
-		})
+		to, _ := decide.SpawnTarget(on.Workflow, t)
+		return c.ask("Start "+tasks.Name(t)+"?",
+			fmt.Sprintf("It moves from %s to %s%s", t.Status, to, then(hooksTo(on.Workflow, t.Status, to))),
+			"start it", "start "+tasks.Name(t), func(ctx context.Context) (string, error) {
+				return Report(c.Runner.Command(ctx, t.ID, workflow.MoveSpawn, ""))
+			})
 	case EnterRestart:
-		return start("start the agent of "+tasks.Name(t)+" again", func(ctx context.Context) (string, error) {
-			return Report(c.Runner.Respawn(ctx, t.ID))
-		})
+		state, _ := on.Workflow.State(t.Status)
+		return c.ask("Start the agent of "+tasks.Name(t)+" again?",
+			fmt.Sprintf("A new %s starts in its workspace and goes on in %s.", state.Role, t.Status),
+			"start it again", "start the agent of "+tasks.Name(t)+" again", func(ctx context.Context) (string, error) {
+				return Report(c.Runner.Respawn(ctx, t.ID))
+			})
 	}
 	return FirstStep{}
 }
 
-// OpenPR pushes the task's branch and opens a pull request.
+// OpenPR asks whether the task's branch is to be pushed and a pull request opened.
 func (c Commands) OpenPR(on Target) FirstStep {
 	t := on.Task
-	return start("open a pull request for "+tasks.Name(t), func(ctx context.Context) (string, error) {
-		message, err := Report(c.Runner.RequestPR(ctx, t.ID))
-		if err == nil {
-			message = "the pull request of " + tasks.Name(t) + " is under way"
-		}
-		return message, err
-	})
+	return c.ask("Open a pull request for "+tasks.Name(t)+"?",
+		fmt.Sprintf("Orange pushes the branch %q to origin and opens a pull request there.", t.Branch),
+		"push it and open one", "open a pull request for "+tasks.Name(t), func(ctx context.Context) (string, error) {
+			message, err := Report(c.Runner.RequestPR(ctx, t.ID))
+			if err == nil {
+				message = "the pull request of " + tasks.Name(t) + " is under way"
+			}
+			return message, err
+		})
 }
 
-// Next makes the one move that the evidence supports.
-func (c Commands) Next(on Target) FirstStep {
-	t := on.Task
-	return start("move "+tasks.Name(t)+" on", func(ctx context.Context) (string, error) {
-		return Report(c.Runner.Next(ctx, t.ID, "", ""))
-	})
-}
-
-// Retry runs the hooks that failed again.
+// Retry asks whether the hooks that failed are to run again.
 func (c Commands) Retry(on Target) FirstStep {
 	t := on.Task
-	return start("try again what "+tasks.Name(t)+" owes", func(ctx context.Context) (string, error) {
-		out, err := c.Runner.Retry(ctx, t.ID)
-		if err == nil && len(out.Hooks) == 0 && out.Warning == "" {
-			return tasks.Name(t) + " owes nothing", nil
-		}
-		return Report(out, err)
-	})
+	text := "What failed runs again: that may start agents, tell them something, or push."
+	if t.Attention != "" {
+		text = t.Attention + ". " + text
+	}
+	return c.ask("Try again what "+tasks.Name(t)+" owes?", text, "try it again",
+		"try again what "+tasks.Name(t)+" owes", func(ctx context.Context) (string, error) {
+			out, err := c.Runner.Retry(ctx, t.ID)
+			if err == nil && len(out.Hooks) == 0 && out.Warning == "" {
+				return tasks.Name(t) + " owes nothing", nil
+			}
+			return Report(out, err)
+		})
 }
 
 // Merge asks how to merge the task's branch.

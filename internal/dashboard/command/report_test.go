@@ -61,7 +61,8 @@ func TestNothingCanBeDoneBeforeTheWorkflowIsKnown(t *testing.T) {
 		{Target{Selected: true}, ReadingWorkflow},
 		{Target{Selected: true, Unreadable: "no file"}, "no file"},
 	} {
-		for name, got := range map[string]string{"next": row.on.NoNext(), "override": row.on.NoOverride(),
+		for name, got := range map[string]string{"moves": row.on.NoMoves(), "say": row.on.NoSay(),
+			"override":     row.on.NoOverride(),
 			"pull request": row.on.NoPR(), "enter": row.on.NoEnter(), "merge": row.on.NoCommand("merge")} {
 			if !strings.Contains(got, row.want) {
 				t.Errorf("%s is closed because %q, want %q", name, got, row.want)

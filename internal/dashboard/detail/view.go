@@ -120,6 +120,9 @@ func (m *Model) problemLines(t task.Task, width int) []string {
 	var problems []screen.Fragment
 	if r, found := m.tasks.SelectedRow(); found {
 		problems = m.tasks.Problems(m.style, &r)
+		if need, needs := r.Need(); needs && t.Attention == "" {
+			problems = append(problems, screen.Text(&m.style.Info, "◆ needs you: "+need.Reason))
+		}
 	}
 	if t.Attention != "" {
 		problems = append(problems, screen.Text(&m.style.Bad, "! "+t.Attention))

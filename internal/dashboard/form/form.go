@@ -32,6 +32,8 @@ type Response struct {
 	Message string     // show this
 	Start   *Operation // start this
 	Create  *task.New  // create this task; the form stays until the task is there
+	Ask     *Question  // ask this next
+	Prompt  *TextPrompt
 	Cmd     tea.Cmd
 }
 

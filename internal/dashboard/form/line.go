@@ -2,7 +2,9 @@ package form
 
 import (
 	"strings"
+	"unicode/utf8"
 
+	"charm.land/bubbles/v2/key"
 	"charm.land/bubbles/v2/textinput"
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
@@ -35,6 +37,10 @@ func (l line) update(msg tea.Msg) line {
 	switch typed := msg.(type) {
 	case tea.KeyPressMsg:
 		typed.Text = screen.Clean(typed.Text)
+		last := utf8.RuneCountInString(l.text()) - 1
+		if key.Matches(typed, l.input.KeyMap.DeleteWordForward) && l.input.Position() >= last {
+			typed = tea.KeyPressMsg{Code: tea.KeyDelete} // of the last letter the input looks for the one behind it
+		}
 		msg = typed
 	case tea.PasteMsg:
 		typed.Content = single(typed.Content)

@@ -3,8 +3,10 @@ package form
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
+	"charm.land/bubbles/v2/key"
 	"charm.land/bubbles/v2/textarea"
 	tea "charm.land/bubbletea/v2"
 
@@ -17,10 +19,13 @@ type TextPrompt struct {
 	Title, Text string
 	Needed      bool // an empty text is refused
 	Long        bool // the text has several lines
-	What        string
-	Work        func(ctx context.Context, text string) (string, error)
-	Edit        func(text string) tea.Cmd // opens the person's editor, and answers Edited
-	Draft       string                    // what the text begins with; to leave it as it is loses nothing
+	// Under is the line of the body below which a short text is written, in the place of two lines; nil for a box over
+	// the middle.
+	Under func(size screen.Size) int
+	What  string
+	Work  func(ctx context.Context, text string) (string, error)
+	Edit  func(text string) tea.Cmd // opens the person's editor, and answers Edited
+	Draft string                    // what the text begins with; to leave it as it is loses nothing
 
 	line    line
 	area    textarea.Model
@@ -37,6 +42,9 @@ const (
 	areaBytes = 8 << 10
 	areaLines = 200
 )
+
+// InPlace is how many lines a prompt takes that is written below a line of the body.
+const InPlace = 2
 
 // Open makes the prompt ready. unsent is a text that was sent before and did not arrive.
 func (p *TextPrompt) Open(unsent string, size screen.Size) {
@@ -156,11 +164,23 @@ func (p *TextPrompt) take(msg tea.Msg) {
 		p.area, _ = p.area.Update(tea.PasteMsg{Content: text})
 	case pressed:
 		typed.Text = screen.Clean(typed.Text)
+		if key.Matches(typed, p.area.KeyMap.WordBackward) && p.blankBefore() {
+			typed = tea.KeyPressMsg{Code: tea.KeyHome, Mod: tea.ModCtrl} // the area would look for a word without end
+		}
 		p.area, _ = p.area.Update(typed)
 	}
 	if p.value() != before {
 		p.problem = ""
 	}
+}
+
+// blankBefore reports whether nothing but blanks is before the cursor of the area.
+func (p *TextPrompt) blankBefore() bool {
+	lines := strings.Split(p.area.Value(), "\n")
+	row := min(p.area.Line(), len(lines)-1)
+	last := []rune(lines[row])
+	before := strings.Join(lines[:row], "") + string(last[:min(p.area.Column(), len(last))])
+	return strings.TrimSpace(before) == ""
 }
 
 func (p *TextPrompt) send() Response {
@@ -238,9 +258,37 @@ func (p *TextPrompt) View(behind []string, size screen.Size) ([]string, *tea.Pos
 	if p.Long {
 		return p.page(size.Width, size.Height)
 	}
+	if p.Under != nil {
+		return p.inPlace(behind, size)
+	}
 	front, x, y := p.box(size.Width, size.Height)
 	out, left, top := screen.Overlay(behind, front, size.Width, size.Height)
 	return out, &tea.Position{X: left + x, Y: top + y}
+}
+
+// inPlace writes the prompt and its line between two lines of what is behind it.
+func (p *TextPrompt) inPlace(behind []string, size screen.Size) ([]string, *tea.Position) {
+	at := max(0, min(p.Under(size)+1, size.Height-InPlace))
+	for len(behind) < at {
+		behind = append(behind, "")
+	}
+	out := append(slices.Clone(behind[:at]), "", "")
+	out = screen.Clip(append(out, behind[at:]...), size.Width, size.Height)
+	title := p.Style.Key.Render(screen.Clean(p.Title)) + p.Style.Faint.Render("  "+screen.Clean(p.Text))
+	switch {
+	case p.leaving:
+		title = p.Style.Bad.Render(leavingText)
+	case p.problem != "":
+		title = p.Style.Bad.Render(screen.Clean(p.problem))
+	}
+	shown, cursor := p.line.draw(max(1, size.Width-2))
+	if at < len(out) {
+		out[at] = screen.Cut(title, size.Width)
+	}
+	if at+1 < len(out) {
+		out[at+1] = screen.Cut(p.Style.Key.Render("> ")+shown, size.Width)
+	}
+	return out, &tea.Position{X: min(2+cursor, size.Width-1), Y: min(at+1, size.Height-1)}
 }
 
 // box is the prompt and its line in a border where there is room for one, and the position of the cursor in it.

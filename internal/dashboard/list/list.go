@@ -60,6 +60,9 @@ func (m *Model) Visible(size screen.Size) []*task.Task {
 	return out
 }
 
+// CursorLine is the last line of the selected task, counted from the titles.
+func (m *Model) CursorLine(screen.Size) int { return m.tasks.Cursor - m.top + 2 }
+
 // TaskAt is which of the shown tasks is on a line, counted from the titles; false where there is none.
 func (m *Model) TaskAt(line int, size screen.Size) (int, bool) {
 	if line < 1 || line >= size.Height {
@@ -172,11 +175,48 @@ func (m *Model) View(size screen.Size) []string {
 	return out
 }
 
+// reasonTitle names the column that only tasks have that need a person.
+const reasonTitle = "Reason"
+
+// reasonColumns are the columns of a task: one that needs a person has the reason in the place of its figures, and
+// where these have no column in that of all but its name.
+func reasonColumns(all []column, r *tasks.Row) (own []column, reason string) {
+	need, needs := r.Need()
+	if !needs {
+		return all, ""
+	}
+	reason = screen.Clean(need.Reason)
+	figures := []string{"PR", "Commits", "Changes"}
+	if !slices.ContainsFunc(all, func(c column) bool { return slices.Contains(figures, c.title) }) {
+		figures = []string{"Status", "Activity"}
+	}
+	place := column{title: reasonTitle, width: -1, fit: screen.Fit,
+		text: func(*Model, *tasks.Row) string { return reason }}
+	at := -1
+	for _, c := range all {
+		if !slices.Contains(figures, c.title) {
+			own = append(own, c)
+			continue
+		}
+		if at < 0 {
+			at = len(own)
+			own = append(own, place)
+		}
+		own[at].width += c.width + 1
+	}
+	return own, reason
+}
+
 func (m *Model) rowLine(columns []column, r *tasks.Row, chosen bool, width int) string {
 	sign, coloured := m.tasks.Sign(m.style, r)
 	dim := !r.Task.Live
+	columns, reason := reasonColumns(columns, r)
 	var cells []string
 	for _, c := range columns {
+		if c.title == reasonTitle && !chosen {
+			cells = append(cells, m.style.Info.Render(screen.Fit(reason, c.width)))
+			continue
+		}
 		cell := c.fit(c.text(m, r), c.width)
 		if c.style != nil && !chosen && !dim && strings.TrimSpace(cell) != "" {
 			cell = c.style(m, r, cell)

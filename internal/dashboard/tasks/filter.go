@@ -58,7 +58,7 @@ func (s *Set) Choose() {
 		if t.Live {
 			s.Live++
 		}
-		if s.needsPerson(t) {
+		if s.Rows[i].need != nil {
 			s.Attention++
 		}
 		if t.ID != s.Pinned && (s.Filter == ShowActive && !t.Live || s.Filter == ShowDone && t.Live ||
@@ -71,11 +71,11 @@ func (s *Set) Choose() {
 	s.Select(s.Cursor)
 }
 
-// ChooseAgain is Choose, but the cursor stays on its task where that is still shown.
+// ChooseAgain is Choose, but the cursor stays on its task where that is still shown, once a key was pressed.
 func (s *Set) ChooseAgain() {
 	t, had := s.Selected()
 	s.Choose()
-	if had {
+	if had && s.Touched {
 		s.Find(t.ID)
 	}
 }
@@ -120,6 +120,9 @@ func TrueFirst(a, b bool) int {
 }
 
 func (s *Set) compare(a, b *Row) int {
+	if a.need != nil || b.need != nil {
+		return compareNeeds(a, b)
+	}
 	if by := TrueFirst(a.Task.Live, b.Task.Live); by != 0 {
 		return by
 	}

@@ -129,7 +129,7 @@ func (s *Set) Reload() tea.Cmd {
 	return s.load()
 }
 
-// CheckAgents checks the sessions of the tasks that have one: at once, or after the check that runs.
+// CheckAgents checks the tasks that have an agent, or that need a person: at once, or after the check that runs.
 func (s *Set) CheckAgents() tea.Cmd {
 	if s.checking {
 		s.checkAgain = true
@@ -138,7 +138,7 @@ func (s *Set) CheckAgents() tea.Cmd {
 	ctx, inspector := s.ctx, s.inspector
 	var asked []task.Task
 	for i := range s.Rows {
-		if t := s.Rows[i].Task; t.Session != "" {
+		if t := s.Rows[i].Task; t.Session != "" || s.needsPerson(t) {
 			asked = append(asked, *t)
 		}
 	}

@@ -59,7 +59,7 @@ func Marks() []Mark {
 			}},
 		{"◆", "it is a person's turn: look at it, answer it, or move it on", info,
 			func(r *Row, def *workflow.Definition) bool {
-				return def != nil && r.Task.Live && (personsTurn(def, r.Task.Status) || r.Agent.Need != "")
+				return def != nil && r.Task.Live && (personsTurn(def, r.Task.Status) || r.Agent.Need.Kind != "")
 			}},
 		{"z", "its agent lives and has done nothing for long", warn,
 			func(r *Row, _ *workflow.Definition) bool {
@@ -121,8 +121,8 @@ func (r *Row) Note(s *screen.Style) (string, *lipgloss.Style) {
 			text = summary + "; " + text
 		}
 		return text, &s.Faint
-	case r.Agent.Need != "":
-		return screen.Clean(r.Agent.Need), &s.Info
+	case r.Agent.Need.Kind == record.NeedsAnswer || r.Agent.Need.Kind == record.NeedsWord:
+		return screen.Clean(r.Agent.Need.String()), &s.Info
 	case r.limit() != "":
 		return screen.Clean(r.limit()), &s.Warn
 	case t.Summary == "":

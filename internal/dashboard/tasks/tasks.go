@@ -18,10 +18,10 @@ import (
 
 // Agent is the state of the agent of a task.
 type Agent struct {
-	State  string    // one of package record's states of agents; empty until the first check
-	Active time.Time // when its terminal last changed; zero where that is unknown
-	Limit  string    // what its terminal shows about a limit of its provider that stops it for now
-	Need   string    // why a person should look after the task now; empty if none should
+	State  string      // one of package record's states of agents; empty until the first check
+	Active time.Time   // when its terminal last changed; zero where that is unknown
+	Limit  string      // what its terminal shows about a limit of its provider that stops it for now
+	Need   record.Need // why a person should look after the task now; zero if none should
 }
 
 // Work is what a task's branch has that the default branch does not have.
@@ -40,6 +40,7 @@ func Name(t task.Task) string { return cmp.Or(t.Branch, t.ID) }
 type Row struct {
 	Task  *task.Task // shared with the store: never changed
 	Agent Agent
+	need  *record.Need // why the task needs a person, as far as that is known; nil if it needs none
 }
 
 // with is the row with a newer version of the task. The state of the agent stays, unless the task has another agent
@@ -50,6 +51,8 @@ func (r Row) with(t *task.Task) Row {
 		r.Agent = Agent{State: record.AgentNone}
 	case r.Task == nil || t.Session != r.Task.Session:
 		r.Agent = Agent{}
+	case t.Version != r.Task.Version:
+		r.Agent.Need = record.Need{} // it was that of another moment
 	}
 	r.Task = t
 	return r
@@ -91,6 +94,9 @@ type Set struct {
 	// GivenUp is a task that the person cancels or deletes in the list: the cursor does not follow it to the tasks
 	// that are over.
 	GivenUp string
+	// Touched reports whether the person has pressed a key: before that the cursor stays at the top, where the tasks
+	// that need a person come to be.
+	Touched bool
 
 	Live      int // how many tasks of the project are live
 	All       int // how many tasks the project has
@@ -232,8 +238,9 @@ func (s *Set) setRows(rows []Row) {
 	before, had := s.Selected()
 	s.Rows = rows
 	s.groups = groupsOf(rows)
+	s.findNeeds()
 	s.Choose()
-	if !had {
+	if !had || !s.Touched {
 		return
 	}
 	cursor := s.Cursor
@@ -250,8 +257,8 @@ func (s *Set) SetAgents(agents map[string]Agent) {
 			s.Rows[i].Agent = a
 		}
 	}
-	if s.Order == ByActivity {
-		s.Choose()
+	if s.findNeeds() || s.Order == ByActivity {
+		s.ChooseAgain()
 	}
 }
 
@@ -266,12 +273,8 @@ func (s *Set) SetWorkflow(digest string, def *workflow.Definition) {
 		turns[def.States[i].Name] = personsTurn(def, def.States[i].Name)
 	}
 	s.turns[digest] = turns
-	s.Choose()
-}
-
-// needsPerson reports whether a task does not move before a person does something.
-func (s *Set) needsPerson(t *task.Task) bool {
-	return t.Attention != "" || t.Live && !t.Queued() && !t.WaitsForTasks() && s.turns[t.Workflow.Digest][t.Status]
+	s.findNeeds()
+	s.ChooseAgain()
 }
 
 // group is a project with a workflow that tasks of it have.

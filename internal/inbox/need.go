@@ -1,0 +1,219 @@
+// Package inbox has what a task needs a person for, in few words, and which moves someone can choose from.
+//
+// It decides nothing: package decide judges the moves, and people read here what follows for them. The list, the
+// dashboard and every other face say it in the same words and the same order.
+package inbox
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"orange/internal/document"
+	"orange/internal/printable"
+	"orange/internal/record"
+	"orange/internal/task"
+	"orange/internal/workflow"
+)
+
+// Sight is what the screen of an agent that is still says to people. No status ever depends on it.
+type Sight struct {
+	Kind  string      // record.NeedsAnswer, NeedsLimit or NeedsWord; empty if it says nothing
+	Since time.Time   // when the screen last changed
+	Rest  record.Rest // at a limit; of a dialog that tells of one only the line
+}
+
+// Clues are what else is known of a task that a person should look after. They choose words, and decide nothing.
+type Clues struct {
+	Document  *document.Document // nil where it was not read
+	Conflicts []string           // the branches that the task's own cannot be merged with
+}
+
+// NeedOf says why a person should look after a task now; the zero Need if no one should. agent is how the agent of its
+// status is, and seen what the agent's screen says.
+func NeedOf(def *workflow.Definition, t task.Task, agent string, seen Sight) record.Need {
+	state, _ := def.State(t.Status)
+	attach := fmt.Sprintf("orange task attach %s --role %s", t.ID, state.Role)
+	until, limited := record.LimitOf(t.Attention)
+	switch {
+	case !t.Live || t.Queued():
+		return record.Need{}
+	case limited:
+		return record.Need{Kind: record.NeedsLimit, Found: t.Attention, Until: until, Since: t.UpdatedAt,
+			Want: "wait, or start it now: orange task respawn " + t.ID}
+	case t.Attention != "":
+		return record.Need{Kind: record.NeedsAttention, Found: t.Attention, Since: t.UpdatedAt,
+			Want: "orange task why " + t.ID}
+	case state.Role != "" && agent == record.AgentDead && state.Respawn != workflow.RespawnAuto:
+		return record.Need{Kind: record.NeedsAgent, Found: "its " + state.Role + " has died", Since: t.UpdatedAt,
+			Want: "start it again: orange task respawn " + t.ID}
+	case seen.Kind == record.NeedsAnswer:
+		found := "its " + state.Role + " is at a dialog"
+		if seen.Rest.Line != "" {
+			found += ": " + seen.Rest.Line
+		}
+		return record.Need{Kind: seen.Kind, Found: found, Since: seen.Since, Want: "answer it: " + attach}
+	case seen.Kind == record.NeedsLimit:
+		rest := seen.Rest
+		rest.Role = state.Role
+		return record.Need{Kind: seen.Kind, Found: "its " + state.Role + " is at a limit: " + rest.Line,
+			Since: seen.Since, Want: "wait, or look: " + attach, Until: rest.Until, Rest: &rest}
+	case t.Status != def.Initial && def.WaitsForPerson(t.Status):
+		return record.Need{Kind: record.NeedsPerson, Found: fmt.Sprintf("%q waits for a person", t.Status),
+			Since: t.EnteredAt, Want: "orange task why " + t.ID}
+	case seen.Kind == record.NeedsWord:
+		return record.Need{Kind: seen.Kind, Since: seen.Since,
+			Found: "its " + state.Role + " rests at its prompt and has not moved the task",
+			Want:  fmt.Sprintf("say what to do: orange task say %s TEXT, or there: %s", t.ID, attach)}
+	}
+	return record.Need{}
+}
+
+// mostWords is the most letters of a Need in a few words.
+const mostWords = 60
+
+// Words are a Need in a few words, the same wherever people read of it; now tells which day it is, and where.
+func Words(def *workflow.Definition, t task.Task, need record.Need, clues Clues, now time.Time) string {
+	state, _ := def.State(t.Status)
+	words := ""
+	switch need.Kind {
+	case record.NeedsLimit:
+		words = limitWords(need, now)
+	case record.NeedsAttention:
+		words = markWords(t.Attention)
+	case record.NeedsAgent:
+		words = state.Role + " has died"
+	case record.NeedsAnswer:
+		words = "dialog"
+	case record.NeedsWord:
+		words = "rests at its prompt"
+	case record.NeedsPerson:
+		words = personWords(def, t, state, clues)
+	}
+	return shortened(words)
+}
+
+// limitWords say until when a limit holds an agent up. It is over at the full minute after that.
+func limitWords(need record.Need, now time.Time) string {
+	if need.Until.IsZero() {
+		_, line, _ := strings.Cut(need.Found, ": ")
+		return "limit: " + line
+	}
+	until := need.Until.Add(time.Minute - time.Nanosecond).In(now.Location())
+	layout := "15:04"
+	if until.Format(time.DateOnly) != now.Format(time.DateOnly) {
+		layout = "01-02 15:04"
+	}
+	return "limit until " + until.Format(layout)
+}
+
+// markWords are the attention mark of a task in short.
+func markWords(mark string) string {
+	if rest, is := strings.CutPrefix(mark, record.HookMark); is {
+		action, _, _ := strings.Cut(rest, ":")
+		return "hook " + action + " failed"
+	}
+	const memory = "out of memory"
+	if strings.Contains(mark, memory) {
+		return memory
+	}
+	mark, _, _ = strings.Cut(mark, "; ")
+	return mark
+}
+
+// personWords say why a status that waits for a person does so: what an agent asks, or what a verdict came to and which
+// branches are in the way.
+func personWords(def *workflow.Definition, t task.Task, state workflow.State, clues Clues) string {
+	words := verdictBefore(def, t)
+	if words == "" && asksThere(def, state) {
+		if question := firstQuestion(clues.Document); question != "" {
+			return "asks: " + question
+		}
+	}
+	if len(clues.Conflicts) > 0 {
+		if words != "" {
+			words += ", "
+		}
+		words += "conflict with " + clues.Conflicts[0]
+		if more := len(clues.Conflicts) - 1; more > 0 {
+			words += fmt.Sprintf(" and %d more", more)
+		}
+	}
+	return cmp.Or(words, "waits in "+string(t.Status))
+}
+
+// asksThere reports whether an agent comes to a state with questions, and not because it failed.
+func asksThere(def *workflow.Definition, state workflow.State) bool {
+	stuck, _ := def.Move(workflow.MoveStuck)
+	return state.Role != "" && state.Role != task.RoleHuman && !state.Escalation && state.Name != stuck
+}
+
+// verdictBefore is what the verdict that brought a task into its status came to; empty where none did.
+func verdictBefore(def *workflow.Definition, t task.Task) string {
+	for _, edge := range def.Transitions {
+		if edge.From != t.Previous || edge.To != t.Status {
+			continue
+		}
+		verdicts := workflow.Verdicts(edge.Gate)
+		switch {
+		case len(verdicts) == 0:
+		case slices.ContainsFunc(verdicts, func(p workflow.Part) bool { return p.Verdict == "FAIL" }):
+			return "review failed"
+		default:
+			return "review passed"
+		}
+	}
+	return ""
+}
+
+// questions is the section in which agents of the built-in workflows ask people.
+const questions = "## Questions"
+
+// firstQuestion is the first item of what an agent asks people in its document; empty where it asks nothing.
+func firstQuestion(doc *document.Document) string {
+	if doc == nil {
+		return ""
+	}
+	section, found := doc.Section(questions)
+	if !found {
+		return ""
+	}
+	for line := range strings.Lines(section.Text) {
+		if line = item(line); !document.Blank(line) {
+			return line
+		}
+	}
+	return ""
+}
+
+// item is a line without what marks it as one of a list.
+func item(line string) string {
+	line = strings.TrimSpace(line)
+	digits := strings.TrimLeft(line, "0123456789")
+	switch {
+	case strings.HasPrefix(line, "<!--"), strings.HasPrefix(line, "#"):
+		return ""
+	case digits != line && (strings.HasPrefix(digits, ". ") || strings.HasPrefix(digits, ") ")):
+		line = digits[2:]
+	case strings.HasPrefix(line, "- "), strings.HasPrefix(line, "* "), strings.HasPrefix(line, "+ "):
+		line = line[2:]
+	}
+	return strings.TrimSpace(strings.Trim(strings.TrimSpace(line), "*_"))
+}
+
+// shortened is a text as one clean line of few letters.
+func shortened(text string) string {
+	text = printable.Line(strings.Join(strings.Fields(text), " "))
+	if utf8.RuneCountInString(text) <= mostWords {
+		return text
+	}
+	return strings.TrimSpace(string([]rune(text)[:mostWords-1])) + "…"
+}
+
+// First compares two tasks that need a person: the one that has waited for longer comes first.
+func First(a, b record.Need, first, second string) int {
+	return cmp.Or(a.Since.Compare(b.Since), strings.Compare(first, second))
+}

@@ -1,0 +1,104 @@
+package inbox_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"orange/internal/document"
+	"orange/internal/inbox"
+	"orange/internal/record"
+	"orange/internal/task"
+	"orange/internal/workflow"
+	"orange/workflows"
+)
+
+// People read of a task's need in the same few words everywhere.
+func TestWords_areWhatATaskNeedsInShort(t *testing.T) {
+	t.Parallel()
+	def := defaultRules(t)
+	now := time.Date(2026, 3, 4, 12, 0, 0, 0, time.FixedZone("there", 3600))
+	asks := "# A\n\n## Questions\n\n1. **Which currency?**\n2. And which\n"
+	for name, c := range map[string]struct {
+		status, previous task.Status
+		note, agent      string
+		seen             inbox.Sight
+		text             string
+		conflicts        []string
+		want             string
+	}{
+		"a question": {status: "clarification", previous: "planning", text: asks, want: "asks: Which currency?"},
+		"no question": {status: "clarification", previous: "planning", text: "## Plan\nx\n",
+			want: "waits in clarification"},
+		"an empty one": {status: "clarification", text: "## Questions\n\n<!-- none -->\n",
+			want: "waits in clarification"},
+		"a dash": {status: "clarification", text: "## Questions\n- a\x1b[2Jb\n", want: `asks: a\x1b[2Jb`},
+		"plain": {status: "clarification", text: "## Questions\n\n### Money\n\nWhich one?\n",
+			want: "asks: Which one?"},
+		"an old question": {status: "stuck", previous: "working", text: asks, want: "waits in stuck"},
+		"passed":          {status: "reviewing", previous: "agent-review", text: asks, want: "review passed"},
+		"failed":          {status: "stuck", previous: "agent-review", text: asks, want: "review failed"},
+		"not reviewed":    {status: "reviewing", previous: "stuck", want: "waits in reviewing"},
+		"a conflict": {status: "reviewing", previous: "agent-review", conflicts: []string{"feat/b"},
+			want: "review passed, conflict with feat/b"},
+		"conflicts": {status: "reviewing", conflicts: []string{"feat/b", "c", "d"},
+			want: "conflict with feat/b and 2 more"},
+		"a hook":   {status: "working", note: "hook push_branch: no remote", want: "hook push_branch failed"},
+		"memory":   {status: "working", note: "crash 1: the worker (out of memory) left no x", want: "out of memory"},
+		"a crash":  {status: "working", note: "crash 1: it left no x; start it again", want: "crash 1: it left no x"},
+		"died":     {status: "working", agent: record.AgentDead, want: "worker has died"},
+		"a dialog": {status: "working", seen: inbox.Sight{Kind: record.NeedsAnswer}, want: "dialog"},
+		"at rest":  {status: "working", seen: inbox.Sight{Kind: record.NeedsWord}, want: "rests at its prompt"},
+		"today": {status: "working", seen: inbox.Sight{Kind: record.NeedsLimit,
+			Rest: record.Rest{Until: now.Add(140 * time.Minute)}}, want: "limit until 14:20"},
+		"a full minute": {status: "working", seen: inbox.Sight{Kind: record.NeedsLimit,
+			Rest: record.Rest{Until: now.Add(140*time.Minute - time.Second)}}, want: "limit until 14:20"},
+		"tomorrow": {status: "working", note: record.LimitMark("worker", "acme", now.Add(24*time.Hour)),
+			want: "limit until 03-05 12:00"},
+		"no time": {status: "working", seen: inbox.Sight{Kind: record.NeedsLimit, Rest: record.Rest{Line: "5 calls"}},
+			want: "limit: 5 calls"},
+		"long":    {status: "working", note: strings.Repeat("long ", 30), want: strings.Repeat("long ", 11) + "long…"},
+		"at work": {status: "working", agent: record.AgentAlive},
+		"new":     {status: "pending"},
+		"over":    {status: "done", previous: "reviewing"},
+	} {
+		one := task.Task{ID: "one", Status: c.status, Previous: c.previous, Attention: c.note,
+			Live: c.status != "done"}
+		clues := inbox.Clues{Conflicts: c.conflicts}
+		if c.text != "" {
+			clues.Document = document.Read([]byte(c.text))
+		}
+		need := inbox.NeedOf(def, one, c.agent, c.seen)
+		if got := inbox.Words(def, one, need, clues, now); got != c.want || (got == "") != (need.Kind == "") {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+// The task that has waited for longest comes first.
+func TestFirst_isByAge(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
+	old, young := record.Need{Since: at}, record.Need{Since: at.Add(time.Second)}
+	if inbox.First(old, young, "b", "a") >= 0 || inbox.First(old, old, "a", "b") >= 0 ||
+		inbox.First(young, old, "a", "b") <= 0 {
+		t.Error("the order is not by age, then by id")
+	}
+}
+
+func defaultRules(t *testing.T) *workflow.Definition {
+	t.Helper()
+	usual, err := workflow.ParseUsual("usual.yml", workflows.Usual)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := workflows.Files.ReadFile("default.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	def, err := workflow.Parse("default.yml", text, usual)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return def
+}
