@@ -7,6 +7,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"orange/internal/forge"
 	"orange/internal/record"
@@ -114,6 +115,12 @@ func TestGH_saysWhatToDo(t *testing.T) {
 		"silent":     {`exit 7`, []string{"status 7 and said nothing"}},
 		"no network": {`echo 'error connecting to api.github.com' >&2; exit 1`, []string{"gh: error connecting"}},
 		"no JSON":    {`echo 'hello'`, []string{"cannot read what gh answers"}},
+		"no more calls": {`echo 'HTTP 403: API rate limit exceeded for user ID 1.' >&2; exit 1`, []string{
+			"gh: HTTP 403: API rate limit", "gh api rate_limit"}},
+		"a bad token": {`echo 'HTTP 401: Bad credentials (https://api.github.com/graphql)' >&2; exit 1`, []string{
+			"gh auth login"}},
+		"not allowed": {`echo 'gh: HTTP 403: Resource not accessible' >&2; exit 1`, []string{"gh auth status"}},
+		"what a terminal obeys": {`printf 'gh: \033]52;c;eA==\007' >&2; exit 1`, []string{`gh: \x1b]52;c;eA==\x07`}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -134,6 +141,14 @@ func TestGH_saysWhatToDo(t *testing.T) {
 	gh, _ = fake(t, `echo done`)
 	_, err = gh.Create(t.Context(), t.TempDir(), forge.Draft{Branch: "fix", Base: "main"})
 	wantError(t, err, "gh named no address")
+}
+
+func TestGH_doesNotWaitForOneThatHangs(t *testing.T) {
+	t.Parallel()
+	gh, _ := fake(t, `exec tail -f /dev/null`)
+	gh.Patience = 50 * time.Millisecond
+	_, err := gh.Find(t.Context(), t.TempDir(), "fix")
+	wantError(t, err, "no answer within 50ms", "look whether GitHub can be reached")
 }
 
 func TestStanding_asksForAllWithOneCall(t *testing.T) {
