@@ -93,7 +93,7 @@ func (g GH) run(ctx context.Context, dir, stdin string, args ...string) (proc.Re
 	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
 	out, err := proc.Run(ctx, proc.Command{
-		Name: program, Args: args, Dir: dir, Stdin: strings.NewReader(stdin),
+		Name: program, Args: args, Dir: dir, Stdin: strings.NewReader(stdin), Most: mostAnswer,
 		Env: []string{
 			"GH_PROMPT_DISABLED=1", "GH_NO_UPDATE_NOTIFIER=1", "GH_FORCE_TTY=", "GH_PAGER=cat", "NO_COLOR=1",
 			"GIT_TERMINAL_PROMPT=0",

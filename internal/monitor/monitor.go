@@ -91,8 +91,8 @@ type Rules interface {
 
 // Forge is where pull requests are.
 type Forge interface {
-	// States reads with one call how the pull requests with these addresses are; nothing where that cannot be asked.
-	States(ctx context.Context, project string, addresses []string) ([]record.PullRequest, error)
+	// Look reads with one call how the pull requests with these addresses are; nothing where that cannot be asked.
+	Look(ctx context.Context, project string, addresses []string) ([]record.PRLook, error)
 }
 
 // Monitor is one watch. Every exported field but Needs, GoOn and Conflicts is required.
