@@ -138,7 +138,7 @@ func advice(said string) string {
 		return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(low, word) })
 	}
 	switch {
-	case has("known github host", "no git remotes found"):
+	case has("known github host", "no git remotes found", "correspond to the gh_host"):
 		return "; pull requests need a repository on GitHub as the remote origin"
 	case has("gh auth login", "http 401", "bad credentials"):
 		return fmt.Sprintf("; log in with %q, and try again", "gh auth login")

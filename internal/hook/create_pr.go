@@ -126,16 +126,21 @@ func title(t task.Task) string {
 	return line
 }
 
-// judgedLine names the commit that the evidence is about, and says so where the branch has another one.
+// judgedLine names the commit that the evidence is about, and says so where the branch has another one. Who put it up
+// stays here.
 func judgedLine(s task.Subject, pushed string) string {
+	how := "not reviewed"
+	if s.Reviewed {
+		how = "reviewed"
+	}
 	switch {
 	case s.Commit == "":
 		return fmt.Sprintf("Commit: %s. Nothing was judged yet.", pushed)
 	case s.Commit == pushed:
-		return fmt.Sprintf("Judged commit: %s (%s).", pushed, s.Words())
+		return fmt.Sprintf("Judged commit: %s (%s).", pushed, how)
 	}
 	return fmt.Sprintf("Judged commit: %s (%s). The branch was at %s when this was opened: what lies between was "+
-		"not judged.", s.Commit, s.Words(), pushed)
+		"not judged.", s.Commit, how, pushed)
 }
 
 // section is a section of the document with its heading; empty where there is nothing in it.

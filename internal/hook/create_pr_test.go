@@ -183,10 +183,10 @@ func TestCreatePR_namesTheJudgedCommit(t *testing.T) {
 	}{
 		"nothing judged": {task.Subject{}, "Commit: c0ffee. Nothing was judged yet."},
 		"reviewed": {task.Subject{Commit: "c0ffee", Reviewed: true},
-			"Judged commit: c0ffee (reviewed c0ffee)."},
-		"put up": {task.Subject{Commit: "c0ffee", By: "worker"}, "put up by worker and not reviewed c0ffee"},
+			"Judged commit: c0ffee (reviewed)."},
+		"put up": {task.Subject{Commit: "c0ffee", By: "worker <w@x>"}, "Judged commit: c0ffee (not reviewed)."},
 		"it went on": {task.Subject{Commit: "0ld", Reviewed: true},
-			"Judged commit: 0ld (reviewed 0ld). The branch was at c0ffee"},
+			"Judged commit: 0ld (reviewed). The branch was at c0ffee"},
 	}
 	for name, tt := range tests {
 		executor, p := newExecutor(t)
