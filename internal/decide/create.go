@@ -264,6 +264,8 @@ func Blocks(def *workflow.Definition, status task.Status, role string) bool {
 // agent or give a workspace back stay pending. So do hooks that make the workspace ready, as long as the task keeps
 // it and the step does not make it ready itself: no agent may start in a workspace that is still as another task left
 // it.
+//
+// A step that ends the task drops what would still push its branch or open a pull request for it.
 func Overtaken(owed []task.OwedHook, next record.Change) []int64 {
 	keeps := next.Task.Live && !makesReadyFirst(next.Hooks)
 	for _, h := range next.Hooks {
@@ -274,7 +276,9 @@ func Overtaken(owed []task.OwedHook, next record.Change) []int64 {
 		if keeps && h.Action == action.AcquireWorkspace {
 			continue
 		}
-		if class, known := action.ClassOf(h.Action); known && class == action.ClassStart {
+		class, known := action.ClassOf(h.Action)
+		sends := h.Action == action.PushBranch || h.Action == action.CreatePR
+		if known && class == action.ClassStart || sends && !next.Task.Live {
 			out = append(out, h.ID)
 		}
 	}

@@ -164,6 +164,9 @@ func (Repository) CheckResult(context.Context, task.Task, string, []record.Merge
 // Unpushed reports that origin has all.
 func (r Repository) Unpushed(context.Context, task.Task) (int, []string, error) { return 0, nil, nil }
 
+// HasOrigin reports that there is one.
+func (r Repository) HasOrigin(context.Context, task.Task) (bool, error) { return true, nil }
+
 // Ahead reports whether the branch was not merged.
 func (r Repository) Ahead(_ context.Context, t task.Task, _ string) (bool, error) {
 	return !r.v.Branch(t.ID).Merged, nil
