@@ -89,7 +89,7 @@ func eventLine(e history.Event) string {
 		text += "  hooks: " + strings.Join(e.Hooks, ", ")
 	}
 	data := e.Told()
-	for _, name := range []string{"role", history.DataCrashCount, "window", history.DataResumed, "how", "hook", "field",
+	for _, name := range []string{"role", task.CrashCount, "window", history.DataResumed, "how", "hook", "field",
 		"file", "found", "kept", "ref", "taken_back", "branch", "for", "problem", "ended", "level", "failure",
 		"refused", history.DataUnreviewed} {
 		if value := data[name]; value != "" && (e.Type != history.Created || name == "branch") {

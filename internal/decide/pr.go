@@ -98,11 +98,10 @@ func notePR(def *workflow.Definition, t task.Task, pr record.PullRequest, now ti
 	return c
 }
 
-// MergedEvidence is the evidence for a move of a task whose pull request was merged. The merge replaces everything
+// Merged is the evidence for a move of a task whose pull request was merged. The merge replaces everything
 // that the gates on the way ask git for, because the work is merged, whatever is in the worktree. A pull request that
 // is not merged replaces nothing.
-func MergedEvidence(def *workflow.Definition, t task.Task, to task.Status, ev Evidence,
-	pr record.PullRequest) Evidence {
+func (ev Evidence) Merged(def *workflow.Definition, t task.Task, to task.Status, pr record.PullRequest) Evidence {
 	if pr.State != record.PRMerged {
 		return ev
 	}
@@ -162,7 +161,7 @@ func PREndText(pr record.PullRequest) string {
 
 // PREnded is what follows from the end of the task's pull request. Orange records it together with the move that the
 // workflow wants, under the same conditions as any other request. If the move is refused, Orange marks the task and
-// does not try again. The evidence already contains the pull request, see MergedEvidence. Against is what prevents
+// does not try again. The evidence already contains the pull request, see Merged. Against is what prevents
 // the move in addition to the workflow's rules; empty if nothing does.
 func PREnded(def *workflow.Definition, t task.Task, ev Evidence, pr record.PullRequest, against string,
 	now time.Time) record.Change {

@@ -95,7 +95,7 @@ func TestStandIn_isAMergedPullRequestInThePlaceOfAllThatGitIsAskedFor(t *testing
 	before := maps.Clone(moved.Facts)
 	ended := func(def *workflow.Definition) record.Change {
 		to, _ := decide.PRMove(def, pr)
-		return decide.PREnded(def, one, decide.MergedEvidence(def, one, to, moved, pr), pr, "", noon)
+		return decide.PREnded(def, one, moved.Merged(def, one, to, pr), pr, "", noon)
 	}
 	c := ended(def)
 	if c.Task.Status != "done" || c.Events[1].Type != history.AutoAdvanced ||
@@ -105,7 +105,7 @@ func TestStandIn_isAMergedPullRequestInThePlaceOfAllThatGitIsAskedFor(t *testing
 	if !maps.Equal(before, moved.Facts) {
 		t.Error("the evidence itself was changed")
 	}
-	stood := decide.MergedEvidence(def, one, "done", moved, pr)
+	stood := moved.Merged(def, one, "done", pr)
 	if len(c.Spent) != 1 || c.Spent[0].Source != "git unmoved" {
 		t.Fatalf("it rested on %v", c.Spent)
 	}

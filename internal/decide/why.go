@@ -147,6 +147,9 @@ func Awaits(def *workflow.Definition, s record.Snapshot, alive bool, events []hi
 				Found: found, Want: lateWant(state)})
 		}
 	}
+	for i := range state.SendBack {
+		list = append(list, sendsBack(def, t, &state.SendBack[i]))
+	}
 	if _, limited := record.LimitOf(t.Attention); limited {
 		list = append(list, rejection.Detail{Condition: "the end of a limit", Found: t.Attention,
 			Want: "wait, or start it now: orange task respawn " + t.ID})

@@ -137,6 +137,7 @@ type fakeRepository struct {
 	merged   int
 	took     string // the commit that was merged last
 	dirty    bool
+	fails    error // of a merge
 
 	requests    []record.PullRequest
 	unreachable error // the network
@@ -228,6 +229,9 @@ func (d *fakeRepository) Look(_ context.Context, t task.Task, _ *workflow.Defini
 
 func (d *fakeRepository) Merge(ctx context.Context, _ task.Task, order record.MergeOrder,
 	begin func(context.Context, string) error) (record.MergeResult, error) {
+	if d.fails != nil {
+		return record.MergeResult{}, d.fails
+	}
 	if err := begin(ctx, "c0ffee"); err != nil {
 		return record.MergeResult{}, err
 	}

@@ -35,7 +35,8 @@ const (
 
 // Merge merges the commit of the task's branch that the decision was about into the project's default branch and
 // then moves the task. If its pull request is merged already, Merge merges nothing here; if that is open, it
-// returns a *rejection.Rejection. It decides first; if it was cut short and runs again, it goes on.
+// returns a *rejection.Rejection. It decides first; if it was cut short and runs again, it goes on. Where the merge
+// fails by a conflict or a red result, the workflow may send the task back: the *record.Unmerged says so.
 func (e *Engine) Merge(ctx context.Context, id string, m task.Merge, actor task.Actor) (record.Outcome, string, error) {
 	if err := e.finishPending(ctx, id, actor); err != nil {
 		return record.Outcome{}, "", err
@@ -162,7 +163,7 @@ func (e *Engine) mergeHere(ctx context.Context, t task.Task, req task.Request, o
 	done, err := e.Merger.Merge(ctx, t, order, begin)
 	if err != nil {
 		e.restoreFiles(context.WithoutCancel(ctx), t.ID) // the begin of the merge may be on record
-		return record.Outcome{}, "", err
+		return record.Outcome{}, "", e.mergeFailed(ctx, t, order.Commit, err)
 	}
 	merged := history.Event{Type: history.Merged, Reason: done.How, Data: map[string]string{
 		"branch": t.Branch, "commit": done.Commit}}

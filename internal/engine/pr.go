@@ -99,7 +99,7 @@ func (e *Engine) mergedThere(ctx context.Context, s record.Snapshot, req task.Re
 	if err != nil {
 		return record.Outcome{}, "", err
 	}
-	git := gitFacts(decide.MergedEvidence(def, s.Task, req.To, evidence, pr))
+	git := gitFacts(evidence.Merged(def, s.Task, req.To, pr))
 	git.pull = &pr
 	if err := e.noteMerged(ctx, req, pr); err != nil {
 		return record.Outcome{}, "", err
@@ -214,7 +214,7 @@ func (e *Engine) prEnded(ctx context.Context, id string, pr record.PullRequest) 
 		if err != nil {
 			return "", err
 		}
-		evidence = decide.MergedEvidence(def, s.Task, to, evidence, pr)
+		evidence = evidence.Merged(def, s.Task, to, pr)
 	}
 	if _, pending := firstPending(s.Owed); pending {
 		return "", errNotNow

@@ -151,8 +151,12 @@ func (w *walk) onAlone(from task.Status) []task.Status {
 			out = append(out, rule.LeadsTo()...)
 		}
 	}
-	if state, _ := w.def.State(from); state.Timeout.Then != "" {
+	state, _ := w.def.State(from)
+	if state.Timeout.Then != "" {
 		out = append(out, state.Timeout.Then)
+	}
+	for _, rule := range state.SendBack {
+		out = append(out, rule.Then)
 	}
 	return out
 }

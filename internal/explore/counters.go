@@ -32,6 +32,13 @@ func newCounting(def *workflow.Definition) *counting {
 			read(def.Transitions[i].From, g)
 		}
 	}
+	for _, s := range def.States {
+		for _, rule := range s.SendBack {
+			for _, g := range rule.When {
+				read(s.Name, g)
+			}
+		}
+	}
 	for _, rule := range def.Exit.Rules {
 		for _, arm := range rule.ThenWhen {
 			for _, g := range arm.When {

@@ -23,6 +23,7 @@ const (
 	isSettle       // the owed hooks are performed at last
 	isRedo         // a person takes the task back
 	isTouch        // a person changes the task without moving it
+	isSetback      // something happens for which the workflow has a rule that sends the task back
 )
 
 // event is one event, kept small: every way has one.
@@ -30,6 +31,7 @@ type event struct {
 	kind      kind
 	role      int8  // who asks or dies; -1 is a person
 	as        int8  // the role for which a person asks; -1 for a person's own
+	on        int8  // what happens to the work, among workflow.SendBackEvents
 	to        int16 // the state of the request; of a birth, which one
 	look      int16 // the evidence, among those of the state; -1 for none
 	failing   int8  // the hook that fails, among those that are owed after the decision; -1 for none
@@ -77,6 +79,7 @@ func (w *walk) visit(at int32) {
 	}
 	w.respawn(at, c, t)
 	w.timer(at, c, t)
+	w.setbacks(at, c, t)
 	w.settled(at, c)
 	w.touch(at, c, t)
 }

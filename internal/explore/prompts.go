@@ -185,6 +185,9 @@ func (w *walk) reach(role string, asks []ask, from []task.Status) []task.Status 
 	for i := 0; i < len(out); i++ { // out grows meanwhile
 		state, _ := w.def.State(out[i])
 		add(state.Timeout.Then)
+		for _, rule := range state.SendBack {
+			add(rule.Then)
+		}
 		for n := range w.def.Transitions {
 			edge := &w.def.Transitions[n]
 			own := state.Role == role && mayAsk(edge, role)

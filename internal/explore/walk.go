@@ -45,6 +45,7 @@ type walk struct {
 	endingsOf map[ending][]outcome
 	respawnOf map[ending][]outcome // by a person; the role is that of an agent that lives already, or noRole
 	timerOf   map[view][]outcome
+	setbackOf map[view][]outcome
 	redoOf    map[redone][]outcome
 	calmOf    map[settledState]int32
 	courseOf  map[turn]*course
@@ -111,8 +112,9 @@ func newWalk(def *workflow.Definition, most int) *walk {
 		known: map[config]int32{}, taken: make([]bool, len(def.Transitions)),
 		made: make([]bool, len(def.Exit.Rules)), pending: map[int]flaw{},
 		movesOf: map[asked][]outcome{}, endingsOf: map[ending][]outcome{}, respawnOf: map[ending][]outcome{},
-		timerOf: map[view][]outcome{}, redoOf: map[redone][]outcome{}, courseOf: map[turn]*course{},
-		calmOf: map[settledState]int32{}, flaws: map[string][]flaw{},
+		timerOf: map[view][]outcome{}, setbackOf: map[view][]outcome{}, redoOf: map[redone][]outcome{},
+		courseOf: map[turn]*course{},
+		calmOf:   map[settledState]int32{}, flaws: map[string][]flaw{},
 		leaving: make([][]int, len(def.States)), rules: make([][]int, len(def.States)),
 		cameFrom: make([][]task.Status, len(def.States)),
 	}

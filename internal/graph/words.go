@@ -19,7 +19,8 @@ func asked(d *workflow.Definition) []move {
 	return out
 }
 
-// automatic are the moves that the workflow makes by itself: those of exit rules and of timeouts.
+// automatic are the moves that the workflow makes by itself: those of exit rules, timeouts and
+// send_back.
 func automatic(d *workflow.Definition) []move {
 	var out []move
 	for _, rule := range d.Exit.Rules {
@@ -41,8 +42,20 @@ func automatic(d *workflow.Definition) []move {
 		if s.Timeout.Then != "" {
 			out = append(out, move{s.Name, s.Timeout.Then, "after " + length(overdue(s.Timeout.After)), true})
 		}
+		for _, rule := range s.SendBack {
+			out = append(out, move{s.Name, rule.Then, clean(sentBack(rule)), true})
+		}
 	}
 	return out
+}
+
+// sentBack says in short what a rule that sends back waits for.
+func sentBack(rule workflow.SendBack) string {
+	on := make([]string, len(rule.On))
+	for i, word := range rule.On {
+		on[i] = strings.ReplaceAll(word, "_", " ")
+	}
+	return listed(strings.Join(on, " or "), guards(rule.When))
 }
 
 // overdue is when a timeout leads on: at one and a half of its time.

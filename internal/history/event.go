@@ -50,6 +50,7 @@ const (
 	PRDropped        = "pr.closed"
 	PRChecked        = "pr.checked"
 	CheckFinished    = "check.finished"
+	SendBackRefused  = "setback.refused" // something happened for which the workflow has a rule, and it moved nothing
 )
 
 // DataCrash is the key in an event's data that marks a move as forced by crashes: the count of crashes survives it.
@@ -276,14 +277,10 @@ func (e *Event) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// DataCrashCount is the key under which crashes of earlier versions have their number; their status is among the
-// data too.
-const DataCrashCount = "crash_count"
-
 // IsOldCrash reports whether the event is a crash in the form of earlier versions, which has its status and its
 // number among its data.
 func (e Event) IsOldCrash() bool {
-	return e.Type == AgentCrashed && e.Crash == 0 && e.Data[DataCrashCount] != ""
+	return e.Type == AgentCrashed && e.Crash == 0 && e.Data[task.CrashCount] != ""
 }
 
 // AsOldCrash is a crash in that form.
@@ -292,7 +289,7 @@ func (e Event) AsOldCrash() Event {
 	if data == nil {
 		data = map[string]string{}
 	}
-	data[DataStatus], data[DataCrashCount] = string(e.In), strconv.Itoa(e.Crash)
+	data[DataStatus], data[task.CrashCount] = string(e.In), strconv.Itoa(e.Crash)
 	e.In, e.Crash, e.Data = "", 0, data
 	return e
 }

@@ -186,7 +186,7 @@ func TestACrash_isReadInBothForms(t *testing.T) {
 	now.In, now.Crash, now.Data = "working", 1, map[string]string{"role": "worker", "ended": "exit status 3",
 		"hook": "2"}
 	if !old.IsOldCrash() || now.IsOldCrash() || !reflect.DeepEqual(old.Told(), now.Told()) ||
-		old.Told()[history.DataCrashCount] != "1" || old.Told()["status"] != "working" {
+		old.Told()[task.CrashCount] != "1" || old.Told()["status"] != "working" {
 		t.Errorf("they tell %v and %v", old.Told(), now.Told())
 	}
 	sealed, err := history.Seal(now, 2, events[0].Hash)

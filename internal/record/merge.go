@@ -50,16 +50,21 @@ type MergeResult struct {
 }
 
 // Unmerged is why a branch cannot be merged that was found fit for it: what it changes does not go together with what
-// the default branch has. Nothing was changed.
+// the default branch has. No branch was changed.
 type Unmerged struct {
 	Files []string // that both changed; else a check of the result failed
 	Check string   // its words
 	Said  string   // its last lines, and where all of them are
+	Then  string   // what became of the task, in words; empty where nothing did
 }
 
 func (u *Unmerged) Error() string {
 	if len(u.Files) == 0 {
-		return fmt.Sprintf("the check %q of the merged work failed; nothing was changed: %s", u.Check, u.Said)
+		then := "nothing was changed"
+		if u.Then != "" {
+			then = "no branch was changed; " + u.Then
+		}
+		return fmt.Sprintf("the check %q of the merged work failed; %s: %s", u.Check, then, u.Said)
 	}
 	const most = 20
 	var b strings.Builder
@@ -72,6 +77,9 @@ func (u *Unmerged) Error() string {
 			b.WriteString(", ")
 		}
 		fmt.Fprintf(&b, "%q", file)
+	}
+	if u.Then != "" {
+		return fmt.Sprintf("both changed %s; no branch was changed; %s", b.String(), u.Then)
 	}
 	return fmt.Sprintf("both changed %s; merge the default branch into the branch and solve it there, then run this "+
 		"again; nothing was changed", b.String())

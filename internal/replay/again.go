@@ -87,6 +87,11 @@ func (in Inputs) Again(def *workflow.Definition, p Past) (record.Change, error) 
 	case AskLanded:
 		pr, noted := in.pull()
 		return decide.NoteMerged(def, t, pr, noted, p.Events, actor, in.Now), nil
+	case AskBack:
+		back := in.setback()
+		back.Reason = p.Event.Reason
+		c, _ := back.Change(def, t, ev, p.Events, in.Against, in.Now)
+		return c, nil
 	case AskRetry:
 		return decide.Retry(def, t, p.Event.Data["hook"], actor, in.Now), nil
 	case AskNote:
@@ -178,7 +183,7 @@ func decides(e *history.Event) bool {
 		history.QueuedForSpace,
 		history.WorkflowMigrated,
 		history.TimeoutWarning, history.TimeoutAlert, history.TimeoutEscalated, history.PRRequested,
-		history.PRLanded, history.PRDropped,
+		history.PRLanded, history.PRDropped, history.SendBackRefused,
 		history.CrashesForgotten, history.OrphanFreed, history.HooksRetried:
 		return true
 	case history.Merged:

@@ -40,6 +40,7 @@ const (
 	AskFree    = "free"
 	AskGoOn    = "go-on" // an agent that rested at its provider's limit is to go on
 	AskNote    = "note"  // a person or agent did something to the task that moves nothing
+	AskBack    = "send-back"
 	AskAdopt   = "adopt" // nothing was decided: Orange took a task over from a folder
 )
 
@@ -67,7 +68,9 @@ type Inputs struct {
 	Stands map[task.Status]task.Status `json:"stands,omitempty"`
 
 	Pull    *Pull  `json:"pull_request,omitempty"`
-	Against string `json:"against,omitempty"` // what else than the rules prevented the move at a pull request's end
+	Against string `json:"against,omitempty"` // what else than the rules prevented the move
+
+	Back *decide.Setback `json:"setback,omitempty"`
 
 	// What the task had that its history does not say.
 	Workspace bool      `json:"workspace,omitempty"`
@@ -177,6 +180,12 @@ func (in Inputs) About(pr record.PullRequest, noted bool) Inputs {
 	return in
 }
 
+// After returns the inputs with what happened to the task's work.
+func (in Inputs) After(back decide.Setback) Inputs {
+	in.Back = &back
+	return in
+}
+
 // HooksDigest is the digest of hooks with all their keys; an event has only their names. It is empty if there are
 // none.
 func HooksDigest(hooks []task.Hook) (string, error) {
@@ -252,6 +261,10 @@ func (in *Inputs) parts(def *workflow.Definition, t task.Task) []workflow.Part {
 		if to, said := decide.PRMove(def, pr); said && in.Against == "" {
 			return decide.GatesTo(def, t, to)
 		}
+	case AskBack:
+		if to, _ := in.setback().Target(def, t); to != "" && in.Against == "" {
+			return decide.GatesTo(def, t, to)
+		}
 	}
 	return nil
 }
@@ -275,6 +288,14 @@ func (in *Inputs) pull() (pr record.PullRequest, noted bool) {
 		return record.PullRequest{URL: p.URL, State: p.State, Commit: p.Commit, Merge: p.Merge}, p.Noted
 	}
 	return pr, false
+}
+
+// setback is what happened to the task's work.
+func (in *Inputs) setback() decide.Setback {
+	if in.Back == nil {
+		return decide.Setback{}
+	}
+	return *in.Back
 }
 
 // sections notes the document as far as the parts look at it.
@@ -329,6 +350,13 @@ func (in *Inputs) clean() {
 	}
 	if p := in.Pull; p != nil {
 		p.URL, p.State, p.Commit, p.Merge = valid(p.URL), valid(p.State), valid(p.Commit), valid(p.Merge)
+	}
+	if b := in.Back; b != nil {
+		b.Commit = valid(b.Commit)
+		b.Facts = slices.Clone(b.Facts)
+		for i := range b.Facts {
+			b.Facts[i] = valid(b.Facts[i])
+		}
 	}
 	if in.Death != nil {
 		in.Death.Unstarted = valid(in.Death.Unstarted)

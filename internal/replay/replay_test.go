@@ -45,6 +45,11 @@ func shippedAndStrained(t *testing.T) []*workflow.Definition {
 				def.States[i].Timeout = workflow.Timeout{After: 100, Then: def.States[len(def.States)-1-i].Name}
 			}
 		}
+		for i := range def.States {
+			if s := &def.States[i]; len(s.SendBack) == 0 && !s.Terminal {
+				s.SendBack = []workflow.SendBack{{On: workflow.SendBackEvents(), Then: s.Timeout.Then}}
+			}
+		}
 		for i := range def.Transitions { // nor do all of them count, or let themselves be overridden
 			def.Transitions[i].Override = i%3 == 0
 			def.Transitions[i].Failure = i%5 == 0
@@ -397,6 +402,10 @@ func (w *stroll) pullRequest(actor task.Actor, ev decide.Evidence) {
 	if w.dice.IntN(3) == 0 {
 		pr.State, pr.Merge = record.PRClosed, ""
 	}
+	if w.dice.IntN(2) == 0 {
+		w.setback(ev)
+		return
+	}
 	if w.dice.IntN(3) == 0 {
 		noted := w.dice.IntN(2) == 0
 		c := decide.NoteMerged(w.def, w.s.Task, pr, noted, w.events, actor, w.now)
@@ -407,9 +416,21 @@ func (w *stroll) pullRequest(actor task.Actor, ev decide.Evidence) {
 		Ask: replay.AskPREnded, Against: []string{"", "", "", "the branch has more \xff"}[w.dice.IntN(4)]}.About(
 		pr, false)
 	if to, said := decide.PRMove(w.def, pr); said {
-		ev = decide.MergedEvidence(w.def, w.s.Task, to, ev, pr)
+		ev = ev.Merged(w.def, w.s.Task, to, pr)
 	}
 	w.commit(in, ev, decide.PREnded(w.def, w.s.Task, ev, pr, in.Against, w.now))
+}
+
+// setback has a merge fail, or a pull request be red.
+func (w *stroll) setback(ev decide.Evidence) {
+	back := decide.Setback{On: workflow.SendBackEvents()[w.dice.IntN(3)], Reason: "it is red \xff", Text: "mend it",
+		Commit: w.s.Task.Subject.Commit, Facts: []string{fmt.Sprintf("run %d\xff", w.dice.IntN(3))}}
+	ev.Subject = w.s.Task.Subject
+	against := []string{"", "", "", "no workspace \xff"}[w.dice.IntN(4)]
+	if c, due := back.Change(w.def, w.s.Task, ev, w.events, against, w.now); due {
+		in := replay.Inputs{Ask: replay.AskBack, Against: against}.By(task.Actor{Rule: true}).After(back)
+		w.commit(in, ev, c)
+	}
 }
 
 func (w *stroll) library() replay.Library {
@@ -484,7 +505,7 @@ func TestAReplay_makesEveryDecisionAgainToTheByte(t *testing.T) {
 	}
 	t.Logf("%d tasks, %d decisions made again, %d moves, %d about a commit, begun anew %v, %d starts: %v", seeds,
 		decisions, moves, about, anew, starts, asks)
-	if len(asks) < 12 || about == 0 || starts == 0 || anew[history.StatusChanged] == 0 ||
+	if len(asks) < 12 || asks[replay.AskBack] == 0 || about == 0 || starts == 0 || anew[history.StatusChanged] == 0 ||
 		anew[history.AutoAdvanced+" by a death"] == 0 {
 		t.Errorf("only these were asked: %v; %d moves were about a commit, these began a status anew: %v, and "+
 			"%d agents were started", asks, about, anew, starts)

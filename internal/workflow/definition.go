@@ -111,6 +111,7 @@ type State struct {
 	Folder        string // where its artifacts lie, relative to the task's folder; empty when it has none
 	Subject       string // what is judged here: SubjectBranch, SubjectWorktree or SubjectCarried
 	Timeout       Timeout
+	SendBack      []SendBack // the first that applies is taken
 	Pos           yaml.Pos
 }
 

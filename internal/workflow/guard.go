@@ -88,7 +88,7 @@ func isFieldName(text string) bool {
 	return text != "" && len(text) <= maxFieldName
 }
 
-// eachWhen visits the guards of every transition and of every arm of an exit rule.
+// eachWhen visits the guards of every transition, of every arm of an exit rule, and of every rule that sends back.
 func (d *Definition) eachWhen(visit func([]Guard)) {
 	for i := range d.Transitions {
 		visit(d.Transitions[i].When)
@@ -96,6 +96,11 @@ func (d *Definition) eachWhen(visit func([]Guard)) {
 	for _, rule := range d.Exit.Rules {
 		for _, b := range rule.ThenWhen {
 			visit(b.When)
+		}
+	}
+	for _, s := range d.States {
+		for _, rule := range s.SendBack {
+			visit(rule.When)
 		}
 	}
 }

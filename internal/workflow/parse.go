@@ -135,6 +135,7 @@ func (r reader) states(n *yaml.Node) []State {
 			}),
 			yaml.May("escalation", func(n *yaml.Node) { s.Escalation = r.Boolean(n, "escalation") }),
 			yaml.May("timeout", func(n *yaml.Node) { s.Timeout = r.timeout(n) }),
+			yaml.May("send_back", elements(r, "send_back", &s.SendBack, r.sendBack)),
 		})
 		if s.Name == Previous || s.Name == everywhere {
 			r.Problem(s.Pos, "state-name",

@@ -10,6 +10,9 @@ func (r reader) checkStates(d *Definition) {
 				"found %q as the folder of the state %q, expected another one: it is the engine's", s.Folder, s.Name)
 		}
 		r.checkTimeout(d, s)
+		for _, rule := range s.SendBack {
+			r.checkSendBack(d, s, rule)
+		}
 	}
 }
 

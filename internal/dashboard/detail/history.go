@@ -141,7 +141,7 @@ func lastWords(text string, most int) string {
 func wantedData() []string {
 	return []string{
 		"workflow", history.DataBranch, "role", history.DataNamedHarness, "window", history.DataResumed, "how",
-		"status", "since", "ended", task.DataUnstarted, task.DataLastWords, history.DataCrashCount,
+		"status", "since", "ended", task.DataUnstarted, task.DataLastWords, task.CrashCount,
 		"hook", "field", "file", "problem", "found", "kept", "ref", "taken_back", "for", history.DataAfter,
 		history.DataInState, history.DataRefused, history.DataFailure, history.DataUnreviewed, history.DataRedo,
 		"url", "checks", "check", "verdict", "exit", "commit",
@@ -203,6 +203,7 @@ func eventKinds() map[string]eventKind {
 		history.PRCreated:        {"·", good, "pull request opened", nil},
 		history.PRLanded:         {"✓", good, "pull request merged", nil},
 		history.PRDropped:        {"✗", warn, "pull request closed", nil},
+		history.SendBackRefused: {"!", bad, "not sent back", []string{history.DataRefused}},
 		history.PRChecked: {"·", faint, "checks of the pull request: %s", []string{
 			history.DataChecks, "url"}},
 		history.ConversationNoted: {"·", faint, "%s named its conversation", role},
