@@ -124,6 +124,8 @@ type PullRequests interface {
 	Find(ctx context.Context, project, branch string) ([]record.PullRequest, error)
 	// States returns the present state of those with these addresses.
 	States(ctx context.Context, project string, addresses []string) ([]record.PullRequest, error)
+	// Log is the end of the log of a check, as a look at the pull request with this address named it.
+	Log(ctx context.Context, project, address, log string, most int) (string, error)
 }
 
 // Facts looks at what a gate asks for outside of the task's document: files, checks, git.

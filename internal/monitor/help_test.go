@@ -258,6 +258,8 @@ func (w *world) PRSeen(_ context.Context, id string, pr record.PullRequest) (str
 	return "ended", w.note("pull-request %s %s", id, pr.State)
 }
 
+func (w *world) PRJudged(context.Context, string, record.PRLook) (string, error) { return "", nil }
+
 func (w *world) Look(_ context.Context, project string, addresses []string) ([]record.PRLook, error) {
 	err := w.note("standing %s %d", project, len(addresses))
 	w.mu.Lock()

@@ -79,6 +79,9 @@ func (m *Monitor) standing(ctx context.Context, project string, tasks []task.Tas
 				continue
 			}
 			told, err := m.Engine.PRSeen(ctx, tasks[i].ID, pr)
+			if err == nil && pr.State == record.PROpen {
+				told, err = m.Engine.PRJudged(ctx, tasks[i].ID, found[f])
+			}
 			if told != "" {
 				m.Tell(ctx, tasks[i], told)
 			}

@@ -188,6 +188,9 @@ func (r Repository) States(context.Context, string, []string) ([]record.PullRequ
 	return nil, nil
 }
 
+// Log is empty: no check has one.
+func (r Repository) Log(context.Context, string, string, string, int) (string, error) { return "", nil }
+
 // LastWords are none.
 func (r Repository) LastWords(_ context.Context, death task.Death) (string, error) {
 	if a := r.v.Started(death.Hook); a != nil {

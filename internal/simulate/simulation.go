@@ -83,6 +83,9 @@ func (p repository) States(context.Context, string, []string) ([]record.PullRequ
 	})
 }
 
+// Log is empty: no check has one.
+func (repository) Log(context.Context, string, string, string, int) (string, error) { return "", nil }
+
 // Look is the state of the pull request, about which no one says anything.
 func (p repository) Look(ctx context.Context, project string, addresses []string) (out []record.PRLook, err error) {
 	found, err := p.States(ctx, project, addresses)
