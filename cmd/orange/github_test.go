@@ -36,6 +36,7 @@ type github struct {
 	left   int    // calls
 	asked  []string
 	quit   chan struct{}
+	issue  map[string]any
 }
 
 type githubPull struct {
@@ -127,6 +128,10 @@ func (g *github) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	if strings.Contains(r.URL.Path, "/issues/") {
+		_ = json.NewEncoder(w).Encode(g.issue)
+		return
+	}
 	if strings.HasSuffix(r.URL.Path, "/logs") {
 		g.log(w, r.URL.Path)
 		return
@@ -234,6 +239,7 @@ func (p *githubPull) rollup() any {
 //
 //	github checks RESULT [FILE]             its checks end so, with the log in the file
 //	github review ID LOGIN ASSOCIATION FILE someone asks for changes
+//	github issue LOGIN ASSOCIATION FILE     someone has opened the issue
 //	github merged COMMIT, github closed
 //	github mood [limit|hang|nonsense]       how it answers from now on
 //	github left N                           calls
@@ -247,6 +253,11 @@ func (g *github) command(ts *testscript.TestScript, _ bool, args []string) {
 	}
 	word, args := args[0], append(args[1:], "", "", "", "")
 	switch word {
+	case "issue":
+		g.issue = map[string]any{"title": "It \x1b[2Jfails", "body": ts.ReadFile(args[2]), "author_association": args[1],
+			"html_url": "https://" + githubHost + "/a/coffee/issues/7",
+			"user":     map[string]any{"login": args[0], "type": "User"}}
+		return
 	case "mood":
 		g.mood = args[0]
 		return

@@ -33,7 +33,9 @@ func TestOfChecks_areThoseOfTheJudgedCommitThatFailed(t *testing.T) {
 		"none failed":       {[]record.PRCheck{green, off}, nil, false},
 		"one runs":          {[]record.PRCheck{red, runs}, nil, false},
 		"an older commit":   {[]record.PRCheck{red}, func(_ *task.Task, l *record.PRLook) { l.Commit = "old" }, false},
-		"the judged is old": {[]record.PRCheck{red}, func(t *task.Task, _ *record.PRLook) { t.Subject.Commit = "old" }, false},
+		"the judged is old": {[]record.PRCheck{red}, func(t *task.Task, _ *record.PRLook) {
+			t.Subject.Commit = "old"
+		}, false},
 		"nothing judged": {[]record.PRCheck{red}, func(t *task.Task, l *record.PRLook) {
 			t.Subject.Commit, l.Commit = "", ""
 		}, false},
@@ -61,7 +63,7 @@ func TestOfReviews_areOfPeopleWhoMayWriteAndOfNamedPrograms(t *testing.T) {
 	t.Parallel()
 	review := func(id, name, state, commit string) record.PRReview {
 		return record.PRReview{ID: id, Commit: commit, State: state, Said: "says " + id,
-			Author: record.PRAuthor{Name: name, Writes: name != "eve" && name != "lint", Bot: name == "lint"}}
+			Author: record.PRAuthor{Name: name, Writes: name == "ann" || name == "bob", Bot: name == "lint"}}
 	}
 	ask := record.ReviewChanges
 	for name, c := range map[string]struct {

@@ -104,7 +104,8 @@ func TestPRJudged_ofHostileTextLeavesTheTasksSectionsAsTheyAre(t *testing.T) {
 			t.Errorf("%s: the document has %d bytes", name, len(whole))
 		}
 		w.write(id, "\n## Handoff\n\nDONE: all of it\n")
-		if s, found := document.Read([]byte(w.document(id))).Section("Handoff"); !found || s.Text != "DONE: all of it\n" {
+		s, found := document.Read([]byte(w.document(id))).Section("Handoff")
+		if !found || s.Text != "DONE: all of it\n" {
 			t.Errorf("%s: what follows is read as %q", name, s.Text)
 		}
 	}

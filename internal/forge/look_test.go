@@ -102,6 +102,27 @@ func TestLog_isTheEndOfIt(t *testing.T) {
 	}
 }
 
+func TestIssue_isReadFromTheRepositoryOfOrigin(t *testing.T) {
+	t.Parallel()
+	for _, remote := range []string{"https://github.com/a/b.git", "git@github.com:a/b.git", "ssh://git@github.com:22/a/b"} {
+		gh, dir := fake(t, `echo '{"title": "It fails", "body": "so", "html_url": "https://github.com/a/b/issues/7",
+			"author_association": "OWNER", "user": {"login": "ann", "type": "User"}}'`)
+		issue, err := gh.Issue(t.Context(), t.TempDir(), remote, 7)
+		if want := (record.Issue{Address: "https://github.com/a/b/issues/7", Title: "It fails", Text: "so",
+			Author: record.PRAuthor{Name: "ann", Writes: true}}); err != nil || issue != want {
+			t.Errorf("%s: found %+v, %v", remote, issue, err)
+		}
+		if got := read(t, dir, "words"); got != "api\n--hostname\ngithub.com\nrepos/a/b/issues/7\n" {
+			t.Errorf("%s: the words are %q", remote, got)
+		}
+	}
+	gh, _ := fake(t, `echo '{"message": "x"}'`)
+	_, err := gh.Issue(t.Context(), t.TempDir(), "https://github.com/a/b", 7)
+	wantError(t, err, "cannot read issue 7 of a/b", "has no title")
+	_, err = gh.Issue(t.Context(), t.TempDir(), "/srv/b", 7)
+	wantError(t, err, "cannot read issue 7", "expected a repository on GitHub")
+}
+
 func TestPause_doublesAfterErrorsAndLeavesAFifthToPeople(t *testing.T) {
 	t.Parallel()
 	soon := noon.Add(time.Hour)

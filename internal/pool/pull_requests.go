@@ -63,6 +63,23 @@ func (g GitHub) Log(ctx context.Context, project, address, log string, most int)
 	return forge.GH{}.Log(ctx, p.Path, address, log, most)
 }
 
+// Issue reads an issue of a project's repository.
+func (g GitHub) Issue(ctx context.Context, project string, number int) (record.Issue, error) {
+	p, err := g.Pool.Setup.Project(project)
+	if err != nil {
+		return record.Issue{}, err
+	}
+	origin, err := g.Pool.repoOf(p).Origin(ctx)
+	if err != nil {
+		return record.Issue{}, err
+	}
+	if at := slices.IndexFunc(origin, forge.OnGitHub); at >= 0 {
+		return forge.GH{}.Issue(ctx, p.Path, origin[at], number)
+	}
+	return record.Issue{}, fmt.Errorf("cannot read issue %d of project %q: its origin is not on GitHub; hand its text "+
+		"over with --context FILE", number, project)
+}
+
 // WatchedGitHub is GitHub as the monitor asks it: it does without gh where there is none, waits after errors, and
 // leaves a part of the quota to people.
 type WatchedGitHub struct {

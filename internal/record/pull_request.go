@@ -43,6 +43,14 @@ type PRAuthor struct {
 	Bot    bool // is a program
 }
 
+// Issue is an issue at the place where pull requests are.
+type Issue struct {
+	Address string
+	Title   string
+	Text    string
+	Author  PRAuthor
+}
+
 // What a review asks for.
 const (
 	ReviewChanges  = "CHANGES_REQUESTED"
