@@ -117,7 +117,7 @@ func lists(l *lab) ([]row, error) {
 
 // writers lets 16 writers move tasks at once, each with a process a move, and compares them with bare processes.
 func writers(l *lab) ([]row, error) {
-	const many, rounds, each = 16, 4, 40
+	const many, rounds, each = 16, 4, 160
 	h, err := l.home("writers")
 	if err != nil {
 		return nil, err

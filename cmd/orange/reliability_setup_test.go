@@ -37,7 +37,7 @@ func setupFaults() []fault {
 		{
 			name: "projects.json is broken", whole: true, run: moveIt(), exit: 1,
 			inflict: spoiled(`{"x`, "projects.json"),
-			says:    `orange: read "HOME/projects.json": .*; mend the file, or move it away and add the projects again`,
+			says:    `orange: read "HOME/projects.json": .*; correct the file, or move it away and add the projects again`,
 			becomes: "nothing: it can be shown and not moved", goesOn: "fix the file; the same command again",
 		},
 		{

@@ -37,13 +37,19 @@ func Main() int {
 	var opened *app
 	program := &cli.Program{
 		Version: cli.BuildVersion(), In: os.Stdin, Out: results(), Err: messages(), Terminal: proc.IsTerminal(os.Stdin),
-		Progress: progressAt(),
+		Progress: progressAt(), OutTerminal: resultsTerminal,
 		Open: func(ctx context.Context) (_ *cli.Services, err error) {
 			if opened, err = open(ctx); err != nil {
 				return nil, err
 			}
 			opened.home.Warn = func(text string) { fmt.Fprintf(messages(), "orange: %s\n", text) }
 			opened.engine.Warn = opened.home.Warn
+			return opened.services(), nil
+		},
+		OpenToLook: func(ctx context.Context) (_ *cli.Services, err error) {
+			if opened, err = openToLook(ctx); err != nil {
+				return nil, err
+			}
 			return opened.services(), nil
 		},
 		Dashboard: func(ctx context.Context, project string, all bool) (err error) {

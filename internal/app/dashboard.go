@@ -21,6 +21,7 @@ import (
 	"orange/internal/decide"
 	"orange/internal/history"
 	"orange/internal/pool"
+	"orange/internal/query"
 	"orange/internal/record"
 	"orange/internal/rejection"
 	"orange/internal/task"
@@ -47,11 +48,12 @@ func (a *app) showDashboard(ctx context.Context, project string, all bool) error
 	}
 	ctx, off := untilEnded(ctx)
 	defer off()
-	actions := userActions{commands{a.engine, a}}
+	actions := userActions{commands: commands{a.engine, a}}
 	view := dashboardView{a.pool, a, &agents.Screens{}}
 	d := &dashboard.Dashboard{
-		Backend: dashboard.Backend{Store: view, Inspector: view, Reader: view, Runner: actions, Chooser: actions,
-			Terminal: actions, Now: time.Now},
+		Backend: dashboard.Backend{Store: view, Inspector: view, Reader: view, Reviews: query.Reviews{
+			Events: a.store.Events, Pinned: a.home.Pinned, Document: a.files.Read, Work: a.pool.Patch},
+			Comments: a.files, Runner: actions, Chooser: actions, Terminal: actions, Now: time.Now},
 		In: os.Stdin, Out: os.Stdout, Environ: os.Environ(), Project: project, Message: word,
 	}
 	d.Open(ctx)

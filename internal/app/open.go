@@ -105,6 +105,19 @@ func open(ctx context.Context) (*app, error) {
 	return a, a.engine.Resume(ctx)
 }
 
+// openToLook opens the home where there is one, and leaves everything in it as it is.
+func openToLook(ctx context.Context) (*app, error) {
+	dir, err := homeDir()
+	if err != nil {
+		return nil, err
+	}
+	record := filepath.Join(dir, recordName)
+	if _, err := os.Stat(record); err != nil {
+		return nil, err
+	}
+	return openOnly(ctx, record)
+}
+
 // openOnly opens the home and leaves everything in it as it is.
 func openOnly(ctx context.Context, record string) (*app, error) {
 	dir, err := homeDir()

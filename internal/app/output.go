@@ -23,3 +23,13 @@ func progressAt() io.Writer {
 	}
 	return os.Stderr
 }
+
+// resultsTerminal is how wide the terminal at the standard output is, and whether the person there wants colours. There
+// are none where that is no terminal.
+func resultsTerminal() (width int, coloured bool) {
+	if !proc.IsTerminal(os.Stdout) {
+		return 0, false
+	}
+	kind := os.Getenv("TERM")
+	return proc.Width(os.Stdout), os.Getenv("NO_COLOR") == "" && kind != "" && kind != "dumb"
+}

@@ -2,11 +2,13 @@ package app
 
 import (
 	"context"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
 	"time"
 
+	"orange/internal/cli"
 	"orange/internal/decide"
 	"orange/internal/doctor"
 	"orange/internal/environment"
@@ -17,6 +19,7 @@ import (
 	"orange/internal/record"
 	"orange/internal/sqlite"
 	"orange/internal/task"
+	"orange/internal/tmux"
 )
 
 // queries read tasks and their pasts for the command line.
@@ -47,6 +50,31 @@ func (q queries) Checks(ctx context.Context, id string) ([]task.CheckState, erro
 		return nil, err
 	}
 	return q.app.looker(checkPatience).Checks(ctx, t, def)
+}
+
+// Diff is what a task's branch and its workspace changed.
+func (q queries) Diff(ctx context.Context, t task.Task) (string, error) {
+	return q.app.pool.Diff(ctx, t)
+}
+
+// Screens are what the windows of a task's agents show now.
+func (q queries) Screens(ctx context.Context, id string) ([]cli.AgentScreen, error) {
+	panes, err := q.app.agents.Of(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	var out []cli.AgentScreen
+	for _, one := range panes {
+		text, err := q.app.server.Capture(ctx, one.ID, 0)
+		if errors.Is(err, tmux.ErrEnded) {
+			continue // it has gone since it was listed
+		}
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, cli.AgentScreen{Role: one.Role, Window: one.Window, Ended: one.Dead, Text: text})
+	}
+	return out, nil
 }
 
 // Verify looks whether the past of tasks holds.

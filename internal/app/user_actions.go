@@ -14,6 +14,7 @@ import (
 // userActions change tasks in the name of the caller that opened the dashboard: an agent stays an agent.
 type userActions struct {
 	commands
+	proc.Screen
 }
 
 func (u userActions) Create(ctx context.Context, n task.New) (record.Outcome, error) {
@@ -102,11 +103,6 @@ func (u userActions) Attach(ctx context.Context, id, role string) error {
 		}
 		return err
 	})
-}
-
-// Edit opens the person's editor.
-func (userActions) Edit(ctx context.Context, text string) (string, error) {
-	return proc.Edit(ctx, text)
 }
 
 // Choices are what a new task can be made from, what it gets by default first.

@@ -17,8 +17,8 @@ const root = "../.."
 
 // quiet lists the rooms that think, each knowing only those before it.
 func quiet() []string {
-	return []string{"lazyregexp", "printable", "action", "conflict", "task", "history", "record", "stats", "document",
-		"yaml", "workflow", "harness", "rejection", "decide", "projection", "replay", "explore", "graph"}
+	return []string{"lazyregexp", "printable", "action", "conflict", "diff", "task", "history", "record", "stats",
+		"document", "yaml", "workflow", "harness", "rejection", "decide", "projection", "replay", "explore", "graph"}
 }
 
 // The rooms that are tested without the race detector are those in which there is nothing for it to find.
@@ -185,8 +185,8 @@ func TestNoLoudRoomEntersAnotherButTheLeaves(t *testing.T) {
 
 // parts lists the packages below a room, in layers: a part enters only those of the layers before it.
 func parts() map[string][][]string {
-	return map[string][][]string{"dashboard": {{"screen"}, {"markdown", "tasks"},
-		{"list", "board", "detail", "workspaces", "form"}, {"command"}}}
+	return map[string][][]string{"dashboard": {{"screen"}, {"markdown", "highlight", "tasks"},
+		{"list", "board", "detail", "review", "workspaces", "form"}, {"command"}}}
 }
 
 func TestThePartsOfARoomKnowOnlyThePartsBeforeThem(t *testing.T) {

@@ -15,6 +15,7 @@ import (
 
 	"orange/internal/printable"
 	"orange/internal/record"
+	"orange/internal/task"
 )
 
 // Program is the command line with the world that it talks to. Every field is required, where it does not say
@@ -31,8 +32,13 @@ type Program struct {
 	Terminal bool
 	// Progress is the terminal at which a person sees how far a long command is; nil where there is none.
 	Progress io.Writer
+	// OutTerminal is how wide the terminal at Out is, 0 where that is not known or Out is none, and whether the person
+	// there wants colours. It is asked when a table is printed.
+	OutTerminal func() (width int, coloured bool)
 	// Open opens the services when the first command needs it, so that version and help need nothing.
 	Open func(ctx context.Context) (*Services, error)
+	// OpenToLook is Open for who only looks, and so makes no home and finishes nothing that others left undone.
+	OpenToLook func(ctx context.Context) (*Services, error)
 	// Dashboard shows the screen: the tasks of a project, or those of all where the name is empty.
 	Dashboard func(ctx context.Context, project string, all bool) error
 	// Shell talks with the person at In about one task, and answers the exit status of that.
@@ -44,10 +50,14 @@ type Program struct {
 	Examine func(ctx context.Context, fix, rebuild bool, progress func(what string, done, of int)) (
 		[]record.Finding, error)
 
+	guessed []task.Task // those that were found by words of their summaries
+
 	lines  bytes.Buffer // of the answer, which are not printed yet
 	failed error        // why lines could not be printed
 
 	json     bool
+	utc      bool
+	plain    bool // printed lines have no colours, whatever the terminal has
 	project  string
 	services *Services
 }
@@ -60,6 +70,9 @@ func (p *Program) Run(ctx context.Context, args []string) int {
 			break
 		}
 		p.json = p.json || word == "--json" // known before a flag that cannot be read ends the reading
+	}
+	if isCompletion(args) {
+		p.completing(root)
 	}
 	root.SetArgs(joinBranch(args))
 	root.SetIn(p.In)
@@ -103,6 +116,7 @@ Exit status: 0 done, 1 failed, 2 the call or a file is wrong, 3 refused, 4 not f
 		return p.Dashboard(c.Context(), p.project, *all)
 	}
 	root.PersistentFlags().BoolVar(&p.json, "json", false, "answer in JSON")
+	root.PersistentFlags().BoolVar(&p.utc, "utc", false, "show times in UTC, not in your own zone")
 	root.PersistentFlags().StringVar(&p.project, "project", "", "the project (default: that of the folder you are in)")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage("%v", err) })
 	root.AddCommand(p.projectCommands(), p.taskCommands(), p.mergeMany(), p.workflowCommands(), p.harnessCommands(),

@@ -1,6 +1,9 @@
 package cli
 
 import (
+	"fmt"
+	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
@@ -8,14 +11,57 @@ import (
 	"orange/internal/printable"
 )
 
-// columns prints rows whose cells stand below each other, in one write. A cell is one line, and as wide as it is on a
-// screen.
+// table is rows whose cells stand below each other; the first one has the heads, where there are any.
+type table struct {
+	rows [][]string
+	// gives are the columns that become narrower where a terminal is not wide enough, the first one first. Paths lose
+	// their beginning there, and everything else its end.
+	gives, paths []int
+	headless     bool
+	// look is how a cell looks at a terminal with colours; nil where only the heads have a look.
+	look func(row, column int) printable.Paint
+}
+
+// leastColumn is how narrow a column becomes at most.
+const leastColumn = 8
+
+// columns prints rows without heads whose cells stand below each other. A cell is one line.
 func (p *Program) columns(rows [][]string) error {
+	return p.table(table{rows: rows, headless: true})
+}
+
+// table prints a table in one write: as it is for a program, and as it fits for a person at a terminal.
+func (p *Program) table(t table) error {
+	for _, row := range t.rows {
+		for i, cell := range row {
+			row[i] = printable.Line(cell)
+		}
+	}
+	width, coloured := p.outTerminal()
+	if width > 0 {
+		t.fit(width)
+	}
+	if coloured {
+		return p.pieces(t.pieces())
+	}
+	return p.rows(t.rows)
+}
+
+// outTerminal is how wide the terminal at the output is, and whether it shall show colours; 0 where it is none.
+func (p *Program) outTerminal() (width int, coloured bool) {
+	if p.OutTerminal == nil || p.json {
+		return 0, false
+	}
+	width, coloured = p.OutTerminal()
+	return width, coloured && !p.plain
+}
+
+// rows prints rows that need no more than their cells.
+func (p *Program) rows(rows [][]string) error {
 	var widths []int
 	size := 0
 	for _, row := range rows {
-		for i, cell := range row {
-			row[i] = printable.Line(cell)
+		for i := range row {
 			if i == len(widths) {
 				widths = append(widths, 0)
 			}
@@ -34,6 +80,93 @@ func (p *Program) columns(rows [][]string) error {
 		p.lines.Write(appendRow(p.lines.AvailableBuffer(), row, widths))
 	}
 	return p.flush()
+}
+
+// widths are those of all columns.
+func (t table) widths() []int {
+	var widths []int
+	for _, row := range t.rows {
+		for i, cell := range row {
+			if i == len(widths) {
+				widths = append(widths, 0)
+			}
+			widths[i] = max(widths[i], screenWidth(cell))
+		}
+	}
+	return widths
+}
+
+// fit makes columns narrower until the rows fit.
+func (t table) fit(width int) {
+	widths := t.widths()
+	over := 2*(len(widths)-1) - width
+	for _, one := range widths {
+		over += one
+	}
+	for _, i := range t.gives {
+		if i >= len(widths) || over <= 0 {
+			continue
+		}
+		least := min(widths[i], max(leastColumn, screenWidth(t.rows[0][i])))
+		given := min(over, widths[i]-least)
+		over -= given
+		for _, row := range t.rows {
+			if i < len(row) {
+				row[i] = shorten(row[i], widths[i]-given, slices.Contains(t.paths, i))
+			}
+		}
+	}
+}
+
+// shorten cuts a cell to a width: at its beginning where it is a path.
+func shorten(cell string, width int, path bool) string {
+	switch over := screenWidth(cell) - width; {
+	case over <= 0:
+		return cell
+	case path:
+		return ansi.TruncateLeft(cell, over+1, "…")
+	}
+	return ansi.Truncate(cell, width, "…")
+}
+
+// pieces are the table's cells with their looks.
+func (t table) pieces() []printable.Piece {
+	widths := t.widths()
+	var out []printable.Piece
+	for r, row := range t.rows {
+		blanks := 0
+		for i, cell := range row {
+			if cell != "" {
+				out = append(out, printable.Piece{Text: strings.Repeat(" ", blanks)},
+					printable.Piece{Text: cell, Paint: t.lookOf(r, i)})
+				blanks = 0
+			}
+			blanks += widths[i] - screenWidth(cell) + 2
+		}
+		out = append(out, printable.Piece{Text: "\n"})
+	}
+	return out
+}
+
+func (t table) lookOf(row, column int) printable.Paint {
+	switch {
+	case row == 0 && !t.headless:
+		return printable.Bold
+	case t.look == nil:
+		return printable.Plain
+	}
+	return t.look(row, column)
+}
+
+// pieces prints coloured text behind what was said before it.
+func (p *Program) pieces(all []printable.Piece) error {
+	if err := p.flush(); err != nil {
+		return err
+	}
+	if err := p.Out.WritePieces(all); err != nil {
+		return fmt.Errorf("write the answer: %w", err)
+	}
+	return nil
 }
 
 // appendRow adds a line with the cells of a row. There are no blanks at its end.

@@ -2,7 +2,10 @@ package cli
 
 import (
 	"bytes"
+	"strings"
 	"testing"
+
+	"github.com/charmbracelet/x/ansi"
 
 	"orange/internal/printable"
 )
@@ -28,5 +31,82 @@ e
 `
 	if err != nil || out.String() != want {
 		t.Errorf("error %v; it says\n%s\nwant\n%s", err, out.String(), want)
+	}
+}
+
+// shownTable is a table as a terminal of some width shows it.
+func shownTable(t *testing.T, width int, coloured bool, tab table) string {
+	t.Helper()
+	var out bytes.Buffer
+	p := &Program{Out: printable.NewWriter(&out), OutTerminal: func() (int, bool) { return width, coloured }}
+	if err := p.table(tab); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+func wide() table {
+	return table{rows: [][]string{
+		{"ID", "PROJECT", "BRANCH", "SUMMARY", "PATH"},
+		{"4FzK2mN8qR1tW5yB7cD9e", "coffee", "feat/a-long-name", "A summary in words, 日本語", "/home/ada/work/coffee"},
+		{"5", "tea", "b", "Short"},
+	}, gives: []int{3, 4, 2}, paths: []int{4}}
+}
+
+func TestTable_fitsTheTerminal(t *testing.T) {
+	t.Parallel()
+	for width, want := range map[int]string{
+		200: `ID                     PROJECT  BRANCH            SUMMARY                     PATH
+4FzK2mN8qR1tW5yB7cD9e  coffee   feat/a-long-name  A summary in words, 日本語  /home/ada/work/coffee
+5                      tea      b                 Short
+`,
+		90: `ID                     PROJECT  BRANCH            SUMMARY            PATH
+4FzK2mN8qR1tW5yB7cD9e  coffee   feat/a-long-name  A summary in wor…  /home/ada/work/coffee
+5                      tea      b                 Short
+`,
+		66: `ID                     PROJECT  BRANCH          SUMMARY   PATH
+4FzK2mN8qR1tW5yB7cD9e  coffee   feat/a-long-n…  A summa…  …/coffee
+5                      tea      b               Short
+`,
+		20: `ID                     PROJECT  BRANCH    SUMMARY   PATH
+4FzK2mN8qR1tW5yB7cD9e  coffee   feat/a-…  A summa…  …/coffee
+5                      tea      b         Short
+`,
+		0: `ID                     PROJECT  BRANCH            SUMMARY                     PATH
+4FzK2mN8qR1tW5yB7cD9e  coffee   feat/a-long-name  A summary in words, 日本語  /home/ada/work/coffee
+5                      tea      b                 Short
+`,
+	} {
+		if found := shownTable(t, width, false, wide()); found != want {
+			t.Errorf("at %d columns it is\n%s\nwant\n%s", width, found, want)
+		}
+		coloured := shownTable(t, width, true, wide())
+		if plain := ansi.Strip(coloured); plain != want || !strings.Contains(coloured, "\x1b[1mID\x1b[0m") {
+			t.Errorf("at %d columns with colours it is\n%s\nwant\n%s", width, coloured, want)
+		}
+	}
+}
+
+func TestTable_hasColoursOnlyWhereThePersonSeesThem(t *testing.T) {
+	t.Parallel()
+	tab := func() table {
+		return table{rows: [][]string{{"A", "B"}, {"x\x1b[31m", "y"}},
+			look: func(row, column int) printable.Paint {
+				if row == 1 && column == 1 {
+					return printable.Red
+				}
+				return printable.Plain
+			}}
+	}
+	want := "\x1b[1mA\x1b[0m          \x1b[1mB\x1b[0m\n" + `x\x1b[31m  ` + "\x1b[31my\x1b[0m\n"
+	if found := shownTable(t, 80, true, tab()); found != want {
+		t.Errorf("it is %q, want %q", found, want)
+	}
+	for _, p := range []*Program{{plain: true}, {json: true}, {}} {
+		var out bytes.Buffer
+		p.Out, p.OutTerminal = printable.NewWriter(&out), func() (int, bool) { return 80, !p.json && p.plain }
+		if err := p.table(tab()); err != nil || strings.Contains(out.String(), "\x1b") {
+			t.Errorf("%v; it is %q", err, out.String())
+		}
 	}
 }

@@ -51,6 +51,8 @@ func kinds() map[string][2]string {
 		"task delete":          {ofATask, "abc --yes"},
 		"task history":         {reads, ""},
 		"task why":             {reads, ""},
+		"task diff":            {reads, ""},
+		"task logs":            {reads, ""},
 		"task verify":          {reads, ""},
 		"task replay":          {reads, ""},
 		"task stats":           {reads, ""},

@@ -14,11 +14,11 @@ func (p *Program) doctorCommand() *cobra.Command {
 	var fix, rebuild bool
 	c := &cobra.Command{
 		Use: "doctor", Short: "Check the installation and the tasks, and repair them with --fix", Args: between(0, 0),
-		Long: `Check that everything is there that tasks need, and that the record, the files, the workspaces and
-the sessions agree. Without --fix nothing is changed. Exit status: 0 where no problem is left, 1
+		Long: `Check that everything that tasks need is there, and that the record, the files, the workspaces and
+the sessions agree. Without --fix Orange changes nothing. Exit status: 0 where no problem is left, 1
 where one is.
 
---fix      repairs what can be repaired: mirrors, windows and workspaces of tasks that are over,
+--fix      repairs what it can: mirrors, windows and workspaces of tasks that are over,
            pending hooks, leftovers.
 --rebuild  restores every task that has a folder and is not in the record: after orange.db was
            lost, or damaged (then it is moved aside, never deleted), or for the folders of an

@@ -18,9 +18,9 @@ func (p *Program) envCommands() *cobra.Command {
 those of one project's tasks.
 
 An agent has the environment of the person who started its task. After a reboot, in a cron job or
-under a monitor that systemd started, no person's is there: what is set here is there all the same.
-It wins over the person's own; what a project sets wins over what every project has. Programs that
-run already keep what they were started with.
+under a monitor that systemd started, there is no person's environment, but what you set here is
+there. It takes precedence over the person's environment, and what you set for a project over what
+you set for all. A program that is running keeps the environment that it was started with.
 
 The values are in $ORANGE_HOME/env.json, which only you may read. Orange shows names alone.`
 	return c
@@ -114,7 +114,7 @@ project have. No value is shown.`,
 				p.say("no variables; set one with: orange env set NAME")
 				return nil
 			}
-			return p.columns(rows)
+			return p.table(table{rows: rows})
 		}),
 	}
 }

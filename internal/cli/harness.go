@@ -14,7 +14,7 @@ import (
 )
 
 func (p *Program) harnessCommands() *cobra.Command {
-	return group("harness", "Show and test harnesses, the files that say how an agent program is called",
+	return group("harness", "Show and test harnesses, the files that say how to run an agent program",
 		"  orange harness list\n  orange harness test codex", p.harnessList(), p.harnessShow(), p.harnessTest())
 }
 
@@ -42,7 +42,7 @@ func (p *Program) harnessList() *cobra.Command {
 				rows = append(rows, []string{one.Name, cmp.Or(one.Path, "not installed"), cmp.Or(one.Version, "-"),
 					cmp.Or(one.Run, "-"), from})
 			}
-			if err := p.columns(rows); err != nil {
+			if err := p.table(table{rows: rows, gives: []int{1, 4}, paths: []int{1}}); err != nil {
 				return err
 			}
 			for _, one := range all {
@@ -85,7 +85,7 @@ func (p *Program) harnessTest() *cobra.Command {
 	var start, yes bool
 	var timeout time.Duration
 	c := &cobra.Command{
-		Use: "test NAME", Short: "Find out whether an agent program is what its harness file describes",
+		Use: "test NAME", Short: "Check that an agent program matches its harness file",
 		Args: between(1, 1),
 		Long: `Find the program on PATH, ask it for its version, and look in its help for each flag of the harness
 file. This costs nothing.
@@ -189,17 +189,5 @@ func (p *Program) harnessNames(c *cobra.Command, args []string, _ string) (
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	h, err := p.open(c.Context())
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveError
-	}
-	all, err := h.Harnesses.ListHarnesses()
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveError
-	}
-	var names []cobra.Completion
-	for _, one := range all {
-		names = append(names, one.Name)
-	}
-	return names, cobra.ShellCompDirectiveNoFileComp
+	return p.offering(harnessOffers)(c, args, "")
 }

@@ -19,7 +19,7 @@ func (p *Program) installCommand() *cobra.Command {
 		Long: `Write two skills to where agent programs look for skills: orange-orchestrator for an agent that you
 talk to and that makes and follows tasks for you, and orange-worker for an agent inside a task.
 
-Without flags they go to your own folder of every program on PATH whose folder is known, as
+Without flags they go to your own folder of every program on PATH whose folder is known, such as
 ~/.claude/skills. With --project they go into the checkout of the project that you are in, or of the
 one that is named, as .claude/skills; git ignores them there unless it tracks that folder.
 
@@ -151,7 +151,7 @@ func (p *Program) saySkills(all []harness.SkillFile) error {
 	if len(rows) == 0 {
 		return nil
 	}
-	return p.columns(append([][]string{{"FILE", "PATH", "FOR"}}, rows...))
+	return p.table(table{rows: append([][]string{{"FILE", "PATH", "FOR"}}, rows...)})
 }
 
 func files(n int) string {

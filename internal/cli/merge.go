@@ -69,6 +69,14 @@ func (p *Program) mergeAll(ctx context.Context, h *Services, in record.MergeMany
 	if err != nil {
 		return err
 	}
+	for _, id := range in.Tasks {
+		if in.DryRun {
+			break
+		}
+		if err := p.sureIfGuessed(id, actor, "Merge", "not merged"); err != nil {
+			return err
+		}
+	}
 	merged, left := []map[string]any{}, []map[string]any{}
 	err = h.Commands.MergeMany(ctx, in, actor, func(one record.MergedOne) {
 		about := map[string]any{"id": one.Task.ID, "branch": one.Task.Branch}
@@ -101,6 +109,10 @@ func (p *Program) mergeAll(ctx context.Context, h *Services, in record.MergeMany
 		verb := "merged"
 		if in.DryRun {
 			verb = "would be merged"
+		}
+		if len(merged)+len(left) == 0 {
+			p.say("no task of %s waits to be merged", in.Project)
+			return nil
 		}
 		p.say("%d %s, %d left out", len(merged), verb, len(left))
 	}

@@ -14,9 +14,9 @@ func (p *Program) monitorCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "monitor", Short: "Watch the agents, apply the exit rules, and perform pending hooks",
 		Args: between(0, 0),
-		Long: `Watch the agents until you stop it. A dead agent is noticed at once, and the exit rules of its
-task's workflow are applied; hooks that failed are tried again, tasks that wait for a workspace are
-started, files are made equal to the record.
+		Long: `Watch the agents until you stop it. The monitor notices a dead agent at once, and applies the exit
+rules of its task's workflow. It tries failed hooks again, starts tasks that wait for a workspace,
+and repairs files that differ from the record.
 
 One monitor watches at a time. A second one waits until the first one ends, and reports it if the
 first one is stopped or does nothing. With --once it does not wait: if another process watches, it
@@ -44,7 +44,7 @@ does nothing and exits with status 1.`,
 					told = append(told, line)
 					return
 				}
-				fmt.Fprintf(p.Err, "%s %s\n", time.Now().Format("15:04:05"), line)
+				fmt.Fprintf(p.Err, "%s %s\n", p.clock(time.Now(), time.TimeOnly), line)
 			}
 			if !once {
 				return h.Monitor.Run(ctx, say)

@@ -70,7 +70,7 @@ func (p *Program) projectAdd() *cobra.Command {
 		p.say("its worktrees will lack what git does not track; have them made ready with:\n  %s", proposal)
 		return nil
 	})
-	c.Flags().BoolVar(&yes, "yes", false, "also take what the repository looks like its worktrees need")
+	c.Flags().BoolVar(&yes, "yes", false, "apply what Orange proposes for the worktrees, without asking")
 	wantedIn.add(c)
 	merged.add(c)
 	c.Flags().StringVar(&wanted.Name, "name", "", "what to call it (default: the name of its folder)")
@@ -119,7 +119,7 @@ func (p *Program) projectList() *cobra.Command {
 				rows = append(rows, []string{one.Name, one.DefaultBranch, strconv.Itoa(one.PoolSize),
 					cmp.Or(one.Workflow, task.DefaultWorkflow), one.Path})
 			}
-			return p.columns(rows)
+			return p.table(table{rows: rows, gives: []int{4, 1, 3}, paths: []int{4}})
 		}),
 	}
 }

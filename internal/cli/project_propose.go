@@ -9,8 +9,8 @@ import (
 )
 
 const proposalLong = `Orange looks at the repository's files (package-lock.json, go.mod, requirements.txt, .env,
-.gitmodules and the like), and proposes what its worktrees need: at a terminal it asks, with --yes
-it does it, and else it names it only.`
+.gitmodules and the like), and proposes what its worktrees need. At a terminal it asks; with --yes
+it applies the proposal; otherwise it only prints it.`
 
 // propose offers what the repository looks like its worktrees need, and answers the project as it is then. What could
 // not be looked at does not undo the project.

@@ -48,7 +48,7 @@ func (w *worktreeFlags) add(c *cobra.Command) {
 		"has changed, such as package-lock.json (repeatable)")
 	flags.DurationVar(&w.timeout, "setup-timeout", 0, fmt.Sprintf("how long the set-up may take (default %s)",
 		time.Duration(task.SetupSeconds)*time.Second))
-	flags.BoolVar(&w.wanted.Submodules, "submodules", false, "lay out submodules in each worktree")
+	flags.BoolVar(&w.wanted.Submodules, "submodules", false, "check out submodules in each worktree")
 	flags.IntVar(&w.wanted.Ports, "ports", 0, "how many ports each task gets: ORANGE_PORT is the first, "+
 		"ORANGE_PORTS are all")
 	flags.StringVar(&w.wanted.Subdir, "subdir", "", "the folder of the repository in which agents, checks and the "+

@@ -78,6 +78,10 @@ type Queries interface {
 	Report(ctx context.Context, id string, actor task.Actor) (record.Report, error)
 	Why(ctx context.Context, id string) (decide.Explanation, error)
 	Checks(ctx context.Context, id string) ([]task.CheckState, error)
+	// Diff is what a task's branch and its workspace changed, the list of files first.
+	Diff(ctx context.Context, t task.Task) (string, error)
+	// Screens are what the windows of a task's agents show now, without colours.
+	Screens(ctx context.Context, id string) ([]AgentScreen, error)
 	Sessions(ctx context.Context, tasks []task.Task) (map[string]string, error)
 	// Needs are the states of agents, and why people should look after tasks now. It has what it could look at.
 	Needs(ctx context.Context, tasks []task.Task) (map[string]string, map[string]record.Need, error)

@@ -18,14 +18,17 @@ import (
 func (p *Program) shellCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "shell [ID]", Short: "Move one task with the slash commands of its workflow", Args: between(0, 1),
-		Long: `Move one task with the slash commands that its workflow declares, and with /next, /redo, /status,
-/why, /history, /help and /quit. A command of the workflow asks for the move to its state. If the
+		Long: `Move one task with the slash commands that its workflow declares, with the moves out of its status
+(/spawn, /complete, /stuck, /merge and /cancel where the workflow has them, and the name of each
+state that a move leads to, as /agent-review), and with /next, /redo, /status, /why, /history, /help
+and /quit. A command of the workflow, and a state's name, ask for the move to that state. If the
 task is in that state already, the command begins the state again, where the workflow has a
 transition from it to itself; otherwise it starts the agent again if the agent has died.
 Without a terminal it runs the lines of its input, and its exit status is that of the last line that
 failed.`,
 		Example: "  orange shell 4Fz\n  echo '/next --override \"I accept the risk\"' | orange shell 4Fz",
 		RunE: p.runFound(func(ctx context.Context, h *Services, id string) error {
+			p.guessed = nil // its prompt names the task before every line
 			status, err := p.Shell(ctx, &TaskShell{program: p, services: h, id: id})
 			if err == nil && status != 0 {
 				err = &ended{status} // what failed is printed already
@@ -41,11 +44,45 @@ type TaskShell struct {
 	program  *Program
 	services *Services
 	id       string
+
+	looker *task.Actor // who sits there, once that was asked
 }
 
 // Here is the task as it is now, with its workflow.
 func (t *TaskShell) Here(ctx context.Context) (task.Task, *workflow.Definition, error) {
 	return t.services.Queries.Pinned(ctx, t.id)
+}
+
+// Open are the states that the one who sits there may have the task moved to.
+func (t *TaskShell) Open(ctx context.Context, one task.Task, def *workflow.Definition) ([]task.Status, error) {
+	if t.looker == nil {
+		actor, err := t.services.Identity.Looker(ctx, t.id)
+		if err != nil {
+			return nil, err
+		}
+		t.looker = &actor
+	}
+	return decide.Open(def, one, *t.looker), nil
+}
+
+// Move asks for the move that a word of the command line stands for. The line named the task's move in full, and so no
+// question follows.
+func (t *TaskShell) Move(ctx context.Context, word, reason string) error {
+	actor, err := t.services.Identity.Actor(ctx, t.id, "")
+	if err != nil {
+		return err
+	}
+	if word != workflow.MoveMerge {
+		return t.program.command(ctx, t.services, t.id, word, actor, reason)
+	}
+	out, done, err := t.services.Commands.Merge(ctx, t.id, task.Merge{}, actor)
+	if err != nil {
+		return err
+	}
+	if !t.program.json {
+		t.program.say("%s: %s", out.Task.Branch, done)
+	}
+	return t.program.performed(out, "", actor)
 }
 
 // Tell ends the answer to a line as every command does, with an error where there is one.

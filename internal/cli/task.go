@@ -2,12 +2,9 @@ package cli
 
 import (
 	"context"
-	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
-	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -23,36 +20,7 @@ func (p *Program) taskCommands() *cobra.Command {
 			"  orange task stuck --reason \"the API key is missing\"", workflow.MoveStuck),
 		p.taskWait(), p.taskSay(), p.taskRequestChanges(), p.taskMerge(), p.taskCancel(),
 		p.taskDelete(), p.taskHistory(), p.taskWhy(), p.taskVerify(), p.taskReplay(), p.taskStats(),
-		p.taskRetry(), p.taskCheck(), p.taskCreatePR(), p.taskWatch())
-}
-
-// find turns what the user wrote into the id of one task: the whole id or any beginning that only one has;
-// nothing means the task of the workspace that the working directory is in.
-func (p *Program) find(ctx context.Context, h *Services, args []string) (string, error) {
-	if len(args) == 0 || args[0] == "" {
-		id, _, err := h.Identity.Here(ctx)
-		if err == nil && id == "" {
-			err = usage("which task? Give its id, or stand in its workspace; %q lists them", "orange task list")
-		}
-		return id, err
-	}
-	found, err := h.Queries.Tasks(ctx, record.Filter{Prefix: args[0]})
-	if err != nil {
-		return "", err
-	}
-	var ids []string
-	for _, t := range found {
-		ids = append(ids, t.ID)
-	}
-	switch {
-	case len(ids) == 0:
-		return "", task.Notef(task.ErrNotFound, "there is no task %q; %q lists them", args[0], "orange task list")
-	case len(ids) == 1:
-		return ids[0], nil
-	case slices.Contains(ids, args[0]):
-		return args[0], nil
-	}
-	return "", usage("%q is the beginning of several tasks: %s", args[0], strings.Join(ids, ", "))
+		p.taskDiff(), p.taskLogs(), p.taskRetry(), p.taskCheck(), p.taskCreatePR(), p.taskWatch())
 }
 
 // projectOf is the project that a command is about: the one named, or that of the working directory.

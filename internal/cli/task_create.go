@@ -38,9 +38,10 @@ func (p *Program) taskCreate() *cobra.Command {
 	var issue int
 	c := &cobra.Command{
 		Use: "create [BRANCH] [SUMMARY]", Short: "Create a task and start it", Args: between(0, 2),
-		Long: `Create a task and start it; with --no-spawn only create it. With a summary alone, which has a blank
-in it, the branch gets its name from the summary's words. With "" as the branch it is named after
-the task's id. Without a summary the task begins where the workflow has its questions asked.`,
+		Long: `Create a task and start it; with --no-spawn only create it. A single argument with blanks is the
+summary, and Orange makes the branch's name from its words. With "" as the branch, Orange names it
+after the task's id. Without a summary, the task begins in the state in which the workflow has the
+agent ask its questions.`,
 		Example: `  orange task create "Fix the login"
   orange task create feature/login "Add a login page" --context notes.md
   orange task create --issue 17

@@ -16,7 +16,7 @@ func (p *Program) taskDelete() *cobra.Command {
 			"Its folder goes to the trash. Its branch and rescued work stay in the repository.",
 		Example: "  orange task delete 4Fz --yes",
 		RunE: p.onTask(nil, func(ctx context.Context, h *Services, id string, actor task.Actor) error {
-			if err := p.sure(actor, yes, "Delete task "+id+"? Its branch and rescued work stay.",
+			if err := p.sureOf(id, actor, yes, "Delete", " Its branch and rescued work stay.",
 				"not deleted"); err != nil {
 				return err
 			}

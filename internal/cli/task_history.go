@@ -43,7 +43,7 @@ any state of escalation, whichever move made it.`,
 				return p.printJSON(map[string]any{"events": orEmpty(events)})
 			}
 			for _, e := range events {
-				p.say("%s", eventLine(e))
+				p.say("%s", p.eventLine(e))
 			}
 			return nil
 		}),
@@ -68,7 +68,7 @@ func (p *Program) logEntries(ctx context.Context, h *Services, id string) error 
 	return nil
 }
 
-func eventLine(e history.Event) string {
+func (p *Program) eventLine(e history.Event) string {
 	who := e.Actor
 	if e.ActingAs != "" {
 		who += " as " + e.ActingAs
@@ -77,7 +77,7 @@ func eventLine(e history.Event) string {
 	if e.IsMove() {
 		what = fmt.Sprintf("%s -> %s", e.From, e.To)
 	}
-	text := fmt.Sprintf("%3d  %s  %-9s %s", e.Seq, task.FormatTime(e.Time), who, what)
+	text := fmt.Sprintf("%3d  %s  %-9s %s", e.Seq, p.stamp(e.Time), who, what)
 	found := ""
 	if e.Type == history.AgentSpawned || e.Type == history.ReviewStarted {
 		found = "found " // it rests on none of them

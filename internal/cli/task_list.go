@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"orange/internal/conflict"
+	"orange/internal/printable"
 	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/yaml"
@@ -178,10 +179,13 @@ func (p *Program) list(tasks []task.Task, sessions map[string]string, needs map[
 		return nil
 	}
 	rows := append(make([][]string, 0, len(tasks)+1), []string{"ID", "PROJECT", "STATUS", "AGENT", "BRANCH", "SUMMARY"})
-	conflicting := false
+	conflicting, most := false, summaryInAFile
+	if width, _ := p.outTerminal(); width > 0 {
+		most = width
+	}
 	for _, t := range tasks {
-		row := []string{t.ID, t.Project, string(t.Status), marks(t, sessions[t.ID], needs[t.ID]), t.Branch,
-			oneLine(t.Summary, 60)}
+		row := []string{t.ID, t.Project, string(t.Status), p.marks(t, sessions[t.ID], needs[t.ID]), t.Branch,
+			oneLine(t.Summary, most)}
 		if mark := conflictMark(conflicts[t.Project], t.ID); mark != "" {
 			row, conflicting = append(row, mark), true
 		}
@@ -190,14 +194,38 @@ func (p *Program) list(tasks []task.Task, sessions map[string]string, needs map[
 	if conflicting {
 		rows[0] = append(rows[0], "CONFLICTS")
 	}
-	return p.columns(rows)
+	return p.table(table{rows: rows, gives: []int{5, 4, 1, 3}, look: func(row, column int) printable.Paint {
+		if column != 2 && column != 3 {
+			return printable.Plain
+		}
+		t := tasks[row-1]
+		return lookOf(t, sessions[t.ID], needs[t.ID])
+	}})
+}
+
+// summaryInAFile is how many characters of a summary a list has where no terminal says how many fit.
+const summaryInAFile = 60
+
+// lookOf is the colour of a task's status, which the words next to it tell as well.
+func lookOf(t task.Task, session string, need record.Need) printable.Paint {
+	switch {
+	case t.Attention != "" || session == record.AgentDead:
+		return printable.Red
+	case need.Kind != "" || !t.StalledAt.IsZero() || t.Overdue >= task.LateAlert:
+		return printable.Yellow
+	case session == record.AgentAlive:
+		return printable.Green
+	case !t.Live:
+		return printable.Faint
+	}
+	return printable.Plain
 }
 
 // marks says how a task's agents are, and what a person should look at.
-func marks(t task.Task, session string, need record.Need) string {
+func (p *Program) marks(t task.Task, session string, need record.Need) string {
 	switch {
 	case !need.Until.IsZero():
-		return "limit until " + need.Until.Local().Format("01-02 15:04")
+		return "limit until " + p.clock(need.Until, "01-02 15:04")
 	case t.Attention != "":
 		return session + " !"
 	case t.Queued():

@@ -43,6 +43,9 @@ history.`,
 			return nil
 		},
 		RunE: p.onTask(&as, func(ctx context.Context, h *Services, id string, actor task.Actor) error {
+			if err := p.sureIfGuessed(id, actor, "Merge", "not merged"); err != nil {
+				return err
+			}
 			out, done, err := h.Commands.Merge(ctx, id, m, actor)
 			refused, is := errors.AsType[*rejection.Rejection](err)
 			if is && refused.Code == rejection.PushUnanswered && p.Terminal && !p.json && actor.Role == task.RoleHuman {

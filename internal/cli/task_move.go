@@ -35,12 +35,12 @@ func (p *Program) taskCancel() *cobra.Command {
 	var ask asker
 	var yes bool
 	c := &cobra.Command{
-		Use: "cancel [ID]", Short: "Give a task up; its branch and all work on it stay", Args: between(0, 1),
-		Long: "Give a task up; its branch and all work on it stay.\n" +
+		Use: "cancel [ID]", Short: "Cancel a task; its branch and all work on it stay", Args: between(0, 1),
+		Long: "Cancel a task; its branch and all work on it stay.\n" +
 			"A person is asked first; where no one can be asked, it takes --yes.",
 		Example: "  orange task cancel 4Fz --yes",
 		RunE: p.onTask(&ask.as, func(ctx context.Context, h *Services, id string, actor task.Actor) error {
-			if err := p.sure(actor, yes, "Cancel task "+id+"? Its agents are ended; its work is kept.",
+			if err := p.sureOf(id, actor, yes, "Cancel", " Its agents are ended; its work is kept.",
 				"not cancelled"); err != nil {
 				return err
 			}

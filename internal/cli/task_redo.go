@@ -36,6 +36,9 @@ func (p *Program) redo(ctx context.Context, h *Services, id string, to task.Stat
 	if err != nil {
 		return err
 	}
+	if err := p.sureIfGuessed(id, actor, "Redo "+string(to)+" of", "not done again"); err != nil {
+		return err
+	}
 	out, err := h.Commands.Redo(ctx, id, to, actor, reason)
 	if err := p.answered(out, err); err != nil {
 		return err

@@ -30,9 +30,9 @@ what it was made from or rested on is lost.
 --workflow FILE makes them by the rules of that workflow (a file, or a name) instead, each on the
 task as it was then, and lists those that would have come out otherwise. With --all it takes the
 tasks of the workflow of that name, and counts the others; a task that is named is looked at
-whatever its workflow. What was not looked at then is supposed to have been there, and to have been
-missing: where both come out the same, as where something else is known to be missing, that is the
-answer. The rest cannot be compared, and is counted by reason, state, and what was not looked at.
+whatever its workflow. Evidence that was not looked at then may have been there or missing. Where
+the answer is the same either way, or other evidence is known to be missing, Orange compares that
+answer. It cannot compare the rest, and counts it by reason, state and evidence.
 Refused requests are not in a history. Exit status: 0.
 
 With --json: {"tasks": [{"task", "decisions", "equal", "skipped", "other_edition", "untold": [...],
@@ -197,7 +197,7 @@ func (p *Program) groups(all []untoldGroup) error {
 		}
 		rows = append(rows, []string{strconv.Itoa(g.Count), cmp.Or(string(g.State), "-"), why, ids})
 	}
-	return p.columns(rows)
+	return p.table(table{rows: rows})
 }
 
 func (p *Program) others(all map[string]int) {

@@ -18,10 +18,10 @@ status has no agent of its own, the worker gets it. The history records the text
 An agent that waits with "orange task wait" gets the text there. Otherwise Orange types it into the
 agent's window as soon as that is safe: not into a dialog, not while a person types there, and, if
 its harness file has "ready:", not before the screen shows the input. If that pattern matches an
-empty input only, the text never joins a draft. There is a refusal after 15 seconds, at once if a
-dialog is open or no such agent lives; then nothing was said.
+empty input only, the text never joins a draft. Orange refuses after 15 seconds, or at once if
+a dialog is open or no such agent lives. Then the agent has got nothing.
 
-Only people say something to agents. At most 4 KB.`,
+Only people can say something to agents. A text has at most 4 KB.`,
 		Example: "  orange task say 4Fz \"Use port 8081 instead\"\n  orange task say 4Fz - <answer.txt",
 		RunE: p.run(func(ctx context.Context, h *Services, args []string) error {
 			id, err := p.find(ctx, h, args)

@@ -93,7 +93,7 @@ func (p *Program) show(r record.Report, standing task.Timing, conflicts []string
 	line("work", r.Work)
 	line("attention", t.Attention)
 	if !t.StalledAt.IsZero() {
-		line("stalled", "its agent lives and has done nothing since "+t.StalledAt.Local().Format(time.DateTime))
+		line("stalled", "its agent lives and has done nothing since "+p.clock(t.StalledAt, time.DateTime))
 	}
 	if r.LastWords != "" {
 		line("last words", r.LastWords)

@@ -150,7 +150,7 @@ func (p *Program) sayAll(s stats.Summary) error {
 		return err
 	}
 	p.say("")
-	return p.columns(typicalRows(s.Spans, "STATE", "MEDIAN", "P90", "TASKS"))
+	return p.table(table{rows: typicalRows(s.Spans, "STATE", "MEDIAN", "P90", "TASKS")})
 }
 
 func named(counters task.Counters) map[string]int {

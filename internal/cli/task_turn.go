@@ -11,7 +11,7 @@ import (
 	"orange/internal/task"
 )
 
-// turn says to an agent whether the next act is its own.
+// turn says to an agent whether it has to act next.
 func (p *Program) turn(ctx context.Context, h *Services, id, as string) error {
 	role := as
 	if role == "" {

@@ -17,8 +17,8 @@ func (p *Program) taskWait() *cobra.Command {
 	var timeout time.Duration
 	c := &cobra.Command{
 		Use: "wait [ID]", Short: "Wait until it is your turn", Args: between(0, 1),
-		Long: `Wait until it is your turn: a worker until its review is over, a person until the agents need one:
-also if an agent is at a dialog, rests at its prompt, is at a limit, or has died.
+		Long: `Wait until it is your turn. A worker waits until its review is over. A person waits until the agents
+need one: also if an agent is at a dialog, rests at its prompt, is at a limit, or has died.
 Ends after --timeout with "not yet: run it again" and exit status 0, so that it fits into any time
 limit.`,
 		Example: "  orange task wait\n  orange task wait 4Fz --timeout 10m",
@@ -58,7 +58,7 @@ func (p *Program) waited(w record.Waited) error {
 		p.say("needs you: %v", w.Need)
 	}
 	if !w.Task.StalledAt.IsZero() {
-		p.say("its agent lives and has done nothing since %s", w.Task.StalledAt.Local().Format(time.DateTime))
+		p.say("its agent lives and has done nothing since %s", p.clock(w.Task.StalledAt, time.DateTime))
 	}
 	if w.Notice != "" {
 		p.say("%s", w.Notice)

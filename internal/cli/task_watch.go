@@ -46,7 +46,7 @@ out: --since with the cursor of the last line continues after it. Events of a ta
 now are reported only to those who watched before the deletion.
 
 It ends when its output is closed, when the one task is deleted, or with --timeout (status 0), and
-when you stop it (status 130). The time begins when what has happened already is reported.
+when you stop it (status 130). The time begins when past events are printed.
 With --until it ends with status 0 once the task is in that status, or got there in what was
 reported; with 1 when the time is up before, and with 4 when the task is deleted.`,
 		Example: `  orange task watch --all --type status.changed --type auto.advanced
@@ -255,6 +255,7 @@ func (p *Program) watchList(ctx context.Context, h *Services, filter record.Filt
 	if want.failures < 0 {
 		return usage("found %d as --failures, expected a number from 1", want.failures)
 	}
+	p.plain = true
 	cursor, err := h.Changes.Changed(ctx)
 	if err != nil {
 		return err
@@ -308,7 +309,7 @@ func (p *Program) printListChanges(ctx context.Context, h *Services, l *liveList
 			!after[all[i].Task] {
 			continue
 		}
-		if err := p.print(changeLine(all[i]) + "\n"); err != nil {
+		if err := p.print(p.changeLine(all[i]) + "\n"); err != nil {
 			return err
 		}
 	}
@@ -321,17 +322,17 @@ func (p *Program) printListChanges(ctx context.Context, h *Services, l *liveList
 	return nil
 }
 
-func changeLine(h history.Happening) string {
+func (p *Program) changeLine(h history.Happening) string {
 	name := h.Project + "/" + h.Branch
 	if h.Deleted {
-		return printable.Line(fmt.Sprintf("%s %s deleted", time.Now().Format(time.TimeOnly), name))
+		return printable.Line(fmt.Sprintf("%s %s deleted", p.clock(time.Now(), time.TimeOnly), name))
 	}
 	e := h.Event
 	what := e.Type
 	if e.IsMove() {
 		what = fmt.Sprintf("%s -> %s", e.From, e.To)
 	}
-	text := fmt.Sprintf("%s %s %s by %s", e.Time.Local().Format(time.TimeOnly), name, what, e.Actor)
+	text := fmt.Sprintf("%s %s %s by %s", p.clock(e.Time, time.TimeOnly), name, what, e.Actor)
 	if e.ActingAs != "" {
 		text += " as " + e.ActingAs
 	}

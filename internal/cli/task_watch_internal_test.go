@@ -195,7 +195,7 @@ func TestChangeLine_isOnePlainLine(t *testing.T) {
 		Data:     map[string]string{"role": "worker", "ended": "by\x1b[31m\na signal"},
 	}}
 	want := "12:03:04 garden/fix-login agent.crashed by engine as cto, role worker, ended by\\x1b[31m a signal"
-	if got := changeLine(h); got != want {
+	if got := (&Program{}).changeLine(h); got != want {
 		t.Errorf("it is %q, want %q", got, want)
 	}
 }
@@ -207,7 +207,7 @@ func TestEventLine_namesThePersonWhoAskedAndForWhom(t *testing.T) {
 		ActingAs: "reviewer",
 		Person:   "Ada \x1b[31m<ada@example.com>", From: "a", To: "b",
 	}
-	if got, want := eventLine(e),
+	if got, want := (&Program{}).eventLine(e),
 		"human as reviewer a -> b  by Ada \\x1b[31m<ada@example.com>"; !strings.HasSuffix(got, want) {
 		t.Errorf("it is %q, want one that ends with %q", got, want)
 	}

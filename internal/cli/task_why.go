@@ -24,13 +24,13 @@ present commit is shown as such.
 
 --as shows the moves of one role alone.
 
---for-agent tells an agent in few lines that the next act is its own, what is missing for it and how
-to ask; or whose act is next, and that it may end its turn.
+--for-agent tells an agent in a few lines that it has to act next, what is missing and how to ask,
+or who has to act next, and that the agent may end its turn.
 
 --stop-hook is the same for a hook that an agent program runs before an agent ends its turn. Where
 the agent has to continue, it prints a JSON object with "decision": "block" and the text as
-"reason", else nothing. An agent that was kept three times, and has left no new commit and no new
-text since, may end its turn; so may one where this command fails.
+"reason", else nothing. An agent may end its turn if the hook has kept it three times without a new
+commit or a new text since, and also if this command fails.
 
 With either flag Orange first takes over a TASK.md that a program has put in the place of the link
 in the workspace, as "orange task show" does.
@@ -66,7 +66,7 @@ default branch. Where a branch has moved, git tries the merge again. With --json
 		}),
 	}
 	c.Flags().StringVar(&as, "as", "", "the role whose moves are shown")
-	c.Flags().BoolVar(&forAgent, "for-agent", false, "say to an agent whether the next act is its own")
+	c.Flags().BoolVar(&forAgent, "for-agent", false, "tell an agent whether it has to act next")
 	c.Flags().BoolVar(&stopHook, "stop-hook", false, "the same for a hook of an agent program, in JSON")
 	why := c.RunE
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -129,7 +129,7 @@ func (p *Program) option(w decide.Option) {
 }
 
 func (p *Program) detail(indent string, d rejection.Detail) {
-	p.lines.WriteString(detailText(indent, d))
+	p.lines.WriteString(p.stamped(detailText(indent, d)))
 }
 
 func detailText(indent string, d rejection.Detail) string {

@@ -23,9 +23,9 @@ func (p *Program) workflowCheck() *cobra.Command {
 		Use: "check FILE|NAME", Short: "Check a workflow file and report all that is wrong with it",
 		Args: between(1, 1),
 		Long: `Check a workflow file and report all that is wrong with it, what is probably a mistake (a warning),
-and whether it keeps what is proved of every workflow: a task is followed into everything that can
-happen to it. A property that is broken is shown with the shortest path to it. Exit status: 2 if
-something is wrong, 1 if there was too much to follow.`,
+and whether it keeps what Orange proves of every workflow: it follows a task through everything that
+can happen. A property that is broken is shown with the shortest path to it. Exit status: 2 if
+something is wrong, 1 if there was too much to follow to the end.`,
 		Example: "  orange workflow check my.yml\n  orange workflow check default\n  orange " +
 			"workflow check my.yml --format sarif > my.sarif",
 		ValidArgsFunction: p.workflowNames(cobra.ShellCompDirectiveDefault),
@@ -136,7 +136,7 @@ func (p *Program) sayChecked(c checked) {
 	}
 	p.say("%s: %s (%d states, %d transitions)", c.def.File, said, len(c.def.States), len(c.def.Transitions))
 	if broken > 0 {
-		p.say("  mend it, or say in the file why it shall be so: %s", c.report.Excuse())
+		p.say("  correct it, or say in the file why it is right: %s", c.report.Excuse())
 	}
 	for _, why := range unproved {
 		p.say("  %s: %s", notProved, why)

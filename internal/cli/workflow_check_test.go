@@ -35,7 +35,7 @@ func TestACheck_thatGaveUpTellsWhatItFoundBrokenUntilThen(t *testing.T) {
 			"own.yml:7:1: broken: somebody lives [nobody-left]\n  1. One.\n  to do: end it\n" +
 				"own.yml: it does not keep what is proved of a workflow; broken properties: 1 (0 states, 0 " +
 				"transitions)\n" +
-				"  mend it, or say in the file why it shall be so: allow: {nobody-left: REASON}\n  not " +
+				"  correct it, or say in the file why it is right: allow: {nobody-left: REASON}\n  not " +
 				"proved: there was too much to follow",
 		},
 	}

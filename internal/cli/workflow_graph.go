@@ -15,8 +15,8 @@ func (p *Program) workflowGraph() *cobra.Command {
 	c := &cobra.Command{
 		Use: "graph NAME|FILE", Short: "Draw a workflow", Args: between(1, 1),
 		Long: "Draw a workflow: its states, and what leads from one to another.\n" +
-			"What the workflow does by itself is dashed; Mermaid has no dashed lines in such a drawing,\n" +
-			"there the words tell it.",
+			"Dashed lines are what the workflow does by itself. Mermaid cannot draw dashed lines here;\n" +
+			"there the labels say so.",
 		Example: "  orange workflow graph default\n  orange workflow graph my.yml --format svg > " +
 			"my.svg\n  orange workflow graph default --format dot | dot -Tpng > default.png",
 		ValidArgsFunction: p.workflowNames(cobra.ShellCompDirectiveDefault),

@@ -91,7 +91,8 @@ func TestWorkflow_showsWhatThePortHas(t *testing.T) {
 		{"workflow path default --json", "", said{0, "{\n  \"built_in\": true,\n  \"hides_built_in\": false,\n" +
 			"  \"name\": \"default\",\n  \"path\": \"\"\n}\n", ""}},
 		{"workflow path x", "", said{exitNotFound, "", "orange: " + missing + "\n"}},
-		{"__complete workflow show x", "", said{0, "default\nfast\nbad\ngone\n:4\n",
+		{"__complete workflow show x", "", said{0, "default\tbuilt in\nfast\t/own/fast.yml\n" +
+			"bad\t/own/bad.yml\ngone\t/own/gone.yml\n:4\n",
 			"Completion ended with directive: ShellCompDirectiveNoFileComp\n"}},
 	}
 	for _, tt := range tests {

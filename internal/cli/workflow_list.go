@@ -33,7 +33,7 @@ func (p *Program) workflowList() *cobra.Command {
 				}
 				rows = append(rows, []string{one.Name, version, states, from})
 			}
-			if err := p.columns(rows); err != nil {
+			if err := p.table(table{rows: rows, gives: []int{3}, paths: []int{3}}); err != nil {
 				return err
 			}
 			for _, one := range all {

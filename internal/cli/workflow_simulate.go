@@ -306,7 +306,7 @@ func (p *Program) tellSimulated(def *workflow.Definition, s SimulationSetup, fou
 	}
 	p.say("  %s", strings.Join(heading, ", "))
 	p.say("  straight way: %s", found.Path)
-	if err := p.table(found); err != nil {
+	if err := p.simulated(found); err != nil {
 		return err
 	}
 	for _, b := range found.Broken[:min(len(found.Broken), 5)] {
@@ -343,7 +343,7 @@ func (w SimulatedPath) String() string {
 	return names(w.States, " -> ") + " (" + why + ")"
 }
 
-func (p *Program) table(found Simulated) error {
+func (p *Program) simulated(found Simulated) error {
 	of := func(what string, n int) []string {
 		return []string{what, strconv.Itoa(n), strconv.FormatFloat(100*float64(n)/float64(max(found.Runs, 1)),
 			'f', 1, 64) + "%"}
@@ -366,7 +366,7 @@ func (p *Program) table(found Simulated) error {
 	spans := typicalRows(found.Spans, "TIME IN STATE", "MEDIAN", "P90", "RUNS")
 	for _, rows := range [][][]string{outcomes, people, figures, spans} {
 		p.say("")
-		if err := p.columns(rows); err != nil {
+		if err := p.table(table{rows: rows}); err != nil {
 			return err
 		}
 	}

@@ -74,7 +74,7 @@ func (p *Program) holdings(all []record.Holding) error {
 		}
 		rows = append(rows, []string{one.Workspace, state, one.Task, one.Branch, one.Path})
 	}
-	return p.columns(rows)
+	return p.table(table{rows: rows, gives: []int{4, 3}, paths: []int{4}})
 }
 
 func (p *Program) workspaceGC() *cobra.Command {

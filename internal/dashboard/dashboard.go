@@ -22,6 +22,7 @@ import (
 	"orange/internal/dashboard/command"
 	"orange/internal/dashboard/detail"
 	"orange/internal/dashboard/form"
+	"orange/internal/dashboard/review"
 	"orange/internal/dashboard/tasks"
 	"orange/internal/dashboard/workspaces"
 )
@@ -51,6 +52,8 @@ type Backend struct {
 	Store     tasks.Store
 	Inspector Inspector
 	Reader    detail.Reader
+	Reviews   review.Reader
+	Comments  review.Comments
 	Runner    command.Runner
 	Chooser   form.Chooser
 	Terminal  Terminal

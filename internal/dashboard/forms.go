@@ -39,6 +39,7 @@ func (m *Model) begin(step command.FirstStep) tea.Cmd {
 		}
 		m.openForm(step.Prompt)
 		step.Prompt.Open(unsent, m.body())
+		return step.Then
 	case step.Attach:
 		return attach(m.ctx, m.backend.Terminal, m.target().Task)
 	case step.Message != "":
@@ -137,6 +138,7 @@ func (m *Model) selectNew() tea.Cmd {
 
 func (m *Model) finish(msg finished) tea.Cmd {
 	m.jobs.end(msg.id)
+	m.review.RefreshComments()
 	var incomplete *command.Incomplete
 	isIncomplete := errors.As(msg.err, &incomplete)
 	if msg.err == nil || isIncomplete {

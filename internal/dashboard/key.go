@@ -28,21 +28,22 @@ type key struct {
 
 // Groups of keys, in the order of the help.
 const (
-	groupMove = "Moving about"
-	groupTask = "The selected task"
-	groupView = "What is shown"
-	groupElse = "Everything else"
+	groupMove   = "Moving about"
+	groupTask   = "The selected task"
+	groupView   = "What is shown"
+	groupReview = "The review of a task"
+	groupElse   = "Everything else"
 )
 
 // footOrder are the keys of the footer, those first that people use most: where there is little room, the last ones are
 // left out. Help and quit are at the end and are always there.
 func footOrder() []string {
-	return []string{"j", "k", "!", "enter", "J", "r", "m", "n", "c", "v", "b", "p", "/", "f", "x", "w", "o", "a",
-		"d", "R", "?", "q"}
+	return []string{"j", "k", "!", "enter", "J", "D", "r", "m", "n", "c", "v", "b", "p", "/", "]", "}", "V", "s",
+		"e", "f", "x", "w", "o", "a", "d", "R", "?", "q"}
 }
 
 // groups are all groups, in the order of the help.
-func groups() []string { return []string{groupTask, groupView, groupElse, groupMove} }
+func groups() []string { return []string{groupTask, groupView, groupReview, groupElse, groupMove} }
 
 func (k key) name() string { return display(k.names[0]) }
 
@@ -168,6 +169,8 @@ func (m *Model) press(msg tea.KeyPressMsg) tea.Cmd {
 		m.messages.clear()
 		m.warned = false
 		return m.updateForm(msg)
+	case m.page == pageReview && m.review.Searching:
+		return searchReview(m, msg)
 	case m.list.Searching:
 		return m.search(msg)
 	}
@@ -256,6 +259,8 @@ func (m *Model) footerKeyLine() string {
 	switch {
 	case m.page == pageForm && m.form != nil:
 		pairs(m.form.Keys())
+	case m.page == pageReview && m.review.Searching:
+		pairs([]string{"Enter", "finds it", "Esc", "leaves it"})
 	case m.list.Searching:
 		pairs([]string{"Enter", "keeps it", "Esc", "leaves it", "↑ ↓", "other task"})
 	default:

@@ -15,7 +15,7 @@ import (
 // keys is the table of all keys. A move that the task's workflow does not have is closed, with the reason.
 func keys() keymap {
 	return slices.Concat(inGroup(groupMove, movingKeys()), inGroup(groupTask, taskKeys()),
-		inGroup(groupView, viewKeys()), inGroup(groupElse, otherKeys()))
+		inGroup(groupView, viewKeys()), inGroup(groupReview, reviewKeys()), inGroup(groupElse, otherKeys()))
 }
 
 func inGroup(group string, keys []key) []key {
@@ -28,7 +28,7 @@ func inGroup(group string, keys []key) []key {
 // Pages on which keys work.
 func taskPages() []page { return []page{pageList, pageBoard, pageDetail} }
 func overview() []page  { return []page{pageList, pageBoard} }
-func scrolled() []page  { return []page{pageDetail, pageHelp, pageFailures} }
+func scrolled() []page  { return []page{pageDetail, pageReview, pageHelp, pageFailures} }
 
 func movingKeys() []key {
 	up := func(n int) func(*Model) tea.Cmd {
@@ -78,12 +78,14 @@ func taskKeys() []key {
 		"start", onTarget(command.Target.NoEnter), act(command.Commands.Enter))
 	enter.label = enterLabel
 	noTask := onTarget(command.Target.NoTask)
+	back := taskKey("r", "request changes: send the task back with what to change, and with your comments",
+		"request changes", onCommand(workflow.MoveRequestChanges), requestChanges)
+	back.label = either(on(pageReview), "send", "request changes")
 	return []key{
 		enter,
-		taskKey("r", "request changes: send the task back with what to change", "request changes",
-			onCommand(workflow.MoveRequestChanges), act(command.Commands.RequestChanges)),
-		taskKey("m", "merge the task's branch and finish the task", "merge", onCommand(workflow.MoveMerge),
-			act(command.Commands.Merge)),
+		inReview(back),
+		inReview(taskKey("m", "merge the task's branch and finish the task", "merge", onCommand(workflow.MoveMerge),
+			act(command.Commands.Merge))),
 		taskKey("p", "push the branch and open a pull request", "PR", onTarget(command.Target.NoPR),
 			act(command.Commands.OpenPR)),
 		taskKey("n", "make the one move that the evidence supports", "next", onTarget(command.Target.NoNext),
@@ -141,7 +143,7 @@ func viewKeys() []key {
 }
 
 func otherKeys() []key {
-	most := []page{pageList, pageBoard, pageDetail, pageWorkspaces}
+	most := []page{pageList, pageBoard, pageDetail, pageWorkspaces, pageReview}
 	return []key{
 		{names: []string{"c"}, does: "create a task", footer: "create", pages: overview(),
 			press: (*Model).openCreation},

@@ -11,6 +11,7 @@ import (
 	"orange/internal/dashboard/detail"
 	"orange/internal/dashboard/form"
 	"orange/internal/dashboard/list"
+	"orange/internal/dashboard/review"
 	"orange/internal/dashboard/screen"
 	"orange/internal/dashboard/tasks"
 	"orange/internal/dashboard/workspaces"
@@ -36,6 +37,7 @@ type Model struct {
 	list       *list.Model
 	board      *board.Model
 	detail     *detail.Model
+	review     *review.Model
 	workspaces *workspaces.Model
 	help       *help
 	failures   *failures
@@ -57,9 +59,11 @@ func New(ctx context.Context, backend Backend, project string) *Model {
 	set := tasks.New(ctx, backend.Store, backend.Inspector, project, backend.Now())
 	m := &Model{
 		ctx: ctx, backend: backend, width: 80, height: 24, style: style, keys: keys(), tasks: set,
-		commands: command.Commands{Runner: backend.Runner, Style: style, Edit: editor(ctx, backend.Terminal)},
-		list:     list.New(set, style), board: board.New(set, style),
+		commands: command.Commands{Runner: backend.Runner, Comments: backend.Comments, Style: style,
+			Edit: editor(ctx, backend.Terminal)},
+		list: list.New(set, style), board: board.New(set, style),
 		detail:     detail.New(ctx, backend.Reader, set, style),
+		review:     review.New(ctx, backend.Reviews, backend.Comments, set, style, backend.Now),
 		workspaces: workspaces.New(ctx, backend.Inspector, set, style),
 		failures:   &failures{style: style}, unsent: map[string]string{},
 	}
@@ -97,6 +101,9 @@ type (
 // Update takes a message, and returns the commands that follow from it.
 func (m *Model) Update(msg tea.Msg) tea.Cmd {
 	cmd := m.handle(msg)
+	if reviewing(m) {
+		return tea.Batch(cmd, m.review.Follow(m.body()))
+	}
 	if m.detailVisible() {
 		_, size := m.splitSizes()
 		return tea.Batch(cmd, m.detail.Follow(size))
@@ -152,12 +159,18 @@ func (m *Model) updateParts(msg tea.Msg) tea.Cmd {
 		return m.updateTasks(msg)
 	case detail.Read, detail.Drawn, detail.Tick:
 		return m.detail.Update(msg, m.detailVisible())
+	case review.Read, review.Reread:
+		m.review.Update(msg)
+		return nil
 	case workspaces.Read:
 		if err := m.workspaces.Update(msg, m.body()); err != nil {
 			m.failures.add("look at the workspaces", err)
 		}
 		return nil
 	case tea.PasteMsg:
+		if m.form == nil && m.page == pageReview && m.review.Searching {
+			return searchReview(m, msg)
+		}
 		if m.form == nil && m.list.Searching {
 			return m.search(msg)
 		}

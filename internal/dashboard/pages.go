@@ -20,11 +20,16 @@ const (
 	pageHelp
 	pageForm
 	pageFailures
+	pageReview
 )
 
 func (p page) String() string {
-	return [...]string{"the list", "the board", "a task", "the workspaces", "the help", "a form", "what went wrong"}[p]
+	return [...]string{"the list", "the board", "a task", "the workspaces", "the help", "a form", "what went wrong",
+		"the review"}[p]
 }
+
+// ofTask reports whether the page is about one task.
+func (p page) ofTask() bool { return p == pageDetail || p == pageReview }
 
 // view is a part that can fill the body of the screen.
 type view interface {
@@ -47,6 +52,8 @@ func (m *Model) view() view {
 		return m.help
 	case pageFailures:
 		return m.failures
+	case pageReview:
+		return m.review
 	}
 	return m.list
 }
@@ -68,7 +75,7 @@ func (m *Model) visit(to page) {
 		m.back = append(m.back, m.page)
 	}
 	m.page = to
-	if t, found := m.tasks.Selected(); found && to == pageDetail {
+	if t, found := m.tasks.Selected(); found && to.ofTask() {
 		m.tasks.Pinned = t.ID
 	}
 }
@@ -89,7 +96,7 @@ func (m *Model) showList() {
 
 // unpin lets the filters hide the task that the detail showed, unless the person still looks at it or comes back to it.
 func (m *Model) unpin() {
-	if m.tasks.Pinned != "" && m.page != pageDetail && !slices.Contains(m.back, pageDetail) {
+	if m.tasks.Pinned != "" && !m.page.ofTask() && !slices.ContainsFunc(m.back, page.ofTask) {
 		m.tasks.Pinned = ""
 		m.tasks.ChooseAgain()
 	}
@@ -106,10 +113,10 @@ func (m *Model) leaveDeleted() {
 		m.messages.answer = "the task that you looked at is gone: it was deleted"
 	}
 	m.tasks.Pinned = ""
-	if m.page == pageDetail {
+	if m.page.ofTask() {
 		m.page, m.back = pageList, nil
 	}
-	if at := slices.Index(m.back, pageDetail); at >= 0 {
+	if at := slices.IndexFunc(m.back, page.ofTask); at >= 0 {
 		m.back = append(m.back[:at], pageList)
 	}
 }
@@ -188,6 +195,8 @@ func (m *Model) goBack() tea.Cmd {
 			return m.filterChanged("")
 		}
 		m.page = pageList
+	case pageReview:
+		leaveReview(m)
 	case pageFailures:
 		m.failures.all = nil // they were read
 		m.leavePage()
@@ -204,6 +213,7 @@ func (m *Model) refresh() tea.Cmd {
 	if m.detailVisible() {
 		m.detail.Refresh()
 	}
+	m.review.Refresh()
 	return tea.Batch(m.tasks.Reload(), m.workspaces.Load())
 }
 

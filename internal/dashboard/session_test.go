@@ -16,6 +16,7 @@ import (
 
 	"orange/internal/dashboard/screen"
 	"orange/internal/decide"
+	"orange/internal/diff"
 	"orange/internal/history"
 	"orange/internal/record"
 	"orange/internal/task"
@@ -68,6 +69,8 @@ type fakeBackend struct {
 	whys       map[string]decide.Explanation
 	documents  map[string]string
 	diffs      map[string]string
+	patches    map[string]diff.Patch     // by task; those since the last review by "since " and the task
+	comments   map[string][]diff.Comment // by task
 	panes      map[string][]Pane
 	logs       map[string][]string
 	choices    Choices
@@ -86,12 +89,13 @@ type fakeBackend struct {
 }
 
 func (f *fakeBackend) backend() Backend {
-	return Backend{Store: f, Inspector: f, Reader: f, Runner: f, Chooser: f, Terminal: f, Now: func() time.Time {
-		if err := f.call("Now"); err != nil {
-			return time.Time{}
-		}
-		return clock()
-	}}
+	return Backend{Store: f, Inspector: f, Reader: f, Reviews: f, Comments: f, Runner: f, Chooser: f,
+		Terminal: f, Now: func() time.Time {
+			if err := f.call("Now"); err != nil {
+				return time.Time{}
+			}
+			return clock()
+		}}
 }
 
 // call records the call of a method, and returns its failure.
@@ -211,6 +215,29 @@ func (f *fakeBackend) Diff(_ context.Context, t task.Task) (string, error) {
 	return f.diffs[t.ID], f.call("Diff")
 }
 
+func (f *fakeBackend) Patch(_ context.Context, t task.Task, since bool) (diff.Patch, error) {
+	if since {
+		return f.patches["since "+t.ID], f.call("Patch")
+	}
+	return f.patches[t.ID], f.call("Patch")
+}
+
+func (f *fakeBackend) Comments(_, id string) ([]diff.Comment, error) {
+	return f.comments[id], f.call("Comments")
+}
+
+func (f *fakeBackend) ChangeComments(_ context.Context, _, id string,
+	change func([]diff.Comment) []diff.Comment) ([]diff.Comment, error) {
+	if err := f.call("ChangeComments"); err != nil {
+		return nil, err
+	}
+	if f.comments == nil {
+		f.comments = map[string][]diff.Comment{}
+	}
+	f.comments[id] = change(f.comments[id])
+	return f.comments[id], nil
+}
+
 func (f *fakeBackend) Panes(_ context.Context, t task.Task) ([]Pane, error) {
 	return f.panes[t.ID], f.call("Panes")
 }
@@ -280,6 +307,16 @@ func (f *fakeBackend) Edit(_ context.Context, text string) (string, error) {
 		return text, err
 	}
 	return f.edit(text)
+}
+
+func (f *fakeBackend) EditAt(_ context.Context, path string, line int) error {
+	f.asked = append(f.asked, fmt.Sprintf("EditAt %s:%d", path, line))
+	return f.call("EditAt")
+}
+
+func (f *fakeBackend) Page(_ context.Context, text string, line int) error {
+	f.asked = append(f.asked, fmt.Sprintf("Page %d bytes:%d", len(text), line))
+	return f.call("Page")
 }
 
 func (f *fakeBackend) Choices(context.Context) (Choices, error) {

@@ -18,6 +18,10 @@ type Terminal interface {
 	Attach(ctx context.Context, id, role string) error
 	// Edit gives the terminal to the person's editor, and returns the text as they left it.
 	Edit(ctx context.Context, text string) (string, error)
+	// EditAt gives it to the editor, with a line of a file that is there.
+	EditAt(ctx context.Context, path string, line int) error
+	// Page gives it to the person's pager, with a line of a text.
+	Page(ctx context.Context, text string, line int) error
 }
 
 // screenTerminal ends the screen while another program has the terminal.
@@ -46,6 +50,16 @@ func (t screenTerminal) Edit(ctx context.Context, text string) (changed string, 
 		return err
 	})
 	return changed, err
+}
+
+// EditAt ends the screen until the editor ends.
+func (t screenTerminal) EditAt(ctx context.Context, path string, line int) error {
+	return t.lend(func() error { return t.Terminal.EditAt(ctx, path, line) })
+}
+
+// Page ends the screen until the pager ends.
+func (t screenTerminal) Page(ctx context.Context, text string, line int) error {
+	return t.lend(func() error { return t.Terminal.Page(ctx, text, line) })
 }
 
 // silent is a terminal that drops what is written to it.

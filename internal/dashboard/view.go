@@ -98,15 +98,18 @@ func splitLines(style *screen.Style, left, right []string, leftSize screen.Size)
 
 // footerMessageLine has what the person searches for, or the jobs, messages and failures.
 func (m *Model) footerMessageLine() string {
-	if m.list.Searching {
+	if m.list.Searching || m.page == pageReview && m.review.Searching {
 		text := screen.Clean(m.tasks.Text)
+		if m.page == pageReview {
+			text = m.review.Searched()
+		}
 		if over := screen.Width(text) - max(1, m.width-8); over > 0 {
 			text = ansi.TruncateLeft(text, over, "")
 		}
 		return screen.Cut("find: "+text+m.style.Chosen.Render(" "), m.width)
 	}
 	line := messageLine(m.style, m.width, &m.jobs, m.messages, screen.Clean(m.failures.line()))
-	if line == "" && m.tasks.Text != "" && m.page != pageDetail {
+	if line == "" && m.tasks.Text != "" && !m.page.ofTask() {
 		line = m.style.Faint.Render("holding " + fmt.Sprintf("%q", m.tasks.Text) + "; Esc shows all")
 	}
 	return screen.Cut(line, m.width)

@@ -267,7 +267,7 @@ func judgeFact(j *judgment, p workflow.Part, ev Evidence) {
 	fact, seen := ev.Facts[p.Key()]
 	if !seen {
 		fact = Fact{Source: "the gate on line " + strconv.Itoa(p.Pos.Line), Found: "that no one has looked",
-			Want: "report it: this is a fault of orange"}
+			Want: "report it: this is a bug in Orange"}
 	}
 	before := len(j.unmet)
 	condition := fact.Source

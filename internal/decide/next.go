@@ -154,7 +154,7 @@ func Overridable(def *workflow.Definition, t task.Task, actor task.Actor) (task.
 	}
 	r := &rejection.Rejection{
 		Code: rejection.OverrideDenied, Task: t.ID, From: t.Status, Open: Open(def, t, actor),
-		Message: fmt.Sprintf("cannot override a move of task %s out of %q: the workflow %q allows that for none",
+		Message: fmt.Sprintf("cannot override a move of task %s out of %q: the workflow %q allows no override there",
 			t.ID, t.Status, def.Name),
 	}
 	if len(found) > 1 {

@@ -97,7 +97,8 @@ func TestSetback_usesEachFactOnceAndOnlyAboutTheJudgedTip(t *testing.T) {
 			decide.Setback{On: workflow.OnPRChecksFailed, Facts: []string{"run 1"}}, nil, false},
 		{"another status", newTask("working"), ev, red("run 1"), nil, false},
 		{"a task that is over", over, ev, red("run 1"), nil, false},
-		{"something that no rule is for", one, ev, decide.Setback{On: "rain", Commit: "first", Facts: []string{"1"}}, nil,
+		{"something that no rule is for", one, ev, decide.Setback{On: "rain", Commit: "first",
+			Facts: []string{"1"}}, nil,
 			false},
 		{"a merge, whatever the tip", elsewhere, unread, decide.Setback{On: workflow.OnMergeFailed}, nil, true},
 	} {
@@ -125,7 +126,8 @@ func TestSetback_takesTheFirstRuleThatApplies(t *testing.T) {
 	for tries, want := range map[int]task.Status{0: "dig", 1: "dig", 2: "help", 3: "help", 4: "look"} {
 		one := task.Task{ID: "t1", Status: "look", Live: true, Counters: task.Counters{}.With("tries", tries)}
 		c, due := decide.Setback{On: "merge_failed", Reason: "no"}.Change(def, one, decide.Evidence{}, nil, "", noon)
-		if !due || c.Task.Status != want || (want == "look") != strings.Contains(c.Task.Attention, "tries < 4: tries = 4") {
+		if !due || c.Task.Status != want ||
+			(want == "look") != strings.Contains(c.Task.Attention, "tries < 4: tries = 4") {
 			t.Errorf("after %d tries it is %q, marked %q, want %q", tries, c.Task.Status, c.Task.Attention, want)
 		}
 	}

@@ -130,7 +130,7 @@ func Awaits(def *workflow.Definition, s record.Snapshot, alive bool, events []hi
 			Want: "it starts by itself when one is free"})
 	case state.Terminal:
 		list = append(list, rejection.Detail{Condition: "no one", Found: fmt.Sprintf("%q, which is final", t.Status),
-			Want: "nothing is to be done"})
+			Want: "there is nothing to do"})
 	case state.Role == "" || state.Role == task.RoleHuman:
 		list = append(list, rejection.Detail{Condition: "a person",
 			Found: fmt.Sprintf("no one at work in %q", t.Status), Want: "choose one of the moves that are open"})
@@ -155,7 +155,7 @@ func Awaits(def *workflow.Definition, s record.Snapshot, alive bool, events []hi
 			Want: "wait, or start it now: orange task respawn " + t.ID})
 	} else if t.Attention != "" {
 		list = append(list, rejection.Detail{Condition: "a person's attention", Found: t.Attention,
-			Want: "put that right; the next move takes the mark away"})
+			Want: "put that right; the next move removes the mark"})
 	}
 	return list
 }
@@ -170,7 +170,7 @@ func lateWant(state workflow.State) string {
 
 // owes describes the state of a hook that has to be settled first.
 func owes(t task.Task, h task.OwedHook, now time.Time) rejection.Detail {
-	d := rejection.Detail{Condition: "the hook " + h.Action, Found: "it is owed, and about to be performed",
+	d := rejection.Detail{Condition: "the hook " + h.Action, Found: "it is pending, and about to be performed",
 		Want: "wait a moment"}
 	if h.State == task.HookFailed {
 		d.Found = fmt.Sprintf("it failed: %s (attempts: %d)", h.Error, max(h.Attempts, 1))

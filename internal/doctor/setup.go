@@ -23,7 +23,7 @@ func (d *Doctor) files(context.Context) []finding {
 	good := map[string]int{}
 	for _, f := range all {
 		if f.Problem != nil {
-			out = append(out, problem(checks[f.Kind], f.Source, f.Problem.Error(), "mend the file"))
+			out = append(out, problem(checks[f.Kind], f.Source, f.Problem.Error(), "correct the file"))
 			continue
 		}
 		good[f.Kind]++

@@ -65,7 +65,8 @@ func TestQuote_isBounded(t *testing.T) {
 func TestQuote_opensAndClosesNothingWhateverTheText(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		parts := rapid.SliceOf(rapid.SampledFrom([]string{"`", "```", "~~~", "\n", "## Review", "<!--", "-->", " ", "\t",
+		parts := rapid.SliceOf(rapid.SampledFrom([]string{"`", "```", "~~~", "\n", "## Review", "<!--", "-->", " ",
+			"\t",
 			"\r", "> ", "- ", "x", "\x00", "<pre>", "é", "\u2028"})).Draw(t, "parts")
 		quoted := document.Quote(document.Outside{From: strings.Join(parts, ""), Text: strings.Join(parts, "")})
 		body := "## Fix Instructions\n\n" + quoted + "## Review\n\nVerdict: FAIL\n"

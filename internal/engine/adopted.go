@@ -140,7 +140,7 @@ func (e *Engine) adoptAlone(ctx context.Context, into Adopter, a record.Adoption
 		return settled, nil
 	}
 	return a, task.Notef(task.ErrConflict,
-		"cannot adopt task %s: others take its workspace or its branch all the time; try again", a.Task.ID)
+		"cannot adopt task %s: other tasks keep taking its workspace or its branch; try again", a.Task.ID)
 }
 
 // syncAdopted makes the files of tasks that came back equal to the record, on all processors.

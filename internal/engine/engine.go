@@ -224,5 +224,5 @@ func (e *Engine) change(ctx context.Context, id string, build func(record.Snapsh
 		}
 	}
 	return task.Task{}, task.Notef(task.ErrConflict,
-		"cannot change task %s: others change it all the time; try again", id)
+		"cannot change task %s: other processes keep changing it; try again", id)
 }

@@ -48,7 +48,7 @@ func (e *Engine) Died(ctx context.Context, death task.Death) (record.Outcome, er
 		}
 	}
 	return record.Outcome{}, task.Notef(task.ErrConflict,
-		"cannot note a death of task %s: others change it all the time; try again", death.Task)
+		"cannot note a death of task %s: other processes keep changing it; try again", death.Task)
 }
 
 func (e *Engine) died(ctx context.Context, death task.Death) (record.Outcome, error) {

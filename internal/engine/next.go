@@ -156,7 +156,7 @@ func (e *Engine) decided(ctx context.Context, id string, to task.Status,
 		return t, err
 	}
 	return task.Task{}, task.Notef(task.ErrConflict,
-		"cannot change task %s: others change it all the time; try again", id)
+		"cannot change task %s: other processes keep changing it; try again", id)
 }
 
 // noRoom is the error of a task that needs a workspace now, and cannot wait for one in a queue.

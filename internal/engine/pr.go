@@ -171,7 +171,7 @@ func (e *Engine) PRSeen(ctx context.Context, id string, pr record.PullRequest) (
 		}
 	}
 	return "", task.Notef(task.ErrConflict,
-		"cannot note the end of the pull request of task %s: others change it all the time; try again", id)
+		"cannot note the end of the pull request of task %s: other processes keep changing it; try again", id)
 }
 
 // prChecked notes the result of the checks of the task's pull request, if the history has another one.

@@ -108,7 +108,7 @@ func (e *Engine) request(ctx context.Context, r *request) (record.Outcome, error
 		return out, err
 	}
 	return record.Outcome{}, task.Notef(task.ErrConflict,
-		"cannot move task %s: others move it all the time; try again", r.Task)
+		"cannot move task %s: other processes keep moving it; try again", r.Task)
 }
 
 // restoreFiles makes the files equal to the record after a request that changed nothing: it removes a status that
@@ -317,8 +317,8 @@ func (e *Engine) facts(ctx context.Context, s record.Snapshot, def *workflow.Def
 		}
 		evidence.Subject = e.subject(ctx, s, tree) // what was seen is about another commit than the one that was noted
 	}
-	return task.Notef(task.ErrConflict, "cannot look at the evidence of task %s: its branch moves all the "+
-		"time; end what commits there, and try again", s.Task.ID)
+	return task.Notef(task.ErrConflict, "cannot look at the evidence of task %s: its branch keeps moving; "+
+		"stop what commits there, and try again", s.Task.ID)
 }
 
 // subject is what evidence of a task is about at this moment. A task without a workspace has none; while a workspace

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"orange/internal/decide"
 	"orange/internal/document"
@@ -153,5 +154,6 @@ func (e *Engine) mergeFailed(ctx context.Context, judged task.Task, commit strin
 	}
 	said := *unmerged
 	said.Then = s.then
-	return &said
+	about, _, _ := strings.Cut(failed.Error(), unmerged.Error())
+	return fmt.Errorf("%s%w", about, &said)
 }

@@ -52,7 +52,8 @@ func TestMerge_thatFailsSendsTheTaskBack(t *testing.T) {
 			len(got.Files) != len(failed.Files) || failed.Then != "" {
 			t.Errorf("%s: the merge ended with %v", name, err)
 		}
-		if have.Status != "working" || have.Counters.Get("sent_back") != 1 || have.Counters.Get(task.ReviewRound) != 0 ||
+		if have.Status != "working" || have.Counters.Get("sent_back") != 1 ||
+			have.Counters.Get(task.ReviewRound) != 0 ||
 			w.repository.merged != 0 || w.finished(id) != 1 {
 			t.Errorf("%s: the task is %+v", name, have)
 		}
@@ -146,9 +147,11 @@ func TestSendBack_doesNothingWhereNothingFollows(t *testing.T) {
 	id := w.reach("reviewing")
 	other := red("run 1")
 	other.Commit = "dead"
-	for name, back := range map[string]decide.Setback{"another commit": other, "no fact": {On: red("").On, Commit: "beef"},
+	for name, back := range map[string]decide.Setback{"another commit": other,
+		"no fact": {On: red("").On, Commit: "beef"},
 		"no rule": {On: "rain", Commit: "beef", Facts: []string{"run 1"}}} {
-		if told, err := w.SendBack(t.Context(), id, back); told != "" || err != nil || w.task(id).Status != "reviewing" {
+		if told, err := w.SendBack(t.Context(), id, back); told != "" || err != nil ||
+			w.task(id).Status != "reviewing" {
 			t.Errorf("%s: told %q, %v, it is %q", name, told, err, w.task(id).Status)
 		}
 	}

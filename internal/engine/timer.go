@@ -27,7 +27,7 @@ func (e *Engine) Timeouts(ctx context.Context, id string) (next time.Time, told 
 		}
 	}
 	return time.Time{}, "", task.Notef(task.ErrConflict,
-		"cannot note how late task %s is: others change it all the time; try again", id)
+		"cannot note how late task %s is: other processes keep changing it; try again", id)
 }
 
 // evidencePause is the time between two looks at evidence that is being gathered, such as the result of a check.

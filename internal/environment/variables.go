@@ -265,10 +265,10 @@ func (v Variables) read() ([]variable, error) {
 	}
 	line := 1 + bytes.Count(text[:at], []byte("\n"))
 	if v.task != "" {
-		return nil, task.Notef(task.ErrUsage, "cannot use the variables of task %s: %s:%d: %s; mend that line, or "+
+		return nil, task.Notef(task.ErrUsage, "cannot use the variables of task %s: %s:%d: %s; correct that line, or "+
 			"move the file away: the task is then without them", v.task, v.file(), line, wrong)
 	}
-	return nil, task.Notef(task.ErrUsage, "cannot use the variables of %q: %s:%d: %s; mend that line, or move the "+
+	return nil, task.Notef(task.ErrUsage, "cannot use the variables of %q: %s:%d: %s; correct that line, or move the "+
 		"file away and set the variables again", "orange env", v.file(), line, wrong)
 }
 

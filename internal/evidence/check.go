@@ -180,7 +180,7 @@ func (v *view) judge(w *wanted, have kept) {
 			fact.Want = "this move is for a check that fails"
 		default:
 			fact.Found = fmt.Sprintf("it %s for commit %.12s%s", howFailed(w.check, r), r.Head, lastWords(r.Output))
-			fact.Want = "mend that and commit; orange task check shows all of it"
+			fact.Want = "fix that and commit; orange task check shows all of it"
 		}
 		v.facts[p.Key()] = fact
 	}

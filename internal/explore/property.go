@@ -31,8 +31,8 @@ func Properties() []Property {
 		{Terminating, "From everywhere a task can come to its end, with the help of people."},
 		{Bounded, "Without people the agents come to rest: they cannot go round forever."},
 		{Disjoint, "Guards never leave it open which of two moves is meant, nor that none is."},
-		{RulesLegal, "What an exit rule or a timeout leads to is a move that can be made, and too many " +
-			"crashes lead somewhere."},
+		{RulesLegal, "What an exit rule, a timeout or a rule of `send_back` leads to is a move that can be made, and " +
+			"too many crashes lead somewhere."},
 		{OneAgent, "There are never two agents that change the work, nor two that review it."},
 		{NobodyLeft, "Where a task has ended no agent lives."},
 		{Workspace, "No agent is started without a workspace or loses it, and at the end it is given back."},

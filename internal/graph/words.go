@@ -40,7 +40,8 @@ func automatic(d *workflow.Definition) []move {
 	}
 	for _, s := range d.States {
 		if s.Timeout.Then != "" {
-			out = append(out, move{s.Name, s.Timeout.Then, "after " + length(overdue(s.Timeout.After)), true})
+			late := "after " + workflow.Duration(overdue(s.Timeout.After))
+			out = append(out, move{s.Name, s.Timeout.Then, late, true})
 		}
 		for _, rule := range s.SendBack {
 			out = append(out, move{s.Name, rule.Then, clean(sentBack(rule)), true})
@@ -60,18 +61,6 @@ func sentBack(rule workflow.SendBack) string {
 
 // overdue is when a timeout leads on: at one and a half of its time.
 func overdue(seconds int) time.Duration { return time.Duration(seconds) * time.Second * 3 / 2 }
-
-// length is a length of time without the parts that are nothing: 6h, not 6h0m0s.
-func length(d time.Duration) string {
-	text := d.String()
-	if strings.HasSuffix(text, "m0s") {
-		text = strings.TrimSuffix(text, "0s")
-	}
-	if strings.HasSuffix(text, "h0m") {
-		text = strings.TrimSuffix(text, "0m")
-	}
-	return text
-}
 
 func plural(n int, one, more string) string {
 	if n == 1 {

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"orange/internal/task"
 	"orange/internal/workflow"
@@ -38,17 +37,6 @@ func TestATransitionIsSaidInShort(t *testing.T) {
 	for _, test := range tests {
 		if got := terms(test.t); got != test.want {
 			t.Errorf("got %q, want %q", got, test.want)
-		}
-	}
-}
-
-func TestLengthsOfTimeAreShort(t *testing.T) {
-	t.Parallel()
-	for want, d := range map[string]time.Duration{"6h": 6 * time.Hour, "1h30m": 90 * time.Minute,
-		"45m": 45 * time.Minute, "30s": 30 * time.Second, "1m30s": 90 * time.Second, "10m": 10 * time.Minute,
-		"1h0m5s": time.Hour + 5*time.Second} {
-		if got := length(d); got != want {
-			t.Errorf("got %q, want %q", got, want)
 		}
 	}
 }

@@ -180,7 +180,7 @@ func TestProjects_ofABrokenFileAreAnErrorAndTheFileStays(t *testing.T) {
 		path := write(t, h, "projects.json", text)
 		_, err := h.Projects()
 		wantError(t, err, "projects.json")
-		wantError(t, err, "mend the file")
+		wantError(t, err, "correct the file")
 		if err := h.AddProject(t.Context(), task.Project{Name: "ant", Path: "/a"}); err == nil {
 			t.Errorf("%q: a project was added", text)
 		}

@@ -32,7 +32,7 @@ func (h *Home) Projects() ([]task.Project, error) {
 	}
 	var all []task.Project
 	if err := json.Unmarshal(text, &all); err != nil {
-		return nil, fmt.Errorf("read %q: %w; mend the file, or move it away and add the projects again", path, err)
+		return nil, fmt.Errorf("read %q: %w; correct the file, or move it away and add the projects again", path, err)
 	}
 	for i := range all {
 		if all[i].PoolSize <= 0 {

@@ -91,6 +91,6 @@ func refusal(def *workflow.Definition, report explore.Report) error {
 	for _, v := range report.Refused() {
 		lines = append(lines, v.Tell(def.File))
 	}
-	lines = append(lines, "mend it, or say in the file why it shall be so: "+report.Excuse())
+	lines = append(lines, "correct it, or say in the file why it is right: "+report.Excuse())
 	return task.Notef(task.ErrUsage, "%s", strings.Join(lines, "\n"))
 }

@@ -127,7 +127,7 @@ func post(ctx context.Context, job record.Job, message string) error {
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, job.Hook.URL, bytes.NewReader(text))
 	if err != nil {
-		return errors.New("cannot notify via webhook: its url cannot be read; mend it in the workflow")
+		return errors.New("cannot notify via webhook: its url cannot be read; correct it in the workflow")
 	}
 	request.Header.Set("Content-Type", "application/json")
 	request.Header.Set("User-Agent", "orange")

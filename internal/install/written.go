@@ -37,7 +37,7 @@ func (s Skills) read() (all []written, err error) {
 		err = json.Unmarshal(text, &all)
 	}
 	if err != nil {
-		return nil, task.Notef(task.ErrUsage, "cannot tell what was installed: %q cannot be read: %v; mend it, or "+
+		return nil, task.Notef(task.ErrUsage, "cannot tell what was installed: %q cannot be read: %v; correct it, or "+
 			"move it away: then all that is there counts as yours, and stays", s.list(), err)
 	}
 	return all, nil

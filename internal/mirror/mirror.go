@@ -217,6 +217,11 @@ func (f Files) Trash(project, id string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("move the task's folder to the trash: %w", err)
 	}
+	// comments that were never sent go with it
+	err = os.Rename(f.comments(project, id), filepath.Join(to, "comments.json"))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return to, fmt.Errorf("move the comments on the task to the trash: %w", err)
+	}
 	return to, nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"orange/internal/diff"
 	"orange/internal/task"
 	"orange/internal/worktree"
 )
@@ -99,12 +100,39 @@ func (p *Pool) Diff(ctx context.Context, t task.Task) (string, error) {
 		return "", err
 	}
 	text, err := repo.BranchDiff(ctx, t.Branch)
-	if errors.Is(err, worktree.ErrNoBranch) {
-		if def, unread := p.Setup.Pinned(ctx, t.Workflow); unread == nil && t.Status == def.Initial {
-			return "", nil // the task has not begun yet
-		}
+	if p.notBegun(ctx, t, err) {
+		return "", nil
 	}
 	return text, err
+}
+
+// notBegun reports whether there is no branch because the task has not begun yet.
+func (p *Pool) notBegun(ctx context.Context, t task.Task, err error) bool {
+	if !errors.Is(err, worktree.ErrNoBranch) {
+		return false
+	}
+	def, unread := p.Setup.Pinned(ctx, t.Workflow)
+	return unread == nil && t.Status == def.Initial
+}
+
+// Patch is the work of a task since a commit, or all of it where none is named, with what it is compared with.
+func (p *Pool) Patch(ctx context.Context, t task.Task, from string) (diff.Patch, error) {
+	if t.Workspace != "" {
+		slot, err := p.slot(t)
+		if err != nil {
+			return diff.Patch{}, err
+		}
+		return slot.Patch(ctx, from)
+	}
+	repo, err := p.repo(t)
+	if err != nil {
+		return diff.Patch{}, err
+	}
+	patch, err := repo.BranchPatch(ctx, t.Branch, from)
+	if p.notBegun(ctx, t, err) {
+		return diff.Patch{}, nil
+	}
+	return patch, err
 }
 
 // Touched is when the task's document or branch last changed.

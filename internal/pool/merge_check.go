@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -19,8 +20,9 @@ import (
 // is not one of the pool, and no task ever holds it.
 const mergeSlot = "--merge"
 
-// mergeOutput is the companion of such a worktree that has what the last checks said.
-const mergeOutput = ".checks.log"
+// mergeOutput is the companion of such a worktree that has a file for each task whose last merge was red: what its
+// checks said.
+const mergeOutput = ".checks"
 
 // checkMemory is how many megabytes a check of a merge may use.
 const checkMemory = 4 << 10
@@ -81,24 +83,31 @@ func (p *Pool) checkResult(ctx context.Context, t task.Task, slot worktree.Slot,
 	if err != nil {
 		return err
 	}
-	err = runChecks(ctx, checks, dir, harness.Layer(env, more, marks, aboutTask(t)), slot.Companion(mergeOutput))
+	log := filepath.Join(slot.Companion(mergeOutput), t.ID+".log")
+	err = runChecks(ctx, checks, dir, harness.Layer(env, more, marks, aboutTask(t)), log)
 	return errors.Join(err, endMarked(context.WithoutCancel(ctx), marks))
 }
 
-// runChecks runs the checks one after the other, up to the first that fails.
+// runChecks runs the checks one after the other, up to the first that fails. The log is there where one has failed.
 func runChecks(ctx context.Context, checks []record.MergeCheck, dir string, env []string, log string) error {
 	var said strings.Builder
 	for _, c := range checks {
 		run := bounded{argv: c.Argv, dir: dir, env: env, time: time.Duration(c.Seconds) * time.Second,
 			memory: checkMemory}
 		why, output, err := run.run(ctx, &said)
-		if kept := keepOutput(log, said.String()); err != nil || kept != nil {
-			return errors.Join(err, kept)
+		if err != nil {
+			return err
 		}
 		if why != "" {
+			if err := keepOutput(log, said.String()); err != nil {
+				return err
+			}
 			return &record.Unmerged{Check: strings.Join(c.Argv, " "),
 				Said: fmt.Sprintf("it %s; all of what it said is in %s: %s", why, log, lastOf(output))}
 		}
+	}
+	if err := os.Remove(log); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("remove what the checks of an earlier merge said: %w", err)
 	}
 	return nil
 }

@@ -242,7 +242,7 @@ func keepOutput(path, text string) error {
 		err = proc.ReplaceFile(path, []byte(text))
 	}
 	if err != nil {
-		return fmt.Errorf("keep the output of the set-up: %w", err)
+		return fmt.Errorf("keep the output of the project's commands: %w", err)
 	}
 	return nil
 }

@@ -1,7 +1,8 @@
 // Package printable makes text from outside fit to be shown: what a terminal would obey, what turns a line about,
 // and invisible characters is written out, as \x1b or \u202e.
 //
-// It owns which characters those are, and how they are written out. It shortens nothing, and knows nothing of colours.
+// It owns which characters those are, how they are written out, and the few colours that a text of Orange's own may
+// have at a terminal. It shortens nothing.
 package printable
 
 import (
@@ -65,6 +66,41 @@ func (w *Writer) Write(text []byte) (int, error) {
 		return 0, err
 	}
 	return len(text), nil
+}
+
+// Paint is how a piece of text looks at a terminal: a colour of its own palette, or bold or faint.
+type Paint string
+
+// The looks, as the number that tells a terminal of them.
+const (
+	Plain  Paint = ""
+	Bold   Paint = "1"
+	Faint  Paint = "2"
+	Red    Paint = "31"
+	Green  Paint = "32"
+	Yellow Paint = "33"
+	Cyan   Paint = "36"
+)
+
+// Piece is a text with its paint.
+type Piece struct {
+	Text  string
+	Paint Paint
+}
+
+// WritePieces writes pieces in one write. Each of them is made fit to be shown, so that only their paint colours
+// anything.
+func (w *Writer) WritePieces(pieces []Piece) error {
+	var b strings.Builder
+	for _, p := range pieces {
+		if p.Paint == Plain || p.Text == "" {
+			b.WriteString(Text(p.Text))
+			continue
+		}
+		b.WriteString("\x1b[" + string(p.Paint) + "m" + Text(p.Text) + "\x1b[0m")
+	}
+	_, err := io.WriteString(w.to, b.String())
+	return err
 }
 
 // firstHidden is where a text has the first character that cannot be shown; -1 where it has none, as most.

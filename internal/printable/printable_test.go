@@ -43,6 +43,16 @@ func TestWhatATerminalWouldObeyIsWrittenOut(t *testing.T) {
 	}
 }
 
+func TestWritePieces_onlyTheLooksColour(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	err := printable.NewWriter(&out).WritePieces([]printable.Piece{{Text: "a\x1b[31mb"}, {Paint: printable.Red},
+		{Text: " c\x1b[0m\n", Paint: printable.Green}, {Text: "d"}})
+	if want := `a\x1b[31mb` + "\x1b[32m" + ` c\x1b[0m` + "\n\x1b[0md"; err != nil || out.String() != want {
+		t.Errorf("found %q (%v), want %q", out.String(), err, want)
+	}
+}
+
 // safe says what a terminal must never get of a text.
 func safe(t *testing.T, from, shown string, newlines bool) {
 	t.Helper()

@@ -140,6 +140,9 @@ func Interactive(ctx context.Context, c Command) error {
 	cmd.Dir = c.Dir
 	cmd.Env = c.Env
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	if c.Stdin != nil {
+		cmd.Stdin = c.Stdin
+	}
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("run %q: %w", c.Name, err)
 	}

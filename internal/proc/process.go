@@ -128,7 +128,7 @@ func EndGroup(ctx context.Context, leader int, grace time.Duration) error {
 		return err
 	}
 	if !groupGone(ctx, leader, max(grace, killed)) {
-		return fmt.Errorf("cannot end process group %d: it is still there after KILL", leader)
+		return fmt.Errorf("cannot end process group %d: it is still running after SIGKILL", leader)
 	}
 	return ctx.Err()
 }

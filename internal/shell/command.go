@@ -1,11 +1,13 @@
 package shell
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
 	"strings"
 
+	"orange/internal/decide"
 	"orange/internal/task"
 	"orange/internal/workflow"
 	"orange/internal/yaml"
@@ -18,7 +20,9 @@ type command struct {
 	about string
 	flags []string // those that it takes, each with a value
 	takes int      // how many words it takes besides
-	run   func(ctx context.Context, asks Asks, c call) error
+	// hidden is what the task cannot be asked for now: it is not offered, and asked for, the refusal says what is missing
+	hidden bool
+	run    func(ctx context.Context, asks Asks, c call) error
 }
 
 // call is a command with what was said behind it.
@@ -68,23 +72,69 @@ func next(ctx context.Context, asks Asks, c call) error {
 	return asks.Next(ctx, task.Status(c.flags[flagTo]), override, why)
 }
 
-// commands are those of the workflow, in its order, and the shell's own.
-func commands(def *workflow.Definition) []command {
+// at is where a task is, with its workflow and the states that the one who asks may have it moved to.
+type at struct {
+	task task.Task
+	def  *workflow.Definition
+	open []task.Status
+}
+
+// words are the moves that the command line has a word for, in the order of a task's life.
+func words() []string {
+	return []string{workflow.MoveSpawn, workflow.MoveComplete, workflow.MoveStuck, workflow.MoveMerge,
+		workflow.MoveCancel}
+}
+
+// commands are those of the workflow, in its order, the moves out of the task's status by their words and by the names of
+// the states that they lead to, and the shell's own. Of those with the same text the shell's own counts, then the
+// workflow's.
+func commands(here at) []command {
 	var all []command
-	for _, declared := range def.Commands {
-		if slices.ContainsFunc(own(), func(c command) bool { return c.text == declared.Text }) {
-			continue
+	add := func(c command) {
+		same := func(other command) bool { return other.text == c.text }
+		if !slices.ContainsFunc(own(), same) && !slices.ContainsFunc(all, same) {
+			all = append(all, c)
 		}
-		state, _ := def.State(declared.To)
-		all = append(all, command{
-			text: declared.Text, args: `[--reason "why"]`,
-			about: strings.TrimSpace("-> " + string(declared.To) + "  " + state.About), flags: []string{flagReason},
-			run: func(ctx context.Context, asks Asks, c call) error {
-				return asks.Go(ctx, declared.To, c.flags[flagReason])
-			},
-		})
+	}
+	for _, declared := range here.def.Commands {
+		add(here.leading(declared.Text, declared.To))
+	}
+	for _, word := range words() {
+		to, err := decide.MoveTarget(here.def, here.task, word)
+		if err == nil && slices.Contains(here.open, to) {
+			c := here.leading("/"+word, to)
+			c.run = func(ctx context.Context, asks Asks, c call) error {
+				return asks.Move(ctx, word, c.flags[flagReason])
+			}
+			add(c)
+		}
+	}
+	for _, to := range here.open {
+		add(here.leading("/"+string(to), to))
+	}
+	for i := range here.def.States {
+		c := here.leading("/"+string(here.def.States[i].Name), here.def.States[i].Name)
+		c.hidden = true
+		add(c)
 	}
 	return append(all, own()...)
+}
+
+// leading is the command that asks for a move to a state.
+func (here at) leading(text string, to task.Status) command {
+	state, _ := here.def.State(to)
+	return command{
+		text: text, args: `[--reason "why"]`,
+		about: strings.TrimSpace("-> " + string(to) + "  " + state.About), flags: []string{flagReason},
+		run: func(ctx context.Context, asks Asks, c call) error {
+			return asks.Go(ctx, to, c.flags[flagReason])
+		},
+	}
+}
+
+// offered are the commands that a person is told of.
+func offered(all []command) []command {
+	return slices.DeleteFunc(slices.Clone(all), func(c command) bool { return c.hidden })
 }
 
 // find finds the command that words begin with: two of them may name one. What comes behind it is read by what it
@@ -102,14 +152,7 @@ func find(all []command, words []string) (command, call, error) {
 	for _, c := range all {
 		names = append(names, c.text)
 	}
-	guess := ""
-	_, after, found := strings.Cut(yaml.Expected(strings.Join(words[:min(2, len(words))], " "), names), "; ")
-	if !found {
-		_, after, found = strings.Cut(yaml.Expected(words[0], names), "; ")
-	}
-	if found {
-		guess = "; " + after
-	}
+	guess := cmp.Or(yaml.Guess(strings.Join(words[:min(2, len(words))], " "), names), yaml.Guess(words[0], names))
 	return command{}, call{}, usage("there is no command %q%s (/help lists them)", words[0], guess)
 }
 
@@ -147,9 +190,10 @@ func (c command) read(words []string) (call, error) {
 func (c command) usage() string { return strings.TrimSpace(c.text + " " + c.args) }
 
 // complete are the lines that a beginning can become, all with a blank where something may follow.
-func complete(def *workflow.Definition, line string) []string {
+func complete(here at, line string) []string {
 	var out []string
-	for _, c := range commands(def) {
+	all := offered(commands(here))
+	for _, c := range all {
 		whole := c.text
 		if c.args != "" {
 			whole += " "
@@ -163,13 +207,13 @@ func complete(def *workflow.Definition, line string) []string {
 		if !is {
 			continue
 		}
-		for _, name := range targets(def, before) {
+		for _, name := range targets(here.def, before) {
 			if strings.HasPrefix(name, begun) && name != begun {
 				out = append(out, before+name)
 			}
 		}
 	}
-	for _, c := range commands(def) {
+	for _, c := range all {
 		begun, is := strings.CutPrefix(line, c.text+" ")
 		if !is || !strings.HasPrefix(begun, "-") {
 			continue

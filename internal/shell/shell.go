@@ -1,5 +1,5 @@
 // Package shell is a conversation about one task: lines with slash commands, those that the task's workflow
-// declares and a few of its own.
+// declares, the moves out of the task's status by name, and a few of its own.
 //
 // It owns how a line is read, completed and remembered, and which request it makes.
 // It decides nothing, and prints no answer to a request: the implementation of Asks does, with the words of the
@@ -22,6 +22,10 @@ import (
 type Asks interface {
 	// Here is the present task, with the very workflow that it was created under. It prints nothing.
 	Here(ctx context.Context) (task.Task, *workflow.Definition, error)
+	// Open are the states that the one who asks may have the task moved to. It prints nothing.
+	Open(ctx context.Context, t task.Task, def *workflow.Definition) ([]task.Status, error)
+	// Move asks for the move that a word of the command line stands for, as "complete" or "merge".
+	Move(ctx context.Context, word, reason string) error
 	// Go asks for a move to a state; in the state itself it sees to it that its agent is at work.
 	Go(ctx context.Context, to task.Status, reason string) error
 	Next(ctx context.Context, to task.Status, override bool, reason string) error
@@ -41,6 +45,8 @@ type Shell struct {
 	Terminal bool
 	// History is the file that remembers the lines of a person.
 	History string
+
+	here at // as it was found last
 }
 
 // lines are where the words come from.
@@ -60,13 +66,12 @@ var errLeft = errors.New("left")
 // a request in it was refused; lines from elsewhere are all run, and the exit status is that of the last one that
 // failed.
 func (s *Shell) Run(ctx context.Context, asks Asks) (status int, err error) {
-	_, def, err := asks.Here(ctx)
-	if err != nil {
+	if err := s.look(ctx, asks); err != nil {
 		return 0, err
 	}
 	var in lines = newPiped(s.In)
 	if s.Terminal {
-		in, err = newTyped(s.History, func(line string) []string { return complete(def, line) })
+		in, err = newTyped(s.History, func(line string) []string { return complete(s.here, line) })
 		if err != nil {
 			return 0, err
 		}
@@ -131,11 +136,22 @@ func await(ctx context.Context, in lines, prompt string) (string, error) {
 }
 
 func (s *Shell) prompt(ctx context.Context, asks Asks) (string, error) {
-	t, _, err := asks.Here(ctx)
-	if err != nil {
+	if err := s.look(ctx, asks); err != nil {
 		return "", err
 	}
-	return printable.Line(fmt.Sprintf("%s %s> ", t.Branch, t.Status)), nil
+	return printable.Line(fmt.Sprintf("%s %s> ", s.here.task.Branch, s.here.task.Status)), nil
+}
+
+// look finds out where the task is now, and what it may be asked for there: it may have been given another workflow,
+// too.
+func (s *Shell) look(ctx context.Context, asks Asks) error {
+	t, def, err := asks.Here(ctx)
+	if err != nil {
+		return err
+	}
+	open, err := asks.Open(ctx, t, def)
+	s.here = at{t, def, open}
+	return err
 }
 
 // run runs one line. An empty one, and one that begins with a #, is none.
@@ -144,11 +160,10 @@ func (s *Shell) run(ctx context.Context, asks Asks, line string) error {
 	if err != nil || len(words) == 0 || strings.HasPrefix(words[0], "#") {
 		return err
 	}
-	t, def, err := asks.Here(ctx) // the task may have been given another workflow meanwhile
-	if err != nil {
+	if err := s.look(ctx, asks); err != nil {
 		return err
 	}
-	all := commands(def)
+	all := commands(s.here)
 	c, said, err := find(all, words)
 	if err != nil {
 		return err
@@ -157,18 +172,19 @@ func (s *Shell) run(ctx context.Context, asks Asks, line string) error {
 	case "/quit":
 		return errLeft
 	case "/help":
-		s.help(t, def, all)
+		s.help(offered(all))
 		return nil
 	}
 	return c.run(ctx, asks, said)
 }
 
-func (s *Shell) help(t task.Task, def *workflow.Definition, all []command) {
+func (s *Shell) help(all []command) {
 	width := 0
 	for _, c := range all {
 		width = max(width, len(c.usage()))
 	}
-	fmt.Fprintf(s.Out, "Task %s is %s; its workflow is %s. Quote words with blanks.\n", t.ID, t.Status, def.Name)
+	fmt.Fprintf(s.Out, "Task %s is %s; its workflow is %s. Quote words with blanks.\n", s.here.task.ID,
+		s.here.task.Status, s.here.def.Name)
 	for _, c := range all {
 		fmt.Fprintf(s.Out, "  %-*s  %s\n", width, c.usage(), c.about)
 	}

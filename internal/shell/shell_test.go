@@ -24,6 +24,7 @@ var errRefused = errors.New("refused")
 // clerk notes what is asked for.
 type clerk struct {
 	def    *workflow.Definition
+	open   []task.Status
 	asked  []string
 	told   []string
 	refuse string // what begins like this is refused
@@ -40,6 +41,12 @@ func (c *clerk) ask(format string, args ...any) error {
 
 func (c *clerk) Here(context.Context) (task.Task, *workflow.Definition, error) {
 	return task.Task{ID: "T1", Branch: "fix", Status: "planning"}, c.def, nil
+}
+func (c *clerk) Open(context.Context, task.Task, *workflow.Definition) ([]task.Status, error) {
+	return c.open, nil
+}
+func (c *clerk) Move(_ context.Context, word, reason string) error {
+	return c.ask("move %s %q", word, reason)
 }
 func (c *clerk) Go(_ context.Context, to task.Status, reason string) error {
 	return c.ask("go %s %q", to, reason)
@@ -204,7 +211,7 @@ func TestCompletion(t *testing.T) {
 		{"/review plan --r", []string{"/review plan --reason "}},
 		{"/zzz", nil},
 	} {
-		if got := complete(book(), c.line); !slices.Equal(got, c.want) {
+		if got := complete(at{def: book()}, c.line); !slices.Equal(got, c.want) {
 			t.Errorf("%q becomes %q, want %q", c.line, got, c.want)
 		}
 	}
@@ -275,5 +282,50 @@ func TestTheFileOfLinesIsKeptShortAndPrivate(t *testing.T) {
 	text, err := os.ReadFile(path)
 	if err != nil || strings.Count(string(text), "\n") != mostRemembered {
 		t.Errorf("the file has %d lines (%v), want %d", strings.Count(string(text), "\n"), err, mostRemembered)
+	}
+}
+
+// moving is a workflow without commands, whose moves have the words of the command line.
+func moving() *workflow.Definition {
+	return &workflow.Definition{
+		Name: "moving",
+		States: []workflow.State{{Name: "planning", About: "it is planned"}, {Name: "agent-review", About: "it is read"},
+			{Name: "done"}, {Name: "next"}},
+		Moves: []workflow.Move{{Command: workflow.MoveComplete, To: "agent-review"},
+			{Command: workflow.MoveMerge, To: "done"}},
+	}
+}
+
+func TestTheMovesOutOfAStateHaveTheirNames(t *testing.T) {
+	t.Parallel()
+	open := []task.Status{"agent-review", "next"}
+	for _, c := range []struct{ line, want string }{
+		{"/agent-review", `go agent-review ""`},
+		{"/complete --reason done", `move complete "done"`},
+		{"/next", `next "" false ""`}, // the shell's own, whatever the workflow's states are called
+		{"/done", `go done ""`},       // the engine says why not
+	} {
+		clerk := &clerk{def: moving(), open: open}
+		if _, status := talk(t, clerk, c.line); status != 0 || !slices.Equal(clerk.asked, []string{c.want}) {
+			t.Errorf("%q asked for %q and ended with %d, want %q", c.line, clerk.asked, status, c.want)
+		}
+	}
+	clerk := &clerk{def: moving(), open: open}
+	if _, status := talk(t, clerk, "/merge"); status != 2 || len(clerk.asked) > 0 {
+		t.Errorf("a move that leads out of another state asked for %q and ended with %d", clerk.asked, status)
+	}
+	out, _ := talk(t, clerk, "/help")
+	for text, is := range map[string]bool{"  /complete [--reason \"why\"]             -> agent-review  it is read\n": true,
+		"  /agent-review [--reason \"why\"]         -> agent-review  it is read\n": true, "/done": false, "/merge": false,
+		"/planning": false} {
+		if strings.Contains(out, text) != is {
+			t.Errorf("%q is there: %v, in\n%s", text, !is, out)
+		}
+	}
+	here := at{def: moving(), open: open}
+	for line, want := range map[string][]string{"/a": {"/agent-review "}, "/co": {"/complete "}, "/d": nil} {
+		if got := complete(here, line); !slices.Equal(got, want) {
+			t.Errorf("%q becomes %q, want %q", line, got, want)
+		}
 	}
 }

@@ -2,6 +2,7 @@ package simulate
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 const (
 	sendBackShare   = 0.1  // how often a person sends the task back
 	giveUpShare     = 0.02 // how often one gives it up
+	setbackShare    = 0.15 // how often the work turns out to be unfit for its merge, in each of two ways
 	shortestWait    = 5 * time.Minute
 	longestWait     = 6 * time.Hour
 	maxFailedVisits = 12 // how often in a row a person comes without success
@@ -118,6 +120,9 @@ func (r *run) personMerges(ctx context.Context) {
 		})
 		return
 	}
+	if r.setBack(ctx) {
+		return
+	}
 	merge := task.Merge{Strategy: "merge"}
 	if r.failedVisits > 0 { // it was refused: the person takes responsibility for the tip
 		merge.Override = "a person looked at it"
@@ -127,6 +132,29 @@ func (r *run) personMerges(ctx context.Context) {
 		out, _, err := r.engine.Merge(ctx, r.id, merge, human())
 		return out, err
 	})
+}
+
+// setBack has the pull request be red before a person merges, if the workflow has a rule for that.
+func (r *run) setBack(ctx context.Context) bool {
+	s, err := r.load(ctx)
+	r.setErr(err)
+	back := decide.Setback{On: workflow.OnPRChecksFailed, Reason: "a check of the pull request is red",
+		Text: "Mend it.", Commit: r.branch().Commit(), Facts: []string{fmt.Sprintf("run %d", r.steps)}}
+	if _, known := back.Target(r.Workflow, s.Task); err != nil || !known || !r.chance(setbackShare) {
+		return false
+	}
+	r.logf("a check of the pull request is red")
+	_ = r.runProgram("the monitor", func() error {
+		_, err := r.engine.SendBack(ctx, r.id, back)
+		return err
+	})
+	return true
+}
+
+// mergeFails reports whether a merge ends in a conflict, where the workflow has a rule for that.
+func (r *run) mergeFails(t task.Task) bool {
+	_, known := decide.Setback{On: workflow.OnMergeFailed}.Target(r.Workflow, t)
+	return known && !r.calm && r.chance(setbackShare)
 }
 
 // waitsForPerson reports whether nothing happens to the task until a person acts.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"orange/internal/record"
 	"orange/internal/rejection"
 )
 
@@ -31,7 +32,8 @@ func (r *run) runProgram(name string, work func() error) error {
 	if p.ended {
 		return errEnded
 	}
-	if err != nil && !p.disturbed && !refused(err) && !errors.Is(err, errFault) {
+	_, unfit := errors.AsType[*record.Unmerged](err)
+	if err != nil && !p.disturbed && !unfit && !refused(err) && !errors.Is(err, errFault) {
 		r.breakf(propErrors, "%s fails, and nothing was in its way: %v", name, err)
 	}
 	return err

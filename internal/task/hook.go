@@ -70,6 +70,3 @@ type OwedHook struct {
 	Error    string
 	NextTry  time.Time // a failed hook is left alone before this moment
 }
-
-// Owed reports whether the hook still has to be performed.
-func (h OwedHook) Owed() bool { return h.State == HookPending || h.State == HookFailed }

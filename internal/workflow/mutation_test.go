@@ -41,7 +41,7 @@ func choices() map[string][]choice {
 				"a person looks, nobody is alive (once)"},
 			{"- {action: set_field, field: rereviews, value: 0}", 1,
 				"whether the reviews that were begun anew are counted for each hand-over"},
-			{"- {action: set_field, field: review_round, value: 0}", 1,
+			{"- {action: set_field, field: review_round, value: 0}", 2,
 				"whether a review that a person asks for begins a new cycle"},
 			{"override: allowed", 1, "whether a person may merge what nobody reviewed"},
 		},

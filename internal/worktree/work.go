@@ -84,6 +84,11 @@ func (s Slot) Diff(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	return s.diffSince(ctx, from)
+}
+
+// diffSince shows what the workspace changed since a commit.
+func (s Slot) diffSince(ctx context.Context, from string) (string, error) {
 	unknown, err := s.Repo.git(ctx,
 		call{dir: s.Dir, args: []string{"ls-files", "-z", "--others", "--exclude-standard"}, env: []string{
 			reading}, most: mostDiff})
@@ -125,7 +130,7 @@ const (
 // own. unknown are files that git does not know yet.
 func (r Repo) diff(ctx context.Context, dir, of, name string, unknown []string) (string, error) {
 	args := []string{"diff", "--stat", "--patch", fmt.Sprintf("--stat-count=%d", mostFiles), "--no-ext-diff",
-		"--no-textconv", "--no-color", "--submodule=short", of, "--"}
+		"--no-textconv", "--no-color", "--submodule=short", "--src-prefix=a/", "--dst-prefix=b/", of, "--"}
 	shown, err := r.git(ctx, call{dir: dir, args: args, env: []string{reading}, most: mostDiff})
 	if err != nil {
 		return "", fmt.Errorf("show the changes of %q: %w", name, err)

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-func diff(t *testing.T, s Slot) string {
+func diffOf(t *testing.T, s Slot) string {
 	t.Helper()
 	text, err := s.Diff(t.Context())
 	if err != nil {
@@ -42,7 +42,7 @@ func TestWork_ofABranchWithoutCommitsIsNothing(t *testing.T) {
 	h := newHome(t)
 	s := h.prepared(t, "work", "t1")
 	want(t, "work", work(t, s), Work{})
-	want(t, "diff", diff(t, s), "")
+	want(t, "diff", diffOf(t, s), "")
 	text, err := h.BranchDiff(t.Context(), "work")
 	want(t, "the branch's diff", text, "")
 	want(t, "its error", err, nil)
@@ -59,7 +59,7 @@ func TestWork_countsWhatIsCommittedAndWhatIsNot(t *testing.T) {
 	write(t, s.Dir, "new\nline.txt", "nor me\n")
 	write(t, s.Dir, "told.log", "ignored\n")
 	want(t, "work", work(t, s), Work{Commits: 2, Added: 4, Removed: 1})
-	text := diff(t, s)
+	text := diffOf(t, s)
 	wantLines(t, text, " a file with spaces.txt | 2 ++", " new, not added: new one.txt\n",
 		` new, not added: "new\nline.txt"`, "diff --git a/a.txt b/a.txt", "-one", "+uno", "+deeper")
 	if strings.Contains(text, "told.log") || strings.Contains(text, "nobody knows me") {
@@ -82,7 +82,7 @@ func TestWork_doesNotCountWhatTheBaseGotMeanwhile(t *testing.T) {
 	commit(t, s.Dir, "mine.txt", "mine\n")
 	commit(t, h.Path, "theirs.txt", "1\n2\n3\n")
 	want(t, "work", work(t, s), Work{Commits: 1, Added: 1})
-	if text := diff(t, s); strings.Contains(text, "theirs") {
+	if text := diffOf(t, s); strings.Contains(text, "theirs") {
 		t.Errorf("it shows what others did:\n%s", text)
 	}
 	git(t, s.Dir, "merge", "-q", "main")
@@ -94,7 +94,7 @@ func TestDiff_ofABinaryFileSaysSo(t *testing.T) {
 	h := newHome(t)
 	s := h.prepared(t, "work", "t1")
 	commit(t, s.Dir, "picture.bin", "\x00\x01\x02\xff")
-	wantLines(t, diff(t, s), " picture.bin | Bin 0 -> 4 bytes", "Binary files /dev/null and b/picture.bin differ")
+	wantLines(t, diffOf(t, s), " picture.bin | Bin 0 -> 4 bytes", "Binary files /dev/null and b/picture.bin differ")
 	want(t, "work", work(t, s), Work{Commits: 1})
 }
 
@@ -103,7 +103,7 @@ func TestDiff_isTheSameWhateverAPersonSetUpForTheirs(t *testing.T) {
 	h := newHome(t)
 	s := h.prepared(t, "work", "t1")
 	commit(t, s.Dir, "a.txt", "uno\n")
-	before := diff(t, s)
+	before := diffOf(t, s)
 	git(t, h.Path, "config", "diff.external", "/bin/false")
 	git(t, h.Path, "config", "color.ui", "always")
 	git(t, h.Path, "config", "diff.shout.textconv", "/bin/false")
@@ -111,7 +111,7 @@ func TestDiff_isTheSameWhateverAPersonSetUpForTheirs(t *testing.T) {
 		0o644); err != nil {
 		t.Fatal(err)
 	}
-	want(t, "diff", diff(t, s), before)
+	want(t, "diff", diffOf(t, s), before)
 	want(t, "work", work(t, s), Work{Commits: 1, Added: 1, Removed: 1})
 }
 
@@ -136,7 +136,7 @@ func TestDiff_ofADetachedWorkspaceIsThatOfItsCommit(t *testing.T) {
 	git(t, s.Dir, "switch", "-q", "--detach")
 	commit(t, s.Dir, "a.txt", "uno\n")
 	want(t, "work", work(t, s), Work{Commits: 1, Added: 1, Removed: 1})
-	wantLines(t, diff(t, s), "+uno")
+	wantLines(t, diffOf(t, s), "+uno")
 }
 
 func TestDiff_ofAWorkspaceOrABranchThatIsGoneIsAnError(t *testing.T) {
@@ -165,7 +165,7 @@ func TestDiff_ofVeryMuchIsCutAtAWholeLine(t *testing.T) {
 	for n := range mostFiles + 7 {
 		write(t, s.Dir, fmt.Sprintf("new/%03d", n), "")
 	}
-	text := diff(t, s)
+	text := diffOf(t, s)
 	if len(text) > mostDiff+1000+mostFiles*40 || !strings.HasPrefix(text, " big.txt") {
 		t.Errorf("%d bytes, beginning with %.80q", len(text), text)
 	}

@@ -71,10 +71,15 @@ func Expected(found string, allowed []string) string {
 	if len(allowed) == 0 {
 		text = "expected none"
 	}
+	return text + Guess(found, allowed)
+}
+
+// Guess asks whether another word was meant, behind what was said of the one found; it is empty where none is close.
+func Guess(found string, allowed []string) string {
 	if guess := nearest(found, allowed); guess != "" {
-		text += fmt.Sprintf("; did you mean %q?", guess)
+		return fmt.Sprintf("; did you mean %q?", guess)
 	}
-	return text
+	return ""
 }
 
 // maxGuessed is the length of the longest word for which another one is guessed: the work grows with its square.

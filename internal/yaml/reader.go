@@ -19,11 +19,8 @@ import (
 // Node is one value of a YAML file.
 type Node = yaml.Node
 
-// Kinds of nodes.
-const (
-	SequenceNode = yaml.SequenceNode // a list
-	MappingNode  = yaml.MappingNode  // keys with values
-)
+// SequenceNode is the kind of a list.
+const SequenceNode = yaml.SequenceNode
 
 // Pos is a place in a file. Lines and columns count from 1; a zero Pos means "filled in, not written".
 type Pos struct {
@@ -56,7 +53,7 @@ func (r *Reader) Err() error {
 	r.problems.sort()
 	if last := r.problems[len(r.problems)-1]; r.more {
 		last.Rule, last.Source, last.Message = "too-many", "",
-			fmt.Sprintf("found more problems than the %d above, expected none; mend those first", maxProblems)
+			fmt.Sprintf("found more problems than the %d above, expected none; correct those first", maxProblems)
 		return append(slices.Clip(r.problems), last)
 	}
 	return r.problems

@@ -5,15 +5,18 @@ package command
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
 	"orange/internal/dashboard/form"
+	"orange/internal/dashboard/review"
 	"orange/internal/dashboard/screen"
 	"orange/internal/dashboard/tasks"
 	"orange/internal/decide"
+	"orange/internal/diff"
 	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/workflow"
@@ -39,15 +42,17 @@ type FirstStep struct {
 	Start   *form.Operation
 	Ask     *form.Question
 	Prompt  *form.TextPrompt
-	Attach  bool   // give the terminal to the task's agent
-	Message string // the command is impossible, and why
+	Then    tea.Cmd // what is looked up for the prompt while it is open
+	Attach  bool    // give the terminal to the task's agent
+	Message string  // the command is impossible, and why
 }
 
 // Commands are what a person can do with a task.
 type Commands struct {
-	Runner Runner
-	Style  *screen.Style
-	Edit   func(text string) tea.Cmd // opens the person's editor, and answers form.Edited
+	Runner   Runner
+	Comments review.Comments
+	Style    *screen.Style
+	Edit     func(text string) tea.Cmd // opens the person's editor, and answers form.Edited
 }
 
 func start(what string, work func(ctx context.Context) (string, error)) FirstStep {
@@ -184,15 +189,36 @@ func (c Commands) Override(on Target) FirstStep {
 	}}
 }
 
-// RequestChanges asks what to change.
+// RequestChanges asks what to change. The comments that the person wrote on lines are in the text already: they see
+// what they send.
 func (c Commands) RequestChanges(on Target) FirstStep {
 	t := on.Task
-	return FirstStep{Prompt: &form.TextPrompt{
+	what := "send " + tasks.Name(t) + " back"
+	prompt := &form.TextPrompt{
 		Style: c.Style, Edit: c.Edit, Title: "Request changes: what?", Long: true,
 		Text: "It goes into TASK.md of " + tasks.Name(t) +
 			", and Orange tells the worker. Without a text, what is there counts.",
-		What: "send " + tasks.Name(t) + " back", Work: func(ctx context.Context, text string) (string, error) {
-			return Report(c.Runner.RequestChanges(ctx, t.ID, text))
+		What: what, Work: func(ctx context.Context, text string) (string, error) {
+			message, err := Report(c.Runner.RequestChanges(ctx, t.ID, text))
+			return message, c.sent(ctx, t, text, err)
 		},
+	}
+	return FirstStep{Prompt: prompt, Then: func() tea.Msg {
+		comments, err := c.Comments.Comments(t.Project, t.ID)
+		return form.Drafted{What: what, Text: diff.Instructions(comments), Err: err}
 	}}
+}
+
+// sent takes away the comments that were sent with a request for changes, where it was made.
+func (c Commands) sent(ctx context.Context, t task.Task, text string, err error) error {
+	if incomplete := (*Incomplete)(nil); err != nil && !errors.As(err, &incomplete) {
+		return err
+	}
+	_, failed := c.Comments.ChangeComments(ctx, t.Project, t.ID, func(all []diff.Comment) []diff.Comment {
+		return diff.Unsent(all, text)
+	})
+	if err == nil && failed != nil {
+		return &Incomplete{tasks.Name(t) + " was sent back, but the comments are kept: " + failed.Error()}
+	}
+	return err
 }

@@ -203,7 +203,7 @@ func eventKinds() map[string]eventKind {
 		history.PRCreated:        {"·", good, "pull request opened", nil},
 		history.PRLanded:         {"✓", good, "pull request merged", nil},
 		history.PRDropped:        {"✗", warn, "pull request closed", nil},
-		history.SendBackRefused: {"!", bad, "not sent back", []string{history.DataRefused}},
+		history.SendBackRefused:  {"!", bad, "not sent back", []string{history.DataRefused}},
 		history.PRChecked: {"·", faint, "checks of the pull request: %s", []string{
 			history.DataChecks, "url"}},
 		history.ConversationNoted: {"·", faint, "%s named its conversation", role},

@@ -3,7 +3,6 @@ package detail
 import (
 	"slices"
 	"testing"
-	"time"
 
 	"orange/internal/dashboard/screen"
 )
@@ -70,17 +69,6 @@ func TestReadLog_keepsTheOrderOfWhatItDoesNotKnow(t *testing.T) {
 	for _, line := range []string{"", "[1]", "{", `{"a"`, `{"a":}`, "text"} {
 		if _, ok := readLog(line, ""); ok {
 			t.Errorf("%q is read as a line of the log", line)
-		}
-	}
-}
-
-func TestShortDuration_leavesOutWhatIsNothing(t *testing.T) {
-	t.Parallel()
-	for d, want := range map[time.Duration]string{time.Hour: "1h", 90 * time.Minute: "1h30m", time.Minute: "1m",
-		90 * time.Second: "1m30s", 10 * time.Hour: "10h", 5 * time.Second: "5s",
-		36*time.Hour + 10*time.Minute: "36h10m"} {
-		if got := shortDuration(d); got != want {
-			t.Errorf("%s: got %q, want %q", d, got, want)
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"orange/internal/history"
 	"orange/internal/record"
 	"orange/internal/task"
+	"orange/internal/workflow"
 )
 
 // textSize is the room of a tab's text, below the head.
@@ -85,24 +86,12 @@ func (m *Model) sinceText(t task.Task) string {
 		text = " since now"
 	}
 	if limit := m.tasks.Timeout(t); limit > 0 {
-		text += " of " + shortDuration(limit)
+		text += " of " + workflow.Duration(limit)
 	}
 	if t.Live && t.Overdue >= task.LateAlert {
 		return m.style.Bad.Render(text)
 	}
 	return m.style.Faint.Render(text)
-}
-
-// shortDuration is a duration without its zero parts: 1h30m.
-func shortDuration(d time.Duration) string {
-	text := d.String()
-	if strings.HasSuffix(text, "m0s") {
-		text = strings.TrimSuffix(text, "0s")
-	}
-	if strings.HasSuffix(text, "h0m") {
-		text = strings.TrimSuffix(text, "0m")
-	}
-	return text
 }
 
 // prText is the pull request with the result of its checks.

@@ -20,12 +20,14 @@ type TextPrompt struct {
 	What        string
 	Work        func(ctx context.Context, text string) (string, error)
 	Edit        func(text string) tea.Cmd // opens the person's editor, and answers Edited
+	Draft       string                    // what the text begins with; to leave it as it is loses nothing
 
 	line    line
 	area    textarea.Model
 	large   string // a text that is too large for the area: only the editor changes it
 	problem string
-	leaving bool // Escape was pressed once
+	leaving bool   // Escape was pressed once
+	begun   string // the draft as it was put into the text
 	width   int
 	drawn   []string // the area, drawn once: that takes longer the longer the text is
 }
@@ -42,8 +44,24 @@ func (p *TextPrompt) Open(unsent string, size screen.Size) {
 	if unsent != "" {
 		p.problem = "This was not sent the last time."
 		p.set(unsent)
+	} else if p.Draft != "" {
+		p.draft(p.Draft)
 	}
 	p.fit(size)
+}
+
+// Drafted is a draft for a prompt that is open already, which What names. It comes too late where the person has
+// begun to write.
+type Drafted struct {
+	What, Text string
+	Err        error // why there is none
+}
+
+func (p *TextPrompt) draft(text string) {
+	if strings.TrimSpace(p.value()) == "" {
+		p.set(text)
+		p.begun = p.value()
+	}
 }
 
 func newArea() textarea.Model {
@@ -87,6 +105,14 @@ func (p *TextPrompt) Update(msg tea.Msg, size screen.Size) Response {
 	k, pressed := msg.(tea.KeyPressMsg)
 	if edited, is := msg.(Edited); is {
 		p.edited(edited)
+		return Response{}
+	}
+	if drafted, is := msg.(Drafted); is {
+		if drafted.What == p.What && drafted.Err != nil {
+			p.problem = drafted.Err.Error()
+		} else if drafted.What == p.What {
+			p.draft(drafted.Text)
+		}
 		return Response{}
 	}
 	if pressed && k.String() == "esc" {
@@ -158,7 +184,7 @@ func (p *TextPrompt) edited(msg Edited) {
 }
 
 // Unsent reports whether the person wrote anything.
-func (p *TextPrompt) Unsent() bool { return strings.TrimSpace(p.value()) != "" }
+func (p *TextPrompt) Unsent() bool { return strings.TrimSpace(p.value()) != "" && p.value() != p.begun }
 
 // Keys are the keys of the prompt.
 func (p *TextPrompt) Keys() []string {

@@ -13,6 +13,8 @@ type Style struct {
 	Title, Faint, Bold, Chosen           lipgloss.Style
 	Good, Bad, Warn, Info, Added, Header lipgloss.Style
 	Key, ClosedKey, Code                 lipgloss.Style
+	Removed                              lipgloss.Style
+	Keyword, String, Number, Comment     lipgloss.Style // in code
 }
 
 // NewStyle makes the styles.
@@ -24,5 +26,6 @@ func NewStyle() *Style {
 		Good: colour("2"), Bad: colour("1").Bold(true), Warn: colour("3"), Info: colour("6"), Added: colour("2"),
 		Header: colour("4").Bold(true),
 		Key:    colour("6").Bold(true), ClosedKey: plain.Faint(true), Code: colour("5"),
+		Removed: colour("1"), Keyword: colour("4"), String: colour("3"), Number: colour("5"), Comment: colour("6"),
 	}
 }

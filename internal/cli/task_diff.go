@@ -1,0 +1,83 @@
+package cli
+
+import (
+	"context"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"orange/internal/printable"
+)
+
+func (p *Program) taskDiff() *cobra.Command {
+	var stat bool
+	c := &cobra.Command{
+		Use: "diff [ID]", Short: "Show what a task's branch changes", Args: between(0, 1),
+		Long: `Show what a task's branch changes since it left the default branch: the list of files, and every
+line. What is not committed yet is in it as long as the task has a workspace; new files that no one
+added are only named. It has colours at a terminal and none elsewhere; what a terminal would obey is
+written out as \x1b.`,
+		Example: "  orange task diff 4Fz\n  orange task diff 4Fz --stat",
+		RunE: p.runFound(func(ctx context.Context, h *Services, id string) error {
+			t, _, err := h.Queries.Pinned(ctx, id)
+			if err != nil {
+				return err
+			}
+			text, err := h.Queries.Diff(ctx, t)
+			if err != nil {
+				return err
+			}
+			if stat {
+				text, _, _ = strings.Cut(text, "\n\n")
+				text = strings.TrimRight(text, "\n") + "\n"
+			}
+			return p.diff(t.Branch, text)
+		}),
+	}
+	c.Flags().BoolVar(&stat, "stat", false, "only the list of files")
+	return c
+}
+
+func (p *Program) diff(branch, text string) error {
+	if p.json {
+		return p.printJSON(map[string]any{"branch": branch, "diff": text})
+	}
+	if strings.TrimSpace(text) == "" {
+		p.warn("%s changes nothing", branch)
+		return nil
+	}
+	if _, coloured := p.outTerminal(); !coloured {
+		return p.print(text)
+	}
+	return p.pieces(diffPieces(text))
+}
+
+// diffPieces colours the lines of a patch behind its list of files.
+func diffPieces(text string) []printable.Piece {
+	var out []printable.Piece
+	lines := false // the list of files is over
+	for line := range strings.Lines(text) {
+		lines = lines || line == "\n"
+		piece := printable.Piece{Text: strings.TrimSuffix(line, "\n")}
+		if lines {
+			piece.Paint = paintOf(line)
+		}
+		out = append(out, piece, printable.Piece{Text: "\n"})
+	}
+	return out
+}
+
+func paintOf(line string) printable.Paint {
+	for _, one := range []struct {
+		begins string
+		paint  printable.Paint
+	}{
+		{"diff --git ", printable.Bold}, {"--- ", printable.Bold}, {"+++ ", printable.Bold}, {"index ", printable.Faint},
+		{"@@", printable.Cyan}, {"+", printable.Green}, {"-", printable.Red},
+	} {
+		if strings.HasPrefix(line, one.begins) {
+			return one.paint
+		}
+	}
+	return printable.Plain
+}
