@@ -16,8 +16,8 @@ type Issues interface {
 	Issue(ctx context.Context, project string, number int) (record.Issue, error)
 }
 
-// fromIssue fills a new task from an issue: its title is the summary, and its text, quoted, comes before the context. The
-// text of someone who may not write to the repository stays out, because an agent would read it.
+// fromIssue fills a new task from an issue: its title is the summary, and its text, quoted, comes before the context.
+// The text of someone who may not write to the repository stays out, because an agent would read it.
 func (p *Program) fromIssue(ctx context.Context, h *Services, n task.New, number int) (task.New, error) {
 	if number == 0 {
 		return n, nil

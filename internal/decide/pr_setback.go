@@ -14,8 +14,8 @@ import (
 )
 
 // OfChecks is the setback that the failed checks of a pull request are. due is false while one of them still runs, where
-// none failed, or where they are about another commit than the one that was judged. ends are the ends of logs, by the
-// checks' own names for them.
+// none failed, or where they are about another commit than the one that was judged. ends are the ends of logs, by
+// the checks' own names for them.
 func (b Setback) OfChecks(t task.Task, look *record.PRLook, ends map[string]string) (back Setback, due bool) {
 	b.On, b.Commit = workflow.OnPRChecksFailed, look.Commit
 	if !ofJudged(t, look) {
@@ -49,8 +49,8 @@ func (b Setback) OfChecks(t task.Task, look *record.PRLook, ends map[string]stri
 	return b, true
 }
 
-// OfReviews is the setback that the reviews of a pull request are in which someone asks for changes who may write to the
-// repository, or a program that the project names. due is false where no one does, where they do not any more, or where
+// OfReviews is the setback that the reviews of a pull request are in which someone asks for changes who may write to
+// the repository, or a program that the project names. due is false where no one does, where they do not any more, or where
 // it is about another commit than the one that was judged.
 func (b Setback) OfReviews(t task.Task, look *record.PRLook, programs []string) (back Setback, due bool) {
 	b.On, b.Commit = workflow.OnPRChangesRequested, look.Commit

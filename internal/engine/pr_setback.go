@@ -13,8 +13,8 @@ import (
 const mostLog = 6 << 10
 
 // PRJudged takes over what others say of a task's open pull request: red checks and reviews that ask for changes, if
-// they are about the judged commit. Each of them sends the task back once, if its workflow has a rule for that. It returns
-// the notice for people; empty if nothing follows.
+// they are about the judged commit. Each of them sends the task back once, if its workflow has a rule for that. It
+// returns the notice for people; empty if nothing follows.
 func (e *Engine) PRJudged(ctx context.Context, id string, look record.PRLook) (told string, err error) {
 	s, err := e.Store.Load(ctx, id)
 	if errors.Is(err, task.ErrNotFound) {

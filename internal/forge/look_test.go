@@ -104,7 +104,8 @@ func TestLog_isTheEndOfIt(t *testing.T) {
 
 func TestIssue_isReadFromTheRepositoryOfOrigin(t *testing.T) {
 	t.Parallel()
-	for _, remote := range []string{"https://github.com/a/b.git", "git@github.com:a/b.git", "ssh://git@github.com:22/a/b"} {
+	for _, remote := range []string{"https://github.com/a/b.git", "git@github.com:a/b.git",
+		"ssh://git@github.com:22/a/b"} {
 		gh, dir := fake(t, `echo '{"title": "It fails", "body": "so", "html_url": "https://github.com/a/b/issues/7",
 			"author_association": "OWNER", "user": {"login": "ann", "type": "User"}}'`)
 		issue, err := gh.Issue(t.Context(), t.TempDir(), remote, 7)
