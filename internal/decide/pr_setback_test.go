@@ -29,10 +29,10 @@ func TestOfChecks_areThoseOfTheJudgedCommitThatFailed(t *testing.T) {
 		change func(*task.Task, *record.PRLook)
 		due    bool
 	}{
-		"one failed":        {[]record.PRCheck{green, red, off}, nil, true},
-		"none failed":       {[]record.PRCheck{green, off}, nil, false},
-		"one runs":          {[]record.PRCheck{red, runs}, nil, false},
-		"an older commit":   {[]record.PRCheck{red}, func(_ *task.Task, l *record.PRLook) { l.Commit = "old" }, false},
+		"one failed":      {[]record.PRCheck{green, red, off}, nil, true},
+		"none failed":     {[]record.PRCheck{green, off}, nil, false},
+		"one runs":        {[]record.PRCheck{red, runs}, nil, false},
+		"an older commit": {[]record.PRCheck{red}, func(_ *task.Task, l *record.PRLook) { l.Commit = "old" }, false},
 		"the judged is old": {[]record.PRCheck{red}, func(t *task.Task, _ *record.PRLook) {
 			t.Subject.Commit = "old"
 		}, false},
