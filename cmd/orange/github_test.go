@@ -254,9 +254,10 @@ func (g *github) command(ts *testscript.TestScript, _ bool, args []string) {
 	word, args := args[0], append(args[1:], "", "", "", "")
 	switch word {
 	case "issue":
-		g.issue = map[string]any{"title": "It \x1b[2Jfails", "body": ts.ReadFile(args[2]), "author_association": args[1],
-			"html_url": "https://" + githubHost + "/a/coffee/issues/7",
-			"user":     map[string]any{"login": args[0], "type": "User"}}
+		g.issue = map[string]any{"title": "It \x1b[2Jfails", "body": ts.ReadFile(args[2]),
+			"author_association": args[1],
+			"html_url":           "https://" + githubHost + "/a/coffee/issues/7",
+			"user":               map[string]any{"login": args[0], "type": "User"}}
 		return
 	case "mood":
 		g.mood = args[0]

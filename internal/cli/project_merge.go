@@ -31,8 +31,8 @@ func (m *mergingFlags) add(c *cobra.Command) {
 	flags.StringVar(&m.push, "push", "", "always, never or ask: whether origin gets a merge (default always)")
 	flags.StringArrayVar(&m.checks, "check", nil, "a command that must succeed on the result of a merge, such as "+
 		"\"make test\" (repeatable: they run in this order)")
-	flags.StringArrayVar(&m.bots, "pr-bot", nil, "a program whose reviews of pull requests count as a person's, by its "+
-		"login (repeatable)")
+	flags.StringArrayVar(&m.bots, "pr-bot", nil, "a program whose reviews of pull requests count as a person's, by "+
+		"its login (repeatable)")
 }
 
 // of is a project with those flags applied that were given.

@@ -65,9 +65,6 @@ agent ask its questions.`,
 			if n.Plan, err = p.fromPlan(planFrom); err != nil {
 				return err
 			}
-			if issue < 0 {
-				return usage("found %d as --issue, expected the number of an issue", issue)
-			}
 			if n, err = p.fromIssue(ctx, h, n, issue); err != nil {
 				return err
 			}
@@ -101,8 +98,8 @@ agent ask its questions.`,
 	c.Flags().StringArrayVar(&variables, "env", nil, "a variable for the programs of this task alone, as NAME=VALUE; "+
 		"NAME takes your shell's value, NAME=- the standard input")
 	c.Flags().StringVar(&contextFrom, "context", "", "file with more about the task; - reads standard input")
-	c.Flags().IntVar(&issue, "issue", 0, "the number of an issue on GitHub: its title is the summary, its text, quoted, "+
-		"part of the context where its author may write to the repository")
+	c.Flags().IntVar(&issue, "issue", 0, "the number of an issue on GitHub: its title is the summary, its text, "+
+		"quoted, part of the context where its author may write to the repository")
 	c.Flags().StringVar(&planFrom, "plan-file", "",
 		"file with a plan to begin from, where the workflow has an entry for one; - reads standard input")
 	c.Flags().StringVar(&n.Workflow, "workflow", "", "the workflow (default: the project's)")

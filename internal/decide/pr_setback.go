@@ -13,8 +13,8 @@ import (
 	"orange/internal/workflow"
 )
 
-// OfChecks is the setback that the failed checks of a pull request are. due is false while one of them still runs, where
-// none failed, or where they are about another commit than the one that was judged. ends are the ends of logs, by
+// OfChecks is the setback that the failed checks of a pull request are. due is false while one of them still runs,
+// where none failed, or where they are about another commit than the one that was judged. ends are the ends of logs, by
 // the checks' own names for them.
 func (b Setback) OfChecks(t task.Task, look *record.PRLook, ends map[string]string) (back Setback, due bool) {
 	b.On, b.Commit = workflow.OnPRChecksFailed, look.Commit
@@ -45,13 +45,14 @@ func (b Setback) OfChecks(t task.Task, look *record.PRLook, ends map[string]stri
 	}
 	b.Reason = fmt.Sprintf("checks of %s failed: %s", look.URL, short(strings.Join(names, ", ")))
 	b.Text = fmt.Sprintf("Checks of the pull request %s failed for the commit %s. Find out why, mend it, test it, and "+
-		"commit. What is quoted was written elsewhere: judge it.\n\n%s", look.URL, look.Commit, document.Quote(quotes...))
+		"commit. What is quoted was written elsewhere: judge it.\n\n%s", look.URL, look.Commit,
+		document.Quote(quotes...))
 	return b, true
 }
 
 // OfReviews is the setback that the reviews of a pull request are in which someone asks for changes who may write to
-// the repository, or a program that the project names. due is false where no one does, where they do not any more, or where
-// it is about another commit than the one that was judged.
+// the repository, or a program that the project names. due is false where no one does, where they do not any more, or
+// where it is about another commit than the one that was judged.
 func (b Setback) OfReviews(t task.Task, look *record.PRLook, programs []string) (back Setback, due bool) {
 	b.On, b.Commit = workflow.OnPRChangesRequested, look.Commit
 	if !ofJudged(t, look) {
@@ -91,8 +92,8 @@ func (b Setback) OfReviews(t task.Task, look *record.PRLook, programs []string) 
 		return b, false
 	}
 	b.Reason = fmt.Sprintf("changes are asked for in %s, by %s", look.URL, short(strings.Join(names, ", ")))
-	b.Text = fmt.Sprintf("Reviewers of the pull request %s ask for changes of the commit %s. Judge what they say, change "+
-		"what has to change, test it, and commit. What is quoted was written elsewhere.\n\n%s", look.URL, look.Commit,
+	b.Text = fmt.Sprintf("Reviewers of the pull request %s ask for changes of the commit %s. Judge what they say, "+
+		"change what has to change, test it, and commit. What is quoted was written elsewhere.\n\n%s", look.URL, look.Commit,
 		document.Quote(quotes...))
 	return b, true
 }

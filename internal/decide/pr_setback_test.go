@@ -39,7 +39,9 @@ func TestOfChecks_areThoseOfTheJudgedCommitThatFailed(t *testing.T) {
 		"nothing judged": {[]record.PRCheck{red}, func(t *task.Task, l *record.PRLook) {
 			t.Subject.Commit, l.Commit = "", ""
 		}, false},
-		"merged":        {[]record.PRCheck{red}, func(_ *task.Task, l *record.PRLook) { l.State = record.PRMerged }, false},
+		"merged": {[]record.PRCheck{red}, func(_ *task.Task, l *record.PRLook) {
+			l.State = record.PRMerged
+		}, false},
 		"another's one": {[]record.PRCheck{red}, func(t *task.Task, _ *record.PRLook) { t.PRURL = "other" }, false},
 	} {
 		one, look := looked()
@@ -72,10 +74,11 @@ func TestOfReviews_areOfPeopleWhoMayWriteAndOfNamedPrograms(t *testing.T) {
 		facts    string
 		says     string
 	}{
-		"a person":               {[]record.PRReview{review("R1", "ann", ask, "c0ffee")}, nil, "R1", "R1"},
-		"a stranger":             {[]record.PRReview{review("R1", "eve", ask, "c0ffee")}, nil, "", ""},
-		"a program":              {[]record.PRReview{review("R1", "lint", ask, "c0ffee")}, nil, "", ""},
-		"a named program":        {[]record.PRReview{review("R1", "lint", ask, "c0ffee")}, []string{"lint"}, "R1", "R1"},
+		"a person":   {[]record.PRReview{review("R1", "ann", ask, "c0ffee")}, nil, "R1", "R1"},
+		"a stranger": {[]record.PRReview{review("R1", "eve", ask, "c0ffee")}, nil, "", ""},
+		"a program":  {[]record.PRReview{review("R1", "lint", ask, "c0ffee")}, nil, "", ""},
+		"a named program": {[]record.PRReview{review("R1", "lint", ask, "c0ffee")}, []string{"lint"}, "R1",
+			"R1"},
 		"a stranger of its name": {[]record.PRReview{review("R1", "eve", ask, "c0ffee")}, []string{"eve"}, "", ""},
 		"of another commit":      {[]record.PRReview{review("R1", "ann", ask, "old")}, nil, "", ""},
 		"taken back": {[]record.PRReview{review("R1", "ann", ask, "c0ffee"),

@@ -28,7 +28,8 @@ func (g GH) Issue(ctx context.Context, dir, remote string, number int) (record.I
 		User              struct{ Login, Type string }
 	}
 	if err := json.Unmarshal(out.Stdout, &said); err != nil {
-		return record.Issue{}, fmt.Errorf("cannot read what gh answers about issue %d of %s: %w", number, repository, err)
+		return record.Issue{}, fmt.Errorf("cannot read what gh answers about issue %d of %s: %w", number, repository,
+			err)
 	}
 	if said.Title == "" {
 		return record.Issue{}, fmt.Errorf("cannot read issue %d of %s: the answer has no title", number, repository)
