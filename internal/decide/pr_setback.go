@@ -93,8 +93,8 @@ func (b Setback) OfReviews(t task.Task, look *record.PRLook, programs []string) 
 	}
 	b.Reason = fmt.Sprintf("changes are asked for in %s, by %s", look.URL, short(strings.Join(names, ", ")))
 	b.Text = fmt.Sprintf("Reviewers of the pull request %s ask for changes of the commit %s. Judge what they say, "+
-		"change what has to change, test it, and commit. What is quoted was written elsewhere.\n\n%s", look.URL, look.Commit,
-		document.Quote(quotes...))
+		"change what has to change, test it, and commit. What is quoted was written elsewhere.\n\n%s", look.URL,
+		look.Commit, document.Quote(quotes...))
 	return b, true
 }
 
