@@ -16,7 +16,7 @@ export GORACE ?= atexit_sleep_ms=0
 QUIET := lazyregexp printable action conflict diff task history record stats document yaml workflow harness rejection decide projection replay explore graph inbox
 SINGLE := TestSimulation
 
-.PHONY: help build install need demo test test-all test-rows test-harnesses test-long lint bench pictures promises draw fmt clean
+.PHONY: help build install need demo test test-all test-rows test-harnesses test-forge test-long lint bench pictures promises draw fmt clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
@@ -42,6 +42,7 @@ test: need ## run the tests that a change needs most, in a minute or two
 
 test-all: ## run all tests, with the race detector where it can find something
 	@tools/need git tmux strace
+	@tools/need gh || echo "gh cannot be installed here: its stories are skipped"
 ifeq ($(RACE),)
 	@echo "no C compiler here: the race detector stays off"
 	$(GO) test -timeout 20m -shuffle=on ./...
@@ -56,6 +57,14 @@ test-rows: need ## run the long stories that are the only test of a row of docs/
 
 test-harnesses: need ## play the stories with real agent programs, which npm installs; PROGRAMS=... names some of them
 	@GO="$(GO)" tools/harnesses/run $(PROGRAMS)
+
+bin/forge/gh: tools/forge/go.mod tools/forge/go.sum
+	@mkdir -p bin/forge
+	cd tools/forge && $(GO) build -trimpath -o ../../bin/forge/gh github.com/cli/cli/v2/cmd/gh
+
+test-forge: need bin/forge/gh ## play the stories with the real gh, Debian's and a newer one, against a GitHub on loopback
+	@tools/need gh || echo "gh cannot be installed here: its stories run with the newer one alone"
+	$(GO) test -timeout 10m -run TestGitHubByTheRealProgram ./cmd/orange
 
 test-long: need ## run the long tests too
 	ORANGE_TEST_LONG=1 $(GO) test $(RACE) -shuffle=on -timeout 120m ./...

@@ -51,7 +51,8 @@ const (
 	ClassStart
 	// ClassEnd ends an agent or gives a workspace back. It is never dropped.
 	ClassEnd
-	// ClassApart touches neither session nor workspace: its failure holds up nothing behind it. It is never dropped.
+	// ClassApart touches neither session nor workspace: its failure holds up nothing behind it. It is never dropped,
+	// but for pushes and pull requests of a task that ends.
 	ClassApart
 )
 

@@ -110,7 +110,7 @@ func (a *app) examine(ctx context.Context, fix, rebuild bool, progress func(what
 		Home: a.dir, Files: a.files, Projections: a.engine, Repairs: a.engine, Windows: a.server,
 		Setup:     doctorSetup{a.pool, a},
 		Leftovers: remains{a.programs(), a.pool}, Machine: doctor.LocalMachine{System: proc.System{Grace: grace}},
-		Watcher: a.lease.Watcher, Now: time.Now, Settling: settling,
+		Watcher: a.lease.Watcher, Pauses: a.pool.ForgePauses, Now: time.Now, Settling: settling,
 		Progress:  progress,
 		Variables: environment.Variables{Home: a.dir, Locks: a.files}, Environ: os.Environ(), Root: os.Geteuid() == 0,
 	}

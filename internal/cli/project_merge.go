@@ -20,7 +20,7 @@ anything moves.`
 // mergingFlags are the flags that say how a project's branches are merged.
 type mergingFlags struct {
 	merge, strategy, push string
-	checks                []string
+	checks, bots          []string
 }
 
 func (m *mergingFlags) add(c *cobra.Command) {
@@ -31,6 +31,8 @@ func (m *mergingFlags) add(c *cobra.Command) {
 	flags.StringVar(&m.push, "push", "", "always, never or ask: whether origin gets a merge (default always)")
 	flags.StringArrayVar(&m.checks, "check", nil, "a command that must succeed on the result of a merge, such as "+
 		"\"make test\" (repeatable: they run in this order)")
+	flags.StringArrayVar(&m.bots, "pr-bot", nil, "a program whose reviews of pull requests count as a person's, by "+
+		"its login (repeatable)")
 }
 
 // of is a project with those flags applied that were given.
@@ -50,6 +52,12 @@ func (m *mergingFlags) of(c *cobra.Command, p task.Project) (task.Project, error
 			*flag.to = flag.given
 		default:
 			return p, usage("found %q as --%s, expected %s", flag.given, name, strings.Join(flag.words, ", "))
+		}
+	}
+	if c.Flags().Changed("pr-bot") {
+		p.PRBots = nil
+		for _, name := range withoutEmpty(m.bots) {
+			p.PRBots = append(p.PRBots, strings.TrimSuffix(name, "[bot]"))
 		}
 	}
 	if !c.Flags().Changed("check") {
@@ -80,6 +88,9 @@ func mergingLines(p task.Project) []string {
 		lines = append(lines, "a merge stays here: origin does not get it")
 	case "ask":
 		lines = append(lines, "each merge asks whether origin gets it")
+	}
+	if len(p.PRBots) > 0 {
+		lines = append(lines, "reviews of these programs count: "+strings.Join(p.PRBots, ", "))
 	}
 	for _, argv := range p.Checks {
 		lines = append(lines, fmt.Sprintf("a merge must pass: %s", joinWords(argv)))

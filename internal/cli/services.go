@@ -32,6 +32,7 @@ type Services struct {
 	Variables  Variables
 	Skills     Skills
 	Turns      Turns
+	Issues     Issues
 }
 
 // Commands change tasks.

@@ -15,9 +15,9 @@ import (
 )
 
 // RequestPR judges a request for a pull request. It is no transition: the status stays. Ahead reports whether the
-// task's branch has anything that the default branch does not have. Pending requests of the same kind are dropped:
-// this one replaces them.
-func RequestPR(def *workflow.Definition, s record.Snapshot, ahead bool, actor task.Actor, now time.Time) (
+// task's branch has anything that the default branch does not have, and origin whether there is a remote to push it to.
+// Pending requests of the same kind are dropped: this one replaces them.
+func RequestPR(def *workflow.Definition, s record.Snapshot, ahead, origin bool, actor task.Actor, now time.Time) (
 	record.Change, error) {
 	t := s.Task
 	refuse := func(condition, found, want string) (record.Change, error) {
@@ -39,6 +39,9 @@ func RequestPR(def *workflow.Definition, s record.Snapshot, ahead bool, actor ta
 	case !ahead:
 		return refuse("a commit on the branch", fmt.Sprintf("none on %q that the default branch has not",
 			t.Branch), "commit the work there first")
+	case !origin:
+		return refuse("a remote called origin", "none", "add the one that pull requests are opened on with "+
+			"git remote add origin URL, or merge here: orange task merge "+t.ID)
 	}
 	var dropped []record.Settled
 	for _, h := range s.Owed {

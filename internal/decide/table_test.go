@@ -338,8 +338,15 @@ func TestAWorkspaceThatTheTaskKeepsIsMadeReadyWhateverComes(t *testing.T) {
 		{"a step that gives it back", record.Change{Task: task.Task{Live: true}, Hooks: []task.Hook{
 			{Action: action.ReleaseWorkspace}}}, []int64{1, 2}},
 		{"the end", record.Change{}, []int64{1, 2}},
+		{"the end, with a push that failed", record.Change{}, []int64{3, 4}},
+		{"a move, with a push that failed", record.Change{Task: task.Task{Live: true}}, nil},
 	} {
-		if found := decide.Overtaken(all, c.next); !slices.Equal(found, c.want) {
+		owes := all
+		if strings.Contains(c.what, "a push that failed") {
+			owes = []task.OwedHook{owed(3, action.PushBranch), owed(4, action.CreatePR),
+				owed(5, action.DeleteRemoteBranch)}
+		}
+		if found := decide.Overtaken(owes, c.next); !slices.Equal(found, c.want) {
 			t.Errorf("%s overtakes %v, want %v", c.what, found, c.want)
 		}
 	}

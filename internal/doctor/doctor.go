@@ -128,7 +128,9 @@ type Doctor struct {
 	Root        bool     // this process, and so every agent, may do everything on this machine
 	// Watcher is the process that has the lease of the monitor; its zero value where none does, or it is not known.
 	Watcher func() task.Watcher
-	Now     func() time.Time
+	// Pauses are the hosts of pull requests that are left alone for a while; nil where no one knows.
+	Pauses func() ([]record.ForgePause, error)
+	Now    func() time.Time
 	// Settling is how long what others are doing at this moment has to come to an end before it is called a problem.
 	Settling time.Duration
 	// Progress hears how many of how many are done of what takes long; nil where that is not wanted.
@@ -263,7 +265,7 @@ func order() []string {
 func (d *Doctor) look(ctx context.Context) []finding {
 	var out []finding
 	for _, check := range []func(context.Context) []finding{
-		d.tmux, d.git, d.identity, d.gh, d.space, d.files, d.projects, d.variables,
+		d.tmux, d.git, d.identity, d.gh, d.pauses, d.space, d.files, d.projects, d.variables,
 		d.private, d.monitor, d.leftovers, d.checkouts,
 	} {
 		out = append(out, check(ctx)...)

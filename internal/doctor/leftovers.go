@@ -21,7 +21,8 @@ const old = time.Hour
 // where it does.
 func leftoverNames() map[string]*regexp.Regexp {
 	return map[string]*regexp.Regexp{
-		".":                  regexp.MustCompile(`^(projects\.json\.new|(tmux\.conf|bearings\.json)\.\d+)$`),
+		".": regexp.MustCompile(`^(projects\.json\.new|(tmux\.conf|bearings\.json)\.\d+|` +
+			`\.pull-requests\.json\.\d+)$`),
 		"conflicts":          regexp.MustCompile(`^\..+\.json\.\d+$`),
 		"bin":                regexp.MustCompile(`^orange\.\d+$`),
 		"launch":             regexp.MustCompile(`^\d+\.json(\.new)?$`),

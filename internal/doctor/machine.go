@@ -17,6 +17,25 @@ import (
 
 // Oldest versions that serve: tmux 3.2 tells how a program ended and runs what is written in its configuration here,
 // and git 2.38 merges without a checkout.
+// pauses tells of hosts of pull requests that the monitor leaves alone for a while.
+func (d *Doctor) pauses(context.Context) []finding {
+	if d.Pauses == nil {
+		return nil
+	}
+	all, err := d.Pauses()
+	if err != nil {
+		return []finding{blind(checkGH, "pull requests", err)}
+	}
+	var out []finding
+	for _, one := range all {
+		if one.Holds(d.Now()) {
+			out = append(out, warning(checkGH, one.Host, fmt.Sprintf("pull requests are not looked at before %s: %s",
+				one.Until.UTC().Format(time.RFC3339), one.Why), "wait until then; everything else goes on"))
+		}
+	}
+	return out
+}
+
 const (
 	leastTmux = "3.2"
 	leastGit  = "2.38"

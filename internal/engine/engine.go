@@ -113,6 +113,8 @@ type Merger interface {
 	Fetch(ctx context.Context, t task.Task) error
 	// Unpushed is how many commits only the local default branch has, and the newest of them in words.
 	Unpushed(ctx context.Context, t task.Task) (count int, newest []string, err error)
+	// HasOrigin reports whether the repository has a remote called origin.
+	HasOrigin(ctx context.Context, t task.Task) (bool, error)
 	// Tip is the branch's newest commit; empty where there is no such branch.
 	Tip(ctx context.Context, t task.Task) (string, error)
 	// Within reports whether a commit holds all that the branch has. The commit may be missing here: then Within
@@ -127,6 +129,8 @@ type PullRequests interface {
 	Find(ctx context.Context, project, branch string) ([]record.PullRequest, error)
 	// States returns the present state of those with these addresses.
 	States(ctx context.Context, project string, addresses []string) ([]record.PullRequest, error)
+	// Log is the end of the log of a check, as a look at the pull request with this address named it.
+	Log(ctx context.Context, project, address, log string, most int) (string, error)
 }
 
 // Facts looks at what a gate asks for outside of the task's document: files, checks, git.

@@ -212,6 +212,15 @@ func (d *fakeRepository) Unpushed(context.Context, task.Task) (int, []string, er
 	return 0, nil, nil
 }
 
+func (d *fakeRepository) Log(_ context.Context, _, _, log string, _ int) (string, error) {
+	if d.unreachable != nil {
+		return "", d.unreachable
+	}
+	return "the log " + log + "\nexit 2\n", nil
+}
+
+func (d *fakeRepository) HasOrigin(context.Context, task.Task) (bool, error) { return true, nil }
+
 // Subject is the tip, which does not move: the simulation has tips that do.
 func (d *fakeRepository) Subject(_ context.Context, _ task.Task, tree bool) task.Subject {
 	d.mu.Lock()

@@ -268,6 +268,24 @@ func TestRequestPR_isRefusedWhereItMakesNoSense(t *testing.T) {
 	}
 }
 
+func TestRequestPR_isRefusedWhereThereIsNoOrigin(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.reach("reviewing")
+	w.Merger = alone{w.repository}
+	before := w.everything()
+	_, err := w.RequestPR(t.Context(), id, human)
+	wantCode(t, err, rejection.PRRefused)
+	if err == nil || !strings.Contains(err.Error(), "git remote add origin URL") || w.everything() != before {
+		t.Errorf("the answer is %v", err)
+	}
+}
+
+// alone is a repository without a remote.
+type alone struct{ *fakeRepository }
+
+func (alone) HasOrigin(context.Context, task.Task) (bool, error) { return false, nil }
+
 // behind is a repository where no branch has anything new.
 type behind struct{ *fakeRepository }
 

@@ -11,20 +11,27 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
+	"orange/internal/printable"
 	"orange/internal/proc"
 	"orange/internal/record"
 )
 
-// patience is how long gh may take for one answer.
-const patience = time.Minute
+// How long gh may take for one answer, and for opening a pull request.
+const (
+	patience       = 20 * time.Second
+	createPatience = time.Minute
+)
 
 // GH is the program gh.
 type GH struct {
 	// Path has the folders that it is looked for in; where it is empty, PATH of this process does at that moment.
 	Path string
+	// Patience is how long it may take for one answer; zero is a usual time.
+	Patience time.Duration
 }
 
 // Draft is a pull request that is to be opened.
@@ -57,6 +64,7 @@ func (g GH) Find(ctx context.Context, dir, branch string) ([]record.PullRequest,
 
 // Create opens a pull request for a branch that is on GitHub already.
 func (g GH) Create(ctx context.Context, dir string, d Draft) (record.PullRequest, error) {
+	g.Patience = cmp.Or(g.Patience, createPatience)
 	out, err := g.run(ctx, dir, d.Body, "pr", "create", "--head", d.Branch, "--base", d.Base, "--title", d.Title,
 		"--body-file", "-")
 	if err != nil {
@@ -81,10 +89,11 @@ func (g GH) run(ctx context.Context, dir, stdin string, args ...string) (proc.Re
 		return proc.Result{}, fmt.Errorf("%w; install it (https://cli.github.com), log in with %q, and try again",
 			err, "gh auth login")
 	}
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	most := cmp.Or(g.Patience, patience)
+	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
 	out, err := proc.Run(ctx, proc.Command{
-		Name: program, Args: args, Dir: dir, Stdin: strings.NewReader(stdin),
+		Name: program, Args: args, Dir: dir, Stdin: strings.NewReader(stdin), Most: mostAnswer,
 		Env: []string{
 			"GH_PROMPT_DISABLED=1", "GH_NO_UPDATE_NOTIFIER=1", "GH_FORCE_TTY=", "GH_PAGER=cat", "NO_COLOR=1",
 			"GIT_TERMINAL_PROMPT=0",
@@ -98,25 +107,47 @@ func (g GH) run(ctx context.Context, dir, stdin string, args ...string) (proc.Re
 		return out, refusal(ended)
 	case errors.Is(err, context.DeadlineExceeded):
 		return out, fmt.Errorf(
-			"gh gave no answer within %s: %w; look whether GitHub can be reached, and try again", patience, err)
+			"gh gave no answer within %s: %w; look whether GitHub can be reached, and try again", most, err)
 	}
 	return out, err
 }
 
-// refusal is gh's own refusal, with what to do about those that a person meets first.
+// refusal is gh's own refusal, with what to do about those that a person meets first. What gh says may come from far
+// away: it is cut to a length, and fit to be shown.
 func refusal(ended *proc.Error) error {
 	said := strings.TrimSpace(ended.Stderr)
 	if said == "" {
 		said = fmt.Sprintf("it ended with status %d and said nothing", ended.Code)
 	}
-	advice := ""
-	switch {
-	case strings.Contains(said, "known GitHub host"), strings.Contains(said, "no git remotes found"):
-		advice = "; pull requests need a repository on GitHub as the remote origin"
-	case strings.Contains(said, "gh auth login"):
-		advice = fmt.Sprintf("; log in with %q, and try again", "gh auth login")
+	if len(said) > mostSaid {
+		said = strings.ToValidUTF8(said[:mostSaid], "") + "…"
 	}
-	return &refused{text: "gh: " + said + advice, cause: ended}
+	said = "gh: " + printable.Text(strings.TrimPrefix(said, "gh: "))
+	if tooMuch(said) {
+		return &Limited{Said: said}
+	}
+	return &refused{text: said + advice(said), cause: ended}
+}
+
+// mostSaid is how many bytes of a refusal people are shown.
+const mostSaid = 2000
+
+func advice(said string) string {
+	low := strings.ToLower(said)
+	has := func(words ...string) bool {
+		return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(low, word) })
+	}
+	switch {
+	case has("known github host", "no git remotes found", "correspond to the gh_host"):
+		return "; pull requests need a repository on GitHub as the remote origin"
+	case has("gh auth login", "http 401", "bad credentials"):
+		return fmt.Sprintf("; log in with %q, and try again", "gh auth login")
+	case has("error connecting", "dial tcp", "no such host", "i/o timeout", "tls: ", "x509: "):
+		return "; look whether GitHub can be reached from here, and try again"
+	case has("http 403", "not accessible", "http 404", "could not resolve to a"):
+		return fmt.Sprintf("; look with %q whether the login may do that in this repository", "gh auth status")
+	}
+	return ""
 }
 
 // refused is gh's own refusal, without the long argument list.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"orange/internal/forge"
 	"orange/internal/record"
@@ -114,6 +115,12 @@ func TestGH_saysWhatToDo(t *testing.T) {
 		"silent":     {`exit 7`, []string{"status 7 and said nothing"}},
 		"no network": {`echo 'error connecting to api.github.com' >&2; exit 1`, []string{"gh: error connecting"}},
 		"no JSON":    {`echo 'hello'`, []string{"cannot read what gh answers"}},
+		"no more calls": {`echo 'HTTP 403: API rate limit exceeded for user ID 1.' >&2; exit 1`, []string{
+			"gh: HTTP 403: API rate limit", "gh api rate_limit"}},
+		"a bad token": {`echo 'HTTP 401: Bad credentials (https://api.github.com/graphql)' >&2; exit 1`, []string{
+			"gh auth login"}},
+		"not allowed":           {`echo 'gh: HTTP 403: Resource not accessible' >&2; exit 1`, []string{"gh auth status"}},
+		"what a terminal obeys": {`printf 'gh: \033]52;c;eA==\007' >&2; exit 1`, []string{`gh: \x1b]52;c;eA==\x07`}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -136,6 +143,14 @@ func TestGH_saysWhatToDo(t *testing.T) {
 	wantError(t, err, "gh named no address")
 }
 
+func TestGH_doesNotWaitForOneThatHangs(t *testing.T) {
+	t.Parallel()
+	gh, _ := fake(t, `exec tail -f /dev/null`)
+	gh.Patience = 50 * time.Millisecond
+	_, err := gh.Find(t.Context(), t.TempDir(), "fix")
+	wantError(t, err, "no answer within 50ms", "look whether GitHub can be reached")
+}
+
 func TestStanding_asksForAllWithOneCall(t *testing.T) {
 	t.Parallel()
 	gh, dir := fake(t, `echo '{"data": {
@@ -145,9 +160,13 @@ func TestStanding_asksForAllWithOneCall(t *testing.T) {
 		"p3": {"url": "https://github.com/a/b/pull/4", "state": "CLOSED", "headRefOid": "c4", "commits": {"nodes": [{"commit": {"statusCheckRollup": null}}]}}}}'`)
 	addresses := []string{"https://github.com/a/b/pull/1", "https://github.com/a/b/pull/2",
 		"https://github.com/a/b/pull/3", "https://github.com/a/b/pull/4"}
-	found, err := gh.States(t.Context(), t.TempDir(), addresses)
+	found, _, err := gh.Look(t.Context(), t.TempDir(), addresses)
 	if err != nil {
 		t.Fatal(err)
+	}
+	var have []record.PullRequest
+	for i := range found {
+		have = append(have, found[i].PullRequest)
 	}
 	want := []record.PullRequest{
 		{URL: addresses[0], State: record.PRMerged, Commit: "c1", Merge: "m1", Checks: record.ChecksPass},
@@ -155,11 +174,11 @@ func TestStanding_asksForAllWithOneCall(t *testing.T) {
 		{URL: addresses[2], State: record.PROpen, Commit: "c3", Checks: record.ChecksPending},
 		{URL: addresses[3], State: record.PRClosed, Commit: "c4", Checks: record.ChecksNone},
 	}
-	if !slices.Equal(found, want) {
-		t.Errorf("found %+v, want %+v", found, want)
+	if !slices.Equal(have, want) {
+		t.Errorf("found %+v, want %+v", have, want)
 	}
 	words := read(t, dir, "words")
-	for _, part := range []string{"api\ngraphql\n--hostname\ngithub.com\n",
+	for _, part := range []string{"api\ngraphql\n--hostname\ngithub.com\n--include\n",
 		"-f\nu3=https://github.com/a/b/pull/4\n",
 		"query($u0: URI!, $u1: URI!, $u2: URI!, $u3: URI!) { p0: resource(url: $u0) { ...pr }"} {
 		if !strings.Contains(words, part) {
@@ -172,7 +191,7 @@ func TestStanding_answersForThoseThatGitHubKnows(t *testing.T) {
 	t.Parallel()
 	gh, _ := fake(
 		t, `echo '{"data": {"p0": null, "p1": {"state": "OPEN"}}, "errors": [{"message": "gone"}]}'; echo 'gh: gone' >&2; exit 1`)
-	found, err := gh.States(t.Context(), t.TempDir(), []string{
+	found, _, err := gh.Look(t.Context(), t.TempDir(), []string{
 		"https://github.com/a/b/pull/1", "https://github.com/a/b/pull/2"})
 	wantError(t, err, "cannot read the state of the pull request https://github.com/a/b/pull/1", "does not know it")
 	if len(found) != 1 || found[0].URL != "https://github.com/a/b/pull/2" {
@@ -193,7 +212,7 @@ func TestStanding_thatCannotLookIsAnError(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			gh, _ := fake(t, tt.script)
-			found, err := gh.States(t.Context(), t.TempDir(), []string{"https://github.com/a/b/pull/1"})
+			found, _, err := gh.Look(t.Context(), t.TempDir(), []string{"https://github.com/a/b/pull/1"})
 			wantError(t, err, tt.says)
 			if len(found) != 0 {
 				t.Errorf("found %v", found)
@@ -201,10 +220,10 @@ func TestStanding_thatCannotLookIsAnError(t *testing.T) {
 		})
 	}
 	gh, _ := fake(t, `exit 9`)
-	if found, err := gh.States(t.Context(), t.TempDir(), nil); err != nil || len(found) != 0 {
+	if found, _, err := gh.Look(t.Context(), t.TempDir(), nil); err != nil || len(found) != 0 {
 		t.Errorf("of nothing it found %v, %v", found, err)
 	}
-	_, err := gh.States(t.Context(), t.TempDir(), []string{"pull/1"})
+	_, _, err := gh.Look(t.Context(), t.TempDir(), []string{"pull/1"})
 	wantError(t, err, "it is no address")
 }
 

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"unicode/utf8"
@@ -14,6 +15,7 @@ import (
 	"orange/internal/document"
 	"orange/internal/forge"
 	"orange/internal/history"
+	"orange/internal/printable"
 	"orange/internal/record"
 	"orange/internal/task"
 )
@@ -22,6 +24,7 @@ import (
 const (
 	mostTitle    = 256     // characters
 	mostBody     = 60_000  // bytes; GitHub takes 65,536 characters
+	mostContext  = 16_000  // bytes: what the worker handed over follows it
 	mostTemplate = 1 << 16 // bytes
 )
 
@@ -35,8 +38,7 @@ func (h *Executor) createPR(ctx context.Context, job record.Job) (record.Effect,
 	}
 	if effect.Pushed == nil {
 		return record.Effect{}, fmt.Errorf("cannot open a pull request for %q: the repository has no remote "+
-			"called origin; add the one on GitHub with %q",
-			t.Branch, "git remote add origin URL")
+			"called origin; add the one on GitHub with %q", t.Branch, "git remote add origin URL")
 	}
 	known, err := h.Forge.Find(ctx, job.Project.Path, t.Branch)
 	if err != nil {
@@ -45,7 +47,7 @@ func (h *Executor) createPR(ctx context.Context, job record.Job) (record.Effect,
 	if pr, found := standing(known, *effect.Pushed); found {
 		return withPR(effect, t, pr, "has its pull request already"), nil
 	}
-	draft, err := h.draft(ctx, job)
+	draft, err := h.draft(ctx, job, *effect.Pushed)
 	if err != nil {
 		return record.Effect{}, err
 	}
@@ -82,17 +84,11 @@ func withPR(effect record.Effect, t task.Task, pr record.PullRequest, how string
 	return effect
 }
 
-// draft is the pull request as it is asked for: the task's summary over the repository's own template and what
-// the worker handed over.
-func (h *Executor) draft(ctx context.Context, job record.Job) (forge.Draft, error) {
+// draft is the pull request as it is asked for: the repository's own template, then the task's summary, which commit
+// was judged, its context, and what the worker handed over. What a terminal would obey and what no one can see is
+// written out, because people will trust what they read there.
+func (h *Executor) draft(ctx context.Context, job record.Job, pushed string) (forge.Draft, error) {
 	t := job.Task
-	title, _, _ := strings.Cut(strings.TrimSpace(t.Summary), "\n")
-	if title = strings.TrimSpace(title); title == "" {
-		title = t.Branch
-	}
-	if runes := []rune(title); len(runes) > mostTitle {
-		title = string(runes[:mostTitle-1]) + "…"
-	}
 	dir := job.Project.Path
 	if t.Workspace != "" {
 		view, err := h.Workspaces.View(ctx, t)
@@ -101,33 +97,66 @@ func (h *Executor) draft(ctx context.Context, job record.Job) (forge.Draft, erro
 		}
 		dir = view.Dir
 	}
-	var parts []string
 	template, err := templateIn(dir)
 	if err != nil {
 		return forge.Draft{}, fmt.Errorf("read the template for pull requests: %w", err)
-	}
-	if template != "" {
-		parts = append(parts, template)
 	}
 	text, err := h.Setup.Document(t)
 	if err != nil {
 		return forge.Draft{}, fmt.Errorf("read what the worker handed over: %w", err)
 	}
-	if handoff, found := document.Read(text).Section("## Handoff"); found && !handoff.Empty() {
-		parts = append(parts, "## "+handoff.Name+"\n\n"+strings.TrimSpace(handoff.Text))
-	}
-	if len(parts) == 0 {
-		parts = append(parts, strings.TrimSpace(t.Summary))
-	}
-	return forge.Draft{Branch: t.Branch, Base: job.Project.DefaultBranch, Title: title,
-		Body: cutBody(strings.Join(parts, "\n\n") + "\n")}, nil
+	read := document.Read(text)
+	parts := []string{template, strings.TrimSpace(t.Summary), judgedLine(t.Subject, pushed),
+		section(read, "## Context", mostContext), section(read, "## Handoff", mostBody)}
+	body := strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), "\n\n")
+	return forge.Draft{Branch: t.Branch, Base: job.Project.DefaultBranch, Title: title(t),
+		Body: cut(printable.Text(body)+"\n", mostBody)}, nil
 }
 
-func cutBody(text string) string {
-	if len(text) <= mostBody {
+// title is the first line of the task's summary, or its branch where it has none.
+func title(t task.Task) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(t.Summary), "\n")
+	line = printable.Line(strings.TrimSpace(line))
+	if line == "" {
+		return t.Branch
+	}
+	if runes := []rune(line); len(runes) > mostTitle {
+		return string(runes[:mostTitle-1]) + "…"
+	}
+	return line
+}
+
+// judgedLine names the commit that the evidence is about, and says so where the branch has another one. Who put it up
+// stays here.
+func judgedLine(s task.Subject, pushed string) string {
+	how := "not reviewed"
+	if s.Reviewed {
+		how = "reviewed"
+	}
+	switch {
+	case s.Commit == "":
+		return fmt.Sprintf("Commit: %s. Nothing was judged yet.", pushed)
+	case s.Commit == pushed:
+		return fmt.Sprintf("Judged commit: %s (%s).", pushed, how)
+	}
+	return fmt.Sprintf("Judged commit: %s (%s). The branch was at %s when this was opened: what lies between was "+
+		"not judged.", s.Commit, how, pushed)
+}
+
+// section is a section of the document with its heading; empty where there is nothing in it.
+func section(d *document.Document, name string, most int) string {
+	s, found := d.Section(name)
+	if !found || s.Empty() {
+		return ""
+	}
+	return cut("## "+s.Name+"\n\n"+strings.TrimSpace(s.Text), most)
+}
+
+func cut(text string, most int) string {
+	if len(text) <= most {
 		return text
 	}
-	end := mostBody
+	end := most
 	for !utf8.RuneStart(text[end]) {
 		end--
 	}

@@ -10,6 +10,7 @@ import (
 	"orange/internal/action"
 	"orange/internal/history"
 	"orange/internal/record"
+	"orange/internal/task"
 )
 
 func TestPushBranch_tellsWhatOriginHasNow(t *testing.T) {
@@ -43,7 +44,12 @@ func TestPushBranch_tellsWhatOriginHasNow(t *testing.T) {
 	}
 }
 
-const handedOver = "---\nid: abc\n---\n\n## Context\n\nno\n\n## Handoff\n\nDONE: it all\n`date`\n\n## Review\n\nno\n"
+const (
+	handedOver = "---\nid: abc\n---\n\n## Context\n\nso it began\n\n## Handoff\n\nDONE: it all\n`date`\n\n" +
+		"## Review\n\nno\n"
+	wantBody = "mend the gate\n\nCommit: c0ffee. Nothing was judged yet.\n\n## Context\n\nso it began\n\n" +
+		"## Handoff\n\nDONE: it all\n`date`\n"
+)
 
 func TestCreatePR_pushesAndOpensOne(t *testing.T) {
 	t.Parallel()
@@ -54,7 +60,8 @@ func TestCreatePR_pushesAndOpensOne(t *testing.T) {
 	effect, err := executor.Perform(t.Context(), job)
 	must(t, err)
 	wantCalls(t, p, "push fix", "pull-requests garden fix", "open garden fix main")
-	if p.draft.Title != "mend the gate" || p.draft.Body != "## Handoff\n\nDONE: it all\n`date`\n" {
+	if p.draft.Title != "mend the gate" ||
+		p.draft.Body != strings.Replace(wantBody, "mend the gate\n", "mend the gate\nand more\n", 1) {
 		t.Errorf("the draft is %+v", p.draft)
 	}
 	if effect.PR == nil || effect.PR.URL != "https://github.com/a/garden/pull/1" ||
@@ -152,7 +159,7 @@ func TestCreatePR_takesTheRepositorysTemplate(t *testing.T) {
 		must(t, os.WriteFile(path, []byte("# What\n\n- [ ] tested\n"), 0o644))
 		_, err := executor.Perform(t.Context(), aJob(action.CreatePR, ""))
 		must(t, err)
-		if want := "# What\n\n- [ ] tested\n\n## Handoff\n\nDONE: it all\n`date`\n"; p.draft.Body != want {
+		if want := "# What\n\n- [ ] tested\n\n" + wantBody; p.draft.Body != want {
 			t.Errorf("%s: the text is %q, want %q", name, p.draft.Body, want)
 		}
 	}
@@ -164,6 +171,55 @@ func TestCreatePR_takesTheRepositorysTemplate(t *testing.T) {
 	_, err := executor.Perform(t.Context(), aJob(action.CreatePR, ""))
 	must(t, err)
 	if strings.Contains(p.draft.Body, "s3cret") {
+		t.Errorf("the text is %q", p.draft.Body)
+	}
+}
+
+func TestCreatePR_namesTheJudgedCommit(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		subject task.Subject
+		want    string
+	}{
+		"nothing judged": {task.Subject{}, "Commit: c0ffee. Nothing was judged yet."},
+		"reviewed": {task.Subject{Commit: "c0ffee", Reviewed: true},
+			"Judged commit: c0ffee (reviewed)."},
+		"put up": {task.Subject{Commit: "c0ffee", By: "worker <w@x>"}, "Judged commit: c0ffee (not reviewed)."},
+		"it went on": {task.Subject{Commit: "0ld", Reviewed: true},
+			"Judged commit: 0ld (reviewed). The branch was at c0ffee"},
+	}
+	for name, tt := range tests {
+		executor, p := newExecutor(t)
+		p.tree, p.document = t.TempDir(), handedOver
+		job := aJob(action.CreatePR, "")
+		job.Task.Subject = tt.subject
+		_, err := executor.Perform(t.Context(), job)
+		must(t, err)
+		if !strings.Contains(p.draft.Body, tt.want) {
+			t.Errorf("%s: the text is %q, want it to say %q", name, p.draft.Body, tt.want)
+		}
+	}
+}
+
+func TestCreatePR_writesOutWhatNoOneCanSee(t *testing.T) {
+	t.Parallel()
+	executor, p := newExecutor(t)
+	p.tree = t.TempDir()
+	p.document = "---\nid: abc\n---\n\n## Context\n\n\x1b]52;c;cm0=\a <!-- open\n\n## Handoff\n\nDONE: \u202ex\n"
+	job := aJob(action.CreatePR, "")
+	job.Task.Summary = "mend \x1b[31mthe\u200b gate"
+	_, err := executor.Perform(t.Context(), job)
+	must(t, err)
+	if p.draft.Title != `mend \x1b[31mthe\u200b gate` {
+		t.Errorf("the title is %q", p.draft.Title)
+	}
+	for _, hidden := range []string{"\x1b", "\a", "\u202e", "\u200b"} {
+		if strings.Contains(p.draft.Body, hidden) {
+			t.Errorf("the text has %q: %q", hidden, p.draft.Body)
+		}
+	}
+	// An open comment in the context hides what follows it, and not the judged commit.
+	if at := strings.Index(p.draft.Body, "Commit: c0ffee"); at < 0 || at > strings.Index(p.draft.Body, "<!--") {
 		t.Errorf("the text is %q", p.draft.Body)
 	}
 }

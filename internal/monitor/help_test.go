@@ -267,11 +267,17 @@ func (w *world) PRSeen(_ context.Context, id string, pr record.PullRequest) (str
 	return "ended", w.note("pull-request %s %s", id, pr.State)
 }
 
-func (w *world) States(_ context.Context, project string, addresses []string) ([]record.PullRequest, error) {
+func (w *world) PRJudged(context.Context, string, record.PRLook) (string, error) { return "", nil }
+
+func (w *world) Look(_ context.Context, project string, addresses []string) ([]record.PRLook, error) {
 	err := w.note("standing %s %d", project, len(addresses))
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return slices.Clone(w.requests), err
+	var found []record.PRLook
+	for _, pr := range w.requests {
+		found = append(found, record.PRLook{PullRequest: pr})
+	}
+	return found, err
 }
 
 // words is the world as the rules: they have Timeouts of their own.

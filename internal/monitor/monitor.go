@@ -75,6 +75,8 @@ type Engine interface {
 	EndUnusedSeats(ctx context.Context, id string, hook int64) error
 	Timeouts(ctx context.Context, id string) (next time.Time, told string, err error)
 	PRSeen(ctx context.Context, id string, pr record.PullRequest) (told string, err error)
+	// PRJudged takes over what others say of a task's open pull request.
+	PRJudged(ctx context.Context, id string, look record.PRLook) (told string, err error)
 	// What follows tends to what is owed, queued, over or lagging.
 	Resume(ctx context.Context) error
 	Finish(ctx context.Context) error
@@ -92,8 +94,8 @@ type Rules interface {
 
 // Forge is where pull requests are.
 type Forge interface {
-	// States reads with one call how the pull requests with these addresses are; nothing where that cannot be asked.
-	States(ctx context.Context, project string, addresses []string) ([]record.PullRequest, error)
+	// Look reads with one call how the pull requests with these addresses are; nothing where that cannot be asked.
+	Look(ctx context.Context, project string, addresses []string) ([]record.PRLook, error)
 }
 
 // Monitor is one watch. Every exported field but Needs, GoOn and Conflicts is required.

@@ -71,13 +71,17 @@ func (m *Monitor) standing(ctx context.Context, project string, tasks []task.Tas
 	for i := range tasks {
 		addresses[i] = tasks[i].PRURL
 	}
-	found, all := m.Forge.States(ctx, project, addresses)
-	for _, pr := range found {
+	found, all := m.Forge.Look(ctx, project, addresses)
+	for f := range found {
+		pr := found[f].PullRequest
 		for i := range tasks {
 			if tasks[i].PRURL != pr.URL || pr.State == record.PROpen && pr.Checks == "" {
 				continue
 			}
 			told, err := m.Engine.PRSeen(ctx, tasks[i].ID, pr)
+			if err == nil && pr.State == record.PROpen {
+				told, err = m.Engine.PRJudged(ctx, tasks[i].ID, found[f])
+			}
 			if told != "" {
 				m.Tell(ctx, tasks[i], told)
 			}

@@ -24,6 +24,15 @@ func (p *Pool) Unpushed(ctx context.Context, t task.Task) (int, []string, error)
 	return repo.Unpushed(ctx)
 }
 
+// HasOrigin reports whether the task's repository has a remote called origin.
+func (p *Pool) HasOrigin(ctx context.Context, t task.Task) (bool, error) {
+	repo, err := p.repo(t)
+	if err != nil {
+		return false, err
+	}
+	return repo.HasRemote(ctx)
+}
+
 // Landed reports whether the project's default branch, here or on origin, has one of the commits.
 func (p *Pool) Landed(ctx context.Context, t task.Task, commits []string) (bool, error) {
 	repo, err := p.repo(t)

@@ -172,6 +172,9 @@ func (Repository) CheckResult(context.Context, task.Task, string, []record.Merge
 // Unpushed reports that origin has all.
 func (r Repository) Unpushed(context.Context, task.Task) (int, []string, error) { return 0, nil, nil }
 
+// HasOrigin reports that there is one.
+func (r Repository) HasOrigin(context.Context, task.Task) (bool, error) { return true, nil }
+
 // Ahead reports whether the branch was not merged.
 func (r Repository) Ahead(_ context.Context, t task.Task, _ string) (bool, error) {
 	return !r.v.Branch(t.ID).Merged, nil
@@ -192,6 +195,9 @@ func (r Repository) Find(context.Context, string, string) ([]record.PullRequest,
 func (r Repository) States(context.Context, string, []string) ([]record.PullRequest, error) {
 	return nil, nil
 }
+
+// Log is empty: no check has one.
+func (r Repository) Log(context.Context, string, string, string, int) (string, error) { return "", nil }
 
 // LastWords are none.
 func (r Repository) LastWords(_ context.Context, death task.Death) (string, error) {

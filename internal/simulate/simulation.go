@@ -36,7 +36,11 @@ func (noEnvironments) Give(context.Context, string, []string) error { return nil
 func (noEnvironments) Forget(context.Context, string) error         { return nil }
 
 // Forge has the pull requests.
-func (s *Simulation) Forge() engine.PullRequests { return s.repository() }
+func (s *Simulation) Forge() interface {
+	Look(ctx context.Context, project string, addresses []string) ([]record.PRLook, error)
+} {
+	return s.repository()
+}
 
 // Terminal is what a monitor sees of agents.
 func (s *Simulation) Terminal() Terminal { return s.r.view().Terminal() }
@@ -77,6 +81,18 @@ func (p repository) States(context.Context, string, []string) ([]record.PullRequ
 		}
 		return []record.PullRequest{p.r.pr}, nil
 	})
+}
+
+// Log is empty: no check has one.
+func (repository) Log(context.Context, string, string, string, int) (string, error) { return "", nil }
+
+// Look is the state of the pull request, about which no one says anything.
+func (p repository) Look(ctx context.Context, project string, addresses []string) (out []record.PRLook, err error) {
+	found, err := p.States(ctx, project, addresses)
+	for i := range found {
+		out = append(out, record.PRLook{PullRequest: found[i]})
+	}
+	return out, err
 }
 
 // Merge merges a commit, and looks whether it may be merged.

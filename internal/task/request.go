@@ -83,6 +83,8 @@ type Project struct {
 	Strategy string     `json:"strategy,omitempty"` // "ff", "merge" or "squash"
 	Push     string     `json:"push,omitempty"`     // "always", "never" or "ask"
 	Checks   [][]string `json:"checks,omitempty"`   // commands that must succeed on what a merge results in
+	// PRBots are the programs whose reviews of pull requests count, by their logins.
+	PRBots []string `json:"pr_bots,omitempty"`
 }
 
 // WorktreeSetup is what a project's worktrees get besides the files of their commit.
