@@ -221,7 +221,7 @@ func (v dashboardView) Watch(ctx context.Context, changed func()) error {
 
 func (v dashboardView) Agents(ctx context.Context, tasks []task.Task) (map[string]dashboard.Agent, error) {
 	found, err := v.look.Look(ctx, tasks)
-	out := make(map[string]dashboard.Agent, len(found))
+	out := map[string]dashboard.Agent{}
 	for id, one := range found {
 		out[id] = dashboard.Agent{State: one.State, Active: one.Active, Limit: one.Limit, Need: one.Need}
 	}
@@ -279,8 +279,8 @@ const logLines = 500
 
 func (v dashboardView) Log(_ context.Context, t task.Task) ([]string, error) {
 	var out bytes.Buffer
-	id := []byte(`"` + t.ID + `"`)
-	if err := v.app.Log(func(line []byte) bool { return bytes.Contains(line, id) }, logLines, &out); err != nil {
+	mine := func(line []byte) bool { return bytes.Contains(line, []byte(`"`+t.ID+`"`)) }
+	if err := v.app.Log(mine, logLines, &out); err != nil {
 		return nil, err
 	}
 	if out.Len() == 0 {

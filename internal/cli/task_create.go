@@ -51,16 +51,7 @@ missing, and "orange task spawn" starts it all the same.`,
   echo "Users forget their names." | orange task create "" "Greet politely" --context - --no-spawn
   orange task create "Use the login page" --after 4Fz`,
 		RunE: p.run(func(ctx context.Context, h *Services, args []string) error {
-			words := len(args) == 1 && strings.ContainsAny(args[0], " \t\n") // no branch has a blank in its name
-			switch {
-			case words:
-				n.Summary = args[0]
-			case len(args) > 0:
-				n.Branch = args[0]
-			}
-			if len(args) > 1 {
-				n.Summary = args[1]
-			}
+			words := named(&n, args)
 			n.Spawn = !noSpawn
 			var err error
 			if n.Context, err = p.readText(contextFrom); err != nil {
@@ -96,13 +87,7 @@ missing, and "orange task spawn" starts it all the same.`,
 			return err
 		}),
 	}
-	c.Flags().StringVar(&n.Harness, "harness", "", "the agent program of the worker")
-	c.Flags().StringVar(&n.ReviewHarness, "review-harness", "",
-		"the agent program of the reviewer (default: the worker's)")
-	c.Flags().StringVar(&n.Effort, "effort", "", "how hard the worker shall think, in its program's own words")
-	c.Flags().StringVar(&n.ReviewEffort, "review-effort", "", "the same for the reviewer")
-	c.Flags().StringVar(&n.Model, "model", "", "the model of the worker, by the name that its program has for it")
-	c.Flags().StringVar(&n.ReviewModel, "review-model", "", "the same for the reviewer")
+	agentFlags(c, &n)
 	c.Flags().StringArrayVar(&variables, "env", nil, "a variable for the programs of this task alone, as NAME=VALUE; "+
 		"NAME takes your shell's value, NAME=- the standard input")
 	c.Flags().StringVar(&contextFrom, "context", "", "file with more about the task; - reads standard input")
@@ -117,6 +102,32 @@ missing, and "orange task spawn" starts it all the same.`,
 	c.Flags().BoolVar(&attach, "attach", false, "then open the agent's window, as orange task attach does")
 	c.Flags().BoolVar(&noSpawn, "no-spawn", false, "only create it; start it later with orange task spawn")
 	return c
+}
+
+// named puts a branch and a summary into a new task. It reports whether there is a summary alone.
+func named(n *task.New, args []string) (words bool) {
+	words = len(args) == 1 && strings.ContainsAny(args[0], " \t\n") // no branch has a blank in its name
+	switch {
+	case words:
+		n.Summary = args[0]
+	case len(args) > 0:
+		n.Branch = args[0]
+	}
+	if len(args) > 1 {
+		n.Summary = args[1]
+	}
+	return words
+}
+
+// agentFlags say which programs work on a new task, and how.
+func agentFlags(c *cobra.Command, n *task.New) {
+	c.Flags().StringVar(&n.Harness, "harness", "", "the agent program of the worker")
+	c.Flags().StringVar(&n.ReviewHarness, "review-harness", "",
+		"the agent program of the reviewer (default: the worker's)")
+	c.Flags().StringVar(&n.Effort, "effort", "", "how hard the worker shall think, in its program's own words")
+	c.Flags().StringVar(&n.ReviewEffort, "review-effort", "", "the same for the reviewer")
+	c.Flags().StringVar(&n.Model, "model", "", "the model of the worker, by the name that its program has for it")
+	c.Flags().StringVar(&n.ReviewModel, "review-model", "", "the same for the reviewer")
 }
 
 // ownVariables are those that only the programs of a new task get. An agent may not set any: what an agent asks for
