@@ -201,7 +201,6 @@ func (v dashboardView) Since(ctx context.Context, cursor int64) ([]task.Task, []
 func (v dashboardView) Rules(ctx context.Context, ref task.WorkflowRef) (*workflow.Definition, error) {
 	return v.app.home.Pinned(ctx, ref)
 }
-
 func (v dashboardView) Timeouts(project string) (task.Timeouts, error) {
 	return v.app.home.Timeouts(project)
 }
@@ -279,8 +278,8 @@ const logLines = 500
 
 func (v dashboardView) Log(_ context.Context, t task.Task) ([]string, error) {
 	var out bytes.Buffer
-	mine := func(line []byte) bool { return bytes.Contains(line, []byte(`"`+t.ID+`"`)) }
-	if err := v.app.Log(mine, logLines, &out); err != nil {
+	mine := []byte(`"` + t.ID + `"`)
+	if err := v.app.Log(func(line []byte) bool { return bytes.Contains(line, mine) }, logLines, &out); err != nil {
 		return nil, err
 	}
 	if out.Len() == 0 {

@@ -51,7 +51,7 @@ missing, and "orange task spawn" starts it all the same.`,
   echo "Users forget their names." | orange task create "" "Greet politely" --context - --no-spawn
   orange task create "Use the login page" --after 4Fz`,
 		RunE: p.run(func(ctx context.Context, h *Services, args []string) error {
-			words := named(&n, args)
+			words := branchAndSummary(&n, args)
 			n.Spawn = !noSpawn
 			var err error
 			if n.Context, err = p.readText(contextFrom); err != nil {
@@ -104,8 +104,8 @@ missing, and "orange task spawn" starts it all the same.`,
 	return c
 }
 
-// named puts a branch and a summary into a new task. It reports whether there is a summary alone.
-func named(n *task.New, args []string) (words bool) {
+// branchAndSummary puts a branch and a summary into a new task. It reports whether there is a summary alone.
+func branchAndSummary(n *task.New, args []string) (words bool) {
 	words = len(args) == 1 && strings.ContainsAny(args[0], " \t\n") // no branch has a blank in its name
 	switch {
 	case words:
