@@ -16,7 +16,7 @@ import (
 // What the life of a task costs today, in programs that Orange itself starts: it is created, planned, reviewed twice
 // and merged. Lower a number when it gets cheaper. A feature that needs more of them names itself here.
 const (
-	gitOfALife  = 27 // one for a merge, which asks whether commits would go to origin with it
+	gitOfALife  = 28 // of a merge one asks whether commits would go to origin with it, one for filters of its files
 	tmuxOfALife = 26 // one for a person's wait, which tells how the agent's screen is
 )
 
