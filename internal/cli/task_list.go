@@ -266,12 +266,12 @@ func (p *Program) marks(t task.Task, session string, need record.Need, before []
 	switch {
 	case t.Queued():
 		return "queued"
-	case t.WaitsForTasks():
-		return waitMark(t, before)
 	case need.Reason != "":
 		return session + ", needs you: " + need.Reason
 	case t.Attention != "":
 		return session + " !"
+	case t.WaitsForTasks():
+		return waitMark(t, before)
 	case !t.StalledAt.IsZero() && session == record.AgentAlive:
 		return "stalled"
 	case t.Overdue >= task.LateAlert:
