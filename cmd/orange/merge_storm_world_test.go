@@ -109,7 +109,7 @@ func (s *mergeStorm) equip() {
 	if s.answers, err = os.OpenFile(pipe, os.O_RDWR, 0); err != nil { // both ends, so that no one waits to open it
 		s.t.Fatal(err)
 	}
-	s.t.Cleanup(func() { s.answers.Close() })
+	s.t.Cleanup(func() { _ = s.answers.Close() })
 	s.env = append(s.env, "STORM="+s.folder, "REAL_GIT="+real,
 		"PATH="+shims+":"+filepath.Dir(s.program)+":"+os.Getenv("PATH"))
 }

@@ -116,7 +116,7 @@ func (o *Observer) Texts(ctx context.Context, id string) ([]record.AgentScreen, 
 	panes, err := o.Of(ctx, id)
 	var out []record.AgentScreen
 	for _, one := range panes {
-		text, unread := o.Server.Capture(ctx, one.ID, 0)
+		text, unread := o.Capture(ctx, one.ID, 0)
 		if errors.Is(unread, tmux.ErrEnded) {
 			continue // it has gone since it was listed
 		}

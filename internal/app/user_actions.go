@@ -46,7 +46,7 @@ func (u userActions) Command(ctx context.Context, id, command, reason string) (o
 
 func (u userActions) Move(ctx context.Context, id string, to task.Status, reason string) (outcome, error) {
 	return as(ctx, u, id, func(a task.Actor) (outcome, error) {
-		return u.Engine.Request(ctx, task.Request{Task: id, To: to, Actor: a, Reason: reason})
+		return u.Request(ctx, task.Request{Task: id, To: to, Actor: a, Reason: reason})
 	})
 }
 

@@ -158,16 +158,16 @@ func writeComment(m *Model) tea.Cmd {
 	before, change := c.Text, changer(m)
 	m.review.Unmark()
 	prompt := &form.TextPrompt{
-		Style: m.style, Edit: m.commands.Edit, Title: "Comment on " + c.Place.String(), Long: true, Needed: true,
+		Style: m.style, Edit: m.commands.Edit, Title: "Comment on " + c.String(), Long: true, Needed: true,
 		Draft: before,
 		Text: "It is kept until you send it: r sends all comments to the worker of " +
 			tasks.Name(m.target().Task) + ".",
-		What: "keep the comment on " + c.Place.String(),
+		What: "keep the comment on " + c.String(),
 	}
 	prompt.Work = func(ctx context.Context, text string) (string, error) {
 		now := c
 		now.Text = text
-		return "commented on " + c.Place.String(), change(ctx, func(all []diff.Comment) []diff.Comment {
+		return "commented on " + c.String(), change(ctx, func(all []diff.Comment) []diff.Comment {
 			if there {
 				all = without(all, c.Place, before)
 			}
@@ -186,8 +186,8 @@ func dropComment(m *Model) tea.Cmd {
 	c, _ := m.review.Here()
 	change := changer(m)
 	return m.begin(command.FirstStep{Ask: &form.Question{
-		Style: m.style, Title: "Take away the comment on " + c.Place.String() + "?", Text: screen.OneLine(c.Text, 200),
-		Answers: []form.Answer{{Key: "y", Label: "take it away", What: "take away the comment on " + c.Place.String(),
+		Style: m.style, Title: "Take away the comment on " + c.String() + "?", Text: screen.OneLine(c.Text, 200),
+		Answers: []form.Answer{{Key: "y", Label: "take it away", What: "take away the comment on " + c.String(),
 			Work: func(ctx context.Context) (string, error) {
 				return "the comment is gone", change(ctx, func(all []diff.Comment) []diff.Comment {
 					return without(all, c.Place, c.Text)

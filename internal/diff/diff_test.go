@@ -182,7 +182,7 @@ func TestRemarks(t *testing.T) {
 `
 	var got []string
 	for _, r := range Remarks(review, files) {
-		got = append(got, r.Place.String()+"|"+r.Text)
+		got = append(got, r.String()+"|"+r.Text)
 	}
 	want := []string{
 		"cmd/app/main.go:12|cmd/app/main.go:12: the name is wrong and it is long",

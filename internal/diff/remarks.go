@@ -43,7 +43,7 @@ type Comment struct {
 
 // head is the first line of a comment in the text that is sent.
 func (c Comment) head() string {
-	text := "`" + c.Place.String() + "`"
+	text := "`" + c.String() + "`"
 	if c.Gone {
 		text += " before the change"
 	}

@@ -133,10 +133,10 @@ func judgedLine(s task.Subject, pushed string) string {
 	if s.Reviewed {
 		how = "reviewed"
 	}
-	switch {
-	case s.Commit == "":
+	switch s.Commit {
+	case "":
 		return fmt.Sprintf("Commit: %s. Nothing was judged yet.", pushed)
-	case s.Commit == pushed:
+	case pushed:
 		return fmt.Sprintf("Judged commit: %s (%s).", pushed, how)
 	}
 	return fmt.Sprintf("Judged commit: %s (%s). The branch was at %s when this was opened: what lies between was "+

@@ -24,7 +24,6 @@ const (
 type situation struct {
 	name    string
 	arrange func(t *testing.T, h home) // after the branch was made
-	branch  string                     // else "topic"
 	here    bool                       // the merge stays here
 	ends    ending
 	says    []string // the words of a refusal, or of why the local branch is behind

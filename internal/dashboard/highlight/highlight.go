@@ -235,7 +235,7 @@ func (l *Language) next(text string, at int) (to int, kind TokenKind, state Insi
 // wordEnd is how long the word or number is that a text begins with.
 func wordEnd(text string, number bool) int {
 	for at, r := range text {
-		if r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) && !(number && r == '.') {
+		if r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) && (!number || r != '.') {
 			return at
 		}
 	}

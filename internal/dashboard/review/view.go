@@ -226,10 +226,10 @@ func (m *Model) draw(at int, size screen.Size) []string {
 		lines = []string{m.style.Info.Render(screen.Cut(r.text, width))}
 	case rowComment:
 		c := m.written[r.remark]
-		lines = m.said("you, on "+c.Place.String()+": ", c.Text, m.style.Warn, width)
+		lines = m.said("you, on "+c.String()+": ", c.Text, m.style.Warn, width)
 	case rowRemark:
 		one := m.content.remarks[r.remark]
-		lines = m.said("review, on "+one.Place.String()+": ", one.Text, m.style.Info, width)
+		lines = m.said("review, on "+one.String()+": ", one.Text, m.style.Info, width)
 	default:
 		lines = m.code(r.line, width, size.Height)
 	}
