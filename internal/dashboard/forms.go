@@ -79,6 +79,8 @@ func (m *Model) updateForm(msg tea.Msg) tea.Cmd {
 		m.messages.answer = response.Message
 	}
 	switch {
+	case response.Then != nil:
+		return response.Then()
 	case response.Ask != nil || response.Prompt != nil:
 		return m.begin(command.FirstStep{Ask: response.Ask, Prompt: response.Prompt})
 	case response.Start != nil:

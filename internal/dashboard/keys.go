@@ -22,7 +22,8 @@ func keys() keymap {
 
 func inGroup(group string, keys []key) []key {
 	for i := range keys {
-		keys[i].group = group
+		keys[i].group, keys[i].usual = group, keys[i].names[0]
+		keys[i].action = actions()[group][keys[i].usual]
 	}
 	return keys
 }
@@ -164,6 +165,8 @@ func otherKeys() []key {
 		{names: []string{"!"}, does: "what went wrong", footer: "what went wrong",
 			label: either(func(m *Model) bool { return noFailures(m) == "" }, "what went wrong", ""),
 			pages: most, closed: noFailures, press: showFailures},
+		{names: []string{":"}, does: "find an action by its words or its key, and do it", footer: "all actions",
+			pages: append(most, pageHelp, pageFailures), press: openPalette},
 		{names: []string{"?"}, does: "this help", footer: "help", pages: most, press: showHelp},
 		{names: []string{"q"}, does: "quit; where you look at something, back to the list", footer: "quit",
 			label: either(on(overview()...), "quit", "back"), pages: append(most, pageHelp, pageFailures),

@@ -35,6 +35,7 @@ type Response struct {
 	Ask     *Question  // ask this next
 	Prompt  *TextPrompt
 	Cmd     tea.Cmd
+	Then    func() tea.Cmd // do this once the form is closed
 }
 
 // Operation is work that a form asks for.
