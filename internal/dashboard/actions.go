@@ -22,7 +22,7 @@ func actions() map[string]map[string]string {
 			"3": "part-3", "4": "part-4", "5": "part-5", "6": "part-6", "0": "part-that-fits",
 			"space": "split", "b": "board",
 			"f": "filter", "/": "find", "n": "next-match", "N": "previous-match", "i": "inbox", "s": "sort",
-			"a": "all-projects", "w": "workspaces", "enter": "holder"},
+			"*": "mark", "A": "mark-all", "a": "all-projects", "w": "workspaces", "enter": "holder"},
 		groupReview: {"D": "review", "c": "comment", "V": "range", "d": "drop-comment", "enter": "open-file",
 			"]": "next-hunk", "[": "previous-hunk", "}": "next-file", "{": "previous-file", ">": "next-remark",
 			"<": "previous-remark", "/": "search", "n": "next-found", "N": "previous-found", "s": "since-review",

@@ -27,6 +27,8 @@ type key struct {
 	// closed is why the key does nothing now; empty when it does something. nil is never closed.
 	closed func(m *Model) string
 	press  func(m *Model) tea.Cmd
+	// what it does with all tasks that the person marked; nil where it is about one
+	many func(command.Commands, []command.Target) command.FirstStep
 }
 
 // Groups of keys, in the order of the help.
@@ -42,7 +44,7 @@ const (
 // left out. Help and quit are at the end and are always there.
 func footOrder() []string {
 	return []string{"j", "k", "!", "enter", "i", "J", "D", "S", "r", "m", "M", "c", "v", "b", "p", "/", "]", "}", "V",
-		"s", "e", "f", "x", "w", "o", "a", "d", "R", ":", "?", "q"}
+		"s", "e", "*", "f", "x", "w", "o", "a", "d", "R", ":", "?", "q"}
 }
 
 // groups are all groups, in the order of the help.
@@ -69,7 +71,7 @@ func (k key) works(on page) bool { return slices.Contains(k.pages, on) }
 
 // why is why the key is closed; empty when it is open.
 func (k key) why(m *Model) string {
-	if k.closed == nil {
+	if k.closed == nil || k.many != nil && marking(m) {
 		return ""
 	}
 	return k.closed(m)
@@ -217,6 +219,9 @@ func perform(m *Model, k key) tea.Cmd {
 			m.pending = pendingKey{key: k.names[0], task: t.ID, answer: m.messages.answer}
 		}
 		return nil
+	}
+	if k.many != nil && marking(m) {
+		return m.begin(k.many(m.commands, marked(m)))
 	}
 	return k.press(m)
 }

@@ -84,7 +84,7 @@ func taskKeys() []key {
 	back := taskKey("r", "request changes: send the task back with what to change, and with your comments",
 		"request changes", onCommand(workflow.MoveRequestChanges), requestChanges)
 	back.label = either(on(pageReview), "send", "request changes")
-	return []key{
+	return forMany([]key{
 		enter,
 		inReview(back),
 		inReview(taskKey("m", "merge the task's branch and finish the task", "merge", onCommand(workflow.MoveMerge),
@@ -103,7 +103,7 @@ func taskKeys() []key {
 			giveUp(command.Commands.Delete)),
 		taskKey("t", "try again what the task owes: hooks that failed", "", noTask, act(command.Commands.Retry)),
 		taskKey("y", "copy the task's id", "", noTask, copyID),
-	}
+	})
 }
 
 func viewKeys() []key {
@@ -143,6 +143,11 @@ func viewKeys() []key {
 			label:  either(func(m *Model) bool { return noInbox(m) == "" }, "inbox", ""),
 			pages:  []page{pageList, pageBoard, pageDetail, pageWorkspaces, pageHelp, pageFailures},
 			closed: noInbox, press: nextInbox},
+		{names: []string{"*", "insert"}, does: "mark the task, or no longer, and go one down; keys then act " +
+			"on all that are marked", footer: "mark", label: either(marking, "mark", ""), pages: overview(),
+			closed: noTask, press: mark},
+		{names: []string{"A"}, does: "mark all tasks that are shown, or none", pages: overview(), closed: noTask,
+			press: markAll},
 		{names: []string{"s"}, does: "sort by the next of: newest, status, name, activity", pages: overview(),
 			press: nextOrder},
 		{names: []string{"a"}, does: "tasks of this project, or of all", footer: "all projects",

@@ -43,6 +43,7 @@ type Operation struct {
 	What string // "merge fix/login"
 	Text string // what the person wrote for it; a prompt offers it again if the work fails
 	Work func(ctx context.Context) (message string, err error)
+	Many bool // it is about all tasks that the person marked: they are marked no longer
 }
 
 // Edited is the text that the person left in their editor.
