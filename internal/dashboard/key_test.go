@@ -43,6 +43,21 @@ A usual key that an action no longer has says which key has it. Forms, questions
 The parts of the screen that have a colour are ` + themeWords() + `.
 ` + "`NO_COLOR=1`" + ` takes colours away all the same.
 
+## One life in 18 keys
+
+From nothing to a merged branch at the dashboard alone; texts are not counted, questions are. A story counts them.
+
+| keys | what happens | count |
+|---|---|---|
+| ` + "`c`, *branch*, `Tab`, *summary*, `ctrl+s`" + ` | a task is created, and its agent begins | 3 |
+| ` + "`S`, *answer*, `Enter`" + ` | the agent's question, on top of the list, is answered | 2 |
+| ` + "`D` `]` `j`" + ` | the review, at the first line that changed | 3 |
+| ` + "`c`, *comment*, `ctrl+s`" + ` | a comment on that line | 2 |
+| ` + "`j` `j`" + ` | below the comment, to the next line | 2 |
+| ` + "`c`, *comment*, `ctrl+s`" + ` | another comment | 2 |
+| ` + "`r` `ctrl+s`" + ` | both are shown, and sent to the worker | 2 |
+| ` + "`m` `y`" + ` | what came of it is merged | 2 |
+
 ## The mouse
 
 With the mouse: a click selects a task, a card or a workspace, and a second click opens it; a click on a key at the foot presses it;
