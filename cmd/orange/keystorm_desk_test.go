@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// desk is a tmux server of a test's own to which it talks over one connection, so that keys come quickly and each change
-// of a pane has a time.
+// desk is a tmux server of a test's own to which it talks over one connection, so that keys come quickly and each
+// change of a pane has a time.
 type desk struct {
 	t       testing.TB
 	input   io.WriteCloser

@@ -13,9 +13,9 @@ import (
 	"time"
 )
 
-// Random keys on the real dashboard over thirty tasks: nothing breaks it or makes it blank, and no agent starts, nothing
-// is pushed and gh is not called before the person confirmed a form; that of an agent names its task. How fast it
-// answers is printed next to the echo of a bare pane.
+// Random keys on the real dashboard over thirty tasks: nothing breaks it or makes it blank, and no agent starts,
+// nothing is pushed and gh is not called before the person confirmed a form; that of an agent names its task. How fast
+// it answers is printed next to the echo of a bare pane.
 func TestKeyStorm(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -127,8 +127,8 @@ func (s *keyStorm) notes(name string) []string { return entries(filepath.Join(s.
 
 // everyKey are all keys of a keyboard, as tmux names them.
 func everyKey() []string {
-	out := []string{"Enter", "Escape", "Tab", "BTab", "BSpace", "DC", "IC", "Up", "Down", "Left", "Right", "Home", "End",
-		"PPage", "NPage", "Space", "M-Left", "M-Right", "M-BSpace", "M-Enter", "S-Up", "C-Left", "C-Right"}
+	out := []string{"Enter", "Escape", "Tab", "BTab", "BSpace", "DC", "IC", "Up", "Down", "Left", "Right", "Home",
+		"End", "PPage", "NPage", "Space", "M-Left", "M-Right", "M-BSpace", "M-Enter", "S-Up", "C-Left", "C-Right"}
 	for n := 1; n <= 12; n++ {
 		out = append(out, fmt.Sprintf("F%d", n))
 	}
@@ -202,7 +202,7 @@ func (s *keyStorm) press(name string, before []string) []string {
 	if answered {
 		s.answers = append(s.answers, took)
 	} else {
-		// Most keys change nothing where they have no meaning. A terminal of another size is drawn anew, and the
+		// Most keys change nothing where they have no meaning. A terminal of another size is drawn again, and the
 		// dashboard takes one message after the other: once that is seen, the key was done with.
 		resized := time.Now()
 		s.width = 241 - s.width
@@ -219,8 +219,8 @@ func (s *keyStorm) press(name string, before []string) []string {
 	return s.ready()
 }
 
-// ready is what the dashboard shows, once it shows something of its own. Where a key attached to an agent, it goes back;
-// where one ended the dashboard, it comes again.
+// ready is what the dashboard shows, once it shows something of its own. Where a key attached to an agent, it goes
+// back; where one ended the dashboard, it comes again.
 func (s *keyStorm) ready() []string {
 	s.t.Helper()
 	deadline, pause := time.Now().Add(20*time.Second), time.NewTicker(20*time.Millisecond)
@@ -298,11 +298,11 @@ func (s *keyStorm) tell() {
 		return fmt.Sprintf("p50 %.1f ms, p99 %.1f ms, longest %.1f ms, over a second: %d", ms(all[len(all)/2]),
 			ms(all[len(all)*99/100]), ms(all[len(all)-1]), over)
 	}
-	s.t.Logf("seed %d: %d keys, %d of them without an answer in time, %d forms confirmed, %d quits; agents %d, pushes %d, "+
-		"gh %d, editor %d, pager %d", s.seed, s.pressed, len(s.redraws), len(s.confirmed), s.restarts, len(s.notes("agents")),
-		len(s.notes("push")), len(s.notes("gh")), len(s.notes("editor")), len(s.notes("pager")))
+	s.t.Logf("seed %d: %d keys, %d of them without an answer in time, %d forms confirmed, %d quits; agents %d, "+
+		"pushes %d, gh %d, editor %d, pager %d", s.seed, s.pressed, len(s.redraws), len(s.confirmed), s.restarts,
+		len(s.notes("agents")), len(s.notes("push")), len(s.notes("gh")), len(s.notes("editor")), len(s.notes("pager")))
 	s.t.Logf("answers: %s", figures(s.answers))
-	s.t.Logf("without one after %s, and then drawn anew in another size, from the key on: %s", patienceWithKeys,
+	s.t.Logf("without one after %s, and then drawn again in another size, from the key on: %s", patienceWithKeys,
 		figures(s.redraws))
 	s.t.Logf("echo of a bare pane: %s", figures(s.echoes))
 }

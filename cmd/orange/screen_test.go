@@ -30,8 +30,8 @@ import (
 //	screen vanish                     takes the terminal away, and waits until its program is gone
 func screen(ts *testscript.TestScript, neg bool, args []string) {
 	words := map[string]func(*testscript.TestScript, []string){
-		"start": screenStart, "keys": screenKeys, "pressed": screenPressed, "types": screenTypes, "shows": screenShows, "hides": screenHides,
-		"colours": screenColours, "size": screenSize, "signal": screenSignal, "left": screenLeft,
+		"start": screenStart, "keys": screenKeys, "pressed": screenPressed, "types": screenTypes,
+		"shows": screenShows, "hides": screenHides, "colours": screenColours, "size": screenSize, "signal": screenSignal, "left": screenLeft,
 		"vanish": screenVanish,
 	}
 	if neg || len(args) == 0 || words[args[0]] == nil {

@@ -86,8 +86,8 @@ func (s *studio) furnish(ctx context.Context) error {
 		"home/harnesses/patient.yml": "name: patient\nworker: {command: [sh, -c, \"printf 'I read the plan " +
 			"and think about it.\\\\n\\\\n  12 files read\\\\n  3 places found that say how much water tomatoes want" +
 			"\\\\n\\\\nworking on docs/watering.md\\\\n'; exec cat\"]}\n",
-		"home/harnesses/asking.yml": "name: asking\nworker: {command: [sh, -c, \"printf '\\\\n## Questions\\\\n\\\\n1. " +
-			"Which unit: mm or litres?\\\\n' >>TASK.md; orange task update --status clarification; exec cat\"]}\n",
+		"home/harnesses/asking.yml": "name: asking\nworker: {command: [sh, -c, \"printf '\\\\n## Questions\\\\n\\\\n" +
+			"1. Which unit: mm or litres?\\\\n' >>TASK.md; orange task update --status clarification; exec cat\"]}\n",
 		"home/harnesses/hasty.yml": "name: hasty\nworker: {command: [sh, -c, \"echo 'out of memory'; exit 3\"]}\n",
 		"home/config.yml":          "harness: scripted\n",
 		"garden/README.md":         "# The garden\n",
