@@ -116,7 +116,7 @@ func (lateConflict) Merge(ctx context.Context, _ task.Task, _ record.MergeOrder,
 }
 
 // Defect: the begin of a merge is a person's act, and set the count back of how often merges that fail send a task
-// back: where each of them failed only after its begin it went on for ever.
+// back: where each of them failed only after its begin it went on forever.
 func TestMerge_thatFailsAfterItsBeginIsCountedAsAnyOther(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

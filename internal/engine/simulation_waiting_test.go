@@ -13,12 +13,12 @@ import (
 )
 
 // A task that waits for others starts by itself only once all of them are done and their commits are in the default
-// branch, and none waits for ever. The world knows what is in the default branch, and what became of each task.
+// branch, and none waits forever. The world knows what is in the default branch, and what became of each task.
 
 // redCheck is why a red check of a pull request sends a task back.
 const redCheck = "a check of the pull request is red"
 
-// hasInBase reports whether the default branch has a commit. In the end somebody has brought all of them there.
+// hasInBase reports whether the default branch has a commit. In the end a person has brought all of them there.
 func (s *simulation) hasInBase(commit string) bool { return s.base[commit] || s.noFaults }
 
 // Lacks returns the commits that the default branch does not have.
@@ -43,11 +43,11 @@ func (r simulatedRepository) Tip(_ context.Context, t task.Task) (string, error)
 	return r.p.sim.branch(t.ID).Commit(), nil
 }
 
-// bringWork is somebody who brings the work of a task that is over into the default branch without Orange.
+// bringWork is a person who brings the work of a task that is over into the default branch without Orange.
 func (s *simulation) bringWork() {
 	one := s.seen.tasks[s.random.IntN(len(s.seen.tasks))]
 	if one.commit != "" {
-		s.logf(nil, "somebody brings the work of "+s.short(one.id)+" into the default branch")
+		s.logf(nil, "a person brings the work of "+s.short(one.id)+" into the default branch")
 		s.base[one.commit] = true
 	}
 }
@@ -152,8 +152,8 @@ func (s *simulation) checkOthers(one *observedTask) {
 		case other == nil || other.status != "done":
 			s.breakf("%s starts by itself, and %s is not done", s.short(one.id), s.short(id))
 		case !s.hasInBase(other.commit):
-			s.breakf("%s starts by itself, and the default branch does not have %s of %s", s.short(one.id), other.commit,
-				s.short(id))
+			s.breakf("%s starts by itself, and the default branch does not have %s of %s", s.short(one.id),
+				other.commit, s.short(id))
 		}
 	}
 }
@@ -174,6 +174,6 @@ func (s *simulation) checkWaiting(one *observedTask, t task.Task) {
 	case lost && t.Attention == "":
 		s.breakf("%s waits for what will not come, and has no mark", s.short(one.id))
 	case !lost && !alive:
-		s.breakf("%s waits for ever: all that it waits for are done", s.short(one.id))
+		s.breakf("%s waits forever: all that it waits for are done", s.short(one.id))
 	}
 }

@@ -294,7 +294,8 @@ func (w *walk) respawn(at int32, c config, t task.Task) {
 		out = w.alikeIn(class{aRespawn, key.role, c.view()}, counters, func() (out []outcome) {
 			change, err := decide.Respawn(w.def, t, key.role >= 0, task.Actor{Role: task.RoleHuman}, born())
 			if err == nil {
-				out = append(out, w.outcomeOf(event{kind: isRespawn, role: int8(r), as: -1, to: -1, look: -1}, -1, change))
+				e := event{kind: isRespawn, role: int8(r), as: -1, to: -1, look: -1}
+				out = append(out, w.outcomeOf(e, -1, change))
 			}
 			return out
 		})

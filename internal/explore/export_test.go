@@ -34,11 +34,11 @@ func Compare(def *workflow.Definition, most int) (different []string) {
 			told[i] = append(told[i], fmt.Sprint(w.judge()))
 		}
 		for at, c := range w.configs {
-			told[i] = append(told[i], w.standing(c)+fmt.Sprintf(" %s %v %b %q %v %d", w.def.States[c.status].Name, c.workspace,
-				c.agents, keyOf(w.lists[c.owed]), c.unsettled, c.visited), fmt.Sprintf("%d ways", len(w.ways[at])))
+			told[i] = append(told[i], fmt.Sprintf("%s %s %v %b %q %v %d, %d ways", w.def.States[c.status].Name,
+				w.standing(c), c.workspace, c.agents, keyOf(w.lists[c.owed]), c.unsettled, c.visited, len(w.ways[at])))
 			for _, o := range w.ways[at] {
-				told[i] = append(told[i], w.words(int32(at), o)+fmt.Sprint(o.person, o.moves, o.again, o.gives, o.agents,
-					o.rounds, o.to))
+				told[i] = append(told[i], fmt.Sprint(w.words(int32(at), o), o.person, o.moves, o.again, o.gives,
+					o.agents, o.rounds, o.to))
 			}
 		}
 		for _, p := range Properties() {

@@ -16,7 +16,9 @@ func (w *walk) setbacks(at int32, c config, t task.Task) {
 	}
 	out, known := w.setbackOf[c.view()]
 	if !known {
-		out = w.alikeIn(class{aSetback, noRole, c.view()}, c.counters, func() []outcome { return w.sentBacks(at, c, t) })
+		out = w.alikeIn(class{aSetback, noRole, c.view()}, c.counters, func() []outcome {
+			return w.sentBacks(at, c, t)
+		})
 		w.setbackOf[c.view()] = out
 	}
 	for _, o := range out {

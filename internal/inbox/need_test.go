@@ -57,12 +57,12 @@ func TestWords_areWhatATaskNeedsInShort(t *testing.T) {
 			want: "limit until 03-05 12:00"},
 		"no time": {status: "working", seen: inbox.Sight{Kind: record.NeedsLimit, Rest: record.Rest{Line: "5 calls"}},
 			want: "limit: 5 calls"},
-		"long":              {status: "working", note: strings.Repeat("long ", 30), want: strings.Repeat("long ", 11) + "long…"},
-		"at work":           {status: "working", agent: record.AgentAlive},
-		"revived":           {status: "agent-review", agent: record.AgentDead},
-		"marked at its end": {status: "done", previous: "reviewing", note: "hook push_branch: no remote"},
-		"new":               {status: "pending"},
-		"over":              {status: "done", previous: "reviewing"},
+		"long":    {status: "working", note: strings.Repeat("long ", 30), want: strings.Repeat("long ", 11) + "long…"},
+		"at work": {status: "working", agent: record.AgentAlive},
+		"revived": {status: "agent-review", agent: record.AgentDead},
+		"marked":  {status: "done", previous: "reviewing", note: "hook push_branch: no remote"},
+		"new":     {status: "pending"},
+		"over":    {status: "done", previous: "reviewing"},
 	} {
 		one := task.Task{ID: "one", Status: c.status, Previous: c.previous, Attention: c.note,
 			Live: c.status != "done"}

@@ -122,7 +122,7 @@ func TestADecision_ofAnotherEditionIsNotMadeAgainAndLookedAtAllTheSame(t *testin
 	}
 }
 
-// What a step drops of the hooks that are still owed stands in no event. So a rule about it can change without a new
+// What a step drops of the hooks that are still owed is in no event. So a rule about it can change without a new
 // edition: the history of a task has the same bytes, and its decisions the same outcome, whatever was dropped.
 func TestAHistory_isTheSameWhateverOwedHooksAStepDrops(t *testing.T) {
 	t.Parallel()

@@ -132,15 +132,16 @@ func TestAudit_countsHowOftenRulesSendATaskBack(t *testing.T) {
 		Data: map[string]string{workflow.OnPRChecksFailed: "run 1"}}
 	merge := history.Event{Type: history.MergeBegun, Actor: task.RoleHuman}
 	edit := history.Event{Type: history.Updated, Actor: task.RoleHuman}
-	review := history.Event{Type: history.StatusChanged, Actor: task.RoleReviewer, From: "agent-review", To: "reviewing"}
+	review := history.Event{Type: history.StatusChanged, Actor: task.RoleReviewer, From: "agent-review",
+		To: "reviewing"}
 	for name, row := range map[string]struct {
 		events []history.Event
 		told   int
 	}{
-		"three times":                 {[]history.Event{back, review, back, review, back}, 0},
-		"four times":                  {[]history.Event{back, back, review, back, back}, 1},
-		"merges that began meanwhile": {[]history.Event{merge, back, merge, back, merge, back, merge, back}, 1},
-		"a person acts meanwhile":     {[]history.Event{back, back, back, edit, back, back, back}, 0},
+		"three times":             {[]history.Event{back, review, back, review, back}, 0},
+		"four times":              {[]history.Event{back, back, review, back, back}, 1},
+		"merges begin meanwhile":  {[]history.Event{merge, back, merge, back, merge, back, merge, back}, 1},
+		"a person acts meanwhile": {[]history.Event{back, back, back, edit, back, back, back}, 0},
 	} {
 		told := 0
 		a := simulate.NewAudit(&simulate.World{Workflow: shippedWorkflow(t, "default")},

@@ -54,8 +54,8 @@ func TestATaskBeginsOnlyWhereItsWorkflowLetsIt(t *testing.T) {
 
 func TestANewTaskWaitsForTasksOfItsProject(t *testing.T) {
 	t.Parallel()
-	tasks := []*task.Task{{ID: "4FzK", Project: "shop", Branch: "fix/login"}, {ID: "4Gab", Project: "shop", Branch: "b"},
-		{ID: "7Kxx", Project: "barn", Branch: "c"}}
+	tasks := []*task.Task{{ID: "4FzK", Project: "shop", Branch: "fix/login"},
+		{ID: "4Gab", Project: "shop", Branch: "b"}, {ID: "7Kxx", Project: "barn", Branch: "c"}}
 	for _, row := range []struct{ text, ids, hint, problem string }{
 		{"", "", "ids of tasks to be merged first", ""},
 		{"4F", "4FzK", "fix/login", ""},
