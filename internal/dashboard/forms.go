@@ -56,7 +56,11 @@ func (m *Model) openCreation() tea.Cmd {
 	c := m.refused
 	if m.refused = nil; c == nil {
 		project := cmp.Or(m.tasks.Project, m.target().Task.Project)
-		c = form.NewCreation(m.ctx, m.backend.Chooser, m.style, m.commands.Edit, project)
+		var all []*task.Task
+		for i := range m.tasks.Rows {
+			all = append(all, m.tasks.Rows[i].Task)
+		}
+		c = form.NewCreation(m.ctx, m.backend.Chooser, m.style, m.commands.Edit, project, all)
 	}
 	m.openForm(c)
 	return c.Load()

@@ -60,6 +60,8 @@ func TestWords_areWhatATaskNeedsInShort(t *testing.T) {
 			want: "limit: 5 calls"},
 		"long":    {status: "working", note: strings.Repeat("long ", 30), want: strings.Repeat("long ", 11) + "long…"},
 		"at work": {status: "working", agent: record.AgentAlive},
+		"revived": {status: "agent-review", agent: record.AgentDead},
+		"marked":  {status: "done", previous: "reviewing", note: "hook push_branch: no remote"},
 		"new":     {status: "pending"},
 		"over":    {status: "done", previous: "reviewing"},
 	} {
