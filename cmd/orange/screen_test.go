@@ -31,8 +31,8 @@ import (
 func screen(ts *testscript.TestScript, neg bool, args []string) {
 	words := map[string]func(*testscript.TestScript, []string){
 		"start": screenStart, "keys": screenKeys, "pressed": screenPressed, "types": screenTypes,
-		"shows": screenShows, "hides": screenHides, "colours": screenColours, "size": screenSize, "signal": screenSignal, "left": screenLeft,
-		"vanish": screenVanish,
+		"shows": screenShows, "hides": screenHides, "colours": screenColours, "size": screenSize,
+		"signal": screenSignal, "left": screenLeft, "vanish": screenVanish,
 	}
 	if neg || len(args) == 0 || words[args[0]] == nil {
 		ts.Fatalf("usage: screen start|keys|pressed|types|shows|hides|colours|size|signal|left|vanish ...")
