@@ -279,7 +279,7 @@ func Overtaken(owed []task.OwedHook, next record.Change) []int64 {
 		if keeps && h.Action == action.AcquireWorkspace {
 			continue
 		}
-		leaves := h.Action == action.PushBranch || h.Action == action.CreatePR
+		leaves := h.Action == action.PushBranch || h.Action == action.CreatePR || h.Action == action.UpdatePR
 		if class, known := action.ClassOf(h.Action); known && class == action.ClassStart {
 			out = append(out, h.ID)
 		} else if leaves && !next.Task.Live {

@@ -45,7 +45,7 @@ func RequestPR(def *workflow.Definition, s record.Snapshot, ahead, origin bool, 
 	}
 	var dropped []record.Settled
 	for _, h := range s.Owed {
-		if h.Action == action.PushBranch || h.Action == action.CreatePR {
+		if h.Action == action.PushBranch || h.Action == action.CreatePR || h.Action == action.UpdatePR {
 			dropped = append(dropped, record.Settled{ID: h.ID, State: task.HookSuperseded, Error: "asked for again"})
 		}
 	}
@@ -57,6 +57,20 @@ func RequestPR(def *workflow.Definition, s record.Snapshot, ahead, origin bool, 
 	})
 	return record.Change{Task: t, Expect: s.Task.Version, Hooks: hooks, Settled: dropped, Events: []history.Event{
 		event}}, nil
+}
+
+// updatesPR are the hooks of a move, and the push of the judged commit to the task's open pull request, if the task
+// comes to where it can be merged with another commit than origin got. How the project pushes is for the hook to look
+// up: the person may have changed it by then.
+func updatesPR(def *workflow.Definition, t task.Task, to task.Status, subject task.Subject,
+	hooks []task.Hook) []task.Hook {
+	merge, said := def.Move(workflow.MoveMerge)
+	leads := func(edge workflow.Transition) bool { return edge.From == to && edge.To == merge }
+	if !said || t.PRURL == "" || t.PRState != record.PROpen || subject.Commit == "" || subject.Commit == t.Pushed ||
+		to == t.Status || !slices.ContainsFunc(def.Transitions, leads) {
+		return hooks
+	}
+	return append(hooks, task.Hook{Action: action.UpdatePR})
 }
 
 // PRMove is where the workflow leads a task whose pull request was merged or closed; said is false if the workflow

@@ -3,6 +3,7 @@ package hook_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -243,5 +244,48 @@ func TestCreatePR_staysWithinWhatGitHubTakes(t *testing.T) {
 	must(t, err)
 	if p.draft.Title != "fix" {
 		t.Errorf("the title is %q", p.draft.Title)
+	}
+}
+
+func TestUpdatePR_pushesTheJudgedCommitAsTheProjectPushes(t *testing.T) {
+	t.Parallel()
+	const address = "https://github.com/a/garden/pull/1"
+	open := record.PullRequest{URL: address, State: record.PROpen}
+	foreign := record.PullRequest{URL: address, State: record.PROpen, Foreign: true}
+	over := record.PullRequest{URL: address, State: record.PRMerged}
+	find, push := "pull-requests garden fix", "push bad5eed of fix"
+	for name, tt := range map[string]struct {
+		policy, state, pushed string
+		known                 []record.PullRequest
+		calls                 []string
+		said, refused         string
+	}{
+		"by itself": {"", record.PROpen, "", []record.PullRequest{open}, []string{find, push}, "pushed fix", ""},
+		"always": {"always", record.PROpen, "", []record.PullRequest{open}, []string{find, push}, "pushed fix",
+			""},
+		"never":          {"never", record.PROpen, "", nil, nil, "push it with orange task create-pr abc", ""},
+		"ask":            {"ask", record.PROpen, "", nil, nil, "", "push it: orange task create-pr abc"},
+		"it has it":      {"", record.PROpen, "bad5eed", nil, nil, "has the judged commit already", ""},
+		"it was merged":  {"", record.PRMerged, "", nil, nil, "no open pull request any more", ""},
+		"it was by now":  {"", record.PROpen, "", []record.PullRequest{over}, []string{find}, "", "it may be over"},
+		"of a fork":      {"", record.PROpen, "", []record.PullRequest{foreign}, []string{find}, "", "or of a fork"},
+		"no one has one": {"", record.PROpen, "", nil, []string{find}, "", "nothing was pushed"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			executor, p := newExecutor(t)
+			p.known = tt.known
+			job := aJob(action.UpdatePR, "")
+			job.Project.Push, job.Event.Subject.Commit = tt.policy, "bad5eed"
+			job.Task.Live, job.Task.PRURL, job.Task.PRState, job.Task.Pushed = true, address, tt.state, tt.pushed
+			effect, err := executor.Perform(t.Context(), job)
+			wantCalls(t, p, tt.calls...)
+			if !strings.Contains(effect.Said, tt.said) || (effect.Pushed != nil) != slices.Contains(tt.calls, push) {
+				t.Errorf("the effect is %+v", effect)
+			}
+			if (err != nil) != (tt.refused != "") || err != nil && !strings.Contains(err.Error(), tt.refused) {
+				t.Errorf("the error is %v", err)
+			}
+		})
 	}
 }

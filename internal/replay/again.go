@@ -112,6 +112,10 @@ func (in Inputs) Again(def *workflow.Definition, p Past) (record.Change, error) 
 // task is the task as it was at the decision: what its history says, and what the inputs add.
 func (in *Inputs) task(t task.Task) task.Task {
 	t.Live = !in.Over
+	t.PRURL, t.PRState, t.Pushed = "", "", ""
+	if in.PRHas != nil {
+		t.PRURL, t.PRState, t.Pushed = "its pull request", record.PROpen, *in.PRHas
+	}
 	t.Workspace = ""
 	if in.Workspace {
 		t.Workspace = "its workspace" // no decision depends on which one

@@ -99,7 +99,8 @@ func TestADecision_ofAnotherEditionIsNotMadeAgainAndLookedAtAllTheSame(t *testin
 		w = newStroll(t, w.def, seed)
 	}
 	_, lines := w.resealed(func(e *history.Event) {
-		e.Inputs = json.RawMessage(strings.Replace(string(e.Inputs), `"edition":3`, `"edition":7`, 1))
+		ours := fmt.Sprintf(`"edition":%d`, replay.Edition)
+		e.Inputs = json.RawMessage(strings.Replace(string(e.Inputs), ours, `"edition":7`, 1))
 		if e.IsMove() {
 			e.Hooks = append(slices.Clone(e.Hooks), "something_else") // as that edition had it
 		}
