@@ -231,3 +231,22 @@ func TestTransition_hasTheJudgedCommitPushedToAnOpenPullRequest(t *testing.T) {
 		})
 	}
 }
+
+func TestCreate_fromAPullRequestIsAPersonsToAsk(t *testing.T) {
+	t.Parallel()
+	def := &workflow.Definition{Initial: "open", States: []workflow.State{{Name: "open"}},
+		Births: []workflow.Birth{{To: "open"}}}
+	const address = "https://github.com/a/b/pull/1"
+	wanted := task.Task{ID: "T1", Branch: "feat/a", PRURL: address, PRState: record.PROpen}
+	c, err := decide.Create(def, wanted, "open", task.Actor{Role: task.RoleHuman}, time.Now())
+	if err != nil || c.Task.PRURL != address || c.Task.PRState != record.PROpen || c.Events[0].Data["url"] != address {
+		t.Errorf("%v, %+v", err, c)
+	}
+	if _, err = decide.Create(def, wanted, "open", task.Actor{Role: task.RoleWorker}, time.Now()); err == nil {
+		t.Error("an agent may")
+	}
+	wanted.PRURL, wanted.PRState = "", ""
+	if _, err = decide.Create(def, wanted, "open", task.Actor{Role: task.RoleWorker}, time.Now()); err != nil {
+		t.Errorf("without one an agent may not: %v", err)
+	}
+}

@@ -52,7 +52,8 @@ func (in Inputs) Again(def *workflow.Definition, p Past) (record.Change, error) 
 	switch in.Ask {
 	case AskCreate, AskPlan:
 		t = task.Task{ID: t.ID, Project: t.Project, Branch: p.Event.Data[history.DataBranch],
-			Summary: p.Event.Data[history.DataSummary], After: history.Follow(task.Task{}, p.Event).After}
+			Summary: p.Event.Data[history.DataSummary], After: history.Follow(task.Task{}, p.Event).After,
+			PRURL: p.Event.Data["url"]}
 		if in.Ask == AskPlan {
 			return decide.CreateFromPlan(def, t, actor, in.Now)
 		}

@@ -154,6 +154,7 @@ type New struct {
 	Workflow  string
 	Status    Status // empty means the workflow's initial state
 	Spawn     bool   // start it at once
+	PRURL     string // the open pull request that becomes its own; empty where there is none
 	// the tasks of its project that must be done first: then it starts by itself
 	After []string
 	Actor Actor
