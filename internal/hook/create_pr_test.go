@@ -60,7 +60,7 @@ func TestCreatePR_pushesAndOpensOne(t *testing.T) {
 	job.Task.Summary = "mend the gate\nand more"
 	effect, err := executor.Perform(t.Context(), job)
 	must(t, err)
-	wantCalls(t, p, "push fix", "pull-requests garden fix", "open garden fix main")
+	wantCalls(t, p, "pull-requests garden fix", "push fix", "open garden fix main")
 	if p.draft.Title != "mend the gate" ||
 		p.draft.Body != strings.Replace(wantBody, "mend the gate\n", "mend the gate\nand more\n", 1) {
 		t.Errorf("the draft is %+v", p.draft)
@@ -78,7 +78,7 @@ func TestCreatePR_pushesAndOpensOne(t *testing.T) {
 	p.known, p.unmoved = []record.PullRequest{{URL: effect.PR.URL, State: record.PROpen, Commit: "c0ffee"}}, true
 	effect, err = executor.Perform(t.Context(), job)
 	must(t, err)
-	wantCalls(t, p, "push fix", "pull-requests garden fix")
+	wantCalls(t, p, "pull-requests garden fix", "push fix")
 	if len(effect.Events) != 1 || effect.Events[0].Type != history.PRCreated {
 		t.Errorf("the events are %+v", effect.Events)
 	}
@@ -144,7 +144,7 @@ func TestCreatePR_withoutAnOriginSaysWhatToDo(t *testing.T) {
 	p.pushed = ""
 	_, err := executor.Perform(t.Context(), aJob(action.CreatePR, ""))
 	wantError(t, err, "git remote add origin")
-	wantCalls(t, p, "push fix")
+	wantCalls(t, p, "pull-requests garden fix", "push fix")
 }
 
 func TestCreatePR_takesTheRepositorysTemplate(t *testing.T) {

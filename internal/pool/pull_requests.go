@@ -31,7 +31,7 @@ func (g GitHub) Find(ctx context.Context, project, branch string) ([]record.Pull
 		return nil, err
 	}
 	origin, err := g.Pool.repoOf(p).Origin(ctx)
-	if err != nil || !slices.ContainsFunc(origin, forge.OnGitHub) {
+	if err != nil || forgeOf(p, origin) != task.ForgeGitHub {
 		return nil, err
 	}
 	return gh.Find(ctx, p.Path, branch)
@@ -101,10 +101,10 @@ func (g GitHub) on(ctx context.Context, project string) (task.Project, string, e
 		return p, "", err
 	}
 	origin, err := g.Pool.repoOf(p).Origin(ctx)
-	if at := slices.IndexFunc(origin, forge.OnGitHub); at >= 0 {
-		return p, origin[at], err
+	if err != nil || len(origin) == 0 || forgeOf(p, origin) != task.ForgeGitHub {
+		return p, "", err
 	}
-	return p, "", err
+	return p, origin[max(slices.IndexFunc(origin, forge.OnGitHub), 0)], nil
 }
 
 // WatchedGitHub is GitHub as the monitor asks it: it does without gh where there is none, waits after errors, and
