@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -108,14 +110,30 @@ func (s *mergeStorm) strike(ctx context.Context) {
 		return
 	}
 	s.figures["kills"]++
-	left = s.left()
-	if len(left) > 0 {
-		out, status := s.merge(ctx, append([]string{"merge"}, left[:min(len(left), 1+s.dice.IntN(2))]...)...)
+	if again := s.again(); len(again) > 0 {
+		out, status := s.merge(ctx, append([]string{"merge"}, again...)...)
 		if status != 0 && status != 1 {
 			s.t.Errorf("one more run ended with status %d: %s", status, out)
 		}
 	}
 	s.check("after one more run", true)
+}
+
+// again are the tasks of one more run: those whose merge was cut short, and the next one or two that wait for theirs.
+// What is in conflict may have been sent back meanwhile, or may wait for a person in front of them.
+func (s *mergeStorm) again() []string {
+	origin, statuses := s.line(filepath.Join(s.dir, "origin.git"), "main"), s.statuses()
+	next := 1 + s.dice.IntN(2)
+	return slices.DeleteFunc(s.left(), func(id string) bool {
+		if slices.ContainsFunc(origin, func(one on) bool { return one.task == id }) {
+			return false
+		}
+		waits := statuses[id] == "reviewing" && next > 0
+		if waits {
+			next--
+		}
+		return !waits
+	})
 }
 
 // disturb says what happens during the next run.

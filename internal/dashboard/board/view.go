@@ -151,11 +151,11 @@ func (m *Model) card(r *tasks.Row, c column, width int, chosen bool) string {
 	name := screen.SqueezeTo(screen.Clean(tasks.Name(*r.Task)), max(1, width-tasks.SignWidth-len(since)))
 	switch {
 	case chosen:
-		return m.style.Chosen.Render(screen.Fit(sign+" "+name+since, width))
+		return m.style.Chosen.Render(screen.Fit(sign+m.tasks.PickSign(r)+name+since, width))
 	case c.terminal:
-		return coloured + " " + m.style.Faint.Render(name)
+		return coloured + m.tasks.PickSign(r) + m.style.Faint.Render(name)
 	}
-	return coloured + " " + name + m.style.Faint.Render(since)
+	return coloured + m.tasks.PickSign(r) + name + m.style.Faint.Render(since)
 }
 
 // footLines are about the selected card, and about columns that have no room.

@@ -226,11 +226,11 @@ func (m *Model) rowLine(columns []column, r *tasks.Row, chosen bool, width int) 
 	line := strings.Join(cells, " ")
 	switch {
 	case chosen:
-		return m.style.Chosen.Render(screen.Fit(sign+" "+line, width))
+		return m.style.Chosen.Render(screen.Fit(sign+m.tasks.PickSign(r)+line, width))
 	case dim:
 		line = m.style.Faint.Render(line)
 	}
-	return coloured + " " + line
+	return coloured + m.tasks.PickSign(r) + line
 }
 
 // secondLine is the line below the selected task: its note, and its progress.
