@@ -78,9 +78,9 @@ func notYetATask(ctx context.Context, h *Services, project task.Project, a recor
 	}
 	for i := range all {
 		if t := &all[i]; t.PRURL == a.URL || t.Branch == a.Branch {
-			return fmt.Errorf("cannot make a task from pull request %d (%s): task %s has it, on the branch %q; look at "+
-				"it with orange task show %s, or link it with orange task create-pr %s", a.Number, a.URL, t.ID, t.Branch,
-				t.ID, t.ID)
+			return fmt.Errorf("cannot make a task from pull request %d (%s): task %s has it, on the branch %q; look "+
+				"at it with orange task show %s, or link it with orange task create-pr %s", a.Number, a.URL, t.ID,
+				t.Branch, t.ID, t.ID)
 		}
 	}
 	return nil

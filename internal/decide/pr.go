@@ -45,8 +45,9 @@ func RequestPR(def *workflow.Definition, s record.Snapshot, ahead, origin bool, 
 			"git remote add origin URL, or merge here: orange task merge "+t.ID)
 	case forge != task.ForgeGitHub:
 		return refuse("a program that opens pull requests there", "none: origin is not on GitHub; nothing was pushed",
-			fmt.Sprintf("push the branch (git push origin %s) and open one there yourself, or merge here: orange task "+
-				"merge %s; if it is GitHub all the same: orange project update %s --forge github", t.Branch, t.ID, t.Project))
+			fmt.Sprintf("push the branch (git push origin %s) and open one there yourself, or merge here: orange "+
+				"task merge %s; if it is GitHub all the same: orange project update %s --forge github", t.Branch,
+				t.ID, t.Project))
 	}
 	var dropped []record.Settled
 	for _, h := range s.Owed {

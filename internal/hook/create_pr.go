@@ -34,7 +34,8 @@ func (h *Executor) createPR(ctx context.Context, job record.Job) (record.Effect,
 	t := job.Task
 	if job.Project.Forge == task.ForgeNone {
 		return record.Effect{}, fmt.Errorf("cannot open a pull request for %q: project %q has no program for that "+
-			"(orange project update %s --forge github); nothing was pushed", t.Branch, job.Project.Name, job.Project.Name)
+			"(orange project update %s --forge github); nothing was pushed", t.Branch, job.Project.Name,
+			job.Project.Name)
 	}
 	known, err := h.Forge.Find(ctx, job.Project.Path, t.Branch) // before the push: what cannot follow needs none
 	if err != nil {
