@@ -23,6 +23,7 @@ const (
 	SetAside             = "set_aside"
 	PushBranch           = "push_branch"
 	CreatePR             = "create_pr"
+	UpdatePR             = "update_pr"
 	Notify               = "notify"
 	RunCommand           = "run_command"
 )
@@ -136,7 +137,7 @@ type Spec struct {
 }
 
 // table has a row for each action, in the order in which the documentation has them.
-func table() [18]Spec {
+func table() [19]Spec {
 	const spawn, message = KeyPrompt | KeyHarness | KeyPermissions | KeyRole, KeyVia | KeyMessage
 	return [...]Spec{
 		{AcquireWorkspace, ClassStart, 0, 0, Local, TaskAlone, MakesWorkspace},
@@ -155,6 +156,7 @@ func table() [18]Spec {
 		{SetAside, ClassStart, KeyFolder, KeyFolder, Local, TaskAlone, SetsAside},
 		{PushBranch, ClassApart, 0, 0, Remote, TaskAlone, Pushes},
 		{CreatePR, ClassApart, 0, 0, Remote, TaskAlone, OpensPR},
+		{UpdatePR, ClassApart, 0, 0, Remote, WithEvent, Pushes},
 		{Notify, ClassApart, message | KeyURL | KeyRun | KeyTimeout, message, Remote, WithEvent, MeansNothing},
 		{RunCommand, ClassStart, KeyRun | KeyTimeout, KeyRun, Local, WithEvent, MeansNothing},
 	}

@@ -19,8 +19,8 @@ anything moves.`
 
 // mergingFlags are the flags that say how a project's branches are merged.
 type mergingFlags struct {
-	merge, strategy, push string
-	checks, bots          []string
+	merge, strategy, push, forge string
+	checks, bots                 []string
 }
 
 func (m *mergingFlags) add(c *cobra.Command) {
@@ -29,6 +29,8 @@ func (m *mergingFlags) add(c *cobra.Command) {
 	flags.StringVar(&m.strategy, "strategy", "", "ff: only fast-forward; merge: a merge commit; squash: one commit "+
 		"(default: a fast-forward where that is possible, else a merge commit)")
 	flags.StringVar(&m.push, "push", "", "always, never or ask: whether origin gets a merge (default always)")
+	flags.StringVar(&m.forge, "forge", "", "github, or none: where its pull requests are (default: what the host of "+
+		"origin tells)")
 	flags.StringArrayVar(&m.checks, "check", nil, "a command that must succeed on the result of a merge, such as "+
 		"\"make test\" (repeatable: they run in this order)")
 	flags.StringArrayVar(&m.bots, "pr-bot", nil, "a program whose reviews of pull requests count as a person's, by "+
@@ -44,6 +46,7 @@ func (m *mergingFlags) of(c *cobra.Command, p task.Project) (task.Project, error
 	}{
 		"merge":    {m.merge, &p.Merge, []string{"local", "pr"}},
 		"strategy": {m.strategy, &p.Strategy, []string{"ff", "merge", "squash"}},
+		"forge":    {m.forge, &p.Forge, []string{task.ForgeGitHub, task.ForgeNone}},
 		"push":     {m.push, &p.Push, []string{"always", "never", "ask"}},
 	} {
 		switch {
@@ -79,6 +82,12 @@ func mergingLines(p task.Project) []string {
 	var lines []string
 	if p.Merge == "pr" {
 		lines = append(lines, "merged by pull requests")
+	}
+	switch p.Forge {
+	case task.ForgeGitHub:
+		lines = append(lines, "its pull requests are on GitHub")
+	case task.ForgeNone:
+		lines = append(lines, "no program opens pull requests for it: branches are pushed and merged")
 	}
 	if p.Strategy != "" {
 		lines = append(lines, "merged here with strategy "+p.Strategy)

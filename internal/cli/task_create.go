@@ -35,7 +35,7 @@ func (p *Program) taskCreate() *cobra.Command {
 	var noSpawn, attach bool
 	var contextFrom, planFrom string
 	var variables, after []string
-	var issue int
+	var from fromForge
 	c := &cobra.Command{
 		Use: "create [BRANCH] [SUMMARY]", Short: "Create a task and start it", Args: between(0, 2),
 		Long: `Create a task and start it; with --no-spawn only create it. A single argument with blanks is the
@@ -48,6 +48,7 @@ missing, and "orange task spawn" starts it all the same.`,
 		Example: `  orange task create "Fix the login"
   orange task create feature/login "Add a login page" --context notes.md
   orange task create --issue 17
+  orange task create --pr 18
   echo "Users forget their names." | orange task create "" "Greet politely" --context - --no-spawn
   orange task create "Use the login page" --after 4Fz`,
 		RunE: p.run(func(ctx context.Context, h *Services, args []string) error {
@@ -60,10 +61,10 @@ missing, and "orange task spawn" starts it all the same.`,
 			if n.Plan, err = p.fromPlan(planFrom); err != nil {
 				return err
 			}
-			if n, err = p.fromIssue(ctx, h, n, issue); err != nil {
+			if n, err = from.fill(ctx, p, h, n); err != nil {
 				return err
 			}
-			words = words || issue > 0 && len(args) == 0
+			words = (words || from.issue > 0 && len(args) == 0) && from.pr == 0
 			if n.Plan != "" && n.Status != "" {
 				return usage("the workflow says where a task with a plan file begins: leave --status out")
 			}
@@ -91,8 +92,7 @@ missing, and "orange task spawn" starts it all the same.`,
 	c.Flags().StringArrayVar(&variables, "env", nil, "a variable for the programs of this task alone, as NAME=VALUE; "+
 		"NAME takes your shell's value, NAME=- the standard input")
 	c.Flags().StringVar(&contextFrom, "context", "", "file with more about the task; - reads standard input")
-	c.Flags().IntVar(&issue, "issue", 0, "the number of an issue on GitHub: its title is the summary, its text, "+
-		"quoted, part of the context where its author may write to the repository")
+	from.flags(c)
 	c.Flags().StringVar(&planFrom, "plan-file", "",
 		"file with a plan to begin from, where the workflow has an entry for one; - reads standard input")
 	c.Flags().StringVar(&n.Workflow, "workflow", "", "the workflow (default: the project's)")

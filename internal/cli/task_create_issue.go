@@ -3,21 +3,21 @@ package cli
 import (
 	"context"
 	"fmt"
-	"strings"
 
-	"orange/internal/document"
-	"orange/internal/printable"
 	"orange/internal/record"
 	"orange/internal/task"
 )
 
-// Issues are the issues of a project's repository.
+// Issues are the issues of a project's repository, and its pull requests.
 type Issues interface {
+	// Request is a pull request, by its number.
+	Request(ctx context.Context, project string, number int) (record.Adoptee, error)
+	// Bring makes a branch here of the head of a pull request.
+	Bring(ctx context.Context, project string, a record.Adoptee) error
 	Issue(ctx context.Context, project string, number int) (record.Issue, error)
 }
 
-// fromIssue fills a new task from an issue: its title is the summary, and its text, quoted, comes before the context.
-// The text of someone who may not write to the repository stays out, because an agent would read it.
+// fromIssue fills a new task from an issue.
 func (p *Program) fromIssue(ctx context.Context, h *Services, n task.New, number int) (task.New, error) {
 	switch {
 	case number == 0:
@@ -33,21 +33,5 @@ func (p *Program) fromIssue(ctx context.Context, h *Services, n task.New, number
 	if err != nil {
 		return n, err
 	}
-	if n.Summary == "" {
-		n.Summary = printable.Line(strings.TrimSpace(issue.Title))
-	}
-	author, address := printable.Line(issue.Author.Name), printable.Line(issue.Address)
-	switch {
-	case !issue.Author.Writes && strings.TrimSpace(issue.Text) != "":
-		p.warn("the text of issue %d is left out: %s may not write to the repository; read it (%s), and hand over "+
-			"with --context what an agent should read", number, author, address)
-	case strings.TrimSpace(issue.Text) != "":
-		p.warn("the text of issue %d is by %s, who may write to the repository: an agent will read it", number, author)
-		quote := document.Quote(document.Outside{From: author + ", in " + address, Text: issue.Text})
-		n.Context = strings.TrimSpace(quote + "\n" + n.Context)
-	}
-	if !strings.Contains(n.Context, address) {
-		n.Context = strings.TrimSpace(fmt.Sprintf("It is about %s.\n\n%s", address, n.Context))
-	}
-	return n, nil
+	return p.outside(n, issue, fmt.Sprintf("issue %d", number), false), nil
 }

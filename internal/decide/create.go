@@ -50,6 +50,12 @@ func createdIn(def *workflow.Definition, t task.Task, birth workflow.Birth, acto
 	if birth.Spawns() && actor.Role != task.RoleHuman {
 		return record.Change{}, startDenied(status, actor, "ask a person to create it")
 	}
+	if t.PRURL != "" && actor.Role != task.RoleHuman {
+		return record.Change{}, &rejection.Rejection{Code: rejection.ActorDenied, To: status,
+			Message: "cannot create a task from a pull request",
+			Details: []rejection.Detail{{Condition: "who may ask", Found: fmt.Sprintf("the role %q", actor.Name()),
+				Want: "have a person ask: what others wrote would be laid out here"}}}
+	}
 	hooks := hooksOf(birth.Hooks)
 	t.Counters = started(def, t.Counters)
 	t.Workflow = task.WorkflowRef{Name: def.Name, Version: def.Version, Digest: def.Digest}
@@ -63,6 +69,9 @@ func createdIn(def *workflow.Definition, t task.Task, birth workflow.Birth, acto
 	})
 	if t.WaitsForTasks() {
 		event.Data["waits_for"] = strings.Join(t.After, ",")
+	}
+	if t.PRURL != "" {
+		event.Data["url"] = t.PRURL
 	}
 	t.Subject = unjudged(def, status, actor, Evidence{Subject: t.Subject})
 	event.Subject = t.Subject
@@ -279,7 +288,7 @@ func Overtaken(owed []task.OwedHook, next record.Change) []int64 {
 		if keeps && h.Action == action.AcquireWorkspace {
 			continue
 		}
-		leaves := h.Action == action.PushBranch || h.Action == action.CreatePR
+		leaves := h.Action == action.PushBranch || h.Action == action.CreatePR || h.Action == action.UpdatePR
 		if class, known := action.ClassOf(h.Action); known && class == action.ClassStart {
 			out = append(out, h.ID)
 		} else if leaves && !next.Task.Live {

@@ -15,10 +15,11 @@ import (
 )
 
 // RequestPR judges a request for a pull request. It is no transition: the status stays. Ahead reports whether the
-// task's branch has anything that the default branch does not have, and origin whether there is a remote to push it to.
+// task's branch has anything that the default branch does not have, origin whether there is a remote to push it to, and
+// forge where pull requests of that remote are: task.ForgeGitHub or task.ForgeNone.
 // Pending requests of the same kind are dropped: this one replaces them.
-func RequestPR(def *workflow.Definition, s record.Snapshot, ahead, origin bool, actor task.Actor, now time.Time) (
-	record.Change, error) {
+func RequestPR(def *workflow.Definition, s record.Snapshot, ahead, origin bool, forge string, actor task.Actor,
+	now time.Time) (record.Change, error) {
 	t := s.Task
 	refuse := func(condition, found, want string) (record.Change, error) {
 		return record.Change{}, &rejection.Rejection{
@@ -42,10 +43,15 @@ func RequestPR(def *workflow.Definition, s record.Snapshot, ahead, origin bool, 
 	case !origin:
 		return refuse("a remote called origin", "none", "add the one that pull requests are opened on with "+
 			"git remote add origin URL, or merge here: orange task merge "+t.ID)
+	case forge != task.ForgeGitHub:
+		return refuse("a program that opens pull requests there", "none: origin is not on GitHub; nothing was pushed",
+			fmt.Sprintf("push the branch (git push origin %s) and open one there yourself, or merge here: orange "+
+				"task merge %s; if it is GitHub all the same: orange project update %s --forge github", t.Branch,
+				t.ID, t.Project))
 	}
 	var dropped []record.Settled
 	for _, h := range s.Owed {
-		if h.Action == action.PushBranch || h.Action == action.CreatePR {
+		if h.Action == action.PushBranch || h.Action == action.CreatePR || h.Action == action.UpdatePR {
 			dropped = append(dropped, record.Settled{ID: h.ID, State: task.HookSuperseded, Error: "asked for again"})
 		}
 	}
@@ -57,6 +63,20 @@ func RequestPR(def *workflow.Definition, s record.Snapshot, ahead, origin bool, 
 	})
 	return record.Change{Task: t, Expect: s.Task.Version, Hooks: hooks, Settled: dropped, Events: []history.Event{
 		event}}, nil
+}
+
+// updatesPR are the hooks of a move, and the push of the judged commit to the task's open pull request, if the task
+// comes to where it can be merged with another commit than origin got. How the project pushes is for the hook to look
+// up: the person may have changed it by then.
+func updatesPR(def *workflow.Definition, t task.Task, to task.Status, subject task.Subject,
+	hooks []task.Hook) []task.Hook {
+	merge, said := def.Move(workflow.MoveMerge)
+	leads := func(edge workflow.Transition) bool { return edge.From == to && edge.To == merge }
+	if !said || t.PRURL == "" || t.PRState != record.PROpen || subject.Commit == "" || subject.Commit == t.Pushed ||
+		to == t.Status || !slices.ContainsFunc(def.Transitions, leads) {
+		return hooks
+	}
+	return append(hooks, task.Hook{Action: action.UpdatePR})
 }
 
 // PRMove is where the workflow leads a task whose pull request was merged or closed; said is false if the workflow

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"orange/internal/action"
 	"orange/internal/decide"
 	"orange/internal/history"
 	"orange/internal/record"
@@ -175,5 +176,77 @@ func TestOtherHead_marksWhatWasMergedOtherwiseThanReviewed(t *testing.T) {
 		if after.Attention != c.want {
 			t.Errorf("%s: the mark is %q, want %q", name, after.Attention, c.want)
 		}
+	}
+}
+
+func TestTransition_hasTheJudgedCommitPushedToAnOpenPullRequest(t *testing.T) {
+	t.Parallel()
+	def := &workflow.Definition{
+		States: []workflow.State{{Name: "open"}, {Name: "ready"}, {Name: "shut", Terminal: true}},
+		Moves:  []workflow.Move{{Command: workflow.MoveMerge, To: "shut"}},
+		Transitions: []workflow.Transition{{From: "open", To: "ready"}, {From: "ready", To: "shut"},
+			{From: "ready", To: "open"}, {From: "ready", To: "ready"}},
+	}
+	tests := map[string]struct {
+		from, to task.Status
+		state    string
+		commit   string
+		pushed   string
+		moves    []workflow.Move
+		wanted   bool
+	}{
+		"ready again":        {"open", "ready", record.PROpen, "c2", "c1", def.Moves, true},
+		"pushed by another":  {"open", "ready", record.PROpen, "c2", "", def.Moves, true},
+		"it has it":          {"open", "ready", record.PROpen, "c2", "c2", def.Moves, false},
+		"nothing was judged": {"open", "ready", record.PROpen, "", "c1", def.Moves, false},
+		"merged":             {"open", "ready", record.PRMerged, "c2", "c1", def.Moves, false},
+		"none":               {"open", "ready", "", "c2", "c1", def.Moves, false},
+		"back to work":       {"ready", "open", record.PROpen, "c2", "c1", def.Moves, false},
+		"over":               {"ready", "shut", record.PROpen, "c2", "c1", def.Moves, false},
+		"no one merges":      {"open", "ready", record.PROpen, "c2", "c1", nil, false},
+		"it begins again":    {"ready", "ready", record.PROpen, "c2", "c1", def.Moves, false},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			rules := *def
+			rules.Moves = tt.moves
+			before := task.Task{ID: "T1", Status: tt.from, Live: true, PRState: tt.state, Pushed: tt.pushed,
+				Subject: task.Subject{Commit: tt.commit}}
+			if tt.state != "" {
+				before.PRURL = "https://github.com/a/b/pull/1"
+			}
+			decision, err := decide.Transition(&rules, before, decide.Evidence{Subject: before.Subject}, task.Request{
+				Task: "T1", To: tt.to, Actor: task.Actor{Role: task.RoleHuman}}, time.Now())
+			if err != nil {
+				t.Fatal(err)
+			}
+			hooks := decision.Change.Hooks
+			if has := len(hooks) == 1 && hooks[0].Action == action.UpdatePR; has != tt.wanted || len(hooks) > 1 {
+				t.Errorf("the hooks are %+v", hooks)
+			}
+			if events := decision.Change.Events; len(events) > 0 && len(events[0].Hooks) != len(hooks) {
+				t.Errorf("its event has the hooks %v", events[0].Hooks)
+			}
+		})
+	}
+}
+
+func TestCreate_fromAPullRequestIsAPersonsToAsk(t *testing.T) {
+	t.Parallel()
+	def := &workflow.Definition{Initial: "open", States: []workflow.State{{Name: "open"}},
+		Births: []workflow.Birth{{To: "open"}}}
+	const address = "https://github.com/a/b/pull/1"
+	wanted := task.Task{ID: "T1", Branch: "feat/a", PRURL: address, PRState: record.PROpen}
+	c, err := decide.Create(def, wanted, "open", task.Actor{Role: task.RoleHuman}, time.Now())
+	if err != nil || c.Task.PRURL != address || c.Task.PRState != record.PROpen || c.Events[0].Data["url"] != address {
+		t.Errorf("%v, %+v", err, c)
+	}
+	if _, err = decide.Create(def, wanted, "open", task.Actor{Role: task.RoleWorker}, time.Now()); err == nil {
+		t.Error("an agent may")
+	}
+	wanted.PRURL, wanted.PRState = "", ""
+	if _, err = decide.Create(def, wanted, "open", task.Actor{Role: task.RoleWorker}, time.Now()); err != nil {
+		t.Errorf("without one an agent may not: %v", err)
 	}
 }

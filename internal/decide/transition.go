@@ -355,6 +355,7 @@ func accept(def *workflow.Definition, t task.Task, ev Evidence, edge *workflow.T
 	data := noted(def, t, edge, req, j)
 	t.Counters = failures(t, edge)
 	subject := subjectOver(def, t, edge, req, ev)
+	hooks = updatesPR(def, t, edge.To, subject, hooks)
 	t = enter(def, t, edge.To, hooks, now)
 	t.Subject, t.Counters = subject, resetBy(def, t.Counters, req.Actor)
 	event := history.Sign(req.Actor, history.Event{

@@ -8,13 +8,16 @@ import (
 	"orange/internal/task"
 )
 
+// dataDigest is, in the data of a finished check, the digest of what it printed.
+const dataDigest = "digest"
+
 // NoteCheck adds the end of a check to the task's history, with the digest of the result that is kept in the
 // task's folder.
 func (e *Engine) NoteCheck(ctx context.Context, id string, result task.CheckResult, digest string) error {
 	err := e.note(ctx, id, task.Actor{Rule: true}, history.Event{Type: history.CheckFinished, Reason: result.Trouble,
 		Data: map[string]string{
 			history.DataCheck: result.Name, "head": result.Head, "status": strconv.Itoa(result.Status),
-			"took": result.Took, history.DataDigest: digest,
+			"took": result.Took, dataDigest: digest,
 		}})
 	if err != nil {
 		return err
@@ -31,7 +34,7 @@ func (e *Engine) NotedCheck(ctx context.Context, id, check string) (string, erro
 	}
 	for i := len(events) - 1; i >= 0; i-- {
 		if events[i].Type == history.CheckFinished && events[i].Data[history.DataCheck] == check {
-			return events[i].Data[history.DataDigest], nil
+			return events[i].Data[dataDigest], nil
 		}
 	}
 	return "", nil

@@ -34,7 +34,10 @@ func (e *Engine) Create(ctx context.Context, n task.New) (record.Outcome, error)
 	t := task.Task{
 		ID: id, Project: n.Project.Name, Branch: n.Branch, Summary: n.Summary,
 		Harness: n.Harness, ReviewHarness: n.ReviewHarness, Effort: n.Effort, ReviewEffort: n.ReviewEffort,
-		Model: n.Model, ReviewModel: n.ReviewModel, After: n.After,
+		Model: n.Model, ReviewModel: n.ReviewModel, After: n.After, PRURL: n.PRURL,
+	}
+	if t.PRURL != "" {
+		t.PRState = record.PROpen
 	}
 	if t.Branch == "" {
 		t.Branch = task.DefaultBranch(id)

@@ -113,8 +113,8 @@ type Merger interface {
 	Fetch(ctx context.Context, t task.Task) error
 	// Unpushed is how many commits only the local default branch has, and the newest of them in words.
 	Unpushed(ctx context.Context, t task.Task) (count int, newest []string, err error)
-	// HasOrigin reports whether the repository has a remote called origin.
-	HasOrigin(ctx context.Context, t task.Task) (bool, error)
+	// Forge reports whether the repository has a remote called origin, and where its pull requests are.
+	Forge(ctx context.Context, t task.Task) (origin bool, forge string, err error)
 	// Tip is the branch's newest commit; empty where there is no such branch.
 	Tip(ctx context.Context, t task.Task) (string, error)
 	// Within reports whether a commit holds all that the branch has. The commit may be missing here: then Within

@@ -219,7 +219,9 @@ func (d *fakeRepository) Log(_ context.Context, _, _, log string, _ int) (string
 	return "the log " + log + "\nexit 2\n", nil
 }
 
-func (d *fakeRepository) HasOrigin(context.Context, task.Task) (bool, error) { return true, nil }
+func (d *fakeRepository) Forge(context.Context, task.Task) (bool, string, error) {
+	return true, task.ForgeGitHub, nil
+}
 
 // Subject is the tip, which does not move: the simulation has tips that do.
 func (d *fakeRepository) Subject(_ context.Context, _ task.Task, tree bool) task.Subject {

@@ -284,7 +284,9 @@ func TestRequestPR_isRefusedWhereThereIsNoOrigin(t *testing.T) {
 // alone is a repository without a remote.
 type alone struct{ *fakeRepository }
 
-func (alone) HasOrigin(context.Context, task.Task) (bool, error) { return false, nil }
+func (alone) Forge(context.Context, task.Task) (bool, string, error) {
+	return false, task.ForgeNone, nil
+}
 
 // behind is a repository where no branch has anything new.
 type behind struct{ *fakeRepository }

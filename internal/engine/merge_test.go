@@ -58,7 +58,9 @@ func (*branch) Rehearse(_ context.Context, _ task.Task, commits []string) ([]rec
 
 func (*branch) CheckResult(context.Context, task.Task, string, []record.MergeCheck) error { return nil }
 
-func (*branch) HasOrigin(context.Context, task.Task) (bool, error) { return true, nil }
+func (*branch) Forge(context.Context, task.Task) (bool, string, error) {
+	return true, task.ForgeGitHub, nil
+}
 
 func (b *branch) Unpushed(context.Context, task.Task) (int, []string, error) {
 	return len(b.unpushed), b.unpushed, nil

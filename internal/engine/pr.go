@@ -24,12 +24,12 @@ func (e *Engine) RequestPR(ctx context.Context, id string, actor task.Actor) (re
 	if err != nil {
 		return record.Outcome{}, err
 	}
-	ahead, origin := false, false
+	ahead, origin, forge := false, false, ""
 	if s.Task.Live && s.Task.Workspace != "" { // else there may be no branch yet
 		if ahead, err = e.Merger.Ahead(ctx, s.Task, ""); err != nil {
 			return record.Outcome{}, err
 		}
-		if origin, err = e.Merger.HasOrigin(ctx, s.Task); err != nil {
+		if origin, forge, err = e.Merger.Forge(ctx, s.Task); err != nil {
 			return record.Outcome{}, err
 		}
 	}
@@ -38,7 +38,7 @@ func (e *Engine) RequestPR(ctx context.Context, id string, actor task.Actor) (re
 		if err != nil {
 			return nil, err
 		}
-		c, err := decide.RequestPR(def, s, ahead, origin, actor, e.Now())
+		c, err := decide.RequestPR(def, s, ahead, origin, forge, actor, e.Now())
 		if err == nil {
 			c, err = replay.Inputs{Ask: replay.AskPR}.By(actor).Keep(def, s, decide.Evidence{}, c)
 		}

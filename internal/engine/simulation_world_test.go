@@ -251,7 +251,7 @@ func (w pool) DeleteRemoteBranch(_ context.Context, t task.Task, _ string) (stri
 	})
 }
 
-func (w pool) Push(_ context.Context, t task.Task) (string, bool, error) {
+func (w pool) Push(_ context.Context, t task.Task, _ string) (string, bool, error) {
 	w.p.sim.breakf("the branch of %s is pushed, and no workflow here asks for that", w.p.sim.short(t.ID))
 	return "", false, nil
 }

@@ -2,8 +2,7 @@ package history
 
 // Keys in the data of a CheckFinished event.
 const (
-	DataCheck  = "check"
-	DataDigest = "digest"
+	DataCheck = "check"
 )
 
 // ConversationNoted is the type of the event that tells which conversation the last agent of a role has, where its

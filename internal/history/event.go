@@ -47,6 +47,7 @@ const (
 	BranchPushed     = "branch.pushed"
 	PRRequested      = "pr.requested"
 	PRCreated        = "pr.created"
+	PRLeftBehind     = "pr.behind" // it has not got the judged commit: its project pushes nothing by itself
 	PRLanded         = "pr.merged"
 	PRDropped        = "pr.closed"
 	PRChecked        = "pr.checked"

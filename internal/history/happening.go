@@ -19,6 +19,6 @@ func EventTypes() []string {
 		AgentCrashed, AgentLimited, CrashesForgotten, HooksRetried, AgentStalled, ReviewStarted,
 		TimeoutWarning, TimeoutAlert, TimeoutEscalated, HookFailure, CheckFinished, OrphanFreed, WorkRescued,
 		DocumentRestored, DocumentAdopted, ProjectionRestored, BranchPushed, PRRequested, PRCreated, PRLanded,
-		PRDropped, PRChecked, SendBackRefused,
+		PRDropped, PRChecked, PRLeftBehind, SendBackRefused,
 	}
 }

@@ -141,7 +141,7 @@ func (h *Home) AddRepository(ctx context.Context, path string, wanted task.Proje
 		Name: cmp.Or(wanted.Name, repo.Name()), Path: repo.Path, DefaultBranch: repo.DefaultBranch,
 		PoolSize: cmp.Or(wanted.PoolSize, task.DefaultPoolSize), Workflow: wanted.Workflow,
 		Worktree: wanted.Worktree, Merge: wanted.Merge, Strategy: wanted.Strategy, Push: wanted.Push,
-		Checks: wanted.Checks, PRBots: wanted.PRBots,
+		Checks: wanted.Checks, PRBots: wanted.PRBots, Forge: wanted.Forge,
 	}
 	if wanted.Merge == "" && wanted.Strategy == "" && wanted.Push == "" {
 		remote, err := repo.HasRemote(ctx)

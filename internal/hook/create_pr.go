@@ -32,6 +32,15 @@ const (
 // the branch is now.
 func (h *Executor) createPR(ctx context.Context, job record.Job) (record.Effect, error) {
 	t := job.Task
+	if job.Project.Forge == task.ForgeNone {
+		return record.Effect{}, fmt.Errorf("cannot open a pull request for %q: project %q has no program for that "+
+			"(orange project update %s --forge github); nothing was pushed", t.Branch, job.Project.Name,
+			job.Project.Name)
+	}
+	known, err := h.Forge.Find(ctx, job.Project.Path, t.Branch) // before the push: what cannot follow needs none
+	if err != nil {
+		return record.Effect{}, err
+	}
 	effect, err := h.pushBranch(ctx, job)
 	if err != nil {
 		return record.Effect{}, err
@@ -39,10 +48,6 @@ func (h *Executor) createPR(ctx context.Context, job record.Job) (record.Effect,
 	if effect.Pushed == nil {
 		return record.Effect{}, fmt.Errorf("cannot open a pull request for %q: the repository has no remote "+
 			"called origin; add the one on GitHub with %q", t.Branch, "git remote add origin URL")
-	}
-	known, err := h.Forge.Find(ctx, job.Project.Path, t.Branch)
-	if err != nil {
-		return record.Effect{}, err
 	}
 	if pr, found := standing(known, *effect.Pushed); found {
 		return withPR(effect, t, pr, "has its pull request already"), nil

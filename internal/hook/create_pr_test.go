@@ -3,6 +3,7 @@ package hook_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -59,7 +60,7 @@ func TestCreatePR_pushesAndOpensOne(t *testing.T) {
 	job.Task.Summary = "mend the gate\nand more"
 	effect, err := executor.Perform(t.Context(), job)
 	must(t, err)
-	wantCalls(t, p, "push fix", "pull-requests garden fix", "open garden fix main")
+	wantCalls(t, p, "pull-requests garden fix", "push fix", "open garden fix main")
 	if p.draft.Title != "mend the gate" ||
 		p.draft.Body != strings.Replace(wantBody, "mend the gate\n", "mend the gate\nand more\n", 1) {
 		t.Errorf("the draft is %+v", p.draft)
@@ -77,7 +78,7 @@ func TestCreatePR_pushesAndOpensOne(t *testing.T) {
 	p.known, p.unmoved = []record.PullRequest{{URL: effect.PR.URL, State: record.PROpen, Commit: "c0ffee"}}, true
 	effect, err = executor.Perform(t.Context(), job)
 	must(t, err)
-	wantCalls(t, p, "push fix", "pull-requests garden fix")
+	wantCalls(t, p, "pull-requests garden fix", "push fix")
 	if len(effect.Events) != 1 || effect.Events[0].Type != history.PRCreated {
 		t.Errorf("the events are %+v", effect.Events)
 	}
@@ -143,7 +144,7 @@ func TestCreatePR_withoutAnOriginSaysWhatToDo(t *testing.T) {
 	p.pushed = ""
 	_, err := executor.Perform(t.Context(), aJob(action.CreatePR, ""))
 	wantError(t, err, "git remote add origin")
-	wantCalls(t, p, "push fix")
+	wantCalls(t, p, "pull-requests garden fix", "push fix")
 }
 
 func TestCreatePR_takesTheRepositorysTemplate(t *testing.T) {
@@ -243,5 +244,48 @@ func TestCreatePR_staysWithinWhatGitHubTakes(t *testing.T) {
 	must(t, err)
 	if p.draft.Title != "fix" {
 		t.Errorf("the title is %q", p.draft.Title)
+	}
+}
+
+func TestUpdatePR_pushesTheJudgedCommitAsTheProjectPushes(t *testing.T) {
+	t.Parallel()
+	const address = "https://github.com/a/garden/pull/1"
+	open := record.PullRequest{URL: address, State: record.PROpen}
+	foreign := record.PullRequest{URL: address, State: record.PROpen, Foreign: true}
+	over := record.PullRequest{URL: address, State: record.PRMerged}
+	find, push := "pull-requests garden fix", "push bad5eed of fix"
+	for name, tt := range map[string]struct {
+		policy, state, pushed string
+		known                 []record.PullRequest
+		calls                 []string
+		said, refused         string
+	}{
+		"by itself": {"", record.PROpen, "", []record.PullRequest{open}, []string{find, push}, "pushed fix", ""},
+		"always": {"always", record.PROpen, "", []record.PullRequest{open}, []string{find, push}, "pushed fix",
+			""},
+		"never":          {"never", record.PROpen, "", nil, nil, "push it with orange task create-pr abc", ""},
+		"ask":            {"ask", record.PROpen, "", nil, nil, "", "push it: orange task create-pr abc"},
+		"it has it":      {"", record.PROpen, "bad5eed", nil, nil, "has the judged commit already", ""},
+		"it was merged":  {"", record.PRMerged, "", nil, nil, "no open pull request any more", ""},
+		"it was by now":  {"", record.PROpen, "", []record.PullRequest{over}, []string{find}, "", "it may be over"},
+		"of a fork":      {"", record.PROpen, "", []record.PullRequest{foreign}, []string{find}, "", "or of a fork"},
+		"no one has one": {"", record.PROpen, "", nil, []string{find}, "", "nothing was pushed"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			executor, p := newExecutor(t)
+			p.known = tt.known
+			job := aJob(action.UpdatePR, "")
+			job.Project.Push, job.Event.Subject.Commit = tt.policy, "bad5eed"
+			job.Task.Live, job.Task.PRURL, job.Task.PRState, job.Task.Pushed = true, address, tt.state, tt.pushed
+			effect, err := executor.Perform(t.Context(), job)
+			wantCalls(t, p, tt.calls...)
+			if !strings.Contains(effect.Said, tt.said) || (effect.Pushed != nil) != slices.Contains(tt.calls, push) {
+				t.Errorf("the effect is %+v", effect)
+			}
+			if (err != nil) != (tt.refused != "") || err != nil && !strings.Contains(err.Error(), tt.refused) {
+				t.Errorf("the error is %v", err)
+			}
+		})
 	}
 }

@@ -154,7 +154,10 @@ func (p *ports) DeleteRemoteBranch(_ context.Context, t task.Task, landed string
 	return p.deleted, p.note("delete-remote %s", t.Branch)
 }
 
-func (p *ports) Push(_ context.Context, t task.Task) (string, bool, error) {
+func (p *ports) Push(_ context.Context, t task.Task, commit string) (string, bool, error) {
+	if commit != "" {
+		return commit, !p.unmoved, p.note("push %s of %s", commit, t.Branch)
+	}
 	return p.pushed, !p.unmoved, p.note("push %s", t.Branch)
 }
 

@@ -56,9 +56,9 @@ type Workspaces interface {
 	// DeleteRemoteBranch deletes what is merged. landed is the commit that a pull request was merged from; empty
 	// where none was.
 	DeleteRemoteBranch(ctx context.Context, t task.Task, landed string) (string, error)
-	// Push brings the task's branch to origin and answers its commit; empty where there is no origin. moved reports
-	// whether origin had another one.
-	Push(ctx context.Context, t task.Task) (commit string, moved bool, err error)
+	// Push brings the task's branch to origin, or the named one of its commits, and answers what origin has now; empty
+	// where there is no origin. moved reports whether origin had another one.
+	Push(ctx context.Context, t task.Task, wanted string) (commit string, moved bool, err error)
 }
 
 // Forge is where pull requests are. dir is the repository.
@@ -138,6 +138,8 @@ func (h *Executor) Perform(ctx context.Context, job record.Job) (record.Effect, 
 		return h.pushBranch(ctx, job)
 	case action.CreatePR:
 		return h.createPR(ctx, job)
+	case action.UpdatePR:
+		return h.updatePR(ctx, job)
 	case action.Notify:
 		h.Setup.EnterNow(ctx) // a webhook is called through the proxies that it names
 		return h.notify(ctx, job)

@@ -14,9 +14,14 @@ const remotePatience = 5 * time.Minute
 
 // pushBranch brings the task's branch to origin. Without an origin there is nothing to do.
 func (h *Executor) pushBranch(ctx context.Context, job record.Job) (record.Effect, error) {
+	return h.push(ctx, job, "")
+}
+
+// push brings one commit of the branch to origin; the newest one where none is named.
+func (h *Executor) push(ctx context.Context, job record.Job, wanted string) (record.Effect, error) {
 	ctx, cancel := context.WithTimeout(ctx, remotePatience)
 	defer cancel()
-	commit, moved, err := h.Workspaces.Push(ctx, job.Task)
+	commit, moved, err := h.Workspaces.Push(ctx, job.Task, wanted)
 	switch {
 	case err != nil:
 		return record.Effect{}, err

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"orange/internal/forge"
 	"orange/internal/history"
 	"orange/internal/record"
 	"orange/internal/task"
@@ -24,13 +25,25 @@ func (p *Pool) Unpushed(ctx context.Context, t task.Task) (int, []string, error)
 	return repo.Unpushed(ctx)
 }
 
-// HasOrigin reports whether the task's repository has a remote called origin.
-func (p *Pool) HasOrigin(ctx context.Context, t task.Task) (bool, error) {
-	repo, err := p.repo(t)
+// Forge reports whether the task's repository has a remote called origin, and where its pull requests are.
+func (p *Pool) Forge(ctx context.Context, t task.Task) (origin bool, where string, err error) {
+	project, err := p.Setup.Project(t.Project)
 	if err != nil {
-		return false, err
+		return false, "", err
 	}
-	return repo.HasRemote(ctx)
+	addresses, err := p.repoOf(project).Origin(ctx)
+	return len(addresses) > 0, forgeOf(project, addresses), err
+}
+
+// forgeOf is where the pull requests of a project are, as the person said, or else as the host of origin tells.
+func forgeOf(p task.Project, origin []string) string {
+	switch {
+	case p.Forge != "":
+		return p.Forge
+	case slices.ContainsFunc(origin, forge.OnGitHub):
+		return task.ForgeGitHub
+	}
+	return task.ForgeNone
 }
 
 // Landed reports whether the project's default branch, here or on origin, has one of the commits.

@@ -235,13 +235,14 @@ func (p *Pool) onBranch(ctx context.Context, t task.Task) (worktree.Repo, error)
 	return repo, err
 }
 
-// Push brings the task's branch to origin. moved reports whether origin had another commit.
-func (p *Pool) Push(ctx context.Context, t task.Task) (commit string, moved bool, err error) {
+// Push brings the task's branch to origin, or the wanted one of its commits. moved reports whether origin had another
+// commit.
+func (p *Pool) Push(ctx context.Context, t task.Task, wanted string) (commit string, moved bool, err error) {
 	repo, err := p.onBranch(ctx, t)
 	if err != nil {
 		return "", false, err
 	}
-	return repo.PushBranch(ctx, t.Branch)
+	return repo.PushBranch(ctx, t.Branch, wanted)
 }
 
 // Prepare makes the worktree ready for the task, and answers what was kept and what was taken back.

@@ -1,6 +1,7 @@
 package pool
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -15,6 +16,7 @@ import (
 	"orange/internal/forge"
 	"orange/internal/proc"
 	"orange/internal/record"
+	"orange/internal/task"
 )
 
 // GitHub has the pull requests of projects.
@@ -29,7 +31,7 @@ func (g GitHub) Find(ctx context.Context, project, branch string) ([]record.Pull
 		return nil, err
 	}
 	origin, err := g.Pool.repoOf(p).Origin(ctx)
-	if err != nil || !slices.ContainsFunc(origin, forge.OnGitHub) {
+	if err != nil || forgeOf(p, origin) != task.ForgeGitHub {
 		return nil, err
 	}
 	return gh.Find(ctx, p.Path, branch)
@@ -65,19 +67,44 @@ func (g GitHub) Log(ctx context.Context, project, address, log string, most int)
 
 // Issue reads an issue of a project's repository.
 func (g GitHub) Issue(ctx context.Context, project string, number int) (record.Issue, error) {
+	p, remote, err := g.on(ctx, project)
+	if err != nil || remote == "" {
+		return record.Issue{}, cmp.Or(err, fmt.Errorf("cannot read issue %d of project %q: its origin is not on "+
+			"GitHub; hand its text over with --context FILE", number, project))
+	}
+	return forge.GH{}.Issue(ctx, p.Path, remote, number)
+}
+
+// Request reads a pull request of a project's repository.
+func (g GitHub) Request(ctx context.Context, project string, number int) (record.Adoptee, error) {
+	p, remote, err := g.on(ctx, project)
+	if err != nil || remote == "" {
+		return record.Adoptee{}, cmp.Or(err, fmt.Errorf("cannot read pull request %d of project %q: its origin is not "+
+			"on GitHub; fetch its branch, and name that: orange task create BRANCH SUMMARY", number, project))
+	}
+	return forge.GH{}.Request(ctx, p.Path, remote, number)
+}
+
+// Bring makes a branch here of the head of a pull request.
+func (g GitHub) Bring(ctx context.Context, project string, a record.Adoptee) error {
 	p, err := g.Pool.Setup.Project(project)
 	if err != nil {
-		return record.Issue{}, err
+		return err
+	}
+	return g.Pool.repoOf(p).BringRequest(ctx, a.Number, a.Branch, a.Commit)
+}
+
+// on is a project, and the address of its origin; empty where that is not on GitHub.
+func (g GitHub) on(ctx context.Context, project string) (task.Project, string, error) {
+	p, err := g.Pool.Setup.Project(project)
+	if err != nil {
+		return p, "", err
 	}
 	origin, err := g.Pool.repoOf(p).Origin(ctx)
-	if err != nil {
-		return record.Issue{}, err
+	if err != nil || len(origin) == 0 || forgeOf(p, origin) != task.ForgeGitHub {
+		return p, "", err
 	}
-	if at := slices.IndexFunc(origin, forge.OnGitHub); at >= 0 {
-		return forge.GH{}.Issue(ctx, p.Path, origin[at], number)
-	}
-	return record.Issue{}, fmt.Errorf("cannot read issue %d of project %q: its origin is not on GitHub; hand its text "+
-		"over with --context FILE", number, project)
+	return p, origin[max(slices.IndexFunc(origin, forge.OnGitHub), 0)], nil
 }
 
 // WatchedGitHub is GitHub as the monitor asks it: it does without gh where there is none, waits after errors, and

@@ -52,7 +52,8 @@ func (in Inputs) Again(def *workflow.Definition, p Past) (record.Change, error) 
 	switch in.Ask {
 	case AskCreate, AskPlan:
 		t = task.Task{ID: t.ID, Project: t.Project, Branch: p.Event.Data[history.DataBranch],
-			Summary: p.Event.Data[history.DataSummary], After: history.Follow(task.Task{}, p.Event).After}
+			Summary: p.Event.Data[history.DataSummary], After: history.Follow(task.Task{}, p.Event).After,
+			PRURL: p.Event.Data["url"]}
 		if in.Ask == AskPlan {
 			return decide.CreateFromPlan(def, t, actor, in.Now)
 		}
@@ -80,7 +81,7 @@ func (in Inputs) Again(def *workflow.Definition, p Past) (record.Change, error) 
 	case AskTimeout:
 		return in.timeout(def, t, ev), nil
 	case AskPR:
-		return decide.RequestPR(def, record.Snapshot{Task: t}, true, true, actor, in.Now)
+		return decide.RequestPR(def, record.Snapshot{Task: t}, true, true, task.ForgeGitHub, actor, in.Now)
 	case AskPREnded:
 		pr, _ := in.pull()
 		return decide.PREnded(def, t, ev, pr, in.Against, in.Now), nil
@@ -112,6 +113,10 @@ func (in Inputs) Again(def *workflow.Definition, p Past) (record.Change, error) 
 // task is the task as it was at the decision: what its history says, and what the inputs add.
 func (in *Inputs) task(t task.Task) task.Task {
 	t.Live = !in.Over
+	t.PRURL, t.PRState, t.Pushed = "", "", ""
+	if in.PRHas != nil {
+		t.PRURL, t.PRState, t.Pushed = "its pull request", record.PROpen, *in.PRHas
+	}
 	t.Workspace = ""
 	if in.Workspace {
 		t.Workspace = "its workspace" // no decision depends on which one

@@ -19,7 +19,7 @@ import (
 
 // Edition is the edition of the rules in package decide. Raise it by hand when a rule changes its meaning or needs
 // more inputs: replay does not repeat the decisions of an earlier edition.
-const Edition = 4
+const Edition = 5
 
 // What a decision was about.
 const (
@@ -73,9 +73,11 @@ type Inputs struct {
 	Back *decide.Setback `json:"setback,omitempty"`
 
 	// What the task had that its history does not say.
-	Workspace bool      `json:"workspace,omitempty"`
-	Over      bool      `json:"over,omitempty"`
-	Entered   time.Time `json:"entered,omitzero"`
+	Workspace bool `json:"workspace,omitempty"`
+	// what origin had of the branch while a pull request was open; nil while none was
+	PRHas   *string   `json:"pr_has,omitempty"`
+	Over    bool      `json:"over,omitempty"`
+	Entered time.Time `json:"entered,omitzero"`
 
 	// What followed and no other place records: what was there when the new status began, and the digest of the hooks
 	// with all their keys.
@@ -210,6 +212,9 @@ func (in Inputs) Keep(def *workflow.Definition, s record.Snapshot, ev decide.Evi
 	}
 	in.Edition, in.Now = Edition, c.Events[0].Time.UTC()
 	in.Workspace = s.Task.Workspace != ""
+	if s.Task.PRURL != "" && s.Task.PRState == record.PROpen {
+		in.PRHas = &s.Task.Pushed
+	}
 	in.Over = s.Task.Status != "" && !s.Task.Live
 	in.Begins = c.Entry
 	var err error

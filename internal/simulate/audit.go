@@ -288,7 +288,9 @@ func (a *Audit) checkHooks(ctx context.Context, s record.Snapshot, events []hist
 }
 
 // leaves reports whether an action sends something out of this machine that no one wants of a task that is over.
-func leaves(name string) bool { return name == action.PushBranch || name == action.CreatePR }
+func leaves(name string) bool {
+	return name == action.PushBranch || name == action.CreatePR || name == action.UpdatePR
+}
 
 // settled is what is wrong with the end of a hook; empty if nothing is.
 func (a *Audit) settled(h task.OwedHook) string {

@@ -172,8 +172,10 @@ func (Repository) CheckResult(context.Context, task.Task, string, []record.Merge
 // Unpushed reports that origin has all.
 func (r Repository) Unpushed(context.Context, task.Task) (int, []string, error) { return 0, nil, nil }
 
-// HasOrigin reports that there is one.
-func (r Repository) HasOrigin(context.Context, task.Task) (bool, error) { return true, nil }
+// Forge reports that there is an origin on GitHub.
+func (r Repository) Forge(context.Context, task.Task) (bool, string, error) {
+	return true, task.ForgeGitHub, nil
+}
 
 // Ahead reports whether the branch was not merged.
 func (r Repository) Ahead(_ context.Context, t task.Task, _ string) (bool, error) {

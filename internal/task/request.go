@@ -83,9 +83,17 @@ type Project struct {
 	Strategy string     `json:"strategy,omitempty"` // "ff", "merge" or "squash"
 	Push     string     `json:"push,omitempty"`     // "always", "never" or "ask"
 	Checks   [][]string `json:"checks,omitempty"`   // commands that must succeed on what a merge results in
+	// Forge is where its pull requests are: ForgeGitHub or ForgeNone; empty is what the host of origin tells.
+	Forge string `json:"forge,omitempty"`
 	// PRBots are the programs whose reviews of pull requests count, by their logins.
 	PRBots []string `json:"pr_bots,omitempty"`
 }
+
+// Where pull requests are.
+const (
+	ForgeGitHub = "github"
+	ForgeNone   = "none" // Orange has no program that opens them
+)
 
 // WorktreeSetup is what a project's worktrees get besides the files of their commit.
 type WorktreeSetup struct {
@@ -154,6 +162,7 @@ type New struct {
 	Workflow  string
 	Status    Status // empty means the workflow's initial state
 	Spawn     bool   // start it at once
+	PRURL     string // the open pull request that becomes its own; empty where there is none
 	// the tasks of its project that must be done first: then it starts by itself
 	After []string
 	Actor Actor

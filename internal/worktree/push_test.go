@@ -11,7 +11,7 @@ func TestPushBranch_bringsTheCommitsToOriginOnce(t *testing.T) {
 	h := newHomeWithOrigin(t)
 	first := h.topic(t, "topic", "work.txt", "x")
 	for _, at := range []bool{true, false} {
-		commit, moved, err := h.PushBranch(t.Context(), "topic")
+		commit, moved, err := h.PushBranch(t.Context(), "topic", "")
 		want(t, "error", err, nil)
 		want(t, "pushed", commit, first)
 		want(t, "moved", moved, at)
@@ -20,7 +20,7 @@ func TestPushBranch_bringsTheCommitsToOriginOnce(t *testing.T) {
 	s := h.prepared(t, "topic", "T1")
 	second := commit(t, s.Dir, "more.txt", "y")
 	write(t, s.Dir, "uncommitted.txt", "z")
-	pushed, moved, err := h.PushBranch(t.Context(), "topic")
+	pushed, moved, err := h.PushBranch(t.Context(), "topic", "")
 	want(t, "error", err, nil)
 	want(t, "pushed", pushed, second)
 	want(t, "moved", moved, true)
@@ -33,7 +33,7 @@ func TestPushBranch_withoutAnOriginIsDoneAtOnce(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	h.topic(t, "topic", "work.txt", "x")
-	commit, moved, err := h.PushBranch(t.Context(), "topic")
+	commit, moved, err := h.PushBranch(t.Context(), "topic", "")
 	want(t, "error", err, nil)
 	want(t, "pushed", commit, "")
 	want(t, "moved", moved, false)
@@ -43,7 +43,7 @@ func TestPushBranch_neverForces(t *testing.T) {
 	t.Parallel()
 	h := newHomeWithOrigin(t)
 	h.topic(t, "topic", "work.txt", "x")
-	_, _, err := h.PushBranch(t.Context(), "topic")
+	_, _, err := h.PushBranch(t.Context(), "topic", "")
 	want(t, "error", err, nil)
 	other := h.colleague(t)
 	git(t, other, "switch", "-q", "topic")
@@ -53,7 +53,7 @@ func TestPushBranch_neverForces(t *testing.T) {
 	commit(t, s.Dir, "ours.txt", "x")
 	// Not even where a person's configuration forces every push.
 	git(t, h.Path, "config", "remote.origin.push", "+refs/heads/*:refs/heads/*")
-	_, _, err = h.PushBranch(t.Context(), "topic")
+	_, _, err = h.PushBranch(t.Context(), "topic", "")
 	wantError(t, err, `cannot push "topic" to origin`, "origin has commits there", "try again")
 	want(t, "origin", git(t, h.origin(), "rev-parse", "refs/heads/topic"), theirs)
 }
@@ -61,15 +61,15 @@ func TestPushBranch_neverForces(t *testing.T) {
 func TestPushBranch_refusesWhatIsNoBranchOfATask(t *testing.T) {
 	t.Parallel()
 	h := newHomeWithOrigin(t)
-	_, _, err := h.PushBranch(t.Context(), "main")
+	_, _, err := h.PushBranch(t.Context(), "main", "")
 	wantError(t, err, "default branch")
-	_, _, err = h.PushBranch(t.Context(), "nowhere")
+	_, _, err = h.PushBranch(t.Context(), "nowhere", "")
 	wantError(t, err, "no such branch")
-	_, _, err = h.PushBranch(t.Context(), "-x")
+	_, _, err = h.PushBranch(t.Context(), "-x", "")
 	wantError(t, err, "-x")
 	h.topic(t, "topic", "work.txt", "x")
 	git(t, h.Path, "remote", "set-url", "origin", filepath.Join(h.root, "gone.git"))
-	_, _, err = h.PushBranch(t.Context(), "topic")
+	_, _, err = h.PushBranch(t.Context(), "topic", "")
 	wantError(t, err, "ask origin")
 }
 
@@ -81,6 +81,23 @@ func TestPushBranch_letsTheRepositorysOwnHooksRun(t *testing.T) {
 	if err := os.Chmod(filepath.Join(h.Path, ".git/hooks/pre-push"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	_, _, err := h.PushBranch(t.Context(), "topic")
+	_, _, err := h.PushBranch(t.Context(), "topic", "")
 	wantError(t, err, "no pushing on Fridays")
+}
+
+func TestPushBranch_bringsNoMoreThanIsWanted(t *testing.T) {
+	t.Parallel()
+	h := newHomeWithOrigin(t)
+	first := h.topic(t, "topic", "work.txt", "x")
+	s := h.prepared(t, "topic", "T1")
+	second := commit(t, s.Dir, "more.txt", "y")
+	pushed, moved, err := h.PushBranch(t.Context(), "topic", first)
+	want(t, "error", err, nil)
+	want(t, "pushed", pushed, first)
+	want(t, "moved", moved, true)
+	want(t, "origin", git(t, h.origin(), "rev-parse", "refs/heads/topic"), first)
+	git(t, s.Dir, "reset", "-q", "--hard", first)
+	_, _, err = h.PushBranch(t.Context(), "topic", second)
+	wantError(t, err, "the branch has "+second[:7]+" no more")
+	want(t, "origin", git(t, h.origin(), "rev-parse", "refs/heads/topic"), first)
 }

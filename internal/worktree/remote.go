@@ -199,10 +199,11 @@ func (r Repo) remoteTip(ctx context.Context, branch string, env []string) (strin
 	return "", nil
 }
 
-// PushBranch brings a branch's commits to the branch of that name on origin. It never forces: commits on origin
+// PushBranch brings a branch's commits to the branch of that name on origin: up to the wanted one, or all where none is
+// named. It never forces: commits on origin
 // that the branch does not have are an error, and stay. Without an origin, or when origin has the commit already,
 // it does nothing: moved reports whether it did anything. The repository's hooks run here as in any push.
-func (r Repo) PushBranch(ctx context.Context, branch string) (commit string, moved bool, err error) {
+func (r Repo) PushBranch(ctx context.Context, branch, wanted string) (commit string, moved bool, err error) {
 	if err := errors.Join(CheckBranch(ctx, branch), CheckBranch(ctx, r.DefaultBranch)); err != nil {
 		return "", false, err
 	}
@@ -221,6 +222,9 @@ func (r Repo) PushBranch(ctx context.Context, branch string) (commit string, mov
 	}
 	if commit == "" {
 		return "", false, errors.New("there is no such branch here; commit something on it first")
+	}
+	if commit, err = r.upTo(ctx, commit, wanted); err != nil {
+		return "", false, err
 	}
 	env, err := r.remoteEnv(ctx)
 	if err != nil {
@@ -243,6 +247,22 @@ func (r Repo) PushBranch(ctx context.Context, branch string) (commit string, mov
 		return "", false, err
 	}
 	return commit, true, nil
+}
+
+// upTo is the wanted commit where the one at the tip has it, and the tip where none is wanted.
+func (r Repo) upTo(ctx context.Context, tip, wanted string) (string, error) {
+	if wanted == "" || wanted == tip {
+		return tip, nil
+	}
+	has, err := r.contains(ctx, tip, wanted)
+	if err != nil {
+		return "", err
+	}
+	if !has {
+		return "", fmt.Errorf("the branch has %.7s no more, which was to be pushed; push what it has now yourself",
+			wanted)
+	}
+	return wanted, nil
 }
 
 // Origin is the address of origin as it was written and as git goes there, which differ where the configuration

@@ -189,6 +189,7 @@ func then(hooks []string) string {
 		action.SpawnNext:          "the next task that waits starts",
 		action.DeleteRemoteBranch: "its branch on origin is deleted",
 		action.PushBranch:         "its branch is pushed", action.CreatePR: "a pull request is opened",
+		action.UpdatePR:         "its pull request gets the judged commit",
 		action.AcquireWorkspace: "it gets a workspace", action.ReleaseWorkspace: "its workspace is free again",
 		action.Notify: "a message is sent", action.RunCommand: "a command of the workflow runs",
 		action.SetAside: "its earlier files are set aside"}

@@ -202,6 +202,7 @@ func eventKinds() map[string]eventKind {
 		history.BranchPushed:     {"·", faint, "branch pushed", nil},
 		history.PRRequested:      {"·", faint, "a pull request is wanted", nil},
 		history.PRCreated:        {"·", good, "pull request opened", nil},
+		history.PRLeftBehind:     {"!", warn, "pull request left behind", nil},
 		history.PRLanded:         {"✓", good, "pull request merged", nil},
 		history.PRDropped:        {"✗", warn, "pull request closed", nil},
 		history.SendBackRefused:  {"!", bad, "not sent back", []string{history.DataRefused}},
