@@ -46,7 +46,7 @@ func (m *mergingFlags) of(c *cobra.Command, p task.Project) (task.Project, error
 	}{
 		"merge":    {m.merge, &p.Merge, []string{"local", "pr"}},
 		"strategy": {m.strategy, &p.Strategy, []string{"ff", "merge", "squash"}},
-		"forge":    {m.forge, &p.Forge, []string{task.ForgeGitHub, task.ForgeNone}},
+		"forge":    {m.forge, &p.Forge, []string{"github", "none"}},
 		"push":     {m.push, &p.Push, []string{"always", "never", "ask"}},
 	} {
 		switch {
@@ -84,9 +84,9 @@ func mergingLines(p task.Project) []string {
 		lines = append(lines, "merged by pull requests")
 	}
 	switch p.Forge {
-	case task.ForgeGitHub:
+	case "github":
 		lines = append(lines, "its pull requests are on GitHub")
-	case task.ForgeNone:
+	case "none":
 		lines = append(lines, "no program opens pull requests for it: branches are pushed and merged")
 	}
 	if p.Strategy != "" {

@@ -475,7 +475,7 @@ func TestAPersonSetsTheCounterBackThatSaysSo(t *testing.T) {
 			return decide.Queue(def, one, "help", ada, noon), nil
 		}, "", 0},
 		{"a person's pull request", func() (record.Change, error) {
-			return decide.RequestPR(def, record.Snapshot{Task: one}, true, true, task.ForgeGitHub, ada, noon)
+			return decide.RequestPR(def, record.Snapshot{Task: one}, true, true, "github", ada, noon)
 		}, "", 0},
 		{"a person who finds it merged", func() (record.Change, error) {
 			return decide.NoteMerged(def, one, record.PullRequest{State: record.PRMerged}, false, nil, ada, noon), nil

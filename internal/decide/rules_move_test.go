@@ -34,25 +34,25 @@ func TestRequestPR_isForAPersonWithWorkToSend(t *testing.T) {
 	} {
 		one := newTask("reviewing")
 		c.task(&one)
-		_, err := decide.RequestPR(defaultWorkflow(t), record.Snapshot{Task: one}, c.ahead, true, task.ForgeGitHub,
+		_, err := decide.RequestPR(defaultWorkflow(t), record.Snapshot{Task: one}, c.ahead, true, "github",
 			c.actor, noon)
 		if no := refusal(t, err); no.Code != rejection.PRRefused || no.Details[0].Found != c.found {
 			t.Errorf("%s: %+v", c.name, no)
 		}
 	}
 	_, err := decide.RequestPR(defaultWorkflow(t), record.Snapshot{Task: newTask("reviewing")}, true, false,
-		task.ForgeNone, human(), noon)
+		"none", human(), noon)
 	if no := refusal(t, err); no.Details[0].Condition != "a remote called origin" {
 		t.Errorf("without an origin: %+v", no)
 	}
 	_, err = decide.RequestPR(defaultWorkflow(t), record.Snapshot{Task: newTask("reviewing")}, true, true,
-		task.ForgeNone, human(), noon)
+		"none", human(), noon)
 	if no := refusal(t, err); no.Details[0].Condition != "a program that opens pull requests there" {
 		t.Errorf("with an origin elsewhere: %+v", no)
 	}
 	old := []task.OwedHook{owed(3, action.PushBranch), owed(4, action.CreatePR), owed(5, action.KillSession)}
 	change, err := decide.RequestPR(defaultWorkflow(t), record.Snapshot{Task: newTask("reviewing"), Owed: old},
-		true, true, task.ForgeGitHub, human(), noon)
+		true, true, "github", human(), noon)
 	if err != nil || actionsOf(change.Hooks) != "push_branch; create_pr" || change.Task.Status != "reviewing" {
 		t.Errorf("%v, %q in %s", err, actionsOf(change.Hooks), change.Task.Status)
 	}

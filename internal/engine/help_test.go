@@ -220,7 +220,7 @@ func (d *fakeRepository) Log(_ context.Context, _, _, log string, _ int) (string
 }
 
 func (d *fakeRepository) Forge(context.Context, task.Task) (bool, string, error) {
-	return true, task.ForgeGitHub, nil
+	return true, "github", nil
 }
 
 // Subject is the tip, which does not move: the simulation has tips that do.

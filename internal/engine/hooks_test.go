@@ -285,7 +285,7 @@ func TestRequestPR_isRefusedWhereThereIsNoOrigin(t *testing.T) {
 type alone struct{ *fakeRepository }
 
 func (alone) Forge(context.Context, task.Task) (bool, string, error) {
-	return false, task.ForgeNone, nil
+	return false, "none", nil
 }
 
 // behind is a repository where no branch has anything new.

@@ -59,7 +59,7 @@ func (*branch) Rehearse(_ context.Context, _ task.Task, commits []string) ([]rec
 func (*branch) CheckResult(context.Context, task.Task, string, []record.MergeCheck) error { return nil }
 
 func (*branch) Forge(context.Context, task.Task) (bool, string, error) {
-	return true, task.ForgeGitHub, nil
+	return true, "github", nil
 }
 
 func (b *branch) Unpushed(context.Context, task.Task) (int, []string, error) {

@@ -83,17 +83,12 @@ type Project struct {
 	Strategy string     `json:"strategy,omitempty"` // "ff", "merge" or "squash"
 	Push     string     `json:"push,omitempty"`     // "always", "never" or "ask"
 	Checks   [][]string `json:"checks,omitempty"`   // commands that must succeed on what a merge results in
-	// Forge is where its pull requests are: ForgeGitHub or ForgeNone; empty is what the host of origin tells.
+	// Forge is where its pull requests are: "github", or "none" where no program opens them; empty is what the host of
+	// origin tells.
 	Forge string `json:"forge,omitempty"`
 	// PRBots are the programs whose reviews of pull requests count, by their logins.
 	PRBots []string `json:"pr_bots,omitempty"`
 }
-
-// Where pull requests are.
-const (
-	ForgeGitHub = "github"
-	ForgeNone   = "none" // Orange has no program that opens them
-)
 
 // WorktreeSetup is what a project's worktrees get besides the files of their commit.
 type WorktreeSetup struct {
