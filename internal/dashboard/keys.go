@@ -127,8 +127,10 @@ func viewKeys() []key {
 		view = append(view, taskKey(fmt.Sprint(int(i)+1), i.Shows(), "", noTask, tab(i)))
 	}
 	return append(view, []key{
+		{names: []string{"0"}, does: "next to the list what fits the task: its terminal, last words or plan",
+			pages: []page{pageList}, closed: noDetail, press: showFitting},
 		{names: []string{"space"}, does: "task next to the list, or not", pages: []page{pageList, pageDetail},
-			press: (*Model).toggleSplit},
+			closed: noTask, press: (*Model).toggleSplit},
 		{names: []string{"b"}, does: "board: tasks grouped by state, or the list again", footer: "board",
 			label: either(on(pageBoard), "list", "board"), pages: overview(), press: (*Model).toggleBoard},
 		{names: []string{"f"}, does: "show all tasks, those that are active, or those that are done",

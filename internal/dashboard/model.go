@@ -41,7 +41,7 @@ type Model struct {
 	workspaces *workspaces.Model
 	help       *help
 	failures   *failures
-	wantSplit  bool // the person wants the detail next to the list
+	wantSplit  bool // the detail is next to the list where there is room
 
 	form    form.Form         // nil while none is open
 	unsent  map[string]string // texts that were sent and did not arrive, by the names of their jobs
@@ -65,8 +65,9 @@ func New(ctx context.Context, backend Backend, project string) *Model {
 		detail:     detail.New(ctx, backend.Reader, set, style),
 		review:     review.New(ctx, backend.Reviews, backend.Comments, set, style, backend.Now),
 		workspaces: workspaces.New(ctx, backend.Inspector, set, style),
-		failures:   &failures{style: style}, unsent: map[string]string{},
+		failures:   &failures{style: style}, unsent: map[string]string{}, wantSplit: true,
 	}
+	m.detail.NextToList = func() bool { return nextToList(m) }
 	m.help = &help{style: style, keys: m.keys, closed: func(k key) string {
 		if !k.works(m.back.top()) {
 			return ""

@@ -44,11 +44,23 @@ func (m *Model) body() screen.Size {
 	return screen.Size{Width: m.width, Height: max(2, m.height-headLines-footLines)}
 }
 
-// splitWidth is the width from which the detail fits next to the list.
-const splitWidth = 120
+// The least size of a screen where the detail fits next to the list.
+const (
+	splitWidth  = 120
+	splitHeight = 20
+)
 
 // split reports whether the detail is next to the list.
-func (m *Model) split() bool { return m.wantSplit && m.width >= splitWidth && m.page == pageList }
+func (m *Model) split() bool { return m.page == pageList && nextToList(m) }
+
+// nextToList reports whether the detail is next to the list, also behind a form.
+func nextToList(m *Model) bool {
+	at := m.page
+	if at == pageForm {
+		at = m.back.top()
+	}
+	return at == pageList && m.wantSplit && m.width >= splitWidth && m.height >= splitHeight && len(m.tasks.Shown) > 0
+}
 
 // detailVisible reports whether the screen shows the detail, also behind a form.
 func (m *Model) detailVisible() bool {
@@ -56,7 +68,7 @@ func (m *Model) detailVisible() bool {
 	if at == pageForm {
 		at = m.back.top()
 	}
-	return at == pageDetail || m.wantSplit && m.width >= splitWidth && at == pageList
+	return at == pageDetail || nextToList(m)
 }
 
 // splitSizes are the sizes of the list and of the detail. Where the screen is not split, each has the whole body.

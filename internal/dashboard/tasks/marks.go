@@ -34,6 +34,12 @@ func hasAgent(def *workflow.Definition, status task.Status) bool {
 	return state.Role != ""
 }
 
+// AgentWorks reports whether an agent has its part in the status of a task and is not known to be gone.
+func (s *Set) AgentWorks(r *Row) bool {
+	return r.Task.Session != "" && r.Agent.State != record.AgentDead && r.Agent.State != record.AgentNone &&
+		hasAgent(s.Workflow(*r.Task), r.Task.Status)
+}
+
 // personsTurn reports whether a task that was begun stays in a status until a person does something.
 func personsTurn(def *workflow.Definition, status task.Status) bool {
 	return status != def.Initial && def.WaitsForPerson(status)
