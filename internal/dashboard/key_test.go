@@ -76,7 +76,7 @@ func TestTheHelpIsReadWhole(t *testing.T) {
 		}
 		s.shows("start the task's agent")
 		s.press("G")
-		s.shows("it is over")
+		s.shows("it is done")
 		s.press("g")
 		s.shows("start the task's agent")
 	}

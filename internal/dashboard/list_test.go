@@ -220,3 +220,42 @@ func TestAClosedKeySaysWhy(t *testing.T) {
 	s.press("r")
 	s.shows(`r: the task is "working" already`)
 }
+
+// A column that would be empty for all tasks leaves its room to the others.
+func TestOnlyColumnsThatSomeTaskNeedsAreThere(t *testing.T) {
+	t.Parallel()
+	bare := func(one *task.Task) { one.Session, one.Workspace = "", "" }
+	backend := &fakeBackend{tasks: []task.Task{aTask(t, 1, "pending", bare), aTask(t, 2, "pending", bare)}}
+	s := openSession(t, backend, 100, 19)
+	for _, title := range []string{"PR", "Commits", "Changes", "Project"} {
+		s.hides(" " + title)
+	}
+	s.shows("Mend bug 2")
+	other := aTask(t, 3, "working", func(one *task.Task) { one.Project, one.PRURL = "site", "https://example.org/7" })
+	backend.tasks = append(backend.tasks, other)
+	s.send(changed{})
+	for _, title := range []string{"PR", "Commits", "Changes"} {
+		s.shows(" " + title)
+	}
+	s.send(tea.WindowSizeMsg{Width: 119, Height: 30})
+	s.shows(" Project")
+}
+
+// The selected task has a sign of its own, in the list, on the board and among the workspaces.
+func TestTheSelectionIsSeenWithoutReverseVideo(t *testing.T) {
+	t.Parallel()
+	s := openSession(t, day(t), 80, 24)
+	s.selects("fix/login")
+	s.shows("\n>● shop/fix/login")
+	s.press("b")
+	s.shows(">● fix/login")
+	s.press("b", "w", "j")
+	s.shows("\n>shop         shop--2")
+}
+
+func TestWhatWasGivenUpIsNotMarkedAsDone(t *testing.T) {
+	t.Parallel()
+	s := openSession(t, day(t), 80, 24)
+	s.shows("✓ shop/fix/prices")
+	s.shows("⊘ shop/feature/blink")
+}

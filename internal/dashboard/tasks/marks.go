@@ -6,13 +6,22 @@ import (
 	"charm.land/lipgloss/v2"
 
 	"orange/internal/dashboard/screen"
+	"orange/internal/decide"
 	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
 
-// SignWidth is the number of cells before a task: its mark and a blank.
-const SignWidth = 2
+// SignWidth is the number of cells before a task: the cursor, its mark and a blank.
+const SignWidth = 3
+
+// CursorSign is before the mark of a task: the selected one is seen where a terminal has no reverse video.
+func CursorSign(selected bool) string {
+	if selected {
+		return ">"
+	}
+	return " "
+}
 
 // Mark is a sign before a task.
 type Mark struct {
@@ -77,20 +86,23 @@ func Marks() []Mark {
 			func(r *Row, _ *workflow.Definition) bool { return r.Agent.State == record.AgentAlive }},
 		{"?", "its agent could not be looked at", warn,
 			func(r *Row, _ *workflow.Definition) bool { return r.Agent.State == record.AgentUnknown }},
-		{"✓", "it is over", faint,
-			func(r *Row, _ *workflow.Definition) bool { return !r.Task.Live }},
+		{"⊘", "it was given up", faint,
+			func(r *Row, def *workflow.Definition) bool {
+				return !r.Task.Live && def != nil && !decide.Marks(def, r.Task.Status).Well
+			}},
+		{"✓", "it is done", good, func(r *Row, _ *workflow.Definition) bool { return !r.Task.Live }},
 	}
 }
 
-// Sign is the mark of a task, without and with its colour.
-func (s *Set) Sign(style *screen.Style, r *Row) (plain, coloured string) {
+// Sign is the mark of a task, and its colour, which is that of the task's status too.
+func (s *Set) Sign(style *screen.Style, r *Row) (sign string, colour *lipgloss.Style) {
 	def := s.Workflow(*r.Task)
 	for _, one := range s.marks {
 		if one.holds(r, def) {
-			return one.Sign, one.Style(style).Render(one.Sign)
+			return one.Sign, one.Style(style)
 		}
 	}
-	return " ", " "
+	return " ", &style.Plain
 }
 
 // Problems are the marks of a task that say what is wrong with it, in words.

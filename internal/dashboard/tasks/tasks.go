@@ -101,6 +101,7 @@ type Set struct {
 	Live      int // how many tasks of the project are live
 	All       int // how many tasks the project has
 	Attention int // how many of them need a person
+	Some      Traits
 
 	Now     time.Time
 	History func(id string) []history.Event // the history of a task as far as a view has read it; never nil
