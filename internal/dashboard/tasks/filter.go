@@ -77,7 +77,7 @@ type Traits struct {
 	PR       bool // a pull request
 	Work     bool // a workspace, and so a branch to measure
 	Need     bool // something that they need a person for
-	Projects bool // they are of several projects
+	Projects bool // there are tasks of several projects, and they are of all
 }
 
 func (s *Set) traits() (some Traits) {
@@ -86,7 +86,9 @@ func (s *Set) traits() (some Traits) {
 		some.PR = some.PR || r.Task.PRURL != ""
 		some.Work = some.Work || r.Task.Workspace != ""
 		some.Need = some.Need || r.need != nil
-		some.Projects = some.Projects || r.Task.Project != s.Rows[s.Shown[0]].Task.Project
+	}
+	for _, one := range s.groups {
+		some.Projects = some.Projects || s.Project == "" && one.project != s.groups[0].project
 	}
 	return some
 }
