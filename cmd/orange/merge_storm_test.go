@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -108,14 +109,34 @@ func (s *mergeStorm) strike(ctx context.Context) {
 		return
 	}
 	s.figures["kills"]++
-	left = s.left()
-	if len(left) > 0 {
-		out, status := s.merge(ctx, append([]string{"merge"}, left[:min(len(left), 1+s.dice.IntN(2))]...)...)
+	if again := s.again(); again != nil {
+		out, status := s.merge(ctx, again...)
 		if status != 0 && status != 1 {
 			s.t.Errorf("one more run ended with status %d: %s", status, out)
 		}
 	}
 	s.check("after one more run", true)
+}
+
+// again is the run that ends what a killed one began: it names the tasks whose merge has begun and is not over, or the
+// first one that waits for its merge.
+func (s *mergeStorm) again() []string {
+	s.t.Helper()
+	statuses := s.statuses()
+	wait := slices.DeleteFunc(s.inOrder(), func(id string) bool { return statuses[id] != "reviewing" })
+	if len(wait) == 0 {
+		return nil
+	}
+	args := []string{"merge"}
+	for _, id := range wait {
+		if strings.Contains(s.must("orange", "task", "history", id), "merge.begun") {
+			args = append(args, id)
+		}
+	}
+	if len(args) == 1 {
+		args = append(args, wait[0])
+	}
+	return args
 }
 
 // disturb says what happens during the next run.

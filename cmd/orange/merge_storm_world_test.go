@@ -440,12 +440,15 @@ func (s *mergeStorm) calmly() {
 	}
 }
 
-// working are the processes of the storm, but for the terminal server.
+// working are the processes of the storm, but for the terminal server and the agents of tasks that were sent back:
+// these are idle, and stay.
 func (s *mergeStorm) working() (out []string, err error) {
 	all, err := proc.WithEnvironment("STORM=" + s.folder)
 	for _, p := range all {
 		text, _ := os.ReadFile("/proc/" + strconv.Itoa(p.PID) + "/cmdline")
-		if exe := exeOf(p.PID); filepath.Base(exe) != "tmux" {
+		exe := exeOf(p.PID)
+		agent := filepath.Base(exe) == "tail" || bytes.Contains(text, []byte("\x00launch\x00"))
+		if filepath.Base(exe) != "tmux" && !agent {
 			out = append(out, fmt.Sprintf("%d %s %q", p.PID, exe, text))
 		}
 	}

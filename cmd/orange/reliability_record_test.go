@@ -205,8 +205,9 @@ func clockFaults() []fault {
 				if said, code := w.ask("task", "respawn", w.ids[0]); code != 1 {
 					w.t.Errorf("without its harness an agent was started: exit %d\n%s", code, said)
 				}
-				back()
+				// Before the harness is there again: nothing else may perform the hook first.
 				w.tell("UPDATE hooks SET next_try = " + aheadOf("next_try") + " WHERE state = 'failed'")
+				back()
 				return nothing
 			},
 			says:    `retried what ID owed\n  spawn_agent            done`,
