@@ -166,6 +166,7 @@ func otherKeys() []key {
 		{names: []string{"!"}, does: "what went wrong", footer: "what went wrong",
 			label: either(func(m *Model) bool { return noFailures(m) == "" }, "what went wrong", ""),
 			pages: most, closed: noFailures, press: showFailures},
+		{names: []string{"/"}, does: "search in the help", footer: "find", pages: []page{pageHelp}, press: findHelp},
 		{names: []string{"?"}, does: "this help", footer: "help", pages: most, press: showHelp},
 		{names: []string{"q"}, does: "quit; where you look at something, back to the list", footer: "quit",
 			label: either(on(overview()...), "quit", "back"), pages: append(most, pageHelp, pageFailures),
@@ -327,7 +328,7 @@ func showFailures(m *Model) tea.Cmd {
 
 func showHelp(m *Model) tea.Cmd {
 	m.visit(pageHelp)
-	m.help.scroll = screen.Scroll{}
+	m.help.scroll, m.help.searching, m.help.text = screen.Scroll{}, false, ""
 	return nil
 }
 

@@ -73,7 +73,7 @@ func New(ctx context.Context, backend Backend, project string) *Model {
 			return ""
 		}
 		return k.why(m)
-	}}
+	}, now: func() []key { return openKeys(m, m.back.top()) }, from: func() page { return m.back.top() }}
 	set.History = m.detail.Events
 	return m
 }
@@ -160,7 +160,8 @@ func (m *Model) handle(msg tea.Msg) tea.Cmd {
 // updateParts gives a message to the part that it is for.
 func (m *Model) updateParts(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
-	case tasks.Read, tasks.AgentsChecked, tasks.WorkflowRead, tasks.TimeoutsRead, tasks.WorkMeasured:
+	case tasks.Read, tasks.AgentsChecked, tasks.WorkflowRead, tasks.TimeoutsRead, tasks.WorkMeasured,
+		tasks.StepsRead:
 		return m.updateTasks(msg)
 	case detail.Read, detail.Drawn, detail.Tick:
 		return m.detail.Update(msg, m.detailVisible())
@@ -175,6 +176,9 @@ func (m *Model) updateParts(msg tea.Msg) tea.Cmd {
 	case tea.PasteMsg:
 		if m.form == nil && m.page == pageReview && m.review.Searching {
 			return searchReview(m, msg)
+		}
+		if m.form == nil && m.page == pageHelp && m.help.searching {
+			return searchHelp(m, msg)
 		}
 		if m.form == nil && m.list.Searching {
 			return m.search(msg)

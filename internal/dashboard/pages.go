@@ -212,6 +212,12 @@ func (m *Model) goBack() tea.Cmd {
 			return m.filterChanged("")
 		}
 		m.page = pageList
+	case pageHelp:
+		if m.help.text != "" {
+			m.help.text = ""
+			return nil
+		}
+		m.leavePage()
 	case pageReview:
 		leaveReview(m)
 	case pageFailures:

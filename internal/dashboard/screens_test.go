@@ -169,6 +169,7 @@ func TestTheScreens(t *testing.T) {
 		{"board_active", day, func(s *session) { s.press("b", "f", "l") }},
 		{"workspaces", day, func(s *session) { s.press("w", "j") }},
 		{"help", day, func(s *session) { s.press("?") }},
+		{"help_search", day, func(s *session) { s.press("?", "/"); s.write("WORKSPACE") }},
 		{"help_end", day, func(s *session) { s.press("?", "G") }},
 		{"trouble", day, func(s *session) {
 			s.send(failed{"merge fix/login", errors.New("cannot merge \"fix/login\": it does not apply to " +

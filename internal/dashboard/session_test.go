@@ -183,6 +183,11 @@ func (f *fakeBackend) Rules(_ context.Context, ref task.WorkflowRef) (*workflow.
 	return def, nil
 }
 
+func (f *fakeBackend) FirstSteps(context.Context) ([]string, error) {
+	steps := []string{"No tasks yet. Press c to create one.", "An agent builds it.", "? shows the keys."}
+	return steps, f.call("FirstSteps")
+}
+
 func (f *fakeBackend) Workspaces(context.Context, string) ([]record.Holding, error) {
 	return f.workspaces, f.call("Workspaces")
 }

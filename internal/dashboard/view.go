@@ -120,10 +120,13 @@ func splitLines(style *screen.Style, left, right []string, leftSize screen.Size)
 
 // footerMessageLine has what the person searches for, or the jobs, messages and failures.
 func (m *Model) footerMessageLine() string {
-	if m.list.Searching || m.page == pageReview && m.review.Searching {
+	if m.list.Searching || m.page == pageReview && m.review.Searching || m.page == pageHelp && m.help.searching {
 		text := screen.Clean(m.tasks.Text)
-		if m.page == pageReview {
+		switch m.page {
+		case pageReview:
 			text = m.review.Searched()
+		case pageHelp:
+			text = m.help.text
 		}
 		if over := screen.Width(text) - max(1, m.width-8); over > 0 {
 			text = ansi.TruncateLeft(text, over, "")

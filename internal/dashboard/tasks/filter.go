@@ -172,9 +172,15 @@ func (s *Set) Empty(width int) []string {
 	case s.Project != "" && len(s.Rows) > 0:
 		text = "no tasks of " + screen.Clean(s.Project) + " yet; press c to create one, or a for those of all projects"
 	}
+	lines := []string{text}
+	if len(s.Rows) == 0 && len(s.firstSteps) > 0 {
+		lines = s.firstSteps
+	}
 	out := []string{""}
-	for _, line := range screen.Wrap(text, max(1, width-4)) {
-		out = append(out, "  "+line)
+	for _, text := range lines {
+		for _, line := range screen.Wrap(screen.Clean(text), max(1, width-4)) {
+			out = append(out, "  "+line)
+		}
 	}
 	return out
 }

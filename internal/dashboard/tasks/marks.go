@@ -32,7 +32,12 @@ type Mark struct {
 }
 
 // Style is the style of the sign.
-func (m Mark) Style(s *screen.Style) *lipgloss.Style { return m.style(s) }
+func (m Mark) Style(s *screen.Style) *lipgloss.Style {
+	if m.style == nil {
+		return &s.Plain
+	}
+	return m.style(s)
+}
 
 // hasAgent reports whether an agent works in a status, as far as that is known.
 func hasAgent(def *workflow.Definition, status task.Status) bool {

@@ -119,6 +119,7 @@ type facts struct {
 	unreadable map[string]string               // by digest: why the workflow cannot be read
 	timeouts   map[string]task.Timeouts        // by project
 	works      map[string]measured             // by task
+	firstSteps []string                        // what a person without any task does next
 }
 
 // New makes an empty set that reads tasks from a store and looks up the rest with an inspector.
