@@ -243,6 +243,11 @@ func (m *Model) quit() tea.Cmd {
 		m.warned, m.messages.answer = true, lost+"; press again to leave it"
 		return nil
 	}
+	if m.page == pageList || m.page == pageBoard {
+		if cmd := keepView(m); cmd != nil { // the last key may not have been kept yet
+			return tea.Sequence(cmd, tea.Quit)
+		}
+	}
 	return tea.Quit
 }
 

@@ -9,6 +9,7 @@ import (
 	"orange/internal/dashboard/board"
 	"orange/internal/dashboard/command"
 	"orange/internal/dashboard/detail"
+	"orange/internal/dashboard/elsewhere"
 	"orange/internal/dashboard/form"
 	"orange/internal/dashboard/list"
 	"orange/internal/dashboard/review"
@@ -47,6 +48,8 @@ type Model struct {
 	unsent  map[string]string // texts that were sent and did not arrive, by the names of their jobs
 	refused *form.Creation    // a task that was refused after the person left its form
 
+	elsewhere *elsewhere.Model
+
 	jobs     jobs
 	messages messages
 	pending  pendingKey
@@ -66,6 +69,7 @@ func New(ctx context.Context, backend Backend, project string) *Model {
 		review:     review.New(ctx, backend.Reviews, backend.Comments, set, style, backend.Now),
 		workspaces: workspaces.New(ctx, backend.Inspector, set, style),
 		failures:   &failures{style: style}, unsent: map[string]string{}, wantSplit: true,
+		elsewhere: elsewhere.New(backend.Now()),
 	}
 	m.detail.NextToList = func() bool { return nextToList(m) }
 	m.help = &help{style: style, keys: m.keys, closed: func(k key) string {
@@ -79,7 +83,10 @@ func New(ctx context.Context, backend Backend, project string) *Model {
 }
 
 // Init reads the tasks that the screen shows first, and the workspaces.
-func (m *Model) Init() tea.Cmd { return tea.Batch(m.tasks.LoadFirst(), m.workspaces.Load(), tick()) }
+func (m *Model) Init() tea.Cmd {
+	return tea.Batch(m.tasks.LoadFirst(), m.workspaces.Load(), tick(),
+		elsewhere.Load(m.backend.Inspector, m.tasks.Project))
+}
 
 // tickRate is how often the clock ticks: ages grow, and agents change without a change of the store.
 const tickRate = 5 * time.Second
@@ -101,7 +108,7 @@ type (
 
 // Update takes a message, and returns the commands that follow from it.
 func (m *Model) Update(msg tea.Msg) tea.Cmd {
-	cmd := m.handle(msg)
+	cmd := tea.Batch(m.handle(msg), attend(m, msg))
 	if reviewing(m) {
 		return tea.Batch(cmd, m.review.Follow(m.body()))
 	}

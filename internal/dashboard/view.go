@@ -27,6 +27,7 @@ func (m *Model) View() tea.View {
 		lines[i] = screen.Cut(line, m.width) // a line that is too long would push the others off the screen
 	}
 	v := tea.NewView(strings.Join(lines, "\n"))
+	v.WindowTitle = m.elsewhere.Title(m.tasks.Attention)
 	if cursor != nil && cursor.X >= 0 && cursor.X < m.width && cursor.Y+headLines < m.height-footLines {
 		v.Cursor = tea.NewCursor(cursor.X, cursor.Y+headLines)
 	}

@@ -47,7 +47,7 @@ func (h *Home) FirstSteps(ctx context.Context) ([]string, error) {
 			"Then press c to create a task; orange harness list shows what is found."}, nil
 	}
 	return []string{
-		"No tasks yet. Press c to create one: say in a line what is to be done.",
+		"There are no tasks yet. Press c to create one: say what is to be done.",
 		"An agent plans and builds it on a branch of its own; you review it and merge.",
 		"? shows what each key does."}, nil
 }

@@ -50,5 +50,5 @@ func TestTheFirstStepsFitWhereOneIs(t *testing.T) {
 	if err := os.WriteFile(bin+"/walker", []byte("#!/bin/sh\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	says("No tasks yet. Press c")
+	says("There are no tasks yet. Press c")
 }

@@ -122,6 +122,7 @@ const (
 	minTaskWidth = 21  // of the column Task; other columns are left out for it
 	maxTaskWidth = 44  // where there is a column of summaries
 	reasonWidth  = 27  // for the reason why a task needs a person
+	leastReason  = 18  // in less room it has that of the status too
 	wideScreen   = 100 // from this width on, statuses have more room
 )
 
@@ -229,7 +230,7 @@ func (m *Model) View(size screen.Size) []string {
 }
 
 // reasonColumns are the columns of a task: one that needs a person has the reason in the place of its figures, and
-// where these have no column in that of all but its name.
+// where these have little room in that of all but its name.
 func reasonColumns(all []column, r *tasks.Row) (own []column, reason string) {
 	need, needs := r.Need()
 	if !needs {
@@ -237,8 +238,8 @@ func reasonColumns(all []column, r *tasks.Row) (own []column, reason string) {
 	}
 	reason = screen.Clean(need.Reason)
 	replaced := isFigure
-	if figuresWidth(all) == 0 {
-		replaced = func(c column) bool { return c.title == statusTitle || c.title == activityTitle }
+	if figuresWidth(all) < leastReason {
+		replaced = func(c column) bool { return c.title != taskTitle && c.title != projectTitle }
 	}
 	place := column{title: reasonTitle, width: -1, fit: screen.Fit,
 		text: func(*Model, *tasks.Row) string { return reason }}

@@ -17,13 +17,13 @@ const (
 	ShowAll Filter = iota
 	ShowActive
 	ShowDone
-	filters // how many there are
+	Filters // how many there are
 )
 
 func (f Filter) String() string { return [...]string{"all", "active", "done"}[f] }
 
 // Next is the filter after f.
-func (f Filter) Next() Filter { return (f + 1) % filters }
+func (f Filter) Next() Filter { return (f + 1) % Filters }
 
 // Order is what the tasks are sorted by. Live tasks come first in each order.
 type Order int
