@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -109,8 +110,8 @@ func (s *mergeStorm) strike(ctx context.Context) {
 		return
 	}
 	s.figures["kills"]++
-	if again := s.again(); again != nil {
-		out, status := s.merge(ctx, again...)
+	if again := s.again(); len(again) > 0 {
+		out, status := s.merge(ctx, append([]string{"merge"}, again...)...)
 		if status != 0 && status != 1 {
 			s.t.Errorf("one more run ended with status %d: %s", status, out)
 		}
@@ -118,25 +119,21 @@ func (s *mergeStorm) strike(ctx context.Context) {
 	s.check("after one more run", true)
 }
 
-// again is the run that ends what a killed one began: it names the tasks whose merge has begun and is not over, or the
-// first one that waits for its merge.
+// again are the tasks of one more run: those whose merge was cut short, and the next one or two that wait for theirs.
+// What is in conflict may have been sent back meanwhile, or may wait for a person in front of them.
 func (s *mergeStorm) again() []string {
-	s.t.Helper()
-	statuses := s.statuses()
-	wait := slices.DeleteFunc(s.inOrder(), func(id string) bool { return statuses[id] != "reviewing" })
-	if len(wait) == 0 {
-		return nil
-	}
-	args := []string{"merge"}
-	for _, id := range wait {
-		if strings.Contains(s.must("orange", "task", "history", id), "merge.begun") {
-			args = append(args, id)
+	origin, statuses := s.line(filepath.Join(s.dir, "origin.git"), "main"), s.statuses()
+	next := 1 + s.dice.IntN(2)
+	return slices.DeleteFunc(s.left(), func(id string) bool {
+		if slices.ContainsFunc(origin, func(one on) bool { return one.task == id }) {
+			return false
 		}
-	}
-	if len(args) == 1 {
-		args = append(args, wait[0])
-	}
-	return args
+		waits := statuses[id] == "reviewing" && next > 0
+		if waits {
+			next--
+		}
+		return !waits
+	})
 }
 
 // disturb says what happens during the next run.

@@ -1,6 +1,7 @@
 package main_test
 
 import (
+	"cmp"
 	"os"
 	"os/exec"
 	"regexp"
@@ -19,6 +20,7 @@ import (
 //	screen start 80x24 [COMMAND...]   opens it, with the dashboard or another program in it
 //	screen keys KEY...                presses keys, as tmux names them
 //	screen types TEXT                 types letters
+//	screen pressed NUMBER             compares how many keys the story has pressed so far, texts apart
 //	screen shows REGEXP               waits until the screen shows it
 //	screen hides REGEXP               waits until the screen no longer shows it
 //	screen colours none|16            looks at the colours on it
@@ -28,12 +30,12 @@ import (
 //	screen vanish                     takes the terminal away, and waits until its program is gone
 func screen(ts *testscript.TestScript, neg bool, args []string) {
 	words := map[string]func(*testscript.TestScript, []string){
-		"start": screenStart, "keys": screenKeys, "types": screenTypes, "shows": screenShows, "hides": screenHides,
+		"start": screenStart, "keys": screenKeys, "pressed": screenPressed, "types": screenTypes, "shows": screenShows, "hides": screenHides,
 		"colours": screenColours, "size": screenSize, "signal": screenSignal, "left": screenLeft,
 		"vanish": screenVanish,
 	}
 	if neg || len(args) == 0 || words[args[0]] == nil {
-		ts.Fatalf("usage: screen start|keys|types|shows|hides|colours|size|signal|left|vanish ...")
+		ts.Fatalf("usage: screen start|keys|pressed|types|shows|hides|colours|size|signal|left|vanish ...")
 	}
 	words[args[0]](ts, args[1:])
 }
@@ -101,6 +103,19 @@ func screenStart(ts *testscript.TestScript, args []string) {
 
 func screenKeys(ts *testscript.TestScript, args []string) {
 	mustScreens(ts, append([]string{"send-keys", "-t", screenTarget(ts)}, args...)...)
+	ts.Setenv("PRESSED", strconv.Itoa(keysPressed(ts)+len(args)))
+}
+
+func keysPressed(ts *testscript.TestScript) int {
+	pressed, err := strconv.Atoi(cmp.Or(ts.Getenv("PRESSED"), "0"))
+	ts.Check(err)
+	return pressed
+}
+
+func screenPressed(ts *testscript.TestScript, args []string) {
+	if pressed := strconv.Itoa(keysPressed(ts)); len(args) != 1 || pressed != args[0] {
+		ts.Fatalf("%s keys were pressed, want %v", pressed, args)
+	}
 }
 
 func screenTypes(ts *testscript.TestScript, args []string) {

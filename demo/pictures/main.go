@@ -84,7 +84,10 @@ func (s *studio) furnish(ctx context.Context) error {
 		"home/harnesses/scripted.yml": fmt.Sprintf("name: scripted\nworker: {command: [%q, "+
 			"\"{prompt_file}\"]}\nreviewer: {command: [%q, \"{prompt_file}\"]}\n", s.agent, s.agent),
 		"home/harnesses/patient.yml": "name: patient\nworker: {command: [sh, -c, \"printf 'I read the plan " +
-			"and think about it.\\\\n'; exec cat\"]}\n",
+			"and think about it.\\\\n\\\\n  12 files read\\\\n  3 places found that say how much water tomatoes want" +
+			"\\\\n\\\\nworking on docs/watering.md\\\\n'; exec cat\"]}\n",
+		"home/harnesses/asking.yml": "name: asking\nworker: {command: [sh, -c, \"printf '\\\\n## Questions\\\\n\\\\n1. " +
+			"Which unit: mm or litres?\\\\n' >>TASK.md; orange task update --status clarification; exec cat\"]}\n",
 		"home/harnesses/hasty.yml": "name: hasty\nworker: {command: [sh, -c, \"echo 'out of memory'; exit 3\"]}\n",
 		"home/config.yml":          "harness: scripted\n",
 		"garden/README.md":         "# The garden\n",
@@ -110,6 +113,7 @@ func (s *studio) furnish(ctx context.Context) error {
 		{s.program, "task", "create", "docs/watering", "Say in the docs how often tomatoes want water",
 			"--harness", "patient"},
 		{s.program, "task", "create", "feature/frost-alarm", "Warn a day before the first frost", "--harness", "hasty"},
+		{s.program, "task", "create", "feature/rain", "Record how much it has rained", "--harness", "asking"},
 		{s.program, "task", "create", "chore/upgrade-deps", "Bring the dependencies up to date", "--no-spawn"},
 	} {
 		if _, err := s.do(ctx, words[0], words[1:]...); err != nil {
@@ -151,15 +155,18 @@ func (s *studio) shoot(ctx context.Context) error {
 		return err
 	}
 	for _, one := range []shot{
-		{"", nil, "fix/login"},
-		{"list", []string{"G"}, "cannot log in"},
-		{"document", []string{"1"}, "Handoff"},
-		{"history", []string{"2"}, "review started"},
-		{"why", []string{"3"}, "Moves"},
-		{"diff", []string{"4"}, "Written by"},
-		{"agent", []string{"h", "k", "k", "5"}, "I read the plan"},
-		{"board", []string{"h", "b"}, "fix/login"},
-		{"create", []string{"c"}, "summary"},
+		{"", nil, "asks: which unit"},
+		{"inbox", []string{"g"}, "review passed"},
+		{"", []string{"/", "watering", "Enter"}, "docs/watering"},
+		{"", []string{"M"}, "clarification  "},
+		{"refusal", []string{"j", "Enter"}, "this move is closed"},
+		{"", []string{"Escape"}, "holding"},
+		{"agent", []string{"5"}, "12 files read"},
+		{"", []string{"q"}, "holding"},
+		{"", []string{"/", "C-u", "export", "Enter"}, "feature/export"},
+		{"", []string{"D"}, "lines 1"},
+		{"", []string{"]", "j", "c"}, "Comment on"},
+		{"review", []string{"Say which bed, too.", "C-s"}, "1 comment to send"},
 	} {
 		if err := s.take(ctx, one); err != nil {
 			return err

@@ -20,6 +20,7 @@ import (
 	"orange/internal/task"
 	"orange/internal/tmux"
 	"orange/internal/workflow"
+	"orange/internal/yaml"
 )
 
 // Setup has the workflows of tasks and the harnesses that a person has set up.
@@ -217,14 +218,16 @@ func (o *Observer) Attach(ctx context.Context, t task.Task, role string, run boo
 	}
 	chosen := own[0]
 	found := false
+	var roles []string
 	for _, p := range own {
+		roles = append(roles, p.Role)
 		if p.Role == wanted {
 			chosen, found = p, true
 		}
 	}
 	if role != "" && !found {
-		return nil, task.Notef(task.ErrNotFound, "cannot attach to the %s of task %s: it has no such window", role,
-			t.ID)
+		return nil, task.Notef(task.ErrNotFound, "cannot attach to the %s of task %s: it has no such window%s", role,
+			t.ID, yaml.Guess(role, roles))
 	}
 	command := o.Server.Attach(chosen.Session, chosen.WindowID, os.Environ())
 	if run {

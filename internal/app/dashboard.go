@@ -56,8 +56,8 @@ func (a *app) showDashboard(ctx context.Context, project string, all bool) error
 	d := &dashboard.Dashboard{
 		Backend: dashboard.Backend{Store: view, Inspector: view, Reader: view, Reviews: query.Reviews{
 			Events: a.store.Events, Pinned: a.home.Pinned, Document: a.files.Read, Work: a.pool.Patch},
-			Comments: a.files, Runner: actions, Chooser: actions, Terminal: actions, Now: time.Now},
-		In: os.Stdin, Out: os.Stdout, Environ: os.Environ(), Project: project, Message: word,
+			Comments: a.files, Runner: actions, Chooser: actions, Terminal: actions, Now: time.Now}, In: os.Stdin,
+		Out: os.Stdout, Environ: os.Environ(), Project: project, Message: word, Settings: a.home.ConfigText,
 	}
 	d.Open(ctx)
 	a.engine.Warn = d.Say

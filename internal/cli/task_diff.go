@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"orange/internal/diff"
 	"orange/internal/printable"
 )
 
@@ -52,33 +53,29 @@ func (p *Program) diff(branch, text string) error {
 	return p.pieces(diffPieces(text))
 }
 
-// diffPieces colours the lines of a patch behind its list of files.
+// diffPieces colours the lines of a patch. What is above its first file is the list of files.
 func diffPieces(text string) []printable.Piece {
-	var out []printable.Piece
-	lines := false // the list of files is over
-	for line := range strings.Lines(text) {
-		lines = lines || line == "\n"
-		piece := printable.Piece{Text: strings.TrimSuffix(line, "\n")}
-		if lines {
-			piece.Paint = paintOf(line)
+	files := diff.Parse(text).Files
+	paints := map[int]printable.Paint{}
+	for i := range files {
+		for _, h := range files[i].Hunks {
+			paints[h.At] = printable.Cyan
+			for _, line := range h.Lines {
+				paints[line.At] = map[diff.Kind]printable.Paint{diff.Added: printable.Green,
+					diff.Removed: printable.Red}[line.Kind]
+			}
 		}
-		out = append(out, piece, printable.Piece{Text: "\n"})
+	}
+	var out []printable.Piece
+	at := 0
+	for line := range strings.Lines(text) {
+		at++
+		paint, inHunk := paints[at]
+		if !inHunk && len(files) > 0 && at >= files[0].At { // what git says of a file
+			paint = printable.Bold
+		}
+		out = append(out, printable.Piece{Text: strings.TrimSuffix(line, "\n"), Paint: paint},
+			printable.Piece{Text: "\n"})
 	}
 	return out
-}
-
-func paintOf(line string) printable.Paint {
-	for _, one := range []struct {
-		begins string
-		paint  printable.Paint
-	}{
-		{"diff --git ", printable.Bold}, {"--- ", printable.Bold}, {"+++ ", printable.Bold},
-		{"index ", printable.Faint},
-		{"@@", printable.Cyan}, {"+", printable.Green}, {"-", printable.Red},
-	} {
-		if strings.HasPrefix(line, one.begins) {
-			return one.paint
-		}
-	}
-	return printable.Plain
 }

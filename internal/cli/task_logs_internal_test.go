@@ -28,9 +28,10 @@ func TestLastLines_areThoseThatMatter(t *testing.T) {
 
 func TestDiffPieces_colourTheLinesAndNotTheListOfFiles(t *testing.T) {
 	t.Parallel()
-	found := diffPieces(" a | 1 +\n+odd name\n\ndiff --git a/a b/a\n--- a/a\n@@ -1 +1 @@\n-x\n+y\n z\n")
+	found := diffPieces(" a | 1 +\n+odd name\n\ndiff --git a/a b/a\n--- a/a\n@@ -1,3 +1,2 @@\n-x\n" +
+		"--- x\n+y\n z\n")
 	want := []printable.Paint{"", "", "", printable.Bold, printable.Bold, printable.Cyan, printable.Red,
-		printable.Green, ""}
+		printable.Red, printable.Green, ""}
 	for i, paint := range want {
 		if found[2*i].Paint != paint {
 			t.Errorf("%q is %q, want %q", found[2*i].Text, found[2*i].Paint, paint)

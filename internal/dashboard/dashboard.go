@@ -70,6 +70,8 @@ type Dashboard struct {
 	Environ []string
 	Project string // whose tasks are shown at first; empty for those of all projects
 	Message string // the first message; empty for none
+	// Settings has the text of config.yml, and the path of that file; nil for none.
+	Settings func() (path string, text []byte, err error)
 
 	program *tea.Program
 	guard   *guard
@@ -109,6 +111,9 @@ func (d *Dashboard) Open(ctx context.Context) {
 	backend.Terminal = screenTerminal{backend.Terminal, p}
 	model := New(ctx, backend, d.Project)
 	model.messages.answer = d.Message
+	if d.Settings != nil {
+		prefer(model, d.Settings)
+	}
 	d.guard = &guard{model: model, painter: p, read: make(chan struct{})}
 	out := io.Discard
 	if t, is := d.Out.(terminal); is {

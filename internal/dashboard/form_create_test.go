@@ -31,7 +31,7 @@ func TestATaskIsCreatedFromWhatWasChosen(t *testing.T) {
 	s.write("opus")
 	s.press("enter")
 	s.write("sonnet")
-	s.press("enter", "n", "enter", "right", "enter")
+	s.press("enter", "n", "enter", "enter", "right", "enter")
 	if len(backend.made) != 1 {
 		t.Fatalf("%d tasks were made:\n%s", len(backend.made), s.text())
 	}
@@ -231,10 +231,12 @@ func TestTheFieldInFocusIsInSightOnASmallScreen(t *testing.T) {
 	for range 2 {
 		for _, field := range []string{"branch", "summary", "context", "harness", "review harness", "workflow",
 			"effort",
-			"review effort", "model", "review model", "start at once", "begins in", "project"} {
+			"review effort", "model", "review model", "start at once", "waits for", "begins in",
+			"project"} {
 			s.shows("> " + field)
 			switch field {
-			case "branch", "summary", "context", "effort", "review effort", "model", "review model":
+			case "branch", "summary", "context", "effort", "review effort", "model", "review model",
+				"waits for":
 				s.cursor()
 			}
 			s.press("tab")

@@ -19,10 +19,7 @@ func (m *Model) target() command.Target {
 	if !found {
 		return command.Target{}
 	}
-	t := *r.Task
-	work, _, _ := m.tasks.Work(t.ID)
-	return command.Target{Task: t, Selected: true, Workflow: m.tasks.Workflow(t),
-		Unreadable: m.tasks.Unreadable(t), Agent: r.Agent, Judged: work.Judged}
+	return targetOf(m, &r)
 }
 
 // begin does the first step of a command with the selected task.
@@ -59,7 +56,11 @@ func (m *Model) openCreation() tea.Cmd {
 	c := m.refused
 	if m.refused = nil; c == nil {
 		project := cmp.Or(m.tasks.Project, m.target().Task.Project)
-		c = form.NewCreation(m.ctx, m.backend.Chooser, m.style, m.commands.Edit, project)
+		var all []*task.Task
+		for i := range m.tasks.Rows {
+			all = append(all, m.tasks.Rows[i].Task)
+		}
+		c = form.NewCreation(m.ctx, m.backend.Chooser, m.style, m.commands.Edit, project, all)
 	}
 	m.openForm(c)
 	return c.Load()
@@ -79,10 +80,15 @@ func (m *Model) updateForm(msg tea.Msg) tea.Cmd {
 		m.messages.answer = response.Message
 	}
 	switch {
+	case response.Then != nil:
+		return response.Then()
 	case response.Ask != nil || response.Prompt != nil:
 		return m.begin(command.FirstStep{Ask: response.Ask, Prompt: response.Prompt})
 	case response.Start != nil:
 		m.unsent[response.Start.What] = response.Start.Text
+		if response.Start.Many {
+			m.tasks.PickNone()
+		}
 		return m.jobs.start(m.ctx, response.Start.What, response.Start.Work)
 	case response.Create != nil:
 		return m.create(open.(*form.Creation), *response.Create)
@@ -143,12 +149,18 @@ func (m *Model) finish(msg finished) tea.Cmd {
 	m.jobs.end(msg.id)
 	m.review.RefreshComments()
 	var incomplete *command.Incomplete
+	var several command.Several
 	isIncomplete := errors.As(msg.err, &incomplete)
 	if msg.err == nil || isIncomplete {
 		delete(m.unsent, msg.what)
 	}
 	switch {
 	case errors.Is(msg.err, context.Canceled):
+	case errors.As(msg.err, &several):
+		m.messages.answer = msg.message
+		for _, one := range several {
+			m.failures.add(one.What, one.Err)
+		}
 	case isIncomplete:
 		m.failures.add("", incomplete)
 	case msg.err != nil:

@@ -2,6 +2,7 @@ package dashboard
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -14,6 +15,8 @@ import (
 // key is one row of the table from which everything about keys is made: what they do, the footer, the help and
 // docs/keys.md.
 type key struct {
+	action string   // its name in config.yml
+	usual  string   // its first name, whatever config.yml says
 	names  []string // as Bubble Tea names them; the screen shows the first one
 	does   string   // what it does, in words
 	footer string   // one or two words for the footer; empty keeps it out of there
@@ -24,6 +27,8 @@ type key struct {
 	// closed is why the key does nothing now; empty when it does something. nil is never closed.
 	closed func(m *Model) string
 	press  func(m *Model) tea.Cmd
+	// what it does with all tasks that the person marked; nil where it is about one
+	many func(command.Commands, []command.Target) command.FirstStep
 }
 
 // Groups of keys, in the order of the help.
@@ -39,7 +44,7 @@ const (
 // left out. Help and quit are at the end and are always there.
 func footOrder() []string {
 	return []string{"j", "k", "!", "enter", "i", "J", "D", "S", "r", "m", "M", "c", "v", "b", "p", "/", "]", "}", "V",
-		"s", "e", "f", "x", "w", "o", "a", "d", "R", "?", "q"}
+		"s", "e", "*", "f", "x", "w", "o", "a", "d", "R", ":", "?", "q"}
 }
 
 // groups are all groups, in the order of the help.
@@ -71,7 +76,7 @@ func (k key) works(on page) bool { return slices.Contains(k.pages, on) }
 
 // why is why the key is closed; empty when it is open.
 func (k key) why(m *Model) string {
-	if k.closed == nil {
+	if k.closed == nil || k.many != nil && marking(m) {
 		return ""
 	}
 	return k.closed(m)
@@ -85,6 +90,18 @@ func (all keymap) find(name string, on page) (key, bool) {
 		return key{}, false
 	}
 	return all[at], true
+}
+
+// moved says which key does what a usual key no longer does, because config.yml gives it another one; empty where that
+// is not so.
+func (all keymap) moved(name string, on page) string {
+	for _, k := range all {
+		if k.works(on) && k.usual == name {
+			return fmt.Sprintf("%s does nothing here: your config.yml gives its action, %s, the key %s", display(name),
+				k.action, k.name())
+		}
+	}
+	return ""
 }
 
 // footKey is a key in the footer, and the cells that it has there.
@@ -108,7 +125,7 @@ func (all keymap) footer(m *Model) []footKey {
 		}
 		one := footKey{key: k.names[0], text: m.style.Key.Render(k.name()) + " " + label}
 		switch {
-		case k.names[0] == "?" || k.names[0] == "q":
+		case k.usual == "?" || k.usual == "q":
 			last = append(last, one)
 			room -= screen.Width(one.text) + len(partGap)
 		case k.why(m) == "":
@@ -152,7 +169,7 @@ func (all keymap) withFooter(on page) []key {
 	out := slices.DeleteFunc(slices.Clone(all), func(k key) bool { return k.footer == "" || !k.works(on) })
 	order := footOrder()
 	slices.SortStableFunc(out, func(a, b key) int {
-		return cmp.Compare(slices.Index(order, a.names[0]), slices.Index(order, b.names[0]))
+		return cmp.Compare(slices.Index(order, a.usual), slices.Index(order, b.usual))
 	})
 	return out
 }
@@ -194,15 +211,24 @@ func (m *Model) do(name string) tea.Cmd {
 	}
 	k, found := m.keys.find(name, m.page)
 	if !found {
+		m.messages.answer = m.keys.moved(name, m.page)
 		return nil
 	}
+	return perform(m, k)
+}
+
+// perform does what a key does, or says why it does nothing.
+func perform(m *Model, k key) tea.Cmd {
 	if why := k.why(m); why != "" {
 		m.messages.answer = k.name() + ": " + why
 		if t, found := m.tasks.Selected(); found && (why == command.ReadingWorkflow ||
 			why == command.CheckingTerminal) {
-			m.pending = pendingKey{key: name, task: t.ID, answer: m.messages.answer}
+			m.pending = pendingKey{key: k.names[0], task: t.ID, answer: m.messages.answer}
 		}
 		return nil
+	}
+	if k.many != nil && marking(m) {
+		return m.begin(k.many(m.commands, marked(m)))
 	}
 	return k.press(m)
 }

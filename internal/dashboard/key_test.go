@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"orange/internal/dashboard/screen"
+	"orange/internal/dashboard/settings"
 	"orange/internal/dashboard/tasks"
 )
 
@@ -18,6 +19,46 @@ func keysDocument() string {
 ` + "`orange`" + ` opens it. ` + "`?`" + ` tells the same there, and why a key does nothing now.
 A key that is closed says why when it is pressed; the foot of the screen shows those first that do something.
 In a form, the foot says which keys work there.
+` + "`:`" + ` finds every action by its words, its name or its key, and does it as the key would, with the same questions.
+
+## Keys and colours of your own
+
+` + "`config.yml`" + ` may give an action other keys, by its name in the tables below, and a part of the screen other colours:
+
+` + "```yaml" + `
+keys:
+  merge: ctrl+g                # instead of m
+  down: [j, down, ctrl+n]      # several keys
+theme:
+  selection: black on 220      # a name, a number to 255 or #rrggbb; "on" stands before the background
+  bad: bright-red bold
+` + "```" + `
+
+A key is a letter or sign, one of the names ` + keyWords() + `,
+or one of these after ` + "`ctrl+`, `alt+` or `shift+`" + `.
+The keys ` + reservedWords() + ` are reserved: help, quit and back keep them, and no other action gets one.
+Where a key is reserved or none, where two actions of one place have the same key, where an action is unknown, and where a colour is wrong,
+the dashboard starts with the usual keys and colours, and says where in the file: ` + "`config.yml:3:10`" + `.
+A usual key that an action no longer has says which key has it. Forms, questions and messages name the usual keys.
+The parts of the screen that have a colour are ` + themeWords() + `.
+` + "`NO_COLOR=1`" + ` takes colours away all the same.
+
+## One life in 18 keys
+
+From nothing to a merged branch at the dashboard alone; texts are not counted, questions are. A story counts them.
+
+| keys | what happens | count |
+|---|---|---|
+| ` + "`c`, *branch*, `Tab`, *summary*, `ctrl+s`" + ` | a task is created, and its agent begins | 3 |
+| ` + "`S`, *answer*, `Enter`" + ` | the agent's question, on top of the list, is answered | 2 |
+| ` + "`D` `]` `j`" + ` | the review, at the first line that changed | 3 |
+| ` + "`c`, *comment*, `ctrl+s`" + ` | a comment on that line | 2 |
+| ` + "`j` `j`" + ` | below the comment, to the next line | 2 |
+| ` + "`c`, *comment*, `ctrl+s`" + ` | another comment | 2 |
+| ` + "`r` `ctrl+s`" + ` | both are shown, and sent to the worker | 2 |
+| ` + "`m` `y`" + ` | what came of it is merged | 2 |
+
+## The mouse
 
 With the mouse: a click selects a task, a card or a workspace, and a second click opens it; a click on a key at the foot presses it;
 the wheel scrolls. No click changes a task.
@@ -25,7 +66,7 @@ the wheel scrolls. No click changes a task.
 This file is written by ` + "`go test ./internal/dashboard -update`" + ` from the table that the program uses.
 `)
 	for _, group := range groups() {
-		fmt.Fprintf(&b, "\n## %s\n\n| key | what it does | where |\n|---|---|---|\n", group)
+		fmt.Fprintf(&b, "\n## %s\n\n| key | name | what it does | where |\n|---|---|---|---|\n", group)
 		for _, k := range keys() {
 			if k.group != group {
 				continue
@@ -37,7 +78,8 @@ This file is written by ` + "`go test ./internal/dashboard -update`" + ` from th
 			for _, p := range k.pages {
 				places = append(places, strings.TrimPrefix(p.String(), "the "))
 			}
-			fmt.Fprintf(&b, "| %s | %s | %s |\n", strings.Join(names, " "), k.does, strings.Join(places, ", "))
+			fmt.Fprintf(&b, "| %s | `%s` | %s | %s |\n", strings.Join(names, " "), k.action, k.does,
+				strings.Join(places, ", "))
 		}
 	}
 	b.WriteString("\n## Marks before a task\n\nThe first that holds is shown.\n\n| mark | meaning |\n|---|---|\n")
@@ -46,6 +88,15 @@ This file is written by ` + "`go test ./internal/dashboard -update`" + ` from th
 	}
 	return b.String()
 }
+
+// inCode are words as a list in Markdown.
+func inCode(words []string) string { return "`" + strings.Join(words, "`, `") + "`" }
+
+func keyWords() string { return inCode(settings.NamedKeys()) }
+
+func reservedWords() string { return inCode(settings.Reserved()) }
+
+func themeWords() string { return inCode(screen.ThemeNames()) }
 
 func TestTheDocumentOfKeysIsTheTableOfKeys(t *testing.T) {
 	t.Parallel()

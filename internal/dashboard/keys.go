@@ -22,7 +22,8 @@ func keys() keymap {
 
 func inGroup(group string, keys []key) []key {
 	for i := range keys {
-		keys[i].group = group
+		keys[i].group, keys[i].usual = group, keys[i].names[0]
+		keys[i].action = actions()[group][keys[i].usual]
 	}
 	return keys
 }
@@ -83,7 +84,7 @@ func taskKeys() []key {
 	back := taskKey("r", "request changes: send the task back with what to change, and with your comments",
 		"request changes", onCommand(workflow.MoveRequestChanges), requestChanges)
 	back.label = either(on(pageReview), "send", "request changes")
-	return []key{
+	return forMany([]key{
 		enter,
 		inReview(back),
 		inReview(taskKey("m", "merge the task's branch and finish the task", "merge", onCommand(workflow.MoveMerge),
@@ -102,7 +103,7 @@ func taskKeys() []key {
 			giveUp(command.Commands.Delete)),
 		taskKey("t", "try again what the task owes: hooks that failed", "", noTask, act(command.Commands.Retry)),
 		taskKey("y", "copy the task's id", "", noTask, copyID),
-	}
+	})
 }
 
 func viewKeys() []key {
@@ -144,6 +145,11 @@ func viewKeys() []key {
 			label:  either(func(m *Model) bool { return noInbox(m) == "" }, "inbox", ""),
 			pages:  []page{pageList, pageBoard, pageDetail, pageWorkspaces, pageHelp, pageFailures},
 			closed: noInbox, press: nextInbox},
+		{names: []string{"*", "insert"}, does: "mark the task, or no longer, and go one down; keys then act " +
+			"on all that are marked", footer: "mark", label: either(marking, "mark", ""), pages: overview(),
+			closed: noTask, press: mark},
+		{names: []string{"A"}, does: "mark all tasks that are shown, or none", pages: overview(), closed: noTask,
+			press: markAll},
 		{names: []string{"s"}, does: "sort by the next of: newest, status, name, activity", pages: overview(),
 			press: nextOrder},
 		{names: []string{"a"}, does: "tasks of this project, or of all", footer: "all projects",
@@ -167,6 +173,8 @@ func otherKeys() []key {
 			label: either(func(m *Model) bool { return noFailures(m) == "" }, "what went wrong", ""),
 			pages: most, closed: noFailures, press: showFailures},
 		{names: []string{"/"}, does: "search in the help", footer: "find", pages: []page{pageHelp}, press: findHelp},
+		{names: []string{":"}, does: "find an action by its words or its key, and do it", footer: "all actions",
+			pages: append(most, pageHelp, pageFailures), press: openPalette},
 		{names: []string{"?"}, does: "this help", footer: "help", pages: most, press: showHelp},
 		{names: []string{"q"}, does: "quit; where you look at something, back to the list", footer: "quit",
 			label: either(on(overview()...), "quit", "back"), pages: append(most, pageHelp, pageFailures),

@@ -211,6 +211,11 @@ func (m *Model) goBack() tea.Cmd {
 			m.tasks.Text = ""
 			return m.filterChanged("")
 		}
+		if len(m.tasks.Picked()) > 0 {
+			m.tasks.PickNone()
+			m.messages.answer = "no task is marked any more"
+			return nil
+		}
 		m.page = pageList
 	case pageHelp:
 		if m.help.text != "" {

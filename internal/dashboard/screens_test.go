@@ -168,6 +168,12 @@ func TestTheScreens(t *testing.T) {
 		}},
 		{"board_active", day, func(s *session) { s.press("b", "f", "l") }},
 		{"workspaces", day, func(s *session) { s.press("w", "j") }},
+		{"many", day, func(s *session) {
+			s.selects("fix/totals")
+			s.press("*", "*", "x")
+		}},
+		{"palette", day, func(s *session) { s.selects("fix/totals"); s.press(":") }},
+		{"palette_found", day, func(s *session) { s.selects("fix/totals"); s.press(":"); s.write("changes") }},
 		{"help", day, func(s *session) { s.press("?") }},
 		{"help_search", day, func(s *session) { s.press("?", "/"); s.write("WORKSPACE") }},
 		{"help_end", day, func(s *session) { s.press("?", "G") }},

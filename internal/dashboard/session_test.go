@@ -504,8 +504,8 @@ func keyNamed(t testing.TB, name string) tea.KeyPressMsg {
 	t.Helper()
 	codes := map[string]rune{
 		"enter": tea.KeyEnter, "esc": tea.KeyEscape, "tab": tea.KeyTab, "backspace": tea.KeyBackspace,
-		"delete": tea.KeyDelete,
-		"up":     tea.KeyUp, "down": tea.KeyDown, "left": tea.KeyLeft, "right": tea.KeyRight, "home": tea.KeyHome,
+		"delete": tea.KeyDelete, "insert": tea.KeyInsert,
+		"up": tea.KeyUp, "down": tea.KeyDown, "left": tea.KeyLeft, "right": tea.KeyRight, "home": tea.KeyHome,
 		"end":  tea.KeyEnd,
 		"pgup": tea.KeyPgUp, "pgdown": tea.KeyPgDown, "space": tea.KeySpace,
 	}

@@ -196,6 +196,9 @@ func (m *Model) facts() []fact {
 	case m.tasks.Attention > 1:
 		out = append(out, fact{fmt.Sprintf("%d need you", m.tasks.Attention), m.style.Bad.Render, 9})
 	}
+	if n := len(m.tasks.Picked()); n > 0 {
+		out = append(out, fact{fmt.Sprintf("%d marked", n), m.style.Warn.Render, 8})
+	}
 	if m.tasks.Filter != tasks.ShowAll {
 		out = append(out, fact{"shown: " + m.tasks.Filter.String(), m.style.Warn.Render, 8})
 	}

@@ -50,13 +50,19 @@ func (w *Waiting) Add(def *workflow.Definition, t task.Task, events []history.Ev
 func landing(def *workflow.Definition, t task.Task, events []history.Event) (commit string, well bool) {
 	state, _ := def.State(t.Status)
 	merged := false
+	first, last := "", "" // what the moves after the merge were about
 	for _, e := range slices.Backward(events) {
 		if e.Data[history.DataRedo] != "" {
 			break // what was merged before is not what was done since
 		}
 		if e.Type == history.Merged || e.Type == history.PRLanded {
-			merged, commit = true, e.Data["commit"]
+			if first == last { // else the work went on, as where the task was not moved after the merge
+				merged, commit = true, e.Data["commit"]
+			}
 			break
+		}
+		if about := e.Subject.Commit; e.IsMove() && about != "" {
+			first, last = about, cmp.Or(last, about)
 		}
 	}
 	return cmp.Or(commit, t.Subject.Commit), state.Success || merged && Marks(def, t.Status).Well

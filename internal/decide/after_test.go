@@ -39,6 +39,11 @@ func merge(kind, commit string) history.Event {
 	return history.Event{Type: kind, Data: map[string]string{"commit": commit}}
 }
 
+// movedOn is a move that is about a commit.
+func movedOn(commit string) history.Event {
+	return history.Event{Type: history.StatusChanged, Subject: task.Subject{Commit: commit}}
+}
+
 func redo() history.Event {
 	return history.Event{Type: history.StatusChanged, Data: map[string]string{history.DataRedo: "work"}}
 }
@@ -67,6 +72,14 @@ func TestATaskThatAnotherWaitsForEndsWellByAMergeOrInAGoodState(t *testing.T) {
 		{"no merge", over("one", "merged", "a"), nil, record.BeforeLost, "a"},
 		{"a merge before a redo", over("one", "merged", "a"),
 			[]history.Event{merge(history.Merged, "b"), redo()}, record.BeforeLost, "a"},
+		{"merged, and the work went on", over("one", "good", "c"),
+			[]history.Event{merge(history.Merged, "b"), movedOn("a"), movedOn("c")}, record.BeforeOver, "c"},
+		{"merged, and the work went on to no good end", over("one", "merged", "c"),
+			[]history.Event{merge(history.Merged, "b"), movedOn("a"), movedOn("c")}, record.BeforeLost, "c"},
+		{"merged, and closed after that", over("one", "merged", ""),
+			[]history.Event{merge(history.Merged, "b"), movedOn("a"), movedOn("")}, record.BeforeOver, "b"},
+		{"merged by a move that is about nothing", over("one", "merged", "a"),
+			[]history.Event{merge(history.Merged, "b"), movedOn(""), movedOn("a")}, record.BeforeOver, "b"},
 		{"given up", over("one", "over", "a"), []history.Event{merge(history.Merged, "b")}, record.BeforeLost, "b"},
 	} {
 		w := decide.Waiting{Task: task.Task{ID: "two", After: []string{"one"}}}

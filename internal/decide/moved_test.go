@@ -1,6 +1,7 @@
 package decide_test
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -467,6 +468,9 @@ func TestAPersonSetsTheCounterBackThatSaysSo(t *testing.T) {
 		{"a person's change of a field", func() (record.Change, error) {
 			return decide.Note(def, one, one, ada, history.Event{Type: history.Updated}), nil
 		}, "", 0},
+		{"a merge that a person begins", func() (record.Change, error) {
+			return begun(decide.Note(def, one, one, ada, history.Event{Type: history.MergeBegun}))
+		}, "", 3},
 		{"a person's wait for a workspace", func() (record.Change, error) {
 			return decide.Queue(def, one, "help", ada, noon), nil
 		}, "", 0},
@@ -494,6 +498,15 @@ func TestAPersonSetsTheCounterBackThatSaysSo(t *testing.T) {
 			t.Errorf("%s: found %v, in the event %v, want anew = %d and kept = 3", c.name, got, last.Counters, c.count)
 		}
 	}
+}
+
+// begun is the begin of a merge, whose event has no counters: it changes none.
+func begun(c record.Change) (record.Change, error) {
+	if len(c.Events[0].Counters) > 0 {
+		return c, errors.New("it has counters")
+	}
+	c.Events[0].Counters = c.Task.Counters
+	return c, nil
 }
 
 func TestARefusalNamesTheOverrideToThosePeopleAloneWhoMayMakeIt(t *testing.T) {

@@ -15,6 +15,7 @@ import (
 	"orange/internal/rejection"
 	"orange/internal/task"
 	"orange/internal/workflow"
+	"orange/internal/yaml"
 )
 
 // NeedsOfAll lists the parts that any move out of the task's status can depend on.
@@ -217,6 +218,7 @@ func redoRefused(def *workflow.Definition, t task.Task, to task.Status, events [
 			"move the task over its transitions"
 	case def.Index(to) < 0:
 		found = fmt.Sprintf("%q, which is no state of the workflow %q", to, def.Name)
+		want += yaml.Guess(string(to), names)
 	case !slices.Contains(names, string(to)):
 		found = fmt.Sprintf("%q, which is none", to)
 	case def.Index(to) > def.Index(t.Status):

@@ -9,8 +9,12 @@ import (
 
 // Note is the change of an event that changes no more of a task than the task's given fields. The event records who
 // asked. If it names a person, it resets the counters that people reset, like everything that a person does to a
-// task.
+// task. The begin of a merge resets none: the merge may fail yet, and a merge that fails may send the task back, which
+// is counted.
 func Note(def *workflow.Definition, before, after task.Task, actor task.Actor, event history.Event) record.Change {
+	if event.Type == history.MergeBegun {
+		return record.Change{Task: after, Expect: before.Version, Events: []history.Event{history.Sign(actor, event)}}
+	}
 	after, event = signed(def, after, actor, event)
 	return record.Change{Task: after, Expect: before.Version, Events: []history.Event{event}}
 }

@@ -160,6 +160,9 @@ func (Setback) Notice(c record.Change) string {
 	return c.Task.Attention
 }
 
+// mostNamed is how many files in conflict a reason names.
+const mostNamed = 5
+
 // OfMerge is a setback with what the worker has to know of a merge that failed.
 func (b Setback) OfMerge(failed *record.Unmerged) Setback {
 	if len(failed.Files) == 0 {
@@ -169,22 +172,9 @@ func (b Setback) OfMerge(failed *record.Unmerged) Setback {
 			document.Quote(document.Outside{From: "the check " + failed.Check, Text: failed.Said})
 		return b
 	}
-	b.Reason = "the merge is in conflict in " + someFiles(failed.Files)
+	b.Reason = "the merge is in conflict in " + record.FilesInWords(failed.Files, mostNamed)
 	files := document.Outside{From: "git, the files that both changed", Text: strings.Join(failed.Files, "\n")}
 	b.Text = "A person merged this branch, and it is in conflict with the default branch. Merge the default branch " +
 		"into this one, solve the conflict there, test it, and commit.\n\n" + document.Quote(files)
 	return b
-}
-
-// someFiles names the first of a list of files.
-func someFiles(files []string) string {
-	const most = 5
-	names := make([]string, 0, most)
-	for _, name := range files[:min(len(files), most)] {
-		names = append(names, fmt.Sprintf("%q", name))
-	}
-	if more := len(files) - most; more > 0 {
-		return fmt.Sprintf("%s and %d more", strings.Join(names, ", "), more)
-	}
-	return strings.Join(names, ", ")
 }

@@ -246,7 +246,7 @@ func judge(def *workflow.Definition, t task.Task, edge *workflow.Transition, req
 		first(rejection.ActorDenied)
 		details = append(details, rejection.Detail{
 			Condition: "who may ask", Found: fmt.Sprintf("the role %q", req.Actor.Speaks()),
-			Want: "have it asked for by: " + strings.Join(edge.By, ", "),
+			Want: "have it asked for by: " + strings.Join(edge.By, ", ") + yaml.Guess(req.Actor.Speaks(), edge.By),
 		})
 	}
 	for _, word := range lacking(def, edge, req.Actor, req.Override) {

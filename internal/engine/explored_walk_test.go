@@ -165,6 +165,10 @@ func (w *walk) step(t task.Task) {
 		w.writeDocument()
 	}
 	e := w.p.engine
+	if state, _ := w.Workflow.State(t.Status); len(state.SendBack) > 0 && w.random.IntN(4) == 0 {
+		w.sendBack(t)
+		return
+	}
 	switch n := w.random.IntN(40); {
 	case n < 18:
 		w.request(t)
@@ -203,6 +207,17 @@ func (w *walk) step(t task.Task) {
 	default:
 		w.reportOneDeath()
 	}
+}
+
+// sendBack is something that happens to the work, where the status has a rule for it that applies.
+func (w *walk) sendBack(t task.Task) {
+	back := decide.Setback{On: workflow.SendBackEvents()[w.random.IntN(3)], Reason: "the work is unfit",
+		Text: w.note("mend"), Commit: t.Subject.Commit, Facts: []string{w.note("run")}}
+	if to, _ := back.Target(w.Workflow, t); to == "" {
+		return
+	}
+	told, err := w.p.engine.SendBack(background, w.id, back)
+	w.logf(w.p, fmt.Sprintf("hears of a setback: %s %v", told, err))
 }
 
 // request is a request for a move that leads out of the status, or for any other.

@@ -3,6 +3,7 @@ package engine_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -100,6 +101,48 @@ func TestMerge_thatFailsTooOftenMarksTheTask(t *testing.T) {
 		len(w.events(id, history.SendBackRefused)) != 1 || strings.Contains(w.document(id), "## Fix") {
 		t.Errorf("it is %q, marked %q, and the merge ended with %v", have.Status, have.Attention, err)
 	}
+}
+
+// lateConflict is a repository where a merge is in conflict only after its begin is on record: origin had more
+// meanwhile, and it was made again.
+type lateConflict struct{ *fakeRepository }
+
+func (lateConflict) Merge(ctx context.Context, _ task.Task, _ record.MergeOrder,
+	begin func(context.Context, string) error) (record.MergeResult, error) {
+	if err := begin(ctx, "c0ffee"); err != nil {
+		return record.MergeResult{}, err
+	}
+	return record.MergeResult{}, &record.Unmerged{Files: []string{"a.txt"}}
+}
+
+// Defect: the begin of a merge is a person's act, and set the count back of how often merges that fail send a task
+// back: where each of them failed only after its begin it went on forever.
+func TestMerge_thatFailsAfterItsBeginIsCountedAsAnyOther(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.reach("reviewing")
+	w.Merger = lateConflict{w.repository}
+	for try := 1; try <= 4; try++ {
+		if _, _, err := w.Merge(t.Context(), id, task.Merge{}, human); err == nil {
+			t.Fatal("it is merged")
+		}
+		have, status := w.task(id), task.Status("working")
+		if try > 3 {
+			status = "reviewing"
+		}
+		if count := have.Counters.Get("sent_back"); have.Status != status || count != min(try, 3) ||
+			(have.Attention != "") != (try > 3) {
+			t.Fatalf("the merge failed %d times: it is %q, sent back %d times, marked %q", try, have.Status, count,
+				have.Attention)
+		}
+		if try <= 3 {
+			w.write(id, fmt.Sprintf("\n## Handoff\nDONE: try %d\n", try))
+			w.move(id, "agent-review", worker)
+			w.write(id, fmt.Sprintf("\n## Review\nVerdict: PASS\ntry %d\n", try))
+			w.move(id, "reviewing", reviewer)
+		}
+	}
+	w.replays(t)
 }
 
 // red is a red check of the pull request of a task in this world.

@@ -112,7 +112,7 @@ func (l *judgedWalk) continuesAlone(s task.Status) bool {
 			return role != task.RoleHuman
 		}))
 	}
-	return state.Timeout.Then != "" || slices.ContainsFunc(def.Transitions, asks) ||
+	return state.Timeout.Then != "" || len(state.SendBack) > 0 || slices.ContainsFunc(def.Transitions, asks) ||
 		slices.ContainsFunc(def.Exit.Rules, func(r workflow.Rule) bool { return r.Status == s && len(leadsTo(&r)) > 0 })
 }
 
@@ -173,6 +173,8 @@ func (l *judgedWalk) stepAlone(t task.Task) {
 		return a.Role == state.Role
 	})
 	switch n := l.random.IntN(20); {
+	case len(state.SendBack) > 0 && l.random.Float64() < l.eagerness/2:
+		l.sendBack(t)
 	case len(l.unreported) > 0 && n < 12:
 		l.reportOneDeath()
 	case revives && l.mayCrash(t) && l.random.Float64() < l.crashRate:

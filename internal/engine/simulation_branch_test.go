@@ -138,10 +138,17 @@ func (s *simulation) noteReviewer(a *simulate.Agent) {
 // runs in the environment of the person who began it.
 func (r simulatedRepository) Merge(ctx context.Context, t task.Task, order record.MergeOrder,
 	begin func(context.Context, string) error) (record.MergeResult, error) {
-	if err := begin(ctx, "c0ffee"); err != nil {
+	s, b, commit := r.p.sim, r.p.sim.branch(t.ID), order.Commit
+	result, conflict := "merge of "+commit, !s.noFaults && s.random.IntN(5) == 0
+	if conflict && s.random.IntN(2) == 0 {
+		return record.MergeResult{}, &record.Unmerged{Files: []string{"gate.txt"}}
+	}
+	if err := begin(ctx, result); err != nil {
 		return record.MergeResult{}, err
 	}
-	s, b, commit := r.p.sim, r.p.sim.branch(t.ID), order.Commit
+	if conflict { // origin had more meanwhile, and it was made again
+		return record.MergeResult{}, &record.Unmerged{Files: []string{"gate.txt"}}
+	}
 	named := r.p.question.kind == overrideMerge && b.wasTip(commit, r.p)
 	if !b.Mergeable(commit) && !named {
 		s.breakf("commit %q of %s is merged, and nobody passed it, put it up or took it upon themself", commit,
@@ -153,10 +160,14 @@ func (r simulatedRepository) Merge(ctx context.Context, t task.Task, order recor
 		s.breakf("%s is merged in the environment of %s, who has begun no merge", s.short(t.ID), r.p.environment)
 	}
 	_, err := at(r.p, "merge "+s.short(t.ID), func() (struct{}, error) {
+		if err := r.p.Fail("merge"); err != nil {
+			return struct{}{}, err
+		}
 		s.counts.merges++
-		return struct{}{}, r.p.Fail("merge")
+		s.base[commit], s.base[result] = true, true
+		return struct{}{}, nil
 	})
-	return record.MergeResult{Commit: "c0ffee", How: r.p.question.reason}, err
+	return record.MergeResult{Commit: result, How: r.p.question.reason}, err
 }
 
 // Landed reports no merge: where one was cut short it is looked for again.

@@ -29,6 +29,9 @@ type observed struct {
 type observedTask struct {
 	id      string
 	deleted bool
+	status  task.Status
+	commit  string   // the one that it was about at its end
+	after   []string // the tasks that it waits for still
 }
 
 type observedHook struct {
@@ -95,6 +98,7 @@ func (s *simulation) noteCommit(p *process, c record.Change, t task.Task, open [
 		s.counts.tasks++
 	}
 	s.audit.Committed(c, t, open)
+	s.noteWaiting(one, t, c)
 	for _, e := range c.Events {
 		s.noteSubject(p, t, e)
 		if e.IsMove() {
@@ -208,6 +212,7 @@ func (s *simulation) check() {
 		s.checkDocument(snapshot.Task)
 		s.checkReplay(snapshot.Task)
 		s.checkSummaries(one.id, events)
+		s.checkWaiting(one, snapshot.Task)
 	}
 	s.checkQuestions(moves)
 	s.checkAgents()
@@ -309,7 +314,9 @@ func (s *simulation) checkQuestions(moves map[string]int) {
 	for what, n := range rest {
 		id, reason, _ := strings.Cut(what, " ")
 		known := reason == "" || reason == "deleted" || reason == "a workspace became free" ||
-			strings.Contains(reason, "ended and left") || strings.Contains(reason, "crashes in")
+			strings.Contains(reason, "ended and left") || strings.Contains(reason, "crashes in") ||
+			strings.HasPrefix(reason, "done is what it waited for: ") && n == 1 ||
+			reason == redCheck || strings.HasPrefix(reason, "the merge is in conflict in ")
 		if !known || n > 1 && (reason == "" || reason == "deleted") {
 			s.breakf("no one asked for a move of %s: %q, %d times", s.short(id), reason, n)
 		}

@@ -19,7 +19,7 @@ import (
 // and to programs. They judge what the engine keeps and drops, and never derive from it.
 type environmentClaims struct {
 	claims map[string][]*claim
-	holds  map[string]bool     // tasks that have a workspace, or wait for one
+	holds  map[string]bool     // tasks that have a workspace, or wait for one, or for other tasks
 	drops  map[string]*process // the process that dropped it last, or was refused
 	// programs by which a task has stopped to hold one, or which have kept something since: they have to drop it
 	owing  map[string][]*process
@@ -122,6 +122,10 @@ func claimsEnvironment(t task.Task, e history.Event) bool {
 	switch e.Type {
 	case history.QueuedForSpace:
 		return true
+	case history.Created:
+		if e.Data["waits_for"] != "" {
+			return true
+		}
 	case history.HooksRetried:
 		return t.Workspace != ""
 	}
@@ -154,7 +158,7 @@ func (r *environmentClaims) noteCommit(s *simulation, p *process, c record.Chang
 		r.claims[t.ID][at].granted, r.claims[t.ID][at].since = true, len(s.trace)
 	}
 	held := r.holds[t.ID]
-	if r.holds[t.ID] = t.Workspace != "" || t.QueuedFor != ""; held && !r.holds[t.ID] {
+	if r.holds[t.ID] = t.Workspace != "" || t.QueuedFor != "" || t.WaitsForTasks(); held && !r.holds[t.ID] {
 		r.noteOver(p, t.ID)
 	}
 }

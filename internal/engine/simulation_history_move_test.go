@@ -42,7 +42,7 @@ func (h *historian) moves(e history.Event) {
 	if e.To != e.From {
 		h.previous = e.From
 	}
-	h.status, h.queued, h.recovered = e.To, "", e.Data[history.DataCrash] == ""
+	h.status, h.queued, h.waits, h.recovered = e.To, "", false, e.Data[history.DataCrash] == ""
 	h.been[e.To] = true
 }
 
@@ -240,7 +240,7 @@ func sure(parts []workflow.Part) []workflow.Part {
 // ruled checks that a move without a request follows from an exit rule or from the time.
 func (h *historian) ruled(e history.Event) {
 	state, _ := h.def.State(e.From)
-	if h.queued == e.To {
+	if h.queued == e.To || h.waits || h.sentBack(e, state) {
 		return
 	}
 	switch h.last.Type {
@@ -270,6 +270,16 @@ func (h *historian) ruled(e history.Event) {
 	}
 	h.blames(e, "rules-legal", "no one has asked for the move from %q to %q, and after %s no rule says so",
 		e.From, e.To, h.last.Type)
+}
+
+// sentBack reports whether a rule of a state says that a move follows from what happened to the work.
+func (h *historian) sentBack(e history.Event, state workflow.State) bool {
+	return slices.ContainsFunc(state.SendBack, func(rule workflow.SendBack) bool {
+		return rule.Then == e.To && slices.ContainsFunc(rule.On, func(on string) bool {
+			_, told := e.Data[on]
+			return told
+		}) && !slices.ContainsFunc(rule.When, func(g workflow.Guard) bool { return !holds(g, h.counters.Get(g.Field)) })
+	})
 }
 
 // judgesMove reports whether a gate asks for a tip that has moved.

@@ -25,6 +25,7 @@ type historian struct {
 
 	status, previous task.Status
 	queued           task.Status // where it is moved to as soon as there is a workspace
+	waits            bool        // it is moved on as soon as the tasks are done that it waits for
 	been             map[task.Status]bool
 	counters         task.Counters
 	spent            map[task.Evidence]int
@@ -63,13 +64,14 @@ func (h *historian) blames(e history.Event, property, format string, args ...any
 
 // reads takes one more event.
 func (h *historian) reads(e history.Event) {
-	if e.Actor == task.RoleHuman {
+	if e.Actor == task.RoleHuman && e.Type != history.MergeBegun { // it may fail, and then it is no one's act
 		h.attends(e)
 	}
 	switch e.Type {
 	case history.Created:
 		h.status = task.Status(e.Data[history.DataStatus])
 		h.been[h.status] = true
+		h.waits = e.Data["waits_for"] != ""
 	case history.StatusChanged, history.AutoAdvanced:
 		h.moves(e)
 	case history.QueuedForSpace:

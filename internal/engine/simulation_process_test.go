@@ -51,6 +51,7 @@ type simulation struct {
 	prepared     map[string]string // workspace: the task that it is prepared for
 	pushed       map[string]bool   // tasks that have a branch on origin
 	branches     map[string]*simBranch
+	base         map[string]bool // the commits that the default branch has
 	seen         *observed
 	audit        *simulate.Audit
 	server       server

@@ -57,6 +57,10 @@ func (s *simulation) newEvent() {
 		s.create()
 		return
 	}
+	if id := s.firstOther(); id != "" && s.random.IntN(4) > 0 {
+		s.pushOn(id)
+		return
+	}
 	alive := s.AllLiving()
 	n := s.random.IntN(100)
 	if len(alive) == 0 {
@@ -75,7 +79,11 @@ func (s *simulation) newEvent() {
 		s.upkeep()
 	case n < 81:
 		s.endServer(s.random.IntN(2) == 0)
+	case n < 82:
+		s.bringWork()
 	case n < 84:
+		s.checkTurnsRed()
+	case n < 86:
 		s.logf(nil, "time passes")
 		pause(time.Duration(1+s.random.IntN(300)) * time.Second)
 	default:
@@ -98,9 +106,13 @@ func (s *simulation) create() {
 		context = s.note("context")
 	}
 	status := []task.Status{"", "", "", "", "clarification", "agent-review", "reviewing"}[s.random.IntN(7)]
+	var after []string
+	if status == "" && s.random.IntN(2) == 0 {
+		after = s.othersFirst()
+	}
 	n := task.New{
 		Project: s.Project, Summary: "mend the gate", Harness: "claude", ReviewHarness: "codex", Context: context,
-		Workflow: "default", Spawn: spawn, Status: status,
+		Workflow: "default", Spawn: spawn || len(after) > 0, Status: status, After: after,
 	}
 	s.personCommand(func(p *process) {
 		n.Actor = p.actor()

@@ -92,6 +92,8 @@ type counts struct {
 	// programs of tasks, those for which no environment was kept for sure, ends of the terminal server, and
 	// merges
 	ran, unclaimed, lost, merges int
+	// tasks that started because those were done that they waited for, and moves of rules that send back
+	waited, sentBack int
 	// a sum over everything that happened
 	story uint64
 }
@@ -114,6 +116,8 @@ func (f *counts) add(o counts) {
 	f.unclaimed += o.unclaimed
 	f.lost += o.lost
 	f.merges += o.merges
+	f.waited += o.waited
+	f.sentBack += o.sentBack
 	f.story ^= o.story
 }
 
@@ -121,9 +125,10 @@ func (f counts) String() string {
 	return fmt.Sprintf("%d seeds, %d steps, %d programs of which %d died, %d agents of which %d died by "+
 		"themselves, %d tasks, %d moves, %d hooks settled, %d performed, %d failures of the world, %d "+
 		"decisions of %d tasks made again, %d programs of tasks of which %d in no certain environment, %d "+
-		"ends of the terminal server, %d merges (%x)",
+		"ends of the terminal server, %d merges, %d starts of tasks that waited, %d tasks sent back (%x)",
 		f.seeds, f.steps, f.programs, f.deaths, f.agents, f.agentDeaths, f.tasks, f.moves, f.hooks, f.performed,
-		f.failures, f.replayed, f.retold, f.ran, f.unclaimed, f.lost, f.merges, f.story)
+		f.failures, f.replayed, f.retold, f.ran, f.unclaimed, f.lost, f.merges, f.waited, f.sentBack,
+		f.story)
 }
 
 // setting is what all seeds share and none changes.
@@ -255,6 +260,7 @@ func newSimulation(l *setting, seed uint64, dir string, store *sqlite.Store) *si
 	s := &simulation{
 		setting: l, seed: seed, random: random, dir: dir, store: store, files: mirror.Files{Home: dir},
 		prepared: map[string]string{}, pushed: map[string]bool{}, branches: map[string]*simBranch{},
+		base:   map[string]bool{},
 		seen:   newObserved(),
 		server: server{kept: map[string]string{}}, environments: newEnvironmentClaims(),
 		deathRate:   []float64{0, 0.001, 0.004, 0.015}[random.IntN(4)],
@@ -262,7 +268,7 @@ func newSimulation(l *setting, seed uint64, dir string, store *sqlite.Store) *si
 		patience:    []int{0, 45, 3000}[random.IntN(3)],
 		stayRate:    []float64{0.3, 0.8, 0.95}[random.IntN(3)],
 		maxBusy:     2 + random.IntN(4),
-		maxTasks:    1 + random.IntN(2),
+		maxTasks:    1 + random.IntN(3),
 		actsLeft:    20 + random.IntN(30),
 	}
 	s.World = &simulate.World{

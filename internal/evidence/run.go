@@ -16,6 +16,7 @@ import (
 	"orange/internal/document"
 	"orange/internal/task"
 	"orange/internal/workflow"
+	"orange/internal/yaml"
 )
 
 // checksFolder has the results of checks, in the task's folder.
@@ -116,7 +117,12 @@ func (l *Looker) RunCheck(ctx context.Context, t task.Task, def *workflow.Defini
 	again bool) (task.CheckResult, error) {
 	check, known := find(def, name)
 	if !known {
-		return task.CheckResult{}, task.Notef(task.ErrNotFound, "the workflow %q has no check %q", def.Name, name)
+		var names []string
+		for _, one := range def.Checks {
+			names = append(names, one.Name)
+		}
+		return task.CheckResult{}, task.Notef(task.ErrNotFound, "the workflow %q has no check %q%s", def.Name, name,
+			yaml.Guess(name, names))
 	}
 	root, err := os.OpenRoot(l.Dir(t.Project, t.ID))
 	if err != nil {

@@ -1,6 +1,7 @@
 package explore
 
 import (
+	"math/bits"
 	"slices"
 	"strings"
 	"time"
@@ -21,15 +22,17 @@ import (
 //	history: it was in plan and in build       visited: a bit for each state that can begin again
 //
 // Two tasks with the same configuration have the same futures, so that the walk meets each configuration once.
+//
+// The fields are in the order in which none leaves room for another: so a map hashes them all at once.
 type config struct {
-	status    int16
-	previous  int16 // -1 if no move out of the status asks for it
-	workspace bool
-	unsettled bool   // the crashes are forgotten once the owed hooks of the last move are performed
 	agents    uint64 // two bits for each role
 	counters  int32  // which of the known counters
 	visited   uint32 // the states in which it has been, a bit for each that a redo can lead to
 	owed      int32  // which of the known lists of hooks; the first one has failed
+	status    int16
+	previous  int16 // -1 if no move out of the status asks for it
+	workspace bool
+	unsettled bool // the crashes are forgotten once the owed hooks of the last move are performed
 }
 
 // The state of a role's agent, as two bits of config.agents.
@@ -40,6 +43,12 @@ const (
 )
 
 func (c config) agent(role int) uint64 { return c.agents >> (2 * role) & 3 }
+
+// diedBits are those of every role whose agent has died.
+const diedBits = 0xaaaa_aaaa_aaaa_aaaa
+
+// livesAtMost reports whether no more than so many agents live.
+func (c config) livesAtMost(n int) bool { return bits.OnesCount64(c.agents&^diedBits) <= n }
 
 func (c *config) setAgent(role int, how uint64) {
 	c.agents = c.agents&^(3<<(2*role)) | how<<(2*role)

@@ -15,10 +15,13 @@ type counting struct {
 	// the value above which no guard distinguishes values; no guard asks for a counter that is missing here
 	most map[string]int
 	live map[string]map[int]bool // the states in which a guard may still ask for the counter before it is set
+	// by state: the counters that make a difference to what follows from an event there, or that it changes; all others
+	// are carried along as they are
+	asked []map[string]bool
 }
 
 func newCounting(def *workflow.Definition) *counting {
-	c := &counting{most: map[string]int{}, live: map[string]map[int]bool{}}
+	c := &counting{most: map[string]int{}, live: map[string]map[int]bool{}, asked: askedIn(def)}
 	read := func(at task.Status, g workflow.Guard) {
 		name := counterOf(g.Field, at)
 		most := g.Value + 1
@@ -129,6 +132,19 @@ func (c *counting) cut(all task.Counters, state int) task.Counters {
 		}
 		if one.Value = min(one.Value, most); one.Value != 0 {
 			out = append(out, one)
+		}
+	}
+	return out
+}
+
+// forgottenIn returns for each state the bits of those roles of whose agent it cannot matter that it has died.
+func forgottenIn(mourned [][]bool) []uint64 {
+	out := make([]uint64, len(mourned))
+	for state, roles := range mourned {
+		for r, matters := range roles {
+			if !matters {
+				out[state] |= 3 << (2 * r)
+			}
 		}
 	}
 	return out

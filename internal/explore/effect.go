@@ -23,6 +23,36 @@ type performed struct {
 	unfit  []impossibleHook
 }
 
+// deed is a hook that is to be performed in a certain state.
+type deed struct {
+	hook  task.Hook
+	means action.Meaning
+	role  int // whose agent it starts or ends; negative where the workflow has no such role
+}
+
+// deedsOf are hooks as they are performed in a state.
+func (w *walk) deedsOf(hooks []task.Hook, status int16) []deed {
+	state, out := &w.def.States[status], make([]deed, 0, len(hooks))
+	for _, h := range hooks {
+		d := deed{hook: h, means: meaningOf(h), role: noRole}
+		//exhaustive:enforce
+		switch d.means {
+		case action.StartsAgent, action.NotifiesWorker:
+			d.role = slices.Index(w.roles, workflow.RoleIn(*state, h))
+		case action.EndsAgent:
+			role := h.Role
+			if h.Action == action.KillReviewer && role == "" {
+				role = task.RoleReviewer
+			}
+			d.role = slices.Index(w.roles, role)
+		case action.EndsAll, action.MakesWorkspace, action.FreesWorkspace, action.MeansNothing, action.SetsAside,
+			action.Pushes, action.OpensPR:
+		}
+		out = append(out, d)
+	}
+	return out
+}
+
 // impossibleHook is a hook that could not do its work, or took the workspace of a living agent.
 type impossibleHook struct {
 	hook task.Hook
@@ -67,18 +97,18 @@ func waiting(hooks []task.Hook) []task.Hook {
 	})
 }
 
-// perform performs hooks in order.
-func (w *walk) perform(c config, hooks []task.Hook) performed {
+// perform performs hooks in order, in the state for which they were made.
+func (w *walk) perform(c config, deeds []deed) performed {
 	p := performed{config: c}
 	state := &w.def.States[c.status]
-	for i := range hooks {
-		h := &hooks[i]
+	for i := range deeds {
+		d := &deeds[i]
 		//exhaustive:enforce
-		switch meaningOf(*h) {
+		switch d.means {
 		case action.FreesWorkspace:
 			for r, name := range w.roles {
 				if p.config.workspace && p.config.agent(r) == alive {
-					p.unfit = append(p.unfit, impossibleHook{*h, name})
+					p.unfit = append(p.unfit, impossibleHook{d.hook, name})
 				}
 			}
 			p.config.workspace = false
@@ -86,16 +116,12 @@ func (w *walk) perform(c config, hooks []task.Hook) performed {
 			if w.worksOn(p.config) || state.RespawnPrompt.Name == "" {
 				continue
 			}
-			w.start(&p, *h, workflow.RoleIn(*state, *h))
+			w.start(&p, d)
 		case action.StartsAgent:
-			w.start(&p, *h, workflow.RoleIn(*state, *h))
+			w.start(&p, d)
 		case action.EndsAgent:
-			role := h.Role
-			if h.Action == action.KillReviewer && role == "" {
-				role = task.RoleReviewer
-			}
-			if r := slices.Index(w.roles, role); r >= 0 && p.config.agent(r) == alive {
-				p.config.setAgent(r, gone)
+			if d.role >= 0 && p.config.agent(d.role) == alive {
+				p.config.setAgent(d.role, gone)
 			}
 		case action.EndsAll:
 			for r := range w.roles {
@@ -119,15 +145,15 @@ func (w *walk) worksOn(c config) bool {
 	return false
 }
 
-func (w *walk) start(p *performed, h task.Hook, role string) {
-	r := slices.Index(w.roles, role)
-	if !p.config.workspace || r < 0 {
-		p.unfit = append(p.unfit, impossibleHook{h, role})
+func (w *walk) start(p *performed, d *deed) {
+	if !p.config.workspace || d.role < 0 {
+		role := workflow.RoleIn(w.def.States[p.config.status], d.hook)
+		p.unfit = append(p.unfit, impossibleHook{d.hook, role})
 		return
 	}
-	p.config.setAgent(r, alive)
+	p.config.setAgent(d.role, alive)
 	p.agents++
-	if w.readers[r] {
+	if w.readers[d.role] {
 		p.rounds++
 	}
 }

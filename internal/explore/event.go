@@ -56,18 +56,10 @@ func (w *walk) visit(at int32) {
 		w.settled(at, c)
 		return
 	}
-	for r, name := range w.roles {
-		if c.agent(r) == alive {
-			w.requests(at, c, t, task.Actor{Role: name}, int8(r), -1)
+	for i := range w.askers {
+		if one := &w.askers[i]; one.role < 0 || c.agent(int(one.role)) == alive {
+			w.requests(at, c, t, one)
 		}
-	}
-	w.requests(at, c, t, task.Actor{Role: task.RoleHuman}, -1, -1)
-	for _, name := range w.speakers {
-		as := int8(slices.Index(w.roles, name))
-		w.requests(at, c, t, task.Actor{Role: task.RoleHuman, As: name}, -1, as)
-	}
-	if w.resets { // what a program asks for in a person's place resets nothing
-		w.requests(at, c, t, task.Actor{Role: task.RoleHuman, Via: "a program"}, -1, -1)
 	}
 	if c.owed == 0 { // else it comes again when nothing is owed: a hook may be the cause of it
 		for r := range w.roles {
@@ -102,18 +94,6 @@ type view struct {
 
 func (c config) view() view { return view{c.status, c.previous, c.workspace, c.counters} }
 
-// requests makes one actor ask for every move for which it may ask.
-func (w *walk) requests(at int32, c config, t task.Task, actor task.Actor, role, as int8) {
-	for _, o := range w.moves(c, t, role < 0 && actor.Via == "") {
-		if !decide.Allows(&w.def.Transitions[o.edge], actor) || o.event.override && (role >= 0 || as >= 0) {
-			continue
-		}
-		o.event.role, o.event.as = role, as
-		w.follow(at, c, o, w.def.Transitions[o.edge].Hooks)
-		w.taken[o.edge] = true
-	}
-}
-
 // moves returns the moves out of a status that an actor may ask for, once for each gate on the way that evidence can
 // meet. A person's moves are apart: they reset some counters.
 func (w *walk) moves(c config, t task.Task, person bool) []outcome {
@@ -121,6 +101,19 @@ func (w *walk) moves(c config, t task.Task, person bool) []outcome {
 	if known, found := w.movesOf[key]; found {
 		return known
 	}
+	counters := c.counters
+	if key.person { // the request is judged on those
+		counters = w.touched(c, t)
+	}
+	out := w.alikeIn(class{aMove, bit(key.person), c.view()}, counters, func() []outcome {
+		return w.movesBy(c, t, key.person)
+	})
+	w.movesOf[key] = out
+	return out
+}
+
+// movesBy asks for every move out of a status.
+func (w *walk) movesBy(c config, t task.Task, person bool) []outcome {
 	var out []outcome
 	looks := w.forge.looks[c.status][bit(c.workspace)]
 	for i, n := range w.leaving[c.status] {
@@ -130,7 +123,7 @@ func (w *walk) moves(c config, t task.Task, person bool) []outcome {
 		}
 		e := event{kind: isRequest, to: w.place(edge.To)}
 		request := task.Request{Task: t.ID, To: edge.To, Actor: task.Actor{Rule: true}, Reason: "there is one"}
-		if key.person {
+		if person {
 			request.Actor = task.Actor{Role: task.RoleHuman}
 			if !decide.Allows(edge, request.Actor) {
 				request.Actor.As = edge.By[0]
@@ -140,13 +133,12 @@ func (w *walk) moves(c config, t task.Task, person bool) []outcome {
 			e.look = int16(one)
 			out = w.ask(out, t, looks[one].evidence, request, e, n)
 		}
-		if edge.Override {
+		if edge.Override && (person || !w.resets) { // a program's override is its person's
 			request.Override, request.Actor = true, task.Actor{Role: task.RoleHuman}
 			e.look, e.override = -1, true
 			out = w.ask(out, t, looks[0].evidence, request, e, n)
 		}
 	}
-	w.movesOf[key] = out
 	return out
 }
 
@@ -220,13 +212,18 @@ func (w *walk) endings(at int32, c config, t task.Task, role int) []outcome {
 	if known, found := w.endingsOf[key]; found {
 		return known
 	}
+	out := w.alikeIn(class{aDeath, role, c.view()}, c.counters, func() []outcome { return w.endingsBy(at, c, t, role) })
+	w.endingsOf[key] = out
+	return out
+}
+
+// endingsBy has the agent end in every way.
+func (w *walk) endingsBy(at int32, c config, t task.Task, role int) []outcome {
 	e := event{kind: isDeath, role: int8(role), as: -1, to: -1, look: -1, dies: true}
 	death := task.Death{Task: t.ID, Role: w.roles[role], Hook: 1, Ending: task.Ending{Known: true}}
 	var out []outcome
 	if w.def.States[c.status].Role != w.roles[role] { // its rules do not apply to this role
-		out = append(out, w.outcomeOf(e, -1, decide.Exit(w.def, t, decide.Evidence{}, death, born())))
-		w.endingsOf[key] = out
-		return out
+		return append(out, w.outcomeOf(e, -1, decide.Exit(w.def, t, decide.Evidence{}, death, born())))
 	}
 	refused := map[int]refusal{}
 	for _, i := range w.forge.deaths[c.status][bit(c.workspace)] {
@@ -244,7 +241,22 @@ func (w *walk) endings(at int32, c config, t task.Task, role int) []outcome {
 	e.look, e.unstarted = -1, true
 	death.Ending.Unstarted = "its program is not there"
 	out = append(out, w.outcomeOf(e, -1, decide.Exit(w.def, t, decide.Evidence{}, death, born())))
-	w.endingsOf[key] = out
+	return toldApart(out)
+}
+
+// toldApart leaves those ends of an agent out from which the same follows as from an earlier one, which left other
+// evidence, or was killed.
+func toldApart(all []outcome) []outcome {
+	var out []outcome
+	for _, o := range all {
+		same := o
+		if !slices.ContainsFunc(out, func(have outcome) bool {
+			same.event.look, same.event.killed = have.event.look, have.event.killed
+			return have == same
+		}) {
+			out = append(out, o)
+		}
+	}
 	return out
 }
 
@@ -278,10 +290,15 @@ func (w *walk) respawn(at int32, c config, t task.Task) {
 	}
 	out, known := w.respawnOf[key]
 	if !known {
-		change, err := decide.Respawn(w.def, t, key.role >= 0, task.Actor{Role: task.RoleHuman}, born())
-		if err == nil {
-			out = append(out, w.outcomeOf(event{kind: isRespawn, role: int8(r), as: -1, to: -1, look: -1}, -1, change))
-		}
+		counters := w.touched(c, t)
+		out = w.alikeIn(class{aRespawn, key.role, c.view()}, counters, func() (out []outcome) {
+			change, err := decide.Respawn(w.def, t, key.role >= 0, task.Actor{Role: task.RoleHuman}, born())
+			if err == nil {
+				e := event{kind: isRespawn, role: int8(r), as: -1, to: -1, look: -1}
+				out = append(out, w.outcomeOf(e, -1, change))
+			}
+			return out
+		})
 		w.respawnOf[key] = out
 	}
 	for _, o := range out {
@@ -296,20 +313,26 @@ func (w *walk) revival(at int32, c config, t task.Task) {
 	if r < 0 || c.agent(r) != died {
 		return
 	}
-	history := []history.Event{
-		{Type: history.AgentStopped, Time: born(), Data: map[string]string{"role": role, "ended": "exit status 1"}}}
-	if _, due := decide.RespawnDue(w.def, t, history, born()); !due {
-		return
+	out, known := w.revivalOf[c.view()]
+	if !known {
+		history := []history.Event{{Type: history.AgentStopped, Time: born(),
+			Data: map[string]string{"role": role, "ended": "exit status 1"}}}
+		_, due := decide.RespawnDue(w.def, t, history, born())
+		if change, err := decide.Respawn(w.def, t, false, task.Actor{Rule: true}, born()); due && err == nil {
+			e := event{kind: isRevival, role: int8(r), as: -1, to: -1, look: -1}
+			out = append(out, w.outcomeOf(e, -1, change))
+		}
+		w.revivalOf[c.view()] = out
 	}
-	if change, err := decide.Respawn(w.def, t, false, task.Actor{Rule: true}, born()); err == nil {
-		w.follow(at, c, w.outcomeOf(event{kind: isRevival, role: int8(r), as: -1, to: -1, look: -1}, -1, change), nil)
+	for _, o := range out {
+		w.follow(at, c, o, nil)
 	}
 }
 
 func (w *walk) timer(at int32, c config, t task.Task) {
 	out, known := w.timerOf[c.view()]
 	if !known {
-		out = w.lateness(at, c, t)
+		out = w.alikeIn(class{aTimer, noRole, c.view()}, c.counters, func() []outcome { return w.lateness(at, c, t) })
 		w.timerOf[c.view()] = out
 	}
 	for _, o := range out {
@@ -363,9 +386,18 @@ func (w *walk) settled(at int32, c config) {
 		return
 	}
 	after := c
-	p := w.perform(after, w.lists[c.owed])
+	p := w.perform(after, w.owed(c))
 	w.settle(&p.config)
 	w.enter(at, event{kind: isSettle, role: -1, as: -1, to: -1, look: -1, failing: -1}, p, false, nil)
+}
+
+// owed are the hooks that are owed in a configuration.
+func (w *walk) owed(c config) []deed {
+	key := turn{before: c.owed, wants: -1, status: c.status} // no step has such a list
+	if w.courseOf[key] == nil {
+		w.courseOf[key] = &course{deeds: w.deedsOf(w.lists[c.owed], c.status)}
+	}
+	return w.courseOf[key].deeds
 }
 
 // touch makes a person change the task without moving it, such as a field, the retry of a hook, or a word to an
@@ -374,14 +406,24 @@ func (w *walk) touch(at int32, c config, t task.Task) {
 	if !w.resets {
 		return
 	}
-	change := decide.Note(w.def, t, t, task.Actor{Role: task.RoleHuman}, history.Event{
-		Type: history.Updated, Time: born()})
 	after := c
-	after.counters = w.configOf(change.Task).counters
+	after.counters = w.touched(c, t)
 	if after.counters != c.counters {
 		w.enter(at, event{kind: isTouch, role: -1, as: -1, to: -1, look: -1, failing: -1}, performed{
 			config: after}, false, nil)
 	}
+}
+
+// touched are the counters after a person has changed the task without moving it.
+func (w *walk) touched(c config, t task.Task) int32 {
+	counters, known := w.touchOf[c.view()]
+	if !known {
+		change := decide.Note(w.def, t, t, task.Actor{Role: task.RoleHuman}, history.Event{
+			Type: history.Updated, Time: born()})
+		counters = w.configOf(change.Task).counters
+		w.touchOf[c.view()] = counters
+	}
+	return counters
 }
 
 func (w *walk) redo(at int32, c config, t task.Task) {

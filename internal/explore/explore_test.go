@@ -212,3 +212,56 @@ func TestWhatGoesRoundForEverHasNoBound(t *testing.T) {
 		}
 	}
 }
+
+// Each time that a rule may send a task back allows one cycle of reviews more, and nothing else.
+func TestTheBoundGrowsByTheCyclesThatSendBackAllows(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]struct{ once, cycle explore.Bound }{
+		"default": {explore.Bound{Moves: 27, Agents: 19, Rounds: 16}, explore.Bound{Moves: 11, Agents: 18, Rounds: 16}},
+		"classic": {explore.Bound{Moves: 21, Agents: 19, Rounds: 16}, explore.Bound{Moves: 11, Agents: 18, Rounds: 16}},
+	} {
+		text, err := os.ReadFile("../../workflows/" + name + ".yml")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for times := range 4 {
+			def, err := workflow.Parse(name+".yml", []byte(strings.ReplaceAll(string(text), "when: sent_back < 3",
+				fmt.Sprintf("when: sent_back < %d", max(times, 1)))), usual(t))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range def.States {
+				if times == 0 {
+					def.States[i].SendBack = nil
+				}
+			}
+			got := explore.Check(def, explore.Most)
+			bound := explore.Bound{Moves: want.once.Moves + times*want.cycle.Moves,
+				Agents: want.once.Agents + times*want.cycle.Agents,
+				Rounds: want.once.Rounds + times*want.cycle.Rounds, Limits: record.MostLimits}
+			if got.Bound != bound || len(got.Failed()) > 0 {
+				t.Errorf("%s, sent back %d times at most: the bound is %+v, want %+v; broken: %v", name, times,
+					got.Bound, bound, got.Failed())
+			}
+		}
+	}
+}
+
+// Counters that make no difference in a status come along with what decide answers for another count of theirs: the
+// result is what it answers for each.
+func TestWhatIsCarriedAlongMakesNoDifference(t *testing.T) {
+	t.Parallel()
+	all := append(files(t, "testdata/good/*.yml"), files(t, "testdata/bad/*.yml")...)
+	for _, name := range []string{"default", "classic", "minimal", "phases"} {
+		all = append(all, "../../workflows/"+name+".yml")
+	}
+	for _, file := range all {
+		def, err := parse(t, file)
+		if err != nil {
+			continue
+		}
+		if different := explore.Compare(def, explore.MostAtCreation); different != nil {
+			t.Errorf("%s: %s", file, strings.Join(different, "\n"))
+		}
+	}
+}

@@ -67,7 +67,7 @@ func (w *walk) checkEntry(at int32, one step, p performed, declared []workflow.H
 // checkLingering warns of an agent that lives on in a state that has another role, or none. A worker may: it waits
 // there for its turn.
 func (w *walk) checkLingering(at int32, one step, c config) {
-	if at < 0 || !one.moves || one.event.kind == isDeath {
+	if at < 0 || !one.moves || one.event.kind == isDeath || c.livesAtMost(0) {
 		return
 	}
 	before, state := &w.def.States[w.configs[at].status], &w.def.States[c.status]
@@ -119,6 +119,9 @@ func (w *walk) judgeMixed() {
 
 // checkTwoAgents reports two agents where only one may be.
 func (w *walk) checkTwoAgents(at int32, one step, c config) {
+	if c.livesAtMost(1) {
+		return
+	}
 	var lives [2]int
 	for r := range w.roles {
 		if c.agent(r) == alive {
@@ -331,7 +334,7 @@ func (w *walk) judgeEnds() {
 // leadsOn reports whether the task can leave its status without being given up, if not at once then after something
 // else has happened there.
 func (w *walk) leadsOn(at int) bool {
-	seen := map[int32]bool{int32(at): true}
+	var seen map[int32]bool
 	open := []int32{int32(at)}
 	for len(open) > 0 {
 		now := open[0]
@@ -341,6 +344,9 @@ func (w *walk) leadsOn(at int) bool {
 				return true
 			}
 			if !o.moves && !seen[o.to] {
+				if seen == nil { // nearly always the first way leads on
+					seen = map[int32]bool{int32(at): true}
+				}
 				seen[o.to] = true
 				open = append(open, o.to)
 			}

@@ -16,19 +16,28 @@ func (w *walk) setbacks(at int32, c config, t task.Task) {
 	}
 	out, known := w.setbackOf[c.view()]
 	if !known {
-		for i, on := range workflow.SendBackEvents() {
-			to, _ := decide.Setback{On: on}.Target(w.def, t)
-			leadsThere := func(o outcome) bool { return o.event.to == w.place(to) }
-			if to != "" && !slices.ContainsFunc(out, leadsThere) { // else the same follows
-				out = append(out, w.sentBack(at, c, t, int8(i), on)...)
-			}
-		}
+		out = w.alikeIn(class{aSetback, noRole, c.view()}, c.counters, func() []outcome {
+			return w.sentBacks(at, c, t)
+		})
 		w.setbackOf[c.view()] = out
 	}
 	for _, o := range out {
 		w.taken[o.edge] = true
 		w.follow(at, c, o, w.def.Transitions[o.edge].Hooks)
 	}
+}
+
+// sentBacks returns what follows from all that can happen to the work.
+func (w *walk) sentBacks(at int32, c config, t task.Task) []outcome {
+	var out []outcome
+	for i, on := range workflow.SendBackEvents() {
+		to, _ := decide.Setback{On: on}.Target(w.def, t)
+		leadsThere := func(o outcome) bool { return o.event.to == w.place(to) }
+		if to != "" && !slices.ContainsFunc(out, leadsThere) { // else the same follows
+			out = append(out, w.sentBack(at, c, t, int8(i), on)...)
+		}
+	}
+	return out
 }
 
 // sentBack returns what follows from something that happens to the work. A task that stays with a mark for a person is

@@ -21,17 +21,20 @@ type walk struct {
 	// progress gets the number of explored configurations; nil if the caller does not want it.
 	progress func(configurations int)
 
-	count    *counting
-	forge    *evidenceMaker
-	roles    []string
-	readers  []bool
-	mourned  [][]bool // by state and role: whether it can matter later that the agent has died by itself
-	speakers []string // roles whose moves a person can make only in their name
-	leaving  [][]int  // transitions by the state that they leave
-	rules    [][]int  // exit rules by their state
-	cameFrom [][]task.Status
-	alike    [][]int // for each transition those out of the same state whose gate asks for the same
-	made     []bool  // exit rules whose move was made
+	count   *counting
+	forge   *evidenceMaker
+	roles   []string
+	readers []bool
+	mourned [][]bool // by state and role: whether it can matter later that the agent has died by itself
+	// by state: the bits of all roles of whose agent it cannot matter
+	forgotten []uint64
+	speakers  []string // roles whose moves a person can make only in their name
+	askers    []asker
+	leaving   [][]int // transitions by the state that they leave
+	rules     [][]int // exit rules by their state
+	cameFrom  [][]task.Status
+	alike     [][]int // for each transition those out of the same state whose gate asks for the same
+	made      []bool  // exit rules whose move was made
 
 	tallies []task.Counters
 	tallyOf map[string]int32
@@ -42,10 +45,17 @@ type walk struct {
 	gives     []bool // states in which the task is given up
 	resets    bool   // a person resets some counter
 	movesOf   map[asked][]outcome
+	viaOf     map[view][]outcome // those that a program asks for, and that differ from those of a person
 	endingsOf map[ending][]outcome
 	respawnOf map[ending][]outcome // by a person; the role is that of an agent that lives already, or noRole
+	revivalOf map[view][]outcome
 	timerOf   map[view][]outcome
 	setbackOf map[view][]outcome
+	touchOf   map[view]int32 // the counters then
+	classOf   map[class][]outcome
+	splitOf   map[settledState]split
+	joinOf    map[join]int32
+	whole     bool // nothing is taken to follow alike: decide answers for every count
 	redoOf    map[redone][]outcome
 	calmOf    map[settledState]int32
 	courseOf  map[turn]*course
@@ -112,9 +122,10 @@ func newWalk(def *workflow.Definition, most int) *walk {
 		known: map[config]int32{}, taken: make([]bool, len(def.Transitions)),
 		made: make([]bool, len(def.Exit.Rules)), pending: map[int]flaw{},
 		movesOf: map[asked][]outcome{}, endingsOf: map[ending][]outcome{}, respawnOf: map[ending][]outcome{},
+		viaOf: map[view][]outcome{}, revivalOf: map[view][]outcome{}, touchOf: map[view]int32{},
+		classOf: map[class][]outcome{}, splitOf: map[settledState]split{}, joinOf: map[join]int32{},
 		timerOf: map[view][]outcome{}, setbackOf: map[view][]outcome{}, redoOf: map[redone][]outcome{},
-		courseOf: map[turn]*course{},
-		calmOf:   map[settledState]int32{}, flaws: map[string][]flaw{},
+		courseOf: map[turn]*course{}, calmOf: map[settledState]int32{}, flaws: map[string][]flaw{},
 		leaving: make([][]int, len(def.States)), rules: make([][]int, len(def.States)),
 		cameFrom: make([][]task.Status, len(def.States)),
 	}
@@ -126,6 +137,7 @@ func newWalk(def *workflow.Definition, most int) *walk {
 	}
 	w.readers = readersOf(def, w.roles)
 	w.mourned = deathMattersIn(def, w.roles)
+	w.forgotten = forgottenIn(w.mourned)
 	for i, s := range def.States {
 		for e := range def.Transitions {
 			if def.Transitions[e].From == s.Name {
@@ -153,6 +165,7 @@ func newWalk(def *workflow.Definition, most int) *walk {
 	w.alike = alikeGates(def, w.leaving)
 	w.gives = givingUp(def)
 	w.resets = len(def.ResetByPerson()) > 0
+	w.askers = w.askersOf()
 	w.forge = newEvidenceMaker(def, w.leaving, w.rules)
 	w.tally(nil)
 	w.list(nil)
@@ -246,7 +259,7 @@ func (w *walk) follow(at int32, before config, o outcome, declared []workflow.Ho
 	}
 	e.failing = -1
 	ahead := w.course(before, o)
-	p := w.perform(after, ahead.hooks)
+	p := w.perform(after, ahead.deeds)
 	w.settle(&p.config)
 	w.enter(at, e, p, o.moved, declared) // first, so that a reported way has no needless failure
 	for _, s := range ahead.stops {
@@ -254,10 +267,10 @@ func (w *walk) follow(at int32, before config, o outcome, declared []workflow.Ho
 			return
 		}
 		e.failing = int8(min(s.failing, maxFailing))
-		p := w.perform(after, ahead.hooks[:s.failing])
+		p := w.perform(after, ahead.deeds[:s.failing])
 		p.config.owed = s.owed
 		w.enter(at, e, p, o.moved, nil)
-		if replaced, is := w.replaced(p.config, ahead.hooks[s.failing]); is {
+		if replaced, is := w.replaced(p.config, &ahead.deeds[s.failing]); is {
 			p.config = replaced
 			w.enter(at, e, p, o.moved, nil)
 		}
@@ -266,7 +279,7 @@ func (w *walk) follow(at int32, before config, o outcome, declared []workflow.Ho
 
 // course is what is to be performed after a step, with every place where it can be held up.
 type course struct {
-	hooks []task.Hook
+	deeds []deed
 	stops []stop
 }
 
@@ -279,11 +292,11 @@ type stop struct {
 // turn names the steps after which the same is to be performed.
 type turn struct {
 	before, wants, owes int32 // lists of hooks: those that were owed before, and those of the step
-	live                bool
+	status              int16
 }
 
 func (w *walk) course(before config, o outcome) *course {
-	key := turn{before.owed, o.wants, o.owes, !w.def.States[o.after.status].Terminal}
+	key := turn{before.owed, o.wants, o.owes, o.after.status}
 	if known := w.courseOf[key]; known != nil {
 		return known
 	}
@@ -292,7 +305,7 @@ func (w *walk) course(before config, o outcome) *course {
 	if before.owed != 0 {
 		hooks = append(w.overtake(before, o), hooks...)
 	}
-	out := &course{hooks: hooks}
+	out := &course{deeds: w.deedsOf(hooks, o.after.status)}
 	for failing := range hooks {
 		if w.holdsUp(hooks, failing) {
 			out.stops = append(out.stops, stop{failing, w.list(waiting(hooks[failing:]))})
@@ -315,15 +328,11 @@ func (w *walk) bitOf(status int16) uint32 {
 
 // replaced is a configuration in which a start has failed after it had ended the agent that it was to replace, or
 // after that one had died: as long as its successor is owed, no rule asks how it ended.
-func (w *walk) replaced(c config, h task.Hook) (config, bool) {
-	if meaningOf(h) != action.StartsAgent {
+func (w *walk) replaced(c config, d *deed) (config, bool) {
+	if d.means != action.StartsAgent || d.role < 0 || c.agent(d.role) != alive {
 		return c, false
 	}
-	r := slices.Index(w.roles, workflow.RoleIn(w.def.States[c.status], h))
-	if r < 0 || c.agent(r) != alive {
-		return c, false
-	}
-	c.setAgent(r, gone)
+	c.setAgent(d.role, gone)
 	return c, true
 }
 
@@ -378,15 +387,9 @@ func (w *walk) enter(at int32, e event, p performed, moved bool, declared []work
 		return
 	}
 	c := p.config
-	for r := range w.roles {
-		if c.agent(r) == died && !w.mourned[c.status][r] {
-			c.setAgent(r, gone)
-		}
-	}
+	c.agents &^= c.agents & diedBits & w.forgotten[c.status]
 	p.config = c
-	if w.tallies[c.counters].Get(task.CrashCount) == 0 {
-		c.unsettled = false
-	}
+	c.unsettled = c.unsettled && w.tallies[c.counters].Get(task.CrashCount) != 0
 	to, known := w.known[c]
 	if !known {
 		if len(w.configs) >= w.most {

@@ -307,6 +307,16 @@ func quiet(r *yaml.Reader, n *yaml.Node) (q Quiet) {
 	return q
 }
 
+// ConfigText is the text of config.yml, empty where there is none, and the name of that file.
+func (h *Home) ConfigText() (name string, text []byte, err error) {
+	name = "config.yml"
+	text, err = os.ReadFile(filepath.Join(h.Dir, name))
+	if errors.Is(err, os.ErrNotExist) {
+		err = nil
+	}
+	return name, text, err
+}
+
 // Config reads config.yml. None is an empty one.
 func (h *Home) Config() (Config, error) {
 	path := filepath.Join(h.Dir, "config.yml")
@@ -327,6 +337,8 @@ func (h *Home) Config() (Config, error) {
 			yaml.May("notify", func(n *yaml.Node) {
 				r.List(n, "notify", func(n *yaml.Node) { c.Notify = append(c.Notify, r.Text(n, "a word of notify")) })
 			}),
+			// the dashboard reads them, and says what is wrong with them: no other command needs them
+			yaml.May("keys", func(*yaml.Node) {}), yaml.May("theme", func(*yaml.Node) {}),
 			yaml.May("stalled_after", func(n *yaml.Node) { c.StalledAfter = duration(r, n) }),
 			yaml.May("signals", func(n *yaml.Node) { c.Quiet = quiet(r, n) }),
 		})

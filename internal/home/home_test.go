@@ -304,6 +304,8 @@ func TestConfig_mayLeaveOutAnything(t *testing.T) {
 		}},
 		"what the dashboard leaves out": {"signals: {bell: false, title: true}\n", home.Config{
 			Quiet: home.Quiet{Bell: true}}},
+		"what only the dashboard reads, whatever it is": {
+			"harness: codex\nkeys: {nothing: 7}\ntheme: dark\n", home.Config{Harness: "codex"}},
 	}
 	for name, tt := range tests {
 		h := newHome(t)
@@ -313,6 +315,18 @@ func TestConfig_mayLeaveOutAnything(t *testing.T) {
 		if got, err := h.Config(); err != nil || !reflect.DeepEqual(got, tt.want) {
 			t.Errorf("%s: %+v, %v", name, got, err)
 		}
+	}
+}
+
+func TestConfigText_isTheFileOrNothing(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	if name, text, err := h.ConfigText(); name != "config.yml" || len(text) != 0 || err != nil {
+		t.Errorf("without a file: %q, %q, %v", name, text, err)
+	}
+	write(t, h, "config.yml", "keys: {}\n")
+	if _, text, err := h.ConfigText(); string(text) != "keys: {}\n" || err != nil {
+		t.Errorf("with a file: %q, %v", text, err)
 	}
 }
 

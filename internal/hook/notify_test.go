@@ -234,7 +234,7 @@ func TestRunCommand_failsWithTheEndOfWhatWasSaid(t *testing.T) {
 			"\uFFFD": {Code: 2, Output: "no rule\xff\n"},
 		`"make" ended with status 3: it said nothing`:                                                                   {Code: 3},
 		`"make" was ended, because it took longer than 5m0s; give it a longer timeout, or make it quicker: still at it`: {Code: 143, Output: "still at it", TimedOut: true},
-		`"make" was ended, because it used more than 2048 MB of memory: it said nothing`:                                {Code: 137, OutOfMemory: true},
+		`"make" ran out of memory: Orange ended it, because it used more than 2048 MB: it said nothing`:                 {Code: 137, OutOfMemory: true},
 	} {
 		executor, p := newExecutor(t)
 		p.ended = ended

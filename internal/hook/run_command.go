@@ -83,7 +83,7 @@ func (h *Executor) run(ctx context.Context, job record.Job, argv []string, view 
 		return fmt.Errorf("%q was ended, because it took longer than %s; give it a longer timeout, or make it "+
 			"quicker: %s", argv[0], limit, said)
 	case ended.OutOfMemory:
-		return fmt.Errorf("%q was ended, because it used more than %d MB of memory: %s",
+		return fmt.Errorf("%q ran out of memory: Orange ended it, because it used more than %d MB: %s",
 			argv[0], commandMemory>>20, said)
 	case ended.Code != 0:
 		return fmt.Errorf("%q ended with status %d: %s", argv[0], ended.Code, said)

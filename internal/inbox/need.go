@@ -113,12 +113,11 @@ func limitWords(need record.Need, now time.Time) string {
 // markWords are the attention mark of a task in short.
 func markWords(mark string) string {
 	if rest, is := strings.CutPrefix(mark, record.HookMark); is {
-		action, _, _ := strings.Cut(rest, ":")
+		action, found, _ := strings.Cut(rest, ":")
+		if strings.Contains(found, "ran out of memory") { // Orange ended the program at its limit
+			return "out of memory: hook " + action
+		}
 		return "hook " + action + " failed"
-	}
-	const memory = "out of memory"
-	if strings.Contains(mark, memory) {
-		return memory
 	}
 	mark, _, _ = strings.Cut(mark, "; ")
 	return mark

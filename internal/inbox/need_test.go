@@ -43,8 +43,9 @@ func TestWords_areWhatATaskNeedsInShort(t *testing.T) {
 			want: "review passed, conflict with feat/b"},
 		"conflicts": {status: "reviewing", conflicts: []string{"feat/b", "c", "d"},
 			want: "conflict with feat/b and 2 more"},
-		"a hook":   {status: "working", note: "hook push_branch: no remote", want: "hook push_branch failed"},
-		"memory":   {status: "working", note: "crash 1: the worker (out of memory) left no x", want: "out of memory"},
+		"a hook": {status: "working", note: "hook push_branch: no remote", want: "hook push_branch failed"},
+		"memory": {status: "working", note: `hook acquire_workspace: the set-up of the workspace failed: "make" ` +
+			"ran out of memory: it used more than 4096 MB", want: "out of memory: hook acquire_workspace"},
 		"a crash":  {status: "working", note: "crash 1: it left no x; start it again", want: "crash 1: it left no x"},
 		"died":     {status: "working", agent: record.AgentDead, want: "worker has died"},
 		"a dialog": {status: "working", seen: inbox.Sight{Kind: record.NeedsAnswer}, want: "dialog"},
@@ -59,6 +60,8 @@ func TestWords_areWhatATaskNeedsInShort(t *testing.T) {
 			want: "limit: 5 calls"},
 		"long":    {status: "working", note: strings.Repeat("long ", 30), want: strings.Repeat("long ", 11) + "long…"},
 		"at work": {status: "working", agent: record.AgentAlive},
+		"revived": {status: "agent-review", agent: record.AgentDead},
+		"marked":  {status: "done", previous: "reviewing", note: "hook push_branch: no remote"},
 		"new":     {status: "pending"},
 		"over":    {status: "done", previous: "reviewing"},
 	} {

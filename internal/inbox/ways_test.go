@@ -22,10 +22,12 @@ func TestWays_areTheMovesThatARoleHas(t *testing.T) {
 		{To: "work", By: both, Override: true, Details: unmet},
 		{To: "stuck", By: []string{"reviewer"}},
 		{To: "plan", By: both, Details: unmet},
+		{To: "late", By: both, Override: true, Details: unmet},
 	}}
 	for role, want := range map[string]string{
-		task.RoleHuman:  "done override true 1; work request true 0; stuck  false 1; plan  false 1; plan redo false 0",
-		task.RoleWorker: "done  false 1; work request true 0; stuck  false 1; plan  false 1",
+		task.RoleHuman: "done override true 1; work request true 0; stuck  false 1; plan  false 1; " +
+			"late override true 1; plan redo false 0",
+		task.RoleWorker: "done  false 1; work request true 0; stuck  false 1; plan  false 1; late  false 1",
 	} {
 		got := ""
 		for i, w := range inbox.Ways(e, role) {

@@ -84,6 +84,8 @@ func TestEveryTool_isTheCommandOfItsName(t *testing.T) {
 			"review_model": "rm", "no_spawn": true}, "task|create|--json|--project=p|--workflow=w|--status=s|" +
 			"--harness=h|--review-harness=rh|--effort=e|--review-effort=re|--model=m|--review-model=rm|--no-spawn|" +
 			"--context=-|--|b|S<more"},
+		{"create", arguments{"summary": "Fix the login", "after": []string{"4F", "7K"}},
+			"task|create|--json|--after=4F,7K|--|Fix the login<"},
 		{"update", arguments{"id": "4F", "status": "working", "reason": "r", "summary": "s", "branch": "b"},
 			"task|update|--json|--status=working|--reason=r|--summary=s|--branch=b|--|4F<"},
 		{"update", arguments{"branch": ""}, "task|update|--json|--branch<"},

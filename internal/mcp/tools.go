@@ -97,6 +97,8 @@ type created struct {
 	Model         string `json:"model,omitempty" jsonschema:"the worker's model, by its program's name for it"`
 	ReviewModel   string `json:"review_model,omitempty" jsonschema:"the same for the reviewer"`
 	NoSpawn       bool   `json:"no_spawn,omitempty" jsonschema:"only create it, and start no agent"`
+
+	After []string `json:"after,omitempty" jsonschema:"ids of tasks that come first: it starts once all are merged"`
 }
 
 func (in created) call() call {
@@ -111,6 +113,7 @@ func (in created) call() call {
 	flags.text("model", in.Model)
 	flags.text("review-model", in.ReviewModel)
 	flags.yes("no-spawn", in.NoSpawn)
+	flags.text("after", strings.Join(in.After, ","))
 	if in.Context != "" {
 		flags.text("context", "-")
 	}

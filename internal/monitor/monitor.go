@@ -122,6 +122,7 @@ type Monitor struct {
 	// lets others hear that the watch goes on; called about every second
 	Heartbeat func()
 	Now       func() time.Time
+	Spent     func() time.Duration // the processor time that this process has had
 	Log       *slog.Logger
 	Stall     time.Duration // how long an agent may do nothing before it is marked
 

@@ -14,9 +14,14 @@ import (
 // should hear of it within five.
 const screensEvery = 2500 * time.Millisecond
 
-// screensRest is how many times as long as a look took the watch rests after it, at least and up to the usual look:
-// with very many agents people hear a little later, and the watch still costs next to nothing.
+// screensRest is how many times the processor time of a look the watch rests after it, at least and up to the usual
+// look: the looks cost a third of a percent of a processor, however many agents there are.
 const screensRest = 300
+
+// restAfter is how long the watch rests after a look that cost so much processor time.
+func restAfter(spent time.Duration) time.Duration {
+	return min(max(screensEvery, screensRest*spent), defaultInterval)
+}
 
 // watchScreens tells people when an agent begins to wait for them, until ctx ends.
 func (m *Monitor) watchScreens(ctx context.Context) {
@@ -28,9 +33,9 @@ func (m *Monitor) watchScreens(ctx context.Context) {
 		if pause(ctx, next); ctx.Err() != nil {
 			return
 		}
-		began := m.Now()
+		before := m.Spent()
 		err := m.screens(ctx, known)
-		next = min(max(screensEvery, screensRest*m.Now().Sub(began)), defaultInterval)
+		next = restAfter(m.Spent() - before)
 		text := ""
 		if err != nil {
 			text = err.Error()

@@ -113,3 +113,20 @@ func (listed) Changed(context.Context) (int64, error) { return 1, nil }
 func (listed) Writes(context.Context) (int64, error) { return 1, nil }
 
 func (listed) Watch(context.Context, func()) error { return nil }
+
+// The looks at screens cost a third of a percent of a processor at most, and people hear within five seconds as long as
+// that is kept.
+func TestScreens_areLookedAtLessOftenWhereALookCostsMore(t *testing.T) {
+	t.Parallel()
+	for spent, want := range map[time.Duration]time.Duration{
+		0:                     screensEvery,
+		time.Millisecond:      screensEvery,
+		8 * time.Millisecond:  screensEvery,
+		10 * time.Millisecond: 3 * time.Second,
+		time.Second:           defaultInterval,
+	} {
+		if got := restAfter(spent); got != want {
+			t.Errorf("after %v the watch rests %v, want %v", spent, got, want)
+		}
+	}
+}

@@ -261,7 +261,7 @@ func (s setUp) one(ctx context.Context, argv, env []string, limit, left time.Dur
 	case why == tookTooLong:
 		why = fmt.Sprintf("took longer than %s (change that with --setup-timeout)", limit)
 	case why == tookTooMuch:
-		why = fmt.Sprintf("used more than %d MB of memory (change that with --setup-memory)", memory)
+		why = fmt.Sprintf("ran out of memory: it used more than %d MB (change that with --setup-memory)", memory)
 	case why == "":
 		return nil
 	}

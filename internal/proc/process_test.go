@@ -123,3 +123,13 @@ func TestArguments_areThoseThatAProcessWasStartedWith(t *testing.T) {
 		t.Errorf("its name is %q, %v", name, err)
 	}
 }
+
+func TestSpent_growsWithWhatAProcessDoes(t *testing.T) {
+	t.Parallel()
+	before := proc.Spent()
+	for sum := 0; proc.Spent() == before; sum++ {
+		if sum > 1<<30 {
+			t.Fatal("it does not grow")
+		}
+	}
+}

@@ -2,6 +2,7 @@ package record
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"orange/internal/task"
@@ -67,22 +68,23 @@ func (u *Unmerged) Error() string {
 		return fmt.Sprintf("the check %q of the merged work failed; %s: %s", u.Check, then, u.Said)
 	}
 	const most = 20
-	var b strings.Builder
-	for i, file := range u.Files {
-		if i == most {
-			fmt.Fprintf(&b, " and %d more", len(u.Files)-most)
-			break
-		}
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		fmt.Fprintf(&b, "%q", file)
-	}
 	if u.Then != "" {
-		return fmt.Sprintf("both changed %s; no branch was changed; %s", b.String(), u.Then)
+		return fmt.Sprintf("both changed %s; no branch was changed; %s", FilesInWords(u.Files, most), u.Then)
 	}
 	return fmt.Sprintf("both changed %s; merge the default branch into the branch and solve it there, then run this "+
-		"again; nothing was changed", b.String())
+		"again; nothing was changed", FilesInWords(u.Files, most))
+}
+
+// FilesInWords names the first of some files, and says how many more there are.
+func FilesInWords(files []string, most int) string {
+	names := make([]string, 0, most)
+	for _, name := range files[:min(len(files), most)] {
+		names = append(names, strconv.Quote(name))
+	}
+	if more := len(files) - most; more > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(names, ", "), more)
+	}
+	return strings.Join(names, ", ")
 }
 
 // MergeMany asks for the merge of several tasks, one on top of the other.

@@ -26,13 +26,14 @@ func TestAReplay_knowsWhoSetsACounterBackWithoutAMove(t *testing.T) {
 		decided, skipped int
 		different        int
 		stripped         bool // an intruder has removed its inputs
+		stays            int
 	}{
-		{"a change of a field", history.Updated, ada, 2, 1, 0, false},
-		{"a merge that begins", history.MergeBegun, ada, 2, 1, 0, false},
-		{"a merge", history.Merged, ada, 2, 1, 0, false},
-		{"a change of a field that nobody can judge again", history.Updated, ada, 1, 1, 0, true},
-		{"a merge that nobody can judge again", history.Merged, ada, 1, 1, 0, true},
-		{"an agent that is said to set it back", history.Updated, task.Actor{Role: task.RoleWorker}, 2, 1, 1, false},
+		{"a change of a field", history.Updated, ada, 2, 1, 0, false, 0},
+		{"a merge that begins", history.MergeBegun, ada, 1, 2, 0, false, 3},
+		{"a merge", history.Merged, ada, 2, 1, 0, false, 0},
+		{"a change of a field that nobody can judge again", history.Updated, ada, 1, 1, 0, true, 0},
+		{"a merge that nobody can judge again", history.Merged, ada, 1, 1, 0, true, 0},
+		{"an agent that is said to set it back", history.Updated, task.Actor{Role: task.RoleWorker}, 2, 1, 1, false, 0},
 	} {
 		w := &stroll{t: t, def: &def, dice: rand.New(rand.NewPCG(1, 5)),
 			now: time.Date(2024, 5, 6, 7, 8, 9, 0, time.UTC), texts: map[string]string{}}
@@ -55,7 +56,7 @@ func TestAReplay_knowsWhoSetsACounterBackWithoutAMove(t *testing.T) {
 			}
 			w.commit(replay.Inputs{Ask: replay.AskNote}.By(row.by), decide.Evidence{}, c)
 		}
-		if got := w.s.Task.Counters.Get("rereviews"); got != 0 {
+		if got := w.s.Task.Counters.Get("rereviews"); got != row.stays {
 			t.Errorf("%s: it ends with %d", row.name, got)
 		}
 		got, err := replay.Replay(w.s.Task, w.lines, w.library(), nil)

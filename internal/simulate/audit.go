@@ -103,6 +103,7 @@ func (a *Audit) seal(c record.Change, t task.Task) {
 	for _, e := range c.Events {
 		all, before := a.events[t.ID], ""
 		a.checkLimit(t.ID, all, e)
+		a.checkSentBack(t.ID, all, e)
 		if len(all) > 0 {
 			before = all[len(all)-1].Hash
 		}

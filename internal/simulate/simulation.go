@@ -99,12 +99,15 @@ func (p repository) Look(ctx context.Context, project string, addresses []string
 func (p repository) Merge(ctx context.Context, t task.Task, order record.MergeOrder,
 	begin func(context.Context, string) error) (record.MergeResult, error) {
 	err := p.r.Step(Step{What: "it merges", Task: t.ID}, func() error {
-		if p.r.mergeFails(t) {
+		fails := p.r.mergeFails(t)
+		if !fails || p.r.chance(0.5) { // else it is in conflict at once
+			if err := begin(ctx, merged); err != nil {
+				return err
+			}
+		}
+		if fails {
 			p.r.logf("the merge is in conflict")
 			return &record.Unmerged{Files: []string{"shared"}}
-		}
-		if err := begin(ctx, merged); err != nil {
-			return err
 		}
 		b := p.r.branch()
 		if b.Merged = true; !b.Mergeable(order.Commit) {

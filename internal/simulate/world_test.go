@@ -1,7 +1,9 @@
 package simulate_test
 
 import (
+	"strings"
 	"testing"
+	"time"
 
 	"orange/internal/history"
 	"orange/internal/record"
@@ -121,4 +123,40 @@ func TestAudit_reportsWhatTheRecordHasWrong(t *testing.T) {
 	check("a hook is settled twice", "hooks")
 	a.Begun("a", 7)
 	check("a settled hook is begun", "hooks")
+}
+
+func TestAudit_countsHowOftenRulesSendATaskBack(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 1, 5, 9, 0, 0, 0, time.UTC)
+	back := history.Event{Type: history.AutoAdvanced, Actor: task.ActorEngine, From: "reviewing", To: "working",
+		Data: map[string]string{workflow.OnPRChecksFailed: "run 1"}}
+	merge := history.Event{Type: history.MergeBegun, Actor: task.RoleHuman}
+	edit := history.Event{Type: history.Updated, Actor: task.RoleHuman}
+	review := history.Event{Type: history.StatusChanged, Actor: task.RoleReviewer, From: "agent-review",
+		To: "reviewing"}
+	for name, row := range map[string]struct {
+		events []history.Event
+		told   int
+	}{
+		"three times":             {[]history.Event{back, review, back, review, back}, 0},
+		"four times":              {[]history.Event{back, back, review, back, back}, 1},
+		"merges begin meanwhile":  {[]history.Event{merge, back, merge, back, merge, back, merge, back}, 1},
+		"a person acts meanwhile": {[]history.Event{back, back, back, edit, back, back, back}, 0},
+	} {
+		told := 0
+		a := simulate.NewAudit(&simulate.World{Workflow: shippedWorkflow(t, "default")},
+			func(_, property, format string, _ ...any) {
+				if property == "bounded" && strings.Contains(format, "sent the task back") {
+					told++
+				}
+			})
+		for i, e := range row.events {
+			e.Time = at
+			a.Committed(record.Change{Expect: int64(i), Events: []history.Event{e}},
+				task.Task{ID: "a", Status: "reviewing", Version: int64(i) + 1}, nil)
+		}
+		if told != row.told {
+			t.Errorf("%s: it is told %d times, want %d", name, told, row.told)
+		}
+	}
 }

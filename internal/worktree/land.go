@@ -14,6 +14,9 @@ import (
 	"orange/internal/record"
 )
 
+// mostNamed is how many files an answer names.
+const mostNamed = 20
+
 // checkoutOfDefault is the checkout that has the default branch, which is at the commit from; empty where none has.
 func (r Repo) checkoutOfDefault(ctx context.Context, from string) (dir string, err error) {
 	all, err := r.checkouts(ctx, r.Path)
@@ -119,7 +122,7 @@ func (r Repo) fits(ctx context.Context, dir, from, to string) error {
 		}
 	}
 	if len(there) > 0 {
-		return inTheWay(fmt.Errorf("these files are not git's: %s", list(there)))
+		return inTheWay(fmt.Errorf("these files are not git's: %s", record.FilesInWords(there, mostNamed)))
 	}
 	return nil
 }

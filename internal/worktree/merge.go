@@ -309,22 +309,6 @@ func (r Repo) mergeTree(ctx context.Context, start, branch string) (string, erro
 	return parts[0], nil
 }
 
-func list(files []string) string {
-	const most = 20
-	var b strings.Builder
-	for i, file := range files {
-		if i == most {
-			fmt.Fprintf(&b, " and %d more", len(files)-most)
-			break
-		}
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		fmt.Fprintf(&b, "%q", file)
-	}
-	return b.String()
-}
-
 // mergeCommit is signed by the user, with a key too where the user's configuration says so: commit-tree needs to
 // be asked for it.
 func (r Repo) mergeCommit(ctx context.Context, tree, message string, parents ...string) (string, error) {

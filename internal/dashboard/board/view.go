@@ -195,12 +195,12 @@ func (m *Model) card(r *tasks.Row, common string, c column, width int, chosen bo
 	}
 	second := strings.Repeat(" ", min(width, tasks.SignWidth)) +
 		style.Render(screen.Cut(about, max(0, width-tasks.SignWidth)))
-	first := tasks.CursorSign(false) + colour.Render(sign) + " " + name + m.style.Faint.Render(since)
+	first := tasks.CursorSign(false) + colour.Render(sign) + m.tasks.PickSign(r) + name + m.style.Faint.Render(since)
 	switch {
 	case chosen:
-		first = m.style.Chosen.Render(screen.Fit(tasks.CursorSign(true)+sign+" "+name+since, width))
+		first = m.style.Chosen.Render(screen.Fit(tasks.CursorSign(true)+sign+m.tasks.PickSign(r)+name+since, width))
 	case c.terminal:
-		first = tasks.CursorSign(false) + colour.Render(sign) + " " + m.style.Faint.Render(name)
+		first = tasks.CursorSign(false) + colour.Render(sign) + m.tasks.PickSign(r) + m.style.Faint.Render(name)
 	}
 	return []string{first, second}
 }

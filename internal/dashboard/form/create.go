@@ -30,13 +30,14 @@ const (
 	fieldModel
 	fieldReviewModel
 	fieldStart
+	fieldAfter
 	fieldStatus
 	fields // how many there are
 )
 
 func (f field) String() string {
 	return [...]string{"project", "branch", "summary", "context", "harness", "review harness", "workflow",
-		"effort", "review effort", "model", "review model", "start at once", "begins in"}[f]
+		"effort", "review effort", "model", "review model", "start at once", "waits for", "begins in"}[f]
 }
 
 // picked reports whether the person chooses the value of a field instead of writing it.
@@ -81,6 +82,7 @@ type Creation struct {
 	lines   [fields]line
 	context string // a context of several lines; one of a single line is in lines
 	project string // the project that is chosen at first
+	tasks   []*task.Task
 	choices Choices
 	known   bool // the choices were read
 	problem string
@@ -88,10 +90,12 @@ type Creation struct {
 	sent    bool // the task is being created
 }
 
-// NewCreation makes the form for a new task of a project.
+// NewCreation makes the form for a new task of a project. Tasks are those that there are: the new one may wait for
+// some of them.
 func NewCreation(ctx context.Context, chooser Chooser, style *screen.Style, edit func(text string) tea.Cmd,
-	project string) *Creation {
-	c := &Creation{ctx: ctx, chooser: chooser, style: style, edit: edit, focus: fieldBranch, project: project}
+	project string, tasks []*task.Task) *Creation {
+	c := &Creation{ctx: ctx, chooser: chooser, style: style, edit: edit, focus: fieldBranch, project: project,
+		tasks: tasks}
 	for f := range fields {
 		c.lines[f] = newLine("")
 	}
@@ -206,12 +210,13 @@ func (c *Creation) text(f field) string {
 
 func (c *Creation) written() bool {
 	return slices.ContainsFunc([]field{fieldBranch, fieldSummary, fieldContext, fieldEffort, fieldReviewEffort,
-		fieldModel, fieldReviewModel},
+		fieldModel, fieldReviewModel, fieldAfter},
 		func(f field) bool { return c.text(f) != "" })
 }
 
 // Task is the task that the form describes.
 func (c *Creation) Task() task.New {
+	after, _ := c.after()
 	return task.New{
 		Project: c.chosenProject(), Branch: c.text(fieldBranch), Summary: c.text(fieldSummary),
 		Context: c.text(fieldContext),
@@ -219,7 +224,7 @@ func (c *Creation) Task() task.New {
 		Model: c.text(fieldModel), ReviewModel: c.text(fieldReviewModel),
 		Harness: c.picks[fieldHarness].value(), ReviewHarness: c.picks[fieldReview].value(),
 		Workflow: c.picks[fieldWorkflow].value(),
-		Status:   task.Status(c.picks[fieldStatus].value()), Spawn: c.starts(),
+		Status:   task.Status(c.picks[fieldStatus].value()), Spawn: c.starts(), After: after,
 	}
 }
 
@@ -266,6 +271,8 @@ func (c *Creation) hint(f field) string {
 		return "the same for the reviewer"
 	case fieldStart:
 		return c.startHint(in, started)
+	case fieldAfter:
+		return c.afterHint()
 	case fieldStatus:
 		if c.picks[f].value() == "" && in != "" {
 			return "here: " + string(in)
@@ -280,6 +287,8 @@ func (c *Creation) startHint(in, started task.Status) string {
 	switch {
 	case !c.starts():
 		return "Enter in the list starts it"
+	case c.text(fieldAfter) != "":
+		return "once what it waits for is merged"
 	case started != "":
 		return fmt.Sprintf("%s → %s", in, started)
 	case def == nil:

@@ -127,6 +127,9 @@ func (c *Creation) wrong() (string, field) {
 		return fmt.Sprintf("The context has %d bytes, more than %d: put it into a file of the repository, and "+
 			"name that.", len(c.text(fieldContext)), task.MaxContext), fieldContext
 	}
+	if _, problem := c.after(); problem != "" {
+		return problem, fieldAfter
+	}
 	return "", c.focus
 }
 

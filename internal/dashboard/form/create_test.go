@@ -2,6 +2,7 @@ package form
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	tea "charm.land/bubbletea/v2"
@@ -30,7 +31,7 @@ func TestATaskBeginsOnlyWhereItsWorkflowLetsIt(t *testing.T) {
 		}
 		choices.Workflows = append(choices.Workflows, WorkflowChoice{name, def})
 	}
-	c := NewCreation(t.Context(), nil, screen.NewStyle(), nil, "")
+	c := NewCreation(t.Context(), nil, screen.NewStyle(), nil, "", nil)
 	c.Update(ChoicesRead{Choices: choices}, screen.Size{})
 	c.focus = fieldWorkflow
 	for _, one := range choices.Workflows {
@@ -48,5 +49,34 @@ func TestATaskBeginsOnlyWhereItsWorkflowLetsIt(t *testing.T) {
 			t.Errorf("%s: tasks may begin in %v, want %v", one.Name, got, want)
 		}
 		c.Update(tea.KeyPressMsg{Code: tea.KeyRight}, screen.Size{})
+	}
+}
+
+func TestANewTaskWaitsForTasksOfItsProject(t *testing.T) {
+	t.Parallel()
+	tasks := []*task.Task{{ID: "4FzK", Project: "shop", Branch: "fix/login"},
+		{ID: "4Gab", Project: "shop", Branch: "b"}, {ID: "7Kxx", Project: "barn", Branch: "c"}}
+	for _, row := range []struct{ text, ids, hint, problem string }{
+		{"", "", "ids of tasks to be merged first", ""},
+		{"4F", "4FzK", "fix/login", ""},
+		{"4F, 4Gab 4FzK", "4FzK 4Gab", "fix/login, b, fix/login", ""},
+		{"4", "", "which of 2: more of the id", `2 tasks have an id that begins with "4"`},
+		{"7K", "", "no task 7K", `No task of "shop" has an id that begins with "7K".`},
+	} {
+		c := NewCreation(t.Context(), nil, screen.NewStyle(), nil, "", tasks)
+		c.Update(ChoicesRead{Choices: Choices{Projects: []task.Project{{Name: "shop"}}}}, screen.Size{})
+		c.focus = fieldAfter
+		c.Update(tea.PasteMsg{Content: row.text}, screen.Size{})
+		if got := strings.Join(c.Task().After, " "); got != row.ids || c.hint(fieldAfter) != row.hint {
+			t.Errorf("%q: it waits for %q, and the hint is %q", row.text, got, c.hint(fieldAfter))
+		}
+		sent := c.send()
+		if (sent.Create == nil) != (row.problem != "") || !strings.HasPrefix(c.problem, row.problem) ||
+			row.problem != "" && c.focus != fieldAfter {
+			t.Errorf("%q: sent is %v, the problem %q in %v", row.text, sent.Create, c.problem, c.focus)
+		}
+		if c.written() != (row.text != "") {
+			t.Errorf("%q: written is %v", row.text, c.written())
+		}
 	}
 }

@@ -35,6 +35,7 @@ type Response struct {
 	Ask     *Question  // ask this next
 	Prompt  *TextPrompt
 	Cmd     tea.Cmd
+	Then    func() tea.Cmd // do this once the form is closed
 }
 
 // Operation is work that a form asks for.
@@ -42,6 +43,7 @@ type Operation struct {
 	What string // "merge fix/login"
 	Text string // what the person wrote for it; a prompt offers it again if the work fails
 	Work func(ctx context.Context) (message string, err error)
+	Many bool // it is about all tasks that the person marked: they are marked no longer
 }
 
 // Edited is the text that the person left in their editor.

@@ -25,6 +25,7 @@ type TextPrompt struct {
 	What  string
 	Work  func(ctx context.Context, text string) (string, error)
 	Edit  func(text string) tea.Cmd // opens the person's editor, and answers Edited
+	Many  bool                      // it is about all tasks that the person marked
 	Draft string                    // what the text begins with; to leave it as it is loses nothing
 
 	line    line
@@ -190,7 +191,7 @@ func (p *TextPrompt) send() Response {
 		return Response{}
 	}
 	work := p.Work
-	return Response{Close: true, Start: &Operation{What: p.What, Text: text,
+	return Response{Close: true, Start: &Operation{What: p.What, Text: text, Many: p.Many,
 		Work: func(ctx context.Context) (string, error) { return work(ctx, text) }}}
 }
 

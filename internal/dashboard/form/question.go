@@ -21,6 +21,7 @@ type Answer struct {
 	Key, Label string
 	What       string // the job's name
 	Work       func(ctx context.Context) (string, error)
+	Many       bool // it is about all tasks that the person marked
 }
 
 // Update does what the key of an answer says. Any other key does nothing: nothing is deleted because something lies on
@@ -32,7 +33,7 @@ func (q *Question) Update(msg tea.Msg, _ screen.Size) Response {
 	}
 	for _, a := range q.Answers {
 		if a.Key == k.String() {
-			return Response{Close: true, Start: &Operation{What: a.What, Work: a.Work}}
+			return Response{Close: true, Start: &Operation{What: a.What, Work: a.Work, Many: a.Many}}
 		}
 	}
 	switch k.String() {

@@ -277,11 +277,11 @@ func (m *Model) rowLine(columns []column, r *tasks.Row, chosen bool, width int) 
 	line := strings.Join(cells, " ")
 	switch {
 	case chosen:
-		return m.style.Chosen.Render(screen.Fit(tasks.CursorSign(true)+sign+" "+line, width))
+		return m.style.Chosen.Render(screen.Fit(tasks.CursorSign(true)+sign+m.tasks.PickSign(r)+line, width))
 	case dim:
 		line = m.style.Faint.Render(line)
 	}
-	return tasks.CursorSign(false) + colour.Render(sign) + " " + line
+	return tasks.CursorSign(false) + colour.Render(sign) + m.tasks.PickSign(r) + line
 }
 
 // secondLine is the line below the selected task: its note, and its progress.

@@ -106,6 +106,8 @@ type Set struct {
 	Now     time.Time
 	History func(id string) []history.Event // the history of a task as far as a view has read it; never nil
 
+	picked map[string]bool // the ids of the tasks that the person marked
+
 	marks  []Mark // all marks, made once
 	groups []group
 	turns  map[string]map[task.Status]bool // by the digest of a workflow: the statuses in which it is a person's turn
@@ -125,7 +127,7 @@ type facts struct {
 // New makes an empty set that reads tasks from a store and looks up the rest with an inspector.
 func New(ctx context.Context, store Store, inspector Inspector, project string, now time.Time) *Set {
 	return &Set{
-		Project: project, Now: now, marks: Marks(), turns: map[string]map[task.Status]bool{},
+		Project: project, Now: now, picked: map[string]bool{}, marks: Marks(), turns: map[string]map[task.Status]bool{},
 		History: func(string) []history.Event { return nil },
 		facts: facts{workflows: map[string]*workflow.Definition{}, unreadable: map[string]string{},
 			timeouts: map[string]task.Timeouts{}, works: map[string]measured{}},

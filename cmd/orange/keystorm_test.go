@@ -1,0 +1,308 @@
+package main_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Random keys on the real dashboard over thirty tasks: nothing breaks it or makes it blank, and no agent starts, nothing
+// is pushed and gh is not called before the person confirmed a form; that of an agent names its task. How fast it
+// answers is printed next to the echo of a bare pane.
+func TestKeyStorm(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes long; make test-all runs it")
+	}
+	seeds, keys, limit := []uint64{uint64(time.Now().UnixNano() % 1e9)}, 300, time.Minute
+	if isLong() {
+		seeds, keys, limit = nil, 1<<30, 2*time.Minute // five times two minutes
+		for n := range 5 {
+			seeds = append(seeds, uint64(time.Now().UnixNano()%1e9)+uint64(n))
+		}
+	}
+	if text := os.Getenv("ORANGE_TEST_SEED"); text != "" {
+		seed, err := strconv.ParseUint(text, 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		seeds = []uint64{seed}
+	}
+	for _, seed := range seeds {
+		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
+			s := newKeyStorm(t, seed)
+			s.blow(keys, limit)
+			s.tell()
+		})
+	}
+}
+
+// keyStorm is a person who presses keys at random.
+type keyStorm struct {
+	*world
+	*desk
+	t     *testing.T
+	seed  uint64
+	dice  *rand.Rand
+	pane  string // where the dashboard runs
+	echo  string // a pane that only echoes
+	width int
+
+	branches  map[string]string // by the id of the task
+	confirmed []string          // what the forms said that the person confirmed
+	trail     []string          // the last keys
+	seen      map[string]int    // how many lines of each log were looked at
+	lent      bool              // a key that opens the editor or the pager was pressed lately
+
+	answers, redraws, echoes []time.Duration
+	pressed, restarts        int
+}
+
+const agentDouble = `printf '%s %s\n' "$ORANGE_TASK_ID" "$ORANGE_ROLE" >>"$1/agents"
+exec cat
+`
+
+// newKeyStorm makes thirty tasks: some begun, some reviewed, some not. The editor, the pager, gh and the repository
+// that is pushed to write down when they are called.
+func newKeyStorm(t *testing.T, seed uint64) *keyStorm {
+	t.Helper()
+	t.Logf("seed %d: run this again with ORANGE_TEST_SEED=%d", seed, seed)
+	w := newWorld(t)
+	s := &keyStorm{world: w, t: t, seed: seed, dice: rand.New(rand.NewPCG(seed, 1)), width: 120,
+		branches: map[string]string{}, seen: map[string]int{}}
+	notes := filepath.Join(w.dir, "notes")
+	double := func(name string) {
+		s.script("doubles/"+name, fmt.Sprintf("#!/bin/sh\necho \"$*\" >>'%s/%s'\n", notes, name))
+	}
+	s.write("notes/README", "who was called\n")
+	double("editor")
+	double("pager")
+	double("gh")
+	s.write("doubles/agent", agentDouble)
+	s.script("origin.git/hooks/post-receive", fmt.Sprintf("#!/bin/sh\ncat >>'%s/push'\n", notes))
+	s.must("git", "init", "-q", "--bare", filepath.Join(w.dir, "origin.git"))
+	s.must("git", "remote", "add", "origin", filepath.Join(w.dir, "origin.git"))
+	s.must("git", "push", "-q", "origin", "main")
+	_ = os.Remove(filepath.Join(notes, "push"))
+	command := fmt.Sprintf("{command: [sh, %q, %q]}", filepath.Join(w.dir, "doubles", "agent"), notes)
+	s.write("orange/harnesses/idle.yml", "name: idle\nworker: "+command+"\nreviewer: "+command+"\n")
+	w.env = append(w.env, "EDITOR="+filepath.Join(w.dir, "doubles", "editor"),
+		"PAGER="+filepath.Join(w.dir, "doubles", "pager"),
+		"PATH="+filepath.Join(w.dir, "doubles")+":"+built.dir+":"+os.Getenv("PATH"))
+	s.must("orange", "project", "update", "--pool-size", "30")
+	for n := range 30 {
+		branch, more := fmt.Sprintf("feat/number-%02d", n), []string{"--no-spawn"}
+		switch {
+		case n < 4:
+			more = nil
+		case n < 8:
+			more = []string{"--status", "reviewing"}
+		}
+		s.branches[s.create(branch, more...)] = branch
+	}
+	s.seen["agents"] = len(entries(filepath.Join(notes, "agents")))
+	s.desk = w.newDesk(s.width, 30)
+	s.echo = s.open("exec cat")
+	s.pane = s.open(fmt.Sprintf("trap : INT; while :; do '%s'; echo left $? >>'%s/left'; done",
+		filepath.Join(built.dir, "orange"), notes))
+	return s
+}
+
+// script writes a program.
+func (s *keyStorm) script(name, text string) {
+	s.write(name, text)
+	if err := os.Chmod(filepath.Join(s.dir, name), 0o755); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func (s *keyStorm) notes(name string) []string { return entries(filepath.Join(s.dir, "notes", name)) }
+
+// everyKey are all keys of a keyboard, as tmux names them.
+func everyKey() []string {
+	out := []string{"Enter", "Escape", "Tab", "BTab", "BSpace", "DC", "IC", "Up", "Down", "Left", "Right", "Home", "End",
+		"PPage", "NPage", "Space", "M-Left", "M-Right", "M-BSpace", "M-Enter", "S-Up", "C-Left", "C-Right"}
+	for n := 1; n <= 12; n++ {
+		out = append(out, fmt.Sprintf("F%d", n))
+	}
+	for letter := 'a'; letter <= 'z'; letter++ {
+		out = append(out, fmt.Sprintf("C-%c", letter), fmt.Sprintf("M-%c", letter))
+	}
+	for letter := '!'; letter <= '~'; letter++ {
+		out = append(out, "literal "+string(letter))
+	}
+	return out
+}
+
+// formFoot is at the foot of the screen while a form is open that does something. The palette does not: what it finds
+// asks by itself.
+var formFoot = regexp.MustCompile(`Esc +(leave it|throws it away)`)
+
+func isForm(picture []string) bool {
+	foot := lastLine(picture)
+	return formFoot.MatchString(foot) && !strings.Contains(foot, "does it")
+}
+
+func lastLine(picture []string) string {
+	for i := len(picture) - 1; i >= 0; i-- {
+		if strings.TrimSpace(picture[i]) != "" {
+			return picture[i]
+		}
+	}
+	return ""
+}
+
+// blow presses keys, so many or so long, whatever ends first.
+func (s *keyStorm) blow(keys int, limit time.Duration) {
+	s.t.Helper()
+	until := time.Now().Add(limit)
+	all := everyKey()
+	picture := s.ready()
+	for s.pressed < keys && time.Now().Before(until) {
+		name := all[s.dice.IntN(len(all))]
+		switch s.dice.IntN(6) { // what most keys do is reached now and then, not once in a hundred keys
+		case 0, 1:
+			usual := "jkmMxrSpdt*Ai:Dwbq"
+			name = "literal " + string(usual[s.dice.IntN(len(usual))])
+		case 2:
+			name = []string{"Enter", "literal y", "C-s"}[s.dice.IntN(3)]
+		}
+		picture = s.press(name, picture)
+		s.audit(name)
+		if s.t.Failed() {
+			s.t.Fatalf("after the keys %q the screen is:\n%s", s.trail, strings.Join(picture, "\n"))
+		}
+	}
+}
+
+// patienceWithKeys is how long a key may take before the screen is made another size to see whether it does anything.
+const patienceWithKeys = 100 * time.Millisecond
+
+// press presses a key, waits for what it does, and answers what is shown then.
+func (s *keyStorm) press(name string, before []string) []string {
+	s.t.Helper()
+	s.pressed++
+	s.trail = append(s.trail[max(0, len(s.trail)-20):], name)
+	if isForm(before) && slices.Contains([]string{"literal y", "literal f", "literal c", "literal s", "Enter", "C-s",
+		"C-j", "C-m", "M-Enter"}, name) {
+		s.confirmed = append(s.confirmed, strings.Join(before, "\n"))
+	}
+	if slices.Contains([]string{"literal e", "literal P", "C-e", "Enter", "C-m", "C-j"}, name) {
+		s.lent = true
+	}
+	began := time.Now()
+	took, answered := s.key(s.pane, name, patienceWithKeys)
+	if answered {
+		s.answers = append(s.answers, took)
+	} else {
+		// Most keys change nothing where they have no meaning. A terminal of another size is drawn anew, and the
+		// dashboard takes one message after the other: once that is seen, the key was done with.
+		resized := time.Now()
+		s.width = 241 - s.width
+		s.ask("resize-window -t %s -x %d -y 30", s.pane, s.width)
+		if _, drawn := s.changedAfter(s.pane, resized, 10*time.Second); !drawn {
+			s.t.Errorf("nothing changed for ten seconds after the key %q", name)
+		}
+		s.redraws = append(s.redraws, time.Since(began))
+	}
+	if s.pressed%10 == 0 {
+		echoed, _ := s.key(s.echo, "literal x", 5*time.Second)
+		s.echoes = append(s.echoes, echoed)
+	}
+	return s.ready()
+}
+
+// ready is what the dashboard shows, once it shows something of its own. Where a key attached to an agent, it goes back;
+// where one ended the dashboard, it comes again.
+func (s *keyStorm) ready() []string {
+	s.t.Helper()
+	deadline, pause := time.Now().Add(20*time.Second), time.NewTicker(20*time.Millisecond)
+	defer pause.Stop()
+	for looks := 0; ; looks++ {
+		picture := s.picture(s.pane)
+		text := strings.Join(picture, "\n")
+		if len(picture) > 0 && strings.HasPrefix(picture[0], "orange  ") {
+			return picture
+		}
+		if strings.Contains(text, "the dashboard broke") || strings.Contains(text, "panic:") {
+			s.t.Fatalf("the dashboard broke after the keys %q:\n%s", s.trail, text)
+		}
+		if time.Now().After(deadline) {
+			s.t.Fatalf("the dashboard was not there for 20 seconds after the keys %q:\n%s", s.trail, text)
+		}
+		if looks%25 == 24 && strings.Contains(text, "F12") {
+			s.ask("send-keys -t %s F12", s.pane) // the way back from an agent's terminal
+		}
+		<-pause.C
+	}
+}
+
+// audit looks at what was called since the last key.
+func (s *keyStorm) audit(name string) {
+	s.t.Helper()
+	fresh := func(log string) []string {
+		all := s.notes(log)
+		out := all[min(s.seen[log], len(all)):]
+		s.seen[log] = len(all)
+		return out
+	}
+	for _, line := range fresh("agents") {
+		id, _, _ := strings.Cut(line, " ")
+		branch, known := s.branches[id]
+		if !s.wasConfirmed(branch) && known || !known && len(s.confirmed) == 0 {
+			s.t.Errorf("after the key %q an agent of %q started, and no form that names it was confirmed", name, branch)
+		}
+	}
+	for _, log := range []string{"push", "gh"} {
+		if lines := fresh(log); len(lines) > 0 && len(s.confirmed) == 0 {
+			s.t.Errorf("after the key %q %s was called, and no form was confirmed: %q", name, log, lines)
+		}
+	}
+	for _, log := range []string{"editor", "pager"} {
+		if lines := fresh(log); len(lines) > 0 && !s.lent {
+			s.t.Errorf("after the key %q the %s was opened, and no key for it was pressed: %q", name, log, lines)
+		}
+	}
+	for _, line := range fresh("left") {
+		s.restarts++
+		if line != "left 0" {
+			s.t.Errorf("after the key %q the dashboard %s", name, line)
+		}
+	}
+}
+
+func (s *keyStorm) wasConfirmed(branch string) bool {
+	return slices.ContainsFunc(s.confirmed, func(form string) bool { return strings.Contains(form, branch) })
+}
+
+// tell prints what was done and how fast the answers came.
+func (s *keyStorm) tell() {
+	figures := func(all []time.Duration) string {
+		if len(all) == 0 {
+			return "none"
+		}
+		slices.Sort(all)
+		over := 0
+		for _, one := range all {
+			if one > time.Second {
+				over++
+			}
+		}
+		return fmt.Sprintf("p50 %.1f ms, p99 %.1f ms, longest %.1f ms, over a second: %d", ms(all[len(all)/2]),
+			ms(all[len(all)*99/100]), ms(all[len(all)-1]), over)
+	}
+	s.t.Logf("seed %d: %d keys, %d of them without an answer in time, %d forms confirmed, %d quits; agents %d, pushes %d, "+
+		"gh %d, editor %d, pager %d", s.seed, s.pressed, len(s.redraws), len(s.confirmed), s.restarts, len(s.notes("agents")),
+		len(s.notes("push")), len(s.notes("gh")), len(s.notes("editor")), len(s.notes("pager")))
+	s.t.Logf("answers: %s", figures(s.answers))
+	s.t.Logf("without one after %s, and then drawn anew in another size, from the key on: %s", patienceWithKeys,
+		figures(s.redraws))
+	s.t.Logf("echo of a bare pane: %s", figures(s.echoes))
+}

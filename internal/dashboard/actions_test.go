@@ -1,0 +1,189 @@
+package dashboard
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"orange/internal/dashboard/screen"
+	"orange/internal/dashboard/settings"
+)
+
+// preferring is a session with a config.yml.
+func preferring(t testing.TB, text string) *session {
+	t.Helper()
+	s := openAt(t, day(t), 120, 40)
+	prefer(s.m, func() (string, []byte, error) { return "config.yml", []byte(text), nil })
+	return s
+}
+
+func TestEveryActionHasANameOfItsOwn(t *testing.T) {
+	t.Parallel()
+	seen := map[string]string{}
+	for _, k := range keys() {
+		if other, taken := seen[k.action]; taken || k.action == "" {
+			t.Errorf("%q is called %q as %q is: actions() needs another name for it", k.does, k.action, other)
+		}
+		seen[k.action] = k.does
+	}
+}
+
+// No one can lose help, quit and back: their keys are reserved, and so are their actions.
+func TestTheReservedKeysAreThoseThatLeadOut(t *testing.T) {
+	t.Parallel()
+	for _, name := range settings.Reserved() {
+		k, found := keys().find(name, pageList)
+		if !found {
+			t.Errorf("%s does nothing in the list", name)
+		}
+		text := "keys: {" + k.action + ": f9}\n"
+		if _, err := settings.Parse("config.yml", []byte(text), keys().settable()); err == nil {
+			t.Errorf("%q is taken", text)
+		}
+	}
+}
+
+func TestAKeyOfConfigDoesWhatItSays(t *testing.T) {
+	t.Parallel()
+	s := preferring(t, "keys:\n  merge: ctrl+g\n  down: [ctrl+n, down]\n")
+	s.press("g", "j")
+	s.shows("j does nothing here: your config.yml gives its action, down, the key ctrl+n")
+	s.press("ctrl+n", "ctrl+n", "ctrl+n")
+	s.chosen("fix/totals")
+	s.press("m")
+	s.shows("m does nothing here: your config.yml gives its action, merge, the key ctrl+g")
+	s.press("ctrl+g")
+	s.shows("Merge fix/totals?")
+	s.press("y")
+	if want := []string{"Merge " + day(t).tasks[2].ID}; !slices.Equal(s.backend.asked, want) {
+		t.Errorf("asked %v, want %v", s.backend.asked, want)
+	}
+	s.shows("ctrl+g")
+	s.press("?")
+	s.shows("ctrl+g")
+	s.hides(" m  ")
+}
+
+func TestAWrongConfigLeavesTheUsualKeysAndSaysSo(t *testing.T) {
+	t.Parallel()
+	s := preferring(t, "keys:\n  down: f5\n  merge: q\n")
+	s.shows("config.yml:3:10")
+	s.press("j")
+	s.shows("config.yml:3:10") // until it was read
+	s.press("!")
+	s.shows(`found the key "q" for "merge"`)
+	s.press("esc")
+	s.hides("config.yml")
+	before := s.m.tasks.Cursor
+	s.press("j")
+	if s.m.tasks.Cursor != before+1 {
+		t.Error("j does not go down")
+	}
+	prefer(s.m, func() (string, []byte, error) { return "config.yml", nil, errors.New("permission denied") })
+	s.shows("permission denied")
+}
+
+func TestAThemePaintsTheScreen(t *testing.T) {
+	t.Parallel()
+	s := preferring(t, "theme: {selection: black on 220}\n")
+	if got := s.m.View().Content; !strings.Contains(got, "\x1b[30;48;5;220m") {
+		t.Errorf("the selection is not painted: %q", got)
+	}
+	if len(screen.ThemeNames()) < 15 {
+		t.Errorf("few parts have a colour: %v", screen.ThemeNames())
+	}
+}
+
+// The palette does what the key does, with the same question.
+func TestThePaletteDoesWhatTheKeyDoes(t *testing.T) {
+	t.Parallel()
+	s := openSession(t, day(t), 80, 24)
+	s.selects("fix/totals")
+	s.press(":")
+	s.write("merge the")
+	s.shows("merge the task's branch")
+	s.press("enter")
+	s.shows("Merge fix/totals?")
+	if len(s.backend.asked) > 0 {
+		t.Errorf("something was done without the answer: %v", s.backend.asked)
+	}
+	s.press("y")
+	if want := []string{"Merge " + day(t).tasks[2].ID}; !slices.Equal(s.backend.asked, want) {
+		t.Errorf("asked %v, want %v", s.backend.asked, want)
+	}
+}
+
+func TestThePaletteHasEveryActionAndSaysWhyOneIsClosed(t *testing.T) {
+	t.Parallel()
+	s := openSession(t, day(t), 120, 40)
+	s.selects("fix/login")
+	for _, k := range keys() {
+		if k.usual == ":" {
+			continue
+		}
+		s.press(":")
+		s.write(k.action)
+		s.shows(" " + k.action + "  ")
+		s.press("esc")
+	}
+	s.press(":")
+	s.write("pager")
+	s.press("enter")
+	s.shows("This does nothing now: it works in the review")
+	s.press("ctrl+u")
+	s.write("merge")
+	s.press("enter")
+	s.shows(`This does nothing now: the workflow "default" leads nowhere`)
+	s.press("ctrl+u")
+	s.write("no such thing at all")
+	s.press("enter", "down", "up")
+	s.shows("no action has these words")
+	s.press("esc")
+	s.press(":")
+	s.write("q")
+	s.press("enter")
+	if !s.quit {
+		t.Errorf("q is not the first that is found:\n%s", s.text())
+	}
+}
+
+// A letter that is a key elsewhere is a letter in the palette, and a paste is text.
+func TestThePaletteIsLeftByEscapeAlone(t *testing.T) {
+	t.Parallel()
+	s := openSession(t, day(t), 80, 24)
+	for _, k := range keys() {
+		for _, name := range k.names {
+			if len([]rune(name)) > 1 {
+				continue
+			}
+			s.press(":", name)
+			s.shows(": " + name)
+			s.press("esc")
+		}
+	}
+	if len(s.backend.asked) > 0 || s.quit {
+		t.Errorf("a letter did something: %v", s.backend.asked)
+	}
+	s.press(":", "backspace")
+	if s.m.form != nil {
+		t.Error("Backspace does not leave an empty palette")
+	}
+}
+
+// docs/keys.md shows a configuration, which has to be right.
+func TestTheExampleOfTheDocumentIsRead(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "keys.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(text), "```yaml\n")
+	example, _, found := strings.Cut(rest, "```")
+	got, err := settings.Parse("config.yml", []byte(example), keys().settable())
+	if err != nil || !found || len(got.Keys) != 2 || len(got.Theme) != 2 {
+		t.Errorf("%v, %v", got, err)
+	}
+}

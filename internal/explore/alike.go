@@ -1,0 +1,138 @@
+package explore
+
+import (
+	"orange/internal/action"
+	"orange/internal/task"
+	"orange/internal/workflow"
+)
+
+// What follows from an event depends on few of a task's counters: on those that guards and rules of its status ask for,
+// and on those that a move out of it changes. The others come along as they are. So decide is asked once for all
+// configurations that differ in nothing but such counters; a person's request is judged on counters that the person has
+// set back, so that these make no difference to it either. TestWhatIsCarriedAlongMakesNoDifference compares the
+// result with what decide answers for every count.
+
+// What configurations may be alike in.
+const (
+	aMove = iota
+	aDeath
+	aRespawn
+	aTimer
+	aSetback
+)
+
+// class names configurations in which the same follows from an event. The view has only the counters that make a
+// difference.
+type class struct {
+	what int
+	role int // whose death; of moves 1 for those of a person
+	view view
+}
+
+// split is a list of counters, in two parts.
+type split struct {
+	asked   int32 // those that make a difference
+	carried int32
+}
+
+// join is what follows for some counters, and the counters that are carried along.
+type join struct {
+	from, to       int16
+	after, carried int32
+}
+
+// alikeIn returns what follows from an event for a configuration with some counters. It asks only for the first
+// configuration of its class, and has the counters of the others come along.
+func (w *walk) alikeIn(key class, counters int32, ask func() []outcome) []outcome {
+	if w.whole {
+		return ask()
+	}
+	parts := w.split(key.view.status, counters)
+	key.view.counters = parts.asked
+	known, found := w.classOf[key]
+	if !found {
+		known = ask()
+		w.classOf[key] = known
+		return known
+	}
+	w.room -= outcomeBytes * len(known)
+	out := make([]outcome, len(known))
+	for i, o := range known {
+		o.after.counters = w.joined(join{key.view.status, o.after.status, o.after.counters, parts.carried})
+		out[i] = o
+	}
+	return out
+}
+
+func (w *walk) split(status int16, counters int32) split {
+	key := settledState{status, counters}
+	parts, known := w.splitOf[key]
+	if !known {
+		var asked, carried task.Counters
+		for _, one := range w.tallies[counters] {
+			if w.count.asked[status][one.Name] {
+				asked = append(asked, one)
+			} else {
+				carried = append(carried, one)
+			}
+		}
+		parts = split{w.tally(asked), w.tally(carried)}
+		w.splitOf[key] = parts
+	}
+	return parts
+}
+
+// joined are the counters after an event, with those that are carried along.
+func (w *walk) joined(key join) int32 {
+	counters, known := w.joinOf[key]
+	if known {
+		return counters
+	}
+	all := w.tallies[key.carried]
+	for _, one := range w.tallies[key.after] {
+		if w.count.asked[key.from][one.Name] {
+			all = all.With(one.Name, one.Value)
+		}
+	}
+	counters = w.tally(w.count.cut(all, int(key.to)))
+	w.joinOf[key] = counters
+	return counters
+}
+
+// askedIn returns for each state the counters that guards, rules and moves out of it ask for or change.
+func askedIn(def *workflow.Definition) []map[string]bool {
+	out := make([]map[string]bool, len(def.States))
+	for i, s := range def.States {
+		asked := map[string]bool{task.CrashCount: true, task.Failures(s.Name): true}
+		guards := func(all []workflow.Guard) {
+			for _, g := range all {
+				asked[counterOf(g.Field, s.Name)] = true
+			}
+		}
+		for n := range def.Transitions {
+			edge := &def.Transitions[n]
+			if edge.From != s.Name {
+				continue
+			}
+			guards(edge.When)
+			for _, h := range edge.Hooks {
+				if h.Action == action.IncrementReviewRound {
+					asked[task.ReviewRound] = true
+				}
+				asked[counterOf(h.Field, edge.To)] = true
+			}
+		}
+		for _, rule := range s.SendBack {
+			guards(rule.When)
+		}
+		for _, rule := range def.Exit.Rules {
+			for _, arm := range rule.ThenWhen {
+				if rule.Status == s.Name {
+					guards(arm.When)
+				}
+			}
+		}
+		out[i] = asked
+	}
+	return out
+}
