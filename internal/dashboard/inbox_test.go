@@ -276,7 +276,7 @@ func TestTheKeysOfWordsAtAnEnd(t *testing.T) {
 	s.asked("RequestChanges " + few(t)[1].ID + " y  x")
 }
 
-// What comes to need a person is told once, and what needed them before is no news.
+// The dashboard tells once what comes to need a person, and what needed them before is no news.
 func TestAPersonWhoLooksElsewhereIsToldOnce(t *testing.T) {
 	t.Parallel()
 	backend := day(t)
@@ -286,7 +286,7 @@ func TestAPersonWhoLooksElsewhereIsToldOnce(t *testing.T) {
 		return s.m.elsewhere.News(s.m.tasks.Rows, "")
 	}
 	if got := news(); got != "" {
-		t.Errorf("what needed a person before is told as news: %q", got)
+		t.Errorf("the news has what needed a person before: %q", got)
 	}
 	if got := s.m.View().WindowTitle; got != "orange · 4 need you" {
 		t.Errorf("the title is %q", got)
@@ -298,7 +298,7 @@ func TestAPersonWhoLooksElsewhereIsToldOnce(t *testing.T) {
 		t.Errorf("the news is %q, want %q", got, want)
 	}
 	if got := s.m.elsewhere.News(s.m.tasks.Rows, ""); got != "" {
-		t.Errorf("it is told twice: %q", got)
+		t.Errorf("the news has it twice: %q", got)
 	}
 }
 

@@ -36,7 +36,7 @@ type Read struct {
 	Err     error
 }
 
-// Model knows which tasks a person was told of.
+// Model knows which tasks the dashboard told the person of.
 type Model struct {
 	Signals Signals
 	begun   time.Time
@@ -99,8 +99,8 @@ func (m *Model) Keep(keeper Keeper, project, words string, failed func(error) te
 	}
 }
 
-// News are the words about the tasks that came to need the person since the last call; empty where none did. Each
-// task is told once, until it needs no one any more.
+// News are the words about the tasks that came to need the person since the last call; empty where none did. It
+// has each task once, until the task needs no one any more.
 func (m *Model) News(all []tasks.Row, project string) string {
 	var news []string
 	for i := range all {
