@@ -20,6 +20,7 @@ import (
 	"orange/internal/dashboard"
 	"orange/internal/decide"
 	"orange/internal/history"
+	"orange/internal/home"
 	"orange/internal/pool"
 	"orange/internal/query"
 	"orange/internal/record"
@@ -51,7 +52,7 @@ func (a *app) showDashboard(ctx context.Context, project string, all bool) error
 	actions := userActions{commands: commands{a.engine, a}}
 	look := a.lookout
 	look.Screens = &agents.Screens{}
-	view := dashboardView{a.pool, a, look}
+	view := dashboardView{a.pool, a.home, a, look}
 	d := &dashboard.Dashboard{
 		Backend: dashboard.Backend{Store: view, Inspector: view, Reader: view, Reviews: query.Reviews{
 			Events: a.store.Events, Pinned: a.home.Pinned, Document: a.files.Read, Work: a.pool.Patch},
@@ -176,6 +177,7 @@ func watchApart(ctx context.Context, on watchEvents) error {
 // dashboardView reads what the dashboard shows.
 type dashboardView struct {
 	*pool.Pool
+	*home.Home
 	app  *app
 	look agents.Lookout
 }
@@ -200,9 +202,6 @@ func (v dashboardView) Since(ctx context.Context, cursor int64) ([]task.Task, []
 
 func (v dashboardView) Rules(ctx context.Context, ref task.WorkflowRef) (*workflow.Definition, error) {
 	return v.app.home.Pinned(ctx, ref)
-}
-func (v dashboardView) Timeouts(project string) (task.Timeouts, error) {
-	return v.app.home.Timeouts(project)
 }
 
 func (v dashboardView) Watch(ctx context.Context, changed func()) error {

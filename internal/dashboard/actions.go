@@ -27,8 +27,8 @@ func actions() map[string]map[string]string {
 			"]": "next-hunk", "[": "previous-hunk", "}": "next-file", "{": "previous-file", ">": "next-remark",
 			"<": "previous-remark", "/": "search", "n": "next-found", "N": "previous-found", "s": "since-review",
 			"w": "wrap", "e": "editor", "P": "pager"},
-		groupElse: {"c": "create", "R": "look-again", "!": "failures", ":": "actions", "?": "help", "q": "quit",
-			"ctrl+c": "quit-at-once"},
+		groupElse: {"c": "create", "R": "look-again", "!": "failures", ":": "actions", "/": "find-in-help", "?": "help",
+			"q": "quit", "ctrl+c": "quit-at-once"},
 	}
 }
 

@@ -207,3 +207,19 @@ func TestTheWheelLeavesTheSelectedTaskWhereItIs(t *testing.T) {
 	s.chosen("fix/bug-18")
 	s.shows("fix/bug-0 ")
 }
+
+// A card has two lines, and of long names the words in which they differ.
+func TestCardsHaveTheWordsThatDiffer(t *testing.T) {
+	t.Parallel()
+	var all []task.Task
+	for i, word := range []string{"currency", "quantity", "discount"} {
+		all = append(all, aTask(t, i, "working", func(one *task.Task) {
+			one.Branch, one.Summary = "feature/the-basket-of-the-shop-shows-"+word, "It shows "+word
+		}))
+	}
+	s := openSession(t, &fakeBackend{tasks: all}, 80, 24)
+	s.press("b")
+	for _, want := range []string{"> ● …currency", "…quantity", "…discount", "It shows quantity"} {
+		s.shows(strings.Replace(want, "> ", ">", 1))
+	}
+}

@@ -307,9 +307,9 @@ func TestTheTaskBesideTheListIsReadByKeys(t *testing.T) {
 	backend := day(t)
 	backend.documents = map[string]string{backend.tasks[0].ID: strings.Repeat("a line\n\n", 100)}
 	s := openAt(t, backend, 120, 24)
-	s.press("J")
-	s.shows("J: no task is shown next to the list")
 	s.press("space", "J")
+	s.shows("J: no task is shown next to the list")
+	s.press("space", "1", "J")
 	s.shows("line 11 of 199")
 	s.chosen("fix/login")
 	s.shows("J down in the task")

@@ -21,6 +21,7 @@ import (
 
 	"orange/internal/dashboard/command"
 	"orange/internal/dashboard/detail"
+	"orange/internal/dashboard/elsewhere"
 	"orange/internal/dashboard/form"
 	"orange/internal/dashboard/review"
 	"orange/internal/dashboard/tasks"
@@ -31,6 +32,7 @@ import (
 type Inspector interface {
 	tasks.Inspector
 	workspaces.Reader
+	elsewhere.Keeper
 }
 
 // The types of the parts that the interfaces of Backend have.
@@ -208,6 +210,8 @@ func (g *guard) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {
 		g.painter.resize(msg.Width, msg.Height)
 	case copied:
 		g.painter.copy(msg.text)
+	case told:
+		g.painter.tell(msg)
 	case tasks.Read:
 		if !msg.Part || msg.Err != nil {
 			g.readOnce.Do(func() { close(g.read) })

@@ -164,7 +164,7 @@ func TestDetail_everyTabLooksAsItShould(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
 				s := openAt(t, detailBackend(t), size.width, size.height)
-				s.press(fmt.Sprint(int(tab) + 1))
+				s.press(fmt.Sprint(int(tab)+1), "l")
 				golden(t, name, s.text())
 			})
 			t.Run(name+" of nothing", func(t *testing.T) {
@@ -193,7 +193,7 @@ func TestDetail_standsBesideTheList(t *testing.T) {
 	t.Parallel()
 	for tab := range detail.Tabs {
 		s := openAt(t, detailBackend(t), 140, 30)
-		s.press("space", fmt.Sprint(int(tab)+1))
+		s.press(fmt.Sprint(int(tab) + 1))
 		golden(t, "detail_"+strings.ToLower(strings.TrimSuffix(tab.String(), ".md"))+"_split_140x30", s.text())
 	}
 }
@@ -208,7 +208,7 @@ func TestDetail_fitsASmallScreen(t *testing.T) {
 func TestDetail_agentsStandBesideEachOtherWhereThereIsRoom(t *testing.T) {
 	t.Parallel()
 	s := openAt(t, detailBackend(t), 180, 50)
-	s.press("5")
+	s.press("5", "l")
 	golden(t, "detail_agent_180x50", s.text())
 }
 
@@ -316,7 +316,7 @@ func TestDetail_followsTheSelectionHoweverItChanges(t *testing.T) {
 	backend := detailBackend(t)
 	backend.documents[backend.tasks[1].ID] = "the other document"
 	s := openAt(t, backend, 140, 30)
-	s.press("space", "1")
+	s.press("1")
 	s.shows("Mend the login")
 	s.press("k")
 	s.shows("the other document")
@@ -364,7 +364,7 @@ func TestDetail_theWayIsTheOneThatTheTaskTook(t *testing.T) {
 	t.Parallel()
 	backend := detailBackend(t)
 	s := openAt(t, backend, 120, 40)
-	s.press("2")
+	s.press("2", "l")
 	s.shows("✓ clarification ✓ planning ● working ○ ")
 	backend.histories[backend.tasks[0].ID] = []history.Event{
 		{Type: history.Created, Data: map[string]string{"status": "planning"}},
@@ -390,4 +390,29 @@ func TestProgress_isCutAroundThePresentStatus(t *testing.T) {
 			t.Errorf("%d cells: got %q, want %q", width, got, want)
 		}
 	}
+}
+
+// What is next to the list fits the task, until the person chooses; TASK.md is read again without a change of the task.
+func TestDetail_fitsTheTaskUntilThePersonChooses(t *testing.T) {
+	t.Parallel()
+	backend := living(t)
+	s := openSession(t, backend, 120, 40)
+	s.selects("fix/login")
+	s.shows("the token is kept for an hour")
+	s.selects("feature/search")
+	s.shows("panic: out of range")
+	s.selects("fix/totals")
+	s.shows("## Plan")
+	backend.documents[backend.tasks[2].ID] += "\nNEXT STEP: tell them\n"
+	s.send(detail.Tick{})
+	s.shows("NEXT STEP: tell them")
+	s.press("2")
+	s.selects("fix/login")
+	s.hides("the token is kept for an hour")
+	s.press("0")
+	s.shows("the token is kept for an hour")
+	s.press("l")
+	s.shows("\nworker\n● I read auth/session.go")
+	s.press("esc", "space")
+	s.hides("the token is kept for an hour")
 }

@@ -1,7 +1,12 @@
 package dashboard
 
 import (
+	"cmp"
+	"fmt"
+	"slices"
 	"strings"
+
+	tea "charm.land/bubbletea/v2"
 
 	"orange/internal/dashboard/screen"
 	"orange/internal/dashboard/tasks"
@@ -11,27 +16,85 @@ type help struct {
 	style  *screen.Style
 	keys   keymap
 	closed func(k key) string // why a key does nothing on the page that the person came from
+	// now are the keys that do something on the page that the person came from, those first that people use most
+	now    func() []key
+	from   func() page // that page
 	scroll screen.Scroll
+
+	searching bool   // the person types what to search for
+	text      string // only what holds it is shown
 }
 
-// lines explain every key, why it does nothing now where that is so, and the marks.
+// lines explain the keys: those first that do something now, then all others, with the reason where one does nothing
+// now, and the marks.
 func (h *help) lines(width int) []string {
-	out := []string{h.style.Title.Render("Keys") + h.style.Faint.Render("   Esc leaves the help"), ""}
-	for _, group := range groups() {
-		out = append(out, h.style.Header.Render(group))
-		for _, k := range h.keys {
-			if k.group == group {
-				name := h.style.Key.Render(strings.Join(k.allNames(), " "))
-				out = append(out, h.entry(name, k.does, h.closed(k), width)...)
-			}
+	out := []string{h.style.Title.Render("Keys") + h.style.Faint.Render("   / searches, Esc leaves the help"), ""}
+	if h.text != "" {
+		out[0] = screen.Cut(h.style.Title.Render("Keys")+fmt.Sprintf("   that hold %q; Esc shows all", h.text), width)
+	}
+	section := func(title string, lines []string) {
+		if len(lines) > 0 {
+			out = append(append(append(out, h.style.Header.Render(title)), lines...), "")
 		}
-		out = append(out, "")
 	}
-	out = append(out, h.style.Header.Render("Marks"))
-	for _, one := range tasks.Marks() {
-		out = append(out, h.entry(one.Style(h.style).Render(one.Sign), one.Means, "", width)...)
+	now := h.now()
+	section("Now, in "+h.from().String(), h.entries(now, width))
+	for _, group := range groups() {
+		section(group, h.entries(slices.DeleteFunc(slices.Clone(h.keys), func(k key) bool {
+			return k.group != group || slices.ContainsFunc(now, k.same)
+		}), width))
 	}
-	return append(out, h.entry("✓ ● ○", "of the way through the workflow: done, here, ahead", "", width)...)
+	var marks []string
+	for _, one := range append(tasks.Marks(), tasks.Mark{Sign: "✓ ● ○",
+		Means: "of the way through the workflow: done, here, ahead"}) {
+		if h.holds(one.Sign, one.Means) {
+			marks = append(marks, h.entry(one.Style(h.style).Render(one.Sign), one.Means, "", width)...)
+		}
+	}
+	section("Marks", marks)
+	if len(out) == 2 {
+		out = append(out, "nothing holds it")
+	}
+	return out
+}
+
+// holds reports whether one of some texts holds what is searched for.
+func (h *help) holds(texts ...string) bool {
+	return slices.ContainsFunc(texts, func(one string) bool {
+		return strings.Contains(strings.ToLower(one), strings.ToLower(h.text))
+	})
+}
+
+func (h *help) entries(keys []key, width int) (out []string) {
+	for _, k := range keys {
+		if names := strings.Join(k.allNames(), " "); h.holds(names, k.does) {
+			out = append(out, h.entry(h.style.Key.Render(names), k.does, h.closed(k), width)...)
+		}
+	}
+	return out
+}
+
+// search takes a key or a paste while the person types what to search for.
+func (h *help) search(msg tea.Msg) {
+	switch msg := msg.(type) {
+	case tea.PasteMsg:
+		h.text += screen.Clean(strings.Join(strings.Fields(msg.Content), " "))
+	case tea.KeyPressMsg:
+		switch msg.String() {
+		case "enter":
+			h.searching = false
+		case "esc":
+			h.searching, h.text = false, ""
+		case "backspace":
+			letters := []rune(h.text)
+			h.text = string(letters[:max(0, len(letters)-1)])
+		case "ctrl+u":
+			h.text = ""
+		default:
+			h.text += screen.Clean(msg.Text)
+		}
+	}
+	h.scroll = screen.Scroll{}
 }
 
 // entry is a name with its meaning next to it, wrapped, and below that why it does nothing now.
@@ -64,10 +127,50 @@ func (h *help) entry(name, means, why string, width int) []string {
 
 // Move scrolls by n lines.
 func (h *help) Move(n int, size screen.Size) {
-	h.scroll = h.scroll.By(n, len(h.lines(size.Width)), size.Height)
+	h.scroll = h.scroll.By(n, len(h.lines(size.Width)), h.room(size))
 }
+
+// room is how many lines of the help fit: the last line says how many there are below.
+func (h *help) room(size screen.Size) int { return max(1, size.Height-1) }
 
 // View draws the help.
 func (h *help) View(size screen.Size) []string {
-	return h.scroll.Draw(h.lines(size.Width), size.Width, size.Height)
+	lines, room := h.lines(size.Width), h.room(size)
+	out := h.scroll.Draw(lines, size.Width, room)
+	switch below := len(lines) - h.scroll.Clamp(len(lines), room) - room; {
+	case below == 1:
+		out = append(out, h.style.Faint.Render("↓ 1 more line below"))
+	case below > 0:
+		out = append(out, h.style.Faint.Render(fmt.Sprintf("↓ %d more lines below", below)))
+	}
+	return out
+}
+
+// searchHelp gives a key or a paste to the search of the help.
+func searchHelp(m *Model, msg tea.Msg) tea.Cmd {
+	m.messages.clear()
+	m.help.search(msg)
+	return nil
+}
+
+// findHelp begins the search of the help.
+func findHelp(m *Model) tea.Cmd {
+	m.help.searching = true
+	return nil
+}
+
+// openKeys are the keys that do something on a page, without those that move about, in the order of the footer.
+func openKeys(m *Model, on page) []key {
+	out := slices.DeleteFunc(slices.Clone(m.keys), func(k key) bool {
+		return k.group == groupMove || !k.works(on) || k.why(m) != ""
+	})
+	order := footOrder()
+	place := func(k key) int {
+		if at := slices.Index(order, k.names[0]); at >= 0 {
+			return at
+		}
+		return len(order)
+	}
+	slices.SortStableFunc(out, func(a, b key) int { return cmp.Compare(place(a), place(b)) })
+	return out
 }

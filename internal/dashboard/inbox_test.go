@@ -275,3 +275,52 @@ func TestTheKeysOfWordsAtAnEnd(t *testing.T) {
 	s.press("ctrl+s")
 	s.asked("RequestChanges " + few(t)[1].ID + " y  x")
 }
+
+// The dashboard tells once what comes to need a person, and what needed them before is no news.
+func TestAPersonWhoLooksElsewhereIsToldOnce(t *testing.T) {
+	t.Parallel()
+	backend := day(t)
+	s := openSession(t, backend, 80, 24)
+	news := func() string {
+		s.send(ticked(clock()))
+		return s.m.elsewhere.News(s.m.tasks.Rows, "")
+	}
+	if got := news(); got != "" {
+		t.Errorf("the news has what needed a person before: %q", got)
+	}
+	if got := s.m.View().WindowTitle; got != "orange · 4 need you" {
+		t.Errorf("the title is %q", got)
+	}
+	id := backend.tasks[0].ID
+	s.m.tasks.SetAgents(map[string]Agent{id: {State: record.AgentAlive, Need: record.Need{
+		Kind: record.NeedsAnswer, Reason: "dialog: \x1b[2JAllow?", Since: clock()}}})
+	if got, want := s.m.elsewhere.News(s.m.tasks.Rows, ""), "fix/login: dialog: Allow?"; got != want {
+		t.Errorf("the news is %q, want %q", got, want)
+	}
+	if got := s.m.elsewhere.News(s.m.tasks.Rows, ""); got != "" {
+		t.Errorf("the news has it twice: %q", got)
+	}
+}
+
+// The screen opens as it was left.
+func TestViewFilterAndOrderAreRemembered(t *testing.T) {
+	t.Parallel()
+	backend := day(t)
+	s := openSession(t, backend, 80, 24)
+	s.press("f", "s", "b")
+	if backend.view != "board active status" {
+		t.Errorf("kept: %q", backend.view)
+	}
+	left := func(words string) *session {
+		backend := day(t)
+		backend.view = words
+		return openSession(t, backend, 200, 24)
+	}
+	again := left(backend.view)
+	again.shows("shown: active")
+	again.shows("by status")
+	again.shows("pending 1 ")
+	for _, words := range []string{"", "board", "board what ever", "nothing active name \x1b"} {
+		left(words).shows("fix/login")
+	}
+}

@@ -67,6 +67,11 @@ func display(name string) string {
 	return cmp.Or(signs[name], name)
 }
 
+// same reports whether another key is the same row of the table.
+func (k key) same(other key) bool {
+	return k.names[0] == other.names[0] && slices.Equal(k.pages, other.pages)
+}
+
 func (k key) works(on page) bool { return slices.Contains(k.pages, on) }
 
 // why is why the key is closed; empty when it is open.
@@ -188,6 +193,8 @@ func (m *Model) press(msg tea.KeyPressMsg) tea.Cmd {
 		return m.updateForm(msg)
 	case m.page == pageReview && m.review.Searching:
 		return searchReview(m, msg)
+	case m.page == pageHelp && m.help.searching:
+		return searchHelp(m, msg)
 	case m.list.Searching:
 		return m.search(msg)
 	}
@@ -262,6 +269,11 @@ func (m *Model) quit() tea.Cmd {
 		m.warned, m.messages.answer = true, lost+"; press again to leave it"
 		return nil
 	}
+	if m.page == pageList || m.page == pageBoard {
+		if cmd := keepView(m); cmd != nil { // the last key may not have been kept yet
+			return tea.Sequence(cmd, tea.Quit)
+		}
+	}
 	return tea.Quit
 }
 
@@ -285,6 +297,8 @@ func (m *Model) footerKeyLine() string {
 	switch {
 	case m.page == pageForm && m.form != nil:
 		pairs(m.form.Keys())
+	case m.page == pageHelp && m.help.searching:
+		pairs([]string{"Enter", "keeps it", "Esc", "leaves it"})
 	case m.page == pageReview && m.review.Searching:
 		pairs([]string{"Enter", "finds it", "Esc", "leaves it"})
 	case m.list.Searching:

@@ -127,8 +127,29 @@ func TestTheHelpIsReadWhole(t *testing.T) {
 		}
 		s.shows("start the task's agent")
 		s.press("G")
-		s.shows("it is over")
+		s.shows("it is done")
 		s.press("g")
 		s.shows("start the task's agent")
 	}
+}
+
+// The help begins with what can be done now, says that there is more, and shows only what is searched for.
+func TestTheHelpBeginsWithWhatCanBeDoneAndIsSearched(t *testing.T) {
+	t.Parallel()
+	s := openSession(t, day(t), 80, 24)
+	s.selects("fix/prices") // it is done: most keys of a task are closed
+	s.press("?")
+	s.shows("Now, in the list\n  i ")
+	s.hides("not now")
+	s.shows("more lines below")
+	s.press("G")
+	s.hides("below")
+	s.press("/")
+	s.write("workspaces")
+	s.shows("\n  w ")
+	s.hides("create a task")
+	s.press("enter", "esc")
+	s.shows("create a task")
+	s.press("esc")
+	s.shows("fix/prices")
 }

@@ -128,8 +128,10 @@ func viewKeys() []key {
 		view = append(view, taskKey(fmt.Sprint(int(i)+1), i.Shows(), "", noTask, tab(i)))
 	}
 	return append(view, []key{
+		{names: []string{"0"}, does: "next to the list what fits the task: its terminal, last words or plan",
+			pages: []page{pageList}, closed: noDetail, press: showFitting},
 		{names: []string{"space"}, does: "task next to the list, or not", pages: []page{pageList, pageDetail},
-			press: (*Model).toggleSplit},
+			closed: noTask, press: (*Model).toggleSplit},
 		{names: []string{"b"}, does: "board: tasks grouped by state, or the list again", footer: "board",
 			label: either(on(pageBoard), "list", "board"), pages: overview(), press: (*Model).toggleBoard},
 		{names: []string{"f"}, does: "show all tasks, those that are active, or those that are done",
@@ -170,6 +172,7 @@ func otherKeys() []key {
 		{names: []string{"!"}, does: "what went wrong", footer: "what went wrong",
 			label: either(func(m *Model) bool { return noFailures(m) == "" }, "what went wrong", ""),
 			pages: most, closed: noFailures, press: showFailures},
+		{names: []string{"/"}, does: "search in the help", footer: "find", pages: []page{pageHelp}, press: findHelp},
 		{names: []string{":"}, does: "find an action by its words or its key, and do it", footer: "all actions",
 			pages: append(most, pageHelp, pageFailures), press: openPalette},
 		{names: []string{"?"}, does: "this help", footer: "help", pages: most, press: showHelp},
@@ -333,7 +336,7 @@ func showFailures(m *Model) tea.Cmd {
 
 func showHelp(m *Model) tea.Cmd {
 	m.visit(pageHelp)
-	m.help.scroll = screen.Scroll{}
+	m.help.scroll, m.help.searching, m.help.text = screen.Scroll{}, false, ""
 	return nil
 }
 

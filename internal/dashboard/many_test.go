@@ -156,10 +156,10 @@ func TestMarksComeAndGo(t *testing.T) {
 	s.press("A")
 	s.hides(" marked:")
 	s.press("A", "b")
-	s.shows("*fix/totals")
+	s.shows("*fix/login")
 	s.press("esc")
 	s.shows("no task is marked any more")
-	s.hides("*fix/totals")
+	s.hides("*fix/login")
 
 	// Where one task is looked at closely, keys are about that one.
 	s = marksOn(t, two(t), "feature/search", "fix/second")

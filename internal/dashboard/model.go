@@ -9,6 +9,7 @@ import (
 	"orange/internal/dashboard/board"
 	"orange/internal/dashboard/command"
 	"orange/internal/dashboard/detail"
+	"orange/internal/dashboard/elsewhere"
 	"orange/internal/dashboard/form"
 	"orange/internal/dashboard/list"
 	"orange/internal/dashboard/review"
@@ -41,11 +42,13 @@ type Model struct {
 	workspaces *workspaces.Model
 	help       *help
 	failures   *failures
-	wantSplit  bool // the person wants the detail next to the list
+	wantSplit  bool // the detail is next to the list where there is room
 
 	form    form.Form         // nil while none is open
 	unsent  map[string]string // texts that were sent and did not arrive, by the names of their jobs
 	refused *form.Creation    // a task that was refused after the person left its form
+
+	elsewhere *elsewhere.Model
 
 	jobs     jobs
 	messages messages
@@ -65,20 +68,25 @@ func New(ctx context.Context, backend Backend, project string) *Model {
 		detail:     detail.New(ctx, backend.Reader, set, style),
 		review:     review.New(ctx, backend.Reviews, backend.Comments, set, style, backend.Now),
 		workspaces: workspaces.New(ctx, backend.Inspector, set, style),
-		failures:   &failures{style: style}, unsent: map[string]string{},
+		failures:   &failures{style: style}, unsent: map[string]string{}, wantSplit: true,
+		elsewhere: elsewhere.New(backend.Now()),
 	}
+	m.detail.NextToList = func() bool { return nextToList(m) }
 	m.help = &help{style: style, keys: m.keys, closed: func(k key) string {
 		if !k.works(m.back.top()) {
 			return ""
 		}
 		return k.why(m)
-	}}
+	}, now: func() []key { return openKeys(m, m.back.top()) }, from: func() page { return m.back.top() }}
 	set.History = m.detail.Events
 	return m
 }
 
 // Init reads the tasks that the screen shows first, and the workspaces.
-func (m *Model) Init() tea.Cmd { return tea.Batch(m.tasks.LoadFirst(), m.workspaces.Load(), tick()) }
+func (m *Model) Init() tea.Cmd {
+	return tea.Batch(m.tasks.LoadFirst(), m.workspaces.Load(), tick(),
+		elsewhere.Load(m.backend.Inspector, m.tasks.Project))
+}
 
 // tickRate is how often the clock ticks: ages grow, and agents change without a change of the store.
 const tickRate = 5 * time.Second
@@ -100,7 +108,7 @@ type (
 
 // Update takes a message, and returns the commands that follow from it.
 func (m *Model) Update(msg tea.Msg) tea.Cmd {
-	cmd := m.handle(msg)
+	cmd := tea.Batch(m.handle(msg), attend(m, msg))
 	if reviewing(m) {
 		return tea.Batch(cmd, m.review.Follow(m.body()))
 	}
@@ -159,7 +167,8 @@ func (m *Model) handle(msg tea.Msg) tea.Cmd {
 // updateParts gives a message to the part that it is for.
 func (m *Model) updateParts(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
-	case tasks.Read, tasks.AgentsChecked, tasks.WorkflowRead, tasks.TimeoutsRead, tasks.WorkMeasured:
+	case tasks.Read, tasks.AgentsChecked, tasks.WorkflowRead, tasks.TimeoutsRead, tasks.WorkMeasured,
+		tasks.StepsRead:
 		return m.updateTasks(msg)
 	case detail.Read, detail.Drawn, detail.Tick:
 		return m.detail.Update(msg, m.detailVisible())
@@ -174,6 +183,9 @@ func (m *Model) updateParts(msg tea.Msg) tea.Cmd {
 	case tea.PasteMsg:
 		if m.form == nil && m.page == pageReview && m.review.Searching {
 			return searchReview(m, msg)
+		}
+		if m.form == nil && m.page == pageHelp && m.help.searching {
+			return searchHelp(m, msg)
 		}
 		if m.form == nil && m.list.Searching {
 			return m.search(msg)

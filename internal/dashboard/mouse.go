@@ -81,7 +81,7 @@ func (m *Model) clickTask(at int) tea.Cmd {
 	m.pending, m.list.Searching = pendingKey{}, false
 	switch {
 	case at == m.tasks.Cursor:
-		return m.showTab(m.detail.Tab)
+		return lookClosely(m)
 	case m.page == pageBoard:
 		m.board.Select(at, m.body())
 	default:

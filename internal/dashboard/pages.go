@@ -156,9 +156,26 @@ func (m *Model) filterChanged(answer string) tea.Cmd {
 // showTab shows a tab of the selected task: next to the list where the screen is split, else alone.
 func (m *Model) showTab(tab detail.Tab) tea.Cmd {
 	m.detail.Tab = tab
-	if !m.split() {
+	if m.split() {
+		m.detail.Chosen = true
+	} else {
 		m.visit(pageDetail)
 	}
+	m.detail.Refresh()
+	return nil
+}
+
+// showFitting shows next to the list what fits the state of the selected task.
+func showFitting(m *Model) tea.Cmd {
+	m.detail.Chosen = false
+	m.detail.Refresh()
+	return nil
+}
+
+// lookClosely shows the selected task alone, with what is shown of it next to the list.
+func lookClosely(m *Model) tea.Cmd {
+	m.detail.Tab = m.detail.Shown()
+	m.visit(pageDetail)
 	m.detail.Refresh()
 	return nil
 }
@@ -172,7 +189,7 @@ func (m *Model) goRight() tea.Cmd {
 		m.messages.answer = why
 		return nil
 	}
-	return m.showTab(m.detail.Tab)
+	return lookClosely(m)
 }
 
 // goLeft goes back to the list; on the board it goes to the previous column.
@@ -200,6 +217,12 @@ func (m *Model) goBack() tea.Cmd {
 			return nil
 		}
 		m.page = pageList
+	case pageHelp:
+		if m.help.text != "" {
+			m.help.text = ""
+			return nil
+		}
+		m.leavePage()
 	case pageReview:
 		leaveReview(m)
 	case pageFailures:
@@ -224,12 +247,13 @@ func (m *Model) refresh() tea.Cmd {
 
 // toggleSplit shows the detail next to the list, or no longer.
 func (m *Model) toggleSplit() tea.Cmd {
-	m.wantSplit = !m.wantSplit
 	if m.page == pageDetail {
 		m.showList()
+		m.wantSplit, m.detail.Chosen = true, true // what was shown goes on next to the list
+	} else {
+		m.wantSplit = !m.split()
 	}
 	if m.wantSplit && !m.split() {
-		m.wantSplit = false
 		m.messages.answer = "the screen is too narrow for both; l shows the task"
 		return nil
 	}

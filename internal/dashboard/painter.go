@@ -8,6 +8,8 @@ import (
 	"github.com/charmbracelet/colorprofile"
 	uv "github.com/charmbracelet/ultraviolet"
 	"github.com/charmbracelet/x/ansi"
+
+	"orange/internal/dashboard/elsewhere"
 )
 
 // painter draws changes of the screen at once.
@@ -27,11 +29,15 @@ type painter struct {
 	on     bool // the painter has the screen
 	drawn  string
 	cursor *tea.Cursor
+	title  string // of the window
 }
 
 func newPainter(out io.Writer, env []string) *painter {
 	return &painter{out: out, env: env, cells: uv.NewScreenBuffer(0, 0)}
 }
+
+// usualTitle is the window's title where nothing needs the person.
+const usualTitle = "orange"
 
 // begin takes the whole screen of the terminal.
 func (p *painter) begin() error {
@@ -43,10 +49,10 @@ func (p *painter) begin() error {
 	p.render.SetFullscreen(true)
 	p.render.SetRelativeCursor(false)
 	p.resize(p.width, p.height)
-	p.on = true
+	p.on, p.title = true, usualTitle
 	start := ansi.SetModeAltScreenSaveCursor + ansi.ResetModeTextCursorEnable + ansi.SetModeBracketedPaste +
 		ansi.SetModifyOtherKeys2 + ansi.PushKittyKeyboard(ansi.KittyDisambiguateEscapeCodes) +
-		ansi.SetWindowTitle("orange") +
+		ansi.SetWindowTitle(usualTitle) +
 		ansi.SetModeMouseButtonEvent + ansi.SetModeMouseExtSgr
 	_, err := io.WriteString(p.out, start)
 	return err
@@ -77,6 +83,12 @@ func (p *painter) resize(width, height int) {
 
 // draw writes what changed.
 func (p *painter) draw(v tea.View) error {
+	if p.on && v.WindowTitle != p.title {
+		p.title = v.WindowTitle
+		if _, err := io.WriteString(p.out, ansi.SetWindowTitle(p.title)); err != nil {
+			return err
+		}
+	}
 	if !p.on || p.width == 0 || v.Content == p.drawn && sameCursor(v.Cursor, p.cursor) {
 		return nil
 	}
@@ -109,6 +121,20 @@ type copied struct{ text string }
 // copy asks the terminal to put a text into its clipboard, which works over ssh too.
 func (p *painter) copy(text string) {
 	_, _ = io.WriteString(p.out, ansi.SetSystemClipboard(text)) // many terminals refuse, and none reports it
+}
+
+// tell rings the bell, and has the terminal show a notification, as the person wants it.
+func (p *painter) tell(news told) {
+	text := ""
+	if news.signals.Bell {
+		text = "\a"
+	}
+	if news.signals.Notification {
+		text += elsewhere.Notification(p.env, news.text)
+	}
+	if p.on && text != "" {
+		_, _ = io.WriteString(p.out, text) // no terminal reports whether it did
+	}
 }
 
 func sameCursor(a, b *tea.Cursor) bool {

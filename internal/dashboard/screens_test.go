@@ -11,6 +11,7 @@ import (
 	"github.com/charmbracelet/colorprofile"
 
 	"orange/internal/decide"
+	"orange/internal/history"
 	"orange/internal/record"
 	"orange/internal/rejection"
 	"orange/internal/task"
@@ -98,6 +99,23 @@ func moving(t testing.TB) *fakeBackend {
 	return backend
 }
 
+// living is day with what an agent shows, what one said last, and a plan.
+func living(t testing.TB) *fakeBackend {
+	t.Helper()
+	backend := day(t)
+	backend.panes = map[string][]Pane{backend.tasks[0].ID: {{Role: "worker", Title: "worker", Lines: []string{
+		"● I read auth/session.go: the token is kept for an hour.", "", "\x1b[32m● go test ./auth\x1b[0m",
+		"  ok  shop/auth  0.41s", "", "✻ Writing the migration… (2m 14s)", "", "> "}}}}
+	backend.histories = map[string][]history.Event{backend.tasks[5].ID: {
+		{Seq: 1, Type: history.Created, Actor: "human", Time: clock(), Data: map[string]string{"status": "working"}},
+		{Seq: 2, Type: history.AgentCrashed, Actor: "engine", In: "working", Crash: 1, Time: clock(),
+			Data: map[string]string{"role": "worker", task.DataLastWords: "> search near misses\npanic: out of range"}},
+	}}
+	backend.documents = map[string]string{backend.tasks[2].ID: "# Totals\n\n" +
+		strings.Repeat("What the report says.\n\n", 20) + "## Plan\n\n1. Add up in cents\n2. Round once, at the end\n"}
+	return backend
+}
+
 // crowd is a backend with many tasks.
 func crowd(t testing.TB, n int) *fakeBackend {
 	t.Helper()
@@ -129,7 +147,11 @@ func TestTheScreens(t *testing.T) {
 		{"list", day, nil},
 		{"list_attention", day, func(s *session) { s.selects("fix/flaky") }},
 		{"list_say", day, func(s *session) { s.selects("feature/gifts"); s.press("S"); s.write("Euro") }},
-		{"detail_say", day, func(s *session) { s.selects("feature/gifts"); s.press("5", "S"); s.write("Euro") }},
+		{"detail_say", day, func(s *session) { s.selects("feature/gifts"); s.press("5", "l", "S"); s.write("Euro") }},
+		{"list_beside", living, func(s *session) { s.selects("fix/login") }},
+		{"list_last_words", living, func(s *session) { s.selects("feature/search") }},
+		{"list_plan", living, func(s *session) { s.selects("fix/totals") }},
+		{"list_alone", day, func(s *session) { s.press("space") }},
 		{"menu", moving, func(s *session) { s.selects("fix/totals"); s.press("M", "j", "j") }},
 		{"start", day, func(s *session) { s.selects("feature/coupons"); s.press("enter") }},
 		{"list_many", func(t testing.TB) *fakeBackend { return crowd(t, 200) }, func(s *session) {
@@ -153,6 +175,7 @@ func TestTheScreens(t *testing.T) {
 		{"palette", day, func(s *session) { s.selects("fix/totals"); s.press(":") }},
 		{"palette_found", day, func(s *session) { s.selects("fix/totals"); s.press(":"); s.write("changes") }},
 		{"help", day, func(s *session) { s.press("?") }},
+		{"help_search", day, func(s *session) { s.press("?", "/"); s.write("WORKSPACE") }},
 		{"help_end", day, func(s *session) { s.press("?", "G") }},
 		{"trouble", day, func(s *session) {
 			s.send(failed{"merge fix/login", errors.New("cannot merge \"fix/login\": it does not apply to " +
@@ -194,7 +217,6 @@ func TestTheListOnASmallScreen(t *testing.T) {
 func TestTheTaskBesideTheList(t *testing.T) {
 	t.Parallel()
 	s := openSession(t, day(t), 120, 40)
-	s.press("space")
 	golden(t, "split_120x40", s.text())
 	golden(t, "split_colours", painted(s.m.View().Content))
 }

@@ -58,6 +58,7 @@ func rulesOf(t testing.TB, name string) *workflow.Definition {
 // fakeBackend is a Backend whose answers are its fields. It notes what is asked of it.
 type fakeBackend struct {
 	limits task.Timeouts
+	view   string   // how the screen was left
 	had    []string // ids of tasks that were reported once
 	mu     sync.Mutex
 
@@ -181,6 +182,22 @@ func (f *fakeBackend) Rules(_ context.Context, ref task.WorkflowRef) (*workflow.
 		return nil, fmt.Errorf("cannot find the workflow %q", ref.Name)
 	}
 	return def, nil
+}
+
+func (f *fakeBackend) Signals() (bell, title, notification bool, err error) {
+	return true, true, true, f.call("Signals")
+}
+
+func (f *fakeBackend) LastView(string) (string, error) { return f.view, f.call("LastView") }
+
+func (f *fakeBackend) KeepView(project, words string) error {
+	f.view = words
+	return f.call("KeepView")
+}
+
+func (f *fakeBackend) FirstSteps(context.Context) ([]string, error) {
+	steps := []string{"No tasks yet. Press c to create one.", "An agent builds it.", "? shows the keys."}
+	return steps, f.call("FirstSteps")
 }
 
 func (f *fakeBackend) Workspaces(context.Context, string) ([]record.Holding, error) {

@@ -27,6 +27,7 @@ func (m *Model) View() tea.View {
 		lines[i] = screen.Cut(line, m.width) // a line that is too long would push the others off the screen
 	}
 	v := tea.NewView(strings.Join(lines, "\n"))
+	v.WindowTitle = m.elsewhere.Title(m.tasks.Attention)
 	if cursor != nil && cursor.X >= 0 && cursor.X < m.width && cursor.Y+headLines < m.height-footLines {
 		v.Cursor = tea.NewCursor(cursor.X, cursor.Y+headLines)
 	}
@@ -44,11 +45,23 @@ func (m *Model) body() screen.Size {
 	return screen.Size{Width: m.width, Height: max(2, m.height-headLines-footLines)}
 }
 
-// splitWidth is the width from which the detail fits next to the list.
-const splitWidth = 120
+// The least size of a screen where the detail fits next to the list.
+const (
+	splitWidth  = 120
+	splitHeight = 20
+)
 
 // split reports whether the detail is next to the list.
-func (m *Model) split() bool { return m.wantSplit && m.width >= splitWidth && m.page == pageList }
+func (m *Model) split() bool { return m.page == pageList && nextToList(m) }
+
+// nextToList reports whether the detail is next to the list, also behind a form.
+func nextToList(m *Model) bool {
+	at := m.page
+	if at == pageForm {
+		at = m.back.top()
+	}
+	return at == pageList && m.wantSplit && m.width >= splitWidth && m.height >= splitHeight && len(m.tasks.Shown) > 0
+}
 
 // detailVisible reports whether the screen shows the detail, also behind a form.
 func (m *Model) detailVisible() bool {
@@ -56,7 +69,7 @@ func (m *Model) detailVisible() bool {
 	if at == pageForm {
 		at = m.back.top()
 	}
-	return at == pageDetail || m.wantSplit && m.width >= splitWidth && at == pageList
+	return at == pageDetail || nextToList(m)
 }
 
 // splitSizes are the sizes of the list and of the detail. Where the screen is not split, each has the whole body.
@@ -108,10 +121,13 @@ func splitLines(style *screen.Style, left, right []string, leftSize screen.Size)
 
 // footerMessageLine has what the person searches for, or the jobs, messages and failures.
 func (m *Model) footerMessageLine() string {
-	if m.list.Searching || m.page == pageReview && m.review.Searching {
+	if m.list.Searching || m.page == pageReview && m.review.Searching || m.page == pageHelp && m.help.searching {
 		text := screen.Clean(m.tasks.Text)
-		if m.page == pageReview {
+		switch m.page {
+		case pageReview:
 			text = m.review.Searched()
+		case pageHelp:
+			text = m.help.text
 		}
 		if over := screen.Width(text) - max(1, m.width-8); over > 0 {
 			text = ansi.TruncateLeft(text, over, "")

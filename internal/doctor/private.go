@@ -19,7 +19,7 @@ func ownNames() map[string]*regexp.Regexp {
 	all, none := regexp.MustCompile(``), regexp.MustCompile(`^$`)
 	return map[string]*regexp.Regexp{
 		".": regexp.MustCompile(
-			`^(orange\.db.*|orange.*\.log|projects\.json|env\.json|\.env\.json\..*|tmux\.conf|shell_history)$`),
+			`^(orange\.db.*|orange.*\.log|(projects|views|env)\.json|\.env\.json\..*|tmux\.conf|shell_history)$`),
 		"bin":                none,
 		"harnesses":          none,
 		"launch":             all,

@@ -281,7 +281,11 @@ type Config struct {
 	// a program with its arguments that tells the person something; {message} and {task} are put in
 	Notify       []string
 	StalledAfter time.Duration // how long an agent may do nothing before its task is marked; 0 where nothing is said
+	Quiet        Quiet
 }
+
+// Quiet are the signals of the dashboard that a person switched off.
+type Quiet struct{ Bell, Title, Notification bool }
 
 // duration is a time such as 15m.
 func duration(r *yaml.Reader, n *yaml.Node) time.Duration {
@@ -291,6 +295,16 @@ func duration(r *yaml.Reader, n *yaml.Node) time.Duration {
 		r.Problem(yaml.PosOf(n), "duration", "found %q as stalled_after, expected a time such as 15m or 2h", text)
 	}
 	return d
+}
+
+// quiet reads which signals are off.
+func quiet(r *yaml.Reader, n *yaml.Node) (q Quiet) {
+	off := func(name string, is *bool) yaml.Key {
+		return yaml.May(name, func(n *yaml.Node) { *is = !r.Boolean(n, name) })
+	}
+	r.Mapping(n, "signals", []yaml.Key{off("bell", &q.Bell), off("title", &q.Title),
+		off("notification", &q.Notification)})
+	return q
 }
 
 // ConfigText is the text of config.yml, empty where there is none, and the name of that file.
@@ -326,6 +340,7 @@ func (h *Home) Config() (Config, error) {
 			// the dashboard reads them, and says what is wrong with them: no other command needs them
 			yaml.May("keys", func(*yaml.Node) {}), yaml.May("theme", func(*yaml.Node) {}),
 			yaml.May("stalled_after", func(n *yaml.Node) { c.StalledAfter = duration(r, n) }),
+			yaml.May("signals", func(n *yaml.Node) { c.Quiet = quiet(r, n) }),
 		})
 	}
 	return c, r.Err()

@@ -302,6 +302,8 @@ func TestConfig_mayLeaveOutAnything(t *testing.T) {
 		"what the monitor does": {"notify: [tell, \"{message}\"]\nstalled_after: 1h30m\n", home.Config{
 			Notify: []string{"tell", "{message}"}, StalledAfter: 90 * time.Minute,
 		}},
+		"what the dashboard leaves out": {"signals: {bell: false, title: true}\n", home.Config{
+			Quiet: home.Quiet{Bell: true}}},
 		"what only the dashboard reads, whatever it is": {
 			"harness: codex\nkeys: {nothing: 7}\ntheme: dark\n", home.Config{Harness: "codex"}},
 	}
@@ -333,6 +335,7 @@ func TestConfig_thatIsWrongIsAnErrorWithItsPlace(t *testing.T) {
 	tests := map[string]string{
 		"harness: codex\nharnes: pi\n": "config.yml:2:1", "harness: [a]\n": "config.yml:1:10",
 		"stalled_after: soon\n": "config.yml:1:16", "a: b: c\n": "config.yml:1", "- x\n": "config.yml:1:1",
+		"signals: {bell: loud}\n": "config.yml:1:17", "signals: {bel: false}\n": "config.yml:1:11",
 	}
 	for text, says := range tests {
 		h := newHome(t)
@@ -351,5 +354,24 @@ func TestFilesThatShip_mayBeAnyFileSystem(t *testing.T) {
 	must(t, err)
 	if len(all) != 1 || all[0].Name != "one" {
 		t.Errorf("listed are %+v", all)
+	}
+}
+
+func TestLastView_isWhatWasKept(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	if words, err := h.LastView("coffee"); words != "" || err != nil {
+		t.Errorf("before the first: %q, %v", words, err)
+	}
+	must(t, h.KeepView("coffee", "board all name"))
+	must(t, h.KeepView("", "list done newest"))
+	for project, want := range map[string]string{"coffee": "board all name", "": "list done newest", "tea": ""} {
+		if words, err := h.LastView(project); words != want || err != nil {
+			t.Errorf("%q: %q, %v; want %q", project, words, err, want)
+		}
+	}
+	write(t, h, "views.json", "[broken")
+	if words, err := h.LastView("coffee"); words != "" || err != nil {
+		t.Errorf("a broken file: %q, %v", words, err)
 	}
 }

@@ -44,6 +44,9 @@ const (
 // ErrNoRepository says that a folder is in no repository, as opposed to in one that nothing can be done with.
 var ErrNoRepository = errors.New("no repository")
 
+// ErrNoCommit says that a repository has no commit yet.
+var ErrNoCommit = errors.New("no commit")
+
 // Inspect finds the repository at path, which may also be a folder inside it or one of its linked worktrees,
 // and its default branch: origin's where origin/HEAD is set, else init.defaultBranch, main or master
 // where there is one, else the present branch. It changes nothing.
@@ -192,7 +195,8 @@ func (r Repo) findDefault(ctx context.Context) (string, error) {
 	if known, err := r.knows(ctx, name); err != nil || known {
 		return name, err
 	}
-	return "", task.Notef(task.ErrUsage, "the repository has no commit yet; make the first one")
+	return "", task.Notef(errors.Join(task.ErrUsage, ErrNoCommit),
+		"the repository has no commit yet; make the first one")
 }
 
 // knows reports whether the branch is here or was seen on origin.

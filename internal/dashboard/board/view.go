@@ -10,11 +10,13 @@ import (
 
 // Sizes of the board, in cells and lines.
 const (
-	minColumn  = 16 // the least width of a column
+	minColumn  = 20 // the least width of a column
 	maxColumn  = 32
 	gap        = 1 // between two columns
 	footLines  = 3 // a rule, and two lines about the selected card
 	smallBoard = 9 // up to this height the foot has only the first of those lines
+	maxProject = 8 // of a project's name on a card
+	cardLines  = 2 // of a card: the name, and what the task is about or needs
 )
 
 func visibleColumns(width int) int { return max(1, (width+gap)/(minColumn+gap)) }
@@ -36,8 +38,13 @@ func heads(columns []column) int {
 	return 1
 }
 
-func visibleCards(columns []column, size screen.Size) int {
+// cardRoom is the number of lines that the cards have.
+func cardRoom(columns []column, size screen.Size) int {
 	return max(1, size.Height-heads(columns)-foot(size))
+}
+
+func visibleCards(columns []column, size screen.Size) int {
+	return max(1, cardRoom(columns, size)/cardLines)
 }
 
 // widths are the widths of the visible columns: terminal states stay narrow, the others share the rest.
@@ -72,7 +79,7 @@ func (m *Model) View(size screen.Size) []string {
 	left, top := m.scroll(columns, size)
 	visible := columns[left:min(len(columns), left+visibleColumns(size.Width))]
 	widths := widths(visible, size.Width)
-	cards := visibleCards(columns, size)
+	room := cardRoom(columns, size)
 	column, _ := m.position(columns)
 	drawn := make([][]string, len(visible))
 	for i, c := range visible {
@@ -80,13 +87,13 @@ func (m *Model) View(size screen.Size) []string {
 		if left+i == column {
 			from = top
 		}
-		drawn[i] = append([]string{m.title(c, widths[i], left+i == column)}, m.cards(c, widths[i], from, cards)...)
+		drawn[i] = append([]string{m.title(c, widths[i], left+i == column)}, m.cards(c, widths[i], from, room)...)
 	}
 	var out []string
 	if heads(columns) > 1 {
 		out = append(out, m.workflowLine(visible, widths))
 	}
-	for line := range cards + 1 {
+	for line := range room + 1 {
 		cells := make([]string, len(visible))
 		for i := range visible {
 			text := ""
@@ -131,31 +138,71 @@ func (m *Model) title(c column, width int, chosen bool) string {
 // cards are the cards of a column from one on, and a line that counts those that have no room.
 func (m *Model) cards(c column, width, from, room int) []string {
 	var out []string
-	for i := from; i < len(c.cards) && len(out) < room; i++ {
+	to := min(len(c.cards), from+max(1, room/cardLines))
+	common := m.common(c.cards[min(from, to):to])
+	for i := from; i < to; i++ {
 		chosen := c.cards[i] == m.tasks.Cursor
-		if more := len(c.cards) - i; len(out) == room-1 && more > 1 && !chosen {
-			return append(out, m.style.Faint.Render(screen.Cut(fmt.Sprintf("  %d more", more), width)))
+		if more := len(c.cards) - i; i == to-1 && more > 1 && room%cardLines == 0 && !chosen {
+			out = append(out, m.style.Faint.Render(screen.Cut(fmt.Sprintf("   %d more", more), width)))
+			return out
 		}
-		out = append(out, m.card(m.tasks.At(c.cards[i]), c, width, chosen))
+		out = append(out, m.card(m.tasks.At(c.cards[i]), common, c, width, chosen)...)
 	}
-	return out
+	if more := len(c.cards) - to; more > 0 && len(out) < room {
+		out = append(out, m.style.Faint.Render(screen.Cut(fmt.Sprintf("   %d more", more), width)))
+	}
+	return out[:min(len(out), room)]
 }
 
-// card is one task: its mark, its name, and, where it is not over, for how long it has been in its state.
-func (m *Model) card(r *tasks.Row, c column, width int, chosen bool) string {
-	sign, coloured := m.tasks.Sign(m.style, r)
+// common is the beginning that the names of some cards have in common, up to the end of a word.
+func (m *Model) common(cards []int) string {
+	if len(cards) < 2 {
+		return ""
+	}
+	name := func(card int) string { return screen.Clean(tasks.Name(*m.tasks.At(card).Task)) }
+	common := name(cards[0])
+	for _, card := range cards[1:] {
+		other, same := name(card), 0
+		for same < min(len(common), len(other)) && common[same] == other[same] {
+			same++
+		}
+		common = common[:same]
+	}
+	return common[:strings.LastIndexAny(common, "/-_. ")+1]
+}
+
+// card is one task in two lines: its mark, its name and, where it is not over, for how long it has been in its state;
+// then why it needs a person, or what it is about. Where a name has no room, it is without what the others begin with
+// too: the words that differ are seen.
+func (m *Model) card(r *tasks.Row, common string, c column, width int, chosen bool) []string {
+	sign, colour := m.tasks.Sign(m.style, r)
 	since := ""
 	if !c.terminal && width >= minColumn {
 		since = " " + screen.Age(r.Task.EnteredAt, m.tasks.Now)
 	}
-	name := screen.SqueezeTo(screen.Clean(tasks.Name(*r.Task)), max(1, width-tasks.SignWidth-len(since)))
+	room := max(1, width-tasks.SignWidth-len(since))
+	name := screen.Clean(tasks.Name(*r.Task))
+	if screen.Width(name) > room && common != "" {
+		name = "…" + name[len(common):]
+	}
+	name = screen.SqueezeTo(name, room)
+	about, style := r.Note(m.style)
+	if need, needs := r.Need(); needs {
+		about, style = screen.Clean(need.Reason), &m.style.Info
+	}
+	if m.tasks.Some.Projects {
+		about = screen.Squeeze(screen.Clean(r.Task.Project), maxProject) + ": " + about
+	}
+	second := strings.Repeat(" ", min(width, tasks.SignWidth)) +
+		style.Render(screen.Cut(about, max(0, width-tasks.SignWidth)))
+	first := tasks.CursorSign(false) + colour.Render(sign) + m.tasks.PickSign(r) + name + m.style.Faint.Render(since)
 	switch {
 	case chosen:
-		return m.style.Chosen.Render(screen.Fit(sign+m.tasks.PickSign(r)+name+since, width))
+		first = m.style.Chosen.Render(screen.Fit(tasks.CursorSign(true)+sign+m.tasks.PickSign(r)+name+since, width))
 	case c.terminal:
-		return coloured + m.tasks.PickSign(r) + m.style.Faint.Render(name)
+		first = tasks.CursorSign(false) + colour.Render(sign) + m.tasks.PickSign(r) + m.style.Faint.Render(name)
 	}
-	return coloured + m.tasks.PickSign(r) + name + m.style.Faint.Render(since)
+	return []string{first, second}
 }
 
 // footLines are about the selected card, and about columns that have no room.
@@ -192,8 +239,11 @@ func (m *Model) footLines(all, left, visible int, size screen.Size) []string {
 func (m *Model) TaskAt(x, y int, size screen.Size) (int, bool) {
 	columns := m.columns()
 	left, top := m.scroll(columns, size)
-	line := y - heads(columns)
-	if len(columns) == 0 || line < 0 || line >= visibleCards(columns, size) {
+	if len(columns) == 0 || y < heads(columns) {
+		return 0, false
+	}
+	line := (y - heads(columns)) / cardLines
+	if line >= visibleCards(columns, size) {
 		return 0, false
 	}
 	column, _ := m.position(columns)

@@ -3,9 +3,12 @@ package detail
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
 
 	"orange/internal/dashboard/markdown"
 	"orange/internal/dashboard/screen"
@@ -67,6 +70,11 @@ func (t Tab) opensAtEnd() bool { return t == History || t == Terminal || t == Lo
 // Model is the view of the selected task.
 type Model struct {
 	Tab Tab
+	// Chosen reports whether the person chose the tab. Until then, next to a list, the tab is the one that fits what
+	// the selected task does.
+	Chosen bool
+	// NextToList reports whether the view is next to a list.
+	NextToList func() bool
 
 	ctx       context.Context
 	reader    Reader
@@ -75,12 +83,13 @@ type Model struct {
 	task      string                   // the id of the task that was shown last
 	contents  map[string]content       // by key
 	positions map[string]screen.Scroll // by key, where the person scrolled
-	ticking   bool                     // the agent's terminal is read again and again
+	ticking   bool                     // what changes without the task is read again and again
+	still     int                      // how many reads in a row found nothing new
 }
 
 // New makes the view of the selected task.
 func New(ctx context.Context, reader Reader, set *tasks.Set, style *screen.Style) *Model {
-	return &Model{ctx: ctx, reader: reader, tasks: set, style: style,
+	return &Model{ctx: ctx, reader: reader, tasks: set, style: style, NextToList: func() bool { return false },
 		contents: map[string]content{}, positions: map[string]screen.Scroll{}}
 }
 
@@ -103,6 +112,7 @@ type content struct {
 	lines         []string
 	width, height int   // the size that the lines were drawn for
 	version       int64 // of the task when the source was read
+	plan          int   // the line of the heading Plan in a document; 0 where it has none
 	running       bool  // a read or a drawing runs
 	stale         bool  // another read is wanted
 }
@@ -122,7 +132,7 @@ type (
 		lines         []string
 		width, height int
 	}
-	// Tick is a tick of the clock that reads the agent's terminal again.
+	// Tick is a tick of the clock that reads again what changes without the task: a terminal, TASK.md.
 	Tick struct{}
 )
 
@@ -134,7 +144,7 @@ func (m *Model) Refresh() {
 	if !found {
 		return
 	}
-	key := key(t.ID, m.Tab)
+	key := key(t.ID, m.Shown())
 	one := m.contents[key]
 	one.id, one.stale = t.ID, true
 	m.contents[key] = one
@@ -154,18 +164,19 @@ func (m *Model) Follow(size screen.Size) tea.Cmd {
 		return nil
 	}
 	if m.task != t.ID {
-		m.task = t.ID
+		m.task, m.still = t.ID, 0
 		m.forget()
 	}
+	shown := m.Shown()
 	size = m.textSize(t, size)
 	r := renderer{m.style, size.Width, size.Height, m.tasks.Now.Location()}
-	cmds := []tea.Cmd{m.read(t, m.Tab, r)}
-	if m.Tab != History {
+	cmds := []tea.Cmd{m.read(t, shown, r)}
+	if shown != History {
 		cmds = append(cmds, m.read(t, History, r)) // the head shows the path that the task took
 	}
-	if m.Tab == Terminal && !m.ticking {
+	if shown.changesAlone() && !m.ticking {
 		m.ticking = true
-		cmds = append(cmds, tick())
+		cmds = append(cmds, m.tick())
 	}
 	return tea.Batch(cmds...)
 }
@@ -191,7 +202,7 @@ func (m *Model) read(t task.Task, tab Tab, r renderer) tea.Cmd {
 	}
 	fits := one.width == r.width && (one.height == r.height || tab != Terminal)
 	current := one.known && one.version == t.Version && !one.stale
-	if current && (fits || tab != m.Tab) || !current && m.running() >= maxRunning {
+	if current && (fits || tab != m.Shown()) || !current && m.running() >= maxRunning {
 		return nil
 	}
 	one.id, one.running = t.ID, true
@@ -219,6 +230,14 @@ func (c content) sameText(s source) bool {
 			s.diff != "" && s.diff == c.source.diff)
 }
 
+// same reports whether a read of a terminal or of TASK.md found what was there before.
+func (c content) same(s source) bool {
+	same := func(a, b Pane) bool {
+		return a.Title == b.Title && a.Dead == b.Dead && slices.Equal(a.Lines, b.Lines)
+	}
+	return c.known && s.document == c.source.document && slices.EqualFunc(s.panes, c.source.panes, same)
+}
+
 func (m *Model) running() int {
 	n := 0
 	for _, one := range m.contents {
@@ -229,10 +248,20 @@ func (m *Model) running() int {
 	return n
 }
 
-// tickRate is how often the agent's terminal is read while it is visible.
-const tickRate = 500 * time.Millisecond
+// How often what changes without the task is read again while it is visible: less often where nothing changed for long.
+const (
+	tickRate  = 500 * time.Millisecond
+	restRate  = 2 * time.Second
+	restAfter = 20 // reads that found nothing new
+)
 
-func tick() tea.Cmd { return tea.Tick(tickRate, func(time.Time) tea.Msg { return Tick{} }) }
+func (m *Model) tick() tea.Cmd {
+	rate := tickRate
+	if m.still >= restAfter {
+		rate = restRate
+	}
+	return tea.Tick(rate, func(time.Time) tea.Msg { return Tick{} })
+}
 
 func readSource(ctx context.Context, reader Reader, t task.Task, tab Tab) (s source) {
 	switch tab {
@@ -259,15 +288,18 @@ func (m *Model) Update(msg tea.Msg, visible bool) tea.Cmd {
 	case Read:
 		key := key(msg.drawn.id, msg.drawn.tab)
 		one := m.contents[key]
+		if m.still++; !one.same(msg.source) {
+			m.still = 0
+		}
 		one.known, one.source, one.version = true, msg.source, msg.version
 		m.show(key, one, msg.drawn)
 	case Drawn:
 		key := key(msg.id, msg.tab)
 		m.show(key, m.contents[key], msg)
 	case Tick:
-		if m.ticking = m.Tab == Terminal && visible; m.ticking {
+		if m.ticking = visible && m.Shown().changesAlone(); m.ticking {
 			m.Refresh()
-			return tick()
+			return m.tick()
 		}
 	}
 	return nil
@@ -279,12 +311,17 @@ func (m *Model) show(key string, one content, drawn Drawn) {
 	if at, moved := m.positions[key]; moved && at.Top > 0 && one.width != drawn.width && len(one.lines) > 0 {
 		m.positions[key] = screen.Scroll{Top: at.Top * len(drawn.lines) / len(one.lines)}
 	}
+	if drawn.tab == Document && (one.width != drawn.width || len(one.lines) != len(drawn.lines)) {
+		one.plan = max(0, slices.IndexFunc(drawn.lines, func(line string) bool {
+			return strings.Trim(ansi.Strip(line), "# ") == "Plan"
+		}))
+	}
 	one.lines, one.width, one.height, one.running = drawn.lines, drawn.width, drawn.height, false
 	m.contents[key] = one
 }
 
 // NextTab goes n tabs on.
-func (m *Model) NextTab(n int) { m.Tab = (m.Tab + Tab(n) + Tabs) % Tabs }
+func (m *Model) NextTab(n int) { m.Tab = (m.Shown() + Tab(n) + Tabs) % Tabs }
 
 // Events is the history of a task as far as it was read.
 func (m *Model) Events(id string) []history.Event { return m.contents[key(id, History)].source.events }
@@ -292,8 +329,12 @@ func (m *Model) Events(id string) []history.Event { return m.contents[key(id, Hi
 // position is the first visible line of a text of some lines. A text that follows its end has no entry in positions.
 func (m *Model) position(key string, lines, height int) screen.Scroll {
 	at, moved := m.positions[key]
-	if !moved && m.Tab.opensAtEnd() {
+	switch {
+	case moved:
+	case m.Shown().opensAtEnd():
 		at.Top = lines
+	case m.fits():
+		at.Top = m.contents[key].plan
 	}
 	return screen.Scroll{Top: at.Clamp(lines, height)}
 }
@@ -304,11 +345,11 @@ func (m *Model) Move(n int, size screen.Size) {
 	if !found {
 		return
 	}
-	key := key(t.ID, m.Tab)
-	lines := len(m.contents[key].lines)
+	key := key(t.ID, m.Shown())
+	lines := len(m.textOf(t, m.contents[key]))
 	height := m.textSize(t, size).Height
 	to := m.position(key, lines, height).By(n, lines, height)
-	if m.Tab.opensAtEnd() && to.Top >= lines-height {
+	if m.Shown().opensAtEnd() && to.Top >= lines-height {
 		delete(m.positions, key) // follows the end again
 	} else {
 		m.positions[key] = to

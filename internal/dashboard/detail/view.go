@@ -27,12 +27,13 @@ func (m *Model) View(size screen.Size) []string {
 	}
 	out := m.head(t, size)
 	room := max(1, size.Height-len(out))
-	key := key(t.ID, m.Tab)
+	key := key(t.ID, m.Shown())
 	one := m.contents[key]
 	if !one.known {
 		return append(out, m.style.Faint.Render("looking…"))
 	}
-	return append(out, m.position(key, len(one.lines), room).Draw(one.lines, size.Width, room)...)
+	lines := m.textOf(t, one)
+	return append(out, m.position(key, len(lines), room).Draw(lines, size.Width, room)...)
 }
 
 // Heights from which the head has more than the title and the tabs.
@@ -137,9 +138,10 @@ func (m *Model) problemLines(t task.Task, width int) []string {
 // tabLine names the tabs, and shows how far a text was scrolled.
 func (m *Model) tabLine(t task.Task, width int) string {
 	var names []string
+	shown := m.Shown()
 	for tab := range Tabs {
 		name := " " + tab.String() + " "
-		if tab == m.Tab {
+		if tab == shown {
 			name = m.style.Chosen.Render(name)
 		} else {
 			name = m.style.Faint.Render(name)
@@ -147,7 +149,7 @@ func (m *Model) tabLine(t task.Task, width int) string {
 		names = append(names, name)
 	}
 	line := strings.Join(names, "")
-	key := key(t.ID, m.Tab)
+	key := key(t.ID, shown)
 	lines := len(m.contents[key].lines)
 	if at, moved := m.positions[key]; moved && lines > 0 && at.Top > 0 {
 		line += m.style.Faint.Render(fmt.Sprintf("  line %d of %d", at.Top+1, lines))

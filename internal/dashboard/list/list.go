@@ -119,24 +119,46 @@ type column struct {
 }
 
 const (
-	minTaskWidth = 22  // of the column Task; other columns are left out for it
+	minTaskWidth = 21  // of the column Task; other columns are left out for it
+	maxTaskWidth = 44  // where there is a column of summaries
+	reasonWidth  = 27  // for the reason why a task needs a person
+	leastReason  = 18  // in less room it has that of the status too
 	wideScreen   = 100 // from this width on, statuses have more room
 )
 
-// columns are those that fit. Task takes the room that the others leave.
-func columns(width int) []column {
+// Titles of columns.
+const (
+	taskTitle     = "Task"
+	projectTitle  = "Project"
+	statusTitle   = "Status"
+	summaryTitle  = "Summary"
+	prTitle       = "PR"
+	commitsTitle  = "Commits"
+	changesTitle  = "Changes"
+	activityTitle = "Activity"
+	spareTitle    = ""       // room for the reason why a task needs a person
+	reasonTitle   = "Reason" // only such tasks have it
+)
+
+// columns are those that fit and that some of the tasks have something in. Task and Summary take the room that the
+// others leave.
+func columns(width int, some tasks.Traits) []column {
 	status := 14
 	if width >= wideScreen {
 		status = 18
 	}
-	all := []column{
-		{"Task", 0, taskCell, screen.SqueezeTo, nil},
-		{"Status", status, statusCell, screen.Fit, styleStatus},
-		{"PR", 7, prCell, screen.Fit, stylePR},
-		{"Commits", 7, commitsCell, screen.PadLeft, nil},
-		{"Changes", 11, changesCell, screen.PadLeft, styleChanges},
-		{"Activity", 8, activityCell, screen.PadLeft, nil},
+	all := []column{{taskTitle, 0, taskCell, screen.SqueezeTo, nil}}
+	add := func(has bool, c column) {
+		if has {
+			all = append(all, c)
+		}
 	}
+	add(some.Projects, column{projectTitle, 8, projectCell, screen.SqueezeTo, nil})
+	add(true, column{statusTitle, status, statusCell, screen.Fit, styleStatus})
+	add(some.PR, column{prTitle, 7, prCell, screen.Fit, stylePR})
+	add(some.Work, column{commitsTitle, 7, commitsCell, screen.PadLeft, nil})
+	add(some.Work, column{changesTitle, 11, changesCell, screen.PadLeft, styleChanges})
+	add(true, column{activityTitle, 8, activityCell, screen.PadLeft, nil})
 	rest := func() int {
 		left := width - tasks.SignWidth
 		for _, c := range all[1:] {
@@ -144,24 +166,56 @@ func columns(width int) []column {
 		}
 		return left
 	}
-	for _, drop := range []string{"PR", "Changes", "Commits", "Activity"} {
+	for _, drop := range []string{projectTitle, prTitle, changesTitle, commitsTitle, activityTitle} {
 		if rest() >= minTaskWidth {
 			break
 		}
 		all = slices.DeleteFunc(all, func(c column) bool { return c.title == drop })
 	}
+	room := rest()
+	afterStatus := 1 + slices.IndexFunc(all, func(c column) bool { return c.title == statusTitle })
+	if spare := room - minTaskWidth - 1; spare >= reasonWidth {
+		taskWidth := min(max(room*2/5, minTaskWidth), maxTaskWidth)
+		all = slices.Insert(all, afterStatus,
+			column{summaryTitle, room - taskWidth - 1, summaryCell, screen.Fit, styleSummary})
+	} else if need := reasonWidth - figuresWidth(all) - 1; some.Need && need > 0 && spare >= need {
+		all = slices.Insert(all, afterStatus, column{spareTitle, need, noCell, screen.Fit, nil})
+	}
 	all[0].width = max(1, rest())
+	if hasColumn(all, projectTitle) {
+		all[0].text = nameCell
+	}
 	return all
+}
+
+func hasColumn(all []column, title string) bool {
+	return slices.ContainsFunc(all, func(c column) bool { return c.title == title })
+}
+
+// isFigure reports whether a task that needs a person has the reason in the place of a column.
+func isFigure(c column) bool {
+	return slices.Contains([]string{summaryTitle, spareTitle, prTitle, commitsTitle, changesTitle}, c.title)
+}
+
+// figuresWidth is the width of the figures of a task, with a blank behind each.
+func figuresWidth(all []column) (width int) {
+	for _, c := range all {
+		if isFigure(c) {
+			width += c.width + 1
+		}
+	}
+	return width
 }
 
 // View draws the table.
 func (m *Model) View(size screen.Size) []string {
-	columns := columns(size.Width)
+	columns := columns(size.Width, m.tasks.Some)
 	var titles []string
 	for _, c := range columns {
 		titles = append(titles, c.fit(c.title, c.width))
 	}
-	out := []string{m.style.Header.Render(screen.Cut("  "+strings.Join(titles, " "), size.Width))}
+	head := strings.Repeat(" ", tasks.SignWidth) + strings.Join(titles, " ")
+	out := []string{m.style.Header.Render(screen.Cut(head, size.Width))}
 	if len(m.tasks.Shown) == 0 {
 		return append(out, m.tasks.Empty(size.Width)...)
 	}
@@ -169,32 +223,29 @@ func (m *Model) View(size screen.Size) []string {
 		r := m.tasks.At(i)
 		out = append(out, m.rowLine(columns, r, i == m.tasks.Cursor, size.Width))
 		if i == m.tasks.Cursor && len(out) < size.Height {
-			out = append(out, m.secondLine(r, size.Width))
+			out = append(out, m.secondLine(columns, r, size.Width))
 		}
 	}
 	return out
 }
 
-// reasonTitle names the column that only tasks have that need a person.
-const reasonTitle = "Reason"
-
 // reasonColumns are the columns of a task: one that needs a person has the reason in the place of its figures, and
-// where these have no column in that of all but its name.
+// where these have little room in that of all but its name.
 func reasonColumns(all []column, r *tasks.Row) (own []column, reason string) {
 	need, needs := r.Need()
 	if !needs {
 		return all, ""
 	}
 	reason = screen.Clean(need.Reason)
-	figures := []string{"PR", "Commits", "Changes"}
-	if !slices.ContainsFunc(all, func(c column) bool { return slices.Contains(figures, c.title) }) {
-		figures = []string{"Status", "Activity"}
+	replaced := isFigure
+	if figuresWidth(all) < leastReason {
+		replaced = func(c column) bool { return c.title != taskTitle && c.title != projectTitle }
 	}
 	place := column{title: reasonTitle, width: -1, fit: screen.Fit,
 		text: func(*Model, *tasks.Row) string { return reason }}
 	at := -1
 	for _, c := range all {
-		if !slices.Contains(figures, c.title) {
+		if !replaced(c) {
 			own = append(own, c)
 			continue
 		}
@@ -208,7 +259,7 @@ func reasonColumns(all []column, r *tasks.Row) (own []column, reason string) {
 }
 
 func (m *Model) rowLine(columns []column, r *tasks.Row, chosen bool, width int) string {
-	sign, coloured := m.tasks.Sign(m.style, r)
+	sign, colour := m.tasks.Sign(m.style, r)
 	dim := !r.Task.Live
 	columns, reason := reasonColumns(columns, r)
 	var cells []string
@@ -226,21 +277,24 @@ func (m *Model) rowLine(columns []column, r *tasks.Row, chosen bool, width int) 
 	line := strings.Join(cells, " ")
 	switch {
 	case chosen:
-		return m.style.Chosen.Render(screen.Fit(sign+m.tasks.PickSign(r)+line, width))
+		return m.style.Chosen.Render(screen.Fit(tasks.CursorSign(true)+sign+m.tasks.PickSign(r)+line, width))
 	case dim:
 		line = m.style.Faint.Render(line)
 	}
-	return coloured + m.tasks.PickSign(r) + line
+	return tasks.CursorSign(false) + colour.Render(sign) + m.tasks.PickSign(r) + line
 }
 
 // secondLine is the line below the selected task: its note, and its progress.
-func (m *Model) secondLine(r *tasks.Row, width int) string {
-	const indent, gap, leastPath = 4, 2, 20
+func (m *Model) secondLine(columns []column, r *tasks.Row, width int) string {
+	const indent, gap, leastPath = tasks.SignWidth + 2, 2, 20
 	room := width - indent
 	if room < 1 {
 		return ""
 	}
 	text, style := r.Note(m.style)
+	if _, needs := r.Need(); !needs && hasColumn(columns, summaryTitle) && text == screen.Clean(r.Task.Summary) {
+		text = "" // its column has it
+	}
 	need := screen.Width(text)
 	path := m.tasks.Progress(m.style, *r.Task, max(room-need-gap, room/2))
 	if screen.Width(path) < leastPath && screen.Width(path) > room-need-gap || r.Task.Attention != "" &&
@@ -255,6 +309,14 @@ func (m *Model) secondLine(r *tasks.Row, width int) string {
 }
 
 func taskCell(m *Model, r *tasks.Row) string { return m.tasks.Title(r) }
+
+func nameCell(_ *Model, r *tasks.Row) string { return screen.Clean(tasks.Name(*r.Task)) }
+
+func projectCell(_ *Model, r *tasks.Row) string { return screen.Clean(r.Task.Project) }
+
+func summaryCell(_ *Model, r *tasks.Row) string { return screen.Clean(r.Task.Summary) }
+
+func noCell(*Model, *tasks.Row) string { return "" }
 
 func statusCell(_ *Model, r *tasks.Row) string { return screen.Clean(string(r.Task.Status)) }
 
@@ -288,14 +350,18 @@ func changesCell(m *Model, r *tasks.Row) string {
 	return "+" + screen.Count(work.Added) + " -" + screen.Count(work.Removed)
 }
 
+// styleStatus gives a status the colour of the task's mark, which is the sign before it.
 func styleStatus(m *Model, r *tasks.Row, cell string) string {
 	if def := m.tasks.Workflow(*r.Task); def != nil {
 		if state, _ := def.State(r.Task.Status); state.Escalation {
 			return m.style.Warn.Render(cell)
 		}
 	}
-	return cell
+	_, colour := m.tasks.Sign(m.style, r)
+	return colour.Render(cell)
 }
+
+func styleSummary(m *Model, _ *tasks.Row, cell string) string { return m.style.Faint.Render(cell) }
 
 func stylePR(m *Model, r *tasks.Row, cell string) string {
 	if r.Task.PRState == record.PRClosed {

@@ -60,7 +60,7 @@ func TestOnANarrowScreenTheTaskHasItsRoomAndOnlyTheStatusStays(t *testing.T) {
 	t.Parallel()
 	const narrowest = 40 // that has room for both
 	for width := narrowest; width <= 250; width++ {
-		all := columns(width)
+		all := columns(width, tasks.Traits{PR: true, Work: true, Need: true, Projects: true})
 		if all[0].width < minTaskWidth {
 			t.Errorf("on %d cells the task has %d, at least %d", width, all[0].width, minTaskWidth)
 		}

@@ -10,7 +10,7 @@ import (
 // chose for a light or a dark background. Without colour, bold, underline and reverse remain, and every mark has a
 // letter of its own.
 type Style struct {
-	Title, Faint, Bold, Chosen           lipgloss.Style
+	Plain, Title, Faint, Bold, Chosen    lipgloss.Style
 	Good, Bad, Warn, Info, Added, Header lipgloss.Style
 	Key, ClosedKey, Code                 lipgloss.Style
 	Removed                              lipgloss.Style
@@ -22,7 +22,8 @@ func NewStyle() *Style {
 	plain := lipgloss.NewStyle()
 	colour := func(number string) lipgloss.Style { return plain.Foreground(lipgloss.Color(number)) }
 	return &Style{
-		Title: plain.Bold(true), Bold: plain.Bold(true), Faint: plain.Faint(true), Chosen: plain.Reverse(true),
+		Plain: plain, Title: plain.Bold(true), Bold: plain.Bold(true),
+		Faint: plain.Faint(true), Chosen: plain.Reverse(true),
 		Good: colour("2"), Bad: colour("1").Bold(true), Warn: colour("3"), Info: colour("6"), Added: colour("2"),
 		Header: colour("4").Bold(true),
 		Key:    colour("6").Bold(true), ClosedKey: plain.Faint(true), Code: colour("5"),

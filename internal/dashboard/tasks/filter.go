@@ -17,13 +17,13 @@ const (
 	ShowAll Filter = iota
 	ShowActive
 	ShowDone
-	filters // how many there are
+	Filters // how many there are
 )
 
 func (f Filter) String() string { return [...]string{"all", "active", "done"}[f] }
 
 // Next is the filter after f.
-func (f Filter) Next() Filter { return (f + 1) % filters }
+func (f Filter) Next() Filter { return (f + 1) % Filters }
 
 // Order is what the tasks are sorted by. Live tasks come first in each order.
 type Order int
@@ -67,8 +67,30 @@ func (s *Set) Choose() {
 		}
 		s.Shown = append(s.Shown, i)
 	}
+	s.Some = s.traits()
 	slices.SortStableFunc(s.Shown, func(a, b int) int { return s.compare(&s.Rows[a], &s.Rows[b]) })
 	s.Select(s.Cursor)
+}
+
+// Traits are what some of the shown tasks have. A view has no room for what none of them has.
+type Traits struct {
+	PR       bool // a pull request
+	Work     bool // a workspace, and so a branch to measure
+	Need     bool // something that they need a person for
+	Projects bool // there are tasks of several projects, and they are of all
+}
+
+func (s *Set) traits() (some Traits) {
+	for _, i := range s.Shown {
+		r := &s.Rows[i]
+		some.PR = some.PR || r.Task.PRURL != ""
+		some.Work = some.Work || r.Task.Workspace != ""
+		some.Need = some.Need || r.need != nil
+	}
+	for _, one := range s.groups {
+		some.Projects = some.Projects || s.Project == "" && one.project != s.groups[0].project
+	}
+	return some
 }
 
 // ChooseAgain is Choose, but the cursor stays on its task where that is still shown, once a key was pressed.
@@ -150,9 +172,15 @@ func (s *Set) Empty(width int) []string {
 	case s.Project != "" && len(s.Rows) > 0:
 		text = "no tasks of " + screen.Clean(s.Project) + " yet; press c to create one, or a for those of all projects"
 	}
+	lines := []string{text}
+	if len(s.Rows) == 0 && len(s.firstSteps) > 0 {
+		lines = s.firstSteps
+	}
 	out := []string{""}
-	for _, line := range screen.Wrap(text, max(1, width-4)) {
-		out = append(out, "  "+line)
+	for _, text := range lines {
+		for _, line := range screen.Wrap(screen.Clean(text), max(1, width-4)) {
+			out = append(out, "  "+line)
+		}
 	}
 	return out
 }

@@ -33,6 +33,8 @@ type Inspector interface {
 	Rules(ctx context.Context, ref task.WorkflowRef) (*workflow.Definition, error)
 	// Timeouts are how long statuses should take in a project that has its own limits.
 	Timeouts(project string) (task.Timeouts, error)
+	// FirstSteps are what a person without any task does next.
+	FirstSteps(ctx context.Context) ([]string, error)
 	// Work measures what a task's branch has that the default branch does not have.
 	Work(ctx context.Context, t task.Task) (Work, error)
 }
@@ -57,6 +59,7 @@ type loader struct {
 	Failing     bool  // the last read failed
 	cursor      int64 // how far the store was read; 0 until all of it was
 	clockCycles int   // how often Tick was called
+	stepsAsked  bool  // it was asked what a person without any task does first
 }
 
 // Messages of the loader.
@@ -85,6 +88,11 @@ type (
 		Project  string
 		Timeouts task.Timeouts
 		Err      error
+	}
+	// StepsRead has what a person without any task does next.
+	StepsRead struct {
+		Lines []string
+		Err   error
 	}
 	// WorkMeasured has the work on a task's branch.
 	WorkMeasured struct {
@@ -177,6 +185,9 @@ func (s *Set) Update(msg tea.Msg) (tea.Cmd, *Failure) {
 			s.timeouts[msg.Project] = msg.Timeouts
 		}
 		return nil, failure("read the timeouts of a project", msg.Err)
+	case StepsRead:
+		s.firstSteps = msg.Lines
+		return nil, failure("find out what to do first", msg.Err)
 	case WorkMeasured:
 		one := s.works[msg.ID]
 		// a failure is not reported: the list shows the work as unknown, and the task's diff has the reason
@@ -220,6 +231,13 @@ func (s *Set) read(msg Read) (tea.Cmd, *Failure) {
 func (s *Set) LookUp(visible []*task.Task) tea.Cmd {
 	ctx, inspector := s.ctx, s.inspector
 	cmds := s.readWorkflows()
+	if s.Loaded && len(s.Rows) == 0 && !s.stepsAsked {
+		s.stepsAsked = true
+		cmds = append(cmds, func() tea.Msg {
+			lines, err := inspector.FirstSteps(ctx)
+			return StepsRead{lines, err}
+		})
+	}
 	for _, t := range visible {
 		if t.Workspace == "" || !s.works[t.ID].stale(t, s.clockCycles) {
 			continue
@@ -273,6 +291,7 @@ func (s *Set) Forget() {
 		one.version = -1
 		s.works[id] = one
 	}
+	s.stepsAsked = false
 	maps.DeleteFunc(s.workflows, func(_ string, def *workflow.Definition) bool { return def == nil })
 	maps.DeleteFunc(s.timeouts, func(_ string, timeouts task.Timeouts) bool { return timeouts == nil })
 }

@@ -6,13 +6,22 @@ import (
 	"charm.land/lipgloss/v2"
 
 	"orange/internal/dashboard/screen"
+	"orange/internal/decide"
 	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
 
-// SignWidth is the number of cells before a task: its mark and a blank.
-const SignWidth = 2
+// SignWidth is the number of cells before a task: the cursor, its mark and a blank.
+const SignWidth = 3
+
+// CursorSign is before the mark of a task: the selected one is seen where a terminal has no reverse video.
+func CursorSign(selected bool) string {
+	if selected {
+		return ">"
+	}
+	return " "
+}
 
 // Mark is a sign before a task.
 type Mark struct {
@@ -23,7 +32,12 @@ type Mark struct {
 }
 
 // Style is the style of the sign.
-func (m Mark) Style(s *screen.Style) *lipgloss.Style { return m.style(s) }
+func (m Mark) Style(s *screen.Style) *lipgloss.Style {
+	if m.style == nil {
+		return &s.Plain
+	}
+	return m.style(s)
+}
 
 // hasAgent reports whether an agent works in a status, as far as that is known.
 func hasAgent(def *workflow.Definition, status task.Status) bool {
@@ -32,6 +46,12 @@ func hasAgent(def *workflow.Definition, status task.Status) bool {
 	}
 	state, _ := def.State(status)
 	return state.Role != ""
+}
+
+// AgentWorks reports whether an agent has its part in the status of a task and is not known to be gone.
+func (s *Set) AgentWorks(r *Row) bool {
+	return r.Task.Session != "" && r.Agent.State != record.AgentDead && r.Agent.State != record.AgentNone &&
+		hasAgent(s.Workflow(*r.Task), r.Task.Status)
 }
 
 // personsTurn reports whether a task that was begun stays in a status until a person does something.
@@ -71,20 +91,23 @@ func Marks() []Mark {
 			func(r *Row, _ *workflow.Definition) bool { return r.Agent.State == record.AgentAlive }},
 		{"?", "its agent could not be looked at", warn,
 			func(r *Row, _ *workflow.Definition) bool { return r.Agent.State == record.AgentUnknown }},
-		{"✓", "it is over", faint,
-			func(r *Row, _ *workflow.Definition) bool { return !r.Task.Live }},
+		{"⊘", "it was given up", faint,
+			func(r *Row, def *workflow.Definition) bool {
+				return !r.Task.Live && def != nil && !decide.Marks(def, r.Task.Status).Well
+			}},
+		{"✓", "it is done", good, func(r *Row, _ *workflow.Definition) bool { return !r.Task.Live }},
 	}
 }
 
-// Sign is the mark of a task, without and with its colour.
-func (s *Set) Sign(style *screen.Style, r *Row) (plain, coloured string) {
+// Sign is the mark of a task, and its colour, which is that of the task's status too.
+func (s *Set) Sign(style *screen.Style, r *Row) (sign string, colour *lipgloss.Style) {
 	def := s.Workflow(*r.Task)
 	for _, one := range s.marks {
 		if one.holds(r, def) {
-			return one.Sign, one.Style(style).Render(one.Sign)
+			return one.Sign, one.Style(style)
 		}
 	}
-	return " ", " "
+	return " ", &style.Plain
 }
 
 // Problems are the marks of a task that say what is wrong with it, in words.

@@ -101,6 +101,7 @@ type Set struct {
 	Live      int // how many tasks of the project are live
 	All       int // how many tasks the project has
 	Attention int // how many of them need a person
+	Some      Traits
 
 	Now     time.Time
 	History func(id string) []history.Event // the history of a task as far as a view has read it; never nil
@@ -120,6 +121,7 @@ type facts struct {
 	unreadable map[string]string               // by digest: why the workflow cannot be read
 	timeouts   map[string]task.Timeouts        // by project
 	works      map[string]measured             // by task
+	firstSteps []string                        // what a person without any task does next
 }
 
 // New makes an empty set that reads tasks from a store and looks up the rest with an inspector.

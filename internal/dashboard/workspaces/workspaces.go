@@ -181,6 +181,7 @@ func (m *Model) View(size screen.Size) []string {
 			screen.Clean(string(h.Status)), path(h))
 		switch {
 		case i == m.cursor:
+			text = ">" + strings.TrimPrefix(text, " ")
 			text = m.style.Chosen.Render(screen.Fit(text, size.Width))
 		case h.Task == "":
 			text = m.style.Faint.Render(text)
@@ -202,12 +203,12 @@ const wideScreen = 100
 func widths(width int) columns {
 	c := columns{screen: width, project: 12, workspace: 16, status: 14}
 	if width >= wideScreen {
-		c.path = (width - c.project - c.workspace - c.status - 4) / 2
+		c.path = (width - c.project - c.workspace - c.status - 5) / 2
 	}
 	if width < 70 {
 		c.project = 0 // a workspace has its project in its name
 	}
-	branch := width - c.workspace - c.status - 2
+	branch := width - c.workspace - c.status - 3
 	for _, w := range []int{c.project, c.path} {
 		if w > 0 {
 			branch -= w + 1
@@ -224,7 +225,7 @@ func (c columns) line(cells ...string) string {
 			out = append(out, screen.SqueezeTo(cells[i], w))
 		}
 	}
-	return screen.Cut(strings.Join(out, " "), c.screen)
+	return screen.Cut(" "+strings.Join(out, " "), c.screen) // the cursor is before them
 }
 
 func holder(h record.Holding) string {

@@ -1,0 +1,54 @@
+package home_test
+
+import (
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"orange/internal/home"
+)
+
+func TestTheFirstStepsFitWhereOneIs(t *testing.T) {
+	git, err := exec.LookPath("git")
+	if err != nil {
+		t.Skip("there is no git")
+	}
+	bin := t.TempDir()
+	if err := os.Symlink(git, bin+"/git"); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", bin)
+	t.Setenv("GIT_CONFIG_GLOBAL", os.DevNull)
+	t.Chdir(t.TempDir())
+	one := &home.Home{Dir: t.TempDir(), Workflows: fstest.MapFS{}, Harnesses: fstest.MapFS{
+		"talker.yml": {Data: []byte("name: talker\nprogram: talker\nworker: {command: [talker]}\n")},
+		"walker.yml": {Data: []byte("name: walker\nprogram: walker\nworker: {command: [walker]}\n")},
+	}}
+	says := func(want string) {
+		t.Helper()
+		lines, err := one.FirstSteps(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(lines) != 3 || !strings.Contains(lines[0], want) {
+			t.Errorf("the steps are %q, want three with %q in the first", lines, want)
+		}
+	}
+	run := func(words ...string) {
+		t.Helper()
+		if out, err := exec.Command(git, words...).CombinedOutput(); err != nil {
+			t.Fatalf("git %v: %v: %s", words, err, out)
+		}
+	}
+	says("is in no git repository")
+	run("init", "--quiet", "--initial-branch=main")
+	says("has no commit yet")
+	run("-c", "user.name=a", "-c", "user.email=a@b", "commit", "--quiet", "--allow-empty", "--message=first")
+	says("orange looked for talker and walker")
+	if err := os.WriteFile(bin+"/walker", []byte("#!/bin/sh\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	says("There are no tasks yet. Press c")
+}
