@@ -19,8 +19,8 @@ type Adoptee struct {
 // leastTrusted is how many digits of a commit a person has to name.
 const leastTrusted = 7
 
-// Trust names who opened it and its head, as a person who has looked at both says it.
-func (a Adoptee) Trust() string { return a.Author.Name + "@" + a.Commit[:min(len(a.Commit), 12)] }
+// named names who opened it and its head, as a person who has looked at both says it.
+func (a Adoptee) named() string { return a.Author.Name + "@" + a.Commit[:min(len(a.Commit), 12)] }
 
 // Against is why no task is made from it, in a project with that default branch: empty where one is. trust is what a
 // person says of one that comes from a fork.
@@ -39,10 +39,10 @@ func (a Adoptee) Against(defaultBranch, trust string) string {
 	case a.Foreign && trust == "":
 		return fmt.Sprintf("it is of %s, from a fork (%s), with the head %s: its files would be laid out here, and "+
 			"agents read and run them; look at it there, and if you trust it: %s --trust %s", a.Author.Name, a.fork(),
-			a.Commit, again, a.Trust())
+			a.Commit, again, a.named())
 	case a.Foreign && !a.trusted(trust):
 		return fmt.Sprintf("it is of %s and has the head %s, and --trust has %q; look at it there again, and if you "+
-			"trust it: %s --trust %s", a.Author.Name, a.Commit, trust, again, a.Trust())
+			"trust it: %s --trust %s", a.Author.Name, a.Commit, trust, again, a.named())
 	}
 	return ""
 }
