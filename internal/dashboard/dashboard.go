@@ -150,6 +150,8 @@ func (d *Dashboard) Run(ctx context.Context) error {
 	stop()
 	d.cancel() // no command waits for a screen that reads no messages any more
 	all.Wait()
+	m := d.guard.model
+	err = errors.Join(err, m.elsewhere.Flush(m.backend.Inspector, m.tasks.Project))
 	if d.guard.fault != nil {
 		return d.guard.fault
 	}
@@ -207,7 +209,9 @@ func (g *guard) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {
 	defer caught(fmt.Sprintf("it worked on a %T", msg), func(f *Fault) { g.fault, cmd = f, tea.Quit })
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
-		g.painter.resize(msg.Width, msg.Height)
+		if msg.Width != g.painter.width || msg.Height != g.painter.height {
+			g.painter.resize(msg.Width, msg.Height)
+		}
 	case copied:
 		g.painter.copy(msg.text)
 	case told:

@@ -136,7 +136,8 @@ func (m *Model) handle(msg tea.Msg) tea.Cmd {
 	case tea.MouseWheelMsg:
 		return m.wheel(msg)
 	case ticked:
-		cmds := []tea.Cmd{tick(), m.tasks.Tick(time.Time(msg)), m.lookUp()}
+		// The size is asked for: a change of it in the instant when the screen begins is told to no one.
+		cmds := []tea.Cmd{tick(), m.tasks.Tick(time.Time(msg)), m.lookUp(), tea.RequestWindowSize}
 		if m.tasks.Failing || m.unwatched {
 			cmds = append(cmds, m.tasks.Reload())
 		}

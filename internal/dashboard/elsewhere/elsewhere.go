@@ -83,20 +83,26 @@ func (m *Model) Keep(keeper Keeper, project, words string, failed func(error) te
 	}
 	m.view.words, m.view.dirty = words, true
 	return func() tea.Msg {
-		m.view.writing.Lock()
-		defer m.view.writing.Unlock()
-		m.view.mu.Lock()
-		words, dirty := m.view.words, m.view.dirty
-		m.view.dirty = false
-		m.view.mu.Unlock()
-		if !dirty {
-			return nil
-		}
-		if err := keeper.KeepView(project, words); err != nil {
+		if err := m.Flush(keeper, project); err != nil {
 			return failed(err)
 		}
 		return nil
 	}
+}
+
+// Flush keeps the words that are not kept yet, and waits for those that are being kept: the screen may end before a
+// command does.
+func (m *Model) Flush(keeper Keeper, project string) error {
+	m.view.writing.Lock()
+	defer m.view.writing.Unlock()
+	m.view.mu.Lock()
+	words, dirty := m.view.words, m.view.dirty
+	m.view.dirty = false
+	m.view.mu.Unlock()
+	if !dirty {
+		return nil
+	}
+	return keeper.KeepView(project, words)
 }
 
 // News are the words about the tasks that came to need the person since the last call; empty where none did. It
