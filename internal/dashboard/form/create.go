@@ -87,6 +87,7 @@ type Creation struct {
 	known   bool // the choices were read
 	problem string
 	leaving bool // Escape was pressed once
+	early   bool // the person sent it before the choices were read
 	sent    bool // the task is being created
 }
 

@@ -14,7 +14,11 @@ import (
 func (c *Creation) Update(msg tea.Msg, _ screen.Size) Response {
 	switch msg := msg.(type) {
 	case ChoicesRead:
-		c.setChoices(msg)
+		early := c.early
+		c.early = false
+		if c.setChoices(msg); early && c.problem == "" {
+			return c.send()
+		}
 		return Response{}
 	case Edited:
 		c.edited(msg)
@@ -32,7 +36,7 @@ func (c *Creation) Update(msg tea.Msg, _ screen.Size) Response {
 		return Response{}
 	}
 	if pressed {
-		c.leaving = false
+		c.leaving, c.early = false, false
 	}
 	switch last := c.focus == fields-1; {
 	case name == "ctrl+s", name == "ctrl+enter", name == "enter" && last:
@@ -136,7 +140,7 @@ func (c *Creation) wrong() (string, field) {
 // send asks for the task. The form stays until Failed, or until the task is there.
 func (c *Creation) send() Response {
 	if !c.known {
-		c.problem = ""
+		c.problem, c.early = "", c.problem == "" // after a failure the person sees first what can be chosen
 		return Response{Cmd: c.Load()}
 	}
 	if c.problem, c.focus = c.wrong(); c.problem != "" {

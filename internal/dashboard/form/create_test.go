@@ -80,3 +80,25 @@ func TestANewTaskWaitsForTasksOfItsProject(t *testing.T) {
 		}
 	}
 }
+
+func TestACreationThatIsSentBeforeTheChoicesAreReadIsNotForgotten(t *testing.T) {
+	t.Parallel()
+	ctrlS := tea.KeyPressMsg{Code: 's', Mod: tea.ModCtrl}
+	shop := ChoicesRead{Choices: Choices{Projects: []task.Project{{Name: "shop"}}}}
+	c := NewCreation(t.Context(), nil, screen.NewStyle(), nil, "", nil)
+	if first := c.Update(ctrlS, screen.Size{}); first.Create != nil || first.Cmd == nil {
+		t.Errorf("before the choices are read it answers %+v", first)
+	}
+	if then := c.Update(shop, screen.Size{}); then.Create == nil {
+		t.Error("once they are read it is not sent")
+	}
+	if again := c.Update(shop, screen.Size{}); again.Create != nil {
+		t.Error("it is sent twice")
+	}
+	late := NewCreation(t.Context(), nil, screen.NewStyle(), nil, "", nil)
+	late.Update(ctrlS, screen.Size{})
+	late.Update(tea.KeyPressMsg{Code: 'x', Text: "x"}, screen.Size{})
+	if then := late.Update(shop, screen.Size{}); then.Create != nil {
+		t.Error("it is sent although the person went on writing")
+	}
+}
