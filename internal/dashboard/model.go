@@ -136,7 +136,7 @@ func (m *Model) handle(msg tea.Msg) tea.Cmd {
 	case tea.MouseWheelMsg:
 		return m.wheel(msg)
 	case ticked:
-		// The size is asked for: a change of it in the instant when the screen begins is told to no one.
+		// It asks for the size: of a change in the instant when the screen begins, no signal reaches it.
 		cmds := []tea.Cmd{tick(), m.tasks.Tick(time.Time(msg)), m.lookUp(), tea.RequestWindowSize}
 		if m.tasks.Failing || m.unwatched {
 			cmds = append(cmds, m.tasks.Reload())
