@@ -93,7 +93,11 @@ func flipped(t *testing.T, bytes int) []int {
 	}
 	seed := rand.Uint64()
 	t.Logf("the places are drawn by %d", seed)
-	return rand.New(rand.NewPCG(seed, 1)).Perm(bytes)[:bytes/25]
+	share := 25
+	if testing.Short() {
+		share = 150
+	}
+	return rand.New(rand.NewPCG(seed, 1)).Perm(bytes)[:bytes/share]
 }
 
 func TestOneFlippedByte_anywhereInAHistoryIsFoundAndNamed(t *testing.T) {

@@ -251,6 +251,9 @@ func TestTheBoundGrowsByTheCyclesThatSendBackAllows(t *testing.T) {
 // result is what it answers for each.
 func TestWhatIsCarriedAlongMakesNoDifference(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes long; make test-all runs it")
+	}
 	all := append(files(t, "testdata/good/*.yml"), files(t, "testdata/bad/*.yml")...)
 	for _, name := range []string{"default", "classic", "minimal", "phases"} {
 		all = append(all, "../../workflows/"+name+".yml")

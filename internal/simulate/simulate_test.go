@@ -164,6 +164,9 @@ func TestRun_makesTheMoveAfterAPullRequestAgain(t *testing.T) {
 
 func TestRun_reviewsThatDoNotPassBringTasksToPeople(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes long; make test-all runs it")
+	}
 	def := shippedWorkflow(t, "default")
 	runs := 20
 	if raced {
@@ -304,6 +307,9 @@ func TestRun_takesTheWayThatIsNamed(t *testing.T) {
 // ever ended well.
 func TestRun_agentsLeaveAloneWhatTheirMoveWantsUnmoved(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes long; make test-all runs it")
+	}
 	report := run(t, shippedWorkflow(t, "phases"), simulate.Setup{Runs: 12, Seed: 1})
 	if report.Well < 9 {
 		t.Errorf("of 12 tasks whose agents do their work %d ended well: %+v", report.Well, report.Outcomes)
@@ -440,6 +446,9 @@ func TestRun_findsAgentsThatGoRound(t *testing.T) {
 // Defect: where a state waits for a person, every agent was taken to wait there, and each of its moves for a person's.
 func TestRun_findsAgentsThatGoRoundWhereAPersonIsWaitedFor(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes long; make test-all runs it")
+	}
 	def := simulatedWorkflow(t, filepath.Join("..", "explore", "testdata", "bad", "bounded-6.yml"))
 	setup := simulate.Setup{Runs: 4, Seed: 1, Bound: 12, NoPeople: true, Shares: simulate.Shares{Restless: 1}}
 	report, err := simulate.Run(t.Context(), def, setup, simulation.OpenMemory, simulation.Join)
