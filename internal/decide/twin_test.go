@@ -96,6 +96,7 @@ var document000 = []law{
 	{"stuck", "cancelled", onlyHuman, nothing, 0, anyRound, false},
 	{"agent-review", "agent-review", reviewerHuman, movedTip, 0, anyRound, true},
 	{"reviewing", "agent-review", onlyHuman, committed, 0, anyRound, true},
+	{"reviewing", "working", onlyHuman, nothing, 0, anyRound, true},
 }
 
 // document002Minimal is the shorter example of document 002.
