@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"orange/internal/record"
 	"orange/internal/task"
 )
 
@@ -46,7 +47,7 @@ func (m *mergingFlags) of(c *cobra.Command, p task.Project) (task.Project, error
 	}{
 		"merge":    {m.merge, &p.Merge, []string{"local", "pr"}},
 		"strategy": {m.strategy, &p.Strategy, []string{"ff", "merge", "squash"}},
-		"forge":    {m.forge, &p.Forge, []string{"github", "none"}},
+		"forge":    {m.forge, &p.Forge, []string{record.ForgeGitHub, record.ForgeNone}},
 		"push":     {m.push, &p.Push, []string{"always", "never", "ask"}},
 	} {
 		switch {
@@ -84,9 +85,9 @@ func mergingLines(p task.Project) []string {
 		lines = append(lines, "merged by pull requests")
 	}
 	switch p.Forge {
-	case "github":
+	case record.ForgeGitHub:
 		lines = append(lines, "its pull requests are on GitHub")
-	case "none":
+	case record.ForgeNone:
 		lines = append(lines, "no program opens pull requests for it: branches are pushed and merged")
 	}
 	if p.Strategy != "" {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"unicode"
@@ -279,5 +280,21 @@ func TestAwaitTasks_waitsForAllTasks(t *testing.T) {
 				t.Errorf("after %+v it still waits", c.msg)
 			}
 		}
+	}
+}
+
+// A change of the size in the instant when the screen begins comes with no signal.
+func TestTheScreenAsksForItsSizeNowAndThen(t *testing.T) {
+	t.Parallel()
+	s, _ := atForms(t, 80, 24)
+	batch, is := s.m.handle(ticked(clock()))().(tea.BatchMsg)
+	if !is {
+		t.Fatal("a tick has no commands")
+	}
+	asks := slices.ContainsFunc(batch, func(cmd tea.Cmd) bool {
+		return reflect.ValueOf(cmd).Pointer() == reflect.ValueOf(tea.RequestWindowSize).Pointer()
+	})
+	if !asks {
+		t.Error("a tick does not ask for the size")
 	}
 }

@@ -32,7 +32,7 @@ const (
 // the branch is now.
 func (h *Executor) createPR(ctx context.Context, job record.Job) (record.Effect, error) {
 	t := job.Task
-	if job.Project.Forge == "none" {
+	if job.Project.Forge == record.ForgeNone {
 		return record.Effect{}, fmt.Errorf("cannot open a pull request for %q: project %q has no program for that "+
 			"(orange project update %s --forge github); nothing was pushed", t.Branch, job.Project.Name,
 			job.Project.Name)

@@ -41,9 +41,9 @@ func forgeOf(p task.Project, origin []string) string {
 	case p.Forge != "":
 		return p.Forge
 	case slices.ContainsFunc(origin, forge.OnGitHub):
-		return "github"
+		return record.ForgeGitHub
 	}
-	return "none"
+	return record.ForgeNone
 }
 
 // Landed reports whether the project's default branch, here or on origin, has one of the commits.

@@ -31,7 +31,7 @@ func (g GitHub) Find(ctx context.Context, project, branch string) ([]record.Pull
 		return nil, err
 	}
 	origin, err := g.Pool.repoOf(p).Origin(ctx)
-	if err != nil || forgeOf(p, origin) != "github" {
+	if err != nil || forgeOf(p, origin) != record.ForgeGitHub {
 		return nil, err
 	}
 	return gh.Find(ctx, p.Path, branch)
@@ -101,7 +101,7 @@ func (g GitHub) on(ctx context.Context, project string) (task.Project, string, e
 		return p, "", err
 	}
 	origin, err := g.Pool.repoOf(p).Origin(ctx)
-	if err != nil || len(origin) == 0 || forgeOf(p, origin) != "github" {
+	if err != nil || len(origin) == 0 || forgeOf(p, origin) != record.ForgeGitHub {
 		return p, "", err
 	}
 	return p, origin[max(slices.IndexFunc(origin, forge.OnGitHub), 0)], nil

@@ -5,6 +5,12 @@ import (
 	"strings"
 )
 
+// Where the pull requests of a project are.
+const (
+	ForgeGitHub = "github"
+	ForgeNone   = "none" // Orange has no program that opens them
+)
+
 // Adoptee is a pull request that a task is to be made from.
 type Adoptee struct {
 	PullRequest

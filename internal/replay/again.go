@@ -81,7 +81,7 @@ func (in Inputs) Again(def *workflow.Definition, p Past) (record.Change, error) 
 	case AskTimeout:
 		return in.timeout(def, t, ev), nil
 	case AskPR:
-		return decide.RequestPR(def, record.Snapshot{Task: t}, true, true, "github", actor, in.Now)
+		return decide.RequestPR(def, record.Snapshot{Task: t}, true, true, record.ForgeGitHub, actor, in.Now)
 	case AskPREnded:
 		pr, _ := in.pull()
 		return decide.PREnded(def, t, ev, pr, in.Against, in.Now), nil

@@ -174,7 +174,7 @@ func (r Repository) Unpushed(context.Context, task.Task) (int, []string, error) 
 
 // Forge reports that there is an origin on GitHub.
 func (r Repository) Forge(context.Context, task.Task) (bool, string, error) {
-	return true, "github", nil
+	return true, record.ForgeGitHub, nil
 }
 
 // Ahead reports whether the branch was not merged.

@@ -36,3 +36,27 @@ func TestTheTitleCountsWhatNeedsThePerson(t *testing.T) {
 		}
 	}
 }
+
+// kept is a Keeper that counts.
+type kept struct{ words []string }
+
+func (*kept) Signals() (bell, title, notification bool, err error) { return }
+func (*kept) LastView(string) (string, error)                      { return "", nil }
+
+func (k *kept) KeepView(_, words string) error {
+	k.words = append(k.words, words)
+	return nil
+}
+
+func TestTheViewIsKeptWhereTheScreenEndsBeforeItsCommand(t *testing.T) {
+	t.Parallel()
+	m, keeper := New(time.Time{}), &kept{}
+	m.Kept("list")
+	late := m.Keep(keeper, "shop", "board", nil)
+	if err := m.Flush(keeper, "shop"); err != nil || strings.Join(keeper.words, " ") != "board" {
+		t.Errorf("%v, and it kept %q", err, keeper.words)
+	}
+	if late(); len(keeper.words) != 1 {
+		t.Errorf("the command that came late kept it again: %q", keeper.words)
+	}
+}
