@@ -59,26 +59,28 @@ type impossibleHook struct {
 	role string // who could not be started, or who lives in the workspace that was given back
 }
 
-// holdsUp reports whether the failure of a hook makes a difference. A hook that ends an agent is retried until it
-// succeeds. The failure to prepare a workspace has the same effect as the failure to start the agent that needs it.
-func (w *walk) holdsUp(hooks []task.Hook, i int) bool {
+// holdsUp reports whether the failure of a hook makes a difference, and whether it does so only where an agent lives. A
+// hook that ends an agent is retried until it succeeds. Where no agent lives, the failure to prepare a workspace has
+// the same effect as the failure to start the agent that needs it. Where one lives it has not: a later step keeps the
+// preparation, and what that step has to end the agent waits for it.
+func (w *walk) holdsUp(hooks []task.Hook, i int) (holds, living bool) {
 	if class, _ := action.ClassOf(hooks[i].Action); class != action.ClassStart {
-		return false
+		return false, false
 	}
 	if meaningOf(hooks[i]) != action.MakesWorkspace {
-		return true
+		return true, false
 	}
 	for _, h := range hooks[i+1:] {
 		//exhaustive:enforce
 		switch meaningOf(h) {
 		case action.StartsAgent, action.NotifiesWorker:
-			return false
+			return true, true
 		case action.EndsAgent, action.EndsAll, action.FreesWorkspace:
-			return true
+			return true, false
 		case action.MakesWorkspace, action.MeansNothing, action.SetsAside, action.Pushes, action.OpensPR:
 		}
 	}
-	return false
+	return true, true
 }
 
 // settles returns the hooks that are owed after a decision: those that the decision itself has not done.
