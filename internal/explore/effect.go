@@ -63,24 +63,9 @@ type impossibleHook struct {
 // hook that ends an agent is retried until it succeeds. Where no agent lives, the failure to prepare a workspace has
 // the same effect as the failure to start the agent that needs it. Where one lives it has not: a later step keeps the
 // preparation, and what that step has to end the agent waits for it.
-func (w *walk) holdsUp(hooks []task.Hook, i int) (holds, living bool) {
-	if class, _ := action.ClassOf(hooks[i].Action); class != action.ClassStart {
-		return false, false
-	}
-	if meaningOf(hooks[i]) != action.MakesWorkspace {
-		return true, false
-	}
-	for _, h := range hooks[i+1:] {
-		//exhaustive:enforce
-		switch meaningOf(h) {
-		case action.StartsAgent, action.NotifiesWorker:
-			return true, true
-		case action.EndsAgent, action.EndsAll, action.FreesWorkspace:
-			return true, false
-		case action.MakesWorkspace, action.MeansNothing, action.SetsAside, action.Pushes, action.OpensPR:
-		}
-	}
-	return true, true
+func holdsUp(h task.Hook) (holds, living bool) {
+	class, _ := action.ClassOf(h.Action)
+	return class == action.ClassStart, meaningOf(h) == action.MakesWorkspace
 }
 
 // settles returns the hooks that are owed after a decision: those that the decision itself has not done.

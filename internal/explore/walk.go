@@ -317,7 +317,7 @@ func (w *walk) course(before config, o outcome) *course {
 	}
 	out := &course{deeds: w.deedsOf(hooks, o.after.status)}
 	for failing := range hooks {
-		if holds, living := w.holdsUp(hooks, failing); holds {
+		if holds, living := holdsUp(hooks[failing]); holds {
 			out.stops = append(out.stops, stop{failing, w.list(waiting(hooks[failing:])), living})
 		}
 	}
