@@ -16,7 +16,7 @@ import (
 
 // RequestPR judges a request for a pull request. It is no transition: the status stays. Ahead reports whether the
 // task's branch has anything that the default branch does not have, origin whether there is a remote to push it to, and
-// forge where pull requests of that remote are: record.ForgeGitHub or record.ForgeNone.
+// forge where pull requests of that remote are, record.ForgeNone where nothing opens them.
 // Pending requests of the same kind are dropped: this one replaces them.
 func RequestPR(def *workflow.Definition, s record.Snapshot, ahead, origin bool, forge string, actor task.Actor,
 	now time.Time) (record.Change, error) {
@@ -43,11 +43,12 @@ func RequestPR(def *workflow.Definition, s record.Snapshot, ahead, origin bool, 
 	case !origin:
 		return refuse("a remote called origin", "none", "add the one that pull requests are opened on with "+
 			"git remote add origin URL, or merge here: orange task merge "+t.ID)
-	case forge != record.ForgeGitHub:
-		return refuse("a program that opens pull requests there", "none: origin is not on GitHub; nothing was pushed",
+	case forge == record.ForgeNone:
+		return refuse("a program that opens pull requests there", "none: origin is not on GitHub or GitLab, or its "+
+			"project says --forge none; nothing was pushed",
 			fmt.Sprintf("push the branch (git push origin %s) and open one there yourself, or merge here: orange "+
-				"task merge %s; if it is GitHub all the same: orange project update %s --forge github", t.Branch,
-				t.ID, t.Project))
+				"task merge %s; if it is one of them all the same: orange project update %s --forge github (or "+
+				"gitlab)", t.Branch, t.ID, t.Project))
 	}
 	var dropped []record.Settled
 	for _, h := range s.Owed {

@@ -20,10 +20,10 @@ import (
 	"orange/internal/task"
 )
 
-// What GitHub takes, and what is read of a template.
+// What GitHub and GitLab take, and what is read of a template.
 const (
-	mostTitle    = 256     // characters
-	mostBody     = 60_000  // bytes; GitHub takes 65,536 characters
+	mostTitle    = 255     // characters
+	mostBody     = 60_000  // bytes; GitHub takes 65,536 characters, GitLab more
 	mostContext  = 16_000  // bytes: what the worker handed over follows it
 	mostTemplate = 1 << 16 // bytes
 )
@@ -34,10 +34,10 @@ func (h *Executor) createPR(ctx context.Context, job record.Job) (record.Effect,
 	t := job.Task
 	if job.Project.Forge == record.ForgeNone {
 		return record.Effect{}, fmt.Errorf("cannot open a pull request for %q: project %q has no program for that "+
-			"(orange project update %s --forge github); nothing was pushed", t.Branch, job.Project.Name,
+			"(orange project update %s --forge github, or gitlab); nothing was pushed", t.Branch, job.Project.Name,
 			job.Project.Name)
 	}
-	known, err := h.Forge.Find(ctx, job.Project.Path, t.Branch) // before the push: what cannot follow needs none
+	known, err := h.Forge.Find(ctx, job.Project, t.Branch) // before the push: what cannot follow needs none
 	if err != nil {
 		return record.Effect{}, err
 	}
@@ -47,7 +47,7 @@ func (h *Executor) createPR(ctx context.Context, job record.Job) (record.Effect,
 	}
 	if effect.Pushed == nil {
 		return record.Effect{}, fmt.Errorf("cannot open a pull request for %q: the repository has no remote "+
-			"called origin; add the one on GitHub with %q", t.Branch, "git remote add origin URL")
+			"called origin; add the one on GitHub or GitLab with %q", t.Branch, "git remote add origin URL")
 	}
 	if pr, found := standing(known, *effect.Pushed); found {
 		return withPR(effect, t, pr, "has its pull request already"), nil
@@ -56,7 +56,7 @@ func (h *Executor) createPR(ctx context.Context, job record.Job) (record.Effect,
 	if err != nil {
 		return record.Effect{}, err
 	}
-	pr, err := h.Forge.Create(ctx, job.Project.Path, draft)
+	pr, err := h.Forge.Create(ctx, job.Project, draft)
 	if err != nil {
 		return record.Effect{}, err
 	}
@@ -168,11 +168,13 @@ func cut(text string, most int) string {
 	return text[:end] + "\n\n(cut here; the rest is in the task's document)\n"
 }
 
-// templateIn reads the repository's template for pull requests from the first of the four usual places that has
-// one; empty when none has. Its name may be written in any case.
+// templateIn reads the repository's template for pull requests from the first of the usual places that has one: four
+// of GitHub, one of GitLab. It is empty when none has. Its name may be written in any case.
 func templateIn(dir string) (string, error) {
-	for _, place := range []string{".github", ".", "docs", ".github/PULL_REQUEST_TEMPLATE"} {
-		folder := filepath.Join(dir, filepath.FromSlash(place))
+	const usual = "pull_request_template.md"
+	for _, place := range [][2]string{{".github", usual}, {".", usual}, {"docs", usual},
+		{".github/PULL_REQUEST_TEMPLATE", usual}, {".gitlab/merge_request_templates", "default.md"}} {
+		folder := filepath.Join(dir, filepath.FromSlash(place[0]))
 		entries, err := os.ReadDir(folder)
 		if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 			continue
@@ -182,7 +184,7 @@ func templateIn(dir string) (string, error) {
 		}
 		for _, entry := range entries {
 			// a link may lead out of the repository
-			if entry.Type().IsRegular() && strings.EqualFold(entry.Name(), "pull_request_template.md") {
+			if entry.Type().IsRegular() && strings.EqualFold(entry.Name(), place[1]) {
 				return readSome(filepath.Join(folder, entry.Name()), mostTemplate)
 			}
 		}

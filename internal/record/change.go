@@ -195,6 +195,7 @@ type PullRequest struct {
 	URL     string
 	State   string // PROpen, PRMerged or PRClosed
 	Commit  string // the tip of its branch
+	Base    string // the branch that it is merged into; empty where the host did not say
 	Merge   string // the commit that it was merged as; empty while it is not
 	Checks  string // how its checks stand together; empty where no one looked
 	Foreign bool   // its branch is in another repository, which may only have a branch of the same name
