@@ -30,7 +30,7 @@ request already, that one gets what is new.`,
 				said = id + ": there is no pull request yet"
 			}
 		}
-		return p.outcome(out, said)
+		return p.performed(out, said, actor)
 	})
 	asFlag(c, &as)
 	return c
