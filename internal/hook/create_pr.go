@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"unicode/utf8"
 
+	"orange/internal/decide"
 	"orange/internal/document"
 	"orange/internal/forge"
 	"orange/internal/history"
@@ -49,7 +50,7 @@ func (h *Executor) createPR(ctx context.Context, job record.Job) (record.Effect,
 		return record.Effect{}, fmt.Errorf("cannot open a pull request for %q: the repository has no remote "+
 			"called origin; add the one on GitHub or GitLab with %q", t.Branch, "git remote add origin URL")
 	}
-	if pr, found := standing(known, *effect.Pushed); found {
+	if pr, found := standing(known, *effect.Pushed, job); found {
 		return withPR(effect, t, pr, "has its pull request already"), nil
 	}
 	draft, err := h.draft(ctx, job, *effect.Pushed)
@@ -65,10 +66,14 @@ func (h *Executor) createPR(ctx context.Context, job record.Job) (record.Effect,
 }
 
 // standing is the pull request that makes another one needless. What comes from another repository is a
-// stranger's, who has a branch of the same name, unless it has the very commit: then origin is the fork.
-func standing(known []record.PullRequest, commit string) (record.PullRequest, bool) {
+// stranger's, who has a branch of the same name, unless it has the very commit: then origin is the fork. What was
+// merged into another branch needs another one.
+func standing(known []record.PullRequest, commit string, job record.Job) (record.PullRequest, bool) {
 	for _, state := range []string{record.PROpen, record.PRMerged} {
 		for _, pr := range known {
+			if decide.Elsewhere(job.Task, pr, job.Project.DefaultBranch) != "" {
+				continue
+			}
 			if pr.State == state && (pr.Commit == commit || state == record.PROpen && !pr.Foreign) {
 				return pr, true
 			}

@@ -113,6 +113,8 @@ func TestCreatePR_knowsItsOwnPullRequest(t *testing.T) {
 				{URL: "2", State: record.PROpen, Commit: "old"}}, "2"},
 		"merged just so": {
 			[]record.PullRequest{{URL: "1", State: record.PRMerged, Commit: "c0ffee"}}, "1"},
+		"merged into another branch": {
+			[]record.PullRequest{{URL: "1", State: record.PRMerged, Commit: "c0ffee", Base: "release"}}, ""},
 		"merged, and the work went on": {[]record.PullRequest{{URL: "1", State: record.PRMerged, Commit: "old"}}, ""},
 		"closed": {
 			[]record.PullRequest{{URL: "1", State: record.PRClosed, Commit: "c0ffee"}}, ""},

@@ -201,6 +201,14 @@ type PullRequest struct {
 	Foreign bool   // its branch is in another repository, which may only have a branch of the same name
 }
 
+// Ended describes how a pull request ended.
+func (pr PullRequest) Ended() string {
+	if pr.State == PRClosed {
+		return "closed without a merge: pull request " + pr.URL
+	}
+	return "merged as pull request " + pr.URL
+}
+
 // States of pull requests.
 const (
 	PROpen   = "OPEN"
