@@ -248,8 +248,8 @@ func (g *github) describe(i int) map[string]any {
 	return map[string]any{
 		"__typename": "PullRequest", "id": "P" + strconv.Itoa(i+1), "number": i + 1, "url": g.address(i),
 		"title": p.Title, "body": p.Body, "state": p.State, "headRefName": p.Branch, "headRefOid": p.Head,
-		"isCrossRepository": p.Fork != "", "baseRefName": p.Base, "mergeCommit": merge, "headRepositoryOwner": map[string]any{"login": "a"},
-		"reviews": map[string]any{"nodes": p.Reviews},
+		"isCrossRepository": p.Fork != "", "baseRefName": p.Base, "mergeCommit": merge,
+		"headRepositoryOwner": map[string]any{"login": "a"}, "reviews": map[string]any{"nodes": p.Reviews},
 		"commits": map[string]any{"nodes": []any{map[string]any{"commit": map[string]any{
 			"oid": p.Head, "statusCheckRollup": p.rollup()}}}},
 	}

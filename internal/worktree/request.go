@@ -7,8 +7,8 @@ import (
 	"orange/internal/task"
 )
 
-// BringRequest makes a branch here of the head of a pull request, which origin keeps under a ref of its own. A branch of
-// that name that is here already stays as it is: at another commit it is an error.
+// BringRequest makes a branch here of the head of a pull request, which origin keeps under a ref of its own. A branch
+// of that name that is here already stays as it is: at another commit it is an error.
 func (r Repo) BringRequest(ctx context.Context, ref, branch, commit string) (err error) {
 	if err := CheckBranch(ctx, branch); err != nil {
 		return err
