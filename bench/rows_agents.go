@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -188,7 +189,7 @@ func (h *home) told(agents int) (row, error) {
 				break
 			}
 			if time.Since(began) > time.Minute {
-				return row{What: what, Ours: "nobody heard of it for a minute", Goal: "under 5 s", Verdict: missed}, nil
+				return row{What: what, Ours: "no one heard of it for a minute", Goal: "under 5 s", Verdict: missed}, nil
 			}
 		}
 		waits = append(waits, time.Since(began).Seconds())
@@ -264,15 +265,15 @@ func spawns(l *lab) ([]row, error) {
 
 // newest is the id of the live task that was made last.
 func (h *home) newest() (string, error) {
-	said, err := h.run("orange", "task", "list")
+	said, err := h.run("orange", "task", "list", "--json")
 	if err != nil {
 		return "", err
 	}
-	lines := strings.Split(said, "\n")
-	if len(lines) < 2 || lines[1] == "" {
-		return "", fmt.Errorf("found no task in %q", said)
+	var list struct{ Tasks []struct{ ID string } }
+	if err := json.Unmarshal([]byte(said), &list); err != nil || len(list.Tasks) == 0 {
+		return "", fmt.Errorf("found no task in %q: %w", firstLine(said), err)
 	}
-	return strings.Fields(lines[1])[0], nil
+	return list.Tasks[0].ID, nil
 }
 
 // life counts what Orange asks of the machine in the life of one task.
