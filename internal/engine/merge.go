@@ -57,19 +57,19 @@ func (e *Engine) Merge(ctx context.Context, id string, m task.Merge, actor task.
 		return record.Outcome{Task: s.Task}, "already merged", nil
 	}
 	in, aside := record.Merging{Asked: m}, ""
-	// GitHub need not merge what was merged here already
+	// the host need not merge what was merged here already
 	if !m.Local && earlier.git == nil && (refused == nil || refusal.Code == rejection.GateUnmet) {
-		pr, known, err := e.requested(ctx, s.Task)
+		pr, other, err := e.requested(ctx, s.Task)
 		switch {
 		case err != nil && refused == nil:
 			return record.Outcome{}, "", err
-		case err == nil && known && pr.State == record.PRMerged:
+		case err == nil && pr.State == record.PRMerged:
 			return e.mergedThere(ctx, s, req, pr, evidence)
 		// the person who merges it there answers for what has moved
-		case err == nil && known && pr.State == record.PROpen && (refused == nil || refusal.Moved):
+		case err == nil && pr.State == record.PROpen && (refused == nil || refusal.Moved):
 			in.PR, refused = pr, nil
-		case known:
-			aside = "; its pull request " + pr.URL + " is closed and was not merged"
+		case other != "":
+			aside = "; " + other
 		}
 	}
 	order := record.MergeOrder{Strategy: m.Strategy, Push: earlier.push == pushAlways, With: m.With}
