@@ -44,6 +44,9 @@ type Commands interface {
 	OnWait(tell func(action string, waited time.Duration))
 	Create(ctx context.Context, n task.New) (record.Outcome, error)
 	Request(ctx context.Context, req task.Request) (record.Outcome, error)
+	// Answered is the answer to a request that was done under the actor's key before, with how a merge was made.
+	Answered(ctx context.Context, id string, actor task.Actor) (
+		out record.Outcome, how string, answered bool, err error)
 	Command(ctx context.Context, id, command string, actor task.Actor, reason string) (record.Outcome, error)
 	RequestChanges(ctx context.Context, id, text string, actor task.Actor) (record.Outcome, error)
 	RequestPR(ctx context.Context, id string, actor task.Actor) (record.Outcome, error)

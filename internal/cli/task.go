@@ -88,11 +88,27 @@ func (p *Program) onTask(as *string, work func(ctx context.Context, h *Services,
 	})
 }
 
+// onKeyed is onTask for what is done once under a key.
+func (p *Program) onKeyed(as *string, key *requestKey, work func(ctx context.Context, h *Services, id string,
+	actor task.Actor) error) func(*cobra.Command, []string) error {
+	return p.onTask(as, func(ctx context.Context, h *Services, id string, actor task.Actor) error {
+		actor, err := key.sign(actor)
+		if err != nil {
+			return err
+		}
+		return work(ctx, h, id, actor)
+	})
+}
+
 // asker finds out who asks about a task.
-type asker struct{ as, reason string }
+type asker struct {
+	requestKey
+	as, reason string
+}
 
 func (a *asker) flags(c *cobra.Command) {
 	asFlag(c, &a.as)
+	a.flag(c)
 	c.Flags().StringVar(&a.reason, "reason", "", "why, for the history")
 }
 

@@ -11,6 +11,7 @@ import (
 
 func (p *Program) taskCreatePR() *cobra.Command {
 	var as string
+	var key requestKey
 	c := &cobra.Command{
 		Use: "create-pr [ID]", Short: "Push a task's branch and open a pull request for it", Args: between(0, 1),
 		Long: `Push a task's branch and open a pull request for it, with the program gh. The status stays. The
@@ -19,7 +20,7 @@ and ## Context and ## Handoff of the task's document. Where the branch has a pul
 that one gets what is new.`,
 		Example: "  orange task create-pr 4Fz",
 	}
-	c.RunE = p.onTask(&as, func(ctx context.Context, h *Services, id string, actor task.Actor) error {
+	c.RunE = p.onKeyed(&as, &key, func(ctx context.Context, h *Services, id string, actor task.Actor) error {
 		out, err := h.Commands.RequestPR(ctx, id, actor)
 		if err != nil {
 			return err
@@ -33,5 +34,6 @@ that one gets what is new.`,
 		return p.outcome(out, said)
 	})
 	asFlag(c, &as)
+	key.flag(c)
 	return c
 }

@@ -20,6 +20,11 @@ import (
 // and waits for them a while. A refusal is a *rejection.Rejection, and nothing has changed.
 // Asking for the status that the task already has succeeds and does nothing.
 func (e *Engine) Request(ctx context.Context, req task.Request) (record.Outcome, error) {
+	return e.once(ctx, req.Task, req.Actor, func() (record.Outcome, error) { return e.move(ctx, req) })
+}
+
+// move is Request without a look at the request's key.
+func (e *Engine) move(ctx context.Context, req task.Request) (record.Outcome, error) {
 	r := &request{Request: req}
 	if req.To == workflow.Previous {
 		r.target = func(def *workflow.Definition, t task.Task) (task.Status, bool, error) {
