@@ -18,7 +18,7 @@ const root = "../.."
 // quiet lists the rooms that think, each knowing only those before it.
 func quiet() []string {
 	return []string{"lazyregexp", "printable", "action", "conflict", "diff", "task", "history", "record", "keyed", "stats",
-		"document", "yaml", "workflow", "harness", "rejection", "decide", "projection", "replay", "explore", "graph",
+		"document", "yaml", "workflow", "harness", "rejection", "leaving", "decide", "projection", "replay", "explore", "graph",
 		"inbox"}
 }
 

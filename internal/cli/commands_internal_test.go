@@ -50,6 +50,7 @@ func kinds() map[string][2]string {
 		"task merge":           {ofATask, "abc"},
 		"task cancel":          {ofATask, "abc --yes"},
 		"task delete":          {ofATask, "abc --yes"},
+		"task leave":           {ofATask, "abc --yes"},
 		"task history":         {reads, ""},
 		"task why":             {reads, ""},
 		"task diff":            {reads, ""},

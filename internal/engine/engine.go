@@ -54,6 +54,8 @@ type Documents interface {
 	Keep(project, id, digest, text string) (fresh bool, err error)
 	Harden(project, id string, digests ...string) error
 	Trash(project, id string) (string, error)
+	// SetAside moves the folder of a task that leaves this home to where no rebuild finds it.
+	SetAside(project, id string) (string, error)
 }
 
 // Mirror makes the files equal to the record, and has the locks next to them.

@@ -68,6 +68,13 @@ func (f TaskFolders) Trash(project, id string) (string, error) {
 	})
 }
 
+// SetAside is a step.
+func (f TaskFolders) SetAside(project, id string) (string, error) {
+	return ask(f.v, "it moves the folder aside", id, func() (string, error) {
+		return f.v.Folders.SetAside(project, id)
+	})
+}
+
 // Sync is a step.
 func (f TaskFolders) Sync(t task.Task, past record.HistoryLines, header string) error {
 	lines, _, err := past.Tail(0) // a step of its own
@@ -191,6 +198,8 @@ func (m memory) Kept(_, id, digest string) (string, bool, error) {
 func (m memory) ReadHistory(_, id string) ([]byte, error) { return []byte(m.of(id).mirror), nil }
 
 func (m memory) Trash(string, string) (string, error) { return "trash", nil }
+
+func (m memory) SetAside(string, string) (string, error) { return "left", nil }
 
 func (m memory) Sync(t task.Task, past record.HistoryLines, header string) error {
 	d := m.of(t.ID)
