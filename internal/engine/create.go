@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -302,18 +303,40 @@ func (e *Engine) respawn(ctx context.Context, id string, alive func(task.Task, s
 		if err != nil {
 			return nil, err
 		}
-		c, err := decide.Respawn(def, s.Task, lives, actor, e.Now())
-		if err != nil {
-			return nil, err
+		if s.Task.Displaced() {
+			if err := e.branchThere(ctx, s.Task); err != nil {
+				return nil, err
+			}
 		}
-		c.Settled = settleOwed(s.Owed, c, "overtaken by a respawn")
-		c, err = replay.Inputs{Ask: replay.AskRespawn}.By(actor).Keep(def, s, decide.Evidence{}, c)
-		return &c, err
+		return e.respawned(ctx, def, s, lives, actor)
 	})
+	if errors.Is(err, task.ErrPoolFull) {
+		s, unread := e.Store.Load(ctx, id)
+		return record.Outcome{}, cmp.Or(unread, e.noRoom(ctx, s.Task))
+	}
 	if err != nil {
 		return record.Outcome{}, err
 	}
 	return e.conclude(ctx, t, t.Seq, actor)
+}
+
+// respawned is the change of a task whose agent is started again.
+func (e *Engine) respawned(ctx context.Context, def *workflow.Definition, s record.Snapshot, lives bool,
+	actor task.Actor) (*record.Change, error) {
+	c, err := decide.Respawn(def, s.Task, lives, actor, e.Now())
+	if err != nil {
+		return nil, err
+	}
+	if c.Lease == record.LeaseReserve {
+		project, err := e.Workspaces.Project(s.Task.Project)
+		if err != nil {
+			return nil, err
+		}
+		c.PoolSize = project.PoolSize
+	}
+	c.Settled = settleOwed(s.Owed, c, "overtaken by a respawn")
+	c, err = replay.Inputs{Ask: replay.AskRespawn}.By(actor).Keep(def, s, decide.Evidence{}, c)
+	return &c, err
 }
 
 // Delete removes a task from the record and moves its folder to the trash. It first cancels a live task by the usual

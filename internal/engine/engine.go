@@ -85,6 +85,10 @@ type Workspaces interface {
 	// SetBranch renames or switches the workspace's branch; with an empty name it returns the present one.
 	SetBranch(ctx context.Context, t task.Task, name string) (string, error)
 	Project(name string) (task.Project, error)
+	// Holds reports whether the task's workspace is here, and is the task's.
+	Holds(ctx context.Context, t task.Task) (bool, error)
+	// HasBranch reports whether the repository has the task's branch, here or on origin.
+	HasBranch(ctx context.Context, t task.Task) (bool, error)
 	// Subject is what evidence of the task is about at this moment: the tip of its branch and, with tree, the
 	// content of its worktree too. It names what it could not read.
 	Subject(ctx context.Context, t task.Task, tree bool) task.Subject

@@ -138,6 +138,9 @@ func (e *Engine) attempt(ctx context.Context, r *request) (record.Outcome, error
 		return record.Outcome{Task: s.Task, Hooks: s.Owed}, nil // what is still owed belongs to the answer
 	}
 	c := decision.Change
+	if s.Task.Displaced() && c.Task.Live && c.Lease != record.LeaseReserve {
+		return record.Outcome{}, e.room(ctx, s.Task)
+	}
 	if r.known != nil && r.known.pull != nil {
 		c.Task = decide.MarkOtherHead(s.Task, c.Task, *r.known.pull)
 	}
