@@ -51,6 +51,8 @@ func kinds() map[string][2]string {
 		"task cancel":          {ofATask, "abc --yes"},
 		"task delete":          {ofATask, "abc --yes"},
 		"task leave":           {ofATask, "abc --yes"},
+		"task snapshot":        {ofAll, "abc --to origin"},
+		"task restore":         {ofAll, "abc --from origin"},
 		"task history":         {reads, ""},
 		"task why":             {reads, ""},
 		"task diff":            {reads, ""},

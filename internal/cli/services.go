@@ -33,6 +33,7 @@ type Services struct {
 	Skills     Skills
 	Turns      Turns
 	Issues     Issues
+	Snapshots  Snapshots
 }
 
 // Commands change tasks.

@@ -21,7 +21,8 @@ func (p *Program) taskCommands() *cobra.Command {
 		p.move("stuck [ID]", "Report that the task needs a person to go on",
 			"  orange task stuck --reason \"the API key is missing\"", workflow.MoveStuck),
 		p.taskWait(), p.taskSay(), p.taskRequestChanges(), p.taskMerge(), p.taskCancel(),
-		p.taskDelete(), p.taskLeave(), p.taskHistory(), p.taskWhy(), p.taskVerify(), p.taskReplay(), p.taskStats(),
+		p.taskDelete(), p.taskLeave(), p.taskSnapshot(), p.taskRestore(),
+		p.taskHistory(), p.taskWhy(), p.taskVerify(), p.taskReplay(), p.taskStats(),
 		p.taskDiff(), p.taskLogs(), p.taskRetry(), p.taskCheck(), p.taskCreatePR(), p.taskWatch())
 }
 
