@@ -48,6 +48,8 @@ type Seats interface {
 type Documents interface {
 	Create(t task.Task, body string) error
 	Read(project, id string, whole bool) ([]byte, error)
+	// ReadHistory is the mirror of the history; no text where there is none.
+	ReadHistory(project, id string) ([]byte, error)
 	Append(project, id, text string) error
 	Adopt(t task.Task, content []byte) (before []byte, err error)
 	// Keep stores a text, and reports whether it was not there before; Harden makes kept texts outlive a power cut.

@@ -70,10 +70,10 @@ func (e *Engine) answer(ctx context.Context, s record.Snapshot, events []history
 		return !state.Terminal
 	}
 	out := record.Outcome{Event: a.Event, Moved: a.Event.Type != history.PRRequested}
-	switch a.Event.Type {
-	case history.Updated:
+	switch {
+	case a.Event.Type == history.Updated && len(a.Event.Hooks) == 0:
 		out = record.Outcome{}
-	case history.QueuedForSpace:
+	case a.Event.Type == history.QueuedForSpace:
 		out = record.Outcome{Queued: true}
 		out.Holders, err = e.Index.Holders(ctx, s.Task.Project)
 	default:
@@ -155,6 +155,15 @@ func (e *Engine) createOnce(ctx context.Context, n task.New) (record.Outcome, er
 	defer release()
 	s, err := e.Store.Load(ctx, n.ID)
 	if errors.Is(err, task.ErrNotFound) {
+		lines, err := e.Documents.ReadHistory(n.Project.Name, n.ID)
+		if err == nil && len(lines) > 0 {
+			err = task.Notef(task.ErrUsage, "cannot create the task %s: there is a folder with the history of a task "+
+				"of that id, which is not on record; bring it back with orange doctor --rebuild, or move the folder "+
+				"away", n.ID)
+		}
+		if err != nil {
+			return record.Outcome{}, err
+		}
 		return e.create(ctx, n)
 	}
 	if err != nil {

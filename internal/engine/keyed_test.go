@@ -319,6 +319,22 @@ func TestCreate_thatWasCutShortBeforeTheStartIsStarted(t *testing.T) {
 	}
 }
 
+// The history of a task that was lost is no place for another one.
+func TestCreate_withTheIDOfALostTaskIsRefused(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	n := w.wanted(false)
+	n.ID = "OrangeStory0000000001"
+	_, err := w.Create(t.Context(), n)
+	must(t, err)
+	w = w.lose()
+	before := w.everything()
+	if _, err := w.Create(t.Context(), n); err == nil || !strings.Contains(err.Error(), "orange doctor --rebuild") ||
+		w.everything() != before {
+		t.Errorf("it was created: %v", err)
+	}
+}
+
 func TestCreate_thatIsQueuedIsAnsweredSo(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

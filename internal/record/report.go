@@ -32,7 +32,7 @@ type Outcome struct {
 // TakenSnapshot is a snapshot of a task, as the two commits that were pushed.
 type TakenSnapshot struct {
 	Record string   `json:"record"`
-	Work   string   `json:"work,omitempty"` // empty where the task has no worktree
+	Work   string   `json:"work,omitempty"` // empty where the task has no branch yet
 	Event  int      `json:"event"`          // the newest event in it
 	Left   []string `json:"left_out"`       // new files that are not in it
 }

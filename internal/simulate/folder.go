@@ -19,8 +19,6 @@ type Folders interface {
 	Sync(t task.Task, past record.HistoryLines, header string) error
 	// Kept is a text that was kept under a digest.
 	Kept(project, id, digest string) (text string, kept bool, err error)
-	// ReadHistory is the mirror of the history.
-	ReadHistory(project, id string) ([]byte, error)
 }
 
 // TaskFolders are the folders and locks as one process sees them.
@@ -37,6 +35,11 @@ func (f TaskFolders) Create(t task.Task, body string) error {
 // Read is a step.
 func (f TaskFolders) Read(project, id string, whole bool) ([]byte, error) {
 	return ask(f.v, "it reads TASK.md", id, func() ([]byte, error) { return f.v.Folders.Read(project, id, whole) })
+}
+
+// ReadHistory is a step.
+func (f TaskFolders) ReadHistory(project, id string) ([]byte, error) {
+	return ask(f.v, "it reads history.jsonl", id, func() ([]byte, error) { return f.v.Folders.ReadHistory(project, id) })
 }
 
 // Append is a step.

@@ -131,7 +131,11 @@ func (k Keeper) commits(ctx context.Context, id string, held held, to string, in
 	texts := map[string]string{aboutName: string(said) + "\n", workflowName: string(rules)}
 	message := fmt.Sprintf("epoch %d, event %d\n", held.Epoch, t.Seq)
 	taken.Record, err = slot.Repo.FolderCommit(ctx, k.Files.Dir(t.Project, t.ID), texts, held.Acknowledged[to], message)
-	if err != nil || slot.Dir == "" {
+	if err != nil {
+		return taken, slot, err
+	}
+	if slot.Dir == "" {
+		taken.Work, err = slot.Repo.BranchCommit(ctx, id, t.Branch)
 		return taken, slot, err
 	}
 	var left []string

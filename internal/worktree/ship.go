@@ -53,11 +53,23 @@ func (s Slot) WorkCommit(ctx context.Context, taskID string, keep func(file stri
 		return "", nil, err
 	}
 	defer done()
-	if _, err := s.with(ctx, index, "add", "--all", "--sparse", "--ignore-errors"); err != nil && exitCode(err) < 0 {
-		return "", nil, err
+	_, addErr := s.with(ctx, index, "add", "--all", "--sparse", "--ignore-errors")
+	if addErr != nil && exitCode(addErr) < 0 {
+		return "", nil, addErr
 	}
 	if left, err = s.leaveOut(ctx, index, here.head, keep); err != nil {
 		return "", nil, err
+	}
+	if addErr != nil { // files that cannot be read stop no snapshot of the others
+		all, err := s.changes(ctx, index, "all")
+		if err != nil {
+			return "", nil, err
+		}
+		for _, c := range all {
+			if c.tree != unchanged && !slices.Contains(left, c.path) {
+				left = append(left, c.path)
+			}
+		}
 	}
 	tree, err := s.writeTree(ctx, index)
 	if err != nil {
@@ -106,35 +118,31 @@ func (r Repo) FolderCommit(ctx context.Context, folder string, texts map[string]
 	}
 	defer os.RemoveAll(private)
 	index := filepath.Join(private, "index")
-	var entries strings.Builder
-	add := func(name string, text []byte) error {
-		out, err := r.git(ctx, call{dir: r.Path, args: []string{"hash-object", "-w", "--stdin", "--no-filters"},
-			stdin: string(text)})
-		if err == nil {
-			fmt.Fprintf(&entries, "100644 %s\t%s\x00", out.Text(), name)
-		}
-		return err
+	names, err := filesBelow(folder)
+	if err == nil && len(names) == 0 {
+		err = errors.New("there is no file in it")
 	}
-	err = filepath.WalkDir(folder, func(file string, entry os.DirEntry, err error) error {
-		if err != nil || !entry.Type().IsRegular() {
-			return err
-		}
-		name, err := filepath.Rel(folder, file)
-		if err != nil {
-			return err
-		}
-		text, err := readFile(file)
-		if errors.Is(err, os.ErrNotExist) {
-			return nil // it was for an instant
-		}
-		if err != nil {
-			return err
-		}
-		return add("task/"+filepath.ToSlash(name), text)
-	})
+	if err != nil {
+		return "", err
+	}
+	var entries strings.Builder
+	// One program writes all of them: a task may have hundreds of kept texts.
+	out, err := r.git(ctx, call{dir: r.Path, args: []string{"hash-object", "-w", "--no-filters", "--stdin-paths"},
+		stdin: strings.Join(names, "\n") + "\n"})
+	blobs := strings.Fields(out.Text())
+	if err == nil && len(blobs) != len(names) {
+		err = fmt.Errorf("git wrote %d of %d files", len(blobs), len(names))
+	}
+	for i := 0; err == nil && i < len(names); i++ {
+		var name string
+		name, err = filepath.Rel(folder, names[i])
+		fmt.Fprintf(&entries, "100644 %s\ttask/%s\x00", blobs[i], filepath.ToSlash(name))
+	}
 	for _, name := range sortedKeys(texts) {
 		if err == nil {
-			err = add(name, []byte(texts[name]))
+			out, err = r.git(ctx, call{dir: r.Path, args: []string{"hash-object", "-w", "--stdin", "--no-filters"},
+				stdin: texts[name]})
+			fmt.Fprintf(&entries, "100644 %s\t%s\x00", out.Text(), name)
 		}
 	}
 	if err == nil {
@@ -152,8 +160,40 @@ func (r Repo) FolderCommit(ctx context.Context, folder string, texts map[string]
 	if earlier != "" {
 		args = append(args, "-p", earlier)
 	}
-	out, err := r.git(ctx, call{dir: r.Path, args: append(args, "-F", "-"), stdin: message, env: rescuer()})
+	out, err = r.git(ctx, call{dir: r.Path, args: append(args, "-F", "-"), stdin: message, env: rescuer()})
 	return out.Text(), err
+}
+
+// filesBelow are the regular files of a folder and of those in it, but for hidden ones: these are there for an instant,
+// while another one is written.
+func filesBelow(folder string) ([]string, error) {
+	var names []string
+	err := filepath.WalkDir(folder, func(file string, entry os.DirEntry, err error) error {
+		hidden := err == nil && file != folder && strings.HasPrefix(entry.Name(), ".")
+		switch {
+		case err != nil:
+			return err
+		case hidden && entry.IsDir():
+			return filepath.SkipDir
+		case strings.Contains(file, "\n"):
+			return fmt.Errorf("the name %q has a line break", file)
+		case entry.Type().IsRegular() && !hidden:
+			names = append(names, file)
+		}
+		return nil
+	})
+	return names, err
+}
+
+// BranchCommit is a commit of a branch as it is, for a task that has a branch and no worktree; empty where there is no
+// such branch.
+func (r Repo) BranchCommit(ctx context.Context, taskID, branch string) (string, error) {
+	tip, err := r.Tip(ctx, branch)
+	if err != nil || tip == "" {
+		return "", err
+	}
+	return Slot{Repo: r, Dir: r.Path}.commitTree(ctx, tip+"^{tree}", "Orange: the work of task "+taskID+"\n",
+		[]string{"-p", tip})
 }
 
 func sortedKeys(texts map[string]string) []string {

@@ -153,9 +153,8 @@ func TestRestore_laysOutWhatWasUncommitted(t *testing.T) {
 	t.Parallel()
 	h, to := newHome(t), vault(t)
 	s := h.prepared(t, "topic", "T1")
-	head := commit(t, s.Dir, "one", "1")
-	commit(t, s.Dir, "gone", "g")
-	head = git(t, s.Dir, "rev-parse", "HEAD")
+	commit(t, s.Dir, "one", "1")
+	head := commit(t, s.Dir, "gone", "g")
 	write(t, s.Dir, "one", "changed")
 	write(t, s.Dir, "new", "n")
 	git(t, s.Dir, "rm", "-q", "gone")
@@ -192,6 +191,19 @@ func TestRestore_laysOutWhatWasUncommitted(t *testing.T) {
 	}
 	git(t, other.Path, "branch", "stray", "main")
 	wantError(t, other.Begin(t.Context(), "stray", got.Work), "lacks the commit")
+}
+
+func TestBranchCommit_isOnTopOfTheBranch(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	tip := h.topic(t, "topic", "work.txt", "x")
+	work, err := h.BranchCommit(t.Context(), "T1", "topic")
+	want(t, "error", err, nil)
+	want(t, "parent", git(t, h.Path, "rev-parse", work+"^"), tip)
+	want(t, "tree", git(t, h.Path, "rev-parse", work+"^{tree}"), git(t, h.Path, "rev-parse", "topic^{tree}"))
+	none, err := h.BranchCommit(t.Context(), "T1", "nowhere")
+	want(t, "error", err, nil)
+	want(t, "no branch", none, "")
 }
 
 func TestHolds_isOfTheTaskThatTheSlotWasPreparedFor(t *testing.T) {
