@@ -216,8 +216,9 @@ func (f *fakeBackend) Watch(ctx context.Context, changed func()) error {
 	return f.call("Watch")
 }
 
-func (f *fakeBackend) History(_ context.Context, id string) ([]history.Event, error) {
-	return f.histories[id], f.call("History")
+func (f *fakeBackend) History(_ context.Context, id string, after int) ([]history.Event, error) {
+	all := f.histories[id]
+	return all[min(after, len(all)):], f.call("History")
 }
 
 func (f *fakeBackend) Why(_ context.Context, id string) (decide.Explanation, error) {
