@@ -15,6 +15,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"orange/internal/dashboard/screen"
+	"orange/internal/dashboard/tasks"
 	"orange/internal/decide"
 	"orange/internal/diff"
 	"orange/internal/history"
@@ -58,8 +59,9 @@ func rulesOf(t testing.TB, name string) *workflow.Definition {
 // fakeBackend is a Backend whose answers are its fields. It notes what is asked of it.
 type fakeBackend struct {
 	limits task.Timeouts
-	view   string   // how the screen was left
-	had    []string // ids of tasks that were reported once
+	origin *tasks.Origin // where it says nothing, on GitHub
+	view   string        // how the screen was left
+	had    []string      // ids of tasks that were reported once
 	mu     sync.Mutex
 
 	tasks      []task.Task
@@ -129,6 +131,15 @@ func (f *fakeBackend) perform(method, id string, words ...string) (record.Outcom
 
 func (f *fakeBackend) First(context.Context, string, int) ([]task.Task, error) {
 	return f.tasks[:min(2, len(f.tasks))], f.call("First")
+}
+
+func (f *fakeBackend) Forge(context.Context, task.Task) (origin bool, forge string, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.origin != nil {
+		return f.origin.There, f.origin.Forge, nil
+	}
+	return true, record.ForgeGitHub, nil
 }
 
 func (f *fakeBackend) Timeouts(string) (task.Timeouts, error) { return f.limits, f.call("Timeouts") }
@@ -216,8 +227,9 @@ func (f *fakeBackend) Watch(ctx context.Context, changed func()) error {
 	return f.call("Watch")
 }
 
-func (f *fakeBackend) History(_ context.Context, id string) ([]history.Event, error) {
-	return f.histories[id], f.call("History")
+func (f *fakeBackend) History(_ context.Context, id string, after int) ([]history.Event, error) {
+	all := f.histories[id]
+	return all[min(after, len(all)):], f.call("History")
 }
 
 func (f *fakeBackend) Why(_ context.Context, id string) (decide.Explanation, error) {

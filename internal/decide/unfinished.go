@@ -36,10 +36,11 @@ func (Unfinished) In(events []history.Event) (u Unfinished) {
 	return u
 }
 
-// Actor is who began the merge: what Orange makes good of it is theirs.
+// Actor is who began the merge, with the key of that request: what Orange makes good of it is theirs.
 func (u Unfinished) Actor() task.Actor {
 	begun := &u.Tries[0]
-	return task.Actor{Role: begun.Actor, As: begun.ActingAs, Person: begun.Person}
+	key, asked := begun.Asked()
+	return task.Actor{Role: begun.Actor, As: begun.ActingAs, Person: begun.Person, Key: key, Asked: asked}
 }
 
 // cutMark is the start of the attention mark of a task whose merge was cut short and could not be made good.

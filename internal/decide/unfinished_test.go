@@ -14,7 +14,8 @@ func TestUnfinished_isAMergeSinceTheLastMove(t *testing.T) {
 	t.Parallel()
 	move := history.Event{Type: history.StatusChanged, From: "working", To: "reviewing"}
 	try := func(person string) history.Event {
-		return history.Event{Type: history.MergeBegun, Actor: task.RoleHuman, Person: person, ActingAs: "reviewer"}
+		return history.Sign(task.Actor{Role: task.RoleHuman, Person: person, As: "reviewer", Key: "k", Asked: "merge"},
+			history.Event{Type: history.MergeBegun})
 	}
 	failed, merged := history.Event{Type: history.MergeFailed}, history.Event{Type: history.Merged}
 	note := history.Event{Type: history.Updated}
@@ -36,7 +37,8 @@ func TestUnfinished_isAMergeSinceTheLastMove(t *testing.T) {
 		if len(u.Tries) != tt.tries || u.Failed != tt.failed || u.Merged != tt.merged {
 			t.Errorf("%s: found %+v", tt.name, u)
 		}
-		if tt.tries > 0 && u.Actor() != (task.Actor{Role: task.RoleHuman, Person: "Ada", As: "reviewer"}) {
+		if tt.tries > 0 && u.Actor() != (task.Actor{Role: task.RoleHuman, Person: "Ada", As: "reviewer",
+			Key: "k", Asked: "merge"}) {
 			t.Errorf("%s: it is of %+v", tt.name, u.Actor())
 		}
 	}

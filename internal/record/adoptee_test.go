@@ -9,9 +9,9 @@ import (
 
 func TestAdoptee_isOpenOfTheDefaultBranchAndTrusted(t *testing.T) {
 	t.Parallel()
-	own := record.Adoptee{Number: 7, Branch: "feat/a", Base: "main", From: "a/coffee",
+	own := record.Adoptee{Number: 7, Branch: "feat/a", From: "a/coffee",
 		Issue:       record.Issue{Author: record.PRAuthor{Name: "eve"}},
-		PullRequest: record.PullRequest{State: record.PROpen, Commit: "0123456789abcdef"}}
+		PullRequest: record.PullRequest{State: record.PROpen, Commit: "0123456789abcdef", Base: "main"}}
 	fork := own
 	fork.Foreign, fork.From, fork.Branch = true, "eve/coffee", "pr/7/feat/a"
 	with := func(a record.Adoptee, change func(*record.Adoptee)) record.Adoptee {
