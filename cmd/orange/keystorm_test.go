@@ -15,7 +15,7 @@ import (
 
 // Random keys on the real dashboard over thirty tasks: nothing breaks it or makes it blank, and no agent starts,
 // nothing is pushed and gh is not called before the person confirmed a form; that of an agent names its task. How fast
-// it answers is printed next to the echo of a bare pane.
+// it answers is printed next to the echo of a bare pane; a long run that is too slow fails.
 func TestKeyStorm(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -40,6 +40,9 @@ func TestKeyStorm(t *testing.T) {
 			s := newKeyStorm(t, seed)
 			s.blow(keys, limit)
 			s.tell()
+			if isLong() {
+				s.judge()
+			}
 		})
 	}
 }
@@ -228,20 +231,26 @@ func (s *keyStorm) ready() []string {
 	for looks := 0; ; looks++ {
 		picture := s.picture(s.pane)
 		text := strings.Join(picture, "\n")
-		if len(picture) > 0 && strings.HasPrefix(picture[0], "orange  ") {
+		if len(picture) > 0 && strings.HasPrefix(picture[0], "orange  ") && !isBlank(picture) {
 			return picture
 		}
 		if strings.Contains(text, "the dashboard broke") || strings.Contains(text, "panic:") {
 			s.t.Fatalf("the dashboard broke after the keys %q:\n%s", s.trail, text)
 		}
 		if time.Now().After(deadline) {
-			s.t.Fatalf("the dashboard was not there for 20 seconds after the keys %q:\n%s", s.trail, text)
+			s.t.Fatalf("the dashboard was not there, or blank, for 20 seconds after the keys %q:\n%s", s.trail, text)
 		}
 		if looks%25 == 24 && strings.Contains(text, "F12") {
 			s.ask("send-keys -t %s F12", s.pane) // the way back from an agent's terminal
 		}
 		<-pause.C
 	}
+}
+
+// isBlank reports whether a screen has nothing between its first line and the keys at its foot.
+func isBlank(picture []string) bool {
+	body := picture[1:max(1, len(picture)-2)]
+	return !slices.ContainsFunc(body, func(line string) bool { return strings.TrimSpace(line) != "" })
 }
 
 // audit looks at what was called since the last key.
@@ -280,6 +289,34 @@ func (s *keyStorm) audit(name string) {
 
 func (s *keyStorm) wasConfirmed(branch string) bool {
 	return slices.ContainsFunc(s.confirmed, func(form string) bool { return strings.Contains(form, branch) })
+}
+
+// judge fails where answers came late: one key in a hundred may take longer than patienceWithKeys, and none a second,
+// each on top of what the echo of a bare pane took. Of a key without an answer in time it is known when the screen was
+// drawn again, which began after that patience.
+func (s *keyStorm) judge() {
+	s.t.Helper()
+	at := func(all []time.Duration, percent int) time.Duration {
+		if len(all) == 0 {
+			return 0
+		}
+		all = slices.Sorted(slices.Values(all))
+		return all[(len(all)-1)*percent/100]
+	}
+	for what, limit := range map[string]struct {
+		all   []time.Duration
+		usual time.Duration
+	}{
+		"an answer":                   {s.answers, patienceWithKeys},
+		"a screen that is drawn anew": {s.redraws, 2 * patienceWithKeys},
+	} {
+		if p99, most := at(limit.all, 99), limit.usual+2*at(s.echoes, 99); p99 > most {
+			s.t.Errorf("one in a hundred times %s takes more than %s, want at most %s", what, p99, most)
+		}
+		if longest, most := at(limit.all, 100), time.Second+2*at(s.echoes, 100); longest > most {
+			s.t.Errorf("%s took %s, want at most %s", what, longest, most)
+		}
+	}
 }
 
 // tell prints what was done and how fast the answers came.

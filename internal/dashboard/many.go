@@ -72,5 +72,5 @@ func targetOf(m *Model, r *tasks.Row) command.Target {
 	t := *r.Task
 	work, _, _ := m.tasks.Work(t.ID)
 	return command.Target{Task: t, Selected: true, Workflow: m.tasks.Workflow(t),
-		Unreadable: m.tasks.Unreadable(t), Agent: r.Agent, Judged: work.Judged}
+		Unreadable: m.tasks.Unreadable(t), Agent: r.Agent, Judged: work.Judged, Keys: m.style.Keys}
 }

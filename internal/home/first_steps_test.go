@@ -28,7 +28,7 @@ func TestTheFirstStepsFitWhereOneIs(t *testing.T) {
 	}}
 	says := func(want string) {
 		t.Helper()
-		lines, err := one.FirstSteps(t.Context())
+		lines, err := one.FirstSteps(t.Context(), "f5")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -46,9 +46,9 @@ func TestTheFirstStepsFitWhereOneIs(t *testing.T) {
 	run("init", "--quiet", "--initial-branch=main")
 	says("has no commit yet")
 	run("-c", "user.name=a", "-c", "user.email=a@b", "commit", "--quiet", "--allow-empty", "--message=first")
-	says("orange looked for talker and walker")
+	says("No agent program is on your PATH")
 	if err := os.WriteFile(bin+"/walker", []byte("#!/bin/sh\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	says("There are no tasks yet. Press c")
+	says("There are no tasks yet. Press f5 to create one")
 }

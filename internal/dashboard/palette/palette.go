@@ -202,11 +202,19 @@ func (m *Model) foot(found []Entry, width int) []string {
 	rule := fmt.Sprintf(" %s  %d of %d", one.Name, m.at+1, len(found))
 	line := strings.Repeat("─", max(0, width-screen.Width(rule))) + screen.Cut(rule, width)
 	out := []string{m.Style.Faint.Render(line)}
-	switch {
-	case m.problem != "":
-		return append(out, screen.Problem(m.Style, m.problem, width, 2)...)
-	case one.Closed != "":
-		return append(out, m.Style.Faint.Render(screen.Cut("not now: "+screen.Clean(one.Closed), width)))
+	if m.problem != "" {
+		return append(out, screen.Problem(m.Style, m.problem, width, footLines-1)...)
 	}
-	return append(out, m.Style.Faint.Render(screen.Cut(one.Group, width)))
+	text := one.Does // its line may have cut it
+	if one.Closed != "" {
+		text = "not now: " + one.Closed
+	}
+	for _, line := range screen.Wrap(screen.Clean(text), max(1, width)) {
+		out = append(out, m.Style.Faint.Render(line))
+	}
+	out = append(out, "")
+	return out[:footLines]
 }
+
+// footLines is the height of the foot: a rule and two lines.
+const footLines = 3
