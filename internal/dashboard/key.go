@@ -43,7 +43,7 @@ const (
 // footOrder are the keys of the footer, those first that people use most: where there is little room, the last ones are
 // left out. Help and quit are at the end and are always there.
 func footOrder() []string {
-	return []string{"j", "k", "!", "enter", "i", "J", "D", "S", "r", "m", "M", "c", "v", "b", "p", "/", "]", "}", "V",
+	return []string{"j", "k", "!", "enter", "i", "J", "D", "S", "m", "r", "M", "c", "v", "b", "p", "/", "]", "}", "V",
 		"s", "e", "*", "f", "x", "w", "o", "a", "d", "R", ":", "?", "q"}
 }
 

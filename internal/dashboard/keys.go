@@ -82,8 +82,7 @@ func taskKeys() []key {
 	enter.label = enterLabel
 	noTask := onTarget(command.Target.NoTask)
 	back := taskKey("r", "request changes: send it back with a text and your comments",
-		"request changes", onCommand(workflow.MoveRequestChanges), requestChanges)
-	back.label = either(on(pageReview), "send", "request changes")
+		"send back", onCommand(workflow.MoveRequestChanges), requestChanges)
 	return forMany([]key{
 		enter,
 		inReview(back),

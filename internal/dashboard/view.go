@@ -190,14 +190,10 @@ func (m *Model) facts() []fact {
 		}
 		return []fact{{text, faint, 9}}
 	}
-	if m.tasks.All == 0 {
-		out := []fact{{"no tasks yet", faint, 7}}
-		if m.unwatched {
-			out = append(out, fact{"changes come late", m.style.Bad.Render, 8})
-		}
-		return out
-	}
 	out := []fact{{fmt.Sprintf("%d live of %d", m.tasks.Live, m.tasks.All), faint, 7}}
+	if m.tasks.All == 0 {
+		out[0].text = "no tasks yet"
+	}
 	switch {
 	case m.tasks.Attention == 1:
 		out = append(out, fact{"1 needs you", m.style.Bad.Render, 9})
@@ -213,7 +209,7 @@ func (m *Model) facts() []fact {
 	if m.tasks.Order != tasks.ByAge {
 		out = append(out, fact{"by " + m.tasks.Order.String(), faint, 3})
 	}
-	if used, size := m.workspaces.Use(m.tasks.Project); size > 0 {
+	if used, size := m.workspaces.Use(m.tasks.Project); size > 0 && m.tasks.All > 0 {
 		out = append(out, fact{fmt.Sprintf("pool %d/%d", used, size), faint, 5})
 	}
 	if m.unwatched {

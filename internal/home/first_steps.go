@@ -3,12 +3,14 @@ package home
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"orange/internal/harness"
+	"orange/internal/task"
 	"orange/internal/worktree"
 )
 
@@ -43,15 +45,18 @@ func (h *Home) FirstSteps(ctx context.Context, create string) ([]string, error) 
 		return nil, err
 	}
 	if missing {
+		own := filepath.Join(h.Dir, "harnesses")
+		if err := os.MkdirAll(own, task.PrivateFolder); err != nil { // so that the person can write into it at once
+			return nil, fmt.Errorf("make the folder of your harnesses: %w", err)
+		}
 		return []string{
 			"No agent program is on your PATH: orange harness list names those it knows.",
-			"Install one, log in, press " + create + ". Or write " + shortPath(filepath.Join(h.Dir, "harnesses", "NAME.yml")) +
-				":",
+			"Install one, log in, press " + create + ". Or write " + shortPath(filepath.Join(own, "NAME.yml")) + ":",
 			`{name: NAME, worker: {command: [PROGRAM, "{prompt}"]}}`}, nil
 	}
 	return []string{
 		"There are no tasks yet. Press " + create + " to create one: say what is to be done.",
-		"An agent plans and builds it on a branch of its own; you review it and merge.",
+		"An agent plans and builds it on its own branch; you review it and merge.",
 		"? shows what each key does."}, nil
 }
 

@@ -287,7 +287,7 @@ func (c *Creation) startHint(in, started task.Status) string {
 	def := c.rules()
 	switch {
 	case !c.starts():
-		return "Enter in the list starts it"
+		return c.style.Keys.Of("start") + " in the list starts it"
 	case c.text(fieldAfter) != "":
 		return "once what it waits for is merged"
 	case started != "":
