@@ -140,7 +140,7 @@ func (c *Creation) setChoices(msg ChoicesRead) {
 	c.settle()
 }
 
-const noProject = "There is no project yet. Open orange in a repository, or: orange project add PATH"
+const noProject = "There is no project yet. Open orange in a repository with a commit, or: orange project add PATH"
 
 func named(names []string) []option {
 	out := make([]option, len(names))
