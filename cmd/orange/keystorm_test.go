@@ -15,7 +15,7 @@ import (
 
 // Random keys on the real dashboard over thirty tasks: nothing breaks it or makes it blank, and no agent starts,
 // nothing is pushed and gh is not called before the person confirmed a form; that of an agent names its task. How fast
-// it answers is printed next to the echo of a bare pane.
+// it answers is printed next to the echo of a bare pane; a long run that is too slow fails.
 func TestKeyStorm(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -40,6 +40,9 @@ func TestKeyStorm(t *testing.T) {
 			s := newKeyStorm(t, seed)
 			s.blow(keys, limit)
 			s.tell()
+			if isLong() {
+				s.judge()
+			}
 		})
 	}
 }
@@ -150,6 +153,29 @@ func isForm(picture []string) bool {
 	return formFoot.MatchString(foot) && !strings.Contains(foot, "does it")
 }
 
+// formText is what a form says, without the screen behind it: what is in its box, or the line in which something is said
+// to an agent; all of the screen where it covers that.
+func formText(picture []string) string {
+	from, to := -1, -1
+	var inside []string
+	for _, line := range picture {
+		letters := []rune(line)
+		if at := slices.Index(letters, '╭'); at >= 0 {
+			from, to = at, slices.Index(letters, '╮')
+		}
+		if from >= 0 && to > from && to < len(letters) {
+			inside = append(inside, string(letters[from+1:to]))
+		}
+		if from >= 0 && slices.Contains(letters, '╰') {
+			return strings.Join(inside, "\n")
+		}
+		if strings.HasPrefix(line, "Say to the ") {
+			return line
+		}
+	}
+	return strings.Join(picture, "\n")
+}
+
 func lastLine(picture []string) string {
 	for i := len(picture) - 1; i >= 0; i-- {
 		if strings.TrimSpace(picture[i]) != "" {
@@ -169,7 +195,7 @@ func (s *keyStorm) blow(keys int, limit time.Duration) {
 		name := all[s.dice.IntN(len(all))]
 		switch s.dice.IntN(6) { // what most keys do is reached now and then, not once in a hundred keys
 		case 0, 1:
-			usual := "jkmMxrSpdt*Ai:Dwbq"
+			usual := "jjjjkGmMxrSpdt*Ai:Dwbq"
 			name = "literal " + string(usual[s.dice.IntN(len(usual))])
 		case 2:
 			name = []string{"Enter", "literal y", "C-s"}[s.dice.IntN(3)]
@@ -192,7 +218,7 @@ func (s *keyStorm) press(name string, before []string) []string {
 	s.trail = append(s.trail[max(0, len(s.trail)-20):], name)
 	if isForm(before) && slices.Contains([]string{"literal y", "literal f", "literal c", "literal s", "Enter", "C-s",
 		"C-j", "C-m", "M-Enter"}, name) {
-		s.confirmed = append(s.confirmed, strings.Join(before, "\n"))
+		s.confirmed = append(s.confirmed, formText(before))
 	}
 	if slices.Contains([]string{"literal e", "literal P", "C-e", "Enter", "C-m", "C-j"}, name) {
 		s.lent = true
@@ -228,20 +254,26 @@ func (s *keyStorm) ready() []string {
 	for looks := 0; ; looks++ {
 		picture := s.picture(s.pane)
 		text := strings.Join(picture, "\n")
-		if len(picture) > 0 && strings.HasPrefix(picture[0], "orange  ") {
+		if len(picture) > 0 && strings.HasPrefix(picture[0], "orange  ") && !isBlank(picture) {
 			return picture
 		}
 		if strings.Contains(text, "the dashboard broke") || strings.Contains(text, "panic:") {
 			s.t.Fatalf("the dashboard broke after the keys %q:\n%s", s.trail, text)
 		}
 		if time.Now().After(deadline) {
-			s.t.Fatalf("the dashboard was not there for 20 seconds after the keys %q:\n%s", s.trail, text)
+			s.t.Fatalf("the dashboard was not there, or blank, for 20 seconds after the keys %q:\n%s", s.trail, text)
 		}
 		if looks%25 == 24 && strings.Contains(text, "F12") {
 			s.ask("send-keys -t %s F12", s.pane) // the way back from an agent's terminal
 		}
 		<-pause.C
 	}
+}
+
+// isBlank reports whether a screen has nothing between its first line and the keys at its foot.
+func isBlank(picture []string) bool {
+	body := picture[1:max(1, len(picture)-2)]
+	return !slices.ContainsFunc(body, func(line string) bool { return strings.TrimSpace(line) != "" })
 }
 
 // audit looks at what was called since the last key.
@@ -280,6 +312,22 @@ func (s *keyStorm) audit(name string) {
 
 func (s *keyStorm) wasConfirmed(branch string) bool {
 	return slices.ContainsFunc(s.confirmed, func(form string) bool { return strings.Contains(form, branch) })
+}
+
+// judge fails where a key had no answer for a second, on top of what the echo of a bare pane took at worst. Of a key
+// without an answer in time it is known when the screen was drawn again. How many take longer than patienceWithKeys
+// tell prints: a key that changes nothing, and a clock that does, look alike from outside.
+func (s *keyStorm) judge() {
+	s.t.Helper()
+	limit := time.Second
+	if len(s.echoes) > 0 {
+		limit += 2 * slices.Max(s.echoes)
+	}
+	for what, all := range map[string][]time.Duration{"an answer": s.answers, "a screen drawn again": s.redraws} {
+		if len(all) > 0 && slices.Max(all) > limit {
+			s.t.Errorf("%s took %s, want at most %s", what, slices.Max(all), limit)
+		}
+	}
 }
 
 // tell prints what was done and how fast the answers came.

@@ -89,8 +89,13 @@ func (s *studio) furnish(ctx context.Context) error {
 		"home/harnesses/asking.yml": "name: asking\nworker: {command: [sh, -c, \"printf '\\\\n## Questions\\\\n\\\\n" +
 			"1. Which unit: mm or litres?\\\\n' >>TASK.md; orange task update --status clarification; exec cat\"]}\n",
 		"home/harnesses/hasty.yml": "name: hasty\nworker: {command: [sh, -c, \"echo 'out of memory'; exit 3\"]}\n",
-		"home/config.yml":          "harness: scripted\n",
-		"garden/README.md":         "# The garden\n",
+		"home/harnesses/coder.yml": fmt.Sprintf("name: coder\nworker: {command: [sh, %q]}\n",
+			filepath.Join(s.place, "coder")),
+		"home/config.yml":   "harness: scripted\n",
+		"garden/README.md":  "# The garden\n",
+		"garden/harvest.go": harvest,
+		"export.go":         exported,
+		"coder":             coder,
 	}
 	for name, text := range files {
 		path := filepath.Join(s.place, name)
@@ -106,10 +111,11 @@ func (s *studio) furnish(ctx context.Context) error {
 	for _, words := range [][]string{
 		{"git", "init", "-q", "-b", "main"}, {"git", "config", "user.name", "Demo"},
 		{"git", "config", "user.email", "demo@localhost"},
-		{"git", "add", "README.md"}, {"git", "commit", "-q", "-m", "Begin"},
+		{"git", "add", "README.md", "harvest.go"}, {"git", "commit", "-q", "-m", "Begin"},
 		{s.program, "project", "add", ".", "--name", "garden"},
 		{s.program, "task", "create", "fix/login", "Users who forget their name cannot log in"},
-		{s.program, "task", "create", "feature/export", "Export the harvest as CSV, one row for each bed"},
+		{s.program, "task", "create", "feature/export", "Export the harvest as CSV, one row for each bed",
+			"--harness", "coder"},
 		{s.program, "task", "create", "docs/watering", "Say in the docs how often tomatoes want water",
 			"--harness", "patient"},
 		{s.program, "task", "create", "feature/frost-alarm", "Warn a day before the first frost", "--harness", "hasty"},
@@ -156,17 +162,17 @@ func (s *studio) shoot(ctx context.Context) error {
 	}
 	for _, one := range []shot{
 		{"", nil, "asks: which unit"},
-		{"inbox", []string{"g"}, "review passed"},
+		{"", []string{"/", "rain", "Enter"}, "holding"},
+		{"inbox", []string{"Escape"}, "review passed"},
 		{"", []string{"/", "watering", "Enter"}, "docs/watering"},
 		{"", []string{"M"}, "clarification  "},
 		{"refusal", []string{"j", "Enter"}, "this move is closed"},
 		{"", []string{"Escape"}, "holding"},
-		{"agent", []string{"5"}, "12 files read"},
-		{"", []string{"q"}, "holding"},
-		{"", []string{"/", "C-u", "export", "Enter"}, "feature/export"},
+		{"agent", []string{"Escape"}, "12 files read"},
+		{"", []string{"/", "export", "Enter"}, "holding"},
 		{"", []string{"D"}, "lines 1"},
-		{"", []string{"]", "j", "c"}, "Comment on"},
-		{"review", []string{"Say which bed, too.", "C-s"}, "1 comment to send"},
+		{"", []string{"]", "]", "j", "j", "j", "j", "c"}, "Comment on"},
+		{"review", []string{"How much is a pound?", "C-s"}, "1 comment to send"},
 	} {
 		if err := s.take(ctx, one); err != nil {
 			return err

@@ -141,7 +141,7 @@ func (a *app) scope(ctx context.Context, project string, all bool) (name, word s
 		p, err = a.home.AddRepository(ctx, repo.Path, task.Project{})
 	}
 	if err != nil {
-		return "", fmt.Sprintf("this repository is no project yet: %v", err), nil
+		return "", err.Error(), nil
 	}
 	return p.Name, fmt.Sprintf("%s is a project now: %s", p.Path, p.Name), nil
 }

@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"orange/internal/dashboard/palette"
+	"orange/internal/dashboard/screen"
 	"orange/internal/dashboard/settings"
 )
 
@@ -58,10 +59,19 @@ func prefer(m *Model, read func() (path string, text []byte, err error)) {
 	}
 	for i, k := range m.keys {
 		if names, changed := wanted.Keys[k.action]; changed {
-			m.keys[i].names = names
+			m.keys[i].names, m.style.Keys[k.action] = names, names
 		}
 	}
 	m.style.Paint(wanted.Theme)
+}
+
+// named are the keys by the names of their actions, for the texts that name one.
+func (all keymap) named() screen.Keys {
+	out := screen.Keys{}
+	for _, k := range all {
+		out[k.action] = k.names
+	}
+	return out
 }
 
 // openPalette opens the list of all actions.

@@ -4,12 +4,14 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"orange/internal/dashboard/screen"
 	"orange/internal/dashboard/settings"
+	"orange/internal/task"
 )
 
 // preferring is a session with a config.yml.
@@ -65,6 +67,97 @@ func TestAKeyOfConfigDoesWhatItSays(t *testing.T) {
 	s.press("?")
 	s.shows("ctrl+g")
 	s.hides(" m  ")
+}
+
+// Whatever keys a person gives the actions, the texts of the screen name those, and menus obey them.
+func TestTextsNameTheKeysThatAreInForce(t *testing.T) {
+	t.Parallel()
+	others := "keys: {create: ctrl+a, find: ctrl+f, move: ctrl+o, split: ctrl+w, right: ctrl+l, filter: ctrl+t, " +
+		"look-again: ctrl+r, override: ctrl+x, search: ctrl+n, since-review: ctrl+k, request-changes: ctrl+g, " +
+		"failures: ctrl+y, find-in-help: ctrl+v, document: ctrl+e, workspaces: ctrl+j, open-file: ctrl+p, " +
+		"all-projects: alt+a, down: alt+j, up: alt+k, page-down: [pgdown], page-up: [pgup]}\n"
+	opened := func(backend *fakeBackend, width int) *session {
+		s := openSession(t, backend, width, 24)
+		prefer(s.m, func() (string, []byte, error) { return "config.yml", []byte(others), nil })
+		s.hides("config.yml")
+		return s
+	}
+	s := opened(day(t), 80)
+	s.press("n")
+	s.shows("ctrl+f does, and ctrl+o has the moves of a task")
+	s.press("ctrl+w")
+	s.shows("too narrow for both; ctrl+l shows the task")
+	s.press("J")
+	s.shows("ctrl+w shows it")
+	s.press("?")
+	s.shows("ctrl+v searches")
+	s.press("esc", "/")
+	s.shows("/ does nothing here: your config.yml gives its action, find, the key ctrl+f")
+	s.press("G")
+	s.send(failed{"look", errors.New("one\ntwo")})
+	s.shows("(ctrl+y shows all)")
+
+	s = opened(moving(t), 120)
+	s.press("g")
+	for one, _ := s.m.tasks.Selected(); one.Branch != "fix/totals"; one, _ = s.m.tasks.Selected() {
+		s.press("alt+j")
+	}
+	s.press("enter")
+	s.shows("ctrl+e shows the task, ctrl+o has its moves")
+	s.press("ctrl+o")
+	s.shows("alt+j alt+k another one")
+	s.press("alt+j")
+	s.shows("2 of 6")
+	s.press("j")
+	s.shows("2 of 6")
+	s.press("ctrl+o")
+	s.hides("2 of 6")
+	s.press("3")
+	s.hides("; o overrides")
+
+	s = opened(reviewed(t), 120)
+	s.press("D")
+	s.shows("ctrl+k: only since the last review")
+	s.press("n")
+	s.shows("nothing was searched for; ctrl+n does that")
+	s.press("c")
+	s.shows("no line of a file is selected; alt+j and alt+k go to one")
+	for range 8 {
+		s.press("alt+j")
+	}
+	s.press("c")
+	s.shows("ctrl+g sends all comments")
+
+	only := aTask(t, 1, "working")
+	s = opened(&fakeBackend{tasks: []task.Task{only}}, 80)
+	s.press("ctrl+t", "ctrl+t")
+	s.shows("ctrl+t shows others")
+	s = opened(&fakeBackend{fails: map[string]error{"Why": errors.New("no")}, tasks: []task.Task{only}}, 80)
+	s.press("3")
+	s.shows("ctrl+r looks again")
+}
+
+// A text of the program that names the key of an action by itself would be wrong for who gave the action another one.
+func TestNoTextNamesAKeyByItself(t *testing.T) {
+	t.Parallel()
+	named := regexp.MustCompile(`"[^"]*(^|[ ;(,])(Space|[a-zA-Z/!*]):? (shows|looks|tries|does|has|sends|overrides|` +
+		`searches|starts|opens|to create|only|goes?)\b[^"]*"|"[^"]*\b[a-zA-Z] and [a-zA-Z]\b[^"]*"|` +
+		`"[^"]*[Pp]ress [a-zA-Z/!:*]\b[^"]*"`)
+	err := filepath.WalkDir(".", func(path string, _ os.DirEntry, err error) error {
+		if err != nil || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		for n, line := range strings.Split(string(text), "\n") {
+			if found := named.FindString(line); found != "" {
+				t.Errorf("%s:%d: %s: take the key from screen.Keys", path, n+1, found)
+			}
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 func TestAWrongConfigLeavesTheUsualKeysAndSaysSo(t *testing.T) {

@@ -29,7 +29,7 @@ func attend(m *Model, msg tea.Msg) tea.Cmd {
 		}
 		return m.lookUp()
 	case ticked, tasks.AgentsChecked:
-		if text := m.elsewhere.News(m.tasks.Rows, m.tasks.Project); text != "" {
+		if text := m.elsewhere.News(m.tasks.Rows, m.tasks.Project, m.tasks.Now); text != "" {
 			cmds = append(cmds, func() tea.Msg { return told{m.elsewhere.Signals, text} })
 		}
 	case tea.KeyPressMsg, tea.MouseClickMsg:

@@ -170,7 +170,8 @@ func TestDetail_everyTabLooksAsItShould(t *testing.T) {
 			t.Run(name+" of nothing", func(t *testing.T) {
 				t.Parallel()
 				s := openAt(t, detailBackend(t), size.width, size.height)
-				s.press("j", fmt.Sprint(int(tab)+1))
+				s.selects("fix/bug-2")
+				s.press(fmt.Sprint(int(tab) + 1))
 				if size.width == 80 {
 					golden(t, strings.Replace(name, "_80x24", "_empty_80x24", 1), s.text())
 				}

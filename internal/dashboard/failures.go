@@ -36,7 +36,7 @@ func (f *failures) line() string {
 		text = first
 	}
 	if more || len(f.all) > 1 {
-		text += " (! shows all)"
+		text += " (" + f.style.Keys.Of("failures") + " shows all)"
 	}
 	return text
 }

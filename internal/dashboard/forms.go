@@ -110,7 +110,7 @@ func (m *Model) create(c *form.Creation, n task.New) tea.Cmd {
 		out, err := runner.Create(ctx, n)
 		message := ""
 		if err == nil {
-			message, err = command.ReportCreated(out)
+			message, err = m.commands.ReportCreated(out)
 		}
 		return created{c, out, finished{id, what, message, err}}
 	})

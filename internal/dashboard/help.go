@@ -28,7 +28,7 @@ type help struct {
 // lines explain the keys: those first that do something now, then all others, with the reason where one does nothing
 // now, and the marks.
 func (h *help) lines(width int) []string {
-	out := []string{h.style.Title.Render("Keys") + h.style.Faint.Render("   / searches, Esc leaves the help"), ""}
+	out := []string{h.style.Title.Render("Keys") + h.style.Faint.Render("   "+h.style.Keys.Of("find-in-help")+" searches, Esc leaves the help"), ""}
 	if h.text != "" {
 		out[0] = screen.Cut(h.style.Title.Render("Keys")+fmt.Sprintf("   that hold %q; Esc shows all", h.text), width)
 	}
@@ -68,7 +68,11 @@ func (h *help) holds(texts ...string) bool {
 func (h *help) entries(keys []key, width int) (out []string) {
 	for _, k := range keys {
 		if names := strings.Join(k.allNames(), " "); h.holds(names, k.does) {
-			out = append(out, h.entry(h.style.Key.Render(names), k.does, h.closed(k), width)...)
+			why, style := h.closed(k), h.style.Key
+			if why != "" {
+				style = h.style.ClosedKey
+			}
+			out = append(out, h.entry(style.Render(names), k.does, why, width)...)
 		}
 	}
 	return out
@@ -166,7 +170,7 @@ func openKeys(m *Model, on page) []key {
 	})
 	order := footOrder()
 	place := func(k key) int {
-		if at := slices.Index(order, k.names[0]); at >= 0 {
+		if at := slices.Index(order, k.usual); at >= 0 {
 			return at
 		}
 		return len(order)

@@ -283,7 +283,7 @@ func TestAPersonWhoLooksElsewhereIsToldOnce(t *testing.T) {
 	s := openSession(t, backend, 80, 24)
 	news := func() string {
 		s.send(ticked(clock()))
-		return s.m.elsewhere.News(s.m.tasks.Rows, "")
+		return s.m.elsewhere.News(s.m.tasks.Rows, "", clock())
 	}
 	if got := news(); got != "" {
 		t.Errorf("the news has what needed a person before: %q", got)
@@ -294,11 +294,41 @@ func TestAPersonWhoLooksElsewhereIsToldOnce(t *testing.T) {
 	id := backend.tasks[0].ID
 	s.m.tasks.SetAgents(map[string]Agent{id: {State: record.AgentAlive, Need: record.Need{
 		Kind: record.NeedsAnswer, Reason: "dialog: \x1b[2JAllow?", Since: clock()}}})
-	if got, want := s.m.elsewhere.News(s.m.tasks.Rows, ""), "fix/login: dialog: Allow?"; got != want {
+	if got, want := s.m.elsewhere.News(s.m.tasks.Rows, "", clock()), "fix/login: dialog: Allow?"; got != want {
 		t.Errorf("the news is %q, want %q", got, want)
 	}
-	if got := s.m.elsewhere.News(s.m.tasks.Rows, ""); got != "" {
+	if got := s.m.elsewhere.News(s.m.tasks.Rows, "", clock()); got != "" {
 		t.Errorf("the news has it twice: %q", got)
+	}
+}
+
+// A person is told what an agent asks, and not before its words are known; but told they are.
+func TestNewsWaitsForItsWords(t *testing.T) {
+	t.Parallel()
+	for _, looked := range []bool{true, false} {
+		backend := day(t)
+		s := openSession(t, backend, 80, 24)
+		news := func(after time.Duration) string {
+			return s.m.elsewhere.News(s.m.tasks.Rows, "", clock().Add(after))
+		}
+		news(0)
+		one := &backend.tasks[0]
+		one.Status, one.EnteredAt, one.Version = "clarification", clock(), one.Version+1
+		s.send(changed{})
+		if got := news(time.Second); got != "" {
+			t.Errorf("it tells %q before it knows what is asked", got)
+		}
+		if !looked {
+			if got, want := news(11*time.Second), "fix/login: waits in clarification"; got != want {
+				t.Errorf("the news is %q, want %q", got, want)
+			}
+			continue
+		}
+		s.m.tasks.SetAgents(map[string]Agent{one.ID: {State: record.AgentAlive, Need: record.Need{
+			Kind: record.NeedsPerson, Reason: "asks: which year?", Since: clock()}}})
+		if got, want := news(2*time.Second), "fix/login: asks: which year?"; got != want {
+			t.Errorf("the news is %q, want %q", got, want)
+		}
 	}
 }
 

@@ -43,28 +43,22 @@ const (
 // footOrder are the keys of the footer, those first that people use most: where there is little room, the last ones are
 // left out. Help and quit are at the end and are always there.
 func footOrder() []string {
-	return []string{"j", "k", "!", "enter", "i", "J", "D", "S", "r", "m", "M", "c", "v", "b", "p", "/", "]", "}", "V",
+	return []string{"j", "k", "!", "enter", "i", "J", "D", "S", "m", "r", "M", "c", "v", "b", "p", "/", "]", "}", "V",
 		"s", "e", "*", "f", "x", "w", "o", "a", "d", "R", ":", "?", "q"}
 }
 
 // groups are all groups, in the order of the help.
 func groups() []string { return []string{groupTask, groupView, groupReview, groupElse, groupMove} }
 
-func (k key) name() string { return display(k.names[0]) }
+func (k key) name() string { return screen.KeyName(k.names[0]) }
 
 // allNames are the names on the screen of all keys that do the same.
 func (k key) allNames() []string {
 	var out []string
 	for _, name := range k.names {
-		out = append(out, display(name))
+		out = append(out, screen.KeyName(name))
 	}
 	return out
-}
-
-func display(name string) string {
-	signs := map[string]string{"enter": "Enter", "esc": "Esc", "tab": "Tab", "space": "Space", "up": "↑", "down": "↓",
-		"left": "←", "right": "→"}
-	return cmp.Or(signs[name], name)
 }
 
 // same reports whether another key is the same row of the table.
@@ -97,8 +91,8 @@ func (all keymap) find(name string, on page) (key, bool) {
 func (all keymap) moved(name string, on page) string {
 	for _, k := range all {
 		if k.works(on) && k.usual == name {
-			return fmt.Sprintf("%s does nothing here: your config.yml gives its action, %s, the key %s", display(name),
-				k.action, k.name())
+			return fmt.Sprintf("%s does nothing here: your config.yml gives its action, %s, the key %s",
+				screen.KeyName(name), k.action, k.name())
 		}
 	}
 	return ""
@@ -110,10 +104,10 @@ type footKey struct {
 	from, to  int
 }
 
-// footer are the keys of the page that fit, none of them in part: those that are open, then those that are closed,
-// faint. Help and quit are always there.
+// footer are the keys of the page that do something now, as many as fit, none of them in part. Help and quit are always
+// there.
 func (all keymap) footer(m *Model) []footKey {
-	var open, closed, last []footKey
+	var open, last []footKey
 	room := m.width
 	for _, k := range all.withFooter(m.page) {
 		label := k.footer
@@ -130,13 +124,10 @@ func (all keymap) footer(m *Model) []footKey {
 			room -= screen.Width(one.text) + len(partGap)
 		case k.why(m) == "":
 			open = append(open, one)
-		default:
-			one.text = m.style.ClosedKey.Render(k.name() + " " + label)
-			closed = append(closed, one)
 		}
 	}
 	var out []footKey
-	for _, one := range append(open, closed...) {
+	for _, one := range open {
 		if width := screen.Width(one.text) + len(partGap); width <= room {
 			out = append(out, one)
 			room -= width
@@ -162,6 +153,22 @@ func (all keymap) footerAt(m *Model, x int) (name string, found bool) {
 		}
 	}
 	return "", false
+}
+
+// pairsThatFit are keys with what they do, as many as fit: where there is no room the last ones are left out, but never
+// the one that leads out.
+func pairsThatFit(style *screen.Style, keys []string, width int) (parts []string) {
+	var ways []bool // which of them lead out
+	for i := 0; i+1 < len(keys); i += 2 {
+		parts = append(parts, style.Key.Render(keys[i])+" "+keys[i+1])
+		ways = append(ways, keys[i] == "Esc")
+	}
+	for at := len(parts) - 1; at > 0 && screen.Width(strings.Join(parts, partGap)) > width; at-- {
+		if !ways[at] {
+			parts = slices.Delete(parts, at, at+1)
+		}
+	}
+	return parts
 }
 
 // withFooter are the keys of a page that have words for the footer, in its order.
@@ -289,11 +296,7 @@ func (m *Model) search(msg tea.Msg) tea.Cmd {
 // footerKeyLine has the keys of the footer, those of a form or of the search where the person types.
 func (m *Model) footerKeyLine() string {
 	var parts []string
-	pairs := func(keys []string) {
-		for i := 0; i+1 < len(keys); i += 2 {
-			parts = append(parts, m.style.Key.Render(keys[i])+" "+keys[i+1])
-		}
-	}
+	pairs := func(keys []string) { parts = pairsThatFit(m.style, keys, m.width) }
 	switch {
 	case m.page == pageForm && m.form != nil:
 		pairs(m.form.Keys())

@@ -17,7 +17,7 @@ func keysDocument() string {
 	b.WriteString(`# The keys of the dashboard
 
 ` + "`orange`" + ` opens it. ` + "`?`" + ` tells the same there, and why a key does nothing now.
-A key that is closed says why when it is pressed; the foot of the screen shows those first that do something.
+A key that is closed says why when it is pressed; the foot of the screen shows those that do something now.
 In a form, the foot says which keys work there.
 ` + "`:`" + ` finds every action by its words, its name or its key, and does it as the key would, with the same questions.
 
@@ -39,7 +39,8 @@ or one of these after ` + "`ctrl+`, `alt+` or `shift+`" + `.
 The keys ` + reservedWords() + ` are reserved: help, quit and back keep them, and no other action gets one.
 Where a key is reserved or none, where two actions of one place have the same key, where an action is unknown, and where a colour is wrong,
 the dashboard starts with the usual keys and colours, and says where in the file: ` + "`config.yml:3:10`" + `.
-A usual key that an action no longer has says which key has it. Forms, questions and messages name the usual keys.
+A usual key that an action no longer has says which key has it. Messages, questions, forms and the help name the keys that are in force.
+The keys inside of a form are no actions and stay: ` + "`ctrl+s`, `ctrl+e`, `Tab`, `Enter`" + `, and the letters of the answers to a question.
 The parts of the screen that have a colour are ` + themeWords() + `.
 ` + "`NO_COLOR=1`" + ` takes colours away all the same.
 

@@ -81,9 +81,8 @@ func taskKeys() []key {
 		"start", onTarget(command.Target.NoEnter), act(command.Commands.Enter))
 	enter.label = enterLabel
 	noTask := onTarget(command.Target.NoTask)
-	back := taskKey("r", "request changes: send the task back with what to change, and with your comments",
-		"request changes", onCommand(workflow.MoveRequestChanges), requestChanges)
-	back.label = either(on(pageReview), "send", "request changes")
+	back := taskKey("r", "request changes: send it back with a text and your comments",
+		"send back", onCommand(workflow.MoveRequestChanges), requestChanges)
 	return forMany([]key{
 		enter,
 		inReview(back),
@@ -133,11 +132,17 @@ func viewKeys() []key {
 		{names: []string{"space"}, does: "task next to the list, or not", pages: []page{pageList, pageDetail},
 			closed: noTask, press: (*Model).toggleSplit},
 		{names: []string{"b"}, does: "board: tasks grouped by state, or the list again", footer: "board",
-			label: either(on(pageBoard), "list", "board"), pages: overview(), press: (*Model).toggleBoard},
+			label: func(m *Model) string {
+				if m.page == pageBoard {
+					return "list"
+				}
+				return someTasks("board")(m)
+			}, pages: overview(), press: (*Model).toggleBoard},
 		{names: []string{"f"}, does: "show all tasks, those that are active, or those that are done",
-			footer: "filter", pages: overview(), press: nextFilter},
-		{names: []string{"/"}, does: "show the tasks that hold a text", footer: "find", pages: overview(), press: find},
-		{names: []string{"n"}, does: "the next task with the text of /", pages: taskPages(), closed: noText,
+			footer: "filter", label: someTasks("filter"), pages: overview(), press: nextFilter},
+		{names: []string{"/"}, does: "show the tasks that hold a text", footer: "find", label: someTasks("find"),
+			pages: overview(), press: find},
+		{names: []string{"n"}, does: "the next task with the text that was searched for", pages: taskPages(), closed: noText,
 			press: match(1)},
 		{names: []string{"N"}, does: "the one before with that text", pages: taskPages(), closed: noText,
 			press: match(-1)},
@@ -232,7 +237,8 @@ func find(m *Model) tea.Cmd {
 
 func noText(m *Model) string {
 	if m.tasks.Text == "" {
-		return "nothing is searched for; / does, and M has the moves of a task"
+		return fmt.Sprintf("nothing is searched for; %s does, and %s has the moves of a task",
+			m.style.Keys.Of("find"), m.style.Keys.Of("move"))
 	}
 	return ""
 }
@@ -357,6 +363,11 @@ func enterLabel(m *Model) string {
 	return "start"
 }
 
+// someTasks is the label of a key that chooses among tasks: where there is none it is not in the footer.
+func someTasks(label string) func(*Model) string {
+	return either(func(m *Model) bool { return len(m.tasks.Rows) > 0 }, label, "")
+}
+
 // on reports whether the page is one of some.
 func on(pages ...page) func(*Model) bool {
 	return func(m *Model) bool { return slices.Contains(pages, m.page) }
@@ -374,7 +385,7 @@ func either(is func(*Model) bool, yes, no string) func(*Model) string {
 
 func noDetail(m *Model) string {
 	if !m.detailVisible() {
-		return "no task is shown next to the list; Space shows it"
+		return "no task is shown next to the list; " + m.style.Keys.Of("split") + " shows it"
 	}
 	return m.target().NoTask()
 }

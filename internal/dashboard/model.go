@@ -60,8 +60,11 @@ type Model struct {
 func New(ctx context.Context, backend Backend, project string) *Model {
 	style := screen.NewStyle()
 	set := tasks.New(ctx, backend.Store, backend.Inspector, project, backend.Now())
+	all := keys()
+	style.Keys = all.named()
+	set.Keys = style.Keys
 	m := &Model{
-		ctx: ctx, backend: backend, width: 80, height: 24, style: style, keys: keys(), tasks: set,
+		ctx: ctx, backend: backend, width: 80, height: 24, style: style, keys: all, tasks: set,
 		commands: command.Commands{Runner: backend.Runner, Comments: backend.Comments, Style: style,
 			Edit: editor(ctx, backend.Terminal), Why: backend.Reader.Why},
 		list: list.New(set, style), board: board.New(set, style),
@@ -72,6 +75,7 @@ func New(ctx context.Context, backend Backend, project string) *Model {
 		elsewhere: elsewhere.New(backend.Now()),
 	}
 	m.detail.NextToList = func() bool { return nextToList(m) }
+	m.list.Beside = m.detail.NextToList
 	m.help = &help{style: style, keys: m.keys, closed: func(k key) string {
 		if !k.works(m.back.top()) {
 			return ""

@@ -254,7 +254,7 @@ func (m *Model) toggleSplit() tea.Cmd {
 		m.wantSplit = !m.split()
 	}
 	if m.wantSplit && !m.split() {
-		m.messages.answer = "the screen is too narrow for both; l shows the task"
+		m.messages.answer = "too narrow for both; " + m.style.Keys.Of("right") + " shows the task"
 		return nil
 	}
 	if m.detailVisible() {

@@ -2,6 +2,7 @@ package dashboard
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	tea "charm.land/bubbletea/v2"
@@ -91,7 +92,7 @@ func leaveReview(m *Model) {
 
 func noSearch(m *Model) string {
 	if m.review.Searched() == "" {
-		return "nothing was searched for; / does that"
+		return "nothing was searched for; " + m.style.Keys.Of("search") + " does that"
 	}
 	return ""
 }
@@ -137,7 +138,7 @@ func enterReview(m *Model) tea.Cmd {
 		return nil
 	}
 	if why := m.review.NoLine(); why != "" {
-		m.messages.answer = "Enter: " + why
+		m.messages.answer = m.style.Keys.Of("open-file") + ": " + why
 		return nil
 	}
 	return writeComment(m)
@@ -160,8 +161,8 @@ func writeComment(m *Model) tea.Cmd {
 	prompt := &form.TextPrompt{
 		Style: m.style, Edit: m.commands.Edit, Title: "Comment on " + c.String(), Long: true, Needed: true,
 		Draft: before,
-		Text: "It is kept until you send it: r sends all comments to the worker of " +
-			tasks.Name(m.target().Task) + ".",
+		Text: fmt.Sprintf("It is kept until you send it: %s sends all comments to the worker of %s.",
+			m.style.Keys.Of("request-changes"), tasks.Name(m.target().Task)),
 		What: "keep the comment on " + c.String(),
 	}
 	prompt.Work = func(ctx context.Context, text string) (string, error) {

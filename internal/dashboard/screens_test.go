@@ -68,7 +68,8 @@ func day(t testing.TB) *fakeBackend {
 		tasks[0].ID: {Commits: 3, Added: 120, Removed: 14},
 		tasks[1].ID: {Commits: 12, Added: 15210, Removed: 9876},
 		tasks[2].ID: {Commits: 1, Added: 2},
-	}}
+	}, documents: map[string]string{tasks[6].ID: "# Gifts\n\nA basket can be a gift.\n\n## Questions\n\n" +
+		"1. Which currency?\n2. Who pays for the ribbon?\n"}}
 	for n := 1; n <= 9; n++ {
 		h := record.Holding{Project: "shop", Workspace: fmt.Sprintf("shop--%d", n),
 			Path: fmt.Sprintf("/home/ann/.orange/workspaces/shop--%d", n), Exists: n < 9}
@@ -111,8 +112,8 @@ func living(t testing.TB) *fakeBackend {
 		{Seq: 2, Type: history.AgentCrashed, Actor: "engine", In: "working", Crash: 1, Time: clock(),
 			Data: map[string]string{"role": "worker", task.DataLastWords: "> search near misses\npanic: out of range"}},
 	}}
-	backend.documents = map[string]string{backend.tasks[2].ID: "# Totals\n\n" +
-		strings.Repeat("What the report says.\n\n", 20) + "## Plan\n\n1. Add up in cents\n2. Round once, at the end\n"}
+	backend.documents[backend.tasks[2].ID] = "# Totals\n\n" +
+		strings.Repeat("What the report says.\n\n", 20) + "## Plan\n\n1. Add up in cents\n2. Round once, at the end\n"
 	return backend
 }
 
@@ -244,5 +245,90 @@ func TestTheListWithoutColours(t *testing.T) {
 				t.Fatalf("there is a colour: %q", codes)
 			}
 		}
+	}
+}
+
+// What is at the sides of a board that is too narrow is named at its foot, with who waits there for the person.
+func TestTheBoardSaysWhatIsAtItsSides(t *testing.T) {
+	t.Parallel()
+	s := openAt(t, crowd(t, 40), 80, 24)
+	s.press("b")
+	s.shows("working 7")
+	s.press("l", "l", "l")
+	s.shows("‹ pending 6 · planning 6")
+	s.press("h", "h", "h", "h", "h")
+	s.shows("reviewing 6◆ · done 9 ›")
+	s = openAt(t, day(t), 50, 12)
+	s.press("b")
+	s.shows("1◆ · 5 more ›")
+}
+
+// A card says all that it can in the room that its column has, and names its project where that is not at the head.
+func TestACardUsesTheRoomOfItsColumn(t *testing.T) {
+	t.Parallel()
+	s := openAt(t, day(t), 80, 24)
+	s.press("b")
+	s.shows("default · shop")
+	s.hides("shop: ")
+	s.shows("Log in again")
+	s.shows("after the")
+	one := aTask(t, 1, "working", func(one *task.Task) { one.Project = "shop" })
+	other := aTask(t, 2, "working", func(one *task.Task) { one.Project = "site" })
+	s = openAt(t, &fakeBackend{tasks: []task.Task{one, other}}, 80, 24)
+	s.press("b")
+	s.shows("shop: Mend")
+	s.shows("site: Mend")
+}
+
+// Next to the list is what the task's agent asks, and no empty terminal; the list has summaries where it is wide.
+func TestWhatIsNextToTheListIsOfUse(t *testing.T) {
+	t.Parallel()
+	s := openSession(t, day(t), 200, 50)
+	s.selects("feature/gifts")
+	s.shows("[1 TASK.md]")
+	s.shows("Who pays for the ribbon?")
+	s.shows("Summary")
+	s.shows("Log in again after the ses")
+	s.selects("fix/login")
+	s.hides("no agent has a terminal now")
+	s.press("5")
+	s.shows("[5 Agent]")
+	s.shows("no agent has a terminal now")
+}
+
+// The foot has keys that do something now, and none in part.
+func TestTheFootHasWhatCanBeDone(t *testing.T) {
+	t.Parallel()
+	s := openSession(t, day(t), 200, 50)
+	s.selects("fix/login")
+	s.hides("m merge")
+	s.selects("fix/totals")
+	s.shows("m merge")
+	s = openSession(t, &fakeBackend{}, 200, 50)
+	s.hides("Enter start")
+	s.hides("/ find")
+	s.shows("c create")
+	s = openSession(t, day(t), 50, 12)
+	s.selects("fix/totals")
+	s.press("r")
+	s.shows("ctrl+s send  ctrl+e your editor  Esc leave it")
+	s.hides("leave it  E")
+}
+
+// Where the line of an action is too short for what it does, the foot of the palette has all of it.
+func TestThePaletteSaysAllThatAnActionDoes(t *testing.T) {
+	t.Parallel()
+	s := openSession(t, day(t), 80, 24)
+	for _, k := range keys() {
+		if k.usual == ":" || k.why(s.m) != "" || !k.works(pageList) {
+			continue
+		}
+		s.press(":")
+		s.write(k.action)
+		text := strings.Join(strings.Fields(strings.ReplaceAll(s.text(), "│", " ")), " ")
+		if !strings.Contains(text, k.does) {
+			t.Errorf("%q is nowhere in full:\n%s", k.does, s.text())
+		}
+		s.press("esc")
 	}
 }

@@ -206,8 +206,8 @@ func (f *fakeBackend) KeepView(project, words string) error {
 	return f.call("KeepView")
 }
 
-func (f *fakeBackend) FirstSteps(context.Context) ([]string, error) {
-	steps := []string{"No tasks yet. Press c to create one.", "An agent builds it.", "? shows the keys."}
+func (f *fakeBackend) FirstSteps(_ context.Context, create string) ([]string, error) {
+	steps := []string{"No tasks yet. Press " + create + " to create one.", "An agent builds it.", "? shows the keys."}
 	return steps, f.call("FirstSteps")
 }
 

@@ -45,10 +45,11 @@ func (m *Model) body() screen.Size {
 	return screen.Size{Width: m.width, Height: max(2, m.height-headLines-footLines)}
 }
 
-// The least size of a screen where the detail fits next to the list.
+// The least size of a screen where the detail fits next to the list, and the width from which a list has summaries.
 const (
 	splitWidth  = 120
 	splitHeight = 20
+	wideList    = 100
 )
 
 // split reports whether the detail is next to the list.
@@ -76,7 +77,7 @@ func (m *Model) detailVisible() bool {
 func (m *Model) splitSizes() (left, right screen.Size) {
 	left, right = m.body(), m.body()
 	if m.split() {
-		left.Width = m.width * 2 / 5
+		left.Width = max(m.width*2/5, min(wideList, m.width-wideList))
 		right.Width = m.width - left.Width - screen.Width(splitGap)
 	}
 	return left, right
@@ -190,6 +191,9 @@ func (m *Model) facts() []fact {
 		return []fact{{text, faint, 9}}
 	}
 	out := []fact{{fmt.Sprintf("%d live of %d", m.tasks.Live, m.tasks.All), faint, 7}}
+	if m.tasks.All == 0 {
+		out[0].text = "no tasks yet"
+	}
 	switch {
 	case m.tasks.Attention == 1:
 		out = append(out, fact{"1 needs you", m.style.Bad.Render, 9})
@@ -205,7 +209,7 @@ func (m *Model) facts() []fact {
 	if m.tasks.Order != tasks.ByAge {
 		out = append(out, fact{"by " + m.tasks.Order.String(), faint, 3})
 	}
-	if used, size := m.workspaces.Use(m.tasks.Project); size > 0 {
+	if used, size := m.workspaces.Use(m.tasks.Project); size > 0 && m.tasks.All > 0 {
 		out = append(out, fact{fmt.Sprintf("pool %d/%d", used, size), faint, 5})
 	}
 	if m.unwatched {

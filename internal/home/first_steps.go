@@ -4,15 +4,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
+	"orange/internal/harness"
+	"orange/internal/task"
 	"orange/internal/worktree"
 )
 
 // FirstSteps are what a person without any task does next, in three lines: where there is no repository, none with a
-// commit, no agent program, or all that a task needs.
-func (h *Home) FirstSteps(ctx context.Context) ([]string, error) {
+// commit, no agent program, or all that a task needs. create is the key of the dashboard that creates a task.
+func (h *Home) FirstSteps(ctx context.Context, create string) ([]string, error) {
 	projects, err := h.Projects()
 	if err != nil {
 		return nil, err
@@ -22,12 +26,12 @@ func (h *Home) FirstSteps(ctx context.Context) ([]string, error) {
 		case errors.Is(err, worktree.ErrNoRepository):
 			return []string{
 				"This folder is in no git repository, and tasks are work in one.",
-				"Press q, go to a repository with cd, and open orange there.",
+				"Press q, cd to one or make one with git init, and open orange there.",
 				"Or name one: orange project add PATH"}, nil
 		case errors.Is(err, worktree.ErrNoCommit):
 			return []string{
 				"This repository has no commit yet, and a task's branch begins at one.",
-				"Press q and make the first: git add -A && git commit -m 'First commit'",
+				"Press q and make the first: git add -A && git commit --allow-empty -m First",
 				"Then open orange here again."}, nil
 		case err != nil:
 			return []string{
@@ -36,40 +40,45 @@ func (h *Home) FirstSteps(ctx context.Context) ([]string, error) {
 				"Press q, mend it, and open orange again; orange doctor looks closer."}, nil
 		}
 	}
-	missing, err := h.missingPrograms()
+	missing, err := h.noProgram()
 	if err != nil {
 		return nil, err
 	}
-	if missing != "" {
+	if missing {
+		own := filepath.Join(h.Dir, "harnesses")
+		if err := os.MkdirAll(own, task.PrivateFolder); err != nil { // so that the person can write into it at once
+			return nil, fmt.Errorf("make the folder of your harnesses: %w", err)
+		}
 		return []string{
-			"No agent program is on your PATH: orange looked for " + missing + ".",
-			"Install one and log in, or describe yours in " + filepath.Join(h.Dir, "harnesses", "NAME.yml") + ".",
-			"Then press c to create a task; orange harness list shows what is found."}, nil
+			"No agent program is on your PATH: orange harness list names those it knows.",
+			"Install one, log in, press " + create + ". Or write " + shortPath(filepath.Join(own, "NAME.yml")) + ":",
+			`{name: NAME, worker: {command: [PROGRAM, "{prompt}"]}}`}, nil
 	}
 	return []string{
-		"There are no tasks yet. Press c to create one: say what is to be done.",
-		"An agent plans and builds it on a branch of its own; you review it and merge.",
+		"There are no tasks yet. Press " + create + " to create one: say what is to be done.",
+		"An agent plans and builds it on its own branch; you review it and merge.",
 		"? shows what each key does."}, nil
 }
 
-// missingPrograms names the programs of all harnesses where none of them can be run; empty where one can.
-func (h *Home) missingPrograms() (string, error) {
+// noProgram reports whether the program of no harness can be run, and the person described none.
+func (h *Home) noProgram() (bool, error) {
 	all, err := h.ListHarnesses()
 	if err != nil {
-		return "", err
+		return false, err
 	}
-	var names []string
-	for _, one := range all {
-		if one.Path != "" || one.Source != builtIn {
-			return "", nil
-		}
-		if one.Program != "" {
-			names = append(names, one.Program)
-		}
+	return len(all) > 0 && !slices.ContainsFunc(all, func(one harness.Choice) bool {
+		return one.Path != "" || one.Source != builtIn
+	}), nil
+}
+
+// shortPath is a path as people write it: from their own folder on.
+func shortPath(path string) string {
+	own, err := os.UserHomeDir()
+	if err != nil {
+		return path
 	}
-	if len(names) == 0 {
-		return "", nil
+	if below, is := strings.CutPrefix(path, own+string(filepath.Separator)); is {
+		return "~" + string(filepath.Separator) + below
 	}
-	last := len(names) - 1
-	return fmt.Sprintf("%s and %s", strings.Join(names[:last], ", "), names[last]), nil
+	return path
 }

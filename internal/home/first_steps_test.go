@@ -8,6 +8,7 @@ import (
 	"testing/fstest"
 
 	"orange/internal/home"
+	"orange/internal/task"
 )
 
 func TestTheFirstStepsFitWhereOneIs(t *testing.T) {
@@ -28,7 +29,7 @@ func TestTheFirstStepsFitWhereOneIs(t *testing.T) {
 	}}
 	says := func(want string) {
 		t.Helper()
-		lines, err := one.FirstSteps(t.Context())
+		lines, err := one.FirstSteps(t.Context(), "f5")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -46,9 +47,24 @@ func TestTheFirstStepsFitWhereOneIs(t *testing.T) {
 	run("init", "--quiet", "--initial-branch=main")
 	says("has no commit yet")
 	run("-c", "user.name=a", "-c", "user.email=a@b", "commit", "--quiet", "--allow-empty", "--message=first")
-	says("orange looked for talker and walker")
+	says("No agent program is on your PATH")
+	if info, err := os.Stat(one.Dir + "/harnesses"); err != nil || !info.IsDir() {
+		t.Errorf("the folder that the steps name is not there: %v", err)
+	}
 	if err := os.WriteFile(bin+"/walker", []byte("#!/bin/sh\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	says("There are no tasks yet. Press c")
+	says("There are no tasks yet. Press f5 to create one")
+	takes := func(want string) {
+		t.Helper()
+		if n, err := one.Fill(task.New{}); err != nil || n.Harness != want {
+			t.Errorf("a task gets the harness %q, %v; want %q, whose program is there", n.Harness, err, want)
+		}
+	}
+	takes("walker")
+	own := "name: mine\nworker: {command: [walker]}\n"
+	if err := os.WriteFile(one.Dir+"/harnesses/mine.yml", []byte(own), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	takes("mine")
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"orange/internal/decide"
 	"orange/internal/harness"
@@ -118,7 +119,8 @@ func usualPermissions(role string) string {
 	return task.PermissionsFull
 }
 
-// installed is the first of the usual programs that is on PATH, or the first of all where none is.
+// installed is the first of the usual programs that is on PATH, else the first other one, those that the person described
+// before those that ship; the first usual one where none is.
 func (h *Home) installed() string {
 	usual := decide.UsualHarnesses()
 	for _, name := range usual {
@@ -129,6 +131,17 @@ func (h *Home) installed() string {
 		if _, err := proc.Find(one.Program, os.Getenv("PATH")); err == nil {
 			return name
 		}
+	}
+	all, err := h.ListHarnesses()
+	if err != nil {
+		return usual[0] // it is reported where the harness is read
+	}
+	found := slices.DeleteFunc(all, func(one harness.Choice) bool { return one.Path == "" })
+	if own := slices.IndexFunc(found, func(one harness.Choice) bool { return one.Source != builtIn }); own >= 0 {
+		return found[own].Name
+	}
+	if len(found) > 0 {
+		return found[0].Name
 	}
 	return usual[0]
 }

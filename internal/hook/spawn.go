@@ -152,7 +152,7 @@ func (h *Executor) prepare(ctx context.Context, job record.Job, agent *harness.H
 	}
 	if _, err := h.Processes.FindProgram(ticket.Argv[0], harness.Value(env, "PATH")); err != nil {
 		return tmux.Start{}, fmt.Errorf("cannot start the harness %q: %w; install it, or choose another harness in "+
-			"TASK.md's header", agent.Name, err)
+			"TASK.md's header: %s", agent.Name, err, filepath.Join(h.Setup.TaskDir(job.Task), "TASK.md"))
 	}
 	if err := h.linkSelf(); err != nil {
 		return tmux.Start{}, err

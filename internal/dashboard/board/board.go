@@ -28,8 +28,9 @@ type column struct {
 	digest   string // of the workflow
 	workflow string // its name
 	state    task.Status
-	terminal bool  // the state is terminal
-	cards    []int // indices of the shown tasks
+	terminal bool   // the state is terminal
+	cards    []int  // indices of the shown tasks
+	project  string // of all tasks of the workflow; empty where they are of several
 }
 
 // columns are the columns of each workflow, each in the order of the workflow's file, terminal states last. They are
@@ -39,12 +40,16 @@ func (m *Model) columns() []column {
 	refs := map[string]task.WorkflowRef{}
 	cards := map[string]map[task.Status][]int{}
 	defs := map[string]*workflow.Definition{}
+	projects := map[string]string{}
 	for i := range m.tasks.Shown {
 		t := m.tasks.At(i).Task
 		d := t.Workflow.Digest
 		if cards[d] == nil {
 			digests, refs[d], cards[d] = append(digests, d), t.Workflow, map[task.Status][]int{}
-			defs[d] = m.tasks.Workflow(*t)
+			defs[d], projects[d] = m.tasks.Workflow(*t), t.Project
+		}
+		if projects[d] != t.Project {
+			projects[d] = ""
 		}
 		cards[d][t.Status] = append(cards[d][t.Status], i)
 	}
@@ -54,7 +59,11 @@ func (m *Model) columns() []column {
 	})
 	var out []column
 	for _, d := range digests {
-		out = append(out, columnsOf(defs[d], refs[d], cards[d])...)
+		of := columnsOf(defs[d], refs[d], cards[d])
+		for i := range of {
+			of[i].project = projects[d]
+		}
+		out = append(out, of...)
 	}
 	return out
 }
@@ -70,7 +79,8 @@ func columnsOf(def *workflow.Definition, ref task.WorkflowRef, cards map[task.St
 			if len(cards[s.Name]) == 0 && !slices.Contains(usual, s.Name) {
 				continue
 			}
-			one := column{ref.Digest, ref.Name, s.Name, decide.Marks(def, s.Name).Terminal, cards[s.Name]}
+			one := column{digest: ref.Digest, workflow: ref.Name, state: s.Name,
+				terminal: decide.Marks(def, s.Name).Terminal, cards: cards[s.Name]}
 			if one.terminal {
 				terminal = append(terminal, one)
 			} else {
@@ -81,7 +91,7 @@ func columnsOf(def *workflow.Definition, ref task.WorkflowRef, cards map[task.St
 	var others []column
 	for s, some := range cards {
 		if !known[s] {
-			others = append(others, column{ref.Digest, ref.Name, s, false, some})
+			others = append(others, column{digest: ref.Digest, workflow: ref.Name, state: s, cards: some})
 		}
 	}
 	slices.SortFunc(others, func(a, b column) int { return cmp.Compare(a.state, b.state) })
@@ -153,5 +163,5 @@ func (m *Model) scroll(columns []column, size screen.Size) (left, top int) {
 		return 0, 0
 	}
 	return screen.Follow(m.left, column, visibleColumns(size.Width), len(columns)),
-		screen.Follow(m.top, card, visibleCards(columns, size), len(columns[column].cards))
+		screen.Follow(m.top, card, visibleCards(columns, column, size), len(columns[column].cards))
 }

@@ -10,16 +10,27 @@ import (
 
 // Sizes of the board, in cells and lines.
 const (
-	minColumn  = 20 // the least width of a column
+	minColumn  = 19 // the least width of a column: a screen of 80 cells has four
+	easyColumn = 22 // the same on a screen that has room
+	wideScreen = 100
 	maxColumn  = 32
 	gap        = 1 // between two columns
 	footLines  = 3 // a rule, and two lines about the selected card
 	smallBoard = 9 // up to this height the foot has only the first of those lines
 	maxProject = 8 // of a project's name on a card
-	cardLines  = 2 // of a card: the name, and what the task is about or needs
+	leastCard  = 2 // lines of a card: the name, and what the task is about or needs
+	mostCard   = 3 // the latter has two where a column has room for all of its cards
 )
 
-func visibleColumns(width int) int { return max(1, (width+gap)/(minColumn+gap)) }
+// leastColumn is the least width of a column on a screen of a width.
+func leastColumn(width int) int {
+	if width >= wideScreen {
+		return easyColumn
+	}
+	return minColumn
+}
+
+func visibleColumns(width int) int { return max(1, (width+gap)/(leastColumn(width)+gap)) }
 
 func foot(size screen.Size) int {
 	if size.Height < smallBoard {
@@ -43,8 +54,18 @@ func cardRoom(columns []column, size screen.Size) int {
 	return max(1, size.Height-heads(columns)-foot(size))
 }
 
-func visibleCards(columns []column, size screen.Size) int {
-	return max(1, cardRoom(columns, size)/cardLines)
+// cardLines is the number of lines of each card of a column.
+func cardLines(c column, room int) int {
+	if len(c.cards)*mostCard <= room {
+		return mostCard
+	}
+	return leastCard
+}
+
+// visibleCards is how many cards of a column fit.
+func visibleCards(columns []column, at int, size screen.Size) int {
+	room := cardRoom(columns, size)
+	return max(1, room/cardLines(columns[at], room))
 }
 
 // widths are the widths of the visible columns: terminal states stay narrow, the others share the rest.
@@ -52,7 +73,7 @@ func widths(visible []column, width int) []int {
 	out := make([]int, len(visible))
 	spare, wider := width+gap, 0
 	for i, c := range visible {
-		out[i] = min(minColumn, max(1, width))
+		out[i] = min(leastColumn(width), max(1, width))
 		spare -= out[i] + gap
 		if !c.terminal {
 			wider++
@@ -61,7 +82,7 @@ func widths(visible []column, width int) []int {
 	if wider == 0 {
 		return out
 	}
-	more := max(0, min(spare/wider, maxColumn-minColumn))
+	more := max(0, min(spare/wider, maxColumn-leastColumn(width)))
 	for i, c := range visible {
 		if !c.terminal {
 			out[i] += more
@@ -104,10 +125,11 @@ func (m *Model) View(size screen.Size) []string {
 		}
 		out = append(out, strings.TrimRight(strings.Join(cells, strings.Repeat(" ", gap)), " "))
 	}
-	return append(out, m.footLines(len(columns), left, len(visible), size)...)
+	return append(out, m.footLines(columns[:left], columns[left+len(visible):], size)...)
 }
 
-// workflowLine names each workflow above the first of its visible columns.
+// workflowLine names each workflow above the first of its visible columns, and the project where all its tasks are of
+// one.
 func (m *Model) workflowLine(visible []column, widths []int) string {
 	var b strings.Builder
 	for i := 0; i < len(visible); {
@@ -116,8 +138,14 @@ func (m *Model) workflowLine(visible []column, widths []int) string {
 		for ; next < len(visible) && visible[next].digest == visible[i].digest; next++ {
 			room += gap + widths[next]
 		}
-		b.WriteString(m.style.Faint.Render(screen.Fit(screen.Clean(visible[i].workflow), room)) +
-			strings.Repeat(" ", gap))
+		name := screen.Clean(visible[i].workflow)
+		if m.tasks.Some.Projects && visible[i].project != "" {
+			name += " · " + screen.Clean(visible[i].project)
+		}
+		if next < len(visible) {
+			name = screen.Fit(name, room) + strings.Repeat(" ", gap)
+		}
+		b.WriteString(m.style.Faint.Render(screen.Cut(name, room+gap)))
 		i = next
 	}
 	return b.String()
@@ -138,15 +166,18 @@ func (m *Model) title(c column, width int, chosen bool) string {
 // cards are the cards of a column from one on, and a line that counts those that have no room.
 func (m *Model) cards(c column, width, from, room int) []string {
 	var out []string
-	to := min(len(c.cards), from+max(1, room/cardLines))
+	lines := cardLines(c, room)
+	to := min(len(c.cards), from+max(1, room/lines))
 	common := m.common(c.cards[min(from, to):to])
 	for i := from; i < to; i++ {
 		chosen := c.cards[i] == m.tasks.Cursor
-		if more := len(c.cards) - i; i == to-1 && more > 1 && room%cardLines == 0 && !chosen {
+		if more := len(c.cards) - i; i == to-1 && more > 1 && room%lines == 0 && !chosen {
 			out = append(out, m.style.Faint.Render(screen.Cut(fmt.Sprintf("   %d more", more), width)))
 			return out
 		}
-		out = append(out, m.card(m.tasks.At(c.cards[i]), common, c, width, chosen)...)
+		r := m.tasks.At(c.cards[i])
+		out = append(out, m.card(r, common, c, width, chosen))
+		out = append(out, m.about(r, c, width, lines-1)...)
 	}
 	if more := len(c.cards) - to; more > 0 && len(out) < room {
 		out = append(out, m.style.Faint.Render(screen.Cut(fmt.Sprintf("   %d more", more), width)))
@@ -171,42 +202,60 @@ func (m *Model) common(cards []int) string {
 	return common[:strings.LastIndexAny(common, "/-_. ")+1]
 }
 
-// card is one task in two lines: its mark, its name and, where it is not over, for how long it has been in its state;
-// then why it needs a person, or what it is about. Where a name has no room, it is without what the others begin with
-// too: the words that differ are seen.
-func (m *Model) card(r *tasks.Row, common string, c column, width int, chosen bool) []string {
+// card is the first line of a task: its mark, its name and, where it is not over, for how long it has been in its state.
+// Where a name has no room, it is without what the others begin with too: the words that differ are seen.
+func (m *Model) card(r *tasks.Row, common string, c column, width int, chosen bool) string {
 	sign, colour := m.tasks.Sign(m.style, r)
 	since := ""
 	if !c.terminal && width >= minColumn {
 		since = " " + screen.Age(r.Task.EnteredAt, m.tasks.Now)
 	}
-	room := max(1, width-tasks.SignWidth-len(since))
+	whole := max(1, width-tasks.SignWidth)
+	room := max(1, whole-len(since))
 	name := screen.Clean(tasks.Name(*r.Task))
 	if screen.Width(name) > room && common != "" {
 		name = "…" + name[len(common):]
 	}
+	if screen.Width(name) > room { // the name comes first
+		since, room = "", whole
+	}
 	name = screen.SqueezeTo(name, room)
+	switch {
+	case chosen:
+		return m.style.Chosen.Render(screen.Fit(tasks.CursorSign(true)+sign+m.tasks.PickSign(r)+name+since, width))
+	case c.terminal:
+		return tasks.CursorSign(false) + colour.Render(sign) + m.tasks.PickSign(r) + m.style.Faint.Render(name)
+	}
+	return tasks.CursorSign(false) + colour.Render(sign) + m.tasks.PickSign(r) + name + m.style.Faint.Render(since)
+}
+
+// about are the other lines of a card: why the task needs a person, or what it is about.
+func (m *Model) about(r *tasks.Row, c column, width, lines int) []string {
 	about, style := r.Note(m.style)
 	if need, needs := r.Need(); needs {
 		about, style = screen.Clean(need.Reason), &m.style.Info
 	}
-	if m.tasks.Some.Projects {
+	if m.tasks.Some.Projects && c.project == "" {
 		about = screen.Squeeze(screen.Clean(r.Task.Project), maxProject) + ": " + about
 	}
-	second := strings.Repeat(" ", min(width, tasks.SignWidth)) +
-		style.Render(screen.Cut(about, max(0, width-tasks.SignWidth)))
-	first := tasks.CursorSign(false) + colour.Render(sign) + m.tasks.PickSign(r) + name + m.style.Faint.Render(since)
-	switch {
-	case chosen:
-		first = m.style.Chosen.Render(screen.Fit(tasks.CursorSign(true)+sign+m.tasks.PickSign(r)+name+since, width))
-	case c.terminal:
-		first = tasks.CursorSign(false) + colour.Render(sign) + m.tasks.PickSign(r) + m.style.Faint.Render(name)
+	room := max(1, width-tasks.SignWidth)
+	text := []string{about}
+	if lines > 1 {
+		text = screen.Wrap(about, room)
 	}
-	return []string{first, second}
+	out := make([]string, lines)
+	for i := range min(lines, len(text)) {
+		line := text[i]
+		if i == lines-1 {
+			line = strings.Join(text[i:], " ")
+		}
+		out[i] = strings.Repeat(" ", min(width, tasks.SignWidth)) + style.Render(screen.Cut(line, room))
+	}
+	return out
 }
 
-// footLines are about the selected card, and about columns that have no room.
-func (m *Model) footLines(all, left, visible int, size screen.Size) []string {
+// footLines are about the selected card, and about the columns at the sides that have no room.
+func (m *Model) footLines(left, right []column, size screen.Size) []string {
 	r, found := m.tasks.SelectedRow()
 	if !found {
 		return nil
@@ -218,20 +267,66 @@ func (m *Model) footLines(all, left, visible int, size screen.Size) []string {
 	if foot(size) == 1 {
 		return []string{about}
 	}
-	var hidden []string
-	if left > 0 {
-		hidden = append(hidden, fmt.Sprintf("‹ %d more", left))
+	room := width - 6
+	if len(left) > 0 && len(right) > 0 {
+		room = room/2 - 1
 	}
-	if more := all - left - visible; more > 0 {
-		hidden = append(hidden, fmt.Sprintf("%d more ›", more))
+	before, after := "", ""
+	if len(left) > 0 {
+		before = "‹ " + m.hidden(left, room) + " "
 	}
-	word := strings.Join(hidden, "  ")
-	rule := strings.Repeat("─", max(0, width-screen.Width(word)-1))
-	if word == "" {
-		rule = strings.Repeat("─", max(0, width))
+	if len(right) > 0 {
+		after = " " + m.hidden(right, room) + " ›"
 	}
-	return []string{m.style.Faint.Render(strings.TrimSpace(rule + " " + word)), about,
-		m.tasks.Progress(m.style, *r.Task, width)}
+	rule := before + strings.Repeat("─", max(0, width-screen.Width(before)-screen.Width(after))) + after
+	return []string{m.style.Faint.Render(screen.Cut(rule, width)), about, m.tasks.Progress(m.style, *r.Task, width)}
+}
+
+// hidden says what is in the columns at one side: in which states how many tasks are, with a mark where one needs a
+// person. Where not all of them have room, those with a mark come first, and the others are counted.
+func (m *Model) hidden(columns []column, room int) string {
+	type state struct {
+		text string
+		n    int // tasks
+	}
+	var marked, others []state
+	all := 0
+	for _, c := range columns {
+		if len(c.cards) == 0 {
+			continue
+		}
+		one := state{fmt.Sprintf("%s %d", screen.Clean(string(c.state)), len(c.cards)), len(c.cards)}
+		all += one.n
+		oldest := m.tasks.At(c.cards[0]) // of those that need a person, if one does
+		if _, needs := oldest.Need(); needs {
+			sign, _ := m.tasks.Sign(m.style, oldest)
+			one.text += sign
+			marked = append(marked, one)
+		} else {
+			others = append(others, one)
+		}
+	}
+	if all == 0 {
+		return screen.Cut(fmt.Sprintf("%d empty", len(columns)), room)
+	}
+	text, left := "", all
+	for _, one := range append(marked, others...) {
+		more := ""
+		if left > one.n {
+			more = fmt.Sprintf(" · %d more", left-one.n)
+		}
+		if screen.Width(text+one.text+more) > room {
+			break
+		}
+		text, left = text+one.text+" · ", left-one.n
+	}
+	switch {
+	case text == "":
+		return screen.Cut(fmt.Sprintf("%d tasks", all)+strings.Repeat(" ◆", min(1, len(marked))), room)
+	case left > 0:
+		return text + fmt.Sprintf("%d more", left)
+	}
+	return strings.TrimSuffix(text, " · ")
 }
 
 // TaskAt is which of the shown tasks has its card at a position, counted from the board's first line; false where there
@@ -242,14 +337,15 @@ func (m *Model) TaskAt(x, y int, size screen.Size) (int, bool) {
 	if len(columns) == 0 || y < heads(columns) {
 		return 0, false
 	}
-	line := (y - heads(columns)) / cardLines
-	if line >= visibleCards(columns, size) {
-		return 0, false
-	}
+	room := cardRoom(columns, size)
 	column, _ := m.position(columns)
 	visible := columns[left:min(len(columns), left+visibleColumns(size.Width))]
 	for i, width := range widths(visible, size.Width) {
 		if x < width {
+			line := (y - heads(columns)) / cardLines(visible[i], room)
+			if line >= visibleCards(columns, left+i, size) {
+				return 0, false
+			}
 			if left+i == column {
 				line += top
 			}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"orange/internal/dashboard/screen"
 	"orange/internal/dashboard/tasks"
 	"orange/internal/decide"
 	"orange/internal/record"
@@ -22,6 +23,7 @@ type Target struct {
 	Workflow   *workflow.Definition // nil while it is unknown
 	Unreadable string               // why the workflow cannot be read
 	Agent      tasks.Agent
+	Keys       screen.Keys
 	Judged     string        // how the branch compares with the commit that was judged; empty where that is unknown
 	Origin     *tasks.Origin // nil while it is unknown
 }
@@ -57,7 +59,8 @@ func (on Target) known() string {
 	case !on.Selected:
 		return on.NoTask()
 	case on.Workflow == nil && on.Unreadable != "":
-		return "the task's workflow cannot be read, R tries again: " + on.Unreadable
+		return fmt.Sprintf("the task's workflow cannot be read, %s tries again: %s", on.Keys.Of("look-again"),
+			on.Unreadable)
 	case on.Workflow == nil:
 		return ReadingWorkflow
 	}
@@ -181,15 +184,17 @@ func (on Target) enter() (EnterMeans, string) {
 	case on.Agent.State == "" && t.Session != "":
 		return EnterNothing, CheckingTerminal
 	case on.Agent.State == record.AgentUnknown:
-		return EnterNothing, "the terminals could not be looked at; R looks again"
+		return EnterNothing, "the terminals could not be looked at; " + on.Keys.Of("look-again") + " looks again"
 	case t.Queued():
-		return EnterNothing, "the task waits for a workspace and starts when one is free; w shows who has them"
+		return EnterNothing, fmt.Sprintf("the task waits for a workspace and starts when one is free; %s shows who "+
+			"has them", on.Keys.Of("workspaces"))
 	case t.Status == def.Initial && err == nil && slices.Contains(decide.Open(def, t, person()), to):
 		return EnterStart, ""
 	case !t.Live:
-		return EnterNothing, "the task is over; v shows it"
+		return EnterNothing, fmt.Sprintf("the task is over; %s shows it", on.Keys.Of("document"))
 	case state.Role == "":
-		return EnterNothing, fmt.Sprintf("no agent works in %q; v shows the task, M has its moves", t.Status)
+		return EnterNothing, fmt.Sprintf("no agent works in %q; %s shows the task, %s has its moves", t.Status,
+			on.Keys.Of("document"), on.Keys.Of("move"))
 	}
 	return EnterRestart, ""
 }

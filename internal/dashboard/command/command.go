@@ -83,14 +83,14 @@ func (c Commands) Enter(on Target) FirstStep {
 		return c.ask("Start "+tasks.Name(t)+"?",
 			fmt.Sprintf("It moves from %s to %s%s", t.Status, to, then(hooksTo(on.Workflow, t.Status, to))),
 			"start it", "start "+tasks.Name(t), func(ctx context.Context) (string, error) {
-				return Report(c.Runner.Command(ctx, t.ID, workflow.MoveSpawn, ""))
+				return c.Report(c.Runner.Command(ctx, t.ID, workflow.MoveSpawn, ""))
 			})
 	case EnterRestart:
 		state, _ := on.Workflow.State(t.Status)
 		return c.ask("Start the agent of "+tasks.Name(t)+" again?",
 			fmt.Sprintf("A new %s starts in its workspace and goes on in %s.", state.Role, t.Status),
 			"start it again", "start the agent of "+tasks.Name(t)+" again", func(ctx context.Context) (string, error) {
-				return Report(c.Runner.Respawn(ctx, t.ID))
+				return c.Report(c.Runner.Respawn(ctx, t.ID))
 			})
 	}
 	return FirstStep{}
@@ -102,7 +102,7 @@ func (c Commands) OpenPR(on Target) FirstStep {
 	return c.ask("Open a pull request for "+tasks.Name(t)+"?",
 		fmt.Sprintf("Orange pushes the branch %q to origin and opens a pull request there.", t.Branch),
 		"push it and open one", "open a pull request for "+tasks.Name(t), func(ctx context.Context) (string, error) {
-			message, err := Report(c.Runner.RequestPR(ctx, t.ID))
+			message, err := c.Report(c.Runner.RequestPR(ctx, t.ID))
 			if err == nil {
 				message = "the pull request of " + tasks.Name(t) + " is under way"
 			}
@@ -123,7 +123,7 @@ func (c Commands) Retry(on Target) FirstStep {
 			if err == nil && len(out.Hooks) == 0 && out.Warning == "" {
 				return tasks.Name(t) + " owes nothing", nil
 			}
-			return Report(out, err)
+			return c.Report(out, err)
 		})
 }
 
@@ -133,7 +133,7 @@ func (c Commands) Merge(on Target) FirstStep {
 	merge := func(m task.Merge) func(ctx context.Context) (string, error) {
 		return func(ctx context.Context) (string, error) {
 			out, how, err := c.Runner.Merge(ctx, t.ID, m)
-			message, err := Report(out, err)
+			message, err := c.Report(out, err)
 			return strings.TrimSuffix(message+"; "+how, "; "), err
 		}
 	}
@@ -162,7 +162,7 @@ func (c Commands) Cancel(on Target) FirstStep {
 		Answers: []form.Answer{
 			{Key: "y", Label: "cancel it", What: "cancel " + tasks.Name(t),
 				Work: func(ctx context.Context) (string, error) {
-					return Report(c.Runner.Command(ctx, t.ID, workflow.MoveCancel, ""))
+					return c.Report(c.Runner.Command(ctx, t.ID, workflow.MoveCancel, ""))
 				}}},
 	}}
 }
@@ -194,14 +194,14 @@ func (c Commands) Override(on Target) FirstStep {
 	t := on.Task
 	to, err := decide.Overridable(on.Workflow, t, person())
 	if err != nil {
-		return FirstStep{Message: "o: " + firstLine(err)}
+		return FirstStep{Message: c.Style.Keys.Of("override") + ": " + firstLine(err)}
 	}
 	return FirstStep{Prompt: &form.TextPrompt{
 		Style: c.Style, Edit: c.Edit, Title: "Override: why?", Needed: true,
 		Text: fmt.Sprintf("%s is moved from %s to %s in spite of what is unmet. The reason goes into the history.",
 			tasks.Name(t), t.Status, to),
 		What: "override a move of " + tasks.Name(t), Work: func(ctx context.Context, reason string) (string, error) {
-			return Report(c.Runner.Next(ctx, t.ID, to, reason))
+			return c.Report(c.Runner.Next(ctx, t.ID, to, reason))
 		},
 	}}
 }
@@ -216,7 +216,7 @@ func (c Commands) RequestChanges(on Target) FirstStep {
 		Text: "It goes into TASK.md of " + tasks.Name(t) +
 			", and Orange tells the worker. Without a text, what is there counts.",
 		What: what, Work: func(ctx context.Context, text string) (string, error) {
-			message, err := Report(c.Runner.RequestChanges(ctx, t.ID, text))
+			message, err := c.Report(c.Runner.RequestChanges(ctx, t.ID, text))
 			return message, c.sent(ctx, t, text, err)
 		},
 	}

@@ -157,9 +157,9 @@ func (c Commands) StartAll(all []Target) FirstStep {
 		},
 		do: func(ctx context.Context, on Target, _ string) (string, error) {
 			if on.EnterMeans() == EnterStart {
-				return Report(c.Runner.Command(ctx, on.Task.ID, workflow.MoveSpawn, ""))
+				return c.Report(c.Runner.Command(ctx, on.Task.ID, workflow.MoveSpawn, ""))
 			}
-			return Report(c.Runner.Respawn(ctx, on.Task.ID))
+			return c.Report(c.Runner.Respawn(ctx, on.Task.ID))
 		}}.ask(c, all)
 }
 
@@ -168,7 +168,7 @@ func (c Commands) merging() deed {
 		closed: onCommand(workflow.MoveMerge),
 		do: func(ctx context.Context, on Target, _ string) (string, error) {
 			out, _, err := c.Runner.Merge(ctx, on.Task.ID, task.Merge{})
-			return Report(out, err)
+			return c.Report(out, err)
 		}, together: c.mergeTogether}
 }
 
@@ -186,7 +186,7 @@ func (c Commands) mergeTogether(ctx context.Context, all []Target, note func(Tar
 		err := c.Runner.MergeMany(ctx, in, func(one record.MergedOne) {
 			on := left[one.Task.ID]
 			delete(left, one.Task.ID)
-			_, failed := Report(one.Outcome, one.Left)
+			_, failed := c.Report(one.Outcome, one.Left)
 			if len(one.With) > 0 {
 				failed = fmt.Errorf("in conflict with %s: %w", strings.Join(one.With, ", "), failed)
 			}
@@ -208,7 +208,7 @@ func (c Commands) cancelling() deed {
 	return deed{verb: "cancel", happens: "Their agents are ended; their branches and all work on them stay.",
 		closed: onCommand(workflow.MoveCancel),
 		do: func(ctx context.Context, on Target, _ string) (string, error) {
-			return Report(c.Runner.Command(ctx, on.Task.ID, workflow.MoveCancel, ""))
+			return c.Report(c.Runner.Command(ctx, on.Task.ID, workflow.MoveCancel, ""))
 		}}
 }
 
@@ -230,7 +230,7 @@ func (c Commands) RetryAll(all []Target) FirstStep {
 	return deed{verb: "try again what is owed by", closed: Target.NoTask,
 		happens: "What failed runs again: that may start agents, tell them something, or push.",
 		do: func(ctx context.Context, on Target, _ string) (string, error) {
-			return Report(c.Runner.Retry(ctx, on.Task.ID))
+			return c.Report(c.Runner.Retry(ctx, on.Task.ID))
 		}}.ask(c, all)
 }
 
@@ -239,7 +239,7 @@ func (c Commands) OpenPRs(all []Target) FirstStep {
 	return deed{verb: "open pull requests for", closed: Target.NoPR,
 		happens: "Orange pushes each branch to origin and opens a pull request there.",
 		do: func(ctx context.Context, on Target, _ string) (string, error) {
-			return Report(c.Runner.RequestPR(ctx, on.Task.ID))
+			return c.Report(c.Runner.RequestPR(ctx, on.Task.ID))
 		}}.ask(c, all)
 }
 
@@ -256,7 +256,7 @@ func (c Commands) sendingBack() deed {
 	return deed{verb: "send back", closed: onCommand(workflow.MoveRequestChanges),
 		happens: "The text goes into TASK.md of each, and Orange tells the workers. Comments on lines stay unsent.",
 		do: func(ctx context.Context, on Target, text string) (string, error) {
-			return Report(c.Runner.RequestChanges(ctx, on.Task.ID, text))
+			return c.Report(c.Runner.RequestChanges(ctx, on.Task.ID, text))
 		}}
 }
 
@@ -327,7 +327,7 @@ func (c Commands) placeItem(all []Target, to task.Status, ways map[string]inbox.
 		case workflow.MoveRequestChanges:
 			return c.sendingBack().do(ctx, on, text)
 		}
-		return Report(c.Runner.Move(ctx, on.Task.ID, to, text))
+		return c.Report(c.Runner.Move(ctx, on.Task.ID, to, text))
 	}
 	item.About = append([]string{d.about(open, nil)}, left...)
 	step := func() FirstStep { return d.ask(c, all) }

@@ -49,7 +49,7 @@ func (c Commands) supported(on Target, choices []inbox.Way) []form.Item {
 			About: []string{"The one move that the evidence supports; if none or several are, nothing happens."},
 			Choose: func() form.Response {
 				return run("move "+tasks.Name(t)+" on", func(ctx context.Context) (string, error) {
-					return Report(c.Runner.Next(ctx, t.ID, "", ""))
+					return c.Report(c.Runner.Next(ctx, t.ID, "", ""))
 				})
 			}}}
 	}
@@ -77,10 +77,10 @@ func (c Commands) item(on Target, one inbox.Way) form.Item {
 		item.State, item.About = "open", []string{happens}
 		item.Choose = func() form.Response { return c.request(on, one) }
 	case inbox.ByOverride:
-		item.State = "closed; you may override"
+		item.Sign, item.State = "!", "closed; you may override it"
 		item.Choose = func() form.Response { return c.reason(on, one) }
 	case inbox.ByRedo:
-		item.State = "begins again"
+		item.Sign, item.State = "↺", "begins again"
 		item.About = []string{string(t.Status) + " → " + string(one.To) + ". Agents at work are ended, and its own " +
 			"agent starts."}
 		item.Choose = func() form.Response { return c.reason(on, one) }
@@ -99,7 +99,7 @@ func (c Commands) request(on Target, one inbox.Way) form.Response {
 		return c.reason(on, one)
 	}
 	return run("move "+tasks.Name(t)+" to "+string(one.To), func(ctx context.Context) (string, error) {
-		return Report(c.Runner.Move(ctx, t.ID, one.To, ""))
+		return c.Report(c.Runner.Move(ctx, t.ID, one.To, ""))
 	})
 }
 
@@ -119,7 +119,7 @@ func (c Commands) reason(on Target, one inbox.Way) form.Response {
 			then(one.Hooks)),
 		What: "move " + tasks.Name(t) + " to " + string(one.To),
 		Work: func(ctx context.Context, reason string) (string, error) {
-			return Report(work(ctx, t.ID, one.To, reason))
+			return c.Report(work(ctx, t.ID, one.To, reason))
 		},
 	}}
 }
@@ -211,7 +211,7 @@ func (c Commands) Say(on Target, under func(size screen.Size) int) FirstStep {
 	role, _ := decide.Say(on.Workflow, t, "", person())
 	return FirstStep{Prompt: &form.TextPrompt{
 		Style: c.Style, Edit: c.Edit, Title: "Say to the " + role + " of " + tasks.Name(t), Needed: true, Under: under,
-		Text: "it is typed into its window, or handed over where it waits",
+		Text: "typed into its window, or handed over later",
 		What: "say it to the " + role + " of " + tasks.Name(t),
 		Work: func(ctx context.Context, text string) (string, error) {
 			to, err := c.Runner.Say(ctx, t.ID, text)

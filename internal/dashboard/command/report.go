@@ -15,7 +15,7 @@ type Incomplete struct{ text string }
 func (i *Incomplete) Error() string { return i.text }
 
 // Report is the outcome of a command in words. Hooks that failed are an *Incomplete that says how to go on.
-func Report(out record.Outcome, err error) (string, error) {
+func (c Commands) Report(out record.Outcome, err error) (string, error) {
 	if err != nil {
 		return "", err
 	}
@@ -31,7 +31,7 @@ func Report(out record.Outcome, err error) (string, error) {
 	name := tasks.Name(out.Task)
 	if len(failures) > 0 {
 		return "", &Incomplete{name + " is " + string(out.Task.Status) + ", but " + strings.Join(failures, "; ") +
-			"; t tries again"}
+			"; " + c.Style.Keys.Of("retry") + " tries again"}
 	}
 	switch {
 	case out.Queued:
@@ -45,8 +45,8 @@ func Report(out record.Outcome, err error) (string, error) {
 }
 
 // ReportCreated is the outcome of creating a task in words.
-func ReportCreated(out record.Outcome) (string, error) {
-	message, err := Report(out, nil)
+func (c Commands) ReportCreated(out record.Outcome) (string, error) {
+	message, err := c.Report(out, nil)
 	if err == nil && !out.Queued && !out.Event.IsMove() {
 		message = fmt.Sprintf("created %s (%s)", tasks.Name(out.Task), out.Task.Status)
 	}

@@ -5,10 +5,18 @@ import (
 	"strings"
 	"testing"
 
+	"orange/internal/dashboard/screen"
 	"orange/internal/history"
 	"orange/internal/record"
 	"orange/internal/task"
 )
+
+// commands are those of a person who tries again with f5.
+func commands() Commands {
+	style := screen.NewStyle()
+	style.Keys["retry"] = []string{"f5"}
+	return Commands{Style: style}
+}
 
 func TestReport(t *testing.T) {
 	t.Parallel()
@@ -20,32 +28,32 @@ func TestReport(t *testing.T) {
 		"fix/login stays b":      {Task: one, Moved: true},
 		"fix/login is b already": {Task: one},
 	} {
-		if got, err := Report(out, nil); err != nil || got != want {
+		if got, err := commands().Report(out, nil); err != nil || got != want {
 			t.Errorf("got %q, %v; want %q", got, err, want)
 		}
 	}
 	refused := errors.New("refused")
-	if _, err := Report(record.Outcome{Task: one}, refused); !errors.Is(err, refused) {
+	if _, err := commands().Report(record.Outcome{Task: one}, refused); !errors.Is(err, refused) {
 		t.Errorf("an error is reported as %v", err)
 	}
 }
 
 func TestReport_consequencesThatFailedAreAnIncompleteCommand(t *testing.T) {
 	t.Parallel()
-	_, err := Report(record.Outcome{Task: task.Task{ID: "task1", Status: "b"}, Warning: "no mirror",
+	_, err := commands().Report(record.Outcome{Task: task.Task{ID: "task1", Status: "b"}, Warning: "no mirror",
 		Hooks: []task.OwedHook{{Hook: task.Hook{Action: "push_branch"}, State: task.HookFailed, Error: "no remote"},
 			{}}},
 		nil)
 	var incomplete *Incomplete
 	if !errors.As(err, &incomplete) ||
-		err.Error() != "task1 is b, but push_branch: no remote; no mirror; t tries again" {
+		err.Error() != "task1 is b, but push_branch: no remote; no mirror; f5 tries again" {
 		t.Errorf("got %v", err)
 	}
 }
 
 func TestReportCreated(t *testing.T) {
 	t.Parallel()
-	got, err := ReportCreated(record.Outcome{Task: task.Task{ID: "task1", Status: "a"}})
+	got, err := commands().ReportCreated(record.Outcome{Task: task.Task{ID: "task1", Status: "a"}})
 	if err != nil || got != "created task1 (a)" {
 		t.Errorf("got %q, %v", got, err)
 	}

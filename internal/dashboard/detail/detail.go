@@ -4,11 +4,9 @@ package detail
 import (
 	"context"
 	"slices"
-	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
-	"github.com/charmbracelet/x/ansi"
 
 	"orange/internal/dashboard/markdown"
 	"orange/internal/dashboard/screen"
@@ -114,6 +112,7 @@ type content struct {
 	width, height int   // the size that the lines were drawn for
 	version       int64 // of the task when the source was read
 	plan          int   // the line of the heading Plan in a document; 0 where it has none
+	questions     int   // and that of the heading Questions
 	undrawn       bool  // the lines are older than the source: they were not shown when it was read
 	running       bool  // a read or a drawing runs
 	stale         bool  // another read is wanted
@@ -328,9 +327,7 @@ func (m *Model) show(key string, one content, drawn Drawn) {
 		m.positions[key] = screen.Scroll{Top: at.Top * len(drawn.lines) / len(one.lines)}
 	}
 	if drawn.tab == Document && (one.width != drawn.width || len(one.lines) != len(drawn.lines)) {
-		one.plan = max(0, slices.IndexFunc(drawn.lines, func(line string) bool {
-			return strings.Trim(ansi.Strip(line), "# ") == "Plan"
-		}))
+		one.plan, one.questions = heading(drawn.lines, "Plan"), heading(drawn.lines, "Questions")
 	}
 	one.lines, one.width, one.height, one.running = drawn.lines, drawn.width, drawn.height, false
 	m.contents[key] = one
@@ -350,7 +347,7 @@ func (m *Model) position(key string, lines, height int) screen.Scroll {
 	case m.Shown().opensAtEnd():
 		at.Top = lines
 	case m.fits():
-		at.Top = m.contents[key].plan
+		at.Top = m.begins(m.contents[key])
 	}
 	return screen.Scroll{Top: at.Clamp(lines, height)}
 }

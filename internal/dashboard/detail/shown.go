@@ -1,8 +1,15 @@
 package detail
 
 import (
+	"slices"
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
+
 	"orange/internal/dashboard/screen"
+	"orange/internal/dashboard/tasks"
 	"orange/internal/history"
+	"orange/internal/record"
 	"orange/internal/task"
 )
 
@@ -13,19 +20,33 @@ func (t Tab) changesAlone() bool { return t == Terminal || t == Document }
 func (m *Model) fits() bool { return !m.Chosen && m.NextToList() }
 
 // Shown is the tab that the view shows: the one that the person chose, or, next to a list, what fits the state of the
-// task. That is the terminal of an agent that works, the last words of one that died, else the plan in TASK.md.
+// task. That is what its agent asks the person, the terminal of an agent that works, the last words of one that died,
+// else the plan in TASK.md.
 func (m *Model) Shown() Tab {
 	if !m.fits() {
 		return m.Tab
 	}
 	r, found := m.tasks.SelectedRow()
 	switch {
-	case !found || !r.Task.Live:
+	case !found || !r.Task.Live, m.asks(&r), m.noTerminal(*r.Task):
 		return Document
 	case m.tasks.AgentWorks(&r), m.lastWords(*r.Task) != "":
 		return Terminal
 	}
 	return Document
+}
+
+// asks reports whether an agent may have asked the person something in TASK.md.
+func (m *Model) asks(r *tasks.Row) bool {
+	need, needs := r.Need()
+	return needs && need.Kind == record.NeedsPerson && m.tasks.AgentWorks(r)
+}
+
+// noTerminal reports whether a task was found to have neither a terminal nor last words.
+func (m *Model) noTerminal(t task.Task) bool {
+	one := m.contents[key(t.ID, Terminal)]
+	return one.known && one.version == t.Version && one.source.err == nil && len(one.source.panes) == 0 &&
+		m.lastWords(t) == ""
 }
 
 // lastWords are the last lines of the agent that died last, where no other one was started.
@@ -42,4 +63,20 @@ func (m *Model) textOf(t task.Task, one content) []string {
 	}
 	out := []string{m.style.Header.Render("last words") + "  " + m.style.Bad.Render("✗ dead")}
 	return append(out, screen.CleanRawLines(words)...)
+}
+
+// heading is the line of a heading in a document that was drawn; 0 where it has none.
+func heading(lines []string, name string) int {
+	return max(0, slices.IndexFunc(lines, func(line string) bool {
+		return strings.Trim(ansi.Strip(line), "# ") == name
+	}))
+}
+
+// begins is the line of a document with which the view begins next to a list: the questions of an agent that asks, else
+// the plan.
+func (m *Model) begins(one content) int {
+	if r, found := m.tasks.SelectedRow(); found && m.asks(&r) && one.questions > 0 {
+		return one.questions
+	}
+	return one.plan
 }

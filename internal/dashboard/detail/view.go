@@ -36,10 +36,11 @@ func (m *Model) View(size screen.Size) []string {
 	return append(out, m.position(key, len(lines), room).Draw(lines, size.Width, room)...)
 }
 
-// Heights from which the head has more than the title and the tabs.
+// Sizes from which the head has more than the title and the names of the tabs.
 const (
 	mediumHead = 9
 	fullHead   = 14
+	keyedTabs  = 56 // the width from which the tabs have their keys
 )
 
 // head has the task's name and state, its problems, its path through the workflow, and the tabs.
@@ -140,11 +141,14 @@ func (m *Model) tabLine(t task.Task, width int) string {
 	var names []string
 	shown := m.Shown()
 	for tab := range Tabs {
-		name := " " + tab.String() + " "
+		name := tab.String()
+		if width >= keyedTabs {
+			name = m.style.Keys.Of(fmt.Sprintf("part-%d", tab+1)) + " " + name
+		}
 		if tab == shown {
-			name = m.style.Chosen.Render(name)
+			name = m.style.Chosen.Render("[" + name + "]") // a sign too: not every terminal shows what is chosen
 		} else {
-			name = m.style.Faint.Render(name)
+			name = m.style.Faint.Render(" " + name + " ")
 		}
 		names = append(names, name)
 	}
@@ -170,7 +174,7 @@ func (r renderer) lines(t task.Task, tab Tab, s source) []string {
 		for _, line := range screen.CleanRawLines(s.err.Error()) {
 			out = append(out, r.flow("", "", screen.Raw(&r.style.Bad, line))...)
 		}
-		return append(out, "", r.faint("R looks again"))
+		return append(out, "", r.faint(r.style.Keys.Of("look-again")+" looks again"))
 	}
 	switch tab {
 	case Document:

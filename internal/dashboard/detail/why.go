@@ -56,7 +56,7 @@ func (r renderer) moveLines(w *decide.Option) []string {
 		extra += "; takes a reason"
 	}
 	if w.Override && !w.Open {
-		extra += "; o overrides"
+		extra += "; " + r.style.Keys.Of("override") + " overrides"
 	}
 	out := r.flow("    ", "    ", screen.Raw(style, w.State()), screen.Text(nil, " for "+w.Who()),
 		screen.Raw(&r.style.Faint, extra))

@@ -105,9 +105,12 @@ func (m *Model) Flush(keeper Keeper, project string) error {
 	return keeper.KeepView(project, words)
 }
 
+// patience is how long a need that follows from the task alone waits for the look at its agent, which has its words.
+const patience = 10 * time.Second
+
 // News are the words about the tasks that came to need the person since the last call; empty where none did. It
 // has each task once, until the task needs no one any more.
-func (m *Model) News(all []tasks.Row, project string) string {
+func (m *Model) News(all []tasks.Row, project string, now time.Time) string {
 	var news []string
 	for i := range all {
 		r := &all[i]
@@ -116,7 +119,8 @@ func (m *Model) News(all []tasks.Row, project string) string {
 		case !needs:
 			delete(m.told, r.Task.ID)
 			continue
-		case known || project != "" && r.Task.Project != project:
+		case known || project != "" && r.Task.Project != project,
+			r.Agent.Need.Kind == "" && now.Sub(need.Since) < patience:
 			continue
 		}
 		m.told[r.Task.ID] = true

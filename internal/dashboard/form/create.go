@@ -140,7 +140,7 @@ func (c *Creation) setChoices(msg ChoicesRead) {
 	c.settle()
 }
 
-const noProject = "There is no project yet. Open orange in a repository, or: orange project add PATH"
+const noProject = "There is no project yet. Open orange in a repository with a commit, or: orange project add PATH"
 
 func named(names []string) []option {
 	out := make([]option, len(names))
@@ -287,7 +287,7 @@ func (c *Creation) startHint(in, started task.Status) string {
 	def := c.rules()
 	switch {
 	case !c.starts():
-		return "Enter in the list starts it"
+		return c.style.Keys.Of("start") + " in the list starts it"
 	case c.text(fieldAfter) != "":
 		return "once what it waits for is merged"
 	case started != "":

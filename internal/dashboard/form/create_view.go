@@ -11,7 +11,7 @@ import (
 // How the fields are laid out.
 const (
 	labelWidth    = 18 // the sign of the focus, and the name of a field
-	valueWidth    = 26 // the hint of a field begins after so many cells of its value
+	valueWidth    = 26 // the hint of a field begins after so many cells of its value, or more on a wide screen
 	minHintScreen = 72 // the width of the screen from which hints are next to the values
 )
 
@@ -109,10 +109,10 @@ func (c *Creation) drawField(f field, width int) (string, int) {
 	if width < minHintScreen {
 		return out, cursor
 	}
-	used := max(screen.Width(value), valueWidth)
-	hint := screen.Clean(c.hint(f))
-	if left := room - used - 2; used == valueWidth || screen.Width(hint) <= left {
-		out = screen.Fit(out, labelWidth+used+2) + c.style.Faint.Render(screen.Cut(hint, left))
+	column := max(valueWidth, room*2/5)
+	if screen.Width(value) <= column { // else the hint makes room for the value
+		out = screen.Fit(out, labelWidth+column+2) + c.style.Faint.Render(screen.Cut(screen.Clean(c.hint(f)),
+			max(1, room-column-2)))
 	}
 	return out, cursor
 }

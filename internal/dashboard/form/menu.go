@@ -3,6 +3,7 @@ package form
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -28,6 +29,7 @@ type Menu struct {
 type Item struct {
 	Name   string
 	State  string   // a word behind the name: "open"
+	Sign   string   // before the name of one that can be chosen at a price; empty for the usual one
 	Open   bool     // it can be chosen
 	About  []string // what it leads to, or what it lacks
 	Choose func() Response
@@ -61,19 +63,23 @@ func (m *Menu) Update(msg tea.Msg, size screen.Size) Response {
 	if !pressed {
 		return Response{}
 	}
-	switch name := k.String(); name {
-	case "esc", "q", "M":
+	keys, name := m.Style.Keys, k.String()
+	has := func(action string, always ...string) bool {
+		return keys.Has(action, name) || slices.Contains(always, name)
+	}
+	switch {
+	case has("move", "esc", "q"):
 		return Response{Close: true}
-	case "j", "down", "tab":
-		m.move(1)
-	case "k", "up", "shift+tab":
-		m.move(-1)
-	case "g", "home":
-		m.move(-len(m.items))
-	case "G", "end":
-		m.move(len(m.items))
-	case "enter":
+	case name == "enter":
 		return m.choose()
+	case has("down", "down", "tab"):
+		m.move(1)
+	case has("up", "up", "shift+tab"):
+		m.move(-1)
+	case has("first", "home"):
+		m.move(-len(m.items))
+	case has("last", "end"):
+		m.move(len(m.items))
 	}
 	return Response{}
 }
@@ -101,10 +107,11 @@ func (m *Menu) Unsent() bool { return false }
 
 // Keys are the keys of the menu.
 func (m *Menu) Keys() []string {
+	others := m.Style.Keys.Of("down") + " " + m.Style.Keys.Of("up")
 	if m.at < len(m.items) && m.items[m.at].Open {
-		return []string{"Enter", "choose", "j k", "another one", "Esc", "leave it"}
+		return []string{"Enter", "choose", others, "another one", "Esc", "leave it"}
 	}
-	return []string{"j k", "another one", "Esc", "leave it"}
+	return []string{others, "another one", "Esc", "leave it"}
 }
 
 // menuWidth is the largest width of the text in a menu.
@@ -152,7 +159,10 @@ func (m *Menu) lines(width, height int) []string {
 func (m *Menu) itemLine(i, width int) string {
 	one := m.items[i]
 	sign, style := "○ ", &m.Style.Faint
-	if one.Open {
+	switch {
+	case one.Open && one.Sign != "":
+		sign, style = one.Sign+" ", &m.Style.Warn
+	case one.Open:
 		sign, style = "✓ ", &m.Style.Good
 	}
 	name, state := screen.Clean(one.Name), screen.Clean(one.State)

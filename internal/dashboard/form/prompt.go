@@ -275,7 +275,10 @@ func (p *TextPrompt) inPlace(behind []string, size screen.Size) ([]string, *tea.
 	}
 	out := append(slices.Clone(behind[:at]), "", "")
 	out = screen.Clip(append(out, behind[at:]...), size.Width, size.Height)
-	title := p.Style.Key.Render(screen.Clean(p.Title)) + p.Style.Faint.Render("  "+screen.Clean(p.Text))
+	title := p.Style.Key.Render(screen.Clean(p.Title))
+	if hint := "  " + screen.Clean(p.Text); screen.Width(title)+screen.Width(hint) <= size.Width {
+		title += p.Style.Faint.Render(hint)
+	}
 	switch {
 	case p.leaving:
 		title = p.Style.Bad.Render(leavingText)

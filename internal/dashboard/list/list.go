@@ -17,6 +17,8 @@ import (
 type Model struct {
 	// Searching reports whether the person types the text that tasks must contain.
 	Searching bool
+	// Beside reports whether the selected task is shown next to the list.
+	Beside func() bool
 
 	tasks *tasks.Set
 	style *screen.Style
@@ -24,7 +26,9 @@ type Model struct {
 }
 
 // New makes the view of some tasks.
-func New(set *tasks.Set, style *screen.Style) *Model { return &Model{tasks: set, style: style} }
+func New(set *tasks.Set, style *screen.Style) *Model {
+	return &Model{tasks: set, style: style, Beside: func() bool { return false }}
+}
 
 // visible is how many tasks are visible, where one has two lines and the first line has the titles.
 func visible(size screen.Size) int { return max(1, size.Height-2) }
@@ -172,6 +176,12 @@ func columns(width int, some tasks.Traits) []column {
 		}
 		all = slices.DeleteFunc(all, func(c column) bool { return c.title == drop })
 	}
+	// people read what a task is about before they count its commits
+	for _, drop := range []string{commitsTitle, projectTitle} {
+		if width >= wideScreen && rest() < minTaskWidth+1+reasonWidth {
+			all = slices.DeleteFunc(all, func(c column) bool { return c.title == drop })
+		}
+	}
 	room := rest()
 	afterStatus := 1 + slices.IndexFunc(all, func(c column) bool { return c.title == statusTitle })
 	if spare := room - minTaskWidth - 1; spare >= reasonWidth {
@@ -297,6 +307,9 @@ func (m *Model) secondLine(columns []column, r *tasks.Row, width int) string {
 	}
 	need := screen.Width(text)
 	path := m.tasks.Progress(m.style, *r.Task, max(room-need-gap, room/2))
+	if m.Beside() {
+		path = "" // it is next to the list
+	}
 	if screen.Width(path) < leastPath && screen.Width(path) > room-need-gap || r.Task.Attention != "" &&
 		need+gap+screen.Width(path) > room {
 		path = "" // the note comes first

@@ -179,10 +179,14 @@ func (m *Model) lines(width, height int) []string {
 	return append(out, foot...)[:max(1, min(height, len(out)+len(foot)))]
 }
 
+func keyRoom(width int) int { return min(12, max(1, width/3)) }
+
+// doesRoom is the room for what an action does, behind its key.
+func doesRoom(width int) int { return max(1, width-keyRoom(width)-3) }
+
 func (m *Model) line(e Entry, chosen bool, width int) string {
-	const keyWidth = 12
-	key := screen.Fit(e.Key, min(keyWidth, max(1, width/3)))
-	room := max(1, width-screen.Width(key)-3)
+	key := screen.Fit(e.Key, keyRoom(width))
+	room := doesRoom(width)
 	switch does := screen.Clean(e.Does); {
 	case chosen:
 		return m.Style.Chosen.Render(screen.Fit("> "+key+" "+screen.Cut(does, room), width))
@@ -202,11 +206,22 @@ func (m *Model) foot(found []Entry, width int) []string {
 	rule := fmt.Sprintf(" %s  %d of %d", one.Name, m.at+1, len(found))
 	line := strings.Repeat("─", max(0, width-screen.Width(rule))) + screen.Cut(rule, width)
 	out := []string{m.Style.Faint.Render(line)}
-	switch {
-	case m.problem != "":
-		return append(out, screen.Problem(m.Style, m.problem, width, 2)...)
-	case one.Closed != "":
-		return append(out, m.Style.Faint.Render(screen.Cut("not now: "+screen.Clean(one.Closed), width)))
+	if m.problem != "" {
+		return append(out, screen.Problem(m.Style, m.problem, width, footLines-1)...)
 	}
-	return append(out, m.Style.Faint.Render(screen.Cut(one.Group, width)))
+	text := one.Group
+	switch {
+	case one.Closed != "":
+		text = "not now: " + one.Closed
+	case screen.Width(one.Does) > doesRoom(width):
+		text = one.Does // its line cuts it
+	}
+	for _, line := range screen.Wrap(screen.Clean(text), max(1, width)) {
+		out = append(out, m.Style.Faint.Render(line))
+	}
+	out = append(out, "")
+	return out[:footLines]
 }
+
+// footLines is the height of the foot: a rule and two lines.
+const footLines = 3

@@ -4,6 +4,7 @@ package review
 
 import (
 	"context"
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -194,7 +195,8 @@ func (m *Model) Unmark() { m.mark = -1 }
 // NoLine is why no comment can be written where the cursor is.
 func (m *Model) NoLine() string {
 	if _, found := m.Here(); !found && len(m.selected()) == 0 {
-		return "no line of a file is selected; j and k go to one"
+		return fmt.Sprintf("no line of a file is selected; %s and %s go to one", m.style.Keys.Of("down"),
+			m.style.Keys.Of("up"))
 	}
 	return ""
 }

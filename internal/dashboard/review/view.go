@@ -42,7 +42,7 @@ func (m *Model) View(size screen.Size) []string {
 
 func (m *Model) empty() string {
 	if m.since {
-		return "nothing is changed since then; s shows all"
+		return "nothing is changed since then; " + m.style.Keys.Of("since-review") + " shows all"
 	}
 	return "nothing that the default branch does not have"
 }
@@ -66,7 +66,8 @@ func (m *Model) head(branch string, size screen.Size) []string {
 		out = append(out, s.Faint.Render(screen.Cut(m.span(), size.Width)))
 	}
 	if why := m.problem(); why != nil {
-		out = append(out, screen.Problem(s, why.Error()+"\nR looks again", size.Width, max(1, size.Height/2))...)
+		out = append(out, screen.Problem(s, why.Error()+"\n"+s.Keys.Of("look-again")+" looks again", size.Width,
+			max(1, size.Height/2))...)
 	}
 	if size.Height >= fullHead {
 		out = append(out, "")
@@ -101,7 +102,7 @@ func (m *Model) span() string {
 	default:
 		text = fmt.Sprintf("from %s at %.7s to %s", p.Base, p.From, to)
 		if p.Last != "" {
-			text += fmt.Sprintf("; s: only since the last review, %.7s", p.Last)
+			text += fmt.Sprintf("; %s: only since the last review, %.7s", m.style.Keys.Of("since-review"), p.Last)
 		}
 	}
 	return screen.CleanRaw(text)
@@ -221,7 +222,7 @@ func (m *Model) draw(at int, size screen.Size) []string {
 	case rowFile:
 		lines = []string{m.fileHead(r.file, width)}
 	case rowNote:
-		lines = []string{m.style.Faint.Render(screen.Cut(r.text, width))}
+		lines = []string{m.style.Faint.Render(screen.Cut(" "+r.text, width))}
 	case rowHunk:
 		lines = []string{m.style.Info.Render(screen.Cut(r.text, width))}
 	case rowComment:

@@ -161,16 +161,18 @@ func (s *Set) compare(a, b *Row) int {
 
 // Empty has the lines that a view shows where there is no task.
 func (s *Set) Empty(width int) []string {
-	text := "no tasks yet; press c to create one"
+	create := s.Keys.Of("create")
+	text := fmt.Sprintf("no tasks yet; press %s to create one", create)
 	switch {
 	case !s.Loaded:
 		return nil
 	case s.Text != "":
 		text = fmt.Sprintf("no task holds %q; Esc shows all", s.Text)
 	case s.Filter != ShowAll:
-		text = "no tasks that are " + s.Filter.String() + "; f shows others"
+		text = fmt.Sprintf("no tasks that are %s; %s shows others", s.Filter, s.Keys.Of("filter"))
 	case s.Project != "" && len(s.Rows) > 0:
-		text = "no tasks of " + screen.Clean(s.Project) + " yet; press c to create one, or a for those of all projects"
+		text = fmt.Sprintf("no tasks of %s yet; press %s to create one, or %s for those of all projects",
+			screen.Clean(s.Project), create, s.Keys.Of("all-projects"))
 	}
 	lines := []string{text}
 	if len(s.Rows) == 0 && len(s.firstSteps) > 0 {

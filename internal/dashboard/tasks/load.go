@@ -34,8 +34,8 @@ type Inspector interface {
 	Rules(ctx context.Context, ref task.WorkflowRef) (*workflow.Definition, error)
 	// Timeouts are how long statuses should take in a project that has its own limits.
 	Timeouts(project string) (task.Timeouts, error)
-	// FirstSteps are what a person without any task does next.
-	FirstSteps(ctx context.Context) ([]string, error)
+	// FirstSteps are what a person without any task does next. create is the key that creates one.
+	FirstSteps(ctx context.Context, create string) ([]string, error)
 	// Forge is whether the repository of a task has a remote called origin, and where its pull requests are.
 	Forge(ctx context.Context, t task.Task) (origin bool, forge string, err error)
 	// Work measures what a task's branch has that the default branch does not have.
@@ -245,8 +245,9 @@ func (s *Set) LookUp(visible []*task.Task) tea.Cmd {
 	cmds := s.readWorkflows()
 	if s.Loaded && len(s.Rows) == 0 && !s.stepsAsked {
 		s.stepsAsked = true
+		create := s.Keys.Of("create")
 		cmds = append(cmds, func() tea.Msg {
-			lines, err := inspector.FirstSteps(ctx)
+			lines, err := inspector.FirstSteps(ctx, create)
 			return StepsRead{lines, err}
 		})
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"orange/internal/dashboard/screen"
 	"orange/internal/decide"
 	"orange/internal/history"
 	"orange/internal/record"
@@ -74,6 +75,9 @@ func (r Row) with(t *task.Task) Row {
 // where no limit stops it.
 func (r *Row) limit() string {
 	if until, waits := record.LimitOf(r.Task.Attention); waits {
+		if need, needs := r.Need(); needs && need.Kind == record.NeedsLimit && need.Reason != "" {
+			return need.Reason
+		}
 		return "until " + until.Local().Format("01-02 15:04")
 	}
 	if r.Agent.State != record.AgentAlive {
@@ -114,6 +118,8 @@ type Set struct {
 	All       int // how many tasks the project has
 	Attention int // how many of them need a person
 	Some      Traits
+
+	Keys screen.Keys // those that the texts name
 
 	Now     time.Time
 	History func(id string) []history.Event // the history of a task as far as a view has read it; never nil

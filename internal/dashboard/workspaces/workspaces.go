@@ -130,7 +130,7 @@ func (m *Model) NoTask() string {
 	case h.Task == "":
 		return "no task has this workspace"
 	case !m.tasks.Has(h.Task):
-		return "its task is not among those that were read; R looks again"
+		return "its task is not among those that were read; " + m.style.Keys.Of("look-again") + " looks again"
 	}
 	return ""
 }

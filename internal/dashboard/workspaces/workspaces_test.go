@@ -27,7 +27,9 @@ func newModel(t *testing.T) (*Model, *tasks.Set) {
 	t.Helper()
 	set := tasks.New(t.Context(), nil, nil, "", time.Time{})
 	set.Replace([]task.Task{{ID: "1", Project: "shop", Workspace: "shop--1"}, {ID: "2", Project: "site"}})
-	m := New(t.Context(), fakeReader{}, set, screen.NewStyle())
+	style := screen.NewStyle()
+	style.Keys["look-again"] = []string{"f5"}
+	m := New(t.Context(), fakeReader{}, set, style)
 	if err := m.Update(m.Load()().(Read), room()); err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +50,7 @@ func TestAWorkspaceLeadsToItsTask(t *testing.T) {
 	if one, found := set.Selected(); !found || one.ID != "1" {
 		t.Errorf("selected is %q", one.ID)
 	}
-	for _, want := range []string{"its task is not among those that were read; R looks again",
+	for _, want := range []string{"its task is not among those that were read; f5 looks again",
 		"no task has this workspace"} {
 		m.Move(1, room())
 		if why := m.NoTask(); why != want {
