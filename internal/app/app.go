@@ -19,6 +19,7 @@ import (
 	"orange/internal/probe"
 	"orange/internal/proc"
 	"orange/internal/shell"
+	"orange/internal/snapshots"
 	"orange/internal/turn"
 	"orange/skills"
 	"orange/workflows"
@@ -90,6 +91,8 @@ func (a *app) services() *cli.Services {
 		Workspaces: a.pool, Conflicts: a.pool, Monitor: watch{a}, Issues: pool.Requests{Pool: a.pool},
 		Turns: turn.Keeper{Why: a.queries().Why, Needs: a.lookout.Need, Tip: a.pool.Tip, Rules: a.home,
 			Files: a.files, Texts: a.engine}, Variables: environment.Variables{Home: a.dir, Locks: a.files},
+		Snapshots: snapshots.Keeper{Home: a.dir, Slots: a.pool, Files: a.files, Workflows: a.store, Sync: a.engine.Sync,
+			Load: a.store.Load, Adopter: adopter{a}},
 		Skills: install.Skills{Files: skills.Files, Home: a.dir, Harnesses: a.home, Locks: a.files},
 	}
 }

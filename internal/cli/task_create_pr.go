@@ -11,6 +11,7 @@ import (
 
 func (p *Program) taskCreatePR() *cobra.Command {
 	var as string
+	var key requestKey
 	c := &cobra.Command{
 		Use: "create-pr [ID]", Short: "Push a task's branch and open a pull request for it", Args: between(0, 1),
 		Long: `Push a task's branch and open a pull request for it, with the program gh, or glab on GitLab. The
@@ -19,7 +20,7 @@ the judged commit, and ## Context and ## Handoff of the task's document. Where t
 request already, that one gets what is new.`,
 		Example: "  orange task create-pr 4Fz",
 	}
-	c.RunE = p.onTask(&as, func(ctx context.Context, h *Services, id string, actor task.Actor) error {
+	c.RunE = p.onKeyed(&as, &key, func(ctx context.Context, h *Services, id string, actor task.Actor) error {
 		out, err := h.Commands.RequestPR(ctx, id, actor)
 		if err != nil {
 			return err
@@ -33,5 +34,6 @@ request already, that one gets what is new.`,
 		return p.performed(out, said, actor)
 	})
 	asFlag(c, &as)
+	key.flag(c)
 	return c
 }

@@ -33,11 +33,26 @@ const (
 	pushNever  = "never"
 )
 
+const alreadyMerged = "already merged"
+
 // Merge merges the commit of the task's branch that the decision was about into the project's default branch and
 // then moves the task. If its pull request is merged already, Merge merges nothing here; if that is open, it
 // returns a *rejection.Rejection. It decides first; if it was cut short and runs again, it goes on. Where the merge
 // fails by a conflict or a red result, the workflow may send the task back: the *record.Unmerged says so.
-func (e *Engine) Merge(ctx context.Context, id string, m task.Merge, actor task.Actor) (record.Outcome, string, error) {
+func (e *Engine) Merge(ctx context.Context, id string, m task.Merge, actor task.Actor) (
+	out record.Outcome, how string, err error) {
+	out, err = e.once(ctx, id, actor, func() (out record.Outcome, err error) {
+		out, how, err = e.merge(ctx, id, m, actor)
+		return out, err
+	})
+	if err == nil && how == "" { // it was made before
+		_, how, _, err = e.Answered(ctx, id, actor)
+		how = cmp.Or(how, alreadyMerged)
+	}
+	return out, how, err
+}
+
+func (e *Engine) merge(ctx context.Context, id string, m task.Merge, actor task.Actor) (record.Outcome, string, error) {
 	if err := e.finishPending(ctx, id, actor); err != nil {
 		return record.Outcome{}, "", err
 	}
@@ -54,7 +69,7 @@ func (e *Engine) Merge(ctx context.Context, id string, m task.Merge, actor task.
 		return record.Outcome{}, "", refused
 	}
 	if refused == nil && !decision.Moved {
-		return record.Outcome{Task: s.Task}, "already merged", nil
+		return record.Outcome{Task: s.Task}, alreadyMerged, nil
 	}
 	in, aside := record.Merging{Asked: m}, ""
 	// the host need not merge what was merged here already

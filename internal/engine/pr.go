@@ -16,6 +16,10 @@ import (
 // RequestPR has the task's branch pushed and a pull request opened for it, and waits a while for that. A refusal
 // is a *rejection.Rejection.
 func (e *Engine) RequestPR(ctx context.Context, id string, actor task.Actor) (record.Outcome, error) {
+	return e.once(ctx, id, actor, func() (record.Outcome, error) { return e.requestPR(ctx, id, actor) })
+}
+
+func (e *Engine) requestPR(ctx context.Context, id string, actor task.Actor) (record.Outcome, error) {
 	if err := e.finishPending(ctx, id, actor); err != nil {
 		return record.Outcome{}, err
 	}

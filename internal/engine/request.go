@@ -20,6 +20,11 @@ import (
 // and waits for them a while. A refusal is a *rejection.Rejection, and nothing has changed.
 // Asking for the status that the task already has succeeds and does nothing.
 func (e *Engine) Request(ctx context.Context, req task.Request) (record.Outcome, error) {
+	return e.once(ctx, req.Task, req.Actor, func() (record.Outcome, error) { return e.move(ctx, req) })
+}
+
+// move is Request without a look at the request's key.
+func (e *Engine) move(ctx context.Context, req task.Request) (record.Outcome, error) {
 	r := &request{Request: req}
 	if req.To == workflow.Previous {
 		r.target = func(def *workflow.Definition, t task.Task) (task.Status, bool, error) {
@@ -133,6 +138,9 @@ func (e *Engine) attempt(ctx context.Context, r *request) (record.Outcome, error
 		return record.Outcome{Task: s.Task, Hooks: s.Owed}, nil // what is still owed belongs to the answer
 	}
 	c := decision.Change
+	if s.Task.Displaced() && c.Task.Live && c.Lease != record.LeaseReserve {
+		return record.Outcome{}, e.room(ctx, s.Task)
+	}
 	if r.known != nil && r.known.pull != nil {
 		c.Task = decide.MarkOtherHead(s.Task, c.Task, *r.known.pull)
 	}

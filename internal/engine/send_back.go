@@ -71,7 +71,7 @@ func (s *sendingBack) attempt(ctx context.Context) (string, error) {
 	if still, _ := s.back.Target(def, now.Task); still != to {
 		return "", task.ErrConflict // what was read is about another move
 	}
-	if _, pending := firstPending(now.Owed); pending || unsettled(evidence) {
+	if _, pending := firstPending(now.Owed); pending || unsettled(evidence) || now.Task.Displaced() {
 		return "", errNotNow
 	}
 	if s.judged != nil && unmoved(now.Task, *s.judged) != nil {
