@@ -305,6 +305,23 @@ func (f *fakeBackend) Merge(_ context.Context, id string, m task.Merge) (record.
 	return out, "merged", err
 }
 
+func (f *fakeBackend) MergeMany(_ context.Context, in record.MergeMany, told func(record.MergedOne)) error {
+	if err := f.call("MergeMany"); err != nil {
+		return err
+	}
+	f.asked = append(f.asked, "MergeMany "+in.Project+" "+strings.Join(in.Tasks, " "))
+	for _, id := range in.Tasks {
+		one := record.MergedOne{Task: task.Task{ID: id}, Outcome: record.Outcome{Task: task.Task{ID: id}}}
+		if f.answer != nil {
+			if one.Outcome, one.Left = f.answer("Merge", id); one.Left != nil {
+				one.With = []string{"fix/second"}
+			}
+		}
+		told(one)
+	}
+	return nil
+}
+
 func (f *fakeBackend) RequestPR(_ context.Context, id string) (record.Outcome, error) {
 	return f.perform("RequestPR", id)
 }

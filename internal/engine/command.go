@@ -35,7 +35,7 @@ func (e *Engine) RequestChanges(ctx context.Context, id, text string, actor task
 	}
 	r.before = func(t task.Task, evidence decide.Evidence) error {
 		if text == "" {
-			return decide.Instructed(t, r.To, evidence)
+			return evidence.Instructed(t, r.To)
 		}
 		return e.Documents.Append(t.Project, t.ID, "\n"+decide.FixInstructions+"\n\n"+document.Demote(text)+"\n")
 	}
