@@ -58,13 +58,8 @@ test-rows: need ## run the long stories that are the only test of a row of docs/
 test-harnesses: need ## play the stories with real agent programs, which npm installs; PROGRAMS=... names some of them
 	@GO="$(GO)" tools/harnesses/run $(PROGRAMS)
 
-bin/forge/gh: tools/forge/go.mod tools/forge/go.sum
-	@mkdir -p bin/forge
-	cd tools/forge && $(GO) build -trimpath -o ../../bin/forge/gh github.com/cli/cli/v2/cmd/gh
-
-test-forge: need bin/forge/gh ## play the stories with the real gh, Debian's and a newer one, against a GitHub on loopback
-	@tools/need gh || echo "gh cannot be installed here: its stories run with the newer one alone"
-	$(GO) test -timeout 10m -run TestGitHubByTheRealProgram ./cmd/orange
+test-forge: need ## play the stories with the real gh, Debian's and a newer one, against a GitHub on loopback
+	@GO="$(GO)" tools/forge/run
 
 test-long: need ## run the long tests too
 	ORANGE_TEST_LONG=1 $(GO) test $(RACE) -shuffle=on -timeout 120m ./...
