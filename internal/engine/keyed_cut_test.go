@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"strings"
 	"testing"
 
 	"orange/internal/engine"
@@ -65,6 +66,13 @@ type cutDocuments struct {
 func (d cutDocuments) Create(t task.Task, body string) error {
 	d.step()
 	err := d.Documents.Create(t, body)
+	d.step()
+	return err
+}
+
+func (d cutDocuments) Append(project, id, text string) error {
+	d.step()
+	err := d.Documents.Append(project, id, text)
 	d.step()
 	return err
 }
@@ -142,6 +150,9 @@ func TestARequestWithAKey_thatIsKilledAtAnyStepIsDoneOnce(t *testing.T) {
 				must(t, err)
 				if all := w.asked(id); len(all) != 1 || all[0].Type != r.kind || !reflect.DeepEqual(first, again) {
 					t.Fatalf("killed at step %d:\n%+v\nfirst %+v\nthen  %+v", step, all, first, again)
+				}
+				if strings.Count(w.document(id), "use the helper") > 1 {
+					t.Fatalf("killed at step %d, the text is there twice:\n%s", step, w.document(id))
 				}
 				if bad, err := history.Disagree(w.task(id), w.events(id, "")); err != nil || len(bad) > 0 {
 					t.Fatalf("killed at step %d: %v, %v", step, bad, err)
