@@ -36,7 +36,7 @@ func (e *Engine) RequestChanges(ctx context.Context, id, text string, actor task
 	}
 	r.before = func(t task.Task, evidence decide.Evidence) error {
 		if text == "" {
-			return decide.Instructed(t, r.To, evidence)
+			return evidence.Instructed(t, r.To)
 		}
 		block := "\n" + decide.FixInstructions + "\n\n" + document.Demote(text) + "\n"
 		whole, err := e.Documents.Read(t.Project, t.ID, true)

@@ -108,7 +108,7 @@ func (s *sendingBack) commit(ctx context.Context, now record.Snapshot, evidence 
 	if !due {
 		return "", nil
 	}
-	told := s.back.Notice(c)
+	told := decide.SentBackNotice(c)
 	in := replay.Inputs{Ask: replay.AskBack, Against: s.against}.By(task.Actor{Rule: true}).After(s.back)
 	if c, err = in.Keep(def, now, evidence, c); err != nil {
 		return "", err
@@ -124,7 +124,7 @@ func (s *sendingBack) commit(ctx context.Context, now record.Snapshot, evidence 
 	if err != nil {
 		return "", err
 	}
-	s.then = s.back.Became(c)
+	s.then = decide.Became(c)
 	if c.Entered && t.Attention != "" {
 		told += "; " + t.Attention
 	}

@@ -40,6 +40,7 @@ const (
 	HookFailure      = "hook.failed"
 	WorkRescued      = "work.rescued"
 	MergeBegun       = "merge.begun"
+	MergeFailed      = "merge.failed" // nothing was merged: the reason says why
 	Merged           = "task.merged"
 	DocumentRestored = "document.restored"
 	DocumentAdopted  = "document.adopted"

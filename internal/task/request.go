@@ -85,8 +85,8 @@ type Project struct {
 	Strategy string     `json:"strategy,omitempty"` // "ff", "merge" or "squash"
 	Push     string     `json:"push,omitempty"`     // "always", "never" or "ask"
 	Checks   [][]string `json:"checks,omitempty"`   // commands that must succeed on what a merge results in
-	// Forge is where its pull requests are: "github", or "none" where no program opens them; empty is what the host of
-	// origin tells.
+	// Forge is where its pull requests are: "github", "gitlab", or "none" where no program opens them; empty is what
+	// the host of origin tells.
 	Forge string `json:"forge,omitempty"`
 	// PRBots are the programs whose reviews of pull requests count, by their logins.
 	PRBots []string `json:"pr_bots,omitempty"`
