@@ -16,11 +16,11 @@ import (
 // cut ends a program at one of its steps: before it, or, where the step writes, also right after it.
 type cut struct{ steps, at int }
 
-type killed struct{}
+type programKilled struct{}
 
 func (c *cut) step() {
 	if c.steps++; c.steps == c.at {
-		panic(killed{})
+		panic(programKilled{})
 	}
 }
 
@@ -102,7 +102,7 @@ func (w *world) killedAt(step int, do func(e *engine.Engine) (record.Outcome, er
 	e.Documents, e.Runner = cutDocuments{e.Documents, c}, runnerBefore{e.Runner, c}
 	defer func() {
 		if r := recover(); r != nil {
-			if _, was = r.(killed); !was {
+			if _, was = r.(programKilled); !was {
 				panic(r)
 			}
 		}
