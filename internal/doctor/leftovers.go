@@ -25,6 +25,7 @@ func leftoverNames() map[string]*regexp.Regexp {
 			`\.pull-requests\.json\.\d+)$`),
 		"conflicts":          regexp.MustCompile(`^\..+\.json\.\d+$`),
 		"bin":                regexp.MustCompile(`^orange\.\d+$`),
+		"fleet/held":         regexp.MustCompile(`^.+\.json\.new$`),
 		"launch":             regexp.MustCompile(`^\d+\.json(\.new)?$`),
 		"workflows/.kept":    regexp.MustCompile(`^\.[0-9a-f]{64}\.\d+$`),
 		"tasks/*/*":          regexp.MustCompile(`^\.(TASK\.md|history\.jsonl)\.\d+$`),

@@ -21,6 +21,8 @@ func ownNames() map[string]*regexp.Regexp {
 		".": regexp.MustCompile(
 			`^(orange\.db.*|orange.*\.log|(projects|views|env)\.json|\.env\.json\..*|tmux\.conf|shell_history)$`),
 		"bin":                none,
+		"fleet":              none,
+		"fleet/held":         all,
 		"harnesses":          none,
 		"launch":             all,
 		"locks":              all,

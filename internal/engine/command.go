@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"context"
 
 	"orange/internal/decide"
@@ -37,7 +38,12 @@ func (e *Engine) RequestChanges(ctx context.Context, id, text string, actor task
 		if text == "" {
 			return evidence.Instructed(t, r.To)
 		}
-		return e.Documents.Append(t.Project, t.ID, "\n"+decide.FixInstructions+"\n\n"+document.Demote(text)+"\n")
+		block := "\n" + decide.FixInstructions + "\n\n" + document.Demote(text) + "\n"
+		whole, err := e.Documents.Read(t.Project, t.ID, true)
+		if err == nil && bytes.HasSuffix(whole, []byte(block)) {
+			return nil // a program that was ended before its commit has written it
+		}
+		return e.Documents.Append(t.Project, t.ID, block)
 	}
 	return e.once(ctx, id, actor, func() (record.Outcome, error) { return e.request(ctx, r) })
 }

@@ -1,0 +1,197 @@
+package engine_test
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+
+	"orange/internal/engine"
+	"orange/internal/history"
+	"orange/internal/record"
+	"orange/internal/task"
+)
+
+// cut ends a program at one of its steps: before it, or, where the step writes, also right after it.
+type cut struct{ steps, at int }
+
+type programKilled struct{}
+
+func (c *cut) step() {
+	if c.steps++; c.steps == c.at {
+		panic(programKilled{})
+	}
+}
+
+type cutStore struct {
+	engine.Store
+	*cut
+}
+
+func (s cutStore) Load(ctx context.Context, id string) (record.Snapshot, error) {
+	s.step()
+	return s.Store.Load(ctx, id)
+}
+
+func (s cutStore) Commit(ctx context.Context, c record.Change) (task.Task, error) {
+	s.step()
+	t, err := s.Store.Commit(ctx, c)
+	s.step()
+	return t, err
+}
+
+func (s cutStore) Hooks(ctx context.Context, id string, event int) ([]task.OwedHook, error) {
+	s.step()
+	return s.Store.Hooks(ctx, id, event)
+}
+
+type cutMirror struct {
+	engine.Mirror
+	*cut
+}
+
+func (m cutMirror) Sync(t task.Task, past record.HistoryLines, header string) error {
+	m.step()
+	err := m.Mirror.Sync(t, past, header)
+	m.step()
+	return err
+}
+
+type cutDocuments struct {
+	engine.Documents
+	*cut
+}
+
+func (d cutDocuments) Create(t task.Task, body string) error {
+	d.step()
+	err := d.Documents.Create(t, body)
+	d.step()
+	return err
+}
+
+func (d cutDocuments) Append(project, id, text string) error {
+	d.step()
+	err := d.Documents.Append(project, id, text)
+	d.step()
+	return err
+}
+
+func (d cutDocuments) Keep(project, id, digest, text string) (bool, error) {
+	d.step()
+	return d.Documents.Keep(project, id, digest, text)
+}
+
+type runnerBefore struct {
+	engine.Runner
+	*cut
+}
+
+func (r runnerBefore) Run(ctx context.Context, id string, person bool) error {
+	r.step()
+	err := r.Runner.Run(ctx, id, person)
+	r.step()
+	return err
+}
+
+// killedAt does something with a program that is killed at a step, and reports whether it came to that.
+func (w *world) killedAt(step int, do func(e *engine.Engine) (record.Outcome, error)) (was bool) {
+	c := &cut{at: step}
+	e := *w.Engine
+	e.Store, e.Mirror = cutStore{e.Store, c}, cutMirror{e.Mirror, c}
+	e.Documents, e.Runner = cutDocuments{e.Documents, c}, runnerBefore{e.Runner, c}
+	defer func() {
+		if r := recover(); r != nil {
+			if _, was = r.(programKilled); !was {
+				panic(r)
+			}
+		}
+	}()
+	_, _ = do(&e)
+	return false
+}
+
+// stride is how many steps lie between two kills: a short run tries some of them.
+func stride() int {
+	if testing.Short() {
+		return 5
+	}
+	return 1
+}
+
+// asked are the events of a task that answer the key, without the steps of a merge.
+func (w *world) asked(id string) (all []history.Event) {
+	w.t.Helper()
+	for _, e := range w.events(id, "") {
+		if key, _ := e.Asked(); key == "k" && e.Type != history.MergeBegun && e.Type != history.Merged {
+			all = append(all, e)
+		}
+	}
+	return all
+}
+
+// At whichever step the program is killed: the repeat does what was not done, and nothing is done twice.
+func TestARequestWithAKey_thatIsKilledAtAnyStepIsDoneOnce(t *testing.T) {
+	t.Parallel()
+	for name, r := range keyedRequests() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for step := 1; ; step += stride() {
+				w := newWorld(t)
+				id := w.reach(r.from)
+				w.write(id, r.text)
+				do := func(e *engine.Engine) (record.Outcome, error) { return r.do(t.Context(), e, id) }
+				was := w.killedAt(step, do)
+				first, err := do(w.Engine)
+				if err != nil {
+					t.Fatalf("killed at step %d, the repeat failed: %v", step, err)
+				}
+				again, err := do(w.Engine)
+				must(t, err)
+				if all := w.asked(id); len(all) != 1 || all[0].Type != r.kind || !reflect.DeepEqual(first, again) {
+					t.Fatalf("killed at step %d:\n%+v\nfirst %+v\nthen  %+v", step, all, first, again)
+				}
+				if strings.Count(w.document(id), "use the helper") > 1 {
+					t.Fatalf("killed at step %d, the text is there twice:\n%s", step, w.document(id))
+				}
+				if bad, err := history.Disagree(w.task(id), w.events(id, "")); err != nil || len(bad) > 0 {
+					t.Fatalf("killed at step %d: %v, %v", step, bad, err)
+				}
+				if !was {
+					if step < 8 {
+						t.Errorf("it has %d steps", step)
+					}
+					return
+				}
+			}
+		})
+	}
+}
+
+func TestCreate_thatIsKilledAtAnyStepMakesOneTaskAndStartsItOnce(t *testing.T) {
+	t.Parallel()
+	for step := 1; ; step += stride() {
+		w := newWorld(t)
+		n := w.wanted(true)
+		n.Actor = under(human, "k", "create")
+		n.Context = "about it"
+		do := func(e *engine.Engine) (record.Outcome, error) { return e.Create(t.Context(), n) }
+		was := w.killedAt(step, do)
+		out, err := do(w.Engine)
+		if err != nil {
+			t.Fatalf("killed at step %d, the repeat failed: %v", step, err)
+		}
+		all, err := w.store.List(t.Context(), record.Filter{})
+		must(t, err)
+		moves := ""
+		for _, e := range w.asked(out.Task.ID) {
+			moves += fmt.Sprintf("%s %s;", e.Type, e.To)
+		}
+		if len(all) != 1 || moves != "task.created ;status.changed planning;" || out.Event.To != "planning" {
+			t.Fatalf("killed at step %d: %d tasks, %s\n%+v", step, len(all), moves, out)
+		}
+		if !was {
+			return
+		}
+	}
+}
