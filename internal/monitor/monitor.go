@@ -119,8 +119,8 @@ type Monitor struct {
 	// GoOn tells an agent that rests at its limit to go on once that is over, and returns when to ask again; zero if
 	// there is nothing to wait for. It is required with Needs.
 	GoOn func(ctx context.Context, id string, rest record.Rest) (again time.Time, err error)
-	// Conflicts finds out which live tasks of a project conflict, where a branch has moved; nil if no one does. live has
-	// those of all projects.
+	// Conflicts finds out which live tasks of a project conflict, where a branch has moved; nil if no one does. live
+	// has those of all projects.
 	Conflicts func(ctx context.Context, project string, live []task.Task) error
 	// lets others hear that the watch goes on; called about every second
 	Heartbeat func()

@@ -39,7 +39,9 @@ func (f TaskFolders) Read(project, id string, whole bool) ([]byte, error) {
 
 // ReadHistory is a step.
 func (f TaskFolders) ReadHistory(project, id string) ([]byte, error) {
-	return ask(f.v, "it reads history.jsonl", id, func() ([]byte, error) { return f.v.Folders.ReadHistory(project, id) })
+	return ask(f.v, "it reads history.jsonl", id, func() ([]byte, error) {
+		return f.v.Folders.ReadHistory(project, id)
+	})
 }
 
 // Append is a step.
