@@ -13,7 +13,7 @@ import (
 
 // The real binary merges branches, one on top of the other, and is killed at random: before or after any run of git, or
 // at any moment, while others push to origin, the person commits, and answers of origin are lost. After each kill and
-// one more run:
+// one more run, and after a look of the monitor before that:
 //
 //   - origin's default branch is what the tasks bring, in their order and without a gap, between the commits that
 //     others pushed; every one of these is there, once, and in the order in which origin took it,
@@ -110,6 +110,13 @@ func (s *mergeStorm) strike(ctx context.Context) {
 		return
 	}
 	s.figures["kills"]++
+	if s.dice.IntN(2) == 0 { // before anyone merges again
+		if out, status := s.merge(ctx, "monitor", "--once"); status != 0 {
+			s.t.Errorf("a look of the monitor ended with status %d: %s", status, out)
+		}
+		s.figures["looks of the monitor"]++
+		s.check("after a look of the monitor", true)
+	}
 	if again := s.again(); len(again) > 0 {
 		out, status := s.merge(ctx, append([]string{"merge"}, again...)...)
 		if status != 0 && status != 1 {

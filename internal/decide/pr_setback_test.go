@@ -3,6 +3,7 @@ package decide_test
 import (
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"orange/internal/decide"
 	"orange/internal/record"
@@ -114,5 +115,19 @@ func TestOfReviews_areOfPeopleWhoMayWriteAndOfNamedPrograms(t *testing.T) {
 	back, _ := decide.Setback{}.OfReviews(one, &look, nil)
 	if !strings.Contains(back.Text, "ann, about line 3 of a.go:") || !strings.Contains(back.Text, "| here\n") {
 		t.Errorf("the worker reads\n%s", back.Text)
+	}
+}
+
+// A reason is one line of the list and of the history, however many checks there are.
+func TestAReason_namesNoMoreChecksThanALineTakes(t *testing.T) {
+	t.Parallel()
+	one, look := looked()
+	for range 50 {
+		look.Runs = append(look.Runs, record.PRCheck{ID: "run", Name: "wide as eyes of ö", Result: record.ChecksFail})
+	}
+	back, due := decide.Setback{}.OfChecks(one, &look, nil)
+	if most := 400; !due || len(back.Reason) > most || !strings.HasSuffix(back.Reason, "…") ||
+		!utf8.ValidString(back.Reason) {
+		t.Errorf("due is %t, and the reason has %d bytes: %s", due, len(back.Reason), back.Reason)
 	}
 }

@@ -157,3 +157,28 @@ func TestSetback_tellsTheWorkerWhatFailed(t *testing.T) {
 		}
 	}
 }
+
+func TestWanted_isWhatARuleWaitsForAndTheHistoryDoesNotHave(t *testing.T) {
+	t.Parallel()
+	def := defaultWorkflow(t)
+	one, ev := putUpFor("first")
+	red := decide.Setback{On: workflow.OnPRChecksFailed, Reason: "red", Commit: "first", Facts: []string{"run 1"}}
+	used, _ := red.Change(def, one, ev, nil, "", noon)
+	over, busy := one, one
+	over.Live, busy.Status = false, "working"
+	for _, row := range []struct {
+		name   string
+		task   task.Task
+		events []history.Event
+		want   bool
+	}{
+		{"a new one", one, nil, true},
+		{"one that the history has", one, used.Events, false},
+		{"of a task that is over", over, nil, false},
+		{"in a status without a rule for it", busy, nil, false},
+	} {
+		if got := red.Wanted(def, row.task, row.events); got != row.want {
+			t.Errorf("%s: %t", row.name, got)
+		}
+	}
+}

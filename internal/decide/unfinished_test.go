@@ -44,6 +44,16 @@ func TestUnfinished_isAMergeSinceTheLastMove(t *testing.T) {
 	}
 }
 
+func TestUnfinished_isOfThePersonWhomTheBeginOfTheMergeNames(t *testing.T) {
+	t.Parallel()
+	ada := task.Actor{Role: task.RoleHuman, Person: "Ada", As: "reviewer", Key: "k", Asked: "merge"}
+	one := newTask("reviewing")
+	c := decide.Note(defaultWorkflow(t), one, one, ada, history.Event{Type: history.MergeBegun})
+	if got := (decide.Unfinished{}).In(c.Events).Actor(); got != ada {
+		t.Errorf("it is of %+v, want %+v", got, ada)
+	}
+}
+
 func TestUnfinished_leavesAMarkWithTheCommandThatGoesOn(t *testing.T) {
 	t.Parallel()
 	cut := decide.Unfinished{Tries: []history.Event{{Type: history.MergeBegun}}}

@@ -50,7 +50,7 @@ func cutShort(t *testing.T, before bool, m task.Merge) (*world, *killed, string)
 	id := w.reach("reviewing")
 	ctx, off := context.WithCancel(t.Context())
 	k.off = off
-	if _, _, err := w.Engine.Merge(ctx, id, m, human); err == nil {
+	if _, _, err := w.Merge(ctx, id, m, human); err == nil {
 		t.Fatal("the merge was not cut short")
 	}
 	k.off = nil
@@ -103,7 +103,7 @@ func TestGoOnMerging_movesATaskInSpiteOfConditionsThatAPersonOverrode(t *testing
 	w.repository.dirty = true
 	ctx, off := context.WithCancel(t.Context())
 	k.off = off
-	if _, _, err := w.Engine.Merge(ctx, id, task.Merge{Override: "It is mine"}, human); err == nil {
+	if _, _, err := w.Merge(ctx, id, task.Merge{Override: "It is mine"}, human); err == nil {
 		t.Fatal("the merge was not cut short")
 	}
 	w.goesOn(id)
@@ -178,7 +178,7 @@ func TestGoOnMerging_leavesTheMergeToWhoeverIsAtWorkOnIt(t *testing.T) {
 			t.Errorf("while another merges it: %q, %t", told, open)
 		}
 	}
-	_, _, err = w.Engine.Merge(t.Context(), id, task.Merge{}, human)
+	_, _, err = w.Merge(t.Context(), id, task.Merge{}, human)
 	must(t, err)
 }
 

@@ -280,7 +280,7 @@ func (w *walk) heldUp(at int32, e event, p performed, moved bool, s stop, owed [
 		if !is {
 			p.config, is = w.replaced(p.config, &owed[i])
 		}
-		if is && !(s.living && p.config.livesAtMost(0)) { // else it is as where the start fails
+		if is && (!s.living || !p.config.livesAtMost(0)) { // else it is as where the start fails
 			w.enter(at, e, p, moved, nil)
 		}
 	}

@@ -24,8 +24,9 @@ var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 // world pretends to be everything that the monitor looks at, and notes what it does.
 type world struct {
-	stamps    map[string]uint64 // those that were kept
-	kept      int               // how often
+	def       *workflow.Definition // of every task
+	stamps    map[string]uint64    // those that were kept
+	kept      int                  // how often
 	mu        sync.Mutex
 	panes     []tmux.Pane
 	blind     error
@@ -260,6 +261,10 @@ func (w *world) Free(_ context.Context, id string) error { return w.note("free %
 func (w *world) Sync(_ context.Context, id string) error { return w.note("sync %s", id) }
 
 func (w *world) Pinned(context.Context, task.WorkflowRef) (*workflow.Definition, error) {
+	return w.def, nil
+}
+
+func rules() *workflow.Definition {
 	return &workflow.Definition{
 		States: []workflow.State{
 			{Name: "build", Role: "worker"},
@@ -272,7 +277,7 @@ func (w *world) Pinned(context.Context, task.WorkflowRef) (*workflow.Definition,
 		Moves: []workflow.Move{{Command: workflow.MoveMerge, To: "merged"}},
 		Exit: workflow.Exit{
 			PollInterval: 600, Rules: []workflow.Rule{{Status: "build", Action: workflow.ActionCrash}}},
-	}, nil
+	}
 }
 
 func (w *world) PRSeen(_ context.Context, id string, pr record.PullRequest) (string, error) {
@@ -303,7 +308,7 @@ func (w words) Timeouts(string) (task.Timeouts, error) {
 
 func newMonitor() (*monitor.Monitor, *world) {
 	w := &world{
-		alive: map[int]bool{}, orphaned: map[int]bool{}, ends: map[int]chan struct{}{},
+		def: rules(), alive: map[int]bool{}, orphaned: map[int]bool{}, ends: map[int]chan struct{}{},
 		notes: map[int64]task.Ending{}, noted: make(chan int64),
 		known: map[string]bool{}, wrote: make(chan struct{}, 1), heard: make(chan struct{}, 1),
 		fails: map[string]error{}, hint: make(chan struct{}),
