@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"time"
@@ -28,9 +29,13 @@ type home struct {
 	env  []string
 }
 
-// files are what a home begins with.
-func files() map[string]string {
+// dialog is what a sleeper's terminal shows when it asks a person.
+const dialog = "Allow this? (y/n)"
+
+// files are what a home in dir begins with.
+func files(dir string) map[string]string {
 	return map[string]string{
+		"config.yml": fmt.Sprintf("notify: [touch, %q]\n", filepath.Join(dir, "told-{task}")),
 		"workflows/moves.yml": `
 name: moves
 version: 1
@@ -70,7 +75,8 @@ transitions:
 prompts:
   go: Go.
 `,
-		"harnesses/sleeper.yml": "name: sleeper\nworker: {command: [sleep, \"100000\"]}\n",
+		"harnesses/sleeper.yml": "name: sleeper\nworker: {command: [sleep, \"100000\"]}\n" +
+			"dialog: '" + regexp.QuoteMeta(dialog) + "'\n",
 	}
 }
 
@@ -88,7 +94,7 @@ func (l *lab) home(name string) (*home, error) {
 	}
 	h.env = append(h.env, "HOME="+dir, "ORANGE_HOME="+h.dir, "TMUX_TMPDIR="+dir, "GIT_CONFIG_NOSYSTEM=1",
 		"PATH="+filepath.Dir(l.orange)+":"+os.Getenv("PATH"))
-	for path, text := range files() {
+	for path, text := range files(h.dir) {
 		path = filepath.Join(h.dir, path)
 		err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600))
 		if err != nil {

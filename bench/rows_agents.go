@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -104,6 +105,15 @@ func kilobytes(pid int, name string, keys ...string) (float64, error) {
 	return sum, nil
 }
 
+// socket is where the terminal server of a home is found, once it has agents.
+func (h *home) socket() (string, error) {
+	found, err := filepath.Glob(filepath.Join(filepath.Dir(h.dir), "tmux-*", "*"))
+	if err != nil || len(found) == 0 {
+		return "", fmt.Errorf("found the sockets %q: %w", found, err)
+	}
+	return found[0], nil
+}
+
 // agents measures a monitor over more and more living agents.
 func agents(l *lab) ([]row, error) {
 	if err := needs("tmux"); err != nil {
@@ -124,12 +134,12 @@ func agents(l *lab) ([]row, error) {
 			return rows, err
 		}
 		have = step.many
-		sockets, err := filepath.Glob(filepath.Join(filepath.Dir(h.dir), "tmux-*", "*"))
-		if err != nil || len(sockets) == 0 {
-			return rows, fmt.Errorf("found the sockets %q: %w", sockets, err)
+		socket, err := h.socket()
+		if err != nil {
+			return rows, err
 		}
 		pairs, err := inTurn(step.times, always(h.command("orange", "monitor", "--once")),
-			always(h.command("tmux", "-S", sockets[0], "list-panes", "-a")))
+			always(h.command("tmux", "-S", socket, "list-panes", "-a")))
 		if err != nil {
 			return rows, err
 		}
@@ -141,8 +151,52 @@ func agents(l *lab) ([]row, error) {
 		return rows, err
 	}
 	rows = append(rows, idle.row("monitor idle, 1,000 agents"))
+	told, err := h.told(have)
+	if err != nil {
+		return rows, err
+	}
 	launcher, err := launchers(l)
-	return append(rows, launcher), err
+	return append(rows, told, launcher), err
+}
+
+// told measures how long people wait to hear of an agent at a dialog, among all that live. The monitor has read every
+// terminal before.
+func (h *home) told(agents int) (row, error) {
+	what := fmt.Sprintf("an agent at a dialog among %d: until people hear of it", agents)
+	socket, err := h.socket()
+	if err != nil {
+		return row{}, err
+	}
+	end, _, err := h.background("orange", "monitor")
+	if err != nil {
+		return row{}, err
+	}
+	defer end()
+	pause(2 * time.Minute) // it reads fifty terminals at a look
+	said, err := exec.Command("tmux", "-S", socket, "list-panes", "-a", "-F", "#{pane_id} #{@orange_task}").Output()
+	if err != nil {
+		return row{}, fmt.Errorf("look for agents: %w", err)
+	}
+	var waits []float64
+	for _, line := range strings.Split(strings.TrimSpace(string(said)), "\n")[:9] {
+		pane, task, _ := strings.Cut(line, " ")
+		began := time.Now()
+		if err := exec.Command("tmux", "-S", socket, "send-keys", "-t", pane, "-l", dialog).Run(); err != nil {
+			return row{}, fmt.Errorf("type to an agent: %w", err)
+		}
+		for told := filepath.Join(h.dir, "told-"+task); ; pause(20 * time.Millisecond) {
+			if _, err := os.Stat(told); err == nil {
+				break
+			}
+			if time.Since(began) > time.Minute {
+				return row{What: what, Ours: "no one heard of it for a minute", Goal: "under 5 s", Verdict: missed}, nil
+			}
+		}
+		waits = append(waits, time.Since(began).Seconds())
+	}
+	worst := slices.Max(waits)
+	return row{What: what, Ours: fmt.Sprintf("%.1f s, at most %.1f s", quantile(waits, 0.5), worst),
+		Goal: "under 5 s", Verdict: judge(worst/5, 1)}, nil
 }
 
 // launchers measures what stays of Orange with each agent.
@@ -211,15 +265,15 @@ func spawns(l *lab) ([]row, error) {
 
 // newest is the id of the live task that was made last.
 func (h *home) newest() (string, error) {
-	said, err := h.run("orange", "task", "list")
+	said, err := h.run("orange", "task", "list", "--json")
 	if err != nil {
 		return "", err
 	}
-	lines := strings.Split(said, "\n")
-	if len(lines) < 2 || lines[1] == "" {
-		return "", fmt.Errorf("found no task in %q", said)
+	var list struct{ Tasks []struct{ ID string } }
+	if err := json.Unmarshal([]byte(said), &list); err != nil || len(list.Tasks) == 0 {
+		return "", fmt.Errorf("found no task in %q: %w", firstLine(said), err)
 	}
-	return strings.Fields(lines[1])[0], nil
+	return list.Tasks[0].ID, nil
 }
 
 // life counts what Orange asks of the machine in the life of one task.

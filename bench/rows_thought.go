@@ -30,11 +30,11 @@ func decisions(l *lab) ([]row, error) {
 	if err != nil {
 		return nil, err
 	}
-	free, err := workflow.Parse("moves.yml", []byte(files()["workflows/moves.yml"]), implied)
+	free, err := workflow.Parse("moves.yml", []byte(files("")["workflows/moves.yml"]), implied)
 	if err != nil {
 		return nil, err
 	}
-	gated, err := workflow.Parse("gated.yml", []byte(files()["workflows/gated.yml"]), implied)
+	gated, err := workflow.Parse("gated.yml", []byte(files("")["workflows/gated.yml"]), implied)
 	if err != nil {
 		return nil, err
 	}

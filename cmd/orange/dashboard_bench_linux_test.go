@@ -92,7 +92,7 @@ func (w *world) sit(b *testing.B) *sitting {
 	_ = terminal.Close()
 	go s.read()
 	var seen []byte
-	for !bytes.Contains(seen, []byte("number-00000")) {
+	for !bytes.Contains(seen, []byte("mber-0000")) {
 		select {
 		case more := <-s.output:
 			seen = append(seen, more...)

@@ -1,6 +1,8 @@
 package main_test
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/json"
 	"encoding/pem"
 	"fmt"
@@ -40,10 +42,12 @@ type github struct {
 }
 
 type githubPull struct {
-	Branch, Title, Body, State, Head, Merge string
-	Checks, Log                             string
-	Run                                     int
-	Reviews                                 []map[string]any
+	Branch, Base, Title, Body, State, Head, Merge string
+	Login, Association                            string
+	Fork                                          string // the repository that it comes from, where that is another one
+	Checks, Log                                   string
+	Run                                           int
+	Reviews                                       []map[string]any
 }
 
 // startGitHub starts the server for a story, and tells every program where it is.
@@ -136,6 +140,10 @@ func (g *github) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		g.log(w, r.URL.Path)
 		return
 	}
+	if _, number, found := strings.Cut(r.URL.Path, "/repos/a/coffee/pulls/"); found {
+		g.pull(w, number)
+		return
+	}
 	var asked struct {
 		Query     string
 		Variables map[string]any
@@ -153,6 +161,32 @@ func (g *github) log(w io.Writer, path string) {
 	}
 }
 
+// pull answers with one pull request as the older interface describes it.
+func (g *github) pull(w http.ResponseWriter, number string) {
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	i, err := strconv.Atoi(number)
+	if err != nil || i < 1 || i > len(g.pulls) {
+		w.WriteHeader(http.StatusNotFound)
+		_, _ = io.WriteString(w, `{"message": "Not Found"}`)
+		return
+	}
+	p := g.pulls[i-1]
+	g.describe(i - 1) // it looks where the head is
+	side := func(ref, sha, repository string) map[string]any {
+		return map[string]any{"ref": ref, "sha": sha, "repo": map[string]any{"full_name": repository}}
+	}
+	state := "open"
+	if p.State != "OPEN" {
+		state = "closed"
+	}
+	_ = json.NewEncoder(w).Encode(map[string]any{
+		"number": i, "html_url": g.address(i - 1), "title": p.Title, "body": p.Body, "state": state,
+		"merged": p.State == "MERGED", "merge_commit_sha": p.Merge, "author_association": p.Association,
+		"maintainer_can_modify": false, "user": map[string]any{"login": p.Login, "type": "User"},
+		"head": side(p.Branch, p.Head, cmp.Or(p.Fork, "a/coffee")), "base": side(p.Base, "", "a/coffee"),
+	})
+}
+
 // answer is what a question in GitHub's language gets, by the words in it.
 func (g *github) answer(query string, v map[string]any) any {
 	repository := map[string]any{"id": "R1", "name": "coffee", "owner": map[string]any{"login": "a"},
@@ -163,7 +197,8 @@ func (g *github) answer(query string, v map[string]any) any {
 		input := v["input"].(map[string]any)
 		branch := input["headRefName"].(string)
 		branch = branch[strings.LastIndex(branch, ":")+1:]
-		p := &githubPull{Branch: branch, State: "OPEN", Title: input["title"].(string), Body: input["body"].(string)}
+		p := &githubPull{Branch: branch, State: "OPEN", Title: input["title"].(string), Body: input["body"].(string),
+			Base: input["baseRefName"].(string)}
 		g.pulls = append(g.pulls, p)
 		return map[string]any{"createPullRequest": map[string]any{"pullRequest": map[string]any{
 			"id": "P" + strconv.Itoa(len(g.pulls)), "url": g.address(len(g.pulls) - 1)}}}
@@ -200,7 +235,7 @@ func (g *github) address(i int) string {
 
 func (g *github) describe(i int) map[string]any {
 	p := g.pulls[i]
-	if p.State == "OPEN" {
+	if p.State == "OPEN" && p.Fork == "" {
 		out, err := exec.Command("git", "-C", g.origin, "rev-parse", "--verify", "refs/heads/"+p.Branch).Output()
 		if err == nil {
 			p.Head = strings.TrimSpace(string(out))
@@ -212,10 +247,9 @@ func (g *github) describe(i int) map[string]any {
 	}
 	return map[string]any{
 		"__typename": "PullRequest", "id": "P" + strconv.Itoa(i+1), "number": i + 1, "url": g.address(i),
-		"title": p.Title,
-		"body":  p.Body, "state": p.State, "headRefName": p.Branch, "headRefOid": p.Head, "isCrossRepository": false,
-		"baseRefName": "main", "mergeCommit": merge, "headRepositoryOwner": map[string]any{"login": "a"},
-		"reviews": map[string]any{"nodes": p.Reviews},
+		"title": p.Title, "body": p.Body, "state": p.State, "headRefName": p.Branch, "headRefOid": p.Head,
+		"isCrossRepository": p.Fork != "", "baseRefName": p.Base, "mergeCommit": merge,
+		"headRepositoryOwner": map[string]any{"login": "a"}, "reviews": map[string]any{"nodes": p.Reviews},
 		"commits": map[string]any{"nodes": []any{map[string]any{"commit": map[string]any{
 			"oid": p.Head, "statusCheckRollup": p.rollup()}}}},
 	}
@@ -238,7 +272,11 @@ func (p *githubPull) rollup() any {
 // command is the word "github" of a story: it does to the newest pull request what others do there.
 //
 //	github checks RESULT [FILE]             its checks end so, with the log in the file
-//	github review ID LOGIN ASSOCIATION FILE someone asks for changes
+//	github review ID LOGIN ASSOCIATION FILE [NOTE]
+//	                                        someone asks for changes, with a note about line 3 of README.md
+//	github opens BRANCH LOGIN ASSOCIATION FILE [FORK HEAD]
+//	                                        someone opens another one
+//	github turned BRANCH                    it is to be merged into that branch
 //	github issue LOGIN ASSOCIATION FILE     someone has opened the issue
 //	github merged COMMIT, github closed
 //	github mood [limit|hang|nonsense]       how it answers from now on
@@ -251,7 +289,7 @@ func (g *github) command(ts *testscript.TestScript, _ bool, args []string) {
 	if len(args) == 0 {
 		ts.Fatalf("github: say what")
 	}
-	word, args := args[0], append(args[1:], "", "", "", "")
+	word, args := args[0], append(args[1:], "", "", "", "", "", "")
 	switch word {
 	case "issue":
 		g.issue = map[string]any{"title": "It \x1b[2Jfails", "body": ts.ReadFile(args[2]),
@@ -279,6 +317,11 @@ func (g *github) command(ts *testscript.TestScript, _ bool, args []string) {
 		}
 		return
 	}
+	if word == "opens" {
+		g.pulls = append(g.pulls, &githubPull{Branch: args[0], Base: "main", State: "OPEN", Title: "The \x1b[2Jtitle",
+			Body: ts.ReadFile(args[3]), Login: args[1], Association: args[2], Fork: args[4], Head: args[5]})
+		return
+	}
 	if len(g.pulls) == 0 {
 		ts.Fatalf("there is no pull request")
 	}
@@ -291,9 +334,16 @@ func (g *github) command(ts *testscript.TestScript, _ bool, args []string) {
 			p.Log = ts.ReadFile(args[1])
 		}
 	case "review":
-		p.Reviews = append(p.Reviews, map[string]any{"id": args[0], "state": "CHANGES_REQUESTED",
+		review := map[string]any{"id": args[0], "state": "CHANGES_REQUESTED",
 			"body": ts.ReadFile(args[3]), "authorAssociation": args[2], "commit": map[string]any{"oid": p.Head},
-			"author": map[string]any{"__typename": "User", "login": args[1]}})
+			"author": map[string]any{"__typename": "User", "login": args[1]}}
+		if args[4] != "" {
+			review["comments"] = map[string]any{"nodes": []any{map[string]any{"path": "README.md", "line": 3,
+				"body": ts.ReadFile(args[4])}}}
+		}
+		p.Reviews = append(p.Reviews, review)
+	case "turned":
+		p.Base = args[0]
 	case "merged":
 		p.State, p.Merge = "MERGED", args[0]
 	case "closed":
@@ -349,21 +399,31 @@ func tellWithGitHub(t *testing.T, program string) {
 	})
 }
 
-// watchArguments looks for the token in the arguments of every process until the story is over.
+// watchArguments looks for the token in the arguments of every process until the story is over. It has to have seen
+// those of gh.
 func watchArguments(t *testing.T, env *testscript.Env) {
 	t.Helper()
 	done, over := make(chan struct{}), make(chan struct{})
+	seen := false
+	own := []byte(filepath.Join(env.WorkDir, "programs", "gh") + "\x00")
 	go func() {
 		defer close(over)
+		defer func() {
+			if !seen {
+				t.Error("no process of gh was seen")
+			}
+		}()
 		tick := time.NewTicker(5 * time.Millisecond)
 		defer tick.Stop()
 		for {
 			files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
 			for _, file := range files {
-				if text, _ := os.ReadFile(file); strings.Contains(string(text), githubToken) {
+				text, _ := os.ReadFile(file)
+				if strings.Contains(string(text), githubToken) {
 					t.Errorf("the token is an argument: %q", text)
 					return
 				}
+				seen = seen || bytes.HasPrefix(text, own)
 			}
 			select {
 			case <-done:
@@ -378,21 +438,27 @@ func watchArguments(t *testing.T, env *testscript.Env) {
 	})
 }
 
-// unseen fails where a file of Orange's, or of a worktree, has the text.
-func unseen(ts *testscript.TestScript, _ bool, args []string) {
-	looked := 0
+// unseen fails where a file of Orange's, or of a worktree, has the text; "! unseen" where none has it, which shows that
+// it would be found.
+func unseen(ts *testscript.TestScript, neg bool, args []string) {
+	looked, found := 0, ""
 	ts.Check(filepath.WalkDir(ts.Getenv("WORK"), func(path string, entry os.DirEntry, err error) error {
 		if err != nil || !entry.Type().IsRegular() {
 			return nil // a file that is gone by now has nothing
 		}
 		looked++
 		if text, _ := os.ReadFile(path); strings.Contains(string(text), args[0]) {
-			ts.Fatalf("%s has it", path)
+			found = path
 		}
 		return nil
 	}))
-	if looked == 0 {
+	switch {
+	case looked == 0:
 		ts.Fatalf("there are no files")
+	case neg && found == "":
+		ts.Fatalf("no file has it")
+	case !neg && found != "":
+		ts.Fatalf("%s has it", found)
 	}
 }
 

@@ -19,6 +19,7 @@ import (
 	"orange/internal/probe"
 	"orange/internal/proc"
 	"orange/internal/shell"
+	"orange/internal/snapshots"
 	"orange/internal/turn"
 	"orange/skills"
 	"orange/workflows"
@@ -87,9 +88,11 @@ func (a *app) services() *cli.Services {
 		Commands: commands{a.engine, a}, Queries: a.queries(), Changes: changes{a}, Identity: a,
 		Projects: a.home, Workflows: workflowFiles{Home: a.home}, Harnesses: a.home,
 		Prober:     probe.Prober{Harness: a.home.Harness, Before: a.environments.EnterHome},
-		Workspaces: a.pool, Conflicts: a.pool, Monitor: watch{a}, Issues: pool.GitHub{Pool: a.pool},
+		Workspaces: a.pool, Conflicts: a.pool, Monitor: watch{a}, Issues: pool.Requests{Pool: a.pool},
 		Turns: turn.Keeper{Why: a.queries().Why, Needs: a.lookout.Need, Tip: a.pool.Tip, Rules: a.home,
 			Files: a.files, Texts: a.engine}, Variables: environment.Variables{Home: a.dir, Locks: a.files},
+		Snapshots: snapshots.Keeper{Home: a.dir, Slots: a.pool, Files: a.files, Workflows: a.store, Sync: a.engine.Sync,
+			Load: a.store.Load, Adopter: adopter{a}},
 		Skills: install.Skills{Files: skills.Files, Home: a.dir, Harnesses: a.home, Locks: a.files},
 	}
 }

@@ -65,8 +65,7 @@ func (c commands) Attach(ctx context.Context, id, role string, run bool) ([]stri
 	return c.app.agents.Attach(ctx, s.Task, role, run)
 }
 
-// Actor finds out who asks. A person has a name; it is asked for here and not before, because those who only look
-// need none.
+// Actor finds out who asks. A person's name is asked for here and not before: those who only look need none.
 func (a *app) Actor(ctx context.Context, id, as string) (task.Actor, error) {
 	who, err := callerAt(a.dir, as)
 	if err != nil {
@@ -100,8 +99,7 @@ func (a *app) Person(ctx context.Context, what string) error {
 	return a.engine.Home(ctx, what, who)
 }
 
-// personWithoutRecord is Person where the record may be lost: there no seat can be looked up, and none is a
-// person's.
+// personWithoutRecord is Person where the record may be lost, so that no seat can be looked up.
 func personWithoutRecord(dir, what string) error {
 	who, err := callerAt(dir, "")
 	if err != nil {

@@ -239,8 +239,8 @@ func (v dashboardView) Work(ctx context.Context, t task.Task) (dashboard.Work, e
 		Judged: v.app.looker(0).Compare(ctx, def, t)}, nil
 }
 
-func (v dashboardView) History(ctx context.Context, id string) ([]history.Event, error) {
-	return v.app.store.Events(ctx, id, 0)
+func (v dashboardView) History(ctx context.Context, id string, after int) ([]history.Event, error) {
+	return v.app.store.Events(ctx, id, after)
 }
 
 func (v dashboardView) Why(ctx context.Context, id string) (decide.Explanation, error) {

@@ -35,7 +35,7 @@ func (a *app) monitor(say func(string)) (*monitor.Monitor, error) {
 		Traces: traces{a.pool, a},
 		Record: watchedRecord{a.store, a.recordFile()},
 		Engine: a.engine, Rules: a.home,
-		Forge:     &pool.WatchedGitHub{GitHub: pool.GitHub{Pool: a.pool}, Now: time.Now},
+		Forge:     &pool.Watched{Requests: pool.Requests{Pool: a.pool}, Now: time.Now},
 		Conflicts: a.pool.FindConflicts,
 		Hint:      a.server.AwaitDeath, Heartbeat: a.lease.Heartbeat(a.engine.Log), Now: time.Now, Log: a.engine.Log,
 		Stall: cmp.Or(config.StalledAfter, usualStall), Needs: a.lookout.Told, GoOn: a.goOn, Spent: proc.Spent,

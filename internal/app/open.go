@@ -17,7 +17,6 @@ import (
 	"orange/internal/caller"
 	"orange/internal/engine"
 	"orange/internal/environment"
-	"orange/internal/forge"
 	"orange/internal/home"
 	"orange/internal/hook"
 	"orange/internal/lease"
@@ -170,7 +169,7 @@ func (a *app) connect() error {
 		Conflicts: a.pool.Conflicts}
 	a.engine = &engine.Engine{
 		Store: a.store, Index: a.store, Seats: a.store, Documents: a.files, Mirror: a.files, Projections: a.files,
-		Rules: a.home, Workspaces: a.pool, Merger: a.pool, Forge: pool.GitHub{Pool: a.pool}, Runner: runner{a},
+		Rules: a.home, Workspaces: a.pool, Merger: a.pool, Forge: pool.Requests{Pool: a.pool}, Runner: runner{a},
 		Environments: a.environments, Terminal: a.agents, Witness: a.agents,
 		Now: time.Now, Random: rand.Reader, Log: log, Patience: patience,
 	}
@@ -179,7 +178,7 @@ func (a *app) connect() error {
 		Sessions: a.agents, Processes: proc.System{Grace: grace}, Workspaces: a.pool,
 		Setup:   hookSetup{a.home, a.environments, a.files},
 		Waiting: a.store, Limits: a.store, Next: a.engine, Now: time.Now, Conflicts: a.pool.Conflicts,
-		Forge: forge.GH{}, System: runtime.GOOS, Home: a.dir, Self: a.self,
+		Forge: pool.Opener{Requests: pool.Requests{Pool: a.pool}}, System: runtime.GOOS, Home: a.dir, Self: a.self,
 	}
 	a.engine.Performer = a.executor
 	a.engine.Needs = a.lookout.Need

@@ -66,6 +66,11 @@ func (u userActions) Merge(ctx context.Context, id string, m task.Merge) (out ou
 	return out, how, err
 }
 
+func (u userActions) MergeMany(ctx context.Context, in record.MergeMany, told func(record.MergedOne)) error {
+	_, err := as(ctx, u, "", func(a task.Actor) (bool, error) { return true, u.Engine.MergeMany(ctx, in, a, told) })
+	return err
+}
+
 func (u userActions) Say(ctx context.Context, id, text string) (to string, err error) {
 	return as(ctx, u, id, func(a task.Actor) (string, error) {
 		to, _, err = u.commands.Say(ctx, id, "", text, a)
@@ -110,23 +115,15 @@ func (u userActions) Attach(ctx context.Context, id, role string) error {
 
 // Choices are what a new task can be made from, what it gets by default first.
 func (u userActions) Choices(ctx context.Context) (dashboard.Choices, error) {
-	projects, err := u.app.home.Projects()
-	if err != nil {
+	projects, noProjects := u.app.home.Projects()
+	books, noBooks := u.books()
+	filled, noDefaults := u.Fill(ctx, task.New{})
+	known, noHarnesses := u.app.home.ListHarnesses()
+	if err := errors.Join(noProjects, noBooks, noDefaults, noHarnesses); err != nil {
 		return dashboard.Choices{}, err
 	}
-	out := dashboard.Choices{Projects: projects}
-	if out.Workflows, err = u.books(); err != nil {
-		return dashboard.Choices{}, err
-	}
-	filled, err := u.Fill(ctx, task.New{})
-	if err != nil {
-		return dashboard.Choices{}, err
-	}
-	known, err := u.app.home.ListHarnesses()
-	if err != nil {
-		return dashboard.Choices{}, err
-	}
-	out.Harnesses, out.Review = []string{filled.Harness}, filled.ReviewHarness
+	out := dashboard.Choices{Projects: projects, Workflows: books, Harnesses: []string{filled.Harness},
+		Review: filled.ReviewHarness}
 	for _, one := range known {
 		if one.Name != filled.Harness {
 			out.Harnesses = append(out.Harnesses, one.Name)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"orange/internal/keyed"
 	"orange/internal/rejection"
 	"orange/internal/task"
 	"orange/internal/yaml"
@@ -38,6 +39,8 @@ func classify(err error) (status int, code string) {
 	switch {
 	case errors.Is(err, task.ErrUsage):
 		return exitUsage, "usage"
+	case errors.Is(err, keyed.ErrReused):
+		return exitUsage, "key_reused"
 	case errors.Is(err, task.ErrNotFound):
 		return exitNotFound, "not_found"
 	case errors.Is(err, task.ErrBranchTaken):

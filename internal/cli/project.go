@@ -60,6 +60,11 @@ func (p *Program) projectAdd() *cobra.Command {
 		if err := p.sayProject("added", added); err != nil {
 			return err
 		}
+		where, err := h.Issues.Where(ctx, added.Name)
+		if err == nil && where == record.ForgeGitLab && added.Forge == "" {
+			p.say("%s; if it is elsewhere: orange project update %s --forge none", onGitLab,
+				joinWords([]string{added.Name}))
+		}
 		if guessed {
 			p.say("its last commits came by pull requests, and so will its tasks; change that with:\n  orange project "+
 				"update %s --merge local --strategy \"\"", joinWords([]string{added.Name}))

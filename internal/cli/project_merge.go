@@ -30,8 +30,8 @@ func (m *mergingFlags) add(c *cobra.Command) {
 	flags.StringVar(&m.strategy, "strategy", "", "ff: only fast-forward; merge: a merge commit; squash: one commit "+
 		"(default: a fast-forward where that is possible, else a merge commit)")
 	flags.StringVar(&m.push, "push", "", "always, never or ask: whether origin gets a merge (default always)")
-	flags.StringVar(&m.forge, "forge", "", "github, or none: where its pull requests are (default: what the host of "+
-		"origin tells)")
+	flags.StringVar(&m.forge, "forge", "", "github, gitlab, or none: where its pull requests are (default: what the "+
+		"host of origin tells)")
 	flags.StringArrayVar(&m.checks, "check", nil, "a command that must succeed on the result of a merge, such as "+
 		"\"make test\" (repeatable: they run in this order)")
 	flags.StringArrayVar(&m.bots, "pr-bot", nil, "a program whose reviews of pull requests count as a person's, by "+
@@ -47,7 +47,7 @@ func (m *mergingFlags) of(c *cobra.Command, p task.Project) (task.Project, error
 	}{
 		"merge":    {m.merge, &p.Merge, []string{"local", "pr"}},
 		"strategy": {m.strategy, &p.Strategy, []string{"ff", "merge", "squash"}},
-		"forge":    {m.forge, &p.Forge, []string{record.ForgeGitHub, record.ForgeNone}},
+		"forge":    {m.forge, &p.Forge, []string{record.ForgeGitHub, record.ForgeGitLab, record.ForgeNone}},
 		"push":     {m.push, &p.Push, []string{"always", "never", "ask"}},
 	} {
 		switch {
@@ -78,6 +78,10 @@ func (m *mergingFlags) of(c *cobra.Command, p task.Project) (task.Project, error
 	return p, nil
 }
 
+// onGitLab says what can be expected of glab.
+const onGitLab = "its pull requests are merge requests on GitLab, through glab; what Orange does there was written " +
+	"from what GitLab documents, and never run"
+
 // mergingLines say how a project's branches are merged, where that is not as usual.
 func mergingLines(p task.Project) []string {
 	var lines []string
@@ -87,6 +91,8 @@ func mergingLines(p task.Project) []string {
 	switch p.Forge {
 	case record.ForgeGitHub:
 		lines = append(lines, "its pull requests are on GitHub")
+	case record.ForgeGitLab:
+		lines = append(lines, onGitLab)
 	case record.ForgeNone:
 		lines = append(lines, "no program opens pull requests for it: branches are pushed and merged")
 	}

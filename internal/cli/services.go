@@ -33,6 +33,7 @@ type Services struct {
 	Skills     Skills
 	Turns      Turns
 	Issues     Issues
+	Snapshots  Snapshots
 }
 
 // Commands change tasks.
@@ -44,6 +45,9 @@ type Commands interface {
 	OnWait(tell func(action string, waited time.Duration))
 	Create(ctx context.Context, n task.New) (record.Outcome, error)
 	Request(ctx context.Context, req task.Request) (record.Outcome, error)
+	// Answered is the answer to a request that was done under the actor's key before, with how a merge was made.
+	Answered(ctx context.Context, id string, actor task.Actor) (
+		out record.Outcome, how string, answered bool, err error)
 	Command(ctx context.Context, id, command string, actor task.Actor, reason string) (record.Outcome, error)
 	RequestChanges(ctx context.Context, id, text string, actor task.Actor) (record.Outcome, error)
 	RequestPR(ctx context.Context, id string, actor task.Actor) (record.Outcome, error)
@@ -61,6 +65,8 @@ type Commands interface {
 	// Drop dismisses the failed hooks of a task that nothing waits for.
 	Drop(ctx context.Context, id string, actor task.Actor) (record.Outcome, error)
 	Delete(ctx context.Context, id string, actor task.Actor) (string, error)
+	// Leave lets a task go, and answers where its folder is now and the refs under which work is kept.
+	Leave(ctx context.Context, id, reason string, actor task.Actor) (folder string, refs []string, err error)
 	Wait(ctx context.Context, id string, actor task.Actor, timeout time.Duration) (record.Waited, error)
 	Settle(ctx context.Context, id string, person bool) error
 	Attach(ctx context.Context, id, role string, run bool) ([]string, error)

@@ -153,7 +153,11 @@ func (t *TaskShell) Next(ctx context.Context, to task.Status, override bool, rea
 
 // Redo has a state done again.
 func (t *TaskShell) Redo(ctx context.Context, to task.Status, reason string) error {
-	return t.program.redo(ctx, t.services, t.id, to, reason)
+	actor, err := t.services.Identity.Actor(ctx, t.id, "")
+	if err != nil {
+		return err
+	}
+	return t.program.redo(ctx, t.services, t.id, to, actor, reason)
 }
 
 // Show prints how the task is, why it does not move, or its history.

@@ -21,7 +21,8 @@ func (p *Program) taskCommands() *cobra.Command {
 		p.move("stuck [ID]", "Report that the task needs a person to go on",
 			"  orange task stuck --reason \"the API key is missing\"", workflow.MoveStuck),
 		p.taskWait(), p.taskSay(), p.taskRequestChanges(), p.taskMerge(), p.taskCancel(),
-		p.taskDelete(), p.taskHistory(), p.taskWhy(), p.taskVerify(), p.taskReplay(), p.taskStats(),
+		p.taskDelete(), p.taskLeave(), p.taskSnapshot(), p.taskRestore(),
+		p.taskHistory(), p.taskWhy(), p.taskVerify(), p.taskReplay(), p.taskStats(),
 		p.taskDiff(), p.taskLogs(), p.taskRetry(), p.taskCheck(), p.taskCreatePR(), p.taskWatch())
 }
 
@@ -88,11 +89,27 @@ func (p *Program) onTask(as *string, work func(ctx context.Context, h *Services,
 	})
 }
 
+// onKeyed is onTask for what is done once under a key.
+func (p *Program) onKeyed(as *string, key *requestKey, work func(ctx context.Context, h *Services, id string,
+	actor task.Actor) error) func(*cobra.Command, []string) error {
+	return p.onTask(as, func(ctx context.Context, h *Services, id string, actor task.Actor) error {
+		actor, err := key.sign(actor)
+		if err != nil {
+			return err
+		}
+		return work(ctx, h, id, actor)
+	})
+}
+
 // asker finds out who asks about a task.
-type asker struct{ as, reason string }
+type asker struct {
+	requestKey
+	as, reason string
+}
 
 func (a *asker) flags(c *cobra.Command) {
 	asFlag(c, &a.as)
+	a.flag(c)
 	c.Flags().StringVar(&a.reason, "reason", "", "why, for the history")
 }
 

@@ -20,10 +20,10 @@ type fromForge struct {
 }
 
 func (f *fromForge) flags(c *cobra.Command) {
-	c.Flags().IntVar(&f.issue, "issue", 0, "the number of an issue on GitHub: its title is the summary, its text, "+
-		"quoted, part of the context where its author may write to the repository")
-	c.Flags().IntVar(&f.pr, "pr", 0, "the number of an open pull request on GitHub, which becomes the task's: its "+
-		"branch is fetched; title and text are used as those of an issue")
+	c.Flags().IntVar(&f.issue, "issue", 0, "the number of an issue on GitHub or GitLab: its title is the summary, its "+
+		"text, quoted, part of the context where its author may write to the repository")
+	c.Flags().IntVar(&f.pr, "pr", 0, "the number of an open pull request (on GitLab: a merge request), which becomes "+
+		"the task's: its branch is fetched; title and text are used as those of an issue")
 	c.Flags().StringVar(&f.trust, "trust", "", "AUTHOR@COMMIT of a pull request from a fork that you have looked at; "+
 		"without it Orange names both")
 }

@@ -36,6 +36,7 @@ func (p *Program) taskCreate() *cobra.Command {
 	var contextFrom, planFrom string
 	var variables, after []string
 	var from fromForge
+	var key requestKey
 	c := &cobra.Command{
 		Use: "create [BRANCH] [SUMMARY]", Short: "Create a task and start it", Args: between(0, 2),
 		Long: `Create a task and start it; with --no-spawn only create it. A single argument with blanks is the
@@ -52,6 +53,9 @@ missing, and "orange task spawn" starts it all the same.`,
   echo "Users forget their names." | orange task create "" "Greet politely" --context - --no-spawn
   orange task create "Use the login page" --after 4Fz`,
 		RunE: p.run(func(ctx context.Context, h *Services, args []string) error {
+			if err := key.orID(n.ID); err != nil {
+				return err
+			}
 			words := branchAndSummary(&n, args)
 			n.Spawn = !noSpawn
 			var err error
@@ -61,6 +65,7 @@ missing, and "orange task spawn" starts it all the same.`,
 			if n.Plan, err = p.fromPlan(planFrom); err != nil {
 				return err
 			}
+			sign := key.ofNew(append([]string{n.Context, n.Plan}, args...)...)
 			if n, err = from.fill(ctx, p, h, n); err != nil {
 				return err
 			}
@@ -77,7 +82,7 @@ missing, and "orange task spawn" starts it all the same.`,
 			if n.After, err = p.findAll(ctx, h, after); err != nil {
 				return err
 			}
-			id, err := p.create(ctx, h, n, words)
+			id, err := p.create(ctx, h, n, words, sign)
 			if err == nil && attach {
 				err = p.flush() // the window takes the terminal
 				p.lend()
@@ -89,6 +94,8 @@ missing, and "orange task spawn" starts it all the same.`,
 		}),
 	}
 	agentFlags(c, &n)
+	key.flag(c)
+	c.Flags().StringVar(&n.ID, "id", "", "the id that it gets; a task that has it already is the answer")
 	c.Flags().StringArrayVar(&variables, "env", nil, "a variable for the programs of this task alone, as NAME=VALUE; "+
 		"NAME takes your shell's value, NAME=- the standard input")
 	c.Flags().StringVar(&contextFrom, "context", "", "file with more about the task; - reads standard input")
@@ -158,7 +165,8 @@ func checkSummary(text string) error {
 }
 
 // create creates a task and says so; it answers its id.
-func (p *Program) create(ctx context.Context, h *Services, n task.New, nameBranch bool) (string, error) {
+func (p *Program) create(ctx context.Context, h *Services, n task.New, nameBranch bool,
+	sign func(task.Actor) (task.Actor, error)) (string, error) {
 	if err := checkSummary(n.Summary); err != nil {
 		return "", err
 	}
@@ -170,7 +178,10 @@ func (p *Program) create(ctx context.Context, h *Services, n task.New, nameBranc
 	if n, err = h.Commands.Fill(ctx, n); err != nil {
 		return "", err
 	}
-	if n.Actor, err = h.Identity.Actor(ctx, "", ""); err != nil {
+	if n.Actor, err = h.Identity.Actor(ctx, "", ""); err == nil {
+		n.Actor, err = sign(n.Actor)
+	}
+	if err != nil {
 		return "", err
 	}
 	create := h.Commands.Create

@@ -10,6 +10,8 @@ import (
 
 // Issues are the issues of a project's repository, and its pull requests.
 type Issues interface {
+	// Where is the kind of place that a project's pull requests are at.
+	Where(ctx context.Context, project string) (string, error)
 	// Request is a pull request, by its number.
 	Request(ctx context.Context, project string, number int) (record.Adoptee, error)
 	// Bring makes a branch here of the head of a pull request.

@@ -29,6 +29,9 @@ func (p *Program) taskDelete() *cobra.Command {
 				return err
 			}
 			t := report.Task
+			if err := h.Snapshots.Forget(ctx, t); err != nil {
+				p.warn("task %s is deleted, but its snapshots are not: %v", id, err)
+			}
 			if p.json {
 				return p.printJSON(map[string]any{"deleted": t.ID, "folder": where, "branch": t.Branch})
 			}

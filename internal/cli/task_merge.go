@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"orange/internal/record"
 	"orange/internal/rejection"
 	"orange/internal/task"
 )
@@ -14,6 +15,7 @@ import (
 func (p *Program) taskMerge() *cobra.Command {
 	var m task.Merge
 	var as string
+	var key requestKey
 	var how mergeFlags
 	c := &cobra.Command{
 		Use: "merge [ID]", Short: "Merge a task's branch into the default branch, and finish the task",
@@ -42,7 +44,7 @@ history.`,
 			}
 			return nil
 		},
-		RunE: p.onTask(&as, func(ctx context.Context, h *Services, id string, actor task.Actor) error {
+		RunE: p.onKeyed(&as, &key, func(ctx context.Context, h *Services, id string, actor task.Actor) error {
 			if err := p.sureIfGuessed(id, actor, "Merge", "not merged"); err != nil {
 				return err
 			}
@@ -53,6 +55,7 @@ history.`,
 	c.Flags().StringVar(&m.Override, "override", "",
 		"merge the tip although the workflow's conditions do not hold, for this reason")
 	asFlag(c, &as)
+	key.flag(c)
 	c.Flags().BoolVar(&m.Local, "local", false, "merge on this machine, without looking for a pull request")
 	return c
 }
@@ -71,6 +74,11 @@ func (p *Program) merge(ctx context.Context, h *Services, id string, m task.Merg
 	if err != nil {
 		return err
 	}
+	return p.merged(out, done, actor)
+}
+
+// merged tells of a merge.
+func (p *Program) merged(out record.Outcome, done string, actor task.Actor) error {
 	if !p.json {
 		p.say("%s: %s", out.Task.Branch, done)
 	}

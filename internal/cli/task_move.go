@@ -6,7 +6,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"orange/internal/history"
 	"orange/internal/inbox"
+	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -16,7 +18,8 @@ func (p *Program) move(use, short, example, command string) *cobra.Command {
 	var ask asker
 	c := &cobra.Command{
 		Use: use, Short: short, Example: example, Args: between(0, 1),
-		RunE: p.onTask(&ask.as, func(ctx context.Context, h *Services, id string, actor task.Actor) error {
+		RunE: p.onKeyed(&ask.as, &ask.requestKey, func(ctx context.Context, h *Services, id string,
+			actor task.Actor) error {
 			return p.command(ctx, h, id, command, actor, ask.reason)
 		}),
 	}
@@ -41,7 +44,8 @@ func (p *Program) taskCancel() *cobra.Command {
 		Long: "Cancel a task; its branch and all work on it stay.\n" +
 			"A person is asked first; where no one can be asked, it takes --yes.",
 		Example: "  orange task cancel 4Fz --yes",
-		RunE: p.onTask(&ask.as, func(ctx context.Context, h *Services, id string, actor task.Actor) error {
+		RunE: p.onKeyed(&ask.as, &ask.requestKey, func(ctx context.Context, h *Services, id string,
+			actor task.Actor) error {
 			if err := p.sureOf(id, actor, yes, "Cancel", " Its agents are ended; its work is kept.",
 				"not cancelled"); err != nil {
 				return err
@@ -55,8 +59,8 @@ func (p *Program) taskCancel() *cobra.Command {
 }
 
 func (p *Program) taskMove() *cobra.Command {
-	var reason, override string
-	var yes bool
+	var m madeMove
+	var key requestKey
 	c := &cobra.Command{
 		Use: "move ID [STATE]", Short: "List the moves of a task, or make one of them", Args: between(1, 2),
 		Long: `Without STATE, list the moves out of the task's status: open, or closed with what is missing; what
@@ -83,14 +87,23 @@ With --json and without STATE: {"id", "status", "moves": [{"to", "how": "request
 		if len(args) == 1 {
 			return p.moves(ctx, h, id)
 		}
-		if c.Flags().Changed("override") && strings.TrimSpace(override) == "" {
+		if c.Flags().Changed("override") && strings.TrimSpace(m.override) == "" {
 			return usage("an override needs a reason: --override \"why\"")
 		}
-		return p.moveTo(ctx, h, id, task.Status(args[1]), reason, override, yes)
+		m.to = task.Status(args[1])
+		actor, err := h.Identity.Actor(ctx, id, "")
+		if err == nil {
+			actor, err = key.sign(actor, args[1])
+		}
+		if err != nil {
+			return err
+		}
+		return p.moveTo(ctx, h, id, m, actor)
 	})
-	c.Flags().StringVar(&reason, "reason", "", "why, for the history")
-	c.Flags().StringVar(&override, "override", "", "make the move in spite of its conditions, for this reason")
-	c.Flags().BoolVar(&yes, "yes", false, "do not ask")
+	key.flag(c)
+	c.Flags().StringVar(&m.reason, "reason", "", "why, for the history")
+	c.Flags().StringVar(&m.override, "override", "", "make the move in spite of its conditions, for this reason")
+	c.Flags().BoolVar(&m.yes, "yes", false, "do not ask")
 	return c
 }
 
@@ -140,13 +153,23 @@ func howText(c inbox.Way) string {
 	return text
 }
 
-// moveTo makes one move of a task.
-func (p *Program) moveTo(ctx context.Context, h *Services, id string, to task.Status, reason, override string,
-	yes bool) error {
-	actor, err := h.Identity.Actor(ctx, id, "")
-	if err != nil {
-		return err
+// madeMove is a move as someone asks for it.
+type madeMove struct {
+	to               task.Status
+	reason, override string
+	yes              bool
+}
+
+// moveTo makes one move of a task. How it is made depends on where the task is, so that one that was made before
+// under its key is answered first.
+func (p *Program) moveTo(ctx context.Context, h *Services, id string, m madeMove, actor task.Actor) error {
+	if actor.Key != "" {
+		out, how, answered, err := h.Commands.Answered(ctx, id, actor)
+		if err != nil || answered {
+			return p.movedBefore(out, how, actor, err)
+		}
 	}
+	to := m.to
 	e, err := h.Queries.Why(ctx, id)
 	if err != nil {
 		return err
@@ -156,7 +179,7 @@ func (p *Program) moveTo(ctx context.Context, h *Services, id string, to task.St
 		return err
 	}
 	if e.Task.Live && leads(def, workflow.MoveCancel, to) {
-		if err := p.sure(actor, yes, "Cancel task "+id+"? Its agents are ended; its work is kept.",
+		if err := p.sure(actor, m.yes, "Cancel task "+id+"? Its agents are ended; its work is kept.",
 			"not cancelled"); err != nil {
 			return err
 		}
@@ -164,13 +187,28 @@ func (p *Program) moveTo(ctx context.Context, h *Services, id string, to task.St
 	c, _ := inbox.Find(inbox.Ways(e, actor.Role), to)
 	switch {
 	case e.Task.Live && e.Task.Workspace != "" && leads(def, workflow.MoveMerge, to):
-		return p.merge(ctx, h, id, task.Merge{Override: override}, actor)
-	case override != "":
-		return p.next(ctx, h, id, actor, true, to, override)
+		return p.merge(ctx, h, id, task.Merge{Override: m.override}, actor)
+	case m.override != "":
+		return p.next(ctx, h, id, actor, true, to, m.override)
 	case c.How == inbox.ByRedo:
-		return p.redo(ctx, h, id, to, reason)
+		return p.redo(ctx, h, id, to, actor, m.reason)
 	}
-	return p.answered(h.Commands.Request(ctx, task.Request{Task: id, To: to, Actor: actor, Reason: reason}))
+	return p.answered(h.Commands.Request(ctx, task.Request{Task: id, To: to, Actor: actor, Reason: m.reason}))
+}
+
+// movedBefore tells of a move that was made before under its key, as the command did that made it.
+func (p *Program) movedBefore(out record.Outcome, merge string, actor task.Actor, err error) error {
+	switch {
+	case err != nil:
+		return err
+	case merge != "":
+		return p.merged(out, merge, actor)
+	case out.Event.Data[history.DataOverride] != "":
+		return p.because(out, nil)
+	case out.Event.Data[history.DataRedo] != "":
+		return p.redone(out, nil)
+	}
+	return p.answered(out, nil)
 }
 
 // leads reports whether a command of a workflow leads to a state.

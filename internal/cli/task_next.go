@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"orange/internal/record"
 	"orange/internal/task"
 )
 
@@ -22,7 +23,8 @@ or several are, nothing changes, every condition that is not met is listed, and 
 reason is kept in the history.`,
 		Example: "  orange task next\n  orange task next 4Fz --override \"I accept the risk\"",
 	}
-	c.RunE = p.onTask(&ask.as, func(ctx context.Context, h *Services, id string, actor task.Actor) error {
+	c.RunE = p.onKeyed(&ask.as, &ask.requestKey, func(ctx context.Context, h *Services, id string,
+		actor task.Actor) error {
 		overriding := c.Flags().Changed("override")
 		if to != "" && !overriding {
 			return usage("--to goes with --override; to ask for a status, there is: orange task update --status %s", to)
@@ -44,7 +46,11 @@ reason is kept in the history.`,
 
 func (p *Program) next(ctx context.Context, h *Services, id string, actor task.Actor, override bool, to task.Status,
 	reason string) error {
-	out, err := h.Commands.Next(ctx, id, actor, override, to, reason)
+	return p.because(h.Commands.Next(ctx, id, actor, override, to, reason))
+}
+
+// because tells of a move with what it rests on.
+func (p *Program) because(out record.Outcome, err error) error {
 	if err := p.answered(out, err); err != nil || p.json || !out.Event.IsMove() {
 		return err
 	}

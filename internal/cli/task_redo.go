@@ -6,11 +6,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"orange/internal/action"
+	"orange/internal/record"
 	"orange/internal/task"
 )
 
 func (p *Program) taskRedo() *cobra.Command {
 	var reason string
+	var key requestKey
 	c := &cobra.Command{
 		Use: "redo ID STATE", Short: "Return a task to an earlier state, which then begins again", Args: between(1, 2),
 		Long: `Return a task to a state that its workflow lets begin again: one that comes before its present one,
@@ -24,22 +26,31 @@ Inside a workspace the ID can be left out.`,
 			if err != nil {
 				return err
 			}
-			return p.redo(ctx, h, id, task.Status(state), reason)
+			actor, err := h.Identity.Actor(ctx, id, "")
+			if err == nil {
+				actor, err = key.sign(actor, state)
+			}
+			if err != nil {
+				return err
+			}
+			return p.redo(ctx, h, id, task.Status(state), actor, reason)
 		}),
 	}
+	key.flag(c)
 	c.Flags().StringVar(&reason, "reason", "", "why, for the history")
 	return c
 }
 
-func (p *Program) redo(ctx context.Context, h *Services, id string, to task.Status, reason string) error {
-	actor, err := h.Identity.Actor(ctx, id, "")
-	if err != nil {
-		return err
-	}
+func (p *Program) redo(ctx context.Context, h *Services, id string, to task.Status, actor task.Actor,
+	reason string) error {
 	if err := p.sureIfGuessed(id, actor, "Redo "+string(to)+" of", "not done again"); err != nil {
 		return err
 	}
-	out, err := h.Commands.Redo(ctx, id, to, actor, reason)
+	return p.redone(h.Commands.Redo(ctx, id, to, actor, reason))
+}
+
+// redone tells of a state that began again.
+func (p *Program) redone(out record.Outcome, err error) error {
 	if err := p.answered(out, err); err != nil {
 		return err
 	}

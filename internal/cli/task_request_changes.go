@@ -9,6 +9,7 @@ import (
 
 func (p *Program) taskRequestChanges() *cobra.Command {
 	var as string
+	var key requestKey
 	c := &cobra.Command{
 		Use: "request-changes ID [TEXT]", Short: "Send a task back to its worker, with what to change",
 		Args: between(1, 2),
@@ -33,9 +34,13 @@ func (p *Program) taskRequestChanges() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if actor, err = key.sign(actor, text); err != nil {
+				return err
+			}
 			return p.answered(h.Commands.RequestChanges(ctx, id, strings.TrimSpace(text), actor))
 		}),
 	}
 	asFlag(c, &as)
+	key.flag(c)
 	return c
 }

@@ -14,7 +14,8 @@ import (
 
 func (p *Program) taskRespawn() *cobra.Command {
 	var all bool
-	one := p.onTask(nil, func(ctx context.Context, h *Services, id string, actor task.Actor) error {
+	var key requestKey
+	one := p.onKeyed(nil, &key, func(ctx context.Context, h *Services, id string, actor task.Actor) error {
 		out, err := h.Commands.Respawn(ctx, id, actor)
 		if err != nil {
 			return err
@@ -35,12 +36,15 @@ one that --project names. Tasks that wait for a person are left alone.`,
 			switch {
 			case all && len(args) > 0:
 				return usage("found %q and --all: name one of them", args[0])
+			case all && key.given():
+				return usage("found --key and --all: a key is of one task")
 			case all:
 				return every(c, args)
 			}
 			return one(c, args)
 		},
 	}
+	key.flag(c)
 	c.Flags().BoolVar(&all, "all", false, "every dead agent of every project")
 	return c
 }

@@ -10,6 +10,7 @@ import (
 
 func (p *Program) taskSay() *cobra.Command {
 	var role string
+	var key requestKey
 	c := &cobra.Command{
 		Use: "say ID TEXT", Short: "Say something to an agent, without opening its window", Args: between(2, 2),
 		Long: `Say something to the agent of a task's status, or to that of --role; - reads standard input. If the
@@ -38,6 +39,9 @@ Only people can say something to agents. A text has at most 4 KB.`,
 					return err
 				}
 			}
+			if actor, err = key.sign(actor, text); err != nil {
+				return err
+			}
 			to, how, err := h.Commands.Say(ctx, id, role, text, actor)
 			if err != nil {
 				return err
@@ -53,6 +57,7 @@ Only people can say something to agents. A text has at most 4 KB.`,
 			return nil
 		}),
 	}
+	key.flag(c)
 	c.Flags().StringVar(&role, "role", "", "who shall hear it: worker or reviewer (default: the agent of the status)")
 	return c
 }

@@ -22,8 +22,12 @@ changes and the exit status is 3.
 		Example: `  orange task update --status agent-review
   orange task update 4Fz --branch fix/typo --summary "Mend the typo"`,
 	}
-	c.RunE = p.onTask(&ask.as, func(ctx context.Context, h *Services, id string, actor task.Actor) error {
+	c.RunE = p.onKeyed(&ask.as, &ask.requestKey, func(ctx context.Context, h *Services, id string,
+		actor task.Actor) error {
 		u := task.Update{Actor: actor}
+		if ask.given() && status != "" && (c.Flags().Changed("summary") || c.Flags().Changed("branch")) {
+			return usage("a key is of one request: ask for the status alone, under a key of its own")
+		}
 		if c.Flags().Changed("summary") {
 			if err := checkSummary(summary); err != nil {
 				return err

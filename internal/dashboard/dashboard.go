@@ -137,7 +137,7 @@ func (d *Dashboard) Run(ctx context.Context) error {
 	var all sync.WaitGroup
 	all.Go(func() { d.mailbox.deliver(running, d.program.Send) })
 	all.Go(func() {
-		if err := d.Backend.Store.Watch(running, func() { d.program.Send(changed{}) }); err != nil &&
+		if err := d.Backend.Store.Watch(running, func() { d.recordChanged(running) }); err != nil &&
 			running.Err() == nil {
 			d.mailbox.put(watchFailed{err})
 		}
@@ -159,6 +159,21 @@ func (d *Dashboard) Run(ctx context.Context) error {
 		return nil
 	}
 	return err
+}
+
+// changesRest is how long the screen waits after it took one change of the record, before it takes the next: what
+// other processes write in a row is read and drawn together, and they have the processor for themselves.
+const changesRest = 100 * time.Millisecond
+
+// recordChanged has the screen read what changed, and returns when it may read again.
+func (d *Dashboard) recordChanged(ctx context.Context) {
+	d.program.Send(changed{})
+	rest := time.NewTimer(changesRest)
+	defer rest.Stop()
+	select {
+	case <-rest.C:
+	case <-ctx.Done():
+	}
 }
 
 // AwaitTasks waits until the screen has read all tasks, or could not read them, but not beyond ctx.

@@ -375,6 +375,7 @@ func TestDetail_theWayIsTheOneThatTheTaskTook(t *testing.T) {
 	}
 	backend.tasks[0].Version++
 	s.send(changed{})
+	s.press("R") // another history is read from its first event on
 	s.shows("\n✓ planning ● working ○ agent-review")
 }
 

@@ -2,8 +2,11 @@ package dashboard
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
+	"orange/internal/dashboard/tasks"
+	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -67,6 +70,31 @@ func TestTheKeysThatNoWorkflowCloses(t *testing.T) {
 				t.Errorf("found %d of the keys %q in the list", open, fixed)
 			}
 		}
+	}
+}
+
+// Defect: the key of pull requests was open where no remote takes them.
+func TestTheKeyOfPullRequestsAsksForAnOriginThatTakesThem(t *testing.T) {
+	t.Parallel()
+	for name, row := range map[string]struct {
+		origin tasks.Origin
+		want   string
+	}{
+		"no origin": {tasks.Origin{Forge: record.ForgeNone}, "a remote called origin: none"},
+		"elsewhere": {tasks.Origin{There: true, Forge: record.ForgeNone}, "opens pull requests there: none: origin is"},
+		"on GitLab": {tasks.Origin{There: true, Forge: record.ForgeGitLab}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			one := taskUnder(t, "default", 1, "working", func(t *task.Task) { t.Workspace = "shop--1" })
+			backend := &fakeBackend{tasks: []task.Task{one}, origin: &row.origin}
+			s := openSession(t, backend, 80, 24)
+			at := slices.IndexFunc(keys(), func(k key) bool { return k.names[0] == "p" })
+			why := keys()[at].why(s.m)
+			if !strings.Contains(why, row.want) || (why == "") != (row.want == "") {
+				t.Errorf("the key p is closed because %q, want %q", why, row.want)
+			}
+		})
 	}
 }
 

@@ -87,7 +87,7 @@ func TestOneQuestionActsOnAllThatAreMarked(t *testing.T) {
 			t.Errorf("%s: nothing was done", key)
 		}
 		if key == "m" {
-			asked(s, "Merge "+id(2), "Merge "+id(13))
+			asked(s, "MergeMany shop "+id(2)+" "+id(13))
 			s.shows("merge 2 tasks: done with 2 of 2")
 		}
 		s.hides(" marked")
@@ -108,8 +108,20 @@ func TestWhatCannotBeDoneForOneIsToldForThatOne(t *testing.T) {
 	s.shows("merge 2 tasks: done with 1 of 2")
 	s.press("!")
 	s.shows("cannot merge fix/totals")
-	s.shows("it conflicts in basket.go")
+	s.shows("in conflict with fix/second: cannot merge: it conflicts in basket.go")
 	s.hides("cannot merge fix/second")
+}
+
+func TestWhatKeepsAllFromTheirMergeIsToldForEach(t *testing.T) {
+	t.Parallel()
+	backend := two(t)
+	backend.fails = map[string]error{"MergeMany": errors.New("origin does not answer")}
+	s := marksOn(t, backend, "fix/totals", "fix/second")
+	s.press("m", "y")
+	s.shows("merge 2 tasks: done with 0 of 2")
+	s.press("!")
+	s.shows("cannot merge fix/totals")
+	s.shows("cannot merge fix/second: origin does not answer")
 }
 
 func TestWhereItCanBeDoneForNoneThatIsSaid(t *testing.T) {

@@ -173,7 +173,7 @@ func (m *Model) handle(msg tea.Msg) tea.Cmd {
 func (m *Model) updateParts(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case tasks.Read, tasks.AgentsChecked, tasks.WorkflowRead, tasks.TimeoutsRead, tasks.WorkMeasured,
-		tasks.StepsRead:
+		tasks.OriginRead, tasks.StepsRead:
 		return m.updateTasks(msg)
 	case detail.Read, detail.Drawn, detail.Tick:
 		return m.detail.Update(msg, m.detailVisible())

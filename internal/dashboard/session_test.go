@@ -15,6 +15,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"orange/internal/dashboard/screen"
+	"orange/internal/dashboard/tasks"
 	"orange/internal/decide"
 	"orange/internal/diff"
 	"orange/internal/history"
@@ -58,8 +59,9 @@ func rulesOf(t testing.TB, name string) *workflow.Definition {
 // fakeBackend is a Backend whose answers are its fields. It notes what is asked of it.
 type fakeBackend struct {
 	limits task.Timeouts
-	view   string   // how the screen was left
-	had    []string // ids of tasks that were reported once
+	origin *tasks.Origin // where it says nothing, on GitHub
+	view   string        // how the screen was left
+	had    []string      // ids of tasks that were reported once
 	mu     sync.Mutex
 
 	tasks      []task.Task
@@ -129,6 +131,15 @@ func (f *fakeBackend) perform(method, id string, words ...string) (record.Outcom
 
 func (f *fakeBackend) First(context.Context, string, int) ([]task.Task, error) {
 	return f.tasks[:min(2, len(f.tasks))], f.call("First")
+}
+
+func (f *fakeBackend) Forge(context.Context, task.Task) (origin bool, forge string, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.origin != nil {
+		return f.origin.There, f.origin.Forge, nil
+	}
+	return true, record.ForgeGitHub, nil
 }
 
 func (f *fakeBackend) Timeouts(string) (task.Timeouts, error) { return f.limits, f.call("Timeouts") }
@@ -216,8 +227,9 @@ func (f *fakeBackend) Watch(ctx context.Context, changed func()) error {
 	return f.call("Watch")
 }
 
-func (f *fakeBackend) History(_ context.Context, id string) ([]history.Event, error) {
-	return f.histories[id], f.call("History")
+func (f *fakeBackend) History(_ context.Context, id string, after int) ([]history.Event, error) {
+	all := f.histories[id]
+	return all[min(after, len(all)):], f.call("History")
 }
 
 func (f *fakeBackend) Why(_ context.Context, id string) (decide.Explanation, error) {
@@ -291,6 +303,23 @@ func (f *fakeBackend) RequestChanges(_ context.Context, id, text string) (record
 func (f *fakeBackend) Merge(_ context.Context, id string, m task.Merge) (record.Outcome, string, error) {
 	out, err := f.perform("Merge", id, m.Strategy)
 	return out, "merged", err
+}
+
+func (f *fakeBackend) MergeMany(_ context.Context, in record.MergeMany, told func(record.MergedOne)) error {
+	if err := f.call("MergeMany"); err != nil {
+		return err
+	}
+	f.asked = append(f.asked, "MergeMany "+in.Project+" "+strings.Join(in.Tasks, " "))
+	for _, id := range in.Tasks {
+		one := record.MergedOne{Task: task.Task{ID: id}, Outcome: record.Outcome{Task: task.Task{ID: id}}}
+		if f.answer != nil {
+			if one.Outcome, one.Left = f.answer("Merge", id); one.Left != nil {
+				one.With = []string{"fix/second"}
+			}
+		}
+		told(one)
+	}
+	return nil
 }
 
 func (f *fakeBackend) RequestPR(_ context.Context, id string) (record.Outcome, error) {

@@ -207,7 +207,8 @@ func Queue(def *workflow.Definition, t task.Task, to task.Status, actor task.Act
 }
 
 // Respawn judges starting the agent of the present status again. It is no transition: the status stays. Alive reports
-// whether the window of the state's role still has a living program.
+// whether the window of the state's role still has a living program. A task that lost its workspace gets another one
+// first, also where the status has no agent.
 func Respawn(def *workflow.Definition, t task.Task, alive bool, actor task.Actor,
 	now time.Time) (record.Change, error) {
 	state, _ := def.State(t.Status)
@@ -221,25 +222,35 @@ func Respawn(def *workflow.Definition, t task.Task, alive bool, actor task.Actor
 	switch {
 	case actor.Role != task.RoleHuman && !actor.Rule:
 		return refuse(fmt.Sprintf("the role %q asking", actor.Role), "have a person ask")
-	case state.RespawnPrompt.Name == "":
+	case state.RespawnPrompt.Name == "" && !t.Displaced():
 		return refuse("no respawn_prompt for this status", "move the task on instead")
-	case t.Workspace == "":
+	case t.Workspace == "" && !t.Displaced():
 		return refuse("a task without a workspace", "spawn it first: orange task spawn "+t.ID)
 	case alive:
 		return refuse("the agent still alive", "attach to it, or end it first")
 	}
-	hook := respawnHook(def, state)
-	expect := t.Version
+	event := history.Event{Time: now, Type: history.AgentRespawned, Workflow: def.Digest,
+		Data: map[string]string{"status": string(t.Status), "role": state.Role}}
+	var hooks []task.Hook
+	expect, reserve := t.Version, record.LeaseKeep
+	if t.Displaced() {
+		hooks, reserve = []task.Hook{{Action: action.AcquireWorkspace}}, record.LeaseReserve
+		event.Data[history.DataQueued], t.QueuedFor = "", ""
+	}
+	if state.RespawnPrompt.Name != "" {
+		hooks = append(hooks, respawnHook(def, state))
+	} else {
+		event.Type, event.Reason = history.Updated, "it goes on in another workspace"
+		event.Data = map[string]string{history.DataQueued: ""}
+	}
 	t.UpdatedAt, t.Attention, t.StalledAt = now, "", time.Time{}
 	t.Counters = resetBy(def, t.Counters, actor)
 	if !actor.Rule {
 		t.Counters = withoutLimits(t.Counters)
 	}
-	return record.Change{Task: t, Expect: expect, Hooks: []task.Hook{hook}, Events: []history.Event{
-		history.Sign(actor, history.Event{
-			Time: now, Type: history.AgentRespawned, Counters: t.Counters, Workflow: def.Digest,
-			Hooks: []string{hook.Action}, Data: map[string]string{"status": string(t.Status), "role": state.Role},
-		})}}, nil
+	event.Counters, event.Hooks = t.Counters, actions(hooks)
+	return record.Change{Task: t, Expect: expect, Hooks: hooks, Lease: reserve,
+		Events: []history.Event{history.Sign(actor, event)}}, nil
 }
 
 func respawnHook(def *workflow.Definition, state workflow.State) task.Hook {

@@ -61,7 +61,7 @@ func Digests(def *workflow.Definition, to task.Status, ev Evidence) []task.Evide
 }
 
 // VerdictsNow are the verdicts that exist when an agent of a status is about to start: they are not its own.
-func VerdictsNow(def *workflow.Definition, status task.Status, ev Evidence) []task.Evidence {
+func (ev Evidence) VerdictsNow(def *workflow.Definition, status task.Status) []task.Evidence {
 	return digests(def, status, (*workflow.Part).IsVerdict, ev)
 }
 

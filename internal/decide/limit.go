@@ -13,6 +13,9 @@ import (
 	"orange/internal/workflow"
 )
 
+// dataWork is the key in the data of an end at a limit that has the digest of the work that the agent left.
+const dataWork = "work"
+
 // AtLimit completes what was seen of the limit of an agent's provider: which work the agent left, and whether any of
 // that is new since the last limit in the same status that was waited for. Events are the task's whole history.
 func (ev Evidence) AtLimit(seen task.Limit, events []history.Event) task.Limit {
@@ -22,7 +25,7 @@ func (ev Evidence) AtLimit(seen task.Limit, events []history.Event) task.Limit {
 	}
 	seen.Work, seen.New = document.Digest(text), true
 	for i := len(events) - 1; i >= 0 && !events[i].IsMove(); i-- {
-		if before, noted := events[i].Data[history.DataWork]; noted {
+		if before, noted := events[i].Data[dataWork]; noted {
 			seen.New = before != seen.Work
 			break
 		}
@@ -62,7 +65,7 @@ func (x *exit) park() record.Change {
 func limitData(limit task.Limit, until time.Time) map[string]string {
 	return map[string]string{
 		history.DataLimit: limit.Line, history.DataUntil: task.FormatTime(until), history.DataProvider: limit.Provider,
-		history.DataWork: limit.Work,
+		dataWork: limit.Work,
 	}
 }
 

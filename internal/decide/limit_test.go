@@ -36,7 +36,7 @@ func TestAnAgentThatEndsAtALimitIsNoCrashAndIsStartedAgainWhenThatIsOver(t *test
 	}
 	data := c.Events[0].Data
 	if data[history.DataLimit] != "usage limit reached" || data[history.DataProvider] != "anthropic" ||
-		data[history.DataWork] != "w1" || data[task.DataLastWords] != "out of paper" {
+		data["work"] != "w1" || data[task.DataLastWords] != "out of paper" {
 		t.Errorf("the event has %v", data)
 	}
 	for _, tt := range []struct {
@@ -205,7 +205,7 @@ func TestAtLimit_isNewWhereACommitOrATextIs(t *testing.T) {
 	if !first.New || first.Work == "" || first.Line != seen.Line {
 		t.Errorf("the first one is %+v", first)
 	}
-	end := history.Event{Type: history.AgentLimited, Data: map[string]string{history.DataWork: first.Work}}
+	end := history.Event{Type: history.AgentLimited, Data: map[string]string{"work": first.Work}}
 	move := history.Event{Type: history.StatusChanged, From: "working", To: "working"}
 	for _, tt := range []struct {
 		name   string
@@ -217,7 +217,7 @@ func TestAtLimit_isNewWhereACommitOrATextIs(t *testing.T) {
 		{"another text", at("c1", "a plan and more", end), true},
 		{"an earlier status", at("c1", "a plan", end, move), true},
 		{"what was there before the last time", at("c1", "a plan", end, history.Event{Type: history.AgentLimited,
-			Data: map[string]string{history.DataWork: "other"}}), true},
+			Data: map[string]string{"work": "other"}}), true},
 	} {
 		if tt.got.New != tt.wanted {
 			t.Errorf("%s: new is %v", tt.name, tt.got.New)
@@ -269,7 +269,7 @@ func TestAnAgentThatRestsAtALimitIsToldToGoOnWhenThatIsOver(t *testing.T) {
 		}
 		e := c.Events[0]
 		if len(c.Events) != 1 || e.Type != history.AgentNotified || e.Data["role"] != "worker" ||
-			e.Data[history.DataWork] != "w1" || e.Counters.Get(record.LimitCount) == 0 || c.Task.Status != one.Status ||
+			e.Data["work"] != "w1" || e.Counters.Get(record.LimitCount) == 0 || c.Task.Status != one.Status ||
 			!e.Counters.Equal(c.Task.Counters) {
 			t.Errorf("%s: it leads to %+v", tt.name, c)
 		}

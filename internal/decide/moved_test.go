@@ -257,7 +257,7 @@ func TestAVerdictThatStoodThereWhenTheAgentWasStartedDoesNotCount(t *testing.T) 
 	t.Parallel()
 	def := defaultWorkflow(t)
 	ev := evidence(aPassText)
-	ev.Start = decide.VerdictsNow(def, "agent-review", ev)
+	ev.Start = ev.VerdictsNow(def, "agent-review")
 	if want := []task.Evidence{sectionEvidence(t, ev.Document, "Review")}; !slices.Equal(ev.Start, want) {
 		t.Fatalf("the verdicts of that moment are %v, want %v", ev.Start, want)
 	}
@@ -315,7 +315,7 @@ func TestAVerdictIsAlwaysOneSinceTheEntry(t *testing.T) {
 			t.Fatalf("%s: the entry notes %v (%v)", name, into.Change.Entry, err)
 		}
 		entered, started := ev, ev
-		entered.Entry, started.Start = into.Change.Entry, decide.VerdictsNow(def, "busy", ev)
+		entered.Entry, started.Start = into.Change.Entry, ev.VerdictsNow(def, "busy")
 		for what, old := range map[string]decide.Evidence{"entry": entered, "start": started} {
 			if got := ask(old); got != rejection.GateUnmet {
 				t.Errorf("%s, there at the %s: %q", name, what, got)
@@ -642,11 +642,11 @@ func TestAVerdictInAPlaceThatCouldNotBeReadDoesNotCount(t *testing.T) {
 		entry, start []task.Evidence
 		want         string
 	}{
-		"not there":            {entry(absent), decide.VerdictsNow(def, "busy", absent), ""},
+		"not there":            {entry(absent), absent.VerdictsNow(def, "busy"), ""},
 		"hidden at the entry":  {entry(hidden), nil, rejection.GateUnmet},
-		"hidden at the start":  {nil, decide.VerdictsNow(def, "busy", hidden), rejection.GateUnmet},
+		"hidden at the start":  {nil, hidden.VerdictsNow(def, "busy"), rejection.GateUnmet},
 		"nobody has looked":    {nil, nil, ""},
-		"hidden at both times": {entry(hidden), decide.VerdictsNow(def, "busy", hidden), rejection.GateUnmet},
+		"hidden at both times": {entry(hidden), hidden.VerdictsNow(def, "busy"), rejection.GateUnmet},
 	} {
 		now := there
 		now.Entry, now.Start = c.entry, c.start

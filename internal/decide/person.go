@@ -1,6 +1,8 @@
 package decide
 
 import (
+	"slices"
+
 	"orange/internal/history"
 	"orange/internal/record"
 	"orange/internal/task"
@@ -9,15 +11,19 @@ import (
 
 // Note is the change of an event that changes no more of a task than the task's given fields. The event records who
 // asked. If it names a person, it resets the counters that people reset, like everything that a person does to a
-// task. The begin of a merge resets none: the merge may fail yet, and a merge that fails may send the task back, which
-// is counted.
+// task; one that begins something resets none.
 func Note(def *workflow.Definition, before, after task.Task, actor task.Actor, event history.Event) record.Change {
-	if event.Type == history.MergeBegun {
-		return record.Change{Task: after, Expect: before.Version, Events: []history.Event{history.Sign(actor, event)}}
+	if slices.Contains(begins(), event.Type) {
+		event = history.Sign(actor, event)
+	} else {
+		after, event = signed(def, after, actor, event)
 	}
-	after, event = signed(def, after, actor, event)
 	return record.Change{Task: after, Expect: before.Version, Events: []history.Event{event}}
 }
+
+// begins are the types of events that name a person and are no act of theirs yet: what they begin may fail. A merge
+// that fails may send the task back, which is counted.
+func begins() []string { return []string{history.MergeBegun} }
 
 // signed is a task and an event with the actor who asked and, if that is a person, with the counters that people
 // reset.

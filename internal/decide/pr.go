@@ -16,7 +16,7 @@ import (
 
 // RequestPR judges a request for a pull request. It is no transition: the status stays. Ahead reports whether the
 // task's branch has anything that the default branch does not have, origin whether there is a remote to push it to, and
-// forge where pull requests of that remote are: record.ForgeGitHub or record.ForgeNone.
+// forge where pull requests of that remote are, record.ForgeNone where nothing opens them.
 // Pending requests of the same kind are dropped: this one replaces them.
 func RequestPR(def *workflow.Definition, s record.Snapshot, ahead, origin bool, forge string, actor task.Actor,
 	now time.Time) (record.Change, error) {
@@ -43,11 +43,12 @@ func RequestPR(def *workflow.Definition, s record.Snapshot, ahead, origin bool, 
 	case !origin:
 		return refuse("a remote called origin", "none", "add the one that pull requests are opened on with "+
 			"git remote add origin URL, or merge here: orange task merge "+t.ID)
-	case forge != record.ForgeGitHub:
-		return refuse("a program that opens pull requests there", "none: origin is not on GitHub; nothing was pushed",
+	case forge == record.ForgeNone:
+		return refuse("a program that opens pull requests there", "none: origin is not on GitHub or GitLab, or its "+
+			"project says --forge none; nothing was pushed",
 			fmt.Sprintf("push the branch (git push origin %s) and open one there yourself, or merge here: orange "+
-				"task merge %s; if it is GitHub all the same: orange project update %s --forge github", t.Branch,
-				t.ID, t.Project))
+				"task merge %s; if it is one of them all the same: orange project update %s --forge github (or "+
+				"gitlab)", t.Branch, t.ID, t.Project))
 	}
 	var dropped []record.Settled
 	for _, h := range s.Owed {
@@ -109,7 +110,7 @@ func notePR(def *workflow.Definition, t task.Task, pr record.PullRequest, now ti
 		data["commit"] = pr.Merge
 	}
 	c := record.Change{Task: t, Expect: t.Version, Events: []history.Event{{
-		Time: now, Type: kind, Actor: task.ActorEngine, Workflow: def.Digest, Data: data, Reason: PREndText(pr),
+		Time: now, Type: kind, Actor: task.ActorEngine, Workflow: def.Digest, Data: data, Reason: pr.Ended(),
 	}}}
 	c.Task.PRURL, c.Task.PRState = pr.URL, pr.State
 	if !t.Queued() { // this time orders the tasks that wait for a workspace
@@ -163,7 +164,7 @@ func NoteMerged(def *workflow.Definition, t task.Task, pr record.PullRequest, no
 	told := func(event history.Event) bool { return event.Type == history.Merged && event.Data["url"] == pr.URL }
 	if !slices.ContainsFunc(events, told) {
 		after, event := signed(def, c.Task, actor, history.Event{
-			Time: now, Type: history.Merged, Workflow: def.Digest, Reason: PREndText(pr),
+			Time: now, Type: history.Merged, Workflow: def.Digest, Reason: pr.Ended(),
 			Data: map[string]string{"branch": t.Branch, "commit": pr.Merge, "url": pr.URL},
 		})
 		c.Task, c.Events = after, append(c.Events, event)
@@ -171,12 +172,14 @@ func NoteMerged(def *workflow.Definition, t task.Task, pr record.PullRequest, no
 	return c
 }
 
-// PREndText describes how a pull request ended.
-func PREndText(pr record.PullRequest) string {
-	if pr.State == record.PRClosed {
-		return "closed without a merge: pull request " + pr.URL
+// Elsewhere is why a pull request that was merged finishes no task of a project with that default branch: it went into
+// another branch. It is empty where it does not, and where no one knows.
+func Elsewhere(t task.Task, pr record.PullRequest, branch string) string {
+	if pr.State != record.PRMerged || pr.Base == "" || branch == "" || pr.Base == branch {
+		return ""
 	}
-	return "merged as pull request " + pr.URL
+	return fmt.Sprintf("it was merged into %q, and tasks of this project go into %q: open another one for that "+
+		"(orange task create-pr %s), or merge here", pr.Base, branch, t.ID)
 }
 
 // PREnded is what follows from the end of the task's pull request. Orange records it together with the move that the
@@ -193,7 +196,7 @@ func PREnded(def *workflow.Definition, t task.Task, ev Evidence, pr record.PullR
 	if against == "" {
 		noted := c.Task
 		decision, err := Transition(def, noted, ev, task.Request{
-			Task: t.ID, To: to, Actor: task.Actor{Rule: true}, Reason: PREndText(pr)}, now)
+			Task: t.ID, To: to, Actor: task.Actor{Rule: true}, Reason: pr.Ended()}, now)
 		if err == nil {
 			moved := decision.Change
 			move := moved.Events[len(moved.Events)-1]
@@ -211,7 +214,7 @@ func PREnded(def *workflow.Definition, t task.Task, ev Evidence, pr record.PullR
 	if pr.State == record.PRClosed {
 		again = "orange task cancel "
 	}
-	c.Task.Attention = fmt.Sprintf("%s; it could not be moved to %q: %s; put that right, then: %s", PREndText(pr), to,
+	c.Task.Attention = fmt.Sprintf("%s; it could not be moved to %q: %s; put that right, then: %s", pr.Ended(), to,
 		against, again+t.ID)
 	c.Events[0].Data[history.DataRefused] = against
 	return c

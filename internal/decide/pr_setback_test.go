@@ -65,7 +65,8 @@ func TestOfReviews_areOfPeopleWhoMayWriteAndOfNamedPrograms(t *testing.T) {
 	t.Parallel()
 	review := func(id, name, state, commit string) record.PRReview {
 		return record.PRReview{ID: id, Commit: commit, State: state, Said: "says " + id,
-			Author: record.PRAuthor{Name: name, Writes: name == "ann" || name == "bob", Bot: name == "lint"}}
+			Author: record.PRAuthor{Name: name, Writes: name == "ann" || name == "bob",
+				Bot: strings.HasPrefix(name, "lint")}}
 	}
 	ask := record.ReviewChanges
 	for name, c := range map[string]struct {
@@ -87,6 +88,12 @@ func TestOfReviews_areOfPeopleWhoMayWriteAndOfNamedPrograms(t *testing.T) {
 			review("R2", "bob", record.ReviewApproved, "c0ffee")}, nil, "R1", "R1 R2"},
 		"with remarks": {[]record.PRReview{review("R1", "ann", "COMMENTED", "c0ffee"),
 			review("R2", "ann", ask, "c0ffee"), review("R3", "eve", "COMMENTED", "c0ffee")}, nil, "R2", "R1 R2"},
+		"a named program with its suffix": {[]record.PRReview{review("R1", "lint[bot]", ask, "c0ffee")},
+			[]string{"lint"}, "R1", "R1"},
+		"dismissed after that": {[]record.PRReview{review("R1", "ann", ask, "c0ffee"),
+			review("R2", "ann", record.ReviewGone, "c0ffee")}, nil, "", ""},
+		"remarks after that": {[]record.PRReview{review("R1", "ann", ask, "c0ffee"),
+			review("R2", "ann", "COMMENTED", "c0ffee")}, nil, "R1", "R1 R2"},
 		"remarks alone": {[]record.PRReview{review("R1", "ann", "COMMENTED", "c0ffee")}, nil, "", ""},
 	} {
 		one, look := looked()

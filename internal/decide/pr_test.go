@@ -15,6 +15,27 @@ import (
 	"orange/internal/workflow"
 )
 
+func TestElsewhere_isAMergeIntoAnotherBranchThanTheTasks(t *testing.T) {
+	t.Parallel()
+	for name, row := range map[string]struct {
+		pr     record.PullRequest
+		branch string
+		want   string
+	}{
+		"its own":             {record.PullRequest{State: record.PRMerged, Base: "main"}, "main", ""},
+		"another":             {record.PullRequest{State: record.PRMerged, Base: "release"}, "main", `into "release"`},
+		"no one knows":        {record.PullRequest{State: record.PRMerged}, "main", ""},
+		"the project is gone": {record.PullRequest{State: record.PRMerged, Base: "release"}, "", ""},
+		"open":                {record.PullRequest{State: record.PROpen, Base: "release"}, "main", ""},
+		"closed":              {record.PullRequest{State: record.PRClosed, Base: "release"}, "main", ""},
+	} {
+		got := decide.Elsewhere(task.Task{ID: "abc"}, row.pr, row.branch)
+		if (got == "") != (row.want == "") || !strings.Contains(got, row.want) {
+			t.Errorf("%s: it says %q, want %q", name, got, row.want)
+		}
+	}
+}
+
 func TestPREnded_asksForTheMoveAsARuleDoes(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)

@@ -173,11 +173,11 @@ func TestInstructed_wantsAWordOfWhatToChange(t *testing.T) {
 		"": rejection.GateUnmet, "## Plan\nx\n": rejection.GateUnmet, "## Fix Instructions\n\n": rejection.GateUnmet,
 		"## Fix Instructions\noil it\n": "",
 	} {
-		if err := decide.Instructed(newTask("help"), "busy", evidence(text)); codeOf(err) != want {
+		if err := evidence(text).Instructed(newTask("help"), "busy"); codeOf(err) != want {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
-	if err := decide.Instructed(newTask("help"), "busy", decide.Evidence{}); codeOf(err) != rejection.GateUnmet {
+	if err := (decide.Evidence{}).Instructed(newTask("help"), "busy"); codeOf(err) != rejection.GateUnmet {
 		t.Errorf("without a document: %v", err)
 	}
 }

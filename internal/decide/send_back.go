@@ -140,8 +140,8 @@ func (b Setback) kept(def *workflow.Definition, t task.Task, data map[string]str
 	return c
 }
 
-// Became says what became of a task by a change of Change's.
-func (Setback) Became(c record.Change) string {
+// Became says what became of a task by a change of Setback.Change's.
+func Became(c record.Change) string {
 	last := &c.Events[len(c.Events)-1]
 	if last.IsMove() {
 		return fmt.Sprintf("the task was sent back to %q, with what to do under %q in its document", last.To,
@@ -151,8 +151,8 @@ func (Setback) Became(c record.Change) string {
 		last.Data[history.DataStatus], last.Data[history.DataRefused])
 }
 
-// Notice is the notice to people about a change of Change's.
-func (Setback) Notice(c record.Change) string {
+// SentBackNotice is the notice to people about a change of Setback.Change's.
+func SentBackNotice(c record.Change) string {
 	last := &c.Events[len(c.Events)-1]
 	if last.IsMove() {
 		return fmt.Sprintf("%s; it was sent back to %q", last.Reason, last.To)

@@ -36,7 +36,7 @@ func TestSetback_sendsATaskBackThreeTimesAndThenMarksIt(t *testing.T) {
 				c.Task.Counters.Get("sent_back") != want || c.Task.Counters.Get(task.ReviewRound) != 0 {
 				t.Fatalf("%s, time %d: %v, %+v, %v", name, want, due, move, c.Task.Counters)
 			}
-			if told := back.Notice(c); told != `the merge is in conflict; it was sent back to "working"` {
+			if told := decide.SentBackNotice(c); told != `the merge is in conflict; it was sent back to "working"` {
 				t.Errorf("people are told %q", told)
 			}
 			one.Counters = c.Task.Counters.With(task.ReviewRound, 2)
@@ -45,7 +45,8 @@ func TestSetback_sendsATaskBackThreeTimesAndThenMarksIt(t *testing.T) {
 		mark := `the merge is in conflict; it was not sent back: sent_back < 3: sent_back = 3 (moves that lead on from ` +
 			`"reviewing": working, agent-review, done, cancelled)`
 		if last := c.Events[0]; !due || c.Entered || c.Task.Status != "reviewing" || c.Task.Attention != mark ||
-			back.Notice(c) != mark || last.Type != history.SendBackRefused || last.Data["merge_failed"] != "" ||
+			decide.SentBackNotice(c) != mark || last.Type != history.SendBackRefused ||
+			last.Data["merge_failed"] != "" ||
 			last.Data[history.DataRefused] != "sent_back < 3: sent_back = 3" || c.Task.Counters.Get("sent_back") != 3 {
 			t.Errorf("%s: the fourth time it is %q: %+v", name, c.Task.Attention, last)
 		}

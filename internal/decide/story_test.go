@@ -139,7 +139,7 @@ func play(t *testing.T, def *workflow.Definition, s scene) string {
 		case "entry":
 			w.ev.Entry = decide.Digests(def, w.task.Status, w.ev)
 		case "start":
-			w.ev.Start = decide.VerdictsNow(def, w.task.Status, w.ev)
+			w.ev.Start = w.ev.VerdictsNow(def, w.task.Status)
 		case "work":
 			w.ev.Subject.Commit, w.ev.Subject.Tree, _ = strings.Cut(rest, " ")
 		case "git":

@@ -117,7 +117,7 @@ func onlyPasses(def *workflow.Definition, t task.Task, to task.Status) bool {
 
 // Agrees reports whether what git said of the commit that a task's evidence is about fits the tip that was noted with
 // it. If not, the branch moved and came back between the two reads: no decision relies on that.
-func Agrees(t task.Task, ev Evidence) bool {
+func (ev Evidence) Agrees(t task.Task) bool {
 	same := ev.Subject.Commit == t.Subject.Commit
 	unmoved, moved := workflow.Part{Git: workflow.GitUnmoved}, workflow.Part{Git: workflow.GitMoved}
 	if same {

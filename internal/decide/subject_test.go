@@ -583,7 +583,7 @@ func TestAgrees_whatGitToldFitsTheTipThatWasNoted(t *testing.T) {
 		part := workflow.Part{Git: c.word}
 		ev := decide.Evidence{Subject: task.Subject{Commit: c.tip}, Facts: map[string]decide.Fact{
 			part.Key(): {Holds: c.holds}}}
-		if got := decide.Agrees(one, ev); got != c.want {
+		if got := ev.Agrees(one); got != c.want {
 			t.Errorf("the tip is %s, and git: %s is %v: found %v, want %v", c.tip, c.word, c.holds, got, c.want)
 		}
 	}

@@ -163,7 +163,7 @@ func Allows(edge *workflow.Transition, actor task.Actor) bool {
 const FixInstructions = "## Fix Instructions"
 
 // Instructed refuses to send a worker to instructions that are empty, if the request does not contain them.
-func Instructed(t task.Task, to task.Status, ev Evidence) error {
+func (ev Evidence) Instructed(t task.Task, to task.Status) error {
 	found := ev.Trouble
 	if ev.Document != nil {
 		section, there := ev.Document.Section(FixInstructions)

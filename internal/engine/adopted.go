@@ -31,7 +31,7 @@ const (
 // every task of the others as it was: a folder that the next rebuild adopts. The files of the last batch may lack the
 // event that tells of the rebuild, which the next rebuild adds, or the next command that looks at the task. Where a
 // batch cannot be written its tasks are adopted one by one, so that one that cannot come back keeps no other away.
-// Progress hears how many are done.
+// Progress hears how many are done. Tasks whose workspace is not here wait for a free one and then go on.
 func (e *Engine) Adopt(ctx context.Context, into Adopter, agents Agents, told []record.Adoption,
 	progress func(done int)) []record.Adopted {
 	out := make([]record.Adopted, len(told))
@@ -45,6 +45,7 @@ func (e *Engine) Adopt(ctx context.Context, into Adopter, agents Agents, told []
 		taken = e.adoptBatch(ctx, into, agents, out[from:to], taken)
 		from = to
 	}
+	e.startDisplaced(ctx, out)
 	return out
 }
 
@@ -82,6 +83,9 @@ func (e *Engine) adoptBatch(ctx context.Context, into Adopter, agents Agents, so
 	for i := range some {
 		one := &some[i]
 		def, err := e.reseated(ctx, &one.Adoption, living[one.Task.ID])
+		if err == nil {
+			err = e.displace(ctx, &one.Adoption)
+		}
 		if one.Err = err; err != nil {
 			continue
 		}

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,17 +18,27 @@ import (
 	"orange/internal/workflow"
 )
 
-// Create makes a task. With n.Spawn it also starts the task, or queues it if no workspace is free.
+// Create makes a task. With n.Spawn it also starts the task, or queues it if no workspace is free. Where n has an id,
+// or its request a key, a task that was created so before is the answer.
 func (e *Engine) Create(ctx context.Context, n task.New) (record.Outcome, error) {
-	def, err := e.Rules.Named(ctx, n.Workflow)
-	if err != nil {
-		return record.Outcome{}, err
+	if n.ID != "" || n.Actor.Key != "" {
+		return e.createOnce(ctx, n)
 	}
 	random := make([]byte, task.IDLength)
 	if _, err := io.ReadFull(e.Random, random); err != nil {
 		return record.Outcome{}, fmt.Errorf("make an id: %w", err)
 	}
-	id, err := task.NewID(random)
+	var err error
+	if n.ID, err = task.NewID(random); err != nil {
+		return record.Outcome{}, err
+	}
+	return e.create(ctx, n)
+}
+
+// create makes a task with the id that it is given.
+func (e *Engine) create(ctx context.Context, n task.New) (record.Outcome, error) {
+	id := n.ID
+	def, err := e.Rules.Named(ctx, n.Workflow)
 	if err != nil {
 		return record.Outcome{}, err
 	}
@@ -107,6 +118,12 @@ func (e *Engine) commitNew(ctx context.Context, def *workflow.Definition, c reco
 	if err != nil || !n.Spawn || t.Status != def.Initial {
 		return out, err
 	}
+	return e.startNew(ctx, def, out, t, n)
+}
+
+// startNew starts a task that was created to be started at once.
+func (e *Engine) startNew(ctx context.Context, def *workflow.Definition, out record.Outcome, t task.Task,
+	n task.New) (record.Outcome, error) {
 	if t.WaitsForTasks() {
 		return e.waits(ctx, out, n.Actor)
 	}
@@ -114,7 +131,7 @@ func (e *Engine) commitNew(ctx context.Context, def *workflow.Definition, c reco
 	if err != nil {
 		return out, err
 	}
-	started, err := e.Request(ctx, task.Request{Task: t.ID, To: to, Actor: n.Actor})
+	started, err := e.move(ctx, task.Request{Task: t.ID, To: to, Actor: n.Actor})
 	if err != nil { // without the rest of the message a person would create it again
 		return out, fmt.Errorf("task %s was created and is %s, but it cannot be started: %w; start it with: "+
 			"orange task spawn %s", t.ID, t.Status, err, t.ID)
@@ -133,6 +150,14 @@ func (e *Engine) poolFull(ctx context.Context, p task.Project, status task.Statu
 
 // Update changes what people and agents may change of a task without moving it.
 func (e *Engine) Update(ctx context.Context, id string, u task.Update) (task.Task, error) {
+	out, err := e.once(ctx, id, u.Actor, func() (record.Outcome, error) {
+		t, err := e.update(ctx, id, u)
+		return record.Outcome{Task: t}, err
+	})
+	return out.Task, err
+}
+
+func (e *Engine) update(ctx context.Context, id string, u task.Update) (task.Task, error) {
 	s, err := e.Store.Load(ctx, id)
 	if err != nil {
 		return task.Task{}, err
@@ -254,6 +279,11 @@ func (e *Engine) branch(ctx context.Context, t task.Task, name string) (string, 
 // Respawn starts the agent of the present status again. alive reports whether the earlier one still lives.
 func (e *Engine) Respawn(ctx context.Context, id string, alive func(task.Task, string) (bool, error),
 	actor task.Actor) (record.Outcome, error) {
+	return e.once(ctx, id, actor, func() (record.Outcome, error) { return e.respawn(ctx, id, alive, actor) })
+}
+
+func (e *Engine) respawn(ctx context.Context, id string, alive func(task.Task, string) (bool, error),
+	actor task.Actor) (record.Outcome, error) {
 	if err := e.finishPending(ctx, id, actor); err != nil {
 		return record.Outcome{}, err
 	}
@@ -273,18 +303,40 @@ func (e *Engine) Respawn(ctx context.Context, id string, alive func(task.Task, s
 		if err != nil {
 			return nil, err
 		}
-		c, err := decide.Respawn(def, s.Task, lives, actor, e.Now())
-		if err != nil {
-			return nil, err
+		if s.Task.Displaced() {
+			if err := e.branchThere(ctx, s.Task); err != nil {
+				return nil, err
+			}
 		}
-		c.Settled = settleOwed(s.Owed, c, "overtaken by a respawn")
-		c, err = replay.Inputs{Ask: replay.AskRespawn}.By(actor).Keep(def, s, decide.Evidence{}, c)
-		return &c, err
+		return e.respawned(ctx, def, s, lives, actor)
 	})
+	if errors.Is(err, task.ErrPoolFull) {
+		s, unread := e.Store.Load(ctx, id)
+		return record.Outcome{}, cmp.Or(unread, e.noRoom(ctx, s.Task))
+	}
 	if err != nil {
 		return record.Outcome{}, err
 	}
 	return e.conclude(ctx, t, t.Seq, actor)
+}
+
+// respawned is the change of a task whose agent is started again.
+func (e *Engine) respawned(ctx context.Context, def *workflow.Definition, s record.Snapshot, lives bool,
+	actor task.Actor) (*record.Change, error) {
+	c, err := decide.Respawn(def, s.Task, lives, actor, e.Now())
+	if err != nil {
+		return nil, err
+	}
+	if c.Lease == record.LeaseReserve {
+		project, err := e.Workspaces.Project(s.Task.Project)
+		if err != nil {
+			return nil, err
+		}
+		c.PoolSize = project.PoolSize
+	}
+	c.Settled = settleOwed(s.Owed, c, "overtaken by a respawn")
+	c, err = replay.Inputs{Ask: replay.AskRespawn}.By(actor).Keep(def, s, decide.Evidence{}, c)
+	return &c, err
 }
 
 // Delete removes a task from the record and moves its folder to the trash. It first cancels a live task by the usual

@@ -48,12 +48,16 @@ type Seats interface {
 type Documents interface {
 	Create(t task.Task, body string) error
 	Read(project, id string, whole bool) ([]byte, error)
+	// ReadHistory is the mirror of the history; no text where there is none.
+	ReadHistory(project, id string) ([]byte, error)
 	Append(project, id, text string) error
 	Adopt(t task.Task, content []byte) (before []byte, err error)
 	// Keep stores a text, and reports whether it was not there before; Harden makes kept texts outlive a power cut.
 	Keep(project, id, digest, text string) (fresh bool, err error)
 	Harden(project, id string, digests ...string) error
 	Trash(project, id string) (string, error)
+	// SetAside moves the folder of a task that leaves this home to where no rebuild finds it.
+	SetAside(project, id string) (string, error)
 }
 
 // Mirror makes the files equal to the record, and has the locks next to them.
@@ -83,6 +87,10 @@ type Workspaces interface {
 	// SetBranch renames or switches the workspace's branch; with an empty name it returns the present one.
 	SetBranch(ctx context.Context, t task.Task, name string) (string, error)
 	Project(name string) (task.Project, error)
+	// Holds reports whether the task's workspace is here, and is the task's.
+	Holds(ctx context.Context, t task.Task) (bool, error)
+	// HasBranch reports whether the repository has the task's branch, here or on origin.
+	HasBranch(ctx context.Context, t task.Task) (bool, error)
 	// Subject is what evidence of the task is about at this moment: the tip of its branch and, with tree, the
 	// content of its worktree too. It names what it could not read.
 	Subject(ctx context.Context, t task.Task, tree bool) task.Subject

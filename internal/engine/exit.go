@@ -220,7 +220,7 @@ func (e *Engine) RespawnDead(ctx context.Context, id string) (again time.Time, e
 		if err != nil {
 			return nil, err
 		}
-		if len(s.Owed) > 0 || !decide.Respawns(def, s.Task) {
+		if len(s.Owed) > 0 || s.Task.Displaced() || !decide.Respawns(def, s.Task) {
 			return nil, nil
 		}
 		state, _ := def.State(s.Task.Status)

@@ -247,3 +247,41 @@ func TestSimulation_meetsOnlyConfigurationsThatWereExplored(t *testing.T) {
 		})
 	}
 }
+
+// Defect: the explorer took a workspace that is not made ready for a failed start, also where an agent lives: then what
+// later moves have to end waits for the workspace, and the agent lives on and may ask.
+func TestSimulation_meetsAnAgentThatLivesUntilItsWorkspaceIsReady(t *testing.T) {
+	t.Parallel()
+	def := exploredWorkflows(t)["made-ready-again"]
+	reach, whole := explore.Explore(def, explore.Most)
+	if !whole {
+		t.Fatal("the explorer gave up")
+	}
+	runWalk(t, readSetting(t).under(def), 1, 0xe5, func(w *walk) {
+		w.reach, w.p = reach, &process{sim: w.simulation, number: 1, name: "walk"}
+		w.p.buildEngine()
+		out, err := w.p.engine.Create(background, task.New{Project: w.Project, Summary: "mend the gate",
+			Harness: "claude", ReviewHarness: "codex", Workflow: "any", Actor: human, Spawn: true})
+		if w.id = out.Task.ID; err != nil {
+			w.breakf("%v", err)
+			return
+		}
+		w.explored()
+		w.saveDocument("\n## Handoff\n" + w.note("all") + "\n")
+		for _, step := range []struct {
+			by task.Actor
+			to task.Status
+		}{{human, "doing"}, {task.Actor{Role: task.RoleWorker}, "review"}, {human, "doing"}} {
+			w.failed = map[string]bool{action.AcquireWorkspace: true, action.KillSession: false,
+				action.KillReviewer: false, action.SpawnAgent: false, action.SpawnReviewer: false}
+			if _, err := w.p.engine.Request(background, task.Request{Task: w.id, To: step.to, Actor: step.by,
+				Reason: "because"}); err != nil {
+				w.breakf("%s is refused: %v", step.to, err)
+			}
+			if w.Living(w.id, task.RoleWorker) == nil {
+				w.breakf("the worker has ended")
+			}
+			w.explored()
+		}
+	})
+}

@@ -139,6 +139,9 @@ type fakeRepository struct {
 	dirty    bool
 	fails    error // of a merge
 
+	elsewhere bool // the worktrees are at another machine
+	unborn    bool // the repository has no branch of a task
+
 	requests    []record.PullRequest
 	unreachable error // the network
 	beyond      bool  // the branch has what no pull request has
@@ -177,6 +180,10 @@ func (d *fakeRepository) SetBranch(_ context.Context, _ task.Task, name string) 
 	}
 	return name, nil
 }
+
+func (d *fakeRepository) Holds(context.Context, task.Task) (bool, error) { return !d.elsewhere, nil }
+
+func (d *fakeRepository) HasBranch(context.Context, task.Task) (bool, error) { return !d.unborn, nil }
 
 func (d *fakeRepository) Ahead(context.Context, task.Task, string) (bool, error) { return true, nil }
 

@@ -6,25 +6,26 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"orange/internal/decide"
 	"orange/internal/history"
+	"orange/internal/printable"
 	"orange/internal/record"
 	"orange/internal/rejection"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
 
-// Keys in the data of a merge's begin: the commit that Orange merges, and what git said of it then. With them
-// a merge that was cut short and runs again can still be judged: once the branch is merged, git says
+// Keys in the data of a merge's begin: the commit that Orange merges, and what git said of it then, and how it is
+// merged. With them a merge that was cut short and runs again can still be judged: once the branch is merged, git says
 // something else of it.
 const (
-	dataGit    = "git"
-	dataCommit = "commit"
-	dataResult = "result" // the commit that the default branch gets
-	dataPush   = "push"   // pushAlways or pushNever
+	dataGit      = "git"
+	dataCommit   = "commit"
+	dataResult   = "result" // the commit that the default branch gets
+	dataPush     = "push"   // pushAlways or pushNever
+	dataStrategy = "strategy"
 )
 
 // Whether origin gets a merge.
@@ -33,11 +34,32 @@ const (
 	pushNever  = "never"
 )
 
+const alreadyMerged = "already merged"
+
 // Merge merges the commit of the task's branch that the decision was about into the project's default branch and
 // then moves the task. If its pull request is merged already, Merge merges nothing here; if that is open, it
-// returns a *rejection.Rejection. It decides first; if it was cut short and runs again, it goes on. Where the merge
-// fails by a conflict or a red result, the workflow may send the task back: the *record.Unmerged says so.
-func (e *Engine) Merge(ctx context.Context, id string, m task.Merge, actor task.Actor) (record.Outcome, string, error) {
+// returns a *rejection.Rejection. It decides first; if it was cut short and runs again, it goes on, and so does
+// GoOnMerging. Where the merge fails by a conflict or a red result, the workflow may send the task back: the
+// *record.Unmerged says so.
+func (e *Engine) Merge(ctx context.Context, id string, m task.Merge, actor task.Actor) (
+	out record.Outcome, how string, err error) {
+	out, err = e.once(ctx, id, actor, func() (out record.Outcome, err error) {
+		out, how, err = e.merge(ctx, id, m, actor)
+		return out, err
+	})
+	if err == nil && how == "" { // it was made before
+		_, how, _, err = e.Answered(ctx, id, actor)
+		how = cmp.Or(how, alreadyMerged)
+	}
+	return out, how, err
+}
+
+func (e *Engine) merge(ctx context.Context, id string, m task.Merge, actor task.Actor) (record.Outcome, string, error) {
+	release, err := e.Mirror.Lock(ctx, mergeLock(id))
+	if err != nil {
+		return record.Outcome{}, "", err
+	}
+	defer release()
 	if err := e.finishPending(ctx, id, actor); err != nil {
 		return record.Outcome{}, "", err
 	}
@@ -54,25 +76,26 @@ func (e *Engine) Merge(ctx context.Context, id string, m task.Merge, actor task.
 		return record.Outcome{}, "", refused
 	}
 	if refused == nil && !decision.Moved {
-		return record.Outcome{Task: s.Task}, "already merged", nil
+		return record.Outcome{Task: s.Task}, alreadyMerged, nil
 	}
 	in, aside := record.Merging{Asked: m}, ""
-	// GitHub need not merge what was merged here already
+	// the host need not merge what was merged here already
 	if !m.Local && earlier.git == nil && (refused == nil || refusal.Code == rejection.GateUnmet) {
-		pr, known, err := e.requested(ctx, s.Task)
+		pr, other, err := e.requested(ctx, s.Task)
 		switch {
 		case err != nil && refused == nil:
 			return record.Outcome{}, "", err
-		case err == nil && known && pr.State == record.PRMerged:
+		case err == nil && pr.State == record.PRMerged:
 			return e.mergedThere(ctx, s, req, pr, evidence)
 		// the person who merges it there answers for what has moved
-		case err == nil && known && pr.State == record.PROpen && (refused == nil || refusal.Moved):
+		case err == nil && pr.State == record.PROpen && (refused == nil || refusal.Moved):
 			in.PR, refused = pr, nil
-		case known:
-			aside = "; its pull request " + pr.URL + " is closed and was not merged"
+		case other != "":
+			aside = "; " + other
 		}
 	}
-	order := record.MergeOrder{Strategy: m.Strategy, Push: earlier.push == pushAlways, With: m.With}
+	order := record.MergeOrder{Strategy: cmp.Or(m.Strategy, earlier.strategy), Push: earlier.push == pushAlways,
+		With: m.With}
 	if refused == nil && earlier.git == nil {
 		order, refused = e.mergeWay(ctx, s.Task, req, in)
 	}
@@ -149,28 +172,36 @@ func (e *Engine) mergeHere(ctx context.Context, t task.Task, req task.Request, o
 			cmp.Or(git.subject.Trouble, "it has no commit yet"))
 	}
 	order.Commit = git.subject.Commit
+	noted := false
 	begin := func(ctx context.Context, result string) error { // other merges, origin and checks were waited for
-		data := map[string]string{"branch": t.Branch, dataCommit: order.Commit, dataResult: result,
-			dataPush: pushNever}
+		event := history.Event{Type: history.MergeBegun, Data: map[string]string{"branch": t.Branch,
+			dataCommit: order.Commit, dataResult: result, dataPush: pushNever, dataStrategy: order.Strategy}}
 		if order.Push {
-			data[dataPush] = pushAlways
+			event.Data[dataPush] = pushAlways
 		}
 		if len(git.facts) > 0 {
-			data[dataGit] = string(text)
+			event.Data[dataGit] = string(text)
 		}
-		return e.begin(ctx, t, req.Actor, history.Event{Type: history.MergeBegun, Data: data})
+		if req.Override {
+			event.Reason = req.Reason
+		}
+		err := e.begin(ctx, t, req.Actor, event)
+		noted = noted || err == nil
+		return err
 	}
 	done, err := e.Merger.Merge(ctx, t, order, begin)
+	if err != nil && noted && ctx.Err() == nil { // who interrupts it does not know how it ended
+		why, _, _ := strings.Cut(err.Error(), "\n")
+		if failed := e.note(ctx, t.ID, task.Actor{Rule: true}, history.Event{Type: history.MergeFailed,
+			Reason: printable.Line(why), Data: map[string]string{"branch": t.Branch}}); failed != nil {
+			err = errors.Join(err, failed)
+		}
+	}
 	if err != nil {
 		e.restoreFiles(context.WithoutCancel(ctx), t.ID) // the begin of the merge may be on record
 		return record.Outcome{}, "", e.mergeFailed(ctx, t, order.Commit, err)
 	}
-	merged := history.Event{Type: history.Merged, Reason: done.How, Data: map[string]string{
-		"branch": t.Branch, "commit": done.Commit}}
-	if done.Squash {
-		merged.Data[history.DataJudged] = order.Commit
-	}
-	if err := e.note(ctx, t.ID, req.Actor, merged); err != nil {
+	if err := e.noteMerge(ctx, t, req.Actor, order.Commit, done); err != nil {
 		return record.Outcome{}, "", err
 	}
 	if !req.Override { // else the reason is the person's own
@@ -178,6 +209,17 @@ func (e *Engine) mergeHere(ctx context.Context, t task.Task, req task.Request, o
 	}
 	out, err := e.request(ctx, &request{Request: req, known: git})
 	return out, done.How, err
+}
+
+// noteMerge records that a commit of the task's branch was merged.
+func (e *Engine) noteMerge(ctx context.Context, t task.Task, actor task.Actor, judged string,
+	done record.MergeResult) error {
+	merged := history.Event{Type: history.Merged, Reason: done.How, Data: map[string]string{
+		"branch": t.Branch, "commit": done.Commit}}
+	if done.Squash {
+		merged.Data[history.DataJudged] = judged
+	}
+	return e.note(ctx, t.ID, actor, merged)
 }
 
 // begin records that a merge begins, unless the task has moved since it was judged.
@@ -210,60 +252,6 @@ func gitFacts(evidence decide.Evidence) *known {
 		}
 	}
 	return git
-}
-
-// begun is what earlier tries of a merge have left in the history.
-type begun struct {
-	git     *known   // what git said then, if one of them did its work and was cut short before the move
-	results []string // what the default branch was to get
-	push    string   // whether origin was to get it
-}
-
-// mergeBegun reads the tries since the last move. If the commit has something to merge the caller looks again.
-func (e *Engine) mergeBegun(ctx context.Context, id string) (begun, error) {
-	events, err := e.Index.Events(ctx, id, 0)
-	if err != nil {
-		return begun{}, err
-	}
-	var tries []history.Event // the last one first
-	for _, event := range slices.Backward(events) {
-		if event.IsMove() {
-			break
-		}
-		if event.Type == history.MergeBegun {
-			tries = append(tries, event)
-		}
-	}
-	if len(tries) == 0 {
-		return begun{}, nil
-	}
-	last := tries[0].Data
-	earlier := begun{push: cmp.Or(last[dataPush], pushAlways)}
-	for _, try := range tries {
-		if result := try.Data[dataResult]; result != "" {
-			earlier.results = append(earlier.results, result)
-		}
-	}
-	s, err := e.Store.Load(ctx, id)
-	if err != nil {
-		return begun{}, err
-	}
-	done, err := e.Merger.Landed(ctx, s.Task, earlier.results)
-	if err == nil && !done {
-		var ahead bool
-		ahead, err = e.Merger.Ahead(ctx, s.Task, last[dataCommit])
-		done = !ahead
-	}
-	if err != nil || !done {
-		return earlier, err
-	}
-	earlier.git = &known{facts: map[string]decide.Fact{}, subject: task.Subject{Commit: last[dataCommit]}}
-	if text := last[dataGit]; text != "" {
-		if err := json.Unmarshal([]byte(text), &earlier.git.facts); err != nil {
-			return begun{}, fmt.Errorf("read what git said when the merge of task %s began: %w", id, err)
-		}
-	}
-	return earlier, nil
 }
 
 // worthMerging refuses a merge that would finish a task whose commit adds nothing.

@@ -174,7 +174,7 @@ func (e *Engine) mergeInTurn(ctx context.Context, ids []string, m *task.Merge, a
 		out, how, err := e.Merge(ctx, c.task.ID, *m, actor)
 		switch {
 		case err == nil:
-			one.Task, one.How = out.Task, how
+			one.Task, one.How, one.Outcome = out.Task, how, out
 			m.With = 0 // they went with this one
 			merged = append(merged, c.task.ID)
 		case leftOut(err):

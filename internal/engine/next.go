@@ -17,6 +17,13 @@ import (
 // the one to the status to, or the only one there is if to is empty.
 func (e *Engine) Next(ctx context.Context, id string, actor task.Actor, override bool, to task.Status,
 	reason string) (record.Outcome, error) {
+	return e.once(ctx, id, actor, func() (record.Outcome, error) {
+		return e.next(ctx, id, actor, override, to, reason)
+	})
+}
+
+func (e *Engine) next(ctx context.Context, id string, actor task.Actor, override bool, to task.Status,
+	reason string) (record.Outcome, error) {
 	if err := e.finishPending(ctx, id, actor); err != nil {
 		return record.Outcome{}, err
 	}
@@ -48,11 +55,16 @@ func (e *Engine) Next(ctx context.Context, id string, actor task.Actor, override
 		e.restoreFiles(ctx, id)
 		return record.Outcome{}, err
 	}
-	return e.Request(ctx, req)
+	return e.move(ctx, req)
 }
 
 // Redo takes a task back to a state that its workflow allows to begin again.
 func (e *Engine) Redo(ctx context.Context, id string, to task.Status, actor task.Actor, reason string) (
+	record.Outcome, error) {
+	return e.once(ctx, id, actor, func() (record.Outcome, error) { return e.redo(ctx, id, to, actor, reason) })
+}
+
+func (e *Engine) redo(ctx context.Context, id string, to task.Status, actor task.Actor, reason string) (
 	record.Outcome, error) {
 	if err := e.finishPending(ctx, id, actor); err != nil {
 		return record.Outcome{}, err

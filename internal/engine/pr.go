@@ -16,6 +16,10 @@ import (
 // RequestPR has the task's branch pushed and a pull request opened for it, and waits a while for that. A refusal
 // is a *rejection.Rejection.
 func (e *Engine) RequestPR(ctx context.Context, id string, actor task.Actor) (record.Outcome, error) {
+	return e.once(ctx, id, actor, func() (record.Outcome, error) { return e.requestPR(ctx, id, actor) })
+}
+
+func (e *Engine) requestPR(ctx context.Context, id string, actor task.Actor) (record.Outcome, error) {
 	if err := e.finishPending(ctx, id, actor); err != nil {
 		return record.Outcome{}, err
 	}
@@ -52,49 +56,70 @@ func (e *Engine) RequestPR(ctx context.Context, id string, actor task.Actor) (re
 	return out, err
 }
 
-// requested returns the present pull request of the task; known is false if it has none. It asks for the one on
-// record by its address. If that was closed, or none is on record, it looks at those of the branch: an open one
-// counts, and one that was merged with the exact commit. A pull request from another repository is not the task's,
-// unless it has that commit: its branch may only have the same name.
-func (e *Engine) requested(ctx context.Context, t task.Task) (pr record.PullRequest, known bool, err error) {
+// requested returns the present pull request of the task; its address is empty if it has none. It asks for the one on
+// record by its address. If that was closed, or merged into another branch, or none is on record, it looks at those of
+// the branch: an open one counts, and one that was merged with the exact commit. A pull request from another repository
+// is not the task's, unless it has that commit: its branch may only have the same name. aside tells of the one on
+// record where that does not count.
+func (e *Engine) requested(ctx context.Context, t task.Task) (pr record.PullRequest, aside string, err error) {
 	defer func() {
 		if err != nil {
 			err = fmt.Errorf("cannot tell whether task %s has a pull request: %w; try again, or merge here "+
 				"all the same: orange task merge %s --local", t.ID, err, t.ID)
 		}
 	}()
+	branch, err := e.defaultBranch(t)
+	if err != nil {
+		return pr, "", err
+	}
 	if t.PRURL != "" {
 		own, err := e.Forge.States(ctx, t.Project, []string{t.PRURL})
 		if err == nil && len(own) == 0 {
 			err = fmt.Errorf("nothing was said about %s", t.PRURL)
 		}
 		if err != nil {
-			return pr, false, err
+			return pr, "", err
 		}
-		if pr = own[0]; pr.State != record.PRClosed {
-			return pr, true, nil
+		elsewhere := decide.Elsewhere(t, own[0], branch)
+		switch {
+		case elsewhere != "":
+			aside = fmt.Sprintf("its pull request %s was merged into %q", own[0].URL, own[0].Base)
+		case own[0].State == record.PRClosed:
+			aside = "its pull request " + own[0].URL + " is closed and was not merged"
+		default:
+			return own[0], "", nil
 		}
 	}
 	all, err := e.Forge.Find(ctx, t.Project, t.Branch)
 	if err != nil || len(all) == 0 {
-		return pr, pr.URL != "", err
+		return pr, aside, err
 	}
 	tip, err := e.Merger.Tip(ctx, t)
 	if err != nil {
-		return pr, false, err
+		return pr, "", err
 	}
 	for _, other := range all {
-		if other.State == record.PROpen && !other.Foreign || other.State != record.PRClosed && other.Commit == tip {
-			return other, true, nil
+		if other.State == record.PROpen && !other.Foreign || other.State != record.PRClosed && other.Commit == tip &&
+			decide.Elsewhere(t, other, branch) == "" {
+			return other, "", nil
 		}
 	}
-	return pr, pr.URL != "", nil
+	return pr, aside, nil
+}
+
+// defaultBranch is where the task's project has its work merged; empty where the project is gone.
+func (e *Engine) defaultBranch(t task.Task) (string, error) {
+	project, err := e.Workspaces.Project(t.Project)
+	if errors.Is(err, task.ErrNotFound) {
+		return "", nil
+	}
+	return project.DefaultBranch, err
 }
 
 // mergedThere moves a task whose pull request is merged. It leaves the local default branch as it is.
 func (e *Engine) mergedThere(ctx context.Context, s record.Snapshot, req task.Request, pr record.PullRequest,
 	evidence decide.Evidence) (record.Outcome, string, error) {
-	req.Reason, req.Override = decide.PREndText(pr), false
+	req.Reason, req.Override = pr.Ended(), false
 	def, err := e.Rules.Pinned(ctx, s.Task.Workflow)
 	if err != nil {
 		return record.Outcome{}, "", err
@@ -234,10 +259,18 @@ func (e *Engine) prEnded(ctx context.Context, id string, pr record.PullRequest) 
 	return e.commitPR(ctx, def, s, evidence, pr, against)
 }
 
-// unmerged returns what a merged pull request lacks of the task's branch; empty if nothing.
+// unmerged returns why the task's work is not merged by a merged pull request: it went elsewhere, or lacks some of the
+// branch; empty if nothing speaks against it.
 func (e *Engine) unmerged(ctx context.Context, t task.Task, pr record.PullRequest) (string, error) {
 	if pr.State != record.PRMerged {
 		return "", nil
+	}
+	branch, err := e.defaultBranch(t)
+	if err != nil {
+		return "", err
+	}
+	if elsewhere := decide.Elsewhere(t, pr, branch); elsewhere != "" {
+		return elsewhere, nil
 	}
 	within, err := e.Merger.Within(ctx, t, pr.Commit)
 	if err != nil || within {
@@ -268,7 +301,7 @@ func (e *Engine) commitPR(ctx context.Context, def *workflow.Definition, s recor
 	if err != nil {
 		return "", err
 	}
-	told := decide.PREndText(pr)
+	told := pr.Ended()
 	if c.Entered {
 		told += fmt.Sprintf("; it was moved to %q", t.Status)
 		if t.Attention != "" {

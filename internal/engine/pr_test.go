@@ -120,6 +120,12 @@ func TestMerge_isLocalWhereNoPullRequestStandsForIt(t *testing.T) {
 		says string
 	}{
 		"closed": {pull(record.PRClosed), "is closed and was not merged"},
+		"merged into another branch": {
+			record.PullRequest{URL: address, State: record.PRMerged, Commit: "beef", Base: "release"},
+			`was merged into "release"`},
+		"another one of the branch, merged into another": {
+			record.PullRequest{URL: "https://other", State: record.PRMerged, Commit: "beef", Base: "release"},
+			"merged"},
 		"merged under the name before": {
 			record.PullRequest{URL: "https://other", State: record.PRMerged, Commit: "old"}, "merged"},
 		"a stranger's": {
@@ -265,6 +271,29 @@ func TestPRSeen_finishesNoTaskWhoseBranchHasMoreThanWasMerged(t *testing.T) {
 	if have := w.task(id); have.Status != "reviewing" ||
 		!strings.Contains(have.Attention, "has work that it was merged without") {
 		t.Errorf("the task is %q with the mark %q", have.Status, have.Attention)
+	}
+}
+
+// Defect: a pull request that someone had turned to another branch finished its task all the same.
+func TestPRSeen_finishesNoTaskByAMergeIntoAnotherBranch(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.requested("reviewing")
+	turned := pull(record.PRMerged)
+	turned.Base = "release"
+	message, err := w.PRSeen(t.Context(), id, turned)
+	must(t, err)
+	have := w.task(id)
+	if have.Status != "reviewing" || have.PRState != record.PRMerged || message != have.Attention ||
+		!strings.Contains(message, `it was merged into "release", and tasks of this project go into "main"`) ||
+		!strings.Contains(message, "orange task create-pr "+id) {
+		t.Errorf("the task is %q with the mark %q; people are told %q", have.Status, have.Attention, message)
+	}
+	turned.Base = "main"
+	w = newWorld(t)
+	id = w.requested("reviewing")
+	if _, err := w.PRSeen(t.Context(), id, turned); err != nil || w.task(id).Status != "done" {
+		t.Errorf("the task is %q after a merge into its own branch, %v", w.task(id).Status, err)
 	}
 }
 

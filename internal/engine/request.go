@@ -20,6 +20,11 @@ import (
 // and waits for them a while. A refusal is a *rejection.Rejection, and nothing has changed.
 // Asking for the status that the task already has succeeds and does nothing.
 func (e *Engine) Request(ctx context.Context, req task.Request) (record.Outcome, error) {
+	return e.once(ctx, req.Task, req.Actor, func() (record.Outcome, error) { return e.move(ctx, req) })
+}
+
+// move is Request without a look at the request's key.
+func (e *Engine) move(ctx context.Context, req task.Request) (record.Outcome, error) {
 	r := &request{Request: req}
 	if req.To == workflow.Previous {
 		r.target = func(def *workflow.Definition, t task.Task) (task.Status, bool, error) {
@@ -43,7 +48,16 @@ type request struct {
 	before func(task.Task, decide.Evidence) error // nil, or what runs once between the yes and its commit
 	known  *known                                 // nil, or what an earlier look has found
 	waited bool                                   // for the pending hooks of earlier moves
+	absent bool                                   // the actor asked some time ago: this process is not theirs
 	event  int                                    // whose hooks are pending
+}
+
+// performer is for whom hooks are performed now: for no person where this process is not theirs.
+func (r *request) performer() task.Actor {
+	if r.absent {
+		return task.Actor{Rule: true}
+	}
+	return r.Actor
 }
 
 // target is where a request leads, by the first snapshot of its task: tried again, it leads to the same state.
@@ -95,7 +109,7 @@ func (e *Engine) request(ctx context.Context, r *request) (record.Outcome, error
 		case errors.Is(err, errDone):
 			return out, nil
 		case errors.Is(err, errHooksPending):
-			if _, err := e.runHooks(ctx, ctx.Done(), r.Task, r.event, r.Actor); err != nil {
+			if _, err := e.runHooks(ctx, ctx.Done(), r.Task, r.event, r.performer()); err != nil {
 				return record.Outcome{}, err
 			}
 			r.waited = true
@@ -133,6 +147,9 @@ func (e *Engine) attempt(ctx context.Context, r *request) (record.Outcome, error
 		return record.Outcome{Task: s.Task, Hooks: s.Owed}, nil // what is still owed belongs to the answer
 	}
 	c := decision.Change
+	if s.Task.Displaced() && c.Task.Live && c.Lease != record.LeaseReserve {
+		return record.Outcome{}, e.room(ctx, s.Task)
+	}
 	if r.known != nil && r.known.pull != nil {
 		c.Task = decide.MarkOtherHead(s.Task, c.Task, *r.known.pull)
 	}
@@ -158,7 +175,7 @@ func (e *Engine) attempt(ctx context.Context, r *request) (record.Outcome, error
 	if (s.Task.Queued() || s.Task.WaitsForTasks()) && t.Workspace == "" {
 		e.dropEnvironment(ctx, t.ID) // it waits for no workspace any more
 	}
-	return e.conclude(ctx, t, t.Seq, r.Actor)
+	return e.conclude(ctx, t, t.Seq, r.performer())
 }
 
 // settleOwed drops the owed hooks that a new step overtakes, and makes the others due at once: the new ones wait
@@ -312,7 +329,7 @@ func (e *Engine) facts(ctx context.Context, s record.Snapshot, def *workflow.Def
 			return fmt.Errorf("look at the evidence of task %s: %w", s.Task.ID, err)
 		}
 		evidence.Facts = facts
-		if !git || e.subject(ctx, s, false).Commit == evidence.Subject.Commit && decide.Agrees(s.Task, *evidence) {
+		if !git || e.subject(ctx, s, false).Commit == evidence.Subject.Commit && evidence.Agrees(s.Task) {
 			return nil
 		}
 		evidence.Subject = e.subject(ctx, s, tree) // what was seen is about another commit than the one that was noted

@@ -9,6 +9,7 @@ import (
 
 	"orange/internal/decide"
 	"orange/internal/history"
+	"orange/internal/record"
 	"orange/internal/rejection"
 	"orange/internal/task"
 	"orange/internal/tmux"
@@ -34,6 +35,18 @@ const (
 // said.
 func (e *Engine) Say(ctx context.Context, v Voice, id, role, text string, actor task.Actor) (
 	to, how string, err error) {
+	out, err := e.once(ctx, id, actor, func() (out record.Outcome, err error) {
+		to, how, err = e.say(ctx, v, id, role, text, actor)
+		return out, err
+	})
+	if out.Event.Type == history.PersonSaid { // it was said before
+		to, how = out.Event.Data["role"], out.Event.Data[history.DataHow]
+	}
+	return to, how, err
+}
+
+func (e *Engine) say(ctx context.Context, v Voice, id, role, text string, actor task.Actor) (
+	to, how string, err error) {
 	switch text = strings.TrimSpace(text); {
 	case text == "":
 		return "", "", task.Notef(task.ErrUsage, "cannot say nothing; give the text, or - to read it")
@@ -55,7 +68,7 @@ func (e *Engine) Say(ctx context.Context, v Voice, id, role, text string, actor 
 	w := message{Engine: e, voice: v, task: s.Task, role: role, text: text, actor: actor}
 	how, err = w.deliver(ctx)
 	if w.recorded {
-		err = errors.Join(err, e.Sync(ctx, id))
+		err = errors.Join(err, e.failedOnce(ctx, id, actor, err), e.Sync(ctx, id))
 	}
 	return role, how, err
 }

@@ -71,7 +71,7 @@ func (s *sendingBack) attempt(ctx context.Context) (string, error) {
 	if still, _ := s.back.Target(def, now.Task); still != to {
 		return "", task.ErrConflict // what was read is about another move
 	}
-	if _, pending := firstPending(now.Owed); pending || unsettled(evidence) {
+	if _, pending := firstPending(now.Owed); pending || unsettled(evidence) || now.Task.Displaced() {
 		return "", errNotNow
 	}
 	if s.judged != nil && unmoved(now.Task, *s.judged) != nil {
@@ -108,7 +108,7 @@ func (s *sendingBack) commit(ctx context.Context, now record.Snapshot, evidence 
 	if !due {
 		return "", nil
 	}
-	told := s.back.Notice(c)
+	told := decide.SentBackNotice(c)
 	in := replay.Inputs{Ask: replay.AskBack, Against: s.against}.By(task.Actor{Rule: true}).After(s.back)
 	if c, err = in.Keep(def, now, evidence, c); err != nil {
 		return "", err
@@ -124,7 +124,7 @@ func (s *sendingBack) commit(ctx context.Context, now record.Snapshot, evidence 
 	if err != nil {
 		return "", err
 	}
-	s.then = s.back.Became(c)
+	s.then = decide.Became(c)
 	if c.Entered && t.Attention != "" {
 		told += "; " + t.Attention
 	}

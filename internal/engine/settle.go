@@ -371,12 +371,16 @@ func (e *Engine) StartNext(ctx context.Context, project string) (started string,
 		if err != nil || s.Task.QueuedFor != t.QueuedFor {
 			continue // another process was first, or the task is gone
 		}
-		out, err := e.Request(ctx, task.Request{
-			Task: t.ID, To: t.QueuedFor, Queued: true, Actor: task.Actor{Rule: true}, Reason: "a workspace became free",
-		})
+		out, next, err := record.Outcome{}, false, error(nil)
+		if s.Task.Displaced() {
+			out, next, err = e.goOn(ctx, t.ID)
+		} else {
+			out, err = e.Request(ctx, task.Request{Task: t.ID, To: t.QueuedFor, Queued: true,
+				Actor: task.Actor{Rule: true}, Reason: "a workspace became free"})
+		}
 		var refused *rejection.Rejection
 		switch {
-		case errors.As(err, &refused):
+		case next && err == nil, errors.As(err, &refused):
 			continue // its turn, but not its time: the next one may go
 		case err != nil:
 			all = errors.Join(all, fmt.Errorf("start task %s: %w", t.ID, err))

@@ -14,6 +14,7 @@ import (
 	"orange/internal/decide"
 	"orange/internal/document"
 	"orange/internal/explore"
+	"orange/internal/history"
 	"orange/internal/record"
 	"orange/internal/simulate"
 	"orange/internal/task"
@@ -174,7 +175,9 @@ func (l *judgedWalk) stepAlone(t task.Task) {
 	})
 	switch n := l.random.IntN(20); {
 	case len(state.SendBack) > 0 && l.random.Float64() < l.eagerness/2:
-		l.sendBack(t)
+		if l.random.IntN(2) == 0 || !l.mergeFails(t) {
+			l.sendBack(t)
+		}
 	case len(l.unreported) > 0 && n < 12:
 		l.reportOneDeath()
 	case revives && l.mayCrash(t) && l.random.Float64() < l.crashRate:
@@ -203,6 +206,22 @@ func (l *judgedWalk) stepAlone(t task.Task) {
 		_, err := l.p.engine.RespawnDead(background, l.id)
 		l.logf(l.p, fmt.Sprintf("hears of a revival: %v", err))
 	}
+}
+
+// mergeFails has a person merge a task that waits for that, and reports whether one could. In a walk each merge is in
+// conflict, some of them after their begin is on record: that is no act of the person.
+func (l *judgedWalk) mergeFails(t task.Task) bool {
+	merged, known := l.Workflow.Move(workflow.MoveMerge)
+	at := slices.IndexFunc(l.Workflow.Transitions, func(e workflow.Transition) bool {
+		return e.From == t.Status && e.To == merged
+	})
+	if !known || at < 0 {
+		return false
+	}
+	l.provide(t, l.Workflow.Transitions[at].Gate)
+	_, how, err := l.p.engine.Merge(background, l.id, task.Merge{}, human)
+	l.logf(l.p, fmt.Sprintf("hears of its merge: %s %v", how, err))
+	return true
 }
 
 // mayCrash reports whether one crash more in the present status leads nowhere.
@@ -496,6 +515,48 @@ func TestSimulation_withoutAPersonStaysWithinTheBound(t *testing.T) {
 		t.Skip("takes long; make test-all runs it")
 	}
 	walkUnder(t, 3, 110, false)
+}
+
+// What waits for its merge is found unfit again and again: by a merge that a person begins and that is in conflict, and
+// by a red pull request. Agents bring it back each time, and nothing else happens to the task: so it is sent back as
+// often as the rules say, and no more often, until a person does something to it.
+//
+// Broken on purpose: where decide.Note takes the begin of a merge for an act of the person, seed 0 of both workflows
+// finds it; where Setback.Target does not read the guards of a rule, seed 0 of one of them and seed 1 of the other.
+func TestSimulation_sendsBackAsOftenAsTheRulesSay(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes long; make test-all runs it")
+	}
+	common, all := readSetting(t), judgedWorkflows(t)
+	first, walks := uint64(0), uint64(2)
+	if seed, given := givenSeed(t); given {
+		first, walks = seed, 1
+	}
+	for _, name := range []string{"default", "classic"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			most, sent, kept := boundOf(t, name, all[name]), 0, 0
+			for seed := first; seed < first+walks && !t.Failed(); seed++ {
+				runWalk(t, common.under(all[name]), seed, 0x5e4d, func(w *walk) {
+					l := &judgedWalk{walk: w, historian: newHistorian(all[name], most), eagerness: 1}
+					l.run(110)
+					for _, e := range l.audit.Events(l.id) {
+						if e.Type == history.SendBackRefused {
+							kept++
+						} else if e.Type == history.AutoAdvanced && e.From == "reviewing" {
+							sent++
+						}
+					}
+				})
+			}
+			t.Logf("%d walks were sent back %d times, and %d times the rules kept the task where it was", walks, sent,
+				kept)
+			if kept == 0 && first == 0 {
+				t.Error("no walk comes to the number of times that the rules say")
+			}
+		})
+	}
 }
 
 // People act too, at any time. What check proves and a history can show holds of every history.

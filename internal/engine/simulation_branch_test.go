@@ -139,7 +139,10 @@ func (s *simulation) noteReviewer(a *simulate.Agent) {
 func (r simulatedRepository) Merge(ctx context.Context, t task.Task, order record.MergeOrder,
 	begin func(context.Context, string) error) (record.MergeResult, error) {
 	s, b, commit := r.p.sim, r.p.sim.branch(t.ID), order.Commit
-	result, conflict := "merge of "+commit, !s.noFaults && s.random.IntN(5) == 0
+	if at := slices.IndexFunc(order.Results, func(earlier string) bool { return s.base[earlier] }); at >= 0 {
+		return record.MergeResult{Commit: order.Results[at], How: r.p.question.reason}, nil
+	}
+	result, conflict := "merge of "+commit, s.single || !s.noFaults && s.random.IntN(5) == 0
 	if conflict && s.random.IntN(2) == 0 {
 		return record.MergeResult{}, &record.Unmerged{Files: []string{"gate.txt"}}
 	}
@@ -170,7 +173,26 @@ func (r simulatedRepository) Merge(ctx context.Context, t task.Task, order recor
 	return record.MergeResult{Commit: result, How: r.p.question.reason}, err
 }
 
-// Landed reports no merge: where one was cut short it is looked for again.
-func (r simulatedRepository) Landed(context.Context, task.Task, []string) (bool, error) {
-	return false, nil
+// Landed reports whether the default branch has one of the commits.
+func (r simulatedRepository) Landed(_ context.Context, t task.Task, commits []string) (bool, error) {
+	s := r.p.sim
+	return at(r.p, "looks whether "+s.short(t.ID)+" is merged", func() (bool, error) {
+		if err := r.p.Fail("look at the default branch"); err != nil {
+			return false, err
+		}
+		return slices.ContainsFunc(commits, func(commit string) bool { return s.base[commit] }), nil
+	})
+}
+
+// checkMerge checks that no merge was left half done: a task whose work the default branch has is moved, or has a mark
+// that says why not.
+func (s *simulation) checkMerge(t task.Task, events []history.Event) {
+	for _, e := range slices.Backward(events) {
+		if e.IsMove() {
+			return
+		}
+		if e.Type == history.MergeBegun && s.base[e.Data["result"]] && t.Live && t.Attention == "" {
+			s.breakf("%s is merged since event %d, and was left in %q", s.short(t.ID), e.Seq, t.Status)
+		}
+	}
 }

@@ -213,6 +213,7 @@ func (s *simulation) check() {
 		s.checkReplay(snapshot.Task)
 		s.checkSummaries(one.id, events)
 		s.checkWaiting(one, snapshot.Task)
+		s.checkMerge(snapshot.Task, events)
 	}
 	s.checkQuestions(moves)
 	s.checkAgents()
@@ -316,7 +317,8 @@ func (s *simulation) checkQuestions(moves map[string]int) {
 		known := reason == "" || reason == "deleted" || reason == "a workspace became free" ||
 			strings.Contains(reason, "ended and left") || strings.Contains(reason, "crashes in") ||
 			strings.HasPrefix(reason, "done is what it waited for: ") && n == 1 ||
-			reason == redCheck || strings.HasPrefix(reason, "the merge is in conflict in ")
+			reason == redCheck || reason == "merged before it was cut short" ||
+			strings.HasPrefix(reason, "the merge is in conflict in ")
 		if !known || n > 1 && (reason == "" || reason == "deleted") {
 			s.breakf("no one asked for a move of %s: %q, %d times", s.short(id), reason, n)
 		}

@@ -93,7 +93,7 @@ func (e *Engine) found(ctx context.Context, def *workflow.Definition, t task.Tas
 			return start, fmt.Errorf("look at the verdicts that are there before the %s is started: %w", role, err)
 		}
 	}
-	start.Evidence = decide.VerdictsNow(def, t.Status, evidence)
+	start.Evidence = evidence.VerdictsNow(def, t.Status)
 	return start, nil
 }
 

@@ -96,6 +96,9 @@ func (e *Engine) escalate(ctx context.Context, id string, to task.Status, own ta
 	if err != nil {
 		return task.Task{}, record.Change{}, err
 	}
+	if s.Task.Displaced() { // its workspace comes first
+		return task.Task{}, record.Change{}, errNotNow
+	}
 	for _, fact := range evidence.Facts {
 		if fact.Pending {
 			return task.Task{}, record.Change{}, errNotNow

@@ -59,26 +59,13 @@ type impossibleHook struct {
 	role string // who could not be started, or who lives in the workspace that was given back
 }
 
-// holdsUp reports whether the failure of a hook makes a difference. A hook that ends an agent is retried until it
-// succeeds. The failure to prepare a workspace has the same effect as the failure to start the agent that needs it.
-func (w *walk) holdsUp(hooks []task.Hook, i int) bool {
-	if class, _ := action.ClassOf(hooks[i].Action); class != action.ClassStart {
-		return false
-	}
-	if meaningOf(hooks[i]) != action.MakesWorkspace {
-		return true
-	}
-	for _, h := range hooks[i+1:] {
-		//exhaustive:enforce
-		switch meaningOf(h) {
-		case action.StartsAgent, action.NotifiesWorker:
-			return false
-		case action.EndsAgent, action.EndsAll, action.FreesWorkspace:
-			return true
-		case action.MakesWorkspace, action.MeansNothing, action.SetsAside, action.Pushes, action.OpensPR:
-		}
-	}
-	return false
+// holdsUp reports whether the failure of a hook makes a difference, and whether it does so only where an agent lives. A
+// hook that ends an agent is retried until it succeeds. Where no agent lives, the failure to prepare a workspace has
+// the same effect as the failure to start the agent that needs it. Where one lives it has not: a later step keeps the
+// preparation, and what that step has to end the agent waits for it.
+func holdsUp(h task.Hook) (holds, living bool) {
+	class, _ := action.ClassOf(h.Action)
+	return class == action.ClassStart, meaningOf(h) == action.MakesWorkspace
 }
 
 // settles returns the hooks that are owed after a decision: those that the decision itself has not done.

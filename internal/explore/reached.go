@@ -66,7 +66,7 @@ func (r *Reach) Find(o Observed) (number int, reads string) {
 		}
 	}
 	counters := w.count.cut(o.Task.Counters, int(c.status))
-	owed := owedAs(w, o.Owed, len(o.Alive) == 0)
+	owed := owedAs(o.Owed, len(o.Alive) == 0)
 	c.unsettled = o.Unsettled && len(owed) > 0 && counters.Get(task.CrashCount) != 0
 	reads = fmt.Sprintf("%s, from %d, workspace %v, agents %b, counters %v, owes %s, unsettled %v",
 		o.Task.Status, c.previous, c.workspace, c.agents, counters, strings.ReplaceAll(keyOf(owed), "\n", "; "),
@@ -87,19 +87,19 @@ func (r *Reach) Mourns(status task.Status, role string) bool {
 	return at >= 0 && i >= 0 && r.walk.mourned[at][i]
 }
 
-// owedAs are owed hooks as a configuration has them. A hook for which nothing waits is not part of it. Nor is the
-// preparation of a workspace whose failure holds up only the start of an agent, which fails then. If no agent lives,
+// owedAs are owed hooks as a configuration has them. A hook for which nothing waits is not part of it. Nor is, where no
+// agent lives, the preparation of a workspace: its failure holds up only the start of an agent, which fails then, and
 // there is none to end before that.
-func owedAs(w *walk, hooks []task.Hook, nobody bool) []task.Hook {
+func owedAs(hooks []task.Hook, nobody bool) []task.Hook {
 	var out []task.Hook
 	for _, h := range hooks {
 		if decide.HoldsUp(h) {
 			out = append(out, h)
 		}
 	}
-	for len(out) > 0 && meaningOf(out[0]) == action.MakesWorkspace && (!w.holdsUp(out, 0) || nobody) {
+	for nobody && len(out) > 0 && meaningOf(out[0]) == action.MakesWorkspace {
 		out = out[1:]
-		for nobody && len(out) > 0 && (meaningOf(out[0]) == action.EndsAgent || meaningOf(out[0]) == action.EndsAll) {
+		for len(out) > 0 && (meaningOf(out[0]) == action.EndsAgent || meaningOf(out[0]) == action.EndsAll) {
 			out = out[1:]
 		}
 	}

@@ -106,30 +106,13 @@ func (w *twin) follow(s spot, c record.Change, moved, crashed bool) {
 		next.task.Workspace = "w"
 	}
 	for i, h := range hooks {
-		if fails(h, hooks[i+1:]) {
-			w.add(w.perform(next, hooks, i))
+		class, _ := action.ClassOf(h.Action)
+		held := w.perform(next, hooks, i)
+		if class == action.ClassStart && (h.Action != action.AcquireWorkspace || len(held.alive) > 0) {
+			w.add(held) // where no agent lives, a workspace that is not ready is nothing but a start that fails
 		}
 	}
 	w.add(w.settle(w.perform(next, hooks, len(hooks))))
-}
-
-// fails reports whether it matters that a hook fails. A workspace that is not ready matters if an agent has to be
-// ended after it.
-func fails(h task.Hook, rest []task.Hook) bool {
-	class, _ := action.ClassOf(h.Action)
-	if h.Action != action.AcquireWorkspace {
-		return class == action.ClassStart
-	}
-	for _, next := range rest {
-		switch class, _ := action.ClassOf(next.Action); {
-		case class == action.ClassEnd:
-			return true
-		case next.Action == action.SpawnAgent, next.Action == action.SpawnReviewer,
-			next.Action == action.NotifyWorker:
-			return false
-		}
-	}
-	return false
 }
 
 func (w *twin) settle(s spot) spot {

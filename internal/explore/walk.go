@@ -267,12 +267,21 @@ func (w *walk) follow(at int32, before config, o outcome, declared []workflow.Ho
 			return
 		}
 		e.failing = int8(min(s.failing, maxFailing))
-		p := w.perform(after, ahead.deeds[:s.failing])
-		p.config.owed = s.owed
-		w.enter(at, e, p, o.moved, nil)
-		if replaced, is := w.replaced(p.config, &ahead.deeds[s.failing]); is {
-			p.config = replaced
-			w.enter(at, e, p, o.moved, nil)
+		w.heldUp(at, e, w.perform(after, ahead.deeds[:s.failing]), o.moved, s, ahead.deeds[s.failing:])
+	}
+}
+
+// heldUp enters the configurations in which a hook has failed: with the agents that live then, and without those whose
+// successors are owed.
+func (w *walk) heldUp(at int32, e event, p performed, moved bool, s stop, owed []deed) {
+	p.config.owed = s.owed
+	for i := -1; i < len(owed); i++ {
+		is := i < 0
+		if !is {
+			p.config, is = w.replaced(p.config, &owed[i])
+		}
+		if is && !(s.living && p.config.livesAtMost(0)) { // else it is as where the start fails
+			w.enter(at, e, p, moved, nil)
 		}
 	}
 }
@@ -287,6 +296,7 @@ type course struct {
 type stop struct {
 	failing int   // which of them
 	owed    int32 // which list is owed then
+	living  bool  // only where an agent lives
 }
 
 // turn names the steps after which the same is to be performed.
@@ -307,8 +317,8 @@ func (w *walk) course(before config, o outcome) *course {
 	}
 	out := &course{deeds: w.deedsOf(hooks, o.after.status)}
 	for failing := range hooks {
-		if w.holdsUp(hooks, failing) {
-			out.stops = append(out.stops, stop{failing, w.list(waiting(hooks[failing:]))})
+		if holds, living := holdsUp(hooks[failing]); holds {
+			out.stops = append(out.stops, stop{failing, w.list(waiting(hooks[failing:])), living})
 		}
 	}
 	w.courseOf[key] = out

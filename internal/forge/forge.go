@@ -1,37 +1,41 @@
-// Package forge is GitHub, through its own program gh: which pull requests a branch has, and the opening of one.
+// Package forge is where pull requests are, through a program of that place: GitHub through gh, and GitLab, whose pull
+// requests are merge requests, through glab.
 //
-// It owns how gh is called and what its answers mean. It does not own pushing (worktree), nor when a pull request
-// is wanted (hook). Everything else works without gh; what needs it says so.
+// It owns how these programs are called and what their answers mean. It does not own pushing (worktree), nor when a
+// pull request is wanted (hook). Everything else works without them; what needs one says so.
+//
+// What is about GitHub was tried with the real gh. What is about GitLab was written from GitLab's documented answers,
+// and never run.
 package forge
 
 import (
-	"cmp"
 	"context"
-	"encoding/json"
-	"errors"
-	"fmt"
+	"net/url"
 	"os"
-	"slices"
 	"strings"
-	"time"
 
-	"orange/internal/printable"
-	"orange/internal/proc"
 	"orange/internal/record"
 )
 
-// How long gh may take for one answer, and for opening a pull request.
-const (
-	patience       = 20 * time.Second
-	createPatience = time.Minute
-)
-
-// GH is the program gh.
-type GH struct {
-	// Path has the folders that it is looked for in; where it is empty, PATH of this process does at that moment.
-	Path string
-	// Patience is how long it may take for one answer; zero is a usual time.
-	Patience time.Duration
+// Host is a place with pull requests. dir is the repository, and remote the address of its origin. What it does not
+// know, or does not show to this login, is an error. It is a *Limited where too much was asked.
+type Host interface {
+	// Program is the name of the program, and there reports whether that is on this machine.
+	Program() (name string, there bool)
+	// Find lists the pull requests of a branch, whatever their state, the newest first.
+	Find(ctx context.Context, dir, remote, branch string) ([]record.PullRequest, error)
+	// Create opens a pull request for a branch that origin has already.
+	Create(ctx context.Context, dir, remote string, d Draft) (record.PullRequest, error)
+	// States reads how the pull requests with these addresses are, without what others say of them.
+	States(ctx context.Context, dir string, addresses []string) ([]record.PullRequest, error)
+	// Look reads them with what others say of them, and how many calls the host still takes.
+	Look(ctx context.Context, dir string, addresses []string) ([]record.PRLook, Quota, error)
+	// Log is the end of the log of a check, as Look named it, of the pull request with this address.
+	Log(ctx context.Context, dir, address, log string, most int) (string, error)
+	// Issue reads an issue of the repository.
+	Issue(ctx context.Context, dir, remote string, number int) (record.Issue, error)
+	// Request reads a pull request of the repository by its number.
+	Request(ctx context.Context, dir, remote string, number int) (record.Adoptee, error)
 }
 
 // Draft is a pull request that is to be opened.
@@ -42,119 +46,67 @@ type Draft struct {
 	Body   string
 }
 
-// Find lists the pull requests of a branch, whatever their state, the newest first. dir is the repository.
-func (g GH) Find(ctx context.Context, dir, branch string) ([]record.PullRequest, error) {
-	out, err := g.run(ctx, dir, "", "pr", "list", "--head", branch, "--state", "all", "--limit", "30",
-		"--json", "url,state,headRefName,headRefOid,isCrossRepository,mergeCommit")
-	if err != nil {
-		return nil, fmt.Errorf("cannot ask GitHub for the pull requests of %q: %w", branch, err)
+// For is the host of a kind: record.ForgeGitLab, and GitHub for every other one.
+func For(kind string) Host {
+	if kind == record.ForgeGitLab {
+		return GL{}
 	}
-	var listed []described
-	if err := json.Unmarshal(out.Stdout, &listed); err != nil {
-		return nil, fmt.Errorf("cannot read what gh answers about the pull requests of %q: %w", branch, err)
+	return GH{}
+}
+
+// OfRequest is the host that has the pull request with this address.
+func OfRequest(address string) Host {
+	if strings.Contains(address, "/merge_requests/") {
+		return GL{}
 	}
-	var found []record.PullRequest
-	for _, l := range listed {
-		if l.HeadRefName == branch {
-			found = append(found, l.pullRequest())
+	return GH{}
+}
+
+// At is the kind of host that the address of a remote leads to, as the name of the host tells, or as GH_HOST or
+// GITLAB_HOST says: record.ForgeNone where none does.
+func At(address string) string {
+	host := hostOf(address)
+	named := func(variable string) bool {
+		own := os.Getenv(variable)
+		if parsed, err := url.Parse(own); err == nil && parsed.Host != "" {
+			own = parsed.Hostname()
 		}
-	}
-	return found, nil
-}
-
-// Create opens a pull request for a branch that is on GitHub already.
-func (g GH) Create(ctx context.Context, dir string, d Draft) (record.PullRequest, error) {
-	g.Patience = cmp.Or(g.Patience, createPatience)
-	out, err := g.run(ctx, dir, d.Body, "pr", "create", "--head", d.Branch, "--base", d.Base, "--title", d.Title,
-		"--body-file", "-")
-	if err != nil {
-		return record.PullRequest{}, fmt.Errorf("cannot open a pull request for %q: %w", d.Branch, err)
-	}
-	for _, line := range strings.Split(out.Text(), "\n") {
-		if line = strings.TrimSpace(line); strings.HasPrefix(line, "https://") || strings.HasPrefix(line, "http://") {
-			return record.PullRequest{URL: line, State: record.PROpen}, nil
-		}
-	}
-	return record.PullRequest{},
-		fmt.Errorf("cannot tell whether the pull request for %q was opened: gh named no address, it said %q",
-			d.Branch, out.Text())
-}
-
-func (g GH) find() (string, error) { return proc.Find("gh", cmp.Or(g.Path, os.Getenv("PATH"))) }
-
-// run runs gh in the repository. No one is there to answer a question of it.
-func (g GH) run(ctx context.Context, dir, stdin string, args ...string) (proc.Result, error) {
-	program, err := g.find()
-	if err != nil {
-		return proc.Result{}, fmt.Errorf("%w; install it (https://cli.github.com), log in with %q, and try again",
-			err, "gh auth login")
-	}
-	most := cmp.Or(g.Patience, patience)
-	ctx, cancel := context.WithTimeout(ctx, most)
-	defer cancel()
-	out, err := proc.Run(ctx, proc.Command{
-		Name: program, Args: args, Dir: dir, Stdin: strings.NewReader(stdin), Most: mostAnswer,
-		Env: []string{
-			"GH_PROMPT_DISABLED=1", "GH_NO_UPDATE_NOTIFIER=1", "GH_FORCE_TTY=", "GH_PAGER=cat", "NO_COLOR=1",
-			"GIT_TERMINAL_PROMPT=0",
-		},
-		// A git hook hands these to its children: gh would look at that repository, and not at the one in dir.
-		Unset: []string{"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_PREFIX", "GIT_CONFIG"},
-	})
-	var ended *proc.Error
-	switch {
-	case errors.As(err, &ended):
-		return out, refusal(ended)
-	case errors.Is(err, context.DeadlineExceeded):
-		return out, fmt.Errorf(
-			"gh gave no answer within %s: %w; look whether GitHub can be reached, and try again", most, err)
-	}
-	return out, err
-}
-
-// refusal is gh's own refusal, with what to do about those that a person meets first. What gh says may come from far
-// away: it is cut to a length, and fit to be shown.
-func refusal(ended *proc.Error) error {
-	said := strings.TrimSpace(ended.Stderr)
-	if said == "" {
-		said = fmt.Sprintf("it ended with status %d and said nothing", ended.Code)
-	}
-	if len(said) > mostSaid {
-		said = strings.ToValidUTF8(said[:mostSaid], "") + "…"
-	}
-	said = "gh: " + printable.Text(strings.TrimPrefix(said, "gh: "))
-	if tooMuch(said) {
-		return &Limited{Said: said}
-	}
-	return &refused{text: said + advice(said), cause: ended}
-}
-
-// mostSaid is how many bytes of a refusal people are shown.
-const mostSaid = 2000
-
-func advice(said string) string {
-	low := strings.ToLower(said)
-	has := func(words ...string) bool {
-		return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(low, word) })
+		return own != "" && strings.EqualFold(host, own)
 	}
 	switch {
-	case has("known github host", "no git remotes found", "correspond to the gh_host"):
-		return "; pull requests need a repository on GitHub as the remote origin"
-	case has("gh auth login", "http 401", "bad credentials"):
-		return fmt.Sprintf("; log in with %q, and try again", "gh auth login")
-	case has("error connecting", "dial tcp", "no such host", "i/o timeout", "tls: ", "x509: "):
-		return "; look whether GitHub can be reached from here, and try again"
-	case has("http 403", "not accessible", "http 404", "could not resolve to a"):
-		return fmt.Sprintf("; look with %q whether the login may do that in this repository", "gh auth status")
+	case host == "":
+		return record.ForgeNone
+	case named("GH_HOST"), strings.HasSuffix(host, ".ghe.com"), strings.Contains("."+host+".", ".github."):
+		return record.ForgeGitHub
+	case named("GITLAB_HOST"), strings.Contains("."+host+".", ".gitlab."):
+		return record.ForgeGitLab
 	}
-	return ""
+	return record.ForgeNone
 }
 
-// refused is gh's own refusal, without the long argument list.
-type refused struct {
-	text  string
-	cause error
+// hostOf is the host in an address as git takes it: https://host/path, ssh://user@host:port/path or user@host:path.
+func hostOf(address string) string {
+	if strings.Contains(address, "://") {
+		parsed, err := url.Parse(address)
+		if err != nil || parsed.Scheme == "file" {
+			return ""
+		}
+		return strings.ToLower(parsed.Hostname())
+	}
+	host, _, found := strings.Cut(address, ":")
+	if !found || strings.Contains(host, "/") {
+		return "" // a folder
+	}
+	return strings.ToLower(host[strings.LastIndex(host, "@")+1:])
 }
 
-func (r *refused) Error() string { return r.text }
-func (r *refused) Unwrap() error { return r.cause }
+// pathOf is the path of the repository in an address as git takes it; empty where there is none.
+func pathOf(address string) string {
+	path := ""
+	if parsed, err := url.Parse(address); err == nil && parsed.Host != "" {
+		path = parsed.Path
+	} else if _, rest, found := strings.Cut(address, ":"); found {
+		path = rest
+	}
+	return strings.TrimSuffix(strings.Trim(path, "/"), ".git")
+}

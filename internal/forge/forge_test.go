@@ -16,17 +16,23 @@ import (
 // fake puts a program gh into a folder of its own. It notes the words that it was called with, where, and its input.
 func fake(t *testing.T, script string) (forge.GH, string) {
 	t.Helper()
+	dir := program(t, "gh", script)
+	return forge.GH{Path: "/nowhere:" + dir}, dir
+}
+
+func program(t *testing.T, name, script string) string {
+	t.Helper()
 	dir := t.TempDir()
 	text := "#!/bin/sh\nfor word; do echo \"$word\"; done > '" + dir + "/words'\npwd > '" + dir +
 		"/where'\ncat > '" + dir + "/input'\n" + script + "\n"
 	// what another test starts at this moment would have the file open for writing, and a program must not be
 	syscall.ForkLock.RLock()
-	err := os.WriteFile(filepath.Join(dir, "gh"), []byte(text), 0o755)
+	err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o755)
 	syscall.ForkLock.RUnlock()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return forge.GH{Path: "/nowhere:" + dir}, dir
+	return dir
 }
 
 func read(t *testing.T, parts ...string) string {
@@ -54,7 +60,7 @@ func TestFind_listsThePullRequestsOfTheVeryBranch(t *testing.T) {
 		{"url": "https://github.com/a/b/pull/8", "state": "OPEN", "headRefName": "fix-more", "headRefOid": "c2", "isCrossRepository": false},
 		{"url": "https://github.com/a/b/pull/7", "state": "MERGED", "headRefName": "fix", "headRefOid": "c3", "isCrossRepository": true}]'`)
 	repository := t.TempDir()
-	found, err := gh.Find(t.Context(), repository, "fix")
+	found, err := gh.Find(t.Context(), repository, "", "fix")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +82,7 @@ func TestFind_listsThePullRequestsOfTheVeryBranch(t *testing.T) {
 func TestFind_findsNothingWhereThereIsNothing(t *testing.T) {
 	t.Parallel()
 	gh, _ := fake(t, `echo '[]'`)
-	if found, err := gh.Find(t.Context(), t.TempDir(), "fix"); err != nil || len(found) != 0 {
+	if found, err := gh.Find(t.Context(), t.TempDir(), "", "fix"); err != nil || len(found) != 0 {
 		t.Errorf("found %v, %v", found, err)
 	}
 }
@@ -84,7 +90,7 @@ func TestFind_findsNothingWhereThereIsNothing(t *testing.T) {
 func TestCreate_handsTitleAndTextOverAsTheyAre(t *testing.T) {
 	t.Parallel()
 	gh, dir := fake(t, `echo 'Warning: 1 uncommitted change' >&2; echo https://github.com/a/b/pull/10`)
-	made, err := gh.Create(t.Context(), t.TempDir(), forge.Draft{
+	made, err := gh.Create(t.Context(), t.TempDir(), "", forge.Draft{
 		Branch: "fix", Base: "main", Title: `$(touch x) "quoted" --web`, Body: "line\n`date`\n"})
 	if err != nil {
 		t.Fatal(err)
@@ -126,20 +132,20 @@ func TestGH_saysWhatToDo(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			gh, _ := fake(t, tt.script)
-			found, err := gh.Find(t.Context(), t.TempDir(), "fix")
+			found, err := gh.Find(t.Context(), t.TempDir(), "", "fix")
 			wantError(t, err, tt.says...)
 			if len(found) != 0 {
 				t.Errorf("found %v", found)
 			}
 		})
 	}
-	_, err := forge.GH{Path: t.TempDir()}.Find(t.Context(), t.TempDir(), "fix")
+	_, err := forge.GH{Path: t.TempDir()}.Find(t.Context(), t.TempDir(), "", "fix")
 	wantError(t, err, `cannot find the program "gh"`, "install it", "gh auth login")
 	gh, _ := fake(t, `echo 'pull request create failed: GraphQL: No commits between main and fix' >&2; exit 1`)
-	_, err = gh.Create(t.Context(), t.TempDir(), forge.Draft{Branch: "fix", Base: "main"})
+	_, err = gh.Create(t.Context(), t.TempDir(), "", forge.Draft{Branch: "fix", Base: "main"})
 	wantError(t, err, `cannot open a pull request for "fix"`, "No commits between")
 	gh, _ = fake(t, `echo done`)
-	_, err = gh.Create(t.Context(), t.TempDir(), forge.Draft{Branch: "fix", Base: "main"})
+	_, err = gh.Create(t.Context(), t.TempDir(), "", forge.Draft{Branch: "fix", Base: "main"})
 	wantError(t, err, "gh named no address")
 }
 
@@ -147,7 +153,7 @@ func TestGH_doesNotWaitForOneThatHangs(t *testing.T) {
 	t.Parallel()
 	gh, _ := fake(t, `exec tail -f /dev/null`)
 	gh.Patience = 50 * time.Millisecond
-	_, err := gh.Find(t.Context(), t.TempDir(), "fix")
+	_, err := gh.Find(t.Context(), t.TempDir(), "", "fix")
 	wantError(t, err, "no answer within 50ms", "look whether GitHub can be reached")
 }
 
@@ -227,16 +233,31 @@ func TestStanding_thatCannotLookIsAnError(t *testing.T) {
 	wantError(t, err, "it is no address")
 }
 
-func TestOnGitHub_knowsTheAddressesOfGitHub(t *testing.T) {
+func TestAt_knowsTheAddressesOfHosts(t *testing.T) {
 	t.Parallel()
-	for address, want := range map[string]bool{
-		"https://github.com/a/b.git": true, "git@github.com:a/b.git": true,
-		"ssh://git@ssh.github.com:443/a/b": true, "https://GitHub.com/a/b": true,
-		"https://github.example.org/a/b": true, "https://tree.ghe.com/a/b": true,
-		"https://gitlab.com/github/b": false, "https://notgithub.com/a/b": false, "/srv/github.com:a": false,
-		"file:///srv/github.com/b": false, "../b": false, "": false,
+	for address, want := range map[string]string{
+		"https://github.com/a/b.git": "github", "git@github.com:a/b.git": "github",
+		"ssh://git@ssh.github.com:443/a/b": "github", "https://GitHub.com/a/b": "github",
+		"https://github.example.org/a/b": "github", "https://tree.ghe.com/a/b": "github",
+		"https://gitlab.com/github/b": "gitlab", "git@GitLab.com:a/b/c.git": "gitlab",
+		"ssh://git@gitlab.example.org:2222/a/b": "gitlab", "https://www.gitlab.example.org/a/b": "gitlab",
+		"https://notgithub.com/a/b": "none", "https://mygitlab.org/a/b": "none", "/srv/github.com:a": "none",
+		"file:///srv/github.com/b": "none", "../b": "none", "": "none",
 	} {
-		if got := forge.OnGitHub(address); got != want {
+		if got := forge.At(address); got != want {
+			t.Errorf("%q: %v, want %v", address, got, want)
+		}
+	}
+}
+
+func TestAt_knowsTheHostThatAVariableNames(t *testing.T) {
+	t.Setenv("GH_HOST", "code.example.org")
+	t.Setenv("GITLAB_HOST", "https://salsa.example.org:8443")
+	for address, want := range map[string]string{
+		"https://code.example.org/a/b": "github", "git@salsa.example.org:a/b": "gitlab",
+		"https://example.org/a/b": "none",
+	} {
+		if got := forge.At(address); got != want {
 			t.Errorf("%q: %v, want %v", address, got, want)
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net/url"
 	"strings"
 
 	"orange/internal/record"
@@ -38,17 +37,10 @@ func (g GH) Issue(ctx context.Context, dir, remote string, number int) (record.I
 		Author: author(said.User.Login, said.User.Type, said.AuthorAssociation)}, nil
 }
 
-// repositoryOf is owner and name in an address as git takes it; empty where there are none.
+// repositoryOf is owner and name in the address of a remote; empty where there are none.
 func repositoryOf(address string) string {
-	path := ""
-	if parsed, err := url.Parse(address); err == nil && parsed.Host != "" {
-		path = parsed.Path
-	} else if _, rest, found := strings.Cut(address, ":"); found {
-		path = rest
+	if path := pathOf(address); strings.Count(path, "/") == 1 {
+		return path
 	}
-	path = strings.TrimSuffix(strings.Trim(path, "/"), ".git")
-	if strings.Count(path, "/") != 1 {
-		return ""
-	}
-	return path
+	return ""
 }

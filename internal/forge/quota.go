@@ -2,6 +2,8 @@ package forge
 
 import (
 	"bytes"
+	"cmp"
+	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -9,33 +11,37 @@ import (
 	"time"
 )
 
-// Quota is how many calls GitHub still takes, as one of its answers said.
+// Quota is how many calls a host still takes, as one of its answers said.
 type Quota struct {
 	Limit, Remaining int // 0 and 0 where the answer did not say
 	Reset            time.Time
 }
 
-// Limited is GitHub's refusal because too much was asked of it.
+// Limited is a host's refusal because too much was asked of it.
 type Limited struct {
-	Said  string
-	Until time.Time // when it takes calls again; zero where the answer did not say
+	Said        string
+	Until       time.Time // when it takes calls again; zero where the answer did not say
+	site, calls string
 }
 
 func (l *Limited) Error() string {
-	if l.Until.IsZero() {
-		return l.Said + "; wait until GitHub takes calls again (see \"gh api rate_limit\"), and try again"
+	switch {
+	case !l.Until.IsZero():
+		return fmt.Sprintf("%s; %s takes calls again at %s: try again then", l.Said, l.site,
+			l.Until.UTC().Format(time.RFC3339))
+	case l.calls != "":
+		return fmt.Sprintf("%s; wait until %s takes calls again (see %q), and try again", l.Said, l.site, l.calls)
 	}
-	return fmt.Sprintf("%s; GitHub takes calls again at %s: try again then", l.Said,
-		l.Until.UTC().Format(time.RFC3339))
+	return fmt.Sprintf("%s; wait until %s takes calls again, and try again", l.Said, l.site)
 }
 
-// answer is what GitHub answered to a call of its interface, taken apart.
+// answer is what a host answered to a call of its interface, taken apart.
 type answer struct {
 	header http.Header // nil where gh did not print it
 	body   []byte
 }
 
-// readAnswer takes apart what "gh api --include" prints.
+// readAnswer takes apart what "gh api --include" or "glab api --include" prints.
 func readAnswer(out []byte) answer {
 	if !bytes.HasPrefix(out, []byte("HTTP/")) {
 		return answer{body: out}
@@ -57,28 +63,29 @@ func readAnswer(out []byte) answer {
 
 // quota is what the answer says of the calls that are left.
 func (a answer) quota() Quota {
-	q := Quota{Limit: a.number("X-Ratelimit-Limit"), Remaining: a.number("X-Ratelimit-Remaining")}
-	if at := a.number("X-Ratelimit-Reset"); at > 0 {
+	q := Quota{Limit: a.either("Ratelimit-Limit"), Remaining: a.either("Ratelimit-Remaining")}
+	if at := a.either("Ratelimit-Reset"); at > 0 {
 		q.Reset = time.Unix(int64(at), 0)
 	}
 	return q
 }
 
-// limited is the refusal because too much was asked, with the time that the answer names; nil where it is none. now is
-// the time of the answer.
-func (a answer) limited(said string, now time.Time) *Limited {
-	if !tooMuch(said) {
-		return nil
+// until adds to a refusal because too much was asked the time that the answer names. now is the time of the answer.
+func (a answer) until(refused error, now time.Time) {
+	limit, is := errors.AsType[*Limited](refused)
+	if !is {
+		return
 	}
-	l := &Limited{Said: said}
 	q := a.quota()
 	if seconds := a.number("Retry-After"); seconds > 0 {
-		l.Until = now.Add(time.Duration(seconds) * time.Second)
+		limit.Until = now.Add(time.Duration(seconds) * time.Second)
 	} else if q.Limit > 0 && q.Remaining == 0 {
-		l.Until = q.Reset
+		limit.Until = q.Reset
 	}
-	return l
 }
+
+// either is the number under GitHub's name, which begins with X-, or under GitLab's.
+func (a answer) either(name string) int { return cmp.Or(a.number("X-"+name), a.number(name)) }
 
 func (a answer) number(name string) int {
 	n, err := strconv.Atoi(a.header.Get(name))
@@ -88,7 +95,7 @@ func (a answer) number(name string) int {
 	return n
 }
 
-// tooMuch reports whether a refusal is about the number of calls, in GitHub's words.
+// tooMuch reports whether a refusal is about the number of calls.
 func tooMuch(said string) bool {
 	said = strings.ToLower(said)
 	return strings.Contains(said, "rate limit") || strings.Contains(said, "http 429")

@@ -25,12 +25,11 @@ const (
 )
 
 // Keys in the data of an AgentLimited: the line of the agent's last words that tells of the limit, until when it lasts,
-// whose limit it is, and the digest of the work that the agent left.
+// and whose limit it is. Package decide has one more there.
 const (
 	DataLimit    = "limit"
 	DataUntil    = "until"
 	DataProvider = "provider"
-	DataWork     = "work"
 )
 
 // ProjectionRestored is the type of the event that tells of a projection which other hands had changed, and which

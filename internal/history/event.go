@@ -40,6 +40,7 @@ const (
 	HookFailure      = "hook.failed"
 	WorkRescued      = "work.rescued"
 	MergeBegun       = "merge.begun"
+	MergeFailed      = "merge.failed" // nothing was merged: the reason says why
 	Merged           = "task.merged"
 	DocumentRestored = "document.restored"
 	DocumentAdopted  = "document.adopted"
@@ -333,8 +334,27 @@ func isLine(line, text []byte, hash string) bool {
 	return len(line) == len(most)+len(end) && bytes.HasPrefix(line, most) && string(line[len(most):]) == end
 }
 
-// Sign is the event with who asked for it.
+// Keys in the data of an event that was asked for under a key: that key, and the digest of the request.
+const (
+	dataAsk   = "ask"
+	dataAsked = "asked"
+)
+
+// Sign is the event with who asked for it, and under which key.
 func Sign(a task.Actor, e Event) Event {
 	e.Actor, e.ActingAs, e.Person = a.Name(), a.As, a.Person
+	if a.Key == "" {
+		return e
+	}
+	data := map[string]string{dataAsk: a.Key, dataAsked: a.Asked}
+	for key, value := range e.Data { // the order does not matter to a map
+		if _, own := data[key]; !own {
+			data[key] = value
+		}
+	}
+	e.Data = data
 	return e
 }
+
+// Asked is the key under which the event was asked for, and the digest of that request; empty where it had no key.
+func (e Event) Asked() (key, request string) { return e.Data[dataAsk], e.Data[dataAsked] }

@@ -27,7 +27,8 @@ const (
 	dataCreatedAt     = "created_at" // when a task was made that was taken over later
 	DataPrevious      = "previous"   // the state before the present one, where a migration gave it another name
 	dataWaitsFor      = "waits_for"  // the ids of the tasks that it waits for, separated by commas
-	DataQueued        = "queued_for" // the state that a queued task waits for, where a migration gave it another name
+	// the state that a queued task waits for, where a migration gave it another name, or a workspace ended the wait
+	DataQueued = "queued_for"
 )
 
 // Fold reports a task from its history alone: what the history does not say (id, project, workspace, version) stays
@@ -83,6 +84,9 @@ func Follow(t task.Task, e Event) task.Task {
 	case Updated:
 		t = described(t, e.Data)
 		t.Session = told(e.Data, DataSession, t.Session) // its name went with the branch's
+		t.QueuedFor = task.Status(told(e.Data, DataQueued, string(t.QueuedFor)))
+	case AgentRespawned:
+		t.QueuedFor = task.Status(told(e.Data, DataQueued, string(t.QueuedFor)))
 	case StatusChanged, AutoAdvanced:
 		if e.To != t.Status { // one that begins its status again came from where it came from before
 			t.Previous = t.Status

@@ -13,8 +13,8 @@ type Happening struct {
 // EventTypes are all types of events, those that tell of one task's life first.
 func EventTypes() []string {
 	return []string{
-		Created, Updated, QueuedForSpace, WaitBroken, StatusChanged, AutoAdvanced, MergeBegun, Merged,
-		WorkflowMigrated, WorkspaceReady, Rebuilt,
+		Created, Updated, QueuedForSpace, WaitBroken, StatusChanged, AutoAdvanced, MergeBegun, MergeFailed,
+		Merged, WorkflowMigrated, WorkspaceReady, Rebuilt,
 		AgentSpawned, AgentRespawned, AgentStopped, AgentNotified, PersonSaid, ConversationNoted,
 		AgentCrashed, AgentLimited, CrashesForgotten, HooksRetried, AgentStalled, ReviewStarted,
 		TimeoutWarning, TimeoutAlert, TimeoutEscalated, HookFailure, CheckFinished, OrphanFreed, WorkRescued,

@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"unicode/utf8"
 
+	"orange/internal/decide"
 	"orange/internal/document"
 	"orange/internal/forge"
 	"orange/internal/history"
@@ -20,10 +21,10 @@ import (
 	"orange/internal/task"
 )
 
-// What GitHub takes, and what is read of a template.
+// What GitHub and GitLab take, and what is read of a template.
 const (
-	mostTitle    = 256     // characters
-	mostBody     = 60_000  // bytes; GitHub takes 65,536 characters
+	mostTitle    = 255     // characters
+	mostBody     = 60_000  // bytes; GitHub takes 65,536 characters, GitLab more
 	mostContext  = 16_000  // bytes: what the worker handed over follows it
 	mostTemplate = 1 << 16 // bytes
 )
@@ -34,10 +35,10 @@ func (h *Executor) createPR(ctx context.Context, job record.Job) (record.Effect,
 	t := job.Task
 	if job.Project.Forge == record.ForgeNone {
 		return record.Effect{}, fmt.Errorf("cannot open a pull request for %q: project %q has no program for that "+
-			"(orange project update %s --forge github); nothing was pushed", t.Branch, job.Project.Name,
+			"(orange project update %s --forge github, or gitlab); nothing was pushed", t.Branch, job.Project.Name,
 			job.Project.Name)
 	}
-	known, err := h.Forge.Find(ctx, job.Project.Path, t.Branch) // before the push: what cannot follow needs none
+	known, err := h.Forge.Find(ctx, job.Project, t.Branch) // before the push: what cannot follow needs none
 	if err != nil {
 		return record.Effect{}, err
 	}
@@ -47,16 +48,16 @@ func (h *Executor) createPR(ctx context.Context, job record.Job) (record.Effect,
 	}
 	if effect.Pushed == nil {
 		return record.Effect{}, fmt.Errorf("cannot open a pull request for %q: the repository has no remote "+
-			"called origin; add the one on GitHub with %q", t.Branch, "git remote add origin URL")
+			"called origin; add the one on GitHub or GitLab with %q", t.Branch, "git remote add origin URL")
 	}
-	if pr, found := standing(known, *effect.Pushed); found {
+	if pr, found := standing(known, *effect.Pushed, job); found {
 		return withPR(effect, t, pr, "has its pull request already"), nil
 	}
 	draft, err := h.draft(ctx, job, *effect.Pushed)
 	if err != nil {
 		return record.Effect{}, err
 	}
-	pr, err := h.Forge.Create(ctx, job.Project.Path, draft)
+	pr, err := h.Forge.Create(ctx, job.Project, draft)
 	if err != nil {
 		return record.Effect{}, err
 	}
@@ -65,10 +66,14 @@ func (h *Executor) createPR(ctx context.Context, job record.Job) (record.Effect,
 }
 
 // standing is the pull request that makes another one needless. What comes from another repository is a
-// stranger's, who has a branch of the same name, unless it has the very commit: then origin is the fork.
-func standing(known []record.PullRequest, commit string) (record.PullRequest, bool) {
+// stranger's, who has a branch of the same name, unless it has the very commit: then origin is the fork. What was
+// merged into another branch needs another one.
+func standing(known []record.PullRequest, commit string, job record.Job) (record.PullRequest, bool) {
 	for _, state := range []string{record.PROpen, record.PRMerged} {
 		for _, pr := range known {
+			if decide.Elsewhere(job.Task, pr, job.Project.DefaultBranch) != "" {
+				continue
+			}
 			if pr.State == state && (pr.Commit == commit || state == record.PROpen && !pr.Foreign) {
 				return pr, true
 			}
@@ -168,11 +173,13 @@ func cut(text string, most int) string {
 	return text[:end] + "\n\n(cut here; the rest is in the task's document)\n"
 }
 
-// templateIn reads the repository's template for pull requests from the first of the four usual places that has
-// one; empty when none has. Its name may be written in any case.
+// templateIn reads the repository's template for pull requests from the first of the usual places that has one: four
+// of GitHub, one of GitLab. It is empty when none has. Its name may be written in any case.
 func templateIn(dir string) (string, error) {
-	for _, place := range []string{".github", ".", "docs", ".github/PULL_REQUEST_TEMPLATE"} {
-		folder := filepath.Join(dir, filepath.FromSlash(place))
+	const usual = "pull_request_template.md"
+	for _, place := range [][2]string{{".github", usual}, {".", usual}, {"docs", usual},
+		{".github/PULL_REQUEST_TEMPLATE", usual}, {".gitlab/merge_request_templates", "default.md"}} {
+		folder := filepath.Join(dir, filepath.FromSlash(place[0]))
 		entries, err := os.ReadDir(folder)
 		if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 			continue
@@ -182,7 +189,7 @@ func templateIn(dir string) (string, error) {
 		}
 		for _, entry := range entries {
 			// a link may lead out of the repository
-			if entry.Type().IsRegular() && strings.EqualFold(entry.Name(), "pull_request_template.md") {
+			if entry.Type().IsRegular() && strings.EqualFold(entry.Name(), place[1]) {
 				return readSome(filepath.Join(folder, entry.Name()), mostTemplate)
 			}
 		}

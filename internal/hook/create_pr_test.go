@@ -113,6 +113,8 @@ func TestCreatePR_knowsItsOwnPullRequest(t *testing.T) {
 				{URL: "2", State: record.PROpen, Commit: "old"}}, "2"},
 		"merged just so": {
 			[]record.PullRequest{{URL: "1", State: record.PRMerged, Commit: "c0ffee"}}, "1"},
+		"merged into another branch": {
+			[]record.PullRequest{{URL: "1", State: record.PRMerged, Commit: "c0ffee", Base: "release"}}, ""},
 		"merged, and the work went on": {[]record.PullRequest{{URL: "1", State: record.PRMerged, Commit: "old"}}, ""},
 		"closed": {
 			[]record.PullRequest{{URL: "1", State: record.PRClosed, Commit: "c0ffee"}}, ""},
@@ -151,7 +153,7 @@ func TestCreatePR_takesTheRepositorysTemplate(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{
 		".github/pull_request_template.md", "PULL_REQUEST_TEMPLATE.md", "docs/Pull_Request_Template.md",
-		".github/PULL_REQUEST_TEMPLATE/pull_request_template.md",
+		".github/PULL_REQUEST_TEMPLATE/pull_request_template.md", ".gitlab/merge_request_templates/Default.md",
 	} {
 		executor, p := newExecutor(t)
 		p.tree, p.document = t.TempDir(), handedOver
@@ -233,7 +235,7 @@ func TestCreatePR_staysWithinWhatGitHubTakes(t *testing.T) {
 	job.Task.Summary = strings.Repeat("ü", 400)
 	_, err := executor.Perform(t.Context(), job)
 	must(t, err)
-	if n := utf8.RuneCountInString(p.draft.Title); n != 256 {
+	if n := utf8.RuneCountInString(p.draft.Title); n != 255 {
 		t.Errorf("the title has %d characters", n)
 	}
 	if len(p.draft.Body) > 61_000 || !utf8.ValidString(p.draft.Body) || !strings.Contains(p.draft.Body, "(cut here") {

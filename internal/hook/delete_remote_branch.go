@@ -28,7 +28,7 @@ func (h *Executor) landed(ctx context.Context, job record.Job) (string, error) {
 	if t.PRState != record.PRMerged {
 		return "", nil
 	}
-	known, err := h.Forge.Find(ctx, job.Project.Path, t.Branch)
+	known, err := h.Forge.Find(ctx, job.Project, t.Branch)
 	for _, pr := range known {
 		if pr.URL == t.PRURL && pr.State == record.PRMerged {
 			return pr.Commit, err

@@ -161,14 +161,14 @@ func (p *ports) Push(_ context.Context, t task.Task, commit string) (string, boo
 	return p.pushed, !p.unmoved, p.note("push %s", t.Branch)
 }
 
-func (p *ports) Find(_ context.Context, dir, branch string) ([]record.PullRequest, error) {
-	return p.known, p.note("pull-requests %s %s", filepath.Base(dir), branch)
+func (p *ports) Find(_ context.Context, in task.Project, branch string) ([]record.PullRequest, error) {
+	return p.known, p.note("pull-requests %s %s", filepath.Base(in.Path), branch)
 }
 
-func (p *ports) Create(_ context.Context, dir string, d forge.Draft) (record.PullRequest, error) {
+func (p *ports) Create(_ context.Context, in task.Project, d forge.Draft) (record.PullRequest, error) {
 	p.draft = d
 	return record.PullRequest{URL: "https://github.com/a/garden/pull/1", State: record.PROpen},
-		p.note("open %s %s %s", filepath.Base(dir), d.Branch, d.Base)
+		p.note("open %s %s %s", filepath.Base(in.Path), d.Branch, d.Base)
 }
 
 // argv is the program that ran last, with its arguments.

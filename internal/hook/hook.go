@@ -61,11 +61,11 @@ type Workspaces interface {
 	Push(ctx context.Context, t task.Task, wanted string) (commit string, moved bool, err error)
 }
 
-// Forge is where pull requests are. dir is the repository.
+// Forge is where pull requests are.
 type Forge interface {
 	// Find lists the pull requests of a branch, whatever their state, the newest first.
-	Find(ctx context.Context, dir, branch string) ([]record.PullRequest, error)
-	Create(ctx context.Context, dir string, d forge.Draft) (record.PullRequest, error)
+	Find(ctx context.Context, p task.Project, branch string) ([]record.PullRequest, error)
+	Create(ctx context.Context, p task.Project, d forge.Draft) (record.PullRequest, error)
 }
 
 // Setup is what the person has set up.

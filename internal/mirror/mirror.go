@@ -12,6 +12,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"syscall"
 
 	"orange/internal/document"
@@ -205,22 +206,41 @@ func flush(path string) error {
 
 // Trash moves a task's folder aside and answers where it is now.
 func (f Files) Trash(project, id string) (string, error) {
-	from := f.Dir(project, id)
-	to := filepath.Join(f.Home, "trash", project, id)
-	if err := os.MkdirAll(filepath.Dir(to), task.PrivateFolder); err != nil {
-		return "", fmt.Errorf("make the trash folder: %w", err)
+	return f.moveAway(project, id, filepath.Join(f.Home, "trash", project, id))
+}
+
+// leftFolder is where the folders of tasks are that have left this home. No rebuild adopts what is in it.
+const leftFolder = ".left"
+
+// SetAside moves the folder of a task that leaves this home to where no one takes it for a task of this home, and
+// answers where it is now. One that left before and came back keeps its earlier folder there.
+func (f Files) SetAside(project, id string) (string, error) {
+	to := filepath.Join(f.Home, "tasks", leftFolder, project, id)
+	for n := 2; ; n++ {
+		if _, err := os.Lstat(to); errors.Is(err, os.ErrNotExist) {
+			return f.moveAway(project, id, to)
+		} else if err != nil {
+			return "", fmt.Errorf("look for a folder of the task that left before: %w", err)
+		}
+		to = filepath.Join(f.Home, "tasks", leftFolder, project, id+"."+strconv.Itoa(n))
 	}
-	err := os.Rename(from, to)
+}
+
+// moveAway moves a task's folder, with the comments that were never sent. Where there is none it answers no place.
+func (f Files) moveAway(project, id, to string) (string, error) {
+	if err := os.MkdirAll(filepath.Dir(to), task.PrivateFolder); err != nil {
+		return "", fmt.Errorf("make the folder for %q: %w", to, err)
+	}
+	err := os.Rename(f.Dir(project, id), to)
 	if errors.Is(err, os.ErrNotExist) {
 		return "", nil
 	}
 	if err != nil {
-		return "", fmt.Errorf("move the task's folder to the trash: %w", err)
+		return "", fmt.Errorf("move the task's folder away: %w", err)
 	}
-	// comments that were never sent go with it
 	err = os.Rename(f.comments(project, id), filepath.Join(to, "comments.json"))
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return to, fmt.Errorf("move the comments on the task to the trash: %w", err)
+		return to, fmt.Errorf("move the comments on the task away: %w", err)
 	}
 	return to, nil
 }

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"time"
-
-	"orange/internal/task"
 )
 
 // conflictsEvery is how often the branches of live tasks are looked at. Where none has moved, that reads a few files.
@@ -26,17 +24,15 @@ func (m *Monitor) conflicts(ctx context.Context) map[string]error {
 	if err != nil {
 		return map[string]error{"": err}
 	}
-	live := map[string][]task.Task{}
 	var projects []string
-	for _, t := range tasks.live {
-		if !slices.Contains(projects, t.Project) {
-			projects = append(projects, t.Project)
+	for i := range tasks.live {
+		if project := tasks.live[i].Project; !slices.Contains(projects, project) {
+			projects = append(projects, project)
 		}
-		live[t.Project] = append(live[t.Project], t)
 	}
 	met := map[string]error{}
 	for _, project := range projects {
-		if err := m.Conflicts(ctx, project, live[project]); err != nil {
+		if err := m.Conflicts(ctx, project, tasks.live); err != nil {
 			met[project] = fmt.Errorf("conflicts of %q: %w", project, err)
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"orange/internal/task"
 )
 
-// compares notes which projects' branches are looked at, with how many live tasks.
+// compares notes which projects' branches are looked at, with how many live tasks of all projects.
 func (w *world) compares(_ context.Context, project string, live []task.Task) error {
 	return w.note("conflicts %s %d", project, len(live))
 }
@@ -31,9 +31,9 @@ func TestConflicts_areLookedForInEveryProjectWithLiveTasks(t *testing.T) {
 	must(t, m.Once(t.Context()))
 	wantDid(t, w)
 	m.Conflicts = w.compares
-	w.fails["conflicts garden 2"] = errors.New("the repository is gone")
+	w.fails["conflicts garden 3"] = errors.New("the repository is gone")
 	must(t, m.Once(t.Context())) // anyone who asks for conflicts hears of it
-	wantDid(t, w, "conflicts garden 2", "conflicts shed 1")
+	wantDid(t, w, "conflicts garden 3", "conflicts shed 3")
 }
 
 func TestConflicts_areLookedForEveryHalfMinute(t *testing.T) {

@@ -54,8 +54,10 @@ type world struct {
 	fails     map[string]error
 	did       []string
 	told      []string
-	waited    []string // the tasks that were to be started because others are done
-	broken    string   // the mark that such a task gets
+	waited    []string          // the tasks that were to be started because others are done
+	broken    string            // the mark that such a task gets
+	merges    []string          // the tasks whose merges were looked at
+	cut       map[string]string // the notices of those that were cut short
 	hint      chan struct{}
 	judging   func() // what happens while a death is judged
 }
@@ -241,6 +243,14 @@ func (w *world) StartWaiting(_ context.Context, id string, fetch bool) (record.O
 	return record.Outcome{Task: task.Task{ID: id, Attention: w.broken}}, nil
 }
 
+func (w *world) GoOnMerging(_ context.Context, id string) (string, bool, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.merges = append(w.merges, id)
+	told, open := w.cut[id]
+	return told, open, w.fails["merge "+id]
+}
+
 func (w *world) StartNext(_ context.Context, project string) (string, error) {
 	return "", w.note("start-next %s", project)
 }
@@ -255,9 +265,11 @@ func (w *world) Pinned(context.Context, task.WorkflowRef) (*workflow.Definition,
 			{Name: "build", Role: "worker"},
 			{Name: "check", Role: "reviewer", Respawn: workflow.RespawnAuto, RespawnPrompt: workflow.Named{
 				Name: "again"}},
+			{Name: "ready"}, {Name: "merged", Terminal: true},
 		},
 		Transitions: []workflow.Transition{{From: "build", To: "check", By: []string{"worker"}},
-			{From: "check", To: "build", By: []string{"reviewer"}}},
+			{From: "check", To: "build", By: []string{"reviewer"}}, {From: "ready", To: "merged"}},
+		Moves: []workflow.Move{{Command: workflow.MoveMerge, To: "merged"}},
 		Exit: workflow.Exit{
 			PollInterval: 600, Rules: []workflow.Rule{{Status: "build", Action: workflow.ActionCrash}}},
 	}, nil

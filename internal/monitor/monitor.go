@@ -82,6 +82,8 @@ type Engine interface {
 	Finish(ctx context.Context) error
 	StartNext(ctx context.Context, project string) (string, error)
 	StartWaiting(ctx context.Context, id string, fetch bool) (record.Outcome, error)
+	// GoOnMerging makes good a merge that was cut short; open is false if there is nothing to make good.
+	GoOnMerging(ctx context.Context, id string) (told string, open bool, err error)
 	Free(ctx context.Context, id string) error
 	Sync(ctx context.Context, id string) error
 }
@@ -117,7 +119,8 @@ type Monitor struct {
 	// GoOn tells an agent that rests at its limit to go on once that is over, and returns when to ask again; zero if
 	// there is nothing to wait for. It is required with Needs.
 	GoOn func(ctx context.Context, id string, rest record.Rest) (again time.Time, err error)
-	// Conflicts finds out which live tasks of a project conflict, where a branch has moved; nil if no one does.
+	// Conflicts finds out which live tasks of a project conflict, where a branch has moved; nil if no one does. live has
+	// those of all projects.
 	Conflicts func(ctx context.Context, project string, live []task.Task) error
 	// lets others hear that the watch goes on; called about every second
 	Heartbeat func()
@@ -146,6 +149,8 @@ type Monitor struct {
 
 	waits   map[string]waits     // the tasks that wait for others, as they were looked at last
 	fetched map[string]time.Time // when origin was asked for such tasks, by project
+
+	merges map[string]merge // the tasks that can be merged, as they were looked at last
 
 	held map[string]bool // the clock's: who had which workspace when it looked last while a task waited for one
 }
@@ -189,6 +194,7 @@ func (m *Monitor) Run(ctx context.Context) {
 	crew.Go(func() { m.watchConflicts(ctx) })
 	crew.Go(func() { m.watchScreens(ctx) })
 	crew.Go(func() { m.watchWaiting(ctx) })
+	crew.Go(func() { m.watchMerges(ctx) })
 	for {
 		select {
 		case <-ctx.Done():
@@ -210,7 +216,8 @@ func (m *Monitor) Once(ctx context.Context) error {
 	m.stamps, m.everyone, m.compared = m.Traces.Stamps(), true, -1
 	tasks, all := m.taskLists(ctx)
 	for round := range rounds {
-		err := errors.Join(all, m.Engine.Finish(ctx), m.Look(ctx), m.waiting(ctx, tasks.live))
+		err := errors.Join(all, m.Engine.Finish(ctx), m.Look(ctx), m.goOnMerging(ctx, tasks.live),
+			m.waiting(ctx, tasks.live))
 		if round == 0 {
 			for _, met := range m.pullRequests(ctx) {
 				asked = errors.Join(asked, met)

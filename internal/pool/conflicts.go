@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -83,8 +84,19 @@ func ids(tasks []task.Task) func(id string) bool {
 	return func(id string) bool { return known[id] }
 }
 
+// of are those of the tasks that are a project's.
+func of(project string, tasks []task.Task) iter.Seq[*task.Task] {
+	return func(yield func(*task.Task) bool) {
+		for i := range tasks {
+			if tasks[i].Project == project && !yield(&tasks[i]) {
+				return
+			}
+		}
+	}
+}
+
 // FindConflicts finds out which of a project's live tasks conflict with each other or with the default branch, where a
-// branch has moved since this was found out last.
+// branch has moved since this was found out last. live may have the tasks of other projects too.
 func (p *Pool) FindConflicts(ctx context.Context, project string, live []task.Task) error {
 	_, err := p.compare(ctx, project, live, "")
 	return err
@@ -116,7 +128,7 @@ func (p *Pool) compare(ctx context.Context, name string, live []task.Task, only 
 	}
 	soon, off := context.WithTimeout(ctx, limit)
 	defer off()
-	changed, err := p.look(soon, p.repoOf(project), live, only, &k)
+	changed, err := p.look(soon, p.repoOf(project), of(name, live), only, &k)
 	if ctx.Err() != nil {
 		return k, ctx.Err() // the caller wants no more of it
 	}
@@ -135,14 +147,14 @@ func (p *Pool) compare(ctx context.Context, name string, live []task.Task, only 
 }
 
 // look brings what is known up to date, and reports whether there was anything to do.
-func (p *Pool) look(ctx context.Context, repo worktree.Repo, live []task.Task, only string, k *conflict.Known) (
-	changed bool, err error) {
+func (p *Pool) look(ctx context.Context, repo worktree.Repo, live iter.Seq[*task.Task], only string,
+	k *conflict.Known) (changed bool, err error) {
 	var names []string
 	beyond := 0
-	for i := range live { // the newest come first
-		switch branch := live[i].Branch; {
+	for t := range live { // the newest come first
+		switch branch := t.Branch; {
 		case branch == "" || branch == repo.DefaultBranch:
-		case len(names) == conflict.MostBranches && live[i].ID != only:
+		case len(names) == conflict.MostBranches && t.ID != only:
 			beyond++
 		default:
 			names = append(names, branch)
@@ -154,9 +166,9 @@ func (p *Pool) look(ctx context.Context, repo worktree.Repo, live []task.Task, o
 	}
 	now := conflict.Tips{Local: heads.Local, Origin: heads.Origin, Default: k.Last.Default, Beyond: beyond}
 	now.Default.Name = repo.DefaultBranch
-	for i := range live {
-		if tip := heads.Tips[live[i].Branch]; tip != "" {
-			now.Branches = append(now.Branches, conflict.BranchTip{Task: live[i].ID, Name: live[i].Branch, Tip: tip})
+	for t := range live {
+		if tip := heads.Tips[t.Branch]; tip != "" {
+			now.Branches = append(now.Branches, conflict.BranchTip{Task: t.ID, Name: t.Branch, Tip: tip})
 		}
 	}
 	slices.SortFunc(now.Branches, func(a, b conflict.BranchTip) int { return strings.Compare(a.Task, b.Task) })

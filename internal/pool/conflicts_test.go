@@ -124,6 +124,7 @@ func own(n int) string         { return fmt.Sprintf("own/%d.go", n) }
 func TestConflicts_areFoundOnceAndShownWithoutGit(t *testing.T) {
 	t.Parallel()
 	f := newField(t, 4, inTwos)
+	f.tasks = append(f.tasks, task.Task{ID: "another", Project: "shed", Branch: "feat/0", Live: true})
 	if got := f.known(t); len(got.Of) > 0 {
 		t.Errorf("before the first look: %v", got)
 	}
@@ -133,6 +134,9 @@ func TestConflicts_areFoundOnceAndShownWithoutGit(t *testing.T) {
 	}
 	got := f.known(t)
 	wants(t, "t0", with(got.Of["t0"]), "feat/1 t1 src/0/0.go")
+	if one, found := got.Of["another"]; found {
+		t.Errorf("the task of another project conflicts: %v", one)
+	}
 	wants(t, "t1", with(got.Of["t1"]), "feat/0 t0 src/0/0.go")
 	wants(t, "t3", with(got.Of["t3"]), "feat/2 t2 src/1/1.go")
 	if calls := f.find(t); calls > 0 {

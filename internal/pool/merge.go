@@ -37,11 +37,13 @@ func (p *Pool) Forge(ctx context.Context, t task.Task) (origin bool, where strin
 
 // forgeOf is where the pull requests of a project are, as the person said, or else as the host of origin tells.
 func forgeOf(p task.Project, origin []string) string {
-	switch {
-	case p.Forge != "":
+	if p.Forge != "" {
 		return p.Forge
-	case slices.ContainsFunc(origin, forge.OnGitHub):
-		return record.ForgeGitHub
+	}
+	for _, address := range origin {
+		if kind := forge.At(address); kind != record.ForgeNone {
+			return kind
+		}
 	}
 	return record.ForgeNone
 }

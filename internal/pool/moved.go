@@ -125,3 +125,21 @@ func (p *Pool) WithDefaultBranch(ctx context.Context, project task.Project, name
 	}
 	return renamed, nil
 }
+
+// Holds reports whether the task's workspace is here, and is the task's.
+func (p *Pool) Holds(ctx context.Context, t task.Task) (bool, error) {
+	slot, err := p.slot(t)
+	if err != nil {
+		return false, err
+	}
+	return slot.Holds(ctx, t.ID, t.Branch)
+}
+
+// HasBranch reports whether the repository has the task's branch, here or on origin.
+func (p *Pool) HasBranch(ctx context.Context, t task.Task) (bool, error) {
+	repo, err := p.repo(t)
+	if err != nil {
+		return false, err
+	}
+	return repo.HasBranch(ctx, t.Branch)
+}

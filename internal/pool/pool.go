@@ -260,13 +260,29 @@ func (p *Pool) Prepare(ctx context.Context, t task.Task) ([]string, error) {
 		return nil, fmt.Errorf("make the folder of workspaces: %w", err)
 	}
 	prepared, err := slot.Prepare(ctx, t.Branch, t.ID)
+	stays := ""
+	if err == nil {
+		stays, err = slot.Restore(ctx, t.ID)
+	}
 	if err == nil {
 		_, err = slot.Link(ctx, p.document(t))
 	}
 	if err == nil {
 		err = p.furnish(ctx, t, slot)
 	}
+	if stays != "" { // it could not be laid out, and is not lost
+		prepared.Rescued = append(prepared.Rescued, worktree.Rescue{Ref: stays})
+	}
 	return p.report(t, prepared.Rescued, prepared.TakenBack), err
+}
+
+// Slot is the repository of a task, and its worktree there; the worktree has no place where the task has none.
+func (p *Pool) Slot(t task.Task) (worktree.Slot, error) {
+	repo, err := p.repo(t)
+	if err != nil || t.Workspace == "" {
+		return worktree.Slot{Repo: repo}, err
+	}
+	return p.slot(t)
 }
 
 // report has the refs of what was kept and would have been lost, and in words what was taken back of a worktree's

@@ -1,7 +1,6 @@
 package pool
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -19,114 +18,156 @@ import (
 	"orange/internal/task"
 )
 
-// GitHub has the pull requests of projects.
-type GitHub struct{ Pool *Pool }
+// Requests are the pull requests of projects, and their issues, at the place that each project has them.
+type Requests struct{ Pool *Pool }
 
-// Find lists those of a branch; none where there is no gh, or origin is not on GitHub.
-func (g GitHub) Find(ctx context.Context, project, branch string) ([]record.PullRequest, error) {
-	gh := forge.GH{}
-	g.Pool.beforePrograms(ctx)
-	p, err := g.Pool.Setup.Project(project)
-	if err != nil || !gh.There() {
+// Find lists the pull requests of a branch; none where the program for them is not there, or there is none.
+func (r Requests) Find(ctx context.Context, project, branch string) ([]record.PullRequest, error) {
+	r.Pool.beforePrograms(ctx)
+	at, err := r.of(ctx, project)
+	if err != nil || at.kind == record.ForgeNone {
 		return nil, err
 	}
-	origin, err := g.Pool.repoOf(p).Origin(ctx)
-	if err != nil || forgeOf(p, origin) != record.ForgeGitHub {
+	host := forge.For(at.kind)
+	if _, there := host.Program(); !there {
+		return nil, nil
+	}
+	return host.Find(ctx, at.Path, at.remote, branch)
+}
+
+// States reads how the pull requests with these addresses are.
+func (r Requests) States(ctx context.Context, project string, addresses []string) ([]record.PullRequest, error) {
+	r.Pool.beforePrograms(ctx)
+	p, err := r.Pool.Setup.Project(project)
+	if err != nil || len(addresses) == 0 {
 		return nil, err
 	}
-	return gh.Find(ctx, p.Path, branch)
-}
-
-// States reads with one call how the pull requests with these addresses are.
-func (g GitHub) States(ctx context.Context, project string, addresses []string) ([]record.PullRequest, error) {
-	seen, _, err := g.look(ctx, project, addresses)
-	var found []record.PullRequest
-	for i := range seen {
-		found = append(found, seen[i].PullRequest)
-	}
-	return found, err
-}
-
-func (g GitHub) look(ctx context.Context, project string, addresses []string) ([]record.PRLook, forge.Quota, error) {
-	g.Pool.beforePrograms(ctx)
-	p, err := g.Pool.Setup.Project(project)
-	if err != nil {
-		return nil, forge.Quota{}, err
-	}
-	return forge.GH{}.Look(ctx, p.Path, addresses)
+	return forge.OfRequest(addresses[0]).States(ctx, p.Path, addresses)
 }
 
 // Log is the end of the log of a check, as a look at the pull request with this address named it.
-func (g GitHub) Log(ctx context.Context, project, address, log string, most int) (string, error) {
-	p, err := g.Pool.Setup.Project(project)
+func (r Requests) Log(ctx context.Context, project, address, log string, most int) (string, error) {
+	p, err := r.Pool.Setup.Project(project)
 	if err != nil {
 		return "", err
 	}
-	return forge.GH{}.Log(ctx, p.Path, address, log, most)
+	return forge.OfRequest(address).Log(ctx, p.Path, address, log, most)
 }
 
 // Issue reads an issue of a project's repository.
-func (g GitHub) Issue(ctx context.Context, project string, number int) (record.Issue, error) {
-	p, remote, err := g.on(ctx, project)
-	if err != nil || remote == "" {
-		return record.Issue{}, cmp.Or(err, fmt.Errorf("cannot read issue %d of project %q: its origin is not on "+
-			"GitHub; hand its text over with --context FILE", number, project))
+func (r Requests) Issue(ctx context.Context, project string, number int) (record.Issue, error) {
+	at, err := r.of(ctx, project)
+	if err == nil && at.kind == record.ForgeNone {
+		err = fmt.Errorf("cannot read issue %d of project %q: its origin is not on GitHub or GitLab; hand its text "+
+			"over with --context FILE", number, project)
 	}
-	return forge.GH{}.Issue(ctx, p.Path, remote, number)
+	if err != nil {
+		return record.Issue{}, err
+	}
+	return forge.For(at.kind).Issue(ctx, at.Path, at.remote, number)
 }
 
 // Request reads a pull request of a project's repository.
-func (g GitHub) Request(ctx context.Context, project string, number int) (record.Adoptee, error) {
-	p, remote, err := g.on(ctx, project)
-	if err != nil || remote == "" {
-		return record.Adoptee{}, cmp.Or(err, fmt.Errorf("cannot read pull request %d of project %q: its origin is not "+
-			"on GitHub; fetch its branch, and name that: orange task create BRANCH SUMMARY", number, project))
+func (r Requests) Request(ctx context.Context, project string, number int) (record.Adoptee, error) {
+	at, err := r.of(ctx, project)
+	if err == nil && at.kind == record.ForgeNone {
+		err = fmt.Errorf("cannot read pull request %d of project %q: its origin is not on GitHub or GitLab; fetch its "+
+			"branch, and name that: orange task create BRANCH SUMMARY", number, project)
 	}
-	return forge.GH{}.Request(ctx, p.Path, remote, number)
+	if err != nil {
+		return record.Adoptee{}, err
+	}
+	return forge.For(at.kind).Request(ctx, at.Path, at.remote, number)
 }
 
 // Bring makes a branch here of the head of a pull request.
-func (g GitHub) Bring(ctx context.Context, project string, a record.Adoptee) error {
-	p, err := g.Pool.Setup.Project(project)
+func (r Requests) Bring(ctx context.Context, project string, a record.Adoptee) error {
+	p, err := r.Pool.Setup.Project(project)
 	if err != nil {
 		return err
 	}
-	return g.Pool.repoOf(p).BringRequest(ctx, a.Number, a.Branch, a.Commit)
+	return r.Pool.repoOf(p).BringRequest(ctx, a.Ref, a.Branch, a.Commit)
 }
 
-// on is a project, and the address of its origin; empty where that is not on GitHub.
-func (g GitHub) on(ctx context.Context, project string) (task.Project, string, error) {
-	p, err := g.Pool.Setup.Project(project)
+// Where is the kind of place that a project's pull requests are at.
+func (r Requests) Where(ctx context.Context, project string) (string, error) {
+	at, err := r.of(ctx, project)
+	return at.kind, err
+}
+
+// requestsAt is a project, and where its pull requests are.
+type requestsAt struct {
+	task.Project
+	kind   string
+	remote string // the address of its origin
+}
+
+func (r Requests) of(ctx context.Context, project string) (requestsAt, error) {
+	p, err := r.Pool.Setup.Project(project)
 	if err != nil {
-		return p, "", err
+		return requestsAt{Project: p}, err
 	}
-	origin, err := g.Pool.repoOf(p).Origin(ctx)
-	if err != nil || len(origin) == 0 || forgeOf(p, origin) != record.ForgeGitHub {
-		return p, "", err
-	}
-	return p, origin[max(slices.IndexFunc(origin, forge.OnGitHub), 0)], nil
+	return r.at(ctx, p)
 }
 
-// WatchedGitHub is GitHub as the monitor asks it: it does without gh where there is none, waits after errors, and
-// leaves a part of the quota to people.
-type WatchedGitHub struct {
-	GitHub
+func (r Requests) at(ctx context.Context, p task.Project) (requestsAt, error) {
+	at := requestsAt{Project: p, kind: record.ForgeNone}
+	origin, err := r.Pool.repoOf(p).Origin(ctx)
+	if err != nil || len(origin) == 0 {
+		return at, err
+	}
+	at.kind = forgeOf(p, origin)
+	known := func(address string) bool { return forge.At(address) == at.kind }
+	at.remote = origin[max(slices.IndexFunc(origin, known), 0)]
+	return at, nil
+}
+
+// Opener opens pull requests. Where no one knows the place it leaves that to gh, which may know more hosts.
+type Opener struct{ Requests }
+
+// Find lists the pull requests of a branch.
+func (o Opener) Find(ctx context.Context, p task.Project, branch string) ([]record.PullRequest, error) {
+	at, err := o.at(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	return forge.For(at.kind).Find(ctx, p.Path, at.remote, branch)
+}
+
+// Create opens a pull request for a branch that origin has.
+func (o Opener) Create(ctx context.Context, p task.Project, d forge.Draft) (record.PullRequest, error) {
+	at, err := o.at(ctx, p)
+	if err != nil {
+		return record.PullRequest{}, err
+	}
+	return forge.For(at.kind).Create(ctx, p.Path, at.remote, d)
+}
+
+// Watched are pull requests as the monitor asks for them: it does without the program where that is not there, waits
+// after errors, and leaves a part of the quota to people.
+type Watched struct {
+	Requests
 	Now     func() time.Time
-	missing sync.Once
+	missing sync.Map // programs that it has reported
 }
 
-// Look reads how the pull requests with these addresses are; nothing where there is no gh. While the host is not to be
-// asked, the error says until when, and why.
-func (w *WatchedGitHub) Look(ctx context.Context, project string, addresses []string) ([]record.PRLook, error) {
-	w.Pool.beforePrograms(ctx) // gh may have to be found where the person has said for all tasks
-	if !(forge.GH{}).There() {
-		w.missing.Do(func() {
-			w.Pool.Log.Info("pull requests are not looked at: gh is not on PATH", "component", "monitor")
-		})
-		return nil, nil
-	}
+// Look reads how the pull requests with these addresses are; nothing where the program for them is not there. While the
+// host is not to be asked, the error says until when, and why.
+func (w *Watched) Look(ctx context.Context, project string, addresses []string) ([]record.PRLook, error) {
+	w.Pool.beforePrograms(ctx) // the program may have to be found where the person has said for all tasks
 	if len(addresses) == 0 {
 		return nil, nil
+	}
+	where := forge.OfRequest(addresses[0])
+	if name, there := where.Program(); !there {
+		if _, told := w.missing.LoadOrStore(name, true); !told {
+			w.Pool.Log.Info("pull requests are not looked at: "+name+" is not on PATH", "component", "monitor")
+		}
+		return nil, nil
+	}
+	p, err := w.Pool.Setup.Project(project)
+	if err != nil {
+		return nil, err
 	}
 	host, err := forge.HostOfRequest(addresses[0])
 	if err != nil {
@@ -139,7 +180,7 @@ func (w *WatchedGitHub) Look(ctx context.Context, project string, addresses []st
 	if before.Holds(w.Now()) {
 		return nil, paused(before)
 	}
-	found, quota, met := w.look(ctx, project, addresses)
+	found, quota, met := where.Look(ctx, p.Path, addresses)
 	after := forge.Pause(before, quota, len(found) > 0, met, w.Now())
 	if after == before {
 		return found, met

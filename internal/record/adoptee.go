@@ -8,6 +8,7 @@ import (
 // Where the pull requests of a project are.
 const (
 	ForgeGitHub = "github"
+	ForgeGitLab = "gitlab"
 	ForgeNone   = "none" // Orange has no program that opens them
 )
 
@@ -16,8 +17,8 @@ type Adoptee struct {
 	PullRequest
 	Issue            // its title and its text, and who opened it
 	Number    int    // by which the repository knows it
+	Ref       string // by which origin has its head
 	Branch    string // that the task gets; of a fork it has the number, so that it meets no other
-	Base      string // the branch that it is to be merged into
 	From      string // the repository that it comes from; empty where that is gone
 	MayModify bool   // of a fork: those who maintain the repository may push to its branch
 }

@@ -9,9 +9,9 @@ import (
 
 func TestAdoptee_isOpenOfTheDefaultBranchAndTrusted(t *testing.T) {
 	t.Parallel()
-	own := record.Adoptee{Number: 7, Branch: "feat/a", Base: "main", From: "a/coffee",
+	own := record.Adoptee{Number: 7, Branch: "feat/a", From: "a/coffee",
 		Issue:       record.Issue{Author: record.PRAuthor{Name: "eve"}},
-		PullRequest: record.PullRequest{State: record.PROpen, Commit: "0123456789abcdef"}}
+		PullRequest: record.PullRequest{State: record.PROpen, Commit: "0123456789abcdef", Base: "main"}}
 	fork := own
 	fork.Foreign, fork.From, fork.Branch = true, "eve/coffee", "pr/7/feat/a"
 	with := func(a record.Adoptee, change func(*record.Adoptee)) record.Adoptee {
@@ -23,12 +23,13 @@ func TestAdoptee_isOpenOfTheDefaultBranchAndTrusted(t *testing.T) {
 		trust string
 		says  string
 	}{
-		"its own":             {own, "", ""},
-		"merged":              {with(own, func(a *record.Adoptee) { a.State = record.PRMerged }), "", "it is merged"},
-		"closed":              {with(own, func(a *record.Adoptee) { a.State = record.PRClosed }), "", "it is closed"},
-		"another base":        {with(own, func(a *record.Adoptee) { a.Base = "next" }), "", `into "next"`},
-		"trust for nothing":   {own, "eve@0123456", "leave --trust out"},
-		"a fork":              {fork, "", "orange task create --pr 7 --trust eve@0123456789ab"},
+		"its own":           {own, "", ""},
+		"merged":            {with(own, func(a *record.Adoptee) { a.State = record.PRMerged }), "", "it is merged"},
+		"closed":            {with(own, func(a *record.Adoptee) { a.State = record.PRClosed }), "", "it is closed"},
+		"another base":      {with(own, func(a *record.Adoptee) { a.Base = "next" }), "", `into "next"`},
+		"trust for nothing": {own, "eve@0123456", "leave --trust out"},
+		"a fork": {fork, "", "agents read and run them; look at it there, and if you trust it: orange task create " +
+			"--pr 7 --trust eve@0123456789ab"},
 		"a fork, trusted":     {fork, "eve@0123456", ""},
 		"of someone else":     {fork, "ann@0123456", "it is of eve"},
 		"at another head":     {fork, "eve@9999999", "has the head 0123456789abcdef"},

@@ -195,9 +195,18 @@ type PullRequest struct {
 	URL     string
 	State   string // PROpen, PRMerged or PRClosed
 	Commit  string // the tip of its branch
+	Base    string // the branch that it is merged into; empty where the host did not say
 	Merge   string // the commit that it was merged as; empty while it is not
 	Checks  string // how its checks stand together; empty where no one looked
 	Foreign bool   // its branch is in another repository, which may only have a branch of the same name
+}
+
+// Ended describes how a pull request ended.
+func (pr PullRequest) Ended() string {
+	if pr.State == PRClosed {
+		return "closed without a merge: pull request " + pr.URL
+	}
+	return "merged as pull request " + pr.URL
 }
 
 // States of pull requests.

@@ -102,6 +102,8 @@ type MergedOne struct {
 	How  string   // it was merged, or would be, in words; empty where it was not
 	Left error    // why not
 	With []string // branches that it is in conflict with, of those that were to be merged before it
+
+	Outcome Outcome // of its merge; zero where it was not merged
 }
 
 // Rehearsal is what the merge of one of several commits, one on top of the other, would come to.

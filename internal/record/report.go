@@ -29,6 +29,14 @@ type Outcome struct {
 	Warning string   // what went wrong besides the move; empty when nothing did
 }
 
+// TakenSnapshot is a snapshot of a task, as the two commits that were pushed.
+type TakenSnapshot struct {
+	Record string   `json:"record"`
+	Work   string   `json:"work,omitempty"` // empty where the task has no branch yet
+	Event  int      `json:"event"`          // the newest event in it
+	Left   []string `json:"left_out"`       // new files that are not in it
+}
+
 // DescribeHolders says in one sentence that a project's workspaces are all taken, and by whom.
 func DescribeHolders(p task.Project, holders []Holder) string {
 	text := fmt.Sprintf("all %d workspaces of %q are taken", p.PoolSize, p.Name)

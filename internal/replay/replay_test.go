@@ -133,7 +133,7 @@ func (w *stroll) start() {
 		role = task.RoleWorker
 	}
 	ev := w.evidence()
-	found := task.Start{Subject: ev.Subject, Evidence: decide.VerdictsNow(w.def, w.s.Task.Status, ev)}
+	found := task.Start{Subject: ev.Subject, Evidence: ev.VerdictsNow(w.def, w.s.Task.Status)}
 	one, verdicts, is := decide.Began(w.def, w.s.Task, role, found)
 	if !is || found.Subject == (task.Subject{}) {
 		return

@@ -332,7 +332,7 @@ func entered(t *testing.T, forget string) *stroll {
 	}
 	move("busy", before)
 	found := task.Start{Subject: task.Subject{Commit: "first"},
-		Evidence: decide.VerdictsNow(def, "busy", evidence(aPassText))}
+		Evidence: evidence(aPassText).VerdictsNow(def, "busy")}
 	one, verdicts, _ := decide.Began(def, w.s.Task, "worker", found)
 	w.record(one, []history.Event{
 		{Time: noon, Type: history.AgentSpawned, Actor: task.ActorEngine, Subject: one.Subject, Evidence: verdicts}})

@@ -19,8 +19,6 @@ type Folders interface {
 	Sync(t task.Task, past record.HistoryLines, header string) error
 	// Kept is a text that was kept under a digest.
 	Kept(project, id, digest string) (text string, kept bool, err error)
-	// ReadHistory is the mirror of the history.
-	ReadHistory(project, id string) ([]byte, error)
 }
 
 // TaskFolders are the folders and locks as one process sees them.
@@ -37,6 +35,11 @@ func (f TaskFolders) Create(t task.Task, body string) error {
 // Read is a step.
 func (f TaskFolders) Read(project, id string, whole bool) ([]byte, error) {
 	return ask(f.v, "it reads TASK.md", id, func() ([]byte, error) { return f.v.Folders.Read(project, id, whole) })
+}
+
+// ReadHistory is a step.
+func (f TaskFolders) ReadHistory(project, id string) ([]byte, error) {
+	return ask(f.v, "it reads history.jsonl", id, func() ([]byte, error) { return f.v.Folders.ReadHistory(project, id) })
 }
 
 // Append is a step.
@@ -65,6 +68,13 @@ func (f TaskFolders) Harden(string, string, ...string) error { return nil }
 func (f TaskFolders) Trash(project, id string) (string, error) {
 	return ask(f.v, "it moves the folder to the trash", id, func() (string, error) {
 		return f.v.Folders.Trash(project, id)
+	})
+}
+
+// SetAside is a step.
+func (f TaskFolders) SetAside(project, id string) (string, error) {
+	return ask(f.v, "it moves the folder aside", id, func() (string, error) {
+		return f.v.Folders.SetAside(project, id)
 	})
 }
 
@@ -191,6 +201,8 @@ func (m memory) Kept(_, id, digest string) (string, bool, error) {
 func (m memory) ReadHistory(_, id string) ([]byte, error) { return []byte(m.of(id).mirror), nil }
 
 func (m memory) Trash(string, string) (string, error) { return "trash", nil }
+
+func (m memory) SetAside(string, string) (string, error) { return "left", nil }
 
 func (m memory) Sync(t task.Task, past record.HistoryLines, header string) error {
 	d := m.of(t.ID)

@@ -136,6 +136,12 @@ func (r Repository) CheckBranch(context.Context, string) error { return nil }
 // Project is the only one.
 func (r Repository) Project(string) (task.Project, error) { return r.v.Project, nil }
 
+// Holds is always so.
+func (r Repository) Holds(context.Context, task.Task) (bool, error) { return true, nil }
+
+// HasBranch is always so.
+func (r Repository) HasBranch(context.Context, task.Task) (bool, error) { return true, nil }
+
 // SetBranch accepts every name.
 func (r Repository) SetBranch(_ context.Context, _ task.Task, name string) (string, error) {
 	return name, nil

@@ -10,6 +10,8 @@ type Actor struct {
 	// the program that asks for the human, as "mcp"; empty when they ask themself. It resets no counter that people
 	// reset, and May has, separated by commas, what people have allowed it besides
 	Via, May string
+	// the key under which the request is done once, and the digest of what is asked for; empty where it has none
+	Key, Asked string
 }
 
 // ActorEngine is the name that history has for the program's own acts.
@@ -83,8 +85,8 @@ type Project struct {
 	Strategy string     `json:"strategy,omitempty"` // "ff", "merge" or "squash"
 	Push     string     `json:"push,omitempty"`     // "always", "never" or "ask"
 	Checks   [][]string `json:"checks,omitempty"`   // commands that must succeed on what a merge results in
-	// Forge is where its pull requests are: "github", or "none" where no program opens them; empty is what the host of
-	// origin tells.
+	// Forge is where its pull requests are: "github", "gitlab", or "none" where no program opens them; empty is what
+	// the host of origin tells.
 	Forge string `json:"forge,omitempty"`
 	// PRBots are the programs whose reviews of pull requests count, by their logins.
 	PRBots []string `json:"pr_bots,omitempty"`
@@ -141,6 +143,8 @@ const (
 // New is what a new task begins with.
 type New struct {
 	Project Project
+	// the id that it gets; empty means a new one. Where a task has it already, that one is the answer
+	ID      string
 	Branch  string // empty means one named after the id
 	Summary string
 	Context string // goes into the document

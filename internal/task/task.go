@@ -86,6 +86,10 @@ func (t Task) SessionName() string { return t.Project + "/" + t.Branch }
 // Queued reports whether the task waits for a free workspace.
 func (t Task) Queued() bool { return t.QueuedFor != "" }
 
+// Displaced reports whether the task waits for a workspace in the status that it is in, because the one that it had is
+// gone.
+func (t Task) Displaced() bool { return t.Queued() && t.QueuedFor == t.Status && t.Workspace == "" }
+
 // WaitsForTasks reports whether the task starts by itself once other tasks are done.
 func (t Task) WaitsForTasks() bool { return len(t.After) > 0 }
 

@@ -7,9 +7,9 @@ import (
 	"orange/internal/task"
 )
 
-// BringRequest makes a branch here of the head of a pull request, which origin keeps by its number. A branch of that
-// name that is here already stays as it is: at another commit it is an error.
-func (r Repo) BringRequest(ctx context.Context, number int, branch, commit string) (err error) {
+// BringRequest makes a branch here of the head of a pull request, which origin keeps under a ref of its own. A branch
+// of that name that is here already stays as it is: at another commit it is an error.
+func (r Repo) BringRequest(ctx context.Context, ref, branch, commit string) (err error) {
 	if err := CheckBranch(ctx, branch); err != nil {
 		return err
 	}
@@ -17,7 +17,7 @@ func (r Repo) BringRequest(ctx context.Context, number int, branch, commit strin
 		return task.Notef(task.ErrUsage, "cannot make the branch %q from a pull request: it is the default branch",
 			branch)
 	}
-	defer explain(&err, "cannot bring pull request %d here", number)
+	defer explain(&err, "cannot bring the pull request here that origin has as %s", ref)
 	tip, err := r.Tip(ctx, branch)
 	switch {
 	case err != nil || tip == commit:
@@ -30,8 +30,7 @@ func (r Repo) BringRequest(ctx context.Context, number int, branch, commit strin
 	if err != nil {
 		return err
 	}
-	args := []string{"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "origin",
-		fmt.Sprintf("refs/pull/%d/head", number)}
+	args := []string{"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "origin", ref}
 	if _, err := r.git(ctx, call{dir: r.Path, args: args, env: env}); err != nil {
 		return err
 	}

@@ -330,3 +330,20 @@ type View struct {
 
 // Cwd is the folder in which programs start.
 func (v View) Cwd() string { return cmp.Or(v.Start, v.Dir) }
+
+// Holds reports whether the slot exists and is a task's: whether it was prepared for that one last, and not given back.
+// One that was prepared for no task that is known holds that of its branch.
+func (s Slot) Holds(ctx context.Context, taskID, branch string) (bool, error) {
+	here, present, err := s.look(ctx)
+	if err != nil || !present {
+		return false, err
+	}
+	owner, err := here.owner()
+	return owner == taskID || owner == unknownTask && here.on(branch), err
+}
+
+// HasBranch reports whether there is a branch of that name, here or, as far as is known, on origin.
+func (r Repo) HasBranch(ctx context.Context, branch string) (bool, error) {
+	known, err := r.refs(ctx, "refs/heads/"+branch, "refs/remotes/origin/"+branch)
+	return len(known) > 0, err
+}

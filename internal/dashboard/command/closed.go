@@ -1,14 +1,17 @@
 package command
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"orange/internal/dashboard/screen"
 	"orange/internal/dashboard/tasks"
 	"orange/internal/decide"
 	"orange/internal/record"
+	"orange/internal/rejection"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -21,7 +24,8 @@ type Target struct {
 	Unreadable string               // why the workflow cannot be read
 	Agent      tasks.Agent
 	Keys       screen.KeyTable
-	Judged     string // how the branch compares with the commit that was judged; empty where that is unknown
+	Judged     string        // how the branch compares with the commit that was judged; empty where that is unknown
+	Origin     *tasks.Origin // nil while it is unknown
 }
 
 // Reasons that last for a moment: what the command depends on is being looked up.
@@ -128,8 +132,16 @@ func (on Target) NoPR() string {
 		return "the task is over"
 	case on.Task.Workspace == "":
 		return "the task has no workspace: no agent has worked on the branch yet"
+	case on.Origin == nil:
+		return ""
 	}
-	return ""
+	// whether the branch has a commit changes from second to second: the request itself says that
+	_, err := decide.RequestPR(on.Workflow, record.Snapshot{Task: on.Task}, true, on.Origin.There, on.Origin.Forge,
+		person(), time.Time{})
+	if refused, is := errors.AsType[*rejection.Rejection](err); is && len(refused.Details) > 0 {
+		return fmt.Sprintf("%s: %s", refused.Details[0].Condition, refused.Details[0].Found)
+	}
+	return firstLine(err)
 }
 
 // NoEnter is why Enter does nothing; empty where it does something.

@@ -28,6 +28,9 @@ type Runner interface {
 	Command(ctx context.Context, id, command, reason string) (record.Outcome, error)
 	RequestChanges(ctx context.Context, id, text string) (record.Outcome, error)
 	Merge(ctx context.Context, id string, m task.Merge) (out record.Outcome, how string, err error)
+	// MergeMany merges several tasks of a project, one on top of the other. It calls told for each of them, up to an
+	// error, which is of what concerns all that are left.
+	MergeMany(ctx context.Context, in record.MergeMany, told func(record.MergedOne)) error
 	RequestPR(ctx context.Context, id string) (record.Outcome, error)
 	// Next makes the one move that the evidence supports; with a reason to override, the one to a status that the
 	// workflow lets a person make although its conditions are unmet.

@@ -10,6 +10,7 @@ import (
 	"orange/internal/dashboard/form"
 	"orange/internal/dashboard/tasks"
 	"orange/internal/inbox"
+	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -37,6 +38,9 @@ type deed struct {
 	happens string // what is done with each of them, in a sentence
 	closed  func(Target) string
 	do      func(ctx context.Context, on Target, text string) (string, error)
+	// together does it with all of them where one depends on the other, and notes what became of each; nil where
+	// they have nothing to do with each other.
+	together func(ctx context.Context, all []Target, note func(Target, error))
 }
 
 // what names the deed as a job: "merge 3 tasks".
@@ -106,11 +110,7 @@ func (d deed) write(c Commands, all []Target, title string, long bool) FirstStep
 func (d deed) each(ctx context.Context, open []Target, text string) (string, error) {
 	var failed Several
 	done := 0
-	for _, on := range open {
-		err := ctx.Err()
-		if err == nil {
-			_, err = d.do(ctx, on, text)
-		}
+	note := func(on Target, err error) {
 		what, incomplete := d.verb+" "+tasks.Name(on.Task), (*Incomplete)(nil)
 		if err == nil || errors.As(err, &incomplete) {
 			done++
@@ -122,6 +122,19 @@ func (d deed) each(ctx context.Context, open []Target, text string) (string, err
 			failed = append(failed, Failure{What: what, Err: err})
 		}
 	}
+	together := d.together
+	if together == nil {
+		together = func(ctx context.Context, open []Target, note func(Target, error)) {
+			for _, on := range open {
+				err := ctx.Err()
+				if err == nil {
+					_, err = d.do(ctx, on, text)
+				}
+				note(on, err)
+			}
+		}
+	}
+	together(ctx, open, note)
 	message := fmt.Sprintf("%s: done with %d of %d", d.what(len(open)), done, len(open))
 	if len(failed) > 0 {
 		return message, failed
@@ -156,7 +169,36 @@ func (c Commands) merging() deed {
 		do: func(ctx context.Context, on Target, _ string) (string, error) {
 			out, _, err := c.Runner.Merge(ctx, on.Task.ID, task.Merge{})
 			return c.Report(out, err)
-		}}
+		}, together: c.mergeTogether}
+}
+
+// mergeTogether merges the tasks of each project one on top of the other, as orange merge does.
+func (c Commands) mergeTogether(ctx context.Context, all []Target, note func(Target, error)) {
+	for len(all) > 0 {
+		in, left, others := record.MergeMany{Project: all[0].Task.Project}, map[string]Target{}, []Target(nil)
+		for _, on := range all {
+			if on.Task.Project != in.Project {
+				others = append(others, on)
+				continue
+			}
+			in.Tasks, left[on.Task.ID] = append(in.Tasks, on.Task.ID), on
+		}
+		err := c.Runner.MergeMany(ctx, in, func(one record.MergedOne) {
+			on := left[one.Task.ID]
+			delete(left, one.Task.ID)
+			_, failed := c.Report(one.Outcome, one.Left)
+			if len(one.With) > 0 {
+				failed = fmt.Errorf("in conflict with %s: %w", strings.Join(one.With, ", "), failed)
+			}
+			note(on, failed)
+		})
+		for _, id := range in.Tasks { // none of them was tried, for what concerns all
+			if on, untold := left[id]; untold {
+				note(on, err)
+			}
+		}
+		all = others
+	}
 }
 
 // MergeAll asks whether several tasks are to be merged.

@@ -18,7 +18,8 @@ import (
 
 // Reader reads everything about one task.
 type Reader interface {
-	History(ctx context.Context, id string) ([]history.Event, error)
+	// History is a task's history from the event after the given number on.
+	History(ctx context.Context, id string, after int) ([]history.Event, error)
 	Why(ctx context.Context, id string) (decide.Explanation, error)
 	// Document is the text of TASK.md.
 	Document(ctx context.Context, t task.Task) (string, error)
@@ -112,6 +113,7 @@ type content struct {
 	version       int64 // of the task when the source was read
 	plan          int   // the line of the heading Plan in a document; 0 where it has none
 	questions     int   // and that of the heading Questions
+	undrawn       bool  // the lines are older than the source: they were not shown when it was read
 	running       bool  // a read or a drawing runs
 	stale         bool  // another read is wanted
 }
@@ -123,6 +125,7 @@ type (
 		version int64
 		source  source
 		drawn   Drawn
+		undrawn bool // nothing was drawn: the tab is not the one that is shown
 	}
 	// Drawn has the new lines of a tab.
 	Drawn struct {
@@ -199,7 +202,7 @@ func (m *Model) read(t task.Task, tab Tab, r renderer) tea.Cmd {
 	if one.running {
 		return nil
 	}
-	fits := one.width == r.width && (one.height == r.height || tab != Terminal)
+	fits := !one.undrawn && one.width == r.width && (one.height == r.height || tab != Terminal)
 	current := one.known && one.version == t.Version && !one.stale
 	if current && (fits || tab != m.Shown()) || !current && m.running() >= maxRunning {
 		return nil
@@ -209,16 +212,20 @@ func (m *Model) read(t task.Task, tab Tab, r renderer) tea.Cmd {
 		m.contents[key] = one
 		return func() tea.Msg { return Drawn{t.ID, tab, r.lines(t, tab, one.source), r.width, r.height} }
 	}
+	var known []history.Event // a history grows, unless the task was deleted and brought back; R reads all of it again
+	if !one.stale && t.Version > one.version {
+		known = one.source.events
+	}
 	one.stale = false
 	m.contents[key] = one
-	ctx, reader := m.ctx, m.reader
+	ctx, reader, shown := m.ctx, m.reader, tab == m.Shown()
 	return func() tea.Msg {
-		s := readSource(ctx, reader, t, tab)
-		lines := one.lines
-		if !one.sameText(s) || one.width != r.width {
-			lines = r.lines(t, tab, s)
+		s := readSource(ctx, reader, t, tab, known)
+		read := Read{t.Version, s, Drawn{t.ID, tab, one.lines, r.width, r.height}, !shown}
+		if shown && (!one.sameText(s) || !fits) {
+			read.drawn.lines = r.lines(t, tab, s)
 		}
-		return Read{t.Version, s, Drawn{t.ID, tab, lines, r.width, r.height}}
+		return read
 	}
 }
 
@@ -262,13 +269,15 @@ func (m *Model) tick() tea.Cmd {
 	return tea.Tick(rate, func(time.Time) tea.Msg { return Tick{} })
 }
 
-func readSource(ctx context.Context, reader Reader, t task.Task, tab Tab) (s source) {
+func readSource(ctx context.Context, reader Reader, t task.Task, tab Tab, known []history.Event) (s source) {
 	switch tab {
 	case Document:
 		s.document, s.err = reader.Document(ctx, t)
 		s.document, s.omitted = markdown.Limit(s.document)
 	case History:
-		s.events, s.err = reader.History(ctx, t.ID)
+		var more []history.Event
+		more, s.err = reader.History(ctx, t.ID, len(known))
+		s.events = slices.Concat(known, more)
 	case Why:
 		s.why, s.err = reader.Why(ctx, t.ID)
 	case Diff:
@@ -291,10 +300,17 @@ func (m *Model) Update(msg tea.Msg, visible bool) tea.Cmd {
 			m.still = 0
 		}
 		one.known, one.source, one.version = true, msg.source, msg.version
+		if one.undrawn = msg.undrawn; one.undrawn {
+			one.running = false
+			m.contents[key] = one
+			return nil
+		}
 		m.show(key, one, msg.drawn)
 	case Drawn:
 		key := key(msg.id, msg.tab)
-		m.show(key, m.contents[key], msg)
+		one := m.contents[key]
+		one.undrawn = false
+		m.show(key, one, msg)
 	case Tick:
 		if m.ticking = visible && m.Shown().changesAlone(); m.ticking {
 			m.Refresh()

@@ -3,6 +3,7 @@ package detail
 import (
 	"context"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -15,10 +16,17 @@ import (
 	"orange/internal/task"
 )
 
-// fakeReader counts how often the terminals are read.
-type fakeReader struct{ panes int }
+// fakeReader counts how often the terminals are read, and keeps from which event on histories were.
+type fakeReader struct {
+	panes   int
+	history []history.Event
+	after   []int
+}
 
-func (f *fakeReader) History(context.Context, string) ([]history.Event, error)    { return nil, nil }
+func (f *fakeReader) History(_ context.Context, _ string, after int) ([]history.Event, error) {
+	f.after = append(f.after, after)
+	return f.history[min(after, len(f.history)):], nil
+}
 func (f *fakeReader) Why(context.Context, string) (e decide.Explanation, _ error) { return e, nil }
 func (f *fakeReader) Document(context.Context, task.Task) (string, error)         { return "", nil }
 func (f *fakeReader) Diff(context.Context, task.Task) (string, error)             { return "", nil }
@@ -93,5 +101,42 @@ func TestAPersonWhoRunsThroughTheListDoesNotWaitForEveryTask(t *testing.T) {
 	m.Update(Read{drawn: Drawn{id: "another", tab: Diff}}, true)
 	if m.contents[key(m.task, Diff)].known {
 		t.Error("a tab is known that was not read")
+	}
+}
+
+func TestAHistoryIsReadFromItsLastKnownEventOn(t *testing.T) {
+	t.Parallel()
+	reader := &fakeReader{history: []history.Event{{Type: history.Created}}}
+	m, _ := newModel(t, reader, 1)
+	m.Tab = History
+	r := renderer{m.style, 80, 20, time.UTC}
+	read := func(version int64) { run(m, m.read(task.Task{ID: "0", Version: version}, History, r)) }
+	read(1)
+	reader.history = append(reader.history, history.Event{Type: history.Updated})
+	read(2)
+	if got := m.Events("0"); len(got) != 2 || got[0].Type != history.Created || got[1].Type != history.Updated {
+		t.Errorf("the history is %+v", got)
+	}
+	m.Refresh()
+	read(2)
+	read(1) // deleted, and brought back
+	if want := []int{0, 1, 0, 0}; !slices.Equal(reader.after, want) {
+		t.Errorf("read after %v, want %v", reader.after, want)
+	}
+}
+
+func TestAHistoryThatIsNotShownIsNotDrawn(t *testing.T) {
+	t.Parallel()
+	reader := &fakeReader{history: []history.Event{{Type: history.Created}}}
+	m, _ := newModel(t, reader, 1)
+	m.Tab = Document
+	run(m, m.Follow(room()))
+	if one := m.contents[key("0", History)]; len(one.source.events) != 1 || one.lines != nil {
+		t.Errorf("the history has %d events and the lines %q", len(one.source.events), one.lines)
+	}
+	m.Tab = History
+	run(m, m.Follow(room()))
+	if one := m.contents[key("0", History)]; len(one.lines) == 0 || len(reader.after) != 1 {
+		t.Errorf("the shown history has the lines %q after %d reads", one.lines, len(reader.after))
 	}
 }

@@ -195,6 +195,7 @@ func eventKinds() map[string]eventKind {
 		history.HookFailure:      {"!", bad, "%s failed", []string{"hook"}},
 		history.WorkRescued:      {"·", warn, "work rescued", nil},
 		history.MergeBegun:       {"·", faint, "merge begun", nil},
+		history.MergeFailed:      {"!", warn, "nothing was merged", nil},
 		history.Merged:           {"✓", good, "merged", nil},
 		history.DocumentRestored: {"!", warn, "TASK.md restored", nil},
 		history.DocumentAdopted:  {"·", faint, "TASK.md taken over", nil},

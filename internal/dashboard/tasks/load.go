@@ -8,6 +8,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -35,6 +36,8 @@ type Inspector interface {
 	Timeouts(project string) (task.Timeouts, error)
 	// FirstSteps are what a person without any task does next. create is the key that creates one.
 	FirstSteps(ctx context.Context, create string) ([]string, error)
+	// Forge is whether the repository of a task has a remote called origin, and where its pull requests are.
+	Forge(ctx context.Context, t task.Task) (origin bool, forge string, err error)
 	// Work measures what a task's branch has that the default branch does not have.
 	Work(ctx context.Context, t task.Task) (Work, error)
 }
@@ -93,6 +96,12 @@ type (
 	StepsRead struct {
 		Lines []string
 		Err   error
+	}
+	// OriginRead has where the pull requests of a project are.
+	OriginRead struct {
+		Project string
+		Origin  Origin
+		Err     error
 	}
 	// WorkMeasured has the work on a task's branch.
 	WorkMeasured struct {
@@ -185,6 +194,9 @@ func (s *Set) Update(msg tea.Msg) (tea.Cmd, *Failure) {
 			s.timeouts[msg.Project] = msg.Timeouts
 		}
 		return nil, failure("read the timeouts of a project", msg.Err)
+	case OriginRead:
+		// a failure is not reported: who asks for a pull request then gets it as the answer
+		s.origins[msg.Project] = originAt{Origin: msg.Origin, known: msg.Err == nil, cycle: s.clockCycles}
 	case StepsRead:
 		s.firstSteps = msg.Lines
 		return nil, failure("find out what to do first", msg.Err)
@@ -240,6 +252,7 @@ func (s *Set) LookUp(visible []*task.Task) tea.Cmd {
 		})
 	}
 	for _, t := range visible {
+		cmds = append(cmds, s.readOrigin(t))
 		if t.Workspace == "" || !s.works[t.ID].stale(t, s.clockCycles) {
 			continue
 		}
@@ -279,6 +292,30 @@ func (s *Set) readWorkflows() []tea.Cmd {
 	return cmds
 }
 
+// readOrigin reads where the pull requests of a task's project are, and again after a while if there were none: a
+// person may add a remote meanwhile.
+func (s *Set) readOrigin(t *task.Task) tea.Cmd {
+	one, asked := s.origins[t.Project]
+	open := one.known && one.There && one.Forge != record.ForgeNone
+	if t.Workspace == "" || !t.Live || asked && (open || s.clockCycles-one.cycle < workLasts) {
+		return nil
+	}
+	one.cycle = s.clockCycles
+	s.origins[t.Project] = one
+	ctx, inspector := s.ctx, s.inspector
+	return func() tea.Msg {
+		there, forge, err := inspector.Forge(ctx, *t)
+		return OriginRead{t.Project, Origin{there, forge}, err}
+	}
+}
+
+// originAt is where pull requests were when that was last looked up.
+type originAt struct {
+	Origin
+	known bool
+	cycle int
+}
+
 // Tick takes the time of the clock, and checks what changes without a change of the store: the agents.
 func (s *Set) Tick(now time.Time) tea.Cmd {
 	s.Now = now
@@ -293,6 +330,10 @@ func (s *Set) Forget() {
 		s.works[id] = one
 	}
 	s.stepsAsked = false
+	for project, one := range s.origins {
+		one.cycle = -workLasts
+		s.origins[project] = one
+	}
 	maps.DeleteFunc(s.workflows, func(_ string, def *workflow.Definition) bool { return def == nil })
 	maps.DeleteFunc(s.timeouts, func(_ string, timeouts task.Timeouts) bool { return timeouts == nil })
 }

@@ -34,6 +34,18 @@ type Work struct {
 	Judged string
 }
 
+// Origin is where the pull requests of a project are.
+type Origin struct {
+	There bool // the repository has a remote called origin
+	Forge string
+}
+
+// Origin is where the pull requests of a project are; known is false until that was looked up.
+func (s *Set) Origin(project string) (o Origin, known bool) {
+	one := s.origins[project]
+	return one.Origin, one.known
+}
+
 // Name is what the screen calls a task.
 func Name(t task.Task) string { return cmp.Or(t.Branch, t.ID) }
 
@@ -126,6 +138,7 @@ type facts struct {
 	workflows  map[string]*workflow.Definition // by digest
 	unreadable map[string]string               // by digest: why the workflow cannot be read
 	timeouts   map[string]task.Timeouts        // by project
+	origins    map[string]originAt             // by project
 	works      map[string]measured             // by task
 	firstSteps []string                        // what a person without any task does next
 }
@@ -136,7 +149,7 @@ func New(ctx context.Context, store Store, inspector Inspector, project string, 
 		Project: project, Now: now, picked: map[string]bool{}, marks: Marks(), turns: map[string]map[task.Status]bool{},
 		History: func(string) []history.Event { return nil },
 		facts: facts{workflows: map[string]*workflow.Definition{}, unreadable: map[string]string{},
-			timeouts: map[string]task.Timeouts{}, works: map[string]measured{}},
+			timeouts: map[string]task.Timeouts{}, works: map[string]measured{}, origins: map[string]originAt{}},
 		loader: loader{ctx: ctx, store: store, inspector: inspector, loading: true},
 	}
 }

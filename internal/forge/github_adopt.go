@@ -47,10 +47,12 @@ func (g GH) Request(ctx context.Context, dir, remote string, number int) (record
 		return record.Adoptee{}, fmt.Errorf("cannot read pull request %d of %s: the answer lacks its address, head or "+
 			"base", number, repository)
 	}
-	a := record.Adoptee{Number: number, Base: said.Base.Ref, Branch: said.Head.Ref, MayModify: said.MayModify,
+	a := record.Adoptee{Number: number, Branch: said.Head.Ref, MayModify: said.MayModify,
+		Ref: fmt.Sprintf("refs/pull/%d/head", number),
 		Issue: record.Issue{Address: said.Address, Title: said.Title, Text: said.Body,
 			Author: author(said.User.Login, said.User.Type, said.AuthorAssociation)},
-		PullRequest: record.PullRequest{URL: said.Address, State: record.PROpen, Commit: said.Head.SHA}}
+		PullRequest: record.PullRequest{URL: said.Address, State: record.PROpen, Commit: said.Head.SHA,
+			Base: said.Base.Ref}}
 	switch {
 	case said.Merged:
 		a.State, a.Merge = record.PRMerged, said.Merge

@@ -13,16 +13,10 @@ import (
 	"orange/internal/record"
 )
 
-// Bounds of what one look takes in: an answer may come from someone who means no good.
-const (
-	mostAnswer = 32 << 20 // bytes of one answer
-	mostText   = 16 << 10 // bytes of one text in it
-)
-
 // wanted are the fields of a pull request that a look asks for.
 const wanted = `fragment pr on PullRequest { url state headRefName headRefOid isCrossRepository mergeCommit { oid } ` +
-	`reviews(last: 30) { nodes { id state body authorAssociation author { __typename login } commit { oid } ` +
-	`comments(first: 30) { nodes { path line body } } } } ` +
+	`baseRefName reviews(last: 30) { nodes { id state body authorAssociation author { __typename login } ` +
+	`commit { oid } comments(first: 30) { nodes { path line body } } } } ` +
 	`commits(last: 1) { nodes { commit { oid statusCheckRollup { state contexts(first: 100) { nodes { __typename ` +
 	`... on CheckRun { databaseId name status conclusion detailsUrl title summary checkSuite { app { slug } } } ` +
 	`... on StatusContext { id context state description targetUrl } } } } } } } }`
@@ -48,11 +42,7 @@ func (g GH) Look(ctx context.Context, dir string, addresses []string) ([]record.
 	args = append(args, "-f", "query=query("+strings.Join(declared, ", ")+") { "+strings.Join(asked, " ")+" } "+wanted)
 	out, refused := g.run(ctx, dir, "", args...)
 	said := readAnswer(out.Stdout)
-	if limit, is := errors.AsType[*Limited](refused); is {
-		if full := said.limited(limit.Said, time.Now()); full != nil {
-			limit.Until = full.Until
-		}
-	}
+	said.until(refused, time.Now())
 	var answer struct{ Data map[string]*described }
 	if err := json.Unmarshal(said.body, &answer); refused != nil && (err != nil || len(answer.Data) == 0) {
 		return nil, said.quota(), fmt.Errorf("cannot ask GitHub how %d pull requests stand: %w", len(addresses),
@@ -77,19 +67,11 @@ func (g GH) Look(ctx context.Context, dir string, addresses []string) ([]record.
 	return found, said.quota(), all
 }
 
-// HostOfRequest is the host in the address of a pull request, with its port.
-func HostOfRequest(address string) (string, error) {
-	parsed, err := url.Parse(address)
-	if err != nil || parsed.Host == "" {
-		return "", fmt.Errorf("cannot ask for the pull request %q: it is no address", address)
-	}
-	return parsed.Host, nil
-}
-
 // described is a pull request in the words of GitHub.
 type described struct {
 	URL               string
 	State             string
+	BaseRefName       string
 	HeadRefName       string
 	HeadRefOid        string
 	IsCrossRepository bool
@@ -133,7 +115,8 @@ type describedCheck struct {
 }
 
 func (d *described) pullRequest() record.PullRequest {
-	pr := record.PullRequest{URL: d.URL, State: d.State, Commit: d.HeadRefOid, Foreign: d.IsCrossRepository}
+	pr := record.PullRequest{URL: d.URL, State: d.State, Commit: d.HeadRefOid, Base: d.BaseRefName,
+		Foreign: d.IsCrossRepository}
 	if d.MergeCommit != nil {
 		pr.Merge = d.MergeCommit.OID
 	}
@@ -233,13 +216,6 @@ func result(status, conclusion string) string {
 	return record.ChecksNone
 }
 
-func short(text string) string {
-	if len(text) > mostText {
-		text = text[:mostText] + "…"
-	}
-	return strings.ToValidUTF8(text, "\uFFFD")
-}
-
 // Log is the end of the log of a check that GitHub ran itself, as Look names it. repository is that of the pull
 // request with this address.
 func (g GH) Log(ctx context.Context, dir, address, log string, most int) (string, error) {
@@ -255,9 +231,5 @@ func (g GH) Log(ctx context.Context, dir, address, log string, most int) (string
 	if err != nil {
 		return "", fmt.Errorf("cannot read the log of a check of %s: %w", address, err)
 	}
-	text := strings.ToValidUTF8(string(out.Stdout), "\uFFFD")
-	if over := len(text) - most; over > 0 {
-		text = strings.ToValidUTF8(text[over:], "")
-	}
-	return text, nil
+	return end(out.Stdout, most), nil
 }

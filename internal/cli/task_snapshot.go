@@ -1,0 +1,97 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"orange/internal/record"
+	"orange/internal/task"
+)
+
+// Snapshots take tasks into a git repository, and bring them back from it.
+type Snapshots interface {
+	// Take takes a snapshot and pushes it to a remote or an address. Include are new files that it would leave out.
+	Take(ctx context.Context, id, to string, include []string) (record.TakenSnapshot, error)
+	Restore(ctx context.Context, project, id, from string) (record.Adopted, error)
+	// Forget removes the snapshots of a task that was deleted.
+	Forget(ctx context.Context, t task.Task) error
+}
+
+func (p *Program) taskSnapshot() *cobra.Command {
+	var to string
+	var include []string
+	c := &cobra.Command{
+		Use: "snapshot [ID]", Short: "Push a task's history and work to a git repository", Args: between(0, 1),
+		Long: `Push a task's history and work to a git repository, from which "orange task restore" brings it back
+at another machine. --to is a remote of the project or an address; there is no usual one. It gets
+refs/orange/fleet/ID/record, the task's folder with its workflow, and refs/orange/fleet/ID/work, the
+files of the worktree, uncommitted and new ones too. Ignored files are never in it. New files that
+look like secrets, and those of more than 50 MB, are left out and named; --include PATH takes one
+in.
+
+A snapshot is pushed only if no one else has pushed one since the last that was acknowledged here.`,
+		Example: "  orange task snapshot 4Fz --to origin",
+		RunE: p.runForPerson("take a snapshot", func(ctx context.Context, h *Services, args []string) error {
+			if to == "" {
+				return usage("where to? Give --to with a remote of the project or the address of a repository")
+			}
+			id, err := p.find(ctx, h, args)
+			if err != nil {
+				return err
+			}
+			taken, err := h.Snapshots.Take(ctx, id, to, include)
+			if err != nil {
+				return err
+			}
+			if p.json {
+				return p.printJSON(taken)
+			}
+			p.say("pushed a snapshot of task %s, up to event %d, to %s", id, taken.Event, to)
+			for _, file := range taken.Left {
+				p.say("  left out: %s (--include %q takes it in)", file, file)
+			}
+			return nil
+		}),
+	}
+	c.Flags().StringVar(&to, "to", "", "the repository: a remote of the project, a path or an address")
+	c.Flags().StringArrayVar(&include, "include", nil, "a new file that is taken in although it looks like a secret")
+	return c
+}
+
+func (p *Program) taskRestore() *cobra.Command {
+	var from string
+	c := &cobra.Command{
+		Use: "restore ID", Short: "Bring a task back from its snapshot", Args: between(1, 1),
+		Long: `Bring a task back from its snapshot in a git repository: its history, which is verified, its
+document, its branch, and what was uncommitted, in a free workspace of this home. The agent of its
+status is started; where no workspace is free the task waits for one. The project has to be
+registered here under the same name. From then on the home that had the task cannot push a snapshot
+of it there.`,
+		Example: "  orange task restore 4FzXk0aB3cD5eF7gH9iJ1 --from origin --project web",
+		RunE: p.runForPerson("restore a task", func(ctx context.Context, h *Services, args []string) error {
+			if from == "" {
+				return usage("where from? Give --from with a remote of the project or the address of a repository")
+			}
+			project, err := p.projectOf(ctx, h)
+			if err != nil {
+				return err
+			}
+			back, err := h.Snapshots.Restore(ctx, project.Name, args[0], from)
+			if err != nil {
+				return err
+			}
+			t := back.Task
+			if p.json {
+				return p.printJSON(map[string]any{"task": view(t, ""), "notes": orEmpty(back.Notes)})
+			}
+			p.say("task %s is back: %s, with %d events", t.ID, t.Status, t.Seq)
+			for _, note := range back.Notes {
+				p.say("  %s", note)
+			}
+			return nil
+		}),
+	}
+	c.Flags().StringVar(&from, "from", "", "the repository: a remote of the project, a path or an address")
+	return c
+}

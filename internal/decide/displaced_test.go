@@ -1,0 +1,52 @@
+package decide_test
+
+import (
+	"slices"
+	"testing"
+
+	"orange/internal/action"
+	"orange/internal/decide"
+	"orange/internal/history"
+	"orange/internal/record"
+	"orange/internal/task"
+)
+
+// A task that lost its workspace gets another one, and the agent of its status, if that has one, is started in it.
+func TestRespawn_givesATaskThatLostItsWorkspaceAnotherOne(t *testing.T) {
+	t.Parallel()
+	def := defaultWorkflow(t)
+	for _, c := range []struct {
+		status task.Status
+		hooks  []string
+		kind   string
+	}{
+		{"working", []string{action.AcquireWorkspace, action.SpawnAgent}, history.AgentRespawned},
+		{"agent-review", []string{action.AcquireWorkspace, action.SpawnReviewer}, history.AgentRespawned},
+		{"reviewing", []string{action.AcquireWorkspace}, history.Updated},
+	} {
+		lost := newTask(c.status)
+		lost.Workspace, lost.QueuedFor = "", c.status
+		for _, actor := range []task.Actor{{Rule: true}, human()} {
+			change, err := decide.Respawn(def, lost, false, actor, noon)
+			if err != nil {
+				t.Fatalf("%s: %v", c.status, err)
+			}
+			e := change.Events[0]
+			after := history.Follow(lost, e)
+			if !slices.Equal(e.Hooks, c.hooks) || e.Type != c.kind || change.Lease != record.LeaseReserve ||
+				change.Task.Queued() || after.Queued() || after.Status != c.status ||
+				len(change.Hooks) != len(c.hooks) {
+				t.Errorf("%s: %+v, and its history has it as %+v", c.status, change, after)
+			}
+		}
+	}
+	for name, other := range map[string]task.Task{
+		"one that waits to start": {Status: "pending", QueuedFor: "planning"},
+		"one that waits to move":  {Status: "planning", QueuedFor: "working"},
+		"one with a workspace":    {Status: "reviewing", QueuedFor: "reviewing", Workspace: "w1"},
+	} {
+		if change, err := decide.Respawn(def, other, false, human(), noon); err == nil {
+			t.Errorf("%s: %+v", name, change)
+		}
+	}
+}

@@ -1,0 +1,153 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"orange/internal/decide"
+	"orange/internal/record"
+	"orange/internal/replay"
+	"orange/internal/task"
+)
+
+// displace has a task that comes back wait for a workspace in its own status, where the one that its header names is
+// not here or not its own: the folder came from another machine, or the worktree was removed. A task with a living
+// agent keeps what it has. Where the workspace cannot be looked at, nothing is known, and the task keeps it too.
+func (e *Engine) displace(ctx context.Context, a *record.Adoption) error {
+	t := &a.Task
+	if a.Foreign || !t.Live || t.Workspace == "" || len(a.Seats) > 0 {
+		return nil
+	}
+	if held, err := e.Workspaces.Holds(ctx, *t); err != nil || held {
+		return nil // the doctor reports a worktree that cannot be looked at
+	}
+	def, err := e.Rules.Pinned(ctx, t.Workflow)
+	if err != nil {
+		return err
+	}
+	a.Notes = append(a.Notes, fmt.Sprintf("its workspace %q is not here or not its own: it goes on in a free one",
+		t.Workspace))
+	t.Workspace, t.Session = "", ""
+	actor := task.Actor{Rule: true}
+	c := decide.Queue(def, *t, t.Status, actor, e.Now())
+	c, err = replay.Inputs{Ask: replay.AskQueue, To: t.Status}.By(actor).Keep(def, record.Snapshot{Task: *t},
+		decide.Evidence{}, c)
+	*t, a.Events = c.Task, append(a.Events, c.Events...)
+	return err
+}
+
+// settleIn gives a task that waits for it in its own status a workspace, and starts the agent of the status there.
+// The outcome is queued where none is free.
+func (e *Engine) settleIn(ctx context.Context, id string) (record.Outcome, error) {
+	actor := task.Actor{Rule: true}
+	started := false
+	t, err := e.change(ctx, id, func(s record.Snapshot) (*record.Change, error) {
+		if started = s.Task.Displaced(); !started {
+			return nil, nil // another process was first
+		}
+		if err := e.branchThere(ctx, s.Task); err != nil {
+			return nil, err
+		}
+		def, err := e.Rules.Pinned(ctx, s.Task.Workflow)
+		if err != nil {
+			return nil, err
+		}
+		return e.respawned(ctx, def, s, false, actor)
+	})
+	switch {
+	case errors.Is(err, task.ErrPoolFull):
+		s, err := e.Store.Load(ctx, id)
+		return record.Outcome{Task: s.Task, Queued: true}, err
+	case err != nil || !started:
+		return record.Outcome{Task: t}, err
+	}
+	return e.conclude(ctx, t, t.Seq, actor)
+}
+
+// room gives a task a workspace that lost its own, and is about to move on to a status that may need one. Its
+// task.ErrConflict has the request judged again; any other error is why it cannot be had.
+func (e *Engine) room(ctx context.Context, t task.Task) error {
+	out, err := e.settleIn(ctx, t.ID)
+	switch {
+	case err != nil:
+		return err
+	case out.Queued:
+		return e.noRoom(ctx, t)
+	}
+	return task.ErrConflict
+}
+
+// branchThere refuses to begin work again that there is elsewhere: a workspace for a branch that the repository does
+// not have would start at the default branch.
+func (e *Engine) branchThere(ctx context.Context, t task.Task) error {
+	if t.Subject.Commit == "" {
+		return nil // nothing of it was judged yet
+	}
+	there, err := e.Workspaces.HasBranch(ctx, t)
+	if err != nil || there {
+		return err
+	}
+	return &noBranch{t}
+}
+
+// noBranch says that the repository lacks the branch of a task that goes on here.
+type noBranch struct{ task task.Task }
+
+func (n *noBranch) Error() string {
+	t := n.task
+	return fmt.Sprintf("cannot give task %s a workspace: the repository has no branch %q, and its history tells of "+
+		"the commit %.12s there; fetch the branch from where the task was (git fetch URL %s:%s), then: orange task "+
+		"respawn %s", t.ID, t.Branch,
+		t.Subject.Commit, t.Branch, t.Branch, t.ID)
+}
+
+// goOn is settleIn for a task that is next in the queue. Where its branch is missing it gets a mark, and the next task
+// may have the workspace.
+func (e *Engine) goOn(ctx context.Context, id string) (out record.Outcome, next bool, err error) {
+	out, err = e.settleIn(ctx, id)
+	missing, is := errors.AsType[*noBranch](err)
+	if !is {
+		return out, false, err
+	}
+	_, err = e.change(ctx, id, func(s record.Snapshot) (*record.Change, error) {
+		t := s.Task
+		if t.Attention = missing.Error(); t.Attention == s.Task.Attention || !t.Displaced() {
+			return nil, nil
+		}
+		t.UpdatedAt = e.Now()
+		return &record.Change{Task: t, Expect: s.Task.Version}, nil
+	})
+	return record.Outcome{}, true, err
+}
+
+// startDisplaced has those go on that came back without their workspace, and reads them again.
+func (e *Engine) startDisplaced(ctx context.Context, all []record.Adopted) {
+	projects := map[string]bool{}
+	for i := range all {
+		if t := all[i].Task; all[i].Err == nil && t.Displaced() {
+			projects[t.Project] = true
+			e.keepEnvironment(ctx, t.ID, task.Actor{Role: task.RoleHuman}) // only people have tasks brought back
+		}
+	}
+	for project := range projects { // each independently
+		for {
+			started, err := e.StartNext(ctx, project)
+			if err != nil {
+				e.Log.Warn("a task that came back could not go on", "component", "engine", "project", project, "error",
+					err.Error())
+			}
+			if started == "" {
+				break
+			}
+		}
+	}
+	for i := range all {
+		if t := all[i].Task; all[i].Err != nil || !projects[t.Project] || !t.Displaced() {
+			continue
+		}
+		if s, err := e.Store.Load(ctx, all[i].Task.ID); err == nil {
+			all[i].Task = s.Task
+		}
+	}
+}

@@ -1,0 +1,221 @@
+package engine
+
+import (
+	"context"
+	"errors"
+
+	"orange/internal/decide"
+	"orange/internal/history"
+	"orange/internal/keyed"
+	"orange/internal/record"
+	"orange/internal/task"
+	"orange/internal/workflow"
+)
+
+// once does a request once, if it has a key: a repeat is answered from the task's history. A request under the same
+// key that is on its way is waited for. A refusal is not kept: Orange judges a repeat again.
+func (e *Engine) once(ctx context.Context, id string, actor task.Actor,
+	do func() (record.Outcome, error)) (record.Outcome, error) {
+	if actor.Key == "" {
+		return do()
+	}
+	release, err := e.Mirror.Lock(ctx, keyed.Lock(id, actor.Key))
+	if err != nil {
+		return record.Outcome{}, err
+	}
+	defer release()
+	out, _, answered, err := e.Answered(ctx, id, actor)
+	if err != nil || answered {
+		return out, err
+	}
+	if out, err = do(); err != nil {
+		return out, err
+	}
+	return out, e.keepNothing(ctx, id, actor)
+}
+
+// Answered is the answer to a request that was done under the actor's key before, with how a merge was made. Where
+// the program that did it was ended before its hooks were done, Answered has them performed. An error that is a
+// keyed.ErrReused says that the key stands for another request.
+func (e *Engine) Answered(ctx context.Context, id string, actor task.Actor) (
+	out record.Outcome, how string, answered bool, err error) {
+	s, err := e.Store.Load(ctx, id)
+	if err != nil {
+		return out, "", false, err
+	}
+	events, err := e.Index.Events(ctx, id, 0)
+	if err != nil {
+		return out, "", false, err
+	}
+	a, err := keyed.Find(events, actor)
+	if err != nil || !a.Found {
+		return out, "", false, err
+	}
+	if err := a.Failed(); err != nil {
+		return out, "", true, err
+	}
+	out, err = e.answer(ctx, s, events, a, actor)
+	return out, a.How(), true, err
+}
+
+// answer tells of an event of a task's history as the request did that it answers.
+func (e *Engine) answer(ctx context.Context, s record.Snapshot, events []history.Event, a keyed.Earlier,
+	actor task.Actor) (record.Outcome, error) {
+	def, err := e.Rules.Pinned(ctx, s.Task.Workflow)
+	if err != nil {
+		return record.Outcome{}, err
+	}
+	live := func(status task.Status) bool {
+		state, _ := def.State(status)
+		return !state.Terminal
+	}
+	out := record.Outcome{Event: a.Event, Moved: a.Event.Type != history.PRRequested}
+	switch {
+	case a.Event.Type == history.Updated && len(a.Event.Hooks) == 0:
+		out = record.Outcome{}
+	case a.Event.Type == history.QueuedForSpace:
+		out = record.Outcome{Queued: true}
+		out.Holders, err = e.Index.Holders(ctx, s.Task.Project)
+	default:
+		out.Hooks, err = e.hooksAgain(ctx, s.Task.ID, a.Event.Seq, actor)
+	}
+	if err != nil {
+		return record.Outcome{}, err
+	}
+	if err := e.Sync(ctx, s.Task.ID); err != nil {
+		out.Warning = err.Error()
+	}
+	if s, err = e.Store.Load(ctx, s.Task.ID); err != nil {
+		return record.Outcome{}, err
+	}
+	out.Task, err = a.Task(events, s.Task, live)
+	return out, err
+}
+
+// hooksAgain has the hooks of an event performed that are still owed, and answers all of them.
+func (e *Engine) hooksAgain(ctx context.Context, id string, event int, actor task.Actor) ([]task.OwedHook, error) {
+	hooks, err := e.Store.Hooks(ctx, id, event)
+	if err != nil || !owing(hooks) {
+		return hooks, err
+	}
+	e.keepForStart(ctx, id, hooks, actor)
+	return e.runHooks(ctx, ctx.Done(), id, event, actor)
+}
+
+// keepNothing records that a request had nothing to do, where no event has its key.
+func (e *Engine) keepNothing(ctx context.Context, id string, actor task.Actor) error {
+	ctx = context.WithoutCancel(ctx)
+	kept := false
+	_, err := e.change(ctx, id, func(s record.Snapshot) (*record.Change, error) {
+		events, err := e.Index.Events(ctx, id, 0)
+		if err != nil {
+			return nil, err
+		}
+		a, err := keyed.Find(events, actor)
+		if err != nil || a.Found {
+			return nil, err
+		}
+		kept = true
+		c := keyed.Nothing(s, actor, "", e.Now())
+		return &c, nil
+	})
+	if err == nil && kept {
+		err = e.Sync(ctx, id)
+	}
+	return err
+}
+
+// failedOnce records, where the request has a key, that it failed after it was on record: the answer to a
+// repeat is that failure, and nothing is done.
+func (e *Engine) failedOnce(ctx context.Context, id string, actor task.Actor, failed error) error {
+	if failed == nil || actor.Key == "" {
+		return nil
+	}
+	ctx = context.WithoutCancel(ctx)
+	_, err := e.change(ctx, id, func(s record.Snapshot) (*record.Change, error) {
+		c := keyed.Nothing(s, actor, failed.Error(), e.Now())
+		return &c, nil
+	})
+	return err
+}
+
+// createOnce creates a task with an id that is known before, the caller's own or the one that belongs to the key. A
+// task that has it is the answer; one that was to be started and was not yet is started.
+func (e *Engine) createOnce(ctx context.Context, n task.New) (record.Outcome, error) {
+	if n.ID == "" {
+		var err error
+		if n.ID, err = keyed.ID(n.Actor.Key); err != nil {
+			return record.Outcome{}, err
+		}
+	}
+	release, err := e.Mirror.Lock(ctx, keyed.Lock(n.ID, n.Actor.Key))
+	if err != nil {
+		return record.Outcome{}, err
+	}
+	defer release()
+	s, err := e.Store.Load(ctx, n.ID)
+	if errors.Is(err, task.ErrNotFound) {
+		lines, err := e.Documents.ReadHistory(n.Project.Name, n.ID)
+		if err == nil && len(lines) > 0 {
+			err = task.Notef(task.ErrUsage, "cannot create the task %s: there is a folder with the history of a task "+
+				"of that id, which is not on record; bring it back with orange doctor --rebuild, or move the folder "+
+				"away", n.ID)
+		}
+		if err != nil {
+			return record.Outcome{}, err
+		}
+		return e.create(ctx, n)
+	}
+	if err != nil {
+		return record.Outcome{}, err
+	}
+	if s.Task.Project != n.Project.Name {
+		kind := task.ErrUsage
+		if n.Actor.Key != "" {
+			kind = keyed.ErrReused
+		}
+		return record.Outcome{}, task.Notef(kind, "cannot create the task %s in %q: the task that was created so "+
+			"is in %q; use another key or id", n.ID, n.Project.Name, s.Task.Project)
+	}
+	events, err := e.Index.Events(ctx, n.ID, 0)
+	if err != nil {
+		return record.Outcome{}, err
+	}
+	a, err := keyed.Find(events, n.Actor)
+	if err != nil {
+		return record.Outcome{}, err
+	}
+	def, err := e.Rules.Pinned(ctx, s.Task.Workflow)
+	if err != nil {
+		return record.Outcome{}, err
+	}
+	birth, _ := def.Birth(s.Task.Status)
+	begins := decide.Start(def, s.Task, n.Actor) != nil && birth.Spawns() // its first event starts the agent
+	if n.Spawn && n.Plan == "" && !begins && len(events) == 1 && s.Task.Status == def.Initial {
+		return e.startAgain(ctx, def, s, events, n)
+	}
+	if !a.Found {
+		a = keyed.Earlier{Found: true, Event: born(events, n.Spawn)}
+	}
+	return e.answer(ctx, s, events, a, n.Actor)
+}
+
+// startAgain starts a task whose creation was cut short between its first event and its start.
+func (e *Engine) startAgain(ctx context.Context, def *workflow.Definition, s record.Snapshot, events []history.Event,
+	n task.New) (record.Outcome, error) {
+	out, err := e.answer(ctx, s, events, keyed.Earlier{Found: true, Event: events[0]}, n.Actor)
+	if err != nil {
+		return out, err
+	}
+	return e.startNew(ctx, def, out, s.Task, n)
+}
+
+// born is the event that tells of a task's creation: its start, if it was started at once.
+func born(events []history.Event, start bool) history.Event {
+	if start && len(events) > 1 {
+		if next := events[1]; next.Type == history.QueuedForSpace || next.Type == history.StatusChanged {
+			return next
+		}
+	}
+	return events[0]
+}

@@ -1,0 +1,76 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"orange/internal/leaving"
+	"orange/internal/record"
+	"orange/internal/task"
+)
+
+// Leave lets a task go: it ends the task's agents, keeps under refs what no branch holds, gives the workspace back,
+// moves the folder aside and forgets the task. It returns the new place of the folder, and the refs. Where the
+// workspace cannot be given back the task stays, and Leave goes on when it is asked again. A refusal is a
+// *rejection.Rejection.
+func (e *Engine) Leave(ctx context.Context, id, reason string, actor task.Actor) (folder string, refs []string,
+	err error) {
+	if err := e.finishPending(ctx, id, actor); err != nil {
+		return "", nil, err
+	}
+	if _, _, _, err := e.refresh(ctx, id, headerAlone); err != nil { // what people wrote into the header goes along
+		return "", nil, err
+	}
+	t, err := e.change(ctx, id, func(s record.Snapshot) (*record.Change, error) {
+		c, err := leaving.Leave(s, actor, reason, e.Now())
+		return &c, err
+	})
+	if err != nil {
+		return "", nil, err
+	}
+	ctx = context.WithoutCancel(ctx) // its agents are ending
+	if _, err := e.conclude(ctx, t, t.Seq, actor); err != nil {
+		return "", nil, err
+	}
+	events, err := e.Index.Events(ctx, id, 0)
+	if err != nil {
+		return "", nil, err
+	}
+	if folder, err = e.setAside(ctx, id); err != nil {
+		return "", nil, err
+	}
+	e.startThoseAfter(ctx, id)
+	_, err = e.StartNext(ctx, t.Project)
+	return folder, leaving.Kept(events), err
+}
+
+// setAside moves the folder of a task aside that has nothing left here, and forgets the task. The folder goes first: a
+// program that is killed in between leaves a task on record, and never a folder that a rebuild would take for a lost
+// task.
+func (e *Engine) setAside(ctx context.Context, id string) (string, error) {
+	if err := e.Sync(ctx, id); err != nil {
+		return "", err
+	}
+	// A process that mirrors the task at this moment would create its folder again.
+	release, err := e.Mirror.Lock(ctx, filesLock(id))
+	if err != nil {
+		return "", err
+	}
+	defer release()
+	s, err := e.Store.Load(ctx, id)
+	if err != nil {
+		return "", err
+	}
+	if undone := leaving.Undone(s); undone != "" {
+		return "", fmt.Errorf("cannot let task %s leave yet: %s; its agents are ended; run %q and try again", id,
+			undone, "orange task retry "+id)
+	}
+	folder, err := e.Documents.SetAside(s.Task.Project, id)
+	if err != nil {
+		return "", err
+	}
+	err = e.Store.Delete(ctx, id)
+	e.dropEnvironment(ctx, id)
+	return folder, errors.Join(err, e.Environments.Forget(ctx, id))
+}

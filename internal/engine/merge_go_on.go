@@ -1,0 +1,175 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"orange/internal/decide"
+	"orange/internal/record"
+	"orange/internal/rejection"
+	"orange/internal/task"
+)
+
+// mergeLock is the name of the lock for merging a task: who has it is at work on that, from before the begin is noted
+// until the task is moved.
+func mergeLock(id string) string { return id + ".merging" }
+
+// begun is what earlier tries of a merge have left in the history.
+type begun struct {
+	git      *known   // what git said then, if one of them did its work and was cut short before the move
+	commit   string   // that was to be merged
+	results  []string // what the default branch was to get
+	landed   string   // which of them it has; the commit itself where that came there by other means
+	push     string   // whether origin was to get it
+	strategy string
+}
+
+// mergeBegun reads the tries since the last move. If the commit has something to merge the caller looks again.
+func (e *Engine) mergeBegun(ctx context.Context, id string) (begun, error) {
+	events, err := e.Index.Events(ctx, id, 0)
+	if err != nil {
+		return begun{}, err
+	}
+	merge := decide.Unfinished{}.In(events)
+	if len(merge.Tries) == 0 {
+		return begun{}, nil
+	}
+	s, err := e.Store.Load(ctx, id)
+	if err != nil {
+		return begun{}, err
+	}
+	return e.triesOf(ctx, s.Task, merge)
+}
+
+// triesOf finds out what became of the tries of a merge, as far as is known without a fetch.
+func (e *Engine) triesOf(ctx context.Context, t task.Task, merge decide.Unfinished) (earlier begun, err error) {
+	last := merge.Tries[0].Data
+	earlier = begun{commit: last[dataCommit], push: cmp.Or(last[dataPush], pushAlways), strategy: last[dataStrategy]}
+	for _, try := range merge.Tries {
+		if result := try.Data[dataResult]; result != "" {
+			earlier.results = append(earlier.results, result)
+		}
+	}
+	for _, result := range earlier.results {
+		landed, err := e.Merger.Landed(ctx, t, []string{result})
+		if err != nil {
+			return earlier, err
+		}
+		if landed {
+			earlier.landed = result
+			break
+		}
+	}
+	if earlier.landed == "" {
+		ahead, err := e.Merger.Ahead(ctx, t, earlier.commit)
+		if err != nil || ahead {
+			return earlier, err
+		}
+		earlier.landed = earlier.commit
+	}
+	earlier.git = &known{facts: map[string]decide.Fact{}, subject: task.Subject{Commit: earlier.commit}}
+	if text := last[dataGit]; text != "" {
+		if err := json.Unmarshal([]byte(text), &earlier.git.facts); err != nil {
+			return begun{}, fmt.Errorf("read what git said when the merge of task %s began: %w", t.ID, err)
+		}
+	}
+	return earlier, nil
+}
+
+// GoOnMerging makes good a merge of a task that was cut short, once no process is at work on it. If the default branch
+// has the work, here or on origin, it moves the task as the person asked who began the merge. If not, nothing was
+// merged: it notes that, and marks the task for a person. It merges and pushes nothing: that is done with a person's
+// keys. It returns the notice for people, empty if nothing is new; open is false if there is nothing to make good.
+func (e *Engine) GoOnMerging(ctx context.Context, id string) (told string, open bool, err error) {
+	release, free, err := e.Mirror.TryLock(mergeLock(id))
+	if err != nil || !free {
+		return "", true, err
+	}
+	defer release()
+	ctx = context.WithoutCancel(ctx)
+	events, err := e.Index.Events(ctx, id, 0)
+	if err != nil {
+		return "", true, err
+	}
+	s, err := e.Store.Load(ctx, id)
+	if errors.Is(err, task.ErrNotFound) {
+		return "", false, nil
+	}
+	merge := decide.Unfinished{}.In(events)
+	switch {
+	case err != nil:
+		return "", true, err
+	case !s.Task.Live || len(merge.Tries) == 0:
+		return "", false, nil
+	case s.Task.PRState == record.PROpen: // what becomes of it there is looked at by itself
+		return "", false, nil
+	}
+	if _, pending := firstPending(s.Owed); pending {
+		return "", true, nil
+	}
+	if cmp.Or(merge.Tries[0].Data[dataPush], pushAlways) == pushAlways {
+		if err := e.Merger.Fetch(ctx, s.Task); err != nil {
+			told, marked := e.mergeStays(ctx, id, merge, err.Error(), "")
+			return told, true, errors.Join(err, marked)
+		}
+	}
+	earlier, err := e.triesOf(ctx, s.Task, merge)
+	if err != nil {
+		told, marked := e.mergeStays(ctx, id, merge, err.Error(), "")
+		return told, true, errors.Join(err, marked)
+	}
+	if earlier.git == nil {
+		told, err = e.mergeStays(ctx, id, merge, "", "")
+		return told, true, err
+	}
+	told, err = e.mergeGood(ctx, s.Task, merge, earlier)
+	return told, true, err
+}
+
+// mergeGood moves a task whose work the default branch has.
+func (e *Engine) mergeGood(ctx context.Context, t task.Task, merge decide.Unfinished, earlier begun) (string, error) {
+	actor, why := merge.Actor(), merge.Tries[0].Reason
+	done := record.MergeResult{Commit: earlier.landed, How: "merged before it was cut short",
+		Squash: earlier.strategy == "squash" && earlier.landed != earlier.commit}
+	if !merge.Merged {
+		if err := e.noteMerge(ctx, t, actor, earlier.commit, done); err != nil {
+			return "", err
+		}
+	}
+	r := mergeRequest(t.ID, task.Merge{Override: why}, actor)
+	r.known, r.absent, r.Reason = earlier.git, true, cmp.Or(why, done.How)
+	out, err := e.request(ctx, r)
+	if refused, is := errors.AsType[*rejection.Rejection](err); is {
+		reason, _, _ := strings.Cut(refused.Error(), "\n")
+		return e.mergeStays(ctx, t.ID, merge, "", reason)
+	}
+	if err != nil || !out.Moved {
+		return "", err
+	}
+	return fmt.Sprintf("its merge had been cut short, and the default branch has the work; it was moved to %q",
+		out.Task.Status), nil
+}
+
+// mergeStays notes what follows for a task whose merge cannot be made good.
+func (e *Engine) mergeStays(ctx context.Context, id string, merge decide.Unfinished, unknown, against string) (
+	told string, err error) {
+	t, err := e.change(ctx, id, func(s record.Snapshot) (*record.Change, error) {
+		told = ""
+		c, due := merge.Stays(s.Task, unknown, against, e.Now())
+		if !due {
+			return nil, nil
+		}
+		if c.Task.Attention != s.Task.Attention {
+			told = c.Task.Attention
+		}
+		return &c, nil
+	})
+	if err == nil && told != "" {
+		err = e.Sync(ctx, t.ID)
+	}
+	return told, err
+}

@@ -1,0 +1,76 @@
+// Package leaving is how a task leaves a home that is no longer its own, such as one that goes on at another machine.
+//
+// It owns who may ask for that, what has to end before, and what was kept of the work. It ends and moves nothing:
+// package engine does, by the hooks that Leave names.
+package leaving
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"orange/internal/action"
+	"orange/internal/history"
+	"orange/internal/record"
+	"orange/internal/rejection"
+	"orange/internal/task"
+)
+
+// Leave is the change with which a task begins to leave: its agents end, and its workspace is given back, which keeps
+// what no branch holds. All that it still owed is dropped: who has the task from now on does it. Only a person may ask.
+func Leave(s record.Snapshot, actor task.Actor, reason string, now time.Time) (record.Change, error) {
+	t := s.Task
+	if actor.Role != task.RoleHuman || actor.Rule {
+		return record.Change{}, &rejection.Rejection{
+			Code: rejection.ActorDenied, Task: t.ID,
+			Message: fmt.Sprintf("cannot let task %s leave this home", t.ID),
+			Details: []rejection.Detail{{Condition: "who lets a task leave", Want: "ask a person to",
+				Found: fmt.Sprintf("the role %q", actor.Name())}},
+		}
+	}
+	var dropped []record.Settled
+	for _, h := range s.Owed {
+		dropped = append(dropped, record.Settled{ID: h.ID, State: task.HookSuperseded,
+			Error: "the task leaves this home"})
+	}
+	hooks := []task.Hook{{Action: action.KillSession}, {Action: action.ReleaseWorkspace}}
+	t.UpdatedAt, t.StalledAt = now, time.Time{}
+	t.Attention = "it is about to leave this home: orange task leave " + t.ID + " goes on with that"
+	said := "it leaves this home"
+	if reason = strings.TrimSpace(reason); reason != "" {
+		said += ": " + reason
+	}
+	event := history.Sign(actor, history.Event{Time: now, Type: history.Updated, Reason: said,
+		Hooks: []string{action.KillSession, action.ReleaseWorkspace}, Data: map[string]string{dataLeft: "true"}})
+	return record.Change{Task: t, Expect: s.Task.Version, Hooks: hooks, Settled: dropped,
+		Events: []history.Event{event}}, nil
+}
+
+const dataLeft = "left"
+
+// Undone says what still has to end before the task can be forgotten; empty where nothing does.
+func Undone(s record.Snapshot) string {
+	var all []string
+	for _, h := range s.Owed {
+		text := h.Action + " is not done"
+		if h.Error != "" {
+			text = h.Action + ": " + h.Error
+		}
+		all = append(all, text)
+	}
+	if len(all) == 0 && s.Task.Workspace != "" {
+		all = append(all, fmt.Sprintf("it has the workspace %q", s.Task.Workspace))
+	}
+	return strings.Join(all, "; ")
+}
+
+// Kept are the refs under which work of the task is kept that Orange saved, the oldest first.
+func Kept(events []history.Event) []string {
+	var refs []string
+	for _, e := range events {
+		if ref := e.Data["ref"]; e.Type == history.WorkRescued && ref != "" {
+			refs = append(refs, ref)
+		}
+	}
+	return refs
+}

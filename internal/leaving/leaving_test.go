@@ -1,0 +1,81 @@
+package leaving_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"orange/internal/action"
+	"orange/internal/history"
+	"orange/internal/leaving"
+	"orange/internal/record"
+	"orange/internal/rejection"
+	"orange/internal/task"
+)
+
+var ada = task.Actor{Role: task.RoleHuman, Person: "Ada"}
+
+func snapshot() record.Snapshot {
+	return record.Snapshot{Task: task.Task{ID: "t1", Status: "working", Workspace: "coffee--1", Version: 3},
+		Owed: []task.OwedHook{{ID: 7, Hook: task.Hook{Action: action.PushBranch}, State: task.HookFailed}}}
+}
+
+func TestLeave_endsAndKeepsBeforeTheTaskGoes(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2024, 5, 6, 7, 8, 9, 0, time.UTC)
+	c, err := leaving.Leave(snapshot(), ada, " the big machine ", now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := c.Events[0]
+	if !slices.Equal(e.Hooks, []string{action.KillSession, action.ReleaseWorkspace}) || len(c.Hooks) != 2 ||
+		c.Hooks[0].Action != action.KillSession || e.Person != "Ada" ||
+		e.Reason != "it leaves this home: the big machine" {
+		t.Errorf("the event is %+v, its hooks %+v", e, c.Hooks)
+	}
+	if c.Expect != 3 || len(c.Settled) != 1 || c.Settled[0].ID != 7 || c.Settled[0].State != task.HookSuperseded {
+		t.Errorf("of what it owed %+v is settled", c.Settled)
+	}
+	if c.Task.Status != "working" || !strings.Contains(c.Task.Attention, "orange task leave t1") {
+		t.Errorf("the task is %+v", c.Task)
+	}
+}
+
+func TestLeave_isForPeople(t *testing.T) {
+	t.Parallel()
+	for _, actor := range []task.Actor{{Role: task.RoleWorker}, {Rule: true}, {Role: task.RoleHuman, Rule: true}} {
+		_, err := leaving.Leave(snapshot(), actor, "", time.Time{})
+		if refused, is := errors.AsType[*rejection.Rejection](err); !is || refused.Code != rejection.ActorDenied {
+			t.Errorf("%+v was told %v", actor, err)
+		}
+	}
+}
+
+func TestUndone_isWhatHoldsTheTaskHere(t *testing.T) {
+	t.Parallel()
+	s := snapshot()
+	s.Owed[0].Error = "no network"
+	if got := leaving.Undone(s); got != "push_branch: no network" {
+		t.Errorf("got %q", got)
+	}
+	s.Owed = nil
+	if got := leaving.Undone(s); !strings.Contains(got, "coffee--1") {
+		t.Errorf("got %q", got)
+	}
+	if s.Task.Workspace = ""; leaving.Undone(s) != "" {
+		t.Errorf("got %q", leaving.Undone(s))
+	}
+}
+
+func TestKept_areTheRefsOfSavedWork(t *testing.T) {
+	t.Parallel()
+	kept := leaving.Kept([]history.Event{
+		{Type: history.WorkRescued, Data: map[string]string{"ref": "refs/orange/rescue/t1/1"}},
+		{Type: history.WorkRescued, Data: map[string]string{"taken_back": "core.hooksPath"}},
+		{Type: history.Updated, Data: map[string]string{"ref": "other"}}})
+	if !slices.Equal(kept, []string{"refs/orange/rescue/t1/1"}) {
+		t.Errorf("kept are %v", kept)
+	}
+}

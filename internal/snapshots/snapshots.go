@@ -1,0 +1,253 @@
+// Package snapshots takes snapshots of tasks into a git repository, and brings tasks back from them.
+//
+// A snapshot is two refs: the task's folder with the text of its workflow, and the files of its worktree. The package
+// owns what is in them, what stays out, and which snapshot was acknowledged last. It does not own how git makes, pushes
+// and fetches them (worktree), nor how a task is taken over from its folder (engine).
+package snapshots
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"orange/internal/record"
+	"orange/internal/task"
+	"orange/internal/worktree"
+)
+
+// Slots are the worktrees of tasks.
+type Slots interface {
+	Slot(t task.Task) (worktree.Slot, error)
+}
+
+// Files are the folders of tasks, and the locks next to them.
+type Files interface {
+	Dir(project, id string) string
+	Lock(ctx context.Context, name string) (release func(), err error)
+}
+
+// Workflows are the texts of workflows, by their digests.
+type Workflows interface {
+	Workflow(ctx context.Context, digest string) ([]byte, error)
+	SaveWorkflow(ctx context.Context, ref task.WorkflowRef, text []byte) error
+}
+
+// Adopter takes a task over from its folder.
+type Adopter interface {
+	Tell(ctx context.Context, project, id string, history []byte) (record.Adoption, error)
+	Adopt(ctx context.Context, told []record.Adoption, progress func(done int)) []record.Adopted
+}
+
+// Keeper takes snapshots and restores them. Every field is required.
+type Keeper struct {
+	Home      string
+	Slots     Slots
+	Files     Files
+	Workflows Workflows
+	Sync      func(ctx context.Context, id string) error // makes the folder equal to the record
+	Load      func(ctx context.Context, id string) (record.Snapshot, error)
+	Adopter   Adopter
+}
+
+// about is what a snapshot says of its task.
+type about struct {
+	Task     string           `json:"task"`
+	Project  string           `json:"project"`
+	Branch   string           `json:"branch"`
+	Event    int              `json:"event"`
+	Epoch    int              `json:"epoch"`
+	Workflow task.WorkflowRef `json:"workflow"`
+}
+
+const (
+	aboutName    = "fleet.json"
+	workflowName = "workflow.yml"
+	biggestFile  = 50 << 20
+)
+
+// Take takes a snapshot of a task and pushes it to a repository, a remote or an address, if no one else has pushed one
+// since the last that was acknowledged here. New files that look like secrets, or are very large, stay out of it unless
+// they are named.
+func (k Keeper) Take(ctx context.Context, id, to string, include []string) (record.TakenSnapshot, error) {
+	if err := k.Sync(ctx, id); err != nil {
+		return record.TakenSnapshot{}, err
+	}
+	release, err := k.Files.Lock(ctx, id+".snapshot") // one at a time: each is behind the one before
+	if err != nil {
+		return record.TakenSnapshot{}, err
+	}
+	defer release()
+	held, err := k.held(id)
+	if err != nil {
+		return record.TakenSnapshot{}, err
+	}
+	taken, slot, err := k.commits(ctx, id, held, to, include)
+	if err != nil {
+		return taken, err
+	}
+	err = slot.Repo.Ship(ctx, to, id, held.Acknowledged[to], worktree.Shipped{Record: taken.Record, Work: taken.Work})
+	if errors.Is(err, worktree.ErrSnapshotMoved) {
+		return taken, fmt.Errorf("%w; nothing was pushed; if the task goes on elsewhere, let it go here: "+
+			"orange task leave %s", err, id)
+	}
+	if err != nil {
+		return taken, err
+	}
+	held.Acknowledged[to] = taken.Record
+	return taken, k.hold(id, held)
+}
+
+// commits makes the two commits of a snapshot, while no one writes the mirrors of the task.
+func (k Keeper) commits(ctx context.Context, id string, held held, to string, include []string) (
+	record.TakenSnapshot, worktree.Slot, error) {
+	release, err := k.Files.Lock(ctx, id+".files")
+	if err != nil {
+		return record.TakenSnapshot{}, worktree.Slot{}, err
+	}
+	defer release()
+	s, err := k.Load(ctx, id)
+	if err != nil {
+		return record.TakenSnapshot{}, worktree.Slot{}, err
+	}
+	t := s.Task
+	slot, err := k.Slots.Slot(t)
+	if err != nil {
+		return record.TakenSnapshot{}, slot, err
+	}
+	rules, err := k.Workflows.Workflow(ctx, t.Workflow.Digest)
+	if err != nil {
+		return record.TakenSnapshot{}, slot, err
+	}
+	said, err := json.MarshalIndent(about{Task: t.ID, Project: t.Project, Branch: t.Branch, Event: t.Seq,
+		Epoch: held.Epoch, Workflow: t.Workflow}, "", "  ")
+	if err != nil {
+		return record.TakenSnapshot{}, slot, fmt.Errorf("write about the snapshot: %w", err)
+	}
+	taken := record.TakenSnapshot{Event: t.Seq, Left: []string{}}
+	texts := map[string]string{aboutName: string(said) + "\n", workflowName: string(rules)}
+	message := fmt.Sprintf("epoch %d, event %d\n", held.Epoch, t.Seq)
+	taken.Record, err = slot.Repo.FolderCommit(ctx, k.Files.Dir(t.Project, t.ID), texts, held.Acknowledged[to], message)
+	if err != nil {
+		return taken, slot, err
+	}
+	if slot.Dir == "" {
+		taken.Work, err = slot.Repo.BranchCommit(ctx, id, t.Branch)
+		return taken, slot, err
+	}
+	var left []string
+	taken.Work, left, err = slot.WorkCommit(ctx, id, func(file string, size int64) bool {
+		return keeps(include, file, size)
+	})
+	taken.Left = append(taken.Left, left...)
+	return taken, slot, err
+}
+
+// keeps reports whether a new file belongs to a snapshot.
+func keeps(include []string, file string, size int64) bool {
+	for _, name := range include {
+		if filepath.Clean(name) == file {
+			return true
+		}
+	}
+	return size <= biggestFile && !LooksSecret(file)
+}
+
+// LooksSecret reports whether a file's name is one that keys and passwords are kept under.
+func LooksSecret(file string) bool {
+	name := strings.ToLower(filepath.Base(file))
+	for _, whole := range []string{".netrc", ".npmrc", ".pypirc", ".git-credentials", "credentials", "credentials.json",
+		"secrets.json", "secrets.yml", "secrets.yaml", ".htpasswd"} {
+		if name == whole {
+			return true
+		}
+	}
+	for _, end := range []string{".pem", ".key", ".p12", ".pfx", ".jks", ".keystore", ".kdbx", ".ppk"} {
+		if strings.HasSuffix(name, end) {
+			return true
+		}
+	}
+	if name == ".env.example" || name == ".env.sample" || name == ".env.template" {
+		return false
+	}
+	return name == ".env" || strings.HasPrefix(name, ".env.") || strings.HasPrefix(name, "id_rsa") ||
+		strings.HasPrefix(name, "id_ed25519") || strings.HasPrefix(name, "id_ecdsa")
+}
+
+// held is what this home knows of the snapshots of a task: it is stored apart from every ref, because a push that fails
+// may move refs.
+type held struct {
+	Epoch        int               `json:"epoch"`
+	Acknowledged map[string]string `json:"acknowledged"` // the record's commit, by the repository
+}
+
+func (k Keeper) heldPath(id string) string { return filepath.Join(k.Home, "fleet", "held", id+".json") }
+
+func (k Keeper) held(id string) (held, error) {
+	h := held{Epoch: 1, Acknowledged: map[string]string{}}
+	text, err := os.ReadFile(k.heldPath(id))
+	if errors.Is(err, os.ErrNotExist) {
+		return h, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(text, &h)
+	}
+	if err != nil {
+		return h, fmt.Errorf("read which snapshots of task %s were acknowledged: %w; if %q is damaged, move it away "+
+			"and snapshot to another repository", id, err, k.heldPath(id))
+	}
+	return h, nil
+}
+
+// hold notes what was acknowledged, in one step that outlives a power cut.
+func (k Keeper) hold(id string, h held) error {
+	text, err := json.MarshalIndent(h, "", "  ")
+	if err != nil {
+		return fmt.Errorf("note the snapshot: %w", err)
+	}
+	path := k.heldPath(id)
+	if err := os.MkdirAll(filepath.Dir(path), task.PrivateFolder); err != nil {
+		return fmt.Errorf("note the snapshot: %w", err)
+	}
+	file, err := os.OpenFile(path+".new", os.O_CREATE|os.O_TRUNC|os.O_WRONLY, task.PrivateFile)
+	if err != nil {
+		return fmt.Errorf("note the snapshot: %w", err)
+	}
+	_, err = file.Write(append(text, '\n'))
+	if err == nil {
+		err = file.Sync()
+	}
+	if err = errors.Join(err, file.Close()); err == nil {
+		err = os.Rename(path+".new", path)
+	}
+	if err != nil {
+		return fmt.Errorf("note the snapshot: %w", err)
+	}
+	return nil
+}
+
+// Forget removes the snapshots of a task that was deleted, from every repository that has one by this home.
+func (k Keeper) Forget(ctx context.Context, t task.Task) error {
+	h, err := k.held(t.ID)
+	if err != nil || len(h.Acknowledged) == 0 {
+		return err
+	}
+	slot, err := k.Slots.Slot(task.Task{ID: t.ID, Project: t.Project})
+	if err != nil {
+		return err
+	}
+	var all error
+	for to, acknowledged := range h.Acknowledged { // each independently
+		all = errors.Join(all, slot.Repo.Unship(ctx, to, t.ID, acknowledged))
+	}
+	if all != nil {
+		return all
+	}
+	if err := os.Remove(k.heldPath(t.ID)); err != nil {
+		return fmt.Errorf("forget the snapshots of task %s: %w", t.ID, err)
+	}
+	return nil
+}

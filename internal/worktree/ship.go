@@ -1,0 +1,428 @@
+package worktree
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"orange/internal/task"
+)
+
+// ErrSnapshotMoved says that another one has pushed a snapshot of the task since the last one that was acknowledged
+// here.
+var ErrSnapshotMoved = errors.New("another one has pushed a snapshot of the task meanwhile")
+
+// Shipped are the two commits of a task's snapshot: its record, and the work in its worktree.
+type Shipped struct {
+	Record string
+	Work   string // empty where the task has no worktree and no branch
+}
+
+// shipRefs are the refs of a task's snapshot where it is kept, and restoreRefs those under which one is fetched here.
+const (
+	shipRefs    = "refs/orange/fleet/"
+	restoreRefs = "refs/orange/restore/"
+)
+
+// WorkCommit is a commit of the slot's files as they are, uncommitted and new ones too, with HEAD as its parent, and
+// the new files that keep leaves out of it. Ignored files are never in it. It changes nothing in the slot.
+func (s Slot) WorkCommit(ctx context.Context, taskID string, keep func(file string, size int64) bool) (
+	commit string, left []string, err error) {
+	defer explain(&err, "cannot take a snapshot of workspace %q", s.Dir)
+	here, present, err := s.look(ctx)
+	if err == nil && (!present || here.head == "") {
+		err = errors.New("there is no worktree with a commit")
+	}
+	if err != nil {
+		return "", nil, err
+	}
+	known, err := s.list(ctx)
+	if err != nil {
+		return "", nil, err
+	}
+	// A copy of the slot's own index begins with what git knows of the files: the others alone are read.
+	index, done, err := s.copyIndex(ctx, here.gitDir, s.present(known.flags))
+	if err != nil {
+		return "", nil, err
+	}
+	defer done()
+	_, addErr := s.with(ctx, index, "add", "--all", "--sparse", "--ignore-errors")
+	if addErr != nil && exitCode(addErr) < 0 {
+		return "", nil, addErr
+	}
+	if left, err = s.leaveOut(ctx, index, here.head, keep); err != nil {
+		return "", nil, err
+	}
+	if addErr != nil { // files that cannot be read stop no snapshot of the others
+		all, err := s.changes(ctx, index, "all")
+		if err != nil {
+			return "", nil, err
+		}
+		for _, c := range all {
+			if c.tree != unchanged && !slices.Contains(left, c.path) {
+				left = append(left, c.path)
+			}
+		}
+	}
+	tree, err := s.writeTree(ctx, index)
+	if err != nil {
+		return "", nil, err
+	}
+	commit, err = s.commitTree(ctx, tree, "Orange: the work of task "+taskID+"\n", []string{"-p", here.head})
+	return commit, left, err
+}
+
+// leaveOut takes new files out of an index that keep does not want.
+func (s Slot) leaveOut(ctx context.Context, index, head string, keep func(string, int64) bool) ([]string, error) {
+	added, err := s.with(ctx, index, "diff-index", "--cached", "--name-only", "--no-renames", "--diff-filter=A", "-z",
+		head)
+	if err != nil {
+		return nil, fmt.Errorf("list new files: %w", err)
+	}
+	var left []string
+	for file := range strings.SplitSeq(string(added.Stdout), "\x00") {
+		if file == "" {
+			continue
+		}
+		size := int64(0)
+		if info, err := os.Lstat(filepath.Join(s.Dir, file)); err == nil {
+			size = info.Size()
+		}
+		if !keep(file, size) {
+			left = append(left, file)
+		}
+	}
+	if len(left) == 0 {
+		return nil, nil
+	}
+	_, err = s.Repo.git(ctx, call{dir: s.Dir, index: index, stdin: strings.Join(left, "\x00") + "\x00",
+		args: []string{"update-index", "--force-remove", "-z", "--stdin"}})
+	return left, err
+}
+
+// FolderCommit is a commit of the regular files of a folder, and of some texts next to them, behind an earlier one. An
+// empty earlier commit is none.
+func (r Repo) FolderCommit(ctx context.Context, folder string, texts map[string]string, earlier, message string) (
+	commit string, err error) {
+	defer explain(&err, "cannot take a snapshot of the folder %q", folder)
+	private, err := os.MkdirTemp("", "orange-index-")
+	if err != nil {
+		return "", fmt.Errorf("make a temporary folder: %w", err)
+	}
+	defer os.RemoveAll(private)
+	index := filepath.Join(private, "index")
+	names, err := filesBelow(folder)
+	if err == nil && len(names) == 0 {
+		err = errors.New("there is no file in it")
+	}
+	if err != nil {
+		return "", err
+	}
+	var entries strings.Builder
+	// One program writes all of them: a task may have hundreds of kept texts.
+	out, err := r.git(ctx, call{dir: r.Path, args: []string{"hash-object", "-w", "--no-filters", "--stdin-paths"},
+		stdin: strings.Join(names, "\n") + "\n"})
+	blobs := strings.Fields(out.Text())
+	if err == nil && len(blobs) != len(names) {
+		err = fmt.Errorf("git wrote %d of %d files", len(blobs), len(names))
+	}
+	for i := 0; err == nil && i < len(names); i++ {
+		var name string
+		name, err = filepath.Rel(folder, names[i])
+		fmt.Fprintf(&entries, "100644 %s\ttask/%s\x00", blobs[i], filepath.ToSlash(name))
+	}
+	for _, name := range sortedKeys(texts) {
+		if err == nil {
+			out, err = r.git(ctx, call{dir: r.Path, args: []string{"hash-object", "-w", "--stdin", "--no-filters"},
+				stdin: texts[name]})
+			fmt.Fprintf(&entries, "100644 %s\t%s\x00", out.Text(), name)
+		}
+	}
+	if err == nil {
+		_, err = r.git(ctx, call{dir: r.Path, index: index, stdin: entries.String(),
+			args: []string{"update-index", "-z", "--index-info"}})
+	}
+	if err != nil {
+		return "", err
+	}
+	tree, err := r.git(ctx, call{dir: r.Path, index: index, args: []string{"write-tree"}})
+	if err != nil {
+		return "", err
+	}
+	args := []string{"commit-tree", "--no-gpg-sign", tree.Text()}
+	if earlier != "" {
+		args = append(args, "-p", earlier)
+	}
+	out, err = r.git(ctx, call{dir: r.Path, args: append(args, "-F", "-"), stdin: message, env: rescuer()})
+	return out.Text(), err
+}
+
+// filesBelow are the regular files of a folder and of those in it, but for hidden ones: these are there for an instant,
+// while another one is written.
+func filesBelow(folder string) ([]string, error) {
+	var names []string
+	err := filepath.WalkDir(folder, func(file string, entry os.DirEntry, err error) error {
+		hidden := err == nil && file != folder && strings.HasPrefix(entry.Name(), ".")
+		switch {
+		case err != nil:
+			return err
+		case hidden && entry.IsDir():
+			return filepath.SkipDir
+		case strings.Contains(file, "\n"):
+			return fmt.Errorf("the name %q has a line break", file)
+		case entry.Type().IsRegular() && !hidden:
+			names = append(names, file)
+		}
+		return nil
+	})
+	return names, err
+}
+
+// BranchCommit is a commit of a branch as it is, for a task that has a branch and no worktree; empty where there is no
+// such branch.
+func (r Repo) BranchCommit(ctx context.Context, taskID, branch string) (string, error) {
+	tip, err := r.Tip(ctx, branch)
+	if err != nil || tip == "" {
+		return "", err
+	}
+	return Slot{Repo: r, Dir: r.Path}.commitTree(ctx, tip+"^{tree}", "Orange: the work of task "+taskID+"\n",
+		[]string{"-p", tip})
+}
+
+func sortedKeys(texts map[string]string) []string {
+	names := make([]string, 0, len(texts))
+	for name := range texts {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// Ship pushes the two commits of a task's snapshot to a repository, both or none, where the record there is still the
+// one that was acknowledged last; empty where none was. Else the error is an ErrSnapshotMoved, and nothing was pushed.
+func (r Repo) Ship(ctx context.Context, to, taskID, acknowledged string, s Shipped) (err error) {
+	if err := errors.Join(checkTask(taskID), checkRemote(to)); err != nil {
+		return err
+	}
+	defer explain(&err, "cannot push the snapshot of task %s to %q", taskID, to)
+	env, err := r.remoteEnv(ctx)
+	if err != nil {
+		return err
+	}
+	record, work := shipRefs+taskID+"/record", shipRefs+taskID+"/work"
+	// The acknowledged commit, and never a ref of this repository: a push that failed may have moved that one.
+	args := []string{"push", "--quiet", "--no-follow-tags", "--atomic",
+		"--force-with-lease=" + record + ":" + acknowledged, to, s.Record + ":" + record}
+	if s.Work != "" {
+		args = append(args, "+"+s.Work+":"+work)
+	}
+	_, err = r.git(ctx, call{dir: r.Path, args: args, env: env})
+	if refusedWith(err, "stale info") {
+		return ErrSnapshotMoved
+	}
+	if err != nil { // the answer may have been lost on its way
+		if at, unknown := r.shippedAt(ctx, to, record, env); unknown != nil || at != s.Record {
+			return err
+		}
+	}
+	return r.updateRefs(ctx, "update "+behindRef(taskID, to)+" "+s.Record+"\n")
+}
+
+func (r Repo) shippedAt(ctx context.Context, at, ref string, env []string) (string, error) {
+	out, err := r.git(ctx, call{dir: r.Path, args: []string{"ls-remote", "--quiet", at, ref}, env: env})
+	if err != nil {
+		return "", err
+	}
+	for line := range strings.SplitSeq(out.Text(), "\n") {
+		if commit, name, ok := strings.Cut(line, "\t"); ok && name == ref {
+			return commit, nil
+		}
+	}
+	return "", nil
+}
+
+// Unship removes a task's snapshot from a repository, where its record there is the one that was acknowledged last.
+func (r Repo) Unship(ctx context.Context, to, taskID, acknowledged string) (err error) {
+	if err := errors.Join(checkTask(taskID), checkRemote(to)); err != nil {
+		return err
+	}
+	defer explain(&err, "cannot remove the snapshot of task %s from %q", taskID, to)
+	env, err := r.remoteEnv(ctx)
+	if err != nil {
+		return err
+	}
+	record, work := shipRefs+taskID+"/record", shipRefs+taskID+"/work"
+	at, err := r.shippedAt(ctx, to, work, env)
+	if err != nil {
+		return err
+	}
+	args := []string{"push", "--quiet", "--atomic", "--force-with-lease=" + record + ":" + acknowledged, to,
+		":" + record}
+	if at != "" {
+		args = append(args, "+:"+work)
+	}
+	if _, err := r.git(ctx, call{dir: r.Path, args: args, env: env}); err != nil {
+		return err
+	}
+	return r.updateRefs(ctx, "delete "+behindRef(taskID, to)+"\n")
+}
+
+// behindRef keeps the commit that the next snapshot in a repository is behind. No push goes by it: which commit was
+// acknowledged is noted apart.
+func behindRef(taskID, to string) string {
+	sum := sha256.Sum256([]byte(to))
+	return fmt.Sprintf("refs/orange/behind/%s/%x", taskID, sum[:4])
+}
+
+// checkRemote refuses what git would take for an option, or for a program to run.
+func checkRemote(to string) error {
+	helper, _, program := strings.Cut(to, "::")
+	program = program && !strings.ContainsAny(helper, "/[:@") // else it is in the address of a machine
+	if to == "" || strings.HasPrefix(to, "-") || program || strings.ContainsAny(to, "\x00\n") {
+		return task.Notef(task.ErrUsage, "cannot use %q as the repository of snapshots: expected the name of a "+
+			"remote, a path or an address", to)
+	}
+	return nil
+}
+
+// Fetched fetches a task's snapshot from a repository, and keeps it here until it was restored.
+func (r Repo) Fetched(ctx context.Context, from, taskID string) (s Shipped, err error) {
+	if err := errors.Join(checkTask(taskID), checkRemote(from)); err != nil {
+		return s, err
+	}
+	defer explain(&err, "cannot fetch the snapshot of task %s from %q", taskID, from)
+	env, err := r.remoteEnv(ctx)
+	if err != nil {
+		return s, err
+	}
+	for _, part := range []struct {
+		name string
+		into *string
+	}{{"record", &s.Record}, {"work", &s.Work}} {
+		ref := shipRefs + taskID + "/" + part.name
+		if *part.into, err = r.shippedAt(ctx, from, ref, env); err != nil {
+			return s, err
+		}
+		if *part.into == "" {
+			continue
+		}
+		local := restoreRefs + taskID + "/" + part.name
+		if _, err := r.git(ctx, call{dir: r.Path, env: env, args: []string{"fetch", "--quiet", "--no-tags",
+			"--no-write-fetch-head", from, "+" + ref + ":" + local}}); err != nil {
+			return s, err
+		}
+		out, err := r.run(ctx, "rev-parse", "--verify", local+"^{commit}")
+		if err != nil {
+			return s, err
+		}
+		*part.into = out.Text()
+	}
+	if s.Record == "" {
+		return s, task.Notef(task.ErrNotFound, "there is none")
+	}
+	return s, nil
+}
+
+// mostOfUnfolded is how many bytes of one file of a snapshot are read.
+const mostOfUnfolded = 64 << 20
+
+// Unfold reads the files of a snapshot's record: those of the task's folder by their names there, and the texts next to
+// the folder. Names that lead out of the folder are an error.
+func (r Repo) Unfold(ctx context.Context, record string) (files, texts map[string][]byte, err error) {
+	defer explain(&err, "cannot read the snapshot %.12s", record)
+	out, err := r.run(ctx, "ls-tree", "-r", "-z", "--long", "--full-tree", record)
+	if err != nil {
+		return nil, nil, err
+	}
+	files, texts = map[string][]byte{}, map[string][]byte{}
+	for line := range strings.SplitSeq(string(out.Stdout), "\x00") {
+		about, name, ok := strings.Cut(line, "\t")
+		if !ok {
+			continue
+		}
+		fields := strings.Fields(about)
+		size, bad := strconv.ParseInt(fields[len(fields)-1], 10, 64)
+		if fields[0] != "100644" || bad != nil || size > mostOfUnfolded || !filepath.IsLocal(name) ||
+			path.Clean(name) != name {
+			return nil, nil, fmt.Errorf("%q in it is no file of a task's folder", name)
+		}
+		blob, err := r.git(ctx, call{dir: r.Path, args: []string{"cat-file", "blob", fields[2]}})
+		if err != nil {
+			return nil, nil, err
+		}
+		if inner, of := strings.CutPrefix(name, "task/"); of {
+			files[inner] = blob.Stdout
+		} else {
+			texts[name] = blob.Stdout
+		}
+	}
+	return files, texts, nil
+}
+
+// Begin makes the branch of a task whose snapshot was fetched: at the commit that its worktree had. A branch that is
+// there and has that commit stays as it is; one that lacks it is an error.
+func (r Repo) Begin(ctx context.Context, branch, work string) (err error) {
+	if err := CheckBranch(ctx, branch); err != nil {
+		return err
+	}
+	defer explain(&err, "cannot make the branch %q of the snapshot", branch)
+	head, err := r.run(ctx, "rev-parse", "--verify", work+"^1")
+	if err != nil {
+		return err
+	}
+	tip, err := r.Tip(ctx, branch)
+	if err != nil {
+		return err
+	}
+	if tip != "" {
+		has, err := r.contains(ctx, tip, head.Text())
+		if err == nil && !has {
+			err = fmt.Errorf("there is a branch of that name that lacks the commit %.12s of the snapshot; rename or "+
+				"remove it, and try again", head.Text())
+		}
+		return err
+	}
+	_, err = r.run(ctx, "update-ref", "refs/heads/"+branch, head.Text(), strings.Repeat("0", len(head.Text())))
+	return err
+}
+
+// Restore lays out in the slot what was uncommitted of a task whose snapshot was fetched, and lets go of the snapshot.
+// It does so where the slot is at the commit that the worktree had and has no changes of its own; else the snapshot
+// stays under its ref, which is returned. Without a snapshot it does nothing.
+func (s Slot) Restore(ctx context.Context, taskID string) (stays string, err error) {
+	if err := checkTask(taskID); err != nil {
+		return "", err
+	}
+	ref := restoreRefs + taskID + "/work"
+	known, err := s.Repo.refs(ctx, ref)
+	if err != nil || len(known) == 0 {
+		return "", err
+	}
+	defer explain(&err, "cannot restore the uncommitted work of task %s in workspace %q", taskID, s.Dir)
+	here, present, err := s.look(ctx)
+	if err != nil || !present {
+		return ref, err
+	}
+	parent, err := s.run(ctx, "rev-parse", "--verify", ref+"^1")
+	if err != nil {
+		return ref, err
+	}
+	changed, err := s.changes(ctx, "", "all")
+	if err != nil {
+		return ref, err
+	}
+	if parent.Text() != here.head || len(changed) > 0 {
+		return ref, nil
+	}
+	if _, err := s.run(ctx, "restore", "--worktree", "--no-overlay", "--source="+ref, "--", ":/"); err != nil {
+		return ref, err
+	}
+	return "", s.Repo.updateRefs(ctx, "delete "+ref+"\n")
+}
