@@ -380,3 +380,15 @@ func TestCommentsAreSentBeforeTheyAreRead(t *testing.T) {
 		t.Errorf("sent %q, %v", sent, err)
 	}
 }
+
+// A person who sends the task back from the menu of moves sends their comments too.
+func TestTheMenuOfMovesSendsTheComments(t *testing.T) {
+	t.Parallel()
+	backend := moving(t)
+	place := diff.Place{File: "totals.go", From: 3, To: 3}
+	backend.comments = map[string][]diff.Comment{backend.tasks[2].ID: {{Place: place, Text: "Round it up."}}}
+	s := openSession(t, backend, 80, 24)
+	s.selects("fix/totals")
+	s.press("M", "j", "enter")
+	s.shows("Round it up.")
+}
