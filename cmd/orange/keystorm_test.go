@@ -153,8 +153,8 @@ func isForm(picture []string) bool {
 	return formFoot.MatchString(foot) && !strings.Contains(foot, "does it")
 }
 
-// formText is what a form says, without the screen behind it: what is in its box, or the line in which something is said
-// to an agent; all of the screen where it covers that.
+// formText is what a form says, without the screen behind it: what is in its box, or the line in which the person says
+// something to an agent; all of the screen where it covers that.
 func formText(picture []string) string {
 	from, to := -1, -1
 	var inside []string
@@ -191,14 +191,23 @@ func (s *keyStorm) blow(keys int, limit time.Duration) {
 	until := time.Now().Add(limit)
 	all := everyKey()
 	picture := s.ready()
+	// What may start something is pressed on a task that waits, whatever the dice say, and left at its question.
+	first := slices.Repeat([]string{"literal j"}, 6)
+	for _, asks := range []string{"Enter", "literal p", "literal t", "literal x", "literal d"} {
+		first = append(first, asks, "Escape")
+	}
+	for _, name := range first {
+		picture = s.press(name, picture)
+		s.audit(name)
+	}
 	for s.pressed < keys && time.Now().Before(until) {
 		name := all[s.dice.IntN(len(all))]
 		switch s.dice.IntN(6) { // what most keys do is reached now and then, not once in a hundred keys
 		case 0, 1:
 			usual := "jjjjkGmMxrSpdt*Ai:Dwbq"
 			name = "literal " + string(usual[s.dice.IntN(len(usual))])
-		case 2:
-			name = []string{"Enter", "literal y", "C-s"}[s.dice.IntN(3)]
+		case 2, 3:
+			name = []string{"Enter", "Enter", "literal y", "C-s"}[s.dice.IntN(4)]
 		}
 		picture = s.press(name, picture)
 		s.audit(name)

@@ -66,8 +66,8 @@ func prefer(m *Model, read func() (path string, text []byte, err error)) {
 }
 
 // named are the keys by the names of their actions, for the texts that name one.
-func (all keymap) named() screen.Keys {
-	out := screen.Keys{}
+func (all keymap) named() screen.KeyTable {
+	out := screen.KeyTable{}
 	for _, k := range all {
 		out[k.action] = k.names
 	}

@@ -150,7 +150,7 @@ func TestNoTextNamesAKeyByItself(t *testing.T) {
 		text, err := os.ReadFile(path)
 		for n, line := range strings.Split(string(text), "\n") {
 			if found := named.FindString(line); found != "" {
-				t.Errorf("%s:%d: %s: take the key from screen.Keys", path, n+1, found)
+				t.Errorf("%s:%d: %s: take the key from screen.KeyTable", path, n+1, found)
 			}
 		}
 		return err

@@ -83,7 +83,7 @@ func (m *Model) updateForm(msg tea.Msg) tea.Cmd {
 	case response.Then != nil:
 		return response.Then()
 	case response.Ask != nil || response.Prompt != nil:
-		return m.begin(command.FirstStep{Ask: response.Ask, Prompt: response.Prompt})
+		return m.begin(command.FirstStep{Ask: response.Ask, Prompt: response.Prompt, Then: response.Cmd})
 	case response.Start != nil:
 		m.unsent[response.Start.What] = response.Start.Text
 		if response.Start.Many {

@@ -28,7 +28,8 @@ type help struct {
 // lines explain the keys: those first that do something now, then all others, with the reason where one does nothing
 // now, and the marks.
 func (h *help) lines(width int) []string {
-	out := []string{h.style.Title.Render("Keys") + h.style.Faint.Render("   "+h.style.Keys.Of("find-in-help")+" searches, Esc leaves the help"), ""}
+	hint := "   " + h.style.Keys.Of("find-in-help") + " searches, Esc leaves the help"
+	out := []string{h.style.Title.Render("Keys") + h.style.Faint.Render(hint), ""}
 	if h.text != "" {
 		out[0] = screen.Cut(h.style.Title.Render("Keys")+fmt.Sprintf("   that hold %q; Esc shows all", h.text), width)
 	}

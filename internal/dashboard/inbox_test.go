@@ -302,7 +302,7 @@ func TestAPersonWhoLooksElsewhereIsToldOnce(t *testing.T) {
 	}
 }
 
-// A person is told what an agent asks, and not before its words are known; but told they are.
+// The news says what an agent asks, and waits for these words; but not forever.
 func TestNewsWaitsForItsWords(t *testing.T) {
 	t.Parallel()
 	for _, looked := range []bool{true, false} {

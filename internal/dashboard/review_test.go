@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -10,6 +11,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"pgregory.net/rapid"
 
+	"orange/internal/dashboard/form"
+	"orange/internal/dashboard/screen"
 	"orange/internal/diff"
 	"orange/internal/task"
 )
@@ -355,4 +358,37 @@ func FuzzReview(f *testing.F) {
 		}
 		wantReviewFits(t, text, max(1, int(width)), max(1, int(height)), keys)
 	})
+}
+
+// Who sends the comments before the screen has read them sends them all the same.
+func TestCommentsAreSentBeforeTheyAreRead(t *testing.T) {
+	t.Parallel()
+	style := screen.NewStyle()
+	sent := ""
+	p := &form.TextPrompt{Style: style, Title: "Request changes: what?", Long: true, Awaits: true, What: "send it back",
+		Work: func(_ context.Context, text string) (string, error) { sent = text; return "", nil }}
+	size := screen.Size{Width: 80, Height: 24}
+	p.Open("", size)
+	if r := p.Update(keyNamed(t, "ctrl+s"), size); r.Start != nil || r.Close {
+		t.Fatal("it is sent without the comments")
+	}
+	r := p.Update(form.Drafted{What: "send it back", Text: "basket.go:1: why?"}, size)
+	if r.Start == nil || !r.Close {
+		t.Fatal("it is not sent once the comments are there")
+	}
+	if _, err := r.Start.Work(t.Context()); err != nil || sent != "basket.go:1: why?" {
+		t.Errorf("sent %q, %v", sent, err)
+	}
+}
+
+// A person who sends the task back from the menu of moves sends their comments too.
+func TestTheMenuOfMovesSendsTheComments(t *testing.T) {
+	t.Parallel()
+	backend := moving(t)
+	place := diff.Place{File: "totals.go", From: 3, To: 3}
+	backend.comments = map[string][]diff.Comment{backend.tasks[2].ID: {{Place: place, Text: "Round it up."}}}
+	s := openSession(t, backend, 80, 24)
+	s.selects("fix/totals")
+	s.press("M", "j", "enter")
+	s.shows("Round it up.")
 }

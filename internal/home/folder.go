@@ -119,8 +119,8 @@ func usualPermissions(role string) string {
 	return task.PermissionsFull
 }
 
-// installed is the first of the usual programs that is on PATH, else the first other one, those that the person described
-// before those that ship; the first usual one where none is.
+// installed is the first of the usual programs that is on PATH, else the first other one, the person's own before those
+// that ship; the first usual one where none is.
 func (h *Home) installed() string {
 	usual := decide.UsualHarnesses()
 	for _, name := range usual {

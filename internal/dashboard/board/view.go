@@ -202,7 +202,7 @@ func (m *Model) common(cards []int) string {
 	return common[:strings.LastIndexAny(common, "/-_. ")+1]
 }
 
-// card is the first line of a task: its mark, its name and, where it is not over, for how long it has been in its state.
+// card is the first line of a task: its mark, its name and, where it is not over, how long it has been in its state.
 // Where a name has no room, it is without what the others begin with too: the words that differ are seen.
 func (m *Model) card(r *tasks.Row, common string, c column, width int, chosen bool) string {
 	sign, colour := m.tasks.Sign(m.style, r)

@@ -23,7 +23,7 @@ type Target struct {
 	Workflow   *workflow.Definition // nil while it is unknown
 	Unreadable string               // why the workflow cannot be read
 	Agent      tasks.Agent
-	Keys       screen.Keys
+	Keys       screen.KeyTable
 	Judged     string        // how the branch compares with the commit that was judged; empty where that is unknown
 	Origin     *tasks.Origin // nil while it is unknown
 }

@@ -212,7 +212,7 @@ func (c Commands) RequestChanges(on Target) FirstStep {
 	t := on.Task
 	what := "send " + tasks.Name(t) + " back"
 	prompt := &form.TextPrompt{
-		Style: c.Style, Edit: c.Edit, Title: "Request changes: what?", Long: true,
+		Style: c.Style, Edit: c.Edit, Title: "Request changes: what?", Long: true, Awaits: true,
 		Text: "It goes into TASK.md of " + tasks.Name(t) +
 			", and Orange tells the worker. Without a text, what is there counts.",
 		What: what, Work: func(ctx context.Context, text string) (string, error) {

@@ -61,7 +61,9 @@ func run(what string, work func(ctx context.Context) (string, error)) form.Respo
 }
 
 // asking is a response that asks what a command asks first.
-func asking(step FirstStep) form.Response { return form.Response{Ask: step.Ask, Prompt: step.Prompt} }
+func asking(step FirstStep) form.Response {
+	return form.Response{Ask: step.Ask, Prompt: step.Prompt, Cmd: step.Then}
+}
 
 // item is a move as the menu has it. A move that a command leads to is made as the command makes it.
 func (c Commands) item(on Target, one inbox.Way) form.Item {

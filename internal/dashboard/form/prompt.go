@@ -27,12 +27,15 @@ type TextPrompt struct {
 	Edit  func(text string) tea.Cmd // opens the person's editor, and answers Edited
 	Many  bool                      // it is about all tasks that the person marked
 	Draft string                    // what the text begins with; to leave it as it is loses nothing
+	// Awaits reports whether a Drafted comes: until then the text is not sent, or the draft would be lost.
+	Awaits bool
 
 	line    line
 	area    textarea.Model
 	large   string // a text that is too large for the area: only the editor changes it
 	problem string
 	leaving bool   // Escape was pressed once
+	early   bool   // the person sent the text before the draft was there: it is sent with that
 	begun   string // the draft as it was put into the text
 	width   int
 	drawn   []string // the area, drawn once: that takes longer the longer the text is
@@ -117,12 +120,7 @@ func (p *TextPrompt) Update(msg tea.Msg, size screen.Size) Response {
 		return Response{}
 	}
 	if drafted, is := msg.(Drafted); is {
-		if drafted.What == p.What && drafted.Err != nil {
-			p.problem = drafted.Err.Error()
-		} else if drafted.What == p.What {
-			p.draft(drafted.Text)
-		}
-		return Response{}
+		return p.drafted(drafted)
 	}
 	if pressed && k.String() == "esc" {
 		if p.leaving || !p.Unsent() {
@@ -132,7 +130,7 @@ func (p *TextPrompt) Update(msg tea.Msg, size screen.Size) Response {
 		return Response{}
 	}
 	if pressed {
-		p.leaving = false
+		p.leaving, p.early = false, false
 		switch name := k.String(); {
 		case name == "ctrl+s", name == "ctrl+enter", name == "enter" && !p.Long:
 			return p.send()
@@ -141,6 +139,24 @@ func (p *TextPrompt) Update(msg tea.Msg, size screen.Size) Response {
 		}
 	}
 	p.take(msg)
+	return Response{}
+}
+
+// drafted takes the draft, and sends the text where the person wanted that before.
+func (p *TextPrompt) drafted(msg Drafted) Response {
+	if msg.What != p.What {
+		return Response{}
+	}
+	early := p.early
+	p.Awaits, p.early = false, false
+	if msg.Err != nil {
+		p.problem = msg.Err.Error()
+		return Response{}
+	}
+	p.draft(msg.Text)
+	if early {
+		return p.send()
+	}
 	return Response{}
 }
 
@@ -188,6 +204,10 @@ func (p *TextPrompt) send() Response {
 	text := strings.TrimSpace(p.value())
 	if p.Needed && text == "" {
 		p.problem = "This cannot be empty. Esc leaves it."
+		return Response{}
+	}
+	if p.Awaits {
+		p.early = true
 		return Response{}
 	}
 	work := p.Work

@@ -17,8 +17,8 @@ import (
 type Model struct {
 	// Searching reports whether the person types the text that tasks must contain.
 	Searching bool
-	// Beside reports whether the selected task is shown next to the list.
-	Beside func() bool
+	// NextToTask reports whether the selected task is shown next to the list.
+	NextToTask func() bool
 
 	tasks *tasks.Set
 	style *screen.Style
@@ -27,7 +27,7 @@ type Model struct {
 
 // New makes the view of some tasks.
 func New(set *tasks.Set, style *screen.Style) *Model {
-	return &Model{tasks: set, style: style, Beside: func() bool { return false }}
+	return &Model{tasks: set, style: style, NextToTask: func() bool { return false }}
 }
 
 // visible is how many tasks are visible, where one has two lines and the first line has the titles.
@@ -307,7 +307,7 @@ func (m *Model) secondLine(columns []column, r *tasks.Row, width int) string {
 	}
 	need := screen.Width(text)
 	path := m.tasks.Progress(m.style, *r.Task, max(room-need-gap, room/2))
-	if m.Beside() {
+	if m.NextToTask() {
 		path = "" // it is next to the list
 	}
 	if screen.Width(path) < leastPath && screen.Width(path) > room-need-gap || r.Task.Attention != "" &&

@@ -148,6 +148,14 @@ func (m *Model) body(size screen.Size) []string {
 	return out
 }
 
+// withoutPlace is what a finding says, without the place before it that is named already.
+func withoutPlace(text, place string) string {
+	if named, rest, found := strings.Cut(text, ": "); found && strings.HasSuffix(place, strings.Trim(named, "`*")) {
+		return rest
+	}
+	return text
+}
+
 // fileList is the list of files with that of the cursor in it.
 func (m *Model) fileList(height int) []string {
 	all := m.content.parts.Files
@@ -230,7 +238,7 @@ func (m *Model) draw(at int, size screen.Size) []string {
 		lines = m.said("you, on "+c.String()+": ", c.Text, m.style.Warn, width)
 	case rowRemark:
 		one := m.content.remarks[r.remark]
-		lines = m.said("review, on "+one.String()+": ", one.Text, m.style.Info, width)
+		lines = m.said("review, on "+one.String()+": ", withoutPlace(one.Text, one.String()), m.style.Info, width)
 	default:
 		lines = m.code(r.line, width, size.Height)
 	}

@@ -5,12 +5,12 @@ import (
 	"slices"
 )
 
-// Keys are the keys of the actions, by the names of these, as Bubble Tea names them. Every text that names the key of an
-// action takes it from here: a person may have given the action another one.
-type Keys map[string][]string
+// KeyTable has the keys of the actions, by the names of these, as Bubble Tea names them. Every text that names the key
+// of an action takes it from here: a person may have given the action another one.
+type KeyTable map[string][]string
 
 // Of is the first key of an action, as the screen shows it.
-func (k Keys) Of(action string) string {
+func (k KeyTable) Of(action string) string {
 	if names := k[action]; len(names) > 0 {
 		return KeyName(names[0])
 	}
@@ -18,7 +18,7 @@ func (k Keys) Of(action string) string {
 }
 
 // Has reports whether a key that was pressed is one of an action.
-func (k Keys) Has(action, pressed string) bool { return slices.Contains(k[action], pressed) }
+func (k KeyTable) Has(action, pressed string) bool { return slices.Contains(k[action], pressed) }
 
 // KeyName is a key as the screen shows it.
 func KeyName(name string) string {

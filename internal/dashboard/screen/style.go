@@ -6,9 +6,9 @@ import (
 	"charm.land/lipgloss/v2"
 )
 
-// Style has the styles of the screen, and the keys that its texts name. It uses only the sixteen colours of the terminal's own palette, which the person
-// chose for a light or a dark background. Without colour, bold, underline and reverse remain, and every mark has a
-// letter of its own.
+// Style has the styles of the screen, and the keys that its texts name. It uses only the sixteen colours of the
+// terminal's own palette, which the person chose for a light or a dark background. Without colour, bold, underline and
+// reverse remain, and every mark has a letter of its own.
 type Style struct {
 	Plain, Title, Faint, Bold, Chosen    lipgloss.Style
 	Good, Bad, Warn, Info, Added, Header lipgloss.Style
@@ -16,7 +16,7 @@ type Style struct {
 	Removed                              lipgloss.Style
 	Keyword, String, Number, Comment     lipgloss.Style // in code
 
-	Keys Keys
+	Keys KeyTable
 }
 
 // NewStyle makes the styles.
@@ -30,6 +30,6 @@ func NewStyle() *Style {
 		Header: colour("4").Bold(true),
 		Key:    colour("6").Bold(true), ClosedKey: plain.Faint(true), Code: colour("5"),
 		Removed: colour("1"), Keyword: colour("4"), String: colour("3"), Number: colour("5"), Comment: colour("6"),
-		Keys: Keys{},
+		Keys: KeyTable{},
 	}
 }

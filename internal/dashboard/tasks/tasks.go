@@ -119,7 +119,7 @@ type Set struct {
 	Attention int // how many of them need a person
 	Some      Traits
 
-	Keys screen.Keys // those that the texts name
+	Keys screen.KeyTable // those that the texts name
 
 	Now     time.Time
 	History func(id string) []history.Event // the history of a task as far as a view has read it; never nil
