@@ -87,14 +87,14 @@ func aLife(t *testing.T) (calls []string, certain bool) {
 }
 
 // Each program that is started costs milliseconds, in each life of each task. A busy machine may make one life cost
-// more: Orange looks again where tmux has not heard yet how a program ended.
+// more: Orange looks again where tmux has not heard yet how a program ended, and a process that comes late drops once
+// more what was kept. So no other story runs at the same time.
 func TestALifeCostsFewCalls(t *testing.T) {
-	t.Parallel()
 	if runtime.GOOS != "linux" {
 		t.Skip("who calls a program is read from /proc")
 	}
 	said := ""
-	for range 3 {
+	for range 5 {
 		calls, certain := aLife(t)
 		if !certain {
 			said = "the worker never waited in time"
