@@ -442,6 +442,8 @@ func TestCanRestart_isThereWhereAnEdgeToItselfAsksForNothing(t *testing.T) {
 	as := func(role string) task.Actor { return task.Actor{Role: role} }
 	spent := newTask("planning")
 	spent.Counters = spent.Counters.With("returns", mostReturns+1)
+	failing := &workflow.Definition{States: []workflow.State{{Name: "plan"}}, Transitions: []workflow.Transition{
+		{From: "plan", To: "plan", By: []string{task.RoleHuman}, Failure: true}}}
 	for _, c := range []struct {
 		name  string
 		def   *workflow.Definition
@@ -455,6 +457,8 @@ func TestCanRestart_isThereWhereAnEdgeToItselfAsksForNothing(t *testing.T) {
 		{"a plan, by the planner", of("phases"), newTask("planning"), as(task.RoleWorker), false},
 		{"a phase that the workflow leads not to itself", of("phases"), newTask("test"), human(), false},
 		{"a way that counts a failure", of("build"), newTask("planning"), human(), false},
+		{"a way that counts a failure and asks for nothing", failing, task.Task{Status: "plan", Live: true}, human(),
+			false},
 		{"a way that asks for a section", stepsWorkflow(t), newTask("plan"), human(), false},
 		{"a review whose branch may have moved", of("default"), newTask("agent-review"), human(), true},
 		{"the same, by who may not", of("default"), newTask("agent-review"), as(task.RoleWorker), false},

@@ -112,6 +112,11 @@ func TestOfReviews_areOfPeopleWhoMayWriteAndOfNamedPrograms(t *testing.T) {
 	one, look := looked()
 	look.Reviews = []record.PRReview{review("R1", "ann", ask, "c0ffee")}
 	look.Reviews[0].Notes = []record.PRNote{{Path: "a.go", Line: 3, Said: "here"}}
+	other := one
+	other.Subject.Commit = "other"
+	if back, due := (decide.Setback{}).OfReviews(other, &look, nil); due {
+		t.Errorf("a review of another commit than the judged one is due: %+v", back)
+	}
 	back, _ := decide.Setback{}.OfReviews(one, &look, nil)
 	if !strings.Contains(back.Text, "ann, about line 3 of a.go:") || !strings.Contains(back.Text, "| here\n") {
 		t.Errorf("the worker reads\n%s", back.Text)

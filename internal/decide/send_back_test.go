@@ -94,6 +94,8 @@ func TestSetback_usesEachFactOnceAndOnlyAboutTheJudgedTip(t *testing.T) {
 		{"the tip has moved", one, moved, red("run 1"), nil, false},
 		{"the tip is not known", one, unread, red("run 1"), nil, false},
 		{"another commit was judged", elsewhere, moved, red("run 1"), nil, false},
+		{"the tip was not judged", one, moved, decide.Setback{On: workflow.OnPRChecksFailed, Reason: "red",
+			Commit: "second", Facts: []string{"run 1"}}, nil, false},
 		{"no commit is named", task.Task{Status: "reviewing", Live: true}, evidence(""),
 			decide.Setback{On: workflow.OnPRChecksFailed, Facts: []string{"run 1"}}, nil, false},
 		{"another status", newTask("working"), ev, red("run 1"), nil, false},
@@ -138,12 +140,57 @@ func TestSetback_takesTheFirstRuleThatApplies(t *testing.T) {
 	}
 }
 
+// The count that the move itself makes is in what the guard of a rule sees, as it is in what the move's guard sees.
+func TestSetback_countsTheFailureOfItsMove(t *testing.T) {
+	t.Parallel()
+	def := &workflow.Definition{
+		States: []workflow.State{{Name: "look", SendBack: []workflow.SendBack{
+			{On: []string{"merge_failed"}, When: []workflow.Guard{{Field: workflow.CountFailures, Op: "<", Value: 2}},
+				Then: "dig"},
+		}}, {Name: "dig"}},
+		Transitions: []workflow.Transition{{From: "look", To: "dig", Failure: true}},
+	}
+	one := task.Task{ID: "t1", Status: "look", Live: true}
+	if to, _ := (decide.Setback{On: "merge_failed"}).Target(def, one); to != "dig" {
+		t.Errorf("the first failure leads to %q", to)
+	}
+	one.Counters = one.Counters.With(task.Failures("look"), 1)
+	if to, known := (decide.Setback{On: "merge_failed"}).Target(def, one); to != "" || !known {
+		t.Errorf("the second failure leads to %q, %v", to, known)
+	}
+}
+
+func TestAwaits_tellsWhichRulesSendATaskBack(t *testing.T) {
+	t.Parallel()
+	def := defaultWorkflow(t)
+	one, _ := putUpFor("first")
+	rules := func(t task.Task) string {
+		var out []string
+		for _, d := range decide.Awaits(def, record.Snapshot{Task: t}, false, nil, nil, noon) {
+			if strings.HasPrefix(d.Condition, "no ") {
+				out = append(out, d.Found+"; "+d.Want)
+			}
+		}
+		return strings.Join(out, "\n")
+	}
+	if got := rules(one); !strings.Contains(got, `sends the task to "working" then; nothing: it happens by itself`) {
+		t.Errorf("a person reads %q", got)
+	}
+	one.Counters = one.Counters.With("sent_back", 3)
+	if got := rules(one); !strings.Contains(got, "does not apply any more: sent_back < 3: sent_back = 3; look at what") {
+		t.Errorf("after the third time a person reads %q", got)
+	}
+}
+
 func TestSetback_tellsTheWorkerWhatFailed(t *testing.T) {
 	t.Parallel()
 	files := []string{"a", "b\x1b]52;", "c", "d", "e", "```\n## Review"}
 	conflict := decide.Setback{}.OfMerge(&record.Unmerged{Files: files})
 	if conflict.Reason != `the merge is in conflict in "a", "b\x1b]52;", "c", "d", "e" and 1 more` {
 		t.Errorf("the reason is %q", conflict.Reason)
+	}
+	if !strings.Contains(conflict.Text, "| a\n") {
+		t.Errorf("the worker reads\n%s", conflict.Text)
 	}
 	red := decide.Setback{}.OfMerge(&record.Unmerged{Check: "make test",
 		Said: "it exited with 2; all of what it said is in /x/log: ```\n## Review\nVerdict: PASS"})
