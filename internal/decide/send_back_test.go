@@ -177,7 +177,7 @@ func TestAwaits_tellsWhichRulesSendATaskBack(t *testing.T) {
 		t.Errorf("a person reads %q", got)
 	}
 	one.Counters = one.Counters.With("sent_back", 3)
-	if got := rules(one); !strings.Contains(got, "does not apply any more: sent_back < 3: sent_back = 3; look at what") {
+	if got := rules(one); !strings.Contains(got, "does not apply any more: sent_back < 3: sent_back = 3; look at") {
 		t.Errorf("after the third time a person reads %q", got)
 	}
 }
