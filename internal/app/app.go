@@ -13,6 +13,7 @@ import (
 	"orange/internal/app/launcher"
 	"orange/internal/app/sibling"
 	"orange/internal/cli"
+	"orange/internal/engine"
 	"orange/internal/environment"
 	"orange/internal/install"
 	"orange/internal/pool"
@@ -92,7 +93,7 @@ func (a *app) services() *cli.Services {
 		Turns: turn.Keeper{Why: a.queries().Why, Needs: a.lookout.Need, Tip: a.pool.Tip, Rules: a.home,
 			Files: a.files, Texts: a.engine}, Variables: environment.Variables{Home: a.dir, Locks: a.files},
 		Snapshots: snapshots.Keeper{Home: a.dir, Slots: a.pool, Files: a.files, Workflows: a.store, Sync: a.engine.Sync,
-			Load: a.store.Load, Adopter: adopter{a}},
+			Load: a.store.Load, Adopter: adopter{a}, FilesLock: engine.FilesLock},
 		Skills: install.Skills{Files: skills.Files, Home: a.dir, Harnesses: a.home, Locks: a.files},
 	}
 }

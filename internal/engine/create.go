@@ -364,7 +364,7 @@ func (e *Engine) Delete(ctx context.Context, id string, actor task.Actor) (strin
 			id, s.Task.Workspace, "orange task retry "+id)
 	}
 	// A process that mirrors the task at this moment would create its folder again.
-	release, err := e.Mirror.Lock(ctx, filesLock(id))
+	release, err := e.Mirror.Lock(ctx, FilesLock(id))
 	if err != nil {
 		return "", err
 	}

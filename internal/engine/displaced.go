@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"orange/internal/decide"
+	"orange/internal/leaving"
 	"orange/internal/record"
 	"orange/internal/replay"
 	"orange/internal/task"
@@ -111,12 +112,11 @@ func (e *Engine) goOn(ctx context.Context, id string) (out record.Outcome, next 
 		return out, false, err
 	}
 	_, err = e.change(ctx, id, func(s record.Snapshot) (*record.Change, error) {
-		t := s.Task
-		if t.Attention = missing.Error(); t.Attention == s.Task.Attention || !t.Displaced() {
+		c, due := leaving.WithoutBranch(s.Task, missing.Error(), e.Now())
+		if !due {
 			return nil, nil
 		}
-		t.UpdatedAt = e.Now()
-		return &record.Change{Task: t, Expect: s.Task.Version}, nil
+		return &c, nil
 	})
 	return record.Outcome{}, true, err
 }

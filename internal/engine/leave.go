@@ -53,7 +53,7 @@ func (e *Engine) setAside(ctx context.Context, id string) (string, error) {
 		return "", err
 	}
 	// A process that mirrors the task at this moment would create its folder again.
-	release, err := e.Mirror.Lock(ctx, filesLock(id))
+	release, err := e.Mirror.Lock(ctx, FilesLock(id))
 	if err != nil {
 		return "", err
 	}

@@ -40,7 +40,7 @@ func (e *Engine) refresh(ctx context.Context, id string,
 // refreshed is refresh, or compares all of history.jsonl with the record.
 func (e *Engine) refreshed(ctx context.Context, id string, wanted depth,
 	compare bool) (s record.Snapshot, evidence decide.Evidence, mirrors, err error) {
-	release, err := e.Mirror.Lock(ctx, filesLock(id))
+	release, err := e.Mirror.Lock(ctx, FilesLock(id))
 	if err != nil {
 		return s, evidence, nil, err
 	}
@@ -69,8 +69,8 @@ func (e *Engine) refreshed(ctx context.Context, id string, wanted depth,
 	return s, evidence, mirrors, nil
 }
 
-// filesLock is the name of the lock for writing a task's files.
-func filesLock(id string) string { return id + ".files" }
+// FilesLock is the name of the lock for writing a task's files.
+func FilesLock(id string) string { return id + ".files" }
 
 // depth reports whether the whole document of a task is read, or its header alone. Its error ends the look.
 type depth func(record.Snapshot) (whole bool, err error)
@@ -82,7 +82,7 @@ func headerAlone(record.Snapshot) (bool, error) { return false, nil }
 // inspect loads a task, looks at its files and takes over what people may set there. It writes none of them: its
 // caller makes the mirrors equal after the decision.
 func (e *Engine) inspect(ctx context.Context, id string, wanted depth) (record.Snapshot, decide.Evidence, error) {
-	release, err := e.Mirror.Lock(ctx, filesLock(id))
+	release, err := e.Mirror.Lock(ctx, FilesLock(id))
 	if err != nil {
 		return record.Snapshot{}, decide.Evidence{}, err
 	}

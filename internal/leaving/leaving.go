@@ -1,7 +1,8 @@
 // Package leaving is how a task leaves a home that is no longer its own, such as one that goes on at another machine.
 //
-// It owns who may ask for that, what has to end before, and what was kept of the work. It ends and moves nothing:
-// package engine does, by the hooks that Leave names.
+// It owns who may ask for that, what has to end before, and what was kept of the work, and what becomes of one that
+// came from another home without its branch. It ends and moves nothing: package engine does, by the hooks that Leave
+// names.
 package leaving
 
 import (
@@ -47,6 +48,17 @@ func Leave(s record.Snapshot, actor task.Actor, reason string, now time.Time) (r
 }
 
 const dataLeft = "left"
+
+// WithoutBranch is the change of a task that cannot go on here, because the repository lacks its branch: it is marked
+// with why. Due is false where it is marked so already, or waits for no workspace any more.
+func WithoutBranch(t task.Task, why string, now time.Time) (c record.Change, due bool) {
+	if !t.Displaced() || t.Attention == why {
+		return c, false
+	}
+	c = record.Change{Task: t, Expect: t.Version}
+	c.Task.Attention, c.Task.UpdatedAt = why, now
+	return c, true
+}
 
 // Undone says what still has to end before the task can be forgotten; empty where nothing does.
 func Undone(s record.Snapshot) string {

@@ -79,3 +79,21 @@ func TestKept_areTheRefsOfSavedWork(t *testing.T) {
 		t.Errorf("kept are %v", kept)
 	}
 }
+
+func TestWithoutBranch_marksATaskOnceThatCannotGoOnHere(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2024, 5, 6, 7, 8, 9, 0, time.UTC)
+	one := task.Task{ID: "t1", Status: "working", QueuedFor: "working", Version: 3}
+	c, due := leaving.WithoutBranch(one, "no branch", now)
+	if !due || c.Expect != 3 || c.Task.Attention != "no branch" || c.Task.Status != "working" ||
+		!c.Task.UpdatedAt.Equal(now) {
+		t.Errorf("%v, %+v", due, c)
+	}
+	if c, due := leaving.WithoutBranch(c.Task, "no branch", now); due {
+		t.Errorf("it is marked again: %+v", c)
+	}
+	one.Workspace = "coffee--1"
+	if c, due := leaving.WithoutBranch(one, "no branch", now); due {
+		t.Errorf("one that has a workspace is marked: %+v", c)
+	}
+}

@@ -77,6 +77,9 @@ func (f Files) TryLock(name string) (release func(), free bool, err error) {
 }
 
 func (f Files) lockFile(name string) (*os.File, error) {
+	if name != filepath.Base(name) || !filepath.IsLocal(name) { // a name from outside leads nowhere else
+		return nil, fmt.Errorf("open lock %q: expected the name of a file in the folder of locks", name)
+	}
 	dir := filepath.Join(f.Home, "locks")
 	if err := os.MkdirAll(dir, task.PrivateFolder); err != nil {
 		return nil, fmt.Errorf("make the folder of locks: %w", err)

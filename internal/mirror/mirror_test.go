@@ -194,3 +194,13 @@ func TestLock_heedsACancelledContext(t *testing.T) {
 		t.Errorf("the error is %v", err)
 	}
 }
+
+func TestLock_isAFileInTheFolderOfLocksAndNowhereElse(t *testing.T) {
+	t.Parallel()
+	f := mirror.Files{Home: t.TempDir()}
+	for _, name := range []string{"../evil", "a/b", "..", ".", ""} {
+		if _, err := f.Lock(t.Context(), name); err == nil {
+			t.Errorf("the lock %q was taken", name)
+		}
+	}
+}

@@ -12,12 +12,16 @@ import (
 
 	"orange/internal/record"
 	"orange/internal/task"
+	"orange/internal/worktree"
 )
 
 // Restore brings a task back from its snapshot in a repository, a remote of the project's or an address: its folder,
 // its workflow, its branch, and, in a workspace of this home, what was uncommitted. Its history is verified. From then
 // on the repository refuses snapshots of the home that had the task.
 func (k Keeper) Restore(ctx context.Context, project, id, from string) (record.Adopted, error) {
+	if err := worktree.CheckTask(id); err != nil {
+		return record.Adopted{}, err
+	}
 	_, err := k.Load(ctx, id)
 	if err == nil {
 		return record.Adopted{}, task.Notef(task.ErrUsage, "cannot restore task %s: it is on record here", id)

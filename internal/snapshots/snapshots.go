@@ -12,8 +12,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
+	"orange/internal/proc"
 	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/worktree"
@@ -50,6 +52,7 @@ type Keeper struct {
 	Workflows Workflows
 	Sync      func(ctx context.Context, id string) error // makes the folder equal to the record
 	Load      func(ctx context.Context, id string) (record.Snapshot, error)
+	FilesLock func(id string) string // the name of the lock of who writes a task's files
 	Adopter   Adopter
 }
 
@@ -104,7 +107,7 @@ func (k Keeper) Take(ctx context.Context, id, to string, include []string) (reco
 // commits makes the two commits of a snapshot, while no one writes the mirrors of the task.
 func (k Keeper) commits(ctx context.Context, id string, held held, to string, include []string) (
 	record.TakenSnapshot, worktree.Slot, error) {
-	release, err := k.Files.Lock(ctx, id+".files")
+	release, err := k.Files.Lock(ctx, k.FilesLock(id))
 	if err != nil {
 		return record.TakenSnapshot{}, worktree.Slot{}, err
 	}
@@ -148,22 +151,16 @@ func (k Keeper) commits(ctx context.Context, id string, held held, to string, in
 
 // keeps reports whether a new file belongs to a snapshot.
 func keeps(include []string, file string, size int64) bool {
-	for _, name := range include {
-		if filepath.Clean(name) == file {
-			return true
-		}
-	}
-	return size <= biggestFile && !LooksSecret(file)
+	named := slices.ContainsFunc(include, func(name string) bool { return filepath.Clean(name) == file })
+	return named || size <= biggestFile && !looksSecret(file)
 }
 
-// LooksSecret reports whether a file's name is one that keys and passwords are kept under.
-func LooksSecret(file string) bool {
+// looksSecret reports whether a file's name is one that keys and passwords are kept under.
+func looksSecret(file string) bool {
 	name := strings.ToLower(filepath.Base(file))
-	for _, whole := range []string{".netrc", ".npmrc", ".pypirc", ".git-credentials", "credentials", "credentials.json",
-		"secrets.json", "secrets.yml", "secrets.yaml", ".htpasswd"} {
-		if name == whole {
-			return true
-		}
+	if slices.Contains([]string{".netrc", ".npmrc", ".pypirc", ".git-credentials", "credentials", "credentials.json",
+		"secrets.json", "secrets.yml", "secrets.yaml", ".htpasswd"}, name) {
+		return true
 	}
 	for _, end := range []string{".pem", ".key", ".p12", ".pfx", ".jks", ".keystore", ".kdbx", ".ppk"} {
 		if strings.HasSuffix(name, end) {
@@ -209,19 +206,9 @@ func (k Keeper) hold(id string, h held) error {
 		return fmt.Errorf("note the snapshot: %w", err)
 	}
 	path := k.heldPath(id)
-	if err := os.MkdirAll(filepath.Dir(path), task.PrivateFolder); err != nil {
-		return fmt.Errorf("note the snapshot: %w", err)
-	}
-	file, err := os.OpenFile(path+".new", os.O_CREATE|os.O_TRUNC|os.O_WRONLY, task.PrivateFile)
-	if err != nil {
-		return fmt.Errorf("note the snapshot: %w", err)
-	}
-	_, err = file.Write(append(text, '\n'))
+	err = os.MkdirAll(filepath.Dir(path), task.PrivateFolder)
 	if err == nil {
-		err = file.Sync()
-	}
-	if err = errors.Join(err, file.Close()); err == nil {
-		err = os.Rename(path+".new", path)
+		err = proc.ReplaceFile(path, append(text, '\n'))
 	}
 	if err != nil {
 		return fmt.Errorf("note the snapshot: %w", err)

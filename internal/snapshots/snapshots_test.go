@@ -1,22 +1,25 @@
 package snapshots
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"orange/internal/task"
 )
 
 func TestLooksSecret_knowsTheUsualNames(t *testing.T) {
 	t.Parallel()
 	for _, file := range []string{".env", "web/.env.local", "deploy.pem", "A.KEY", "id_ed25519", "x/id_rsa.old",
 		".netrc", "credentials.json", "vault.kdbx"} {
-		if !LooksSecret(file) {
+		if !looksSecret(file) {
 			t.Errorf("%q is taken into snapshots", file)
 		}
 	}
 	for _, file := range []string{"main.go", ".env.example", "keys.go", "environment.md", "monkey", "README.md"} {
-		if LooksSecret(file) {
+		if looksSecret(file) {
 			t.Errorf("%q is left out", file)
 		}
 	}
@@ -83,6 +86,16 @@ func TestTold_refusesWhatIsNotTheTasks(t *testing.T) {
 	} {
 		if said, err := (Keeper{}).told(c.texts, c.project, c.id); err == nil {
 			t.Errorf("%s: %+v", name, said)
+		}
+	}
+}
+
+// A task's id becomes a part of paths: one that leads elsewhere is refused before anything is looked at or made.
+func TestRestore_takesNoIDThatLeadsElsewhere(t *testing.T) {
+	t.Parallel()
+	for _, id := range []string{"../../evil", "a/b", "..", "", ".hidden"} {
+		if _, err := (Keeper{}).Restore(t.Context(), "web", id, "origin"); !errors.Is(err, task.ErrUsage) {
+			t.Errorf("%q: %v", id, err)
 		}
 	}
 }

@@ -27,7 +27,7 @@ const unknownTask = "unknown"
 // On a slot that is on the branch already it changes nothing, so it may run twice, and under an agent's hands.
 // A branch that is checked out elsewhere is an error that names where. It does not fetch.
 func (s Slot) Prepare(ctx context.Context, branch, taskID string) (done Cleared, err error) {
-	if err := errors.Join(CheckBranch(ctx, branch), checkTask(taskID)); err != nil {
+	if err := errors.Join(CheckBranch(ctx, branch), CheckTask(taskID)); err != nil {
 		return Cleared{}, err
 	}
 	defer explain(&err, "cannot prepare workspace %q for branch %q", s.Dir, branch)
@@ -338,7 +338,7 @@ func (p place) owner() (string, error) {
 		return "", fmt.Errorf("read the task of the workspace: %w", err)
 	}
 	name := strings.TrimSpace(string(text))
-	if checkTask(name) != nil {
+	if CheckTask(name) != nil {
 		return unknownTask, nil
 	}
 	return name, nil

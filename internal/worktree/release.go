@@ -16,7 +16,7 @@ import (
 // A slot that is not there is nothing to do; doing it twice is no error.
 // The task's programs must have ended: what is written while it clears cannot be kept.
 func (s Slot) Release(ctx context.Context, taskID string) (done Cleared, err error) {
-	if err := checkTask(taskID); err != nil {
+	if err := CheckTask(taskID); err != nil {
 		return Cleared{}, err
 	}
 	defer explain(&err, "cannot release workspace %q", s.Dir)

@@ -36,7 +36,7 @@ const (
 
 // Rescues lists what was kept for the task, in the order of its numbers.
 func (r Repo) Rescues(ctx context.Context, taskID string) ([]Rescue, error) {
-	if err := checkTask(taskID); err != nil {
+	if err := CheckTask(taskID); err != nil {
 		return nil, err
 	}
 	stored, err := r.rescues(ctx, taskID)
@@ -63,7 +63,7 @@ func (r Rescue) Command(repo string) string {
 func quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
 // checkTask accepts what can be one part of a ref's name, and nothing that a shell or git would read otherwise.
-func checkTask(id string) error {
+func CheckTask(id string) error {
 	const allowed = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz._-"
 	strange := strings.ContainsFunc(id, func(r rune) bool { return !strings.ContainsRune(allowed, r) })
 	if id == "" || strange || strings.Contains(id, "..") || strings.HasPrefix(id, ".") ||

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -138,7 +139,7 @@ func (r Repo) FolderCommit(ctx context.Context, folder string, texts map[string]
 		name, err = filepath.Rel(folder, names[i])
 		fmt.Fprintf(&entries, "100644 %s\ttask/%s\x00", blobs[i], filepath.ToSlash(name))
 	}
-	for _, name := range sortedKeys(texts) {
+	for _, name := range slices.Sorted(maps.Keys(texts)) {
 		if err == nil {
 			out, err = r.git(ctx, call{dir: r.Path, args: []string{"hash-object", "-w", "--stdin", "--no-filters"},
 				stdin: texts[name]})
@@ -196,19 +197,10 @@ func (r Repo) BranchCommit(ctx context.Context, taskID, branch string) (string, 
 		[]string{"-p", tip})
 }
 
-func sortedKeys(texts map[string]string) []string {
-	names := make([]string, 0, len(texts))
-	for name := range texts {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
-}
-
 // Ship pushes the two commits of a task's snapshot to a repository, both or none, where the record there is still the
 // one that was acknowledged last; empty where none was. Else the error is an ErrSnapshotMoved, and nothing was pushed.
 func (r Repo) Ship(ctx context.Context, to, taskID, acknowledged string, s Shipped) (err error) {
-	if err := errors.Join(checkTask(taskID), checkRemote(to)); err != nil {
+	if err := errors.Join(CheckTask(taskID), checkRemote(to)); err != nil {
 		return err
 	}
 	defer explain(&err, "cannot push the snapshot of task %s to %q", taskID, to)
@@ -250,7 +242,7 @@ func (r Repo) shippedAt(ctx context.Context, at, ref string, env []string) (stri
 
 // Unship removes a task's snapshot from a repository, where its record there is the one that was acknowledged last.
 func (r Repo) Unship(ctx context.Context, to, taskID, acknowledged string) (err error) {
-	if err := errors.Join(checkTask(taskID), checkRemote(to)); err != nil {
+	if err := errors.Join(CheckTask(taskID), checkRemote(to)); err != nil {
 		return err
 	}
 	defer explain(&err, "cannot remove the snapshot of task %s from %q", taskID, to)
@@ -294,7 +286,7 @@ func checkRemote(to string) error {
 
 // Fetched fetches a task's snapshot from a repository, and keeps it here until it was restored.
 func (r Repo) Fetched(ctx context.Context, from, taskID string) (s Shipped, err error) {
-	if err := errors.Join(checkTask(taskID), checkRemote(from)); err != nil {
+	if err := errors.Join(CheckTask(taskID), checkRemote(from)); err != nil {
 		return s, err
 	}
 	defer explain(&err, "cannot fetch the snapshot of task %s from %q", taskID, from)
@@ -397,7 +389,7 @@ func (r Repo) Begin(ctx context.Context, branch, work string) (err error) {
 // It does so where the slot is at the commit that the worktree had and has no changes of its own; else the snapshot
 // stays under its ref, which is returned. Without a snapshot it does nothing.
 func (s Slot) Restore(ctx context.Context, taskID string) (stays string, err error) {
-	if err := checkTask(taskID); err != nil {
+	if err := CheckTask(taskID); err != nil {
 		return "", err
 	}
 	ref := restoreRefs + taskID + "/work"

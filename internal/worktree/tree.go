@@ -27,7 +27,7 @@ const (
 // Trees writes down what lies in the slot, committed or not, and keeps it under refs of the task until it is
 // asked again. The slot, its index and its files stay as they are.
 func (s Slot) Trees(ctx context.Context, taskID string) (Trees, error) {
-	if err := checkTask(taskID); err != nil {
+	if err := CheckTask(taskID); err != nil {
 		return Trees{}, err
 	}
 	made, err := s.trees(ctx)
@@ -244,7 +244,7 @@ func (r Repo) Judged(ctx context.Context) ([]string, error) {
 // no commit has them. After a good end that is asked only of files that git knew: the commit left out those that
 // tests had written.
 func (r Repo) ForgetJudged(ctx context.Context, taskID, branch string, well bool) (kept []Rescue, err error) {
-	if err := checkTask(taskID); err != nil {
+	if err := CheckTask(taskID); err != nil {
 		return nil, err
 	}
 	defer explain(&err, "cannot let go of what was judged for task %q", taskID)
