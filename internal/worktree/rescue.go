@@ -62,7 +62,7 @@ func (r Rescue) Command(repo string) string {
 
 func quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
-// checkTask accepts what can be one part of a ref's name, and nothing that a shell or git would read otherwise.
+// CheckTask accepts what can be one part of a ref's name, and nothing that a shell or git would read otherwise.
 func CheckTask(id string) error {
 	const allowed = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz._-"
 	strange := strings.ContainsFunc(id, func(r rune) bool { return !strings.ContainsRune(allowed, r) })
