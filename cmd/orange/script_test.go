@@ -135,7 +135,8 @@ func endServers(sockets, home string) {
 	deadline := time.Now().Add(20 * time.Second)
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
-	for time.Now().Before(deadline) {
+	// Twice in a row: a process that begins while another one ends may be missed by one look at all processes.
+	for clean := 0; clean < 2 && time.Now().Before(deadline); <-tick.C {
 		found, _ := filepath.Glob(filepath.Join(sockets, "tmux-*", "*"))
 		ended := false
 		for _, socket := range found { // again and again: a runner that is still at work may start the next one
@@ -143,10 +144,9 @@ func endServers(sockets, home string) {
 			ended = exec.Command("tmux", "-S", socket, "kill-server").Run() == nil || ended
 		}
 		left, err := proc.WithEnvironment("ORANGE_HOME=" + home)
-		if !ended && (err != nil || len(left) == 0) {
-			return
+		if clean++; ended || err == nil && len(left) > 0 {
+			clean = 0
 		}
-		<-tick.C
 	}
 }
 
