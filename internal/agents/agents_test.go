@@ -130,7 +130,7 @@ func TestScreens_areReadOnceTheyAreStill(t *testing.T) {
 	var cache Screens
 	tasks := map[string]*task.Task{"one": {ID: "one", Harness: "own"}, "two": {ID: "two", Harness: "own"}}
 	for range 2 {
-		found, _, err := cache.see(t.Context(), o, []tmux.Pane{still, moving}, tasks, now)
+		found, _, err := cache.see(t.Context(), o, []tmux.Pane{still, moving}, tasks, now, 1)
 		rest := found["one"].Rest
 		if err != nil || len(found) != 1 || rest.Line != "limit reached, try at 5 pm" || rest.Harness != "own" ||
 			!rest.Since.Equal(still.Activity) {
@@ -211,7 +211,7 @@ func TestObserve_hasTheLimitOfTheAgentThatWorksInTheStatus(t *testing.T) {
 	found, _, err := cache.Observe(t.Context(), o, []task.Task{
 		{ID: "one", Status: "build", Session: "s", Harness: "own", Live: true},
 		{ID: "two", Status: "build", Session: "s", Live: true},
-	}, time.Unix(2000, 0))
+	}, time.Unix(2000, 0), 9)
 	one, two := found["one"], found["two"]
 	if err != nil || one.State != record.AgentAlive || !one.Active.Equal(time.Unix(1000, 0)) || one.Limit == "" ||
 		two.State != record.AgentDead || two.Limit != "" {
@@ -260,11 +260,12 @@ func TestScreens_theLatestNewsAreReadFirst(t *testing.T) {
 	}
 	panes[mostScreens].Activity = now.Add(-screenQuiet)
 	var cache Screens
-	found, more, err := cache.see(t.Context(), o, panes, tasks, now)
+	found, more, err := cache.see(t.Context(), o, panes, tasks, now, mostScreens)
 	if _, read := found[panes[mostScreens].Task]; err != nil || !more || len(found) != mostScreens || !read {
 		t.Errorf("it read %d terminals, the latest among them: %t; more %t, %v", len(found), read, more, err)
 	}
-	if found, more, err = cache.see(t.Context(), o, panes, tasks, now); err != nil || more || len(found) != len(panes) {
+	found, more, err = cache.see(t.Context(), o, panes, tasks, now, mostScreens)
+	if err != nil || more || len(found) != len(panes) {
 		t.Errorf("with the second look it has %d, more %t, %v", len(found), more, err)
 	}
 }

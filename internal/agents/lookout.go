@@ -31,7 +31,7 @@ type Documents interface {
 // is known.
 func (l Lookout) Look(ctx context.Context, tasks []task.Task) (map[string]Liveness, error) {
 	now := time.Now()
-	found, _, err := l.Screens.Observe(ctx, l.Observer, tasks, now)
+	found, _, err := l.Screens.Observe(ctx, l.Observer, tasks, now, mostScreens)
 	l.word(ctx, tasks, found, now)
 	return found, err
 }
@@ -84,7 +84,7 @@ func (l Lookout) Waiting(ctx context.Context, tasks []task.Task, since time.Time
 	now := time.Now()
 	var found map[string]Liveness
 	if since.IsZero() {
-		found, more, err = l.Screens.Observe(ctx, l.Observer, tasks, now)
+		found, more, err = l.Screens.Observe(ctx, l.Observer, tasks, now, mostScreensOfWatch)
 	} else {
 		found, more, err = l.Screens.ObserveChanged(ctx, l.Observer, tasks, since, now)
 	}

@@ -19,7 +19,9 @@ import (
 const (
 	// screenQuiet is how long an agent's terminal must be still before it is read: a program that works draws.
 	screenQuiet = 2 * time.Second
-	mostScreens = 50 // that are read at once
+	// How many terminals are read at once: where a person waits for the answer, and where a watch has just begun.
+	mostScreens        = 50
+	mostScreensOfWatch = 250
 	// newsTime is how long the hooks of a move may take to end other agents and to tell this one of it.
 	newsTime = 10 * time.Second
 )
@@ -46,10 +48,10 @@ type Liveness struct {
 }
 
 // Observe has how the agents of tasks are, by the tasks' ids, with one call of tmux, and one more for those terminals
-// that have changed since and are still. More reports that some of these were not read yet. With an error it has what
-// is known.
-func (l *Screens) Observe(ctx context.Context, o *Observer, tasks []task.Task, now time.Time) (
-	out map[string]Liveness, more bool, err error) {
+// that have changed since and are still, at most so many. More reports that some of these were not read yet. With an
+// error it has what is known.
+func (l *Screens) Observe(ctx context.Context, o *Observer, tasks []task.Task, now time.Time,
+	most int) (out map[string]Liveness, more bool, err error) {
 	states, panes, err := o.States(ctx, tasks)
 	if err != nil {
 		return nil, false, err
@@ -87,7 +89,7 @@ func (l *Screens) Observe(ctx context.Context, o *Observer, tasks []task.Task, n
 		}
 	}
 	l.read = known
-	seen, more, err := l.see(ctx, o, living, byID, now)
+	seen, more, err := l.see(ctx, o, living, byID, now, most)
 	o.explain(ctx, byID, out, seen)
 	return out, more, err
 }
@@ -117,7 +119,7 @@ func (l *Screens) ObserveChanged(ctx context.Context, o *Observer, tasks []task.
 	maps.DeleteFunc(byID, func(id string, _ *task.Task) bool { return out[id].State == "" })
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	seen, more, err := l.see(ctx, o, living, byID, now)
+	seen, more, err := l.see(ctx, o, living, byID, now, mostScreensOfWatch)
 	o.explain(ctx, byID, out, seen)
 	return out, more, err
 }
@@ -148,9 +150,10 @@ func (o *Observer) worksIn(ctx context.Context, t *task.Task, role string) bool 
 }
 
 // see reads the terminals that are still, and answers what they say by their tasks' ids. The panes are those of agents
-// that live. Those with the latest news are read first; more reports that some were left. The caller has the lock.
+// that live. At most so many are read, those with the latest news first; more reports that some were left. The caller
+// has the lock.
 func (l *Screens) see(ctx context.Context, o *Observer, panes []tmux.Pane, tasks map[string]*task.Task,
-	now time.Time) (out map[string]inbox.Sight, more bool, err error) {
+	now time.Time, most int) (out map[string]inbox.Sight, more bool, err error) {
 	if l.read == nil {
 		l.read = map[string]stillness{}
 	}
@@ -165,8 +168,8 @@ func (l *Screens) see(ctx context.Context, o *Observer, panes []tmux.Pane, tasks
 		}
 	}
 	slices.SortStableFunc(still, func(a, b tmux.Pane) int { return b.Activity.Compare(a.Activity) })
-	more = len(still) > mostScreens
-	still = still[:min(len(still), mostScreens)]
+	more = len(still) > most
+	still = still[:min(len(still), most)]
 	ids := make([]string, len(still))
 	for i, p := range still {
 		ids[i] = p.ID
