@@ -243,7 +243,7 @@ func alike(text string) string {
 	} {
 		text = regexp.MustCompile(pattern).ReplaceAllString(text, with)
 	}
-	return strings.NewReplacer("orange fleet ", "orange task ", "Person via ssh", "Person").Replace(text)
+	return strings.NewReplacer("orange fleet ", "orange task ", " via ssh", "").Replace(text)
 }
 
 // unkeyed is JSON without the keys of requests, which those from another host have.

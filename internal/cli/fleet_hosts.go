@@ -23,9 +23,9 @@ func (p *Program) fleetJoin() *cobra.Command {
 	var here, snapshots string
 	c := &cobra.Command{
 		Use: "join NAME", Short: "Add a host that ssh reaches", Args: between(1, 1),
-		Long: `Add a host that ssh reaches. Orange asks it who it is, and refuses one whose orange is too old or too
-new, one that is this home or has joined already, and one whose projects are other repositories
-under the same names: the first commit and the origin are compared.
+		Long: `Add a host that ssh reaches. Orange asks it who it is, and refuses one whose orange is too old, one
+that is this home or has joined already, and one whose projects are other repositories under the
+same names: the first commit and the origin are compared.
 
 ssh must log in there without a question, and the shell of a login must find orange, git, tmux and
 the agent programs; --command is the path of orange where it does not. Anyone who can log in there
