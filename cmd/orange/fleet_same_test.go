@@ -50,25 +50,25 @@ func bothWays() []bothLine {
 	return []bothLine{
 		create(2, "--id", "x", "feat/a", "A thing"),
 		create(4, "--workflow", "own", "feat/a", "A thing", "--project", "tea", "--json"),
-		create(2, "--workflow", "none", "feat/a", "A thing", "--json"),
+		create(4, "--workflow", "none", "feat/a", "A thing", "--json"),
 		create(2, "--workflow", "own", "--context", "/no/such/file", "feat/a", "A thing"),
 		create(0, append(born, "--json")...), create(0, born...),
-		ofTask(3, "next", sameID, "--json"), ofTask(3, "next", sameID), ofTask(2, "next", sameID, "--to", "done"),
+		ofTask(2, "next", sameID, "--to", "done"), ofTask(2, "next", sameID, "--override", "", "--json"),
 		ofTask(0, "show", sameID, "--json"), ofTask(0, "show", "OrangeSt"), ofTask(0, "show", "feat/a"),
 		ofTask(4, "show", "nope"), ofTask(4, "show", "nope", "--json"),
-		ofTask(2, "show", sameID, "more"), ofTask(2, "show", sameID, "--none"),
-		ofTask(0, "spawn", sameID, "--json"), ofTask(3, "spawn", sameID),
+		ofTask(2, "show", sameID, "more"), ofTask(2, "show", sameID, "--zzz"),
+		ofTask(0, "spawn", sameID, "--json"), ofTask(0, "spawn", sameID),
 		ofTask(0, "why", sameID, "--json"), ofTask(0, "why", sameID, "--as", "worker"),
 		ofTask(2, "update", sameID), ofTask(3, "update", sameID, "--status", "done", "--json"),
 		ofTask(3, "update", sameID, "--status", "nowhere"),
 		ofTask(0, "update", sameID, "--summary", "Other words", "--json"),
 		ofTask(0, "update", sameID, "--summary", "The last words"),
 		ofTask(0, "move", sameID, "--json"), ofTask(0, "move", sameID),
-		ofTask(0, "complete", sameID), ofTask(3, "complete", sameID, "--reason", "again", "--json"),
+		ofTask(0, "complete", sameID), ofTask(0, "complete", sameID, "--reason", "again", "--json"),
 		asked, ofTask(3, "request-changes", sameID, "Again", "--json"),
 		ofTask(0, "stuck", sameID, "--reason", "the key is missing", "--json"),
 		ofTask(0, "move", sameID, "working", "--reason", "it is there now"),
-		ofTask(0, "next", sameID), ofTask(0, "redo", sameID, "working", "--json"),
+		ofTask(3, "next", sameID), ofTask(3, "next", sameID, "--json"), ofTask(0, "redo", sameID, "working", "--json"),
 		ofTask(3, "redo", sameID, "pending"), ofTask(3, "respawn", sameID, "--json"),
 		ofTask(3, "say", sameID, "Hello", "--role", "reviewer"), ofTask(2, "say", sameID),
 		ofTask(0, "retry", sameID), ofTask(0, "retry", sameID, "--json"),
@@ -236,25 +236,36 @@ func (w twin) run(t *testing.T, one bothLine) said {
 
 // alike is a text without times, hashes, and what tells one home or one way from the other.
 func alike(text string) string {
-	for pattern, with := range map[string]string{
-		`\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?(Z| UTC)?`: "TIME", `[^\s"]*/hosts/(one|big|asker)`: "HOST",
-		`\b[0-9a-f]{8,64}\b`: "HASH", `\b\d+(\.\d+)?(ms|s)\b`: "DURATION", `TIME[^\s"]*-\d+`: "TIME",
-		`"(time_in_state|total_time)": \d+`: `"$1": 0`, `\d{8}[-T]\d{6}[^\s"/]*`: "STAMP",
+	for _, rule := range [][2]string{
+		{`\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?(Z| UTC)?`, "TIME"}, {`[^\s"]*/hosts/(one|big|asker)`, "HOST"},
+		{`\b[0-9a-f]{8,64}\b`, "HASH"}, {`\b\d+(\.\d+)?(ms|s)\b`, "DURATION"}, {`TIME[^\s"]*-\d+`, "TIME"},
+		{`"(time_in_state|total_time)": \d+`, `"$1": 0`}, {`\d{8}[-T]\d{6}[^\s"/]*`, "STAMP"},
+		{`(?m)^ *\d+  TIME .*there was nothing to do.*\n`, ""}, {`(?m)^ *\d+  TIME`, "N TIME"},
 	} {
-		text = regexp.MustCompile(pattern).ReplaceAllString(text, with)
+		text = regexp.MustCompile(rule[0]).ReplaceAllString(text, rule[1])
 	}
-	return strings.NewReplacer("orange fleet ", "orange task ", " via ssh", "").Replace(text)
+	return strings.NewReplacer("orange fleet ", "orange task ", " via ssh", "", " [ID]", " ID").Replace(text)
 }
 
-// unkeyed is JSON without the keys of requests, which those from another host have.
+// unkeyed is JSON without the keys of requests, which those from another host have, and without the events of those
+// that had nothing to do, which are there only for their keys.
 func unkeyed(value any) any {
 	switch v := value.(type) {
 	case map[string]any:
-		for _, name := range []string{"ask", "asked"} {
+		for _, name := range []string{"ask", "asked", "seq"} {
 			delete(v, name)
+		}
+		if events, is := v["events"].([]any); is {
+			v["events"] = slices.DeleteFunc(events, func(e any) bool {
+				event, is := e.(map[string]any)
+				return is && event["reason"] == "there was nothing to do"
+			})
 		}
 		for name := range v {
 			v[name] = unkeyed(v[name])
+			if data, is := v[name].(map[string]any); is && name == "data" && len(data) == 0 {
+				delete(v, name)
+			}
 		}
 	case []any:
 		for i := range v {

@@ -134,7 +134,8 @@ func overSSHD(dir string, hosts []string) (stop func(), err error) {
 		}
 	}
 	config := fmt.Sprintf("IdentityFile %s/person\nIdentitiesOnly yes\nUserKnownHostsFile %s/known\n"+
-		"StrictHostKeyChecking accept-new\nLogLevel ERROR\nHostName 127.0.0.1\n", keys, keys)
+		"StrictHostKeyChecking accept-new\nLogLevel ERROR\nHostName 127.0.0.1\n"+
+		"KexAlgorithms curve25519-sha256\n", keys, keys)
 	var stops []func()
 	stop = func() {
 		for _, one := range stops {
