@@ -43,6 +43,7 @@ test: need ## run the tests that a change needs most, in a minute or two
 test-all: ## run all tests, with the race detector where it can find something
 	@tools/need git tmux strace
 	@tools/need gh || echo "gh cannot be installed here: its stories are skipped"
+	@tools/need sshd || echo "no sshd here: what logs in to it is skipped"
 ifeq ($(RACE),)
 	@echo "no C compiler here: the race detector stays off"
 	$(GO) test -timeout 20m -shuffle=on ./...

@@ -24,20 +24,34 @@ func TestFleetStories(t *testing.T) {
 	tellOfFleets(t, standIn)
 }
 
-// The same stories over a real ssh and a real sshd on loopback.
-func TestFleetStoriesOverSSH(t *testing.T) {
+// The same stories and commands over a real ssh and a real sshd on loopback.
+func TestFleetOverSSH(t *testing.T) {
 	t.Parallel()
 	needSSHD(t)
-	tellOfFleets(t, func(dir string) (func(), error) { return overSSHD(dir, fleetHosts()) })
+	t.Run("stories", func(t *testing.T) {
+		t.Parallel()
+		tellOfFleets(t, func(dir string) (func(), error) { return overSSHD(dir, fleetHosts()) })
+	})
+	t.Run("commands", func(t *testing.T) {
+		t.Parallel()
+		compareBothWays(t, func(dir string) (func(), error) { return overSSHD(dir, []string{"big"}) })
+	})
 }
 
 // needSSHD skips what needs the server of ssh.
 func needSSHD(t *testing.T) {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("it logs in two hundred times")
+	}
 	for _, program := range []string{"/usr/bin/ssh", "/usr/bin/ssh-keygen", "/usr/sbin/sshd"} {
 		if _, err := os.Stat(program); err != nil {
 			t.Skipf("%s is not installed (Debian: apt-get install openssh-server)", program)
 		}
+	}
+	const confined = "/run/sshd" // where a server of root confines itself before someone has logged in
+	if os.Getuid() == 0 && os.Mkdir(confined, 0o755) == nil {
+		t.Cleanup(func() { _ = os.Remove(confined) })
 	}
 }
 
@@ -160,11 +174,6 @@ func overSSHD(dir string, hosts []string) (stop func(), err error) {
 
 // serveSSH has sshd answer each connection to a port of loopback, until it is stopped.
 func serveSSH(dir, keys, host string) (port int, stop func(), err error) {
-	if os.Getuid() == 0 { // where the server confines itself before someone has logged in
-		if err := os.MkdirAll("/run/sshd", 0o755); err != nil {
-			return 0, nil, err
-		}
-	}
 	path := filepath.Join(keys, "sshd_"+host)
 	config := fmt.Sprintf("HostKey %s/host\nAuthorizedKeysFile %s/person.pub\nStrictModes no\nUsePAM no\n"+
 		"PasswordAuthentication no\nKbdInteractiveAuthentication no\nPermitRootLogin yes\nPidFile none\n"+

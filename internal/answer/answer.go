@@ -97,8 +97,7 @@ const (
 // task until they are stopped, or are for agents.
 func Forwarded() map[string]Forwarding {
 	return map[string]Forwarding{
-		"list": Reads, "show": Reads, "why": Reads, "history": Reads, "diff": Reads, "logs": Reads, "stats": Reads,
-		"verify": Reads,
+		"list": Reads, "show": Reads, "why": Reads, "history": Reads, "diff": Reads, "logs": Reads,
 		"create": Keyed, "spawn": Keyed, "complete": Keyed, "stuck": Keyed, "cancel": Keyed, "update": Keyed,
 		"move": Keyed, "next": Keyed, "redo": Keyed, "request-changes": Keyed, "merge": Keyed, "create-pr": Keyed,
 		"respawn": Keyed, "say": Keyed,

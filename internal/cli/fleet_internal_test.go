@@ -292,7 +292,8 @@ func TestFleetList_hasTheTasksOfAllHostsAndSaysWhichAreMissing(t *testing.T) {
 	}
 	text := out.String()
 	at := func(word string) int { return strings.Index(text, word) }
-	if !(at("new") < at("old") && at("old") < at("over")) || at("host odd: refused") < 0 || at("nix") >= 0 ||
+	if at("new") > at("old") || at("old") > at("over") || at("new") < 0 ||
+		at("host odd: refused") < 0 || at("nix") >= 0 ||
 		strings.Contains(text, "\x1b") {
 		t.Errorf("it printed\n%s", text)
 	}
@@ -386,6 +387,33 @@ func TestPerform_marksWhoseWayAPersonCame(t *testing.T) {
 		if err != nil || actor.Person != want || actor.Via != "" {
 			t.Errorf("via %q: %+v, %v", via, actor, err)
 		}
+	}
+}
+
+// A new command of "orange task" says whether it can be done at another host.
+func TestEveryCommandOfATaskIsForwardedOrStaysAtItsHost(t *testing.T) {
+	t.Parallel()
+	stays := []string{"attach", "watch", "wait", "check", "replay", "verify", "stats"}
+	inFleet := map[string]bool{"restore": true} // rescue does it
+	for _, c := range (&Program{}).fleetCommands().Commands() {
+		inFleet[c.Name()] = true
+	}
+	forwarded := answer.Forwarded()
+	for _, c := range (&Program{}).taskCommands().Commands() {
+		name := c.Name()
+		if (forwarded[name] == answer.Never) != slices.Contains(stays, name) {
+			t.Errorf("%q is forwarded, or not, and the list of those that stay says otherwise", name)
+		}
+		if forwarded[name] != answer.Never && !inFleet[name] {
+			t.Errorf("%q may be forwarded, and orange fleet does not have it", name)
+		}
+		if takes := c.Flags().Lookup("key") != nil; takes != (forwarded[name] == answer.Keyed) {
+			t.Errorf("%q takes a key: %v, and is forwarded with one: %v", name, takes, forwarded[name] == answer.Keyed)
+		}
+		delete(forwarded, name)
+	}
+	if len(forwarded) > 0 {
+		t.Errorf("there is no command for %v", forwarded)
 	}
 }
 

@@ -134,7 +134,8 @@ func (p *Program) listAll(all []told, mine bool) error {
 			view["problem"] = err.Error()
 			failed = append(failed, err)
 		}
-		if unknown, is := errors.AsType[*unlisted](err); err != nil && !(is && unknown.exit == exitNotFound) {
+		unknown, is := errors.AsType[*unlisted](err)
+		if err != nil && (!is || unknown.exit != exitNotFound) {
 			lost++
 			p.warn("host %s: %v", one.host.Name, err)
 		} else if text := strings.TrimSpace(one.reply.Stderr); text != "" {
