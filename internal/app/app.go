@@ -15,6 +15,7 @@ import (
 	"orange/internal/cli"
 	"orange/internal/engine"
 	"orange/internal/environment"
+	"orange/internal/fleet"
 	"orange/internal/install"
 	"orange/internal/pool"
 	"orange/internal/probe"
@@ -39,7 +40,7 @@ func Main() int {
 	var opened *app
 	program := &cli.Program{
 		Version: cli.BuildVersion(), In: os.Stdin, Out: results(), Err: messages(), Terminal: proc.IsTerminal(os.Stdin),
-		Progress: progressAt(), OutTerminal: resultsTerminal,
+		Progress: progressAt(), OutTerminal: resultsTerminal, FleetServer: sibling.Fleet(homeDir),
 		Open: func(ctx context.Context) (_ *cli.Services, err error) {
 			if opened, err = open(ctx); err != nil {
 				return nil, err
@@ -94,6 +95,7 @@ func (a *app) services() *cli.Services {
 			Files: a.files, Texts: a.engine}, Variables: environment.Variables{Home: a.dir, Locks: a.files},
 		Snapshots: snapshots.Keeper{Home: a.dir, Slots: a.pool, Files: a.files, Workflows: a.store, Sync: a.engine.Sync,
 			Load: a.store.Load, Adopter: adopter{a}, FilesLock: engine.FilesLock},
+		Fleet:  fleet.Hosts{Home: a.dir, Locks: a.files},
 		Skills: install.Skills{Files: skills.Files, Home: a.dir, Harnesses: a.home, Locks: a.files},
 	}
 }

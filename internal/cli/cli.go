@@ -53,7 +53,12 @@ type Program struct {
 	Examine func(ctx context.Context, fix, rebuild bool, progress func(what string, done, of int)) (
 		[]record.Finding, error)
 
+	// FleetServer has another program do what is asked of a fleet that has a server, and reports whether it did.
+	FleetServer func(args []string) (done bool, err error)
+
 	guessed []task.Task // those that were found by words of their summaries
+	// texts are those of the files that flags name, where another host sent the command; nil for a command of this one
+	texts map[string]string
 
 	line   *progress    // nil as long as there is none
 	lines  bytes.Buffer // of the answer, which are not printed yet
@@ -74,6 +79,11 @@ func (p *Program) Run(ctx context.Context, args []string) int {
 			break
 		}
 		p.json = p.json || word == "--json" // known before a flag that cannot be read ends the reading
+	}
+	if len(args) > 0 && args[0] == "fleet" && p.FleetServer != nil {
+		if done, err := p.FleetServer(args[1:]); done || err != nil {
+			return p.end(err)
+		}
 	}
 	if isCompletion(args) {
 		p.completing(root)
@@ -128,6 +138,7 @@ Exit status: 0 done, 1 failed, 2 the call or a file is wrong, 3 refused, 4 not f
 		p.installCommand(), p.uninstallCommand(),
 		p.monitorCommand(), p.logCommand(), p.versionCommand())
 	root.AddCommand(p.doctorCommand(), p.shellCommand(), p.mcpCommand())
+	root.AddCommand(p.fleetCommands(), p.answerCommand())
 	root.AddCommand(p.settleCommand(), p.checkCommand())
 	return root
 }

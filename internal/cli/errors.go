@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"orange/internal/answer"
 	"orange/internal/keyed"
 	"orange/internal/rejection"
 	"orange/internal/task"
@@ -45,6 +46,10 @@ func classify(err error) (status int, code string) {
 		return exitNotFound, "not_found"
 	case errors.Is(err, task.ErrBranchTaken):
 		return exitFailed, "branch_taken"
+	case errors.Is(err, answer.ErrNotReached):
+		return exitFailed, "not_reached"
+	case errors.Is(err, answer.ErrNotKnown):
+		return exitFailed, "not_known"
 	case errors.Is(err, task.ErrPoolFull):
 		return exitFailed, "pool_full"
 	case errors.Is(err, task.ErrConflict):

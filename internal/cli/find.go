@@ -24,18 +24,9 @@ func (p *Program) find(ctx context.Context, h *Services, args []string) (string,
 		return id, err
 	}
 	word := args[0]
-	begun, err := h.Queries.Tasks(ctx, record.Filter{Prefix: word})
-	if err != nil || slices.ContainsFunc(begun, func(t task.Task) bool { return t.ID == word }) {
-		return word, err
-	}
-	found, err := p.onBranch(ctx, h, word)
-	if err != nil {
-		return "", err
-	}
-	for _, t := range begun {
-		if !slices.ContainsFunc(found, func(other task.Task) bool { return other.ID == t.ID }) {
-			found = append(found, t)
-		}
+	found, err := p.named(ctx, h, word)
+	if err != nil || len(found) == 1 {
+		return idOf(found), err
 	}
 	if len(found) == 0 {
 		if found, err = p.byWords(ctx, h, word); err != nil {
@@ -49,6 +40,34 @@ func (p *Program) find(ctx context.Context, h *Services, args []string) (string,
 		return found[0].ID, nil
 	}
 	return "", usage("%q may be one of several tasks: %s", word, several(found))
+}
+
+// named are the tasks that a word may mean: the one with this id, or those of this branch and those whose ids begin so.
+func (p *Program) named(ctx context.Context, h *Services, word string) ([]task.Task, error) {
+	begun, err := h.Queries.Tasks(ctx, record.Filter{Prefix: word})
+	if err != nil {
+		return nil, err
+	}
+	if at := slices.IndexFunc(begun, func(t task.Task) bool { return t.ID == word }); at >= 0 {
+		return begun[at : at+1], nil
+	}
+	found, err := p.onBranch(ctx, h, word)
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range begun {
+		if !slices.ContainsFunc(found, func(other task.Task) bool { return other.ID == t.ID }) {
+			found = append(found, t)
+		}
+	}
+	return found, nil
+}
+
+func idOf(found []task.Task) string {
+	if len(found) == 0 {
+		return ""
+	}
+	return found[0].ID
 }
 
 // several names tasks, and of many only the first.

@@ -34,6 +34,7 @@ type Services struct {
 	Turns      Turns
 	Issues     Issues
 	Snapshots  Snapshots
+	Fleet      Fleet
 }
 
 // Commands change tasks.

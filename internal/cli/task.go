@@ -15,15 +15,25 @@ func (p *Program) taskCommands() *cobra.Command {
 	return group("task", "Create tasks and move them",
 		"  orange task create feature/login \"Add a login page\"\n  orange task list",
 		p.taskCreate(), p.taskList(), p.taskShow(),
-		p.move("spawn [ID]", "Start a task: workspace, session, agent", "  orange task spawn 4Fz", workflow.MoveSpawn),
-		p.taskAttach(), p.taskRespawn(), p.taskUpdate(), p.taskMove(), p.taskNext(), p.taskRedo(),
-		p.move("complete [ID]", "Hand the work over for review", "  orange task complete", workflow.MoveComplete),
-		p.move("stuck [ID]", "Report that the task needs a person to go on",
-			"  orange task stuck --reason \"the API key is missing\"", workflow.MoveStuck),
-		p.taskWait(), p.taskSay(), p.taskRequestChanges(), p.taskMerge(), p.taskCancel(),
+		p.spawn(), p.taskAttach(), p.taskRespawn(), p.taskUpdate(), p.taskMove(), p.taskNext(), p.taskRedo(),
+		p.complete(), p.stuck(), p.taskWait(), p.taskSay(), p.taskRequestChanges(), p.taskMerge(), p.taskCancel(),
 		p.taskDelete(), p.taskLeave(), p.taskSnapshot(), p.taskRestore(),
 		p.taskHistory(), p.taskWhy(), p.taskVerify(), p.taskReplay(), p.taskStats(),
 		p.taskDiff(), p.taskLogs(), p.taskRetry(), p.taskCheck(), p.taskCreatePR(), p.taskWatch())
+}
+
+func (p *Program) spawn() *cobra.Command {
+	return p.move("spawn [ID]", "Start a task: workspace, session, agent", "  orange task spawn 4Fz",
+		workflow.MoveSpawn)
+}
+
+func (p *Program) complete() *cobra.Command {
+	return p.move("complete [ID]", "Hand the work over for review", "  orange task complete", workflow.MoveComplete)
+}
+
+func (p *Program) stuck() *cobra.Command {
+	return p.move("stuck [ID]", "Report that the task needs a person to go on",
+		"  orange task stuck --reason \"the API key is missing\"", workflow.MoveStuck)
 }
 
 // findAll turns what the user wrote into the ids of tasks, each once.

@@ -217,11 +217,16 @@ func createNamed(ctx context.Context, h *Services, n task.New) (record.Outcome, 
 func (p *Program) readText(from string) (string, error) {
 	var text []byte
 	var err error
-	switch from {
-	case "":
+	sent, is := p.texts[from]
+	switch {
+	case from == "":
 		return "", nil
-	case "-":
+	case from == "-":
 		text, err = io.ReadAll(io.LimitReader(p.In, task.MaxContext+1))
+	case is:
+		text = []byte(sent)
+	case p.texts != nil:
+		err = fmt.Errorf("the text of %q was not sent", from)
 	default:
 		text, err = os.ReadFile(from)
 	}

@@ -40,3 +40,22 @@ func TestWithin_saysWhetherACommitHoldsTheBranch(t *testing.T) {
 		want(t, name+": known", known, tt.known)
 	}
 }
+
+func TestRoot_isTheFirstCommitWhereverTheRepositoryIs(t *testing.T) {
+	t.Parallel()
+	h := newHomeWithOrigin(t)
+	first, err := h.Root(t.Context())
+	want(t, "error", err, nil)
+	want(t, "the first commit", first, git(t, h.Path, "rev-list", "--max-parents=0", "main"))
+	commit(t, h.Path, "b.txt", "two\n")
+	again, err := h.Root(t.Context())
+	want(t, "error", err, nil)
+	want(t, "after another commit", again, first)
+	part, _ := shallow(t)
+	unknown, err := part.Root(t.Context())
+	want(t, "error", err, nil)
+	want(t, "of a shallow clone", unknown, "")
+	empty, err := Repo{Path: h.Path, DefaultBranch: "no-such"}.Root(t.Context())
+	want(t, "error", err, nil)
+	want(t, "of no branch", empty, "")
+}

@@ -1,0 +1,77 @@
+package cli
+
+import (
+	"context"
+	"crypto/rand"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"orange/internal/answer"
+	"orange/internal/task"
+)
+
+// fleetCreate creates a task at a host. Its id is made here, so that a repeat after a lost answer is the same task.
+func (p *Program) fleetCreate() *cobra.Command {
+	c := p.taskCreate()
+	var on string
+	onFlag(c, &on, "the host that gets the task")
+	c.Short = "Create a task at a host and start it there"
+	c.RunE = p.inFleet(func(ctx context.Context, h *Services, f answer.Fleet, args []string) error {
+		if on == "" {
+			return usage("at which host? Give --on with one of: %s", f.Names())
+		}
+		host, err := f.Host(on)
+		if err != nil {
+			return err
+		}
+		call, err := p.callOf(c, args)
+		if err != nil {
+			return err
+		}
+		if p.project == "" {
+			_, here, err := h.Identity.Here(ctx)
+			if err != nil {
+				return err
+			}
+			if here != "" {
+				call.Argv = slices.Insert(call.Argv, 2, "--project="+here)
+			}
+		}
+		key := call.Key
+		if id := c.Flags().Lookup("id").Value.String(); key == "" && id != "" {
+			key = id
+		}
+		if key == "" {
+			if key, err = newID(); err != nil {
+				return err
+			}
+			call.Argv = slices.Insert(call.Argv, 2, "--id="+key)
+		}
+		if err := p.reach(ctx, h, f, host); err != nil {
+			return err
+		}
+		return p.send(ctx, h, f, host, call, key)
+	})
+	return c
+}
+
+func newID() (string, error) {
+	random := make([]byte, task.IDLength)
+	if _, err := rand.Read(random); err != nil {
+		return "", err
+	}
+	return task.NewID(random)
+}
+
+// reach finds out whether a host answers, before anything is sent to it that could be done without an answer.
+func (p *Program) reach(ctx context.Context, h *Services, f answer.Fleet, host answer.Host) error {
+	one := p.askAll(ctx, h, f, []answer.Host{host}, answer.Call{V: answer.Version, Find: "-"})[0]
+	switch {
+	case one.err != nil:
+		return task.Notef(answer.ErrNotReached, "host %s was not reached, and nothing was sent: %v", host.Name, one.err)
+	case one.reply.Refused != "":
+		return refusedBy(host, one.reply)
+	}
+	return nil
+}
