@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"orange/internal/custody"
 	"orange/internal/keyed"
 	"orange/internal/rejection"
 	"orange/internal/task"
@@ -49,6 +50,8 @@ func classify(err error) (status int, code string) {
 		return exitFailed, "pool_full"
 	case errors.Is(err, task.ErrConflict):
 		return exitFailed, "conflict"
+	case errors.Is(err, custody.ErrHeldBack):
+		return exitFailed, "held_back"
 	case errors.Is(err, context.Canceled):
 		return exitStopped, "stopped"
 	case strings.HasPrefix(err.Error(), "unknown command"):
