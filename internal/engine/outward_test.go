@@ -246,7 +246,12 @@ func TestMergeMany_leavesOutWhatIsHeldBack(t *testing.T) {
 	held := w.reach("reviewing")
 	w.Merger = engine.GuardedMerger{Merger: b, Guard: &guard{held: []string{held}, refuses: errElsewhere}}
 	other := w.create("other", true).Task.ID
-	w.move(other, "reviewing", human)
+	w.write(other, plan)
+	w.move(other, "working", worker)
+	w.write(other, handoff)
+	w.move(other, "agent-review", worker)
+	w.write(other, pass)
+	w.move(other, "reviewing", reviewer)
 	var told []string
 	err := w.MergeMany(t.Context(), record.MergeMany{Project: "garden"}, human, func(one record.MergedOne) {
 		how := "merged"

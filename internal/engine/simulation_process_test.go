@@ -127,7 +127,7 @@ func (p *process) buildEngine() {
 		Home: p.sim.dir, Self: "/opt/orange",
 	}
 	e.Performer = countedPerformer{p}
-	if p.sim.guarded {
+	if p.sim.setting.guarded {
 		e.Merger = engine.GuardedMerger{Merger: repository, Guard: &guard{}}
 		e.Performer = engine.GuardedPerformer{Performer: countedPerformer{p}, Guard: &guard{}}
 	}

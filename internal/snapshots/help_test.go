@@ -23,7 +23,8 @@ func pinned(m *testing.M) int {
 	}
 	defer os.RemoveAll(home)
 	for name, value := range map[string]string{"HOME": home, "GIT_CONFIG_GLOBAL": "/dev/null",
-		"GIT_CONFIG_SYSTEM": "/dev/null"} {
+		"GIT_CONFIG_SYSTEM": "/dev/null", // the same commits in every repository
+		"GIT_AUTHOR_DATE":   "2024-05-06T07:08:09Z", "GIT_COMMITTER_DATE": "2024-05-06T07:08:09Z"} {
 		if err := os.Setenv(name, value); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			return 1

@@ -2,6 +2,7 @@ package snapshots
 
 import (
 	"context"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -233,7 +234,7 @@ func (k Keeper) claim(ctx context.Context, repo worktree.Repo, from, dir string,
 	}
 	id := f.said.Task
 	f.said.Epoch = f.epoch
-	f.said.Work = &f.Work
+	f.said.Work, f.said.Claim = &f.Work, rand.Text()
 	commit, err := f.said.commit(ctx, repo, dir, f.rules, f.Record)
 	if err != nil {
 		return err
