@@ -17,7 +17,7 @@ type Snapshots interface {
 	// Take takes a snapshot and pushes it to a remote or an address. Include are new files that it would leave out.
 	Take(ctx context.Context, id, to string, include []string) (record.TakenSnapshot, error)
 	// Restore brings a task back, if it is what the order expects. The same order again is answered with the task.
-	Restore(ctx context.Context, project, id, from string, o custody.Order) (record.Adopted, error)
+	Restore(ctx context.Context, project, id, from string, o custody.RestoreOrder) (record.Adopted, error)
 	// Hold notes that a task is this home's in an epoch, before it is created here for a fleet.
 	Hold(ctx context.Context, id string, epoch int) error
 	// Forget removes the snapshots of a task that was deleted.
@@ -81,7 +81,7 @@ the task outside of its machine is held back.
 it leaves out is not compared: {"epoch": that the task gets here, "event": the last one that is
 known of, "hash": of that event, "workflow": the digest of the one that it was created under,
 "host": that had it, "keys": [of requests that were acknowledged there]}. Another history is
-refused, an older one is told. A key that the history does not have becomes an event "ask.lost",
+refused, an older one is named. A key that the history does not have becomes an event "ask.lost",
 which orange task why names. With an epoch, by --expect or --epoch, the same command again answers
 with the task that is there.
 
@@ -123,8 +123,8 @@ $ORANGE_HOME/fleet/host_key, where that is there.`,
 }
 
 // readOrder reads what is known of a task that is to be restored.
-func (p *Program) readOrder(file string, epoch int) (custody.Order, error) {
-	o := custody.Order{}
+func (p *Program) readOrder(file string, epoch int) (custody.RestoreOrder, error) {
+	o := custody.RestoreOrder{}
 	if file != "" {
 		text, err := p.read("what is expected of the task", file)
 		if err != nil {

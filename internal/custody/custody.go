@@ -24,8 +24,8 @@ func Reaches(h task.Hook) bool {
 	return known && row.Scope == action.Remote && !here
 }
 
-// Place is what the newest snapshot of a task in a repository says.
-type Place struct {
+// SnapshotPlace is what the newest snapshot of a task in a repository says.
+type SnapshotPlace struct {
 	Repository string
 	Epoch      int
 	Trouble    string // why that could not be read; empty where it could
@@ -33,11 +33,11 @@ type Place struct {
 
 // Mine refuses an act for a task where a snapshot has a later epoch than this home, or where one cannot be read. The
 // error is an ErrHeldBack.
-func Mine(id string, epoch int, places []Place) error {
+func Mine(id string, epoch int, places []SnapshotPlace) error {
 	for _, p := range places {
 		if p.Epoch > epoch {
-			return task.Notef(ErrHeldBack, "task %s is at another home since epoch %d, and this home had it in epoch %d "+
-				"(its snapshot at %q says so): nothing was done; let it go here: orange task leave %s", id, p.Epoch,
+			return task.Notef(ErrHeldBack, "task %s is at another home since epoch %d, and this home had it in epoch "+
+				"%d (its snapshot at %q says so): nothing was done; let it go here: orange task leave %s", id, p.Epoch,
 				epoch, p.Repository, id)
 		}
 	}
@@ -49,8 +49,8 @@ func Mine(id string, epoch int, places []Place) error {
 	return nil
 }
 
-// Lease is until when a home may act outside of its machine for the tasks that it holds.
-type Lease struct {
+// HomeLease is until when a home may act outside of its machine for the tasks that it holds.
+type HomeLease struct {
 	Boot     string        `json:"boot"`     // the start of the machine that Until is counted from
 	Until    time.Duration `json:"until"`    // in nanoseconds since then, sleep included
 	Answered time.Time     `json:"answered"` // when the fleet answered last, for people; zero where that is not known
@@ -64,7 +64,7 @@ type Clock struct {
 }
 
 // Left is for how long a lease holds yet. One of another start of the machine does not hold.
-func (l Lease) Left(now Clock) time.Duration {
+func (l HomeLease) Left(now Clock) time.Duration {
 	if l.Boot == "" || l.Boot != now.Boot {
 		return 0
 	}
@@ -72,7 +72,7 @@ func (l Lease) Left(now Clock) time.Duration {
 }
 
 // Over is the refusal of an act without a lease that holds.
-func (l Lease) Over(now Clock) error {
+func (l HomeLease) Over(now Clock) error {
 	const day = 24 * time.Hour
 	since := "since " + l.Answered.In(now.Wall.Location()).Format("15:04")
 	switch {

@@ -32,17 +32,17 @@ func TestReaches_areTheRemoteActionsOfTheTable(t *testing.T) {
 func TestMine_goesByTheLatestEpoch(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		places []custody.Place
+		places []custody.SnapshotPlace
 		says   string
 	}{
 		"no snapshot":            {nil, ""},
-		"its own":                {[]custody.Place{{Repository: "vault", Epoch: 2}}, ""},
-		"an earlier one":         {[]custody.Place{{Repository: "vault", Epoch: 1}}, ""},
-		"a later one":            {[]custody.Place{{Repository: "vault", Epoch: 3}}, "at another home since epoch 3"},
-		"one that is not there":  {[]custody.Place{{Repository: "vault", Trouble: "no network"}}, "network; the act waits"},
-		"two, the second later":  {[]custody.Place{{Epoch: 2}, {Repository: "b", Epoch: 3}}, `at "b" says so`},
-		"a later one says more":  {[]custody.Place{{Trouble: "no network"}, {Epoch: 3}}, "since epoch 3"},
-		"two, the second is off": {[]custody.Place{{Epoch: 2}, {Trouble: "no such place"}}, "no such place"},
+		"its own":                {[]custody.SnapshotPlace{{Repository: "vault", Epoch: 2}}, ""},
+		"an earlier one":         {[]custody.SnapshotPlace{{Repository: "vault", Epoch: 1}}, ""},
+		"a later one":            {[]custody.SnapshotPlace{{Repository: "vault", Epoch: 3}}, "at another home since epoch 3"},
+		"one that is not there":  {[]custody.SnapshotPlace{{Repository: "vault", Trouble: "no network"}}, "network; the act waits"},
+		"two, the second later":  {[]custody.SnapshotPlace{{Epoch: 2}, {Repository: "b", Epoch: 3}}, `at "b" says so`},
+		"a later one says more":  {[]custody.SnapshotPlace{{Trouble: "no network"}, {Epoch: 3}}, "since epoch 3"},
+		"two, the second is off": {[]custody.SnapshotPlace{{Epoch: 2}, {Trouble: "no such place"}}, "no such place"},
 	} {
 		err := custody.Mine("T1", 2, c.places)
 		if (err == nil) != (c.says == "") || err != nil &&
@@ -54,9 +54,9 @@ func TestMine_goesByTheLatestEpoch(t *testing.T) {
 
 func TestLease_holdsOnTheClockOfOneStartOfTheMachine(t *testing.T) {
 	t.Parallel()
-	lease := custody.Lease{Boot: "b1", Until: time.Minute}
+	lease := custody.HomeLease{Boot: "b1", Until: time.Minute}
 	for name, c := range map[string]struct {
-		lease custody.Lease
+		lease custody.HomeLease
 		now   custody.Clock
 		want  time.Duration
 	}{
@@ -64,7 +64,7 @@ func TestLease_holdsOnTheClockOfOneStartOfTheMachine(t *testing.T) {
 		"at its end":          {lease, custody.Clock{Boot: "b1", Up: time.Minute}, 0},
 		"after its end":       {lease, custody.Clock{Boot: "b1", Up: time.Hour}, 0},
 		"after another start": {lease, custody.Clock{Boot: "b2", Up: time.Second}, 0},
-		"of no start":         {custody.Lease{Until: time.Minute}, custody.Clock{}, 0},
+		"of no start":         {custody.HomeLease{Until: time.Minute}, custody.Clock{}, 0},
 		"the wall clock is no matter": {lease, custody.Clock{Boot: "b1", Up: 0,
 			Wall: time.Date(2099, 1, 1, 0, 0, 0, 0, time.UTC)}, time.Minute},
 	} {
@@ -85,7 +85,7 @@ func TestOver_saysSinceWhen(t *testing.T) {
 		"long ago":  {noon.Add(-24 * time.Hour), "the fleet has not answered since 2024-05-05 12:03; it is tried again"},
 		"not known": {time.Time{}, "the fleet has not answered in time; it is tried again"},
 	} {
-		err := custody.Lease{Answered: c.answered}.Over(custody.Clock{Wall: noon})
+		err := custody.HomeLease{Answered: c.answered}.Over(custody.Clock{Wall: noon})
 		if !errors.Is(err, custody.ErrHeldBack) || err.Error() != c.want {
 			t.Errorf("%s: %v", name, err)
 		}

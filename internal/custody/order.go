@@ -24,8 +24,8 @@ const (
 	dataHost = "host"
 )
 
-// Order is what a fleet knows of a task that a home is to bring back. What is empty is not compared.
-type Order struct {
+// RestoreOrder is what a fleet knows of a task that a home is to bring back. What is empty is not compared.
+type RestoreOrder struct {
 	Epoch    int      `json:"epoch,omitempty"`    // that the task gets here; 0 is the one behind that of its snapshot
 	Event    int      `json:"event,omitempty"`    // the last one that the fleet has heard of
 	Hash     string   `json:"hash,omitempty"`     // of that event
@@ -35,7 +35,7 @@ type Order struct {
 }
 
 // Check refuses an order that cannot be read.
-func (o Order) Check() error {
+func (o RestoreOrder) Check() error {
 	if o.Epoch < 0 || o.Event < 0 || o.Event == 0 && o.Hash != "" {
 		return task.Notef(task.ErrUsage, "cannot restore by this order: its epoch and its event are numbers from 1, "+
 			"and a hash is of an event")
@@ -49,20 +49,20 @@ func (o Order) Check() error {
 }
 
 // Next is the epoch that a task gets whose snapshot has this one.
-func (o Order) Next(id string, snapshot int) (int, error) {
+func (o RestoreOrder) Next(id string, snapshot int) (int, error) {
 	switch {
 	case o.Epoch == 0:
 		return snapshot + 1, nil
 	case o.Epoch <= snapshot:
-		return 0, task.Notef(ErrUnexpected, "cannot restore task %s in epoch %d: its snapshot has the epoch %d already, "+
-			"so that another home has it since", id, o.Epoch, snapshot)
+		return 0, task.Notef(ErrUnexpected, "cannot restore task %s in epoch %d: its snapshot has the epoch %d "+
+			"already, so that another home has it since", id, o.Epoch, snapshot)
 	}
 	return o.Epoch, nil
 }
 
 // Fits refuses a history that is not the one that the fleet knows, by the host that has signed it; the host is empty
-// where no one signs. An older one is told: the notes say so.
-func (o Order) Fits(id, signed string, events []history.Event) (notes []string, err error) {
+// where no one signs. The notes name an older one.
+func (o RestoreOrder) Fits(id, signed string, events []history.Event) (notes []string, err error) {
 	refuse := func(format string, args ...any) ([]string, error) {
 		return nil, task.Notef(ErrUnexpected, "cannot restore task %s: "+format, append([]any{id}, args...)...)
 	}
@@ -94,7 +94,7 @@ func with(host string) string {
 }
 
 // Lost are the events that name requests of the order which a history does not have.
-func (o Order) Lost(events []history.Event, now time.Time) []history.Event {
+func (o RestoreOrder) Lost(events []history.Event, now time.Time) []history.Event {
 	var out []history.Event
 	for _, key := range o.Keys {
 		has := func(e history.Event) bool {

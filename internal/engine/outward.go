@@ -21,7 +21,8 @@ type Guard interface {
 }
 
 // guarded does an act if the guard has nothing against it, for as long as it has not.
-func guarded[T any](ctx context.Context, g Guard, t task.Task, act func(context.Context) (T, error)) (none T, err error) {
+func guarded[T any](ctx context.Context, g Guard, t task.Task,
+	act func(context.Context) (T, error)) (none T, err error) {
 	within, done, err := g.Outward(ctx, t)
 	if err != nil {
 		return none, err

@@ -16,30 +16,30 @@ import (
 	"orange/internal/worktree"
 )
 
-// Guard holds back acts that are seen outside of this machine, for tasks that are held for a fleet: where a snapshot
+// OutwardGuard holds back acts that are seen outside of this machine, for tasks that are held for a fleet: where a snapshot
 // says that another home has the task since, and, where there is a lease of this home, after its end.
-type Guard struct {
+type OutwardGuard struct {
 	Home  string
 	Slots Slots
 	Clock func() (custody.Clock, error)
 }
 
 // NewGuard is the guard of a home, by the clock of its machine.
-func NewGuard(home string, slots Slots) Guard {
-	return Guard{Home: home, Slots: slots, Clock: func() (custody.Clock, error) {
+func NewGuard(home string, slots Slots) OutwardGuard {
+	return OutwardGuard{Home: home, Slots: slots, Clock: func() (custody.Clock, error) {
 		boot, up, err := proc.SinceBoot()
 		return custody.Clock{Boot: boot, Up: up, Wall: time.Now()}, err
 	}}
 }
 
 // Holds reports whether a task is held for a fleet.
-func (g Guard) Holds(id string) bool {
+func (g OutwardGuard) Holds(id string) bool {
 	_, err := os.Lstat(heldPath(g.Home, id))
 	return !errors.Is(err, os.ErrNotExist)
 }
 
 // Outward is the context for an act for a task, or a custody.ErrHeldBack.
-func (g Guard) Outward(ctx context.Context, t task.Task) (within context.Context, done func(), err error) {
+func (g OutwardGuard) Outward(ctx context.Context, t task.Task) (within context.Context, done func(), err error) {
 	if !g.Holds(t.ID) {
 		return ctx, func() {}, nil
 	}
@@ -56,7 +56,7 @@ func (g Guard) Outward(ctx context.Context, t task.Task) (within context.Context
 		done()
 		return nil, nil, heldBack(t.ID, err)
 	}
-	var places []custody.Place
+	var places []custody.SnapshotPlace
 	for at, acknowledged := range h.Acknowledged { // each by itself; custody.Mine goes by all of them
 		places = append(places, g.place(within, slot.Repo, t.ID, at, acknowledged, h.Epoch))
 	}
@@ -72,8 +72,8 @@ func heldBack(id string, err error) error {
 }
 
 // place is what the newest snapshot of a task at a repository says of who has it.
-func (g Guard) place(ctx context.Context, repo worktree.Repo, id, at, acknowledged string, epoch int) custody.Place {
-	p := custody.Place{Repository: at, Epoch: epoch}
+func (g OutwardGuard) place(ctx context.Context, repo worktree.Repo, id, at, acknowledged string, epoch int) custody.SnapshotPlace {
+	p := custody.SnapshotPlace{Repository: at, Epoch: epoch}
 	newest, err := repo.NewestRecord(ctx, at, id, acknowledged)
 	if err == nil && newest == acknowledged {
 		return p
@@ -112,7 +112,7 @@ func (g Guard) place(ctx context.Context, repo worktree.Repo, id, at, acknowledg
 func leasePath(home string) string { return filepath.Join(home, "fleet", "lease.json") }
 
 // lease is the lease of this home and for how long it holds yet. There is none where no fleet gives leases.
-func (g Guard) lease() (l custody.Lease, now custody.Clock, is bool, err error) {
+func (g OutwardGuard) lease() (l custody.HomeLease, now custody.Clock, is bool, err error) {
 	text, err := os.ReadFile(leasePath(g.Home))
 	if errors.Is(err, os.ErrNotExist) {
 		return l, now, false, nil
@@ -127,7 +127,7 @@ func (g Guard) lease() (l custody.Lease, now custody.Clock, is bool, err error) 
 }
 
 // withinLease is a context that ends with the lease of this home: where it was renewed meanwhile, with the new one.
-func (g Guard) withinLease(ctx context.Context, id string) (context.Context, func(), error) {
+func (g OutwardGuard) withinLease(ctx context.Context, id string) (context.Context, func(), error) {
 	l, now, is, err := g.lease()
 	switch {
 	case err != nil:
@@ -147,7 +147,7 @@ func (g Guard) withinLease(ctx context.Context, id string) (context.Context, fun
 const leaseLook = time.Second
 
 // endWithLease ends a context once the lease is over.
-func (g Guard) endWithLease(within context.Context, end context.CancelCauseFunc, id string, left time.Duration) {
+func (g OutwardGuard) endWithLease(within context.Context, end context.CancelCauseFunc, id string, left time.Duration) {
 	for {
 		select {
 		case <-within.Done():

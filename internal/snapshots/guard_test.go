@@ -23,11 +23,11 @@ import (
 const epoch1, epoch2 = `{"task": "T1", "epoch": 1}`, `{"task": "T1", "epoch": 2}`
 
 // heldAt is a guard whose home holds task T1 in epoch 1, with what was acknowledged.
-func heldAt(t *testing.T, s slots, acknowledged map[string]string) (Guard, *atomic.Int64) {
+func heldAt(t *testing.T, s slots, acknowledged map[string]string) (OutwardGuard, *atomic.Int64) {
 	t.Helper()
 	up := &atomic.Int64{} // since the start of the machine
 	up.Store(int64(time.Hour))
-	g := Guard{Home: t.TempDir(), Slots: s, Clock: func() (custody.Clock, error) {
+	g := OutwardGuard{Home: t.TempDir(), Slots: s, Clock: func() (custody.Clock, error) {
 		wall := time.Date(2024, 5, 6, 12, 9, 0, 0, time.UTC)
 		return custody.Clock{Boot: "b1", Up: time.Duration(up.Load()), Wall: wall}, nil
 	}}
@@ -35,7 +35,7 @@ func heldAt(t *testing.T, s slots, acknowledged map[string]string) (Guard, *atom
 	return g, up
 }
 
-func (g Guard) leased(t *testing.T, l custody.Lease) {
+func (g OutwardGuard) leased(t *testing.T, l custody.HomeLease) {
 	t.Helper()
 	text, err := json.Marshal(l)
 	must(t, err)
@@ -43,7 +43,7 @@ func (g Guard) leased(t *testing.T, l custody.Lease) {
 }
 
 // refusal is why an act for a task is held back; empty where it is not.
-func (g Guard) refusal(t *testing.T, id string) string {
+func (g OutwardGuard) refusal(t *testing.T, id string) string {
 	t.Helper()
 	within, done, err := g.Outward(t.Context(), task.Task{ID: id, Project: "garden"})
 	if err == nil {
@@ -98,11 +98,11 @@ func TestGuard_endsActsWithTheLease(t *testing.T) {
 	g, up := heldAt(t, repository(t), nil)
 	wants(t, "no lease is given here", g.refusal(t, "T1"), "")
 	answered := time.Date(2024, 5, 6, 12, 3, 10, 0, time.UTC)
-	g.leased(t, custody.Lease{Boot: "b1", Until: time.Hour + time.Minute, Answered: answered})
+	g.leased(t, custody.HomeLease{Boot: "b1", Until: time.Hour + time.Minute, Answered: answered})
 	wants(t, "a lease", g.refusal(t, "T1"), "")
 	up.Add(int64(time.Minute))
 	wants(t, "a lease that is over", g.refusal(t, "T1"), "the fleet has not answered since 12:03; it is tried again")
-	g.leased(t, custody.Lease{Boot: "b0", Until: 99 * time.Hour, Answered: answered})
+	g.leased(t, custody.HomeLease{Boot: "b0", Until: 99 * time.Hour, Answered: answered})
 	wants(t, "one of another start", g.refusal(t, "T1"), "the fleet has not answered since 12:03")
 	must(t, os.WriteFile(leasePath(g.Home), []byte("{"), 0o600))
 	wants(t, "a damaged one", g.refusal(t, "T1"), "cannot tell whether")
@@ -115,12 +115,12 @@ func TestGuard_endsTheContextWithTheLease(t *testing.T) {
 	g, _ := heldAt(t, repository(t), nil)
 	ups := make(chan time.Duration, 9)
 	g.Clock = func() (custody.Clock, error) { return custody.Clock{Boot: "b1", Up: <-ups}, nil }
-	g.leased(t, custody.Lease{Boot: "b1", Until: time.Minute})
+	g.leased(t, custody.HomeLease{Boot: "b1", Until: time.Minute})
 	ups <- time.Minute - time.Millisecond
 	within, done, err := g.Outward(t.Context(), task.Task{ID: "T1"})
 	must(t, err)
 	defer done()
-	g.leased(t, custody.Lease{Boot: "b1", Until: time.Minute + time.Millisecond})
+	g.leased(t, custody.HomeLease{Boot: "b1", Until: time.Minute + time.Millisecond})
 	ups <- time.Minute // renewed meanwhile: it goes on
 	ups <- time.Hour
 	<-within.Done()
@@ -158,7 +158,7 @@ func TestPushBranch_isHeldBack(t *testing.T) {
 		t.Fatalf("its own task: %+v, %v", effect, err)
 	}
 	// The fleet stops to answer while the push is on its way.
-	g.leased(t, custody.Lease{Boot: "b1", Until: time.Hour + time.Millisecond})
+	g.leased(t, custody.HomeLease{Boot: "b1", Until: time.Hour + time.Millisecond})
 	to.during = func(ctx context.Context) error {
 		up.Add(int64(time.Hour))
 		<-ctx.Done()

@@ -12,7 +12,7 @@ import (
 	"orange/internal/worktree"
 )
 
-// TestMain keeps the configuration of whoever runs the tests out of git.
+// TestMain keeps the configuration of those who run the tests out of git.
 func TestMain(m *testing.M) { os.Exit(pinned(m)) }
 
 func pinned(m *testing.M) int {

@@ -37,7 +37,7 @@ type fetched struct {
 // compared with what the order knows. Before the task goes on here a first snapshot with the next epoch is pushed: only
 // one home can do that, and from then on the repository refuses snapshots of the others. The same order again is
 // answered with the task that is there.
-func (k Keeper) Restore(ctx context.Context, project, id, from string, o custody.Order) (record.Adopted, error) {
+func (k Keeper) Restore(ctx context.Context, project, id, from string, o custody.RestoreOrder) (record.Adopted, error) {
 	if err := errors.Join(worktree.CheckTask(id), o.Check()); err != nil {
 		return record.Adopted{}, err
 	}
@@ -95,7 +95,7 @@ func (k Keeper) Restore(ctx context.Context, project, id, from string, o custody
 }
 
 // here is the answer where the task is on record: the task, where it is there by the same order.
-func (k Keeper) here(ctx context.Context, id string, o custody.Order) (there record.Adopted, done bool, err error) {
+func (k Keeper) here(ctx context.Context, id string, o custody.RestoreOrder) (there record.Adopted, done bool, err error) {
 	s, err := k.Load(ctx, id)
 	switch {
 	case errors.Is(err, task.ErrNotFound):
@@ -134,7 +134,7 @@ func (k Keeper) inEpoch(id string, epoch int) error {
 }
 
 // fetch fetches a snapshot, and refuses one that is not what it should be.
-func (k Keeper) fetch(ctx context.Context, repo worktree.Repo, project, id, from string, o custody.Order) (
+func (k Keeper) fetch(ctx context.Context, repo worktree.Repo, project, id, from string, o custody.RestoreOrder) (
 	f fetched, err error) {
 	if f.Shipped, err = repo.Fetched(ctx, from, id); err != nil {
 		return f, err
@@ -195,8 +195,8 @@ func (a about) work(id, there string) (string, error) {
 	case *a.Work == "":
 		return "", nil // what is there is of an earlier snapshot
 	}
-	return "", task.Notef(custody.ErrUnexpected, "cannot restore task %s: its record names the work %.12s, and there is "+
-		"%.12s", id, *a.Work, there)
+	return "", task.Notef(custody.ErrUnexpected, "cannot restore task %s: its record names the work %.12s, and there "+
+		"is %.12s", id, *a.Work, there)
 }
 
 // tell writes the folder to its place, and verifies what it says. What cannot be verified is no task.

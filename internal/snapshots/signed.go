@@ -46,8 +46,8 @@ func (k Keeper) signer(ctx context.Context, repo worktree.Repo, id string, s wor
 		}
 	}
 	if err != nil {
-		return "", task.Notef(custody.ErrUnexpected, "cannot restore task %s: %v; nothing of its snapshot was taken", id,
-			err)
+		return "", task.Notef(custody.ErrUnexpected, "cannot restore task %s: %v; nothing of its snapshot was taken",
+			id, err)
 	}
 	return host, nil
 }

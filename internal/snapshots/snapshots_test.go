@@ -95,7 +95,7 @@ func TestTold_refusesWhatIsNotTheTasks(t *testing.T) {
 func TestRestore_takesNoIDThatLeadsElsewhere(t *testing.T) {
 	t.Parallel()
 	for _, id := range []string{"../../evil", "a/b", "..", "", ".hidden"} {
-		_, err := (Keeper{}).Restore(t.Context(), "web", id, "origin", custody.Order{})
+		_, err := (Keeper{}).Restore(t.Context(), "web", id, "origin", custody.RestoreOrder{})
 		if !errors.Is(err, task.ErrUsage) {
 			t.Errorf("%q: %v", id, err)
 		}
