@@ -64,10 +64,10 @@ type about struct {
 	Event    int              `json:"event"`
 	Epoch    int              `json:"epoch"`
 	Workflow task.WorkflowRef `json:"workflow"`
-	// Claim is of the first snapshot after a restore alone, and no other one has it: two homes that restore the same task
-	// in one second must not push the same commit.
+	// Claim is of the first snapshot after a restore alone, and no other one has it: two homes that restore the same
+	// task in one second must not push the same commit.
 	Claim string `json:"claim,omitempty"`
-	// Work is the commit of the worktree, empty where there is none; nil where an earlier program has made the snapshot.
+	// Work is the commit of the worktree, empty where there is none; nil where an earlier program has made it.
 	Work *string `json:"work,omitempty"`
 }
 
