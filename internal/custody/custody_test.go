@@ -38,8 +38,8 @@ func TestMine_goesByTheLatestEpoch(t *testing.T) {
 		"no snapshot":            {nil, ""},
 		"its own":                {[]custody.SnapshotPlace{{Repository: "vault", Epoch: 2}}, ""},
 		"an earlier one":         {[]custody.SnapshotPlace{{Repository: "vault", Epoch: 1}}, ""},
-		"a later one":            {[]custody.SnapshotPlace{{Repository: "vault", Epoch: 3}}, "at another home since epoch 3"},
-		"one that is not there":  {[]custody.SnapshotPlace{{Repository: "vault", Trouble: "no network"}}, "network; the act waits"},
+		"a later one":            {[]custody.SnapshotPlace{{Repository: "vault", Epoch: 3}}, "since epoch 3"},
+		"one that is not there":  {[]custody.SnapshotPlace{{Trouble: "no network"}}, "network; the act waits"},
 		"two, the second later":  {[]custody.SnapshotPlace{{Epoch: 2}, {Repository: "b", Epoch: 3}}, `at "b" says so`},
 		"a later one says more":  {[]custody.SnapshotPlace{{Trouble: "no network"}, {Epoch: 3}}, "since epoch 3"},
 		"two, the second is off": {[]custody.SnapshotPlace{{Epoch: 2}, {Trouble: "no such place"}}, "no such place"},
@@ -81,8 +81,9 @@ func TestOver_saysSinceWhen(t *testing.T) {
 		answered time.Time
 		want     string
 	}{
-		"today":     {noon, "the fleet has not answered since 12:03; it is tried again"},
-		"long ago":  {noon.Add(-24 * time.Hour), "the fleet has not answered since 2024-05-05 12:03; it is tried again"},
+		"today": {noon, "the fleet has not answered since 12:03; it is tried again"},
+		"long ago": {noon.Add(-24 * time.Hour), "the fleet has not answered since 2024-05-05 " +
+			"12:03; it is tried again"},
 		"not known": {time.Time{}, "the fleet has not answered in time; it is tried again"},
 	} {
 		err := custody.HomeLease{Answered: c.answered}.Over(custody.Clock{Wall: noon})

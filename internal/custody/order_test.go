@@ -62,9 +62,10 @@ func TestFits_takesOnlyTheHistoryThatTheFleetKnows(t *testing.T) {
 		"its workflow": {custody.RestoreOrder{Workflow: "w1"}, "", events, "", ""},
 		"another workflow": {custody.RestoreOrder{Workflow: "w2"}, "", events,
 			"created under the workflow w1, and not under w2", ""},
-		"a migrated one":       {custody.RestoreOrder{Workflow: "w1"}, "", migrated, "", "it was migrated"},
-		"of its host":          {custody.RestoreOrder{Host: "h1"}, "h1", events, "", ""},
-		"of another host":      {custody.RestoreOrder{Host: "h1"}, "h2", events, `signed by "h2", and "h1" had the task`, ""},
+		"a migrated one": {custody.RestoreOrder{Workflow: "w1"}, "", migrated, "", "it was migrated"},
+		"of its host":    {custody.RestoreOrder{Host: "h1"}, "h1", events, "", ""},
+		"of another host": {custody.RestoreOrder{Host: "h1"}, "h2", events,
+			`signed by "h2", and "h1" had the task`, ""},
 		"where no one signs":   {custody.RestoreOrder{Host: "h1"}, "", events, "", ""},
 		"by whom is no matter": {custody.RestoreOrder{}, "h2", events, "", ""},
 	} {

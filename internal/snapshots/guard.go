@@ -16,8 +16,8 @@ import (
 	"orange/internal/worktree"
 )
 
-// OutwardGuard holds back acts that are seen outside of this machine, for tasks that are held for a fleet: where a snapshot
-// says that another home has the task since, and, where there is a lease of this home, after its end.
+// OutwardGuard holds back acts that are seen outside of this machine, for tasks that are held for a fleet: where a
+// snapshot says that another home has the task since, and, where there is a lease of this home, after its end.
 type OutwardGuard struct {
 	Home  string
 	Slots Slots
@@ -72,7 +72,8 @@ func heldBack(id string, err error) error {
 }
 
 // place is what the newest snapshot of a task at a repository says of who has it.
-func (g OutwardGuard) place(ctx context.Context, repo worktree.Repo, id, at, acknowledged string, epoch int) custody.SnapshotPlace {
+func (g OutwardGuard) place(ctx context.Context, repo worktree.Repo, id, at, acknowledged string,
+	epoch int) custody.SnapshotPlace {
 	p := custody.SnapshotPlace{Repository: at, Epoch: epoch}
 	newest, err := repo.NewestRecord(ctx, at, id, acknowledged)
 	if err == nil && newest == acknowledged {

@@ -95,7 +95,8 @@ func (k Keeper) Restore(ctx context.Context, project, id, from string, o custody
 }
 
 // here is the answer where the task is on record: the task, where it is there by the same order.
-func (k Keeper) here(ctx context.Context, id string, o custody.RestoreOrder) (there record.Adopted, done bool, err error) {
+func (k Keeper) here(ctx context.Context, id string, o custody.RestoreOrder) (
+	there record.Adopted, done bool, err error) {
 	s, err := k.Load(ctx, id)
 	switch {
 	case errors.Is(err, task.ErrNotFound):

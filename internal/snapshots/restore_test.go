@@ -289,8 +289,8 @@ func TestRestore_takesOnlySignedSnapshotsWhereThereAreSigners(t *testing.T) {
 	good, goodWork := git(t, at, "rev-parse", record), git(t, at, "rev-parse", work)
 	refused("of a foreign host", "which ", custody.RestoreOrder{}, foreign)
 	refused("of no host", "which ", custody.RestoreOrder{}, "\n")
-	refused("of another host than had it", `signed by "h1", and "h2" had the task`, custody.RestoreOrder{Host: "h2"}, h1,
-		foreign)
+	refused("of another host than had it", `signed by "h1", and "h2" had the task`, custody.RestoreOrder{Host: "h2"},
+		h1, foreign)
 	git(t, at, "update-ref", record, forged(t, at, good))
 	refused("a forged record", "its signature is not one of this commit", custody.RestoreOrder{}, h1)
 	git(t, at, "update-ref", record, good)
