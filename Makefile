@@ -13,7 +13,7 @@ RACE := $(if $(CC_THERE),-race '-gcflags=modernc.org/...=-d=checkptr=0 -race=fal
 export GORACE ?= atexit_sleep_ms=0
 # It has nothing to find where there is only one thread: in the quiet packages, and in the simulated world.
 # Their tests run without it in make test-all; make test-long runs them with it too.
-QUIET := lazyregexp printable action conflict diff task history record keyed stats document yaml answer workflow harness rejection leaving decide projection replay explore graph inbox
+QUIET := lazyregexp printable action conflict diff task history record keyed custody stats document yaml answer workflow harness rejection leaving decide projection replay explore graph inbox
 SINGLE := TestSimulation
 
 .PHONY: help build install need demo test test-all test-rows test-harnesses test-forge test-long lint bench pictures promises draw fmt clean
@@ -33,6 +33,7 @@ install: need ## install orange where go install puts programs
 
 need: # the other programs that Orange needs
 	@tools/need git tmux
+	@tools/need ssh-keygen || echo "ssh-keygen cannot be installed here: the tests of signed snapshots are skipped"
 
 demo: need build ## show three tasks from created to merged, on a temporary repository or on a clone of REPO=...
 	@demo/run "$(CURDIR)/bin/orange" "$(REPO)"
@@ -42,6 +43,7 @@ test: need ## run the tests that a change needs most, in a minute or two
 
 test-all: ## run all tests, with the race detector where it can find something
 	@tools/need git tmux strace
+	@tools/need ssh-keygen || echo "ssh-keygen cannot be installed here: the tests of signed snapshots are skipped"
 	@tools/need gh || echo "gh cannot be installed here: its stories are skipped"
 	@tools/need sshd || echo "no sshd here: what logs in to it is skipped"
 ifeq ($(RACE),)

@@ -24,6 +24,7 @@ import (
 	"orange/internal/mirror"
 	"orange/internal/pool"
 	"orange/internal/proc"
+	"orange/internal/snapshots"
 	"orange/internal/sqlite"
 	"orange/internal/task"
 	"orange/internal/tmux"
@@ -167,11 +168,13 @@ func (a *app) connect() error {
 		Before: a.environments.EnterNow, Environment: a.environments.Environment, Own: a.environments.OfChecks}
 	a.lookout = agents.Lookout{Observer: a.agents, Screens: &agents.Screens{}, Documents: a.files,
 		Conflicts: a.pool.Conflicts}
+	guard := snapshots.NewGuard(a.dir, a.pool)
 	a.engine = &engine.Engine{
 		Store: a.store, Index: a.store, Seats: a.store, Documents: a.files, Mirror: a.files, Projections: a.files,
-		Rules: a.home, Workspaces: a.pool, Merger: a.pool, Forge: pool.Requests{Pool: a.pool}, Runner: runner{a},
-		Environments: a.environments, Terminal: a.agents, Witness: a.agents,
-		Now: time.Now, Random: rand.Reader, Log: log, Patience: patience,
+		Rules: a.home, Workspaces: a.pool, Merger: engine.GuardedMerger{Merger: a.pool, Guard: guard},
+		Forge: pool.Requests{Pool: a.pool}, Runner: runner{a}, Environments: a.environments, Terminal: a.agents,
+		Witness: a.agents,
+		Now:     time.Now, Random: rand.Reader, Log: log, Patience: patience, Needs: a.lookout.Need,
 	}
 	a.engine.Facts = a.looker(checkPatience)
 	a.executor = &hook.Executor{
@@ -180,8 +183,7 @@ func (a *app) connect() error {
 		Waiting: a.store, Limits: a.store, Next: a.engine, Now: time.Now, Conflicts: a.pool.Conflicts,
 		Forge: pool.Opener{Requests: pool.Requests{Pool: a.pool}}, System: runtime.GOOS, Home: a.dir, Self: a.self,
 	}
-	a.engine.Performer = a.executor
-	a.engine.Needs = a.lookout.Need
+	a.engine.Performer = engine.GuardedPerformer{Performer: a.executor, Guard: guard}
 	return nil
 }
 

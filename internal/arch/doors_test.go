@@ -18,7 +18,8 @@ const root = "../.."
 // quiet lists the rooms that think, each knowing only those before it.
 func quiet() []string {
 	return []string{"lazyregexp", "printable", "action", "conflict", "diff", "task", "history", "record", "keyed",
-		"stats", "document", "yaml", "answer", "workflow", "harness", "rejection", "leaving", "decide", "projection",
+		"custody", "stats", "document", "yaml", "answer", "workflow", "harness", "rejection", "leaving", "decide",
+		"projection",
 		"replay", "explore", "graph", "inbox"}
 }
 

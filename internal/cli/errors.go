@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"orange/internal/answer"
+	"orange/internal/custody"
 	"orange/internal/keyed"
 	"orange/internal/rejection"
 	"orange/internal/task"
@@ -54,6 +55,8 @@ func classify(err error) (status int, code string) {
 		return exitFailed, "pool_full"
 	case errors.Is(err, task.ErrConflict):
 		return exitFailed, "conflict"
+	case errors.Is(err, custody.ErrHeldBack):
+		return exitFailed, "held_back"
 	case errors.Is(err, context.Canceled):
 		return exitStopped, "stopped"
 	case strings.HasPrefix(err.Error(), "unknown command"):

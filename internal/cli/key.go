@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"slices"
 	"strings"
 
@@ -46,15 +47,37 @@ func (k *requestKey) sign(actor task.Actor, words ...string) (task.Actor, error)
 	return actor, nil
 }
 
-// orID refuses a key next to an id, which is one already.
-func (k *requestKey) orID(id string) error {
-	if id == "" {
+// newKey is the key of a request for a new task, or the id of that, with the epoch in which a fleet gives it to this
+// home.
+type newKey struct {
+	requestKey
+	epoch int
+}
+
+func (k *newKey) flags(c *cobra.Command, n *task.New) {
+	k.flag(c)
+	c.Flags().StringVar(&n.ID, "id", "", "the id that it gets; a task that has it already is the answer")
+	c.Flags().IntVar(&k.epoch, "epoch", 0, "with --id: hold it for a fleet, in this epoch")
+}
+
+// hold refuses a key next to an id, which is one already, and notes the epoch of a task with that id. It does so
+// before the task is there: none of its acts outside of this machine comes first.
+func (k *newKey) hold(ctx context.Context, h *Services, id string) error {
+	switch {
+	case k.epoch < 0 || k.epoch > 0 && id == "":
+		return usage("found --epoch %d, expected a number from 1 together with --id", k.epoch)
+	case id == "":
 		return nil
-	}
-	if k.given() {
+	case k.given():
 		return usage("found --id and --key, expected one of them: an id is the key of its task")
 	}
-	return keyed.CheckID(id)
+	if err := keyed.CheckID(id); err != nil || k.epoch == 0 {
+		return err
+	}
+	if err := h.Identity.Person(ctx, "hold a task for a fleet"); err != nil {
+		return err
+	}
+	return h.Snapshots.Hold(ctx, id, k.epoch)
 }
 
 // ofNew is sign for a new task, with the texts as they were read.

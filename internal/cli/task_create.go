@@ -36,7 +36,7 @@ func (p *Program) taskCreate() *cobra.Command {
 	var contextFrom, planFrom string
 	var variables, after []string
 	var from fromForge
-	var key requestKey
+	var key newKey
 	c := &cobra.Command{
 		Use: "create [BRANCH] [SUMMARY]", Short: "Create a task and start it", Args: between(0, 2),
 		Long: `Create a task and start it; with --no-spawn only create it. A single argument with blanks is the
@@ -53,7 +53,7 @@ missing, and "orange task spawn" starts it all the same.`,
   echo "Users forget their names." | orange task create "" "Greet politely" --context - --no-spawn
   orange task create "Use the login page" --after 4Fz`,
 		RunE: p.run(func(ctx context.Context, h *Services, args []string) error {
-			if err := key.orID(n.ID); err != nil {
+			if err := key.hold(ctx, h, n.ID); err != nil {
 				return err
 			}
 			words := branchAndSummary(&n, args)
@@ -94,8 +94,7 @@ missing, and "orange task spawn" starts it all the same.`,
 		}),
 	}
 	agentFlags(c, &n)
-	key.flag(c)
-	c.Flags().StringVar(&n.ID, "id", "", "the id that it gets; a task that has it already is the answer")
+	key.flags(c, &n)
 	c.Flags().StringArrayVar(&variables, "env", nil, "a variable for the programs of this task alone, as NAME=VALUE; "+
 		"NAME takes your shell's value, NAME=- the standard input")
 	c.Flags().StringVar(&contextFrom, "context", "", "file with more about the task; - reads standard input")
@@ -214,7 +213,10 @@ func createNamed(ctx context.Context, h *Services, n task.New) (record.Outcome, 
 }
 
 // readText reads a file, or standard input for "-"; nothing for an empty name.
-func (p *Program) readText(from string) (string, error) {
+func (p *Program) readText(from string) (string, error) { return p.read("the context", from) }
+
+// read reads a text of at most so many bytes as a context has; what says what it is.
+func (p *Program) read(what, from string) (string, error) {
 	var text []byte
 	var err error
 	sent, is := p.texts[from]
@@ -231,10 +233,10 @@ func (p *Program) readText(from string) (string, error) {
 		text, err = os.ReadFile(from)
 	}
 	if err != nil {
-		return "", usage("cannot read the context: %v", err)
+		return "", usage("cannot read %s: %v", what, err)
 	}
 	if len(text) > task.MaxContext {
-		return "", usage("the context has more than %d bytes", task.MaxContext)
+		return "", usage("%s has more than %d bytes", what, task.MaxContext)
 	}
 	return string(text), nil
 }

@@ -2,9 +2,12 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"orange/internal/custody"
 	"orange/internal/record"
 	"orange/internal/task"
 )
@@ -13,7 +16,10 @@ import (
 type Snapshots interface {
 	// Take takes a snapshot and pushes it to a remote or an address. Include are new files that it would leave out.
 	Take(ctx context.Context, id, to string, include []string) (record.TakenSnapshot, error)
-	Restore(ctx context.Context, project, id, from string) (record.Adopted, error)
+	// Restore brings a task back, if it is what the order expects. The same order again is answered with the task.
+	Restore(ctx context.Context, project, id, from string, o custody.RestoreOrder) (record.Adopted, error)
+	// Hold notes that a task is this home's in an epoch, before it is created here for a fleet.
+	Hold(ctx context.Context, id string, epoch int) error
 	// Forget removes the snapshots of a task that was deleted.
 	Forget(ctx context.Context, t task.Task) error
 }
@@ -60,14 +66,28 @@ A snapshot is pushed only if no one else has pushed one since the last that was 
 }
 
 func (p *Program) taskRestore() *cobra.Command {
-	var from string
+	var from, order string
+	var epoch int
 	c := &cobra.Command{
 		Use: "restore ID", Short: "Bring a task back from its snapshot", Args: between(1, 1),
 		Long: `Bring a task back from its snapshot in a git repository: its history, which is verified, its
 document, its branch, and what was uncommitted, in a free workspace of this home. The agent of its
 status is started; where no workspace is free the task waits for one. The project has to be
-registered here under the same name. From then on the home that had the task cannot push a snapshot
-of it there.`,
+registered here under the same name. Before the task goes on here a first snapshot with the next
+epoch is pushed there: from then on the home that had the task can push none, and what it does for
+the task outside of its machine is held back.
+
+--expect reads what is known of the task, as JSON from a file or, with -, from standard input; what
+it leaves out is not compared: {"epoch": that the task gets here, "event": the last one that is
+known of, "hash": of that event, "workflow": the digest of the one that it was created under,
+"host": that had it, "keys": [of requests that were acknowledged there]}. Another history is
+refused, an older one is named. A key that the history does not have becomes an event "ask.lost",
+which orange task why names. With an epoch, by --expect or --epoch, the same command again answers
+with the task that is there.
+
+With $ORANGE_HOME/fleet/hosts, a file of allowed signers as ssh-keygen has it, only a snapshot is
+taken of which both parts are signed by one of them. Snapshots are signed with the ssh key
+$ORANGE_HOME/fleet/host_key, where that is there.`,
 		Example: "  orange task restore 4FzXk0aB3cD5eF7gH9iJ1 --from origin --project web",
 		RunE: p.runForPerson("restore a task", func(ctx context.Context, h *Services, args []string) error {
 			if from == "" {
@@ -77,7 +97,11 @@ of it there.`,
 			if err != nil {
 				return err
 			}
-			back, err := h.Snapshots.Restore(ctx, project.Name, args[0], from)
+			o, err := p.readOrder(order, epoch)
+			if err != nil {
+				return err
+			}
+			back, err := h.Snapshots.Restore(ctx, project.Name, args[0], from, o)
 			if err != nil {
 				return err
 			}
@@ -93,5 +117,31 @@ of it there.`,
 		}),
 	}
 	c.Flags().StringVar(&from, "from", "", "the repository: a remote of the project, a path or an address")
+	c.Flags().StringVar(&order, "expect", "", "a file with what is known of the task, or - for standard input")
+	c.Flags().IntVar(&epoch, "epoch", 0, "the epoch that the task gets here (default: the next one)")
 	return c
+}
+
+// readOrder reads what is known of a task that is to be restored.
+func (p *Program) readOrder(file string, epoch int) (custody.RestoreOrder, error) {
+	o := custody.RestoreOrder{}
+	if file != "" {
+		text, err := p.read("what is expected of the task", file)
+		if err != nil {
+			return o, err
+		}
+		decoder := json.NewDecoder(strings.NewReader(text))
+		decoder.DisallowUnknownFields() // what is not known would not be compared
+		if err := decoder.Decode(&o); err != nil {
+			return o, usage("cannot read what is expected of the task: %v; \"orange task restore --help\" has its form",
+				err)
+		}
+	}
+	if epoch != 0 {
+		if o.Epoch != 0 && o.Epoch != epoch {
+			return o, usage("found the epoch %d in --expect and --epoch %d, expected one of them", o.Epoch, epoch)
+		}
+		o.Epoch = epoch
+	}
+	return o, nil
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"strings"
 
+	"orange/internal/custody"
 	"orange/internal/decide"
 	"orange/internal/history"
 	"orange/internal/printable"
@@ -190,7 +191,8 @@ func (e *Engine) mergeHere(ctx context.Context, t task.Task, req task.Request, o
 		return err
 	}
 	done, err := e.Merger.Merge(ctx, t, order, begin)
-	if err != nil && noted && ctx.Err() == nil { // who interrupts it does not know how it ended
+	cut := ctx.Err() != nil || errors.Is(err, custody.ErrHeldBack) // then it is not known how it ended
+	if err != nil && noted && !cut {
 		why, _, _ := strings.Cut(err.Error(), "\n")
 		if failed := e.note(ctx, t.ID, task.Actor{Rule: true}, history.Event{Type: history.MergeFailed,
 			Reason: printable.Line(why), Data: map[string]string{"branch": t.Branch}}); failed != nil {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"orange/internal/custody"
 	"orange/internal/decide"
 	"orange/internal/record"
 	"orange/internal/rejection"
@@ -239,5 +240,6 @@ func leftOut(err error) bool {
 	_, unmerged := errors.AsType[*record.Unmerged](err)
 	refused, is := errors.AsType[*rejection.Rejection](err)
 	all := is && (refused.Code == rejection.PushUnanswered || refused.Code == rejection.UnpushedCommits)
-	return unmerged || is && !all || errors.Is(err, task.ErrConflict) || errors.Is(err, errNothingToMerge)
+	held := errors.Is(err, custody.ErrHeldBack)
+	return unmerged || is && !all || held || errors.Is(err, task.ErrConflict) || errors.Is(err, errNothingToMerge)
 }

@@ -127,6 +127,10 @@ func (p *process) buildEngine() {
 		Home: p.sim.dir, Self: "/opt/orange",
 	}
 	e.Performer = countedPerformer{p}
+	if p.sim.setting.guarded {
+		e.Merger = engine.GuardedMerger{Merger: repository, Guard: &guard{}}
+		e.Performer = engine.GuardedPerformer{Performer: countedPerformer{p}, Guard: &guard{}}
+	}
 	p.engine, p.hooks = e, hands
 }
 

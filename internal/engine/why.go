@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"orange/internal/custody"
 	"orange/internal/decide"
 	"orange/internal/document"
 	"orange/internal/history"
@@ -57,7 +58,22 @@ func (e *Engine) Why(ctx context.Context, peeker Peeker, id string,
 	}
 	out.Waits, err = e.awaits(ctx, def, s, state.Role, alive, events)
 	out.Before, out.Waits = w.Before, append(w.Missing(), out.Waits...)
+	out.Waits = append(out.Waits, lostRequests(events)...)
 	return out, err
+}
+
+// lostRequests are those that another home has acknowledged and that are lost, for a person to make again.
+func lostRequests(events []history.Event) []rejection.Detail {
+	var out []rejection.Detail
+	for _, lost := range custody.StillLost(events) {
+		found := "it was acknowledged, and is lost with the home that had the task"
+		if lost.Host != "" {
+			found = "it was acknowledged, and is lost with " + lost.Host
+		}
+		out = append(out, rejection.Detail{Condition: fmt.Sprintf("the request %q", lost.Key), Found: found,
+			Want: "see whether it is still wanted, and make it again: --key " + lost.Key})
+	}
+	return out
 }
 
 // seen are the texts of evidence: the document's, and those of the files and checks that gates look at. What git says

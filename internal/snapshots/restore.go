@@ -2,6 +2,7 @@ package snapshots
 
 import (
 	"context"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -9,25 +10,44 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
+	"time"
 
+	"orange/internal/custody"
+	"orange/internal/history"
 	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/worktree"
 )
 
+// fetched is a snapshot that may be restored.
+type fetched struct {
+	worktree.Shipped
+	said   about
+	rules  []byte // the text of the workflow
+	files  map[string][]byte
+	events []history.Event
+	notes  []string
+	epoch  int  // that the task gets here
+	ours   bool // this home has pushed it, as its own
+}
+
 // Restore brings a task back from its snapshot in a repository, a remote of the project's or an address: its folder,
-// its workflow, its branch, and, in a workspace of this home, what was uncommitted. Its history is verified. From then
-// on the repository refuses snapshots of the home that had the task.
-func (k Keeper) Restore(ctx context.Context, project, id, from string) (record.Adopted, error) {
-	if err := worktree.CheckTask(id); err != nil {
+// its workflow, its branch, and, in a workspace of this home, what was uncommitted. Its history is verified, and
+// compared with what the order knows. Before the task goes on here a first snapshot with the next epoch is pushed: only
+// one home can do that, and from then on the repository refuses snapshots of the others. The same order again is
+// answered with the task that is there.
+func (k Keeper) Restore(ctx context.Context, project, id, from string, o custody.RestoreOrder) (record.Adopted, error) {
+	if err := errors.Join(worktree.CheckTask(id), o.Check()); err != nil {
 		return record.Adopted{}, err
 	}
-	_, err := k.Load(ctx, id)
-	if err == nil {
-		return record.Adopted{}, task.Notef(task.ErrUsage, "cannot restore task %s: it is on record here", id)
-	}
-	if !errors.Is(err, task.ErrNotFound) {
+	release, err := k.Files.Lock(ctx, id+".snapshot")
+	if err != nil {
 		return record.Adopted{}, err
+	}
+	defer release()
+	if there, done, err := k.here(ctx, id, o); err != nil || done {
+		return there, err
 	}
 	dir := k.Files.Dir(project, id)
 	if _, err := os.Lstat(dir); !errors.Is(err, os.ErrNotExist) {
@@ -38,34 +58,117 @@ func (k Keeper) Restore(ctx context.Context, project, id, from string) (record.A
 	if err != nil {
 		return record.Adopted{}, err
 	}
+	repo := slot.Repo
+	if repo.Key, err = k.hostKey(); err != nil {
+		return record.Adopted{}, err
+	}
+	f, err := k.fetch(ctx, repo, project, id, from, o)
+	if err == nil {
+		err = k.Workflows.SaveWorkflow(ctx, f.said.Workflow, f.rules)
+	}
+	switch {
+	case err != nil:
+	case f.Work != "":
+		err = repo.Begin(ctx, f.said.Branch, f.Work)
+	default: // no work of an earlier snapshot is laid out
+		err = repo.LetGo(ctx, id)
+	}
+	if err != nil {
+		return record.Adopted{}, errors.Join(err, repo.LetGo(context.WithoutCancel(ctx), id))
+	}
+	told, err := k.tell(ctx, project, id, dir, f)
+	if err == nil {
+		if err = k.claim(ctx, repo, from, dir, f); err != nil {
+			err = errors.Join(err, os.RemoveAll(dir), repo.LetGo(context.WithoutCancel(ctx), id))
+		}
+	}
+	if err != nil {
+		return record.Adopted{}, err
+	}
+	lost := o.Lost(f.events, time.Now())
+	for _, e := range lost {
+		f.notes = append(f.notes, e.Reason)
+	}
+	told.Events, told.Notes = append(told.Events, lost...), append(told.Notes, f.notes...)
+	all := k.Adopter.Adopt(ctx, []record.Adoption{told}, func(int) {})
+	return all[0], all[0].Err
+}
+
+// here is the answer where the task is on record: the task, where it is there by the same order.
+func (k Keeper) here(ctx context.Context, id string, o custody.RestoreOrder) (
+	there record.Adopted, done bool, err error) {
+	s, err := k.Load(ctx, id)
+	switch {
+	case errors.Is(err, task.ErrNotFound):
+		return there, false, nil
+	case err != nil:
+		return there, false, err
+	case o.Epoch == 0:
+		return there, false, task.Notef(task.ErrUsage, "cannot restore task %s: it is on record here", id)
+	}
+	there.Task = s.Task
+	return there, true, k.inEpoch(id, o.Epoch)
+}
+
+// Hold notes that a task is this home's in an epoch, before it is created here for a fleet.
+func (k Keeper) Hold(ctx context.Context, id string, epoch int) error {
 	release, err := k.Files.Lock(ctx, id+".snapshot")
 	if err != nil {
-		return record.Adopted{}, err
+		return err
 	}
 	defer release()
-	shipped, err := slot.Repo.Fetched(ctx, from, id)
+	return k.inEpoch(id, epoch)
+}
+
+// inEpoch notes that a task is this home's in an epoch, unless it has a later one here.
+func (k Keeper) inEpoch(id string, epoch int) error {
+	h, err := k.held(id)
 	if err != nil {
-		return record.Adopted{}, err
+		return err
 	}
-	files, texts, err := slot.Repo.Unfold(ctx, shipped.Record)
+	if h.Epoch > epoch {
+		return task.Notef(custody.ErrUnexpected, "cannot take task %s in epoch %d: it has the epoch %d here", id, epoch,
+			h.Epoch)
+	}
+	h.Epoch = epoch
+	return k.hold(id, h)
+}
+
+// fetch fetches a snapshot, and refuses one that is not what it should be.
+func (k Keeper) fetch(ctx context.Context, repo worktree.Repo, project, id, from string, o custody.RestoreOrder) (
+	f fetched, err error) {
+	if f.Shipped, err = repo.Fetched(ctx, from, id); err != nil {
+		return f, err
+	}
+	files, texts, err := repo.Unfold(ctx, f.Record)
 	if err != nil {
-		return record.Adopted{}, err
+		return f, err
 	}
-	said, err := k.told(texts, project, id)
-	if err == nil {
-		err = k.Workflows.SaveWorkflow(ctx, said.Workflow, texts[workflowName])
+	f.files, f.rules = files, texts[workflowName]
+	if f.said, err = k.told(texts, project, id); err != nil {
+		return f, err
 	}
-	if err == nil && shipped.Work != "" {
-		err = slot.Repo.Begin(ctx, said.Branch, shipped.Work)
+	if f.Work, err = f.said.work(id, f.Work); err != nil {
+		return f, err
 	}
+	host, err := k.signer(ctx, repo, id, f.Shipped)
 	if err != nil {
-		return record.Adopted{}, err
+		return f, err
 	}
-	mine := held{Epoch: said.Epoch + 1, Acknowledged: map[string]string{from: shipped.Record}}
-	if err := k.hold(id, mine); err != nil {
-		return record.Adopted{}, err
+	f.events, _ = history.ReadHistory(files["history.jsonl"]) // what is wrong with it the adopter says
+	if f.notes, err = o.Fits(id, host, f.events); err != nil {
+		return f, err
 	}
-	return k.adopt(ctx, project, id, dir, files)
+	h, err := k.held(id)
+	if err != nil {
+		return f, err
+	}
+	f.epoch = f.said.Epoch
+	f.ours = h.Acknowledged[from] == f.Record && h.Epoch == f.said.Epoch && (o.Epoch == 0 || o.Epoch == h.Epoch)
+	if !f.ours {
+		f.epoch, err = o.Next(id, f.said.Epoch)
+	}
+	return f, err
 }
 
 // told is what a snapshot says of its task, where it is that of the task and has the workflow that it names.
@@ -85,15 +188,27 @@ func (k Keeper) told(texts map[string][]byte, project, id string) (about, error)
 	return said, nil
 }
 
-// adopt writes the folder next to its place, verifies what it says, and takes the task over.
-func (k Keeper) adopt(ctx context.Context, project, id, dir string, files map[string][]byte) (record.Adopted, error) {
+// work is the commit of the worktree that belongs to a record: the one that it names, which has to be there.
+func (a about) work(id, there string) (string, error) {
+	switch {
+	case a.Work == nil || *a.Work == there: // an earlier program names none
+		return there, nil
+	case *a.Work == "":
+		return "", nil // what is there is of an earlier snapshot
+	}
+	return "", task.Notef(custody.ErrUnexpected, "cannot restore task %s: its record names the work %.12s, and there "+
+		"is %.12s", id, *a.Work, there)
+}
+
+// tell writes the folder to its place, and verifies what it says. What cannot be verified is no task.
+func (k Keeper) tell(ctx context.Context, project, id, dir string, f fetched) (record.Adoption, error) {
 	parent := filepath.Dir(dir)
 	if err := os.MkdirAll(parent, task.PrivateFolder); err != nil {
-		return record.Adopted{}, fmt.Errorf("make the folder of the project's tasks: %w", err)
+		return record.Adoption{}, fmt.Errorf("make the folder of the project's tasks: %w", err)
 	}
 	half := filepath.Join(parent, "."+id+".restored") // no one takes it for a task's folder
 	err := os.RemoveAll(half)
-	for name, text := range files { // each its own file
+	for name, text := range f.files { // each its own file
 		if err == nil {
 			err = writeFile(filepath.Join(half, filepath.FromSlash(name)), text)
 		}
@@ -102,14 +217,40 @@ func (k Keeper) adopt(ctx context.Context, project, id, dir string, files map[st
 		err = os.Rename(half, dir)
 	}
 	if err != nil {
-		return record.Adopted{}, errors.Join(fmt.Errorf("write the task's folder: %w", err), os.RemoveAll(half))
+		return record.Adoption{}, errors.Join(fmt.Errorf("write the task's folder: %w", err), os.RemoveAll(half))
 	}
-	told, err := k.Adopter.Tell(ctx, project, id, files["history.jsonl"])
-	if err != nil { // what cannot be verified is no task
-		return record.Adopted{}, errors.Join(fmt.Errorf("cannot restore task %s: %w", id, err), os.RemoveAll(dir))
+	told, err := k.Adopter.Tell(ctx, project, id, f.files["history.jsonl"])
+	if err != nil {
+		return told, errors.Join(fmt.Errorf("cannot restore task %s: %w", id, err), os.RemoveAll(dir))
 	}
-	all := k.Adopter.Adopt(ctx, []record.Adoption{told}, func(int) {})
-	return all[0], all[0].Err
+	return told, nil
+}
+
+// claim pushes the first snapshot of a task that is restored: the same one, with its epoch here. Where another home was
+// faster the task is that one's, and the error says so. It is noted before it is pushed: where the program is ended in
+// between, the next try finds out whether it got there.
+func (k Keeper) claim(ctx context.Context, repo worktree.Repo, from, dir string, f fetched) error {
+	if f.ours {
+		return nil
+	}
+	id := f.said.Task
+	f.said.Epoch = f.epoch
+	f.said.Work, f.said.Claim = &f.Work, rand.Text()
+	commit, err := f.said.commit(ctx, repo, dir, f.rules, f.Record)
+	if err != nil {
+		return err
+	}
+	mine := held{Epoch: f.epoch, Acknowledged: map[string]string{from: commit}}
+	if err := k.hold(id, mine); err != nil {
+		return err
+	}
+	err = repo.Ship(ctx, from, id, f.Record, worktree.Shipped{Record: commit})
+	if !errors.Is(err, worktree.ErrSnapshotMoved) {
+		return err
+	}
+	text, _, _ := strings.Cut(err.Error(), "\n")
+	return errors.Join(task.Notef(custody.ErrUnexpected, "cannot restore task %s: %s: that one has it; nothing was "+
+		"done here", id, text), os.Remove(heldPath(k.Home, id)))
 }
 
 func writeFile(path string, text []byte) error {

@@ -64,6 +64,11 @@ type about struct {
 	Event    int              `json:"event"`
 	Epoch    int              `json:"epoch"`
 	Workflow task.WorkflowRef `json:"workflow"`
+	// Claim is of the first snapshot after a restore alone, and no other one has it: two homes that restore the same
+	// task in one second must not push the same commit.
+	Claim string `json:"claim,omitempty"`
+	// Work is the commit of the worktree, empty where there is none; nil where an earlier program has made it.
+	Work *string `json:"work,omitempty"`
 }
 
 const (
@@ -121,32 +126,50 @@ func (k Keeper) commits(ctx context.Context, id string, held held, to string, in
 	if err != nil {
 		return record.TakenSnapshot{}, slot, err
 	}
+	if slot.Repo.Key, err = k.hostKey(); err != nil {
+		return record.TakenSnapshot{}, slot, err
+	}
 	rules, err := k.Workflows.Workflow(ctx, t.Workflow.Digest)
 	if err != nil {
 		return record.TakenSnapshot{}, slot, err
 	}
-	said, err := json.MarshalIndent(about{Task: t.ID, Project: t.Project, Branch: t.Branch, Event: t.Seq,
-		Epoch: held.Epoch, Workflow: t.Workflow}, "", "  ")
-	if err != nil {
-		return record.TakenSnapshot{}, slot, fmt.Errorf("write about the snapshot: %w", err)
-	}
-	taken := record.TakenSnapshot{Event: t.Seq, Left: []string{}}
-	texts := map[string]string{aboutName: string(said) + "\n", workflowName: string(rules)}
-	message := fmt.Sprintf("epoch %d, event %d\n", held.Epoch, t.Seq)
-	taken.Record, err = slot.Repo.FolderCommit(ctx, k.Files.Dir(t.Project, t.ID), texts, held.Acknowledged[to], message)
+	taken, err := workOf(ctx, slot, t, include)
 	if err != nil {
 		return taken, slot, err
 	}
+	said := about{Task: t.ID, Project: t.Project, Branch: t.Branch, Event: t.Seq, Epoch: held.Epoch,
+		Workflow: t.Workflow, Work: &taken.Work}
+	taken.Record, err = said.commit(ctx, slot.Repo, k.Files.Dir(t.Project, t.ID), rules, held.Acknowledged[to])
+	return taken, slot, err
+}
+
+// workOf is the commit of the files of a task's worktree, or of its branch where it has none.
+func workOf(ctx context.Context, slot worktree.Slot, t task.Task, include []string) (
+	taken record.TakenSnapshot, err error) {
+	taken = record.TakenSnapshot{Event: t.Seq, Left: []string{}}
 	if slot.Dir == "" {
-		taken.Work, err = slot.Repo.BranchCommit(ctx, id, t.Branch)
-		return taken, slot, err
+		taken.Work, err = slot.Repo.BranchCommit(ctx, t.ID, t.Branch)
+		return taken, err
 	}
 	var left []string
-	taken.Work, left, err = slot.WorkCommit(ctx, id, func(file string, size int64) bool {
+	taken.Work, left, err = slot.WorkCommit(ctx, t.ID, func(file string, size int64) bool {
 		return keeps(include, file, size)
 	})
 	taken.Left = append(taken.Left, left...)
-	return taken, slot, err
+	return taken, err
+}
+
+// commit is a commit of a task's folder, with what is said of the task and the text of its workflow, behind an earlier
+// one.
+func (a about) commit(ctx context.Context, repo worktree.Repo, folder string, rules []byte, earlier string) (
+	string, error) {
+	text, err := json.MarshalIndent(a, "", "  ")
+	if err != nil {
+		return "", fmt.Errorf("write about the snapshot: %w", err)
+	}
+	texts := map[string]string{aboutName: string(text) + "\n", workflowName: string(rules)}
+	message := fmt.Sprintf("epoch %d, event %d\n", a.Epoch, a.Event)
+	return repo.FolderCommit(ctx, folder, texts, earlier, message)
 }
 
 // keeps reports whether a new file belongs to a snapshot.
@@ -181,11 +204,14 @@ type held struct {
 	Acknowledged map[string]string `json:"acknowledged"` // the record's commit, by the repository
 }
 
-func (k Keeper) heldPath(id string) string { return filepath.Join(k.Home, "fleet", "held", id+".json") }
+// heldPath is the file by which a task is held for a fleet.
+func heldPath(home, id string) string { return filepath.Join(home, "fleet", "held", id+".json") }
 
-func (k Keeper) held(id string) (held, error) {
+func (k Keeper) held(id string) (held, error) { return heldIn(k.Home, id) }
+
+func heldIn(home, id string) (held, error) {
 	h := held{Epoch: 1, Acknowledged: map[string]string{}}
-	text, err := os.ReadFile(k.heldPath(id))
+	text, err := os.ReadFile(heldPath(home, id))
 	if errors.Is(err, os.ErrNotExist) {
 		return h, nil
 	}
@@ -194,7 +220,10 @@ func (k Keeper) held(id string) (held, error) {
 	}
 	if err != nil {
 		return h, fmt.Errorf("read which snapshots of task %s were acknowledged: %w; if %q is damaged, move it away "+
-			"and snapshot to another repository", id, err, k.heldPath(id))
+			"and snapshot to another repository", id, err, heldPath(home, id))
+	}
+	if h.Acknowledged == nil {
+		h.Acknowledged = map[string]string{}
 	}
 	return h, nil
 }
@@ -205,7 +234,7 @@ func (k Keeper) hold(id string, h held) error {
 	if err != nil {
 		return fmt.Errorf("note the snapshot: %w", err)
 	}
-	path := k.heldPath(id)
+	path := heldPath(k.Home, id)
 	err = os.MkdirAll(filepath.Dir(path), task.PrivateFolder)
 	if err == nil {
 		err = proc.ReplaceFile(path, append(text, '\n'))
@@ -219,21 +248,21 @@ func (k Keeper) hold(id string, h held) error {
 // Forget removes the snapshots of a task that was deleted, from every repository that has one by this home.
 func (k Keeper) Forget(ctx context.Context, t task.Task) error {
 	h, err := k.held(t.ID)
-	if err != nil || len(h.Acknowledged) == 0 {
-		return err
-	}
-	slot, err := k.Slots.Slot(task.Task{ID: t.ID, Project: t.Project})
 	if err != nil {
 		return err
 	}
 	var all error
 	for to, acknowledged := range h.Acknowledged { // each independently
-		all = errors.Join(all, slot.Repo.Unship(ctx, to, t.ID, acknowledged))
+		slot, err := k.Slots.Slot(task.Task{ID: t.ID, Project: t.Project})
+		if err == nil {
+			err = slot.Repo.Unship(ctx, to, t.ID, acknowledged)
+		}
+		all = errors.Join(all, err)
 	}
 	if all != nil {
 		return all
 	}
-	if err := os.Remove(k.heldPath(t.ID)); err != nil {
+	if err := os.Remove(heldPath(k.Home, t.ID)); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("forget the snapshots of task %s: %w", t.ID, err)
 	}
 	return nil

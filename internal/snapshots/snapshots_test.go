@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"orange/internal/custody"
 	"orange/internal/task"
 )
 
@@ -94,7 +95,8 @@ func TestTold_refusesWhatIsNotTheTasks(t *testing.T) {
 func TestRestore_takesNoIDThatLeadsElsewhere(t *testing.T) {
 	t.Parallel()
 	for _, id := range []string{"../../evil", "a/b", "..", "", ".hidden"} {
-		if _, err := (Keeper{}).Restore(t.Context(), "web", id, "origin"); !errors.Is(err, task.ErrUsage) {
+		_, err := (Keeper{}).Restore(t.Context(), "web", id, "origin", custody.RestoreOrder{})
+		if !errors.Is(err, task.ErrUsage) {
 			t.Errorf("%q: %v", id, err)
 		}
 	}

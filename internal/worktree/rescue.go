@@ -286,12 +286,7 @@ func (s Slot) commitRescue(ctx context.Context, here place, taskID, tree, staged
 }
 
 func (s Slot) commitTree(ctx context.Context, tree, message string, parents []string) (string, error) {
-	args := append([]string{"commit-tree", "--no-gpg-sign", tree}, parents...)
-	out, err := s.Repo.git(ctx, call{dir: s.Dir, args: append(args, "-F", "-"), stdin: message, env: rescuer()})
-	if err != nil {
-		return "", fmt.Errorf("make the commit: %w", err)
-	}
-	return out.Text(), nil
+	return s.Repo.commitTree(ctx, s.Dir, tree, message, parents)
 }
 
 // copyFile copies a file that is not there yet, with the time of its last change. Git takes a file for unchanged whose

@@ -157,12 +157,11 @@ func (r Repo) FolderCommit(ctx context.Context, folder string, texts map[string]
 	if err != nil {
 		return "", err
 	}
-	args := []string{"commit-tree", "--no-gpg-sign", tree.Text()}
+	var parents []string
 	if earlier != "" {
-		args = append(args, "-p", earlier)
+		parents = []string{"-p", earlier}
 	}
-	out, err = r.git(ctx, call{dir: r.Path, args: append(args, "-F", "-"), stdin: message, env: rescuer()})
-	return out.Text(), err
+	return r.commitTree(ctx, r.Path, tree.Text(), message, parents)
 }
 
 // filesBelow are the regular files of a folder and of those in it, but for hidden ones: these are there for an instant,
@@ -320,6 +319,22 @@ func (r Repo) Fetched(ctx context.Context, from, taskID string) (s Shipped, err 
 		return s, task.Notef(task.ErrNotFound, "there is none")
 	}
 	return s, nil
+}
+
+// LetGo lets go of a task's snapshot that was fetched.
+func (r Repo) LetGo(ctx context.Context, taskID string) error {
+	if err := CheckTask(taskID); err != nil {
+		return err
+	}
+	known, err := r.refs(ctx, restoreRefs+taskID+"/record", restoreRefs+taskID+"/work")
+	if err != nil || len(known) == 0 {
+		return err
+	}
+	var lines strings.Builder
+	for _, ref := range slices.Sorted(maps.Keys(known)) {
+		lines.WriteString("delete " + ref + "\n")
+	}
+	return r.updateRefs(ctx, lines.String())
 }
 
 // mostOfUnfolded is how many bytes of one file of a snapshot are read.

@@ -31,6 +31,8 @@ type Repo struct {
 
 	Before func(context.Context) // is called before each run of git; nil is no one
 
+	Key string // the private ssh key that commits of Orange's own are signed with; empty signs none
+
 	calls    *atomic.Int64
 	patience time.Duration // with a push of the default branch; 0 is two minutes
 }

@@ -1,0 +1,53 @@
+package snapshots
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"orange/internal/custody"
+	"orange/internal/task"
+	"orange/internal/worktree"
+)
+
+// hostKey is the file with the ssh key that this home signs its snapshots with; empty where it has none.
+func (k Keeper) hostKey() (string, error) { return present(k.Home, "host_key") }
+
+// signersOf is the file with the hosts whose snapshots a home takes, and their keys; empty where it takes those of
+// anyone.
+func signersOf(home string) (string, error) { return present(home, "hosts") }
+
+// present is the path of a file that a person may put next to the notes of snapshots; empty where there is none.
+func present(home, name string) (string, error) {
+	path := filepath.Join(home, "fleet", name)
+	_, err := os.Stat(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return "", nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("look for the keys of hosts: %w", err)
+	}
+	return path, nil
+}
+
+// signer is the host that has signed a snapshot, all of it; empty where this home takes those of anyone.
+func (k Keeper) signer(ctx context.Context, repo worktree.Repo, id string, s worktree.Shipped) (string, error) {
+	signers, err := signersOf(k.Home)
+	if err != nil || signers == "" {
+		return "", err
+	}
+	host, err := repo.Signer(ctx, s.Record, signers)
+	if err == nil && s.Work != "" {
+		var other string
+		if other, err = repo.Signer(ctx, s.Work, signers); err == nil && other != host {
+			err = fmt.Errorf("its record is signed by %q and its work by %q", host, other)
+		}
+	}
+	if err != nil {
+		return "", task.Notef(custody.ErrUnexpected, "cannot restore task %s: %v; nothing of its snapshot was taken",
+			id, err)
+	}
+	return host, nil
+}
