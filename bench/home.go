@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -128,9 +129,11 @@ func (h *home) run(argv ...string) (string, error) {
 	c := h.command(argv...)
 	cmd := exec.Command(c.argv[0], c.argv[1:]...)
 	cmd.Env, cmd.Dir = c.env, c.dir
-	said, err := cmd.CombinedOutput()
+	var trouble bytes.Buffer
+	cmd.Stderr = &trouble
+	said, err := cmd.Output()
 	if err != nil {
-		return "", fmt.Errorf("%s: %w: %s", strings.Join(argv, " "), err, firstLine(string(said)))
+		return "", fmt.Errorf("%s: %w: %s", strings.Join(argv, " "), err, firstLine(trouble.String()+string(said)))
 	}
 	return string(said), nil
 }

@@ -319,8 +319,12 @@ func (s *keyStorm) audit(name string) {
 	}
 }
 
+// wasConfirmed reports whether a form that the person confirmed names a branch. A form may break a name at the end of a
+// line.
 func (s *keyStorm) wasConfirmed(branch string) bool {
-	return slices.ContainsFunc(s.confirmed, func(form string) bool { return strings.Contains(form, branch) })
+	return slices.ContainsFunc(s.confirmed, func(form string) bool {
+		return strings.Contains(strings.Join(strings.Fields(form), ""), branch)
+	})
 }
 
 // judge fails where a key had no answer for a second, on top of what the echo of a bare pane took at worst. Of a key

@@ -130,7 +130,7 @@ func TestScreens_areReadOnceTheyAreStill(t *testing.T) {
 	var cache Screens
 	tasks := map[string]*task.Task{"one": {ID: "one", Harness: "own"}, "two": {ID: "two", Harness: "own"}}
 	for range 2 {
-		found, err := cache.see(t.Context(), o, []tmux.Pane{still, moving}, tasks, now)
+		found, _, err := cache.see(t.Context(), o, []tmux.Pane{still, moving}, tasks, now, 1)
 		rest := found["one"].Rest
 		if err != nil || len(found) != 1 || rest.Line != "limit reached, try at 5 pm" || rest.Harness != "own" ||
 			!rest.Since.Equal(still.Activity) {
@@ -208,13 +208,64 @@ func TestObserve_hasTheLimitOfTheAgentThatWorksInTheStatus(t *testing.T) {
 	o := observer(t, &setup{}, "limit reached, try at 5 pm\n", line("1", "one", "worker", false),
 		line("2", "two", "reviewer", false))
 	var cache Screens
-	found, err := cache.Observe(t.Context(), o, []task.Task{
+	found, _, err := cache.Observe(t.Context(), o, []task.Task{
 		{ID: "one", Status: "build", Session: "s", Harness: "own", Live: true},
 		{ID: "two", Status: "build", Session: "s", Live: true},
-	}, time.Unix(2000, 0))
+	}, time.Unix(2000, 0), 9)
 	one, two := found["one"], found["two"]
 	if err != nil || one.State != record.AgentAlive || !one.Active.Equal(time.Unix(1000, 0)) || one.Limit == "" ||
 		two.State != record.AgentDead || two.Limit != "" {
 		t.Errorf("found %+v, %v", found, err)
+	}
+}
+
+// Where most terminals did not change, those that did are read alone, and what is known of the others stays.
+func TestObserveChanged_looksAtTheAgentsWhoseTerminalsChanged(t *testing.T) {
+	o := observer(t, &setup{}, "limit reached, try at 5 pm\n", line("1", "one", "worker", false),
+		line("2", "two", "reviewer", false), line("3", "three", "worker", true), line("4", "gone", "worker", false))
+	var cache Screens
+	tasks := []task.Task{{ID: "one", Status: "build", Session: "s", Harness: "own", Live: true},
+		{ID: "two", Status: "build", Session: "s", Live: true},
+		{ID: "three", Status: "build", Session: "s", Live: true}}
+	look := func(since, now int64, want string) {
+		t.Helper()
+		found, more, err := cache.ObserveChanged(t.Context(), o, tasks, time.Unix(since, 0), time.Unix(now, 0))
+		said := ""
+		for id, one := range found {
+			said += fmt.Sprint(id, " ", one.State, " ", one.Limit, "; ")
+		}
+		if said != want || more || err != nil {
+			t.Errorf("from %d on it found %q, %v, %v; want %q", since, said, more, err, want)
+		}
+	}
+	look(1001, 2000, "")
+	look(1000, 1001, "one alive ; ") // it is not still yet
+	look(1000, 2000, "one alive limit reached, try at 5 pm; ")
+	o.Program = "none"
+	if _, _, err := cache.ObserveChanged(t.Context(), o, tasks, time.Unix(1, 0), time.Unix(2000, 0)); err == nil {
+		t.Error("tmux did not answer, and there is no error")
+	}
+}
+
+// What has just happened is read first, however much was never read before.
+func TestScreens_theLatestNewsAreReadFirst(t *testing.T) {
+	o := observer(t, &setup{}, "limit reached, try at 5 pm\n")
+	now := time.Unix(2000, 0)
+	tasks, panes := map[string]*task.Task{}, []tmux.Pane(nil)
+	for i := range mostScreens + 1 {
+		id := fmt.Sprint("t", i)
+		tasks[id] = &task.Task{ID: id, Harness: "own"}
+		panes = append(panes, tmux.Pane{ID: fmt.Sprint("%", i), Task: id, Role: "worker",
+			Activity: now.Add(-time.Hour)})
+	}
+	panes[mostScreens].Activity = now.Add(-screenQuiet)
+	var cache Screens
+	found, more, err := cache.see(t.Context(), o, panes, tasks, now, mostScreens)
+	if _, read := found[panes[mostScreens].Task]; err != nil || !more || len(found) != mostScreens || !read {
+		t.Errorf("it read %d terminals, the latest among them: %t; more %t, %v", len(found), read, more, err)
+	}
+	found, more, err = cache.see(t.Context(), o, panes, tasks, now, mostScreens)
+	if err != nil || more || len(found) != len(panes) {
+		t.Errorf("with the second look it has %d, more %t, %v", len(found), more, err)
 	}
 }

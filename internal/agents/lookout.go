@@ -31,7 +31,7 @@ type Documents interface {
 // is known.
 func (l Lookout) Look(ctx context.Context, tasks []task.Task) (map[string]Liveness, error) {
 	now := time.Now()
-	found, err := l.Screens.Observe(ctx, l.Observer, tasks, now)
+	found, _, err := l.Screens.Observe(ctx, l.Observer, tasks, now, mostScreens)
 	l.word(ctx, tasks, found, now)
 	return found, err
 }
@@ -76,8 +76,25 @@ func (l Lookout) Explain(ctx context.Context, e decide.Explanation) decide.Expla
 	return e
 }
 
-// Told are the needs of tasks alone.
-func (l Lookout) Told(ctx context.Context, tasks []task.Task) (map[string]record.Need, error) {
-	_, needs, err := l.Needs(ctx, tasks)
-	return needs, err
+// Waiting are the needs of tasks, with an empty one for a task that needs no one: of all tasks where since is zero,
+// else of those alone whose agents' terminals have changed at that time or after it. More reports that some terminals
+// that are still were not read yet.
+func (l Lookout) Waiting(ctx context.Context, tasks []task.Task, since time.Time) (
+	needs map[string]record.Need, more bool, err error) {
+	now := time.Now()
+	var found map[string]Liveness
+	if since.IsZero() {
+		found, more, err = l.Screens.Observe(ctx, l.Observer, tasks, now, mostScreensOfWatch)
+	} else {
+		found, more, err = l.Screens.ObserveChanged(ctx, l.Observer, tasks, since, now)
+	}
+	if found == nil {
+		return nil, false, err
+	}
+	l.word(ctx, tasks, found, now)
+	needs = make(map[string]record.Need, len(found))
+	for id, one := range found {
+		needs[id] = one.Need
+	}
+	return needs, more, err
 }

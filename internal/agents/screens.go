@@ -3,6 +3,8 @@ package agents
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -17,7 +19,9 @@ import (
 const (
 	// screenQuiet is how long an agent's terminal must be still before it is read: a program that works draws.
 	screenQuiet = 2 * time.Second
-	mostScreens = 50 // that are read at once
+	// How many terminals are read at once: where a person waits for the answer, and where a watch has just begun.
+	mostScreens        = 50
+	mostScreensOfWatch = 250
 	// newsTime is how long the hooks of a move may take to end other agents and to tell this one of it.
 	newsTime = 10 * time.Second
 )
@@ -44,14 +48,15 @@ type Liveness struct {
 }
 
 // Observe has how the agents of tasks are, by the tasks' ids, with one call of tmux, and one more for those terminals
-// that have changed since and are still. With an error it has what is known.
-func (l *Screens) Observe(ctx context.Context, o *Observer, tasks []task.Task, now time.Time) (
-	map[string]Liveness, error) {
+// that have changed since and are still, at most so many. More reports that some of these were not read yet. With an
+// error it has what is known.
+func (l *Screens) Observe(ctx context.Context, o *Observer, tasks []task.Task, now time.Time,
+	most int) (out map[string]Liveness, more bool, err error) {
 	states, panes, err := o.States(ctx, tasks)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	out := make(map[string]Liveness, len(states))
+	out = make(map[string]Liveness, len(states))
 	for id, state := range states {
 		out[id] = Liveness{State: state}
 	}
@@ -75,18 +80,63 @@ func (l *Screens) Observe(ctx context.Context, o *Observer, tasks []task.Task, n
 			living = append(living, p)
 		}
 	}
-	seen, err := l.see(ctx, o, living, byID, now)
-	for id, t := range byID {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	known := make(map[string]stillness, len(living)) // without those that are gone
+	for _, p := range living {
+		if one, before := l.read[p.ID]; before {
+			known[p.ID] = one
+		}
+	}
+	l.read = known
+	seen, more, err := l.see(ctx, o, living, byID, now, most)
+	o.explain(ctx, byID, out, seen)
+	return out, more, err
+}
+
+// ObserveChanged is Observe for those agents alone whose terminals have changed at a time or after it: with as many
+// calls of tmux, which has less to say.
+func (l *Screens) ObserveChanged(ctx context.Context, o *Observer, tasks []task.Task, since, now time.Time) (
+	out map[string]Liveness, more bool, err error) {
+	panes, err := o.PanesSince(ctx, since)
+	if err != nil {
+		return nil, false, err
+	}
+	byID := make(map[string]*task.Task, len(tasks))
+	for i := range tasks {
+		if tasks[i].Live {
+			byID[tasks[i].ID] = &tasks[i]
+		}
+	}
+	out = map[string]Liveness{}
+	var living []tmux.Pane
+	for _, p := range panes {
+		if t := byID[p.Task]; t != nil && p.Role != "" && !p.Dead && o.worksIn(ctx, t, p.Role) {
+			living = append(living, p)
+			out[p.Task] = Liveness{State: record.AgentAlive, Active: p.Activity}
+		}
+	}
+	maps.DeleteFunc(byID, func(id string, _ *task.Task) bool { return out[id].State == "" })
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	seen, more, err := l.see(ctx, o, living, byID, now, mostScreensOfWatch)
+	o.explain(ctx, byID, out, seen)
+	return out, more, err
+}
+
+// explain adds what the tasks need, of which the terminals say something.
+func (o *Observer) explain(ctx context.Context, tasks map[string]*task.Task, found map[string]Liveness,
+	seen map[string]inbox.Sight) {
+	for id, t := range tasks {
 		def, unread := o.Setup.Pinned(ctx, t.Workflow)
 		if unread != nil {
 			continue // the error is reported where the rules are read
 		}
-		one := out[id]
+		one := found[id]
 		one.Need = inbox.NeedOf(def, *t, one.State, seen[id])
 		one.Limit = seen[id].Rest.Line
-		out[id] = one
+		found[id] = one
 	}
-	return out, err
 }
 
 // worksIn reports whether a role is the one that works in a task's status.
@@ -100,39 +150,48 @@ func (o *Observer) worksIn(ctx context.Context, t *task.Task, role string) bool 
 }
 
 // see reads the terminals that are still, and answers what they say by their tasks' ids. The panes are those of agents
-// that live.
+// that live. At most so many are read, those with the latest news first; more reports that some were left. The caller
+// has the lock.
 func (l *Screens) see(ctx context.Context, o *Observer, panes []tmux.Pane, tasks map[string]*task.Task,
-	now time.Time) (map[string]inbox.Sight, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	known := make(map[string]stillness, len(panes))
-	var changed []string
+	now time.Time, most int) (out map[string]inbox.Sight, more bool, err error) {
+	if l.read == nil {
+		l.read = map[string]stillness{}
+	}
+	var still []tmux.Pane
 	for _, p := range panes {
-		one, before := l.read[p.ID]
-		switch {
-		case before && one.since.Equal(p.Activity):
-			known[p.ID] = one
-		case now.Sub(p.Activity) >= screenQuiet && len(changed) < mostScreens:
-			changed = append(changed, p.ID)
+		if one, before := l.read[p.ID]; before && one.since.Equal(p.Activity) {
+			continue
+		}
+		delete(l.read, p.ID)
+		if now.Sub(p.Activity) >= screenQuiet {
+			still = append(still, p)
 		}
 	}
-	l.read = known
-	screens, err := o.Screens(ctx, changed)
-	out := make(map[string]inbox.Sight, len(panes))
-	for _, p := range panes {
+	slices.SortStableFunc(still, func(a, b tmux.Pane) int { return b.Activity.Compare(a.Activity) })
+	more = len(still) > most
+	still = still[:min(len(still), most)]
+	ids := make([]string, len(still))
+	for i, p := range still {
+		ids[i] = p.ID
+	}
+	screens, err := o.Screens(ctx, ids)
+	for _, p := range still {
 		if screen, was := screens[p.ID]; was {
 			program, unread := o.harnessOf(ctx, p, tasks[p.Task])
 			if unread != nil {
 				err = errors.Join(err, unread)
 				continue
 			}
-			known[p.ID] = stillness{p.Activity, read(program, screen, p.Activity)}
+			l.read[p.ID] = stillness{p.Activity, read(program, screen, p.Activity)}
 		}
-		if one, is := known[p.ID]; is && (one.Kind != record.NeedsWord || !unheard(tasks[p.Task], one.since, now)) {
+	}
+	out = make(map[string]inbox.Sight, len(panes))
+	for _, p := range panes {
+		if one, is := l.read[p.ID]; is && (one.Kind != record.NeedsWord || !unheard(tasks[p.Task], one.since, now)) {
 			out[p.Task] = one.Sight
 		}
 	}
-	return out, err
+	return out, more, err
 }
 
 // unheard reports whether an agent that rests may not know yet that its task has moved: its terminal, which tmux knows

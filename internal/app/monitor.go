@@ -38,7 +38,7 @@ func (a *app) monitor(say func(string)) (*monitor.Monitor, error) {
 		Forge:     &pool.Watched{Requests: pool.Requests{Pool: a.pool}, Now: time.Now},
 		Conflicts: a.pool.FindConflicts,
 		Hint:      a.server.AwaitDeath, Heartbeat: a.lease.Heartbeat(a.engine.Log), Now: time.Now, Log: a.engine.Log,
-		Stall: cmp.Or(config.StalledAfter, usualStall), Needs: a.lookout.Told, GoOn: a.goOn, Spent: proc.Spent,
+		Stall: cmp.Or(config.StalledAfter, usualStall), Needs: a.lookout.Waiting, GoOn: a.goOn, Spent: proc.Spent,
 		Tell: func(ctx context.Context, t task.Task, text string) {
 			say(fmt.Sprintf("%s %s: %s", t.Project+"/"+t.Branch, t.ID, text))
 			notifier.Notify(ctx, t, text)

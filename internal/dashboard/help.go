@@ -25,25 +25,59 @@ type help struct {
 	text      string // only what holds it is shown
 }
 
+// Two columns have room where each has this many cells, and a gap between them.
+const (
+	helpColumn = 72
+	helpGap    = 3
+)
+
 // lines explain the keys: those first that do something now, then all others, with the reason where one does nothing
-// now, and the marks.
+// now, and the marks. Where there is room, what can be done now is at the left and the rest at the right.
 func (h *help) lines(width int) []string {
 	hint := "   " + h.style.Keys.Of("find-in-help") + " searches, Esc leaves the help"
-	out := []string{h.style.Title.Render("Keys") + h.style.Faint.Render(hint), ""}
+	top := []string{h.style.Title.Render("Keys") + h.style.Faint.Render(hint), ""}
 	if h.text != "" {
-		out[0] = screen.Cut(h.style.Title.Render("Keys")+fmt.Sprintf("   that hold %q; Esc shows all", h.text), width)
+		top[0] = screen.Cut(h.style.Title.Render("Keys")+fmt.Sprintf("   that hold %q; Esc shows all", h.text), width)
 	}
-	section := func(title string, lines []string) {
-		if len(lines) > 0 {
-			out = append(append(append(out, h.style.Header.Render(title)), lines...), "")
+	if column := (width - helpGap) / 2; column >= helpColumn {
+		if now, others := h.openNow(column), h.others(column); len(now) > 0 && len(others) > 0 {
+			return append(top, sideBySide(now, others, column)...)
 		}
 	}
+	out := slices.Concat(top, h.openNow(width), h.others(width))
+	if len(out) == len(top) {
+		out = append(out, "nothing holds it")
+	}
+	return out
+}
+
+// sideBySide puts lines next to others, which begin after a column and a gap.
+func sideBySide(left, right []string, column int) (out []string) {
+	for i := range max(len(left), len(right)) {
+		var one, other string
+		if i < len(left) {
+			one = left[i]
+		}
+		if i < len(right) {
+			other = right[i]
+		}
+		out = append(out, screen.Fit(one, column+helpGap)+other)
+	}
+	return out
+}
+
+// openNow explains the keys that do something now.
+func (h *help) openNow(width int) []string {
+	return h.section("Now, in "+h.from().String(), h.entries(h.now(), width))
+}
+
+// others explains all other keys by their groups, and the marks.
+func (h *help) others(width int) (out []string) {
 	now := h.now()
-	section("Now, in "+h.from().String(), h.entries(now, width))
 	for _, group := range groups() {
-		section(group, h.entries(slices.DeleteFunc(slices.Clone(h.keys), func(k key) bool {
+		out = append(out, h.section(group, h.entries(slices.DeleteFunc(slices.Clone(h.keys), func(k key) bool {
 			return k.group != group || slices.ContainsFunc(now, k.same)
-		}), width))
+		}), width))...)
 	}
 	var marks []string
 	for _, one := range append(tasks.Marks(), tasks.Mark{Sign: "✓ ● ○",
@@ -52,11 +86,15 @@ func (h *help) lines(width int) []string {
 			marks = append(marks, h.entry(one.Style(h.style).Render(one.Sign), one.Means, "", width)...)
 		}
 	}
-	section("Marks", marks)
-	if len(out) == 2 {
-		out = append(out, "nothing holds it")
+	return append(out, h.section("Marks", marks)...)
+}
+
+// section is a title with its lines and a blank one, or nothing where it has none.
+func (h *help) section(title string, lines []string) []string {
+	if len(lines) == 0 {
+		return nil
 	}
-	return out
+	return slices.Concat([]string{h.style.Header.Render(title)}, lines, []string{""})
 }
 
 // holds reports whether one of some texts holds what is searched for.

@@ -114,8 +114,11 @@ type Monitor struct {
 	// waits for a sign that an agent may have died, where the system cannot watch processes
 	Hint func(ctx context.Context) error
 	Tell func(ctx context.Context, t task.Task, text string) // what a person should know
-	// Needs says why people should look after tasks now, as far as their agents' screens say; nil if no one knows
-	Needs func(ctx context.Context, tasks []task.Task) (map[string]record.Need, error)
+	// Needs says why people should look after tasks now, as far as their agents' screens say: with an empty need for a
+	// task that it looked at and that needs no one. It looks at all of them where since is zero, else at those alone
+	// whose screens have changed then or later. More reports that it left some for the next time. It is nil if no one
+	// knows.
+	Needs func(ctx context.Context, tasks []task.Task, since time.Time) (_ map[string]record.Need, more bool, _ error)
 	// GoOn tells an agent that rests at its limit to go on once that is over, and returns when to ask again; zero if
 	// there is nothing to wait for. It is required with Needs.
 	GoOn func(ctx context.Context, id string, rest record.Rest) (again time.Time, err error)

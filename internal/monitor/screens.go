@@ -10,9 +10,12 @@ import (
 	"orange/internal/task"
 )
 
-// screensEvery is how often the agents' screens are looked at. A screen has to be still for two seconds, and people
-// should hear of it within five.
-const screensEvery = 2500 * time.Millisecond
+// screensEvery is how often the agents' screens are looked at. A screen has to be still for screensQuiet, and people
+// should hear of it within five seconds.
+const (
+	screensEvery = 2500 * time.Millisecond
+	screensQuiet = 2 * time.Second
+)
 
 // screensRest is how many times the processor time of a look the watch rests after it, at least and up to the usual
 // look: the looks cost a third of a percent of a processor, however many agents there are.
@@ -23,19 +26,52 @@ func restAfter(spent time.Duration) time.Duration {
 	return min(max(screensEvery, screensRest*spent), defaultInterval)
 }
 
+// screenWatch knows which screens are to be looked at next: now and then all of them, and in between those that have
+// changed.
+type screenWatch struct {
+	all  time.Time // when to look at all of them again
+	from time.Time // the others were looked at as they were before
+}
+
+// next is from when on the screens that have changed are to be looked at; zero for all of them.
+func (w *screenWatch) next(now time.Time) time.Time {
+	if !now.Before(w.all) {
+		return time.Time{}
+	}
+	return w.from
+}
+
+// looked takes what came of a look that began then at the screens that had changed since, and answers how long to rest.
+// What was left, or failed, is looked at once more.
+func (w *screenWatch) looked(since, began time.Time, spent time.Duration, more, failed bool) time.Duration {
+	rest := restAfter(spent)
+	if since.IsZero() {
+		if w.all = began.Add(rest); more && !failed { // what fails each time is not tried all the time
+			w.all = began
+		}
+		rest = screensEvery
+	}
+	if !more && !failed {
+		w.from = began.Add(-screensQuiet - time.Second) // what was not still then; tmux knows whole seconds
+	}
+	return rest
+}
+
 // watchScreens tells people when an agent begins to wait for them, until ctx ends.
 func (m *Monitor) watchScreens(ctx context.Context) {
 	if m.Needs == nil {
 		return
 	}
 	known, trouble := map[string]waiting{}, ""
-	for next := screensEvery; ctx.Err() == nil; {
-		if pause(ctx, next); ctx.Err() != nil {
+	var watch screenWatch
+	for rest := screensEvery; ctx.Err() == nil; {
+		if pause(ctx, rest); ctx.Err() != nil {
 			return
 		}
-		before := m.Spent()
-		err := m.screens(ctx, known)
-		next = restAfter(m.Spent() - before)
+		began, before := m.Now(), m.Spent()
+		since := watch.next(began)
+		more, err := m.screens(ctx, known, since)
+		rest = watch.looked(since, began, m.Spent()-before, more, err != nil)
 		text := ""
 		if err != nil {
 			text = err.Error()
@@ -59,11 +95,12 @@ type waiting struct {
 }
 
 // screens tells people of agents that wait for them, each once while it does, and has agents go on whose limit is over.
-// known has what is known of those that wait, by task.
-func (m *Monitor) screens(ctx context.Context, known map[string]waiting) error {
+// It looks at all agents where since is zero, else at those whose screens have changed since, and reports whether some
+// were left. known has what is known of those that wait, by task.
+func (m *Monitor) screens(ctx context.Context, known map[string]waiting, since time.Time) (more bool, err error) {
 	tasks, err := m.taskLists(ctx)
 	if err != nil {
-		return err
+		return false, err
 	}
 	var asked []task.Task
 	for i := range tasks.live {
@@ -73,22 +110,30 @@ func (m *Monitor) screens(ctx context.Context, known map[string]waiting) error {
 	}
 	if len(asked) == 0 {
 		clear(known)
-		return nil
+		return false, nil
 	}
-	needs, err := m.Needs(ctx, asked)
+	needs, more, err := m.Needs(ctx, asked, since)
 	if needs == nil {
-		return err
+		return more, err
 	}
 	began := m.Now()
 	now := make(map[string]waiting, len(known))
 	for i := range asked {
 		id := asked[i].ID
-		need, one := needs[id], known[id]
+		need, looked := needs[id]
+		one, waits := known[id]
+		if !looked && waits && !since.IsZero() {
+			now[id] = one // its screen is as it was
+		}
 		if need.Kind == record.NeedsLimit && need.Rest == nil {
 			continue // the mark that came with the agent's end says so
 		}
-		if need.Rest != nil && m.Now().Sub(began) < goOnTime { // the others come with the next look
+		switch {
+		case need.Rest == nil:
+		case m.Now().Sub(began) < goOnTime:
 			err = errors.Join(err, m.goOn(ctx, id, *need.Rest, &one))
+		default:
+			more = true // the others come with the next look
 		}
 		switch need.Kind {
 		case record.NeedsAnswer, record.NeedsWord, record.NeedsLimit: // Orange tells of the others where they come from
@@ -101,7 +146,7 @@ func (m *Monitor) screens(ctx context.Context, known map[string]waiting) error {
 	}
 	clear(known)
 	maps.Copy(known, now)
-	return err
+	return more, err
 }
 
 // goOn has an agent go on that rests at its limit, if that is over. It asks once for each rest, and again when the

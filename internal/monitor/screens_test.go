@@ -23,13 +23,13 @@ func TestScreens_tellOnceWhileAnAgentWaits(t *testing.T) {
 		err  error
 	}{{kind: record.NeedsAnswer}, {kind: record.NeedsAnswer}, {err: errors.New("blind")}, {kind: record.NeedsAnswer},
 		{kind: record.NeedsPerson}, {kind: record.NeedsAnswer}} {
-		m.Needs = func(_ context.Context, tasks []task.Task) (map[string]record.Need, error) {
+		m.Needs = func(_ context.Context, tasks []task.Task, _ time.Time) (map[string]record.Need, bool, error) {
 			if len(tasks) != 1 || look.err != nil {
-				return nil, look.err
+				return nil, false, look.err
 			}
-			return map[string]record.Need{"one": {Kind: look.kind, Found: "found", Want: "do"}}, nil
+			return map[string]record.Need{"one": {Kind: look.kind, Found: "found", Want: "do"}}, false, nil
 		}
-		if err := m.screens(t.Context(), known); !errors.Is(err, look.err) {
+		if _, err := m.screens(t.Context(), known, time.Time{}); !errors.Is(err, look.err) {
 			t.Fatal(err)
 		}
 	}
@@ -70,14 +70,14 @@ func TestScreens_haveAnAgentGoOnWhenItsLimitIsOver(t *testing.T) {
 		{second.Add(2 * time.Hour), second, record.NeedsLimit, 5, nil},
 	} {
 		now, answer = look.at, look.err
-		m.Needs = func(context.Context, []task.Task) (map[string]record.Need, error) {
+		m.Needs = func(context.Context, []task.Task, time.Time) (map[string]record.Need, bool, error) {
 			need := record.Need{Kind: look.kind}
 			if look.kind == record.NeedsLimit {
 				need.Rest = &record.Rest{Line: "limit", Since: look.since}
 			}
-			return map[string]record.Need{"one": need}, nil
+			return map[string]record.Need{"one": need}, false, nil
 		}
-		if err := m.screens(t.Context(), known); !errors.Is(err, look.err) || asked != look.asked {
+		if _, err := m.screens(t.Context(), known, time.Time{}); !errors.Is(err, look.err) || asked != look.asked {
 			t.Errorf("look %d: it asked %d times, want %d: %v", i, asked, look.asked, err)
 		}
 	}
@@ -87,11 +87,11 @@ func TestScreens_haveAnAgentGoOnWhenItsLimitIsOver(t *testing.T) {
 func TestScreens_tellNothingOfAnAgentThatEndedAtItsLimit(t *testing.T) {
 	t.Parallel()
 	m := &Monitor{Now: time.Now, Record: listed{{ID: "one", Live: true, Session: "s"}},
-		Needs: func(context.Context, []task.Task) (map[string]record.Need, error) {
-			return map[string]record.Need{"one": {Kind: record.NeedsLimit, Until: time.Now()}}, nil
+		Needs: func(context.Context, []task.Task, time.Time) (map[string]record.Need, bool, error) {
+			return map[string]record.Need{"one": {Kind: record.NeedsLimit, Until: time.Now()}}, false, nil
 		},
 		Tell: func(_ context.Context, _ task.Task, text string) { t.Errorf("people heard %q", text) }}
-	if err := m.screens(t.Context(), map[string]waiting{}); err != nil {
+	if _, err := m.screens(t.Context(), map[string]waiting{}, time.Time{}); err != nil {
 		t.Error(err)
 	}
 }
@@ -128,5 +128,75 @@ func TestScreens_areLookedAtLessOftenWhereALookCostsMore(t *testing.T) {
 		if got := restAfter(spent); got != want {
 			t.Errorf("after %v the watch rests %v, want %v", spent, got, want)
 		}
+	}
+}
+
+// Between the looks at all screens, which cost much where there are many, those that have changed are looked at. None
+// is left out: neither one that was not still yet, nor one that could not be read.
+func TestScreens_thoseThatChangedAreLookedAtBetweenLooksAtAll(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	var watch screenWatch
+	look := func(wantAll bool, spent time.Duration, more, failed bool) (since time.Time) {
+		t.Helper()
+		since = watch.next(at)
+		if since.IsZero() != wantAll {
+			t.Errorf("it looks from %v on, want all of them: %t", since, wantAll)
+		}
+		at = at.Add(watch.looked(since, at, spent, more, failed))
+		return since
+	}
+	const dear = 50 * time.Millisecond // 15 seconds of rest
+	look(true, dear, true, false)
+	look(true, dear, false, false) // some were left
+	for n := range 5 {
+		before := at.Add(-screensEvery)
+		since := look(false, time.Millisecond, n == 2, n == 3)
+		if n == 3 || n == 4 { // what the look before left, or could not read
+			before = before.Add(-time.Duration(n-2) * screensEvery)
+		}
+		if want := before.Add(-screensQuiet - time.Second); !since.Equal(want) {
+			t.Errorf("look %d is from %v on, want %v", n, since, want)
+		}
+	}
+	look(true, dear, true, true)
+	look(false, dear, false, false) // what fails each time is not tried all the time
+	if look(true, time.Millisecond, false, false); !watch.next(at).IsZero() {
+		t.Error("where a look costs little, not all are looked at each time")
+	}
+}
+
+// An agent whose screen did not change still waits: people do not hear of it again.
+func TestScreens_rememberThoseThatWaitAndDidNotChange(t *testing.T) {
+	t.Parallel()
+	m := &Monitor{Now: time.Now, Record: listed{{ID: "one", Live: true, Session: "s"},
+		{ID: "two", Live: true, Session: "s"}}}
+	var heard []string
+	m.Tell = func(_ context.Context, one task.Task, _ string) { heard = append(heard, one.ID) }
+	asks, known := record.Need{Kind: record.NeedsAnswer}, map[string]waiting{}
+	since := time.Now()
+	for _, look := range []struct {
+		since time.Time
+		needs map[string]record.Need
+	}{
+		{time.Time{}, map[string]record.Need{"one": asks, "two": {}}},
+		{since, map[string]record.Need{"two": asks}},
+		{since, map[string]record.Need{}},
+		{time.Time{}, map[string]record.Need{"one": asks, "two": asks}},
+		{since, map[string]record.Need{"two": {}}}, // it works again
+		{since, map[string]record.Need{"two": asks}},
+	} {
+		m.Needs = func(_ context.Context, _ []task.Task, from time.Time) (map[string]record.Need, bool, error) {
+			if !from.Equal(look.since) {
+				t.Errorf("it looks from %v on, want %v", from, look.since)
+			}
+			return look.needs, false, nil
+		}
+		if _, err := m.screens(t.Context(), known, look.since); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if want := []string{"one", "two", "two"}; !slices.Equal(heard, want) {
+		t.Errorf("people heard of %q, want %q", heard, want)
 	}
 }

@@ -99,7 +99,8 @@ func withEndings(list func(before ...string) ([]Pane, error)) ([]Pane, error) {
 	return again, nil
 }
 
-// listed comes after the last pane of a task: a task may have none, and silence may mean that something else answered.
+// listed comes after the last pane that is selected: there may be none, and silence may mean that something else
+// answered.
 const listed = "listed"
 
 func (s Server) listOf(ctx context.Context, task string, before ...string) ([]Pane, error) {
@@ -108,23 +109,40 @@ func (s Server) listOf(ctx context.Context, task string, before ...string) ([]Pa
 		all, err := s.list(ctx, before...)
 		return slices.DeleteFunc(all, others), err
 	}
-	res, err := s.ask(ctx, append(before, "list-panes", "-a", "-f", "#{==:#{"+tagTask+"},"+task+"}", "-F", paneFormat,
+	panes, err := s.listWhere(ctx, "#{==:#{"+tagTask+"},"+task+"}", before...)
+	if err != nil {
+		return nil, fmt.Errorf("list the tmux panes of task %q: %w", task, err)
+	}
+	return slices.DeleteFunc(panes, others), nil
+}
+
+// PanesSince is Panes for the windows that showed something new at a time, in whole seconds, or after it. The server
+// leaves out all others before it formats them. How a program ended may not be known yet.
+func (s Server) PanesSince(ctx context.Context, since time.Time) ([]Pane, error) {
+	from := max(since.Unix(), 0)
+	// tmux compares texts: both have as many digits as seconds have until the year 2286
+	panes, err := s.listWhere(ctx, fmt.Sprintf("#{>=:#{window_activity},%010d}", from))
+	if err != nil {
+		return nil, fmt.Errorf("list the tmux panes with news: %w", err)
+	}
+	return slices.DeleteFunc(panes, func(p Pane) bool { return p.Activity.Unix() < from }), nil
+}
+
+// listWhere lists the panes that a format of tmux selects. No server is (nil, nil).
+func (s Server) listWhere(ctx context.Context, filter string, before ...string) ([]Pane, error) {
+	res, err := s.ask(ctx, append(before, "list-panes", "-a", "-f", filter, "-F", paneFormat,
 		";", "display-message", "-p", listed)...)
 	if noServer(err) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("list the tmux panes of task %q: %w", task, err)
+		return nil, err
 	}
 	text, whole := strings.CutSuffix(string(res.Stdout), listed+"\n")
 	if !whole {
-		return nil, fmt.Errorf("list the tmux panes of task %q: cannot understand %q", task, clip(text))
+		return nil, fmt.Errorf("cannot understand %q", clip(text))
 	}
-	panes, err := parsePanes(text)
-	if err != nil {
-		return nil, fmt.Errorf("list the tmux panes of task %q: %w", task, err)
-	}
-	return slices.DeleteFunc(panes, others), nil
+	return parsePanes(text)
 }
 
 func (s Server) list(ctx context.Context, before ...string) ([]Pane, error) {

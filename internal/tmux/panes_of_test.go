@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 )
 
 func TestPanesOf_listsThePanesOfOneTaskAndOfNoOther(t *testing.T) {
@@ -46,6 +47,35 @@ func TestPanesOf_takesSilenceForNoAnswer(t *testing.T) {
 		t.Fatal(err)
 	}
 	if panes, err := silent.PanesOf(t.Context(), "one"); err == nil {
+		t.Errorf("found %+v, want an error", panes)
+	}
+}
+
+// A window counts from the second on in which it last showed something new.
+func TestPanesSince_listsTheWindowsThatShowedSomethingNew(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	if panes, err := s.PanesSince(t.Context(), time.Unix(0, 0)); err != nil || len(panes) != 0 {
+		t.Fatalf("without a server it found %+v, %v", panes, err)
+	}
+	mustStart(t, s, Start{Task: "one", Session: "p/one"})
+	all, err := s.Panes(t.Context())
+	if err != nil || len(all) != 1 {
+		t.Fatalf("found %+v, %v", all, err)
+	}
+	at := all[0].Activity
+	for since, want := range map[time.Time]int{at: 1, at.Add(999 * time.Millisecond): 1, time.Unix(-1, 0): 1,
+		time.Unix(9, 0): 1, at.Add(time.Hour): 0} {
+		if panes, err := s.PanesSince(t.Context(), since); err != nil || len(panes) != want {
+			t.Errorf("since %v, it being %v, it found %+v, %v; want %d", since, at, panes, err, want)
+		}
+	}
+	silent := s
+	silent.Program = filepath.Join(t.TempDir(), "silent")
+	if err := os.WriteFile(silent.Program, []byte("#!/bin/sh\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if panes, err := silent.PanesSince(t.Context(), at); err == nil {
 		t.Errorf("found %+v, want an error", panes)
 	}
 }

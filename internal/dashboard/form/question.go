@@ -68,7 +68,7 @@ func (q *Question) View(behind []string, size screen.Size) ([]string, *tea.Posit
 }
 
 // box is the question in a border. Where there is little room, it has no border, and its text is cut before its
-// answers are.
+// answers are, with a sign that it was.
 func (q *Question) box(width, height int) []string {
 	s := q.Style
 	room := max(1, min(width-4, boxWidth))
@@ -96,6 +96,9 @@ func (q *Question) box(width, height int) []string {
 			break
 		}
 		text = text[:len(text)-1]
+		if last := len(text) - 1; last >= 0 {
+			text[last] = screen.Cut(text[last], room-2) + " …"
+		}
 	}
 	for i := range lines {
 		lines[i] = screen.Fit(lines[i], width)
