@@ -273,7 +273,7 @@ func TestAnswered_keepsWhatWasDone(t *testing.T) {
 	good := testkit.Reply(t, "h1", r, 7)
 	refusal := good
 	refusal.Done = false
-	refusal, err := sign.SignReply(testkit.Key(t, "h1"), refusal)
+	refusal, err := sign.Reply(testkit.Key(t, "h1"), refusal)
 	wants(t, "signing", err, nil)
 	if next, err := s.Answered(r, refusal, now); err != nil || len(next.Keys) != 0 {
 		t.Errorf("a refusal: %+v, %v", next.Keys, err)

@@ -131,7 +131,7 @@ func (h *Host) no(take wire.Take, why string) (wire.Message[wire.Taken], error) 
 	}); err != nil {
 		return wire.Message[wire.Taken]{}, err
 	}
-	report, err := sign.SignReport(h.Key, wire.Report{Fleet: h.Fleet, Host: h.Name, Epoch: take.Epoch, Task: take.Task})
+	report, err := sign.Report(h.Key, wire.Report{Fleet: h.Fleet, Host: h.Name, Epoch: take.Epoch, Task: take.Task})
 	return wire.Of(wire.Taken{Report: report, Refused: short(why)}), err
 }
 
@@ -194,7 +194,7 @@ func (h *Host) Answer(ctx context.Context, m wire.Message[wire.Ask]) (wire.Messa
 	if reply.Head, err = h.Head(ctx, r.Task); err != nil {
 		return none, err
 	}
-	reply, err = sign.SignReply(h.Key, reply)
+	reply, err = sign.Reply(h.Key, reply)
 	return wire.Of(reply), err
 }
 
@@ -288,7 +288,7 @@ func (h *Host) report(ctx context.Context, id string, epoch int) (wire.Report, e
 	if err != nil {
 		return wire.Report{}, err
 	}
-	return sign.SignReport(h.Key, wire.Report{Fleet: h.Fleet, Host: h.Name, Epoch: epoch, Task: id, Version: version,
+	return sign.Report(h.Key, wire.Report{Fleet: h.Fleet, Host: h.Name, Epoch: epoch, Task: id, Version: version,
 		Row: wire.Row{Project: t.Project, Summary: short(t.Summary), Status: t.Status, Branch: t.Branch,
 			Attention: short(t.Attention), Over: !t.Live, Since: since.Unix(), Head: head}})
 }

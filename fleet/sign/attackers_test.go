@@ -49,20 +49,20 @@ func TestAttackerA_cannotAnswerInThePlaceOfAHost(t *testing.T) {
 	asked := request()
 	reply := wire.Reply{Fleet: "home", Host: "h1", Epoch: 3, Task: "abc", Key: "k1", Done: true,
 		Digest: sign.Digest(asked)}
-	good, err := sign.SignReply(key(t, "h1"), reply)
+	good, err := sign.Reply(key(t, "h1"), reply)
 	if err != nil {
 		t.Fatal(err)
 	}
 	wants(t, "its own", sign.CheckReply(hosts(t), good, asked, now), "")
 	wants(t, "none", sign.CheckReply(hosts(t), reply, asked, now), sign.Unsigned)
-	forged, err := sign.SignReply(key(t, "h2"), reply)
+	forged, err := sign.Reply(key(t, "h2"), reply)
 	if err != nil {
 		t.Fatal(err)
 	}
 	wants(t, "another host's", sign.CheckReply(hosts(t), forged, asked, now), sign.Stranger)
 	own := reply
 	own.Host = "h2" // honestly its own, but it was not asked
-	own, err = sign.SignReply(key(t, "h2"), own)
+	own, err = sign.Reply(key(t, "h2"), own)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,12 +76,12 @@ func TestAttackerA_cannotAnswerInThePlaceOfAHost(t *testing.T) {
 
 func TestAttackerABC_cannotReportForAnotherHost(t *testing.T) {
 	t.Parallel()
-	good, err := sign.SignReport(key(t, "h1"), report("h1"))
+	good, err := sign.Report(key(t, "h1"), report("h1"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	wants(t, "its own", sign.CheckReport(hosts(t), good, now), "")
-	forged, err := sign.SignReport(key(t, "h2"), report("h1"))
+	forged, err := sign.Report(key(t, "h2"), report("h1"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,21 +148,21 @@ func TestAttackerABC_cannotForgeASnapshot(t *testing.T) {
 func TestAttackerABC_cannotAddASigner(t *testing.T) {
 	t.Parallel()
 	authority := key(t, "authority")
-	good, err := sign.SignRoster(authority, list(sign.People, member(t, "ada")))
+	good, err := sign.List(authority, list(sign.People, member(t, "ada")))
 	if err != nil {
 		t.Fatal(err)
 	}
 	edited := good
 	edited.Text += sign.Line(member(t, "mallory")) + "\n"
-	own, err := sign.SignRoster(key(t, "mallory"), edited.Text)
+	own, err := sign.List(key(t, "mallory"), edited.Text)
 	if err != nil {
 		t.Fatal(err)
 	}
-	others, err := sign.SignRoster(authority, list(sign.Hosts, member(t, "h1")))
+	others, err := sign.List(authority, list(sign.Hosts, member(t, "h1")))
 	if err != nil {
 		t.Fatal(err)
 	}
-	away, err := sign.SignRoster(authority, strings.Replace(good.Text, "fleet home", "fleet away", 1))
+	away, err := sign.List(authority, strings.Replace(good.Text, "fleet home", "fleet away", 1))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -53,8 +53,8 @@ func (h Here) at(expires int64) time.Time {
 	return h.Now
 }
 
-// SignRequest signs a request with the key of its person.
-func SignRequest(key ssh.Signer, r wire.Request) (wire.Ask, error) {
+// Ask signs a request with the key of its person.
+func Ask(key ssh.Signer, r wire.Request) (wire.Ask, error) {
 	made, err := Sign(key, ForRequest, RequestText(r))
 	return wire.Ask{Request: r, Signature: made}, err
 }
@@ -116,8 +116,8 @@ func CheckRescue(people Roster, r wire.Rescue, here Here) error {
 	return CheckRequest(people, r.Ask, here, "")
 }
 
-// SignReport signs a report with the key of its host.
-func SignReport(key ssh.Signer, r wire.Report) (wire.Report, error) {
+// Report signs a report with the key of its host.
+func Report(key ssh.Signer, r wire.Report) (wire.Report, error) {
 	var err error
 	r.Signature, err = Sign(key, ForReport, ReportText(r))
 	return r, err
@@ -128,8 +128,8 @@ func CheckReport(hosts Roster, r wire.Report, now time.Time) error {
 	return byHost(hosts, "a report", ForReport, ReportText(r), r.Signature, r.Fleet, r.Host, now)
 }
 
-// SignReply signs an answer with the key of its host.
-func SignReply(key ssh.Signer, r wire.Reply) (wire.Reply, error) {
+// Reply signs an answer with the key of its host.
+func Reply(key ssh.Signer, r wire.Reply) (wire.Reply, error) {
 	var err error
 	r.Signature, err = Sign(key, ForReply, ReplyText(r))
 	return r, err

@@ -67,8 +67,8 @@ func (s Signed) Open(authority ssh.PublicKey, fleet, of string) (Roster, error) 
 	return r, nil
 }
 
-// SignRoster signs a list with the key of the authority, if it can be read.
-func SignRoster(authority ssh.Signer, text string) (Signed, error) {
+// List signs a list with the key of the authority, if it can be read.
+func List(authority ssh.Signer, text string) (Signed, error) {
 	if _, err := parse(text); err != nil {
 		return Signed{}, err
 	}

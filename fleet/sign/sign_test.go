@@ -49,7 +49,7 @@ func list(of string, members ...sign.Member) string {
 
 func roster(t *testing.T, of string, members ...sign.Member) sign.Roster {
 	t.Helper()
-	signed, err := sign.SignRoster(key(t, "authority"), list(of, members...))
+	signed, err := sign.List(key(t, "authority"), list(of, members...))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +83,7 @@ func here() sign.Here {
 
 func signed(t *testing.T, by string, r wire.Request) wire.Ask {
 	t.Helper()
-	ask, err := sign.SignRequest(key(t, by), r)
+	ask, err := sign.Ask(key(t, by), r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,7 +188,7 @@ func TestASignatureIsForOneUse(t *testing.T) {
 		sign.Unsigned)
 	limited := sign.Title("home", sign.People, 1) + "\nada namespaces=\"git\" " +
 		strings.TrimSpace(string(ssh.MarshalAuthorizedKey(key(t, "ada").PublicKey()))) + "\n"
-	list, err := sign.SignRoster(key(t, "authority"), limited)
+	list, err := sign.List(key(t, "authority"), limited)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -282,7 +282,7 @@ func TestAListThatCannotBeReadCompletelyIsRefused(t *testing.T) {
 		"a time":           title + "\nada valid-before=\"tomorrow\" " + bare,
 		"a local time":     title + "\nada valid-before=\"20300101\" " + bare,
 	} {
-		if _, err := sign.SignRoster(key(t, "authority"), text); err == nil {
+		if _, err := sign.List(key(t, "authority"), text); err == nil {
 			t.Errorf("%s: the list is signed", what)
 		}
 	}

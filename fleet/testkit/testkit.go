@@ -46,7 +46,7 @@ func List(t testing.TB, of string, version int, names ...string) sign.Signed {
 	for _, name := range names {
 		text += sign.Line(sign.Member{Name: name, Key: Key(t, name).PublicKey(), Create: true}) + "\n"
 	}
-	list, err := sign.SignRoster(Key(t, Authority), text)
+	list, err := sign.List(Key(t, Authority), text)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +56,7 @@ func List(t testing.TB, of string, version int, names ...string) sign.Signed {
 // Ask is a signed request.
 func Ask(t testing.TB, r wire.Request) wire.Ask {
 	t.Helper()
-	ask, err := sign.SignRequest(Key(t, r.Person), r)
+	ask, err := sign.Ask(Key(t, r.Person), r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +89,7 @@ func Rescue(t testing.TB, person, task string, from int, to, reason string, now 
 // Report is a signed report.
 func Report(t testing.TB, host, task string, epoch, version, event int, status string) wire.Report {
 	t.Helper()
-	r, err := sign.SignReport(Key(t, host), wire.Report{Fleet: Fleet, Host: host, Epoch: epoch, Task: task,
+	r, err := sign.Report(Key(t, host), wire.Report{Fleet: Fleet, Host: host, Epoch: epoch, Task: task,
 		Version: version, Row: wire.Row{Project: "web", Status: status, Over: status == "over",
 			Head: wire.Head{Event: event, Hash: "hash"}}})
 	if err != nil {
@@ -101,7 +101,7 @@ func Report(t testing.TB, host, task string, epoch, version, event int, status s
 // Reply is a signed answer to a request that was done at an event.
 func Reply(t testing.TB, host string, r wire.Request, event int) wire.Reply {
 	t.Helper()
-	reply, err := sign.SignReply(Key(t, host), wire.Reply{Fleet: Fleet, Host: host, Epoch: r.Epoch, Task: r.Task,
+	reply, err := sign.Reply(Key(t, host), wire.Reply{Fleet: Fleet, Host: host, Epoch: r.Epoch, Task: r.Task,
 		Key: r.Key, Digest: sign.Digest(r), Done: true, Head: wire.Head{Event: event, Hash: "hash"}})
 	if err != nil {
 		t.Fatal(err)
