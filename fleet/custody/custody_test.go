@@ -124,6 +124,9 @@ func TestAccepted_givesTheTaskToOneHostUnderANewEpoch(t *testing.T) {
 	if again := s.Accepted(wire.Accepted{Host: "h2"}); again.Host != "h1" || again.Epoch != 1 {
 		t.Errorf("a second host: %+v", again)
 	}
+	if next := rescue(t, held(t, born(t), "h1"), "").Accepted(wire.Accepted{Host: "h2"}); next.Version != 0 {
+		t.Errorf("the reports of the next host begin after %d", next.Version)
+	}
 	if o := born(t).Offer(); o.Epoch != 1 || o.Project != "web" {
 		t.Errorf("offer: %+v", o)
 	}
