@@ -16,7 +16,7 @@ export GORACE ?= atexit_sleep_ms=0
 QUIET := lazyregexp printable action conflict diff task history record keyed custody stats document yaml answer workflow harness rejection leaving decide projection replay explore graph inbox
 SINGLE := TestSimulation
 
-.PHONY: help build install need demo test test-all test-rows test-harnesses test-forge test-long lint bench pictures promises draw fmt clean
+.PHONY: help build fleet install need demo test test-all test-fleet test-rows test-harnesses test-forge test-long lint bench pictures promises draw fmt clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
@@ -24,6 +24,10 @@ help: ## list the targets
 build: ## build bin/orange and bin/orange-mcp
 	@mkdir -p bin
 	CGO_ENABLED=0 $(GO) build -trimpath -o bin/ ./cmd/orange ./cmd/orange-mcp
+
+fleet: ## build bin/orange-fleet, for a fleet with a server
+	@mkdir -p bin
+	cd fleet && CGO_ENABLED=0 $(GO) build -trimpath -o ../bin/ ./cmd/orange-fleet
 
 install: need ## install orange where go install puts programs
 	CGO_ENABLED=0 $(GO) install -trimpath ./cmd/orange ./cmd/orange-mcp
@@ -58,6 +62,9 @@ endif
 test-rows: need ## run the long stories that are the only test of a row of docs/promises.md
 	rows=$$($(GO) run ./docs/promises -long) && ORANGE_TEST_LONG=1 $(GO) test -timeout 15m -run "$$rows" ./cmd/orange
 
+test-fleet: ## run all tests of the module fleet/, with ten thousand schedules of a custody
+	cd fleet && ORANGE_TEST_LONG=1 $(GO) test -timeout 60m -shuffle=on -skip TestEveryRule ./...
+
 test-harnesses: need ## play the stories with real agent programs, which npm installs; PROGRAMS=... names some of them
 	@GO="$(GO)" tools/harnesses/run $(PROGRAMS)
 
@@ -76,6 +83,7 @@ lint: bin/golangci-lint ## run the linters
 	$(GO) vet ./...
 	bin/golangci-lint run ./...
 	cd bench && $(GO) vet ./...
+	cd fleet && $(GO) vet ./... && ../bin/golangci-lint run ./...
 	@git log -20 --no-merges --format=%s 2>/dev/null | awk 'length > 72 {print "longer than 72 characters: " $$0; bad = 1} END {exit bad}'
 
 bench: ## measure against floors and peers, and write the table of docs/performance.md
@@ -93,7 +101,7 @@ draw: ## draw rows of docs/promises.md by SEED=...; their tests must fail when y
 	@$(GO) run ./docs/promises -draw 20 -seed $(SEED)
 
 fmt: ## format the code
-	gofmt -w bench cmd docs internal workflows harnesses skills
+	gofmt -w bench cmd docs fleet internal workflows harnesses skills
 
 clean: ## remove what was built
 	rm -rf bin

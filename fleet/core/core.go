@@ -1,0 +1,117 @@
+// Package core is the worker at a fleet's server: it runs the workflows, and has no state of its own. Two of them may
+// run at once.
+//
+// It owns what has to be at the server before a fleet can work, and the calls of one workflow to another. The
+// workflows are those of package flow.
+package core
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	enums "go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/operatorservice/v1"
+	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/api/workflowservice/v1"
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/worker"
+	"go.temporal.io/sdk/workflow"
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	"orange/fleet/custody"
+	"orange/fleet/flow"
+	"orange/fleet/wire"
+)
+
+const (
+	// TaskTimeout is how long a core worker may take for one step: after that another one takes over.
+	TaskTimeout = 2 * time.Second
+	stickyTime  = time.Second
+	cached      = 1000 // workflows
+	kept        = 30 * 24 * time.Hour
+)
+
+// Worker is a core worker of a server.
+func Worker(c client.Client) worker.Worker {
+	worker.SetStickyWorkflowCacheSize(cached)
+	w := worker.New(c, wire.CoreQueue, worker.Options{StickyScheduleToStartTimeout: stickyTime,
+		DisableRegistrationAliasing: true})
+	f := flow.Flow{}
+	w.RegisterWorkflowWithOptions(f.Task, workflow.RegisterOptions{Name: wire.TaskWorkflow})
+	w.RegisterWorkflowWithOptions(f.Host, workflow.RegisterOptions{Name: wire.HostWorkflow})
+	w.RegisterActivityWithOptions(calls{c}.release, activity.RegisterOptions{Name: wire.ReleaseActivity})
+	return w
+}
+
+// calls are those of a workflow to another one.
+type calls struct{ server client.Client }
+
+// release asks the workflow of a host for a task.
+func (c calls) release(ctx context.Context, m wire.Message[wire.Release]) (wire.Message[wire.Released], error) {
+	var answer wire.Message[wire.Released]
+	err := UpdateHost(ctx, c.server, m.Body.Host, wire.ReleaseUpdate, m, &answer)
+	return answer, err
+}
+
+// UpdateHost sends an update to the workflow of a host, which begins where there is none.
+func UpdateHost(ctx context.Context, c client.Client, host, update string, message, answer any) error {
+	start := c.NewWithStartWorkflowOperation(client.StartWorkflowOptions{ID: wire.HostID(host),
+		TaskQueue: wire.CoreQueue, WorkflowTaskTimeout: TaskTimeout,
+		WorkflowIDConflictPolicy: enums.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING},
+		wire.HostWorkflow, wire.Of(custody.HostState{Host: host}))
+	handle, err := c.UpdateWithStartWorkflow(ctx, client.UpdateWithStartWorkflowOptions{StartWorkflowOperation: start,
+		UpdateOptions: client.UpdateWorkflowOptions{UpdateName: update, Args: []any{message},
+			WaitForStage: client.WorkflowUpdateStageCompleted}})
+	if err != nil {
+		return fmt.Errorf("reach the workflow of the host %q: %w", host, err)
+	}
+	return handle.Get(ctx, answer)
+}
+
+// Init makes what a fleet needs at its server: the namespace, and the attributes that lists search by. What is there
+// stays.
+func Init(ctx context.Context, options client.Options) error {
+	namespaces, err := client.NewNamespaceClient(options)
+	if err != nil {
+		return fmt.Errorf("reach the server at %s: %w", options.HostPort, err)
+	}
+	defer namespaces.Close()
+	err = namespaces.Register(ctx, &workflowservice.RegisterNamespaceRequest{Namespace: options.Namespace,
+		WorkflowExecutionRetentionPeriod: durationpb.New(kept)})
+	var there *serviceerror.NamespaceAlreadyExists
+	if err != nil && !errors.As(err, &there) {
+		return fmt.Errorf("make the namespace %q: %w", options.Namespace, err)
+	}
+	c, err := client.NewLazyClient(options)
+	if err != nil {
+		return fmt.Errorf("reach the server at %s: %w", options.HostPort, err)
+	}
+	defer c.Close()
+	return attributes(ctx, c, options.Namespace)
+}
+
+func attributes(ctx context.Context, c client.Client, namespace string) error {
+	has, err := c.OperatorService().ListSearchAttributes(ctx,
+		&operatorservice.ListSearchAttributesRequest{Namespace: namespace})
+	if err != nil {
+		return fmt.Errorf("list the attributes of the namespace %q: %w", namespace, err)
+	}
+	missing := map[string]enums.IndexedValueType{}
+	for _, name := range flow.Attributes() {
+		if _, there := has.GetCustomAttributes()[name]; !there {
+			missing[name] = enums.INDEXED_VALUE_TYPE_KEYWORD
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	_, err = c.OperatorService().AddSearchAttributes(ctx,
+		&operatorservice.AddSearchAttributesRequest{Namespace: namespace, SearchAttributes: missing})
+	if err != nil {
+		return fmt.Errorf("make the attributes of the namespace %q: %w", namespace, err)
+	}
+	return nil
+}

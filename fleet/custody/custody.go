@@ -1,0 +1,356 @@
+// Package custody has the rules of who has a task of a fleet, and for how long.
+//
+// It owns the epochs of a task, what a rescue takes and leaves, which requests are kept with their answers, when a
+// host counts as lost, and what a host may do by the lease that it holds. All of it are values and functions: package
+// flow has the server of the fleet keep the values, and package host acts on them.
+package custody
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"orange/fleet/sign"
+	"orange/fleet/wire"
+)
+
+// Phase is how far the custody of a task is.
+type Phase string
+
+// The phases of a custody.
+const (
+	Waiting Phase = "waiting" // no host has the task: one with a place is looked for
+	Taking  Phase = "taking"  // a host was asked to take it, and may have done so
+	Held    Phase = "held"    // a host has it
+	Ended   Phase = "ended"   // it is at an end of its workflow
+)
+
+// Old is a host that may still have a task under an epoch that is over.
+type Old struct {
+	Host  string `json:"host"`
+	Epoch int    `json:"epoch"`
+}
+
+// State is the custody of one task. Only the functions of this package make another one of it.
+type State struct {
+	Fleet   string      `json:"fleet"`
+	Task    string      `json:"task"`
+	Birth   wire.Birth  `json:"birth"`
+	Trust   Trust       `json:"trust"`
+	Phase   Phase       `json:"phase"`
+	Epoch   int         `json:"epoch"`             // of the last host that was asked to take the task; it only grows
+	Host    string      `json:"host,omitempty"`    // which that is; empty while waiting
+	Doubt   bool        `json:"doubt,omitempty"`   // an earlier try of the take may have been at the host
+	To      string      `json:"to,omitempty"`      // the host that a person named; empty for any
+	Not     []string    `json:"not,omitempty"`     // hosts that cannot take the task
+	From    string      `json:"from,omitempty"`    // the host that had the task before
+	Known   wire.Head   `json:"known"`             // the last of the history that a host has signed
+	Version int         `json:"version,omitempty"` // of the last report under the epoch
+	Row     wire.Row    `json:"row"`
+	Keys    []wire.Kept `json:"keys,omitempty"` // the last requests that were done
+	Old     []Old       `json:"old,omitempty"`
+}
+
+// Errors that callers tell apart with errors.Is. Each comes with a text for people.
+var (
+	ErrNotHeld  = errors.New("no host has the task")
+	ErrLost     = errors.New("what the request did is lost")
+	ErrReused   = errors.New("the key stands for another request")
+	ErrStale    = errors.New("the custody has changed")
+	ErrEnded    = errors.New("the task is over")
+	ErrDropped  = errors.New("the message does not count")
+	ErrNotKnown = errors.New("it is not known whether the request was done")
+)
+
+// hostPrefix is what the place of a birth begins with where it is one host.
+const hostPrefix = "host:"
+
+// New is the custody of a task that a person created.
+func New(fleet, id string, birth wire.Birth, trust Trust, now time.Time) (State, error) {
+	people, err := trust.people(fleet)
+	if err == nil {
+		err = sign.CheckBirth(people, birth, sign.Here{Fleet: fleet, Task: id, Now: now})
+	}
+	if err != nil {
+		return State{}, err
+	}
+	s := State{Fleet: fleet, Task: id, Birth: birth, Trust: trust, Phase: Waiting}
+	if len(birth.On) > len(hostPrefix) && birth.On[:len(hostPrefix)] == hostPrefix {
+		s.To = birth.On[len(hostPrefix):]
+	}
+	return s, nil
+}
+
+// Accepted gives the task to a host that has a place for it, under a new epoch; the host has not been asked to take it
+// yet. A host that cannot take it is left out from then on.
+func (s State) Accepted(a wire.Accepted) State {
+	switch {
+	case s.Phase != Waiting:
+		return s
+	case a.Unfit != "":
+		return s.without(a.Host)
+	}
+	s.Phase, s.Host, s.Version, s.Doubt = Taking, a.Host, 0, false
+	s.Epoch++
+	return s
+}
+
+func (s State) without(host string) State {
+	if !slices.Contains(s.Not, host) {
+		s.Not = append(slices.Clone(s.Not), host)
+	}
+	return s
+}
+
+// NeverReached says that the last try of the take under an epoch never was at the host. Where no try was, the task
+// waits for a place again. The epoch is not used again.
+func (s State) NeverReached(epoch int) State {
+	if s.Phase == Taking && s.Epoch == epoch && !s.Doubt {
+		s.Phase, s.Host = Waiting, ""
+	}
+	return s
+}
+
+// Doubted says that a try of the take under an epoch failed, and may have been at the host. From then on the same host
+// is asked until it answers, or a person rescues the task: nothing moves by itself.
+func (s State) Doubted(epoch int) State {
+	if s.Phase == Taking && s.Epoch == epoch {
+		s.Doubt = true
+	}
+	return s
+}
+
+// Again forgets which hosts could not take the task: they may be able to by now.
+func (s State) Again() State {
+	s.Not = nil
+	return s
+}
+
+// Taken is the answer of a host to the take under an epoch, as far as it still matters.
+func (s State) Taken(epoch int, t wire.Taken, now time.Time) (State, error) {
+	if err := s.Trust.checkReport(s.Fleet, t.Report, now); err != nil {
+		return s, err
+	}
+	return s.taken(epoch, t)
+}
+
+func (s State) taken(epoch int, t wire.Taken) (State, error) {
+	r := t.Report
+	if s.Phase != Taking || s.Epoch != epoch || !s.by(r.Host, r.Epoch, r.Task) {
+		return s, dropped("the answer of the host %q to the take under the epoch %d", r.Host, epoch)
+	}
+	if t.Refused != "" {
+		s = s.without(s.Host)
+		s.Phase, s.Host = Waiting, ""
+		return s, nil
+	}
+	s.Phase, s.Row, s.Version, s.Known, s.Not = Held, r.Row, r.Version, r.Row.Head, nil
+	s.Keys = slices.Clone(s.Keys)
+	for i := range s.Keys {
+		if slices.Contains(t.Lost, s.Keys[i].Key) {
+			s.Keys[i].Lost = true
+		}
+	}
+	return s.end(), nil
+}
+
+// by reports whether a host speaks of this task as its custodian.
+func (s State) by(host string, epoch int, id string) bool {
+	return host == s.Host && epoch == s.Epoch && id == s.Task
+}
+
+// end ends the custody where the task is over.
+func (s State) end() State {
+	if s.Row.Over {
+		s.Phase = Ended
+	}
+	return s
+}
+
+func dropped(format string, args ...any) error {
+	return fmt.Errorf("%w: "+format, append([]any{ErrDropped}, args...)...)
+}
+
+// Reported is the custody after a report. One that is not of the custodian, or is older than the last one, is dropped:
+// the list never goes back.
+func (s State) Reported(r wire.Report, now time.Time) (State, error) {
+	if err := s.Trust.checkReport(s.Fleet, r, now); err != nil {
+		return s, err
+	}
+	return s.reported(r)
+}
+
+func (s State) reported(r wire.Report) (State, error) {
+	if s.Phase != Held || !s.by(r.Host, r.Epoch, r.Task) {
+		return s, dropped("a report of the host %q under the epoch %d", r.Host, r.Epoch)
+	}
+	if r.Version <= s.Version || r.Row.Head.Event < s.Row.Head.Event {
+		return s, dropped("the report %d of the host %q, after the report %d", r.Version, r.Host, s.Version)
+	}
+	s.Version, s.Row = r.Version, r.Row
+	s.Known = later(s.Known, r.Row.Head)
+	return s.end(), nil
+}
+
+func later(a, b wire.Head) wire.Head {
+	if b.Event > a.Event {
+		return b
+	}
+	return a
+}
+
+// Asked judges a request before it goes to the host: the answer is there already, or the request may go. The host
+// checks the signature.
+func (s State) Asked(r wire.Request, now time.Time) (kept wire.Reply, done bool, err error) {
+	if i := s.kept(r.Key); i >= 0 {
+		switch k := s.Keys[i]; {
+		case k.Digest != sign.Digest(r):
+			return kept, false, fmt.Errorf("%w: cannot do this under the key %q: give each request a key of its own",
+				ErrReused, r.Key)
+		case k.Lost:
+			return kept, false, fmt.Errorf("%w: cannot answer the request %q: it was done, and is lost with %s; ask "+
+				"again under another key", ErrLost, r.Key, k.Host)
+		default:
+			return k.Reply, true, nil
+		}
+	}
+	switch {
+	case s.Phase == Ended:
+		return kept, false, fmt.Errorf("%w: cannot ask for anything: the task is %q, at the host %q", ErrEnded,
+			s.Row.Status, s.Host)
+	case s.Phase != Held:
+		return kept, false, fmt.Errorf("%w: cannot ask for anything yet: the task is %s; ask again when a host has it",
+			ErrNotHeld, s.Phase)
+	case r.Epoch != s.Epoch || r.Host != s.Host || r.Task != s.Task:
+		return kept, false, fmt.Errorf("%w: cannot ask the host %q under the epoch %d: the task is at %q under the "+
+			"epoch %d; ask again", ErrStale, r.Host, r.Epoch, s.Host, s.Epoch)
+	case now.Unix() >= r.Expires:
+		return kept, false, fmt.Errorf("%w: the request expired at %s, and it is %s here: ask again", ErrStale,
+			time.Unix(r.Expires, 0).UTC().Format(time.RFC3339), now.UTC().Format(time.RFC3339))
+	}
+	return kept, false, nil
+}
+
+func (s State) kept(key string) int {
+	return slices.IndexFunc(s.Keys, func(k wire.Kept) bool { return k.Key == key })
+}
+
+// Answered keeps the answer to a request. After it the request is acknowledged: its event is in the history, or is
+// named as lost. An answer that comes after the custody has changed is none: the person has to ask again.
+func (s State) Answered(asked wire.Request, reply wire.Reply, now time.Time) (State, error) {
+	hosts, err := s.Trust.hosts(s.Fleet)
+	if err == nil {
+		err = sign.CheckReply(hosts, reply, asked, now)
+	}
+	if err != nil {
+		return s, fmt.Errorf("%w: %w", ErrNotKnown, err)
+	}
+	return s.answered(asked, reply)
+}
+
+func (s State) answered(asked wire.Request, reply wire.Reply) (State, error) {
+	if i := s.kept(asked.Key); i >= 0 {
+		return s, nil // a repeat that was under way at the same time
+	}
+	if s.Phase != Held && s.Phase != Ended || !s.by(reply.Host, reply.Epoch, reply.Task) {
+		return s, fmt.Errorf("%w: the task left the host %q before the answer came: ask again", ErrNotKnown, reply.Host)
+	}
+	if !reply.Done {
+		return s, nil
+	}
+	s.Known = later(s.Known, reply.Head)
+	s.Keys = append(slices.Clone(s.Keys), wire.Kept{Key: asked.Key, Digest: sign.Digest(asked), Host: reply.Host,
+		Epoch: reply.Epoch, Event: reply.Head.Event, Reply: reply})
+	if more := len(s.Keys) - wire.KeptKeys; more > 0 {
+		s.Keys = s.Keys[more:]
+	}
+	return s, nil
+}
+
+// Rescuable judges a rescue before the host is asked to release the task. Due is false where the epoch is over
+// already: a second rescue of one epoch does nothing.
+func (s State) Rescuable(r wire.Rescue, now time.Time) (due bool, err error) {
+	people, err := s.Trust.people(s.Fleet)
+	if err == nil {
+		err = sign.CheckRescue(people, r, sign.Here{Fleet: s.Fleet, Task: s.Task, Epoch: r.From, Now: now})
+	}
+	if err != nil {
+		return false, err
+	}
+	return s.rescuable(r)
+}
+
+func (s State) rescuable(r wire.Rescue) (due bool, err error) {
+	switch {
+	case r.From > s.Epoch || r.From < 1:
+		return false, fmt.Errorf("%w: cannot rescue the task from the epoch %d: it has the epoch %d", ErrStale, r.From,
+			s.Epoch)
+	case r.From < s.Epoch || slices.ContainsFunc(s.Old, func(o Old) bool { return o.Epoch == r.From }):
+		return false, nil
+	case s.Phase == Ended:
+		return false, fmt.Errorf("%w: cannot rescue the task: it is %q, at the host %q", ErrEnded, s.Row.Status, s.Host)
+	case s.Phase == Waiting:
+		return false, fmt.Errorf("%w: cannot rescue the task: it waits for a place", ErrNotHeld)
+	case r.To == s.Host:
+		return false, fmt.Errorf("%w: cannot rescue the task to %q: it is there", ErrStale, r.To)
+	}
+	return true, nil
+}
+
+// Rescued takes the task away from its host, which has released it.
+func (s State) Rescued(r wire.Rescue) (State, error) {
+	due, err := s.rescuable(r)
+	if err != nil || !due {
+		return s, err
+	}
+	s.Old = append(slices.Clone(s.Old), Old{s.Host, s.Epoch})
+	if s.Phase == Held {
+		s.From = s.Host
+	}
+	s.Phase, s.Host, s.To, s.Not = Waiting, "", r.To, nil
+	if r.To == "" {
+		s.Not = []string{s.Old[len(s.Old)-1].Host}
+	}
+	return s, nil
+}
+
+// Left says that a host has let go of the task, whatever it had of it until an epoch.
+func (s State) Left(host string, epoch int) State {
+	s.Old = slices.DeleteFunc(slices.Clone(s.Old), func(o Old) bool { return o.Host == host && o.Epoch <= epoch })
+	s.Not = slices.DeleteFunc(slices.Clone(s.Not), func(not string) bool { return not == host })
+	return s
+}
+
+// Summary is what the fleet shows of the custody.
+func (s State) Summary() wire.Custody {
+	c := wire.Custody{Task: s.Task, Phase: string(s.Phase), Host: s.Host, Epoch: s.Epoch, Not: s.Not, Row: s.Row}
+	for _, k := range s.Keys {
+		if k.Lost {
+			c.Lost = append(c.Lost, k.Key)
+		}
+	}
+	return c
+}
+
+// Kind is the name and the version of the state, which goes from one run of its workflow to the next.
+func (State) Kind() (string, int) { return "custody-state", 1 }
+
+// Check accepts every state: the messages that it was made from were checked.
+func (State) Check() error { return nil }
+
+// Offer is what hosts with a place are asked; the host that a person named is not.
+func (s State) Offer() wire.Offer {
+	return wire.Offer{Task: s.Task, Epoch: s.Epoch + 1, Project: s.Birth.Project, Harness: s.Birth.Harness, Not: s.Not}
+}
+
+// Take is what the host is asked that the task was given to.
+func (s State) Take() wire.Take {
+	t := wire.Take{Task: s.Task, Epoch: s.Epoch, Birth: s.Birth, From: s.From, Known: s.Known}
+	for _, k := range s.Keys {
+		if !k.Lost {
+			t.Keys = append(t.Keys, k)
+		}
+	}
+	return t
+}

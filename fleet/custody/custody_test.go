@@ -1,0 +1,454 @@
+package custody_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"orange/fleet/custody"
+	"orange/fleet/sign"
+	"orange/fleet/testkit"
+	"orange/fleet/wire"
+)
+
+const id = "abc"
+
+var now = time.Unix(1_700_000_000, 0).UTC()
+
+func trust(t *testing.T) custody.Trust {
+	t.Helper()
+	return custody.Trust{Authority: testkit.Public(t, testkit.Authority),
+		People: testkit.List(t, sign.People, 1, "ada"), Hosts: testkit.List(t, sign.Hosts, 1, "h1", "h2")}
+}
+
+func born(t *testing.T) custody.State {
+	t.Helper()
+	s, err := custody.New(testkit.Fleet, id, testkit.Birth(t, "ada", id, "any", now), trust(t), now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func taken(t *testing.T, host string, epoch, event int) wire.Taken {
+	t.Helper()
+	return wire.Taken{Report: testkit.Report(t, host, id, epoch, 1, event, "working")}
+}
+
+// held is a custody that a host has under the next epoch.
+func held(t *testing.T, s custody.State, host string) custody.State {
+	t.Helper()
+	s = s.Accepted(wire.Accepted{Host: host})
+	s, err := s.Taken(s.Epoch, taken(t, host, s.Epoch, 5), now)
+	if err != nil || s.Phase != custody.Held {
+		t.Fatalf("%s: %v", s.Phase, err)
+	}
+	return s
+}
+
+func rescue(t *testing.T, s custody.State, to string) custody.State {
+	t.Helper()
+	r := testkit.Rescue(t, "ada", id, s.Epoch, to, "", now)
+	due, err := s.Rescuable(r, now)
+	if err != nil || !due {
+		t.Fatalf("due %t, %v", due, err)
+	}
+	s, err = s.Rescued(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func request(s custody.State, key string) wire.Request {
+	return testkit.Request("ada", id, s.Host, s.Epoch, key, now)
+}
+
+// answered is a custody after a request was done at an event.
+func answered(t *testing.T, s custody.State, key string, event int) custody.State {
+	t.Helper()
+	r := request(s, key)
+	s, err := s.Answered(r, testkit.Reply(t, s.Host, r, event), now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func wants(t *testing.T, what string, err, want error) {
+	t.Helper()
+	if !errors.Is(err, want) || want == nil && err != nil {
+		t.Errorf("%s: %v, want %v", what, err, want)
+	}
+}
+
+func TestNew_needsWhatAPersonSigned(t *testing.T) {
+	t.Parallel()
+	b := testkit.Birth(t, "ada", id, "host:h2", now)
+	s, err := custody.New(testkit.Fleet, id, b, trust(t), now)
+	if err != nil || s.To != "h2" || s.Phase != custody.Waiting || s.Epoch != 0 {
+		t.Errorf("%+v, %v", s, err)
+	}
+	if born(t).To != "" {
+		t.Error("a label is a host")
+	}
+	if _, err := custody.New(testkit.Fleet, "abd", b, trust(t), now); err == nil {
+		t.Error("another task is created")
+	}
+	if _, err := custody.New(testkit.Fleet, id, b, trust(t), now.Add(time.Hour)); err == nil {
+		t.Error("it is created an hour later")
+	}
+	b.Summary = "another"
+	if _, err := custody.New(testkit.Fleet, id, b, trust(t), now); err == nil {
+		t.Error("what no one signed is created")
+	}
+}
+
+func TestAccepted_givesTheTaskToOneHostUnderANewEpoch(t *testing.T) {
+	t.Parallel()
+	s := born(t)
+	unfit := s.Accepted(wire.Accepted{Host: "h1", Unfit: "no claude"})
+	if unfit = unfit.Accepted(wire.Accepted{Host: "h1", Unfit: "no claude"}); unfit.Phase != custody.Waiting ||
+		strings.Join(unfit.Offer().Not, " ") != "h1" || unfit.Epoch != 0 {
+		t.Errorf("unfit: %+v", unfit)
+	}
+	if not := unfit.Again().Offer().Not; len(not) > 0 {
+		t.Errorf("again: %v", not)
+	}
+	s = s.Accepted(wire.Accepted{Host: "h1"})
+	if s.Phase != custody.Taking || s.Host != "h1" || s.Epoch != 1 || s.Take().Epoch != 1 {
+		t.Errorf("accepted: %+v", s)
+	}
+	if again := s.Accepted(wire.Accepted{Host: "h2"}); again.Host != "h1" || again.Epoch != 1 {
+		t.Errorf("a second host: %+v", again)
+	}
+	if next := rescue(t, held(t, born(t), "h1"), "").Accepted(wire.Accepted{Host: "h2"}); next.Version != 0 {
+		t.Errorf("the reports of the next host begin after %d", next.Version)
+	}
+	if o := born(t).Offer(); o.Epoch != 1 || o.Project != "web" {
+		t.Errorf("offer: %+v", o)
+	}
+}
+
+func TestNeverReached_waitsAgainUnlessATryMayHaveBeenThere(t *testing.T) {
+	t.Parallel()
+	s := born(t).Accepted(wire.Accepted{Host: "h1"})
+	again := s.NeverReached(1)
+	if again.Phase != custody.Waiting || again.Host != "" {
+		t.Errorf("never reached: %+v", again)
+	}
+	if next := again.Accepted(wire.Accepted{Host: "h2"}); next.Epoch != 2 {
+		t.Errorf("an epoch is used twice: %+v", next)
+	}
+	if other := s.NeverReached(0); other.Phase != custody.Taking {
+		t.Error("an earlier take counts")
+	}
+	if doubt := s.Doubted(1).NeverReached(1); doubt.Phase != custody.Taking || doubt.Host != "h1" {
+		t.Errorf("in doubt it is placed again: %+v", doubt)
+	}
+	if s.Doubted(0).Doubt || again.Doubted(1).Doubt || held(t, born(t), "h1").Doubted(1).Doubt {
+		t.Error("an earlier take makes doubt")
+	}
+	if again.Accepted(wire.Accepted{Host: "h2"}).Doubt || rescue(t, s.Doubted(1), "h2").Accepted(
+		wire.Accepted{Host: "h2"}).Doubt {
+		t.Error("another host's take is in doubt")
+	}
+	if h := held(t, born(t), "h1"); h.NeverReached(1).Phase != custody.Held {
+		t.Error("a late timeout takes a task away")
+	}
+}
+
+func TestTaken_countsOnlyFromTheHostUnderItsEpoch(t *testing.T) {
+	t.Parallel()
+	s := born(t).Accepted(wire.Accepted{Host: "h1"})
+	for what, one := range map[string]wire.Taken{
+		"another host": taken(t, "h2", 1, 5), "another epoch": taken(t, "h1", 2, 5),
+		"another task": {Report: testkit.Report(t, "h1", "abd", 1, 1, 5, "working")},
+	} {
+		if next, err := s.Taken(1, one, now); !errors.Is(err, custody.ErrDropped) || next.Phase != custody.Taking {
+			t.Errorf("%s: %s, %v", what, next.Phase, err)
+		}
+	}
+	_, err := s.Taken(2, taken(t, "h1", 1, 5), now)
+	wants(t, "the answer to another take", err, custody.ErrDropped)
+	forged := taken(t, "h1", 1, 5)
+	forged.Report.Row.Status = "done"
+	if next, err := s.Taken(1, forged, now); err == nil || next.Phase != custody.Taking {
+		t.Errorf("forged: %v", err)
+	}
+	h, err := s.Taken(1, taken(t, "h1", 1, 5), now)
+	if err != nil || h.Phase != custody.Held || h.Row.Status != "working" || h.Version != 1 || h.Known.Event != 5 {
+		t.Errorf("taken: %+v, %v", h, err)
+	}
+	_, err = h.Taken(1, taken(t, "h1", 1, 5), now)
+	wants(t, "a second answer", err, custody.ErrDropped)
+	no := taken(t, "h1", 1, 0)
+	no.Refused = "no such project"
+	if h, err = s.Taken(1, no, now); err != nil || h.Phase != custody.Waiting || h.Host != "" ||
+		strings.Join(h.Not, "") != "h1" {
+		t.Errorf("refused: %+v, %v", h, err)
+	}
+	over := wire.Taken{Report: testkit.Report(t, "h1", id, 1, 1, 5, "over")}
+	if h, err = s.Taken(1, over, now); err != nil || h.Phase != custody.Ended {
+		t.Errorf("over: %s, %v", h.Phase, err)
+	}
+}
+
+func TestReported_neverGoesBack(t *testing.T) {
+	t.Parallel()
+	s := held(t, born(t), "h1")
+	report := func(host string, epoch, version, event int, status string) error {
+		t.Helper()
+		next, err := s.Reported(testkit.Report(t, host, id, epoch, version, event, status), now)
+		if err == nil {
+			s = next
+		}
+		return err
+	}
+	wants(t, "newer", report("h1", 1, 2, 6, "reviewing"), nil)
+	wants(t, "the same", report("h1", 1, 2, 7, "x"), custody.ErrDropped)
+	wants(t, "older", report("h1", 1, 1, 7, "x"), custody.ErrDropped)
+	wants(t, "an event back", report("h1", 1, 3, 5, "x"), custody.ErrDropped)
+	wants(t, "another host", report("h2", 1, 3, 7, "x"), custody.ErrDropped)
+	wants(t, "a later epoch", report("h1", 2, 3, 7, "x"), custody.ErrDropped)
+	forged := testkit.Report(t, "h1", id, 1, 3, 7, "done")
+	forged.Row.Status = "over"
+	if _, err := s.Reported(forged, now); err == nil {
+		t.Error("a forged report counts")
+	}
+	if s.Row.Status != "reviewing" || s.Version != 2 || s.Known.Event != 6 {
+		t.Errorf("the row is %+v", s.Row)
+	}
+	s = answered(t, s, "k", 9)
+	wants(t, "an event before the last answer", report("h1", 1, 3, 8, "testing"), nil)
+	if s.Known.Event != 9 {
+		t.Errorf("what custody knows goes back to %+v", s.Known)
+	}
+	s = held(t, rescue(t, s, "h2"), "h2")
+	wants(t, "the dead host's late report", report("h1", 1, 9, 99, "over"), custody.ErrDropped)
+	wants(t, "the end", report("h2", 2, 2, 99, "over"), nil)
+	if s.Phase != custody.Ended {
+		t.Errorf("at the end it is %s", s.Phase)
+	}
+	wants(t, "after the end", report("h2", 2, 3, 100, "working"), custody.ErrDropped)
+}
+
+func TestAsked_answersARepeatAndJudgesTheRest(t *testing.T) {
+	t.Parallel()
+	s := held(t, born(t), "h1")
+	r := request(s, "k")
+	if _, done, err := s.Asked(r, now); done || err != nil {
+		t.Errorf("new: %t, %v", done, err)
+	}
+	s = answered(t, s, "k", 6)
+	reply, done, err := s.Asked(r, now.Add(time.Hour))
+	if !done || err != nil || reply.Head.Event != 6 {
+		t.Errorf("repeated: %+v, %t, %v", reply, done, err)
+	}
+	ask := func(change func(*wire.Request), in custody.State, at time.Time) error {
+		r := request(s, "k2")
+		change(&r)
+		_, _, err := in.Asked(r, at)
+		return err
+	}
+	none := func(*wire.Request) {}
+	wants(t, "reused", ask(func(r *wire.Request) { r.Key = "k" }, s, now), custody.ErrReused)
+	wants(t, "another host", ask(func(r *wire.Request) { r.Host = "h2" }, s, now), custody.ErrStale)
+	wants(t, "another epoch", ask(func(r *wire.Request) { r.Epoch = 2 }, s, now), custody.ErrStale)
+	wants(t, "another task", ask(func(r *wire.Request) { r.Task = "abd" }, s, now), custody.ErrStale)
+	wants(t, "expired", ask(none, s, now.Add(5*time.Minute)), custody.ErrStale)
+	wants(t, "waiting", ask(none, born(t), now), custody.ErrNotHeld)
+	wants(t, "taking", ask(none, born(t).Accepted(wire.Accepted{Host: "h1"}), now), custody.ErrNotHeld)
+	over, err := s.Reported(testkit.Report(t, "h1", id, 1, 9, 9, "over"), now)
+	wants(t, "ending", err, nil)
+	wants(t, "over", ask(none, over, now), custody.ErrEnded)
+	if _, done, err := over.Asked(r, now); !done || err != nil {
+		t.Errorf("repeated after the end: %t, %v", done, err)
+	}
+}
+
+func TestAnswered_keepsWhatWasDone(t *testing.T) {
+	t.Parallel()
+	s := held(t, born(t), "h1")
+	r := request(s, "k")
+	good := testkit.Reply(t, "h1", r, 7)
+	refusal := good
+	refusal.Done = false
+	refusal, err := sign.Reply(testkit.Key(t, "h1"), refusal)
+	wants(t, "signing", err, nil)
+	if next, err := s.Answered(r, refusal, now); err != nil || len(next.Keys) != 0 {
+		t.Errorf("a refusal: %+v, %v", next.Keys, err)
+	}
+	forged := good
+	forged.Exit = 3
+	_, err = s.Answered(r, forged, now)
+	wants(t, "forged", err, custody.ErrNotKnown)
+	_, err = s.Answered(r, testkit.Reply(t, "h2", r, 7), now)
+	wants(t, "another host's", err, custody.ErrNotKnown)
+	next := answered(t, s, "k", 7)
+	if k := next.Keys[0]; k.Key != "k" || k.Digest != sign.Digest(r) || k.Host != "h1" || k.Epoch != 1 ||
+		k.Event != 7 || next.Known.Event != 7 {
+		t.Errorf("kept: %+v", k)
+	}
+	if twice, err := next.Answered(r, good, now); err != nil || len(twice.Keys) != 1 {
+		t.Errorf("twice: %+v, %v", twice.Keys, err)
+	}
+	for _, away := range []custody.State{rescue(t, s, "h2"), held(t, rescue(t, s, "h2"), "h2")} {
+		_, err = away.Answered(r, good, now)
+		wants(t, "after a rescue", err, custody.ErrNotKnown)
+	}
+	over, err := s.Reported(testkit.Report(t, "h1", id, 1, 9, 9, "over"), now)
+	wants(t, "ending", err, nil)
+	if over, err = over.Answered(r, good, now); err != nil || len(over.Keys) != 1 {
+		t.Errorf("the request that ended the task is not kept: %v", err)
+	}
+}
+
+func TestCustodyKeepsTheLastKeys(t *testing.T) {
+	t.Parallel()
+	s := held(t, born(t), "h1")
+	for i := range wire.KeptKeys + 1 {
+		s = answered(t, s, fmt.Sprintf("k%d", i), i)
+	}
+	if len(s.Keys) != wire.KeptKeys || s.Keys[0].Key != "k1" || s.Keys[len(s.Keys)-1].Key != "k200" {
+		t.Errorf("kept are %d keys, from %s", len(s.Keys), s.Keys[0].Key)
+	}
+}
+
+func TestARescueTakesTheTaskAwayOnce(t *testing.T) {
+	t.Parallel()
+	s := held(t, born(t), "h1")
+	try := func(s custody.State, from int, to string) (bool, error) {
+		t.Helper()
+		return s.Rescuable(testkit.Rescue(t, "ada", id, from, to, "", now), now)
+	}
+	_, err := try(s, 2, "")
+	wants(t, "a later epoch", err, custody.ErrStale)
+	_, err = try(s, 0, "")
+	wants(t, "no epoch", err, custody.ErrStale)
+	_, err = try(s, 1, "h1")
+	wants(t, "to where it is", err, custody.ErrStale)
+	_, err = try(born(t).Accepted(wire.Accepted{Host: "h1"}).NeverReached(1), 1, "")
+	wants(t, "waiting", err, custody.ErrNotHeld)
+	over, err := s.Reported(testkit.Report(t, "h1", id, 1, 9, 9, "over"), now)
+	wants(t, "ending", err, nil)
+	_, err = try(over, 1, "")
+	wants(t, "over", err, custody.ErrEnded)
+	unsigned := testkit.Rescue(t, "ada", id, 1, "h2", "", now)
+	unsigned.To = ""
+	if _, err := s.Rescuable(unsigned, now); err == nil {
+		t.Error("an unsigned rescue is due")
+	}
+	s = answered(t, s, "k", 8)
+	next := rescue(t, s, "")
+	if next.Phase != custody.Waiting || next.Host != "" || next.Old[0] != (custody.Old{Host: "h1", Epoch: 1}) ||
+		next.From != "h1" || strings.Join(next.Not, "") != "h1" {
+		t.Errorf("rescued: %+v", next)
+	}
+	if due, err := try(next, 1, ""); due || err != nil {
+		t.Errorf("a second one: %t, %v", due, err)
+	}
+	next = held(t, next, "h2")
+	if take := next.Take(); next.Epoch != 2 || take.From != "h1" || take.Known.Event != 5 || len(take.Keys) != 1 {
+		t.Errorf("the take: %+v", take)
+	}
+	if due, err := try(next, 1, ""); due || err != nil {
+		t.Errorf("a late one: %t, %v", due, err)
+	}
+	if same, err := next.Rescued(testkit.Rescue(t, "ada", id, 1, "", "", now)); err != nil || same.Host != "h2" {
+		t.Errorf("a late one takes the task from %q, %v", same.Host, err)
+	}
+	named := rescue(t, s, "h2")
+	if named.To != "h2" || len(named.Not) > 0 {
+		t.Errorf("to a named host: %+v", named)
+	}
+	doubtful := rescue(t, rescue(t, s, "h2").Accepted(wire.Accepted{Host: "h2"}).Doubted(2), "")
+	if doubtful.From != "h1" || len(doubtful.Old) != 2 {
+		t.Errorf("a take with an unknown end: %+v", doubtful)
+	}
+}
+
+func TestLeft_endsWhatIsOld(t *testing.T) {
+	t.Parallel()
+	s := rescue(t, held(t, rescue(t, held(t, born(t), "h1"), "h2"), "h2"), "")
+	if len(s.Old) != 2 {
+		t.Fatalf("old: %+v", s.Old)
+	}
+	for _, one := range []struct {
+		host  string
+		epoch int
+		left  int
+		not   string
+	}{{"h1", 0, 2, "h2"}, {"h1", 1, 1, "h2"}, {"h2", 1, 2, ""}, {"h2", 2, 1, ""}, {"h2", 3, 1, ""}} {
+		next := s.Left(one.host, one.epoch)
+		if len(next.Old) != one.left || strings.Join(next.Not, "") != one.not {
+			t.Errorf("%s left %d: %+v, not %v", one.host, one.epoch, next.Old, next.Not)
+		}
+	}
+}
+
+func TestWhatANewHostDoesNotFindIsNamedAsLost(t *testing.T) {
+	t.Parallel()
+	s := answered(t, answered(t, held(t, born(t), "h1"), "k1", 6), "k2", 7)
+	s = rescue(t, s, "h2").Accepted(wire.Accepted{Host: "h2"})
+	if len(s.Take().Keys) != 2 || s.Take().Known.Event != 7 {
+		t.Errorf("the take: %+v", s.Take())
+	}
+	lost := taken(t, "h2", 2, 6)
+	lost.Lost = []string{"k2"}
+	s, err := s.Taken(2, lost, now)
+	wants(t, "taking", err, nil)
+	if _, _, err := s.Asked(testkit.Request("ada", id, "h1", 1, "k2", now), now); !errors.Is(err, custody.ErrLost) ||
+		!strings.Contains(err.Error(), "lost with h1") {
+		t.Errorf("the lost request: %v", err)
+	}
+	if _, done, err := s.Asked(testkit.Request("ada", id, "h1", 1, "k1", now), now); !done || err != nil {
+		t.Errorf("the other one: %t, %v", done, err)
+	}
+	if c := s.Summary(); strings.Join(c.Lost, "") != "k2" || c.Host != "h2" || c.Epoch != 2 || c.Phase != "held" {
+		t.Errorf("the summary: %+v", c)
+	}
+	if keys := s.Take().Keys; len(keys) != 1 || keys[0].Key != "k1" {
+		t.Errorf("what is lost is handed on: %+v", keys)
+	}
+}
+
+func TestTrusted_takesNewerListsOfTheSameAuthority(t *testing.T) {
+	t.Parallel()
+	s := born(t)
+	two := trust(t)
+	two.People = testkit.List(t, sign.People, 2, "ada", "bob")
+	next, err := s.Trusted(two)
+	wants(t, "newer", err, nil)
+	if _, err := next.Trusted(trust(t)); !errors.Is(err, custody.ErrStale) {
+		t.Errorf("back: %v", err)
+	}
+	same := two
+	same.People = testkit.List(t, sign.People, 2, "ada", "bob", "eve")
+	if _, err := next.Trusted(same); !errors.Is(err, custody.ErrStale) {
+		t.Errorf("another list of the same version: %v", err)
+	}
+	older := two
+	older.Hosts = testkit.List(t, sign.Hosts, 2, "h1")
+	if next, err = next.Trusted(older); err != nil {
+		t.Error(err)
+	}
+	if _, err := next.Trusted(two); !errors.Is(err, custody.ErrStale) {
+		t.Errorf("the hosts back: %v", err)
+	}
+	edited := two
+	edited.People.Text += "eve " + testkit.Public(t, "eve") + "\n"
+	if _, err := s.Trusted(edited); !errors.Is(err, sign.ErrRoster) {
+		t.Errorf("edited: %v", err)
+	}
+	if next.Trust.Authority != s.Trust.Authority {
+		t.Error("the authority changed")
+	}
+	own := two
+	own.Authority = testkit.Public(t, "eve")
+	if next, err := s.Trusted(own); err != nil || next.Trust.Authority != s.Trust.Authority {
+		t.Errorf("another authority: %v", err)
+	}
+}

@@ -1,0 +1,165 @@
+package custody
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"orange/fleet/wire"
+)
+
+// Holder is what a host knows of its own rights: its lease, and the tasks that it has. Times are those of the host's
+// clock since its boot, which goes on while it sleeps.
+type Holder struct {
+	Number int           `json:"number"` // of the lease; 0 for none yet
+	Until  time.Duration `json:"until"`  // when the lease ends
+	Tasks  []Tenure      `json:"tasks,omitempty"`
+}
+
+// Tenure is what a host knows of a task that it has, or had.
+type Tenure struct {
+	Task  string `json:"task"`
+	Epoch int    `json:"epoch"`
+	Has   bool   `json:"has"`            // false where it was taken away; the epoch then is one that never comes back
+	Left  bool   `json:"left,omitempty"` // the host has let go of what was taken away
+	Tip   string `json:"tip,omitempty"`  // the last snapshot that was acknowledged, apart from every ref
+}
+
+// ErrNoLease says that a host may not act outwardly now.
+var ErrNoLease = errors.New("the fleet has not answered in time")
+
+func (h Holder) find(id string) int {
+	return slices.IndexFunc(h.Tasks, func(t Tenure) bool { return t.Task == id })
+}
+
+func (h Holder) with(t Tenure) Holder {
+	h.Tasks = slices.Clone(h.Tasks)
+	if i := h.find(t.Task); i >= 0 {
+		h.Tasks[i] = t
+		return h
+	}
+	h.Tasks = append(h.Tasks, t)
+	return h
+}
+
+// Of is what the host knows of a task.
+func (h Holder) Of(id string) Tenure {
+	if i := h.find(id); i >= 0 {
+		return h.Tasks[i]
+	}
+	return Tenure{Task: id}
+}
+
+// Leased is the host with the lease that it asked for. It lets go of what is gone before the lease counts. The lease
+// before stays as long as it was: only a beat makes it longer.
+func (h Holder) Leased(l wire.Lease) Holder {
+	for _, gone := range l.Gone {
+		h = h.Lost(gone.Task, gone.Epoch)
+	}
+	if l.Number > h.Number {
+		h.Number = l.Number
+	}
+	return h
+}
+
+// Lost says that the task is not the host's any more, whatever it had of it until an epoch.
+func (h Holder) Lost(id string, epoch int) Holder {
+	t := h.Of(id)
+	if t.Epoch > epoch || t.Epoch == epoch && !t.Has && t.Epoch > 0 {
+		return h
+	}
+	t.Epoch, t.Has, t.Left = epoch, false, false
+	return h.with(t)
+}
+
+// LetGo says that the host has let go of a task that was taken away. Only then does the fleet forget that it was.
+func (h Holder) LetGo(id string, epoch int) Holder {
+	t := h.Of(id)
+	if t.Has || t.Epoch != epoch {
+		return h
+	}
+	t.Left = true
+	return h.with(t)
+}
+
+// Gone are the tasks that were taken away: those that the host has let go of, or those that it still has to.
+func (h Holder) Gone(left bool) []wire.Gone {
+	var out []wire.Gone
+	for _, t := range h.Tasks {
+		if !t.Has && t.Left == left {
+			out = append(out, wire.Gone{Task: t.Task, Epoch: t.Epoch})
+		}
+	}
+	return out
+}
+
+// Took is the host with a task under an epoch. It takes none under an epoch that is over: a late message may say so.
+func (h Holder) Took(id string, epoch int, tip string) (Holder, error) {
+	t := h.Of(id)
+	switch {
+	case t.Has && t.Epoch == epoch:
+		return h, nil // a repeat
+	case epoch <= t.Epoch:
+		return h, fmt.Errorf("%w: cannot take the task under the epoch %d: this host knows the epoch %d", ErrStale,
+			epoch, t.Epoch)
+	}
+	return h.with(Tenure{Task: id, Epoch: epoch, Has: true, Tip: tip}), nil
+}
+
+// Claimed reports whether the last snapshot is the first one of a take already, whose acknowledgement was lost: an
+// epoch has one host. A take is refused where there is a snapshot of a later epoch: it was late, and another host has
+// the task. There is 0 where there is no snapshot.
+func Claimed(id string, epoch, there int) (bool, error) {
+	if there > epoch {
+		return false, fmt.Errorf("%w: cannot take the task %s under the epoch %d: there is a snapshot of the epoch %d",
+			ErrStale, id, epoch, there)
+	}
+	return there == epoch, nil
+}
+
+// ErrOlder says that a snapshot of an earlier epoch is in the way of one. It never is where every host claims a task
+// before it takes it.
+var ErrOlder = errors.New("an earlier host has pushed a snapshot meanwhile")
+
+// Refused is the host after a push of a snapshot was refused, because the last one is not the one that it expected. It
+// is the host's own, whose acknowledgement was lost, or that of a host that has the task since.
+func (h Holder) Refused(id string, there int, tip string) (Holder, error) {
+	switch t := h.Of(id); {
+	case there == t.Epoch:
+		return h.Shipped(id, tip), nil
+	case there < t.Epoch:
+		return h, ErrOlder
+	default:
+		return h.Lost(id, t.Epoch), nil
+	}
+}
+
+// Beat is the host after a beat of a lease was acknowledged that it had sent at a time.
+func (h Holder) Beat(number int, sent time.Duration) Holder {
+	if until := sent + LeaseFor; number == h.Number && until > h.Until {
+		h.Until = until
+	}
+	return h
+}
+
+// MayAct refuses an act that others see, such as a push: where the task is not the host's under the epoch, or the
+// lease is over. What is allowed has to end by the time that comes back.
+func (h Holder) MayAct(id string, epoch int, now time.Duration) (until time.Duration, err error) {
+	t := h.Of(id)
+	if !t.Has || t.Epoch != epoch {
+		return 0, fmt.Errorf("%w: cannot act for the task under the epoch %d: it is not this host's any more", ErrStale,
+			epoch)
+	}
+	if now >= h.Until {
+		return 0, fmt.Errorf("%w for %s: it is tried again", ErrNoLease, now-h.Until+LeaseFor)
+	}
+	return h.Until, nil
+}
+
+// Shipped is the host after a snapshot was acknowledged.
+func (h Holder) Shipped(id, tip string) Holder {
+	t := h.Of(id)
+	t.Tip = tip
+	return h.with(t)
+}

@@ -1,0 +1,181 @@
+package custody_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"orange/fleet/custody"
+	"orange/fleet/wire"
+)
+
+func TestAHostKeepsItsTasksWhileItLives(t *testing.T) {
+	t.Parallel()
+	var h custody.HostState
+	h, lease := h.Came(wire.Here{Host: "h1", Free: 2, Left: []wire.Gone{{Task: "x", Epoch: 1}}}, now)
+	if !h.Here || h.Host != "h1" || lease.Number != 1 || h.Said.Free != 2 || h.Since != now.Unix() ||
+		len(h.Said.Left) > 0 {
+		t.Errorf("here: %+v, %+v", h, lease)
+	}
+	kept, answer := h.Released(wire.Release{Host: "h1", Task: id, Epoch: 1})
+	if answer.Kept == "" || len(kept.Gone) > 0 {
+		t.Errorf("released while it lives: %+v", kept)
+	}
+	if forced, answer := h.Released(wire.Release{Host: "h1", Task: id, Epoch: 1, Now: true}); answer.Kept != "" ||
+		len(forced.Gone) != 1 {
+		t.Errorf("with a reason: %+v, %+v", forced, answer)
+	}
+	if !h.Silent(0, now).Here {
+		t.Error("an earlier lease ends the present one")
+	}
+	later := now.Add(time.Hour)
+	lost := h.Silent(1, later)
+	if lost.Here || lost.Since != later.Unix() || lost.Silent(1, now).Since != later.Unix() {
+		t.Errorf("silent: %+v", lost)
+	}
+	gone, answer := lost.Released(wire.Release{Host: "h1", Task: id, Epoch: 1})
+	if answer.Kept != "" || len(gone.Gone) != 1 {
+		t.Errorf("released: %+v, %+v", gone, answer)
+	}
+	gone, _ = gone.Released(wire.Release{Host: "h1", Task: id, Epoch: 3})
+	gone, _ = gone.Released(wire.Release{Host: "h1", Task: id, Epoch: 2})
+	gone, _ = gone.Released(wire.Release{Host: "h1", Task: "y", Epoch: 2})
+	if len(gone.Gone) != 2 || gone.Gone[0] != (wire.Gone{Task: id, Epoch: 3}) {
+		t.Errorf("released again: %+v", gone.Gone)
+	}
+	back, lease := gone.Came(wire.Here{Host: "h1", Left: []wire.Gone{{Task: id, Epoch: 2}}}, now)
+	if lease.Number != 2 || len(lease.Gone) != 2 || !back.Here {
+		t.Errorf("back: %+v", lease)
+	}
+	left := wire.Here{Host: "h1", Left: []wire.Gone{{Task: id, Epoch: 3}}}
+	if _, lease = back.Came(left, now); len(lease.Gone) != 1 ||
+		lease.Gone[0].Task != "y" {
+		t.Errorf("after it has left: %+v", lease)
+	}
+}
+
+// leased is a host with a lease and a task.
+func leased(t *testing.T) custody.Holder {
+	t.Helper()
+	h, err := custody.Holder{}.Leased(wire.Lease{Number: 1}).Beat(1, time.Hour).Took(id, 1, "tip")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+func TestAHostActsByALeaseAlone(t *testing.T) {
+	t.Parallel()
+	h := leased(t)
+	if until, err := h.MayAct(id, 1, time.Hour); err != nil || until != time.Hour+custody.LeaseFor {
+		t.Errorf("may act until %s, %v", until, err)
+	}
+	end := time.Hour + custody.LeaseFor
+	if _, err := h.MayAct(id, 1, end-1); err != nil {
+		t.Errorf("a moment before the end: %v", err)
+	}
+	if _, err := h.MayAct(id, 1, end); !errors.Is(err, custody.ErrNoLease) {
+		t.Errorf("at the end: %v", err)
+	}
+	for epoch, task := range map[int]string{0: id, 2: id, 1: "other"} {
+		if _, err := h.MayAct(task, epoch, time.Hour); !errors.Is(err, custody.ErrStale) {
+			t.Errorf("%s %d: %v", task, epoch, err)
+		}
+	}
+	if later := h.Beat(1, time.Hour-1); later.Until != h.Until {
+		t.Error("a late acknowledgement makes the lease shorter")
+	}
+	next := h.Leased(wire.Lease{Number: 2})
+	if next.Number != 2 || next.Until != h.Until || next.Beat(1, 2*time.Hour).Until != h.Until ||
+		next.Leased(wire.Lease{Number: 1}).Number != 2 {
+		t.Errorf("a new lease: %+v", next)
+	}
+	if next.Beat(2, 2*time.Hour).Until != 2*time.Hour+custody.LeaseFor {
+		t.Error("a beat of the new lease does not count")
+	}
+	if custody.LeaseFor+custody.BeatEvery > custody.LostAfter {
+		t.Error("a host counts as lost before its lease is over")
+	}
+}
+
+func TestAHostLetsGoOfWhatIsGone(t *testing.T) {
+	t.Parallel()
+	h := leased(t)
+	gone := h.Leased(wire.Lease{Number: 2, Gone: []wire.Gone{{Task: id, Epoch: 1}}})
+	if _, err := gone.MayAct(id, 1, time.Hour); !errors.Is(err, custody.ErrStale) {
+		t.Errorf("after it is gone: %v", err)
+	}
+	if h.Of(id).Has != true || gone.Of(id).Has || h.Lost(id, 0).Of(id).Has != true {
+		t.Errorf("has %+v, %+v", h.Of(id), gone.Of(id))
+	}
+	for epoch, want := range map[int]error{1: custody.ErrStale, 0: custody.ErrStale, 2: nil} {
+		_, err := gone.Took(id, epoch, "tip")
+		wants(t, "a late take", err, want)
+	}
+	if never := (custody.Holder{}).Lost(id, 4); never.Of(id).Epoch != 4 {
+		t.Error("a task that was never here comes under an epoch that is over")
+	} else if _, err := never.Took(id, 4, ""); !errors.Is(err, custody.ErrStale) {
+		t.Errorf("it comes: %v", err)
+	}
+	same, err := h.Took(id, 1, "other")
+	if err != nil || same.Of(id).Tip != "tip" {
+		t.Errorf("a repeat of the take: %+v, %v", same.Of(id), err)
+	}
+	if _, err := h.Took(id, 0, "tip"); !errors.Is(err, custody.ErrStale) {
+		t.Errorf("an earlier epoch: %v", err)
+	}
+	if shipped := h.Shipped(id, "next"); shipped.Of(id).Tip != "next" || h.Of(id).Tip != "tip" || !shipped.Of(id).Has {
+		t.Errorf("shipped: %+v", shipped.Of(id))
+	}
+}
+
+func TestAHostSaysWhatItHasLetGo(t *testing.T) {
+	t.Parallel()
+	h := leased(t)
+	if len(h.Gone(false))+len(h.Gone(true)) > 0 || h.LetGo(id, 1).Of(id).Left {
+		t.Errorf("it has let go of its own task: %+v", h)
+	}
+	h = h.Lost(id, 2)
+	if gone := h.Gone(false); len(gone) != 1 || gone[0] != (wire.Gone{Task: id, Epoch: 2}) || len(h.Gone(true)) > 0 {
+		t.Errorf("taken away: %+v", gone)
+	}
+	if h.LetGo(id, 1).Of(id).Left {
+		t.Error("it has let go of what it had under an earlier epoch")
+	}
+	h = h.LetGo(id, 2)
+	if len(h.Gone(false)) > 0 || len(h.Gone(true)) != 1 || !h.Lost(id, 2).Of(id).Left || !h.Lost(id, 1).Of(id).Left {
+		t.Errorf("let go: %+v", h)
+	}
+	if h.Lost(id, 3).Of(id).Left {
+		t.Error("it has let go of what it had under a later epoch")
+	}
+	if h, err := h.Took(id, 3, ""); err != nil || h.Of(id).Left {
+		t.Errorf("taken again: %+v, %v", h, err)
+	}
+}
+
+func TestAClaimIsOnTopOfAnEarlierEpoch(t *testing.T) {
+	t.Parallel()
+	for there, want := range map[int]error{0: nil, 1: nil, 2: nil, 3: custody.ErrStale} {
+		claimed, err := custody.Claimed(id, 2, there)
+		wants(t, "a claim", err, want)
+		if claimed != (there == 2) {
+			t.Errorf("on top of the epoch %d it is claimed: %t", there, claimed)
+		}
+	}
+}
+
+func TestAHostWhosePushIsRefusedLooksAtWhatIsThere(t *testing.T) {
+	t.Parallel()
+	h, err := leased(t).Took(id, 2, "tip")
+	wants(t, "taking", err, nil)
+	if own, err := h.Refused(id, 2, "own"); err != nil || own.Of(id).Tip != "own" || !own.Of(id).Has {
+		t.Errorf("its own: %+v, %v", own.Of(id), err)
+	}
+	if lost, err := h.Refused(id, 3, "other"); err != nil || lost.Of(id).Has || lost.Of(id).Epoch != 2 {
+		t.Errorf("a later one: %+v, %v", lost.Of(id), err)
+	}
+	if older, err := h.Refused(id, 1, "other"); !errors.Is(err, custody.ErrOlder) || older.Of(id).Tip != "tip" {
+		t.Errorf("an earlier one: %+v, %v", older.Of(id), err)
+	}
+}

@@ -1,0 +1,64 @@
+package custody
+
+import (
+	"fmt"
+	"time"
+
+	"golang.org/x/crypto/ssh"
+
+	"orange/fleet/sign"
+	"orange/fleet/wire"
+)
+
+// Trust is whose signatures count: the key of the fleet's authority, and the lists that it has signed.
+type Trust struct {
+	Authority string      `json:"authority"` // as in an authorized_keys file
+	People    sign.Signed `json:"people"`
+	Hosts     sign.Signed `json:"hosts"`
+}
+
+func (t Trust) open(of string, list sign.Signed, fleet string) (sign.Roster, error) {
+	authority, _, _, _, err := ssh.ParseAuthorizedKey([]byte(t.Authority))
+	if err != nil {
+		return sign.Roster{}, fmt.Errorf("read the key of the fleet's authority: %w", err)
+	}
+	return list.Open(authority, fleet, of)
+}
+
+func (t Trust) people(fleet string) (sign.Roster, error) { return t.open(sign.People, t.People, fleet) }
+
+func (t Trust) hosts(fleet string) (sign.Roster, error) { return t.open(sign.Hosts, t.Hosts, fleet) }
+
+func (t Trust) checkReport(fleet string, r wire.Report, now time.Time) error {
+	hosts, err := t.hosts(fleet)
+	if err != nil {
+		return err
+	}
+	return sign.CheckReport(hosts, r, now)
+}
+
+// Trusted is the custody with newer lists. The authority stays the same, and an older list does not come back: it may
+// have someone in it who was taken off since.
+func (s State) Trusted(t Trust) (State, error) {
+	t.Authority = s.Trust.Authority
+	for _, of := range []string{sign.People, sign.Hosts} {
+		had, has := s.Trust.People, t.People
+		if of == sign.Hosts {
+			had, has = s.Trust.Hosts, t.Hosts
+		}
+		before, err := t.open(of, had, s.Fleet)
+		if err != nil {
+			return s, err
+		}
+		after, err := t.open(of, has, s.Fleet)
+		if err != nil {
+			return s, err
+		}
+		if after.Version < before.Version || after.Version == before.Version && had.Text != has.Text {
+			return s, fmt.Errorf("%w: cannot take the list of %s with the version %d: the version here is %d", ErrStale,
+				of, after.Version, before.Version)
+		}
+	}
+	s.Trust = t
+	return s, nil
+}

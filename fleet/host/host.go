@@ -1,0 +1,294 @@
+package host
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.temporal.io/sdk/temporal"
+	"golang.org/x/crypto/ssh"
+
+	"orange/fleet/custody"
+	"orange/fleet/sign"
+	"orange/fleet/wire"
+)
+
+// Host is one host of a fleet. Every field is required.
+type Host struct {
+	Fleet     string
+	Name      string
+	Projects  []string
+	Harness   []string
+	Snapshots string // the repository that snapshots of tasks go to
+	Key       ssh.Signer
+	People    func() (sign.Roster, error)
+	Program   Program
+	Store     *Store
+	Now       func() time.Time
+	// Head is how far the history of a task goes here.
+	Head func(ctx context.Context, id string) (wire.Head, error)
+}
+
+// Accept answers whether the host can take a task.
+func (h *Host) Accept(_ context.Context, m wire.Message[wire.Offer]) (wire.Message[wire.Accepted], error) {
+	answer := wire.Accepted{Host: h.Name}
+	switch o := m.Body; {
+	case slices.Contains(o.Not, h.Name):
+		answer.Unfit = "it has refused the task"
+	case !slices.Contains(h.Projects, o.Project):
+		answer.Unfit = fmt.Sprintf("it has no project %q", o.Project)
+	default:
+		for _, name := range o.Harness {
+			if !slices.Contains(h.Harness, name) {
+				answer.Unfit = fmt.Sprintf("it has no %q", name)
+			}
+		}
+	}
+	return wire.Of(answer), nil
+}
+
+// refused is an error of a call that is not tried again.
+func refused(err error) error {
+	code := "refused"
+	var r *sign.Refusal
+	if errors.As(err, &r) {
+		code = string(r.Code)
+	}
+	return temporal.NewNonRetryableApplicationError(err.Error(), code, nil)
+}
+
+// Take takes a task: it creates it, or brings it back from its snapshot. A repeat is answered with the task that is
+// there; a take under an epoch that is over is refused.
+func (h *Host) Take(ctx context.Context, m wire.Message[wire.Take]) (wire.Message[wire.Taken], error) {
+	take, none := m.Body, wire.Message[wire.Taken]{}
+	people, err := h.People()
+	if err == nil {
+		err = sign.CheckBirth(people, take.Birth, sign.Here{Fleet: h.Fleet, Task: take.Task, Waited: true})
+	}
+	if err != nil {
+		return h.no(take, err.Error())
+	}
+	holder, err := h.Store.Read()
+	if err != nil {
+		return none, err
+	}
+	if _, err := holder.Took(take.Task, take.Epoch, ""); err != nil {
+		return h.no(take, err.Error())
+	}
+	said, err := h.Program.Do(ctx, h.taking(take))
+	if err != nil {
+		return none, err
+	}
+	if !said.done() {
+		return h.no(take, said.failure())
+	}
+	err = h.Store.Change(func(now custody.Holder) (custody.Holder, error) {
+		return now.Took(take.Task, take.Epoch, "")
+	})
+	if errors.Is(err, custody.ErrStale) { // it was taken away meanwhile
+		if gone := h.letGo(ctx, wire.Gone{Task: take.Task, Epoch: take.Epoch}); gone != nil {
+			return none, gone
+		}
+		return h.no(take, err.Error())
+	}
+	if err != nil {
+		return none, err
+	}
+	return h.taken(ctx, take, said)
+}
+
+// taking is the command that takes a task.
+func (h *Host) taking(take wire.Take) Call {
+	b := take.Birth
+	if take.From == "" {
+		argv := []string{"task", "create", "--json", "--project=" + b.Project, "--id=" + take.Task,
+			"--epoch=" + strconv.Itoa(take.Epoch), "--workflow=" + b.Workflow, "--context=-"}
+		if b.Branch != "" {
+			argv = append(argv, "--branch="+b.Branch)
+		}
+		return Call{Argv: append(argv, "--", b.Summary), Stdin: b.Context}
+	}
+	_, digest, _ := strings.Cut(b.Workflow, "@")
+	var keys []string
+	for _, k := range take.Keys {
+		keys = append(keys, k.Key)
+	}
+	expect, _ := json.Marshal(map[string]any{"epoch": take.Epoch, "event": take.Known.Event, "hash": take.Known.Hash,
+		"workflow": digest, "host": take.From, "keys": keys}) // texts and numbers can always be written
+	return Call{Argv: []string{"task", "restore", "--json", "--project=" + b.Project, "--from=" + h.Snapshots,
+		"--expect=-", "--", take.Task}, Stdin: string(expect)}
+}
+
+// no is the answer of a host that does not take a task, and never will under this epoch.
+func (h *Host) no(take wire.Take, why string) (wire.Message[wire.Taken], error) {
+	if err := h.Store.Change(func(now custody.Holder) (custody.Holder, error) {
+		return now.Lost(take.Task, take.Epoch), nil
+	}); err != nil {
+		return wire.Message[wire.Taken]{}, err
+	}
+	report, err := sign.Report(h.Key, wire.Report{Fleet: h.Fleet, Host: h.Name, Epoch: take.Epoch, Task: take.Task})
+	return wire.Of(wire.Taken{Report: report, Refused: short(why)}), err
+}
+
+// taken is the answer of a host that has taken a task: its first report, and the requests that are lost.
+func (h *Host) taken(ctx context.Context, take wire.Take, said Said) (wire.Message[wire.Taken], error) {
+	var restored struct {
+		Lost []string `json:"lost"`
+	}
+	if take.From != "" {
+		if err := json.Unmarshal([]byte(said.Stdout), &restored); err != nil {
+			return wire.Message[wire.Taken]{}, fmt.Errorf("read what was restored of task %s: %w", take.Task, err)
+		}
+	}
+	report, err := h.report(ctx, take.Task, take.Epoch)
+	return wire.Of(wire.Taken{Report: report, Lost: restored.Lost}), err
+}
+
+// short is a text for people that fits into a message.
+func short(text string) string {
+	if len(text) > wire.MostOfText {
+		text = strings.ToValidUTF8(text[:wire.MostOfText], "")
+	}
+	return text
+}
+
+// Answer does what a person asks, if the person signed it for this host, this task and this epoch.
+func (h *Host) Answer(ctx context.Context, m wire.Message[wire.Ask]) (wire.Message[wire.Reply], error) {
+	none, r := wire.Message[wire.Reply]{}, m.Body.Request
+	people, err := h.People()
+	if err != nil {
+		return none, refused(err)
+	}
+	holder, err := h.Store.Read()
+	if err != nil {
+		return none, err
+	}
+	t := holder.Of(r.Task)
+	if !t.Has {
+		return none, refused(&sign.Refusal{Code: sign.StaleEpoch, Message: fmt.Sprintf("cannot do %q: the host %q "+
+			"does not have the task", r.Method, h.Name)})
+	}
+	if err := sign.CheckRequest(people, m.Body, sign.Here{Fleet: h.Fleet, Host: h.Name, Task: r.Task, Epoch: t.Epoch,
+		Now: h.Now()}, ""); err != nil {
+		return none, refused(err)
+	}
+	argv := append([]string{"task", r.Method}, r.Args...)
+	if r.As != "" {
+		argv = slices.Insert(argv, 2, "--as="+r.As)
+	}
+	said, err := h.Program.Do(ctx, Call{Argv: argv, Key: r.Key, Stdin: r.Stdin})
+	if err != nil {
+		return none, err
+	}
+	if said.Refused != "" {
+		return none, refused(errors.New(said.Refused))
+	}
+	reply := wire.Reply{Fleet: h.Fleet, Host: h.Name, Epoch: t.Epoch, Task: r.Task, Key: r.Key, Digest: sign.Digest(r),
+		Done: said.Exit == 0, Exit: said.Exit}
+	reply.Output, reply.Cut = cut(said.Stdout+said.Stderr, wire.MostOfReply)
+	if reply.Head, err = h.Head(ctx, r.Task); err != nil {
+		return none, err
+	}
+	reply, err = sign.Reply(h.Key, reply)
+	return wire.Of(reply), err
+}
+
+func cut(text string, most int) (string, bool) {
+	text = strings.ToValidUTF8(text, "�")
+	if len(text) <= most {
+		return text, false
+	}
+	return strings.ToValidUTF8(text[:most], ""), true
+}
+
+// Look answers a question that changes nothing.
+func (h *Host) Look(ctx context.Context, m wire.Message[wire.Look]) (wire.Message[wire.Seen], error) {
+	if !slices.Contains([]string{"show", "why", "history", "diff", "logs", "stats", "list"}, m.Body.Method) {
+		return wire.Message[wire.Seen]{}, refused(fmt.Errorf("cannot look with %q: it may change something",
+			m.Body.Method))
+	}
+	said, err := h.Program.Do(ctx, Call{Argv: append([]string{"task", m.Body.Method}, m.Body.Args...)})
+	if err != nil {
+		return wire.Message[wire.Seen]{}, err
+	}
+	seen := wire.Seen{Host: h.Name, Exit: said.Exit}
+	seen.Output, _ = cut(said.Stdout+said.Stderr+said.Refused, wire.MostOfLook)
+	return wire.Of(seen), nil
+}
+
+// Leave lets go of a task. The host forgets its right to it first, and what it has of it after.
+func (h *Host) Leave(ctx context.Context, m wire.Message[wire.Leave]) (wire.Message[wire.Left], error) {
+	gone, left := m.Body.Gone, false
+	if err := h.Store.Change(func(now custody.Holder) (custody.Holder, error) {
+		now = now.Lost(gone.Task, gone.Epoch)
+		left = now.Of(gone.Task).Has || now.Of(gone.Task).Left // a later epoch is the host's, or it was here before
+		return now, nil
+	}); err != nil {
+		return wire.Message[wire.Left]{}, err
+	}
+	if !left {
+		if err := h.letGo(ctx, gone); err != nil {
+			return wire.Message[wire.Left]{}, err
+		}
+	}
+	return wire.Of(wire.Left{Host: h.Name}), nil
+}
+
+// letGo ends what the host does for a task that was taken away, and keeps its work.
+func (h *Host) letGo(ctx context.Context, gone wire.Gone) error {
+	said, err := h.Program.Do(ctx, Call{Argv: []string{"task", "leave", "--", gone.Task}})
+	if err != nil {
+		return err
+	}
+	if !said.done() && said.Exit != notFound {
+		return errors.New(said.failure())
+	}
+	return h.Store.Change(func(now custody.Holder) (custody.Holder, error) {
+		return now.LetGo(gone.Task, gone.Epoch), nil
+	})
+}
+
+const notFound = 4 // the status of orange where there is no such task: it has left before
+
+// report is the next report of a task.
+func (h *Host) report(ctx context.Context, id string, epoch int) (wire.Report, error) {
+	said, err := h.Program.Do(ctx, Call{Argv: []string{"task", "show", "--json", "--", id}})
+	if err != nil {
+		return wire.Report{}, err
+	}
+	if !said.done() {
+		return wire.Report{}, errors.New(said.failure())
+	}
+	var t struct {
+		Project   string `json:"project"`
+		Summary   string `json:"summary"`
+		Status    string `json:"status"`
+		Branch    string `json:"branch"`
+		Attention string `json:"attention"`
+		Live      bool   `json:"live"`
+		Entered   string `json:"entered_at"`
+	}
+	if err := json.Unmarshal([]byte(said.Stdout), &t); err != nil {
+		return wire.Report{}, fmt.Errorf("read task %s: %w", id, err)
+	}
+	since, err := time.Parse(time.RFC3339, t.Entered)
+	if err != nil {
+		return wire.Report{}, fmt.Errorf("read since when task %s is %q: %w", id, t.Status, err)
+	}
+	head, err := h.Head(ctx, id)
+	if err != nil {
+		return wire.Report{}, err
+	}
+	version, err := h.Store.Version(id)
+	if err != nil {
+		return wire.Report{}, err
+	}
+	return sign.Report(h.Key, wire.Report{Fleet: h.Fleet, Host: h.Name, Epoch: epoch, Task: id, Version: version,
+		Row: wire.Row{Project: t.Project, Summary: short(t.Summary), Status: t.Status, Branch: t.Branch,
+			Attention: short(t.Attention), Over: !t.Live, Since: since.Unix(), Head: head}})
+}

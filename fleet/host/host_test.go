@@ -1,0 +1,415 @@
+package host_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"go.temporal.io/sdk/temporal"
+
+	"orange/fleet/custody"
+	"orange/fleet/host"
+	"orange/fleet/sign"
+	"orange/fleet/testkit"
+	"orange/fleet/wire"
+)
+
+const id = "abc"
+
+var now = time.Unix(1_700_000_000, 0).UTC()
+
+// program is a fake orange: it keeps which tasks there are, and what it was asked.
+type program struct {
+	tasks  map[string]bool
+	calls  []host.Call
+	before func(host.Call) // what happens while a command runs
+	answer func(host.Call) *host.Said
+}
+
+func (p *program) Do(_ context.Context, c host.Call) (host.Said, error) {
+	p.calls = append(p.calls, c)
+	if p.before != nil {
+		p.before(c)
+	}
+	if p.answer != nil {
+		if said := p.answer(c); said != nil {
+			return *said, nil
+		}
+	}
+	task := c.Argv[len(c.Argv)-1]
+	switch c.Argv[1] {
+	case "create":
+		p.tasks[id] = true
+	case "restore":
+		p.tasks[task] = true
+		return host.Said{Stdout: `{"lost": ["k2"]}`}, nil
+	case "leave":
+		if !p.tasks[task] {
+			return host.Said{Exit: 4, Stderr: "orange: no such task\n"}, nil
+		}
+		delete(p.tasks, task)
+	case "show":
+		return host.Said{Stdout: `{"project":"web","summary":"one","status":"working","branch":"b","attention":"",` +
+			`"live":true,"entered_at":"2024-05-06T07:08:09.000Z"}`}, nil
+	}
+	return host.Said{Stdout: "done\n"}, nil
+}
+
+func (p *program) did(words ...string) bool {
+	return slices.ContainsFunc(p.calls, func(c host.Call) bool {
+		return strings.Contains(strings.Join(c.Argv, " "), strings.Join(words, " "))
+	})
+}
+
+// rig is a host with a fake program, a clock and a folder.
+type rig struct {
+	*host.Host
+	t       *testing.T
+	program *program
+	up      time.Duration
+	boot    string
+	state   custody.HostState
+	token   string // of the present hold
+	reports []wire.Report
+}
+
+func newRig(t *testing.T) *rig {
+	t.Helper()
+	r := &rig{t: t, program: &program{tasks: map[string]bool{}}, up: time.Hour, boot: "b1"}
+	authority := testkit.Key(t, testkit.Authority).PublicKey()
+	r.Host = &host.Host{Fleet: testkit.Fleet, Name: "h1", Projects: []string{"web"}, Harness: []string{"pi"},
+		Snapshots: "vault", Key: testkit.Key(t, "h1"), Program: r.program, Now: func() time.Time { return now },
+		People: func() (sign.Roster, error) {
+			return testkit.List(t, sign.People, 1, "ada").Open(authority, testkit.Fleet, sign.People)
+		},
+		Head: func(context.Context, string) (wire.Head, error) { return wire.Head{Event: 9, Hash: "ff"}, nil },
+		Store: &host.Store{Dir: filepath.Join(t.TempDir(), "fleet"), Now: func() time.Time { return now },
+			Clock: func() (string, time.Duration, error) { return r.boot, r.up, nil }},
+	}
+	return r
+}
+
+// Here, Beat and Report are the server.
+func (r *rig) Here(_ context.Context, said wire.Here) (wire.Lease, error) {
+	var lease wire.Lease
+	r.state, lease = r.state.Came(said, now)
+	r.token = fmt.Sprint(lease.Number)
+	return lease, nil
+}
+
+func (r *rig) Beat(_ context.Context, token []byte) error {
+	if string(token) != r.token {
+		return host.ErrOver
+	}
+	return nil
+}
+
+func (r *rig) Report(_ context.Context, report wire.Report) error {
+	r.reports = append(r.reports, report)
+	return nil
+}
+
+func (r *rig) holder() custody.Holder {
+	r.t.Helper()
+	h, err := r.Store.Read()
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return h
+}
+
+// beats beats once, and is true where that was acknowledged.
+func (r *rig) beats(number int) bool {
+	r.t.Helper()
+	one, every := &once{rig: r}, make(chan time.Time)
+	close(every)
+	if err := r.Hold(r.t.Context(), one, number, []byte(fmt.Sprint(number)), every); !errors.Is(err, host.ErrOver) {
+		r.t.Errorf("the hold ends with %v", err)
+	}
+	return one.done
+}
+
+// once is a server that acknowledges one beat.
+type once struct {
+	*rig
+	done bool
+}
+
+func (o *once) Beat(ctx context.Context, token []byte) error {
+	if o.done {
+		return host.ErrOver
+	}
+	err := o.rig.Beat(ctx, token)
+	o.done = err == nil
+	return err
+}
+
+func (r *rig) takes(epoch int, change func(*wire.Take)) (wire.Taken, error) {
+	r.t.Helper()
+	take := wire.Take{Task: id, Epoch: epoch, Birth: testkit.Birth(r.t, "ada", id, "any", now)}
+	if change != nil {
+		change(&take)
+	}
+	m, err := r.Take(r.t.Context(), wire.Of(take))
+	return m.Body, err
+}
+
+func (r *rig) taken(epoch int) {
+	r.t.Helper()
+	if taken, err := r.takes(epoch, nil); err != nil || taken.Refused != "" {
+		r.t.Fatalf("%+v, %v", taken, err)
+	}
+}
+
+func code(err error) string {
+	var known *temporal.ApplicationError
+	if errors.As(err, &known) {
+		return known.Type()
+	}
+	return fmt.Sprint(err)
+}
+
+func TestAccept_saysWhatTheHostLacks(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	for want, o := range map[string]wire.Offer{
+		"": {Project: "web", Harness: []string{"pi"}}, `no project "shop"`: {Project: "shop"},
+		`no "claude"`: {Project: "web", Harness: []string{"pi", "claude"}},
+		"refused":     {Project: "web", Not: []string{"h1"}},
+	} {
+		m, err := r.Accept(t.Context(), wire.Of(o))
+		if err != nil || m.Body.Host != "h1" || (want == "") != (m.Body.Unfit == "") ||
+			!strings.Contains(m.Body.Unfit, want) {
+			t.Errorf("%+v: %+v, %v", o, m.Body, err)
+		}
+	}
+}
+
+func TestTake_createsTheTaskOnce(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	taken, err := r.takes(2, nil)
+	if err != nil || taken.Refused != "" || taken.Report.Epoch != 2 || taken.Report.Row.Head.Event != 9 ||
+		taken.Report.Row.Status != "working" || taken.Report.Row.Over || taken.Report.Signature == "" {
+		t.Errorf("%+v, %v", taken, err)
+	}
+	if !r.program.did("create", "--json", "--project=web", "--id=abc", "--epoch=2") || !r.holder().Of(id).Has {
+		t.Errorf("the calls are %+v", r.program.calls)
+	}
+	again, err := r.takes(2, nil)
+	if err != nil || again.Report.Version <= taken.Report.Version {
+		t.Errorf("again: %+v, %v", again, err)
+	}
+	late, err := r.takes(1, nil)
+	if err != nil || late.Refused == "" || !r.holder().Of(id).Has {
+		t.Errorf("a late one: %+v, %v", late, err)
+	}
+}
+
+func TestTake_refusesWhatNoPersonSigned(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	taken, err := r.takes(1, func(take *wire.Take) { take.Birth.Rules += "x" })
+	if err != nil || taken.Refused == "" || len(r.program.calls) > 0 {
+		t.Errorf("%+v, %v", taken, err)
+	}
+	if taken, err = r.takes(1, nil); err != nil || taken.Refused == "" {
+		t.Errorf("under an epoch that was refused: %+v, %v", taken, err)
+	}
+}
+
+func TestTake_bringsATaskBackFromItsSnapshot(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	taken, err := r.takes(3, func(take *wire.Take) {
+		take.From, take.Known = "h2", wire.Head{Event: 7, Hash: "aa"}
+		take.Keys = []wire.Kept{{Key: "k1"}, {Key: "k2"}}
+	})
+	if err != nil || strings.Join(taken.Lost, " ") != "k2" {
+		t.Errorf("%+v, %v", taken, err)
+	}
+	var expect struct {
+		Epoch, Event         int
+		Hash, Workflow, Host string
+		Keys                 []string
+	}
+	if err := json.Unmarshal([]byte(r.program.calls[0].Stdin), &expect); err != nil || expect.Epoch != 3 ||
+		expect.Event != 7 || expect.Hash != "aa" || expect.Workflow != "12" || expect.Host != "h2" ||
+		len(expect.Keys) != 2 || !r.program.did("restore", "--json", "--project=web", "--from=vault", "--expect=-") {
+		t.Errorf("%+v, %v, %+v", expect, err, r.program.calls[0])
+	}
+}
+
+func TestTake_letsGoOfATaskThatIsTakenAwayMeanwhile(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.program.before = func(c host.Call) {
+		if c.Argv[1] == "create" {
+			r.program.before = nil
+			if _, err := r.Leave(t.Context(), wire.Of(wire.Leave{Gone: wire.Gone{Task: id, Epoch: 1}})); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	taken, err := r.takes(1, nil)
+	if err != nil || taken.Refused == "" || r.program.tasks[id] || r.holder().Of(id).Has {
+		t.Errorf("%+v, %v", taken, err)
+	}
+}
+
+func TestAnswer_doesWhatAPersonSignedForThisCustody(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	ask := func(change func(*wire.Request)) (wire.Reply, error) {
+		request := testkit.Request("ada", id, "h1", 1, "k1", now)
+		if change != nil {
+			change(&request)
+		}
+		m, err := r.Answer(t.Context(), wire.Of(testkit.Ask(t, request)))
+		return m.Body, err
+	}
+	if _, err := ask(nil); code(err) != string(sign.StaleEpoch) {
+		t.Errorf("a task that is not here: %v", err)
+	}
+	r.taken(1)
+	r.program.calls = nil
+	reply, err := ask(func(q *wire.Request) { q.As, q.Stdin = "worker", "text" })
+	if err != nil || !reply.Done || reply.Output != "done\n" || reply.Head.Event != 9 || reply.Signature == "" {
+		t.Errorf("%+v, %v", reply, err)
+	}
+	if c := r.program.calls[0]; strings.Join(c.Argv, " ") != "task next --as=worker k1" || c.Key != "k1" ||
+		c.Stdin != "text" {
+		t.Errorf("the call is %+v", c)
+	}
+	r.program.calls = nil
+	for want, change := range map[sign.Code]func(*wire.Request){
+		sign.StaleEpoch: func(q *wire.Request) { q.Epoch = 2 }, sign.Elsewhere: func(q *wire.Request) { q.Host = "h2" },
+		sign.Expired:  func(q *wire.Request) { q.Expires = now.Unix() },
+		sign.Stranger: func(q *wire.Request) { q.Person = "h1" },
+	} {
+		if _, err := ask(change); code(err) != string(want) {
+			t.Errorf("%s: %v", want, err)
+		}
+	}
+	m := wire.Of(wire.Ask{Request: testkit.Request("ada", id, "h1", 1, "k1", now)})
+	if _, err := r.Answer(t.Context(), m); code(err) != string(sign.Unsigned) {
+		t.Errorf("unsigned: %v", err)
+	}
+	if len(r.program.calls) > 0 {
+		t.Errorf("what was refused did %+v", r.program.calls)
+	}
+	r.program.answer = func(host.Call) *host.Said {
+		return &host.Said{Exit: 3, Stderr: strings.Repeat("ü", wire.MostOfReply)}
+	}
+	if reply, err = ask(nil); err != nil || reply.Done || reply.Exit != 3 || !reply.Cut ||
+		len(reply.Output) > wire.MostOfReply {
+		t.Errorf("a refusal: %d bytes, %+v, %v", len(reply.Output), reply.Exit, err)
+	}
+	r.program.answer = func(host.Call) *host.Said { return &host.Said{Refused: "it cannot be forwarded"} }
+	if _, err = ask(nil); code(err) != "refused" {
+		t.Errorf("a call that was not taken: %v", err)
+	}
+}
+
+func TestLook_onlyReads(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	if m, err := r.Look(t.Context(), wire.Of(wire.Look{Method: "why", Args: []string{id}})); err != nil ||
+		m.Body.Output != "done\n" {
+		t.Errorf("%+v, %v", m.Body, err)
+	}
+	for _, method := range []string{"merge", "next", "delete", ""} {
+		if _, err := r.Look(t.Context(), wire.Of(wire.Look{Method: method})); code(err) != "refused" {
+			t.Errorf("%s: %v", method, err)
+		}
+	}
+}
+
+func TestAHostLetsGoBeforeItsLeaseCounts(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.taken(1)
+	if err := r.Arrive(t.Context(), r, wire.Here{Host: "h1"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.holder().MayAct(id, 1, r.up); !errors.Is(err, custody.ErrNoLease) {
+		t.Errorf("before a beat: %v", err)
+	}
+	if !r.beats(1) {
+		t.Error("the beat is refused")
+	}
+	if until, err := r.holder().MayAct(id, 1, r.up); err != nil || until != r.up+custody.LeaseFor {
+		t.Errorf("with a lease until %s: %v", until, err)
+	}
+	text, err := os.ReadFile(filepath.Join(r.Store.Dir, "lease.json"))
+	var written struct {
+		Boot  string
+		Until time.Duration
+	}
+	if err == nil {
+		err = json.Unmarshal(text, &written)
+	}
+	if err != nil || written.Boot != "b1" || written.Until != r.up+custody.LeaseFor {
+		t.Errorf("lease.json is %s, %v", text, err)
+	}
+	r.state = r.state.Silent(1, now)
+	r.state, _ = r.state.Released(wire.Release{Host: "h1", Task: id, Epoch: 1})
+	r.token = "none"
+	if r.beats(1) {
+		t.Error("a beat of a hold that is over is acknowledged")
+	}
+	fails := true
+	r.program.answer = func(c host.Call) *host.Said {
+		if c.Argv[1] == "leave" && fails {
+			return &host.Said{Exit: 1, Stderr: "orange: it cannot be left\n"}
+		}
+		return nil
+	}
+	if err := r.Arrive(t.Context(), r, wire.Here{Host: "h1"}); err == nil || r.holder().Number != 1 {
+		t.Errorf("it gets the lease %d before it has let go: %v", r.holder().Number, err)
+	}
+	fails = false
+	if err := r.Arrive(t.Context(), r, wire.Here{Host: "h1"}); err != nil || r.program.tasks[id] ||
+		r.holder().Number != 3 || r.holder().Of(id).Has {
+		t.Errorf("it lets go: %+v, %v", r.holder(), err)
+	}
+	if err := r.Arrive(t.Context(), r, wire.Here{Host: "h1"}); err != nil || len(r.state.Gone) > 0 {
+		t.Errorf("the fleet still has it as gone: %+v, %v", r.state.Gone, err)
+	}
+}
+
+func TestAnotherStartOfTheMachineEndsTheLease(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.taken(1)
+	if err := r.Arrive(t.Context(), r, wire.Here{Host: "h1"}); err != nil || !r.beats(1) {
+		t.Fatal(err)
+	}
+	r.boot = "b2"
+	if _, err := r.holder().MayAct(id, 1, 0); !errors.Is(err, custody.ErrNoLease) {
+		t.Errorf("after another start: %v", err)
+	}
+}
+
+func TestReportAll_reportsWhatTheHostHas(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.taken(1)
+	if err := r.ReportAll(t.Context(), r); err != nil || len(r.reports) != 1 || r.reports[0].Epoch != 1 ||
+		r.reports[0].Version != 2 {
+		t.Errorf("%+v, %v", r.reports, err)
+	}
+	if _, err := r.Leave(t.Context(), wire.Of(wire.Leave{Gone: wire.Gone{Task: id, Epoch: 1}})); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.ReportAll(t.Context(), r); err != nil || len(r.reports) != 1 {
+		t.Errorf("after it has left: %+v, %v", r.reports, err)
+	}
+}

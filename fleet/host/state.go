@@ -1,0 +1,126 @@
+package host
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"orange/fleet/custody"
+	"orange/internal/proc"
+	"orange/internal/task"
+)
+
+// Clock is the time of a machine since its start, sleep included, and which start that was.
+type Clock func() (boot string, up time.Duration, err error)
+
+// Store keeps what the host knows of its rights, in files below $ORANGE_HOME/fleet. One process uses it.
+type Store struct {
+	Dir   string
+	Clock Clock
+	Now   func() time.Time
+
+	lock sync.Mutex
+}
+
+// kept is the file host.json.
+type kept struct {
+	Boot     string         `json:"boot"` // the start of the machine that the lease is counted from
+	Holder   custody.Holder `json:"holder"`
+	Versions map[string]int `json:"versions"` // of the last report of each task
+}
+
+// lease is the file lease.json, which orange reads before an act that others see.
+type lease struct {
+	Boot     string        `json:"boot"`
+	Until    time.Duration `json:"until"`
+	Answered time.Time     `json:"answered"`
+}
+
+func (s *Store) read() (kept, error) {
+	k := kept{Versions: map[string]int{}}
+	text, err := os.ReadFile(filepath.Join(s.Dir, "host.json"))
+	if errors.Is(err, os.ErrNotExist) {
+		return k, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(text, &k)
+	}
+	if err != nil {
+		return k, fmt.Errorf("read what this host knows of its tasks: %w", err)
+	}
+	return k, nil
+}
+
+// Read is what the host knows of its rights. A lease of another start of the machine is over.
+func (s *Store) Read() (custody.Holder, error) {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	k, err := s.read()
+	if err != nil {
+		return custody.Holder{}, err
+	}
+	boot, _, err := s.Clock()
+	if boot != k.Boot {
+		k.Holder.Until = 0
+	}
+	return k.Holder, err
+}
+
+// Change changes what the host knows, and writes its lease where orange reads it: the tasks that are gone come first.
+func (s *Store) Change(change func(custody.Holder) (custody.Holder, error)) error {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	k, err := s.read()
+	if err != nil {
+		return err
+	}
+	boot, _, err := s.Clock()
+	if err != nil {
+		return fmt.Errorf("read the clock of this machine: %w", err)
+	}
+	if boot != k.Boot {
+		k.Boot, k.Holder.Until = boot, 0
+	}
+	before := k.Holder.Until
+	if k.Holder, err = change(k.Holder); err != nil {
+		return err
+	}
+	if err := s.write("host.json", k); err != nil {
+		return err
+	}
+	if k.Holder.Until == before {
+		return nil
+	}
+	return s.write("lease.json", lease{boot, k.Holder.Until, s.Now()})
+}
+
+// Version is the number of the next report of a task.
+func (s *Store) Version(id string) (int, error) {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	k, err := s.read()
+	if err != nil {
+		return 0, err
+	}
+	k.Versions[id]++
+	return k.Versions[id], s.write("host.json", k)
+}
+
+// write replaces a file in one step that outlives a power cut.
+func (s *Store) write(name string, value any) error {
+	text, err := json.MarshalIndent(value, "", "  ")
+	if err == nil {
+		err = os.MkdirAll(s.Dir, task.PrivateFolder)
+	}
+	if err == nil {
+		err = proc.ReplaceFile(filepath.Join(s.Dir, name), append(text, '\n'))
+	}
+	if err != nil {
+		return fmt.Errorf("note what this host knows of its tasks: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,211 @@
+package sign_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"orange/fleet/sign"
+	"orange/fleet/wire"
+)
+
+// What the attackers of docs/proof.md cannot do: (a) who has the network, or the certificate of another host, (b) an
+// agent without the account of the host, (c) an agent with it. What (c) can do to the tasks of its host is not here.
+
+func report(host string) wire.Report {
+	return wire.Report{Fleet: "home", Host: host, Epoch: 3, Task: "abc", Version: 7,
+		Row: wire.Row{Status: "working", Head: wire.Head{Event: 9, Hash: "ff"}}}
+}
+
+func TestAttackerABC_cannotAskWithoutAPersonsKey(t *testing.T) {
+	t.Parallel()
+	wants(t, "no signature", sign.CheckRequest(people(t), wire.Ask{Request: request()}, here(), ""), sign.Unsigned)
+	// the key of the host, which an agent with its account can read
+	wants(t, "a host's key", sign.CheckRequest(people(t), signed(t, "h1", request()), here(), ""), sign.Stranger)
+	other := signed(t, "ada", request())
+	other.Request.Method = "merge"
+	wants(t, "a signature of another request", sign.CheckRequest(people(t), other, here(), ""), sign.Unsigned)
+}
+
+func TestAttackerABC_cannotRepeatARequestLaterOrElsewhereOrAsAnother(t *testing.T) {
+	t.Parallel()
+	ask, at := signed(t, "ada", request()), here()
+	at.Now = now.Add(wire.MostOfMinutes * 60e9)
+	wants(t, "later", sign.CheckRequest(people(t), ask, at, ""), sign.Expired)
+	at = here()
+	at.Host = "h2"
+	wants(t, "at another host", sign.CheckRequest(people(t), ask, at, ""), sign.Elsewhere)
+	at = here()
+	at.Epoch = 4
+	wants(t, "after a rescue", sign.CheckRequest(people(t), ask, at, ""), sign.StaleEpoch)
+	another := request()
+	another.Method = "merge"
+	wants(t, "under a key that is taken", sign.CheckRequest(people(t), ask, here(), sign.Digest(another)),
+		sign.KeyReused)
+}
+
+func TestAttackerA_cannotAnswerInThePlaceOfAHost(t *testing.T) {
+	t.Parallel()
+	asked := request()
+	reply := wire.Reply{Fleet: "home", Host: "h1", Epoch: 3, Task: "abc", Key: "k1", Done: true,
+		Digest: sign.Digest(asked)}
+	good, err := sign.Reply(key(t, "h1"), reply)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wants(t, "its own", sign.CheckReply(hosts(t), good, asked, now), "")
+	wants(t, "none", sign.CheckReply(hosts(t), reply, asked, now), sign.Unsigned)
+	forged, err := sign.Reply(key(t, "h2"), reply)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wants(t, "another host's", sign.CheckReply(hosts(t), forged, asked, now), sign.Stranger)
+	own := reply
+	own.Host = "h2" // honestly its own, but it was not asked
+	own, err = sign.Reply(key(t, "h2"), own)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wants(t, "one that was not asked", sign.CheckReply(hosts(t), own, asked, now), sign.Elsewhere)
+	changed := good
+	changed.Exit = 3
+	wants(t, "changed on its way", sign.CheckReply(hosts(t), changed, asked, now), sign.Unsigned)
+	asked.Args = []string{"c"}
+	wants(t, "to another request", sign.CheckReply(hosts(t), good, asked, now), sign.Elsewhere)
+}
+
+func TestAttackerABC_cannotReportForAnotherHost(t *testing.T) {
+	t.Parallel()
+	good, err := sign.Report(key(t, "h1"), report("h1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	wants(t, "its own", sign.CheckReport(hosts(t), good, now), "")
+	forged, err := sign.Report(key(t, "h2"), report("h1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	wants(t, "another host's", sign.CheckReport(hosts(t), forged, now), sign.Stranger)
+	wants(t, "none", sign.CheckReport(hosts(t), report("h1"), now), sign.Unsigned)
+	for what, change := range map[string]func(*wire.Report){
+		"status": func(r *wire.Report) { r.Row.Status = "done" }, "epoch": func(r *wire.Report) { r.Epoch++ },
+		"version": func(r *wire.Report) { r.Version++ }, "task": func(r *wire.Report) { r.Task = "x" },
+		"over": func(r *wire.Report) { r.Row.Over = true }, "event": func(r *wire.Report) { r.Row.Head.Event++ },
+		"hash": func(r *wire.Report) { r.Row.Head.Hash = "x" }, "branch": func(r *wire.Report) { r.Row.Branch = "x" },
+		"since": func(r *wire.Report) { r.Row.Since++ }, "fleet": func(r *wire.Report) { r.Fleet = "x" },
+		"project":   func(r *wire.Report) { r.Row.Project = "x" },
+		"summary":   func(r *wire.Report) { r.Row.Summary = "x" },
+		"attention": func(r *wire.Report) { r.Row.Attention = "x" },
+	} {
+		changed := good
+		change(&changed)
+		wants(t, "changed "+what, sign.CheckReport(hosts(t), changed, now), sign.Unsigned)
+	}
+}
+
+// commit is a commit of a snapshot as git signs it with the key of a host.
+func commit(t *testing.T, by, message string) string {
+	t.Helper()
+	const head = "tree aa\nparent bb\nauthor x <x> 1 +0000\ncommitter x <x> 1 +0000\n"
+	armor, err := sign.Sign(key(t, by), sign.ForSnapshot, []byte(head+"\n"+message))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return head + "gpgsig " + strings.ReplaceAll(strings.TrimSpace(armor), "\n", "\n ") + "\n\n" + message
+}
+
+func TestAttackerABC_cannotForgeASnapshot(t *testing.T) {
+	t.Parallel()
+	good := commit(t, "h1", "epoch 3, event 9\n")
+	s, err := sign.CheckSnapshot(hosts(t), []byte(good), now)
+	if err != nil || s.Host != "h1" || s.Epoch != 3 || s.Event != 9 || s.Tree != "aa" || s.Parents[0] != "bb" {
+		t.Errorf("its own: %+v, %v", s, err)
+	}
+	other := []byte(commit(t, "h2", "epoch 3, event 9\n"))
+	if s, err = sign.CheckSnapshot(hosts(t), other, now); err != nil || s.Host != "h2" {
+		t.Errorf("another host signs as %q, %v", s.Host, err)
+	}
+	for what, one := range map[string]struct {
+		commit string
+		code   sign.Code
+	}{
+		"a stranger's":    {commit(t, "ada", "epoch 3, event 9\n"), sign.Stranger},
+		"other files":     {strings.Replace(good, "tree aa", "tree ac", 1), sign.Unsigned},
+		"another parent":  {strings.Replace(good, "parent bb", "parent bc", 1), sign.Unsigned},
+		"one parent more": {strings.Replace(good, "parent bb", "parent bb\nparent bc", 1), sign.Unsigned},
+		"another epoch":   {strings.Replace(good, "epoch 3", "epoch 4", 1), sign.Unsigned},
+		"another event":   {strings.Replace(good, "event 9", "event 8", 1), sign.Unsigned},
+		"no signature":    {strings.Replace(good, "gpgsig", "other", 1), sign.Unsigned},
+		"two signatures":  {strings.Replace(good, "author", "gpgsig x\nauthor", 1), sign.Unsigned},
+	} {
+		_, err := sign.CheckSnapshot(hosts(t), []byte(one.commit), now)
+		wants(t, what, err, one.code)
+	}
+	_, err = sign.CheckSnapshot(hosts(t), []byte(commit(t, "h1", "another text\n")), now)
+	wants(t, "a commit that is no snapshot", err, sign.Elsewhere)
+}
+
+func TestAttackerABC_cannotAddASigner(t *testing.T) {
+	t.Parallel()
+	authority := key(t, "authority")
+	good, err := sign.List(authority, list(sign.People, member(t, "ada")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	edited := good
+	edited.Text += sign.Line(member(t, "mallory")) + "\n"
+	own, err := sign.List(key(t, "mallory"), edited.Text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	others, err := sign.List(authority, list(sign.Hosts, member(t, "h1")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	away, err := sign.List(authority, strings.Replace(good.Text, "fleet home", "fleet away", 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, signed := range map[string]sign.Signed{"a line more": edited, "signed by another key": own,
+		"the list of hosts": others, "the list of another fleet": away, "not signed": {Text: good.Text}} {
+		if _, err := signed.Open(authority.PublicKey(), "home", sign.People); !errors.Is(err, sign.ErrRoster) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+}
+
+func TestAttackerABC_cannotCreateOrRescueWithWhatAPersonSignedForSomethingElse(t *testing.T) {
+	t.Parallel()
+	b := wire.Birth{Project: "web", On: "any", Summary: "one", Harness: []string{"pi"}, Workflow: "w@1", Rules: "r",
+		Context: "c", Branch: "b"}
+	r := wire.Request{Fleet: "home", Task: "abc", Method: wire.MethodCreate, Args: []string{sign.BirthDigest(b)},
+		Person: "ada", Key: "k", Expires: now.Unix() + 60}
+	at := sign.Here{Fleet: "home", Task: "abc", Now: now}
+	b.Ask = signed(t, "ada", r)
+	wants(t, "as signed", sign.CheckBirth(people(t), b, at), "")
+	for what, change := range map[string]func(*wire.Birth){
+		"project": func(b *wire.Birth) { b.Project = "x" }, "place": func(b *wire.Birth) { b.On = "x" },
+		"rules": func(b *wire.Birth) { b.Rules = "x" }, "context": func(b *wire.Birth) { b.Context = "x" },
+		"harness": func(b *wire.Birth) { b.Harness = nil }, "workflow": func(b *wire.Birth) { b.Workflow = "x" },
+		"summary": func(b *wire.Birth) { b.Summary = "x" }, "branch": func(b *wire.Birth) { b.Branch = "x" },
+		"method": func(b *wire.Birth) { b.Ask.Request.Method = "next" },
+	} {
+		changed := b
+		change(&changed)
+		wants(t, "another "+what, sign.CheckBirth(people(t), changed, at), sign.Unsigned)
+	}
+	asked := wire.Request{Fleet: "home", Task: "abc", Epoch: 3, Method: wire.MethodRescue, Args: []string{"h2", "why"},
+		Person: "ada", Key: "k", Expires: now.Unix() + 60}
+	rescue := wire.Rescue{Ask: signed(t, "ada", asked), From: 3, To: "h2", Now: "why"}
+	at.Epoch = 3
+	wants(t, "as signed", sign.CheckRescue(people(t), rescue, at), "")
+	for what, change := range map[string]func(*wire.Rescue){
+		"host": func(r *wire.Rescue) { r.To = "h3" }, "reason": func(r *wire.Rescue) { r.Now = "" },
+		"epoch":  func(r *wire.Rescue) { r.From = 4 },
+		"method": func(r *wire.Rescue) { r.Ask.Request.Method = "next" },
+	} {
+		changed := rescue
+		change(&changed)
+		wants(t, "another "+what, sign.CheckRescue(people(t), changed, at), sign.Unsigned)
+	}
+}

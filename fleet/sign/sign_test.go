@@ -1,0 +1,372 @@
+package sign_test
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"crypto/rsa"
+	"encoding/pem"
+	"errors"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/crypto/ssh"
+
+	"orange/fleet/sign"
+	"orange/fleet/wire"
+)
+
+var now = time.Unix(1_700_000_000, 0).UTC()
+
+// key is the same key for the same name.
+func key(t *testing.T, name string) ssh.Signer {
+	t.Helper()
+	seed := bytes.Repeat([]byte(name+"\n"), ed25519.SeedSize)[:ed25519.SeedSize]
+	s, err := ssh.NewSignerFromKey(ed25519.NewKeyFromSeed(seed))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func member(t *testing.T, name string) sign.Member {
+	t.Helper()
+	return sign.Member{Name: name, Key: key(t, name).PublicKey(), Create: true}
+}
+
+// list is the text of a list.
+func list(of string, members ...sign.Member) string {
+	text := sign.Title("home", of, 4) + "\n\n# a comment\n"
+	for _, m := range members {
+		text += sign.Line(m) + "\n"
+	}
+	return text
+}
+
+func roster(t *testing.T, of string, members ...sign.Member) sign.Roster {
+	t.Helper()
+	signed, err := sign.List(key(t, "authority"), list(of, members...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := signed.Open(key(t, "authority").PublicKey(), "home", of)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func people(t *testing.T) sign.Roster {
+	t.Helper()
+	limited, old := member(t, "bob"), member(t, "eve")
+	limited.Create, old.Until = false, now.Add(-time.Hour)
+	return roster(t, sign.People, member(t, "ada"), limited, old)
+}
+
+func hosts(t *testing.T) sign.Roster {
+	t.Helper()
+	return roster(t, sign.Hosts, member(t, "h1"), member(t, "h2"))
+}
+
+func request() wire.Request {
+	return wire.Request{Fleet: "home", Host: "h1", Epoch: 3, Task: "abc", Method: "next", Args: []string{"a", "b"},
+		Stdin: "text", As: "worker", Person: "ada", Key: "k1", Expires: now.Add(5 * time.Minute).Unix()}
+}
+
+func here() sign.Here {
+	return sign.Here{Fleet: "home", Host: "h1", Task: "abc", Epoch: 3, Now: now}
+}
+
+func signed(t *testing.T, by string, r wire.Request) wire.Ask {
+	t.Helper()
+	ask, err := sign.Ask(key(t, by), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ask
+}
+
+// wants compares the code of a refusal; empty for none.
+func wants(t *testing.T, what string, err error, code sign.Code) {
+	t.Helper()
+	var r *sign.Refusal
+	switch is := errors.As(err, &r); {
+	case code == "" && err != nil:
+		t.Errorf("%s: %v", what, err)
+	case code != "" && (!is || r.Code != code):
+		t.Errorf("%s: %v, want %s", what, err, code)
+	}
+}
+
+func TestCheckRequest_takesWhatItsPersonSigned(t *testing.T) {
+	t.Parallel()
+	ask := signed(t, "ada", request())
+	wants(t, "good", sign.CheckRequest(people(t), ask, here(), ""), "")
+	wants(t, "repeated", sign.CheckRequest(people(t), ask, here(), sign.Digest(ask.Request)), "")
+	later := request()
+	later.Expires, later.Host, later.Epoch = later.Expires+60, "h2", 4
+	if sign.Digest(later) != sign.Digest(ask.Request) {
+		t.Error("a repeat is another request because it is made later, or of the host that the task is at now")
+	}
+	waited := here()
+	waited.Waited, waited.Now = true, now.Add(24*time.Hour)
+	wants(t, "waited", sign.CheckRequest(people(t), ask, waited, ""), "")
+}
+
+// Each field of a request is signed: with another value the signature is none.
+func TestCheckRequest_refusesAnotherValueOfEveryField(t *testing.T) {
+	t.Parallel()
+	for what, change := range map[string]func(*wire.Request){
+		"fleet": func(r *wire.Request) { r.Fleet = "away" }, "host": func(r *wire.Request) { r.Host = "h2" },
+		"epoch": func(r *wire.Request) { r.Epoch++ }, "task": func(r *wire.Request) { r.Task = "abd" },
+		"method": func(r *wire.Request) { r.Method = "merge" }, "argument": func(r *wire.Request) { r.Args[1] = "c" },
+		"arguments joined": func(r *wire.Request) { r.Args = []string{"ab"} },
+		"one more":         func(r *wire.Request) { r.Args = append(r.Args, "") },
+		"stdin":            func(r *wire.Request) { r.Stdin += "\n" }, "as": func(r *wire.Request) { r.As = "" },
+		"person": func(r *wire.Request) { r.Person = "bob" }, "key": func(r *wire.Request) { r.Key = "k2" },
+		"expiry": func(r *wire.Request) { r.Expires++ },
+	} {
+		ask := signed(t, "ada", request())
+		ask.Request.Args = []string{"a", "b"}
+		change(&ask.Request)
+		at := here() // as the changed request would have it
+		at.Fleet, at.Host, at.Epoch, at.Task = ask.Request.Fleet, ask.Request.Host, ask.Request.Epoch, ask.Request.Task
+		wants(t, what, sign.CheckRequest(people(t), ask, at, ""), sign.Unsigned)
+	}
+}
+
+func TestCheckRequest_refusesWhatIsNotMeantForHereAndNow(t *testing.T) {
+	t.Parallel()
+	for what, one := range map[string]struct {
+		change func(*wire.Request, *sign.Here)
+		code   sign.Code
+	}{
+		"another fleet":      {func(_ *wire.Request, h *sign.Here) { h.Fleet = "away" }, sign.Elsewhere},
+		"another host":       {func(_ *wire.Request, h *sign.Here) { h.Host = "h2" }, sign.Elsewhere},
+		"another task":       {func(_ *wire.Request, h *sign.Here) { h.Task = "abd" }, sign.Elsewhere},
+		"an earlier epoch":   {func(_ *wire.Request, h *sign.Here) { h.Epoch++ }, sign.StaleEpoch},
+		"a later epoch":      {func(_ *wire.Request, h *sign.Here) { h.Epoch-- }, sign.StaleEpoch},
+		"expired":            {func(_ *wire.Request, h *sign.Here) { h.Now = now.Add(5 * time.Minute) }, sign.Expired},
+		"holds for too long": {func(r *wire.Request, _ *sign.Here) { r.Expires += 600 }, sign.Expired},
+		"may not create": {func(r *wire.Request, _ *sign.Here) {
+			r.Method, r.Person = "create", "bob"
+		}, sign.CreateDenied},
+		"of another person": {func(r *wire.Request, _ *sign.Here) { r.Person = "bob" }, sign.Stranger},
+		"no longer one":     {func(r *wire.Request, _ *sign.Here) { r.Person = "eve" }, sign.Stranger},
+		"never one":         {func(r *wire.Request, _ *sign.Here) { r.Person = "mallory" }, sign.Stranger},
+	} {
+		r, at := request(), here()
+		one.change(&r, &at)
+		by := r.Person
+		if what == "of another person" {
+			by = "ada"
+		}
+		wants(t, what, sign.CheckRequest(people(t), signed(t, by, r), at, ""), one.code)
+	}
+}
+
+func TestCheckRequest_refusesAKeyThatStandsForAnotherRequest(t *testing.T) {
+	t.Parallel()
+	first, second := request(), request()
+	second.Args = []string{"c"}
+	wants(t, "reused", sign.CheckRequest(people(t), signed(t, "ada", second), here(), sign.Digest(first)),
+		sign.KeyReused)
+}
+
+func TestASignatureIsForOneUse(t *testing.T) {
+	t.Parallel()
+	text := sign.RequestText(request())
+	made, err := sign.Sign(key(t, "ada"), sign.ForReply, text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wants(t, "of a reply", sign.CheckRequest(people(t), wire.Ask{Request: request(), Signature: made}, here(), ""),
+		sign.Unsigned)
+	limited := sign.Title("home", sign.People, 1) + "\nada namespaces=\"git\" " +
+		strings.TrimSpace(string(ssh.MarshalAuthorizedKey(key(t, "ada").PublicKey()))) + "\n"
+	list, err := sign.List(key(t, "authority"), limited)
+	if err != nil {
+		t.Fatal(err)
+	}
+	some, err := list.Open(key(t, "authority").PublicKey(), "home", sign.People)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wants(t, "a key for git", sign.CheckRequest(some, signed(t, "ada", request()), here(), ""), sign.Stranger)
+}
+
+func TestSigner_refusesWhatIsDamaged(t *testing.T) {
+	t.Parallel()
+	good, err := sign.Sign(key(t, "ada"), sign.ForReply, []byte("text"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	block, _ := pem.Decode([]byte(good))
+	for i := range block.Bytes {
+		bad := &pem.Block{Type: block.Type, Bytes: bytes.Clone(block.Bytes)}
+		bad.Bytes[i] ^= 1
+		if k, err := sign.Signer(sign.ForReply, []byte("text"), string(pem.EncodeToMemory(bad))); err == nil &&
+			bytes.Equal(k.Marshal(), key(t, "ada").PublicKey().Marshal()) {
+			t.Errorf("with another bit in byte %d it is still a signature of the key", i)
+		}
+		short := &pem.Block{Type: block.Type, Bytes: block.Bytes[:i]}
+		if _, err := sign.Signer(sign.ForReply, []byte("text"), string(pem.EncodeToMemory(short))); err == nil {
+			t.Errorf("the first %d bytes are a signature", i)
+		}
+	}
+	for what, armor := range map[string]string{"none": "", "two": good + good, "more": good + "text",
+		"other": strings.ReplaceAll(good, "SSH SIGNATURE", "PGP SIGNATURE")} {
+		if _, err := sign.Signer(sign.ForReply, []byte("text"), armor); !errors.Is(err, sign.ErrUnsigned) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+}
+
+// pseudo are random bytes for a test.
+type pseudo struct{ *rand.Rand }
+
+func (p pseudo) Read(b []byte) (int, error) {
+	for i := range b {
+		b[i] = byte(p.Uint32())
+	}
+	return len(b), nil
+}
+
+func TestSign_takesOneKindOfKey(t *testing.T) {
+	t.Parallel()
+	made, err := rsa.GenerateKey(pseudo{rand.New(rand.NewPCG(1, 2))}, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := ssh.NewSignerFromKey(made)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := sign.Sign(s, sign.ForReply, []byte("text")); err == nil {
+		t.Error("an RSA key signs")
+	}
+}
+
+func TestALineOfAListIsReadAsItWasWritten(t *testing.T) {
+	t.Parallel()
+	one := member(t, "ada")
+	one.Create, one.From, one.Until = false, now, now.Add(time.Hour)
+	r := roster(t, sign.People, one, member(t, "bob"))
+	if got := sign.Line(r.Members[0]); got != sign.Line(one) || r.Members[0].Create || !r.Members[1].Create {
+		t.Errorf("read %q, wrote %q", got, sign.Line(one))
+	}
+	if r.Version != 4 || r.Fleet != "home" || len(r.Members) != 2 {
+		t.Errorf("read %+v", r)
+	}
+}
+
+func TestAListThatCannotBeReadCompletelyIsRefused(t *testing.T) {
+	t.Parallel()
+	line := sign.Line(member(t, "ada"))
+	_, bare, _ := strings.Cut(line, " ")
+	title := sign.Title("home", sign.People, 4)
+	for what, text := range map[string]string{
+		"no title":         line,
+		"no version":       "# orange fleet home: people\n" + line,
+		"version 0":        sign.Title("home", sign.People, 0) + "\n" + line,
+		"a list of others": sign.Title("home", "robots", 1) + "\n" + line,
+		"no key":           title + "\nada\n",
+		"a strange option": title + "\nada create=never " + bare,
+		"a cert authority": title + "\nada cert-authority " + bare,
+		"a pattern":        title + "\n* " + bare,
+		"two names":        title + "\nada,bob " + bare,
+		"a time":           title + "\nada valid-before=\"tomorrow\" " + bare,
+		"a local time":     title + "\nada valid-before=\"20300101\" " + bare,
+	} {
+		if _, err := sign.List(key(t, "authority"), text); err == nil {
+			t.Errorf("%s: the list is signed", what)
+		}
+	}
+}
+
+func keygen(t *testing.T, dir, stdin string, args ...string) {
+	t.Helper()
+	program, err := exec.LookPath("ssh-keygen")
+	if err != nil {
+		t.Skip("there is no ssh-keygen here")
+	}
+	run := exec.CommandContext(t.Context(), program, args...)
+	run.Dir, run.Stdin = dir, strings.NewReader(stdin)
+	if said, err := run.CombinedOutput(); err != nil {
+		t.Fatalf("ssh-keygen %q: %v\n%s", args, err, said)
+	}
+}
+
+func write(t *testing.T, dir, name, text string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestSshKeygenVerifiesWhatIsSignedHere(t *testing.T) {
+	t.Parallel()
+	dir, ask := t.TempDir(), signed(t, "ada", request())
+	write(t, dir, "people", list(sign.People, member(t, "ada"), member(t, "bob")))
+	write(t, dir, "sig", ask.Signature)
+	keygen(t, dir, string(sign.RequestText(ask.Request)), "-Y", "verify", "-f", "people", "-I", "ada", "-n",
+		string(sign.ForRequest), "-s", "sig")
+}
+
+func TestWhatSshKeygenSignsIsVerifiedHere(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	keygen(t, dir, "", "-q", "-t", "ed25519", "-N", "", "-C", "", "-f", "key")
+	write(t, dir, "text", string(sign.RequestText(request())))
+	keygen(t, dir, "", "-q", "-Y", "sign", "-f", "key", "-n", string(sign.ForRequest), "text")
+	read := func(name string) []byte {
+		text, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return text
+	}
+	public, _, _, _, err := ssh.ParseAuthorizedKey(read("key.pub"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	some := roster(t, sign.People, sign.Member{Name: "ada", Key: public, Create: true})
+	ask := wire.Ask{Request: request(), Signature: string(read("text.sig"))}
+	wants(t, "ssh-keygen's", sign.CheckRequest(some, ask, here(), ""), "")
+}
+
+func TestASnapshotThatGitSignedIsVerifiedHere(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	keygen(t, dir, "", "-q", "-t", "ed25519", "-N", "", "-C", "", "-f", "key")
+	git := func(args ...string) []byte {
+		t.Helper()
+		run := exec.CommandContext(t.Context(), "git", append([]string{"-C", dir, "-c", "gpg.format=ssh", "-c",
+			"user.signingkey=" + filepath.Join(dir, "key"), "-c", "user.name=x", "-c", "user.email=x@x"}, args...)...)
+		run.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1")
+		said, err := run.Output()
+		if err != nil {
+			t.Fatalf("git %q: %v", args, err)
+		}
+		return said
+	}
+	git("init", "-q")
+	git("commit", "-q", "--allow-empty", "-S", "-m", "epoch 3, event 9")
+	line, err := os.ReadFile(filepath.Join(dir, "key.pub"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	public, _, _, _, err := ssh.ParseAuthorizedKey(line)
+	if err != nil {
+		t.Fatal(err)
+	}
+	some := roster(t, sign.Hosts, sign.Member{Name: "h1", Key: public, Create: true})
+	s, err := sign.CheckSnapshot(some, git("cat-file", "commit", "HEAD"), now)
+	if err != nil || s.Host != "h1" || s.Epoch != 3 || s.Event != 9 {
+		t.Errorf("%+v, %v", s, err)
+	}
+}

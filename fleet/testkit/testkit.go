@@ -1,0 +1,110 @@
+// Package testkit has keys, lists of keys and signed messages for tests of the fleet. Only tests enter it.
+//
+// The key of a name is always the same, so that stored histories stay valid.
+package testkit
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/crypto/ssh"
+
+	"orange/fleet/sign"
+	"orange/fleet/wire"
+)
+
+// Fleet is the name of the fleet of tests, and Authority the name of the key that signs its lists.
+const (
+	Fleet     = "home"
+	Authority = "authority"
+)
+
+// Key is the key of a name.
+func Key(t testing.TB, name string) ssh.Signer {
+	t.Helper()
+	seed := bytes.Repeat([]byte(name+"\n"), ed25519.SeedSize)[:ed25519.SeedSize]
+	key, err := ssh.NewSignerFromKey(ed25519.NewKeyFromSeed(seed))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key
+}
+
+// Public is the public key of a name, as in an authorized_keys file.
+func Public(t testing.TB, name string) string {
+	t.Helper()
+	return strings.TrimSpace(string(ssh.MarshalAuthorizedKey(Key(t, name).PublicKey())))
+}
+
+// List is a list of people or hosts, signed by the authority.
+func List(t testing.TB, of string, version int, names ...string) sign.Signed {
+	t.Helper()
+	text := sign.Title(Fleet, of, version) + "\n"
+	for _, name := range names {
+		text += sign.Line(sign.Member{Name: name, Key: Key(t, name).PublicKey(), Create: true}) + "\n"
+	}
+	list, err := sign.List(Key(t, Authority), text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+// Ask is a signed request.
+func Ask(t testing.TB, r wire.Request) wire.Ask {
+	t.Helper()
+	ask, err := sign.Ask(Key(t, r.Person), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ask
+}
+
+// Request is a request of a person of a task at a host.
+func Request(person, task, host string, epoch int, key string, now time.Time) wire.Request {
+	return wire.Request{Fleet: Fleet, Host: host, Epoch: epoch, Task: task, Method: "next", Args: []string{key},
+		Person: person, Key: key, Expires: now.Add(5 * time.Minute).Unix()}
+}
+
+// Birth is what a task is created from.
+func Birth(t testing.TB, person, task, on string, now time.Time) wire.Birth {
+	t.Helper()
+	b := wire.Birth{Project: "web", On: on, Summary: "one", Workflow: "default@12", Rules: "states:\n"}
+	b.Ask = Ask(t, wire.Request{Fleet: Fleet, Task: task, Method: wire.MethodCreate,
+		Args: []string{sign.BirthDigest(b)}, Person: person, Key: "create", Expires: now.Add(5 * time.Minute).Unix()})
+	return b
+}
+
+// Rescue is a signed rescue.
+func Rescue(t testing.TB, person, task string, from int, to, reason string, now time.Time) wire.Rescue {
+	t.Helper()
+	return wire.Rescue{From: from, To: to, Now: reason, Ask: Ask(t, wire.Request{Fleet: Fleet, Task: task, Epoch: from,
+		Method: wire.MethodRescue, Args: []string{to, reason}, Person: person, Key: "rescue",
+		Expires: now.Add(5 * time.Minute).Unix()})}
+}
+
+// Report is a signed report.
+func Report(t testing.TB, host, task string, epoch, version, event int, status string) wire.Report {
+	t.Helper()
+	r, err := sign.Report(Key(t, host), wire.Report{Fleet: Fleet, Host: host, Epoch: epoch, Task: task,
+		Version: version, Row: wire.Row{Project: "web", Status: status, Over: status == "over",
+			Head: wire.Head{Event: event, Hash: "hash"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// Reply is a signed answer to a request that was done at an event.
+func Reply(t testing.TB, host string, r wire.Request, event int) wire.Reply {
+	t.Helper()
+	reply, err := sign.Reply(Key(t, host), wire.Reply{Fleet: Fleet, Host: host, Epoch: r.Epoch, Task: r.Task,
+		Key: r.Key, Digest: sign.Digest(r), Done: true, Head: wire.Head{Event: event, Hash: "hash"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return reply
+}

@@ -1,0 +1,455 @@
+package wire
+
+import (
+	"fmt"
+	"unicode/utf8"
+
+	"orange/internal/keyed"
+	"orange/internal/task"
+)
+
+// The limits of messages.
+const (
+	MostOfBirth   = 512 << 10 // bytes of what a task is created from
+	MostOfReply   = 4 << 10   // bytes of an answer that custody keeps
+	MostOfLook    = 1 << 20   // bytes of an answer that no one keeps
+	MostOfRequest = 64 << 10  // bytes of the arguments and the standard input of a request
+	MostOfText    = 1 << 10   // bytes of every other text
+	KeptKeys      = 200       // how many requests of a task custody keeps, the last ones
+	MostOfMinutes = 10        // how long a signed request holds
+	mostOfList    = 2000      // entries of what a host says of itself
+)
+
+// Request is what a person asks of a task, as it is signed. Host is empty where the host does not matter.
+type Request struct {
+	Fleet   string   `json:"fleet"`
+	Host    string   `json:"host,omitempty"`
+	Epoch   int      `json:"epoch"`
+	Task    string   `json:"task"`
+	Method  string   `json:"method"`
+	Args    []string `json:"args,omitempty"`
+	Stdin   string   `json:"stdin,omitempty"`
+	As      string   `json:"as,omitempty"` // the role that the person acts for
+	Person  string   `json:"person"`
+	Key     string   `json:"key"`
+	Expires int64    `json:"expires"` // in seconds since 1970, by the clock of the custody
+}
+
+// Methods of requests that custody itself answers, or that need a right of their own.
+const (
+	MethodCreate = "create"
+	MethodRescue = "rescue"
+	MethodLeave  = "leave"
+)
+
+// Ask is a request with its signature.
+type Ask struct {
+	Request   Request `json:"request"`
+	Signature string  `json:"signature,omitempty"`
+}
+
+// Kind is the name and the version of the message.
+func (Ask) Kind() (string, int) { return "ask", 1 }
+
+// Check refuses a request that no program of the fleet may send.
+func (a Ask) Check() error {
+	r := a.Request
+	size := len(r.Stdin)
+	for _, arg := range r.Args {
+		size += len(arg)
+	}
+	if size > MostOfRequest {
+		return tooLarge("arguments and standard input of the request", size, MostOfRequest)
+	}
+	if err := keyed.Check(r.Key); err != nil {
+		return err
+	}
+	return short(append([]string{r.Stdin}, r.Args...), "fleet", r.Fleet, "host", r.Host, "task", r.Task,
+		"method", r.Method, "role", r.As, "person", r.Person, "signature", a.Signature)
+}
+
+// Birth is what a task is created from. The asker makes the id.
+type Birth struct {
+	Ask      Ask      `json:"ask"` // a signed request of the method create, whose argument is the digest of the rest
+	Project  string   `json:"project"`
+	On       string   `json:"on"` // a label, or "host:" and the name of a host
+	Branch   string   `json:"branch,omitempty"`
+	Summary  string   `json:"summary"`
+	Harness  []string `json:"harness,omitempty"` // those that the task needs
+	Workflow string   `json:"workflow"`          // its name and, behind @, its digest
+	Rules    string   `json:"rules"`             // its text
+	Context  string   `json:"context,omitempty"`
+}
+
+// Kind is the name and the version of the message.
+func (Birth) Kind() (string, int) { return "birth", 1 }
+
+// Check refuses a birth that is too large.
+func (b Birth) Check() error {
+	if size := len(b.Rules) + len(b.Context); size > MostOfBirth {
+		return tooLarge("workflow and context of the task", size, MostOfBirth)
+	}
+	names := named("harness", b.Harness, "project", b.Project, "place", b.On, "branch", b.Branch,
+		"summary", b.Summary, "workflow", b.Workflow)
+	if err := short([]string{b.Rules, b.Context}, names...); err != nil {
+		return err
+	}
+	return b.Ask.Check()
+}
+
+// Offer asks a host whether it has a place for a task.
+type Offer struct {
+	Task    string   `json:"task"`
+	Epoch   int      `json:"epoch"`
+	Project string   `json:"project"`
+	Harness []string `json:"harness,omitempty"`
+	Not     []string `json:"not,omitempty"` // hosts that cannot do it
+}
+
+// Kind is the name and the version of the message.
+func (Offer) Kind() (string, int) { return "offer", 1 }
+
+// Check refuses an offer that is too large.
+func (o Offer) Check() error {
+	return short(nil, named("harness", o.Harness, named("host", o.Not, "task", o.Task, "project", o.Project)...)...)
+}
+
+// Accepted is a host's answer to an offer. Unfit says why it cannot do it.
+type Accepted struct {
+	Host  string `json:"host"`
+	Unfit string `json:"unfit,omitempty"`
+}
+
+// Kind is the name and the version of the message.
+func (Accepted) Kind() (string, int) { return "accepted", 1 }
+
+// Check refuses an answer that is too large.
+func (a Accepted) Check() error { return short(nil, "host", a.Host, "reason", a.Unfit) }
+
+// Kept is a request that custody keeps, with its answer.
+type Kept struct {
+	Key    string `json:"key"`
+	Digest string `json:"digest"` // of the request
+	Host   string `json:"host"`   // which answered
+	Epoch  int    `json:"epoch"`
+	Event  int    `json:"event"` // the last of the history at the answer
+	Reply  Reply  `json:"reply"`
+	Lost   bool   `json:"lost,omitempty"` // what it did is in no history that is left
+}
+
+// Take gives a task to a host. After a rescue Known is the last that custody knew of the history, and Keys are the
+// requests that were answered: those that are not in the history have to be named there as lost.
+type Take struct {
+	Task  string `json:"task"`
+	Epoch int    `json:"epoch"`
+	Birth Birth  `json:"birth"`
+	From  string `json:"from,omitempty"` // the host that had the task
+	Known Head   `json:"known"`
+	Keys  []Kept `json:"keys,omitempty"`
+}
+
+// Head is how far a history goes: the number of its last event, and the hash of it.
+type Head struct {
+	Event int    `json:"event"`
+	Hash  string `json:"hash,omitempty"`
+}
+
+// Kind is the name and the version of the message.
+func (Take) Kind() (string, int) { return "take", 1 }
+
+// Check refuses what is too large.
+func (t Take) Check() error {
+	if len(t.Keys) > KeptKeys {
+		return tooMany("requests", len(t.Keys), KeptKeys)
+	}
+	for _, kept := range t.Keys {
+		if err := kept.Reply.Check(); err != nil {
+			return err
+		}
+	}
+	if err := short(nil, "task", t.Task, "host", t.From, "hash", t.Known.Hash); err != nil {
+		return err
+	}
+	return t.Birth.Check()
+}
+
+// Taken is the answer to a take: the first report of the host for its epoch, with the requests that it found in no
+// history. Refused says why the host has not taken the task, and never will under this epoch.
+type Taken struct {
+	Report  Report   `json:"report"`
+	Lost    []string `json:"lost,omitempty"`
+	Refused string   `json:"refused,omitempty"`
+}
+
+// Kind is the name and the version of the message.
+func (Taken) Kind() (string, int) { return "taken", 1 }
+
+// Check refuses what is too large.
+func (t Taken) Check() error {
+	if len(t.Lost) > KeptKeys {
+		return tooMany("lost requests", len(t.Lost), KeptKeys)
+	}
+	if err := short(nil, named("key", t.Lost, "reason", t.Refused)...); err != nil {
+		return err
+	}
+	return t.Report.Check()
+}
+
+// Reply is a host's answer to a request, signed by its key. Done is false for a refusal: those are not kept, and a
+// repeat is judged again.
+type Reply struct {
+	Fleet     string `json:"fleet"`
+	Host      string `json:"host"`
+	Epoch     int    `json:"epoch"`
+	Task      string `json:"task"`
+	Key       string `json:"key"`
+	Digest    string `json:"digest"` // of the request
+	Done      bool   `json:"done"`
+	Exit      int    `json:"exit"`
+	Output    string `json:"output,omitempty"`
+	Cut       bool   `json:"cut,omitempty"` // the output was longer
+	Head      Head   `json:"head"`
+	Signature string `json:"signature,omitempty"`
+}
+
+// Kind is the name and the version of the message.
+func (Reply) Kind() (string, int) { return "reply", 1 }
+
+// Check refuses what is too large to be kept.
+func (r Reply) Check() error {
+	if len(r.Output) > MostOfReply {
+		return tooLarge("answer", len(r.Output), MostOfReply)
+	}
+	return short([]string{r.Output}, "fleet", r.Fleet, "host", r.Host, "task", r.Task, "key", r.Key,
+		"digest", r.Digest, "hash", r.Head.Hash, "signature", r.Signature)
+}
+
+// Look is a question that changes nothing.
+type Look struct {
+	Task   string   `json:"task"`
+	Method string   `json:"method"`
+	Args   []string `json:"args,omitempty"`
+}
+
+// Kind is the name and the version of the message.
+func (Look) Kind() (string, int) { return "look", 1 }
+
+// Check refuses what is too large.
+func (l Look) Check() error {
+	return short(nil, named("argument", l.Args, "task", l.Task, "method", l.Method)...)
+}
+
+// Seen is the answer to a look.
+type Seen struct {
+	Host   string `json:"host"`
+	Exit   int    `json:"exit"`
+	Output string `json:"output,omitempty"`
+}
+
+// Kind is the name and the version of the message.
+func (Seen) Kind() (string, int) { return "seen", 1 }
+
+// Check refuses what is too large.
+func (s Seen) Check() error {
+	if len(s.Output) > MostOfLook {
+		return tooLarge("answer", len(s.Output), MostOfLook)
+	}
+	return short([]string{s.Output}, "host", s.Host)
+}
+
+// Row is what the fleet's list shows of a task.
+type Row struct {
+	Project   string `json:"project,omitempty"`
+	Summary   string `json:"summary,omitempty"`
+	Status    string `json:"status,omitempty"`
+	Branch    string `json:"branch,omitempty"`
+	Attention string `json:"attention,omitempty"`
+	Over      bool   `json:"over,omitempty"`  // the task is at an end of its workflow
+	Since     int64  `json:"since,omitempty"` // when its status began, by the host's clock
+	Head      Head   `json:"head"`
+}
+
+// Report is what a host says of a task that it has, signed by its key. Of two reports under one epoch the one with the
+// greater version counts.
+type Report struct {
+	Fleet     string `json:"fleet"`
+	Host      string `json:"host"`
+	Epoch     int    `json:"epoch"`
+	Task      string `json:"task"`
+	Version   int    `json:"version"`
+	Row       Row    `json:"row"`
+	Signature string `json:"signature,omitempty"`
+}
+
+// Kind is the name and the version of the message.
+func (Report) Kind() (string, int) { return "report", 1 }
+
+// Check refuses what is too large.
+func (r Report) Check() error {
+	return short(nil, "signature", r.Signature, "fleet", r.Fleet, "host", r.Host, "task", r.Task,
+		"project", r.Row.Project, "summary", r.Row.Summary, "status", r.Row.Status, "branch", r.Row.Branch,
+		"attention", r.Row.Attention, "hash", r.Row.Head.Hash)
+}
+
+// Rescue takes a task away from a host that is lost, or from any host, with a reason. It is a signed request of the
+// method rescue, whose arguments are From, To and Now.
+type Rescue struct {
+	Ask  Ask    `json:"ask"`
+	From int    `json:"from"`          // the epoch that ends
+	To   string `json:"to,omitempty"`  // a host; empty for any
+	Now  string `json:"now,omitempty"` // why the host is not waited for
+}
+
+// Kind is the name and the version of the message.
+func (Rescue) Kind() (string, int) { return "rescue", 1 }
+
+// Check refuses what is too large.
+func (r Rescue) Check() error {
+	if err := short(nil, "host", r.To, "reason", r.Now); err != nil {
+		return err
+	}
+	return r.Ask.Check()
+}
+
+// Custody is what the fleet knows of a task: who has it, and the last row of its list.
+type Custody struct {
+	Task  string   `json:"task"`
+	Phase string   `json:"phase"`
+	Host  string   `json:"host,omitempty"`
+	Epoch int      `json:"epoch"`
+	Not   []string `json:"not,omitempty"` // hosts that cannot take it
+	Row   Row      `json:"row"`
+	Lost  []string `json:"lost,omitempty"` // keys of requests that were done and are lost
+}
+
+// Kind is the name and the version of the message.
+func (Custody) Kind() (string, int) { return "custody", 1 }
+
+// Check refuses what is too large.
+func (c Custody) Check() error {
+	names := named("host", c.Not, "task", c.Task, "phase", c.Phase, "host", c.Host)
+	return short(nil, named("key", c.Lost, names...)...)
+}
+
+// Release asks the workflow of a host for a task that the host has: from then on it is not the host's any more.
+type Release struct {
+	Host  string `json:"host"`
+	Task  string `json:"task"`
+	Epoch int    `json:"epoch"`
+	Now   bool   `json:"now,omitempty"` // whether or not the host is lost
+}
+
+// Kind is the name and the version of the message.
+func (Release) Kind() (string, int) { return "release", 1 }
+
+// Check refuses what is too large.
+func (r Release) Check() error { return short(nil, "host", r.Host, "task", r.Task) }
+
+// Released is the answer to a release. Kept says why the host keeps the task.
+type Released struct {
+	Kept string `json:"kept,omitempty"`
+}
+
+// Kind is the name and the version of the message.
+func (Released) Kind() (string, int) { return "released", 1 }
+
+// Check refuses what is too large.
+func (r Released) Check() error { return short(nil, "reason", r.Kept) }
+
+// Gone is a task that a host has no more.
+type Gone struct {
+	Task  string `json:"task"`
+	Epoch int    `json:"epoch"` // the last under which the host had it
+}
+
+// Leave has a host let go of a task that it may have under an epoch, or under an earlier one.
+type Leave struct {
+	Gone Gone `json:"gone"`
+}
+
+// Kind is the name and the version of the message.
+func (Leave) Kind() (string, int) { return "leave", 1 }
+
+// Check refuses what is too large.
+func (l Leave) Check() error { return short(nil, "task", l.Gone.Task) }
+
+// Left is the answer to a leave: where the host's own work is.
+type Left struct {
+	Host string `json:"host"`
+	Ref  string `json:"ref,omitempty"`
+}
+
+// Kind is the name and the version of the message.
+func (Left) Kind() (string, int) { return "left", 1 }
+
+// Check refuses what is too large.
+func (l Left) Check() error { return short(nil, "host", l.Host, "ref", l.Ref) }
+
+// Here is what a host says of itself before it gets a lease. Left are the tasks that it has let go.
+type Here struct {
+	Host     string   `json:"host"`
+	Labels   []string `json:"labels,omitempty"`
+	Projects []string `json:"projects,omitempty"`
+	Harness  []string `json:"harness,omitempty"`
+	Version  string   `json:"version,omitempty"`
+	Free     int      `json:"free"`
+	Left     []Gone   `json:"left,omitempty"`
+}
+
+// Kind is the name and the version of the message.
+func (Here) Kind() (string, int) { return "here", 1 }
+
+// Check refuses what is too large.
+func (h Here) Check() error {
+	if size := len(h.Labels) + len(h.Projects) + len(h.Harness) + len(h.Left); size > mostOfList {
+		return tooMany("labels, projects and tasks", size, mostOfList)
+	}
+	names := named("label", h.Labels, "host", h.Host, "version", h.Version)
+	return short(nil, named("project", h.Projects, named("harness", h.Harness, names...)...)...)
+}
+
+// Lease is the answer to a here: the number of the lease that the host may hold from now on, and the tasks that are
+// not the host's any more. The host acts outwardly for none of these.
+type Lease struct {
+	Number int    `json:"number"`
+	Gone   []Gone `json:"gone,omitempty"`
+}
+
+// Kind is the name and the version of the message.
+func (Lease) Kind() (string, int) { return "lease", 1 }
+
+// Check accepts every lease.
+func (Lease) Check() error { return nil }
+
+func tooLarge(what string, size, most int) error {
+	return task.Notef(task.ErrUsage, "cannot send the %s: found %d bytes, at most %d", what, size, most)
+}
+
+func tooMany(what string, count, most int) error {
+	return task.Notef(task.ErrUsage, "cannot send the %s: found %d, at most %d", what, count, most)
+}
+
+// named puts a list of texts of one name before others, for short.
+func named(name string, list []string, others ...string) []string {
+	var out []string
+	for _, text := range list {
+		out = append(out, name, text)
+	}
+	return append(out, others...)
+}
+
+// short refuses texts that are no UTF-8, and those among the named ones, name by name, that are long.
+func short(long []string, pairs ...string) error {
+	for i := 0; i+1 < len(pairs); i += 2 {
+		if len(pairs[i+1]) > MostOfText {
+			return tooLarge(pairs[i], len(pairs[i+1]), MostOfText)
+		}
+		long = append(long, pairs[i+1])
+	}
+	for _, text := range long {
+		if !utf8.ValidString(text) {
+			return fmt.Errorf("cannot send %.40q: expected UTF-8", text)
+		}
+	}
+	return nil
+}
