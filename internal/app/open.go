@@ -173,8 +173,7 @@ func (a *app) connect() error {
 		Store: a.store, Index: a.store, Seats: a.store, Documents: a.files, Mirror: a.files, Projections: a.files,
 		Rules: a.home, Workspaces: a.pool, Merger: engine.GuardedMerger{Merger: a.pool, Guard: guard},
 		Forge: pool.Requests{Pool: a.pool}, Runner: runner{a}, Environments: a.environments, Terminal: a.agents,
-		Witness: a.agents,
-		Now:     time.Now, Random: rand.Reader, Log: log, Patience: patience, Needs: a.lookout.Need,
+		Witness: a.agents, Now: time.Now, Random: rand.Reader, Log: log, Patience: patience, Needs: a.lookout.Need,
 	}
 	a.engine.Facts = a.looker(checkPatience)
 	a.executor = &hook.Executor{

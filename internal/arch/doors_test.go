@@ -19,8 +19,7 @@ const root = "../.."
 func quiet() []string {
 	return []string{"lazyregexp", "printable", "action", "conflict", "diff", "task", "history", "record", "keyed",
 		"custody", "stats", "document", "yaml", "answer", "workflow", "harness", "rejection", "leaving", "decide",
-		"projection",
-		"replay", "explore", "graph", "inbox"}
+		"projection", "replay", "explore", "graph", "inbox"}
 }
 
 // The rooms that are tested without the race detector are those in which there is nothing for it to find.

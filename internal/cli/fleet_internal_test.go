@@ -390,7 +390,7 @@ func TestPerform_marksWhoseWayAPersonCame(t *testing.T) {
 	}
 }
 
-// A new command of "orange task" says whether it can be done at another host.
+// Each command of "orange task" is forwarded, or is known to stay at its host.
 func TestEveryCommandOfATaskIsForwardedOrStaysAtItsHost(t *testing.T) {
 	t.Parallel()
 	stays := []string{"attach", "watch", "wait", "check", "replay", "verify", "stats"}
