@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync/atomic"
+	"sync"
 	"testing"
 	"time"
 
@@ -114,13 +115,18 @@ func TestGuard_endsTheContextWithTheLease(t *testing.T) {
 	t.Parallel()
 	g, _ := heldAt(t, repository(t), nil)
 	ups := make(chan time.Duration, 9)
-	g.Clock = func() (custody.Clock, error) { return custody.Clock{Boot: "b1", Up: <-ups}, nil }
+	var renewed sync.Once
+	g.Clock = func() (custody.Clock, error) {
+		renewed.Do(func() { // the guard has read the first lease
+			g.leased(t, custody.HomeLease{Boot: "b1", Until: time.Minute + time.Millisecond})
+		})
+		return custody.Clock{Boot: "b1", Up: <-ups}, nil
+	}
 	g.leased(t, custody.HomeLease{Boot: "b1", Until: time.Minute})
 	ups <- time.Minute - time.Millisecond
 	within, done, err := g.Outward(t.Context(), task.Task{ID: "T1"})
 	must(t, err)
 	defer done()
-	g.leased(t, custody.HomeLease{Boot: "b1", Until: time.Minute + time.Millisecond})
 	ups <- time.Minute // renewed meanwhile: it goes on
 	ups <- time.Hour
 	<-within.Done()
