@@ -16,6 +16,8 @@ import (
 	"orange/fleet/custody"
 	"orange/fleet/sign"
 	"orange/fleet/wire"
+	"orange/internal/answer"
+	outward "orange/internal/custody"
 )
 
 // Host is one host of a fleet. Every field is required.
@@ -36,20 +38,20 @@ type Host struct {
 
 // Accept answers whether the host can take a task.
 func (h *Host) Accept(_ context.Context, m wire.Message[wire.Offer]) (wire.Message[wire.Accepted], error) {
-	answer := wire.Accepted{Host: h.Name}
+	accepted := wire.Accepted{Host: h.Name}
 	switch o := m.Body; {
 	case slices.Contains(o.Not, h.Name):
-		answer.Unfit = "it has refused the task"
+		accepted.Unfit = "it has refused the task"
 	case !slices.Contains(h.Projects, o.Project):
-		answer.Unfit = fmt.Sprintf("it has no project %q", o.Project)
+		accepted.Unfit = fmt.Sprintf("it has no project %q", o.Project)
 	default:
 		for _, name := range o.Harness {
 			if !slices.Contains(h.Harness, name) {
-				answer.Unfit = fmt.Sprintf("it has no %q", name)
+				accepted.Unfit = fmt.Sprintf("it has no %q", name)
 			}
 		}
 	}
-	return wire.Of(answer), nil
+	return wire.Of(accepted), nil
 }
 
 // refused is an error of a call that is not tried again.
@@ -80,12 +82,23 @@ func (h *Host) Take(ctx context.Context, m wire.Message[wire.Take]) (wire.Messag
 	if _, err := holder.Took(take.Task, take.Epoch, ""); err != nil {
 		return h.no(take, err.Error())
 	}
-	said, err := h.Program.Do(ctx, h.taking(take))
+	taking, err := h.taking(take)
 	if err != nil {
 		return none, err
 	}
-	if !said.done() {
-		return h.no(take, said.failure())
+	said, err := h.Program.Do(ctx, taking)
+	if err != nil {
+		return none, err
+	}
+	if !done(said) {
+		has, err := h.has(ctx, take.Task)
+		if err != nil {
+			return none, err
+		}
+		if !has {
+			return h.no(take, said.Failure())
+		}
+		said = answer.Reply{Stdout: "{}"} // what failed came after the task was there
 	}
 	err = h.Store.Change(func(now custody.Holder) (custody.Holder, error) {
 		return now.Took(take.Task, take.Epoch, "")
@@ -102,26 +115,40 @@ func (h *Host) Take(ctx context.Context, m wire.Message[wire.Take]) (wire.Messag
 	return h.taken(ctx, take, said)
 }
 
-// taking is the command that takes a task.
-func (h *Host) taking(take wire.Take) Call {
+// taking is the command that takes a task. A workflow of this host has to be the one of the birth: the history that it
+// writes names it by its digest.
+func (h *Host) taking(take wire.Take) (answer.Call, error) {
 	b := take.Birth
+	name, digest, _ := strings.Cut(b.Workflow, "@")
 	if take.From == "" {
-		argv := []string{"task", "create", "--json", "--project=" + b.Project, "--id=" + take.Task,
-			"--epoch=" + strconv.Itoa(take.Epoch), "--workflow=" + b.Workflow, "--context=-"}
-		if b.Branch != "" {
-			argv = append(argv, "--branch="+b.Branch)
-		}
-		return Call{Argv: append(argv, "--", b.Summary), Stdin: b.Context}
+		return call("create", "", b.Context, "--json", "--project="+b.Project, "--id="+take.Task,
+			"--epoch="+strconv.Itoa(take.Epoch), "--workflow="+name, "--context=-", "--", b.Branch, b.Summary), nil
 	}
-	_, digest, _ := strings.Cut(b.Workflow, "@")
-	var keys []string
+	o := outward.RestoreOrder{Epoch: take.Epoch, Event: take.Known.Event, Hash: take.Known.Hash, Workflow: digest,
+		Host: take.From}
 	for _, k := range take.Keys {
-		keys = append(keys, k.Key)
+		o.Keys = append(o.Keys, k.Key)
 	}
-	expect, _ := json.Marshal(map[string]any{"epoch": take.Epoch, "event": take.Known.Event, "hash": take.Known.Hash,
-		"workflow": digest, "host": take.From, "keys": keys}) // texts and numbers can always be written
-	return Call{Argv: []string{"task", "restore", "--json", "--project=" + b.Project, "--from=" + h.Snapshots,
-		"--expect=-", "--", take.Task}, Stdin: string(expect)}
+	order, err := json.Marshal(o)
+	if err != nil {
+		return answer.Call{}, fmt.Errorf("write what is known of task %s: %w", take.Task, err)
+	}
+	return call("restore", "", string(order), "--json", "--project="+b.Project, "--from="+h.Snapshots, "--expect=-",
+		"--", take.Task), nil
+}
+
+// has reports whether orange has a task.
+func (h *Host) has(ctx context.Context, id string) (bool, error) {
+	said, err := h.Program.Do(ctx, call("show", "", "", "--json", "--", id))
+	switch {
+	case err != nil:
+		return false, err
+	case done(said):
+		return true, nil
+	case said.Refused == "" && said.Exit == notFound:
+		return false, nil
+	}
+	return false, errors.New(said.Failure())
 }
 
 // no is the answer of a host that does not take a task, and never will under this epoch.
@@ -136,7 +163,7 @@ func (h *Host) no(take wire.Take, why string) (wire.Message[wire.Taken], error) 
 }
 
 // taken is the answer of a host that has taken a task: its first report, and the requests that are lost.
-func (h *Host) taken(ctx context.Context, take wire.Take, said Said) (wire.Message[wire.Taken], error) {
+func (h *Host) taken(ctx context.Context, take wire.Take, said answer.Reply) (wire.Message[wire.Taken], error) {
 	var restored struct {
 		Lost []string `json:"lost"`
 	}
@@ -177,11 +204,11 @@ func (h *Host) Answer(ctx context.Context, m wire.Message[wire.Ask]) (wire.Messa
 		Now: h.Now()}, ""); err != nil {
 		return none, refused(err)
 	}
-	argv := append([]string{"task", r.Method}, r.Args...)
+	words := r.Args
 	if r.As != "" {
-		argv = slices.Insert(argv, 2, "--as="+r.As)
+		words = append([]string{"--as=" + r.As}, words...)
 	}
-	said, err := h.Program.Do(ctx, Call{Argv: argv, Key: r.Key, Stdin: r.Stdin})
+	said, err := h.Program.Do(ctx, call(r.Method, r.Key, r.Stdin, words...))
 	if err != nil {
 		return none, err
 	}
@@ -208,11 +235,11 @@ func cut(text string, most int) (string, bool) {
 
 // Look answers a question that changes nothing.
 func (h *Host) Look(ctx context.Context, m wire.Message[wire.Look]) (wire.Message[wire.Seen], error) {
-	if !slices.Contains([]string{"show", "why", "history", "diff", "logs", "stats", "list"}, m.Body.Method) {
+	if answer.Forwarded()[m.Body.Method] != answer.Reads {
 		return wire.Message[wire.Seen]{}, refused(fmt.Errorf("cannot look with %q: it may change something",
 			m.Body.Method))
 	}
-	said, err := h.Program.Do(ctx, Call{Argv: append([]string{"task", m.Body.Method}, m.Body.Args...)})
+	said, err := h.Program.Do(ctx, call(m.Body.Method, "", "", m.Body.Args...))
 	if err != nil {
 		return wire.Message[wire.Seen]{}, err
 	}
@@ -241,12 +268,12 @@ func (h *Host) Leave(ctx context.Context, m wire.Message[wire.Leave]) (wire.Mess
 
 // letGo ends what the host does for a task that was taken away, and keeps its work.
 func (h *Host) letGo(ctx context.Context, gone wire.Gone) error {
-	said, err := h.Program.Do(ctx, Call{Argv: []string{"task", "leave", "--", gone.Task}})
+	said, err := h.Program.Do(ctx, call("leave", "", "", "--json", "--yes", "--", gone.Task))
 	if err != nil {
 		return err
 	}
-	if !said.done() && said.Exit != notFound {
-		return errors.New(said.failure())
+	if !done(said) && said.Exit != notFound {
+		return errors.New(said.Failure())
 	}
 	return h.Store.Change(func(now custody.Holder) (custody.Holder, error) {
 		return now.LetGo(gone.Task, gone.Epoch), nil
@@ -257,25 +284,28 @@ const notFound = 4 // the status of orange where there is no such task: it has l
 
 // report is the next report of a task.
 func (h *Host) report(ctx context.Context, id string, epoch int) (wire.Report, error) {
-	said, err := h.Program.Do(ctx, Call{Argv: []string{"task", "show", "--json", "--", id}})
+	said, err := h.Program.Do(ctx, call("show", "", "", "--json", "--", id))
 	if err != nil {
 		return wire.Report{}, err
 	}
-	if !said.done() {
-		return wire.Report{}, errors.New(said.failure())
+	if !done(said) {
+		return wire.Report{}, errors.New(said.Failure())
 	}
-	var t struct {
-		Project   string `json:"project"`
-		Summary   string `json:"summary"`
-		Status    string `json:"status"`
-		Branch    string `json:"branch"`
-		Attention string `json:"attention"`
-		Live      bool   `json:"live"`
-		Entered   string `json:"entered_at"`
+	var shown struct {
+		Task struct {
+			Project   string `json:"project"`
+			Summary   string `json:"summary"`
+			Status    string `json:"status"`
+			Branch    string `json:"branch"`
+			Attention string `json:"attention"`
+			Live      bool   `json:"live"`
+			Entered   string `json:"entered_at"`
+		} `json:"task"`
 	}
-	if err := json.Unmarshal([]byte(said.Stdout), &t); err != nil {
+	if err := json.Unmarshal([]byte(said.Stdout), &shown); err != nil {
 		return wire.Report{}, fmt.Errorf("read task %s: %w", id, err)
 	}
+	t := shown.Task
 	since, err := time.Parse(time.RFC3339, t.Entered)
 	if err != nil {
 		return wire.Report{}, fmt.Errorf("read since when task %s is %q: %w", id, t.Status, err)

@@ -19,6 +19,7 @@ import (
 	"orange/fleet/sign"
 	"orange/fleet/testkit"
 	"orange/fleet/wire"
+	"orange/internal/answer"
 )
 
 const id = "abc"
@@ -28,12 +29,12 @@ var now = time.Unix(1_700_000_000, 0).UTC()
 // program is a fake orange: it keeps which tasks there are, and what it was asked.
 type program struct {
 	tasks  map[string]bool
-	calls  []host.Call
-	before func(host.Call) // what happens while a command runs
-	answer func(host.Call) *host.Said
+	calls  []answer.Call
+	before func(answer.Call) // what happens while a command runs
+	answer func(answer.Call) *answer.Reply
 }
 
-func (p *program) Do(_ context.Context, c host.Call) (host.Said, error) {
+func (p *program) Do(_ context.Context, c answer.Call) (answer.Reply, error) {
 	p.calls = append(p.calls, c)
 	if p.before != nil {
 		p.before(c)
@@ -49,21 +50,21 @@ func (p *program) Do(_ context.Context, c host.Call) (host.Said, error) {
 		p.tasks[id] = true
 	case "restore":
 		p.tasks[task] = true
-		return host.Said{Stdout: `{"lost": ["k2"]}`}, nil
+		return answer.Reply{Stdout: `{"lost": ["k2"]}`}, nil
 	case "leave":
 		if !p.tasks[task] {
-			return host.Said{Exit: 4, Stderr: "orange: no such task\n"}, nil
+			return answer.Reply{Exit: 4, Stderr: "orange: no such task\n"}, nil
 		}
 		delete(p.tasks, task)
 	case "show":
-		return host.Said{Stdout: `{"project":"web","summary":"one","status":"working","branch":"b","attention":"",` +
-			`"live":true,"entered_at":"2024-05-06T07:08:09.000Z"}`}, nil
+		return answer.Reply{Stdout: `{"task":{"project":"web","summary":"one","status":"working","branch":"b","attention":"",` +
+			`"live":true,"entered_at":"2024-05-06T07:08:09.000Z"}}`}, nil
 	}
-	return host.Said{Stdout: "done\n"}, nil
+	return answer.Reply{Stdout: "done\n"}, nil
 }
 
 func (p *program) did(words ...string) bool {
-	return slices.ContainsFunc(p.calls, func(c host.Call) bool {
+	return slices.ContainsFunc(p.calls, func(c answer.Call) bool {
 		return strings.Contains(strings.Join(c.Argv, " "), strings.Join(words, " "))
 	})
 }
@@ -250,7 +251,7 @@ func TestTake_bringsATaskBackFromItsSnapshot(t *testing.T) {
 func TestTake_letsGoOfATaskThatIsTakenAwayMeanwhile(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	r.program.before = func(c host.Call) {
+	r.program.before = func(c answer.Call) {
 		if c.Argv[1] == "create" {
 			r.program.before = nil
 			if _, err := r.Leave(t.Context(), wire.Of(wire.Leave{Gone: wire.Gone{Task: id, Epoch: 1}})); err != nil {
@@ -305,14 +306,14 @@ func TestAnswer_doesWhatAPersonSignedForThisCustody(t *testing.T) {
 	if len(r.program.calls) > 0 {
 		t.Errorf("what was refused did %+v", r.program.calls)
 	}
-	r.program.answer = func(host.Call) *host.Said {
-		return &host.Said{Exit: 3, Stderr: strings.Repeat("ü", wire.MostOfReply)}
+	r.program.answer = func(answer.Call) *answer.Reply {
+		return &answer.Reply{Exit: 3, Stderr: strings.Repeat("ü", wire.MostOfReply)}
 	}
 	if reply, err = ask(nil); err != nil || reply.Done || reply.Exit != 3 || !reply.Cut ||
 		len(reply.Output) > wire.MostOfReply {
 		t.Errorf("a refusal: %d bytes, %+v, %v", len(reply.Output), reply.Exit, err)
 	}
-	r.program.answer = func(host.Call) *host.Said { return &host.Said{Refused: "it cannot be forwarded"} }
+	r.program.answer = func(answer.Call) *answer.Reply { return &answer.Reply{Refused: "it cannot be forwarded"} }
 	if _, err = ask(nil); code(err) != "refused" {
 		t.Errorf("a call that was not taken: %v", err)
 	}
@@ -366,9 +367,9 @@ func TestAHostLetsGoBeforeItsLeaseCounts(t *testing.T) {
 		t.Error("a beat of a hold that is over is acknowledged")
 	}
 	fails := true
-	r.program.answer = func(c host.Call) *host.Said {
+	r.program.answer = func(c answer.Call) *answer.Reply {
 		if c.Argv[1] == "leave" && fails {
-			return &host.Said{Exit: 1, Stderr: "orange: it cannot be left\n"}
+			return &answer.Reply{Exit: 1, Stderr: "orange: it cannot be left\n"}
 		}
 		return nil
 	}
@@ -411,5 +412,28 @@ func TestReportAll_reportsWhatTheHostHas(t *testing.T) {
 	}
 	if err := r.ReportAll(t.Context(), r); err != nil || len(r.reports) != 1 {
 		t.Errorf("after it has left: %+v, %v", r.reports, err)
+	}
+}
+
+// A task that is there is the host's, whatever failed after it was created: no other host may get it.
+func TestTake_isDoneWhereTheTaskIsThereAndItsStartFailed(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	there := true
+	r.program.answer = func(c answer.Call) *answer.Reply {
+		switch {
+		case c.Argv[1] == "create":
+			return &answer.Reply{Exit: 1, Stdout: `{"error": "cannot spawn"}`}
+		case c.Argv[1] == "show" && !there:
+			return &answer.Reply{Exit: 4, Stdout: `{"error": "no such task"}`}
+		}
+		return nil
+	}
+	if taken, err := r.takes(1, nil); err != nil || taken.Refused != "" || !r.holder().Of(id).Has {
+		t.Errorf("with the task: %+v, %v", taken, err)
+	}
+	there = false
+	if taken, err := r.takes(2, nil); err != nil || taken.Refused != "cannot spawn" {
+		t.Errorf("without it: %+v, %v", taken, err)
 	}
 }

@@ -7,36 +7,16 @@ package host
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 
+	"orange/internal/answer"
 	"orange/internal/proc"
 )
 
-// Call is a command line for "orange answer".
-type Call struct {
-	V     int      `json:"v"`
-	Argv  []string `json:"argv,omitempty"`
-	Key   string   `json:"key,omitempty"`
-	Stdin string   `json:"stdin,omitempty"`
-}
-
-// Said is what a command printed and how it ended. Refused says why the call was not taken: then nothing was done.
-type Said struct {
-	V       int    `json:"v"`
-	Exit    int    `json:"exit"`
-	Stdout  string `json:"stdout,omitempty"`
-	Stderr  string `json:"stderr,omitempty"`
-	Refused string `json:"refused,omitempty"`
-}
-
-const callVersion = 1
-
 // Program is the program orange of the host.
 type Program interface {
-	Do(ctx context.Context, c Call) (Said, error)
+	Do(ctx context.Context, c answer.Call) (answer.Reply, error)
 }
 
 // Orange is the program orange at a path. Each call is a process of its own.
@@ -46,31 +26,27 @@ type Orange struct {
 }
 
 // Do runs one command.
-func (o Orange) Do(ctx context.Context, c Call) (Said, error) {
-	c.V = callVersion
-	text, err := json.Marshal(c)
+func (o Orange) Do(ctx context.Context, c answer.Call) (answer.Reply, error) {
+	text, err := c.Text()
 	if err != nil {
-		return Said{}, fmt.Errorf("write a call of orange: %w", err)
+		return answer.Reply{}, err
 	}
 	out, err := proc.Run(ctx, proc.Command{Name: o.Path, Args: []string{"answer"}, Stdin: bytes.NewReader(text),
-		Env: []string{"ORANGE_HOME=" + o.Home}, Unset: []string{"SSH_AUTH_SOCK"}})
-	var said Said
-	if unread := json.Unmarshal(out.Stdout, &said); unread != nil {
-		return Said{}, fmt.Errorf("read the answer of %s: %w", o.Path, errors.Join(err, unread))
+		Env: []string{"ORANGE_HOME=" + o.Home}, Unset: []string{"SSH_AUTH_SOCK"}, Most: answer.MostOfReply})
+	reply, unread := answer.ReadReply(out.Stdout)
+	if unread != nil {
+		return answer.Reply{}, fmt.Errorf("read the answer of %s: %w", o.Path, errors.Join(err, unread))
 	}
-	return said, nil
+	return reply, nil
 }
 
-// failure is what a command said that did not end well.
-func (s Said) failure() string {
-	if s.Refused != "" {
-		return s.Refused
+// call is a call of a command of "orange task". One that is done once under a key gets the key.
+func call(command, key, stdin string, words ...string) answer.Call {
+	c := answer.Call{V: answer.Version, Argv: append([]string{"task", command}, words...), Stdin: stdin}
+	if answer.Forwarded()[command] == answer.Keyed {
+		c.Key = key
 	}
-	line, _, _ := strings.Cut(strings.TrimSpace(s.Stderr), "\n")
-	if line == "" {
-		line = fmt.Sprintf("it ended with status %d", s.Exit)
-	}
-	return line
+	return c
 }
 
-func (s Said) done() bool { return s.Refused == "" && s.Exit == 0 }
+func done(r answer.Reply) bool { return r.Refused == "" && r.Exit == 0 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"orange/fleet/custody"
+	outward "orange/internal/custody"
 	"orange/internal/proc"
 	"orange/internal/task"
 )
@@ -31,13 +32,6 @@ type kept struct {
 	Boot     string         `json:"boot"` // the start of the machine that the lease is counted from
 	Holder   custody.Holder `json:"holder"`
 	Versions map[string]int `json:"versions"` // of the last report of each task
-}
-
-// lease is the file lease.json, which orange reads before an act that others see.
-type lease struct {
-	Boot     string        `json:"boot"`
-	Until    time.Duration `json:"until"`
-	Answered time.Time     `json:"answered"`
 }
 
 func (s *Store) read() (kept, error) {
@@ -70,7 +64,8 @@ func (s *Store) Read() (custody.Holder, error) {
 	return k.Holder, err
 }
 
-// Change changes what the host knows, and writes its lease where orange reads it: the tasks that are gone come first.
+// Change changes what the host knows, and writes its lease to lease.json, where orange reads it: the tasks that are
+// gone come first.
 func (s *Store) Change(change func(custody.Holder) (custody.Holder, error)) error {
 	s.lock.Lock()
 	defer s.lock.Unlock()
@@ -95,7 +90,7 @@ func (s *Store) Change(change func(custody.Holder) (custody.Holder, error)) erro
 	if k.Holder.Until == before {
 		return nil
 	}
-	return s.write("lease.json", lease{boot, k.Holder.Until, s.Now()})
+	return s.write("lease.json", outward.HomeLease{Boot: boot, Until: k.Holder.Until, Answered: s.Now()})
 }
 
 // Version is the number of the next report of a task.

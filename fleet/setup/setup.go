@@ -22,9 +22,6 @@ type Setup struct {
 	Namespace string
 	TLS       Files  // empty where the connection is not encrypted
 	Name      string // of this host; empty where it is none
-	Labels    []string
-	Projects  []string
-	Signed    bool // requests have to be signed; the default
 }
 
 // Files are the paths of a certificate, of its key, and of the certificate of who signs certificates.
@@ -49,7 +46,7 @@ func Read(home string) (Setup, error) {
 
 // Parse reads the text of a fleet.yml.
 func Parse(file string, text []byte) (Setup, error) {
-	s := Setup{Signed: true}
+	var s Setup
 	r := &yaml.Reader{File: file}
 	root := r.Document(text)
 	if root == nil {
@@ -64,21 +61,12 @@ func Parse(file string, text []byte) (Setup, error) {
 			return name
 		}
 	}
-	signed := "required"
 	r.Mapping(root, "fleet.yml", []yaml.Key{
 		yaml.Must("server", func(n *yaml.Node) { s.Server = r.Name(n, "server") }),
 		yaml.Must("namespace", func(n *yaml.Node) { s.Namespace = named("fleet")(n) }),
 		yaml.May("tls", func(n *yaml.Node) { s.TLS = files(r, n) }),
 		yaml.May("name", func(n *yaml.Node) { s.Name = named("host")(n) }),
-		yaml.May("labels", func(n *yaml.Node) {
-			r.List(n, "labels", func(n *yaml.Node) { s.Labels = append(s.Labels, named("label")(n)) })
-		}),
-		yaml.May("projects", func(n *yaml.Node) {
-			r.List(n, "projects", func(n *yaml.Node) { s.Projects = append(s.Projects, r.Name(n, "a project")) })
-		}),
-		yaml.May("signed", func(n *yaml.Node) { signed = r.OneOf(n, "signed", "required", "no") }),
 	})
-	s.Signed = signed != "no"
 	return s, r.Err()
 }
 

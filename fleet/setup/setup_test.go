@@ -15,14 +15,11 @@ import (
 func TestParse_readsWhatAPersonSetUp(t *testing.T) {
 	t.Parallel()
 	got, err := setup.Parse("f", []byte("server: \"x:7233\"\nnamespace: home\ntls: {ca: a, cert: b, key: c}\n"+
-		"name: h1\nlabels: [gpu]\nprojects: [web]\nsigned: \"no\"\n"))
+		"name: h1\n"))
 	want := setup.Setup{Server: "x:7233", Namespace: "home", TLS: setup.Files{CA: "a", Certificate: "b", Key: "c"},
-		Name: "h1", Labels: []string{"gpu"}, Projects: []string{"web"}}
+		Name: "h1"}
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, %v", got, err)
-	}
-	if got, err = setup.Parse("f", []byte("server: x\nnamespace: home\n")); err != nil || !got.Signed {
-		t.Errorf("unsigned requests are taken without a word for it: %+v, %v", got, err)
 	}
 }
 
@@ -33,7 +30,6 @@ func TestParse_namesWhatIsWrong(t *testing.T) {
 		"server: x\nnamespace: Home\n":                  `"Home"`,
 		"server: x\nnamespace: home\nname: -oProxy=x\n": `-oProxy`,
 		"server: x\nnamespace: home\nmore: 1\n":         `more`,
-		"server: x\nnamespace: home\nsigned: perhaps\n": `perhaps`,
 		"server: x\nnamespace: home\ntls: {ca: a}\n":    `cert`,
 	} {
 		if _, err := setup.Parse("f", []byte(text)); err == nil || !strings.Contains(err.Error(), want) {

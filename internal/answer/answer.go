@@ -246,6 +246,22 @@ func encoded(value any) ([]byte, error) {
 	return printable.JSON(b.Bytes()), nil
 }
 
+// Failure is in a line why the call was not taken, or why its command, which was asked for JSON, did not end well.
+func (r Reply) Failure() string {
+	var said struct{ Error string }
+	switch {
+	case r.Refused != "":
+		return r.Refused
+	case json.Unmarshal([]byte(r.Stdout), &said) == nil && said.Error != "":
+		return said.Error
+	}
+	line, _, _ := strings.Cut(strings.TrimSpace(r.Stderr), "\n")
+	if line == "" {
+		line = fmt.Sprintf("it ended with status %d", r.Exit)
+	}
+	return line
+}
+
 // ReadReply reads the reply in the last line of what a host said: the shell of a login may have said something before.
 func ReadReply(said []byte) (Reply, error) {
 	said = bytes.TrimSpace(said)

@@ -190,3 +190,17 @@ func FuzzReadCall(f *testing.F) {
 		}
 	})
 }
+
+func TestFailure_isWhatTheCommandSaid(t *testing.T) {
+	t.Parallel()
+	for want, r := range map[string]answer.Reply{
+		"not taken":               {Refused: "not taken", Stdout: `{"error": "other"}`, Exit: 2},
+		"cannot find it":          {Stdout: `{"error": "cannot find it", "code": "not_found"}` + "\n", Exit: 4},
+		"orange: broken":          {Stdout: "half of", Stderr: "orange: broken\nmore\n", Exit: 1},
+		"it ended with status 77": {Exit: 77},
+	} {
+		if got := r.Failure(); got != want {
+			t.Errorf("%+v: %q, want %q", r, got, want)
+		}
+	}
+}

@@ -94,7 +94,7 @@ func (a *app) services() *cli.Services {
 		Turns: turn.Keeper{Why: a.queries().Why, Needs: a.lookout.Need, Tip: a.pool.Tip, Rules: a.home,
 			Files: a.files, Texts: a.engine}, Variables: environment.Variables{Home: a.dir, Locks: a.files},
 		Snapshots: snapshots.Keeper{Home: a.dir, Slots: a.pool, Files: a.files, Workflows: a.store, Sync: a.engine.Sync,
-			Load: a.store.Load, Adopter: adopter{a}, FilesLock: engine.FilesLock},
+			Load: a.store.Load, Events: a.store.Events, Adopter: adopter{a}, FilesLock: engine.FilesLock},
 		Fleet:  fleet.Hosts{Home: a.dir, Locks: a.files},
 		Skills: install.Skills{Files: skills.Files, Home: a.dir, Harnesses: a.home, Locks: a.files},
 	}

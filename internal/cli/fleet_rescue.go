@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -48,8 +47,8 @@ one task until the first one lets it go.
 
 If a host that has the task answers, a snapshot is taken there first, and it lets the task go in the
 end: its agents end, and what no branch holds is kept there under refs/orange/rescue/. If it does
-not answer, run "orange fleet leave ID --on HOST" when it is back. The new host takes a snapshot at
-once: from then on the old one cannot push one.
+not answer, run "orange fleet leave ID --on HOST" when it is back. The new host pushes a snapshot
+before it goes on: from then on the old one cannot push one, nor anything else for the task.
 
 The ID has to be whole: 21 letters and digits.`,
 		Example: "  orange fleet rescue 4FzXk0aB3cD5eF7gH9iJ1 --to big --now \"lab has burnt down\" --project web",
@@ -121,10 +120,6 @@ func (p *Program) rescue(ctx context.Context, h *Services, f answer.Fleet, r res
 	if err != nil {
 		return err
 	}
-	if _, err := p.done(ctx, h, r.to, "snapshot", "--to="+r.from, "--", r.id); err != nil {
-		notes = append(notes, fmt.Sprintf("host %s could not take its first snapshot, so that the old host can still "+
-			"push one: %v", r.to.Name, err))
-	}
 	for _, host := range holders {
 		why := "it goes on at " + r.to.Name + ": " + r.reason
 		if _, err := p.done(ctx, h, host, "leave", "--yes", "--reason="+why, "--", r.id); err != nil {
@@ -167,12 +162,6 @@ func (p *Program) done(ctx context.Context, h *Services, host answer.Host, words
 	case reply.Exit == 0:
 		return json.RawMessage(reply.Stdout), nil
 	}
-	var said struct {
-		Error   string
-		Details []struct{ Condition, Found, Want string }
-	}
-	if err := json.Unmarshal([]byte(reply.Stdout), &said); err != nil || said.Error == "" {
-		return nil, errors.New(strings.TrimSpace(reply.Stdout + reply.Stderr))
-	}
-	return nil, refusedAlike(&unlisted{exit: reply.Exit, text: fmt.Sprintf("host %s: %s", host.Name, said.Error)})
+	text := fmt.Sprintf("host %s: %s", host.Name, reply.Failure())
+	return nil, refusedAlike(&unlisted{exit: reply.Exit, text: text})
 }

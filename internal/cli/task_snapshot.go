@@ -107,7 +107,8 @@ $ORANGE_HOME/fleet/host_key, where that is there.`,
 			}
 			t := back.Task
 			if p.json {
-				return p.printJSON(map[string]any{"task": view(t, ""), "notes": orEmpty(back.Notes)})
+				return p.printJSON(map[string]any{"task": view(t, ""), "notes": orEmpty(back.Notes),
+					"lost": orEmpty(back.Lost)})
 			}
 			p.say("task %s is back: %s, with %d events", t.ID, t.Status, t.Seq)
 			for _, note := range back.Notes {

@@ -78,7 +78,7 @@ func (o RestoreOrder) Fits(id, signed string, events []history.Event) (notes []s
 	}
 	if len(events) < o.Event {
 		notes = append(notes, fmt.Sprintf("its snapshot ends with event %d, and the fleet has heard of event %d: what "+
-			"came between is lost%s", len(events), o.Event, with(o.Host)))
+			"came between is lost%s", len(events), o.Event, withHost(o.Host)))
 	}
 	if slices.ContainsFunc(events, func(e history.Event) bool { return e.Type == history.WorkflowMigrated }) {
 		notes = append(notes, "its workflow is not the one that it was created under: it was migrated")
@@ -86,7 +86,7 @@ func (o RestoreOrder) Fits(id, signed string, events []history.Event) (notes []s
 	return notes, nil
 }
 
-func with(host string) string {
+func withHost(host string) string {
 	if host == "" {
 		return ""
 	}
@@ -106,8 +106,19 @@ func (o RestoreOrder) Lost(events []history.Event, now time.Time) []history.Even
 		}
 		out = append(out, history.Event{Time: now, Type: AskLost, Actor: task.ActorEngine,
 			Reason: fmt.Sprintf("the request %q was acknowledged, and no snapshot has it: it is lost%s", key,
-				with(o.Host)),
+				withHost(o.Host)),
 			Data: map[string]string{dataLost: key, dataHost: o.Host}})
+	}
+	return out
+}
+
+// LostKeys are the keys of the order that events name as lost.
+func (o RestoreOrder) LostKeys(events []history.Event) []string {
+	var out []string
+	for _, e := range events {
+		if e.Type == AskLost && slices.Contains(o.Keys, e.Data[dataLost]) {
+			out = append(out, e.Data[dataLost])
+		}
 	}
 	return out
 }

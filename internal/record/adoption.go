@@ -26,8 +26,10 @@ type Adoption struct {
 
 // Adopted is what became of an adoption.
 type Adopted struct {
-	Adoption       // as it is on record
-	Err      error // why the task did not come back; nil where it did
+	Adoption // as it is on record
+	// Lost are the keys of requests that another home has acknowledged, and that its last snapshot does not have.
+	Lost []string
+	Err  error // why the task did not come back; nil where it did
 }
 
 // Shown is a value that a task's header shows.

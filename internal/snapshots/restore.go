@@ -90,8 +90,9 @@ func (k Keeper) Restore(ctx context.Context, project, id, from string, o custody
 		f.notes = append(f.notes, e.Reason)
 	}
 	told.Events, told.Notes = append(told.Events, lost...), append(told.Notes, f.notes...)
-	all := k.Adopter.Adopt(ctx, []record.Adoption{told}, func(int) {})
-	return all[0], all[0].Err
+	back := k.Adopter.Adopt(ctx, []record.Adoption{told}, func(int) {})[0]
+	back.Lost = o.LostKeys(lost)
+	return back, back.Err
 }
 
 // here is the answer where the task is on record: the task, where it is there by the same order.
@@ -107,7 +108,12 @@ func (k Keeper) here(ctx context.Context, id string, o custody.RestoreOrder) (
 		return there, false, task.Notef(task.ErrUsage, "cannot restore task %s: it is on record here", id)
 	}
 	there.Task = s.Task
-	return there, true, k.inEpoch(id, o.Epoch)
+	if err := k.inEpoch(id, o.Epoch); err != nil {
+		return there, true, err
+	}
+	events, err := k.Events(ctx, id, 0)
+	there.Lost = o.LostKeys(events)
+	return there, true, err
 }
 
 // Hold notes that a task is this home's in an epoch, before it is created here for a fleet.

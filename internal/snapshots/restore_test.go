@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -36,6 +37,7 @@ func newPlace(t *testing.T) *place {
 	p := &place{t: t, slots: repository(t)}
 	p.Keeper = Keeper{Home: t.TempDir(), Slots: p, Files: p, Workflows: p, Adopter: p,
 		Sync: func(context.Context, string) error { return nil }, FilesLock: func(id string) string { return id }}
+	p.Events = func(context.Context, string, int) ([]history.Event, error) { return p.got[len(p.got)-1].Events, nil }
 	p.Load = func(_ context.Context, id string) (record.Snapshot, error) {
 		if p.known == nil {
 			return record.Snapshot{}, task.Notef(task.ErrNotFound, "there is no task %s", id)
@@ -216,7 +218,13 @@ func TestRestore_takesWhatTheFleetKnows(t *testing.T) {
 	if after := git(t, at, "for-each-ref"); after != before {
 		t.Errorf("the refs were %s and are %s", before, after)
 	}
-	must(t, b.restore(at, custody.RestoreOrder{Event: 9, Hash: "x", Host: "h1", Keys: []string{"k1"}}))
+	o := custody.RestoreOrder{Epoch: 2, Event: 9, Hash: "x", Host: "h1", Keys: []string{"k1"}}
+	for range 2 { // whose answer was lost asks again
+		back, err := b.Restore(t.Context(), "garden", "T1", at, o)
+		if must(t, err); !slices.Equal(back.Lost, o.Keys) {
+			t.Errorf("lost are %q, want %q", back.Lost, o.Keys)
+		}
+	}
 	got := b.got[0]
 	if len(got.Events) != 1 || got.Events[0].Type != custody.AskLost || len(got.Notes) != 2 ||
 		!strings.Contains(got.Notes[0], "the fleet has heard of event 9") {

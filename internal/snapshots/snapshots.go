@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 
+	"orange/internal/history"
 	"orange/internal/proc"
 	"orange/internal/record"
 	"orange/internal/task"
@@ -52,6 +53,8 @@ type Keeper struct {
 	Workflows Workflows
 	Sync      func(ctx context.Context, id string) error // makes the folder equal to the record
 	Load      func(ctx context.Context, id string) (record.Snapshot, error)
+	// Events are the events of a task on record behind a number.
+	Events    func(ctx context.Context, id string, after int) ([]history.Event, error)
 	FilesLock func(id string) string // the name of the lock of who writes a task's files
 	Adopter   Adopter
 }

@@ -1,0 +1,112 @@
+package host_test
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"orange/fleet/host"
+	"orange/fleet/sign"
+	"orange/fleet/testkit"
+	"orange/fleet/wire"
+)
+
+const rules = "name: own\nversion: 1\nstates: {pending: {}, working: {}, checking: {}, done: {terminal: true}}\n" +
+	"moves: {spawn: working}\ntransitions:\n" +
+	"  - {from: pending, to: working, by: human}\n  - {from: working, to: checking, by: human}\n" +
+	"  - {from: checking, to: done, by: human}\n"
+
+// real is a host whose program is orange itself, with a home, a project "web" and a bare repository for snapshots.
+func real(t *testing.T, program, name, vault string) *rig {
+	t.Helper()
+	r, dir := newRig(t), t.TempDir()
+	home, repo := filepath.Join(dir, "home"), filepath.Join(dir, "web")
+	must(t, os.MkdirAll(filepath.Join(home, "workflows"), 0o700))
+	must(t, os.WriteFile(filepath.Join(home, "workflows", "own.yml"), []byte(rules), 0o600))
+	run(t, home, "git", "init", "-q", "-b", "main", repo)
+	run(t, home, "git", "-C", repo, "fetch", "-q", vault, "main")
+	run(t, home, "git", "-C", repo, "reset", "-q", "--hard", "FETCH_HEAD")
+	run(t, home, program, "project", "add", repo, "--name", "web", "--yes")
+	r.Name, r.Snapshots, r.Key = name, vault, testkit.Key(t, name)
+	r.Program = host.Orange{Path: program, Home: home}
+	r.Store.Dir = filepath.Join(home, "fleet")
+	return r
+}
+
+func run(t *testing.T, home, name string, words ...string) {
+	t.Helper()
+	cmd := exec.Command(name, words...)
+	cmd.Env = append(os.Environ(), "ORANGE_HOME="+home)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%s %q: %v: %s", name, words, err, out)
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// What the host makes of the messages of the fleet are commands that orange knows, and what it reads are its answers.
+func TestHost_asksOrangeItself(t *testing.T) {
+	dir := t.TempDir()
+	program, vault := filepath.Join(dir, "orange"), filepath.Join(dir, "vault.git")
+	build := exec.Command("go", "build", "-o", program, "./cmd/orange")
+	build.Dir = filepath.Join("..", "..")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("build orange: %v: %s", err, out)
+	}
+	for name, value := range map[string]string{"HOME": dir, "GIT_CONFIG_GLOBAL": os.DevNull, "GIT_AUTHOR_NAME": "Ada",
+		"GIT_AUTHOR_EMAIL": "ada@example.com", "GIT_COMMITTER_NAME": "Ada", "GIT_COMMITTER_EMAIL": "ada@example.com"} {
+		t.Setenv(name, value)
+	}
+	run(t, dir, "git", "init", "-q", "-b", "main", filepath.Join(dir, "first"))
+	run(t, dir, "git", "-C", filepath.Join(dir, "first"), "commit", "-q", "--allow-empty", "-m", "Begin")
+	run(t, dir, "git", "clone", "-q", "--bare", filepath.Join(dir, "first"), vault)
+	h1, h2 := real(t, program, "h1", vault), real(t, program, "h2", vault)
+
+	const id = "4FzXk0aB3cD5eF7gH9iJ1"
+	birth := wire.Birth{Project: "web", On: "any", Branch: "feat/a", Summary: "A thing", Rules: rules,
+		Workflow: fmt.Sprintf("own@%x", sha256.Sum256([]byte(rules)))}
+	birth.Ask = testkit.Ask(t, wire.Request{Fleet: testkit.Fleet, Task: id, Method: wire.MethodCreate,
+		Args: []string{sign.BirthDigest(birth)}, Person: "ada", Key: "create", Expires: now.Add(time.Minute).Unix()})
+	for range 2 { // a repeat answers the same task
+		m, err := h1.Take(t.Context(), wire.Of(wire.Take{Task: id, Epoch: 1, Birth: birth}))
+		if must(t, err); m.Body.Refused != "" || m.Body.Report.Row.Branch != "feat/a" {
+			t.Fatalf("taken: %+v, %s", m.Body, m.Body.Refused)
+		}
+	}
+	ask := testkit.Ask(t, wire.Request{Fleet: testkit.Fleet, Host: "h1", Task: id, Epoch: 1, Method: "move",
+		Args: []string{"--", id, "checking"}, Person: "ada", Key: "k1", Expires: now.Add(time.Minute).Unix()})
+	for range 2 {
+		m, err := h1.Answer(t.Context(), wire.Of(ask))
+		if must(t, err); !m.Body.Done || !strings.Contains(m.Body.Output, "checking") {
+			t.Fatalf("answered: %+v", m.Body)
+		}
+	}
+	run(t, h1.Program.(host.Orange).Home, program, "task", "snapshot", id, "--to", vault)
+
+	take := wire.Take{Task: id, Epoch: 2, Birth: birth, From: "h1", Keys: []wire.Kept{{Key: "k1"}, {Key: "k2"}}}
+	for range 2 {
+		m, err := h2.Take(t.Context(), wire.Of(take))
+		if must(t, err); m.Body.Refused != "" || m.Body.Report.Row.Status != "checking" ||
+			strings.Join(m.Body.Lost, " ") != "k2" {
+			t.Fatalf("rescued: %+v", m.Body)
+		}
+	}
+	for range 2 {
+		_, err := h1.Leave(t.Context(), wire.Of(wire.Leave{Gone: wire.Gone{Task: id, Epoch: 1}}))
+		must(t, err)
+	}
+	m, err := h1.Look(t.Context(), wire.Of(wire.Look{Method: "show", Args: []string{"--", id}}))
+	if must(t, err); m.Body.Exit != 4 {
+		t.Errorf("what has left is shown: %+v", m.Body)
+	}
+}
