@@ -127,6 +127,41 @@ func TestAReplay_byOtherRulesTellsWhatNobodyLookedAtAndWhatIsLacking(t *testing.
 	}
 }
 
+// Where other rules want evidence that no move has relied on, a replay knows from the history what moves have.
+func TestAReplay_byOtherRulesKnowsWhatWasSpent(t *testing.T) {
+	t.Parallel()
+	var fresh func([]workflow.Part) []workflow.Part
+	fresh = func(parts []workflow.Part) []workflow.Part {
+		out := slices.Clone(parts)
+		for i := range out {
+			out[i].Fresh, out[i].Any, out[i].All = true, fresh(out[i].Any), fresh(out[i].All)
+		}
+		return out
+	}
+	all := shippedAndStrained(t)
+	spent := 0
+	for seed := uint64(1400); spent == 0 && seed < 1500; seed++ { // a document seldom stays as it was over two moves
+		w := newStroll(t, all[seed%uint64(len(all))], seed)
+		other := *w.def
+		other.Transitions = slices.Clone(other.Transitions)
+		for i := range other.Transitions {
+			other.Transitions[i].Gate = fresh(other.Transitions[i].Gate)
+		}
+		got, err := replay.Replay(w.s.Task, w.lines, w.library(), &other)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range got.Different {
+			if strings.Contains(d.Decided, "a text identical to what moved the task at event ") {
+				spent++
+			}
+		}
+	}
+	if spent == 0 {
+		t.Error("no move was refused whose evidence had moved the task before")
+	}
+}
+
 // Defect: a part that Orange had not looked at hid one that was known to be missing, so that replay could not report
 // the refusal.
 func TestAReplay_byOtherRulesRefusesWhatIsKnownToBeMissingWhateverTheRestWas(t *testing.T) {
