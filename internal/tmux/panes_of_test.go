@@ -3,6 +3,7 @@ package tmux
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 )
@@ -91,5 +92,21 @@ func TestStart_takesNoNameOfATaskThatTheCallerHasNotSeen(t *testing.T) {
 	}
 	if panes, err := s.PanesOf(t.Context(), "other"); err != nil || len(panes) != 1 {
 		t.Errorf("found %+v, %v; want the other task's pane alone", panes, err)
+	}
+}
+
+// However many panes there are, tmux takes the words of each call, and each screen is there.
+func TestScreens_areAskedForInCallsThatTmuxTakes(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	first := mustStart(t, s, Start{Task: "one", Session: "p/one"})
+	panes := slices.Repeat([]string{first.ID}, 5*mostCaptured/2)
+	screens, err := s.Screens(t.Context(), panes)
+	if _, is := screens[first.ID]; err != nil || !is {
+		t.Errorf("found %q, %v", screens, err)
+	}
+	long := slices.Repeat([]string{"%1000000"}, mostCaptured) // ids grow
+	if _, err := s.Screens(t.Context(), append([]string{first.ID}, long...)); err != nil {
+		t.Errorf("of panes that are gone: %v", err)
 	}
 }

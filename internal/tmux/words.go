@@ -74,30 +74,40 @@ func legible(line string) string {
 	return line
 }
 
-// Screens gives the visible screens of panes ("%3") with one call, by the panes' ids. Those of panes that are gone, and
-// of panes after one that is gone, are missing.
+// mostCaptured is how many panes one call of tmux captures: the words of a call may have 16 KB.
+const mostCaptured = 100
+
+// Screens gives the visible screens of panes ("%3") with one call for each hundred, by the panes' ids. Those of panes
+// that are gone, and of panes after one that is gone, are missing.
 func (s Server) Screens(ctx context.Context, panes []string) (map[string]string, error) {
 	out := make(map[string]string, len(panes))
-	if len(panes) == 0 {
-		return out, nil
+	for some := range slices.Chunk(panes, mostCaptured) {
+		if err := s.screens(ctx, some, out); err != nil {
+			return nil, err
+		}
 	}
+	return out, nil
+}
+
+// screens adds the visible screens of panes.
+func (s Server) screens(ctx context.Context, panes []string, to map[string]string) error {
 	mark := "screen-" + rand.Text() + "-" // no program can know it
 	var words []string
 	for _, pane := range panes {
 		if err := checkID('%', pane); err != nil {
-			return nil, err
+			return err
 		}
 		words = append(words, "display-message", "-p", mark+pane[1:], ";", "capture-pane", "-p", "-t", pane, ";")
 	}
 	res, err := s.ask(ctx, append(words, "display-message", "-p", mark)...)
 	if err != nil && !errors.Is(gone(err), ErrEnded) {
-		return nil, fmt.Errorf("capture %d panes: %w", len(panes), err)
+		return fmt.Errorf("capture %d panes: %w", len(panes), err)
 	}
 	parts := strings.Split(string(res.Stdout), mark)
 	for i := 1; i+1 < len(parts); i++ { // what follows the last mark is not whole
 		if id, screen, found := strings.Cut(parts[i], "\n"); found {
-			out["%"+id] = trimScreen(screen)
+			to["%"+id] = trimScreen(screen)
 		}
 	}
-	return out, nil
+	return nil
 }
