@@ -37,7 +37,7 @@ type idleness struct {
 
 // idle runs a program for half a minute after its first ten seconds.
 func (h *home) idle(argv ...string) (idleness, error) {
-	const rest, during = 10 * time.Second, 30 * time.Second
+	const rest, during = 30 * time.Second, 60 * time.Second // a monitor that begins reads every terminal once
 	end, pid, err := h.background(argv...)
 	if err != nil {
 		return idleness{}, err

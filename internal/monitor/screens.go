@@ -13,17 +13,20 @@ import (
 // screensEvery is how often the agents' screens are looked at. A screen has to be still for screensQuiet, and people
 // should hear of it within five seconds.
 const (
-	screensEvery = 2500 * time.Millisecond
+	screensEvery = 2 * time.Second
 	screensQuiet = 2 * time.Second
 )
 
-// screensRest is how many times the processor time of a look the watch rests after it, at least and up to the usual
-// look: the looks cost a third of a percent of a processor, however many agents there are.
-const screensRest = 300
+// screensRest is how many times the processor time of a look the watch rests after it, at least, and screensMost how
+// long at most: the looks cost a third of a percent of a processor, however many agents there are.
+const (
+	screensRest = 300
+	screensMost = time.Minute
+)
 
 // restAfter is how long the watch rests after a look that cost so much processor time.
 func restAfter(spent time.Duration) time.Duration {
-	return min(max(screensEvery, screensRest*spent), defaultInterval)
+	return min(max(screensEvery, screensRest*spent), screensMost)
 }
 
 // screenWatch knows which screens are to be looked at next: now and then all of them, and in between those that have

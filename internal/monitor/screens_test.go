@@ -121,9 +121,9 @@ func TestScreens_areLookedAtLessOftenWhereALookCostsMore(t *testing.T) {
 	for spent, want := range map[time.Duration]time.Duration{
 		0:                     screensEvery,
 		time.Millisecond:      screensEvery,
-		8 * time.Millisecond:  screensEvery,
+		6 * time.Millisecond:  screensEvery,
 		10 * time.Millisecond: 3 * time.Second,
-		time.Second:           defaultInterval,
+		time.Second:           screensMost,
 	} {
 		if got := restAfter(spent); got != want {
 			t.Errorf("after %v the watch rests %v, want %v", spent, got, want)
