@@ -22,6 +22,7 @@ const (
 const (
 	screensRest = 300
 	screensMost = time.Minute
+	fewScreens  = 20
 )
 
 // restAfter is how long the watch rests after a look that cost so much processor time.
@@ -45,14 +46,18 @@ func (w *screenWatch) next(now time.Time) time.Time {
 }
 
 // looked takes what came of a look that began then at the screens that had changed since, and answers how long to rest.
-// What was left, or failed, is looked at once more.
-func (w *screenWatch) looked(since, began time.Time, spent time.Duration, more, failed bool) time.Duration {
-	rest := restAfter(spent)
-	if since.IsZero() {
-		if w.all = began.Add(rest); more && !failed { // what fails each time is not tried all the time
+// What was left, or failed, is looked at once more. The processor time is that of all that the monitor did meanwhile: a
+// look at few screens costs next to nothing of it.
+func (w *screenWatch) looked(since, began time.Time, spent time.Duration, screens int,
+	more, failed bool) time.Duration {
+	rest := screensEvery
+	switch {
+	case since.IsZero():
+		if w.all = began.Add(restAfter(spent)); more && !failed { // what fails each time is not tried all the time
 			w.all = began
 		}
-		rest = screensEvery
+	case screens > fewScreens:
+		rest = restAfter(spent)
 	}
 	if !more && !failed {
 		w.from = began.Add(-screensQuiet - time.Second) // what was not still then; tmux knows whole seconds
@@ -73,8 +78,8 @@ func (m *Monitor) watchScreens(ctx context.Context) {
 		}
 		began, before := m.Now(), m.Spent()
 		since := watch.next(began)
-		more, err := m.screens(ctx, known, since)
-		rest = watch.looked(since, began, m.Spent()-before, more, err != nil)
+		screens, more, err := m.screens(ctx, known, since)
+		rest = watch.looked(since, began, m.Spent()-before, screens, more, err != nil)
 		text := ""
 		if err != nil {
 			text = err.Error()
@@ -98,12 +103,13 @@ type waiting struct {
 }
 
 // screens tells people of agents that wait for them, each once while it does, and has agents go on whose limit is over.
-// It looks at all agents where since is zero, else at those whose screens have changed since, and reports whether some
-// were left. known has what is known of those that wait, by task.
-func (m *Monitor) screens(ctx context.Context, known map[string]waiting, since time.Time) (more bool, err error) {
+// It looks at all agents where since is zero, else at those whose screens have changed since, and returns how many it
+// looked at, and whether some were left. known has what is known of those that wait, by task.
+func (m *Monitor) screens(ctx context.Context, known map[string]waiting, since time.Time) (
+	looked int, more bool, err error) {
 	tasks, err := m.taskLists(ctx)
 	if err != nil {
-		return false, err
+		return 0, false, err
 	}
 	var asked []task.Task
 	for i := range tasks.live {
@@ -113,19 +119,19 @@ func (m *Monitor) screens(ctx context.Context, known map[string]waiting, since t
 	}
 	if len(asked) == 0 {
 		clear(known)
-		return false, nil
+		return 0, false, nil
 	}
 	needs, more, err := m.Needs(ctx, asked, since)
 	if needs == nil {
-		return more, err
+		return 0, more, err
 	}
 	began := m.Now()
 	now := make(map[string]waiting, len(known))
 	for i := range asked {
 		id := asked[i].ID
-		need, looked := needs[id]
+		need, seen := needs[id]
 		one, waits := known[id]
-		if !looked && waits && !since.IsZero() {
+		if !seen && waits && !since.IsZero() {
 			now[id] = one // its screen is as it was
 		}
 		if need.Kind == record.NeedsLimit && need.Rest == nil {
@@ -149,7 +155,7 @@ func (m *Monitor) screens(ctx context.Context, known map[string]waiting, since t
 	}
 	clear(known)
 	maps.Copy(known, now)
-	return more, err
+	return len(needs), more, err
 }
 
 // goOn has an agent go on that rests at its limit, if that is over. It asks once for each rest, and again when the

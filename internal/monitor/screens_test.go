@@ -29,7 +29,7 @@ func TestScreens_tellOnceWhileAnAgentWaits(t *testing.T) {
 			}
 			return map[string]record.Need{"one": {Kind: look.kind, Found: "found", Want: "do"}}, false, nil
 		}
-		if _, err := m.screens(t.Context(), known, time.Time{}); !errors.Is(err, look.err) {
+		if _, _, err := m.screens(t.Context(), known, time.Time{}); !errors.Is(err, look.err) {
 			t.Fatal(err)
 		}
 	}
@@ -77,7 +77,7 @@ func TestScreens_haveAnAgentGoOnWhenItsLimitIsOver(t *testing.T) {
 			}
 			return map[string]record.Need{"one": need}, false, nil
 		}
-		if _, err := m.screens(t.Context(), known, time.Time{}); !errors.Is(err, look.err) || asked != look.asked {
+		if _, _, err := m.screens(t.Context(), known, time.Time{}); !errors.Is(err, look.err) || asked != look.asked {
 			t.Errorf("look %d: it asked %d times, want %d: %v", i, asked, look.asked, err)
 		}
 	}
@@ -91,7 +91,7 @@ func TestScreens_tellNothingOfAnAgentThatEndedAtItsLimit(t *testing.T) {
 			return map[string]record.Need{"one": {Kind: record.NeedsLimit, Until: time.Now()}}, false, nil
 		},
 		Tell: func(_ context.Context, _ task.Task, text string) { t.Errorf("people heard %q", text) }}
-	if _, err := m.screens(t.Context(), map[string]waiting{}, time.Time{}); err != nil {
+	if _, _, err := m.screens(t.Context(), map[string]waiting{}, time.Time{}); err != nil {
 		t.Error(err)
 	}
 }
@@ -137,19 +137,20 @@ func TestScreens_thoseThatChangedAreLookedAtBetweenLooksAtAll(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	var watch screenWatch
+	screens := 1
 	look := func(wantAll bool, spent time.Duration, more, failed bool) (since time.Time) {
 		t.Helper()
 		since = watch.next(at)
 		if since.IsZero() != wantAll {
 			t.Errorf("it looks from %v on, want all of them: %t", since, wantAll)
 		}
-		at = at.Add(watch.looked(since, at, spent, more, failed))
+		at = at.Add(watch.looked(since, at, spent, screens, more, failed))
 		return since
 	}
 	const dear = 50 * time.Millisecond // 15 seconds of rest
 	look(true, dear, true, false)
 	look(true, dear, false, false) // some were left
-	for n := range 5 {
+	for n := range 7 {
 		before := at.Add(-screensEvery)
 		since := look(false, time.Millisecond, n == 2, n == 3)
 		if n == 3 || n == 4 { // what the look before left, or could not read
@@ -161,8 +162,15 @@ func TestScreens_thoseThatChangedAreLookedAtBetweenLooksAtAll(t *testing.T) {
 	}
 	look(true, dear, true, true)
 	look(false, dear, false, false) // what fails each time is not tried all the time
+	at = at.Add(15 * time.Second)
 	if look(true, time.Millisecond, false, false); !watch.next(at).IsZero() {
 		t.Error("where a look costs little, not all are looked at each time")
+	}
+	if rest := watch.looked(at, at, dear, fewScreens, false, false); rest != screensEvery {
+		t.Errorf("after a look at few screens the watch rests %v", rest)
+	}
+	if rest := watch.looked(at, at, dear, fewScreens+1, false, false); rest != restAfter(dear) {
+		t.Errorf("after a look at many screens the watch rests %v", rest)
 	}
 }
 
@@ -192,7 +200,7 @@ func TestScreens_rememberThoseThatWaitAndDidNotChange(t *testing.T) {
 			}
 			return look.needs, false, nil
 		}
-		if _, err := m.screens(t.Context(), known, look.since); err != nil {
+		if _, _, err := m.screens(t.Context(), known, look.since); err != nil {
 			t.Fatal(err)
 		}
 	}
