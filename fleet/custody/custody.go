@@ -408,7 +408,8 @@ func (State) Check() error { return nil }
 
 // Offer is what hosts with a place are asked; the host that a person named is not.
 func (s State) Offer() wire.Offer {
-	return wire.Offer{Task: s.Task, Epoch: s.Epoch + 1, Project: s.Birth.Project, Harness: s.Birth.Harness, Not: s.Not}
+	return wire.Offer{Task: s.Task, Epoch: s.Epoch + 1, Project: s.Birth.Project, Harness: s.Birth.Harness,
+		Workflow: s.Birth.Workflow, Not: s.Not}
 }
 
 // Take is what the host is asked that the task was given to.

@@ -116,6 +116,10 @@ func ReportText(r wire.Report) []byte {
 	f.add("over", strconv.FormatBool(r.Row.Over))
 	f.add("since", strconv.FormatInt(r.Row.Since, 10))
 	f.head(r.Row.Head)
+	if r.Row.Shipped != 0 || r.Row.ShippedAt != 0 { // not in what was signed before there was a snapshot
+		f.number("shipped", r.Row.Shipped)
+		f.add("shipped at", strconv.FormatInt(r.Row.ShippedAt, 10))
+	}
 	return f.bytes()
 }
 

@@ -113,7 +113,9 @@ type Offer struct {
 	Epoch   int      `json:"epoch"`
 	Project string   `json:"project"`
 	Harness []string `json:"harness,omitempty"`
-	Not     []string `json:"not,omitempty"` // hosts that cannot do it
+	// Workflow is the name of the task's workflow and, behind @, its digest: a host needs the very text.
+	Workflow string   `json:"workflow,omitempty"`
+	Not      []string `json:"not,omitempty"` // hosts that cannot do it
 }
 
 // Kind is the name and the version of the message.
@@ -121,7 +123,8 @@ func (Offer) Kind() (string, int) { return "offer", 1 }
 
 // Check refuses an offer that is too large.
 func (o Offer) Check() error {
-	return short(nil, named("harness", o.Harness, named("host", o.Not, "task", o.Task, "project", o.Project)...)...)
+	names := named("host", o.Not, "task", o.Task, "project", o.Project, "workflow", o.Workflow)
+	return short(nil, named("harness", o.Harness, names...)...)
 }
 
 // Accepted is a host's answer to an offer. Unfit says why it cannot do it.
@@ -295,6 +298,8 @@ type Row struct {
 	Over      bool   `json:"over,omitempty"`  // the task is at an end of its workflow
 	Since     int64  `json:"since,omitempty"` // when its status began, by the host's clock
 	Head      Head   `json:"head"`
+	Shipped   int    `json:"shipped,omitempty"`    // the event that the last snapshot goes to
+	ShippedAt int64  `json:"shipped_at,omitempty"` // when that was acknowledged, by the host's clock
 }
 
 // Report is what a host says of a task that it has, signed by its key. Of two reports under one epoch the one with the
@@ -432,7 +437,9 @@ type Here struct {
 	Projects []string `json:"projects,omitempty"`
 	Harness  []string `json:"harness,omitempty"`
 	Version  string   `json:"version,omitempty"`
+	SSH      string   `json:"ssh,omitempty"` // how people reach it for a terminal; empty where they cannot
 	Free     int      `json:"free"`
+	Draining bool     `json:"draining,omitempty"` // it takes no new task
 	Left     []Gone   `json:"left,omitempty"`
 }
 
@@ -444,7 +451,7 @@ func (h Here) Check() error {
 	if size := len(h.Labels) + len(h.Projects) + len(h.Harness) + len(h.Left); size > mostOfList {
 		return tooMany("labels, projects and tasks", size, mostOfList)
 	}
-	names := named("label", h.Labels, "host", h.Host, "version", h.Version)
+	names := named("label", h.Labels, "host", h.Host, "version", h.Version, "way by ssh", h.SSH)
 	return short(nil, named("project", h.Projects, named("harness", h.Harness, names...)...)...)
 }
 

@@ -25,6 +25,7 @@ const (
 	HereUpdate    = "here"
 	ReleaseUpdate = "release"
 	ReportSignal  = "report"
+	ToldSignal    = "told" // a host says again what it is, and keeps its lease
 	CustodyQuery  = "custody"
 	HostQuery     = "host"
 
