@@ -32,6 +32,12 @@ func (f Flow) Host(ctx workflow.Context, start wire.Message[custody.HostState]) 
 			})
 	}
 	if err == nil {
+		err = workflow.SetUpdateHandler(ctx, wire.AskUpdate,
+			func(ctx workflow.Context, m wire.Message[wire.Ask]) (wire.Message[wire.Reply], error) {
+				return askOver(ctx, h.Host, m)
+			})
+	}
+	if err == nil {
 		err = workflow.SetQueryHandler(ctx, wire.HostQuery, func() (wire.Message[custody.HostState], error) {
 			return wire.Of(h), nil
 		})
