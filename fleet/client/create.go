@@ -43,9 +43,12 @@ func (c *Client) Create(ctx context.Context, b answer.Birth) (answer.Born, error
 	if err != nil {
 		return born, mapped(err, b.ID)
 	}
-	born.Host, born.Waiting = t.Host, held(t)
-	if t.Birth != nil {
+	born.Host, born.Task = t.Host, held(t)
+	switch {
+	case t.Birth != nil && t.Birth.Digest == sign.Digest(birth.Ask.Request):
 		born.Reply, err = c.birthReply(ctx, t)
+	case t.Birth != nil || t.Phase == string(custody.Held) || over(t):
+		born.There = true
 	}
 	return born, err
 }
@@ -116,7 +119,6 @@ func (c *Client) birthReply(ctx context.Context, t wire.Custody) (*answer.Reply,
 		return nil, err
 	}
 	said := *t.Birth
-	// the digest is that of the custody's own birth: an earlier one under the same id is the answer, too
 	err = sign.CheckReplyOf(hosts, said, t.Task, c.Now())
 	if err != nil {
 		return nil, err

@@ -172,6 +172,8 @@ func TestFleetCommands_answerThroughTheServerAsTheHostItselfDoes(t *testing.T) {
 	}
 	l := newLine(t)
 	for _, one := range conform.Lines() {
+		// the custody keeps one answer: a repeat that asks for another one is told that the task is there
+		one.Loose = one.Loose || one.Again
 		if problem := conform.Compare(one, l.here, l.asker, false); problem != "" {
 			t.Error(problem)
 		}

@@ -307,11 +307,11 @@ func TestAnswer_doesWhatAPersonSignedForThisCustody(t *testing.T) {
 		t.Errorf("what was refused did %+v", r.program.calls)
 	}
 	r.program.answer = func(answer.Call) *answer.Reply {
-		return &answer.Reply{Exit: 3, Stderr: strings.Repeat("ü", wire.MostOfReply)}
+		return &answer.Reply{Exit: 3, Stderr: strings.Repeat("ü", wire.MostOfRefusal)}
 	}
 	if reply, err = ask(nil); err != nil || reply.Done || reply.Exit != 3 || !reply.Cut ||
-		len(reply.Output) > wire.MostOfReply {
-		t.Errorf("a refusal: %d bytes, %+v, %v", len(reply.Output), reply.Exit, err)
+		len(reply.Output)+len(reply.Errors) > wire.MostOfRefusal || reply.Output != "" {
+		t.Errorf("a refusal: %d bytes, %+v, %v", len(reply.Errors), reply.Exit, err)
 	}
 	r.program.answer = func(answer.Call) *answer.Reply { return &answer.Reply{Refused: "it cannot be forwarded"} }
 	if _, err = ask(nil); code(err) != "refused" {

@@ -67,12 +67,13 @@ type Birth struct {
 	Call     Call // of create, without project, id and key
 }
 
-// Born is what became of a birth. Without a reply the task waits for a place.
+// Born is what became of a birth. Without a reply the task waits for a place, or was there before.
 type Born struct {
-	ID      string
-	Host    string
-	Reply   *Reply
-	Waiting Held
+	ID    string
+	Host  string
+	Reply *Reply
+	There bool // another request has created the task before
+	Task  Held
 }
 
 // Host is the host of a name.

@@ -228,9 +228,10 @@ func (p *Program) untold(known answer.Known, all []told, on string, call answer.
 			why, _ := known.Why(t)
 			one.host, one.Known = "-", "waits: "+why
 		}
-		raw, err := json.Marshal(map[string]any{"id": t.ID, "project": t.Project, "branch": t.Branch,
-			"status": t.Status, "summary": t.Summary, "attention": t.Attention, "live": t.Live, "known": one.Known,
-			"told": task.FormatTime(t.Told), "event": t.Event, "epoch": t.Epoch})
+		row := rowOf(t)
+		delete(row, "host") // the list puts it in front
+		row["known"] = one.Known
+		raw, err := json.Marshal(row)
 		if one.raw = raw; err == nil {
 			out = append(out, one)
 		}
@@ -259,11 +260,14 @@ place by then, it says what the task waits for, and the task is created as soon 
 		if born.Reply != nil {
 			return p.pass(answer.Host{Name: born.Host}, *born.Reply)
 		}
+		if born.There {
+			return p.sayThere(born.Task)
+		}
 		known, err := p.Served.Known(ctx)
 		if err != nil {
 			return err
 		}
-		return p.sayQueued(known, born.Waiting)
+		return p.sayQueued(known, born.Task)
 	})
 	return c
 }
@@ -318,6 +322,22 @@ func (p *Program) birthOf(ctx context.Context, h *Services, c *cobra.Command, on
 	return b, err
 }
 
+// rowOf is a task as the server of a fleet knows it, as JSON has it.
+func rowOf(t answer.Held) map[string]any {
+	return map[string]any{"id": t.ID, "project": t.Project, "branch": t.Branch, "status": t.Status,
+		"summary": t.Summary, "attention": t.Attention, "live": t.Live, "told": task.FormatTime(t.Told),
+		"event": t.Event, "epoch": t.Epoch, "host": t.Host}
+}
+
+// sayThere says that a task is there already under its id.
+func (p *Program) sayThere(t answer.Held) error {
+	if p.json {
+		return p.printJSON(map[string]any{"task": rowOf(t), "queued": false, "there": true})
+	}
+	p.say("task %s is there already, at %s (%s)", t.ID, t.Host, t.Status)
+	return nil
+}
+
 // sayQueued says what a task waits for.
 func (p *Program) sayQueued(known answer.Known, t answer.Held) error {
 	why, hosts := known.Why(t)
@@ -325,8 +345,7 @@ func (p *Program) sayQueued(known answer.Known, t answer.Held) error {
 		why = "host " + t.Host + " has been asked to take it, and has not answered yet"
 	}
 	if p.json {
-		return p.printJSON(map[string]any{"task": map[string]any{"id": t.ID, "project": t.Project, "branch": t.Branch,
-			"summary": t.Summary, "host": t.Host}, "queued": true, "waits_for": why, "hosts": hosts,
+		return p.printJSON(map[string]any{"task": rowOf(t), "queued": true, "waits_for": why, "hosts": hosts,
 			"as_of": task.FormatTime(known.At)})
 	}
 	p.say("task %s is queued: %s", t.ID, why)

@@ -26,6 +26,7 @@ type Line struct {
 	Stdin string
 	Exit  int
 	Loose bool // its text is never the same twice, so that only the exit status is compared
+	Again bool // it creates a task again that another line has created
 }
 
 func of(exit int, words ...string) Line { return Line{Words: words, Exit: exit} }
@@ -40,12 +41,14 @@ func Lines() []Line {
 	asked.Stdin = "Use the helper.\n"
 	logs := of(0, "logs", ID, "--json")
 	logs.Loose = true
+	again := create(0, born...)
+	again.Again = true
 	return []Line{
 		create(2, "--id", "x", "feat/a", "A thing"),
 		create(4, "--workflow", "own", "feat/a", "A thing", "--project", "tea", "--json"),
 		create(4, "--workflow", "none", "feat/a", "A thing", "--json"),
 		create(2, "--workflow", "own", "--context", "/no/such/file", "feat/a", "A thing"),
-		create(0, append(born, "--json")...), create(0, born...),
+		create(0, append(born, "--json")...), again,
 		of(2, "next", ID, "--to", "done"), of(2, "next", ID, "--override", "", "--json"),
 		of(0, "show", ID, "--json"), of(0, "show", "OrangeSt"), of(0, "show", "feat/a"),
 		of(4, "show", "nope"), of(4, "show", "nope", "--json"),
