@@ -42,7 +42,9 @@ func Worker(c client.Client) worker.Worker {
 	f := flow.Flow{}
 	w.RegisterWorkflowWithOptions(f.Task, workflow.RegisterOptions{Name: wire.TaskWorkflow})
 	w.RegisterWorkflowWithOptions(f.Host, workflow.RegisterOptions{Name: wire.HostWorkflow})
+	w.RegisterWorkflowWithOptions(f.Registry, workflow.RegisterOptions{Name: wire.RegistryWorkflow})
 	w.RegisterActivityWithOptions(calls{c}.release, activity.RegisterOptions{Name: wire.ReleaseActivity})
+	w.RegisterActivityWithOptions(calls{c}.spread, activity.RegisterOptions{Name: wire.SpreadActivity})
 	return w
 }
 

@@ -1,0 +1,138 @@
+package core
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	enums "go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/api/workflowservice/v1"
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/temporal"
+
+	"orange/fleet/custody"
+	"orange/fleet/flow"
+	"orange/fleet/registry"
+	"orange/fleet/setup"
+	"orange/fleet/sign"
+	"orange/fleet/wire"
+	"orange/internal/task"
+)
+
+// Trust are the lists of keys that the registry of the fleet has. They count as the authority that this machine knows
+// signed them, and never go back; the newest are noted for setup.Trust, which needs no server.
+func Trust(ctx context.Context, c client.Client, home string, s setup.Setup) (custody.Trust, error) {
+	value, err := c.QueryWorkflow(ctx, wire.RegistryID, "", wire.TrustQuery)
+	var none *serviceerror.NotFound
+	if errors.As(err, &none) {
+		return custody.Trust{}, task.Notef(task.ErrNotFound, "cannot tell whom the fleet %q trusts: its server has no "+
+			"registry: run \"orange-fleet serve --init\" where the key of its authority is", s.Namespace)
+	}
+	var seen custody.Trust
+	if err == nil {
+		err = value.Get(&seen)
+	}
+	if err != nil {
+		return custody.Trust{}, fmt.Errorf("ask the registry of the fleet %q at %q for the lists of keys: %w",
+			s.Namespace, s.Server, err)
+	}
+	return setup.KeepTrust(ctx, home, s.Namespace, seen)
+}
+
+// Publish brings lists of keys to the registry of a fleet, which begins where there is none.
+func Publish(ctx context.Context, c client.Client, fleet string, t custody.Trust) error {
+	state, err := registry.New(fleet, t)
+	if err != nil {
+		return err
+	}
+	start := c.NewWithStartWorkflowOperation(client.StartWorkflowOptions{ID: wire.RegistryID,
+		TaskQueue: wire.CoreQueue, WorkflowTaskTimeout: TaskTimeout,
+		WorkflowIDConflictPolicy: enums.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING}, wire.RegistryWorkflow, wire.Of(state))
+	handle, err := c.UpdateWithStartWorkflow(ctx, client.UpdateWithStartWorkflowOptions{StartWorkflowOperation: start,
+		UpdateOptions: client.UpdateWorkflowOptions{UpdateName: wire.TrustUpdate, Args: []any{t},
+			WaitForStage: client.WorkflowUpdateStageCompleted}})
+	if err == nil {
+		err = handle.Get(ctx, nil)
+	}
+	if err != nil {
+		return fmt.Errorf("bring the lists of keys to the registry of the fleet %q: %w", fleet, err)
+	}
+	return nil
+}
+
+const (
+	spreadAtOnce = 8
+	page         = 500
+)
+
+// spread brings new lists of keys to every open custody.
+func (c calls) spread(ctx context.Context, s flow.Spread) error {
+	query := fmt.Sprintf("WorkflowType = '%s' AND ExecutionStatus = 'Running'", wire.TaskWorkflow)
+	if !s.Since.IsZero() {
+		query += fmt.Sprintf(" AND StartTime >= '%s'", s.Since.UTC().Format(time.RFC3339))
+	}
+	var next []byte
+	for {
+		found, err := c.server.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{Query: query,
+			PageSize: page, NextPageToken: next})
+		if err != nil {
+			return fmt.Errorf("list the open custodies: %w", err)
+		}
+		var ids []string
+		for _, one := range found.GetExecutions() {
+			ids = append(ids, one.GetExecution().GetWorkflowId())
+		}
+		if err := c.trust(ctx, ids, s.Trust); err != nil {
+			return err
+		}
+		if next = found.GetNextPageToken(); len(next) == 0 {
+			return nil
+		}
+	}
+}
+
+// trust brings new lists of keys to some custodies.
+func (c calls) trust(ctx context.Context, ids []string, t custody.Trust) error {
+	var all error
+	var lock sync.Mutex
+	var running sync.WaitGroup
+	free := make(chan struct{}, spreadAtOnce)
+	for _, id := range ids {
+		free <- struct{}{}
+		running.Go(func() {
+			defer func() { <-free }()
+			err := c.trustOne(ctx, id, t)
+			activity.RecordHeartbeat(ctx)
+			lock.Lock()
+			defer lock.Unlock()
+			all = errors.Join(all, err)
+		})
+	}
+	running.Wait()
+	return all
+}
+
+func (c calls) trustOne(ctx context.Context, id string, t custody.Trust) error {
+	handle, err := c.server.UpdateWorkflow(ctx, client.UpdateWorkflowOptions{WorkflowID: id, Args: []any{t},
+		UpdateName: wire.TrustUpdate, WaitForStage: client.WorkflowUpdateStageCompleted})
+	if err == nil {
+		err = handle.Get(ctx, nil)
+	}
+	var over *serviceerror.NotFound
+	switch {
+	case err == nil || errors.As(err, &over):
+		return nil
+	case newer(err): // the custody has newer lists than these
+		return nil
+	}
+	return fmt.Errorf("bring the lists of keys to %q: %w", id, err)
+}
+
+func newer(err error) bool {
+	var known *temporal.ApplicationError
+	return errors.As(err, &known) && known.Type() == string(sign.StaleEpoch)
+}
