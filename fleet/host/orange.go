@@ -7,6 +7,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"syscall"
 
@@ -27,6 +29,8 @@ type Machine interface {
 	Workflow(ctx context.Context, name string) (digest string, err error)
 	// Space is how many bytes may still be written below the home.
 	Space() (uint64, error)
+	// Holds reports whether a task is held for the fleet here. It stays so when the task leaves, until it is deleted.
+	Holds(id string) (bool, error)
 }
 
 // read runs a command of orange that prints JSON, and reads what it printed.
@@ -131,6 +135,15 @@ func (o Orange) Space() (uint64, error) {
 		return 0, fmt.Errorf("look at the disk of %q: %w", o.Home, err)
 	}
 	return system.Bavail * uint64(system.Bsize), nil
+}
+
+// Holds reports whether a task is held for the fleet here.
+func (o Orange) Holds(id string) (bool, error) {
+	_, err := os.Lstat(filepath.Join(o.Home, "fleet", "held", filepath.Base(id)+".json"))
+	if errors.Is(err, os.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // Head is how far the history of a task goes; the error is a task.ErrNotFound where there is no such task.

@@ -34,9 +34,7 @@ func (h *Host) row(ctx context.Context, id string) (wire.Row, error) {
 	case err != nil:
 		return wire.Row{}, err
 	case said.Refused == "" && said.Exit == notFound:
-		row, err := h.Store.Row(id)
-		row.Status, row.Over, row.Attention = deleted, true, ""
-		return row, err
+		return h.absent(id)
 	case !done(said):
 		return wire.Row{}, errors.New(said.Failure())
 	}
@@ -62,4 +60,20 @@ func (h *Host) row(ctx context.Context, id string) (wire.Row, error) {
 	head, err := h.Head(ctx, id)
 	return wire.Row{Project: t.Project, Summary: short(t.Summary), Status: t.Status, Branch: t.Branch,
 		Attention: short(t.Attention), Over: !t.Live, Since: since.Unix(), Head: head}, err
+}
+
+// absent is the row of a task that is not on record here. One that is held all the same was let go, or its record was
+// lost: that is not its end.
+func (h *Host) absent(id string) (wire.Row, error) {
+	held, err := h.Machine.Holds(id)
+	if err != nil {
+		return wire.Row{}, err
+	}
+	row, err := h.Store.Row(id)
+	if held {
+		row.Attention = "it is not on record at this host any more: bring it back with \"orange fleet rescue\""
+		return row, err
+	}
+	row.Status, row.Over, row.Attention = deleted, true, ""
+	return row, err
 }

@@ -40,6 +40,7 @@ const (
 	MethodCreate = "create"
 	MethodRescue = "rescue"
 	MethodLeave  = "leave"
+	MethodDrain  = "drain" // of a host: its only argument is DrainOn or DrainOff
 )
 
 // Ask is a request with its signature.
