@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"strconv"
 	"strings"
 	"time"
@@ -55,20 +56,20 @@ func (h *Host) Take(ctx context.Context, m wire.Message[wire.Take]) (wire.Messag
 		err = sign.CheckBirth(people, take.Birth, sign.Here{Fleet: h.Fleet, Task: take.Task, Waited: true})
 	}
 	if err != nil {
-		return h.no(take, err.Error())
+		return h.no(ctx, take, err.Error(), nil)
 	}
 	holder, err := h.Store.Read()
 	if err != nil {
 		return none, err
 	}
 	if _, err := holder.Took(take.Task, take.Epoch, ""); err != nil {
-		return h.no(take, err.Error())
+		return h.no(ctx, take, err.Error(), nil)
 	}
 	if other, err := h.otherBirth(ctx, take); err != nil || other != "" {
 		if err != nil {
 			return none, err
 		}
-		return h.no(take, other)
+		return h.no(ctx, take, other, nil)
 	}
 	taking, err := h.taking(take)
 	if err != nil {
@@ -85,9 +86,11 @@ func (h *Host) Take(ctx context.Context, m wire.Message[wire.Take]) (wire.Messag
 			return none, err
 		}
 		if !has {
-			return h.no(take, said.Failure())
+			return h.no(ctx, take, said.Failure(), &said)
 		}
-		said = answer.Reply{Stdout: "{}"} // what failed came after the task was there
+		if take.From != "" {
+			said = answer.Reply{Stdout: "{}"} // what failed came after the task was there
+		}
 	}
 	err = h.Store.Change(func(now custody.Holder) (custody.Holder, error) {
 		return now.Took(take.Task, take.Epoch, "")
@@ -96,7 +99,7 @@ func (h *Host) Take(ctx context.Context, m wire.Message[wire.Take]) (wire.Messag
 		if gone := h.letGo(ctx, wire.Gone{Task: take.Task, Epoch: take.Epoch}); gone != nil {
 			return none, gone
 		}
-		return h.no(take, err.Error())
+		return h.no(ctx, take, err.Error(), nil)
 	}
 	if err != nil {
 		return none, err
@@ -125,6 +128,13 @@ func (h *Host) otherBirth(ctx context.Context, take wire.Take) (string, error) {
 func (h *Host) taking(take wire.Take) (answer.Call, error) {
 	b := take.Birth
 	name, digest, _ := strings.Cut(b.Workflow, "@")
+	if take.From == "" && len(b.Args) > 0 {
+		words := []string{"--project=" + b.Project, "--id=" + take.Task, "--epoch=" + strconv.Itoa(take.Epoch)}
+		c := call("create", "", b.Files[wire.StdinFile], append(words, b.Args...)...)
+		c.Files = maps.Clone(b.Files)
+		delete(c.Files, wire.StdinFile)
+		return c, nil
+	}
 	if take.From == "" {
 		return call("create", "", b.Context, "--json", "--project="+b.Project, "--id="+take.Task,
 			"--epoch="+strconv.Itoa(take.Epoch), "--workflow="+name, "--context=-", "--", b.Branch, b.Summary), nil
@@ -156,15 +166,37 @@ func (h *Host) has(ctx context.Context, id string) (bool, error) {
 	return false, errors.New(said.Failure())
 }
 
-// no is the answer of a host that does not take a task, and never will under this epoch.
-func (h *Host) no(take wire.Take, why string) (wire.Message[wire.Taken], error) {
+// no is the answer of a host that does not take a task, and never will under this epoch. Said is what orange said where
+// it could not create the task; nil where it was not asked.
+func (h *Host) no(ctx context.Context, take wire.Take, why string, said *answer.Reply) (wire.Message[wire.Taken],
+	error) {
 	if err := h.Store.Change(func(now custody.Holder) (custody.Holder, error) {
 		return now.Lost(take.Task, take.Epoch), nil
 	}); err != nil {
 		return wire.Message[wire.Taken]{}, err
 	}
 	report, err := sign.Report(h.Key, wire.Report{Fleet: h.Fleet, Host: h.Name, Epoch: take.Epoch, Task: take.Task})
-	return wire.Of(wire.Taken{Report: report, Refused: short(why)}), err
+	taken := wire.Taken{Report: report, Refused: short(why)}
+	if err == nil && said != nil && take.From == "" {
+		taken.Reply, err = h.born(take, *said, wire.Head{})
+	}
+	return wire.Of(taken), err
+}
+
+// born is the answer to the request that a task was created by.
+func (h *Host) born(take wire.Take, said answer.Reply, head wire.Head) (*wire.Reply, error) {
+	r := take.Birth.Ask.Request
+	r.Epoch = take.Epoch
+	reply, err := h.reply(r, said, head)
+	return &reply, err
+}
+
+// reply is what orange said, signed as the answer to a request.
+func (h *Host) reply(r wire.Request, said answer.Reply, head wire.Head) (wire.Reply, error) {
+	reply := wire.Reply{Fleet: h.Fleet, Host: h.Name, Epoch: r.Epoch, Task: r.Task, Key: r.Key, Digest: sign.Digest(r),
+		Done: said.Exit == 0, Exit: said.Exit, Head: head}
+	reply.Output, reply.Errors, reply.Cut = cut(said.Stdout, said.Stderr+said.Refused, wire.MostOf(reply.Done))
+	return sign.Reply(h.Key, reply)
 }
 
 // taken is the answer of a host that has taken a task: its first report, and the requests that are lost.
@@ -178,7 +210,11 @@ func (h *Host) taken(ctx context.Context, take wire.Take, said answer.Reply) (wi
 		}
 	}
 	report, err := h.report(ctx, take.Task, take.Epoch)
-	return wire.Of(wire.Taken{Report: report, Lost: restored.Lost}), err
+	taken := wire.Taken{Report: report, Lost: restored.Lost}
+	if err == nil && take.From == "" {
+		taken.Reply, err = h.born(take, said, report.Row.Head)
+	}
+	return wire.Of(taken), err
 }
 
 // short is a text for people that fits into a message.
@@ -213,29 +249,33 @@ func (h *Host) Answer(ctx context.Context, m wire.Message[wire.Ask]) (wire.Messa
 	if r.As != "" {
 		words = append([]string{"--as=" + r.As}, words...)
 	}
-	said, err := h.Program.Do(ctx, call(r.Method, r.Key, r.Stdin, words...))
+	asked := call(r.Method, r.Key, r.Stdin, words...)
+	asked.Files = r.Files
+	said, err := h.Program.Do(ctx, asked)
 	if err != nil {
 		return none, err
 	}
 	if said.Refused != "" {
 		return none, refused(errors.New(said.Refused))
 	}
-	reply := wire.Reply{Fleet: h.Fleet, Host: h.Name, Epoch: t.Epoch, Task: r.Task, Key: r.Key, Digest: sign.Digest(r),
-		Done: said.Exit == 0, Exit: said.Exit}
-	reply.Output, reply.Cut = cut(said.Stdout+said.Stderr, wire.MostOfReply)
-	if reply.Head, err = h.Head(ctx, r.Task); err != nil {
+	head, err := h.Head(ctx, r.Task)
+	if err != nil {
 		return none, err
 	}
-	reply, err = sign.Reply(h.Key, reply)
+	reply, err := h.reply(r, said, head)
 	return wire.Of(reply), err
 }
 
-func cut(text string, most int) (string, bool) {
-	text = strings.ToValidUTF8(text, "�")
-	if len(text) <= most {
-		return text, false
+// cut makes what a command printed fit into a message.
+func cut(output, errs string, most int) (out, err string, more bool) {
+	out, err = strings.ToValidUTF8(output, "�"), strings.ToValidUTF8(errs, "�")
+	if len(out) > most {
+		out, more = strings.ToValidUTF8(out[:most], ""), true
 	}
-	return strings.ToValidUTF8(text[:most], ""), true
+	if left := most - len(out); len(err) > left {
+		err, more = strings.ToValidUTF8(err[:left], ""), true
+	}
+	return out, err, more
 }
 
 // Look answers a question that changes nothing.
@@ -249,7 +289,7 @@ func (h *Host) Look(ctx context.Context, m wire.Message[wire.Look]) (wire.Messag
 		return wire.Message[wire.Seen]{}, err
 	}
 	seen := wire.Seen{Host: h.Name, Exit: said.Exit}
-	seen.Output, _ = cut(said.Stdout+said.Stderr+said.Refused, wire.MostOfLook)
+	seen.Output, seen.Errors, seen.Cut = cut(said.Stdout, said.Stderr+said.Refused, wire.MostOfLook)
 	return wire.Of(seen), nil
 }
 

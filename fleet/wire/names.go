@@ -40,6 +40,9 @@ const (
 	ReleaseActivity = "release"
 )
 
+// RowMemo is the name under which the server keeps the row of a task next to its workflow.
+const RowMemo = "custody"
+
 // AnyLabel is the label that every host has.
 const AnyLabel = "any"
 
