@@ -31,6 +31,7 @@ var now = time.Unix(1_700_000_000, 0).UTC()
 
 // program is a fake orange: it keeps which tasks there are, and what it was asked.
 type program struct {
+	lock   sync.Mutex
 	tasks  map[string]bool
 	calls  []answer.Call
 	before func(answer.Call) // what happens while a command runs
@@ -40,7 +41,9 @@ type program struct {
 }
 
 func (p *program) Do(_ context.Context, c answer.Call) (answer.Reply, error) {
+	p.lock.Lock()
 	p.calls = append(p.calls, c)
+	p.lock.Unlock()
 	if p.before != nil {
 		p.before(c)
 	}
@@ -49,6 +52,8 @@ func (p *program) Do(_ context.Context, c answer.Call) (answer.Reply, error) {
 			return *said, nil
 		}
 	}
+	p.lock.Lock()
+	defer p.lock.Unlock()
 	task := c.Argv[len(c.Argv)-1]
 	switch c.Argv[1] {
 	case "create":
@@ -72,6 +77,8 @@ func (p *program) Do(_ context.Context, c answer.Call) (answer.Reply, error) {
 }
 
 func (p *program) did(words ...string) bool {
+	p.lock.Lock()
+	defer p.lock.Unlock()
 	return slices.ContainsFunc(p.calls, func(c answer.Call) bool {
 		return strings.Contains(strings.Join(c.Argv, " "), strings.Join(words, " "))
 	})
