@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -19,40 +18,24 @@ import (
 	"orange/fleet/wire"
 	"orange/internal/answer"
 	outward "orange/internal/custody"
+	"orange/internal/task"
 )
 
 // Host is one host of a fleet. Every field is required.
 type Host struct {
 	Fleet     string
 	Name      string
-	Projects  []string
-	Harness   []string
-	Snapshots string // the repository that snapshots of tasks go to
+	Only      []string // the projects that it takes tasks of; empty for all that are registered
+	Snapshots string   // the repository that snapshots of tasks go to
 	Key       ssh.Signer
 	People    func() (sign.Roster, error)
 	Program   Program
+	Machine   Machine
+	Places    *Places
 	Store     *Store
-	Now       func() time.Time
+	Now       func(ctx context.Context) time.Time // by the clock of the fleet's server, where a call came from it
 	// Head is how far the history of a task goes here.
 	Head func(ctx context.Context, id string) (wire.Head, error)
-}
-
-// Accept answers whether the host can take a task.
-func (h *Host) Accept(_ context.Context, m wire.Message[wire.Offer]) (wire.Message[wire.Accepted], error) {
-	accepted := wire.Accepted{Host: h.Name}
-	switch o := m.Body; {
-	case slices.Contains(o.Not, h.Name):
-		accepted.Unfit = "it has refused the task"
-	case !slices.Contains(h.Projects, o.Project):
-		accepted.Unfit = fmt.Sprintf("it has no project %q", o.Project)
-	default:
-		for _, name := range o.Harness {
-			if !slices.Contains(h.Harness, name) {
-				accepted.Unfit = fmt.Sprintf("it has no %q", name)
-			}
-		}
-	}
-	return wire.Of(accepted), nil
 }
 
 // refused is an error of a call that is not tried again.
@@ -83,10 +66,17 @@ func (h *Host) Take(ctx context.Context, m wire.Message[wire.Take]) (wire.Messag
 	if _, err := holder.Took(take.Task, take.Epoch, ""); err != nil {
 		return h.no(ctx, take, err.Error(), nil)
 	}
+	if other, err := h.otherBirth(ctx, take); err != nil || other != "" {
+		if err != nil {
+			return none, err
+		}
+		return h.no(ctx, take, other, nil)
+	}
 	taking, err := h.taking(take)
 	if err != nil {
 		return none, err
 	}
+	defer h.Places.Kept(take.Task)
 	said, err := h.Program.Do(ctx, taking)
 	if err != nil {
 		return none, err
@@ -116,6 +106,22 @@ func (h *Host) Take(ctx context.Context, m wire.Message[wire.Take]) (wire.Messag
 		return none, err
 	}
 	return h.taken(ctx, take, said)
+}
+
+// otherBirth says why the host does not create a task that it does not have yet: its workflow is another one.
+func (h *Host) otherBirth(ctx context.Context, take wire.Take) (string, error) {
+	if take.From != "" { // the snapshot has the text
+		return "", nil
+	}
+	other, err := h.otherRules(ctx, take.Birth.Workflow)
+	if err != nil || other == "" {
+		return "", err
+	}
+	has, err := h.has(ctx, take.Task) // an earlier try may have created it, before the file changed
+	if err != nil || has {
+		return "", err
+	}
+	return other, nil
 }
 
 // taking is the command that takes a task. A workflow of this host has to be the one of the birth: the history that it
@@ -237,7 +243,7 @@ func (h *Host) Answer(ctx context.Context, m wire.Message[wire.Ask]) (wire.Messa
 			"does not have the task", r.Method, h.Name)})
 	}
 	if err := sign.CheckRequest(people, m.Body, sign.Here{Fleet: h.Fleet, Host: h.Name, Task: r.Task, Epoch: t.Epoch,
-		Now: h.Now()}, ""); err != nil {
+		Now: h.Now(ctx)}, ""); err != nil {
 		return none, refused(err)
 	}
 	words := r.Args
@@ -254,6 +260,9 @@ func (h *Host) Answer(ctx context.Context, m wire.Message[wire.Ask]) (wire.Messa
 		return none, refused(errors.New(said.Refused))
 	}
 	head, err := h.Head(ctx, r.Task)
+	if errors.Is(err, task.ErrNotFound) {
+		err = nil // the request took the task away, with its history
+	}
 	if err != nil {
 		return none, err
 	}
@@ -321,44 +330,3 @@ func (h *Host) letGo(ctx context.Context, gone wire.Gone) error {
 }
 
 const notFound = 4 // the status of orange where there is no such task: it has left before
-
-// report is the next report of a task.
-func (h *Host) report(ctx context.Context, id string, epoch int) (wire.Report, error) {
-	said, err := h.Program.Do(ctx, call("show", "", "", "--json", "--", id))
-	if err != nil {
-		return wire.Report{}, err
-	}
-	if !done(said) {
-		return wire.Report{}, errors.New(said.Failure())
-	}
-	var shown struct {
-		Task struct {
-			Project   string `json:"project"`
-			Summary   string `json:"summary"`
-			Status    string `json:"status"`
-			Branch    string `json:"branch"`
-			Attention string `json:"attention"`
-			Live      bool   `json:"live"`
-			Entered   string `json:"entered_at"`
-		} `json:"task"`
-	}
-	if err := json.Unmarshal([]byte(said.Stdout), &shown); err != nil {
-		return wire.Report{}, fmt.Errorf("read task %s: %w", id, err)
-	}
-	t := shown.Task
-	since, err := time.Parse(time.RFC3339, t.Entered)
-	if err != nil {
-		return wire.Report{}, fmt.Errorf("read since when task %s is %q: %w", id, t.Status, err)
-	}
-	head, err := h.Head(ctx, id)
-	if err != nil {
-		return wire.Report{}, err
-	}
-	version, err := h.Store.Version(id)
-	if err != nil {
-		return wire.Report{}, err
-	}
-	return sign.Report(h.Key, wire.Report{Fleet: h.Fleet, Host: h.Name, Epoch: epoch, Task: id, Version: version,
-		Row: wire.Row{Project: t.Project, Summary: short(t.Summary), Status: t.Status, Branch: t.Branch,
-			Attention: short(t.Attention), Over: !t.Live, Since: since.Unix(), Head: head}})
-}

@@ -42,6 +42,8 @@ const (
 	MethodCreate = "create"
 	MethodRescue = "rescue"
 	MethodLeave  = "leave"
+	MethodDelete = "delete"
+	MethodDrain  = "drain" // of a host: its only argument is DrainOn or DrainOff
 )
 
 // Ask is a request with its signature.

@@ -24,6 +24,7 @@ const (
 	TrustUpdate   = "trust"
 	HereUpdate    = "here"
 	ReleaseUpdate = "release"
+	DrainUpdate   = "drain"
 	ReportSignal  = "report"
 	ToldSignal    = "told" // a host says again what it is, and keeps its lease
 	CustodyQuery  = "custody"
@@ -35,6 +36,7 @@ const (
 	LookActivity    = "look"
 	LeaveActivity   = "leave"
 	HoldActivity    = "hold"
+	DrainActivity   = "drain"
 	ReleaseActivity = "release"
 )
 
