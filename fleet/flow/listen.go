@@ -2,6 +2,7 @@ package flow
 
 import (
 	"fmt"
+	"reflect"
 
 	enums "go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/temporal"
@@ -143,4 +144,17 @@ func (r *run) show(ctx workflow.Context) {
 	if len(updates) > 0 {
 		_ = workflow.UpsertTypedSearchAttributes(ctx, updates...) // its only error is a call without any
 	}
+	r.list(ctx)
+}
+
+// list puts the row of the list where one call of the server has those of all tasks. Custodies that began before there
+// were such rows go on without.
+func (r *run) list(ctx workflow.Context) {
+	row := r.state.Listed()
+	if workflow.GetVersion(ctx, "row", workflow.DefaultVersion, 1) == workflow.DefaultVersion ||
+		reflect.DeepEqual(row, r.listed) {
+		return
+	}
+	r.listed = row
+	_ = workflow.UpsertMemo(ctx, map[string]any{wire.RowMemo: wire.Of(row)}) // its only error is a call without any
 }

@@ -49,6 +49,7 @@ type run struct {
 	state   custody.State
 	leaving []custody.Old // hosts that are being asked to leave
 	shown   [4]string     // the values of Attributes
+	listed  wire.Custody  // the row of the fleet's list
 }
 
 // Task is the workflow that has the custody of a task.

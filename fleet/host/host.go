@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
+	"maps"
 	"strconv"
 	"strings"
 	"time"
@@ -24,34 +24,17 @@ import (
 type Host struct {
 	Fleet     string
 	Name      string
-	Projects  []string
-	Harness   []string
-	Snapshots string // the repository that snapshots of tasks go to
+	Only      []string // the projects that it takes tasks of; empty for all that are registered
+	Snapshots string   // the repository that snapshots of tasks go to
 	Key       ssh.Signer
 	People    func() (sign.Roster, error)
 	Program   Program
+	Machine   Machine
+	Places    *Places
 	Store     *Store
-	Now       func() time.Time
+	Now       func(ctx context.Context) time.Time // by the clock of the fleet's server, where a call came from it
 	// Head is how far the history of a task goes here.
 	Head func(ctx context.Context, id string) (wire.Head, error)
-}
-
-// Accept answers whether the host can take a task.
-func (h *Host) Accept(_ context.Context, m wire.Message[wire.Offer]) (wire.Message[wire.Accepted], error) {
-	accepted := wire.Accepted{Host: h.Name}
-	switch o := m.Body; {
-	case slices.Contains(o.Not, h.Name):
-		accepted.Unfit = "it has refused the task"
-	case !slices.Contains(h.Projects, o.Project):
-		accepted.Unfit = fmt.Sprintf("it has no project %q", o.Project)
-	default:
-		for _, name := range o.Harness {
-			if !slices.Contains(h.Harness, name) {
-				accepted.Unfit = fmt.Sprintf("it has no %q", name)
-			}
-		}
-	}
-	return wire.Of(accepted), nil
 }
 
 // refused is an error of a call that is not tried again.
@@ -73,19 +56,26 @@ func (h *Host) Take(ctx context.Context, m wire.Message[wire.Take]) (wire.Messag
 		err = sign.CheckBirth(people, take.Birth, sign.Here{Fleet: h.Fleet, Task: take.Task, Waited: true})
 	}
 	if err != nil {
-		return h.no(take, err.Error())
+		return h.no(ctx, take, err.Error(), nil)
 	}
 	holder, err := h.Store.Read()
 	if err != nil {
 		return none, err
 	}
 	if _, err := holder.Took(take.Task, take.Epoch, ""); err != nil {
-		return h.no(take, err.Error())
+		return h.no(ctx, take, err.Error(), nil)
+	}
+	if other, err := h.otherBirth(ctx, take); err != nil || other != "" {
+		if err != nil {
+			return none, err
+		}
+		return h.no(ctx, take, other, nil)
 	}
 	taking, err := h.taking(take)
 	if err != nil {
 		return none, err
 	}
+	defer h.Places.Kept(take.Task)
 	said, err := h.Program.Do(ctx, taking)
 	if err != nil {
 		return none, err
@@ -96,9 +86,11 @@ func (h *Host) Take(ctx context.Context, m wire.Message[wire.Take]) (wire.Messag
 			return none, err
 		}
 		if !has {
-			return h.no(take, said.Failure())
+			return h.no(ctx, take, said.Failure(), &said)
 		}
-		said = answer.Reply{Stdout: "{}"} // what failed came after the task was there
+		if take.From != "" {
+			said = answer.Reply{Stdout: "{}"} // what failed came after the task was there
+		}
 	}
 	err = h.Store.Change(func(now custody.Holder) (custody.Holder, error) {
 		return now.Took(take.Task, take.Epoch, "")
@@ -107,7 +99,7 @@ func (h *Host) Take(ctx context.Context, m wire.Message[wire.Take]) (wire.Messag
 		if gone := h.letGo(ctx, wire.Gone{Task: take.Task, Epoch: take.Epoch}); gone != nil {
 			return none, gone
 		}
-		return h.no(take, err.Error())
+		return h.no(ctx, take, err.Error(), nil)
 	}
 	if err != nil {
 		return none, err
@@ -115,11 +107,34 @@ func (h *Host) Take(ctx context.Context, m wire.Message[wire.Take]) (wire.Messag
 	return h.taken(ctx, take, said)
 }
 
+// otherBirth says why the host does not create a task that it does not have yet: its workflow is another one.
+func (h *Host) otherBirth(ctx context.Context, take wire.Take) (string, error) {
+	if take.From != "" { // the snapshot has the text
+		return "", nil
+	}
+	other, err := h.otherRules(ctx, take.Birth.Workflow)
+	if err != nil || other == "" {
+		return "", err
+	}
+	has, err := h.has(ctx, take.Task) // an earlier try may have created it, before the file changed
+	if err != nil || has {
+		return "", err
+	}
+	return other, nil
+}
+
 // taking is the command that takes a task. A workflow of this host has to be the one of the birth: the history that it
 // writes names it by its digest.
 func (h *Host) taking(take wire.Take) (answer.Call, error) {
 	b := take.Birth
 	name, digest, _ := strings.Cut(b.Workflow, "@")
+	if take.From == "" && len(b.Args) > 0 {
+		words := []string{"--project=" + b.Project, "--id=" + take.Task, "--epoch=" + strconv.Itoa(take.Epoch)}
+		c := call("create", "", b.Files[wire.StdinFile], append(words, b.Args...)...)
+		c.Files = maps.Clone(b.Files)
+		delete(c.Files, wire.StdinFile)
+		return c, nil
+	}
 	if take.From == "" {
 		return call("create", "", b.Context, "--json", "--project="+b.Project, "--id="+take.Task,
 			"--epoch="+strconv.Itoa(take.Epoch), "--workflow="+name, "--context=-", "--", b.Branch, b.Summary), nil
@@ -151,15 +166,37 @@ func (h *Host) has(ctx context.Context, id string) (bool, error) {
 	return false, errors.New(said.Failure())
 }
 
-// no is the answer of a host that does not take a task, and never will under this epoch.
-func (h *Host) no(take wire.Take, why string) (wire.Message[wire.Taken], error) {
+// no is the answer of a host that does not take a task, and never will under this epoch. Said is what orange said where
+// it could not create the task; nil where it was not asked.
+func (h *Host) no(ctx context.Context, take wire.Take, why string, said *answer.Reply) (wire.Message[wire.Taken],
+	error) {
 	if err := h.Store.Change(func(now custody.Holder) (custody.Holder, error) {
 		return now.Lost(take.Task, take.Epoch), nil
 	}); err != nil {
 		return wire.Message[wire.Taken]{}, err
 	}
 	report, err := sign.Report(h.Key, wire.Report{Fleet: h.Fleet, Host: h.Name, Epoch: take.Epoch, Task: take.Task})
-	return wire.Of(wire.Taken{Report: report, Refused: short(why)}), err
+	taken := wire.Taken{Report: report, Refused: short(why)}
+	if err == nil && said != nil && take.From == "" {
+		taken.Reply, err = h.born(take, *said, wire.Head{})
+	}
+	return wire.Of(taken), err
+}
+
+// born is the answer to the request that a task was created by.
+func (h *Host) born(take wire.Take, said answer.Reply, head wire.Head) (*wire.Reply, error) {
+	r := take.Birth.Ask.Request
+	r.Epoch = take.Epoch
+	reply, err := h.reply(r, said, head)
+	return &reply, err
+}
+
+// reply is what orange said, signed as the answer to a request.
+func (h *Host) reply(r wire.Request, said answer.Reply, head wire.Head) (wire.Reply, error) {
+	reply := wire.Reply{Fleet: h.Fleet, Host: h.Name, Epoch: r.Epoch, Task: r.Task, Key: r.Key, Digest: sign.Digest(r),
+		Done: said.Exit == 0, Exit: said.Exit, Head: head}
+	reply.Output, reply.Errors, reply.Cut = cut(said.Stdout, said.Stderr+said.Refused, wire.MostOf(reply.Done))
+	return sign.Reply(h.Key, reply)
 }
 
 // taken is the answer of a host that has taken a task: its first report, and the requests that are lost.
@@ -173,7 +210,11 @@ func (h *Host) taken(ctx context.Context, take wire.Take, said answer.Reply) (wi
 		}
 	}
 	report, err := h.report(ctx, take.Task, take.Epoch)
-	return wire.Of(wire.Taken{Report: report, Lost: restored.Lost}), err
+	taken := wire.Taken{Report: report, Lost: restored.Lost}
+	if err == nil && take.From == "" {
+		taken.Reply, err = h.born(take, said, report.Row.Head)
+	}
+	return wire.Of(taken), err
 }
 
 // short is a text for people that fits into a message.
@@ -201,36 +242,40 @@ func (h *Host) Answer(ctx context.Context, m wire.Message[wire.Ask]) (wire.Messa
 			"does not have the task", r.Method, h.Name)})
 	}
 	if err := sign.CheckRequest(people, m.Body, sign.Here{Fleet: h.Fleet, Host: h.Name, Task: r.Task, Epoch: t.Epoch,
-		Now: h.Now()}, ""); err != nil {
+		Now: h.Now(ctx)}, ""); err != nil {
 		return none, refused(err)
 	}
 	words := r.Args
 	if r.As != "" {
 		words = append([]string{"--as=" + r.As}, words...)
 	}
-	said, err := h.Program.Do(ctx, call(r.Method, r.Key, r.Stdin, words...))
+	asked := call(r.Method, r.Key, r.Stdin, words...)
+	asked.Files = r.Files
+	said, err := h.Program.Do(ctx, asked)
 	if err != nil {
 		return none, err
 	}
 	if said.Refused != "" {
 		return none, refused(errors.New(said.Refused))
 	}
-	reply := wire.Reply{Fleet: h.Fleet, Host: h.Name, Epoch: t.Epoch, Task: r.Task, Key: r.Key, Digest: sign.Digest(r),
-		Done: said.Exit == 0, Exit: said.Exit}
-	reply.Output, reply.Cut = cut(said.Stdout+said.Stderr, wire.MostOfReply)
-	if reply.Head, err = h.Head(ctx, r.Task); err != nil {
+	head, err := h.Head(ctx, r.Task)
+	if err != nil {
 		return none, err
 	}
-	reply, err = sign.Reply(h.Key, reply)
+	reply, err := h.reply(r, said, head)
 	return wire.Of(reply), err
 }
 
-func cut(text string, most int) (string, bool) {
-	text = strings.ToValidUTF8(text, "�")
-	if len(text) <= most {
-		return text, false
+// cut makes what a command printed fit into a message.
+func cut(output, errs string, most int) (out, err string, more bool) {
+	out, err = strings.ToValidUTF8(output, "�"), strings.ToValidUTF8(errs, "�")
+	if len(out) > most {
+		out, more = strings.ToValidUTF8(out[:most], ""), true
 	}
-	return strings.ToValidUTF8(text[:most], ""), true
+	if left := most - len(out); len(err) > left {
+		err, more = strings.ToValidUTF8(err[:left], ""), true
+	}
+	return out, err, more
 }
 
 // Look answers a question that changes nothing.
@@ -244,7 +289,7 @@ func (h *Host) Look(ctx context.Context, m wire.Message[wire.Look]) (wire.Messag
 		return wire.Message[wire.Seen]{}, err
 	}
 	seen := wire.Seen{Host: h.Name, Exit: said.Exit}
-	seen.Output, _ = cut(said.Stdout+said.Stderr+said.Refused, wire.MostOfLook)
+	seen.Output, seen.Errors, seen.Cut = cut(said.Stdout, said.Stderr+said.Refused, wire.MostOfLook)
 	return wire.Of(seen), nil
 }
 
@@ -281,44 +326,3 @@ func (h *Host) letGo(ctx context.Context, gone wire.Gone) error {
 }
 
 const notFound = 4 // the status of orange where there is no such task: it has left before
-
-// report is the next report of a task.
-func (h *Host) report(ctx context.Context, id string, epoch int) (wire.Report, error) {
-	said, err := h.Program.Do(ctx, call("show", "", "", "--json", "--", id))
-	if err != nil {
-		return wire.Report{}, err
-	}
-	if !done(said) {
-		return wire.Report{}, errors.New(said.Failure())
-	}
-	var shown struct {
-		Task struct {
-			Project   string `json:"project"`
-			Summary   string `json:"summary"`
-			Status    string `json:"status"`
-			Branch    string `json:"branch"`
-			Attention string `json:"attention"`
-			Live      bool   `json:"live"`
-			Entered   string `json:"entered_at"`
-		} `json:"task"`
-	}
-	if err := json.Unmarshal([]byte(said.Stdout), &shown); err != nil {
-		return wire.Report{}, fmt.Errorf("read task %s: %w", id, err)
-	}
-	t := shown.Task
-	since, err := time.Parse(time.RFC3339, t.Entered)
-	if err != nil {
-		return wire.Report{}, fmt.Errorf("read since when task %s is %q: %w", id, t.Status, err)
-	}
-	head, err := h.Head(ctx, id)
-	if err != nil {
-		return wire.Report{}, err
-	}
-	version, err := h.Store.Version(id)
-	if err != nil {
-		return wire.Report{}, err
-	}
-	return sign.Report(h.Key, wire.Report{Fleet: h.Fleet, Host: h.Name, Epoch: epoch, Task: id, Version: version,
-		Row: wire.Row{Project: t.Project, Summary: short(t.Summary), Status: t.Status, Branch: t.Branch,
-			Attention: short(t.Attention), Over: !t.Live, Since: since.Unix(), Head: head}})
-}

@@ -12,8 +12,9 @@ import (
 const (
 	MostOfBirth   = 512 << 10 // bytes of what a task is created from
 	MostOfReply   = 4 << 10   // bytes of an answer that custody keeps
+	MostOfRefusal = 64 << 10  // bytes of an answer that is not kept, because nothing was done
 	MostOfLook    = 1 << 20   // bytes of an answer that no one keeps
-	MostOfRequest = 64 << 10  // bytes of the arguments and the standard input of a request
+	MostOfRequest = 64 << 10  // bytes of the arguments, the standard input and the files of a request
 	MostOfText    = 1 << 10   // bytes of every other text
 	KeptKeys      = 200       // how many requests of a task custody keeps, the last ones
 	MostOfMinutes = 10        // how long a signed request holds
@@ -22,17 +23,18 @@ const (
 
 // Request is what a person asks of a task, as it is signed. Host is empty where the host does not matter.
 type Request struct {
-	Fleet   string   `json:"fleet"`
-	Host    string   `json:"host,omitempty"`
-	Epoch   int      `json:"epoch"`
-	Task    string   `json:"task"`
-	Method  string   `json:"method"`
-	Args    []string `json:"args,omitempty"`
-	Stdin   string   `json:"stdin,omitempty"`
-	As      string   `json:"as,omitempty"` // the role that the person acts for
-	Person  string   `json:"person"`
-	Key     string   `json:"key"`
-	Expires int64    `json:"expires"` // in seconds since 1970, by the clock of the custody
+	Fleet   string            `json:"fleet"`
+	Host    string            `json:"host,omitempty"`
+	Epoch   int               `json:"epoch"`
+	Task    string            `json:"task"`
+	Method  string            `json:"method"`
+	Args    []string          `json:"args,omitempty"`
+	Stdin   string            `json:"stdin,omitempty"`
+	Files   map[string]string `json:"files,omitempty"` // texts of files that arguments name, as the person has them
+	As      string            `json:"as,omitempty"`    // the role that the person acts for
+	Person  string            `json:"person"`
+	Key     string            `json:"key"`
+	Expires int64             `json:"expires"` // in seconds since 1970, by the clock of the custody
 }
 
 // Methods of requests that custody itself answers, or that need a right of their own.
@@ -40,6 +42,7 @@ const (
 	MethodCreate = "create"
 	MethodRescue = "rescue"
 	MethodLeave  = "leave"
+	MethodDrain  = "drain" // of a host: its only argument is DrainOn or DrainOff
 )
 
 // Ask is a request with its signature.
@@ -54,21 +57,19 @@ func (Ask) Kind() (string, int) { return "ask", 1 }
 // Check refuses a request that no program of the fleet may send.
 func (a Ask) Check() error {
 	r := a.Request
-	size := len(r.Stdin)
-	for _, arg := range r.Args {
-		size += len(arg)
-	}
-	if size > MostOfRequest {
-		return tooLarge("arguments and standard input of the request", size, MostOfRequest)
+	texts := append(append([]string{r.Stdin}, r.Args...), filed(r.Files)...)
+	if size := total(texts); size > MostOfRequest {
+		return tooLarge("arguments, standard input and files of the request", size, MostOfRequest)
 	}
 	if err := keyed.Check(r.Key); err != nil {
 		return err
 	}
-	return short(append([]string{r.Stdin}, r.Args...), "fleet", r.Fleet, "host", r.Host, "task", r.Task,
+	return short(texts, "fleet", r.Fleet, "host", r.Host, "task", r.Task,
 		"method", r.Method, "role", r.As, "person", r.Person, "signature", a.Signature)
 }
 
-// Birth is what a task is created from. The asker makes the id.
+// Birth is what a task is created from. The asker makes the id. With Args the task is created by them, and Branch,
+// Summary and Context say only what the fleet shows.
 type Birth struct {
 	Ask      Ask      `json:"ask"` // a signed request of the method create, whose argument is the digest of the rest
 	Project  string   `json:"project"`
@@ -76,22 +77,32 @@ type Birth struct {
 	Branch   string   `json:"branch,omitempty"`
 	Summary  string   `json:"summary"`
 	Harness  []string `json:"harness,omitempty"` // those that the task needs
-	Workflow string   `json:"workflow"`          // its name and, behind @, its digest
+	Workflow string   `json:"workflow"`          // its name and, behind @, its digest, where the asker has it
 	Rules    string   `json:"rules"`             // its text
 	Context  string   `json:"context,omitempty"`
+	// Args are the flags and the arguments of "orange task create", without project, id and epoch.
+	Args  []string          `json:"args,omitempty"`
+	Files map[string]string `json:"files,omitempty"` // texts that Args name; StdinFile is the standard input
 }
+
+// StdinFile is the name under which the files of a birth have the standard input of the command.
+const StdinFile = "-"
+
+// HostPlace is what the place of a birth begins with where it is one host.
+const HostPlace = "host:"
 
 // Kind is the name and the version of the message.
 func (Birth) Kind() (string, int) { return "birth", 1 }
 
 // Check refuses a birth that is too large.
 func (b Birth) Check() error {
-	if size := len(b.Rules) + len(b.Context); size > MostOfBirth {
+	texts := append(append([]string{b.Rules, b.Context}, b.Args...), filed(b.Files)...)
+	if size := total(texts); size > MostOfBirth {
 		return tooLarge("workflow and context of the task", size, MostOfBirth)
 	}
 	names := named("harness", b.Harness, "project", b.Project, "place", b.On, "branch", b.Branch,
 		"summary", b.Summary, "workflow", b.Workflow)
-	if err := short([]string{b.Rules, b.Context}, names...); err != nil {
+	if err := short(texts, names...); err != nil {
 		return err
 	}
 	return b.Ask.Check()
@@ -103,7 +114,9 @@ type Offer struct {
 	Epoch   int      `json:"epoch"`
 	Project string   `json:"project"`
 	Harness []string `json:"harness,omitempty"`
-	Not     []string `json:"not,omitempty"` // hosts that cannot do it
+	// Workflow is the name of the task's workflow and, behind @, its digest: a host needs the very text.
+	Workflow string   `json:"workflow,omitempty"`
+	Not      []string `json:"not,omitempty"` // hosts that cannot do it
 }
 
 // Kind is the name and the version of the message.
@@ -111,7 +124,8 @@ func (Offer) Kind() (string, int) { return "offer", 1 }
 
 // Check refuses an offer that is too large.
 func (o Offer) Check() error {
-	return short(nil, named("harness", o.Harness, named("host", o.Not, "task", o.Task, "project", o.Project)...)...)
+	names := named("host", o.Not, "task", o.Task, "project", o.Project, "workflow", o.Workflow)
+	return short(nil, named("harness", o.Harness, names...)...)
 }
 
 // Accepted is a host's answer to an offer. Unfit says why it cannot do it.
@@ -174,11 +188,13 @@ func (t Take) Check() error {
 }
 
 // Taken is the answer to a take: the first report of the host for its epoch, with the requests that it found in no
-// history. Refused says why the host has not taken the task, and never will under this epoch.
+// history. Refused says why the host has not taken the task, and never will under this epoch. Reply is what the host
+// said where the task was created there, or could not be; it answers the request of the birth.
 type Taken struct {
 	Report  Report   `json:"report"`
 	Lost    []string `json:"lost,omitempty"`
 	Refused string   `json:"refused,omitempty"`
+	Reply   *Reply   `json:"reply,omitempty"`
 }
 
 // Kind is the name and the version of the message.
@@ -191,6 +207,11 @@ func (t Taken) Check() error {
 	}
 	if err := short(nil, named("key", t.Lost, "reason", t.Refused)...); err != nil {
 		return err
+	}
+	if t.Reply != nil {
+		if err := t.Reply.Check(); err != nil {
+			return err
+		}
 	}
 	return t.Report.Check()
 }
@@ -206,8 +227,9 @@ type Reply struct {
 	Digest    string `json:"digest"` // of the request
 	Done      bool   `json:"done"`
 	Exit      int    `json:"exit"`
-	Output    string `json:"output,omitempty"`
-	Cut       bool   `json:"cut,omitempty"` // the output was longer
+	Output    string `json:"output,omitempty"` // what the command printed
+	Errors    string `json:"errors,omitempty"` // what it printed on standard error
+	Cut       bool   `json:"cut,omitempty"`    // one of the two was longer
 	Head      Head   `json:"head"`
 	Signature string `json:"signature,omitempty"`
 }
@@ -217,11 +239,19 @@ func (Reply) Kind() (string, int) { return "reply", 1 }
 
 // Check refuses what is too large to be kept.
 func (r Reply) Check() error {
-	if len(r.Output) > MostOfReply {
-		return tooLarge("answer", len(r.Output), MostOfReply)
+	if size, most := len(r.Output)+len(r.Errors), MostOf(r.Done); size > most {
+		return tooLarge("answer", size, most)
 	}
-	return short([]string{r.Output}, "fleet", r.Fleet, "host", r.Host, "task", r.Task, "key", r.Key,
+	return short([]string{r.Output, r.Errors}, "fleet", r.Fleet, "host", r.Host, "task", r.Task, "key", r.Key,
 		"digest", r.Digest, "hash", r.Head.Hash, "signature", r.Signature)
+}
+
+// MostOf is how many bytes an answer has at most: one to what was done is kept.
+func MostOf(done bool) int {
+	if done {
+		return MostOfReply
+	}
+	return MostOfRefusal
 }
 
 // Look is a question that changes nothing.
@@ -244,6 +274,8 @@ type Seen struct {
 	Host   string `json:"host"`
 	Exit   int    `json:"exit"`
 	Output string `json:"output,omitempty"`
+	Errors string `json:"errors,omitempty"`
+	Cut    bool   `json:"cut,omitempty"` // one of the two was longer
 }
 
 // Kind is the name and the version of the message.
@@ -251,10 +283,10 @@ func (Seen) Kind() (string, int) { return "seen", 1 }
 
 // Check refuses what is too large.
 func (s Seen) Check() error {
-	if len(s.Output) > MostOfLook {
-		return tooLarge("answer", len(s.Output), MostOfLook)
+	if size := len(s.Output) + len(s.Errors); size > MostOfLook {
+		return tooLarge("answer", size, MostOfLook)
 	}
-	return short([]string{s.Output}, "host", s.Host)
+	return short([]string{s.Output, s.Errors}, "host", s.Host)
 }
 
 // Row is what the fleet's list shows of a task.
@@ -267,6 +299,8 @@ type Row struct {
 	Over      bool   `json:"over,omitempty"`  // the task is at an end of its workflow
 	Since     int64  `json:"since,omitempty"` // when its status began, by the host's clock
 	Head      Head   `json:"head"`
+	Shipped   int    `json:"shipped,omitempty"`    // the event that the last snapshot goes to
+	ShippedAt int64  `json:"shipped_at,omitempty"` // when that was acknowledged, by the host's clock
 }
 
 // Report is what a host says of a task that it has, signed by its key. Of two reports under one epoch the one with the
@@ -311,15 +345,22 @@ func (r Rescue) Check() error {
 	return r.Ask.Check()
 }
 
-// Custody is what the fleet knows of a task: who has it, and the last row of its list.
+// Custody is what the fleet knows of a task: who has it, and the last row of its list. Birth is the answer to its
+// creation, of the host that created it, or of one that could not; the list has none.
 type Custody struct {
-	Task  string   `json:"task"`
-	Phase string   `json:"phase"`
-	Host  string   `json:"host,omitempty"`
-	Epoch int      `json:"epoch"`
-	Not   []string `json:"not,omitempty"` // hosts that cannot take it
-	Row   Row      `json:"row"`
-	Lost  []string `json:"lost,omitempty"` // keys of requests that were done and are lost
+	Task    string   `json:"task"`
+	Phase   string   `json:"phase"`
+	Host    string   `json:"host,omitempty"`
+	To      string   `json:"to,omitempty"` // the host that it waits for; empty for any
+	On      string   `json:"on,omitempty"` // the label of the hosts that it may go to first
+	Harness []string `json:"harness,omitempty"`
+	Epoch   int      `json:"epoch"`
+	Not     []string `json:"not,omitempty"`     // hosts that cannot take it
+	Because []string `json:"because,omitempty"` // why, for each of them
+	Row     Row      `json:"row"`
+	Told    int64    `json:"told,omitempty"` // when the row was reported, by the server's clock
+	Lost    []string `json:"lost,omitempty"` // keys of requests that were done and are lost
+	Birth   *Reply   `json:"birth,omitempty"`
 }
 
 // Kind is the name and the version of the message.
@@ -327,8 +368,13 @@ func (Custody) Kind() (string, int) { return "custody", 1 }
 
 // Check refuses what is too large.
 func (c Custody) Check() error {
-	names := named("host", c.Not, "task", c.Task, "phase", c.Phase, "host", c.Host)
-	return short(nil, named("key", c.Lost, names...)...)
+	if c.Birth != nil {
+		if err := c.Birth.Check(); err != nil {
+			return err
+		}
+	}
+	names := named("host", c.Not, "task", c.Task, "phase", c.Phase, "host", c.Host, "host", c.To, "label", c.On)
+	return short(nil, named("key", c.Lost, named("harness", c.Harness, named("reason", c.Because, names...)...)...)...)
 }
 
 // Release asks the workflow of a host for a task that the host has: from then on it is not the host's any more.
@@ -392,7 +438,9 @@ type Here struct {
 	Projects []string `json:"projects,omitempty"`
 	Harness  []string `json:"harness,omitempty"`
 	Version  string   `json:"version,omitempty"`
+	SSH      string   `json:"ssh,omitempty"` // how people reach it for a terminal; empty where they cannot
 	Free     int      `json:"free"`
+	Draining bool     `json:"draining,omitempty"` // it takes no new task
 	Left     []Gone   `json:"left,omitempty"`
 }
 
@@ -404,7 +452,7 @@ func (h Here) Check() error {
 	if size := len(h.Labels) + len(h.Projects) + len(h.Harness) + len(h.Left); size > mostOfList {
 		return tooMany("labels, projects and tasks", size, mostOfList)
 	}
-	names := named("label", h.Labels, "host", h.Host, "version", h.Version)
+	names := named("label", h.Labels, "host", h.Host, "version", h.Version, "way by ssh", h.SSH)
 	return short(nil, named("project", h.Projects, named("harness", h.Harness, names...)...)...)
 }
 
@@ -427,6 +475,23 @@ func tooLarge(what string, size, most int) error {
 
 func tooMany(what string, count, most int) error {
 	return task.Notef(task.ErrUsage, "cannot send the %s: found %d, at most %d", what, count, most)
+}
+
+// filed are the names and the texts of files.
+func filed(files map[string]string) []string {
+	var out []string
+	for name, text := range files {
+		out = append(out, name, text)
+	}
+	return out
+}
+
+func total(texts []string) int {
+	size := 0
+	for _, text := range texts {
+		size += len(text)
+	}
+	return size
 }
 
 // named puts a list of texts of one name before others, for short.

@@ -11,6 +11,7 @@ import (
 	"orange/internal/keyed"
 	"orange/internal/rejection"
 	"orange/internal/task"
+	"orange/internal/worktree"
 	"orange/internal/yaml"
 )
 
@@ -57,6 +58,8 @@ func classify(err error) (status int, code string) {
 		return exitFailed, "conflict"
 	case errors.Is(err, custody.ErrHeldBack):
 		return exitFailed, "held_back"
+	case errors.Is(err, worktree.ErrSnapshotMoved):
+		return exitFailed, "snapshot_moved"
 	case errors.Is(err, context.Canceled):
 		return exitStopped, "stopped"
 	case strings.HasPrefix(err.Error(), "unknown command"):

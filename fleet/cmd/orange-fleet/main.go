@@ -40,7 +40,7 @@ func run(ctx context.Context, args []string, out, errs io.Writer) int {
 	root.SetOut(out)
 	root.SetErr(errs)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return task.Notef(task.ErrUsage, "%v", err) })
-	root.AddCommand(serve(), invite(), join(), members(), remove(), doctor(), version())
+	root.AddCommand(serve(), hostCommand(), invite(), join(), members(), remove(), doctor(), version())
 	err := root.ExecuteContext(ctx)
 	switch {
 	case err == nil || errors.Is(err, context.Canceled):
@@ -56,13 +56,16 @@ func run(ctx context.Context, args []string, out, errs io.Writer) int {
 func version() *cobra.Command {
 	return &cobra.Command{Use: "version", Short: "Print the version", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			v := "unknown"
-			if info, ok := debug.ReadBuildInfo(); ok {
-				v = info.Main.Version
-			}
-			_, err := fmt.Fprintln(cmd.OutOrStdout(), "orange-fleet "+v)
+			_, err := fmt.Fprintln(cmd.OutOrStdout(), "orange-fleet "+programVersion())
 			return err
 		}}
+}
+
+func programVersion() string {
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		return info.Main.Version
+	}
+	return "unknown"
 }
 
 // homeDir is $ORANGE_HOME, or orange below the user's home.
