@@ -42,9 +42,6 @@ type Joining struct {
 	authority ssh.PublicKey
 }
 
-// HostKeyPath is the key of the host of a home.
-func HostKeyPath(home string) string { return filepath.Join(setup.Dir(home), "host.key") }
-
 // Begin reads the line of an invitation, and what this machine has of the fleet already. A machine may be that of a
 // person and a host: then it joins twice.
 func Begin(home, line string) (*Joining, error) {
@@ -97,7 +94,7 @@ func (j *Joining) earlier() error {
 
 // HostKey has the host sign with its own key, which is made where there is none.
 func (j *Joining) HostKey() error {
-	path := HostKeyPath(j.Home)
+	path := setup.HostKeyPath(j.Home)
 	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
 		if err := os.MkdirAll(setup.Dir(j.Home), task.PrivateFolder); err != nil {
 			return fmt.Errorf("make the key of this host: %w", err)
@@ -106,13 +103,9 @@ func (j *Joining) HostKey() error {
 			return err
 		}
 	}
-	text, err := os.ReadFile(path)
+	key, err := setup.HostKey(j.Home)
 	if err != nil {
-		return fmt.Errorf("read the key of this host: %w", err)
-	}
-	key, err := ssh.ParsePrivateKey(text)
-	if err != nil {
-		return fmt.Errorf("read the key of this host in %q: %w", path, err)
+		return err
 	}
 	j.key = registry.Line(key.PublicKey())
 	return nil
