@@ -74,7 +74,7 @@ func orangeFleet(file string, args []string) int {
 
 // line is the wire of a test, with the homes at its ends.
 type line struct {
-	here, big, asker conform.Home
+	here, big, asker conform.Side
 	dir              string
 }
 
@@ -90,7 +90,7 @@ func newLine(t *testing.T) line {
 	must(t, err)
 	env, err := conform.Environment(dir, filepath.Dir(program), sockets)
 	must(t, err)
-	at := func(name, program string, words func([]string) []string) conform.Home {
+	at := func(name, program string, words func([]string) []string) conform.Side {
 		one := conform.At(dir, name, program, env, words)
 		t.Cleanup(func() { endServers(t, sockets, filepath.Join(one.Dir, "orange")) })
 		return one

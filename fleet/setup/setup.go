@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"orange/fleet/wire"
+	"orange/internal/answer"
 	"orange/internal/task"
 	"orange/internal/yaml"
 )
@@ -67,12 +68,15 @@ func Dir(home string) string { return filepath.Join(home, "fleet") }
 // Path is the file with the setup below a home.
 func Path(home string) string { return filepath.Join(Dir(home), "fleet.yml") }
 
+// ErrNone says that there is no fleet.yml: the machine is in no fleet yet.
+var ErrNone = fmt.Errorf("%w: there is no fleet.yml", task.ErrUsage)
+
 // Read reads fleet.yml below a home. A path in it begins at the folder of the file.
 func Read(home string) (Setup, error) {
 	path := Path(home)
 	text, err := os.ReadFile(path)
 	if errors.Is(err, os.ErrNotExist) {
-		return Setup{}, task.Notef(task.ErrUsage, "cannot reach a fleet: there is no file %q: write \"server: "+
+		return Setup{}, task.Notef(ErrNone, "cannot reach a fleet: there is no file %q: write \"server: "+
 			"HOST:PORT\" and \"namespace: NAME\" into it, or join a fleet with the line of an invitation", path)
 	}
 	if err != nil {
@@ -149,7 +153,12 @@ func (p parser) host() []yaml.Key {
 		yaml.May("projects", func(n *yaml.Node) {
 			p.List(n, "projects", func(n *yaml.Node) { s.Projects = append(s.Projects, p.Name(n, "project")) })
 		}),
-		yaml.May("ssh", func(n *yaml.Node) { s.SSH = p.Name(n, "ssh") }),
+		yaml.May("ssh", func(n *yaml.Node) {
+			s.SSH = p.Name(n, "ssh")
+			if err := (answer.Host{Name: "host", SSH: s.SSH}).Check(); s.SSH != "" && err != nil {
+				p.Problem(yaml.PosOf(n), "value", "%v", err)
+			}
+		}),
 		yaml.May("snapshots", func(n *yaml.Node) { s.Snapshots = p.Name(n, "snapshots") }),
 		yaml.May("snapshot_every", func(n *yaml.Node) {
 			s.SnapshotEvery = p.Duration(n, "snapshot_every", longestPause)
