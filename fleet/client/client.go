@@ -58,6 +58,7 @@ type Client struct {
 	Every func() <-chan time.Time
 
 	found map[string]wire.Custody // what was found in this process
+	lost  map[string]time.Time    // hosts that were lost when this process began, and since when
 }
 
 // bornWithin is how long a new task is waited for.
@@ -76,8 +77,12 @@ func (c *Client) Read() (answer.Fleet, error) {
 	if err != nil {
 		return f, err
 	}
+	c.lost = map[string]time.Time{}
 	for _, h := range hosts {
 		f.Hosts = append(f.Hosts, answer.Host{Name: h.Host, SSH: h.Said.SSH})
+		if !h.Here {
+			c.lost[h.Host] = time.Unix(h.Since, 0)
+		}
 	}
 	slices.SortFunc(f.Hosts, func(a, b answer.Host) int { return strings.Compare(a.Name, b.Name) })
 	return f, nil

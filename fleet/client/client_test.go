@@ -348,3 +348,25 @@ func TestRescue_isSignedForTheEpochThatEnds(t *testing.T) {
 		t.Errorf("the request: %+v", r)
 	}
 }
+
+func TestAHostThatIsLostIsNotWaitedFor(t *testing.T) {
+	t.Parallel()
+	c, f := newClient(t)
+	f.hosts[0].Here, f.hosts[0].Since = false, now.Unix()
+	if _, err := c.Read(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Find(t.Context(), id); err != nil {
+		t.Fatal(err)
+	}
+	for _, words := range [][]string{{"show", "--", id}, {"next", "--", id}} {
+		_, err := c.Ask(t.Context(), answer.Host{Name: "h1"}, call(words...), time.Minute)
+		if !errors.Is(err, answer.ErrNotReached) || !strings.Contains(err.Error(), "(event 31)") ||
+			!strings.Contains(err.Error(), "orange fleet rescue "+id) {
+			t.Errorf("%s: %v", words[0], err)
+		}
+	}
+	if len(f.asked)+len(f.looks) > 0 {
+		t.Error("it was asked all the same")
+	}
+}

@@ -255,8 +255,11 @@ func (r *Remote) update(ctx context.Context, id, name string, message, answer an
 	if err == nil {
 		err = handle.Get(ctx, answer)
 	}
-	if err == nil {
+	switch {
+	case err == nil:
 		return nil
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return &Failure{flow.NotKnown, fmt.Sprintf("no answer of %s in time", id)}
 	}
 	return r.unknown("ask "+id, err)
 }

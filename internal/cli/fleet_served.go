@@ -226,7 +226,7 @@ func (p *Program) untold(known answer.ServerView, all []told, on string, call an
 		}
 		if t.Host == "" {
 			why, _ := known.Why(t)
-			one.host, one.Known = "-", "waits: "+why
+			one.Known = "waits: " + why
 		}
 		row := rowOf(t)
 		delete(row, "host") // the list puts it in front
@@ -325,8 +325,16 @@ func (p *Program) birthOf(ctx context.Context, h *Services, c *cobra.Command, on
 // rowOf is a task as the server of a fleet knows it, as JSON has it.
 func rowOf(t answer.ServerTask) map[string]any {
 	return map[string]any{"id": t.ID, "project": t.Project, "branch": t.Branch, "status": t.Status,
-		"summary": t.Summary, "attention": t.Attention, "live": t.Live, "told": task.FormatTime(t.Told),
+		"summary": t.Summary, "attention": t.Attention, "live": t.Live, "told": timeOr(t.Told),
 		"event": t.Event, "epoch": t.Epoch, "host": t.Host}
+}
+
+// timeOr is a time as JSON has it; empty where there is none.
+func timeOr(at time.Time) string {
+	if at.IsZero() {
+		return ""
+	}
+	return task.FormatTime(at)
 }
 
 // sayThere says that a task is there already under its id.
