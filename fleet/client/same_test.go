@@ -171,7 +171,7 @@ func TestFleetCommands_answerThroughTheServerAsTheHostItselfDoes(t *testing.T) {
 	}
 	l := newLine(t, orange(t))
 	for _, one := range conform.Lines() {
-		// the custody keeps one answer: a repeat that asks for another one is told that the task is there
+		// the custody keeps one answer: to a repeat that asks for another one Orange says that the task is there
 		one.Loose = one.Loose || one.Again
 		if problem := conform.Compare(one, l.here, l.asker, false); problem != "" {
 			t.Error(problem)

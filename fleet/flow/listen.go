@@ -140,12 +140,10 @@ func (r *run) show(ctx workflow.Context) {
 	r.list(ctx)
 }
 
-// list puts the row of the list where one call of the server has those of all tasks. Custodies that began before there
-// were such rows go on without.
+// list puts the row of the list where one call of the server has those of all tasks.
 func (r *run) list(ctx workflow.Context) {
 	row := r.state.Listed()
-	if workflow.GetVersion(ctx, "row", workflow.DefaultVersion, 1) == workflow.DefaultVersion ||
-		reflect.DeepEqual(row, r.listed) {
+	if reflect.DeepEqual(row, r.listed) {
 		return
 	}
 	r.listed = row
