@@ -64,7 +64,8 @@ func stale(err error) bool {
 }
 
 // Ask has a host do a command: what only reads is looked at, everything else is signed and asked of the task.
-func (c *Client) Ask(ctx context.Context, host answer.Host, call answer.Call, most time.Duration) (answer.Reply, error) {
+func (c *Client) Ask(ctx context.Context, host answer.Host, call answer.Call, most time.Duration) (
+	answer.Reply, error) {
 	if err := call.Check(); err != nil {
 		return answer.Reply{}, err
 	}

@@ -196,8 +196,8 @@ func (c *Client) hosts(ctx context.Context) (sign.Roster, error) {
 // person is who signs here.
 func (c *Client) person() (string, error) {
 	if c.Setup.Person == "" {
-		return "", task.Notef(task.ErrUsage, "cannot sign a request: fleet.yml has no \"person\": join the fleet with an "+
-			"invitation that \"orange-fleet invite NAME --person\" prints")
+		return "", task.Notef(task.ErrUsage, "cannot sign a request: fleet.yml has no \"person\": join the fleet with "+
+			"an invitation that \"orange-fleet invite NAME --person\" prints")
 	}
 	return c.Setup.Person, nil
 }

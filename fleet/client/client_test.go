@@ -103,7 +103,8 @@ func trust(t *testing.T) custody.Trust {
 func newClient(t *testing.T) (*client.Client, *fake) {
 	t.Helper()
 	f := &fake{t: t, rows: []wire.Custody{{Task: id, Phase: "held", Host: "h1", Epoch: 3,
-		Row: wire.Row{Project: "web", Branch: "feat/a", Status: "working", Head: wire.Head{Event: 31}}, Told: now.Unix()}}}
+		Row:  wire.Row{Project: "web", Branch: "feat/a", Status: "working", Head: wire.Head{Event: 31}},
+		Told: now.Unix()}}}
 	for _, name := range []string{"h1", "h2"} {
 		f.hosts = append(f.hosts, custody.HostState{Host: name, Here: true, Said: wire.Here{Host: name, Free: 1,
 			Projects: []string{"web"}, Harness: []string{"claude"}, Labels: []string{"gpu"}}})
@@ -112,7 +113,8 @@ func newClient(t *testing.T) (*client.Client, *fake) {
 	s.Server, s.Namespace, s.Person = "here", testkit.Fleet, "ada"
 	tick := make(chan time.Time)
 	close(tick)
-	return &client.Client{Hosts: fleet.Hosts{Home: t.TempDir()}, Setup: s, Server: f, Now: func() time.Time { return now },
+	return &client.Client{Hosts: fleet.Hosts{Home: t.TempDir()}, Setup: s, Server: f,
+		Now:   func() time.Time { return now },
 		Key:   func() (ssh.Signer, error) { return testkit.Key(t, "ada"), nil },
 		Every: func() <-chan time.Time { return tick }}, f
 }
@@ -195,7 +197,8 @@ func TestATaskThatIsOverIsAskedForAtItsHost(t *testing.T) {
 	if found, err := c.Find(t.Context(), id[:4]); err != nil || len(found) != 1 {
 		t.Fatalf("found %+v, %v", found, err)
 	}
-	if _, err := c.Ask(t.Context(), answer.Host{Name: "h1"}, call("delete", "--yes", "--", id), time.Minute); err != nil {
+	_, err := c.Ask(t.Context(), answer.Host{Name: "h1"}, call("delete", "--yes", "--", id), time.Minute)
+	if err != nil {
 		t.Fatal(err)
 	}
 	if !slices.Equal(f.overs, []bool{true}) {

@@ -85,8 +85,8 @@ func (c *Client) place(ctx context.Context, on string) (string, error) {
 	if slices.Contains(labels, on) {
 		return on, nil
 	}
-	return "", task.Notef(task.ErrNotFound, "the fleet has no host and no label %q: it has the hosts %s and the labels %s",
-		on, strings.Join(names, ", "), strings.Join(labels, ", "))
+	return "", task.Notef(task.ErrNotFound, "the fleet has no host and no label %q: it has the hosts %s and the "+
+		"labels %s", on, strings.Join(names, ", "), strings.Join(labels, ", "))
 }
 
 // await waits until a host has created a task, or no host can, or the time is over.
@@ -161,8 +161,8 @@ func (c *Client) Rescue(ctx context.Context, id, to, reason string) (answer.Serv
 	}
 	given, err := c.Server.Rescue(ctx, id, r)
 	if failure, is := errors.AsType[*Failure](err); is && failure.Code == flow.NotKnown {
-		return answer.ServerTask{}, task.Notef(answer.ErrNotKnown, "not known whether task %s was taken away from %s (%s): "+
-			"the same command again does it once", id, t.Host, failure.Message)
+		return answer.ServerTask{}, task.Notef(answer.ErrNotKnown, "not known whether task %s was taken away from %s "+
+			"(%s): the same command again does it once", id, t.Host, failure.Message)
 	}
 	if err != nil {
 		return answer.ServerTask{}, mapped(err, id)

@@ -90,7 +90,8 @@ const running = " AND ExecutionStatus = 'Running'"
 // Hosts are the hosts, each asked for what it is: their workflows know.
 func (r *Remote) Hosts(ctx context.Context) ([]custody.HostState, error) {
 	var ids []string
-	err := r.list(ctx, "WorkflowType = '"+wire.HostWorkflow+"'"+running, func(i *workflows.WorkflowExecutionInfo) error {
+	query := "WorkflowType = '" + wire.HostWorkflow + "'" + running
+	err := r.list(ctx, query, func(i *workflows.WorkflowExecutionInfo) error {
 		ids = append(ids, i.GetExecution().GetWorkflowId())
 		return nil
 	})
