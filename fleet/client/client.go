@@ -42,6 +42,8 @@ type Server interface {
 	// Look asks a host something that changes nothing, of one task if its id is not empty and its custody is not over.
 	Look(ctx context.Context, host, id string, l wire.Look) (wire.Seen, error)
 	Rescue(ctx context.Context, id string, r wire.Rescue) (wire.Custody, error)
+	// Cancel ends the custody of a task that no host has had.
+	Cancel(ctx context.Context, ask wire.Ask) error
 	// Trust are the lists of keys, checked against what this machine knows.
 	Trust(ctx context.Context) (custody.Trust, error)
 }

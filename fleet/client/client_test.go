@@ -91,6 +91,11 @@ func (f *fake) Rescue(_ context.Context, id string, r wire.Rescue) (wire.Custody
 	return c, err
 }
 
+func (f *fake) Cancel(_ context.Context, ask wire.Ask) error {
+	f.asked = append(f.asked, ask)
+	return nil
+}
+
 func (f *fake) Trust(context.Context) (custody.Trust, error) { return trust(f.t), nil }
 
 func trust(t *testing.T) custody.Trust {

@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"slices"
@@ -142,6 +143,24 @@ func (c *Client) bornReply(ctx context.Context, id string) (answer.Reply, error)
 		return answer.Reply{}, err
 	}
 	return *reply, nil
+}
+
+// Cancel ends what no host has had.
+func (c *Client) Cancel(ctx context.Context, id string) error {
+	t, err := c.Server.Task(ctx, id)
+	if err != nil {
+		return mapped(err, id)
+	}
+	ask, err := c.signed(wire.Request{Task: id, Epoch: t.Epoch, Method: wire.MethodCancel, Key: rand.Text()})
+	if err != nil {
+		return err
+	}
+	err = c.Server.Cancel(ctx, ask)
+	if failure, is := errors.AsType[*Failure](err); is && failure.Code == flow.NotKnown {
+		return task.Notef(answer.ErrNotKnown, "not known whether task %s was cancelled (%s): look: orange fleet list", id,
+			failure.Message)
+	}
+	return mapped(err, id)
 }
 
 // Rescue takes a task away from the host that has it.

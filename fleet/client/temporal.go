@@ -236,6 +236,12 @@ func (r *Remote) Rescue(ctx context.Context, id string, m wire.Rescue) (wire.Cus
 	return c.Body, err
 }
 
+// Cancel ends the custody of a task that no host has had.
+func (r *Remote) Cancel(ctx context.Context, ask wire.Ask) error {
+	var c wire.Message[wire.Custody]
+	return r.update(ctx, wire.TaskID(ask.Request.Task), wire.CancelUpdate, wire.Of(ask), &c)
+}
+
 // Trust are the lists of keys of the fleet.
 func (r *Remote) Trust(ctx context.Context) (custody.Trust, error) {
 	c, err := r.server(ctx)

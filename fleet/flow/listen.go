@@ -25,6 +25,9 @@ func (r *run) listen(ctx workflow.Context) error {
 		err = workflow.SetUpdateHandler(ctx, wire.RescueUpdate, r.rescue)
 	}
 	if err == nil {
+		err = workflow.SetUpdateHandler(ctx, wire.CancelUpdate, r.cancel)
+	}
+	if err == nil {
 		err = workflow.SetUpdateHandler(ctx, wire.LookActivity, r.look)
 	}
 	if err == nil {
@@ -77,6 +80,15 @@ func (r *run) ask(ctx workflow.Context, m wire.Message[wire.Ask]) (wire.Message[
 		r.become(ctx, next)
 	}
 	return reply, failed(err)
+}
+
+// cancel ends a custody that no host has had.
+func (r *run) cancel(ctx workflow.Context, m wire.Message[wire.Ask]) (wire.Message[wire.Custody], error) {
+	next, err := r.state.Cancelled(m.Body, workflow.Now(ctx))
+	if err == nil {
+		r.become(ctx, next)
+	}
+	return wire.Of(r.state.Summary()), failed(err)
 }
 
 // look forwards a question that changes nothing, for servers without activities of their own.

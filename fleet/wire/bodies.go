@@ -43,6 +43,7 @@ const (
 	MethodRescue = "rescue"
 	MethodLeave  = "leave"
 	MethodDelete = "delete"
+	MethodCancel = "cancel"
 	MethodDrain  = "drain" // of a host: its only argument is DrainOn or DrainOff
 )
 
