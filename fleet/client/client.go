@@ -8,6 +8,7 @@ package client
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -22,6 +23,7 @@ import (
 	"orange/fleet/wire"
 	"orange/internal/answer"
 	"orange/internal/fleet"
+	"orange/internal/keyed"
 	"orange/internal/task"
 )
 
@@ -136,7 +138,7 @@ func held(t wire.Custody) answer.ServerTask {
 
 // Find are the tasks that a word may mean: the one with this id, or those of this branch and those whose ids begin so.
 func (c *Client) Find(ctx context.Context, word string) ([]answer.ServerTask, error) {
-	begun, err := c.Server.Begins(ctx, word)
+	begun, err := c.begun(ctx, word)
 	if err != nil {
 		return nil, err
 	}
@@ -165,6 +167,21 @@ func (c *Client) Find(ctx context.Context, word string) ([]answer.ServerTask, er
 		out = append(out, held(t))
 	}
 	return out, nil
+}
+
+// begun are the tasks whose ids begin so. A whole id is asked for by itself: the list may not have it yet.
+func (c *Client) begun(ctx context.Context, word string) ([]wire.Custody, error) {
+	if keyed.CheckID(word) != nil {
+		return c.Server.Begins(ctx, word)
+	}
+	t, err := c.Server.Task(ctx, word)
+	if errors.Is(mapped(err, ""), task.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, mapped(err, "")
+	}
+	return []wire.Custody{t}, nil
 }
 
 func over(t wire.Custody) bool { return t.Phase == string(custody.Ended) }

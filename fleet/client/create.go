@@ -86,6 +86,8 @@ func (c *Client) place(ctx context.Context, on string) (string, error) {
 	if slices.Contains(labels, on) {
 		return on, nil
 	}
+	slices.Sort(names)
+	slices.Sort(labels)
 	return "", task.Notef(task.ErrNotFound, "the fleet has no host and no label %q: it has the hosts %s and the "+
 		"labels %s", on, strings.Join(names, ", "), strings.Join(labels, ", "))
 }
