@@ -295,10 +295,7 @@ func TestDaemon_arrivesAgainAndLetsGoOfWhatItHasLost(t *testing.T) {
 	k.tokens++ // the hold is over
 	k.link.lock.Unlock()
 	k.until("another lease", func() bool { return k.link.state.Here && k.link.state.Number > 1 })
-	k.until("the end of the task here", func() bool { return !k.holder().Of(id).Has })
-	if !k.program.did("leave") {
-		t.Error("it has not let go")
-	}
+	k.until("the end of the task here", func() bool { return k.holder().Of(id).Left && k.program.did("leave") })
 }
 
 func TestDaemon_reportsWhatMattersAtOnceAndTheRestLater(t *testing.T) {
