@@ -5,8 +5,11 @@ import (
 	"fmt"
 
 	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/log"
+	"go.temporal.io/sdk/temporal"
 
+	"orange/fleet/codec"
 	"orange/fleet/setup"
 )
 
@@ -25,9 +28,23 @@ func Dial(ctx context.Context, s setup.Setup) (client.Client, error) {
 
 // Options are how the server of a fleet is reached, as fleet.yml says.
 func Options(s setup.Setup) (client.Options, error) {
+	o := client.Options{HostPort: s.Server, Namespace: s.Namespace, Logger: quiet{}}
 	config, err := s.TLS.Config()
-	return client.Options{HostPort: s.Server, Namespace: s.Namespace, Logger: quiet{},
-		ConnectionOptions: client.ConnectionOptions{TLS: config}}, err
+	if err != nil {
+		return o, err
+	}
+	o.ConnectionOptions.TLS = config
+	if s.CodecKeyFile == "" {
+		return o, nil
+	}
+	keys, err := codec.Read(s.CodecKeyFile)
+	if err != nil {
+		return o, err
+	}
+	o.DataConverter = converter.NewCodecDataConverter(converter.GetDefaultDataConverter(), keys)
+	o.FailureConverter = temporal.NewDefaultFailureConverter(temporal.DefaultFailureConverterOptions{
+		DataConverter: o.DataConverter, EncodeCommonAttributes: true})
+	return o, nil
 }
 
 // quiet leaves the words of the server's library out: what a person has to know comes as an error.

@@ -13,6 +13,7 @@ import (
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/worker"
 
 	"orange/fleet/custody"
 	"orange/fleet/flow"
@@ -43,25 +44,99 @@ func Trust(ctx context.Context, c client.Client, home string, s setup.Setup) (cu
 	return setup.KeepTrust(ctx, home, s.Namespace, seen)
 }
 
-// Publish brings lists of keys to the registry of a fleet, which begins where there is none.
-func Publish(ctx context.Context, c client.Client, fleet string, t custody.Trust) error {
-	state, err := registry.New(fleet, t)
-	if err != nil {
-		return err
-	}
+// Publish brings the lists of keys of a fleet to its registry, which begins with the whole state where there is none.
+func Publish(ctx context.Context, c client.Client, state registry.State) error {
 	start := c.NewWithStartWorkflowOperation(client.StartWorkflowOptions{ID: wire.RegistryID,
 		TaskQueue: wire.CoreQueue, WorkflowTaskTimeout: TaskTimeout,
 		WorkflowIDConflictPolicy: enums.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING}, wire.RegistryWorkflow, wire.Of(state))
 	handle, err := c.UpdateWithStartWorkflow(ctx, client.UpdateWithStartWorkflowOptions{StartWorkflowOperation: start,
-		UpdateOptions: client.UpdateWorkflowOptions{UpdateName: wire.TrustUpdate, Args: []any{t},
-			WaitForStage: client.WorkflowUpdateStageCompleted}})
+		UpdateOptions: client.UpdateWorkflowOptions{UpdateName: wire.TrustUpdate,
+			Args: []any{state.Trust}, WaitForStage: client.WorkflowUpdateStageCompleted}})
 	if err == nil {
 		err = handle.Get(ctx, nil)
 	}
 	if err != nil {
-		return fmt.Errorf("bring the lists of keys to the registry of the fleet %q: %w", fleet, err)
+		return fmt.Errorf("bring the lists of keys to the registry of the fleet %q: %w", state.Fleet, plain(err))
 	}
 	return nil
+}
+
+// update asks the registry, and waits for the answer.
+func update(ctx context.Context, c client.Client, name, key string, message, answer any) error {
+	var args []any
+	if message != nil {
+		args = []any{message}
+	}
+	handle, err := c.UpdateWorkflow(ctx, client.UpdateWorkflowOptions{WorkflowID: wire.RegistryID, UpdateID: key,
+		UpdateName: name, Args: args, WaitForStage: client.WorkflowUpdateStageCompleted})
+	if err == nil {
+		err = handle.Get(ctx, answer)
+	}
+	return plain(err)
+}
+
+// plain is an error as the workflow said it, without what the server adds.
+func plain(err error) error {
+	var said *temporal.ApplicationError
+	if errors.As(err, &said) {
+		return task.Notef(err, "%s", said.Message())
+	}
+	return err
+}
+
+// Invite brings an invitation to the registry.
+func Invite(ctx context.Context, c client.Client, o registry.Order) error {
+	return update(ctx, c, wire.InviteUpdate, "", wire.Of(o), nil)
+}
+
+// Join asks the registry to admit a member.
+func Join(ctx context.Context, c client.Client, o registry.Order) (registry.Admitted, error) {
+	var a registry.Admitted
+	err := update(ctx, c, wire.JoinUpdate, "", wire.Of(o), &a)
+	return a, err
+}
+
+// Members is what the registry knows of the members. It is the server's word: package setup has what the authority
+// signed.
+func Members(ctx context.Context, c client.Client) (registry.State, error) {
+	value, err := c.QueryWorkflow(ctx, wire.RegistryID, "", wire.MembersQuery)
+	var m wire.Message[registry.State]
+	if err == nil {
+		err = value.Get(&m)
+	}
+	return m.Body, err
+}
+
+// Skew is by how much the clock of the server is ahead of this machine's, at least: what the way there took is not
+// counted.
+func Skew(ctx context.Context, c client.Client) (time.Duration, error) {
+	var there time.Time
+	before := time.Now()
+	if err := update(ctx, c, wire.ClockUpdate, "", nil, &there); err != nil {
+		return 0, err
+	}
+	switch after := time.Now(); {
+	case there.Before(before):
+		return there.Sub(before), nil
+	case there.After(after):
+		return there.Sub(after), nil
+	}
+	return 0, nil
+}
+
+// AuthorityWorker is the worker of the machine that has the authority's key.
+func AuthorityWorker(c client.Client, admit func(context.Context, registry.Order) (registry.Admitted, error),
+) worker.Worker {
+	w := worker.New(c, wire.AuthorityQueue, worker.Options{DisableWorkflowWorker: true,
+		DisableRegistrationAliasing: true})
+	w.RegisterActivityWithOptions(func(ctx context.Context, o wire.Message[registry.Order]) (registry.Admitted, error) {
+		admitted, err := admit(ctx, o.Body)
+		if err != nil {
+			return admitted, temporal.NewNonRetryableApplicationError(err.Error(), flow.Refused, nil)
+		}
+		return admitted, nil
+	}, activity.RegisterOptions{Name: wire.AdmitActivity})
+	return w
 }
 
 const (

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"orange/fleet/wire"
+	"orange/internal/answer"
 	"orange/internal/task"
 	"orange/internal/yaml"
 )
@@ -149,7 +150,12 @@ func (p parser) host() []yaml.Key {
 		yaml.May("projects", func(n *yaml.Node) {
 			p.List(n, "projects", func(n *yaml.Node) { s.Projects = append(s.Projects, p.Name(n, "project")) })
 		}),
-		yaml.May("ssh", func(n *yaml.Node) { s.SSH = p.Name(n, "ssh") }),
+		yaml.May("ssh", func(n *yaml.Node) {
+			s.SSH = p.Name(n, "ssh")
+			if err := (answer.Host{Name: "host", SSH: s.SSH}).Check(); s.SSH != "" && err != nil {
+				p.Problem(yaml.PosOf(n), "value", "%v", err)
+			}
+		}),
 		yaml.May("snapshots", func(n *yaml.Node) { s.Snapshots = p.Name(n, "snapshots") }),
 		yaml.May("snapshot_every", func(n *yaml.Node) {
 			s.SnapshotEvery = p.Duration(n, "snapshot_every", longestPause)

@@ -34,6 +34,7 @@ func TestParse_namesWhatIsWrong(t *testing.T) {
 		"server: x\nnamespace: home\nmore: 1\n":         `more`,
 		"server: x\nnamespace: home\ntls: {ca: a}\n":    `cert`,
 		"server: x\nnamespace: home\nlabels: [A]\n":     `"A"`,
+		"server: x\nnamespace: home\nssh: -oProxy=x\n":  `-oProxy`,
 		"server: x\nnamespace: home\nsigned: no\n":      `"required"`,
 		"server: x\nnamespace: home\nbiggest_file: 5\n": `"50MB"`,
 	} {

@@ -12,6 +12,12 @@ import (
 	"orange/internal/task"
 )
 
+// Check refuses a setup that fleet.yml could not say.
+func (s Setup) Check() error {
+	_, err := Parse("fleet.yml", s.text("/"))
+	return err
+}
+
 // Write replaces fleet.yml below a home. Paths below the folder of the file are written without it.
 func Write(home string, s Setup) error {
 	text := s.text(Dir(home))

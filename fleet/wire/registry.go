@@ -10,6 +10,7 @@ const (
 	MembersQuery = "members"
 	InviteUpdate = "invite"
 	JoinUpdate   = "join"
+	ClockUpdate  = "clock"
 
 	AdmitActivity  = "admit"
 	SpreadActivity = "spread"

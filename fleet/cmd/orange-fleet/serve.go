@@ -74,7 +74,7 @@ func work(ctx context.Context, home string, s setup.Setup, first bool, out io.Wr
 		}
 		state, err := a.State()
 		if err == nil {
-			err = core.Publish(ctx, c, s.Namespace, state.Trust)
+			err = core.Publish(ctx, c, state)
 		}
 		if err != nil {
 			return err
