@@ -18,6 +18,7 @@ import (
 	"orange/fleet/wire"
 	"orange/internal/answer"
 	outward "orange/internal/custody"
+	"orange/internal/task"
 )
 
 // Host is one host of a fleet. Every field is required.
@@ -259,6 +260,11 @@ func (h *Host) Answer(ctx context.Context, m wire.Message[wire.Ask]) (wire.Messa
 		return none, refused(errors.New(said.Refused))
 	}
 	head, err := h.Head(ctx, r.Task)
+	if errors.Is(err, task.ErrNotFound) { // it was deleted, or has left
+		var row wire.Row
+		row, err = h.Store.Row(r.Task)
+		head = row.Head
+	}
 	if err != nil {
 		return none, err
 	}
