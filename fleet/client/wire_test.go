@@ -101,14 +101,14 @@ func (w wired) Start(ctx context.Context, id string, b wire.Birth, trust custody
 	if s, there, err := w.read(id); err != nil || there && s.Phase != custody.Ended {
 		return err
 	}
-	s, err := custody.New(w.host.Fleet, id, b, trust, w.host.Now())
+	s, err := custody.New(w.host.Fleet, id, b, trust, w.host.Now(ctx))
 	if err != nil {
 		return failure(err)
 	}
 	s = s.Accepted(wire.Accepted{Host: w.host.Name})
 	taken, err := w.host.Take(ctx, wire.Of(s.Take()))
 	if err == nil {
-		s, err = s.Taken(s.Epoch, taken.Body, w.host.Now())
+		s, err = s.Taken(s.Epoch, taken.Body, w.host.Now(ctx))
 	}
 	return w.keep(s, err)
 }
@@ -119,7 +119,7 @@ func (w wired) Ask(ctx context.Context, ask wire.Ask, over bool) (wire.Reply, er
 		return wire.Reply{}, err
 	}
 	if !over {
-		if kept, done, err := s.Asked(ask.Request, w.host.Now()); done || err != nil {
+		if kept, done, err := s.Asked(ask.Request, w.host.Now(ctx)); done || err != nil {
 			return kept, failure(err)
 		}
 	}
@@ -127,7 +127,7 @@ func (w wired) Ask(ctx context.Context, ask wire.Ask, over bool) (wire.Reply, er
 	if err != nil || over {
 		return reply.Body, failure(err)
 	}
-	s, err = s.Answered(ask.Request, reply.Body, w.host.Now())
+	s, err = s.Answered(ask.Request, reply.Body, w.host.Now(ctx))
 	if err := w.keep(s, err); err != nil {
 		return reply.Body, err
 	}
@@ -145,7 +145,7 @@ func (w reporter) Report(_ context.Context, r wire.Report) error {
 	if err != nil || !there {
 		return err
 	}
-	next, err := s.Reported(r, w.host.Now())
+	next, err := s.Reported(r, w.host.Now(ctx))
 	if errors.Is(err, custody.ErrDropped) {
 		return nil
 	}
