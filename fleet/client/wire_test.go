@@ -139,6 +139,7 @@ func (w wired) Ask(ctx context.Context, ask wire.Ask, over bool) (wire.Reply, er
 type reporter struct{ wired }
 
 func (reporter) Here(context.Context, wire.Here) (wire.Lease, error) { return wire.Lease{}, nil }
+func (reporter) Told(context.Context, wire.Here) error               { return nil }
 func (reporter) Beat(context.Context, []byte) error                  { return host.ErrOver }
 func (w reporter) Report(_ context.Context, r wire.Report) error {
 	s, there, err := w.read(r.Task)
