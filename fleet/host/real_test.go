@@ -33,7 +33,9 @@ func real(t *testing.T, program, name, vault string) *rig {
 	run(t, home, "git", "-C", repo, "reset", "-q", "--hard", "FETCH_HEAD")
 	run(t, home, program, "project", "add", repo, "--name", "web", "--yes")
 	r.Name, r.Snapshots, r.Key = name, vault, testkit.Key(t, name)
-	r.Program = host.Orange{Path: program, Home: home}
+	orange := host.Orange{Path: program, Home: home}
+	r.Program, r.Machine, r.Head = orange, orange, orange.Head
+	r.Places = &host.Places{Machine: orange, Closed: r.Store.Draining}
 	r.Store.Dir = filepath.Join(home, "fleet")
 	return r
 }
