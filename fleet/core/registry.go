@@ -44,6 +44,19 @@ func Trust(ctx context.Context, c client.Client, home string, s setup.Setup) (cu
 	return setup.KeepTrust(ctx, home, s.Namespace, seen)
 }
 
+// HasRegistry reports whether the server has a registry of the fleet, without a worker that answers.
+func HasRegistry(ctx context.Context, c client.Client) (bool, error) {
+	_, err := c.DescribeWorkflowExecution(ctx, wire.RegistryID, "")
+	var none *serviceerror.NotFound
+	if errors.As(err, &none) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("look for the registry of the fleet: %w", err)
+	}
+	return true, nil
+}
+
 // Publish brings the lists of keys of a fleet to its registry, which begins with the whole state where there is none.
 func Publish(ctx context.Context, c client.Client, state registry.State) error {
 	start := c.NewWithStartWorkflowOperation(client.StartWorkflowOptions{ID: wire.RegistryID,

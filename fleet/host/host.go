@@ -77,6 +77,9 @@ func (h *Host) Take(ctx context.Context, m wire.Message[wire.Take]) (wire.Messag
 		return none, err
 	}
 	defer h.Places.Kept(take.Task)
+	if err := h.Store.KeepBirth(take.Task, take.Birth); err != nil {
+		return none, err
+	}
 	said, err := h.Program.Do(ctx, taking)
 	if err != nil {
 		return none, err
@@ -325,6 +328,9 @@ func (h *Host) letGo(ctx context.Context, gone wire.Gone) error {
 	}
 	if !done(said) && said.Exit != notFound {
 		return errors.New(said.Failure())
+	}
+	if err := h.Store.DropBirth(gone.Task); err != nil {
+		return err
 	}
 	return h.Store.Change(func(now custody.Holder) (custody.Holder, error) {
 		return now.LetGo(gone.Task, gone.Epoch), nil

@@ -42,9 +42,6 @@ type Joining struct {
 	authority ssh.PublicKey
 }
 
-// HostKeyPath is the key of the host of a home.
-func HostKeyPath(home string) string { return filepath.Join(setup.Dir(home), "host.key") }
-
 // Begin reads the line of an invitation, and what this machine has of the fleet already. A machine may be that of a
 // person and a host: then it joins twice.
 func Begin(home, line string) (*Joining, error) {
@@ -97,7 +94,7 @@ func (j *Joining) earlier() error {
 
 // HostKey has the host sign with its own key, which is made where there is none.
 func (j *Joining) HostKey() error {
-	path := HostKeyPath(j.Home)
+	path := setup.HostKeyPath(j.Home)
 	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
 		if err := os.MkdirAll(setup.Dir(j.Home), task.PrivateFolder); err != nil {
 			return fmt.Errorf("make the key of this host: %w", err)
@@ -106,13 +103,9 @@ func (j *Joining) HostKey() error {
 			return err
 		}
 	}
-	text, err := os.ReadFile(path)
+	key, err := setup.HostKey(j.Home)
 	if err != nil {
-		return fmt.Errorf("read the key of this host: %w", err)
-	}
-	key, err := ssh.ParsePrivateKey(text)
-	if err != nil {
-		return fmt.Errorf("read the key of this host in %q: %w", path, err)
+		return err
 	}
 	j.key = registry.Line(key.PublicKey())
 	return nil
@@ -124,18 +117,27 @@ func (j *Joining) PersonKey(path string) error {
 	if err != nil {
 		return fmt.Errorf("find the key %q: %w", path, err)
 	}
-	public := strings.TrimSuffix(absolute, ".pub") + ".pub"
+	key, err := PublicKey(absolute)
+	if err != nil {
+		return err
+	}
+	j.key, j.Setup.SigningKey = registry.Line(key), absolute
+	return nil
+}
+
+// PublicKey is the public half of a person's key, which is next to the private one.
+func PublicKey(path string) (ssh.PublicKey, error) {
+	public := strings.TrimSuffix(path, ".pub") + ".pub"
 	text, err := os.ReadFile(public)
 	if err != nil {
-		return task.Notef(task.ErrUsage, "cannot sign with the key %q: its public half cannot be read: %v; "+
+		return nil, task.Notef(task.ErrUsage, "cannot sign with the key %q: its public half cannot be read: %v; "+
 			"\"ssh-keygen -t ed25519 -f PATH\" makes a key", path, err)
 	}
 	key, _, _, _, err := ssh.ParseAuthorizedKey(text)
 	if err != nil {
-		return task.Notef(task.ErrUsage, "cannot sign with the key %q: found no key in %q", path, public)
+		return nil, task.Notef(task.ErrUsage, "cannot sign with the key %q: found no key in %q", path, public)
 	}
-	j.key, j.Setup.SigningKey = registry.Line(key), absolute
-	return nil
+	return key, nil
 }
 
 // Order is what the registry is asked. With an encrypted connection it asks for a certificate too, whose key is made

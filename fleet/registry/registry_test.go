@@ -154,6 +154,20 @@ func TestATokenWorksOnce(t *testing.T) {
 	}
 	_, err = s.Judge(order(t, other, once(t, "bob")), now)
 	wants(t, "after the order of the invitation came again", err, registry.ErrUsed)
+	if len(s.Invitations) != 1 {
+		t.Errorf("%d invitations", len(s.Invitations))
+	}
+	later := invite(t, sign.People, "bob")
+	if later.Key, err = registry.OnceOf(seed("later")); err == nil {
+		s, err = s.Invited(signed(t, later, testkit.Authority), now)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = s.Judge(first, now)
+	wants(t, "replayed after another invitation", err, registry.ErrUsed)
+	_, _, err = s.Admit(first, now, testkit.Key(t, testkit.Authority), "")
+	wants(t, "admitted without a look", err, registry.ErrUsed)
 }
 
 func TestARepeatOfAnAdmittedJoinIsAnsweredAgain(t *testing.T) {
@@ -305,6 +319,9 @@ func TestAHostHasOneKeyAndAPersonSeveral(t *testing.T) {
 	if s := again(sign.Hosts, "h1", "new"); strings.Count(s.Trust.Hosts.Text, "\nh1 ") != 1 ||
 		!strings.Contains(s.Trust.Hosts.Text, testkit.Public(t, "new")) {
 		t.Errorf("hosts:\n%s", s.Trust.Hosts.Text)
+	}
+	if s := again(sign.Hosts, "h2", "new"); strings.Count(s.Trust.Hosts.Text, "\nh1 ") != 1 {
+		t.Errorf("another host is gone:\n%s", s.Trust.Hosts.Text)
 	}
 	if s := again(sign.People, "ada", "new"); strings.Count(s.Trust.People.Text, "\nada ") != 2 {
 		t.Errorf("people:\n%s", s.Trust.People.Text)

@@ -25,9 +25,9 @@ import (
 
 // joinFlags are what a person says of a machine that joins.
 type joinFlags struct {
-	labels, projects                          []string
-	ssh, snapshots, signingKey, codec, orange string
-	labelsSaid, projectsSaid                  bool
+	labels, projects                  []string
+	ssh, snapshots, signingKey, codec string
+	labelsSaid, projectsSaid          bool
 }
 
 func join() *cobra.Command {
@@ -60,7 +60,6 @@ func join() *cobra.Command {
 	cmd.Flags().StringVar(&f.snapshots, "snapshots", "", "where snapshots are pushed: a remote, or an address")
 	cmd.Flags().StringVar(&f.signingKey, "signing-key", "", "a person's ssh key, or the .pub of one that ssh-agent has")
 	cmd.Flags().StringVar(&f.codec, "codec-key-file", "", "the key with which the fleet encrypts what it says")
-	cmd.Flags().StringVar(&f.orange, "orange", "orange", "the program orange, which knows the projects of a host")
 	return cmd
 }
 
@@ -136,10 +135,9 @@ func (f joinFlags) ofHost(cmd *cobra.Command, j *member.Joining) ([]answer.HostP
 	if err := j.Setup.Check(); err != nil {
 		return nil, err
 	}
-	path, err := proc.Find(f.orange, os.Getenv("PATH"))
+	path, err := orangeProgram()
 	if err != nil {
-		return nil, task.Notef(task.ErrUsage, "cannot join as a host: found no program %q: install orange, or name it with "+
-			"--orange", f.orange)
+		return nil, err
 	}
 	reply, err := host.Orange{Path: path, Home: j.Home}.Do(cmd.Context(), answer.Call{V: answer.Version})
 	if err == nil && reply.Hello == nil {

@@ -2,37 +2,164 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
+	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
+	"go.temporal.io/sdk/client"
 
 	"orange/fleet/authority"
 	"orange/fleet/core"
+	"orange/fleet/registry"
 	"orange/fleet/setup"
+	"orange/internal/answer"
+	"orange/internal/task"
 )
 
+// serveFlags are what a person says of a worker of the server.
+type serveFlags struct {
+	first                               bool
+	server, namespace, encrypt, metrics string
+}
+
 func serve() *cobra.Command {
-	var first bool
+	var f serveFlags
 	cmd := &cobra.Command{Use: "serve", Short: "Run a core worker of the fleet's server", Args: cobra.NoArgs,
 		Long: "Run a core worker of the fleet's server until it is stopped. It has no state of its own: run two, so " +
-			"that one may be replaced. fleet.yml below $ORANGE_HOME/fleet has the server.",
+			"that one may be replaced. Where the key of the fleet's authority is, it admits those who were invited, too. " +
+			"fleet.yml below $ORANGE_HOME/fleet has the server.\n\n" +
+			"--init makes, where they lack: the namespace and its search attributes, and on this machine the authority of " +
+			"the fleet; with --tls also a certificate of the server for its names, and one of this machine. With --server " +
+			"and --namespace it writes fleet.yml.",
+		Example: "  orange-fleet serve --init --server temporal.example:7233 --namespace home --tls temporal.example\n" +
+			"  orange-fleet serve --metrics 127.0.0.1:9464",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			home, s, err := here()
+			home, err := homeDir()
 			if err != nil {
 				return err
 			}
-			if first {
-				if err := begin(cmd.Context(), home, s); err != nil {
-					return err
-				}
+			s, err := f.setup(home)
+			if err == nil && f.first {
+				s, err = f.begin(cmd.Context(), home, s, cmd.OutOrStdout())
 			}
-			return work(cmd.Context(), home, s, first, cmd.OutOrStdout())
+			if err != nil {
+				return err
+			}
+			return f.work(cmd.Context(), home, s, cmd.OutOrStdout())
 		}}
-	cmd.Flags().BoolVar(&first, "init", false, "make the namespace, its search attributes and the authority of the "+
-		"fleet first, where they lack")
+	cmd.Flags().BoolVar(&f.first, "init", false, "make what a fleet needs first, where it lacks")
+	cmd.Flags().StringVar(&f.server, "server", "", "with --init: HOST:PORT of the server, for fleet.yml")
+	cmd.Flags().StringVar(&f.namespace, "namespace", "", "with --init: the name of the fleet, for fleet.yml")
+	cmd.Flags().StringVar(&f.encrypt, "tls", "", "with --init: names or addresses of the server, for its certificate")
 	return cmd
 }
+
+// setup is what fleet.yml says, or what it is going to say.
+func (f serveFlags) setup(home string) (setup.Setup, error) {
+	said := f.server != "" || f.namespace != ""
+	if !f.first && (said || f.encrypt != "") {
+		return setup.Setup{}, task.Notef(task.ErrUsage, "cannot take --server, --namespace or --tls without --init: "+
+			"fleet.yml has what they say")
+	}
+	s, err := setup.Read(home)
+	switch {
+	case err == nil && (f.server != "" && f.server != s.Server || f.namespace != "" && f.namespace != s.Namespace):
+		return s, task.Notef(task.ErrUsage, "cannot take --server and --namespace: %q has the server %q and the namespace "+
+			"%q: change them there", setup.Path(home), s.Server, s.Namespace)
+	case err == nil || !said:
+		return s, err
+	case f.server == "" || f.namespace == "":
+		return s, task.Notef(task.ErrUsage, "cannot write fleet.yml: expected both --server and --namespace")
+	case !errors.Is(err, setup.ErrNone):
+		return s, err
+	}
+	s = setup.Usual()
+	s.Server, s.Namespace = f.server, f.namespace
+	return s, setup.Write(home, s)
+}
+
+// begin makes what a fleet needs, where it lacks.
+func (f serveFlags) begin(ctx context.Context, home string, s setup.Setup, out io.Writer) (setup.Setup, error) {
+	if f.encrypt != "" {
+		var err error
+		if s, err = f.certificates(ctx, home, s, out); err != nil {
+			return s, err
+		}
+	}
+	options, err := core.Options(s)
+	if err != nil {
+		return s, err
+	}
+	limited, cancel := context.WithTimeout(ctx, answerIn)
+	defer cancel()
+	if err := core.Init(limited, options); err != nil {
+		return s, fmt.Errorf("make what the fleet needs at its server %q: %w; does the server run?", s.Server, err)
+	}
+	if _, err := authority.Open(home); !errors.Is(err, task.ErrNotFound) {
+		return s, err
+	}
+	c, err := core.Dial(limited, s)
+	if err != nil {
+		return s, err
+	}
+	defer c.Close()
+	there, err := core.HasRegistry(limited, c)
+	if err != nil {
+		return s, err
+	}
+	if there {
+		return s, task.Notef(task.ErrUsage, "cannot make an authority of the fleet %q here: the fleet has one, on another "+
+			"machine: run \"orange-fleet serve\" without --init here", s.Namespace)
+	}
+	_, err = authority.Make(ctx, home, s.Namespace)
+	return s, err
+}
+
+// certificates makes the certificates of the server and of this machine, and says how the server gets its own.
+func (f serveFlags) certificates(ctx context.Context, home string, s setup.Setup, out io.Writer) (setup.Setup, error) {
+	names := strings.Split(f.encrypt, ",")
+	for _, name := range names {
+		if err := (answer.Host{Name: "server", SSH: name}).Check(); err != nil || strings.ContainsAny(name, "@/") {
+			return s, task.Notef(task.ErrUsage, "cannot make a certificate for %q: expected names or addresses of the "+
+				"server, with commas between them", name)
+		}
+	}
+	a, err := authority.Make(ctx, home, s.Namespace)
+	if err != nil {
+		return s, err
+	}
+	files, err := a.MakeCertificates(s.Namespace, names, time.Now())
+	if err != nil {
+		return s, err
+	}
+	if s.TLS == (setup.Files{}) {
+		s.TLS = files
+		if err := setup.Write(home, s); err != nil {
+			return s, err
+		}
+	}
+	dir := authority.Dir(home)
+	fmt.Fprintf(out, serverTLS, filepath.Join(dir, "server.pem"), filepath.Join(dir, "server.key"),
+		filepath.Join(dir, "ca.pem"), names[0])
+	return s, nil
+}
+
+// serverTLS is the part of the server's configuration that has it ask for certificates.
+const serverTLS = `the server needs this in its configuration, with paths where it finds copies of the files:
+  global:
+    tls:
+      frontend:
+        server: {certFile: %[1]s, keyFile: %[2]s, requireClientAuth: true, clientCaFiles: [%[3]s]}
+        client: {serverName: %[4]s, rootCaFiles: [%[3]s]}
+      systemWorker:
+        certFile: %[1]s
+        keyFile: %[2]s
+        client: {serverName: %[4]s, rootCaFiles: [%[3]s]}
+`
 
 // here is the home of this process, and the setup of its fleet.
 func here() (home string, s setup.Setup, err error) {
@@ -42,20 +169,8 @@ func here() (home string, s setup.Setup, err error) {
 	return home, s, err
 }
 
-// begin makes what a fleet needs, where it lacks.
-func begin(ctx context.Context, home string, s setup.Setup) error {
-	if _, err := authority.Make(ctx, home, s.Namespace); err != nil {
-		return err
-	}
-	options, err := core.Options(s)
-	if err != nil {
-		return err
-	}
-	return core.Init(ctx, options)
-}
-
 // work is a core worker, until it is stopped.
-func work(ctx context.Context, home string, s setup.Setup, first bool, out io.Writer) error {
+func (f serveFlags) work(ctx context.Context, home string, s setup.Setup, out io.Writer) error {
 	c, err := core.Dial(ctx, s)
 	if err != nil {
 		return err
@@ -63,24 +178,49 @@ func work(ctx context.Context, home string, s setup.Setup, first bool, out io.Wr
 	defer c.Close()
 	w := core.Worker(c)
 	if err := w.Start(); err != nil {
-		return fmt.Errorf("work for the server at %s: %w; \"orange-fleet serve --init\" makes the namespace",
-			s.Server, err)
+		return fmt.Errorf("work for the server at %s: %w; \"orange-fleet serve --init\" makes the namespace", s.Server, err)
 	}
 	defer w.Stop()
-	if first {
-		a, err := authority.Open(home)
-		if err != nil {
-			return err
-		}
-		state, err := a.State()
-		if err == nil {
-			err = core.Publish(ctx, c, state)
-		}
-		if err != nil {
-			return err
-		}
+	stop, err := admitting(ctx, home, s, c)
+	if err != nil {
+		return err
 	}
+	defer stop()
 	fmt.Fprintf(out, "serving the fleet %q at %s\n", s.Namespace, s.Server)
 	<-ctx.Done()
 	return nil
+}
+
+// admitting brings the lists of the authority to the server and admits those who were invited, where its key is.
+func admitting(ctx context.Context, home string, s setup.Setup, c client.Client) (stop func(), err error) {
+	a, err := authority.Open(home)
+	if errors.Is(err, task.ErrNotFound) {
+		return func() {}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	state, err := a.State()
+	if err == nil && state.Fleet != s.Namespace {
+		err = task.Notef(task.ErrUsage, "cannot serve the fleet %q: the authority in %q is that of %q", s.Namespace,
+			authority.Dir(home), state.Fleet)
+	}
+	if err != nil {
+		return nil, err
+	}
+	limited, cancel := context.WithTimeout(ctx, answerIn)
+	defer cancel()
+	if err := core.Publish(limited, c, state); err != nil {
+		return nil, err
+	}
+	if _, err := setup.KeepTrust(ctx, home, s.Namespace, state.Trust); err != nil {
+		return nil, err
+	}
+	w := core.AuthorityWorker(c, func(ctx context.Context, o registry.Order) (registry.Admitted, error) {
+		return a.Admit(ctx, o, time.Now())
+	})
+	if err := w.Start(); err != nil {
+		return nil, fmt.Errorf("admit members at %s: %w", s.Server, err)
+	}
+	return w.Stop, nil
 }
