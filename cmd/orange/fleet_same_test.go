@@ -52,7 +52,7 @@ func compareBothWays(t *testing.T, connect func(dir string) (func(), error)) {
 }
 
 // twins are two homes with the same project, of which a third one reaches the second: that is the one which asks.
-func twins(t *testing.T, dir string) (here, asker conform.Home) {
+func twins(t *testing.T, dir string) (here, asker conform.Side) {
 	t.Helper()
 	sockets, err := os.MkdirTemp("/tmp", "ot") //nolint:usetesting // the path of a socket must be short
 	if err != nil {
@@ -65,7 +65,7 @@ func twins(t *testing.T, dir string) (here, asker conform.Home) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	at := func(name string, words func([]string) []string) conform.Home {
+	at := func(name string, words func([]string) []string) conform.Side {
 		one := conform.At(dir, name, filepath.Join(built.dir, "orange"), environment, words)
 		t.Cleanup(func() { endServers(sockets, filepath.Join(one.Dir, "orange")) })
 		return one

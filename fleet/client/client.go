@@ -87,8 +87,8 @@ func (c *Client) Read() (answer.Fleet, error) {
 const longestLook = 15 * time.Second
 
 // Known is what the server knows of hosts and tasks.
-func (c *Client) Known(ctx context.Context) (answer.Known, error) {
-	k := answer.Known{At: c.Now()}
+func (c *Client) Known(ctx context.Context) (answer.ServerView, error) {
+	k := answer.ServerView{At: c.Now()}
 	hosts, err := c.Server.Hosts(ctx)
 	if err != nil {
 		return k, err
@@ -98,21 +98,21 @@ func (c *Client) Known(ctx context.Context) (answer.Known, error) {
 		return k, err
 	}
 	for _, h := range hosts {
-		k.Hosts = append(k.Hosts, answer.HostKnown{Name: h.Host, SSH: h.Said.SSH, Here: h.Here,
+		k.Hosts = append(k.Hosts, answer.ServerHost{Name: h.Host, SSH: h.Said.SSH, Here: h.Here,
 			Since: time.Unix(h.Since, 0), Version: h.Said.Version, Free: h.Said.Free, Draining: h.Said.Draining,
 			Labels: h.Said.Labels, Projects: h.Said.Projects, Harness: h.Said.Harness})
 	}
-	slices.SortFunc(k.Hosts, func(a, b answer.HostKnown) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(k.Hosts, func(a, b answer.ServerHost) int { return strings.Compare(a.Name, b.Name) })
 	for _, t := range tasks {
 		k.Tasks = append(k.Tasks, held(t))
 	}
-	slices.SortFunc(k.Tasks, func(a, b answer.Held) int { return strings.Compare(a.ID, b.ID) })
+	slices.SortFunc(k.Tasks, func(a, b answer.ServerTask) int { return strings.Compare(a.ID, b.ID) })
 	return k, nil
 }
 
 // held is a row of the server.
-func held(t wire.Custody) answer.Held {
-	h := answer.Held{Found: answer.Found{ID: t.Task, Project: t.Row.Project, Branch: t.Row.Branch,
+func held(t wire.Custody) answer.ServerTask {
+	h := answer.ServerTask{Found: answer.Found{ID: t.Task, Project: t.Row.Project, Branch: t.Row.Branch,
 		Status: task.Status(t.Row.Status), Live: !t.Row.Over}, Summary: t.Row.Summary, Attention: t.Row.Attention,
 		Host: t.Host, Epoch: t.Epoch, Event: t.Row.Head.Event, To: t.To, Label: t.On, Harness: t.Harness,
 		Unfit: map[string]string{}}
@@ -128,7 +128,7 @@ func held(t wire.Custody) answer.Held {
 }
 
 // Find are the tasks that a word may mean: the one with this id, or those of this branch and those whose ids begin so.
-func (c *Client) Find(ctx context.Context, word string) ([]answer.Held, error) {
+func (c *Client) Find(ctx context.Context, word string) ([]answer.ServerTask, error) {
 	begun, err := c.Server.Begins(ctx, word)
 	if err != nil {
 		return nil, err
@@ -152,7 +152,7 @@ func (c *Client) Find(ctx context.Context, word string) ([]answer.Held, error) {
 	if c.found == nil {
 		c.found = map[string]wire.Custody{}
 	}
-	var out []answer.Held
+	var out []answer.ServerTask
 	for _, t := range begun {
 		c.found[t.Task] = t
 		out = append(out, held(t))

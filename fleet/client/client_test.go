@@ -274,8 +274,8 @@ func TestFind_knowsIdsBeginningsAndBranches(t *testing.T) {
 	}
 }
 
-func birth(on string) answer.Birth {
-	return answer.Birth{ID: "5GzXk0aB3cD5eF7gH9iJ2", Project: "web", On: on, Summary: "A thing",
+func birth(on string) answer.Placement {
+	return answer.Placement{ID: "5GzXk0aB3cD5eF7gH9iJ2", Project: "web", On: on, Summary: "A thing",
 		Harness: []string{"claude"}, Call: call("create", "--", "", "A thing")}
 }
 

@@ -16,8 +16,8 @@ import (
 )
 
 // Create begins the custody of a task, and waits until a host has created it, for a while.
-func (c *Client) Create(ctx context.Context, b answer.Birth) (answer.Born, error) {
-	born := answer.Born{ID: b.ID}
+func (c *Client) Create(ctx context.Context, b answer.Placement) (answer.Placed, error) {
+	born := answer.Placed{ID: b.ID}
 	place, err := c.place(ctx, b.On)
 	if err != nil {
 		return born, err
@@ -54,7 +54,7 @@ func (c *Client) Create(ctx context.Context, b answer.Birth) (answer.Born, error
 }
 
 // notStarted keeps a birth that may have begun.
-func (c *Client) notStarted(b answer.Birth, err error) error {
+func (c *Client) notStarted(b answer.Placement, err error) error {
 	if failure, is := errors.AsType[*Failure](err); is && failure.Code == flow.NotKnown {
 		return errors.Join(mapped(err, b.ID), c.Keep(b.ID, answer.Pending{Call: b.Call}))
 	}
@@ -145,10 +145,10 @@ func (c *Client) bornReply(ctx context.Context, id string) (answer.Reply, error)
 }
 
 // Rescue takes a task away from the host that has it.
-func (c *Client) Rescue(ctx context.Context, id, to, reason string) (answer.Held, error) {
+func (c *Client) Rescue(ctx context.Context, id, to, reason string) (answer.ServerTask, error) {
 	t, err := c.Server.Task(ctx, id)
 	if err != nil {
-		return answer.Held{}, mapped(err, id)
+		return answer.ServerTask{}, mapped(err, id)
 	}
 	r := wire.Rescue{From: t.Epoch, To: to, Now: reason}
 	r.Ask, err = c.signed(wire.Request{Task: id, Epoch: t.Epoch, Method: wire.MethodRescue, Args: []string{to, reason},
@@ -157,15 +157,15 @@ func (c *Client) Rescue(ctx context.Context, id, to, reason string) (answer.Held
 		err = r.Check()
 	}
 	if err != nil {
-		return answer.Held{}, err
+		return answer.ServerTask{}, err
 	}
 	given, err := c.Server.Rescue(ctx, id, r)
 	if failure, is := errors.AsType[*Failure](err); is && failure.Code == flow.NotKnown {
-		return answer.Held{}, task.Notef(answer.ErrNotKnown, "not known whether task %s was taken away from %s (%s): "+
+		return answer.ServerTask{}, task.Notef(answer.ErrNotKnown, "not known whether task %s was taken away from %s (%s): "+
 			"the same command again does it once", id, t.Host, failure.Message)
 	}
 	if err != nil {
-		return answer.Held{}, mapped(err, id)
+		return answer.ServerTask{}, mapped(err, id)
 	}
 	return held(given), nil
 }

@@ -1,6 +1,7 @@
 package client_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -18,7 +19,6 @@ import (
 	"orange/fleet/sign"
 	"orange/fleet/testkit"
 	"orange/fleet/wire"
-	"orange/internal/answer"
 	"orange/internal/conform"
 	"orange/internal/proc"
 )
@@ -63,22 +63,18 @@ func orangeFleet(file string, args []string) int {
 	program := host.Orange{Path: s.Orange, Home: s.Home}
 	store := &host.Store{Dir: filepath.Join(s.Home, "fleet"), Clock: clock, Now: time.Now}
 	h := &host.Host{Fleet: testkit.Fleet, Name: "big", Snapshots: "origin", Key: key, People: people(s.Trust),
-		Program: program, Machine: program, Store: store, Now: host.ServerTime, Head: head(program),
-		Places: &host.Places{Machine: program, Closed: store.Draining}}
-	w := wired{s.Dir, h, s.Trust, wire.Here{Host: "big", Projects: []string{"coffee"}, Harness: []string{"idle"}, Free: 2,
-		Labels: []string{"gpu"}}}
+		Program: program, Machine: program, Places: &host.Places{Machine: program, Closed: store.Draining}, Store: store,
+		Now: func(context.Context) time.Time { return time.Now() }, Head: program.Head}
+	w := wired{s.Dir, h, s.Trust, wire.Here{Host: "big", Projects: []string{"coffee"}, Harness: []string{"idle"},
+		Free: 2, Labels: []string{"gpu"}}}
 	usual := setup.Usual()
 	usual.Server, usual.Namespace, usual.Person, usual.SigningKey = "wire", testkit.Fleet, s.Person, s.Key
 	return client.RunWith(os.Getenv("ORANGE_HOME"), usual, w, nil, args)
 }
 
-func historyOf(id string) answer.Call {
-	return answer.Call{V: answer.Version, Argv: []string{"task", "history", "--json", "--", id}}
-}
-
 // line is the wire of a test, with the homes at its ends.
 type line struct {
-	here, big, asker conform.Home
+	here, big, asker conform.Side
 	dir              string
 }
 
@@ -94,7 +90,7 @@ func newLine(t *testing.T) line {
 	must(t, err)
 	env, err := conform.Environment(dir, filepath.Dir(program), sockets)
 	must(t, err)
-	at := func(name, program string, words func([]string) []string) conform.Home {
+	at := func(name, program string, words func([]string) []string) conform.Side {
 		one := conform.At(dir, name, program, env, words)
 		t.Cleanup(func() { endServers(t, sockets, filepath.Join(one.Dir, "orange")) })
 		return one

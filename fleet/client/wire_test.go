@@ -67,7 +67,7 @@ func failure(err error) error {
 }
 
 func (w wired) Hosts(context.Context) ([]custody.HostState, error) {
-	return []custody.HostState{{Host: w.host.Name, Here: true, Since: w.host.Now(context.Background()).Unix(), Said: w.say}}, nil
+	return []custody.HostState{{Host: w.host.Name, Here: true, Since: time.Now().Unix(), Said: w.say}}, nil
 }
 
 func (w wired) all(keep func(custody.State) bool) (out []wire.Custody, err error) {
@@ -101,14 +101,14 @@ func (w wired) Start(ctx context.Context, id string, b wire.Birth, trust custody
 	if s, there, err := w.read(id); err != nil || there && s.Phase != custody.Ended {
 		return err
 	}
-	s, err := custody.New(w.host.Fleet, id, b, trust, w.host.Now(ctx))
+	s, err := custody.New(w.host.Fleet, id, b, trust, time.Now())
 	if err != nil {
 		return failure(err)
 	}
 	s = s.Accepted(wire.Accepted{Host: w.host.Name})
 	taken, err := w.host.Take(ctx, wire.Of(s.Take()))
 	if err == nil {
-		s, err = s.Taken(s.Epoch, taken.Body, w.host.Now(ctx))
+		s, err = s.Taken(s.Epoch, taken.Body, time.Now())
 	}
 	return w.keep(s, err)
 }
@@ -119,7 +119,7 @@ func (w wired) Ask(ctx context.Context, ask wire.Ask, over bool) (wire.Reply, er
 		return wire.Reply{}, err
 	}
 	if !over {
-		if kept, done, err := s.Asked(ask.Request, w.host.Now(ctx)); done || err != nil {
+		if kept, done, err := s.Asked(ask.Request, time.Now()); done || err != nil {
 			return kept, failure(err)
 		}
 	}
@@ -127,7 +127,7 @@ func (w wired) Ask(ctx context.Context, ask wire.Ask, over bool) (wire.Reply, er
 	if err != nil || over {
 		return reply.Body, failure(err)
 	}
-	s, err = s.Answered(ask.Request, reply.Body, w.host.Now(ctx))
+	s, err = s.Answered(ask.Request, reply.Body, time.Now())
 	if err := w.keep(s, err); err != nil {
 		return reply.Body, err
 	}
@@ -139,14 +139,14 @@ func (w wired) Ask(ctx context.Context, ask wire.Ask, over bool) (wire.Reply, er
 type reporter struct{ wired }
 
 func (reporter) Here(context.Context, wire.Here) (wire.Lease, error) { return wire.Lease{}, nil }
-func (reporter) Told(context.Context, wire.Here) error               { return nil }
 func (reporter) Beat(context.Context, []byte) error                  { return host.ErrOver }
+func (reporter) Told(context.Context, wire.Here) error               { return nil }
 func (w reporter) Report(_ context.Context, r wire.Report) error {
 	s, there, err := w.read(r.Task)
 	if err != nil || !there {
 		return err
 	}
-	next, err := s.Reported(r, w.host.Now(ctx))
+	next, err := s.Reported(r, time.Now())
 	if errors.Is(err, custody.ErrDropped) {
 		return nil
 	}
@@ -163,30 +163,6 @@ func (w wired) Rescue(context.Context, string, wire.Rescue) (wire.Custody, error
 }
 
 func (w wired) Trust(context.Context) (custody.Trust, error) { return w.trust, nil }
-
-// head is how far the history of a task goes, as orange says it.
-func head(program host.Program) func(context.Context, string) (wire.Head, error) {
-	return func(ctx context.Context, id string) (wire.Head, error) {
-		said, err := program.Do(ctx, historyOf(id))
-		if err != nil {
-			return wire.Head{}, err
-		}
-		var history struct {
-			Events []struct {
-				Seq  int    `json:"seq"`
-				Hash string `json:"hash"`
-			} `json:"events"`
-		}
-		if said.Exit != 0 { // it is gone
-			return wire.Head{Event: 1}, nil
-		}
-		if err := json.Unmarshal([]byte(said.Stdout), &history); err != nil || len(history.Events) == 0 {
-			return wire.Head{}, fmt.Errorf("read the history of %s: %w", id, err)
-		}
-		last := history.Events[len(history.Events)-1]
-		return wire.Head{Event: last.Seq, Hash: last.Hash}, nil
-	}
-}
 
 var _ client.Server = wired{}
 

@@ -99,3 +99,23 @@ func TestARescuedTaskWaitsForAnotherHostWhereOneRefusesIt(t *testing.T) {
 		t.Errorf("%s, %v", s.Phase, err)
 	}
 }
+
+// A host that has deleted a task can report it no more.
+func TestTheCustodyOfATaskThatWasDeletedIsOver(t *testing.T) {
+	t.Parallel()
+	s := held(t, born(t), "h1")
+	r := request(s, "k1")
+	r.Method = wire.MethodDelete
+	next, err := s.Answered(r, testkit.Reply(t, "h1", r, 7), now)
+	if err != nil || next.Phase != custody.Ended {
+		t.Errorf("%s, %v", next.Phase, err)
+	}
+	refusal := testkit.Reply(t, "h1", r, 7)
+	refusal.Done = false
+	if refusal, err = sign.Reply(testkit.Key(t, "h1"), refusal); err != nil {
+		t.Fatal(err)
+	}
+	if next, err = s.Answered(r, refusal, now); err != nil || next.Phase != custody.Held {
+		t.Errorf("where the host refuses: %s, %v", next.Phase, err)
+	}
+}

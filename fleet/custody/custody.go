@@ -305,7 +305,10 @@ func (s State) answered(asked wire.Request, reply wire.Reply) (State, error) {
 		return s, nil
 	}
 	s.Known = later(s.Known, reply.Head)
-	return s.keeping(wire.Kept{Key: asked.Key, Digest: sign.Digest(asked), Host: reply.Host,
+	if asked.Method == wire.MethodDelete { // no host will report it any more
+		s.Row.Over = true
+	}
+	return s.end().keeping(wire.Kept{Key: asked.Key, Digest: sign.Digest(asked), Host: reply.Host,
 		Epoch: reply.Epoch, Event: reply.Head.Event, Reply: reply}), nil
 }
 

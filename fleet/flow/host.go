@@ -65,10 +65,7 @@ func (r *hostRun) listen(ctx workflow.Context) error {
 		err = workflow.SetUpdateHandler(ctx, wire.DrainUpdate, r.drain)
 	}
 	if err == nil {
-		err = workflow.SetUpdateHandler(ctx, wire.AskUpdate,
-			func(ctx workflow.Context, m wire.Message[wire.Ask]) (wire.Message[wire.Reply], error) {
-				return askOver(ctx, r.state.Host, m)
-			})
+		err = workflow.SetUpdateHandler(ctx, wire.AskUpdate, r.askOver)
 	}
 	if err == nil {
 		err = workflow.SetQueryHandler(ctx, wire.HostQuery, func() (wire.Message[custody.HostState], error) {

@@ -32,11 +32,11 @@ func answered(ctx workflow.Context, m wire.Message[wire.Ask]) (wire.Message[wire
 }
 
 // askOver forwards a request for a task whose custody is over: what a person still asks of it, such as to delete it,
-// is of the host alone, which checks the signature. The answer is kept by no one but the history of the task.
-func askOver(ctx workflow.Context, host string, m wire.Message[wire.Ask]) (wire.Message[wire.Reply], error) {
-	if asked := m.Body.Request; asked.Host != host {
+// is of the host alone, which checks the signature. Only the history of the task keeps the answer.
+func (r *hostRun) askOver(ctx workflow.Context, m wire.Message[wire.Ask]) (wire.Message[wire.Reply], error) {
+	if asked := m.Body.Request; asked.Host != r.state.Host {
 		return wire.Message[wire.Reply]{}, failed(fmt.Errorf("%w: the request is for the host %q, and this is %q",
-			custody.ErrStale, asked.Host, host))
+			custody.ErrStale, asked.Host, r.state.Host))
 	}
 	return answered(ctx, m)
 }

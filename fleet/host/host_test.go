@@ -353,7 +353,7 @@ func TestAnswer_doesWhatAPersonSignedForThisCustody(t *testing.T) {
 		return &answer.Reply{Exit: 3, Stderr: strings.Repeat("ü", wire.MostOfRefusal)}
 	}
 	if reply, err = ask(nil); err != nil || reply.Done || reply.Exit != 3 || !reply.Cut ||
-		len(reply.Output)+len(reply.Errors) > wire.MostOfRefusal || reply.Output != "" {
+		reply.Errors == "" || len(reply.Errors) > wire.MostOfRefusal {
 		t.Errorf("a refusal: %d bytes, %+v, %v", len(reply.Errors), reply.Exit, err)
 	}
 	r.program.answer = func(answer.Call) *answer.Reply { return &answer.Reply{Refused: "it cannot be forwarded"} }

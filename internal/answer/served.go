@@ -18,15 +18,15 @@ var (
 	ErrKept = errors.New("the host keeps the task")
 )
 
-// Known is what the server of a fleet knows at a time.
-type Known struct {
+// ServerView is what the server of a fleet knows at a time.
+type ServerView struct {
 	At    time.Time
-	Hosts []HostKnown
-	Tasks []Held // the open ones
+	Hosts []ServerHost
+	Tasks []ServerTask // the open ones
 }
 
-// HostKnown is a host as the server of a fleet knows it.
-type HostKnown struct {
+// ServerHost is a host as the server of a fleet knows it.
+type ServerHost struct {
 	Name     string
 	SSH      string // where ssh finds it; empty where it says none
 	Here     bool   // false where it is lost
@@ -39,8 +39,8 @@ type HostKnown struct {
 	Harness  []string
 }
 
-// Held is a task as the server of a fleet knows it. Its row is a copy, as old as Told says.
-type Held struct {
+// ServerTask is a task as the server of a fleet knows it. Its row is a copy, as old as Told says.
+type ServerTask struct {
 	Found
 	Summary   string
 	Attention string
@@ -54,8 +54,8 @@ type Held struct {
 	Unfit     map[string]string
 }
 
-// Birth is what a task of a fleet with a server is created from.
-type Birth struct {
+// Placement is what a task of a fleet with a server is created from.
+type Placement struct {
 	ID       string
 	Project  string
 	On       string // a label or a host; empty for any host
@@ -67,26 +67,26 @@ type Birth struct {
 	Call     Call // of create, without project, id and key
 }
 
-// Born is what became of a birth. Without a reply the task waits for a place, or was there before.
-type Born struct {
+// Placed is what became of a birth. Without a reply the task waits for a place, or was there before.
+type Placed struct {
 	ID    string
 	Host  string
 	Reply *Reply
 	There bool // another request has created the task before
-	Task  Held
+	Task  ServerTask
 }
 
 // Host is the host of a name.
-func (k Known) Host(name string) (HostKnown, bool) {
-	at := slices.IndexFunc(k.Hosts, func(h HostKnown) bool { return h.Name == name })
+func (k ServerView) Host(name string) (ServerHost, bool) {
+	at := slices.IndexFunc(k.Hosts, func(h ServerHost) bool { return h.Name == name })
 	if at < 0 {
-		return HostKnown{}, false
+		return ServerHost{}, false
 	}
 	return k.Hosts[at], true
 }
 
 // Why says in words, and host by host, what a task waits for that no host has.
-func (k Known) Why(t Held) (text string, hosts map[string]string) {
+func (k ServerView) Why(t ServerTask) (text string, hosts map[string]string) {
 	hosts = map[string]string{}
 	var each []string
 	for _, h := range k.Hosts {
@@ -119,7 +119,7 @@ func (k Known) Why(t Held) (text string, hosts map[string]string) {
 const AnyLabel = "any"
 
 // unfit is why a host does not take a task; empty where it could.
-func (h HostKnown) unfit(t Held) string {
+func (h ServerHost) unfit(t ServerTask) string {
 	missing := slices.DeleteFunc(slices.Clone(t.Harness), func(name string) bool {
 		return slices.Contains(h.Harness, name)
 	})
@@ -146,7 +146,7 @@ func (h HostKnown) unfit(t Held) string {
 func Clock(at time.Time) string { return at.Format("15:04:05") }
 
 // LastTold says how old the row of a task is whose host gives no answer.
-func (t Held) LastTold(in *time.Location) string {
+func (t ServerTask) LastTold(in *time.Location) string {
 	if t.Told.IsZero() {
 		return "not told of yet"
 	}

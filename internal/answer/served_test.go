@@ -8,18 +8,18 @@ import (
 )
 
 // known is a fleet whose hosts have every reason not to take a task.
-func known() answer.Known {
+func known() answer.ServerView {
 	at := time.Date(2024, 5, 6, 12, 3, 10, 0, time.UTC)
-	host := func(name string) answer.HostKnown {
-		return answer.HostKnown{Name: name, Here: true, Free: 1, Labels: []string{"any", "gpu"},
+	host := func(name string) answer.ServerHost {
+		return answer.ServerHost{Name: name, Here: true, Free: 1, Labels: []string{"any", "gpu"},
 			Projects: []string{"web"}, Harness: []string{"claude", "pi"}}
 	}
-	k := answer.Known{At: at}
-	for name, change := range map[string]func(*answer.HostKnown){
-		"h1": func(h *answer.HostKnown) { h.Free = 0 }, "h2": func(h *answer.HostKnown) { h.Harness = []string{"pi"} },
-		"h3": func(h *answer.HostKnown) { h.Here, h.Since = false, at }, "h4": func(h *answer.HostKnown) { h.Projects = nil },
-		"h5": func(h *answer.HostKnown) { h.Labels = nil }, "h6": func(h *answer.HostKnown) { h.Draining = true },
-		"h7": func(*answer.HostKnown) {},
+	k := answer.ServerView{At: at}
+	for name, change := range map[string]func(*answer.ServerHost){
+		"h1": func(h *answer.ServerHost) { h.Free = 0 }, "h2": func(h *answer.ServerHost) { h.Harness = []string{"pi"} },
+		"h3": func(h *answer.ServerHost) { h.Here, h.Since = false, at }, "h4": func(h *answer.ServerHost) { h.Projects = nil },
+		"h5": func(h *answer.ServerHost) { h.Labels = nil }, "h6": func(h *answer.ServerHost) { h.Draining = true },
+		"h7": func(*answer.ServerHost) {},
 	} {
 		h := host(name)
 		change(&h)
@@ -28,8 +28,8 @@ func known() answer.Known {
 	return k
 }
 
-func waiting() answer.Held {
-	return answer.Held{Found: answer.Found{ID: "a", Project: "web"}, Harness: []string{"claude"}, Label: "gpu",
+func waiting() answer.ServerTask {
+	return answer.ServerTask{Found: answer.Found{ID: "a", Project: "web"}, Harness: []string{"claude"}, Label: "gpu",
 		Unfit: map[string]string{"h7": "it has another workflow"}}
 }
 
@@ -60,7 +60,7 @@ func TestWhy_saysInASentenceWhatATaskWaitsFor(t *testing.T) {
 		}
 	}
 	k.Hosts = k.Hosts[:1]
-	to := func(name string) answer.Held {
+	to := func(name string) answer.ServerTask {
 		one := waiting()
 		one.To, one.Label = name, ""
 		return one
@@ -68,16 +68,16 @@ func TestWhy_saysInASentenceWhatATaskWaitsFor(t *testing.T) {
 	plain, free := waiting(), waiting()
 	plain.Label = ""
 	both := k
-	both.Hosts = append(both.Hosts[:1:1], answer.HostKnown{Name: "h9", Here: true, Free: 1, Projects: []string{"web"},
+	both.Hosts = append(both.Hosts[:1:1], answer.ServerHost{Name: "h9", Here: true, Free: 1, Projects: []string{"web"},
 		Harness: []string{"claude"}, Labels: []string{"gpu"}})
 	for _, one := range []struct {
-		k    answer.Known
-		t    answer.Held
+		k    answer.ServerView
+		t    answer.ServerTask
 		want string
 	}{
 		{k, plain, "no host with claude and a free place for web (h1 full)"},
 		{k, waiting(), "no host with claude and a free place for web and the label gpu (h1 full)"},
-		{answer.Known{Hosts: both.Hosts[1:]}, free,
+		{answer.ServerView{Hosts: both.Hosts[1:]}, free,
 			"no host with claude and a free place for web and the label gpu has taken it yet"},
 		{both, to("h1"), "h1 full"}, {both, to("h9"), "h9 has not taken it yet"},
 		{both, to("h8"), "the fleet has no host h8"},
@@ -90,11 +90,11 @@ func TestWhy_saysInASentenceWhatATaskWaitsFor(t *testing.T) {
 
 func TestLastTold_saysHowOldARowIs(t *testing.T) {
 	t.Parallel()
-	told := answer.Held{Told: time.Date(2024, 5, 6, 12, 2, 58, 0, time.UTC), Event: 31}
+	told := answer.ServerTask{Told: time.Date(2024, 5, 6, 12, 2, 58, 0, time.UTC), Event: 31}
 	if got := told.LastTold(time.UTC); got != "last told 12:02:58 (event 31)" {
 		t.Error(got)
 	}
-	if got := (answer.Held{}).LastTold(time.UTC); got != "not told of yet" {
+	if got := (answer.ServerTask{}).LastTold(time.UTC); got != "not told of yet" {
 		t.Error(got)
 	}
 }

@@ -20,14 +20,14 @@ import (
 type Served interface {
 	Fleet
 	// Known is what the server knows of the hosts, and of the open tasks.
-	Known(ctx context.Context) (answer.Known, error)
+	Known(ctx context.Context) (answer.ServerView, error)
 	// Find are the tasks that a word may mean, also those that are over.
-	Find(ctx context.Context, word string) ([]answer.Held, error)
+	Find(ctx context.Context, word string) ([]answer.ServerTask, error)
 	// Create has a task created where there is a place for it, and waits for that for a while.
-	Create(ctx context.Context, b answer.Birth) (answer.Born, error)
+	Create(ctx context.Context, b answer.Placement) (answer.Placed, error)
 	// Rescue takes a task away from its host; another one gets it. It is refused where the host is there and there is
 	// no reason.
-	Rescue(ctx context.Context, id, to, reason string) (answer.Held, error)
+	Rescue(ctx context.Context, id, to, reason string) (answer.ServerTask, error)
 	// Result asks again for the answer to a request.
 	Result(ctx context.Context, key string) (answer.Reply, error)
 }
@@ -52,7 +52,7 @@ func (p *Program) holder(ctx context.Context, f answer.Fleet, on, word string) (
 		if _, err := f.Host(on); err != nil {
 			return answer.Host{}, "", err
 		}
-		found = slices.DeleteFunc(found, func(t answer.Held) bool { return t.Host != on })
+		found = slices.DeleteFunc(found, func(t answer.ServerTask) bool { return t.Host != on })
 	}
 	switch len(found) {
 	case 0:
@@ -125,7 +125,7 @@ func (p *Program) servedHosts() *cobra.Command {
 	}
 }
 
-func (p *Program) hostOf(known answer.Known, h answer.HostKnown) servedHost {
+func (p *Program) hostOf(known answer.ServerView, h answer.ServerHost) servedHost {
 	v := servedHost{Name: h.Name, SSH: h.SSH, Reached: h.Here, Since: task.FormatTime(h.Since), Version: h.Version,
 		Free: h.Free, Draining: h.Draining, Projects: orEmpty(h.Projects), Labels: orEmpty(h.Labels),
 		Harnesses: orEmpty(h.Harness)}
@@ -140,7 +140,7 @@ func (p *Program) hostOf(known answer.Known, h answer.HostKnown) servedHost {
 	return v
 }
 
-func (p *Program) sayServedHosts(known answer.Known, views []servedHost) error {
+func (p *Program) sayServedHosts(known answer.ServerView, views []servedHost) error {
 	if p.json {
 		return p.printJSON(map[string]any{"as_of": task.FormatTime(known.At), "hosts": views})
 	}
@@ -201,7 +201,7 @@ func (p *Program) listServed(ctx context.Context, h *Services, f answer.Fleet, o
 
 // untold are the tasks that the server has and that no host listed, because it did not answer, or because no host has
 // them.
-func (p *Program) untold(known answer.Known, all []told, on string, call answer.Call) []listedTask {
+func (p *Program) untold(known answer.ServerView, all []told, on string, call answer.Call) []listedTask {
 	project, only := "", false
 	for _, word := range call.Argv {
 		name, value, _ := strings.Cut(word, "=")
@@ -274,7 +274,7 @@ place by then, it says what the task waits for, and the task is created as soon 
 
 // birthOf is what a task is created from by a command line.
 func (p *Program) birthOf(ctx context.Context, h *Services, c *cobra.Command, on string, args []string) (
-	b answer.Birth, err error) {
+	b answer.Placement, err error) {
 	if b.Call, err = p.callOf(c, args, "project", "id", "epoch"); err != nil {
 		return b, err
 	}
@@ -323,14 +323,14 @@ func (p *Program) birthOf(ctx context.Context, h *Services, c *cobra.Command, on
 }
 
 // rowOf is a task as the server of a fleet knows it, as JSON has it.
-func rowOf(t answer.Held) map[string]any {
+func rowOf(t answer.ServerTask) map[string]any {
 	return map[string]any{"id": t.ID, "project": t.Project, "branch": t.Branch, "status": t.Status,
 		"summary": t.Summary, "attention": t.Attention, "live": t.Live, "told": task.FormatTime(t.Told),
 		"event": t.Event, "epoch": t.Epoch, "host": t.Host}
 }
 
 // sayThere says that a task is there already under its id.
-func (p *Program) sayThere(t answer.Held) error {
+func (p *Program) sayThere(t answer.ServerTask) error {
 	if p.json {
 		return p.printJSON(map[string]any{"task": rowOf(t), "queued": false, "there": true})
 	}
@@ -339,7 +339,7 @@ func (p *Program) sayThere(t answer.Held) error {
 }
 
 // sayQueued says what a task waits for.
-func (p *Program) sayQueued(known answer.Known, t answer.Held) error {
+func (p *Program) sayQueued(known answer.ServerView, t answer.ServerTask) error {
 	why, hosts := known.Why(t)
 	if t.Host != "" {
 		why = "host " + t.Host + " has been asked to take it, and has not answered yet"
@@ -414,9 +414,9 @@ type rescued struct {
 	Error string `json:"error,omitempty"`
 }
 
-func rescuedOf(t answer.Held) rescued { return rescued{ID: t.ID, Host: t.Host, Epoch: t.Epoch} }
+func rescuedOf(t answer.ServerTask) rescued { return rescued{ID: t.ID, Host: t.Host, Epoch: t.Epoch} }
 
-func (p *Program) sayGiven(t answer.Held) {
+func (p *Program) sayGiven(t answer.ServerTask) {
 	if t.Host == "" {
 		p.say("task %s was taken away from its host; the next host with a place gets it", t.ID)
 		return

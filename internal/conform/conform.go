@@ -20,8 +20,8 @@ import (
 // ID is that of the task that both homes have.
 const ID = "OrangeStory0000000001"
 
-// Line is one command line that is run both ways. Its first word is that of the command.
-type Line struct {
+// Case is one command line that is run both ways. Its first word is that of the command.
+type Case struct {
 	Words []string
 	Stdin string
 	Exit  int
@@ -29,11 +29,11 @@ type Line struct {
 	Again bool // it creates a task again that another line has created
 }
 
-func of(exit int, words ...string) Line { return Line{Words: words, Exit: exit} }
+func of(exit int, words ...string) Case { return Case{Words: words, Exit: exit} }
 
 // Lines are the command lines, in the order in which they are run.
-func Lines() []Line {
-	create := func(exit int, words ...string) Line {
+func Lines() []Case {
+	create := func(exit int, words ...string) Case {
 		return of(exit, append([]string{"create", "--project", "coffee", "--harness", "idle"}, words...)...)
 	}
 	born := []string{"--workflow", "own", "--id", ID, "--no-spawn", "--context", "notes.md", "feat/a", "A thing"}
@@ -43,7 +43,7 @@ func Lines() []Line {
 	logs.Loose = true
 	again := create(0, born...)
 	again.Again = true
-	return []Line{
+	return []Case{
 		create(2, "--id", "x", "feat/a", "A thing"),
 		create(4, "--workflow", "own", "feat/a", "A thing", "--project", "tea", "--json"),
 		create(4, "--workflow", "none", "feat/a", "A thing", "--json"),
@@ -82,8 +82,8 @@ func Lines() []Line {
 	}
 }
 
-// Home is a home at which commands are run.
-type Home struct {
+// Side is a home at which commands are run.
+type Side struct {
 	Dir    string // of the person
 	Env    []string
 	Orange string                        // the program
@@ -91,10 +91,10 @@ type Home struct {
 }
 
 // Make makes what both homes have: a repository, a workflow and an agent program that waits.
-func (h Home) Make() error {
+func (h Side) Make() error {
 	write := func(path, text string) error {
 		path = filepath.Join(h.Dir, path)
-		return errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644))
+		return errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600))
 	}
 	if err := errors.Join(h.MakeNotes(), write("coffee/README.md", "# A repository\n"),
 		write("orange/workflows/own.yml", workflow), write("orange/harnesses/idle.yml", "name: idle\nworker:   "+
@@ -111,13 +111,13 @@ func (h Home) Make() error {
 }
 
 // MakeNotes makes what the person who asks from elsewhere has: a file that a flag names.
-func (h Home) MakeNotes() error {
-	return errors.Join(os.MkdirAll(h.Dir, 0o755),
-		os.WriteFile(filepath.Join(h.Dir, "notes.md"), []byte("All that is known.\n"), 0o644))
+func (h Side) MakeNotes() error {
+	return errors.Join(os.MkdirAll(h.Dir, 0o700),
+		os.WriteFile(filepath.Join(h.Dir, "notes.md"), []byte("All that is known.\n"), 0o600))
 }
 
 // program is a command at the home, as its person runs it.
-func (h Home) program(words ...string) *exec.Cmd {
+func (h Side) program(words ...string) *exec.Cmd {
 	cmd := exec.Command(words[0], words[1:]...)
 	cmd.Dir, cmd.Env = h.Dir, h.Env
 	return cmd
@@ -129,13 +129,13 @@ func Environment(dir, bin, sockets string) ([]string, error) {
 	return []string{"PATH=" + bin + ":" + os.Getenv("PATH"), "TMUX_TMPDIR=" + sockets,
 		"GIT_CONFIG_GLOBAL=" + filepath.Join(dir, "gitconfig"), "GIT_CONFIG_SYSTEM=/dev/null",
 		"GIT_AUTHOR_DATE=2024-05-06T07:08:09Z", "GIT_COMMITTER_DATE=2024-05-06T07:08:09Z", "LANG=C.UTF-8", "TZ=UTC",
-		"TERM=dumb"}, os.WriteFile(filepath.Join(dir, "gitconfig"), []byte(config), 0o644)
+		"TERM=dumb"}, os.WriteFile(filepath.Join(dir, "gitconfig"), []byte(config), 0o600)
 }
 
 // At is the home of a name: each is a folder below dir/hosts.
-func At(dir, name, orange string, env []string, words func([]string) []string) Home {
+func At(dir, name, orange string, env []string, words func([]string) []string) Side {
 	home := filepath.Join(dir, "hosts", name)
-	return Home{home, append(slices.Clone(env), "HOME="+home, "ORANGE_HOME="+filepath.Join(home, "orange")), orange,
+	return Side{home, append(slices.Clone(env), "HOME="+home, "ORANGE_HOME="+filepath.Join(home, "orange")), orange,
 		words}
 }
 
@@ -150,13 +150,13 @@ func FromAfar(host string) func([]string) []string {
 }
 
 // Program is a command line of orange at the home.
-func (h Home) Program(words ...string) *exec.Cmd {
+func (h Side) Program(words ...string) *exec.Cmd {
 	return h.program(append([]string{h.Orange}, words...)...)
 }
 
 // Compare runs a line both ways, and says how the answers differ; empty where they do not. Talk reports whether what is
 // on standard error, and lines for people, are compared, too.
-func Compare(one Line, here, afar Home, talk bool) string {
+func Compare(one Case, here, afar Side, talk bool) string {
 	want, err := here.Run(one)
 	got, failed := afar.Run(one)
 	if err = errors.Join(err, failed); err != nil {
@@ -171,15 +171,15 @@ func Compare(one Line, here, afar Home, talk bool) string {
 	return ""
 }
 
-// Said is what a command said and how it ended, without what differs from one run to the next.
-type Said struct {
+// Printed is what a command said and how it ended, without what differs from one run to the next.
+type Printed struct {
 	Exit           int
 	Stdout, Stderr string
 	JSON           any // nil where it is no JSON
 }
 
 // Run runs a line at the home, in its way.
-func (h Home) Run(one Line) (Said, error) {
+func (h Side) Run(one Case) (Printed, error) {
 	words := h.Words(one.Words)
 	cmd := h.Program(words...)
 	cmd.Stdin = strings.NewReader(one.Stdin)
@@ -188,9 +188,9 @@ func (h Home) Run(one Line) (Said, error) {
 	out, err := cmd.Output()
 	var failed *exec.ExitError
 	if err != nil && !errors.As(err, &failed) {
-		return Said{}, err
+		return Printed{}, err
 	}
-	e := Said{Exit: cmd.ProcessState.ExitCode(), Stdout: alike(string(out)), Stderr: alike(talk.String())}
+	e := Printed{Exit: cmd.ProcessState.ExitCode(), Stdout: alike(string(out)), Stderr: alike(talk.String())}
 	if slices.Contains(one.Words, "--json") {
 		if err := json.Unmarshal([]byte(e.Stdout), &e.JSON); err != nil {
 			return e, fmt.Errorf("%q says no JSON: %w\n%s%s", words, err, e.Stdout, e.Stderr)
@@ -242,7 +242,7 @@ func unkeyed(value any) any {
 }
 
 // Differs says how an answer differs from the one that is wanted; empty where it does not.
-func (e Said) Differs(want Said, loose, talk bool) string {
+func (e Printed) Differs(want Printed, loose, talk bool) string {
 	switch {
 	case e.Exit != want.Exit:
 		return fmt.Sprintf("it exits with %d, and with %d at the host\n%s%s", e.Exit, want.Exit, e.Stdout, e.Stderr)

@@ -11,13 +11,10 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime/debug"
-	"slices"
-	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
 
-	"orange/fleet/client"
 	"orange/internal/printable"
 	"orange/internal/task"
 )
@@ -45,7 +42,7 @@ func run(ctx context.Context, args []string, out, errs io.Writer) int {
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return task.Notef(task.ErrUsage, "%v", err) })
 	root.AddCommand(serve(), hostCommand(), invite(), join(), members(), remove(), doctorCommand(), version())
 	if forPeople(root, args) {
-		return people(args, errs)
+		return askFleet(args, errs)
 	}
 	err := root.ExecuteContext(ctx)
 	switch {
@@ -59,26 +56,6 @@ func run(ctx context.Context, args []string, out, errs io.Writer) int {
 	}
 	fmt.Fprintln(errs, err)
 	return failed
-}
-
-// forPeople reports whether a command line is one of "orange fleet", and none of the programs of a fleet.
-func forPeople(root *cobra.Command, args []string) bool {
-	at := slices.IndexFunc(args, func(word string) bool { return !strings.HasPrefix(word, "-") })
-	if at < 0 {
-		return !slices.Contains(args, "--help") && !slices.Contains(args, "-h")
-	}
-	return args[at] != "help" && args[at] != "completion" && !slices.ContainsFunc(root.Commands(),
-		func(c *cobra.Command) bool { return c.Name() == args[at] })
-}
-
-// people does a command of "orange fleet".
-func people(args []string, errs io.Writer) int {
-	home, err := homeDir()
-	if err != nil {
-		fmt.Fprintln(errs, err)
-		return failed
-	}
-	return client.Run(home, args)
 }
 
 func version() *cobra.Command {
