@@ -36,6 +36,8 @@ type Host struct {
 	Now       func(ctx context.Context) time.Time // by the clock of the fleet's server, where a call came from it
 	// Head is how far the history of a task goes here.
 	Head func(ctx context.Context, id string) (wire.Head, error)
+
+	learner learner
 }
 
 // refused is an error of a call that is not tried again.
@@ -52,10 +54,9 @@ func refused(err error) error {
 // there; a take under an epoch that is over is refused.
 func (h *Host) Take(ctx context.Context, m wire.Message[wire.Take]) (wire.Message[wire.Taken], error) {
 	take, none := m.Body, wire.Message[wire.Taken]{}
-	people, err := h.People()
-	if err == nil {
-		err = sign.CheckBirth(people, take.Birth, sign.Here{Fleet: h.Fleet, Task: take.Task, Waited: true})
-	}
+	err := h.trusted(ctx, func(people sign.Roster) error {
+		return sign.CheckBirth(people, take.Birth, sign.Here{Fleet: h.Fleet, Task: take.Task, Waited: true})
+	})
 	if err != nil {
 		return h.no(ctx, take, err.Error(), nil)
 	}
@@ -232,10 +233,6 @@ func short(text string) string {
 // Answer does what a person asks, if the person signed it for this host, this task and this epoch.
 func (h *Host) Answer(ctx context.Context, m wire.Message[wire.Ask]) (wire.Message[wire.Reply], error) {
 	none, r := wire.Message[wire.Reply]{}, m.Body.Request
-	people, err := h.People()
-	if err != nil {
-		return none, refused(err)
-	}
 	holder, err := h.Store.Read()
 	if err != nil {
 		return none, err
@@ -245,8 +242,10 @@ func (h *Host) Answer(ctx context.Context, m wire.Message[wire.Ask]) (wire.Messa
 		return none, refused(&sign.Refusal{Code: sign.StaleEpoch, Message: fmt.Sprintf("cannot do %q: the host %q "+
 			"does not have the task", r.Method, h.Name)})
 	}
-	if err := sign.CheckRequest(people, m.Body, sign.Here{Fleet: h.Fleet, Host: h.Name, Task: r.Task, Epoch: t.Epoch,
-		Now: h.Now(ctx)}, ""); err != nil {
+	if err := h.trusted(ctx, func(people sign.Roster) error {
+		return sign.CheckRequest(people, m.Body, sign.Here{Fleet: h.Fleet, Host: h.Name, Task: r.Task, Epoch: t.Epoch,
+			Now: h.Now(ctx)}, "")
+	}); err != nil {
 		return none, refused(err)
 	}
 	words := r.Args
