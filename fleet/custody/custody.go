@@ -54,6 +54,7 @@ type State struct {
 	Refusal *wire.Reply `json:"refusal,omitempty"` // why no host creates the task
 	Keys    []wire.Kept `json:"keys,omitempty"`    // the last requests that were done
 	Old     []Old       `json:"old,omitempty"`
+	Resumed bool        `json:"resumed,omitempty"` // began again from what a host said
 }
 
 // Errors that callers tell apart with errors.Is. Each comes with a text for people.

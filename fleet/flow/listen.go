@@ -40,6 +40,9 @@ func (r *run) listen(ctx workflow.Context) error {
 		})
 	}
 	if err == nil {
+		err = workflow.SetUpdateHandler(ctx, wire.TellUpdate, r.tell)
+	}
+	if err == nil {
 		err = workflow.SetQueryHandler(ctx, wire.CustodyQuery, func() (wire.Message[wire.Custody], error) {
 			return wire.Of(r.state.Summary()), nil
 		})

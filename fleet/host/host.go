@@ -36,6 +36,8 @@ type Host struct {
 	Now       func(ctx context.Context) time.Time // by the clock of the fleet's server, where a call came from it
 	// Head is how far the history of a task goes here.
 	Head func(ctx context.Context, id string) (wire.Head, error)
+
+	learner learner
 }
 
 // refused is an error of a call that is not tried again.
@@ -52,10 +54,9 @@ func refused(err error) error {
 // there; a take under an epoch that is over is refused.
 func (h *Host) Take(ctx context.Context, m wire.Message[wire.Take]) (wire.Message[wire.Taken], error) {
 	take, none := m.Body, wire.Message[wire.Taken]{}
-	people, err := h.People()
-	if err == nil {
-		err = sign.CheckBirth(people, take.Birth, sign.Here{Fleet: h.Fleet, Task: take.Task, Waited: true})
-	}
+	err := h.trusted(ctx, func(people sign.Roster) error {
+		return sign.CheckBirth(people, take.Birth, sign.Here{Fleet: h.Fleet, Task: take.Task, Waited: true})
+	})
 	if err != nil {
 		return h.no(ctx, take, err.Error(), nil)
 	}
@@ -77,6 +78,9 @@ func (h *Host) Take(ctx context.Context, m wire.Message[wire.Take]) (wire.Messag
 		return none, err
 	}
 	defer h.Places.Kept(take.Task)
+	if err := h.Store.KeepBirth(take.Task, take.Birth); err != nil {
+		return none, err
+	}
 	said, err := h.Program.Do(ctx, taking)
 	if err != nil {
 		return none, err
@@ -229,10 +233,6 @@ func short(text string) string {
 // Answer does what a person asks, if the person signed it for this host, this task and this epoch.
 func (h *Host) Answer(ctx context.Context, m wire.Message[wire.Ask]) (wire.Message[wire.Reply], error) {
 	none, r := wire.Message[wire.Reply]{}, m.Body.Request
-	people, err := h.People()
-	if err != nil {
-		return none, refused(err)
-	}
 	holder, err := h.Store.Read()
 	if err != nil {
 		return none, err
@@ -242,8 +242,10 @@ func (h *Host) Answer(ctx context.Context, m wire.Message[wire.Ask]) (wire.Messa
 		return none, refused(&sign.Refusal{Code: sign.StaleEpoch, Message: fmt.Sprintf("cannot do %q: the host %q "+
 			"does not have the task", r.Method, h.Name)})
 	}
-	if err := sign.CheckRequest(people, m.Body, sign.Here{Fleet: h.Fleet, Host: h.Name, Task: r.Task, Epoch: t.Epoch,
-		Now: h.Now(ctx)}, ""); err != nil {
+	if err := h.trusted(ctx, func(people sign.Roster) error {
+		return sign.CheckRequest(people, m.Body, sign.Here{Fleet: h.Fleet, Host: h.Name, Task: r.Task, Epoch: t.Epoch,
+			Now: h.Now(ctx)}, "")
+	}); err != nil {
 		return none, refused(err)
 	}
 	words := r.Args
@@ -260,8 +262,10 @@ func (h *Host) Answer(ctx context.Context, m wire.Message[wire.Ask]) (wire.Messa
 		return none, refused(errors.New(said.Refused))
 	}
 	head, err := h.Head(ctx, r.Task)
-	if errors.Is(err, task.ErrNotFound) {
-		err = nil // the request took the task away, with its history
+	if errors.Is(err, task.ErrNotFound) { // it was deleted, or has left
+		var row wire.Row
+		row, err = h.Store.Row(r.Task)
+		head = row.Head
 	}
 	if err != nil {
 		return none, err
@@ -323,6 +327,9 @@ func (h *Host) letGo(ctx context.Context, gone wire.Gone) error {
 	}
 	if !done(said) && said.Exit != notFound {
 		return errors.New(said.Failure())
+	}
+	if err := h.Store.DropBirth(gone.Task); err != nil {
+		return err
 	}
 	return h.Store.Change(func(now custody.Holder) (custody.Holder, error) {
 		return now.LetGo(gone.Task, gone.Epoch), nil

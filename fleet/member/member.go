@@ -117,18 +117,27 @@ func (j *Joining) PersonKey(path string) error {
 	if err != nil {
 		return fmt.Errorf("find the key %q: %w", path, err)
 	}
-	public := strings.TrimSuffix(absolute, ".pub") + ".pub"
+	key, err := PublicKey(absolute)
+	if err != nil {
+		return err
+	}
+	j.key, j.Setup.SigningKey = registry.Line(key), absolute
+	return nil
+}
+
+// PublicKey is the public half of a person's key, which is next to the private one.
+func PublicKey(path string) (ssh.PublicKey, error) {
+	public := strings.TrimSuffix(path, ".pub") + ".pub"
 	text, err := os.ReadFile(public)
 	if err != nil {
-		return task.Notef(task.ErrUsage, "cannot sign with the key %q: its public half cannot be read: %v; "+
+		return nil, task.Notef(task.ErrUsage, "cannot sign with the key %q: its public half cannot be read: %v; "+
 			"\"ssh-keygen -t ed25519 -f PATH\" makes a key", path, err)
 	}
 	key, _, _, _, err := ssh.ParseAuthorizedKey(text)
 	if err != nil {
-		return task.Notef(task.ErrUsage, "cannot sign with the key %q: found no key in %q", path, public)
+		return nil, task.Notef(task.ErrUsage, "cannot sign with the key %q: found no key in %q", path, public)
 	}
-	j.key, j.Setup.SigningKey = registry.Line(key), absolute
-	return nil
+	return key, nil
 }
 
 // Order is what the registry is asked. With an encrypted connection it asks for a certificate too, whose key is made

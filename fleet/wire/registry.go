@@ -11,6 +11,7 @@ const (
 	InviteUpdate = "invite"
 	JoinUpdate   = "join"
 	ClockUpdate  = "clock"
+	TellUpdate   = "tell" // to the workflow of a task
 
 	AdmitActivity  = "admit"
 	SpreadActivity = "spread"

@@ -40,7 +40,7 @@ func run(ctx context.Context, args []string, out, errs io.Writer) int {
 	root.SetOut(out)
 	root.SetErr(errs)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return task.Notef(task.ErrUsage, "%v", err) })
-	root.AddCommand(serve(), hostCommand(), invite(), join(), members(), remove(), doctor(), version())
+	root.AddCommand(serve(), hostCommand(), invite(), join(), members(), remove(), doctorCommand(), version())
 	if forPeople(root, args) {
 		return askFleet(args, errs)
 	}
@@ -48,6 +48,8 @@ func run(ctx context.Context, args []string, out, errs io.Writer) int {
 	switch {
 	case err == nil || errors.Is(err, context.Canceled):
 		return done
+	case errors.Is(err, errBad):
+		return failed
 	case errors.Is(err, task.ErrUsage):
 		fmt.Fprintln(errs, err)
 		return usage
