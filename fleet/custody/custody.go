@@ -81,12 +81,12 @@ func New(fleet, id string, birth wire.Birth, trust Trust, now time.Time) (State,
 		return State{}, err
 	}
 	s := State{Fleet: fleet, Task: id, Birth: birth, Trust: trust, Phase: Waiting}
-	s.To, _ = named(birth.On)
+	s.To, _ = placeOf(birth.On)
 	return s, nil
 }
 
-// named is the host that a place is; empty where it is a label.
-func named(place string) (host, label string) {
+// placeOf is the host that a place is, or the label.
+func placeOf(place string) (host, label string) {
 	if host, is := strings.CutPrefix(place, wire.HostPlace); is {
 		return host, ""
 	}
@@ -305,7 +305,10 @@ func (s State) answered(asked wire.Request, reply wire.Reply) (State, error) {
 		return s, nil
 	}
 	s.Known = later(s.Known, reply.Head)
-	return s.keeping(wire.Kept{Key: asked.Key, Digest: sign.Digest(asked), Host: reply.Host,
+	if asked.Method == wire.MethodDelete { // no host will report it any more
+		s.Row.Over = true
+	}
+	return s.end().keeping(wire.Kept{Key: asked.Key, Digest: sign.Digest(asked), Host: reply.Host,
 		Epoch: reply.Epoch, Event: reply.Head.Event, Reply: reply}), nil
 }
 
@@ -379,7 +382,7 @@ func (s State) Left(host string, epoch int) State {
 func (s State) Summary() wire.Custody {
 	c := wire.Custody{Task: s.Task, Phase: string(s.Phase), Host: s.Host, To: s.To, Epoch: s.Epoch, Not: s.Not,
 		Because: s.Because, Row: s.Row, Told: s.Told, Birth: s.Refusal, Harness: s.Birth.Harness}
-	_, c.On = named(s.Birth.On)
+	_, c.On = placeOf(s.Birth.On)
 	if s.Told == 0 || s.Row.Project == "" {
 		c.Row.Project, c.Row.Branch, c.Row.Summary = s.Birth.Project, s.Birth.Branch, s.Birth.Summary
 	}

@@ -65,6 +65,9 @@ func (r *hostRun) listen(ctx workflow.Context) error {
 		err = workflow.SetUpdateHandler(ctx, wire.DrainUpdate, r.drain)
 	}
 	if err == nil {
+		err = workflow.SetUpdateHandler(ctx, wire.AskUpdate, r.askOver)
+	}
+	if err == nil {
 		err = workflow.SetQueryHandler(ctx, wire.HostQuery, func() (wire.Message[custody.HostState], error) {
 			return wire.Of(r.state), nil
 		})

@@ -71,16 +71,9 @@ func (r *run) ask(ctx workflow.Context, m wire.Message[wire.Ask]) (wire.Message[
 	if done || err != nil {
 		return wire.Of(kept), failed(err)
 	}
-	ctx = activity(ctx, wire.HostQueue(asked.Host), askWait, askTime, 1)
-	var reply wire.Message[wire.Reply]
-	err = workflow.ExecuteActivity(ctx, wire.AnswerActivity, m).Get(ctx, &reply)
-	switch {
-	case neverStarted(err):
-		return reply, temporal.NewNonRetryableApplicationError(fmt.Sprintf("the host %q was not reached within %s: "+
-			"nothing was done", asked.Host, askWait), NotReached, nil)
-	case err != nil:
-		return reply, failed(fmt.Errorf("%w: ask again: orange fleet result %s: %w", custody.ErrNotKnown, asked.Key,
-			err))
+	reply, err := answered(ctx, m)
+	if err != nil {
+		return reply, err
 	}
 	next, err := r.state.Answered(asked, reply.Body, workflow.Now(ctx))
 	if err == nil {

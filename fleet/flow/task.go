@@ -220,9 +220,14 @@ func failed(err error) error {
 	if err == nil {
 		return nil
 	}
+	return temporal.NewNonRetryableApplicationError(err.Error(), Code(err), nil)
+}
+
+// Code is the code of an error of a workflow.
+func Code(err error) string {
 	var refusal *sign.Refusal
 	if errors.As(err, &refusal) {
-		return temporal.NewNonRetryableApplicationError(err.Error(), string(refusal.Code), nil)
+		return string(refusal.Code)
 	}
 	for _, known := range []struct {
 		err  error
@@ -230,10 +235,10 @@ func failed(err error) error {
 	}{{custody.ErrNotHeld, NotHeld}, {custody.ErrLost, Lost}, {custody.ErrReused, string(sign.KeyReused)},
 		{custody.ErrStale, string(sign.StaleEpoch)}, {custody.ErrEnded, Over}, {custody.ErrNotKnown, NotKnown}} {
 		if errors.Is(err, known.err) {
-			return temporal.NewNonRetryableApplicationError(err.Error(), known.code, nil)
+			return known.code
 		}
 	}
-	return temporal.NewNonRetryableApplicationError(err.Error(), Refused, nil)
+	return Refused
 }
 
 // The codes of errors of a workflow, besides those of package sign.

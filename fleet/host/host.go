@@ -18,6 +18,7 @@ import (
 	"orange/fleet/wire"
 	"orange/internal/answer"
 	outward "orange/internal/custody"
+	"orange/internal/task"
 )
 
 // Host is one host of a fleet. Every field is required.
@@ -262,6 +263,9 @@ func (h *Host) Answer(ctx context.Context, m wire.Message[wire.Ask]) (wire.Messa
 		return none, refused(errors.New(said.Refused))
 	}
 	head, err := h.Head(ctx, r.Task)
+	if errors.Is(err, task.ErrNotFound) {
+		err = nil // the request took the task away, with its history
+	}
 	if err != nil {
 		return none, err
 	}

@@ -42,6 +42,7 @@ const (
 	MethodCreate = "create"
 	MethodRescue = "rescue"
 	MethodLeave  = "leave"
+	MethodDelete = "delete"
 	MethodDrain  = "drain" // of a host: its only argument is DrainOn or DrainOff
 )
 

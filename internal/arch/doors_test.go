@@ -65,6 +65,7 @@ func doors() map[string]map[string]string {
 // support lists the rooms that only tests enter, with the reason why they may do what no other room does.
 func support() map[string]string {
 	return map[string]string{
+		"conform":  "it runs the same commands of the program both ways",
 		"mutation": "it has the go command run the tests of another room without one of its rules",
 		"provider": "it serves agent programs on loopback",
 	}

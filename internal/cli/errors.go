@@ -52,6 +52,12 @@ func classify(err error) (status int, code string) {
 		return exitFailed, "not_reached"
 	case errors.Is(err, answer.ErrNotKnown):
 		return exitFailed, "not_known"
+	case errors.Is(err, answer.ErrLost):
+		return exitFailed, "lost"
+	case errors.Is(err, answer.ErrNotHeld):
+		return exitFailed, "not_held"
+	case errors.Is(err, answer.ErrKept):
+		return exitFailed, "kept"
 	case errors.Is(err, task.ErrPoolFull):
 		return exitFailed, "pool_full"
 	case errors.Is(err, task.ErrConflict):

@@ -286,7 +286,8 @@ func TestFleetList_hasTheTasksOfAllHostsAndSaysWhichAreMissing(t *testing.T) {
 	gone := told{host: answer.Host{Name: "odd"}, err: errors.New("refused\x1b[2J")}
 	err := p.listAll([]told{reply("big", of("old", "2024-01-02T00:00:00Z", true), 0),
 		reply("lab", of("new", "2024-01-03T00:00:00Z", true), 0),
-		reply("low", of("over", "2024-01-04T00:00:00Z", false), 0), gone, reply("nix", `{"error":"there is no project","code":"not_found"}`, exitNotFound)}, false)
+		reply("low", of("over", "2024-01-04T00:00:00Z", false), 0), gone,
+		reply("nix", `{"error":"there is no project","code":"not_found"}`, exitNotFound)}, false, nil)
 	if status := p.end(err); status != exitFailed {
 		t.Errorf("it ended with %d", status)
 	}
@@ -298,7 +299,7 @@ func TestFleetList_hasTheTasksOfAllHostsAndSaysWhichAreMissing(t *testing.T) {
 		t.Errorf("it printed\n%s", text)
 	}
 	wrong := reply("big", `{"error":"found \"x\" as --status","code":"usage"}`, exitUsage)
-	if err := p.listAll([]told{wrong, wrong}, false); !errors.Is(err, task.ErrUsage) {
+	if err := p.listAll([]told{wrong, wrong}, false, nil); !errors.Is(err, task.ErrUsage) {
 		t.Errorf("what all hosts refuse: %v", err)
 	}
 }
