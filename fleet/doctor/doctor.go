@@ -56,6 +56,7 @@ const (
 	soon       = 30 * 24 * time.Hour
 	patient    = 15 * time.Second // for what may wait for a worker
 	remoteTime = 20 * time.Second
+	gone       = 75 * time.Second // a worker asks again within a minute; the server remembers it for longer
 )
 
 // Doctor looks at a machine.
@@ -159,7 +160,9 @@ func (d *Doctor) workers(ctx context.Context, c client.Client) bool {
 		}
 		known := map[string]bool{} // one process polls several times
 		for _, p := range said.GetPollers() {
-			known[p.GetIdentity()] = true
+			if d.Now().Sub(p.GetLastAccessTime().AsTime()) < gone {
+				known[p.GetIdentity()] = true
+			}
 		}
 		return len(known)
 	}

@@ -13,7 +13,9 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"orange/fleet/authority"
+	asking "orange/fleet/client"
 	"orange/fleet/core"
+	"orange/fleet/metrics"
 	"orange/fleet/registry"
 	"orange/fleet/setup"
 	"orange/internal/answer"
@@ -24,6 +26,7 @@ import (
 type serveFlags struct {
 	first                               bool
 	server, namespace, encrypt, metrics string
+	open                                bool
 }
 
 func serve() *cobra.Command {
@@ -55,6 +58,9 @@ func serve() *cobra.Command {
 	cmd.Flags().StringVar(&f.server, "server", "", "with --init: HOST:PORT of the server, for fleet.yml")
 	cmd.Flags().StringVar(&f.namespace, "namespace", "", "with --init: the name of the fleet, for fleet.yml")
 	cmd.Flags().StringVar(&f.encrypt, "tls", "", "with --init: names or addresses of the server, for its certificate")
+	cmd.Flags().StringVar(&f.metrics, "metrics", "", "show metrics for Prometheus at this address, such as "+
+		"127.0.0.1:9464")
+	cmd.Flags().BoolVar(&f.open, "metrics-open", false, "the address of --metrics may be one that other machines reach")
 	return cmd
 }
 
@@ -176,7 +182,12 @@ func (f serveFlags) work(ctx context.Context, home string, s setup.Setup, out io
 		return err
 	}
 	defer c.Close()
-	w := core.Worker(c)
+	requests := &metrics.Requests{}
+	shown, err := f.show(ctx, home, s, requests)
+	if err != nil {
+		return err
+	}
+	w := core.Worker(c, requests)
 	if err := w.Start(); err != nil {
 		return fmt.Errorf("work for the server at %s: %w; \"orange-fleet serve --init\" makes the namespace", s.Server, err)
 	}
@@ -187,8 +198,40 @@ func (f serveFlags) work(ctx context.Context, home string, s setup.Setup, out io
 	}
 	defer stop()
 	fmt.Fprintf(out, "serving the fleet %q at %s\n", s.Namespace, s.Server)
-	<-ctx.Done()
-	return nil
+	select {
+	case <-ctx.Done():
+		return nil
+	case err := <-shown:
+		return err
+	}
+}
+
+// show shows metrics, where they are wanted. It ends with an error, or not at all.
+func (f serveFlags) show(ctx context.Context, home string, s setup.Setup, requests *metrics.Requests) (
+	<-chan error, error) {
+	if f.metrics == "" {
+		return nil, nil
+	}
+	l, err := metrics.Listen(ctx, f.metrics, f.open)
+	if err != nil {
+		return nil, err
+	}
+	page := &metrics.Page{Requests: requests, Now: time.Now, Look: func(ctx context.Context) metrics.Fleet {
+		remote := &asking.Remote{Home: home, Setup: s}
+		defer remote.Close()
+		var seen metrics.Fleet
+		if seen.Tasks, seen.Err = remote.Tasks(ctx); seen.Err == nil {
+			seen.Hosts, seen.Err = remote.Hosts(ctx)
+		}
+		return seen
+	}}
+	failed := make(chan error, 1)
+	go func() {
+		if err := page.Serve(ctx, l); err != nil {
+			failed <- err
+		}
+	}()
+	return failed, nil
 }
 
 // admitting brings the lists of the authority to the server and admits those who were invited, where its key is.
