@@ -95,7 +95,7 @@ func (p *Program) cancelWaiting(ctx context.Context, c *cobra.Command, id string
 		return err
 	}
 	if p.json {
-		return p.printJSON(map[string]any{"id": id, "cancelled": true})
+		return p.printJSON(map[string]any{"id": id, "ended": true})
 	}
 	p.say("task %s is cancelled: no host has had it", id)
 	return nil
