@@ -274,7 +274,7 @@ func (v *view) Attach(ctx context.Context, id, role string) error {
 		return err
 	}
 	if r.host.SSH == "" {
-		return elsewhere("open the window", id, "orange task attach "+id)
+		return v.elsewhere("open the window", id, "orange task attach "+id)
 	}
 	_, err = v.fleet.Attach(ctx, r.host, id, role, true)
 	return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"orange/internal/dashboard"
@@ -132,13 +133,17 @@ func (v *view) Work(ctx context.Context, t task.Task) (dashboard.Work, error) {
 
 // Patch is not read over a fleet yet.
 func (v *view) Patch(_ context.Context, t task.Task, _ bool) (diff.Patch, error) {
-	return diff.Patch{}, elsewhere("review the changes", t.ID, "orange")
+	return diff.Patch{}, v.elsewhere("review the changes", t.ID, "orange")
 }
 
 // elsewhere says where something can be done.
-func elsewhere(what, id, command string) error {
-	return task.Notef(ErrElsewhere, "cannot %s of task %s from here: log in at its host, and run %s there", what, id,
-		command)
+func (v *view) elsewhere(what, id, command string) error {
+	r, err := v.of(id)
+	if err != nil {
+		return err
+	}
+	return task.Notef(ErrElsewhere, "cannot %s of task %s from here: log in at host %s, and run %s there", what, id,
+		r.host.Name, command)
 }
 
 // Comments of people are kept where they review.
@@ -147,7 +152,7 @@ func (v *view) Comments(string, string) ([]diff.Comment, error) { return nil, ni
 // ChangeComments is refused: the comments belong to the host.
 func (v *view) ChangeComments(_ context.Context, _, id string, _ func([]diff.Comment) []diff.Comment) ([]diff.Comment,
 	error) {
-	return nil, elsewhere("comment on the changes", id, "orange")
+	return nil, v.elsewhere("comment on the changes", id, "orange")
 }
 
 // Timeouts are those of the hosts, which report what is overdue.
@@ -164,8 +169,18 @@ func (v *view) Forge(context.Context, task.Task) (origin bool, forge string, err
 	return true, "", nil
 }
 
-// Workspaces are those of each host.
-func (v *view) Workspaces(context.Context, string) ([]record.Holding, error) {
-	return nil, task.Notef(ErrElsewhere, "cannot list the workspaces of other hosts: orange fleet hosts counts those that "+
-		"are free")
+// Workspaces are those that tasks of the hosts hold, each behind the name of its host. "orange fleet hosts" counts the
+// free ones.
+func (v *view) Workspaces(_ context.Context, project string) ([]record.Holding, error) {
+	v.lock.Lock()
+	defer v.lock.Unlock()
+	var out []record.Holding
+	for id, r := range v.rows {
+		if t := r.task; t.Workspace != "" && (project == "" || project == t.Project) {
+			out = append(out, record.Holding{Project: t.Project, Workspace: r.host.Name + ":" + t.Workspace, Exists: true,
+				Task: id, Branch: t.Branch, Status: t.Status})
+		}
+	}
+	slices.SortFunc(out, func(a, b record.Holding) int { return strings.Compare(a.Workspace, b.Workspace) })
+	return out, nil
 }

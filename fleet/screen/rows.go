@@ -28,6 +28,9 @@ type row struct {
 	agent dashboard.Agent
 }
 
+// atHost comes before the name of the host, behind the summary: the dashboard of one home has no place for it.
+const atHost = " · at "
+
 // listed is a task as a host lists it.
 type listed struct {
 	ID            string         `json:"id"`
@@ -63,6 +66,9 @@ func (l listed) row(at answer.Host) row {
 		PRState: l.PRState, CreatedAt: l.Created, UpdatedAt: l.Updated, EnteredAt: l.Entered, Overdue: l.Overdue,
 		Version:  l.Updated.UnixMilli(),
 		Workflow: task.WorkflowRef{Name: l.Workflow, Version: l.Version, Digest: at.Name + "/" + l.Workflow}}
+	if at.Name != "" {
+		t.Summary += atHost + at.Name
+	}
 	for name, count := range l.Counters {
 		t.Counters = t.Counters.With(name, count)
 	}
