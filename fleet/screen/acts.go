@@ -55,7 +55,8 @@ func refusal(reply answer.Reply) error {
 }
 
 // outcome does a command, and reads what became of the task.
-func (v *view) outcome(ctx context.Context, id, command string, flags []string, args ...string) (record.Outcome, error) {
+func (v *view) outcome(ctx context.Context, id, command string, flags []string, args ...string) (record.Outcome,
+	error) {
 	reply, err := v.ask(ctx, id, command, flags, args...)
 	if err != nil {
 		return record.Outcome{}, err

@@ -177,8 +177,8 @@ func (v *view) Workspaces(_ context.Context, project string) ([]record.Holding, 
 	var out []record.Holding
 	for id, r := range v.rows {
 		if t := r.task; t.Workspace != "" && (project == "" || project == t.Project) {
-			out = append(out, record.Holding{Project: t.Project, Workspace: r.host.Name + ":" + t.Workspace, Exists: true,
-				Task: id, Branch: t.Branch, Status: t.Status})
+			out = append(out, record.Holding{Project: t.Project, Workspace: r.host.Name + ":" + t.Workspace,
+				Exists: true, Task: id, Branch: t.Branch, Status: t.Status})
 		}
 	}
 	slices.SortFunc(out, func(a, b record.Holding) int { return strings.Compare(a.Workspace, b.Workspace) })

@@ -265,8 +265,8 @@ func (v *view) Rules(_ context.Context, ref task.WorkflowRef) (*workflow.Definit
 	}
 	def, _, err := v.FindWorkflow(ref.Name)
 	if err == nil && def.Version != ref.Version {
-		err = task.Notef(task.ErrNotFound, "cannot show the moves of a task: its workflow %q has the version %d, and the "+
-			"one here has %d", ref.Name, ref.Version, def.Version)
+		err = task.Notef(task.ErrNotFound, "cannot show the moves of a task: its workflow %q has the version %d, and "+
+			"the one here has %d", ref.Name, ref.Version, def.Version)
 	}
 	return def, err
 }

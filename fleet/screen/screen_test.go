@@ -30,8 +30,8 @@ type hosts struct {
 func (h *hosts) Known(context.Context) (answer.ServerView, error) {
 	at := time.Date(2024, 5, 6, 12, 3, 10, 0, time.UTC)
 	of := func(id, host string) answer.ServerTask {
-		return answer.ServerTask{Found: answer.Found{ID: id, Project: "web", Live: true, Status: "checking"}, Host: host,
-			Event: 31, Told: at}
+		return answer.ServerTask{Found: answer.Found{ID: id, Project: "web", Live: true, Status: "checking"},
+			Host: host, Event: 31, Told: at}
 	}
 	return answer.ServerView{At: at, Hosts: []answer.ServerHost{
 		{Name: "h1", Here: true, Projects: []string{"web"}, Harness: []string{"pi"}}, {Name: "h2", Since: at}},
@@ -135,14 +135,16 @@ func TestAMoveIsARequestUnderAKey(t *testing.T) {
 		t.Fatalf("%+v, %v", out, err)
 	}
 	last := h.calls[len(h.calls)-1]
-	if last.Key == "" || !slices.Equal(last.Argv, []string{"task", "move", "--json", "--reason=it is good", "--", id, "done"}) {
+	want := []string{"task", "move", "--json", "--reason=it is good", "--", id, "done"}
+	if last.Key == "" || !slices.Equal(last.Argv, want) {
 		t.Errorf("asked %q under %q", last.Argv, last.Key)
 	}
 	h.says["move"] = answer.Reply{Exit: 3, Stdout: `{"error":"no","code":"gate","details":[{"condition":"a verdict"}],` +
 		`"open":["checking"]}`}
 	_, err = v.Move(t.Context(), id, "done", "")
 	refused, is := errors.AsType[*rejection.Rejection](err)
-	if !is || refused.Code != "gate" || len(refused.Details) != 1 || !slices.Equal(refused.Open, []task.Status{"checking"}) {
+	if !is || refused.Code != "gate" || len(refused.Details) != 1 ||
+		!slices.Equal(refused.Open, []task.Status{"checking"}) {
 		t.Errorf("a refusal: %v", err)
 	}
 }
@@ -162,7 +164,8 @@ func TestEveryCommandOfTheScreenIsOneThatIsForwarded(t *testing.T) {
 		"redo":    func() error { _, err := v.Redo(ctx, id, "checking", ""); return err },
 		"changes": func() error { _, err := v.RequestChanges(ctx, id, "more"); return err },
 		"merge": func() error {
-			_, _, err := v.Merge(ctx, id, task.Merge{Strategy: "ff", Push: "never", Override: "x", Local: true, With: 2})
+			how := task.Merge{Strategy: "ff", Push: "never", Override: "x", Local: true, With: 2}
+			_, _, err := v.Merge(ctx, id, how)
 			return err
 		},
 		"pr":       func() error { _, err := v.RequestPR(ctx, id); return err },
