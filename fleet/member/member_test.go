@@ -245,7 +245,7 @@ func TestTheAuthorityJudgesByItsOwnFiles(t *testing.T) {
 	if _, err := a.Admit(t.Context(), forged, time.Now()); !errors.Is(err, registry.ErrUnknown) {
 		t.Errorf("forged: %v", err)
 	}
-	if state, err := a.Remove(t.Context(), "h1"); err != nil || strings.Contains(state.Trust.Hosts.Text, "h1") {
+	if state, err := a.Remove(t.Context(), "h1", false, time.Now()); err != nil || strings.Contains(state.Trust.Hosts.Text, "h1") {
 		t.Errorf("%q, %v", state.Trust.Hosts.Text, err)
 	}
 	if _, err := a.Admit(t.Context(), order, time.Now()); !errors.Is(err, registry.ErrUnknown) {

@@ -293,13 +293,44 @@ func (s State) withoutProjects(host string) State {
 
 // Removed is the registry without a member, by the key of the authority, and without its open invitations.
 func (s State) Removed(name string, authority ssh.Signer) (State, error) {
+	return s.withoutMember(name, authority, func(lines []string) []string {
+		return slices.DeleteFunc(lines, func(had string) bool { return nameOf(had) == name })
+	})
+}
+
+// Retired is the registry with a member whose keys end now, by the key of the authority. What they signed before still
+// counts where it has to: tasks that a person created can go to another host, and the snapshots of a host can be used.
+func (s State) Retired(name string, authority ssh.Signer, now time.Time) (State, error) {
+	lists, err := s.Trust.Lists(s.Fleet)
+	if err != nil {
+		return s, err
+	}
+	ends := map[string]string{}
+	for _, m := range slices.Concat(lists.People.Members, lists.Hosts.Members) {
+		if m.Name == name && (m.Until.IsZero() || now.Before(m.Until)) {
+			m.Until = now
+			ends[Line(m.Key)] = sign.Line(m)
+		}
+	}
+	return s.withoutMember(name, authority, func(lines []string) []string {
+		for i, line := range lines {
+			for key, ended := range ends { // one of them at most
+				if nameOf(line) == name && strings.HasSuffix(line, " "+key) {
+					lines[i] = ended
+				}
+			}
+		}
+		return lines
+	})
+}
+
+// withoutMember changes both lists, and takes away what else there is of a member.
+func (s State) withoutMember(name string, authority ssh.Signer, change func([]string) []string) (State, error) {
 	before := s
 	s = s.withoutProjects(name)
 	s.Invitations = slices.DeleteFunc(slices.Clone(s.Invitations), func(i Invitation) bool { return i.Name == name })
 	for _, of := range []string{sign.People, sign.Hosts} {
-		next, err := s.with(of, authority, func(lines []string) []string {
-			return slices.DeleteFunc(lines, func(had string) bool { return nameOf(had) == name })
-		})
+		next, err := s.with(of, authority, change)
 		if err != nil {
 			return before, err
 		}

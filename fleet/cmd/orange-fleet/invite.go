@@ -100,11 +100,15 @@ func late(err error) error {
 }
 
 func remove() *cobra.Command {
-	return &cobra.Command{Use: "remove NAME", Short: "Take a person or a host off the lists of the fleet",
+	var retire bool
+	cmd := &cobra.Command{Use: "remove NAME", Short: "Take a person or a host off the lists of the fleet",
 		Args: one("a NAME"),
 		Long: "Take a person or a host off the lists of the fleet, with all keys and open invitations. Requests, reports " +
 			"and answers with these keys are refused from then on; every open custody gets the new lists. A certificate " +
-			"for the server holds until it ends, though. It works where the key of the fleet's authority is.",
+			"for the server holds until it ends, though. It works where the key of the fleet's authority is.\n\n" +
+			"Nothing counts any more that these keys ever signed: a task that the person created cannot go to another host, " +
+			"and a snapshot of the host cannot be used. --retire is for someone who leaves, and for a host that is given " +
+			"up: the keys end now, and what they signed before counts. Do not use it for a key that was stolen.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			home, s, err := here()
 			if err != nil {
@@ -114,7 +118,7 @@ func remove() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			state, err := a.Remove(cmd.Context(), args[0])
+			state, err := a.Remove(cmd.Context(), args[0], retire, time.Now())
 			if err != nil {
 				return err
 			}
@@ -125,6 +129,8 @@ func remove() *cobra.Command {
 			fmt.Fprintf(cmd.OutOrStdout(), "removed %s; the lists have the versions %s\n", args[0], versions(state))
 			return nil
 		}}
+	cmd.Flags().BoolVar(&retire, "retire", false, "end the keys now, and let count what they signed before")
+	return cmd
 }
 
 // publish brings the lists of the authority to the server.
