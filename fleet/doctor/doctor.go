@@ -21,6 +21,7 @@ import (
 	"go.temporal.io/sdk/client"
 	"golang.org/x/crypto/ssh"
 
+	"orange/fleet/authority"
 	"orange/fleet/core"
 	"orange/fleet/custody"
 	"orange/fleet/host"
@@ -109,12 +110,20 @@ func (d *Doctor) certificate() {
 	}
 	switch left := cert.NotAfter.Sub(d.Now()); {
 	case left <= 0:
-		d.say(Bad, "certificate", "it ended on %s: join again", cert.NotAfter.Format(time.DateOnly))
+		d.say(Bad, "certificate", "it ended on %s: %s", cert.NotAfter.Format(time.DateOnly), d.renewal())
 	case left < soon:
-		d.say(Odd, "certificate", "it ends on %s: join again before", cert.NotAfter.Format(time.DateOnly))
+		d.say(Odd, "certificate", "it ends on %s: %s", cert.NotAfter.Format(time.DateOnly), d.renewal())
 	default:
 		d.say(Good, "certificate", "it holds until %s", cert.NotAfter.Format(time.DateOnly))
 	}
+}
+
+// renewal says how this machine gets a new certificate.
+func (d *Doctor) renewal() string {
+	if _, err := authority.Open(d.Home); err == nil {
+		return "\"orange-fleet serve --init --tls NAME\" makes a new one, and one of the server"
+	}
+	return "join again, with a new invitation"
 }
 
 // atServer looks at what the server knows.

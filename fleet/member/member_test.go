@@ -381,3 +381,32 @@ func TestAMachineOfAPersonAndAHostWarnsOfKeysThatAgentsReach(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Who closes the server to the certificates of the past makes another authority for them.
+func TestAnotherAuthorityForCertificatesMakesAllOfThemAgain(t *testing.T) {
+	t.Parallel()
+	a, s, at := fleet(t, true)
+	old := t.TempDir()
+	joined(t, a, s, old, "h1")
+	for _, name := range []string{"ca.pem", "ca.key"} {
+		if err := os.Remove(filepath.Join(authority.Dir(at), name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	files, err := a.MakeCertificates(testkit.Fleet, []string{"localhost", "127.0.0.1"}, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := server(t, at)
+	if got := reached(t, address, files); got != "authority" {
+		t.Errorf("the new one of the authority: %q", got)
+	}
+	before, err := setup.Read(old)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before.TLS.CA = files.CA
+	if got := reached(t, address, before.TLS); got != "" {
+		t.Errorf("the certificate of a host from before opens the server to %q", got)
+	}
+}
