@@ -261,7 +261,8 @@ func (c ca) member(j registry.Join, now time.Time) (string, error) {
 		err = asked.CheckSignature()
 	}
 	if err != nil {
-		return "", task.Notef(registry.ErrRefused, "cannot join as %q: the request for a certificate cannot be used: %v",
+		return "", task.Notef(registry.ErrRefused, "cannot join as %q: the request for a certificate cannot be used: "+
+			"%v",
 			j.Name, err)
 	}
 	raw, err := c.sign(asked.PublicKey, j.Name, j.Of, nil, now, memberFor)

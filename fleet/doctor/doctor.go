@@ -178,7 +178,8 @@ func (d *Doctor) workers(ctx context.Context, c client.Client) bool {
 	cores := count(wire.CoreQueue, enums.TASK_QUEUE_TYPE_WORKFLOW)
 	switch cores {
 	case 0:
-		d.say(Bad, "workers", "no \"orange-fleet serve\" works for the fleet %q: start one; the rest at the server was not "+
+		d.say(Bad, "workers", "no \"orange-fleet serve\" works for the fleet %q: start one; the rest at the server "+
+			"was not "+
 			"looked at", d.Setup.Namespace)
 	case 1:
 		d.say(Odd, "workers", "one \"orange-fleet serve\" works: with two, one can be replaced")
@@ -186,7 +187,8 @@ func (d *Doctor) workers(ctx context.Context, c client.Client) bool {
 		d.say(Good, "workers", "%d work", cores)
 	}
 	if count(wire.AuthorityQueue, enums.TASK_QUEUE_TYPE_ACTIVITY) == 0 {
-		d.say(Odd, "authority", "no \"orange-fleet serve\" runs where the key of the fleet's authority is: no one can join "+
+		d.say(Odd, "authority", "no \"orange-fleet serve\" runs where the key of the fleet's authority is: no one "+
+			"can join "+
 			"now")
 	}
 	return cores > 0

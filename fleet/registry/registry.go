@@ -89,7 +89,8 @@ func (s State) Invited(o Order, now time.Time) (State, error) {
 	}
 	left := time.Unix(i.Expires, 0).Sub(now)
 	if left <= 0 || left > InviteFor+mostSkew {
-		return s, task.Notef(ErrExpired, "cannot invite %q: the invitation holds for %s, expected more than nothing and "+
+		return s, task.Notef(ErrExpired, "cannot invite %q: the invitation holds for %s, expected more than nothing "+
+			"and "+
 			"at most %s: invite again, and compare the clocks of this machine and of the fleet", i.Name,
 			left.Round(time.Second), InviteFor)
 	}
@@ -111,7 +112,7 @@ func (s State) Invited(o Order, now time.Time) (State, error) {
 	return s, nil
 }
 
-// free refuses a name that the other list has: a person and a host are told apart by it.
+// free refuses a name that the other list has: the name tells a person from a host.
 func (s State) free(of, name string) error {
 	lists, err := s.Trust.Lists(s.Fleet)
 	if err != nil {
@@ -143,13 +144,15 @@ func (s State) Judge(o Order, now time.Time) (Join, error) {
 		return j, task.Notef(ErrForged, "cannot join: the invitation is one to the fleet %q, and this is %q", j.Fleet,
 			s.Fleet)
 	case at < 0:
-		return j, task.Notef(ErrUnknown, "cannot join: the fleet %q knows no such invitation: a later one for the same "+
+		return j, task.Notef(ErrUnknown, "cannot join: the fleet %q knows no such invitation: a later one for the "+
+			"same "+
 			"name makes it void, and so does the end of a day: ask for a new one", s.Fleet)
 	}
 	i := s.Invitations[at]
 	switch {
 	case i.Used != "":
-		return j, task.Notef(ErrUsed, "cannot join as %q: the invitation was used already, and it is good for one join: "+
+		return j, task.Notef(ErrUsed, "cannot join as %q: the invitation was used already, and it is good for one "+
+			"join: "+
 			"ask for a new one; if it was not you who used it, have %q removed", i.Name, i.Name)
 	case now.Unix() >= i.Expires:
 		return j, task.Notef(ErrExpired, "cannot join as %q: the invitation expired at %s: ask for a new one", i.Name,
@@ -209,7 +212,8 @@ func (s State) usable(j Join) error {
 	for _, list := range []sign.Roster{lists.People, lists.Hosts} {
 		for _, m := range list.Members {
 			if Line(m.Key) == j.Key && (list.Of != j.Of || m.Name != j.Name) {
-				return task.Notef(ErrTaken, "cannot join as %q with the key %s: it is that of %q of the %s: every member "+
+				return task.Notef(ErrTaken, "cannot join as %q with the key %s: it is that of %q of the %s: every "+
+					"member "+
 					"has a key of its own", j.Name, ssh.FingerprintSHA256(key), m.Name, list.Of)
 			}
 		}
