@@ -30,6 +30,7 @@ const (
 
 // members is one run of the workflow that has the lists of keys.
 type members struct {
+	Flow
 	state  registry.State
 	spread custody.Trust // the lists that every open custody has
 	turn   workflow.Mutex
@@ -37,7 +38,7 @@ type members struct {
 
 // Registry is the workflow that has the lists of keys of a fleet.
 func (f Flow) Registry(ctx workflow.Context, start wire.Message[registry.State]) error {
-	m := &members{state: start.Body, turn: workflow.NewMutex(ctx)}
+	m := &members{Flow: f, state: start.Body, turn: workflow.NewMutex(ctx)}
 	if err := m.listen(ctx); err != nil {
 		return err
 	}
@@ -94,6 +95,9 @@ func (m *members) listen(ctx workflow.Context) error {
 func (m *members) become(s registry.State, err error) error {
 	if err == nil {
 		m.state = s
+		if m.Members != nil {
+			m.Members(s)
+		}
 	}
 	return failed(err)
 }

@@ -14,13 +14,15 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"orange/fleet/custody"
+	"orange/fleet/registry"
 	"orange/fleet/sign"
 	"orange/fleet/wire"
 )
 
 // Flow runs the workflows.
 type Flow struct {
-	Watch func(custody.State) // sees every new state of a custody, for tests; nil for no one
+	Watch   func(custody.State)  // sees every new state of a custody, for tests; nil for no one
+	Members func(registry.State) // sees every new state of the registry, for tests; nil for no one
 }
 
 // Start is what the workflow of a task begins with: the birth, or, in a later run, the state of the run before.

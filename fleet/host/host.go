@@ -78,9 +78,6 @@ func (h *Host) Take(ctx context.Context, m wire.Message[wire.Take]) (wire.Messag
 		return none, err
 	}
 	defer h.Places.Kept(take.Task)
-	if err := h.Store.KeepBirth(take.Task, take.Birth); err != nil {
-		return none, err
-	}
 	said, err := h.Program.Do(ctx, taking)
 	if err != nil {
 		return none, err
@@ -96,6 +93,9 @@ func (h *Host) Take(ctx context.Context, m wire.Message[wire.Take]) (wire.Messag
 		if take.From != "" {
 			said = answer.Reply{Stdout: "{}"} // what failed came after the task was there
 		}
+	}
+	if err := h.Store.KeepBirth(take.Task, take.Birth); err != nil {
+		return none, err
 	}
 	err = h.Store.Change(func(now custody.Holder) (custody.Holder, error) {
 		return now.Took(take.Task, take.Epoch, "")

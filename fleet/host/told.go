@@ -10,7 +10,6 @@ import (
 
 	"orange/fleet/sign"
 	"orange/fleet/wire"
-	"orange/internal/keyed"
 	"orange/internal/task"
 )
 
@@ -24,7 +23,10 @@ func (o Orange) Repositories(ctx context.Context) ([]task.Project, error) {
 }
 
 func (s *Store) birthPath(id string) (string, error) {
-	return filepath.Join("births", id+".json"), keyed.CheckID(id)
+	if name := id + ".json"; name != filepath.Base(name) || !filepath.IsLocal(name) {
+		return "", fmt.Errorf("find what task %q was created from: expected an id", id)
+	}
+	return filepath.Join("births", id+".json"), nil
 }
 
 // KeepBirth keeps what a task was created from, as its person signed it: with it the custody of the task can begin

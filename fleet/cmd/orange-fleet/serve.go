@@ -13,7 +13,9 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"orange/fleet/authority"
+	asking "orange/fleet/client"
 	"orange/fleet/core"
+	"orange/fleet/metrics"
 	"orange/fleet/registry"
 	"orange/fleet/setup"
 	"orange/internal/answer"
@@ -24,18 +26,23 @@ import (
 type serveFlags struct {
 	first                               bool
 	server, namespace, encrypt, metrics string
+	open                                bool
 }
 
 func serve() *cobra.Command {
 	var f serveFlags
 	cmd := &cobra.Command{Use: "serve", Short: "Run a core worker of the fleet's server", Args: cobra.NoArgs,
 		Long: "Run a core worker of the fleet's server until it is stopped. It has no state of its own: run two, so " +
-			"that one may be replaced. Where the key of the fleet's authority is, it admits those who were invited, too. " +
+			"that one may be replaced. Where the key of the fleet's authority is, it admits those who were invited, " +
+			"too. " +
 			"fleet.yml below $ORANGE_HOME/fleet has the server.\n\n" +
-			"--init makes, where they lack: the namespace and its search attributes, and on this machine the authority of " +
-			"the fleet; with --tls also a certificate of the server for its names, and one of this machine. With --server " +
+			"--init makes, where they lack: the namespace and its search attributes, and on this machine the " +
+			"authority of " +
+			"the fleet; with --tls also a certificate of the server for its names, and one of this machine. With " +
+			"--server " +
 			"and --namespace it writes fleet.yml.",
-		Example: "  orange-fleet serve --init --server temporal.example:7233 --namespace home --tls temporal.example\n" +
+		Example: "  orange-fleet serve --init --server temporal.example:7233 --namespace home --tls " +
+			"temporal.example\n" +
 			"  orange-fleet serve --metrics 127.0.0.1:9464",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			home, err := homeDir()
@@ -55,6 +62,9 @@ func serve() *cobra.Command {
 	cmd.Flags().StringVar(&f.server, "server", "", "with --init: HOST:PORT of the server, for fleet.yml")
 	cmd.Flags().StringVar(&f.namespace, "namespace", "", "with --init: the name of the fleet, for fleet.yml")
 	cmd.Flags().StringVar(&f.encrypt, "tls", "", "with --init: names or addresses of the server, for its certificate")
+	cmd.Flags().StringVar(&f.metrics, "metrics", "", "show metrics for Prometheus at this address, such as "+
+		"127.0.0.1:9464")
+	cmd.Flags().BoolVar(&f.open, "metrics-open", false, "the address of --metrics may be one that other machines reach")
 	return cmd
 }
 
@@ -68,7 +78,8 @@ func (f serveFlags) setup(home string) (setup.Setup, error) {
 	s, err := setup.Read(home)
 	switch {
 	case err == nil && (f.server != "" && f.server != s.Server || f.namespace != "" && f.namespace != s.Namespace):
-		return s, task.Notef(task.ErrUsage, "cannot take --server and --namespace: %q has the server %q and the namespace "+
+		return s, task.Notef(task.ErrUsage, "cannot take --server and --namespace: %q has the server %q and the "+
+			"namespace "+
 			"%q: change them there", setup.Path(home), s.Server, s.Namespace)
 	case err == nil || !said:
 		return s, err
@@ -112,7 +123,8 @@ func (f serveFlags) begin(ctx context.Context, home string, s setup.Setup, out i
 		return s, err
 	}
 	if there {
-		return s, task.Notef(task.ErrUsage, "cannot make an authority of the fleet %q here: the fleet has one, on another "+
+		return s, task.Notef(task.ErrUsage, "cannot make an authority of the fleet %q here: the fleet has one, on "+
+			"another "+
 			"machine: run \"orange-fleet serve\" without --init here", s.Namespace)
 	}
 	_, err = authority.Make(ctx, home, s.Namespace)
@@ -176,9 +188,15 @@ func (f serveFlags) work(ctx context.Context, home string, s setup.Setup, out io
 		return err
 	}
 	defer c.Close()
-	w := core.Worker(c)
+	requests := &metrics.Requests{}
+	shown, err := f.show(ctx, home, s, requests)
+	if err != nil {
+		return err
+	}
+	w := core.Worker(c, requests)
 	if err := w.Start(); err != nil {
-		return fmt.Errorf("work for the server at %s: %w; \"orange-fleet serve --init\" makes the namespace", s.Server, err)
+		return fmt.Errorf("work for the server at %s: %w; \"orange-fleet serve --init\" makes the "+
+			"namespace", s.Server, err)
 	}
 	defer w.Stop()
 	stop, err := admitting(ctx, home, s, c)
@@ -187,8 +205,40 @@ func (f serveFlags) work(ctx context.Context, home string, s setup.Setup, out io
 	}
 	defer stop()
 	fmt.Fprintf(out, "serving the fleet %q at %s\n", s.Namespace, s.Server)
-	<-ctx.Done()
-	return nil
+	select {
+	case <-ctx.Done():
+		return nil
+	case err := <-shown:
+		return err
+	}
+}
+
+// show shows metrics, where they are wanted. It ends with an error, or not at all.
+func (f serveFlags) show(ctx context.Context, home string, s setup.Setup, requests *metrics.Requests) (
+	<-chan error, error) {
+	if f.metrics == "" {
+		return nil, nil
+	}
+	l, err := metrics.Listen(ctx, f.metrics, f.open)
+	if err != nil {
+		return nil, err
+	}
+	page := &metrics.Page{Requests: requests, Now: time.Now, Look: func(ctx context.Context) metrics.Fleet {
+		remote := &asking.Remote{Home: home, Setup: s}
+		defer remote.Close()
+		var seen metrics.Fleet
+		if seen.Tasks, seen.Err = remote.Tasks(ctx); seen.Err == nil {
+			seen.Hosts, seen.Err = remote.Hosts(ctx)
+		}
+		return seen
+	}}
+	failed := make(chan error, 1)
+	go func() {
+		if err := page.Serve(ctx, l); err != nil {
+			failed <- err
+		}
+	}()
+	return failed, nil
 }
 
 // admitting brings the lists of the authority to the server and admits those who were invited, where its key is.
