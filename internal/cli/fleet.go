@@ -125,6 +125,9 @@ func (p *Program) forward(ctx context.Context, h *Services, f answer.Fleet, c *c
 	if unknown == nil && err != nil && !errors.Is(err, answer.ErrNotReached) && (p.Served == nil || reads) {
 		at, id, err = host, args[0], nil // the host says it in its own words
 	}
+	if p.Served != nil && errors.Is(err, answer.ErrNotHeld) && slices.Contains([]string{"cancel", "delete"}, c.Name()) {
+		return p.cancelWaiting(ctx, c, id)
+	}
 	if err != nil {
 		return err
 	}
