@@ -27,8 +27,9 @@ import (
 const (
 	caFor     = 10 * 365 * 24 * time.Hour
 	memberFor = 365 * 24 * time.Hour
-	early     = 5 * time.Minute // before now, for clocks that are behind
-	serials   = 126             // bits of the number of a certificate
+	early     = 5 * time.Minute     // before now, for clocks that are behind
+	renew     = 30 * 24 * time.Hour // before its end a certificate is made again
+	serials   = 126                 // bits of the number of a certificate
 )
 
 // pair is a certificate with its key, as PEM.
@@ -53,7 +54,8 @@ func (a Authority) HasCertificates() (bool, error) {
 }
 
 // MakeCertificates makes a small authority for certificates, a certificate of the server with its names or addresses,
-// and one of this machine. What is there stays, but a certificate of the server for other names is made again.
+// and one of this machine. What is there stays; a
+// certificate is made again where it is for other names, of another authority, or ends soon.
 func (a Authority) MakeCertificates(fleet string, names []string, now time.Time) (setup.Files, error) {
 	there, err := a.HasCertificates()
 	if err != nil {
@@ -78,7 +80,7 @@ func (a Authority) MakeCertificates(fleet string, names []string, now time.Time)
 	if err := proc.ReplaceFile(files.CA, c.pem); err != nil {
 		return files, err
 	}
-	if _, err := os.Stat(files.Certificate); err == nil {
+	if c.holds(files.Certificate, nil, now) {
 		return files, nil
 	}
 	own, err := c.issue("authority", "core", nil, now, memberFor)
@@ -216,23 +218,29 @@ func (c ca) sign(key crypto.PublicKey, name, unit string, names []string, now ti
 	return raw, nil
 }
 
+// holds reports whether a file has a certificate of this authority for these names that does not end soon.
+func (c ca) holds(path string, names []string, now time.Time) bool {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return false // what cannot be read is made again, in the place of it
+	}
+	had, err := readCertificate(text)
+	if err != nil || had.CheckSignatureFrom(c.cert) != nil || now.Add(renew).After(had.NotAfter) {
+		return false
+	}
+	has := slices.Clone(had.DNSNames)
+	for _, ip := range had.IPAddresses {
+		has = append(has, ip.String())
+	}
+	slices.Sort(has)
+	return slices.Equal(has, slices.Sorted(slices.Values(names)))
+}
+
 // forServer makes the certificate of the server, if there is none for its names.
 func (c ca) forServer(dir string, names []string, now time.Time) error {
 	path := filepath.Join(dir, "server.pem")
-	text, err := os.ReadFile(path)
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("read the certificate of the server: %w", err)
-	}
-	if had, err := readCertificate(text); err == nil {
-		var has []string
-		for _, ip := range had.IPAddresses {
-			has = append(has, ip.String())
-		}
-		has = append(has, had.DNSNames...)
-		slices.Sort(has)
-		if slices.Equal(has, slices.Sorted(slices.Values(names))) {
-			return nil
-		}
+	if c.holds(path, names, now) {
+		return nil
 	}
 	made, err := c.issue(names[0], "server", names, now, memberFor)
 	if err != nil {
@@ -253,7 +261,8 @@ func (c ca) member(j registry.Join, now time.Time) (string, error) {
 		err = asked.CheckSignature()
 	}
 	if err != nil {
-		return "", task.Notef(registry.ErrRefused, "cannot join as %q: the request for a certificate cannot be used: %v",
+		return "", task.Notef(registry.ErrRefused, "cannot join as %q: the request for a certificate cannot be used: "+
+			"%v",
 			j.Name, err)
 	}
 	raw, err := c.sign(asked.PublicKey, j.Name, j.Of, nil, now, memberFor)

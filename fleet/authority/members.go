@@ -92,11 +92,14 @@ func (a Authority) Admit(ctx context.Context, o registry.Order, now time.Time) (
 	return admitted, err
 }
 
-// Remove takes a member off the lists.
-func (a Authority) Remove(ctx context.Context, name string) (registry.State, error) {
+// Remove takes a member off the lists; a member that is retired stays in them, with keys that end now.
+func (a Authority) Remove(ctx context.Context, name string, retire bool, now time.Time) (registry.State, error) {
 	var after registry.State
 	err := a.Change(ctx, func(s registry.State) (registry.State, error) {
 		next, err := s.Removed(name, a.Key)
+		if retire {
+			next, err = s.Retired(name, a.Key, now)
+		}
 		after = next
 		return next, err
 	})

@@ -155,6 +155,7 @@ func (c *Codec) open(p *common.Payload) (*common.Payload, error) {
 		}
 		return read, nil
 	}
-	return nil, task.Notef(ErrKey, "cannot read what the fleet says: it is encrypted with the key %q, and the key file "+
+	return nil, task.Notef(ErrKey, "cannot read what the fleet says: it is encrypted with the key %q, and the key "+
+		"file "+
 		"here does not have it: copy the key file of a machine that has it", name)
 }

@@ -61,7 +61,8 @@ func HasRegistry(ctx context.Context, c client.Client) (bool, error) {
 func Publish(ctx context.Context, c client.Client, state registry.State) error {
 	start := c.NewWithStartWorkflowOperation(client.StartWorkflowOptions{ID: wire.RegistryID,
 		TaskQueue: wire.CoreQueue, WorkflowTaskTimeout: TaskTimeout,
-		WorkflowIDConflictPolicy: enums.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING}, wire.RegistryWorkflow, wire.Of(state))
+		WorkflowIDConflictPolicy: enums.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING}, wire.RegistryWorkflow,
+		wire.Of(state))
 	handle, err := c.UpdateWithStartWorkflow(ctx, client.UpdateWithStartWorkflowOptions{StartWorkflowOperation: start,
 		UpdateOptions: client.UpdateWorkflowOptions{UpdateName: wire.TrustUpdate,
 			Args: []any{state.Trust}, WaitForStage: client.WorkflowUpdateStageCompleted}})

@@ -110,7 +110,7 @@ func TestServer_aHostJoinsWithTheLineOfAnInvitationOnce(t *testing.T) {
 	if _, err := core.Join(t.Context(), c, order); err == nil || !strings.Contains(err.Error(), "used already") {
 		t.Errorf("a second time: %v", err)
 	}
-	if _, err := o.a.Remove(t.Context(), "h1"); err != nil {
+	if _, err := o.a.Remove(t.Context(), "h1", false, time.Now()); err != nil {
 		t.Fatal(err)
 	}
 	o.publish()

@@ -41,7 +41,8 @@ func (s State) Claimed(r wire.Report, now time.Time) (State, error) {
 	case s.by(r.Host, r.Epoch, r.Task):
 		return s, nil
 	case !s.Resumed || s.Phase != Held || r.Epoch == s.Epoch:
-		return s, fmt.Errorf("%w: the host %q says that it has the task under the epoch %d, and %q has it under %d", ErrStale,
+		return s, fmt.Errorf("%w: the host %q says that it has the task under the epoch %d, and %q has it under "+
+			"%d", ErrStale,
 			r.Host, r.Epoch, s.Host, s.Epoch)
 	case r.Epoch < s.Epoch:
 		return s.leaves(Old{r.Host, r.Epoch}), nil

@@ -29,7 +29,8 @@ func TestResumed_isHeldByTheHostThatSaysSo(t *testing.T) {
 	if s.Phase != custody.Held || s.Host != "h1" || s.Epoch != 3 || s.Known.Event != 20 || s.Row.Status != "working" {
 		t.Errorf("%+v", s)
 	}
-	if _, err := s.Reported(testkit.Report(t, "h1", id, 3, 7, 21, "working"), now); !errors.Is(err, custody.ErrDropped) {
+	old := testkit.Report(t, "h1", id, 3, 7, 21, "working")
+	if _, err := s.Reported(old, now); !errors.Is(err, custody.ErrDropped) {
 		t.Errorf("a report that was sent before: %v", err)
 	}
 	s = rescue(t, s, "h2")
@@ -86,10 +87,12 @@ func TestClaimed_changesNothingWhereTheServerKnows(t *testing.T) {
 		t.Errorf("a later epoch: %v", err)
 	}
 	same := resumed(t, "h1", 3)
-	if _, err := same.Claimed(testkit.Report(t, "h2", id, 3, 2, 30, "working"), now); !errors.Is(err, custody.ErrStale) {
+	double := testkit.Report(t, "h2", id, 3, 2, 30, "working")
+	if _, err := same.Claimed(double, now); !errors.Is(err, custody.ErrStale) {
 		t.Errorf("the same epoch at another host: %v", err)
 	}
-	if _, err := same.Claimed(testkit.Report(t, "h2", "xyz", 4, 2, 30, "working"), now); !errors.Is(err, custody.ErrStale) {
+	other := testkit.Report(t, "h2", "xyz", 4, 2, 30, "working")
+	if _, err := same.Claimed(other, now); !errors.Is(err, custody.ErrStale) {
 		t.Errorf("another task: %v", err)
 	}
 	forged := testkit.Report(t, "h2", id, 4, 2, 30, "working")
@@ -99,7 +102,8 @@ func TestClaimed_changesNothingWhereTheServerKnows(t *testing.T) {
 		t.Errorf("a report that no host signed: %v", err)
 	}
 	moving := rescue(t, same, "h2")
-	if _, err := moving.Claimed(testkit.Report(t, "h2", id, 9, 2, 30, "working"), now); !errors.Is(err, custody.ErrStale) {
+	late := testkit.Report(t, "h2", id, 9, 2, 30, "working")
+	if _, err := moving.Claimed(late, now); !errors.Is(err, custody.ErrStale) {
 		t.Errorf("after a rescue: %v", err)
 	}
 }

@@ -21,6 +21,7 @@ import (
 	"go.temporal.io/sdk/client"
 	"golang.org/x/crypto/ssh"
 
+	"orange/fleet/authority"
 	"orange/fleet/core"
 	"orange/fleet/custody"
 	"orange/fleet/host"
@@ -109,12 +110,20 @@ func (d *Doctor) certificate() {
 	}
 	switch left := cert.NotAfter.Sub(d.Now()); {
 	case left <= 0:
-		d.say(Bad, "certificate", "it ended on %s: join again", cert.NotAfter.Format(time.DateOnly))
+		d.say(Bad, "certificate", "it ended on %s: %s", cert.NotAfter.Format(time.DateOnly), d.renewal())
 	case left < soon:
-		d.say(Odd, "certificate", "it ends on %s: join again before", cert.NotAfter.Format(time.DateOnly))
+		d.say(Odd, "certificate", "it ends on %s: %s", cert.NotAfter.Format(time.DateOnly), d.renewal())
 	default:
 		d.say(Good, "certificate", "it holds until %s", cert.NotAfter.Format(time.DateOnly))
 	}
+}
+
+// renewal says how this machine gets a new certificate.
+func (d *Doctor) renewal() string {
+	if _, err := authority.Open(d.Home); err == nil {
+		return "\"orange-fleet serve --init --tls NAME\" makes a new one, and one of the server"
+	}
+	return "join again, with a new invitation"
 }
 
 // atServer looks at what the server knows.
@@ -169,7 +178,8 @@ func (d *Doctor) workers(ctx context.Context, c client.Client) bool {
 	cores := count(wire.CoreQueue, enums.TASK_QUEUE_TYPE_WORKFLOW)
 	switch cores {
 	case 0:
-		d.say(Bad, "workers", "no \"orange-fleet serve\" works for the fleet %q: start one; the rest at the server was not "+
+		d.say(Bad, "workers", "no \"orange-fleet serve\" works for the fleet %q: start one; the rest at the server "+
+			"was not "+
 			"looked at", d.Setup.Namespace)
 	case 1:
 		d.say(Odd, "workers", "one \"orange-fleet serve\" works: with two, one can be replaced")
@@ -177,7 +187,8 @@ func (d *Doctor) workers(ctx context.Context, c client.Client) bool {
 		d.say(Good, "workers", "%d work", cores)
 	}
 	if count(wire.AuthorityQueue, enums.TASK_QUEUE_TYPE_ACTIVITY) == 0 {
-		d.say(Odd, "authority", "no \"orange-fleet serve\" runs where the key of the fleet's authority is: no one can join "+
+		d.say(Odd, "authority", "no \"orange-fleet serve\" runs where the key of the fleet's authority is: no one "+
+			"can join "+
 			"now")
 	}
 	return cores > 0

@@ -53,7 +53,8 @@ func newClub(t *testing.T) *club {
 
 func (c *club) admit(_ context.Context, o wire.Message[registry.Order]) (registry.Admitted, error) {
 	if c.absent {
-		return registry.Admitted{}, temporal.NewTimeoutError(enums.TIMEOUT_TYPE_SCHEDULE_TO_START, nil) // until a worker starts: none does
+		// no worker takes the call before its time is over
+		return registry.Admitted{}, temporal.NewTimeoutError(enums.TIMEOUT_TYPE_SCHEDULE_TO_START, nil)
 	}
 	next, a, err := c.own.Admit(o.Body, c.env.Now(), testkit.Key(c.t, testkit.Authority), "")
 	if err != nil {

@@ -229,7 +229,7 @@ func TestDaemon_arrivesBeatsAndReports(t *testing.T) {
 	}
 }
 
-// A server that is away is told once, and found again without a person.
+// The daemon says once that the server is away, and finds it again without a person.
 func TestDaemon_outlivesALostServer(t *testing.T) {
 	t.Parallel()
 	k := newDaemon(t, quick())

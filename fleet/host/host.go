@@ -136,13 +136,15 @@ func (h *Host) taking(take wire.Take) (answer.Call, error) {
 	if take.From == "" && len(b.Args) > 0 {
 		words := []string{"--project=" + b.Project, "--id=" + take.Task, "--epoch=" + strconv.Itoa(take.Epoch)}
 		c := call("create", "", b.Files[wire.StdinFile], append(words, b.Args...)...)
-		c.Files = maps.Clone(b.Files)
+		c.Files, c.Signed = maps.Clone(b.Files), proof(b.Ask)
 		delete(c.Files, wire.StdinFile)
 		return c, nil
 	}
 	if take.From == "" {
-		return call("create", "", b.Context, "--json", "--project="+b.Project, "--id="+take.Task,
-			"--epoch="+strconv.Itoa(take.Epoch), "--workflow="+name, "--context=-", "--", b.Branch, b.Summary), nil
+		c := call("create", "", b.Context, "--json", "--project="+b.Project, "--id="+take.Task,
+			"--epoch="+strconv.Itoa(take.Epoch), "--workflow="+name, "--context=-", "--", b.Branch, b.Summary)
+		c.Signed = proof(b.Ask)
+		return c, nil
 	}
 	o := outward.RestoreOrder{Epoch: take.Epoch, Event: take.Known.Event, Hash: take.Known.Hash, Workflow: digest,
 		Host: take.From}
@@ -155,6 +157,11 @@ func (h *Host) taking(take wire.Take) (answer.Call, error) {
 	}
 	return call("restore", "", string(order), "--json", "--project="+b.Project, "--from="+h.Snapshots, "--expect=-",
 		"--", take.Task), nil
+}
+
+// proof is what a person has signed, as orange keeps it in the history.
+func proof(ask wire.Ask) *answer.Signed {
+	return &answer.Signed{Text: string(sign.RequestText(ask.Request)), Signature: ask.Signature}
 }
 
 // has reports whether orange has a task.
@@ -253,7 +260,7 @@ func (h *Host) Answer(ctx context.Context, m wire.Message[wire.Ask]) (wire.Messa
 		words = append([]string{"--as=" + r.As}, words...)
 	}
 	asked := call(r.Method, r.Key, r.Stdin, words...)
-	asked.Files = r.Files
+	asked.Files, asked.Signed = r.Files, proof(m.Body)
 	said, err := h.Program.Do(ctx, asked)
 	if err != nil {
 		return none, err

@@ -226,8 +226,8 @@ func (d *Daemon) shipOne(ctx context.Context, id string) {
 	switch {
 	case ctx.Err() != nil:
 	case errors.Is(err, ErrMoved):
-		d.trouble("snapshot "+id, "cannot take a snapshot of task "+id+": another host has pushed one; the fleet is asked "+
-			"whose task it is")
+		d.trouble("snapshot "+id, "cannot take a snapshot of task "+id+": another host has pushed one; the fleet is "+
+			"asked whose task it is")
 		d.moved()
 	case err != nil:
 		d.trouble("snapshot "+id, "cannot take a snapshot of task "+id+": "+err.Error())

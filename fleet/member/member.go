@@ -51,7 +51,8 @@ func Begin(home, line string) (*Joining, error) {
 	}
 	j := &Joining{Home: home, Ticket: ticket, Setup: setup.Usual()}
 	if j.authority, _, _, _, err = ssh.ParseAuthorizedKey([]byte(ticket.Authority)); err != nil {
-		return nil, task.Notef(task.ErrUsage, "cannot join: the line of the invitation is damaged: it has no key of the "+
+		return nil, task.Notef(task.ErrUsage, "cannot join: the line of the invitation is damaged: it has no key of "+
+			"the "+
 			"fleet's authority: copy it whole")
 	}
 	if err := j.earlier(); err != nil {
@@ -70,7 +71,8 @@ func Begin(home, line string) (*Joining, error) {
 func (j *Joining) earlier() error {
 	text, err := os.ReadFile(setup.AuthorityPath(j.Home))
 	if err == nil && strings.TrimSpace(string(text)) != j.Ticket.Authority {
-		return task.Notef(task.ErrUsage, "cannot join the fleet %q: this home belongs to a fleet with another authority, "+
+		return task.Notef(task.ErrUsage, "cannot join the fleet %q: this home belongs to a fleet with another "+
+			"authority, "+
 			"whose key is in %q: use another ORANGE_HOME", j.Ticket.Fleet, setup.AuthorityPath(j.Home))
 	}
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -185,8 +187,10 @@ func (j *Joining) Way() (s setup.Setup, done func() error, err error) {
 	}
 	if j.Ticket.Cert == "" {
 		if s.TLS == (setup.Files{}) {
-			return s, done, task.Notef(task.ErrUsage, "cannot join the fleet %q: its certificates are not made by its own "+
-				"authority: write \"server\", \"namespace\" and \"tls\" with a certificate of this machine into %q first",
+			return s, done, task.Notef(task.ErrUsage, "cannot join the fleet %q: its certificates are not made by "+
+				"its own "+
+				"authority: write \"server\", \"namespace\" and \"tls\" with a certificate of this machine into %q "+
+				"first",
 				j.Ticket.Fleet, setup.Path(j.Home))
 		}
 		return s, done, nil
@@ -276,7 +280,8 @@ func Warnings(s setup.Setup) []string {
 	var all []string
 	if s.Name != "" && s.Person != "" {
 		all = append(all, fmt.Sprintf("the person %q and the host %q share an account: an agent here can use the "+
-			"person's key unless it needs a finger (ed25519-sk), a passphrase, or a confirmation (ssh-add -c)", s.Person,
+			"person's key unless it needs a finger (ed25519-sk), a passphrase, or a confirmation (ssh-add "+
+			"-c)", s.Person,
 			s.Name))
 	}
 	if s.SigningKey == "" || strings.HasSuffix(s.SigningKey, ".pub") {

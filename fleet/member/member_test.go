@@ -40,7 +40,8 @@ func fleet(t *testing.T, encrypted bool) (authority.Authority, setup.Setup, stri
 	if encrypted {
 		for range 2 {
 			var err error
-			if s.TLS, err = a.MakeCertificates(testkit.Fleet, []string{"localhost", "127.0.0.1"}, time.Now()); err != nil {
+			s.TLS, err = a.MakeCertificates(testkit.Fleet, []string{"localhost", "127.0.0.1"}, time.Now())
+			if err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -107,7 +108,8 @@ func TestAHostThatJoinedHasAllThatItNeeds(t *testing.T) {
 	home := t.TempDir()
 	joined(t, a, s, home, "h1")
 	got, err := setup.Read(home)
-	if err != nil || got.Name != "h1" || got.Server != s.Server || got.Snapshots != "origin" || got.ForHost(home) != nil {
+	if err != nil || got.Name != "h1" || got.Server != s.Server || got.Snapshots != "origin" ||
+		got.ForHost(home) != nil {
 		t.Fatalf("%+v, %v", got, err)
 	}
 	key, err := setup.HostKey(home)
@@ -245,7 +247,8 @@ func TestTheAuthorityJudgesByItsOwnFiles(t *testing.T) {
 	if _, err := a.Admit(t.Context(), forged, time.Now()); !errors.Is(err, registry.ErrUnknown) {
 		t.Errorf("forged: %v", err)
 	}
-	if state, err := a.Remove(t.Context(), "h1"); err != nil || strings.Contains(state.Trust.Hosts.Text, "h1") {
+	state, err := a.Remove(t.Context(), "h1", false, time.Now())
+	if err != nil || strings.Contains(state.Trust.Hosts.Text, "h1") {
 		t.Errorf("%q, %v", state.Trust.Hosts.Text, err)
 	}
 	if _, err := a.Admit(t.Context(), order, time.Now()); !errors.Is(err, registry.ErrUnknown) {
@@ -276,7 +279,8 @@ func TestBeginRefusesAHomeOfAnotherFleet(t *testing.T) {
 	home := t.TempDir()
 	joined(t, a, s, home, "h1")
 	other, setupOther, _ := fleet(t, false)
-	if _, err := member.Begin(home, invited(t, other, setupOther, sign.People, "ada")); !errors.Is(err, task.ErrUsage) ||
+	line := invited(t, other, setupOther, sign.People, "ada")
+	if _, err := member.Begin(home, line); !errors.Is(err, task.ErrUsage) ||
 		!strings.Contains(err.Error(), "another authority") {
 		t.Error(err)
 	}
@@ -379,5 +383,34 @@ func TestAMachineOfAPersonAndAHostWarnsOfKeysThatAgentsReach(t *testing.T) {
 	}
 	if err := j.PersonKey(filepath.Join(home, "none")); !errors.Is(err, task.ErrUsage) {
 		t.Error(err)
+	}
+}
+
+// Who closes the server to the certificates of the past makes another authority for them.
+func TestAnotherAuthorityForCertificatesMakesAllOfThemAgain(t *testing.T) {
+	t.Parallel()
+	a, s, at := fleet(t, true)
+	old := t.TempDir()
+	joined(t, a, s, old, "h1")
+	for _, name := range []string{"ca.pem", "ca.key"} {
+		if err := os.Remove(filepath.Join(authority.Dir(at), name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	files, err := a.MakeCertificates(testkit.Fleet, []string{"localhost", "127.0.0.1"}, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := server(t, at)
+	if got := reached(t, address, files); got != "authority" {
+		t.Errorf("the new one of the authority: %q", got)
+	}
+	before, err := setup.Read(old)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before.TLS.CA = files.CA
+	if got := reached(t, address, before.TLS); got != "" {
+		t.Errorf("the certificate of a host from before opens the server to %q", got)
 	}
 }

@@ -24,7 +24,8 @@ import (
 var now = time.Unix(1_700_000_000, 0)
 
 func row(status string, event, shipped int, at int64) wire.Row {
-	return wire.Row{Status: status, Since: now.Unix() - 500, Head: wire.Head{Event: event}, Shipped: shipped, ShippedAt: at}
+	return wire.Row{Status: status, Since: now.Unix() - 500, Head: wire.Head{Event: event},
+		Shipped: shipped, ShippedAt: at}
 }
 
 func fleet() metrics.Fleet {

@@ -86,7 +86,8 @@ func Text(f Fleet, requests map[string]int64, now time.Time) string {
 	for result, n := range requests { // family sorts them
 		counts.at("result", result).value = n
 	}
-	p.family("orange_fleet_requests_total", "counter", "Requests of people that this worker forwarded, by how they ended.",
+	p.family("orange_fleet_requests_total", "counter", "Requests of people that this worker forwarded, by how they "+
+		"ended.",
 		counts.samples()...)
 	if f.Err == nil {
 		p.tasks(f.Tasks, now)

@@ -59,9 +59,11 @@ func Listen(ctx context.Context, address string, open bool) (net.Listener, error
 	ip := net.ParseIP(name)
 	switch {
 	case err != nil:
-		return nil, task.Notef(task.ErrUsage, "cannot show metrics at %q: expected HOST:PORT, such as 127.0.0.1:9464", address)
+		return nil, task.Notef(task.ErrUsage, "cannot show metrics at %q: expected HOST:PORT, such as "+
+			"127.0.0.1:9464", address)
 	case !open && name != "localhost" && (ip == nil || !ip.IsLoopback()):
-		return nil, task.Notef(task.ErrUsage, "cannot show metrics at %q: other machines reach it, and anyone there can "+
+		return nil, task.Notef(task.ErrUsage, "cannot show metrics at %q: other machines reach it, and anyone there "+
+			"can "+
 			"read them; add --metrics-open if that is wanted", address)
 	}
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)

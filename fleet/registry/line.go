@@ -46,12 +46,14 @@ func ReadTicket(line string) (Ticket, error) {
 	text, is := strings.CutPrefix(strings.Join(strings.Fields(line), ""), ticketMark) // a mail may have wrapped it
 	raw, err := base64.RawURLEncoding.DecodeString(text)
 	if !is || err != nil {
-		return t, task.Notef(task.ErrUsage, "cannot join: that is not the whole line of an invitation, which begins with "+
+		return t, task.Notef(task.ErrUsage, "cannot join: that is not the whole line of an invitation, which begins "+
+			"with "+
 			"%q and ends as it was printed", ticketMark)
 	}
 	decoder := json.NewDecoder(bytes.NewReader(raw))
 	if err := decoder.Decode(&t); err != nil || len(t.Seed) != ed25519.SeedSize || t.V != orderVersion {
-		return t, task.Notef(task.ErrUsage, "cannot join: the line of the invitation is damaged, or of another version: "+
+		return t, task.Notef(task.ErrUsage, "cannot join: the line of the invitation is damaged, or of another "+
+			"version: "+
 			"copy it whole, and use the same orange-fleet here and where the authority is")
 	}
 	return t, nil

@@ -127,7 +127,8 @@ func (s State) invite(o Order) (Invite, error) {
 	}
 	if _, err := readKey(i.Key); err != nil || i.V != orderVersion || i.Fleet != s.Fleet ||
 		i.Of != sign.People && i.Of != sign.Hosts {
-		return i, task.Notef(ErrForged, "cannot invite %q: found the version %d for the %s of the fleet %q, expected %d "+
+		return i, task.Notef(ErrForged, "cannot invite %q: found the version %d for the %s of the fleet %q, expected "+
+			"%d "+
 			"for %s or %s of %q", i.Name, i.V, i.Of, i.Fleet, orderVersion, sign.People, sign.Hosts, s.Fleet)
 	}
 	return i, wire.CheckName("member", i.Name)
@@ -137,7 +138,8 @@ func (s State) invite(o Order) (Invite, error) {
 func openJoin(o Order) (j Join, once string, err error) {
 	key, err := sign.Signer(forJoin, []byte(o.Text), o.Signature)
 	if err != nil {
-		return j, "", task.Notef(ErrForged, "cannot join: what was sent is %v: take the whole line of the invitation", err)
+		return j, "", task.Notef(ErrForged, "cannot join: what was sent is %v: take the whole line of the "+
+			"invitation", err)
 	}
 	if err := json.Unmarshal([]byte(o.Text), &j); err != nil {
 		return j, "", fmt.Errorf("read a join: %w", err)

@@ -89,7 +89,8 @@ func (s State) Invited(o Order, now time.Time) (State, error) {
 	}
 	left := time.Unix(i.Expires, 0).Sub(now)
 	if left <= 0 || left > InviteFor+mostSkew {
-		return s, task.Notef(ErrExpired, "cannot invite %q: the invitation holds for %s, expected more than nothing and "+
+		return s, task.Notef(ErrExpired, "cannot invite %q: the invitation holds for %s, expected more than nothing "+
+			"and "+
 			"at most %s: invite again, and compare the clocks of this machine and of the fleet", i.Name,
 			left.Round(time.Second), InviteFor)
 	}
@@ -111,7 +112,7 @@ func (s State) Invited(o Order, now time.Time) (State, error) {
 	return s, nil
 }
 
-// free refuses a name that the other list has: a person and a host are told apart by it.
+// free refuses a name that the other list has: the name tells a person from a host.
 func (s State) free(of, name string) error {
 	lists, err := s.Trust.Lists(s.Fleet)
 	if err != nil {
@@ -143,13 +144,15 @@ func (s State) Judge(o Order, now time.Time) (Join, error) {
 		return j, task.Notef(ErrForged, "cannot join: the invitation is one to the fleet %q, and this is %q", j.Fleet,
 			s.Fleet)
 	case at < 0:
-		return j, task.Notef(ErrUnknown, "cannot join: the fleet %q knows no such invitation: a later one for the same "+
+		return j, task.Notef(ErrUnknown, "cannot join: the fleet %q knows no such invitation: a later one for the "+
+			"same "+
 			"name makes it void, and so does the end of a day: ask for a new one", s.Fleet)
 	}
 	i := s.Invitations[at]
 	switch {
 	case i.Used != "":
-		return j, task.Notef(ErrUsed, "cannot join as %q: the invitation was used already, and it is good for one join: "+
+		return j, task.Notef(ErrUsed, "cannot join as %q: the invitation was used already, and it is good for one "+
+			"join: "+
 			"ask for a new one; if it was not you who used it, have %q removed", i.Name, i.Name)
 	case now.Unix() >= i.Expires:
 		return j, task.Notef(ErrExpired, "cannot join as %q: the invitation expired at %s: ask for a new one", i.Name,
@@ -209,7 +212,8 @@ func (s State) usable(j Join) error {
 	for _, list := range []sign.Roster{lists.People, lists.Hosts} {
 		for _, m := range list.Members {
 			if Line(m.Key) == j.Key && (list.Of != j.Of || m.Name != j.Name) {
-				return task.Notef(ErrTaken, "cannot join as %q with the key %s: it is that of %q of the %s: every member "+
+				return task.Notef(ErrTaken, "cannot join as %q with the key %s: it is that of %q of the %s: every "+
+					"member "+
 					"has a key of its own", j.Name, ssh.FingerprintSHA256(key), m.Name, list.Of)
 			}
 		}
@@ -293,13 +297,44 @@ func (s State) withoutProjects(host string) State {
 
 // Removed is the registry without a member, by the key of the authority, and without its open invitations.
 func (s State) Removed(name string, authority ssh.Signer) (State, error) {
+	return s.withoutMember(name, authority, func(lines []string) []string {
+		return slices.DeleteFunc(lines, func(had string) bool { return nameOf(had) == name })
+	})
+}
+
+// Retired is the registry with a member whose keys end now, by the key of the authority. What they signed before still
+// counts where it has to: tasks that a person created can go to another host, and the snapshots of a host can be used.
+func (s State) Retired(name string, authority ssh.Signer, now time.Time) (State, error) {
+	lists, err := s.Trust.Lists(s.Fleet)
+	if err != nil {
+		return s, err
+	}
+	ends := map[string]string{}
+	for _, m := range slices.Concat(lists.People.Members, lists.Hosts.Members) {
+		if m.Name == name && (m.Until.IsZero() || now.Before(m.Until)) {
+			m.Until = now
+			ends[Line(m.Key)] = sign.Line(m)
+		}
+	}
+	return s.withoutMember(name, authority, func(lines []string) []string {
+		for i, line := range lines {
+			for key, ended := range ends { // one of them at most
+				if nameOf(line) == name && strings.HasSuffix(line, " "+key) {
+					lines[i] = ended
+				}
+			}
+		}
+		return lines
+	})
+}
+
+// withoutMember changes both lists, and takes away what else there is of a member.
+func (s State) withoutMember(name string, authority ssh.Signer, change func([]string) []string) (State, error) {
 	before := s
 	s = s.withoutProjects(name)
 	s.Invitations = slices.DeleteFunc(slices.Clone(s.Invitations), func(i Invitation) bool { return i.Name == name })
 	for _, of := range []string{sign.People, sign.Hosts} {
-		next, err := s.with(of, authority, func(lines []string) []string {
-			return slices.DeleteFunc(lines, func(had string) bool { return nameOf(had) == name })
-		})
+		next, err := s.with(of, authority, change)
 		if err != nil {
 			return before, err
 		}

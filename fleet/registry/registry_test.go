@@ -419,6 +419,39 @@ func TestRemovedTakesAMemberAndItsInvitationsOffTheFleet(t *testing.T) {
 	wants(t, "no one", err, task.ErrNotFound)
 }
 
+func TestRetiredEndsTheKeysOfAMemberAndKeepsWhatTheySigned(t *testing.T) {
+	t.Parallel()
+	authority := testkit.Key(t, testkit.Authority)
+	born := testkit.Birth(t, "ada", "abc", "any", now.Add(-time.Hour))
+	s, err := invited(t, fleet(t), sign.People, "ada").Retired("ada", authority, now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lists, err := s.Trust.Lists(testkit.Fleet)
+	if err != nil || len(lists.People.Members) != 1 || !lists.People.Members[0].Until.Equal(now) ||
+		len(s.Invitations) != 0 || s.Trust.Hosts != fleet(t).Trust.Hosts {
+		t.Fatalf("%+v, %v", s, err)
+	}
+	here := sign.Here{Fleet: testkit.Fleet, Task: "abc", Now: now, Waited: true}
+	if err := sign.CheckBirth(lists.People, born, here); err != nil {
+		t.Errorf("a task that was created before: %v", err)
+	}
+	here.Waited = false
+	if err := sign.CheckBirth(lists.People, testkit.Birth(t, "ada", "abc", "any", now), here); err == nil {
+		t.Error("a task that is created now counts")
+	}
+	if again, err := s.Retired("ada", authority, now.Add(time.Hour)); !errors.Is(err, task.ErrNotFound) {
+		t.Errorf("a second time the end moves: %q, %v", again.Trust.People.Text, err)
+	}
+	if s, err = s.Removed("ada", authority); err != nil || strings.Contains(s.Trust.People.Text, "ada") {
+		t.Errorf("removed after it: %q, %v", s.Trust.People.Text, err)
+	}
+	if s, err = s.Retired("h1", authority, now); err != nil || !strings.Contains(s.Trust.Hosts.Text,
+		`h1 valid-before="20231114221320Z" ssh-ed25519`) {
+		t.Errorf("a host: %q, %v", s.Trust.Hosts.Text, err)
+	}
+}
+
 func TestReadTicket_takesTheLineAsItWasPrinted(t *testing.T) {
 	t.Parallel()
 	want := registry.Ticket{V: 1, Server: "x:7233", Fleet: "home", Of: sign.Hosts, Name: "h2", Authority: "key",
@@ -427,7 +460,7 @@ func TestReadTicket_takesTheLineAsItWasPrinted(t *testing.T) {
 	if err != nil || strings.ContainsAny(line, "\n '\"$") {
 		t.Fatalf("%q, %v", line, err)
 	}
-	got, err := registry.ReadTicket(" " + line[:70] + "\n" + line[70:] + "\n")
+	got, err := registry.ReadTicket(" " + line[:70] + " \n  " + line[70:] + "\n")
 	if err != nil || got.Name != "h2" || !bytes.Equal(got.Seed, want.Seed) || got.CA != "ca" {
 		t.Errorf("%+v, %v", got, err)
 	}

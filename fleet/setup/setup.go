@@ -221,7 +221,8 @@ func (p parser) size(n *yaml.Node, what string) int64 {
 func (s Setup) ForHost(home string) error {
 	switch {
 	case s.Name == "":
-		return task.Notef(task.ErrUsage, "cannot be a host of the fleet %q: %q has no \"name\": join the fleet with an "+
+		return task.Notef(task.ErrUsage, "cannot be a host of the fleet %q: %q has no \"name\": join the fleet with "+
+			"an "+
 			"invitation that \"orange-fleet invite NAME --host\" prints", s.Namespace, Path(home))
 	case s.Snapshots == "":
 		return task.Notef(task.ErrUsage, "cannot be a host of the fleet %q: %q does not say where \"snapshots\" are "+

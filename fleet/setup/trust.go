@@ -41,7 +41,8 @@ func Trust(home, fleet string) (custody.Trust, error) {
 		_, err = t.Lists(fleet)
 	}
 	if err != nil {
-		return custody.Trust{}, fmt.Errorf("read the lists of keys in %q: %w; remove the file, and the lists come from "+
+		return custody.Trust{}, fmt.Errorf("read the lists of keys in %q: %w; remove the file, and the lists come "+
+			"from "+
 			"the server again", trustPath(home), err)
 	}
 	return t, nil

@@ -45,10 +45,12 @@ func TestKeepTrust_keepsTheNewestListsThatTheAuthoritySigned(t *testing.T) {
 			t.Errorf("version %d: %v", version, err)
 		}
 	}
-	if _, err := setup.KeepTrust(t.Context(), home, testkit.Fleet, lists(t, 2, "ada", "eve")); !errors.Is(err, custody.ErrStale) {
+	_, err := setup.KeepTrust(t.Context(), home, testkit.Fleet, lists(t, 2, "ada", "eve"))
+	if !errors.Is(err, custody.ErrStale) {
 		t.Errorf("an older list: %v", err)
 	}
-	if _, err := setup.KeepTrust(t.Context(), home, testkit.Fleet, lists(t, 3, "eve")); !errors.Is(err, custody.ErrStale) {
+	_, err = setup.KeepTrust(t.Context(), home, testkit.Fleet, lists(t, 3, "eve"))
+	if !errors.Is(err, custody.ErrStale) {
 		t.Errorf("another list of the version: %v", err)
 	}
 	got, err := setup.Trust(home, testkit.Fleet)

@@ -27,11 +27,15 @@ var errBad = errors.New("something does not work")
 func doctorCommand() *cobra.Command {
 	var tell, asJSON bool
 	cmd := &cobra.Command{Use: "doctor", Short: "Look how this machine is in its fleet", Args: cobra.NoArgs,
-		Long: "Look how this machine is in its fleet: the server and its workers, the lists of keys, the clock, and at a " +
-			"host the lease, the place of snapshots and the agent programs. It changes nothing. Where something does not " +
+		Long: "Look how this machine is in its fleet: the server and its workers, the lists of keys, the clock, and " +
+			"at a " +
+			"host the lease, the place of snapshots and the agent programs. It changes nothing. Where something does " +
+			"not " +
 			"work, the exit status is 1.\n\n" +
-			"--tell is for a server that has lost all custodies: run it at every host, once the server is there again. Each " +
-			"task that the host has gets a custody again; of two hosts that say they have one, the greater epoch counts.",
+			"--tell is for a server that has lost all custodies: run it at every host, once the server is there " +
+			"again. Each " +
+			"task that the host has gets a custody again; of two hosts that say they have one, the greater epoch " +
+			"counts.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			home, s, err := here()
 			if err != nil {
@@ -50,7 +54,8 @@ func doctorCommand() *cobra.Command {
 			}
 			return show(cmd.OutOrStdout(), d.Look(cmd.Context()), asJSON)
 		}}
-	cmd.Flags().BoolVar(&tell, "tell", false, "have the custodies of this host's tasks begin again, at a server that has "+
+	cmd.Flags().BoolVar(&tell, "tell", false, "have the custodies of this host's tasks begin again, at a server that "+
+		"has "+
 		"lost them")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
@@ -116,12 +121,14 @@ func tellAll(ctx context.Context, home string, s setup.Setup, out io.Writer) err
 }
 
 // told tells the server of one task, and says what came of it.
-func told(ctx context.Context, c client.Client, s setup.Setup, trust custody.Trust, t host.Told) (said string, good bool) {
+func told(ctx context.Context, c client.Client, s setup.Setup, trust custody.Trust, t host.Told) (said string,
+	good bool) {
 	switch {
 	case t.Report.Row.Over:
 		return "it is over, and needs no custody", true
 	case t.Birth == nil:
-		return "cannot begin its custody again: this host does not have what its person signed; go on with it by orange " +
+		return "cannot begin its custody again: this host does not have what its person signed; go on with it by " +
+			"orange " +
 			"here", false
 	}
 	ctx, cancel := context.WithTimeout(ctx, answerIn)
@@ -131,7 +138,8 @@ func told(ctx context.Context, c client.Client, s setup.Setup, trust custody.Tru
 	case err != nil:
 		return late(err).Error(), false
 	case has.Host != s.Name || has.Epoch != t.Epoch:
-		return fmt.Sprintf("the host %q has it under the epoch %d, and this one under %d: the greater epoch counts, and the "+
+		return fmt.Sprintf("the host %q has it under the epoch %d, and this one under %d: the greater epoch counts, "+
+			"and the "+
 			"other host leaves the task", has.Host, has.Epoch, t.Epoch), false
 	}
 	return fmt.Sprintf("this host has it, under the epoch %d", has.Epoch), true

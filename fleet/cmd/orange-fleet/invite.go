@@ -35,7 +35,8 @@ func invite() *cobra.Command {
 			case host:
 				i.Of, i.Create = sign.Hosts, true
 			case create != "yes" && create != "no":
-				return task.Notef(task.ErrUsage, "cannot invite %q: found --create=%q, expected yes or no", args[0], create)
+				return task.Notef(task.ErrUsage, "cannot invite %q: found --create=%q, expected yes or "+
+					"no", args[0], create)
 			}
 			line, err := invited(cmd.Context(), i)
 			if err != nil {
@@ -59,7 +60,8 @@ func one(what string) cobra.PositionalArgs {
 		if len(args) == 1 {
 			return nil
 		}
-		return task.Notef(task.ErrUsage, "cannot do %q: found %d arguments, expected %s: see \"orange-fleet %s --help\"",
+		return task.Notef(task.ErrUsage, "cannot do %q: found %d arguments, expected %s: see \"orange-fleet %s "+
+			"--help\"",
 			cmd.Name(), len(args), what, cmd.Name())
 	}
 }
@@ -100,11 +102,19 @@ func late(err error) error {
 }
 
 func remove() *cobra.Command {
-	return &cobra.Command{Use: "remove NAME", Short: "Take a person or a host off the lists of the fleet",
+	var retire bool
+	cmd := &cobra.Command{Use: "remove NAME", Short: "Take a person or a host off the lists of the fleet",
 		Args: one("a NAME"),
-		Long: "Take a person or a host off the lists of the fleet, with all keys and open invitations. Requests, reports " +
-			"and answers with these keys are refused from then on; every open custody gets the new lists. A certificate " +
-			"for the server holds until it ends, though. It works where the key of the fleet's authority is.",
+		Long: "Take a person or a host off the lists of the fleet, with all keys and open invitations. Requests, " +
+			"reports " +
+			"and answers with these keys are refused from then on; every open custody gets the new lists. A " +
+			"certificate " +
+			"for the server holds until it ends, though. It works where the key of the fleet's authority is.\n\n" +
+			"Nothing counts any more that these keys ever signed: a task that the person created cannot go to " +
+			"another host, " +
+			"and a snapshot of the host cannot be used. --retire is for someone who leaves, and for a host that is " +
+			"given " +
+			"up: the keys end now, and what they signed before counts. Do not use it for a key that was stolen.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			home, s, err := here()
 			if err != nil {
@@ -114,17 +124,20 @@ func remove() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			state, err := a.Remove(cmd.Context(), args[0])
+			state, err := a.Remove(cmd.Context(), args[0], retire, time.Now())
 			if err != nil {
 				return err
 			}
 			if err := publish(cmd.Context(), s, state); err != nil {
-				return fmt.Errorf("%q is off the lists here, and the server does not know: \"orange-fleet serve\" on this "+
+				return fmt.Errorf("%q is off the lists here, and the server does not know: \"orange-fleet serve\" on "+
+					"this "+
 					"machine tells it at its start: %w", args[0], err)
 			}
 			fmt.Fprintf(cmd.OutOrStdout(), "removed %s; the lists have the versions %s\n", args[0], versions(state))
 			return nil
 		}}
+	cmd.Flags().BoolVar(&retire, "retire", false, "end the keys now, and let count what they signed before")
+	return cmd
 }
 
 // publish brings the lists of the authority to the server.

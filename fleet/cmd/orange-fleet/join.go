@@ -33,9 +33,12 @@ type joinFlags struct {
 func join() *cobra.Command {
 	var f joinFlags
 	cmd := &cobra.Command{Use: "join LINE", Short: "Join a fleet, with the line of an invitation", Args: one("a LINE"),
-		Long: "Join a fleet with the line that \"orange-fleet invite\" printed; - reads it from standard input. The key of " +
-			"a host is made here and never leaves it; a person signs with an ssh key of the type ed25519 of their own.\n\n" +
-			"--snapshots says where a host pushes the work of its tasks: a remote that each project has, or an address. " +
+		Long: "Join a fleet with the line that \"orange-fleet invite\" printed; - reads it from standard input. The " +
+			"key of " +
+			"a host is made here and never leaves it; a person signs with an ssh key of the type ed25519 of their " +
+			"own.\n\n" +
+			"--snapshots says where a host pushes the work of its tasks: a remote that each project has, or an " +
+			"address. " +
 			"There is no usual place.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.labelsSaid, f.projectsSaid = cmd.Flags().Changed("label"), cmd.Flags().Changed("project")
@@ -87,7 +90,8 @@ func (f joinFlags) join(cmd *cobra.Command, home, line string) error {
 	if err := j.Finish(ctx, admitted); err != nil {
 		return err
 	}
-	fmt.Fprintf(cmd.OutOrStdout(), "joined the fleet %q as the %s %s\n", j.Ticket.Fleet, kind(j.Ticket.Of), j.Ticket.Name)
+	fmt.Fprintf(cmd.OutOrStdout(), "joined the fleet %q as the %s "+
+		"%s\n", j.Ticket.Fleet, kind(j.Ticket.Of), j.Ticket.Name)
 	for _, note := range append(admitted.Notes, member.Warnings(j.Setup)...) {
 		fmt.Fprintf(cmd.OutOrStdout(), "  note: %s\n", note)
 	}
@@ -118,7 +122,8 @@ func (f joinFlags) into(s *setup.Setup, t registry.Ticket) error {
 		s.CodecKeyFile = path
 	}
 	if t.Codec && s.CodecKeyFile == "" {
-		return task.Notef(task.ErrUsage, "cannot join the fleet %q: it encrypts what it says: copy its key file here, and "+
+		return task.Notef(task.ErrUsage, "cannot join the fleet %q: it encrypts what it says: copy its key file "+
+			"here, and "+
 			"name it with --codec-key-file", t.Fleet)
 	}
 	return nil
@@ -172,7 +177,8 @@ func (f joinFlags) ofPerson(ctx context.Context, j *member.Joining) error {
 		return j.PersonKey(path)
 	}
 	if !proc.IsTerminal(os.Stdin) {
-		return task.Notef(task.ErrUsage, "cannot join as a person: expected --signing-key PATH, an ssh key of the type "+
+		return task.Notef(task.ErrUsage, "cannot join as a person: expected --signing-key PATH, an ssh key of the "+
+			"type "+
 			"ed25519: \"ssh-keygen -t ed25519 -f PATH\" makes one")
 	}
 	if err := os.MkdirAll(setup.Dir(j.Home), task.PrivateFolder); err != nil {

@@ -70,10 +70,10 @@ func list(out io.Writer, state registry.State, now time.Time) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "NAME\tIS\tMAY CREATE\tKEY")
 	for _, m := range lists.People.Members {
-		fmt.Fprintf(w, "%s\tperson\t%s\t%s\n", m.Name, yes(m.Create), ssh.FingerprintSHA256(m.Key))
+		fmt.Fprintf(w, "%s\tperson\t%s\t%s\n", m.Name, yes(m.Create), key(m))
 	}
 	for _, m := range lists.Hosts.Members {
-		fmt.Fprintf(w, "%s\thost\t-\t%s\n", m.Name, ssh.FingerprintSHA256(m.Key))
+		fmt.Fprintf(w, "%s\thost\t-\t%s\n", m.Name, key(m))
 	}
 	for _, i := range state.Invitations {
 		if ends := time.Unix(i.Expires, 0); i.Used == "" && now.Before(ends) {
@@ -82,6 +82,15 @@ func list(out io.Writer, state registry.State, now time.Time) error {
 		}
 	}
 	return w.Flush()
+}
+
+// key names a key, and when it ended.
+func key(m sign.Member) string {
+	name := ssh.FingerprintSHA256(m.Key)
+	if !m.Until.IsZero() {
+		name += ", ended " + m.Until.Format(time.DateTime)
+	}
+	return name
 }
 
 func yes(is bool) string {

@@ -33,12 +33,16 @@ func serve() *cobra.Command {
 	var f serveFlags
 	cmd := &cobra.Command{Use: "serve", Short: "Run a core worker of the fleet's server", Args: cobra.NoArgs,
 		Long: "Run a core worker of the fleet's server until it is stopped. It has no state of its own: run two, so " +
-			"that one may be replaced. Where the key of the fleet's authority is, it admits those who were invited, too. " +
+			"that one may be replaced. Where the key of the fleet's authority is, it admits those who were invited, " +
+			"too. " +
 			"fleet.yml below $ORANGE_HOME/fleet has the server.\n\n" +
-			"--init makes, where they lack: the namespace and its search attributes, and on this machine the authority of " +
-			"the fleet; with --tls also a certificate of the server for its names, and one of this machine. With --server " +
+			"--init makes, where they lack: the namespace and its search attributes, and on this machine the " +
+			"authority of " +
+			"the fleet; with --tls also a certificate of the server for its names, and one of this machine. With " +
+			"--server " +
 			"and --namespace it writes fleet.yml.",
-		Example: "  orange-fleet serve --init --server temporal.example:7233 --namespace home --tls temporal.example\n" +
+		Example: "  orange-fleet serve --init --server temporal.example:7233 --namespace home --tls " +
+			"temporal.example\n" +
 			"  orange-fleet serve --metrics 127.0.0.1:9464",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			home, err := homeDir()
@@ -74,7 +78,8 @@ func (f serveFlags) setup(home string) (setup.Setup, error) {
 	s, err := setup.Read(home)
 	switch {
 	case err == nil && (f.server != "" && f.server != s.Server || f.namespace != "" && f.namespace != s.Namespace):
-		return s, task.Notef(task.ErrUsage, "cannot take --server and --namespace: %q has the server %q and the namespace "+
+		return s, task.Notef(task.ErrUsage, "cannot take --server and --namespace: %q has the server %q and the "+
+			"namespace "+
 			"%q: change them there", setup.Path(home), s.Server, s.Namespace)
 	case err == nil || !said:
 		return s, err
@@ -118,7 +123,8 @@ func (f serveFlags) begin(ctx context.Context, home string, s setup.Setup, out i
 		return s, err
 	}
 	if there {
-		return s, task.Notef(task.ErrUsage, "cannot make an authority of the fleet %q here: the fleet has one, on another "+
+		return s, task.Notef(task.ErrUsage, "cannot make an authority of the fleet %q here: the fleet has one, on "+
+			"another "+
 			"machine: run \"orange-fleet serve\" without --init here", s.Namespace)
 	}
 	_, err = authority.Make(ctx, home, s.Namespace)
@@ -189,7 +195,8 @@ func (f serveFlags) work(ctx context.Context, home string, s setup.Setup, out io
 	}
 	w := core.Worker(c, requests)
 	if err := w.Start(); err != nil {
-		return fmt.Errorf("work for the server at %s: %w; \"orange-fleet serve --init\" makes the namespace", s.Server, err)
+		return fmt.Errorf("work for the server at %s: %w; \"orange-fleet serve --init\" makes the "+
+			"namespace", s.Server, err)
 	}
 	defer w.Stop()
 	stop, err := admitting(ctx, home, s, c)
