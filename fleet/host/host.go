@@ -261,6 +261,9 @@ func (h *Host) Answer(ctx context.Context, m wire.Message[wire.Ask]) (wire.Messa
 	}
 	asked := call(r.Method, r.Key, r.Stdin, words...)
 	asked.Files, asked.Signed = r.Files, proof(m.Body)
+	if asked.Argv[1] == "snapshot" && asked.Flag("to") == "" { // the host knows where; it is no request of the task
+		asked = call(r.Method, "", "", append([]string{"--to=" + h.Snapshots}, words...)...)
+	}
 	said, err := h.Program.Do(ctx, asked)
 	if err != nil {
 		return none, err
