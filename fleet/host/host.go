@@ -38,6 +38,7 @@ type Host struct {
 	Head func(ctx context.Context, id string) (wire.Head, error)
 
 	learner learner
+	news    news
 }
 
 // refused is an error of a call that is not tried again.
