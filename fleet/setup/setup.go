@@ -68,15 +68,12 @@ func Dir(home string) string { return filepath.Join(home, "fleet") }
 // Path is the file with the setup below a home.
 func Path(home string) string { return filepath.Join(Dir(home), "fleet.yml") }
 
-// ErrNone says that there is no fleet.yml: the machine is in no fleet yet.
-var ErrNone = fmt.Errorf("%w: there is no fleet.yml", task.ErrUsage)
-
 // Read reads fleet.yml below a home. A path in it begins at the folder of the file.
 func Read(home string) (Setup, error) {
 	path := Path(home)
 	text, err := os.ReadFile(path)
 	if errors.Is(err, os.ErrNotExist) {
-		return Setup{}, task.Notef(ErrNone, "cannot reach a fleet: there is no file %q: write \"server: "+
+		return Setup{}, task.Notef(task.ErrUsage, "cannot reach a fleet: there is no file %q: write \"server: "+
 			"HOST:PORT\" and \"namespace: NAME\" into it, or join a fleet with the line of an invitation", path)
 	}
 	if err != nil {

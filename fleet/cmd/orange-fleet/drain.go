@@ -29,7 +29,7 @@ With --off the host takes tasks again.`,
 			}
 			server := &client.Remote{Home: home, Setup: s}
 			defer server.Close()
-			c := client.New(home, s, server, nil)
+			c := client.Of(home, s, server)
 			if err := c.Drain(cmd.Context(), args[0], off); err != nil {
 				return err
 			}

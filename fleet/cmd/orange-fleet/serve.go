@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -76,6 +77,7 @@ func (f serveFlags) setup(home string) (setup.Setup, error) {
 			"fleet.yml has what they say")
 	}
 	s, err := setup.Read(home)
+	_, missing := os.Stat(setup.Path(home))
 	switch {
 	case err == nil && (f.server != "" && f.server != s.Server || f.namespace != "" && f.namespace != s.Namespace):
 		return s, task.Notef(task.ErrUsage, "cannot take --server and --namespace: %q has the server %q and the "+
@@ -85,7 +87,7 @@ func (f serveFlags) setup(home string) (setup.Setup, error) {
 		return s, err
 	case f.server == "" || f.namespace == "":
 		return s, task.Notef(task.ErrUsage, "cannot write fleet.yml: expected both --server and --namespace")
-	case !errors.Is(err, setup.ErrNone):
+	case !errors.Is(missing, os.ErrNotExist):
 		return s, err
 	}
 	s = setup.Usual()
