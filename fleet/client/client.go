@@ -46,6 +46,8 @@ type Server interface {
 	Rescue(ctx context.Context, id string, r wire.Rescue) (wire.Custody, error)
 	// Cancel ends the custody of a task that no host has had.
 	Cancel(ctx context.Context, ask wire.Ask) error
+	// Drain asks a host to take no new tasks, or to take some again.
+	Drain(ctx context.Context, ask wire.Ask) (wire.Reply, error)
 	// Trust are the lists of keys, checked against what this machine knows.
 	Trust(ctx context.Context) (custody.Trust, error)
 }

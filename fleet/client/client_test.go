@@ -38,6 +38,7 @@ type fake struct {
 	looks []wire.Look
 	born  []wire.Birth
 	exit  int                                // of a look
+	seen  string                             // what a look shows; empty for the usual
 	ask   func(wire.Ask) (wire.Reply, error) // nil where each is done
 }
 
@@ -82,6 +83,9 @@ func (f *fake) Ask(_ context.Context, ask wire.Ask, over bool) (wire.Reply, erro
 
 func (f *fake) Look(_ context.Context, _, _ string, l wire.Look) (wire.Seen, error) {
 	f.looks = append(f.looks, l)
+	if f.seen != "" {
+		return wire.Seen{Output: f.seen}, nil
+	}
 	return wire.Seen{Output: "seen\n", Cut: true, Exit: f.exit}, nil
 }
 
@@ -95,6 +99,11 @@ func (f *fake) Rescue(_ context.Context, id string, r wire.Rescue) (wire.Custody
 func (f *fake) Cancel(_ context.Context, ask wire.Ask) error {
 	f.asked = append(f.asked, ask)
 	return nil
+}
+
+func (f *fake) Drain(_ context.Context, ask wire.Ask) (wire.Reply, error) {
+	f.asked = append(f.asked, ask)
+	return testkit.Reply(f.t, ask.Request.Host, ask.Request, 0), nil
 }
 
 func (f *fake) Trust(context.Context) (custody.Trust, error) { return trust(f.t), nil }

@@ -242,6 +242,13 @@ func (r *Remote) Cancel(ctx context.Context, ask wire.Ask) error {
 	return r.update(ctx, wire.TaskID(ask.Request.Task), wire.CancelUpdate, wire.Of(ask), &c)
 }
 
+// Drain asks a host to take no new tasks, or to take some again.
+func (r *Remote) Drain(ctx context.Context, ask wire.Ask) (wire.Reply, error) {
+	var reply wire.Message[wire.Reply]
+	err := r.update(ctx, wire.HostID(ask.Request.Host), wire.DrainUpdate, wire.Of(ask), &reply)
+	return reply.Body, err
+}
+
 // Trust are the lists of keys of the fleet.
 func (r *Remote) Trust(ctx context.Context) (custody.Trust, error) {
 	c, err := r.server(ctx)

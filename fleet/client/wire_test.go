@@ -170,6 +170,11 @@ func (w wired) Cancel(_ context.Context, ask wire.Ask) error {
 	return w.keep(s, err)
 }
 
+func (w wired) Drain(ctx context.Context, ask wire.Ask) (wire.Reply, error) {
+	reply, err := w.host.Drain(ctx, wire.Of(ask))
+	return reply.Body, failure(err)
+}
+
 func (w wired) Trust(context.Context) (custody.Trust, error) { return w.trust, nil }
 
 var _ client.Server = wired{}

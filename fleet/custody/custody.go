@@ -316,6 +316,9 @@ func (s State) answered(asked wire.Request, reply wire.Reply) (State, error) {
 	if asked.Method == wire.MethodDelete { // no host will report it any more
 		s.Row.Over = true
 	}
+	if asked.Method == wire.MethodSnapshot { // no history has it: a new host would name it as lost
+		return s, nil
+	}
 	return s.end().keeping(wire.Kept{Key: asked.Key, Digest: sign.Digest(asked), Host: reply.Host,
 		Epoch: reply.Epoch, Event: reply.Head.Event, Reply: reply}), nil
 }

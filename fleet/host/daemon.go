@@ -188,8 +188,11 @@ func (d *Daemon) tell(ctx context.Context, link watched) error {
 		} else {
 			d.trouble("people", "")
 		}
-		if !sleep(ctx, d.Pace.Tell) {
+		select {
+		case <-ctx.Done():
 			return ctx.Err()
+		case <-d.Host.news.come():
+		case <-time.After(d.Pace.Tell):
 		}
 		said, err := d.said(ctx)
 		if err != nil {

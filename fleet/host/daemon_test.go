@@ -406,3 +406,17 @@ func TestDaemon_learnsWhoIsInTheFleetBeforeItRefusesAKey(t *testing.T) {
 		t.Errorf("of a stranger: %+v, %v", taken, err)
 	}
 }
+
+// What a person wants to see is not told half a minute later.
+func TestDaemon_tellsAtOnceThatItIsDrained(t *testing.T) {
+	t.Parallel()
+	k := newDaemon(t, quick()) // it tells nothing by itself
+	k.runs()
+	k.until("a lease", func() bool { return k.beaten > 0 && k.learned > 0 })
+	r := wire.Request{Fleet: testkit.Fleet, Host: "h1", Method: wire.MethodDrain, Args: []string{wire.DrainOn},
+		Person: "ada", Key: "k1", Expires: now.Add(time.Minute).Unix()}
+	if _, err := k.Drain(t.Context(), wire.Of(testkit.Ask(t, r))); err != nil {
+		t.Fatal(err)
+	}
+	k.until("the word of it", func() bool { return len(k.told) == 1 && k.told[0].Draining })
+}

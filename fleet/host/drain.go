@@ -22,6 +22,7 @@ func (h *Host) Drain(ctx context.Context, m wire.Message[wire.Ask]) (wire.Messag
 	if err := h.Store.Drain(r.Args[0] == wire.DrainOn); err != nil {
 		return none, err
 	}
+	h.news.tell()
 	reply, err := sign.Reply(h.Key, wire.Reply{Fleet: h.Fleet, Host: h.Name, Key: r.Key, Digest: sign.Digest(r),
 		Done: true})
 	return wire.Of(reply), err

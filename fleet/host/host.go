@@ -21,7 +21,7 @@ import (
 	"orange/internal/task"
 )
 
-// Host is one host of a fleet. Every field is required.
+// Host is one host of a fleet. Fields are required where they do not say otherwise.
 type Host struct {
 	Fleet     string
 	Name      string
@@ -37,7 +37,17 @@ type Host struct {
 	// Head is how far the history of a task goes here.
 	Head func(ctx context.Context, id string) (wire.Head, error)
 
+	// Say has lines for the person who looks after the host; nil for no one.
+	Say func(line string)
+
 	learner learner
+	news    news
+}
+
+func (h *Host) say(format string, args ...any) {
+	if h.Say != nil {
+		h.Say(fmt.Sprintf(format, args...))
+	}
 }
 
 // refused is an error of a call that is not tried again.
@@ -109,6 +119,7 @@ func (h *Host) Take(ctx context.Context, m wire.Message[wire.Take]) (wire.Messag
 	if err != nil {
 		return none, err
 	}
+	h.say("takes task %s of %s, under the custody %d", take.Task, take.Birth.Project, take.Epoch)
 	return h.taken(ctx, take, said)
 }
 
@@ -261,6 +272,9 @@ func (h *Host) Answer(ctx context.Context, m wire.Message[wire.Ask]) (wire.Messa
 	}
 	asked := call(r.Method, r.Key, r.Stdin, words...)
 	asked.Files, asked.Signed = r.Files, proof(m.Body)
+	if r.Method == wire.MethodSnapshot && asked.Flag("to") == "" { // the host knows where; it is no request of the task
+		asked = call(r.Method, "", "", append([]string{"--to=" + h.Snapshots}, words...)...)
+	}
 	said, err := h.Program.Do(ctx, asked)
 	if err != nil {
 		return none, err
@@ -337,6 +351,9 @@ func (h *Host) letGo(ctx context.Context, gone wire.Gone) error {
 	}
 	if err := h.Store.DropBirth(gone.Task); err != nil {
 		return err
+	}
+	if done(said) {
+		h.say("has let go of task %s, which is not this host's any more", gone.Task)
 	}
 	return h.Store.Change(func(now custody.Holder) (custody.Holder, error) {
 		return now.LetGo(gone.Task, gone.Epoch), nil

@@ -20,6 +20,31 @@ type learner struct {
 	ask   func(ctx context.Context) error
 }
 
+// news wakes who tells the fleet what the host has.
+type news struct {
+	lock sync.Mutex
+	wake chan struct{}
+}
+
+// come is readable once there is something new to tell.
+func (n *news) come() <-chan struct{} {
+	n.lock.Lock()
+	defer n.lock.Unlock()
+	if n.wake == nil {
+		n.wake = make(chan struct{}, 1)
+	}
+	return n.wake
+}
+
+// tell says that there is something new to tell.
+func (n *news) tell() {
+	n.come()
+	select {
+	case n.wake <- struct{}{}:
+	default:
+	}
+}
+
 // learns says how the fleet is asked who is in it; nil for not at all.
 func (h *Host) learns(ask func(ctx context.Context) error) {
 	h.learner.lock.Lock()

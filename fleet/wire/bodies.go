@@ -44,7 +44,9 @@ const (
 	MethodLeave  = "leave"
 	MethodDelete = "delete"
 	MethodCancel = "cancel"
-	MethodDrain  = "drain" // of a host: its only argument is DrainOn or DrainOff
+	// MethodSnapshot has the host take a snapshot; without a repository it is that of the fleet.
+	MethodSnapshot = "snapshot"
+	MethodDrain    = "drain" // of a host: its only argument is DrainOn or DrainOff
 )
 
 // Ask is a request with its signature.
