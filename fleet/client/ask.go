@@ -64,12 +64,16 @@ func stale(err error) bool {
 }
 
 // Ask has a host do a command: what only reads is looked at, everything else is signed and asked of the task.
-func (c *Client) Ask(ctx context.Context, host answer.Host, call answer.Call, most time.Duration) (answer.Reply, error) {
+func (c *Client) Ask(ctx context.Context, host answer.Host, call answer.Call, most time.Duration) (
+	answer.Reply, error) {
 	if err := call.Check(); err != nil {
 		return answer.Reply{}, err
 	}
 	if len(call.Argv) < 2 {
 		return answer.Reply{}, task.Notef(task.ErrUsage, "cannot ask host %s without a command", host.Name)
+	}
+	if since, is := c.lost[host.Name]; is {
+		return answer.Reply{}, c.lostWith(host.Name, since, subject(call))
 	}
 	ctx, off := context.WithTimeout(ctx, most)
 	defer off()
@@ -83,6 +87,17 @@ func (c *Client) Ask(ctx context.Context, host answer.Host, call answer.Call, mo
 	return c.ask(ctx, answer.Pending{Host: host.Name, Call: call}, key)
 }
 
+// lostWith says what is known of a task whose host is lost: nothing is asked there.
+func (c *Client) lostWith(host string, since time.Time, id string) error {
+	text := fmt.Sprintf("host %s is lost since %s: nothing was asked of it", host, answer.Clock(since))
+	if t, is := c.found[id]; is {
+		row := held(t)
+		text += fmt.Sprintf("; task %s was %q, %s; orange fleet rescue %s gives it to another host", id, row.Status,
+			row.LastTold(time.Local), id)
+	}
+	return task.Notef(answer.ErrNotReached, "%s", text)
+}
+
 // look asks a host something that changes nothing.
 func (c *Client) look(ctx context.Context, host answer.Host, call answer.Call) (answer.Reply, error) {
 	l := wire.Look{Task: subject(call), Method: call.Argv[1], Args: call.Argv[2:]}
@@ -92,7 +107,7 @@ func (c *Client) look(ctx context.Context, host answer.Host, call answer.Call) (
 	}
 	seen, err := c.Server.Look(ctx, host.Name, id, l)
 	if err != nil {
-		return answer.Reply{}, fmt.Errorf("host %s: %w", host.Name, mapped(err, ""))
+		return answer.Reply{}, mapped(err, "")
 	}
 	return replied(seen.Exit, seen.Output, seen.Errors, seen.Cut), nil
 }

@@ -8,6 +8,7 @@ package client
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -22,6 +23,7 @@ import (
 	"orange/fleet/wire"
 	"orange/internal/answer"
 	"orange/internal/fleet"
+	"orange/internal/keyed"
 	"orange/internal/task"
 )
 
@@ -42,6 +44,8 @@ type Server interface {
 	// Look asks a host something that changes nothing, of one task if its id is not empty and its custody is not over.
 	Look(ctx context.Context, host, id string, l wire.Look) (wire.Seen, error)
 	Rescue(ctx context.Context, id string, r wire.Rescue) (wire.Custody, error)
+	// Cancel ends the custody of a task that no host has had.
+	Cancel(ctx context.Context, ask wire.Ask) error
 	// Trust are the lists of keys, checked against what this machine knows.
 	Trust(ctx context.Context) (custody.Trust, error)
 }
@@ -58,6 +62,7 @@ type Client struct {
 	Every func() <-chan time.Time
 
 	found map[string]wire.Custody // what was found in this process
+	lost  map[string]time.Time    // hosts that were lost when this process began, and since when
 }
 
 // bornWithin is how long a new task is waited for.
@@ -76,8 +81,12 @@ func (c *Client) Read() (answer.Fleet, error) {
 	if err != nil {
 		return f, err
 	}
+	c.lost = map[string]time.Time{}
 	for _, h := range hosts {
 		f.Hosts = append(f.Hosts, answer.Host{Name: h.Host, SSH: h.Said.SSH})
+		if !h.Here {
+			c.lost[h.Host] = time.Unix(h.Since, 0)
+		}
 	}
 	slices.SortFunc(f.Hosts, func(a, b answer.Host) int { return strings.Compare(a.Name, b.Name) })
 	return f, nil
@@ -129,7 +138,7 @@ func held(t wire.Custody) answer.ServerTask {
 
 // Find are the tasks that a word may mean: the one with this id, or those of this branch and those whose ids begin so.
 func (c *Client) Find(ctx context.Context, word string) ([]answer.ServerTask, error) {
-	begun, err := c.Server.Begins(ctx, word)
+	begun, err := c.begun(ctx, word)
 	if err != nil {
 		return nil, err
 	}
@@ -158,6 +167,21 @@ func (c *Client) Find(ctx context.Context, word string) ([]answer.ServerTask, er
 		out = append(out, held(t))
 	}
 	return out, nil
+}
+
+// begun are the tasks whose ids begin so. A whole id is asked for by itself: the list may not have it yet.
+func (c *Client) begun(ctx context.Context, word string) ([]wire.Custody, error) {
+	if keyed.CheckID(word) != nil {
+		return c.Server.Begins(ctx, word)
+	}
+	t, err := c.Server.Task(ctx, word)
+	if errors.Is(mapped(err, ""), task.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, mapped(err, "")
+	}
+	return []wire.Custody{t}, nil
 }
 
 func over(t wire.Custody) bool { return t.Phase == string(custody.Ended) }
@@ -191,8 +215,8 @@ func (c *Client) hosts(ctx context.Context) (sign.Roster, error) {
 // person is who signs here.
 func (c *Client) person() (string, error) {
 	if c.Setup.Person == "" {
-		return "", task.Notef(task.ErrUsage, "cannot sign a request: fleet.yml has no \"person\": join the fleet with an "+
-			"invitation that \"orange-fleet invite NAME --person\" prints")
+		return "", task.Notef(task.ErrUsage, "cannot sign a request: fleet.yml has no \"person\": join the fleet with "+
+			"an invitation that \"orange-fleet invite NAME --person\" prints")
 	}
 	return c.Setup.Person, nil
 }

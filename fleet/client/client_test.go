@@ -91,6 +91,11 @@ func (f *fake) Rescue(_ context.Context, id string, r wire.Rescue) (wire.Custody
 	return c, err
 }
 
+func (f *fake) Cancel(_ context.Context, ask wire.Ask) error {
+	f.asked = append(f.asked, ask)
+	return nil
+}
+
 func (f *fake) Trust(context.Context) (custody.Trust, error) { return trust(f.t), nil }
 
 func trust(t *testing.T) custody.Trust {
@@ -103,7 +108,8 @@ func trust(t *testing.T) custody.Trust {
 func newClient(t *testing.T) (*client.Client, *fake) {
 	t.Helper()
 	f := &fake{t: t, rows: []wire.Custody{{Task: id, Phase: "held", Host: "h1", Epoch: 3,
-		Row: wire.Row{Project: "web", Branch: "feat/a", Status: "working", Head: wire.Head{Event: 31}}, Told: now.Unix()}}}
+		Row:  wire.Row{Project: "web", Branch: "feat/a", Status: "working", Head: wire.Head{Event: 31}},
+		Told: now.Unix()}}}
 	for _, name := range []string{"h1", "h2"} {
 		f.hosts = append(f.hosts, custody.HostState{Host: name, Here: true, Said: wire.Here{Host: name, Free: 1,
 			Projects: []string{"web"}, Harness: []string{"claude"}, Labels: []string{"gpu"}}})
@@ -112,7 +118,8 @@ func newClient(t *testing.T) (*client.Client, *fake) {
 	s.Server, s.Namespace, s.Person = "here", testkit.Fleet, "ada"
 	tick := make(chan time.Time)
 	close(tick)
-	return &client.Client{Hosts: fleet.Hosts{Home: t.TempDir()}, Setup: s, Server: f, Now: func() time.Time { return now },
+	return &client.Client{Hosts: fleet.Hosts{Home: t.TempDir()}, Setup: s, Server: f,
+		Now:   func() time.Time { return now },
 		Key:   func() (ssh.Signer, error) { return testkit.Key(t, "ada"), nil },
 		Every: func() <-chan time.Time { return tick }}, f
 }
@@ -195,7 +202,8 @@ func TestATaskThatIsOverIsAskedForAtItsHost(t *testing.T) {
 	if found, err := c.Find(t.Context(), id[:4]); err != nil || len(found) != 1 {
 		t.Fatalf("found %+v, %v", found, err)
 	}
-	if _, err := c.Ask(t.Context(), answer.Host{Name: "h1"}, call("delete", "--yes", "--", id), time.Minute); err != nil {
+	_, err := c.Ask(t.Context(), answer.Host{Name: "h1"}, call("delete", "--yes", "--", id), time.Minute)
+	if err != nil {
 		t.Fatal(err)
 	}
 	if !slices.Equal(f.overs, []bool{true}) {
@@ -346,5 +354,27 @@ func TestRescue_isSignedForTheEpochThatEnds(t *testing.T) {
 	r := f.asked[0].Request
 	if r.Method != wire.MethodRescue || r.Epoch != 3 || !slices.Equal(r.Args, []string{"h2", "it has burnt down"}) {
 		t.Errorf("the request: %+v", r)
+	}
+}
+
+func TestAHostThatIsLostIsNotWaitedFor(t *testing.T) {
+	t.Parallel()
+	c, f := newClient(t)
+	f.hosts[0].Here, f.hosts[0].Since = false, now.Unix()
+	if _, err := c.Read(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Find(t.Context(), id); err != nil {
+		t.Fatal(err)
+	}
+	for _, words := range [][]string{{"show", "--", id}, {"next", "--", id}} {
+		_, err := c.Ask(t.Context(), answer.Host{Name: "h1"}, call(words...), time.Minute)
+		if !errors.Is(err, answer.ErrNotReached) || !strings.Contains(err.Error(), "(event 31)") ||
+			!strings.Contains(err.Error(), "orange fleet rescue "+id) {
+			t.Errorf("%s: %v", words[0], err)
+		}
+	}
+	if len(f.asked)+len(f.looks) > 0 {
+		t.Error("it was asked all the same")
 	}
 }

@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"slices"
@@ -85,8 +86,10 @@ func (c *Client) place(ctx context.Context, on string) (string, error) {
 	if slices.Contains(labels, on) {
 		return on, nil
 	}
-	return "", task.Notef(task.ErrNotFound, "the fleet has no host and no label %q: it has the hosts %s and the labels %s",
-		on, strings.Join(names, ", "), strings.Join(labels, ", "))
+	slices.Sort(names)
+	slices.Sort(labels)
+	return "", task.Notef(task.ErrNotFound, "the fleet has no host and no label %q: it has the hosts %s and the "+
+		"labels %s", on, strings.Join(names, ", "), strings.Join(labels, ", "))
 }
 
 // await waits until a host has created a task, or no host can, or the time is over.
@@ -144,6 +147,24 @@ func (c *Client) bornReply(ctx context.Context, id string) (answer.Reply, error)
 	return *reply, nil
 }
 
+// Cancel ends what no host has had.
+func (c *Client) Cancel(ctx context.Context, id string) error {
+	t, err := c.Server.Task(ctx, id)
+	if err != nil {
+		return mapped(err, id)
+	}
+	ask, err := c.signed(wire.Request{Task: id, Epoch: t.Epoch, Method: wire.MethodCancel, Key: rand.Text()})
+	if err != nil {
+		return err
+	}
+	err = c.Server.Cancel(ctx, ask)
+	if failure, is := errors.AsType[*Failure](err); is && failure.Code == flow.NotKnown {
+		return task.Notef(answer.ErrNotKnown, "not known whether task %s was cancelled (%s): look: orange fleet list", id,
+			failure.Message)
+	}
+	return mapped(err, id)
+}
+
 // Rescue takes a task away from the host that has it.
 func (c *Client) Rescue(ctx context.Context, id, to, reason string) (answer.ServerTask, error) {
 	t, err := c.Server.Task(ctx, id)
@@ -161,8 +182,8 @@ func (c *Client) Rescue(ctx context.Context, id, to, reason string) (answer.Serv
 	}
 	given, err := c.Server.Rescue(ctx, id, r)
 	if failure, is := errors.AsType[*Failure](err); is && failure.Code == flow.NotKnown {
-		return answer.ServerTask{}, task.Notef(answer.ErrNotKnown, "not known whether task %s was taken away from %s (%s): "+
-			"the same command again does it once", id, t.Host, failure.Message)
+		return answer.ServerTask{}, task.Notef(answer.ErrNotKnown, "not known whether task %s was taken away from %s "+
+			"(%s): the same command again does it once", id, t.Host, failure.Message)
 	}
 	if err != nil {
 		return answer.ServerTask{}, mapped(err, id)

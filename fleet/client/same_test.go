@@ -63,8 +63,8 @@ func orangeFleet(file string, args []string) int {
 	program := host.Orange{Path: s.Orange, Home: s.Home}
 	store := &host.Store{Dir: filepath.Join(s.Home, "fleet"), Clock: clock, Now: time.Now}
 	h := &host.Host{Fleet: testkit.Fleet, Name: "big", Snapshots: "origin", Key: key, People: people(s.Trust),
-		Program: program, Machine: program, Places: &host.Places{Machine: program, Closed: store.Draining}, Store: store,
-		Now: func(context.Context) time.Time { return time.Now() }, Head: program.Head}
+		Program: program, Machine: program, Places: &host.Places{Machine: program, Closed: store.Draining},
+		Store: store, Now: func(context.Context) time.Time { return time.Now() }, Head: program.Head}
 	w := wired{s.Dir, h, s.Trust, wire.Here{Host: "big", Projects: []string{"coffee"}, Harness: []string{"idle"},
 		Free: 2, Labels: []string{"gpu"}}}
 	usual := setup.Usual()
@@ -76,16 +76,16 @@ func orangeFleet(file string, args []string) int {
 type line struct {
 	here, big, asker conform.Side
 	dir              string
+	at               func(name, program string, words func([]string) []string) conform.Side
 }
 
 // newLine strings a wire between a home that asks and one that has tasks; a third one differs from that in nothing.
-func newLine(t *testing.T) line {
+func newLine(t *testing.T, program string) line {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	must(t, err)
 	sockets, err := os.MkdirTemp("/tmp", "ofc") //nolint:usetesting // the path of a socket must be short
 	must(t, err)
-	program := orange(t)
 	self, err := os.Executable()
 	must(t, err)
 	env, err := conform.Environment(dir, filepath.Dir(program), sockets)
@@ -96,7 +96,7 @@ func newLine(t *testing.T) line {
 		return one
 	}
 	l := line{here: at("one", program, conform.AtHost), big: at("big", program, conform.AtHost),
-		asker: at("asker", self, conform.FromAfar("big")), dir: dir}
+		asker: at("asker", self, conform.FromAfar("big")), dir: dir, at: at}
 	must(t, l.here.Make())
 	must(t, l.big.Make())
 	must(t, l.asker.MakeNotes())
@@ -120,16 +120,19 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// orange is the program, built from what is here.
+// orange is the program, with orange-fleet in its folder, built from what is here.
 func orange(t *testing.T) string {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "orange")
-	build := exec.Command("go", "build", "-o", path, "./cmd/orange")
-	build.Dir = filepath.Join("..", "..")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("build orange: %v: %s", err, out)
+	dir := t.TempDir()
+	for folder, program := range map[string]string{filepath.Join("..", ".."): "./cmd/orange",
+		"..": "./cmd/orange-fleet"} {
+		build := exec.Command("go", "build", "-o", dir, program)
+		build.Dir = folder
+		if out, err := build.CombinedOutput(); err != nil {
+			t.Fatalf("build %s: %v: %s", program, err, out)
+		}
 	}
-	return path
+	return filepath.Join(dir, "orange")
 }
 
 // endServers ends the terminals of a home, and waits for the processes that its commands left at work.
@@ -166,9 +169,9 @@ func TestFleetCommands_answerThroughTheServerAsTheHostItselfDoes(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it runs a hundred commands")
 	}
-	l := newLine(t)
+	l := newLine(t, orange(t))
 	for _, one := range conform.Lines() {
-		// the custody keeps one answer: a repeat that asks for another one is told that the task is there
+		// the custody keeps one answer: to a repeat that asks for another one Orange says that the task is there
 		one.Loose = one.Loose || one.Again
 		if problem := conform.Compare(one, l.here, l.asker, false); problem != "" {
 			t.Error(problem)

@@ -90,7 +90,8 @@ const running = " AND ExecutionStatus = 'Running'"
 // Hosts are the hosts, each asked for what it is: their workflows know.
 func (r *Remote) Hosts(ctx context.Context) ([]custody.HostState, error) {
 	var ids []string
-	err := r.list(ctx, "WorkflowType = '"+wire.HostWorkflow+"'"+running, func(i *workflows.WorkflowExecutionInfo) error {
+	query := "WorkflowType = '" + wire.HostWorkflow + "'" + running
+	err := r.list(ctx, query, func(i *workflows.WorkflowExecutionInfo) error {
 		ids = append(ids, i.GetExecution().GetWorkflowId())
 		return nil
 	})
@@ -235,6 +236,12 @@ func (r *Remote) Rescue(ctx context.Context, id string, m wire.Rescue) (wire.Cus
 	return c.Body, err
 }
 
+// Cancel ends the custody of a task that no host has had.
+func (r *Remote) Cancel(ctx context.Context, ask wire.Ask) error {
+	var c wire.Message[wire.Custody]
+	return r.update(ctx, wire.TaskID(ask.Request.Task), wire.CancelUpdate, wire.Of(ask), &c)
+}
+
 // Trust are the lists of keys of the fleet.
 func (r *Remote) Trust(ctx context.Context) (custody.Trust, error) {
 	c, err := r.server(ctx)
@@ -255,8 +262,11 @@ func (r *Remote) update(ctx context.Context, id, name string, message, answer an
 	if err == nil {
 		err = handle.Get(ctx, answer)
 	}
-	if err == nil {
+	switch {
+	case err == nil:
 		return nil
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return &Failure{flow.NotKnown, fmt.Sprintf("no answer of %s in time", id)}
 	}
 	return r.unknown("ask "+id, err)
 }

@@ -162,6 +162,14 @@ func (w wired) Rescue(context.Context, string, wire.Rescue) (wire.Custody, error
 	return wire.Custody{}, &client.Failure{Code: flow.Kept, Message: "the host is there"}
 }
 
+func (w wired) Cancel(_ context.Context, ask wire.Ask) error {
+	s, _, err := w.read(ask.Request.Task)
+	if err == nil {
+		s, err = s.Cancelled(ask, time.Now())
+	}
+	return w.keep(s, err)
+}
+
 func (w wired) Trust(context.Context) (custody.Trust, error) { return w.trust, nil }
 
 var _ client.Server = wired{}

@@ -3,6 +3,7 @@ package custody_test
 import (
 	"errors"
 	"testing"
+	"time"
 
 	"orange/fleet/custody"
 	"orange/fleet/sign"
@@ -117,5 +118,35 @@ func TestTheCustodyOfATaskThatWasDeletedIsOver(t *testing.T) {
 	}
 	if next, err = s.Answered(r, refusal, now); err != nil || next.Phase != custody.Held {
 		t.Errorf("where the host refuses: %s, %v", next.Phase, err)
+	}
+}
+
+func TestATaskThatNoHostHasHadCanBeCancelled(t *testing.T) {
+	t.Parallel()
+	cancel := func(s custody.State, person, method string) wire.Ask {
+		return testkit.Ask(t, wire.Request{Fleet: testkit.Fleet, Task: id, Epoch: s.Epoch, Method: method,
+			Person: person, Key: "k1", Expires: now.Add(time.Minute).Unix()})
+	}
+	waits := born(t)
+	next, err := waits.Cancelled(cancel(waits, "ada", "cancel"), now)
+	if err != nil || next.Phase != custody.Ended || !next.Summary().Row.Over {
+		t.Errorf("%s, %v", next.Phase, err)
+	}
+	if _, err := next.Cancelled(cancel(next, "ada", "cancel"), now); !errors.Is(err, custody.ErrEnded) {
+		t.Errorf("twice: %v", err)
+	}
+	if next, err := waits.Cancelled(cancel(waits, "h1", "cancel"), now); err == nil || next.Phase != custody.Waiting {
+		t.Errorf("by a host: %s, %v", next.Phase, err)
+	}
+	if next, err := waits.Cancelled(cancel(waits, "ada", "next"), now); err == nil || next.Phase != custody.Waiting {
+		t.Errorf("by another request: %s, %v", next.Phase, err)
+	}
+	taking := waits.Accepted(wire.Accepted{Host: "h1"})
+	rescued := rescue(t, held(t, waits, "h1"), "")
+	for name, s := range map[string]custody.State{"taking": taking, "held": held(t, waits, "h1"), "rescued": rescued} {
+		if next, err := s.Cancelled(cancel(s, "ada", "cancel"), now); !errors.Is(err, custody.ErrNotHeld) ||
+			next.Phase != s.Phase {
+			t.Errorf("%s: %s, %v", name, next.Phase, err)
+		}
 	}
 }

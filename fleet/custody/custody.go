@@ -369,6 +369,26 @@ func (s State) Rescued(r wire.Rescue) (State, error) {
 	return s, nil
 }
 
+// Cancelled ends a custody that no host has had: nothing of the task is anywhere else.
+func (s State) Cancelled(a wire.Ask, now time.Time) (State, error) {
+	people, err := s.Trust.people(s.Fleet)
+	if err == nil {
+		err = sign.CheckRequest(people, a, sign.Here{Fleet: s.Fleet, Task: s.Task, Epoch: s.Epoch, Now: now}, "")
+	}
+	switch {
+	case err != nil:
+		return s, err
+	case a.Request.Method != wire.MethodCancel:
+		return s, fmt.Errorf("%w: cannot cancel the task: what was signed is %q", ErrStale, a.Request.Method)
+	case s.Phase == Ended:
+		return s, fmt.Errorf("%w: cannot cancel the task: it is %q", ErrEnded, s.Row.Status)
+	case s.Phase != Waiting || s.From != "":
+		return s, fmt.Errorf("%w: cannot cancel the task without its host: it is %s; ask again", ErrNotHeld, s.Phase)
+	}
+	s.Phase, s.Row.Over = Ended, true
+	return s, nil
+}
+
 // Left says that a host has let go of the task, whatever it had of it until an epoch.
 func (s State) Left(host string, epoch int) State {
 	s.Old = slices.DeleteFunc(slices.Clone(s.Old), func(o Old) bool { return o.Host == host && o.Epoch <= epoch })

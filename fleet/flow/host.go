@@ -92,8 +92,9 @@ func (r *hostRun) listen(ctx workflow.Context) error {
 // host has another lease, the run ends, or the call took as long as one may.
 func (r *hostRun) hold(ctx workflow.Context, number int) (silent bool) {
 	ctx, cancel := workflow.WithCancel(workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
-		TaskQueue: wire.HoldQueue(r.state.Host), ScheduleToStartTimeout: custody.LostAfter, StartToCloseTimeout: holdTime,
-		HeartbeatTimeout: custody.LostAfter, RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 1},
+		TaskQueue: wire.HoldQueue(r.state.Host), ScheduleToStartTimeout: custody.LostAfter,
+		StartToCloseTimeout: holdTime, HeartbeatTimeout: custody.LostAfter,
+		RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 1},
 	}))
 	defer cancel()
 	stop := func() bool { return r.state.Number != number || suggested(ctx) }
@@ -120,8 +121,8 @@ func (r *hostRun) call(ctx workflow.Context, name string, took time.Duration, me
 	case err == nil:
 		return nil
 	case neverStarted(err):
-		return temporal.NewNonRetryableApplicationError(fmt.Sprintf("the host %q was not reached within %s: nothing was "+
-			"done", r.state.Host, askWait), NotReached, nil)
+		return temporal.NewNonRetryableApplicationError(fmt.Sprintf("the host %q was not reached within %s: nothing "+
+			"was done", r.state.Host, askWait), NotReached, nil)
 	case errors.As(err, &refusal):
 		return temporal.NewNonRetryableApplicationError(refusal.Message(), refusal.Type(), nil)
 	}

@@ -25,6 +25,9 @@ func (r *run) listen(ctx workflow.Context) error {
 		err = workflow.SetUpdateHandler(ctx, wire.RescueUpdate, r.rescue)
 	}
 	if err == nil {
+		err = workflow.SetUpdateHandler(ctx, wire.CancelUpdate, r.cancel)
+	}
+	if err == nil {
 		err = workflow.SetUpdateHandler(ctx, wire.LookActivity, r.look)
 	}
 	if err == nil {
@@ -80,6 +83,15 @@ func (r *run) ask(ctx workflow.Context, m wire.Message[wire.Ask]) (wire.Message[
 		r.become(ctx, next)
 	}
 	return reply, failed(err)
+}
+
+// cancel ends a custody that no host has had.
+func (r *run) cancel(ctx workflow.Context, m wire.Message[wire.Ask]) (wire.Message[wire.Custody], error) {
+	next, err := r.state.Cancelled(m.Body, workflow.Now(ctx))
+	if err == nil {
+		r.become(ctx, next)
+	}
+	return wire.Of(r.state.Summary()), failed(err)
 }
 
 // look forwards a question that changes nothing, for servers without activities of their own.
@@ -143,12 +155,10 @@ func (r *run) show(ctx workflow.Context) {
 	r.list(ctx)
 }
 
-// list puts the row of the list where one call of the server has those of all tasks. Custodies that began before there
-// were such rows go on without.
+// list puts the row of the list where one call of the server has those of all tasks.
 func (r *run) list(ctx workflow.Context) {
 	row := r.state.Listed()
-	if workflow.GetVersion(ctx, "row", workflow.DefaultVersion, 1) == workflow.DefaultVersion ||
-		reflect.DeepEqual(row, r.listed) {
+	if reflect.DeepEqual(row, r.listed) {
 		return
 	}
 	r.listed = row

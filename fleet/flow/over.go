@@ -11,7 +11,7 @@ import (
 	"orange/fleet/wire"
 )
 
-// answered asks a host for something. The error says whether it may have been done.
+// answered asks a host for something. Its error has a code: with not_known it may have been done.
 func answered(ctx workflow.Context, m wire.Message[wire.Ask]) (wire.Message[wire.Reply], error) {
 	asked := m.Body.Request
 	ctx = activity(ctx, wire.HostQueue(asked.Host), askWait, askTime, 1)

@@ -10,7 +10,7 @@ import (
 	"orange/fleet/wire"
 )
 
-// connection is whether the server answers, as far as a person was told of it.
+// connection is whether the server answers, as far as this program has said it.
 type connection struct {
 	lock     sync.Mutex
 	silent   time.Time         // since when the server does not answer; zero where it does

@@ -102,6 +102,8 @@ func sleep(ctx context.Context, d time.Duration) bool {
 func (d *Daemon) session(ctx context.Context, link watched) error {
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
+	d.Host.learns(link.Learn)
+	defer d.Host.learns(nil)
 	var parts sync.WaitGroup
 	leases := make(chan Lease)
 	for _, part := range []func() error{

@@ -13,6 +13,8 @@ import (
 
 	"orange/fleet/custody"
 	"orange/fleet/host"
+	"orange/fleet/sign"
+	"orange/fleet/testkit"
 	"orange/fleet/wire"
 	"orange/internal/answer"
 	"orange/internal/history"
@@ -28,6 +30,7 @@ type link struct {
 	beaten  int
 	shown   []wire.Report
 	dials   int
+	learned int
 	told    []wire.Here
 	places  []string
 	unknown bool // it has no open custody
@@ -52,7 +55,7 @@ func (l *link) dial(context.Context) (host.Link, error) {
 
 func (*link) Close() {}
 
-func (l *link) Learn(context.Context) error { return l.do(func() {}) }
+func (l *link) Learn(context.Context) error { return l.do(func() { l.learned++ }) }
 
 // hold asks for the present lease.
 func (l *link) hold() {
@@ -226,7 +229,7 @@ func TestDaemon_arrivesBeatsAndReports(t *testing.T) {
 	}
 }
 
-// A server that is away is told once, and found again without a person.
+// The daemon says once that the server is away, and finds it again without a person.
 func TestDaemon_outlivesALostServer(t *testing.T) {
 	t.Parallel()
 	k := newDaemon(t, quick())
@@ -328,7 +331,7 @@ func TestDaemon_shipsSoonAfterAMoveAndSaysWhatItShipped(t *testing.T) {
 	}
 	k.taken(1)
 	k.runs()
-	if c := <-ships; strings.Join(c.Argv, " ") != "task snapshot --json --if-changed --to=vault -- abc" {
+	if c := <-ships; strings.Join(c.Argv, " ") != "task snapshot --json --if-changed --to=vault -- "+id {
 		t.Errorf("the call is %q", c.Argv)
 	}
 	shipped := func() bool { row, err := k.Store.Row(id); return err == nil && row.Shipped == event }
@@ -379,4 +382,27 @@ func TestDaemon_tellsATaskThatIsAwayFromOneThatWasDeleted(t *testing.T) {
 // shows is the row that the host reports of the task.
 func (r *rig) shows() (wire.Row, error) {
 	return r.Host.Report(r.t.Context(), r, r.holder().Of(id))
+}
+
+// Someone who has just joined is not in the list that the host has seen last.
+func TestDaemon_learnsWhoIsInTheFleetBeforeItRefusesAKey(t *testing.T) {
+	t.Parallel()
+	k := newDaemon(t, quick())
+	authority := testkit.Key(t, testkit.Authority).PublicKey()
+	k.People = func() (sign.Roster, error) {
+		k.link.lock.Lock()
+		defer k.link.lock.Unlock()
+		names := []string{"bob"}
+		if k.learned > 1 { // the first time is at the beginning
+			names = append(names, "ada")
+		}
+		return testkit.List(t, sign.People, len(names), names...).Open(authority, testkit.Fleet, sign.People)
+	}
+	k.runs()
+	k.until("a lease", func() bool { return k.beaten > 0 && k.learned == 1 })
+	k.taken(1)
+	if taken, err := k.takes(2, func(take *wire.Take) { take.Birth = testkit.Birth(t, "eve", id, "any", now) }); err !=
+		nil || !strings.Contains(taken.Refused, "is not in the list of people") {
+		t.Errorf("of a stranger: %+v, %v", taken, err)
+	}
 }

@@ -11,11 +11,9 @@ import (
 // Drain has the host take no new tasks, or take some again, where a person signed that for this host.
 func (h *Host) Drain(ctx context.Context, m wire.Message[wire.Ask]) (wire.Message[wire.Reply], error) {
 	none, r := wire.Message[wire.Reply]{}, m.Body.Request
-	people, err := h.People()
-	if err == nil {
-		err = sign.CheckRequest(people, m.Body, sign.Here{Fleet: h.Fleet, Host: h.Name, Now: h.Now(ctx)}, "")
-	}
-	if err != nil {
+	if err := h.trusted(ctx, func(people sign.Roster) error {
+		return sign.CheckRequest(people, m.Body, sign.Here{Fleet: h.Fleet, Host: h.Name, Now: h.Now(ctx)}, "")
+	}); err != nil {
 		return none, refused(err)
 	}
 	if r.Method != wire.MethodDrain || len(r.Args) != 1 || r.Args[0] != wire.DrainOn && r.Args[0] != wire.DrainOff {

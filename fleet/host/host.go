@@ -36,6 +36,8 @@ type Host struct {
 	Now       func(ctx context.Context) time.Time // by the clock of the fleet's server, where a call came from it
 	// Head is how far the history of a task goes here.
 	Head func(ctx context.Context, id string) (wire.Head, error)
+
+	learner learner
 }
 
 // refused is an error of a call that is not tried again.
@@ -52,10 +54,9 @@ func refused(err error) error {
 // there; a take under an epoch that is over is refused.
 func (h *Host) Take(ctx context.Context, m wire.Message[wire.Take]) (wire.Message[wire.Taken], error) {
 	take, none := m.Body, wire.Message[wire.Taken]{}
-	people, err := h.People()
-	if err == nil {
-		err = sign.CheckBirth(people, take.Birth, sign.Here{Fleet: h.Fleet, Task: take.Task, Waited: true})
-	}
+	err := h.trusted(ctx, func(people sign.Roster) error {
+		return sign.CheckBirth(people, take.Birth, sign.Here{Fleet: h.Fleet, Task: take.Task, Waited: true})
+	})
 	if err != nil {
 		return h.no(ctx, take, err.Error(), nil)
 	}
@@ -135,13 +136,15 @@ func (h *Host) taking(take wire.Take) (answer.Call, error) {
 	if take.From == "" && len(b.Args) > 0 {
 		words := []string{"--project=" + b.Project, "--id=" + take.Task, "--epoch=" + strconv.Itoa(take.Epoch)}
 		c := call("create", "", b.Files[wire.StdinFile], append(words, b.Args...)...)
-		c.Files = maps.Clone(b.Files)
+		c.Files, c.Signed = maps.Clone(b.Files), proof(b.Ask)
 		delete(c.Files, wire.StdinFile)
 		return c, nil
 	}
 	if take.From == "" {
-		return call("create", "", b.Context, "--json", "--project="+b.Project, "--id="+take.Task,
-			"--epoch="+strconv.Itoa(take.Epoch), "--workflow="+name, "--context=-", "--", b.Branch, b.Summary), nil
+		c := call("create", "", b.Context, "--json", "--project="+b.Project, "--id="+take.Task,
+			"--epoch="+strconv.Itoa(take.Epoch), "--workflow="+name, "--context=-", "--", b.Branch, b.Summary)
+		c.Signed = proof(b.Ask)
+		return c, nil
 	}
 	o := outward.RestoreOrder{Epoch: take.Epoch, Event: take.Known.Event, Hash: take.Known.Hash, Workflow: digest,
 		Host: take.From}
@@ -154,6 +157,11 @@ func (h *Host) taking(take wire.Take) (answer.Call, error) {
 	}
 	return call("restore", "", string(order), "--json", "--project="+b.Project, "--from="+h.Snapshots, "--expect=-",
 		"--", take.Task), nil
+}
+
+// proof is what a person has signed, as orange keeps it in the history.
+func proof(ask wire.Ask) *answer.Signed {
+	return &answer.Signed{Text: string(sign.RequestText(ask.Request)), Signature: ask.Signature}
 }
 
 // has reports whether orange has a task.
@@ -232,10 +240,6 @@ func short(text string) string {
 // Answer does what a person asks, if the person signed it for this host, this task and this epoch.
 func (h *Host) Answer(ctx context.Context, m wire.Message[wire.Ask]) (wire.Message[wire.Reply], error) {
 	none, r := wire.Message[wire.Reply]{}, m.Body.Request
-	people, err := h.People()
-	if err != nil {
-		return none, refused(err)
-	}
 	holder, err := h.Store.Read()
 	if err != nil {
 		return none, err
@@ -245,8 +249,10 @@ func (h *Host) Answer(ctx context.Context, m wire.Message[wire.Ask]) (wire.Messa
 		return none, refused(&sign.Refusal{Code: sign.StaleEpoch, Message: fmt.Sprintf("cannot do %q: the host %q "+
 			"does not have the task", r.Method, h.Name)})
 	}
-	if err := sign.CheckRequest(people, m.Body, sign.Here{Fleet: h.Fleet, Host: h.Name, Task: r.Task, Epoch: t.Epoch,
-		Now: h.Now(ctx)}, ""); err != nil {
+	if err := h.trusted(ctx, func(people sign.Roster) error {
+		return sign.CheckRequest(people, m.Body, sign.Here{Fleet: h.Fleet, Host: h.Name, Task: r.Task, Epoch: t.Epoch,
+			Now: h.Now(ctx)}, "")
+	}); err != nil {
 		return none, refused(err)
 	}
 	words := r.Args
@@ -254,7 +260,7 @@ func (h *Host) Answer(ctx context.Context, m wire.Message[wire.Ask]) (wire.Messa
 		words = append([]string{"--as=" + r.As}, words...)
 	}
 	asked := call(r.Method, r.Key, r.Stdin, words...)
-	asked.Files = r.Files
+	asked.Files, asked.Signed = r.Files, proof(m.Body)
 	said, err := h.Program.Do(ctx, asked)
 	if err != nil {
 		return none, err
@@ -263,8 +269,10 @@ func (h *Host) Answer(ctx context.Context, m wire.Message[wire.Ask]) (wire.Messa
 		return none, refused(errors.New(said.Refused))
 	}
 	head, err := h.Head(ctx, r.Task)
-	if errors.Is(err, task.ErrNotFound) {
-		err = nil // the request took the task away, with its history
+	if errors.Is(err, task.ErrNotFound) { // it was deleted, or has left
+		var row wire.Row
+		row, err = h.Store.Row(r.Task)
+		head = row.Head
 	}
 	if err != nil {
 		return none, err

@@ -25,7 +25,7 @@ import (
 	"orange/internal/task"
 )
 
-const id = "abc"
+const id = "4FzXk0aB3cD5eF7gH9iJ1"
 
 var now = time.Unix(1_700_000_000, 0).UTC()
 
@@ -244,7 +244,7 @@ func TestTake_createsTheTaskOnce(t *testing.T) {
 		taken.Report.Row.Status != "working" || taken.Report.Row.Over || taken.Report.Signature == "" {
 		t.Errorf("%+v, %v", taken, err)
 	}
-	if !r.program.did("create", "--json", "--project=web", "--id=abc", "--epoch=2") || !r.holder().Of(id).Has {
+	if !r.program.did("create", "--json", "--project=web", "--id="+id, "--epoch=2") || !r.holder().Of(id).Has {
 		t.Errorf("the calls are %+v", r.program.calls)
 	}
 	again, err := r.takes(2, nil)

@@ -122,8 +122,8 @@ func TestServer_aDaemonTakesAnswersAndComesBack(t *testing.T) {
 		t.Errorf("asked: %+v, %v", reply, err)
 	}
 	look := wire.Of(wire.Look{Method: "list"})
-	if seen, err := asks[wire.Seen](t, c, wire.HostID("h1"), wire.LookActivity, look); err != nil || seen.Host != "h1" ||
-		seen.Output != "done\n" {
+	if seen, err := asks[wire.Seen](t, c, wire.HostID("h1"), wire.LookActivity, look); err != nil ||
+		seen.Host != "h1" || seen.Output != "done\n" {
 		t.Errorf("looked: %+v, %v", seen, err)
 	}
 	number := k.holder().Number

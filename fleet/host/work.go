@@ -20,6 +20,7 @@ type work struct {
 	wake  chan struct{}
 	again context.CancelFunc // ends the present lease, so that the host learns what is not its own any more
 	asked time.Time          // when it did so last
+	wants bool               // it is to do so with its next lease
 }
 
 // duty is what is due for one task.
@@ -53,16 +54,25 @@ func (w *work) whenMoved(again context.CancelFunc) {
 	w.lock.Lock()
 	defer w.lock.Unlock()
 	w.again = again
+	if w.wants {
+		w.wants = false
+		again()
+	}
 }
 
 // moved has the host ask again what is its own, because another host seems to have a task.
 func (w *work) moved() {
 	w.lock.Lock()
 	defer w.lock.Unlock()
-	if w.again != nil && time.Since(w.asked) > custody.LostAfter {
-		w.asked = time.Now()
-		w.again()
+	if time.Since(w.asked) < custody.LostAfter {
+		return
 	}
+	w.asked = time.Now()
+	if w.again == nil { // it may have arrived already
+		w.wants = true
+		return
+	}
+	w.again()
 }
 
 // important reports whether a person wants to see at once in the list what happened.
@@ -216,8 +226,8 @@ func (d *Daemon) shipOne(ctx context.Context, id string) {
 	switch {
 	case ctx.Err() != nil:
 	case errors.Is(err, ErrMoved):
-		d.trouble("snapshot "+id, "cannot take a snapshot of task "+id+": another host has pushed one; the fleet is asked "+
-			"whose task it is")
+		d.trouble("snapshot "+id, "cannot take a snapshot of task "+id+": another host has pushed one; the fleet is "+
+			"asked whose task it is")
 		d.moved()
 	case err != nil:
 		d.trouble("snapshot "+id, "cannot take a snapshot of task "+id+": "+err.Error())

@@ -23,8 +23,8 @@ func HostKey(home string) (ssh.Signer, error) {
 	path := HostKeyPath(home)
 	text, err := os.ReadFile(path)
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, task.Notef(task.ErrUsage, "cannot be a host: there is no key %q: join the fleet with an invitation "+
-			"that \"orange-fleet invite NAME --host\" prints", path)
+		return nil, task.Notef(task.ErrUsage, "cannot be a host: there is no key %q: join the fleet with an "+
+			"invitation that \"orange-fleet invite NAME --host\" prints", path)
 	}
 	var key ssh.Signer
 	if err == nil {

@@ -153,8 +153,8 @@ func CheckReplyOf(hosts Roster, r wire.Reply, task string, now time.Time) error 
 		return err
 	}
 	if r.Task != task {
-		return refuse(Elsewhere, "cannot use the answer of the host %q: it is about the task %q, and this is %q", r.Host,
-			r.Task, task)
+		return refuse(Elsewhere, "cannot use the answer of the host %q: it is about the task %q, and this is %q",
+			r.Host, r.Task, task)
 	}
 	return nil
 }

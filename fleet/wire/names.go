@@ -21,6 +21,7 @@ const (
 
 	AskUpdate     = "ask"
 	RescueUpdate  = "rescue"
+	CancelUpdate  = "cancel" // of a task that no host has had
 	TrustUpdate   = "trust"
 	HereUpdate    = "here"
 	ReleaseUpdate = "release"

@@ -85,7 +85,8 @@ func TestEveryMessageIsReadAsItWasWritten(t *testing.T) {
 	whole(t, report())
 	whole(t, wire.Rescue{Ask: ask(), From: 3, To: "h2", Now: "it burns"})
 	whole(t, wire.Custody{Task: "abc", Phase: "held", Host: "h1", Epoch: 3, Not: []string{"h2"}, Row: report().Row,
-		Lost: []string{"k.1"}, To: "h3", On: "gpu", Harness: []string{"pi"}, Because: []string{"full"}, Told: 7, Birth: &born})
+		Lost: []string{"k.1"}, To: "h3", On: "gpu", Harness: []string{"pi"}, Because: []string{"full"},
+		Told: 7, Birth: &born})
 	whole(t, wire.Release{Host: "h1", Task: "abc", Epoch: 3, Now: true})
 	whole(t, wire.Released{Kept: "it lives"})
 	whole(t, wire.Leave{Gone: gone[0]})

@@ -16,9 +16,12 @@ func known() answer.ServerView {
 	}
 	k := answer.ServerView{At: at}
 	for name, change := range map[string]func(*answer.ServerHost){
-		"h1": func(h *answer.ServerHost) { h.Free = 0 }, "h2": func(h *answer.ServerHost) { h.Harness = []string{"pi"} },
-		"h3": func(h *answer.ServerHost) { h.Here, h.Since = false, at }, "h4": func(h *answer.ServerHost) { h.Projects = nil },
-		"h5": func(h *answer.ServerHost) { h.Labels = nil }, "h6": func(h *answer.ServerHost) { h.Draining = true },
+		"h1": func(h *answer.ServerHost) { h.Free = 0 },
+		"h2": func(h *answer.ServerHost) { h.Harness = []string{"pi"} },
+		"h3": func(h *answer.ServerHost) { h.Here, h.Since = false, at },
+		"h4": func(h *answer.ServerHost) { h.Projects = nil },
+		"h5": func(h *answer.ServerHost) { h.Labels = nil },
+		"h6": func(h *answer.ServerHost) { h.Draining = true },
 		"h7": func(*answer.ServerHost) {},
 	} {
 		h := host(name)

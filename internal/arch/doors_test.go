@@ -18,8 +18,8 @@ const root = "../.."
 // quiet lists the rooms that think, each knowing only those before it.
 func quiet() []string {
 	return []string{"lazyregexp", "printable", "action", "conflict", "diff", "task", "history", "record", "keyed",
-		"custody", "stats", "document", "yaml", "answer", "workflow", "harness", "rejection", "leaving", "decide",
-		"projection", "replay", "explore", "graph", "inbox"}
+		"signed", "custody", "stats", "document", "yaml", "answer", "workflow", "harness", "rejection", "leaving",
+		"decide", "projection", "replay", "explore", "graph", "inbox"}
 }
 
 // The rooms that are tested without the race detector are those in which there is nothing for it to find.

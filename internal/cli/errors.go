@@ -10,6 +10,7 @@ import (
 	"orange/internal/custody"
 	"orange/internal/keyed"
 	"orange/internal/rejection"
+	"orange/internal/signed"
 	"orange/internal/task"
 	"orange/internal/worktree"
 	"orange/internal/yaml"
@@ -64,6 +65,8 @@ func classify(err error) (status int, code string) {
 		return exitFailed, "conflict"
 	case errors.Is(err, custody.ErrHeldBack):
 		return exitFailed, "held_back"
+	case errors.Is(err, signed.ErrUnsigned):
+		return exitRefused, "unsigned"
 	case errors.Is(err, worktree.ErrSnapshotMoved):
 		return exitFailed, "snapshot_moved"
 	case errors.Is(err, context.Canceled):

@@ -17,6 +17,7 @@ import (
 
 	"orange/internal/answer"
 	"orange/internal/rejection"
+	"orange/internal/signed"
 	"orange/internal/task"
 )
 
@@ -31,6 +32,9 @@ type Fleet interface {
 	Attach(ctx context.Context, h answer.Host, id, role string, run bool) ([]string, error)
 	// Hello is what this host says of itself.
 	Hello(ctx context.Context, version string, projects []task.Project) (answer.Hello, error)
+	// Joined is what this host is in a fleet with a server, and People are those whose requests count there.
+	Joined() (answer.Joined, error)
+	People(j answer.Joined) (signed.People, error)
 	// Keep keeps a call whose answer was lost; Kept finds it, and Drop forgets it.
 	Keep(key string, p answer.Pending) error
 	Kept(key string) (answer.Pending, error)
@@ -120,6 +124,9 @@ func (p *Program) forward(ctx context.Context, h *Services, f answer.Fleet, c *c
 	reads := answer.Forwarded()[c.Name()] == answer.Reads
 	if unknown == nil && err != nil && !errors.Is(err, answer.ErrNotReached) && (p.Served == nil || reads) {
 		at, id, err = host, args[0], nil // the host says it in its own words
+	}
+	if p.Served != nil && errors.Is(err, answer.ErrNotHeld) && slices.Contains([]string{"cancel", "delete"}, c.Name()) {
+		return p.cancelWaiting(ctx, c, id)
 	}
 	if err != nil {
 		return err
@@ -237,7 +244,7 @@ func (p *Program) askAll(ctx context.Context, h *Services, f answer.Fleet, hosts
 	}
 	for i, host := range hosts {
 		if host.Here {
-			all[i].reply = p.perform(ctx, h, call, "")
+			all[i].reply = p.perform(ctx, h, call, sender{})
 		}
 	}
 	others.Wait()
@@ -248,7 +255,7 @@ func (p *Program) askAll(ctx context.Context, h *Services, f answer.Fleet, hosts
 func (p *Program) ask(ctx context.Context, h *Services, host answer.Host, call answer.Call, most time.Duration) (
 	answer.Reply, error) {
 	if host.Here {
-		return p.perform(ctx, h, call, ""), nil
+		return p.perform(ctx, h, call, sender{}), nil
 	}
 	return h.Fleet.Ask(ctx, host, call, most)
 }

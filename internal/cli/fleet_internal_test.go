@@ -16,6 +16,7 @@ import (
 	"orange/internal/printable"
 	"orange/internal/record"
 	"orange/internal/rejection"
+	"orange/internal/signed"
 	"orange/internal/task"
 )
 
@@ -54,8 +55,10 @@ func (noProjects) Project(string) (task.Project, error) { return task.Project{},
 
 // hostsByName answers for hosts, each as its function does.
 type hostsByName struct {
-	fleet answer.Fleet
-	by    map[string]func(answer.Call) (answer.Reply, error)
+	fleet  answer.Fleet
+	joined answer.Joined
+	people signed.People
+	by     map[string]func(answer.Call) (answer.Reply, error)
 
 	mu    sync.Mutex
 	asked []answer.Call // the commands
@@ -98,6 +101,10 @@ func (f *hostsByName) Kept(key string) (answer.Pending, error) {
 	}
 	return p, nil
 }
+
+func (f *hostsByName) Joined() (answer.Joined, error) { return f.joined, nil }
+
+func (f *hostsByName) People(answer.Joined) (signed.People, error) { return f.people, nil }
 
 func (f *hostsByName) Drop(key string) error { delete(f.kept, key); return nil }
 
@@ -384,7 +391,7 @@ func TestAnswer_refusesWhoIsNoPerson(t *testing.T) {
 func TestPerform_marksWhoseWayAPersonCame(t *testing.T) {
 	t.Parallel()
 	for via, want := range map[string]string{"": "Ada", overSSH: "Ada via ssh"} {
-		actor, err := afar{someone{}, via}.Actor(t.Context(), "", "")
+		actor, err := afar{someone{}, sender{via: via}}.Actor(t.Context(), "", "")
 		if err != nil || actor.Person != want || actor.Via != "" {
 			t.Errorf("via %q: %+v, %v", via, actor, err)
 		}
@@ -423,7 +430,7 @@ func TestPerform_readsNoFileForAnotherHost(t *testing.T) {
 	t.Parallel()
 	p, _, _ := fleetOf(lost, lost)
 	call := answer.Call{V: 1, Argv: []string{"task", "create", "--context=/etc/hostname", "--", "a", "b"}}
-	if r := p.perform(t.Context(), p.services, call, overSSH); r.Exit != exitUsage ||
+	if r := p.perform(t.Context(), p.services, call, sender{via: overSSH}); r.Exit != exitUsage ||
 		!strings.Contains(r.Stderr, `the text of "/etc/hostname" was not sent`) {
 		t.Errorf("found %+v", r)
 	}

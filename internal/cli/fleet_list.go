@@ -232,7 +232,7 @@ func (p *Program) tableOfAll(tasks []listedTask) error {
 		most = width
 	}
 	for _, t := range tasks {
-		row := []string{t.ID, t.host, t.Project, string(t.Status), cmp.Or(t.Known,
+		row := []string{t.ID, cmp.Or(t.host, "-"), t.Project, string(t.Status), cmp.Or(t.Known,
 			p.marks(t.task(), t.Session, t.NeedsYou, t.After)), t.Branch, oneLine(t.Summary, most)}
 		if mark := conflictMark(t.overview(), t.ID); mark != "" {
 			row, conflicting = append(row, mark), true

@@ -28,6 +28,8 @@ type Served interface {
 	// Rescue takes a task away from its host; another one gets it. It is refused where the host is there and there is
 	// no reason.
 	Rescue(ctx context.Context, id, to, reason string) (answer.ServerTask, error)
+	// Cancel ends a task that no host has had yet.
+	Cancel(ctx context.Context, id string) error
 	// Result asks again for the answer to a request.
 	Result(ctx context.Context, key string) (answer.Reply, error)
 }
@@ -73,7 +75,7 @@ func (p *Program) holder(ctx context.Context, f answer.Fleet, on, word string) (
 			return answer.Host{}, "", err
 		}
 		why, _ := known.Why(t)
-		return answer.Host{}, "", task.Notef(answer.ErrNotHeld, "task %s waits for a place, and nothing can be asked "+
+		return answer.Host{}, t.ID, task.Notef(answer.ErrNotHeld, "task %s waits for a place, and nothing can be asked "+
 			"of it yet: %s", t.ID, why)
 	}
 	host, err := f.Host(t.Host)
@@ -81,6 +83,22 @@ func (p *Program) holder(ctx context.Context, f answer.Fleet, on, word string) (
 		host = answer.Host{Name: t.Host} // the server does not know it any more
 	}
 	return host, t.ID, nil
+}
+
+// cancelWaiting cancels a task that no host has had. It is asked for as it is of a host: with --yes where no question
+// can be asked.
+func (p *Program) cancelWaiting(ctx context.Context, c *cobra.Command, id string) error {
+	if yes, err := c.Flags().GetBool("yes"); err != nil || !yes {
+		return usage("cannot ask whether to cancel task %s, which waits for a place: say --yes", id)
+	}
+	if err := p.Served.Cancel(ctx, id); err != nil {
+		return err
+	}
+	if p.json {
+		return p.printJSON(map[string]any{"id": id, "ended": true})
+	}
+	p.say("task %s is cancelled: no host has had it", id)
+	return nil
 }
 
 // servedHost is a host of a fleet with a server, as JSON has it.
@@ -226,7 +244,7 @@ func (p *Program) untold(known answer.ServerView, all []told, on string, call an
 		}
 		if t.Host == "" {
 			why, _ := known.Why(t)
-			one.host, one.Known = "-", "waits: "+why
+			one.Known = "waits: " + why
 		}
 		row := rowOf(t)
 		delete(row, "host") // the list puts it in front
@@ -325,8 +343,16 @@ func (p *Program) birthOf(ctx context.Context, h *Services, c *cobra.Command, on
 // rowOf is a task as the server of a fleet knows it, as JSON has it.
 func rowOf(t answer.ServerTask) map[string]any {
 	return map[string]any{"id": t.ID, "project": t.Project, "branch": t.Branch, "status": t.Status,
-		"summary": t.Summary, "attention": t.Attention, "live": t.Live, "told": task.FormatTime(t.Told),
+		"summary": t.Summary, "attention": t.Attention, "live": t.Live, "told": timeOr(t.Told),
 		"event": t.Event, "epoch": t.Epoch, "host": t.Host}
+}
+
+// timeOr is a time as JSON has it; empty where there is none.
+func timeOr(at time.Time) string {
+	if at.IsZero() {
+		return ""
+	}
+	return task.FormatTime(at)
 }
 
 // sayThere says that a task is there already under its id.

@@ -20,6 +20,8 @@ type Snapshots interface {
 	Restore(ctx context.Context, project, id, from string, o custody.RestoreOrder) (record.Adopted, error)
 	// Hold notes that a task is this home's in an epoch, before it is created here for a fleet.
 	Hold(ctx context.Context, id string, epoch int) error
+	// HeldIn is the epoch in which a task is held for a fleet here; 0 where it is not.
+	HeldIn(id string) (epoch int, err error)
 	// Forget removes the snapshots of a task that was deleted.
 	Forget(ctx context.Context, t task.Task) error
 }
@@ -53,7 +55,8 @@ A snapshot is pushed only if no one else has pushed one since the last that was 
 				return p.printJSON(taken)
 			}
 			if taken.Unchanged {
-				p.say("the last snapshot of task %s at %s, up to event %d, has all that there is", id, o.To, taken.Event)
+				p.say("the last snapshot of task %s at %s, up to event %d, has all that there is", id, o.To,
+					taken.Event)
 				return nil
 			}
 			p.say("pushed a snapshot of task %s, up to event %d, to %s", id, taken.Event, o.To)

@@ -1,4 +1,5 @@
-// Package conform has the commands that have to do the same at a host itself and from elsewhere in its fleet, for tests.
+// Package conform has the commands that have to do the same at a host itself and from elsewhere in its fleet. It is
+// for tests.
 //
 // It owns the command lines, how two homes are made that differ in nothing, and what of two answers is compared. It
 // does not own the ways: who compares them says how the second home is reached.
@@ -98,7 +99,8 @@ func (h Side) Make() error {
 	}
 	if err := errors.Join(h.MakeNotes(), write("coffee/README.md", "# A repository\n"),
 		write("orange/workflows/own.yml", workflow), write("orange/harnesses/idle.yml", "name: idle\nworker:   "+
-			"{command: [tail, -f, \"{prompt_file}\"]}\nreviewer: {command: [tail, -f, \"{prompt_file}\"]}\n")); err != nil {
+			"{command: [tail, -f, \"{prompt_file}\"]}\nreviewer: {command: [tail, -f, "+
+			"\"{prompt_file}\"]}\n")); err != nil {
 		return err
 	}
 	for _, words := range [][]string{{"git", "init", "-q", "coffee"}, {"git", "-C", "coffee", "add", "."},
@@ -276,7 +278,10 @@ transitions:
   - {from: working, to: stuck}
   - {from: stuck, to: working, by: human}
   - {from: review, to: done, gate: {section: "## Proof"}, hooks: [{action: kill_session}, {action: release_workspace}]}
-  - {from: [pending, working, review, stuck], to: cancelled, by: human, hooks: [{action: kill_session}, {action: release_workspace}]}
+  - from: [pending, working, review, stuck]
+    to: cancelled
+    by: human
+    hooks: [{action: kill_session}, {action: release_workspace}]
 moves: {spawn: working, complete: review, stuck: stuck, merge: done, cancel: cancelled, request_changes: working}
 prompts:
   plan: "Plan {summary}."

@@ -15,25 +15,25 @@ type Unit struct {
 	Home        string      // $ORANGE_HOME
 	Program     string      // the path of orange
 	Environment [][2]string // names and values; above all where the terminals of the agents are
-	Job         Job         // empty for the monitor
+	Purpose     Purpose     // empty for the monitor
 }
 
-// Job is what a service does.
-type Job struct {
+// Purpose is what a service is for.
+type Purpose struct {
 	Name    string // of the service, such as orange-monitor
 	Command string // the word behind the program
 	About   string // the beginning of its description, before the home
 }
 
-func (u Unit) job() Job {
-	if u.Job == (Job{}) {
-		return Job{Name: "orange-monitor", Command: "monitor", About: "Orange watches the agents of"}
+func (u Unit) purpose() Purpose {
+	if u.Purpose == (Purpose{}) {
+		return Purpose{Name: "orange-monitor", Command: "monitor", About: "Orange watches the agents of"}
 	}
-	return u.Job
+	return u.Purpose
 }
 
 // label is the name as launchd has it.
-func (j Job) label() string { return strings.ReplaceAll(j.Name, "-", ".") }
+func (p Purpose) label() string { return strings.ReplaceAll(p.Name, "-", ".") }
 
 // Environment is what a monitor needs that no login shell has prepared.
 func Environment(home string, getenv func(string) string) [][2]string {
@@ -52,7 +52,7 @@ func (u Unit) Text(kind string) (string, error) {
 	case "launchd":
 		return u.launchd(), nil
 	case "all":
-		name, label := u.job().Name, u.job().label()
+		name, label := u.purpose().Name, u.purpose().label()
 		return "# systemd: ~/.config/systemd/user/" + name + ".service, then: systemctl --user enable --now " +
 			name + "\n" + u.systemd() +
 			"\n# launchd: ~/Library/LaunchAgents/" + label + ".plist, then: launchctl load " +
@@ -77,11 +77,11 @@ func (u Unit) systemd() string {
 	settings := strings.Join(all, " ")
 	return `# What agents need, keys above all, is not here: orange env set NAME
 [Unit]
-Description=` + u.job().About + ` ` + strings.ReplaceAll(u.Home, "%", "%%") + `
+Description=` + u.purpose().About + ` ` + strings.ReplaceAll(u.Home, "%", "%%") + `
 StartLimitIntervalSec=0
 
 [Service]
-ExecStart=` + quote(u.Program) + ` ` + u.job().Command + `
+ExecStart=` + quote(u.Program) + ` ` + u.purpose().Command + `
 Environment=` + settings + `
 Restart=on-failure
 RestartSec=5
@@ -108,11 +108,11 @@ func (u Unit) launchd() string {
 <plist version="1.0">
 <dict>
 	<key>Label</key>
-	<string>` + u.job().label() + `</string>
+	<string>` + u.purpose().label() + `</string>
 	<key>ProgramArguments</key>
 	<array>
 		` + text(u.Program) + `
-		<string>` + u.job().Command + `</string>
+		<string>` + u.purpose().Command + `</string>
 	</array>
 	<key>EnvironmentVariables</key>
 	<dict>
@@ -127,7 +127,7 @@ func (u Unit) launchd() string {
 	<key>AbandonProcessGroup</key>
 	<true/>
 	<key>StandardErrorPath</key>
-	` + text(filepath.Join(u.Home, strings.TrimPrefix(u.job().Name, "orange-")+".err")) + `
+	` + text(filepath.Join(u.Home, strings.TrimPrefix(u.purpose().Name, "orange-")+".err")) + `
 </dict>
 </plist>
 `

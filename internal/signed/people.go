@@ -16,7 +16,7 @@ type People []Person
 // Person is a name with a key.
 type Person struct {
 	Name  string
-	Key   Key
+	Key   PublicKey
 	From  time.Time // zero for always
 	Until time.Time // zero for always
 	other bool      // the key does not count for requests
@@ -39,8 +39,8 @@ func OpenPeople(authority, fleet, text, signature string) (People, error) {
 	first, _, _ := strings.Cut(text, "\n")
 	switch {
 	case by != key:
-		return nil, task.Notef(ErrUnsigned, "the list of people is signed by %s, expected the authority of the fleet, %s",
-			by.Fingerprint(), key.Fingerprint())
+		return nil, task.Notef(ErrUnsigned, "the list of people is signed by %s, expected the authority of the fleet, "+
+			"%s", by.Fingerprint(), key.Fingerprint())
 	case !strings.HasPrefix(first, "# orange fleet "+fleet+": people, version "):
 		return nil, task.Notef(ErrUnsigned, "found the list %.80q, expected the people of the fleet %q", first, fleet)
 	}
@@ -134,7 +134,7 @@ func day(value string) (time.Time, error) {
 }
 
 // find is who signed a request with a key at a time. The error is an ErrUnsigned where no one did.
-func (all People) find(key Key, at time.Time) (Person, error) {
+func (all People) find(key PublicKey, at time.Time) (Person, error) {
 	for _, p := range all {
 		switch {
 		case p.Key != key || p.other:

@@ -12,8 +12,8 @@ import (
 	"orange/internal/task"
 )
 
-// Request is what a person has signed. Texts come by their digests.
-type Request struct {
+// Statement is what a person has signed. Texts come by their digests.
+type Statement struct {
 	Fleet, Host  string
 	Epoch        int
 	Task, Method string
@@ -44,7 +44,8 @@ func (f *form) next(name string) string {
 	rest, is := strings.CutPrefix(f.rest, name+" ")
 	length, rest, has := strings.Cut(rest, ":")
 	n, err := strconv.Atoi(length)
-	if f.broken || !is || !has || err != nil || n < 0 || n >= len(rest) || rest[n] != '\n' || strconv.Itoa(n) != length {
+	known := is && has && err == nil && n >= 0 && n < len(rest) && rest[n] == '\n' && strconv.Itoa(n) == length
+	if f.broken || !known {
 		f.broken = true
 		return ""
 	}
@@ -62,10 +63,10 @@ func (f *form) number(name string) int {
 }
 
 // Read reads the text of a request. It takes nothing that it does not know.
-func Read(text string) (Request, error) {
+func Read(text string) (Statement, error) {
 	rest, is := strings.CutPrefix(text, Title+"\n")
 	f := &form{rest: rest, broken: !is}
-	r := Request{Fleet: f.next("fleet"), Host: f.next("host"), Epoch: f.number("epoch"), Task: f.next("task"),
+	r := Statement{Fleet: f.next("fleet"), Host: f.next("host"), Epoch: f.number("epoch"), Task: f.next("task"),
 		Method: f.next("method")}
 	for range f.number("arguments") {
 		if f.broken {
@@ -86,17 +87,18 @@ func Read(text string) (Request, error) {
 		r.Files[name] = f.next("text")
 	}
 	if f.broken {
-		return Request{}, task.Notef(ErrUnsigned, "the text is not that of a request of this version: found %.60q",
+		return Statement{}, task.Notef(ErrUnsigned, "the text is not that of a request of this version: found %.60q",
 			strings.ToValidUTF8(text, "?"))
 	}
 	return r, nil
 }
 
-// Check is the request in a text that a person has signed. The error is an ErrUnsigned where no one of these people has.
-func (all People) Check(text, signature string, at time.Time) (Request, error) {
+// Check is the request in a text that a person has signed. The error is an ErrUnsigned where none of these people
+// has.
+func (all People) Check(text, signature string, at time.Time) (Statement, error) {
 	key, err := Signer(ForRequest, text, signature)
 	if err != nil {
-		return Request{}, err
+		return Statement{}, err
 	}
 	r, err := Read(text)
 	if err != nil {
@@ -109,8 +111,8 @@ func (all People) Check(text, signature string, at time.Time) (Request, error) {
 	return r, err
 }
 
-// Call is what a command of "orange task" is asked to do, as a request says it.
-type Call struct {
+// Asking is what a command of "orange task" is asked to do, as a request says it.
+type Asking struct {
 	Method, Key, Stdin string
 	Args               []string
 	Files              map[string]string
@@ -118,7 +120,7 @@ type Call struct {
 
 // Fits refuses a call that is not the one that was signed. The request of a new task names a digest of all that it is
 // created from, which the host of the fleet compares.
-func (r Request) Fits(c Call) error {
+func (r Statement) Fits(c Asking) error {
 	if r.Method != c.Method {
 		return r.another("the command %q", c.Method)
 	}
@@ -147,7 +149,7 @@ func (r Request) Fits(c Call) error {
 	return nil
 }
 
-func (r Request) another(format string, args ...any) error {
+func (r Statement) another(format string, args ...any) error {
 	return task.Notef(ErrUnsigned, "%q has signed another request: %q %q; found %s", r.Person, r.Method, r.Args,
 		fmt.Sprintf(format, args...))
 }

@@ -37,16 +37,16 @@ const (
 	inHardware = "sk-ssh-ed25519@openssh.com"
 )
 
-// Key is a public key, as ssh has it on the wire.
-type Key string
+// PublicKey is a public key, as ssh has it on the wire.
+type PublicKey string
 
 // ParseKey reads a key from the two words of an authorized_keys file.
-func ParseKey(kind, encoded string) (Key, error) {
+func ParseKey(kind, encoded string) (PublicKey, error) {
 	blob, err := base64.StdEncoding.DecodeString(encoded)
 	if err != nil {
 		return "", fmt.Errorf("read a key: %w", err)
 	}
-	key := Key(blob)
+	key := PublicKey(blob)
 	if _, _, err := key.parts(); err != nil {
 		return "", err
 	}
@@ -57,13 +57,13 @@ func ParseKey(kind, encoded string) (Key, error) {
 }
 
 // Fingerprint names a key as ssh-keygen -l does.
-func (k Key) Fingerprint() string {
+func (k PublicKey) Fingerprint() string {
 	sum := sha256.Sum256([]byte(k))
 	return "SHA256:" + base64.RawStdEncoding.EncodeToString(sum[:])
 }
 
 // parts are the public key itself, and the application of one in hardware.
-func (k Key) parts() (public ed25519.PublicKey, application []byte, err error) {
+func (k PublicKey) parts() (public ed25519.PublicKey, application []byte, err error) {
 	kind, rest, whole := word([]byte(k))
 	var key []byte
 	if whole {
@@ -97,7 +97,7 @@ func appendWord(b, text []byte) []byte {
 }
 
 // Signer is the key that signed a text for a use. The error is an ErrUnsigned where there is none.
-func Signer(use, text, armor string) (Key, error) {
+func Signer(use, text, armor string) (PublicKey, error) {
 	block, rest := pem.Decode([]byte(armor))
 	begins := strings.HasPrefix(armor, "-----BEGIN "+armorType+"-----\n")
 	if !begins || block == nil || block.Type != armorType || len(bytes.TrimSpace(rest)) > 0 {
@@ -121,7 +121,7 @@ func Signer(use, text, armor string) (Key, error) {
 		return "", fmt.Errorf("%w: the signature is for %.40q with the hash %.20q, expected %q with %q", ErrUnsigned,
 			words[1], words[3], use, hashName)
 	}
-	key := Key(words[0])
+	key := PublicKey(words[0])
 	if err := key.verify(toSign(use, text), words[4]); err != nil {
 		return "", fmt.Errorf("%w: %w", ErrUnsigned, err)
 	}
@@ -138,7 +138,7 @@ func toSign(use, text string) []byte {
 }
 
 // verify refuses a signature that the key did not make.
-func (k Key) verify(message, made []byte) error {
+func (k PublicKey) verify(message, made []byte) error {
 	public, application, err := k.parts()
 	if err != nil {
 		return err

@@ -24,13 +24,14 @@ import (
 func hostCommand() *cobra.Command {
 	var unit string
 	cmd := &cobra.Command{Use: "host", Short: "Keep this host in its fleet", Args: cobra.NoArgs,
-		Long: `Keep this host in its fleet until it is stopped. It takes tasks while there is a free workspace, answers what
-people ask, shows in the list of the fleet what happens to its tasks, pushes snapshots of them, and
-says that the host lives, without which nothing is done that others see.
+		Long: `Keep this host in its fleet until it is stopped. It takes tasks while there is a free workspace,
+answers what people ask, shows in the list of the fleet what happens to its tasks, pushes snapshots
+of them, and says that the host lives, without which nothing is done that others see.
 
 It does not run the agents, nor does it watch them: "orange monitor" does. Where it ends, or the
 server of the fleet does not answer, agents go on. One of it runs for a home.`,
-		Example: "  orange-fleet host\n  orange-fleet host --unit=systemd > ~/.config/systemd/user/orange-fleet.service",
+		Example: "  orange-fleet host\n" +
+			"  orange-fleet host --unit=systemd > ~/.config/systemd/user/orange-fleet.service",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			home, s, err := here()
 			if err == nil {
@@ -44,8 +45,8 @@ server of the fleet does not answer, agents go on. One of it runs for a home.`,
 			}
 			return keepHost(cmd.Context(), home, s, cmd.ErrOrStderr())
 		}}
-	cmd.Flags().StringVar(&unit, "unit", "", "print a unit that keeps this running: systemd or launchd; both without a "+
-		"value")
+	cmd.Flags().StringVar(&unit, "unit", "",
+		"print a unit that keeps this running: systemd or launchd; both without a value")
 	cmd.Flags().Lookup("unit").NoOptDefVal = "all"
 	return cmd
 }
@@ -57,7 +58,8 @@ func printUnit(out io.Writer, home, kind string) error {
 		return fmt.Errorf("find the running program: %w", err)
 	}
 	text, err := service.Unit{Home: home, Program: program, Environment: service.Environment(home, os.Getenv),
-		Job: service.Job{Name: "orange-fleet", Command: "host", About: "Orange keeps this host in its fleet, with"},
+		Purpose: service.Purpose{Name: "orange-fleet", Command: "host",
+			About: "Orange keeps this host in its fleet, with"},
 	}.Text(kind)
 	if err != nil {
 		return err
@@ -128,8 +130,8 @@ func daemon(home string, s setup.Setup, say func(string)) (*host.Daemon, error) 
 	orange := host.Orange{Path: program, Home: home}
 	store := &host.Store{Dir: setup.Dir(home), Clock: proc.SinceBoot, Now: time.Now}
 	one := &host.Host{Fleet: s.Namespace, Name: s.Name, Only: s.Projects, Snapshots: s.Snapshots, Key: key,
-		People: people(home, s), Program: orange, Machine: orange, Store: store, Now: host.ServerTime, Head: orange.Head,
-		Places: &host.Places{Machine: orange, Closed: store.Draining}}
+		People: roster(home, s), Program: orange, Machine: orange, Store: store, Now: host.ServerTime,
+		Head: orange.Head, Places: &host.Places{Machine: orange, Closed: store.Draining}}
 	return &host.Daemon{Host: one, Version: programVersion(), Labels: s.Labels, SSH: s.SSH, Follow: orange.Follow,
 		Say: say, Pace: host.Usual(s.SnapshotEvery),
 		Dial: func(ctx context.Context) (host.Link, error) {

@@ -10,8 +10,8 @@ import (
 	"orange/fleet/sign"
 )
 
-// people are those of the fleet as this machine saw them last.
-func people(home string, s setup.Setup) func() (sign.Roster, error) {
+// roster is the list of people of the fleet as this machine saw it last.
+func roster(home string, s setup.Setup) func() (sign.Roster, error) {
 	return func() (sign.Roster, error) {
 		t, err := setup.Trust(home, s.Namespace)
 		if err != nil {
