@@ -159,8 +159,8 @@ func (c *Client) Cancel(ctx context.Context, id string) error {
 	}
 	err = c.Server.Cancel(ctx, ask)
 	if failure, is := errors.AsType[*Failure](err); is && failure.Code == flow.NotKnown {
-		return task.Notef(answer.ErrNotKnown, "not known whether task %s was cancelled (%s): look: orange fleet list", id,
-			failure.Message)
+		return task.Notef(answer.ErrNotKnown, "not known whether task %s was cancelled (%s): look: orange fleet list",
+			id, failure.Message)
 	}
 	return mapped(err, id)
 }

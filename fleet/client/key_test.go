@@ -29,7 +29,7 @@ func keys(t *testing.T) (dir, socket string) {
 	socket = filepath.Join(short, "s")
 	listener, err := net.Listen("unix", socket)
 	must(t, err)
-	t.Cleanup(func() { listener.Close() })
+	t.Cleanup(func() { must(t, listener.Close()) })
 	held := agent.NewKeyring()
 	raw, err := ssh.ParseRawPrivateKey(testkit.KeyFile(t, "ada", ""))
 	must(t, err)

@@ -26,11 +26,17 @@ func Run(home string, args []string) int {
 
 // RunWith is Run with another server. Unread is why there is no setup: the command says it in its own way.
 func RunWith(home string, s setup.Setup, server Server, unread error, args []string) int {
+	c := Of(home, s, server)
+	c.Unread = unread
+	return app.Run(append([]string{"fleet"}, args...), c)
+}
+
+// Of is the client of a home. The ssh-agent of the person signs, and no program that is started from here on gets it.
+func Of(home string, s setup.Setup, server Server) *Client {
 	socket := os.Getenv(AgentVariable)
-	_ = os.Unsetenv(AgentVariable) // no program that is started here gets it; it fails for no such name
-	c := &Client{Hosts: fleet.Hosts{Home: home, Locks: mirror.Files{Home: home}}, Setup: s, Server: server,
-		Unread: unread, Now: time.Now,
+	_ = os.Unsetenv(AgentVariable) // it fails for no such name
+	return &Client{Hosts: fleet.Hosts{Home: home, Locks: mirror.Files{Home: home}}, Setup: s, Server: server,
+		Now:   time.Now,
 		Key:   sync.OnceValues(func() (ssh.Signer, error) { return SigningKey(s.SigningKey, socket) }),
 		Every: func() <-chan time.Time { return time.After(between) }}
-	return app.Run(append([]string{"fleet"}, args...), c)
 }

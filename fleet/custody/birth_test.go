@@ -150,3 +150,13 @@ func TestATaskThatNoHostHasHadCanBeCancelled(t *testing.T) {
 		}
 	}
 }
+
+func TestARescuedTaskOfANamedHostGoesToAnyOther(t *testing.T) {
+	t.Parallel()
+	for on, want := range map[string]string{"host:h1": "any", "any": "any", "gpu": "gpu"} {
+		s := rescue(t, held(t, placed(t, on).NeverReached(1), "h1"), "")
+		if s.Label() != want || s.Summary().On != want {
+			t.Errorf("born on %q it goes to %q, the list says %q, want %q", on, s.Label(), s.Summary().On, want)
+		}
+	}
+}

@@ -93,6 +93,14 @@ func placeOf(place string) (host, label string) {
 	return "", place
 }
 
+// Label is that of the hosts that may take the task. Where a person named one host that is waited for no more, any may.
+func (s State) Label() string {
+	if _, label := placeOf(s.Birth.On); label != "" {
+		return label
+	}
+	return wire.AnyLabel
+}
+
 // Accepted gives the task to a host that has a place for it, under a new epoch; the host has not been asked to take it
 // yet. A host that cannot take it is left out from then on.
 func (s State) Accepted(a wire.Accepted) State {
@@ -402,7 +410,9 @@ func (s State) Left(host string, epoch int) State {
 func (s State) Summary() wire.Custody {
 	c := wire.Custody{Task: s.Task, Phase: string(s.Phase), Host: s.Host, To: s.To, Epoch: s.Epoch, Not: s.Not,
 		Because: s.Because, Row: s.Row, Told: s.Told, Birth: s.Refusal, Harness: s.Birth.Harness}
-	_, c.On = placeOf(s.Birth.On)
+	if s.To == "" {
+		c.On = s.Label()
+	}
 	if s.Told == 0 || s.Row.Project == "" {
 		c.Row.Project, c.Row.Branch, c.Row.Summary = s.Birth.Project, s.Birth.Branch, s.Birth.Summary
 	}

@@ -138,10 +138,16 @@ func (r *run) place(ctx workflow.Context) {
 		r.become(ctx, r.state.Accepted(wire.Accepted{Host: r.state.To}))
 		return
 	}
-	queue := wire.PlaceQueue(r.state.Birth.Project, r.state.Birth.On)
-	ctx = activity(ctx, queue, placeWait, askTime, 1)
+	queue := wire.PlaceQueue(r.state.Birth.Project, r.state.Label())
+	offer, cancel := workflow.WithCancel(activity(ctx, queue, placeWait, askTime, 1))
+	defer cancel()
+	asked := workflow.ExecuteActivity(offer, wire.AcceptActivity, wire.Of(r.state.Offer()))
+	_ = workflow.Await(ctx, func() bool { return asked.IsReady() || r.state.Phase != custody.Waiting })
+	if !asked.IsReady() { // a person has cancelled the task
+		return
+	}
 	var answer wire.Message[wire.Accepted]
-	err := workflow.ExecuteActivity(ctx, wire.AcceptActivity, wire.Of(r.state.Offer())).Get(ctx, &answer)
+	err := asked.Get(ctx, &answer)
 	if err != nil {
 		r.become(ctx, r.state.Again())
 		_ = workflow.Sleep(ctx, unfitPause)

@@ -75,8 +75,8 @@ func (p *Program) holder(ctx context.Context, f answer.Fleet, on, word string) (
 			return answer.Host{}, "", err
 		}
 		why, _ := known.Why(t)
-		return answer.Host{}, t.ID, task.Notef(answer.ErrNotHeld, "task %s waits for a place, and nothing can be asked "+
-			"of it yet: %s", t.ID, why)
+		return answer.Host{}, t.ID, task.Notef(answer.ErrNotHeld, "task %s waits for a place, and nothing can be "+
+			"asked of it yet: %s", t.ID, why)
 	}
 	host, err := f.Host(t.Host)
 	if err != nil {

@@ -42,7 +42,7 @@ func run(ctx context.Context, args []string, out, errs io.Writer) int {
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return task.Notef(task.ErrUsage, "%v", err) })
 	root.AddCommand(serve(), hostCommand(), invite(), join(), members(), remove(), doctorCommand(), version())
 	if forPeople(root, args) {
-		return askFleet(args, errs)
+		return askFleet(ctx, args, errs)
 	}
 	err := root.ExecuteContext(ctx)
 	switch {
