@@ -88,3 +88,11 @@ func TestDoctor_failsWhereSomethingDoesNotWork(t *testing.T) {
 		t.Errorf("%+v", said)
 	}
 }
+
+func TestServe_printsItsUnit(t *testing.T) {
+	home := office(t)
+	if code, out, errs := ran(t, home, "serve", "--unit=systemd"); code != done || errs != "" ||
+		!strings.Contains(out, " serve\n") || !strings.Contains(out, home) {
+		t.Errorf("%d, %q, %q", code, out, errs)
+	}
+}
