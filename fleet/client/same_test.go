@@ -187,6 +187,9 @@ func TestFleetCommands_answerThroughTheServerAsTheHostItselfDoes(t *testing.T) {
 	l := newLine(t, orange(t))
 	joined(t, l.wire)
 	for _, one := range conform.Lines() {
+		if one.Place {
+			continue
+		}
 		// the custody keeps one answer: to a repeat that asks for another one Orange says that the task is there
 		one.Loose = one.Loose || one.Again
 		if problem := conform.Compare(one, l.here, l.asker, false); problem != "" {

@@ -116,6 +116,9 @@ func TestFleetCommands_answerThroughARealServerAsTheHostItselfDoes(t *testing.T)
 	f.keeps(big, "host")
 	f.waits(asker, `"reached": true`, "fleet", "hosts", "--json")
 	for _, one := range conform.Lines() {
+		if one.Place {
+			continue
+		}
 		one.Loose = one.Loose || one.Again
 		if problem := conform.Compare(one, l.here, asker, false); problem != "" {
 			t.Error(problem)

@@ -34,12 +34,15 @@ func (s *served) Known(context.Context) (answer.ServerView, error) {
 	waits.Status, waits.Told, waits.Harness = "", time.Time{}, []string{"claude"}
 	return answer.ServerView{At: at, Hosts: []answer.ServerHost{
 		{Name: "h1", Here: true, Since: at, Projects: []string{"web"}, Harness: []string{"claude"}},
-		{Name: "h2", Since: at, Projects: []string{"web"}}}, Tasks: []answer.ServerTask{of("a1", "h1"), of("b1", "h2"), of("b2", "h2"), waits}}, nil
+		{Name: "h2", Since: at, Projects: []string{"web"}}},
+		Tasks: []answer.ServerTask{of("a1", "h1"), of("b1", "h2"), of("b2", "h2"), waits}}, nil
 }
 
 func (s *served) Find(ctx context.Context, word string) ([]answer.ServerTask, error) {
 	known, err := s.Known(ctx)
-	return slices.DeleteFunc(known.Tasks, func(t answer.ServerTask) bool { return !strings.HasPrefix(t.ID, word) }), err
+	return slices.DeleteFunc(known.Tasks, func(t answer.ServerTask) bool {
+		return !strings.HasPrefix(t.ID, word)
+	}), err
 }
 
 func (s *served) Create(_ context.Context, b answer.Placement) (answer.Placed, error) {
@@ -67,9 +70,11 @@ func (s *served) Result(context.Context, string) (answer.Reply, error) {
 // runServed runs a command of a fleet with a server.
 func runServed(t *testing.T, s *served, words ...string) (exit int, out, talk string) {
 	t.Helper()
-	s.hostsByName = &hostsByName{fleet: answer.Fleet{Server: "x:1", Hosts: []answer.Host{{Name: "h1"}, {Name: "h2"}}},
+	hosts := []answer.Host{{Name: "h1"}, {Name: "h2"}}
+	s.hostsByName = &hostsByName{fleet: answer.Fleet{Server: "x:1", Hosts: hosts},
 		by: map[string]func(answer.Call) (answer.Reply, error){"h1": func(answer.Call) (answer.Reply, error) {
-			return answer.Reply{V: 1, Stdout: `{"tasks":[{"id":"a1","project":"web","status":"checking","live":true}]}`}, nil
+			const list = `{"tasks":[{"id":"a1","project":"web","status":"checking","live":true}]}`
+			return answer.Reply{V: 1, Stdout: list}, nil
 		}}}
 	var said, talked bytes.Buffer
 	p := &Program{Version: "v1", In: strings.NewReader(""), Out: printable.NewWriter(&said),
@@ -82,7 +87,8 @@ func runServed(t *testing.T, s *served, words ...string) (exit int, out, talk st
 func TestServedList_hasLostHostsAndWaitingTasks(t *testing.T) {
 	t.Parallel()
 	exit, out, talk := runServed(t, &served{}, "list", "--utc")
-	for _, want := range []string{"a1", "lost, last told 12:03:10 (event 31)", "waits: no host with claude and a free " +
+	for _, want := range []string{"a1", "lost, last told 12:03:10 (event 31)", "waits: no host with claude and a " +
+		"free " +
 		"place for web (h1 full, h2 lost since"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("the list does not say %q:\n%s", want, out)
@@ -120,7 +126,8 @@ func TestServedCreate_saysForWhatATaskWaitsAndEndsWell(t *testing.T) {
 	words := []string{"create", "--project", "web", "--harness", "claude", "--on", "h1", "--no-spawn", "feat/x",
 		"A thing"}
 	exit, out, _ := runServed(t, s, words...)
-	if exit != 0 || !strings.HasPrefix(out, "task w1 is queued: no host with claude and a free place for web (h1 full, ") {
+	const want = "task w1 is queued: no host with claude and a free place for web (h1 full, "
+	if exit != 0 || !strings.HasPrefix(out, want) {
 		t.Errorf("%d: %s", exit, out)
 	}
 	b := s.placed[0]
@@ -133,7 +140,8 @@ func TestServedCreate_saysForWhatATaskWaitsAndEndsWell(t *testing.T) {
 		Queued bool
 		Hosts  map[string]string
 	}
-	if err := json.Unmarshal([]byte(out), &said); err != nil || exit != 0 || !said.Queued || said.Hosts["h1"] != "full" {
+	err := json.Unmarshal([]byte(out), &said)
+	if err != nil || exit != 0 || !said.Queued || said.Hosts["h1"] != "full" {
 		t.Errorf("%d, %v: %s", exit, err, out)
 	}
 	s.born.Reply = &answer.Reply{V: 1, Exit: 4, Stdout: "what orange said\n"}
@@ -173,7 +181,8 @@ func TestATaskThatWaitsIsCancelledWithoutAHost(t *testing.T) {
 	if exit, _, _ := runServed(t, s, "cancel", "w1", "--yes"); exit != 0 || !slices.Equal(s.cancelled, []string{"w1"}) {
 		t.Errorf("with it: %d, %v", exit, s.cancelled)
 	}
-	if exit, out, _ := runServed(t, s, "next", "w1", "--json"); exit != exitFailed || !strings.Contains(out, "not_held") {
+	exit, out, _ := runServed(t, s, "next", "w1", "--json")
+	if exit != exitFailed || !strings.Contains(out, "not_held") {
 		t.Errorf("another request: %d, %s", exit, out)
 	}
 }

@@ -28,6 +28,7 @@ type Case struct {
 	Exit  int
 	Loose bool // its text is never the same twice, so that only the exit status is compared
 	Again bool // it creates a task again that another line has created
+	Place bool // it names no place for a snapshot, and a host of a fleet with a server has a usual one
 }
 
 func of(exit int, words ...string) Case { return Case{Words: words, Exit: exit} }
@@ -73,7 +74,7 @@ func Lines() []Case {
 		of(0, "diff", ID), of(0, "diff", ID, "--stat", "--json"), logs,
 		of(2, "logs", ID, "--lines", "0"), of(2, "history", ID, "--format", "x"),
 		of(3, "merge", ID, "--json"), of(2, "merge", ID, "--override", ""),
-		of(2, "snapshot", ID), of(1, "snapshot", ID, "--to", "origin"),
+		{Words: []string{"snapshot", ID}, Exit: 2, Place: true}, of(1, "snapshot", ID, "--to", "origin"),
 		of(2, "cancel", ID), of(2, "cancel", ID, "--json"), of(0, "cancel", ID, "--yes"),
 		of(0, "history", ID, "--json"), of(0, "history", ID, "--utc"),
 		of(2, "delete", ID), of(0, "delete", ID, "--yes", "--json"),
