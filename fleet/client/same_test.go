@@ -87,6 +87,7 @@ func newLine(t *testing.T, program string) line {
 	must(t, err)
 	sockets, err := os.MkdirTemp("/tmp", "ofc") //nolint:usetesting // the path of a socket must be short
 	must(t, err)
+	t.Cleanup(func() { must(t, os.RemoveAll(sockets)) }) // after all that is still at work there
 	self, err := os.Executable()
 	must(t, err)
 	env, err := conform.Environment(dir, filepath.Dir(program), sockets)
