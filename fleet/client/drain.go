@@ -40,8 +40,8 @@ func (c *Client) Drain(ctx context.Context, host string, off bool) error {
 	return nil
 }
 
-// HandOver gives the tasks of a host to others at which no agent works. Each gets a snapshot before it leaves; one whose
-// snapshot cannot be taken stays. It tells what becomes of each task, and answers how many stay.
+// HandOver gives the tasks of a host to others at which no agent works. Each gets a snapshot before it leaves; one
+// whose snapshot cannot be taken stays. It tells what becomes of each task, and answers how many stay.
 func (c *Client) HandOver(ctx context.Context, host string, tell func(id, what string)) (stay int, err error) {
 	rows, err := c.Server.Tasks(ctx)
 	if err != nil {

@@ -27,6 +27,7 @@ type Host struct {
 	Name      string
 	Only      []string // the projects that it takes tasks of; empty for all that are registered
 	Snapshots string   // the repository that snapshots of tasks go to
+	Biggest   int64    // bytes of a new file that a snapshot takes in; 0 for the usual ones
 	Key       ssh.Signer
 	People    func() (sign.Roster, error)
 	Program   Program

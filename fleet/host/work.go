@@ -254,7 +254,11 @@ type Shipped struct {
 // Ship takes a snapshot of a task, if there is something new since the last one.
 func (h *Host) Ship(ctx context.Context, id string) (Shipped, error) {
 	var s Shipped
-	said, err := h.Program.Do(ctx, call("snapshot", "", "", "--json", "--if-changed", "--to="+h.Snapshots, "--", id))
+	words := []string{"--json", "--if-changed", "--to=" + h.Snapshots}
+	if h.Biggest > 0 {
+		words = append(words, "--biggest="+strconv.FormatInt(h.Biggest, 10))
+	}
+	said, err := h.Program.Do(ctx, call("snapshot", "", "", append(words, "--", id)...))
 	if err != nil {
 		return s, err
 	}

@@ -88,3 +88,13 @@ func TestAnswer_marksARequestWithThePersonWhoSignedIt(t *testing.T) {
 		t.Errorf("%+v, %v", actor, err)
 	}
 }
+
+func TestBytesOf_readsASize(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]int64{"50MB": 50 << 20, "1KB": 1 << 10, "2GB": 2 << 30, "7": 7, "": 0, "0": 0,
+		"-1MB": 0, "10mb": 0, "MB": 0, "1.5MB": 0} {
+		if got, err := bytesOf(text); got != want || (err == nil) != (want > 0) {
+			t.Errorf("%q: %d, %v", text, got, err)
+		}
+	}
+}

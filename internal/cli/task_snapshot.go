@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -28,6 +29,7 @@ type Snapshots interface {
 
 func (p *Program) taskSnapshot() *cobra.Command {
 	var o record.SnapshotOrder
+	var biggest string
 	c := &cobra.Command{
 		Use: "snapshot [ID]", Short: "Push a task's history and work to a git repository", Args: between(0, 1),
 		Long: `Push a task's history and work to a git repository, from which "orange task restore" brings it back
@@ -44,6 +46,9 @@ A snapshot is pushed only if no one else has pushed one since the last that was 
 				return usage("where to? Give --to with a remote of the project or the address of a repository")
 			}
 			id, err := p.find(ctx, h, args)
+			if err == nil {
+				o.Biggest, err = bytesOf(biggest)
+			}
 			if err != nil {
 				return err
 			}
@@ -68,6 +73,7 @@ A snapshot is pushed only if no one else has pushed one since the last that was 
 	}
 	c.Flags().StringVar(&o.To, "to", "", "the repository: a remote of the project, a path or an address")
 	c.Flags().StringArrayVar(&o.Include, "include", nil, "a new file that is taken in although it looks like a secret")
+	c.Flags().StringVar(&biggest, "biggest", "50MB", "leave out new files that are larger: 10MB, or a number of bytes")
 	c.Flags().BoolVar(&o.IfChanged, "if-changed", false, "push nothing where the last snapshot there has the same")
 	return c
 }
@@ -152,4 +158,23 @@ func (p *Program) readOrder(file string, epoch int) (custody.RestoreOrder, error
 		o.Epoch = epoch
 	}
 	return o, nil
+}
+
+// bytesOf reads a size such as 50MB.
+func bytesOf(text string) (int64, error) {
+	number, factor := text, int64(1)
+	for _, unit := range []struct {
+		name  string
+		bytes int64
+	}{{"KB", 1 << 10}, {"MB", 1 << 20}, {"GB", 1 << 30}} {
+		if rest, is := strings.CutSuffix(text, unit.name); is {
+			number, factor = rest, unit.bytes
+		}
+	}
+	const most = 1 << 32 // of a unit
+	n, err := strconv.ParseInt(number, 10, 64)
+	if err != nil || n < 1 || n > most {
+		return 0, usage("found %q as a size, expected one such as 50MB", text)
+	}
+	return n * factor, nil
 }

@@ -44,6 +44,7 @@ type SnapshotOrder struct {
 	To        string   // a remote or an address
 	Include   []string // new files that would be left out
 	IfChanged bool     // push nothing where the last snapshot there has the same
+	Biggest   int64    // bytes of a new file that is taken in; 0 for the usual ones
 }
 
 // DescribeHolders says in one sentence that a project's workspaces are all taken, and by whom.

@@ -214,7 +214,7 @@ func TestVerify_findsWhatNoPersonHasSignedForThisTask(t *testing.T) {
 	found := all.Verify(id, []history.Event{good, {Person: "Ada", Type: history.Updated},
 		{Type: history.AgentSpawned}})
 	if len(found) != 1 || found[0].Level != record.LevelOK ||
-		!strings.Contains(found[0].Found, "1 events are signed") || !strings.Contains(found[0].Found, "1 are of people") {
+		!strings.Contains(found[0].Found, "1 events are signed by people of the list, 1 are of people and have no") {
 		t.Errorf("as signed: %+v", found)
 	}
 	other := human

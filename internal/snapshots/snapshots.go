@@ -6,6 +6,7 @@
 package snapshots
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -176,7 +177,7 @@ func (k Keeper) commits(ctx context.Context, id string, held held, o record.Snap
 	if err != nil {
 		return record.TakenSnapshot{}, slot, err
 	}
-	taken, err := workOf(ctx, slot, t, o.Include)
+	taken, err := workOf(ctx, slot, t, o)
 	if err != nil {
 		return taken, slot, err
 	}
@@ -205,7 +206,7 @@ func (a about) equals(ctx context.Context, repo worktree.Repo, earlier string) b
 }
 
 // workOf is the commit of the files of a task's worktree, or of its branch where it has none.
-func workOf(ctx context.Context, slot worktree.Slot, t task.Task, include []string) (
+func workOf(ctx context.Context, slot worktree.Slot, t task.Task, o record.SnapshotOrder) (
 	taken record.TakenSnapshot, err error) {
 	taken = record.TakenSnapshot{Event: t.Seq, Left: []string{}}
 	if slot.Dir == "" {
@@ -214,7 +215,7 @@ func workOf(ctx context.Context, slot worktree.Slot, t task.Task, include []stri
 	}
 	var left []string
 	taken.Work, left, err = slot.WorkCommit(ctx, t.ID, func(file string, size int64) bool {
-		return keeps(include, file, size)
+		return keeps(o, file, size)
 	})
 	taken.Left = append(taken.Left, left...)
 	return taken, err
@@ -234,9 +235,9 @@ func (a about) commit(ctx context.Context, repo worktree.Repo, folder string, ru
 }
 
 // keeps reports whether a new file belongs to a snapshot.
-func keeps(include []string, file string, size int64) bool {
-	named := slices.ContainsFunc(include, func(name string) bool { return filepath.Clean(name) == file })
-	return named || size <= biggestFile && !looksSecret(file)
+func keeps(o record.SnapshotOrder, file string, size int64) bool {
+	named := slices.ContainsFunc(o.Include, func(name string) bool { return filepath.Clean(name) == file })
+	return named || size <= cmp.Or(o.Biggest, biggestFile) && !looksSecret(file)
 }
 
 // looksSecret reports whether a file's name is one that keys and passwords are kept under.

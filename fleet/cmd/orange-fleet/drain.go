@@ -21,7 +21,8 @@ With --off the host takes tasks again.`,
 		Example: "  orange fleet drain h1 --move\n  orange fleet drain h1 --off",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if off && move {
-				return task.Notef(task.ErrUsage, "cannot drain %q: found --off and --move, expected one of them", args[0])
+				return task.Notef(task.ErrUsage, "cannot drain %q: found --off and --move, expected one of them",
+					args[0])
 			}
 			home, s, err := here()
 			if err != nil {
