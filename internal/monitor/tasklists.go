@@ -14,6 +14,7 @@ type taskLists struct {
 	live   []task.Task // those that are not over
 	held   []task.Task // those that are over and still have a workspace
 	over   []task.Task // those that are over and whose files are looked after
+	seated []task.Task // those of the live ones that have a session
 }
 
 // taskLists reads the tasks again only where one has changed: else it is one small question, however many there are.
@@ -36,6 +37,10 @@ func (m *Monitor) taskLists(ctx context.Context) (taskLists, error) {
 		return taskLists{}, err
 	}
 	fresh.number = number
+	unseated := func(t task.Task) bool { return t.Session == "" }
+	if fresh.seated = fresh.live; slices.ContainsFunc(fresh.live, unseated) {
+		fresh.seated = slices.DeleteFunc(slices.Clone(fresh.live), unseated)
+	}
 	m.listed = &fresh
 	return fresh, nil
 }
