@@ -3,7 +3,6 @@ package explore
 import (
 	"slices"
 
-	"orange/internal/action"
 	"orange/internal/decide"
 	"orange/internal/record"
 	"orange/internal/task"
@@ -267,22 +266,16 @@ func (w *walk) follow(at int32, before config, o outcome, declared []workflow.Ho
 			return
 		}
 		e.failing = int8(min(s.failing, maxFailing))
-		w.heldUp(at, e, w.perform(after, ahead.deeds[:s.failing]), o.moved, s, ahead.deeds[s.failing:])
+		w.heldUp(at, e, w.perform(after, ahead.deeds[:s.failing]), o.moved, s)
 	}
 }
 
-// heldUp enters the configurations in which a hook has failed: with the agents that live then, and without those whose
-// successors are owed.
-func (w *walk) heldUp(at int32, e event, p performed, moved bool, s stop, owed []deed) {
+// heldUp enters the configuration in which a hook has failed. A start that failed may have ended the agent that it was
+// to replace: that configuration follows from this one by the end of an agent whose program could not be started.
+func (w *walk) heldUp(at int32, e event, p performed, moved bool, s stop) {
 	p.config.owed = s.owed
-	for i := -1; i < len(owed); i++ {
-		is := i < 0
-		if !is {
-			p.config, is = w.replaced(p.config, &owed[i])
-		}
-		if is && (!s.living || !p.config.livesAtMost(0)) { // else it is as where the start fails
-			w.enter(at, e, p, moved, nil)
-		}
+	if !s.living || !p.config.livesAtMost(0) { // else it is as where the start fails
+		w.enter(at, e, p, moved, nil)
 	}
 }
 
@@ -334,16 +327,6 @@ func (w *walk) bitOf(status int16) uint32 {
 		return 0
 	}
 	return 1 << at
-}
-
-// replaced is a configuration in which a start has failed after it had ended the agent that it was to replace, or
-// after that one had died: as long as its successor is owed, no rule asks how it ended.
-func (w *walk) replaced(c config, d *deed) (config, bool) {
-	if d.means != action.StartsAgent || d.role < 0 || c.agent(d.role) != alive {
-		return c, false
-	}
-	c.setAgent(d.role, gone)
-	return c, true
 }
 
 // maxFailing is the last hook of a list that the words of a step can name as the one that failed.
