@@ -1,4 +1,5 @@
-// Package arch holds the rules of the repository as tests: which package may import which, and how large things may grow.
+// Package arch holds the rules of the repository as tests: which package may import which, and how large things may
+// grow.
 package arch
 
 import (

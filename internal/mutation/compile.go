@@ -58,7 +58,7 @@ func openPackage(t *testing.T) *source {
 	return r
 }
 
-// compiles looks whether the package has one meaning with another text in the place of a file.
+// compiles checks whether the package has one meaning with another text in the place of a file.
 func (r *source) compiles(file, text string) error {
 	instead, err := parser.ParseFile(r.set, file, text, parser.SkipObjectResolution)
 	if err != nil {
