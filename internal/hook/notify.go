@@ -153,8 +153,7 @@ func send(request *http.Request) (status int, said string, err error) {
 		return http.ErrUseLastResponse
 	}}
 	response, err := client.Do(request)
-	var wrapped *url.Error
-	if errors.As(err, &wrapped) {
+	if wrapped, ok := errors.AsType[*url.Error](err); ok {
 		err = wrapped.Err
 	}
 	if err != nil {

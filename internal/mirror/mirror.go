@@ -64,8 +64,7 @@ func open(path string, flags int) (*os.File, error) {
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, task.Notef(os.ErrNotExist, "%q is not there", path)
 	}
-	var cause *os.PathError
-	if errors.As(err, &cause) {
+	if cause, ok := errors.AsType[*os.PathError](err); ok {
 		return nil, fmt.Errorf("%q cannot be opened: %w", path, cause.Err)
 	}
 	if err != nil {
