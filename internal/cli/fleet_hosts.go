@@ -289,7 +289,7 @@ own: F12 returns to where you were.`,
 			if err != nil {
 				return err
 			}
-			p.endProgress()
+			p.lend()
 			if at.Here {
 				argv, err := h.Commands.Attach(ctx, id, role, !p.json)
 				if err != nil || !p.json {

@@ -29,7 +29,7 @@ func (p *Program) logCommand() *cobra.Command {
 			if lines < 1 {
 				return usage("found %d as --lines, expected a number above 0", lines)
 			}
-			p.endProgress()
+			p.lend()
 			return h.Monitor.Log(func(line []byte) bool {
 				return keeps(line, levels[least:], component, pattern)
 			}, lines, p.Out)

@@ -38,7 +38,7 @@ does nothing and exits with status 1.`,
 			if err := h.Identity.Person(ctx, "watch over the agents"); err != nil {
 				return err
 			}
-			p.endProgress()
+			p.lend()
 			var told []string
 			say := func(line string) {
 				if p.json && once {

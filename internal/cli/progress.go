@@ -52,8 +52,8 @@ func (p *Program) busy(name string) (end func()) {
 	}
 }
 
-// endProgress takes the line away for the rest of a command that has the whole terminal, or prints lines as they come.
-func (p *Program) endProgress() {
+// lend takes the line away for the rest of a command that has the whole terminal, or prints lines as they come.
+func (p *Program) lend() {
 	if p.line != nil {
 		p.line.hold(true)
 	}

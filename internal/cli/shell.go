@@ -28,7 +28,7 @@ Without a terminal, orange shell runs the lines of standard input. Its exit stat
 the last line that failed.`,
 		Example: "  orange shell 4Fz\n  echo '/next --override \"I accept the risk\"' | orange shell 4Fz",
 		RunE: p.runFound(func(ctx context.Context, h *Services, id string) error {
-			p.endProgress()
+			p.lend()
 			p.guessed = nil // its prompt names the task before every line
 			status, err := p.Shell(ctx, &TaskShell{program: p, services: h, id: id})
 			if err == nil && status != 0 {

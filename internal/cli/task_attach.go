@@ -15,7 +15,7 @@ window. Inside a tmux of your own, the keys of the two do not conflict: the inne
 prefix key.`,
 		Example: "  orange task attach 4Fz\n  orange task attach 4Fz --role reviewer",
 		RunE: p.runFound(func(ctx context.Context, h *Services, id string) error {
-			p.endProgress()
+			p.lend()
 			argv, err := h.Commands.Attach(ctx, id, role, !p.json)
 			if err != nil || !p.json {
 				return err

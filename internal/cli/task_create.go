@@ -85,7 +85,7 @@ missing, and "orange task spawn" starts it all the same.`,
 			id, err := p.create(ctx, h, n, words, sign)
 			if err == nil && attach {
 				err = p.flush() // the window takes the terminal
-				p.endProgress()
+				p.lend()
 			}
 			if err == nil && attach {
 				_, err = h.Commands.Attach(ctx, id, "", true)

@@ -64,7 +64,7 @@ reported; with 1 when the time is up before, and with 4 when the task is deleted
 			if err != nil {
 				return err
 			}
-			p.endProgress()
+			p.lend()
 			p.json = false // the output is lines from here on: what goes wrong goes to the standard error
 			return p.watch(ctx, h, w, cursor)
 		}),
@@ -258,7 +258,7 @@ func (p *Program) watchList(ctx context.Context, h *Services, filter record.Filt
 		return usage("found %d as --failures, expected a number from 1", want.failures)
 	}
 	p.plain = true
-	p.endProgress()
+	p.lend()
 	cursor, err := h.Changes.Changed(ctx)
 	if err != nil {
 		return err
