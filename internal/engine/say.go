@@ -179,7 +179,7 @@ func (w *message) explain(err error) error {
 			"say it again later, or there: "+attach)
 	case errors.Is(err, task.ErrNotFound), errors.Is(err, tmux.ErrEnded):
 		return w.refused("no "+w.role+" that lives",
-			"start it: orange task respawn "+w.task.ID+"; or name who shall hear it: --role")
+			"start it: orange task respawn "+w.task.ID+"; or name another agent: --role")
 	}
 	return err
 }

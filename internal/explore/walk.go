@@ -20,11 +20,11 @@ type walk struct {
 	// progress gets the number of explored configurations; nil if the caller does not want it.
 	progress func(configurations int)
 
-	count   *counting
-	forge   *evidenceMaker
-	roles   []string
-	readers []bool
-	mourned [][]bool // by state and role: whether it can matter later that the agent has died by itself
+	count        *counting
+	forge        *evidenceMaker
+	roles        []string
+	readers      []bool
+	deathMatters [][]bool // by state and role: whether it can matter later that the agent has died by itself
 	// by state: the bits of all roles of whose agent it cannot matter
 	forgotten []uint64
 	speakers  []string // roles whose moves a person can make only in their name
@@ -135,8 +135,8 @@ func newWalk(def *workflow.Definition, most int) *walk {
 		}
 	}
 	w.readers = readersOf(def, w.roles)
-	w.mourned = deathMattersIn(def, w.roles)
-	w.forgotten = forgottenIn(w.mourned)
+	w.deathMatters = deathMattersIn(def, w.roles)
+	w.forgotten = forgottenIn(w.deathMatters)
 	for i, s := range def.States {
 		for e := range def.Transitions {
 			if def.Transitions[e].From == s.Name {
