@@ -37,12 +37,22 @@ func (m *Monitor) taskLists(ctx context.Context) (taskLists, error) {
 		return taskLists{}, err
 	}
 	fresh.number = number
-	unseated := func(t task.Task) bool { return t.Session == "" }
-	if fresh.seated = fresh.live; slices.ContainsFunc(fresh.live, unseated) {
-		fresh.seated = slices.DeleteFunc(slices.Clone(fresh.live), unseated)
-	}
+	fresh.seated = withSession(fresh.live)
 	m.listed = &fresh
 	return fresh, nil
+}
+
+// withSession are the tasks that have a session. It is the same list where all have one: a copy of many is large.
+func withSession(tasks []task.Task) (out []task.Task) {
+	if !slices.ContainsFunc(tasks, func(t task.Task) bool { return t.Session == "" }) {
+		return tasks
+	}
+	for i := range tasks {
+		if tasks[i].Session != "" {
+			out = append(out, tasks[i])
+		}
+	}
+	return out
 }
 
 // some are the tasks that a long watch looks after: of those that are over, the files of the ones that ended lately.
