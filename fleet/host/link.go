@@ -54,11 +54,13 @@ func (l Temporal) Told(ctx context.Context, h wire.Here) error {
 func (l Temporal) Beat(ctx context.Context, token []byte) error {
 	err := l.Client.RecordActivityHeartbeat(ctx, token)
 	var gone *serviceerror.NotFound
+	var emptied *serviceerror.NamespaceNotFound // a server that has lost everything: the hold is of its time before
 	var invalid *serviceerror.InvalidArgument
 	switch {
 	case err == nil:
 		return nil
-	case errors.As(err, &gone), errors.As(err, &invalid), temporal.IsCanceledError(err) && ctx.Err() == nil:
+	case errors.As(err, &gone), errors.As(err, &emptied), errors.As(err, &invalid),
+		temporal.IsCanceledError(err) && ctx.Err() == nil:
 		return ErrOver
 	}
 	return fmt.Errorf("tell the fleet that this host lives: %w", err)

@@ -41,7 +41,8 @@ server of the fleet does not answer, agents go on. One of it runs for a home.`,
 				return err
 			}
 			if unit != "" {
-				return printUnit(cmd.OutOrStdout(), home, unit)
+				return printUnit(cmd.OutOrStdout(), home, unit, service.Purpose{Name: "orange-fleet", Command: "host",
+					About: "Orange keeps this host in its fleet, with"})
 			}
 			return keepHost(cmd.Context(), home, s, cmd.ErrOrStderr())
 		}}
@@ -51,16 +52,14 @@ server of the fleet does not answer, agents go on. One of it runs for a home.`,
 	return cmd
 }
 
-// printUnit prints the file with which the system's supervisor keeps a host in its fleet.
-func printUnit(out io.Writer, home, kind string) error {
+// printUnit prints the file with which the system's supervisor keeps a command of this program running.
+func printUnit(out io.Writer, home, kind string, purpose service.Purpose) error {
 	program, err := os.Executable()
 	if err != nil {
 		return fmt.Errorf("find the running program: %w", err)
 	}
 	text, err := service.Unit{Home: home, Program: program, Environment: service.Environment(home, os.Getenv),
-		Purpose: service.Purpose{Name: "orange-fleet", Command: "host",
-			About: "Orange keeps this host in its fleet, with"},
-	}.Text(kind)
+		Purpose: purpose}.Text(kind)
 	if err != nil {
 		return err
 	}

@@ -20,6 +20,7 @@ import (
 	"orange/fleet/registry"
 	"orange/fleet/setup"
 	"orange/internal/answer"
+	"orange/internal/service"
 	"orange/internal/task"
 )
 
@@ -27,6 +28,7 @@ import (
 type serveFlags struct {
 	first                               bool
 	server, namespace, encrypt, metrics string
+	unit                                string
 	open                                bool
 }
 
@@ -51,6 +53,10 @@ func serve() *cobra.Command {
 				return err
 			}
 			s, err := f.setup(home)
+			if err == nil && f.unit != "" {
+				return printUnit(cmd.OutOrStdout(), home, f.unit, service.Purpose{Name: "orange-fleet-serve",
+					Command: "serve", About: "Orange works for the server of its fleet, with"})
+			}
 			if err == nil && f.first {
 				s, err = f.begin(cmd.Context(), home, s, cmd.OutOrStdout())
 			}
@@ -63,6 +69,9 @@ func serve() *cobra.Command {
 	cmd.Flags().StringVar(&f.server, "server", "", "with --init: HOST:PORT of the server, for fleet.yml")
 	cmd.Flags().StringVar(&f.namespace, "namespace", "", "with --init: the name of the fleet, for fleet.yml")
 	cmd.Flags().StringVar(&f.encrypt, "tls", "", "with --init: names or addresses of the server, for its certificate")
+	cmd.Flags().StringVar(&f.unit, "unit", "", "print a unit that keeps this running: systemd or launchd; both "+
+		"without a value")
+	cmd.Flags().Lookup("unit").NoOptDefVal = "all"
 	cmd.Flags().StringVar(&f.metrics, "metrics", "", "show metrics for Prometheus at this address, such as "+
 		"127.0.0.1:9464")
 	cmd.Flags().BoolVar(&f.open, "metrics-open", false, "the address of --metrics may be one that other machines reach")
