@@ -148,10 +148,23 @@ func (c *Client) ask(ctx context.Context, p answer.Pending, key string) (answer.
 			return answer.Reply{}, errors.Join(mapped(err, key), kept)
 		}
 	}
+	if is && failure.Code == flow.Refused && c.gone(ctx, p.Host, r.Task) {
+		return answer.Reply{}, task.Notef(task.ErrNotFound, "host %s has no task %s any more", p.Host, r.Task)
+	}
 	if err != nil {
 		return answer.Reply{}, mapped(err, key)
 	}
 	return replied(reply.Exit, reply.Output, reply.Errors, reply.Cut), nil
+}
+
+// gone reports whether a task whose custody is over has been deleted at its host, which then takes no request for it.
+func (c *Client) gone(ctx context.Context, host, id string) bool {
+	if t, is := c.found[id]; !is || !over(t) {
+		return false
+	}
+	seen, err := c.Server.Look(ctx, host, "", wire.Look{Task: id, Method: "show", Args: []string{"--", id}})
+	const notThere = 4 // the status of orange where there is no such task
+	return err == nil && seen.Exit == notThere
 }
 
 // asked signs a request for the host that has the task, and checks that the answer is the host's.

@@ -37,6 +37,7 @@ type fake struct {
 	overs []bool
 	looks []wire.Look
 	born  []wire.Birth
+	exit  int                                // of a look
 	seen  string                             // what a look shows; empty for the usual
 	ask   func(wire.Ask) (wire.Reply, error) // nil where each is done
 }
@@ -85,7 +86,7 @@ func (f *fake) Look(_ context.Context, _, _ string, l wire.Look) (wire.Seen, err
 	if f.seen != "" {
 		return wire.Seen{Output: f.seen}, nil
 	}
-	return wire.Seen{Output: "seen\n", Cut: true}, nil
+	return wire.Seen{Output: "seen\n", Cut: true, Exit: f.exit}, nil
 }
 
 func (f *fake) Rescue(_ context.Context, id string, r wire.Rescue) (wire.Custody, error) {
@@ -385,5 +386,24 @@ func TestAHostThatIsLostIsNotWaitedFor(t *testing.T) {
 	}
 	if len(f.asked)+len(f.looks) > 0 {
 		t.Error("it was asked all the same")
+	}
+}
+
+// A host takes no request for a task that was deleted there.
+func TestATaskThatWasDeletedIsNotFound(t *testing.T) {
+	t.Parallel()
+	for exit, want := range map[int]error{4: task.ErrNotFound, 0: nil} {
+		c, f := newClient(t)
+		f.rows[0].Phase, f.exit = "ended", exit
+		f.ask = func(wire.Ask) (wire.Reply, error) {
+			return wire.Reply{}, &client.Failure{Code: flow.Refused, Message: "custody 0"}
+		}
+		if _, err := c.Find(t.Context(), id); err != nil {
+			t.Fatal(err)
+		}
+		_, err := c.Ask(t.Context(), answer.Host{Name: "h1"}, call("delete", "--yes", "--", id), time.Minute)
+		if err == nil || errors.Is(err, task.ErrNotFound) != (want != nil) {
+			t.Errorf("show ends with %d: %v", exit, err)
+		}
 	}
 }

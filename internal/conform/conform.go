@@ -28,6 +28,7 @@ type Case struct {
 	Exit  int
 	Loose bool // its text is never the same twice, so that only the exit status is compared
 	Again bool // it creates a task again that another line has created
+	Place bool // it names no place for a snapshot, and a host of a fleet with a server has a usual one
 }
 
 func of(exit int, words ...string) Case { return Case{Words: words, Exit: exit} }
@@ -73,7 +74,7 @@ func Lines() []Case {
 		of(0, "diff", ID), of(0, "diff", ID, "--stat", "--json"), logs,
 		of(2, "logs", ID, "--lines", "0"), of(2, "history", ID, "--format", "x"),
 		of(3, "merge", ID, "--json"), of(2, "merge", ID, "--override", ""),
-		of(2, "snapshot", ID), of(1, "snapshot", ID, "--to", "origin"),
+		{Words: []string{"snapshot", ID}, Exit: 2, Place: true}, of(1, "snapshot", ID, "--to", "origin"),
 		of(2, "cancel", ID), of(2, "cancel", ID, "--json"), of(0, "cancel", ID, "--yes"),
 		of(0, "history", ID, "--json"), of(0, "history", ID, "--utc"),
 		of(2, "delete", ID), of(0, "delete", ID, "--yes", "--json"),
@@ -89,6 +90,7 @@ type Side struct {
 	Env    []string
 	Orange string                        // the program
 	Words  func(words []string) []string // what a command line is run as
+	Person string                        // how a history calls the person, where that is not the name that git has
 }
 
 // Make makes what both homes have: a repository, a workflow and an agent program that waits.
@@ -137,8 +139,8 @@ func Environment(dir, bin, sockets string) ([]string, error) {
 // At is the home of a name: each is a folder below dir/hosts.
 func At(dir, name, orange string, env []string, words func([]string) []string) Side {
 	home := filepath.Join(dir, "hosts", name)
-	return Side{home, append(slices.Clone(env), "HOME="+home, "ORANGE_HOME="+filepath.Join(home, "orange")), orange,
-		words}
+	return Side{Dir: home, Env: append(slices.Clone(env), "HOME="+home, "ORANGE_HOME="+filepath.Join(home, "orange")),
+		Orange: orange, Words: words}
 }
 
 // AtHost is how a command line is run at the host itself.
@@ -192,7 +194,7 @@ func (h Side) Run(one Case) (Printed, error) {
 	if err != nil && !errors.As(err, &failed) {
 		return Printed{}, err
 	}
-	e := Printed{Exit: cmd.ProcessState.ExitCode(), Stdout: alike(string(out)), Stderr: alike(talk.String())}
+	e := Printed{Exit: cmd.ProcessState.ExitCode(), Stdout: h.alike(string(out)), Stderr: h.alike(talk.String())}
 	if slices.Contains(one.Words, "--json") {
 		if err := json.Unmarshal([]byte(e.Stdout), &e.JSON); err != nil {
 			return e, fmt.Errorf("%q says no JSON: %w\n%s%s", words, err, e.Stdout, e.Stderr)
@@ -203,7 +205,10 @@ func (h Side) Run(one Case) (Printed, error) {
 }
 
 // alike is a text without times, hashes, and what tells one home or one way from the other.
-func alike(text string) string {
+func (h Side) alike(text string) string {
+	if h.Person != "" {
+		text = regexp.MustCompile(`\b`+h.Person+`\b`).ReplaceAllString(text, "Person <person@localhost>")
+	}
 	for _, rule := range [][2]string{
 		{`\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?(Z| UTC)?`, "TIME"}, {`[^\s"]*/hosts/(one|big|asker)`, "HOST"},
 		{`\b[0-9a-f]{8,64}\b`, "HASH"}, {`\b\d+(\.\d+)?(ms|s)\b`, "DURATION"}, {`TIME[^\s"]*-\d+`, "TIME"},
@@ -220,7 +225,7 @@ func alike(text string) string {
 func unkeyed(value any) any {
 	switch v := value.(type) {
 	case map[string]any:
-		for _, name := range []string{"ask", "asked", "seq"} {
+		for _, name := range []string{"ask", "asked", "seq", "signed", "signature"} {
 			delete(v, name)
 		}
 		if events, is := v["events"].([]any); is {
