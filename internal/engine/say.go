@@ -43,8 +43,8 @@ func (e *Engine) Say(ctx context.Context, v Voice, id, role, text string, actor 
 		to, how = out.Event.Data["role"], out.Event.Data[history.DataHow]
 		if kind == history.PersonSaid && how == history.HowTyped && err == nil {
 			err = fmt.Errorf("the text is recorded, and the program that was to type it was ended: it is not known "+
-				"whether it reached the %s; look at it: orange task attach %s --role %s; to say it again, give another key",
-				to, id, to)
+				"whether it reached the %s; look at it: orange task attach %s --role %s; to say it again, give "+
+				"another key", to, id, to)
 		}
 	}
 	return to, how, err
