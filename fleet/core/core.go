@@ -17,6 +17,7 @@ import (
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/interceptor"
 	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 	"google.golang.org/protobuf/types/known/durationpb"
@@ -34,15 +35,17 @@ const (
 	kept        = 30 * 24 * time.Hour
 )
 
-// Worker is a core worker of a server.
-func Worker(c client.Client) worker.Worker {
+// Worker is a core worker of a server; watch sees what it does.
+func Worker(c client.Client, watch ...interceptor.WorkerInterceptor) worker.Worker {
 	worker.SetStickyWorkflowCacheSize(cached)
 	w := worker.New(c, wire.CoreQueue, worker.Options{StickyScheduleToStartTimeout: stickyTime,
-		DisableRegistrationAliasing: true})
+		DisableRegistrationAliasing: true, Interceptors: watch})
 	f := flow.Flow{}
 	w.RegisterWorkflowWithOptions(f.Task, workflow.RegisterOptions{Name: wire.TaskWorkflow})
 	w.RegisterWorkflowWithOptions(f.Host, workflow.RegisterOptions{Name: wire.HostWorkflow})
+	w.RegisterWorkflowWithOptions(f.Registry, workflow.RegisterOptions{Name: wire.RegistryWorkflow})
 	w.RegisterActivityWithOptions(calls{c}.release, activity.RegisterOptions{Name: wire.ReleaseActivity})
+	w.RegisterActivityWithOptions(calls{c}.spread, activity.RegisterOptions{Name: wire.SpreadActivity})
 	return w
 }
 

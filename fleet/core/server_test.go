@@ -204,7 +204,7 @@ func keep(t *testing.T, c client.Client, id, name string) {
 		return
 	}
 	all := &history.History{}
-	events := c.GetWorkflowHistory(t.Context(), wire.TaskID(id), "", false, enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+	events := c.GetWorkflowHistory(t.Context(), id, "", false, enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
 	for events.HasNext() {
 		event, err := events.Next()
 		if err != nil {
@@ -300,5 +300,5 @@ func TestServer_aTaskIsRescuedFromOneHostToAnother(t *testing.T) {
 	if err := c.GetWorkflow(t.Context(), wire.TaskID("abc"), "").Get(t.Context(), nil); err != nil {
 		t.Errorf("the end: %v", err)
 	}
-	keep(t, c, "abc", "rescue")
+	keep(t, c, wire.TaskID("abc"), "rescue")
 }

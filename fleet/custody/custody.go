@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"orange/fleet/sign"
@@ -44,12 +45,16 @@ type State struct {
 	Doubt   bool        `json:"doubt,omitempty"`   // an earlier try of the take may have been at the host
 	To      string      `json:"to,omitempty"`      // the host that a person named; empty for any
 	Not     []string    `json:"not,omitempty"`     // hosts that cannot take the task
+	Because []string    `json:"because,omitempty"` // why, for each of them
 	From    string      `json:"from,omitempty"`    // the host that had the task before
 	Known   wire.Head   `json:"known"`             // the last of the history that a host has signed
 	Version int         `json:"version,omitempty"` // of the last report under the epoch
 	Row     wire.Row    `json:"row"`
-	Keys    []wire.Kept `json:"keys,omitempty"` // the last requests that were done
+	Told    int64       `json:"told,omitempty"`    // when that was reported, by the server's clock
+	Refusal *wire.Reply `json:"refusal,omitempty"` // why no host creates the task
+	Keys    []wire.Kept `json:"keys,omitempty"`    // the last requests that were done
 	Old     []Old       `json:"old,omitempty"`
+	Resumed bool        `json:"resumed,omitempty"` // began again from what a host said
 }
 
 // Errors that callers tell apart with errors.Is. Each comes with a text for people.
@@ -63,8 +68,8 @@ var (
 	ErrNotKnown = errors.New("it is not known whether the request was done")
 )
 
-// hostPrefix is what the place of a birth begins with where it is one host.
-const hostPrefix = "host:"
+// wrongCall is how orange ends where what it was asked is wrong, at whichever host.
+const wrongCall = 2
 
 // New is the custody of a task that a person created.
 func New(fleet, id string, birth wire.Birth, trust Trust, now time.Time) (State, error) {
@@ -76,10 +81,24 @@ func New(fleet, id string, birth wire.Birth, trust Trust, now time.Time) (State,
 		return State{}, err
 	}
 	s := State{Fleet: fleet, Task: id, Birth: birth, Trust: trust, Phase: Waiting}
-	if len(birth.On) > len(hostPrefix) && birth.On[:len(hostPrefix)] == hostPrefix {
-		s.To = birth.On[len(hostPrefix):]
-	}
+	s.To, _ = placeOf(birth.On)
 	return s, nil
+}
+
+// placeOf is the host that a place is, or the label.
+func placeOf(place string) (host, label string) {
+	if host, is := strings.CutPrefix(place, wire.HostPlace); is {
+		return host, ""
+	}
+	return "", place
+}
+
+// Label is that of the hosts that may take the task. Where a person named one host that is waited for no more, any may.
+func (s State) Label() string {
+	if _, label := placeOf(s.Birth.On); label != "" {
+		return label
+	}
+	return wire.AnyLabel
 }
 
 // Accepted gives the task to a host that has a place for it, under a new epoch; the host has not been asked to take it
@@ -89,16 +108,16 @@ func (s State) Accepted(a wire.Accepted) State {
 	case s.Phase != Waiting:
 		return s
 	case a.Unfit != "":
-		return s.without(a.Host)
+		return s.without(a.Host, a.Unfit)
 	}
 	s.Phase, s.Host, s.Version, s.Doubt = Taking, a.Host, 0, false
 	s.Epoch++
 	return s
 }
 
-func (s State) without(host string) State {
+func (s State) without(host, why string) State {
 	if !slices.Contains(s.Not, host) {
-		s.Not = append(slices.Clone(s.Not), host)
+		s.Not, s.Because = append(slices.Clone(s.Not), host), append(slices.Clone(s.Because), why)
 	}
 	return s
 }
@@ -123,7 +142,7 @@ func (s State) Doubted(epoch int) State {
 
 // Again forgets which hosts could not take the task: they may be able to by now.
 func (s State) Again() State {
-	s.Not = nil
+	s.Not, s.Because = nil, nil
 	return s
 }
 
@@ -132,7 +151,22 @@ func (s State) Taken(epoch int, t wire.Taken, now time.Time) (State, error) {
 	if err := s.Trust.checkReport(s.Fleet, t.Report, now); err != nil {
 		return s, err
 	}
-	return s.taken(epoch, t)
+	if t.Reply != nil {
+		hosts, err := s.Trust.hosts(s.Fleet)
+		asked := s.Birth.Ask.Request
+		asked.Host, asked.Epoch = t.Report.Host, t.Report.Epoch // it was asked of whichever host has a place
+		if err == nil {
+			err = sign.CheckReply(hosts, *t.Reply, asked, now)
+		}
+		if err != nil {
+			return s, err
+		}
+	}
+	s, err := s.taken(epoch, t)
+	if err == nil {
+		s.Told = now.Unix()
+	}
+	return s, err
 }
 
 func (s State) taken(epoch int, t wire.Taken) (State, error) {
@@ -141,11 +175,14 @@ func (s State) taken(epoch int, t wire.Taken) (State, error) {
 		return s, dropped("the answer of the host %q to the take under the epoch %d", r.Host, epoch)
 	}
 	if t.Refused != "" {
-		s = s.without(s.Host)
-		s.Phase, s.Host = Waiting, ""
-		return s, nil
+		return s.refused(t), nil
 	}
-	s.Phase, s.Row, s.Version, s.Known, s.Not = Held, r.Row, r.Version, r.Row.Head, nil
+	s.Phase, s.Row, s.Version, s.Known = Held, r.Row, r.Version, r.Row.Head
+	s = s.Again()
+	if b := t.Reply; b != nil && b.Done && s.kept(b.Key) < 0 {
+		s = s.keeping(wire.Kept{Key: b.Key, Digest: b.Digest, Host: b.Host, Epoch: b.Epoch, Event: b.Head.Event,
+			Reply: *b})
+	}
 	s.Keys = slices.Clone(s.Keys)
 	for i := range s.Keys {
 		if slices.Contains(t.Lost, s.Keys[i].Key) {
@@ -153,6 +190,18 @@ func (s State) taken(epoch int, t wire.Taken) (State, error) {
 		}
 	}
 	return s.end(), nil
+}
+
+// refused looks for another host. Where the task cannot be created at the one that a person named, or at none at all,
+// the custody is over.
+func (s State) refused(t wire.Taken) State {
+	host := s.Host
+	s = s.without(host, t.Refused)
+	s.Phase, s.Host = Waiting, ""
+	if t.Reply != nil && s.From == "" && (s.To == host || t.Reply.Exit == wrongCall) {
+		s.Phase, s.Refusal = Ended, t.Reply
+	}
+	return s
 }
 
 // by reports whether a host speaks of this task as its custodian.
@@ -178,7 +227,11 @@ func (s State) Reported(r wire.Report, now time.Time) (State, error) {
 	if err := s.Trust.checkReport(s.Fleet, r, now); err != nil {
 		return s, err
 	}
-	return s.reported(r)
+	s, err := s.reported(r)
+	if err == nil {
+		s.Told = now.Unix()
+	}
+	return s, err
 }
 
 func (s State) reported(r wire.Report) (State, error) {
@@ -260,12 +313,23 @@ func (s State) answered(asked wire.Request, reply wire.Reply) (State, error) {
 		return s, nil
 	}
 	s.Known = later(s.Known, reply.Head)
-	s.Keys = append(slices.Clone(s.Keys), wire.Kept{Key: asked.Key, Digest: sign.Digest(asked), Host: reply.Host,
-		Epoch: reply.Epoch, Event: reply.Head.Event, Reply: reply})
+	if asked.Method == wire.MethodDelete { // no host will report it any more
+		s.Row.Over = true
+	}
+	if asked.Method == wire.MethodSnapshot { // no history has it: a new host would name it as lost
+		return s, nil
+	}
+	return s.end().keeping(wire.Kept{Key: asked.Key, Digest: sign.Digest(asked), Host: reply.Host,
+		Epoch: reply.Epoch, Event: reply.Head.Event, Reply: reply}), nil
+}
+
+// keeping keeps a request, and of many only the last ones.
+func (s State) keeping(k wire.Kept) State {
+	s.Keys = append(slices.Clone(s.Keys), k)
 	if more := len(s.Keys) - wire.KeptKeys; more > 0 {
 		s.Keys = s.Keys[more:]
 	}
-	return s, nil
+	return s
 }
 
 // Rescuable judges a rescue before the host is asked to release the task. Due is false where the epoch is over
@@ -308,28 +372,68 @@ func (s State) Rescued(r wire.Rescue) (State, error) {
 	if s.Phase == Held {
 		s.From = s.Host
 	}
-	s.Phase, s.Host, s.To, s.Not = Waiting, "", r.To, nil
+	s.Phase, s.Host, s.To = Waiting, "", r.To
+	s = s.Again()
 	if r.To == "" {
-		s.Not = []string{s.Old[len(s.Old)-1].Host}
+		s = s.without(s.Old[len(s.Old)-1].Host, "the task was taken away from it")
 	}
+	return s, nil
+}
+
+// Cancelled ends a custody that no host has had: nothing of the task is anywhere else.
+func (s State) Cancelled(a wire.Ask, now time.Time) (State, error) {
+	people, err := s.Trust.people(s.Fleet)
+	if err == nil {
+		err = sign.CheckRequest(people, a, sign.Here{Fleet: s.Fleet, Task: s.Task, Epoch: s.Epoch, Now: now}, "")
+	}
+	switch {
+	case err != nil:
+		return s, err
+	case a.Request.Method != wire.MethodCancel:
+		return s, fmt.Errorf("%w: cannot cancel the task: what was signed is %q", ErrStale, a.Request.Method)
+	case s.Phase == Ended:
+		return s, fmt.Errorf("%w: cannot cancel the task: it is %q", ErrEnded, s.Row.Status)
+	case s.Phase != Waiting || s.From != "":
+		return s, fmt.Errorf("%w: cannot cancel the task without its host: it is %s; ask again", ErrNotHeld, s.Phase)
+	}
+	s.Phase, s.Row.Over = Ended, true
 	return s, nil
 }
 
 // Left says that a host has let go of the task, whatever it had of it until an epoch.
 func (s State) Left(host string, epoch int) State {
 	s.Old = slices.DeleteFunc(slices.Clone(s.Old), func(o Old) bool { return o.Host == host && o.Epoch <= epoch })
-	s.Not = slices.DeleteFunc(slices.Clone(s.Not), func(not string) bool { return not == host })
+	if i := slices.Index(s.Not, host); i >= 0 {
+		s.Not, s.Because = slices.Delete(slices.Clone(s.Not), i, i+1), slices.Delete(slices.Clone(s.Because), i, i+1)
+	}
 	return s
 }
 
-// Summary is what the fleet shows of the custody.
+// Summary is what the fleet shows of the custody. Before a host has reported, the birth says what the task is about.
 func (s State) Summary() wire.Custody {
-	c := wire.Custody{Task: s.Task, Phase: string(s.Phase), Host: s.Host, Epoch: s.Epoch, Not: s.Not, Row: s.Row}
+	c := wire.Custody{Task: s.Task, Phase: string(s.Phase), Host: s.Host, To: s.To, Epoch: s.Epoch, Not: s.Not,
+		Because: s.Because, Row: s.Row, Told: s.Told, Birth: s.Refusal, Harness: s.Birth.Harness}
+	if s.To == "" {
+		c.On = s.Label()
+	}
+	if s.Told == 0 || s.Row.Project == "" {
+		c.Row.Project, c.Row.Branch, c.Row.Summary = s.Birth.Project, s.Birth.Branch, s.Birth.Summary
+	}
 	for _, k := range s.Keys {
 		if k.Lost {
 			c.Lost = append(c.Lost, k.Key)
 		}
+		if k.Key == s.Birth.Ask.Request.Key {
+			c.Birth = &k.Reply
+		}
 	}
+	return c
+}
+
+// Listed is what the list of the fleet has of the custody: not the answer to the creation.
+func (s State) Listed() wire.Custody {
+	c := s.Summary()
+	c.Birth = nil
 	return c
 }
 
@@ -341,14 +445,15 @@ func (State) Check() error { return nil }
 
 // Offer is what hosts with a place are asked; the host that a person named is not.
 func (s State) Offer() wire.Offer {
-	return wire.Offer{Task: s.Task, Epoch: s.Epoch + 1, Project: s.Birth.Project, Harness: s.Birth.Harness, Not: s.Not}
+	return wire.Offer{Task: s.Task, Epoch: s.Epoch + 1, Project: s.Birth.Project, Harness: s.Birth.Harness,
+		Workflow: s.Birth.Workflow, Not: s.Not}
 }
 
 // Take is what the host is asked that the task was given to.
 func (s State) Take() wire.Take {
 	t := wire.Take{Task: s.Task, Epoch: s.Epoch, Birth: s.Birth, From: s.From, Known: s.Known}
-	for _, k := range s.Keys {
-		if !k.Lost {
+	for _, k := range s.Keys { // the creation is in every history
+		if !k.Lost && k.Key != s.Birth.Ask.Request.Key {
 			t.Keys = append(t.Keys, k)
 		}
 	}

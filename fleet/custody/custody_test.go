@@ -269,6 +269,18 @@ func TestAsked_answersARepeatAndJudgesTheRest(t *testing.T) {
 	}
 }
 
+// A snapshot is no event of the task: after a rescue it would be named as lost.
+func TestAnswered_doesNotKeepASnapshot(t *testing.T) {
+	t.Parallel()
+	s := held(t, born(t), "h1")
+	asked := testkit.Request("ada", id, s.Host, s.Epoch, "snap", now)
+	asked.Method = wire.MethodSnapshot
+	next, err := s.Answered(asked, testkit.Reply(t, s.Host, asked, 7), now)
+	if err != nil || len(next.Keys) != len(s.Keys) || next.Known.Event != 7 {
+		t.Errorf("it keeps %+v and knows %+v, %v", next.Keys, next.Known, err)
+	}
+}
+
 func TestAnswered_keepsWhatWasDone(t *testing.T) {
 	t.Parallel()
 	s := held(t, born(t), "h1")

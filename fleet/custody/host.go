@@ -37,12 +37,25 @@ func (HostState) Check() error { return nil }
 func (h HostState) Came(said wire.Here, now time.Time) (HostState, wire.Lease) {
 	h.Host, h.Here, h.Since = said.Host, true, now.Unix()
 	h.Number++
-	h.Said = said
+	h = h.said(said)
+	return h, wire.Lease{Number: h.Number, Gone: h.Gone}
+}
+
+// Told is what a host says of itself while it has a lease, which stays as it is.
+func (h HostState) Told(said wire.Here) HostState {
+	if !h.Here || said.Host != h.Host {
+		return h
+	}
+	return h.said(said)
+}
+
+func (h HostState) said(said wire.Here) HostState {
 	h.Gone = slices.DeleteFunc(slices.Clone(h.Gone), func(g wire.Gone) bool {
 		return slices.ContainsFunc(said.Left, func(l wire.Gone) bool { return l.Task == g.Task && l.Epoch >= g.Epoch })
 	})
+	h.Said = said
 	h.Said.Left = nil
-	return h, wire.Lease{Number: h.Number, Gone: h.Gone}
+	return h
 }
 
 // Silent says that no beat of a lease came for LostAfter.

@@ -179,3 +179,20 @@ func TestAHostWhosePushIsRefusedLooksAtWhatIsThere(t *testing.T) {
 		t.Errorf("an earlier one: %+v, %v", older.Of(id), err)
 	}
 }
+
+func TestAHostSaysAgainWhatItHasAndKeepsItsLease(t *testing.T) {
+	t.Parallel()
+	h, _ := custody.HostState{}.Came(wire.Here{Host: "h1", Free: 2}, now)
+	h, _ = h.Released(wire.Release{Host: "h1", Task: id, Epoch: 1, Now: true})
+	told := h.Told(wire.Here{Host: "h1", Free: 1, Draining: true, Left: []wire.Gone{{Task: id, Epoch: 1}}})
+	if told.Number != 1 || !told.Here || told.Said.Free != 1 || !told.Said.Draining || len(told.Gone) > 0 ||
+		len(told.Said.Left) > 0 {
+		t.Errorf("told: %+v", told)
+	}
+	if other := told.Told(wire.Here{Host: "h2", Free: 9}); other.Said.Free != 1 {
+		t.Errorf("told by another host: %+v", other)
+	}
+	if lost := told.Silent(1, now).Told(wire.Here{Host: "h1", Free: 9}); lost.Here || lost.Said.Free != 1 {
+		t.Errorf("told without a lease: %+v", lost)
+	}
+}

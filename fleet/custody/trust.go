@@ -37,28 +37,50 @@ func (t Trust) checkReport(fleet string, r wire.Report, now time.Time) error {
 	return sign.CheckReport(hosts, r, now)
 }
 
-// Trusted is the custody with newer lists. The authority stays the same, and an older list does not come back: it may
-// have someone in it who was taken off since.
-func (s State) Trusted(t Trust) (State, error) {
-	t.Authority = s.Trust.Authority
+// Lists are those of the keys of people and of hosts, as the authority signed them.
+type Lists struct{ People, Hosts sign.Roster }
+
+// Lists opens both lists, or refuses what the authority did not sign for this fleet.
+func (t Trust) Lists(fleet string) (Lists, error) {
+	people, err := t.people(fleet)
+	if err != nil {
+		return Lists{}, err
+	}
+	hosts, err := t.hosts(fleet)
+	return Lists{people, hosts}, err
+}
+
+// Newer are other lists in the place of these. The authority stays the same, and an older list does not come back: it
+// may have someone in it who was taken off since.
+func (t Trust) Newer(next Trust, fleet string) (Trust, error) {
+	next.Authority = t.Authority
 	for _, of := range []string{sign.People, sign.Hosts} {
-		had, has := s.Trust.People, t.People
+		had, has := t.People, next.People
 		if of == sign.Hosts {
-			had, has = s.Trust.Hosts, t.Hosts
+			had, has = t.Hosts, next.Hosts
 		}
-		before, err := t.open(of, had, s.Fleet)
+		before, err := t.open(of, had, fleet)
 		if err != nil {
-			return s, err
+			return t, err
 		}
-		after, err := t.open(of, has, s.Fleet)
+		after, err := t.open(of, has, fleet)
 		if err != nil {
-			return s, err
+			return t, err
 		}
 		if after.Version < before.Version || after.Version == before.Version && had.Text != has.Text {
-			return s, fmt.Errorf("%w: cannot take the list of %s with the version %d: the version here is %d", ErrStale,
+			return t, fmt.Errorf("%w: cannot take the list of %s with the version %d: the version here is %d", ErrStale,
 				of, after.Version, before.Version)
 		}
 	}
-	s.Trust = t
+	return next, nil
+}
+
+// Trusted is the custody with newer lists.
+func (s State) Trusted(t Trust) (State, error) {
+	next, err := s.Trust.Newer(t, s.Fleet)
+	if err != nil {
+		return s, err
+	}
+	s.Trust = next
 	return s, nil
 }

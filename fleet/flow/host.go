@@ -1,8 +1,11 @@
 package flow
 
 import (
+	"errors"
+	"fmt"
 	"time"
 
+	enums "go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
@@ -13,57 +16,128 @@ import (
 // A hold is one call of a host that lasts for as long as the host lives: its heartbeats are those of the host.
 const holdTime = 24 * time.Hour
 
+// hostRun is one run of the workflow of a host.
+type hostRun struct{ state custody.HostState }
+
 // Host is the workflow that knows whether a host lives. It begins with the state of the run before, or with one that
 // has only the host's name.
 func (f Flow) Host(ctx workflow.Context, start wire.Message[custody.HostState]) error {
-	h := start.Body
-	err := workflow.SetUpdateHandlerWithOptions(ctx, wire.HereUpdate,
-		func(ctx workflow.Context, m wire.Message[wire.Here]) (wire.Message[wire.Lease], error) {
-			var lease wire.Lease
-			h, lease = h.Came(m.Body, workflow.Now(ctx))
-			return wire.Of(lease), nil
-		}, workflow.UpdateHandlerOptions{})
-	if err == nil {
-		err = workflow.SetUpdateHandler(ctx, wire.ReleaseUpdate,
-			func(_ workflow.Context, m wire.Message[wire.Release]) (wire.Message[wire.Released], error) {
-				var answer wire.Released
-				h, answer = h.Released(m.Body)
-				return wire.Of(answer), nil
-			})
-	}
-	if err == nil {
-		err = workflow.SetQueryHandler(ctx, wire.HostQuery, func() (wire.Message[custody.HostState], error) {
-			return wire.Of(h), nil
-		})
-	}
-	if err != nil {
+	r := &hostRun{start.Body}
+	if err := r.listen(ctx); err != nil {
 		return err
 	}
 	for {
-		number := h.Number
-		if !h.Here {
-			_ = workflow.Await(ctx, func() bool { return h.Here || suggested(ctx) })
-		} else if hold(ctx, h, func() bool { return h.Number != number || suggested(ctx) }) {
-			h = h.Silent(number, workflow.Now(ctx))
+		if !r.state.Here {
+			_ = workflow.Await(ctx, func() bool { return r.state.Here || suggested(ctx) })
+		} else if number := r.state.Number; r.hold(ctx, number) {
+			r.state = r.state.Silent(number, workflow.Now(ctx))
 		}
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
 		if suggested(ctx) {
 			_ = workflow.Await(ctx, func() bool { return workflow.AllHandlersFinished(ctx) })
-			return workflow.NewContinueAsNewError(ctx, wire.HostWorkflow, wire.Of(h))
+			return workflow.NewContinueAsNewError(ctx, wire.HostWorkflow, wire.Of(r.state))
 		}
 	}
 }
 
-// hold waits until the host has been silent for too long. It is false where it stopped waiting for another reason.
-func hold(ctx workflow.Context, h custody.HostState, stop func() bool) (silent bool) {
+// listen answers updates, signals and queries.
+func (r *hostRun) listen(ctx workflow.Context) error {
+	err := workflow.SetUpdateHandler(ctx, wire.HereUpdate,
+		func(ctx workflow.Context, m wire.Message[wire.Here]) (wire.Message[wire.Lease], error) {
+			var lease wire.Lease
+			r.state, lease = r.state.Came(m.Body, workflow.Now(ctx))
+			return wire.Of(lease), nil
+		})
+	if err == nil {
+		err = workflow.SetUpdateHandler(ctx, wire.ReleaseUpdate,
+			func(_ workflow.Context, m wire.Message[wire.Release]) (wire.Message[wire.Released], error) {
+				var answer wire.Released
+				r.state, answer = r.state.Released(m.Body)
+				return wire.Of(answer), nil
+			})
+	}
+	if err == nil {
+		err = workflow.SetUpdateHandler(ctx, wire.LookActivity, r.look)
+	}
+	if err == nil {
+		err = workflow.SetUpdateHandler(ctx, wire.DrainUpdate, r.drain)
+	}
+	if err == nil {
+		err = workflow.SetUpdateHandler(ctx, wire.AskUpdate, r.askOver)
+	}
+	if err == nil {
+		err = workflow.SetQueryHandler(ctx, wire.HostQuery, func() (wire.Message[custody.HostState], error) {
+			return wire.Of(r.state), nil
+		})
+	}
+	if err != nil {
+		return err
+	}
+	told := workflow.GetSignalChannel(ctx, wire.ToldSignal)
+	workflow.Go(ctx, func(ctx workflow.Context) {
+		for {
+			var m wire.Message[wire.Here]
+			if !told.Receive(ctx, &m) {
+				return
+			}
+			r.state = r.state.Told(m.Body)
+		}
+	})
+	return nil
+}
+
+// hold waits until the host has been silent for too long. It is false where it stopped waiting for another reason: the
+// host has another lease, the run ends, or the call took as long as one may.
+func (r *hostRun) hold(ctx workflow.Context, number int) (silent bool) {
 	ctx, cancel := workflow.WithCancel(workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
-		TaskQueue: wire.HoldQueue(h.Host), ScheduleToStartTimeout: custody.LostAfter, StartToCloseTimeout: holdTime,
-		HeartbeatTimeout: custody.LostAfter, RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 1},
+		TaskQueue: wire.HoldQueue(r.state.Host), ScheduleToStartTimeout: custody.LostAfter,
+		StartToCloseTimeout: holdTime, HeartbeatTimeout: custody.LostAfter,
+		RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 1},
 	}))
 	defer cancel()
-	held := workflow.ExecuteActivity(ctx, wire.HoldActivity, h.Number)
+	stop := func() bool { return r.state.Number != number || suggested(ctx) }
+	held := workflow.ExecuteActivity(ctx, wire.HoldActivity, number)
 	_ = workflow.Await(ctx, func() bool { return held.IsReady() || stop() })
-	return held.IsReady() && !stop()
+	if !held.IsReady() || stop() {
+		return false
+	}
+	var timeout *temporal.TimeoutError
+	return !errors.As(held.Get(ctx, nil), &timeout) ||
+		timeout.TimeoutType() != enums.TIMEOUT_TYPE_START_TO_CLOSE
+}
+
+// call asks the host something. One that is lost is not waited for.
+func (r *hostRun) call(ctx workflow.Context, name string, took time.Duration, message, answer any) error {
+	if !r.state.Here {
+		return temporal.NewNonRetryableApplicationError(fmt.Sprintf("the host %q is lost since %s: nothing was done",
+			r.state.Host, time.Unix(r.state.Since, 0).UTC().Format(time.RFC3339)), NotReached, nil)
+	}
+	ctx = activity(ctx, wire.HostQueue(r.state.Host), askWait, took, 1)
+	err := workflow.ExecuteActivity(ctx, name, message).Get(ctx, answer)
+	var refusal *temporal.ApplicationError
+	switch {
+	case err == nil:
+		return nil
+	case neverStarted(err):
+		return temporal.NewNonRetryableApplicationError(fmt.Sprintf("the host %q was not reached within %s: nothing "+
+			"was done", r.state.Host, askWait), NotReached, nil)
+	case errors.As(err, &refusal):
+		return temporal.NewNonRetryableApplicationError(refusal.Message(), refusal.Type(), nil)
+	}
+	return temporal.NewNonRetryableApplicationError(fmt.Sprintf("the host %q did not answer: %v", r.state.Host, err),
+		NotKnown, nil)
+}
+
+// look forwards a question about the whole host, which changes nothing.
+func (r *hostRun) look(ctx workflow.Context, m wire.Message[wire.Look]) (seen wire.Message[wire.Seen], err error) {
+	err = r.call(ctx, wire.LookActivity, lookTime, m, &seen)
+	return seen, err
+}
+
+// drain forwards what a person signed: that the host takes no new tasks, or takes some again.
+func (r *hostRun) drain(ctx workflow.Context, m wire.Message[wire.Ask]) (reply wire.Message[wire.Reply], err error) {
+	err = r.call(ctx, wire.DrainActivity, askTime, m, &reply)
+	return reply, err
 }

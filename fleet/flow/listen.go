@@ -2,6 +2,7 @@ package flow
 
 import (
 	"fmt"
+	"reflect"
 
 	enums "go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/temporal"
@@ -24,6 +25,9 @@ func (r *run) listen(ctx workflow.Context) error {
 		err = workflow.SetUpdateHandler(ctx, wire.RescueUpdate, r.rescue)
 	}
 	if err == nil {
+		err = workflow.SetUpdateHandler(ctx, wire.CancelUpdate, r.cancel)
+	}
+	if err == nil {
 		err = workflow.SetUpdateHandler(ctx, wire.LookActivity, r.look)
 	}
 	if err == nil {
@@ -34,6 +38,9 @@ func (r *run) listen(ctx workflow.Context) error {
 			}
 			return failed(err)
 		})
+	}
+	if err == nil {
+		err = workflow.SetUpdateHandler(ctx, wire.TellUpdate, r.tell)
 	}
 	if err == nil {
 		err = workflow.SetQueryHandler(ctx, wire.CustodyQuery, func() (wire.Message[wire.Custody], error) {
@@ -67,22 +74,24 @@ func (r *run) ask(ctx workflow.Context, m wire.Message[wire.Ask]) (wire.Message[
 	if done || err != nil {
 		return wire.Of(kept), failed(err)
 	}
-	ctx = activity(ctx, wire.HostQueue(asked.Host), askWait, askTime, 1)
-	var reply wire.Message[wire.Reply]
-	err = workflow.ExecuteActivity(ctx, wire.AnswerActivity, m).Get(ctx, &reply)
-	switch {
-	case neverStarted(err):
-		return reply, temporal.NewNonRetryableApplicationError(fmt.Sprintf("the host %q was not reached within %s: "+
-			"nothing was done", asked.Host, askWait), NotReached, nil)
-	case err != nil:
-		return reply, failed(fmt.Errorf("%w: ask again: orange fleet result %s: %w", custody.ErrNotKnown, asked.Key,
-			err))
+	reply, err := answered(ctx, m)
+	if err != nil {
+		return reply, err
 	}
 	next, err := r.state.Answered(asked, reply.Body, workflow.Now(ctx))
 	if err == nil {
 		r.become(ctx, next)
 	}
 	return reply, failed(err)
+}
+
+// cancel ends a custody that no host has had.
+func (r *run) cancel(ctx workflow.Context, m wire.Message[wire.Ask]) (wire.Message[wire.Custody], error) {
+	next, err := r.state.Cancelled(m.Body, workflow.Now(ctx))
+	if err == nil {
+		r.become(ctx, next)
+	}
+	return wire.Of(r.state.Summary()), failed(err)
 }
 
 // look forwards a question that changes nothing, for servers without activities of their own.
@@ -143,4 +152,15 @@ func (r *run) show(ctx workflow.Context) {
 	if len(updates) > 0 {
 		_ = workflow.UpsertTypedSearchAttributes(ctx, updates...) // its only error is a call without any
 	}
+	r.list(ctx)
+}
+
+// list puts the row of the list where one call of the server has those of all tasks.
+func (r *run) list(ctx workflow.Context) {
+	row := r.state.Listed()
+	if reflect.DeepEqual(row, r.listed) {
+		return
+	}
+	r.listed = row
+	_ = workflow.UpsertMemo(ctx, map[string]any{wire.RowMemo: wire.Of(row)}) // its only error is a call without any
 }

@@ -15,12 +15,13 @@ import (
 
 	"orange/fleet/custody"
 	"orange/fleet/flow"
+	"orange/fleet/registry"
 	"orange/fleet/wire"
 )
 
 var update = flag.Bool("update", false, "write the digests of the states again")
 
-func digest(t *testing.T, s custody.State) string {
+func digest(t *testing.T, s any) string {
 	t.Helper()
 	text, err := json.Marshal(s)
 	if err != nil {
@@ -41,9 +42,11 @@ func TestRecordedHistoriesLeadToTheStatesThatTheyLedTo(t *testing.T) {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			t.Parallel()
 			var states []string
-			f := flow.Flow{Watch: func(s custody.State) { states = append(states, digest(t, s)) }}
+			f := flow.Flow{Watch: func(s custody.State) { states = append(states, digest(t, s)) },
+				Members: func(s registry.State) { states = append(states, digest(t, s)) }}
 			r := worker.NewWorkflowReplayer()
 			r.RegisterWorkflowWithOptions(f.Task, workflow.RegisterOptions{Name: wire.TaskWorkflow})
+			r.RegisterWorkflowWithOptions(f.Registry, workflow.RegisterOptions{Name: wire.RegistryWorkflow})
 			if err := r.ReplayWorkflowHistoryFromJSONFile(silence{}, file); err != nil {
 				t.Fatal(err)
 			}

@@ -14,13 +14,15 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"orange/fleet/custody"
+	"orange/fleet/registry"
 	"orange/fleet/sign"
 	"orange/fleet/wire"
 )
 
 // Flow runs the workflows.
 type Flow struct {
-	Watch func(custody.State) // sees every new state of a custody, for tests; nil for no one
+	Watch   func(custody.State)  // sees every new state of a custody, for tests; nil for no one
+	Members func(registry.State) // sees every new state of the registry, for tests; nil for no one
 }
 
 // Start is what the workflow of a task begins with: the birth, or, in a later run, the state of the run before.
@@ -49,6 +51,7 @@ type run struct {
 	state   custody.State
 	leaving []custody.Old // hosts that are being asked to leave
 	shown   [4]string     // the values of Attributes
+	listed  wire.Custody  // the row of the fleet's list
 }
 
 // Task is the workflow that has the custody of a task.
@@ -135,10 +138,16 @@ func (r *run) place(ctx workflow.Context) {
 		r.become(ctx, r.state.Accepted(wire.Accepted{Host: r.state.To}))
 		return
 	}
-	queue := wire.PlaceQueue(r.state.Birth.Project, r.state.Birth.On)
-	ctx = activity(ctx, queue, placeWait, askTime, 1)
+	queue := wire.PlaceQueue(r.state.Birth.Project, r.state.Label())
+	offer, cancel := workflow.WithCancel(activity(ctx, queue, placeWait, askTime, 1))
+	defer cancel()
+	asked := workflow.ExecuteActivity(offer, wire.AcceptActivity, wire.Of(r.state.Offer()))
+	_ = workflow.Await(ctx, func() bool { return asked.IsReady() || r.state.Phase != custody.Waiting })
+	if !asked.IsReady() { // a person has cancelled the task
+		return
+	}
 	var answer wire.Message[wire.Accepted]
-	err := workflow.ExecuteActivity(ctx, wire.AcceptActivity, wire.Of(r.state.Offer())).Get(ctx, &answer)
+	err := asked.Get(ctx, &answer)
 	if err != nil {
 		r.become(ctx, r.state.Again())
 		_ = workflow.Sleep(ctx, unfitPause)
@@ -219,9 +228,14 @@ func failed(err error) error {
 	if err == nil {
 		return nil
 	}
+	return temporal.NewNonRetryableApplicationError(err.Error(), Code(err), nil)
+}
+
+// Code is the code of an error of a workflow.
+func Code(err error) string {
 	var refusal *sign.Refusal
 	if errors.As(err, &refusal) {
-		return temporal.NewNonRetryableApplicationError(err.Error(), string(refusal.Code), nil)
+		return string(refusal.Code)
 	}
 	for _, known := range []struct {
 		err  error
@@ -229,10 +243,10 @@ func failed(err error) error {
 	}{{custody.ErrNotHeld, NotHeld}, {custody.ErrLost, Lost}, {custody.ErrReused, string(sign.KeyReused)},
 		{custody.ErrStale, string(sign.StaleEpoch)}, {custody.ErrEnded, Over}, {custody.ErrNotKnown, NotKnown}} {
 		if errors.Is(err, known.err) {
-			return temporal.NewNonRetryableApplicationError(err.Error(), known.code, nil)
+			return known.code
 		}
 	}
-	return temporal.NewNonRetryableApplicationError(err.Error(), Refused, nil)
+	return Refused
 }
 
 // The codes of errors of a workflow, besides those of package sign.

@@ -14,14 +14,28 @@ import (
 type Server interface {
 	// Here says that the host is there, and gets a lease.
 	Here(ctx context.Context, h wire.Here) (wire.Lease, error)
+	// Told says again what the host is, while it has a lease.
+	Told(ctx context.Context, h wire.Here) error
 	// Beat says that the host lives, by the token of a hold. An error that is an ErrOver means that the hold is over.
 	Beat(ctx context.Context, token []byte) error
-	// Report shows a report in the list of the fleet.
+	// Report shows a report in the list of the fleet. An error that is an ErrUnknown means that the fleet does not
+	// have the task any more.
 	Report(ctx context.Context, r wire.Report) error
 }
 
-// ErrOver says that a hold is over: the host has to say that it is there before it gets another one.
-var ErrOver = errors.New("the hold is over")
+// Errors of a server that mean something else than that it does not answer.
+var (
+	// ErrOver says that a hold is over: the host has to say that it is there before it gets another one.
+	ErrOver = errors.New("the hold is over")
+	// ErrUnknown says that the fleet has no open custody of a task.
+	ErrUnknown = errors.New("the fleet does not have the task")
+)
+
+// Lease is the hold of a lease, as the server asks for it: with its token the host says that it lives.
+type Lease struct {
+	Number int
+	Token  []byte
+}
 
 // Arrive says that the host is there. It lets go of every task that is not its own any more before the lease counts.
 func (h *Host) Arrive(ctx context.Context, s Server, said wire.Here) error {
@@ -50,32 +64,56 @@ func (h *Host) Arrive(ctx context.Context, s Server, said wire.Here) error {
 	return h.Store.Change(func(now custody.Holder) (custody.Holder, error) { return now.Leased(lease), nil })
 }
 
-// Hold beats for as long as the hold of a lease is the host's. Every beat that is acknowledged makes the lease longer,
-// counted from when it was sent.
-func (h *Host) Hold(ctx context.Context, s Server, number int, token []byte, every <-chan time.Time) error {
-	for {
-		_, sent, err := h.Store.Clock()
-		if err != nil {
-			return fmt.Errorf("read the clock of this machine: %w", err)
-		}
-		switch err := s.Beat(ctx, token); {
-		case ctx.Err() != nil:
-			return ctx.Err()
-		case errors.Is(err, ErrOver):
-			return err
-		case err == nil:
-			if err := h.Store.Change(func(now custody.Holder) (custody.Holder, error) {
-				return now.Beat(number, sent), nil
-			}); err != nil {
+// patience is how many beats the host waits for the server to ask for its lease, after it said that it is there.
+const patience = int(custody.LostAfter / custody.BeatEvery)
+
+// Hold beats for as long as the server asks for the lease. Every beat that is acknowledged makes the lease longer,
+// counted from when it was sent. The server may ask again, with another token. It ends with an ErrOver where the server
+// does not ask any more.
+func (h *Host) Hold(ctx context.Context, s Server, number int, asked <-chan Lease, every <-chan time.Time) error {
+	var token []byte
+	for waits := patience; ; {
+		if token != nil {
+			err := h.beat(ctx, s, number, token)
+			if errors.Is(err, ErrOver) {
+				token, waits = nil, 1 // where it asks again, it has done so by the next beat
+			} else if err != nil {
 				return err
 			}
 		}
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
+		case lease := <-asked:
+			if lease.Number == number {
+				token = lease.Token
+			}
 		case <-every:
+			if token == nil {
+				waits--
+			}
+		}
+		if token == nil && waits < 0 {
+			return ErrOver
 		}
 	}
+}
+
+// beat says once that the host lives. A server that does not answer is no error: agents go on, and the lease ends.
+func (h *Host) beat(ctx context.Context, s Server, number int, token []byte) error {
+	_, sent, err := h.Store.Clock()
+	if err != nil {
+		return fmt.Errorf("read the clock of this machine: %w", err)
+	}
+	switch err := s.Beat(ctx, token); {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.Is(err, ErrOver):
+		return err
+	case err != nil:
+		return nil
+	}
+	return h.Store.Change(func(now custody.Holder) (custody.Holder, error) { return now.Beat(number, sent), nil })
 }
 
 // ReportAll reports every task that the host has. One that cannot be reported is tried again with the next ones.
@@ -86,14 +124,19 @@ func (h *Host) ReportAll(ctx context.Context, s Server) error {
 	}
 	var all error
 	for _, t := range holder.Tasks {
-		if !t.Has {
-			continue
+		if t.Has {
+			_, err := h.Report(ctx, s, t)
+			all = errors.Join(all, err)
 		}
-		r, err := h.report(ctx, t.Task, t.Epoch)
-		if err == nil {
-			err = s.Report(ctx, r)
-		}
-		all = errors.Join(all, err)
 	}
 	return all
+}
+
+// Report reports a task that the host has.
+func (h *Host) Report(ctx context.Context, s Server, t custody.Tenure) (wire.Row, error) {
+	r, err := h.report(ctx, t.Task, t.Epoch)
+	if err == nil {
+		err = s.Report(ctx, r)
+	}
+	return r.Row, err
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,40 +19,37 @@ import (
 	"orange/fleet/wire"
 	"orange/internal/answer"
 	outward "orange/internal/custody"
+	"orange/internal/task"
 )
 
-// Host is one host of a fleet. Every field is required.
+// Host is one host of a fleet. Fields are required where they do not say otherwise.
 type Host struct {
 	Fleet     string
 	Name      string
-	Projects  []string
-	Harness   []string
-	Snapshots string // the repository that snapshots of tasks go to
+	Only      []string // the projects that it takes tasks of; empty for all that are registered
+	Snapshots string   // the repository that snapshots of tasks go to
+	Biggest   int64    // bytes of a new file that a snapshot takes in; 0 for the usual ones
 	Key       ssh.Signer
 	People    func() (sign.Roster, error)
 	Program   Program
+	Machine   Machine
+	Places    *Places
 	Store     *Store
-	Now       func() time.Time
+	Now       func(ctx context.Context) time.Time // by the clock of the fleet's server, where a call came from it
 	// Head is how far the history of a task goes here.
 	Head func(ctx context.Context, id string) (wire.Head, error)
+
+	// Say has lines for the person who looks after the host; nil for no one.
+	Say func(line string)
+
+	learner learner
+	news    news
 }
 
-// Accept answers whether the host can take a task.
-func (h *Host) Accept(_ context.Context, m wire.Message[wire.Offer]) (wire.Message[wire.Accepted], error) {
-	accepted := wire.Accepted{Host: h.Name}
-	switch o := m.Body; {
-	case slices.Contains(o.Not, h.Name):
-		accepted.Unfit = "it has refused the task"
-	case !slices.Contains(h.Projects, o.Project):
-		accepted.Unfit = fmt.Sprintf("it has no project %q", o.Project)
-	default:
-		for _, name := range o.Harness {
-			if !slices.Contains(h.Harness, name) {
-				accepted.Unfit = fmt.Sprintf("it has no %q", name)
-			}
-		}
+func (h *Host) say(format string, args ...any) {
+	if h.Say != nil {
+		h.Say(fmt.Sprintf(format, args...))
 	}
-	return wire.Of(accepted), nil
 }
 
 // refused is an error of a call that is not tried again.
@@ -68,24 +66,30 @@ func refused(err error) error {
 // there; a take under an epoch that is over is refused.
 func (h *Host) Take(ctx context.Context, m wire.Message[wire.Take]) (wire.Message[wire.Taken], error) {
 	take, none := m.Body, wire.Message[wire.Taken]{}
-	people, err := h.People()
-	if err == nil {
-		err = sign.CheckBirth(people, take.Birth, sign.Here{Fleet: h.Fleet, Task: take.Task, Waited: true})
-	}
+	err := h.trusted(ctx, func(people sign.Roster) error {
+		return sign.CheckBirth(people, take.Birth, sign.Here{Fleet: h.Fleet, Task: take.Task, Waited: true})
+	})
 	if err != nil {
-		return h.no(take, err.Error())
+		return h.no(ctx, take, err.Error(), nil)
 	}
 	holder, err := h.Store.Read()
 	if err != nil {
 		return none, err
 	}
 	if _, err := holder.Took(take.Task, take.Epoch, ""); err != nil {
-		return h.no(take, err.Error())
+		return h.no(ctx, take, err.Error(), nil)
+	}
+	if other, err := h.otherBirth(ctx, take); err != nil || other != "" {
+		if err != nil {
+			return none, err
+		}
+		return h.no(ctx, take, other, nil)
 	}
 	taking, err := h.taking(take)
 	if err != nil {
 		return none, err
 	}
+	defer h.Places.Kept(take.Task)
 	said, err := h.Program.Do(ctx, taking)
 	if err != nil {
 		return none, err
@@ -96,9 +100,14 @@ func (h *Host) Take(ctx context.Context, m wire.Message[wire.Take]) (wire.Messag
 			return none, err
 		}
 		if !has {
-			return h.no(take, said.Failure())
+			return h.no(ctx, take, said.Failure(), &said)
 		}
-		said = answer.Reply{Stdout: "{}"} // what failed came after the task was there
+		if take.From != "" {
+			said = answer.Reply{Stdout: "{}"} // what failed came after the task was there
+		}
+	}
+	if err := h.Store.KeepBirth(take.Task, take.Birth); err != nil {
+		return none, err
 	}
 	err = h.Store.Change(func(now custody.Holder) (custody.Holder, error) {
 		return now.Took(take.Task, take.Epoch, "")
@@ -107,12 +116,29 @@ func (h *Host) Take(ctx context.Context, m wire.Message[wire.Take]) (wire.Messag
 		if gone := h.letGo(ctx, wire.Gone{Task: take.Task, Epoch: take.Epoch}); gone != nil {
 			return none, gone
 		}
-		return h.no(take, err.Error())
+		return h.no(ctx, take, err.Error(), nil)
 	}
 	if err != nil {
 		return none, err
 	}
+	h.say("takes task %s of %s, under the custody %d", take.Task, take.Birth.Project, take.Epoch)
 	return h.taken(ctx, take, said)
+}
+
+// otherBirth says why the host does not create a task that it does not have yet: its workflow is another one.
+func (h *Host) otherBirth(ctx context.Context, take wire.Take) (string, error) {
+	if take.From != "" { // the snapshot has the text
+		return "", nil
+	}
+	other, err := h.otherRules(ctx, take.Birth.Workflow)
+	if err != nil || other == "" {
+		return "", err
+	}
+	has, err := h.has(ctx, take.Task) // an earlier try may have created it, before the file changed
+	if err != nil || has {
+		return "", err
+	}
+	return other, nil
 }
 
 // taking is the command that takes a task. A workflow of this host has to be the one of the birth: the history that it
@@ -120,9 +146,18 @@ func (h *Host) Take(ctx context.Context, m wire.Message[wire.Take]) (wire.Messag
 func (h *Host) taking(take wire.Take) (answer.Call, error) {
 	b := take.Birth
 	name, digest, _ := strings.Cut(b.Workflow, "@")
+	if take.From == "" && len(b.Args) > 0 {
+		words := []string{"--project=" + b.Project, "--id=" + take.Task, "--epoch=" + strconv.Itoa(take.Epoch)}
+		c := call("create", "", b.Files[wire.StdinFile], append(words, b.Args...)...)
+		c.Files, c.Signed = maps.Clone(b.Files), proof(b.Ask)
+		delete(c.Files, wire.StdinFile)
+		return c, nil
+	}
 	if take.From == "" {
-		return call("create", "", b.Context, "--json", "--project="+b.Project, "--id="+take.Task,
-			"--epoch="+strconv.Itoa(take.Epoch), "--workflow="+name, "--context=-", "--", b.Branch, b.Summary), nil
+		c := call("create", "", b.Context, "--json", "--project="+b.Project, "--id="+take.Task,
+			"--epoch="+strconv.Itoa(take.Epoch), "--workflow="+name, "--context=-", "--", b.Branch, b.Summary)
+		c.Signed = proof(b.Ask)
+		return c, nil
 	}
 	o := outward.RestoreOrder{Epoch: take.Epoch, Event: take.Known.Event, Hash: take.Known.Hash, Workflow: digest,
 		Host: take.From}
@@ -135,6 +170,11 @@ func (h *Host) taking(take wire.Take) (answer.Call, error) {
 	}
 	return call("restore", "", string(order), "--json", "--project="+b.Project, "--from="+h.Snapshots, "--expect=-",
 		"--", take.Task), nil
+}
+
+// proof is what a person has signed, as orange keeps it in the history.
+func proof(ask wire.Ask) *answer.Signed {
+	return &answer.Signed{Text: string(sign.RequestText(ask.Request)), Signature: ask.Signature}
 }
 
 // has reports whether orange has a task.
@@ -151,15 +191,37 @@ func (h *Host) has(ctx context.Context, id string) (bool, error) {
 	return false, errors.New(said.Failure())
 }
 
-// no is the answer of a host that does not take a task, and never will under this epoch.
-func (h *Host) no(take wire.Take, why string) (wire.Message[wire.Taken], error) {
+// no is the answer of a host that does not take a task, and never will under this epoch. Said is what orange said where
+// it could not create the task; nil where it was not asked.
+func (h *Host) no(ctx context.Context, take wire.Take, why string, said *answer.Reply) (wire.Message[wire.Taken],
+	error) {
 	if err := h.Store.Change(func(now custody.Holder) (custody.Holder, error) {
 		return now.Lost(take.Task, take.Epoch), nil
 	}); err != nil {
 		return wire.Message[wire.Taken]{}, err
 	}
 	report, err := sign.Report(h.Key, wire.Report{Fleet: h.Fleet, Host: h.Name, Epoch: take.Epoch, Task: take.Task})
-	return wire.Of(wire.Taken{Report: report, Refused: short(why)}), err
+	taken := wire.Taken{Report: report, Refused: short(why)}
+	if err == nil && said != nil && take.From == "" {
+		taken.Reply, err = h.born(take, *said, wire.Head{})
+	}
+	return wire.Of(taken), err
+}
+
+// born is the answer to the request that a task was created by.
+func (h *Host) born(take wire.Take, said answer.Reply, head wire.Head) (*wire.Reply, error) {
+	r := take.Birth.Ask.Request
+	r.Epoch = take.Epoch
+	reply, err := h.reply(r, said, head)
+	return &reply, err
+}
+
+// reply is what orange said, signed as the answer to a request.
+func (h *Host) reply(r wire.Request, said answer.Reply, head wire.Head) (wire.Reply, error) {
+	reply := wire.Reply{Fleet: h.Fleet, Host: h.Name, Epoch: r.Epoch, Task: r.Task, Key: r.Key, Digest: sign.Digest(r),
+		Done: said.Exit == 0, Exit: said.Exit, Head: head}
+	reply.Output, reply.Errors, reply.Cut = cut(said.Stdout, said.Stderr+said.Refused, wire.MostOf(reply.Done))
+	return sign.Reply(h.Key, reply)
 }
 
 // taken is the answer of a host that has taken a task: its first report, and the requests that are lost.
@@ -173,7 +235,11 @@ func (h *Host) taken(ctx context.Context, take wire.Take, said answer.Reply) (wi
 		}
 	}
 	report, err := h.report(ctx, take.Task, take.Epoch)
-	return wire.Of(wire.Taken{Report: report, Lost: restored.Lost}), err
+	taken := wire.Taken{Report: report, Lost: restored.Lost}
+	if err == nil && take.From == "" {
+		taken.Reply, err = h.born(take, said, report.Row.Head)
+	}
+	return wire.Of(taken), err
 }
 
 // short is a text for people that fits into a message.
@@ -187,10 +253,6 @@ func short(text string) string {
 // Answer does what a person asks, if the person signed it for this host, this task and this epoch.
 func (h *Host) Answer(ctx context.Context, m wire.Message[wire.Ask]) (wire.Message[wire.Reply], error) {
 	none, r := wire.Message[wire.Reply]{}, m.Body.Request
-	people, err := h.People()
-	if err != nil {
-		return none, refused(err)
-	}
 	holder, err := h.Store.Read()
 	if err != nil {
 		return none, err
@@ -200,37 +262,71 @@ func (h *Host) Answer(ctx context.Context, m wire.Message[wire.Ask]) (wire.Messa
 		return none, refused(&sign.Refusal{Code: sign.StaleEpoch, Message: fmt.Sprintf("cannot do %q: the host %q "+
 			"does not have the task", r.Method, h.Name)})
 	}
-	if err := sign.CheckRequest(people, m.Body, sign.Here{Fleet: h.Fleet, Host: h.Name, Task: r.Task, Epoch: t.Epoch,
-		Now: h.Now()}, ""); err != nil {
+	if err := h.trusted(ctx, func(people sign.Roster) error {
+		return sign.CheckRequest(people, m.Body, sign.Here{Fleet: h.Fleet, Host: h.Name, Task: r.Task, Epoch: t.Epoch,
+			Now: h.Now(ctx)}, "")
+	}); err != nil {
 		return none, refused(err)
 	}
 	words := r.Args
 	if r.As != "" {
 		words = append([]string{"--as=" + r.As}, words...)
 	}
-	said, err := h.Program.Do(ctx, call(r.Method, r.Key, r.Stdin, words...))
+	asked := call(r.Method, r.Key, r.Stdin, words...)
+	asked.Files, asked.Signed = r.Files, proof(m.Body)
+	if r.Method == wire.MethodSnapshot && asked.Flag("to") == "" { // the host knows where; it is no request of the task
+		asked = call(r.Method, "", "", append([]string{"--to=" + h.Snapshots}, words...)...)
+	}
+	said, err := h.Program.Do(ctx, asked)
 	if err != nil {
 		return none, err
 	}
 	if said.Refused != "" {
 		return none, refused(errors.New(said.Refused))
 	}
-	reply := wire.Reply{Fleet: h.Fleet, Host: h.Name, Epoch: t.Epoch, Task: r.Task, Key: r.Key, Digest: sign.Digest(r),
-		Done: said.Exit == 0, Exit: said.Exit}
-	reply.Output, reply.Cut = cut(said.Stdout+said.Stderr, wire.MostOfReply)
-	if reply.Head, err = h.Head(ctx, r.Task); err != nil {
+	if said, err = h.deletedBefore(ctx, r, said); err != nil {
 		return none, err
 	}
-	reply, err = sign.Reply(h.Key, reply)
+	head, err := h.Head(ctx, r.Task)
+	if errors.Is(err, task.ErrNotFound) { // it was deleted, or has left
+		var row wire.Row
+		row, err = h.Store.Row(r.Task)
+		head = row.Head
+	}
+	if err != nil {
+		return none, err
+	}
+	reply, err := h.reply(r, said, head)
 	return wire.Of(reply), err
 }
 
-func cut(text string, most int) (string, bool) {
-	text = strings.ToValidUTF8(text, "�")
-	if len(text) <= most {
-		return text, false
+// deletedBefore is the answer to the request that deletes a task where an earlier try has done so: the history that
+// would know the key is gone with the task, and it has not left, for then it would still be held.
+func (h *Host) deletedBefore(_ context.Context, r wire.Request, said answer.Reply) (answer.Reply, error) {
+	if r.Method != wire.MethodDelete || said.Exit != notFound {
+		return said, nil
 	}
-	return strings.ToValidUTF8(text[:most], ""), true
+	held, err := h.Machine.Holds(r.Task)
+	if err != nil || held {
+		return said, err
+	}
+	out := "task " + r.Task + " was deleted before\n"
+	if slices.Contains(r.Args, "--json") {
+		out = fmt.Sprintf("{\n  \"deleted\": %q\n}\n", r.Task)
+	}
+	return answer.Reply{V: answer.Version, Stdout: out}, nil
+}
+
+// cut makes what a command printed fit into a message.
+func cut(output, errs string, most int) (out, err string, more bool) {
+	out, err = strings.ToValidUTF8(output, "�"), strings.ToValidUTF8(errs, "�")
+	if len(out) > most {
+		out, more = strings.ToValidUTF8(out[:most], ""), true
+	}
+	if left := most - len(out); len(err) > left {
+		err, more = strings.ToValidUTF8(err[:left], ""), true
+	}
+	return out, err, more
 }
 
 // Look answers a question that changes nothing.
@@ -244,7 +340,7 @@ func (h *Host) Look(ctx context.Context, m wire.Message[wire.Look]) (wire.Messag
 		return wire.Message[wire.Seen]{}, err
 	}
 	seen := wire.Seen{Host: h.Name, Exit: said.Exit}
-	seen.Output, _ = cut(said.Stdout+said.Stderr+said.Refused, wire.MostOfLook)
+	seen.Output, seen.Errors, seen.Cut = cut(said.Stdout, said.Stderr+said.Refused, wire.MostOfLook)
 	return wire.Of(seen), nil
 }
 
@@ -275,50 +371,15 @@ func (h *Host) letGo(ctx context.Context, gone wire.Gone) error {
 	if !done(said) && said.Exit != notFound {
 		return errors.New(said.Failure())
 	}
+	if err := h.Store.DropBirth(gone.Task); err != nil {
+		return err
+	}
+	if done(said) {
+		h.say("has let go of task %s, which is not this host's any more", gone.Task)
+	}
 	return h.Store.Change(func(now custody.Holder) (custody.Holder, error) {
 		return now.LetGo(gone.Task, gone.Epoch), nil
 	})
 }
 
 const notFound = 4 // the status of orange where there is no such task: it has left before
-
-// report is the next report of a task.
-func (h *Host) report(ctx context.Context, id string, epoch int) (wire.Report, error) {
-	said, err := h.Program.Do(ctx, call("show", "", "", "--json", "--", id))
-	if err != nil {
-		return wire.Report{}, err
-	}
-	if !done(said) {
-		return wire.Report{}, errors.New(said.Failure())
-	}
-	var shown struct {
-		Task struct {
-			Project   string `json:"project"`
-			Summary   string `json:"summary"`
-			Status    string `json:"status"`
-			Branch    string `json:"branch"`
-			Attention string `json:"attention"`
-			Live      bool   `json:"live"`
-			Entered   string `json:"entered_at"`
-		} `json:"task"`
-	}
-	if err := json.Unmarshal([]byte(said.Stdout), &shown); err != nil {
-		return wire.Report{}, fmt.Errorf("read task %s: %w", id, err)
-	}
-	t := shown.Task
-	since, err := time.Parse(time.RFC3339, t.Entered)
-	if err != nil {
-		return wire.Report{}, fmt.Errorf("read since when task %s is %q: %w", id, t.Status, err)
-	}
-	head, err := h.Head(ctx, id)
-	if err != nil {
-		return wire.Report{}, err
-	}
-	version, err := h.Store.Version(id)
-	if err != nil {
-		return wire.Report{}, err
-	}
-	return sign.Report(h.Key, wire.Report{Fleet: h.Fleet, Host: h.Name, Epoch: epoch, Task: id, Version: version,
-		Row: wire.Row{Project: t.Project, Summary: short(t.Summary), Status: t.Status, Branch: t.Branch,
-			Attention: short(t.Attention), Over: !t.Live, Since: since.Unix(), Head: head}})
-}

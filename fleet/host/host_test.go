@@ -5,10 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -20,22 +22,28 @@ import (
 	"orange/fleet/testkit"
 	"orange/fleet/wire"
 	"orange/internal/answer"
+	"orange/internal/task"
 )
 
-const id = "abc"
+const id = "4FzXk0aB3cD5eF7gH9iJ1"
 
 var now = time.Unix(1_700_000_000, 0).UTC()
 
 // program is a fake orange: it keeps which tasks there are, and what it was asked.
 type program struct {
+	lock   sync.Mutex
 	tasks  map[string]bool
 	calls  []answer.Call
 	before func(answer.Call) // what happens while a command runs
 	answer func(answer.Call) *answer.Reply
+	// missing is for a task that is not there until it was created.
+	missing bool
 }
 
 func (p *program) Do(_ context.Context, c answer.Call) (answer.Reply, error) {
+	p.lock.Lock()
 	p.calls = append(p.calls, c)
+	p.lock.Unlock()
 	if p.before != nil {
 		p.before(c)
 	}
@@ -44,6 +52,8 @@ func (p *program) Do(_ context.Context, c answer.Call) (answer.Reply, error) {
 			return *said, nil
 		}
 	}
+	p.lock.Lock()
+	defer p.lock.Unlock()
 	task := c.Argv[len(c.Argv)-1]
 	switch c.Argv[1] {
 	case "create":
@@ -57,6 +67,9 @@ func (p *program) Do(_ context.Context, c answer.Call) (answer.Reply, error) {
 		}
 		delete(p.tasks, task)
 	case "show":
+		if p.missing && !p.tasks[task] {
+			return answer.Reply{Exit: 4, Stdout: `{"error": "no such task"}`}, nil
+		}
 		return answer.Reply{Stdout: `{"task":{"project":"web","summary":"one","status":"working","branch":"b","attention":"",` +
 			`"live":true,"entered_at":"2024-05-06T07:08:09.000Z"}}`}, nil
 	}
@@ -64,9 +77,44 @@ func (p *program) Do(_ context.Context, c answer.Call) (answer.Reply, error) {
 }
 
 func (p *program) did(words ...string) bool {
+	p.lock.Lock()
+	defer p.lock.Unlock()
 	return slices.ContainsFunc(p.calls, func(c answer.Call) bool {
 		return strings.Contains(strings.Join(c.Argv, " "), strings.Join(words, " "))
 	})
+}
+
+// machine is what a host has.
+type machine struct {
+	lock       sync.Mutex
+	projects   []string
+	harnesses  []string
+	free       map[string]int
+	workflows  map[string]string
+	space      uint64
+	held       map[string]bool
+	cannotLook error
+}
+
+func (m *machine) Projects(context.Context) ([]string, error) {
+	return slices.Clone(m.projects), m.cannotLook
+}
+func (m *machine) Harnesses(context.Context) ([]string, error) { return m.harnesses, m.cannotLook }
+func (m *machine) Space() (uint64, error)                      { return m.space, m.cannotLook }
+func (m *machine) Holds(id string) (bool, error)               { return m.held[id], m.cannotLook }
+
+func (m *machine) Free(context.Context) (map[string]int, error) {
+	m.lock.Lock()
+	defer m.lock.Unlock()
+	return maps.Clone(m.free), m.cannotLook
+}
+
+func (m *machine) Workflow(_ context.Context, name string) (string, error) {
+	digest, is := m.workflows[name]
+	if !is {
+		return "", task.Notef(task.ErrNotFound, "there is no workflow %q", name)
+	}
+	return digest, m.cannotLook
 }
 
 // rig is a host with a fake program, a clock and a folder.
@@ -74,6 +122,7 @@ type rig struct {
 	*host.Host
 	t       *testing.T
 	program *program
+	machine *machine
 	up      time.Duration
 	boot    string
 	state   custody.HostState
@@ -85,8 +134,11 @@ func newRig(t *testing.T) *rig {
 	t.Helper()
 	r := &rig{t: t, program: &program{tasks: map[string]bool{}}, up: time.Hour, boot: "b1"}
 	authority := testkit.Key(t, testkit.Authority).PublicKey()
-	r.Host = &host.Host{Fleet: testkit.Fleet, Name: "h1", Projects: []string{"web"}, Harness: []string{"pi"},
-		Snapshots: "vault", Key: testkit.Key(t, "h1"), Program: r.program, Now: func() time.Time { return now },
+	r.machine = &machine{projects: []string{"web"}, harnesses: []string{"pi"}, free: map[string]int{"web": 2},
+		workflows: map[string]string{"default": "12"}, space: 1 << 40, held: map[string]bool{id: true}}
+	r.Host = &host.Host{Fleet: testkit.Fleet, Name: "h1", Machine: r.machine,
+		Snapshots: "vault", Key: testkit.Key(t, "h1"), Program: r.program,
+		Now: func(context.Context) time.Time { return now },
 		People: func() (sign.Roster, error) {
 			return testkit.List(t, sign.People, 1, "ada").Open(authority, testkit.Fleet, sign.People)
 		},
@@ -94,6 +146,7 @@ func newRig(t *testing.T) *rig {
 		Store: &host.Store{Dir: filepath.Join(t.TempDir(), "fleet"), Now: func() time.Time { return now },
 			Clock: func() (string, time.Duration, error) { return r.boot, r.up, nil }},
 	}
+	r.Places = &host.Places{Machine: r.machine, Closed: r.Store.Draining}
 	return r
 }
 
@@ -109,6 +162,11 @@ func (r *rig) Beat(_ context.Context, token []byte) error {
 	if string(token) != r.token {
 		return host.ErrOver
 	}
+	return nil
+}
+
+func (r *rig) Told(_ context.Context, said wire.Here) error {
+	r.state = r.state.Told(said)
 	return nil
 }
 
@@ -129,9 +187,10 @@ func (r *rig) holder() custody.Holder {
 // beats beats once, and is true where that was acknowledged.
 func (r *rig) beats(number int) bool {
 	r.t.Helper()
-	one, every := &once{rig: r}, make(chan time.Time)
+	one, every, asked := &once{rig: r}, make(chan time.Time), make(chan host.Lease, 1)
 	close(every)
-	if err := r.Hold(r.t.Context(), one, number, []byte(fmt.Sprint(number)), every); !errors.Is(err, host.ErrOver) {
+	asked <- host.Lease{Number: number, Token: []byte(fmt.Sprint(number))}
+	if err := r.Hold(r.t.Context(), one, number, asked, every); !errors.Is(err, host.ErrOver) {
 		r.t.Errorf("the hold ends with %v", err)
 	}
 	return one.done
@@ -177,22 +236,6 @@ func code(err error) string {
 	return fmt.Sprint(err)
 }
 
-func TestAccept_saysWhatTheHostLacks(t *testing.T) {
-	t.Parallel()
-	r := newRig(t)
-	for want, o := range map[string]wire.Offer{
-		"": {Project: "web", Harness: []string{"pi"}}, `no project "shop"`: {Project: "shop"},
-		`no "claude"`: {Project: "web", Harness: []string{"pi", "claude"}},
-		"refused":     {Project: "web", Not: []string{"h1"}},
-	} {
-		m, err := r.Accept(t.Context(), wire.Of(o))
-		if err != nil || m.Body.Host != "h1" || (want == "") != (m.Body.Unfit == "") ||
-			!strings.Contains(m.Body.Unfit, want) {
-			t.Errorf("%+v: %+v, %v", o, m.Body, err)
-		}
-	}
-}
-
 func TestTake_createsTheTaskOnce(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -201,7 +244,7 @@ func TestTake_createsTheTaskOnce(t *testing.T) {
 		taken.Report.Row.Status != "working" || taken.Report.Row.Over || taken.Report.Signature == "" {
 		t.Errorf("%+v, %v", taken, err)
 	}
-	if !r.program.did("create", "--json", "--project=web", "--id=abc", "--epoch=2") || !r.holder().Of(id).Has {
+	if !r.program.did("create", "--json", "--project=web", "--id="+id, "--epoch=2") || !r.holder().Of(id).Has {
 		t.Errorf("the calls are %+v", r.program.calls)
 	}
 	again, err := r.takes(2, nil)
@@ -307,11 +350,11 @@ func TestAnswer_doesWhatAPersonSignedForThisCustody(t *testing.T) {
 		t.Errorf("what was refused did %+v", r.program.calls)
 	}
 	r.program.answer = func(answer.Call) *answer.Reply {
-		return &answer.Reply{Exit: 3, Stderr: strings.Repeat("ü", wire.MostOfReply)}
+		return &answer.Reply{Exit: 3, Stderr: strings.Repeat("ü", wire.MostOfRefusal)}
 	}
 	if reply, err = ask(nil); err != nil || reply.Done || reply.Exit != 3 || !reply.Cut ||
-		len(reply.Output) > wire.MostOfReply {
-		t.Errorf("a refusal: %d bytes, %+v, %v", len(reply.Output), reply.Exit, err)
+		reply.Errors == "" || len(reply.Errors) > wire.MostOfRefusal {
+		t.Errorf("a refusal: %d bytes, %+v, %v", len(reply.Errors), reply.Exit, err)
 	}
 	r.program.answer = func(answer.Call) *answer.Reply { return &answer.Reply{Refused: "it cannot be forwarded"} }
 	if _, err = ask(nil); code(err) != "refused" {
@@ -435,5 +478,29 @@ func TestTake_isDoneWhereTheTaskIsThereAndItsStartFailed(t *testing.T) {
 	there = false
 	if taken, err := r.takes(2, nil); err != nil || taken.Refused != "cannot spawn" {
 		t.Errorf("without it: %+v, %v", taken, err)
+	}
+}
+
+// A request to delete a task whose answer was lost is answered again, although no history is left that knows its key.
+func TestAnswer_toADeletionIsGivenAgain(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.taken(1)
+	r.program.answer = func(c answer.Call) *answer.Reply {
+		if c.Argv[1] == "delete" {
+			return &answer.Reply{Exit: 4, Stdout: `{"error": "there is no such task"}`}
+		}
+		return nil
+	}
+	request := testkit.Request("ada", id, "h1", 1, "k1", now)
+	request.Method, request.Args = "delete", []string{"--yes", "--json", "--", id}
+	m, err := r.Answer(t.Context(), wire.Of(testkit.Ask(t, request)))
+	if err != nil || m.Body.Done {
+		t.Errorf("a task that is held, and not there: %+v, %v", m.Body, err)
+	}
+	r.machine.held[id] = false
+	m, err = r.Answer(t.Context(), wire.Of(testkit.Ask(t, request)))
+	if err != nil || !m.Body.Done || !strings.Contains(m.Body.Output, `"deleted": "`+id) {
+		t.Errorf("one that was deleted: %+v, %v", m.Body, err)
 	}
 }

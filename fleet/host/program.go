@@ -32,7 +32,7 @@ func (o Orange) Do(ctx context.Context, c answer.Call) (answer.Reply, error) {
 		return answer.Reply{}, err
 	}
 	out, err := proc.Run(ctx, proc.Command{Name: o.Path, Args: []string{"answer"}, Stdin: bytes.NewReader(text),
-		Env: []string{"ORANGE_HOME=" + o.Home}, Unset: []string{"SSH_AUTH_SOCK"}, Most: answer.MostOfReply})
+		Env: o.env(), Unset: seatless(), Most: answer.MostOfReply})
 	reply, unread := answer.ReadReply(out.Stdout)
 	if unread != nil {
 		return answer.Reply{}, fmt.Errorf("read the answer of %s: %w", o.Path, errors.Join(err, unread))

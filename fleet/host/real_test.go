@@ -2,6 +2,7 @@ package host_test
 
 import (
 	"crypto/sha256"
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -10,10 +11,12 @@ import (
 	"testing"
 	"time"
 
+	"orange/fleet/custody"
 	"orange/fleet/host"
 	"orange/fleet/sign"
 	"orange/fleet/testkit"
 	"orange/fleet/wire"
+	"orange/internal/answer"
 )
 
 const rules = "name: own\nversion: 1\nstates: {pending: {}, working: {}, checking: {}, done: {terminal: true}}\n" +
@@ -33,8 +36,19 @@ func real(t *testing.T, program, name, vault string) *rig {
 	run(t, home, "git", "-C", repo, "reset", "-q", "--hard", "FETCH_HEAD")
 	run(t, home, program, "project", "add", repo, "--name", "web", "--yes")
 	r.Name, r.Snapshots, r.Key = name, vault, testkit.Key(t, name)
-	r.Program = host.Orange{Path: program, Home: home}
+	orange := host.Orange{Path: program, Home: home}
+	r.Program, r.Machine, r.Head = orange, orange, orange.Head
+	r.Places = &host.Places{Machine: orange, Closed: r.Store.Draining}
 	r.Store.Dir = filepath.Join(home, "fleet")
+	must(t, os.MkdirAll(r.Store.Dir, 0o700))
+	trust, err := json.Marshal(custody.Trust{People: testkit.List(t, sign.People, 1, "ada"),
+		Hosts: testkit.List(t, sign.Hosts, 1, "h1", "h2")})
+	must(t, err)
+	for file, text := range map[string]string{"trust.json": string(trust),
+		"authority.pub": testkit.Public(t, testkit.Authority) + "\n",
+		"fleet.yml":     "server: \"none.example:1\"\nnamespace: " + testkit.Fleet + "\nname: " + name + "\n"} {
+		must(t, os.WriteFile(filepath.Join(r.Store.Dir, file), []byte(text), 0o600))
+	}
 	return r
 }
 
@@ -92,6 +106,20 @@ func TestHost_asksOrangeItself(t *testing.T) {
 		}
 	}
 	run(t, h1.Program.(host.Orange).Home, program, "task", "snapshot", id, "--to", vault)
+
+	signers := filepath.Join(dir, "people")
+	must(t, os.WriteFile(signers, []byte(testkit.List(t, sign.People, 1, "ada").Text), 0o600))
+	run(t, h1.Program.(host.Orange).Home, program, "task", "verify", id, "--people", signers)
+	unsigned := answer.Call{V: answer.Version, Argv: []string{"task", "move", "--", id, "done"}, Key: "k9"}
+	if said, err := h1.Program.Do(t.Context(), unsigned); err != nil || said.Exit != 3 ||
+		!strings.Contains(said.Refused, "whose people sign what they ask for") {
+		t.Errorf("a request without a signature: %+v, %v", said, err)
+	}
+	unsigned.Signed = &answer.Signed{Text: string(sign.RequestText(ask.Request)), Signature: ask.Signature}
+	if said, err := h1.Program.Do(t.Context(), unsigned); err != nil || said.Exit != 3 ||
+		!strings.Contains(said.Refused, "has signed another request") {
+		t.Errorf("a request with the signature of another one: %+v, %v", said, err)
+	}
 
 	take := wire.Take{Task: id, Epoch: 2, Birth: birth, From: "h1", Keys: []wire.Kept{{Key: "k1"}, {Key: "k2"}}}
 	for range 2 {

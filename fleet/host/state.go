@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"orange/fleet/custody"
+	"orange/fleet/wire"
 	outward "orange/internal/custody"
 	"orange/internal/proc"
 	"orange/internal/task"
@@ -32,10 +33,13 @@ type kept struct {
 	Boot     string         `json:"boot"` // the start of the machine that the lease is counted from
 	Holder   custody.Holder `json:"holder"`
 	Versions map[string]int `json:"versions"` // of the last report of each task
+	Draining bool           `json:"draining,omitempty"`
+	// Rows are the last ones that were reported, with the last snapshot that was acknowledged.
+	Rows map[string]wire.Row `json:"rows,omitempty"`
 }
 
 func (s *Store) read() (kept, error) {
-	k := kept{Versions: map[string]int{}}
+	k := kept{Versions: map[string]int{}, Rows: map[string]wire.Row{}}
 	text, err := os.ReadFile(filepath.Join(s.Dir, "host.json"))
 	if errors.Is(err, os.ErrNotExist) {
 		return k, nil
@@ -93,16 +97,57 @@ func (s *Store) Change(change func(custody.Holder) (custody.Holder, error)) erro
 	return s.write("lease.json", outward.HomeLease{Boot: boot, Until: k.Holder.Until, Answered: s.Now()})
 }
 
-// Version is the number of the next report of a task.
-func (s *Store) Version(id string) (int, error) {
+// Next is the number of the next report of a task, which has this row, and the row with what is known of its snapshot.
+func (s *Store) Next(id string, row wire.Row) (int, wire.Row, error) {
+	version := 0
+	err := s.note(func(k *kept) {
+		row.Shipped, row.ShippedAt = k.Rows[id].Shipped, k.Rows[id].ShippedAt
+		k.Versions[id]++
+		k.Rows[id], version = row, k.Versions[id]
+	})
+	return version, row, err
+}
+
+// Shipped notes that a snapshot of a task was acknowledged which goes to an event.
+func (s *Store) Shipped(id string, event int) error {
+	return s.note(func(k *kept) {
+		row := k.Rows[id]
+		row.Shipped, row.ShippedAt = event, s.Now().Unix()
+		k.Rows[id] = row
+	})
+}
+
+// Row is the last row that was reported of a task.
+func (s *Store) Row(id string) (wire.Row, error) {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	k, err := s.read()
+	return k.Rows[id], err
+}
+
+// Drain notes whether the host takes no new tasks.
+func (s *Store) Drain(drained bool) error {
+	return s.note(func(k *kept) { k.Draining = drained })
+}
+
+// Draining reports whether the host takes no new tasks.
+func (s *Store) Draining() (bool, error) {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	k, err := s.read()
+	return k.Draining, err
+}
+
+// note changes what is kept besides the rights of the host.
+func (s *Store) note(change func(*kept)) error {
 	s.lock.Lock()
 	defer s.lock.Unlock()
 	k, err := s.read()
 	if err != nil {
-		return 0, err
+		return err
 	}
-	k.Versions[id]++
-	return k.Versions[id], s.write("host.json", k)
+	change(&k)
+	return s.write("host.json", k)
 }
 
 // write replaces a file in one step that outlives a power cut.

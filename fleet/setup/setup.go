@@ -1,17 +1,21 @@
-// Package setup is what a person has set up for the programs of a fleet, in the file fleet.yml of the home.
+// Package setup is what a person has set up for the programs of a fleet, in the folder "fleet" of the home.
 //
-// It owns what that file may say where the fleet has a server. Without one the program orange reads the file itself.
+// It owns what fleet.yml may say where the fleet has a server, and the lists of keys as this machine last saw them.
+// Without a server the program orange reads fleet.yml itself.
 package setup
 
 import (
-	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
 
 	"orange/fleet/wire"
+	"orange/internal/answer"
 	"orange/internal/task"
 	"orange/internal/yaml"
 )
@@ -20,54 +24,159 @@ import (
 type Setup struct {
 	Server    string // host and port
 	Namespace string
-	TLS       Files  // empty where the connection is not encrypted
-	Name      string // of this host; empty where it is none
+	TLS       Files // empty where the connection is not encrypted
+
+	Name          string   // of this host; empty at a machine that is only a person's
+	Labels        []string // of this host; wire.AnyLabel is always one of them
+	Projects      []string // that this host takes tasks of; empty for every registered one
+	SSH           string   // how people reach this host: [USER@]HOST
+	Snapshots     string   // where snapshots are pushed: a remote of each project, or an address
+	SnapshotEvery time.Duration
+	BiggestFile   int64 // bytes; larger files are in no snapshot
+	Signed        bool  // whether requests have to be signed
+	CodecKeyFile  string
+
+	Person     string // the name of the person here; empty at a machine that is only a host
+	SigningKey string // path of the person's ssh key: the private one, or a .pub whose private one an agent has
+	Patience   time.Duration
+
+	Earlier []string // keys of a fleet without a server, which mean nothing here
 }
 
 // Files are the paths of a certificate, of its key, and of the certificate of who signs certificates.
 type Files struct{ CA, Certificate, Key string }
 
+// What is so where fleet.yml does not say it.
+const (
+	UsualSnapshotEvery = time.Minute
+	UsualBiggestFile   = 50 << 20
+	UsualPatience      = 5 * time.Second
+
+	longestPause    = 24 * time.Hour
+	longestPatience = time.Minute
+)
+
+// Usual is the setup of a file that says nothing.
+func Usual() Setup {
+	return Setup{Labels: []string{wire.AnyLabel}, SnapshotEvery: UsualSnapshotEvery, BiggestFile: UsualBiggestFile,
+		Signed: true, Patience: UsualPatience}
+}
+
 // Dir is the folder of the fleet below a home.
 func Dir(home string) string { return filepath.Join(home, "fleet") }
 
-// Read reads fleet.yml below a home.
+// Path is the file with the setup below a home.
+func Path(home string) string { return filepath.Join(Dir(home), "fleet.yml") }
+
+// Read reads fleet.yml below a home. A path in it begins at the folder of the file.
 func Read(home string) (Setup, error) {
-	path := filepath.Join(Dir(home), "fleet.yml")
+	path := Path(home)
 	text, err := os.ReadFile(path)
 	if errors.Is(err, os.ErrNotExist) {
 		return Setup{}, task.Notef(task.ErrUsage, "cannot reach a fleet: there is no file %q: write \"server: "+
-			"HOST:PORT\" and \"namespace: NAME\" into it", path)
+			"HOST:PORT\" and \"namespace: NAME\" into it, or join a fleet with the line of an invitation", path)
 	}
 	if err != nil {
 		return Setup{}, fmt.Errorf("read the setup of the fleet: %w", err)
 	}
-	return Parse(path, text)
+	s, err := Parse(path, text)
+	for _, file := range s.paths() {
+		*file = whole(Dir(home), *file)
+	}
+	return s, err
+}
+
+func (s *Setup) paths() []*string {
+	return []*string{&s.TLS.CA, &s.TLS.Certificate, &s.TLS.Key, &s.CodecKeyFile, &s.SigningKey}
+}
+
+func whole(dir, path string) string {
+	if rest, below := strings.CutPrefix(path, "~/"); below {
+		if user, err := os.UserHomeDir(); err == nil {
+			return filepath.Join(user, rest)
+		}
+	}
+	if path == "" || filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(dir, path)
 }
 
 // Parse reads the text of a fleet.yml.
 func Parse(file string, text []byte) (Setup, error) {
-	var s Setup
+	s := Usual()
 	r := &yaml.Reader{File: file}
 	root := r.Document(text)
 	if root == nil {
 		return s, r.Err()
 	}
-	named := func(what string) func(*yaml.Node) string {
-		return func(n *yaml.Node) string {
-			name := r.Name(n, what)
-			if err := wire.CheckName(what, name); name != "" && err != nil {
-				r.Problem(yaml.PosOf(n), "value", "%v", err)
-			}
-			return name
-		}
-	}
-	r.Mapping(root, "fleet.yml", []yaml.Key{
+	p := parser{r, &s}
+	r.Mapping(root, "fleet.yml", slices.Concat([]yaml.Key{
 		yaml.Must("server", func(n *yaml.Node) { s.Server = r.Name(n, "server") }),
-		yaml.Must("namespace", func(n *yaml.Node) { s.Namespace = named("fleet")(n) }),
+		yaml.Must("namespace", func(n *yaml.Node) { s.Namespace = p.named(n, "fleet") }),
 		yaml.May("tls", func(n *yaml.Node) { s.TLS = files(r, n) }),
-		yaml.May("name", func(n *yaml.Node) { s.Name = named("host")(n) }),
-	})
+		yaml.May("codec_key_file", func(n *yaml.Node) { s.CodecKeyFile = r.Name(n, "codec_key_file") }),
+		yaml.May("patience", func(n *yaml.Node) { s.Patience = r.Duration(n, "patience", longestPatience) }),
+		yaml.May("hosts", func(*yaml.Node) { s.Earlier = append(s.Earlier, "hosts") }),
+	}, p.host(), p.person()))
 	return s, r.Err()
+}
+
+type parser struct {
+	*yaml.Reader
+	into *Setup
+}
+
+func (p parser) named(n *yaml.Node, what string) string {
+	name := p.Name(n, what)
+	if err := wire.CheckName(what, name); name != "" && err != nil {
+		p.Problem(yaml.PosOf(n), "value", "%v", err)
+	}
+	return name
+}
+
+// host are the keys that a host has.
+func (p parser) host() []yaml.Key {
+	s := p.into
+	return []yaml.Key{
+		yaml.May("name", func(n *yaml.Node) { s.Name = p.named(n, "host") }),
+		yaml.May("labels", func(n *yaml.Node) {
+			p.List(n, "labels", func(n *yaml.Node) {
+				if label := p.named(n, "label"); label != "" && !slices.Contains(s.Labels, label) {
+					s.Labels = append(s.Labels, label)
+				}
+			})
+		}),
+		yaml.May("projects", func(n *yaml.Node) {
+			p.List(n, "projects", func(n *yaml.Node) { s.Projects = append(s.Projects, p.Name(n, "project")) })
+		}),
+		yaml.May("ssh", func(n *yaml.Node) {
+			s.SSH = p.Name(n, "ssh")
+			if err := (answer.Host{Name: "host", SSH: s.SSH}).Check(); s.SSH != "" && err != nil {
+				p.Problem(yaml.PosOf(n), "value", "%v", err)
+			}
+		}),
+		yaml.May("snapshots", func(n *yaml.Node) { s.Snapshots = p.Name(n, "snapshots") }),
+		yaml.May("snapshot_every", func(n *yaml.Node) {
+			s.SnapshotEvery = p.Duration(n, "snapshot_every", longestPause)
+		}),
+		yaml.May("biggest_file", func(n *yaml.Node) { s.BiggestFile = p.size(n, "biggest_file") }),
+		yaml.May("signed", func(n *yaml.Node) { s.Signed = p.OneOf(n, "signed", required, off) != off }),
+	}
+}
+
+// The words of the key signed.
+const (
+	required = "required"
+	off      = "off"
+)
+
+// person are the keys that the machine of a person has.
+func (p parser) person() []yaml.Key {
+	return []yaml.Key{
+		yaml.May("person", func(n *yaml.Node) { p.into.Person = p.named(n, "person") }),
+		yaml.May("signing_key", func(n *yaml.Node) { p.into.SigningKey = p.Name(n, "signing_key") }),
+	}
 }
 
 func files(r *yaml.Reader, n *yaml.Node) (f Files) {
@@ -79,22 +188,42 @@ func files(r *yaml.Reader, n *yaml.Node) (f Files) {
 	return f
 }
 
-// Config is how a connection to the server is encrypted; nil where it is not.
-func (f Files) Config() (*tls.Config, error) {
-	if f == (Files{}) {
-		return nil, nil
+// units are those of sizes, the greatest first.
+func units() []struct {
+	name  string
+	bytes int64
+} {
+	return []struct {
+		name  string
+		bytes int64
+	}{{"GB", 1 << 30}, {"MB", 1 << 20}, {"KB", 1 << 10}}
+}
+
+// size reads a number of bytes such as 50MB.
+func (p parser) size(n *yaml.Node, what string) int64 {
+	text := p.Text(n, what)
+	for _, unit := range units() {
+		number, is := strings.CutSuffix(text, unit.name)
+		if count, err := strconv.ParseInt(number, 10, 32); is && err == nil && count > 0 {
+			return count * unit.bytes
+		}
 	}
-	own, err := tls.LoadX509KeyPair(f.Certificate, f.Key)
-	if err != nil {
-		return nil, fmt.Errorf("read the certificate of this machine: %w", err)
+	if text != "" {
+		p.Problem(yaml.PosOf(n), "value", "found %q as %s, expected a size such as %q", text, what, "50MB")
 	}
-	ca, err := os.ReadFile(f.CA)
-	if err != nil {
-		return nil, fmt.Errorf("read the certificate of the fleet's authority: %w", err)
+	return UsualBiggestFile
+}
+
+// ForHost refuses the setup of a machine that is no host yet.
+func (s Setup) ForHost(home string) error {
+	switch {
+	case s.Name == "":
+		return task.Notef(task.ErrUsage, "cannot be a host of the fleet %q: %q has no \"name\": join the fleet with "+
+			"an "+
+			"invitation that \"orange-fleet invite NAME --host\" prints", s.Namespace, Path(home))
+	case s.Snapshots == "":
+		return task.Notef(task.ErrUsage, "cannot be a host of the fleet %q: %q does not say where \"snapshots\" are "+
+			"pushed: name a remote that each project has, or an address", s.Namespace, Path(home))
 	}
-	pool := x509.NewCertPool()
-	if !pool.AppendCertsFromPEM(ca) {
-		return nil, fmt.Errorf("cannot use %q as the certificate of the fleet's authority: found none in it", f.CA)
-	}
-	return &tls.Config{Certificates: []tls.Certificate{own}, RootCAs: pool, MinVersion: tls.VersionTLS13}, nil
+	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"orange/fleet/setup"
 	"orange/internal/task"
@@ -16,8 +17,9 @@ func TestParse_readsWhatAPersonSetUp(t *testing.T) {
 	t.Parallel()
 	got, err := setup.Parse("f", []byte("server: \"x:7233\"\nnamespace: home\ntls: {ca: a, cert: b, key: c}\n"+
 		"name: h1\n"))
-	want := setup.Setup{Server: "x:7233", Namespace: "home", TLS: setup.Files{CA: "a", Certificate: "b", Key: "c"},
-		Name: "h1"}
+	want := setup.Usual()
+	want.Server, want.Namespace, want.Name = "x:7233", "home", "h1"
+	want.TLS = setup.Files{CA: "a", Certificate: "b", Key: "c"}
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, %v", got, err)
 	}
@@ -31,6 +33,10 @@ func TestParse_namesWhatIsWrong(t *testing.T) {
 		"server: x\nnamespace: home\nname: -oProxy=x\n": `-oProxy`,
 		"server: x\nnamespace: home\nmore: 1\n":         `more`,
 		"server: x\nnamespace: home\ntls: {ca: a}\n":    `cert`,
+		"server: x\nnamespace: home\nlabels: [A]\n":     `"A"`,
+		"server: x\nnamespace: home\nssh: -oProxy=x\n":  `-oProxy`,
+		"server: x\nnamespace: home\nsigned: no\n":      `"required"`,
+		"server: x\nnamespace: home\nbiggest_file: 5\n": `"50MB"`,
 	} {
 		if _, err := setup.Parse("f", []byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", text, err)
@@ -63,5 +69,55 @@ func TestConfig_ofNoFilesIsNoEncryption(t *testing.T) {
 	}
 	if _, err := (setup.Files{CA: "a", Certificate: "b", Key: "c"}).Config(); err == nil {
 		t.Error("files that are not there are no error")
+	}
+}
+
+func TestParse_readsWhatAHostAndAPersonSetUp(t *testing.T) {
+	t.Parallel()
+	s := setup.Setup{Server: "x:7233", Namespace: "home", Name: "h1", Labels: []string{"any", "gpu"},
+		Projects: []string{"web"}, SSH: "me@h1", Snapshots: "origin", SnapshotEvery: 30 * time.Second,
+		BiggestFile: 2 << 30, CodecKeyFile: "codec.keys", Person: "ada", SigningKey: "~/.ssh/fleet",
+		Patience: 9 * time.Second}
+	got, err := setup.Parse("f", []byte("server: \"x:7233\"\nnamespace: home\nname: h1\nlabels: [gpu]\n"+
+		"projects: [web]\nssh: me@h1\nsnapshots: origin\nsnapshot_every: 30s\nbiggest_file: 2GB\nsigned: off\n"+
+		"codec_key_file: codec.keys\nperson: ada\nsigning_key: ~/.ssh/fleet\npatience: 9s\n"))
+	if err != nil || !reflect.DeepEqual(got, s) {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+func TestWrite_isReadAgainAsItWas(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	below := func(name string) string { return filepath.Join(setup.Dir(home), name) }
+	usual := setup.Usual()
+	usual.Server, usual.Namespace = "x:7233", "home"
+	whole := setup.Setup{Server: "x:7233", Namespace: "home", Name: "h1", Labels: []string{"any", "gpu"},
+		Projects: []string{"web: 1"}, SSH: "me@h1", Snapshots: "origin", SnapshotEvery: 30 * time.Second,
+		BiggestFile: 7 << 10, CodecKeyFile: below("codec.keys"), Person: "ada", SigningKey: "/keys/\"fleet",
+		Patience: 9 * time.Second, TLS: setup.Files{CA: below("tls/ca.pem"), Certificate: below("tls/this.pem"),
+			Key: "/elsewhere/this.key"}}
+	for _, want := range []setup.Setup{usual, whole} {
+		if err := setup.Write(home, want); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := setup.Read(home); err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%+v, %v, expected %+v", got, err, want)
+		}
+	}
+}
+
+func TestForHost_namesWhatAHostLacks(t *testing.T) {
+	t.Parallel()
+	s := setup.Usual()
+	if err := s.ForHost("/h"); err == nil || !strings.Contains(err.Error(), `"name"`) {
+		t.Error(err)
+	}
+	s.Name = "h1"
+	if err := s.ForHost("/h"); err == nil || !strings.Contains(err.Error(), `"snapshots"`) {
+		t.Error(err)
+	}
+	if s.Snapshots = "origin"; s.ForHost("/h") != nil {
+		t.Error(s.ForHost("/h"))
 	}
 }

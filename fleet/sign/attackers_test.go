@@ -96,6 +96,7 @@ func TestAttackerABC_cannotReportForAnotherHost(t *testing.T) {
 		"project":   func(r *wire.Report) { r.Row.Project = "x" },
 		"summary":   func(r *wire.Report) { r.Row.Summary = "x" },
 		"attention": func(r *wire.Report) { r.Row.Attention = "x" },
+		"shipped":   func(r *wire.Report) { r.Row.Shipped++ }, "time": func(r *wire.Report) { r.Row.ShippedAt++ },
 	} {
 		changed := good
 		change(&changed)

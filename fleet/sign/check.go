@@ -147,6 +147,18 @@ func CheckReply(hosts Roster, r wire.Reply, asked wire.Request, now time.Time) e
 	return nil
 }
 
+// CheckReplyOf refuses an answer that is not that of a host to a request for a task: for who did not keep the request.
+func CheckReplyOf(hosts Roster, r wire.Reply, task string, now time.Time) error {
+	if err := byHost(hosts, "an answer", ForReply, ReplyText(r), r.Signature, r.Fleet, r.Host, now); err != nil {
+		return err
+	}
+	if r.Task != task {
+		return refuse(Elsewhere, "cannot use the answer of the host %q: it is about the task %q, and this is %q",
+			r.Host, r.Task, task)
+	}
+	return nil
+}
+
 func byHost(hosts Roster, what string, use Use, text []byte, armor, fleet, host string, now time.Time) error {
 	key, err := Signer(use, text, armor)
 	if err != nil {

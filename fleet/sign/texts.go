@@ -3,6 +3,8 @@ package sign
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -30,6 +32,15 @@ func (f *form) head(h wire.Head) {
 	f.add("hash", h.Hash)
 }
 
+// files writes the names of files with the digests of their texts. Without a file it writes nothing, as for messages
+// that cannot have one.
+func (f *form) files(files map[string]string) {
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		f.add("file", name)
+		f.add("text", digest([]byte(files[name])))
+	}
+}
+
 func (f *form) bytes() []byte { return []byte(f.String()) }
 
 func digest(text []byte) string {
@@ -54,6 +65,7 @@ func RequestText(r wire.Request) []byte {
 	f.add("person", r.Person)
 	f.add("key", r.Key)
 	f.add("expires", strconv.FormatInt(r.Expires, 10))
+	f.files(r.Files)
 	return f.bytes()
 }
 
@@ -78,6 +90,13 @@ func BirthDigest(b wire.Birth) string {
 	f.add("workflow", b.Workflow)
 	f.add("rules", b.Rules)
 	f.add("context", b.Context)
+	if len(b.Args) > 0 {
+		f.number("arguments", len(b.Args))
+		for _, arg := range b.Args {
+			f.add("argument", arg)
+		}
+	}
+	f.files(b.Files)
 	return digest(f.bytes())
 }
 
@@ -97,6 +116,10 @@ func ReportText(r wire.Report) []byte {
 	f.add("over", strconv.FormatBool(r.Row.Over))
 	f.add("since", strconv.FormatInt(r.Row.Since, 10))
 	f.head(r.Row.Head)
+	if r.Row.Shipped != 0 || r.Row.ShippedAt != 0 { // not in what was signed before there was a snapshot
+		f.number("shipped", r.Row.Shipped)
+		f.add("shipped at", strconv.FormatInt(r.Row.ShippedAt, 10))
+	}
 	return f.bytes()
 }
 
@@ -112,6 +135,9 @@ func ReplyText(r wire.Reply) []byte {
 	f.add("done", strconv.FormatBool(r.Done))
 	f.number("exit", r.Exit)
 	f.add("output", digest([]byte(r.Output)))
+	if r.Errors != "" {
+		f.add("errors", digest([]byte(r.Errors)))
+	}
 	f.add("cut", strconv.FormatBool(r.Cut))
 	f.head(r.Head)
 	return f.bytes()

@@ -6,6 +6,7 @@ package testkit
 import (
 	"bytes"
 	"crypto/ed25519"
+	"encoding/pem"
 	"strings"
 	"testing"
 	"time"
@@ -22,11 +23,27 @@ const (
 	Authority = "authority"
 )
 
+func private(name string) ed25519.PrivateKey {
+	return ed25519.NewKeyFromSeed(bytes.Repeat([]byte(name+"\n"), ed25519.SeedSize)[:ed25519.SeedSize])
+}
+
+// KeyFile is the private key of a name as a file has it; with a passphrase, if that is not empty.
+func KeyFile(t testing.TB, name, passphrase string) []byte {
+	t.Helper()
+	block, err := ssh.MarshalPrivateKey(private(name), name)
+	if passphrase != "" {
+		block, err = ssh.MarshalPrivateKeyWithPassphrase(private(name), name, []byte(passphrase))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pem.EncodeToMemory(block)
+}
+
 // Key is the key of a name.
 func Key(t testing.TB, name string) ssh.Signer {
 	t.Helper()
-	seed := bytes.Repeat([]byte(name+"\n"), ed25519.SeedSize)[:ed25519.SeedSize]
-	key, err := ssh.NewSignerFromKey(ed25519.NewKeyFromSeed(seed))
+	key, err := ssh.NewSignerFromKey(private(name))
 	if err != nil {
 		t.Fatal(err)
 	}

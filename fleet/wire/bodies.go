@@ -12,8 +12,9 @@ import (
 const (
 	MostOfBirth   = 512 << 10 // bytes of what a task is created from
 	MostOfReply   = 4 << 10   // bytes of an answer that custody keeps
+	MostOfRefusal = 64 << 10  // bytes of an answer that is not kept, because nothing was done
 	MostOfLook    = 1 << 20   // bytes of an answer that no one keeps
-	MostOfRequest = 64 << 10  // bytes of the arguments and the standard input of a request
+	MostOfRequest = 64 << 10  // bytes of the arguments, the standard input and the files of a request
 	MostOfText    = 1 << 10   // bytes of every other text
 	KeptKeys      = 200       // how many requests of a task custody keeps, the last ones
 	MostOfMinutes = 10        // how long a signed request holds
@@ -22,17 +23,18 @@ const (
 
 // Request is what a person asks of a task, as it is signed. Host is empty where the host does not matter.
 type Request struct {
-	Fleet   string   `json:"fleet"`
-	Host    string   `json:"host,omitempty"`
-	Epoch   int      `json:"epoch"`
-	Task    string   `json:"task"`
-	Method  string   `json:"method"`
-	Args    []string `json:"args,omitempty"`
-	Stdin   string   `json:"stdin,omitempty"`
-	As      string   `json:"as,omitempty"` // the role that the person acts for
-	Person  string   `json:"person"`
-	Key     string   `json:"key"`
-	Expires int64    `json:"expires"` // in seconds since 1970, by the clock of the custody
+	Fleet   string            `json:"fleet"`
+	Host    string            `json:"host,omitempty"`
+	Epoch   int               `json:"epoch"`
+	Task    string            `json:"task"`
+	Method  string            `json:"method"`
+	Args    []string          `json:"args,omitempty"`
+	Stdin   string            `json:"stdin,omitempty"`
+	Files   map[string]string `json:"files,omitempty"` // texts of files that arguments name, as the person has them
+	As      string            `json:"as,omitempty"`    // the role that the person acts for
+	Person  string            `json:"person"`
+	Key     string            `json:"key"`
+	Expires int64             `json:"expires"` // in seconds since 1970, by the clock of the custody
 }
 
 // Methods of requests that custody itself answers, or that need a right of their own.
@@ -40,6 +42,11 @@ const (
 	MethodCreate = "create"
 	MethodRescue = "rescue"
 	MethodLeave  = "leave"
+	MethodDelete = "delete"
+	MethodCancel = "cancel"
+	// MethodSnapshot has the host take a snapshot; without a repository it is that of the fleet.
+	MethodSnapshot = "snapshot"
+	MethodDrain    = "drain" // of a host: its only argument is DrainOn or DrainOff
 )
 
 // Ask is a request with its signature.
@@ -54,21 +61,19 @@ func (Ask) Kind() (string, int) { return "ask", 1 }
 // Check refuses a request that no program of the fleet may send.
 func (a Ask) Check() error {
 	r := a.Request
-	size := len(r.Stdin)
-	for _, arg := range r.Args {
-		size += len(arg)
-	}
-	if size > MostOfRequest {
-		return tooLarge("arguments and standard input of the request", size, MostOfRequest)
+	texts := append(append([]string{r.Stdin}, r.Args...), filed(r.Files)...)
+	if size := total(texts); size > MostOfRequest {
+		return tooLarge("arguments, standard input and files of the request", size, MostOfRequest)
 	}
 	if err := keyed.Check(r.Key); err != nil {
 		return err
 	}
-	return short(append([]string{r.Stdin}, r.Args...), "fleet", r.Fleet, "host", r.Host, "task", r.Task,
+	return short(texts, "fleet", r.Fleet, "host", r.Host, "task", r.Task,
 		"method", r.Method, "role", r.As, "person", r.Person, "signature", a.Signature)
 }
 
-// Birth is what a task is created from. The asker makes the id.
+// Birth is what a task is created from. The asker makes the id. With Args the task is created by them, and Branch,
+// Summary and Context say only what the fleet shows.
 type Birth struct {
 	Ask      Ask      `json:"ask"` // a signed request of the method create, whose argument is the digest of the rest
 	Project  string   `json:"project"`
@@ -76,22 +81,32 @@ type Birth struct {
 	Branch   string   `json:"branch,omitempty"`
 	Summary  string   `json:"summary"`
 	Harness  []string `json:"harness,omitempty"` // those that the task needs
-	Workflow string   `json:"workflow"`          // its name and, behind @, its digest
+	Workflow string   `json:"workflow"`          // its name and, behind @, its digest, where the asker has it
 	Rules    string   `json:"rules"`             // its text
 	Context  string   `json:"context,omitempty"`
+	// Args are the flags and the arguments of "orange task create", without project, id and epoch.
+	Args  []string          `json:"args,omitempty"`
+	Files map[string]string `json:"files,omitempty"` // texts that Args name; StdinFile is the standard input
 }
+
+// StdinFile is the name under which the files of a birth have the standard input of the command.
+const StdinFile = "-"
+
+// HostPlace is what the place of a birth begins with where it is one host.
+const HostPlace = "host:"
 
 // Kind is the name and the version of the message.
 func (Birth) Kind() (string, int) { return "birth", 1 }
 
 // Check refuses a birth that is too large.
 func (b Birth) Check() error {
-	if size := len(b.Rules) + len(b.Context); size > MostOfBirth {
+	texts := append(append([]string{b.Rules, b.Context}, b.Args...), filed(b.Files)...)
+	if size := total(texts); size > MostOfBirth {
 		return tooLarge("workflow and context of the task", size, MostOfBirth)
 	}
 	names := named("harness", b.Harness, "project", b.Project, "place", b.On, "branch", b.Branch,
 		"summary", b.Summary, "workflow", b.Workflow)
-	if err := short([]string{b.Rules, b.Context}, names...); err != nil {
+	if err := short(texts, names...); err != nil {
 		return err
 	}
 	return b.Ask.Check()
@@ -103,7 +118,9 @@ type Offer struct {
 	Epoch   int      `json:"epoch"`
 	Project string   `json:"project"`
 	Harness []string `json:"harness,omitempty"`
-	Not     []string `json:"not,omitempty"` // hosts that cannot do it
+	// Workflow is the name of the task's workflow and, behind @, its digest: a host needs the very text.
+	Workflow string   `json:"workflow,omitempty"`
+	Not      []string `json:"not,omitempty"` // hosts that cannot do it
 }
 
 // Kind is the name and the version of the message.
@@ -111,7 +128,8 @@ func (Offer) Kind() (string, int) { return "offer", 1 }
 
 // Check refuses an offer that is too large.
 func (o Offer) Check() error {
-	return short(nil, named("harness", o.Harness, named("host", o.Not, "task", o.Task, "project", o.Project)...)...)
+	names := named("host", o.Not, "task", o.Task, "project", o.Project, "workflow", o.Workflow)
+	return short(nil, named("harness", o.Harness, names...)...)
 }
 
 // Accepted is a host's answer to an offer. Unfit says why it cannot do it.
@@ -174,11 +192,13 @@ func (t Take) Check() error {
 }
 
 // Taken is the answer to a take: the first report of the host for its epoch, with the requests that it found in no
-// history. Refused says why the host has not taken the task, and never will under this epoch.
+// history. Refused says why the host has not taken the task, and never will under this epoch. Reply is what the host
+// said where the task was created there, or could not be; it answers the request of the birth.
 type Taken struct {
 	Report  Report   `json:"report"`
 	Lost    []string `json:"lost,omitempty"`
 	Refused string   `json:"refused,omitempty"`
+	Reply   *Reply   `json:"reply,omitempty"`
 }
 
 // Kind is the name and the version of the message.
@@ -191,6 +211,11 @@ func (t Taken) Check() error {
 	}
 	if err := short(nil, named("key", t.Lost, "reason", t.Refused)...); err != nil {
 		return err
+	}
+	if t.Reply != nil {
+		if err := t.Reply.Check(); err != nil {
+			return err
+		}
 	}
 	return t.Report.Check()
 }
@@ -206,8 +231,9 @@ type Reply struct {
 	Digest    string `json:"digest"` // of the request
 	Done      bool   `json:"done"`
 	Exit      int    `json:"exit"`
-	Output    string `json:"output,omitempty"`
-	Cut       bool   `json:"cut,omitempty"` // the output was longer
+	Output    string `json:"output,omitempty"` // what the command printed
+	Errors    string `json:"errors,omitempty"` // what it printed on standard error
+	Cut       bool   `json:"cut,omitempty"`    // one of the two was longer
 	Head      Head   `json:"head"`
 	Signature string `json:"signature,omitempty"`
 }
@@ -217,11 +243,19 @@ func (Reply) Kind() (string, int) { return "reply", 1 }
 
 // Check refuses what is too large to be kept.
 func (r Reply) Check() error {
-	if len(r.Output) > MostOfReply {
-		return tooLarge("answer", len(r.Output), MostOfReply)
+	if size, most := len(r.Output)+len(r.Errors), MostOf(r.Done); size > most {
+		return tooLarge("answer", size, most)
 	}
-	return short([]string{r.Output}, "fleet", r.Fleet, "host", r.Host, "task", r.Task, "key", r.Key,
+	return short([]string{r.Output, r.Errors}, "fleet", r.Fleet, "host", r.Host, "task", r.Task, "key", r.Key,
 		"digest", r.Digest, "hash", r.Head.Hash, "signature", r.Signature)
+}
+
+// MostOf is how many bytes an answer has at most: one to what was done is kept.
+func MostOf(done bool) int {
+	if done {
+		return MostOfReply
+	}
+	return MostOfRefusal
 }
 
 // Look is a question that changes nothing.
@@ -244,6 +278,8 @@ type Seen struct {
 	Host   string `json:"host"`
 	Exit   int    `json:"exit"`
 	Output string `json:"output,omitempty"`
+	Errors string `json:"errors,omitempty"`
+	Cut    bool   `json:"cut,omitempty"` // one of the two was longer
 }
 
 // Kind is the name and the version of the message.
@@ -251,10 +287,10 @@ func (Seen) Kind() (string, int) { return "seen", 1 }
 
 // Check refuses what is too large.
 func (s Seen) Check() error {
-	if len(s.Output) > MostOfLook {
-		return tooLarge("answer", len(s.Output), MostOfLook)
+	if size := len(s.Output) + len(s.Errors); size > MostOfLook {
+		return tooLarge("answer", size, MostOfLook)
 	}
-	return short([]string{s.Output}, "host", s.Host)
+	return short([]string{s.Output, s.Errors}, "host", s.Host)
 }
 
 // Row is what the fleet's list shows of a task.
@@ -267,6 +303,8 @@ type Row struct {
 	Over      bool   `json:"over,omitempty"`  // the task is at an end of its workflow
 	Since     int64  `json:"since,omitempty"` // when its status began, by the host's clock
 	Head      Head   `json:"head"`
+	Shipped   int    `json:"shipped,omitempty"`    // the event that the last snapshot goes to
+	ShippedAt int64  `json:"shipped_at,omitempty"` // when that was acknowledged, by the host's clock
 }
 
 // Report is what a host says of a task that it has, signed by its key. Of two reports under one epoch the one with the
@@ -311,15 +349,22 @@ func (r Rescue) Check() error {
 	return r.Ask.Check()
 }
 
-// Custody is what the fleet knows of a task: who has it, and the last row of its list.
+// Custody is what the fleet knows of a task: who has it, and the last row of its list. Birth is the answer to its
+// creation, of the host that created it, or of one that could not; the list has none.
 type Custody struct {
-	Task  string   `json:"task"`
-	Phase string   `json:"phase"`
-	Host  string   `json:"host,omitempty"`
-	Epoch int      `json:"epoch"`
-	Not   []string `json:"not,omitempty"` // hosts that cannot take it
-	Row   Row      `json:"row"`
-	Lost  []string `json:"lost,omitempty"` // keys of requests that were done and are lost
+	Task    string   `json:"task"`
+	Phase   string   `json:"phase"`
+	Host    string   `json:"host,omitempty"`
+	To      string   `json:"to,omitempty"` // the host that it waits for; empty for any
+	On      string   `json:"on,omitempty"` // the label of the hosts that it may go to first
+	Harness []string `json:"harness,omitempty"`
+	Epoch   int      `json:"epoch"`
+	Not     []string `json:"not,omitempty"`     // hosts that cannot take it
+	Because []string `json:"because,omitempty"` // why, for each of them
+	Row     Row      `json:"row"`
+	Told    int64    `json:"told,omitempty"` // when the row was reported, by the server's clock
+	Lost    []string `json:"lost,omitempty"` // keys of requests that were done and are lost
+	Birth   *Reply   `json:"birth,omitempty"`
 }
 
 // Kind is the name and the version of the message.
@@ -327,99 +372,14 @@ func (Custody) Kind() (string, int) { return "custody", 1 }
 
 // Check refuses what is too large.
 func (c Custody) Check() error {
-	names := named("host", c.Not, "task", c.Task, "phase", c.Phase, "host", c.Host)
-	return short(nil, named("key", c.Lost, names...)...)
-}
-
-// Release asks the workflow of a host for a task that the host has: from then on it is not the host's any more.
-type Release struct {
-	Host  string `json:"host"`
-	Task  string `json:"task"`
-	Epoch int    `json:"epoch"`
-	Now   bool   `json:"now,omitempty"` // whether or not the host is lost
-}
-
-// Kind is the name and the version of the message.
-func (Release) Kind() (string, int) { return "release", 1 }
-
-// Check refuses what is too large.
-func (r Release) Check() error { return short(nil, "host", r.Host, "task", r.Task) }
-
-// Released is the answer to a release. Kept says why the host keeps the task.
-type Released struct {
-	Kept string `json:"kept,omitempty"`
-}
-
-// Kind is the name and the version of the message.
-func (Released) Kind() (string, int) { return "released", 1 }
-
-// Check refuses what is too large.
-func (r Released) Check() error { return short(nil, "reason", r.Kept) }
-
-// Gone is a task that a host has no more.
-type Gone struct {
-	Task  string `json:"task"`
-	Epoch int    `json:"epoch"` // the last under which the host had it
-}
-
-// Leave has a host let go of a task that it may have under an epoch, or under an earlier one.
-type Leave struct {
-	Gone Gone `json:"gone"`
-}
-
-// Kind is the name and the version of the message.
-func (Leave) Kind() (string, int) { return "leave", 1 }
-
-// Check refuses what is too large.
-func (l Leave) Check() error { return short(nil, "task", l.Gone.Task) }
-
-// Left is the answer to a leave: where the host's own work is.
-type Left struct {
-	Host string `json:"host"`
-	Ref  string `json:"ref,omitempty"`
-}
-
-// Kind is the name and the version of the message.
-func (Left) Kind() (string, int) { return "left", 1 }
-
-// Check refuses what is too large.
-func (l Left) Check() error { return short(nil, "host", l.Host, "ref", l.Ref) }
-
-// Here is what a host says of itself before it gets a lease. Left are the tasks that it has let go.
-type Here struct {
-	Host     string   `json:"host"`
-	Labels   []string `json:"labels,omitempty"`
-	Projects []string `json:"projects,omitempty"`
-	Harness  []string `json:"harness,omitempty"`
-	Version  string   `json:"version,omitempty"`
-	Free     int      `json:"free"`
-	Left     []Gone   `json:"left,omitempty"`
-}
-
-// Kind is the name and the version of the message.
-func (Here) Kind() (string, int) { return "here", 1 }
-
-// Check refuses what is too large.
-func (h Here) Check() error {
-	if size := len(h.Labels) + len(h.Projects) + len(h.Harness) + len(h.Left); size > mostOfList {
-		return tooMany("labels, projects and tasks", size, mostOfList)
+	if c.Birth != nil {
+		if err := c.Birth.Check(); err != nil {
+			return err
+		}
 	}
-	names := named("label", h.Labels, "host", h.Host, "version", h.Version)
-	return short(nil, named("project", h.Projects, named("harness", h.Harness, names...)...)...)
+	names := named("host", c.Not, "task", c.Task, "phase", c.Phase, "host", c.Host, "host", c.To, "label", c.On)
+	return short(nil, named("key", c.Lost, named("harness", c.Harness, named("reason", c.Because, names...)...)...)...)
 }
-
-// Lease is the answer to a here: the number of the lease that the host may hold from now on, and the tasks that are
-// not the host's any more. The host acts outwardly for none of these.
-type Lease struct {
-	Number int    `json:"number"`
-	Gone   []Gone `json:"gone,omitempty"`
-}
-
-// Kind is the name and the version of the message.
-func (Lease) Kind() (string, int) { return "lease", 1 }
-
-// Check accepts every lease.
-func (Lease) Check() error { return nil }
 
 func tooLarge(what string, size, most int) error {
 	return task.Notef(task.ErrUsage, "cannot send the %s: found %d bytes, at most %d", what, size, most)
@@ -427,6 +387,23 @@ func tooLarge(what string, size, most int) error {
 
 func tooMany(what string, count, most int) error {
 	return task.Notef(task.ErrUsage, "cannot send the %s: found %d, at most %d", what, count, most)
+}
+
+// filed are the names and the texts of files.
+func filed(files map[string]string) []string {
+	var out []string
+	for name, text := range files {
+		out = append(out, name, text)
+	}
+	return out
+}
+
+func total(texts []string) int {
+	size := 0
+	for _, text := range texts {
+		size += len(text)
+	}
+	return size
 }
 
 // named puts a list of texts of one name before others, for short.

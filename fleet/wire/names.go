@@ -21,10 +21,13 @@ const (
 
 	AskUpdate     = "ask"
 	RescueUpdate  = "rescue"
+	CancelUpdate  = "cancel" // of a task that no host has had
 	TrustUpdate   = "trust"
 	HereUpdate    = "here"
 	ReleaseUpdate = "release"
+	DrainUpdate   = "drain"
 	ReportSignal  = "report"
+	ToldSignal    = "told" // a host says again what it is, and keeps its lease
 	CustodyQuery  = "custody"
 	HostQuery     = "host"
 
@@ -34,8 +37,12 @@ const (
 	LookActivity    = "look"
 	LeaveActivity   = "leave"
 	HoldActivity    = "hold"
+	DrainActivity   = "drain"
 	ReleaseActivity = "release"
 )
+
+// RowMemo is the name under which the server keeps the row of a task next to its workflow.
+const RowMemo = "custody"
 
 // AnyLabel is the label that every host has.
 const AnyLabel = "any"

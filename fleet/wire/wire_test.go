@@ -24,12 +24,13 @@ func report() wire.Report {
 
 func reply() wire.Reply {
 	return wire.Reply{Fleet: "home", Host: "h1", Epoch: 3, Task: "abc", Key: "k.1", Digest: "d", Done: true, Exit: 3,
-		Output: "said", Cut: true, Head: wire.Head{Event: 9, Hash: "ff"}, Signature: "s"}
+		Output: "said", Errors: "and more", Cut: true, Head: wire.Head{Event: 9, Hash: "ff"}, Signature: "s"}
 }
 
 func birth() wire.Birth {
 	return wire.Birth{Ask: ask(), Project: "web", On: "any", Branch: "b", Summary: "one", Harness: []string{"claude"},
-		Workflow: "default@12", Rules: "states:\n", Context: "# Task\n"}
+		Workflow: "default@12", Rules: "states:\n", Context: "# Task\n", Args: []string{"--", "b", "one"},
+		Files: map[string]string{"-": "said"}}
 }
 
 func ask() wire.Ask { return wire.Ask{Request: request(), Signature: "s"} }
@@ -71,24 +72,27 @@ func TestEveryMessageIsReadAsItWasWritten(t *testing.T) {
 	gone := []wire.Gone{{Task: "abc", Epoch: 3}}
 	whole(t, ask())
 	whole(t, birth())
-	whole(t, wire.Offer{Task: "abc", Epoch: 3, Project: "web", Harness: []string{"pi"}, Not: []string{"h2"}})
+	whole(t, wire.Offer{Task: "abc", Epoch: 3, Project: "web", Harness: []string{"pi"}, Workflow: "own@12",
+		Not: []string{"h2"}})
 	whole(t, wire.Accepted{Host: "h1", Unfit: "full"})
 	whole(t, wire.Take{Task: "abc", Epoch: 3, Birth: birth(), From: "h2", Known: wire.Head{Event: 9, Hash: "ff"},
 		Keys: []wire.Kept{kept}})
-	whole(t, wire.Taken{Report: report(), Lost: []string{"k.1"}, Refused: "no such project"})
+	born := reply()
+	whole(t, wire.Taken{Report: report(), Lost: []string{"k.1"}, Refused: "no such project", Reply: &born})
 	whole(t, reply())
 	whole(t, wire.Look{Task: "abc", Method: "show", Args: []string{"--json"}})
-	whole(t, wire.Seen{Host: "h1", Exit: 1, Output: "text"})
+	whole(t, wire.Seen{Host: "h1", Exit: 1, Output: "text", Errors: "and more", Cut: true})
 	whole(t, report())
 	whole(t, wire.Rescue{Ask: ask(), From: 3, To: "h2", Now: "it burns"})
 	whole(t, wire.Custody{Task: "abc", Phase: "held", Host: "h1", Epoch: 3, Not: []string{"h2"}, Row: report().Row,
-		Lost: []string{"k.1"}})
+		Lost: []string{"k.1"}, To: "h3", On: "gpu", Harness: []string{"pi"}, Because: []string{"full"},
+		Told: 7, Birth: &born})
 	whole(t, wire.Release{Host: "h1", Task: "abc", Epoch: 3, Now: true})
 	whole(t, wire.Released{Kept: "it lives"})
 	whole(t, wire.Leave{Gone: gone[0]})
 	whole(t, wire.Left{Host: "h1", Ref: "refs/x"})
 	whole(t, wire.Here{Host: "h1", Labels: []string{"gpu"}, Projects: []string{"web"}, Harness: []string{"pi"},
-		Version: "1", Free: 2, Left: gone})
+		Version: "1", SSH: "me@h1", Free: 2, Draining: true, Left: gone})
 	whole(t, wire.Lease{Number: 4, Gone: gone})
 }
 
@@ -145,8 +149,9 @@ func refused[T wire.Body](t *testing.T, what string, body T) {
 func TestMessagesHaveLimits(t *testing.T) {
 	t.Parallel()
 	b, r, a := birth(), reply(), ask()
-	b.Context = strings.Repeat("x", wire.MostOfBirth-len(b.Rules))
-	r.Output = strings.Repeat("x", wire.MostOfReply)
+	rest := len(b.Rules) + len(strings.Join(b.Args, "")) + len("-said")
+	b.Context = strings.Repeat("x", wire.MostOfBirth-rest)
+	r.Output = strings.Repeat("x", wire.MostOfReply-len(r.Errors))
 	a.Request.Stdin, a.Request.Args = strings.Repeat("x", wire.MostOfRequest-1), []string{"y"}
 	whole(t, b)
 	whole(t, r)
@@ -157,8 +162,17 @@ func TestMessagesHaveLimits(t *testing.T) {
 	refused(t, "birth", b)
 	r.Output += "x"
 	refused(t, "reply", r)
+	r.Done = false
+	if _, err := json.Marshal(wire.Of(r)); err != nil {
+		t.Errorf("what was not done is not kept, and may be longer: %v", err)
+	}
+	r.Errors = strings.Repeat("x", wire.MostOfRefusal)
+	refused(t, "refusal", r)
 	a.Request.Stdin += "x"
 	refused(t, "request", a)
+	a = ask()
+	a.Request.Files = map[string]string{"notes.md": strings.Repeat("x", wire.MostOfRequest)}
+	refused(t, "files", a)
 	a = ask()
 	a.Request.Key = "no key"
 	refused(t, "key", a)

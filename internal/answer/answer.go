@@ -48,6 +48,14 @@ type Call struct {
 	// Files are the texts of files that flags name, as they were read by who asks.
 	Files map[string]string `json:"files,omitempty"`
 	Find  string            `json:"find,omitempty"`
+	// Signed is what a person has signed of the request, where the fleet has a server.
+	Signed *Signed `json:"signed,omitempty"`
+}
+
+// Signed is the text of a request that a person has signed, and the signature.
+type Signed struct {
+	Text      string `json:"text"`
+	Signature string `json:"signature"`
 }
 
 // Reply is what a command printed and how it ended.
@@ -100,8 +108,8 @@ func Forwarded() map[string]Forwarding {
 		"list": Reads, "show": Reads, "why": Reads, "history": Reads, "diff": Reads, "logs": Reads,
 		"create": Keyed, "spawn": Keyed, "complete": Keyed, "stuck": Keyed, "cancel": Keyed, "update": Keyed,
 		"move": Keyed, "next": Keyed, "redo": Keyed, "request-changes": Keyed, "merge": Keyed, "create-pr": Keyed,
-		"respawn": Keyed, "say": Keyed,
-		"retry": Acts, "delete": Acts, "leave": Acts, "snapshot": Acts, "restore": Acts,
+		"respawn": Keyed, "say": Keyed, "retry": Keyed,
+		"delete": Acts, "leave": Acts, "snapshot": Acts, "restore": Acts,
 	}
 }
 
@@ -120,7 +128,7 @@ func (c Call) Check() error {
 		return task.Notef(task.ErrUsage, "cannot take a call of version %d: expected %d", c.V, Version)
 	case c.Find != "" && (len(c.Argv) > 0 || c.Key != ""):
 		return task.Notef(task.ErrUsage, "cannot take a call that looks for a task and has a command as well")
-	case len(c.Argv) == 0 && (c.Key != "" || c.Stdin != "" || len(c.Files) > 0):
+	case len(c.Argv) == 0 && (c.Key != "" || c.Stdin != "" || len(c.Files) > 0 || c.Signed != nil):
 		return task.Notef(task.ErrUsage, "cannot take a call with a key or a text and no command")
 	case len(c.Argv) == 0:
 		return nil
@@ -183,6 +191,9 @@ func (c Call) Text() ([]byte, error) {
 		return nil, err
 	}
 	texts := append([]string{c.Stdin, c.Find}, c.Argv...)
+	if c.Signed != nil {
+		texts = append(texts, c.Signed.Text, c.Signed.Signature)
+	}
 	for name, text := range c.Files {
 		texts = append(texts, name, text)
 	}

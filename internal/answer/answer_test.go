@@ -204,3 +204,23 @@ func TestFailure_isWhatTheCommandSaid(t *testing.T) {
 		}
 	}
 }
+
+func TestCall_saysWhatAPersonHasToSign(t *testing.T) {
+	t.Parallel()
+	for command, needs := range map[string]bool{"show": false, "list": false, "next": true, "create": true,
+		"delete": true, "retry": true, "say": true, "leave": false, "snapshot": false, "restore": false} {
+		if c := (answer.Call{V: 1, Argv: []string{"task", command}}); c.NeedsSignature() != needs {
+			t.Errorf("%s needs one: %v", command, !needs)
+		}
+	}
+	if (answer.Call{V: 1, Find: "x"}).NeedsSignature() {
+		t.Error("a look for a task needs one")
+	}
+	c := answer.Call{V: 1, Argv: []string{"task", "create", "--id=x", "--", "b", "--epoch=2"}}
+	if c.Flag("id") != "x" || c.Flag("epoch") != "" || strings.Join(c.Arguments(), " ") != "b --epoch=2" {
+		t.Errorf("the flags are %q and %q, the arguments %q", c.Flag("id"), c.Flag("epoch"), c.Arguments())
+	}
+	if words := (answer.Call{V: 1, Argv: []string{"task", "list"}}).Arguments(); len(words) > 0 {
+		t.Errorf("without dashes: %q", words)
+	}
+}

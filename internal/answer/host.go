@@ -37,8 +37,11 @@ type Pending struct {
 // UsualPatience is how long the answer to a question may take.
 const UsualPatience = 5 * time.Second
 
-// All are the hosts, this one first.
+// All are the hosts, this one first. A server has this one among the others.
 func (f Fleet) All() []Host {
+	if f.Server != "" {
+		return f.Hosts
+	}
 	return append([]Host{{Name: f.Name, Here: true}}, f.Hosts...)
 }
 

@@ -16,6 +16,7 @@ import (
 	"orange/internal/engine"
 	"orange/internal/environment"
 	"orange/internal/fleet"
+	"orange/internal/home"
 	"orange/internal/install"
 	"orange/internal/pool"
 	"orange/internal/probe"
@@ -35,14 +36,19 @@ func Main() int {
 	if status, done := launcher.Main(os.Args[1:], results(), messages()); done {
 		return status // without the rest of the program, which would stay in memory
 	}
+	return Run(os.Args[1:], nil)
+}
+
+// Run runs a command line and answers its exit status. Served is a fleet with a server that it asks; nil for none.
+func Run(args []string, served cli.Served) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	var opened *app
 	program := &cli.Program{
 		Version: cli.BuildVersion(), In: os.Stdin, Out: results(), Err: messages(), Terminal: proc.IsTerminal(os.Stdin),
-		Progress: progressAt(), OutTerminal: resultsTerminal, FleetServer: sibling.Fleet(homeDir),
+		Progress: progressAt(), OutTerminal: resultsTerminal, FleetServer: sibling.Fleet(home.Locate), Served: served,
 		Open: func(ctx context.Context) (_ *cli.Services, err error) {
-			if opened, err = open(ctx); err != nil {
+			if opened, err = open(ctx, served == nil); err != nil {
 				return nil, err
 			}
 			opened.home.Warn = func(text string) { fmt.Fprintf(messages(), "orange: %s\n", text) }
@@ -56,14 +62,14 @@ func Main() int {
 			return opened.services(), nil
 		},
 		Dashboard: func(ctx context.Context, project string, all bool) (err error) {
-			if opened, err = open(ctx); err != nil {
+			if opened, err = open(ctx, served == nil); err != nil {
 				return err
 			}
 			return opened.showDashboard(ctx, project, all)
 		},
 		Examine: examine, Schema: workflows.Schema, Shell: runShell, MCP: sibling.Serve,
 	}
-	status := program.Run(ctx, os.Args[1:])
+	status := program.Run(ctx, args)
 	if opened != nil {
 		if err := opened.close(); err != nil {
 			fmt.Fprintf(messages(), "orange: %v\n", err)
@@ -75,7 +81,7 @@ func Main() int {
 
 // runShell talks about a task with the person at the standard input.
 func runShell(ctx context.Context, talk *cli.TaskShell) (int, error) {
-	dir, err := homeDir()
+	dir, err := home.Locate()
 	if err != nil {
 		return 0, err
 	}

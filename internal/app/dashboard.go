@@ -162,7 +162,7 @@ func (a *app) afterFault(ctx context.Context, broken *dashboard.Fault, watching 
 
 // watchApart opens the home once more to watch, as another process would: it shares nothing with the screen.
 func watchApart(ctx context.Context, on watchEvents) error {
-	dir, err := homeDir()
+	dir, err := home.Locate()
 	if err != nil {
 		return err
 	}

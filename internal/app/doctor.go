@@ -27,7 +27,7 @@ const mendThisHome = "mend this home"
 // looking alone changes nothing.
 func examine(ctx context.Context, fix, rebuild bool,
 	progress func(what string, done, of int)) ([]record.Finding, error) {
-	dir, err := homeDir()
+	dir, err := home.Locate()
 	if err != nil {
 		return nil, err
 	}

@@ -62,27 +62,15 @@ type app struct {
 	noRecord error // why there is no store; nil but while the doctor looks at a home whose record cannot be opened
 }
 
-// homeDir is $ORANGE_HOME, or orange below the user's home.
-func homeDir() (string, error) {
-	if dir := os.Getenv("ORANGE_HOME"); dir != "" {
-		return filepath.Abs(dir)
-	}
-	user, err := os.UserHomeDir()
-	if err != nil {
-		return "", fmt.Errorf("cannot tell where your home folder is: %w; set ORANGE_HOME", err)
-	}
-	return filepath.Join(user, "orange"), nil
-}
-
 // callerAt is all that can be known of the caller on the home in dir.
 func callerAt(dir, as string) (task.Caller, error) {
 	return caller.Of(tmux.ServerOf(dir), as, mirror.Files{Home: dir}.Has)
 }
 
 // open opens the home, leaves the environment of an agent that started this process, and has what a killed process
-// left undone finished.
-func open(ctx context.Context) (*app, error) {
-	dir, err := homeDir()
+// left undone finished, if it may resume that.
+func open(ctx context.Context, resume bool) (*app, error) {
+	dir, err := home.Locate()
 	if err == nil {
 		err = home.MakeFolder(dir)
 	}
@@ -99,7 +87,7 @@ func open(ctx context.Context) (*app, error) {
 	if os.Getenv("ORANGE_SEAT") != "" {
 		a.environments.LeaveAgents(os.Getenv("ORANGE_TASK_ID"))
 	}
-	if a.runner {
+	if a.runner || !resume {
 		return a, nil // a runner settles what it was started for
 	}
 	return a, a.engine.Resume(ctx)
@@ -107,7 +95,7 @@ func open(ctx context.Context) (*app, error) {
 
 // openToLook opens the home where there is one, and leaves everything in it as it is.
 func openToLook(ctx context.Context) (*app, error) {
-	dir, err := homeDir()
+	dir, err := home.Locate()
 	if err != nil {
 		return nil, err
 	}
@@ -120,7 +108,7 @@ func openToLook(ctx context.Context) (*app, error) {
 
 // openOnly opens the home and leaves everything in it as it is.
 func openOnly(ctx context.Context, record string) (*app, error) {
-	dir, err := homeDir()
+	dir, err := home.Locate()
 	if err != nil {
 		return nil, err
 	}

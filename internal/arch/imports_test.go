@@ -19,8 +19,8 @@ const root = "../.."
 // quiet lists the packages that only compute, each importing only those before it.
 func quiet() []string {
 	return []string{"lazyregexp", "printable", "action", "conflict", "diff", "task", "history", "record", "keyed",
-		"custody", "stats", "document", "yaml", "answer", "workflow", "harness", "rejection", "leaving", "decide",
-		"projection", "replay", "explore", "graph", "inbox"}
+		"signed", "custody", "stats", "document", "yaml", "answer", "workflow", "harness", "rejection", "leaving",
+		"decide", "projection", "replay", "explore", "graph", "inbox"}
 }
 
 // The packages that are tested without the race detector are those in which there is nothing for it to find.
@@ -66,6 +66,7 @@ func allowed() map[string]map[string]string {
 // support lists the packages that only tests import, with the reason why they may do what no other package does.
 func support() map[string]string {
 	return map[string]string{
+		"conform":  "it runs the same commands of the program both ways",
 		"mutation": "it has the go command run the tests of another package without one of its rules",
 		"provider": "it serves agent programs on loopback",
 	}

@@ -49,7 +49,11 @@ func (p *Program) answer(ctx context.Context) answer.Reply {
 	if err != nil {
 		return refusedCall(err)
 	}
-	return p.perform(ctx, h, call, overSSH)
+	by, err := p.senderOf(ctx, h, call)
+	if err != nil {
+		return refusedCall(err)
+	}
+	return p.perform(ctx, h, call, by)
 }
 
 // personHere refuses agents, and programs that ask for a person: what they may do is less than what a person may.
@@ -69,13 +73,13 @@ func refusedCall(err error) answer.Reply {
 	return answer.Reply{V: answer.Version, Exit: status, Refused: err.Error()}
 }
 
-// perform does what a call asks for. Via is how it got here; empty where it comes from this host.
-func (p *Program) perform(ctx context.Context, h *Services, call answer.Call, via string) answer.Reply {
+// perform does what a call asks for, for who sent it.
+func (p *Program) perform(ctx context.Context, h *Services, call answer.Call, by sender) answer.Reply {
 	if err := call.Check(); err != nil {
 		return refusedCall(err)
 	}
 	services := *h
-	services.Identity = afar{h.Identity, via}
+	services.Identity = afar{h.Identity, by}
 	var out, said bytes.Buffer
 	one := &Program{Version: p.Version, Schema: p.Schema, In: strings.NewReader(call.Stdin),
 		Out: printable.NewWriter(&out), Err: printable.NewWriter(&said), Examine: p.Examine, services: &services,
@@ -124,13 +128,17 @@ func (p *Program) hello(ctx context.Context, h *Services) (answer.Hello, error) 
 // of what they mean.
 type afar struct {
 	Identity
-	via string
+	by sender
 }
 
 func (a afar) Actor(ctx context.Context, id, as string) (task.Actor, error) {
 	actor, err := a.Identity.Actor(ctx, id, as)
-	if err == nil && a.via != "" && actor.Role == task.RoleHuman {
-		actor.Person += " via " + a.via
+	switch {
+	case err != nil || actor.Role != task.RoleHuman:
+	case a.by.signature != "":
+		actor.Person, actor.Signed, actor.Signature = a.by.person, a.by.signed, a.by.signature
+	case a.by.via != "":
+		actor.Person += " via " + a.by.via
 	}
 	return actor, err
 }

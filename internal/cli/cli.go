@@ -55,6 +55,8 @@ type Program struct {
 
 	// FleetServer has another program do what is asked of a fleet that has a server, and reports whether it did.
 	FleetServer func(args []string) (done bool, err error)
+	// Served is a fleet with a server, which this program asks itself; nil for none.
+	Served Served
 
 	guessed []task.Task // those that were found by words of their summaries
 	// texts are those of the files that flags name, where another host sent the command; nil for a command of this one
@@ -80,7 +82,7 @@ func (p *Program) Run(ctx context.Context, args []string) int {
 		}
 		p.json = p.json || word == "--json" // known before a flag that cannot be read ends the reading
 	}
-	if len(args) > 0 && args[0] == "fleet" && p.FleetServer != nil {
+	if len(args) > 0 && args[0] == "fleet" && p.FleetServer != nil && p.Served == nil {
 		if done, err := p.FleetServer(args[1:]); done || err != nil {
 			return p.end(err)
 		}
@@ -159,6 +161,9 @@ func (p *Program) open(ctx context.Context) (*Services, error) {
 		return p.services, nil
 	}
 	services, err := p.Open(ctx)
+	if err == nil && p.Served != nil {
+		services.Fleet = p.Served
+	}
 	if p.services = services; err == nil && services.Commands != nil && p.Progress != nil {
 		services.Commands.OnWait(p.progress().wait)
 	}

@@ -10,7 +10,9 @@ import (
 	"orange/internal/custody"
 	"orange/internal/keyed"
 	"orange/internal/rejection"
+	"orange/internal/signed"
 	"orange/internal/task"
+	"orange/internal/worktree"
 	"orange/internal/yaml"
 )
 
@@ -51,12 +53,22 @@ func classify(err error) (status int, code string) {
 		return exitFailed, "not_reached"
 	case errors.Is(err, answer.ErrNotKnown):
 		return exitFailed, "not_known"
+	case errors.Is(err, answer.ErrLost):
+		return exitFailed, "lost"
+	case errors.Is(err, answer.ErrNotHeld):
+		return exitFailed, "not_held"
+	case errors.Is(err, answer.ErrKept):
+		return exitFailed, "kept"
 	case errors.Is(err, task.ErrPoolFull):
 		return exitFailed, "pool_full"
 	case errors.Is(err, task.ErrConflict):
 		return exitFailed, "conflict"
 	case errors.Is(err, custody.ErrHeldBack):
 		return exitFailed, "held_back"
+	case errors.Is(err, signed.ErrUnsigned):
+		return exitRefused, "unsigned"
+	case errors.Is(err, worktree.ErrSnapshotMoved):
+		return exitFailed, "snapshot_moved"
 	case errors.Is(err, context.Canceled):
 		return exitStopped, "stopped"
 	case strings.HasPrefix(err.Error(), "unknown command"):

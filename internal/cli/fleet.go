@@ -17,6 +17,7 @@ import (
 
 	"orange/internal/answer"
 	"orange/internal/rejection"
+	"orange/internal/signed"
 	"orange/internal/task"
 )
 
@@ -31,6 +32,9 @@ type Fleet interface {
 	Attach(ctx context.Context, h answer.Host, id, role string, run bool) ([]string, error)
 	// Hello is what this host says of itself.
 	Hello(ctx context.Context, version string, projects []task.Project) (answer.Hello, error)
+	// Joined is what this host is in a fleet with a server, and People are those whose requests count there.
+	Joined() (answer.Joined, error)
+	People(j answer.Joined) (signed.People, error)
 	// Keep keeps a call whose answer was lost; Kept finds it, and Drop forgets it.
 	Keep(key string, p answer.Pending) error
 	Kept(key string) (answer.Pending, error)
@@ -41,17 +45,25 @@ type Fleet interface {
 const longestRequest = 10 * time.Minute
 
 func (p *Program) fleetCommands() *cobra.Command {
+	if p.Served != nil {
+		return p.servedCommands()
+	}
 	c := group("fleet", "Work with the tasks of several hosts, over ssh",
 		"  orange fleet join big --ssh me@big.example\n  orange fleet list\n  orange fleet why 4Fz",
 		p.fleetJoin(), p.fleetForget(), p.fleetHosts(), p.fleetList(), p.fleetCreate(), p.fleetAttach(),
 		p.fleetSnapshot(), p.fleetRescue(), p.fleetResult())
+	p.addForwarded(c)
+	return c
+}
+
+// addForwarded adds the commands that are those of "orange task" at the host that has the task.
+func (p *Program) addForwarded(c *cobra.Command) {
 	for _, one := range []*cobra.Command{p.taskShow(), p.taskWhy(), p.taskHistory(), p.taskDiff(), p.taskLogs(),
 		p.spawn(), p.taskUpdate(), p.taskMove(), p.taskNext(), p.taskRedo(), p.complete(), p.stuck(), p.taskSay(),
 		p.taskRequestChanges(), p.taskMerge(), p.taskCreatePR(), p.taskCancel(), p.taskRespawn(), p.taskRetry(),
 		p.taskDelete(), p.taskLeave()} {
 		c.AddCommand(p.forwarded(one))
 	}
-	return c
 }
 
 // forwarded is a command of "orange task" that is done at the host that has the task.
@@ -84,7 +96,7 @@ func (p *Program) inFleet(work func(ctx context.Context, h *Services, f answer.F
 			return err
 		}
 		f, err := h.Fleet.Read()
-		if err == nil && f.Name == "" {
+		if err == nil && f.Name == "" && f.Server == "" {
 			err = usage("there is no fleet yet: orange fleet join NAME --ssh [USER@]HOST adds a host")
 		}
 		if err != nil {
@@ -108,8 +120,13 @@ func (p *Program) forward(ctx context.Context, h *Services, f answer.Fleet, c *c
 		return err
 	}
 	at, id, err := p.whose(ctx, h, f, on, args[0], answer.Forwarded()[c.Name()] == answer.Reads)
-	if host, unknown := f.Host(on); unknown == nil && err != nil && !errors.Is(err, answer.ErrNotReached) {
+	host, unknown := f.Host(on)
+	reads := answer.Forwarded()[c.Name()] == answer.Reads
+	if unknown == nil && err != nil && !errors.Is(err, answer.ErrNotReached) && (p.Served == nil || reads) {
 		at, id, err = host, args[0], nil // the host says it in its own words
+	}
+	if p.Served != nil && errors.Is(err, answer.ErrNotHeld) && slices.Contains([]string{"cancel", "delete"}, c.Name()) {
+		return p.cancelWaiting(ctx, c, id)
 	}
 	if err != nil {
 		return err
@@ -227,7 +244,7 @@ func (p *Program) askAll(ctx context.Context, h *Services, f answer.Fleet, hosts
 	}
 	for i, host := range hosts {
 		if host.Here {
-			all[i].reply = p.perform(ctx, h, call, "")
+			all[i].reply = p.perform(ctx, h, call, sender{})
 		}
 	}
 	others.Wait()
@@ -238,7 +255,7 @@ func (p *Program) askAll(ctx context.Context, h *Services, f answer.Fleet, hosts
 func (p *Program) ask(ctx context.Context, h *Services, host answer.Host, call answer.Call, most time.Duration) (
 	answer.Reply, error) {
 	if host.Here {
-		return p.perform(ctx, h, call, ""), nil
+		return p.perform(ctx, h, call, sender{}), nil
 	}
 	return h.Fleet.Ask(ctx, host, call, most)
 }
@@ -247,6 +264,9 @@ func (p *Program) ask(ctx context.Context, h *Services, host answer.Host, call a
 // it, too: only who reads may take another one's task of a beginning or a branch then.
 func (p *Program) whose(ctx context.Context, h *Services, f answer.Fleet, on, word string, reads bool) (answer.Host,
 	string, error) {
+	if p.Served != nil {
+		return p.holder(ctx, f, on, word)
+	}
 	hosts := f.All()
 	if on != "" {
 		host, err := f.Host(on)
@@ -305,6 +325,13 @@ func chosenHost(word string, found []answer.Found, at []answer.Host, lost []stri
 // more, and then kept under the key.
 func (p *Program) send(ctx context.Context, h *Services, f answer.Fleet, host answer.Host, call answer.Call,
 	key string) error {
+	if p.Served != nil { // it repeats and keeps requests by itself
+		reply, err := h.Fleet.Ask(ctx, host, call, longestRequest)
+		if err != nil {
+			return err
+		}
+		return p.pass(host, reply)
+	}
 	most := longestRequest
 	if answer.Forwarded()[call.Argv[1]] == answer.Reads {
 		most = max(f.Patience, time.Minute)
@@ -372,9 +399,17 @@ func (p *Program) fleetResult() *cobra.Command {
 	return &cobra.Command{
 		Use: "result KEY", Short: "Ask again for the answer to a request whose answer was lost", Args: between(1, 1),
 		Long: `Ask again for the answer to a request whose answer was lost. The same request is sent again under
-its key: what was done is not done twice, and what was not done is done now.`,
+its key: what was done is not done twice, and what was not done is done now. Where the fleet has a
+server, it says so if what was done is lost with its host.`,
 		Example: "  orange fleet result 5MZK2Q3RXW4T7YBN6VJPL8HCD",
 		RunE: p.inFleet(func(ctx context.Context, h *Services, f answer.Fleet, args []string) error {
+			if p.Served != nil {
+				reply, err := p.Served.Result(ctx, args[0])
+				if err != nil {
+					return err
+				}
+				return p.pass(answer.Host{}, reply)
+			}
 			kept, err := h.Fleet.Kept(args[0])
 			if err != nil {
 				return err

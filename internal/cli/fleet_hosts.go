@@ -290,7 +290,7 @@ own: F12 returns to where you were.`,
 				return err
 			}
 			p.lend()
-			if at.Here {
+			if at.Here || at.Name == f.Name {
 				argv, err := h.Commands.Attach(ctx, id, role, !p.json)
 				if err != nil || !p.json {
 					return err

@@ -16,6 +16,7 @@ import (
 	"orange/internal/printable"
 	"orange/internal/record"
 	"orange/internal/rejection"
+	"orange/internal/signed"
 	"orange/internal/task"
 )
 
@@ -54,8 +55,10 @@ func (noProjects) Project(string) (task.Project, error) { return task.Project{},
 
 // hostsByName answers for hosts, each as its function does.
 type hostsByName struct {
-	fleet answer.Fleet
-	by    map[string]func(answer.Call) (answer.Reply, error)
+	fleet  answer.Fleet
+	joined answer.Joined
+	people signed.People
+	by     map[string]func(answer.Call) (answer.Reply, error)
 
 	mu    sync.Mutex
 	asked []answer.Call // the commands
@@ -98,6 +101,10 @@ func (f *hostsByName) Kept(key string) (answer.Pending, error) {
 	}
 	return p, nil
 }
+
+func (f *hostsByName) Joined() (answer.Joined, error) { return f.joined, nil }
+
+func (f *hostsByName) People(answer.Joined) (signed.People, error) { return f.people, nil }
 
 func (f *hostsByName) Drop(key string) error { delete(f.kept, key); return nil }
 
@@ -162,7 +169,7 @@ func TestFleet_givesAKeyOnlyToWhatIsDoneOnce(t *testing.T) {
 	t.Parallel()
 	for line, keyed := range map[string]bool{
 		"update Orange --status x": true, "update Orange --status x --summary y": false, "move Orange": false,
-		"move Orange x": true, "show Orange": false, "retry Orange": false, "delete Orange --yes": false,
+		"move Orange x": true, "show Orange": false, "retry Orange": true, "delete Orange --yes": false,
 		"merge Orange": true,
 	} {
 		p, f, out := fleetOf(has(thatID, ""), has("", ""))
@@ -286,7 +293,8 @@ func TestFleetList_hasTheTasksOfAllHostsAndSaysWhichAreMissing(t *testing.T) {
 	gone := told{host: answer.Host{Name: "odd"}, err: errors.New("refused\x1b[2J")}
 	err := p.listAll([]told{reply("big", of("old", "2024-01-02T00:00:00Z", true), 0),
 		reply("lab", of("new", "2024-01-03T00:00:00Z", true), 0),
-		reply("low", of("over", "2024-01-04T00:00:00Z", false), 0), gone, reply("nix", `{"error":"there is no project","code":"not_found"}`, exitNotFound)}, false)
+		reply("low", of("over", "2024-01-04T00:00:00Z", false), 0), gone,
+		reply("nix", `{"error":"there is no project","code":"not_found"}`, exitNotFound)}, false, nil)
 	if status := p.end(err); status != exitFailed {
 		t.Errorf("it ended with %d", status)
 	}
@@ -298,7 +306,7 @@ func TestFleetList_hasTheTasksOfAllHostsAndSaysWhichAreMissing(t *testing.T) {
 		t.Errorf("it printed\n%s", text)
 	}
 	wrong := reply("big", `{"error":"found \"x\" as --status","code":"usage"}`, exitUsage)
-	if err := p.listAll([]told{wrong, wrong}, false); !errors.Is(err, task.ErrUsage) {
+	if err := p.listAll([]told{wrong, wrong}, false, nil); !errors.Is(err, task.ErrUsage) {
 		t.Errorf("what all hosts refuse: %v", err)
 	}
 }
@@ -383,7 +391,7 @@ func TestAnswer_refusesWhoIsNoPerson(t *testing.T) {
 func TestPerform_marksWhoseWayAPersonCame(t *testing.T) {
 	t.Parallel()
 	for via, want := range map[string]string{"": "Ada", overSSH: "Ada via ssh"} {
-		actor, err := afar{someone{}, via}.Actor(t.Context(), "", "")
+		actor, err := afar{someone{}, sender{via: via}}.Actor(t.Context(), "", "")
 		if err != nil || actor.Person != want || actor.Via != "" {
 			t.Errorf("via %q: %+v, %v", via, actor, err)
 		}
@@ -422,7 +430,7 @@ func TestPerform_readsNoFileForAnotherHost(t *testing.T) {
 	t.Parallel()
 	p, _, _ := fleetOf(lost, lost)
 	call := answer.Call{V: 1, Argv: []string{"task", "create", "--context=/etc/hostname", "--", "a", "b"}}
-	if r := p.perform(t.Context(), p.services, call, overSSH); r.Exit != exitUsage ||
+	if r := p.perform(t.Context(), p.services, call, sender{via: overSSH}); r.Exit != exitUsage ||
 		!strings.Contains(r.Stderr, `the text of "/etc/hostname" was not sent`) {
 		t.Errorf("found %+v", r)
 	}

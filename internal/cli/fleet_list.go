@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -58,7 +59,10 @@ With --json each task also has "host", and "hosts" says of each host whether it 
 		if err != nil {
 			return err
 		}
-		return p.listAll(p.askAll(ctx, h, f, hosts, call), mine)
+		if p.Served != nil {
+			return p.listServed(ctx, h, f, on, call, mine)
+		}
+		return p.listAll(p.askAll(ctx, h, f, hosts, call), mine, nil)
 	})
 	return c
 }
@@ -81,6 +85,9 @@ type listedTask struct {
 	NeedsYou  record.Need          `json:"needs_you"`
 	Conflicts *[]conflict.Conflict `json:"conflicts"`
 	Unknown   string               `json:"conflicts_unknown"`
+
+	// Known says how old the row is, or what the task waits for, where it comes from the server of the fleet.
+	Known string `json:"known"`
 
 	host string
 	raw  json.RawMessage
@@ -120,9 +127,9 @@ type unlisted struct {
 
 func (u *unlisted) Error() string { return u.text }
 
-// listAll prints the tasks of all hosts, and says which hosts gave none.
-func (p *Program) listAll(all []told, mine bool) error {
-	var tasks []listedTask
+// listAll prints the tasks of all hosts, and says which hosts gave none. Others are tasks that no host listed.
+func (p *Program) listAll(all []told, mine bool, others []listedTask) error {
+	tasks := others
 	var failed []error
 	hosts := []map[string]any{}
 	lost := 0
@@ -225,8 +232,8 @@ func (p *Program) tableOfAll(tasks []listedTask) error {
 		most = width
 	}
 	for _, t := range tasks {
-		row := []string{t.ID, t.host, t.Project, string(t.Status), p.marks(t.task(), t.Session, t.NeedsYou, t.After),
-			t.Branch, oneLine(t.Summary, most)}
+		row := []string{t.ID, cmp.Or(t.host, "-"), t.Project, string(t.Status), cmp.Or(t.Known,
+			p.marks(t.task(), t.Session, t.NeedsYou, t.After)), t.Branch, oneLine(t.Summary, most)}
 		if mark := conflictMark(t.overview(), t.ID); mark != "" {
 			row, conflicting = append(row, mark), true
 		}

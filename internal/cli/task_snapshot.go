@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -14,19 +15,21 @@ import (
 
 // Snapshots take tasks into a git repository, and bring them back from it.
 type Snapshots interface {
-	// Take takes a snapshot and pushes it to a remote or an address. Include are new files that it would leave out.
-	Take(ctx context.Context, id, to string, include []string) (record.TakenSnapshot, error)
+	// Take takes a snapshot and pushes it.
+	Take(ctx context.Context, id string, o record.SnapshotOrder) (record.TakenSnapshot, error)
 	// Restore brings a task back, if it is what the order expects. The same order again is answered with the task.
 	Restore(ctx context.Context, project, id, from string, o custody.RestoreOrder) (record.Adopted, error)
 	// Hold notes that a task is this home's in an epoch, before it is created here for a fleet.
 	Hold(ctx context.Context, id string, epoch int) error
+	// HeldIn is the epoch in which a task is held for a fleet here; 0 where it is not.
+	HeldIn(id string) (epoch int, err error)
 	// Forget removes the snapshots of a task that was deleted.
 	Forget(ctx context.Context, t task.Task) error
 }
 
 func (p *Program) taskSnapshot() *cobra.Command {
-	var to string
-	var include []string
+	var o record.SnapshotOrder
+	var biggest string
 	c := &cobra.Command{
 		Use: "snapshot [ID]", Short: "Push a task's history and work to a git repository", Args: between(0, 1),
 		Long: `Push a task's history and work to a git repository, from which "orange task restore" brings it back
@@ -39,29 +42,39 @@ in.
 A snapshot is pushed only if no one else has pushed one since the last that was acknowledged here.`,
 		Example: "  orange task snapshot 4Fz --to origin",
 		RunE: p.runForPerson("take a snapshot", func(ctx context.Context, h *Services, args []string) error {
-			if to == "" {
+			if o.To == "" {
 				return usage("where to? Give --to with a remote of the project or the address of a repository")
 			}
 			id, err := p.find(ctx, h, args)
+			if err == nil {
+				o.Biggest, err = bytesOf(biggest)
+			}
 			if err != nil {
 				return err
 			}
-			taken, err := h.Snapshots.Take(ctx, id, to, include)
+			taken, err := h.Snapshots.Take(ctx, id, o)
 			if err != nil {
 				return err
 			}
 			if p.json {
 				return p.printJSON(taken)
 			}
-			p.say("pushed a snapshot of task %s, up to event %d, to %s", id, taken.Event, to)
+			if taken.Unchanged {
+				p.say("the last snapshot of task %s at %s, up to event %d, has all that there is", id, o.To,
+					taken.Event)
+				return nil
+			}
+			p.say("pushed a snapshot of task %s, up to event %d, to %s", id, taken.Event, o.To)
 			for _, file := range taken.Left {
 				p.say("  left out: %s (--include %q takes it in)", file, file)
 			}
 			return nil
 		}),
 	}
-	c.Flags().StringVar(&to, "to", "", "the repository: a remote of the project, a path or an address")
-	c.Flags().StringArrayVar(&include, "include", nil, "a new file that is taken in although it looks like a secret")
+	c.Flags().StringVar(&o.To, "to", "", "the repository: a remote of the project, a path or an address")
+	c.Flags().StringArrayVar(&o.Include, "include", nil, "a new file that is taken in although it looks like a secret")
+	c.Flags().StringVar(&biggest, "biggest", "50MB", "leave out new files that are larger: 10MB, or a number of bytes")
+	c.Flags().BoolVar(&o.IfChanged, "if-changed", false, "push nothing where the last snapshot there has the same")
 	return c
 }
 
@@ -145,4 +158,23 @@ func (p *Program) readOrder(file string, epoch int) (custody.RestoreOrder, error
 		o.Epoch = epoch
 	}
 	return o, nil
+}
+
+// bytesOf reads a size such as 50MB.
+func bytesOf(text string) (int64, error) {
+	number, factor := text, int64(1)
+	for _, unit := range []struct {
+		name  string
+		bytes int64
+	}{{"KB", 1 << 10}, {"MB", 1 << 20}, {"GB", 1 << 30}} {
+		if rest, is := strings.CutSuffix(text, unit.name); is {
+			number, factor = rest, unit.bytes
+		}
+	}
+	const most = 1 << 32 // of a unit
+	n, err := strconv.ParseInt(number, 10, 64)
+	if err != nil || n < 1 || n > most {
+		return 0, usage("found %q as a size, expected one such as 50MB", text)
+	}
+	return n * factor, nil
 }

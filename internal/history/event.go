@@ -334,19 +334,28 @@ func isLine(line, text []byte, hash string) bool {
 	return len(line) == len(most)+len(end) && bytes.HasPrefix(line, most) && string(line[len(most):]) == end
 }
 
-// Keys in the data of an event that was asked for under a key: that key, and the digest of the request.
+// Keys in the data of an event that was asked for under a key, with the digest of the request, and of one that a person
+// has signed, with what they signed.
 const (
-	dataAsk   = "ask"
-	dataAsked = "asked"
+	dataAsk       = "ask"
+	dataAsked     = "asked"
+	dataSigned    = "signed"
+	dataSignature = "signature"
 )
 
-// Sign is the event with who asked for it, and under which key.
+// Sign is the event with who asked for it, under which key, and what they have signed of it.
 func Sign(a task.Actor, e Event) Event {
 	e.Actor, e.ActingAs, e.Person = a.Name(), a.As, a.Person
-	if a.Key == "" {
+	data := map[string]string{}
+	if a.Key != "" {
+		data[dataAsk], data[dataAsked] = a.Key, a.Asked
+	}
+	if a.Signature != "" {
+		data[dataSigned], data[dataSignature] = a.Signed, a.Signature
+	}
+	if len(data) == 0 {
 		return e
 	}
-	data := map[string]string{dataAsk: a.Key, dataAsked: a.Asked}
 	for key, value := range e.Data { // the order does not matter to a map
 		if _, own := data[key]; !own {
 			data[key] = value
@@ -358,3 +367,6 @@ func Sign(a task.Actor, e Event) Event {
 
 // Asked is the key under which the event was asked for, and the digest of that request; empty where it had no key.
 func (e Event) Asked() (key, request string) { return e.Data[dataAsk], e.Data[dataAsked] }
+
+// Proof is what a person has signed of the request for the event, and the signature; empty where they have not.
+func (e Event) Proof() (signed, signature string) { return e.Data[dataSigned], e.Data[dataSignature] }

@@ -14,7 +14,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -65,17 +64,10 @@ const waitDelay = 2 * time.Second
 // A status other than 0 is an *Error; the Result is filled all the same.
 // A program that cannot be started at all is another error.
 func Run(ctx context.Context, c Command) (Result, error) {
-	var env []string
-	if len(c.Env)+len(c.Unset) > 0 { // else the library says in PWD where the program runs
-		env = append(slices.DeleteFunc(os.Environ(), func(pair string) bool {
-			name, _, _ := strings.Cut(pair, "=")
-			return slices.Contains(c.Unset, name)
-		}), c.Env...)
-	}
 	var stderr bytes.Buffer
 	stdout := head{most: c.Most}
 	cmd := exec.CommandContext(ctx, c.Name, c.Args...)
-	cmd.Dir, cmd.Env, cmd.Stdin = c.Dir, env, c.Stdin
+	cmd.Dir, cmd.Env, cmd.Stdin = c.Dir, overlaid(c), c.Stdin
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	cmd.WaitDelay = waitDelay
 	err := cmd.Run()

@@ -35,6 +35,16 @@ type TakenSnapshot struct {
 	Work   string   `json:"work,omitempty"` // empty where the task has no branch yet
 	Event  int      `json:"event"`          // the newest event in it
 	Left   []string `json:"left_out"`       // new files that are not in it
+	// Unchanged says that nothing was pushed, because the last snapshot there has the same.
+	Unchanged bool `json:"unchanged,omitempty"`
+}
+
+// SnapshotOrder is what a snapshot is to have, and where it goes.
+type SnapshotOrder struct {
+	To        string   // a remote or an address
+	Include   []string // new files that would be left out
+	IfChanged bool     // push nothing where the last snapshot there has the same
+	Biggest   int64    // bytes of a new file that is taken in; 0 for the usual ones
 }
 
 // DescribeHolders says in one sentence that a project's workspaces are all taken, and by whom.

@@ -46,6 +46,7 @@ func (in Inputs) Again(def *workflow.Definition, p Past) (record.Change, error) 
 	actor := task.Actor{Role: in.Role, As: in.As, Rule: in.Rule, Person: in.Person, Via: in.Via,
 		May: in.May}
 	actor.Key, actor.Asked = p.Event.Asked()
+	actor.Signed, actor.Signature = p.Event.Proof()
 	ev, err := in.evidence(def, p)
 	if err != nil {
 		return record.Change{}, err

@@ -1,4 +1,5 @@
-// Package service writes the files with which the system's supervisor, systemd or launchd, keeps a monitor running.
+// Package service writes the files with which the system's supervisor, systemd or launchd, keeps a monitor running, or
+// another program of Orange.
 package service
 
 import (
@@ -14,7 +15,25 @@ type Unit struct {
 	Home        string      // $ORANGE_HOME
 	Program     string      // the path of orange
 	Environment [][2]string // names and values; above all where the terminals of the agents are
+	Purpose     Purpose     // empty for the monitor
 }
+
+// Purpose is what a service is for.
+type Purpose struct {
+	Name    string // of the service, such as orange-monitor
+	Command string // the word behind the program
+	About   string // the beginning of its description, before the home
+}
+
+func (u Unit) purpose() Purpose {
+	if u.Purpose == (Purpose{}) {
+		return Purpose{Name: "orange-monitor", Command: "monitor", About: "Orange watches the agents of"}
+	}
+	return u.Purpose
+}
+
+// label is the name as launchd has it.
+func (p Purpose) label() string { return strings.ReplaceAll(p.Name, "-", ".") }
 
 // Environment is what a monitor needs that no login shell has prepared.
 func Environment(home string, getenv func(string) string) [][2]string {
@@ -33,10 +52,11 @@ func (u Unit) Text(kind string) (string, error) {
 	case "launchd":
 		return u.launchd(), nil
 	case "all":
-		return "# systemd: ~/.config/systemd/user/orange-monitor.service, then: systemctl --user enable --now " +
-			"orange-monitor\n" + u.systemd() +
-			"\n# launchd: ~/Library/LaunchAgents/orange.monitor.plist, then: launchctl load " +
-			"~/Library/LaunchAgents/orange.monitor.plist\n" + u.launchd(), nil
+		name, label := u.purpose().Name, u.purpose().label()
+		return "# systemd: ~/.config/systemd/user/" + name + ".service, then: systemctl --user enable --now " +
+			name + "\n" + u.systemd() +
+			"\n# launchd: ~/Library/LaunchAgents/" + label + ".plist, then: launchctl load " +
+			"~/Library/LaunchAgents/" + label + ".plist\n" + u.launchd(), nil
 	}
 	return "", task.Notef(task.ErrUsage, "found %q as the kind of unit, expected systemd or launchd", kind)
 }
@@ -57,11 +77,11 @@ func (u Unit) systemd() string {
 	settings := strings.Join(all, " ")
 	return `# What agents need, keys above all, is not here: orange env set NAME
 [Unit]
-Description=Orange watches the agents of ` + strings.ReplaceAll(u.Home, "%", "%%") + `
+Description=` + u.purpose().About + ` ` + strings.ReplaceAll(u.Home, "%", "%%") + `
 StartLimitIntervalSec=0
 
 [Service]
-ExecStart=` + quote(u.Program) + ` monitor
+ExecStart=` + quote(u.Program) + ` ` + u.purpose().Command + `
 Environment=` + settings + `
 Restart=on-failure
 RestartSec=5
@@ -88,11 +108,11 @@ func (u Unit) launchd() string {
 <plist version="1.0">
 <dict>
 	<key>Label</key>
-	<string>orange.monitor</string>
+	<string>` + u.purpose().label() + `</string>
 	<key>ProgramArguments</key>
 	<array>
 		` + text(u.Program) + `
-		<string>monitor</string>
+		<string>` + u.purpose().Command + `</string>
 	</array>
 	<key>EnvironmentVariables</key>
 	<dict>
@@ -107,7 +127,7 @@ func (u Unit) launchd() string {
 	<key>AbandonProcessGroup</key>
 	<true/>
 	<key>StandardErrorPath</key>
-	` + text(filepath.Join(u.Home, "monitor.err")) + `
+	` + text(filepath.Join(u.Home, strings.TrimPrefix(u.purpose().Name, "orange-")+".err")) + `
 </dict>
 </plist>
 `

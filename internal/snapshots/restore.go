@@ -126,6 +126,18 @@ func (k Keeper) Hold(ctx context.Context, id string, epoch int) error {
 	return k.inEpoch(id, epoch)
 }
 
+// HeldIn is the epoch in which a task is held for a fleet here; 0 where it is not. A task that left stays so.
+func (k Keeper) HeldIn(id string) (int, error) {
+	if err := worktree.CheckTask(id); err != nil {
+		return 0, err
+	}
+	if _, err := os.Lstat(heldPath(k.Home, id)); errors.Is(err, os.ErrNotExist) {
+		return 0, nil
+	}
+	h, err := k.held(id)
+	return h.Epoch, err
+}
+
 // inEpoch notes that a task is this home's in an epoch, unless it has a later one here.
 func (k Keeper) inEpoch(id string, epoch int) error {
 	h, err := k.held(id)

@@ -17,6 +17,7 @@ import (
 	"orange/internal/history"
 	"orange/internal/record"
 	"orange/internal/task"
+	"orange/internal/worktree"
 )
 
 const rules = "name: own\n"
@@ -94,7 +95,7 @@ func (p *place) begin() {
 }
 
 func (p *place) take(at string) error {
-	_, err := p.Take(p.t.Context(), "T1", at, nil)
+	_, err := p.Take(p.t.Context(), "T1", record.SnapshotOrder{To: at})
 	return err
 }
 
@@ -338,5 +339,54 @@ func TestSigner_doesNotGoByTheRepositorysConfiguration(t *testing.T) {
 	}
 	if _, err := os.Stat(program + ".ran"); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the repository's program ran: %v", err)
+	}
+}
+
+// A home that pushed a snapshot and was ended before it noted so goes on behind that one.
+func TestASnapshotThatWasPushedAndNotNotedIsFoundOut(t *testing.T) {
+	t.Parallel()
+	p, vault := newPlace(t), vault(t)
+	p.begin()
+	must(t, p.take(vault))
+	before, err := p.held("T1")
+	must(t, err)
+	must(t, os.WriteFile(filepath.Join(p.Dir("garden", "T1"), "TASK.md"), []byte("# Another\n"), 0o600))
+	must(t, p.take(vault))
+	lost, err := p.held("T1")
+	must(t, err)
+	before.Sent[vault] = lost.Acknowledged[vault] // as it was noted before the push
+	must(t, p.hold("T1", before))
+	if err := p.take(vault); err != nil {
+		t.Errorf("after its own snapshot: %v", err)
+	}
+	before.Sent[vault] = before.Acknowledged[vault] // it sent that one, and another home has pushed since
+	must(t, p.hold("T1", before))
+	if err := p.take(vault); !errors.Is(err, worktree.ErrSnapshotMoved) {
+		t.Errorf("after the snapshot of another home: %v", err)
+	}
+}
+
+func TestASnapshotIsPushedOnlyIfSomethingChanged(t *testing.T) {
+	t.Parallel()
+	p, vault := newPlace(t), vault(t)
+	p.begin()
+	take := func() record.TakenSnapshot {
+		t.Helper()
+		taken, err := p.Take(t.Context(), "T1", record.SnapshotOrder{To: vault, IfChanged: true})
+		must(t, err)
+		return taken
+	}
+	first := take()
+	if second := take(); first.Unchanged || !second.Unchanged || second.Record != first.Record {
+		t.Errorf("the first is %+v, the second %+v", first, second)
+	}
+	git(t, p.repo.Path, "checkout", "-q", "topic")
+	git(t, p.repo.Path, "commit", "-q", "--allow-empty", "-m", "More")
+	if third := take(); third.Unchanged {
+		t.Error("a new commit is not in the snapshot")
+	}
+	p.known.Seq++
+	if fourth := take(); fourth.Unchanged {
+		t.Error("a new event is not in the snapshot")
 	}
 }

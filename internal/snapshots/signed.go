@@ -12,8 +12,15 @@ import (
 	"orange/internal/worktree"
 )
 
-// hostKey is the file with the ssh key that this home signs its snapshots with; empty where it has none.
-func (k Keeper) hostKey() (string, error) { return present(k.Home, "host_key") }
+// hostKey is the file with the ssh key that this home signs its snapshots with; empty where it has none. Where the home
+// has joined a fleet with a server, that is the key which was made then.
+func (k Keeper) hostKey() (string, error) {
+	path, err := present(k.Home, "host.key")
+	if err != nil || path != "" {
+		return path, err
+	}
+	return present(k.Home, "host_key")
+}
 
 // signersOf is the file with the hosts whose snapshots a home takes, and their keys; empty where it takes those of
 // anyone.

@@ -6,6 +6,7 @@
 package snapshots
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -83,7 +84,7 @@ const (
 // Take takes a snapshot of a task and pushes it to a repository, a remote or an address, if no one else has pushed one
 // since the last that was acknowledged here. New files that look like secrets, or are very large, stay out of it unless
 // they are named.
-func (k Keeper) Take(ctx context.Context, id, to string, include []string) (record.TakenSnapshot, error) {
+func (k Keeper) Take(ctx context.Context, id string, o record.SnapshotOrder) (record.TakenSnapshot, error) {
 	if err := k.Sync(ctx, id); err != nil {
 		return record.TakenSnapshot{}, err
 	}
@@ -92,28 +93,68 @@ func (k Keeper) Take(ctx context.Context, id, to string, include []string) (reco
 		return record.TakenSnapshot{}, err
 	}
 	defer release()
+	if err := k.settleSent(ctx, id, o.To); err != nil {
+		return record.TakenSnapshot{}, err
+	}
+	taken, err := k.take(ctx, id, o)
+	if errors.Is(err, worktree.ErrSnapshotMoved) {
+		err = fmt.Errorf("%w; nothing was pushed; if the task goes on elsewhere, let it go here: orange task leave %s",
+			err, id)
+	}
+	return taken, err
+}
+
+func (k Keeper) take(ctx context.Context, id string, o record.SnapshotOrder) (record.TakenSnapshot, error) {
 	held, err := k.held(id)
 	if err != nil {
 		return record.TakenSnapshot{}, err
 	}
-	taken, slot, err := k.commits(ctx, id, held, to, include)
+	taken, slot, err := k.commits(ctx, id, held, o)
+	if err != nil || taken.Unchanged {
+		return taken, err
+	}
+	held.Sent[o.To] = taken.Record // it may get there, and this program may not learn so
+	if err := k.hold(id, held); err != nil {
+		return taken, err
+	}
+	err = slot.Repo.Ship(ctx, o.To, id, held.Acknowledged[o.To], worktree.Shipped{Record: taken.Record,
+		Work: taken.Work})
 	if err != nil {
 		return taken, err
 	}
-	err = slot.Repo.Ship(ctx, to, id, held.Acknowledged[to], worktree.Shipped{Record: taken.Record, Work: taken.Work})
-	if errors.Is(err, worktree.ErrSnapshotMoved) {
-		return taken, fmt.Errorf("%w; nothing was pushed; if the task goes on elsewhere, let it go here: "+
-			"orange task leave %s", err, id)
-	}
-	if err != nil {
-		return taken, err
-	}
-	held.Acknowledged[to] = taken.Record
+	delete(held.Sent, o.To)
+	held.Acknowledged[o.To] = taken.Record
 	return taken, k.hold(id, held)
 }
 
+// settleSent finds out what became of a snapshot that a program had sent to a repository which was ended then: where it
+// is the newest one there, it was acknowledged.
+func (k Keeper) settleSent(ctx context.Context, id, to string) error {
+	held, err := k.held(id)
+	if err != nil || held.Sent[to] == "" {
+		return err
+	}
+	s, err := k.Load(ctx, id)
+	if err != nil {
+		return err
+	}
+	slot, err := k.Slots.Slot(s.Task)
+	if err != nil {
+		return err
+	}
+	newest, err := slot.Repo.NewestRecord(ctx, to, id, held.Acknowledged[to])
+	if err != nil && !errors.Is(err, task.ErrNotFound) {
+		return err
+	}
+	if newest == held.Sent[to] {
+		held.Acknowledged[to] = newest
+	}
+	delete(held.Sent, to)
+	return k.hold(id, held)
+}
+
 // commits makes the two commits of a snapshot, while no one writes the mirrors of the task.
-func (k Keeper) commits(ctx context.Context, id string, held held, to string, include []string) (
+func (k Keeper) commits(ctx context.Context, id string, held held, o record.SnapshotOrder) (
 	record.TakenSnapshot, worktree.Slot, error) {
 	release, err := k.Files.Lock(ctx, k.FilesLock(id))
 	if err != nil {
@@ -136,18 +177,36 @@ func (k Keeper) commits(ctx context.Context, id string, held held, to string, in
 	if err != nil {
 		return record.TakenSnapshot{}, slot, err
 	}
-	taken, err := workOf(ctx, slot, t, include)
+	taken, err := workOf(ctx, slot, t, o)
 	if err != nil {
 		return taken, slot, err
 	}
 	said := about{Task: t.ID, Project: t.Project, Branch: t.Branch, Event: t.Seq, Epoch: held.Epoch,
 		Workflow: t.Workflow, Work: &taken.Work}
-	taken.Record, err = said.commit(ctx, slot.Repo, k.Files.Dir(t.Project, t.ID), rules, held.Acknowledged[to])
+	last := held.Acknowledged[o.To]
+	if o.IfChanged && said.equals(ctx, slot.Repo, last) {
+		taken.Record, taken.Unchanged = last, true
+		return taken, slot, nil
+	}
+	taken.Record, err = said.commit(ctx, slot.Repo, k.Files.Dir(t.Project, t.ID), rules, last)
 	return taken, slot, err
 }
 
+// equals reports whether an earlier snapshot has the same of the task. One that cannot be read has not.
+func (a about) equals(ctx context.Context, repo worktree.Repo, earlier string) bool {
+	if earlier == "" {
+		return false
+	}
+	text, err := repo.RecordText(ctx, earlier, aboutName)
+	var b about
+	if err != nil || json.Unmarshal(text, &b) != nil || b.Work == nil {
+		return false
+	}
+	return a.Event == b.Event && a.Epoch == b.Epoch && a.Branch == b.Branch && repo.SameWork(ctx, *a.Work, *b.Work)
+}
+
 // workOf is the commit of the files of a task's worktree, or of its branch where it has none.
-func workOf(ctx context.Context, slot worktree.Slot, t task.Task, include []string) (
+func workOf(ctx context.Context, slot worktree.Slot, t task.Task, o record.SnapshotOrder) (
 	taken record.TakenSnapshot, err error) {
 	taken = record.TakenSnapshot{Event: t.Seq, Left: []string{}}
 	if slot.Dir == "" {
@@ -156,7 +215,7 @@ func workOf(ctx context.Context, slot worktree.Slot, t task.Task, include []stri
 	}
 	var left []string
 	taken.Work, left, err = slot.WorkCommit(ctx, t.ID, func(file string, size int64) bool {
-		return keeps(include, file, size)
+		return keeps(o, file, size)
 	})
 	taken.Left = append(taken.Left, left...)
 	return taken, err
@@ -176,9 +235,9 @@ func (a about) commit(ctx context.Context, repo worktree.Repo, folder string, ru
 }
 
 // keeps reports whether a new file belongs to a snapshot.
-func keeps(include []string, file string, size int64) bool {
-	named := slices.ContainsFunc(include, func(name string) bool { return filepath.Clean(name) == file })
-	return named || size <= biggestFile && !looksSecret(file)
+func keeps(o record.SnapshotOrder, file string, size int64) bool {
+	named := slices.ContainsFunc(o.Include, func(name string) bool { return filepath.Clean(name) == file })
+	return named || size <= cmp.Or(o.Biggest, biggestFile) && !looksSecret(file)
 }
 
 // looksSecret reports whether a file's name is one that keys and passwords are kept under.
@@ -205,6 +264,8 @@ func looksSecret(file string) bool {
 type held struct {
 	Epoch        int               `json:"epoch"`
 	Acknowledged map[string]string `json:"acknowledged"` // the record's commit, by the repository
+	// Sent are the commits of snapshots that are on their way, or were when the program was ended, by the repository.
+	Sent map[string]string `json:"sent,omitempty"`
 }
 
 // heldPath is the file by which a task is held for a fleet.
@@ -213,7 +274,7 @@ func heldPath(home, id string) string { return filepath.Join(home, "fleet", "hel
 func (k Keeper) held(id string) (held, error) { return heldIn(k.Home, id) }
 
 func heldIn(home, id string) (held, error) {
-	h := held{Epoch: 1, Acknowledged: map[string]string{}}
+	h := held{Epoch: 1, Acknowledged: map[string]string{}, Sent: map[string]string{}}
 	text, err := os.ReadFile(heldPath(home, id))
 	if errors.Is(err, os.ErrNotExist) {
 		return h, nil
@@ -227,6 +288,9 @@ func heldIn(home, id string) (held, error) {
 	}
 	if h.Acknowledged == nil {
 		h.Acknowledged = map[string]string{}
+	}
+	if h.Sent == nil {
+		h.Sent = map[string]string{}
 	}
 	return h, nil
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"orange/internal/custody"
+	"orange/internal/record"
 	"orange/internal/task"
 )
 
@@ -34,7 +35,7 @@ func TestKeeps_takesInWhatIsNamed(t *testing.T) {
 		want bool
 	}{{"a", 1, true}, {".env", 1, false}, {"./b/../.env.prod", 1, false}, {"deploy.key", 1, true},
 		{"film", biggestFile, true}, {"film", biggestFile + 1, false}, {"big", biggestFile + 1, true}} {
-		if got := keeps([]string{"./deploy.key", "big"}, c.file, c.size); got != c.want {
+		if got := keeps(record.SnapshotOrder{Include: []string{"./deploy.key", "big"}}, c.file, c.size); got != c.want {
 			t.Errorf("%q of %d bytes: %v", c.file, c.size, got)
 		}
 	}

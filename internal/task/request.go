@@ -12,6 +12,8 @@ type Actor struct {
 	Via, May string
 	// the key under which the request is done once, and the digest of what is asked for; empty where it has none
 	Key, Asked string
+	// what the person has signed of the request, and the signature; empty where they have not
+	Signed, Signature string
 }
 
 // ActorEngine is the name that history has for the program's own acts.

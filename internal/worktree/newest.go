@@ -3,6 +3,7 @@ package worktree
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"orange/internal/task"
 )
@@ -37,4 +38,18 @@ func (r Repo) RecordText(ctx context.Context, record, name string) (text []byte,
 	out, err := r.git(ctx, call{dir: r.Path, args: []string{"cat-file", "blob", record + ":" + name},
 		most: mostOfUnfolded})
 	return out.Stdout, err
+}
+
+// SameWork reports whether two commits of the files of a worktree have the same files at the same HEAD. It is false
+// where one of them is not here any more.
+func (r Repo) SameWork(ctx context.Context, a, b string) bool {
+	if a == b {
+		return true
+	}
+	if a == "" || b == "" {
+		return false
+	}
+	out, err := r.run(ctx, "rev-parse", a+"^{tree}", b+"^{tree}", a+"^1", b+"^1")
+	found := strings.Fields(out.Text())
+	return err == nil && len(found) == 4 && found[0] == found[1] && found[2] == found[3]
 }

@@ -226,6 +226,20 @@ func (r Repo) Ship(ctx context.Context, to, taskID, acknowledged string, s Shipp
 	return r.updateRefs(ctx, "update "+behindRef(taskID, to)+" "+s.Record+"\n")
 }
 
+// Reaches looks whether the repository that snapshots are pushed to answers.
+func (r Repo) Reaches(ctx context.Context, to string) (err error) {
+	if err := checkRemote(to); err != nil {
+		return err
+	}
+	defer explain(&err, "cannot reach %q", to)
+	env, err := r.remoteEnv(ctx)
+	if err != nil {
+		return err
+	}
+	_, err = r.git(ctx, call{dir: r.Path, args: []string{"ls-remote", "--quiet", to, "HEAD"}, env: env})
+	return err
+}
+
 func (r Repo) shippedAt(ctx context.Context, at, ref string, env []string) (string, error) {
 	out, err := r.git(ctx, call{dir: r.Path, args: []string{"ls-remote", "--quiet", at, ref}, env: env})
 	if err != nil {

@@ -14,11 +14,7 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
-	"go.temporal.io/sdk/client"
-	"go.temporal.io/sdk/log"
 
-	"orange/fleet/core"
-	"orange/fleet/setup"
 	"orange/internal/printable"
 	"orange/internal/task"
 )
@@ -44,11 +40,16 @@ func run(ctx context.Context, args []string, out, errs io.Writer) int {
 	root.SetOut(out)
 	root.SetErr(errs)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return task.Notef(task.ErrUsage, "%v", err) })
-	root.AddCommand(serve(), version())
+	root.AddCommand(serve(), hostCommand(), drain(), invite(), join(), members(), remove(), doctorCommand(), version())
+	if forPeople(root, args) {
+		return askFleet(ctx, args, errs)
+	}
 	err := root.ExecuteContext(ctx)
 	switch {
 	case err == nil || errors.Is(err, context.Canceled):
 		return done
+	case errors.Is(err, errBad):
+		return failed
 	case errors.Is(err, task.ErrUsage):
 		fmt.Fprintln(errs, err)
 		return usage
@@ -60,49 +61,16 @@ func run(ctx context.Context, args []string, out, errs io.Writer) int {
 func version() *cobra.Command {
 	return &cobra.Command{Use: "version", Short: "Print the version", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			v := "unknown"
-			if info, ok := debug.ReadBuildInfo(); ok {
-				v = info.Main.Version
-			}
-			_, err := fmt.Fprintln(cmd.OutOrStdout(), "orange-fleet "+v)
+			_, err := fmt.Fprintln(cmd.OutOrStdout(), "orange-fleet "+programVersion())
 			return err
 		}}
 }
 
-func serve() *cobra.Command {
-	var first bool
-	cmd := &cobra.Command{Use: "serve", Short: "Run a core worker of the fleet's server", Args: cobra.NoArgs,
-		Long: "Run a core worker of the fleet's server until it is stopped. It has no state of its own: run two, so " +
-			"that one may be replaced. fleet.yml below $ORANGE_HOME/fleet has the server.",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			options, err := connection()
-			if err != nil {
-				return err
-			}
-			if first {
-				if err := core.Init(cmd.Context(), options); err != nil {
-					return err
-				}
-			}
-			return work(cmd.Context(), options, cmd.OutOrStdout())
-		}}
-	cmd.Flags().BoolVar(&first, "init", false, "make the namespace and its search attributes first, where they lack")
-	return cmd
-}
-
-// connection is how the server is reached, as fleet.yml says.
-func connection() (client.Options, error) {
-	home, err := homeDir()
-	if err != nil {
-		return client.Options{}, err
+func programVersion() string {
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		return info.Main.Version
 	}
-	s, err := setup.Read(home)
-	if err != nil {
-		return client.Options{}, err
-	}
-	config, err := s.TLS.Config()
-	return client.Options{HostPort: s.Server, Namespace: s.Namespace, Logger: quiet{},
-		ConnectionOptions: client.ConnectionOptions{TLS: config}}, err
+	return "unknown"
 }
 
 // homeDir is $ORANGE_HOME, or orange below the user's home.
@@ -116,30 +84,3 @@ func homeDir() (string, error) {
 	}
 	return filepath.Join(user, "orange"), nil
 }
-
-func work(ctx context.Context, options client.Options, out io.Writer) error {
-	c, err := client.DialContext(ctx, options)
-	if err != nil {
-		return fmt.Errorf("reach the server at %s: %w", options.HostPort, err)
-	}
-	defer c.Close()
-	w := core.Worker(c)
-	if err := w.Start(); err != nil {
-		return fmt.Errorf("work for the server at %s: %w; \"orange-fleet serve --init\" makes the namespace",
-			options.HostPort, err)
-	}
-	defer w.Stop()
-	fmt.Fprintf(out, "serving the fleet %q at %s\n", options.Namespace, options.HostPort)
-	<-ctx.Done()
-	return nil
-}
-
-// quiet leaves the words of the server's library out: what a person has to know comes as an error.
-type quiet struct{}
-
-func (quiet) Debug(string, ...any) {}
-func (quiet) Info(string, ...any)  {}
-func (quiet) Warn(string, ...any)  {}
-func (quiet) Error(string, ...any) {}
-
-var _ log.Logger = quiet{}

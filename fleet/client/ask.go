@@ -1,0 +1,215 @@
+package client
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"orange/fleet/flow"
+	"orange/fleet/sign"
+	"orange/fleet/wire"
+	"orange/internal/answer"
+	"orange/internal/keyed"
+	"orange/internal/rejection"
+	"orange/internal/task"
+)
+
+// Failure is why the server, or a workflow there, did not do something.
+type Failure struct {
+	Code    string // of a workflow, or of package sign
+	Message string
+}
+
+func (f *Failure) Error() string { return f.Message }
+
+// mapped is a failure as the command line tells it from others. Key is that of a request that may have been done.
+func mapped(err error, key string) error {
+	failure, is := errors.AsType[*Failure](err)
+	if !is {
+		return err
+	}
+	note := func(kind error) error { return task.Notef(kind, "%s", failure.Message) }
+	switch failure.Code {
+	case flow.NotReached:
+		return note(answer.ErrNotReached)
+	case flow.NotHeld:
+		return note(answer.ErrNotHeld)
+	case flow.Lost:
+		return note(answer.ErrLost)
+	case flow.Kept:
+		return note(answer.ErrKept)
+	case flow.NotKnown:
+		return task.Notef(answer.ErrNotKnown, "not known whether it was done (%s): ask again: orange fleet result %s",
+			failure.Message, key)
+	case string(sign.KeyReused):
+		return note(keyed.ErrReused)
+	case notFound:
+		return note(task.ErrNotFound)
+	case string(sign.Unsigned), string(sign.Stranger), string(sign.Elsewhere), string(sign.Expired),
+		string(sign.CreateDenied):
+		return &rejection.Rejection{Code: failure.Code, Message: failure.Message}
+	}
+	return err
+}
+
+const notFound = "not_found"
+
+// stale reports whether the custody of a task has changed since it was looked at.
+func stale(err error) bool {
+	failure, is := errors.AsType[*Failure](err)
+	return is && (failure.Code == string(sign.StaleEpoch) || failure.Code == flow.Over)
+}
+
+// Ask has a host do a command: what only reads is looked at, everything else is signed and asked of the task.
+func (c *Client) Ask(ctx context.Context, host answer.Host, call answer.Call, most time.Duration) (
+	answer.Reply, error) {
+	if err := call.Check(); err != nil {
+		return answer.Reply{}, err
+	}
+	if len(call.Argv) < 2 {
+		return answer.Reply{}, task.Notef(task.ErrUsage, "cannot ask host %s without a command", host.Name)
+	}
+	if since, is := c.lost[host.Name]; is {
+		return answer.Reply{}, c.lostWith(host.Name, since, subject(call))
+	}
+	ctx, off := context.WithTimeout(ctx, most)
+	defer off()
+	if answer.Forwarded()[call.Argv[1]] == answer.Reads {
+		return c.look(ctx, host, call)
+	}
+	key := call.Key
+	if key == "" {
+		key = rand.Text() // one that a custody keeps its answer under, whatever the host makes of it
+	}
+	return c.ask(ctx, answer.Pending{Host: host.Name, Call: call}, key)
+}
+
+// lostWith says what is known of a task whose host is lost: nothing is asked there.
+func (c *Client) lostWith(host string, since time.Time, id string) error {
+	text := fmt.Sprintf("host %s is lost since %s: nothing was asked of it", host, answer.Clock(since))
+	if t, is := c.found[id]; is {
+		row := held(t)
+		text += fmt.Sprintf("; task %s was %q, %s; orange fleet rescue %s gives it to another host", id, row.Status,
+			row.LastTold(time.Local), id)
+	}
+	return task.Notef(answer.ErrNotReached, "%s", text)
+}
+
+// look asks a host something that changes nothing.
+func (c *Client) look(ctx context.Context, host answer.Host, call answer.Call) (answer.Reply, error) {
+	l := wire.Look{Task: subject(call), Method: call.Argv[1], Args: call.Argv[2:]}
+	id := l.Task
+	if t, is := c.found[id]; !is || over(t) {
+		id = "" // only the host can say something of it
+	}
+	seen, err := c.Server.Look(ctx, host.Name, id, l)
+	if err != nil {
+		return answer.Reply{}, mapped(err, "")
+	}
+	return replied(seen.Exit, seen.Output, seen.Errors, seen.Cut), nil
+}
+
+// subject is the first argument of a command, which names its task.
+func subject(call answer.Call) string {
+	at := slices.Index(call.Argv, "--")
+	if at < 0 || at+1 >= len(call.Argv) {
+		return ""
+	}
+	return call.Argv[at+1]
+}
+
+// replied is what a command printed. An answer that was cut says so.
+func replied(exit int, output, errs string, cut bool) answer.Reply {
+	r := answer.Reply{V: answer.Version, Exit: exit, Stdout: output, Stderr: errs}
+	if cut {
+		r.Stderr += "orange: the answer was longer than what the fleet carries, and was cut; the host has all of it\n"
+	}
+	return r
+}
+
+// ask asks for a task under a key, which is kept as long as it is not known whether it was done. Where the custody has
+// changed meanwhile, it asks once more.
+func (c *Client) ask(ctx context.Context, p answer.Pending, key string) (answer.Reply, error) {
+	r := wire.Request{Task: subject(p.Call), Method: p.Call.Argv[1], Args: p.Call.Argv[2:], Stdin: p.Call.Stdin,
+		Files: p.Call.Files, Key: key}
+	if len(r.Files) == 0 {
+		r.Files = nil
+	}
+	reply, err := c.asked(ctx, r, false)
+	if stale(err) {
+		reply, err = c.asked(ctx, r, true)
+	}
+	failure, is := errors.AsType[*Failure](err)
+	if is && failure.Code == flow.NotKnown {
+		if kept := c.Keep(key, p); kept != nil {
+			return answer.Reply{}, errors.Join(mapped(err, key), kept)
+		}
+	}
+	if is && failure.Code == flow.Refused && c.gone(ctx, p.Host, r.Task) {
+		return answer.Reply{}, task.Notef(task.ErrNotFound, "host %s has no task %s any more", p.Host, r.Task)
+	}
+	if err != nil {
+		return answer.Reply{}, mapped(err, key)
+	}
+	return replied(reply.Exit, reply.Output, reply.Errors, reply.Cut), nil
+}
+
+// gone reports whether a task whose custody is over has been deleted at its host, which then takes no request for it.
+func (c *Client) gone(ctx context.Context, host, id string) bool {
+	if t, is := c.found[id]; !is || !over(t) {
+		return false
+	}
+	seen, err := c.Server.Look(ctx, host, "", wire.Look{Task: id, Method: "show", Args: []string{"--", id}})
+	const notThere = 4 // the status of orange where there is no such task
+	return err == nil && seen.Exit == notThere
+}
+
+// asked signs a request for the host that has the task, and checks that the answer is the host's.
+func (c *Client) asked(ctx context.Context, r wire.Request, anew bool) (wire.Reply, error) {
+	t, err := c.custodyOf(ctx, r.Task, anew)
+	if err != nil {
+		return wire.Reply{}, err
+	}
+	r.Host, r.Epoch = t.Host, t.Epoch
+	signed, err := c.signed(r)
+	if err != nil {
+		return wire.Reply{}, err
+	}
+	hosts, err := c.hosts(ctx)
+	if err != nil {
+		return wire.Reply{}, err
+	}
+	reply, err := c.Server.Ask(ctx, signed, over(t))
+	if err != nil {
+		return reply, err
+	}
+	// a repeat may be answered by what another host said, under an earlier epoch
+	at := signed.Request
+	at.Host, at.Epoch = reply.Host, reply.Epoch
+	if err := sign.CheckReply(hosts, reply, at, c.Now()); err != nil {
+		return reply, &Failure{flow.NotKnown, err.Error()}
+	}
+	return reply, nil
+}
+
+// Result asks again for the answer to a request: the custody has it, or sends it once more. A task that was to be
+// created is one, too.
+func (c *Client) Result(ctx context.Context, key string) (answer.Reply, error) {
+	kept, err := c.Kept(key)
+	if err != nil {
+		return answer.Reply{}, err
+	}
+	var reply answer.Reply
+	if kept.Call.Argv[1] == wire.MethodCreate {
+		reply, err = c.bornReply(ctx, key)
+	} else {
+		reply, err = c.ask(ctx, kept, key)
+	}
+	if err == nil || errors.Is(err, answer.ErrLost) {
+		err = errors.Join(err, c.Drop(key))
+	}
+	return reply, err
+}

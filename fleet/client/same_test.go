@@ -1,0 +1,200 @@
+package client_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"golang.org/x/crypto/ssh"
+
+	"orange/fleet/client"
+	"orange/fleet/custody"
+	"orange/fleet/host"
+	"orange/fleet/setup"
+	"orange/fleet/sign"
+	"orange/fleet/testkit"
+	"orange/fleet/wire"
+	"orange/internal/conform"
+	"orange/internal/proc"
+)
+
+// wireVariable has this program be "orange-fleet" with a wire of its own: the value is the file with the wire.
+const wireVariable = "ORANGE_FLEET_TEST_WIRE"
+
+// strung is what a process has to know of the wire.
+type strung struct {
+	Dir    string        `json:"dir"`    // of the custodies
+	Home   string        `json:"home"`   // of the host
+	Orange string        `json:"orange"` // the program there
+	Trust  custody.Trust `json:"trust"`
+	Person string        `json:"person"`
+	Key    string        `json:"key"`      // the path of the person's key
+	Host   []byte        `json:"host_key"` // the host's key
+}
+
+func TestMain(m *testing.M) {
+	if file := os.Getenv(wireVariable); file != "" {
+		os.Exit(orangeFleet(file, os.Args[2:])) // behind the word "fleet"
+	}
+	os.Exit(m.Run())
+}
+
+// orangeFleet is the program with the wire in the place of the server.
+func orangeFleet(file string, args []string) int {
+	text, err := os.ReadFile(file)
+	var s strung
+	if err == nil {
+		err = json.Unmarshal(text, &s)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 70
+	}
+	key, err := ssh.ParsePrivateKey(s.Host)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 70
+	}
+	program := host.Orange{Path: s.Orange, Home: s.Home}
+	store := &host.Store{Dir: filepath.Join(s.Home, "fleet"), Clock: clock, Now: time.Now}
+	h := &host.Host{Fleet: testkit.Fleet, Name: "big", Snapshots: "origin", Key: key, People: people(s.Trust),
+		Program: program, Machine: program, Places: &host.Places{Machine: program, Closed: store.Draining},
+		Store: store, Now: func(context.Context) time.Time { return time.Now() }, Head: program.Head}
+	w := wired{s.Dir, h, s.Trust, wire.Here{Host: "big", Projects: []string{"coffee"}, Harness: []string{"idle"},
+		Free: 2, Labels: []string{"gpu"}}}
+	usual := setup.Usual()
+	usual.Server, usual.Namespace, usual.Person, usual.SigningKey = "wire", testkit.Fleet, s.Person, s.Key
+	return client.RunWith(os.Getenv("ORANGE_HOME"), usual, w, nil, args)
+}
+
+// line is the wire of a test, with the homes at its ends.
+type line struct {
+	here, big, asker conform.Side
+	dir              string
+	wire             strung
+	at               func(name, program string, words func([]string) []string) conform.Side
+}
+
+// newLine strings a wire between a home that asks and one that has tasks; a third one differs from that in nothing.
+func newLine(t *testing.T, program string) line {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	must(t, err)
+	sockets, err := os.MkdirTemp("/tmp", "ofc") //nolint:usetesting // the path of a socket must be short
+	must(t, err)
+	t.Cleanup(func() { must(t, os.RemoveAll(sockets)) }) // after all that is still at work there
+	self, err := os.Executable()
+	must(t, err)
+	env, err := conform.Environment(dir, filepath.Dir(program), sockets)
+	must(t, err)
+	at := func(name, program string, words func([]string) []string) conform.Side {
+		one := conform.At(dir, name, program, env, words)
+		t.Cleanup(func() { endServers(t, sockets, filepath.Join(one.Dir, "orange")) })
+		return one
+	}
+	l := line{here: at("one", program, conform.AtHost), big: at("big", program, conform.AtHost),
+		asker: at("asker", self, conform.FromAfar("big")), dir: dir, at: at}
+	must(t, l.here.Make())
+	must(t, l.big.Make())
+	must(t, l.asker.MakeNotes())
+	s := strung{Dir: filepath.Join(dir, "custodies"), Home: filepath.Join(l.big.Dir, "orange"), Orange: program,
+		Person: "ada", Key: filepath.Join(dir, "ada"), Host: testkit.KeyFile(t, "big", ""),
+		Trust: custody.Trust{Authority: testkit.Public(t, testkit.Authority),
+			People: testkit.List(t, sign.People, 1, "ada"), Hosts: testkit.List(t, sign.Hosts, 1, "big")}}
+	must(t, os.Mkdir(s.Dir, 0o700))
+	must(t, os.WriteFile(s.Key, testkit.KeyFile(t, "ada", ""), 0o600))
+	l.wire, l.asker.Person = s, s.Person
+	text, err := json.Marshal(s)
+	must(t, err)
+	must(t, os.WriteFile(filepath.Join(dir, "wire.json"), text, 0o600))
+	l.asker.Env = append(l.asker.Env, wireVariable+"="+filepath.Join(dir, "wire.json"))
+	return l
+}
+
+// joined makes the host one of the fleet, as orange there looks for it: who may ask is in its files.
+func joined(t *testing.T, s strung) {
+	t.Helper()
+	dir := filepath.Join(s.Home, "fleet")
+	must(t, os.MkdirAll(dir, 0o700))
+	trust, err := json.Marshal(s.Trust)
+	must(t, err)
+	for name, text := range map[string]string{"authority.pub": s.Trust.Authority + "\n", "trust.json": string(trust),
+		"fleet.yml": "server: \"wire:1\"\nnamespace: " + testkit.Fleet + "\nname: big\n"} {
+		must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// orange is the program, with orange-fleet in its folder, built from what is here.
+func orange(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	for folder, program := range map[string]string{filepath.Join("..", ".."): "./cmd/orange",
+		"..": "./cmd/orange-fleet"} {
+		build := exec.Command("go", "build", "-o", dir, program)
+		build.Dir = folder
+		if out, err := build.CombinedOutput(); err != nil {
+			t.Fatalf("build %s: %v: %s", program, err, out)
+		}
+	}
+	return filepath.Join(dir, "orange")
+}
+
+// endServers ends the terminals of a home, and waits for the processes that its commands left at work.
+func endServers(t *testing.T, sockets, home string) {
+	t.Helper()
+	late := time.After(20 * time.Second)
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for clean := 0; clean < 2; {
+		found, err := filepath.Glob(filepath.Join(sockets, "tmux-*", "*"))
+		if err != nil {
+			t.Error(err)
+		}
+		ended := false
+		for _, socket := range found {
+			ended = exec.Command("tmux", "-S", socket, "kill-server").Run() == nil || ended
+		}
+		left, err := proc.WithEnvironment("ORANGE_HOME=" + home)
+		if clean++; ended || err == nil && len(left) > 0 {
+			clean = 0
+		}
+		select {
+		case <-late:
+			t.Errorf("processes of %s are left: %v", home, left)
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// A command says the same, and ends the same, at the host itself and through the custody of its task.
+func TestFleetCommands_answerThroughTheServerAsTheHostItselfDoes(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("it runs a hundred commands")
+	}
+	l := newLine(t, orange(t))
+	joined(t, l.wire)
+	for _, one := range conform.Lines() {
+		if one.Place {
+			continue
+		}
+		// the custody keeps one answer: to a repeat that asks for another one Orange says that the task is there
+		one.Loose = one.Loose || one.Again
+		if problem := conform.Compare(one, l.here, l.asker, false); problem != "" {
+			t.Error(problem)
+		}
+	}
+}

@@ -1,0 +1,127 @@
+package client_test
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	sdk "go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/testsuite"
+
+	"orange/fleet/testkit"
+	"orange/internal/conform"
+)
+
+type silence struct{}
+
+func (silence) Debug(string, ...any) {}
+func (silence) Info(string, ...any)  {}
+func (silence) Warn(string, ...any)  {}
+func (silence) Error(string, ...any) {}
+
+// fleetOf is a fleet of the built programs, with a server of the program that ORANGE_FLEET_TEMPORAL names.
+type fleetOf struct {
+	t     *testing.T
+	dir   string
+	admin conform.Side
+}
+
+// says runs a command at a home, and answers the last line of what it printed.
+func (f fleetOf) says(at conform.Side, words ...string) string {
+	f.t.Helper()
+	cmd := at.Program(words...)
+	var talk bytes.Buffer
+	cmd.Stderr = &talk
+	out, err := cmd.Output()
+	if err != nil {
+		f.t.Fatalf("%q: %v: %s%s", words, err, out, talk.String())
+	}
+	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+	return lines[len(lines)-1]
+}
+
+// keeps starts a command at a home that goes on until the test ends.
+func (f fleetOf) keeps(at conform.Side, words ...string) {
+	f.t.Helper()
+	cmd := at.Program(words...)
+	var said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &said, &said
+	must(f.t, cmd.Start())
+	f.t.Cleanup(func() {
+		must(f.t, cmd.Process.Signal(syscall.SIGTERM))
+		var ended *exec.ExitError
+		if err := cmd.Wait(); err != nil && !errors.As(err, &ended) {
+			f.t.Error(err)
+		}
+		if f.t.Failed() {
+			f.t.Logf("%q said:\n%s", words, said.String())
+		}
+	})
+}
+
+// fleetProgram is the same home with the program orange-fleet.
+func fleetProgram(s conform.Side) conform.Side {
+	s.Orange = filepath.Join(filepath.Dir(s.Orange), "orange-fleet")
+	return s
+}
+
+// waits waits until a command at a home says a text.
+func (f fleetOf) waits(at conform.Side, text string, words ...string) {
+	f.t.Helper()
+	late, tick := time.After(time.Minute), time.NewTicker(200*time.Millisecond)
+	defer tick.Stop()
+	for {
+		out, err := at.Program(words...).CombinedOutput()
+		if strings.Contains(string(out), text) {
+			return
+		}
+		select {
+		case <-late:
+			f.t.Fatalf("%q does not say %q: %v: %s", words, text, err, out)
+		case <-tick.C:
+		}
+	}
+}
+
+// A command says the same, and ends the same, at the host itself and through a server, with the programs as they are.
+func TestFleetCommands_answerThroughARealServerAsTheHostItselfDoes(t *testing.T) {
+	t.Parallel()
+	program := os.Getenv("ORANGE_FLEET_TEMPORAL")
+	if program == "" {
+		t.Skip("this needs a server: set ORANGE_FLEET_TEMPORAL to the path of the program \"temporal\"")
+	}
+	dev, err := testsuite.StartDevServer(t.Context(), testsuite.DevServerOptions{ExistingPath: program,
+		ClientOptions: &sdk.Options{Logger: silence{}}, LogLevel: "error"})
+	must(t, err)
+	t.Cleanup(func() { must(t, dev.Stop()) })
+	l := newLine(t, orange(t))
+	f := fleetOf{t: t, dir: l.dir, admin: fleetProgram(l.at("admin", l.here.Orange, conform.AtHost))}
+	must(t, f.admin.MakeNotes())
+	f.keeps(f.admin, "serve", "--init", "--server", dev.FrontendHostPort(), "--namespace", testkit.Fleet)
+	asker, big := l.at("asker", l.here.Orange, conform.FromAfar("big")), fleetProgram(l.big)
+	asker.Person = "ada"
+	f.waits(f.admin, "orange-fleet-join-", "invite", "first", "--person") // the registry is there
+	must(t, os.WriteFile(filepath.Join(asker.Dir, "id"), testkit.KeyFile(t, "ada", ""), 0o600))
+	must(t, os.WriteFile(filepath.Join(asker.Dir, "id.pub"), []byte(testkit.Public(t, "ada")+"\n"), 0o600))
+	f.says(fleetProgram(asker), "join", f.says(f.admin, "invite", "ada", "--person"), "--signing-key",
+		filepath.Join(asker.Dir, "id"))
+	f.says(big, "join", f.says(f.admin, "invite", "big", "--host"), "--snapshots", filepath.Join(l.dir, "vault.git"))
+	must(t, exec.Command("git", "init", "-q", "--bare", filepath.Join(l.dir, "vault.git")).Run())
+	f.keeps(big, "host")
+	f.waits(asker, `"reached": true`, "fleet", "hosts", "--json")
+	for _, one := range conform.Lines() {
+		if one.Place {
+			continue
+		}
+		one.Loose = one.Loose || one.Again
+		if problem := conform.Compare(one, l.here, asker, false); problem != "" {
+			t.Error(problem)
+		}
+	}
+}

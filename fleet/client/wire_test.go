@@ -1,0 +1,190 @@
+package client_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"go.temporal.io/sdk/temporal"
+
+	"orange/fleet/client"
+	"orange/fleet/custody"
+	"orange/fleet/flow"
+	"orange/fleet/host"
+	"orange/fleet/sign"
+	"orange/fleet/testkit"
+	"orange/fleet/wire"
+)
+
+// wired is the server of a fleet with one host, without a server: the rules of the custody and the host are called in
+// this process. Custodies are files in a folder, as each command is a process of its own.
+type wired struct {
+	dir   string
+	host  *host.Host
+	trust custody.Trust
+	say   wire.Here
+}
+
+func (w wired) path(id string) string { return filepath.Join(w.dir, id+".json") }
+
+func (w wired) read(id string) (s custody.State, there bool, err error) {
+	text, err := os.ReadFile(w.path(id))
+	if errors.Is(err, os.ErrNotExist) {
+		return s, false, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(text, &s)
+	}
+	return s, err == nil, err
+}
+
+func (w wired) keep(s custody.State, err error) error {
+	if err != nil {
+		return failure(err)
+	}
+	text, err := json.Marshal(s)
+	if err == nil {
+		err = os.WriteFile(w.path(s.Task), text, 0o600)
+	}
+	return err
+}
+
+// failure is an error as it comes from a workflow.
+func failure(err error) error {
+	var said *temporal.ApplicationError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &said):
+		return &client.Failure{Code: said.Type(), Message: said.Message()}
+	}
+	return &client.Failure{Code: flow.Code(err), Message: err.Error()}
+}
+
+func (w wired) Hosts(context.Context) ([]custody.HostState, error) {
+	return []custody.HostState{{Host: w.host.Name, Here: true, Since: time.Now().Unix(), Said: w.say}}, nil
+}
+
+func (w wired) all(keep func(custody.State) bool) (out []wire.Custody, err error) {
+	files, err := filepath.Glob(filepath.Join(w.dir, "*.json"))
+	for _, file := range files {
+		s, _, unread := w.read(strings.TrimSuffix(filepath.Base(file), ".json"))
+		if err = errors.Join(err, unread); keep(s) {
+			out = append(out, s.Listed())
+		}
+	}
+	return out, err
+}
+
+func (w wired) Tasks(context.Context) ([]wire.Custody, error) {
+	return w.all(func(s custody.State) bool { return s.Phase != custody.Ended })
+}
+
+func (w wired) Begins(_ context.Context, prefix string) ([]wire.Custody, error) {
+	return w.all(func(s custody.State) bool { return strings.HasPrefix(s.Task, prefix) })
+}
+
+func (w wired) Task(_ context.Context, id string) (wire.Custody, error) {
+	s, there, err := w.read(id)
+	if err == nil && !there {
+		err = &client.Failure{Code: "not_found", Message: fmt.Sprintf("the fleet has no task %q", id)}
+	}
+	return s.Summary(), err
+}
+
+func (w wired) Start(ctx context.Context, id string, b wire.Birth, trust custody.Trust) error {
+	if s, there, err := w.read(id); err != nil || there && s.Phase != custody.Ended {
+		return err
+	}
+	s, err := custody.New(w.host.Fleet, id, b, trust, time.Now())
+	if err != nil {
+		return failure(err)
+	}
+	s = s.Accepted(wire.Accepted{Host: w.host.Name})
+	taken, err := w.host.Take(ctx, wire.Of(s.Take()))
+	if err == nil {
+		s, err = s.Taken(s.Epoch, taken.Body, time.Now())
+	}
+	return w.keep(s, err)
+}
+
+func (w wired) Ask(ctx context.Context, ask wire.Ask, over bool) (wire.Reply, error) {
+	s, _, err := w.read(ask.Request.Task)
+	if err != nil {
+		return wire.Reply{}, err
+	}
+	if !over {
+		if kept, done, err := s.Asked(ask.Request, time.Now()); done || err != nil {
+			return kept, failure(err)
+		}
+	}
+	reply, err := w.host.Answer(ctx, wire.Of(ask))
+	if err != nil || over {
+		return reply.Body, failure(err)
+	}
+	s, err = s.Answered(ask.Request, reply.Body, time.Now())
+	if err := w.keep(s, err); err != nil {
+		return reply.Body, err
+	}
+	_ = w.host.ReportAll(ctx, reporter{w}) // a task that is gone cannot be reported
+	return reply.Body, nil
+}
+
+// reporter takes the reports of the host.
+type reporter struct{ wired }
+
+func (reporter) Here(context.Context, wire.Here) (wire.Lease, error) { return wire.Lease{}, nil }
+func (reporter) Beat(context.Context, []byte) error                  { return host.ErrOver }
+func (reporter) Told(context.Context, wire.Here) error               { return nil }
+func (w reporter) Report(_ context.Context, r wire.Report) error {
+	s, there, err := w.read(r.Task)
+	if err != nil || !there {
+		return err
+	}
+	next, err := s.Reported(r, time.Now())
+	if errors.Is(err, custody.ErrDropped) {
+		return nil
+	}
+	return w.keep(next, err)
+}
+
+func (w wired) Look(ctx context.Context, _, _ string, l wire.Look) (wire.Seen, error) {
+	seen, err := w.host.Look(ctx, wire.Of(l))
+	return seen.Body, failure(err)
+}
+
+func (w wired) Rescue(context.Context, string, wire.Rescue) (wire.Custody, error) {
+	return wire.Custody{}, &client.Failure{Code: flow.Kept, Message: "the host is there"}
+}
+
+func (w wired) Cancel(_ context.Context, ask wire.Ask) error {
+	s, _, err := w.read(ask.Request.Task)
+	if err == nil {
+		s, err = s.Cancelled(ask, time.Now())
+	}
+	return w.keep(s, err)
+}
+
+func (w wired) Drain(ctx context.Context, ask wire.Ask) (wire.Reply, error) {
+	reply, err := w.host.Drain(ctx, wire.Of(ask))
+	return reply.Body, failure(err)
+}
+
+func (w wired) Trust(context.Context) (custody.Trust, error) { return w.trust, nil }
+
+var _ client.Server = wired{}
+
+// people are the keys of people, as a host has them.
+func people(trust custody.Trust) func() (sign.Roster, error) {
+	return func() (sign.Roster, error) {
+		lists, err := trust.Lists(testkit.Fleet)
+		return lists.People, err
+	}
+}
+
+func clock() (string, time.Duration, error) { return "b1", time.Hour, nil }

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"orange/fleet/client"
+	"orange/fleet/screen"
+	"orange/fleet/setup"
+	"orange/harnesses"
+	"orange/internal/caller"
+	"orange/internal/decide"
+	"orange/internal/home"
+	"orange/internal/mirror"
+	"orange/internal/proc"
+	"orange/internal/tmux"
+	"orange/workflows"
+)
+
+// forPeople reports whether a command line is one of "orange fleet", and none of the programs of a fleet.
+func forPeople(root *cobra.Command, args []string) bool {
+	at := slices.IndexFunc(args, func(word string) bool { return !strings.HasPrefix(word, "-") })
+	if at < 0 {
+		return !slices.Contains(args, "--help") && !slices.Contains(args, "-h")
+	}
+	return args[at] != "help" && args[at] != "completion" && !slices.ContainsFunc(root.Commands(),
+		func(c *cobra.Command) bool { return c.Name() == args[at] })
+}
+
+// askFleet does a command of "orange fleet". Without a word a person at a terminal gets the dashboard.
+func askFleet(ctx context.Context, args []string, errs io.Writer) int {
+	dir, err := homeDir()
+	if err == nil && len(args) == 0 && proc.IsTerminal(os.Stdin) && proc.IsTerminal(os.Stdout) {
+		err = showFleet(ctx, dir)
+		if err == nil {
+			return done
+		}
+	}
+	if err != nil {
+		fmt.Fprintln(errs, err)
+		return failed
+	}
+	return client.Run(dir, args)
+}
+
+// showFleet shows the dashboard over the fleet. Agents may not: at a host they would be persons.
+func showFleet(ctx context.Context, dir string) error {
+	who, err := caller.Of(tmux.ServerOf(dir), "", mirror.Files{Home: dir}.Has)
+	if err == nil {
+		err = decide.Home("ask other hosts", who, "")
+	}
+	if err != nil {
+		return err
+	}
+	s, err := setup.Read(dir)
+	if err != nil {
+		return err
+	}
+	server := &client.Remote{Home: dir, Setup: s}
+	defer server.Close()
+	return screen.Screen{Fleet: client.Of(dir, s, server), In: os.Stdin, Out: os.Stdout, Environ: os.Environ(),
+		Home: &home.Home{Dir: dir, Workflows: workflows.Files, Usual: workflows.Usual, Harnesses: harnesses.Files,
+			Locker: mirror.Files{Home: dir}}}.Run(ctx)
+}

@@ -1,0 +1,119 @@
+package codec_test
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	common "go.temporal.io/api/common/v1"
+	"go.temporal.io/sdk/converter"
+	"google.golang.org/protobuf/proto"
+
+	"orange/fleet/codec"
+	"orange/internal/task"
+)
+
+func read(t *testing.T, keys ...string) *codec.Codec {
+	t.Helper()
+	c, err := codec.Parse("# the keys of the fleet\n\n" + strings.Join(keys, "\n") + "\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func said(t *testing.T, text string) []*common.Payload {
+	t.Helper()
+	p, err := converter.GetDefaultDataConverter().ToPayload(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return []*common.Payload{p}
+}
+
+func encrypted(t *testing.T, c *codec.Codec, text string) []*common.Payload {
+	t.Helper()
+	out, err := c.Encode(said(t, text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func TestTheServerSeesNothingOfWhatIsSaid(t *testing.T) {
+	t.Parallel()
+	c := read(t, codec.Make())
+	one, again := encrypted(t, c, "secret words"), encrypted(t, c, "secret words")
+	for _, p := range [][]*common.Payload{one, again} {
+		if text, err := proto.Marshal(p[0]); err != nil || bytes.Contains(text, []byte("secret")) {
+			t.Errorf("%q, %v", text, err)
+		}
+	}
+	if bytes.Equal(one[0].Data, again[0].Data) {
+		t.Error("the same words look the same")
+	}
+	back, err := c.Decode(one)
+	if err != nil || !proto.Equal(back[0], said(t, "secret words")[0]) {
+		t.Errorf("%v, %v", back, err)
+	}
+}
+
+func TestAnOldKeyReadsAndTheFirstOneWrites(t *testing.T) {
+	t.Parallel()
+	old, next := codec.Make(), codec.Make()
+	before, both, after := read(t, old), read(t, next, old), read(t, next)
+	if back, err := both.Decode(encrypted(t, before, "x")); err != nil || !proto.Equal(back[0], said(t, "x")[0]) {
+		t.Errorf("the old key: %v, %v", back, err)
+	}
+	if _, err := after.Decode(encrypted(t, both, "x")); err != nil {
+		t.Errorf("the new key: %v", err)
+	}
+	if _, err := before.Decode(encrypted(t, both, "x")); !errors.Is(err, codec.ErrKey) {
+		t.Errorf("without the key: %v", err)
+	}
+}
+
+func TestWhatWasChangedOnItsWayIsRefused(t *testing.T) {
+	t.Parallel()
+	c := read(t, codec.Make())
+	p := encrypted(t, c, "x")
+	p[0].Data[len(p[0].Data)-1] ^= 1
+	if back, err := c.Decode(p); err == nil {
+		t.Errorf("%v", back)
+	}
+}
+
+func TestWhatWasSaidBeforeTheFleetHadAKeyIsRead(t *testing.T) {
+	t.Parallel()
+	back, err := read(t, codec.Make()).Decode(said(t, "x"))
+	if err != nil || !proto.Equal(back[0], said(t, "x")[0]) {
+		t.Errorf("%v, %v", back, err)
+	}
+}
+
+func TestReadRefusesAKeyFileThatOthersCanReadOrThatHasNoKey(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "keys")
+	for text, want := range map[string]string{"": "no key", "# none\n": "no key", "abc\n": "line 1",
+		codec.Make() + "\n" + codec.Make()[4:]: "line 2", codec.Make(): ""} {
+		if err := os.WriteFile(path, []byte(text), task.PrivateFile); err != nil {
+			t.Fatal(err)
+		}
+		switch _, err := codec.Read(path); {
+		case want == "" && err != nil, want != "" && (err == nil || !strings.Contains(err.Error(), want)):
+			t.Errorf("%q: %v, expected %q", text, err, want)
+		}
+	}
+	if err := os.Chmod(path, 0o640); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := codec.Read(path); !errors.Is(err, task.ErrUsage) || !strings.Contains(err.Error(), "chmod 600") {
+		t.Error(err)
+	}
+	if _, err := codec.Read(path + "2"); !errors.Is(err, os.ErrNotExist) {
+		t.Error(err)
+	}
+}

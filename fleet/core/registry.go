@@ -1,0 +1,227 @@
+package core
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	enums "go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/api/workflowservice/v1"
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/worker"
+
+	"orange/fleet/custody"
+	"orange/fleet/flow"
+	"orange/fleet/registry"
+	"orange/fleet/setup"
+	"orange/fleet/sign"
+	"orange/fleet/wire"
+	"orange/internal/task"
+)
+
+// Trust are the lists of keys that the registry of the fleet has. They count as the authority that this machine knows
+// signed them, and never go back; the newest are noted for setup.Trust, which needs no server.
+func Trust(ctx context.Context, c client.Client, home string, s setup.Setup) (custody.Trust, error) {
+	value, err := c.QueryWorkflow(ctx, wire.RegistryID, "", wire.TrustQuery)
+	var none *serviceerror.NotFound
+	if errors.As(err, &none) {
+		return custody.Trust{}, task.Notef(task.ErrNotFound, "cannot tell whom the fleet %q trusts: its server has no "+
+			"registry: run \"orange-fleet serve --init\" where the key of its authority is", s.Namespace)
+	}
+	var seen custody.Trust
+	if err == nil {
+		err = value.Get(&seen)
+	}
+	if err != nil {
+		return custody.Trust{}, fmt.Errorf("ask the registry of the fleet %q at %q for the lists of keys: %w",
+			s.Namespace, s.Server, err)
+	}
+	return setup.KeepTrust(ctx, home, s.Namespace, seen)
+}
+
+// HasRegistry reports whether the server has a registry of the fleet, without a worker that answers.
+func HasRegistry(ctx context.Context, c client.Client) (bool, error) {
+	_, err := c.DescribeWorkflowExecution(ctx, wire.RegistryID, "")
+	var none *serviceerror.NotFound
+	if errors.As(err, &none) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("look for the registry of the fleet: %w", err)
+	}
+	return true, nil
+}
+
+// Publish brings the lists of keys of a fleet to its registry, which begins with the whole state where there is none.
+func Publish(ctx context.Context, c client.Client, state registry.State) error {
+	start := c.NewWithStartWorkflowOperation(client.StartWorkflowOptions{ID: wire.RegistryID,
+		TaskQueue: wire.CoreQueue, WorkflowTaskTimeout: TaskTimeout,
+		WorkflowIDConflictPolicy: enums.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING}, wire.RegistryWorkflow,
+		wire.Of(state))
+	handle, err := c.UpdateWithStartWorkflow(ctx, client.UpdateWithStartWorkflowOptions{StartWorkflowOperation: start,
+		UpdateOptions: client.UpdateWorkflowOptions{UpdateName: wire.TrustUpdate,
+			Args: []any{state.Trust}, WaitForStage: client.WorkflowUpdateStageCompleted}})
+	if err == nil {
+		err = handle.Get(ctx, nil)
+	}
+	if err != nil {
+		return fmt.Errorf("bring the lists of keys to the registry of the fleet %q: %w", state.Fleet, plain(err))
+	}
+	return nil
+}
+
+// update asks the registry, and waits for the answer.
+func update(ctx context.Context, c client.Client, name, key string, message, answer any) error {
+	var args []any
+	if message != nil {
+		args = []any{message}
+	}
+	handle, err := c.UpdateWorkflow(ctx, client.UpdateWorkflowOptions{WorkflowID: wire.RegistryID, UpdateID: key,
+		UpdateName: name, Args: args, WaitForStage: client.WorkflowUpdateStageCompleted})
+	if err == nil {
+		err = handle.Get(ctx, answer)
+	}
+	return plain(err)
+}
+
+// plain is an error as the workflow said it, without what the server adds.
+func plain(err error) error {
+	var said *temporal.ApplicationError
+	if errors.As(err, &said) {
+		return task.Notef(err, "%s", said.Message())
+	}
+	return err
+}
+
+// Invite brings an invitation to the registry.
+func Invite(ctx context.Context, c client.Client, o registry.Order) error {
+	return update(ctx, c, wire.InviteUpdate, "", wire.Of(o), nil)
+}
+
+// Join asks the registry to admit a member.
+func Join(ctx context.Context, c client.Client, o registry.Order) (registry.Admitted, error) {
+	var a registry.Admitted
+	err := update(ctx, c, wire.JoinUpdate, "", wire.Of(o), &a)
+	return a, err
+}
+
+// Members is what the registry knows of the members. It is the server's word: package setup has what the authority
+// signed.
+func Members(ctx context.Context, c client.Client) (registry.State, error) {
+	value, err := c.QueryWorkflow(ctx, wire.RegistryID, "", wire.MembersQuery)
+	var m wire.Message[registry.State]
+	if err == nil {
+		err = value.Get(&m)
+	}
+	return m.Body, err
+}
+
+// Skew is by how much the clock of the server is ahead of this machine's, at least: what the way there took is not
+// counted.
+func Skew(ctx context.Context, c client.Client) (time.Duration, error) {
+	var there time.Time
+	before := time.Now()
+	if err := update(ctx, c, wire.ClockUpdate, "", nil, &there); err != nil {
+		return 0, err
+	}
+	switch after := time.Now(); {
+	case there.Before(before):
+		return there.Sub(before), nil
+	case there.After(after):
+		return there.Sub(after), nil
+	}
+	return 0, nil
+}
+
+// AuthorityWorker is the worker of the machine that has the authority's key.
+func AuthorityWorker(c client.Client, admit func(context.Context, registry.Order) (registry.Admitted, error),
+) worker.Worker {
+	w := worker.New(c, wire.AuthorityQueue, worker.Options{DisableWorkflowWorker: true,
+		DisableRegistrationAliasing: true})
+	w.RegisterActivityWithOptions(func(ctx context.Context, o wire.Message[registry.Order]) (registry.Admitted, error) {
+		admitted, err := admit(ctx, o.Body)
+		if err != nil {
+			return admitted, temporal.NewNonRetryableApplicationError(err.Error(), flow.Refused, nil)
+		}
+		return admitted, nil
+	}, activity.RegisterOptions{Name: wire.AdmitActivity})
+	return w
+}
+
+const (
+	spreadAtOnce = 8
+	page         = 500
+)
+
+// spread brings new lists of keys to every open custody.
+func (c calls) spread(ctx context.Context, s flow.Spread) error {
+	query := fmt.Sprintf("WorkflowType = '%s' AND ExecutionStatus = 'Running'", wire.TaskWorkflow)
+	if !s.Since.IsZero() {
+		query += fmt.Sprintf(" AND StartTime >= '%s'", s.Since.UTC().Format(time.RFC3339))
+	}
+	var next []byte
+	for {
+		found, err := c.server.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{Query: query,
+			PageSize: page, NextPageToken: next})
+		if err != nil {
+			return fmt.Errorf("list the open custodies: %w", err)
+		}
+		var ids []string
+		for _, one := range found.GetExecutions() {
+			ids = append(ids, one.GetExecution().GetWorkflowId())
+		}
+		if err := c.trust(ctx, ids, s.Trust); err != nil {
+			return err
+		}
+		if next = found.GetNextPageToken(); len(next) == 0 {
+			return nil
+		}
+	}
+}
+
+// trust brings new lists of keys to some custodies.
+func (c calls) trust(ctx context.Context, ids []string, t custody.Trust) error {
+	var all error
+	var lock sync.Mutex
+	var running sync.WaitGroup
+	free := make(chan struct{}, spreadAtOnce)
+	for _, id := range ids {
+		free <- struct{}{}
+		running.Go(func() {
+			defer func() { <-free }()
+			err := c.trustOne(ctx, id, t)
+			activity.RecordHeartbeat(ctx)
+			lock.Lock()
+			defer lock.Unlock()
+			all = errors.Join(all, err)
+		})
+	}
+	running.Wait()
+	return all
+}
+
+func (c calls) trustOne(ctx context.Context, id string, t custody.Trust) error {
+	handle, err := c.server.UpdateWorkflow(ctx, client.UpdateWorkflowOptions{WorkflowID: id, Args: []any{t},
+		UpdateName: wire.TrustUpdate, WaitForStage: client.WorkflowUpdateStageCompleted})
+	if err == nil {
+		err = handle.Get(ctx, nil)
+	}
+	var over *serviceerror.NotFound
+	switch {
+	case err == nil || errors.As(err, &over):
+		return nil
+	case newer(err): // the custody has newer lists than these
+		return nil
+	}
+	return fmt.Errorf("bring the lists of keys to %q: %w", id, err)
+}
+
+func newer(err error) bool {
+	var known *temporal.ApplicationError
+	return errors.As(err, &known) && known.Type() == string(sign.StaleEpoch)
+}

@@ -1,0 +1,203 @@
+package core_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"go.temporal.io/sdk/client"
+
+	"orange/fleet/authority"
+	"orange/fleet/core"
+	"orange/fleet/custody"
+	"orange/fleet/member"
+	"orange/fleet/registry"
+	"orange/fleet/setup"
+	"orange/fleet/sign"
+	"orange/fleet/testkit"
+	"orange/fleet/wire"
+	"orange/internal/task"
+)
+
+// office is the machine that has the authority of a fleet.
+type office struct {
+	t *testing.T
+	c client.Client
+	a authority.Authority
+	s setup.Setup
+}
+
+func newOffice(t *testing.T, c client.Client) *office {
+	t.Helper()
+	a, err := authority.Make(t.Context(), t.TempDir(), testkit.Fleet)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := setup.Usual()
+	s.Namespace = testkit.Fleet
+	o := &office{t: t, c: c, a: a, s: s}
+	o.publish()
+	runs(t, core.AuthorityWorker(c, func(ctx context.Context, order registry.Order) (registry.Admitted, error) {
+		return a.Admit(ctx, order, time.Now())
+	}))
+	return o
+}
+
+func (o *office) publish() {
+	o.t.Helper()
+	state, err := o.a.State()
+	if err == nil {
+		err = core.Publish(o.t.Context(), o.c, state)
+	}
+	if err != nil {
+		o.t.Fatal(err)
+	}
+}
+
+// joins has a host join, and answers with its home.
+func (o *office) joins(name string) (home string, order registry.Order) {
+	o.t.Helper()
+	ticket, invite, err := o.a.Invite(o.t.Context(), o.s, registry.Invite{Of: sign.Hosts, Name: name}, time.Now())
+	if err == nil {
+		err = core.Invite(o.t.Context(), o.c, invite)
+	}
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	line, err := ticket.Line()
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	home = o.t.TempDir()
+	j, err := member.Begin(home, line)
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	j.Setup.Snapshots, j.Setup.Server = "origin", "a server"
+	if err := j.HostKey(); err != nil {
+		o.t.Fatal(err)
+	}
+	if order, err = j.Order(nil); err != nil {
+		o.t.Fatal(err)
+	}
+	admitted, err := core.Join(o.t.Context(), o.c, order)
+	if err == nil {
+		err = j.Finish(o.t.Context(), admitted)
+	}
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	return home, order
+}
+
+func TestServer_aHostJoinsWithTheLineOfAnInvitationOnce(t *testing.T) {
+	c := server(t)
+	if there, err := core.HasRegistry(t.Context(), c); there || err != nil {
+		t.Errorf("a registry in an empty fleet: %t, %v", there, err)
+	}
+	runs(t, core.Worker(c))
+	o := newOffice(t, c)
+	home, order := o.joins("h1")
+	if there, err := core.HasRegistry(t.Context(), c); !there || err != nil {
+		t.Errorf("no registry: %t, %v", there, err)
+	}
+	trust, err := core.Trust(t.Context(), c, home, o.s)
+	if err != nil || !strings.Contains(trust.Hosts.Text, "\nh1 ") {
+		t.Errorf("%q, %v", trust.Hosts.Text, err)
+	}
+	if _, err := core.Join(t.Context(), c, order); err == nil || !strings.Contains(err.Error(), "used already") {
+		t.Errorf("a second time: %v", err)
+	}
+	if _, err := o.a.Remove(t.Context(), "h1", false, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	o.publish()
+	if trust, err = core.Trust(t.Context(), c, home, o.s); err != nil || strings.Contains(trust.Hosts.Text, "h1") {
+		t.Errorf("removed: %q, %v", trust.Hosts.Text, err)
+	}
+	if _, err := core.Join(t.Context(), c, order); err == nil {
+		t.Error("one who was removed joins with the old line")
+	}
+	if skew, err := core.Skew(t.Context(), c); err != nil || skew.Abs() > time.Second {
+		t.Errorf("the clock of the same machine: %s, %v", skew, err)
+	}
+	keep(t, c, wire.RegistryID, "join")
+
+	// someone who can write to the server puts a registry of their own there
+	if err := c.TerminateWorkflow(t.Context(), wire.RegistryID, "", "an attacker"); err != nil {
+		t.Fatal(err)
+	}
+	newOffice(t, c)
+	if _, err := core.Trust(t.Context(), c, home, o.s); !errors.Is(err, sign.ErrRoster) {
+		t.Errorf("the lists of another authority: %v", err)
+	}
+	if _, err := core.Trust(t.Context(), c, t.TempDir(), o.s); !errors.Is(err, task.ErrUsage) {
+		t.Errorf("a machine that has not joined: %v", err)
+	}
+}
+
+func TestServer_newListsReachEveryOpenCustody(t *testing.T) {
+	c := server(t)
+	runs(t, core.Worker(c))
+	newHost(t, c, "h1", wire.PlaceQueue("web", wire.AnyLabel))
+	begin(t, c, "abc", wire.AnyLabel)
+	summary(t, c, "abc", func(c wire.Custody) bool { return c.Phase == string(custody.Held) })
+	state, err := registry.New(testkit.Fleet, custody.Trust{Authority: testkit.Public(t, testkit.Authority),
+		People: testkit.List(t, sign.People, 2, "bob"), Hosts: testkit.List(t, sign.Hosts, 1, "h1", "h2")})
+	if err == nil {
+		err = core.Publish(t.Context(), c, state)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for end := time.Now().Add(time.Minute); ; <-time.After(20 * time.Millisecond) {
+		_, err := asks[wire.Custody](t, c, "abc", wire.RescueUpdate,
+			wire.Of(testkit.Rescue(t, "ada", "abc", 1, "h2", "", time.Now())))
+		if code(err) == string(sign.Stranger) {
+			break // ada is not in the new list
+		}
+		if time.Now().After(end) {
+			t.Fatalf("ada still counts: %v", err)
+		}
+	}
+}
+
+func TestServer_custodiesBeginAgainAtAServerThatHasLostThem(t *testing.T) {
+	c := server(t)
+	runs(t, core.Worker(c))
+	h1, h2 := newHost(t, c, "h1"), newHost(t, c, "h2")
+	birth := testkit.Birth(t, "ada", "abc", "any", time.Now().Add(-time.Hour))
+	trust := custody.Trust{Authority: testkit.Public(t, testkit.Authority),
+		People: testkit.List(t, sign.People, 1, "ada"), Hosts: testkit.List(t, sign.Hosts, 1, "h1", "h2")}
+	tell := func(host string, epoch, version int) wire.Custody {
+		t.Helper()
+		has, err := core.Tell(t.Context(), c, testkit.Fleet, birth, trust,
+			testkit.Report(t, host, "abc", epoch, version, 20, "working"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return has
+	}
+	for range 2 {
+		if has := tell("h1", 1, 5); has.Host != "h1" || has.Epoch != 1 || has.Phase != string(custody.Held) {
+			t.Errorf("%+v", has)
+		}
+	}
+	if has := tell("h2", 2, 3); has.Host != "h2" || has.Epoch != 2 {
+		t.Errorf("the greater epoch: %+v", has)
+	}
+	if gone := <-h1.left; gone != (wire.Gone{Task: "abc", Epoch: 1}) {
+		t.Errorf("h1 leaves %+v", gone)
+	}
+	one := testkit.Request("ada", "abc", "h2", 2, "k1", time.Now())
+	if _, err := asks[wire.Reply](t, c, "abc", wire.AskUpdate, wire.Of(testkit.Ask(t, one))); err != nil {
+		t.Errorf("a request after it: %v", err)
+	}
+	h2.report("abc", 2, 4, 30, "over")
+	if err := c.GetWorkflow(t.Context(), wire.TaskID("abc"), "").Get(t.Context(), nil); err != nil {
+		t.Errorf("the end: %v", err)
+	}
+	keep(t, c, wire.TaskID("abc"), "told")
+}

@@ -1,0 +1,162 @@
+package custody_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"orange/fleet/custody"
+	"orange/fleet/sign"
+	"orange/fleet/testkit"
+	"orange/fleet/wire"
+)
+
+// said is a host's answer to a birth.
+func said(t *testing.T, s custody.State, host string, exit int) *wire.Reply {
+	t.Helper()
+	r := s.Birth.Ask.Request
+	reply, err := sign.Reply(testkit.Key(t, host), wire.Reply{Fleet: testkit.Fleet, Host: host, Epoch: s.Epoch,
+		Task: r.Task, Key: r.Key, Digest: sign.Digest(r), Done: exit == 0, Exit: exit, Output: "said"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &reply
+}
+
+func placed(t *testing.T, on string) custody.State {
+	t.Helper()
+	s, err := custody.New(testkit.Fleet, id, testkit.Birth(t, "ada", id, on, now), trust(t), now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.Accepted(wire.Accepted{Host: "h1"})
+}
+
+func TestTheAnswerToABirthIsKeptUnderItsKey(t *testing.T) {
+	t.Parallel()
+	s := placed(t, "any")
+	answer := taken(t, "h1", 1, 5)
+	answer.Reply = said(t, s, "h1", 0)
+	next, err := s.Taken(1, answer, now)
+	if err != nil || next.Phase != custody.Held || len(next.Keys) != 1 || next.Keys[0].Key != "create" {
+		t.Fatalf("%s, %v, keys %+v", next.Phase, err, next.Keys)
+	}
+	if c := next.Summary(); c.Birth == nil || c.Birth.Output != "said" || c.Told != now.Unix() {
+		t.Errorf("the summary: %+v", c)
+	}
+	if next.Listed().Birth != nil {
+		t.Error("the list has the answer to the birth")
+	}
+	if keys := next.Take().Keys; len(keys) != 0 {
+		t.Errorf("a new host would miss the key of the birth: %+v", keys)
+	}
+	forged := answer
+	forged.Reply = said(t, s, "h2", 0)
+	forged.Reply.Host = "h1"
+	var refusal *sign.Refusal
+	if _, err := s.Taken(1, forged, now); !errors.As(err, &refusal) {
+		t.Errorf("an answer that another host signed: %v", err)
+	}
+}
+
+func TestABirthThatNoHostCanBeginIsOver(t *testing.T) {
+	t.Parallel()
+	for _, one := range []struct {
+		name, on string
+		exit     int
+		phase    custody.Phase
+	}{
+		{"a wrong call is wrong at every host", "any", 2, custody.Ended},
+		{"another host may have the project", "any", 4, custody.Waiting},
+		{"the host that was named has no project", "host:h1", 4, custody.Ended},
+	} {
+		t.Run(one.name, func(t *testing.T) {
+			t.Parallel()
+			s := placed(t, one.on)
+			answer := taken(t, "h1", 1, 0)
+			answer.Refused, answer.Reply = "no project", said(t, s, "h1", one.exit)
+			s, err := s.Taken(1, answer, now)
+			if err != nil || s.Phase != one.phase {
+				t.Fatalf("%s, want %s, %v", s.Phase, one.phase, err)
+			}
+			c := s.Summary()
+			if (c.Birth != nil) != (one.phase == custody.Ended) || len(c.Because) != 1 || c.Because[0] != "no project" {
+				t.Errorf("the summary: %+v", c)
+			}
+			if c.Row.Project != "web" || c.Row.Summary != "one" {
+				t.Errorf("the row of what no host has reported: %+v", c.Row)
+			}
+		})
+	}
+}
+
+// After a rescue the task exists: a host that cannot take it is no end.
+func TestARescuedTaskWaitsForAnotherHostWhereOneRefusesIt(t *testing.T) {
+	t.Parallel()
+	s := rescue(t, held(t, born(t), "h1"), "h2").Accepted(wire.Accepted{Host: "h2"})
+	answer := taken(t, "h2", 2, 0)
+	answer.Refused, answer.Reply = "no snapshot", said(t, s, "h2", 2)
+	if s, err := s.Taken(2, answer, now); err != nil || s.Phase != custody.Waiting {
+		t.Errorf("%s, %v", s.Phase, err)
+	}
+}
+
+// A host that has deleted a task can report it no more.
+func TestTheCustodyOfATaskThatWasDeletedIsOver(t *testing.T) {
+	t.Parallel()
+	s := held(t, born(t), "h1")
+	r := request(s, "k1")
+	r.Method = wire.MethodDelete
+	next, err := s.Answered(r, testkit.Reply(t, "h1", r, 7), now)
+	if err != nil || next.Phase != custody.Ended {
+		t.Errorf("%s, %v", next.Phase, err)
+	}
+	refusal := testkit.Reply(t, "h1", r, 7)
+	refusal.Done = false
+	if refusal, err = sign.Reply(testkit.Key(t, "h1"), refusal); err != nil {
+		t.Fatal(err)
+	}
+	if next, err = s.Answered(r, refusal, now); err != nil || next.Phase != custody.Held {
+		t.Errorf("where the host refuses: %s, %v", next.Phase, err)
+	}
+}
+
+func TestATaskThatNoHostHasHadCanBeCancelled(t *testing.T) {
+	t.Parallel()
+	cancel := func(s custody.State, person, method string) wire.Ask {
+		return testkit.Ask(t, wire.Request{Fleet: testkit.Fleet, Task: id, Epoch: s.Epoch, Method: method,
+			Person: person, Key: "k1", Expires: now.Add(time.Minute).Unix()})
+	}
+	waits := born(t)
+	next, err := waits.Cancelled(cancel(waits, "ada", "cancel"), now)
+	if err != nil || next.Phase != custody.Ended || !next.Summary().Row.Over {
+		t.Errorf("%s, %v", next.Phase, err)
+	}
+	if _, err := next.Cancelled(cancel(next, "ada", "cancel"), now); !errors.Is(err, custody.ErrEnded) {
+		t.Errorf("twice: %v", err)
+	}
+	if next, err := waits.Cancelled(cancel(waits, "h1", "cancel"), now); err == nil || next.Phase != custody.Waiting {
+		t.Errorf("by a host: %s, %v", next.Phase, err)
+	}
+	if next, err := waits.Cancelled(cancel(waits, "ada", "next"), now); err == nil || next.Phase != custody.Waiting {
+		t.Errorf("by another request: %s, %v", next.Phase, err)
+	}
+	taking := waits.Accepted(wire.Accepted{Host: "h1"})
+	rescued := rescue(t, held(t, waits, "h1"), "")
+	for name, s := range map[string]custody.State{"taking": taking, "held": held(t, waits, "h1"), "rescued": rescued} {
+		if next, err := s.Cancelled(cancel(s, "ada", "cancel"), now); !errors.Is(err, custody.ErrNotHeld) ||
+			next.Phase != s.Phase {
+			t.Errorf("%s: %s, %v", name, next.Phase, err)
+		}
+	}
+}
+
+func TestARescuedTaskOfANamedHostGoesToAnyOther(t *testing.T) {
+	t.Parallel()
+	for on, want := range map[string]string{"host:h1": "any", "any": "any", "gpu": "gpu"} {
+		s := rescue(t, held(t, placed(t, on).NeverReached(1), "h1"), "")
+		if s.Label() != want || s.Summary().On != want {
+			t.Errorf("born on %q it goes to %q, the list says %q, want %q", on, s.Label(), s.Summary().On, want)
+		}
+	}
+}

@@ -1,0 +1,60 @@
+package custody
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"orange/fleet/sign"
+	"orange/fleet/wire"
+)
+
+// Resumed is the custody of a task that a host has, at a server that has lost all custodies: from what a person signed
+// when the task was created, and what the host signs of it now. The requests that were answered before are not known
+// any more; the host still is, and answers a repeat from the history.
+func Resumed(fleet string, birth wire.Birth, trust Trust, r wire.Report, now time.Time) (State, error) {
+	lists, err := trust.Lists(fleet)
+	if err == nil {
+		err = sign.CheckBirth(lists.People, birth, sign.Here{Fleet: fleet, Task: r.Task, Now: now, Waited: true})
+	}
+	if err == nil {
+		err = sign.CheckReport(lists.Hosts, r, now)
+	}
+	if err != nil {
+		return State{}, err
+	}
+	s := State{Fleet: fleet, Task: r.Task, Birth: birth, Trust: trust, Phase: Held, Resumed: true, Epoch: r.Epoch,
+		Host: r.Host, Version: r.Version, Row: r.Row, Known: r.Row.Head, Told: now.Unix()}
+	return s.end(), nil
+}
+
+// Claimed judges that a host says it has the task. In a custody that was resumed the greatest epoch counts, as a host
+// with a smaller one may have told the server first; the other host leaves the task. In every other custody nothing
+// changes: the server knows who has the task.
+func (s State) Claimed(r wire.Report, now time.Time) (State, error) {
+	if err := s.Trust.checkReport(s.Fleet, r, now); err != nil {
+		return s, err
+	}
+	switch {
+	case r.Task != s.Task:
+		return s, fmt.Errorf("%w: the report is of the task %q, and this is %q", ErrStale, r.Task, s.Task)
+	case s.by(r.Host, r.Epoch, r.Task):
+		return s, nil
+	case !s.Resumed || s.Phase != Held || r.Epoch == s.Epoch:
+		return s, fmt.Errorf("%w: the host %q says that it has the task under the epoch %d, and %q has it under "+
+			"%d", ErrStale,
+			r.Host, r.Epoch, s.Host, s.Epoch)
+	case r.Epoch < s.Epoch:
+		return s.leaves(Old{r.Host, r.Epoch}), nil
+	}
+	s = s.leaves(Old{s.Host, s.Epoch})
+	s.Epoch, s.Host, s.Version, s.Row, s.Known, s.Told = r.Epoch, r.Host, r.Version, r.Row, r.Row.Head, now.Unix()
+	return s.end(), nil
+}
+
+func (s State) leaves(o Old) State {
+	if !slices.Contains(s.Old, o) {
+		s.Old = append(slices.Clone(s.Old), o)
+	}
+	return s
+}

@@ -1,0 +1,115 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"orange/fleet/wire"
+)
+
+// connection is whether the server answers, as far as this program has said it.
+type connection struct {
+	lock     sync.Mutex
+	silent   time.Time         // since when the server does not answer; zero where it does
+	troubles map[string]string // what does not work, by what it is about
+}
+
+// lost says once that the server does not answer.
+func (d *Daemon) lost(err error) {
+	d.connection.lock.Lock()
+	defer d.connection.lock.Unlock()
+	if err == nil || !d.silent.IsZero() {
+		return
+	}
+	d.silent = time.Now()
+	d.Say(fmt.Sprintf("the fleet does not answer: %v; agents go on, and what others would see waits; it is tried "+
+		"again", err))
+}
+
+// found says once that the server answers again.
+func (d *Daemon) found() {
+	d.connection.lock.Lock()
+	defer d.connection.lock.Unlock()
+	if !d.silent.IsZero() {
+		d.Say("the fleet answers again, after " + time.Since(d.silent).Round(time.Second).String())
+	}
+	d.silent = time.Time{}
+}
+
+// trouble says what does not work, once for each text; an empty text says that it works again.
+func (d *Daemon) trouble(about, text string) {
+	d.connection.lock.Lock()
+	defer d.connection.lock.Unlock()
+	if d.troubles == nil {
+		d.troubles = map[string]string{}
+	}
+	before := d.troubles[about]
+	d.troubles[about] = text
+	switch {
+	case text == before || !d.silent.IsZero() && text != "": // that the server is silent was said
+	case text != "":
+		d.Say(text)
+	default:
+		d.Say("it works again: " + before)
+	}
+}
+
+// watched is a link whose answers say that the server is there.
+type watched struct {
+	Link
+	d *Daemon
+}
+
+// longestCall is how long the server may take for an answer.
+const longestCall = 10 * time.Second
+
+func (w watched) note(err error) error {
+	switch {
+	case err == nil, errors.Is(err, ErrOver), errors.Is(err, ErrUnknown):
+		w.d.found()
+	default:
+		w.d.lost(err)
+	}
+	return err
+}
+
+func (w watched) Here(ctx context.Context, h wire.Here) (wire.Lease, error) {
+	within, off := context.WithTimeout(ctx, longestCall)
+	defer off()
+	lease, err := w.Link.Here(within, h)
+	if ctx.Err() == nil {
+		_ = w.note(err)
+	}
+	return lease, err
+}
+
+func (w watched) Told(ctx context.Context, h wire.Here) error {
+	return w.call(ctx, func(ctx context.Context) error { return w.Link.Told(ctx, h) })
+}
+
+func (w watched) Beat(ctx context.Context, token []byte) error {
+	return w.call(ctx, func(ctx context.Context) error { return w.Link.Beat(ctx, token) })
+}
+
+func (w watched) Report(ctx context.Context, r wire.Report) error {
+	return w.call(ctx, func(ctx context.Context) error { return w.Link.Report(ctx, r) })
+}
+
+func (w watched) Learn(ctx context.Context) error {
+	within, off := context.WithTimeout(ctx, longestCall)
+	defer off()
+	return w.Link.Learn(within) // what is wrong with the lists is no silence
+}
+
+func (w watched) call(ctx context.Context, do func(context.Context) error) error {
+	within, off := context.WithTimeout(ctx, longestCall)
+	defer off()
+	err := do(within)
+	if ctx.Err() != nil {
+		return err
+	}
+	return w.note(err)
+}

@@ -1,0 +1,191 @@
+package host_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	enums "go.temporal.io/api/enums/v1"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/testsuite"
+
+	"orange/fleet/core"
+	"orange/fleet/custody"
+	"orange/fleet/flow"
+	"orange/fleet/host"
+	"orange/fleet/sign"
+	"orange/fleet/testkit"
+	"orange/fleet/wire"
+)
+
+// server is a server of its own with a core worker, of the program that ORANGE_FLEET_TEMPORAL names.
+func server(t *testing.T) client.Client {
+	t.Helper()
+	program := os.Getenv("ORANGE_FLEET_TEMPORAL")
+	if program == "" {
+		t.Skip("this needs a server: set ORANGE_FLEET_TEMPORAL to the path of the program \"temporal\"")
+	}
+	dev, err := testsuite.StartDevServer(t.Context(), testsuite.DevServerOptions{ExistingPath: program,
+		ClientOptions: &client.Options{Logger: silence{}}, LogLevel: "error"})
+	must(t, err)
+	t.Cleanup(func() {
+		if err := dev.Stop(); err != nil {
+			t.Log(err)
+		}
+	})
+	options := client.Options{HostPort: dev.FrontendHostPort(), Namespace: testkit.Fleet, Logger: silence{}}
+	must(t, core.Init(t.Context(), options))
+	c, err := client.Dial(options)
+	must(t, err)
+	t.Cleanup(c.Close)
+	w := core.Worker(c)
+	must(t, w.Start())
+	t.Cleanup(w.Stop)
+	return c
+}
+
+type silence struct{}
+
+func (silence) Debug(string, ...any) {}
+func (silence) Info(string, ...any)  {}
+func (silence) Warn(string, ...any)  {}
+func (silence) Error(string, ...any) {}
+
+// served is a daemon with a fake orange at a real server.
+func served(t *testing.T, c client.Client) *kept {
+	t.Helper()
+	k := newDaemon(t, host.Pace{Beat: 100 * time.Millisecond, Again: 10 * time.Millisecond, Look: 10 * time.Millisecond,
+		Report: 50 * time.Millisecond, Settle: time.Millisecond, Snapshot: time.Hour, Tell: 50 * time.Millisecond})
+	k.Now = host.ServerTime
+	k.daemon.Dial = func(context.Context) (host.Link, error) {
+		return shared{host.Temporal{Client: c, Trust: func(context.Context, client.Client) error { return nil }}}, nil
+	}
+	return k
+}
+
+// shared is a link whose connection belongs to the test.
+type shared struct{ host.Temporal }
+
+func (shared) Close() {}
+
+// asks sends an update to a workflow.
+func asks[T wire.Body](t *testing.T, c client.Client, id, update string, message any) (T, error) {
+	t.Helper()
+	var answer wire.Message[T]
+	handle, err := c.UpdateWorkflow(t.Context(), client.UpdateWorkflowOptions{WorkflowID: id, UpdateName: update,
+		Args: []any{message}, WaitForStage: client.WorkflowUpdateStageCompleted})
+	if err == nil {
+		err = handle.Get(t.Context(), &answer)
+	}
+	return answer.Body, err
+}
+
+func query[T wire.Body](c client.Client, id, name string) T {
+	ctx, off := context.WithTimeout(context.Background(), 5*time.Second)
+	defer off()
+	var m wire.Message[T]
+	if value, err := c.QueryWorkflow(ctx, id, "", name); err == nil {
+		_ = value.Get(&m)
+	}
+	return m.Body
+}
+
+func born(t *testing.T, c client.Client, id string) {
+	t.Helper()
+	birth := wire.Of(testkit.Birth(t, "ada", id, "any", time.Now()))
+	_, err := c.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{ID: wire.TaskID(id), TaskQueue: wire.CoreQueue,
+		WorkflowTaskTimeout:      core.TaskTimeout,
+		WorkflowIDConflictPolicy: enums.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING}, wire.TaskWorkflow,
+		flow.Start{Fleet: testkit.Fleet, Task: id, Birth: &birth, Trust: custody.Trust{
+			Authority: testkit.Public(t, testkit.Authority), People: testkit.List(t, sign.People, 1, "ada"),
+			Hosts: testkit.List(t, sign.Hosts, 1, "h1", "h2")}})
+	must(t, err)
+}
+
+// A daemon takes a task from a real server, answers, and goes on after it was stopped and started again.
+func TestServer_aDaemonTakesAnswersAndComesBack(t *testing.T) {
+	c := server(t)
+	k := served(t, c)
+	k.runs()
+	k.until("a lease", func() bool { return k.holder().Until > 0 })
+	born(t, c, id)
+	k.until("the custody", func() bool {
+		now := query[wire.Custody](c, wire.TaskID(id), wire.CustodyQuery)
+		return now.Phase == string(custody.Held) && now.Host == "h1" && now.Epoch == 1
+	})
+	ask := testkit.Ask(t, testkit.Request("ada", id, "h1", 1, "k1", time.Now()))
+	if reply, err := asks[wire.Reply](t, c, wire.TaskID(id), wire.AskUpdate, wire.Of(ask)); err != nil || !reply.Done {
+		t.Errorf("asked: %+v, %v", reply, err)
+	}
+	look := wire.Of(wire.Look{Method: "list"})
+	if seen, err := asks[wire.Seen](t, c, wire.HostID("h1"), wire.LookActivity, look); err != nil ||
+		seen.Host != "h1" || seen.Output != "done\n" {
+		t.Errorf("looked: %+v, %v", seen, err)
+	}
+	number := k.holder().Number
+	k.stop()
+	again := served(t, c)
+	again.Store, again.Machine = k.Store, k.Machine
+	again.Places.Closed = k.Store.Draining
+	again.runs()
+	again.until("another lease", func() bool { return again.holder().Number > number })
+	again.program.answer = nil
+	before := query[wire.Custody](c, wire.TaskID(id), wire.CustodyQuery)
+	tell := <-again.follows
+	tell(host.Happening{Cursor: 1, Task: id})
+	again.until("a report", func() bool {
+		now := query[wire.Custody](c, wire.TaskID(id), wire.CustodyQuery)
+		return now.Told >= before.Told && now.Host == "h1" && now.Epoch == 1
+	})
+}
+
+// A person has a host take no new tasks, and take some again; the fleet shows it.
+func TestServer_aHostIsDrained(t *testing.T) {
+	c := server(t)
+	k := served(t, c)
+	k.runs()
+	k.until("a lease", func() bool { return k.holder().Until > 0 })
+	drain := func(by, word, key string) (wire.Reply, error) {
+		t.Helper()
+		r := wire.Request{Fleet: testkit.Fleet, Host: "h1", Method: wire.MethodDrain, Args: []string{word}, Person: by,
+			Key: key, Expires: time.Now().Add(time.Minute).Unix()}
+		return asks[wire.Reply](t, c, wire.HostID("h1"), wire.DrainUpdate, wire.Of(testkit.Ask(t, r)))
+	}
+	if _, err := drain("h1", wire.DrainOn, "k0"); code(err) != string(sign.Stranger) {
+		t.Errorf("by no person: %v", err)
+	}
+	if reply, err := drain("ada", wire.DrainOn, "k1"); err != nil || !reply.Done || reply.Signature == "" {
+		t.Fatalf("drain: %+v, %v", reply, err)
+	}
+	k.until("the word of it", func() bool {
+		return query[custody.HostState](c, wire.HostID("h1"), wire.HostQuery).Said.Draining
+	})
+	if m, err := k.Accept(t.Context(), wire.Of(wire.Offer{Task: id, Project: "web"})); err != nil ||
+		!strings.Contains(m.Body.Unfit, "drained") {
+		t.Errorf("a drained host says %+v, %v", m.Body, err)
+	}
+	if _, err := drain("ada", wire.DrainOff, "k2"); err != nil {
+		t.Errorf("the end: %v", err)
+	}
+	k.until("the word of it", func() bool {
+		return !query[custody.HostState](c, wire.HostID("h1"), wire.HostQuery).Said.Draining
+	})
+}
+
+// What a newer program says is refused, with what to do.
+func TestServer_aMessageOfANewerVersionIsRefused(t *testing.T) {
+	c := server(t)
+	k := served(t, c)
+	k.runs()
+	k.until("a lease", func() bool { return k.holder().Until > 0 })
+	newer := map[string]any{"kind": "look", "v": 9, "body": map[string]any{"what": "is new"}}
+	_, err := asks[wire.Seen](t, c, wire.HostID("h1"), wire.LookActivity, newer)
+	var known *temporal.ApplicationError
+	if !errors.As(err, &known) || !strings.Contains(err.Error(), "update orange-fleet here (has 1, needs 9)") {
+		t.Errorf("it says %v", err)
+	}
+}

@@ -1,0 +1,279 @@
+package host
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"orange/fleet/custody"
+	"orange/internal/history"
+)
+
+// work is what the host still has to report and to ship.
+type work struct {
+	lock  sync.Mutex
+	tasks map[string]*duty
+	wake  chan struct{}
+	again context.CancelFunc // ends the present lease, so that the host learns what is not its own any more
+	asked time.Time          // when it did so last
+	wants bool               // it is to do so with its next lease
+}
+
+// duty is what is due for one task.
+type duty struct {
+	changed bool      // there is something to report
+	urgent  bool      // at once
+	next    time.Time // not before
+	ship    time.Time // when a snapshot is due; zero for one that never was shipped
+}
+
+func (w *work) begin() {
+	w.tasks, w.wake = map[string]*duty{}, make(chan struct{}, 1)
+}
+
+func (w *work) of(id string) *duty {
+	if w.tasks[id] == nil {
+		w.tasks[id] = &duty{}
+	}
+	return w.tasks[id]
+}
+
+func (w *work) awake() {
+	select {
+	case w.wake <- struct{}{}:
+	default:
+	}
+}
+
+// whenMoved says how to end the present lease.
+func (w *work) whenMoved(again context.CancelFunc) {
+	w.lock.Lock()
+	defer w.lock.Unlock()
+	w.again = again
+	if w.wants {
+		w.wants = false
+		again()
+	}
+}
+
+// moved has the host ask again what is its own, because another host seems to have a task.
+func (w *work) moved() {
+	w.lock.Lock()
+	defer w.lock.Unlock()
+	if time.Since(w.asked) < custody.LostAfter {
+		return
+	}
+	w.asked = time.Now()
+	if w.again == nil { // it may have arrived already
+		w.wants = true
+		return
+	}
+	w.again()
+}
+
+// important reports whether a person wants to see at once in the list what happened.
+func important(e *history.Event) bool {
+	return e == nil || e.IsMove() || slices.Contains([]string{history.Created, history.AgentCrashed,
+		history.AgentStalled, history.AgentLimited, history.HookFailure, history.MergeFailed, history.Merged,
+		history.PRLanded, history.WaitBroken, history.SendBackRefused, history.Rebuilt}, e.Type)
+}
+
+// noticed takes up what happened to a task.
+func (d *Daemon) noticed(h Happening) {
+	d.work.lock.Lock()
+	defer d.work.lock.Unlock()
+	one := d.of(h.Task)
+	one.changed = true
+	if !important(h.Event) {
+		return
+	}
+	one.urgent, one.next = true, time.Time{}
+	if due := time.Now().Add(d.Pace.Settle); one.ship.After(due) {
+		one.ship = due
+	}
+	d.awake()
+}
+
+// all has every task reported that is not over for the fleet.
+func (d *Daemon) all(urgent bool) {
+	holder, err := d.Host.Store.Read()
+	if err != nil {
+		d.trouble("store", err.Error())
+		return
+	}
+	d.work.lock.Lock()
+	defer d.work.lock.Unlock()
+	for _, t := range holder.Tasks {
+		if t.Has {
+			one := d.of(t.Task)
+			one.changed, one.urgent = true, one.urgent || urgent
+		}
+	}
+	d.awake()
+}
+
+// follow takes up what happens to the tasks of the home, as long as ctx lasts.
+func (d *Daemon) follow(ctx context.Context) {
+	const begins = 3 * time.Second // a follower is there by then: what happened before is reported once more
+	since := "now"
+	for wait := d.Pace.Again; ctx.Err() == nil; wait = min(2*wait, mostAgain) {
+		late := time.AfterFunc(begins, func() { d.all(false) })
+		heard := false
+		err := d.Follow(ctx, since, func(h Happening) {
+			since, heard, wait = strconv.FormatInt(h.Cursor, 10), true, d.Pace.Again
+			d.trouble("record", "")
+			d.noticed(h)
+		})
+		late.Stop()
+		if ctx.Err() != nil {
+			return
+		}
+		if !heard { // the cursor may be of a record that is there no more
+			since = "now"
+		}
+		text := "the watch of the record ended"
+		if err != nil {
+			text = "cannot watch the record: " + err.Error()
+		}
+		d.trouble("record", text)
+		sleep(ctx, wait)
+	}
+}
+
+// due are the tasks of the host for which something is due.
+func (d *Daemon) due(is func(*duty, time.Time) bool) []custody.Tenure {
+	holder, err := d.Host.Store.Read()
+	if err != nil {
+		d.trouble("store", err.Error())
+		return nil
+	}
+	d.trouble("store", "")
+	d.work.lock.Lock()
+	defer d.work.lock.Unlock()
+	now := time.Now()
+	return slices.DeleteFunc(slices.Clone(holder.Tasks), func(t custody.Tenure) bool {
+		return !t.Has || !is(d.of(t.Task), now)
+	})
+}
+
+// report shows in the list of the fleet what happens to the host's tasks.
+func (d *Daemon) report(ctx context.Context, link watched) error {
+	for {
+		for _, t := range d.due(func(one *duty, now time.Time) bool { return one.changed && !now.Before(one.next) }) {
+			d.reportOne(ctx, link, t)
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-d.wake:
+		case <-time.After(d.Pace.Look):
+		}
+	}
+}
+
+func (d *Daemon) reportOne(ctx context.Context, link watched, t custody.Tenure) {
+	d.work.lock.Lock()
+	one := d.of(t.Task)
+	one.changed, one.urgent, one.next = false, false, time.Now().Add(d.Pace.Report)
+	d.work.lock.Unlock()
+	row, err := d.Host.Report(ctx, link, t)
+	switch {
+	case ctx.Err() != nil || err != nil && !errors.Is(err, ErrUnknown):
+		d.work.lock.Lock()
+		one.changed = true // it is tried again
+		d.work.lock.Unlock()
+		if ctx.Err() == nil {
+			d.trouble("report "+t.Task, "cannot report task "+t.Task+": "+err.Error())
+		}
+	case err != nil && !row.Over:
+		d.trouble("report "+t.Task, "the fleet does not have task "+t.Task+", which is here: \"orange fleet doctor\" "+
+			"says more")
+	default:
+		d.trouble("report "+t.Task, "")
+	}
+}
+
+// ship takes snapshots of the host's tasks: soon after a move, and else where files changed.
+func (d *Daemon) ship(ctx context.Context) {
+	for sleep(ctx, d.Pace.Look) {
+		for _, t := range d.due(func(one *duty, now time.Time) bool { return !now.Before(one.ship) }) {
+			if ctx.Err() == nil {
+				d.shipOne(ctx, t.Task)
+			}
+		}
+	}
+}
+
+const never = 1000 * time.Hour
+
+func (d *Daemon) shipOne(ctx context.Context, id string) {
+	wait := d.Pace.Snapshot
+	if row, err := d.Host.Store.Row(id); err == nil && row.Over && row.Shipped >= row.Head.Event {
+		wait = never // nothing happens any more
+	}
+	d.work.lock.Lock()
+	one := d.of(id)
+	one.ship = time.Now().Add(wait)
+	d.work.lock.Unlock()
+	if wait == never {
+		return
+	}
+	said, err := d.Host.Ship(ctx, id)
+	switch {
+	case ctx.Err() != nil:
+	case errors.Is(err, ErrMoved):
+		d.trouble("snapshot "+id, "cannot take a snapshot of task "+id+": another host has pushed one; the fleet is "+
+			"asked whose task it is")
+		d.moved()
+	case err != nil:
+		d.trouble("snapshot "+id, "cannot take a snapshot of task "+id+": "+err.Error())
+	default:
+		d.trouble("snapshot "+id, "")
+		if !said.Unchanged {
+			d.work.lock.Lock()
+			one.changed = true // the list shows how old the snapshot is
+			d.work.lock.Unlock()
+		}
+	}
+}
+
+// ErrMoved says that another host has pushed a snapshot of a task.
+var ErrMoved = errors.New("another host has pushed a snapshot")
+
+// Shipped is a snapshot that was taken.
+type Shipped struct {
+	Event     int      `json:"event"`
+	Left      []string `json:"left_out"`
+	Unchanged bool     `json:"unchanged"` // there was nothing new since the last one
+}
+
+// Ship takes a snapshot of a task, if there is something new since the last one.
+func (h *Host) Ship(ctx context.Context, id string) (Shipped, error) {
+	var s Shipped
+	words := []string{"--json", "--if-changed", "--to=" + h.Snapshots}
+	if h.Biggest > 0 {
+		words = append(words, "--biggest="+strconv.FormatInt(h.Biggest, 10))
+	}
+	said, err := h.Program.Do(ctx, call("snapshot", "", "", append(words, "--", id)...))
+	if err != nil {
+		return s, err
+	}
+	if !done(said) {
+		var failed struct{ Code string }
+		if json.Unmarshal([]byte(said.Stdout), &failed) == nil && failed.Code == "snapshot_moved" {
+			return s, ErrMoved
+		}
+		return s, errors.New(said.Failure())
+	}
+	if err := json.Unmarshal([]byte(said.Stdout), &s); err != nil {
+		return s, err
+	}
+	if row, err := h.Store.Row(id); s.Unchanged && err == nil && row.Shipped == s.Event {
+		return s, nil
+	}
+	return s, h.Store.Shipped(id, s.Event)
+}

@@ -1,0 +1,416 @@
+package member_test
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/crypto/ssh"
+
+	"orange/fleet/authority"
+	"orange/fleet/member"
+	"orange/fleet/registry"
+	"orange/fleet/setup"
+	"orange/fleet/sign"
+	"orange/fleet/testkit"
+	"orange/internal/task"
+)
+
+// fleet is the machine that has the authority, with certificates for the server "localhost" where they are wanted.
+func fleet(t *testing.T, encrypted bool) (authority.Authority, setup.Setup, string) {
+	t.Helper()
+	home := t.TempDir()
+	var a authority.Authority
+	for range 2 { // a second time changes nothing
+		var err error
+		if a, err = authority.Make(t.Context(), home, testkit.Fleet); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := setup.Usual()
+	s.Server, s.Namespace = "127.0.0.1:7233", testkit.Fleet
+	if encrypted {
+		for range 2 {
+			var err error
+			s.TLS, err = a.MakeCertificates(testkit.Fleet, []string{"localhost", "127.0.0.1"}, time.Now())
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return a, s, home
+}
+
+func invited(t *testing.T, a authority.Authority, s setup.Setup, of, name string) string {
+	t.Helper()
+	ticket, _, err := a.Invite(t.Context(), s, registry.Invite{Of: of, Name: name}, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	line, err := ticket.Line()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return line
+}
+
+func begun(t *testing.T, home, line string) *member.Joining {
+	t.Helper()
+	j, err := member.Begin(home, line)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return j
+}
+
+// joined is a host that has joined.
+func joined(t *testing.T, a authority.Authority, s setup.Setup, home, name string) registry.Order {
+	t.Helper()
+	j := begun(t, home, invited(t, a, s, sign.Hosts, name))
+	j.Setup.Snapshots = "origin"
+	if err := j.HostKey(); err != nil {
+		t.Fatal(err)
+	}
+	order, err := j.Order(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	admitted, err := a.Admit(t.Context(), order, time.Now())
+	if err == nil {
+		err = j.Finish(t.Context(), admitted)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return order
+}
+
+func mode(t *testing.T, path string) os.FileMode {
+	t.Helper()
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return info.Mode().Perm()
+}
+
+func TestAHostThatJoinedHasAllThatItNeeds(t *testing.T) {
+	t.Parallel()
+	a, s, _ := fleet(t, true)
+	home := t.TempDir()
+	joined(t, a, s, home, "h1")
+	got, err := setup.Read(home)
+	if err != nil || got.Name != "h1" || got.Server != s.Server || got.Snapshots != "origin" ||
+		got.ForHost(home) != nil {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	key, err := setup.HostKey(home)
+	if err != nil {
+		t.Fatal(err)
+	}
+	trust, err := setup.Trust(home, testkit.Fleet)
+	if err != nil || !strings.Contains(trust.Hosts.Text, "\nh1 create=no "+registry.Line(key.PublicKey())) {
+		t.Errorf("%q, %v", trust.Hosts.Text, err)
+	}
+	for _, path := range []string{setup.HostKeyPath(home), got.TLS.Key} {
+		if mode(t, path) != task.PrivateFile {
+			t.Errorf("%s can be read by others", path)
+		}
+	}
+	left, err := filepath.Glob(filepath.Join(setup.Dir(home), ".join-*"))
+	if err != nil || len(left) > 0 {
+		t.Errorf("%q, %v", left, err)
+	}
+}
+
+// server takes one encrypted connection of a client that has a certificate of the fleet.
+func server(t *testing.T, home string) string {
+	t.Helper()
+	own, err := tls.LoadX509KeyPair(filepath.Join(authority.Dir(home), "server.pem"),
+		filepath.Join(authority.Dir(home), "server.key"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ca, err := os.ReadFile(filepath.Join(authority.Dir(home), "ca.pem"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	pool := x509.NewCertPool()
+	pool.AppendCertsFromPEM(ca)
+	l, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{Certificates: []tls.Certificate{own}, ClientCAs: pool,
+		ClientAuth: tls.RequireAndVerifyClientCert, MinVersion: tls.VersionTLS13})
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan struct{})
+	t.Cleanup(func() { _ = l.Close(); <-done })
+	go func() {
+		defer close(done)
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			if secure, is := c.(*tls.Conn); is && secure.Handshake() == nil {
+				_, _ = io.WriteString(c, secure.ConnectionState().PeerCertificates[0].Subject.CommonName)
+			}
+			_ = c.Close()
+		}
+	}()
+	return l.Addr().String()
+}
+
+// reached is the name under which a server knows who connects.
+func reached(t *testing.T, address string, files setup.Files) string {
+	t.Helper()
+	config, err := files.Config()
+	if err != nil {
+		t.Fatal(err)
+	}
+	config.ServerName, _, _ = net.SplitHostPort(address)
+	c, err := tls.Dial("tcp", address, config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	name, _ := io.ReadAll(c)
+	if err := c.Close(); err != nil {
+		t.Log(err)
+	}
+	return string(name)
+}
+
+func TestTheCertificatesOpenTheServerToThoseWhoWereInvited(t *testing.T) {
+	t.Parallel()
+	a, s, at := fleet(t, true)
+	address := server(t, at)
+	if got := reached(t, address, s.TLS); got != "authority" {
+		t.Errorf("the authority's own: %q", got)
+	}
+	home := t.TempDir()
+	j := begun(t, home, invited(t, a, s, sign.Hosts, "h2"))
+	way, done, err := j.Way()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := reached(t, address, way.TLS); got != "h2" {
+		t.Errorf("the invited one's: %q", got)
+	}
+	if err := done(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(way.TLS.Key); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the key of the invitation is still there: %v", err)
+	}
+	joined(t, a, s, home, "h1")
+	got, err := setup.Read(home)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if name := reached(t, address, got.TLS); name != "h1" {
+		t.Errorf("the host's: %q", name)
+	}
+	_, other, _ := fleet(t, true)
+	if name := reached(t, address, setup.Files{CA: s.TLS.CA, Certificate: other.TLS.Certificate,
+		Key: other.TLS.Key}); name != "" {
+		t.Errorf("a certificate of another fleet opens it to %q", name)
+	}
+}
+
+func TestTheAuthorityJudgesByItsOwnFiles(t *testing.T) {
+	t.Parallel()
+	a, s, _ := fleet(t, false)
+	home := t.TempDir()
+	order := joined(t, a, s, home, "h1")
+	if again, err := a.Admit(t.Context(), order, time.Now()); err != nil || !strings.Contains(again.Trust.Hosts.Text,
+		"version 2") {
+		t.Errorf("a repeat of the same join, whose answer was lost: %q, %v", again.Trust.Hosts.Text, err)
+	}
+	// an invitation that the authority made for another fleet, or that someone else made, is none of its own
+	ticket := registry.Ticket{Seed: []byte(strings.Repeat("x", 32))}
+	once, err := ticket.Once()
+	if err != nil {
+		t.Fatal(err)
+	}
+	forged, err := registry.Join{Fleet: testkit.Fleet, Of: sign.People, Name: "eve",
+		Key: testkit.Public(t, "eve")}.Sign(once)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := a.Admit(t.Context(), forged, time.Now()); !errors.Is(err, registry.ErrUnknown) {
+		t.Errorf("forged: %v", err)
+	}
+	state, err := a.Remove(t.Context(), "h1", false, time.Now())
+	if err != nil || strings.Contains(state.Trust.Hosts.Text, "h1") {
+		t.Errorf("%q, %v", state.Trust.Hosts.Text, err)
+	}
+	if _, err := a.Admit(t.Context(), order, time.Now()); !errors.Is(err, registry.ErrUnknown) {
+		t.Errorf("a repeat after the host was removed: %v", err)
+	}
+}
+
+func TestAJoinWithoutARequestForACertificateIsRefusedWhereTheConnectionIsEncrypted(t *testing.T) {
+	t.Parallel()
+	a, s, _ := fleet(t, true)
+	j := begun(t, t.TempDir(), invited(t, a, s, sign.Hosts, "h1"))
+	if err := j.HostKey(); err != nil {
+		t.Fatal(err)
+	}
+	j.Ticket.Cert = ""
+	order, err := j.Order(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := a.Admit(t.Context(), order, time.Now()); !errors.Is(err, registry.ErrRefused) {
+		t.Error(err)
+	}
+}
+
+func TestBeginRefusesAHomeOfAnotherFleet(t *testing.T) {
+	t.Parallel()
+	a, s, _ := fleet(t, false)
+	home := t.TempDir()
+	joined(t, a, s, home, "h1")
+	other, setupOther, _ := fleet(t, false)
+	line := invited(t, other, setupOther, sign.People, "ada")
+	if _, err := member.Begin(home, line); !errors.Is(err, task.ErrUsage) ||
+		!strings.Contains(err.Error(), "another authority") {
+		t.Error(err)
+	}
+	overSSH := t.TempDir()
+	if err := os.MkdirAll(setup.Dir(overSSH), task.PrivateFolder); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(setup.Path(overSSH), []byte("name: x\nhosts: []\n"), task.PrivateFile); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := member.Begin(overSSH, invited(t, a, s, sign.People, "ada")); err == nil ||
+		!strings.Contains(err.Error(), "move it away") {
+		t.Error(err)
+	}
+}
+
+func TestFinishTrustsOnlyWhatTheAuthorityOfTheInvitationSigned(t *testing.T) {
+	t.Parallel()
+	a, s, _ := fleet(t, false)
+	home := t.TempDir()
+	j := begun(t, home, invited(t, a, s, sign.Hosts, "h1"))
+	j.Setup.Snapshots = "origin"
+	if err := j.HostKey(); err != nil {
+		t.Fatal(err)
+	}
+	forged := registry.Admitted{}
+	forged.Trust.People = testkit.List(t, sign.People, 1)
+	forged.Trust.Hosts = testkit.List(t, sign.Hosts, 1, "h1")
+	if err := j.Finish(t.Context(), forged); !errors.Is(err, sign.ErrRoster) {
+		t.Errorf("another authority: %v", err)
+	}
+	state, err := a.State()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := j.Finish(t.Context(), registry.Admitted{Trust: state.Trust}); err == nil ||
+		!strings.Contains(err.Error(), `does not have the key of "h1"`) {
+		t.Errorf("lists without the host: %v", err)
+	}
+	if _, err := os.Stat(setup.AuthorityPath(home)); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("something was written: %v", err)
+	}
+}
+
+// keyOf is a file with the key of a person.
+func keyOf(t *testing.T, passphrase string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "key")
+	if err := authority.MakeKey(path, "ada"); err != nil {
+		t.Fatal(err)
+	}
+	if passphrase == "" {
+		return path
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, err := ssh.ParseRawPrivateKey(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	block, err := ssh.MarshalPrivateKeyWithPassphrase(key, "ada", []byte(passphrase))
+	if err == nil {
+		err = os.WriteFile(path, pem.EncodeToMemory(block), task.PrivateFile)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestAMachineOfAPersonAndAHostWarnsOfKeysThatAgentsReach(t *testing.T) {
+	t.Parallel()
+	a, s, _ := fleet(t, false)
+	home := t.TempDir()
+	joined(t, a, s, home, "h1")
+	j := begun(t, home, invited(t, a, s, sign.People, "ada"))
+	if err := j.PersonKey(keyOf(t, "")); err != nil {
+		t.Fatal(err)
+	}
+	if all := strings.Join(member.Warnings(j.Setup), "\n"); !strings.Contains(all, "share an account") ||
+		!strings.Contains(all, "no passphrase") {
+		t.Errorf("%q", all)
+	}
+	order, err := j.Order(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	admitted, err := a.Admit(t.Context(), order, time.Now())
+	if err == nil {
+		err = j.Finish(t.Context(), admitted)
+	}
+	if got, read := setup.Read(home); err != nil || read != nil || got.Name != "h1" || got.Person != "ada" {
+		t.Errorf("%+v, %v, %v", got, err, read)
+	}
+	safe := setup.Setup{Person: "ada", SigningKey: keyOf(t, "a passphrase")}
+	if all := member.Warnings(safe); len(all) > 0 {
+		t.Errorf("a person's own machine, with a passphrase: %q", all)
+	}
+	if err := j.PersonKey(filepath.Join(home, "none")); !errors.Is(err, task.ErrUsage) {
+		t.Error(err)
+	}
+}
+
+// Who closes the server to the certificates of the past makes another authority for them.
+func TestAnotherAuthorityForCertificatesMakesAllOfThemAgain(t *testing.T) {
+	t.Parallel()
+	a, s, at := fleet(t, true)
+	old := t.TempDir()
+	joined(t, a, s, old, "h1")
+	for _, name := range []string{"ca.pem", "ca.key"} {
+		if err := os.Remove(filepath.Join(authority.Dir(at), name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	files, err := a.MakeCertificates(testkit.Fleet, []string{"localhost", "127.0.0.1"}, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := server(t, at)
+	if got := reached(t, address, files); got != "authority" {
+		t.Errorf("the new one of the authority: %q", got)
+	}
+	before, err := setup.Read(old)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before.TLS.CA = files.CA
+	if got := reached(t, address, before.TLS); got != "" {
+		t.Errorf("the certificate of a host from before opens the server to %q", got)
+	}
+}

@@ -1,0 +1,497 @@
+package registry_test
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/crypto/ssh"
+
+	"orange/fleet/custody"
+	"orange/fleet/registry"
+	"orange/fleet/sign"
+	"orange/fleet/testkit"
+	"orange/internal/answer"
+	"orange/internal/task"
+)
+
+var now = time.Unix(1_700_000_000, 0).UTC()
+
+const soon = 5 * time.Minute
+
+func fleet(t *testing.T) registry.State {
+	t.Helper()
+	trust := custody.Trust{Authority: testkit.Public(t, testkit.Authority),
+		People: testkit.List(t, sign.People, 4, "ada"), Hosts: testkit.List(t, sign.Hosts, 7, "h1")}
+	s, err := registry.New(testkit.Fleet, trust)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func seed(name string) []byte {
+	return bytes.Repeat([]byte(name+"-once"), ed25519.SeedSize)[:ed25519.SeedSize]
+}
+
+func invite(t *testing.T, of, name string) registry.Invite {
+	t.Helper()
+	key, err := registry.OnceOf(seed(name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return registry.Invite{Fleet: testkit.Fleet, Of: of, Name: name, Create: true, Key: key,
+		Expires: now.Add(registry.InviteFor).Unix()}
+}
+
+func signed(t *testing.T, i registry.Invite, by string) registry.Order {
+	t.Helper()
+	o, err := i.Sign(testkit.Key(t, by))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+func invited(t *testing.T, s registry.State, of, name string) registry.State {
+	t.Helper()
+	s, err := s.Invited(signed(t, invite(t, of, name), testkit.Authority), now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func once(t *testing.T, name string) ssh.Signer {
+	t.Helper()
+	key, err := registry.Ticket{Seed: seed(name)}.Once()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key
+}
+
+func join(t *testing.T, of, name string) registry.Join {
+	t.Helper()
+	return registry.Join{Fleet: testkit.Fleet, Of: of, Name: name, Key: testkit.Public(t, name)}
+}
+
+func order(t *testing.T, j registry.Join, by ssh.Signer) registry.Order {
+	t.Helper()
+	o, err := j.Sign(by)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+func admit(t *testing.T, s registry.State, j registry.Join) registry.State {
+	t.Helper()
+	s, _, err := s.Admit(order(t, j, once(t, j.Name)), now.Add(soon), testkit.Key(t, testkit.Authority), "cert")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// wants checks that an error is of a kind, and that it says what to do.
+func wants(t *testing.T, what string, err, kind error) {
+	t.Helper()
+	if !errors.Is(err, kind) {
+		t.Errorf("%s: %v, expected %v", what, err, kind)
+	}
+}
+
+func TestAnInvitationIsGoodForOneMemberOfItsNameAndKind(t *testing.T) {
+	t.Parallel()
+	s := admit(t, invited(t, fleet(t), sign.People, "bob"), join(t, sign.People, "bob"))
+	want := sign.Title(testkit.Fleet, sign.People, 5) + "\nada " + testkit.Public(t, "ada") + "\nbob " +
+		testkit.Public(t, "bob") + "\n"
+	if s.Trust.People.Text != want {
+		t.Errorf("people:\n%s\nexpected:\n%s", s.Trust.People.Text, want)
+	}
+	if s.Trust.Hosts != fleet(t).Trust.Hosts {
+		t.Error("the list of hosts changed too")
+	}
+	if _, err := s.Trust.Lists(testkit.Fleet); err != nil {
+		t.Errorf("the new lists are not signed: %v", err)
+	}
+}
+
+func TestAnInvitationMayLeaveOutTheRightToCreate(t *testing.T) {
+	t.Parallel()
+	i := invite(t, sign.People, "bob")
+	i.Create = false
+	s, err := fleet(t).Invited(signed(t, i, testkit.Authority), now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s = admit(t, s, join(t, sign.People, "bob")); !strings.Contains(s.Trust.People.Text, "\nbob create=no ssh-") {
+		t.Errorf("people:\n%s", s.Trust.People.Text)
+	}
+}
+
+func TestATokenWorksOnce(t *testing.T) {
+	t.Parallel()
+	s := invited(t, fleet(t), sign.People, "bob")
+	first := order(t, join(t, sign.People, "bob"), once(t, "bob"))
+	s, _, err := s.Admit(first, now, testkit.Key(t, testkit.Authority), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = s.Judge(first, now)
+	wants(t, "replayed", err, registry.ErrUsed)
+	other := join(t, sign.People, "bob")
+	other.Key = testkit.Public(t, "eve")
+	_, err = s.Judge(order(t, other, once(t, "bob")), now)
+	wants(t, "with another key", err, registry.ErrUsed)
+	if s, err = s.Invited(signed(t, invite(t, sign.People, "bob"), testkit.Authority), now); err != nil {
+		t.Fatal(err)
+	}
+	_, err = s.Judge(order(t, other, once(t, "bob")), now)
+	wants(t, "after the order of the invitation came again", err, registry.ErrUsed)
+	if len(s.Invitations) != 1 {
+		t.Errorf("%d invitations", len(s.Invitations))
+	}
+	later := invite(t, sign.People, "bob")
+	if later.Key, err = registry.OnceOf(seed("later")); err == nil {
+		s, err = s.Invited(signed(t, later, testkit.Authority), now)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = s.Judge(first, now)
+	wants(t, "replayed after another invitation", err, registry.ErrUsed)
+	_, _, err = s.Admit(first, now, testkit.Key(t, testkit.Authority), "")
+	wants(t, "admitted without a look", err, registry.ErrUsed)
+}
+
+func TestARepeatOfAnAdmittedJoinIsAnsweredAgain(t *testing.T) {
+	t.Parallel()
+	s := invited(t, fleet(t), sign.Hosts, "h2")
+	o := order(t, join(t, sign.Hosts, "h2"), once(t, "h2"))
+	if _, was := s.Answered(o); was {
+		t.Error("it was not answered yet")
+	}
+	s, admitted, err := s.Admit(o, now, testkit.Key(t, testkit.Authority), "cert")
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, was := s.Answered(o)
+	if !was || again.Trust != admitted.Trust || again.Certificate != "cert" {
+		t.Errorf("%+v, %t", again, was)
+	}
+	other := join(t, sign.Hosts, "h2")
+	other.Key = testkit.Public(t, "eve")
+	if _, was := s.Answered(order(t, other, once(t, "h2"))); was {
+		t.Error("another join is answered too")
+	}
+}
+
+func TestWhatIsForgedOrExpiredOrMeantForAnotherIsRefused(t *testing.T) {
+	t.Parallel()
+	s := invited(t, fleet(t), sign.People, "bob")
+	bob := join(t, sign.People, "bob")
+	judged := func(o registry.Order, at time.Time) error {
+		_, err := s.Judge(o, at)
+		return err
+	}
+	changed := order(t, bob, once(t, "bob"))
+	changed.Text = strings.Replace(changed.Text, "bob", "eve", 1)
+	wants(t, "changed", judged(changed, now), registry.ErrForged)
+	wants(t, "with a key that no invitation has", judged(order(t, bob, once(t, "eve")), now), registry.ErrUnknown)
+	wants(t, "expired", judged(order(t, bob, once(t, "bob")), now.Add(registry.InviteFor)), registry.ErrExpired)
+	for what, change := range map[string]func(*registry.Join){
+		"another name":  func(j *registry.Join) { j.Name = "eve" },
+		"another list":  func(j *registry.Join) { j.Of = sign.Hosts },
+		"another fleet": func(j *registry.Join) { j.Fleet = "office" },
+		"no key":        func(j *registry.Join) { j.Key = "none" },
+		"two keys":      func(j *registry.Join) { j.Key += "\n" + testkit.Public(t, "eve") },
+	} {
+		j := bob
+		change(&j)
+		wants(t, what, judged(order(t, j, once(t, "bob")), now), registry.ErrForged)
+	}
+	if err := judged(order(t, bob, once(t, "bob")), now.Add(registry.InviteFor-time.Second)); err != nil {
+		t.Errorf("in time: %v", err)
+	}
+}
+
+func TestOnlyTheAuthorityInvites(t *testing.T) {
+	t.Parallel()
+	s := fleet(t)
+	bob := invite(t, sign.People, "bob")
+	tried := func(o registry.Order, at time.Time) error {
+		_, err := s.Invited(o, at)
+		return err
+	}
+	wants(t, "signed by another", tried(signed(t, bob, "ada"), now), registry.ErrForged)
+	wants(t, "not signed", tried(registry.Order{Text: signed(t, bob, "ada").Text}, now), registry.ErrForged)
+	asJoin := order(t, join(t, sign.People, "bob"), testkit.Key(t, testkit.Authority))
+	wants(t, "signed for another use", tried(asJoin, now), registry.ErrForged)
+	wants(t, "later", tried(signed(t, bob, testkit.Authority), now.Add(registry.InviteFor)), registry.ErrExpired)
+	wants(t, "much earlier", tried(signed(t, bob, testkit.Authority), now.Add(-2*time.Minute)), registry.ErrExpired)
+	for what, change := range map[string]func(*registry.Invite){
+		"another fleet": func(i *registry.Invite) { i.Fleet = "office" },
+		"another list":  func(i *registry.Invite) { i.Of = "cats" },
+		"no key":        func(i *registry.Invite) { i.Key = "" },
+	} {
+		i := bob
+		change(&i)
+		wants(t, what, tried(signed(t, i, testkit.Authority), now), registry.ErrForged)
+	}
+	i := bob
+	i.Name = "*"
+	wants(t, "a pattern as the name", tried(signed(t, i, testkit.Authority), now), task.ErrUsage)
+}
+
+func TestALaterInvitationMakesTheOneBeforeVoid(t *testing.T) {
+	t.Parallel()
+	s := invited(t, fleet(t), sign.People, "bob")
+	later := invite(t, sign.People, "bob")
+	var err error
+	if later.Key, err = registry.OnceOf(seed("later")); err != nil {
+		t.Fatal(err)
+	}
+	if s, err = s.Invited(signed(t, later, testkit.Authority), now); err != nil {
+		t.Fatal(err)
+	}
+	bob := join(t, sign.People, "bob")
+	_, err = s.Judge(order(t, bob, once(t, "bob")), now)
+	wants(t, "the earlier one", err, registry.ErrUnknown)
+	if _, err = s.Judge(order(t, bob, once(t, "later")), now); err != nil {
+		t.Errorf("the later one: %v", err)
+	}
+}
+
+func TestInvitationsThatAreLongOverAreForgottenAndManyAreRefused(t *testing.T) {
+	t.Parallel()
+	s := invited(t, fleet(t), sign.People, "bob")
+	s.Invitations = slices.Repeat(s.Invitations, 500)
+	eve := signed(t, invite(t, sign.People, "eve"), testkit.Authority)
+	_, err := s.Invited(eve, now)
+	wants(t, "too many", err, registry.ErrRefused)
+	for i := range s.Invitations {
+		s.Invitations[i].Expires = now.Add(-25 * time.Hour).Unix()
+	}
+	if s, err = s.Invited(eve, now); err != nil || len(s.Invitations) != 1 {
+		t.Errorf("%d invitations, %v", len(s.Invitations), err)
+	}
+}
+
+func TestANameIsThatOfAPersonOrOfAHost(t *testing.T) {
+	t.Parallel()
+	s := fleet(t)
+	_, err := s.Invited(signed(t, invite(t, sign.Hosts, "ada"), testkit.Authority), now)
+	wants(t, "a host as a person", err, registry.ErrTaken)
+	_, err = s.Invited(signed(t, invite(t, sign.People, "h1"), testkit.Authority), now)
+	wants(t, "a person as a host", err, registry.ErrTaken)
+	s = invited(t, invited(t, s, sign.People, "eve"), sign.Hosts, "eve") // the last one counts
+	if len(s.Invitations) != 1 {
+		t.Errorf("%d invitations", len(s.Invitations))
+	}
+}
+
+func TestEveryMemberHasAKeyOfItsOwn(t *testing.T) {
+	t.Parallel()
+	for _, of := range []string{sign.People, sign.Hosts} {
+		s := invited(t, fleet(t), of, "new")
+		for _, has := range []string{"ada", "h1"} {
+			j := join(t, of, "new")
+			j.Key = testkit.Public(t, has)
+			_, err := s.Judge(order(t, j, once(t, "new")), now)
+			wants(t, has+"'s key in "+of, err, registry.ErrTaken)
+		}
+	}
+}
+
+func TestAHostHasOneKeyAndAPersonSeveral(t *testing.T) {
+	t.Parallel()
+	again := func(of, name, key string) registry.State {
+		j := join(t, of, name)
+		j.Key = testkit.Public(t, key)
+		return admit(t, invited(t, fleet(t), of, name), j)
+	}
+	if s := again(sign.Hosts, "h1", "new"); strings.Count(s.Trust.Hosts.Text, "\nh1 ") != 1 ||
+		!strings.Contains(s.Trust.Hosts.Text, testkit.Public(t, "new")) {
+		t.Errorf("hosts:\n%s", s.Trust.Hosts.Text)
+	}
+	if s := again(sign.Hosts, "h2", "new"); strings.Count(s.Trust.Hosts.Text, "\nh1 ") != 1 {
+		t.Errorf("another host is gone:\n%s", s.Trust.Hosts.Text)
+	}
+	if s := again(sign.People, "ada", "new"); strings.Count(s.Trust.People.Text, "\nada ") != 2 {
+		t.Errorf("people:\n%s", s.Trust.People.Text)
+	}
+	if s := again(sign.People, "ada", "ada"); s.Trust != fleet(t).Trust {
+		t.Errorf("the same key again:\n%s", s.Trust.People.Text)
+	}
+}
+
+// security is a key that needs a finger at it for every signature.
+func security(t *testing.T) string {
+	t.Helper()
+	raw := ssh.Marshal(struct{ Type, Key, App string }{ssh.KeyAlgoSKED25519, strings.Repeat("k", 32), "ssh:"})
+	key, err := ssh.ParsePublicKey(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return registry.Line(key)
+}
+
+func TestAHostSignsWithoutAPerson(t *testing.T) {
+	t.Parallel()
+	for of, kind := range map[string]error{sign.People: nil, sign.Hosts: registry.ErrRefused} {
+		s := invited(t, fleet(t), of, "new")
+		j := join(t, of, "new")
+		j.Key = security(t)
+		_, err := s.Judge(order(t, j, once(t, "new")), now)
+		if !errors.Is(err, kind) {
+			t.Errorf("%s: %v", of, err)
+		}
+	}
+}
+
+func TestAHostWhoseProjectsAreOtherRepositoriesIsRefused(t *testing.T) {
+	t.Parallel()
+	web := func(root string) []answer.HostProject { return []answer.HostProject{{Name: "web", Root: root}} }
+	first := join(t, sign.Hosts, "h1")
+	first.Projects = web("aaaa")
+	s := admit(t, invited(t, fleet(t), sign.Hosts, "h1"), first)
+	second := join(t, sign.Hosts, "h2")
+	second.Projects = web("bbbb")
+	s = invited(t, s, sign.Hosts, "h2")
+	_, err := s.Judge(order(t, second, once(t, "h2")), now)
+	wants(t, "another first commit", err, registry.ErrRefused)
+	if err == nil || !strings.Contains(err.Error(), `the host h1: project "web"`) {
+		t.Error(err)
+	}
+	second.Projects = []answer.HostProject{{Name: "api"}}
+	_, admitted, err := s.Admit(order(t, second, once(t, "h2")), now, testkit.Key(t, testkit.Authority), "")
+	if err != nil || len(admitted.Notes) != 1 {
+		t.Errorf("no common project: %q, %v", admitted.Notes, err)
+	}
+	if s, err = s.Removed("h1", testkit.Key(t, testkit.Authority)); err != nil {
+		t.Fatal(err)
+	}
+	second.Projects = web("bbbb")
+	if _, err = s.Judge(order(t, second, once(t, "h2")), now); err != nil {
+		t.Errorf("after the other host is removed: %v", err)
+	}
+	s = admit(t, s, second)
+	again := invite(t, sign.Hosts, "h2")
+	if again.Key, err = registry.OnceOf(seed("again")); err == nil {
+		s, err = s.Invited(signed(t, again, testkit.Authority), now)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	second.Projects = web("cccc")
+	if _, err = s.Judge(order(t, second, once(t, "again")), now); err != nil {
+		t.Errorf("the same host with another repository: %v", err)
+	}
+}
+
+func TestRemovedTakesAMemberAndItsInvitationsOffTheFleet(t *testing.T) {
+	t.Parallel()
+	authority := testkit.Key(t, testkit.Authority)
+	s := invited(t, invited(t, fleet(t), sign.People, "ada"), sign.People, "bob")
+	s, err := s.Removed("ada", authority)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := sign.Title(testkit.Fleet, sign.People, 5) + "\n"; s.Trust.People.Text != want {
+		t.Errorf("people:\n%s", s.Trust.People.Text)
+	}
+	if len(s.Invitations) != 1 || s.Invitations[0].Name != "bob" || s.Trust.Hosts != fleet(t).Trust.Hosts {
+		t.Errorf("%+v", s)
+	}
+	if s, err = s.Removed("bob", authority); err != nil || len(s.Invitations) != 0 {
+		t.Errorf("one who was only invited: %+v, %v", s.Invitations, err)
+	}
+	if s, err = s.Removed("h1", authority); err != nil || strings.Contains(s.Trust.Hosts.Text, "h1") {
+		t.Errorf("a host: %q, %v", s.Trust.Hosts.Text, err)
+	}
+	_, err = s.Removed("eve", authority)
+	wants(t, "no one", err, task.ErrNotFound)
+}
+
+func TestRetiredEndsTheKeysOfAMemberAndKeepsWhatTheySigned(t *testing.T) {
+	t.Parallel()
+	authority := testkit.Key(t, testkit.Authority)
+	born := testkit.Birth(t, "ada", "abc", "any", now.Add(-time.Hour))
+	s, err := invited(t, fleet(t), sign.People, "ada").Retired("ada", authority, now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lists, err := s.Trust.Lists(testkit.Fleet)
+	if err != nil || len(lists.People.Members) != 1 || !lists.People.Members[0].Until.Equal(now) ||
+		len(s.Invitations) != 0 || s.Trust.Hosts != fleet(t).Trust.Hosts {
+		t.Fatalf("%+v, %v", s, err)
+	}
+	here := sign.Here{Fleet: testkit.Fleet, Task: "abc", Now: now, Waited: true}
+	if err := sign.CheckBirth(lists.People, born, here); err != nil {
+		t.Errorf("a task that was created before: %v", err)
+	}
+	here.Waited = false
+	if err := sign.CheckBirth(lists.People, testkit.Birth(t, "ada", "abc", "any", now), here); err == nil {
+		t.Error("a task that is created now counts")
+	}
+	if again, err := s.Retired("ada", authority, now.Add(time.Hour)); !errors.Is(err, task.ErrNotFound) {
+		t.Errorf("a second time the end moves: %q, %v", again.Trust.People.Text, err)
+	}
+	if s, err = s.Removed("ada", authority); err != nil || strings.Contains(s.Trust.People.Text, "ada") {
+		t.Errorf("removed after it: %q, %v", s.Trust.People.Text, err)
+	}
+	if s, err = s.Retired("h1", authority, now); err != nil || !strings.Contains(s.Trust.Hosts.Text,
+		`h1 valid-before="20231114221320Z" ssh-ed25519`) {
+		t.Errorf("a host: %q, %v", s.Trust.Hosts.Text, err)
+	}
+}
+
+func TestReadTicket_takesTheLineAsItWasPrinted(t *testing.T) {
+	t.Parallel()
+	want := registry.Ticket{V: 1, Server: "x:7233", Fleet: "home", Of: sign.Hosts, Name: "h2", Authority: "key",
+		Seed: seed("h2"), CA: "ca"}
+	line, err := want.Line()
+	if err != nil || strings.ContainsAny(line, "\n '\"$") {
+		t.Fatalf("%q, %v", line, err)
+	}
+	got, err := registry.ReadTicket(" " + line[:70] + " \n  " + line[70:] + "\n")
+	if err != nil || got.Name != "h2" || !bytes.Equal(got.Seed, want.Seed) || got.CA != "ca" {
+		t.Errorf("%+v, %v", got, err)
+	}
+	for _, bad := range []string{"", "home", line[1:], line[:len(line)-9]} {
+		_, err := registry.ReadTicket(bad)
+		wants(t, bad, err, task.ErrUsage)
+	}
+}
+
+func TestReadCountsOnlyWhatTheAuthoritySigned(t *testing.T) {
+	t.Parallel()
+	if _, err := registry.Read(fleet(t), testkit.Public(t, testkit.Authority)); err != nil {
+		t.Error(err)
+	}
+	_, err := registry.Read(fleet(t), testkit.Public(t, "eve"))
+	wants(t, "another authority", err, sign.ErrRoster)
+}
+
+func TestEmptyListsAreSignedAndTrustedListsNeverGoBack(t *testing.T) {
+	t.Parallel()
+	empty, err := registry.Empty(testkit.Fleet, testkit.Key(t, testkit.Authority))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := registry.New(testkit.Fleet, empty)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s, err = s.Trusted(fleet(t).Trust); err != nil {
+		t.Fatal(err)
+	}
+	_, err = s.Trusted(empty)
+	wants(t, "older lists", err, custody.ErrStale)
+}

@@ -1,0 +1,76 @@
+// Package screen is the dashboard over a fleet: the tasks of all hosts on one screen.
+//
+// It owns how what the dashboard wants becomes looks at hosts and signed requests, and what the dashboard shows of a
+// task whose host gives no answer. What is on the screen, and which keys are open, is package dashboard's.
+package screen
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os/signal"
+	"sync"
+	"syscall"
+	"time"
+
+	"orange/internal/answer"
+	"orange/internal/dashboard"
+	"orange/internal/home"
+	"orange/internal/proc"
+)
+
+// Fleet is what the screen asks a fleet.
+type Fleet interface {
+	Known(ctx context.Context) (answer.ServerView, error)
+	Find(ctx context.Context, word string) ([]answer.ServerTask, error)
+	Ask(ctx context.Context, h answer.Host, c answer.Call, most time.Duration) (answer.Reply, error)
+	Create(ctx context.Context, b answer.Placement) (answer.Placed, error)
+	Attach(ctx context.Context, h answer.Host, id, role string, run bool) ([]string, error)
+}
+
+// Screen is one run of the dashboard. Every field is required.
+type Screen struct {
+	Fleet   Fleet
+	Home    *home.Home // of the person: workflows by their names, and how the dashboard was left
+	In      io.Reader
+	Out     io.Writer
+	Environ []string
+}
+
+// How often the list is read, and how long a look and a request may take.
+const (
+	every    = 3 * time.Second
+	lookTime = 15 * time.Second
+	askTime  = 10 * time.Minute
+)
+
+// ErrElsewhere says that something can only be done at the host itself.
+var ErrElsewhere = errors.New("it can only be done at the host itself")
+
+// view is what the dashboard reads and asks.
+type view struct {
+	*home.Home
+	proc.Screen
+	fleet Fleet
+
+	lock sync.Mutex
+	rows map[string]row // by task, as they were read last
+	seen int64          // how often they were read
+}
+
+// Run shows the dashboard until the person leaves it.
+func (s Screen) Run(ctx context.Context) error {
+	ctx, off := signal.NotifyContext(context.WithoutCancel(ctx), syscall.SIGTERM, syscall.SIGHUP)
+	defer off()
+	v := newView(s.Fleet, s.Home)
+	d := &dashboard.Dashboard{Backend: dashboard.Backend{Store: v, Inspector: v, Reader: v, Reviews: v, Comments: v,
+		Runner: v, Chooser: v, Terminal: v, Now: time.Now}, In: s.In, Out: s.Out, Environ: s.Environ,
+		Settings: s.Home.ConfigText}
+	d.Open(ctx)
+	d.SetWatcher("watched at each host")
+	return d.Run(ctx)
+}
+
+func newView(f Fleet, h *home.Home) *view {
+	return &view{Home: h, fleet: f, rows: map[string]row{}}
+}

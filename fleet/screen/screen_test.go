@@ -1,0 +1,213 @@
+package screen
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"orange/harnesses"
+	"orange/internal/answer"
+	"orange/internal/home"
+	"orange/internal/rejection"
+	"orange/internal/task"
+	"orange/workflows"
+)
+
+const id = "4FzXk0aB3cD5eF7gH9iJ1"
+
+// hosts is a fleet with one host that is there, one that is lost, and a task that waits.
+type hosts struct {
+	lock  sync.Mutex
+	calls []answer.Call
+	says  map[string]answer.Reply // by command
+	born  []answer.Placement
+}
+
+func (h *hosts) Known(context.Context) (answer.ServerView, error) {
+	at := time.Date(2024, 5, 6, 12, 3, 10, 0, time.UTC)
+	of := func(id, host string) answer.ServerTask {
+		return answer.ServerTask{Found: answer.Found{ID: id, Project: "web", Live: true, Status: "checking"},
+			Host: host, Event: 31, Told: at}
+	}
+	return answer.ServerView{At: at, Hosts: []answer.ServerHost{
+		{Name: "h1", Here: true, Projects: []string{"web"}, Harness: []string{"pi"}}, {Name: "h2", Since: at}},
+		Tasks: []answer.ServerTask{of(id, "h1"), of("lost", "h2"), of("waits", "")}}, nil
+}
+
+func (h *hosts) Find(context.Context, string) ([]answer.ServerTask, error) { return nil, nil }
+
+func (h *hosts) Ask(_ context.Context, _ answer.Host, c answer.Call, _ time.Duration) (answer.Reply, error) {
+	h.lock.Lock()
+	defer h.lock.Unlock()
+	h.calls = append(h.calls, c)
+	if err := c.Check(); err != nil {
+		return answer.Reply{}, err
+	}
+	return h.says[c.Argv[1]], nil
+}
+
+func (h *hosts) Create(_ context.Context, b answer.Placement) (answer.Placed, error) {
+	h.born = append(h.born, b)
+	return answer.Placed{ID: b.ID}, b.Call.Check()
+}
+
+func (h *hosts) Attach(context.Context, answer.Host, string, string, bool) ([]string, error) {
+	return nil, errors.New("no terminal here")
+}
+
+const oneTask = `{"id":"` + id + `","project":"web","branch":"feat/a","summary":"A thing","status":"checking","live":true,` +
+	`"created_at":"2024-05-06T12:00:00.000Z","updated_at":"2024-05-06T12:01:00.000Z","entered_at":"2024-05-06T12:01:00.000Z",` +
+	`"workflow":"default","workflow_version":1,"session":"alive","needs_you":{"kind":"waits","reason":"waits in checking"},` +
+	`"counters":{"crash_count":2},"workspace":"web--1"}`
+
+func newScreen(t *testing.T) (*view, *hosts) {
+	t.Helper()
+	h := &hosts{says: map[string]answer.Reply{"list": {Stdout: `{"tasks":[` + oneTask + `]}`}}}
+	v := newView(h, &home.Home{Dir: t.TempDir(), Workflows: workflows.Files, Usual: workflows.Usual,
+		Harnesses: harnesses.Files})
+	if _, _, err := v.All(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return v, h
+}
+
+func TestTheListHasTheTasksOfSilentHostsAsTheyWereLastTold(t *testing.T) {
+	t.Parallel()
+	v, _ := newScreen(t)
+	all, cursor, err := v.All(t.Context())
+	if err != nil || len(all) != 3 || cursor == 0 {
+		t.Fatalf("%d tasks, cursor %d, %v", len(all), cursor, err)
+	}
+	for _, one := range all {
+		switch one.ID {
+		case id:
+			if one.Attention != "" || one.Summary != "A thing · at h1" || one.Counters.Get("crash_count") != 2 {
+				t.Errorf("the task of the host that is there: %+v", one)
+			}
+		case "lost":
+			if !strings.Contains(one.Attention, "h2") || !strings.Contains(one.Attention, "(event 31)") {
+				t.Errorf("the task of the lost host: %q", one.Attention)
+			}
+		case "waits":
+			if !strings.Contains(one.Attention, "waits for a place") {
+				t.Errorf("the task without a place: %q", one.Attention)
+			}
+		}
+	}
+	if _, err := v.Move(t.Context(), "lost", "done", ""); !errors.Is(err, answer.ErrNotReached) {
+		t.Errorf("a move at a lost host: %v", err)
+	}
+	agents, err := v.Agents(t.Context(), all)
+	if err != nil || agents[id].State != "alive" || agents[id].Need.Reason != "waits in checking" {
+		t.Errorf("the agents: %+v, %v", agents, err)
+	}
+}
+
+func TestOnlyWhatHasChangedIsReadAgain(t *testing.T) {
+	t.Parallel()
+	v, h := newScreen(t)
+	if changed, gone, _, err := v.Since(t.Context(), 1); err != nil || len(changed)+len(gone) > 0 {
+		t.Errorf("nothing has happened: %+v, gone %v, %v", changed, gone, err)
+	}
+	h.says["list"] = answer.Reply{Stdout: `{"tasks":[` + strings.Replace(oneTask, "checking\",\"live", "done\",\"live", 1) +
+		`]}`}
+	changed, _, _, err := v.Since(t.Context(), 1)
+	if err != nil || len(changed) != 1 || changed[0].Status != "done" {
+		t.Errorf("a move: %+v, %v", changed, err)
+	}
+	h.says["list"] = answer.Reply{Stdout: `{"tasks":[]}`}
+	if _, gone, _, err := v.Since(t.Context(), 1); err != nil || !slices.Equal(gone, []string{id}) {
+		t.Errorf("a deleted task: %v, %v", gone, err)
+	}
+}
+
+func TestAMoveIsARequestUnderAKey(t *testing.T) {
+	t.Parallel()
+	v, h := newScreen(t)
+	h.says["move"] = answer.Reply{Stdout: `{"task":` + oneTask + `,"from":"checking","to":"done","moved":true,` +
+		`"hooks":[{"action":"kill_session","state":"done"}]}`}
+	out, err := v.Move(t.Context(), id, "done", "it is good")
+	if err != nil || !out.Moved || out.Event.To != "done" || len(out.Hooks) != 1 {
+		t.Fatalf("%+v, %v", out, err)
+	}
+	last := h.calls[len(h.calls)-1]
+	want := []string{"task", "move", "--json", "--reason=it is good", "--", id, "done"}
+	if last.Key == "" || !slices.Equal(last.Argv, want) {
+		t.Errorf("asked %q under %q", last.Argv, last.Key)
+	}
+	h.says["move"] = answer.Reply{Exit: 3, Stdout: `{"error":"no","code":"gate","details":[{"condition":"a verdict"}],` +
+		`"open":["checking"]}`}
+	_, err = v.Move(t.Context(), id, "done", "")
+	refused, is := errors.AsType[*rejection.Rejection](err)
+	if !is || refused.Code != "gate" || len(refused.Details) != 1 ||
+		!slices.Equal(refused.Open, []task.Status{"checking"}) {
+		t.Errorf("a refusal: %v", err)
+	}
+}
+
+// Each command of the screen is one that a host takes.
+func TestEveryCommandOfTheScreenIsOneThatIsForwarded(t *testing.T) {
+	t.Parallel()
+	v, h := newScreen(t)
+	for _, name := range []string{"spawn", "cancel", "redo", "request-changes", "merge", "create-pr", "next", "respawn",
+		"retry", "say", "delete", "history", "why", "show", "diff", "logs"} {
+		h.says[name] = answer.Reply{Stdout: `{"task":` + oneTask + `,"role":"worker"}`}
+	}
+	ctx, one := t.Context(), task.Task{ID: id, Project: "web"}
+	for name, do := range map[string]func() error{
+		"spawn":   func() error { _, err := v.Command(ctx, id, "spawn", ""); return err },
+		"cancel":  func() error { _, err := v.Command(ctx, id, "cancel", "why"); return err },
+		"redo":    func() error { _, err := v.Redo(ctx, id, "checking", ""); return err },
+		"changes": func() error { _, err := v.RequestChanges(ctx, id, "more"); return err },
+		"merge": func() error {
+			how := task.Merge{Strategy: "ff", Push: "never", Override: "x", Local: true, With: 2}
+			_, _, err := v.Merge(ctx, id, how)
+			return err
+		},
+		"pr":       func() error { _, err := v.RequestPR(ctx, id); return err },
+		"next":     func() error { _, err := v.Next(ctx, id, "done", "I know"); return err },
+		"respawn":  func() error { _, err := v.Respawn(ctx, id); return err },
+		"retry":    func() error { _, err := v.Retry(ctx, id); return err },
+		"say":      func() error { _, err := v.Say(ctx, id, "hello"); return err },
+		"delete":   func() error { _, err := v.Delete(ctx, id); return err },
+		"history":  func() error { _, err := v.History(ctx, id, 0); return err },
+		"why":      func() error { _, err := v.Why(ctx, id); return err },
+		"document": func() error { _, err := v.Document(ctx, one); return err },
+		"work":     func() error { _, err := v.Work(ctx, one); return err },
+		"panes":    func() error { _, err := v.Panes(ctx, one); return err },
+		"log":      func() error { _, err := v.Log(ctx, one); return err },
+		"create": func() error {
+			_, err := v.Create(ctx, task.New{Project: task.Project{Name: "web"}, Summary: "one", Harness: "pi",
+				Context: "all", Workflow: "default", Spawn: true})
+			return err
+		},
+	} {
+		if err := do(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if len(h.born) != 1 || h.born[0].Call.Files["context.md"] != "all" {
+		t.Errorf("born: %+v", h.born)
+	}
+}
+
+func TestWhatNeedsTheHostItselfNamesIt(t *testing.T) {
+	t.Parallel()
+	v, _ := newScreen(t)
+	for what, err := range map[string]error{"attach": v.Attach(t.Context(), id, ""), "review": func() error {
+		_, err := v.Patch(t.Context(), task.Task{ID: id}, false)
+		return err
+	}()} {
+		if !errors.Is(err, ErrElsewhere) || !strings.Contains(err.Error(), "host h1") {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	held, err := v.Workspaces(t.Context(), "web")
+	if err != nil || len(held) != 1 || held[0].Workspace != "h1:web--1" {
+		t.Errorf("the workspaces: %+v, %v", held, err)
+	}
+}

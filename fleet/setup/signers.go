@@ -1,0 +1,54 @@
+package setup
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/crypto/ssh"
+
+	"orange/fleet/sign"
+	"orange/internal/proc"
+	"orange/internal/task"
+)
+
+// HostKeyPath is the file with the key of this host below a home.
+func HostKeyPath(home string) string { return filepath.Join(Dir(home), "host.key") }
+
+// HostKey is the key with which this host signs what it says.
+func HostKey(home string) (ssh.Signer, error) {
+	path := HostKeyPath(home)
+	text, err := os.ReadFile(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, task.Notef(task.ErrUsage, "cannot be a host: there is no key %q: join the fleet with an "+
+			"invitation that \"orange-fleet invite NAME --host\" prints", path)
+	}
+	var key ssh.Signer
+	if err == nil {
+		key, err = ssh.ParsePrivateKey(text)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the key of this host %q: %w", path, err)
+	}
+	return key, nil
+}
+
+// WriteSigners tells orange which hosts' snapshots count, in the form of ssh's allowed signers.
+func WriteSigners(home string, hosts sign.Roster) error {
+	var b strings.Builder
+	for _, m := range hosts.Members {
+		b.WriteString(m.Name + ` namespaces="` + string(sign.ForSnapshot) + `" `)
+		b.Write(ssh.MarshalAuthorizedKey(m.Key))
+	}
+	path := filepath.Join(Dir(home), "hosts")
+	if had, err := os.ReadFile(path); err == nil && bytes.Equal(had, []byte(b.String())) {
+		return nil
+	}
+	if err := proc.ReplaceFile(path, []byte(b.String())); err != nil {
+		return fmt.Errorf("note which hosts are in the fleet: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,93 @@
+package wire
+
+// Release asks the workflow of a host for a task that the host has: from then on it is not the host's any more.
+type Release struct {
+	Host  string `json:"host"`
+	Task  string `json:"task"`
+	Epoch int    `json:"epoch"`
+	Now   bool   `json:"now,omitempty"` // whether or not the host is lost
+}
+
+// Kind is the name and the version of the message.
+func (Release) Kind() (string, int) { return "release", 1 }
+
+// Check refuses what is too large.
+func (r Release) Check() error { return short(nil, "host", r.Host, "task", r.Task) }
+
+// Released is the answer to a release. Kept says why the host keeps the task.
+type Released struct {
+	Kept string `json:"kept,omitempty"`
+}
+
+// Kind is the name and the version of the message.
+func (Released) Kind() (string, int) { return "released", 1 }
+
+// Check refuses what is too large.
+func (r Released) Check() error { return short(nil, "reason", r.Kept) }
+
+// Gone is a task that a host has no more.
+type Gone struct {
+	Task  string `json:"task"`
+	Epoch int    `json:"epoch"` // the last under which the host had it
+}
+
+// Leave has a host let go of a task that it may have under an epoch, or under an earlier one.
+type Leave struct {
+	Gone Gone `json:"gone"`
+}
+
+// Kind is the name and the version of the message.
+func (Leave) Kind() (string, int) { return "leave", 1 }
+
+// Check refuses what is too large.
+func (l Leave) Check() error { return short(nil, "task", l.Gone.Task) }
+
+// Left is the answer to a leave: where the host's own work is.
+type Left struct {
+	Host string `json:"host"`
+	Ref  string `json:"ref,omitempty"`
+}
+
+// Kind is the name and the version of the message.
+func (Left) Kind() (string, int) { return "left", 1 }
+
+// Check refuses what is too large.
+func (l Left) Check() error { return short(nil, "host", l.Host, "ref", l.Ref) }
+
+// Here is what a host says of itself before it gets a lease. Left are the tasks that it has let go.
+type Here struct {
+	Host     string   `json:"host"`
+	Labels   []string `json:"labels,omitempty"`
+	Projects []string `json:"projects,omitempty"`
+	Harness  []string `json:"harness,omitempty"`
+	Version  string   `json:"version,omitempty"`
+	SSH      string   `json:"ssh,omitempty"` // how people reach it for a terminal; empty where they cannot
+	Free     int      `json:"free"`
+	Draining bool     `json:"draining,omitempty"` // it takes no new task
+	Left     []Gone   `json:"left,omitempty"`
+}
+
+// Kind is the name and the version of the message.
+func (Here) Kind() (string, int) { return "here", 1 }
+
+// Check refuses what is too large.
+func (h Here) Check() error {
+	if size := len(h.Labels) + len(h.Projects) + len(h.Harness) + len(h.Left); size > mostOfList {
+		return tooMany("labels, projects and tasks", size, mostOfList)
+	}
+	names := named("label", h.Labels, "host", h.Host, "version", h.Version, "way by ssh", h.SSH)
+	return short(nil, named("project", h.Projects, named("harness", h.Harness, names...)...)...)
+}
+
+// Lease is the answer to a here: the number of the lease that the host may hold from now on, and the tasks that are
+// not the host's any more. The host acts outwardly for none of these.
+type Lease struct {
+	Number int    `json:"number"`
+	Gone   []Gone `json:"gone,omitempty"`
+}
+
+// Kind is the name and the version of the message.
+func (Lease) Kind() (string, int) { return "lease", 1 }
+
+// Check accepts every lease.
+func (Lease) Check() error { return nil }

@@ -1,0 +1,197 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"orange/internal/answer"
+	"orange/internal/printable"
+	"orange/internal/task"
+)
+
+// served is a fleet with a server: h1 is there, h2 is lost, and a task waits.
+type served struct {
+	*hostsByName
+	born      answer.Placed
+	placed    []answer.Placement
+	rescued   []string
+	cancelled []string
+	kept      bool // hosts do not give their tasks away
+}
+
+func (s *served) Known(context.Context) (answer.ServerView, error) {
+	at := time.Date(2024, 5, 6, 12, 3, 10, 0, time.UTC)
+	of := func(id, host string) answer.ServerTask {
+		return answer.ServerTask{Found: answer.Found{ID: id, Project: "web", Branch: "feat/" + id, Live: true,
+			Status: "checking"}, Host: host, Epoch: 2, Event: 31, Told: at}
+	}
+	waits := of("w1", "")
+	waits.Status, waits.Told, waits.Harness = "", time.Time{}, []string{"claude"}
+	return answer.ServerView{At: at, Hosts: []answer.ServerHost{
+		{Name: "h1", Here: true, Since: at, Projects: []string{"web"}, Harness: []string{"claude"}},
+		{Name: "h2", Since: at, Projects: []string{"web"}}},
+		Tasks: []answer.ServerTask{of("a1", "h1"), of("b1", "h2"), of("b2", "h2"), waits}}, nil
+}
+
+func (s *served) Find(ctx context.Context, word string) ([]answer.ServerTask, error) {
+	known, err := s.Known(ctx)
+	return slices.DeleteFunc(known.Tasks, func(t answer.ServerTask) bool {
+		return !strings.HasPrefix(t.ID, word)
+	}), err
+}
+
+func (s *served) Create(_ context.Context, b answer.Placement) (answer.Placed, error) {
+	s.placed = append(s.placed, b)
+	return s.born, nil
+}
+
+func (s *served) Rescue(_ context.Context, id, to, _ string) (answer.ServerTask, error) {
+	if s.kept {
+		return answer.ServerTask{}, task.Notef(answer.ErrKept, "the host is there")
+	}
+	s.rescued = append(s.rescued, id)
+	return answer.ServerTask{Found: answer.Found{ID: id}, Host: to, Epoch: 3}, nil
+}
+
+func (s *served) Cancel(_ context.Context, id string) error {
+	s.cancelled = append(s.cancelled, id)
+	return nil
+}
+
+func (s *served) Result(context.Context, string) (answer.Reply, error) {
+	return answer.Reply{}, task.Notef(answer.ErrLost, "lost with h2")
+}
+
+// runServed runs a command of a fleet with a server.
+func runServed(t *testing.T, s *served, words ...string) (exit int, out, talk string) {
+	t.Helper()
+	hosts := []answer.Host{{Name: "h1"}, {Name: "h2"}}
+	s.hostsByName = &hostsByName{fleet: answer.Fleet{Server: "x:1", Hosts: hosts},
+		by: map[string]func(answer.Call) (answer.Reply, error){"h1": func(answer.Call) (answer.Reply, error) {
+			const list = `{"tasks":[{"id":"a1","project":"web","status":"checking","live":true}]}`
+			return answer.Reply{V: 1, Stdout: list}, nil
+		}}}
+	var said, talked bytes.Buffer
+	p := &Program{Version: "v1", In: strings.NewReader(""), Out: printable.NewWriter(&said),
+		Err: printable.NewWriter(&talked), Served: s, services: &Services{Fleet: s, Identity: someone{},
+			Queries: noTasks{}, Projects: noProjects{}}}
+	exit = p.Run(t.Context(), append([]string{"fleet"}, words...))
+	return exit, said.String(), talked.String()
+}
+
+func TestServedList_hasLostHostsAndWaitingTasks(t *testing.T) {
+	t.Parallel()
+	exit, out, talk := runServed(t, &served{}, "list", "--utc")
+	for _, want := range []string{"a1", "lost, last told 12:03:10 (event 31)", "waits: no host with claude and a " +
+		"free " +
+		"place for web (h1 full, h2 lost since"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("the list does not say %q:\n%s", want, out)
+		}
+	}
+	if exit != exitFailed || !strings.Contains(talk, "host h2: lost since 12:03:10") {
+		t.Errorf("it exits with %d and says %q", exit, talk)
+	}
+	exit, out, _ = runServed(t, &served{}, "list", "--json")
+	var said struct {
+		Tasks []struct{ ID, Host, Known string }
+		Hosts []struct {
+			Name    string
+			Reached bool
+		}
+	}
+	if err := json.Unmarshal([]byte(out), &said); err != nil || exit != exitFailed || len(said.Tasks) != 4 ||
+		len(said.Hosts) != 2 || said.Hosts[1].Reached {
+		t.Errorf("%d, %v: %s", exit, err, out)
+	}
+}
+
+func TestServedHosts_saySinceWhenOneIsLost(t *testing.T) {
+	t.Parallel()
+	exit, out, _ := runServed(t, &served{}, "hosts", "--utc")
+	if exit != exitFailed || !strings.Contains(out, "lost since 12:03:10") || !strings.Contains(out, "as of 12:03:10") {
+		t.Errorf("%d: %s", exit, out)
+	}
+}
+
+func TestServedCreate_saysForWhatATaskWaitsAndEndsWell(t *testing.T) {
+	t.Parallel()
+	s := &served{born: answer.Placed{ID: "w1", Task: answer.ServerTask{Found: answer.Found{ID: "w1", Project: "web"},
+		Harness: []string{"claude"}}}}
+	words := []string{"create", "--project", "web", "--harness", "claude", "--on", "h1", "--no-spawn", "feat/x",
+		"A thing"}
+	exit, out, _ := runServed(t, s, words...)
+	const want = "task w1 is queued: no host with claude and a free place for web (h1 full, "
+	if exit != 0 || !strings.HasPrefix(out, want) {
+		t.Errorf("%d: %s", exit, out)
+	}
+	b := s.placed[0]
+	if b.Project != "web" || b.On != "h1" || b.Branch != "feat/x" || !slices.Equal(b.Harness, []string{"claude"}) ||
+		strings.Join(b.Call.Argv, " ") != "task create --harness=claude --no-spawn -- feat/x A thing" {
+		t.Errorf("the task is created from %+v", b)
+	}
+	exit, out, _ = runServed(t, s, append(words, "--json")...)
+	var said struct {
+		Queued bool
+		Hosts  map[string]string
+	}
+	err := json.Unmarshal([]byte(out), &said)
+	if err != nil || exit != 0 || !said.Queued || said.Hosts["h1"] != "full" {
+		t.Errorf("%d, %v: %s", exit, err, out)
+	}
+	s.born.Reply = &answer.Reply{V: 1, Exit: 4, Stdout: "what orange said\n"}
+	if exit, out, _ = runServed(t, s, words...); exit != 4 || out != "what orange said\n" {
+		t.Errorf("the host's own answer: %d, %q", exit, out)
+	}
+}
+
+func TestServedRescue_rescuesOneTaskOrThoseOfAHost(t *testing.T) {
+	t.Parallel()
+	for _, one := range []struct {
+		words []string
+		exit  int
+		want  []string
+	}{{[]string{"rescue", "b1"}, 0, []string{"b1"}}, {[]string{"rescue", "--host", "h2"}, 0, []string{"b1", "b2"}},
+		{[]string{"rescue"}, exitUsage, nil}, {[]string{"rescue", "b1", "--host", "h2"}, exitUsage, nil},
+		{[]string{"rescue", "b1", "--now", " "}, exitUsage, nil},
+		{[]string{"rescue", "b1", "--to", "h9"}, exitNotFound, nil},
+	} {
+		s := &served{}
+		if exit, out, talk := runServed(t, s, one.words...); exit != one.exit || !slices.Equal(s.rescued, one.want) {
+			t.Errorf("%q: %d, rescued %v: %s%s", one.words, exit, s.rescued, out, talk)
+		}
+	}
+	exit, out, _ := runServed(t, &served{kept: true}, "rescue", "--host", "h2", "--json")
+	if exit != exitFailed || strings.Count(out, "the host is there") != 2 {
+		t.Errorf("what hosts keep: %d, %s", exit, out)
+	}
+}
+
+func TestATaskThatWaitsIsCancelledWithoutAHost(t *testing.T) {
+	t.Parallel()
+	s := &served{}
+	if exit, _, _ := runServed(t, s, "cancel", "w1"); exit != exitUsage || len(s.cancelled) > 0 {
+		t.Errorf("without --yes: %d, %v", exit, s.cancelled)
+	}
+	if exit, _, _ := runServed(t, s, "cancel", "w1", "--yes"); exit != 0 || !slices.Equal(s.cancelled, []string{"w1"}) {
+		t.Errorf("with it: %d, %v", exit, s.cancelled)
+	}
+	exit, out, _ := runServed(t, s, "next", "w1", "--json")
+	if exit != exitFailed || !strings.Contains(out, "not_held") {
+		t.Errorf("another request: %d, %s", exit, out)
+	}
+}
+
+func TestServedResult_saysWhatIsLost(t *testing.T) {
+	t.Parallel()
+	exit, out, _ := runServed(t, &served{}, "result", "k1", "--json")
+	var said struct{ Code string }
+	if err := json.Unmarshal([]byte(out), &said); err != nil || exit != exitFailed || said.Code != "lost" {
+		t.Errorf("%d, %v: %s", exit, err, out)
+	}
+}

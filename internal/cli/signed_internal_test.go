@@ -1,0 +1,100 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"orange/internal/answer"
+	"orange/internal/record"
+	"orange/internal/task"
+)
+
+// heldTasks are the snapshots of a home that holds a task.
+type heldTasks struct{ Snapshots }
+
+func (heldTasks) HeldIn(id string) (int, error) {
+	if id == thatID {
+		return 2, nil
+	}
+	return 0, nil
+}
+
+// twoTasks is a record with a task that is held, and one that is not.
+type twoTasks struct{ Queries }
+
+func (twoTasks) Tasks(_ context.Context, f record.Filter) ([]task.Task, error) {
+	var out []task.Task
+	for _, id := range []string{thatID, "Local0000000000000001"} {
+		if f.Prefix != "" && strings.HasPrefix(id, f.Prefix) {
+			out = append(out, task.Task{ID: id})
+		}
+	}
+	return out, nil
+}
+
+// A request for a task that the fleet holds has to be signed; one for a task of this home alone has not.
+func TestAnswer_refusesARequestWithoutASignatureForATaskThatIsHeld(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		joined  answer.Joined
+		argv    string
+		refused bool
+	}{
+		{answer.Joined{Fleet: "home", Host: "h1", Signed: true}, `"task","next","--",` + `"` + thatID + `"`, true},
+		{answer.Joined{Fleet: "home", Host: "h1", Signed: true}, `"task","next","--","Orange"`, true},
+		{answer.Joined{Fleet: "home", Host: "h1", Signed: true}, `"task","delete","--yes","--","Orange"`, true},
+		{answer.Joined{Fleet: "home", Host: "h1", Signed: true}, `"task","create","--epoch=2","--id=x","--","b"`, true},
+		{answer.Joined{Fleet: "home", Host: "h1", Signed: true}, `"task","create","--","b"`, false},
+		{answer.Joined{Fleet: "home", Host: "h1", Signed: true}, `"task","next","--","Local"`, false},
+		{answer.Joined{Fleet: "home", Host: "h1", Signed: true}, `"task","show","--","Orange"`, false},
+		{answer.Joined{Fleet: "home", Host: "h1", Signed: true}, `"task","leave","--yes","--","Orange"`, false},
+		{answer.Joined{Fleet: "home", Host: "h1"}, `"task","next","--","Orange"`, false},
+		{answer.Joined{}, `"task","next","--","Orange"`, false},
+	} {
+		p, f, _ := fleetOf(lost, lost)
+		f.joined, p.services.Snapshots, p.services.Queries = tt.joined, heldTasks{}, twoTasks{}
+		call, err := answer.ReadCall([]byte(fmt.Sprintf(`{"v":1,"argv":[%s]}`, tt.argv)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		by, err := p.senderOf(t.Context(), p.services, call)
+		if (err != nil) != tt.refused || by.signature != "" || by.via != overSSH {
+			t.Errorf("%+v %s: %+v, %v", tt.joined, tt.argv, by, err)
+		}
+		if err == nil {
+			continue
+		}
+		if _, code := classify(err); code != "unsigned" {
+			t.Errorf("%s: the code is %q", tt.argv, code)
+		}
+	}
+}
+
+func TestAnswer_takesNoSignatureWhereThereIsNoFleet(t *testing.T) {
+	t.Parallel()
+	p, _, _ := fleetOf(lost, lost)
+	call := answer.Call{V: 1, Argv: []string{"task", "next", "--", thatID}, Signed: &answer.Signed{Text: "x"}}
+	if _, err := p.senderOf(t.Context(), p.services, call); err == nil || !strings.Contains(err.Error(), "no fleet") {
+		t.Errorf("it says %v", err)
+	}
+}
+
+func TestAnswer_marksARequestWithThePersonWhoSignedIt(t *testing.T) {
+	t.Parallel()
+	actor, err := afar{someone{}, sender{person: "ada", signed: "text", signature: "made"}}.Actor(t.Context(), "", "")
+	if err != nil || actor.Person != "ada" || actor.Signed != "text" || actor.Signature != "made" {
+		t.Errorf("%+v, %v", actor, err)
+	}
+}
+
+func TestBytesOf_readsASize(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]int64{"50MB": 50 << 20, "1KB": 1 << 10, "2GB": 2 << 30, "7": 7, "": 0, "0": 0,
+		"-1MB": 0, "10mb": 0, "MB": 0, "1.5MB": 0} {
+		if got, err := bytesOf(text); got != want || (err == nil) != (want > 0) {
+			t.Errorf("%q: %d, %v", text, got, err)
+		}
+	}
+}
