@@ -171,7 +171,7 @@ func startProvider(ts *testscript.TestScript, _ bool, args []string) {
 // requests is the file in which the provider notes what it was asked.
 func requests(ts *testscript.TestScript) string { return filepath.Join(ts.Getenv("WORK"), "requests") }
 
-// asked REGEXP looks whether the provider was asked something.
+// asked REGEXP checks whether the provider was asked something.
 func asked(ts *testscript.TestScript, neg bool, args []string) {
 	text := ts.ReadFile(requests(ts))
 	if regexp.MustCompile(args[0]).MatchString(text) == neg {
@@ -315,7 +315,7 @@ func slay(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(syscall.Kill(programs[0], syscall.SIGKILL)) // at last: the launcher ends with it, and its threads
 }
 
-// gone WORD... looks whether no agent of this story runs a command any more.
+// gone WORD... checks whether no agent of this story runs a command any more.
 func gone(ts *testscript.TestScript, _ bool, args []string) {
 	all, err := proc.WithEnvironment("ORANGE_HOME=" + ts.Getenv("ORANGE_HOME"))
 	ts.Check(err)

@@ -10,7 +10,7 @@ import (
 
 // full fills the home's disk to the last byte. Without a disk of its own the system refuses every byte that a
 // command writes.
-func full(w *ward) func() {
+func full(w *faultWorld) func() {
 	w.settled() // a command opens a record that another one has open on a full disk too
 	if w.inside != nil {
 		return w.fill(0)
@@ -19,7 +19,7 @@ func full(w *ward) func() {
 }
 
 // noBytes makes every write of a command fail, as on a full disk: a file may have no length.
-func (w *ward) noBytes() func() {
+func (w *faultWorld) noBytes() func() {
 	w.likeness = true
 	w.inside = []string{"sh", "-c", `ulimit -f 0; exec "$@"`, "sh"}
 	return func() { w.inside = nil }
@@ -33,7 +33,7 @@ const (
 
 // fullBehindTheCommit is for a move: the disk gets one page more until there is room for the record, and then
 // none is left for the file that follows it.
-func fullBehindTheCommit(w *ward, run []string) (said string, code int) {
+func fullBehindTheCommit(w *faultWorld, run []string) (said string, code int) {
 	if w.likeness {
 		return w.ask(run...)
 	}
@@ -50,8 +50,8 @@ func fullBehindTheCommit(w *ward, run []string) (said string, code int) {
 
 // fullInTheMiddle is for what can be asked for again: the disk gets one page more until the program fails where
 // it is meant to.
-func fullInTheMiddle(where string) func(w *ward, run []string) (said string, code int) {
-	return func(w *ward, run []string) (said string, code int) {
+func fullInTheMiddle(where string) func(w *faultWorld, run []string) (said string, code int) {
+	return func(w *faultWorld, run []string) (said string, code int) {
 		if w.likeness {
 			return w.ask(run...)
 		}
@@ -68,15 +68,15 @@ func fullInTheMiddle(where string) func(w *ward, run []string) (said string, cod
 }
 
 // filled takes away what fills the disk when a fault is over; fills themselves come with the command.
-func filled(w *ward) func() {
+func filled(w *faultWorld) func() {
 	if w.inside == nil {
 		return w.noBytes()
 	}
 	return func() { w.check(os.RemoveAll(w.at(w.home("filler")))) }
 }
 
-func readOnly(path func(w *ward) string) func(w *ward) func() {
-	return func(w *ward) func() {
+func readOnly(path func(w *faultWorld) string) func(w *faultWorld) func() {
+	return func(w *faultWorld) func() {
 		dir := path(w)
 		if w.inside != nil {
 			w.mounts("mount", "--bind", dir, dir)
@@ -105,7 +105,7 @@ func readOnly(path func(w *ward) string) func(w *ward) func() {
 
 // bound takes from root the right to read and write everything, so that what a folder allows holds for it too.
 // Without a program for that nothing is changed.
-func (w *ward) bound() {
+func (w *faultWorld) bound() {
 	if _, err := exec.LookPath("setpriv"); err == nil && os.Getuid() == 0 {
 		w.inside = []string{"setpriv", "--inh-caps=-dac_override,-dac_read_search",
 			"--bounding-set=-dac_override,-dac_read_search"}
@@ -131,7 +131,7 @@ func diskFaults() []fault {
 		{
 			name: "The disk becomes full between the record and its files", whole: true,
 			run: append(moveIt(), "--reason", "LONG"),
-			inflict: func(w *ward) func() {
+			inflict: func(w *faultWorld) func() {
 				history := w.folder(w.ids[0]) + "/history.jsonl"
 				if w.inside != nil {
 					return filled(w)
@@ -168,7 +168,7 @@ func diskFaults() []fault {
 		},
 		{
 			name: "The log cannot be written: its disk is full", run: moveIt(),
-			inflict: func(w *ward) func() {
+			inflict: func(w *faultWorld) func() {
 				if _, err := os.Stat("/dev/full"); err != nil {
 					return nil
 				}
@@ -180,7 +180,7 @@ func diskFaults() []fault {
 			becomes: "it moves: no task depends on the log", goesOn: "the log continues when there is room",
 		},
 		{
-			name: "The home is read-only", whole: true, inflict: readOnly(func(w *ward) string {
+			name: "The home is read-only", whole: true, inflict: readOnly(func(w *faultWorld) string {
 				return w.home()
 			}), run: moveIt(), exit: 1,
 			says:    `cannot open the record "HOME/orange.db": .*: the file and its folder must be writable for you; give yourself the right to write in "HOME", or set ORANGE_HOME to another folder|see whether the disk .*`,
@@ -188,7 +188,7 @@ func diskFaults() []fault {
 		},
 		{
 			name: "The task's folder is read-only", run: moveIt(),
-			inflict: readOnly(func(w *ward) string { return w.folder(w.ids[0]) }),
+			inflict: readOnly(func(w *faultWorld) string { return w.folder(w.ids[0]) }),
 			says:    `orange: working is done, but: mirror task ID: renew the header of TASK.md: "HOME/tasks/coffee/ID/TASK.md" cannot be opened: (read-only file system|permission denied)`,
 			becomes: "it has moved: the record is what counts",
 			goesOn:  "make the folder writable; the next command for the task renews the files",

@@ -8,8 +8,8 @@ import (
 )
 
 // replaced puts something else in the place of a file of the hit task.
-func replaced(name string, by func(w *ward, path string)) func(w *ward) func() {
-	return func(w *ward) func() {
+func replaced(name string, by func(w *faultWorld, path string)) func(w *faultWorld) func() {
+	return func(w *faultWorld) func() {
 		path := filepath.Join(w.folder(w.ids[0]), name)
 		back := w.aside(path)
 		by(w, path)
@@ -17,21 +17,21 @@ func replaced(name string, by func(w *ward, path string)) func(w *ward) func() {
 	}
 }
 
-func byFolder(w *ward, path string) { w.check(os.Mkdir(w.at(path), 0o755)) }
+func byFolder(w *faultWorld, path string) { w.check(os.Mkdir(w.at(path), 0o755)) }
 
-func byPipe(w *ward, path string) { w.check(syscall.Mkfifo(w.at(path), 0o644)) }
+func byPipe(w *faultWorld, path string) { w.check(syscall.Mkfifo(w.at(path), 0o644)) }
 
-func byNothing(*ward, string) {}
+func byNothing(*faultWorld, string) {}
 
 // byLink puts a link to a file outside there, which Orange may neither read nor write.
-func byLink(w *ward, path string) {
+func byLink(w *faultWorld, path string) {
 	w.put(filepath.Join(w.dir, "precious"), "## Plan\n\nAPPROACH: stolen\n")
 	w.check(os.Symlink(filepath.Join(w.dir, "precious"), w.at(path)))
 }
 
 // byChange writes the file again with its text changed.
-func byChange(change func(text string) string) func(w *ward, path string) {
-	return func(w *ward, path string) { w.put(path, change(w.text(path+".aside"))) }
+func byChange(change func(text string) string) func(w *faultWorld, path string) {
+	return func(w *faultWorld, path string) { w.put(path, change(w.text(path+".aside"))) }
 }
 
 // missing is the refusal of a move whose evidence cannot be read.
@@ -43,13 +43,13 @@ func missing(why string) string {
 func documentFaults() []fault {
 	const stays = "it stays where it is, and moves that need no evidence are open"
 	const mend = "put the file back; the same command again"
-	refused := func(name, why string, inflict func(*ward) func()) fault {
+	refused := func(name, why string, inflict func(*faultWorld) func()) fault {
 		return fault{name: name, inflict: inflict, run: moveIt(), exit: 3, says: missing(why), becomes: stays,
 			goesOn: mend}
 	}
 	return []fault{
 		refused("TASK.md is a folder", `is a folder, expected a file`, replaced("TASK.md", byFolder)),
-		refused("TASK.md is a link to another file", `is a link, expected a file`, func(w *ward) func() {
+		refused("TASK.md is a link to another file", `is a link, expected a file`, func(w *faultWorld) func() {
 			back := replaced("TASK.md", byLink)(w)
 			return func() {
 				if got := w.text(filepath.Join(w.dir, "precious")); got != "## Plan\n\nAPPROACH: stolen\n" {
@@ -61,12 +61,12 @@ func documentFaults() []fault {
 		refused("TASK.md is a pipe", `is a pipe, expected a file`, replaced("TASK.md", byPipe)),
 		refused("TASK.md has 100 MB",
 			`is larger than 32 MiB; keep what belongs to the task and move the rest into a file of its own`,
-			replaced("TASK.md", func(w *ward, path string) {
+			replaced("TASK.md", func(w *faultWorld, path string) {
 				byChange(func(text string) string { return text })(w, path)
 				w.check(os.Truncate(w.at(path), 100<<20))
 			})),
 		refused("TASK.md is deleted", `is not there`, replaced("TASK.md", byNothing)),
-		refused("TASK.md may not be read", `cannot be opened: permission denied`, func(w *ward) func() {
+		refused("TASK.md may not be read", `cannot be opened: permission denied`, func(w *faultWorld) func() {
 			if w.bound(); w.inside == nil && os.Getuid() == 0 {
 				return nil // root may read everything
 			}
@@ -86,7 +86,7 @@ func documentFaults() []fault {
 			becomes: "it moves on what can be read; the wrong line is shown", goesOn: "save the file as UTF-8",
 		},
 		{
-			name: "TASK.md has the line ends of Windows", run: moveIt(), inflict: func(w *ward) func() {
+			name: "TASK.md has the line ends of Windows", run: moveIt(), inflict: func(w *faultWorld) func() {
 				id := w.ids[0]
 				body := w.body[id]
 				w.body[id] = strings.ReplaceAll(body, "\n", "\r\n")
@@ -100,7 +100,7 @@ func documentFaults() []fault {
 			says: accepted, becomes: "it moves, and the text keeps its line ends", goesOn: "nothing to do",
 		},
 		{
-			name: "TASK.md's header is broken", run: moveIt(), inflict: func(w *ward) func() {
+			name: "TASK.md's header is broken", run: moveIt(), inflict: func(w *faultWorld) func() {
 				id := w.ids[0]
 				body := w.body[id]
 				w.put(w.document(id), "---\nstatus: [oops\n---\n"+body)
@@ -116,7 +116,7 @@ func documentFaults() []fault {
 		},
 		{
 			name: "The link to TASK.md in the worktree is replaced by a pipe", run: moveIt(),
-			inflict: func(w *ward) func() {
+			inflict: func(w *faultWorld) func() {
 				path := filepath.Join(w.slot(), "TASK.md")
 				back := w.aside(path)
 				byPipe(w, path)
@@ -130,8 +130,8 @@ func documentFaults() []fault {
 
 func historyFaults() []fault {
 	const moves = "it moves, and the file is written again from the record"
-	renewed := func(name string, by func(w *ward, path string)) fault {
-		return fault{name: name, inflict: func(w *ward) func() {
+	renewed := func(name string, by func(w *faultWorld, path string)) fault {
+		return fault{name: name, inflict: func(w *faultWorld) func() {
 			path := filepath.Join(w.folder(w.ids[0]), "history.jsonl")
 			w.aside(path) // and never back
 			by(w, path)

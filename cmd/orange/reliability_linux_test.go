@@ -12,7 +12,7 @@ import (
 
 // ownDisk puts the home on a disk of two megabytes of its own, in a namespace of mounts that only this test sees.
 // Where the machine forbids that, everything stays as it is.
-func (w *ward) ownDisk() {
+func (w *faultWorld) ownDisk() {
 	w.t.Helper()
 	for _, name := range []string{"nsenter", "mount", "umount", "cp"} {
 		if _, err := exec.LookPath(name); err != nil {
@@ -54,7 +54,7 @@ func (w *ward) ownDisk() {
 }
 
 // mounts runs a command on the mounts of the home's namespace.
-func (w *ward) mounts(words ...string) {
+func (w *faultWorld) mounts(words ...string) {
 	w.t.Helper()
 	all := append(append([]string{}, w.inside...), words...)
 	if out, err := exec.Command(all[0], all[1:]...).CombinedOutput(); err != nil {
@@ -63,7 +63,7 @@ func (w *ward) mounts(words ...string) {
 }
 
 // fill leaves so many bytes free on the home's disk, and answers what makes room again.
-func (w *ward) fill(leave int64) (empty func()) {
+func (w *faultWorld) fill(leave int64) (empty func()) {
 	w.t.Helper()
 	var disk syscall.Statfs_t
 	w.check(syscall.Statfs(w.at(w.home()), &disk))

@@ -18,7 +18,7 @@ import (
 )
 
 // record is the record as another program opens it.
-func (w *ward) record() *sql.DB {
+func (w *faultWorld) record() *sql.DB {
 	w.t.Helper()
 	db, err := sql.Open("sqlite", "file:"+w.home("orange.db")+"?_pragma=busy_timeout(20000)")
 	w.check(err)
@@ -27,7 +27,7 @@ func (w *ward) record() *sql.DB {
 }
 
 // tell changes the record behind the program's back.
-func (w *ward) tell(statement string, args ...any) {
+func (w *faultWorld) tell(statement string, args ...any) {
 	w.t.Helper()
 	db := w.record()
 	_, err := db.Exec(statement, args...)
@@ -36,7 +36,7 @@ func (w *ward) tell(statement string, args ...any) {
 }
 
 // hold keeps the record locked until the answer is called.
-func (w *ward) hold() (release func()) {
+func (w *faultWorld) hold() (release func()) {
 	w.t.Helper()
 	db := w.record()
 	_, err := db.Exec("BEGIN IMMEDIATE")
@@ -45,8 +45,8 @@ func (w *ward) hold() (release func()) {
 }
 
 // damaged puts something else in the record's place.
-func damaged(by func(w *ward, path string)) func(w *ward) func() {
-	return func(w *ward) func() {
+func damaged(by func(w *faultWorld, path string)) func(w *faultWorld) func() {
+	return func(w *faultWorld) func() {
 		path := w.home("orange.db")
 		w.settled()
 		back := w.aside(path)
@@ -79,7 +79,7 @@ func gather(path string) int {
 }
 
 // settled waits until no command has the record open, and then brings all of it into one file.
-func (w *ward) settled() {
+func (w *faultWorld) settled() {
 	w.t.Helper()
 	deadline := time.Now().Add(20 * time.Second)
 	tick := time.NewTicker(5 * time.Millisecond)
@@ -105,7 +105,7 @@ func recordFaults() []fault {
 	const copied = `the file is damaged; "orange doctor --rebuild" keeps it aside and makes a new one from what is below "HOME/tasks"`
 	return []fault{
 		{
-			name: "Another program locks the record for a moment", run: moveIt(), inflict: func(w *ward) func() {
+			name: "Another program locks the record for a moment", run: moveIt(), inflict: func(w *faultWorld) func() {
 				release := w.hold()
 				timer := time.AfterFunc(time.Second, release)
 				return func() {
@@ -118,7 +118,7 @@ func recordFaults() []fault {
 		},
 		{
 			name: "Another program locks the record and keeps it", whole: true, long: true, run: moveIt(), exit: 1,
-			inflict: func(w *ward) func() { return w.hold() },
+			inflict: func(w *faultWorld) func() { return w.hold() },
 			says: `database is locked \(5\).*: another program has held "HOME/orange.db" for 20s; run the command again, ` +
 				`and if it is held still, ask "fuser HOME/orange.db" who it is and end it`,
 			becomes: "nothing: it can be listed and not moved",
@@ -126,7 +126,7 @@ func recordFaults() []fault {
 		},
 		{
 			name: "orange.db is garbage", whole: true, run: moveIt(), exit: 1,
-			inflict: damaged(func(w *ward, path string) { w.put(path, strings.Repeat("garbage\n", 4000)) }),
+			inflict: damaged(func(w *faultWorld, path string) { w.put(path, strings.Repeat("garbage\n", 4000)) }),
 			says:    `cannot open the record "HOME/orange.db": .*: file is not a database \(26\): ` + copied,
 			becomes: closed, goesOn: back,
 		},
@@ -139,7 +139,7 @@ func recordFaults() []fault {
 		},
 		{
 			name: "orange.db is emptied", whole: true, run: moveIt(), exit: 1,
-			inflict: damaged(func(w *ward, path string) { w.put(path, "") }),
+			inflict: damaged(func(w *faultWorld, path string) { w.put(path, "") }),
 			says:    lostRecord, becomes: closed, goesOn: back,
 		},
 		{
@@ -154,7 +154,7 @@ func recordFaults() []fault {
 		},
 		{
 			name: "orange.db was written by a newer program", whole: true, run: moveIt(), exit: 1,
-			inflict: func(w *ward) func() {
+			inflict: func(w *faultWorld) func() {
 				var before int
 				db := w.record()
 				w.check(db.QueryRow("PRAGMA user_version").Scan(&before))
@@ -181,7 +181,7 @@ func clockFaults() []fault {
 	return []fault{
 		{
 			name: "The clock is set back an hour: the task's times are in the future", run: moveIt(),
-			inflict: func(w *ward) func() {
+			inflict: func(w *faultWorld) func() {
 				w.tell("UPDATE tasks SET created_at = " + aheadOf("created_at") + ", updated_at = " +
 					aheadOf("updated_at") + ", entered_at = " + aheadOf("entered_at"))
 				return nothing
@@ -190,7 +190,7 @@ func clockFaults() []fault {
 		},
 		{
 			name: "The clock is set back an hour: the last event is in the future", run: moveIt(),
-			inflict: func(w *ward) func() {
+			inflict: func(w *faultWorld) func() {
 				w.lastEventAhead(w.ids[0])
 				return nothing
 			},
@@ -199,7 +199,7 @@ func clockFaults() []fault {
 		{
 			name: "The clock is set back an hour: a failed hook waits for a time in the future", run: []string{
 				"task", "retry", "ID"},
-			inflict: func(w *ward) func() {
+			inflict: func(w *faultWorld) func() {
 				w.endServer()
 				back := w.aside(w.home("harnesses", "idle.yml"))
 				if said, code := w.ask("task", "respawn", w.ids[0]); code != 1 {
@@ -215,7 +215,7 @@ func clockFaults() []fault {
 		},
 		{
 			name: "The clock is set back an hour, and a person waits", run: []string{
-				"task", "wait", "ID", "--timeout", "1s"}, inflict: func(w *ward) func() {
+				"task", "wait", "ID", "--timeout", "1s"}, inflict: func(w *faultWorld) func() {
 				w.tell("UPDATE tasks SET updated_at = " + aheadOf("updated_at") + ", entered_at = " +
 					aheadOf("entered_at"))
 				return nothing
@@ -227,7 +227,7 @@ func clockFaults() []fault {
 }
 
 // lastEventAhead seals the last event of a task again, as if it had happened in an hour.
-func (w *ward) lastEventAhead(id string) {
+func (w *faultWorld) lastEventAhead(id string) {
 	w.t.Helper()
 	db := w.record()
 	var line string

@@ -7,8 +7,8 @@ import (
 )
 
 // spoiled puts a text into a file that a person has set up.
-func spoiled(text string, names ...string) func(w *ward) func() {
-	return func(w *ward) func() {
+func spoiled(text string, names ...string) func(w *faultWorld) func() {
+	return func(w *faultWorld) func() {
 		path := w.home(names...)
 		w.check(os.MkdirAll(filepath.Dir(path), 0o755))
 		back := func() { w.check(os.Remove(path)) }
@@ -21,8 +21,8 @@ func spoiled(text string, names ...string) func(w *ward) func() {
 }
 
 // withoutAgent ends the agents first, so that the command has to start one.
-func withoutAgent(inflict func(w *ward) func()) func(w *ward) func() {
-	return func(w *ward) func() {
+func withoutAgent(inflict func(w *faultWorld) func()) func(w *faultWorld) func() {
+	return func(w *faultWorld) func() {
 		w.endServer()
 		return inflict(w)
 	}
@@ -48,7 +48,7 @@ func setupFaults() []fault {
 		},
 		{
 			name: "The harness file of a live task is deleted", run: respawn, exit: 1, repair: retry,
-			inflict: withoutAgent(func(w *ward) func() { return w.aside(w.home("harnesses", "idle.yml")) }),
+			inflict: withoutAgent(func(w *faultWorld) func() { return w.aside(w.home("harnesses", "idle.yml")) }),
 			says:    `orange: hook failed: spawn_agent: cannot use the harness "idle": it is not known, expected one of .*\n  the task keeps its status; put that right and run: orange task retry ID`,
 			becomes: agentless,
 			goesOn:  "put the file back, or choose another harness in TASK.md's header; `orange task retry`",
@@ -67,7 +67,7 @@ func setupFaults() []fault {
 		},
 		{
 			name: "A new task asks for a workflow file that is deleted", run: create, exit: 4,
-			inflict: func(*ward) func() { return func() {} },
+			inflict: func(*faultWorld) func() { return func() {} },
 			says:    `orange: cannot find the workflow "mine": expected`,
 			becomes: "the new one is not made; those that were created with it continue",
 			goesOn:  "put the file back; the same command again",
@@ -76,8 +76,8 @@ func setupFaults() []fault {
 }
 
 // elsewhere makes another path the home.
-func elsewhere(prepare func(w *ward) (path string)) func(w *ward) func() {
-	return func(w *ward) func() {
+func elsewhere(prepare func(w *faultWorld) (path string)) func(w *faultWorld) func() {
+	return func(w *faultWorld) func() {
 		path := prepare(w)
 		back := w.setting("ORANGE_HOME", path)
 		return func() {
@@ -88,8 +88,8 @@ func elsewhere(prepare func(w *ward) (path string)) func(w *ward) func() {
 }
 
 // moveIn makes a home at a path, with the harness and the project.
-func moveIn(path func(w *ward) string) func(w *ward) func() {
-	return func(w *ward) func() {
+func moveIn(path func(w *faultWorld) string) func(w *faultWorld) func() {
+	return func(w *faultWorld) func() {
 		dir := path(w)
 		file := filepath.Join("harnesses", "idle.yml")
 		w.check(os.MkdirAll(filepath.Join(dir, "harnesses"), 0o755))
@@ -104,7 +104,7 @@ func moveIn(path func(w *ward) string) func(w *ward) func() {
 }
 
 // end cancels every task of the home that the environment names, and its agents end with them.
-func (w *ward) end() {
+func (w *faultWorld) end() {
 	w.t.Helper()
 	list := w.succeeds("task", "list", "--all")
 	for _, line := range strings.Split(list, "\n")[1:] {
@@ -121,19 +121,19 @@ func homeFaults() []fault {
 	return []fault{
 		{
 			name: "ORANGE_HOME has blanks in it", whole: true, run: create, says: works,
-			inflict: moveIn(func(w *ward) string { return filepath.Join(w.dir, "my  own  home") }),
+			inflict: moveIn(func(w *faultWorld) string { return filepath.Join(w.dir, "my  own  home") }),
 			becomes: "it works as everywhere else", goesOn: "nothing to do",
 		},
 		{
 			name: "ORANGE_HOME is too long for a socket's path", whole: true, run: create, says: works,
-			inflict: moveIn(func(w *ward) string {
+			inflict: moveIn(func(w *faultWorld) string {
 				return filepath.Join(w.dir, strings.Repeat("long", 40), strings.Repeat("deep", 40))
 			}),
 			becomes: "it works as everywhere else", goesOn: "nothing to do",
 		},
 		{
 			name: "ORANGE_HOME is a file", whole: true, run: []string{"task", "list"}, exit: 2,
-			inflict: elsewhere(func(w *ward) string {
+			inflict: elsewhere(func(w *faultWorld) string {
 				w.put(filepath.Join(w.dir, "file"), "")
 				return filepath.Join(w.dir, "file")
 			}),
@@ -142,7 +142,7 @@ func homeFaults() []fault {
 		},
 		{
 			name: "ORANGE_HOME is a link that leads nowhere", whole: true, run: []string{"task", "list"}, exit: 2,
-			inflict: elsewhere(func(w *ward) string {
+			inflict: elsewhere(func(w *faultWorld) string {
 				w.check(os.Symlink(filepath.Join(w.dir, "nowhere"), filepath.Join(w.dir, "link")))
 				return filepath.Join(w.dir, "link")
 			}),

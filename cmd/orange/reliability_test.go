@@ -20,11 +20,11 @@ const reliabilityPage = "../../docs/reliability.md"
 type fault struct {
 	name string
 	// inflict brings the fault about, and answers what takes it away. A nil answer: this machine cannot have the fault.
-	inflict func(w *ward) (lift func())
+	inflict func(w *faultWorld) (lift func())
 	// run is what a person asks for meanwhile; ID stands for the task.
 	run []string
 	// how is how it is asked, where that is more than running it.
-	how func(w *ward, run []string) (said string, code int)
+	how func(w *faultWorld, run []string) (said string, code int)
 	// says is what the program must answer. The page shows what matches.
 	says string
 	exit int
@@ -75,7 +75,7 @@ func TestEveryFault_isSaidClearlyLosesNothingAndLeavesTheOtherTasksAlone(t *test
 			}
 			t.Run(a.name, func(t *testing.T) {
 				t.Parallel()
-				w := newWard(t, a.private)
+				w := newFaultWorld(t, a.private)
 				for _, f := range a.faults {
 					t.Run(f.name, func(t *testing.T) { w.meet(t, f, seen) })
 				}

@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// endServer ends the tmux servers of the ward's sockets, and every agent with them.
-func (w *ward) endServer() {
+// endServer ends the tmux servers of the world's sockets, and every agent with them.
+func (w *faultWorld) endServer() {
 	w.t.Helper()
 	for _, socket := range w.sockets() {
 		_ = exec.Command("tmux", "-S", socket, "kill-server").Run() // it may have left already
 	}
 }
 
-func (w *ward) sockets() []string {
+func (w *faultWorld) sockets() []string {
 	w.t.Helper()
 	dir := ""
 	for _, pair := range w.env {
@@ -29,8 +29,8 @@ func (w *ward) sockets() []string {
 }
 
 // without makes a PATH on which one program is missing.
-func without(program string) func(w *ward) func() {
-	return func(w *ward) func() {
+func without(program string) func(w *faultWorld) func() {
+	return func(w *faultWorld) func() {
 		dir, err := os.MkdirTemp(w.dir, "path")
 		w.check(err)
 		for _, name := range []string{"git", "tmux", "sh", "tail", "env"} {
@@ -44,7 +44,7 @@ func without(program string) func(w *ward) func() {
 	}
 }
 
-func (w *ward) git(args ...string) {
+func (w *faultWorld) git(args ...string) {
 	w.t.Helper()
 	w.must("git", args...)
 }
@@ -53,7 +53,7 @@ func gitFaults() []fault {
 	const agentless = "it keeps its status, with a mark, and its hook stays pending"
 	respawn := []string{"task", "respawn", "ID"}
 	retry := []string{"task", "retry", "ID"}
-	moved := func(w *ward) func() {
+	moved := func(w *faultWorld) func() {
 		w.check(os.Rename(w.repo, w.repo+".moved"))
 		return func() { w.check(os.Rename(w.repo+".moved", w.repo)) }
 	}
@@ -63,7 +63,7 @@ func gitFaults() []fault {
 			becomes: "it moves: what needs git fails later, as a hook", goesOn: "move the repository back",
 		},
 		{
-			name: "The repository is moved away, and a hook needs it", inflict: func(w *ward) func() {
+			name: "The repository is moved away, and a hook needs it", inflict: func(w *faultWorld) func() {
 				w.endServer()
 				return moved(w)
 			}, run: respawn, exit: 1, repair: retry,
@@ -71,7 +71,7 @@ func gitFaults() []fault {
 			becomes: agentless, goesOn: "move it back; `orange task retry`",
 		},
 		{
-			name: "git is not on PATH", inflict: func(w *ward) func() {
+			name: "git is not on PATH", inflict: func(w *faultWorld) func() {
 				w.endServer()
 				return without("git")(w)
 			}, run: respawn,
@@ -79,7 +79,7 @@ func gitFaults() []fault {
 			becomes: "its agent starts: a worktree that is as it was needs no git for that", goesOn: "install git",
 		},
 		{
-			name: "git was interrupted and left its index.lock", inflict: func(w *ward) func() {
+			name: "git was interrupted and left its index.lock", inflict: func(w *faultWorld) func() {
 				path := filepath.Join(w.repo, ".git", "worktrees", "coffee--1", "index.lock")
 				w.put(path, "")
 				return func() { w.check(os.RemoveAll(path)) }
@@ -88,7 +88,7 @@ func gitFaults() []fault {
 			goesOn:  "delete the file; `orange task retry`",
 		},
 		{
-			name: "The task's branch is deleted", inflict: func(w *ward) func() {
+			name: "The task's branch is deleted", inflict: func(w *faultWorld) func() {
 				head := strings.TrimSpace(w.must("git", "rev-parse", "feat/hit"))
 				w.git("update-ref", "-d", "refs/heads/feat/hit")
 				return func() { w.git("update-ref", "refs/heads/feat/hit", head) }
@@ -97,7 +97,7 @@ func gitFaults() []fault {
 			goesOn:  "`git branch` creates it again, from the reflog",
 		},
 		{
-			name: "The worktree's folder is deleted by hand", inflict: func(w *ward) func() {
+			name: "The worktree's folder is deleted by hand", inflict: func(w *faultWorld) func() {
 				w.endServer()
 				w.check(os.RemoveAll(w.slot()))
 				return func() {}
@@ -106,7 +106,7 @@ func gitFaults() []fault {
 			goesOn:  "nothing to do",
 		},
 		{
-			name: "git has forgotten the worktree (.git/worktrees is gone)", inflict: func(w *ward) func() {
+			name: "git has forgotten the worktree (.git/worktrees is gone)", inflict: func(w *faultWorld) func() {
 				w.endServer()
 				w.check(os.RemoveAll(filepath.Join(w.repo, ".git", "worktrees")))
 				return func() { w.check(os.Rename(w.slot(), w.slot()+".saved")) }
@@ -123,7 +123,7 @@ func tmuxFaults() []fault {
 	return []fault{
 		{
 			name: "The tmux server is killed", run: []string{"task", "list"}, repair: respawn,
-			inflict: func(w *ward) func() {
+			inflict: func(w *faultWorld) func() {
 				w.endServer()
 				return func() {}
 			},

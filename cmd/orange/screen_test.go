@@ -194,7 +194,7 @@ func screenSignal(ts *testscript.TestScript, args []string) {
 	}
 }
 
-// screenLeft waits for the end of the program, and looks whether the terminal is as it was: its own screen, a
+// screenLeft waits for the end of the program, and checks whether the terminal is as it was: its own screen, a
 // cursor, no mouse, no raw mode.
 func screenLeft(ts *testscript.TestScript, args []string) {
 	screenShows(ts, []string{"^left with " + strings.Join(args, " ") + "$"})

@@ -302,7 +302,7 @@ func state(ts *testscript.TestScript) []byte {
 	return b.Bytes()
 }
 
-// harmless FILE... looks whether a text, stdout and stderr among them, holds nothing that a terminal would obey
+// harmless FILE... checks whether a text, stdout and stderr among them, holds nothing that a terminal would obey
 // or that is invisible.
 func harmless(ts *testscript.TestScript, neg bool, args []string) {
 	raw := regexp.MustCompile(

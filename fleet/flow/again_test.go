@@ -105,7 +105,8 @@ func TestTask_goesOnInANewRunWithAllThatItKnew(t *testing.T) {
 	var start flow.Start
 	next(t, env.GetWorkflowError(), &start)
 	s := start.State.Body
-	if start.Birth != nil || s.Phase != custody.Held || s.Version != 7 || len(s.Keys) != 2 || s.Row.Status != "reviewing" {
+	if start.Birth != nil || s.Phase != custody.Held || s.Version != 7 || len(s.Keys) != 2 ||
+		s.Row.Status != "reviewing" {
 		t.Fatalf("it hands on %s, version %d, %q, keys %+v", s.Phase, s.Version, s.Row.Status, s.Keys)
 	}
 
@@ -197,7 +198,8 @@ func TestHost_keepsItsLeaseInANewRunAndAfterALongCall(t *testing.T) {
 			t.Errorf("after a day: %+v, asked for %v", s, h.numbers)
 		}
 		h.SetContinueAsNewSuggested(true)
-		asksFor(h.TestWorkflowEnvironment, wire.LookActivity, wire.Of(wire.Look{Method: "list"}), func(_ any, err error) {
+		look := wire.Of(wire.Look{Method: "list"})
+		asksFor(h.TestWorkflowEnvironment, wire.LookActivity, look, func(_ any, err error) {
 			if err != nil {
 				t.Errorf("a look at the end of a run: %v", err)
 			}
@@ -216,7 +218,8 @@ func TestHost_keepsItsLeaseInANewRunAndAfterALongCall(t *testing.T) {
 		if s := h.state(t); s.Here || s.Number != 1 || !slices.Equal(h.numbers, []int{1}) {
 			t.Errorf("without beats: %+v, asked for %v", s, h.numbers)
 		}
-		asksFor(h.TestWorkflowEnvironment, wire.LookActivity, wire.Of(wire.Look{Method: "list"}), func(_ any, err error) {
+		look := wire.Of(wire.Look{Method: "list"})
+		asksFor(h.TestWorkflowEnvironment, wire.LookActivity, look, func(_ any, err error) {
 			var known *temporal.ApplicationError
 			if !errors.As(err, &known) || known.Type() != flow.NotReached {
 				t.Errorf("a look at a lost host: %v", err)

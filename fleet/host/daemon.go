@@ -62,7 +62,7 @@ const mostAgain = 30 * time.Second
 
 // Run keeps the host in its fleet until ctx ends.
 func (d *Daemon) Run(ctx context.Context) error {
-	d.work.begin(d)
+	d.begin()
 	var parts sync.WaitGroup
 	defer parts.Wait()
 	parts.Go(func() { d.follow(ctx) })

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -283,6 +284,9 @@ func (h *Host) Answer(ctx context.Context, m wire.Message[wire.Ask]) (wire.Messa
 	if said.Refused != "" {
 		return none, refused(errors.New(said.Refused))
 	}
+	if said, err = h.deletedBefore(ctx, r, said); err != nil {
+		return none, err
+	}
 	head, err := h.Head(ctx, r.Task)
 	if errors.Is(err, task.ErrNotFound) { // it was deleted, or has left
 		var row wire.Row
@@ -294,6 +298,23 @@ func (h *Host) Answer(ctx context.Context, m wire.Message[wire.Ask]) (wire.Messa
 	}
 	reply, err := h.reply(r, said, head)
 	return wire.Of(reply), err
+}
+
+// deletedBefore is the answer to the request that deletes a task where an earlier try has done so: the history that
+// would know the key is gone with the task, and it has not left, for then it would still be held.
+func (h *Host) deletedBefore(_ context.Context, r wire.Request, said answer.Reply) (answer.Reply, error) {
+	if r.Method != wire.MethodDelete || said.Exit != notFound {
+		return said, nil
+	}
+	held, err := h.Machine.Holds(r.Task)
+	if err != nil || held {
+		return said, err
+	}
+	out := "task " + r.Task + " was deleted before\n"
+	if slices.Contains(r.Args, "--json") {
+		out = fmt.Sprintf("{\n  \"deleted\": %q\n}\n", r.Task)
+	}
+	return answer.Reply{V: answer.Version, Stdout: out}, nil
 }
 
 // cut makes what a command printed fit into a message.

@@ -480,3 +480,27 @@ func TestTake_isDoneWhereTheTaskIsThereAndItsStartFailed(t *testing.T) {
 		t.Errorf("without it: %+v, %v", taken, err)
 	}
 }
+
+// A request to delete a task whose answer was lost is answered again, although no history is left that knows its key.
+func TestAnswer_toADeletionIsGivenAgain(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.taken(1)
+	r.program.answer = func(c answer.Call) *answer.Reply {
+		if c.Argv[1] == "delete" {
+			return &answer.Reply{Exit: 4, Stdout: `{"error": "there is no such task"}`}
+		}
+		return nil
+	}
+	request := testkit.Request("ada", id, "h1", 1, "k1", now)
+	request.Method, request.Args = "delete", []string{"--yes", "--json", "--", id}
+	m, err := r.Answer(t.Context(), wire.Of(testkit.Ask(t, request)))
+	if err != nil || m.Body.Done {
+		t.Errorf("a task that is held, and not there: %+v, %v", m.Body, err)
+	}
+	r.machine.held[id] = false
+	m, err = r.Answer(t.Context(), wire.Of(testkit.Ask(t, request)))
+	if err != nil || !m.Body.Done || !strings.Contains(m.Body.Output, `"deleted": "`+id) {
+		t.Errorf("one that was deleted: %+v, %v", m.Body, err)
+	}
+}

@@ -60,7 +60,7 @@ func served(t *testing.T, c client.Client) *kept {
 	t.Helper()
 	k := newDaemon(t, host.Pace{Beat: 100 * time.Millisecond, Again: 10 * time.Millisecond, Look: 10 * time.Millisecond,
 		Report: 50 * time.Millisecond, Settle: time.Millisecond, Snapshot: time.Hour, Tell: 50 * time.Millisecond})
-	k.Host.Now = host.ServerTime
+	k.Now = host.ServerTime
 	k.daemon.Dial = func(context.Context) (host.Link, error) {
 		return shared{host.Temporal{Client: c, Trust: func(context.Context, client.Client) error { return nil }}}, nil
 	}
@@ -129,8 +129,8 @@ func TestServer_aDaemonTakesAnswersAndComesBack(t *testing.T) {
 	number := k.holder().Number
 	k.stop()
 	again := served(t, c)
-	again.Host.Store, again.Host.Machine = k.Host.Store, k.Host.Machine
-	again.Host.Places.Closed = k.Host.Store.Draining
+	again.Store, again.Machine = k.Store, k.Machine
+	again.Places.Closed = k.Store.Draining
 	again.runs()
 	again.until("another lease", func() bool { return again.holder().Number > number })
 	again.program.answer = nil

@@ -31,7 +31,7 @@ type duty struct {
 	ship    time.Time // when a snapshot is due; zero for one that never was shipped
 }
 
-func (w *work) begin(*Daemon) {
+func (w *work) begin() {
 	w.tasks, w.wake = map[string]*duty{}, make(chan struct{}, 1)
 }
 

@@ -1,8 +1,9 @@
 // Package action holds the table of actions: what a hook of a workflow may do, one row an action.
 //
 // The workflow's reader takes from it which keys a hook has, decide which hooks hold up others, explore and simulate
-// what a hook does to agents and workspace, and the engine which hooks need their event. Package hook performs
-// the actions; this package performs nothing. It implements the table of hooks in docs/workflow-file.md.
+// what a hook does to agents and workspace, the engine which hooks need their event, and the dashboard what people
+// read of a hook. Package hook performs the actions; this package performs nothing. It implements the table of hooks
+// in docs/workflow-file.md.
 package action
 
 // Names of the actions, as a workflow file has them.
@@ -134,31 +135,34 @@ type Spec struct {
 	Scope Scope
 	Input Input
 	Means Meaning
+	Then  string // what follows from a move with it, for people; empty if only the record changes
 }
 
 // table has a row for each action, in the order in which the documentation has them.
 func table() [19]Spec {
 	const spawn, message = KeyPrompt | KeyHarness | KeyPermissions | KeyRole, KeyVia | KeyMessage
 	return [...]Spec{
-		{AcquireWorkspace, ClassStart, 0, 0, Local, TaskAlone, MakesWorkspace},
-		{ReleaseWorkspace, ClassEnd, 0, 0, Local, TaskAlone, FreesWorkspace},
-		{SpawnAgent, ClassStart, spawn, KeyPrompt, Local, TaskAlone, StartsAgent},
-		{SpawnReviewer, ClassStart, spawn, KeyPrompt, Local, TaskAlone, StartsAgent},
-		{KillSession, ClassEnd, 0, 0, Local, TaskAlone, EndsAll},
-		{KillReviewer, ClassEnd, 0, 0, Local, TaskAlone, EndsAgent},
-		{NotifyWorker, ClassStart, KeyPrompt, 0, Local, TaskAlone, NotifiesWorker},
-		{SpawnNext, ClassApart, 0, 0, Local, TaskAlone, MeansNothing},
-		{DeleteRemoteBranch, ClassApart, 0, 0, Remote, TaskAlone, MeansNothing},
-		{IncrementReviewRound, ClassRecord, 0, 0, Local, TaskAlone, MeansNothing},
-		{Increment, ClassRecord, KeyField, KeyField, Local, TaskAlone, MeansNothing},
-		{SetField, ClassRecord, KeyField | KeyValue, KeyField, Local, TaskAlone, MeansNothing},
-		{KillAgent, ClassEnd, KeyRole, KeyRole, Local, TaskAlone, EndsAgent},
-		{SetAside, ClassStart, KeyFolder, KeyFolder, Local, TaskAlone, SetsAside},
-		{PushBranch, ClassApart, 0, 0, Remote, TaskAlone, Pushes},
-		{CreatePR, ClassApart, 0, 0, Remote, TaskAlone, OpensPR},
-		{UpdatePR, ClassApart, 0, 0, Remote, WithEvent, Pushes},
-		{Notify, ClassApart, message | KeyURL | KeyRun | KeyTimeout, message, Remote, WithEvent, MeansNothing},
-		{RunCommand, ClassStart, KeyRun | KeyTimeout, KeyRun, Local, WithEvent, MeansNothing},
+		{AcquireWorkspace, ClassStart, 0, 0, Local, TaskAlone, MakesWorkspace, "it gets a workspace"},
+		{ReleaseWorkspace, ClassEnd, 0, 0, Local, TaskAlone, FreesWorkspace, "its workspace is free again"},
+		{SpawnAgent, ClassStart, spawn, KeyPrompt, Local, TaskAlone, StartsAgent, "an agent starts"},
+		{SpawnReviewer, ClassStart, spawn, KeyPrompt, Local, TaskAlone, StartsAgent, "a reviewer starts"},
+		{KillSession, ClassEnd, 0, 0, Local, TaskAlone, EndsAll, "its agents are ended"},
+		{KillReviewer, ClassEnd, 0, 0, Local, TaskAlone, EndsAgent, "the reviewer is ended"},
+		{NotifyWorker, ClassStart, KeyPrompt, 0, Local, TaskAlone, NotifiesWorker, "Orange tells the worker"},
+		{SpawnNext, ClassApart, 0, 0, Local, TaskAlone, MeansNothing, "the next task that waits starts"},
+		{DeleteRemoteBranch, ClassApart, 0, 0, Remote, TaskAlone, MeansNothing, "its branch on origin is deleted"},
+		{IncrementReviewRound, ClassRecord, 0, 0, Local, TaskAlone, MeansNothing, ""},
+		{Increment, ClassRecord, KeyField, KeyField, Local, TaskAlone, MeansNothing, ""},
+		{SetField, ClassRecord, KeyField | KeyValue, KeyField, Local, TaskAlone, MeansNothing, ""},
+		{KillAgent, ClassEnd, KeyRole, KeyRole, Local, TaskAlone, EndsAgent, "an agent is ended"},
+		{SetAside, ClassStart, KeyFolder, KeyFolder, Local, TaskAlone, SetsAside, "its earlier files are set aside"},
+		{PushBranch, ClassApart, 0, 0, Remote, TaskAlone, Pushes, "its branch is pushed"},
+		{CreatePR, ClassApart, 0, 0, Remote, TaskAlone, OpensPR, "a pull request is opened"},
+		{UpdatePR, ClassApart, 0, 0, Remote, WithEvent, Pushes, "its pull request gets the judged commit"},
+		{Notify, ClassApart, message | KeyURL | KeyRun | KeyTimeout, message, Remote, WithEvent, MeansNothing,
+			"a message is sent"},
+		{RunCommand, ClassStart, KeyRun | KeyTimeout, KeyRun, Local, WithEvent, MeansNothing,
+			"a command of the workflow runs"},
 	}
 }
 

@@ -102,9 +102,12 @@ func (l *Screens) ObserveChanged(ctx context.Context, o *Observer, tasks []task.
 	if err != nil {
 		return nil, false, err
 	}
-	byID := make(map[string]*task.Task, len(tasks))
+	byID := make(map[string]*task.Task, len(panes))
+	for _, p := range panes {
+		byID[p.Task] = nil
+	}
 	for i := range tasks {
-		if tasks[i].Live {
+		if _, changed := byID[tasks[i].ID]; changed && tasks[i].Live {
 			byID[tasks[i].ID] = &tasks[i]
 		}
 	}

@@ -108,8 +108,8 @@ func Forwarded() map[string]Forwarding {
 		"list": Reads, "show": Reads, "why": Reads, "history": Reads, "diff": Reads, "logs": Reads,
 		"create": Keyed, "spawn": Keyed, "complete": Keyed, "stuck": Keyed, "cancel": Keyed, "update": Keyed,
 		"move": Keyed, "next": Keyed, "redo": Keyed, "request-changes": Keyed, "merge": Keyed, "create-pr": Keyed,
-		"respawn": Keyed, "say": Keyed,
-		"retry": Acts, "delete": Acts, "leave": Acts, "snapshot": Acts, "restore": Acts,
+		"respawn": Keyed, "say": Keyed, "retry": Keyed,
+		"delete": Acts, "leave": Acts, "snapshot": Acts, "restore": Acts,
 	}
 }
 

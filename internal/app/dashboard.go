@@ -94,8 +94,7 @@ func (a *app) showDashboard(ctx context.Context, project string, all bool) error
 		}
 	})
 	err = d.Run(ctx)
-	var broken *dashboard.Fault
-	if errors.As(err, &broken) {
+	if broken, ok := errors.AsType[*dashboard.Fault](err); ok {
 		a.engine.Log.Error("the dashboard broke", "component", "dashboard", "where", broken.Where, "why",
 			fmt.Sprint(broken.Why), "trace", string(broken.Trace))
 		err = a.afterFault(ctx, broken, watching.Load(), messages())

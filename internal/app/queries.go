@@ -64,12 +64,12 @@ func (q queries) Screens(ctx context.Context, id string) ([]record.AgentScreen, 
 	return q.app.agents.Texts(ctx, id)
 }
 
-// Verify looks whether the past of tasks holds.
+// Verify checks whether the past of tasks holds.
 func (q queries) Verify(ctx context.Context, ids []string) ([]record.Finding, error) {
 	return q.verifier(nil).Verify(ctx, past{q.app.store, q.app}, ids)
 }
 
-// VerifyAll looks whether the past of all tasks holds, or of a project's where one is named, and whether one is gone.
+// VerifyAll checks whether the past of all tasks holds, or of a project's where one is named, and whether one is gone.
 func (q queries) VerifyAll(ctx context.Context, project string, progress func(what string, done, of int)) (
 	[]record.Finding, error) {
 	return q.verifier(progress).VerifyAll(ctx, past{q.app.store, q.app}, project)

@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// The budgets of the house, all of them. What comes near one wants another shape, not another limit. Budgets of running
+// All budgets of the repository. What comes near one wants another shape, not another limit. Budgets of running
 // (loads of a request, allocations of a decision, calls of git and tmux) are tests next to the code that they measure.
 const (
 	maxFunction = 80   // lines of a function
@@ -86,7 +86,7 @@ func TestNoInitAndNoChangingGlobals(t *testing.T) {
 				for _, v := range value.Values {
 					from, to := set.Position(v.Pos()).Offset, set.Position(v.End()).Offset
 					ok = ok || harmless.Match(text[from:to])
-					ok = ok || (f.room == "" || support()[f.room] != "") && tool.Match(text[from:to])
+					ok = ok || (f.pkg == "" || support()[f.pkg] != "") && tool.Match(text[from:to])
 				}
 				if !ok {
 					t.Errorf("%s: %s is a global that may change", f.path, value.Names[0].Name)
@@ -200,7 +200,7 @@ func TestNoStateIsNamedInTheProgram(t *testing.T) {
 		t.Fatalf("found %d states in default.yml, expected 9", len(states))
 	}
 	for _, f := range sources(t) {
-		if f.test || support()[f.room] != "" {
+		if f.test || support()[f.pkg] != "" {
 			continue
 		}
 		_, tree, _ := parsed(t, f)

@@ -33,14 +33,14 @@ func TestTheRulesOfAFleetOnlyCompute(t *testing.T) {
 		}
 		found[fleetPackage(f)] = true
 		for _, imported := range f.imports {
-			room, program := strings.CutPrefix(imported, "orange/internal/")
+			name, program := strings.CutPrefix(imported, "orange/internal/")
 			other, fleet := strings.CutPrefix(imported, "orange/fleet/")
 			switch why, bad := forbidden()[imported]; {
 			case bad:
 				t.Errorf("%s imports %q: %s", f.path, imported, why)
 			case strings.HasPrefix(imported, server):
 				t.Errorf("%s imports %q: the rules do not depend on a server", f.path, imported)
-			case program && !slices.Contains(quiet(), room):
+			case program && !slices.Contains(quiet(), name):
 				t.Errorf("%s imports %q: it is no quiet package", f.path, imported)
 			case fleet && !slices.Contains(fleetQuiet()[:here], other):
 				t.Errorf("%s imports %q: it knows only %v", f.path, imported, fleetQuiet()[:here])

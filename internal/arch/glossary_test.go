@@ -53,16 +53,16 @@ func exported(t *testing.T) map[string]exports {
 	t.Helper()
 	out := map[string]exports{}
 	for _, f := range sources(t) {
-		if f.test || f.room == "" {
+		if f.test || f.pkg == "" {
 			continue
 		}
-		if out[f.room].names == nil {
+		if out[f.pkg].names == nil {
 			// The package's own name is the first that its callers write.
-			out[f.room] = exports{map[string]bool{f.room: true}, map[string]bool{}}
+			out[f.pkg] = exports{map[string]bool{f.pkg: true}, map[string]bool{}}
 		}
 		_, tree, _ := parsed(t, f)
 		for _, d := range tree.Decls {
-			out[f.room].add(d)
+			out[f.pkg].add(d)
 		}
 	}
 	return out

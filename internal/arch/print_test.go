@@ -22,7 +22,7 @@ func TestEverythingIsPrintedThroughTheWritersThatMakeItFitToBeShown(t *testing.T
 	t.Parallel()
 	used := map[string]bool{}
 	for _, f := range sources(t) {
-		if f.test || f.room == "" {
+		if f.test || f.pkg == "" {
 			continue
 		}
 		set, tree, _ := parsed(t, f)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"maps"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -83,9 +84,7 @@ func (p *Program) perform(ctx context.Context, h *Services, call answer.Call, by
 	one := &Program{Version: p.Version, Schema: p.Schema, In: strings.NewReader(call.Stdin),
 		Out: printable.NewWriter(&out), Err: printable.NewWriter(&said), Examine: p.Examine, services: &services,
 		texts: map[string]string{}}
-	for name, text := range call.Files {
-		one.texts[name] = text
-	}
+	maps.Copy(one.texts, call.Files)
 	reply := answer.Reply{V: answer.Version}
 	switch {
 	case call.Find != "":

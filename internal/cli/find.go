@@ -19,7 +19,7 @@ func (p *Program) find(ctx context.Context, h *Services, args []string) (string,
 	if len(args) == 0 || args[0] == "" {
 		id, _, err := h.Identity.Here(ctx)
 		if err == nil && id == "" {
-			err = usage("which task? Give its id, or stand in its workspace; %q lists them", "orange task list")
+			err = usage("which task? Give its id, or run this in its workspace; %q lists the tasks", "orange task list")
 		}
 		return id, err
 	}

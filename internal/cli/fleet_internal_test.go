@@ -169,7 +169,7 @@ func TestFleet_givesAKeyOnlyToWhatIsDoneOnce(t *testing.T) {
 	t.Parallel()
 	for line, keyed := range map[string]bool{
 		"update Orange --status x": true, "update Orange --status x --summary y": false, "move Orange": false,
-		"move Orange x": true, "show Orange": false, "retry Orange": false, "delete Orange --yes": false,
+		"move Orange x": true, "show Orange": false, "retry Orange": true, "delete Orange --yes": false,
 		"merge Orange": true,
 	} {
 		p, f, out := fleetOf(has(thatID, ""), has("", ""))

@@ -9,7 +9,7 @@ import (
 func (p *Program) settleCommand() *cobra.Command {
 	var person bool
 	c := &cobra.Command{
-		Use: "settle ID", Short: "Perform the hooks that a task owes", Args: between(1, 1), Hidden: true,
+		Use: "settle ID", Short: "Perform the pending hooks of a task", Args: between(1, 1), Hidden: true,
 		RunE: p.run(func(ctx context.Context, h *Services, args []string) error {
 			return h.Commands.Settle(ctx, args[0], person)
 		}),

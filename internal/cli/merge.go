@@ -21,14 +21,14 @@ func (p *Program) mergeMany() *cobra.Command {
 		Use: "merge [TASK...]", Short: "Merge several tasks, one on top of the other",
 		Args: cobra.ArbitraryArgs,
 		Long: `Merge several tasks of a project into the default branch, one on top of the other, and finish them:
-those that are named, in that order, or all that wait to be merged, the longest waiting first. Each
-is merged as orange task merge does it, and its result is checked where the project or the workflow
-names a check. One that is in conflict, or red, or refused, stays as it was, and the next one
-follows. Cut short and run again, it goes on.
+those that you name, in that order, or all that wait to be merged, the longest waiting first. Each
+is merged as orange task merge does it, and its result is checked if the project or the workflow
+names a check. A task that conflicts, fails its check or is refused stays as it was, and the next
+one follows. If the command was stopped, run it again: it goes on with the tasks that are left.
 
---dry-run says what would become of each, and changes nothing but what is known of origin.
---bisect checks the result of all together: where that is green each one is merged without a check
-of its own, where it is red each half is tried.`,
+--dry-run says what each merge would result in. It fetches from origin, and changes nothing else.
+--bisect checks the result of all together. If that is green, each task is merged without a check
+of its own; if it is red, each half is tried.`,
 		Example: "  orange merge --dry-run\n  orange merge 4Fz 8kQ --bisect",
 	}
 	c.PreRunE = func(*cobra.Command, []string) error { return how.into(&in.Merge) }

@@ -191,7 +191,7 @@ func (p *Program) projectUpdate() *cobra.Command {
 	wantedIn.add(c)
 	merged.add(c)
 	c.Flags().StringVar(&path, "path", "", "where its repository was moved to; the worktrees are joined with it again")
-	c.Flags().StringVar(&branch, "default-branch", "", "how the branch is called now that work is merged into")
+	c.Flags().StringVar(&branch, "default-branch", "", "the present name of the branch that work is merged into")
 	c.Flags().IntVar(&size, "pool-size", 0, "how many workspaces at most")
 	c.Flags().StringVar(&workflow, "workflow", "", "the workflow of tasks that are made from now on")
 	c.Flags().StringArrayVar(&timeouts, "timeout", nil, "STATE=6h: how long tasks should be in it here, "+

@@ -22,7 +22,7 @@ func (p *Program) propose(ctx context.Context, h *Services, project task.Project
 		wants, seen, err = h.Projects.Propose(ctx, have)
 	}
 	if err != nil {
-		p.talk("cannot look what its worktrees need: %v\n", err)
+		p.talk("cannot find out what its worktrees need: %v\n", err)
 		return project, ""
 	}
 	if len(seen) == 0 {

@@ -22,10 +22,10 @@ func (p *Program) shellCommand() *cobra.Command {
 (/spawn, /complete, /stuck, /merge and /cancel where the workflow has them, and the name of each
 state that a move leads to, as /agent-review), and with /next, /redo, /status, /why, /history, /help
 and /quit. A command of the workflow, and a state's name, ask for the move to that state. If the
-task is in that state already, the command begins the state again, where the workflow has a
-transition from it to itself; otherwise it starts the agent again if the agent has died.
-Without a terminal it runs the lines of its input, and its exit status is that of the last line that
-failed.`,
+task is in that state already, the command begins the state again, if the workflow has a transition
+from it to itself; otherwise it starts the agent again if the agent has died.
+Without a terminal, orange shell runs the lines of standard input. Its exit status is then that of
+the last line that failed.`,
 		Example: "  orange shell 4Fz\n  echo '/next --override \"I accept the risk\"' | orange shell 4Fz",
 		RunE: p.runFound(func(ctx context.Context, h *Services, id string) error {
 			p.lend()
@@ -46,7 +46,7 @@ type TaskShell struct {
 	services *Services
 	id       string
 
-	looker *task.Actor // who sits there, once that was asked
+	looker *task.Actor // who asks, once Orange has looked
 }
 
 // Here is the task as it is now, with its workflow.
@@ -54,7 +54,7 @@ func (t *TaskShell) Here(ctx context.Context) (task.Task, *workflow.Definition, 
 	return t.services.Queries.Pinned(ctx, t.id)
 }
 
-// Open are the states that the one who sits there may have the task moved to.
+// Open are the states that the caller may ask for.
 func (t *TaskShell) Open(ctx context.Context, one task.Task, def *workflow.Definition) ([]task.Status, error) {
 	if t.looker == nil {
 		actor, err := t.services.Identity.Looker(ctx, t.id)

@@ -65,7 +65,7 @@ func (p *Program) projectOf(ctx context.Context, h *Services) (task.Project, err
 	}
 	if name == "" {
 		return task.Project{},
-			usage("which project? Stand in one, or name it with --project; %q registers a repository",
+			usage("which project? Run this in its folder, or name it with --project; %q registers a repository",
 				"orange project add PATH")
 	}
 	return h.Projects.Project(name)

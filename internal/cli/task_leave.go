@@ -12,11 +12,11 @@ func (p *Program) taskLeave() *cobra.Command {
 	var reason string
 	var yes bool
 	c := &cobra.Command{
-		Use: "leave [ID]", Short: "Let a task go that goes on at another machine", Args: between(0, 1),
-		Long: `Let a task go that goes on at another machine. Its agents are ended, what no branch holds of its
-work is kept under refs/orange/rescue/, the workspace is given back, and the folder moves to
-tasks/.left/, from which no rebuild takes it. Then Orange forgets the task here. Nothing is merged,
-cancelled or removed: the branch stays, and so do the ignored files of the workspace.`,
+		Use: "leave [ID]", Short: "Give a task up here, because it goes on at another machine", Args: between(0, 1),
+		Long: `Give a task up here, because it goes on at another machine. Orange ends its agents, keeps work that
+is on no branch under refs/orange/rescue/, gives the workspace back, moves the folder to
+tasks/.left/, where "orange doctor --rebuild" does not look, and forgets the task. It merges,
+cancels and removes nothing: the branch stays, and so do the ignored files of the workspace.`,
 		Example: "  orange task leave 4Fz --yes --reason \"it goes on at the big machine\"",
 		RunE: p.onTask(nil, func(ctx context.Context, h *Services, id string, actor task.Actor) error {
 			if err := p.sureOf(id, actor, yes, "Let go of", " Its agents are ended; its branch and its work are kept.",

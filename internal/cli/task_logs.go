@@ -37,9 +37,9 @@ func (p *Program) taskLogs() *cobra.Command {
 	var lines int
 	c := &cobra.Command{
 		Use: "logs [ID]", Short: "Show what the log and the agents' terminals say about a task", Args: between(0, 1),
-		Long: `Show what is kept of a task besides its history: the lines of the program's log about it, the last
-words of each agent that ended, and what the windows of its agents show now. With --lines N at most
-N lines of the log and of each text are shown, the last ones.`,
+		Long: `Show what Orange keeps of a task besides its history: the lines of the log about it, the last output
+of each agent that ended, and what the windows of its agents show now. --lines N shows the last N
+lines of the log and of each text.`,
 		Example: "  orange task logs 4Fz\n  orange task logs 4Fz --lines 200 --json",
 	}
 	c.RunE = p.runFound(func(ctx context.Context, h *Services, id string) error {

@@ -20,18 +20,17 @@ func (p *Program) taskMerge() *cobra.Command {
 	c := &cobra.Command{
 		Use: "merge [ID]", Short: "Merge a task's branch into the default branch, and finish the task",
 		Args: between(0, 1),
-		Long: `Merge a task's branch into the default branch; then the task is finished. Where there is an origin
-it gets the merge first, and the local branch follows; origin's refusal leaves all as it was. What
-the project says of merges (orange project update --help) holds where no flag says otherwise.
+		Long: `Merge a task's branch into the default branch, and finish the task. If there is an origin, Orange
+pushes the merge there first, and the local branch follows; if origin refuses it, nothing changes.
+Where no flag says otherwise, Orange follows the project's settings (orange project update --help).
 Commits that only your local default branch has go to origin with a merge if you give their number:
---with 2. Your own checkout is never switched or reset: where it has the default branch, it is
-fast-forwarded if git finds that safe. Where the task has a pull request that is merged, nothing is
-merged here and the task is finished; one that is open is merged there, or here with --local.
+--with 2. Orange never switches or resets your own checkout: if it has the default branch, Orange
+fast-forwards it where git considers that safe. If the task's pull request is merged, Orange only
+finishes the task; one that is open is merged there, or here with --local.
 
-What is merged is the commit that the decision was about. Where the workflow asks that nothing was
-committed since the review, a later commit is refused: have it reviewed too, or merge it all the
-same with --override REASON, where the workflow allows that. Your name and the reason are in the
-history.`,
+Orange merges the commit that the decision was about. If the workflow wants no commits after the
+review, Orange refuses a later commit: have it reviewed too, or merge it with --override REASON,
+if the workflow allows that. Your name and the reason are in the history.`,
 		Example: "  orange task merge 4Fz --no-push\n  orange task merge 4Fz --strategy squash\n  orange task " +
 			"merge 4Fz --override \"only a comment was changed since\"",
 		PreRunE: func(c *cobra.Command, _ []string) error {

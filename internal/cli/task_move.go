@@ -64,12 +64,12 @@ func (p *Program) taskMove() *cobra.Command {
 	c := &cobra.Command{
 		Use: "move ID [STATE]", Short: "List the moves of a task, or make one of them", Args: between(1, 2),
 		Long: `Without STATE, list the moves out of the task's status: open, or closed with what is missing; what
-each does, whether it takes a reason, and the states that can begin again. It is the menu that M
-opens in the dashboard, and "orange task why" in short.
+each does, whether it takes a reason, and the states that can begin again. The dashboard's key M
+opens the same list as a menu; "orange task why" says more.
 
-With STATE, make the move. To the state that a merge leads to, it merges; a state that the workflow
-lets begin again, and to which no other move is open, begins again, as "orange task redo" has it. A
-move that gives the task up asks first, or takes --yes.
+With STATE, make the move. If a merge leads to that state, this merges. If no other move to the
+state is open and the workflow lets it begin again, this does what "orange task redo" does. A move
+that gives the task up asks first, or takes --yes.
 
 --override REASON makes a move in spite of its conditions, where the workflow allows that; the
 reason is kept in the history.

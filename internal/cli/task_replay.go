@@ -21,11 +21,11 @@ func (p *Program) taskReplay() *cobra.Command {
 	c := &cobra.Command{
 		Use: "replay [ID]", Short: "Make every past decision on a task again, and compare", Args: between(0, 1),
 		Long: `Make every past decision on a task again, from nothing but what was recorded with it, and compare
-what comes of it byte by byte with the history. Events that tell of what was done, and were not
-decided, are skipped. Decisions by another edition of the rules, as an earlier orange had them, are
-counted apart: their events and texts are looked at, and they are not made again.
-Exit status: 0 where all come out the same, 1 where one does not, or cannot be made again because
-what it was made from or rested on is lost.
+the result with the history, byte by byte. Events that only report what was done are skipped.
+Decisions by another edition of the rules, of an earlier orange, are counted apart: Orange checks
+their events and texts, and does not make them again.
+Exit status: 0 if all come out the same, 1 if one does not, or cannot be made again because
+something that it was made from is lost.
 
 --workflow FILE makes them by the rules of that workflow (a file, or a name) instead, each on the
 task as it was then, and lists those that would have come out otherwise. With --all it takes the

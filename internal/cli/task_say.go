@@ -58,6 +58,6 @@ Only people can say something to agents. A text has at most 4 KB.`,
 		}),
 	}
 	key.flag(c)
-	c.Flags().StringVar(&role, "role", "", "who shall hear it: worker or reviewer (default: the agent of the status)")
+	c.Flags().StringVar(&role, "role", "", "which agent gets it: worker or reviewer (default: the agent of the status)")
 	return c
 }

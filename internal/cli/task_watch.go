@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"syscall"
@@ -315,9 +316,7 @@ func (p *Program) printListChanges(ctx context.Context, h *Services, l *liveList
 			return err
 		}
 	}
-	for id, is := range after { // one map into another: the order does not matter
-		l.shown[id] = is
-	}
+	maps.Copy(l.shown, after)
 	for _, id := range gone {
 		delete(l.shown, id)
 	}

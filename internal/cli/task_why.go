@@ -29,8 +29,8 @@ or who has to act next, and that the agent may end its turn.
 
 --stop-hook is the same for a hook that an agent program runs before an agent ends its turn. Where
 the agent has to continue, it prints a JSON object with "decision": "block" and the text as
-"reason", else nothing. An agent may end its turn if the hook has kept it three times without a new
-commit or a new text since, and also if this command fails.
+"reason", else nothing. After it has kept an agent three times without a new commit or a new text,
+the agent may end its turn; so it may if this command fails.
 
 With either flag Orange first takes over a TASK.md that a program has put in the place of the link
 in the workspace, as "orange task show" does.
@@ -42,9 +42,9 @@ A way is {"to", "by": [roles], "open", "guards": [{"guard", "value", "holds"}], 
 a person may take it in spite of the details, "hooks": what is done then, "line": of the workflow
 file}; what the task waits for has the form of a detail.
 
-It also names the branches that the task's branch conflicts with: those of other live tasks, and the
-default branch. Where a branch has moved, git tries the merge again. With --json the task has
-"conflicts": [{"branch", "task", "files", "at"}]; "task" is empty for the default branch.`,
+The command also names the branches that the task's branch conflicts with: those of other live
+tasks, and the default branch. If a branch has moved, git tries the merge again. With --json the
+task has "conflicts": [{"branch", "task", "files", "at"}]; "task" is empty for the default branch.`,
 		Example: "  orange task why\n  orange task why 4Fz --as worker\n  orange task why 4Fz --json",
 		RunE: p.runFound(func(ctx context.Context, h *Services, id string) error {
 			if forAgent {

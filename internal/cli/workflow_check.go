@@ -54,7 +54,7 @@ something is wrong, 1 if there was too much to follow to the end.`,
 			return p.tellChecked(found, form)
 		}),
 	}
-	c.Flags().BoolVar(&quick, "quick", false, "follow no task: tell only what the file alone shows")
+	c.Flags().BoolVar(&quick, "quick", false, "prove nothing: report only what the text of the file shows")
 	c.Flags().StringVar(&form, "format", "", "sarif: the form that code hosts read")
 	complete(c, "format", cobra.FixedCompletions([]string{formSARIF}, cobra.ShellCompDirectiveNoFileComp))
 	return c

@@ -11,10 +11,10 @@ import (
 func (p *Program) workflowNew() *cobra.Command {
 	var from string
 	c := &cobra.Command{
-		Use: "new NAME", Short: "Make a workflow of your own from one that is there", Args: between(1, 1),
+		Use: "new NAME", Short: "Copy a workflow to a file of your own", Args: between(1, 1),
 		Long: "Copy a workflow to a file of your own, and check it.\n" +
-			"Nothing changes in the text but the name. A file that is there is never overwritten.\n" +
-			"With the name of a built-in workflow, your file counts instead of it.",
+			"Only the name in it changes. Orange never overwrites a file.\n" +
+			"If your file has the name of a built-in workflow, it replaces that one.",
 		Example: "  orange workflow new mine --from default",
 		RunE: p.runForPerson("make a workflow", func(_ context.Context, h *Services, args []string) error {
 			made, err := h.Workflows.CopyWorkflow(args[0], from)

@@ -330,8 +330,7 @@ func TestAnAgentThatIsAtTheLimitOfItsProviderSaysSoInItsOwnWords(t *testing.T) {
 	s.shows("    You've hit your session limit · resets 5pm")
 	s.shows("✗ shop/feature/search")
 	s.press("l")
-	s.shows("$ its agent has used up what its provider lets it have for now: You've hit your\n  session limit " +
-		"· resets 5pm")
+	s.shows("$ its agent has reached its provider's limit: You've hit your session limit ·\n  resets 5pm")
 }
 
 func TestWhatIsKnownOfAgentsIsShownWhereNotAllCouldBeLookedAt(t *testing.T) {

@@ -2,6 +2,7 @@ package decide
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -127,9 +128,7 @@ func (ev Evidence) Merged(def *workflow.Definition, t task.Task, to task.Status,
 		return ev
 	}
 	facts := map[string]Fact{}
-	for key, fact := range ev.Facts { // the order does not matter: it fills another map
-		facts[key] = fact
-	}
+	maps.Copy(facts, ev.Facts)
 	for _, p := range GatesTo(def, t, to) {
 		if p.Git == "" {
 			continue

@@ -108,7 +108,7 @@ func sendsBack(def *workflow.Definition, t task.Task, rule *workflow.SendBack) r
 		Found: fmt.Sprintf("a rule that sends the task to %q then", rule.Then), Want: "nothing: it happens by itself"}
 	if unmet := sendBackUnmet(def, t, rule); len(unmet) > 0 {
 		d.Found += ", and does not apply any more: " + rejection.Reasons(unmet)
-		d.Want = "look at what went wrong: Orange sends it back no more until a person does something to it"
+		d.Want = "look at what went wrong: Orange does not send it back again until a person acts on the task"
 	}
 	return d
 }

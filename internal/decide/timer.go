@@ -2,6 +2,7 @@ package decide
 
 import (
 	"fmt"
+	"maps"
 	"strconv"
 	"time"
 
@@ -173,9 +174,7 @@ func Unescalated(def *workflow.Definition, c record.Change, why string) record.C
 	c.Events = append([]history.Event(nil), c.Events...)
 	last := &c.Events[len(c.Events)-1]
 	data := map[string]string{history.DataRefused: why}
-	for key, value := range last.Data { // the order does not matter: it fills another map
-		data[key] = value
-	}
+	maps.Copy(data, last.Data)
 	last.Data = data
 	last.Reason += fmt.Sprintf("; it could not be moved to %q: %s", to, why)
 	return c

@@ -176,7 +176,7 @@ func (w *world) ForgetJudged(_ context.Context, p task.Project, id, branch strin
 	return w.mend("forget what was judged of "+id+" on "+branch+" in "+p.Name, func() { w.judged = nil })
 }
 
-// setup is another face of the world: two rooms have a method of the same name.
+// setup is another face of the world: two packages have a method of the same name.
 type variables struct{ *world }
 
 func (v variables) Tasks() ([]string, error) { return v.ownGiven, v.see("own variables") }

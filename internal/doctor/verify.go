@@ -32,7 +32,7 @@ type Past interface {
 	Rules(ctx context.Context, ref task.WorkflowRef) error
 }
 
-// Verify looks whether the past of some tasks holds: that their histories are whole and unchanged, that they say
+// Verify checks whether the past of some tasks holds: that their histories are whole and unchanged, that they say
 // what is on record, that the files say the same, and that every text which an event names is kept as it was. It
 // changes nothing. What a command is in the middle of at this moment is no finding.
 func (d *Doctor) Verify(ctx context.Context, past Past, ids []string) ([]record.Finding, error) {
@@ -178,7 +178,7 @@ func (d *Doctor) verifyWhole(ctx context.Context, past Past, w record.Whole, cou
 	}
 	if at := rebuiltAt(events); at > 0 {
 		out = append(out, ok(checkDatabase, id, "its hooks up to event %d are compared with nothing: the "+
-			"record was rebuilt then, and has them no more", at))
+			"record was rebuilt then, and no longer has them", at))
 	}
 	out = append(out, d.rules(ctx, past, t, events)...)
 	out = append(out, d.projections(ctx, []shown{{t, w.Lines}})...)
@@ -273,7 +273,7 @@ func unlikeHooks(hooks []task.OwedHook, events []history.Event, digests map[int]
 		}
 		if !slices.Equal(names, e.Hooks) {
 			out = append(out, fmt.Sprintf("event %d has set going %s, and on record are %s", e.Seq,
-				listed(e.Hooks), listed(names)))
+				namesOfHooks(e.Hooks), namesOfHooks(names)))
 			continue
 		}
 		digest, err := replay.HooksDigest(all)
@@ -291,14 +291,14 @@ func unlikeHooks(hooks []task.OwedHook, events []history.Event, digests map[int]
 	return out, nil
 }
 
-func listed(names []string) string {
+func namesOfHooks(names []string) string {
 	if len(names) == 0 {
 		return "no hooks"
 	}
 	return strings.Join(names, ", ")
 }
 
-// rules looks whether the workflows that the task was decided by are kept as they were.
+// rules checks whether the workflows that the task was decided by are kept as they were.
 func (d *Doctor) rules(ctx context.Context, past Past, t task.Task, events []history.Event) []finding {
 	var out []finding
 	var seen []string
@@ -316,7 +316,7 @@ func (d *Doctor) rules(ctx context.Context, past Past, t task.Task, events []his
 	return out
 }
 
-// texts looks whether every text that an event names is there, and is what it was.
+// texts checks whether every text that an event names is there, and is what it was.
 func (d *Doctor) texts(past Past, t task.Task, events []history.Event, count *verified) []finding {
 	var out []finding
 	for _, e := range events {

@@ -40,9 +40,9 @@ type Document struct {
 	header     string // the frontmatter block itself
 	frontLines int    // lines of the frontmatter block
 
-	index index  // where the sections are
-	kept  []line // of the body, where the scanner is not sure of them
-	told  *told  // the sections, where they are not from a text
+	index    index     // where the sections are
+	kept     []line    // of the body, where the scanner is not sure of them
+	recorded *recorded // the sections, where they are not from a text
 }
 
 // Header is the frontmatter block exactly as it is; empty when there is none or it is of an insane size, and for

@@ -172,8 +172,7 @@ func (d *Document) salvage(text string, cause error) {
 
 func (d *Document) brokenYAML(line int, err error) {
 	found := err.Error()
-	var e *yaml.LoadError
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*yaml.LoadError](err); ok {
 		found = e.Message
 	}
 	d.problem(line, "cannot read the frontmatter: %s; write \"key: value\", with quotes around a value that "+

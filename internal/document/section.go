@@ -25,8 +25,8 @@ type Section struct {
 // Where the heading is repeated, the last one counts.
 func (d *Document) Section(name string) (Section, bool) {
 	key := Key(name)
-	if d.told != nil {
-		return d.told.section(key)
+	if d.recorded != nil {
+		return d.recorded.section(key)
 	}
 	at := d.index.find(key)
 	if at < 0 {
@@ -52,8 +52,8 @@ func (d *Document) section(at int, key string) Section {
 // SectionNames are the names of the sections as written, shortened, in the order of the document, the last of
 // duplicates only. Of very many they are the first ones; MoreSections is how many there are besides them.
 func (d *Document) SectionNames() []string {
-	if d.told != nil {
-		return d.told.names()
+	if d.recorded != nil {
+		return d.recorded.names()
 	}
 	names := make([]string, 0, min(d.index.keys, maxNames))
 	for i := 0; len(names) < cap(names); i++ {
@@ -66,8 +66,8 @@ func (d *Document) SectionNames() []string {
 
 // MoreSections is how many sections there are that SectionNames leaves out.
 func (d *Document) MoreSections() int {
-	if d.told != nil {
-		return d.told.more
+	if d.recorded != nil {
+		return d.recorded.more
 	}
 	return max(0, d.index.keys-maxNames)
 }

@@ -308,7 +308,7 @@ func (e *Engine) respawn(ctx context.Context, id string, alive func(task.Task, s
 				return nil, err
 			}
 		}
-		return e.respawned(ctx, def, s, lives, actor)
+		return e.respawned(def, s, lives, actor)
 	})
 	if errors.Is(err, task.ErrPoolFull) {
 		s, unread := e.Store.Load(ctx, id)
@@ -321,8 +321,8 @@ func (e *Engine) respawn(ctx context.Context, id string, alive func(task.Task, s
 }
 
 // respawned is the change of a task whose agent is started again.
-func (e *Engine) respawned(ctx context.Context, def *workflow.Definition, s record.Snapshot, lives bool,
-	actor task.Actor) (*record.Change, error) {
+func (e *Engine) respawned(def *workflow.Definition, s record.Snapshot, lives bool, actor task.Actor) (*record.Change,
+	error) {
 	c, err := decide.Respawn(def, s.Task, lives, actor, e.Now())
 	if err != nil {
 		return nil, err

@@ -58,7 +58,7 @@ func (w *walk) observe(s record.Snapshot, events []history.Event) explore.Observ
 		}
 	}
 	for role, died := range w.died { // any order will do
-		if w.died[role] = died && w.reach.Mourns(s.Task.Status, role); w.died[role] {
+		if w.died[role] = died && w.reach.DeathMatters(s.Task.Status, role); w.died[role] {
 			o.Died = append(o.Died, role)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"orange/internal/action"
 	"orange/internal/engine"
 	"orange/internal/history"
 	"orange/internal/keyed"
@@ -348,5 +349,59 @@ func TestCreate_thatIsQueuedIsAnsweredSo(t *testing.T) {
 	must(t, err)
 	if !first.Queued || !again.Queued || len(again.Holders) != 2 || again.Task.ID != first.Task.ID {
 		t.Errorf("first %+v, then %+v", first, again)
+	}
+}
+
+// Where the program was ended after it noted the text and before it typed it, a repeat says so, and never "typed".
+func TestSayWithAKey_thatWasCutShortIsNotCalledTyped(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.reach("working")
+	v := &voice{ends: true}
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		_, _, _ = w.Say(t.Context(), v, id, "", "use the helper", under(human, "k", "say"))
+	}()
+	<-over
+	v.ends = false
+	for range 2 {
+		role, _, err := w.Say(t.Context(), v, id, "", "use the helper", under(human, "k", "say"))
+		if err == nil || role != "worker" ||
+			!strings.Contains(err.Error(), "it is not known whether it reached the worker") {
+			t.Errorf("again: %s, %v", role, err)
+		}
+	}
+	if len(v.typed) > 0 || len(w.said(id)) != 1 {
+		t.Errorf("typed %q, on record %v", v.typed, w.said(id))
+	}
+	if _, how, err := w.Say(t.Context(), v, id, "", "use the helper", under(human, "k2", "say")); err != nil ||
+		how != history.HowTyped || len(v.typed) != 1 {
+		t.Errorf("under another key: %s, %v", how, err)
+	}
+}
+
+func TestRetryWithAKey_isDoneOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.reach("working")
+	w.performer.fails[action.SpawnReviewer] = errPerformer
+	w.write(id, handoff)
+	w.move(id, "agent-review", worker)
+	for i := range 2 {
+		out, err := w.Retry(t.Context(), id, under(human, "k", "retry"))
+		if err != nil || out.Moved || (i == 0) != (len(out.Hooks) == 1) {
+			t.Errorf("%d: %+v, %v", i, out.Hooks, err)
+		}
+	}
+	if n := len(w.events(id, history.HooksRetried)); n != 1 {
+		t.Errorf("it is on record %d times", n)
+	}
+	if _, err := w.Drop(t.Context(), id, under(human, "k", "drop")); !errors.Is(err, keyed.ErrReused) {
+		t.Errorf("another request under the key: %v", err)
+	}
+	delete(w.performer.fails, action.SpawnReviewer)
+	if _, err := w.Retry(t.Context(), id, under(human, "k2", "retry")); err != nil || len(w.load(id).Owed) > 0 {
+		t.Errorf("under another key: %v", err)
 	}
 }

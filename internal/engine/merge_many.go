@@ -34,8 +34,7 @@ func (e *Engine) MergeMany(ctx context.Context, in record.MergeMany, actor task.
 	case in.Bisect:
 		return e.mergeHalves(ctx, ids, &in.Merge, actor, told)
 	}
-	_, err = e.mergeInTurn(ctx, ids, &in.Merge, actor, told)
-	return err
+	return e.mergeInTurn(ctx, ids, &in.Merge, actor, told)
 }
 
 // toMerge are the ids of the tasks that are to be merged. Each is of the project.
@@ -162,14 +161,13 @@ func (e *Engine) tellPlan(ctx context.Context, ids []string, m task.Merge, actor
 	return nil
 }
 
-// mergeInTurn merges each task for itself, and answers which were.
+// mergeInTurn merges each task for itself.
 func (e *Engine) mergeInTurn(ctx context.Context, ids []string, m *task.Merge, actor task.Actor,
-	told func(record.MergedOne)) ([]string, error) {
+	told func(record.MergedOne)) error {
 	planned, _, err := e.plan(ctx, ids, *m, actor)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	var merged []string
 	for i, c := range planned {
 		one := record.MergedOne{Task: c.task}
 		out, how, err := e.Merge(ctx, c.task.ID, *m, actor)
@@ -177,15 +175,14 @@ func (e *Engine) mergeInTurn(ctx context.Context, ids []string, m *task.Merge, a
 		case err == nil:
 			one.Task, one.How, one.Outcome = out.Task, how, out
 			m.With = 0 // they went with this one
-			merged = append(merged, c.task.ID)
 		case leftOut(err):
 			one.Left, one.With = err, c.with
 		default:
-			return merged, fmt.Errorf("%w; %d more tasks were not tried", err, len(planned)-i-1)
+			return fmt.Errorf("%w; %d more tasks were not tried", err, len(planned)-i-1)
 		}
 		told(one)
 	}
-	return merged, nil
+	return nil
 }
 
 // mergeHalves checks the result of all merges together. Where that is green each of them is merged without a check of
@@ -213,8 +210,7 @@ func (e *Engine) mergeHalves(ctx context.Context, ids []string, m *task.Merge, a
 		}
 	}
 	if len(fit) < 2 || len(checks) == 0 {
-		_, err := e.mergeInTurn(ctx, ids, m, actor, told)
-		return err
+		return e.mergeInTurn(ctx, ids, m, actor, told)
 	}
 	err = e.Merger.CheckResult(ctx, any, last, checks)
 	if _, red := errors.AsType[*record.Unmerged](err); err != nil && !red {
@@ -223,14 +219,14 @@ func (e *Engine) mergeHalves(ctx context.Context, ids []string, m *task.Merge, a
 	if err == nil {
 		whole := *m
 		whole.Checked = trees
-		if _, err = e.mergeInTurn(ctx, fit, &whole, actor, told); err == nil {
+		if err = e.mergeInTurn(ctx, fit, &whole, actor, told); err == nil {
 			m.With = whole.With
 		}
 	} else if err = e.mergeHalves(ctx, fit[:len(fit)/2], m, actor, told); err == nil {
 		err = e.mergeHalves(ctx, fit[len(fit)/2:], m, actor, told)
 	}
 	if err == nil && len(unfit) > 0 {
-		_, err = e.mergeInTurn(ctx, unfit, m, actor, told)
+		err = e.mergeInTurn(ctx, unfit, m, actor, told)
 	}
 	return err
 }

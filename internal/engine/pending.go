@@ -9,7 +9,7 @@ import (
 	"orange/internal/task"
 )
 
-// hookPoll is how often a waiting request looks whether the runner has settled its hooks.
+// hookPoll is how often a waiting request checks whether the runner has settled its hooks.
 const hookPoll = 10 * time.Millisecond
 
 // runHooks starts the runner if the event owes anything, and waits until it does not. It returns the event's hooks

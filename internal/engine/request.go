@@ -351,8 +351,7 @@ func (e *Engine) subject(ctx context.Context, s record.Snapshot, tree bool) task
 }
 
 func (e *Engine) logRefusal(req task.Request, err error) {
-	var refused *rejection.Rejection
-	if errors.As(err, &refused) {
+	if refused, ok := errors.AsType[*rejection.Rejection](err); ok {
 		e.Log.Info("refused", "component", "engine", "task", req.Task, "from", string(refused.From), "to",
 			string(req.To),
 			"actor", req.Actor.Name(), "as", req.Actor.As, "code", refused.Code)

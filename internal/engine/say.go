@@ -39,8 +39,13 @@ func (e *Engine) Say(ctx context.Context, v Voice, id, role, text string, actor 
 		to, how, err = e.say(ctx, v, id, role, text, actor)
 		return out, err
 	})
-	if out.Event.Type == history.PersonSaid { // it was said before
+	if kind := out.Event.Type; kind == history.PersonSaid || kind == history.AgentNotified { // it was said before
 		to, how = out.Event.Data["role"], out.Event.Data[history.DataHow]
+		if kind == history.PersonSaid && how == history.HowTyped && err == nil {
+			err = fmt.Errorf("the text is recorded, and the program that was to type it was ended: it is not known "+
+				"whether it reached the %s; look at it: orange task attach %s --role %s; to say it again, give "+
+				"another key", to, id, to)
+		}
 	}
 	return to, how, err
 }
@@ -67,6 +72,10 @@ func (e *Engine) say(ctx context.Context, v Voice, id, role, text string, actor 
 	}
 	w := message{Engine: e, voice: v, task: s.Task, role: role, text: text, actor: actor}
 	how, err = w.deliver(ctx)
+	if err == nil && how == history.HowTyped && actor.Key != "" { // else a repeat could not tell that it was typed
+		err = e.note(context.WithoutCancel(ctx), id, actor, history.Event{Type: history.AgentNotified,
+			Data: map[string]string{"role": role, history.DataHow: how}})
+	}
 	if w.recorded {
 		err = errors.Join(err, e.failedOnce(ctx, id, actor, err), e.Sync(ctx, id))
 	}
@@ -179,7 +188,7 @@ func (w *message) explain(err error) error {
 			"say it again later, or there: "+attach)
 	case errors.Is(err, task.ErrNotFound), errors.Is(err, tmux.ErrEnded):
 		return w.refused("no "+w.role+" that lives",
-			"start it: orange task respawn "+w.task.ID+"; or name who shall hear it: --role")
+			"start it: orange task respawn "+w.task.ID+"; or name another agent: --role")
 	}
 	return err
 }

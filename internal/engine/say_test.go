@@ -3,6 +3,7 @@ package engine_test
 import (
 	"context"
 	"errors"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -17,6 +18,7 @@ type voice struct {
 	waits  []bool // the answers, one after the other
 	unsafe []error
 	typed  []string
+	ends   bool // the program is ended between the event and the typing
 }
 
 func (v *voice) Waits(context.Context, task.Task, string) (bool, error) {
@@ -37,10 +39,13 @@ func (v *voice) Say(ctx context.Context, _ task.Task, role, agent, text string,
 	if pasted, is := errors.AsType[*tmux.NotSafe](err); err != nil && (!is || !pasted.Pasted) {
 		return err
 	}
-	v.typed = append(v.typed, role+" "+agent+" "+text)
 	if failed := begin(ctx); failed != nil {
 		return failed
 	}
+	if v.ends {
+		runtime.Goexit()
+	}
+	v.typed = append(v.typed, role+" "+agent+" "+text)
 	return err
 }
 

@@ -201,6 +201,21 @@ func (e *Engine) forgetCrashes(ctx context.Context, s record.Snapshot, hook task
 
 // Retry makes every failed hook of a task due now and has them performed.
 func (e *Engine) Retry(ctx context.Context, id string, actor task.Actor) (record.Outcome, error) {
+	return e.retriedOnce(ctx, id, actor, func() (record.Outcome, error) { return e.retry(ctx, id, actor) })
+}
+
+// retriedOnce is once for hooks that are tried again or dropped. The answer to a repeat names none of them: the monitor
+// performs what is still due.
+func (e *Engine) retriedOnce(ctx context.Context, id string, actor task.Actor,
+	do func() (record.Outcome, error)) (record.Outcome, error) {
+	out, err := e.once(ctx, id, actor, do)
+	if err == nil && out.Event.Type == history.HooksRetried {
+		out.Moved = false
+	}
+	return out, err
+}
+
+func (e *Engine) retry(ctx context.Context, id string, actor task.Actor) (record.Outcome, error) {
 	// A person may have corrected what failed in the document's header: Orange takes it over first.
 	if _, _, _, err := e.refresh(ctx, id, headerAlone); err != nil {
 		return record.Outcome{}, err
@@ -233,7 +248,11 @@ func (e *Engine) Retry(ctx context.Context, id string, actor task.Actor) (record
 }
 
 // Drop drops the failed hooks of a task that nothing waits for. A refusal is a *rejection.Rejection.
-func (e *Engine) Drop(ctx context.Context, id string, actor task.Actor) (out record.Outcome, err error) {
+func (e *Engine) Drop(ctx context.Context, id string, actor task.Actor) (record.Outcome, error) {
+	return e.retriedOnce(ctx, id, actor, func() (record.Outcome, error) { return e.drop(ctx, id, actor) })
+}
+
+func (e *Engine) drop(ctx context.Context, id string, actor task.Actor) (out record.Outcome, err error) {
 	out.Task, err = e.change(ctx, id, func(s record.Snapshot) (*record.Change, error) {
 		def, err := e.Rules.Pinned(ctx, s.Task.Workflow)
 		if err != nil {

@@ -176,7 +176,7 @@ func (r simulatedRepository) Merge(ctx context.Context, t task.Task, order recor
 // Landed reports whether the default branch has one of the commits.
 func (r simulatedRepository) Landed(_ context.Context, t task.Task, commits []string) (bool, error) {
 	s := r.p.sim
-	return at(r.p, "looks whether "+s.short(t.ID)+" is merged", func() (bool, error) {
+	return at(r.p, "checks whether "+s.short(t.ID)+" is merged", func() (bool, error) {
 		if err := r.p.Fail("look at the default branch"); err != nil {
 			return false, err
 		}

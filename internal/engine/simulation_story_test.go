@@ -451,7 +451,7 @@ func (s *simulation) respawn(id string) {
 	s.personCommand(func(p *process) {
 		p.ask("respawn", id, "", task.RoleHuman, func(string) (record.Outcome, error) {
 			return p.engine.Respawn(background, id, func(t task.Task, role string) (bool, error) {
-				return at(p, "look whether the "+role+" lives", func() (bool, error) {
+				return at(p, "check whether the "+role+" lives", func() (bool, error) {
 					return s.Living(t.ID, role) != nil, nil
 				})
 			}, p.actor())

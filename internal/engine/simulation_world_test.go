@@ -176,7 +176,7 @@ func (w terminal) end(what string, which func(*simulate.Agent) bool) error {
 }
 
 func (w terminal) Alive(one task.Process) (bool, error) {
-	return at(w.p, "look whether "+strconv.Itoa(one.PID)+" lives", func() (bool, error) {
+	return at(w.p, "check whether "+strconv.Itoa(one.PID)+" lives", func() (bool, error) {
 		return w.p.sim.alive(one), nil
 	})
 }

@@ -62,7 +62,7 @@ func (k *PerTask) Keep(ctx context.Context, id string) error {
 	return k.keep(ctx, id)
 }
 
-// lockOf is the name of the lock under which a process keeps an environment for a task, or first looks whether one
+// lockOf is the name of the lock under which a process keeps an environment for a task, or first checks whether one
 // is kept.
 func lockOf(id string) string { return id + ".environment" }
 

@@ -77,7 +77,7 @@ func (v *view) seeCommitted(fact *decide.Fact, s Workspace) {
 	}
 }
 
-// seeUndisturbed looks whether a worktree is still at the commit that is judged in it: a commit of what differs
+// seeUndisturbed checks whether a worktree is still at the commit that is judged in it: a commit of what differs
 // would be another one.
 func (v *view) seeUndisturbed(fact *decide.Fact, s Workspace) {
 	if v.seeCommitted(fact, s); fact.Found != "" {

@@ -82,7 +82,7 @@ func (w *walk) judgeForced() {
 					at: -1, pos: rule.Pos,
 					message: fmt.Sprintf("too many crashes in %q lead to %q past %s, and from there to a good "+
 						"end without a person: %s",
-						rule.Status, to, gate, listed(way)),
+						rule.Status, to, gate, quoteAll(way)),
 					suggestion: "let them lead where a person looks, or mark that state with escalation: true",
 				})
 			}

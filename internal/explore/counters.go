@@ -138,9 +138,9 @@ func (c *counting) cut(all task.Counters, state int) task.Counters {
 }
 
 // forgottenIn returns for each state the bits of those roles of whose agent it cannot matter that it has died.
-func forgottenIn(mourned [][]bool) []uint64 {
-	out := make([]uint64, len(mourned))
-	for state, roles := range mourned {
+func forgottenIn(deathMatters [][]bool) []uint64 {
+	out := make([]uint64, len(deathMatters))
+	for state, roles := range deathMatters {
 		for r, matters := range roles {
 			if !matters {
 				out[state] |= 3 << (2 * r)

@@ -116,7 +116,7 @@ func placeOfLine(p workflow.Prompt, line int) yaml.Pos {
 
 func (w *walk) judgeAsk(p reader, prompt workflow.Prompt, a ask, reach []task.Status) {
 	ways := w.answers(p.role, a, reach)
-	where := "in " + listed(p.from)
+	where := "in " + quoteAll(p.from)
 	if len(ways) == 0 {
 		w.report(PromptsLegal, flaw{
 			at: w.firstOf(p.role, p.from...), pos: placeOfLine(prompt, a.line),
@@ -264,7 +264,7 @@ func lacking(gate []workflow.Part, text string, told bool) string {
 	return ""
 }
 
-func listed(names []task.Status) string {
+func quoteAll(names []task.Status) string {
 	out := make([]string, len(names))
 	for i, n := range names {
 		out[i] = fmt.Sprintf("%q", n)

@@ -26,11 +26,11 @@ type Property struct {
 // Properties are all of them, in the order of a report.
 func Properties() []Property {
 	return []Property{
-		{NoDeadEnd, "Every state but the last ones has a way on, other than giving the task up."},
+		{NoDeadEnd, "Every state that is not final has a way on, other than giving the task up."},
 		{Reachable, "A task can come to every state, and someone can take every transition."},
 		{Terminating, "From everywhere a task can come to its end, with the help of people."},
 		{Bounded, "Without people the agents come to rest: they cannot go round forever."},
-		{Disjoint, "Guards never leave it open which of two moves is meant, nor that none is."},
+		{Disjoint, "Where guards choose between moves, exactly one of the moves is open."},
 		{RulesLegal, "What an exit rule, a timeout or a rule of `send_back` leads to is a move that can be made, and " +
 			"too many crashes lead somewhere."},
 		{OneAgent, "There are never two agents that change the work, nor two that review it."},

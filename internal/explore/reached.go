@@ -56,7 +56,7 @@ func (r *Reach) Find(o Observed) (number int, reads string) {
 		switch {
 		case slices.Contains(o.Alive, role):
 			c.setAgent(i, alive)
-		case slices.Contains(o.Died, role) && r.Mourns(o.Task.Status, role):
+		case slices.Contains(o.Died, role) && r.DeathMatters(o.Task.Status, role):
 			c.setAgent(i, died)
 		}
 	}
@@ -80,11 +80,11 @@ func (r *Reach) Find(o Observed) (number int, reads string) {
 	return -1, reads
 }
 
-// Mourns reports whether it can make a difference in a status, or later, that the agent of a role has died by itself
-// before. If it cannot, the exploration forgets the death.
-func (r *Reach) Mourns(status task.Status, role string) bool {
+// DeathMatters reports whether it can make a difference in a status, or later, that the agent of a role has died by
+// itself before. If it cannot, the exploration forgets the death.
+func (r *Reach) DeathMatters(status task.Status, role string) bool {
 	at, i := r.walk.place(status), slices.Index(r.walk.roles, role)
-	return at >= 0 && i >= 0 && r.walk.mourned[at][i]
+	return at >= 0 && i >= 0 && r.walk.deathMatters[at][i]
 }
 
 // owedAs are owed hooks as a configuration has them. A hook for which nothing waits is not part of it. Nor is, where no

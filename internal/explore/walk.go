@@ -3,7 +3,6 @@ package explore
 import (
 	"slices"
 
-	"orange/internal/action"
 	"orange/internal/decide"
 	"orange/internal/record"
 	"orange/internal/task"
@@ -21,11 +20,11 @@ type walk struct {
 	// progress gets the number of explored configurations; nil if the caller does not want it.
 	progress func(configurations int)
 
-	count   *counting
-	forge   *evidenceMaker
-	roles   []string
-	readers []bool
-	mourned [][]bool // by state and role: whether it can matter later that the agent has died by itself
+	count        *counting
+	forge        *evidenceMaker
+	roles        []string
+	readers      []bool
+	deathMatters [][]bool // by state and role: whether it can matter later that the agent has died by itself
 	// by state: the bits of all roles of whose agent it cannot matter
 	forgotten []uint64
 	speakers  []string // roles whose moves a person can make only in their name
@@ -136,8 +135,8 @@ func newWalk(def *workflow.Definition, most int) *walk {
 		}
 	}
 	w.readers = readersOf(def, w.roles)
-	w.mourned = deathMattersIn(def, w.roles)
-	w.forgotten = forgottenIn(w.mourned)
+	w.deathMatters = deathMattersIn(def, w.roles)
+	w.forgotten = forgottenIn(w.deathMatters)
 	for i, s := range def.States {
 		for e := range def.Transitions {
 			if def.Transitions[e].From == s.Name {
@@ -267,22 +266,16 @@ func (w *walk) follow(at int32, before config, o outcome, declared []workflow.Ho
 			return
 		}
 		e.failing = int8(min(s.failing, maxFailing))
-		w.heldUp(at, e, w.perform(after, ahead.deeds[:s.failing]), o.moved, s, ahead.deeds[s.failing:])
+		w.heldUp(at, e, w.perform(after, ahead.deeds[:s.failing]), o.moved, s)
 	}
 }
 
-// heldUp enters the configurations in which a hook has failed: with the agents that live then, and without those whose
-// successors are owed.
-func (w *walk) heldUp(at int32, e event, p performed, moved bool, s stop, owed []deed) {
+// heldUp enters the configuration in which a hook has failed. A start that failed may have ended the agent that it was
+// to replace: that configuration follows from this one by the end of an agent whose program could not be started.
+func (w *walk) heldUp(at int32, e event, p performed, moved bool, s stop) {
 	p.config.owed = s.owed
-	for i := -1; i < len(owed); i++ {
-		is := i < 0
-		if !is {
-			p.config, is = w.replaced(p.config, &owed[i])
-		}
-		if is && (!s.living || !p.config.livesAtMost(0)) { // else it is as where the start fails
-			w.enter(at, e, p, moved, nil)
-		}
+	if !s.living || !p.config.livesAtMost(0) { // else it is as where the start fails
+		w.enter(at, e, p, moved, nil)
 	}
 }
 
@@ -303,10 +296,11 @@ type stop struct {
 type turn struct {
 	before, wants, owes int32 // lists of hooks: those that were owed before, and those of the step
 	status              int16
+	workspace           bool // whether the task has one
 }
 
 func (w *walk) course(before config, o outcome) *course {
-	key := turn{before.owed, o.wants, o.owes, o.after.status}
+	key := turn{before.owed, o.wants, o.owes, o.after.status, o.after.workspace}
 	if known := w.courseOf[key]; known != nil {
 		return known
 	}
@@ -336,16 +330,6 @@ func (w *walk) bitOf(status int16) uint32 {
 	return 1 << at
 }
 
-// replaced is a configuration in which a start has failed after it had ended the agent that it was to replace, or
-// after that one had died: as long as its successor is owed, no rule asks how it ended.
-func (w *walk) replaced(c config, d *deed) (config, bool) {
-	if d.means != action.StartsAgent || d.role < 0 || c.agent(d.role) != alive {
-		return c, false
-	}
-	c.setAgent(d.role, gone)
-	return c, true
-}
-
 // maxFailing is the last hook of a list that the words of a step can name as the one that failed.
 const maxFailing = 127
 
@@ -373,6 +357,9 @@ func (w *walk) settle(c *config) {
 // once is enough.
 func (w *walk) overtake(before config, o outcome) []task.Hook {
 	next := record.Change{Task: task.Task{Live: !w.def.States[o.after.status].Terminal}, Hooks: w.lists[o.wants]}
+	if o.after.workspace {
+		next.Task.Workspace = "workspace"
+	}
 	var owed []task.OwedHook
 	for i, h := range w.lists[before.owed] {
 		owed = append(owed, task.OwedHook{ID: int64(i + 1), Hook: h, State: task.HookFailed})

@@ -154,7 +154,7 @@ func TestGH_doesNotWaitForOneThatHangs(t *testing.T) {
 	gh, _ := fake(t, `exec tail -f /dev/null`)
 	gh.Patience = 50 * time.Millisecond
 	_, err := gh.Find(t.Context(), t.TempDir(), "", "fix")
-	wantError(t, err, "no answer within 50ms", "look whether GitHub can be reached")
+	wantError(t, err, "no answer within 50ms", "check whether GitHub can be reached")
 }
 
 func TestStanding_asksForAllWithOneCall(t *testing.T) {

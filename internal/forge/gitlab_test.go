@@ -122,7 +122,7 @@ func TestGitLab_saysWhatToDo(t *testing.T) {
 	wantError(t, err, `cannot find the program "glab"`, "install it", "glab auth login")
 	slow := forge.GL{Path: program(t, "glab", `exec tail -f /dev/null`), Patience: 50 * time.Millisecond}
 	_, err = slow.Find(t.Context(), t.TempDir(), coffee, "fix")
-	wantError(t, err, "glab gave no answer within 50ms", "look whether GitLab can be reached")
+	wantError(t, err, "glab gave no answer within 50ms", "check whether GitLab can be reached")
 }
 
 func TestGitLab_saysWhenTheQuotaIsThereAgain(t *testing.T) {

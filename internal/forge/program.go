@@ -62,8 +62,8 @@ func (p program) run(ctx context.Context, dir, stdin string, args ...string) (pr
 	case errors.As(err, &ended):
 		return out, p.refusal(ended)
 	case errors.Is(err, context.DeadlineExceeded):
-		return out, fmt.Errorf("%s gave no answer within %s: %w; look whether %s can be reached, and try again", p.name,
-			most, err, p.site)
+		return out, fmt.Errorf("%s gave no answer within %s: %w; check whether %s can be reached, and try again",
+			p.name, most, err, p.site)
 	}
 	return out, err
 }
@@ -98,7 +98,7 @@ func (p program) advice(said string) string {
 	case has(p.login(), "http 401", "bad credentials"):
 		return fmt.Sprintf("; log in with %q, and try again", p.login())
 	case has("error connecting", "dial tcp", "no such host", "i/o timeout", "tls: ", "x509: "):
-		return fmt.Sprintf("; look whether %s can be reached from here, and try again", p.site)
+		return fmt.Sprintf("; check whether %s can be reached from here, and try again", p.site)
 	case has("http 403", "not accessible", "http 404", "could not resolve to a"):
 		return fmt.Sprintf("; look with %q whether the login may do that in this repository", p.name+" auth status")
 	}

@@ -14,7 +14,7 @@ import (
 	"orange/internal/history"
 )
 
-func TestEventTypes_areAllThatThisRoomNames(t *testing.T) {
+func TestEventTypes_areAllThatThisPackageNames(t *testing.T) {
 	t.Parallel()
 	files, err := os.ReadDir(".")
 	if err != nil {
@@ -47,6 +47,6 @@ func TestEventTypes_areAllThatThisRoomNames(t *testing.T) {
 	}
 	slices.Sort(named)
 	if known := slices.Sorted(slices.Values(history.EventTypes())); !slices.Equal(known, named) {
-		t.Errorf("they are\n%v, and the room names\n%v", known, named)
+		t.Errorf("they are\n%v, and the package names\n%v", known, named)
 	}
 }

@@ -42,7 +42,7 @@ func (h *Home) prove(def *workflow.Definition) error {
 	path := h.Proved(def.Digest)
 	note, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("look whether the workflow was proved: %w", err)
+		return fmt.Errorf("check whether the workflow was proved: %w", err)
 	}
 	var refused error
 	switch string(note) {

@@ -162,7 +162,7 @@ func TestANote_thatCannotBeReadIsAnError(t *testing.T) {
 	must(t, err)
 	must(t, os.MkdirAll(filepath.Join(h.Proved(def.Digest), "x"), 0o755))
 	_, err = h.Named(t.Context(), "own")
-	wantError(t, err, "look whether the workflow was proved")
+	wantError(t, err, "check whether the workflow was proved")
 	h.wantLooks(t, 0)
 }
 

@@ -92,7 +92,7 @@ type Next interface {
 	StartNext(ctx context.Context, project string) (string, error)
 }
 
-// Executor perform hooks. Every field but Conflicts is required.
+// Executor performs hooks. Every field but Conflicts is required.
 type Executor struct {
 	Sessions   Sessions
 	Processes  Processes

@@ -53,7 +53,7 @@ func (h *Executor) notify(ctx context.Context, job record.Job) (record.Effect, e
 		values[varMessage] = message
 		_, err = h.runWords(ctx, job, view, values)
 	default:
-		err = fmt.Errorf("cannot notify via %q: this orange does not know that way; use the one that queued it",
+		err = fmt.Errorf("cannot notify via %q: this version of orange cannot; use the version that queued the hook",
 			job.Hook.Via)
 	}
 	if err != nil {
@@ -153,8 +153,7 @@ func send(request *http.Request) (status int, said string, err error) {
 		return http.ErrUseLastResponse
 	}}
 	response, err := client.Do(request)
-	var wrapped *url.Error
-	if errors.As(err, &wrapped) {
+	if wrapped, ok := errors.AsType[*url.Error](err); ok {
 		err = wrapped.Err
 	}
 	if err != nil {

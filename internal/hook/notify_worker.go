@@ -97,7 +97,7 @@ func (h *Executor) waits(ctx context.Context, id, role string) (bool, error) {
 	for _, w := range waiters {
 		alive, err := h.Processes.Alive(w)
 		if err != nil {
-			return false, fmt.Errorf("look whether the %s waits: %w", role, err)
+			return false, fmt.Errorf("check whether the %s waits: %w", role, err)
 		}
 		if alive {
 			return true, nil

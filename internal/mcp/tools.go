@@ -142,7 +142,7 @@ type advanced struct {
 type said struct {
 	ID   string `json:"id" jsonschema:"the id, or a unique beginning"`
 	Text string `json:"text" jsonschema:"what to say, at most 4 KB"`
-	Role string `json:"role,omitempty" jsonschema:"who shall hear it; without it the agent of the status"`
+	Role string `json:"role,omitempty" jsonschema:"which agent gets it; without it the agent of the status"`
 }
 
 // changing adds the tools that change tasks.

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 
 	"orange/internal/diff"
+	"orange/internal/proc"
 	"orange/internal/task"
 )
 
@@ -69,7 +70,7 @@ func (f Files) ChangeComments(ctx context.Context, project, id string,
 		err = os.MkdirAll(filepath.Dir(path), task.PrivateFolder)
 	}
 	if err == nil {
-		err = writeWhole(path, append(text, '\n'))
+		err = proc.ReplaceFile(path, append(text, '\n'))
 	}
 	if err != nil {
 		return before, fmt.Errorf("keep the comments: %w", err)

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"orange/internal/document"
+	"orange/internal/proc"
 	"orange/internal/task"
 )
 
@@ -51,7 +52,7 @@ func (f Files) KeepHistory(project, id, suffix string) (string, error) {
 		case err == nil && bytes.Equal(have, text):
 			return path, nil
 		case errors.Is(err, os.ErrNotExist):
-			return path, writeWhole(path, text)
+			return path, proc.ReplaceFile(path, text)
 		case err != nil:
 			return "", fmt.Errorf("keep the history: %w", err)
 		}

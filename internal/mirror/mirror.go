@@ -16,6 +16,7 @@ import (
 	"syscall"
 
 	"orange/internal/document"
+	"orange/internal/proc"
 	"orange/internal/task"
 )
 
@@ -63,8 +64,7 @@ func open(path string, flags int) (*os.File, error) {
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, task.Notef(os.ErrNotExist, "%q is not there", path)
 	}
-	var cause *os.PathError
-	if errors.As(err, &cause) {
+	if cause, ok := errors.AsType[*os.PathError](err); ok {
 		return nil, fmt.Errorf("%q cannot be opened: %w", path, cause.Err)
 	}
 	if err != nil {
@@ -135,7 +135,7 @@ func (f Files) Create(t task.Task, body string) error {
 		return nil
 	}
 	block, _ := document.Render(t, "", document.Room(t, ""))
-	if err := writeWhole(path, []byte(block+body)); err != nil {
+	if err := proc.ReplaceFile(path, []byte(block+body)); err != nil {
 		_ = os.Remove(dir) // refused by the system where anything is in it
 		return err
 	}
@@ -169,7 +169,7 @@ func (f Files) Keep(project, id, digest, text string) (fresh bool, err error) {
 	if _, err := os.Lstat(path); err == nil {
 		return false, nil
 	}
-	if err := replace(path, []byte(text), unhurried); err != nil {
+	if err := proc.ReplaceCopy(path, []byte(text)); err != nil {
 		return false, fmt.Errorf("keep evidence: %w", err)
 	}
 	return true, nil
@@ -243,31 +243,4 @@ func (f Files) moveAway(project, id, to string) (string, error) {
 		return to, fmt.Errorf("move the comments on the task away: %w", err)
 	}
 	return to, nil
-}
-
-// writeWhole replaces a file in one step: a reader sees the old one or the new one.
-func writeWhole(path string, text []byte) error {
-	return replace(path, text, (*os.File).Sync)
-}
-
-func replace(path string, text []byte, sync func(*os.File) error) error {
-	temporary, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
-	if err != nil {
-		return fmt.Errorf("write %q: %w", path, err)
-	}
-	_, err = temporary.Write(text)
-	if err == nil {
-		err = sync(temporary)
-	}
-	err = errors.Join(err, temporary.Close())
-	if info, missing := os.Lstat(path); err == nil && missing == nil && info.IsDir() {
-		err = errors.New("a folder is in its place; move that away")
-	}
-	if err == nil {
-		err = os.Rename(temporary.Name(), path)
-	}
-	if err != nil {
-		return errors.Join(fmt.Errorf("write %q: %w", path, err), os.Remove(temporary.Name()))
-	}
-	return nil
 }

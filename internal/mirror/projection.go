@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"time"
 
+	"orange/internal/proc"
 	"orange/internal/record"
 	"orange/internal/task"
 )
@@ -59,7 +60,7 @@ func (f Files) Project(t task.Task, file string, text []byte) error {
 		err = os.MkdirAll(filepath.Dir(place), task.PrivateFolder)
 	}
 	if err == nil {
-		err = writeWhole(place, text)
+		err = proc.ReplaceFile(place, text)
 	}
 	if err != nil {
 		return fmt.Errorf("renew the projection %q: %w", file, err)

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"orange/internal/document"
+	"orange/internal/proc"
 	"orange/internal/record"
 	"orange/internal/task"
 )
@@ -110,7 +111,8 @@ func grow(file *os.File, path string, t task.Task, front *document.Document) err
 
 const frontStep = 256
 
-// syncHistory appends what is missing, or replaces the file where it is not a beginning of the record's history.
+// syncHistory appends what is missing, or replaces the file where it is not a beginning of the record's history. It
+// does not wait for the disk: what a power cut takes of this copy, Orange writes again from the record.
 func (f Files) syncHistory(t task.Task, past record.HistoryLines) error {
 	path := filepath.Join(f.Dir(t.Project, t.ID), "history.jsonl")
 	if !past.Whole {
@@ -125,22 +127,18 @@ func (f Files) syncHistory(t task.Task, past record.HistoryLines) error {
 	whole := asFile(lines)
 	have, err := readHistory(path)
 	if err != nil || !strings.HasPrefix(whole, string(have)) {
-		return replace(path, []byte(whole), unhurried)
+		return proc.ReplaceCopy(path, []byte(whole))
 	}
 	if len(have) == len(whole) {
 		return nil
 	}
 	file, err := open(path, os.O_WRONLY|os.O_APPEND)
 	if err != nil {
-		return replace(path, []byte(whole), unhurried)
+		return proc.ReplaceCopy(path, []byte(whole))
 	}
 	_, err = file.WriteString(whole[len(have):])
 	return errors.Join(err, file.Close())
 }
-
-// unhurried leaves it to the system when the disk has a file. history.jsonl is a copy: what a power cut takes of it is
-// written again from the record.
-func unhurried(*os.File) error { return nil }
 
 // asFile is lines with a line feed behind each.
 func asFile(lines []string) string {
@@ -221,7 +219,7 @@ func (f Files) Adopt(t task.Task, content []byte) (before []byte, err error) {
 	}
 	mine := document.Read(content)
 	block, _ := document.Render(t, mine.Front.Extra, document.Room(t, mine.Front.Extra))
-	if err := writeWhole(f.Document(t.Project, t.ID), []byte(block+mine.Body)); err != nil {
+	if err := proc.ReplaceFile(f.Document(t.Project, t.ID), []byte(block+mine.Body)); err != nil {
 		return nil, fmt.Errorf("adopt the document: %w", err)
 	}
 	return []byte(document.Read(before).Body), nil

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"orange/internal/record"
-	"orange/internal/task"
 )
 
 // screensEvery is how often the agents' screens are looked at. A screen has to be still for screensQuiet, and people
@@ -17,15 +16,18 @@ const (
 	screensQuiet = 2 * time.Second
 )
 
-// screensRest is how many times the processor time of a look the watch rests after it, at least, and screensMost how
-// long at most: the looks cost a third of a percent of a processor, however many agents there are.
+// A look at the screens that have changed rests so many times its processor time, so that it costs a third of a percent
+// of a processor however many agents there are. A look at all of them costs a tenth: it finds only what the others have
+// missed.
 const (
 	screensRest = 300
 	screensMost = time.Minute
+	wholeRest   = 1000
+	wholeMost   = 2 * time.Minute
 	fewScreens  = 20
 )
 
-// restAfter is how long the watch rests after a look that cost so much processor time.
+// restAfter is how long the watch rests after a look at screens that have changed, which cost so much processor time.
 func restAfter(spent time.Duration) time.Duration {
 	return min(max(screensEvery, screensRest*spent), screensMost)
 }
@@ -53,7 +55,8 @@ func (w *screenWatch) looked(since, began time.Time, spent time.Duration, screen
 	rest := screensEvery
 	switch {
 	case since.IsZero():
-		if w.all = began.Add(restAfter(spent)); more && !failed { // what fails each time is not tried all the time
+		rests := min(max(screensEvery, wholeRest*spent), wholeMost)
+		if w.all = began.Add(rests); more && !failed { // what fails each time is not tried all the time
 			w.all = began
 		}
 	case screens > fewScreens:
@@ -111,12 +114,7 @@ func (m *Monitor) screens(ctx context.Context, known map[string]waiting, since t
 	if err != nil {
 		return 0, false, err
 	}
-	var asked []task.Task
-	for i := range tasks.live {
-		if tasks.live[i].Session != "" {
-			asked = append(asked, tasks.live[i])
-		}
-	}
+	asked := tasks.seated
 	if len(asked) == 0 {
 		clear(known)
 		return 0, false, nil

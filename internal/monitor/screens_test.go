@@ -3,6 +3,8 @@ package monitor
 import (
 	"context"
 	"errors"
+	"fmt"
+	"runtime"
 	"slices"
 	"testing"
 	"time"
@@ -147,7 +149,7 @@ func TestScreens_thoseThatChangedAreLookedAtBetweenLooksAtAll(t *testing.T) {
 		at = at.Add(watch.looked(since, at, spent, screens, more, failed))
 		return since
 	}
-	const dear = 50 * time.Millisecond // 15 seconds of rest
+	const dear = 15 * time.Millisecond // fifteen seconds until all of them are looked at again
 	look(true, dear, true, false)
 	look(true, dear, false, false) // some were left
 	for n := range 7 {
@@ -163,7 +165,7 @@ func TestScreens_thoseThatChangedAreLookedAtBetweenLooksAtAll(t *testing.T) {
 	look(true, dear, true, true)
 	look(false, dear, false, false) // what fails each time is not tried all the time
 	at = at.Add(15 * time.Second)
-	if look(true, time.Millisecond, false, false); !watch.next(at).IsZero() {
+	if look(true, time.Microsecond, false, false); !watch.next(at).IsZero() {
 		t.Error("where a look costs little, not all are looked at each time")
 	}
 	if rest := watch.looked(at, at, dear, fewScreens, false, false); rest != screensEvery {
@@ -171,6 +173,10 @@ func TestScreens_thoseThatChangedAreLookedAtBetweenLooksAtAll(t *testing.T) {
 	}
 	if rest := watch.looked(at, at, dear, fewScreens+1, false, false); rest != restAfter(dear) {
 		t.Errorf("after a look at many screens the watch rests %v", rest)
+	}
+	look(true, time.Hour, false, false)
+	if watch.next(at.Add(wholeMost-screensEvery-time.Second)).IsZero() || !watch.next(at.Add(wholeMost)).IsZero() {
+		t.Errorf("it does not look at all of them after %v", wholeMost)
 	}
 }
 
@@ -206,5 +212,35 @@ func TestScreens_rememberThoseThatWaitAndDidNotChange(t *testing.T) {
 	}
 	if want := []string{"one", "two", "two"}; !slices.Equal(heard, want) {
 		t.Errorf("people heard of %q, want %q", heard, want)
+	}
+}
+
+// A look at the terminals that have changed copies no task, however many agents there are: the watch looks every two
+// seconds, and what it leaves behind has to be collected.
+func TestScreens_leaveNextToNothingBehind(t *testing.T) { //nolint:paralleltest // counts what the process allocates
+	all := make(listed, 1000)
+	for i := range all {
+		all[i] = task.Task{ID: fmt.Sprint(i), Live: true, Session: "s"}
+	}
+	m := &Monitor{Now: time.Now, Record: all}
+	m.Needs = func(context.Context, []task.Task, time.Time) (map[string]record.Need, bool, error) {
+		return map[string]record.Need{}, false, nil
+	}
+	known := map[string]waiting{}
+	look := func() {
+		if _, _, err := m.screens(t.Context(), known, time.Unix(1, 0)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	look() // the lists of tasks are read once
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	const looks, most = 50, 10_000
+	for range looks {
+		look()
+	}
+	runtime.ReadMemStats(&after)
+	if found := (after.TotalAlloc - before.TotalAlloc) / looks; found > most {
+		t.Errorf("a look left %d bytes behind, want at most %d", found, most)
 	}
 }

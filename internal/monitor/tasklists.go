@@ -14,6 +14,7 @@ type taskLists struct {
 	live   []task.Task // those that are not over
 	held   []task.Task // those that are over and still have a workspace
 	over   []task.Task // those that are over and whose files are looked after
+	seated []task.Task // those of the live ones that have a session
 }
 
 // taskLists reads the tasks again only where one has changed: else it is one small question, however many there are.
@@ -36,8 +37,22 @@ func (m *Monitor) taskLists(ctx context.Context) (taskLists, error) {
 		return taskLists{}, err
 	}
 	fresh.number = number
+	fresh.seated = withSession(fresh.live)
 	m.listed = &fresh
 	return fresh, nil
+}
+
+// withSession are the tasks that have a session. It is the same list where all have one: a copy of many is large.
+func withSession(tasks []task.Task) (out []task.Task) {
+	if !slices.ContainsFunc(tasks, func(t task.Task) bool { return t.Session == "" }) {
+		return tasks
+	}
+	for i := range tasks {
+		if tasks[i].Session != "" {
+			out = append(out, tasks[i])
+		}
+	}
+	return out
 }
 
 // some are the tasks that a long watch looks after: of those that are over, the files of the ones that ended lately.

@@ -15,23 +15,23 @@ import (
 	"testing"
 )
 
-// room is a package as the compiler sees it, without its tests.
-type room struct {
+// source is a package as the compiler sees it, without its tests.
+type source struct {
 	path     string
 	set      *token.FileSet
 	files    map[string]*ast.File
 	importer types.Importer
 }
 
-// openRoom reads the package in the present folder, and finds what it imports.
-func openRoom(t *testing.T) *room {
+// openPackage reads the package in the present folder, and finds what it imports.
+func openPackage(t *testing.T) *source {
 	t.Helper()
 	said, err := exec.CommandContext(t.Context(), "go", "list", "-export", "-deps",
 		"-json=ImportPath,Export,GoFiles", ".").Output()
 	if err != nil {
-		t.Fatalf("the room cannot be listed: %v\n%s", err, said)
+		t.Fatalf("the package cannot be listed: %v\n%s", err, said)
 	}
-	r := &room{set: token.NewFileSet(), files: map[string]*ast.File{}}
+	r := &source{set: token.NewFileSet(), files: map[string]*ast.File{}}
 	exports := map[string]string{}
 	var own []string
 	for decoder := json.NewDecoder(strings.NewReader(string(said))); ; {
@@ -45,7 +45,7 @@ func openRoom(t *testing.T) *room {
 			t.Fatal(err)
 		}
 		exports[p.ImportPath] = p.Export
-		r.path, own = p.ImportPath, p.GoFiles // the room itself comes last
+		r.path, own = p.ImportPath, p.GoFiles // the package itself comes last
 	}
 	for _, name := range own {
 		if r.files[name], err = parser.ParseFile(r.set, name, nil, parser.SkipObjectResolution); err != nil {
@@ -58,8 +58,8 @@ func openRoom(t *testing.T) *room {
 	return r
 }
 
-// compiles looks whether the package has one meaning with another text in the place of a file.
-func (r *room) compiles(file, text string) error {
+// compiles checks whether the package has one meaning with another text in the place of a file.
+func (r *source) compiles(file, text string) error {
 	instead, err := parser.ParseFile(r.set, file, text, parser.SkipObjectResolution)
 	if err != nil {
 		return err

@@ -1,7 +1,7 @@
-// Package mutation breaks the rules of other rooms on purpose and has their tests find out. Only tests enter it.
+// Package mutation breaks the rules of other packages on purpose and has their tests find out. Only tests import it.
 //
-// It owns the list of a room's rules, what keeps the list true to the source, and how a room's tests are run
-// without one of its rules. It does not own which rules there are: each room has a list of its own under
+// It owns the list of a package's rules, what keeps the list true to the source, and how a package's tests are run
+// without one of its rules. It does not own which rules there are: each package has a list of its own under
 // testdata.
 package mutation
 
@@ -16,11 +16,11 @@ import (
 	"testing"
 )
 
-// Suite is a room whose rules are broken on purpose. Its tests run in the room's folder, where the list is.
+// Suite is a package whose rules are broken on purpose. Its tests run in the package's folder, where the list is.
 type Suite struct {
 	Least int      // how many rules it has at least
 	Heavy string   // tests that take long, as a pattern: they are run where the others find nothing; empty for none
-	Files []string // those that have a rule in the list, where only some of the room's files do
+	Files []string // those that have a rule in the list, where only some of the package's files do
 }
 
 const (
@@ -30,7 +30,7 @@ const (
 
 type mutation struct {
 	line     int
-	file     string // of the room
+	file     string // of the package
 	rule     string // as it holds, in words
 	old, new string
 }
@@ -90,7 +90,7 @@ func (m mutation) broken(t *testing.T, text string) string {
 	return text
 }
 
-// Fits tests that every rule of the list can still be broken as it says, that the room compiles then, and that
+// Fits tests that every rule of the list can still be broken as it says, that the package compiles then, and that
 // each file has a rule.
 func (s Suite) Fits(t *testing.T) {
 	t.Helper()
@@ -98,7 +98,7 @@ func (s Suite) Fits(t *testing.T) {
 		t.Skip("takes long; make test-all runs it")
 	}
 	list := readList(t)
-	room := openRoom(t)
+	pkg := openPackage(t)
 	rules, files := map[string]int{}, map[string]string{}
 	for _, m := range list {
 		if files[m.file] == "" {
@@ -112,7 +112,7 @@ func (s Suite) Fits(t *testing.T) {
 			t.Errorf("%s:%d: nothing is broken", listPath, m.line)
 		}
 		if text := m.broken(t, files[m.file]); text != "" {
-			if err := room.compiles(m.file, text); err != nil {
+			if err := pkg.compiles(m.file, text); err != nil {
 				t.Errorf("%s:%d: the broken %s does not compile: %v", listPath, m.line, m.file, err)
 			}
 		}

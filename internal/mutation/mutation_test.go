@@ -47,9 +47,9 @@ func TestPlace_doesNotDependOnHowLinesAreBroken(t *testing.T) {
 	}
 }
 
-func TestARoomIsCompiledWithAnotherTextInThePlaceOfAFile(t *testing.T) {
+func TestAPackageIsCompiledWithAnotherTextInThePlaceOfAFile(t *testing.T) {
 	t.Parallel()
-	r := openRoom(t)
+	r := openPackage(t)
 	text := read(t, "parse.go")
 	if err := r.compiles("parse.go", text); err != nil {
 		t.Errorf("as it is: %v", err)

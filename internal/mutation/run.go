@@ -60,7 +60,7 @@ func overlay(t *testing.T, m mutation) string {
 	return filepath.Join(dir, "overlay.json")
 }
 
-// testsWith runs the room's tests, those of every day and not the long ones. What is drawn and fails is not made
+// testsWith runs the package's tests, those of every day and not the long ones. What is drawn and fails is not made
 // smaller, nor kept.
 func (s Suite) testsWith(t *testing.T, overlay string) (out string, passed bool) {
 	t.Helper()
@@ -95,7 +95,7 @@ func (s Suite) testsWith(t *testing.T, overlay string) (out string, passed bool)
 	return out, true
 }
 
-// draws reports whether the room has tests that draw what they try.
+// draws reports whether the package has tests that draw what they try.
 func draws(t *testing.T) bool {
 	t.Helper()
 	all, err := filepath.Glob("*_test.go")

@@ -197,7 +197,7 @@ func (p *Pool) Scratch(ctx context.Context, t task.Task, name, commit string) (d
 	top := dir
 	away = func(ctx context.Context) error { return repo.Unscratch(ctx, top) }
 	if err = repo.Scratch(ctx, dir, commit); err == nil {
-		err = p.furnishOnce(ctx, t, worktree.Slot{Repo: repo, Dir: dir})
+		err = p.makeReadyOnce(ctx, t, worktree.Slot{Repo: repo, Dir: dir})
 	}
 	if err == nil {
 		dir, env, err = p.startIn(ctx, t, project.Worktree, top)

@@ -76,7 +76,7 @@ func (p *Pool) checkResult(ctx context.Context, t task.Task, slot worktree.Slot,
 		return err
 	}
 	own := func(context.Context) ([]string, error) { return env, nil }
-	if err := p.furnishIn(ctx, t, slot, own); err != nil {
+	if err := p.makeReadyIn(ctx, t, slot, own); err != nil {
 		return err
 	}
 	dir, more, err := p.startIn(ctx, t, project.Worktree, slot.Dir)

@@ -92,8 +92,8 @@ func (p *Pool) slot(t task.Task) (worktree.Slot, error) {
 
 func (p *Pool) document(t task.Task) string { return p.Files.Document(t.Project, t.ID) }
 
-// Replaced looks whether a program put a file where the link to the document was, and answers its content. Where it was
-// git, with a TASK.md of the repository's own, the link is made next to that one.
+// Replaced checks whether a program put a file where the link to the document was, and answers its content. Where it
+// was git, with a TASK.md of the repository's own, the link is made next to that one.
 func (p *Pool) Replaced(ctx context.Context, t task.Task) ([]byte, bool, error) {
 	slot := worktree.Slot{Dir: p.Dir(t.Workspace)} // whose repository it is does not matter for that
 	if _, err := os.Lstat(filepath.Join(slot.Dir, ".git")); errors.Is(err, os.ErrNotExist) {
@@ -268,7 +268,7 @@ func (p *Pool) Prepare(ctx context.Context, t task.Task) ([]string, error) {
 		_, err = slot.Link(ctx, p.document(t))
 	}
 	if err == nil {
-		err = p.furnish(ctx, t, slot)
+		err = p.makeReady(ctx, t, slot)
 	}
 	if stays != "" { // it could not be laid out, and is not lost
 		prepared.Rescued = append(prepared.Rescued, worktree.Rescue{Ref: stays})
@@ -318,7 +318,7 @@ func (p *Pool) View(ctx context.Context, t task.Task) (worktree.View, error) {
 	if _, err := os.Lstat(slot.Dir); errors.Is(err, os.ErrNotExist) {
 		_, err := slot.Prepare(ctx, t.Branch, t.ID)
 		if err == nil {
-			err = p.furnish(ctx, t, slot)
+			err = p.makeReady(ctx, t, slot)
 		}
 		if err != nil {
 			return worktree.View{}, err

@@ -56,11 +56,7 @@ func (r Requests) Log(ctx context.Context, project, address, log string, most in
 
 // Issue reads an issue of a project's repository.
 func (r Requests) Issue(ctx context.Context, project string, number int) (record.Issue, error) {
-	at, err := r.of(ctx, project)
-	if err == nil && at.kind == record.ForgeNone {
-		err = fmt.Errorf("cannot read issue %d of project %q: its origin is not on GitHub or GitLab; hand its text "+
-			"over with --context FILE", number, project)
-	}
+	at, err := r.ofKnown(ctx, project, fmt.Sprintf("issue %d", number), "hand its text over with --context FILE")
 	if err != nil {
 		return record.Issue{}, err
 	}
@@ -69,15 +65,22 @@ func (r Requests) Issue(ctx context.Context, project string, number int) (record
 
 // Request reads a pull request of a project's repository.
 func (r Requests) Request(ctx context.Context, project string, number int) (record.Adoptee, error) {
-	at, err := r.of(ctx, project)
-	if err == nil && at.kind == record.ForgeNone {
-		err = fmt.Errorf("cannot read pull request %d of project %q: its origin is not on GitHub or GitLab; fetch its "+
-			"branch, and name that: orange task create BRANCH SUMMARY", number, project)
-	}
+	at, err := r.ofKnown(ctx, project, fmt.Sprintf("pull request %d", number),
+		"fetch its branch, and name that: orange task create BRANCH SUMMARY")
 	if err != nil {
 		return record.Adoptee{}, err
 	}
 	return forge.For(at.kind).Request(ctx, at.Path, at.remote, number)
+}
+
+// ofKnown is of for what has to be read there; instead is what a person can do where no program reads it.
+func (r Requests) ofKnown(ctx context.Context, project, what, instead string) (requestsAt, error) {
+	at, err := r.of(ctx, project)
+	if err == nil && at.kind == record.ForgeNone {
+		err = fmt.Errorf("cannot read %s of project %q: its origin is not on GitHub or GitLab; %s", what, project,
+			instead)
+	}
+	return at, err
 }
 
 // Bring makes a branch here of the head of a pull request.

@@ -28,10 +28,10 @@ const (
 // name.
 const noSeat = "ORANGE_SEAT=setup"
 
-// furnish gives a prepared worktree what its project wants there besides the files of its commit. A set-up that was
+// makeReady gives a prepared worktree what its project wants there besides the files of its commit. A set-up that was
 // done for the same task is never done again: an agent may be at work by now.
-func (p *Pool) furnish(ctx context.Context, t task.Task, slot worktree.Slot) error {
-	return p.furnishIn(ctx, t, slot, p.environmentOf(t))
+func (p *Pool) makeReady(ctx context.Context, t task.Task, slot worktree.Slot) error {
+	return p.makeReadyIn(ctx, t, slot, p.environmentOf(t))
 }
 
 // environment is what a set-up runs in.
@@ -47,8 +47,8 @@ func (p *Pool) environmentOf(t task.Task) environment {
 	}
 }
 
-// furnishIn is furnish for a set-up that runs in another environment.
-func (p *Pool) furnishIn(ctx context.Context, t task.Task, slot worktree.Slot, in environment) error {
+// makeReadyIn is makeReady for a set-up that runs in another environment.
+func (p *Pool) makeReadyIn(ctx context.Context, t task.Task, slot worktree.Slot, in environment) error {
 	project, err := p.Setup.Project(t.Project)
 	if err == nil {
 		err = p.bring(ctx, t, project.Worktree, slot.Bring)
@@ -88,8 +88,8 @@ func (p *Pool) furnishIn(ctx context.Context, t task.Task, slot worktree.Slot, i
 	return now.write(slot) // with the files as they were before: what it has written there goes with the task
 }
 
-// furnishOnce is furnish for a checkout that is thrown away after its use.
-func (p *Pool) furnishOnce(ctx context.Context, t task.Task, slot worktree.Slot) error {
+// makeReadyOnce is makeReady for a checkout that is thrown away after its use.
+func (p *Pool) makeReadyOnce(ctx context.Context, t task.Task, slot worktree.Slot) error {
 	project, err := p.Setup.Project(t.Project)
 	if err == nil {
 		err = p.bring(ctx, t, project.Worktree, slot.BringOnce)
@@ -153,7 +153,7 @@ func (d done) write(slot worktree.Slot) error {
 	return nil
 }
 
-// letGo notes that a slot is no task's any more: the next one, and the same one again, looks whether a set-up is due.
+// letGo notes that a slot is no task's any more: the next one, and the same one again, checks whether a set-up is due.
 func letGo(slot worktree.Slot) error {
 	d, err := readDone(slot)
 	if err != nil || d.Task == "" {

@@ -10,15 +10,27 @@ import (
 // ReplaceFile writes a file in one step, for its owner alone, also while another process does the same: a reader sees
 // the old one or the new one.
 func ReplaceFile(path string, text []byte) error {
+	return replace(path, text, true)
+}
+
+// ReplaceCopy is ReplaceFile for a file that can be written again from something else: it does not wait for the disk.
+func ReplaceCopy(path string, text []byte) error {
+	return replace(path, text, false)
+}
+
+func replace(path string, text []byte, wait bool) error {
 	temporary, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
 	if err != nil {
-		return err
+		return fmt.Errorf("write %q: %w", path, err)
 	}
 	_, err = temporary.Write(text)
-	if err == nil {
+	if err == nil && wait {
 		err = temporary.Sync()
 	}
 	err = errors.Join(err, temporary.Close())
+	if info, missing := os.Lstat(path); err == nil && missing == nil && info.IsDir() {
+		err = errors.New("a folder is in its place; move that away")
+	}
 	if err == nil {
 		err = os.Rename(temporary.Name(), path)
 	}

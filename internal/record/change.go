@@ -13,7 +13,7 @@ type Snapshot struct {
 	Owed  []task.OwedHook // pending and failed hooks, in order
 	Spent []task.Spent    // evidence that earlier transitions rested on
 	Entry []task.Evidence // evidence that was there when the present status began
-	Start []task.Evidence // verdicts that was there when the present status's agent was started last
+	Start []task.Evidence // verdicts that were there when the present status's agent was started last
 }
 
 // Whole is all that the record has of one task.

@@ -10,7 +10,7 @@ const (
 	LevelProblem Level = "problem" // something does not agree, or could not be looked at
 )
 
-// Finding is one thing that an examination of the house found.
+// Finding is one thing that an examination of the home found.
 type Finding struct {
 	Check   string `json:"check"`
 	Level   Level  `json:"level"`

@@ -151,15 +151,15 @@ func (in *Inputs) evidence(def *workflow.Definition, p Past) (decide.Evidence, e
 		ev.Subject = *in.Subject
 	}
 	if in.Names != nil {
-		told := make([]document.Told, len(in.Read))
+		told := make([]document.Recorded, len(in.Read))
 		for i, s := range in.Read {
 			text, err := p.Texts.of(s)
 			if err != nil {
 				return ev, err
 			}
-			told[i] = document.Told{Name: s.Name, Line: s.Line, Copies: s.Copies, Text: text}
+			told[i] = document.Recorded{Name: s.Name, Line: s.Line, Copies: s.Copies, Text: text}
 		}
-		ev.Document = document.Retell(in.Names, in.More, told, in.Problems)
+		ev.Document = document.FromRecorded(in.Names, in.More, told, in.Problems)
 	}
 	if len(in.Facts) == 0 {
 		return ev, nil

@@ -18,7 +18,7 @@ import (
 	"orange/internal/workflow"
 )
 
-// Asks is the house as a conversation needs it. Every method prints the answer to what it asks for.
+// Asks is what a conversation needs from the program. Every method prints the answer to what it asks for.
 type Asks interface {
 	// Here is the present task, with the very workflow that it was created under. It prints nothing.
 	Here(ctx context.Context) (task.Task, *workflow.Definition, error)

@@ -95,7 +95,7 @@ func (p repository) Look(ctx context.Context, project string, addresses []string
 	return out, err
 }
 
-// Merge merges a commit, and looks whether it may be merged.
+// Merge merges a commit, and checks whether it may be merged.
 func (p repository) Merge(ctx context.Context, t task.Task, order record.MergeOrder,
 	begin func(context.Context, string) error) (record.MergeResult, error) {
 	err := p.r.Step(Step{What: "it merges", Task: t.ID}, func() error {

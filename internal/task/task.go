@@ -100,7 +100,7 @@ const idAlphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwx
 const IDLength = 21
 
 // NewID makes an id from random bytes, of which it needs at least IDLength.
-// Bytes come in as an argument, so that this room holds no dice.
+// Bytes come in as an argument, so that this package has no randomness.
 func NewID(random []byte) (string, error) {
 	if len(random) < IDLength {
 		return "", fmt.Errorf("cannot make a task id from %d random bytes: %d are needed", len(random), IDLength)

@@ -117,7 +117,8 @@ func (r reader) checkKeys(h Hook, said map[string]yaml.Pos) {
 		switch usual := k.key == action.KeyPrompt || k.key == action.KeyField; {
 		case found && !spec.Takes.Has(k.key):
 			takers := action.With(func(s action.Spec) bool { return s.Takes.Has(k.key) })
-			r.Problem(at, "hook", "found %s in the hook %s, expected it only in %s", k.name, h.Action, listed(takers))
+			r.Problem(at, "hook", "found %s in the hook %s, expected it only in %s", k.name, h.Action,
+				joinWithAnd(takers))
 		case !found && !usual && spec.Needs.Has(k.key):
 			r.Problem(h.Pos, "hook", "found %s without %s", h.Action, k.want)
 		}
@@ -147,11 +148,11 @@ func (r reader) checkVia(h Hook, said map[string]yaml.Pos) {
 	}
 	if at, found := said["timeout"]; found && h.Via == action.ViaDesktop {
 		r.Problem(at, "hook", "found timeout in the hook %s via %s, expected it only via %s", h.Action, h.Via,
-			listed([]string{action.ViaWebhook, action.ViaCommand}))
+			joinWithAnd([]string{action.ViaWebhook, action.ViaCommand}))
 	}
 }
 
-func listed(words []string) string {
+func joinWithAnd(words []string) string {
 	last := len(words) - 1
 	if last < 1 {
 		return strings.Join(words, "")

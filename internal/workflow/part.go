@@ -159,7 +159,7 @@ func (r reader) kindOfPart(at yaml.Pos, said map[string]yaml.Pos) string {
 	if len(found) != 1 || found[0] == "none" {
 		r.Problem(
 			at, "gate", "found %s in a gate, expected exactly one of section, file, glob, check, git, all, any",
-			listed(found))
+			joinWithAnd(found))
 		return ""
 	}
 	kind := found[0]

@@ -169,7 +169,7 @@ func (r Repo) Ahead(ctx context.Context, branch, commit string) (bool, error) {
 		return false, err
 	}
 	if !exists {
-		return false, fmt.Errorf("cannot look what the branch %q holds: there is no such branch", branch)
+		return false, fmt.Errorf("cannot read the commits of branch %q: there is no such branch", branch)
 	}
 	if commit == "" {
 		commit = "refs/heads/" + branch
@@ -186,14 +186,14 @@ func (r Repo) Ahead(ctx context.Context, branch, commit string) (bool, error) {
 	}
 	out, err := r.run(ctx, append(args, "--")...)
 	if err != nil {
-		return false, fmt.Errorf("look what the branch %q holds: %w", branch, err)
+		return false, fmt.Errorf("read the commits of branch %q: %w", branch, err)
 	}
 	if out.Text() == "" {
 		return false, nil
 	}
 	for _, one := range found {
 		if err := r.comparable(ctx, r.Path, one.commit, commit); err != nil {
-			return false, fmt.Errorf("look what the branch %q holds: %w", branch, err)
+			return false, fmt.Errorf("read the commits of branch %q: %w", branch, err)
 		}
 	}
 	return true, nil

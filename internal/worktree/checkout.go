@@ -28,11 +28,11 @@ func (r Repo) excludeFile(ctx context.Context) (string, error) {
 // Tracks reports whether git tracks a file in a folder of the checkout, whose path is relative to the top.
 func (r Repo) Tracks(ctx context.Context, folder string) (bool, error) {
 	if _, err := r.excludeFile(ctx); err != nil {
-		return false, fmt.Errorf("look whether git tracks %q: %w", folder, err)
+		return false, fmt.Errorf("check whether git tracks %q: %w", folder, err)
 	}
 	out, err := r.git(ctx, call{dir: r.Path, args: []string{"--literal-pathspecs", "ls-files", "-z", "--", folder}})
 	if err != nil {
-		return false, fmt.Errorf("look whether git tracks %q: %w", folder, err)
+		return false, fmt.Errorf("check whether git tracks %q: %w", folder, err)
 	}
 	return len(out.Stdout) > 0, nil
 }
@@ -64,7 +64,7 @@ func (r Repo) IgnoreNoMore(ctx context.Context, folders ...string) error {
 		err = withoutLines(path, folders)
 	}
 	if err != nil {
-		return fmt.Errorf("have git ignore files in %q no more: %w", r.Path, err)
+		return fmt.Errorf("stop git from ignoring files in %q: %w", r.Path, err)
 	}
 	return nil
 }

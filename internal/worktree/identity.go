@@ -100,7 +100,7 @@ func askIdentity(ctx context.Context) (name, address string, err error) {
 	return name, address, nil
 }
 
-// HasIdentity reports whether git knows whose commits are made in a folder, by its configuration or by variables that
+// HasIdentity reports whether git knows the author of commits in a folder, by its configuration or by variables that
 // are laid over those of this process. A name that git would guess from the machine's is none.
 func HasIdentity(ctx context.Context, dir string, env []string) (bool, error) {
 	if _, err := proc.Find("git", os.Getenv("PATH")); err != nil {
@@ -118,7 +118,7 @@ func HasIdentity(ctx context.Context, dir string, env []string) (bool, error) {
 			strings.Contains(said, "disallowed characters"):
 			return false, nil
 		default:
-			return false, fmt.Errorf("ask git whose commits are made in %q: %w", dir, err)
+			return false, fmt.Errorf("ask git for the author of commits in %q: %w", dir, err)
 		}
 	}
 	return true, nil

@@ -64,7 +64,7 @@ func (r Repo) meantByDefault(ctx context.Context) (string, error) {
 	}
 	out, err := r.run(ctx, "symbolic-ref", "--quiet", r.localDefault())
 	if err != nil && exitCode(err) != 1 {
-		return "", fmt.Errorf("look whether %q stands for another branch: %w", r.DefaultBranch, err)
+		return "", fmt.Errorf("check whether %q stands for another branch: %w", r.DefaultBranch, err)
 	}
 	return cmp.Or(out.Text(), r.localDefault()), nil
 }
@@ -232,7 +232,7 @@ const mostUnpushed = 20
 // Unpushed is how many commits the local default branch has that origin has not, as far as is known without a fetch,
 // and the newest of them in words. Without an origin there are none.
 func (r Repo) Unpushed(ctx context.Context) (count int, newest []string, err error) {
-	defer explain(&err, "cannot look what of %q in %q was never pushed", r.DefaultBranch, r.Path)
+	defer explain(&err, "cannot find the commits of %q in %q that were never pushed", r.DefaultBranch, r.Path)
 	remote, err := r.HasRemote(ctx)
 	if err != nil || !remote {
 		return 0, nil, err
@@ -274,7 +274,7 @@ func (r Repo) Landed(ctx context.Context, commits []string) (bool, error) {
 
 // Lacks returns which of some commits the base of a new branch does not have, and the name of that base.
 func (r Repo) Lacks(ctx context.Context, commits []string) (base string, lacks []string, err error) {
-	defer explain(&err, "cannot look what a new branch in %q starts with", r.Path)
+	defer explain(&err, "cannot find where a new branch in %q starts", r.Path)
 	from, err := r.Base(ctx)
 	if err != nil {
 		return "", nil, err

@@ -224,7 +224,7 @@ func (r Repo) mergeStart(ctx context.Context, local, origin string) (string, err
 		return "", err
 	}
 	if ahead && behind {
-		return "", fmt.Errorf("the local %q and origin's went different ways; bring them together (git -C %s "+
+		return "", fmt.Errorf("the local %q and origin's have diverged; bring them together (git -C %s "+
 			"pull, with %q checked out), then run this again; nothing was changed",
 			r.DefaultBranch, quoted(r.Path), r.DefaultBranch)
 	}

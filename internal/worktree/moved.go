@@ -53,7 +53,7 @@ func (r Repo) Repair(ctx context.Context, from string, slots []Slot) (err error)
 	}
 	for _, s := range slots {
 		if _, own := s.own(ctx); !own { // what git cannot repair of others is no one's concern here
-			return errors.Join(fmt.Errorf("the worktree %q leads to it no more", s.Dir), repairErr)
+			return errors.Join(fmt.Errorf("the worktree %q no longer leads to it", s.Dir), repairErr)
 		}
 		err = errors.Join(err, s.repairModules(), s.repoint(from))
 	}

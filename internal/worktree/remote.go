@@ -259,7 +259,7 @@ func (r Repo) upTo(ctx context.Context, tip, wanted string) (string, error) {
 		return "", err
 	}
 	if !has {
-		return "", fmt.Errorf("the branch has %.7s no more, which was to be pushed; push what it has now yourself",
+		return "", fmt.Errorf("the branch no longer has %.7s, which Orange was to push; push the branch yourself",
 			wanted)
 	}
 	return wanted, nil

@@ -65,7 +65,7 @@ func (s Slot) holdsNothing(ctx context.Context, here place) error {
 	args := append([]string{"rev-list", "--max-count=1", here.head, "--not"}, keepingRefs()...)
 	out, err := s.run(ctx, append(args, "--glob="+rescueRefs+"*", "--")...)
 	if err != nil {
-		return fmt.Errorf("look whether its commits are kept somewhere: %w", err)
+		return fmt.Errorf("check whether its commits are kept somewhere: %w", err)
 	}
 	if out.Text() != "" {
 		return errors.New("it is at a commit that nothing else holds" + advice)
@@ -145,7 +145,7 @@ func (s Slot) waitForGit(ctx context.Context) error {
 			return nil
 		}
 		if err != nil {
-			return fmt.Errorf("look whether a git is still making it: %w", err)
+			return fmt.Errorf("check whether a git is still making it: %w", err)
 		}
 		select {
 		case <-ctx.Done():
@@ -208,7 +208,7 @@ func (s Slot) PlaceAt(ctx context.Context, commit string) error {
 // Unscratch takes such a checkout away with all that lies in it. One that is not there is no error.
 func (r Repo) Unscratch(ctx context.Context, dir string) error {
 	if err := (Slot{Repo: r, Dir: dir}).waitForGit(ctx); err != nil {
-		return fmt.Errorf("cannot take the checkout %q away: %w", dir, err)
+		return fmt.Errorf("cannot remove the checkout %q: %w", dir, err)
 	}
 	_, err := os.Lstat(dir)
 	known, knownErr := r.Knows(ctx, dir)
@@ -230,7 +230,7 @@ func (r Repo) Unscratch(ctx context.Context, dir string) error {
 // Discard removes a checkout that no repository knows.
 func Discard(dir string) error {
 	if err := removeAll(dir); err != nil {
-		return fmt.Errorf("cannot take the checkout %q away: %w; it can be deleted", dir, err)
+		return fmt.Errorf("cannot remove the checkout %q: %w; you can delete it", dir, err)
 	}
 	return nil
 }

@@ -120,7 +120,7 @@ func (r Repo) keepCommit(ctx context.Context, taskID, branch, commit string, hel
 	args := append([]string{"rev-list", "--max-count=1", commit, "--not"}, held...)
 	out, err := r.run(ctx, append(args, "--glob="+rescueRefs+taskID+"/*", "--")...)
 	if err != nil {
-		return nil, fmt.Errorf("look whether %s is kept somewhere: %w", commit, err)
+		return nil, fmt.Errorf("check whether %s is kept somewhere: %w", commit, err)
 	}
 	if out.Text() == "" {
 		return nil, nil
@@ -128,7 +128,7 @@ func (r Repo) keepCommit(ctx context.Context, taskID, branch, commit string, hel
 	lost, err := r.run(ctx, append(append([]string{"rev-list", "--max-count=1", commit, "--not"},
 		keepingRefs()...), "--")...)
 	if err != nil {
-		return nil, fmt.Errorf("look whether %s is on a branch: %w", commit, err)
+		return nil, fmt.Errorf("check whether %s is on a branch: %w", commit, err)
 	}
 	kept, err := r.newRescue(ctx, taskID, branch, Rescue{Commit: commit, What: unpushed, Held: lost.Text() == ""})
 	if err != nil {
@@ -215,7 +215,7 @@ func (s Slot) keepTree(ctx context.Context, here place, taskID string, forced []
 	return s.commitRescue(ctx, here, taskID, tree, staged)
 }
 
-// wholeTree writes the tree of all files that clearing would take away, and looks whether it is whole:
+// wholeTree writes the tree of all files that clearing would take away, and checks whether it is whole:
 // files that cannot be read, or that a program still writes, stop everything.
 func (s Slot) wholeTree(ctx context.Context, index string, forced []string) (string, error) {
 	const rounds = 3

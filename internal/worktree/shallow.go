@@ -21,7 +21,7 @@ func (r Repo) comparable(ctx context.Context, dir, first, second string) error {
 	out, err := r.git(ctx, call{dir: dir, env: []string{reading},
 		args: []string{"rev-list", "--max-parents=0", first + "..." + second, "--"}})
 	if err != nil {
-		return fmt.Errorf("look whether the history reaches far enough: %w", err)
+		return fmt.Errorf("check whether the history reaches far enough: %w", err)
 	}
 	for _, root := range strings.Fields(out.Text()) {
 		if slices.Contains(cuts, root) {

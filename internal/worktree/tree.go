@@ -32,7 +32,7 @@ func (s Slot) Trees(ctx context.Context, taskID string) (Trees, error) {
 	}
 	made, err := s.trees(ctx)
 	if err != nil {
-		return Trees{}, fmt.Errorf("cannot write down what lies in workspace %q: %w", s.Dir, err)
+		return Trees{}, fmt.Errorf("cannot record what is in workspace %q: %w", s.Dir, err)
 	}
 	refs := fmt.Sprintf("update %s%s %s\nupdate %s%s %s\n", judgedRefs, taskID, made.Whole, judgedTrackedRefs,
 		taskID, made.Tracked)

@@ -185,20 +185,10 @@ func hooksTo(def *workflow.Definition, from, to task.Status) (out []string) {
 
 // then says in words what is done after a move.
 func then(hooks []string) string {
-	means := map[string]string{action.SpawnAgent: "an agent starts", action.SpawnReviewer: "a reviewer starts",
-		action.KillSession: "its agents are ended", action.KillReviewer: "the reviewer is ended",
-		action.KillAgent: "an agent is ended", action.NotifyWorker: "Orange tells the worker",
-		action.SpawnNext:          "the next task that waits starts",
-		action.DeleteRemoteBranch: "its branch on origin is deleted",
-		action.PushBranch:         "its branch is pushed", action.CreatePR: "a pull request is opened",
-		action.UpdatePR:         "its pull request gets the judged commit",
-		action.AcquireWorkspace: "it gets a workspace", action.ReleaseWorkspace: "its workspace is free again",
-		action.Notify: "a message is sent", action.RunCommand: "a command of the workflow runs",
-		action.SetAside: "its earlier files are set aside"}
 	var out []string
 	for _, hook := range hooks {
-		if words := means[hook]; words != "" {
-			out = append(out, words)
+		if spec, _ := action.Of(hook); spec.Then != "" {
+			out = append(out, spec.Then)
 		}
 	}
 	if len(out) == 0 {

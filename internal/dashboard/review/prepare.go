@@ -1,6 +1,7 @@
 package review
 
 import (
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -75,7 +76,7 @@ func (c *content) file(f *diff.ChangedFile, b *budget) {
 		for i := range hunk.Lines {
 			l := &hunk.Lines[i]
 			one := line{text: shown(l.Text, crlf)}
-			for c.numbers < len(digits(max(l.Old, l.New))) {
+			for c.numbers < len(strconv.Itoa(max(l.Old, l.New))) {
 				c.numbers++
 			}
 			if l.Kind != diff.Note && b.take(one.text) {
@@ -127,7 +128,7 @@ func shown(text string, crlf bool) string {
 		for end > longestLine-utf8.UTFMax && !utf8.RuneStart(text[end]) {
 			end--
 		}
-		cut = " … and " + digits(len(text)-end) + " bytes more"
+		cut = " … and " + strconv.Itoa(len(text)-end) + " bytes more"
 		text = text[:end]
 	}
 	return printable.Line(strings.ReplaceAll(text, "\t", "    ")) + cut

@@ -5,7 +5,6 @@ package review
 import (
 	"context"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
@@ -41,7 +40,7 @@ type Model struct {
 	comments Comments
 	tasks    *tasks.Set
 	style    *screen.Style
-	inks     inks
+	escapes  allEscapes
 	now      func() time.Time
 
 	task    string // the id of the task that is shown
@@ -67,8 +66,8 @@ type Model struct {
 // New makes the view.
 func New(ctx context.Context, reader Reader, comments Comments, set *tasks.Set, style *screen.Style,
 	now func() time.Time) *Model {
-	return &Model{ctx: ctx, reader: reader, comments: comments, tasks: set, style: style, inks: inks{}, now: now,
-		mark: -1}
+	return &Model{ctx: ctx, reader: reader, comments: comments, tasks: set, style: style, now: now,
+		escapes: allEscapes{}, mark: -1}
 }
 
 // Messages of the view.
@@ -101,8 +100,8 @@ func (m *Model) Follow(size screen.Size) tea.Cmd {
 		return nil
 	}
 	if m.task != t.ID {
-		*m = Model{ctx: m.ctx, reader: m.reader, comments: m.comments, tasks: m.tasks, style: m.style, inks: m.inks,
-			now: m.now, task: t.ID, mark: -1, wrap: m.wrap, stale: true}
+		*m = Model{ctx: m.ctx, reader: m.reader, comments: m.comments, tasks: m.tasks, style: m.style, now: m.now,
+			escapes: m.escapes, task: t.ID, mark: -1, wrap: m.wrap, stale: true}
 	}
 	if wide := isWide(size); wide != m.wide {
 		m.wide = wide
@@ -314,11 +313,6 @@ func (m *Model) NoText() string {
 	}
 	return ""
 }
-
-// Commented are the comments that are not sent.
-func (m *Model) Commented() int { return len(m.written) }
-
-func digits(n int) string { return strconv.Itoa(n) }
 
 // problem is why the changes could not be read, and the comments.
 func (m *Model) problem() error {

@@ -3,6 +3,7 @@ package review
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"charm.land/lipgloss/v2"
@@ -302,7 +303,7 @@ func (m *Model) code(l *diff.Line, width, height int) []string {
 	}
 	gutter := strings.Repeat(" ", m.content.numbers)
 	if n > 0 {
-		gutter = screen.PadLeft(digits(n), m.content.numbers)
+		gutter = screen.PadLeft(strconv.Itoa(n), m.content.numbers)
 	}
 	head := number.Render(gutter+" "+sign) + " "
 	indent := m.content.numbers + 3
@@ -338,22 +339,22 @@ func (m *Model) code(l *diff.Line, width, height int) []string {
 // piece is a part of a line with one style.
 type piece struct {
 	from, to int
-	ink      ink
+	escapes  escapes
 }
 
-// ink is what begins a style on the terminal, and what ends it.
-type ink struct{ begin, end string }
+// escapes is what begins a style on the terminal, and what ends it.
+type escapes struct{ begin, end string }
 
-// inks are those of styles, each made once: a screen of code has hundreds of pieces.
-type inks map[inkKey]ink
+// allEscapes are those of styles, each made once: a screen of code has hundreds of pieces.
+type allEscapes map[escapesKey]escapes
 
-type inkKey struct {
+type escapesKey struct {
 	style    *lipgloss.Style
 	emphasis bool // of a word that changed, which is seen without colours too
 }
 
-func (all inks) of(style *lipgloss.Style, emphasis bool) ink {
-	key := inkKey{style, emphasis}
+func (all allEscapes) of(style *lipgloss.Style, emphasis bool) escapes {
+	key := escapesKey{style, emphasis}
 	one, known := all[key]
 	if known {
 		return one
@@ -403,7 +404,7 @@ func (m *Model) pieces(one line, base *lipgloss.Style, kind diff.Kind) []piece {
 		if match < len(found) && found[match].From <= p.from {
 			style, emphasis = &m.style.Chosen, false
 		}
-		p.ink = m.inks.of(style, emphasis)
+		p.escapes = m.escapes.of(style, emphasis)
 		out = append(out, p)
 	}
 	return out
@@ -426,7 +427,7 @@ func render(text string, pieces []piece, from, to int) string {
 	var b strings.Builder
 	for _, p := range pieces {
 		if start, end := max(p.from, from), min(p.to, to); start < end {
-			b.WriteString(p.ink.begin + text[start:end] + p.ink.end)
+			b.WriteString(p.escapes.begin + text[start:end] + p.escapes.end)
 		}
 	}
 	return b.String()

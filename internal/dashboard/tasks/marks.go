@@ -27,6 +27,7 @@ func CursorSign(selected bool) string {
 type Mark struct {
 	Sign  string
 	Means string
+	wrong bool // it is something that a person may have to do something about
 	style func(*screen.Style) *lipgloss.Style
 	holds func(r *Row, def *workflow.Definition) bool
 }
@@ -59,6 +60,9 @@ func personsTurn(def *workflow.Definition, status task.Status) bool {
 	return status != def.Initial && def.WaitsForPerson(status)
 }
 
+// limitSign marks a task whose agent waits for its provider.
+const limitSign = "$"
+
 // Marks are all marks. A task has the first one that holds.
 func Marks() []Mark {
 	bad := func(s *screen.Style) *lipgloss.Style { return &s.Bad }
@@ -67,35 +71,35 @@ func Marks() []Mark {
 	warn := func(s *screen.Style) *lipgloss.Style { return &s.Warn }
 	good := func(s *screen.Style) *lipgloss.Style { return &s.Good }
 	return []Mark{
-		{"!", "a person should look: the task says why", bad,
+		{"!", "a person should look: the task says why", false, bad,
 			func(r *Row, _ *workflow.Definition) bool { return r.Task.Attention != "" && r.limit() == "" }},
-		{"◌", "it waits for a workspace, or for other tasks", faint,
+		{"◌", "it waits for a workspace, or for other tasks", true, faint,
 			func(r *Row, _ *workflow.Definition) bool { return r.Task.Queued() || r.Task.WaitsForTasks() }},
-		{"$", "its agent has used up what its provider lets it have for now", warn,
+		{limitSign, "its agent has reached its provider's limit", true, warn,
 			func(r *Row, _ *workflow.Definition) bool { return r.limit() != "" }},
-		{"✗", "its agent is dead", bad,
+		{"✗", "its agent is dead", true, bad,
 			func(r *Row, def *workflow.Definition) bool {
 				return r.Task.Live && r.Agent.State == record.AgentDead && hasAgent(def, r.Task.Status)
 			}},
-		{"◆", "it is a person's turn: look at it, answer it, or move it on", info,
+		{"◆", "it is a person's turn: look at it, answer it, or move it on", false, info,
 			func(r *Row, def *workflow.Definition) bool {
 				return def != nil && r.Task.Live && (personsTurn(def, r.Task.Status) || r.Agent.Need.Kind != "")
 			}},
-		{"z", "its agent lives and has done nothing for long", warn,
+		{"z", "its agent lives and has done nothing for long", true, warn,
 			func(r *Row, _ *workflow.Definition) bool {
 				return !r.Task.StalledAt.IsZero() && r.Agent.State == record.AgentAlive
 			}},
-		{"◷", "it has been in its status for longer than it should", warn,
+		{"◷", "it has been in its status for longer than it should", true, warn,
 			func(r *Row, _ *workflow.Definition) bool { return r.Task.Live && r.Task.Overdue >= task.LateAlert }},
-		{"●", "its agent is at work", good,
+		{"●", "its agent is at work", false, good,
 			func(r *Row, _ *workflow.Definition) bool { return r.Agent.State == record.AgentAlive }},
-		{"?", "its agent could not be looked at", warn,
+		{"?", "its agent could not be looked at", true, warn,
 			func(r *Row, _ *workflow.Definition) bool { return r.Agent.State == record.AgentUnknown }},
-		{"⊘", "it was given up", faint,
+		{"⊘", "it was given up", false, faint,
 			func(r *Row, def *workflow.Definition) bool {
 				return !r.Task.Live && def != nil && !decide.Marks(def, r.Task.Status).Well
 			}},
-		{"✓", "it is done", good, func(r *Row, _ *workflow.Definition) bool { return !r.Task.Live }},
+		{"✓", "it is done", false, good, func(r *Row, _ *workflow.Definition) bool { return !r.Task.Live }},
 	}
 }
 
@@ -115,11 +119,11 @@ func (s *Set) Problems(style *screen.Style, r *Row) []screen.Fragment {
 	var out []screen.Fragment
 	def := s.Workflow(*r.Task)
 	for _, one := range s.marks {
-		if !strings.Contains("◌✗$z◷?", one.Sign) || !one.holds(r, def) {
+		if !one.wrong || !one.holds(r, def) {
 			continue
 		}
 		words := one.Means
-		if one.Sign == "$" {
+		if one.Sign == limitSign {
 			words += ": " + r.limit()
 		}
 		out = append(out, screen.Text(one.Style(style), one.Sign+" "+words))

@@ -7,7 +7,7 @@ import (
 
 // a section that is rebuilt from its text alone says the same as it did in its document: else a decision that
 // was made on it could not be made again.
-func FuzzRetell(f *testing.F) {
+func FuzzFromRecorded(f *testing.F) {
 	for _, seed := range []string{
 		"## Plan\n\nAPPROACH: x\n",
 		"## A\n```\nDONE: x\n## no\n```\nDONE: y\n## B\n<!-- Verdict: PASS -->\nVerdict: FAIL\n",
@@ -21,18 +21,18 @@ func FuzzRetell(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		d := readBody(text)
-		var told []Told
+		var told []Recorded
 		sections := sectionsOf(d)
 		for _, s := range sections {
-			told = append(told, Told{Name: s.Name, Line: s.Line, Copies: s.Copies, Text: s.Text})
+			told = append(told, Recorded{Name: s.Name, Line: s.Line, Copies: s.Copies, Text: s.Text})
 		}
-		again := Retell(d.SectionNames(), d.MoreSections(), told, d.Problems)
+		again := FromRecorded(d.SectionNames(), d.MoreSections(), told, d.Problems)
 		if !slices.Equal(again.SectionNames(), d.SectionNames()) || again.MoreSections() != d.MoreSections() {
 			t.Fatalf("%q became %q", d.SectionNames(), again.SectionNames())
 		}
 		labels := []string{"DONE", "APPROACH"}
 		for _, was := range sections {
-			is, _ := again.told.section(was.Key)
+			is, _ := again.recorded.section(was.Key)
 			verdict, found := was.FirstVerdict()
 			verdictAgain, foundAgain := is.FirstVerdict()
 			anyVerdict, anyFound := was.AnyVerdict()

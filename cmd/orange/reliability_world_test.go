@@ -18,8 +18,8 @@ import (
 	"orange/internal/history"
 )
 
-// ward is a home with three live tasks, and the memory of all that was accepted and written there.
-type ward struct {
+// faultWorld is a home with three live tasks, and the memory of all that was accepted and written there.
+type faultWorld struct {
 	*world
 	ids      []string // the first is the one that is hit
 	moved    map[string][]string
@@ -32,9 +32,9 @@ type ward struct {
 const writtenByAgents = "\n## Plan\n\nAPPROACH: plain\nTOUCHING: README.md\n\n## Notes\n\nEine Notiz mit " +
 	"Umlaut: ü, and a tab:\there.\n"
 
-func newWard(t *testing.T, private bool) *ward {
+func newFaultWorld(t *testing.T, private bool) *faultWorld {
 	t.Helper()
-	w := &ward{world: newWorld(t), moved: map[string][]string{}, body: map[string]string{}}
+	w := &faultWorld{world: newWorld(t), moved: map[string][]string{}, body: map[string]string{}}
 	if private {
 		w.ownDisk()
 	}
@@ -54,18 +54,18 @@ func newWard(t *testing.T, private bool) *ward {
 }
 
 // at is where this process finds a path of the home.
-func (w *ward) at(path string) string { return w.root + path }
+func (w *faultWorld) at(path string) string { return w.root + path }
 
 // home is a path below the home.
-func (w *ward) home(names ...string) string {
+func (w *faultWorld) home(names ...string) string {
 	return filepath.Join(append([]string{w.dir, "orange"}, names...)...)
 }
 
-func (w *ward) folder(id string) string { return filepath.Dir(w.document(id)) }
+func (w *faultWorld) folder(id string) string { return filepath.Dir(w.document(id)) }
 
-func (w *ward) slot() string { return w.home("workspaces", "coffee--1") }
+func (w *faultWorld) slot() string { return w.home("workspaces", "coffee--1") }
 
-func (w *ward) append(path, text string) {
+func (w *faultWorld) append(path, text string) {
 	w.t.Helper()
 	file, err := os.OpenFile(w.at(path), os.O_APPEND|os.O_WRONLY, 0)
 	w.check(err)
@@ -73,7 +73,7 @@ func (w *ward) append(path, text string) {
 	w.check(errors.Join(err, file.Close()))
 }
 
-func (w *ward) check(err error) {
+func (w *faultWorld) check(err error) {
 	w.t.Helper()
 	if err != nil {
 		w.t.Fatal(err)
@@ -81,7 +81,7 @@ func (w *ward) check(err error) {
 }
 
 // aside moves a path of the home away, and answers what puts it back over whatever took its place.
-func (w *ward) aside(path string) (back func()) {
+func (w *faultWorld) aside(path string) (back func()) {
 	w.t.Helper()
 	w.check(os.Rename(w.at(path), w.at(path+".aside")))
 	return func() {
@@ -92,12 +92,12 @@ func (w *ward) aside(path string) (back func()) {
 }
 
 // put writes a whole file of the home.
-func (w *ward) put(path, text string) {
+func (w *faultWorld) put(path, text string) {
 	w.t.Helper()
 	w.check(os.WriteFile(w.at(path), []byte(text), 0o644))
 }
 
-func (w *ward) text(path string) string {
+func (w *faultWorld) text(path string) string {
 	w.t.Helper()
 	text, err := os.ReadFile(w.at(path))
 	w.check(err)
@@ -105,7 +105,7 @@ func (w *ward) text(path string) string {
 }
 
 // setting changes a variable of the environment and answers what changes it back.
-func (w *ward) setting(name, value string) (back func()) {
+func (w *faultWorld) setting(name, value string) (back func()) {
 	before := w.env
 	w.env = append(slices.Clone(before), name+"="+value)
 	return func() { w.env = before }
@@ -115,7 +115,7 @@ func (w *ward) setting(name, value string) (back func()) {
 const tooLong = 60 * time.Second
 
 // ask runs orange and answers all that it said; moves that it says it made are remembered.
-func (w *ward) ask(args ...string) (said string, code int) {
+func (w *faultWorld) ask(args ...string) (said string, code int) {
 	w.t.Helper()
 	dir := w.repo
 	if _, err := os.Stat(dir); err != nil {
@@ -150,7 +150,7 @@ func (w *ward) ask(args ...string) (said string, code int) {
 }
 
 // succeeds is ask where nothing but success will do.
-func (w *ward) succeeds(args ...string) string {
+func (w *faultWorld) succeeds(args ...string) string {
 	w.t.Helper()
 	out, code := w.ask(args...)
 	if code != 0 {
@@ -161,7 +161,7 @@ func (w *ward) succeeds(args ...string) string {
 
 // next is the status that a task can be moved to: there and back between clarification and working,
 // which asks for the plan.
-func (w *ward) next(id string) string {
+func (w *faultWorld) next(id string) string {
 	if moves := w.moved[id]; moves[len(moves)-1] == "working" {
 		return "clarification"
 	}
@@ -169,13 +169,13 @@ func (w *ward) next(id string) string {
 }
 
 // move moves a task on. It must succeed.
-func (w *ward) move(id string) {
+func (w *faultWorld) move(id string) {
 	w.t.Helper()
 	w.succeeds("task", "update", id, "--status", w.next(id))
 }
 
 // meet brings a fault about, looks how the program takes it, takes it away, and looks again.
-func (w *ward) meet(t *testing.T, f fault, seen *sightings) {
+func (w *faultWorld) meet(t *testing.T, f fault, seen *sightings) {
 	switch {
 	case f.long && os.Getenv("ORANGE_TEST_LONG") == "":
 		t.Skip("takes long; ORANGE_TEST_LONG=1 runs it")
@@ -199,7 +199,7 @@ func (w *ward) meet(t *testing.T, f fault, seen *sightings) {
 	}()
 	how := f.how
 	if how == nil {
-		how = func(w *ward, run []string) (string, int) { return w.ask(run...) }
+		how = func(w *faultWorld, run []string) (string, int) { return w.ask(run...) }
 	}
 	said, code := how(w, w.words(f.run))
 	said = w.plain(said)
@@ -227,7 +227,7 @@ func (w *ward) meet(t *testing.T, f fault, seen *sightings) {
 }
 
 // words puts the task into a command.
-func (w *ward) words(args []string) []string {
+func (w *faultWorld) words(args []string) []string {
 	out := slices.Clone(args)
 	for i, word := range out {
 		switch word {
@@ -241,14 +241,14 @@ func (w *ward) words(args []string) []string {
 }
 
 // plain takes out of a message what differs from run to run.
-func (w *ward) plain(said string) string {
+func (w *faultWorld) plain(said string) string {
 	said = strings.NewReplacer(w.ids[0], "ID", w.home(), "HOME", w.repo, "REPO", w.dir, "DIR").Replace(said)
 	said = regexp.MustCompile(`\b[0-9A-Za-z]{21}\b`).ReplaceAllString(said, "ID")
 	return regexp.MustCompile(`\.(\d{5,})\b`).ReplaceAllString(said, ".N")
 }
 
 // othersLive checks whether the other tasks can be listed, shown and moved.
-func (w *ward) othersLive() {
+func (w *faultWorld) othersLive() {
 	w.t.Helper()
 	list := w.succeeds("task", "list", "--all")
 	for _, id := range w.ids {
@@ -271,9 +271,9 @@ func (w *ward) othersLive() {
 	}
 }
 
-// whole looks whether a task's history is a chain of exactly the accepted moves, in the record and in its file,
+// whole checks whether a task's history is a chain of exactly the accepted moves, in the record and in its file,
 // and whether the agents' text is there.
-func (w *ward) whole(id string) {
+func (w *faultWorld) whole(id string) {
 	w.t.Helper()
 	var answer struct{ Events []history.Event }
 	w.check(json.Unmarshal([]byte(w.succeeds("task", "history", id, "--json")), &answer))

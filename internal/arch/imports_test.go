@@ -1,4 +1,5 @@
-// Package arch holds the law of the house as tests: who may import whom, and how large things may grow.
+// Package arch holds the rules of the repository as tests: which package may import which, and how large things may
+// grow.
 package arch
 
 import (
@@ -15,15 +16,15 @@ import (
 
 const root = "../.."
 
-// quiet lists the rooms that think, each knowing only those before it.
+// quiet lists the packages that only compute, each importing only those before it.
 func quiet() []string {
 	return []string{"lazyregexp", "printable", "action", "conflict", "diff", "task", "history", "record", "keyed",
 		"signed", "custody", "stats", "document", "yaml", "answer", "workflow", "harness", "rejection", "leaving",
 		"decide", "projection", "replay", "explore", "graph", "inbox"}
 }
 
-// The rooms that are tested without the race detector are those in which there is nothing for it to find.
-func TestTheMakefileKnowsTheQuietRooms(t *testing.T) {
+// The packages that are tested without the race detector are those in which there is nothing for it to find.
+func TestTheMakefileKnowsTheQuietPackages(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(filepath.Join(root, "Makefile"))
 	if err != nil {
@@ -34,7 +35,7 @@ func TestTheMakefileKnowsTheQuietRooms(t *testing.T) {
 	}
 }
 
-// narrow lists what a quiet room may enter, where that is less than all before it.
+// narrow lists what a quiet package may import, where that is less than all before it.
 func narrow() map[string][]string {
 	return map[string][]string{
 		"graph": {"task", "workflow"},
@@ -43,7 +44,7 @@ func narrow() map[string][]string {
 	}
 }
 
-// excused lists what a quiet room may import all the same, with the reason.
+// excused lists what a quiet package may import all the same, with the reason.
 func excused() map[string]map[string]string {
 	return map[string]map[string]string{
 		"lazyregexp": {"sync": "an expression that is compiled once is the same for all who use it"},
@@ -54,32 +55,32 @@ func excused() map[string]map[string]string {
 // whole program. They know nothing of the packages that import them.
 func leaves() []string { return []string{"proc", "tmux", "worktree", "forge"} }
 
-// doors lists what a loud room may enter besides the quiet ones, with the reason.
-func doors() map[string]map[string]string {
+// allowed lists what a loud package may import besides the quiet ones and the leaves, with the reason.
+func allowed() map[string]map[string]string {
 	return map[string]map[string]string{
 		"follow":   {"mirror": "it has the system's notices that a file was written"},
 		"simulate": {"engine": "its interfaces say what there is to simulate"},
 	}
 }
 
-// support lists the rooms that only tests enter, with the reason why they may do what no other room does.
+// support lists the packages that only tests import, with the reason why they may do what no other package does.
 func support() map[string]string {
 	return map[string]string{
 		"conform":  "it runs the same commands of the program both ways",
-		"mutation": "it has the go command run the tests of another room without one of its rules",
+		"mutation": "it has the go command run the tests of another package without one of its rules",
 		"provider": "it serves agent programs on loopback",
 	}
 }
 
-// forbidden lists what a quiet room must not import, with the reason.
+// forbidden lists what a quiet package must not import, with the reason.
 func forbidden() map[string]string {
-	const world = "a quiet room touches nothing outside its arguments"
+	const world = "a quiet package touches nothing outside its arguments"
 	return map[string]string{
 		"os": world, "os/exec": world, "os/signal": world, "io/fs": world, "io/ioutil": world, "net": world,
 		"net/http":     world,
 		"database/sql": world, "log": world, "log/slog": world, "embed": world, "path/filepath": world,
 		"syscall": world,
-		"context": "a quiet room never waits", "sync": "a quiet room is one thread of thought", "runtime": world,
+		"context": "a quiet package never waits", "sync": "a quiet package has one thread", "runtime": world,
 		"math/rand": "dice come in as arguments", "math/rand/v2": "dice come in as arguments",
 		"crypto/rand": "dice come in as arguments",
 	}
@@ -88,7 +89,7 @@ func forbidden() map[string]string {
 // file is one Go source file with what it imports.
 type file struct {
 	path    string
-	room    string // "decide", or "" outside internal
+	pkg     string // "decide", or "" outside internal
 	test    bool
 	imports []string
 }
@@ -118,7 +119,7 @@ func sources(t *testing.T) []file {
 		}
 		f := file{path: relative, test: strings.HasSuffix(name, "_test.go")}
 		if parts := strings.Split(filepath.ToSlash(relative), "/"); parts[0] == "internal" {
-			f.room = parts[1]
+			f.pkg = parts[1]
 		}
 		for _, spec := range parsed.Imports {
 			imported, err := strconv.Unquote(spec.Path.Value)
@@ -134,82 +135,82 @@ func sources(t *testing.T) []file {
 		t.Fatal(err)
 	}
 	if len(out) < 50 {
-		t.Fatalf("found %d Go files, expected the whole house", len(out))
+		t.Fatalf("found %d Go files, expected the whole repository", len(out))
 	}
 	return out
 }
 
-func TestQuietRoomsKnowOnlyTheQuietRoomsBeforeThem(t *testing.T) {
+func TestQuietPackagesImportOnlyTheQuietOnesBeforeThem(t *testing.T) {
 	t.Parallel()
 	for _, f := range sources(t) {
-		here := slices.Index(quiet(), f.room)
+		here := slices.Index(quiet(), f.pkg)
 		if here < 0 || f.test {
 			continue
 		}
 		known := quiet()[:here]
-		if few, ok := narrow()[f.room]; ok {
+		if few, ok := narrow()[f.pkg]; ok {
 			known = few
 		}
 		for _, imported := range f.imports {
-			if why, bad := forbidden()[imported]; bad && excused()[f.room][imported] == "" {
+			if why, bad := forbidden()[imported]; bad && excused()[f.pkg][imported] == "" {
 				t.Errorf("%s imports %q: %s", f.path, imported, why)
 			}
-			room, own := strings.CutPrefix(imported, "orange/internal/")
-			if own && !slices.Contains(known, room) {
-				t.Errorf("%s imports %q: the room %q knows only %v", f.path, imported, f.room, known)
+			name, own := strings.CutPrefix(imported, "orange/internal/")
+			if own && !slices.Contains(known, name) {
+				t.Errorf("%s imports %q: the package %q may import only %v", f.path, imported, f.pkg, known)
 			}
 		}
 	}
 }
 
-func TestNoLoudRoomEntersAnotherButTheLeaves(t *testing.T) {
+func TestNoLoudPackageImportsAnotherButTheLeaves(t *testing.T) {
 	t.Parallel()
 	for _, f := range sources(t) {
-		if f.test || f.room == "" || f.room == "app" || slices.Contains(quiet(), f.room) {
+		if f.test || f.pkg == "" || f.pkg == "app" || slices.Contains(quiet(), f.pkg) {
 			continue
 		}
 		for _, imported := range f.imports {
-			room, own := strings.CutPrefix(imported, "orange/internal/")
-			if room == f.room || strings.HasPrefix(room, f.room+"/") {
-				continue // a part of the same room
+			name, own := strings.CutPrefix(imported, "orange/internal/")
+			if name == f.pkg || strings.HasPrefix(name, f.pkg+"/") {
+				continue // a part of the same package
 			}
-			_, allowed := doors()[f.room][room]
+			_, fine := allowed()[f.pkg][name]
 			// among the leaves, proc comes first
-			allowed = allowed || slices.Contains(leaves(), room) &&
-				(room == "proc" || !slices.Contains(leaves(), f.room))
-			if own && !allowed && !slices.Contains(quiet(), room) {
-				t.Errorf("%s imports %q: a loud room enters only quiet rooms and leaves; say what is needed "+
+			fine = fine || slices.Contains(leaves(), name) &&
+				(name == "proc" || !slices.Contains(leaves(), f.pkg))
+			if own && !fine && !slices.Contains(quiet(), name) {
+				t.Errorf("%s imports %q: a loud package imports only quiet ones and leaves; say what is needed "+
 					"as an interface, and app hands it in", f.path, imported)
 			}
 		}
 	}
 }
 
-// parts lists the packages below a room, in layers: a part enters only those of the layers before it.
+// parts lists the packages below another one, in layers: a part imports only those of the layers before it.
 func parts() map[string][][]string {
 	return map[string][][]string{"dashboard": {{"screen"}, {"markdown", "highlight", "tasks", "settings"},
 		{"list", "board", "detail", "review", "workspaces", "form", "elsewhere"}, {"command", "palette"}}}
 }
 
-func TestThePartsOfARoomKnowOnlyThePartsBeforeThem(t *testing.T) {
+func TestThePartsOfAPackageImportOnlyThePartsBeforeThem(t *testing.T) {
 	t.Parallel()
 	for _, f := range sources(t) {
-		layers := parts()[f.room]
+		layers := parts()[f.pkg]
 		layer := func(part string) int {
 			return slices.IndexFunc(layers, func(l []string) bool { return slices.Contains(l, part) })
 		}
-		path := strings.Split(filepath.ToSlash(f.path), "/") // internal, the room, the part, the file
-		if f.room == "" || len(path) < 4 || f.test {
+		path := strings.Split(filepath.ToSlash(f.path), "/") // internal, the package, the part, the file
+		if f.pkg == "" || len(path) < 4 || f.test {
 			continue
 		}
 		if layer(path[2]) < 0 && len(layers) > 0 {
-			t.Errorf("%s: the part %q of the room %q is in no layer of parts()", f.path, path[2], f.room)
+			t.Errorf("%s: the part %q of the package %q is in no layer of parts()", f.path, path[2], f.pkg)
 		}
 		for _, imported := range f.imports {
-			part, own := strings.CutPrefix(imported, "orange/internal/"+f.room)
+			part, own := strings.CutPrefix(imported, "orange/internal/"+f.pkg)
 			part = strings.TrimPrefix(part, "/")
 			if own && (part == "" || len(layers) > 0 && layer(part) >= layer(path[2])) {
-				t.Errorf("%s imports %q: a part enters only the parts before it", f.path, imported)
+				t.Errorf("%s imports %q: a part imports only the parts before it", f.path, imported)
 			}
 		}
 	}
@@ -219,32 +220,32 @@ func TestOnlyProcStartsPrograms(t *testing.T) {
 	t.Parallel()
 	for _, f := range sources(t) {
 		outside := strings.HasPrefix(filepath.ToSlash(f.path), "bench/") // it measures the whole program
-		if !f.test && f.room != "proc" && support()[f.room] == "" && !outside && slices.Contains(f.imports, "os/exec") {
-			t.Errorf("%s imports os/exec: proc is the only door to other programs", f.path)
+		if !f.test && f.pkg != "proc" && support()[f.pkg] == "" && !outside && slices.Contains(f.imports, "os/exec") {
+			t.Errorf("%s imports os/exec: only proc starts other programs", f.path)
 		}
 	}
 }
 
-func TestOnlyTestsEnterTheRoomsThatAreThereForThem(t *testing.T) {
+func TestOnlyTestsImportThePackagesThatAreThereForThem(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
 	for _, f := range sources(t) {
-		seen[f.room] = true
+		seen[f.pkg] = true
 		for _, imported := range f.imports {
-			room, own := strings.CutPrefix(imported, "orange/internal/")
-			if own && support()[room] != "" && !f.test {
+			name, own := strings.CutPrefix(imported, "orange/internal/")
+			if own && support()[name] != "" && !f.test {
 				t.Errorf("%s imports %q: that is for tests", f.path, imported)
 			}
-			if support()[f.room] != "" && own {
+			if support()[f.pkg] != "" && own {
 				t.Errorf(
-					"%s imports %q: a room for tests enters no other, so that every room's tests can enter it",
+					"%s imports %q: a package for tests imports no other: the tests of every package may import it",
 					f.path, imported)
 			}
 		}
 	}
-	for room := range support() {
-		if !seen[room] {
-			t.Errorf("there is no room %q: take it off the list", room)
+	for name := range support() {
+		if !seen[name] {
+			t.Errorf("there is no package %q: take it off the list", name)
 		}
 	}
 }

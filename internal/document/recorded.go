@@ -1,26 +1,26 @@
 package document
 
-// Told is a section as it was read once: where it stood, and its text in the normal form.
-type Told struct {
+// Recorded is a section as it was read once: where it stood, and its text in the normal form.
+type Recorded struct {
 	Name   string
 	Line   int
 	Copies int
 	Text   string
 }
 
-// told are the sections of a document that was retold.
-type told struct {
+// recorded are the sections of a document that was read at an earlier time.
+type recorded struct {
 	sections []Section
 	at       map[string]int // of each key
 	named    int            // how many of the sections are listed by name
 	more     int            // how many there are besides those
 }
 
-// Retell rebuilds as much of a document as an event keeps: the names of its sections in their order, and the
+// FromRecorded rebuilds as much of a document as an event keeps: the names of its sections in their order, and the
 // texts of some of them. A section that is only named is there and has no text. More is how many there were
 // besides those that are named.
-func Retell(names []string, more int, texts []Told, problems []Problem) *Document {
-	t := &told{at: map[string]int{}, named: len(names), more: more}
+func FromRecorded(names []string, more int, texts []Recorded, problems []Problem) *Document {
+	t := &recorded{at: map[string]int{}, named: len(names), more: more}
 	for _, name := range names {
 		t.at[nameKey(name)] = len(t.sections)
 		t.sections = append(t.sections, Section{Name: name, Key: nameKey(name), Copies: 1})
@@ -37,10 +37,10 @@ func Retell(names []string, more int, texts []Told, problems []Problem) *Documen
 		}
 		t.sections[at] = s
 	}
-	return &Document{Problems: problems, told: t}
+	return &Document{Problems: problems, recorded: t}
 }
 
-func (t *told) section(key string) (Section, bool) {
+func (t *recorded) section(key string) (Section, bool) {
 	at, found := t.at[key]
 	if !found {
 		return Section{}, false
@@ -48,7 +48,7 @@ func (t *told) section(key string) (Section, bool) {
 	return t.sections[at], true
 }
 
-func (t *told) names() []string {
+func (t *recorded) names() []string {
 	names := make([]string, 0, t.named)
 	for _, s := range t.sections[:t.named] {
 		names = append(names, shorten(s.Name))
