@@ -16,7 +16,7 @@ export GORACE ?= atexit_sleep_ms=0
 QUIET := lazyregexp printable action conflict diff task history record keyed signed custody stats document yaml answer workflow harness rejection leaving decide projection replay explore graph inbox
 SINGLE := TestSimulation
 
-.PHONY: help build fleet install need demo test test-all test-fleet test-rows test-harnesses test-forge test-long lint bench pictures promises draw fmt clean
+.PHONY: help build fleet install need demo fleet-demo test test-all test-fleet test-rows test-harnesses test-forge test-long lint bench pictures promises draw fmt clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
@@ -41,6 +41,10 @@ need: # the other programs that Orange needs
 
 demo: need build ## show three tasks from created to merged, on a temporary repository or on a clone of REPO=...
 	@demo/run "$(CURDIR)/bin/orange" "$(REPO)"
+
+fleet-demo: need build fleet ## show six tasks on three hosts with a server, one of which is killed
+	@tools/need ssh-keygen
+	@temporal=$$(tools/temporal) && demo/fleet "$(CURDIR)/bin" "$$temporal"
 
 test: need ## run the tests that a change needs most, in a minute or two
 	$(GO) test -short -timeout 10m -shuffle=on ./...
