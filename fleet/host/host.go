@@ -364,7 +364,8 @@ func (h *Host) Leave(ctx context.Context, m wire.Message[wire.Leave]) (wire.Mess
 
 // letGo ends what the host does for a task that was taken away, and keeps its work.
 func (h *Host) letGo(ctx context.Context, gone wire.Gone) error {
-	said, err := h.Program.Do(ctx, call("leave", "", "", "--json", "--yes", "--", gone.Task))
+	why := fmt.Sprintf("--reason=the fleet took it away from this host, which had it in epoch %d", gone.Epoch)
+	said, err := h.Program.Do(ctx, call("leave", "", "", "--json", "--yes", why, "--", gone.Task))
 	if err != nil {
 		return err
 	}
