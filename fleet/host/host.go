@@ -220,7 +220,7 @@ func (h *Host) born(take wire.Take, said answer.Reply, head wire.Head) (*wire.Re
 func (h *Host) reply(r wire.Request, said answer.Reply, head wire.Head) (wire.Reply, error) {
 	reply := wire.Reply{Fleet: h.Fleet, Host: h.Name, Epoch: r.Epoch, Task: r.Task, Key: r.Key, Digest: sign.Digest(r),
 		Done: said.Exit == 0, Exit: said.Exit, Head: head}
-	reply.Output, reply.Errors, reply.Cut = cut(said.Stdout, said.Stderr+said.Refused, wire.MostOf(reply.Done))
+	reply.Output, reply.Errors, reply.Cut = cut(said.Stdout, said.Stderr+said.Refused, wire.MostOfReply)
 	return sign.Reply(h.Key, reply)
 }
 
