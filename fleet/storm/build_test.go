@@ -1,0 +1,64 @@
+package storm_test
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// change is a place of the programs that a storm has built in another way. Nothing of it is in the repository: the
+// compiler reads another file in the place of the one that is there.
+type change struct{ file, from, to string }
+
+// faster makes the times of a fleet shorter, so that a lease ends in a storm of a minute.
+func faster() ([]change, times) {
+	const file = "fleet/custody/host.go"
+	return []change{{file, "BeatEvery = 10 * time.Second", "BeatEvery = 1 * time.Second"},
+		{file, "LeaseFor  = 60 * time.Second", "LeaseFor  = 6 * time.Second"},
+		{file, "LostAfter = 90 * time.Second", "LostAfter = 9 * time.Second"},
+	}, times{beat: time.Second, lease: 6 * time.Second, lost: 9 * time.Second}
+}
+
+// usual are the times of the programs as they are.
+func usual() times { return times{beat: 10 * time.Second, lease: time.Minute, lost: 90 * time.Second} }
+
+// built builds the programs with changes into a folder.
+func built(t *testing.T, changes []change) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	root, err := filepath.Abs(filepath.Join("..", ".."))
+	must(t, err)
+	replaced := map[string]string{}
+	for _, c := range changes {
+		path := filepath.Join(root, c.file)
+		read, is := replaced[path]
+		if !is {
+			read = path
+		}
+		text, err := os.ReadFile(read)
+		must(t, err)
+		if strings.Count(string(text), c.from) != 1 {
+			t.Fatalf("%s has %q %d times, expected once", c.file, c.from, strings.Count(string(text), c.from))
+		}
+		replaced[path] = filepath.Join(dir, strings.ReplaceAll(c.file, "/", "-"))
+		must(t, os.WriteFile(replaced[path], []byte(strings.Replace(string(text), c.from, c.to, 1)), 0o600))
+	}
+	overlay, err := json.Marshal(map[string]any{"Replace": replaced})
+	must(t, err)
+	must(t, os.WriteFile(filepath.Join(dir, "overlay.json"), overlay, 0o600))
+	must(t, os.Mkdir(filepath.Join(dir, "bin"), 0o755))
+	for folder, program := range map[string]string{root: "./cmd/orange",
+		filepath.Join(root, "fleet"): "./cmd/orange-fleet"} {
+		build := exec.CommandContext(t.Context(), "go", "build", "-overlay", filepath.Join(dir, "overlay.json"), "-o",
+			filepath.Join(dir, "bin")+"/", program)
+		build.Dir = folder
+		if out, err := build.CombinedOutput(); err != nil {
+			t.Fatalf("build %s: %v: %s", program, err, out)
+		}
+	}
+	return filepath.Join(dir, "bin")
+}
