@@ -254,7 +254,7 @@ func (v *view) Choices(ctx context.Context) (dashboard.Choices, error) {
 	slices.Sort(projects)
 	slices.Sort(harnesses)
 	for _, name := range slices.Compact(harnesses) { // a host names those alone whose programs it has
-		out.Harnesses = append(out.Harnesses, harness.Choice{Name: name})
+		out.Harnesses = append(out.Harnesses, harness.Choice{Name: name, Program: name, Path: name})
 	}
 	for _, name := range slices.Compact(projects) {
 		out.Projects = append(out.Projects, task.Project{Name: name})
