@@ -487,11 +487,13 @@ func TestWhatANewHostDoesNotFindIsNamedAsLost(t *testing.T) {
 	lost.Lost = []string{"k2"}
 	s, err := s.Taken(2, lost, now)
 	wants(t, "taking", err, nil)
-	if _, _, err := s.Asked(wire.Ask{Request: testkit.Request("ada", id, "h1", 1, "k2", now)}, now); !errors.Is(err, custody.ErrLost) ||
+	askedLost := wire.Ask{Request: testkit.Request("ada", id, "h1", 1, "k2", now)}
+	if _, _, err := s.Asked(askedLost, now); !errors.Is(err, custody.ErrLost) ||
 		!strings.Contains(err.Error(), "lost with h1") {
 		t.Errorf("the lost request: %v", err)
 	}
-	if _, done, err := s.Asked(wire.Ask{Request: testkit.Request("ada", id, "h1", 1, "k1", now)}, now); !done || err != nil {
+	askedKnown := wire.Ask{Request: testkit.Request("ada", id, "h1", 1, "k1", now)}
+	if _, done, err := s.Asked(askedKnown, now); !done || err != nil {
 		t.Errorf("the other one: %t, %v", done, err)
 	}
 	if c := s.Summary(); strings.Join(c.Lost, "") != "k2" || c.Host != "h2" || c.Epoch != 2 || c.Phase != "held" {

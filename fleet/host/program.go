@@ -54,8 +54,8 @@ func (o Orange) own(ctx context.Context, c answer.Call) (answer.Reply, error) {
 	if err := c.Check(); err != nil {
 		return answer.Reply{}, err
 	}
-	out, err := proc.Run(ctx, proc.Command{Name: o.Path, Args: c.Words(), Stdin: strings.NewReader(c.Stdin), Dir: o.Home,
-		Env: o.env(), Unset: seatless(), Most: answer.MostOfReply})
+	out, err := proc.Run(ctx, proc.Command{Name: o.Path, Args: c.Words(), Stdin: strings.NewReader(c.Stdin),
+		Dir: o.Home, Env: o.env(), Unset: seatless(), Most: answer.MostOfReply})
 	if ended := (*proc.Error)(nil); err != nil && (!errors.As(err, &ended) || out.Code < 0) {
 		return answer.Reply{}, err
 	}

@@ -60,7 +60,7 @@ func lives(t *testing.T, changes []change, times times, lasts time.Duration) []s
 	return wrong
 }
 
-// Whatever happens to hosts, server and network: what a person was told is done is in one history, or is named as lost;
+// Whatever happens to hosts, server and network: what a host answered as done is in one history, or is named as lost;
 // nothing is seen outside after a lease; no work is lost.
 func TestStorm_whatWasAnsweredIsInOneHistoryOrNamedAsLost(t *testing.T) {
 	changes, times := faster()

@@ -30,8 +30,9 @@ type Store struct {
 // lockPatience is how long a command waits for another one's transaction before it gives up.
 const lockPatience = 20 * time.Second
 
-// mostCache is how much of the database a process keeps in its memory, in KB. A command reads little, and who lists ten
-// thousand tasks reads each page once: more would only make programs larger that run all day. The system keeps the file.
+// mostCache is how much of the database a process keeps in its memory, in KB. A command reads little, and a list of ten
+// thousand tasks reads each page once: more would only make programs larger that run all day. The system keeps the
+// file.
 const mostCache = 512
 
 // Open opens the database at path, makes it where it is missing, and brings it up to date.
