@@ -181,6 +181,14 @@ func (r Repo) private(dir, lock string) bool {
 	return known && err == nil && filepath.IsLocal(below)
 }
 
+// silence is the sentence about a program that ended with a status and gave no reason.
+func silence(status int) string {
+	if status < 0 {
+		return "a signal ended it before it said anything"
+	}
+	return fmt.Sprintf("it ended with status %d and said nothing", status)
+}
+
 func (r Repo) runOnce(ctx context.Context, c call) (proc.Result, error) {
 	if r.Before != nil {
 		r.Before(ctx)
@@ -192,7 +200,7 @@ func (r Repo) runOnce(ctx context.Context, c call) (proc.Result, error) {
 	if ended, is := errors.AsType[*proc.Error](err); is {
 		said := strings.TrimSpace(ended.Stderr)
 		if said == "" {
-			said = fmt.Sprintf("it ended with status %d and said nothing", ended.Code)
+			said = silence(ended.Code)
 		}
 		return result, &gitError{verb: c.args[0], said: said, err: ended}
 	}

@@ -107,8 +107,7 @@ func (r Repo) pushWithin(ctx context.Context, c call) error {
 			"(pre-push) or origin may have waited for something. It said: %s", limit,
 			cmp.Or(strings.TrimSpace(ended.Output), "nothing"))}
 	case ended.Code != 0:
-		return &gitError{verb: "push", said: cmp.Or(strings.TrimSpace(ended.Output),
-			fmt.Sprintf("it ended with status %d and said nothing", ended.Code))}
+		return &gitError{verb: "push", said: cmp.Or(strings.TrimSpace(ended.Output), silence(ended.Code))}
 	}
 	return nil
 }

@@ -117,6 +117,17 @@ func TestInspect_withoutGit(t *testing.T) {
 	wantError(t, err, "cannot work without git", "install git")
 }
 
+func TestAGitThatWasKilledIsNotSaidToHaveAStatus(t *testing.T) {
+	h, programs := newHome(t), t.TempDir()
+	write(t, programs, "git", "#!/bin/sh\nkill -9 $$\n")
+	if err := os.Chmod(filepath.Join(programs, "git"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", programs+":"+os.Getenv("PATH"))
+	_, err := h.run(t.Context(), "worktree", "list")
+	wantError(t, err, "git worktree: a signal ended it")
+}
+
 func TestNewEnough(t *testing.T) {
 	t.Parallel()
 	for version, ok := range map[string]bool{
