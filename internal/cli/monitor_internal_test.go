@@ -24,8 +24,14 @@ type said struct {
 // call runs one command line; a word in it has no space.
 func call(t *testing.T, h Services, line string) said {
 	t.Helper()
+	return callWith(t, "", h, line)
+}
+
+// callWith runs one command with a text at its standard input.
+func callWith(t *testing.T, in string, h Services, line string) said {
+	t.Helper()
 	var out, talk bytes.Buffer
-	p := &Program{In: strings.NewReader(""), Out: printable.NewWriter(&out), Err: printable.NewWriter(&talk),
+	p := &Program{In: strings.NewReader(in), Out: printable.NewWriter(&out), Err: printable.NewWriter(&talk),
 		Open: func(context.Context) (*Services, error) { return &h, nil }}
 	status := p.Run(t.Context(), strings.Fields(line))
 	return said{status, out.String(), talk.String()}
