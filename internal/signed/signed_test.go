@@ -127,7 +127,8 @@ func TestRead_takesNothingThatItDoesNotKnow(t *testing.T) {
 		"a shorter value": {"fleet 4:", "fleet 3:"}, "a sign": {"fleet 4:", "fleet +4:"},
 		"another number of arguments": {"arguments 1:2", "arguments 1:3"}, "no number": {"epoch 1:2", "epoch 1:x"},
 		"another order": {"host 2:h1\n", ""}, "a very great length": {"fleet 4:", "fleet 99999999999999999999:"},
-		"a number with a zero": {"epoch 1:2", "epoch 2:02"},
+		"a number with a zero": {"epoch 1:2", "epoch 2:02"}, "another end of a line": {"home\n", "homex"},
+		"a file twice": {"file 8:", "file 8:notes.md\ntext 1:x\nfile 8:"},
 	} {
 		changed := strings.Replace(good, change[0], change[1], 1)
 		if r, err := Read(changed); !errors.Is(err, ErrUnsigned) {
@@ -179,8 +180,12 @@ func TestText_isReadAsItWasWritten(t *testing.T) {
 	}
 	all := Statement{Fleet: "f", Host: "h", Epoch: 3, Task: "t", Method: "m", Args: []string{"a 1:b\n", ""}, Stdin: "s",
 		As: "w", Person: "p", Key: "k", Expires: time.Unix(9, 0), Files: map[string]string{"x": "1", "a": "2"}}
-	if again, err := Read(all.Text()); err != nil || !reflect.DeepEqual(again, all) {
+	text := all.Text()
+	if again, err := Read(text); err != nil || !reflect.DeepEqual(again, all) {
 		t.Errorf("%+v, %v", again, err)
+	}
+	if !strings.HasSuffix(text, "file 1:a\ntext 1:2\nfile 1:x\ntext 1:1\n") {
+		t.Errorf("files are not in the order of their names:\n%s", text)
 	}
 }
 
@@ -229,16 +234,16 @@ func TestSigner_knowsKeysInHardware(t *testing.T) {
 		return append(appendWord(appendWord(nil, []byte(inHardware)), ed25519.Sign(inside.private, b)), flags...)
 	}
 	const touched = "\x01\x00\x00\x00\x07"
-	key := of("ssh:")
-	good := Armored(key, ForRequest, made("ssh:", "orange-request", touched))
+	key := of("ssh:own")
+	good := Armored(key, ForRequest, made("ssh:own", "orange-request", touched))
 	if by, err := Signer(ForRequest, "text", good); err != nil || by != key {
 		t.Fatalf("%q, %v", by, err)
 	}
 	for what, signature := range map[string][]byte{
 		"of another application": made("web:", "orange-request", touched),
-		"for another use":        made("ssh:", "git", touched),
-		"without a counter":      made("ssh:", "orange-request", "\x01"),
-		"with another counter":   append(made("ssh:", "orange-request", touched)[:len(made("ssh:", "", touched))-1], 8),
+		"for another use":        made("ssh:own", "git", touched),
+		"without a counter":      made("ssh:own", "orange-request", "\x01"),
+		"with another counter":   append(made("ssh:own", "orange-request", touched)[:len(made("ssh:own", "", touched))-1], 8),
 		"of a key on a disk": appendWord(appendWord(nil, []byte(onDisk)),
 			ed25519.Sign(inside.private, Message(ForRequest, "text"))),
 	} {
@@ -248,6 +253,10 @@ func TestSigner_knowsKeysInHardware(t *testing.T) {
 	}
 	if again, err := ReadKey(key.Words() + " a comment"); err != nil || again != key {
 		t.Errorf("its words: %q, %v", again, err)
+	}
+	_, encoded, _ := strings.Cut(key.Words(), " ")
+	if other, err := ReadKey(onDisk + " " + encoded); err == nil {
+		t.Errorf("it is read as one on a disk, %q", other)
 	}
 }
 
