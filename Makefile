@@ -13,7 +13,7 @@ RACE := $(if $(CC_THERE),-race '-gcflags=modernc.org/...=-d=checkptr=0 -race=fal
 export GORACE ?= atexit_sleep_ms=0
 # It has nothing to find where there is only one thread: in the quiet packages, and in the simulated world.
 # Their tests run without it in make test-all; make test-long runs them with it too.
-QUIET := lazyregexp printable action conflict diff task history record keyed signed custody stats document yaml answer workflow harness rejection leaving decide projection replay explore graph inbox
+QUIET := lazyregexp printable action conflict diff task history record keyed signed outward stats document yaml answer workflow harness rejection leaving decide projection replay explore graph inbox
 SINGLE := TestSimulation
 
 .PHONY: help build fleet install need demo fleet-demo test test-all test-fleet test-rows test-harnesses test-forge test-long lint bench pictures promises draw fmt clean

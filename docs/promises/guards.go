@@ -27,7 +27,7 @@ type repository struct {
 
 var (
 	stories = regexp.MustCompile("(?:story|stories) (`[A-Za-z_0-9.-]+`(?:,? and |, )?)+")
-	rowName = regexp.MustCompile(`^((\d{3}|about|build|default|classic|phases)/|9\.\d+$)`)
+	rowName = regexp.MustCompile(`^((\d{3}|about|build|default|classic|phases|fleet)/|9\.\d+$)`)
 	testFn  = regexp.MustCompile(`(?m)^func (Test\w+)\(`)
 )
 
@@ -40,6 +40,7 @@ func places() []struct{ folder, ending, run string } {
 		{"internal/workflow/testdata/err", "",
 			"go test ./internal/workflow -run 'TestEveryMistakeIsToldAtItsPlace/^%s$'"},
 		{"cmd/orange/testdata/script", ".txtar", "go test ./cmd/orange -run 'TestStories/^%s$'"},
+		{"cmd/orange/testdata/fleet", ".txtar", "go test ./cmd/orange -run 'TestFleetStories/^%s$'"},
 		{longFolder, ".txtar", "ORANGE_TEST_LONG=1 go test ./cmd/orange -run 'TestLongStories/^%s$'"},
 	}
 }
@@ -66,7 +67,7 @@ func openRepository(root string) (*repository, error) {
 			r.rows[name] = strings.TrimSpace(cells[len(cells)-1])
 		}
 	}
-	for _, top := range []string{"internal", "cmd", "workflows"} {
+	for _, top := range []string{"internal", "cmd", "workflows", "fleet"} {
 		if err := filepath.WalkDir(filepath.Join(root, top), r.readTests); err != nil {
 			return nil, fmt.Errorf("read the names of the tests: %w", err)
 		}
@@ -131,7 +132,11 @@ func (r *repository) guards(text string) (out []guard, unknown []string) {
 func (r *repository) guard(name string) []guard {
 	var out []guard
 	for _, folder := range r.tests[name] {
-		out = append(out, guard{name: name, run: fmt.Sprintf("go test %s -run '^%s$'", folder, name)})
+		run := "go test " + folder
+		if inside, is := strings.CutPrefix(folder, "./fleet/"); is { // a module of its own
+			run = "go -C fleet test ./" + inside
+		}
+		out = append(out, guard{name: name, run: fmt.Sprintf("%s -run '^%s$'", run, name)})
 	}
 	for _, p := range places() {
 		info, err := os.Stat(filepath.Join(r.root, p.folder, name+p.ending))

@@ -107,6 +107,47 @@ func TestWhatConformanceNamesIsThere(t *testing.T) {
 	}
 }
 
+// Each section of the pages about a fleet has a row that says what it promises, and each such row names its section.
+func TestEverySectionOfTheFleetHasARow(t *testing.T) {
+	t.Parallel()
+	rows := 0
+	linked := map[string]bool{}
+	link := regexp.MustCompile("^\\| `fleet/[a-z-]+` \\| " +
+		`\[fleet(?:-server)?\]\((fleet(?:-server)?\.md#[a-z-]+)\): `)
+	for _, line := range strings.Split(readFile(t, root+"/docs/conformance.md"), "\n") {
+		if !strings.HasPrefix(line, "| `fleet/") {
+			continue
+		}
+		rows++
+		match := link.FindStringSubmatch(line)
+		if match == nil {
+			t.Errorf("docs/conformance.md: the row names no section of the pages about a fleet: %.80s", line)
+			continue
+		}
+		linked[match[1]] = true
+	}
+	if rows < 40 {
+		t.Errorf("found %d rows of a fleet in docs/conformance.md", rows)
+	}
+	noAnchor := regexp.MustCompile(`[^a-z0-9 -]`)
+	for _, page := range []string{"fleet.md", "fleet-server.md"} {
+		for _, line := range strings.Split(readFile(t, root+"/docs/"+page), "\n") {
+			if !strings.HasPrefix(line, "##") {
+				continue
+			}
+			title := strings.TrimLeft(line, "# ")
+			anchor := page + "#" + strings.ReplaceAll(noAnchor.ReplaceAllString(strings.ToLower(title), ""), " ", "-")
+			if !linked[anchor] {
+				t.Errorf("docs/%s: no row of docs/conformance.md leads to the section %q", page, title)
+			}
+			delete(linked, anchor)
+		}
+	}
+	for anchor := range linked {
+		t.Errorf("docs/conformance.md links to %q, which is no section", anchor)
+	}
+}
+
 // The choices between the documents, and what evidence is about, stand on the page with what guards them.
 func TestWhatWasDecidedStandsOnThePage(t *testing.T) {
 	t.Parallel()

@@ -72,7 +72,7 @@ func (c *Client) Ask(ctx context.Context, host answer.Host, call answer.Call, mo
 	if len(call.Argv) < 2 {
 		return answer.Reply{}, task.Notef(task.ErrUsage, "cannot ask host %s without a command", host.Name)
 	}
-	if since, is := c.lost[host.Name]; is {
+	if since, is := c.memory.since(host.Name); is {
 		return answer.Reply{}, c.lostWith(host.Name, since, subject(call))
 	}
 	ctx, off := context.WithTimeout(ctx, most)
@@ -90,7 +90,7 @@ func (c *Client) Ask(ctx context.Context, host answer.Host, call answer.Call, mo
 // lostWith says what is known of a task whose host is lost: nothing is asked there.
 func (c *Client) lostWith(host string, since time.Time, id string) error {
 	text := fmt.Sprintf("host %s is lost since %s: nothing was asked of it", host, answer.Clock(since))
-	if t, is := c.found[id]; is {
+	if t, is := c.memory.of(id); is {
 		row := held(t)
 		text += fmt.Sprintf("; task %s was %q, %s; orange fleet rescue %s gives it to another host", id, row.Status,
 			row.LastTold(time.Local), id)
@@ -102,7 +102,7 @@ func (c *Client) lostWith(host string, since time.Time, id string) error {
 func (c *Client) look(ctx context.Context, host answer.Host, call answer.Call) (answer.Reply, error) {
 	l := wire.Look{Task: subject(call), Method: call.Argv[1], Args: call.Argv[2:]}
 	id := l.Task
-	if t, is := c.found[id]; !is || over(t) {
+	if t, is := c.memory.of(id); !is || over(t) {
 		id = "" // only the host can say something of it
 	}
 	seen, err := c.Server.Look(ctx, host.Name, id, l)
@@ -125,7 +125,7 @@ func subject(call answer.Call) string {
 func replied(exit int, output, errs string, cut bool) answer.Reply {
 	r := answer.Reply{V: answer.Version, Exit: exit, Stdout: output, Stderr: errs}
 	if cut {
-		r.Stderr += "orange: the answer was longer than what the fleet carries, and was cut; the host has all of it\n"
+		r.Stderr += "orange: " + answer.CutShort + "\n"
 	}
 	return r
 }
@@ -159,7 +159,7 @@ func (c *Client) ask(ctx context.Context, p answer.Pending, key string) (answer.
 
 // gone reports whether a task whose custody is over has been deleted at its host, which then takes no request for it.
 func (c *Client) gone(ctx context.Context, host, id string) bool {
-	if t, is := c.found[id]; !is || !over(t) {
+	if t, is := c.memory.of(id); !is || !over(t) {
 		return false
 	}
 	seen, err := c.Server.Look(ctx, host, "", wire.Look{Task: id, Method: "show", Args: []string{"--", id}})

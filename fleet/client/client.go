@@ -13,6 +13,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/crypto/ssh"
@@ -24,6 +25,7 @@ import (
 	"orange/internal/answer"
 	"orange/internal/fleet"
 	"orange/internal/keyed"
+	"orange/internal/signed"
 	"orange/internal/task"
 )
 
@@ -63,8 +65,45 @@ type Client struct {
 	// Every has ticks between two looks of what a person waits for.
 	Every func() <-chan time.Time
 
-	found map[string]wire.Custody // what was found in this process
-	lost  map[string]time.Time    // hosts that were lost when this process began, and since when
+	memory memory
+}
+
+// memory is what this process has seen of the fleet. The dashboard asks for several things at once.
+type memory struct {
+	lock  sync.Mutex
+	found map[string]wire.Custody
+	lost  map[string]time.Time // hosts that were lost when this process began, and since when
+}
+
+// of is what was found of a task.
+func (m *memory) of(id string) (t wire.Custody, is bool) {
+	m.lock.Lock()
+	defer m.lock.Unlock()
+	t, is = m.found[id]
+	return t, is
+}
+
+func (m *memory) keep(t wire.Custody) {
+	m.lock.Lock()
+	defer m.lock.Unlock()
+	if m.found == nil {
+		m.found = map[string]wire.Custody{}
+	}
+	m.found[t.Task] = t
+}
+
+// since is when a host was lost.
+func (m *memory) since(host string) (since time.Time, is bool) {
+	m.lock.Lock()
+	defer m.lock.Unlock()
+	since, is = m.lost[host]
+	return since, is
+}
+
+func (m *memory) lose(hosts map[string]time.Time) {
+	m.lock.Lock()
+	defer m.lock.Unlock()
+	m.lost = hosts
 }
 
 // bornWithin is how long a new task is waited for.
@@ -83,13 +122,14 @@ func (c *Client) Read() (answer.Fleet, error) {
 	if err != nil {
 		return f, err
 	}
-	c.lost = map[string]time.Time{}
+	lost := map[string]time.Time{}
 	for _, h := range hosts {
 		f.Hosts = append(f.Hosts, answer.Host{Name: h.Host, SSH: h.Said.SSH})
 		if !h.Here {
-			c.lost[h.Host] = time.Unix(h.Since, 0)
+			lost[h.Host] = time.Unix(h.Since, 0)
 		}
 	}
+	c.memory.lose(lost)
 	slices.SortFunc(f.Hosts, func(a, b answer.Host) int { return strings.Compare(a.Name, b.Name) })
 	return f, nil
 }
@@ -160,12 +200,9 @@ func (c *Client) Find(ctx context.Context, word string) ([]answer.ServerTask, er
 			}
 		}
 	}
-	if c.found == nil {
-		c.found = map[string]wire.Custody{}
-	}
 	var out []answer.ServerTask
 	for _, t := range begun {
-		c.found[t.Task] = t
+		c.memory.keep(t)
 		out = append(out, held(t))
 	}
 	return out, nil
@@ -190,25 +227,22 @@ func over(t wire.Custody) bool { return t.Phase == string(custody.Ended) }
 
 // custodyOf is the custody of a task: what was found of it, or what the server says now.
 func (c *Client) custodyOf(ctx context.Context, id string, anew bool) (wire.Custody, error) {
-	if t, is := c.found[id]; is && !anew {
+	if t, is := c.memory.of(id); is && !anew {
 		return t, nil
 	}
 	t, err := c.Server.Task(ctx, id)
 	if err != nil {
 		return t, mapped(err, id)
 	}
-	if c.found == nil {
-		c.found = map[string]wire.Custody{}
-	}
-	c.found[id] = t
+	c.memory.keep(t)
 	return t, nil
 }
 
 // hosts are the keys of the hosts, to check their answers.
-func (c *Client) hosts(ctx context.Context) (sign.Roster, error) {
+func (c *Client) hosts(ctx context.Context) (signed.List, error) {
 	trust, err := c.Server.Trust(ctx)
 	if err != nil {
-		return sign.Roster{}, err
+		return signed.List{}, err
 	}
 	lists, err := trust.Lists(c.Setup.Namespace)
 	return lists.Hosts, err

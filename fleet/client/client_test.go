@@ -21,6 +21,7 @@ import (
 	"orange/internal/fleet"
 	"orange/internal/keyed"
 	"orange/internal/rejection"
+	"orange/internal/signed"
 	"orange/internal/task"
 )
 
@@ -111,7 +112,7 @@ func (f *fake) Trust(context.Context) (custody.Trust, error) { return trust(f.t)
 func trust(t *testing.T) custody.Trust {
 	t.Helper()
 	return custody.Trust{Authority: testkit.Public(t, testkit.Authority),
-		People: testkit.List(t, sign.People, 1, "ada"), Hosts: testkit.List(t, sign.Hosts, 1, "h1", "h2")}
+		People: testkit.List(t, signed.OfPeople, 1, "ada"), Hosts: testkit.List(t, signed.OfHosts, 1, "h1", "h2")}
 }
 
 // newClient is the client of a person who asks a fleet with the task at h1.

@@ -16,11 +16,11 @@ import (
 	"orange/fleet/custody"
 	"orange/fleet/host"
 	"orange/fleet/setup"
-	"orange/fleet/sign"
 	"orange/fleet/testkit"
 	"orange/fleet/wire"
 	"orange/internal/conform"
 	"orange/internal/proc"
+	"orange/internal/signed"
 )
 
 // wireVariable has this program be "orange-fleet" with a wire of its own: the value is the file with the wire.
@@ -105,7 +105,7 @@ func newLine(t *testing.T, program string) line {
 	s := strung{Dir: filepath.Join(dir, "custodies"), Home: filepath.Join(l.big.Dir, "orange"), Orange: program,
 		Person: "ada", Key: filepath.Join(dir, "ada"), Host: testkit.KeyFile(t, "big", ""),
 		Trust: custody.Trust{Authority: testkit.Public(t, testkit.Authority),
-			People: testkit.List(t, sign.People, 1, "ada"), Hosts: testkit.List(t, sign.Hosts, 1, "big")}}
+			People: testkit.List(t, signed.OfPeople, 1, "ada"), Hosts: testkit.List(t, signed.OfHosts, 1, "big")}}
 	must(t, os.Mkdir(s.Dir, 0o700))
 	must(t, os.WriteFile(s.Key, testkit.KeyFile(t, "ada", ""), 0o600))
 	l.wire, l.asker.Person = s, s.Person

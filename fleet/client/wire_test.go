@@ -16,9 +16,9 @@ import (
 	"orange/fleet/custody"
 	"orange/fleet/flow"
 	"orange/fleet/host"
-	"orange/fleet/sign"
 	"orange/fleet/testkit"
 	"orange/fleet/wire"
+	"orange/internal/signed"
 )
 
 // wired is the server of a fleet with one host, without a server: the rules of the custody and the host are called in
@@ -180,8 +180,8 @@ func (w wired) Trust(context.Context) (custody.Trust, error) { return w.trust, n
 var _ client.Server = wired{}
 
 // people are the keys of people, as a host has them.
-func people(trust custody.Trust) func() (sign.Roster, error) {
-	return func() (sign.Roster, error) {
+func people(trust custody.Trust) func() (signed.List, error) {
+	return func() (signed.List, error) {
 		lists, err := trust.Lists(testkit.Fleet)
 		return lists.People, err
 	}

@@ -18,6 +18,7 @@ import (
 	"orange/fleet/sign"
 	"orange/fleet/testkit"
 	"orange/fleet/wire"
+	"orange/internal/signed"
 	"orange/internal/task"
 )
 
@@ -59,7 +60,7 @@ func (o *office) publish() {
 // joins has a host join, and answers with its home.
 func (o *office) joins(name string) (home string, order registry.Order) {
 	o.t.Helper()
-	ticket, invite, err := o.a.Invite(o.t.Context(), o.s, registry.Invite{Of: sign.Hosts, Name: name}, time.Now())
+	ticket, invite, err := o.a.Invite(o.t.Context(), o.s, registry.Invite{Of: signed.OfHosts, Name: name}, time.Now())
 	if err == nil {
 		err = core.Invite(o.t.Context(), o.c, invite)
 	}
@@ -145,7 +146,7 @@ func TestServer_newListsReachEveryOpenCustody(t *testing.T) {
 	begin(t, c, "abc", wire.AnyLabel)
 	summary(t, c, "abc", func(c wire.Custody) bool { return c.Phase == string(custody.Held) })
 	state, err := registry.New(testkit.Fleet, custody.Trust{Authority: testkit.Public(t, testkit.Authority),
-		People: testkit.List(t, sign.People, 2, "bob"), Hosts: testkit.List(t, sign.Hosts, 1, "h1", "h2")})
+		People: testkit.List(t, signed.OfPeople, 2, "bob"), Hosts: testkit.List(t, signed.OfHosts, 1, "h1", "h2")})
 	if err == nil {
 		err = core.Publish(t.Context(), c, state)
 	}
@@ -170,7 +171,7 @@ func TestServer_custodiesBeginAgainAtAServerThatHasLostThem(t *testing.T) {
 	h1, h2 := newHost(t, c, "h1"), newHost(t, c, "h2")
 	birth := testkit.Birth(t, "ada", "abc", "any", time.Now().Add(-time.Hour))
 	trust := custody.Trust{Authority: testkit.Public(t, testkit.Authority),
-		People: testkit.List(t, sign.People, 1, "ada"), Hosts: testkit.List(t, sign.Hosts, 1, "h1", "h2")}
+		People: testkit.List(t, signed.OfPeople, 1, "ada"), Hosts: testkit.List(t, signed.OfHosts, 1, "h1", "h2")}
 	tell := func(host string, epoch, version int) wire.Custody {
 		t.Helper()
 		has, err := core.Tell(t.Context(), c, testkit.Fleet, birth, trust,

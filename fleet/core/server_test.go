@@ -26,6 +26,7 @@ import (
 	"orange/fleet/sign"
 	"orange/fleet/testkit"
 	"orange/fleet/wire"
+	"orange/internal/signed"
 )
 
 var record = flag.Bool("update", false, "write the histories of the workflows into flow/testdata/histories")
@@ -153,7 +154,7 @@ func begin(t *testing.T, c client.Client, id, on string) {
 	t.Helper()
 	birth := wire.Of(testkit.Birth(t, "ada", id, on, time.Now()))
 	trust := custody.Trust{Authority: testkit.Public(t, testkit.Authority),
-		People: testkit.List(t, sign.People, 1, "ada"), Hosts: testkit.List(t, sign.Hosts, 1, "h1", "h2")}
+		People: testkit.List(t, signed.OfPeople, 1, "ada"), Hosts: testkit.List(t, signed.OfHosts, 1, "h1", "h2")}
 	for range 2 { // a second time is the same task
 		_, err := c.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{ID: wire.TaskID(id),
 			TaskQueue:                wire.CoreQueue,

@@ -11,6 +11,7 @@ import (
 	"orange/fleet/sign"
 	"orange/fleet/testkit"
 	"orange/fleet/wire"
+	"orange/internal/signed"
 )
 
 const id = "abc"
@@ -20,7 +21,7 @@ var now = time.Unix(1_700_000_000, 0).UTC()
 func trust(t *testing.T) custody.Trust {
 	t.Helper()
 	return custody.Trust{Authority: testkit.Public(t, testkit.Authority),
-		People: testkit.List(t, sign.People, 1, "ada"), Hosts: testkit.List(t, sign.Hosts, 1, "h1", "h2")}
+		People: testkit.List(t, signed.OfPeople, 1, "ada"), Hosts: testkit.List(t, signed.OfHosts, 1, "h1", "h2")}
 }
 
 func born(t *testing.T) custody.State {
@@ -295,7 +296,7 @@ func TestAsked_letsNothingGoThatAPersonOfTheListDidNotSign(t *testing.T) {
 	elsewhere.Fleet = "other"
 	refused("another fleet", testkit.Ask(t, elsewhere), s, now, sign.Elsewhere)
 	without := s.Trust
-	without.People = testkit.List(t, sign.People, 9, "bob")
+	without.People = testkit.List(t, signed.OfPeople, 9, "bob")
 	after, err := s.Trusted(without)
 	wants(t, "newer lists", err, nil)
 	refused("taken off the list", testkit.Ask(t, r), after, now, sign.Stranger)
@@ -508,19 +509,19 @@ func TestTrusted_takesNewerListsOfTheSameAuthority(t *testing.T) {
 	t.Parallel()
 	s := born(t)
 	two := trust(t)
-	two.People = testkit.List(t, sign.People, 2, "ada", "bob")
+	two.People = testkit.List(t, signed.OfPeople, 2, "ada", "bob")
 	next, err := s.Trusted(two)
 	wants(t, "newer", err, nil)
 	if _, err := next.Trusted(trust(t)); !errors.Is(err, custody.ErrStale) {
 		t.Errorf("back: %v", err)
 	}
 	same := two
-	same.People = testkit.List(t, sign.People, 2, "ada", "bob", "eve")
+	same.People = testkit.List(t, signed.OfPeople, 2, "ada", "bob", "eve")
 	if _, err := next.Trusted(same); !errors.Is(err, custody.ErrStale) {
 		t.Errorf("another list of the same version: %v", err)
 	}
 	older := two
-	older.Hosts = testkit.List(t, sign.Hosts, 2, "h1")
+	older.Hosts = testkit.List(t, signed.OfHosts, 2, "h1")
 	if next, err = next.Trusted(older); err != nil {
 		t.Error(err)
 	}

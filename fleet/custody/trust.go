@@ -4,10 +4,9 @@ import (
 	"fmt"
 	"time"
 
-	"golang.org/x/crypto/ssh"
-
 	"orange/fleet/sign"
 	"orange/fleet/wire"
+	"orange/internal/signed"
 )
 
 // Trust is whose signatures count: the key of the fleet's authority, and the lists that it has signed.
@@ -17,17 +16,21 @@ type Trust struct {
 	Hosts     sign.Signed `json:"hosts"`
 }
 
-func (t Trust) open(of string, list sign.Signed, fleet string) (sign.Roster, error) {
-	authority, _, _, _, err := ssh.ParseAuthorizedKey([]byte(t.Authority))
+func (t Trust) open(of string, list sign.Signed, fleet string) (signed.List, error) {
+	authority, err := signed.ReadKey(t.Authority)
 	if err != nil {
-		return sign.Roster{}, fmt.Errorf("read the key of the fleet's authority: %w", err)
+		return signed.List{}, fmt.Errorf("read the key of the fleet's authority: %w", err)
 	}
 	return list.Open(authority, fleet, of)
 }
 
-func (t Trust) people(fleet string) (sign.Roster, error) { return t.open(sign.People, t.People, fleet) }
+func (t Trust) people(fleet string) (signed.List, error) {
+	return t.open(signed.OfPeople, t.People, fleet)
+}
 
-func (t Trust) hosts(fleet string) (sign.Roster, error) { return t.open(sign.Hosts, t.Hosts, fleet) }
+func (t Trust) hosts(fleet string) (signed.List, error) {
+	return t.open(signed.OfHosts, t.Hosts, fleet)
+}
 
 func (t Trust) checkReport(fleet string, r wire.Report, now time.Time) error {
 	hosts, err := t.hosts(fleet)
@@ -38,7 +41,7 @@ func (t Trust) checkReport(fleet string, r wire.Report, now time.Time) error {
 }
 
 // Lists are those of the keys of people and of hosts, as the authority signed them.
-type Lists struct{ People, Hosts sign.Roster }
+type Lists struct{ People, Hosts signed.List }
 
 // Lists opens both lists, or refuses what the authority did not sign for this fleet.
 func (t Trust) Lists(fleet string) (Lists, error) {
@@ -54,9 +57,9 @@ func (t Trust) Lists(fleet string) (Lists, error) {
 // may have someone in it who was taken off since.
 func (t Trust) Newer(next Trust, fleet string) (Trust, error) {
 	next.Authority = t.Authority
-	for _, of := range []string{sign.People, sign.Hosts} {
+	for _, of := range []string{signed.OfPeople, signed.OfHosts} {
 		had, has := t.People, next.People
-		if of == sign.Hosts {
+		if of == signed.OfHosts {
 			had, has = t.Hosts, next.Hosts
 		}
 		before, err := t.open(of, had, fleet)

@@ -26,12 +26,12 @@ import (
 	"orange/fleet/custody"
 	"orange/fleet/host"
 	"orange/fleet/member"
-	"orange/fleet/registry"
 	"orange/fleet/setup"
 	"orange/fleet/sign"
 	"orange/fleet/wire"
-	outward "orange/internal/custody"
+	"orange/internal/outward"
 	"orange/internal/proc"
+	"orange/internal/signed"
 	"orange/internal/worktree"
 )
 
@@ -225,9 +225,9 @@ func (d *Doctor) lists(t custody.Trust, err error) {
 	d.listed(lists.People, "person", d.Setup.Person, key)
 }
 
-func (d *Doctor) listed(list sign.Roster, is, name string, key ssh.PublicKey) {
+func (d *Doctor) listed(list signed.List, is, name string, key ssh.PublicKey) {
 	for _, m := range list.Members {
-		if m.Name == name && registry.Line(m.Key) == registry.Line(key) {
+		if m.Name == name && m.Key == sign.KeyOf(key) {
 			d.say(Good, is, "the key of %q is in the list", name)
 			return
 		}

@@ -12,8 +12,8 @@ import (
 	"orange/fleet/doctor"
 	"orange/fleet/host"
 	"orange/fleet/setup"
-	"orange/fleet/sign"
 	"orange/fleet/testkit"
+	"orange/internal/signed"
 	"orange/internal/task"
 )
 
@@ -104,7 +104,7 @@ func TestLook_doesNotTrustAnEditedCopyOfTheLists(t *testing.T) {
 	path := filepath.Join(setup.Dir(d.Home), "trust.json")
 	text, err := os.ReadFile(path)
 	if err == nil {
-		edited := strings.Replace(string(text), sign.People+", version 1", sign.People+", version 9", 1)
+		edited := strings.Replace(string(text), signed.OfPeople+", version 1", signed.OfPeople+", version 9", 1)
 		err = os.WriteFile(path, []byte(edited), task.PrivateFile)
 	}
 	if err != nil {

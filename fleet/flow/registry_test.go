@@ -23,6 +23,7 @@ import (
 	"orange/fleet/sign"
 	"orange/fleet/testkit"
 	"orange/fleet/wire"
+	"orange/internal/signed"
 )
 
 // club is the registry of a fleet with the calls that it makes.
@@ -79,7 +80,7 @@ func (c *club) invite(name string) registry.Order {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	o, err := registry.Invite{Fleet: testkit.Fleet, Of: sign.People, Name: name, Create: true, Key: key,
+	o, err := registry.Invite{Fleet: testkit.Fleet, Of: signed.OfPeople, Name: name, Create: true, Key: key,
 		Expires: c.env.Now().Add(registry.InviteFor).Unix()}.Sign(testkit.Key(c.t, testkit.Authority))
 	if err != nil {
 		c.t.Fatal(err)
@@ -93,7 +94,8 @@ func (c *club) join(name, key string) registry.Order {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	o, err := registry.Join{Fleet: testkit.Fleet, Of: sign.People, Name: name, Key: testkit.Public(c.t, key)}.Sign(once)
+	joins := registry.Join{Fleet: testkit.Fleet, Of: signed.OfPeople, Name: name, Key: testkit.Public(c.t, key)}
+	o, err := joins.Sign(once)
 	if err != nil {
 		c.t.Fatal(err)
 	}
@@ -204,7 +206,7 @@ func TestRegistry_newListsComeFromTheAuthorityAndOlderOnesDoNotComeBack(t *testi
 	c := newClub(t)
 	var removed, back error
 	next := trust(t)
-	next.People = testkit.List(t, sign.People, 2)
+	next.People = testkit.List(t, signed.OfPeople, 2)
 	c.send(3*time.Minute, wire.TrustUpdate, &removed, func() any { return next })
 	c.send(4*time.Minute, wire.TrustUpdate, &back, func() any { return trust(t) })
 	c.run(10 * time.Minute)

@@ -24,9 +24,9 @@ import (
 
 	"orange/fleet/custody"
 	"orange/fleet/flow"
-	"orange/fleet/sign"
 	"orange/fleet/testkit"
 	"orange/fleet/wire"
+	"orange/internal/signed"
 )
 
 const id = "abc"
@@ -488,7 +488,7 @@ var _ log.Logger = silence{}
 func trust(t *testing.T) custody.Trust {
 	t.Helper()
 	return custody.Trust{Authority: testkit.Public(t, testkit.Authority),
-		People: testkit.List(t, sign.People, 1, "ada"), Hosts: testkit.List(t, sign.Hosts, 1, "h1", "h2", "h3")}
+		People: testkit.List(t, signed.OfPeople, 1, "ada"), Hosts: testkit.List(t, signed.OfHosts, 1, "h1", "h2", "h3")}
 }
 
 func begin(t *testing.T, at time.Time, on string) flow.Start {

@@ -18,6 +18,7 @@ import (
 	"orange/fleet/wire"
 	"orange/internal/answer"
 	"orange/internal/history"
+	"orange/internal/signed"
 )
 
 // link is a fake server of a fleet with a connection to it.
@@ -388,15 +389,15 @@ func (r *rig) shows() (wire.Row, error) {
 func TestDaemon_learnsWhoIsInTheFleetBeforeItRefusesAKey(t *testing.T) {
 	t.Parallel()
 	k := newDaemon(t, quick())
-	authority := testkit.Key(t, testkit.Authority).PublicKey()
-	k.People = func() (sign.Roster, error) {
+	authority := sign.KeyOf(testkit.Key(t, testkit.Authority).PublicKey())
+	k.People = func() (signed.List, error) {
 		k.link.lock.Lock()
 		defer k.link.lock.Unlock()
 		names := []string{"bob"}
 		if k.learned > 1 { // the first time is at the beginning
 			names = append(names, "ada")
 		}
-		return testkit.List(t, sign.People, len(names), names...).Open(authority, testkit.Fleet, sign.People)
+		return testkit.List(t, signed.OfPeople, len(names), names...).Open(authority, testkit.Fleet, signed.OfPeople)
 	}
 	k.runs()
 	k.until("a lease", func() bool { return k.beaten > 0 && k.learned == 1 })

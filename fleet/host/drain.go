@@ -6,12 +6,13 @@ import (
 
 	"orange/fleet/sign"
 	"orange/fleet/wire"
+	"orange/internal/signed"
 )
 
 // Drain has the host take no new tasks, or take some again, where a person signed that for this host.
 func (h *Host) Drain(ctx context.Context, m wire.Message[wire.Ask]) (wire.Message[wire.Reply], error) {
 	none, r := wire.Message[wire.Reply]{}, m.Body.Request
-	if err := h.trusted(ctx, func(people sign.Roster) error {
+	if err := h.trusted(ctx, func(people signed.List) error {
 		return sign.CheckRequest(people, m.Body, sign.Here{Fleet: h.Fleet, Host: h.Name, Now: h.Now(ctx)}, "")
 	}); err != nil {
 		return none, refused(err)

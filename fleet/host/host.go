@@ -18,7 +18,8 @@ import (
 	"orange/fleet/sign"
 	"orange/fleet/wire"
 	"orange/internal/answer"
-	outward "orange/internal/custody"
+	"orange/internal/outward"
+	"orange/internal/signed"
 	"orange/internal/task"
 )
 
@@ -30,7 +31,7 @@ type Host struct {
 	Snapshots string   // the repository that snapshots of tasks go to
 	Biggest   int64    // bytes of a new file that a snapshot takes in; 0 for the usual ones
 	Key       ssh.Signer
-	People    func() (sign.Roster, error)
+	People    func() (signed.List, error)
 	Program   Program
 	Machine   Machine
 	Places    *Places
@@ -66,7 +67,7 @@ func refused(err error) error {
 // there; a take under an epoch that is over is refused.
 func (h *Host) Take(ctx context.Context, m wire.Message[wire.Take]) (wire.Message[wire.Taken], error) {
 	take, none := m.Body, wire.Message[wire.Taken]{}
-	err := h.trusted(ctx, func(people sign.Roster) error {
+	err := h.trusted(ctx, func(people signed.List) error {
 		return sign.CheckBirth(people, take.Birth, sign.Here{Fleet: h.Fleet, Task: take.Task, Waited: true})
 	})
 	if err != nil {
@@ -262,7 +263,7 @@ func (h *Host) Answer(ctx context.Context, m wire.Message[wire.Ask]) (wire.Messa
 		return none, refused(&sign.Refusal{Code: sign.StaleEpoch, Message: fmt.Sprintf("cannot do %q: the host %q "+
 			"does not have the task", r.Method, h.Name)})
 	}
-	if err := h.trusted(ctx, func(people sign.Roster) error {
+	if err := h.trusted(ctx, func(people signed.List) error {
 		return sign.CheckRequest(people, m.Body, sign.Here{Fleet: h.Fleet, Host: h.Name, Task: r.Task, Epoch: t.Epoch,
 			Now: h.Now(ctx)}, "")
 	}); err != nil {

@@ -22,6 +22,7 @@ import (
 	"orange/fleet/testkit"
 	"orange/fleet/wire"
 	"orange/internal/answer"
+	"orange/internal/signed"
 	"orange/internal/task"
 )
 
@@ -133,14 +134,14 @@ type rig struct {
 func newRig(t *testing.T) *rig {
 	t.Helper()
 	r := &rig{t: t, program: &program{tasks: map[string]bool{}}, up: time.Hour, boot: "b1"}
-	authority := testkit.Key(t, testkit.Authority).PublicKey()
+	authority := sign.KeyOf(testkit.Key(t, testkit.Authority).PublicKey())
 	r.machine = &machine{projects: []string{"web"}, harnesses: []string{"pi"}, free: map[string]int{"web": 2},
 		workflows: map[string]string{"default": "12"}, space: 1 << 40, held: map[string]bool{id: true}}
 	r.Host = &host.Host{Fleet: testkit.Fleet, Name: "h1", Machine: r.machine,
 		Snapshots: "vault", Key: testkit.Key(t, "h1"), Program: r.program,
 		Now: func(context.Context) time.Time { return now },
-		People: func() (sign.Roster, error) {
-			return testkit.List(t, sign.People, 1, "ada").Open(authority, testkit.Fleet, sign.People)
+		People: func() (signed.List, error) {
+			return testkit.List(t, signed.OfPeople, 1, "ada").Open(authority, testkit.Fleet, signed.OfPeople)
 		},
 		Head: func(context.Context, string) (wire.Head, error) { return wire.Head{Event: 9, Hash: "ff"}, nil },
 		Store: &host.Store{Dir: filepath.Join(t.TempDir(), "fleet"), Now: func() time.Time { return now },

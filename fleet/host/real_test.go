@@ -18,6 +18,7 @@ import (
 	"orange/fleet/testkit"
 	"orange/fleet/wire"
 	"orange/internal/answer"
+	"orange/internal/signed"
 )
 
 const rules = "name: own\nversion: 1\nstates: {pending: {}, working: {}, checking: {}, done: {terminal: true}}\n" +
@@ -42,8 +43,8 @@ func real(t *testing.T, program, name, vault string) *rig {
 	r.Places = &host.Places{Machine: orange, Closed: r.Store.Draining}
 	r.Store.Dir = filepath.Join(home, "fleet")
 	must(t, os.MkdirAll(r.Store.Dir, 0o700))
-	trust, err := json.Marshal(custody.Trust{People: testkit.List(t, sign.People, 1, "ada"),
-		Hosts: testkit.List(t, sign.Hosts, 1, "h1", "h2")})
+	trust, err := json.Marshal(custody.Trust{People: testkit.List(t, signed.OfPeople, 1, "ada"),
+		Hosts: testkit.List(t, signed.OfHosts, 1, "h1", "h2")})
 	must(t, err)
 	for file, text := range map[string]string{"trust.json": string(trust),
 		"authority.pub": testkit.Public(t, testkit.Authority) + "\n",
@@ -121,7 +122,7 @@ func TestHost_asksOrangeItself(t *testing.T) {
 	run(t, h1.Program.(host.Orange).Home, program, "task", "snapshot", id, "--to", vault)
 
 	signers := filepath.Join(dir, "people")
-	must(t, os.WriteFile(signers, []byte(testkit.List(t, sign.People, 1, "ada").Text), 0o600))
+	must(t, os.WriteFile(signers, []byte(testkit.List(t, signed.OfPeople, 1, "ada").Text), 0o600))
 	run(t, h1.Program.(host.Orange).Home, program, "task", "verify", id, "--people", signers)
 	unsigned := answer.Call{V: answer.Version, Argv: []string{"task", "move", "--", id, "done"}, Key: "k9"}
 	if said, err := h1.Program.Do(t.Context(), unsigned); err == nil {

@@ -20,6 +20,7 @@ import (
 	"orange/fleet/sign"
 	"orange/fleet/testkit"
 	"orange/fleet/wire"
+	"orange/internal/signed"
 )
 
 // server is a server of its own with a core worker, of the program that ORANGE_FLEET_TEMPORAL names.
@@ -101,8 +102,8 @@ func born(t *testing.T, c client.Client, id string) {
 		WorkflowTaskTimeout:      core.TaskTimeout,
 		WorkflowIDConflictPolicy: enums.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING}, wire.TaskWorkflow,
 		flow.Start{Fleet: testkit.Fleet, Task: id, Birth: &birth, Trust: custody.Trust{
-			Authority: testkit.Public(t, testkit.Authority), People: testkit.List(t, sign.People, 1, "ada"),
-			Hosts: testkit.List(t, sign.Hosts, 1, "h1", "h2")}})
+			Authority: testkit.Public(t, testkit.Authority), People: testkit.List(t, signed.OfPeople, 1, "ada"),
+			Hosts: testkit.List(t, signed.OfHosts, 1, "h1", "h2")}})
 	must(t, err)
 }
 

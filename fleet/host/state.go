@@ -11,7 +11,7 @@ import (
 
 	"orange/fleet/custody"
 	"orange/fleet/wire"
-	outward "orange/internal/custody"
+	"orange/internal/outward"
 	"orange/internal/proc"
 	"orange/internal/task"
 )

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"orange/fleet/sign"
+	"orange/internal/signed"
 	"orange/internal/task"
 )
 
@@ -65,7 +66,7 @@ func (h *Host) learn(ctx context.Context) bool {
 
 // trusted checks something by the list of people. Where a key is not in it, or there is none yet, by the list that the
 // fleet has now: someone may just have joined.
-func (h *Host) trusted(ctx context.Context, check func(people sign.Roster) error) error {
+func (h *Host) trusted(ctx context.Context, check func(people signed.List) error) error {
 	by := func() error {
 		people, err := h.People()
 		if err != nil {

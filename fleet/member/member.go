@@ -24,9 +24,9 @@ import (
 	"orange/fleet/authority"
 	"orange/fleet/registry"
 	"orange/fleet/setup"
-	"orange/fleet/sign"
 	"orange/internal/answer"
 	"orange/internal/proc"
+	"orange/internal/signed"
 	"orange/internal/task"
 )
 
@@ -39,7 +39,7 @@ type Joining struct {
 	key       string // the public key of the new member
 	tlsKey    []byte
 	tlsAsk    []byte
-	authority ssh.PublicKey
+	authority signed.PublicKey
 }
 
 // Begin reads the line of an invitation, and what this machine has of the fleet already. A machine may be that of a
@@ -50,7 +50,7 @@ func Begin(home, line string) (*Joining, error) {
 		return nil, err
 	}
 	j := &Joining{Home: home, Ticket: ticket, Setup: setup.Usual()}
-	if j.authority, _, _, _, err = ssh.ParseAuthorizedKey([]byte(ticket.Authority)); err != nil {
+	if j.authority, err = signed.ReadKey(ticket.Authority); err != nil {
 		return nil, task.Notef(task.ErrUsage, "cannot join: the line of the invitation is damaged: it has no key of "+
 			"the "+
 			"fleet's authority: copy it whole")
@@ -59,7 +59,7 @@ func Begin(home, line string) (*Joining, error) {
 		return nil, err
 	}
 	j.Setup.Server, j.Setup.Namespace = ticket.Server, ticket.Fleet
-	if ticket.Of == sign.Hosts {
+	if ticket.Of == signed.OfHosts {
 		j.Setup.Name = ticket.Name
 	} else {
 		j.Setup.Person = ticket.Name
@@ -239,7 +239,7 @@ func (j *Joining) Finish(ctx context.Context, a registry.Admitted) error {
 // admitted checks that this machine's key is in the list under its name.
 func (j *Joining) admitted(a registry.Admitted) error {
 	list := a.Trust.People
-	if j.Ticket.Of == sign.Hosts {
+	if j.Ticket.Of == signed.OfHosts {
 		list = a.Trust.Hosts
 	}
 	roster, err := list.Open(j.authority, j.Ticket.Fleet, j.Ticket.Of)
@@ -247,7 +247,7 @@ func (j *Joining) admitted(a registry.Admitted) error {
 		return fmt.Errorf("cannot join the fleet %q: the answer of its server does not count: %w", j.Ticket.Fleet, err)
 	}
 	for _, m := range roster.Members {
-		if m.Name == j.Ticket.Name && registry.Line(m.Key) == j.key {
+		if m.Name == j.Ticket.Name && m.Key.Words() == j.key {
 			return nil
 		}
 	}

@@ -21,6 +21,7 @@ import (
 	"orange/fleet/setup"
 	"orange/fleet/sign"
 	"orange/fleet/testkit"
+	"orange/internal/signed"
 	"orange/internal/task"
 )
 
@@ -74,7 +75,7 @@ func begun(t *testing.T, home, line string) *member.Joining {
 // joined is a host that has joined.
 func joined(t *testing.T, a authority.Authority, s setup.Setup, home, name string) registry.Order {
 	t.Helper()
-	j := begun(t, home, invited(t, a, s, sign.Hosts, name))
+	j := begun(t, home, invited(t, a, s, signed.OfHosts, name))
 	j.Setup.Snapshots = "origin"
 	if err := j.HostKey(); err != nil {
 		t.Fatal(err)
@@ -195,7 +196,7 @@ func TestTheCertificatesOpenTheServerToThoseWhoWereInvited(t *testing.T) {
 		t.Errorf("the authority's own: %q", got)
 	}
 	home := t.TempDir()
-	j := begun(t, home, invited(t, a, s, sign.Hosts, "h2"))
+	j := begun(t, home, invited(t, a, s, signed.OfHosts, "h2"))
 	way, done, err := j.Way()
 	if err != nil {
 		t.Fatal(err)
@@ -239,7 +240,7 @@ func TestTheAuthorityJudgesByItsOwnFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	forged, err := registry.Join{Fleet: testkit.Fleet, Of: sign.People, Name: "eve",
+	forged, err := registry.Join{Fleet: testkit.Fleet, Of: signed.OfPeople, Name: "eve",
 		Key: testkit.Public(t, "eve")}.Sign(once)
 	if err != nil {
 		t.Fatal(err)
@@ -259,7 +260,7 @@ func TestTheAuthorityJudgesByItsOwnFiles(t *testing.T) {
 func TestAJoinWithoutARequestForACertificateIsRefusedWhereTheConnectionIsEncrypted(t *testing.T) {
 	t.Parallel()
 	a, s, _ := fleet(t, true)
-	j := begun(t, t.TempDir(), invited(t, a, s, sign.Hosts, "h1"))
+	j := begun(t, t.TempDir(), invited(t, a, s, signed.OfHosts, "h1"))
 	if err := j.HostKey(); err != nil {
 		t.Fatal(err)
 	}
@@ -279,7 +280,7 @@ func TestBeginRefusesAHomeOfAnotherFleet(t *testing.T) {
 	home := t.TempDir()
 	joined(t, a, s, home, "h1")
 	other, setupOther, _ := fleet(t, false)
-	line := invited(t, other, setupOther, sign.People, "ada")
+	line := invited(t, other, setupOther, signed.OfPeople, "ada")
 	if _, err := member.Begin(home, line); !errors.Is(err, task.ErrUsage) ||
 		!strings.Contains(err.Error(), "another authority") {
 		t.Error(err)
@@ -291,7 +292,7 @@ func TestBeginRefusesAHomeOfAnotherFleet(t *testing.T) {
 	if err := os.WriteFile(setup.Path(overSSH), []byte("name: x\nhosts: []\n"), task.PrivateFile); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := member.Begin(overSSH, invited(t, a, s, sign.People, "ada")); err == nil ||
+	if _, err := member.Begin(overSSH, invited(t, a, s, signed.OfPeople, "ada")); err == nil ||
 		!strings.Contains(err.Error(), "move it away") {
 		t.Error(err)
 	}
@@ -301,14 +302,14 @@ func TestFinishTrustsOnlyWhatTheAuthorityOfTheInvitationSigned(t *testing.T) {
 	t.Parallel()
 	a, s, _ := fleet(t, false)
 	home := t.TempDir()
-	j := begun(t, home, invited(t, a, s, sign.Hosts, "h1"))
+	j := begun(t, home, invited(t, a, s, signed.OfHosts, "h1"))
 	j.Setup.Snapshots = "origin"
 	if err := j.HostKey(); err != nil {
 		t.Fatal(err)
 	}
 	forged := registry.Admitted{}
-	forged.Trust.People = testkit.List(t, sign.People, 1)
-	forged.Trust.Hosts = testkit.List(t, sign.Hosts, 1, "h1")
+	forged.Trust.People = testkit.List(t, signed.OfPeople, 1)
+	forged.Trust.Hosts = testkit.List(t, signed.OfHosts, 1, "h1")
 	if err := j.Finish(t.Context(), forged); !errors.Is(err, sign.ErrRoster) {
 		t.Errorf("another authority: %v", err)
 	}
@@ -358,7 +359,7 @@ func TestAMachineOfAPersonAndAHostWarnsOfKeysThatAgentsReach(t *testing.T) {
 	a, s, _ := fleet(t, false)
 	home := t.TempDir()
 	joined(t, a, s, home, "h1")
-	j := begun(t, home, invited(t, a, s, sign.People, "ada"))
+	j := begun(t, home, invited(t, a, s, signed.OfPeople, "ada"))
 	if err := j.PersonKey(keyOf(t, "")); err != nil {
 		t.Fatal(err)
 	}

@@ -1,8 +1,6 @@
 package registry
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,6 +11,7 @@ import (
 	"orange/fleet/sign"
 	"orange/fleet/wire"
 	"orange/internal/answer"
+	"orange/internal/signed"
 	"orange/internal/task"
 )
 
@@ -29,8 +28,8 @@ const (
 
 // The uses of signatures under orders.
 const (
-	forInvite sign.Use = "orange-invite"
-	forJoin   sign.Use = "orange-join"
+	forInvite signed.Use = "orange-invite"
+	forJoin   signed.Use = "orange-join"
 )
 
 // Errors that callers tell apart with errors.Is. Each comes with a text for people.
@@ -63,15 +62,14 @@ func (o Order) Check() error {
 }
 
 func (o Order) digest() string {
-	sum := sha256.Sum256([]byte(o.Text))
-	return hex.EncodeToString(sum[:])
+	return signed.Digest(o.Text)
 }
 
 // Invite is what the authority signs of an invitation.
 type Invite struct {
 	V       int    `json:"v"`
 	Fleet   string `json:"fleet"`
-	Of      string `json:"of"` // sign.People or sign.Hosts
+	Of      string `json:"of"` // signed.OfPeople or signed.OfHosts
 	Name    string `json:"name"`
 	Create  bool   `json:"create"`  // may create tasks
 	Key     string `json:"key"`     // the public one-time key
@@ -102,41 +100,41 @@ func (j Join) Sign(once ssh.Signer) (Order, error) {
 	return order(once, forJoin, j)
 }
 
-func order(key ssh.Signer, use sign.Use, value any) (Order, error) {
+func order(key ssh.Signer, use signed.Use, value any) (Order, error) {
 	text, err := json.Marshal(value)
 	if err != nil {
 		return Order{}, fmt.Errorf("write an order: %w", err)
 	}
-	made, err := sign.Sign(key, use, text)
+	made, err := sign.Sign(key, use, string(text))
 	return Order{string(text), made}, err
 }
 
 // invite reads an invitation after its signature.
 func (s State) invite(o Order) (Invite, error) {
 	var i Invite
-	key, err := sign.Signer(forInvite, []byte(o.Text), o.Signature)
+	key, err := signed.Signer(forInvite, o.Text, o.Signature)
 	if err != nil {
 		return i, task.Notef(ErrForged, "cannot invite: the invitation is %v", err)
 	}
-	if line := Line(key); line != s.Trust.Authority {
+	if line := key.Words(); line != s.Trust.Authority {
 		return i, task.Notef(ErrForged, "cannot invite: the invitation is signed by %s, expected the authority of the "+
-			"fleet %q", ssh.FingerprintSHA256(key), s.Fleet)
+			"fleet %q", key.Fingerprint(), s.Fleet)
 	}
 	if err := json.Unmarshal([]byte(o.Text), &i); err != nil {
 		return i, fmt.Errorf("read an invitation: %w", err)
 	}
 	if _, err := readKey(i.Key); err != nil || i.V != orderVersion || i.Fleet != s.Fleet ||
-		i.Of != sign.People && i.Of != sign.Hosts {
+		i.Of != signed.OfPeople && i.Of != signed.OfHosts {
 		return i, task.Notef(ErrForged, "cannot invite %q: found the version %d for the %s of the fleet %q, expected "+
 			"%d "+
-			"for %s or %s of %q", i.Name, i.V, i.Of, i.Fleet, orderVersion, sign.People, sign.Hosts, s.Fleet)
+			"for %s or %s of %q", i.Name, i.V, i.Of, i.Fleet, orderVersion, signed.OfPeople, signed.OfHosts, s.Fleet)
 	}
 	return i, wire.CheckName("member", i.Name)
 }
 
 // openJoin reads a join after its signature, and names the one-time key that made it.
 func openJoin(o Order) (j Join, once string, err error) {
-	key, err := sign.Signer(forJoin, []byte(o.Text), o.Signature)
+	key, err := signed.Signer(forJoin, o.Text, o.Signature)
 	if err != nil {
 		return j, "", task.Notef(ErrForged, "cannot join: what was sent is %v: take the whole line of the "+
 			"invitation", err)
@@ -148,7 +146,7 @@ func openJoin(o Order) (j Join, once string, err error) {
 		return j, "", task.Notef(ErrRefused, "cannot join: found the version %d of a join, expected %d: use the same "+
 			"orange-fleet here and where the authority is", j.V, orderVersion)
 	}
-	return j, Line(key), nil
+	return j, key.Words(), nil
 }
 
 // signerOf is the key that made an order; empty for none.

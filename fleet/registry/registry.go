@@ -17,6 +17,7 @@ import (
 	"orange/fleet/custody"
 	"orange/fleet/sign"
 	"orange/internal/answer"
+	"orange/internal/signed"
 	"orange/internal/task"
 )
 
@@ -62,11 +63,11 @@ func Read(s State, authority string) (State, error) {
 
 // Empty are the lists of a fleet without a member.
 func Empty(fleet string, authority ssh.Signer) (custody.Trust, error) {
-	people, err := sign.List(authority, sign.Title(fleet, sign.People, 1)+"\n")
+	people, err := sign.List(authority, signed.TitleOf(fleet, signed.OfPeople, 1)+"\n")
 	if err != nil {
 		return custody.Trust{}, err
 	}
-	hosts, err := sign.List(authority, sign.Title(fleet, sign.Hosts, 1)+"\n")
+	hosts, err := sign.List(authority, signed.TitleOf(fleet, signed.OfHosts, 1)+"\n")
 	return custody.Trust{Authority: Line(authority.PublicKey()), People: people, Hosts: hosts}, err
 }
 
@@ -119,10 +120,10 @@ func (s State) free(of, name string) error {
 		return err
 	}
 	other, is := lists.Hosts, "host"
-	if of == sign.Hosts {
+	if of == signed.OfHosts {
 		other, is = lists.People, "person"
 	}
-	if slices.ContainsFunc(other.Members, func(m sign.Member) bool { return m.Name == name }) {
+	if slices.ContainsFunc(other.Members, func(m signed.Person) bool { return m.Name == name }) {
 		return task.Notef(ErrTaken, "cannot invite %q: a %s of the fleet has this name: use another one", name, is)
 	}
 	return nil
@@ -173,7 +174,7 @@ func (s State) Judge(o Order, now time.Time) (Join, error) {
 // compare says why the projects of a host are not those of the other hosts under the same names, and what a person
 // should know of them all the same.
 func (s State) compare(j Join) (wrong, notes []string) {
-	if j.Of != sign.Hosts {
+	if j.Of != signed.OfHosts {
 		return nil, nil
 	}
 	for _, other := range s.Projects {
@@ -198,7 +199,7 @@ func (s State) usable(j Join) error {
 		return task.Notef(ErrForged, "cannot join as %q: its key cannot be read: %v", j.Name, err)
 	}
 	kinds := []string{ssh.KeyAlgoED25519}
-	if j.Of == sign.People {
+	if j.Of == signed.OfPeople {
 		kinds = append(kinds, ssh.KeyAlgoSKED25519) // a host signs without a finger at a key
 	}
 	if !slices.Contains(kinds, key.Type()) {
@@ -209,9 +210,9 @@ func (s State) usable(j Join) error {
 	if err != nil {
 		return err
 	}
-	for _, list := range []sign.Roster{lists.People, lists.Hosts} {
+	for _, list := range []signed.List{lists.People, lists.Hosts} {
 		for _, m := range list.Members {
-			if Line(m.Key) == j.Key && (list.Of != j.Of || m.Name != j.Name) {
+			if m.Key.Words() == j.Key && (list.Of != j.Of || m.Name != j.Name) {
 				return task.Notef(ErrTaken, "cannot join as %q with the key %s: it is that of %q of the %s: every "+
 					"member "+
 					"has a key of its own", j.Name, ssh.FingerprintSHA256(key), m.Name, list.Of)
@@ -251,13 +252,13 @@ func (s State) Admit(o Order, now time.Time, authority ssh.Signer, certificate s
 		return s, Admitted{}, err
 	}
 	at := s.find(signerOf(o))
-	line := sign.Line(sign.Member{Name: j.Name, Key: key, Create: s.Invitations[at].Create})
+	line := signed.Person{Name: j.Name, Key: sign.KeyOf(key), Create: s.Invitations[at].Create}.Line()
 	next, err := s.with(j.Of, authority, func(lines []string) []string {
-		if slices.Contains(lines, line) && j.Of == sign.People {
+		if slices.Contains(lines, line) && j.Of == signed.OfPeople {
 			return lines // the same key again, for a new certificate
 		}
 		return append(slices.DeleteFunc(lines, func(had string) bool {
-			return nameOf(had) == j.Name && (j.Of == sign.Hosts || strings.HasSuffix(had, " "+j.Key))
+			return nameOf(had) == j.Name && (j.Of == signed.OfHosts || strings.HasSuffix(had, " "+j.Key))
 		}), line)
 	})
 	if err != nil {
@@ -283,7 +284,7 @@ func (s State) Joined(o Order, a Admitted) (State, error) {
 		s.Invitations = slices.Clone(s.Invitations)
 		s.Invitations[at].Used, s.Invitations[at].Certificate = o.digest(), a.Certificate
 	}
-	if j.Of == sign.Hosts {
+	if j.Of == signed.OfHosts {
 		s = s.withoutProjects(j.Name)
 		s.Projects = append(s.Projects, Projects{j.Name, j.Projects})
 	}
@@ -313,7 +314,7 @@ func (s State) Retired(name string, authority ssh.Signer, now time.Time) (State,
 	for _, m := range slices.Concat(lists.People.Members, lists.Hosts.Members) {
 		if m.Name == name && (m.Until.IsZero() || now.Before(m.Until)) {
 			m.Until = now
-			ends[Line(m.Key)] = sign.Line(m)
+			ends[m.Key.Words()] = m.Line()
 		}
 	}
 	return s.withoutMember(name, authority, func(lines []string) []string {
@@ -333,7 +334,7 @@ func (s State) withoutMember(name string, authority ssh.Signer, change func([]st
 	before := s
 	s = s.withoutProjects(name)
 	s.Invitations = slices.DeleteFunc(slices.Clone(s.Invitations), func(i Invitation) bool { return i.Name == name })
-	for _, of := range []string{sign.People, sign.Hosts} {
+	for _, of := range []string{signed.OfPeople, signed.OfHosts} {
 		next, err := s.with(of, authority, change)
 		if err != nil {
 			return before, err
@@ -356,7 +357,7 @@ func (s State) with(of string, authority ssh.Signer, change func(lines []string)
 		return t, err
 	}
 	had = lists.People.Version
-	if of == sign.Hosts {
+	if of == signed.OfHosts {
 		list, had = &t.Hosts, lists.Hosts.Version
 	}
 	_, body, _ := strings.Cut(list.Text, "\n")
@@ -366,7 +367,7 @@ func (s State) with(of string, authority ssh.Signer, change func(lines []string)
 	if slices.Equal(next, lines) {
 		return s.Trust, nil
 	}
-	text := strings.Join(append([]string{sign.Title(s.Fleet, of, had+1)}, next...), "\n") + "\n"
+	text := strings.Join(append([]string{signed.TitleOf(s.Fleet, of, had+1)}, next...), "\n") + "\n"
 	if *list, err = sign.List(authority, text); err != nil {
 		return s.Trust, fmt.Errorf("sign the list of %s: %w", of, err)
 	}

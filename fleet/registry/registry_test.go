@@ -16,6 +16,7 @@ import (
 	"orange/fleet/sign"
 	"orange/fleet/testkit"
 	"orange/internal/answer"
+	"orange/internal/signed"
 	"orange/internal/task"
 )
 
@@ -26,7 +27,7 @@ const soon = 5 * time.Minute
 func fleet(t *testing.T) registry.State {
 	t.Helper()
 	trust := custody.Trust{Authority: testkit.Public(t, testkit.Authority),
-		People: testkit.List(t, sign.People, 4, "ada"), Hosts: testkit.List(t, sign.Hosts, 7, "h1")}
+		People: testkit.List(t, signed.OfPeople, 4, "ada"), Hosts: testkit.List(t, signed.OfHosts, 7, "h1")}
 	s, err := registry.New(testkit.Fleet, trust)
 	if err != nil {
 		t.Fatal(err)
@@ -48,7 +49,7 @@ func invite(t *testing.T, of, name string) registry.Invite {
 		Expires: now.Add(registry.InviteFor).Unix()}
 }
 
-func signed(t *testing.T, i registry.Invite, by string) registry.Order {
+func ordered(t *testing.T, i registry.Invite, by string) registry.Order {
 	t.Helper()
 	o, err := i.Sign(testkit.Key(t, by))
 	if err != nil {
@@ -59,7 +60,7 @@ func signed(t *testing.T, i registry.Invite, by string) registry.Order {
 
 func invited(t *testing.T, s registry.State, of, name string) registry.State {
 	t.Helper()
-	s, err := s.Invited(signed(t, invite(t, of, name), testkit.Authority), now)
+	s, err := s.Invited(ordered(t, invite(t, of, name), testkit.Authority), now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,8 +109,8 @@ func wants(t *testing.T, what string, err, kind error) {
 
 func TestAnInvitationIsGoodForOneMemberOfItsNameAndKind(t *testing.T) {
 	t.Parallel()
-	s := admit(t, invited(t, fleet(t), sign.People, "bob"), join(t, sign.People, "bob"))
-	want := sign.Title(testkit.Fleet, sign.People, 5) + "\nada " + testkit.Public(t, "ada") + "\nbob " +
+	s := admit(t, invited(t, fleet(t), signed.OfPeople, "bob"), join(t, signed.OfPeople, "bob"))
+	want := signed.TitleOf(testkit.Fleet, signed.OfPeople, 5) + "\nada " + testkit.Public(t, "ada") + "\nbob " +
 		testkit.Public(t, "bob") + "\n"
 	if s.Trust.People.Text != want {
 		t.Errorf("people:\n%s\nexpected:\n%s", s.Trust.People.Text, want)
@@ -124,32 +125,33 @@ func TestAnInvitationIsGoodForOneMemberOfItsNameAndKind(t *testing.T) {
 
 func TestAnInvitationMayLeaveOutTheRightToCreate(t *testing.T) {
 	t.Parallel()
-	i := invite(t, sign.People, "bob")
+	i := invite(t, signed.OfPeople, "bob")
 	i.Create = false
-	s, err := fleet(t).Invited(signed(t, i, testkit.Authority), now)
+	s, err := fleet(t).Invited(ordered(t, i, testkit.Authority), now)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s = admit(t, s, join(t, sign.People, "bob")); !strings.Contains(s.Trust.People.Text, "\nbob create=no ssh-") {
+	s = admit(t, s, join(t, signed.OfPeople, "bob"))
+	if !strings.Contains(s.Trust.People.Text, "\nbob create=no ssh-") {
 		t.Errorf("people:\n%s", s.Trust.People.Text)
 	}
 }
 
 func TestATokenWorksOnce(t *testing.T) {
 	t.Parallel()
-	s := invited(t, fleet(t), sign.People, "bob")
-	first := order(t, join(t, sign.People, "bob"), once(t, "bob"))
+	s := invited(t, fleet(t), signed.OfPeople, "bob")
+	first := order(t, join(t, signed.OfPeople, "bob"), once(t, "bob"))
 	s, _, err := s.Admit(first, now, testkit.Key(t, testkit.Authority), "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, err = s.Judge(first, now)
 	wants(t, "replayed", err, registry.ErrUsed)
-	other := join(t, sign.People, "bob")
+	other := join(t, signed.OfPeople, "bob")
 	other.Key = testkit.Public(t, "eve")
 	_, err = s.Judge(order(t, other, once(t, "bob")), now)
 	wants(t, "with another key", err, registry.ErrUsed)
-	if s, err = s.Invited(signed(t, invite(t, sign.People, "bob"), testkit.Authority), now); err != nil {
+	if s, err = s.Invited(ordered(t, invite(t, signed.OfPeople, "bob"), testkit.Authority), now); err != nil {
 		t.Fatal(err)
 	}
 	_, err = s.Judge(order(t, other, once(t, "bob")), now)
@@ -157,9 +159,9 @@ func TestATokenWorksOnce(t *testing.T) {
 	if len(s.Invitations) != 1 {
 		t.Errorf("%d invitations", len(s.Invitations))
 	}
-	later := invite(t, sign.People, "bob")
+	later := invite(t, signed.OfPeople, "bob")
 	if later.Key, err = registry.OnceOf(seed("later")); err == nil {
-		s, err = s.Invited(signed(t, later, testkit.Authority), now)
+		s, err = s.Invited(ordered(t, later, testkit.Authority), now)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -172,8 +174,8 @@ func TestATokenWorksOnce(t *testing.T) {
 
 func TestARepeatOfAnAdmittedJoinIsAnsweredAgain(t *testing.T) {
 	t.Parallel()
-	s := invited(t, fleet(t), sign.Hosts, "h2")
-	o := order(t, join(t, sign.Hosts, "h2"), once(t, "h2"))
+	s := invited(t, fleet(t), signed.OfHosts, "h2")
+	o := order(t, join(t, signed.OfHosts, "h2"), once(t, "h2"))
 	if _, was := s.Answered(o); was {
 		t.Error("it was not answered yet")
 	}
@@ -185,7 +187,7 @@ func TestARepeatOfAnAdmittedJoinIsAnsweredAgain(t *testing.T) {
 	if !was || again.Trust != admitted.Trust || again.Certificate != "cert" {
 		t.Errorf("%+v, %t", again, was)
 	}
-	other := join(t, sign.Hosts, "h2")
+	other := join(t, signed.OfHosts, "h2")
 	other.Key = testkit.Public(t, "eve")
 	if _, was := s.Answered(order(t, other, once(t, "h2"))); was {
 		t.Error("another join is answered too")
@@ -194,8 +196,8 @@ func TestARepeatOfAnAdmittedJoinIsAnsweredAgain(t *testing.T) {
 
 func TestWhatIsForgedOrExpiredOrMeantForAnotherIsRefused(t *testing.T) {
 	t.Parallel()
-	s := invited(t, fleet(t), sign.People, "bob")
-	bob := join(t, sign.People, "bob")
+	s := invited(t, fleet(t), signed.OfPeople, "bob")
+	bob := join(t, signed.OfPeople, "bob")
 	judged := func(o registry.Order, at time.Time) error {
 		_, err := s.Judge(o, at)
 		return err
@@ -207,7 +209,7 @@ func TestWhatIsForgedOrExpiredOrMeantForAnotherIsRefused(t *testing.T) {
 	wants(t, "expired", judged(order(t, bob, once(t, "bob")), now.Add(registry.InviteFor)), registry.ErrExpired)
 	for what, change := range map[string]func(*registry.Join){
 		"another name":  func(j *registry.Join) { j.Name = "eve" },
-		"another list":  func(j *registry.Join) { j.Of = sign.Hosts },
+		"another list":  func(j *registry.Join) { j.Of = signed.OfHosts },
 		"another fleet": func(j *registry.Join) { j.Fleet = "office" },
 		"no key":        func(j *registry.Join) { j.Key = "none" },
 		"two keys":      func(j *registry.Join) { j.Key += "\n" + testkit.Public(t, "eve") },
@@ -224,17 +226,17 @@ func TestWhatIsForgedOrExpiredOrMeantForAnotherIsRefused(t *testing.T) {
 func TestOnlyTheAuthorityInvites(t *testing.T) {
 	t.Parallel()
 	s := fleet(t)
-	bob := invite(t, sign.People, "bob")
+	bob := invite(t, signed.OfPeople, "bob")
 	tried := func(o registry.Order, at time.Time) error {
 		_, err := s.Invited(o, at)
 		return err
 	}
-	wants(t, "signed by another", tried(signed(t, bob, "ada"), now), registry.ErrForged)
-	wants(t, "not signed", tried(registry.Order{Text: signed(t, bob, "ada").Text}, now), registry.ErrForged)
-	asJoin := order(t, join(t, sign.People, "bob"), testkit.Key(t, testkit.Authority))
+	wants(t, "signed by another", tried(ordered(t, bob, "ada"), now), registry.ErrForged)
+	wants(t, "not signed", tried(registry.Order{Text: ordered(t, bob, "ada").Text}, now), registry.ErrForged)
+	asJoin := order(t, join(t, signed.OfPeople, "bob"), testkit.Key(t, testkit.Authority))
 	wants(t, "signed for another use", tried(asJoin, now), registry.ErrForged)
-	wants(t, "later", tried(signed(t, bob, testkit.Authority), now.Add(registry.InviteFor)), registry.ErrExpired)
-	wants(t, "much earlier", tried(signed(t, bob, testkit.Authority), now.Add(-2*time.Minute)), registry.ErrExpired)
+	wants(t, "later", tried(ordered(t, bob, testkit.Authority), now.Add(registry.InviteFor)), registry.ErrExpired)
+	wants(t, "much earlier", tried(ordered(t, bob, testkit.Authority), now.Add(-2*time.Minute)), registry.ErrExpired)
 	for what, change := range map[string]func(*registry.Invite){
 		"another fleet": func(i *registry.Invite) { i.Fleet = "office" },
 		"another list":  func(i *registry.Invite) { i.Of = "cats" },
@@ -242,25 +244,25 @@ func TestOnlyTheAuthorityInvites(t *testing.T) {
 	} {
 		i := bob
 		change(&i)
-		wants(t, what, tried(signed(t, i, testkit.Authority), now), registry.ErrForged)
+		wants(t, what, tried(ordered(t, i, testkit.Authority), now), registry.ErrForged)
 	}
 	i := bob
 	i.Name = "*"
-	wants(t, "a pattern as the name", tried(signed(t, i, testkit.Authority), now), task.ErrUsage)
+	wants(t, "a pattern as the name", tried(ordered(t, i, testkit.Authority), now), task.ErrUsage)
 }
 
 func TestALaterInvitationMakesTheOneBeforeVoid(t *testing.T) {
 	t.Parallel()
-	s := invited(t, fleet(t), sign.People, "bob")
-	later := invite(t, sign.People, "bob")
+	s := invited(t, fleet(t), signed.OfPeople, "bob")
+	later := invite(t, signed.OfPeople, "bob")
 	var err error
 	if later.Key, err = registry.OnceOf(seed("later")); err != nil {
 		t.Fatal(err)
 	}
-	if s, err = s.Invited(signed(t, later, testkit.Authority), now); err != nil {
+	if s, err = s.Invited(ordered(t, later, testkit.Authority), now); err != nil {
 		t.Fatal(err)
 	}
-	bob := join(t, sign.People, "bob")
+	bob := join(t, signed.OfPeople, "bob")
 	_, err = s.Judge(order(t, bob, once(t, "bob")), now)
 	wants(t, "the earlier one", err, registry.ErrUnknown)
 	if _, err = s.Judge(order(t, bob, once(t, "later")), now); err != nil {
@@ -270,9 +272,9 @@ func TestALaterInvitationMakesTheOneBeforeVoid(t *testing.T) {
 
 func TestInvitationsThatAreLongOverAreForgottenAndManyAreRefused(t *testing.T) {
 	t.Parallel()
-	s := invited(t, fleet(t), sign.People, "bob")
+	s := invited(t, fleet(t), signed.OfPeople, "bob")
 	s.Invitations = slices.Repeat(s.Invitations, 500)
-	eve := signed(t, invite(t, sign.People, "eve"), testkit.Authority)
+	eve := ordered(t, invite(t, signed.OfPeople, "eve"), testkit.Authority)
 	_, err := s.Invited(eve, now)
 	wants(t, "too many", err, registry.ErrRefused)
 	for i := range s.Invitations {
@@ -286,11 +288,11 @@ func TestInvitationsThatAreLongOverAreForgottenAndManyAreRefused(t *testing.T) {
 func TestANameIsThatOfAPersonOrOfAHost(t *testing.T) {
 	t.Parallel()
 	s := fleet(t)
-	_, err := s.Invited(signed(t, invite(t, sign.Hosts, "ada"), testkit.Authority), now)
+	_, err := s.Invited(ordered(t, invite(t, signed.OfHosts, "ada"), testkit.Authority), now)
 	wants(t, "a host as a person", err, registry.ErrTaken)
-	_, err = s.Invited(signed(t, invite(t, sign.People, "h1"), testkit.Authority), now)
+	_, err = s.Invited(ordered(t, invite(t, signed.OfPeople, "h1"), testkit.Authority), now)
 	wants(t, "a person as a host", err, registry.ErrTaken)
-	s = invited(t, invited(t, s, sign.People, "eve"), sign.Hosts, "eve") // the last one counts
+	s = invited(t, invited(t, s, signed.OfPeople, "eve"), signed.OfHosts, "eve") // the last one counts
 	if len(s.Invitations) != 1 {
 		t.Errorf("%d invitations", len(s.Invitations))
 	}
@@ -298,7 +300,7 @@ func TestANameIsThatOfAPersonOrOfAHost(t *testing.T) {
 
 func TestEveryMemberHasAKeyOfItsOwn(t *testing.T) {
 	t.Parallel()
-	for _, of := range []string{sign.People, sign.Hosts} {
+	for _, of := range []string{signed.OfPeople, signed.OfHosts} {
 		s := invited(t, fleet(t), of, "new")
 		for _, has := range []string{"ada", "h1"} {
 			j := join(t, of, "new")
@@ -316,17 +318,17 @@ func TestAHostHasOneKeyAndAPersonSeveral(t *testing.T) {
 		j.Key = testkit.Public(t, key)
 		return admit(t, invited(t, fleet(t), of, name), j)
 	}
-	if s := again(sign.Hosts, "h1", "new"); strings.Count(s.Trust.Hosts.Text, "\nh1 ") != 1 ||
+	if s := again(signed.OfHosts, "h1", "new"); strings.Count(s.Trust.Hosts.Text, "\nh1 ") != 1 ||
 		!strings.Contains(s.Trust.Hosts.Text, testkit.Public(t, "new")) {
 		t.Errorf("hosts:\n%s", s.Trust.Hosts.Text)
 	}
-	if s := again(sign.Hosts, "h2", "new"); strings.Count(s.Trust.Hosts.Text, "\nh1 ") != 1 {
+	if s := again(signed.OfHosts, "h2", "new"); strings.Count(s.Trust.Hosts.Text, "\nh1 ") != 1 {
 		t.Errorf("another host is gone:\n%s", s.Trust.Hosts.Text)
 	}
-	if s := again(sign.People, "ada", "new"); strings.Count(s.Trust.People.Text, "\nada ") != 2 {
+	if s := again(signed.OfPeople, "ada", "new"); strings.Count(s.Trust.People.Text, "\nada ") != 2 {
 		t.Errorf("people:\n%s", s.Trust.People.Text)
 	}
-	if s := again(sign.People, "ada", "ada"); s.Trust != fleet(t).Trust {
+	if s := again(signed.OfPeople, "ada", "ada"); s.Trust != fleet(t).Trust {
 		t.Errorf("the same key again:\n%s", s.Trust.People.Text)
 	}
 }
@@ -344,7 +346,7 @@ func security(t *testing.T) string {
 
 func TestAHostSignsWithoutAPerson(t *testing.T) {
 	t.Parallel()
-	for of, kind := range map[string]error{sign.People: nil, sign.Hosts: registry.ErrRefused} {
+	for of, kind := range map[string]error{signed.OfPeople: nil, signed.OfHosts: registry.ErrRefused} {
 		s := invited(t, fleet(t), of, "new")
 		j := join(t, of, "new")
 		j.Key = security(t)
@@ -358,12 +360,12 @@ func TestAHostSignsWithoutAPerson(t *testing.T) {
 func TestAHostWhoseProjectsAreOtherRepositoriesIsRefused(t *testing.T) {
 	t.Parallel()
 	web := func(root string) []answer.HostProject { return []answer.HostProject{{Name: "web", Root: root}} }
-	first := join(t, sign.Hosts, "h1")
+	first := join(t, signed.OfHosts, "h1")
 	first.Projects = web("aaaa")
-	s := admit(t, invited(t, fleet(t), sign.Hosts, "h1"), first)
-	second := join(t, sign.Hosts, "h2")
+	s := admit(t, invited(t, fleet(t), signed.OfHosts, "h1"), first)
+	second := join(t, signed.OfHosts, "h2")
 	second.Projects = web("bbbb")
-	s = invited(t, s, sign.Hosts, "h2")
+	s = invited(t, s, signed.OfHosts, "h2")
 	_, err := s.Judge(order(t, second, once(t, "h2")), now)
 	wants(t, "another first commit", err, registry.ErrRefused)
 	if err == nil || !strings.Contains(err.Error(), `the host h1: project "web"`) {
@@ -382,9 +384,9 @@ func TestAHostWhoseProjectsAreOtherRepositoriesIsRefused(t *testing.T) {
 		t.Errorf("after the other host is removed: %v", err)
 	}
 	s = admit(t, s, second)
-	again := invite(t, sign.Hosts, "h2")
+	again := invite(t, signed.OfHosts, "h2")
 	if again.Key, err = registry.OnceOf(seed("again")); err == nil {
-		s, err = s.Invited(signed(t, again, testkit.Authority), now)
+		s, err = s.Invited(ordered(t, again, testkit.Authority), now)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -398,12 +400,12 @@ func TestAHostWhoseProjectsAreOtherRepositoriesIsRefused(t *testing.T) {
 func TestRemovedTakesAMemberAndItsInvitationsOffTheFleet(t *testing.T) {
 	t.Parallel()
 	authority := testkit.Key(t, testkit.Authority)
-	s := invited(t, invited(t, fleet(t), sign.People, "ada"), sign.People, "bob")
+	s := invited(t, invited(t, fleet(t), signed.OfPeople, "ada"), signed.OfPeople, "bob")
 	s, err := s.Removed("ada", authority)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := sign.Title(testkit.Fleet, sign.People, 5) + "\n"; s.Trust.People.Text != want {
+	if want := signed.TitleOf(testkit.Fleet, signed.OfPeople, 5) + "\n"; s.Trust.People.Text != want {
 		t.Errorf("people:\n%s", s.Trust.People.Text)
 	}
 	if len(s.Invitations) != 1 || s.Invitations[0].Name != "bob" || s.Trust.Hosts != fleet(t).Trust.Hosts {
@@ -423,7 +425,7 @@ func TestRetiredEndsTheKeysOfAMemberAndKeepsWhatTheySigned(t *testing.T) {
 	t.Parallel()
 	authority := testkit.Key(t, testkit.Authority)
 	born := testkit.Birth(t, "ada", "abc", "any", now.Add(-time.Hour))
-	s, err := invited(t, fleet(t), sign.People, "ada").Retired("ada", authority, now)
+	s, err := invited(t, fleet(t), signed.OfPeople, "ada").Retired("ada", authority, now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -454,7 +456,7 @@ func TestRetiredEndsTheKeysOfAMemberAndKeepsWhatTheySigned(t *testing.T) {
 
 func TestReadTicket_takesTheLineAsItWasPrinted(t *testing.T) {
 	t.Parallel()
-	want := registry.Ticket{V: 1, Server: "x:7233", Fleet: "home", Of: sign.Hosts, Name: "h2", Authority: "key",
+	want := registry.Ticket{V: 1, Server: "x:7233", Fleet: "home", Of: signed.OfHosts, Name: "h2", Authority: "key",
 		Seed: seed("h2"), CA: "ca"}
 	line, err := want.Line()
 	if err != nil || strings.ContainsAny(line, "\n '\"$") {

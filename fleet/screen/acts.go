@@ -11,6 +11,7 @@ import (
 
 	"orange/internal/answer"
 	"orange/internal/dashboard"
+	"orange/internal/diff"
 	"orange/internal/harness"
 	"orange/internal/history"
 	"orange/internal/record"
@@ -147,7 +148,8 @@ func (v *view) Merge(ctx context.Context, id string, m task.Merge) (record.Outco
 
 // MergeMany is of one host at a time, and needs its repository.
 func (v *view) MergeMany(context.Context, record.MergeMany, func(record.MergedOne)) error {
-	return task.Notef(ErrElsewhere, "cannot merge several tasks together from here: run orange merge at their host")
+	return task.Notef(ErrElsewhere, "cannot merge several tasks together from here: merge them one by one, or run "+
+		"orange merge at their host")
 }
 
 // RequestPR has the host open a pull request.
@@ -191,8 +193,20 @@ func (v *view) Say(ctx context.Context, id, text string) (role string, err error
 
 // Delete deletes a task at its host.
 func (v *view) Delete(ctx context.Context, id string) (string, error) {
-	_, err := v.ask(ctx, id, "delete", []string{"--yes"})
-	return "deleted at its host", err
+	r, err := v.of(id)
+	if err == nil {
+		_, err = v.ask(ctx, id, "delete", []string{"--yes"})
+	}
+	if err != nil {
+		return "", err
+	}
+	const done = "deleted at its host"
+	none := func([]diff.Comment) []diff.Comment { return nil }
+	_, err = comments(v.Home).ChangeComments(ctx, r.task.Project, id, none)
+	if err != nil {
+		return done + "; the comments on it are kept here: " + err.Error(), nil
+	}
+	return done, nil
 }
 
 // Create has a task created where there is a place for it.

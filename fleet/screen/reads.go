@@ -131,9 +131,25 @@ func (v *view) Work(ctx context.Context, t task.Task) (dashboard.Work, error) {
 	return w, err
 }
 
-// Patch is not read over a fleet yet.
-func (v *view) Patch(_ context.Context, t task.Task, _ bool) (diff.Patch, error) {
-	return diff.Patch{}, v.elsewhere("review the changes", t.ID, "orange")
+// Patch is the work of a task as a person reviews it. The files stay at the host: no folder here has them.
+func (v *view) Patch(ctx context.Context, t task.Task, since bool) (diff.Patch, error) {
+	var said struct {
+		Diff        string `json:"diff"`
+		Base        string `json:"base"`
+		From        string `json:"from"`
+		To          string `json:"to"`
+		Uncommitted bool   `json:"uncommitted"`
+		Judged      string `json:"judged"`
+		JudgedBy    string `json:"judged_by"`
+		Review      string `json:"review"`
+	}
+	var flags []string
+	if since {
+		flags = []string{"--since-review"}
+	}
+	err := v.about(ctx, t.ID, &said, "diff", flags...)
+	return diff.Patch{Text: said.Diff, Base: said.Base, From: said.From, To: said.To, Loose: said.Uncommitted,
+		Last: said.Judged, Judged: said.JudgedBy, Review: said.Review}, err
 }
 
 // elsewhere says where something can be done.
@@ -144,15 +160,6 @@ func (v *view) elsewhere(what, id, command string) error {
 	}
 	return task.Notef(ErrElsewhere, "cannot %s of task %s from here: log in at host %s, and run %s there", what, id,
 		r.host.Name, command)
-}
-
-// Comments of people are kept where they review.
-func (v *view) Comments(string, string) ([]diff.Comment, error) { return nil, nil }
-
-// ChangeComments is refused: the comments belong to the host.
-func (v *view) ChangeComments(_ context.Context, _, id string, _ func([]diff.Comment) []diff.Comment) ([]diff.Comment,
-	error) {
-	return nil, v.elsewhere("comment on the changes", id, "orange")
 }
 
 // Timeouts are those of the hosts, which report what is overdue.

@@ -145,14 +145,20 @@ func (v *view) told(known answer.ServerView, t answer.ServerTask, why string) ro
 // look asks a host something that changes nothing, and reads its JSON.
 func (v *view) look(ctx context.Context, at answer.Host, into any, words ...string) error {
 	argv := append([]string{"task", words[0], "--json"}, words[1:]...)
-	reply, err := v.fleet.Ask(ctx, at, answer.Call{V: answer.Version, Argv: argv}, lookTime)
+	c := answer.Call{V: answer.Version, Argv: argv}
+	reply, err := v.fleet.Ask(ctx, at, c, lookTime)
 	if err != nil {
 		return err
 	}
 	if reply.Exit != 0 || reply.Refused != "" {
 		return errors.New(reply.Failure())
 	}
-	if err := json.Unmarshal([]byte(reply.Stdout), into); err != nil {
+	err = json.Unmarshal([]byte(reply.Stdout), into)
+	if err != nil && strings.Contains(reply.Stderr, answer.CutShort) {
+		return task.Notef(ErrElsewhere, "cannot show it from here: %s; log in at host %s, and run orange %s there",
+			answer.CutShort, at.Name, strings.Join(append([]string{"task", words[0]}, c.Arguments()...), " "))
+	}
+	if err != nil {
 		return fmt.Errorf("read what host %s says: %w", at.Name, err)
 	}
 	return nil

@@ -16,6 +16,7 @@ import (
 	"orange/internal/answer"
 	"orange/internal/dashboard"
 	"orange/internal/home"
+	"orange/internal/mirror"
 	"orange/internal/proc"
 )
 
@@ -63,13 +64,16 @@ func (s Screen) Run(ctx context.Context) error {
 	ctx, off := signal.NotifyContext(context.WithoutCancel(ctx), syscall.SIGTERM, syscall.SIGHUP)
 	defer off()
 	v := newView(s.Fleet, s.Home)
-	d := &dashboard.Dashboard{Backend: dashboard.Backend{Store: v, Inspector: v, Reader: v, Reviews: v, Comments: v,
-		Runner: v, Chooser: v, Terminal: v, Now: time.Now}, In: s.In, Out: s.Out, Environ: s.Environ,
-		Settings: s.Home.ConfigText}
+	d := &dashboard.Dashboard{Backend: dashboard.Backend{Store: v, Inspector: v, Reader: v, Reviews: v,
+		Comments: comments(s.Home), Runner: v, Chooser: v, Terminal: v, Now: time.Now},
+		In: s.In, Out: s.Out, Environ: s.Environ, Settings: s.Home.ConfigText}
 	d.Open(ctx)
 	d.SetWatcher("watched at each host")
 	return d.Run(ctx)
 }
+
+// comments of people are kept where they review, until they send them with a request for changes.
+func comments(h *home.Home) mirror.Files { return mirror.Files{Home: h.Dir} }
 
 func newView(f Fleet, h *home.Home) *view {
 	return &view{Home: h, fleet: f, rows: map[string]row{}}

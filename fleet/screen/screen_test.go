@@ -11,7 +11,9 @@ import (
 
 	"orange/harnesses"
 	"orange/internal/answer"
+	"orange/internal/diff"
 	"orange/internal/home"
+	"orange/internal/record"
 	"orange/internal/rejection"
 	"orange/internal/task"
 	"orange/workflows"
@@ -197,17 +199,69 @@ func TestEveryCommandOfTheScreenIsOneThatIsForwarded(t *testing.T) {
 
 func TestWhatNeedsTheHostItselfNamesIt(t *testing.T) {
 	t.Parallel()
-	v, _ := newScreen(t)
-	for what, err := range map[string]error{"attach": v.Attach(t.Context(), id, ""), "review": func() error {
+	v, h := newScreen(t)
+	h.says["diff"] = answer.Reply{Stdout: `{"diff":"diff --git`, Stderr: "orange: " + answer.CutShort + "\n"}
+	for what, err := range map[string]error{"attach": v.Attach(t.Context(), id, ""), "a long review": func() error {
 		_, err := v.Patch(t.Context(), task.Task{ID: id}, false)
 		return err
 	}()} {
-		if !errors.Is(err, ErrElsewhere) || !strings.Contains(err.Error(), "host h1") {
+		if !errors.Is(err, ErrElsewhere) || !strings.Contains(err.Error(), "host h1") ||
+			!strings.Contains(err.Error(), "run orange task ") {
 			t.Errorf("%s: %v", what, err)
 		}
+	}
+	if err := v.MergeMany(t.Context(), record.MergeMany{}, nil); !errors.Is(err, ErrElsewhere) ||
+		!strings.Contains(err.Error(), "run orange merge at their host") {
+		t.Errorf("several at once: %v", err)
 	}
 	held, err := v.Workspaces(t.Context(), "web")
 	if err != nil || len(held) != 1 || held[0].Workspace != "h1:web--1" {
 		t.Errorf("the workspaces: %+v, %v", held, err)
+	}
+}
+
+func TestTheChangesAreReviewedAsTheHostShowsThem(t *testing.T) {
+	t.Parallel()
+	v, h := newScreen(t)
+	h.says["diff"] = answer.Reply{Stdout: `{"branch":"feat/a","diff":" a | 1 +","base":"main","from":"aa","to":"bb",` +
+		`"uncommitted":true,"judged":"cc","judged_by":"checking → working by Ada","review":"a:1 is wrong"}`}
+	want := diff.Patch{Text: " a | 1 +", Base: "main", From: "aa", To: "bb", Loose: true, Last: "cc",
+		Judged: "checking → working by Ada", Review: "a:1 is wrong"}
+	for _, since := range []bool{false, true} {
+		got, err := v.Patch(t.Context(), task.Task{ID: id}, since)
+		asked := h.calls[len(h.calls)-1].Argv
+		if err != nil || got != want || slices.Contains(asked, "--since-review") != since {
+			t.Errorf("since a review: %t: %+v, %v, asked %q", since, got, err, asked)
+		}
+	}
+}
+
+// Comments are kept at the machine of the person, until they are sent, or the task is deleted.
+func TestCommentsAreKeptWhereThePersonReviews(t *testing.T) {
+	t.Parallel()
+	v, h := newScreen(t)
+	kept := comments(v.Home)
+	c := diff.Comment{Place: diff.Place{File: "a", From: 1, To: 1}, Text: "Why?"}
+	if _, err := kept.ChangeComments(t.Context(), "web", id, func(all []diff.Comment) []diff.Comment {
+		return append(all, c)
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if all, err := comments(v.Home).Comments("web", id); err != nil || len(all) != 1 || all[0].Text != c.Text {
+		t.Errorf("%+v, %v", all, err)
+	}
+	h.says["delete"] = answer.Reply{Exit: 3, Stdout: `{"error":"no","code":"live"}`}
+	if _, err := v.Delete(t.Context(), id); err == nil {
+		t.Error("a delete that was refused is one")
+	}
+	if all, _ := kept.Comments("web", id); len(all) != 1 {
+		t.Errorf("after a refusal: %+v", all)
+	}
+	h.says["delete"] = answer.Reply{Stdout: `{}`}
+	if _, err := v.Delete(t.Context(), id); err != nil {
+		t.Error(err)
+	}
+	if all, _ := kept.Comments("web", id); len(all) != 0 {
+		t.Errorf("of a deleted task: %+v", all)
 	}
 }

@@ -10,8 +10,8 @@ import (
 
 	"golang.org/x/crypto/ssh"
 
-	"orange/fleet/sign"
 	"orange/internal/proc"
+	"orange/internal/signed"
 	"orange/internal/task"
 )
 
@@ -37,11 +37,10 @@ func HostKey(home string) (ssh.Signer, error) {
 }
 
 // WriteSigners tells orange which hosts' snapshots count, in the form of ssh's allowed signers.
-func WriteSigners(home string, hosts sign.Roster) error {
+func WriteSigners(home string, hosts signed.List) error {
 	var b strings.Builder
 	for _, m := range hosts.Members {
-		b.WriteString(m.Name + ` namespaces="` + string(sign.ForSnapshot) + `" `)
-		b.Write(ssh.MarshalAuthorizedKey(m.Key))
+		b.WriteString(m.Name + ` namespaces="` + string(signed.ForSnapshot) + `" ` + m.Key.Words() + "\n")
 	}
 	path := filepath.Join(Dir(home), "hosts")
 	if had, err := os.ReadFile(path); err == nil && bytes.Equal(had, []byte(b.String())) {

@@ -11,13 +11,14 @@ import (
 	"orange/fleet/setup"
 	"orange/fleet/sign"
 	"orange/fleet/testkit"
+	"orange/internal/signed"
 	"orange/internal/task"
 )
 
 func lists(t *testing.T, version int, people ...string) custody.Trust {
 	t.Helper()
-	return custody.Trust{People: testkit.List(t, sign.People, version, people...),
-		Hosts: testkit.List(t, sign.Hosts, 1, "h1")}
+	return custody.Trust{People: testkit.List(t, signed.OfPeople, version, people...),
+		Hosts: testkit.List(t, signed.OfHosts, 1, "h1")}
 }
 
 // joined is a home that knows the fleet's authority.

@@ -7,6 +7,7 @@ import (
 
 	"orange/fleet/sign"
 	"orange/fleet/wire"
+	"orange/internal/signed"
 )
 
 // What the attackers of docs/proof.md cannot do: (a) who has the network, or the certificate of another host, (b) an
@@ -21,15 +22,15 @@ func TestAttackerABC_cannotAskWithoutAPersonsKey(t *testing.T) {
 	t.Parallel()
 	wants(t, "no signature", sign.CheckRequest(people(t), wire.Ask{Request: request()}, here(), ""), sign.Unsigned)
 	// the key of the host, which an agent with its account can read
-	wants(t, "a host's key", sign.CheckRequest(people(t), signed(t, "h1", request()), here(), ""), sign.Stranger)
-	other := signed(t, "ada", request())
+	wants(t, "a host's key", sign.CheckRequest(people(t), askedBy(t, "h1", request()), here(), ""), sign.Stranger)
+	other := askedBy(t, "ada", request())
 	other.Request.Method = "merge"
 	wants(t, "a signature of another request", sign.CheckRequest(people(t), other, here(), ""), sign.Unsigned)
 }
 
 func TestAttackerABC_cannotRepeatARequestLaterOrElsewhereOrAsAnother(t *testing.T) {
 	t.Parallel()
-	ask, at := signed(t, "ada", request()), here()
+	ask, at := askedBy(t, "ada", request()), here()
 	at.Now = now.Add(wire.MostOfMinutes * 60e9)
 	wants(t, "later", sign.CheckRequest(people(t), ask, at, ""), sign.Expired)
 	at = here()
@@ -104,62 +105,20 @@ func TestAttackerABC_cannotReportForAnotherHost(t *testing.T) {
 	}
 }
 
-// commit is a commit of a snapshot as git signs it with the key of a host.
-func commit(t *testing.T, by, message string) string {
-	t.Helper()
-	const head = "tree aa\nparent bb\nauthor x <x> 1 +0000\ncommitter x <x> 1 +0000\n"
-	armor, err := sign.Sign(key(t, by), sign.ForSnapshot, []byte(head+"\n"+message))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return head + "gpgsig " + strings.ReplaceAll(strings.TrimSpace(armor), "\n", "\n ") + "\n\n" + message
-}
-
-func TestAttackerABC_cannotForgeASnapshot(t *testing.T) {
-	t.Parallel()
-	good := commit(t, "h1", "epoch 3, event 9\n")
-	s, err := sign.CheckSnapshot(hosts(t), []byte(good), now)
-	if err != nil || s.Host != "h1" || s.Epoch != 3 || s.Event != 9 || s.Tree != "aa" || s.Parents[0] != "bb" {
-		t.Errorf("its own: %+v, %v", s, err)
-	}
-	other := []byte(commit(t, "h2", "epoch 3, event 9\n"))
-	if s, err = sign.CheckSnapshot(hosts(t), other, now); err != nil || s.Host != "h2" {
-		t.Errorf("another host signs as %q, %v", s.Host, err)
-	}
-	for what, one := range map[string]struct {
-		commit string
-		code   sign.Code
-	}{
-		"a stranger's":    {commit(t, "ada", "epoch 3, event 9\n"), sign.Stranger},
-		"other files":     {strings.Replace(good, "tree aa", "tree ac", 1), sign.Unsigned},
-		"another parent":  {strings.Replace(good, "parent bb", "parent bc", 1), sign.Unsigned},
-		"one parent more": {strings.Replace(good, "parent bb", "parent bb\nparent bc", 1), sign.Unsigned},
-		"another epoch":   {strings.Replace(good, "epoch 3", "epoch 4", 1), sign.Unsigned},
-		"another event":   {strings.Replace(good, "event 9", "event 8", 1), sign.Unsigned},
-		"no signature":    {strings.Replace(good, "gpgsig", "other", 1), sign.Unsigned},
-		"two signatures":  {strings.Replace(good, "author", "gpgsig x\nauthor", 1), sign.Unsigned},
-	} {
-		_, err := sign.CheckSnapshot(hosts(t), []byte(one.commit), now)
-		wants(t, what, err, one.code)
-	}
-	_, err = sign.CheckSnapshot(hosts(t), []byte(commit(t, "h1", "another text\n")), now)
-	wants(t, "a commit that is no snapshot", err, sign.Elsewhere)
-}
-
 func TestAttackerABC_cannotAddASigner(t *testing.T) {
 	t.Parallel()
 	authority := key(t, "authority")
-	good, err := sign.List(authority, list(sign.People, member(t, "ada")))
+	good, err := sign.List(authority, list(signed.OfPeople, member(t, "ada")))
 	if err != nil {
 		t.Fatal(err)
 	}
 	edited := good
-	edited.Text += sign.Line(member(t, "mallory")) + "\n"
+	edited.Text += member(t, "mallory").Line() + "\n"
 	own, err := sign.List(key(t, "mallory"), edited.Text)
 	if err != nil {
 		t.Fatal(err)
 	}
-	others, err := sign.List(authority, list(sign.Hosts, member(t, "h1")))
+	others, err := sign.List(authority, list(signed.OfHosts, member(t, "h1")))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,9 +126,10 @@ func TestAttackerABC_cannotAddASigner(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for what, signed := range map[string]sign.Signed{"a line more": edited, "signed by another key": own,
+	for what, list := range map[string]sign.Signed{"a line more": edited, "signed by another key": own,
 		"the list of hosts": others, "the list of another fleet": away, "not signed": {Text: good.Text}} {
-		if _, err := signed.Open(authority.PublicKey(), "home", sign.People); !errors.Is(err, sign.ErrRoster) {
+		_, err := list.Open(sign.KeyOf(authority.PublicKey()), "home", signed.OfPeople)
+		if !errors.Is(err, sign.ErrRoster) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
@@ -182,7 +142,7 @@ func TestAttackerABC_cannotCreateOrRescueWithWhatAPersonSignedForSomethingElse(t
 	r := wire.Request{Fleet: "home", Task: "abc", Method: wire.MethodCreate, Args: []string{sign.BirthDigest(b)},
 		Person: "ada", Key: "k", Expires: now.Unix() + 60}
 	at := sign.Here{Fleet: "home", Task: "abc", Now: now}
-	b.Ask = signed(t, "ada", r)
+	b.Ask = askedBy(t, "ada", r)
 	wants(t, "as signed", sign.CheckBirth(people(t), b, at), "")
 	for what, change := range map[string]func(*wire.Birth){
 		"project": func(b *wire.Birth) { b.Project = "x" }, "place": func(b *wire.Birth) { b.On = "x" },
@@ -197,7 +157,7 @@ func TestAttackerABC_cannotCreateOrRescueWithWhatAPersonSignedForSomethingElse(t
 	}
 	asked := wire.Request{Fleet: "home", Task: "abc", Epoch: 3, Method: wire.MethodRescue, Args: []string{"h2", "why"},
 		Person: "ada", Key: "k", Expires: now.Unix() + 60}
-	rescue := wire.Rescue{Ask: signed(t, "ada", asked), From: 3, To: "h2", Now: "why"}
+	rescue := wire.Rescue{Ask: askedBy(t, "ada", asked), From: 3, To: "h2", Now: "why"}
 	at.Epoch = 3
 	wants(t, "as signed", sign.CheckRescue(people(t), rescue, at), "")
 	for what, change := range map[string]func(*wire.Rescue){

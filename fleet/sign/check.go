@@ -7,6 +7,7 @@ import (
 	"golang.org/x/crypto/ssh"
 
 	"orange/fleet/wire"
+	"orange/internal/signed"
 )
 
 // Code says why a signed message is refused.
@@ -55,21 +56,21 @@ func (h Here) at(expires int64) time.Time {
 
 // Ask signs a request with the key of its person.
 func Ask(key ssh.Signer, r wire.Request) (wire.Ask, error) {
-	made, err := Sign(key, ForRequest, RequestText(r))
+	made, err := Sign(key, signed.ForRequest, RequestText(r))
 	return wire.Ask{Request: r, Signature: made}, err
 }
 
 // CheckRequest refuses a request that its person did not sign, or that is not meant for who looks at it now. Earlier
 // is the digest of the request that stands for the key already; empty where there is none.
-func CheckRequest(people Roster, ask wire.Ask, here Here, earlier string) error {
+func CheckRequest(people signed.List, ask wire.Ask, here Here, earlier string) error {
 	r := ask.Request
-	key, err := Signer(ForRequest, RequestText(r), ask.Signature)
+	key, err := signed.Signer(signed.ForRequest, RequestText(r), ask.Signature)
 	if err != nil {
 		return refuse(Unsigned, "cannot do %q: the request is %v; sign it with a key from the list of people", r.Method,
 			err)
 	}
 	now := here.at(r.Expires)
-	who, err := people.find(key, ForRequest, now)
+	who, err := people.Find(key, signed.ForRequest, now)
 	if err == nil && who.Name != r.Person {
 		err = fmt.Errorf("the request of %q is signed by %q", r.Person, who.Name)
 	}
@@ -92,13 +93,13 @@ func CheckRequest(people Roster, ask wire.Ask, here Here, earlier string) error 
 		return refuse(KeyReused, "cannot do %q under the key %q: the key stands for another request; give each "+
 			"request a key of its own", r.Method, r.Key)
 	case r.Method == wire.MethodCreate && !who.Create:
-		return refuse(CreateDenied, "cannot create a task: the list of people has %s for %q", noCreate, who.Name)
+		return refuse(CreateDenied, "cannot create a task: the list of people has create=no for %q", who.Name)
 	}
 	return nil
 }
 
 // CheckBirth refuses a birth that a person did not sign completely.
-func CheckBirth(people Roster, b wire.Birth, here Here) error {
+func CheckBirth(people signed.List, b wire.Birth, here Here) error {
 	r := b.Ask.Request
 	if r.Method != wire.MethodCreate || len(r.Args) != 1 || r.Args[0] != BirthDigest(b) {
 		return refuse(Unsigned, "cannot create a task: what was signed is not what it is to be created from")
@@ -107,7 +108,7 @@ func CheckBirth(people Roster, b wire.Birth, here Here) error {
 }
 
 // CheckRescue refuses a rescue that a person did not sign completely.
-func CheckRescue(people Roster, r wire.Rescue, here Here) error {
+func CheckRescue(people signed.List, r wire.Rescue, here Here) error {
 	asked := r.Ask.Request
 	if asked.Method != wire.MethodRescue || len(asked.Args) != 2 || asked.Args[0] != r.To || asked.Args[1] != r.Now ||
 		asked.Epoch != r.From {
@@ -119,25 +120,25 @@ func CheckRescue(people Roster, r wire.Rescue, here Here) error {
 // Report signs a report with the key of its host.
 func Report(key ssh.Signer, r wire.Report) (wire.Report, error) {
 	var err error
-	r.Signature, err = Sign(key, ForReport, ReportText(r))
+	r.Signature, err = Sign(key, signed.ForReport, ReportText(r))
 	return r, err
 }
 
 // CheckReport refuses a report that its host did not sign.
-func CheckReport(hosts Roster, r wire.Report, now time.Time) error {
-	return byHost(hosts, "a report", ForReport, ReportText(r), r.Signature, r.Fleet, r.Host, now)
+func CheckReport(hosts signed.List, r wire.Report, now time.Time) error {
+	return byHost(hosts, "a report", signed.ForReport, ReportText(r), r.Signature, r.Fleet, r.Host, now)
 }
 
 // Reply signs an answer with the key of its host.
 func Reply(key ssh.Signer, r wire.Reply) (wire.Reply, error) {
 	var err error
-	r.Signature, err = Sign(key, ForReply, ReplyText(r))
+	r.Signature, err = Sign(key, signed.ForReply, ReplyText(r))
 	return r, err
 }
 
 // CheckReply refuses an answer that is not that of a host to a request.
-func CheckReply(hosts Roster, r wire.Reply, asked wire.Request, now time.Time) error {
-	if err := byHost(hosts, "an answer", ForReply, ReplyText(r), r.Signature, r.Fleet, r.Host, now); err != nil {
+func CheckReply(hosts signed.List, r wire.Reply, asked wire.Request, now time.Time) error {
+	if err := byHost(hosts, "an answer", signed.ForReply, ReplyText(r), r.Signature, r.Fleet, r.Host, now); err != nil {
 		return err
 	}
 	if r.Host != asked.Host || r.Epoch != asked.Epoch || r.Task != asked.Task || r.Key != asked.Key ||
@@ -148,8 +149,8 @@ func CheckReply(hosts Roster, r wire.Reply, asked wire.Request, now time.Time) e
 }
 
 // CheckReplyOf refuses an answer that is not that of a host to a request for a task: for who did not keep the request.
-func CheckReplyOf(hosts Roster, r wire.Reply, task string, now time.Time) error {
-	if err := byHost(hosts, "an answer", ForReply, ReplyText(r), r.Signature, r.Fleet, r.Host, now); err != nil {
+func CheckReplyOf(hosts signed.List, r wire.Reply, task string, now time.Time) error {
+	if err := byHost(hosts, "an answer", signed.ForReply, ReplyText(r), r.Signature, r.Fleet, r.Host, now); err != nil {
 		return err
 	}
 	if r.Task != task {
@@ -159,12 +160,12 @@ func CheckReplyOf(hosts Roster, r wire.Reply, task string, now time.Time) error 
 	return nil
 }
 
-func byHost(hosts Roster, what string, use Use, text []byte, armor, fleet, host string, now time.Time) error {
-	key, err := Signer(use, text, armor)
+func byHost(hosts signed.List, what string, use signed.Use, text, armor, fleet, host string, now time.Time) error {
+	key, err := signed.Signer(use, text, armor)
 	if err != nil {
 		return refuse(Unsigned, "cannot use %s of the host %q: it is %v", what, host, err)
 	}
-	who, err := hosts.find(key, use, now)
+	who, err := hosts.Find(key, use, now)
 	if err == nil && who.Name != host {
 		err = fmt.Errorf("it is signed by %q", who.Name)
 	}

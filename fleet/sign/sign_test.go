@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"crypto/ed25519"
 	"crypto/rsa"
-	"encoding/pem"
 	"errors"
 	"math/rand/v2"
 	"os"
@@ -18,6 +17,7 @@ import (
 
 	"orange/fleet/sign"
 	"orange/fleet/wire"
+	"orange/internal/signed"
 )
 
 var now = time.Unix(1_700_000_000, 0).UTC()
@@ -33,43 +33,43 @@ func key(t *testing.T, name string) ssh.Signer {
 	return s
 }
 
-func member(t *testing.T, name string) sign.Member {
+func member(t *testing.T, name string) signed.Person {
 	t.Helper()
-	return sign.Member{Name: name, Key: key(t, name).PublicKey(), Create: true}
+	return signed.Person{Name: name, Key: sign.KeyOf(key(t, name).PublicKey()), Create: true}
 }
 
 // list is the text of a list.
-func list(of string, members ...sign.Member) string {
-	text := sign.Title("home", of, 4) + "\n\n# a comment\n"
+func list(of string, members ...signed.Person) string {
+	text := signed.TitleOf("home", of, 4) + "\n\n# a comment\n"
 	for _, m := range members {
-		text += sign.Line(m) + "\n"
+		text += m.Line() + "\n"
 	}
 	return text
 }
 
-func roster(t *testing.T, of string, members ...sign.Member) sign.Roster {
+func roster(t *testing.T, of string, members ...signed.Person) signed.List {
 	t.Helper()
-	signed, err := sign.List(key(t, "authority"), list(of, members...))
+	made, err := sign.List(key(t, "authority"), list(of, members...))
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := signed.Open(key(t, "authority").PublicKey(), "home", of)
+	r, err := made.Open(sign.KeyOf(key(t, "authority").PublicKey()), "home", of)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return r
 }
 
-func people(t *testing.T) sign.Roster {
+func people(t *testing.T) signed.List {
 	t.Helper()
 	limited, old := member(t, "bob"), member(t, "eve")
 	limited.Create, old.Until = false, now.Add(-time.Hour)
-	return roster(t, sign.People, member(t, "ada"), limited, old)
+	return roster(t, signed.OfPeople, member(t, "ada"), limited, old)
 }
 
-func hosts(t *testing.T) sign.Roster {
+func hosts(t *testing.T) signed.List {
 	t.Helper()
-	return roster(t, sign.Hosts, member(t, "h1"), member(t, "h2"))
+	return roster(t, signed.OfHosts, member(t, "h1"), member(t, "h2"))
 }
 
 func request() wire.Request {
@@ -81,7 +81,7 @@ func here() sign.Here {
 	return sign.Here{Fleet: "home", Host: "h1", Task: "abc", Epoch: 3, Now: now}
 }
 
-func signed(t *testing.T, by string, r wire.Request) wire.Ask {
+func askedBy(t *testing.T, by string, r wire.Request) wire.Ask {
 	t.Helper()
 	ask, err := sign.Ask(key(t, by), r)
 	if err != nil {
@@ -104,7 +104,7 @@ func wants(t *testing.T, what string, err error, code sign.Code) {
 
 func TestCheckRequest_takesWhatItsPersonSigned(t *testing.T) {
 	t.Parallel()
-	ask := signed(t, "ada", request())
+	ask := askedBy(t, "ada", request())
 	wants(t, "good", sign.CheckRequest(people(t), ask, here(), ""), "")
 	wants(t, "repeated", sign.CheckRequest(people(t), ask, here(), sign.Digest(ask.Request)), "")
 	later := request()
@@ -130,7 +130,7 @@ func TestCheckRequest_refusesAnotherValueOfEveryField(t *testing.T) {
 		"person": func(r *wire.Request) { r.Person = "bob" }, "key": func(r *wire.Request) { r.Key = "k2" },
 		"expiry": func(r *wire.Request) { r.Expires++ },
 	} {
-		ask := signed(t, "ada", request())
+		ask := askedBy(t, "ada", request())
 		ask.Request.Args = []string{"a", "b"}
 		change(&ask.Request)
 		at := here() // as the changed request would have it
@@ -165,7 +165,7 @@ func TestCheckRequest_refusesWhatIsNotMeantForHereAndNow(t *testing.T) {
 		if what == "of another person" {
 			by = "ada"
 		}
-		wants(t, what, sign.CheckRequest(people(t), signed(t, by, r), at, ""), one.code)
+		wants(t, what, sign.CheckRequest(people(t), askedBy(t, by, r), at, ""), one.code)
 	}
 }
 
@@ -173,57 +173,30 @@ func TestCheckRequest_refusesAKeyThatStandsForAnotherRequest(t *testing.T) {
 	t.Parallel()
 	first, second := request(), request()
 	second.Args = []string{"c"}
-	wants(t, "reused", sign.CheckRequest(people(t), signed(t, "ada", second), here(), sign.Digest(first)),
+	wants(t, "reused", sign.CheckRequest(people(t), askedBy(t, "ada", second), here(), sign.Digest(first)),
 		sign.KeyReused)
 }
 
 func TestASignatureIsForOneUse(t *testing.T) {
 	t.Parallel()
 	text := sign.RequestText(request())
-	made, err := sign.Sign(key(t, "ada"), sign.ForReply, text)
+	made, err := sign.Sign(key(t, "ada"), signed.ForReply, text)
 	if err != nil {
 		t.Fatal(err)
 	}
 	wants(t, "of a reply", sign.CheckRequest(people(t), wire.Ask{Request: request(), Signature: made}, here(), ""),
 		sign.Unsigned)
-	limited := sign.Title("home", sign.People, 1) + "\nada namespaces=\"git\" " +
-		strings.TrimSpace(string(ssh.MarshalAuthorizedKey(key(t, "ada").PublicKey()))) + "\n"
+	limited := signed.TitleOf("home", signed.OfPeople, 1) + "\nada namespaces=\"git\" " +
+		sign.KeyOf(key(t, "ada").PublicKey()).Words() + "\n"
 	list, err := sign.List(key(t, "authority"), limited)
 	if err != nil {
 		t.Fatal(err)
 	}
-	some, err := list.Open(key(t, "authority").PublicKey(), "home", sign.People)
+	some, err := list.Open(sign.KeyOf(key(t, "authority").PublicKey()), "home", signed.OfPeople)
 	if err != nil {
 		t.Fatal(err)
 	}
-	wants(t, "a key for git", sign.CheckRequest(some, signed(t, "ada", request()), here(), ""), sign.Stranger)
-}
-
-func TestSigner_refusesWhatIsDamaged(t *testing.T) {
-	t.Parallel()
-	good, err := sign.Sign(key(t, "ada"), sign.ForReply, []byte("text"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	block, _ := pem.Decode([]byte(good))
-	for i := range block.Bytes {
-		bad := &pem.Block{Type: block.Type, Bytes: bytes.Clone(block.Bytes)}
-		bad.Bytes[i] ^= 1
-		if k, err := sign.Signer(sign.ForReply, []byte("text"), string(pem.EncodeToMemory(bad))); err == nil &&
-			bytes.Equal(k.Marshal(), key(t, "ada").PublicKey().Marshal()) {
-			t.Errorf("with another bit in byte %d it is still a signature of the key", i)
-		}
-		short := &pem.Block{Type: block.Type, Bytes: block.Bytes[:i]}
-		if _, err := sign.Signer(sign.ForReply, []byte("text"), string(pem.EncodeToMemory(short))); err == nil {
-			t.Errorf("the first %d bytes are a signature", i)
-		}
-	}
-	for what, armor := range map[string]string{"none": "", "two": good + good, "more": good + "text",
-		"other": strings.ReplaceAll(good, "SSH SIGNATURE", "PGP SIGNATURE")} {
-		if _, err := sign.Signer(sign.ForReply, []byte("text"), armor); !errors.Is(err, sign.ErrUnsigned) {
-			t.Errorf("%s: %v", what, err)
-		}
-	}
+	wants(t, "a key for git", sign.CheckRequest(some, askedBy(t, "ada", request()), here(), ""), sign.Stranger)
 }
 
 // pseudo are random bytes for a test.
@@ -246,45 +219,8 @@ func TestSign_takesOneKindOfKey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := sign.Sign(s, sign.ForReply, []byte("text")); err == nil {
+	if _, err := sign.Sign(s, signed.ForReply, "text"); err == nil {
 		t.Error("an RSA key signs")
-	}
-}
-
-func TestALineOfAListIsReadAsItWasWritten(t *testing.T) {
-	t.Parallel()
-	one := member(t, "ada")
-	one.Create, one.From, one.Until = false, now, now.Add(time.Hour)
-	r := roster(t, sign.People, one, member(t, "bob"))
-	if got := sign.Line(r.Members[0]); got != sign.Line(one) || r.Members[0].Create || !r.Members[1].Create {
-		t.Errorf("read %q, wrote %q", got, sign.Line(one))
-	}
-	if r.Version != 4 || r.Fleet != "home" || len(r.Members) != 2 {
-		t.Errorf("read %+v", r)
-	}
-}
-
-func TestAListThatCannotBeReadCompletelyIsRefused(t *testing.T) {
-	t.Parallel()
-	line := sign.Line(member(t, "ada"))
-	_, bare, _ := strings.Cut(line, " ")
-	title := sign.Title("home", sign.People, 4)
-	for what, text := range map[string]string{
-		"no title":         line,
-		"no version":       "# orange fleet home: people\n" + line,
-		"version 0":        sign.Title("home", sign.People, 0) + "\n" + line,
-		"a list of others": sign.Title("home", "robots", 1) + "\n" + line,
-		"no key":           title + "\nada\n",
-		"a strange option": title + "\nada create=never " + bare,
-		"a cert authority": title + "\nada cert-authority " + bare,
-		"a pattern":        title + "\n* " + bare,
-		"two names":        title + "\nada,bob " + bare,
-		"a time":           title + "\nada valid-before=\"tomorrow\" " + bare,
-		"a local time":     title + "\nada valid-before=\"20300101\" " + bare,
-	} {
-		if _, err := sign.List(key(t, "authority"), text); err == nil {
-			t.Errorf("%s: the list is signed", what)
-		}
 	}
 }
 
@@ -310,19 +246,19 @@ func write(t *testing.T, dir, name, text string) {
 
 func TestSshKeygenVerifiesWhatIsSignedHere(t *testing.T) {
 	t.Parallel()
-	dir, ask := t.TempDir(), signed(t, "ada", request())
-	write(t, dir, "people", list(sign.People, member(t, "ada"), member(t, "bob")))
+	dir, ask := t.TempDir(), askedBy(t, "ada", request())
+	write(t, dir, "people", list(signed.OfPeople, member(t, "ada"), member(t, "bob")))
 	write(t, dir, "sig", ask.Signature)
-	keygen(t, dir, string(sign.RequestText(ask.Request)), "-Y", "verify", "-f", "people", "-I", "ada", "-n",
-		string(sign.ForRequest), "-s", "sig")
+	keygen(t, dir, sign.RequestText(ask.Request), "-Y", "verify", "-f", "people", "-I", "ada", "-n",
+		string(signed.ForRequest), "-s", "sig")
 }
 
 func TestWhatSshKeygenSignsIsVerifiedHere(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	keygen(t, dir, "", "-q", "-t", "ed25519", "-N", "", "-C", "", "-f", "key")
-	write(t, dir, "text", string(sign.RequestText(request())))
-	keygen(t, dir, "", "-q", "-Y", "sign", "-f", "key", "-n", string(sign.ForRequest), "text")
+	write(t, dir, "text", sign.RequestText(request()))
+	keygen(t, dir, "", "-q", "-Y", "sign", "-f", "key", "-n", string(signed.ForRequest), "text")
 	read := func(name string) []byte {
 		text, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil {
@@ -330,43 +266,11 @@ func TestWhatSshKeygenSignsIsVerifiedHere(t *testing.T) {
 		}
 		return text
 	}
-	public, _, _, _, err := ssh.ParseAuthorizedKey(read("key.pub"))
+	public, err := signed.ReadKey(string(read("key.pub")))
 	if err != nil {
 		t.Fatal(err)
 	}
-	some := roster(t, sign.People, sign.Member{Name: "ada", Key: public, Create: true})
+	some := roster(t, signed.OfPeople, signed.Person{Name: "ada", Key: public, Create: true})
 	ask := wire.Ask{Request: request(), Signature: string(read("text.sig"))}
 	wants(t, "ssh-keygen's", sign.CheckRequest(some, ask, here(), ""), "")
-}
-
-func TestASnapshotThatGitSignedIsVerifiedHere(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	keygen(t, dir, "", "-q", "-t", "ed25519", "-N", "", "-C", "", "-f", "key")
-	git := func(args ...string) []byte {
-		t.Helper()
-		run := exec.CommandContext(t.Context(), "git", append([]string{"-C", dir, "-c", "gpg.format=ssh", "-c",
-			"user.signingkey=" + filepath.Join(dir, "key"), "-c", "user.name=x", "-c", "user.email=x@x"}, args...)...)
-		run.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1")
-		said, err := run.Output()
-		if err != nil {
-			t.Fatalf("git %q: %v", args, err)
-		}
-		return said
-	}
-	git("init", "-q")
-	git("commit", "-q", "--allow-empty", "-S", "-m", "epoch 3, event 9")
-	line, err := os.ReadFile(filepath.Join(dir, "key.pub"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	public, _, _, _, err := ssh.ParseAuthorizedKey(line)
-	if err != nil {
-		t.Fatal(err)
-	}
-	some := roster(t, sign.Hosts, sign.Member{Name: "h1", Key: public, Create: true})
-	s, err := sign.CheckSnapshot(some, git("cat-file", "commit", "HEAD"), now)
-	if err != nil || s.Host != "h1" || s.Epoch != 3 || s.Event != 9 {
-		t.Errorf("%+v, %v", s, err)
-	}
 }

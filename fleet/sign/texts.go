@@ -1,144 +1,97 @@
 package sign
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"maps"
-	"slices"
 	"strconv"
-	"strings"
+	"time"
 
 	"orange/fleet/wire"
+	"orange/internal/signed"
 )
 
-// form writes fields so that no two lists of fields have the same text: each value comes with its length. A person can
-// read it.
-type form struct{ strings.Builder }
-
-func newForm(title string) *form {
-	f := &form{}
-	f.WriteString(title + "\n")
-	return f
+// RequestText is what a person signs: every field of the request, with the digests of its texts.
+func RequestText(r wire.Request) string {
+	return signed.Statement{Fleet: r.Fleet, Host: r.Host, Epoch: r.Epoch, Task: r.Task, Method: r.Method, Args: r.Args,
+		Stdin: signed.Digest(r.Stdin), As: r.As, Person: r.Person, Key: r.Key, Expires: time.Unix(r.Expires, 0),
+		Files: digests(r.Files)}.Text()
 }
 
-func (f *form) add(name, value string) {
-	f.WriteString(name + " " + strconv.Itoa(len(value)) + ":" + value + "\n")
-}
-
-func (f *form) number(name string, value int) { f.add(name, strconv.Itoa(value)) }
-
-func (f *form) head(h wire.Head) {
-	f.number("event", h.Event)
-	f.add("hash", h.Hash)
-}
-
-// files writes the names of files with the digests of their texts. Without a file it writes nothing, as for messages
-// that cannot have one.
-func (f *form) files(files map[string]string) {
-	for _, name := range slices.Sorted(maps.Keys(files)) {
-		f.add("file", name)
-		f.add("text", digest([]byte(files[name])))
+func digests(texts map[string]string) map[string]string {
+	out := map[string]string{}
+	for name, text := range texts {
+		out[name] = signed.Digest(text)
 	}
+	return out
 }
 
-func (f *form) bytes() []byte { return []byte(f.String()) }
-
-func digest(text []byte) string {
-	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:])
-}
-
-// RequestText is what a person signs: every field of the request, with the digest of its standard input.
-func RequestText(r wire.Request) []byte {
-	f := newForm("orange request 1")
-	f.add("fleet", r.Fleet)
-	f.add("host", r.Host)
-	f.number("epoch", r.Epoch)
-	f.add("task", r.Task)
-	f.add("method", r.Method)
-	f.number("arguments", len(r.Args))
-	for _, arg := range r.Args {
-		f.add("argument", arg)
-	}
-	f.add("stdin", digest([]byte(r.Stdin)))
-	f.add("as", r.As)
-	f.add("person", r.Person)
-	f.add("key", r.Key)
-	f.add("expires", strconv.FormatInt(r.Expires, 10))
-	f.files(r.Files)
-	return f.bytes()
+func addHead(f *signed.Form, h wire.Head) {
+	f.Number("event", h.Event)
+	f.Add("hash", h.Hash)
 }
 
 // Digest tells a request from another one under the same key. A repeat may expire later, and may go to another host,
 // under another epoch: it is the same request.
 func Digest(r wire.Request) string {
 	r.Host, r.Epoch, r.Expires = "", 0, 0
-	return digest(RequestText(r))
+	return signed.Digest(RequestText(r))
 }
 
 // BirthDigest is the digest of all that a task is created from.
 func BirthDigest(b wire.Birth) string {
-	f := newForm("orange birth 1")
-	f.add("project", b.Project)
-	f.add("on", b.On)
-	f.add("branch", b.Branch)
-	f.add("summary", b.Summary)
-	f.number("harnesses", len(b.Harness))
-	for _, name := range b.Harness {
-		f.add("harness", name)
-	}
-	f.add("workflow", b.Workflow)
-	f.add("rules", b.Rules)
-	f.add("context", b.Context)
+	f := signed.NewForm("orange birth 1")
+	f.Add("project", b.Project)
+	f.Add("on", b.On)
+	f.Add("branch", b.Branch)
+	f.Add("summary", b.Summary)
+	f.List("harnesses", "harness", b.Harness)
+	f.Add("workflow", b.Workflow)
+	f.Add("rules", b.Rules)
+	f.Add("context", b.Context)
 	if len(b.Args) > 0 {
-		f.number("arguments", len(b.Args))
-		for _, arg := range b.Args {
-			f.add("argument", arg)
-		}
+		f.List("arguments", "argument", b.Args)
 	}
-	f.files(b.Files)
-	return digest(f.bytes())
+	f.Files(digests(b.Files))
+	return signed.Digest(f.String())
 }
 
 // ReportText is what a host signs of a report.
-func ReportText(r wire.Report) []byte {
-	f := newForm("orange report 1")
-	f.add("fleet", r.Fleet)
-	f.add("host", r.Host)
-	f.number("epoch", r.Epoch)
-	f.add("task", r.Task)
-	f.number("version", r.Version)
-	f.add("project", r.Row.Project)
-	f.add("summary", r.Row.Summary)
-	f.add("status", r.Row.Status)
-	f.add("branch", r.Row.Branch)
-	f.add("attention", r.Row.Attention)
-	f.add("over", strconv.FormatBool(r.Row.Over))
-	f.add("since", strconv.FormatInt(r.Row.Since, 10))
-	f.head(r.Row.Head)
+func ReportText(r wire.Report) string {
+	f := signed.NewForm("orange report 1")
+	f.Add("fleet", r.Fleet)
+	f.Add("host", r.Host)
+	f.Number("epoch", r.Epoch)
+	f.Add("task", r.Task)
+	f.Number("version", r.Version)
+	f.Add("project", r.Row.Project)
+	f.Add("summary", r.Row.Summary)
+	f.Add("status", r.Row.Status)
+	f.Add("branch", r.Row.Branch)
+	f.Add("attention", r.Row.Attention)
+	f.Add("over", strconv.FormatBool(r.Row.Over))
+	f.Add("since", strconv.FormatInt(r.Row.Since, 10))
+	addHead(f, r.Row.Head)
 	if r.Row.Shipped != 0 || r.Row.ShippedAt != 0 { // not in what was signed before there was a snapshot
-		f.number("shipped", r.Row.Shipped)
-		f.add("shipped at", strconv.FormatInt(r.Row.ShippedAt, 10))
+		f.Number("shipped", r.Row.Shipped)
+		f.Add("shipped at", strconv.FormatInt(r.Row.ShippedAt, 10))
 	}
-	return f.bytes()
+	return f.String()
 }
 
 // ReplyText is what a host signs of an answer.
-func ReplyText(r wire.Reply) []byte {
-	f := newForm("orange reply 1")
-	f.add("fleet", r.Fleet)
-	f.add("host", r.Host)
-	f.number("epoch", r.Epoch)
-	f.add("task", r.Task)
-	f.add("key", r.Key)
-	f.add("request", r.Digest)
-	f.add("done", strconv.FormatBool(r.Done))
-	f.number("exit", r.Exit)
-	f.add("output", digest([]byte(r.Output)))
+func ReplyText(r wire.Reply) string {
+	f := signed.NewForm("orange reply 1")
+	f.Add("fleet", r.Fleet)
+	f.Add("host", r.Host)
+	f.Number("epoch", r.Epoch)
+	f.Add("task", r.Task)
+	f.Add("key", r.Key)
+	f.Add("request", r.Digest)
+	f.Add("done", strconv.FormatBool(r.Done))
+	f.Number("exit", r.Exit)
+	f.Add("output", signed.Digest(r.Output))
 	if r.Errors != "" {
-		f.add("errors", digest([]byte(r.Errors)))
+		f.Add("errors", signed.Digest(r.Errors))
 	}
-	f.add("cut", strconv.FormatBool(r.Cut))
-	f.head(r.Head)
-	return f.bytes()
+	f.Add("cut", strconv.FormatBool(r.Cut))
+	addHead(f, r.Head)
+	return f.String()
 }

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"orange/fleet/testkit"
-	"orange/internal/custody"
+	"orange/internal/outward"
 	"orange/internal/proc"
 )
 
@@ -119,10 +119,10 @@ func (w *world) personJoins(name string, office []string) {
 }
 
 // lease is the lease of the host, as orange there reads it.
-func (h *host) lease() (l custody.HomeLease, until time.Duration) {
+func (h *host) lease() (l outward.HomeLease, until time.Duration) {
 	text, err := os.ReadFile(filepath.Join(h.home, "fleet", "lease.json"))
 	if err != nil || json.Unmarshal(text, &l) != nil {
-		return custody.HomeLease{}, 0
+		return outward.HomeLease{}, 0
 	}
 	return l, l.Until
 }

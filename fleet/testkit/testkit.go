@@ -15,6 +15,7 @@ import (
 
 	"orange/fleet/sign"
 	"orange/fleet/wire"
+	"orange/internal/signed"
 )
 
 // Fleet is the name of the fleet of tests, and Authority the name of the key that signs its lists.
@@ -59,9 +60,9 @@ func Public(t testing.TB, name string) string {
 // List is a list of people or hosts, signed by the authority.
 func List(t testing.TB, of string, version int, names ...string) sign.Signed {
 	t.Helper()
-	text := sign.Title(Fleet, of, version) + "\n"
+	text := signed.TitleOf(Fleet, of, version) + "\n"
 	for _, name := range names {
-		text += sign.Line(sign.Member{Name: name, Key: Key(t, name).PublicKey(), Create: true}) + "\n"
+		text += signed.Person{Name: name, Key: sign.KeyOf(Key(t, name).PublicKey()), Create: true}.Line() + "\n"
 	}
 	list, err := sign.List(Key(t, Authority), text)
 	if err != nil {

@@ -115,6 +115,9 @@ func (k ServerView) Why(t ServerTask) (text string, hosts map[string]string) {
 	return "no " + place + " (" + strings.Join(each, ", ") + ")", hosts
 }
 
+// CutShort is what is said of an answer that was too long for the server of a fleet.
+const CutShort = "the answer was longer than what the fleet carries, and was cut; the host has all of it"
+
 // AnyLabel is the label that every host has.
 const AnyLabel = "any"
 

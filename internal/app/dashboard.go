@@ -22,7 +22,6 @@ import (
 	"orange/internal/history"
 	"orange/internal/home"
 	"orange/internal/pool"
-	"orange/internal/query"
 	"orange/internal/record"
 	"orange/internal/rejection"
 	"orange/internal/task"
@@ -54,8 +53,7 @@ func (a *app) showDashboard(ctx context.Context, project string, all bool) error
 	look.Screens = &agents.Screens{}
 	view := dashboardView{a.pool, a.home, a, look}
 	d := &dashboard.Dashboard{
-		Backend: dashboard.Backend{Store: view, Inspector: view, Reader: view, Reviews: query.Reviews{
-			Events: a.store.Events, Pinned: a.home.Pinned, Document: a.files.Read, Work: a.pool.Patch},
+		Backend: dashboard.Backend{Store: view, Inspector: view, Reader: view, Reviews: a.queries(),
 			Comments: a.files, Runner: actions, Chooser: actions, Terminal: actions, Now: time.Now}, In: os.Stdin,
 		Out: os.Stdout, Environ: os.Environ(), Project: project, Message: word, Settings: a.home.ConfigText,
 	}

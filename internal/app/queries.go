@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"orange/internal/decide"
+	"orange/internal/diff"
 	"orange/internal/doctor"
 	"orange/internal/environment"
 	"orange/internal/follow"
@@ -54,9 +55,10 @@ func (q queries) Checks(ctx context.Context, id string) ([]task.CheckState, erro
 	return q.app.looker(checkPatience).Checks(ctx, t, def)
 }
 
-// Diff is what a task's branch and its workspace changed.
-func (q queries) Diff(ctx context.Context, t task.Task) (string, error) {
-	return q.app.pool.Diff(ctx, t)
+// Patch is the work of a task as a person reviews it.
+func (q queries) Patch(ctx context.Context, t task.Task, since bool) (diff.Patch, error) {
+	return query.Reviews{Events: q.app.store.Events, Pinned: q.app.home.Pinned, Document: q.app.files.Read,
+		Work: q.app.pool.Patch}.Patch(ctx, t, since)
 }
 
 // Screens are what the windows of a task's agents show now.

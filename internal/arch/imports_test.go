@@ -19,7 +19,7 @@ const root = "../.."
 // quiet lists the packages that only compute, each importing only those before it.
 func quiet() []string {
 	return []string{"lazyregexp", "printable", "action", "conflict", "diff", "task", "history", "record", "keyed",
-		"signed", "custody", "stats", "document", "yaml", "answer", "workflow", "harness", "rejection", "leaving",
+		"signed", "outward", "stats", "document", "yaml", "answer", "workflow", "harness", "rejection", "leaving",
 		"decide", "projection", "replay", "explore", "graph", "inbox"}
 }
 

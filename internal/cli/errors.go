@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"orange/internal/answer"
-	"orange/internal/custody"
 	"orange/internal/keyed"
+	"orange/internal/outward"
 	"orange/internal/rejection"
 	"orange/internal/signed"
 	"orange/internal/task"
@@ -63,7 +63,7 @@ func classify(err error) (status int, code string) {
 		return exitFailed, "pool_full"
 	case errors.Is(err, task.ErrConflict):
 		return exitFailed, "conflict"
-	case errors.Is(err, custody.ErrHeldBack):
+	case errors.Is(err, outward.ErrHeldBack):
 		return exitFailed, "held_back"
 	case errors.Is(err, signed.ErrUnsigned):
 		return exitRefused, "unsigned"

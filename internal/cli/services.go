@@ -7,6 +7,7 @@ import (
 
 	"orange/internal/conflict"
 	"orange/internal/decide"
+	"orange/internal/diff"
 	"orange/internal/harness"
 	"orange/internal/history"
 	"orange/internal/record"
@@ -90,8 +91,9 @@ type Queries interface {
 	// commits.
 	Before(ctx context.Context, t task.Task, look bool) ([]record.Before, error)
 	Checks(ctx context.Context, id string) ([]task.CheckState, error)
-	// Diff is what a task's branch and its workspace changed, the list of files first.
-	Diff(ctx context.Context, t task.Task) (string, error)
+	// Patch is what a task's branch and its workspace changed, the list of files first; with since only what changed
+	// since another commit was judged.
+	Patch(ctx context.Context, t task.Task, since bool) (diff.Patch, error)
 	// Screens are what the windows of a task's agents show now, without colours.
 	Screens(ctx context.Context, id string) ([]record.AgentScreen, error)
 	Sessions(ctx context.Context, tasks []task.Task) (map[string]string, error)

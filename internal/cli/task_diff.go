@@ -11,38 +11,46 @@ import (
 )
 
 func (p *Program) taskDiff() *cobra.Command {
-	var stat bool
+	var stat, since bool
 	c := &cobra.Command{
 		Use: "diff [ID]", Short: "Show what a task's branch changes", Args: between(0, 1),
 		Long: `Show what a task's branch changes since it left the default branch: the list of files, and every
 line. What is not committed yet is in it as long as the task has a workspace; new files that no one
 added are only named. It has colours at a terminal and none elsewhere; what a terminal would obey is
-written out as \x1b.`,
-		Example: "  orange task diff 4Fz\n  orange task diff 4Fz --stat",
+written out as \x1b. With --since-review it shows only what changed since another commit was judged:
+by a verdict, or by a person who asked for changes.`,
+		Example: "  orange task diff 4Fz\n  orange task diff 4Fz --stat\n  orange task diff 4Fz --since-review",
 		RunE: p.runFound(func(ctx context.Context, h *Services, id string) error {
 			t, _, err := h.Queries.Pinned(ctx, id)
 			if err != nil {
 				return err
 			}
-			text, err := h.Queries.Diff(ctx, t)
+			patch, err := h.Queries.Patch(ctx, t, since)
 			if err != nil {
 				return err
 			}
-			if stat {
-				text, _, _ = strings.Cut(text, "\n\n")
-				text = strings.TrimRight(text, "\n") + "\n"
+			if since && patch.Last == "" {
+				p.warn("no other commit of %s was judged yet: this is all that it changes", t.Branch)
 			}
-			return p.diff(t.Branch, text)
+			if stat {
+				patch.Text, _, _ = strings.Cut(patch.Text, "\n\n")
+				patch.Text = strings.TrimRight(patch.Text, "\n") + "\n"
+			}
+			return p.diff(t.Branch, patch)
 		}),
 	}
 	c.Flags().BoolVar(&stat, "stat", false, "only the list of files")
+	c.Flags().BoolVar(&since, "since-review", false, "only what changed since another commit was judged")
 	return c
 }
 
-func (p *Program) diff(branch, text string) error {
+func (p *Program) diff(branch string, patch diff.Patch) error {
 	if p.json {
-		return p.printJSON(map[string]any{"branch": branch, "diff": text})
+		return p.printJSON(map[string]any{"branch": branch, "diff": patch.Text, "base": patch.Base, "from": patch.From,
+			"to": patch.To, "uncommitted": patch.Loose, "judged": patch.Last, "judged_by": patch.Judged,
+			"review": patch.Review})
 	}
+	text := patch.Text
 	if strings.TrimSpace(text) == "" {
 		p.warn("%s changes nothing", branch)
 		return nil

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"orange/internal/custody"
+	"orange/internal/outward"
 	"orange/internal/record"
 	"orange/internal/task"
 )
@@ -18,7 +18,7 @@ type Snapshots interface {
 	// Take takes a snapshot and pushes it.
 	Take(ctx context.Context, id string, o record.SnapshotOrder) (record.TakenSnapshot, error)
 	// Restore brings a task back, if it is what the order expects. The same order again is answered with the task.
-	Restore(ctx context.Context, project, id, from string, o custody.RestoreOrder) (record.Adopted, error)
+	Restore(ctx context.Context, project, id, from string, o outward.RestoreOrder) (record.Adopted, error)
 	// Hold notes that a task is this home's in an epoch, before it is created here for a fleet.
 	Hold(ctx context.Context, id string, epoch int) error
 	// HeldIn is the epoch in which a task is held for a fleet here; 0 where it is not.
@@ -137,8 +137,8 @@ $ORANGE_HOME/fleet/host_key, where that is there.`,
 }
 
 // readOrder reads what is known of a task that is to be restored.
-func (p *Program) readOrder(file string, epoch int) (custody.RestoreOrder, error) {
-	o := custody.RestoreOrder{}
+func (p *Program) readOrder(file string, epoch int) (outward.RestoreOrder, error) {
+	o := outward.RestoreOrder{}
 	if file != "" {
 		text, err := p.read("what is expected of the task", file)
 		if err != nil {

@@ -8,9 +8,9 @@ import (
 	"fmt"
 	"strings"
 
-	"orange/internal/custody"
 	"orange/internal/decide"
 	"orange/internal/history"
+	"orange/internal/outward"
 	"orange/internal/printable"
 	"orange/internal/record"
 	"orange/internal/rejection"
@@ -191,7 +191,7 @@ func (e *Engine) mergeHere(ctx context.Context, t task.Task, req task.Request, o
 		return err
 	}
 	done, err := e.Merger.Merge(ctx, t, order, begin)
-	cut := ctx.Err() != nil || errors.Is(err, custody.ErrHeldBack) // then it is not known how it ended
+	cut := ctx.Err() != nil || errors.Is(err, outward.ErrHeldBack) // then it is not known how it ended
 	if err != nil && noted && !cut {
 		why, _, _ := strings.Cut(err.Error(), "\n")
 		if failed := e.note(ctx, t.ID, task.Actor{Rule: true}, history.Event{Type: history.MergeFailed,

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"orange/internal/custody"
+	"orange/internal/outward"
 	"orange/internal/record"
 	"orange/internal/task"
 )
@@ -16,7 +16,7 @@ type Guard interface {
 	Holds(id string) bool
 	// Outward is asked right before an act for a task. It returns the context for the act, which ends when the act
 	// has to, with the reason as its cause, and what the caller calls at its end. An error that is a
-	// custody.ErrHeldBack says why the act may not be done.
+	// outward.ErrHeldBack says why the act may not be done.
 	Outward(ctx context.Context, t task.Task) (within context.Context, done func(), err error)
 }
 
@@ -43,7 +43,7 @@ type GuardedPerformer struct {
 
 // Perform performs a hook.
 func (g GuardedPerformer) Perform(ctx context.Context, job record.Job) (record.Effect, error) {
-	if !custody.Reaches(job.Hook.Hook) || !g.Guard.Holds(job.Task.ID) {
+	if !outward.Reaches(job.Hook.Hook) || !g.Guard.Holds(job.Task.ID) {
 		return g.Performer.Perform(ctx, job)
 	}
 	return guarded(ctx, g.Guard, job.Task, func(ctx context.Context) (record.Effect, error) {

@@ -74,5 +74,10 @@ func (f Hosts) People(j answer.Joined) (signed.People, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read who is in the fleet: %w", err)
 	}
-	return signed.OpenPeople(string(authority), j.Fleet, lists.People.Text, lists.People.Signature)
+	key, err := signed.ReadKey(string(authority))
+	if err != nil {
+		return nil, fmt.Errorf("read the key of the fleet's authority: %w", err)
+	}
+	list, err := signed.Open(key, j.Fleet, signed.OfPeople, lists.People.Text, lists.People.Signature)
+	return list.Members, err
 }

@@ -1,8 +1,6 @@
 package signed
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"slices"
 	"strconv"
@@ -25,47 +23,31 @@ type Statement struct {
 	Files        map[string]string // the digests of texts, by the names that arguments have for them
 }
 
-// Title is the first line of the text of a request.
-const Title = "orange request 1"
+// requestTitle is the first line of the text of a request.
+const requestTitle = "orange request 1"
 
-// Digest is what the text of a request has in place of a text.
-func Digest(text string) string {
-	sum := sha256.Sum256([]byte(text))
-	return hex.EncodeToString(sum[:])
-}
-
-// form takes fields off the beginning of a text: each in a line, with its name and the length of its value.
-type form struct {
-	rest   string
-	broken bool
-}
-
-func (f *form) next(name string) string {
-	rest, is := strings.CutPrefix(f.rest, name+" ")
-	length, rest, has := strings.Cut(rest, ":")
-	n, err := strconv.Atoi(length)
-	known := is && has && err == nil && n >= 0 && n < len(rest) && rest[n] == '\n' && strconv.Itoa(n) == length
-	if f.broken || !known {
-		f.broken = true
-		return ""
-	}
-	f.rest = rest[n+1:]
-	return rest[:n]
-}
-
-func (f *form) number(name string) int {
-	text := f.next(name)
-	n, err := strconv.Atoi(text)
-	if err != nil || strconv.Itoa(n) != text {
-		f.broken = true
-	}
-	return n
+// Text is what the person signs: every field, in one order.
+func (r Statement) Text() string {
+	f := NewForm(requestTitle)
+	f.Add("fleet", r.Fleet)
+	f.Add("host", r.Host)
+	f.Number("epoch", r.Epoch)
+	f.Add("task", r.Task)
+	f.Add("method", r.Method)
+	f.List("arguments", "argument", r.Args)
+	f.Add("stdin", r.Stdin)
+	f.Add("as", r.As)
+	f.Add("person", r.Person)
+	f.Add("key", r.Key)
+	f.Add("expires", strconv.FormatInt(r.Expires.Unix(), 10))
+	f.Files(r.Files)
+	return f.String()
 }
 
 // Read reads the text of a request. It takes nothing that it does not know.
 func Read(text string) (Statement, error) {
-	rest, is := strings.CutPrefix(text, Title+"\n")
-	f := &form{rest: rest, broken: !is}
+	rest, is := strings.CutPrefix(text, requestTitle+"\n")
+	f := &fields{rest: rest, broken: !is}
 	r := Statement{Fleet: f.next("fleet"), Host: f.next("host"), Epoch: f.number("epoch"), Task: f.next("task"),
 		Method: f.next("method")}
 	for range f.number("arguments") {
@@ -104,7 +86,7 @@ func (all People) Check(text, signature string, at time.Time) (Statement, error)
 	if err != nil {
 		return r, err
 	}
-	who, err := all.find(key, at)
+	who, err := all.find(key, ForRequest, at, "list of "+OfPeople)
 	if err == nil && who.Name != r.Person {
 		err = task.Notef(ErrUnsigned, "the request of %q is signed by %q", r.Person, who.Name)
 	}

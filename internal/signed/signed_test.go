@@ -3,10 +3,11 @@ package signed
 import (
 	"bytes"
 	"crypto/ed25519"
-	"encoding/base64"
+	"crypto/sha256"
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -33,18 +34,9 @@ func newPair(seed byte) pair {
 	return pair{PublicKey(appendWord(appendWord(nil, []byte(onDisk)), public)), private}
 }
 
-// words are the key as a list of signers has it.
-func (p pair) words() string {
-	return onDisk + " " + base64.StdEncoding.EncodeToString([]byte(p.PublicKey))
-}
-
-func (p pair) sign(use, text string) string {
-	made := appendWord(appendWord(nil, []byte(onDisk)), ed25519.Sign(p.private, toSign(use, text)))
-	b := append([]byte(magic), 0, 0, 0, sigVersion)
-	for _, part := range [][]byte{[]byte(p.PublicKey), []byte(use), nil, []byte(hashName), made} {
-		b = appendWord(b, part)
-	}
-	return string(pem.EncodeToMemory(&pem.Block{Type: armorType, Bytes: b}))
+func (p pair) sign(use Use, text string) string {
+	made := appendWord(appendWord(nil, []byte(onDisk)), ed25519.Sign(p.private, Message(use, text)))
+	return Armored(p.PublicKey, use, made)
 }
 
 // text is that of a request of a person to move a task.
@@ -56,7 +48,7 @@ func text(person, key string, args ...string) string {
 	}
 	fields = append(fields, "stdin", Digest("in"), "as", "", "person", person, "key", key, "expires", "1700000000",
 		"file", "notes.md", "text", Digest("notes"))
-	out := Title + "\n"
+	out := requestTitle + "\n"
 	for i := 0; i < len(fields); i += 2 {
 		out += fmt.Sprintf("%s %d:%s\n", fields[i], len(fields[i+1]), fields[i+1])
 	}
@@ -75,7 +67,7 @@ func people(t *testing.T, lines ...string) People {
 func TestCheck_isTheRequestThatItsPersonHasSigned(t *testing.T) {
 	t.Parallel()
 	ada, bob := newPair(1), newPair(2)
-	all := people(t, "# orange fleet home: people, version 3", "ada "+ada.words(), "", "bob create=no "+bob.words())
+	all := people(t, "# orange fleet home: people, version 3", "ada "+ada.Words(), "", "bob create=no "+bob.Words())
 	asked := text("ada", "k1", "--", id, "checking")
 	r, err := all.Check(asked, ada.sign(ForRequest, asked), noon)
 	if err != nil || r.Task != id || r.Person != "ada" || r.Key != "k1" || r.Epoch != 2 || r.Host != "h1" ||
@@ -108,13 +100,14 @@ func TestCheck_knowsWhenAndForWhatAKeyHolds(t *testing.T) {
 		`valid-before="20260506Z"`: false, `valid-before="20260507Z"`: true, `valid-after="20260506120001Z"`: false,
 		`valid-after="20260506120000Z"`: true, `namespaces="git"`: false, `namespaces="git,orange-request"`: true,
 	} {
-		all := people(t, "ada "+options+" "+ada.words())
+		all := people(t, "ada "+options+" "+ada.Words())
 		if _, err := all.Check(asked, ada.sign(ForRequest, asked), noon); (err == nil) != good {
 			t.Errorf("%s: %v", options, err)
 		}
 	}
-	for _, line := range []string{"ada", "ada ssh-rsa AAAA", "ada cert-authority " + ada.words(), "a*a " + ada.words(),
-		"ada ssh-ed25519 AAAA", "ada create=no", `ada valid-before="soon" ` + ada.words()} {
+	for _, line := range []string{"ada", "ada ssh-rsa AAAA", "ada cert-authority " + ada.Words(), "a*a " + ada.Words(),
+		"ada,bob " + ada.Words(), "ada create=never " + ada.Words(), `ada valid-before="20300101" ` + ada.Words(),
+		"ada ssh-ed25519 AAAA", "ada create=no", `ada valid-before="soon" ` + ada.Words()} {
 		if all, err := ParsePeople(line); err == nil {
 			t.Errorf("%s: it reads %+v", line, all)
 		}
@@ -129,11 +122,13 @@ func TestRead_takesNothingThatItDoesNotKnow(t *testing.T) {
 		t.Fatal(err)
 	}
 	for what, change := range map[string][2]string{
-		"another title": {Title, "orange request 2"}, "a longer value": {"fleet 4:", "fleet 5:"},
+		"nothing of a title": {requestTitle + "\n", ""}, "another title": {requestTitle, "orange request 2"},
+		"a longer value":  {"fleet 4:", "fleet 5:"},
 		"a shorter value": {"fleet 4:", "fleet 3:"}, "a sign": {"fleet 4:", "fleet +4:"},
 		"another number of arguments": {"arguments 1:2", "arguments 1:3"}, "no number": {"epoch 1:2", "epoch 1:x"},
 		"another order": {"host 2:h1\n", ""}, "a very great length": {"fleet 4:", "fleet 99999999999999999999:"},
-		"a number with a zero": {"epoch 1:2", "epoch 2:02"},
+		"a number with a zero": {"epoch 1:2", "epoch 2:02"}, "another end of a line": {"home\n", "homex"},
+		"a file twice": {"file 8:", "file 8:notes.md\ntext 1:x\nfile 8:"},
 	} {
 		changed := strings.Replace(good, change[0], change[1], 1)
 		if r, err := Read(changed); !errors.Is(err, ErrUnsigned) {
@@ -175,25 +170,149 @@ func TestFits_refusesAnotherCallThanTheOneThatWasSigned(t *testing.T) {
 	}
 }
 
-func TestOpenPeople_takesNoListThatTheAuthorityDidNotSign(t *testing.T) {
+// What a person signs has every field, and is read again as it was.
+func TestText_isReadAsItWasWritten(t *testing.T) {
+	t.Parallel()
+	want := text("ada", "k1", "--", id, "checking")
+	r, err := Read(want)
+	if err != nil || r.Text() != want {
+		t.Errorf("%v: it is written as\n%s\nand was\n%s", err, r.Text(), want)
+	}
+	all := Statement{Fleet: "f", Host: "h", Epoch: 3, Task: "t", Method: "m", Args: []string{"a 1:b\n", ""}, Stdin: "s",
+		As: "w", Person: "p", Key: "k", Expires: time.Unix(9, 0), Files: map[string]string{"x": "1", "a": "2"}}
+	text := all.Text()
+	if again, err := Read(text); err != nil || !reflect.DeepEqual(again, all) {
+		t.Errorf("%+v, %v", again, err)
+	}
+	if !strings.HasSuffix(text, "file 1:a\ntext 1:2\nfile 1:x\ntext 1:1\n") {
+		t.Errorf("files are not in the order of their names:\n%s", text)
+	}
+}
+
+// A signature counts for one text, one use and one key, and only as it was made.
+func TestSigner_refusesWhatIsDamaged(t *testing.T) {
+	t.Parallel()
+	ada := newPair(1)
+	good := ada.sign(ForReply, "text")
+	if key, err := Signer(ForReply, "text", good); err != nil || key != ada.PublicKey {
+		t.Fatalf("%q, %v", key, err)
+	}
+	block, _ := pem.Decode([]byte(good))
+	for i := range block.Bytes {
+		bad := &pem.Block{Type: block.Type, Bytes: bytes.Clone(block.Bytes)}
+		bad.Bytes[i] ^= 1
+		if key, err := Signer(ForReply, "text", string(pem.EncodeToMemory(bad))); err == nil && key == ada.PublicKey {
+			t.Errorf("with another bit in byte %d it is still a signature of the key", i)
+		}
+		short := &pem.Block{Type: block.Type, Bytes: block.Bytes[:i]}
+		if _, err := Signer(ForReply, "text", string(pem.EncodeToMemory(short))); !errors.Is(err, ErrUnsigned) {
+			t.Errorf("of the first %d bytes: %v", i, err)
+		}
+	}
+	longer := &pem.Block{Type: block.Type, Bytes: append(bytes.Clone(block.Bytes), 0)}
+	for what, armor := range map[string]string{"none": "", "two": good + good, "more": good + "text",
+		"a byte more": string(pem.EncodeToMemory(longer)), "something before it": "x\n" + good,
+		"another form": strings.ReplaceAll(good, "SSH SIGNATURE", "PGP SIGNATURE")} {
+		if _, err := Signer(ForReply, "text", armor); !errors.Is(err, ErrUnsigned) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+}
+
+// A key in hardware signs with flags and a counter, for its application.
+func TestSigner_knowsKeysInHardware(t *testing.T) {
+	t.Parallel()
+	inside := newPair(5)
+	public, _ := inside.private.Public().(ed25519.PublicKey)
+	of := func(application string) PublicKey {
+		b := appendWord(appendWord(nil, []byte(inHardware)), public)
+		return PublicKey(appendWord(b, []byte(application)))
+	}
+	made := func(application, use string, flags string) []byte {
+		first, last := sha256.Sum256([]byte(application)), sha256.Sum256(Message(Use(use), "text"))
+		b := append(append(first[:], flags...), last[:]...)
+		return append(appendWord(appendWord(nil, []byte(inHardware)), ed25519.Sign(inside.private, b)), flags...)
+	}
+	const touched = "\x01\x00\x00\x00\x07"
+	key := of("ssh:own")
+	good := Armored(key, ForRequest, made("ssh:own", "orange-request", touched))
+	if by, err := Signer(ForRequest, "text", good); err != nil || by != key {
+		t.Fatalf("%q, %v", by, err)
+	}
+	for what, signature := range map[string][]byte{
+		"of another application": made("web:", "orange-request", touched),
+		"for another use":        made("ssh:own", "git", touched),
+		"without a counter":      made("ssh:own", "orange-request", "\x01"),
+		"with another counter":   append(made("ssh:own", "orange-request", touched)[:len(made("ssh:own", "", touched))-1], 8),
+		"of a key on a disk": appendWord(appendWord(nil, []byte(onDisk)),
+			ed25519.Sign(inside.private, Message(ForRequest, "text"))),
+	} {
+		if _, err := Signer(ForRequest, "text", Armored(key, ForRequest, signature)); !errors.Is(err, ErrUnsigned) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	if again, err := ReadKey(key.Words() + " a comment"); err != nil || again != key {
+		t.Errorf("its words: %q, %v", again, err)
+	}
+	_, encoded, _ := strings.Cut(key.Words(), " ")
+	if other, err := ReadKey(onDisk + " " + encoded); err == nil {
+		t.Errorf("it is read as one on a disk, %q", other)
+	}
+}
+
+func TestOpen_takesNoListThatTheAuthorityDidNotSign(t *testing.T) {
 	t.Parallel()
 	ada, authority, eve := newPair(1), newPair(4), newPair(3)
-	list := "# orange fleet home: people, version 3\nada " + ada.words() + "\n"
-	good := authority.sign(forList, list)
-	if all, err := OpenPeople(authority.words()+" a comment", "home", list, good); err != nil || len(all) != 1 ||
-		all[0].Name != "ada" || all[0].Key != ada.PublicKey {
-		t.Fatalf("%+v, %v", all, err)
+	list := TitleOf("home", OfPeople, 3) + "\nada " + ada.Words() + "\n"
+	good := authority.sign(ForList, list)
+	l, err := Open(authority.PublicKey, "home", OfPeople, list, good)
+	if err != nil || l.Version != 3 || len(l.Members) != 1 || l.Members[0].Name != "ada" ||
+		l.Members[0].Key != ada.PublicKey || !l.Members[0].Create {
+		t.Fatalf("%+v, %v", l, err)
+	}
+	if _, err := l.Find(ada.PublicKey, ForRequest, noon); err != nil {
+		t.Error(err)
+	}
+	if _, err := l.Find(eve.PublicKey, ForRequest, noon); !errors.Is(err, ErrUnsigned) ||
+		!strings.Contains(err.Error(), "version 3") {
+		t.Errorf("one who is not in it: %v", err)
 	}
 	hosts := strings.Replace(list, "people", "hosts", 1)
 	for what, tt := range map[string]struct{ fleet, list, signature string }{
-		"a line more":            {"home", list + "eve " + eve.words() + "\n", good},
-		"signed by another key":  {"home", list, eve.sign(forList, list)},
+		"a line more":            {"home", list + "eve " + eve.Words() + "\n", good},
+		"signed by another key":  {"home", list, eve.sign(ForList, list)},
 		"of another fleet":       {"away", list, good},
 		"signed for another use": {"home", list, authority.sign(ForRequest, list)},
-		"the list of hosts":      {"home", hosts, authority.sign(forList, hosts)},
+		"the list of hosts":      {"home", hosts, authority.sign(ForList, hosts)},
 	} {
-		if all, err := OpenPeople(authority.words(), tt.fleet, tt.list, tt.signature); !errors.Is(err, ErrUnsigned) {
-			t.Errorf("%s: %+v, %v", what, all, err)
+		l, err := Open(authority.PublicKey, tt.fleet, OfPeople, tt.list, tt.signature)
+		if !errors.Is(err, ErrUnsigned) {
+			t.Errorf("%s: %+v, %v", what, l, err)
+		}
+	}
+}
+
+func TestALineOfAListIsReadAsItWasWritten(t *testing.T) {
+	t.Parallel()
+	one := Person{Name: "ada", Key: newPair(1).PublicKey, From: noon, Until: noon.Add(time.Hour)}
+	all := people(t, one.Line(), Person{Name: "bob", Key: newPair(2).PublicKey, Create: true}.Line())
+	if len(all) != 2 || !reflect.DeepEqual(all[0], one) || !all[1].Create {
+		t.Errorf("read %+v, wrote %q", all, one.Line())
+	}
+}
+
+func TestAListThatCannotBeReadCompletelyIsRefused(t *testing.T) {
+	t.Parallel()
+	line := Person{Name: "ada", Key: newPair(1).PublicKey, Create: true}.Line()
+	for what, text := range map[string]string{
+		"no title":         line,
+		"no version":       "# orange fleet home: people\n" + line,
+		"version 0":        TitleOf("home", OfPeople, 0) + "\n" + line,
+		"a list of others": TitleOf("home", "robots", 1) + "\n" + line,
+		"no key":           TitleOf("home", OfHosts, 4) + "\nada\n",
+	} {
+		if l, err := ParseList(text); err == nil {
+			t.Errorf("%s: it reads %+v", what, l)
 		}
 	}
 }
@@ -207,7 +326,7 @@ func signedEvent(by task.Actor, p pair, asked string) history.Event {
 func TestVerify_findsWhatNoPersonHasSignedForThisTask(t *testing.T) {
 	t.Parallel()
 	ada, bob := newPair(1), newPair(2)
-	all := people(t, "ada "+ada.words(), "bob "+bob.words())
+	all := people(t, "ada "+ada.Words(), "bob "+bob.Words())
 	human := task.Actor{Role: task.RoleHuman, Person: "ada", Key: "k1", Asked: "x"}
 	asked := text("ada", "k1", "--", id, "checking")
 	good := signedEvent(human, ada, asked)

@@ -1,8 +1,10 @@
-// Package signed reads what people have signed: requests, and the list of the people whose requests count.
+// Package signed owns the formats of what is signed in a fleet: requests of people, what hosts say, and the lists of
+// the keys that count.
 //
-// It owns the form of a signature, which is that of ssh-keygen -Y, the text of a request, the list of people, and how
-// both are compared with what is asked for. It signs nothing, reads no file and no clock. It needs no library for ssh:
-// the only keys that count are of the type ed25519, on a disk or in hardware.
+// It owns the form of a signature, which is that of ssh-keygen -Y, the text of a request, the form of all such texts,
+// the list of people or hosts, and how a request is compared with what is asked for. It makes no signature, reads no
+// file and no clock. It needs no library for ssh: the only keys that count are of the type ed25519, on a disk or in
+// hardware.
 package signed
 
 import (
@@ -19,19 +21,26 @@ import (
 )
 
 // ErrUnsigned says that there is no signature, or none that counts.
-var ErrUnsigned = errors.New("not signed by a person of the fleet")
+var ErrUnsigned = errors.New("not signed")
 
-// What a signature is for: one that was made for a use is none for another.
+// Use is what a signature is for: one that was made for a use is none for another.
+type Use string
+
+// The uses of signatures, which ssh-keygen knows as namespaces.
 const (
-	ForRequest = "orange-request"
-	forList    = "orange-roster"
+	ForRequest  Use = "orange-request"
+	ForReport   Use = "orange-report"
+	ForReply    Use = "orange-reply"
+	ForList     Use = "orange-roster"
+	ForSnapshot Use = "git" // git signs the commits of snapshots by itself
 )
 
 const (
-	armorType  = "SSH SIGNATURE"
-	magic      = "SSHSIG"
-	sigVersion = 1
-	hashName   = "sha512"
+	armorType   = "SSH SIGNATURE"
+	armorColumn = 70
+	magic       = "SSHSIG"
+	sigVersion  = 1
+	hashName    = "sha512"
 
 	onDisk     = "ssh-ed25519"
 	inHardware = "sk-ssh-ed25519@openssh.com"
@@ -54,6 +63,21 @@ func ParseKey(kind, encoded string) (PublicKey, error) {
 		return "", fmt.Errorf("read a key: it says %q and is of the type %q", kind, found)
 	}
 	return key, nil
+}
+
+// ReadKey reads a key from a line of an authorized_keys file without options.
+func ReadKey(line string) (PublicKey, error) {
+	words := strings.Fields(line)
+	if len(words) < 2 {
+		return "", fmt.Errorf("found no key: expected the two words of an authorized_keys file")
+	}
+	return ParseKey(words[0], words[1])
+}
+
+// Words are the key as an authorized_keys file has it.
+func (k PublicKey) Words() string {
+	kind, _, _ := word([]byte(k))
+	return string(kind) + " " + base64.StdEncoding.EncodeToString([]byte(k))
 }
 
 // Fingerprint names a key as ssh-keygen -l does.
@@ -97,7 +121,7 @@ func appendWord(b, text []byte) []byte {
 }
 
 // Signer is the key that signed a text for a use. The error is an ErrUnsigned where there is none.
-func Signer(use, text, armor string) (PublicKey, error) {
+func Signer(use Use, text, armor string) (PublicKey, error) {
 	block, rest := pem.Decode([]byte(armor))
 	begins := strings.HasPrefix(armor, "-----BEGIN "+armorType+"-----\n")
 	if !begins || block == nil || block.Type != armorType || len(bytes.TrimSpace(rest)) > 0 {
@@ -117,19 +141,37 @@ func Signer(use, text, armor string) (PublicKey, error) {
 	if !whole || len(blob) > 0 {
 		return "", fmt.Errorf("%w: the signature is damaged", ErrUnsigned)
 	}
-	if string(words[1]) != use || len(words[2]) > 0 || string(words[3]) != hashName {
+	if Use(words[1]) != use || len(words[2]) > 0 || string(words[3]) != hashName {
 		return "", fmt.Errorf("%w: the signature is for %.40q with the hash %.20q, expected %q with %q", ErrUnsigned,
 			words[1], words[3], use, hashName)
 	}
 	key := PublicKey(words[0])
-	if err := key.verify(toSign(use, text), words[4]); err != nil {
+	if err := key.verify(Message(use, text), words[4]); err != nil {
 		return "", fmt.Errorf("%w: %w", ErrUnsigned, err)
 	}
 	return key, nil
 }
 
-// toSign is what a key signs of a text.
-func toSign(use, text string) []byte {
+// Armored is the form in which the signature of a key is handed on. What the key made of the message comes as ssh has
+// it on the wire.
+func Armored(key PublicKey, use Use, made []byte) string {
+	blob := binary.BigEndian.AppendUint32([]byte(magic), sigVersion)
+	for _, part := range [][]byte{[]byte(key), []byte(use), nil, []byte(hashName), made} {
+		blob = appendWord(blob, part)
+	}
+	var b strings.Builder
+	b.WriteString("-----BEGIN " + armorType + "-----\n")
+	for text := base64.StdEncoding.EncodeToString(blob); text != ""; {
+		n := min(armorColumn, len(text))
+		b.WriteString(text[:n] + "\n")
+		text = text[n:]
+	}
+	b.WriteString("-----END " + armorType + "-----\n")
+	return b.String()
+}
+
+// Message is what a key signs of a text.
+func Message(use Use, text string) []byte {
 	sum := sha512.Sum512([]byte(text))
 	b := appendWord([]byte(magic), []byte(use))
 	b = appendWord(b, nil)

@@ -13,8 +13,8 @@ import (
 	"strings"
 	"time"
 
-	"orange/internal/custody"
 	"orange/internal/history"
+	"orange/internal/outward"
 	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/worktree"
@@ -37,7 +37,7 @@ type fetched struct {
 // compared with what the order knows. Before the task goes on here a first snapshot with the next epoch is pushed: only
 // one home can do that, and from then on the repository refuses snapshots of the others. The same order again is
 // answered with the task that is there.
-func (k Keeper) Restore(ctx context.Context, project, id, from string, o custody.RestoreOrder) (record.Adopted, error) {
+func (k Keeper) Restore(ctx context.Context, project, id, from string, o outward.RestoreOrder) (record.Adopted, error) {
 	if err := errors.Join(worktree.CheckTask(id), o.Check()); err != nil {
 		return record.Adopted{}, err
 	}
@@ -96,7 +96,7 @@ func (k Keeper) Restore(ctx context.Context, project, id, from string, o custody
 }
 
 // here is the answer where the task is on record: the task, where it is there by the same order.
-func (k Keeper) here(ctx context.Context, id string, o custody.RestoreOrder) (
+func (k Keeper) here(ctx context.Context, id string, o outward.RestoreOrder) (
 	there record.Adopted, done bool, err error) {
 	s, err := k.Load(ctx, id)
 	switch {
@@ -145,7 +145,7 @@ func (k Keeper) inEpoch(id string, epoch int) error {
 		return err
 	}
 	if h.Epoch > epoch {
-		return task.Notef(custody.ErrUnexpected, "cannot take task %s in epoch %d: it has the epoch %d here", id, epoch,
+		return task.Notef(outward.ErrUnexpected, "cannot take task %s in epoch %d: it has the epoch %d here", id, epoch,
 			h.Epoch)
 	}
 	h.Epoch = epoch
@@ -153,7 +153,7 @@ func (k Keeper) inEpoch(id string, epoch int) error {
 }
 
 // fetch fetches a snapshot, and refuses one that is not what it should be.
-func (k Keeper) fetch(ctx context.Context, repo worktree.Repo, project, id, from string, o custody.RestoreOrder) (
+func (k Keeper) fetch(ctx context.Context, repo worktree.Repo, project, id, from string, o outward.RestoreOrder) (
 	f fetched, err error) {
 	if f.Shipped, err = repo.Fetched(ctx, from, id); err != nil {
 		return f, err
@@ -214,7 +214,7 @@ func (a about) work(id, there string) (string, error) {
 	case *a.Work == "":
 		return "", nil // what is there is of an earlier snapshot
 	}
-	return "", task.Notef(custody.ErrUnexpected, "cannot restore task %s: its record names the work %.12s, and there "+
+	return "", task.Notef(outward.ErrUnexpected, "cannot restore task %s: its record names the work %.12s, and there "+
 		"is %.12s", id, *a.Work, there)
 }
 
@@ -267,7 +267,7 @@ func (k Keeper) claim(ctx context.Context, repo worktree.Repo, from, dir string,
 		return err
 	}
 	text, _, _ := strings.Cut(err.Error(), "\n")
-	return errors.Join(task.Notef(custody.ErrUnexpected, "cannot restore task %s: %s: that one has it; nothing was "+
+	return errors.Join(task.Notef(outward.ErrUnexpected, "cannot restore task %s: %s: that one has it; nothing was "+
 		"done here", id, text), os.Remove(heldPath(k.Home, id)))
 }
 

@@ -13,8 +13,8 @@ import (
 	"strings"
 	"testing"
 
-	"orange/internal/custody"
 	"orange/internal/history"
+	"orange/internal/outward"
 	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/worktree"
@@ -99,7 +99,7 @@ func (p *place) take(at string) error {
 	return err
 }
 
-func (p *place) restore(at string, o custody.RestoreOrder) error {
+func (p *place) restore(at string, o outward.RestoreOrder) error {
 	_, err := p.Restore(p.t.Context(), "garden", "T1", at, o)
 	return err
 }
@@ -127,11 +127,11 @@ func TestRestore_takesTheTaskFromTheHomeThatHadIt(t *testing.T) {
 	must(t, a.take(at))
 	c.told = func() { // another home is faster
 		if subjectAt(t, at) == "epoch 1, event 3" {
-			must(t, b.restore(at, custody.RestoreOrder{}))
+			must(t, b.restore(at, outward.RestoreOrder{}))
 		}
 	}
-	err := c.restore(at, custody.RestoreOrder{})
-	if !errors.Is(err, custody.ErrUnexpected) || !strings.Contains(err.Error(), "that one has it; nothing was done") {
+	err := c.restore(at, outward.RestoreOrder{})
+	if !errors.Is(err, outward.ErrUnexpected) || !strings.Contains(err.Error(), "that one has it; nothing was done") {
 		t.Errorf("the second home: %v", err)
 	}
 	c.hasNothing("the second home")
@@ -155,7 +155,7 @@ func TestRestore_takesTheTaskFromTheHomeThatHadIt(t *testing.T) {
 	must(t, b.take(at))
 	// From there it goes on to a third one.
 	c.told = nil
-	must(t, c.restore(at, custody.RestoreOrder{}))
+	must(t, c.restore(at, outward.RestoreOrder{}))
 	if got := subjectAt(t, at); got != "epoch 3, event 3" {
 		t.Errorf("the newest snapshot is %q", got)
 	}
@@ -167,10 +167,10 @@ func TestRestore_goesOnWithItsOwnSnapshot(t *testing.T) {
 	a, b, at := newPlace(t), newPlace(t), vault(t)
 	a.begin()
 	must(t, a.take(at))
-	must(t, b.restore(at, custody.RestoreOrder{Epoch: 2}))
+	must(t, b.restore(at, outward.RestoreOrder{Epoch: 2}))
 	b.known = nil
 	must(t, os.RemoveAll(b.Dir("garden", "T1")))
-	must(t, b.restore(at, custody.RestoreOrder{Epoch: 2}))
+	must(t, b.restore(at, outward.RestoreOrder{Epoch: 2}))
 	if got := subjectAt(t, at); got != "epoch 2, event 3" {
 		t.Errorf("the newest snapshot is %q", got)
 	}
@@ -181,20 +181,20 @@ func TestRestore_isDoneOncePerEpoch(t *testing.T) {
 	a, b, at := newPlace(t), newPlace(t), vault(t)
 	a.begin()
 	must(t, a.take(at))
-	if err := b.restore(at, custody.RestoreOrder{Epoch: 1}); !errors.Is(err, custody.ErrUnexpected) {
+	if err := b.restore(at, outward.RestoreOrder{Epoch: 1}); !errors.Is(err, outward.ErrUnexpected) {
 		t.Errorf("in the epoch of the snapshot: %v", err)
 	}
 	b.hasNothing("in the epoch of the snapshot")
 	for range 2 {
-		must(t, b.restore(at, custody.RestoreOrder{Epoch: 4}))
+		must(t, b.restore(at, outward.RestoreOrder{Epoch: 4}))
 	}
 	if got := subjectAt(t, at); got != "epoch 4, event 3" || len(b.got) != 1 {
 		t.Errorf("the newest snapshot is %q, adopted %d times", got, len(b.got))
 	}
-	if err := b.restore(at, custody.RestoreOrder{Epoch: 3}); !errors.Is(err, custody.ErrUnexpected) {
+	if err := b.restore(at, outward.RestoreOrder{Epoch: 3}); !errors.Is(err, outward.ErrUnexpected) {
 		t.Errorf("in an earlier epoch: %v", err)
 	}
-	if err := b.restore(at, custody.RestoreOrder{}); !errors.Is(err, task.ErrUsage) {
+	if err := b.restore(at, outward.RestoreOrder{}); !errors.Is(err, task.ErrUsage) {
 		t.Errorf("once more, by hand: %v", err)
 	}
 	must(t, b.Hold(t.Context(), "T1", 5)) // rescued to the home that has it
@@ -209,7 +209,7 @@ func TestRestore_takesWhatTheFleetKnows(t *testing.T) {
 	a.begin()
 	must(t, a.take(at))
 	before := git(t, at, "for-each-ref")
-	for name, o := range map[string]custody.RestoreOrder{"off the chain": {Event: 2, Hash: a.events[2].Hash},
+	for name, o := range map[string]outward.RestoreOrder{"off the chain": {Event: 2, Hash: a.events[2].Hash},
 		"another workflow": {Workflow: "w2"}, "no key": {Keys: []string{"a b"}}} {
 		if err := b.restore(at, o); err == nil {
 			t.Errorf("%s: it was restored", name)
@@ -219,7 +219,7 @@ func TestRestore_takesWhatTheFleetKnows(t *testing.T) {
 	if after := git(t, at, "for-each-ref"); after != before {
 		t.Errorf("the refs were %s and are %s", before, after)
 	}
-	o := custody.RestoreOrder{Epoch: 2, Event: 9, Hash: "x", Host: "h1", Keys: []string{"k1"}}
+	o := outward.RestoreOrder{Epoch: 2, Event: 9, Hash: "x", Host: "h1", Keys: []string{"k1"}}
 	for range 2 { // whose answer was lost asks again
 		back, err := b.Restore(t.Context(), "garden", "T1", at, o)
 		if must(t, err); !slices.Equal(back.Lost, o.Keys) {
@@ -227,7 +227,7 @@ func TestRestore_takesWhatTheFleetKnows(t *testing.T) {
 		}
 	}
 	got := b.got[0]
-	if len(got.Events) != 1 || got.Events[0].Type != custody.AskLost || len(got.Notes) != 2 ||
+	if len(got.Events) != 1 || got.Events[0].Type != outward.AskLost || len(got.Notes) != 2 ||
 		!strings.Contains(got.Notes[0], "the fleet has heard of event 9") {
 		t.Errorf("added is %+v, noted %q", got.Events, got.Notes)
 	}
@@ -276,16 +276,16 @@ func TestRestore_takesOnlySignedSnapshotsWhereThereAreSigners(t *testing.T) {
 	h1 := a.signs("h1")
 	stranger := newPlace(t)
 	foreign := stranger.signs("h2")
-	home := func(order custody.RestoreOrder, signers ...string) (*place, error) {
+	home := func(order outward.RestoreOrder, signers ...string) (*place, error) {
 		b := newPlace(t)
 		b.trusts(signers...)
 		return b, b.restore(at, order)
 	}
-	refused := func(what, why string, order custody.RestoreOrder, signers ...string) {
+	refused := func(what, why string, order outward.RestoreOrder, signers ...string) {
 		t.Helper()
 		before := git(t, at, "for-each-ref")
 		b, err := home(order, signers...)
-		if !errors.Is(err, custody.ErrUnexpected) || !strings.Contains(err.Error(), why) {
+		if !errors.Is(err, outward.ErrUnexpected) || !strings.Contains(err.Error(), why) {
 			t.Errorf("%s: %v", what, err)
 		}
 		b.hasNothing(what)
@@ -293,22 +293,22 @@ func TestRestore_takesOnlySignedSnapshotsWhereThereAreSigners(t *testing.T) {
 			t.Errorf("%s: the refs were %s and are %s", what, before, after)
 		}
 	}
-	refused("unsigned", "it is not signed by an ssh key", custody.RestoreOrder{}, h1)
+	refused("unsigned", "it is not signed by an ssh key", outward.RestoreOrder{}, h1)
 	must(t, a.take(at))
 	good, goodWork := git(t, at, "rev-parse", record), git(t, at, "rev-parse", work)
-	refused("of a foreign host", "which ", custody.RestoreOrder{}, foreign)
-	refused("of no host", "which ", custody.RestoreOrder{}, "\n")
-	refused("of another host than had it", `signed by "h1", and "h2" had the task`, custody.RestoreOrder{Host: "h2"},
+	refused("of a foreign host", "which ", outward.RestoreOrder{}, foreign)
+	refused("of no host", "which ", outward.RestoreOrder{}, "\n")
+	refused("of another host than had it", `signed by "h1", and "h2" had the task`, outward.RestoreOrder{Host: "h2"},
 		h1, foreign)
 	git(t, at, "update-ref", record, forged(t, at, good))
-	refused("a forged record", "its signature is not one of this commit", custody.RestoreOrder{}, h1)
+	refused("a forged record", "its signature is not one of this commit", outward.RestoreOrder{}, h1)
 	git(t, at, "update-ref", record, good)
 	git(t, at, "update-ref", work, forged(t, at, goodWork))
-	refused("forged work", "its record names the work", custody.RestoreOrder{}, h1)
+	refused("forged work", "its record names the work", outward.RestoreOrder{}, h1)
 	git(t, at, "update-ref", work, unsigned)
-	refused("the work of an earlier snapshot", "its record names the work", custody.RestoreOrder{}, h1)
+	refused("the work of an earlier snapshot", "its record names the work", outward.RestoreOrder{}, h1)
 	git(t, at, "update-ref", work, goodWork)
-	b, err := home(custody.RestoreOrder{Host: "h1"}, h1, foreign)
+	b, err := home(outward.RestoreOrder{Host: "h1"}, h1, foreign)
 	if err != nil || len(b.got) != 1 {
 		t.Fatalf("a signed one: %v", err)
 	}
@@ -334,7 +334,7 @@ func TestSigner_doesNotGoByTheRepositorysConfiguration(t *testing.T) {
 		"gpg.program": program, "gpg.format": "openpgp", "gpg.minTrustLevel": "undefined"} {
 		git(t, b.repo.Path, "config", key, value)
 	}
-	if err := b.restore(at, custody.RestoreOrder{}); !errors.Is(err, custody.ErrUnexpected) {
+	if err := b.restore(at, outward.RestoreOrder{}); !errors.Is(err, outward.ErrUnexpected) {
 		t.Errorf("it was restored by what its own repository says: %v", err)
 	}
 	if _, err := os.Stat(program + ".ran"); !errors.Is(err, os.ErrNotExist) {

@@ -7,7 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"orange/internal/custody"
+	"orange/internal/outward"
 	"orange/internal/task"
 	"orange/internal/worktree"
 )
@@ -53,7 +53,7 @@ func (k Keeper) signer(ctx context.Context, repo worktree.Repo, id string, s wor
 		}
 	}
 	if err != nil {
-		return "", task.Notef(custody.ErrUnexpected, "cannot restore task %s: %v; nothing of its snapshot was taken",
+		return "", task.Notef(outward.ErrUnexpected, "cannot restore task %s: %v; nothing of its snapshot was taken",
 			id, err)
 	}
 	return host, nil

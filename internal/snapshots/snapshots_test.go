@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"orange/internal/custody"
+	"orange/internal/outward"
 	"orange/internal/record"
 	"orange/internal/task"
 )
@@ -96,7 +96,7 @@ func TestTold_refusesWhatIsNotTheTasks(t *testing.T) {
 func TestRestore_takesNoIDThatLeadsElsewhere(t *testing.T) {
 	t.Parallel()
 	for _, id := range []string{"../../evil", "a/b", "..", "", ".hidden"} {
-		_, err := (Keeper{}).Restore(t.Context(), "web", id, "origin", custody.RestoreOrder{})
+		_, err := (Keeper{}).Restore(t.Context(), "web", id, "origin", outward.RestoreOrder{})
 		if !errors.Is(err, task.ErrUsage) {
 			t.Errorf("%q: %v", id, err)
 		}

@@ -12,7 +12,7 @@ import (
 	"orange/fleet/core"
 	"orange/fleet/registry"
 	"orange/fleet/setup"
-	"orange/fleet/sign"
+	"orange/internal/signed"
 	"orange/internal/task"
 )
 
@@ -28,12 +28,12 @@ func invite() *cobra.Command {
 			"secret: send it as you would send a password. It works where the key of the fleet's authority is.\n\n" +
 			"A person joins again to add a key; a host joins again to replace its key.",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			i := registry.Invite{Of: sign.People, Name: args[0], Create: create == "yes"}
+			i := registry.Invite{Of: signed.OfPeople, Name: args[0], Create: create == "yes"}
 			switch {
 			case host == person:
 				return task.Notef(task.ErrUsage, "cannot invite %q: expected one of --host and --person", args[0])
 			case host:
-				i.Of, i.Create = sign.Hosts, true
+				i.Of, i.Create = signed.OfHosts, true
 			case create != "yes" && create != "no":
 				return task.Notef(task.ErrUsage, "cannot invite %q: found --create=%q, expected yes or "+
 					"no", args[0], create)

@@ -17,9 +17,9 @@ import (
 	"orange/fleet/member"
 	"orange/fleet/registry"
 	"orange/fleet/setup"
-	"orange/fleet/sign"
 	"orange/internal/answer"
 	"orange/internal/proc"
+	"orange/internal/signed"
 	"orange/internal/task"
 )
 
@@ -76,7 +76,7 @@ func (f joinFlags) join(cmd *cobra.Command, home, line string) error {
 		return err
 	}
 	var projects []answer.HostProject
-	if j.Ticket.Of == sign.Hosts {
+	if j.Ticket.Of == signed.OfHosts {
 		if projects, err = f.ofHost(cmd, j); err != nil {
 			return err
 		}

@@ -9,13 +9,12 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/crypto/ssh"
 
 	"orange/fleet/authority"
 	"orange/fleet/core"
 	"orange/fleet/registry"
 	"orange/fleet/setup"
-	"orange/fleet/sign"
+	"orange/internal/signed"
 	"orange/internal/task"
 )
 
@@ -85,8 +84,8 @@ func list(out io.Writer, state registry.State, now time.Time) error {
 }
 
 // key names a key, and when it ended.
-func key(m sign.Member) string {
-	name := ssh.FingerprintSHA256(m.Key)
+func key(m signed.Person) string {
+	name := m.Key.Fingerprint()
 	if !m.Until.IsZero() {
 		name += ", ended " + m.Until.Format(time.DateTime)
 	}
@@ -101,7 +100,7 @@ func yes(is bool) string {
 }
 
 func kind(of string) string {
-	if of == sign.Hosts {
+	if of == signed.OfHosts {
 		return "host"
 	}
 	return "person"

@@ -7,15 +7,15 @@ import (
 
 	"orange/fleet/core"
 	"orange/fleet/setup"
-	"orange/fleet/sign"
+	"orange/internal/signed"
 )
 
 // roster is the list of people of the fleet as this machine saw it last.
-func roster(home string, s setup.Setup) func() (sign.Roster, error) {
-	return func() (sign.Roster, error) {
+func roster(home string, s setup.Setup) func() (signed.List, error) {
+	return func() (signed.List, error) {
 		t, err := setup.Trust(home, s.Namespace)
 		if err != nil {
-			return sign.Roster{}, err
+			return signed.List{}, err
 		}
 		lists, err := t.Lists(s.Namespace)
 		return lists.People, err

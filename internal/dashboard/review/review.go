@@ -283,7 +283,7 @@ func (m *Model) File() (name string, line int, why string) {
 	case m.cursor >= len(m.rows) || m.rows[m.cursor].file == nil:
 		return "", 0, "the cursor is on no file"
 	case m.content.patch.Dir == "":
-		return "", 0, "the task has no workspace any more, so that no folder has the file"
+		return "", 0, "the task has no workspace here, so that no folder has the file"
 	}
 	line = 1
 	for at := m.cursor; at < len(m.rows) && m.rows[at].file == m.rows[m.cursor].file; at++ {

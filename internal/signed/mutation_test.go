@@ -1,4 +1,4 @@
-package custody_test
+package signed
 
 import (
 	"testing"
@@ -7,7 +7,7 @@ import (
 )
 
 func rulesBroken() mutation.Suite {
-	return mutation.Suite{Least: 10}
+	return mutation.Suite{Least: 20}
 }
 
 func TestEveryMutationStillFitsTheSource(t *testing.T) {
@@ -15,7 +15,7 @@ func TestEveryMutationStillFitsTheSource(t *testing.T) {
 	rulesBroken().Fits(t)
 }
 
-// One of them: ORANGE_TEST_LONG=1 go test -run 'TestEveryRule.*/custody.go_line_12' ./internal/custody
+// One of them: ORANGE_TEST_LONG=1 go test -run 'TestEveryRule.*/list.go_line_12' ./internal/signed
 func TestEveryRuleThatIsBrokenOnPurposeMakesATestFail(t *testing.T) {
 	t.Parallel()
 	rulesBroken().AreFound(t)

@@ -1,4 +1,4 @@
-package custody_test
+package outward_test
 
 import (
 	"errors"
@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"orange/internal/custody"
 	"orange/internal/history"
 	"orange/internal/keyed"
+	"orange/internal/outward"
 	"orange/internal/task"
 )
 
@@ -33,8 +33,8 @@ func lived(t *testing.T) []history.Event {
 func TestNext_isALaterEpochThanThatOfTheSnapshot(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ order, snapshot, want int }{{0, 1, 2}, {2, 1, 2}, {7, 1, 7}, {1, 1, 0}, {2, 3, 0}} {
-		got, err := custody.RestoreOrder{Epoch: c.order}.Next("T1", c.snapshot)
-		if got != c.want || (err != nil) != (c.want == 0) || err != nil && !errors.Is(err, custody.ErrUnexpected) {
+		got, err := outward.RestoreOrder{Epoch: c.order}.Next("T1", c.snapshot)
+		if got != c.want || (err != nil) != (c.want == 0) || err != nil && !errors.Is(err, outward.ErrUnexpected) {
 			t.Errorf("%+v: %d, %v", c, got, err)
 		}
 	}
@@ -45,32 +45,32 @@ func TestFits_takesOnlyTheHistoryThatTheFleetKnows(t *testing.T) {
 	events := lived(t)
 	migrated := append(lived(t), history.Event{Type: history.WorkflowMigrated})
 	for name, c := range map[string]struct {
-		order  custody.RestoreOrder
+		order  outward.RestoreOrder
 		signed string
 		events []history.Event
 		says   string // why it is refused
 		notes  string
 	}{
 		"nothing is known": {events: events},
-		"the very history": {custody.RestoreOrder{Event: 3, Hash: events[2].Hash}, "", events, "", ""},
-		"a longer one":     {custody.RestoreOrder{Event: 2, Hash: events[1].Hash}, "", events, "", ""},
-		"an older one": {custody.RestoreOrder{Event: 5, Hash: "x", Host: "h1"}, "", events, "",
+		"the very history": {outward.RestoreOrder{Event: 3, Hash: events[2].Hash}, "", events, "", ""},
+		"a longer one":     {outward.RestoreOrder{Event: 2, Hash: events[1].Hash}, "", events, "", ""},
+		"an older one": {outward.RestoreOrder{Event: 5, Hash: "x", Host: "h1"}, "", events, "",
 			"ends with event 3, and the fleet has heard of event 5: what came between is lost with h1"},
-		"another one": {custody.RestoreOrder{Event: 2, Hash: events[2].Hash}, "", events,
+		"another one": {outward.RestoreOrder{Event: 2, Hash: events[2].Hash}, "", events,
 			"event 2 in its snapshot is not the one", ""},
-		"none":         {custody.RestoreOrder{}, "", nil, "has no history", ""},
-		"its workflow": {custody.RestoreOrder{Workflow: "w1"}, "", events, "", ""},
-		"another workflow": {custody.RestoreOrder{Workflow: "w2"}, "", events,
+		"none":         {outward.RestoreOrder{}, "", nil, "has no history", ""},
+		"its workflow": {outward.RestoreOrder{Workflow: "w1"}, "", events, "", ""},
+		"another workflow": {outward.RestoreOrder{Workflow: "w2"}, "", events,
 			"created under the workflow w1, and not under w2", ""},
-		"a migrated one": {custody.RestoreOrder{Workflow: "w1"}, "", migrated, "", "it was migrated"},
-		"of its host":    {custody.RestoreOrder{Host: "h1"}, "h1", events, "", ""},
-		"of another host": {custody.RestoreOrder{Host: "h1"}, "h2", events,
+		"a migrated one": {outward.RestoreOrder{Workflow: "w1"}, "", migrated, "", "it was migrated"},
+		"of its host":    {outward.RestoreOrder{Host: "h1"}, "h1", events, "", ""},
+		"of another host": {outward.RestoreOrder{Host: "h1"}, "h2", events,
 			`signed by "h2", and "h1" had the task`, ""},
-		"where no one signs":   {custody.RestoreOrder{Host: "h1"}, "", events, "", ""},
-		"by whom is no matter": {custody.RestoreOrder{}, "h2", events, "", ""},
+		"where no one signs":   {outward.RestoreOrder{Host: "h1"}, "", events, "", ""},
+		"by whom is no matter": {outward.RestoreOrder{}, "h2", events, "", ""},
 	} {
 		notes, err := c.order.Fits("T1", c.signed, c.events)
-		if (err == nil) != (c.says == "") || err != nil && (!errors.Is(err, custody.ErrUnexpected) ||
+		if (err == nil) != (c.says == "") || err != nil && (!errors.Is(err, outward.ErrUnexpected) ||
 			!strings.Contains(err.Error(), c.says)) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -82,13 +82,13 @@ func TestFits_takesOnlyTheHistoryThatTheFleetKnows(t *testing.T) {
 
 func TestCheck_refusesWhatIsNoOrder(t *testing.T) {
 	t.Parallel()
-	for name, o := range map[string]custody.RestoreOrder{"an epoch": {Epoch: -1}, "an event": {Event: -1},
+	for name, o := range map[string]outward.RestoreOrder{"an epoch": {Epoch: -1}, "an event": {Event: -1},
 		"a hash of no event": {Hash: "x"}, "a key": {Keys: []string{"a b"}}} {
 		if err := o.Check(); !errors.Is(err, task.ErrUsage) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	good := custody.RestoreOrder{Epoch: 2, Event: 1, Hash: "x", Keys: []string{"k"}}
+	good := outward.RestoreOrder{Epoch: 2, Event: 1, Hash: "x", Keys: []string{"k"}}
 	if err := good.Check(); err != nil {
 		t.Error(err)
 	}
@@ -97,9 +97,9 @@ func TestCheck_refusesWhatIsNoOrder(t *testing.T) {
 func TestLost_namesWhatWasAcknowledgedAndIsNotThere(t *testing.T) {
 	t.Parallel()
 	events, now := lived(t), time.Date(2024, 5, 6, 7, 8, 9, 0, time.UTC)
-	o := custody.RestoreOrder{Host: "h1", Keys: []string{"k1", "k2", "k3", "k2"}}
+	o := outward.RestoreOrder{Host: "h1", Keys: []string{"k1", "k2", "k3", "k2"}}
 	lost := o.Lost(events, now)
-	if len(lost) != 2 || lost[0].Type != custody.AskLost || !lost[0].Time.Equal(now) ||
+	if len(lost) != 2 || lost[0].Type != outward.AskLost || !lost[0].Time.Equal(now) ||
 		lost[0].Reason != `the request "k2" was acknowledged, and no snapshot has it: it is lost with h1` {
 		t.Fatalf("lost are %+v", lost)
 	}
@@ -110,13 +110,13 @@ func TestLost_namesWhatWasAcknowledgedAndIsNotThere(t *testing.T) {
 	if again := o.Lost(events, now); len(again) > 0 {
 		t.Errorf("they are named twice: %+v", again)
 	}
-	still := custody.StillLost(events)
-	if len(still) != 2 || still[0] != (custody.LostKey{Key: "k2", Host: "h1"}) {
+	still := outward.StillLost(events)
+	if len(still) != 2 || still[0] != (outward.LostKey{Key: "k2", Host: "h1"}) {
 		t.Errorf("still lost are %+v", still)
 	}
 	events = append(events, history.Sign(task.Actor{Role: task.RoleHuman, Key: "k2", Asked: "x"},
 		history.Event{Type: history.Updated}))
-	if still := custody.StillLost(events); len(still) != 1 || still[0].Key != "k3" {
+	if still := outward.StillLost(events); len(still) != 1 || still[0].Key != "k3" {
 		t.Errorf("after k2 was made again, still lost are %+v", still)
 	}
 }
