@@ -38,13 +38,14 @@ type Lease struct {
 }
 
 // Arrive says that the host is there. It lets go of every task that is not its own any more before the lease counts.
+// The work of one that cannot be pushed waits for the next time: its agents are ended, and the host has no right to it.
 func (h *Host) Arrive(ctx context.Context, s Server, said wire.Here) error {
 	holder, err := h.Store.Read()
 	if err != nil {
 		return err
 	}
 	for _, gone := range holder.Gone(false) { // what was cut short
-		if err := h.letGo(ctx, gone); err != nil {
+		if err := h.letGo(ctx, gone); err != nil && !errors.Is(err, ErrStays) {
 			return err
 		}
 	}
@@ -57,7 +58,8 @@ func (h *Host) Arrive(ctx context.Context, s Server, said wire.Here) error {
 		return fmt.Errorf("say to the fleet that this host is there: %w", err)
 	}
 	for _, gone := range lease.Gone {
-		if _, err := h.Leave(ctx, wire.Of(wire.Leave{Gone: gone})); err != nil {
+		_, err := h.Leave(ctx, wire.Of(wire.Leave{Gone: gone}))
+		if err != nil && !errors.Is(err, ErrStays) {
 			return err
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"go.temporal.io/sdk/temporal"
@@ -43,8 +44,9 @@ type Host struct {
 	// Say has lines for the person who looks after the host; nil for no one.
 	Say func(line string)
 
-	learner learner
-	news    news
+	learner  learner
+	news     news
+	unpushed sync.Map // why a task that was taken away stays, by its id
 }
 
 func (h *Host) say(format string, args ...any) {
@@ -114,7 +116,8 @@ func (h *Host) Take(ctx context.Context, m wire.Message[wire.Take]) (wire.Messag
 		return now.Took(take.Task, take.Epoch, "")
 	})
 	if errors.Is(err, custody.ErrStale) { // it was taken away meanwhile
-		if gone := h.letGo(ctx, wire.Gone{Task: take.Task, Epoch: take.Epoch}); gone != nil {
+		gone := h.letGo(ctx, wire.Gone{Task: take.Task, Epoch: take.Epoch})
+		if gone != nil && !errors.Is(gone, ErrStays) {
 			return none, gone
 		}
 		return h.no(ctx, take, err.Error(), nil)
@@ -363,25 +366,51 @@ func (h *Host) Leave(ctx context.Context, m wire.Message[wire.Leave]) (wire.Mess
 	return wire.Of(wire.Left{Host: h.Name}), nil
 }
 
-// letGo ends what the host does for a task that was taken away, and keeps its work.
+// ErrStays says that the host has let go of a task and still has its work, which could not be pushed: its agents are
+// ended, and the same call tries it again.
+var ErrStays = errors.New("the work of the task could not be pushed")
+
+// letGo ends what the host does for a task that was taken away, and pushes and keeps its work.
 func (h *Host) letGo(ctx context.Context, gone wire.Gone) error {
-	why := fmt.Sprintf("--reason=the fleet took it away from this host, which had it in epoch %d", gone.Epoch)
-	said, err := h.Program.Do(ctx, call("leave", "", "", "--json", "--yes", why, "--", gone.Task))
+	words := []string{"--json", "--yes",
+		fmt.Sprintf("--reason=the fleet took it away from this host, which had it in epoch %d", gone.Epoch)}
+	if h.Snapshots != "" {
+		words = append(words, "--push-to="+h.Snapshots)
+	}
+	said, err := h.Program.Do(ctx, call("leave", "", "", append(words, "--", gone.Task)...))
 	if err != nil {
 		return err
 	}
 	if !done(said) && said.Exit != notFound {
-		return errors.New(said.Failure())
+		return h.stays(gone.Task, said)
 	}
 	if err := h.Store.DropBirth(gone.Task); err != nil {
 		return err
 	}
-	if done(said) {
-		h.say("has let go of task %s, which is not this host's any more", gone.Task)
+	if h.unpushed.Delete(gone.Task); done(said) {
+		var left struct{ Pushed string }
+		_ = json.Unmarshal([]byte(said.Stdout), &left) // an earlier orange says nothing of it
+		where := ""
+		if left.Pushed != "" {
+			where = "; what it had of it is at " + left.Pushed
+		}
+		h.say("has let go of task %s, which is not this host's any more%s", gone.Task, where)
 	}
 	return h.Store.Change(func(now custody.Holder) (custody.Holder, error) {
 		return now.LetGo(gone.Task, gone.Epoch), nil
 	})
+}
+
+// stays is the error of a task that has not left, which the host says once.
+func (h *Host) stays(id string, said answer.Reply) error {
+	var failed struct{ Code, Error string }
+	if json.Unmarshal([]byte(said.Stdout), &failed) != nil || failed.Code != "not_pushed" {
+		return errors.New(said.Failure())
+	}
+	if before, said := h.unpushed.Swap(id, failed.Error); !said || before != failed.Error {
+		h.say("%s", failed.Error)
+	}
+	return fmt.Errorf("%w: %s", ErrStays, failed.Error)
 }
 
 const notFound = 4 // the status of orange where there is no such task: it has left before

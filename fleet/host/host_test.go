@@ -430,6 +430,55 @@ func TestAHostLetsGoBeforeItsLeaseCounts(t *testing.T) {
 	}
 }
 
+// What a host had of a task that another one has since is pushed before it is dropped there. Until that is done the
+// work stays, and the host goes on with its other tasks.
+func TestArrive_keepsTheWorkThatCannotBePushed(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.Snapshots = "vault"
+	var lines []string
+	r.Say = func(line string) { lines = append(lines, line) }
+	r.taken(1)
+	if err := r.Arrive(t.Context(), r, wire.Here{Host: "h1"}); err != nil || !r.beats(1) {
+		t.Fatal(err)
+	}
+	r.state = r.state.Silent(1, now)
+	r.state, _ = r.state.Released(wire.Release{Host: "h1", Task: id, Epoch: 1})
+	fails := true
+	r.program.answer = func(c answer.Call) *answer.Reply {
+		switch {
+		case c.Argv[1] == "leave" && fails:
+			return &answer.Reply{Exit: 1, Stdout: `{"code": "not_pushed", "error": "it has not left: no network"}`}
+		case c.Argv[1] == "leave":
+			r.program.tasks[id] = false
+			return &answer.Reply{Stdout: `{"pushed": "refs/orange/fleet/x/lost/1"}`}
+		}
+		return nil
+	}
+	lines = nil
+	for range 2 {
+		if err := r.Arrive(t.Context(), r, wire.Here{Host: "h1"}); err != nil || !r.program.tasks[id] {
+			t.Fatalf("it is gone, or the host does not arrive: %v", err)
+		}
+		r.state = r.state.Silent(r.state.Number, now)
+	}
+	if of := r.holder().Of(id); of.Has || of.Left || !r.program.did("--push-to=vault", "--", id) {
+		t.Errorf("it is %+v", of)
+	}
+	gone := wire.Of(wire.Leave{Gone: wire.Gone{Task: id, Epoch: 1}})
+	if _, err := r.Leave(t.Context(), gone); !errors.Is(err, host.ErrStays) {
+		t.Errorf("the fleet learns that it has left: %v", err)
+	}
+	fails = false
+	if _, err := r.Leave(t.Context(), gone); err != nil || !r.holder().Of(id).Left {
+		t.Errorf("it leaves: %+v, %v", r.holder(), err)
+	}
+	if len(lines) != 2 || lines[0] != "it has not left: no network" ||
+		!strings.HasSuffix(lines[1], "is at refs/orange/fleet/x/lost/1") {
+		t.Errorf("the host says %q", lines)
+	}
+}
+
 func TestAnotherStartOfTheMachineEndsTheLease(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

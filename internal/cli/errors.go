@@ -69,6 +69,8 @@ func classify(err error) (status int, code string) {
 		return exitRefused, "unsigned"
 	case errors.Is(err, worktree.ErrSnapshotMoved):
 		return exitFailed, "snapshot_moved"
+	case errors.Is(err, worktree.ErrNotPushed):
+		return exitFailed, "not_pushed"
 	case errors.Is(err, context.Canceled):
 		return exitStopped, "stopped"
 	case strings.HasPrefix(err.Error(), "unknown command"):

@@ -51,7 +51,7 @@ func (p *Program) fleetCommands() *cobra.Command {
 	c := group("fleet", "Work with the tasks of several hosts, over ssh",
 		"  orange fleet join big --ssh me@big.example\n  orange fleet list\n  orange fleet why 4Fz",
 		p.fleetJoin(), p.fleetForget(), p.fleetHosts(), p.fleetList(), p.fleetCreate(), p.fleetAttach(),
-		p.fleetSnapshot(), p.fleetRescue(), p.fleetResult())
+		p.fleetSnapshot(), p.fleetLeave(), p.fleetRescue(), p.fleetResult())
 	p.addForwarded(c)
 	return c
 }
@@ -61,7 +61,7 @@ func (p *Program) addForwarded(c *cobra.Command) {
 	for _, one := range []*cobra.Command{p.taskShow(), p.taskWhy(), p.taskHistory(), p.taskDiff(), p.taskLogs(),
 		p.spawn(), p.taskUpdate(), p.taskMove(), p.taskNext(), p.taskRedo(), p.complete(), p.stuck(), p.taskSay(),
 		p.taskRequestChanges(), p.taskMerge(), p.taskCreatePR(), p.taskCancel(), p.taskRespawn(), p.taskRetry(),
-		p.taskDelete(), p.taskLeave()} {
+		p.taskDelete()} {
 		c.AddCommand(p.forwarded(one))
 	}
 }

@@ -13,14 +13,18 @@ import (
 	"orange/internal/task"
 )
 
-func (p *Program) fleetSnapshot() *cobra.Command {
-	c := p.taskSnapshot()
+func (p *Program) fleetSnapshot() *cobra.Command { return p.forwardedTo(p.taskSnapshot(), "to") }
+
+func (p *Program) fleetLeave() *cobra.Command { return p.forwardedTo(p.taskLeave(), "push-to") }
+
+// forwardedTo is a forwarded command whose flag is the place of snapshots, where the person names none.
+func (p *Program) forwardedTo(c *cobra.Command, flag string) *cobra.Command {
 	var on string
 	onFlag(c, &on, "the host that has the task (default: the one that says so)")
 	c.Args = between(1, 1)
 	c.RunE = p.inFleet(func(ctx context.Context, h *Services, f answer.Fleet, args []string) error {
-		if to := c.Flags().Lookup("to"); !to.Changed && f.Snapshots != "" {
-			if err := c.Flags().Set("to", f.Snapshots); err != nil {
+		if to := c.Flags().Lookup(flag); !to.Changed && f.Snapshots != "" {
+			if err := c.Flags().Set(flag, f.Snapshots); err != nil {
 				return err
 			}
 		}
@@ -46,9 +50,10 @@ in it. Without a server no program can tell whether a host is dead or only cut o
 one task until the first one lets it go.
 
 If a host that has the task answers, a snapshot is taken there first, and it lets the task go in the
-end: its agents end, and what no branch holds is kept there under refs/orange/rescue/. If it does
-not answer, run "orange fleet leave ID --on HOST" when it is back. The new host pushes a snapshot
-before it goes on: from then on the old one cannot push one, nor anything else for the task.
+end: its agents end, what came since the snapshot is pushed to refs/orange/fleet/ID/lost/EPOCH, and
+what no branch holds is kept there under refs/orange/rescue/. If it does not answer, run "orange
+fleet leave ID --on HOST" when it is back. The new host pushes a snapshot before it goes on: from
+then on the old one cannot push one, nor anything else for the task.
 
 The ID has to be whole: 21 letters and digits.`,
 		Example: "  orange fleet rescue 4FzXk0aB3cD5eF7gH9iJ1 --to big --now \"lab has burnt down\" --project web",
@@ -122,7 +127,8 @@ func (p *Program) rescue(ctx context.Context, h *Services, f answer.Fleet, r res
 	}
 	for _, host := range holders {
 		why := "it goes on at " + r.to.Name + ": " + r.reason
-		if _, err := p.done(ctx, h, host, "leave", "--yes", "--reason="+why, "--", r.id); err != nil {
+		if _, err := p.done(ctx, h, host, "leave", "--yes", "--reason="+why, "--push-to="+r.from, "--",
+			r.id); err != nil {
 			notes = append(notes, fmt.Sprintf("host %s did not let it go: %v; orange fleet leave %s --on %s --yes",
 				host.Name, err, r.id, host.Name))
 		}

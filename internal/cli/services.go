@@ -67,6 +67,8 @@ type Commands interface {
 	// Drop dismisses the failed hooks of a task that nothing waits for.
 	Drop(ctx context.Context, id string, actor task.Actor) (record.Outcome, error)
 	Delete(ctx context.Context, id string, actor task.Actor) (string, error)
+	// BeginToLeave ends the agents of a task that is about to leave.
+	BeginToLeave(ctx context.Context, id, reason string, actor task.Actor) error
 	// Leave lets a task go, and answers where its folder is now and the refs under which work is kept.
 	Leave(ctx context.Context, id, reason string, actor task.Actor) (folder string, refs []string, err error)
 	Wait(ctx context.Context, id string, actor task.Actor, timeout time.Duration) (record.Waited, error)

@@ -23,6 +23,9 @@ type Snapshots interface {
 	Hold(ctx context.Context, id string, epoch int) error
 	// HeldIn is the epoch in which a task is held for a fleet here; 0 where it is not.
 	HeldIn(id string) (epoch int, err error)
+	// ShipLost pushes what is here of a task that is about to leave, and returns the ref there; it is empty where the
+	// last snapshot has all of it.
+	ShipLost(ctx context.Context, id, to string) (ref string, err error)
 	// Forget removes the snapshots of a task that was deleted.
 	Forget(ctx context.Context, t task.Task) error
 }

@@ -45,6 +45,38 @@ func (e *Engine) Leave(ctx context.Context, id, reason string, actor task.Actor)
 	return folder, leaving.Kept(events), err
 }
 
+// BeginToLeave ends the agents of a task that is about to leave, so that no one writes what it has any more. It says so
+// once, however often it is asked. A refusal is a *rejection.Rejection.
+func (e *Engine) BeginToLeave(ctx context.Context, id, reason string, actor task.Actor) error {
+	if err := e.finishPending(ctx, id, actor); err != nil {
+		return err
+	}
+	begun := false
+	t, err := e.change(ctx, id, func(s record.Snapshot) (*record.Change, error) {
+		c, due, err := leaving.Begin(s, actor, reason, e.Now())
+		if begun = due; !due {
+			return nil, err
+		}
+		return &c, err
+	})
+	if err != nil || !begun {
+		return err
+	}
+	ctx = context.WithoutCancel(ctx)
+	if _, err := e.conclude(ctx, t, t.Seq, actor); err != nil {
+		return err
+	}
+	s, err := e.Store.Load(ctx, id)
+	if err != nil {
+		return err
+	}
+	if unended := leaving.Unended(s); unended != "" {
+		return fmt.Errorf("cannot let task %s leave yet: %s; run %q and try again", id, unended,
+			"orange task retry "+id)
+	}
+	return nil
+}
+
 // setAside moves the folder of a task aside that has nothing left here, and forgets the task. The folder goes first: a
 // program that is killed in between leaves a task on record, and never a folder that a rebuild would take for a lost
 // task.

@@ -72,3 +72,24 @@ func TestLeave_twiceKeepsBothFolders(t *testing.T) {
 		t.Errorf("the folders are %v", folders)
 	}
 }
+
+// Its work is looked at between the end of its agents and the end of its workspace.
+func TestBeginToLeave_endsTheAgentsOnceAndKeepsTheRest(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.reach("working")
+	wantCode(t, w.BeginToLeave(t.Context(), id, "", worker), rejection.ActorDenied)
+	w.performer.fails[action.KillSession] = errPerformer
+	if err := w.BeginToLeave(t.Context(), id, "", human); err == nil || !strings.Contains(err.Error(),
+		"leave yet: kill_session: the performer fails") {
+		t.Errorf("its agents have ended: %v", err)
+	}
+	delete(w.performer.fails, action.KillSession)
+	for range 2 {
+		must(t, w.BeginToLeave(t.Context(), id, "to the big machine", human))
+	}
+	if got := w.task(id); got.Workspace == "" || got.Session != "" || got.Attention == "" {
+		t.Errorf("it is %+v", got)
+	}
+	wantText(t, "hooks", w.performer.done(), action.KillSession+" "+action.KillSession) // with the one that failed
+}

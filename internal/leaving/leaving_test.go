@@ -43,10 +43,44 @@ func TestLeave_endsAndKeepsBeforeTheTaskGoes(t *testing.T) {
 	}
 }
 
+func TestBegin_endsTheAgentsAndKeepsTheWorkspace(t *testing.T) {
+	t.Parallel()
+	one := snapshot()
+	c, due, err := leaving.Begin(one, ada, "the big machine", time.Time{})
+	if err != nil || !due || len(c.Hooks) != 1 || c.Hooks[0].Action != action.KillSession || len(c.Settled) != 1 ||
+		c.Events[0].Reason != "it is about to leave this home: the big machine" || len(c.Events[0].Data) > 0 {
+		t.Fatalf("%v: %+v, %v", due, c, err)
+	}
+	one.Task = c.Task
+	if _, due, err := leaving.Begin(one, ada, "", time.Time{}); !due || err != nil {
+		t.Errorf("it owes something and is ready: %v", err)
+	}
+	owed, first := one.Owed, snapshot()
+	one.Owed, first.Owed = nil, nil
+	if _, due, err := leaving.Begin(first, ada, "", time.Time{}); !due || err != nil {
+		t.Errorf("it never began: %v", err)
+	}
+	if c, due, err := leaving.Begin(one, ada, "", time.Time{}); due || err != nil {
+		t.Errorf("its agents end twice: %+v, %v", c, err)
+	}
+	one.Task.Session = "coffee/feat/a"
+	if _, due, err := leaving.Begin(one, ada, "", time.Time{}); !due || err != nil {
+		t.Errorf("an agent that was started since does not end: %v", err)
+	}
+	one.Owed = owed
+	if got := leaving.Unended(one); got != "push_branch is not done" {
+		t.Errorf("got %q", got)
+	}
+}
+
 func TestLeave_isForPeople(t *testing.T) {
 	t.Parallel()
 	for _, actor := range []task.Actor{{Role: task.RoleWorker}, {Rule: true}, {Role: task.RoleHuman, Rule: true}} {
+		_, _, begun := leaving.Begin(snapshot(), actor, "", time.Time{})
 		_, err := leaving.Leave(snapshot(), actor, "", time.Time{})
+		if refused, is := errors.AsType[*rejection.Rejection](begun); !is || refused.Code != rejection.ActorDenied {
+			t.Errorf("%+v was told %v", actor, begun)
+		}
 		if refused, is := errors.AsType[*rejection.Rejection](err); !is || refused.Code != rejection.ActorDenied {
 			t.Errorf("%+v was told %v", actor, err)
 		}

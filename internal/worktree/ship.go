@@ -44,6 +44,12 @@ func (s Slot) WorkCommit(ctx context.Context, taskID string, keep func(file stri
 	if err != nil {
 		return "", nil, err
 	}
+	return s.commitWork(ctx, here, taskID, keep)
+}
+
+// commitWork is WorkCommit for a slot that was looked at.
+func (s Slot) commitWork(ctx context.Context, here place, taskID string, keep func(file string, size int64) bool) (
+	commit string, left []string, err error) {
 	known, err := s.list(ctx)
 	if err != nil {
 		return "", nil, err
