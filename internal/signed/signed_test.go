@@ -243,7 +243,8 @@ func TestSigner_knowsKeysInHardware(t *testing.T) {
 		"of another application": made("web:", "orange-request", touched),
 		"for another use":        made("ssh:own", "git", touched),
 		"without a counter":      made("ssh:own", "orange-request", "\x01"),
-		"with another counter":   append(made("ssh:own", "orange-request", touched)[:len(made("ssh:own", "", touched))-1], 8),
+		"with another counter": append(
+			made("ssh:own", "orange-request", touched)[:len(made("ssh:own", "", touched))-1], 8),
 		"of a key on a disk": appendWord(appendWord(nil, []byte(onDisk)),
 			ed25519.Sign(inside.private, Message(ForRequest, "text"))),
 	} {
