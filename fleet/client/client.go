@@ -48,7 +48,9 @@ type Server interface {
 	Rescue(ctx context.Context, id string, r wire.Rescue) (wire.Custody, error)
 	// Cancel ends the custody of a task that no host has had.
 	Cancel(ctx context.Context, ask wire.Ask) error
-	// Drain asks a host to take no new tasks, or to take some again.
+	// Tell begins the custody of a task that a host has.
+	Tell(ctx context.Context, t wire.Newcomer, trust custody.Trust) (wire.Custody, error)
+	// Drain asks a host to take no new tasks, or to take some again, or to take one of its own into the fleet.
 	Drain(ctx context.Context, ask wire.Ask) (wire.Reply, error)
 	// Trust are the lists of keys, checked against what this machine knows.
 	Trust(ctx context.Context) (custody.Trust, error)

@@ -41,6 +41,8 @@ type fake struct {
 	exit  int                                // of a look
 	seen  string                             // what a look shows; empty for the usual
 	ask   func(wire.Ask) (wire.Reply, error) // nil where each is done
+
+	ofHost func(wire.Ask) (wire.Reply, error) // what a host answers that is asked itself; nil where each is done
 }
 
 func (f *fake) Hosts(context.Context) ([]custody.HostState, error) { return f.hosts, nil }
@@ -104,7 +106,19 @@ func (f *fake) Cancel(_ context.Context, ask wire.Ask) error {
 
 func (f *fake) Drain(_ context.Context, ask wire.Ask) (wire.Reply, error) {
 	f.asked = append(f.asked, ask)
+	if f.ofHost != nil {
+		return f.ofHost(ask)
+	}
 	return testkit.Reply(f.t, ask.Request.Host, ask.Request, 0), nil
+}
+
+func (f *fake) Tell(_ context.Context, m wire.Newcomer, people custody.Trust) (wire.Custody, error) {
+	state, err := custody.Resumed(testkit.Fleet, m.Birth, people, *m.Report, now)
+	if err != nil {
+		return wire.Custody{}, err
+	}
+	f.rows = append(f.rows, state.Summary())
+	return state.Summary(), err
 }
 
 func (f *fake) Trust(context.Context) (custody.Trust, error) { return trust(f.t), nil }

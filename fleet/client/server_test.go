@@ -124,4 +124,15 @@ func TestFleetCommands_answerThroughARealServerAsTheHostItselfDoes(t *testing.T)
 			t.Error(problem)
 		}
 	}
+	const own = "5MZK2Q3RXW4T7YBN6VJP8" // it is created there while the fleet does not look, and joins it later
+	f.says(l.big, "task", "create", "feat/offline", "Made offline", "--project", "coffee", "--workflow", "own",
+		"--id", own)
+	if said := f.says(fleetProgram(asker), "adopt", "big"); !strings.Contains(said, "has 1 tasks that the fleet") {
+		t.Error(said)
+	}
+	for range 2 {
+		f.says(fleetProgram(asker), "adopt", "big", "--all")
+		f.waits(asker, `"Made offline"`, "fleet", "show", own, "--json")
+	}
+	f.says(asker, "fleet", "say", own, "hello", "--key", "k1")
 }

@@ -242,6 +242,15 @@ func (r *Remote) Cancel(ctx context.Context, ask wire.Ask) error {
 	return r.update(ctx, wire.TaskID(ask.Request.Task), wire.CancelUpdate, wire.Of(ask), &c)
 }
 
+// Tell begins the custody of a task that a host has.
+func (r *Remote) Tell(ctx context.Context, t wire.Newcomer, trust custody.Trust) (wire.Custody, error) {
+	c, err := r.server(ctx)
+	if err != nil {
+		return wire.Custody{}, err
+	}
+	return core.Tell(ctx, c, r.Setup.Namespace, t.Birth, trust, *t.Report)
+}
+
 // Drain asks a host to take no new tasks, or to take some again.
 func (r *Remote) Drain(ctx context.Context, ask wire.Ask) (wire.Reply, error) {
 	var reply wire.Message[wire.Reply]

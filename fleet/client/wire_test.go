@@ -170,8 +170,13 @@ func (w wired) Cancel(_ context.Context, ask wire.Ask) error {
 	return w.keep(s, err)
 }
 
+func (w wired) Tell(_ context.Context, n wire.Newcomer, trust custody.Trust) (wire.Custody, error) {
+	s, err := custody.Resumed(w.host.Fleet, n.Birth, trust, *n.Report, time.Now())
+	return s.Summary(), w.keep(s, err)
+}
+
 func (w wired) Drain(ctx context.Context, ask wire.Ask) (wire.Reply, error) {
-	reply, err := w.host.Drain(ctx, wire.Of(ask))
+	reply, err := w.host.OfHost(ctx, wire.Of(ask))
 	return reply.Body, failure(err)
 }
 

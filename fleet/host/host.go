@@ -40,6 +40,8 @@ type Host struct {
 	Now       func(ctx context.Context) time.Time // by the clock of the fleet's server, where a call came from it
 	// Head is how far the history of a task goes here.
 	Head func(ctx context.Context, id string) (wire.Head, error)
+	// Local is a task that is here, as the record has it.
+	Local func(ctx context.Context, id string) (Local, error)
 
 	// Say has lines for the person who looks after the host; nil for no one.
 	Say func(line string)

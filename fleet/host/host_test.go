@@ -129,6 +129,9 @@ type rig struct {
 	state   custody.HostState
 	token   string // of the present hold
 	reports []wire.Report
+	epoch   int   // of a task that was created here
+	over    bool  // it is
+	unread  error // why the record does not have it
 }
 
 func newRig(t *testing.T) *rig {
@@ -144,6 +147,10 @@ func newRig(t *testing.T) *rig {
 			return testkit.List(t, signed.OfPeople, 1, "ada").Open(authority, testkit.Fleet, signed.OfPeople)
 		},
 		Head: func(context.Context, string) (wire.Head, error) { return wire.Head{Event: 9, Hash: "ff"}, nil },
+		Local: func(_ context.Context, id string) (host.Local, error) {
+			return host.Local{Birth: wire.Birth{Project: "web", On: "any", Summary: "one", Workflow: "own@12"},
+				Epoch: r.epoch, Over: r.over}, r.unread
+		},
 		Store: &host.Store{Dir: filepath.Join(t.TempDir(), "fleet"), Now: func() time.Time { return now },
 			Clock: func() (string, time.Duration, error) { return r.boot, r.up, nil }},
 	}

@@ -81,7 +81,7 @@ func (l Temporal) Serve(ctx context.Context, h *Host, leases chan<- Lease) error
 	failed := make(chan error, 2)
 	calls := l.worker(wire.HostQueue(h.Name), failed, worker.Options{MaxConcurrentActivityExecutionSize: callsAtOnce})
 	for name, call := range map[string]any{wire.TakeActivity: h.Take, wire.AnswerActivity: h.Answer,
-		wire.LookActivity: h.Look, wire.LeaveActivity: h.Leave, wire.DrainActivity: h.Drain} {
+		wire.LookActivity: h.Look, wire.LeaveActivity: h.Leave, wire.DrainActivity: h.OfHost} {
 		calls.RegisterActivityWithOptions(call, activity.RegisterOptions{Name: name})
 	}
 	holds := l.worker(wire.HoldQueue(h.Name), failed, worker.Options{MaxConcurrentActivityExecutionSize: 1})

@@ -39,7 +39,7 @@ func real(t *testing.T, program, name, vault string) *rig {
 	run(t, home, program, "project", "add", repo, "--name", "web", "--yes")
 	r.Name, r.Snapshots, r.Key = name, vault, testkit.Key(t, name)
 	orange := host.Orange{Path: program, Home: home}
-	r.Program, r.Machine, r.Head = orange, orange, orange.Head
+	r.Program, r.Machine, r.Head, r.Local = orange, orange, orange.Head, orange.Local
 	r.Places = &host.Places{Machine: orange, Closed: r.Store.Draining}
 	r.Store.Dir = filepath.Join(home, "fleet")
 	must(t, os.MkdirAll(r.Store.Dir, 0o700))
@@ -82,10 +82,11 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// What the host makes of the messages of the fleet are commands that orange knows, and what it reads are its answers.
-func TestHost_asksOrangeItself(t *testing.T) {
+// built is the program orange, with an environment for git, and a bare repository with one commit.
+func built(t *testing.T) (program, vault string) {
+	t.Helper()
 	dir := t.TempDir()
-	program, vault := filepath.Join(dir, "orange"), filepath.Join(dir, "vault.git")
+	program, vault = filepath.Join(dir, "orange"), filepath.Join(dir, "vault.git")
 	build := exec.Command("go", "build", "-o", program, "./cmd/orange")
 	build.Dir = filepath.Join("..", "..")
 	if out, err := build.CombinedOutput(); err != nil {
@@ -98,6 +99,13 @@ func TestHost_asksOrangeItself(t *testing.T) {
 	run(t, dir, "git", "init", "-q", "-b", "main", filepath.Join(dir, "first"))
 	run(t, dir, "git", "-C", filepath.Join(dir, "first"), "commit", "-q", "--allow-empty", "-m", "Begin")
 	run(t, dir, "git", "clone", "-q", "--bare", filepath.Join(dir, "first"), vault)
+	return program, vault
+}
+
+// What the host makes of the messages of the fleet are commands that orange knows, and what it reads are its answers.
+func TestHost_asksOrangeItself(t *testing.T) {
+	program, vault := built(t)
+	dir := filepath.Dir(program)
 	h1, h2 := real(t, program, "h1", vault), real(t, program, "h2", vault)
 
 	const id = "4FzXk0aB3cD5eF7gH9iJ1"

@@ -47,6 +47,8 @@ const (
 	// MethodSnapshot has the host take a snapshot; without a repository it is that of the fleet.
 	MethodSnapshot = "snapshot"
 	MethodDrain    = "drain" // of a host: its only argument is DrainOn or DrainOff
+	// MethodAdopt is asked of a host too: that a task which was created there joins the fleet.
+	MethodAdopt = "adopt"
 )
 
 // Ask is a request with its signature.

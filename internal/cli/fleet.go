@@ -51,7 +51,7 @@ func (p *Program) fleetCommands() *cobra.Command {
 	c := group("fleet", "Work with the tasks of several hosts, over ssh",
 		"  orange fleet join big --ssh me@big.example\n  orange fleet list\n  orange fleet why 4Fz",
 		p.fleetJoin(), p.fleetForget(), p.fleetHosts(), p.fleetList(), p.fleetCreate(), p.fleetAttach(),
-		p.fleetSnapshot(), p.fleetLeave(), p.fleetRescue(), p.fleetResult())
+		p.fleetSnapshot(), p.fleetRescue(), p.fleetResult())
 	p.addForwarded(c)
 	return c
 }
@@ -64,6 +64,7 @@ func (p *Program) addForwarded(c *cobra.Command) {
 		p.taskDelete()} {
 		c.AddCommand(p.forwarded(one))
 	}
+	c.AddCommand(p.fleetLeave())
 }
 
 // forwarded is a command of "orange task" that is done at the host that has the task.

@@ -49,13 +49,18 @@ func askFleet(ctx context.Context, args []string, errs io.Writer) int {
 	return client.Run(dir, args)
 }
 
-// showFleet shows the dashboard over the fleet. Agents may not: at a host they would be persons.
-func showFleet(ctx context.Context, dir string) error {
+// forAPerson refuses agents: at another host they would be persons.
+func forAPerson(dir string) error {
 	who, err := caller.Of(tmux.ServerOf(dir), "", mirror.Files{Home: dir}.Has)
 	if err == nil {
 		err = decide.Home("ask other hosts", who, "")
 	}
-	if err != nil {
+	return err
+}
+
+// showFleet shows the dashboard over the fleet.
+func showFleet(ctx context.Context, dir string) error {
+	if err := forAPerson(dir); err != nil {
 		return err
 	}
 	s, err := setup.Read(dir)

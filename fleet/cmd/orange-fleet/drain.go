@@ -25,6 +25,9 @@ With --off the host takes tasks again.`,
 					args[0])
 			}
 			home, s, err := here()
+			if err == nil {
+				err = forAPerson(home)
+			}
 			if err != nil {
 				return err
 			}

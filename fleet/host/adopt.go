@@ -1,0 +1,183 @@
+package host
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+
+	"orange/fleet/custody"
+	"orange/fleet/sign"
+	"orange/fleet/wire"
+	"orange/internal/history"
+	"orange/internal/keyed"
+	"orange/internal/task"
+)
+
+// Local is a task as the record of the host has it: what it would have been created from by the fleet, and the epoch in
+// which it is here.
+type Local struct {
+	Birth wire.Birth
+	Epoch int
+	Over  bool
+}
+
+// OfHost does what a person asks of the host itself, and not of one task that it has for the fleet.
+func (h *Host) OfHost(ctx context.Context, m wire.Message[wire.Ask]) (wire.Message[wire.Reply], error) {
+	if m.Body.Request.Method == wire.MethodAdopt {
+		return h.Adopt(ctx, m)
+	}
+	return h.Drain(ctx, m)
+}
+
+// Adopt takes a task into the fleet that was created here without it. Without a birth the answer is what a person has
+// to sign for that, and nothing is done. With the birth, the task is the fleet's from then on: the answer has the
+// report that the server needs. A repeat is answered with that too.
+func (h *Host) Adopt(ctx context.Context, m wire.Message[wire.Ask]) (wire.Message[wire.Reply], error) {
+	none, r := wire.Message[wire.Reply]{}, m.Body.Request
+	if err := h.trusted(ctx, func(people sign.Roster) error {
+		return sign.CheckRequest(people, m.Body, sign.Here{Fleet: h.Fleet, Host: h.Name, Task: r.Task, Now: h.Now(ctx)},
+			"")
+	}); err != nil {
+		return none, refused(err)
+	}
+	if err := keyed.CheckID(r.Task); err != nil || len(r.Args) > 0 {
+		return none, refused(fmt.Errorf("cannot take the task %q into the fleet: what was signed is %q with %q", r.Task,
+			r.Method, r.Args))
+	}
+	local, err := h.Local(ctx, r.Task)
+	if errors.Is(err, task.ErrNotFound) {
+		return none, refused(err)
+	}
+	if err != nil {
+		return none, err
+	}
+	told := wire.Newcomer{Birth: local.Birth}
+	if text := r.Files[wire.BirthFile]; text != "" {
+		if told, err = h.adopt(ctx, r.Task, local, text); err != nil {
+			return none, err
+		}
+	}
+	text, err := json.Marshal(wire.Of(told))
+	if err != nil {
+		return none, fmt.Errorf("write what task %s is: %w", r.Task, err)
+	}
+	reply, err := sign.Reply(h.Key, wire.Reply{Fleet: h.Fleet, Host: h.Name, Task: r.Task, Key: r.Key,
+		Digest: sign.Digest(r), Done: true, Output: string(text)})
+	return wire.Of(reply), err
+}
+
+// adopt takes a task into the fleet, by a birth that a person has signed. Its first snapshot comes before: a task whose
+// work no one could rescue is none of the fleet.
+func (h *Host) adopt(ctx context.Context, id string, local Local, text string) (wire.Newcomer, error) {
+	var m wire.Message[wire.Birth]
+	if err := json.Unmarshal([]byte(text), &m); err != nil {
+		return wire.Newcomer{}, refused(fmt.Errorf("cannot take task %s into the fleet: read its birth: %w", id, err))
+	}
+	if err := h.trusted(ctx, func(people sign.Roster) error {
+		return sign.CheckBirth(people, m.Body, sign.Here{Fleet: h.Fleet, Task: id, Now: h.Now(ctx)})
+	}); err != nil {
+		return wire.Newcomer{}, refused(err)
+	}
+	signed := m.Body
+	signed.Ask = wire.Ask{}
+	holder, err := h.Store.Read()
+	if err != nil {
+		return wire.Newcomer{}, err
+	}
+	if t := holder.Of(id); t.Has {
+		return h.told(ctx, id, t.Epoch)
+	}
+	switch _, stale := holder.Took(id, local.Epoch, ""); {
+	case local.Over:
+		return wire.Newcomer{}, refused(fmt.Errorf("cannot take task %s into the fleet: it is over", id))
+	case !reflect.DeepEqual(signed, local.Birth):
+		return wire.Newcomer{}, refused(fmt.Errorf("cannot take task %s into the fleet: it has changed since it was "+
+			"signed; ask again", id))
+	case stale != nil:
+		return wire.Newcomer{}, refused(stale)
+	}
+	if _, err := h.Ship(ctx, id); err != nil {
+		return wire.Newcomer{}, refused(fmt.Errorf("cannot take task %s into the fleet: its first snapshot cannot be "+
+			"taken: %w", id, err))
+	}
+	if err := h.Store.KeepBirth(id, m.Body); err != nil {
+		return wire.Newcomer{}, err
+	}
+	err = h.Store.Change(func(now custody.Holder) (custody.Holder, error) { return now.Took(id, local.Epoch, "") })
+	if err != nil {
+		return wire.Newcomer{}, err
+	}
+	h.say("has taken task %s into the fleet, which was created here, under the custody %d", id, local.Epoch)
+	return h.told(ctx, id, local.Epoch)
+}
+
+// told is what the server needs to know of a task that the host has.
+func (h *Host) told(ctx context.Context, id string, epoch int) (wire.Newcomer, error) {
+	birth, err := h.Store.birth(id)
+	if err == nil && birth == nil {
+		err = refused(fmt.Errorf("the task %s is the fleet's already, and this host did not keep what it was created "+
+			"from", id))
+	}
+	if err != nil {
+		return wire.Newcomer{}, err
+	}
+	report, err := h.report(ctx, id, epoch)
+	return wire.Newcomer{Birth: *birth, Report: &report}, err
+}
+
+// Local is a task as the record has it; the error is a task.ErrNotFound where there is none.
+func (o Orange) Local(ctx context.Context, id string) (Local, error) {
+	var shown struct {
+		Task struct {
+			Project  string `json:"project"`
+			Branch   string `json:"branch"`
+			Summary  string `json:"summary"`
+			Workflow string `json:"workflow"`
+			Harness  string `json:"harness"`
+			Reviewer string `json:"review_harness"`
+			Live     bool   `json:"live"`
+		} `json:"task"`
+	}
+	if err := o.read(ctx, &shown, "task", "show", "--", id); err != nil {
+		return Local{}, err
+	}
+	var past struct {
+		Events []history.Event `json:"events"`
+	}
+	if err := o.read(ctx, &past, "task", "history", "--", id); err != nil {
+		return Local{}, err
+	}
+	if len(past.Events) == 0 {
+		return Local{}, fmt.Errorf("read the history of task %s: it has no event", id)
+	}
+	epoch, err := o.epoch(id)
+	t := shown.Task
+	birth := wire.Birth{Project: t.Project, On: wire.AnyLabel, Branch: t.Branch, Summary: short(t.Summary),
+		Workflow: t.Workflow + "@" + past.Events[0].Workflow}
+	for _, name := range []string{t.Harness, t.Reviewer} {
+		if name != "" && (len(birth.Harness) == 0 || birth.Harness[0] != name) {
+			birth.Harness = append(birth.Harness, name)
+		}
+	}
+	return Local{Birth: birth, Epoch: epoch, Over: !t.Live}, err
+}
+
+// epoch is the one in which a task is here: the first where no one has held it for a fleet.
+func (o Orange) epoch(id string) (int, error) {
+	text, err := os.ReadFile(filepath.Join(o.Home, "fleet", "held", filepath.Base(id)+".json"))
+	if errors.Is(err, os.ErrNotExist) {
+		return 1, nil
+	}
+	var held struct{ Epoch int }
+	if err == nil {
+		err = json.Unmarshal(text, &held)
+	}
+	if err != nil {
+		return 0, fmt.Errorf("read in which epoch task %s is here: %w", id, err)
+	}
+	return held.Epoch, nil
+}
