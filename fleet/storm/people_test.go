@@ -72,8 +72,8 @@ func (w *world) ran(ctx context.Context, d *desk, words ...string) (exit int, ou
 	cmd.Stdout, cmd.Stderr = &said, &talk
 	_ = cmd.Run()
 	exit = cmd.ProcessState.ExitCode()
-	if said.Len() == 0 {
-		return exit, talk.String()
+	if said.Len() == 0 || !strings.HasPrefix(said.String(), "{") {
+		said.WriteString(talk.String())
 	}
 	return exit, said.String()
 }

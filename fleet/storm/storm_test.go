@@ -6,6 +6,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -24,11 +25,20 @@ func seeded(t *testing.T) uint64 {
 	return seed
 }
 
+// plan is a storm.
+type plan struct {
+	changes  []change
+	times    times
+	troubles []trouble
+	lasts    time.Duration
+	people   int
+}
+
 // lives has a fleet live through a storm, heals it, and answers all that is not as it should be.
-func lives(t *testing.T, changes []change, times times, lasts time.Duration) []string {
+func (p plan) lives(t *testing.T) []string {
 	t.Helper()
 	temporal, seed := needs(t), seeded(t)
-	w := newWorld(t, temporal, built(t, changes), seed, times)
+	w := newWorld(t, temporal, built(t, p.changes), seed, p.times)
 	ctx, off := context.WithCancel(t.Context())
 	defer off()
 	if last, bounded := t.Deadline(); bounded {
@@ -42,11 +52,11 @@ func lives(t *testing.T, changes []change, times times, lasts time.Duration) []s
 	defer unwatch()
 	c := &crowd{}
 	acting, stop := context.WithCancel(ctx)
-	for i := range uint64(4) {
-		parts.Go(func() { w.person(acting, c, w.desks[i%2], 10+i) })
+	for i := range p.people {
+		parts.Go(func() { w.person(acting, c, w.desks[i%2], uint64(10+i)) })
 	}
 	parts.Go(func() { w.stranger(acting, c, w.desks[2]) })
-	w.storms(acting, lasts)
+	w.storms(acting, p.troubles, p.lasts)
 	stop()
 	parts.Wait()
 	f := w.heal(ctx, c)
@@ -63,8 +73,50 @@ func lives(t *testing.T, changes []change, times times, lasts time.Duration) []s
 // Whatever happens to hosts, server and network: what a person was told is done is in one history, or is named as lost;
 // nothing is seen outside after a lease; no work is lost.
 func TestStorm_whatWasAnsweredIsInOneHistoryOrNamedAsLost(t *testing.T) {
-	changes, times := faster()
-	for _, wrong := range lives(t, changes, times, time.Minute) {
+	p := short()
+	for _, wrong := range p.lives(t) {
 		t.Error(wrong)
+	}
+}
+
+// short is a storm of about a minute.
+func short() plan {
+	changes, times := faster()
+	return plan{changes: changes, times: times, troubles: troubles(), lasts: time.Minute, people: 6}
+}
+
+// With a rule of the programs broken, the storm finds that something is not as it should be.
+func TestStorm_findsWhatItLacks(t *testing.T) {
+	const checks = "fleet/sign/check.go"
+	for name, lacks := range map[string]struct {
+		changes []change
+		trouble string
+		finds   string
+	}{
+		"the compare-and-swap of snapshots": {[]change{{"internal/worktree/ship.go",
+			`"--force-with-lease=" + record + ":" + acknowledged, to, s.Record + ":" + record}`,
+			`"--force", to, s.Record + ":" + record}`}},
+			"the server alone is cut off, and the tasks rescued once the host is lost", "replaced the snapshot"},
+		"the lease": {[]change{{"internal/snapshots/guard.go", "case !is:", "case !is || true:"}},
+			"the server alone is cut off for longer than the lease", "after its lease was over"},
+		"the check of signatures": {[]change{{checks, "who, err := people.find(key, ForRequest, now)",
+			"who, err := people.find(key, ForRequest, now)\n\twho.Name, err = r.Person, nil"},
+			{"internal/signed/request.go", "who, err := all.find(key, at)",
+				"who, err := all.find(key, at)\n\twho.Name, err = r.Person, nil"}}, "the daemon is killed", "a stranger"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if os.Getenv("ORANGE_TEST_LONG") == "" {
+				t.Skip("this builds the programs again: set ORANGE_TEST_LONG=1")
+			}
+			p := short()
+			p.changes = append(p.changes, lacks.changes...)
+			p.lasts = 40 * time.Second
+			p.troubles = slices.DeleteFunc(p.troubles, func(one trouble) bool { return one.name != lacks.trouble })
+			wrong := p.lives(t)
+			if !slices.ContainsFunc(wrong, func(one string) bool { return strings.Contains(one, lacks.finds) }) {
+				t.Errorf("nothing was found: %q", wrong)
+			}
+			t.Logf("found: %q", wrong)
+		})
 	}
 }

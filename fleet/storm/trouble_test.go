@@ -34,6 +34,7 @@ func troubles() []trouble {
 		{"the link is down for a moment", func(w *world, ctx context.Context, h *host, dice *rand.Rand) {
 			w.cut(ctx, h, time.Second+time.Duration(dice.Int64N(int64(3*time.Second))), nil)
 		}},
+		{"the server alone is cut off for longer than the lease", serverCut},
 		{"the link is down for longer than the lease", func(w *world, ctx context.Context, h *host, _ *rand.Rand) {
 			w.cut(ctx, h, w.times.lease+w.times.beat*3, nil)
 		}},
@@ -83,6 +84,13 @@ func (w *world) rescue(ctx context.Context, h *host, words ...string) {
 	w.count(fmt.Sprintf("rescues of a host, exit status %d", exit))
 }
 
+// serverCut keeps a host from the server and not from the repository.
+func serverCut(w *world, ctx context.Context, h *host, _ *rand.Rand) {
+	w.ip("-n", w.ns(h.space), "route", "add", "unreachable", subnet+"2/32")
+	rest(ctx, w.times.lease+w.times.beat*6)
+	w.ip("-n", w.ns(h.space), "route", "del", "unreachable", subnet+"2/32")
+}
+
 // serverCutRescued keeps a host from the server and not from the repository, until others have its tasks.
 func serverCutRescued(w *world, ctx context.Context, h *host, _ *rand.Rand) {
 	w.ip("-n", w.ns(h.space), "route", "add", "unreachable", subnet+"2/32")
@@ -124,8 +132,8 @@ func drained(w *world, ctx context.Context, h *host, _ *rand.Rand) {
 }
 
 // storms has one thing after the other happen, in an order of the seed: every one once, and then again.
-func (w *world) storms(ctx context.Context, lasts time.Duration) {
-	dice, all := w.random(1), troubles()
+func (w *world) storms(ctx context.Context, all []trouble, lasts time.Duration) {
+	dice := w.random(1)
 	until := time.Now().Add(lasts)
 	for first := true; ctx.Err() == nil; first = false {
 		dice.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
@@ -133,7 +141,7 @@ func (w *world) storms(ctx context.Context, lasts time.Duration) {
 			if !first && time.Now().After(until) || ctx.Err() != nil {
 				return
 			}
-			h := w.hosts[dice.IntN(len(w.hosts))]
+			h := w.oneOf(dice)
 			w.note("%s: %s", h.name, one.name)
 			one.do(w, ctx, h, dice)
 			w.count("trouble: " + one.name)
@@ -144,4 +152,15 @@ func (w *world) storms(ctx context.Context, lasts time.Duration) {
 			return
 		}
 	}
+}
+
+// oneOf is a host of the dice's choice, one that has tasks if there is one.
+func (w *world) oneOf(dice *rand.Rand) *host {
+	first := dice.IntN(len(w.hosts))
+	for i := range w.hosts {
+		if h := w.hosts[(first+i)%len(w.hosts)]; h.has() > 0 {
+			return h
+		}
+	}
+	return w.hosts[first]
 }
