@@ -16,7 +16,7 @@ export GORACE ?= atexit_sleep_ms=0
 QUIET := lazyregexp printable action conflict diff task history record keyed signed custody stats document yaml answer workflow harness rejection leaving decide projection replay explore graph inbox
 SINGLE := TestSimulation
 
-.PHONY: help build fleet install need demo test test-all test-fleet test-rows test-harnesses test-forge test-long lint bench pictures promises draw fmt clean
+.PHONY: help build fleet install need demo fleet-demo test test-all test-fleet test-rows test-harnesses test-forge test-long lint bench pictures promises draw fmt clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
@@ -42,6 +42,10 @@ need: # the other programs that Orange needs
 demo: need build ## show three tasks from created to merged, on a temporary repository or on a clone of REPO=...
 	@demo/run "$(CURDIR)/bin/orange" "$(REPO)"
 
+fleet-demo: need build fleet ## show six tasks on three hosts with a server, one of which is killed
+	@tools/need ssh-keygen
+	@temporal=$$(tools/temporal) && demo/fleet "$(CURDIR)/bin" "$$temporal"
+
 test: need ## run the tests that a change needs most, in a minute or two
 	$(GO) test -short -timeout 10m -shuffle=on ./...
 
@@ -62,8 +66,9 @@ endif
 test-rows: need ## run the long stories that are the only test of a row of docs/promises.md
 	rows=$$($(GO) run ./docs/promises -long) && ORANGE_TEST_LONG=1 $(GO) test -timeout 15m -run "$$rows" ./cmd/orange
 
-test-fleet: ## run all tests of the module fleet/, with ten thousand schedules of a custody
-	cd fleet && ORANGE_TEST_LONG=1 $(GO) test -timeout 60m -shuffle=on -skip TestEveryRule ./...
+test-fleet: ## run all tests of the module fleet/, with a server and ten thousand schedules of a custody
+	temporal=$$(tools/temporal) || echo "no server can be had: the tests that need one are skipped"; \
+	cd fleet && ORANGE_FLEET_TEMPORAL=$$temporal ORANGE_TEST_LONG=1 $(GO) test -timeout 60m -shuffle=on -skip TestEveryRule ./...
 
 test-harnesses: need ## play the stories with real agent programs, which npm installs; PROGRAMS=... names some of them
 	@GO="$(GO)" tools/harnesses/run $(PROGRAMS)

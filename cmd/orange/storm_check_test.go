@@ -327,7 +327,7 @@ func (s *storm) checkAnswers(f *found) {
 				moves++
 			}
 		}
-		granted := a.status == 0 && a.moved
+		granted := a.moved
 		if moves > 1 || granted && moves == 0 || !granted && a.status >= 0 && a.status < 100 && moves > 0 {
 			s.fault(a.task, "the request %q ended with status %d and moved=%t; its history has it %d times",
 				a.reason, a.status, a.moved, moves)

@@ -119,7 +119,7 @@ func (w wired) Ask(ctx context.Context, ask wire.Ask, over bool) (wire.Reply, er
 		return wire.Reply{}, err
 	}
 	if !over {
-		if kept, done, err := s.Asked(ask.Request, time.Now()); done || err != nil {
+		if kept, done, err := s.Asked(ask, time.Now()); done || err != nil {
 			return kept, failure(err)
 		}
 	}

@@ -254,8 +254,10 @@ func later(a, b wire.Head) wire.Head {
 }
 
 // Asked judges a request before it goes to the host: the answer is there already, or the request may go. The host
-// checks the signature.
-func (s State) Asked(r wire.Request, now time.Time) (kept wire.Reply, done bool, err error) {
+// checks the signature too; here it is checked by the newest list of people, so that someone who was taken off it has
+// asked for the last time.
+func (s State) Asked(a wire.Ask, now time.Time) (kept wire.Reply, done bool, err error) {
+	r := a.Request
 	if i := s.kept(r.Key); i >= 0 {
 		switch k := s.Keys[i]; {
 		case k.Digest != sign.Digest(r):
@@ -264,7 +266,7 @@ func (s State) Asked(r wire.Request, now time.Time) (kept wire.Reply, done bool,
 		case k.Lost:
 			return kept, false, fmt.Errorf("%w: cannot answer the request %q: it was done, and is lost with %s; ask "+
 				"again under another key", ErrLost, r.Key, k.Host)
-		default:
+		case !k.Elsewhere:
 			return k.Reply, true, nil
 		}
 	}
@@ -282,7 +284,12 @@ func (s State) Asked(r wire.Request, now time.Time) (kept wire.Reply, done bool,
 		return kept, false, fmt.Errorf("%w: the request expired at %s, and it is %s here: ask again", ErrStale,
 			time.Unix(r.Expires, 0).UTC().Format(time.RFC3339), now.UTC().Format(time.RFC3339))
 	}
-	return kept, false, nil
+	people, err := s.Trust.people(s.Fleet)
+	if err == nil {
+		err = sign.CheckRequest(people, a, sign.Here{Fleet: s.Fleet, Host: s.Host, Task: s.Task, Epoch: s.Epoch,
+			Now: now}, "")
+	}
+	return kept, false, err
 }
 
 func (s State) kept(key string) int {
@@ -323,11 +330,19 @@ func (s State) answered(asked wire.Request, reply wire.Reply) (State, error) {
 		Epoch: reply.Epoch, Event: reply.Head.Event, Reply: reply}), nil
 }
 
-// keeping keeps a request, and of many only the last ones.
+// keeping keeps a request, and of many only the last ones. Of the answers it keeps the last ones as far as there is
+// room, and that to the creation; for the others the host answers from its history.
 func (s State) keeping(k wire.Kept) State {
 	s.Keys = append(slices.Clone(s.Keys), k)
 	if more := len(s.Keys) - wire.KeptKeys; more > 0 {
 		s.Keys = s.Keys[more:]
+	}
+	room := wire.MostOfKept
+	for i, k := range slices.Backward(s.Keys) {
+		room -= len(k.Reply.Output) + len(k.Reply.Errors)
+		if room < 0 && !k.Elsewhere && k.Key != s.Birth.Ask.Request.Key {
+			s.Keys[i].Reply, s.Keys[i].Elsewhere = wire.Reply{}, true
+		}
 	}
 	return s
 }

@@ -239,18 +239,18 @@ func TestAsked_answersARepeatAndJudgesTheRest(t *testing.T) {
 	t.Parallel()
 	s := held(t, born(t), "h1")
 	r := request(s, "k")
-	if _, done, err := s.Asked(r, now); done || err != nil {
+	if _, done, err := s.Asked(testkit.Ask(t, r), now); done || err != nil {
 		t.Errorf("new: %t, %v", done, err)
 	}
 	s = answered(t, s, "k", 6)
-	reply, done, err := s.Asked(r, now.Add(time.Hour))
+	reply, done, err := s.Asked(testkit.Ask(t, r), now.Add(time.Hour))
 	if !done || err != nil || reply.Head.Event != 6 {
 		t.Errorf("repeated: %+v, %t, %v", reply, done, err)
 	}
 	ask := func(change func(*wire.Request), in custody.State, at time.Time) error {
 		r := request(s, "k2")
 		change(&r)
-		_, _, err := in.Asked(r, at)
+		_, _, err := in.Asked(testkit.Ask(t, r), at)
 		return err
 	}
 	none := func(*wire.Request) {}
@@ -264,8 +264,83 @@ func TestAsked_answersARepeatAndJudgesTheRest(t *testing.T) {
 	over, err := s.Reported(testkit.Report(t, "h1", id, 1, 9, 9, "over"), now)
 	wants(t, "ending", err, nil)
 	wants(t, "over", ask(none, over, now), custody.ErrEnded)
-	if _, done, err := over.Asked(r, now); !done || err != nil {
+	if _, done, err := over.Asked(wire.Ask{Request: r}, now); !done || err != nil {
 		t.Errorf("repeated after the end: %t, %v", done, err)
+	}
+}
+
+// The host checks the signature too; custody has the newest list, and knows at once who is not in it any more.
+func TestAsked_letsNothingGoThatAPersonOfTheListDidNotSign(t *testing.T) {
+	t.Parallel()
+	s := held(t, born(t), "h1")
+	r := request(s, "k")
+	refused := func(what string, a wire.Ask, in custody.State, at time.Time, code sign.Code) {
+		t.Helper()
+		var refusal *sign.Refusal
+		if _, _, err := in.Asked(a, at); !errors.As(err, &refusal) || refusal.Code != code {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	refused("unsigned", wire.Ask{Request: r}, s, now, sign.Unsigned)
+	other := testkit.Ask(t, r)
+	other.Request.Args = []string{"other"}
+	refused("changed", other, s, now, sign.Unsigned)
+	stranger := r
+	stranger.Person = "eve"
+	refused("a stranger", testkit.Ask(t, stranger), s, now, sign.Stranger)
+	long := r
+	long.Expires = now.Add(time.Hour).Unix()
+	refused("for too long", testkit.Ask(t, long), s, now, sign.Expired)
+	elsewhere := r
+	elsewhere.Fleet = "other"
+	refused("another fleet", testkit.Ask(t, elsewhere), s, now, sign.Elsewhere)
+	without := s.Trust
+	without.People = testkit.List(t, sign.People, 9, "bob")
+	after, err := s.Trusted(without)
+	wants(t, "newer lists", err, nil)
+	refused("taken off the list", testkit.Ask(t, r), after, now, sign.Stranger)
+}
+
+// Long answers are whole, and the last ones are kept. A repeat of an earlier one goes to the host, which answers it
+// from its history: its key stands for the same request all the while.
+func TestAnswered_keepsAsManyAnswersAsThereIsRoomFor(t *testing.T) {
+	t.Parallel()
+	s := held(t, born(t), "h1")
+	const many = 6
+	for i := range many {
+		r := request(s, fmt.Sprintf("k%d", i))
+		reply := wire.Reply{Fleet: r.Fleet, Host: r.Host, Epoch: r.Epoch, Task: r.Task, Key: r.Key,
+			Digest: sign.Digest(r), Done: true, Output: strings.Repeat("x", wire.MostOfReply),
+			Head: wire.Head{Event: i + 2, Hash: "h"}}
+		reply, err := sign.Reply(testkit.Key(t, "h1"), reply)
+		wants(t, "signing", err, nil)
+		s, err = s.Answered(r, reply, now)
+		wants(t, "keeping", err, nil)
+	}
+	size, answers := 0, 0
+	for _, k := range s.Keys {
+		size += len(k.Reply.Output)
+		if k.Reply.Key != "" {
+			answers++
+		}
+	}
+	if len(s.Keys) != many || size > wire.MostOfKept || answers != wire.MostOfKept/wire.MostOfReply {
+		t.Errorf("%d keys, %d answers of %d bytes", len(s.Keys), answers, size)
+	}
+	for i, kept := range []bool{false, false, true, true, true, true} {
+		r := request(s, fmt.Sprintf("k%d", i))
+		if reply, done, err := s.Asked(testkit.Ask(t, r), now); err != nil || done != kept ||
+			done && reply.Key != r.Key {
+			t.Errorf("%s: %t, %v", r.Key, done, err)
+		}
+		r.Args = []string{"another"}
+		_, _, err := s.Asked(testkit.Ask(t, r), now)
+		wants(t, "reused", err, custody.ErrReused)
+	}
+	r := request(s, "k0")
+	after, err := s.Answered(r, testkit.Reply(t, "h1", r, 2), now)
+	if wants(t, "answered again", err, nil); len(after.Keys) != many {
+		t.Errorf("it is kept twice: %d", len(after.Keys))
 	}
 }
 
@@ -412,11 +487,13 @@ func TestWhatANewHostDoesNotFindIsNamedAsLost(t *testing.T) {
 	lost.Lost = []string{"k2"}
 	s, err := s.Taken(2, lost, now)
 	wants(t, "taking", err, nil)
-	if _, _, err := s.Asked(testkit.Request("ada", id, "h1", 1, "k2", now), now); !errors.Is(err, custody.ErrLost) ||
+	askedLost := wire.Ask{Request: testkit.Request("ada", id, "h1", 1, "k2", now)}
+	if _, _, err := s.Asked(askedLost, now); !errors.Is(err, custody.ErrLost) ||
 		!strings.Contains(err.Error(), "lost with h1") {
 		t.Errorf("the lost request: %v", err)
 	}
-	if _, done, err := s.Asked(testkit.Request("ada", id, "h1", 1, "k1", now), now); !done || err != nil {
+	askedKnown := wire.Ask{Request: testkit.Request("ada", id, "h1", 1, "k1", now)}
+	if _, done, err := s.Asked(askedKnown, now); !done || err != nil {
 		t.Errorf("the other one: %t, %v", done, err)
 	}
 	if c := s.Summary(); strings.Join(c.Lost, "") != "k2" || c.Host != "h2" || c.Epoch != 2 || c.Phase != "held" {

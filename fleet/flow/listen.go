@@ -18,7 +18,7 @@ const scheduleToStart = enums.TIMEOUT_TYPE_SCHEDULE_TO_START
 func (r *run) listen(ctx workflow.Context) error {
 	err := workflow.SetUpdateHandlerWithOptions(ctx, wire.AskUpdate, r.ask, workflow.UpdateHandlerOptions{
 		Validator: func(ctx workflow.Context, m wire.Message[wire.Ask]) error {
-			_, _, err := r.state.Asked(m.Body.Request, workflow.Now(ctx))
+			_, _, err := r.state.Asked(m.Body, workflow.Now(ctx))
 			return failed(err)
 		}})
 	if err == nil {
@@ -70,7 +70,7 @@ func (r *run) listen(ctx workflow.Context) error {
 // ask forwards a request to the host, and keeps the answer.
 func (r *run) ask(ctx workflow.Context, m wire.Message[wire.Ask]) (wire.Message[wire.Reply], error) {
 	asked := m.Body.Request
-	kept, done, err := r.state.Asked(asked, workflow.Now(ctx))
+	kept, done, err := r.state.Asked(m.Body, workflow.Now(ctx))
 	if done || err != nil {
 		return wire.Of(kept), failed(err)
 	}

@@ -220,7 +220,7 @@ func (h *Host) born(take wire.Take, said answer.Reply, head wire.Head) (*wire.Re
 func (h *Host) reply(r wire.Request, said answer.Reply, head wire.Head) (wire.Reply, error) {
 	reply := wire.Reply{Fleet: h.Fleet, Host: h.Name, Epoch: r.Epoch, Task: r.Task, Key: r.Key, Digest: sign.Digest(r),
 		Done: said.Exit == 0, Exit: said.Exit, Head: head}
-	reply.Output, reply.Errors, reply.Cut = cut(said.Stdout, said.Stderr+said.Refused, wire.MostOf(reply.Done))
+	reply.Output, reply.Errors, reply.Cut = cut(said.Stdout, said.Stderr+said.Refused, wire.MostOfReply)
 	return sign.Reply(h.Key, reply)
 }
 
@@ -364,7 +364,8 @@ func (h *Host) Leave(ctx context.Context, m wire.Message[wire.Leave]) (wire.Mess
 
 // letGo ends what the host does for a task that was taken away, and keeps its work.
 func (h *Host) letGo(ctx context.Context, gone wire.Gone) error {
-	said, err := h.Program.Do(ctx, call("leave", "", "", "--json", "--yes", "--", gone.Task))
+	why := fmt.Sprintf("--reason=the fleet took it away from this host, which had it in epoch %d", gone.Epoch)
+	said, err := h.Program.Do(ctx, call("leave", "", "", "--json", "--yes", why, "--", gone.Task))
 	if err != nil {
 		return err
 	}

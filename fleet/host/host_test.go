@@ -350,10 +350,10 @@ func TestAnswer_doesWhatAPersonSignedForThisCustody(t *testing.T) {
 		t.Errorf("what was refused did %+v", r.program.calls)
 	}
 	r.program.answer = func(answer.Call) *answer.Reply {
-		return &answer.Reply{Exit: 3, Stderr: strings.Repeat("ü", wire.MostOfRefusal)}
+		return &answer.Reply{Exit: 3, Stderr: strings.Repeat("ü", wire.MostOfReply)}
 	}
 	if reply, err = ask(nil); err != nil || reply.Done || reply.Exit != 3 || !reply.Cut ||
-		reply.Errors == "" || len(reply.Errors) > wire.MostOfRefusal {
+		reply.Errors == "" || len(reply.Errors) > wire.MostOfReply {
 		t.Errorf("a refusal: %d bytes, %+v, %v", len(reply.Errors), reply.Exit, err)
 	}
 	r.program.answer = func(answer.Call) *answer.Reply { return &answer.Reply{Refused: "it cannot be forwarded"} }

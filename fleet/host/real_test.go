@@ -1,6 +1,7 @@
 package host_test
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
@@ -61,6 +62,18 @@ func run(t *testing.T, home, name string, words ...string) {
 	}
 }
 
+// overSSH is what orange answers to a call that came from another machine.
+func overSSH(t *testing.T, program, home string, call []byte) answer.Reply {
+	t.Helper()
+	cmd := exec.Command(program, "answer")
+	cmd.Env, cmd.Stdin = append(os.Environ(), "ORANGE_HOME="+home), bytes.NewReader(call)
+	out, err := cmd.Output()
+	must(t, err)
+	reply, err := answer.ReadReply(out)
+	must(t, err)
+	return reply
+}
+
 func must(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
@@ -111,14 +124,30 @@ func TestHost_asksOrangeItself(t *testing.T) {
 	must(t, os.WriteFile(signers, []byte(testkit.List(t, sign.People, 1, "ada").Text), 0o600))
 	run(t, h1.Program.(host.Orange).Home, program, "task", "verify", id, "--people", signers)
 	unsigned := answer.Call{V: answer.Version, Argv: []string{"task", "move", "--", id, "done"}, Key: "k9"}
-	if said, err := h1.Program.Do(t.Context(), unsigned); err != nil || said.Exit != 3 ||
+	if said, err := h1.Program.Do(t.Context(), unsigned); err == nil {
+		t.Errorf("the host does of its own what a person has to sign: %+v", said)
+	}
+	text, err := unsigned.Text()
+	must(t, err)
+	if said := overSSH(t, program, h1.Program.(host.Orange).Home, text); said.Exit != 3 ||
 		!strings.Contains(said.Refused, "whose people sign what they ask for") {
-		t.Errorf("a request without a signature: %+v, %v", said, err)
+		t.Errorf("a request without a signature: %+v", said)
 	}
 	unsigned.Signed = &answer.Signed{Text: string(sign.RequestText(ask.Request)), Signature: ask.Signature}
 	if said, err := h1.Program.Do(t.Context(), unsigned); err != nil || said.Exit != 3 ||
 		!strings.Contains(said.Refused, "has signed another request") {
 		t.Errorf("a request with the signature of another one: %+v, %v", said, err)
+	}
+
+	for _, words := range [][]string{{"leave", "--yes"}, {"snapshot", "--to=" + vault},
+		{"restore", "--from=" + vault, "--project=web"}} {
+		line := append(append([]string{"task"}, words...), "--", id)
+		text, err := answer.Call{V: answer.Version, Argv: line}.Text()
+		must(t, err)
+		if said := overSSH(t, program, h1.Program.(host.Orange).Home, text); said.Exit != 3 ||
+			!strings.Contains(said.Refused, "whose people sign what they ask for") {
+			t.Errorf("%q over ssh without a signature: %+v", words, said)
+		}
 	}
 
 	take := wire.Take{Task: id, Epoch: 2, Birth: birth, From: "h1", Keys: []wire.Kept{{Key: "k1"}, {Key: "k2"}}}

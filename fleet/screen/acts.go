@@ -11,6 +11,7 @@ import (
 
 	"orange/internal/answer"
 	"orange/internal/dashboard"
+	"orange/internal/harness"
 	"orange/internal/history"
 	"orange/internal/record"
 	"orange/internal/rejection"
@@ -243,16 +244,18 @@ func (v *view) Choices(ctx context.Context) (dashboard.Choices, error) {
 		return dashboard.Choices{}, err
 	}
 	var out dashboard.Choices
-	var projects []string
+	var projects, harnesses []string
 	for _, h := range known.Hosts {
 		if h.Here {
 			projects = append(projects, h.Projects...)
-			out.Harnesses = append(out.Harnesses, h.Harness...)
+			harnesses = append(harnesses, h.Harness...)
 		}
 	}
 	slices.Sort(projects)
-	slices.Sort(out.Harnesses)
-	out.Harnesses = slices.Compact(out.Harnesses)
+	slices.Sort(harnesses)
+	for _, name := range slices.Compact(harnesses) { // a host names those alone whose programs it has
+		out.Harnesses = append(out.Harnesses, harness.Choice{Name: name, Program: name, Path: name})
+	}
 	for _, name := range slices.Compact(projects) {
 		out.Projects = append(out.Projects, task.Project{Name: name})
 	}

@@ -196,8 +196,8 @@ func (x *faults) snapshots(f *found) {
 			continue
 		}
 		if _, err := x.w.inVault("merge-base", "--is-ancestor", p.old, p.new); err != nil {
-			x.add("host %s replaced the snapshot %.12s by %.12s (%s), which does not know it", p.from.name, p.old, p.new,
-				p.ref)
+			x.add("host %s replaced the snapshot %.12s by %.12s (%s), which does not know it", p.from.name, p.old,
+				p.new, p.ref)
 		}
 	}
 }

@@ -70,7 +70,7 @@ func (p plan) lives(t *testing.T) []string {
 	return wrong
 }
 
-// Whatever happens to hosts, server and network: what a person was told is done is in one history, or is named as lost;
+// Whatever happens to hosts, server and network: what a host answered as done is in one history, or is named as lost;
 // nothing is seen outside after a lease; no work is lost.
 func TestStorm_whatWasAnsweredIsInOneHistoryOrNamedAsLost(t *testing.T) {
 	p := short()

@@ -11,8 +11,8 @@ import (
 // The limits of messages.
 const (
 	MostOfBirth   = 512 << 10 // bytes of what a task is created from
-	MostOfReply   = 4 << 10   // bytes of an answer that custody keeps
-	MostOfRefusal = 64 << 10  // bytes of an answer that is not kept, because nothing was done
+	MostOfReply   = 64 << 10  // bytes of an answer
+	MostOfKept    = 256 << 10 // bytes of the answers that custody keeps of a task, besides that to its creation
 	MostOfLook    = 1 << 20   // bytes of an answer that no one keeps
 	MostOfRequest = 64 << 10  // bytes of the arguments, the standard input and the files of a request
 	MostOfText    = 1 << 10   // bytes of every other text
@@ -153,6 +153,8 @@ type Kept struct {
 	Event  int    `json:"event"` // the last of the history at the answer
 	Reply  Reply  `json:"reply"`
 	Lost   bool   `json:"lost,omitempty"` // what it did is in no history that is left
+	// Elsewhere says that there was no room for the reply any more: the host answers a repeat from its history.
+	Elsewhere bool `json:"elsewhere,omitempty"`
 }
 
 // Take gives a task to a host. After a rescue Known is the last that custody knew of the history, and Keys are the
@@ -243,19 +245,11 @@ func (Reply) Kind() (string, int) { return "reply", 1 }
 
 // Check refuses what is too large to be kept.
 func (r Reply) Check() error {
-	if size, most := len(r.Output)+len(r.Errors), MostOf(r.Done); size > most {
-		return tooLarge("answer", size, most)
+	if size := len(r.Output) + len(r.Errors); size > MostOfReply {
+		return tooLarge("answer", size, MostOfReply)
 	}
 	return short([]string{r.Output, r.Errors}, "fleet", r.Fleet, "host", r.Host, "task", r.Task, "key", r.Key,
 		"digest", r.Digest, "hash", r.Head.Hash, "signature", r.Signature)
-}
-
-// MostOf is how many bytes an answer has at most: one to what was done is kept.
-func MostOf(done bool) int {
-	if done {
-		return MostOfReply
-	}
-	return MostOfRefusal
 }
 
 // Look is a question that changes nothing.

@@ -162,12 +162,6 @@ func TestMessagesHaveLimits(t *testing.T) {
 	refused(t, "birth", b)
 	r.Output += "x"
 	refused(t, "reply", r)
-	r.Done = false
-	if _, err := json.Marshal(wire.Of(r)); err != nil {
-		t.Errorf("what was not done is not kept, and may be longer: %v", err)
-	}
-	r.Errors = strings.Repeat("x", wire.MostOfRefusal)
-	refused(t, "refusal", r)
 	a.Request.Stdin += "x"
 	refused(t, "request", a)
 	a = ask()

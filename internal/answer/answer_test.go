@@ -208,7 +208,7 @@ func TestFailure_isWhatTheCommandSaid(t *testing.T) {
 func TestCall_saysWhatAPersonHasToSign(t *testing.T) {
 	t.Parallel()
 	for command, needs := range map[string]bool{"show": false, "list": false, "next": true, "create": true,
-		"delete": true, "retry": true, "say": true, "leave": false, "snapshot": false, "restore": false} {
+		"delete": true, "retry": true, "say": true, "leave": true, "snapshot": true, "restore": true} {
 		if c := (answer.Call{V: 1, Argv: []string{"task", command}}); c.NeedsSignature() != needs {
 			t.Errorf("%s needs one: %v", command, !needs)
 		}

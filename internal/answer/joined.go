@@ -12,13 +12,9 @@ type Joined struct {
 	Signed bool   // requests for tasks that it holds have to be signed
 }
 
-// NeedsSignature reports whether a call is a request that a person has to sign, if its task is held for a fleet. What
-// the fleet itself has a host do, to take a snapshot or to let a task go, comes from no person.
+// NeedsSignature reports whether a call is a request that a person has to sign, if its task is held for a fleet.
 func (c Call) NeedsSignature() bool {
-	if len(c.Argv) < 2 || slices.Contains([]string{"snapshot", "restore", "leave"}, c.Argv[1]) {
-		return false
-	}
-	return Forwarded()[c.Argv[1]] != Reads
+	return len(c.Argv) > 1 && Forwarded()[c.Argv[1]] != Reads
 }
 
 // Arguments are what is behind the flags of a call.

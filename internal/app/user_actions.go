@@ -113,7 +113,7 @@ func (u userActions) Attach(ctx context.Context, id, role string) error {
 	})
 }
 
-// Choices are what a new task can be made from, what it gets by default first.
+// Choices are what a new task can be made from, and what it gets by default.
 func (u userActions) Choices(ctx context.Context) (dashboard.Choices, error) {
 	projects, noProjects := u.app.home.Projects()
 	books, noBooks := u.books()
@@ -122,14 +122,8 @@ func (u userActions) Choices(ctx context.Context) (dashboard.Choices, error) {
 	if err := errors.Join(noProjects, noBooks, noDefaults, noHarnesses); err != nil {
 		return dashboard.Choices{}, err
 	}
-	out := dashboard.Choices{Projects: projects, Workflows: books, Harnesses: []string{filled.Harness},
-		Review: filled.ReviewHarness}
-	for _, one := range known {
-		if one.Name != filled.Harness {
-			out.Harnesses = append(out.Harnesses, one.Name)
-		}
-	}
-	return out, nil
+	return dashboard.Choices{Projects: projects, Workflows: books, Harnesses: known, Harness: filled.Harness,
+		Review: filled.ReviewHarness}, nil
 }
 
 // books are the workflows that can be read, the default one first. Why one cannot be read is reported where

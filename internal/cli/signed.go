@@ -46,11 +46,13 @@ func (p *Program) freeToAll(ctx context.Context, h *Services, joined answer.Join
 		return task.Notef(signed.ErrUnsigned, "cannot do %q: %s for the fleet %q, whose people sign what they "+
 			"ask for: ask by \"orange fleet\"", call.Argv[1], what, joined.Fleet)
 	}
-	if call.Argv[1] == "create" {
-		if call.Flag("epoch") == "" {
-			return nil
-		}
+	switch {
+	case call.Argv[1] == "restore": // with the next custody of a task that another host may have
+		return refuse("the task may be held elsewhere")
+	case call.Argv[1] == "create" && call.Flag("epoch") != "":
 		return refuse("the task is to be held")
+	case call.Argv[1] == "create":
+		return nil
 	}
 	for _, word := range call.Arguments() { // one that is no task is none of a fleet
 		found, err := p.named(ctx, h, word)

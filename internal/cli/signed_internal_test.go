@@ -49,7 +49,11 @@ func TestAnswer_refusesARequestWithoutASignatureForATaskThatIsHeld(t *testing.T)
 		{answer.Joined{Fleet: "home", Host: "h1", Signed: true}, `"task","create","--","b"`, false},
 		{answer.Joined{Fleet: "home", Host: "h1", Signed: true}, `"task","next","--","Local"`, false},
 		{answer.Joined{Fleet: "home", Host: "h1", Signed: true}, `"task","show","--","Orange"`, false},
-		{answer.Joined{Fleet: "home", Host: "h1", Signed: true}, `"task","leave","--yes","--","Orange"`, false},
+		{answer.Joined{Fleet: "home", Host: "h1", Signed: true}, `"task","leave","--yes","--","Orange"`, true},
+		{answer.Joined{Fleet: "home", Host: "h1", Signed: true}, `"task","snapshot","--to=x","--","Orange"`, true},
+		{answer.Joined{Fleet: "home", Host: "h1", Signed: true}, `"task","restore","--from=x","--","Other"`, true},
+		{answer.Joined{Fleet: "home", Host: "h1", Signed: true}, `"task","snapshot","--to=x","--","Local"`, false},
+		{answer.Joined{Fleet: "home", Host: "h1"}, `"task","restore","--from=x","--","Other"`, false},
 		{answer.Joined{Fleet: "home", Host: "h1"}, `"task","next","--","Orange"`, false},
 		{answer.Joined{}, `"task","next","--","Orange"`, false},
 	} {

@@ -11,6 +11,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
+	"orange/internal/harness"
 	"orange/internal/record"
 	"orange/internal/task"
 )
@@ -22,7 +23,9 @@ func choosing(t testing.TB) Choices {
 			{Name: "shop", Path: "/src/shop", DefaultBranch: "main", PoolSize: 5},
 			{Name: "garden", Path: "/src/garden", DefaultBranch: "main", PoolSize: 5, Workflow: "classic"},
 		},
-		Harnesses: []string{"claude", "codex", "gemini"}, Review: "codex",
+		Harnesses: []harness.Choice{{Name: "claude", Path: "/bin/claude"}, {Name: "codex", Path: "/bin/codex"},
+			{Name: "gemini", Path: "/bin/gemini"}},
+		Harness: "claude", Review: "codex",
 	}
 	for _, name := range []string{"default", "build", "classic", "minimal", "phases"} {
 		c.Workflows = append(c.Workflows, WorkflowChoice{Name: name, Rules: rulesOf(t, name)})

@@ -17,6 +17,7 @@ import (
 
 	"orange/internal/dashboard/screen"
 	"orange/internal/dashboard/tasks"
+	"orange/internal/harness"
 	"orange/internal/record"
 	"orange/internal/task"
 )
@@ -124,7 +125,8 @@ func TestTheScreenHolds(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		backend := &fakeBackend{tasks: anyTasks(t, rt), documents: map[string]string{}, diffs: map[string]string{},
-			choices: Choices{Projects: []task.Project{{Name: "shop"}}, Harnesses: []string{"claude"},
+			choices: Choices{Projects: []task.Project{{Name: "shop"}}, Harness: "claude",
+				Harnesses: []harness.Choice{{Name: "claude", Path: "/bin/claude"}},
 				Workflows: []WorkflowChoice{{Name: "default", Rules: rulesOf(t, "default")}}}}
 		for i, one := range backend.tasks {
 			backend.documents[one.ID], backend.diffs[one.ID] = anyText().Draw(rt, "document"), anyText().Draw(rt,

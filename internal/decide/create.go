@@ -288,9 +288,10 @@ func Blocks(def *workflow.Definition, status task.Status, role string) bool {
 // Overtaken lists the pending hooks that a new step drops: those that would still start something. Hooks that end an
 // agent or give a workspace back stay pending. So do hooks that make the workspace ready, as long as the task keeps
 // it and the step does not make it ready itself: no agent may start in a workspace that is still as another task left
-// it. A step that ends the task drops what would still push its branch or open a pull request, too.
+// it, and a task that is over may be redone. A step that ends the task drops what would still push its branch or open a
+// pull request, too.
 func Overtaken(owed []task.OwedHook, next record.Change) []int64 {
-	keeps := next.Task.Live && !makesReadyFirst(next.Hooks)
+	keeps := (next.Task.Live || next.Task.Workspace != "") && !makesReadyFirst(next.Hooks)
 	for _, h := range next.Hooks {
 		keeps = keeps && h.Action != action.ReleaseWorkspace
 	}

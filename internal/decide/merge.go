@@ -24,9 +24,7 @@ func MergeWay(def *workflow.Definition, t task.Task, to task.Status, in record.M
 	again := "orange task merge " + t.ID
 	switch {
 	case in.PR.URL != "":
-		return record.MergeOrder{}, refuse(rejection.PROpen, "its pull request is open", rejection.Detail{
-			Condition: "no pull request, or one that is merged", Found: "one that is open", Where: in.PR.URL,
-			Want: fmt.Sprintf("merge it there and run this again, or merge here all the same: %s --local", again)})
+		return record.MergeOrder{}, refuse(rejection.PROpen, "its pull request is open", openPR(in, again))
 	case in.Project.Merge == "pr" && !in.Asked.Local:
 		return record.MergeOrder{}, refuse(rejection.PRMissing, "its project merges by pull requests", rejection.Detail{
 			Condition: "a pull request that is merged", Found: "none",
@@ -55,6 +53,17 @@ func MergeWay(def *workflow.Definition, t task.Task, to task.Status, in record.M
 	}
 	order.Push = true
 	return order, nil
+}
+
+// openPR is what to do about a pull request that is open. Merged into another branch it would not finish the task.
+func openPR(in record.Merging, again string) rejection.Detail {
+	found, first := "one that is open", "merge it there and run this again"
+	if base, branch := in.PR.Base, in.Project.DefaultBranch; base != "" && branch != "" && base != branch {
+		found = fmt.Sprintf("one that is open and goes into %q", base)
+		first = fmt.Sprintf("have it go into %q, merge it there and run this again", branch)
+	}
+	return rejection.Detail{Condition: "no pull request, or one that is merged", Found: found, Where: in.PR.URL,
+		Want: fmt.Sprintf("%s, or merge here all the same: %s --local", first, again)}
 }
 
 // projectCheckSeconds is how long a command may take that a project names.

@@ -16,7 +16,7 @@ func TestMergeWay_isTheProjectsWhereThePersonDoesNotSayOtherwise(t *testing.T) {
 	for name, tt := range map[string]struct {
 		project  task.Project
 		asked    task.Merge
-		pr       string
+		pr, base string
 		unpushed int
 		strategy string
 		push     bool
@@ -47,9 +47,15 @@ func TestMergeWay_isTheProjectsWhereThePersonDoesNotSayOtherwise(t *testing.T) {
 		"here all the same": {project: task.Project{Merge: "pr"}, asked: task.Merge{Local: true},
 			push: true},
 		"the pull request is open": {pr: "https://x/1", project: task.Project{Merge: "pr"}, code: rejection.PROpen,
-			wants: "--local"},
+			wants: "merge it there and run this again, or merge here all the same: orange task merge T1 --local"},
+		"the pull request goes where tasks go": {pr: "https://x/1", base: "main",
+			project: task.Project{DefaultBranch: "main"}, code: rejection.PROpen, wants: "do: merge it there"},
+		"the pull request goes elsewhere": {pr: "https://x/1", base: "release",
+			project: task.Project{DefaultBranch: "main"}, code: rejection.PROpen,
+			wants: `have it go into "main", merge it there and run this again, or merge here all the same: `},
 	} {
-		in := record.Merging{Asked: tt.asked, Project: tt.project, PR: record.PullRequest{URL: tt.pr},
+		in := record.Merging{Asked: tt.asked, Project: tt.project,
+			PR:       record.PullRequest{URL: tt.pr, Base: tt.base},
 			Unpushed: tt.unpushed, Newest: []string{"abc1234 Add it"}[:min(tt.unpushed, 1)]}
 		order, err := decide.MergeWay(
 			defaultWorkflow(t),

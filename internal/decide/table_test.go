@@ -338,6 +338,7 @@ func TestAWorkspaceThatTheTaskKeepsIsMadeReadyWhateverComes(t *testing.T) {
 		{"a step that gives it back", record.Change{Task: task.Task{Live: true}, Hooks: []task.Hook{
 			{Action: action.ReleaseWorkspace}}}, []int64{1, 2}},
 		{"the end", record.Change{}, []int64{1, 2}},
+		{"an end that keeps it: the task may be redone", record.Change{Task: task.Task{Workspace: "one"}}, []int64{2}},
 		{"the end, with a push that failed", record.Change{}, []int64{3, 4}},
 		{"a move, with a push that failed", record.Change{Task: task.Task{Live: true}}, nil},
 	} {

@@ -296,10 +296,11 @@ type stop struct {
 type turn struct {
 	before, wants, owes int32 // lists of hooks: those that were owed before, and those of the step
 	status              int16
+	workspace           bool // whether the task has one
 }
 
 func (w *walk) course(before config, o outcome) *course {
-	key := turn{before.owed, o.wants, o.owes, o.after.status}
+	key := turn{before.owed, o.wants, o.owes, o.after.status, o.after.workspace}
 	if known := w.courseOf[key]; known != nil {
 		return known
 	}
@@ -356,6 +357,9 @@ func (w *walk) settle(c *config) {
 // once is enough.
 func (w *walk) overtake(before config, o outcome) []task.Hook {
 	next := record.Change{Task: task.Task{Live: !w.def.States[o.after.status].Terminal}, Hooks: w.lists[o.wants]}
+	if o.after.workspace {
+		next.Task.Workspace = "workspace"
+	}
 	var owed []task.OwedHook
 	for i, h := range w.lists[before.owed] {
 		owed = append(owed, task.OwedHook{ID: int64(i + 1), Hook: h, State: task.HookFailed})

@@ -346,15 +346,15 @@ const (
 // Sign is the event with who asked for it, under which key, and what they have signed of it.
 func Sign(a task.Actor, e Event) Event {
 	e.Actor, e.ActingAs, e.Person = a.Name(), a.As, a.Person
+	if a.Key == "" && a.Signature == "" {
+		return e
+	}
 	data := map[string]string{}
 	if a.Key != "" {
 		data[dataAsk], data[dataAsked] = a.Key, a.Asked
 	}
 	if a.Signature != "" {
 		data[dataSigned], data[dataSignature] = a.Signed, a.Signature
-	}
-	if len(data) == 0 {
-		return e
 	}
 	for key, value := range e.Data { // the order does not matter to a map
 		if _, own := data[key]; !own {

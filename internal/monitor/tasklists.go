@@ -28,6 +28,7 @@ func (m *Monitor) taskLists(ctx context.Context) (taskLists, error) {
 	if m.listed != nil && m.listed.number == number {
 		return *m.listed, nil
 	}
+	m.listed = nil // many tasks are large: the old ones need not be there next to the new ones
 	read := m.some
 	if m.everyone {
 		read = m.all

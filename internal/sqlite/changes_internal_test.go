@@ -257,3 +257,16 @@ func TestAMoveParsesNoMoreStatementsThanItDoesToday(t *testing.T) {
 		t.Errorf("a second move parses %d statements again", count.parsed-before)
 	}
 }
+
+func TestOpen_keepsLittleOfTheDatabaseInMemory(t *testing.T) {
+	t.Parallel()
+	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "orange.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = s.Close() }()
+	var size int
+	if err := s.one(t.Context(), "PRAGMA cache_size", nil, &size); err != nil || size != -mostCache {
+		t.Errorf("the cache has %d KB, want %d; %v", -size, mostCache, err)
+	}
+}

@@ -210,7 +210,7 @@ func TestMerge_divergedChangesNothing(t *testing.T) {
 	commit(t, h.Path, "mine.txt", "x")
 	before := snapshot(t, h)
 	_, err := h.Merge(t.Context(), pushed("topic"))
-	wantError(t, err, "different ways", "nothing was changed")
+	wantError(t, err, "have diverged", "nothing was changed")
 	want(t, "nothing changed", snapshot(t, h), before)
 }
 

@@ -98,6 +98,6 @@ func TestPushBranch_bringsNoMoreThanIsWanted(t *testing.T) {
 	want(t, "origin", git(t, h.origin(), "rev-parse", "refs/heads/topic"), first)
 	git(t, s.Dir, "reset", "-q", "--hard", first)
 	_, _, err = h.PushBranch(t.Context(), "topic", second)
-	wantError(t, err, "the branch has "+second[:7]+" no more")
+	wantError(t, err, "the branch no longer has "+second[:7])
 	want(t, "origin", git(t, h.origin(), "rev-parse", "refs/heads/topic"), first)
 }

@@ -442,7 +442,15 @@ func (s Slot) Restore(ctx context.Context, taskID string) (stays string, err err
 	if parent.Text() != here.head || len(changed) > 0 {
 		return ref, nil
 	}
-	if _, err := s.run(ctx, "restore", "--worktree", "--no-overlay", "--source="+ref, "--", ":/"); err != nil {
+	same, err := s.run(ctx, "rev-parse", ref+"^{tree}", "HEAD^{tree}")
+	if err != nil {
+		return ref, err
+	}
+	// Where nothing was uncommitted there is nothing to lay out, and git takes no path where there is no file at all.
+	if trees := strings.Fields(same.Text()); len(trees) != 2 || trees[0] != trees[1] {
+		_, err = s.run(ctx, "restore", "--worktree", "--no-overlay", "--source="+ref, "--", ":/")
+	}
+	if err != nil {
 		return ref, err
 	}
 	return "", s.Repo.updateRefs(ctx, "delete "+ref+"\n")

@@ -193,6 +193,35 @@ func TestRestore_laysOutWhatWasUncommitted(t *testing.T) {
 	wantError(t, other.Begin(t.Context(), "stray", got.Work), "lacks the commit")
 }
 
+// A branch may have no file at all: an empty first commit is enough.
+func TestRestore_laysOutABranchWithoutAnyFile(t *testing.T) {
+	t.Parallel()
+	for _, uncommitted := range []bool{false, true} {
+		h, to := newHome(t), vault(t)
+		s := h.prepared(t, "topic", "T1")
+		git(t, s.Dir, "rm", "-q", "-r", ".")
+		git(t, s.Dir, "commit", "-q", "-m", "no file")
+		if uncommitted {
+			write(t, s.Dir, "new", "n")
+		}
+		record, err := h.FolderCommit(t.Context(), folder(t), nil, "", "m\n")
+		want(t, "error", err, nil)
+		work, _, err := s.WorkCommit(t.Context(), "T1", takeAll)
+		want(t, "error", err, nil)
+		want(t, "shipped", h.Ship(t.Context(), to, "T1", "", Shipped{Record: record, Work: work}), nil)
+
+		other := newHome(t)
+		got, err := other.Fetched(t.Context(), to, "T1")
+		want(t, "error", err, nil)
+		want(t, "branch", other.Begin(t.Context(), "topic", got.Work), nil)
+		there := other.prepared(t, "topic", "T1")
+		stays, err := there.Restore(t.Context(), "T1")
+		want(t, "error", err, nil)
+		want(t, "stays", stays, "")
+		want(t, "new", exists(there.Dir, "new"), uncommitted)
+	}
+}
+
 func TestBranchCommit_isOnTopOfTheBranch(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)

@@ -11,6 +11,7 @@ import (
 
 	"orange/internal/dashboard/screen"
 	"orange/internal/decide"
+	"orange/internal/harness"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -45,11 +46,12 @@ func (f field) picked() bool {
 	return slices.Contains([]field{fieldProject, fieldHarness, fieldReview, fieldWorkflow, fieldStart, fieldStatus}, f)
 }
 
-// Choices are what a new task can be made from. The first of each is the default.
+// Choices are what a new task can be made from. The first project and the first workflow are the default.
 type Choices struct {
 	Projects  []task.Project
-	Harnesses []string
-	Review    string // the default harness of the reviewer
+	Harnesses []harness.Choice
+	Harness   string // the default harness of the worker
+	Review    string // that of the reviewer
 	Workflows []WorkflowChoice
 }
 
@@ -132,8 +134,8 @@ func (c *Creation) setChoices(msg ChoicesRead) {
 			c.problem = fmt.Sprintf("There is no project %q any more: choose another one.", c.project)
 		}
 	}
-	c.picks[fieldHarness] = c.picks[fieldHarness].offer(named(c.choices.Harnesses))
-	c.picks[fieldReview] = c.picks[fieldReview].offer(named(c.choices.Harnesses))
+	c.picks[fieldHarness] = c.picks[fieldHarness].offer(c.harnesses())
+	c.picks[fieldReview] = c.picks[fieldReview].offer(c.harnesses())
 	if len(projects) == 0 {
 		c.problem = noProject
 	}
@@ -141,6 +143,41 @@ func (c *Creation) setChoices(msg ChoicesRead) {
 }
 
 const noProject = "There is no project yet. Open orange in a repository with a commit, or: orange project add PATH"
+
+// harnesses are those that the person can choose from: the default one, then those whose program is there.
+func (c *Creation) harnesses() []option {
+	rank := func(one harness.Choice) int {
+		switch {
+		case one.Name == c.choices.Harness:
+			return 0
+		case one.Path != "":
+			return 1
+		}
+		return 2
+	}
+	sorted := slices.SortedStableFunc(slices.Values(c.choices.Harnesses), func(a, b harness.Choice) int {
+		return cmp.Compare(rank(a), rank(b))
+	})
+	var names []string
+	for _, one := range sorted {
+		names = append(names, one.Name)
+	}
+	return named(names)
+}
+
+// harnessHint is what to know of the chosen harness before it is used: whose program it is, or why no agent will start.
+func (c *Creation) harnessHint(f field, whose string) string {
+	for _, one := range c.choices.Harnesses {
+		switch {
+		case one.Name != c.picks[f].value():
+		case one.Problem != "":
+			return "its file is wrong: " + one.Problem
+		case one.Path == "":
+			return one.Program + " is not installed"
+		}
+	}
+	return whose
+}
 
 func named(names []string) []option {
 	out := make([]option, len(names))
@@ -257,9 +294,9 @@ func (c *Creation) hint(f field) string {
 	case fieldContext:
 		return "more about it; ctrl+e: editor"
 	case fieldHarness:
-		return "the worker's agent program"
+		return c.harnessHint(f, "the worker's agent program")
 	case fieldReview:
-		return "the reviewer's agent program"
+		return c.harnessHint(f, "the reviewer's agent program")
 	case fieldWorkflow:
 		return "the rules that it follows"
 	case fieldEffort:

@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"orange/internal/dashboard/screen"
+	"orange/internal/harness"
 	"orange/internal/task"
 	"orange/internal/workflow"
 	"orange/workflows"
@@ -49,6 +50,27 @@ func TestATaskBeginsOnlyWhereItsWorkflowLetsIt(t *testing.T) {
 			t.Errorf("%s: tasks may begin in %v, want %v", one.Name, got, want)
 		}
 		c.Update(tea.KeyPressMsg{Code: tea.KeyRight}, screen.Size{})
+	}
+}
+
+func TestTheFormSaysWhichAgentProgramsAreMissing(t *testing.T) {
+	t.Parallel()
+	c := NewCreation(t.Context(), nil, screen.NewStyle(), nil, "", nil)
+	c.Update(ChoicesRead{Choices: Choices{Projects: []task.Project{{Name: "shop"}}, Harness: "codex", Review: "amp",
+		Harnesses: []harness.Choice{{Name: "amp", Program: "amp"}, {Name: "bad", Problem: "bad.yml:1:1: found [x]"},
+			{Name: "codex", Program: "codex", Path: "/bin/codex"}, {Name: "pi", Program: "pi", Path: "/bin/pi"}},
+	}}, screen.Size{})
+	c.focus = fieldHarness
+	want := [][2]string{{"codex", "the worker's agent program"}, {"pi", "the worker's agent program"},
+		{"amp", "amp is not installed"}, {"bad", "its file is wrong: bad.yml:1:1: found [x]"}}
+	for _, one := range want {
+		if got := [2]string{c.Task().Harness, c.hint(fieldHarness)}; got != one {
+			t.Errorf("the harness and its hint are %q, want %q", got, one)
+		}
+		c.Update(tea.KeyPressMsg{Code: tea.KeyRight}, screen.Size{})
+	}
+	if got := [2]string{c.Task().ReviewHarness, c.hint(fieldReview)}; got != [2]string{"amp", "amp is not installed"} {
+		t.Errorf("the review harness and its hint are %q", got)
 	}
 }
 
