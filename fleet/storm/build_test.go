@@ -23,9 +23,6 @@ func faster() ([]change, times) {
 	}, times{beat: time.Second, lease: 6 * time.Second, lost: 9 * time.Second}
 }
 
-// usual are the times of the programs as they are.
-func usual() times { return times{beat: 10 * time.Second, lease: time.Minute, lost: 90 * time.Second} }
-
 // built builds the programs with changes into a folder.
 func built(t *testing.T, changes []change) (dir string) {
 	t.Helper()

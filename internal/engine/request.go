@@ -360,9 +360,8 @@ func (e *Engine) logRefusal(req task.Request, err error) {
 
 // queue marks a task that waits for a workspace, and names the tasks that have them.
 func (e *Engine) queue(ctx context.Context, t task.Task, req task.Request) (record.Outcome, error) {
-	first := false
 	t, err := e.change(ctx, t.ID, func(s record.Snapshot) (*record.Change, error) {
-		if first = s.Task.QueuedFor != req.To && s.Task.Status == t.Status; !first {
+		if s.Task.QueuedFor == req.To || s.Task.Status != t.Status {
 			return nil, nil
 		}
 		def, err := e.Rules.Pinned(ctx, s.Task.Workflow)
@@ -376,9 +375,7 @@ func (e *Engine) queue(ctx context.Context, t task.Task, req task.Request) (reco
 	if err != nil {
 		return record.Outcome{}, err
 	}
-	if first { // that of the person who queued it; the process that gives a workspace back may start it
-		e.keepEnvironment(ctx, t.ID, req.Actor)
-	}
+	e.keepEnvironment(ctx, t.ID, req.Actor) // the process that gives a workspace back may start it
 	if err := e.Sync(ctx, t.ID); err != nil {
 		return record.Outcome{}, err
 	}

@@ -87,12 +87,6 @@ func (r *environmentClaims) noteQuestion(s *simulation, p *process, id string, r
 // noteAnswer notes the result of the questions of a person's program. A question is granted if its task waits for a
 // workspace, or if its retry gets hooks. One that met an error may be granted, or not.
 func (r *environmentClaims) noteAnswer(s *simulation, p *process, out record.Outcome, met error) {
-	id := out.Task.ID
-	if asked := func(c *claim) bool { return c.by == p }; out.Queued && p.question.kind == "create" &&
-		!r.unable[p] && !slices.ContainsFunc(r.claims[id], asked) {
-		// Its task was made and started in one question, and waited for a workspace already by the time it got there.
-		r.claims[id] = append(r.claims[id], &claim{environment: p.environment, by: p})
-	}
 	for one, all := range r.claims { // each for itself
 		r.claims[one] = slices.DeleteFunc(all, func(c *claim) bool {
 			if c.by != p || c.until > 0 {
@@ -144,6 +138,9 @@ func (r *environmentClaims) noteCommit(s *simulation, p *process, c record.Chang
 	}
 	for _, e := range c.Events {
 		if !claimsEnvironment(t, e) {
+			if e.Type == history.Created && e.Actor == task.RoleHuman { // the same question may start it
+				r.noteQuestion(s, p, t.ID, false)
+			}
 			continue
 		}
 		if e.Person != p.environment {
