@@ -35,7 +35,18 @@ func (w *world) check(f *found, c *crowd) []string {
 	x.outward(f)
 	x.snapshots(f)
 	x.work()
+	x.happened()
 	return x.all
+}
+
+// happened: a storm in which nothing was done shows nothing.
+func (x *faults) happened() {
+	for _, what := range []string{"creations that are at a host", "requests granted, and in the history",
+		"changes of branches by hosts", "snapshots", "commits of agents", "files of agents"} {
+		if x.w.figures[what] == 0 {
+			x.add("nothing was done: there are no %s", what)
+		}
+	}
 }
 
 // peopleFile is the list of people, as the authority signed it.
