@@ -19,7 +19,8 @@ func TestCode_anAnswerThatIsForgedLeavesOpenWhatTheHostDid(t *testing.T) {
 		Trust: custody.Trust{Authority: testkit.Public(t, testkit.Authority),
 			People: testkit.List(t, sign.People, 1, "ada"), Hosts: testkit.List(t, sign.Hosts, 1, "h1", "h2")}}
 	asked := testkit.Request("ada", id, "h1", 1, "k1", now)
-	_, err := s.Answered(asked, wire.Reply{Fleet: testkit.Fleet, Host: "h1", Epoch: 1, Task: id, Key: "k1", Done: true}, now)
+	unsigned := wire.Reply{Fleet: testkit.Fleet, Host: "h1", Epoch: 1, Task: id, Key: "k1", Done: true}
+	_, err := s.Answered(asked, unsigned, now)
 	if got := flow.Code(err); got != flow.NotKnown {
 		t.Errorf("the code of an answer without a signature is %q (%v), want %q", got, err, flow.NotKnown)
 	}
