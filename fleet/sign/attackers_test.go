@@ -104,48 +104,6 @@ func TestAttackerABC_cannotReportForAnotherHost(t *testing.T) {
 	}
 }
 
-// commit is a commit of a snapshot as git signs it with the key of a host.
-func commit(t *testing.T, by, message string) string {
-	t.Helper()
-	const head = "tree aa\nparent bb\nauthor x <x> 1 +0000\ncommitter x <x> 1 +0000\n"
-	armor, err := sign.Sign(key(t, by), sign.ForSnapshot, []byte(head+"\n"+message))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return head + "gpgsig " + strings.ReplaceAll(strings.TrimSpace(armor), "\n", "\n ") + "\n\n" + message
-}
-
-func TestAttackerABC_cannotForgeASnapshot(t *testing.T) {
-	t.Parallel()
-	good := commit(t, "h1", "epoch 3, event 9\n")
-	s, err := sign.CheckSnapshot(hosts(t), []byte(good), now)
-	if err != nil || s.Host != "h1" || s.Epoch != 3 || s.Event != 9 || s.Tree != "aa" || s.Parents[0] != "bb" {
-		t.Errorf("its own: %+v, %v", s, err)
-	}
-	other := []byte(commit(t, "h2", "epoch 3, event 9\n"))
-	if s, err = sign.CheckSnapshot(hosts(t), other, now); err != nil || s.Host != "h2" {
-		t.Errorf("another host signs as %q, %v", s.Host, err)
-	}
-	for what, one := range map[string]struct {
-		commit string
-		code   sign.Code
-	}{
-		"a stranger's":    {commit(t, "ada", "epoch 3, event 9\n"), sign.Stranger},
-		"other files":     {strings.Replace(good, "tree aa", "tree ac", 1), sign.Unsigned},
-		"another parent":  {strings.Replace(good, "parent bb", "parent bc", 1), sign.Unsigned},
-		"one parent more": {strings.Replace(good, "parent bb", "parent bb\nparent bc", 1), sign.Unsigned},
-		"another epoch":   {strings.Replace(good, "epoch 3", "epoch 4", 1), sign.Unsigned},
-		"another event":   {strings.Replace(good, "event 9", "event 8", 1), sign.Unsigned},
-		"no signature":    {strings.Replace(good, "gpgsig", "other", 1), sign.Unsigned},
-		"two signatures":  {strings.Replace(good, "author", "gpgsig x\nauthor", 1), sign.Unsigned},
-	} {
-		_, err := sign.CheckSnapshot(hosts(t), []byte(one.commit), now)
-		wants(t, what, err, one.code)
-	}
-	_, err = sign.CheckSnapshot(hosts(t), []byte(commit(t, "h1", "another text\n")), now)
-	wants(t, "a commit that is no snapshot", err, sign.Elsewhere)
-}
-
 func TestAttackerABC_cannotAddASigner(t *testing.T) {
 	t.Parallel()
 	authority := key(t, "authority")

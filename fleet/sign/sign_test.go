@@ -338,35 +338,3 @@ func TestWhatSshKeygenSignsIsVerifiedHere(t *testing.T) {
 	ask := wire.Ask{Request: request(), Signature: string(read("text.sig"))}
 	wants(t, "ssh-keygen's", sign.CheckRequest(some, ask, here(), ""), "")
 }
-
-func TestASnapshotThatGitSignedIsVerifiedHere(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	keygen(t, dir, "", "-q", "-t", "ed25519", "-N", "", "-C", "", "-f", "key")
-	git := func(args ...string) []byte {
-		t.Helper()
-		run := exec.CommandContext(t.Context(), "git", append([]string{"-C", dir, "-c", "gpg.format=ssh", "-c",
-			"user.signingkey=" + filepath.Join(dir, "key"), "-c", "user.name=x", "-c", "user.email=x@x"}, args...)...)
-		run.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1")
-		said, err := run.Output()
-		if err != nil {
-			t.Fatalf("git %q: %v", args, err)
-		}
-		return said
-	}
-	git("init", "-q")
-	git("commit", "-q", "--allow-empty", "-S", "-m", "epoch 3, event 9")
-	line, err := os.ReadFile(filepath.Join(dir, "key.pub"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	public, _, _, _, err := ssh.ParseAuthorizedKey(line)
-	if err != nil {
-		t.Fatal(err)
-	}
-	some := roster(t, sign.Hosts, sign.Member{Name: "h1", Key: public, Create: true})
-	s, err := sign.CheckSnapshot(some, git("cat-file", "commit", "HEAD"), now)
-	if err != nil || s.Host != "h1" || s.Epoch != 3 || s.Event != 9 {
-		t.Errorf("%+v, %v", s, err)
-	}
-}
