@@ -119,6 +119,7 @@ func (x *faults) answers(f *found, c *crowd) {
 	for _, a := range c.requests {
 		if a.method == "create" {
 			x.creation(f, c, a, lists)
+			x.w.count(fmt.Sprintf("creations with exit status %d %s", a.exit, a.code))
 			continue
 		}
 		there, lost := 0, ""
