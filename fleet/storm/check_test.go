@@ -115,7 +115,7 @@ func (x *faults) homes(f *found, c *crowd) {
 // answers: what was granted is once in the history of its task, or is named there as lost; what was refused is not
 // there; of what was cut short there is one at most.
 func (x *faults) answers(f *found, c *crowd) {
-	lists := x.w.list(x.w.t.Context(), x.w.desks[0])
+	lists, _ := x.w.list(x.w.t.Context(), x.w.desks[0])
 	for _, a := range c.requests {
 		if a.method == "create" {
 			x.creation(f, c, a, lists)

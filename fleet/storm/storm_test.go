@@ -56,7 +56,8 @@ func (p plan) lives(t *testing.T, temporal, bin string, seed uint64) []string {
 		parts.Go(func() { w.person(acting, c, w.desks[i%2], uint64(10+i)) })
 	}
 	parts.Go(func() { w.stranger(acting, c, w.desks[2]) })
-	w.storms(acting, p.troubles, p.lasts)
+	w.calm(acting, c)
+	w.storms(acting, c, p.troubles, p.lasts)
 	stop()
 	parts.Wait()
 	f := w.heal(ctx, c)

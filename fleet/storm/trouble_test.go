@@ -131,14 +131,38 @@ func drained(w *world, ctx context.Context, h *host, _ *rand.Rand) {
 	w.note("the end of the drain of %s: %d %s", h.name, exit, out)
 }
 
+// fewest and mostLasts bound a storm on a busy machine: it goes on until people have got something done, and not for
+// ever.
+const (
+	fewest    = 20
+	mostLasts = 6 * time.Minute
+)
+
+// calm is before the storm: hosts have tasks, and people move them.
+func (w *world) calm(ctx context.Context, c *crowd) {
+	for late := time.Now().Add(mostLasts); ctx.Err() == nil && time.Now().Before(late); rest(ctx, time.Second) {
+		tasks := 0
+		for _, h := range w.hosts {
+			tasks += h.has()
+		}
+		if tasks >= mostTasks/2 && c.granted() >= fewest/4 {
+			return
+		}
+	}
+}
+
 // storms has one thing after the other happen, in an order of the seed: every one once, and then again.
-func (w *world) storms(ctx context.Context, all []trouble, lasts time.Duration) {
+func (w *world) storms(ctx context.Context, c *crowd, all []trouble, lasts time.Duration) {
 	dice := w.random(1)
-	until := time.Now().Add(lasts)
+	start := time.Now()
+	over := func() bool {
+		d := time.Since(start)
+		return d > lasts && c.granted() >= fewest || d > mostLasts
+	}
 	for first := true; ctx.Err() == nil; first = false {
 		dice.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 		for _, one := range all {
-			if !first && time.Now().After(until) || ctx.Err() != nil {
+			if !first && over() || ctx.Err() != nil {
 				return
 			}
 			h := w.oneOf(dice)
@@ -148,7 +172,7 @@ func (w *world) storms(ctx context.Context, all []trouble, lasts time.Duration) 
 			w.note("it is over")
 			rest(ctx, time.Duration(dice.Int64N(int64(2*w.times.beat))))
 		}
-		if time.Now().After(until) {
+		if over() {
 			return
 		}
 	}
