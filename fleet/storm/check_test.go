@@ -167,6 +167,9 @@ func (x *faults) creation(f *found, c *crowd, a *asked, lists []listed) {
 	switch {
 	case ended && len(f.at[a.task]) > 0:
 		x.add("task %s was cancelled while it waited for a host, and %s has it", a.task, f.at[a.task][0].name)
+	case a.code == "not_reached" && !a.unknown && (waits || len(f.at[a.task]) > 0):
+		x.add("the creation of task %s was answered as one that was not done, and there is the task: %.300s", a.task,
+			a.output)
 	case ended:
 		x.w.count("creations that waited for a host and were cancelled")
 	case len(f.at[a.task]) > 0:

@@ -88,7 +88,7 @@ func TestStorm_whatWasAnsweredIsInOneHistoryOrNamedAsLost(t *testing.T) {
 // short is a storm of about a minute.
 func short() plan {
 	changes, times := faster()
-	return plan{changes: changes, times: times, troubles: troubles(), lasts: time.Minute, people: 6}
+	return plan{changes: changes, times: times, troubles: troubles(), lasts: time.Minute, people: 4}
 }
 
 // With a rule of the programs broken, the storm finds that something is not as it should be.
