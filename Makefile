@@ -66,9 +66,12 @@ endif
 test-rows: need ## run the long stories that are the only test of a row of docs/promises.md
 	rows=$$($(GO) run ./docs/promises -long) && ORANGE_TEST_LONG=1 $(GO) test -timeout 15m -run "$$rows" ./cmd/orange
 
-test-fleet: ## run all tests of the module fleet/, with a server and ten thousand schedules of a custody
+test-fleet: ## run all tests of the module fleet/, with a server, ten thousand schedules of a custody, and storms
 	temporal=$$(tools/temporal) || echo "no server can be had: the tests that need one are skipped"; \
-	cd fleet && ORANGE_FLEET_TEMPORAL=$$temporal ORANGE_TEST_LONG=1 $(GO) test -timeout 60m -shuffle=on -skip TestEveryRule ./...
+	export ORANGE_FLEET_TEMPORAL=$$temporal ORANGE_TEST_LONG=1; cd fleet && \
+	$(GO) test -timeout 60m -shuffle=on -skip 'TestEveryRule|TestStorm|TestSchedules|TestModel' ./... && \
+	$(GO) test -timeout 60m -v -run 'TestSchedules|TestModel' ./flow ./custody && \
+	$(GO) test -timeout 90m -v -run TestStorm ./storm
 
 test-harnesses: need ## play the stories with real agent programs, which npm installs; PROGRAMS=... names some of them
 	@GO="$(GO)" tools/harnesses/run $(PROGRAMS)

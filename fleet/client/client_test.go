@@ -43,6 +43,7 @@ type fake struct {
 	ask   func(wire.Ask) (wire.Reply, error) // nil where each is done
 
 	ofHost func(wire.Ask) (wire.Reply, error) // what a host answers that is asked itself; nil where each is done
+	task  error                              // of every look at the custody of one task; nil where there is none
 }
 
 func (f *fake) Hosts(context.Context) ([]custody.HostState, error) { return f.hosts, nil }
@@ -58,6 +59,9 @@ func (f *fake) Begins(_ context.Context, prefix string) ([]wire.Custody, error) 
 }
 
 func (f *fake) Task(_ context.Context, id string) (wire.Custody, error) {
+	if f.task != nil {
+		return wire.Custody{}, f.task
+	}
 	at := slices.IndexFunc(f.rows, func(c wire.Custody) bool { return c.Task == id })
 	if at < 0 {
 		return wire.Custody{}, &client.Failure{Code: "not_found", Message: "no task"}
@@ -310,6 +314,36 @@ func TestFind_knowsIdsBeginningsAndBranches(t *testing.T) {
 func birth(on string) answer.Placement {
 	return answer.Placement{ID: "5GzXk0aB3cD5eF7gH9iJ2", Project: "web", On: on, Summary: "A thing",
 		Harness: []string{"claude"}, Call: call("create", "--", "", "A thing")}
+}
+
+// Once the server has a birth, a look that fails does not say that nothing was done.
+func TestCreate_thatBeganAndCannotBeSeenIsNotKnown(t *testing.T) {
+	t.Parallel()
+	c, f := newClient(t)
+	f.task = task.Notef(answer.ErrNotReached, "the server of the fleet does not answer")
+	every, looks := c.Every, 0
+	ctx, off := context.WithCancel(t.Context())
+	defer off()
+	c.Every = func() <-chan time.Time {
+		if looks++; looks == 3 {
+			off()
+		}
+		return every()
+	}
+	wanted := birth("gpu")
+	_, err := c.Create(ctx, wanted)
+	if looks < 3 || !errors.Is(err, answer.ErrNotKnown) || errors.Is(err, answer.ErrNotReached) ||
+		!strings.Contains(err.Error(), "orange fleet result "+wanted.ID) {
+		t.Fatalf("after %d looks: %v", looks, err)
+	}
+	r := f.born[0].Ask.Request
+	r.Host, r.Epoch = "h2", 1
+	reply := testkit.Reply(t, "h2", r, 3)
+	at := len(f.rows) - 1
+	f.task, f.rows[at].Phase, f.rows[at].Host, f.rows[at].Epoch, f.rows[at].Birth = nil, "held", "h2", 1, &reply
+	if _, err := c.Result(t.Context(), wanted.ID); err != nil {
+		t.Errorf("asked again: %v", err)
+	}
 }
 
 func TestCreate_waitsForTheAnswerOfTheHost(t *testing.T) {

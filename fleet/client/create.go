@@ -41,8 +41,11 @@ func (c *Client) Create(ctx context.Context, b answer.Placement) (answer.Placed,
 		return born, c.notStarted(b, err)
 	}
 	t, err := c.await(ctx, b.ID)
+	if errors.Is(err, answer.ErrNotReached) || ctx.Err() != nil { // the fleet has the birth, and goes on with it
+		err = &Failure{flow.NotKnown, fmt.Sprintf("the fleet has it, and what became of it was not seen: %v", err)}
+	}
 	if err != nil {
-		return born, mapped(err, b.ID)
+		return born, c.notStarted(b, err)
 	}
 	born.Host, born.Task = t.Host, held(t)
 	switch {
@@ -92,7 +95,8 @@ func (c *Client) place(ctx context.Context, on string) (string, error) {
 		"labels %s", on, strings.Join(names, ", "), strings.Join(labels, ", "))
 }
 
-// await waits until a host has created a task, or no host can, or the time is over.
+// await waits until a host has created a task, or no host can, or the time is over. A server that does not answer may
+// do so in a moment.
 func (c *Client) await(ctx context.Context, id string) (wire.Custody, error) {
 	limited, off := context.WithTimeout(ctx, bornWithin)
 	defer off()
@@ -101,7 +105,7 @@ func (c *Client) await(ctx context.Context, id string) (wire.Custody, error) {
 		if err == nil && (t.Birth != nil || t.Phase == string(custody.Held) || t.Phase == string(custody.Ended)) {
 			return t, nil
 		}
-		if err != nil && limited.Err() == nil {
+		if err != nil && limited.Err() == nil && !errors.Is(err, answer.ErrNotReached) {
 			return t, err
 		}
 		select {

@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -46,23 +47,27 @@ func (f fleetOf) says(at conform.Side, words ...string) string {
 	return lines[len(lines)-1]
 }
 
-// keeps starts a command at a home that goes on until the test ends.
-func (f fleetOf) keeps(at conform.Side, words ...string) {
+// keeps starts a command at a home that goes on until it is stopped, or the test ends.
+func (f fleetOf) keeps(at conform.Side, words ...string) (stop func()) {
 	f.t.Helper()
 	cmd := at.Program(words...)
 	var said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &said, &said
 	must(f.t, cmd.Start())
-	f.t.Cleanup(func() {
+	stop = sync.OnceFunc(func() {
 		must(f.t, cmd.Process.Signal(syscall.SIGTERM))
 		var ended *exec.ExitError
 		if err := cmd.Wait(); err != nil && !errors.As(err, &ended) {
 			f.t.Error(err)
 		}
+	})
+	f.t.Cleanup(func() {
+		stop()
 		if f.t.Failed() {
 			f.t.Logf("%q said:\n%s", words, said.String())
 		}
 	})
+	return stop
 }
 
 // fleetProgram is the same home with the program orange-fleet.
@@ -89,9 +94,9 @@ func (f fleetOf) waits(at conform.Side, text string, words ...string) {
 	}
 }
 
-// A command says the same, and ends the same, at the host itself and through a server, with the programs as they are.
-func TestFleetCommands_answerThroughARealServerAsTheHostItselfDoes(t *testing.T) {
-	t.Parallel()
+// devServer is the address of a server of its own, of the program that ORANGE_FLEET_TEMPORAL names.
+func devServer(t *testing.T) string {
+	t.Helper()
 	program := os.Getenv("ORANGE_FLEET_TEMPORAL")
 	if program == "" {
 		t.Skip("this needs a server: set ORANGE_FLEET_TEMPORAL to the path of the program \"temporal\"")
@@ -100,20 +105,47 @@ func TestFleetCommands_answerThroughARealServerAsTheHostItselfDoes(t *testing.T)
 		ClientOptions: &sdk.Options{Logger: silence{}}, LogLevel: "error"})
 	must(t, err)
 	t.Cleanup(func() { must(t, dev.Stop()) })
-	l := newLine(t, orange(t))
+	return dev.FrontendHostPort()
+}
+
+// newFleet begins a fleet at a server.
+func newFleet(t *testing.T, l line, address string) fleetOf {
+	t.Helper()
 	f := fleetOf{t: t, dir: l.dir, admin: fleetProgram(l.at("admin", l.here.Orange, conform.AtHost))}
 	must(t, f.admin.MakeNotes())
-	f.keeps(f.admin, "serve", "--init", "--server", dev.FrontendHostPort(), "--namespace", testkit.Fleet)
-	asker, big := l.at("asker", l.here.Orange, conform.FromAfar("big")), fleetProgram(l.big)
-	asker.Person = "ada"
+	f.keeps(f.admin, "serve", "--init", "--server", address, "--namespace", testkit.Fleet)
 	f.waits(f.admin, "orange-fleet-join-", "invite", "first", "--person") // the registry is there
-	must(t, os.WriteFile(filepath.Join(asker.Dir, "id"), testkit.KeyFile(t, "ada", ""), 0o600))
-	must(t, os.WriteFile(filepath.Join(asker.Dir, "id.pub"), []byte(testkit.Public(t, "ada")+"\n"), 0o600))
+	return f
+}
+
+// personJoins has ada join.
+func (f fleetOf) personJoins(asker conform.Side) {
+	f.t.Helper()
+	must(f.t, os.WriteFile(filepath.Join(asker.Dir, "id"), testkit.KeyFile(f.t, "ada", ""), 0o600))
+	must(f.t, os.WriteFile(filepath.Join(asker.Dir, "id.pub"), []byte(testkit.Public(f.t, "ada")+"\n"), 0o600))
 	f.says(fleetProgram(asker), "join", f.says(f.admin, "invite", "ada", "--person"), "--signing-key",
 		filepath.Join(asker.Dir, "id"))
-	f.says(big, "join", f.says(f.admin, "invite", "big", "--host"), "--snapshots", filepath.Join(l.dir, "vault.git"))
-	must(t, exec.Command("git", "init", "-q", "--bare", filepath.Join(l.dir, "vault.git")).Run())
-	f.keeps(big, "host")
+}
+
+// hostJoins has a host join, whose daemon goes on until it is stopped.
+func (f fleetOf) hostJoins(at conform.Side, name, vault string) (stop func()) {
+	f.t.Helper()
+	at = fleetProgram(at)
+	f.says(at, "join", f.says(f.admin, "invite", name, "--host"), "--snapshots", vault)
+	return f.keeps(at, "host")
+}
+
+// A command says the same, and ends the same, at the host itself and through a server, with the programs as they are.
+func TestFleetCommands_answerThroughARealServerAsTheHostItselfDoes(t *testing.T) {
+	t.Parallel()
+	address := devServer(t)
+	l := newLine(t, orange(t))
+	f := newFleet(t, l, address)
+	asker, vault := l.at("asker", l.here.Orange, conform.FromAfar("big")), filepath.Join(l.dir, "vault.git")
+	asker.Person = "ada"
+	must(t, exec.Command("git", "init", "-q", "--bare", vault).Run())
+	f.personJoins(asker)
+	f.hostJoins(l.big, "big", vault)
 	f.waits(asker, `"reached": true`, "fleet", "hosts", "--json")
 	for _, one := range conform.Lines() {
 		if one.Place {

@@ -231,10 +231,11 @@ func failed(err error) error {
 	return temporal.NewNonRetryableApplicationError(err.Error(), Code(err), nil)
 }
 
-// Code is the code of an error of a workflow.
+// Code is the code of an error of a workflow. An answer that the host did not sign leaves open what became of the
+// request: that counts before the reason why the answer is none.
 func Code(err error) string {
 	var refusal *sign.Refusal
-	if errors.As(err, &refusal) {
+	if errors.As(err, &refusal) && !errors.Is(err, custody.ErrNotKnown) {
 		return string(refusal.Code)
 	}
 	for _, known := range []struct {

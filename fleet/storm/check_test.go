@@ -35,7 +35,18 @@ func (w *world) check(f *found, c *crowd) []string {
 	x.outward(f)
 	x.snapshots(f)
 	x.work()
+	x.happened()
 	return x.all
+}
+
+// happened: a storm in which nothing was done shows nothing.
+func (x *faults) happened() {
+	for _, what := range []string{"creations that are at a host", "requests granted, and in the history",
+		"changes of branches by hosts", "snapshots", "commits of agents", "files of agents"} {
+		if x.w.figures[what] == 0 {
+			x.add("nothing was done: there are no %s", what)
+		}
+	}
 }
 
 // peopleFile is the list of people, as the authority signed it.
@@ -104,10 +115,11 @@ func (x *faults) homes(f *found, c *crowd) {
 // answers: what was granted is once in the history of its task, or is named there as lost; what was refused is not
 // there; of what was cut short there is one at most.
 func (x *faults) answers(f *found, c *crowd) {
-	lists := x.w.list(x.w.t.Context(), x.w.desks[0])
+	lists, _ := x.w.list(x.w.t.Context(), x.w.desks[0])
 	for _, a := range c.requests {
 		if a.method == "create" {
 			x.creation(f, c, a, lists)
+			x.w.count(fmt.Sprintf("creations with exit status %d %s", a.exit, a.code))
 			continue
 		}
 		there, lost := 0, ""
@@ -155,6 +167,9 @@ func (x *faults) creation(f *found, c *crowd, a *asked, lists []listed) {
 	switch {
 	case ended && len(f.at[a.task]) > 0:
 		x.add("task %s was cancelled while it waited for a host, and %s has it", a.task, f.at[a.task][0].name)
+	case a.code == "not_reached" && !a.unknown && (waits || len(f.at[a.task]) > 0):
+		x.add("the creation of task %s was answered as one that was not done, and there is the task: %.300s", a.task,
+			a.output)
 	case ended:
 		x.w.count("creations that waited for a host and were cancelled")
 	case len(f.at[a.task]) > 0:

@@ -6,10 +6,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	fleet "orange/fleet/custody"
 	"orange/fleet/testkit"
 	"orange/internal/outward"
 	"orange/internal/proc"
@@ -91,6 +93,13 @@ func (w *world) hostJoins(h *host, office []string) {
 		"--pool-size", "5")
 	line := w.has("hub", office, "orange-fleet", "invite", h.name, "--host")
 	w.has(h.space, h.env, "orange-fleet", "join", line, "--snapshots", repository)
+	path := filepath.Join(h.home, "fleet", "fleet.yml")
+	text, err := os.ReadFile(path)
+	must(w.t, err)
+	lines := slices.DeleteFunc(strings.Split(string(text), "\n"), func(line string) bool {
+		return strings.HasPrefix(line, "snapshot_every:") || line == ""
+	})
+	must(w.t, os.WriteFile(path, []byte(strings.Join(append(lines, "snapshot_every: 3s\n"), "\n")), 0o600))
 	h.daemon = w.program(h.name+"-daemon", h.space, h.env, filepath.Join(w.bin, "orange-fleet"), "host")
 	h.monitor = w.program(h.name+"-monitor", h.space, h.env, filepath.Join(w.bin, "orange"), "monitor")
 	h.daemon.start()
@@ -125,6 +134,21 @@ func (h *host) lease() (l outward.HomeLease, until time.Duration) {
 		return outward.HomeLease{}, 0
 	}
 	return l, l.Until
+}
+
+// has is how many tasks the host has, as it knows itself.
+func (h *host) has() (n int) {
+	var kept struct{ Holder fleet.Holder }
+	text, err := os.ReadFile(filepath.Join(h.home, "fleet", "host.json"))
+	if err != nil || json.Unmarshal(text, &kept) != nil {
+		return 0
+	}
+	for _, t := range kept.Holder.Tasks {
+		if t.Has {
+			n++
+		}
+	}
+	return n
 }
 
 // leases are all leases that a host has had, in their order.

@@ -72,22 +72,23 @@ func (w *world) ran(ctx context.Context, d *desk, words ...string) (exit int, ou
 	cmd.Stdout, cmd.Stderr = &said, &talk
 	_ = cmd.Run()
 	exit = cmd.ProcessState.ExitCode()
-	if said.Len() == 0 {
-		return exit, talk.String()
+	if said.Len() == 0 || !strings.HasPrefix(said.String(), "{") {
+		said.WriteString(talk.String())
 	}
 	return exit, said.String()
 }
 
-// list are the tasks of the fleet. They are those that could be had: a lost host makes the command fail.
-func (w *world) list(ctx context.Context, d *desk) []listed {
+// list are the tasks of the fleet, if there is a list. They are those that could be had: a lost host makes the command
+// fail.
+func (w *world) list(ctx context.Context, d *desk) (tasks []listed, is bool) {
 	_, out := w.ask(ctx, d, "list", "--project", "web", "--json")
 	var all struct{ Tasks []listed }
 	if json.Unmarshal([]byte(out), &all) != nil {
 		w.count("lists that were no list")
-		return nil
+		return nil, false
 	}
 	w.count("lists")
-	return all.Tasks
+	return all.Tasks, true
 }
 
 // requests asks for something under a key, and notes the answer.
@@ -142,6 +143,18 @@ func (w *world) again(ctx context.Context, c *crowd, d *desk, a *asked) {
 	c.answered(w, a, exit, out)
 }
 
+// granted is how many requests of tasks were answered as done.
+func (c *crowd) granted() (n int) {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	for _, a := range c.requests {
+		if a.answered && a.granted() && a.method != "create" {
+			n++
+		}
+	}
+	return n
+}
+
 // person does what people do, at random, until ctx ends.
 func (w *world) person(ctx context.Context, c *crowd, d *desk, number uint64) {
 	dice := w.random(number)
@@ -151,9 +164,10 @@ func (w *world) person(ctx context.Context, c *crowd, d *desk, number uint64) {
 				w.again(ctx, c, d, a)
 			}
 		}
-		tasks := w.list(ctx, d)
+		tasks, is := w.list(ctx, d)
 		live := slices.DeleteFunc(slices.Clone(tasks), func(t listed) bool { return !t.Live })
 		switch {
+		case !is:
 		case len(live) < mostTasks/2 || len(live) < mostTasks && dice.IntN(4) == 0:
 			w.create(ctx, c, d, dice)
 		case len(tasks) > 0:
@@ -230,7 +244,7 @@ func (w *world) act(ctx context.Context, c *crowd, d *desk, tasks []listed, dice
 func (w *world) stranger(ctx context.Context, c *crowd, d *desk) {
 	dice := w.random(99)
 	for ; ctx.Err() == nil; rest(ctx, time.Second) {
-		if tasks := w.list(ctx, w.desks[0]); len(tasks) > 0 {
+		if tasks, _ := w.list(ctx, w.desks[0]); len(tasks) > 0 {
 			t := tasks[dice.IntN(len(tasks))]
 			w.requests(ctx, c, d, t.ID, "update", t.ID, "--summary", strings.Repeat("mine ", 1+dice.IntN(3)))
 		}

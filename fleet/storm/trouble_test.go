@@ -34,6 +34,7 @@ func troubles() []trouble {
 		{"the link is down for a moment", func(w *world, ctx context.Context, h *host, dice *rand.Rand) {
 			w.cut(ctx, h, time.Second+time.Duration(dice.Int64N(int64(3*time.Second))), nil)
 		}},
+		{"the server alone is cut off for longer than the lease", serverCut},
 		{"the link is down for longer than the lease", func(w *world, ctx context.Context, h *host, _ *rand.Rand) {
 			w.cut(ctx, h, w.times.lease+w.times.beat*3, nil)
 		}},
@@ -83,6 +84,13 @@ func (w *world) rescue(ctx context.Context, h *host, words ...string) {
 	w.count(fmt.Sprintf("rescues of a host, exit status %d", exit))
 }
 
+// serverCut keeps a host from the server and not from the repository.
+func serverCut(w *world, ctx context.Context, h *host, _ *rand.Rand) {
+	w.ip("-n", w.ns(h.space), "route", "add", "unreachable", subnet+"2/32")
+	rest(ctx, w.times.lease+w.times.beat*6)
+	w.ip("-n", w.ns(h.space), "route", "del", "unreachable", subnet+"2/32")
+}
+
 // serverCutRescued keeps a host from the server and not from the repository, until others have its tasks.
 func serverCutRescued(w *world, ctx context.Context, h *host, _ *rand.Rand) {
 	w.ip("-n", w.ns(h.space), "route", "add", "unreachable", subnet+"2/32")
@@ -123,25 +131,60 @@ func drained(w *world, ctx context.Context, h *host, _ *rand.Rand) {
 	w.note("the end of the drain of %s: %d %s", h.name, exit, out)
 }
 
+// fewest and mostLasts bound a storm on a busy machine: it goes on until people have got something done, and not for
+// ever.
+const (
+	fewest    = 20
+	mostLasts = 6 * time.Minute
+)
+
+// calm is before the storm: hosts have tasks, and people move them.
+func (w *world) calm(ctx context.Context, c *crowd) {
+	for late := time.Now().Add(mostLasts); ctx.Err() == nil && time.Now().Before(late); rest(ctx, time.Second) {
+		tasks := 0
+		for _, h := range w.hosts {
+			tasks += h.has()
+		}
+		if tasks >= mostTasks/2 && c.granted() >= fewest/4 {
+			return
+		}
+	}
+}
+
 // storms has one thing after the other happen, in an order of the seed: every one once, and then again.
-func (w *world) storms(ctx context.Context, lasts time.Duration) {
-	dice, all := w.random(1), troubles()
-	until := time.Now().Add(lasts)
+func (w *world) storms(ctx context.Context, c *crowd, all []trouble, lasts time.Duration) {
+	dice := w.random(1)
+	start := time.Now()
+	over := func() bool {
+		d := time.Since(start)
+		return d > lasts && c.granted() >= fewest || d > mostLasts
+	}
 	for first := true; ctx.Err() == nil; first = false {
 		dice.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 		for _, one := range all {
-			if !first && time.Now().After(until) || ctx.Err() != nil {
+			if !first && over() || ctx.Err() != nil {
 				return
 			}
-			h := w.hosts[dice.IntN(len(w.hosts))]
+			h := w.oneOf(dice)
 			w.note("%s: %s", h.name, one.name)
 			one.do(w, ctx, h, dice)
 			w.count("trouble: " + one.name)
 			w.note("it is over")
 			rest(ctx, time.Duration(dice.Int64N(int64(2*w.times.beat))))
 		}
-		if time.Now().After(until) {
+		if over() {
 			return
 		}
 	}
+}
+
+// oneOf is a host of the dice's choice, one that has tasks if there is one.
+func (w *world) oneOf(dice *rand.Rand) *host {
+	first := dice.IntN(len(w.hosts))
+	for i := range w.hosts {
+		if h := w.hosts[(first+i)%len(w.hosts)]; h.has() > 0 {
+			return h
+		}
+	}
+	return w.hosts[first]
 }

@@ -211,7 +211,6 @@ func (w *world) files() {
 		h := &host{name: name, address: subnet + strconv.Itoa(11+i), space: name, env: w.env(name),
 			home: filepath.Join(w.dir, name, "orange"), notes: filepath.Join(w.dir, name, "notes")}
 		w.hosts = append(w.hosts, h)
-		must(w.t, syscall.Mkfifo(filepath.Join(h.notes, "never"), 0o600))
 		w.write(name+"/orange/workflows/storm.yml", w.given("storm.yml"), 0o600)
 		command := fmt.Sprintf("{command: [sh, %q, %q, \"{prompt_file}\"]}", filepath.Join(w.dir, "agent"), h.notes)
 		w.write(name+"/orange/harnesses/storm.yml", "name: storm\nworker: "+command+"\nreviewer: "+command+"\n", 0o600)

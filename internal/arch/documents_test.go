@@ -17,9 +17,9 @@ func page(t *testing.T, name string) string {
 	return string(text)
 }
 
-// A recipe that names what is gone leads the next engineer astray.
-func TestTheRecipesNameFilesAndTestsThatExist(t *testing.T) {
-	t.Parallel()
+// testsHere are the names of all tests, those of the fleet too.
+func testsHere(t *testing.T) map[string]bool {
+	t.Helper()
 	tests := map[string]bool{}
 	for _, f := range sources(t) {
 		if f.test {
@@ -28,6 +28,13 @@ func TestTheRecipesNameFilesAndTestsThatExist(t *testing.T) {
 			}
 		}
 	}
+	return tests
+}
+
+// A recipe that names what is gone leads the next engineer astray.
+func TestTheRecipesNameFilesAndTestsThatExist(t *testing.T) {
+	t.Parallel()
+	tests := testsHere(t)
 	code := regexp.MustCompile("`([^`\n]+)`")
 	inside := regexp.MustCompile(`^(internal|cmd|docs|workflows|harnesses|demo|tools)/\S*$`)
 	for _, name := range []string{"CONTRIBUTING.md", "AGENTS.md"} {
@@ -49,6 +56,45 @@ func TestTheRecipesNameFilesAndTestsThatExist(t *testing.T) {
 		}
 		if found == 0 {
 			t.Errorf("found no file and no test in %s", name)
+		}
+	}
+}
+
+// A "cannot" of docs/proof.md is a promise: a test tries it, and every test of an attacker is at a promise.
+func TestEveryThingThatAnAttackerOfAFleetCannotDoHasATest(t *testing.T) {
+	t.Parallel()
+	_, section, _ := strings.Cut(page(t, "docs/proof.md"), "\n## Three attackers of a fleet\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	_, table, _ := strings.Cut(section, "\n| cannot |")
+	table, _, _ = strings.Cut(table, "\n\n")
+	tests, named, rows := testsHere(t), map[string]bool{}, 0
+	for row := range strings.Lines(table) {
+		cells := strings.Split(row, " | ")
+		if !strings.HasPrefix(row, "| ") || len(cells) < 4 {
+			continue
+		}
+		rows++
+		found := regexp.MustCompile("`(Test\\w+)`").FindAllStringSubmatch(cells[len(cells)-1], -1)
+		if len(found) == 0 {
+			t.Errorf("no test is named at %q", cells[0])
+		}
+		for _, match := range found {
+			if named[match[1]] = true; !tests[match[1]] {
+				t.Errorf("%q names the test %s, which is not there", cells[0], match[1])
+			}
+		}
+	}
+	if rows < 8 {
+		t.Errorf("found %d rows, expected 8 at least", rows)
+	}
+	for name := range tests {
+		if strings.HasPrefix(name, "TestAttacker") && !named[name] {
+			t.Errorf("docs/proof.md does not name the test %s", name)
+		}
+	}
+	for what := range strings.SplitSeq("unsigned|expired|repeat|another host|stale|report|snapshot|signer", "|") {
+		if !strings.Contains(table, what) {
+			t.Errorf("the table does not say what comes of: %s", what)
 		}
 	}
 }
