@@ -9,20 +9,25 @@ import (
 	"syscall"
 	"testing"
 
-	"orange/fleet/custody"
+	"orange/fleet/setup"
 	"orange/fleet/wire"
 )
 
 // A copy of the database that was made while all programs ran brings the custodies back, and "doctor --tell" those
-// that have begun since. Nothing that a host has done is lost.
+// that have begun since. A task that was rescued since is named, and a rescue to the host that has it gives it back.
+// Nothing that a host has done is lost.
 func TestABackupOfTheDatabaseBringsTheCustodiesBack(t *testing.T) {
 	needServer(t)
-	l := newLab(t, false, "h1")
+	l := newLab(t, false, "h1", "h2")
 	ada := l.hosts["ada"]
-	before := l.begun("Before", 1, wire.AnyLabel)[0].Task
+	before := l.begun("Before", 1, wire.HostPlace+"h1")[0].Task
+	rescued := l.createdFromAfar("h2", "feat/rescued")
+	l.until("a snapshot", func() bool { return l.custody(rescued).Row.Shipped > 0 })
 	l.backs()
 	l.does(ada.Program("fleet", "move", before, "b"))
-	since := l.begun("Since", 1, wire.AnyLabel)[0].Task
+	since := l.begun("Since", 1, wire.HostPlace+"h1")[0].Task
+	l.does(ada.Program("fleet", "rescue", rescued, "--to", "h1", "--now", "h2 gets another disk"))
+	last := l.held(rescued, "h1")
 	l.serverDoes("kill")
 	l.restores()
 	l.server = l.serverDoes("start")
@@ -30,19 +35,39 @@ func TestABackupOfTheDatabaseBringsTheCustodiesBack(t *testing.T) {
 	if c := l.custody(since); c.Phase != "" {
 		t.Errorf("the backup has what came after it: %+v", c)
 	}
-	l.does(fleetProgram(l.hosts["h1"], "doctor", "--tell"))
-	for _, id := range []string{before, since} {
-		l.until("custody of "+id, func() bool {
-			c := l.custody(id)
-			return c.Phase == string(custody.Held) && c.Host == "h1"
-		})
+	said, err := fleetProgram(l.hosts["h1"], "doctor", "--tell").CombinedOutput()
+	if c := l.custody(rescued); err == nil || !strings.Contains(string(said), rescued) || c.Host != "h2" {
+		t.Errorf("the task that was rescued since is not named: %v: %s: %+v", err, said, c)
 	}
-	l.until("the status that the backup did not have", func() bool { return l.custody(before).Row.Status == "b" })
+	l.does(ada.Program("fleet", "rescue", rescued, "--to", "h1", "--now", "h1 has it since before the restore"))
+	for _, id := range []string{before, since, rescued} {
+		l.held(id, "h1")
+	}
+	l.until("the statuses that the backup did not have", func() bool {
+		c := l.custody(rescued)
+		return l.custody(before).Row.Status == "b" && c.Row.Head.Event >= last.Row.Head.Event
+	})
 	l.does(ada.Program("fleet", "move", before, "a"))
 	l.does(ada.Program("fleet", "move", since, "b"))
-	l.until("both in the list", func() bool {
-		said := l.does(ada.Program("fleet", "list", "--project", project, "--json"))
-		return strings.Contains(said, before) && strings.Contains(said, since)
+	l.elsewhere(before)
+}
+
+// elsewhere loses the repository with the snapshots, and has a host push to a new one at another address.
+func (l *lab) elsewhere(id string) {
+	l.t.Helper()
+	must(l.t, os.RemoveAll(filepath.Join(l.dir, "vault.git")))
+	vault := filepath.Join(l.dir, "new.git")
+	l.does(exec.Command("git", "init", "-q", "--bare", vault))
+	home := filepath.Join(l.hosts["h1"].Dir, "orange")
+	s, err := setup.Read(home)
+	must(l.t, err)
+	s.Snapshots = vault
+	l.daemons["h1"].ends(syscall.SIGTERM)
+	must(l.t, setup.Write(home, s))
+	l.daemons["h1"] = l.starts(fleetProgram(l.hosts["h1"], "host"))
+	l.until("a snapshot in the new repository", func() bool {
+		refs := l.does(exec.Command("git", "-C", vault, "for-each-ref", "--format=%(refname)"))
+		return strings.Contains(refs, "refs/orange/fleet/"+id+"/record")
 	})
 }
 

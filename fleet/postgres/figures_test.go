@@ -133,6 +133,7 @@ func (l *lab) birth(id, on string) wire.Birth {
 	l.t.Helper()
 	rules := files()["orange/workflows/moves.yml"]
 	b := wire.Birth{Project: project, On: on, Branch: "feat/" + id, Summary: "What is measured", Rules: rules,
+		Args:     []string{"--workflow=moves", "--no-spawn", "--", "feat/" + id, "What is measured"},
 		Workflow: fmt.Sprintf("moves@%x", sha256.Sum256([]byte(rules)))}
 	var err error
 	b.Ask, err = sign.Ask(l.key, wire.Request{Fleet: fleetName, Task: id, Method: wire.MethodCreate,
@@ -156,12 +157,21 @@ func (l *lab) begun(kind string, count int, on string) []wire.Custody {
 	all.Wait()
 	out := make([]wire.Custody, count)
 	for i := range count {
-		l.until("custody of "+id(kind, i), func() bool {
-			out[i] = l.custody(id(kind, i))
-			return out[i].Phase == string(custody.Held)
-		})
+		out[i] = l.held(id(kind, i), "")
 	}
 	return out
+}
+
+// held waits until a task is at a host, or at any, and answers its custody.
+func (l *lab) held(id, host string) (c wire.Custody) {
+	l.t.Helper()
+	l.until("custody of "+id, func() bool {
+		if c = l.custody(id); c.Phase == string(custody.Ended) {
+			l.t.Fatalf("no host creates the task %s: %q", id, c.Because)
+		}
+		return c.Phase == string(custody.Held) && (host == "" || c.Host == host)
+	})
+	return c
 }
 
 // placed measures how fast tasks come to hosts.
@@ -210,7 +220,8 @@ func (l *lab) asked() {
 	l.moves(l.remote, tasks[0], func(done int) bool { return done == 20 })
 	one := l.moves(l.remote, tasks[0], func(done int) bool { return done == 160 })
 	l.row("a request to a host with `orange` behind it, 1 client: p50 / p99", fmt.Sprintf("%s / %s", short(one.at(.5)),
-		short(one.at(.99))), "≤ 45 / 100 ms", one.at(.5) <= 45*time.Millisecond && one.at(.99) <= 100*time.Millisecond)
+		short(one.at(.99))), "≤ 45 / 100 ms",
+		one.at(.5) <= 45*time.Millisecond && one.at(.99) <= 100*time.Millisecond)
 	var whole spread
 	ada := l.hosts["ada"]
 	for i := range 30 {
@@ -265,7 +276,8 @@ func (l *lab) pairs(when string) {
 	host := l.hosts["h1"]
 	name := id("Pair"+when[len(when)-2:], 0)
 	create := func(at conform.Side, id string) {
-		l.does(at.Program("task", "create", "--project", project, "--workflow", "moves", "--id", id, "feat/"+id, "One"))
+		l.does(at.Program("task", "create", "--project", project, "--workflow", "moves", "--no-spawn", "--id", id,
+			"feat/"+id, "One"))
 	}
 	create(l.alone, name)
 	held := l.hosted
@@ -335,10 +347,7 @@ func (l *lab) lost() {
 	l.row("a host that was killed counts as lost", short(took), "≤ 95 s", took <= 95*time.Second)
 	began = time.Now()
 	l.does(l.hosts["ada"].Program("fleet", "rescue", name, "--to", "h1"))
-	l.until("a task at another host", func() bool {
-		c := l.custody(name)
-		return c.Phase == string(custody.Held) && c.Host == "h1"
-	})
+	l.held(name, "h1")
 	there := time.Since(began)
 	l.until("an agent there", func() bool {
 		return strings.Contains(l.does(l.hosts["h1"].Program("task", "show", name, "--json")), `"running": true`)

@@ -21,6 +21,7 @@ import (
 	"orange/fleet/setup"
 	"orange/fleet/testkit"
 	"orange/fleet/wire"
+	"orange/internal/answer"
 	"orange/internal/conform"
 	"orange/internal/proc"
 )
@@ -46,7 +47,7 @@ type lab struct {
 const (
 	project   = "web"
 	longAgo   = 10 * time.Millisecond // between two looks at what is waited for
-	longest   = 3 * time.Minute
+	longest   = 10 * time.Minute
 	fleetName = "home"
 )
 
@@ -354,8 +355,8 @@ func (l *lab) created(at conform.Side, words ...string) string {
 func (l *lab) custody(id string) wire.Custody {
 	c, err := l.remote.Task(l.t.Context(), id)
 	var failure *client.Failure
-	if err != nil && !errors.As(err, &failure) && l.t.Context().Err() == nil {
-		l.t.Log(err)
+	if err != nil && !errors.As(err, &failure) && !errors.Is(err, answer.ErrNotReached) {
+		l.t.Error(err)
 	}
 	return c
 }
