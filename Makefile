@@ -16,7 +16,7 @@ export GORACE ?= atexit_sleep_ms=0
 QUIET := lazyregexp printable action conflict diff task history record keyed signed outward stats document yaml answer workflow harness rejection leaving decide projection replay explore graph inbox
 SINGLE := TestSimulation
 
-.PHONY: help build fleet install need demo fleet-demo test test-all test-fleet test-rows test-harnesses test-forge test-long lint bench pictures promises draw fmt clean
+.PHONY: help build fleet install need demo fleet-demo test test-all test-fleet test-rows test-harnesses test-forge test-long lint bench fleet-figures pictures promises draw fmt clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
@@ -97,6 +97,11 @@ lint: bin/golangci-lint ## run the linters
 bench: ## measure against floors and peers, and write the table of docs/performance.md
 	@tools/need git tmux sqlite3 strace
 	cd bench && $(GO) run . -write ../docs/performance.md
+
+fleet-figures: ## measure a fleet with a server on PostgreSQL, and write the table of docs/fleet-figures.md
+	@tools/need git tmux
+	@tools/temporal server >/dev/null && tools/temporal sql >/dev/null
+	cd fleet && ORANGE_FLEET_FIGURES=1 $(GO) test -v -count=1 -timeout 60m -run TestFigures ./postgres -args -write ../../docs/fleet-figures.md
 
 pictures: need build ## draw the pictures of the dashboard again
 	@mkdir -p docs/pictures

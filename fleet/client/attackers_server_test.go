@@ -26,6 +26,7 @@ import (
 	"orange/fleet/wire"
 	"orange/internal/conform"
 	"orange/internal/history"
+	"orange/internal/signed"
 )
 
 // evil is the queue and the workflow of an attacker.
@@ -281,7 +282,7 @@ func (a *attacked) lists() {
 	must(t, err)
 	var trust, forged custody.Trust
 	must(t, json.Unmarshal(text, &trust))
-	mallory := sign.Line(sign.Member{Name: "mallory", Key: testkit.Key(t, "mallory").PublicKey(), Create: true})
+	mallory := signed.Person{Name: "mallory", Key: sign.KeyOf(testkit.Key(t, "mallory").PublicKey()), Create: true}.Line()
 	forged = trust
 	forged.People.Text += mallory + "\n"
 	own := trust
@@ -418,7 +419,7 @@ func (a *attacked) afterTheRescue(good wire.Ask) {
 		t.Errorf("a take of an epoch that is over: %+v", taken.Body)
 	}
 	file := filepath.Join(a.line.dir, "people")
-	must(t, os.WriteFile(file, []byte(testkit.List(t, sign.People, 1, "ada").Text), 0o600))
+	must(t, os.WriteFile(file, []byte(testkit.List(t, signed.OfPeople, 1, "ada").Text), 0o600))
 	if out, err := a.small.Program("task", "verify", conform.ID, "--people", file).CombinedOutput(); err != nil {
 		t.Errorf("the history after the attacks: %v: %s", err, out)
 	}

@@ -43,7 +43,7 @@ type fake struct {
 	ask   func(wire.Ask) (wire.Reply, error) // nil where each is done
 
 	ofHost func(wire.Ask) (wire.Reply, error) // what a host answers that is asked itself; nil where each is done
-	task  error                              // of every look at the custody of one task; nil where there is none
+	task   error                              // of every look at the custody of one task; nil where there is none
 }
 
 func (f *fake) Hosts(context.Context) ([]custody.HostState, error) { return f.hosts, nil }

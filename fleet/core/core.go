@@ -33,6 +33,7 @@ const (
 	stickyTime  = time.Second
 	cached      = 1000 // workflows
 	kept        = 30 * 24 * time.Hour
+	knownAgain  = 200 * time.Millisecond // until a namespace that was just made is looked for once more
 )
 
 // Worker is a core worker of a server; watch sees what it does.
@@ -93,7 +94,18 @@ func Init(ctx context.Context, options client.Options) error {
 		return fmt.Errorf("reach the server at %s: %w", options.HostPort, err)
 	}
 	defer c.Close()
-	return attributes(ctx, c, options.Namespace)
+	for {
+		err = attributes(ctx, c, options.Namespace)
+		var unknown *serviceerror.NamespaceNotFound
+		if !errors.As(err, &unknown) {
+			return err
+		}
+		select { // the parts of a server learn of a new namespace one after the other
+		case <-ctx.Done():
+			return err
+		case <-time.After(knownAgain):
+		}
+	}
 }
 
 func attributes(ctx context.Context, c client.Client, namespace string) error {

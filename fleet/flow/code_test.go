@@ -9,6 +9,7 @@ import (
 	"orange/fleet/sign"
 	"orange/fleet/testkit"
 	"orange/fleet/wire"
+	"orange/internal/signed"
 )
 
 // An answer that the host did not sign leaves open whether it did what was asked: that is no refusal.
@@ -17,7 +18,7 @@ func TestCode_anAnswerThatIsForgedLeavesOpenWhatTheHostDid(t *testing.T) {
 	now := time.Unix(1e9, 0)
 	s := custody.State{Fleet: testkit.Fleet, Task: id, Phase: custody.Held, Host: "h1", Epoch: 1,
 		Trust: custody.Trust{Authority: testkit.Public(t, testkit.Authority),
-			People: testkit.List(t, sign.People, 1, "ada"), Hosts: testkit.List(t, sign.Hosts, 1, "h1", "h2")}}
+			People: testkit.List(t, signed.OfPeople, 1, "ada"), Hosts: testkit.List(t, signed.OfHosts, 1, "h1", "h2")}}
 	asked := testkit.Request("ada", id, "h1", 1, "k1", now)
 	unsigned := wire.Reply{Fleet: testkit.Fleet, Host: "h1", Epoch: 1, Task: id, Key: "k1", Done: true}
 	_, err := s.Answered(asked, unsigned, now)

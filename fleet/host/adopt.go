@@ -14,6 +14,7 @@ import (
 	"orange/fleet/wire"
 	"orange/internal/history"
 	"orange/internal/keyed"
+	"orange/internal/signed"
 	"orange/internal/task"
 )
 
@@ -38,7 +39,7 @@ func (h *Host) OfHost(ctx context.Context, m wire.Message[wire.Ask]) (wire.Messa
 // report that the server needs. A repeat is answered with that too.
 func (h *Host) Adopt(ctx context.Context, m wire.Message[wire.Ask]) (wire.Message[wire.Reply], error) {
 	none, r := wire.Message[wire.Reply]{}, m.Body.Request
-	if err := h.trusted(ctx, func(people sign.Roster) error {
+	if err := h.trusted(ctx, func(people signed.List) error {
 		return sign.CheckRequest(people, m.Body, sign.Here{Fleet: h.Fleet, Host: h.Name, Task: r.Task, Now: h.Now(ctx)},
 			"")
 	}); err != nil {
@@ -77,7 +78,7 @@ func (h *Host) adopt(ctx context.Context, id string, local Local, text string) (
 	if err := json.Unmarshal([]byte(text), &m); err != nil {
 		return wire.Newcomer{}, refused(fmt.Errorf("cannot take task %s into the fleet: read its birth: %w", id, err))
 	}
-	if err := h.trusted(ctx, func(people sign.Roster) error {
+	if err := h.trusted(ctx, func(people signed.List) error {
 		return sign.CheckBirth(people, m.Body, sign.Here{Fleet: h.Fleet, Task: id, Now: h.Now(ctx)})
 	}); err != nil {
 		return wire.Newcomer{}, refused(err)

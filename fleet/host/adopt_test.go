@@ -14,6 +14,7 @@ import (
 	"orange/fleet/testkit"
 	"orange/fleet/wire"
 	"orange/internal/answer"
+	"orange/internal/signed"
 	"orange/internal/task"
 )
 
@@ -32,7 +33,7 @@ func asksToAdopt(t *testing.T, h *host.Host, birth *wire.Birth) (wire.Newcomer, 
 		return wire.Newcomer{}, err
 	}
 	lists, err := custody.Trust{Authority: testkit.Public(t, testkit.Authority),
-		People: testkit.List(t, sign.People, 1, "ada"), Hosts: testkit.List(t, sign.Hosts, 1, "h1", "h2")}.Lists(
+		People: testkit.List(t, signed.OfPeople, 1, "ada"), Hosts: testkit.List(t, signed.OfHosts, 1, "h1", "h2")}.Lists(
 		testkit.Fleet)
 	must(t, err)
 	must(t, sign.CheckReply(lists.Hosts, m.Body, r, now))
@@ -41,8 +42,8 @@ func asksToAdopt(t *testing.T, h *host.Host, birth *wire.Birth) (wire.Newcomer, 
 	return n.Body, nil
 }
 
-// signed is what a person has signed to take a task into the fleet.
-func signed(t *testing.T, b wire.Birth) *wire.Birth {
+// asked is what a person has signed to take a task into the fleet.
+func asked(t *testing.T, b wire.Birth) *wire.Birth {
 	t.Helper()
 	b.Ask = testkit.Ask(t, wire.Request{Fleet: testkit.Fleet, Task: id, Method: wire.MethodCreate, Person: "ada",
 		Args: []string{sign.BirthDigest(b)}, Key: id, Expires: now.Add(time.Minute).Unix()})
@@ -64,7 +65,7 @@ func TestAdopt_takesWhatAPersonSignedAfterItsFirstSnapshot(t *testing.T) {
 		return nil
 	}
 	for range 2 { // the answer may have been lost
-		n, err := asksToAdopt(t, r.Host, signed(t, known.Birth))
+		n, err := asksToAdopt(t, r.Host, asked(t, known.Birth))
 		if err != nil || n.Report == nil || n.Report.Epoch != 2 || n.Birth.Ask.Signature == "" {
 			t.Fatalf("%+v, %v", n, err)
 		}
@@ -82,19 +83,19 @@ func TestAdopt_refusesWhatIsNotWhatIsHere(t *testing.T) {
 	must(t, err)
 	other := known.Birth
 	other.Workflow = "own@13"
-	unsigned := *signed(t, known.Birth)
+	unsigned := *asked(t, known.Birth)
 	unsigned.Summary = "another"
 	for what, c := range map[string]struct {
 		birth  *wire.Birth
 		change func(*rig)
 		says   string
 	}{
-		"another workflow":         {signed(t, other), nil, "it has changed since it was signed"},
+		"another workflow":         {asked(t, other), nil, "it has changed since it was signed"},
 		"another signature":        {&unsigned, nil, "what was signed is not what it is to be created from"},
-		"one that is over":         {signed(t, known.Birth), func(r *rig) { r.over = true }, "it is over"},
+		"one that is over":         {asked(t, known.Birth), func(r *rig) { r.over = true }, "it is over"},
 		"one that is not here":     {nil, func(r *rig) { r.unread = task.ErrNotFound }, task.ErrNotFound.Error()},
-		"one without a snapshot":   {signed(t, known.Birth), nil, "its first snapshot cannot be taken"},
-		"one that was taken away":  {signed(t, known.Birth), func(r *rig) { r.lost(3) }, "this host knows the epoch 3"},
+		"one without a snapshot":   {asked(t, known.Birth), nil, "its first snapshot cannot be taken"},
+		"one that was taken away":  {asked(t, known.Birth), func(r *rig) { r.lost(3) }, "this host knows the epoch 3"},
 		"a host that is not meant": {nil, func(r *rig) { r.Fleet = "other" }, "it is for the task"},
 	} {
 		r := newRig(t)
@@ -133,10 +134,10 @@ func TestAdopt_ofATaskThatOrangeCreated(t *testing.T) {
 	if b := known.Birth; b.Branch != "feat/a" || b.Summary != "Made offline" || !strings.HasPrefix(b.Workflow, "own@") {
 		t.Errorf("there is to sign %+v", b)
 	}
-	n, err := asksToAdopt(t, h1.Host, signed(t, known.Birth))
+	n, err := asksToAdopt(t, h1.Host, asked(t, known.Birth))
 	must(t, err)
 	trust := custody.Trust{Authority: testkit.Public(t, testkit.Authority),
-		People: testkit.List(t, sign.People, 1, "ada"), Hosts: testkit.List(t, sign.Hosts, 1, "h1", "h2")}
+		People: testkit.List(t, signed.OfPeople, 1, "ada"), Hosts: testkit.List(t, signed.OfHosts, 1, "h1", "h2")}
 	state, err := custody.Resumed(testkit.Fleet, n.Birth, trust, *n.Report, now)
 	if err != nil || state.Host != "h1" || state.Epoch != 1 || state.Row.Summary != "Made offline" {
 		t.Fatalf("the fleet knows %+v, %v", state, err)

@@ -171,17 +171,20 @@ func (f serveFlags) certificates(ctx context.Context, home string, s setup.Setup
 	return s, nil
 }
 
-// serverTLS is the part of the server's configuration that has it ask for certificates.
-const serverTLS = `the server needs this in its configuration, with paths where it finds copies of the files:
+// serverTLS is the part of the server's configuration that has it ask for certificates, also where its own parts talk
+// to each other. Who may do what is decided by them: the server has no other word for it.
+const serverTLS = `the server needs this in its configuration, with paths where it finds copies of the files, and ` +
+	`is started with --allow-no-auth:
   global:
     tls:
-      frontend:
-        server: {certFile: %[1]s, keyFile: %[2]s, requireClientAuth: true, clientCaFiles: [%[3]s]}
-        client: {serverName: %[4]s, rootCaFiles: [%[3]s]}
+      frontend: &way
+        server: {certFile: %[1]q, keyFile: %[2]q, requireClientAuth: true, clientCaFiles: [%[3]q]}
+        client: {serverName: %[4]q, rootCaFiles: [%[3]q]}
+      internode: *way
       systemWorker:
-        certFile: %[1]s
-        keyFile: %[2]s
-        client: {serverName: %[4]s, rootCaFiles: [%[3]s]}
+        certFile: %[1]q
+        keyFile: %[2]q
+        client: {serverName: %[4]q, rootCaFiles: [%[3]q]}
 `
 
 // here is the home of this process, and the setup of its fleet.
