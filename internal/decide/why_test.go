@@ -174,7 +174,7 @@ func TestWhy_tellsTheCountToComeFromTheOneThatIs(t *testing.T) {
 	}
 }
 
-// The last words of an agent are told once, and one sees where its lines ended.
+// Awaits tells the last words of an agent once, and shows where its lines ended.
 func TestAwaits_tellsTheLastWordsOnceAndLineByLine(t *testing.T) {
 	t.Parallel()
 	def := defaultWorkflow(t)
