@@ -35,8 +35,8 @@ func reviewKeys() []key {
 	}, "review", "")
 	return []key{
 		open,
-		within("c", "write a comment on the line, or on the range; change one that is there", "comment", noLine,
-			writeComment),
+		within("c", "write a comment on the line, the range, or the first change of a hunk; change one that is there",
+			"comment", noLine, writeComment),
 		within("V", "begin a range of lines, or give it up", "range", noLine, func(m *Model) tea.Cmd {
 			m.review.ToggleMark()
 			return nil

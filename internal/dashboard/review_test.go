@@ -117,10 +117,11 @@ func TestReview_commentsAreKeptAndSentTogether(t *testing.T) {
 	backend := reviewed(t)
 	id := backend.tasks[0].ID
 	s := openReview(t, backend, 100, 40)
-	s.press("]")
-	s.press("c") // on the head of the hunk
+	s.press("c") // on the list of files
 	s.shows("c: no line of a file is selected")
-	s.press("j", "j", "j", "j", "c")
+	s.press("]", "c") // on the head of the hunk: its first change, as it is now
+	s.shows("Comment on basket/basket.go:12")
+	s.press("esc", "j", "j", "j", "j", "c")
 	s.shows("Comment on basket/basket.go:12")
 	s.press("ctrl+s")
 	s.shows("This cannot be empty")

@@ -311,9 +311,15 @@ func NeedsWords(c record.Change) bool {
 
 const longestSaid = 200 // characters of an agent's last words in a mark
 
-// lastSaid tells an agent's last words in one line; it is empty if there are none.
+// lastSaid tells an agent's last words in one line, with a slash where a line ended; it is empty if there are none.
 func lastSaid(words string) string {
-	said := []rune(strings.Join(strings.Fields(strings.ToValidUTF8(words, "\uFFFD")), " "))
+	var lines []string
+	for line := range strings.Lines(strings.ToValidUTF8(words, "\uFFFD")) {
+		if fields := strings.Fields(line); len(fields) > 0 {
+			lines = append(lines, strings.Join(fields, " "))
+		}
+	}
+	said := []rune(strings.Join(lines, " / "))
 	if len(said) == 0 {
 		return ""
 	}

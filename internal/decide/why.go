@@ -162,7 +162,11 @@ func Awaits(def *workflow.Definition, s record.Snapshot, alive bool, events []hi
 		list = append(list, rejection.Detail{Condition: "the end of a limit", Found: t.Attention,
 			Want: "wait, or start it now: orange task respawn " + t.ID})
 	} else if t.Attention != "" {
-		list = append(list, rejection.Detail{Condition: "a person's attention", Found: t.Attention,
+		mark := t.Attention
+		if !alive { // the agent's last words are above
+			mark = strings.Replace(mark, lastSaid(history.LastWords(events)), "", 1)
+		}
+		list = append(list, rejection.Detail{Condition: "a person's attention", Found: mark,
 			Want: "put that right; the next move removes the mark"})
 	}
 	return list

@@ -173,3 +173,25 @@ func TestWhy_tellsTheCountToComeFromTheOneThatIs(t *testing.T) {
 		t.Errorf("refused with: %v", err)
 	}
 }
+
+// Awaits tells the last words of an agent once, and shows where its lines ended.
+func TestAwaits_tellsTheLastWordsOnceAndLineByLine(t *testing.T) {
+	t.Parallel()
+	def := defaultWorkflow(t)
+	death := deathOf(task.RoleWorker)
+	death.LastWords = "  no such file:   key.pem\n\n   log in again \n"
+	c := decide.Exit(def, newTask("clarification"), evidence(""), death, noon)
+	const said = "; its last words: no such file: key.pem / log in again"
+	if !strings.HasSuffix(c.Task.Attention, said) {
+		t.Errorf("the mark is %q", c.Task.Attention)
+	}
+	var found []string
+	c.Task.Workspace = "ws"
+	for _, d := range decide.Awaits(def, record.Snapshot{Task: c.Task}, false, c.Events, nil, noon) {
+		found = append(found, d.Found)
+	}
+	all := strings.Join(found, "\n")
+	if len(found) != 2 || strings.Count(all, said) != 1 || !strings.Contains(found[1], "start it again with") {
+		t.Errorf("it waits for\n%s", all)
+	}
+}

@@ -254,7 +254,8 @@ func (c Commands) SayToAll(all []Target) FirstStep {
 
 func (c Commands) sendingBack() deed {
 	return deed{verb: "send back", closed: onCommand(workflow.MoveRequestChanges),
-		happens: "The text goes into TASK.md of each, and Orange tells the workers. Comments on lines stay unsent.",
+		happens: "The text goes into TASK.md of each; Orange tells or starts its worker. Comments on lines stay " +
+			"unsent.",
 		do: func(ctx context.Context, on Target, text string) (string, error) {
 			return c.Report(c.Runner.RequestChanges(ctx, on.Task.ID, text))
 		}}

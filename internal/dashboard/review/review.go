@@ -200,17 +200,36 @@ func (m *Model) NoLine() string {
 	return ""
 }
 
-// selected are the lines that the cursor is on, or that are in the range, of the file at the cursor.
+// selected are the lines that the cursor is on, or that are in the range, of the file at the cursor. The head of a hunk
+// has the first line that changed in it: the cursor goes there, and that is what one wants to comment on.
 func (m *Model) selected() []*diff.Line {
 	from, to := m.selection()
 	if to >= len(m.rows) {
 		return nil
+	}
+	if from == to && m.rows[from].kind == rowHunk {
+		return m.firstChange(from)
 	}
 	file := m.rows[m.cursor].file
 	var out []*diff.Line
 	for _, r := range m.rows[from : to+1] {
 		if r.line != nil && r.kind == rowLine && r.file == file && r.line.Kind != diff.Note {
 			out = append(out, r.line)
+		}
+	}
+	return out
+}
+
+// firstChange is the first line that a hunk changes, by the row of its head: as it is now, where it is not only gone.
+func (m *Model) firstChange(head int) (out []*diff.Line) {
+	for _, r := range m.rows[head+1:] {
+		switch {
+		case r.kind == rowHunk || r.kind == rowFile, r.kind == rowLine && r.line.Kind == diff.Same && out != nil:
+			return out
+		case r.kind == rowLine && r.line.Kind == diff.Added:
+			return []*diff.Line{r.line}
+		case r.kind == rowLine && r.line.Kind == diff.Removed && out == nil:
+			out = []*diff.Line{r.line}
 		}
 	}
 	return out
