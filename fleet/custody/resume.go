@@ -29,8 +29,8 @@ func Resumed(fleet string, birth wire.Birth, trust Trust, r wire.Report, now tim
 }
 
 // Claimed judges that a host says it has the task. In a custody that was resumed the greatest epoch counts, as a host
-// with a smaller one may have told the server first; the other host leaves the task. In every other custody nothing
-// changes: the server knows who has the task.
+// with a smaller one may have told the server first; the other host leaves the task. In every other custody the host
+// stays: the server knows who has the task, and learns how it is there.
 func (s State) Claimed(r wire.Report, now time.Time) (State, error) {
 	if err := s.Trust.checkReport(s.Fleet, r, now); err != nil {
 		return s, err
@@ -39,6 +39,9 @@ func (s State) Claimed(r wire.Report, now time.Time) (State, error) {
 	case r.Task != s.Task:
 		return s, fmt.Errorf("%w: the report is of the task %q, and this is %q", ErrStale, r.Task, s.Task)
 	case s.by(r.Host, r.Epoch, r.Task):
+		if next, err := s.reported(r); err == nil { // a database that came back from a backup has an earlier one
+			s, s.Told = next, now.Unix()
+		}
 		return s, nil
 	case !s.Resumed || s.Phase != Held || r.Epoch == s.Epoch:
 		return s, fmt.Errorf("%w: the host %q says that it has the task under the epoch %d, and %q has it under "+

@@ -80,7 +80,23 @@ func TestClaimed_theGreatestEpochCountsInACustodyThatBeganAgain(t *testing.T) {
 	}
 }
 
-func TestClaimed_changesNothingWhereTheServerKnows(t *testing.T) {
+func TestClaimed_theHostThatHasTheTaskIsHeardInEveryCustody(t *testing.T) {
+	t.Parallel()
+	for _, s := range []custody.State{held(t, born(t), "h1"), resumed(t, "h1", 3)} {
+		before := s.Version
+		newer := testkit.Report(t, "h1", id, s.Epoch, before+3, 40, "reviewing")
+		s, err := s.Claimed(newer, now.Add(time.Hour))
+		if err != nil || s.Row.Status != "reviewing" || s.Known.Event != 40 || s.Told != now.Add(time.Hour).Unix() {
+			t.Errorf("%+v, %v", s, err)
+		}
+		older := testkit.Report(t, "h1", id, s.Epoch, before+2, 39, "working")
+		if s, err = s.Claimed(older, now); err != nil || s.Row.Status != "reviewing" {
+			t.Errorf("%+v, %v", s, err)
+		}
+	}
+}
+
+func TestClaimed_noOtherHostGetsTheTaskWhereTheServerKnows(t *testing.T) {
 	t.Parallel()
 	s := held(t, born(t), "h1")
 	if _, err := s.Claimed(testkit.Report(t, "h2", id, 4, 2, 30, "working"), now); !errors.Is(err, custody.ErrStale) {

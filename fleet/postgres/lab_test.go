@@ -29,7 +29,8 @@ import (
 // lab is a fleet of the built programs: a server on PostgreSQL, a core worker, hosts, a person, and one home that is in
 // no fleet.
 type lab struct {
-	t           *testing.T
+	t           *testing.T // of the part that is measured
+	whole       *testing.T
 	dir, server string
 	admin       conform.Side
 	alone       conform.Side
@@ -73,7 +74,8 @@ func newLab(t *testing.T, encrypted bool, hosts ...string) *lab {
 	must(t, err)
 	must(t, os.Chmod(dir, 0o711)) // the database may run as a user of its own
 	t.Cleanup(func() { must(t, os.RemoveAll(dir)) })
-	l := &lab{t: t, dir: dir, encrypted: encrypted, hosts: map[string]conform.Side{}, daemons: map[string]*process{}}
+	l := &lab{t: t, whole: t, dir: dir, encrypted: encrypted, hosts: map[string]conform.Side{},
+		daemons: map[string]*process{}}
 	bin := filepath.Join(dir, "bin")
 	for folder, program := range map[string]string{"../..": "./cmd/orange", "..": "./cmd/orange-fleet"} {
 		build := exec.Command("go", "build", "-trimpath", "-o", bin+"/", program)
@@ -295,10 +297,10 @@ func (l *lab) starts(cmd *exec.Cmd) *process {
 	p := &process{Cmd: cmd}
 	cmd.Stdout, cmd.Stderr = &p.said, &p.said
 	must(l.t, cmd.Start())
-	l.t.Cleanup(func() {
+	l.whole.Cleanup(func() {
 		p.ends(syscall.SIGTERM)
-		if l.t.Failed() {
-			l.t.Logf("%q said:\n%s", cmd.Args, p.said.String())
+		if l.whole.Failed() {
+			l.whole.Logf("%q said:\n%s", cmd.Args, p.said.String())
 		}
 	})
 	return p

@@ -2,6 +2,7 @@ package postgres_test
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"path/filepath"
 	"strconv"
@@ -27,10 +28,13 @@ import (
 	"orange/internal/signed"
 )
 
-const (
-	tasks  = 10_000
-	atOnce = 48
-)
+const atOnce = 48
+
+// many is how many open tasks a fleet has that has many: fewer of them show that the program works.
+var many = flag.Int("many", 10_000, "how many open tasks there are")
+
+// few is how many the same fleet has first.
+const few = 100
 
 // crowd is a fleet with very many tasks, all at one host that answers from memory.
 type crowd struct {
@@ -123,47 +127,45 @@ func (l *lab) many() {
 	l.t.Cleanup(w.Stop)
 
 	began := time.Now()
-	c.each(100, c.start)
-	l.until("100 tasks", func() bool { return c.count("working") == 100 })
-	c.reports("100", 100, func(i int) (int, string) { return 2 + i/100, fmt.Sprintf("few%d", i/100) })
+	c.each(few, c.start)
+	l.until("a few tasks", func() bool { return c.count("working") == few })
+	c.reports(few, few, func(i int) (int, int, string) { return i % few, 2 + i/few, fmt.Sprintf("few%d", i/few) })
 	c.lives()
-	c.each(tasks, c.start)
-	l.until("10,000 tasks", func() bool { return c.count("working") == tasks-100 })
-	l.row("10,000 tasks begun and taken", fmt.Sprintf("%.0f/s", tasks/time.Since(began).Seconds()), "", true)
-	c.reports("10,000", 1000, func(i int) (int, string) { return 9, fmt.Sprintf("s%d", i/1000) })
+	c.each(*many, c.start)
+	l.until("all tasks", func() bool { return c.count("working") == *many-few })
+	l.row(fmt.Sprintf("%d tasks begun and taken", *many), fmt.Sprintf("%.0f/s",
+		float64(*many)/time.Since(began).Seconds()), "", true)
+	c.reports(*many, c.part(), func(i int) (int, int, string) { return i, 9, fmt.Sprintf("s%d", i/c.part()) })
 	c.lists(s)
 	c.asks()
 	server, own := l.serverMegabytes(), l.megabytes(strconv.Itoa(worked.Process.Pid))
-	l.row("memory of the server / a core worker at 10,000 open tasks", fmt.Sprintf("%.0f / %.0f MB", server, own),
+	l.row(fmt.Sprintf("memory of the server / a core worker at %d open tasks", *many),
+		fmt.Sprintf("%.0f / %.0f MB", server, own),
 		"≤ 600 / 200 MB", server <= 600 && own <= 200)
 }
 
-// reports measures reports until they are in the list.
-func (c crowd) reports(open string, group int, of func(i int) (version int, status string)) {
+// part is how many tasks get one status.
+func (c crowd) part() int { return *many / 10 }
+
+// reports measures reports until they are in the list. Three groups of them get one status each.
+func (c crowd) reports(open, group int, of func(i int) (task, version int, status string)) {
 	c.t.Helper()
 	count := 3 * group
 	began := time.Now()
-	c.each(count, func(i int) error {
-		version, status := of(i)
-		task := i
-		if group < 1000 {
-			task = i % group
-		}
-		return c.report(task, version, status)
-	})
-	_, last := of(count - 1)
+	c.each(count, func(i int) error { return c.report(of(i)) })
+	_, _, last := of(count - 1)
 	c.until("the last reports", func() bool { return c.count(last) == group })
 	rate := float64(count) / time.Since(began).Seconds()
-	c.row(fmt.Sprintf("reports until they are in the list, %s open tasks", open), fmt.Sprintf("%.0f/s", rate),
+	c.row(fmt.Sprintf("reports until they are in the list, %d open tasks", open), fmt.Sprintf("%.0f/s", rate),
 		"≥ 100/s", rate >= 100)
 }
 
 // lives counts the events of a life at the server.
 func (c crowd) lives() {
 	c.t.Helper()
-	const one = 99
+	const one = few - 1
 	for version := 5; version < 7; version++ { // the take is the first report, and three have come
-		must(c.t, c.report(one, version, "working"))
+		must(c.t, c.report(one, version, "few2"))
 		c.until("the report", func() bool { return c.told(one).Row.Head.Event == 5+version })
 	}
 	birth := c.events(one)
@@ -201,10 +203,10 @@ func (c crowd) asked(i int, key string) time.Duration {
 func (c crowd) asks() {
 	c.t.Helper()
 	var took spread
-	for i := range 160 {
+	for i := range min(160, *many) {
 		took = append(took, c.asked(i, "k2"))
 	}
-	c.row("a request to a host that answers from memory, 160 of 10,000 tasks, 1 client: p50 / p99",
+	c.row("a request to a host that answers from memory, 1 client: p50 / p99",
 		short(took.at(.5))+" / "+short(took.at(.99)), "", true)
 }
 
@@ -217,12 +219,13 @@ func (c crowd) lists(s setup.Setup) {
 		c.count("s1")
 		counted = append(counted, time.Since(began))
 		began = time.Now()
-		if rows := c.thousand(); rows != 1000 {
+		if rows := c.partOfAll(); rows != c.part() {
 			c.t.Errorf("listed %d tasks", rows)
 		}
 		listed = append(listed, time.Since(began))
 	}
-	c.row("count / list 1,000 of 10,000, with their rows: p50", short(counted.at(.5))+" / "+short(listed.at(.5)),
+	c.row(fmt.Sprintf("count / list %d of %d, with their rows: p50", c.part(), *many),
+		short(counted.at(.5))+" / "+short(listed.at(.5)),
 		"≤ 50 / 150 ms", counted.at(.5) <= 50*time.Millisecond && listed.at(.5) <= 150*time.Millisecond)
 	remote := &client.Remote{Home: c.home(), Setup: s}
 	defer remote.Close()
@@ -232,8 +235,8 @@ func (c crowd) lists(s setup.Setup) {
 	c.row(fmt.Sprintf("list all %d", len(all)), short(time.Since(began)), "", true)
 }
 
-// thousand reads the rows of the thousand tasks of one status.
-func (c crowd) thousand() int {
+// partOfAll reads the rows of the tasks of one status.
+func (c crowd) partOfAll() int {
 	count, next := 0, []byte(nil)
 	for {
 		found, err := c.c.ListWorkflow(c.t.Context(), &workflowservice.ListWorkflowExecutionsRequest{

@@ -15,14 +15,18 @@ func TestTheManualHasEveryKeyAndItsExampleIsRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	examples := regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllStringSubmatch(string(text), -1)
-	if len(examples) == 0 {
-		t.Error("the manual has no example")
-	}
-	for _, example := range examples {
+	read := 0
+	for _, example := range regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllStringSubmatch(string(text), -1) {
+		if strings.Contains(example[1], "\npersistence:\n") { // the configuration of Temporal's server
+			continue
+		}
+		read++
 		if _, err := setup.Parse("example", []byte(example[1])); err != nil {
 			t.Error(err)
 		}
+	}
+	if read == 0 {
+		t.Error("the manual has no example")
 	}
 	_, err = setup.Parse("f", []byte("server: x\nnamespace: home\nnone: 1\n"))
 	if err == nil {
