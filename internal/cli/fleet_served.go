@@ -276,7 +276,7 @@ place by then, it says what the task waits for, and the task is created as soon 
 			return err
 		}
 		if born.Reply != nil {
-			return p.pass(answer.Host{Name: born.Host}, *born.Reply)
+			return p.pass(answer.Host{Name: born.Host}, *born.Reply, "create")
 		}
 		if born.There {
 			return p.sayThere(born.Task)
