@@ -105,7 +105,7 @@ func (w wired) Start(ctx context.Context, id string, b wire.Birth, trust custody
 	if err != nil {
 		return failure(err)
 	}
-	s = s.Accepted(wire.Accepted{Host: w.host.Name})
+	s = s.Accepted(wire.Accepted{Host: w.host.Name}, time.Now())
 	taken, err := w.host.Take(ctx, wire.Of(s.Take()))
 	if err == nil {
 		s, err = s.Taken(s.Epoch, taken.Body, time.Now())

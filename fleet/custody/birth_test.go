@@ -29,7 +29,7 @@ func placed(t *testing.T, on string) custody.State {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return s.Accepted(wire.Accepted{Host: "h1"})
+	return s.Accepted(wire.Accepted{Host: "h1"}, now)
 }
 
 func TestTheAnswerToABirthIsKeptUnderItsKey(t *testing.T) {
@@ -93,7 +93,7 @@ func TestABirthThatNoHostCanBeginIsOver(t *testing.T) {
 // After a rescue the task exists: a host that cannot take it is no end.
 func TestARescuedTaskWaitsForAnotherHostWhereOneRefusesIt(t *testing.T) {
 	t.Parallel()
-	s := rescue(t, held(t, born(t), "h1"), "h2").Accepted(wire.Accepted{Host: "h2"})
+	s := rescue(t, held(t, born(t), "h1"), "h2").Accepted(wire.Accepted{Host: "h2"}, now)
 	answer := taken(t, "h2", 2, 0)
 	answer.Refused, answer.Reply = "no snapshot", said(t, s, "h2", 2)
 	if s, err := s.Taken(2, answer, now); err != nil || s.Phase != custody.Waiting {
@@ -141,7 +141,7 @@ func TestATaskThatNoHostHasHadCanBeCancelled(t *testing.T) {
 	if next, err := waits.Cancelled(cancel(waits, "ada", "next"), now); err == nil || next.Phase != custody.Waiting {
 		t.Errorf("by another request: %s, %v", next.Phase, err)
 	}
-	taking := waits.Accepted(wire.Accepted{Host: "h1"})
+	taking := waits.Accepted(wire.Accepted{Host: "h1"}, now)
 	rescued := rescue(t, held(t, waits, "h1"), "")
 	for name, s := range map[string]custody.State{"taking": taking, "held": held(t, waits, "h1"), "rescued": rescued} {
 		if next, err := s.Cancelled(cancel(s, "ada", "cancel"), now); !errors.Is(err, custody.ErrNotHeld) ||

@@ -102,8 +102,17 @@ func (s State) Label() string {
 }
 
 // Accepted gives the task to a host that has a place for it, under a new epoch; the host has not been asked to take it
-// yet. A host that cannot take it is left out from then on.
-func (s State) Accepted(a wire.Accepted) State {
+// yet. A host that cannot take it is left out from then on, and so is one that is no host of the fleet any more: what
+// it says of the take would not count.
+func (s State) Accepted(a wire.Accepted, now time.Time) State {
+	if a.Unfit == "" && !s.Trust.hasHost(s.Fleet, a.Host, now) {
+		a.Unfit = "it is not in the list of hosts"
+	}
+	return s.accepted(a)
+}
+
+// accepted is Accepted for who says it, without the list.
+func (s State) accepted(a wire.Accepted) State {
 	switch {
 	case s.Phase != Waiting:
 		return s
@@ -409,7 +418,8 @@ func (s State) Cancelled(a wire.Ask, now time.Time) (State, error) {
 	case s.Phase == Ended:
 		return s, fmt.Errorf("%w: cannot cancel the task: it is %q", ErrEnded, s.Row.Status)
 	case s.Phase != Waiting || s.From != "":
-		return s, fmt.Errorf("%w: cannot cancel the task without its host: it is %s; ask again", ErrNotHeld, s.Phase)
+		return s, fmt.Errorf("%w: cannot cancel the task without a host that has it: it is %s; ask again when a "+
+			"host has taken it", ErrNotHeld, s.Phase)
 	}
 	s.Phase, s.Row.Over = Ended, true
 	return s, nil

@@ -41,7 +41,7 @@ func taken(t *testing.T, host string, epoch, event int) wire.Taken {
 // held is a custody that a host has under the next epoch.
 func held(t *testing.T, s custody.State, host string) custody.State {
 	t.Helper()
-	s = s.Accepted(wire.Accepted{Host: host})
+	s = s.Accepted(wire.Accepted{Host: host}, now)
 	s, err := s.Taken(s.Epoch, taken(t, host, s.Epoch, 5), now)
 	if err != nil || s.Phase != custody.Held {
 		t.Fatalf("%s: %v", s.Phase, err)
@@ -110,22 +110,22 @@ func TestNew_needsWhatAPersonSigned(t *testing.T) {
 func TestAccepted_givesTheTaskToOneHostUnderANewEpoch(t *testing.T) {
 	t.Parallel()
 	s := born(t)
-	unfit := s.Accepted(wire.Accepted{Host: "h1", Unfit: "no claude"})
-	if unfit = unfit.Accepted(wire.Accepted{Host: "h1", Unfit: "no claude"}); unfit.Phase != custody.Waiting ||
+	unfit := s.Accepted(wire.Accepted{Host: "h1", Unfit: "no claude"}, now)
+	if unfit = unfit.Accepted(wire.Accepted{Host: "h1", Unfit: "no claude"}, now); unfit.Phase != custody.Waiting ||
 		strings.Join(unfit.Offer().Not, " ") != "h1" || unfit.Epoch != 0 {
 		t.Errorf("unfit: %+v", unfit)
 	}
 	if not := unfit.Again().Offer().Not; len(not) > 0 {
 		t.Errorf("again: %v", not)
 	}
-	s = s.Accepted(wire.Accepted{Host: "h1"})
+	s = s.Accepted(wire.Accepted{Host: "h1"}, now)
 	if s.Phase != custody.Taking || s.Host != "h1" || s.Epoch != 1 || s.Take().Epoch != 1 {
 		t.Errorf("accepted: %+v", s)
 	}
-	if again := s.Accepted(wire.Accepted{Host: "h2"}); again.Host != "h1" || again.Epoch != 1 {
+	if again := s.Accepted(wire.Accepted{Host: "h2"}, now); again.Host != "h1" || again.Epoch != 1 {
 		t.Errorf("a second host: %+v", again)
 	}
-	if next := rescue(t, held(t, born(t), "h1"), "").Accepted(wire.Accepted{Host: "h2"}); next.Version != 0 {
+	if next := rescue(t, held(t, born(t), "h1"), "").Accepted(wire.Accepted{Host: "h2"}, now); next.Version != 0 {
 		t.Errorf("the reports of the next host begin after %d", next.Version)
 	}
 	if o := born(t).Offer(); o.Epoch != 1 || o.Project != "web" {
@@ -133,14 +133,38 @@ func TestAccepted_givesTheTaskToOneHostUnderANewEpoch(t *testing.T) {
 	}
 }
 
+// A host that was removed goes on to ask for tasks until its daemon is stopped. What it says of a take would not count.
+func TestAccepted_givesNothingToAHostThatIsNotInTheList(t *testing.T) {
+	t.Parallel()
+	s := born(t).Accepted(wire.Accepted{Host: "h3"}, now)
+	if s.Phase != custody.Waiting || s.Epoch != 0 || strings.Join(s.Not, " ") != "h3" ||
+		!strings.Contains(strings.Join(s.Because, " "), "not in the list of hosts") {
+		t.Errorf("a host that was removed: %+v", s)
+	}
+	retired := born(t)
+	ended := signed.Person{Name: "h1", Key: sign.KeyOf(testkit.Key(t, "h1").PublicKey()), Create: true, Until: now}
+	list, err := sign.List(testkit.Key(t, testkit.Authority), signed.TitleOf(testkit.Fleet, signed.OfHosts, 2)+"\n"+
+		ended.Line()+"\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	retired.Trust.Hosts = list
+	if s := retired.Accepted(wire.Accepted{Host: "h1"}, now); s.Phase != custody.Waiting {
+		t.Errorf("a host whose key has ended: %+v", s)
+	}
+	if s := retired.Accepted(wire.Accepted{Host: "h1"}, now.Add(-time.Second)); s.Phase != custody.Taking {
+		t.Errorf("before that: %+v", s)
+	}
+}
+
 func TestNeverReached_waitsAgainUnlessATryMayHaveBeenThere(t *testing.T) {
 	t.Parallel()
-	s := born(t).Accepted(wire.Accepted{Host: "h1"})
+	s := born(t).Accepted(wire.Accepted{Host: "h1"}, now)
 	again := s.NeverReached(1)
 	if again.Phase != custody.Waiting || again.Host != "" {
 		t.Errorf("never reached: %+v", again)
 	}
-	if next := again.Accepted(wire.Accepted{Host: "h2"}); next.Epoch != 2 {
+	if next := again.Accepted(wire.Accepted{Host: "h2"}, now); next.Epoch != 2 {
 		t.Errorf("an epoch is used twice: %+v", next)
 	}
 	if other := s.NeverReached(0); other.Phase != custody.Taking {
@@ -152,8 +176,8 @@ func TestNeverReached_waitsAgainUnlessATryMayHaveBeenThere(t *testing.T) {
 	if s.Doubted(0).Doubt || again.Doubted(1).Doubt || held(t, born(t), "h1").Doubted(1).Doubt {
 		t.Error("an earlier take makes doubt")
 	}
-	if again.Accepted(wire.Accepted{Host: "h2"}).Doubt || rescue(t, s.Doubted(1), "h2").Accepted(
-		wire.Accepted{Host: "h2"}).Doubt {
+	if again.Accepted(wire.Accepted{Host: "h2"}, now).Doubt || rescue(t, s.Doubted(1), "h2").Accepted(
+		wire.Accepted{Host: "h2"}, now).Doubt {
 		t.Error("another host's take is in doubt")
 	}
 	if h := held(t, born(t), "h1"); h.NeverReached(1).Phase != custody.Held {
@@ -163,7 +187,7 @@ func TestNeverReached_waitsAgainUnlessATryMayHaveBeenThere(t *testing.T) {
 
 func TestTaken_countsOnlyFromTheHostUnderItsEpoch(t *testing.T) {
 	t.Parallel()
-	s := born(t).Accepted(wire.Accepted{Host: "h1"})
+	s := born(t).Accepted(wire.Accepted{Host: "h1"}, now)
 	for what, one := range map[string]wire.Taken{
 		"another host": taken(t, "h2", 1, 5), "another epoch": taken(t, "h1", 2, 5),
 		"another task": {Report: testkit.Report(t, "h1", "abd", 1, 1, 5, "working")},
@@ -261,7 +285,7 @@ func TestAsked_answersARepeatAndJudgesTheRest(t *testing.T) {
 	wants(t, "another task", ask(func(r *wire.Request) { r.Task = "abd" }, s, now), custody.ErrStale)
 	wants(t, "expired", ask(none, s, now.Add(5*time.Minute)), custody.ErrStale)
 	wants(t, "waiting", ask(none, born(t), now), custody.ErrNotHeld)
-	wants(t, "taking", ask(none, born(t).Accepted(wire.Accepted{Host: "h1"}), now), custody.ErrNotHeld)
+	wants(t, "taking", ask(none, born(t).Accepted(wire.Accepted{Host: "h1"}, now), now), custody.ErrNotHeld)
 	over, err := s.Reported(testkit.Report(t, "h1", id, 1, 9, 9, "over"), now)
 	wants(t, "ending", err, nil)
 	wants(t, "over", ask(none, over, now), custody.ErrEnded)
@@ -418,7 +442,7 @@ func TestARescueTakesTheTaskAwayOnce(t *testing.T) {
 	wants(t, "no epoch", err, custody.ErrStale)
 	_, err = try(s, 1, "h1")
 	wants(t, "to where it is", err, custody.ErrStale)
-	_, err = try(born(t).Accepted(wire.Accepted{Host: "h1"}).NeverReached(1), 1, "")
+	_, err = try(born(t).Accepted(wire.Accepted{Host: "h1"}, now).NeverReached(1), 1, "")
 	wants(t, "waiting", err, custody.ErrNotHeld)
 	over, err := s.Reported(testkit.Report(t, "h1", id, 1, 9, 9, "over"), now)
 	wants(t, "ending", err, nil)
@@ -452,7 +476,7 @@ func TestARescueTakesTheTaskAwayOnce(t *testing.T) {
 	if named.To != "h2" || len(named.Not) > 0 {
 		t.Errorf("to a named host: %+v", named)
 	}
-	doubtful := rescue(t, rescue(t, s, "h2").Accepted(wire.Accepted{Host: "h2"}).Doubted(2), "")
+	doubtful := rescue(t, rescue(t, s, "h2").Accepted(wire.Accepted{Host: "h2"}, now).Doubted(2), "")
 	if doubtful.From != "h1" || len(doubtful.Old) != 2 {
 		t.Errorf("a take with an unknown end: %+v", doubtful)
 	}
@@ -480,7 +504,7 @@ func TestLeft_endsWhatIsOld(t *testing.T) {
 func TestWhatANewHostDoesNotFindIsNamedAsLost(t *testing.T) {
 	t.Parallel()
 	s := answered(t, answered(t, held(t, born(t), "h1"), "k1", 6), "k2", 7)
-	s = rescue(t, s, "h2").Accepted(wire.Accepted{Host: "h2"})
+	s = rescue(t, s, "h2").Accepted(wire.Accepted{Host: "h2"}, now)
 	if len(s.Take().Keys) != 2 || s.Take().Known.Event != 7 {
 		t.Errorf("the take: %+v", s.Take())
 	}

@@ -396,7 +396,7 @@ func (w world) deciding(k knobs) (out []named) {
 				continue
 			}
 			next := w
-			next = next.custody(w.s.Accepted(wire.Accepted{Host: name}), nil)
+			next = next.custody(w.s.accepted(wire.Accepted{Host: name}), nil)
 			next.of[next.s.Epoch] = i + 1
 			if next.s.Epoch != w.s.Epoch+1 {
 				next = next.broke("the epoch %d follows %d", next.s.Epoch, w.s.Epoch)

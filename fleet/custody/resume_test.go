@@ -34,7 +34,7 @@ func TestResumed_isHeldByTheHostThatSaysSo(t *testing.T) {
 		t.Errorf("a report that was sent before: %v", err)
 	}
 	s = rescue(t, s, "h2")
-	if take := s.Accepted(wire.Accepted{Host: "h2"}).Take(); take.Epoch != 4 || take.From != "h1" ||
+	if take := s.Accepted(wire.Accepted{Host: "h2"}, now).Take(); take.Epoch != 4 || take.From != "h1" ||
 		take.Known.Event != 20 {
 		t.Errorf("%+v", take)
 	}

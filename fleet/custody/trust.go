@@ -2,6 +2,7 @@ package custody
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"orange/fleet/sign"
@@ -30,6 +31,14 @@ func (t Trust) people(fleet string) (signed.List, error) {
 
 func (t Trust) hosts(fleet string) (signed.List, error) {
 	return t.open(signed.OfHosts, t.Hosts, fleet)
+}
+
+// hasHost reports whether a host is in the list of hosts, with a key that holds.
+func (t Trust) hasHost(fleet, name string, now time.Time) bool {
+	hosts, err := t.hosts(fleet)
+	return err == nil && slices.ContainsFunc(hosts.Members, func(m signed.Person) bool {
+		return m.Name == name && !now.Before(m.From) && (m.Until.IsZero() || now.Before(m.Until))
+	})
 }
 
 func (t Trust) checkReport(fleet string, r wire.Report, now time.Time) error {

@@ -135,7 +135,7 @@ func (r *run) place(ctx workflow.Context) {
 		if slices.Contains(r.state.Not, r.state.To) {
 			_ = workflow.Sleep(ctx, takeWait)
 		}
-		r.become(ctx, r.state.Accepted(wire.Accepted{Host: r.state.To}))
+		r.become(ctx, r.state.Accepted(wire.Accepted{Host: r.state.To}, workflow.Now(ctx)))
 		return
 	}
 	queue := wire.PlaceQueue(r.state.Birth.Project, r.state.Label())
@@ -154,9 +154,9 @@ func (r *run) place(ctx workflow.Context) {
 		return
 	}
 	known := slices.Contains(r.state.Not, answer.Body.Host)
-	r.become(ctx, r.state.Accepted(answer.Body))
+	r.become(ctx, r.state.Accepted(answer.Body, workflow.Now(ctx)))
 	switch {
-	case answer.Body.Unfit == "":
+	case r.state.Phase != custody.Waiting:
 	case known: // no other host came: those that could not take it are asked again
 		_ = workflow.Sleep(ctx, takeWait)
 		r.become(ctx, r.state.Again())

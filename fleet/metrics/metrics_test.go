@@ -69,7 +69,7 @@ orange_fleet_host_here{host="h2"} 0
 # TYPE orange_fleet_host_since_seconds gauge
 orange_fleet_host_since_seconds{host="h1"} 5
 orange_fleet_host_since_seconds{host="h2"} 7
-# HELP orange_fleet_host_free_places Free workspaces, as the host said when it came.
+# HELP orange_fleet_host_free_places Free workspaces, as the host said last.
 # TYPE orange_fleet_host_free_places gauge
 orange_fleet_host_free_places{host="h1"} 3
 orange_fleet_host_free_places{host="h2"} 0

@@ -135,7 +135,7 @@ func (p *page) hosts(hosts []custody.HostState) {
 	p.family("orange_fleet_host_here", "gauge", "1 where the host has a lease, 0 where it is lost.", here.samples()...)
 	p.family("orange_fleet_host_since_seconds", "gauge", "When the host came, or was lost, in seconds since 1970.",
 		since.samples()...)
-	p.family("orange_fleet_host_free_places", "gauge", "Free workspaces, as the host said when it came.",
+	p.family("orange_fleet_host_free_places", "gauge", "Free workspaces, as the host said last.",
 		free.samples()...)
 	p.family("orange_fleet_host_draining", "gauge", "1 where the host takes no new tasks.", draining.samples()...)
 }

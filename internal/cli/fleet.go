@@ -56,6 +56,30 @@ func (p *Program) fleetCommands() *cobra.Command {
 	return c
 }
 
+// fromAfar is the advice of a host as a person follows it here: "orange task next" there is "orange fleet next".
+func fromAfar(text string) string {
+	var pairs []string
+	for name := range answer.Forwarded() {
+		if name != "restore" {
+			pairs = append(pairs, "orange task "+name, "orange fleet "+name)
+		}
+	}
+	return strings.NewReplacer(append(pairs, "orange task attach", "orange fleet attach")...).Replace(text)
+}
+
+// staysThere says of a command of "orange task" that it is not forwarded.
+func (p *Program) staysThere(c *cobra.Command) {
+	unknown := c.RunE
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if len(args) > 0 && slices.ContainsFunc(p.taskCommands().Commands(), func(of *cobra.Command) bool {
+			return of.Name() == args[0]
+		}) {
+			return usage("cannot do %q from here: run \"orange task %s\" at the host itself", args[0], args[0])
+		}
+		return unknown(c, args)
+	}
+}
+
 // addForwarded adds the commands that are those of "orange task" at the host that has the task.
 func (p *Program) addForwarded(c *cobra.Command) {
 	for _, one := range []*cobra.Command{p.taskShow(), p.taskWhy(), p.taskHistory(), p.taskDiff(), p.taskLogs(),
@@ -65,6 +89,7 @@ func (p *Program) addForwarded(c *cobra.Command) {
 		c.AddCommand(p.forwarded(one))
 	}
 	c.AddCommand(p.fleetLeave())
+	p.staysThere(c)
 }
 
 // forwarded is a command of "orange task" that is done at the host that has the task.
@@ -331,7 +356,7 @@ func (p *Program) send(ctx context.Context, h *Services, f answer.Fleet, host an
 		if err != nil {
 			return err
 		}
-		return p.pass(host, reply)
+		return p.pass(host, reply, call.Argv[1])
 	}
 	most := longestRequest
 	if answer.Forwarded()[call.Argv[1]] == answer.Reads {
@@ -342,7 +367,7 @@ func (p *Program) send(ctx context.Context, h *Services, f answer.Fleet, host an
 		reply, err = p.ask(ctx, h, host, call, most)
 	}
 	if err == nil {
-		return p.pass(host, reply)
+		return p.pass(host, reply, call.Argv[1])
 	}
 	switch {
 	case !errors.Is(err, answer.ErrNotReached) && ctx.Err() == nil: // nothing was sent
@@ -365,15 +390,19 @@ func notKnown(host answer.Host, err error, next string) error {
 }
 
 // pass prints what a host's command printed, and ends as it did.
-func (p *Program) pass(host answer.Host, reply answer.Reply) error {
+func (p *Program) pass(host answer.Host, reply answer.Reply, command string) error {
 	if reply.Refused != "" {
 		return refusedBy(host, reply)
 	}
-	if err := p.print(reply.Stdout); err != nil {
+	said := reply.Stdout
+	if !p.json && !slices.Contains([]string{"diff", "logs", "history"}, command) { // those print what others wrote
+		said = fromAfar(said)
+	}
+	if err := p.print(said); err != nil {
 		return err
 	}
 	if reply.Stderr != "" {
-		p.talk("%s", reply.Stderr)
+		p.talk("%s", fromAfar(reply.Stderr))
 	}
 	if reply.Exit != 0 {
 		return &ended{reply.Exit}
@@ -409,7 +438,7 @@ server, it says so if what was done is lost with its host.`,
 				if err != nil {
 					return err
 				}
-				return p.pass(answer.Host{}, reply)
+				return p.pass(answer.Host{}, reply, "")
 			}
 			kept, err := h.Fleet.Kept(args[0])
 			if err != nil {
@@ -426,7 +455,7 @@ server, it says so if what was done is lost with its host.`,
 			if err := h.Fleet.Drop(args[0]); err != nil {
 				return err
 			}
-			return p.pass(host, reply)
+			return p.pass(host, reply, kept.Call.Argv[1])
 		}),
 	}
 }

@@ -297,6 +297,11 @@ own: F12 returns to where you were.`,
 				}
 				return p.printJSON(map[string]any{"attach": argv})
 			}
+			if p.Served != nil && at.SSH == "" {
+				return usage("cannot open the window of task %s from here: host %s does not say how ssh reaches it; "+
+					"write \"ssh: [USER@]HOST\" into its fleet.yml, or log in there: orange task attach %s", id,
+					at.Name, id)
+			}
 			err = p.flush()
 			argv, failed := h.Fleet.Attach(ctx, at, id, role, !p.json)
 			if err = errors.Join(err, failed); err != nil || !p.json {

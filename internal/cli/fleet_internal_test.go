@@ -425,6 +425,31 @@ func TestEveryCommandOfATaskIsForwardedOrStaysAtItsHost(t *testing.T) {
 	}
 }
 
+// What a host advises can be done from here.
+func TestFleet_saysWhatAHostAdvisesAsItIsDoneFromHere(t *testing.T) {
+	t.Parallel()
+	for said, want := range map[string]string{
+		"look: orange task attach 4Fz":                        "look: orange fleet attach 4Fz",
+		"orange task create-pr 4Fz, or orange task merge 4Fz": "orange fleet create-pr 4Fz, or orange fleet merge 4Fz",
+		"orange task verify 4Fz":                              "orange task verify 4Fz",
+		"orange task restore 4Fz":                             "orange task restore 4Fz",
+	} {
+		if got := fromAfar(said); got != want {
+			t.Errorf("%q: %q", said, got)
+		}
+	}
+	c := (&Program{}).fleetCommands()
+	for _, name := range []string{"watch", "wait", "check", "replay", "verify", "stats", "restore"} {
+		if err := c.RunE(c, []string{name}); !errors.Is(err, task.ErrUsage) ||
+			!strings.Contains(err.Error(), `run "orange task `+name+`" at the host itself`) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if err := c.RunE(c, []string{"foo"}); !strings.Contains(err.Error(), `there is no command "foo"`) {
+		t.Error(err)
+	}
+}
+
 // A file of this host is not read for another one: only texts that were sent are.
 func TestPerform_readsNoFileForAnotherHost(t *testing.T) {
 	t.Parallel()

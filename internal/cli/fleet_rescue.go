@@ -121,7 +121,8 @@ func (p *Program) rescue(ctx context.Context, h *Services, f answer.Fleet, r res
 			notes = append(notes, fmt.Sprintf("host %s could not take a last snapshot: %v", host.Name, err))
 		}
 	}
-	back, err := p.done(ctx, h, r.to, "restore", "--from="+r.from, "--project="+r.project, "--", r.id)
+	back, err := p.done(ctx, h, r.to, "restore", "--from="+r.from, "--project="+r.project, "--reason="+r.reason, "--",
+		r.id)
 	if err != nil {
 		return err
 	}

@@ -41,6 +41,14 @@ func (p *Program) servedCommands() *cobra.Command {
 		p.servedHosts(), p.fleetList(), p.servedCreate(), p.fleetAttach(), p.fleetSnapshot(), p.servedRescue(),
 		p.fleetResult())
 	p.addForwarded(c)
+	other := c.RunE
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if len(args) > 0 && args[0] == "forget" {
+			return usage("a fleet with a server forgets no host by itself: run \"orange-fleet remove NAME\" where " +
+				"its authority is")
+		}
+		return other(c, args)
+	}
 	return c
 }
 
@@ -276,7 +284,7 @@ place by then, it says what the task waits for, and the task is created as soon 
 			return err
 		}
 		if born.Reply != nil {
-			return p.pass(answer.Host{Name: born.Host}, *born.Reply)
+			return p.pass(answer.Host{Name: born.Host}, *born.Reply, "create")
 		}
 		if born.There {
 			return p.sayThere(born.Task)

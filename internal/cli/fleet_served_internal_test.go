@@ -119,6 +119,20 @@ func TestServedHosts_saySinceWhenOneIsLost(t *testing.T) {
 	}
 }
 
+// What cannot be done from here says what to do.
+func TestServed_saysWhatToDoWhereAHostHasNoWayAndWhereOneIsForgotten(t *testing.T) {
+	t.Parallel()
+	exit, _, talk := runServed(t, &served{}, "attach", "a1")
+	if exit != exitUsage || !strings.Contains(talk, "host h1 does not say how ssh reaches it") ||
+		!strings.Contains(talk, "orange task attach a1") {
+		t.Errorf("attach: %d: %s", exit, talk)
+	}
+	exit, _, talk = runServed(t, &served{}, "forget", "h1")
+	if exit != exitUsage || !strings.Contains(talk, "orange-fleet remove NAME") {
+		t.Errorf("forget: %d: %s", exit, talk)
+	}
+}
+
 func TestServedCreate_saysForWhatATaskWaitsAndEndsWell(t *testing.T) {
 	t.Parallel()
 	s := &served{born: answer.Placed{ID: "w1", Task: answer.ServerTask{Found: answer.Found{ID: "w1", Project: "web"},

@@ -82,7 +82,7 @@ A snapshot is pushed only if no one else has pushed one since the last that was 
 }
 
 func (p *Program) taskRestore() *cobra.Command {
-	var from, order string
+	var from, order, reason string
 	var epoch int
 	c := &cobra.Command{
 		Use: "restore ID", Short: "Bring a task back from its snapshot", Args: between(1, 1),
@@ -117,6 +117,11 @@ $ORANGE_HOME/fleet/host_key, where that is there.`,
 			if err != nil {
 				return err
 			}
+			who, err := h.Identity.Actor(ctx, "", "")
+			if err != nil {
+				return err
+			}
+			o.Reason, o.By = reason, who.Person
 			back, err := h.Snapshots.Restore(ctx, project.Name, args[0], from, o)
 			if err != nil {
 				return err
@@ -135,6 +140,7 @@ $ORANGE_HOME/fleet/host_key, where that is there.`,
 	}
 	c.Flags().StringVar(&from, "from", "", "the repository: a remote of the project, a path or an address")
 	c.Flags().StringVar(&order, "expect", "", "a file with what is known of the task, or - for standard input")
+	c.Flags().StringVar(&reason, "reason", "", "why: the history then has it, with your name")
 	c.Flags().IntVar(&epoch, "epoch", 0, "the epoch that the task gets here (default: the next one)")
 	return c
 }

@@ -32,6 +32,24 @@ type RestoreOrder struct {
 	Workflow string   `json:"workflow,omitempty"` // the digest of the one that the task was created under
 	Host     string   `json:"host,omitempty"`     // that had the task
 	Keys     []string `json:"keys,omitempty"`     // of requests that this host has acknowledged
+	// Reason is why a person brings the task back, and By who that is.
+	Reason string `json:"-"`
+	By     string `json:"-"`
+}
+
+// Brought is the event of a task that came back, with how it did: the record was not lost, it was never here. The
+// person is in it with their reason. It stays the engine's: it is no act that rules count.
+func (o RestoreOrder) Brought(e history.Event, epoch int) history.Event {
+	if e.Type != history.Rebuilt {
+		return e
+	}
+	e.Reason = fmt.Sprintf("it came to this home by its snapshot, in epoch %d, and the hooks that it owed count as "+
+		"performed", epoch)
+	if o.Reason == "" {
+		return e
+	}
+	e.Reason, e.Person = o.Reason+"; "+e.Reason, o.By
+	return e
 }
 
 // Check refuses an order that cannot be read.

@@ -239,12 +239,13 @@ func TestSigner_knowsKeysInHardware(t *testing.T) {
 	if by, err := Signer(ForRequest, "text", good); err != nil || by != key {
 		t.Fatalf("%q, %v", by, err)
 	}
+	counted := made("ssh:own", "orange-request", touched)
+	counted[len(counted)-1]++
 	for what, signature := range map[string][]byte{
 		"of another application": made("web:", "orange-request", touched),
 		"for another use":        made("ssh:own", "git", touched),
 		"without a counter":      made("ssh:own", "orange-request", "\x01"),
-		"with another counter": append(
-			made("ssh:own", "orange-request", touched)[:len(made("ssh:own", "", touched))-1], 8),
+		"with another counter":   counted,
 		"of a key on a disk": appendWord(appendWord(nil, []byte(onDisk)),
 			ed25519.Sign(inside.private, Message(ForRequest, "text"))),
 	} {

@@ -85,6 +85,9 @@ func (k Keeper) Restore(ctx context.Context, project, id, from string, o outward
 	if err != nil {
 		return record.Adopted{}, err
 	}
+	for i, e := range told.Events {
+		told.Events[i] = o.Brought(e, f.epoch)
+	}
 	lost := o.Lost(f.events, time.Now())
 	for _, e := range lost {
 		f.notes = append(f.notes, e.Reason)

@@ -68,10 +68,11 @@ func version() *cobra.Command {
 }
 
 func programVersion() string {
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-		return info.Main.Version
+	info, ok := debug.ReadBuildInfo()
+	if !ok || info.Main.Version == "" || info.Main.Version == "(devel)" {
+		return "development build" // as orange says it
 	}
-	return "unknown"
+	return info.Main.Version
 }
 
 // homeDir is $ORANGE_HOME, or orange below the user's home.
