@@ -61,7 +61,8 @@ func (w *world) killed(ctx context.Context, p *program, dice *rand.Rand) {
 	p.start()
 }
 
-// serves starts the server again where it has ended by itself: it gives up where a busy machine lets it begin too slowly.
+// serves starts the server again where it has ended by itself: it gives up where a busy machine lets it begin too
+// slowly.
 func (w *world) serves() {
 	if w.serve.ended() {
 		w.note("the server has ended by itself")
@@ -141,8 +142,8 @@ func drained(w *world, ctx context.Context, h *host, _ *rand.Rand) {
 	w.note("the end of the drain of %s: %d %s", h.name, exit, out)
 }
 
-// fewest and mostLasts bound a storm on a busy machine: it goes on until people have got something done, and not for
-// ever.
+// fewest and mostLasts bound a storm on a busy machine: it goes on until people have got something done, and
+// not forever.
 const (
 	fewest    = 20
 	mostLasts = 6 * time.Minute
