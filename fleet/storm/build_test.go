@@ -17,10 +17,10 @@ type change struct{ file, from, to string }
 // faster makes the times of a fleet shorter, so that a lease ends in a storm of a minute.
 func faster() ([]change, times) {
 	const file = "fleet/custody/host.go"
-	return []change{{file, "BeatEvery = 10 * time.Second", "BeatEvery = 1 * time.Second"},
-		{file, "LeaseFor  = 60 * time.Second", "LeaseFor  = 6 * time.Second"},
-		{file, "LostAfter = 90 * time.Second", "LostAfter = 9 * time.Second"},
-	}, times{beat: time.Second, lease: 6 * time.Second, lost: 9 * time.Second}
+	return []change{{file, "BeatEvery = 10 * time.Second", "BeatEvery = 2 * time.Second"},
+		{file, "LeaseFor  = 60 * time.Second", "LeaseFor  = 12 * time.Second"},
+		{file, "LostAfter = 90 * time.Second", "LostAfter = 18 * time.Second"},
+	}, times{beat: 2 * time.Second, lease: 12 * time.Second, lost: 18 * time.Second}
 }
 
 // built builds the programs with changes into a folder.

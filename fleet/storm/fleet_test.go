@@ -125,6 +125,10 @@ func (w *world) personJoins(name string, office []string) {
 	}
 	w.has("hub", d.env, "orange-fleet", "join", w.has("hub", office, "orange-fleet", "invite", name, "--person"),
 		"--signing-key", filepath.Join(d.dir, "id"))
+	path := filepath.Join(d.dir, "orange", "fleet", "fleet.yml")
+	text, err := os.ReadFile(path)
+	must(w.t, err)
+	must(w.t, os.WriteFile(path, append(text, "patience: 20s\n"...), 0o600)) // the machine is a busy one
 }
 
 // lease is the lease of the host, as orange there reads it.

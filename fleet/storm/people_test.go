@@ -42,7 +42,7 @@ type crowd struct {
 	number   int
 }
 
-const mostTasks = 9
+const mostTasks = 6
 
 // listed is a task of the list of a fleet.
 type listed struct {

@@ -61,6 +61,17 @@ func (w *world) killed(ctx context.Context, p *program, dice *rand.Rand) {
 	p.start()
 }
 
+// serves starts the server again where it has ended by itself: it gives up where a busy machine lets it begin too
+// slowly.
+func (w *world) serves() {
+	if w.serve.ended() {
+		w.note("the server has ended by itself")
+		w.count("servers that ended by themselves")
+		w.serve.signal(syscall.SIGKILL)
+		w.serve.start()
+	}
+}
+
 // link sets the link of a host up or down.
 func (w *world) link(h *host, way string) {
 	w.ip("-n", w.ns("hub"), "link", "set", h.space, way)
@@ -131,8 +142,8 @@ func drained(w *world, ctx context.Context, h *host, _ *rand.Rand) {
 	w.note("the end of the drain of %s: %d %s", h.name, exit, out)
 }
 
-// fewest and mostLasts bound a storm on a busy machine: it goes on until people have got something done, and not for
-// ever.
+// fewest and mostLasts bound a storm on a busy machine: it goes on until people have got something done, and
+// not forever.
 const (
 	fewest    = 20
 	mostLasts = 6 * time.Minute
@@ -165,6 +176,7 @@ func (w *world) storms(ctx context.Context, c *crowd, all []trouble, lasts time.
 			if !first && over() || ctx.Err() != nil {
 				return
 			}
+			w.serves()
 			h := w.oneOf(dice)
 			w.note("%s: %s", h.name, one.name)
 			one.do(w, ctx, h, dice)

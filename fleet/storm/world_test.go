@@ -122,6 +122,7 @@ func newWorld(t *testing.T, temporal, bin string, seed uint64, times times) *wor
 	w := &world{t: t, dir: dir, bin: bin, seed: seed, times: times, name: filepath.Base(dir),
 		figures: map[string]int{}}
 	t.Cleanup(w.remove)
+	t.Cleanup(w.tell)
 	w.network()
 	w.files()
 	w.serve = w.program("server", "srv", w.env("srv"), temporal, "server", "start-dev", "--headless", "--ip",
@@ -379,10 +380,17 @@ func rest(ctx context.Context, d time.Duration) {
 	}
 }
 
-// until waits for a fact.
+// clearing is how long it may take to end and to remove everything.
+const clearing = 2 * time.Minute
+
+// until waits for a fact. Where the time of all tests is nearly over it gives up: what there is has to be removed yet.
 func (w *world) until(what string, most time.Duration, is func() bool) {
 	w.t.Helper()
-	for late := time.Now().Add(most); !is(); rest(w.t.Context(), 200*time.Millisecond) {
+	late := time.Now().Add(most)
+	if last, bounded := w.t.Deadline(); bounded && late.After(last.Add(-clearing)) {
+		late = last.Add(-clearing)
+	}
+	for ; !is(); rest(w.t.Context(), 200*time.Millisecond) {
 		if time.Now().After(late) || w.t.Context().Err() != nil {
 			w.t.Fatalf("it was waited for in vain: %s", what)
 		}
