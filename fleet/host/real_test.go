@@ -116,7 +116,7 @@ func loginIsProof(t *testing.T, program string, h *rig, id string, forged answer
 		refused string
 	}{
 		{answer.Call{Argv: []string{"task", "update", "--summary=Another thing", "--", id}, Key: "k7"}, ""},
-		{answer.Call{Argv: []string{"task", "restore", "--from=x", "--project=web", "--", id}}, "may be held elsewhere"},
+		{answer.Call{Argv: []string{"task", "restore", "--from=x", "--project=web", "--", id}}, "held elsewhere"},
 		{forged, "has signed another request"},
 	} {
 		c.call.V = answer.Version
