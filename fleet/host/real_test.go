@@ -102,8 +102,8 @@ func built(t *testing.T) (program, vault string) {
 	return program, vault
 }
 
-// loginIsProof looks at a host with "signed: off": the login is the proof there, but for what gives the host a task, and
-// a signature that is there is checked all the same.
+// loginIsProof looks at a host with "signed: off": the login is the proof there, but for what gives the host a task,
+// and a signature that is there is checked all the same.
 func loginIsProof(t *testing.T, program string, h *rig, id string, forged answer.Call) {
 	t.Helper()
 	home := h.Program.(host.Orange).Home

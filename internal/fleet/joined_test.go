@@ -25,8 +25,13 @@ func TestJoined_asksForSignaturesUnlessTheyAreOff(t *testing.T) {
 			t.Errorf("%q: %+v, %v", text, got, err)
 		}
 	}
-	for text, says := range map[string]string{"": "empty file", server + "signed: no\n": "signed",
-		server + "signed:\n": "signed", "server: s:1\nname: h1\n": "no \"namespace\"", "server: s:1\nnamespace: [a]\n": "namespace"} {
+	for text, says := range map[string]string{
+		"":                              "empty file",
+		server + "signed: no\n":         "signed",
+		server + "signed:\n":            "signed",
+		"server: s:1\nname: h1\n":       "no \"namespace\"",
+		"server: s:1\nnamespace: [a]\n": "namespace",
+	} {
 		if got, err := joinedBy(t, text); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%q: %+v, %v", text, got, err)
 		}
