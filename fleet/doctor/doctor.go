@@ -98,8 +98,8 @@ func (d *Doctor) signatures() {
 	case d.Setup.Name == "" && !d.Setup.Signed:
 		d.say(Odd, "signed", "it is off in fleet.yml, and means nothing here: this machine is no host")
 	case d.Setup.Name != "" && !d.Setup.Signed:
-		d.say(Odd, "signed", "it is off in fleet.yml: anyone who can log in here by ssh may ask for what a person may, "+
-			"and the history names this account; what comes through the server is signed all the same")
+		d.say(Odd, "signed", "it is off in fleet.yml: anyone who can log in here by ssh may ask for what a person "+
+			"may, and the history names this account; what comes through the server is signed all the same")
 	case d.Setup.Name != "":
 		d.say(Good, "signed", "requests for tasks of the fleet have to be signed, by ssh too")
 	}
