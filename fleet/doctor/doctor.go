@@ -83,12 +83,26 @@ func (d *Doctor) Look(ctx context.Context) []Finding {
 	for _, warning := range member.Warnings(d.Setup) {
 		d.say(Odd, "keys", "%s", warning)
 	}
+	d.signatures()
 	d.certificate()
 	d.atServer(ctx)
 	if d.Setup.Name != "" {
 		d.asHost(ctx)
 	}
 	return d.found
+}
+
+// signatures names a host at which the login by ssh is the proof.
+func (d *Doctor) signatures() {
+	switch {
+	case d.Setup.Name == "" && !d.Setup.Signed:
+		d.say(Odd, "signed", "it is off in fleet.yml, and means nothing here: this machine is no host")
+	case d.Setup.Name != "" && !d.Setup.Signed:
+		d.say(Odd, "signed", "it is off in fleet.yml: anyone who can log in here by ssh may ask for what a person "+
+			"may, and the history names this account; what comes through the server is signed all the same")
+	case d.Setup.Name != "":
+		d.say(Good, "signed", "requests for tasks of the fleet have to be signed, by ssh too")
+	}
 }
 
 // certificate looks how long this machine's certificate holds.

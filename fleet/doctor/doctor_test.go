@@ -80,6 +80,26 @@ func TestLook_namesWhatDoesNotWork(t *testing.T) {
 	}
 }
 
+func TestLook_saysWhetherRequestsHaveToBeSigned(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		host   string
+		signed bool
+		says   string
+	}{
+		{"h1", true, "ok signed: requests for tasks of the fleet have to be signed"},
+		{"h1", false, "note signed: it is off in fleet.yml: anyone who can log in here"},
+		{"", false, "note signed: it is off in fleet.yml, and means nothing here"},
+		{"", true, ""},
+	} {
+		d := machine(t)
+		d.Setup.Name, d.Setup.Signed = tt.host, tt.signed
+		if got := look(t, d); !strings.Contains(got, tt.says) || tt.says == "" && strings.Contains(got, " signed: ") {
+			t.Errorf("%q, %v: %s", tt.host, tt.signed, got)
+		}
+	}
+}
+
 func TestLook_atAPlaceOfSnapshotsThatDoesNotAnswer(t *testing.T) {
 	t.Parallel()
 	d := machine(t)

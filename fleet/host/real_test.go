@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -102,6 +103,34 @@ func built(t *testing.T) (program, vault string) {
 	return program, vault
 }
 
+// loginIsProof looks at a host with "signed: off": the login is the proof there, but for what gives the host a task,
+// and a signature that is there is checked all the same.
+func loginIsProof(t *testing.T, program string, h *rig, id string, forged answer.Call) {
+	t.Helper()
+	home := h.Program.(host.Orange).Home
+	file := filepath.Join(h.Store.Dir, "fleet.yml")
+	before, err := os.ReadFile(file)
+	must(t, err)
+	must(t, os.WriteFile(file, append(slices.Clone(before), "signed: off\n"...), 0o600))
+	for _, c := range []struct {
+		call    answer.Call
+		refused string
+	}{
+		{answer.Call{Argv: []string{"task", "update", "--summary=Another thing", "--", id}, Key: "k7"}, ""},
+		{answer.Call{Argv: []string{"task", "restore", "--from=x", "--project=web", "--", id}}, "held elsewhere"},
+		{forged, "has signed another request"},
+	} {
+		c.call.V = answer.Version
+		text, err := c.call.Text()
+		must(t, err)
+		if said := overSSH(t, program, home, text); !strings.Contains(said.Refused, c.refused) ||
+			(said.Refused == "") != (c.refused == "") || c.refused == "" && said.Exit != 0 {
+			t.Errorf("with signed: off %q: %+v", c.call.Argv, said)
+		}
+	}
+	must(t, os.WriteFile(file, before, 0o600))
+}
+
 // What the host makes of the messages of the fleet are commands that orange knows, and what it reads are its answers.
 func TestHost_asksOrangeItself(t *testing.T) {
 	program, vault := built(t)
@@ -158,6 +187,8 @@ func TestHost_asksOrangeItself(t *testing.T) {
 			t.Errorf("%q over ssh without a signature: %+v", words, said)
 		}
 	}
+
+	loginIsProof(t, program, h1, id, unsigned)
 
 	take := wire.Take{Task: id, Epoch: 2, Birth: birth, From: "h1", Keys: []wire.Kept{{Key: "k1"}, {Key: "k2"}}}
 	for range 2 {

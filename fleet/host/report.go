@@ -9,6 +9,7 @@ import (
 
 	"orange/fleet/sign"
 	"orange/fleet/wire"
+	"orange/internal/answer"
 )
 
 // deleted is the status that the list of a fleet shows of a task that was deleted at its host.
@@ -71,7 +72,7 @@ func (h *Host) absent(id string) (wire.Row, error) {
 	}
 	row, err := h.Store.Row(id)
 	if held {
-		row.Attention = "it is not on record at this host any more: bring it back with \"orange fleet rescue\""
+		row.Attention = answer.NotOnRecord + ": bring it back with \"orange fleet rescue\""
 		return row, err
 	}
 	row.Status, row.Over, row.Attention = deleted, true, ""

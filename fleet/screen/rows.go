@@ -102,7 +102,11 @@ func (v *view) read(ctx context.Context) (map[string]row, error) {
 	hosts.Wait()
 	for _, t := range known.Tasks {
 		_, has := all[t.ID]
-		if why := silent[t.Host]; !has && (t.Host == "" || why != "") {
+		why := silent[t.Host]
+		if why == "" && t.Missing() {
+			why = t.Attention
+		}
+		if !has && (t.Host == "" || why != "") {
 			all[t.ID] = v.told(known, t, why)
 		}
 	}

@@ -35,9 +35,11 @@ func (h *hosts) Known(context.Context) (answer.ServerView, error) {
 		return answer.ServerTask{Found: answer.Found{ID: id, Project: "web", Live: true, Status: "checking"},
 			Host: host, Event: 31, Told: at}
 	}
+	gone := of("gone", "h1")
+	gone.Attention = answer.NotOnRecord
 	return answer.ServerView{At: at, Hosts: []answer.ServerHost{
 		{Name: "h1", Here: true, Projects: []string{"web"}, Harness: []string{"pi"}}, {Name: "h2", Since: at}},
-		Tasks: []answer.ServerTask{of(id, "h1"), of("lost", "h2"), of("waits", "")}}, nil
+		Tasks: []answer.ServerTask{of(id, "h1"), of("lost", "h2"), of("waits", ""), gone}}, nil
 }
 
 func (h *hosts) Find(context.Context, string) ([]answer.ServerTask, error) { return nil, nil }
@@ -81,7 +83,7 @@ func TestTheListHasTheTasksOfSilentHostsAsTheyWereLastTold(t *testing.T) {
 	t.Parallel()
 	v, _ := newScreen(t)
 	all, cursor, err := v.All(t.Context())
-	if err != nil || len(all) != 3 || cursor == 0 {
+	if err != nil || len(all) != 4 || cursor == 0 {
 		t.Fatalf("%d tasks, cursor %d, %v", len(all), cursor, err)
 	}
 	for _, one := range all {
@@ -93,6 +95,10 @@ func TestTheListHasTheTasksOfSilentHostsAsTheyWereLastTold(t *testing.T) {
 		case "lost":
 			if !strings.Contains(one.Attention, "h2") || !strings.Contains(one.Attention, "(event 31)") {
 				t.Errorf("the task of the lost host: %q", one.Attention)
+			}
+		case "gone":
+			if !strings.Contains(one.Attention, "host h1: it is not on record") {
+				t.Errorf("the task that its host has lost: %q", one.Attention)
 			}
 		case "waits":
 			if !strings.Contains(one.Attention, "waits for a place") {

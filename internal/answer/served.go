@@ -54,6 +54,12 @@ type ServerTask struct {
 	Unfit     map[string]string
 }
 
+// NotOnRecord is how the attention of a task begins whose host has it, and not on record: its list lacks the task.
+const NotOnRecord = "it is not on record at this host any more"
+
+// Missing reports whether the host of a task has said that it is not on record there.
+func (t ServerTask) Missing() bool { return strings.HasPrefix(t.Attention, NotOnRecord) }
+
 // Placement is what a task of a fleet with a server is created from.
 type Placement struct {
 	ID       string

@@ -37,7 +37,7 @@ func TestTheRecipesNameFilesAndTestsThatExist(t *testing.T) {
 	tests := testsHere(t)
 	code := regexp.MustCompile("`([^`\n]+)`")
 	inside := regexp.MustCompile(`^(internal|cmd|docs|workflows|harnesses|demo|tools)/\S*$`)
-	for _, name := range []string{"CONTRIBUTING.md", "AGENTS.md"} {
+	for _, name := range []string{"CONTRIBUTING.md", "AGENTS.md", "docs/fleet-server.md"} {
 		found := 0
 		for _, match := range code.FindAllStringSubmatch(page(t, name), -1) {
 			switch word := match[1]; {

@@ -225,8 +225,14 @@ func (p *Program) listServed(ctx context.Context, h *Services, f answer.Fleet, o
 	return p.listAll(all, mine, p.untold(known, all, on, call))
 }
 
-// untold are the tasks that the server has and that no host listed, because it did not answer, or because no host has
-// them.
+// lists reports whether a host has listed a task.
+func lists(one told, id string) bool {
+	tasks, err := tasksOf(one)
+	return err == nil && slices.ContainsFunc(tasks, func(t listedTask) bool { return t.ID == id })
+}
+
+// untold are the tasks that the server has and that no host listed, because it did not answer, because the task is not
+// on record there, or because no host has it.
 func (p *Program) untold(known answer.ServerView, all []told, on string, call answer.Call) []listedTask {
 	project, only := "", false
 	for _, word := range call.Argv {
@@ -239,7 +245,7 @@ func (p *Program) untold(known answer.ServerView, all []told, on string, call an
 	var out []listedTask
 	for _, t := range known.Tasks {
 		answered := slices.ContainsFunc(all, func(one told) bool {
-			return one.host.Name == t.Host && one.problem() == ""
+			return one.host.Name == t.Host && one.problem() == "" && (!t.Missing() || lists(one, t.ID))
 		})
 		if answered || on != "" && on != t.Host || project != "" && project != t.Project ||
 			only && t.Attention == "" { // hosts know what the list is about

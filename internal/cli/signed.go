@@ -34,13 +34,14 @@ func (p *Program) senderOf(ctx context.Context, h *Services, call answer.Call) (
 		return unsigned, usage("cannot check who signed the call: this host is in no fleet with a server")
 	case call.Signed != nil:
 		return p.signer(ctx, h, joined, call)
-	case joined.Fleet == "" || !joined.Signed:
+	case joined.Fleet == "":
 		return unsigned, nil
 	}
 	return unsigned, p.freeToAll(ctx, h, joined, call)
 }
 
-// freeToAll refuses a request without a signature for a task that is held for a fleet.
+// freeToAll refuses a request without a signature for a task that is held for a fleet. Where the login by ssh is the
+// proof, it refuses what would give a task to this host: the custody of the fleet alone does that.
 func (p *Program) freeToAll(ctx context.Context, h *Services, joined answer.Joined, call answer.Call) error {
 	refuse := func(what string) error {
 		return task.Notef(signed.ErrUnsigned, "cannot do %q: %s for the fleet %q, whose people sign what they "+
@@ -51,7 +52,7 @@ func (p *Program) freeToAll(ctx context.Context, h *Services, joined answer.Join
 		return refuse("the task may be held elsewhere")
 	case call.Argv[1] == "create" && call.Flag("epoch") != "":
 		return refuse("the task is to be held")
-	case call.Argv[1] == "create":
+	case call.Argv[1] == "create" || !joined.Signed:
 		return nil
 	}
 	for _, word := range call.Arguments() { // one that is no task is none of a fleet

@@ -53,7 +53,11 @@ func TestAnswer_refusesARequestWithoutASignatureForATaskThatIsHeld(t *testing.T)
 		{answer.Joined{Fleet: "home", Host: "h1", Signed: true}, `"task","snapshot","--to=x","--","Orange"`, true},
 		{answer.Joined{Fleet: "home", Host: "h1", Signed: true}, `"task","restore","--from=x","--","Other"`, true},
 		{answer.Joined{Fleet: "home", Host: "h1", Signed: true}, `"task","snapshot","--to=x","--","Local"`, false},
-		{answer.Joined{Fleet: "home", Host: "h1"}, `"task","restore","--from=x","--","Other"`, false},
+		{answer.Joined{Fleet: "home", Host: "h1"}, `"task","restore","--from=x","--","Other"`, true},
+		{answer.Joined{Fleet: "home", Host: "h1"}, `"task","create","--epoch=2","--id=x","--","b"`, true},
+		{answer.Joined{Fleet: "home", Host: "h1"}, `"task","create","--","b"`, false},
+		{answer.Joined{Fleet: "home", Host: "h1"}, `"task","delete","--yes","--","Orange"`, false},
+		{answer.Joined{Fleet: "home", Host: "h1"}, `"task","show","--","Orange"`, false},
 		{answer.Joined{Fleet: "home", Host: "h1"}, `"task","next","--","Orange"`, false},
 		{answer.Joined{}, `"task","next","--","Orange"`, false},
 	} {

@@ -50,7 +50,12 @@ func parseJoined(file string, text []byte) (answer.Joined, error) {
 	if server == "" {
 		return answer.Joined{}, nil
 	}
-	return j, r.Err()
+	if err := r.Err(); err != nil || j.Fleet != "" {
+		return j, err
+	}
+	// A fleet without a name would be none, and its tasks would be free to all.
+	return j, task.Notef(task.ErrUsage, "cannot tell which fleet this host is in: %q has a \"server\" and no "+
+		"\"namespace\"", file)
 }
 
 // People are those whose requests count in the fleet, as this host has learnt it last. The authority of the fleet has
