@@ -171,11 +171,26 @@ func startProvider(ts *testscript.TestScript, _ bool, args []string) {
 // requests is the file in which the provider notes what it was asked.
 func requests(ts *testscript.TestScript) string { return filepath.Join(ts.Getenv("WORK"), "requests") }
 
-// asked REGEXP checks whether the provider was asked something.
+// asked REGEXP waits until the provider was asked something: a program asks a while after a text was typed into it.
+// "! asked REGEXP" checks that it was not asked so far.
 func asked(ts *testscript.TestScript, neg bool, args []string) {
-	text := ts.ReadFile(requests(ts))
-	if regexp.MustCompile(args[0]).MatchString(text) == neg {
-		ts.Fatalf("requests that match %q: expected %v; there were:\n%s", args[0], !neg, text)
+	pattern := regexp.MustCompile(args[0])
+	late := time.After(programPatience)
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		text := ts.ReadFile(requests(ts))
+		switch found := pattern.MatchString(text); {
+		case neg && found:
+			ts.Fatalf("found requests that match %q, want none; there were:\n%s", args[0], text)
+		case neg || found:
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-late:
+			ts.Fatalf("found no requests that match %q; there were:\n%s", args[0], text)
+		}
 	}
 }
 

@@ -180,7 +180,7 @@ func (h *Host) taking(take wire.Take) (answer.Call, error) {
 
 // proof is what a person has signed, as orange keeps it in the history.
 func proof(ask wire.Ask) *answer.Signed {
-	return &answer.Signed{Text: string(sign.RequestText(ask.Request)), Signature: ask.Signature}
+	return &answer.Signed{Text: sign.RequestText(ask.Request), Signature: ask.Signature}
 }
 
 // has reports whether orange has a task.

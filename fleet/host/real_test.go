@@ -171,7 +171,7 @@ func TestHost_asksOrangeItself(t *testing.T) {
 		!strings.Contains(said.Refused, "whose people sign what they ask for") {
 		t.Errorf("a request without a signature: %+v", said)
 	}
-	unsigned.Signed = &answer.Signed{Text: string(sign.RequestText(ask.Request)), Signature: ask.Signature}
+	unsigned.Signed = &answer.Signed{Text: sign.RequestText(ask.Request), Signature: ask.Signature}
 	if said, err := h1.Program.Do(t.Context(), unsigned); err != nil || said.Exit != 3 ||
 		!strings.Contains(said.Refused, "has signed another request") {
 		t.Errorf("a request with the signature of another one: %+v, %v", said, err)

@@ -161,6 +161,7 @@ func (p *Program) sayTested(r harness.Probed) {
 		p.field("", "the file was written for another version: see below whether its flags are still there")
 	}
 	p.field("last run", r.Run)
+	p.field("do once", r.Trust)
 	p.field("trouble", r.Trouble)
 	missing := 0
 	for _, f := range r.Flags {

@@ -26,6 +26,7 @@ type Probed struct {
 	Version string `json:"version,omitempty"` // what the program says of itself
 	Written string `json:"written_for"`       // the version that the file was written for
 	Run     string `json:"run"`               // when the file was last tried, or NeverRun
+	Trust   string `json:"trust,omitempty"`   // what a person does once, as the file has it
 	Flags   []Flag `json:"flags"`
 	Trouble string `json:"trouble,omitempty"` // why the program could not be asked
 }

@@ -58,9 +58,8 @@ func TestEveryKeyOfAHarnessIsUsed(t *testing.T) {
 	used := usedNames(t)
 	for _, of := range []any{harness.Harness{}, harness.Launch{}} {
 		for _, field := range reflect.VisibleFields(reflect.TypeOf(of)) {
-			notYet := field.Name == "Trust" // as the manual says
-			if used[field.Name] == notYet {
-				t.Errorf("the program uses the field %s of %T: %t, want %t", field.Name, of, notYet, !notYet)
+			if !used[field.Name] {
+				t.Errorf("nothing uses the field %s of %T", field.Name, of)
 			}
 		}
 	}

@@ -93,22 +93,28 @@ func (h *Home) Fill(n task.New) (task.New, error) {
 		prefer.Harness = h.installed()
 	}
 	n = decide.WithDefaults(n, prefer)
-	if err := h.can(n.Harness, task.RoleWorker, n.Model); err != nil {
+	if err := h.can(n.Harness, task.RoleWorker, n.Model, n.Effort); err != nil {
 		return n, err
 	}
-	return n, h.can(n.ReviewHarness, task.RoleReviewer, n.ReviewModel)
+	return n, h.can(n.ReviewHarness, task.RoleReviewer, n.ReviewModel, n.ReviewEffort)
 }
 
-// can reports why an agent cannot be called by a harness, with a model where one is chosen.
-func (h *Home) can(name, role, model string) error {
+// can reports why an agent cannot be called by a harness, with a model and an effort where they are chosen.
+func (h *Home) can(name, role, model, effort string) error {
 	one, err := h.Harness(name)
-	if err == nil {
-		err = harness.CheckModel(model)
+	if err != nil {
+		return err
 	}
-	if err == nil && model != "" && !one.TakesModel(role, usualPermissions(role)) {
-		err = one.NoModel(role, model)
+	for _, chosen := range [][2]string{{harness.Model, model}, {harness.Effort, effort}} {
+		what, word := chosen[0], chosen[1]
+		if err := harness.CheckWord(what, word); err != nil {
+			return err
+		}
+		if word != "" && !one.Takes(what, role, usualPermissions(role)) {
+			return one.NotTaken(what, role, word)
+		}
 	}
-	return err
+	return nil
 }
 
 // usualPermissions are those of a role where a workflow says nothing else.

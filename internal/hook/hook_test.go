@@ -241,6 +241,23 @@ func TestNotifyWorker_failsWhenTypingDoes(t *testing.T) {
 	}
 }
 
+// What a program shows while it waits differs between its versions: a person has to see that a file does not fit.
+func TestNotifyWorker_saysWhereToLookAtAWindowThatNothingIsTypedInto(t *testing.T) {
+	t.Parallel()
+	window := "orange task attach " + aJob(action.NotifyWorker, task.RoleWorker).Task.ID + " --role worker"
+	file := `"ready" in the file of the harness`
+	for reason, names := range map[tmux.Reason]bool{tmux.NotReady: true, tmux.DialogOpen: false} {
+		executor, p := newExecutor(t)
+		p.panes = []tmux.Pane{aPane(task.RoleWorker, "1")}
+		p.fails["type"] = &tmux.NotSafe{Reason: reason}
+		_, err := executor.Perform(t.Context(), aJob(action.NotifyWorker, task.RoleWorker))
+		wantError(t, err, window)
+		if strings.Contains(err.Error(), file) != names {
+			t.Errorf("where %s the error is %q, want it to name the file: %t", reason, err, names)
+		}
+	}
+}
+
 func TestSpawnNextAndDeleteRemoteBranch_sayWhatTheyDid(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ action, started, deleted, call, said string }{

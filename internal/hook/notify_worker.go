@@ -2,6 +2,7 @@ package hook
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -117,9 +118,24 @@ func (h *Executor) typeInto(ctx context.Context, job record.Job, p tmux.Pane, te
 		return err
 	}
 	if err := h.Sessions.Type(ctx, p.ID, text, typing); err != nil {
-		return fmt.Errorf("tell the worker: %w", err)
+		return fmt.Errorf("tell the worker: %w%s", err, wayOut(err, job, p))
 	}
 	return nil
+}
+
+// wayOut is what a person can do where a text could not be typed. What a program shows while it waits differs between
+// its versions, and only a person can see that a file describes another one.
+func wayOut(err error, job record.Job, p tmux.Pane) string {
+	unsafe, is := errors.AsType[*tmux.NotSafe](err)
+	if !is {
+		return ""
+	}
+	out := "; look at its window: orange task attach " + job.Task.ID + " --role " + p.Role
+	if unsafe.Reason == tmux.NotReady {
+		out += fmt.Sprintf("; if it does wait there, %q in the file of the harness %q does not fit its version",
+			"ready", job.Harness())
+	}
+	return out
 }
 
 // typing is how a text is typed for the agents of a harness.

@@ -125,7 +125,7 @@ func (h *Executor) started(job record.Job, agent *harness.Harness, p tmux.Pane,
 // prepare writes the prompt and the ticket, and checks that the program is there before anything is started.
 func (h *Executor) prepare(ctx context.Context, job record.Job, agent *harness.Harness, window, mine string) (
 	tmux.Start, error) {
-	if err := checkModel(job, agent); err != nil {
+	if err := checkChosen(job, agent); err != nil {
 		return tmux.Start{}, err
 	}
 	// the launcher reads it where it is kept, and so it is in no ticket
@@ -237,14 +237,16 @@ func chosen(job record.Job) (model, effort string) {
 	}
 }
 
-// checkModel refuses a model that the program has no place for: with its usual one it would not be what a person wants.
-func checkModel(job record.Job, agent *harness.Harness) error {
-	model, _ := chosen(job)
-	if err := harness.CheckModel(model); err != nil {
+// checkChosen refuses what the program would take for a flag, and a model that it has no place for: with its usual one
+// it would not be what a person wants. An effort without a place is no reason to start nothing.
+func checkChosen(job record.Job, agent *harness.Harness) error {
+	model, effort := chosen(job)
+	if err := errors.Join(harness.CheckWord(harness.Model, model), harness.CheckWord(harness.Effort, effort)); err != nil {
 		return err
 	}
-	if model != "" && !agent.TakesModel(job.Role, job.Hook.Permissions) {
-		return fmt.Errorf("%w; the task's models and harnesses are in TASK.md's header", agent.NoModel(job.Role, model))
+	if model != "" && !agent.Takes(harness.Model, job.Role, job.Hook.Permissions) {
+		return fmt.Errorf("%w; the task's models and harnesses are in TASK.md's header",
+			agent.NotTaken(harness.Model, job.Role, model))
 	}
 	return nil
 }

@@ -289,7 +289,7 @@ func TestSpawn_tellsTheProgramWhichModelToUse(t *testing.T) {
 	if argv := ticketOf(t, executor).Argv; !slices.Contains(argv, "--model=opus") {
 		t.Errorf("the arguments are %q", argv)
 	}
-	// a list without a place for it, and a name that a program would take for a flag
+	// a list without a place for it, and a word that a program would take for a flag
 	job.Hook.ID, job.Hook.Permissions = 8, task.PermissionsReduced
 	started := len(p.panes)
 	_, err = executor.Perform(t.Context(), job)
@@ -297,6 +297,9 @@ func TestSpawn_tellsTheProgramWhichModelToUse(t *testing.T) {
 	job.Task.Model = "--yolo"
 	_, err = executor.Perform(t.Context(), job)
 	wantError(t, err, `cannot use the model "--yolo"`)
+	job.Task.Model, job.Task.Effort = "", "--yolo"
+	_, err = executor.Perform(t.Context(), job)
+	wantError(t, err, `cannot use the effort "--yolo"`)
 	if len(p.panes) > started {
 		t.Errorf("panes %v", p.panes)
 	}

@@ -59,7 +59,7 @@ func (p Prober) Start(ctx context.Context, name string, patience time.Duration) 
 // program itself writes when it is asked.
 func Test(ctx context.Context, h *harness.Harness) (harness.Probed, error) {
 	r := harness.Probed{Harness: h.Name, Program: h.Program, Written: h.Version, Run: cmp.Or(h.Run, harness.NeverRun),
-		Flags: []harness.Flag{}}
+		Trust: h.Trust, Flags: []harness.Flag{}}
 	path, err := proc.Find(h.Program, os.Getenv("PATH"))
 	if err != nil {
 		r.Trouble = err.Error()
