@@ -282,7 +282,8 @@ func (a *attacked) lists() {
 	must(t, err)
 	var trust, forged custody.Trust
 	must(t, json.Unmarshal(text, &trust))
-	mallory := signed.Person{Name: "mallory", Key: sign.KeyOf(testkit.Key(t, "mallory").PublicKey()), Create: true}.Line()
+	key := sign.KeyOf(testkit.Key(t, "mallory").PublicKey())
+	mallory := signed.Person{Name: "mallory", Key: key, Create: true}.Line()
 	forged = trust
 	forged.People.Text += mallory + "\n"
 	own := trust

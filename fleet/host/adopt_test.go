@@ -33,8 +33,8 @@ func asksToAdopt(t *testing.T, h *host.Host, birth *wire.Birth) (wire.Newcomer, 
 		return wire.Newcomer{}, err
 	}
 	lists, err := custody.Trust{Authority: testkit.Public(t, testkit.Authority),
-		People: testkit.List(t, signed.OfPeople, 1, "ada"), Hosts: testkit.List(t, signed.OfHosts, 1, "h1", "h2")}.Lists(
-		testkit.Fleet)
+		People: testkit.List(t, signed.OfPeople, 1, "ada"),
+		Hosts:  testkit.List(t, signed.OfHosts, 1, "h1", "h2")}.Lists(testkit.Fleet)
 	must(t, err)
 	must(t, sign.CheckReply(lists.Hosts, m.Body, r, now))
 	var n wire.Message[wire.Newcomer]

@@ -13,11 +13,12 @@ func (h *Harness) Takes(what, role, permissions string) bool {
 	return slices.ContainsFunc(h.For(role).with(permissions), func(a Arg) bool { return a.names(what) })
 }
 
-// NotTaken is the error of a task that wants a Model, or an Effort, of a program for which Orange cannot choose it.
+// NotTaken is the error of a task that wants a Model, or an Effort, of a program for which Orange cannot choose
+// it.
 func (h *Harness) NotTaken(what, role, word string) error {
-	return task.Notef(task.ErrUsage, "cannot use the %[1]s %[2]q for the %[3]s: the harness %[4]q does not say how its "+
-		"program takes one; leave the %[1]s out, choose another harness, or write {%[1]s} into a harness file of your "+
-		"own, which can begin as a copy: orange harness show %[4]s", what, word, role, h.Name)
+	return task.Notef(task.ErrUsage, "cannot use the %[1]s %[2]q for the %[3]s: the harness %[4]q does not say how "+
+		"its program takes one; leave the %[1]s out, choose another harness, or write {%[1]s} into a harness file of "+
+		"your own, which can begin as a copy: orange harness show %[4]s", what, word, role, h.Name)
 }
 
 // maxWord is how many bytes the name of a model or an effort may have.

@@ -241,7 +241,8 @@ func chosen(job record.Job) (model, effort string) {
 // it would not be what a person wants. An effort without a place is no reason to start nothing.
 func checkChosen(job record.Job, agent *harness.Harness) error {
 	model, effort := chosen(job)
-	if err := errors.Join(harness.CheckWord(harness.Model, model), harness.CheckWord(harness.Effort, effort)); err != nil {
+	err := errors.Join(harness.CheckWord(harness.Model, model), harness.CheckWord(harness.Effort, effort))
+	if err != nil {
 		return err
 	}
 	if model != "" && !agent.Takes(harness.Model, job.Role, job.Hook.Permissions) {
