@@ -150,7 +150,7 @@ func TestAMoveIsChosen(t *testing.T) {
 		asked string
 	}{
 		"next":     {0, nil, "", "evidence supports", "Next %s"},
-		"changes":  {1, nil, "Use Euro", "or starts one where none lives", "RequestChanges %s Use Euro"},
+		"changes":  {1, nil, "Use Euro", "Orange tells the worker.", "RequestChanges %s Use Euro"},
 		"open":     {2, nil, "", "a reviewer starts", "Move %s agent-review"},
 		"override": {3, nil, "I looked", "no commit since the review", "Merge %s"},
 		"closed":   {4, nil, "", "leave it to reviewer", ""},
