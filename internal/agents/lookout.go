@@ -70,6 +70,8 @@ func (l Lookout) Explain(ctx context.Context, e decide.Explanation) decide.Expla
 	}
 	switch need.Kind {
 	case record.NeedsAnswer, record.NeedsWord, record.NeedsLimit:
+		// The record knows that the agent lives, and its screen that it does nothing.
+		e.Waits = slices.DeleteFunc(e.Waits, func(d rejection.Detail) bool { return d.Found == record.AtWork })
 		e.Waits = slices.Insert(e.Waits, 0, rejection.Detail{Condition: "a person", Found: need.Found,
 			Want: need.Want})
 	}

@@ -208,7 +208,7 @@ func agent(def *workflow.Definition, t task.Task, state workflow.State, alive bo
 		d.Condition, d.Found = "a person", fmt.Sprintf("the %s lives, and the status waits for a person", state.Role)
 		d.Want = fmt.Sprintf("answer it: orange task say %s TEXT, or there: orange task attach %s", t.ID, t.ID)
 	case alive:
-		d.Found, d.Want = "it is at work", "let it work, or look: orange task attach "+t.ID
+		d.Found, d.Want = record.AtWork, "let it work, or look: orange task attach "+t.ID
 	default:
 		d.Found, d.Want = "it is dead"+lastSaid(history.LastWords(events)), "start it again: orange task respawn "+t.ID
 		if state.RespawnPrompt.Name == "" {

@@ -149,6 +149,9 @@ const (
 	NeedsPerson    = "status"    // its status waits for a person
 )
 
+// AtWork is what a task that waits for its agent says of one that lives, as far as the record knows.
+const AtWork = "it is at work"
+
 // Report is everything that a person wants to see of one task.
 type Report struct {
 	Task     task.Task
