@@ -48,6 +48,7 @@ func (p plan) lives(t *testing.T, temporal, bin string, seed uint64) []string {
 	var watch, parts sync.WaitGroup
 	watching, unwatch := context.WithCancel(ctx)
 	watch.Go(func() { w.watchLeases(watching) })
+	watch.Go(func() { w.serves(watching) })
 	defer watch.Wait()
 	defer unwatch()
 	c := &crowd{}

@@ -61,14 +61,16 @@ func (w *world) killed(ctx context.Context, p *program, dice *rand.Rand) {
 	p.start()
 }
 
-// serves starts the server again where it has ended by itself: it gives up where a busy machine lets it begin too
+// serves starts the server again wherever it has ended by itself: it gives up where a busy machine lets it begin too
 // slowly.
-func (w *world) serves() {
-	if w.serve.ended() {
-		w.note("the server has ended by itself")
-		w.count("servers that ended by themselves")
-		w.serve.signal(syscall.SIGKILL)
-		w.serve.start()
+func (w *world) serves(ctx context.Context) {
+	for ; ctx.Err() == nil; rest(ctx, time.Second) {
+		if w.serve.ended() {
+			w.note("the server has ended by itself")
+			w.count("servers that ended by themselves")
+			w.serve.signal(syscall.SIGKILL)
+			w.serve.start()
+		}
 	}
 }
 
@@ -176,7 +178,6 @@ func (w *world) storms(ctx context.Context, c *crowd, all []trouble, lasts time.
 			if !first && over() || ctx.Err() != nil {
 				return
 			}
-			w.serves()
 			h := w.oneOf(dice)
 			w.note("%s: %s", h.name, one.name)
 			one.do(w, ctx, h, dice)
