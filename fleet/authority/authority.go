@@ -22,6 +22,7 @@ import (
 
 	"orange/fleet/registry"
 	"orange/fleet/setup"
+	"orange/fleet/sign"
 	"orange/internal/mirror"
 	"orange/internal/proc"
 	"orange/internal/task"
@@ -96,7 +97,7 @@ func Make(ctx context.Context, home, fleet string) (Authority, error) {
 
 // tell has this machine trust its own authority.
 func (a Authority) tell(home string) error {
-	path, line := setup.AuthorityPath(home), registry.Line(a.Key.PublicKey())
+	path, line := setup.AuthorityPath(home), sign.KeyOf(a.Key.PublicKey()).Words()
 	text, err := os.ReadFile(path)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
@@ -130,7 +131,7 @@ func MakeKey(path, comment string) error {
 	}
 	_, err = file.Write(pem.EncodeToMemory(block))
 	if err = errors.Join(err, file.Sync(), file.Close()); err == nil {
-		err = proc.ReplaceFile(path+".pub", []byte(registry.Line(shown)+" "+comment+"\n"))
+		err = proc.ReplaceFile(path+".pub", []byte(sign.KeyOf(shown).Words()+" "+comment+"\n"))
 	}
 	if err != nil {
 		return errors.Join(fmt.Errorf("make a key in %q: %w", path, err), os.Remove(path))
@@ -152,7 +153,7 @@ func (a Authority) State() (registry.State, error) {
 	if err != nil {
 		return s, fmt.Errorf("read the members of the fleet: %w", err)
 	}
-	return registry.Read(s, registry.Line(a.Key.PublicKey()))
+	return registry.Read(s, sign.KeyOf(a.Key.PublicKey()).Words())
 }
 
 // Change changes the members or the invitations, one process after the other.

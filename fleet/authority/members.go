@@ -10,13 +10,14 @@ import (
 
 	"orange/fleet/registry"
 	"orange/fleet/setup"
+	"orange/fleet/sign"
 )
 
 // Invite makes an invitation: the ticket for the one who is invited, and the order for the registry.
 func (a Authority) Invite(ctx context.Context, s setup.Setup, i registry.Invite, now time.Time) (registry.Ticket,
 	registry.Order, error) {
 	ticket := registry.Ticket{Server: s.Server, Fleet: s.Namespace, Of: i.Of, Name: i.Name,
-		Authority: registry.Line(a.Key.PublicKey()), Seed: make([]byte, ed25519.SeedSize), Codec: s.CodecKeyFile != ""}
+		Authority: sign.KeyOf(a.Key.PublicKey()).Words(), Seed: make([]byte, ed25519.SeedSize), Codec: s.CodecKeyFile != ""}
 	if _, err := rand.Read(ticket.Seed); err != nil {
 		return ticket, registry.Order{}, fmt.Errorf("draw a one-time key: %w", err)
 	}

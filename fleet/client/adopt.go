@@ -2,7 +2,6 @@ package client
 
 import (
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -73,24 +72,13 @@ func (c *Client) Adopt(ctx context.Context, host, id string) (answer.ServerTask,
 // askNewcomer asks a host about a task that joins the fleet, or to take it in.
 func (c *Client) askNewcomer(ctx context.Context, host, id string, files map[string]string) (n wire.Newcomer,
 	err error) {
-	ask, err := c.signed(wire.Request{Host: host, Task: id, Method: wire.MethodAdopt, Files: files, Key: rand.Text()})
-	if err != nil {
-		return n, err
-	}
-	hosts, err := c.hosts(ctx)
-	if err != nil {
-		return n, err
-	}
-	reply, err := c.Server.Drain(ctx, ask)
-	if err == nil {
-		err = sign.CheckReply(hosts, reply, ask.Request, c.Now())
-	}
+	reply, err := c.askHost(ctx, wire.Request{Host: host, Task: id, Method: wire.MethodAdopt, Files: files})
 	var m wire.Message[wire.Newcomer]
 	if err == nil {
 		err = json.Unmarshal([]byte(reply.Output), &m)
 	}
 	if err != nil {
-		return n, fmt.Errorf("take task %s of the host %q into the fleet: %w", id, host, mapped(err, ""))
+		return n, fmt.Errorf("take task %s of the host %q into the fleet: %w", id, host, err)
 	}
 	return m.Body, nil
 }

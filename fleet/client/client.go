@@ -50,8 +50,9 @@ type Server interface {
 	Cancel(ctx context.Context, ask wire.Ask) error
 	// Tell begins the custody of a task that a host has.
 	Tell(ctx context.Context, t wire.Newcomer, trust custody.Trust) (wire.Custody, error)
-	// Drain asks a host to take no new tasks, or to take some again, or to take one of its own into the fleet.
-	Drain(ctx context.Context, ask wire.Ask) (wire.Reply, error)
+	// AskHost asks a host itself, and not one task: to take no new tasks, to take some again, or to take one of its
+	// own into the fleet.
+	AskHost(ctx context.Context, ask wire.Ask) (wire.Reply, error)
 	// Trust are the lists of keys, checked against what this machine knows.
 	Trust(ctx context.Context) (custody.Trust, error)
 }

@@ -108,7 +108,7 @@ func (f *fake) Cancel(_ context.Context, ask wire.Ask) error {
 	return nil
 }
 
-func (f *fake) Drain(_ context.Context, ask wire.Ask) (wire.Reply, error) {
+func (f *fake) AskHost(_ context.Context, ask wire.Ask) (wire.Reply, error) {
 	f.asked = append(f.asked, ask)
 	if f.ofHost != nil {
 		return f.ofHost(ask)

@@ -22,22 +22,29 @@ func (c *Client) Drain(ctx context.Context, host string, off bool) error {
 	if off {
 		word = wire.DrainOff
 	}
-	ask, err := c.signed(wire.Request{Host: host, Method: wire.MethodDrain, Args: []string{word}, Key: rand.Text()})
+	if _, err := c.askHost(ctx, wire.Request{Host: host, Method: wire.MethodDrain, Args: []string{word}}); err != nil {
+		return fmt.Errorf("drain the host %q: %w", host, err)
+	}
+	return nil
+}
+
+// askHost signs a request to a host itself, and returns the answer that the host has signed. Each call is a request of
+// its own.
+func (c *Client) askHost(ctx context.Context, r wire.Request) (wire.Reply, error) {
+	r.Key = rand.Text()
+	ask, err := c.signed(r)
 	if err != nil {
-		return err
+		return wire.Reply{}, err
 	}
 	hosts, err := c.hosts(ctx)
 	if err != nil {
-		return err
+		return wire.Reply{}, err
 	}
-	reply, err := c.Server.Drain(ctx, ask)
+	reply, err := c.Server.AskHost(ctx, ask)
 	if err == nil {
 		err = sign.CheckReply(hosts, reply, ask.Request, c.Now())
 	}
-	if err != nil {
-		return fmt.Errorf("drain the host %q: %w", host, mapped(err, ""))
-	}
-	return nil
+	return reply, mapped(err, "")
 }
 
 // HandOver gives the tasks of a host to others at which no agent works. Each gets a snapshot before it leaves; one

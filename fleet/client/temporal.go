@@ -251,8 +251,8 @@ func (r *Remote) Tell(ctx context.Context, t wire.Newcomer, trust custody.Trust)
 	return core.Tell(ctx, c, r.Setup.Namespace, t.Birth, trust, *t.Report)
 }
 
-// Drain asks a host to take no new tasks, or to take some again.
-func (r *Remote) Drain(ctx context.Context, ask wire.Ask) (wire.Reply, error) {
+// AskHost asks a host itself, and not one task.
+func (r *Remote) AskHost(ctx context.Context, ask wire.Ask) (wire.Reply, error) {
 	var reply wire.Message[wire.Reply]
 	err := r.update(ctx, wire.HostID(ask.Request.Host), wire.DrainUpdate, wire.Of(ask), &reply)
 	return reply.Body, err

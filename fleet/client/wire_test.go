@@ -175,7 +175,7 @@ func (w wired) Tell(_ context.Context, n wire.Newcomer, trust custody.Trust) (wi
 	return s.Summary(), w.keep(s, err)
 }
 
-func (w wired) Drain(ctx context.Context, ask wire.Ask) (wire.Reply, error) {
+func (w wired) AskHost(ctx context.Context, ask wire.Ask) (wire.Reply, error) {
 	reply, err := w.host.OfHost(ctx, wire.Of(ask))
 	return reply.Body, failure(err)
 }

@@ -131,7 +131,7 @@ func TestServer_aHostJoinsWithTheLineOfAnInvitationOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	newOffice(t, c)
-	if _, err := core.Trust(t.Context(), c, home, o.s); !errors.Is(err, sign.ErrRoster) {
+	if _, err := core.Trust(t.Context(), c, home, o.s); !errors.Is(err, sign.ErrNotTheList) {
 		t.Errorf("the lists of another authority: %v", err)
 	}
 	if _, err := core.Trust(t.Context(), c, t.TempDir(), o.s); !errors.Is(err, task.ErrUsage) {

@@ -554,7 +554,7 @@ func TestTrusted_takesNewerListsOfTheSameAuthority(t *testing.T) {
 	}
 	edited := two
 	edited.People.Text += "eve " + testkit.Public(t, "eve") + "\n"
-	if _, err := s.Trusted(edited); !errors.Is(err, sign.ErrRoster) {
+	if _, err := s.Trusted(edited); !errors.Is(err, sign.ErrNotTheList) {
 		t.Errorf("edited: %v", err)
 	}
 	if next.Trust.Authority != s.Trust.Authority {

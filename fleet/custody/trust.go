@@ -37,7 +37,7 @@ func (t Trust) hosts(fleet string) (signed.List, error) {
 func (t Trust) hasHost(fleet, name string, now time.Time) bool {
 	hosts, err := t.hosts(fleet)
 	return err == nil && slices.ContainsFunc(hosts.Members, func(m signed.Person) bool {
-		return m.Name == name && !now.Before(m.From) && (m.Until.IsZero() || now.Before(m.Until))
+		return m.Name == name && m.Holds(now)
 	})
 }
 

@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"reflect"
 
 	"orange/fleet/custody"
@@ -15,6 +13,7 @@ import (
 	"orange/internal/history"
 	"orange/internal/keyed"
 	"orange/internal/signed"
+	"orange/internal/snapshots"
 	"orange/internal/task"
 )
 
@@ -83,8 +82,8 @@ func (h *Host) adopt(ctx context.Context, id string, local Local, text string) (
 	}); err != nil {
 		return wire.Newcomer{}, refused(err)
 	}
-	signed := m.Body
-	signed.Ask = wire.Ask{}
+	asked := m.Body
+	asked.Ask = wire.Ask{}
 	holder, err := h.Store.Read()
 	if err != nil {
 		return wire.Newcomer{}, err
@@ -95,7 +94,7 @@ func (h *Host) adopt(ctx context.Context, id string, local Local, text string) (
 	switch _, stale := holder.Took(id, local.Epoch, ""); {
 	case local.Over:
 		return wire.Newcomer{}, refused(fmt.Errorf("cannot take task %s into the fleet: it is over", id))
-	case !reflect.DeepEqual(signed, local.Birth):
+	case !reflect.DeepEqual(asked, local.Birth):
 		return wire.Newcomer{}, refused(fmt.Errorf("cannot take task %s into the fleet: it has changed since it was "+
 			"signed; ask again", id))
 	case stale != nil:
@@ -155,7 +154,7 @@ func (o Orange) Local(ctx context.Context, id string) (Local, error) {
 	if len(past.Events) == 0 {
 		return Local{}, fmt.Errorf("read the history of task %s: it has no event", id)
 	}
-	epoch, err := o.epoch(id)
+	epoch, err := snapshots.Keeper{Home: o.Home}.HeldIn(id)
 	t := shown.Task
 	birth := wire.Birth{Project: t.Project, On: wire.AnyLabel, Branch: t.Branch, Summary: short(t.Summary),
 		Workflow: t.Workflow + "@" + past.Events[0].Workflow}
@@ -164,21 +163,5 @@ func (o Orange) Local(ctx context.Context, id string) (Local, error) {
 			birth.Harness = append(birth.Harness, name)
 		}
 	}
-	return Local{Birth: birth, Epoch: epoch, Over: !t.Live}, err
-}
-
-// epoch is the one in which a task is here: the first where no one has held it for a fleet.
-func (o Orange) epoch(id string) (int, error) {
-	text, err := os.ReadFile(filepath.Join(o.Home, "fleet", "held", filepath.Base(id)+".json"))
-	if errors.Is(err, os.ErrNotExist) {
-		return 1, nil
-	}
-	var held struct{ Epoch int }
-	if err == nil {
-		err = json.Unmarshal(text, &held)
-	}
-	if err != nil {
-		return 0, fmt.Errorf("read in which epoch task %s is here: %w", id, err)
-	}
-	return held.Epoch, nil
+	return Local{Birth: birth, Epoch: max(1, epoch), Over: !t.Live}, err // the first, if no fleet has had it
 }

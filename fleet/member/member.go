@@ -24,6 +24,7 @@ import (
 	"orange/fleet/authority"
 	"orange/fleet/registry"
 	"orange/fleet/setup"
+	"orange/fleet/sign"
 	"orange/internal/answer"
 	"orange/internal/proc"
 	"orange/internal/signed"
@@ -109,7 +110,7 @@ func (j *Joining) HostKey() error {
 	if err != nil {
 		return err
 	}
-	j.key = registry.Line(key.PublicKey())
+	j.key = sign.KeyOf(key.PublicKey()).Words()
 	return nil
 }
 
@@ -123,7 +124,7 @@ func (j *Joining) PersonKey(path string) error {
 	if err != nil {
 		return err
 	}
-	j.key, j.Setup.SigningKey = registry.Line(key), absolute
+	j.key, j.Setup.SigningKey = sign.KeyOf(key).Words(), absolute
 	return nil
 }
 
@@ -242,17 +243,17 @@ func (j *Joining) admitted(a registry.Admitted) error {
 	if j.Ticket.Of == signed.OfHosts {
 		list = a.Trust.Hosts
 	}
-	roster, err := list.Open(j.authority, j.Ticket.Fleet, j.Ticket.Of)
+	members, err := list.Open(j.authority, j.Ticket.Fleet, j.Ticket.Of)
 	if err != nil {
 		return fmt.Errorf("cannot join the fleet %q: the answer of its server does not count: %w", j.Ticket.Fleet, err)
 	}
-	for _, m := range roster.Members {
+	for _, m := range members.Members {
 		if m.Name == j.Ticket.Name && m.Key.Words() == j.key {
 			return nil
 		}
 	}
 	return fmt.Errorf("cannot join the fleet %q: its list of %s, version %d, does not have the key of %q: ask for "+
-		"another invitation", j.Ticket.Fleet, j.Ticket.Of, roster.Version, j.Ticket.Name)
+		"another invitation", j.Ticket.Fleet, j.Ticket.Of, members.Version, j.Ticket.Name)
 }
 
 func (j *Joining) keepCertificate(text string) error {

@@ -118,7 +118,7 @@ func TestAHostThatJoinedHasAllThatItNeeds(t *testing.T) {
 		t.Fatal(err)
 	}
 	trust, err := setup.Trust(home, testkit.Fleet)
-	if err != nil || !strings.Contains(trust.Hosts.Text, "\nh1 create=no "+registry.Line(key.PublicKey())) {
+	if err != nil || !strings.Contains(trust.Hosts.Text, "\nh1 create=no "+sign.KeyOf(key.PublicKey()).Words()) {
 		t.Errorf("%q, %v", trust.Hosts.Text, err)
 	}
 	for _, path := range []string{setup.HostKeyPath(home), got.TLS.Key} {
@@ -310,7 +310,7 @@ func TestFinishTrustsOnlyWhatTheAuthorityOfTheInvitationSigned(t *testing.T) {
 	forged := registry.Admitted{}
 	forged.Trust.People = testkit.List(t, signed.OfPeople, 1)
 	forged.Trust.Hosts = testkit.List(t, signed.OfHosts, 1, "h1")
-	if err := j.Finish(t.Context(), forged); !errors.Is(err, sign.ErrRoster) {
+	if err := j.Finish(t.Context(), forged); !errors.Is(err, sign.ErrNotTheList) {
 		t.Errorf("another authority: %v", err)
 	}
 	state, err := a.State()

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/crypto/ssh"
 
+	"orange/fleet/sign"
 	"orange/internal/task"
 )
 
@@ -76,5 +77,5 @@ func OnceOf(seed []byte) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return Line(key.PublicKey()), nil
+	return sign.KeyOf(key.PublicKey()).Words(), nil
 }

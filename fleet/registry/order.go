@@ -160,7 +160,7 @@ func signerOf(o Order) string {
 
 func readKey(line string) (ssh.PublicKey, error) {
 	key, _, options, rest, err := ssh.ParseAuthorizedKey([]byte(line))
-	if err == nil && (len(rest) > 0 || len(options) > 0 || Line(key) != line) {
+	if err == nil && (len(rest) > 0 || len(options) > 0 || sign.KeyOf(key).Words() != line) {
 		err = errors.New("found more than a key")
 	}
 	return key, err

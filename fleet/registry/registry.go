@@ -68,11 +68,8 @@ func Empty(fleet string, authority ssh.Signer) (custody.Trust, error) {
 		return custody.Trust{}, err
 	}
 	hosts, err := sign.List(authority, signed.TitleOf(fleet, signed.OfHosts, 1)+"\n")
-	return custody.Trust{Authority: Line(authority.PublicKey()), People: people, Hosts: hosts}, err
+	return custody.Trust{Authority: sign.KeyOf(authority.PublicKey()).Words(), People: people, Hosts: hosts}, err
 }
-
-// Line is a public key as in an authorized_keys file.
-func Line(key ssh.PublicKey) string { return strings.TrimSpace(string(ssh.MarshalAuthorizedKey(key))) }
 
 // Trusted is the registry with newer lists.
 func (s State) Trusted(t custody.Trust) (State, error) {

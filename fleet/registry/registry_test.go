@@ -341,7 +341,7 @@ func security(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return registry.Line(key)
+	return sign.KeyOf(key).Words()
 }
 
 func TestAHostSignsWithoutAPerson(t *testing.T) {
@@ -478,7 +478,7 @@ func TestReadCountsOnlyWhatTheAuthoritySigned(t *testing.T) {
 		t.Error(err)
 	}
 	_, err := registry.Read(fleet(t), testkit.Public(t, "eve"))
-	wants(t, "another authority", err, sign.ErrRoster)
+	wants(t, "another authority", err, sign.ErrNotTheList)
 }
 
 func TestEmptyListsAreSignedAndTrustedListsNeverGoBack(t *testing.T) {

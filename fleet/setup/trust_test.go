@@ -58,7 +58,7 @@ func TestKeepTrust_keepsTheNewestListsThatTheAuthoritySigned(t *testing.T) {
 	if err != nil || !strings.Contains(got.People.Text, "version 3") {
 		t.Errorf("%+v, %v", got, err)
 	}
-	if _, err := setup.Trust(home, "office"); !errors.Is(err, sign.ErrRoster) {
+	if _, err := setup.Trust(home, "office"); !errors.Is(err, sign.ErrNotTheList) {
 		t.Errorf("another fleet: %v", err)
 	}
 }
@@ -71,7 +71,7 @@ func TestKeepTrust_refusesTheListsOfAnotherAuthority(t *testing.T) {
 		t.Fatal(err)
 	}
 	other.Authority = testkit.Public(t, "eve")
-	if _, err := setup.KeepTrust(t.Context(), home, testkit.Fleet, other); !errors.Is(err, sign.ErrRoster) {
+	if _, err := setup.KeepTrust(t.Context(), home, testkit.Fleet, other); !errors.Is(err, sign.ErrNotTheList) {
 		t.Error(err)
 	}
 	if _, err := os.Stat(filepath.Join(setup.Dir(home), "trust.json")); !errors.Is(err, os.ErrNotExist) {
@@ -93,7 +93,7 @@ func TestTrust_ofAnEditedCopyIsRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := setup.Trust(home, testkit.Fleet); !errors.Is(err, sign.ErrRoster) {
+	if _, err := setup.Trust(home, testkit.Fleet); !errors.Is(err, sign.ErrNotTheList) {
 		t.Error(err)
 	}
 	if _, err := setup.KeepTrust(t.Context(), home, testkit.Fleet, lists(t, 1, "ada")); err == nil {

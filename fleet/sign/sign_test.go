@@ -47,7 +47,7 @@ func list(of string, members ...signed.Person) string {
 	return text
 }
 
-func roster(t *testing.T, of string, members ...signed.Person) signed.List {
+func members(t *testing.T, of string, members ...signed.Person) signed.List {
 	t.Helper()
 	made, err := sign.List(key(t, "authority"), list(of, members...))
 	if err != nil {
@@ -64,12 +64,12 @@ func people(t *testing.T) signed.List {
 	t.Helper()
 	limited, old := member(t, "bob"), member(t, "eve")
 	limited.Create, old.Until = false, now.Add(-time.Hour)
-	return roster(t, signed.OfPeople, member(t, "ada"), limited, old)
+	return members(t, signed.OfPeople, member(t, "ada"), limited, old)
 }
 
 func hosts(t *testing.T) signed.List {
 	t.Helper()
-	return roster(t, signed.OfHosts, member(t, "h1"), member(t, "h2"))
+	return members(t, signed.OfHosts, member(t, "h1"), member(t, "h2"))
 }
 
 func request() wire.Request {
@@ -270,7 +270,7 @@ func TestWhatSshKeygenSignsIsVerifiedHere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	some := roster(t, signed.OfPeople, signed.Person{Name: "ada", Key: public, Create: true})
+	some := members(t, signed.OfPeople, signed.Person{Name: "ada", Key: public, Create: true})
 	ask := wire.Ask{Request: request(), Signature: string(read("text.sig"))}
 	wants(t, "ssh-keygen's", sign.CheckRequest(some, ask, here(), ""), "")
 }

@@ -41,14 +41,10 @@ func (p *Program) servedCommands() *cobra.Command {
 		p.servedHosts(), p.fleetList(), p.servedCreate(), p.fleetAttach(), p.fleetSnapshot(), p.servedRescue(),
 		p.fleetResult())
 	p.addForwarded(c)
-	other := c.RunE
-	c.RunE = func(c *cobra.Command, args []string) error {
-		if len(args) > 0 && args[0] == "forget" {
-			return usage("a fleet with a server forgets no host by itself: run \"orange-fleet remove NAME\" where " +
-				"its authority is")
-		}
-		return other(c, args)
-	}
+	c.AddCommand(&cobra.Command{Use: "forget", Hidden: true, RunE: func(*cobra.Command, []string) error {
+		return usage("a fleet with a server forgets no host by itself: run \"orange-fleet remove NAME\" where its " +
+			"authority is")
+	}})
 	return c
 }
 

@@ -19,8 +19,8 @@ func (p *Program) servedRescue() *cobra.Command {
 The server counts a host as lost after 90 seconds without a word of it; before that a rescue is
 refused, unless you say with --now why the host is not waited for. What the host did after the last
 snapshot is not in it; requests that it acknowledged and that are not in the snapshot become events
-"ask.lost", which orange fleet why names. A host that comes back lets the task go, and keeps its own
-work under refs/orange/rescue/.`,
+"ask.lost", which orange fleet why names. A host that comes back pushes what it did since then to
+refs/orange/fleet/ID/lost/EPOCH, keeps it under refs/orange/rescue/ too, and lets the task go.`,
 		Example: "  orange fleet rescue 4Fz\n  orange fleet rescue --host lab --to big\n" +
 			"  orange fleet rescue 4Fz --now \"lab has burnt down\"",
 	}

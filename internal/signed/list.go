@@ -38,6 +38,11 @@ type Person struct {
 	uses   []Use     // empty for all
 }
 
+// Holds reports whether the key counts at a time.
+func (p Person) Holds(at time.Time) bool {
+	return !at.Before(p.From) && (p.Until.IsZero() || at.Before(p.Until))
+}
+
 const (
 	noCreate  = "create=no"
 	longDate  = "20060102150405"
@@ -203,7 +208,7 @@ func (all People) find(key PublicKey, use Use, at time.Time, list string) (Perso
 	for _, p := range all {
 		switch {
 		case p.Key != key || len(p.uses) > 0 && !slices.Contains(p.uses, use):
-		case at.Before(p.From) || !p.Until.IsZero() && !at.Before(p.Until):
+		case !p.Holds(at):
 			return p, task.Notef(ErrUnsigned, "the key of %q does not hold at %s", p.Name, task.FormatTime(at))
 		default:
 			return p, nil

@@ -150,8 +150,8 @@ func (r Repo) passes(ctx context.Context, dir, from, to string) error {
 		// :MODE MODE OBJECT OBJECT LETTER<tab>PATH; git quotes a path that needs it, and takes it quoted
 		about, path, found := strings.Cut(line, "\t")
 		words := strings.Fields(about)
-		const links, modules = "120000", "160000"
-		if !found || len(words) < 5 || words[1] == links || words[1] == modules || strings.HasPrefix(path, `"`) {
+		const links = "120000"
+		if !found || len(words) < 5 || words[1] == links || words[1] == gitlink || strings.HasPrefix(path, `"`) {
 			continue
 		}
 		fmt.Fprintf(&wanted, "%s %s\n", words[3], path)

@@ -221,16 +221,30 @@ func (r Repo) unwanted(ctx context.Context, head, commit string, keep func(strin
 	parts := strings.Split(string(added.Stdout), "\x00")
 	for i := 0; i+1 < len(parts); i += 2 { // :MODE MODE BLOB BLOB A, and the name
 		about, file := strings.Fields(parts[i]), parts[i+1]
-		const blob = 3
-		size := int64(0)
-		if len(about) > blob {
-			if out, err := r.run(ctx, "cat-file", "-s", about[blob]); err == nil { // no size of a submodule
-				size, _ = strconv.ParseInt(out.Text(), 10, 64)
-			}
+		size, err := r.sizeOf(ctx, about)
+		if err != nil {
+			return nil, fmt.Errorf("measure %q: %w", file, err)
 		}
 		if !keep(file, size) {
 			left = append(left, file)
 		}
 	}
 	return left, nil
+}
+
+// sizeOf is how many bytes a file of a commit has, by what diff-tree says about it. A submodule has none: its commit is
+// in another repository.
+func (r Repo) sizeOf(ctx context.Context, about []string) (int64, error) {
+	const mode, blob = 1, 3
+	if len(about) <= blob {
+		return 0, fmt.Errorf("git diff-tree says %q of it", about)
+	}
+	if about[mode] == gitlink {
+		return 0, nil
+	}
+	out, err := r.run(ctx, "cat-file", "-s", about[blob])
+	if err != nil {
+		return 0, err
+	}
+	return strconv.ParseInt(out.Text(), 10, 64)
 }

@@ -59,7 +59,7 @@ func adoptTasks(ctx context.Context, c *client.Client, host string, words []stri
 		for _, t := range found {
 			fmt.Fprintf(out, "%s  %s  %s  %s\n", t.ID, t.Project, t.Branch, t.Status)
 		}
-		fmt.Fprintf(out, "the host %s has %d tasks that the fleet does not have\n", host, len(found))
+		fmt.Fprintf(out, "tasks of the host %s that the fleet does not have: %d\n", host, len(found))
 		return nil
 	}
 	if !all {

@@ -10,8 +10,8 @@ import (
 	"orange/internal/signed"
 )
 
-// roster is the list of people of the fleet as this machine saw it last.
-func roster(home string, s setup.Setup) func() (signed.List, error) {
+// people is the list of people of the fleet as this machine saw it last.
+func people(home string, s setup.Setup) func() (signed.List, error) {
 	return func() (signed.List, error) {
 		t, err := setup.Trust(home, s.Namespace)
 		if err != nil {

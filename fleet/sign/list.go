@@ -15,14 +15,14 @@ type Signed struct {
 	Signature string `json:"signature"`
 }
 
-// ErrRoster says that a list of keys is not the fleet's.
-var ErrRoster = errors.New("not the fleet's list of keys")
+// ErrNotTheList says that a list of keys is not the fleet's.
+var ErrNotTheList = errors.New("not the fleet's list of keys")
 
 // Open reads a list after its signature: what the authority did not sign has not even been looked at.
 func (s Signed) Open(authority signed.PublicKey, fleet, of string) (signed.List, error) {
 	l, err := signed.Open(authority, fleet, of, s.Text, s.Signature)
 	if err != nil {
-		err = fmt.Errorf("%w: %w: fetch it again", ErrRoster, err)
+		err = fmt.Errorf("%w: %w: fetch it again", ErrNotTheList, err)
 	}
 	return l, err
 }
