@@ -276,6 +276,15 @@ func (l *lab) pushes() int {
 	return count
 }
 
+// agents is the task at h1 that an agent moves.
+func (l *lab) agents() string {
+	l.t.Helper()
+	if l.hosted == "" {
+		l.hosted = l.begun("Pair", 1, wire.HostPlace+"h1")[0].Task
+	}
+	return l.hosted
+}
+
 // pairs compares an agent's own request at a host with one where there is no fleet, in turn.
 func (l *lab) pairs(when string) {
 	l.t.Helper()
@@ -286,11 +295,7 @@ func (l *lab) pairs(when string) {
 			"feat/"+id, "One"))
 	}
 	create(l.alone, name)
-	held := l.hosted
-	if held == "" {
-		held = l.begun("Pair", 1, wire.HostPlace+"h1")[0].Task
-		l.hosted = held
-	}
+	held := l.agents()
 	timed := func(at conform.Side, id, to string) time.Duration {
 		cmd := at.Program("task", "update", id, "--status", to)
 		began := time.Now()
@@ -368,6 +373,7 @@ func (l *lab) lost() {
 
 // unanswered measures what the absence of the server costs an agent.
 func (l *lab) unanswered() {
+	l.agents()
 	l.serverDoes("stop")
 	l.pairs("the server down")
 	l.server = l.serverDoes("start")

@@ -46,21 +46,14 @@ func (a *asking) ask(do func() (answer.Reply, error)) (answer.Reply, error) {
 
 // goesOn asks until the storm is over. What is not known is asked again under its key, until it is.
 func (a *asking) goesOn(ctx context.Context, until time.Time) error {
-	if _, err := a.by.Find(ctx, a.task.Task); err != nil {
-		return err
-	}
 	for to := "b"; time.Now().Before(until); {
 		key := rand.Text()
 		call := answer.Call{V: answer.Version, Key: key, Argv: []string{"task", "move", "--", a.task.Task, to}}
 		reply, err := a.ask(func() (answer.Reply, error) {
 			return a.by.Ask(ctx, answer.Host{Name: a.task.Host}, call, 10*time.Minute)
 		})
-		for late := time.Now().Add(longest); errors.Is(err, answer.ErrNotKnown); {
-			if time.Now().After(late) {
-				return fmt.Errorf("the request %s is not known after %s: %w", key, longest, err)
-			}
-			<-time.After(100 * time.Millisecond)
-			reply, err = a.ask(func() (answer.Reply, error) { return a.by.Result(ctx, key) })
+		if errors.Is(err, answer.ErrNotKnown) {
+			reply, err = a.again(ctx, key)
 		}
 		switch {
 		case errors.Is(err, answer.ErrNotReached):
@@ -77,17 +70,35 @@ func (a *asking) goesOn(ctx context.Context, until time.Time) error {
 	return nil
 }
 
+// again asks until it is known what became of a request.
+func (a *asking) again(ctx context.Context, key string) (answer.Reply, error) {
+	for late := time.Now().Add(longest); time.Now().Before(late); {
+		reply, err := a.ask(func() (answer.Reply, error) { return a.by.Result(ctx, key) })
+		if !errors.Is(err, answer.ErrNotKnown) && !errors.Is(err, answer.ErrNotReached) {
+			return reply, err
+		}
+		<-time.After(100 * time.Millisecond)
+	}
+	return answer.Reply{}, fmt.Errorf("it is not known after %s", longest)
+}
+
 // stormed has people ask while programs are killed, and looks for every answer in the histories of the hosts.
 func (l *lab) stormed() {
 	const clients = 8
-	began := time.Now()
 	var all []*asking
 	var asks sync.WaitGroup
 	s, err := setup.Read(l.home())
 	must(l.t, err)
 	for _, c := range l.begun("Storm", clients, wire.AnyLabel) {
 		one := &asking{l: l, by: client.Of(l.home(), s, l.connects()), task: c, granted: map[string]bool{}}
+		l.until("who has "+c.Task, func() bool {
+			_, err := one.by.Find(l.t.Context(), c.Task)
+			return err == nil
+		})
 		all = append(all, one)
+	}
+	began := time.Now()
+	for _, one := range all {
 		asks.Go(func() {
 			if err := one.goesOn(l.t.Context(), began.Add(stormFor)); err != nil {
 				l.t.Error(err)
