@@ -264,12 +264,12 @@ func (r *Remote) Trust(ctx context.Context) (custody.Trust, error) {
 	if err != nil {
 		return custody.Trust{}, err
 	}
-	t, err := core.Trust(ctx, c, r.Home, r.Setup)
-	var said serviceerror.ServiceError
-	if errors.As(err, &said) || errors.Is(err, context.DeadlineExceeded) { // nothing was asked yet
-		return t, task.Notef(answer.ErrNotReached, "cannot %v", err)
+	trust, err := core.Trust(ctx, c, r.Home, r.Setup)
+	var refused serviceerror.ServiceError
+	if errors.As(err, &refused) || errors.Is(err, context.DeadlineExceeded) { // nothing was asked to be done
+		return trust, task.Notef(answer.ErrNotReached, "cannot %v", err)
 	}
-	return t, err
+	return trust, err
 }
 
 // update asks a workflow for something, and waits for its answer.
