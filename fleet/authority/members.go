@@ -17,7 +17,8 @@ import (
 func (a Authority) Invite(ctx context.Context, s setup.Setup, i registry.Invite, now time.Time) (registry.Ticket,
 	registry.Order, error) {
 	ticket := registry.Ticket{Server: s.Server, Fleet: s.Namespace, Of: i.Of, Name: i.Name,
-		Authority: sign.KeyOf(a.Key.PublicKey()).Words(), Seed: make([]byte, ed25519.SeedSize), Codec: s.CodecKeyFile != ""}
+		Authority: sign.KeyOf(a.Key.PublicKey()).Words(), Seed: make([]byte, ed25519.SeedSize),
+		Codec: s.CodecKeyFile != ""}
 	if _, err := rand.Read(ticket.Seed); err != nil {
 		return ticket, registry.Order{}, fmt.Errorf("draw a one-time key: %w", err)
 	}

@@ -293,7 +293,7 @@ func (h *Host) Answer(ctx context.Context, m wire.Message[wire.Ask]) (wire.Messa
 	if said, err = h.deletedBefore(ctx, r, said); err != nil {
 		return none, err
 	}
-	head, err := h.Head(ctx, r.Task)
+	head, err := h.headAfter(ctx, r.Task, said)
 	if errors.Is(err, task.ErrNotFound) { // it was deleted, or has left
 		var row wire.Row
 		row, err = h.Store.Row(r.Task)
@@ -304,6 +304,14 @@ func (h *Host) Answer(ctx context.Context, m wire.Message[wire.Ask]) (wire.Messa
 	}
 	reply, err := h.reply(r, said, head)
 	return wire.Of(reply), err
+}
+
+// headAfter is the last event of a task after a command: orange says it with its answer, or is asked for it.
+func (h *Host) headAfter(ctx context.Context, id string, said answer.Reply) (wire.Head, error) {
+	if said.Head != nil {
+		return wire.Head{Event: said.Head.Event, Hash: said.Head.Hash}, nil
+	}
+	return h.Head(ctx, id)
 }
 
 // deletedBefore is the answer to the request that deletes a task where an earlier try has done so: the history that

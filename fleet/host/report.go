@@ -58,7 +58,7 @@ func (h *Host) row(ctx context.Context, id string) (wire.Row, error) {
 	if err != nil {
 		return wire.Row{}, fmt.Errorf("read since when task %s is %q: %w", id, t.Status, err)
 	}
-	head, err := h.Head(ctx, id)
+	head, err := h.headAfter(ctx, id, said)
 	return wire.Row{Project: t.Project, Summary: short(t.Summary), Status: t.Status, Branch: t.Branch,
 		Attention: short(t.Attention), Over: !t.Live, Since: since.Unix(), Head: head}, err
 }

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -65,9 +66,17 @@ type Reply struct {
 	Stdout string `json:"stdout,omitempty"`
 	Stderr string `json:"stderr,omitempty"`
 	// Refused says why the call itself was not taken. Then nothing was done.
-	Refused string  `json:"refused,omitempty"`
-	Hello   *Hello  `json:"hello,omitempty"`
-	Found   []Found `json:"found,omitempty"`
+	Refused string `json:"refused,omitempty"`
+	// Head is the last event of the task that the command was about, read after it; nil where there is none to read.
+	Head  *Head   `json:"head,omitempty"`
+	Hello *Hello  `json:"hello,omitempty"`
+	Found []Found `json:"found,omitempty"`
+}
+
+// Head is the last event of a task's history.
+type Head struct {
+	Event int    `json:"event"`
+	Hash  string `json:"hash"`
 }
 
 // Hello is what a host says of itself.
@@ -183,6 +192,14 @@ func (c Call) Words() []string {
 		return c.Argv
 	}
 	return append([]string{c.Argv[0], c.Argv[1], "--key=" + c.Key}, c.Argv[2:]...)
+}
+
+// Task is the first argument of the command, which names its task; empty where the call has none.
+func (c Call) Task() string {
+	if i := slices.Index(c.Argv, "--"); i >= 0 && i+1 < len(c.Argv) {
+		return c.Argv[i+1]
+	}
+	return ""
 }
 
 // Text is the call as it is sent.

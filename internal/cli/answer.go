@@ -105,8 +105,22 @@ func (p *Program) perform(ctx context.Context, h *Services, call answer.Call, by
 	default:
 		reply.Exit = one.Run(ctx, call.Words())
 		reply.Stdout, reply.Stderr = out.String(), said.String()
+		reply.Head = head(ctx, &services, call.Task())
 	}
 	return reply
+}
+
+// head is the last event of a task, by its whole id; nil where it cannot be read: who asked then reads it by a call of
+// its own.
+func head(ctx context.Context, h *Services, id string) *answer.Head {
+	if id == "" {
+		return nil
+	}
+	found, err := h.Queries.Tasks(ctx, record.Filter{Prefix: id, Most: 1})
+	if err != nil || len(found) == 0 || found[0].ID != id {
+		return nil
+	}
+	return &answer.Head{Event: found[0].Seq, Hash: found[0].Hash}
 }
 
 // hello is what this host says of itself.
