@@ -36,7 +36,7 @@ type group struct {
 func groups() []group {
 	return []group{
 		{"start", start}, {"update", updates}, {"watched", watched}, {"list", lists}, {"writers", writers},
-		{"gate", gate}, {"life", life}, {"agents", agents}, {"spawn", spawns},
+		{"gate", gate}, {"life", life}, {"agents", agents}, {"spawn", spawns}, {"confined", confined},
 		{"death", death}, {"warm", warm}, {"dashboard", dashboard}, {"check", checks}, {"whole", whole},
 		{"binary", binary}, {"decision", decisions}, {"parse", parses},
 	}
