@@ -315,7 +315,16 @@ func (s State) Answered(asked wire.Request, reply wire.Reply, now time.Time) (St
 	if err != nil {
 		return s, fmt.Errorf("%w: %w", ErrNotKnown, err)
 	}
-	return s.answered(asked, reply)
+	report := reply.Report
+	reply.Report = nil // it is not kept with the answer
+	next, err := s.answered(asked, reply)
+	if err != nil || report == nil {
+		return next, err
+	}
+	if told, dropped := next.Reported(*report, now); dropped == nil {
+		return told, nil
+	}
+	return next, nil // a later report was here before
 }
 
 func (s State) answered(asked wire.Request, reply wire.Reply) (State, error) {

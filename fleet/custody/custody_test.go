@@ -381,6 +381,37 @@ func TestAnswered_doesNotKeepASnapshot(t *testing.T) {
 	}
 }
 
+// A host says with its answer how the task is then, as it would report it a moment later.
+func TestAnswered_takesOverTheReportThatGoesWithIt(t *testing.T) {
+	t.Parallel()
+	s := held(t, born(t), "h1")
+	r := request(s, "k")
+	with := func(report wire.Report) custody.State {
+		reply := testkit.Reply(t, "h1", r, 7)
+		reply.Report = &report
+		next, err := s.Answered(r, reply, now)
+		if err != nil || len(next.Keys) != 1 || next.Keys[0].Reply.Report != nil {
+			t.Errorf("%+v, %v", next.Keys, err)
+		}
+		return next
+	}
+	good := testkit.Report(t, "h1", id, 1, s.Version+1, 7, "reviewing")
+	if next := with(good); next.Row.Status != "reviewing" || next.Version != good.Version {
+		t.Errorf("it shows %+v", next.Row)
+	}
+	if next := with(testkit.Report(t, "h1", id, 1, s.Version+1, 7, "over")); next.Phase != custody.Ended {
+		t.Errorf("the task is over, and its custody %q", next.Phase)
+	}
+	forged, other := good, testkit.Report(t, "h2", id, 1, s.Version+1, 7, "reviewing")
+	forged.Row.Status = "done"
+	for what, bad := range map[string]wire.Report{"forged": forged, "of another host": other,
+		"older": testkit.Report(t, "h1", id, 1, s.Version, 7, "reviewing")} {
+		if next := with(bad); next.Row.Status != "working" || next.Version != s.Version {
+			t.Errorf("%s: it shows %+v", what, next.Row)
+		}
+	}
+}
+
 func TestAnswered_keepsWhatWasDone(t *testing.T) {
 	t.Parallel()
 	s := held(t, born(t), "h1")

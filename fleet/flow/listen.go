@@ -82,6 +82,7 @@ func (r *run) ask(ctx workflow.Context, m wire.Message[wire.Ask]) (wire.Message[
 	if err == nil {
 		r.become(ctx, next)
 	}
+	reply.Body.Report = nil // it is for the custody alone
 	return reply, failed(err)
 }
 

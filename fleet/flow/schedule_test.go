@@ -258,7 +258,13 @@ func (s *schedule) answer(ctx context.Context, m wire.Message[wire.Ask]) (wire.M
 				s.ship(h)
 			}
 		}
-		return testkit.Reply(s.t, h.name, r, len(h.chain)), nil
+		reply := testkit.Reply(s.t, h.name, r, len(h.chain))
+		if dice.IntN(2) == 0 {
+			h.report++
+			report := testkit.Report(s.t, h.name, id, r.Epoch, h.report, len(h.chain), "working")
+			reply.Report = &report
+		}
+		return reply, nil
 	})
 }
 

@@ -46,6 +46,7 @@ type Pace struct {
 	Beat     time.Duration // says that it lives
 	Again    time.Duration // tries again for the first time; later ones wait longer
 	Look     time.Duration // looks whether there is something to do
+	Gather   time.Duration // between what happened and its report, which has what follows at once, too
 	Report   time.Duration // reports a task in which nothing important happened
 	Settle   time.Duration // between a move of a task and its snapshot
 	Snapshot time.Duration // looks whether the files of a task changed
@@ -54,8 +55,9 @@ type Pace struct {
 
 // Usual is the pace of a host that looks for changed files so often.
 func Usual(snapshot time.Duration) Pace {
-	return Pace{Beat: custody.BeatEvery, Again: time.Second, Look: time.Second, Report: 5 * time.Second,
-		Settle: 2 * time.Second, Snapshot: snapshot, Tell: 30 * time.Second}
+	return Pace{Beat: custody.BeatEvery, Again: time.Second, Look: time.Second,
+		Gather: 100 * time.Millisecond, Report: 5 * time.Second, Settle: 2 * time.Second, Snapshot: snapshot,
+		Tell: 30 * time.Second}
 }
 
 const mostAgain = 30 * time.Second
@@ -142,7 +144,7 @@ func (d *Daemon) lease(ctx context.Context, link watched, leases <-chan Lease) e
 		}
 		d.trouble("lease", "")
 		wait = d.Pace.Again
-		d.all(true) // what the fleet knows of the tasks may be old
+		d.all() // what the fleet knows of the tasks may be old
 		holder, err := d.Host.Store.Read()
 		if err != nil {
 			return err

@@ -249,7 +249,7 @@ func TestDaemon_outlivesALostServer(t *testing.T) {
 	k.fails(errors.New("cut off"))
 	k.until("the line", func() bool { return len(k.said("does not answer")) == 2 })
 	tell := <-k.follows
-	tell(host.Happening{Cursor: 1, Task: id, Event: &history.Event{Type: history.StatusChanged}})
+	tell(host.Happening{Cursor: 1, Task: id, Event: &history.Event{Seq: 10, Type: history.StatusChanged}})
 	dials := k.dials
 	k.fails(nil)
 	k.until("the report of what happened meanwhile", func() bool { return len(k.shown) > before })
@@ -310,9 +310,9 @@ func TestDaemon_reportsWhatMattersAtOnceAndTheRestLater(t *testing.T) {
 	k.runs()
 	k.until("the first report", func() bool { return len(k.shown) > 0 })
 	tell, before := <-k.follows, len(k.shown)
-	tell(host.Happening{Cursor: 1, Task: id, Event: &history.Event{Type: history.AgentNotified}})
-	tell(host.Happening{Cursor: 2, Task: "other", Event: &history.Event{Type: history.StatusChanged}})
-	tell(host.Happening{Cursor: 3, Task: id, Event: &history.Event{Type: history.StatusChanged}})
+	tell(host.Happening{Cursor: 1, Task: id, Event: &history.Event{Seq: 10, Type: history.AgentNotified}})
+	tell(host.Happening{Cursor: 2, Task: "other", Event: &history.Event{Seq: 10, Type: history.StatusChanged}})
+	tell(host.Happening{Cursor: 3, Task: id, Event: &history.Event{Seq: 10, Type: history.StatusChanged}})
 	k.until("the report of the move", func() bool { return len(k.shown) > before })
 	if n := len(k.shown); n > before+2 || k.shown[n-1].Task != id {
 		t.Errorf("it reports %d times more", n-before)
@@ -338,7 +338,7 @@ func TestDaemon_shipsSoonAfterAMoveAndSaysWhatItShipped(t *testing.T) {
 	shipped := func() bool { row, err := k.Store.Row(id); return err == nil && row.Shipped == event }
 	k.until("the note", shipped)
 	tell := <-k.follows
-	tell(host.Happening{Cursor: 1, Task: id, Event: &history.Event{Type: history.StatusChanged}})
+	tell(host.Happening{Cursor: 1, Task: id, Event: &history.Event{Seq: 10, Type: history.StatusChanged}})
 	<-ships
 	k.until("the report of the snapshot", func() bool {
 		return slices.ContainsFunc(k.shown, func(r wire.Report) bool {

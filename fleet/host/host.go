@@ -21,7 +21,6 @@ import (
 	"orange/internal/answer"
 	"orange/internal/outward"
 	"orange/internal/signed"
-	"orange/internal/task"
 )
 
 // Host is one host of a fleet. Fields are required where they do not say otherwise.
@@ -38,8 +37,6 @@ type Host struct {
 	Places    *Places
 	Store     *Store
 	Now       func(ctx context.Context) time.Time // by the clock of the fleet's server, where a call came from it
-	// Head is how far the history of a task goes here.
-	Head func(ctx context.Context, id string) (wire.Head, error)
 	// Local is a task that is here, as the record has it.
 	Local func(ctx context.Context, id string) (Local, error)
 
@@ -293,25 +290,26 @@ func (h *Host) Answer(ctx context.Context, m wire.Message[wire.Ask]) (wire.Messa
 	if said, err = h.deletedBefore(ctx, r, said); err != nil {
 		return none, err
 	}
-	head, err := h.headAfter(ctx, r.Task, said)
-	if errors.Is(err, task.ErrNotFound) { // it was deleted, or has left
-		var row wire.Row
+	var row wire.Row
+	switch {
+	case said.Task != nil:
+		row = rowOf(*said.Task)
+	case done(said): // it was deleted, or has left
+		row, err = h.row(ctx, r.Task)
+	default:
 		row, err = h.Store.Row(r.Task)
-		head = row.Head
 	}
 	if err != nil {
 		return none, err
 	}
-	reply, err := h.reply(r, said, head)
-	return wire.Of(reply), err
-}
-
-// headAfter is the last event of a task after a command: orange says it with its answer, or is asked for it.
-func (h *Host) headAfter(ctx context.Context, id string, said answer.Reply) (wire.Head, error) {
-	if said.Head != nil {
-		return wire.Head{Event: said.Head.Event, Hash: said.Head.Hash}, nil
+	reply, err := h.reply(r, said, row.Head)
+	if err != nil || !reply.Done || said.Task == nil {
+		return wire.Of(reply), err
 	}
-	return h.Head(ctx, id)
+	if report, cannot := h.next(r.Task, t.Epoch, row); cannot == nil { // else the daemon reports it
+		reply.Report = &report
+	}
+	return wire.Of(reply), nil
 }
 
 // deletedBefore is the answer to the request that deletes a task where an earlier try has done so: the history that

@@ -39,6 +39,7 @@ type program struct {
 	answer func(answer.Call) *answer.Reply
 	// missing is for a task that is not there until it was created.
 	missing bool
+	row     answer.Row // how every task is
 }
 
 func (p *program) Do(_ context.Context, c answer.Call) (answer.Reply, error) {
@@ -71,10 +72,9 @@ func (p *program) Do(_ context.Context, c answer.Call) (answer.Reply, error) {
 		if p.missing && !p.tasks[task] {
 			return answer.Reply{Exit: 4, Stdout: `{"error": "no such task"}`}, nil
 		}
-		return answer.Reply{Stdout: `{"task":{"project":"web","summary":"one","status":"working","branch":"b","attention":"",` +
-			`"live":true,"entered_at":"2024-05-06T07:08:09.000Z"}}`}, nil
+		return answer.Reply{Task: &p.row}, nil
 	}
-	return answer.Reply{Stdout: "done\n"}, nil
+	return answer.Reply{Stdout: "done\n", Task: &p.row}, nil
 }
 
 func (p *program) did(words ...string) bool {
@@ -136,7 +136,9 @@ type rig struct {
 
 func newRig(t *testing.T) *rig {
 	t.Helper()
-	r := &rig{t: t, program: &program{tasks: map[string]bool{}}, up: time.Hour, boot: "b1"}
+	r := &rig{t: t, program: &program{tasks: map[string]bool{}, row: answer.Row{
+		Project: "web", Summary: "one", Status: "working", Branch: "b", Live: true, EnteredAt: now, Event: 9,
+		Hash: "ff"}}, up: time.Hour, boot: "b1"}
 	authority := sign.KeyOf(testkit.Key(t, testkit.Authority).PublicKey())
 	r.machine = &machine{projects: []string{"web"}, harnesses: []string{"pi"}, free: map[string]int{"web": 2},
 		workflows: map[string]string{"default": "12"}, space: 1 << 40, held: map[string]bool{id: true}}
@@ -146,7 +148,6 @@ func newRig(t *testing.T) *rig {
 		People: func() (signed.List, error) {
 			return testkit.List(t, signed.OfPeople, 1, "ada").Open(authority, testkit.Fleet, signed.OfPeople)
 		},
-		Head: func(context.Context, string) (wire.Head, error) { return wire.Head{Event: 9, Hash: "ff"}, nil },
 		Local: func(_ context.Context, id string) (host.Local, error) {
 			return host.Local{Birth: wire.Birth{Project: "web", On: "any", Summary: "one", Workflow: "own@12"},
 				Epoch: r.epoch, Over: r.over}, r.unread
@@ -335,6 +336,13 @@ func TestAnswer_doesWhatAPersonSignedForThisCustody(t *testing.T) {
 	reply, err := ask(func(q *wire.Request) { q.As, q.Stdin = "worker", "text" })
 	if err != nil || !reply.Done || reply.Output != "done\n" || reply.Head.Event != 9 || reply.Signature == "" {
 		t.Errorf("%+v, %v", reply, err)
+	}
+	if len(r.program.calls) != 1 {
+		t.Errorf("orange was started %d times", len(r.program.calls))
+	}
+	if row, err := r.Store.Row(id); err != nil || reply.Report == nil || reply.Report.Row != row ||
+		row.Status != "working" || row.Head.Event != 9 || reply.Report.Epoch != 1 || reply.Report.Version != 2 {
+		t.Errorf("it reports %+v with the answer, and knows %+v, %v", reply.Report, row, err)
 	}
 	if c := r.program.calls[0]; strings.Join(c.Argv, " ") != "task next --as=worker k1" || c.Key != "k1" ||
 		c.Stdin != "text" {

@@ -12,7 +12,6 @@ import (
 	"slices"
 	"syscall"
 
-	"orange/fleet/wire"
 	"orange/internal/history"
 	"orange/internal/proc"
 	"orange/internal/task"
@@ -144,21 +143,6 @@ func (o Orange) Holds(id string) (bool, error) {
 		return false, nil
 	}
 	return err == nil, err
-}
-
-// Head is how far the history of a task goes; the error is a task.ErrNotFound where there is no such task.
-func (o Orange) Head(ctx context.Context, id string) (wire.Head, error) {
-	var said struct {
-		Events []history.Event `json:"events"`
-	}
-	if err := o.read(ctx, &said, "task", "history", "--", id); err != nil {
-		return wire.Head{}, err
-	}
-	if len(said.Events) == 0 {
-		return wire.Head{}, fmt.Errorf("read the history of task %s: it has no event", id)
-	}
-	last := said.Events[len(said.Events)-1]
-	return wire.Head{Event: last.Seq, Hash: last.Hash}, nil
 }
 
 // Happening is one thing that happened to a task.

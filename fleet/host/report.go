@@ -2,10 +2,8 @@ package host
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"time"
 
 	"orange/fleet/sign"
 	"orange/fleet/wire"
@@ -21,6 +19,11 @@ func (h *Host) report(ctx context.Context, id string, epoch int) (wire.Report, e
 	if err != nil {
 		return wire.Report{}, err
 	}
+	return h.next(id, epoch, row)
+}
+
+// next is the next report of a task, with this row.
+func (h *Host) next(id string, epoch int, row wire.Row) (wire.Report, error) {
 	version, row, err := h.Store.Next(id, row)
 	if err != nil {
 		return wire.Report{}, err
@@ -29,38 +32,27 @@ func (h *Host) report(ctx context.Context, id string, epoch int) (wire.Report, e
 		Row: row})
 }
 
+// row is how a task is here.
 func (h *Host) row(ctx context.Context, id string) (wire.Row, error) {
 	said, err := h.Program.Do(ctx, call("show", "", "", "--json", "--", id))
 	switch {
 	case err != nil:
 		return wire.Row{}, err
+	case said.Task != nil:
+		return rowOf(*said.Task), nil
 	case said.Refused == "" && said.Exit == notFound:
 		return h.absent(id)
-	case !done(said):
-		return wire.Row{}, errors.New(said.Failure())
+	case done(said):
+		return wire.Row{}, fmt.Errorf("cannot read how task %s is: the orange of this host does not say it: update it",
+			id)
 	}
-	var shown struct {
-		Task struct {
-			Project   string `json:"project"`
-			Summary   string `json:"summary"`
-			Status    string `json:"status"`
-			Branch    string `json:"branch"`
-			Attention string `json:"attention"`
-			Live      bool   `json:"live"`
-			Entered   string `json:"entered_at"`
-		} `json:"task"`
-	}
-	if err := json.Unmarshal([]byte(said.Stdout), &shown); err != nil {
-		return wire.Row{}, fmt.Errorf("read task %s: %w", id, err)
-	}
-	t := shown.Task
-	since, err := time.Parse(time.RFC3339, t.Entered)
-	if err != nil {
-		return wire.Row{}, fmt.Errorf("read since when task %s is %q: %w", id, t.Status, err)
-	}
-	head, err := h.headAfter(ctx, id, said)
-	return wire.Row{Project: t.Project, Summary: short(t.Summary), Status: t.Status, Branch: t.Branch,
-		Attention: short(t.Attention), Over: !t.Live, Since: since.Unix(), Head: head}, err
+	return wire.Row{}, errors.New(said.Failure())
+}
+
+func rowOf(t answer.Row) wire.Row {
+	return wire.Row{Project: t.Project, Summary: short(t.Summary), Status: string(t.Status), Branch: t.Branch,
+		Attention: short(t.Attention), Over: !t.Live, Since: t.EnteredAt.Unix(),
+		Head: wire.Head{Event: t.Event, Hash: t.Hash}}
 }
 
 // absent is the row of a task that is not on record here. One that is held all the same was let go, or its record was

@@ -26,9 +26,21 @@ type work struct {
 // duty is what is due for one task.
 type duty struct {
 	changed bool      // there is something to report
-	urgent  bool      // at once
+	event   int       // the last event that it is about
+	more    bool      // it is about more than events
 	next    time.Time // not before
+	again   time.Time // when a report is repeated that went with an answer; zero where there was none
 	ship    time.Time // when a snapshot is due; zero for one that never was shipped
+}
+
+// notes that there is something to report: what happened, or anything else where that is nil.
+func (one *duty) notes(e *history.Event) {
+	one.changed = true
+	if e == nil {
+		one.more = true
+		return
+	}
+	one.event = max(one.event, e.Seq)
 }
 
 func (w *work) begin() {
@@ -87,19 +99,22 @@ func (d *Daemon) noticed(h Happening) {
 	d.work.lock.Lock()
 	defer d.work.lock.Unlock()
 	one := d.of(h.Task)
-	one.changed = true
+	waits := one.changed
+	one.notes(h.Event)
 	if !important(h.Event) {
 		return
 	}
-	one.urgent, one.next = true, time.Time{}
+	if due := time.Now().Add(d.Pace.Gather); !waits || one.next.After(due) {
+		one.next = due
+	}
 	if due := time.Now().Add(d.Pace.Settle); one.ship.After(due) {
 		one.ship = due
 	}
-	d.awake()
+	time.AfterFunc(d.Pace.Gather, d.awake)
 }
 
 // all has every task reported that is not over for the fleet.
-func (d *Daemon) all(urgent bool) {
+func (d *Daemon) all() {
 	holder, err := d.Host.Store.Read()
 	if err != nil {
 		d.trouble("store", err.Error())
@@ -109,8 +124,7 @@ func (d *Daemon) all(urgent bool) {
 	defer d.work.lock.Unlock()
 	for _, t := range holder.Tasks {
 		if t.Has {
-			one := d.of(t.Task)
-			one.changed, one.urgent = true, one.urgent || urgent
+			d.of(t.Task).notes(nil)
 		}
 	}
 	d.awake()
@@ -121,7 +135,7 @@ func (d *Daemon) follow(ctx context.Context) {
 	const begins = 3 * time.Second // a follower is there by then: what happened before is reported once more
 	since := "now"
 	for wait := d.Pace.Again; ctx.Err() == nil; wait = min(2*wait, mostAgain) {
-		late := time.AfterFunc(begins, func() { d.all(false) })
+		late := time.AfterFunc(begins, d.all)
 		heard := false
 		err := d.Follow(ctx, since, func(h Happening) {
 			since, heard, wait = strconv.FormatInt(h.Cursor, 10), true, d.Pace.Again
@@ -176,15 +190,14 @@ func (d *Daemon) report(ctx context.Context, link watched) error {
 }
 
 func (d *Daemon) reportOne(ctx context.Context, link watched, t custody.Tenure) {
-	d.work.lock.Lock()
-	one := d.of(t.Task)
-	one.changed, one.urgent, one.next = false, false, time.Now().Add(d.Pace.Report)
-	d.work.lock.Unlock()
+	if d.wentWithAnswer(t.Task) {
+		return
+	}
 	row, err := d.Host.Report(ctx, link, t)
 	switch {
 	case ctx.Err() != nil || err != nil && !errors.Is(err, ErrUnknown):
 		d.work.lock.Lock()
-		one.changed = true // it is tried again
+		d.of(t.Task).notes(nil) // it is tried again
 		d.work.lock.Unlock()
 		if ctx.Err() == nil {
 			d.trouble("report "+t.Task, "cannot report task "+t.Task+": "+err.Error())
@@ -195,6 +208,26 @@ func (d *Daemon) reportOne(ctx context.Context, link watched, t custody.Tenure) 
 	default:
 		d.trouble("report "+t.Task, "")
 	}
+}
+
+// wentWithAnswer takes up what is to be reported of a task. It reports whether an answer to a request has told all of
+// it already. An answer can be lost on its way: soon it is reported all the same.
+func (d *Daemon) wentWithAnswer(id string) bool {
+	row, err := d.Host.Store.Row(id)
+	d.work.lock.Lock()
+	defer d.work.lock.Unlock()
+	one, now := d.of(id), time.Now()
+	if err == nil && !one.more && one.event <= row.Head.Event {
+		if one.again.IsZero() {
+			one.again = now.Add(d.Pace.Report)
+		}
+		if one.next = one.again; now.Before(one.next) {
+			return true
+		}
+	}
+	one.changed, one.more, one.event, one.again = false, false, 0, time.Time{}
+	one.next = now.Add(d.Pace.Report)
+	return false
 }
 
 // ship takes snapshots of the host's tasks: soon after a move, and else where files changed.
@@ -235,7 +268,7 @@ func (d *Daemon) shipOne(ctx context.Context, id string) {
 		d.trouble("snapshot "+id, "")
 		if !said.Unchanged {
 			d.work.lock.Lock()
-			one.changed = true // the list shows how old the snapshot is
+			one.notes(nil) // the list shows how old the snapshot is
 			d.work.lock.Unlock()
 		}
 	}

@@ -240,6 +240,8 @@ type Reply struct {
 	Cut       bool   `json:"cut,omitempty"`    // one of the two was longer
 	Head      Head   `json:"head"`
 	Signature string `json:"signature,omitempty"`
+	// Report is the report of the task as it was then. It is signed by itself: who asked does not get it.
+	Report *Report `json:"report,omitempty"`
 }
 
 // Kind is the name and the version of the message.
@@ -249,6 +251,11 @@ func (Reply) Kind() (string, int) { return "reply", 1 }
 func (r Reply) Check() error {
 	if size := len(r.Output) + len(r.Errors); size > MostOfReply {
 		return tooLarge("answer", size, MostOfReply)
+	}
+	if r.Report != nil {
+		if err := r.Report.Check(); err != nil {
+			return err
+		}
 	}
 	return short([]string{r.Output, r.Errors}, "fleet", r.Fleet, "host", r.Host, "task", r.Task, "key", r.Key,
 		"digest", r.Digest, "hash", r.Head.Hash, "signature", r.Signature)

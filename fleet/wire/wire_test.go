@@ -23,8 +23,10 @@ func report() wire.Report {
 }
 
 func reply() wire.Reply {
+	r := report()
 	return wire.Reply{Fleet: "home", Host: "h1", Epoch: 3, Task: "abc", Key: "k.1", Digest: "d", Done: true, Exit: 3,
-		Output: "said", Errors: "and more", Cut: true, Head: wire.Head{Event: 9, Hash: "ff"}, Signature: "s"}
+		Output: "said", Errors: "and more", Cut: true, Head: wire.Head{Event: 9, Hash: "ff"}, Signature: "s",
+		Report: &r}
 }
 
 func birth() wire.Birth {

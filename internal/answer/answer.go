@@ -67,16 +67,23 @@ type Reply struct {
 	Stderr string `json:"stderr,omitempty"`
 	// Refused says why the call itself was not taken. Then nothing was done.
 	Refused string `json:"refused,omitempty"`
-	// Head is the last event of the task that the command was about, read after it; nil where there is none to read.
-	Head  *Head   `json:"head,omitempty"`
+	// Task is how the task is that the command was about, read after it; nil where there is none that can be read.
+	Task  *Row    `json:"task,omitempty"`
 	Hello *Hello  `json:"hello,omitempty"`
 	Found []Found `json:"found,omitempty"`
 }
 
-// Head is the last event of a task's history.
-type Head struct {
-	Event int    `json:"event"`
-	Hash  string `json:"hash"`
+// Row is how a task is, as far as the list of a fleet shows it, and how far its history goes.
+type Row struct {
+	Project   string      `json:"project"`
+	Branch    string      `json:"branch"`
+	Summary   string      `json:"summary"`
+	Status    task.Status `json:"status"`
+	Attention string      `json:"attention,omitempty"`
+	Live      bool        `json:"live"`
+	EnteredAt time.Time   `json:"entered_at"`
+	Event     int         `json:"event"` // the last one
+	Hash      string      `json:"hash"`  // of it
 }
 
 // Hello is what a host says of itself.

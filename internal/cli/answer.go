@@ -105,14 +105,14 @@ func (p *Program) perform(ctx context.Context, h *Services, call answer.Call, by
 	default:
 		reply.Exit = one.Run(ctx, call.Words())
 		reply.Stdout, reply.Stderr = out.String(), said.String()
-		reply.Head = head(ctx, &services, call.Task())
+		reply.Task = row(ctx, &services, call.Task())
 	}
 	return reply
 }
 
-// head is the last event of a task, by its whole id; nil where it cannot be read: who asked then reads it by a call of
-// its own.
-func head(ctx context.Context, h *Services, id string) *answer.Head {
+// row is how a task is, by its whole id; nil where it cannot be read: who asked then learns by another call whether it is
+// there.
+func row(ctx context.Context, h *Services, id string) *answer.Row {
 	if id == "" {
 		return nil
 	}
@@ -120,7 +120,9 @@ func head(ctx context.Context, h *Services, id string) *answer.Head {
 	if err != nil || len(found) == 0 || found[0].ID != id {
 		return nil
 	}
-	return &answer.Head{Event: found[0].Seq, Hash: found[0].Hash}
+	t := found[0]
+	return &answer.Row{Project: t.Project, Branch: t.Branch, Summary: t.Summary, Status: t.Status,
+		Attention: t.Attention, Live: t.Live, EnteredAt: t.EnteredAt, Event: t.Seq, Hash: t.Hash}
 }
 
 // hello is what this host says of itself.

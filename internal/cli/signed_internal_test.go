@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -32,6 +33,29 @@ func (twoTasks) Tasks(_ context.Context, f record.Filter) ([]task.Task, error) {
 		}
 	}
 	return out, nil
+}
+
+// A host of a fleet reports how a task is, and does not start orange once more for that.
+func TestAnswer_saysHowTheTaskIsAfterTheCommand(t *testing.T) {
+	t.Parallel()
+	for id, want := range map[string]*answer.Row{
+		thatID:   {Project: "web", Branch: "b", Status: "working", Live: true, Event: 7, Hash: "ff"},
+		"Orange": nil, "": nil,
+	} {
+		p, _, _ := fleetOf(lost, lost)
+		p.services.Queries = oneTask{}
+		reply := p.perform(t.Context(), p.services, answer.Call{V: 1, Argv: []string{"task", "list", "--", id}}, sender{})
+		if !reflect.DeepEqual(reply.Task, want) {
+			t.Errorf("%q: %+v", id, reply.Task)
+		}
+	}
+}
+
+// oneTask is a record with one task.
+type oneTask struct{ Queries }
+
+func (oneTask) Tasks(context.Context, record.Filter) ([]task.Task, error) {
+	return []task.Task{{ID: thatID, Project: "web", Branch: "b", Status: "working", Live: true, Seq: 7, Hash: "ff"}}, nil
 }
 
 // A request for a task that the fleet holds has to be signed; one for a task of this home alone has not.

@@ -130,7 +130,7 @@ func daemon(home string, s setup.Setup, say func(string)) (*host.Daemon, error) 
 	store := &host.Store{Dir: setup.Dir(home), Clock: proc.SinceBoot, Now: time.Now}
 	one := &host.Host{Fleet: s.Namespace, Name: s.Name, Only: s.Projects, Biggest: s.BiggestFile,
 		Snapshots: s.Snapshots, Key: key, People: people(home, s), Program: orange, Machine: orange, Store: store,
-		Now: host.ServerTime, Head: orange.Head, Local: orange.Local, Say: say,
+		Now: host.ServerTime, Local: orange.Local, Say: say,
 		Places: &host.Places{Machine: orange, Closed: store.Draining}}
 	return &host.Daemon{Host: one, Version: programVersion(), Labels: s.Labels, SSH: s.SSH, Follow: orange.Follow,
 		Say: say, Pace: host.Usual(s.SnapshotEvery),

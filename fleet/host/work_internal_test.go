@@ -1,0 +1,57 @@
+package host
+
+import (
+	"path/filepath"
+	"testing"
+	"time"
+
+	"orange/fleet/custody"
+	"orange/fleet/wire"
+	"orange/internal/history"
+)
+
+// An answer has told already how a task is. It may be lost on its way: a while later the task is reported all the same.
+func TestWentWithAnswer_putsOffWhatAnAnswerHasTold(t *testing.T) {
+	t.Parallel()
+	const id = "4FzXk0aB3cD5eF7gH9iJ1"
+	d := &Daemon{Pace: Pace{Report: time.Hour}, Host: &Host{Store: &Store{Dir: filepath.Join(t.TempDir(), "fleet"),
+		Clock: func() (string, time.Duration, error) { return "b1", time.Hour, nil }}}}
+	d.begin()
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	happens := func(seq int) { d.noticed(Happening{Task: id, Event: &history.Event{Seq: seq, Type: history.Merged}}) }
+	due := func() bool {
+		t.Helper()
+		all := d.due(func(one *duty, now time.Time) bool { return one.changed && !now.Before(one.next) })
+		return len(all) == 1
+	}
+	must(d.Host.Store.Change(func(h custody.Holder) (custody.Holder, error) { return h.Took(id, 1, "") }))
+	happens(7)
+	if !due() || d.wentWithAnswer(id) {
+		t.Error("nothing has told of event 7")
+	}
+	_, _, err := d.Host.Store.Next(id, wire.Row{Head: wire.Head{Event: 9}}) // with an answer
+	must(err)
+	happens(8)
+	happens(9)
+	if !due() || !d.wentWithAnswer(id) || due() {
+		t.Error("it reports at once what an answer has told")
+	}
+	d.of(id).again, d.of(id).next = time.Time{}.Add(1), time.Time{}.Add(1) // an hour has passed
+	if !due() || d.wentWithAnswer(id) {
+		t.Error("it never reports what an answer has told")
+	}
+	happens(9)
+	d.all()
+	if d.wentWithAnswer(id) {
+		t.Error("it puts off what is about more than events")
+	}
+	happens(10)
+	if d.wentWithAnswer(id) {
+		t.Error("nothing has told of event 10")
+	}
+}
