@@ -14,7 +14,7 @@ import (
 // answered asks a host for something. Its error has a code: with not_known it may have been done.
 func answered(ctx workflow.Context, m wire.Message[wire.Ask]) (wire.Message[wire.Reply], error) {
 	asked := m.Body.Request
-	ctx = activity(ctx, wire.HostQueue(asked.Host), askWait, askTime, 1)
+	ctx = workflow.WithHeartbeatTimeout(activity(ctx, wire.HostQueue(asked.Host), askWait, askTime, 1), askBeat)
 	var reply wire.Message[wire.Reply]
 	var said *temporal.ApplicationError
 	err := workflow.ExecuteActivity(ctx, wire.AnswerActivity, m).Get(ctx, &reply)

@@ -80,7 +80,7 @@ func (l Temporal) Report(ctx context.Context, r wire.Report) error {
 func (l Temporal) Serve(ctx context.Context, h *Host, leases chan<- Lease) error {
 	failed := make(chan error, 2)
 	calls := l.worker(wire.HostQueue(h.Name), failed, worker.Options{MaxConcurrentActivityExecutionSize: callsAtOnce})
-	for name, call := range map[string]any{wire.TakeActivity: h.Take, wire.AnswerActivity: h.Answer,
+	for name, call := range map[string]any{wire.TakeActivity: h.Take, wire.AnswerActivity: answering(h),
 		wire.LookActivity: h.Look, wire.LeaveActivity: h.Leave, wire.DrainActivity: h.OfHost} {
 		calls.RegisterActivityWithOptions(call, activity.RegisterOptions{Name: name})
 	}
@@ -93,6 +93,33 @@ func (l Temporal) Serve(ctx context.Context, h *Host, leases chan<- Lease) error
 		return activity.ErrResultPending // its beats come by the token
 	}, activity.RegisterOptions{Name: wire.HoldActivity})
 	return run(ctx, failed, calls, holds)
+}
+
+// stillThere is how often a host says that it is at a request.
+const stillThere = 2 * time.Second
+
+// answering does what a person asks, and says all the while that it is at it: where the host dies, the person learns
+// soon that it is not known what became of the request. What has begun goes on where the server has given up.
+func answering(h *Host) func(context.Context, wire.Message[wire.Ask]) (wire.Message[wire.Reply], error) {
+	return func(ctx context.Context, m wire.Message[wire.Ask]) (wire.Message[wire.Reply], error) {
+		call, off := context.WithDeadline(context.WithoutCancel(ctx), activity.GetInfo(ctx).Deadline)
+		defer off()
+		over := make(chan struct{})
+		defer close(over)
+		go func() {
+			beats := time.NewTicker(stillThere)
+			defer beats.Stop()
+			for {
+				select {
+				case <-over:
+					return
+				case <-beats.C:
+					activity.RecordHeartbeat(ctx)
+				}
+			}
+		}()
+		return h.Answer(call, m)
+	}
 }
 
 // Place waits for tasks of a project with a label.

@@ -314,7 +314,7 @@ func (l *lab) pairs(when string) {
 			slices.Reverse(order)
 		}
 		for _, run := range order {
-			<-time.After(100 * time.Millisecond) // what the daemon of the host does after a move does not count
+			<-time.After(400 * time.Millisecond) // what the daemon of the host does after a move does not count
 			run()
 		}
 		if i < 4 {
