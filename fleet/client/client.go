@@ -178,6 +178,9 @@ func held(t wire.Custody) answer.ServerTask {
 			h.Unfit[host] = t.Because[i]
 		}
 	}
+	for _, a := range t.Apart {
+		h.Apart = append(h.Apart, answer.Apart{Host: a.Host, Epoch: a.Epoch, Ref: a.Ref})
+	}
 	return h
 }
 

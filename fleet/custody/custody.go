@@ -35,26 +35,28 @@ type Old struct {
 
 // State is the custody of one task. Only the functions of this package make another one of it.
 type State struct {
-	Fleet   string      `json:"fleet"`
-	Task    string      `json:"task"`
-	Birth   wire.Birth  `json:"birth"`
-	Trust   Trust       `json:"trust"`
-	Phase   Phase       `json:"phase"`
-	Epoch   int         `json:"epoch"`             // of the last host that was asked to take the task; it only grows
-	Host    string      `json:"host,omitempty"`    // which that is; empty while waiting
-	Doubt   bool        `json:"doubt,omitempty"`   // an earlier try of the take may have been at the host
-	To      string      `json:"to,omitempty"`      // the host that a person named; empty for any
-	Not     []string    `json:"not,omitempty"`     // hosts that cannot take the task
-	Because []string    `json:"because,omitempty"` // why, for each of them
-	From    string      `json:"from,omitempty"`    // the host that had the task before
-	Known   wire.Head   `json:"known"`             // the last of the history that a host has signed
-	Version int         `json:"version,omitempty"` // of the last report under the epoch
-	Row     wire.Row    `json:"row"`
-	Told    int64       `json:"told,omitempty"`    // when that was reported, by the server's clock
-	Refusal *wire.Reply `json:"refusal,omitempty"` // why no host creates the task
-	Keys    []wire.Kept `json:"keys,omitempty"`    // the last requests that were done
-	Old     []Old       `json:"old,omitempty"`
-	Resumed bool        `json:"resumed,omitempty"` // began again from what a host said
+	Fleet   string       `json:"fleet"`
+	Task    string       `json:"task"`
+	Birth   wire.Birth   `json:"birth"`
+	Trust   Trust        `json:"trust"`
+	Phase   Phase        `json:"phase"`
+	Epoch   int          `json:"epoch"`             // of the last host that was asked to take the task; it only grows
+	Host    string       `json:"host,omitempty"`    // which that is; empty while waiting
+	Doubt   bool         `json:"doubt,omitempty"`   // an earlier try of the take may have been at the host
+	To      string       `json:"to,omitempty"`      // the host that a person named; empty for any
+	Not     []string     `json:"not,omitempty"`     // hosts that cannot take the task
+	Because []string     `json:"because,omitempty"` // why, for each of them
+	From    string       `json:"from,omitempty"`    // the host that had the task before
+	Rescue  *wire.Rescue `json:"rescue,omitempty"`  // by which a person took it away; nil while a host has it
+	Known   wire.Head    `json:"known"`             // the last of the history that a host has signed
+	Version int          `json:"version,omitempty"` // of the last report under the epoch
+	Row     wire.Row     `json:"row"`
+	Told    int64        `json:"told,omitempty"`    // when that was reported, by the server's clock
+	Refusal *wire.Reply  `json:"refusal,omitempty"` // why no host creates the task
+	Keys    []wire.Kept  `json:"keys,omitempty"`    // the last requests that were done
+	Old     []Old        `json:"old,omitempty"`
+	Apart   []wire.Apart `json:"apart,omitempty"`   // what hosts pushed that came back after a rescue
+	Resumed bool         `json:"resumed,omitempty"` // began again from what a host said
 }
 
 // Errors that callers tell apart with errors.Is. Each comes with a text for people.
@@ -186,7 +188,7 @@ func (s State) taken(epoch int, t wire.Taken) (State, error) {
 	if t.Refused != "" {
 		return s.refused(t), nil
 	}
-	s.Phase, s.Row, s.Version, s.Known = Held, r.Row, r.Version, r.Row.Head
+	s.Phase, s.Row, s.Version, s.Known, s.Rescue = Held, r.Row, r.Version, r.Row.Head, nil
 	s = s.Again()
 	if b := t.Reply; b != nil && b.Done && s.kept(b.Key) < 0 {
 		s = s.keeping(wire.Kept{Key: b.Key, Digest: b.Digest, Host: b.Host, Epoch: b.Epoch, Event: b.Head.Event,
@@ -405,7 +407,7 @@ func (s State) Rescued(r wire.Rescue) (State, error) {
 	if s.Phase == Held {
 		s.From = s.Host
 	}
-	s.Phase, s.Host, s.To = Waiting, "", r.To
+	s.Phase, s.Host, s.To, s.Rescue = Waiting, "", r.To, &r
 	s = s.Again()
 	if r.To == "" {
 		s = s.without(s.Old[len(s.Old)-1].Host, "the task was taken away from it")
@@ -434,8 +436,17 @@ func (s State) Cancelled(a wire.Ask, now time.Time) (State, error) {
 	return s, nil
 }
 
-// Left says that a host has let go of the task, whatever it had of it until an epoch.
-func (s State) Left(host string, epoch int) State {
+// mostApart is how many of the refs of hosts that came back are kept: the last ones.
+const mostApart = 8
+
+// Left says that a host has let go of the task, whatever it had of it until an epoch, and to which ref it has pushed
+// that; none where there was nothing.
+func (s State) Left(host string, epoch int, ref string) State {
+	one := wire.Apart{Host: host, Epoch: epoch, Ref: ref}
+	if ref != "" && !slices.Contains(s.Apart, one) {
+		s.Apart = append(slices.Clone(s.Apart), one)
+		s.Apart = s.Apart[max(0, len(s.Apart)-mostApart):]
+	}
 	s.Old = slices.DeleteFunc(slices.Clone(s.Old), func(o Old) bool { return o.Host == host && o.Epoch <= epoch })
 	if i := slices.Index(s.Not, host); i >= 0 {
 		s.Not, s.Because = slices.Delete(slices.Clone(s.Not), i, i+1), slices.Delete(slices.Clone(s.Because), i, i+1)
@@ -446,7 +457,8 @@ func (s State) Left(host string, epoch int) State {
 // Summary is what the fleet shows of the custody. Before a host has reported, the birth says what the task is about.
 func (s State) Summary() wire.Custody {
 	c := wire.Custody{Task: s.Task, Phase: string(s.Phase), Host: s.Host, To: s.To, Epoch: s.Epoch, Not: s.Not,
-		Because: s.Because, Row: s.Row, Told: s.Told, Birth: s.Refusal, Harness: s.Birth.Harness}
+		Because: s.Because, Row: s.Row, Told: s.Told, Birth: s.Refusal, Harness: s.Birth.Harness,
+		Apart: s.Apart}
 	if s.To == "" {
 		c.On = s.Label()
 	}
@@ -486,6 +498,9 @@ func (s State) Offer() wire.Offer {
 // Take is what the host is asked that the task was given to.
 func (s State) Take() wire.Take {
 	t := wire.Take{Task: s.Task, Epoch: s.Epoch, Birth: s.Birth, From: s.From, Known: s.Known}
+	if s.From != "" {
+		t.Rescue = s.Rescue
+	}
 	for _, k := range s.Keys { // the creation is in every history
 		if !k.Lost && k.Key != s.Birth.Ask.Request.Key {
 			t.Keys = append(t.Keys, k)

@@ -23,6 +23,7 @@ type Tenure struct {
 	Epoch int    `json:"epoch"`
 	Has   bool   `json:"has"`            // false where it was taken away; the epoch then is one that never comes back
 	Left  bool   `json:"left,omitempty"` // the host has let go of what was taken away
+	Ref   string `json:"ref,omitempty"`  // and pushed what it had of it there
 	Tip   string `json:"tip,omitempty"`  // the last snapshot that was acknowledged, apart from every ref
 }
 
@@ -69,17 +70,18 @@ func (h Holder) Lost(id string, epoch int) Holder {
 	if t.Epoch > epoch || t.Epoch == epoch && !t.Has && t.Epoch > 0 {
 		return h
 	}
-	t.Epoch, t.Has, t.Left = epoch, false, false
+	t.Epoch, t.Has, t.Left, t.Ref = epoch, false, false, ""
 	return h.with(t)
 }
 
-// LetGo says that the host has let go of a task that was taken away. Only then does the fleet forget that it was.
-func (h Holder) LetGo(id string, epoch int) Holder {
+// LetGo says that the host has let go of a task that was taken away, and to which ref it has pushed what it had of it:
+// none where there was nothing. Only then does the fleet forget that it was taken away.
+func (h Holder) LetGo(id string, epoch int, ref string) Holder {
 	t := h.Of(id)
 	if t.Has || t.Epoch != epoch {
 		return h
 	}
-	t.Left = true
+	t.Left, t.Ref = true, ref
 	return h.with(t)
 }
 

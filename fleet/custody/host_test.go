@@ -132,17 +132,17 @@ func TestAHostLetsGoOfWhatIsGone(t *testing.T) {
 func TestAHostSaysWhatItHasLetGo(t *testing.T) {
 	t.Parallel()
 	h := leased(t)
-	if len(h.Gone(false))+len(h.Gone(true)) > 0 || h.LetGo(id, 1).Of(id).Left {
+	if len(h.Gone(false))+len(h.Gone(true)) > 0 || h.LetGo(id, 1, "").Of(id).Left {
 		t.Errorf("it has let go of its own task: %+v", h)
 	}
 	h = h.Lost(id, 2)
 	if gone := h.Gone(false); len(gone) != 1 || gone[0] != (wire.Gone{Task: id, Epoch: 2}) || len(h.Gone(true)) > 0 {
 		t.Errorf("taken away: %+v", gone)
 	}
-	if h.LetGo(id, 1).Of(id).Left {
+	if h.LetGo(id, 1, "").Of(id).Left {
 		t.Error("it has let go of what it had under an earlier epoch")
 	}
-	h = h.LetGo(id, 2)
+	h = h.LetGo(id, 2, "")
 	if len(h.Gone(false)) > 0 || len(h.Gone(true)) != 1 || !h.Lost(id, 2).Of(id).Left || !h.Lost(id, 1).Of(id).Left {
 		t.Errorf("let go: %+v", h)
 	}

@@ -381,7 +381,7 @@ func (w world) leaving(i int) (out []named) {
 		if old.Host == names()[i] {
 			next := w
 			next.n[i] = w.n[i].Lost(job, old.Epoch)
-			next = next.custody(w.s.Left(old.Host, old.Epoch), nil)
+			next = next.custody(w.s.Left(old.Host, old.Epoch, ""), nil)
 			out = append(out, named{"leaves", next})
 		}
 	}

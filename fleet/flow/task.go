@@ -204,7 +204,7 @@ func (r *run) leave(ctx workflow.Context, old custody.Old) {
 	var left wire.Message[wire.Left]
 	gone := wire.Gone{Task: r.state.Task, Epoch: old.Epoch}
 	if workflow.ExecuteActivity(ctx, wire.LeaveActivity, wire.Of(wire.Leave{Gone: gone})).Get(ctx, &left) == nil {
-		r.become(ctx, r.state.Left(old.Host, old.Epoch))
+		r.become(ctx, r.state.Left(old.Host, old.Epoch, left.Body.Ref))
 	}
 }
 

@@ -142,7 +142,8 @@ func TestAdopt_ofATaskThatOrangeCreated(t *testing.T) {
 	if err != nil || state.Host != "h1" || state.Epoch != 1 || state.Row.Summary != "Made offline" {
 		t.Fatalf("the fleet knows %+v, %v", state, err)
 	}
-	take := wire.Take{Task: id, Epoch: 2, Birth: n.Birth, From: "h1", Known: state.Known}
+	take := wire.Take{Task: id, Epoch: 2, Birth: n.Birth, From: "h1", Known: state.Known,
+		Rescue: new(testkit.Rescue(t, "ada", id, 1, "h2", "it burns", now))}
 	m, err := h2.Take(t.Context(), wire.Of(take))
 	if must(t, err); m.Body.Refused != "" || m.Body.Report.Row.Branch != "feat/a" {
 		t.Errorf("rescued: %+v", m.Body)

@@ -69,7 +69,11 @@ func refused(err error) error {
 func (h *Host) Take(ctx context.Context, m wire.Message[wire.Take]) (wire.Message[wire.Taken], error) {
 	take, none := m.Body, wire.Message[wire.Taken]{}
 	err := h.trusted(ctx, func(people signed.List) error {
-		return sign.CheckBirth(people, take.Birth, sign.Here{Fleet: h.Fleet, Task: take.Task, Waited: true})
+		err := sign.CheckBirth(people, take.Birth, sign.Here{Fleet: h.Fleet, Task: take.Task, Waited: true})
+		if err == nil && take.From != "" {
+			err = h.checkRescue(people, take)
+		}
+		return err
 	})
 	if err != nil {
 		return h.no(ctx, take, err.Error(), nil)
@@ -128,6 +132,16 @@ func (h *Host) Take(ctx context.Context, m wire.Message[wire.Take]) (wire.Messag
 	return h.taken(ctx, take, said)
 }
 
+// checkRescue refuses to bring a task back that no person took away from the host that had it.
+func (h *Host) checkRescue(people signed.List, take wire.Take) error {
+	r := take.Rescue
+	if r == nil || r.From >= take.Epoch {
+		return &sign.Refusal{Code: sign.Unsigned, Message: fmt.Sprintf("cannot bring task %s back: no person has "+
+			"signed that it is taken away from %q", take.Task, take.From)}
+	}
+	return sign.CheckRescue(people, *r, sign.Here{Fleet: h.Fleet, Task: take.Task, Epoch: r.From, Waited: true})
+}
+
 // otherBirth says why the host does not create a task that it does not have yet: its workflow is another one.
 func (h *Host) otherBirth(ctx context.Context, take wire.Take) (string, error) {
 	if take.From != "" { // the snapshot has the text
@@ -162,8 +176,10 @@ func (h *Host) taking(take wire.Take) (answer.Call, error) {
 		c.Signed = proof(b.Ask)
 		return c, nil
 	}
+	rescue, person := take.Rescue, proof(take.Rescue.Ask)
 	o := outward.RestoreOrder{Epoch: take.Epoch, Event: take.Known.Event, Hash: take.Known.Hash, Workflow: digest,
-		Host: take.From}
+		Host: take.From, Reason: rescue.Now, Person: rescue.Ask.Request.Person,
+		Signed: person.Text, Signature: person.Signature}
 	for _, k := range take.Keys {
 		o.Keys = append(o.Keys, k.Key)
 	}
@@ -371,7 +387,15 @@ func (h *Host) Leave(ctx context.Context, m wire.Message[wire.Leave]) (wire.Mess
 			return wire.Message[wire.Left]{}, err
 		}
 	}
-	return wire.Of(wire.Left{Host: h.Name}), nil
+	holder, err := h.Store.Read()
+	if err != nil {
+		return wire.Message[wire.Left]{}, err
+	}
+	answer := wire.Left{Host: h.Name}
+	if t := holder.Of(gone.Task); t.Epoch == gone.Epoch {
+		answer.Ref = t.Ref
+	}
+	return wire.Of(answer), nil
 }
 
 // ErrStays says that the host has let go of a task and still has its work, which could not be pushed: its agents are
@@ -395,8 +419,8 @@ func (h *Host) letGo(ctx context.Context, gone wire.Gone) error {
 	if err := h.Store.DropBirth(gone.Task); err != nil {
 		return err
 	}
+	var left struct{ Pushed string }
 	if h.unpushed.Delete(gone.Task); done(said) {
-		var left struct{ Pushed string }
 		_ = json.Unmarshal([]byte(said.Stdout), &left) // an earlier orange says nothing of it
 		where := ""
 		if left.Pushed != "" {
@@ -405,7 +429,7 @@ func (h *Host) letGo(ctx context.Context, gone wire.Gone) error {
 		h.say("has let go of task %s, which is not this host's any more%s", gone.Task, where)
 	}
 	return h.Store.Change(func(now custody.Holder) (custody.Holder, error) {
-		return now.LetGo(gone.Task, gone.Epoch), nil
+		return now.LetGo(gone.Task, gone.Epoch, left.Pushed), nil
 	})
 }
 

@@ -281,10 +281,14 @@ func TestTake_refusesWhatNoPersonSigned(t *testing.T) {
 func TestTake_bringsATaskBackFromItsSnapshot(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	taken, err := r.takes(3, func(take *wire.Take) {
-		take.From, take.Known = "h2", wire.Head{Event: 7, Hash: "aa"}
-		take.Keys = []wire.Kept{{Key: "k1"}, {Key: "k2"}}
-	})
+	rescue := testkit.Rescue(t, "ada", id, 2, "", "it burns", now)
+	brings := func(rescue *wire.Rescue) (wire.Taken, error) {
+		return r.takes(3, func(take *wire.Take) {
+			take.From, take.Known, take.Rescue = "h2", wire.Head{Event: 7, Hash: "aa"}, rescue
+			take.Keys = []wire.Kept{{Key: "k1"}, {Key: "k2"}}
+		})
+	}
+	taken, err := brings(&rescue)
 	if err != nil || strings.Join(taken.Lost, " ") != "k2" {
 		t.Errorf("%+v, %v", taken, err)
 	}
@@ -292,11 +296,33 @@ func TestTake_bringsATaskBackFromItsSnapshot(t *testing.T) {
 		Epoch, Event         int
 		Hash, Workflow, Host string
 		Keys                 []string
+		Person, Reason       string
+		Signed, Signature    string
 	}
 	if err := json.Unmarshal([]byte(r.program.calls[0].Stdin), &expect); err != nil || expect.Epoch != 3 ||
 		expect.Event != 7 || expect.Hash != "aa" || expect.Workflow != "12" || expect.Host != "h2" ||
-		len(expect.Keys) != 2 || !r.program.did("restore", "--json", "--project=web", "--from=vault", "--expect=-") {
+		expect.Person != "ada" || expect.Reason != "it burns" || expect.Signature != rescue.Ask.Signature ||
+		expect.Signed != sign.RequestText(rescue.Ask.Request) || len(expect.Keys) != 2 ||
+		!r.program.did("restore", "--json", "--project=web", "--from=vault", "--expect=-") {
 		t.Errorf("%+v, %v, %+v", expect, err, r.program.calls[0])
+	}
+}
+
+// A server, or who writes to it, moves no task to another host: a person does.
+func TestTake_bringsBackOnlyWhatAPersonTookAway(t *testing.T) {
+	t.Parallel()
+	good := testkit.Rescue(t, "ada", id, 2, "", "it burns", now)
+	other, unsigned, later := good, good, testkit.Rescue(t, "ada", id, 3, "", "", now)
+	other.To, unsigned.Ask.Signature = "h9", ""
+	another := testkit.Rescue(t, "ada", "4FzXk0aB3cD5eF7gH9iJ2", 2, "", "it burns", now)
+	stranger := testkit.Rescue(t, "eve", id, 2, "", "it burns", now)
+	for what, rescue := range map[string]*wire.Rescue{"no rescue": nil, "to another host": &other,
+		"unsigned": &unsigned, "of this very epoch": &later, "of another task": &another, "by a stranger": &stranger} {
+		r := newRig(t)
+		taken, err := r.takes(3, func(take *wire.Take) { take.From, take.Rescue = "h2", rescue })
+		if err != nil || taken.Refused == "" || len(r.program.calls) > 0 {
+			t.Errorf("%s: %+v, %v, %+v", what, taken, err, r.program.calls)
+		}
 	}
 }
 
@@ -485,8 +511,11 @@ func TestArrive_keepsTheWorkThatCannotBePushed(t *testing.T) {
 		t.Errorf("the fleet learns that it has left: %v", err)
 	}
 	fails = false
-	if _, err := r.Leave(t.Context(), gone); err != nil || !r.holder().Of(id).Left {
-		t.Errorf("it leaves: %+v, %v", r.holder(), err)
+	for range 2 { // it says again where the work is
+		left, err := r.Leave(t.Context(), gone)
+		if err != nil || !r.holder().Of(id).Left || left.Body.Ref != "refs/orange/fleet/x/lost/1" {
+			t.Errorf("it leaves: %+v, %+v, %v", left.Body, r.holder(), err)
+		}
 	}
 	if len(lines) != 2 || lines[0] != "it has not left: no network" ||
 		!strings.HasSuffix(lines[1], "is at refs/orange/fleet/x/lost/1") {

@@ -19,6 +19,7 @@ import (
 	"orange/fleet/testkit"
 	"orange/fleet/wire"
 	"orange/internal/answer"
+	"orange/internal/history"
 	"orange/internal/signed"
 )
 
@@ -190,7 +191,8 @@ func TestHost_asksOrangeItself(t *testing.T) {
 
 	loginIsProof(t, program, h1, id, unsigned)
 
-	take := wire.Take{Task: id, Epoch: 2, Birth: birth, From: "h1", Keys: []wire.Kept{{Key: "k1"}, {Key: "k2"}}}
+	take := wire.Take{Task: id, Epoch: 2, Birth: birth, From: "h1", Keys: []wire.Kept{{Key: "k1"}, {Key: "k2"}},
+		Rescue: new(testkit.Rescue(t, "ada", id, 1, "h2", "it burns", now))}
 	for range 2 {
 		m, err := h2.Take(t.Context(), wire.Of(take))
 		if must(t, err); m.Body.Refused != "" || m.Body.Report.Row.Status != "checking" ||
@@ -198,6 +200,17 @@ func TestHost_asksOrangeItself(t *testing.T) {
 			t.Fatalf("rescued: %+v", m.Body)
 		}
 	}
+	var told struct{ Events []history.Event }
+	seen, err := h2.Look(t.Context(), wire.Of(wire.Look{Method: "history", Args: []string{"--json", "--", id}}))
+	must(t, err)
+	must(t, json.Unmarshal([]byte(seen.Body.Output), &told))
+	came := slices.IndexFunc(told.Events, func(e history.Event) bool { return e.Type == history.Rebuilt })
+	if e := told.Events[came]; e.Person != "ada" || !strings.HasPrefix(e.Reason, "it burns; it came to this home") {
+		t.Errorf("it came back by %+v", e)
+	} else if text, signature := e.Proof(); text == "" || signature != take.Rescue.Ask.Signature {
+		t.Errorf("its rescue is not signed: %q, %q", text, signature)
+	}
+	run(t, h2.Program.(host.Orange).Home, program, "task", "verify", id, "--people", signers)
 	for range 2 {
 		_, err := h1.Leave(t.Context(), wire.Of(wire.Leave{Gone: wire.Gone{Task: id, Epoch: 1}}))
 		must(t, err)

@@ -159,15 +159,17 @@ type Kept struct {
 	Elsewhere bool `json:"elsewhere,omitempty"`
 }
 
-// Take gives a task to a host. After a rescue Known is the last that custody knew of the history, and Keys are the
-// requests that were answered: those that are not in the history have to be named there as lost.
+// Take gives a task to a host. After a rescue Rescue is what the person signed, Known is the last that custody knew of
+// the history, and Keys are the requests that were answered: those that are not in the history have to be named there
+// as lost.
 type Take struct {
-	Task  string `json:"task"`
-	Epoch int    `json:"epoch"`
-	Birth Birth  `json:"birth"`
-	From  string `json:"from,omitempty"` // the host that had the task
-	Known Head   `json:"known"`
-	Keys  []Kept `json:"keys,omitempty"`
+	Task   string  `json:"task"`
+	Epoch  int     `json:"epoch"`
+	Birth  Birth   `json:"birth"`
+	From   string  `json:"from,omitempty"` // the host that had the task
+	Rescue *Rescue `json:"rescue,omitempty"`
+	Known  Head    `json:"known"`
+	Keys   []Kept  `json:"keys,omitempty"`
 }
 
 // Head is how far a history goes: the number of its last event, and the hash of it.
@@ -191,6 +193,11 @@ func (t Take) Check() error {
 	}
 	if err := short(nil, "task", t.Task, "host", t.From, "hash", t.Known.Hash); err != nil {
 		return err
+	}
+	if t.Rescue != nil {
+		if err := t.Rescue.Check(); err != nil {
+			return err
+		}
 	}
 	return t.Birth.Check()
 }
@@ -368,6 +375,15 @@ type Custody struct {
 	Told    int64    `json:"told,omitempty"` // when the row was reported, by the server's clock
 	Lost    []string `json:"lost,omitempty"` // keys of requests that were done and are lost
 	Birth   *Reply   `json:"birth,omitempty"`
+	Apart   []Apart  `json:"apart,omitempty"`
+}
+
+// Apart is the work of a host that came back after its task was rescued: what it had of it and the new host has not, at
+// a ref of the repository for snapshots.
+type Apart struct {
+	Host  string `json:"host"`
+	Epoch int    `json:"epoch"`
+	Ref   string `json:"ref"`
 }
 
 // Kind is the name and the version of the message.
@@ -379,6 +395,13 @@ func (c Custody) Check() error {
 		if err := c.Birth.Check(); err != nil {
 			return err
 		}
+	}
+	var apart []string
+	for _, a := range c.Apart {
+		apart = append(apart, "host", a.Host, "ref", a.Ref)
+	}
+	if err := short(nil, apart...); err != nil {
+		return err
 	}
 	names := named("host", c.Not, "task", c.Task, "phase", c.Phase, "host", c.Host, "host", c.To, "label", c.On)
 	return short(nil, named("key", c.Lost, named("harness", c.Harness, named("reason", c.Because, names...)...)...)...)

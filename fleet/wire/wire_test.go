@@ -78,7 +78,7 @@ func TestEveryMessageIsReadAsItWasWritten(t *testing.T) {
 		Not: []string{"h2"}})
 	whole(t, wire.Accepted{Host: "h1", Unfit: "full"})
 	whole(t, wire.Take{Task: "abc", Epoch: 3, Birth: birth(), From: "h2", Known: wire.Head{Event: 9, Hash: "ff"},
-		Keys: []wire.Kept{kept}})
+		Keys: []wire.Kept{kept}, Rescue: &wire.Rescue{Ask: ask(), From: 2, To: "h3", Now: "it burns"}})
 	born := reply()
 	whole(t, wire.Taken{Report: report(), Lost: []string{"k.1"}, Refused: "no such project", Reply: &born})
 	whole(t, reply())
@@ -88,7 +88,7 @@ func TestEveryMessageIsReadAsItWasWritten(t *testing.T) {
 	whole(t, wire.Rescue{Ask: ask(), From: 3, To: "h2", Now: "it burns"})
 	whole(t, wire.Custody{Task: "abc", Phase: "held", Host: "h1", Epoch: 3, Not: []string{"h2"}, Row: report().Row,
 		Lost: []string{"k.1"}, To: "h3", On: "gpu", Harness: []string{"pi"}, Because: []string{"full"},
-		Told: 7, Birth: &born})
+		Told: 7, Birth: &born, Apart: []wire.Apart{{Host: "h1", Epoch: 2, Ref: "refs/x"}}})
 	whole(t, wire.Release{Host: "h1", Task: "abc", Epoch: 3, Now: true})
 	whole(t, wire.Released{Kept: "it lives"})
 	whole(t, wire.Leave{Gone: gone[0]})

@@ -52,6 +52,14 @@ type ServerTask struct {
 	Label     string    // of the hosts that it may go to; empty for the one that a person named
 	Harness   []string  // that it needs
 	Unfit     map[string]string
+	Apart     []Apart // of hosts that came back after a rescue
+}
+
+// Apart is what a host had of a task that was rescued meanwhile, and which the host that has the task now has not.
+type Apart struct {
+	Host  string
+	Epoch int
+	Ref   string // in the repository for snapshots
 }
 
 // NotOnRecord is how the attention of a task begins whose host has it, and not on record: its list lacks the task.

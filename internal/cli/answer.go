@@ -110,8 +110,8 @@ func (p *Program) perform(ctx context.Context, h *Services, call answer.Call, by
 	return reply
 }
 
-// row is how a task is, by its whole id; nil where it cannot be read: who asked then learns by another call whether it is
-// there.
+// row is how a task is, by its whole id; nil where it cannot be read: who asked then learns by another call whether it
+// is there.
 func row(ctx context.Context, h *Services, id string) *answer.Row {
 	if id == "" {
 		return nil

@@ -291,7 +291,7 @@ func (p *Program) ask(ctx context.Context, h *Services, host answer.Host, call a
 func (p *Program) whose(ctx context.Context, h *Services, f answer.Fleet, on, word string, reads bool) (answer.Host,
 	string, error) {
 	if p.Served != nil {
-		return p.holder(ctx, f, on, word)
+		return p.holder(ctx, f, on, word, reads)
 	}
 	hosts := f.All()
 	if on != "" {

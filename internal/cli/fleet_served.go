@@ -48,8 +48,10 @@ func (p *Program) servedCommands() *cobra.Command {
 	return c
 }
 
-// holder finds the host that has the task which a word means, and the task's id.
-func (p *Program) holder(ctx context.Context, f answer.Fleet, on, word string) (answer.Host, string, error) {
+// holder finds the host that has the task which a word means, and the task's id. It tells who reads of the task what
+// other hosts have pushed of it.
+func (p *Program) holder(ctx context.Context, f answer.Fleet, on, word string, reads bool) (answer.Host, string,
+	error) {
 	found, err := p.Served.Find(ctx, word)
 	if err != nil {
 		return answer.Host{}, "", err
@@ -85,6 +87,12 @@ func (p *Program) holder(ctx context.Context, f answer.Fleet, on, word string) (
 	host, err := f.Host(t.Host)
 	if err != nil {
 		host = answer.Host{Name: t.Host} // the server does not know it any more
+	}
+	for _, a := range t.Apart {
+		if reads {
+			p.warn("%s had task %s until epoch %d; what it has done since its last snapshot is at %s, where "+
+				"snapshots are", a.Host, t.ID, a.Epoch, a.Ref)
+		}
 	}
 	return host, t.ID, nil
 }

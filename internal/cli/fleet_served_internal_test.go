@@ -36,6 +36,7 @@ func (s *served) Known(context.Context) (answer.ServerView, error) {
 	gone.Attention = answer.NotOnRecord + ": rescue it"
 	back := of("a1", "h1") // it was rebuilt, and is not reported yet
 	back.Attention = gone.Attention
+	back.Apart = []answer.Apart{{Host: "h9", Epoch: 1, Ref: "refs/lost/1"}}
 	return answer.ServerView{At: at, Hosts: []answer.ServerHost{
 		{Name: "h1", Here: true, Since: at, Projects: []string{"web"}, Harness: []string{"claude"}},
 		{Name: "h2", Since: at, Projects: []string{"web"}}},
@@ -201,6 +202,19 @@ func TestATaskThatWaitsIsCancelledWithoutAHost(t *testing.T) {
 	exit, out, _ := runServed(t, s, "next", "w1", "--json")
 	if exit != exitFailed || !strings.Contains(out, "not_held") {
 		t.Errorf("another request: %d, %s", exit, out)
+	}
+}
+
+// The host that has a task now does not know what another one has pushed of it since.
+func TestServedShow_saysWhereTheWorkOfAnotherHostIs(t *testing.T) {
+	t.Parallel()
+	want := "orange: h9 had task a1 until epoch 1; what it has done since its last snapshot is at refs/lost/1, where " +
+		"snapshots are\n"
+	if exit, out, talk := runServed(t, &served{}, "show", "a1"); exit != 0 || talk != want || out == "" {
+		t.Errorf("%d, %q, %q", exit, out, talk)
+	}
+	if exit, _, talk := runServed(t, &served{}, "next", "a1", "--key", "k1"); exit != 0 || talk != "" {
+		t.Errorf("%d, %q", exit, talk)
 	}
 }
 

@@ -48,7 +48,7 @@ refs/orange/fleet/ID/lost/EPOCH, keeps it under refs/orange/rescue/ too, and let
 }
 
 func (p *Program) rescueOne(ctx context.Context, f answer.Fleet, word, to, reason string) error {
-	_, id, err := p.holder(ctx, f, "", word)
+	_, id, err := p.holder(ctx, f, "", word, false)
 	if err != nil {
 		return err
 	}

@@ -44,7 +44,8 @@ func TestAnswer_saysHowTheTaskIsAfterTheCommand(t *testing.T) {
 	} {
 		p, _, _ := fleetOf(lost, lost)
 		p.services.Queries = oneTask{}
-		reply := p.perform(t.Context(), p.services, answer.Call{V: 1, Argv: []string{"task", "list", "--", id}}, sender{})
+		list := answer.Call{V: 1, Argv: []string{"task", "list", "--", id}}
+		reply := p.perform(t.Context(), p.services, list, sender{})
 		if !reflect.DeepEqual(reply.Task, want) {
 			t.Errorf("%q: %+v", id, reply.Task)
 		}
@@ -55,7 +56,8 @@ func TestAnswer_saysHowTheTaskIsAfterTheCommand(t *testing.T) {
 type oneTask struct{ Queries }
 
 func (oneTask) Tasks(context.Context, record.Filter) ([]task.Task, error) {
-	return []task.Task{{ID: thatID, Project: "web", Branch: "b", Status: "working", Live: true, Seq: 7, Hash: "ff"}}, nil
+	return []task.Task{{ID: thatID, Project: "web", Branch: "b", Status: "working", Live: true, Seq: 7,
+		Hash: "ff"}}, nil
 }
 
 // A request for a task that the fleet holds has to be signed; one for a task of this home alone has not.

@@ -32,9 +32,11 @@ type RestoreOrder struct {
 	Workflow string   `json:"workflow,omitempty"` // the digest of the one that the task was created under
 	Host     string   `json:"host,omitempty"`     // that had the task
 	Keys     []string `json:"keys,omitempty"`     // of requests that this host has acknowledged
-	// Reason is why a person brings the task back, and By who that is.
-	Reason string `json:"-"`
-	By     string `json:"-"`
+	// Person brings the task back, for the Reason. Signed is what they have signed of that, with its Signature.
+	Person    string `json:"person,omitempty"`
+	Reason    string `json:"reason,omitempty"`
+	Signed    string `json:"signed,omitempty"`
+	Signature string `json:"signature,omitempty"`
 }
 
 // Brought is the event of a task that came back, with how it did: the record was not lost, it was never here. The
@@ -45,11 +47,15 @@ func (o RestoreOrder) Brought(e history.Event, epoch int) history.Event {
 	}
 	e.Reason = fmt.Sprintf("it came to this home by its snapshot, in epoch %d, and the hooks that it owed count as "+
 		"performed", epoch)
-	if o.Reason == "" {
+	if o.Reason != "" {
+		e.Reason = o.Reason + "; " + e.Reason
+	}
+	if o.Reason == "" && o.Signature == "" {
 		return e
 	}
-	e.Reason, e.Person = o.Reason+"; "+e.Reason, o.By
-	return e
+	by := history.Sign(task.Actor{Person: o.Person, Signed: o.Signed, Signature: o.Signature}, e)
+	by.Actor, by.ActingAs = e.Actor, e.ActingAs
+	return by
 }
 
 // Check refuses an order that cannot be read.

@@ -83,16 +83,20 @@ func TestFits_takesOnlyTheHistoryThatTheFleetKnows(t *testing.T) {
 func TestBrought_saysHowATaskCameAndWhoWantedIt(t *testing.T) {
 	t.Parallel()
 	lost := history.Event{Type: history.Rebuilt, Actor: task.ActorEngine, Reason: "the record was lost"}
-	e := outward.RestoreOrder{By: "Ada"}.Brought(lost, 3)
+	e := outward.RestoreOrder{Person: "Ada"}.Brought(lost, 3)
 	if e.Person != "" || strings.Contains(e.Reason, "lost") || !strings.Contains(e.Reason, "in epoch 3") {
 		t.Errorf("without a reason: %+v", e)
 	}
-	e = outward.RestoreOrder{By: "Ada", Reason: "it burnt down"}.Brought(lost, 3)
+	e = outward.RestoreOrder{Person: "Ada", Reason: "it burnt down"}.Brought(lost, 3)
 	if e.Person != "Ada" || e.Actor != task.ActorEngine ||
 		!strings.HasPrefix(e.Reason, "it burnt down; it came to this home") {
 		t.Errorf("with a reason: %+v", e)
 	}
 	other := history.Event{Type: history.Updated, Reason: "x"}
+	e = outward.RestoreOrder{Person: "Ada", Signed: "text", Signature: "s"}.Brought(lost, 3)
+	if text, signature := e.Proof(); e.Person != "Ada" || e.Actor != lost.Actor || text != "text" || signature != "s" {
+		t.Errorf("what a person has signed: %+v", e)
+	}
 	if e := (outward.RestoreOrder{Reason: "why"}).Brought(other, 3); e.Reason != "x" {
 		t.Errorf("another event: %+v", e)
 	}
