@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -90,26 +91,50 @@ func short() plan {
 	return plan{changes: changes, times: times, troubles: troubles(), lasts: time.Minute, people: 3}
 }
 
-// With a rule of the programs broken, the storm finds that something is not as it should be.
-func TestStorm_findsWhatItLacks(t *testing.T) {
-	const checks = "fleet/sign/check.go"
-	for name, lacks := range map[string]struct {
-		changes []change
-		trouble string
-		finds   string
-	}{
+// lacking is a fleet of programs in which a rule is broken, and the trouble in which the storm finds that.
+type lacking struct {
+	changes []change
+	trouble string
+	finds   string
+}
+
+func lacks() map[string]lacking {
+	const read = "\n\twho.Name, err = r.Person, nil"
+	const here, there = "who, err := people.Find(key, signed.ForRequest, now)",
+		`who, err := all.find(key, ForRequest, at, "list of "+OfPeople)`
+	return map[string]lacking{
 		"the compare-and-swap of snapshots": {[]change{{"internal/worktree/ship.go",
 			`"--force-with-lease=" + record + ":" + acknowledged, to, s.Record + ":" + record}`,
 			`"--force", to, s.Record + ":" + record}`}},
 			"the server alone is cut off, and the tasks rescued once the host is lost", "replaced the snapshot"},
 		"the lease": {[]change{{"internal/snapshots/guard.go", "case !is:", "case !is || true:"}},
 			"the server alone is cut off for longer than the lease", "after its lease was over"},
-		"the check of signatures": {[]change{{checks, "who, err := people.find(key, ForRequest, now)",
-			"who, err := people.find(key, ForRequest, now)\n\twho.Name, err = r.Person, nil"},
-			{"internal/signed/request.go", "who, err := all.find(key, at)",
-				"who, err := all.find(key, at)\n\twho.Name, err = r.Person, nil"}},
-			"the daemon is killed", "a stranger"},
-	} {
+		"the check of signatures": {[]change{{"fleet/sign/check.go", here, here + read},
+			{"internal/signed/request.go", there, there + read}}, "the daemon is killed", "a stranger"},
+	}
+}
+
+// What a storm changes in the programs is there to be changed, and each of its troubles is one.
+func TestTheChangesOfAStormFitTheSource(t *testing.T) {
+	changes, _ := faster()
+	for name, l := range lacks() {
+		changes = append(changes, l.changes...)
+		if !slices.ContainsFunc(troubles(), func(one trouble) bool { return one.name == l.trouble }) {
+			t.Errorf("without %s: there is no trouble %q", name, l.trouble)
+		}
+	}
+	for _, c := range changes {
+		text, err := os.ReadFile(filepath.Join("..", "..", c.file))
+		must(t, err)
+		if n := strings.Count(string(text), c.from); n != 1 {
+			t.Errorf("%s has %q %d times, expected once", c.file, c.from, n)
+		}
+	}
+}
+
+// With a rule of the programs broken, the storm finds that something is not as it should be.
+func TestStorm_findsWhatItLacks(t *testing.T) {
+	for name, lacks := range lacks() {
 		t.Run(name, func(t *testing.T) {
 			if os.Getenv("ORANGE_TEST_LONG") == "" {
 				t.Skip("this builds the programs again: set ORANGE_TEST_LONG=1")
