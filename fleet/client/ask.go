@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"orange/fleet/flow"
@@ -73,7 +72,7 @@ func (c *Client) Ask(ctx context.Context, host answer.Host, call answer.Call, mo
 		return answer.Reply{}, task.Notef(task.ErrUsage, "cannot ask host %s without a command", host.Name)
 	}
 	if since, is := c.memory.since(host.Name); is {
-		return answer.Reply{}, c.lostWith(host.Name, since, subject(call))
+		return answer.Reply{}, c.lostWith(host.Name, since, call.Task())
 	}
 	ctx, off := context.WithTimeout(ctx, most)
 	defer off()
@@ -100,7 +99,7 @@ func (c *Client) lostWith(host string, since time.Time, id string) error {
 
 // look asks a host something that changes nothing.
 func (c *Client) look(ctx context.Context, host answer.Host, call answer.Call) (answer.Reply, error) {
-	l := wire.Look{Task: subject(call), Method: call.Argv[1], Args: call.Argv[2:]}
+	l := wire.Look{Task: call.Task(), Method: call.Argv[1], Args: call.Argv[2:]}
 	id := l.Task
 	if t, is := c.memory.of(id); !is || over(t) {
 		id = "" // only the host can say something of it
@@ -110,15 +109,6 @@ func (c *Client) look(ctx context.Context, host answer.Host, call answer.Call) (
 		return answer.Reply{}, mapped(err, "")
 	}
 	return replied(seen.Exit, seen.Output, seen.Errors, seen.Cut), nil
-}
-
-// subject is the first argument of a command, which names its task.
-func subject(call answer.Call) string {
-	at := slices.Index(call.Argv, "--")
-	if at < 0 || at+1 >= len(call.Argv) {
-		return ""
-	}
-	return call.Argv[at+1]
 }
 
 // replied is what a command printed. An answer that was cut says so.
@@ -133,7 +123,7 @@ func replied(exit int, output, errs string, cut bool) answer.Reply {
 // ask asks for a task under a key, which is kept as long as it is not known whether it was done. Where the custody has
 // changed meanwhile, it asks once more.
 func (c *Client) ask(ctx context.Context, p answer.Pending, key string) (answer.Reply, error) {
-	r := wire.Request{Task: subject(p.Call), Method: p.Call.Argv[1], Args: p.Call.Argv[2:], Stdin: p.Call.Stdin,
+	r := wire.Request{Task: p.Call.Task(), Method: p.Call.Argv[1], Args: p.Call.Argv[2:], Stdin: p.Call.Stdin,
 		Files: p.Call.Files, Key: key}
 	if len(r.Files) == 0 {
 		r.Files = nil

@@ -525,9 +525,10 @@ func TestLeft_endsWhatIsOld(t *testing.T) {
 		left  int
 		not   string
 	}{{"h1", 0, 2, "h2"}, {"h1", 1, 1, "h2"}, {"h2", 1, 2, ""}, {"h2", 2, 1, ""}, {"h2", 3, 1, ""}} {
-		next := s.Left(one.host, one.epoch, "refs/x")
-		if next = next.Left(one.host, one.epoch, "refs/x"); len(next.Summary().Apart) != 1 ||
-			next.Summary().Apart[0] != (wire.Apart{Host: one.host, Epoch: one.epoch, Ref: "refs/x"}) {
+		lost := "refs/orange/fleet/" + id + "/lost/1"
+		next := s.Left(one.host, one.epoch, lost).Left(one.host, one.epoch, "refs/heads/main")
+		if next = next.Left(one.host, one.epoch, lost); len(next.Summary().Apart) != 1 ||
+			next.Summary().Apart[0] != (wire.Apart{Host: one.host, Epoch: one.epoch, Ref: lost}) {
 			t.Errorf("%s left %d: %+v", one.host, one.epoch, next.Apart)
 		}
 		if len(next.Old) != one.left || strings.Join(next.Not, "") != one.not {

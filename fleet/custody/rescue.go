@@ -3,6 +3,7 @@ package custody
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"orange/fleet/sign"
@@ -61,10 +62,10 @@ func (s State) Rescued(r wire.Rescue) (State, error) {
 const mostApart = 8
 
 // Left says that a host has let go of the task, whatever it had of it until an epoch, and to which ref it has pushed
-// that; none where there was nothing.
+// that; none where there was nothing. A ref that is not of such work is not shown to anyone.
 func (s State) Left(host string, epoch int, ref string) State {
 	one := wire.Apart{Host: host, Epoch: epoch, Ref: ref}
-	if ref != "" && !slices.Contains(s.Apart, one) {
+	if strings.HasPrefix(ref, "refs/orange/fleet/"+s.Task+"/lost/") && !slices.Contains(s.Apart, one) {
 		s.Apart = append(slices.Clone(s.Apart), one)
 		s.Apart = s.Apart[max(0, len(s.Apart)-mostApart):]
 	}

@@ -38,5 +38,7 @@ func (r *hostRun) askOver(ctx workflow.Context, m wire.Message[wire.Ask]) (wire.
 		return wire.Message[wire.Reply]{}, failed(fmt.Errorf("%w: the request is for the host %q, and this is %q",
 			custody.ErrStale, asked.Host, r.state.Host))
 	}
-	return answered(ctx, m)
+	reply, err := answered(ctx, m)
+	reply.Body.Report = nil // there is no custody any more that it is for
+	return reply, err
 }

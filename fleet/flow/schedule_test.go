@@ -293,7 +293,7 @@ func (s *schedule) leave(ctx context.Context, m wire.Message[wire.Leave]) (wire.
 	h := s.host(s.last.Old[i].Host)
 	return called(s, ctx, h, true, func(*rand.Rand) (wire.Left, error) {
 		h.holder = h.holder.Lost(id, m.Body.Gone.Epoch)
-		return wire.Left{Host: h.name, Ref: fmt.Sprintf("refs/lost/%d", m.Body.Gone.Epoch)}, nil
+		return wire.Left{Host: h.name, Ref: fmt.Sprintf("refs/orange/fleet/%s/lost/%d", id, m.Body.Gone.Epoch)}, nil
 	})
 }
 

@@ -135,9 +135,9 @@ func (h *Host) Take(ctx context.Context, m wire.Message[wire.Take]) (wire.Messag
 // checkRescue refuses to bring a task back that no person took away from the host that had it.
 func (h *Host) checkRescue(people signed.List, take wire.Take) error {
 	r := take.Rescue
-	if r == nil || r.From >= take.Epoch {
+	if r == nil || r.From >= take.Epoch || r.To != "" && r.To != h.Name {
 		return &sign.Refusal{Code: sign.Unsigned, Message: fmt.Sprintf("cannot bring task %s back: no person has "+
-			"signed that it is taken away from %q", take.Task, take.From)}
+			"signed that it is taken away from %q and given to this host", take.Task, take.From)}
 	}
 	return sign.CheckRescue(people, *r, sign.Here{Fleet: h.Fleet, Task: take.Task, Epoch: r.From, Waited: true})
 }
@@ -307,8 +307,9 @@ func (h *Host) Answer(ctx context.Context, m wire.Message[wire.Ask]) (wire.Messa
 		return none, err
 	}
 	var row wire.Row
+	told := said.Task != nil && said.Task.ID == r.Task
 	switch {
-	case said.Task != nil:
+	case told:
 		row = rowOf(*said.Task)
 	case done(said): // it was deleted, or has left
 		row, err = h.row(ctx, r.Task)
@@ -319,13 +320,10 @@ func (h *Host) Answer(ctx context.Context, m wire.Message[wire.Ask]) (wire.Messa
 		return none, err
 	}
 	reply, err := h.reply(r, said, row.Head)
-	if err != nil || !reply.Done || said.Task == nil {
-		return wire.Of(reply), err
+	if err == nil && reply.Done && told {
+		reply.Report = h.withAnswer(r.Task, t.Epoch, row)
 	}
-	if report, cannot := h.next(r.Task, t.Epoch, row); cannot == nil { // else the daemon reports it
-		reply.Report = &report
-	}
-	return wire.Of(reply), nil
+	return wire.Of(reply), err
 }
 
 // deletedBefore is the answer to the request that deletes a task where an earlier try has done so: the history that

@@ -137,7 +137,7 @@ type rig struct {
 func newRig(t *testing.T) *rig {
 	t.Helper()
 	r := &rig{t: t, program: &program{tasks: map[string]bool{}, row: answer.Row{
-		Project: "web", Summary: "one", Status: "working", Branch: "b", Live: true, EnteredAt: now, Event: 9,
+		ID: id, Project: "web", Summary: "one", Status: "working", Branch: "b", Live: true, EnteredAt: now, Event: 9,
 		Hash: "ff"}}, up: time.Hour, boot: "b1"}
 	authority := sign.KeyOf(testkit.Key(t, testkit.Authority).PublicKey())
 	r.machine = &machine{projects: []string{"web"}, harnesses: []string{"pi"}, free: map[string]int{"web": 2},
@@ -314,10 +314,12 @@ func TestTake_bringsBackOnlyWhatAPersonTookAway(t *testing.T) {
 	good := testkit.Rescue(t, "ada", id, 2, "", "it burns", now)
 	other, unsigned, later := good, good, testkit.Rescue(t, "ada", id, 3, "", "", now)
 	other.To, unsigned.Ask.Signature = "h9", ""
+	elsewhere := testkit.Rescue(t, "ada", id, 2, "h2", "it burns", now)
 	another := testkit.Rescue(t, "ada", "4FzXk0aB3cD5eF7gH9iJ2", 2, "", "it burns", now)
 	stranger := testkit.Rescue(t, "eve", id, 2, "", "it burns", now)
-	for what, rescue := range map[string]*wire.Rescue{"no rescue": nil, "to another host": &other,
-		"unsigned": &unsigned, "of this very epoch": &later, "of another task": &another, "by a stranger": &stranger} {
+	for what, rescue := range map[string]*wire.Rescue{"no rescue": nil, "to another host than was signed": &other,
+		"to another host": &elsewhere,
+		"unsigned":        &unsigned, "of this very epoch": &later, "of another task": &another, "by a stranger": &stranger} {
 		r := newRig(t)
 		taken, err := r.takes(3, func(take *wire.Take) { take.From, take.Rescue = "h2", rescue })
 		if err != nil || taken.Refused == "" || len(r.program.calls) > 0 {
@@ -374,6 +376,15 @@ func TestAnswer_doesWhatAPersonSignedForThisCustody(t *testing.T) {
 		c.Stdin != "text" {
 		t.Errorf("the call is %+v", c)
 	}
+	r.program.row.Event, r.program.row.ID = 8, id // another answer was faster
+	if reply, err := ask(nil); err != nil || !reply.Done || reply.Report != nil {
+		t.Errorf("it reports what is older than its last report: %+v, %v", reply.Report, err)
+	}
+	r.program.row.Event, r.program.row.ID = 10, "another"
+	if reply, _ := ask(nil); reply.Report != nil {
+		t.Errorf("it reports another task: %+v", reply.Report)
+	}
+	r.program.row.Event, r.program.row.ID = 9, id
 	r.program.calls = nil
 	for want, change := range map[sign.Code]func(*wire.Request){
 		sign.StaleEpoch: func(q *wire.Request) { q.Epoch = 2 }, sign.Elsewhere: func(q *wire.Request) { q.Host = "h2" },

@@ -79,7 +79,8 @@ func (l Temporal) Report(ctx context.Context, r wire.Report) error {
 // Serve takes the calls that are meant for this host.
 func (l Temporal) Serve(ctx context.Context, h *Host, leases chan<- Lease) error {
 	failed := make(chan error, 2)
-	calls := l.worker(wire.HostQueue(h.Name), failed, worker.Options{MaxConcurrentActivityExecutionSize: callsAtOnce})
+	calls := l.worker(wire.HostQueue(h.Name), failed, worker.Options{MaxConcurrentActivityExecutionSize: callsAtOnce,
+		MaxHeartbeatThrottleInterval: stillThere})
 	for name, call := range map[string]any{wire.TakeActivity: h.Take, wire.AnswerActivity: answering(h),
 		wire.LookActivity: h.Look, wire.LeaveActivity: h.Leave, wire.DrainActivity: h.OfHost} {
 		calls.RegisterActivityWithOptions(call, activity.RegisterOptions{Name: name})

@@ -19,12 +19,23 @@ func (h *Host) report(ctx context.Context, id string, epoch int) (wire.Report, e
 	if err != nil {
 		return wire.Report{}, err
 	}
-	return h.next(id, epoch, row)
+	return h.next(id, epoch, row, true)
 }
 
-// next is the next report of a task, with this row.
-func (h *Host) next(id string, epoch int, row wire.Row) (wire.Report, error) {
-	version, row, err := h.Store.Next(id, row)
+// withAnswer is the report that goes with an answer. There is none where a later row was reported meanwhile, nor where
+// it cannot be made: the daemon reports the task all the same, and says why it cannot.
+func (h *Host) withAnswer(id string, epoch int, row wire.Row) *wire.Report {
+	report, err := h.next(id, epoch, row, false)
+	if err != nil || report.Check() != nil {
+		return nil
+	}
+	return &report
+}
+
+// next is the next report of a task, with this row. With back it may be behind the last one, as that of a task is which
+// was brought back from an earlier snapshot.
+func (h *Host) next(id string, epoch int, row wire.Row, back bool) (wire.Report, error) {
+	version, row, err := h.Store.Next(id, row, back)
 	if err != nil {
 		return wire.Report{}, err
 	}
@@ -38,7 +49,7 @@ func (h *Host) row(ctx context.Context, id string) (wire.Row, error) {
 	switch {
 	case err != nil:
 		return wire.Row{}, err
-	case said.Task != nil:
+	case said.Task != nil && said.Task.ID == id:
 		return rowOf(*said.Task), nil
 	case said.Refused == "" && said.Exit == notFound:
 		return h.absent(id)

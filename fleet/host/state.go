@@ -97,14 +97,24 @@ func (s *Store) Change(change func(custody.Holder) (custody.Holder, error)) erro
 	return s.write("lease.json", outward.HomeLease{Boot: boot, Until: k.Holder.Until, Answered: s.Now()})
 }
 
+// errBehind says that a later row of the task was reported.
+var errBehind = errors.New("a later row was reported")
+
 // Next is the number of the next report of a task, which has this row, and the row with what is known of its snapshot.
-func (s *Store) Next(id string, row wire.Row) (int, wire.Row, error) {
+// Without back it is refused where a row with a later event was reported.
+func (s *Store) Next(id string, row wire.Row, back bool) (int, wire.Row, error) {
 	version := 0
 	err := s.note(func(k *kept) {
+		if !back && k.Rows[id].Head.Event > row.Head.Event {
+			return
+		}
 		row.Shipped, row.ShippedAt = k.Rows[id].Shipped, k.Rows[id].ShippedAt
 		k.Versions[id]++
 		k.Rows[id], version = row, k.Versions[id]
 	})
+	if err == nil && version == 0 {
+		err = errBehind
+	}
 	return version, row, err
 }
 

@@ -124,7 +124,9 @@ func (d *Daemon) all() {
 	defer d.work.lock.Unlock()
 	for _, t := range holder.Tasks {
 		if t.Has {
-			d.of(t.Task).notes(nil)
+			one := d.of(t.Task)
+			one.notes(nil)
+			one.next = time.Time{}
 		}
 	}
 	d.awake()

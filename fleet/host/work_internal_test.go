@@ -34,7 +34,7 @@ func TestWentWithAnswer_putsOffWhatAnAnswerHasTold(t *testing.T) {
 	if !due() || d.wentWithAnswer(id) {
 		t.Error("nothing has told of event 7")
 	}
-	_, _, err := d.Host.Store.Next(id, wire.Row{Head: wire.Head{Event: 9}}) // with an answer
+	_, _, err := d.Host.Store.Next(id, wire.Row{Head: wire.Head{Event: 9}}, true) // with an answer
 	must(err)
 	happens(8)
 	happens(9)

@@ -17,8 +17,8 @@ func TestTheManualHasEveryKeyAndItsExampleIsRead(t *testing.T) {
 	}
 	read := 0
 	for _, example := range regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllStringSubmatch(string(text), -1) {
-		if strings.Contains(example[1], "\npersistence:\n") || strings.HasPrefix(example[1], "history.") { // of Temporal
-			continue
+		if strings.Contains(example[1], "\npersistence:\n") || strings.HasPrefix(example[1], "history.") {
+			continue // it is of Temporal's server
 		}
 		read++
 		if _, err := setup.Parse("example", []byte(example[1])); err != nil {

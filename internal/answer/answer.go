@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -75,6 +74,7 @@ type Reply struct {
 
 // Row is how a task is, as far as the list of a fleet shows it, and how far its history goes.
 type Row struct {
+	ID        string      `json:"id"`
 	Project   string      `json:"project"`
 	Branch    string      `json:"branch"`
 	Summary   string      `json:"summary"`
@@ -203,8 +203,8 @@ func (c Call) Words() []string {
 
 // Task is the first argument of the command, which names its task; empty where the call has none.
 func (c Call) Task() string {
-	if i := slices.Index(c.Argv, "--"); i >= 0 && i+1 < len(c.Argv) {
-		return c.Argv[i+1]
+	if words := c.Arguments(); len(words) > 0 {
+		return words[0]
 	}
 	return ""
 }

@@ -121,7 +121,7 @@ func row(ctx context.Context, h *Services, id string) *answer.Row {
 		return nil
 	}
 	t := found[0]
-	return &answer.Row{Project: t.Project, Branch: t.Branch, Summary: t.Summary, Status: t.Status,
+	return &answer.Row{ID: t.ID, Project: t.Project, Branch: t.Branch, Summary: t.Summary, Status: t.Status,
 		Attention: t.Attention, Live: t.Live, EnteredAt: t.EnteredAt, Event: t.Seq, Hash: t.Hash}
 }
 

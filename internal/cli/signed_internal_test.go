@@ -39,7 +39,7 @@ func (twoTasks) Tasks(_ context.Context, f record.Filter) ([]task.Task, error) {
 func TestAnswer_saysHowTheTaskIsAfterTheCommand(t *testing.T) {
 	t.Parallel()
 	for id, want := range map[string]*answer.Row{
-		thatID:   {Project: "web", Branch: "b", Status: "working", Live: true, Event: 7, Hash: "ff"},
+		thatID:   {ID: thatID, Project: "web", Branch: "b", Status: "working", Live: true, Event: 7, Hash: "ff"},
 		"Orange": nil, "": nil,
 	} {
 		p, _, _ := fleetOf(lost, lost)

@@ -123,7 +123,7 @@ $ORANGE_HOME/fleet/host_key, where that is there.`,
 			if err != nil {
 				return err
 			}
-			if o.Person == "" {
+			if o.Signature == "" { // no one else has signed it
 				o.Person = who.Person
 			}
 			o.Reason = cmp.Or(reason, o.Reason)
