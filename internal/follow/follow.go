@@ -18,9 +18,9 @@ import (
 )
 
 const (
-	firstWait = time.Millisecond // after the record was written; then twice as long, and so on
-	lastWait  = 30 * time.Second // the longest wait, whatever the system reports of files
-	batch     = 500              // how many changes are read at a time
+	firstWait = 8 * time.Millisecond // after the record was written; then twice as long, and so on
+	lastWait  = 30 * time.Second     // the longest wait, whatever the system reports of files
+	batch     = 500                  // how many changes are read at a time
 )
 
 // Events reads at most limit changes after a cursor, and answers the cursor after them.
@@ -61,8 +61,9 @@ func (s Source) Poll(ctx context.Context, read func(context.Context) error) erro
 		}
 	}()
 	// The sign comes when a commit is written, and the commit can be read a little later, when the disk has it:
-	// so it is read again and again.
-	wait := firstWait
+	// so it is read again and again. Not at once: who writes has a processor to itself until then, and what it writes
+	// next is read with it.
+	wait, soon := firstWait, false
 	pause := time.NewTimer(lastWait)
 	defer pause.Stop()
 	for {
@@ -70,9 +71,13 @@ func (s Source) Poll(ctx context.Context, read func(context.Context) error) erro
 		case <-within.Done():
 			return endOf(ctx, within)
 		case <-written:
-			wait = firstWait
+			if !soon {
+				soon, wait = true, firstWait
+				pause.Reset(wait)
+			}
+			continue
 		case <-pause.C:
-			wait = min(2*wait, lastWait)
+			soon, wait = false, min(2*wait, lastWait)
 		}
 		if err := s.unchanged(opened); err != nil {
 			return err
