@@ -317,9 +317,10 @@ func TestTake_bringsBackOnlyWhatAPersonTookAway(t *testing.T) {
 	elsewhere := testkit.Rescue(t, "ada", id, 2, "h2", "it burns", now)
 	another := testkit.Rescue(t, "ada", "4FzXk0aB3cD5eF7gH9iJ2", 2, "", "it burns", now)
 	stranger := testkit.Rescue(t, "eve", id, 2, "", "it burns", now)
-	for what, rescue := range map[string]*wire.Rescue{"no rescue": nil, "to another host than was signed": &other,
-		"to another host": &elsewhere,
-		"unsigned":        &unsigned, "of this very epoch": &later, "of another task": &another, "by a stranger": &stranger} {
+	for what, rescue := range map[string]*wire.Rescue{
+		"no rescue": nil, "to another host than was signed": &other, "to another host": &elsewhere,
+		"unsigned": &unsigned, "of this very epoch": &later, "of another task": &another, "by a stranger": &stranger,
+	} {
 		r := newRig(t)
 		taken, err := r.takes(3, func(take *wire.Take) { take.From, take.Rescue = "h2", rescue })
 		if err != nil || taken.Refused == "" || len(r.program.calls) > 0 {

@@ -2,12 +2,12 @@ package wire
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"maps"
-	"slices"
+	"reflect"
 	"strings"
 )
 
@@ -92,31 +92,13 @@ func strict(text []byte, into any) error {
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
 		return errors.New("found more after the end of the message")
 	}
-	// encoding/json takes a field twice, and in any case. What was read is written again and has to name the same
-	// fields; a field that is absent has its zero value.
-	return sameFields(text, into)
+	// encoding/json takes a field twice, and in any case.
+	return spelled(json.NewDecoder(bytes.NewReader(text)), reflect.TypeOf(into), "")
 }
 
-func sameFields(text []byte, read any) error {
-	again, err := json.Marshal(read)
-	if err != nil {
-		return err
-	}
-	var had, has any
-	if err := unique(json.NewDecoder(bytes.NewReader(text)), ""); err != nil {
-		return err
-	}
-	if err := json.Unmarshal(text, &had); err != nil {
-		return err
-	}
-	if err := json.Unmarshal(again, &has); err != nil {
-		return err
-	}
-	return within(had, has, "")
-}
-
-// unique refuses an object that has a field twice.
-func unique(decoder *json.Decoder, at string) error {
+// spelled refuses an object that has a field twice, and a field of a struct that is not spelled as it is there. A nil
+// type takes every field.
+func spelled(decoder *json.Decoder, as reflect.Type, at string) error {
 	token, err := decoder.Token()
 	if err != nil {
 		return err
@@ -125,21 +107,27 @@ func unique(decoder *json.Decoder, at string) error {
 	if !is {
 		return nil
 	}
-	seen := map[string]bool{}
+	as, seen := plain(as), map[string]bool{}
 	for decoder.More() {
-		below := at
+		of, below := element(as), at
 		if open == '{' {
 			key, err := decoder.Token()
 			if err != nil {
 				return err
 			}
 			name, _ := key.(string) // the keys of JSON are strings
-			if seen[name] {
-				return fmt.Errorf("found the field %q twice", strings.TrimPrefix(at+"."+name, "."))
+			below += "." + name
+			switch known := false; {
+			case seen[name]:
+				return fmt.Errorf("found the field %q twice", strings.TrimPrefix(below, "."))
+			case as != nil && as.Kind() == reflect.Struct:
+				if of, known = field(as, name); !known {
+					return fmt.Errorf("found the field %q, which is not spelled so", strings.TrimPrefix(below, "."))
+				}
 			}
-			seen[name], below = true, at+"."+name
+			seen[name] = true
 		}
-		if err := unique(decoder, below); err != nil {
+		if err := spelled(decoder, of, below); err != nil {
 			return err
 		}
 	}
@@ -147,48 +135,45 @@ func unique(decoder *json.Decoder, at string) error {
 	return err
 }
 
-// within refuses a field that another spelling of its name was read from.
-func within(had, has any, at string) error {
-	if list, is := had.([]any); is {
-		known, _ := has.([]any)
-		for i := range min(len(list), len(known)) {
-			if err := within(list[i], known[i], at); err != nil {
-				return err
-			}
+// plain is the type that a value is read as; nil for one that reads itself.
+func plain(as reflect.Type) reflect.Type {
+	for as != nil && as.Kind() == reflect.Pointer {
+		if as.Implements(reflect.TypeFor[json.Unmarshaler]()) {
+			return nil
 		}
+		as = as.Elem()
 	}
-	fields, is := had.(map[string]any)
-	known, same := has.(map[string]any)
-	if !is || !same {
+	if as != nil && reflect.PointerTo(as).Implements(reflect.TypeFor[json.Unmarshaler]()) {
 		return nil
 	}
-	for _, name := range slices.Sorted(maps.Keys(fields)) {
-		other, there := known[name]
-		if !there && !empty(fields[name]) {
-			return fmt.Errorf("found the field %q, which is not spelled so", strings.TrimPrefix(at+"."+name, "."))
-		}
-		if err := within(fields[name], other, at+"."+name); err != nil {
-			return err
-		}
+	return as
+}
+
+// element is the type of what is in a list or a map; nil for anything else.
+func element(as reflect.Type) reflect.Type {
+	if as != nil && (as.Kind() == reflect.Slice || as.Kind() == reflect.Array || as.Kind() == reflect.Map) {
+		return as.Elem()
 	}
 	return nil
 }
 
-// empty reports whether a value is one that omitempty leaves out.
-func empty(value any) bool {
-	switch value := value.(type) {
-	case nil:
-		return true
-	case bool:
-		return !value
-	case float64:
-		return value == 0
-	case string:
-		return value == ""
-	case []any:
-		return len(value) == 0
-	case map[string]any:
-		return len(value) == 0
+// field is the type of the field that a struct has under a name in JSON, also by a struct in it that has no name there.
+func field(as reflect.Type, name string) (reflect.Type, bool) {
+	if as == nil || as.Kind() != reflect.Struct {
+		return nil, false
 	}
-	return false
+	for i := range as.NumField() {
+		f := as.Field(i)
+		tag, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if f.Anonymous && tag == "" {
+			if of, known := field(plain(f.Type), name); known {
+				return of, true
+			}
+			continue
+		}
+		if f.IsExported() && tag != "-" && name == cmp.Or(tag, f.Name) {
+			return f.Type, true
+		}
+	}
+	return nil, false
 }
