@@ -125,7 +125,7 @@ func (x *faults) answers(f *found, c *crowd) {
 		there, lost := 0, ""
 		for _, e := range f.events[a.task] {
 			if key, _ := e.Asked(); key == a.key && !slices.Contains([]string{history.MergeBegun, history.Merged,
-				history.PRLanded}, e.Type) {
+				history.PRLanded, history.AgentNotified}, e.Type) { // what comes of a request has its key too
 				there++
 			}
 			if e.Data["lost"] == a.key {

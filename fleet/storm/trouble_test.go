@@ -93,7 +93,7 @@ func (w *world) cut(ctx context.Context, h *host, d time.Duration, during func()
 func (w *world) rescue(ctx context.Context, h *host, words ...string) {
 	exit, out := w.ask(ctx, w.desks[0], append([]string{"rescue", "--host", h.name}, words...)...)
 	w.note("rescue of %s: %d %.1500s", h.name, exit, out)
-	w.add("tasks rescued", strings.Count(out, "epoch"))
+	w.add("tasks rescued", strings.Count(out, "was taken away from its host"))
 	w.count(fmt.Sprintf("rescues of a host, exit status %d", exit))
 }
 
