@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -345,6 +346,36 @@ func TestDaemon_shipsSoonAfterAMoveAndSaysWhatItShipped(t *testing.T) {
 			return r.Row.Shipped == event && r.Row.ShippedAt == now.Unix()
 		})
 	})
+}
+
+// The last hooks of a task that is over end after its last move.
+func TestDaemon_shipsWhatHappensToATaskThatIsOver(t *testing.T) {
+	t.Parallel()
+	pace := quick()
+	pace.Report, pace.Snapshot = time.Millisecond, time.Millisecond
+	k := newDaemon(t, pace)
+	var event atomic.Int64
+	k.program.answer = func(c answer.Call) *answer.Reply {
+		if c.Argv[1] != "snapshot" {
+			return nil
+		}
+		return &answer.Reply{Stdout: fmt.Sprintf(`{"event": %d}`, event.Load())}
+	}
+	k.program.row.Live = false
+	event.Store(9)
+	k.taken(1)
+	k.runs()
+	shipped := func(event int) func() bool {
+		return func() bool { row, err := k.Store.Row(id); return err == nil && row.Over && row.Shipped == event }
+	}
+	k.until("a snapshot of all of it", shipped(9))
+	k.program.lock.Lock()
+	k.program.row.Event = 10
+	k.program.lock.Unlock()
+	event.Store(10)
+	tell := <-k.follows
+	tell(host.Happening{Cursor: 1, Task: id, Event: &history.Event{Seq: 10, Type: history.AgentNotified}})
+	k.until("a snapshot with what came after its end", shipped(10))
 }
 
 // Another host has pushed a snapshot: the fleet knows whose the task is.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"orange/fleet/custody"
+	"orange/fleet/wire"
 	"orange/internal/history"
 )
 
@@ -196,6 +197,7 @@ func (d *Daemon) reportOne(ctx context.Context, link watched, t custody.Tenure) 
 		return
 	}
 	row, err := d.Host.Report(ctx, link, t)
+	d.shipsLater(t.Task, row)
 	switch {
 	case ctx.Err() != nil || err != nil && !errors.Is(err, ErrUnknown):
 		d.work.lock.Lock()
@@ -209,6 +211,17 @@ func (d *Daemon) reportOne(ctx context.Context, link watched, t custody.Tenure) 
 			"says more")
 	default:
 		d.trouble("report "+t.Task, "")
+	}
+}
+
+// shipsLater has a snapshot taken of a task of which there is more than in its last one. Of a task that is over none is
+// due otherwise, and its last hooks end after its last move.
+func (d *Daemon) shipsLater(id string, row wire.Row) {
+	d.work.lock.Lock()
+	defer d.work.lock.Unlock()
+	one, due := d.of(id), time.Now().Add(d.Pace.Snapshot)
+	if row.Head.Event > row.Shipped && one.ship.After(due) {
+		one.ship = due
 	}
 }
 
