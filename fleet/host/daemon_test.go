@@ -354,11 +354,12 @@ func TestDaemon_shipsWhatHappensToATaskThatIsOver(t *testing.T) {
 	pace := quick()
 	pace.Report, pace.Snapshot = time.Millisecond, time.Millisecond
 	k := newDaemon(t, pace)
-	var event atomic.Int64
+	var event, ships atomic.Int64
 	k.program.answer = func(c answer.Call) *answer.Reply {
 		if c.Argv[1] != "snapshot" {
 			return nil
 		}
+		ships.Add(1)
 		return &answer.Reply{Stdout: fmt.Sprintf(`{"event": %d}`, event.Load())}
 	}
 	k.program.row.Live = false
@@ -369,6 +370,13 @@ func TestDaemon_shipsWhatHappensToATaskThatIsOver(t *testing.T) {
 		return func() bool { row, err := k.Store.Row(id); return err == nil && row.Over && row.Shipped == event }
 	}
 	k.until("a snapshot of all of it", shipped(9))
+	count, since := int64(0), 0
+	k.until("the last snapshot", func() bool { // none for twenty beats
+		if n := ships.Load(); n != count {
+			count, since = n, k.beaten
+		}
+		return k.beaten > since+20
+	})
 	k.program.lock.Lock()
 	k.program.row.Event = 10
 	k.program.lock.Unlock()
