@@ -215,7 +215,12 @@ func (h *Host) has(ctx context.Context, id string) (bool, error) {
 func (h *Host) no(ctx context.Context, take wire.Take, why string, said *answer.Reply) (wire.Message[wire.Taken],
 	error) {
 	if err := h.Store.Change(func(now custody.Holder) (custody.Holder, error) {
-		return now.Lost(take.Task, take.Epoch), nil
+		before := now.Of(take.Task)
+		now = now.Lost(take.Task, take.Epoch)
+		if before.Epoch == 0 || before.Left { // there is nothing here to let go of
+			now = now.LetGo(take.Task, take.Epoch, "")
+		}
+		return now, nil
 	}); err != nil {
 		return wire.Message[wire.Taken]{}, err
 	}

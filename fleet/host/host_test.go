@@ -329,6 +329,27 @@ func TestTake_bringsBackOnlyWhatAPersonTookAway(t *testing.T) {
 	}
 }
 
+// What a host refuses it never had. What it still has of an earlier custody it lets go of all the same.
+func TestTake_leavesNothingToLetGoOfWhereItRefuses(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	refuses := func(epoch int) (left []wire.Gone) {
+		t.Helper()
+		if taken, err := r.takes(epoch, func(take *wire.Take) { take.From = "h2" }); err != nil || taken.Refused == "" {
+			t.Errorf("%+v, %v", taken, err)
+		}
+		return r.holder().Gone(false)
+	}
+	if left := refuses(1); len(left) > 0 {
+		t.Errorf("it has to let go of %+v", left)
+	}
+	r = newRig(t)
+	r.taken(1)
+	if left := refuses(2); len(left) != 1 || left[0].Epoch != 2 {
+		t.Errorf("it does not let go of what it has: %+v", left)
+	}
+}
+
 func TestTake_letsGoOfATaskThatIsTakenAwayMeanwhile(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

@@ -126,7 +126,7 @@ func (c *crowd) answered(w *world, a *asked, exit int, out string) {
 		a.unknown = true
 	}
 	c.lock.Unlock()
-	w.note("%s %s %s under %s: %d %s %.150q", a.person, a.method, a.task, a.key, exit, said.Code, said.Error)
+	w.note("%s %s %s under %s: %d %s %.500q", a.person, a.method, a.task, a.key, exit, said.Code, said.Error)
 }
 
 // open reports whether it is not known what became of a request.
