@@ -140,15 +140,18 @@ func (h *host) lease() (l outward.HomeLease, until time.Duration) {
 	return l, l.Until
 }
 
-// has is how many tasks the host has, as it knows itself.
+// has is how many tasks the host has that are not over, as it knows itself.
 func (h *host) has() (n int) {
-	var kept struct{ Holder fleet.Holder }
+	var kept struct {
+		Holder fleet.Holder
+		Rows   map[string]struct{ Over bool }
+	}
 	text, err := os.ReadFile(filepath.Join(h.home, "fleet", "host.json"))
 	if err != nil || json.Unmarshal(text, &kept) != nil {
 		return 0
 	}
 	for _, t := range kept.Holder.Tasks {
-		if t.Has {
+		if t.Has && !kept.Rows[t.Task].Over {
 			n++
 		}
 	}

@@ -143,11 +143,15 @@ func TestStorm_findsWhatItLacks(t *testing.T) {
 			p.changes = append(p.changes, lacks.changes...)
 			p.lasts = 40 * time.Second
 			p.troubles = slices.DeleteFunc(p.troubles, func(one trouble) bool { return one.name != lacks.trouble })
-			wrong := p.lives(t, temporal, built(t, p.changes), seeds(t)[0])
-			if !slices.ContainsFunc(wrong, func(one string) bool { return strings.Contains(one, lacks.finds) }) {
-				t.Errorf("nothing was found: %q", wrong)
+			bin := built(t, p.changes)
+			for _, seed := range []uint64{1, 2, 3} { // the host of the trouble may have nothing to lose in one of them
+				wrong := p.lives(t, temporal, bin, seed)
+				t.Logf("found: %q", wrong)
+				if slices.ContainsFunc(wrong, func(one string) bool { return strings.Contains(one, lacks.finds) }) {
+					return
+				}
 			}
-			t.Logf("found: %q", wrong)
+			t.Error("it was not found")
 		})
 	}
 }
