@@ -159,7 +159,7 @@ func TestFleetCommands_answerThroughARealServerAsTheHostItselfDoes(t *testing.T)
 	const own = "5MZK2Q3RXW4T7YBN6VJP8" // it is created there while the fleet does not look, and joins it later
 	f.says(l.big, "task", "create", "feat/offline", "Made offline", "--project", "coffee", "--workflow", "own",
 		"--id", own)
-	if said := f.says(fleetProgram(asker), "adopt", "big"); !strings.Contains(said, "has 1 tasks that the fleet") {
+	if said := f.says(fleetProgram(asker), "adopt", "big"); !strings.Contains(said, "that the fleet does not have: 1") {
 		t.Error(said)
 	}
 	for range 2 {

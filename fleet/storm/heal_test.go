@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -136,7 +137,29 @@ func (w *world) restless(ctx context.Context, f *found) string {
 			}
 		}
 	}
+	tasks, is := w.list(ctx, w.desks[0])
+	if !is {
+		return "the fleet has no list"
+	}
+	for _, t := range tasks {
+		if t.Host == "" && t.Status != "" { // a host has had it
+			w.makesRoom(t.ID)
+			return "task " + t.ID + " waits for a place"
+		}
+	}
 	return ""
+}
+
+// makesRoom renames the branch of a task at every host that has it from before a rescue, as the host asks a person to.
+func (w *world) makesRoom(id string) {
+	branch := "storm/" + id
+	for _, h := range w.hosts {
+		cmd := exec.Command("git", "branch", "-m", branch, branch+"-before")
+		cmd.Dir, cmd.Env = filepath.Join(filepath.Dir(h.home), "web"), h.env
+		if cmd.Run() == nil {
+			w.note("the person at %s renames %s", h.name, branch)
+		}
+	}
 }
 
 // reads reads the JSON of a command of orange at a host.

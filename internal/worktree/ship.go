@@ -394,7 +394,8 @@ func (r Repo) Unfold(ctx context.Context, record string) (files, texts map[strin
 }
 
 // Begin makes the branch of a task whose snapshot was fetched: at the commit that its worktree had. A branch that is
-// there and has that commit stays as it is; one that lacks it is an error.
+// there and has that commit stays as it is. One that only lacks commits, as at a home that had the task before, goes
+// forward, if no worktree has it; one that has commits of its own is an error.
 func (r Repo) Begin(ctx context.Context, branch, work string) (err error) {
 	if err := CheckBranch(ctx, branch); err != nil {
 		return err
@@ -410,14 +411,29 @@ func (r Repo) Begin(ctx context.Context, branch, work string) (err error) {
 	}
 	if tip != "" {
 		has, err := r.contains(ctx, tip, head.Text())
-		if err == nil && !has {
-			err = fmt.Errorf("there is a branch of that name that lacks the commit %.12s of the snapshot; rename or "+
-				"remove it, and try again", head.Text())
+		if err != nil || has {
+			return err
 		}
-		return err
+		if free, err := r.behind(ctx, branch, tip, head.Text()); err != nil || !free {
+			return errors.Join(fmt.Errorf("there is a branch of that name that lacks the commit %.12s of the snapshot; "+
+				"rename or remove it, and try again", head.Text()), err)
+		}
+	} else {
+		tip = strings.Repeat("0", len(head.Text()))
 	}
-	_, err = r.run(ctx, "update-ref", "refs/heads/"+branch, head.Text(), strings.Repeat("0", len(head.Text())))
+	_, err = r.run(ctx, "update-ref", "refs/heads/"+branch, head.Text(), tip)
 	return err
+}
+
+// behind reports whether a branch can go forward to a commit: it has nothing that the commit has not, and no worktree
+// has it.
+func (r Repo) behind(ctx context.Context, branch, tip, commit string) (bool, error) {
+	old, err := r.contains(ctx, commit, tip)
+	if err != nil || !old {
+		return false, err
+	}
+	all, err := r.checkouts(ctx, r.Path)
+	return !slices.ContainsFunc(all, func(c checkout) bool { return c.branch == "refs/heads/"+branch }), err
 }
 
 // Restore lays out in the slot what was uncommitted of a task whose snapshot was fetched, and lets go of the snapshot.

@@ -191,6 +191,12 @@ func TestRestore_laysOutWhatWasUncommitted(t *testing.T) {
 	}
 	git(t, other.Path, "branch", "stray", "main")
 	wantError(t, other.Begin(t.Context(), "stray", got.Work), "lacks the commit")
+	git(t, other.Path, "branch", "earlier", "topic~1") // of a home that had the task before
+	git(t, other.Path, "worktree", "add", "-q", filepath.Join(t.TempDir(), "elsewhere"), "earlier")
+	wantError(t, other.Begin(t.Context(), "earlier", got.Work), "lacks the commit")
+	git(t, other.Path, "branch", "older", "topic~1")
+	want(t, "an older branch", other.Begin(t.Context(), "older", got.Work), nil)
+	want(t, "tip", git(t, other.Path, "rev-parse", "older"), head)
 }
 
 // A branch may have no file at all: an empty first commit is enough.
