@@ -415,8 +415,8 @@ func (r Repo) Begin(ctx context.Context, branch, work string) (err error) {
 			return err
 		}
 		if free, err := r.behind(ctx, branch, tip, head.Text()); err != nil || !free {
-			return errors.Join(fmt.Errorf("there is a branch of that name that lacks the commit %.12s of the snapshot; "+
-				"rename or remove it, and try again", head.Text()), err)
+			return errors.Join(fmt.Errorf("there is a branch of that name that lacks the commit %.12s of the "+
+				"snapshot; rename or remove it, and try again", head.Text()), err)
 		}
 	} else {
 		tip = strings.Repeat("0", len(head.Text()))
