@@ -189,7 +189,8 @@ func TestRestore_laysOutWhatWasUncommitted(t *testing.T) {
 		want(t, "gone", exists(there.Dir, "gone"), false)
 		want(t, "head", git(t, there.Dir, "rev-parse", "HEAD"), head)
 	}
-	git(t, other.Path, "branch", "stray", "main")
+	own := git(t, other.Path, "commit-tree", "-m", "own", "main^{tree}")
+	git(t, other.Path, "branch", "stray", own)
 	wantError(t, other.Begin(t.Context(), "stray", got.Work), "lacks the commit")
 	git(t, other.Path, "branch", "earlier", "topic~1") // of a home that had the task before
 	git(t, other.Path, "worktree", "add", "-q", filepath.Join(t.TempDir(), "elsewhere"), "earlier")
