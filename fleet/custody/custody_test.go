@@ -3,6 +3,7 @@ package custody_test
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -457,6 +458,23 @@ func TestCustodyKeepsTheLastKeys(t *testing.T) {
 	}
 	if len(s.Keys) != wire.KeptKeys || s.Keys[0].Key != "k1" || s.Keys[len(s.Keys)-1].Key != "k200" {
 		t.Errorf("kept are %d keys, from %s", len(s.Keys), s.Keys[0].Key)
+	}
+}
+
+func TestTheNextHostGetsTheRescueAsAPersonSignedIt(t *testing.T) {
+	t.Parallel()
+	s := held(t, born(t), "h1")
+	r := testkit.Rescue(t, "ada", id, s.Epoch, "h2", "it was lost", now)
+	s, err := s.Rescued(r)
+	wants(t, "a rescue", err, nil)
+	s = s.Accepted(wire.Accepted{Host: "h2"}, now)
+	if take := s.Take(); !reflect.DeepEqual(take.Rescue, &r) {
+		t.Errorf("the take has the rescue %+v, want %+v", take.Rescue, r)
+	}
+	s, err = s.Taken(s.Epoch, taken(t, "h2", s.Epoch, 5), now)
+	wants(t, "a take", err, nil)
+	if s.Rescue != nil {
+		t.Errorf("a task that has a host again still has the rescue %+v", *s.Rescue)
 	}
 }
 
