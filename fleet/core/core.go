@@ -33,7 +33,7 @@ const (
 	stickyTime  = time.Second
 	cached      = 1000 // workflows
 	kept        = 30 * 24 * time.Hour
-	knownAgain  = 200 * time.Millisecond // until a namespace that was just made is looked for once more
+	knownAgain  = 200 * time.Millisecond // until what was just made is looked for once more
 )
 
 // Worker is a core worker of a server; watch sees what it does.
@@ -94,18 +94,42 @@ func Init(ctx context.Context, options client.Options) error {
 		return fmt.Errorf("reach the server at %s: %w", options.HostPort, err)
 	}
 	defer c.Close()
-	for {
-		err = attributes(ctx, c, options.Namespace)
-		var unknown *serviceerror.NamespaceNotFound
-		if !errors.As(err, &unknown) {
+	err = known[*serviceerror.NamespaceNotFound](ctx, func() error { return attributes(ctx, c, options.Namespace) })
+	if err != nil {
+		return err
+	}
+	for _, name := range flow.Attributes() {
+		err = known[*serviceerror.InvalidArgument](ctx, func() error { return searched(ctx, c, name) })
+		if err != nil {
 			return err
 		}
-		select { // the parts of a server learn of a new namespace one after the other
+	}
+	return nil
+}
+
+// known calls until the server knows what was just made: its parts learn of it one after the other, and answer with an
+// error of the type E until then.
+func known[E error](ctx context.Context, call func() error) error {
+	for {
+		err := call()
+		if _, unknown := errors.AsType[E](err); !unknown {
+			return err
+		}
+		select {
 		case <-ctx.Done():
 			return err
 		case <-time.After(knownAgain):
 		}
 	}
+}
+
+// searched searches by an attribute, as the first list will.
+func searched(ctx context.Context, c client.Client, name string) error {
+	_, err := c.CountWorkflow(ctx, &workflowservice.CountWorkflowExecutionsRequest{Query: name + " = 'any'"})
+	if err != nil {
+		return fmt.Errorf("search by the attribute %q: %w", name, err)
+	}
+	return nil
 }
 
 func attributes(ctx context.Context, c client.Client, namespace string) error {
