@@ -16,10 +16,10 @@ import (
 	"orange/internal/yaml"
 )
 
-// ended carries an agent's exit status to the caller of the program.
+// ended carries an exit status to the caller of the program, that of an agent or of what has been reported already.
 type ended struct{ status int }
 
-func (e *ended) Error() string { return fmt.Sprintf("the agent ended with status %d", e.status) }
+func (e *ended) Error() string { return fmt.Sprintf("it ended with status %d", e.status) }
 
 // Exit statuses.
 const (
@@ -83,8 +83,8 @@ func (p *Program) report(err error) int {
 	if err == nil {
 		return 0
 	}
-	if agent, ok := errors.AsType[*ended](err); ok {
-		return agent.status
+	if it, ok := errors.AsType[*ended](err); ok {
+		return it.status
 	}
 	status, code := classify(err)
 	problems, invalid := errors.AsType[yaml.Problems](err)

@@ -13,7 +13,11 @@ import (
 	"orange/internal/task"
 )
 
-func (p *Program) fleetSnapshot() *cobra.Command { return p.forwardedTo(p.taskSnapshot(), "to") }
+func (p *Program) fleetSnapshot() *cobra.Command {
+	c := p.forwardedTo(p.taskSnapshot(), "to")
+	c.Use = "snapshot ID" // another task may be at another host
+	return c
+}
 
 func (p *Program) fleetLeave() *cobra.Command { return p.forwardedTo(p.taskLeave(), "push-to") }
 

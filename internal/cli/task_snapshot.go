@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"strconv"
 	"strings"
 
@@ -16,8 +17,8 @@ import (
 
 // Snapshots take tasks into a git repository, and bring them back from it.
 type Snapshots interface {
-	// Take takes a snapshot and pushes it.
-	Take(ctx context.Context, id string, o record.SnapshotOrder) (record.TakenSnapshot, error)
+	// Take takes snapshots of tasks and pushes them.
+	Take(ctx context.Context, ids []string, o record.SnapshotOrder) []record.TakenSnapshot
 	// Restore brings a task back, if it is what the order expects. The same order again is answered with the task.
 	Restore(ctx context.Context, project, id, from string, o outward.RestoreOrder) (record.Adopted, error)
 	// Hold notes that a task is this home's in an epoch, before it is created here for a fleet.
@@ -32,10 +33,11 @@ type Snapshots interface {
 }
 
 func (p *Program) taskSnapshot() *cobra.Command {
+	const most = 100 // tasks in one call
 	var o record.SnapshotOrder
 	var biggest string
 	c := &cobra.Command{
-		Use: "snapshot [ID]", Short: "Push a task's history and work to a git repository", Args: between(0, 1),
+		Use: "snapshot [ID]...", Short: "Push a task's history and work to a git repository", Args: between(0, most),
 		Long: `Push a task's history and work to a git repository, from which "orange task restore" brings it back
 at another machine. --to is a remote of the project or an address; there is no usual one. It gets
 refs/orange/fleet/ID/record, the task's folder with its workflow, and refs/orange/fleet/ID/work, the
@@ -43,36 +45,29 @@ files of the worktree, uncommitted and new ones too. Ignored files are never in 
 look like secrets, and those of more than 50 MB, are left out and named; --include PATH takes one
 in.
 
-A snapshot is pushed only if no one else has pushed one since the last that was acknowledged here.`,
+A snapshot is pushed only if no one else has pushed one since the last that was acknowledged here.
+Those of several tasks of one project are pushed at once. Where one of them is refused the others
+are pushed all the same, and the exit status is that of the first that failed.`,
 		Example: "  orange task snapshot 4Fz --to origin",
-		RunE: p.runForPerson("take a snapshot", func(ctx context.Context, h *Services, args []string) error {
+		RunE: p.runForPerson("take a snapshot", func(ctx context.Context, h *Services, args []string) (err error) {
 			if o.To == "" {
 				return usage("where to? Give --to with a remote of the project or the address of a repository")
 			}
+			if o.Biggest, err = bytesOf(biggest); err != nil {
+				return err
+			}
+			if len(args) > 1 {
+				return p.takeSeveral(ctx, h, args, o)
+			}
 			id, err := p.find(ctx, h, args)
-			if err == nil {
-				o.Biggest, err = bytesOf(biggest)
-			}
 			if err != nil {
 				return err
 			}
-			taken, err := h.Snapshots.Take(ctx, id, o)
-			if err != nil {
-				return err
-			}
-			if p.json {
+			taken := h.Snapshots.Take(ctx, []string{id}, o)[0]
+			if taken.Err == nil && p.json {
 				return p.printJSON(taken)
 			}
-			if taken.Unchanged {
-				p.say("the last snapshot of task %s at %s, up to event %d, has all that there is", id, o.To,
-					taken.Event)
-				return nil
-			}
-			p.say("pushed a snapshot of task %s, up to event %d, to %s", id, taken.Event, o.To)
-			for _, file := range taken.Left {
-				p.say("  left out: %s (--include %q takes it in)", file, file)
-			}
-			return nil
+			return p.sayTaken(taken, o.To)
 		}),
 	}
 	c.Flags().StringVar(&o.To, "to", "", "the repository: a remote of the project, a path or an address")
@@ -80,6 +75,69 @@ A snapshot is pushed only if no one else has pushed one since the last that was 
 	c.Flags().StringVar(&biggest, "biggest", "50MB", "leave out new files that are larger: 10MB, or a number of bytes")
 	c.Flags().BoolVar(&o.IfChanged, "if-changed", false, "push nothing where the last snapshot there has the same")
 	return c
+}
+
+// takeSeveral takes snapshots of some tasks. What stops one of them stops none of the others.
+func (p *Program) takeSeveral(ctx context.Context, h *Services, words []string, o record.SnapshotOrder) error {
+	var ids []string
+	var all []record.TakenSnapshot
+	for _, word := range words { // each independently
+		id, err := p.find(ctx, h, []string{word})
+		if err != nil {
+			all = append(all, record.TakenSnapshot{Task: word, Err: err})
+			continue
+		}
+		ids = append(ids, id)
+	}
+	all = append(all, h.Snapshots.Take(ctx, ids, o)...)
+	if p.json {
+		return p.printTaken(all)
+	}
+	var failed error
+	for _, taken := range all { // each independently
+		failed = errors.Join(failed, p.sayTaken(taken, o.To))
+	}
+	return failed
+}
+
+// printTaken prints snapshots as JSON, each with what stopped it.
+func (p *Program) printTaken(all []record.TakenSnapshot) error {
+	type view struct {
+		record.TakenSnapshot
+		Error string `json:"error,omitempty"`
+		Code  string `json:"code,omitempty"`
+	}
+	views, status := []view{}, 0
+	for _, taken := range all { // each with its own error
+		one := view{TakenSnapshot: taken}
+		one.Left = orEmpty(taken.Left)
+		if taken.Err != nil {
+			one.Error = taken.Err.Error()
+			var failed int
+			failed, one.Code = classify(taken.Err)
+			status = cmp.Or(status, failed)
+		}
+		views = append(views, one)
+	}
+	if err := p.printJSON(map[string]any{"snapshots": views}); err != nil || status == 0 {
+		return err
+	}
+	return &ended{status}
+}
+
+func (p *Program) sayTaken(taken record.TakenSnapshot, to string) error {
+	switch {
+	case taken.Err != nil:
+		return taken.Err
+	case taken.Unchanged:
+		p.say("the last snapshot of task %s at %s, up to event %d, has all that there is", taken.Task, to, taken.Event)
+		return nil
+	}
+	p.say("pushed a snapshot of task %s, up to event %d, to %s", taken.Task, taken.Event, to)
+	for _, file := range taken.Left {
+		p.say("  left out: %s (--include %q takes it in)", file, file)
+	}
+	return nil
 }
 
 func (p *Program) taskRestore() *cobra.Command {

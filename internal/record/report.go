@@ -29,14 +29,16 @@ type Outcome struct {
 	Warning string   // what went wrong besides the move; empty when nothing did
 }
 
-// TakenSnapshot is a snapshot of a task, as the two commits that were pushed.
+// TakenSnapshot is a snapshot of a task, as the two commits that were pushed, or why there is none.
 type TakenSnapshot struct {
+	Task   string   `json:"task"`
 	Record string   `json:"record"`
 	Work   string   `json:"work,omitempty"` // empty where the task has no branch yet
 	Event  int      `json:"event"`          // the newest event in it
 	Left   []string `json:"left_out"`       // new files that are not in it
 	// Unchanged says that nothing was pushed, because the last snapshot there has the same.
-	Unchanged bool `json:"unchanged,omitempty"`
+	Unchanged bool  `json:"unchanged,omitempty"`
+	Err       error `json:"-"`
 }
 
 // SnapshotOrder is what a snapshot is to have, and where it goes.

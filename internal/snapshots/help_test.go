@@ -82,6 +82,7 @@ func shipped(t *testing.T, s slots, to, earlier, says string) string {
 	must(t, os.WriteFile(filepath.Join(dir, "TASK.md"), []byte("# A task\n"), 0o600))
 	commit, err := s.repo.FolderCommit(t.Context(), dir, map[string]string{aboutName: says}, earlier, "m\n")
 	must(t, err)
-	must(t, s.repo.Ship(t.Context(), to, "T1", earlier, worktree.Shipped{Record: commit}))
+	must(t, s.repo.Ship(t.Context(), to, worktree.Shipment{Task: "T1", Acknowledged: earlier,
+		Shipped: worktree.Shipped{Record: commit}}))
 	return commit
 }

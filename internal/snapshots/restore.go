@@ -265,7 +265,8 @@ func (k Keeper) claim(ctx context.Context, repo worktree.Repo, from, dir string,
 	if err := k.hold(id, mine); err != nil {
 		return err
 	}
-	err = repo.Ship(ctx, from, id, f.Record, worktree.Shipped{Record: commit})
+	err = repo.Ship(ctx, from, worktree.Shipment{Task: id, Acknowledged: f.Record,
+		Shipped: worktree.Shipped{Record: commit}})
 	if !errors.Is(err, worktree.ErrSnapshotMoved) {
 		return err
 	}

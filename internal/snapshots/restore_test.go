@@ -95,8 +95,7 @@ func (p *place) begin() {
 }
 
 func (p *place) take(at string) error {
-	_, err := p.Take(p.t.Context(), "T1", record.SnapshotOrder{To: at})
-	return err
+	return p.Take(p.t.Context(), []string{"T1"}, record.SnapshotOrder{To: at})[0].Err
 }
 
 func (p *place) restore(at string, o outward.RestoreOrder) error {
@@ -372,8 +371,8 @@ func TestASnapshotIsPushedOnlyIfSomethingChanged(t *testing.T) {
 	p.begin()
 	take := func() record.TakenSnapshot {
 		t.Helper()
-		taken, err := p.Take(t.Context(), "T1", record.SnapshotOrder{To: vault, IfChanged: true})
-		must(t, err)
+		taken := p.Take(t.Context(), []string{"T1"}, record.SnapshotOrder{To: vault, IfChanged: true})[0]
+		must(t, taken.Err)
 		return taken
 	}
 	first := take()

@@ -19,7 +19,7 @@ func (r Repo) NewestRecord(ctx context.Context, at, taskID, known string) (commi
 	if err != nil {
 		return "", err
 	}
-	ref := shipRefs + taskID + "/record"
+	ref := recordRef(taskID)
 	commit, err = r.shippedAt(ctx, at, ref, env)
 	switch {
 	case err != nil || commit == known && commit != "":

@@ -16,10 +16,6 @@ import (
 	"orange/internal/task"
 )
 
-// ErrSnapshotMoved says that another one has pushed a snapshot of the task since the last one that was acknowledged
-// here.
-var ErrSnapshotMoved = errors.New("another one has pushed a snapshot of the task meanwhile")
-
 // Shipped are the two commits of a task's snapshot: its record, and the work in its worktree.
 type Shipped struct {
 	Record string
@@ -200,89 +196,6 @@ func (r Repo) BranchCommit(ctx context.Context, taskID, branch string) (string, 
 	}
 	return Slot{Repo: r, Dir: r.Path}.commitTree(ctx, tip+"^{tree}", "Orange: the work of task "+taskID+"\n",
 		[]string{"-p", tip})
-}
-
-// Ship pushes the two commits of a task's snapshot to a repository, both or none, where the record there is still the
-// one that was acknowledged last; empty where none was. Else the error is an ErrSnapshotMoved, and nothing was pushed.
-func (r Repo) Ship(ctx context.Context, to, taskID, acknowledged string, s Shipped) (err error) {
-	if err := errors.Join(CheckTask(taskID), checkRemote(to)); err != nil {
-		return err
-	}
-	defer explain(&err, "cannot push the snapshot of task %s to %q", taskID, to)
-	env, err := r.remoteEnv(ctx)
-	if err != nil {
-		return err
-	}
-	record, work := shipRefs+taskID+"/record", shipRefs+taskID+"/work"
-	// The acknowledged commit, and never a ref of this repository: a push that failed may have moved that one.
-	args := []string{"push", "--quiet", "--no-follow-tags", "--atomic",
-		"--force-with-lease=" + record + ":" + acknowledged, to, s.Record + ":" + record}
-	if s.Work != "" {
-		args = append(args, "+"+s.Work+":"+work)
-	}
-	_, err = r.git(ctx, call{dir: r.Path, args: args, env: env})
-	if refusedWith(err, "stale info") {
-		return ErrSnapshotMoved
-	}
-	if err != nil { // the answer may have been lost on its way
-		if at, unknown := r.shippedAt(ctx, to, record, env); unknown != nil || at != s.Record {
-			return err
-		}
-	}
-	return r.updateRefs(ctx, "update "+behindRef(taskID, to)+" "+s.Record+"\n")
-}
-
-// Reaches looks whether the repository that snapshots are pushed to answers.
-func (r Repo) Reaches(ctx context.Context, to string) (err error) {
-	if err := checkRemote(to); err != nil {
-		return err
-	}
-	defer explain(&err, "cannot reach %q", to)
-	env, err := r.remoteEnv(ctx)
-	if err != nil {
-		return err
-	}
-	_, err = r.git(ctx, call{dir: r.Path, args: []string{"ls-remote", "--quiet", to, "HEAD"}, env: env})
-	return err
-}
-
-func (r Repo) shippedAt(ctx context.Context, at, ref string, env []string) (string, error) {
-	out, err := r.git(ctx, call{dir: r.Path, args: []string{"ls-remote", "--quiet", at, ref}, env: env})
-	if err != nil {
-		return "", err
-	}
-	for line := range strings.SplitSeq(out.Text(), "\n") {
-		if commit, name, ok := strings.Cut(line, "\t"); ok && name == ref {
-			return commit, nil
-		}
-	}
-	return "", nil
-}
-
-// Unship removes a task's snapshot from a repository, where its record there is the one that was acknowledged last.
-func (r Repo) Unship(ctx context.Context, to, taskID, acknowledged string) (err error) {
-	if err := errors.Join(CheckTask(taskID), checkRemote(to)); err != nil {
-		return err
-	}
-	defer explain(&err, "cannot remove the snapshot of task %s from %q", taskID, to)
-	env, err := r.remoteEnv(ctx)
-	if err != nil {
-		return err
-	}
-	record, work := shipRefs+taskID+"/record", shipRefs+taskID+"/work"
-	at, err := r.shippedAt(ctx, to, work, env)
-	if err != nil {
-		return err
-	}
-	args := []string{"push", "--quiet", "--atomic", "--force-with-lease=" + record + ":" + acknowledged, to,
-		":" + record}
-	if at != "" {
-		args = append(args, "+:"+work)
-	}
-	if _, err := r.git(ctx, call{dir: r.Path, args: args, env: env}); err != nil {
-		return err
-	}
-	return r.updateRefs(ctx, "delete "+behindRef(taskID, to)+"\n")
 }
 
 // behindRef keeps the commit that the next snapshot in a repository is behind. No push goes by it: which commit was

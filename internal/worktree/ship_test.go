@@ -79,26 +79,26 @@ func TestShip_isOnlyBehindTheLastThatWasAcknowledged(t *testing.T) {
 	}
 	refs := func() string { return git(t, to, "for-each-ref", "--format=%(objectname) %(refname)") }
 	first := take("")
-	want(t, "first", h.Ship(t.Context(), to, "T1", "", first), nil)
+	want(t, "first", h.Ship(t.Context(), to, Shipment{"T1", "", first}), nil)
 	want(t, "refs", refs(), first.Record+" refs/orange/fleet/T1/record\n"+first.Work+" refs/orange/fleet/T1/work")
 	// Another machine goes on from there.
 	second := take(first.Record)
-	want(t, "second", h.Ship(t.Context(), to, "T1", first.Record, second), nil)
+	want(t, "second", h.Ship(t.Context(), to, Shipment{"T1", first.Record, second}), nil)
 	after := refs()
 	for range 2 { // a push that failed leaves nothing that the next one would take for an acknowledgement
 		late := take(first.Record)
-		if err := h.Ship(t.Context(), to, "T1", first.Record, late); !errors.Is(err, ErrSnapshotMoved) {
+		if err := h.Ship(t.Context(), to, Shipment{"T1", first.Record, late}); !errors.Is(err, ErrSnapshotMoved) {
 			t.Errorf("the late one: %v", err)
 		}
 		want(t, "refs", refs(), after)
 	}
-	if err := h.Ship(t.Context(), to, "T1", "", take("")); !errors.Is(err, ErrSnapshotMoved) {
+	if err := h.Ship(t.Context(), to, Shipment{"T1", "", take("")}); !errors.Is(err, ErrSnapshotMoved) {
 		t.Errorf("one that knows of none: %v", err)
 	}
 	want(t, "refs", refs(), after)
 	git(t, h.Path, "gc", "-q", "--prune=now")
 	want(t, "still here", git(t, h.Path, "cat-file", "-t", second.Record), "commit")
-	want(t, "a repeat", h.Ship(t.Context(), to, "T1", second.Record, second), nil)
+	want(t, "a repeat", h.Ship(t.Context(), to, Shipment{"T1", second.Record, second}), nil)
 	wantError(t, h.Unship(t.Context(), to, "T1", first.Record), "cannot remove the snapshot")
 	want(t, "removed", h.Unship(t.Context(), to, "T1", second.Record), nil)
 	want(t, "refs", refs(), "")
@@ -112,7 +112,7 @@ func TestShip_takesNoOptionForARepository(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	for _, to := range []string{"", "--exec=x", "ext::sh", "a\nb"} {
-		if err := h.Ship(t.Context(), to, "T1", "", Shipped{}); !errors.Is(err, task.ErrUsage) {
+		if err := h.Ship(t.Context(), to, Shipment{Task: "T1"}); !errors.Is(err, task.ErrUsage) {
 			t.Errorf("%q: %v", to, err)
 		}
 		if _, err := h.Fetched(t.Context(), to, "T1"); !errors.Is(err, task.ErrUsage) {
@@ -162,7 +162,7 @@ func TestRestore_laysOutWhatWasUncommitted(t *testing.T) {
 	want(t, "error", err, nil)
 	work, _, err := s.WorkCommit(t.Context(), "T1", takeAll)
 	want(t, "error", err, nil)
-	want(t, "shipped", h.Ship(t.Context(), to, "T1", "", Shipped{Record: record, Work: work}), nil)
+	want(t, "shipped", h.Ship(t.Context(), to, Shipment{"T1", "", Shipped{Record: record, Work: work}}), nil)
 
 	other := newHome(t)
 	got, err := other.Fetched(t.Context(), to, "T1")
@@ -215,7 +215,7 @@ func TestRestore_laysOutABranchWithoutAnyFile(t *testing.T) {
 		want(t, "error", err, nil)
 		work, _, err := s.WorkCommit(t.Context(), "T1", takeAll)
 		want(t, "error", err, nil)
-		want(t, "shipped", h.Ship(t.Context(), to, "T1", "", Shipped{Record: record, Work: work}), nil)
+		want(t, "shipped", h.Ship(t.Context(), to, Shipment{"T1", "", Shipped{Record: record, Work: work}}), nil)
 
 		other := newHome(t)
 		got, err := other.Fetched(t.Context(), to, "T1")
