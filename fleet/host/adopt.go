@@ -100,7 +100,11 @@ func (h *Host) adopt(ctx context.Context, id string, local Local, text string) (
 	case stale != nil:
 		return wire.Newcomer{}, refused(stale)
 	}
-	if _, err := h.Ship(ctx, id); err != nil {
+	shipped, err := h.Ship(ctx, id)
+	if err == nil && shipped[0].Code != "" {
+		err = errors.New(shipped[0].Error)
+	}
+	if err != nil {
 		return wire.Newcomer{}, refused(fmt.Errorf("cannot take task %s into the fleet: its first snapshot cannot be "+
 			"taken: %w", id, err))
 	}

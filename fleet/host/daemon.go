@@ -48,7 +48,7 @@ type Pace struct {
 	Look     time.Duration // looks whether there is something to do
 	Gather   time.Duration // between what happened and its report, which has what follows at once, too
 	Report   time.Duration // reports a task in which nothing important happened
-	Settle   time.Duration // between a move of a task and its snapshot
+	Settle   time.Duration // between a move of a task and its snapshot, and those of the others
 	Snapshot time.Duration // looks whether the files of a task changed
 	Tell     time.Duration // says again what it has
 }
@@ -56,7 +56,7 @@ type Pace struct {
 // Usual is the pace of a host that looks for changed files so often.
 func Usual(snapshot time.Duration) Pace {
 	return Pace{Beat: custody.BeatEvery, Again: time.Second, Look: time.Second,
-		Gather: 100 * time.Millisecond, Report: 5 * time.Second, Settle: 2 * time.Second, Snapshot: snapshot,
+		Gather: 100 * time.Millisecond, Report: 5 * time.Second, Settle: 5 * time.Second, Snapshot: snapshot,
 		Tell: 30 * time.Second}
 }
 

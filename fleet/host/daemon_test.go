@@ -386,6 +386,32 @@ func TestDaemon_shipsWhatHappensToATaskThatIsOver(t *testing.T) {
 	k.until("a snapshot with what came after its end", shipped(10))
 }
 
+func TestShip_eachSnapshotHasItsOwnError(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.program.answer = func(c answer.Call) *answer.Reply {
+		if got := strings.Join(c.Argv, " "); got != "task snapshot --json --if-changed --to=vault -- a b c" {
+			t.Errorf("the call is %q", got)
+		}
+		return &answer.Reply{Exit: 1, Stdout: `{"snapshots": [{"task": "a", "event": 7}, {"task": "b", "error": "no",
+			"code": "failed"}, {"task": "c", "event": 8, "unchanged": true}]}`}
+	}
+	all, err := r.Ship(t.Context(), "a", "b", "c")
+	if err != nil || len(all) != 3 || all[0].Code != "" || all[1].Error != "no" || all[1].Code == "" ||
+		!all[2].Unchanged {
+		t.Errorf("%+v, %v", all, err)
+	}
+	for id, want := range map[string]int{"a": 7, "b": 0, "c": 8} {
+		if row, err := r.Store.Row(id); err != nil || row.Shipped != want {
+			t.Errorf("of %s there is %d, %v, want %d", id, row.Shipped, err, want)
+		}
+	}
+	r.program.answer = func(answer.Call) *answer.Reply { return &answer.Reply{Exit: 2, Stderr: "what?"} }
+	if _, err := r.Ship(t.Context(), "a", "b"); err == nil || !strings.Contains(err.Error(), "what?") {
+		t.Errorf("no answer: %v", err)
+	}
+}
+
 // Another host has pushed a snapshot: the fleet knows whose the task is.
 func TestDaemon_asksWhoseATaskIsThatAnotherHostHasShipped(t *testing.T) {
 	t.Parallel()

@@ -248,80 +248,131 @@ func (d *Daemon) wentWithAnswer(id string) bool {
 // ship takes snapshots of the host's tasks: soon after a move, and else where files changed.
 func (d *Daemon) ship(ctx context.Context) {
 	for sleep(ctx, d.Pace.Look) {
-		for _, t := range d.due(func(one *duty, now time.Time) bool { return !now.Before(one.ship) }) {
+		for some := range slices.Chunk(d.toShip(), shippedAtOnce) {
 			if ctx.Err() == nil {
-				d.shipOne(ctx, t.Task)
+				d.shipSome(ctx, some)
 			}
 		}
 	}
 }
 
-const never = 1000 * time.Hour
+const (
+	never         = 1000 * time.Hour
+	shippedAtOnce = 50 // tasks: no one else takes a snapshot of one of them meanwhile
+)
 
-func (d *Daemon) shipOne(ctx context.Context, id string) {
-	wait := d.Pace.Snapshot
-	if row, err := d.Host.Store.Row(id); err == nil && row.Over && row.Shipped >= row.Head.Event {
-		wait = never // nothing happens any more
+// toShip are the tasks of which a snapshot is due. Those of which one is due soon are among them, so that the
+// repository gets one push and not one for each task.
+func (d *Daemon) toShip() []string {
+	due := func(within time.Duration) []custody.Tenure {
+		return d.due(func(one *duty, now time.Time) bool { return !now.Add(within).Before(one.ship) })
 	}
+	if len(due(0)) == 0 {
+		return nil
+	}
+	var ids []string
+	for _, t := range due(d.Pace.Settle) {
+		if d.shipsAgain(t.Task) {
+			ids = append(ids, t.Task)
+		}
+	}
+	return ids
+}
+
+// shipsAgain says when the next snapshot of a task is due. It reports false where there is nothing more in this one
+// than in the last: nothing happens to the task any more.
+func (d *Daemon) shipsAgain(id string) bool {
+	row, err := d.Host.Store.Row(id)
+	over := err == nil && row.Over && row.Shipped >= row.Head.Event
 	d.work.lock.Lock()
-	one := d.of(id)
-	one.ship = time.Now().Add(wait)
-	d.work.lock.Unlock()
-	if wait == never {
+	defer d.work.lock.Unlock()
+	wait := d.Pace.Snapshot
+	if over {
+		wait = never
+	}
+	d.of(id).ship = time.Now().Add(wait)
+	return !over
+}
+
+func (d *Daemon) shipSome(ctx context.Context, ids []string) {
+	all, err := d.Host.Ship(ctx, ids...)
+	if ctx.Err() != nil {
 		return
 	}
-	said, err := d.Host.Ship(ctx, id)
-	switch {
-	case ctx.Err() != nil:
-	case errors.Is(err, ErrMoved):
-		d.trouble("snapshot "+id, "cannot take a snapshot of task "+id+": another host has pushed one; the fleet is "+
-			"asked whose task it is")
-		d.moved()
-	case err != nil:
-		d.trouble("snapshot "+id, "cannot take a snapshot of task "+id+": "+err.Error())
-	default:
+	if err != nil {
+		d.trouble("snapshots", "cannot take snapshots: "+err.Error())
+		return
+	}
+	d.trouble("snapshots", "")
+	for _, said := range all { // each independently
+		d.shipped(said)
+	}
+}
+
+// shipped takes up what became of the snapshot of a task.
+func (d *Daemon) shipped(said Shipped) {
+	id := said.Task
+	switch said.Code {
+	case "":
 		d.trouble("snapshot "+id, "")
 		if !said.Unchanged {
 			d.work.lock.Lock()
-			one.notes(nil) // the list shows how old the snapshot is
+			d.of(id).notes(nil) // the list shows how old the snapshot is
 			d.work.lock.Unlock()
 		}
+	case codeMoved:
+		d.trouble("snapshot "+id, "cannot take a snapshot of task "+id+": another host has pushed one; the fleet is "+
+			"asked whose task it is")
+		d.moved()
+	default:
+		d.trouble("snapshot "+id, "cannot take a snapshot of task "+id+": "+said.Error)
 	}
 }
 
-// ErrMoved says that another host has pushed a snapshot of a task.
-var ErrMoved = errors.New("another host has pushed a snapshot")
-
-// Shipped is a snapshot that was taken.
+// Shipped is a snapshot that was taken, or why not.
 type Shipped struct {
+	Task      string   `json:"task"`
 	Event     int      `json:"event"`
 	Left      []string `json:"left_out"`
 	Unchanged bool     `json:"unchanged"` // there was nothing new since the last one
+	Error     string   `json:"error"`
+	Code      string   `json:"code"` // of the error; empty where there is none
 }
 
-// Ship takes a snapshot of a task, if there is something new since the last one.
-func (h *Host) Ship(ctx context.Context, id string) (Shipped, error) {
-	var s Shipped
+// codeMoved is that of the error that another host has pushed a snapshot of the task.
+const codeMoved = "snapshot_moved"
+
+// Ship takes a snapshot of each task, if there is something new since its last one. Each answer has its own error; one
+// of all is that there are no answers.
+func (h *Host) Ship(ctx context.Context, ids ...string) ([]Shipped, error) {
 	words := []string{"--json", "--if-changed", "--to=" + h.Snapshots}
 	if h.Biggest > 0 {
 		words = append(words, "--biggest="+strconv.FormatInt(h.Biggest, 10))
 	}
-	said, err := h.Program.Do(ctx, call("snapshot", "", "", append(words, "--", id)...))
+	said, err := h.Program.Do(ctx, call("snapshot", "", "", append(append(words, "--"), ids...)...))
 	if err != nil {
-		return s, err
+		return nil, err
 	}
-	if !done(said) {
-		var failed struct{ Code string }
-		if json.Unmarshal([]byte(said.Stdout), &failed) == nil && failed.Code == "snapshot_moved" {
-			return s, ErrMoved
+	var answer struct {
+		Shipped             // of one task
+		Snapshots []Shipped // of several
+	}
+	if err := json.Unmarshal([]byte(said.Stdout), &answer); err != nil {
+		return nil, errors.Join(errors.New(said.Failure()), err)
+	}
+	all := answer.Snapshots
+	if len(ids) == 1 {
+		answer.Task = ids[0]
+		all = []Shipped{answer.Shipped}
+	}
+	for i, one := range all { // each independently
+		row, err := h.Store.Row(one.Task)
+		if one.Code != "" || one.Unchanged && err == nil && row.Shipped == one.Event {
+			continue
 		}
-		return s, errors.New(said.Failure())
+		if err := h.Store.Shipped(one.Task, one.Event); err != nil {
+			all[i].Error, all[i].Code = err.Error(), "failed"
+		}
 	}
-	if err := json.Unmarshal([]byte(said.Stdout), &s); err != nil {
-		return s, err
-	}
-	if row, err := h.Store.Row(id); s.Unchanged && err == nil && row.Shipped == s.Event {
-		return s, nil
-	}
-	return s, h.Store.Shipped(id, s.Event)
+	return all, nil
 }

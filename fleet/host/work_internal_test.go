@@ -2,6 +2,7 @@ package host
 
 import (
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -53,5 +54,32 @@ func TestWentWithAnswer_putsOffWhatAnAnswerHasTold(t *testing.T) {
 	happens(10)
 	if d.wentWithAnswer(id) {
 		t.Error("nothing has told of event 10")
+	}
+}
+
+// A push for each task that moves would be more than a repository far away should get.
+func TestToShip_takesWhatIsDueSoonWithWhatIsDue(t *testing.T) {
+	t.Parallel()
+	d := &Daemon{Pace: Pace{Settle: time.Minute, Snapshot: time.Hour}, Host: &Host{Store: &Store{
+		Dir:   filepath.Join(t.TempDir(), "fleet"),
+		Clock: func() (string, time.Duration, error) { return "b1", time.Hour, nil }}}}
+	d.begin()
+	ids := []string{"4FzXk0aB3cD5eF7gH9iJ1", "4FzXk0aB3cD5eF7gH9iJ2", "4FzXk0aB3cD5eF7gH9iJ3"}
+	for i, in := range []time.Duration{time.Second, 30 * time.Second, 2 * time.Minute} {
+		err := d.Host.Store.Change(func(h custody.Holder) (custody.Holder, error) { return h.Took(ids[i], 1, "") })
+		if err != nil {
+			t.Fatal(err)
+		}
+		d.of(ids[i]).ship = time.Now().Add(in)
+	}
+	if got := d.toShip(); len(got) > 0 {
+		t.Errorf("before one is due it ships %q", got)
+	}
+	d.of(ids[0]).ship = time.Now()
+	if got := d.toShip(); !slices.Equal(got, ids[:2]) {
+		t.Errorf("it ships %q, want %q", got, ids[:2])
+	}
+	if got := d.toShip(); len(got) > 0 {
+		t.Errorf("at once again it ships %q", got)
 	}
 }

@@ -103,9 +103,8 @@ func lacks() map[string]lacking {
 	const here, there = "who, err := people.Find(key, signed.ForRequest, now)",
 		`who, err := all.find(key, ForRequest, at, "list of "+OfPeople)`
 	return map[string]lacking{
-		"the compare-and-swap of snapshots": {[]change{{"internal/worktree/ship.go",
-			`"--force-with-lease=" + record + ":" + acknowledged, to, s.Record + ":" + record}`,
-			`"--force", to, s.Record + ":" + record}`}},
+		"the compare-and-swap of snapshots": {[]change{{"internal/worktree/shipment.go",
+			`"--force-with-lease="+recordRef(s.Task)+":"+s.Acknowledged`, `"--force"`}},
 			"the server alone is cut off, and the tasks rescued once the host is lost", "replaced the snapshot"},
 		"the lease": {[]change{{"internal/snapshots/guard.go", "case !is:", "case !is || true:"}},
 			"the server alone is cut off for longer than the lease", "after its lease was over"},
