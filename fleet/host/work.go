@@ -258,7 +258,7 @@ func (d *Daemon) ship(ctx context.Context) {
 
 const (
 	never         = 1000 * time.Hour
-	shippedAtOnce = 50 // tasks: no one else takes a snapshot of one of them meanwhile
+	shippedAtOnce = 16 // tasks: no one else takes a snapshot of one of them meanwhile, or lets it go
 )
 
 // toShip are the tasks of which a snapshot is due. Those of which one is due soon are among them, so that the
