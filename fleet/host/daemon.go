@@ -48,7 +48,7 @@ type Pace struct {
 	Look     time.Duration // looks whether there is something to do
 	Gather   time.Duration // between what happened and its report, which has what follows at once, too
 	Report   time.Duration // reports a task in which nothing important happened
-	Settle   time.Duration // between a move of a task and its snapshot, and those of the others
+	Settle   time.Duration // between a move of a task and its snapshot, and between two pushes of moves
 	Snapshot time.Duration // looks whether the files of a task changed
 	Tell     time.Duration // says again what it has
 }

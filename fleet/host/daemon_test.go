@@ -406,9 +406,11 @@ func TestShip_eachSnapshotHasItsOwnError(t *testing.T) {
 			t.Errorf("of %s there is %d, %v, want %d", id, row.Shipped, err, want)
 		}
 	}
-	r.program.answer = func(answer.Call) *answer.Reply { return &answer.Reply{Exit: 2, Stderr: "what?"} }
-	if _, err := r.Ship(t.Context(), "a", "b"); err == nil || !strings.Contains(err.Error(), "what?") {
-		t.Errorf("no answer: %v", err)
+	for _, said := range []answer.Reply{{Exit: 2, Stderr: "what?"}, {Exit: 1, Stdout: `{"error": "what?"}`}} {
+		r.program.answer = func(answer.Call) *answer.Reply { return &said }
+		if _, err := r.Ship(t.Context(), "a", "b"); err == nil || !strings.Contains(err.Error(), "what?") {
+			t.Errorf("no answer: %v", err)
+		}
 	}
 }
 

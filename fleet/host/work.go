@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"sync"
@@ -32,6 +33,7 @@ type duty struct {
 	next    time.Time // not before
 	again   time.Time // when a report is repeated that went with an answer; zero where there was none
 	ship    time.Time // when a snapshot is due; zero for one that never was shipped
+	alone   bool      // its snapshot goes alone
 }
 
 // notes that there is something to report: what happened, or anything else where that is nil.
@@ -248,7 +250,7 @@ func (d *Daemon) wentWithAnswer(id string) bool {
 // ship takes snapshots of the host's tasks: soon after a move, and else where files changed.
 func (d *Daemon) ship(ctx context.Context) {
 	for sleep(ctx, d.Pace.Look) {
-		for some := range slices.Chunk(d.toShip(), shippedAtOnce) {
+		for _, some := range d.toShip() {
 			if ctx.Err() == nil {
 				d.shipSome(ctx, some)
 			}
@@ -261,37 +263,45 @@ const (
 	shippedAtOnce = 16 // tasks: no one else takes a snapshot of one of them meanwhile, or lets it go
 )
 
-// toShip are the tasks of which a snapshot is due. Those of which one is due soon are among them, so that the
-// repository gets one push and not one for each task.
-func (d *Daemon) toShip() []string {
-	due := func(within time.Duration) []custody.Tenure {
-		return d.due(func(one *duty, now time.Time) bool { return !now.Add(within).Before(one.ship) })
-	}
-	if len(due(0)) == 0 {
+// toShip are the tasks of which a snapshot is due, by the pushes that they go with. Those of which one is due soon are
+// among them, so that the repository gets one push and not one for each task. A task that was refused while others were
+// not goes alone: the others would be pushed twice because of it.
+func (d *Daemon) toShip() [][]string {
+	is := false
+	due := d.due(func(one *duty, now time.Time) bool {
+		is = is || !now.Before(one.ship)
+		return !now.Add(d.Pace.Settle).Before(one.ship)
+	})
+	if !is {
 		return nil
 	}
-	var ids []string
-	for _, t := range due(d.Pace.Settle) {
-		if d.shipsAgain(t.Task) {
-			ids = append(ids, t.Task)
+	var pushes [][]string
+	var together []string
+	for _, t := range due {
+		switch more, alone := d.reschedule(t.Task); {
+		case !more:
+		case alone:
+			pushes = append(pushes, []string{t.Task})
+		default:
+			together = append(together, t.Task)
 		}
 	}
-	return ids
+	return slices.AppendSeq(pushes, slices.Chunk(together, shippedAtOnce))
 }
 
-// shipsAgain says when the next snapshot of a task is due. It reports false where there is nothing more in this one
-// than in the last: nothing happens to the task any more.
-func (d *Daemon) shipsAgain(id string) bool {
+// reschedule says when the next snapshot of a task is due. It reports whether there may be more in this one than in the
+// last, and whether the task goes alone.
+func (d *Daemon) reschedule(id string) (more, alone bool) {
 	row, err := d.Host.Store.Row(id)
-	over := err == nil && row.Over && row.Shipped >= row.Head.Event
+	over := err == nil && row.Over && row.Shipped >= row.Head.Event // nothing happens any more
 	d.work.lock.Lock()
 	defer d.work.lock.Unlock()
-	wait := d.Pace.Snapshot
+	one, wait := d.of(id), d.Pace.Snapshot
 	if over {
 		wait = never
 	}
-	d.of(id).ship = time.Now().Add(wait)
-	return !over
+	one.ship = time.Now().Add(wait)
+	return !over, one.alone
 }
 
 func (d *Daemon) shipSome(ctx context.Context, ids []string) {
@@ -304,22 +314,27 @@ func (d *Daemon) shipSome(ctx context.Context, ids []string) {
 		return
 	}
 	d.trouble("snapshots", "")
-	for _, said := range all { // each independently
-		d.shipped(said)
+	some := slices.ContainsFunc(all, func(one SnapshotAnswer) bool { return one.Code == "" })
+	for _, said := range all {
+		d.noteSnapshot(said, some)
 	}
 }
 
-// shipped takes up what became of the snapshot of a task.
-func (d *Daemon) shipped(said Shipped) {
+// noteSnapshot takes up what became of the snapshot of a task; some reports whether one of those with it was taken.
+func (d *Daemon) noteSnapshot(said SnapshotAnswer, some bool) {
 	id := said.Task
+	d.work.lock.Lock()
+	one := d.of(id)
+	if said.Code == "" || some {
+		one.alone = said.Code != ""
+	}
+	if said.Code == "" && !said.Unchanged {
+		one.notes(nil) // the list shows how old the snapshot is
+	}
+	d.work.lock.Unlock()
 	switch said.Code {
 	case "":
 		d.trouble("snapshot "+id, "")
-		if !said.Unchanged {
-			d.work.lock.Lock()
-			d.of(id).notes(nil) // the list shows how old the snapshot is
-			d.work.lock.Unlock()
-		}
 	case codeMoved:
 		d.trouble("snapshot "+id, "cannot take a snapshot of task "+id+": another host has pushed one; the fleet is "+
 			"asked whose task it is")
@@ -329,10 +344,10 @@ func (d *Daemon) shipped(said Shipped) {
 	}
 }
 
-// Shipped is a snapshot that was taken, or why not.
-type Shipped struct {
+// SnapshotAnswer is what became of the snapshot of a task.
+type SnapshotAnswer struct {
 	Task      string   `json:"task"`
-	Event     int      `json:"event"`
+	Event     int      `json:"event"` // the newest one in it
 	Left      []string `json:"left_out"`
 	Unchanged bool     `json:"unchanged"` // there was nothing new since the last one
 	Error     string   `json:"error"`
@@ -342,9 +357,9 @@ type Shipped struct {
 // codeMoved is that of the error that another host has pushed a snapshot of the task.
 const codeMoved = "snapshot_moved"
 
-// Ship takes a snapshot of each task, if there is something new since its last one. Each answer has its own error; one
-// of all is that there are no answers.
-func (h *Host) Ship(ctx context.Context, ids ...string) ([]Shipped, error) {
+// Ship takes a snapshot of each task, if there is something new since its last one, and answers for each of them. An
+// error is one of all.
+func (h *Host) Ship(ctx context.Context, ids ...string) ([]SnapshotAnswer, error) {
 	words := []string{"--json", "--if-changed", "--to=" + h.Snapshots}
 	if h.Biggest > 0 {
 		words = append(words, "--biggest="+strconv.FormatInt(h.Biggest, 10))
@@ -354,8 +369,8 @@ func (h *Host) Ship(ctx context.Context, ids ...string) ([]Shipped, error) {
 		return nil, err
 	}
 	var answer struct {
-		Shipped             // of one task
-		Snapshots []Shipped // of several
+		SnapshotAnswer                  // of one task
+		Snapshots      []SnapshotAnswer // of several
 	}
 	if err := json.Unmarshal([]byte(said.Stdout), &answer); err != nil {
 		return nil, errors.Join(errors.New(said.Failure()), err)
@@ -363,9 +378,12 @@ func (h *Host) Ship(ctx context.Context, ids ...string) ([]Shipped, error) {
 	all := answer.Snapshots
 	if len(ids) == 1 {
 		answer.Task = ids[0]
-		all = []Shipped{answer.Shipped}
+		all = []SnapshotAnswer{answer.SnapshotAnswer}
 	}
-	for i, one := range all { // each independently
+	if len(all) != len(ids) {
+		return nil, fmt.Errorf("orange answers for %d of %d tasks: %s", len(all), len(ids), said.Failure())
+	}
+	for i, one := range all {
 		row, err := h.Store.Row(one.Task)
 		if one.Code != "" || one.Unchanged && err == nil && row.Shipped == one.Event {
 			continue

@@ -76,10 +76,23 @@ func TestToShip_takesWhatIsDueSoonWithWhatIsDue(t *testing.T) {
 		t.Errorf("before one is due it ships %q", got)
 	}
 	d.of(ids[0]).ship = time.Now()
-	if got := d.toShip(); !slices.Equal(got, ids[:2]) {
-		t.Errorf("it ships %q, want %q", got, ids[:2])
+	if got := d.toShip(); len(got) != 1 || !slices.Equal(got[0], ids[:2]) {
+		t.Errorf("it ships %q, want %q at once", got, ids[:2])
 	}
 	if got := d.toShip(); len(got) > 0 {
 		t.Errorf("at once again it ships %q", got)
+	}
+	// One that is refused while others are not goes alone, until it is taken.
+	d.Say = func(string) {}
+	for code, want := range map[string][]int{"failed": {1, 1}, "": {2}} {
+		d.noteSnapshot(SnapshotAnswer{Task: ids[1], Error: code, Code: code}, true)
+		d.of(ids[0]).ship, d.of(ids[1]).ship = time.Now(), time.Now()
+		var got []int
+		for _, push := range d.toShip() {
+			got = append(got, len(push))
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("after %q of one it makes pushes of %d tasks, want %d", code, got, want)
+		}
 	}
 }

@@ -323,7 +323,7 @@ func (l *lab) pairs(when string) {
 	}
 	var ours, theirs spread
 	var ratios []float64
-	for i := range 84 {
+	for i := range 164 {
 		to := []string{"b", "a"}[i%2]
 		order := []func(){
 			func() { ours = append(ours, timed(host, held, to)) },

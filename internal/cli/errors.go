@@ -19,7 +19,7 @@ import (
 // ended carries an exit status to the caller of the program, that of an agent or of what has been reported already.
 type ended struct{ status int }
 
-func (e *ended) Error() string { return fmt.Sprintf("it ended with status %d", e.status) }
+func (e *ended) Error() string { return fmt.Sprintf("reported already, status %d", e.status) }
 
 // Exit statuses.
 const (

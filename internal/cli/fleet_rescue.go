@@ -16,6 +16,7 @@ import (
 func (p *Program) fleetSnapshot() *cobra.Command {
 	c := p.forwardedTo(p.taskSnapshot(), "to")
 	c.Use = "snapshot ID" // another task may be at another host
+	c.Long, _, _ = strings.Cut(c.Long, "\nThose of several")
 	return c
 }
 

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"strconv"
 	"strings"
 
@@ -47,7 +46,8 @@ in.
 
 A snapshot is pushed only if no one else has pushed one since the last that was acknowledged here.
 Those of several tasks of one project are pushed at once. Where one of them is refused the others
-are pushed all the same, and the exit status is that of the first that failed.`,
+are pushed all the same; the exit status is that of the first task that failed. --json then has
+{"snapshots": [...]}, each with its task and, where it failed, "error" and "code".`,
 		Example: "  orange task snapshot 4Fz --to origin",
 		RunE: p.runForPerson("take a snapshot", func(ctx context.Context, h *Services, args []string) (err error) {
 			if o.To == "" {
@@ -79,50 +79,63 @@ are pushed all the same, and the exit status is that of the first that failed.`,
 
 // takeSeveral takes snapshots of some tasks. What stops one of them stops none of the others.
 func (p *Program) takeSeveral(ctx context.Context, h *Services, words []string, o record.SnapshotOrder) error {
+	if len(o.Include) > 0 {
+		return usage("--include is for one task: it would take that file of each into its snapshot")
+	}
+	all := make([]record.TakenSnapshot, len(words)) // in the order of the words
 	var ids []string
-	var all []record.TakenSnapshot
-	for _, word := range words { // each independently
+	for i, word := range words {
 		id, err := p.find(ctx, h, []string{word})
-		if err != nil {
-			all = append(all, record.TakenSnapshot{Task: word, Err: err})
-			continue
+		all[i] = record.TakenSnapshot{Task: word, Err: err}
+		if err == nil {
+			all[i].Task, ids = id, append(ids, id)
 		}
-		ids = append(ids, id)
 	}
-	all = append(all, h.Snapshots.Take(ctx, ids, o)...)
-	if p.json {
-		return p.printTaken(all)
+	taken := map[string]record.TakenSnapshot{}
+	for _, one := range h.Snapshots.Take(ctx, ids, o) {
+		taken[one.Task] = one
 	}
-	var failed error
-	for _, taken := range all { // each independently
-		failed = errors.Join(failed, p.sayTaken(taken, o.To))
+	status := 0
+	for i, one := range all {
+		if one.Err == nil {
+			all[i] = taken[one.Task]
+		}
+		if err := all[i].Err; err != nil && status == 0 {
+			status, _ = classify(err)
+		}
 	}
-	return failed
+	if err := p.sayAllTaken(all, o.To); err != nil || status == 0 {
+		return err
+	}
+	return &ended{status}
 }
 
-// printTaken prints snapshots as JSON, each with what stopped it.
-func (p *Program) printTaken(all []record.TakenSnapshot) error {
+// sayAllTaken prints snapshots, each with what stopped it.
+func (p *Program) sayAllTaken(all []record.TakenSnapshot, to string) error {
 	type view struct {
 		record.TakenSnapshot
 		Error string `json:"error,omitempty"`
 		Code  string `json:"code,omitempty"`
 	}
-	views, status := []view{}, 0
-	for _, taken := range all { // each with its own error
+	views := []view{}
+	for _, taken := range all {
 		one := view{TakenSnapshot: taken}
 		one.Left = orEmpty(taken.Left)
 		if taken.Err != nil {
 			one.Error = taken.Err.Error()
-			var failed int
-			failed, one.Code = classify(taken.Err)
-			status = cmp.Or(status, failed)
+			_, one.Code = classify(taken.Err)
 		}
 		views = append(views, one)
 	}
-	if err := p.printJSON(map[string]any{"snapshots": views}); err != nil || status == 0 {
-		return err
+	if p.json {
+		return p.printJSON(map[string]any{"snapshots": views})
 	}
-	return &ended{status}
+	for _, taken := range all {
+		if err := p.sayTaken(taken, to); err != nil {
+			p.warn("task %s: %v", taken.Task, err)
+		}
+	}
+	return nil
 }
 
 func (p *Program) sayTaken(taken record.TakenSnapshot, to string) error {

@@ -23,7 +23,8 @@ const (
 // processes wait for each other:
 //
 //	ID.key-N ────── all below          a request with a key holds one of a task's few while it is done
-//	ID.snapshot ─── ID.files           one snapshot of a task at a time
+//	ID.snapshot ─── ID.files           one snapshot of a task at a time; who takes those of several tasks locks them
+//	                                   in the order of their ids
 //	doctor ──────── monitor            doctor --rebuild wants no monitor; a monitor holds its lock for its whole life
 //	ID.hooks ──┬─── ID.environment     one process performs a task's hooks; a hook that starts an agent reads what
 //	           │                       environment is kept for it

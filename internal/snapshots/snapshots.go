@@ -203,6 +203,11 @@ func (k Keeper) hold(id string, h held) error {
 
 // Forget removes the snapshots of a task that was deleted, from every repository that has one by this home.
 func (k Keeper) Forget(ctx context.Context, t task.Task) error {
+	release, err := k.Files.Lock(ctx, t.ID+".snapshot") // one that is on its way is there before
+	if err != nil {
+		return err
+	}
+	defer release()
 	h, err := k.held(t.ID)
 	if err != nil {
 		return err

@@ -7,39 +7,40 @@ import (
 	"slices"
 
 	"orange/internal/record"
-	"orange/internal/task"
 	"orange/internal/worktree"
 )
 
-// parcel is a snapshot that was made, or could not be, and is to be pushed.
-type parcel struct {
+// pending is a snapshot that is made and pushed.
+type pending struct {
 	taken   record.TakenSnapshot
-	held    held
 	repo    worktree.Repo
-	release func() // lets another program take a snapshot of the task
+	held    held
+	release func() // lets another program take a snapshot of the task; may be called twice
 }
+
+func (p *pending) open() bool { return p.taken.Err == nil && !p.taken.Unchanged }
 
 // Take takes snapshots of tasks and pushes each to a repository, a remote or an address, if no one else has pushed one
 // since the last that was acknowledged here. New files that look like secrets, or are very large, stay out of a
-// snapshot unless they are named. Snapshots of one project are pushed with one call of git; where one of them is
-// refused, the others are pushed all the same. The answer has one for each task, in the order of their ids.
+// snapshot unless they are named. Snapshots of one project are pushed with one call of git; where the repository
+// refuses one of them, the others are pushed all the same. The answer has one for each task, in the order of their ids.
 func (k Keeper) Take(ctx context.Context, ids []string, o record.SnapshotOrder) []record.TakenSnapshot {
-	ids = slices.Compact(slices.Sorted(slices.Values(ids))) // two programs lock them in one order
-	all, byRepo, repos := []*parcel{}, map[string][]*parcel{}, []string{}
-	for _, id := range ids { // each independently
-		p := k.made(ctx, id, o)
-		defer p.release() // after the push
+	var all []*pending
+	var repos [][]*pending
+	for _, id := range slices.Compact(slices.Sorted(slices.Values(ids))) {
+		p := k.find(ctx, id)
 		all = append(all, p)
-		if p.taken.Err != nil || p.taken.Unchanged {
+		if p.taken.Err != nil {
 			continue
 		}
-		if at := p.repo.Path; byRepo[at] == nil {
-			repos = append(repos, at)
+		i := slices.IndexFunc(repos, func(some []*pending) bool { return some[0].repo.Path == p.repo.Path })
+		if i < 0 {
+			i, repos = len(repos), append(repos, nil)
 		}
-		byRepo[p.repo.Path] = append(byRepo[p.repo.Path], p)
+		repos[i] = append(repos[i], p)
 	}
-	for _, at := range repos { // each independently
-		k.pushAll(ctx, o.To, byRepo[at])
+	for _, some := range repos {
+		k.takeOf(ctx, some, o)
 	}
 	taken := make([]record.TakenSnapshot, len(all))
 	for i, p := range all {
@@ -48,132 +49,190 @@ func (k Keeper) Take(ctx context.Context, ids []string, o record.SnapshotOrder) 
 	return taken
 }
 
-// made makes a snapshot of a task, of which no other program takes one until it is released.
-func (k Keeper) made(ctx context.Context, id string, o record.SnapshotOrder) *parcel {
-	p := &parcel{release: func() {}}
+// find finds the repository of a task.
+func (k Keeper) find(ctx context.Context, id string) *pending {
+	p := &pending{release: func() {}}
 	err := k.Sync(ctx, id)
 	if err == nil {
-		var release func()
-		if release, err = k.Files.Lock(ctx, id+".snapshot"); err == nil { // each is behind the one before
-			p.release = release
+		var s record.Snapshot
+		if s, err = k.Load(ctx, id); err == nil {
+			var slot worktree.Slot
+			slot, err = k.Slots.Slot(s.Task)
+			p.repo = slot.Repo
 		}
-	}
-	if err == nil {
-		err = k.settleSent(ctx, id, o.To)
-	}
-	if err == nil {
-		p.held, err = k.held(id)
-	}
-	if err == nil {
-		var slot worktree.Slot
-		p.taken, slot, err = k.commits(ctx, id, p.held, o)
-		p.repo = slot.Repo
 	}
 	p.taken.Task, p.taken.Err = id, err
 	return p
 }
 
-// pushAll pushes snapshots of one repository, together if that goes.
-func (k Keeper) pushAll(ctx context.Context, to string, all []*parcel) {
-	err := k.push(ctx, to, all...)
-	apart := len(all) > 1 && worktree.ShipRefused(err)
-	for _, p := range all { // each independently
-		p.taken.Err = err
-		if apart {
-			p.taken.Err = k.push(ctx, to, p)
+// takeOf takes snapshots of tasks of one repository. It locks the tasks in the order of their ids, as every program
+// does, and no other program takes a snapshot of one meanwhile.
+func (k Keeper) takeOf(ctx context.Context, all []*pending, o record.SnapshotOrder) {
+	for _, p := range all {
+		release, err := k.Files.Lock(ctx, p.taken.Task+".snapshot")
+		if err == nil {
+			p.release = release
+			defer release()
+			p.held, err = k.held(p.taken.Task)
 		}
-		if errors.Is(p.taken.Err, worktree.ErrSnapshotMoved) {
+		p.taken.Err = err
+	}
+	k.settleSent(ctx, o.To, all)
+	var ready []*pending
+	for _, p := range all {
+		if p.open() {
+			id := p.taken.Task
+			var err error
+			p.taken, err = k.commits(ctx, id, p.held, o)
+			p.taken.Task, p.taken.Err = id, err
+		}
+		if p.open() {
+			ready = append(ready, p)
+		} else {
+			p.release()
+		}
+	}
+	k.pushAll(ctx, o.To, ready)
+}
+
+// pushAll pushes snapshots of one repository, together if that goes.
+func (k Keeper) pushAll(ctx context.Context, to string, all []*pending) {
+	if len(all) == 0 {
+		return
+	}
+	if err := k.push(ctx, to, all); len(all) == 1 || !worktree.ShipRefused(err) {
+		fail(all, err)
+		return
+	}
+	for i, p := range all { // one of them is the reason
+		if !p.open() {
+			continue
+		}
+		err := k.push(ctx, to, all[i:i+1])
+		if err != nil && !worktree.ShipRefused(err) { // the repository does not answer any more
+			fail(all[i:], err)
+			return
+		}
+		fail(all[i:i+1], err)
+		p.release()
+	}
+}
+
+// fail notes why snapshots could not be pushed, for those that had no error so far.
+func fail(all []*pending, err error) {
+	for _, p := range all {
+		switch {
+		case p.taken.Err != nil:
+		case errors.Is(err, worktree.ErrSnapshotMoved):
 			p.taken.Err = fmt.Errorf("%w; nothing was pushed; if the task goes on elsewhere, let it go here: orange "+
-				"task leave %s", p.taken.Err, p.taken.Task)
+				"task leave %s", err, p.taken.Task)
+		default:
+			p.taken.Err = err
 		}
 	}
 }
 
-// push pushes snapshots, all or none.
-func (k Keeper) push(ctx context.Context, to string, all ...*parcel) error {
-	var on []worktree.Shipment
-	for _, p := range all { // each, before any is on its way
+// push pushes snapshots, all or none. One that cannot be noted has its own error, and is not among them.
+func (k Keeper) push(ctx context.Context, to string, all []*pending) error {
+	var noted []*pending
+	var shipments []worktree.Shipment
+	for _, p := range all {
 		id := p.taken.Task
 		p.held.Sent[to] = p.taken.Record // it may get there, and this program may not learn so
-		if err := k.hold(id, p.held); err != nil {
-			return err
+		if p.taken.Err = k.hold(id, p.held); p.taken.Err != nil {
+			continue
 		}
-		on = append(on, worktree.Shipment{Task: id, Acknowledged: p.held.Acknowledged[to],
+		noted = append(noted, p)
+		shipments = append(shipments, worktree.Shipment{Task: id, Acknowledged: p.held.Acknowledged[to],
 			Shipped: worktree.Shipped{Record: p.taken.Record, Work: p.taken.Work}})
 	}
-	if err := all[0].repo.Ship(ctx, to, on...); err != nil {
+	if len(noted) == 0 {
+		return nil
+	}
+	if err := noted[0].repo.Ship(ctx, to, shipments...); err != nil {
 		return err
 	}
-	var noted error
-	for _, p := range all { // each independently: what was not noted, the next snapshot finds out
+	for _, p := range noted {
 		delete(p.held.Sent, to)
 		p.held.Acknowledged[to] = p.taken.Record
-		noted = errors.Join(noted, k.hold(p.taken.Task, p.held))
+		p.taken.Err = k.hold(p.taken.Task, p.held) // where it fails the next snapshot finds out
 	}
-	return noted
+	return nil
 }
 
-// settleSent finds out what became of a snapshot that a program had sent to a repository which was ended then: where it
-// is the newest one there, it was acknowledged.
-func (k Keeper) settleSent(ctx context.Context, id, to string) error {
-	held, err := k.held(id)
-	if err != nil || held.Sent[to] == "" {
-		return err
+// settleSent finds out what became of snapshots that a program had sent to a repository and that was ended then, or got
+// no answer: one that is the newest there was acknowledged.
+func (k Keeper) settleSent(ctx context.Context, to string, all []*pending) {
+	var sent []*pending
+	var ids []string
+	for _, p := range all {
+		if p.open() && p.held.Sent[to] != "" {
+			sent, ids = append(sent, p), append(ids, p.taken.Task)
+		}
 	}
-	s, err := k.Load(ctx, id)
+	if len(sent) == 0 {
+		return
+	}
+	newest, err := sent[0].repo.Records(ctx, to, ids...)
 	if err != nil {
-		return err
+		fail(sent, err)
+		return
 	}
-	slot, err := k.Slots.Slot(s.Task)
-	if err != nil {
-		return err
+	for _, p := range sent {
+		p.taken.Err = k.settle(ctx, to, p, newest[p.taken.Task])
 	}
-	newest, err := slot.Repo.NewestRecord(ctx, to, id, held.Acknowledged[to])
-	if err != nil && !errors.Is(err, task.ErrNotFound) {
-		return err
+}
+
+// settle notes what became of a snapshot, by the newest one in the repository.
+func (k Keeper) settle(ctx context.Context, to string, p *pending, newest string) error {
+	if id := p.taken.Task; newest == p.held.Sent[to] {
+		has, err := p.repo.HasCommit(ctx, newest)
+		if err == nil && !has { // it was cleared away here, and the next one is behind it
+			_, err = p.repo.NewestRecord(ctx, to, id, "")
+		}
+		if err != nil {
+			return err
+		}
+		p.held.Acknowledged[to] = newest
 	}
-	if newest == held.Sent[to] {
-		held.Acknowledged[to] = newest
-	}
-	delete(held.Sent, to)
-	return k.hold(id, held)
+	delete(p.held.Sent, to)
+	return k.hold(p.taken.Task, p.held)
 }
 
 // commits makes the two commits of a snapshot, while no one writes the mirrors of the task.
 func (k Keeper) commits(ctx context.Context, id string, held held, o record.SnapshotOrder) (
-	record.TakenSnapshot, worktree.Slot, error) {
+	taken record.TakenSnapshot, err error) {
 	release, err := k.Files.Lock(ctx, k.FilesLock(id))
 	if err != nil {
-		return record.TakenSnapshot{}, worktree.Slot{}, err
+		return taken, err
 	}
 	defer release()
 	s, err := k.Load(ctx, id)
 	if err != nil {
-		return record.TakenSnapshot{}, worktree.Slot{}, err
+		return taken, err
 	}
 	t := s.Task
 	slot, err := k.Slots.Slot(t)
 	if err != nil {
-		return record.TakenSnapshot{}, slot, err
+		return taken, err
 	}
 	if slot.Repo.Key, err = k.hostKey(); err != nil {
-		return record.TakenSnapshot{}, slot, err
+		return taken, err
 	}
 	rules, err := k.Workflows.Workflow(ctx, t.Workflow.Digest)
 	if err != nil {
-		return record.TakenSnapshot{}, slot, err
+		return taken, err
 	}
-	taken, err := workOf(ctx, slot, t, o)
-	if err != nil {
-		return taken, slot, err
+	if taken, err = workOf(ctx, slot, t, o); err != nil {
+		return taken, err
 	}
 	said := about{Task: t.ID, Project: t.Project, Branch: t.Branch, Event: t.Seq, Epoch: held.Epoch,
 		Workflow: t.Workflow, Work: &taken.Work}
 	last := held.Acknowledged[o.To]
 	if o.IfChanged && said.equals(ctx, slot.Repo, last) {
 		taken.Record, taken.Unchanged = last, true
-		return taken, slot, nil
+		return taken, nil
 	}
 	taken.Record, err = said.commit(ctx, slot.Repo, k.Files.Dir(t.Project, t.ID), rules, last)
-	return taken, slot, err
+	return taken, err
 }

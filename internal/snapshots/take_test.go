@@ -107,14 +107,61 @@ func TestASnapshotThatIsRefusedStopsNoneOfTheOthers(t *testing.T) {
 	}
 }
 
-// A repository that cannot be reached is asked once, and not once for each task.
+// A repository that is not reached is asked for all tasks at once: for each it could take minutes.
 func TestARepositoryThatIsNotReachedIsAskedOnce(t *testing.T) {
 	t.Parallel()
 	p := several(t)
+	calls := 0
+	p.repo.Before = func(context.Context) { calls++ }
 	at := filepath.Join(t.TempDir(), "nowhere.git")
-	for _, taken := range p.Take(t.Context(), []string{"T1", "T2"}, record.SnapshotOrder{To: at}) {
-		if taken.Err == nil || !strings.Contains(taken.Err.Error(), "the snapshots of 2 tasks") {
-			t.Errorf("the snapshot of %s: %v", taken.Task, taken.Err)
+	take := func(ids ...string) int {
+		t.Helper()
+		calls = 0
+		for _, taken := range p.Take(t.Context(), ids, record.SnapshotOrder{To: at}) {
+			if taken.Err == nil {
+				t.Errorf("the snapshot of %s got there", taken.Task)
+			}
 		}
+		return calls
+	}
+	take("T1", "T2", "T3")
+	// What became of the first ones has to be known first.
+	if one, three := take("T1"), take("T1", "T2", "T3"); one != three || one == 0 {
+		t.Errorf("git was called %d times for one task, %d times for three", one, three)
+	}
+	git(t, filepath.Dir(at), "init", "-q", "--bare", at)
+	for _, taken := range p.Take(t.Context(), []string{"T1", "T2", "T3"}, record.SnapshotOrder{To: at}) {
+		must(t, taken.Err)
+	}
+}
+
+// A program was ended when its push had arrived, and before it noted that.
+func TestSnapshotsThatArrivedUnseenAreBehindTheNextOnes(t *testing.T) {
+	t.Parallel()
+	p := several(t)
+	at := vault(t)
+	order := record.SnapshotOrder{To: at}
+	first := p.Take(t.Context(), []string{"T1", "T2"}, order)
+	for _, taken := range first {
+		must(t, taken.Err)
+		must(t, p.hold(taken.Task, held{Epoch: 1, Sent: map[string]string{at: taken.Record}}))
+	}
+	for i, taken := range p.Take(t.Context(), []string{"T1", "T2"}, order) {
+		must(t, taken.Err)
+		if parent := git(t, at, "rev-parse", "refs/orange/fleet/"+taken.Task+"/record^"); parent != first[i].Record {
+			t.Errorf("the next snapshot of %s is behind %s, want %s", taken.Task, parent, first[i].Record)
+		}
+	}
+}
+
+// What is no refusal by the repository's own word, such as a proxy's answer, may be about one of them too.
+func TestTheOthersArePushedWhereverTheRepositoryAnswers(t *testing.T) {
+	t.Parallel()
+	p := several(t)
+	at := vault(t)
+	hook := "#!/bin/sh\nif [ $(wc -l) -gt 2 ]; then kill -9 $PPID; fi\n"
+	must(t, os.WriteFile(filepath.Join(at, "hooks", "pre-receive"), []byte(hook), 0o700))
+	for _, taken := range p.Take(t.Context(), []string{"T1", "T2", "T3"}, record.SnapshotOrder{To: at}) {
+		must(t, taken.Err)
 	}
 }

@@ -3,8 +3,8 @@ package worktree
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
+	"time"
 )
 
 // ErrSnapshotMoved says that another one has pushed a snapshot of the task since the last one that was acknowledged
@@ -17,6 +17,9 @@ type Shipment struct {
 	Acknowledged string // the record that was acknowledged there last; empty where none was
 	Shipped
 }
+
+// shipLimit is how long a push of snapshots may take: the first one of a large repository is a copy of it.
+const shipLimit = 15 * time.Minute
 
 // Ship pushes the snapshots of tasks to a repository, all of them or none, where each record there is still the one
 // that was acknowledged last. Else the error is an ErrSnapshotMoved, and nothing was pushed.
@@ -41,12 +44,16 @@ func (r Repo) Ship(ctx context.Context, to string, all ...Shipment) (err error) 
 	if err != nil {
 		return err
 	}
-	_, err = r.git(ctx, call{dir: r.Path, args: append(args, refs...), env: env})
+	within, end := context.WithTimeout(ctx, shipLimit)
+	defer end()
+	_, err = r.git(within, call{dir: r.Path, args: append(args, refs...), env: env})
 	if refusedWith(err, "stale info") {
 		return ErrSnapshotMoved
 	}
-	if err != nil && !r.arrived(ctx, to, all, env) { // the answer may have been lost on its way
-		return err
+	if err != nil { // the answer may have been lost on its way
+		if err = r.arrived(ctx, to, all, err); err != nil {
+			return err
+		}
 	}
 	return r.updateRefs(ctx, behind)
 }
@@ -55,23 +62,66 @@ func shipmentsOf(all []Shipment) string {
 	if len(all) == 1 {
 		return "the snapshot of task " + all[0].Task
 	}
-	return fmt.Sprintf("the snapshots of %d tasks", len(all))
+	return "snapshots"
 }
 
-// ShipRefused reports whether the repository itself refused what Ship had for it: it was reached. Of several snapshots
-// one may be the reason, and the others can be pushed without it.
+// shipRefusal is the failure of a push to a repository that answers.
+type shipRefusal struct{ error }
+
+func (r shipRefusal) Unwrap() error { return r.error }
+
+// ShipRefused reports whether the repository answers, and has not taken what Ship had for it. Of several snapshots one
+// may be the reason, and the others can be pushed without it.
 func ShipRefused(err error) bool {
-	return errors.Is(err, ErrSnapshotMoved) || refusedWith(err, "rejected]")
+	_, refused := errors.AsType[shipRefusal](err)
+	return refused || errors.Is(err, ErrSnapshotMoved)
 }
 
-// arrived reports whether snapshots are in a repository.
-func (r Repo) arrived(ctx context.Context, to string, all []Shipment, env []string) bool {
-	for _, s := range all { // each alone, as long as they are there
-		if at, err := r.shippedAt(ctx, to, recordRef(s.Task), env); err != nil || at != s.Record {
-			return false
+// arrived looks whether snapshots whose push failed are in the repository all the same. Else the answer is the failure.
+func (r Repo) arrived(ctx context.Context, to string, all []Shipment, failed error) error {
+	var ids []string
+	for _, s := range all {
+		ids = append(ids, s.Task)
+	}
+	there, err := r.Records(ctx, to, ids...)
+	if err != nil {
+		return failed
+	}
+	for _, s := range all {
+		if there[s.Task] != s.Record {
+			return shipRefusal{failed}
 		}
 	}
-	return true
+	return nil
+}
+
+// Records are the commits of the newest records of tasks in a repository of snapshots, by their tasks. A task that has
+// none there is left out.
+func (r Repo) Records(ctx context.Context, at string, tasks ...string) (newest map[string]string, err error) {
+	refs, wrong := []string{}, checkRemote(at)
+	for _, id := range tasks {
+		wrong = errors.Join(wrong, CheckTask(id))
+		refs = append(refs, recordRef(id))
+	}
+	if wrong != nil {
+		return nil, wrong
+	}
+	defer explain(&err, "cannot look at the snapshots at %q", at)
+	env, err := r.remoteEnv(ctx)
+	if err != nil {
+		return nil, err
+	}
+	there, err := r.refsAt(ctx, at, env, refs...)
+	if err != nil {
+		return nil, err
+	}
+	newest = map[string]string{}
+	for _, id := range tasks {
+		if commit := there[recordRef(id)]; commit != "" {
+			newest[id] = commit
+		}
+	}
+	return newest, nil
 }
 
 func recordRef(taskID string) string { return shipRefs + taskID + "/record" }
@@ -92,16 +142,23 @@ func (r Repo) Reaches(ctx context.Context, to string) (err error) {
 }
 
 func (r Repo) shippedAt(ctx context.Context, at, ref string, env []string) (string, error) {
-	out, err := r.git(ctx, call{dir: r.Path, args: []string{"ls-remote", "--quiet", at, ref}, env: env})
+	there, err := r.refsAt(ctx, at, env, ref)
+	return there[ref], err
+}
+
+// refsAt are the commits of refs in another repository, by their names.
+func (r Repo) refsAt(ctx context.Context, at string, env []string, refs ...string) (map[string]string, error) {
+	out, err := r.git(ctx, call{dir: r.Path, args: append([]string{"ls-remote", "--quiet", at}, refs...), env: env})
 	if err != nil {
-		return "", err
+		return nil, err
 	}
+	there := map[string]string{}
 	for line := range strings.SplitSeq(out.Text(), "\n") {
-		if commit, name, ok := strings.Cut(line, "\t"); ok && name == ref {
-			return commit, nil
+		if commit, name, ok := strings.Cut(line, "\t"); ok {
+			there[name] = commit
 		}
 	}
-	return "", nil
+	return there, nil
 }
 
 // Unship removes a task's snapshot from a repository, where its record there is the one that was acknowledged last.
