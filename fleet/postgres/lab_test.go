@@ -42,7 +42,6 @@ type lab struct {
 	trust       custody.Trust
 	key         ssh.Signer
 	rows        []row
-	hosted      string // the task at h1 that an agent moves
 }
 
 const (
