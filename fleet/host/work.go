@@ -267,12 +267,12 @@ const (
 // among them, so that the repository gets one push and not one for each task. A task that was refused while others were
 // not goes alone: the others would be pushed twice because of it.
 func (d *Daemon) toShip() [][]string {
-	is := false
+	anyDue := false
 	due := d.due(func(one *duty, now time.Time) bool {
-		is = is || !now.Before(one.ship)
+		anyDue = anyDue || !now.Before(one.ship)
 		return !now.Add(d.Pace.Settle).Before(one.ship)
 	})
-	if !is {
+	if !anyDue {
 		return nil
 	}
 	var pushes [][]string
