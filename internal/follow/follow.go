@@ -21,6 +21,9 @@ const (
 	firstWait = 8 * time.Millisecond // after the record was written; then twice as long, and so on
 	lastWait  = 30 * time.Second     // the longest wait, whatever the system reports of files
 	batch     = 500                  // how many changes are read at a time
+
+	pauseOfSigns = 10 * time.Millisecond // one command writes ten times in this time
+	takingSigns  = time.Millisecond      // and those that have come meanwhile are taken at once
 )
 
 // Events reads at most limit changes after a cursor, and answers the cursor after them.
@@ -49,17 +52,7 @@ func (s Source) Poll(ctx context.Context, read func(context.Context) error) erro
 	within, off := context.WithCancelCause(ctx)
 	defer off(nil)
 	written := make(chan struct{}, 1)
-	go func() {
-		err := s.Watch(within, func() {
-			select {
-			case written <- struct{}{}:
-			default: // the reader has not taken the last one yet
-			}
-		})
-		if err != nil {
-			off(err)
-		}
-	}()
+	go func() { off(s.signs(within, written)) }()
 	// The sign comes when a commit is written, and the commit can be read a little later, when the disk has it:
 	// so it is read again and again. Not at once: who writes has a processor to itself until then, and what it writes
 	// next is read with it.
@@ -87,6 +80,22 @@ func (s Source) Poll(ctx context.Context, read func(context.Context) error) erro
 		}
 		pause.Reset(wait)
 	}
+}
+
+// signs sends at least one sign after each writing of the record, until ctx ends. It takes few of them from the system:
+// each wakes this process while the one that writes is at work, and makes that slower.
+func (s Source) signs(ctx context.Context, written chan<- struct{}) error {
+	var rested time.Time
+	return s.Watch(ctx, func() {
+		select {
+		case written <- struct{}{}:
+		default: // the reader has not taken the last one yet
+		}
+		if time.Since(rested) > takingSigns {
+			<-time.After(pauseOfSigns)
+			rested = time.Now()
+		}
+	})
 }
 
 // unchanged reports as an error that the record is not the file that it was. A process that has the old one open

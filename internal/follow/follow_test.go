@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -142,6 +143,52 @@ func TestFollow_doesNotGoOnWithARecordThatWasReplaced(t *testing.T) {
 	})
 	if !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("no file: %v", err)
+	}
+}
+
+// One command writes many times. A reader that wakes for each of them takes the processor from it.
+func TestSigns_takeFewWhileACommandWrites(t *testing.T) {
+	t.Parallel()
+	const commands, writings = 10, 20
+	path := filepath.Join(t.TempDir(), recordName)
+	ctx, off := context.WithCancel(t.Context())
+	signs, ended := make(chan struct{}), make(chan error, 1)
+	go func() { ended <- Source{path}.signs(ctx, signs) }()
+	<-signs // it watches
+	var heard atomic.Int64
+	go func() {
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-signs:
+				heard.Add(1)
+			}
+		}
+	}()
+	during := int64(0)
+	for n := 0; n < commands; {
+		<-time.After(4 * pauseOfSigns) // what was written before is heard
+		before, began := heard.Load(), time.Now()
+		for range writings {
+			for _, end := range []string{"-wal", ".log"} { // the system would put writings of one file together
+				if err := os.WriteFile(path+end, []byte("text"), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		count := heard.Load() - before
+		if time.Since(began) < pauseOfSigns { // else it was no command
+			during += count
+			n++
+		}
+	}
+	off()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	if during > commands*writings/4 || heard.Load() < commands {
+		t.Errorf("%d signs while %d commands wrote, and %d in all", during, commands, heard.Load())
 	}
 }
 
