@@ -66,8 +66,10 @@ func (r Repo) lostThere(ctx context.Context, to, ref string, env []string) (stri
 	return there, err
 }
 
-// together is one commit that has all of the heads, the newest last, and what is there already.
+// together is one commit that has all of the heads, the newest last, and what is there already. Its files are those
+// of the newest, also where that one is there already and an older one is not.
 func (r Repo) together(ctx context.Context, taskID string, heads []string, there string) (string, error) {
+	newest := heads[len(heads)-1]
 	if there != "" {
 		heads = append([]string{there}, heads...)
 	}
@@ -79,7 +81,6 @@ func (r Repo) together(ctx context.Context, taskID string, heads []string, there
 	for _, head := range heads {
 		parents = append(parents, "-p", head)
 	}
-	newest := heads[len(heads)-1]
 	return r.commitTree(ctx, r.Path, newest+"^{tree}", "Orange: all that was left of task "+taskID+"\n", parents)
 }
 
