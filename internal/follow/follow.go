@@ -22,8 +22,8 @@ const (
 	lastWait  = 30 * time.Second     // the longest wait, whatever the system reports of files
 	batch     = 500                  // how many changes are read at a time
 
-	pauseOfSigns = 10 * time.Millisecond // one command writes ten times in this time
-	takingSigns  = time.Millisecond      // and those that have come meanwhile are taken at once
+	restTime = 10 * time.Millisecond // before the next report of the system is taken; a command ends in this time
+	takeTime = time.Millisecond      // after a rest: what the system has reported meanwhile is taken without another
 )
 
 // Events reads at most limit changes after a cursor, and answers the cursor after them.
@@ -82,8 +82,8 @@ func (s Source) Poll(ctx context.Context, read func(context.Context) error) erro
 	}
 }
 
-// signs sends at least one sign after each writing of the record, until ctx ends. It takes few of them from the system:
-// each wakes this process while the one that writes is at work, and makes that slower.
+// signs sends at least one sign after each writing of the record, until ctx ends. It rests after what it takes from the
+// system: one command writes about ten times, and each report of it wakes this process and makes the command slower.
 func (s Source) signs(ctx context.Context, written chan<- struct{}) error {
 	var rested time.Time
 	return s.Watch(ctx, func() {
@@ -91,8 +91,8 @@ func (s Source) signs(ctx context.Context, written chan<- struct{}) error {
 		case written <- struct{}{}:
 		default: // the reader has not taken the last one yet
 		}
-		if time.Since(rested) > takingSigns {
-			<-time.After(pauseOfSigns)
+		if time.Since(rested) > takeTime {
+			<-time.After(restTime)
 			rested = time.Now()
 		}
 	})

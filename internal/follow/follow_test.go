@@ -168,7 +168,7 @@ func TestSigns_takeFewWhileACommandWrites(t *testing.T) {
 	}()
 	during := int64(0)
 	for n := 0; n < commands; {
-		<-time.After(4 * pauseOfSigns) // what was written before is heard
+		<-time.After(4 * restTime) // what was written before is heard
 		before, began := heard.Load(), time.Now()
 		for range writings {
 			for _, end := range []string{"-wal", ".log"} { // the system would put writings of one file together
@@ -178,7 +178,7 @@ func TestSigns_takeFewWhileACommandWrites(t *testing.T) {
 			}
 		}
 		count := heard.Load() - before
-		if time.Since(began) < pauseOfSigns { // else it was no command
+		if time.Since(began) < restTime { // else it was no command
 			during += count
 			n++
 		}

@@ -88,6 +88,21 @@ func TestShipLost_keepsWhatIsThere(t *testing.T) {
 	want(t, "the newest files", git(t, to, "ls-tree", "--name-only", lostRef, "two"), "two")
 }
 
+// The second push may make the older of two commits anew, with another time, and the newer one as it was.
+func TestTogether_hasTheNewestFilesWhereTheyAreThereAlready(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	s := h.prepared(t, "topic", "T1")
+	older := commit(t, s.Dir, "one", "1")
+	git(t, s.Dir, "reset", "-q", "--hard", "HEAD~1")
+	newest := commit(t, s.Dir, "two", "2")
+	made, err := h.Repo.together(t.Context(), "T1", []string{older, newest}, newest)
+	want(t, "error", err, nil)
+	wantIn(t, h.Path, older, made)
+	wantIn(t, h.Path, newest, made)
+	want(t, "files", git(t, h.Path, "rev-parse", made+"^{tree}"), git(t, h.Path, "rev-parse", newest+"^{tree}"))
+}
+
 func TestShipLost_ofABranchThatIsGoneAndOfNoWorktree(t *testing.T) {
 	t.Parallel()
 	h, to := newHome(t), vault(t)
