@@ -88,7 +88,7 @@ func TestShipLost_keepsWhatIsThere(t *testing.T) {
 	want(t, "the newest files", git(t, to, "ls-tree", "--name-only", lostRef, "two"), "two")
 }
 
-// The second push may make the older of two commits anew, with another time, and the newer one as it was.
+// The second push may make the older of two commits again, with another time, and find the newer one there.
 func TestTogether_hasTheNewestFilesWhereTheyAreThereAlready(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
@@ -96,7 +96,7 @@ func TestTogether_hasTheNewestFilesWhereTheyAreThereAlready(t *testing.T) {
 	older := commit(t, s.Dir, "one", "1")
 	git(t, s.Dir, "reset", "-q", "--hard", "HEAD~1")
 	newest := commit(t, s.Dir, "two", "2")
-	made, err := h.Repo.together(t.Context(), "T1", []string{older, newest}, newest)
+	made, err := h.together(t.Context(), "T1", []string{older, newest}, newest)
 	want(t, "error", err, nil)
 	wantIn(t, h.Path, older, made)
 	wantIn(t, h.Path, newest, made)
