@@ -52,7 +52,7 @@ func (s Source) Poll(ctx context.Context, read func(context.Context) error) erro
 	within, off := context.WithCancelCause(ctx)
 	defer off(nil)
 	written := make(chan struct{}, 1)
-	go func() { off(s.signs(within, written)) }()
+	go func() { off(s.Watch(within, resting(written))) }()
 	// The sign comes when a commit is written, and the commit can be read a little later, when the disk has it:
 	// so it is read again and again. Not at once: who writes has a processor to itself until then, and what it writes
 	// next is read with it.
@@ -82,11 +82,12 @@ func (s Source) Poll(ctx context.Context, read func(context.Context) error) erro
 	}
 }
 
-// signs sends at least one sign after each writing of the record, until ctx ends. It rests after what it takes from the
-// system: one command writes about ten times, and each report of it wakes this process and makes the command slower.
-func (s Source) signs(ctx context.Context, written chan<- struct{}) error {
+// resting answers what is to be called for each report of a writing. At least one sign follows the last of them. It
+// rests after what it takes from the system: one command writes about ten times, and each report of it wakes this
+// process and makes the command slower.
+func resting(written chan<- struct{}) func() {
 	var rested time.Time
-	return s.Watch(ctx, func() {
+	return func() {
 		select {
 		case written <- struct{}{}:
 		default: // the reader has not taken the last one yet
@@ -95,7 +96,7 @@ func (s Source) signs(ctx context.Context, written chan<- struct{}) error {
 			<-time.After(restTime)
 			rested = time.Now()
 		}
-	})
+	}
 }
 
 // unchanged reports as an error that the record is not the file that it was. A process that has the old one open

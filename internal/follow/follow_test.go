@@ -8,9 +8,9 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"orange/internal/history"
@@ -147,49 +147,46 @@ func TestFollow_doesNotGoOnWithARecordThatWasReplaced(t *testing.T) {
 }
 
 // One command writes many times. A reader that wakes for each of them takes the processor from it.
-func TestSigns_takeFewWhileACommandWrites(t *testing.T) {
+func TestResting_wakesSeldomWhileACommandWrites(t *testing.T) {
 	t.Parallel()
-	const commands, writings = 10, 20
-	path := filepath.Join(t.TempDir(), recordName)
-	ctx, off := context.WithCancel(t.Context())
-	signs, ended := make(chan struct{}), make(chan error, 1)
-	go func() { ended <- Source{path}.signs(ctx, signs) }()
-	<-signs // it watches
-	var heard atomic.Int64
-	go func() {
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-signs:
-				heard.Add(1)
+	synctest.Test(t, func(t *testing.T) {
+		const commands, writings, between = 10, 20, 500 * time.Microsecond
+		reports := make(chan struct{}, commands*writings) // the system keeps them while nobody takes them
+		written := make(chan struct{}, 1)
+		var last time.Time // when the reader was woken
+		wakings := 0
+		go func() {
+			take := resting(written)
+			for range reports {
+				take()
 			}
-		}
-	}()
-	during := int64(0)
-	for n := 0; n < commands; {
-		<-time.After(4 * restTime) // what was written before is heard
-		before, began := heard.Load(), time.Now()
-		for range writings {
-			for _, end := range []string{"-wal", ".log"} { // the system would put writings of one file together
-				if err := os.WriteFile(path+end, []byte("text"), 0o600); err != nil {
-					t.Fatal(err)
+			close(written)
+		}()
+		go func() {
+			defer close(reports)
+			for range commands {
+				for range writings {
+					<-time.After(between)
+					reports <- struct{}{}
 				}
+				<-time.After(time.Second)
+			}
+		}()
+		began := time.Now()
+		for range written {
+			if time.Now().After(last) {
+				last = time.Now()
+				wakings++
 			}
 		}
-		count := heard.Load() - before
-		if time.Since(began) < restTime { // else it was no command
-			during += count
-			n++
+		if wakings > 3*commands {
+			t.Errorf("the reader was woken %d times while %d commands wrote", wakings, commands)
 		}
-	}
-	off()
-	if err := <-ended; err != nil {
-		t.Error(err)
-	}
-	if during > commands*writings/4 || heard.Load() < commands {
-		t.Errorf("%d signs while %d commands wrote, and %d in all", during, commands, heard.Load())
-	}
+		lastWriting := began.Add(commands*writings*between + (commands-1)*time.Second)
+		if late := last.Sub(lastWriting); late < 0 || late > restTime {
+			t.Errorf("the last sign came %v after the last writing", late)
+		}
+	})
 }
 
 func TestUntilUnread_endsWhenTheReaderGoesOrTheContext(t *testing.T) {

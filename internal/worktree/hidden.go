@@ -22,17 +22,23 @@ const (
 	assumeUnchanged = "assume-unchanged"
 )
 
-// flags are the files of an index that git overlooks, by the flag that has it do so. A file can have both.
-type flags map[string][]string
+// flags are the entries of an index that git overlooks, by the flag that has it do so. An entry can have both.
+type flags map[string][]indexEntry
 
-func (f flags) add(flag, file string) { f[flag] = append(f[flag], file) }
+// indexEntry is one of an index. A file has several while a merge of it is not resolved.
+type indexEntry struct {
+	file  string
+	stage string // mode, object and stage, in the words of git ls-files
+}
+
+func (f flags) add(flag string, e indexEntry) { f[flag] = append(f[flag], e) }
 
 func (f flags) only(wanted func(flag, file string) bool) flags {
 	kept := flags{}
-	for flag, files := range f {
-		for _, file := range files {
-			if wanted(flag, file) {
-				kept.add(flag, file)
+	for flag, entries := range f {
+		for _, e := range entries {
+			if wanted(flag, e.file) {
+				kept.add(flag, e)
 			}
 		}
 	}
@@ -62,18 +68,18 @@ func (s Slot) list(ctx context.Context, more ...string) (listed, error) {
 			found.others = append(found.others, file)
 			continue
 		}
-		entry, file, ok := strings.Cut(file, "\t")
+		stage, file, ok := strings.Cut(file, "\t")
 		if !ok {
 			return listed{}, fmt.Errorf("list the files that git knows in %q: git answered %q", s.Dir, line)
 		}
-		if strings.HasPrefix(entry, gitlink) {
+		if strings.HasPrefix(stage, gitlink) {
 			found.submodules = append(found.submodules, file)
 		}
 		if letter == strings.ToLower(letter) {
-			found.flags.add(assumeUnchanged, file)
+			found.flags.add(assumeUnchanged, indexEntry{file, stage})
 		}
 		if strings.EqualFold(letter, "S") {
-			found.flags.add(skipWorktree, file)
+			found.flags.add(skipWorktree, indexEntry{file, stage})
 		}
 	}
 	return found, nil
@@ -101,17 +107,21 @@ func (s Slot) present(all flags) flags {
 	return all.only(func(_, file string) bool { return s.exists(file) })
 }
 
-// unflag has git look at the files again: those of the slot's index, or of another one. Git takes one flag at a time.
+// unflag has git look at the files again: those of the slot's index, or of another one. Each gets a new entry, without
+// the times that the file had: they prove nothing once git has written an index in which it overlooked the file.
 func (s Slot) unflag(ctx context.Context, index string, f flags) error {
+	var entries strings.Builder
 	for _, flag := range []string{assumeUnchanged, skipWorktree} {
-		if len(f[flag]) == 0 {
-			continue
+		for _, e := range f[flag] {
+			entries.WriteString(e.stage + "\t" + e.file + "\x00")
 		}
-		c := call{dir: s.Dir, args: []string{"update-index", "--no-" + flag, "-z", "--stdin"},
-			index: index, stdin: strings.Join(f[flag], "\x00") + "\x00"}
-		if _, err := s.Repo.git(ctx, c); err != nil {
-			return fmt.Errorf("have git look at %d files that are flagged %s: %w", len(f[flag]), flag, err)
-		}
+	}
+	if entries.Len() == 0 {
+		return nil
+	}
+	c := call{dir: s.Dir, args: []string{"update-index", "-z", "--index-info"}, index: index, stdin: entries.String()}
+	if _, err := s.Repo.git(ctx, c); err != nil {
+		return fmt.Errorf("have git look at the files that it overlooks: %w", err)
 	}
 	return nil
 }
@@ -185,8 +195,10 @@ func (s Slot) fullStatus(ctx context.Context, a asked, prepared note) (fullStatu
 func (f flags) hide(changes []change) []Hidden {
 	of := map[string][]string{}
 	for _, flag := range []string{skipWorktree, assumeUnchanged} {
-		for _, file := range f[flag] {
-			of[file] = append(of[file], flag)
+		for _, e := range f[flag] {
+			if !slices.Contains(of[e.file], flag) {
+				of[e.file] = append(of[e.file], flag)
+			}
 		}
 	}
 	var hidden []Hidden
