@@ -246,6 +246,33 @@ func TestDetail_everyTabOfEveryTaskKeepsItsPlace(t *testing.T) {
 	s.shows("line 1\n")
 }
 
+// Defect: a key for a page went on by the height of the screen, and the head of the task has some of that.
+func TestDetail_pagesPassNoLineUnseen(t *testing.T) {
+	t.Parallel()
+	const lines = 100
+	for _, height := range []int{12, 24, 50} {
+		for _, key := range []string{"pgdown", "pgup"} {
+			backend := detailBackend(t)
+			backend.documents[backend.tasks[0].ID] = longDocument(lines)
+			s := openAt(t, backend, 80, height)
+			s.press("1")
+			if key == "pgup" {
+				s.press("G")
+			}
+			seen := s.text()
+			for range lines { // more than enough pages
+				s.press(key)
+				seen += s.text()
+			}
+			for _, line := range numbered("line %d\n", lines) {
+				if !strings.Contains(seen, line) {
+					t.Errorf("%d lines high, %s: it never showed %q", height, key, line)
+				}
+			}
+		}
+	}
+}
+
 func TestDetail_whatGrowsAtItsEndIsFollowedUntilOneScrollsUp(t *testing.T) {
 	t.Parallel()
 	backend := detailBackend(t)

@@ -38,7 +38,7 @@ func movingKeys() []key {
 		return func(m *Model) tea.Cmd { return m.move(n) }
 	}
 	screenful := func(n int) func(*Model) tea.Cmd {
-		return func(m *Model) tea.Cmd { return m.move(n * max(1, m.body().Height-3)) }
+		return func(m *Model) tea.Cmd { return m.move(n * m.screenful()) }
 	}
 	half := func(n int) func(*Model) tea.Cmd {
 		return func(m *Model) tea.Cmd {

@@ -130,6 +130,19 @@ func (m *Model) move(n int) tea.Cmd {
 	return nil
 }
 
+// screenful is how many lines a key for a page goes on: fewer than are visible, so that none is passed unseen.
+func (m *Model) screenful() int {
+	size := m.body()
+	visible := size.Height - 2 // below the head of a list
+	switch m.page {
+	case pageDetail:
+		visible = m.detail.Room(size)
+	case pageReview:
+		visible = m.review.Room(size)
+	}
+	return max(1, visible-1)
+}
+
 // moveColumn moves the cursor of the board by a column.
 func (m *Model) moveColumn(n int) tea.Cmd {
 	m.board.MoveColumn(n, m.body())

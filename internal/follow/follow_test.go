@@ -151,7 +151,7 @@ func TestResting_wakesSeldomWhileACommandWrites(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		const commands, writings, between = 10, 20, 500 * time.Microsecond
-		reports := make(chan struct{}, commands*writings) // the system keeps them while nobody takes them
+		reports := make(chan struct{}, commands*writings) // the system keeps them until they are taken
 		written := make(chan struct{}, 1)
 		var last time.Time // when the reader was woken
 		wakings := 0

@@ -126,7 +126,7 @@ func TestWhatAFreshSlotShowsAsModified_doesNotCountWhileItIsThat(t *testing.T) {
 
 // Defects: what was written in the second of the checkout, with as many bytes, was not seen behind a flag. The copy of
 // the index was younger than the index, so that git took the times of the file for proof. And git itself makes the
-// index younger: it writes one in which times prove nothing again when somebody asks for the status, and leaves out
+// index younger: it writes one in which times prove nothing again when a program asks for the status, and leaves out
 // what it overlooks when it compares the files then.
 func TestSnapshot_seesWhatWasWrittenInTheSecondOfTheCheckout(t *testing.T) {
 	t.Parallel()

@@ -19,6 +19,15 @@ func (m *Model) textSize(t task.Task, size screen.Size) screen.Size {
 	return screen.Size{Width: max(1, size.Width), Height: max(1, size.Height-len(m.head(t, size)))}
 }
 
+// Room is how many lines of its text a view of a size has.
+func (m *Model) Room(size screen.Size) int {
+	t, found := m.tasks.Selected()
+	if !found {
+		return size.Height
+	}
+	return m.textSize(t, size).Height
+}
+
 // View draws the selected task.
 func (m *Model) View(size screen.Size) []string {
 	t, found := m.tasks.Selected()

@@ -114,6 +114,9 @@ func (m *Model) room(size screen.Size) screen.Size {
 	return m.textSize(screen.Size{Width: size.Width, Height: max(1, size.Height-len(m.head("", size)))})
 }
 
+// Room is how many lines of the change a view of a size has.
+func (m *Model) Room(size screen.Size) int { return m.room(size).Height }
+
 // textSize is the room of the rows, next to the list of files.
 func (m *Model) textSize(body screen.Size) screen.Size {
 	if m.wide {
