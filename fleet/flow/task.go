@@ -41,7 +41,7 @@ const (
 	takeTime    = 2 * time.Minute
 	askWait     = 10 * time.Second
 	askTime     = time.Minute
-	askBeat     = 10 * time.Second // without a word of the host, which says every two seconds that it is at it
+	askBeat     = 6 * time.Second // without a word of the host, which says every two seconds that it is at it
 	lookTime    = 10 * time.Second
 	releaseTime = 30 * time.Second
 )
