@@ -36,10 +36,15 @@ type Source struct{ Path string }
 func (s Source) Watch(ctx context.Context, changed func()) error {
 	// The folder and not the file: the log of the database comes and goes with the processes that have it open.
 	return mirror.Watch(ctx, filepath.Dir(s.Path), func(path string) {
-		if path == "" || path == s.Path || path == s.Path+"-wal" {
+		if s.writtenAt(path) {
 			changed()
 		}
 	})
+}
+
+// writtenAt reports whether the record may have been written when a file of its folder was.
+func (s Source) writtenAt(path string) bool {
+	return path == "" || path == s.Path || path == s.Path+"-wal"
 }
 
 // Poll calls read whenever the record may have been written, until ctx ends or read answers an error. It ends with
@@ -52,7 +57,7 @@ func (s Source) Poll(ctx context.Context, read func(context.Context) error) erro
 	within, off := context.WithCancelCause(ctx)
 	defer off(nil)
 	written := make(chan struct{}, 1)
-	go func() { off(s.Watch(within, resting(written))) }()
+	go func() { off(mirror.Watch(within, filepath.Dir(s.Path), s.signs(written))) }()
 	// The sign comes when a commit is written, and the commit can be read a little later, when the disk has it:
 	// so it is read again and again. Not at once: who writes has a processor to itself until then, and what it writes
 	// next is read with it.
@@ -82,15 +87,17 @@ func (s Source) Poll(ctx context.Context, read func(context.Context) error) erro
 	}
 }
 
-// resting answers what is to be called for each report of a writing. At least one sign follows the last of them. It
-// rests after what it takes from the system: one command writes about ten times, and each report of it wakes this
-// process and makes the command slower.
-func resting(written chan<- struct{}) func() {
+// signs answers what is to be called with each file of the folder that is written. At least one sign follows the last
+// writing of the record. It rests after what it takes from the system: one command writes about ten times, to its log
+// too, and each report of it wakes this process and makes the command slower.
+func (s Source) signs(written chan<- struct{}) func(path string) {
 	var rested time.Time
-	return func() {
-		select {
-		case written <- struct{}{}:
-		default: // the reader has not taken the last one yet
+	return func(path string) {
+		if s.writtenAt(path) {
+			select {
+			case written <- struct{}{}:
+			default: // the reader has not taken the last one yet
+			}
 		}
 		if time.Since(rested) > takeTime {
 			<-time.After(restTime)

@@ -146,19 +146,21 @@ func TestFollow_doesNotGoOnWithARecordThatWasReplaced(t *testing.T) {
 	}
 }
 
-// One command writes many times. A reader that wakes for each of them takes the processor from it.
-func TestResting_wakesSeldomWhileACommandWrites(t *testing.T) {
+// One command writes many times, to the record and to other files. A reader that wakes for each of them takes the
+// processor from it.
+func TestSigns_areFewWhileACommandWrites(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		const commands, writings, between = 10, 20, 500 * time.Microsecond
-		reports := make(chan struct{}, commands*writings) // the system keeps them until they are taken
+		record := Source{filepath.Join("home", recordName)}
+		reports := make(chan string, 2*commands*writings) // the system keeps them until they are taken
 		written := make(chan struct{}, 1)
-		var last time.Time // when the reader was woken
-		wakings := 0
+		taken := map[time.Time]bool{} // when this process was woken
 		go func() {
-			take := resting(written)
-			for range reports {
-				take()
+			take := record.signs(written)
+			for path := range reports {
+				taken[time.Now()] = true
+				take(path)
 			}
 			close(written)
 		}()
@@ -167,24 +169,43 @@ func TestResting_wakesSeldomWhileACommandWrites(t *testing.T) {
 			for range commands {
 				for range writings {
 					<-time.After(between)
-					reports <- struct{}{}
+					reports <- record.Path + "-wal"
+					reports <- filepath.Join("home", "orange.log")
 				}
 				<-time.After(time.Second)
 			}
 		}()
 		began := time.Now()
+		var last time.Time
 		for range written {
-			if time.Now().After(last) {
-				last = time.Now()
-				wakings++
-			}
+			last = time.Now()
 		}
-		if wakings > 3*commands {
-			t.Errorf("the reader was woken %d times while %d commands wrote", wakings, commands)
+		if len(taken) > 3*commands {
+			t.Errorf("it was woken %d times while %d commands wrote", len(taken), commands)
 		}
 		lastWriting := began.Add(commands*writings*between + (commands-1)*time.Second)
 		if late := last.Sub(lastWriting); late < 0 || late > restTime {
 			t.Errorf("the last sign came %v after the last writing", late)
+		}
+	})
+}
+
+// What is not the record gives no sign.
+func TestSigns_areOfTheRecord(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		record := Source{filepath.Join("home", recordName)}
+		written := make(chan struct{}, 1)
+		take := record.signs(written)
+		for path, sign := range map[string]bool{"": true, record.Path: true, record.Path + "-wal": true,
+			record.Path + "-shm": false, filepath.Join("home", "orange.log"): false} {
+			take(path)
+			if len(written) > 0 != sign {
+				t.Errorf("%q: %d signs", path, len(written))
+			}
+			for len(written) > 0 {
+				<-written
+			}
 		}
 	})
 }
