@@ -176,10 +176,11 @@ func (l *lab) answers(all []*asking) {
 			}
 		}
 	}
-	good := !slices.Contains([]bool{lost == 0, twice == 0, elsewhere == 0, slowest.took <= 15*time.Second, granted > 0}, false)
+	good := !slices.Contains([]bool{lost == 0, twice == 0, elsewhere == 0, slowest.took <= 15*time.Second,
+		granted > 0}, false)
 	l.row("75 s in which the core worker (twice), a host's daemon, and server and database are killed, and a daemon "+
 		"is stopped for 10 s; 8 clients", fmt.Sprintf("%d granted in %d calls: %d lost, %d twice, %d at another host; "+
-		"%d times \"not known\" first; longest call %s, asked %s after the begin", granted, calls, lost, twice, elsewhere,
-		open, short(slowest.took), short(slowest.began)),
+		"%d times \"not known\" first; longest call %s, asked %s after the begin", granted, calls, lost, twice,
+		elsewhere, open, short(slowest.took), short(slowest.began)),
 		"0 / 0 / 0; a call ends in 15 s", good)
 }
