@@ -142,7 +142,7 @@ func (w *world) restless(ctx context.Context, f *found) string {
 		return "the fleet has no list"
 	}
 	for _, t := range tasks {
-		if t.Host == "" && t.Status != "" { // a host has had it
+		if t.Status != "" && len(f.at[t.ID]) == 0 { // a host has had it, and another one may be asked for it just now
 			w.makesRoom(t.ID)
 			return "task " + t.ID + " waits for a place"
 		}
