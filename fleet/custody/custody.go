@@ -47,6 +47,7 @@ type State struct {
 	Not     []string     `json:"not,omitempty"`     // hosts that cannot take the task
 	Because []string     `json:"because,omitempty"` // why, for each of them
 	From    string       `json:"from,omitempty"`    // the host that had the task before
+	Since   []string     `json:"since,omitempty"`   // hosts that may have taken it since, and do not have it
 	Rescue  *wire.Rescue `json:"rescue,omitempty"`  // by which a person took it away; nil while a host has it
 	Known   wire.Head    `json:"known"`             // the last of the history that a host has signed
 	Version int          `json:"version,omitempty"` // of the last report under the epoch
@@ -188,7 +189,7 @@ func (s State) taken(epoch int, t wire.Taken) (State, error) {
 	if t.Refused != "" {
 		return s.refused(t), nil
 	}
-	s.Phase, s.Row, s.Version, s.Known, s.Rescue = Held, r.Row, r.Version, r.Row.Head, nil
+	s.Phase, s.Row, s.Version, s.Known, s.Rescue, s.Since = Held, r.Row, r.Version, r.Row.Head, nil, nil
 	s = s.Again()
 	if b := t.Reply; b != nil && b.Done && s.kept(b.Key) < 0 {
 		s = s.keeping(wire.Kept{Key: b.Key, Digest: b.Digest, Host: b.Host, Epoch: b.Epoch, Event: b.Head.Event,
@@ -207,10 +208,19 @@ func (s State) taken(epoch int, t wire.Taken) (State, error) {
 // the custody is over.
 func (s State) refused(t wire.Taken) State {
 	host := s.Host
-	s = s.without(host, t.Refused)
+	s = s.mayHaveTaken().without(host, t.Refused)
 	s.Phase, s.Host = Waiting, ""
 	if t.Reply != nil && s.From == "" && (s.To == host || t.Reply.Exit == wrongCall) {
 		s.Phase, s.Refusal = Ended, t.Reply
+	}
+	return s
+}
+
+// mayHaveTaken notes that the host which is asked to bring the task back may have done so: the last snapshot is its own
+// then, and the next host has to know.
+func (s State) mayHaveTaken() State {
+	if s.From != "" && !slices.Contains(s.Since, s.Host) {
+		s.Since = append(slices.Clone(s.Since), s.Host)
 	}
 	return s
 }
@@ -431,7 +441,8 @@ func (s State) Offer() wire.Offer {
 
 // Take is what the host is asked that the task was given to.
 func (s State) Take() wire.Take {
-	t := wire.Take{Task: s.Task, Epoch: s.Epoch, Birth: s.Birth, From: s.From, Known: s.Known}
+	t := wire.Take{Task: s.Task, Epoch: s.Epoch, Birth: s.Birth, From: s.From, Since: s.Since,
+		Known: s.Known}
 	if s.From != "" {
 		t.Rescue = s.Rescue
 	}

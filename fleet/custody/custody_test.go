@@ -531,6 +531,43 @@ func TestARescueTakesTheTaskAwayOnce(t *testing.T) {
 	}
 }
 
+// Defect: a host brought a task back, and its answer did not arrive. The next host refused the snapshot, which was not
+// signed by the host that had had the task.
+func TestTake_namesTheHostsThatMayHaveTakenTheTaskSince(t *testing.T) {
+	t.Parallel()
+	asks := func(s custody.State, host string) custody.State {
+		return s.Accepted(wire.Accepted{Host: host}, now)
+	}
+	refuses := func(s custody.State) custody.State {
+		t.Helper()
+		no := taken(t, s.Host, s.Epoch, 5)
+		no.Refused = "no place"
+		s, err := s.Taken(s.Epoch, no, now)
+		wants(t, "the refusal", err, nil)
+		return s
+	}
+	is := func(what string, s custody.State, from, since string) {
+		t.Helper()
+		if take := s.Take(); take.From != from || strings.Join(take.Since, " ") != since {
+			t.Errorf("%s: from %q, since %q, want %q and %q", what, take.From, take.Since, from, since)
+		}
+	}
+	first := asks(born(t), "h1")
+	is("no host has had it", asks(rescue(t, refuses(asks(refuses(first), "h2")).Again().
+		Accepted(wire.Accepted{Host: "h1"}, now), ""), "h2"), "", "")
+	s := rescue(t, held(t, born(t), "h1"), "")
+	is("the first one is asked", asks(s, "h2"), "h1", "")
+	s = asks(rescue(t, asks(s, "h2"), ""), "h1")
+	is("one did not answer", s, "h1", "h2")
+	s = asks(refuses(s).Again(), "h2")
+	is("another one has refused", s, "h1", "h2 h1")
+	s = asks(rescue(t, s, ""), "h1")
+	is("they are asked again", s, "h1", "h2 h1")
+	s, err := s.Taken(s.Epoch, taken(t, "h1", s.Epoch, 9), now)
+	wants(t, "the take", err, nil)
+	is("it was taken", asks(rescue(t, s, ""), "h2"), "h1", "")
+}
+
 func TestLeft_endsWhatIsOld(t *testing.T) {
 	t.Parallel()
 	s := rescue(t, held(t, rescue(t, held(t, born(t), "h1"), "h2"), "h2"), "")

@@ -49,6 +49,8 @@ func (s State) Rescued(r wire.Rescue) (State, error) {
 	s.Old = append(slices.Clone(s.Old), Old{s.Host, s.Epoch})
 	if s.Phase == Held {
 		s.From = s.Host
+	} else {
+		s = s.mayHaveTaken()
 	}
 	s.Phase, s.Host, s.To, s.Rescue = Waiting, "", r.To, &r
 	s = s.Again()

@@ -178,7 +178,7 @@ func (h *Host) taking(take wire.Take) (answer.Call, error) {
 	}
 	rescue, person := take.Rescue, proof(take.Rescue.Ask)
 	o := outward.RestoreOrder{Epoch: take.Epoch, Event: take.Known.Event, Hash: take.Known.Hash, Workflow: digest,
-		Host: take.From, Reason: rescue.Now, Person: rescue.Ask.Request.Person,
+		Host: take.From, Since: take.Since, Reason: rescue.Now, Person: rescue.Ask.Request.Person,
 		Signed: person.Text, Signature: person.Signature}
 	for _, k := range take.Keys {
 		o.Keys = append(o.Keys, k.Key)

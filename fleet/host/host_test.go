@@ -285,6 +285,7 @@ func TestTake_bringsATaskBackFromItsSnapshot(t *testing.T) {
 	brings := func(rescue *wire.Rescue) (wire.Taken, error) {
 		return r.takes(3, func(take *wire.Take) {
 			take.From, take.Known, take.Rescue = "h2", wire.Head{Event: 7, Hash: "aa"}, rescue
+			take.Since = []string{"h3"}
 			take.Keys = []wire.Kept{{Key: "k1"}, {Key: "k2"}}
 		})
 	}
@@ -295,12 +296,13 @@ func TestTake_bringsATaskBackFromItsSnapshot(t *testing.T) {
 	var expect struct {
 		Epoch, Event         int
 		Hash, Workflow, Host string
-		Keys                 []string
+		Keys, Since          []string
 		Person, Reason       string
 		Signed, Signature    string
 	}
 	if err := json.Unmarshal([]byte(r.program.calls[0].Stdin), &expect); err != nil || expect.Epoch != 3 ||
 		expect.Event != 7 || expect.Hash != "aa" || expect.Workflow != "12" || expect.Host != "h2" ||
+		strings.Join(expect.Since, " ") != "h3" ||
 		expect.Person != "ada" || expect.Reason != "it burns" || expect.Signature != rescue.Ask.Signature ||
 		expect.Signed != sign.RequestText(rescue.Ask.Request) || len(expect.Keys) != 2 ||
 		!r.program.did("restore", "--json", "--project=web", "--from=vault", "--expect=-") {

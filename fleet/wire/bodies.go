@@ -163,13 +163,14 @@ type Kept struct {
 // the history, and Keys are the requests that were answered: those that are not in the history have to be named there
 // as lost.
 type Take struct {
-	Task   string  `json:"task"`
-	Epoch  int     `json:"epoch"`
-	Birth  Birth   `json:"birth"`
-	From   string  `json:"from,omitempty"` // the host that had the task
-	Rescue *Rescue `json:"rescue,omitempty"`
-	Known  Head    `json:"known"`
-	Keys   []Kept  `json:"keys,omitempty"`
+	Task   string   `json:"task"`
+	Epoch  int      `json:"epoch"`
+	Birth  Birth    `json:"birth"`
+	From   string   `json:"from,omitempty"`  // the host that had the task
+	Since  []string `json:"since,omitempty"` // hosts that may have taken it since, and do not have it
+	Rescue *Rescue  `json:"rescue,omitempty"`
+	Known  Head     `json:"known"`
+	Keys   []Kept   `json:"keys,omitempty"`
 }
 
 // Head is how far a history goes: the number of its last event, and the hash of it.
@@ -191,7 +192,10 @@ func (t Take) Check() error {
 			return err
 		}
 	}
-	if err := short(nil, "task", t.Task, "host", t.From, "hash", t.Known.Hash); err != nil {
+	if len(t.Since) > mostOfList {
+		return tooMany("hosts", len(t.Since), mostOfList)
+	}
+	if err := short(nil, named("host", t.Since, "task", t.Task, "host", t.From, "hash", t.Known.Hash)...); err != nil {
 		return err
 	}
 	if t.Rescue != nil {

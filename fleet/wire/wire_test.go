@@ -77,8 +77,9 @@ func TestEveryMessageIsReadAsItWasWritten(t *testing.T) {
 	whole(t, wire.Offer{Task: "abc", Epoch: 3, Project: "web", Harness: []string{"pi"}, Workflow: "own@12",
 		Not: []string{"h2"}})
 	whole(t, wire.Accepted{Host: "h1", Unfit: "full"})
-	whole(t, wire.Take{Task: "abc", Epoch: 3, Birth: birth(), From: "h2", Known: wire.Head{Event: 9, Hash: "ff"},
-		Keys: []wire.Kept{kept}, Rescue: &wire.Rescue{Ask: ask(), From: 2, To: "h3", Now: "it burns"}})
+	whole(t, wire.Take{Task: "abc", Epoch: 3, Birth: birth(), From: "h2", Since: []string{"h3"},
+		Known: wire.Head{Event: 9, Hash: "ff"}, Keys: []wire.Kept{kept},
+		Rescue: &wire.Rescue{Ask: ask(), From: 2, To: "h3", Now: "it burns"}})
 	born := reply()
 	whole(t, wire.Taken{Report: report(), Lost: []string{"k.1"}, Refused: "no such project", Reply: &born})
 	whole(t, reply())

@@ -168,11 +168,12 @@ the task outside of its machine is held back.
 --expect reads what is known of the task, as JSON from a file or, with -, from standard input; what
 it leaves out is not compared: {"epoch": that the task gets here, "event": the last one that is
 known of, "hash": of that event, "workflow": the digest of the one that it was created under,
-"host": that had it, "keys": [of requests that were acknowledged there], "person", "reason",
-"signed", "signature": who brings the task back, why, and what they have signed of it, for the
-history}. Another history is refused, an older one is named. A key that the history does not have
-becomes an event "ask.lost", which orange task why names. With an epoch, by --expect or --epoch, the
-same command again answers with the task that is there.
+"host": that had it, "since": [hosts that may have brought it back since], "keys": [of requests that
+were acknowledged at the host], "person", "reason", "signed", "signature": who brings the task back,
+why, and what they have signed of it, for the history}. Another history is refused, an older one is
+named. A key that the history does not have becomes an event "ask.lost", which orange task why
+names. With an epoch, by --expect or --epoch, the same command again answers with the task that is
+there.
 
 With $ORANGE_HOME/fleet/hosts, a file of allowed signers as ssh-keygen has it, only a snapshot is
 taken of which both parts are signed by one of them. Snapshots are signed with the ssh key

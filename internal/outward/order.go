@@ -31,7 +31,8 @@ type RestoreOrder struct {
 	Hash     string   `json:"hash,omitempty"`     // of that event
 	Workflow string   `json:"workflow,omitempty"` // the digest of the one that the task was created under
 	Host     string   `json:"host,omitempty"`     // that had the task
-	Keys     []string `json:"keys,omitempty"`     // of requests that this host has acknowledged
+	Since    []string `json:"since,omitempty"`    // hosts that may have brought it back since
+	Keys     []string `json:"keys,omitempty"`     // of requests that the host has acknowledged which had the task
 	// Person brings the task back, for the Reason. Signed is what they have signed of that, with its Signature.
 	Person    string `json:"person,omitempty"`
 	Reason    string `json:"reason,omitempty"`
@@ -110,6 +111,23 @@ func (o RestoreOrder) Fits(id, signed string, events []history.Event) (notes []s
 	return notes, nil
 }
 
+// Passed reports whether a snapshot that a host has signed is of one that was asked to bring the task back before this
+// home: then it is one behind the last of the host that had the task.
+func (o RestoreOrder) Passed(signed string) bool {
+	return o.Host != "" && signed != "" && signed != o.Host && slices.Contains(o.Since, signed)
+}
+
+// FitsBehind is Fits for a history that a host has brought back whose answer did not arrive. It goes on from the one
+// that the host had before; what the fleet has heard of is compared with that one.
+func (o RestoreOrder) FitsBehind(id string, had, events []history.Event) (notes []string, err error) {
+	last := len(had)
+	if last == 0 || last > len(events) || had[last-1].Hash != events[last-1].Hash {
+		return nil, task.Notef(ErrUnexpected, "cannot restore task %s: its snapshot does not go on from the last one "+
+			"of %q, which had the task", id, o.Host)
+	}
+	return o.Fits(id, o.Host, events[:last])
+}
+
 func withHost(host string) string {
 	if host == "" {
 		return ""
@@ -136,12 +154,12 @@ func (o RestoreOrder) Lost(events []history.Event, now time.Time) []history.Even
 	return out
 }
 
-// LostKeys are the keys of the order that events name as lost.
+// LostKeys are the keys of the order that a history names as lost.
 func (o RestoreOrder) LostKeys(events []history.Event) []string {
 	var out []string
-	for _, e := range events {
-		if e.Type == AskLost && slices.Contains(o.Keys, e.Data[dataLost]) {
-			out = append(out, e.Data[dataLost])
+	for _, lost := range StillLost(events) {
+		if slices.Contains(o.Keys, lost.Key) {
+			out = append(out, lost.Key)
 		}
 	}
 	return out

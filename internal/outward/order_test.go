@@ -80,6 +80,48 @@ func TestFits_takesOnlyTheHistoryThatTheFleetKnows(t *testing.T) {
 	}
 }
 
+// Defect: where a home brought a task back and its answer did not arrive, its snapshot was refused: it is not signed by
+// the host that had the task, and what the fleet had heard of was lost with that one.
+func TestFitsBehind_takesTheHistoryOfAHomeThatBroughtTheTaskBack(t *testing.T) {
+	t.Parallel()
+	events := lived(t)
+	had := events[:2]
+	for name, c := range map[string]struct {
+		order outward.RestoreOrder
+		had   []history.Event
+		says  string
+		notes string
+	}{
+		"nothing is known":              {had: had},
+		"the last of the host":          {order: outward.RestoreOrder{Event: 2, Hash: events[1].Hash}, had: had},
+		"an event that is lost with it": {outward.RestoreOrder{Event: 3, Hash: "x"}, had, "", "with h1"},
+		"another event": {outward.RestoreOrder{Event: 1, Hash: "x"}, had, "event 1 in its snapshot is not the one",
+			""},
+		"another history": {had: []history.Event{{Hash: "x"}}, says: `does not go on from the last one of "h1"`},
+		"a longer one":    {had: append(lived(t), history.Event{}), says: "does not go on"},
+		"none":            {says: "does not go on"},
+	} {
+		c.order.Host = "h1"
+		notes, err := c.order.FitsBehind("T1", c.had, events)
+		if (err == nil) != (c.says == "") || err != nil && (!errors.Is(err, outward.ErrUnexpected) ||
+			!strings.Contains(err.Error(), c.says)) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if got := strings.Join(notes, "; "); (got == "") != (c.notes == "") || !strings.Contains(got, c.notes) {
+			t.Errorf("%s: the notes are %q", name, got)
+		}
+	}
+	o := outward.RestoreOrder{Host: "h1", Since: []string{"h1", "h2", ""}}
+	for host, passed := range map[string]bool{"": false, "h1": false, "h2": true, "h3": false} {
+		if o.Passed(host) != passed {
+			t.Errorf("%q: %t", host, !passed)
+		}
+	}
+	if (outward.RestoreOrder{Since: []string{"h2"}}).Passed("h2") {
+		t.Error("it is behind that of a host which is not known")
+	}
+}
+
 func TestBrought_saysHowATaskCameAndWhoWantedIt(t *testing.T) {
 	t.Parallel()
 	lost := history.Event{Type: history.Rebuilt, Actor: task.ActorEngine, Reason: "the record was lost"}
@@ -132,6 +174,9 @@ func TestLost_namesWhatWasAcknowledgedAndIsNotThere(t *testing.T) {
 	if again := o.Lost(events, now); len(again) > 0 {
 		t.Errorf("they are named twice: %+v", again)
 	}
+	if keys := o.LostKeys(events); strings.Join(keys, " ") != "k2 k3" {
+		t.Errorf("lost are %q", keys)
+	}
 	still := outward.StillLost(events)
 	if len(still) != 2 || still[0] != (outward.LostKey{Key: "k2", Host: "h1"}) {
 		t.Errorf("still lost are %+v", still)
@@ -140,5 +185,8 @@ func TestLost_namesWhatWasAcknowledgedAndIsNotThere(t *testing.T) {
 		history.Event{Type: history.Updated}))
 	if still := outward.StillLost(events); len(still) != 1 || still[0].Key != "k3" {
 		t.Errorf("after k2 was made again, still lost are %+v", still)
+	}
+	if keys := o.LostKeys(events); strings.Join(keys, " ") != "k3" {
+		t.Errorf("after k2 was made again, lost are %q", keys)
 	}
 }

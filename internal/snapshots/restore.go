@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -94,7 +95,7 @@ func (k Keeper) Restore(ctx context.Context, project, id, from string, o outward
 	}
 	told.Events, told.Notes = append(told.Events, lost...), append(told.Notes, f.notes...)
 	back := k.Adopter.Adopt(ctx, []record.Adoption{told}, func(int) {})[0]
-	back.Lost = o.LostKeys(lost)
+	back.Lost = o.LostKeys(slices.Concat(f.events, lost))
 	return back, back.Err
 }
 
@@ -172,12 +173,17 @@ func (k Keeper) fetch(ctx context.Context, repo worktree.Repo, project, id, from
 	if f.Work, err = f.said.work(id, f.Work); err != nil {
 		return f, err
 	}
-	host, err := k.signer(ctx, repo, id, f.Shipped)
+	host, err := k.signer(ctx, repo, f.said, f.Shipped)
 	if err != nil {
 		return f, err
 	}
-	f.events, _ = history.ReadHistory(files["history.jsonl"]) // what is wrong with it the adopter says
-	if f.notes, err = o.Fits(id, host, f.events); err != nil {
+	f.events, _ = history.ReadHistory(files[historyName]) // what is wrong with it the adopter says
+	if !o.Passed(host) {
+		f.notes, err = o.Fits(id, host, f.events)
+	} else {
+		f.notes, err = k.fitsBehind(ctx, repo, id, f, o)
+	}
+	if err != nil {
 		return f, err
 	}
 	h, err := k.held(id)
@@ -190,6 +196,37 @@ func (k Keeper) fetch(ctx context.Context, repo worktree.Repo, project, id, from
 		f.epoch, err = o.Next(id, f.said.Epoch)
 	}
 	return f, err
+}
+
+// fitsBehind compares a snapshot of a host that was asked to bring the task back, and whose answer did not arrive, with
+// the last one before it of the host that had the task.
+func (k Keeper) fitsBehind(ctx context.Context, repo worktree.Repo, id string, f fetched, o outward.RestoreOrder) (
+	notes []string, err error) {
+	signers, err := signersOf(k.Home)
+	if err != nil {
+		return nil, err
+	}
+	records, err := repo.Earlier(ctx, f.Record)
+	if err != nil {
+		return nil, err
+	}
+	for _, record := range records {
+		host, err := repo.Signer(ctx, record, signers)
+		switch {
+		case err != nil:
+			return nil, task.Notef(outward.ErrUnexpected, "cannot restore task %s: %v", id, err)
+		case host == o.Host:
+			files, _, err := repo.Unfold(ctx, record)
+			if err != nil {
+				return nil, err
+			}
+			had, _ := history.ReadHistory(files[historyName]) // f.events go on from it, and are verified
+			return o.FitsBehind(id, had, f.events)
+		case !o.Passed(host):
+			return o.Fits(id, host, f.events) // which refuses it
+		}
+	}
+	return o.FitsBehind(id, nil, f.events)
 }
 
 // told is what a snapshot says of its task, where it is that of the task and has the workflow that it names.
@@ -240,7 +277,7 @@ func (k Keeper) tell(ctx context.Context, project, id, dir string, f fetched) (r
 	if err != nil {
 		return record.Adoption{}, errors.Join(fmt.Errorf("write the task's folder: %w", err), os.RemoveAll(half))
 	}
-	told, err := k.Adopter.Tell(ctx, project, id, f.files["history.jsonl"])
+	told, err := k.Adopter.Tell(ctx, project, id, f.files[historyName])
 	if err != nil {
 		return told, errors.Join(fmt.Errorf("cannot restore task %s: %w", id, err), os.RemoveAll(dir))
 	}

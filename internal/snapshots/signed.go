@@ -39,8 +39,10 @@ func present(home, name string) (string, error) {
 	return path, nil
 }
 
-// signer is the host that has signed a snapshot, all of it; empty where this home takes those of anyone.
-func (k Keeper) signer(ctx context.Context, repo worktree.Repo, id string, s worktree.Shipped) (string, error) {
+// signer is the host that has signed the record of a snapshot; empty where this home takes those of anyone. The work is
+// signed too: by the same host, or by an earlier one where the record names it. A host that brings a task back pushes a
+// record first, and has no work of its own yet.
+func (k Keeper) signer(ctx context.Context, repo worktree.Repo, said about, s worktree.Shipped) (string, error) {
 	signers, err := signersOf(k.Home)
 	if err != nil || signers == "" {
 		return "", err
@@ -48,13 +50,14 @@ func (k Keeper) signer(ctx context.Context, repo worktree.Repo, id string, s wor
 	host, err := repo.Signer(ctx, s.Record, signers)
 	if err == nil && s.Work != "" {
 		var other string
-		if other, err = repo.Signer(ctx, s.Work, signers); err == nil && other != host {
+		if other, err = repo.Signer(ctx, s.Work, signers); err == nil && other != host &&
+			said.Work == nil {
 			err = fmt.Errorf("its record is signed by %q and its work by %q", host, other)
 		}
 	}
 	if err != nil {
 		return "", task.Notef(outward.ErrUnexpected, "cannot restore task %s: %v; nothing of its snapshot was taken",
-			id, err)
+			said.Task, err)
 	}
 	return host, nil
 }

@@ -78,6 +78,7 @@ type about struct {
 const (
 	aboutName    = "fleet.json"
 	workflowName = "workflow.yml"
+	historyName  = "history.jsonl" // in the task's folder
 	biggestFile  = 50 << 20
 )
 

@@ -254,6 +254,15 @@ func (r Repo) Fetched(ctx context.Context, from, taskID string) (s Shipped, err 
 	return s, nil
 }
 
+// Earlier are the records behind that of a snapshot which was fetched, the newest first.
+func (r Repo) Earlier(ctx context.Context, record string) ([]string, error) {
+	out, err := r.run(ctx, "rev-list", "--first-parent", "--skip=1", record, "--")
+	if err != nil {
+		return nil, fmt.Errorf("list the snapshots before %.12s: %w", record, err)
+	}
+	return strings.Fields(out.Text()), nil
+}
+
 // LetGo lets go of a task's snapshot that was fetched.
 func (r Repo) LetGo(ctx context.Context, taskID string) error {
 	if err := CheckTask(taskID); err != nil {
