@@ -46,7 +46,7 @@ func real(t *testing.T, program, name, vault string) *rig {
 	r.Store.Dir = filepath.Join(home, "fleet")
 	must(t, os.MkdirAll(r.Store.Dir, 0o700))
 	trust, err := json.Marshal(custody.Trust{People: testkit.List(t, signed.OfPeople, 1, "ada"),
-		Hosts: testkit.List(t, signed.OfHosts, 1, "h1", "h2")})
+		Hosts: testkit.List(t, signed.OfHosts, 1, "h1", "h2", "h3")})
 	must(t, err)
 	for file, text := range map[string]string{"trust.json": string(trust),
 		"authority.pub": testkit.Public(t, testkit.Authority) + "\n",
@@ -132,17 +132,23 @@ func loginIsProof(t *testing.T, program string, h *rig, id string, forged answer
 	must(t, os.WriteFile(file, before, 0o600))
 }
 
+// ownBirth is the birth of the task with the id, under a workflow of the host.
+func ownBirth(t *testing.T) wire.Birth {
+	t.Helper()
+	birth := wire.Birth{Project: "web", On: "any", Branch: "feat/a", Summary: "A thing", Rules: rules,
+		Workflow: fmt.Sprintf("own@%x", sha256.Sum256([]byte(rules)))}
+	birth.Ask = testkit.Ask(t, wire.Request{Fleet: testkit.Fleet, Task: id, Method: wire.MethodCreate,
+		Args: []string{sign.BirthDigest(birth)}, Person: "ada", Key: "create", Expires: now.Add(time.Minute).Unix()})
+	return birth
+}
+
 // What the host makes of the messages of the fleet are commands that orange knows, and what it reads are its answers.
 func TestHost_asksOrangeItself(t *testing.T) {
 	program, vault := built(t)
 	dir := filepath.Dir(program)
 	h1, h2 := real(t, program, "h1", vault), real(t, program, "h2", vault)
 
-	const id = "4FzXk0aB3cD5eF7gH9iJ1"
-	birth := wire.Birth{Project: "web", On: "any", Branch: "feat/a", Summary: "A thing", Rules: rules,
-		Workflow: fmt.Sprintf("own@%x", sha256.Sum256([]byte(rules)))}
-	birth.Ask = testkit.Ask(t, wire.Request{Fleet: testkit.Fleet, Task: id, Method: wire.MethodCreate,
-		Args: []string{sign.BirthDigest(birth)}, Person: "ada", Key: "create", Expires: now.Add(time.Minute).Unix()})
+	birth := ownBirth(t)
 	for range 2 { // a repeat answers the same task
 		m, err := h1.Take(t.Context(), wire.Of(wire.Take{Task: id, Epoch: 1, Birth: birth}))
 		if must(t, err); m.Body.Refused != "" || m.Body.Report.Row.Branch != "feat/a" {
@@ -218,5 +224,63 @@ func TestHost_asksOrangeItself(t *testing.T) {
 	m, err := h1.Look(t.Context(), wire.Of(wire.Look{Method: "show", Args: []string{"--", id}}))
 	if must(t, err); m.Body.Exit != 4 {
 		t.Errorf("what has left is shown: %+v", m.Body)
+	}
+}
+
+// signs gives hosts keys for their snapshots; each takes those of all of them.
+func signs(t *testing.T, hosts ...*rig) {
+	t.Helper()
+	var all []byte
+	for _, h := range hosts {
+		key := filepath.Join(h.Store.Dir, "host_key")
+		run(t, h.Store.Dir, "ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key)
+		public, err := os.ReadFile(key + ".pub")
+		must(t, err)
+		all = append(all, fmt.Sprintf("%s namespaces=\"git\" %s", h.Name, public)...)
+	}
+	for _, h := range hosts {
+		must(t, os.WriteFile(filepath.Join(h.Store.Dir, "hosts"), all, 0o600))
+	}
+}
+
+// Defect: the second host brought the task back, and its answer was lost with it. No other host could from then on.
+func TestHost_bringsBackWhatAnotherOneHasBroughtBackMeanwhile(t *testing.T) {
+	if _, err := exec.LookPath("ssh-keygen"); err != nil {
+		t.Skip("it needs ssh-keygen")
+	}
+	program, vault := built(t)
+	h1, h2, h3 := real(t, program, "h1", vault), real(t, program, "h2", vault), real(t, program, "h3", vault)
+	signs(t, h1, h2, h3)
+	takes := func(h *rig, take wire.Take) wire.Taken {
+		t.Helper()
+		take.Task, take.Birth = id, ownBirth(t)
+		if take.From != "" {
+			take.Rescue = new(testkit.Rescue(t, "ada", id, take.Epoch-1, "", "it burns", now))
+			take.Keys = []wire.Kept{{Key: "k1"}}
+		}
+		m, err := h.Take(t.Context(), wire.Of(take))
+		must(t, err)
+		return m.Body
+	}
+	snapshot := func(h *rig) {
+		t.Helper()
+		run(t, h.Program.(host.Orange).Home, program, "task", "snapshot", id, "--to", vault)
+	}
+	first := takes(h1, wire.Take{Epoch: 1})
+	snapshot(h1)
+	known := wire.Head{Event: first.Report.Row.Head.Event + 1, Hash: "x"} // that event and k1 are lost with h1
+	second := takes(h2, wire.Take{Epoch: 2, From: "h1", Known: known})
+	if second.Refused != "" || strings.Join(second.Lost, " ") != "k1" {
+		t.Fatalf("the second host: %+v", second)
+	}
+	snapshot(h2)
+	third := takes(h3, wire.Take{Epoch: 3, From: "h1", Known: known})
+	if !strings.Contains(third.Refused, `signed by "h2", and "h1" had the task`) {
+		t.Errorf("the third host, which knows nothing of the second: %+v", third)
+	}
+	third = takes(h3, wire.Take{Epoch: 4, From: "h1", Since: []string{"h2", "h3"}, Known: known})
+	if third.Refused != "" || strings.Join(third.Lost, " ") != "k1" ||
+		third.Report.Row.Head.Event <= second.Report.Row.Head.Event {
+		t.Errorf("the third host: %+v", third)
 	}
 }
