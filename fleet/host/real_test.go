@@ -284,3 +284,39 @@ func TestHost_bringsBackWhatAnotherOneHasBroughtBackMeanwhile(t *testing.T) {
 		t.Errorf("the third host: %+v", third)
 	}
 }
+
+// Defect: the answer of the first host was lost, and the second one created the task again. It could push no snapshot,
+// because the first one had.
+func TestHost_createsATaskThatAnotherOneHasCreatedMeanwhile(t *testing.T) {
+	program, vault := built(t)
+	h1, h2 := real(t, program, "h1", vault), real(t, program, "h2", vault)
+	snapshot := func(h *rig) string {
+		cmd := exec.Command(program, "task", "snapshot", id, "--to", vault)
+		cmd.Env = append(os.Environ(), "ORANGE_HOME="+h.Program.(host.Orange).Home)
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			return string(out)
+		}
+		return ""
+	}
+	for i, h := range []*rig{h1, h2} {
+		m, err := h.Take(t.Context(), wire.Of(wire.Take{Task: id, Epoch: i + 1, Birth: ownBirth(t)}))
+		if must(t, err); m.Body.Refused != "" {
+			t.Fatalf("%s: %+v", h.Name, m.Body)
+		}
+		if i > 0 {
+			break
+		}
+		if said := snapshot(h1); said != "" {
+			t.Fatalf("the first snapshot: %s", said)
+		}
+	}
+	for range 2 {
+		if said := snapshot(h2); said != "" {
+			t.Errorf("a snapshot of the second host: %s", said)
+		}
+	}
+	if said := snapshot(h1); !strings.Contains(said, "another one has pushed a snapshot of the task meanwhile") {
+		t.Errorf("a later snapshot of the first host: %q", said)
+	}
+}

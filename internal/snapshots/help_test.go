@@ -80,7 +80,7 @@ func shipped(t *testing.T, s slots, to, earlier, says string) string {
 	t.Helper()
 	dir := t.TempDir()
 	must(t, os.WriteFile(filepath.Join(dir, "TASK.md"), []byte("# A task\n"), 0o600))
-	commit, err := s.repo.FolderCommit(t.Context(), dir, map[string]string{aboutName: says}, earlier, "m\n")
+	commit, err := s.repo.FolderCommit(t.Context(), dir, map[string]string{aboutName: says}, "m\n", earlier)
 	must(t, err)
 	must(t, s.repo.Ship(t.Context(), to, worktree.Shipment{Task: "T1", Acknowledged: earlier,
 		Shipped: worktree.Shipped{Record: commit}}))

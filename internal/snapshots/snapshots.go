@@ -111,9 +111,9 @@ func workOf(ctx context.Context, slot worktree.Slot, t task.Task, o record.Snaps
 	return taken, err
 }
 
-// commit is a commit of a task's folder, with what is said of the task and the text of its workflow, behind an earlier
-// one.
-func (a about) commit(ctx context.Context, repo worktree.Repo, folder string, rules []byte, earlier string) (
+// commit is a commit of a task's folder, with what is said of the task and the text of its workflow, behind earlier
+// ones: the record before, and work that no other ref will have.
+func (a about) commit(ctx context.Context, repo worktree.Repo, folder string, rules []byte, earlier ...string) (
 	string, error) {
 	text, err := json.MarshalIndent(a, "", "  ")
 	if err != nil {
@@ -121,7 +121,7 @@ func (a about) commit(ctx context.Context, repo worktree.Repo, folder string, ru
 	}
 	texts := map[string]string{aboutName: string(text) + "\n", workflowName: string(rules)}
 	message := fmt.Sprintf("epoch %d, event %d\n", a.Epoch, a.Event)
-	return repo.FolderCommit(ctx, folder, texts, earlier, message)
+	return repo.FolderCommit(ctx, folder, texts, message, earlier...)
 }
 
 // keeps reports whether a new file belongs to a snapshot.

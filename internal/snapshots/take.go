@@ -2,11 +2,13 @@ package snapshots
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 
 	"orange/internal/record"
+	"orange/internal/task"
 	"orange/internal/worktree"
 )
 
@@ -15,7 +17,8 @@ type pending struct {
 	taken   record.TakenSnapshot
 	repo    worktree.Repo
 	held    held
-	release func() // lets another program take a snapshot of the task; may be called twice
+	last    worktree.Shipped // that it goes behind
+	release func()           // lets another program take a snapshot of the task; may be called twice
 }
 
 func (p *pending) open() bool { return p.taken.Err == nil && !p.taken.Unchanged }
@@ -83,7 +86,9 @@ func (k Keeper) takeOf(ctx context.Context, all []*pending, o record.SnapshotOrd
 		if p.open() {
 			id := p.taken.Task
 			var err error
-			p.taken, err = k.commits(ctx, id, p.held, o)
+			if p.last, err = k.last(ctx, p.repo, o.To, id, p.held); err == nil {
+				p.taken, err = k.commits(ctx, id, p.held.Epoch, p.last, o)
+			}
 			p.taken.Task, p.taken.Err = id, err
 		}
 		if p.open() {
@@ -143,7 +148,7 @@ func (k Keeper) push(ctx context.Context, to string, all []*pending) error {
 			continue
 		}
 		noted = append(noted, p)
-		shipments = append(shipments, worktree.Shipment{Task: id, Acknowledged: p.held.Acknowledged[to],
+		shipments = append(shipments, worktree.Shipment{Task: id, Acknowledged: p.last.Record,
 			Shipped: worktree.Shipped{Record: p.taken.Record, Work: p.taken.Work}})
 	}
 	if len(noted) == 0 {
@@ -199,8 +204,31 @@ func (k Keeper) settle(ctx context.Context, to string, p *pending, newest string
 	return k.hold(p.taken.Task, p.held)
 }
 
-// commits makes the two commits of a snapshot, while no one writes the mirrors of the task.
-func (k Keeper) commits(ctx context.Context, id string, held held, o record.SnapshotOrder) (
+// last is the snapshot that the next one goes behind; none for the first one. Where this home got the task in a later
+// epoch and created it, that may be one of an earlier home, which has created it too, and whose answer the fleet never
+// got: then it has that home's work, which no ref of the task has any more once this home has pushed its own.
+func (k Keeper) last(ctx context.Context, repo worktree.Repo, to, id string, h held) (s worktree.Shipped, err error) {
+	if s.Record = h.Acknowledged[to]; s.Record != "" || h.Epoch == 1 {
+		return s, nil
+	}
+	there, err := repo.Fetched(ctx, to, id)
+	if errors.Is(err, task.ErrNotFound) {
+		return s, nil
+	}
+	err = errors.Join(err, repo.LetGo(context.WithoutCancel(ctx), id)) // its objects stay for long enough
+	var text []byte
+	if err == nil {
+		text, err = repo.RecordText(ctx, there.Record, aboutName)
+	}
+	var said about
+	if err != nil || json.Unmarshal(text, &said) != nil || said.Task != id || said.Epoch < 1 || said.Epoch >= h.Epoch {
+		return s, err // the push is refused: another home has the task
+	}
+	return there, nil
+}
+
+// commits makes the two commits of a snapshot behind the last one, while no one writes the mirrors of the task.
+func (k Keeper) commits(ctx context.Context, id string, epoch int, last worktree.Shipped, o record.SnapshotOrder) (
 	taken record.TakenSnapshot, err error) {
 	release, err := k.Files.Lock(ctx, k.FilesLock(id))
 	if err != nil {
@@ -226,13 +254,13 @@ func (k Keeper) commits(ctx context.Context, id string, held held, o record.Snap
 	if taken, err = workOf(ctx, slot, t, o); err != nil {
 		return taken, err
 	}
-	said := about{Task: t.ID, Project: t.Project, Branch: t.Branch, Event: t.Seq, Epoch: held.Epoch,
+	said := about{Task: t.ID, Project: t.Project, Branch: t.Branch, Event: t.Seq, Epoch: epoch,
 		Workflow: t.Workflow, Work: &taken.Work}
-	last := held.Acknowledged[o.To]
-	if o.IfChanged && said.equals(ctx, slot.Repo, last) {
-		taken.Record, taken.Unchanged = last, true
+	if o.IfChanged && said.equals(ctx, slot.Repo, last.Record) {
+		taken.Record, taken.Unchanged = last.Record, true
 		return taken, nil
 	}
-	taken.Record, err = said.commit(ctx, slot.Repo, k.Files.Dir(t.Project, t.ID), rules, last)
+	taken.Record, err = said.commit(ctx, slot.Repo, k.Files.Dir(t.Project, t.ID), rules, last.Record,
+		last.Work)
 	return taken, err
 }

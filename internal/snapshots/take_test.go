@@ -75,7 +75,7 @@ func TestASnapshotThatIsRefusedStopsNoneOfTheOthers(t *testing.T) {
 	for name, refuses := range map[string]func(at string, p *place){
 		"another home has pushed one": func(at string, p *place) {
 			dir := p.Dir("garden", "T2")
-			commit, err := p.repo.FolderCommit(t.Context(), dir, map[string]string{aboutName: "{}"}, "", "m\n")
+			commit, err := p.repo.FolderCommit(t.Context(), dir, map[string]string{aboutName: "{}"}, "m\n")
 			must(t, err)
 			must(t, p.repo.Ship(t.Context(), at, worktree.Shipment{Task: "T2",
 				Shipped: worktree.Shipped{Record: commit}}))

@@ -110,10 +110,10 @@ func (s Slot) leaveOut(ctx context.Context, index, head string, keep func(string
 	return left, err
 }
 
-// FolderCommit is a commit of the regular files of a folder, and of some texts next to them, behind an earlier one. An
-// empty earlier commit is none.
-func (r Repo) FolderCommit(ctx context.Context, folder string, texts map[string]string, earlier, message string) (
-	commit string, err error) {
+// FolderCommit is a commit of the regular files of a folder, and of some texts next to them, with these parents. An
+// empty one is none.
+func (r Repo) FolderCommit(ctx context.Context, folder string, texts map[string]string, message string,
+	parents ...string) (commit string, err error) {
 	defer explain(&err, "cannot take a snapshot of the folder %q", folder)
 	private, err := os.MkdirTemp("", "orange-index-")
 	if err != nil {
@@ -159,11 +159,13 @@ func (r Repo) FolderCommit(ctx context.Context, folder string, texts map[string]
 	if err != nil {
 		return "", err
 	}
-	var parents []string
-	if earlier != "" {
-		parents = []string{"-p", earlier}
+	var behind []string
+	for _, parent := range parents {
+		if parent != "" {
+			behind = append(behind, "-p", parent)
+		}
 	}
-	return r.commitTree(ctx, r.Path, tree.Text(), message, parents)
+	return r.commitTree(ctx, r.Path, tree.Text(), message, behind)
 }
 
 // filesBelow are the regular files of a folder and of those in it, but for hidden ones: these are there for an instant,

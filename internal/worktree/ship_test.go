@@ -71,7 +71,7 @@ func TestShip_isOnlyBehindTheLastThatWasAcknowledged(t *testing.T) {
 		count++ // no two are the same commit
 		write(t, s.Dir, "file", strconv.Itoa(count))
 		about := map[string]string{"fleet.json": strconv.Itoa(count)}
-		record, err := h.FolderCommit(t.Context(), dir, about, earlier, "m\n")
+		record, err := h.FolderCommit(t.Context(), dir, about, "m\n", earlier)
 		want(t, "error", err, nil)
 		work, _, err := s.WorkCommit(t.Context(), "T1", takeAll)
 		want(t, "error", err, nil)
@@ -127,7 +127,7 @@ func TestShip_takesNoOptionForARepository(t *testing.T) {
 func TestUnfold_readsWhatWasFolded(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
-	record, err := h.FolderCommit(t.Context(), folder(t), map[string]string{"workflow.yml": "name: own\n"}, "", "m\n")
+	record, err := h.FolderCommit(t.Context(), folder(t), map[string]string{"workflow.yml": "name: own\n"}, "m\n")
 	want(t, "error", err, nil)
 	files, texts, err := h.Unfold(t.Context(), record)
 	want(t, "error", err, nil)
@@ -158,7 +158,7 @@ func TestRestore_laysOutWhatWasUncommitted(t *testing.T) {
 	write(t, s.Dir, "one", "changed")
 	write(t, s.Dir, "new", "n")
 	git(t, s.Dir, "rm", "-q", "gone")
-	record, err := h.FolderCommit(t.Context(), folder(t), nil, "", "m\n")
+	record, err := h.FolderCommit(t.Context(), folder(t), nil, "m\n")
 	want(t, "error", err, nil)
 	work, _, err := s.WorkCommit(t.Context(), "T1", takeAll)
 	want(t, "error", err, nil)
@@ -211,7 +211,7 @@ func TestRestore_laysOutABranchWithoutAnyFile(t *testing.T) {
 		if uncommitted {
 			write(t, s.Dir, "new", "n")
 		}
-		record, err := h.FolderCommit(t.Context(), folder(t), nil, "", "m\n")
+		record, err := h.FolderCommit(t.Context(), folder(t), nil, "m\n")
 		want(t, "error", err, nil)
 		work, _, err := s.WorkCommit(t.Context(), "T1", takeAll)
 		want(t, "error", err, nil)
