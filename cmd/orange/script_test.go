@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 	"unicode/utf8"
@@ -28,6 +29,16 @@ type program struct{ dir string }
 func TestMain(m *testing.M) { os.Exit(run(m)) }
 
 var built program
+
+// folders are those that the folders of stories are in. testscript leaves one where some of a folder's stories were not
+// asked for.
+var folders sync.Map
+
+func removeFolders() {
+	for folder := range folders.Range {
+		_ = os.Remove(folder.(string)) // one that is not empty is of a story that failed
+	}
+}
 
 func run(m *testing.M) int {
 	if len(os.Args) == 3 && os.Args[1] == mortalWord {
@@ -45,11 +56,7 @@ func run(m *testing.M) int {
 		return 1
 	}
 	defer os.RemoveAll(dir)
-	// The folders of stories are in it: testscript leaves theirs where some of a folder's stories were not asked for.
-	if err := os.Setenv("GOTMPDIR", dir); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
+	defer removeFolders()
 	built = program{dir: dir}
 	out, err := exec.Command("go", "build", "-o", dir, ".", "../orange-mcp").CombinedOutput()
 	if err != nil {
@@ -113,6 +120,7 @@ func setUp(env *testscript.Env, agent string) error {
 	if err != nil {
 		return err
 	}
+	folders.Store(filepath.Dir(env.WorkDir), nil)
 	home := filepath.Join(env.WorkDir, "orange")
 	self, err := os.Executable()
 	if err != nil {
