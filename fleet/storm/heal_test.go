@@ -3,6 +3,7 @@ package storm_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -135,6 +136,11 @@ func (w *world) restless(ctx context.Context, f *found) string {
 			if row := kept.Rows[t.ID]; row.Shipped < len(told.Events) {
 				return "task " + t.ID + " at " + h.name + " is not shipped"
 			}
+		}
+	}
+	for id, hosts := range f.at {
+		if len(hosts) > 1 { // one of them has not heard yet that it was taken away
+			return fmt.Sprintf("task %s is on record at %d hosts", id, len(hosts))
 		}
 	}
 	tasks, is := w.list(ctx, w.desks[0])
