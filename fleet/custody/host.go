@@ -80,3 +80,13 @@ func (h HostState) Released(r wire.Release) (HostState, wire.Released) {
 	}
 	return h, wire.Released{}
 }
+
+// Revoked ends the lease of a host that is there, after a task was taken away from it. The host asks for another one,
+// and learns with it what is gone. By a lease that goes on it would not, where the call that asks it to leave is lost,
+// or ended with the custody.
+func (h HostState) Revoked() HostState {
+	if h.Here {
+		h.Number++
+	}
+	return h
+}

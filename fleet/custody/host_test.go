@@ -54,6 +54,27 @@ func TestAHostKeepsItsTasksWhileItLives(t *testing.T) {
 	}
 }
 
+// A host that is there keeps what it has lost for as long as its lease, where no call to leave reaches it.
+func TestAHostIsRevokedSoThatItLearnsWhatIsGone(t *testing.T) {
+	t.Parallel()
+	h, lease := custody.HostState{}.Came(wire.Here{Host: "h1"}, now)
+	host := custody.Holder{}.Leased(lease)
+	h, _ = h.Released(wire.Release{Host: "h1", Task: id, Epoch: 1, Now: true})
+	h = h.Revoked()
+	if !h.Here || h.Number == host.Number || len(h.Gone) != 1 {
+		t.Errorf("revoked: %+v, and the host has the lease %d", h, host.Number)
+	}
+	if !h.Silent(host.Number, now).Here {
+		t.Error("the end of the lease before makes the host a lost one")
+	}
+	if h, lease = h.Came(wire.Here{Host: "h1"}, now); lease.Number != 3 || len(lease.Gone) != 1 {
+		t.Errorf("the next lease: %+v", lease)
+	}
+	if lost := h.Silent(h.Number, now); lost.Revoked().Number != lost.Number {
+		t.Error("a lost host has no lease that could be revoked")
+	}
+}
+
 // leased is a host with a lease and a task.
 func leased(t *testing.T) custody.Holder {
 	t.Helper()

@@ -229,3 +229,40 @@ func TestHost_keepsItsLeaseInANewRunAndAfterALongCall(t *testing.T) {
 	h.RegisterDelayedCallback(h.CancelWorkflow, 3*time.Minute)
 	h.ExecuteWorkflow(wire.HostWorkflow, start)
 }
+
+// A host that lives learns of what a person has taken away from it, also where no call reaches it: the server asks for
+// another lease, which the host has to ask for first.
+func TestHost_revokesTheLeaseOfAHostThatLosesATask(t *testing.T) {
+	t.Parallel()
+	h := newHostRuns(t)
+	here := wire.Of(wire.Here{Host: "h1"})
+	var lease wire.Message[wire.Lease]
+	update := func(after time.Duration, name string, m any, told func(any, error)) {
+		h.RegisterDelayedCallback(func() { asksFor(h.TestWorkflowEnvironment, name, m, told) }, after)
+	}
+	update(time.Second, wire.HereUpdate, here, func(any, error) {})
+	kept := wire.Of(wire.Release{Host: "h1", Task: id, Epoch: 1})
+	update(time.Minute, wire.ReleaseUpdate, kept, func(any, error) {
+		if s := h.state(t); s.Number != 1 || len(s.Gone) > 0 {
+			t.Errorf("what it keeps costs it its lease: %+v", s)
+		}
+	})
+	taken := wire.Of(wire.Release{Host: "h1", Task: id, Epoch: 1, Now: true})
+	update(2*time.Minute, wire.ReleaseUpdate, taken, func(any, error) {})
+	h.RegisterDelayedCallback(func() {
+		if s := h.state(t); !s.Here || !slices.Equal(h.numbers, []int{1, 2}) {
+			t.Errorf("after a rescue: %+v, asked for %v", s, h.numbers)
+		}
+	}, 2*time.Minute+time.Second)
+	update(2*time.Minute+2*time.Second, wire.HereUpdate, here, func(answer any, err error) {
+		lease, _ = answer.(wire.Message[wire.Lease])
+		if err != nil || lease.Body.Number != 3 || len(lease.Body.Gone) != 1 {
+			t.Errorf("it gets %+v, %v", answer, err)
+		}
+	})
+	h.RegisterDelayedCallback(h.CancelWorkflow, 3*time.Minute)
+	h.ExecuteWorkflow(wire.HostWorkflow, wire.Of(custody.HostState{Host: "h1"}))
+	if !slices.Equal(h.numbers, []int{1, 2, 3}) || lease.Body.Number != 3 {
+		t.Errorf("the server asked for %v", h.numbers)
+	}
+}

@@ -52,9 +52,12 @@ func (r *hostRun) listen(ctx workflow.Context) error {
 		})
 	if err == nil {
 		err = workflow.SetUpdateHandler(ctx, wire.ReleaseUpdate,
-			func(_ workflow.Context, m wire.Message[wire.Release]) (wire.Message[wire.Released], error) {
+			func(ctx workflow.Context, m wire.Message[wire.Release]) (wire.Message[wire.Released], error) {
 				var answer wire.Released
 				r.state, answer = r.state.Released(m.Body)
+				if answer.Kept == "" && workflow.GetVersion(ctx, "revoke", workflow.DefaultVersion, 1) == 1 {
+					r.state = r.state.Revoked()
+				}
 				return wire.Of(answer), nil
 			})
 	}

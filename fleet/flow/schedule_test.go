@@ -305,7 +305,9 @@ func (s *schedule) release(ctx context.Context, m wire.Message[wire.Release]) (w
 		return wire.Message[wire.Released]{}, errors.New("the server is busy")
 	}
 	var answer wire.Released
-	h.state, answer = h.state.Released(m.Body)
+	if h.state, answer = h.state.Released(m.Body); answer.Kept == "" {
+		h.state = h.state.Revoked()
+	}
 	return wire.Of(answer), nil
 }
 
@@ -360,12 +362,19 @@ func (s *schedule) living(h *fakeHost, step int) {
 		s.env.RegisterDelayedCallback(func() { h.state = h.state.Silent(number, s.env.Now()) }, silentFor*5*time.Second)
 	case !h.alive && (calm || s.chance(40)):
 		s.late(h) // what it had on its way
-		var lease wire.Lease
-		h.state, lease = h.state.Came(wire.Here{Host: h.name}, s.env.Now())
-		h.holder, h.alive = h.holder.Leased(lease), true
+		s.arrives(h)
+	case h.alive && h.state.Number != h.holder.Number && (calm || s.chance(4)):
+		s.arrives(h)
 	case h.alive && s.chance(8):
 		s.reports(h)
 	}
+}
+
+// arrives is a host that says that it is there, and learns what it has lost.
+func (s *schedule) arrives(h *fakeHost) {
+	var lease wire.Lease
+	h.state, lease = h.state.Came(wire.Here{Host: h.name}, s.env.Now())
+	h.holder, h.alive = h.holder.Leased(lease), true
 }
 
 // late is a report of a host that may have lost the task, and does not know it.
@@ -478,6 +487,8 @@ func (s *schedule) judge() {
 	for _, h := range s.hosts {
 		if t := h.holder.Of(id); t.Has && h.name != s.last.Host && t.Epoch >= s.last.Epoch {
 			s.broke("%s has the task under the epoch %d too", h.name, t.Epoch)
+		} else if t.Has && h.name != s.last.Host && h.alive && h.holder.Number == h.state.Number {
+			s.broke("%s has the task under the epoch %d, and does not learn that it has lost it", h.name, t.Epoch)
 		}
 	}
 }
@@ -524,11 +535,12 @@ func run(t *testing.T, seed uint64) (counts, []string) {
 	s := &schedule{t: t, seed: seed, rng: rand.New(rand.NewPCG(seed, 17)), custody: map[int]string{},
 		acked: map[string]bool{}, took: map[int]string{}, rescues: map[int]int{}}
 	for i := range 3 {
-		h := &fakeHost{name: fmt.Sprintf("h%d", i+1), alive: true}
-		h.state, _ = h.state.Came(wire.Here{Host: h.name}, time.Unix(0, 0))
-		s.hosts = append(s.hosts, h)
+		s.hosts = append(s.hosts, &fakeHost{name: fmt.Sprintf("h%d", i+1)})
 	}
 	s.env = environment(s, flow.Flow{Watch: s.watch})
+	for _, h := range s.hosts {
+		s.arrives(h)
+	}
 	s.env.RegisterDelayedCallback(func() { s.pump(0) }, time.Second)
 	s.env.ExecuteWorkflow(wire.TaskWorkflow, begin(t, s.env.Now(), "any"))
 	s.judge()

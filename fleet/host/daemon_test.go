@@ -303,6 +303,23 @@ func TestDaemon_arrivesAgainAndLetsGoOfWhatItHasLost(t *testing.T) {
 	k.until("the end of the task here", func() bool { return k.holder().Of(id).Left && k.program.did("leave") })
 }
 
+// A lease that is revoked is over at once, whether or not a beat of it fails.
+func TestDaemon_arrivesAgainWhereItsLeaseIsRevoked(t *testing.T) {
+	t.Parallel()
+	k := newDaemon(t, quick())
+	k.taken(1)
+	k.runs()
+	k.until("beats", func() bool { return k.beaten > 0 })
+	k.link.lock.Lock()
+	k.link.state, _ = k.link.state.Released(wire.Release{Host: "h1", Task: id, Epoch: 1, Now: true})
+	k.link.state = k.link.state.Revoked()
+	k.hold()
+	k.tokens-- // beats of the lease before are acknowledged still
+	k.link.lock.Unlock()
+	k.until("another lease", func() bool { return k.link.state.Number > 2 })
+	k.until("the end of the task here", func() bool { return k.holder().Of(id).Left && k.program.did("leave") })
+}
+
 func TestDaemon_reportsWhatMattersAtOnceAndTheRestLater(t *testing.T) {
 	t.Parallel()
 	pace := quick()

@@ -45,7 +45,7 @@ func (h *Host) Arrive(ctx context.Context, s Server, said wire.Here) error {
 		return err
 	}
 	for _, gone := range holder.Gone(false) { // what was cut short
-		if err := h.letGo(ctx, gone); err != nil && !errors.Is(err, ErrStays) {
+		if _, err := h.Leave(ctx, wire.Of(wire.Leave{Gone: gone})); err != nil && !errors.Is(err, ErrStays) {
 			return err
 		}
 	}
@@ -71,7 +71,7 @@ const patience = int(custody.LostAfter / custody.BeatEvery)
 
 // Hold beats for as long as the server asks for the lease. Every beat that is acknowledged makes the lease longer,
 // counted from when it was sent. The server may ask again, with another token. It ends with an ErrOver where the server
-// does not ask any more.
+// does not ask any more, or asks for a later lease: it has revoked this one.
 func (h *Host) Hold(ctx context.Context, s Server, number int, asked <-chan Lease, every <-chan time.Time) error {
 	var token []byte
 	for waits := patience; ; {
@@ -87,8 +87,11 @@ func (h *Host) Hold(ctx context.Context, s Server, number int, asked <-chan Leas
 		case <-ctx.Done():
 			return ctx.Err()
 		case lease := <-asked:
-			if lease.Number == number {
+			switch {
+			case lease.Number == number:
 				token = lease.Token
+			case lease.Number > number:
+				return ErrOver
 			}
 		case <-every:
 			if token == nil {

@@ -46,6 +46,7 @@ type Host struct {
 	learner  learner
 	news     news
 	unpushed sync.Map // why a task that was taken away stays, by its id
+	leaving  sync.Map // the turn to let go of a task, by its id
 }
 
 func (h *Host) say(format string, args ...any) {
@@ -119,8 +120,7 @@ func (h *Host) Take(ctx context.Context, m wire.Message[wire.Take]) (wire.Messag
 		return now.Took(take.Task, take.Epoch, "")
 	})
 	if errors.Is(err, custody.ErrStale) { // it was taken away meanwhile
-		gone := h.letGo(ctx, wire.Gone{Task: take.Task, Epoch: take.Epoch})
-		if gone != nil && !errors.Is(gone, ErrStays) {
+		if gone := h.tooLate(ctx, take); gone != nil {
 			return none, gone
 		}
 		return h.no(ctx, take, err.Error(), nil)
@@ -374,78 +374,3 @@ func (h *Host) Look(ctx context.Context, m wire.Message[wire.Look]) (wire.Messag
 	seen.Output, seen.Errors, seen.Cut = cut(said.Stdout, said.Stderr+said.Refused, wire.MostOfLook)
 	return wire.Of(seen), nil
 }
-
-// Leave lets go of a task. The host forgets its right to it first, and what it has of it after.
-func (h *Host) Leave(ctx context.Context, m wire.Message[wire.Leave]) (wire.Message[wire.Left], error) {
-	gone, left := m.Body.Gone, false
-	if err := h.Store.Change(func(now custody.Holder) (custody.Holder, error) {
-		now = now.Lost(gone.Task, gone.Epoch)
-		left = now.Of(gone.Task).Has || now.Of(gone.Task).Left // a later epoch is the host's, or it was here before
-		return now, nil
-	}); err != nil {
-		return wire.Message[wire.Left]{}, err
-	}
-	if !left {
-		if err := h.letGo(ctx, gone); err != nil {
-			return wire.Message[wire.Left]{}, err
-		}
-	}
-	holder, err := h.Store.Read()
-	if err != nil {
-		return wire.Message[wire.Left]{}, err
-	}
-	answer := wire.Left{Host: h.Name}
-	if t := holder.Of(gone.Task); t.Epoch == gone.Epoch {
-		answer.Ref = t.Ref
-	}
-	return wire.Of(answer), nil
-}
-
-// ErrStays says that the host has let go of a task and still has its work, which could not be pushed: its agents are
-// ended, and the same call tries it again.
-var ErrStays = errors.New("the work of the task could not be pushed")
-
-// letGo ends what the host does for a task that was taken away, and pushes and keeps its work.
-func (h *Host) letGo(ctx context.Context, gone wire.Gone) error {
-	words := []string{"--json", "--yes",
-		fmt.Sprintf("--reason=the fleet took it away from this host, which had it in epoch %d", gone.Epoch)}
-	if h.Snapshots != "" {
-		words = append(words, "--push-to="+h.Snapshots)
-	}
-	said, err := h.Program.Do(ctx, call("leave", "", "", append(words, "--", gone.Task)...))
-	if err != nil {
-		return err
-	}
-	if !done(said) && said.Exit != notFound {
-		return h.stays(gone.Task, said)
-	}
-	if err := h.Store.DropBirth(gone.Task); err != nil {
-		return err
-	}
-	var left struct{ Pushed string }
-	if h.unpushed.Delete(gone.Task); done(said) {
-		_ = json.Unmarshal([]byte(said.Stdout), &left) // an earlier orange says nothing of it
-		where := ""
-		if left.Pushed != "" {
-			where = "; what it had of it is at " + left.Pushed
-		}
-		h.say("has let go of task %s, which is not this host's any more%s", gone.Task, where)
-	}
-	return h.Store.Change(func(now custody.Holder) (custody.Holder, error) {
-		return now.LetGo(gone.Task, gone.Epoch, left.Pushed), nil
-	})
-}
-
-// stays is the error of a task that has not left, which the host says once.
-func (h *Host) stays(id string, said answer.Reply) error {
-	var failed struct{ Code, Error string }
-	if json.Unmarshal([]byte(said.Stdout), &failed) != nil || failed.Code != "not_pushed" {
-		return errors.New(said.Failure())
-	}
-	if before, said := h.unpushed.Swap(id, failed.Error); !said || before != failed.Error {
-		h.say("%s", failed.Error)
-	}
-	return fmt.Errorf("%w: %s", ErrStays, failed.Error)
-}
-
-const notFound = 4 // the status of orange where there is no such task: it has left before

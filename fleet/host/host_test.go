@@ -369,6 +369,48 @@ func TestTake_letsGoOfATaskThatIsTakenAwayMeanwhile(t *testing.T) {
 	}
 }
 
+// The fleet asks a host to leave and tells it with a lease, at the same time. The second call finds what the first did.
+func TestLeave_isDoneOnceWhereItIsAskedForTwice(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.taken(1)
+	gone := wire.Of(wire.Leave{Gone: wire.Gone{Task: id, Epoch: 1}})
+	inside, waiting := make(chan struct{}), make(chan struct{})
+	r.program.before = func(c answer.Call) {
+		if c.Argv[1] == "leave" {
+			close(inside)
+			<-waiting
+		}
+	}
+	r.program.answer = func(c answer.Call) *answer.Reply {
+		if c.Argv[1] != "leave" {
+			return nil
+		}
+		return &answer.Reply{Stdout: `{"pushed": "refs/orange/fleet/abc/lost/1"}`}
+	}
+	var refs [2]string
+	var calls sync.WaitGroup
+	leave := func(i int) {
+		left, err := r.Leave(t.Context(), gone)
+		if refs[i] = left.Body.Ref; err != nil {
+			t.Error(err)
+		}
+	}
+	calls.Go(func() { leave(0) })
+	<-inside
+	late, off := context.WithCancel(t.Context())
+	off()
+	if _, err := r.Leave(late, gone); !errors.Is(err, context.Canceled) {
+		t.Errorf("while the task leaves: %v", err)
+	}
+	calls.Go(func() { leave(1) })
+	close(waiting)
+	calls.Wait()
+	if refs[0] != "refs/orange/fleet/abc/lost/1" || refs[1] != refs[0] || r.holder().Of(id).Ref != refs[0] {
+		t.Errorf("the host says %q, and keeps %+v", refs, r.holder().Of(id))
+	}
+}
+
 func TestAnswer_doesWhatAPersonSignedForThisCustody(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
