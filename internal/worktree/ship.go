@@ -228,32 +228,28 @@ func (r Repo) Fetched(ctx context.Context, from, taskID string) (s Shipped, err 
 	if err != nil {
 		return s, err
 	}
-	for _, part := range []struct {
-		name string
-		into *string
-	}{{"record", &s.Record}, {"work", &s.Work}} {
-		ref := shipRefs + taskID + "/" + part.name
-		if *part.into, err = r.shippedAt(ctx, from, ref, env); err != nil {
-			return s, err
-		}
-		if *part.into == "" {
-			continue
-		}
-		local := restoreRefs + taskID + "/" + part.name
-		if _, err := r.git(ctx, call{dir: r.Path, env: env, args: []string{"fetch", "--quiet", "--no-tags",
-			"--no-write-fetch-head", from, "+" + ref + ":" + local}}); err != nil {
-			return s, err
-		}
-		out, err := r.run(ctx, "rev-parse", "--verify", local+"^{commit}")
-		if err != nil {
-			return s, err
-		}
-		*part.into = out.Text()
+	there, err := r.refsAt(ctx, from, env, recordRef(taskID), workRef(taskID))
+	if err != nil {
+		return s, err
 	}
-	if s.Record == "" {
+	if there[recordRef(taskID)] == "" {
 		return s, task.Notef(task.ErrNotFound, "there is none")
 	}
-	return s, nil
+	// One fetch takes both: a host that pushes between two of them would leave a record of other work than is here.
+	local := restoreRefs + taskID
+	specs, here := []string{"+" + recordRef(taskID) + ":" + local + "/record"}, []string{local + "/record^{commit}"}
+	if there[workRef(taskID)] != "" {
+		specs, here = append(specs, "+"+workRef(taskID)+":"+local+"/work"), append(here, local+"/work^{commit}")
+	}
+	if _, err := r.git(ctx, call{dir: r.Path, env: env, args: append([]string{"fetch", "--quiet", "--no-tags",
+		"--no-write-fetch-head", from}, specs...)}); err != nil {
+		return s, err
+	}
+	out, err := r.run(ctx, append([]string{"rev-parse"}, here...)...)
+	if commits := strings.Fields(out.Text()); err == nil {
+		s.Record, s.Work = commits[0], strings.Join(commits[1:], "")
+	}
+	return s, err
 }
 
 // Earlier are the records behind that of a snapshot which was fetched, the newest first.
