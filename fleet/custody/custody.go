@@ -446,8 +446,9 @@ func (s State) Take() wire.Take {
 	if s.From != "" {
 		t.Rescue = s.Rescue
 	}
-	for _, k := range s.Keys { // the creation is in every history
-		if !k.Lost && k.Key != s.Birth.Ask.Request.Key {
+	// What is lost is among them: the history that names it may be lost in its turn. The creation is in every history.
+	for _, k := range s.Keys {
+		if k.Key != s.Birth.Ask.Request.Key {
 			t.Keys = append(t.Keys, k)
 		}
 	}

@@ -615,8 +615,8 @@ func TestWhatANewHostDoesNotFindIsNamedAsLost(t *testing.T) {
 	if c := s.Summary(); strings.Join(c.Lost, "") != "k2" || c.Host != "h2" || c.Epoch != 2 || c.Phase != "held" {
 		t.Errorf("the summary: %+v", c)
 	}
-	if keys := s.Take().Keys; len(keys) != 1 || keys[0].Key != "k1" {
-		t.Errorf("what is lost is handed on: %+v", keys)
+	if keys := s.Take().Keys; len(keys) != 2 || keys[1].Key != "k2" || keys[1].Host != "h1" {
+		t.Errorf("what is lost is not handed on, and the history that names it may be lost too: %+v", keys)
 	}
 }
 

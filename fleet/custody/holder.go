@@ -24,6 +24,7 @@ type Tenure struct {
 	Has   bool   `json:"has"`            // false where it was taken away; the epoch then is one that never comes back
 	Left  bool   `json:"left,omitempty"` // the host has let go of what was taken away
 	Ref   string `json:"ref,omitempty"`  // and pushed what it had of it there
+	Said  bool   `json:"said,omitempty"` // and the fleet knows that it has
 	Tip   string `json:"tip,omitempty"`  // the last snapshot that was acknowledged, apart from every ref
 }
 
@@ -52,15 +53,18 @@ func (h Holder) Of(id string) Tenure {
 	return Tenure{Task: id}
 }
 
-// Leased is the host with the lease that it asked for. It lets go of what is gone before the lease counts. The lease
-// before stays as long as it was: only a beat makes it longer.
+// Leased is the host with the lease that it asked for. It lets go of what is gone before the lease counts, and says
+// again that it has. The lease before stays as long as it was: only a beat makes it longer. A server that has lost what
+// it knew begins with the first number again.
 func (h Holder) Leased(l wire.Lease) Holder {
 	for _, gone := range l.Gone {
 		h = h.Lost(gone.Task, gone.Epoch)
+		if t := h.Of(gone.Task); t.Said {
+			t.Said = false
+			h = h.with(t)
+		}
 	}
-	if l.Number > h.Number {
-		h.Number = l.Number
-	}
+	h.Number = l.Number
 	return h
 }
 
@@ -70,7 +74,7 @@ func (h Holder) Lost(id string, epoch int) Holder {
 	if t.Epoch > epoch || t.Epoch == epoch && !t.Has && t.Epoch > 0 {
 		return h
 	}
-	t.Epoch, t.Has, t.Left, t.Ref = epoch, false, false, ""
+	t.Epoch, t.Has, t.Left, t.Said, t.Ref = epoch, false, false, false, ""
 	return h.with(t)
 }
 
@@ -85,15 +89,30 @@ func (h Holder) LetGo(id string, epoch int, ref string) Holder {
 	return h.with(t)
 }
 
-// Gone are the tasks that were taken away: those that the host has let go of, or those that it still has to.
+// mostSaid is how many tasks that it has let go of a host names at once: the others come with the next message.
+const mostSaid = 500
+
+// Gone are the tasks that were taken away: those that the host has let go of and has not said so yet, or those that it
+// still has to let go of.
 func (h Holder) Gone(left bool) []wire.Gone {
 	var out []wire.Gone
 	for _, t := range h.Tasks {
-		if !t.Has && t.Left == left {
+		if !t.Has && t.Left == left && !t.Said && (!left || len(out) < mostSaid) {
 			out = append(out, wire.Gone{Task: t.Task, Epoch: t.Epoch})
 		}
 	}
 	return out
+}
+
+// Said is the host after the fleet has learned which tasks it has let go of.
+func (h Holder) Said(left []wire.Gone) Holder {
+	for _, gone := range left {
+		if t := h.Of(gone.Task); t.Left && t.Epoch == gone.Epoch {
+			t.Said = true
+			h = h.with(t)
+		}
+	}
+	return h
 }
 
 // Took is the host with a task under an epoch. It takes none under an epoch that is over: a late message may say so.

@@ -2,6 +2,7 @@ package custody_test
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -107,9 +108,11 @@ func TestAHostActsByALeaseAlone(t *testing.T) {
 		t.Error("a late acknowledgement makes the lease shorter")
 	}
 	next := h.Leased(wire.Lease{Number: 2})
-	if next.Number != 2 || next.Until != h.Until || next.Beat(1, 2*time.Hour).Until != h.Until ||
-		next.Leased(wire.Lease{Number: 1}).Number != 2 {
+	if next.Number != 2 || next.Until != h.Until || next.Beat(1, 2*time.Hour).Until != h.Until {
 		t.Errorf("a new lease: %+v", next)
+	}
+	if again := next.Leased(wire.Lease{Number: 1}); again.Number != 1 || again.Beat(2, 2*time.Hour).Until != h.Until {
+		t.Errorf("a lease of a server that has lost what it knew: %+v", again)
 	}
 	if next.Beat(2, 2*time.Hour).Until != 2*time.Hour+custody.LeaseFor {
 		t.Error("a beat of the new lease does not count")
@@ -172,6 +175,23 @@ func TestAHostSaysWhatItHasLetGo(t *testing.T) {
 	}
 	if h, err := h.Took(id, 3, ""); err != nil || h.Of(id).Left {
 		t.Errorf("taken again: %+v, %v", h, err)
+	}
+	if other := h.Said([]wire.Gone{{Task: id, Epoch: 1}}); len(other.Gone(true)) != 1 {
+		t.Errorf("what it said of an earlier epoch: %+v", other)
+	}
+	said := h.Said(h.Gone(true))
+	if len(said.Gone(true))+len(said.Gone(false)) > 0 || said.Lost(id, 3).Of(id).Said || !said.Lost(id, 2).Of(id).Said {
+		t.Errorf("said: %+v", said)
+	}
+	if asked := said.Leased(wire.Lease{Number: 3, Gone: h.Gone(true)}); len(asked.Gone(true)) != 1 || asked.Of(id).Has {
+		t.Errorf("the fleet does not know it: %+v", asked)
+	}
+	for i := range 600 { // more than a message may have
+		h = h.Lost(fmt.Sprint("t", i), 1).LetGo(fmt.Sprint("t", i), 1, "")
+	}
+	first := h.Gone(true)
+	if rest := h.Said(first).Gone(true); len(first) != 500 || len(rest) != 101 {
+		t.Errorf("it says %d, and then %d", len(first), len(rest))
 	}
 }
 

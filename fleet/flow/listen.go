@@ -122,7 +122,8 @@ func (r *run) rescue(ctx workflow.Context, m wire.Message[wire.Rescue]) (wire.Me
 	var answer wire.Message[wire.Released]
 	err = workflow.ExecuteActivity(call, wire.ReleaseActivity, wire.Of(asked)).Get(call, &answer)
 	if err != nil {
-		return none, failed(fmt.Errorf("%w: nothing was rescued: %w", custody.ErrNotKnown, err))
+		return none, failed(fmt.Errorf("%w: the task was not rescued, and its host may let go of it: "+
+			"rescue it again: %w", custody.ErrNotKnown, err))
 	}
 	if answer.Body.Kept != "" {
 		return none, temporal.NewNonRetryableApplicationError(answer.Body.Kept, Kept, nil)

@@ -122,6 +122,7 @@ func (d *Daemon) session(ctx context.Context, link watched) error {
 		})
 	}
 	parts.Wait()
+	d.Host.leaves.Wait()
 	return context.Cause(ctx)
 }
 
@@ -207,6 +208,9 @@ func (d *Daemon) tell(ctx context.Context, link watched) error {
 		}
 		if now := fmt.Sprint(said); now != before && link.Told(ctx, said) == nil {
 			before = now
+			if err := d.Host.hasSaid(said.Left); err != nil {
+				return err
+			}
 		}
 	}
 }

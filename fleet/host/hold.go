@@ -39,15 +39,14 @@ type Lease struct {
 
 // Arrive says that the host is there. It lets go of every task that is not its own any more before the lease counts.
 // The work of one that cannot be pushed waits for the next time: its agents are ended, and the host has no right to it.
+// Nor does the host wait for pushes that take longer than a lease.
 func (h *Host) Arrive(ctx context.Context, s Server, said wire.Here) error {
 	holder, err := h.Store.Read()
 	if err != nil {
 		return err
 	}
-	for _, gone := range holder.Gone(false) { // what was cut short
-		if _, err := h.Leave(ctx, wire.Of(wire.Leave{Gone: gone})); err != nil && !errors.Is(err, ErrStays) {
-			return err
-		}
+	if err := h.leaveAll(ctx, holder.Gone(false)); err != nil { // what was cut short
+		return err
 	}
 	if holder, err = h.Store.Read(); err != nil {
 		return err
@@ -57,13 +56,21 @@ func (h *Host) Arrive(ctx context.Context, s Server, said wire.Here) error {
 	if err != nil {
 		return fmt.Errorf("say to the fleet that this host is there: %w", err)
 	}
-	for _, gone := range lease.Gone {
-		_, err := h.Leave(ctx, wire.Of(wire.Leave{Gone: gone}))
-		if err != nil && !errors.Is(err, ErrStays) {
-			return err
-		}
+	if err := h.hasSaid(said.Left); err != nil {
+		return err
+	}
+	if err := h.leaveAll(ctx, lease.Gone); err != nil {
+		return err
 	}
 	return h.Store.Change(func(now custody.Holder) (custody.Holder, error) { return now.Leased(lease), nil })
+}
+
+// hasSaid notes that the fleet knows which tasks the host has let go of.
+func (h *Host) hasSaid(left []wire.Gone) error {
+	if len(left) == 0 {
+		return nil
+	}
+	return h.Store.Change(func(now custody.Holder) (custody.Holder, error) { return now.Said(left), nil })
 }
 
 // patience is how many beats the host waits for the server to ask for its lease, after it said that it is there.

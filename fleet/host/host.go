@@ -46,7 +46,8 @@ type Host struct {
 	learner  learner
 	news     news
 	unpushed sync.Map // why a task that was taken away stays, by its id
-	leaving  sync.Map // the turn to let go of a task, by its id
+	turns    sync.Map // to take a task, or to let go of it, by its id
+	leaves   sync.WaitGroup
 }
 
 func (h *Host) say(format string, args ...any) {
@@ -79,12 +80,22 @@ func (h *Host) Take(ctx context.Context, m wire.Message[wire.Take]) (wire.Messag
 	if err != nil {
 		return h.no(ctx, take, err.Error(), nil)
 	}
+	over, err := h.turn(ctx, take.Task)
+	if err != nil {
+		return none, err
+	}
+	defer over()
 	holder, err := h.Store.Read()
 	if err != nil {
 		return none, err
 	}
 	if _, err := holder.Took(take.Task, take.Epoch, ""); err != nil {
 		return h.no(ctx, take, err.Error(), nil)
+	}
+	if err := h.leaveEarlier(ctx, take, holder.Of(take.Task)); errors.Is(err, ErrStays) {
+		return h.no(ctx, take, err.Error(), nil)
+	} else if err != nil {
+		return none, err
 	}
 	if other, err := h.otherBirth(ctx, take); err != nil || other != "" {
 		if err != nil {
@@ -120,7 +131,8 @@ func (h *Host) Take(ctx context.Context, m wire.Message[wire.Take]) (wire.Messag
 		return now.Took(take.Task, take.Epoch, "")
 	})
 	if errors.Is(err, custody.ErrStale) { // it was taken away meanwhile
-		if gone := h.tooLate(ctx, take); gone != nil {
+		gone := h.letGo(ctx, wire.Gone{Task: take.Task, Epoch: take.Epoch})
+		if gone != nil && !errors.Is(gone, ErrStays) {
 			return none, gone
 		}
 		return h.no(ctx, take, err.Error(), nil)
@@ -179,9 +191,12 @@ func (h *Host) taking(take wire.Take) (answer.Call, error) {
 	rescue, person := take.Rescue, proof(take.Rescue.Ask)
 	o := outward.RestoreOrder{Epoch: take.Epoch, Event: take.Known.Event, Hash: take.Known.Hash, Workflow: digest,
 		Host: take.From, Since: take.Since, Reason: rescue.Now, Person: rescue.Ask.Request.Person,
-		Signed: person.Text, Signature: person.Signature}
+		Signed: person.Text, Signature: person.Signature, By: map[string]string{}}
 	for _, k := range take.Keys {
 		o.Keys = append(o.Keys, k.Key)
+		if k.Host != take.From {
+			o.By[k.Key] = k.Host
+		}
 	}
 	order, err := json.Marshal(o)
 	if err != nil {

@@ -8,10 +8,12 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"go.temporal.io/sdk/temporal"
@@ -310,6 +312,47 @@ func TestTake_bringsATaskBackFromItsSnapshot(t *testing.T) {
 	}
 }
 
+// A host that is to bring a task back, and has it still as it was before another host had it, lets go of that first.
+func TestTake_letsGoOfWhatItHadBeforeItBringsTheTaskBack(t *testing.T) {
+	t.Parallel()
+	for _, known := range []bool{true, false} { // whether it knows already that the task was taken away
+		r := newRig(t)
+		rescue := testkit.Rescue(t, "ada", id, 2, "", "it burns", now)
+		brings := func() (wire.Taken, error) {
+			return r.takes(3, func(take *wire.Take) { take.From, take.Rescue = "h2", &rescue })
+		}
+		r.taken(1)
+		if known {
+			lost := func(h custody.Holder) (custody.Holder, error) { return h.Lost(id, 1), nil }
+			if err := r.Store.Change(lost); err != nil {
+				t.Fatal(err)
+			}
+		}
+		fails := true
+		r.program.answer = func(c answer.Call) *answer.Reply {
+			if c.Argv[1] == "leave" && fails {
+				return &answer.Reply{Exit: 1, Stdout: `{"code": "not_pushed", "error": "no network"}`}
+			}
+			return nil
+		}
+		taken, err := brings()
+		if err != nil || !strings.Contains(taken.Refused, "no network") || r.program.did("restore") {
+			t.Errorf("with work that it cannot push: %+v, %v", taken, err)
+		}
+		fails, rescue = false, testkit.Rescue(t, "ada", id, 3, "", "it burns", now)
+		taken, err = r.takes(4, func(take *wire.Take) { take.From, take.Rescue = "h2", &rescue })
+		if err != nil || taken.Refused != "" || !r.holder().Of(id).Has || r.holder().Of(id).Epoch != 4 {
+			t.Errorf("%+v, %v, %+v", taken, err, r.holder())
+		}
+		calls := r.program.calls
+		left := slices.IndexFunc(calls, func(c answer.Call) bool { return c.Argv[1] == "leave" })
+		back := slices.IndexFunc(calls, func(c answer.Call) bool { return c.Argv[1] == "restore" })
+		if left < 0 || back < left {
+			t.Errorf("it leaves with the call %d, and restores with %d", left, back)
+		}
+	}
+}
+
 // A server, or who writes to it, moves no task to another host: a person does.
 func TestTake_bringsBackOnlyWhatAPersonTookAway(t *testing.T) {
 	t.Parallel()
@@ -355,17 +398,24 @@ func TestTake_leavesNothingToLetGoOfWhereItRefuses(t *testing.T) {
 func TestTake_letsGoOfATaskThatIsTakenAwayMeanwhile(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
+	var calls sync.WaitGroup
 	r.program.before = func(c answer.Call) {
 		if c.Argv[1] == "create" {
-			r.program.before = nil
-			if _, err := r.Leave(t.Context(), wire.Of(wire.Leave{Gone: wire.Gone{Task: id, Epoch: 1}})); err != nil {
-				t.Error(err)
+			calls.Go(func() {
+				gone := wire.Gone{Task: id, Epoch: 1}
+				if _, err := r.Leave(t.Context(), wire.Of(wire.Leave{Gone: gone})); err != nil {
+					t.Error(err)
+				}
+			})
+			for r.holder().Of(id).Epoch == 0 { // until its right to the task is over
+				runtime.Gosched()
 			}
 		}
 	}
 	taken, err := r.takes(1, nil)
-	if err != nil || taken.Refused == "" || r.program.tasks[id] || r.holder().Of(id).Has {
-		t.Errorf("%+v, %v", taken, err)
+	calls.Wait()
+	if err != nil || taken.Refused == "" || r.program.tasks[id] || r.holder().Of(id).Has || !r.holder().Of(id).Left {
+		t.Errorf("%+v, %+v, %v", taken, r.holder(), err)
 	}
 }
 
@@ -402,6 +452,11 @@ func TestLeave_isDoneOnceWhereItIsAskedForTwice(t *testing.T) {
 	off()
 	if _, err := r.Leave(late, gone); !errors.Is(err, context.Canceled) {
 		t.Errorf("while the task leaves: %v", err)
+	}
+	r.state, _ = r.state.Released(wire.Release{Host: "h1", Task: id, Epoch: 1, Now: true})
+	if err := r.Arrive(t.Context(), r, wire.Here{Host: "h1"}); err != nil || r.holder().Of(id).Has ||
+		r.holder().Number != 1 {
+		t.Errorf("it waits for a lease while the task leaves: %+v, %v", r.holder(), err)
 	}
 	calls.Go(func() { leave(1) })
 	close(waiting)
@@ -598,6 +653,33 @@ func TestArrive_keepsTheWorkThatCannotBePushed(t *testing.T) {
 		!strings.HasSuffix(lines[1], "is at refs/orange/fleet/x/lost/1") {
 		t.Errorf("the host says %q", lines)
 	}
+}
+
+// A push that takes longer than a lease costs the host's other tasks nothing: what was taken away leaves meanwhile.
+func TestArrive_doesNotWaitForALongPush(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		r.taken(1)
+		pushed := make(chan struct{})
+		r.program.before = func(c answer.Call) {
+			if c.Argv[1] == "leave" {
+				<-pushed
+			}
+		}
+		r.state, _ = r.state.Released(wire.Release{Host: "h1", Task: id, Epoch: 1, Now: true})
+		for number := 1; number < 3; number++ {
+			if err := r.Arrive(t.Context(), r, wire.Here{Host: "h1"}); err != nil || r.holder().Of(id).Has ||
+				r.holder().Of(id).Left || r.holder().Number != number {
+				t.Errorf("while it leaves: %+v, %v", r.holder(), err)
+			}
+		}
+		close(pushed)
+		synctest.Wait()
+		if !r.holder().Of(id).Left {
+			t.Errorf("it has not left: %+v", r.holder())
+		}
+	})
 }
 
 func TestAnotherStartOfTheMachineEndsTheLease(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	"orange/fleet/custody"
 	"orange/fleet/wire"
@@ -12,7 +13,7 @@ import (
 )
 
 // Leave lets go of a task. The host forgets its right to it first, and what it has of it after. The fleet may ask for
-// the same task twice at once, by a call and with a lease: the second one waits for the first.
+// the same task twice at once, by a call and with a lease, and while the host takes it: one waits for the other.
 func (h *Host) Leave(ctx context.Context, m wire.Message[wire.Leave]) (wire.Message[wire.Left], error) {
 	gone, none := m.Body.Gone, wire.Message[wire.Left]{}
 	if err := h.Store.Change(func(now custody.Holder) (custody.Holder, error) {
@@ -41,16 +42,68 @@ func (h *Host) Leave(ctx context.Context, m wire.Message[wire.Leave]) (wire.Mess
 	return wire.Of(answer), nil
 }
 
-// turn waits until no other call lets go of the task.
+// leaveEarlier lets go of what the host has of a task under an earlier epoch, before it brings the task back: another
+// host may have gone on since, and what is here is not what it did.
+func (h *Host) leaveEarlier(ctx context.Context, take wire.Take, t custody.Tenure) error {
+	if take.From == "" || t.Epoch == 0 || t.Epoch == take.Epoch || t.Left {
+		return nil
+	}
+	if err := h.Store.Change(func(now custody.Holder) (custody.Holder, error) {
+		return now.Lost(t.Task, t.Epoch), nil
+	}); err != nil {
+		return err
+	}
+	return h.letGo(ctx, wire.Gone{Task: t.Task, Epoch: t.Epoch})
+}
+
+// leaveWait is how long a host waits for its work to be pushed before it takes a lease: without one it counts as lost,
+// with all its other tasks.
+const leaveWait = 30 * time.Second
+
+// leaveAll lets go of tasks. It waits for none that another call has in hand, and of the others not for longer than
+// leaveWait: they go on to leave, until ctx ends.
+func (h *Host) leaveAll(ctx context.Context, all []wire.Gone) error {
+	ended := make(chan error, 1)
+	h.leaves.Go(func() { ended <- h.leaveEach(ctx, all) })
+	select {
+	case err := <-ended:
+		return err
+	case <-time.After(leaveWait):
+		h.say("does not wait until all that was taken away has left; it goes on")
+		return nil
+	}
+}
+
+func (h *Host) leaveEach(ctx context.Context, all []wire.Gone) error {
+	for _, gone := range all {
+		if h.inHand(gone.Task) {
+			continue
+		}
+		_, err := h.Leave(ctx, wire.Of(wire.Leave{Gone: gone}))
+		if err != nil && !errors.Is(err, ErrStays) {
+			return err
+		}
+	}
+	return nil
+}
+
+// turn waits until no other call takes the task, or lets go of it.
 func (h *Host) turn(ctx context.Context, id string) (over func(), err error) {
-	kept, _ := h.leaving.LoadOrStore(id, make(chan struct{}, 1))
+	kept, _ := h.turns.LoadOrStore(id, make(chan struct{}, 1))
 	one, _ := kept.(chan struct{})
 	select {
 	case one <- struct{}{}:
 		return func() { <-one }, nil
 	case <-ctx.Done():
-		return nil, fmt.Errorf("wait until task %s has left: %w", id, ctx.Err())
+		return nil, fmt.Errorf("wait for another call for task %s: %w", id, ctx.Err())
 	}
+}
+
+// inHand reports whether a call takes the task, or lets go of it.
+func (h *Host) inHand(id string) bool {
+	kept, _ := h.turns.Load(id)
+	one, _ := kept.(chan struct{})
+	return len(one) > 0
 }
 
 // ErrStays says that the host has let go of a task and still has its work, which could not be pushed: its agents are
@@ -98,20 +151,6 @@ func (h *Host) stays(id string, said answer.Reply) error {
 		h.say("%s", failed.Error)
 	}
 	return fmt.Errorf("%w: %s", ErrStays, failed.Error)
-}
-
-// tooLate is the error of letting go of a task that was taken away while the host took it; nil also where its work
-// stays, to be pushed later.
-func (h *Host) tooLate(ctx context.Context, take wire.Take) error {
-	over, err := h.turn(ctx, take.Task)
-	if err != nil {
-		return err
-	}
-	defer over()
-	if err = h.letGo(ctx, wire.Gone{Task: take.Task, Epoch: take.Epoch}); errors.Is(err, ErrStays) {
-		return nil
-	}
-	return err
 }
 
 const notFound = 4 // the status of orange where there is no such task: it has left before

@@ -147,7 +147,8 @@ func (x *faults) answers(f *found, c *crowd) {
 		case a.granted() && lost != "":
 			x.w.count("requests granted, and named as lost with their host")
 		case a.granted():
-			x.add("%s; its history does not have it, and does not name it as lost: %.200s", what, a.output)
+			x.add("%s; its history does not have it, and does not name it as lost: %.200s\n%s", what, a.output,
+				x.story(f, a.task))
 		case nothing && !a.unknown && there > 0:
 			x.add("%s; its history has it all the same", what)
 		case a.open():
@@ -159,6 +160,25 @@ func (x *faults) answers(f *found, c *crowd) {
 		}
 		x.w.count(fmt.Sprintf("answers with exit status %d %s", a.exit, a.code))
 	}
+}
+
+// story is the history of a task, and how its snapshots came to be.
+func (x *faults) story(f *found, id string) string {
+	var b strings.Builder
+	for _, e := range f.events[id] {
+		key, _ := e.Asked()
+		fmt.Fprintf(&b, "%d %s %s %s %q %q\n", e.Seq, e.Time.Format(time.TimeOnly), e.Type, e.Actor, key, e.Reason)
+	}
+	for _, p := range x.w.pushes() {
+		if strings.Contains(p.ref, id) {
+			name := "no host"
+			if p.from != nil {
+				name = p.from.name
+			}
+			fmt.Fprintf(&b, "%.2f %s pushes %s %.8s\n", p.at.Seconds(), name, p.ref, p.new)
+		}
+	}
+	return b.String()
 }
 
 // creation: a task that was created is at a host, or waits for one.

@@ -1,6 +1,7 @@
 package outward
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -33,6 +34,8 @@ type RestoreOrder struct {
 	Host     string   `json:"host,omitempty"`     // that had the task
 	Since    []string `json:"since,omitempty"`    // hosts that may have brought it back since
 	Keys     []string `json:"keys,omitempty"`     // of requests that the host has acknowledged which had the task
+	// By are the hosts that have acknowledged keys in its place, before it had the task.
+	By map[string]string `json:"by,omitempty"`
 	// Person brings the task back, for the Reason. Signed is what they have signed of that, with its Signature.
 	Person    string `json:"person,omitempty"`
 	Reason    string `json:"reason,omitempty"`
@@ -146,10 +149,11 @@ func (o RestoreOrder) Lost(events []history.Event, now time.Time) []history.Even
 		if slices.ContainsFunc(events, has) || slices.ContainsFunc(out, has) {
 			continue
 		}
+		host := cmp.Or(o.By[key], o.Host)
 		out = append(out, history.Event{Time: now, Type: AskLost, Actor: task.ActorEngine,
 			Reason: fmt.Sprintf("the request %q was acknowledged, and no snapshot has it: it is lost%s", key,
-				withHost(o.Host)),
-			Data: map[string]string{dataLost: key, dataHost: o.Host}})
+				withHost(host)),
+			Data: map[string]string{dataLost: key, dataHost: host}})
 	}
 	return out
 }

@@ -167,6 +167,11 @@ func TestLost_namesWhatWasAcknowledgedAndIsNotThere(t *testing.T) {
 		lost[0].Reason != `the request "k2" was acknowledged, and no snapshot has it: it is lost with h1` {
 		t.Fatalf("lost are %+v", lost)
 	}
+	o.By = map[string]string{"k3": "h0"}
+	if by := o.Lost(events, now); len(by) != 2 || by[0].Data["host"] != "h1" || by[1].Data["host"] != "h0" ||
+		!strings.HasSuffix(by[1].Reason, "lost with h0") {
+		t.Errorf("what an earlier host had acknowledged is lost as %+v", by)
+	}
 	if key, _ := lost[0].Asked(); key != "" {
 		t.Errorf("the event answers the request %q", key)
 	}

@@ -47,7 +47,7 @@ func (k Keeper) Restore(ctx context.Context, project, id, from string, o outward
 		return record.Adopted{}, err
 	}
 	defer release()
-	if there, done, err := k.here(ctx, id, o); err != nil || done {
+	if there, done, err := k.here(ctx, id, from, o); err != nil || done {
 		return there, err
 	}
 	dir := k.Files.Dir(project, id)
@@ -99,8 +99,9 @@ func (k Keeper) Restore(ctx context.Context, project, id, from string, o outward
 	return back, back.Err
 }
 
-// here is the answer where the task is on record: the task, where it is there by the same order.
-func (k Keeper) here(ctx context.Context, id string, o outward.RestoreOrder) (
+// here is the answer where the task is on record: the task, where it is there by the same order, or no home has pushed
+// a snapshot since the last one of this home.
+func (k Keeper) here(ctx context.Context, id, from string, o outward.RestoreOrder) (
 	there record.Adopted, done bool, err error) {
 	s, err := k.Load(ctx, id)
 	switch {
@@ -112,6 +113,9 @@ func (k Keeper) here(ctx context.Context, id string, o outward.RestoreOrder) (
 		return there, false, task.Notef(task.ErrUsage, "cannot restore task %s: it is on record here", id)
 	}
 	there.Task = s.Task
+	if err := k.isNewest(ctx, s.Task, from, o.Epoch); err != nil {
+		return there, true, err
+	}
 	if err := k.inEpoch(id, o.Epoch); err != nil {
 		return there, true, err
 	}
@@ -120,13 +124,41 @@ func (k Keeper) here(ctx context.Context, id string, o outward.RestoreOrder) (
 	return there, true, err
 }
 
-// Hold notes that a task is this home's in an epoch, before it is created here for a fleet.
+// isNewest refuses a task on record that another home may have had since: what is here is not what that one did.
+func (k Keeper) isNewest(ctx context.Context, t task.Task, from string, epoch int) error {
+	h, err := k.held(t.ID)
+	if err != nil || h.Epoch >= epoch {
+		return err
+	}
+	slot, err := k.Slots.Slot(t)
+	if err != nil {
+		return err
+	}
+	newest, err := slot.Repo.NewestRecord(ctx, from, t.ID, h.Acknowledged[from])
+	if err != nil && !errors.Is(err, task.ErrNotFound) || newest == h.Acknowledged[from] {
+		return err
+	}
+	return task.Notef(outward.ErrUnexpected, "cannot restore task %s in epoch %d: it is on record here in epoch %d, "+
+		"and its newest snapshot is of another home; let go of what is here first: orange task leave %s --push-to %q",
+		t.ID, epoch, h.Epoch, t.ID, from)
+}
+
+// Hold notes that a task is this home's in an epoch, before it is created here for a fleet. In a later one than before
+// another home may have created it meanwhile: the next snapshot finds out, and goes behind that one's.
 func (k Keeper) Hold(ctx context.Context, id string, epoch int) error {
 	release, err := k.Files.Lock(ctx, id+".snapshot")
 	if err != nil {
 		return err
 	}
 	defer release()
+	h, err := k.held(id)
+	if err == nil && h.Epoch > 0 && h.Epoch < epoch {
+		h.Acknowledged, h.Sent = nil, nil
+		err = k.hold(id, h)
+	}
+	if err != nil {
+		return err
+	}
 	return k.inEpoch(id, epoch)
 }
 
@@ -254,8 +286,11 @@ func (a about) work(id, there string) (string, error) {
 	case *a.Work == "":
 		return "", nil // what is there is of an earlier snapshot
 	}
+	if there = fmt.Sprintf("%.12s", there); there == "" {
+		there = "none"
+	}
 	return "", task.Notef(outward.ErrUnexpected, "cannot restore task %s: its record names the work %.12s, and there "+
-		"is %.12s", id, *a.Work, there)
+		"is %s", id, *a.Work, there)
 }
 
 // tell writes the folder to its place, and verifies what it says. What cannot be verified is no task.
@@ -294,7 +329,8 @@ func (k Keeper) claim(ctx context.Context, repo worktree.Repo, from, dir string,
 	id := f.said.Task
 	f.said.Epoch = f.epoch
 	f.said.Work, f.said.Claim = &f.Work, rand.Text()
-	commit, err := f.said.commit(ctx, repo, dir, f.rules, f.Record)
+	// With the work as a parent it stays in the repository, whatever this home pushes before it is laid out here.
+	commit, err := f.said.commit(ctx, repo, dir, f.rules, f.Record, f.Work)
 	if err != nil {
 		return err
 	}

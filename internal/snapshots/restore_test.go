@@ -196,9 +196,51 @@ func TestRestore_isDoneOncePerEpoch(t *testing.T) {
 	if err := b.restore(at, outward.RestoreOrder{}); !errors.Is(err, task.ErrUsage) {
 		t.Errorf("once more, by hand: %v", err)
 	}
-	must(t, b.Hold(t.Context(), "T1", 5)) // rescued to the home that has it
-	if h, err := b.held("T1"); err != nil || h.Epoch != 5 || len(h.Acknowledged) != 1 {
+	must(t, b.Hold(t.Context(), "T1", 5)) // its next snapshot looks what is there
+	if h, err := b.held("T1"); err != nil || h.Epoch != 5 || len(h.Acknowledged) != 0 {
 		t.Errorf("it is held as %+v, %v", h, err)
+	}
+}
+
+// What a home has of a task is no answer once another home has had it: that one has done more, and what it has
+// acknowledged is not here.
+func TestRestore_isNotDoneByWhatIsThereOfAnEarlierTime(t *testing.T) {
+	t.Parallel()
+	a, b, c, at := newPlace(t), newPlace(t), newPlace(t), vault(t)
+	a.begin()
+	must(t, a.take(at))
+	must(t, b.restore(at, outward.RestoreOrder{Epoch: 2}))
+	must(t, b.restore(at, outward.RestoreOrder{Epoch: 3})) // no other home has had it
+	must(t, c.restore(at, outward.RestoreOrder{Epoch: 4}))
+	err := b.restore(at, outward.RestoreOrder{Epoch: 5})
+	if !errors.Is(err, outward.ErrUnexpected) || !strings.Contains(err.Error(), "orange task leave T1 --push-to") {
+		t.Errorf("it is restored by what was there: %v", err)
+	}
+	if h, err := b.held("T1"); err != nil || h.Epoch != 3 || subjectAt(t, at) != "epoch 4, event 3" {
+		t.Errorf("it is held as %+v, %v; the newest is %q", h, err, subjectAt(t, at))
+	}
+	must(t, os.RemoveAll(filepath.Join(b.Home, "fleet", "held")))
+	if err := b.restore(at, outward.RestoreOrder{Epoch: 5}); !errors.Is(err, outward.ErrUnexpected) {
+		t.Errorf("without a note of its own snapshots: %v", err)
+	}
+	must(t, os.RemoveAll(at))
+	if err := b.restore(at, outward.RestoreOrder{Epoch: 5}); err == nil || errors.Is(err, outward.ErrUnexpected) {
+		t.Errorf("what could not be looked at: %v", err)
+	}
+}
+
+// The work of the home before stays in the repository, also where this home pushes other work before that is laid out.
+func TestRestore_keepsTheWorkBehindItsFirstSnapshot(t *testing.T) {
+	t.Parallel()
+	a, b, at := newPlace(t), newPlace(t), vault(t)
+	a.begin()
+	must(t, a.take(at))
+	work := git(t, at, "rev-parse", "refs/orange/fleet/T1/work")
+	must(t, b.restore(at, outward.RestoreOrder{Epoch: 2}))
+	git(t, at, "merge-base", "--is-ancestor", work, "refs/orange/fleet/T1/record")
+	if first := git(t, at, "log", "-1", "--first-parent", "--skip=1", "--format=%s",
+		"refs/orange/fleet/T1/record"); first != "epoch 1, event 3" {
+		t.Errorf("the record before it is %q", first)
 	}
 }
 
