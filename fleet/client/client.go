@@ -169,7 +169,7 @@ func held(t wire.Custody) answer.ServerTask {
 	h := answer.ServerTask{Found: answer.Found{ID: t.Task, Project: t.Row.Project, Branch: t.Row.Branch,
 		Status: task.Status(t.Row.Status), Live: !t.Row.Over}, Summary: t.Row.Summary, Attention: t.Row.Attention,
 		Host: t.Host, Epoch: t.Epoch, Event: t.Row.Head.Event, To: t.To, Label: t.On, Harness: t.Harness,
-		Unfit: map[string]string{}}
+		Unfit: map[string]string{}, Taking: t.Phase == string(custody.Taking)}
 	if t.Told != 0 {
 		h.Told = time.Unix(t.Told, 0)
 	}

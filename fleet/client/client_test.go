@@ -402,6 +402,11 @@ func TestATaskWithoutAPlaceSaysForWhatItWaits(t *testing.T) {
 	if hosts["h1"] != "full" || hosts["h2"] != "has no claude" {
 		t.Errorf("host by host: %v", hosts)
 	}
+	last := &f.rows[len(f.rows)-1]
+	last.Phase, last.Host = string(custody.Taking), "h1"
+	if asked, err := c.Find(t.Context(), birth("").ID); err != nil || found[0].Taking || !asked[0].Taking {
+		t.Errorf("while a host is asked to take it: %+v, %v", asked, err)
+	}
 }
 
 func TestRescue_isSignedForTheEpochThatEnds(t *testing.T) {

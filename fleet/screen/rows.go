@@ -105,6 +105,8 @@ func (v *view) read(ctx context.Context) (map[string]row, error) {
 		why := silent[t.Host]
 		if why == "" && t.Missing() {
 			why = t.Attention
+		} else if why == "" && t.Taking {
+			why = "it is asked to take the task"
 		}
 		if !has && (t.Host == "" || why != "") {
 			all[t.ID] = v.told(known, t, why)

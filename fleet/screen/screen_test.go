@@ -37,9 +37,11 @@ func (h *hosts) Known(context.Context) (answer.ServerView, error) {
 	}
 	gone := of("gone", "h1")
 	gone.Attention = answer.NotOnRecord
+	taken := of("taken", "h1")
+	taken.Taking = true
 	return answer.ServerView{At: at, Hosts: []answer.ServerHost{
 		{Name: "h1", Here: true, Projects: []string{"web"}, Harness: []string{"pi"}}, {Name: "h2", Since: at}},
-		Tasks: []answer.ServerTask{of(id, "h1"), of("lost", "h2"), of("waits", ""), gone}}, nil
+		Tasks: []answer.ServerTask{of(id, "h1"), of("lost", "h2"), of("waits", ""), gone, taken}}, nil
 }
 
 func (h *hosts) Find(context.Context, string) ([]answer.ServerTask, error) { return nil, nil }
@@ -83,7 +85,7 @@ func TestTheListHasTheTasksOfSilentHostsAsTheyWereLastTold(t *testing.T) {
 	t.Parallel()
 	v, _ := newScreen(t)
 	all, cursor, err := v.All(t.Context())
-	if err != nil || len(all) != 4 || cursor == 0 {
+	if err != nil || len(all) != 5 || cursor == 0 {
 		t.Fatalf("%d tasks, cursor %d, %v", len(all), cursor, err)
 	}
 	for _, one := range all {
@@ -99,6 +101,10 @@ func TestTheListHasTheTasksOfSilentHostsAsTheyWereLastTold(t *testing.T) {
 		case "gone":
 			if !strings.Contains(one.Attention, "host h1: it is not on record") {
 				t.Errorf("the task that its host has lost: %q", one.Attention)
+			}
+		case "taken":
+			if !strings.Contains(one.Attention, "host h1: it is asked to take the task") {
+				t.Errorf("the task that a host does not have yet: %q", one.Attention)
 			}
 		case "waits":
 			if !strings.Contains(one.Attention, "waits for a place") {

@@ -53,6 +53,7 @@ type ServerTask struct {
 	Harness   []string  // that it needs
 	Unfit     map[string]string
 	Apart     []Apart // of hosts that came back after a rescue
+	Taking    bool    // the host is asked to take it, and has not answered
 }
 
 // Apart is what a host had of a task that was rescued meanwhile, and which the host that has the task now has not.

@@ -236,7 +236,7 @@ func lists(one told, id string) bool {
 }
 
 // untold are the tasks that the server has and that no host listed, because it did not answer, because the task is not
-// on record there, or because no host has it.
+// on record there any more, or not yet, or because no host has it.
 func (p *Program) untold(known answer.ServerView, all []told, on string, call answer.Call) []listedTask {
 	project, only := "", false
 	for _, word := range call.Argv {
@@ -249,7 +249,7 @@ func (p *Program) untold(known answer.ServerView, all []told, on string, call an
 	var out []listedTask
 	for _, t := range known.Tasks {
 		answered := slices.ContainsFunc(all, func(one told) bool {
-			return one.host.Name == t.Host && one.problem() == "" && (!t.Missing() || lists(one, t.ID))
+			return one.host.Name == t.Host && one.problem() == "" && (!t.Missing() && !t.Taking || lists(one, t.ID))
 		})
 		if answered || on != "" && on != t.Host || project != "" && project != t.Project ||
 			only && t.Attention == "" { // hosts know what the list is about
@@ -259,6 +259,9 @@ func (p *Program) untold(known answer.ServerView, all []told, on string, call an
 			Attention: t.Attention, Live: t.Live, Known: t.LastTold(p.inZone(known.At).Location()), host: t.Host}
 		if host, there := known.Host(t.Host); there && !host.Here {
 			one.Known = "lost, " + one.Known
+		}
+		if t.Taking {
+			one.Known = "waits: " + t.Host + " is asked to take it"
 		}
 		if t.Host == "" {
 			why, _ := known.Why(t)

@@ -36,11 +36,13 @@ func (s *served) Known(context.Context) (answer.ServerView, error) {
 	gone.Attention = answer.NotOnRecord + ": rescue it"
 	back := of("a1", "h1") // it was rebuilt, and is not reported yet
 	back.Attention = gone.Attention
+	taken := of("t1", "h1") // by a host that does not list it yet
+	taken.Taking = true
 	back.Apart = []answer.Apart{{Host: "h9", Epoch: 1, Ref: "refs/lost/1"}}
 	return answer.ServerView{At: at, Hosts: []answer.ServerHost{
 		{Name: "h1", Here: true, Since: at, Projects: []string{"web"}, Harness: []string{"claude"}},
 		{Name: "h2", Since: at, Projects: []string{"web"}}},
-		Tasks: []answer.ServerTask{back, gone, of("b1", "h2"), of("b2", "h2"), waits}}, nil
+		Tasks: []answer.ServerTask{back, gone, of("b1", "h2"), of("b2", "h2"), taken, waits}}, nil
 }
 
 func (s *served) Find(ctx context.Context, word string) ([]answer.ServerTask, error) {
@@ -93,6 +95,7 @@ func TestServedList_hasLostHostsAndWaitingTasks(t *testing.T) {
 	t.Parallel()
 	exit, out, talk := runServed(t, &served{}, "list", "--utc")
 	for _, want := range []string{"a1", "g1", "lost, last told 12:03:10 (event 31)",
+		"t1", "waits: h1 is asked to take it",
 		"waits: no host with claude and a free place for web (h1 full, h2 lost since"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("the list does not say %q:\n%s", want, out)
@@ -109,7 +112,7 @@ func TestServedList_hasLostHostsAndWaitingTasks(t *testing.T) {
 			Reached bool
 		}
 	}
-	if err := json.Unmarshal([]byte(out), &said); err != nil || exit != exitFailed || len(said.Tasks) != 5 ||
+	if err := json.Unmarshal([]byte(out), &said); err != nil || exit != exitFailed || len(said.Tasks) != 6 ||
 		len(said.Hosts) != 2 || said.Hosts[1].Reached {
 		t.Errorf("%d, %v: %s", exit, err, out)
 	}
