@@ -39,7 +39,7 @@ type Lease struct {
 
 // Arrive says that the host is there. It lets go of every task that is not its own any more before the lease counts.
 // The work of one that cannot be pushed waits for the next time: its agents are ended, and the host has no right to it.
-// Nor does the host wait for pushes that take longer than a lease.
+// Nor does the host wait for longer than leaveWait for pushes: they go on.
 func (h *Host) Arrive(ctx context.Context, s Server, said wire.Here) error {
 	holder, err := h.Store.Read()
 	if err != nil {

@@ -58,7 +58,7 @@ func (h *Host) leaveEarlier(ctx context.Context, take wire.Take, t custody.Tenur
 
 // leaveWait is how long a host waits for its work to be pushed before it takes a lease: without one it counts as lost,
 // with all its other tasks.
-const leaveWait = 30 * time.Second
+const leaveWait = 15 * time.Second // twice at most in an arrival
 
 // leaveAll lets go of tasks. It waits for none that another call has in hand, and of the others not for longer than
 // leaveWait: they go on to leave, until ctx ends.
@@ -69,7 +69,12 @@ func (h *Host) leaveAll(ctx context.Context, all []wire.Gone) error {
 	case err := <-ended:
 		return err
 	case <-time.After(leaveWait):
-		h.say("does not wait until all that was taken away has left; it goes on")
+		h.say("takes its lease while what was taken away is still pushed")
+		h.leaves.Go(func() {
+			if err := <-ended; err != nil && ctx.Err() == nil {
+				h.say("cannot let go of all that was taken away; the next lease tries it again: %v", err)
+			}
+		})
 		return nil
 	}
 }

@@ -1,6 +1,7 @@
 package snapshots
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -135,7 +136,10 @@ func (k Keeper) isNewest(ctx context.Context, t task.Task, from string, epoch in
 		return err
 	}
 	newest, err := slot.Repo.NewestRecord(ctx, from, t.ID, h.Acknowledged[from])
-	if err != nil && !errors.Is(err, task.ErrNotFound) || newest == h.Acknowledged[from] {
+	if errors.Is(err, task.ErrNotFound) { // no home has pushed one
+		return nil
+	}
+	if err != nil || newest == h.Acknowledged[from] {
 		return err
 	}
 	return task.Notef(outward.ErrUnexpected, "cannot restore task %s in epoch %d: it is on record here in epoch %d, "+
@@ -152,12 +156,11 @@ func (k Keeper) Hold(ctx context.Context, id string, epoch int) error {
 	}
 	defer release()
 	h, err := k.held(id)
-	if err == nil && h.Epoch > 0 && h.Epoch < epoch {
-		h.Acknowledged, h.Sent = nil, nil
-		err = k.hold(id, h)
-	}
 	if err != nil {
 		return err
+	}
+	if h.Epoch < epoch {
+		return k.hold(id, held{Epoch: epoch})
 	}
 	return k.inEpoch(id, epoch)
 }
@@ -286,11 +289,8 @@ func (a about) work(id, there string) (string, error) {
 	case *a.Work == "":
 		return "", nil // what is there is of an earlier snapshot
 	}
-	if there = fmt.Sprintf("%.12s", there); there == "" {
-		there = "none"
-	}
 	return "", task.Notef(outward.ErrUnexpected, "cannot restore task %s: its record names the work %.12s, and there "+
-		"is %s", id, *a.Work, there)
+		"is %s", id, *a.Work, cmp.Or(fmt.Sprintf("%.12s", there), "none"))
 }
 
 // tell writes the folder to its place, and verifies what it says. What cannot be verified is no task.

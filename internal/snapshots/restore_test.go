@@ -223,6 +223,9 @@ func TestRestore_isNotDoneByWhatIsThereOfAnEarlierTime(t *testing.T) {
 	if err := b.restore(at, outward.RestoreOrder{Epoch: 5}); !errors.Is(err, outward.ErrUnexpected) {
 		t.Errorf("without a note of its own snapshots: %v", err)
 	}
+	git(t, at, "update-ref", "-d", "refs/orange/fleet/T1/record")
+	must(t, b.restore(at, outward.RestoreOrder{Epoch: 5})) // no home has pushed any
+	must(t, os.RemoveAll(filepath.Join(b.Home, "fleet", "held")))
 	must(t, os.RemoveAll(at))
 	if err := b.restore(at, outward.RestoreOrder{Epoch: 5}); err == nil || errors.Is(err, outward.ErrUnexpected) {
 		t.Errorf("what could not be looked at: %v", err)
