@@ -4,7 +4,7 @@ GO ?= go
 REPO ?=
 DOCUMENTS ?=
 SEED ?= 1
-PROGRAMS ?= pi codex gemini opencode qwen
+PROGRAMS ?= claude copilot pi codex gemini opencode qwen
 # The race detector needs a C compiler. Without one the tests run without it, and say so.
 CC_THERE := $(shell command -v $${CC:-cc} 2>/dev/null)
 # It leaves out the database: that is translated C, and watching its every step would take more than half of the time.

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -26,14 +27,16 @@ const programsFolder = "ORANGE_TEST_PROGRAMS"
 
 // pairs are who works and who reviews in the stories that every program goes through.
 func pairs() [][2]string {
-	return [][2]string{{"pi", "codex"}, {"codex", "pi"}, {"gemini", "gemini"}, {"opencode", "opencode"},
-		{"qwen", "qwen"}}
+	return [][2]string{{"pi", "codex"}, {"codex", "pi"}, {"claude", "codex"}, {"codex", "claude"}, {"claude", "pi"},
+		{"pi", "claude"}, {"copilot", "codex"}, {"codex", "copilot"}, {"copilot", "pi"}, {"pi", "copilot"},
+		{"gemini", "gemini"}, {"opencode", "opencode"}, {"qwen", "qwen"}}
 }
 
 // limits is how a program's screen tells of a limit. opencode and qwen are not here: they show that they are at work
 // until the limit ends, and a terminal that moves is not read.
 func limits() map[string]string {
 	return map[string]string{"pi": "429 Rate limit reached", "codex": "hit your usage limit",
+		"claude": `API Error: Request rejected \(429\)`, "copilot": "429 Rate limit reached",
 		"gemini": "Usage limit reached"}
 }
 
@@ -66,7 +69,7 @@ func TestAgentPrograms(t *testing.T) {
 			if variables["SAYS"] != "" {
 				tellOfPrograms(t, testscript.Params{Dir: "testdata/programs/limited"}, dir, variables, pair[:]...)
 			}
-			if pair[0] == "pi" || pair[0] == "codex" { // the others have stories of their own
+			if slices.Contains([]string{"pi", "codex", "claude", "copilot"}, pair[0]) { // the others have their own
 				tellOfPrograms(t, testscript.Params{Dir: "testdata/programs/rests"}, dir, variables, pair[:]...)
 			}
 		})
@@ -140,7 +143,10 @@ func offline() map[string]string {
 		"GEMINI_TELEMETRY_ENABLED": "false", "GEMINI_API_KEY": "dummy",
 		"OPENCODE_DISABLE_MODELS_FETCH": "1", "OPENCODE_DISABLE_LSP_DOWNLOAD": "1",
 		"OPENCODE_DISABLE_DEFAULT_PLUGINS": "1", "OPENCODE_DISABLE_SHARE": "1", "OPENCODE_DISABLE_CLAUDE_CODE": "1",
-		"LOOP_KEY":       "dummy",
+		"LOOP_KEY":          "dummy",
+		"ANTHROPIC_API_KEY": "dummy", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "DISABLE_AUTOUPDATER": "1",
+		"IS_SANDBOX":      "1", // a person's promise, without which claude does not run as root
+		"COPILOT_OFFLINE": "true", "COPILOT_MODEL": "scripted",
 		"OPENAI_API_KEY": "dummy", "OPENAI_MODEL": "scripted", "QWEN_USAGE_STATISTICS_ENABLED": "false",
 	}
 }
@@ -156,13 +162,15 @@ func startProvider(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Defer(func() { _, _ = endpoint.Close(), log.Close() })
 
 	home := ts.Getenv("HOME")
-	for _, f := range configurations(endpoint.URL) {
+	for _, f := range configurations(endpoint.URL, filepath.Join(ts.Getenv("WORK"), "coffee")) {
 		path := filepath.Join(home, f.path)
 		ts.Check(os.MkdirAll(filepath.Dir(path), 0o700))
 		ts.Check(os.WriteFile(path, []byte(f.text), 0o600))
 	}
 	ts.Setenv("PI_CODING_AGENT_DIR", filepath.Join(home, ".pi/agent"))
 	ts.Setenv("CODEX_HOME", filepath.Join(home, ".codex"))
+	ts.Setenv("ANTHROPIC_BASE_URL", endpoint.URL)
+	ts.Setenv("COPILOT_PROVIDER_BASE_URL", endpoint.URL+"/v1")
 	ts.Setenv("GOOGLE_GEMINI_BASE_URL", endpoint.URL)
 	ts.Setenv("OPENAI_BASE_URL", endpoint.URL+"/v1")
 	ts.Setenv("OPENCODE_CONFIG", filepath.Join(home, "opencode.json"))
@@ -223,9 +231,12 @@ func reaches(ts *testscript.TestScript, _ bool, args []string) {
 type configuration struct{ path, text string }
 
 // configurations are what a person would have set up once for each program: who the provider is. The story is in the
-// folder of temporary files: a reviewer of codex that may write there could write everything.
-func configurations(url string) []configuration {
+// folder of temporary files: a reviewer of codex that may write there could write everything. Claude Code was used in
+// the person's own repository, and nowhere else.
+func configurations(url, repository string) []configuration {
 	return []configuration{
+		{".claude.json", `{"hasCompletedOnboarding":true,"customApiKeyResponses":{"approved":["dummy"],"rejected":[]},` +
+			`"projects":{"` + repository + `":{"hasTrustDialogAccepted":true,"allowedTools":[]}}}`},
 		{".pi/agent/models.json", `{"providers":{"loop":{"baseUrl":"` + url + `/v1","api":"openai-completions",` +
 			`"apiKey":"dummy","models":[{"id":"scripted"}]}}}`},
 		{".pi/agent/settings.json", `{"defaultProvider":"loop","defaultModel":"scripted","quietStartup":true,` +

@@ -18,7 +18,10 @@ import (
 	"orange/internal/workflow"
 )
 
-type setup struct{ unread bool }
+type setup struct {
+	unread bool
+	events []history.Event
+}
 
 func (s *setup) Pinned(context.Context, task.WorkflowRef) (*workflow.Definition, error) {
 	if s.unread {
@@ -29,10 +32,10 @@ func (s *setup) Pinned(context.Context, task.WorkflowRef) (*workflow.Definition,
 
 func (s *setup) Harness(string) (*harness.Harness, error) {
 	return harness.Parse("own.yml", []byte("name: own\nworker:\n  command: [own]\n  reduced: [own]\n"+
-		"limited: \"limit reached\"\n"))
+		"limited: \"limit reached\"\nbusy: thinking\n"))
 }
 
-func (s *setup) Events(context.Context, string, int) ([]history.Event, error) { return nil, nil }
+func (s *setup) Events(context.Context, string, int) ([]history.Event, error) { return s.events, nil }
 
 // line is a pane as tmux lists it.
 func line(pane, id, role string, dead bool) string {
@@ -165,7 +168,7 @@ func TestNeed_isWhyAPersonShouldLookNow(t *testing.T) {
 		{Name: "build", Role: "worker"}, {Name: "look"}}, Exit: workflow.Exit{Rules: []workflow.Rule{
 		{Status: "build", Action: workflow.ActionCrash}}}}
 	program, err := harness.Parse("own.yml", []byte("name: own\nworker:\n  command: [own]\n  reduced: [own]\n"+
-		"ready: '> $'\nbusy: thinking\ndialog: 'Allow\\?'\nlimited: limit\n"))
+		"ready: '> $'\nbusy: thinking\ndialog: 'Allow\\?'\nlimited: limit\nrefused: key\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -185,13 +188,16 @@ func TestNeed_isWhyAPersonShouldLookNow(t *testing.T) {
 			want: record.NeedsAnswer},
 		"a dialog at a limit": {status: "build", agent: record.AgentAlive, screen: "limit of a day\nAllow?\n> ",
 			want: record.NeedsAnswer, found: "is at a dialog: limit of a day"},
-		"a limit":           {status: "build", agent: record.AgentAlive, screen: "limit\n> ", want: record.NeedsLimit},
-		"at rest":           {status: "build", agent: record.AgentAlive, screen: "> ", want: record.NeedsWord},
-		"rest unknown":      {status: "build", agent: record.AgentAlive, screen: "> ", rule: &busy},
-		"a person's status": {status: "look", agent: record.AgentAlive, screen: "> ", want: record.NeedsPerson},
-		"not started":       {status: "new", agent: record.AgentNone},
-		"dead":              {status: "build", agent: record.AgentDead, want: record.NeedsAgent},
-		"a mark":            {status: "build", note: "hook", agent: record.AgentDead, want: record.NeedsAttention},
+		"a limit": {status: "build", agent: record.AgentAlive, screen: "limit\n> ", want: record.NeedsLimit},
+		"at rest": {status: "build", agent: record.AgentAlive, screen: "> ", want: record.NeedsWord},
+		"refused": {status: "build", agent: record.AgentAlive, screen: "a bad key\n> ", want: record.NeedsModel,
+			found: "the model of its worker refuses: a bad key"},
+		"refused, and again": {status: "build", agent: record.AgentAlive, screen: "a bad key\nthinking\n> "},
+		"rest unknown":       {status: "build", agent: record.AgentAlive, screen: "> ", rule: &busy},
+		"a person's status":  {status: "look", agent: record.AgentAlive, screen: "> ", want: record.NeedsPerson},
+		"not started":        {status: "new", agent: record.AgentNone},
+		"dead":               {status: "build", agent: record.AgentDead, want: record.NeedsAgent},
+		"a mark":             {status: "build", note: "hook", agent: record.AgentDead, want: record.NeedsAttention},
 	} {
 		if c.rule == nil {
 			c.rule = program
@@ -216,6 +222,51 @@ func TestObserve_hasTheLimitOfTheAgentThatWorksInTheStatus(t *testing.T) {
 	if err != nil || one.State != record.AgentAlive || !one.Active.Equal(time.Unix(1000, 0)) || one.Limit == "" ||
 		two.State != record.AgentDead || two.Limit != "" {
 		t.Errorf("found %+v, %v", found, err)
+	}
+}
+
+// An agent that has done nothing since its start needs a person once its screen has been the same for ten seconds,
+// whatever it shows.
+func TestObserve_anAgentThatHasDoneNothingWaitsAtItsFirstScreen(t *testing.T) {
+	began := time.Unix(990, 0)
+	start := history.Event{Type: history.AgentSpawned, Time: began, Data: map[string]string{"role": "worker"}}
+	asked := history.Event{Type: history.StatusChanged, Actor: "worker", Time: began.Add(time.Second)}
+	noted := history.Event{Type: history.ConversationNoted, Actor: "engine", Time: began.Add(time.Second),
+		Data: map[string]string{"role": "worker"}}
+	marked := history.Event{Type: history.AgentStalled, Actor: "engine", Time: began.Add(time.Second)}
+	for name, c := range map[string]struct {
+		screen  string
+		now     int64
+		events  []history.Event
+		touched time.Time
+		want    string
+	}{
+		"at a question":        {"Adopt this cat? [y/N]\n", 1010, []history.Event{start}, began, record.NeedsStart},
+		"not for long":         {"Adopt this cat? [y/N]\n", 1009, []history.Event{start}, began, ""},
+		"marked by the engine": {"Adopt?\n", 1010, []history.Event{start, marked}, began, record.NeedsStart},
+		"an empty terminal":    {" \n\n", 1010, []history.Event{start}, began, ""},
+		"at work":              {"thinking\n", 1010, []history.Event{start}, began, ""},
+		"it asked Orange":      {"Adopt?\n", 1010, []history.Event{start, asked}, began, ""},
+		"it named itself":      {"Adopt?\n", 1010, []history.Event{start, noted}, began, ""},
+		"it has written":       {"Adopt?\n", 1010, []history.Event{start}, began.Add(startTime + 1), ""},
+		"in the place of one that had asked": {"Adopt?\n", 1010, []history.Event{start, asked, start}, began,
+			record.NeedsStart},
+		"not on record": {"Adopt?\n", 1010, nil, began, ""},
+	} {
+		o := observer(t, &setup{events: c.events}, c.screen, line("1", "one", "worker", false))
+		o.Touched = func(context.Context, task.Task) (time.Time, error) { return c.touched, nil }
+		var cache Screens
+		for _, at := range []int64{1002, c.now} { // it is read once, when it has become still
+			found, _, err := cache.Observe(t.Context(), o, []task.Task{
+				{ID: "one", Status: "build", Session: "s", Harness: "own", Live: true}}, time.Unix(at, 0), 9)
+			want := c.want
+			if at != c.now {
+				want = ""
+			}
+			if got := found["one"].Need.Kind; err != nil || got != want {
+				t.Errorf("%s, at %d: found %q, %v, want %q", name, at, got, err, want)
+			}
+		}
 	}
 }
 

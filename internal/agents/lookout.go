@@ -68,8 +68,7 @@ func (l Lookout) Explain(ctx context.Context, e decide.Explanation) decide.Expla
 	if need.Kind == record.NeedsLimit && need.Rest == nil {
 		return e // the task's own mark says so
 	}
-	switch need.Kind {
-	case record.NeedsAnswer, record.NeedsWord, record.NeedsLimit:
+	if need.OnScreen() {
 		// The record knows that the agent lives, and its screen that it does nothing.
 		e.Waits = slices.DeleteFunc(e.Waits, func(d rejection.Detail) bool { return d.Found == record.AtWork })
 		e.Waits = slices.Insert(e.Waits, 0, rejection.Detail{Condition: "a person", Found: need.Found,

@@ -15,15 +15,18 @@ import (
 // read reads a screen that has not changed since a time. A program is at rest only if its harness tells its rest from
 // its work.
 func read(h *harness.Harness, screen string, since time.Time) inbox.Sight {
-	limit := h.Limit(screen)
+	limit, refusal := h.Limit(screen), h.Refusal(screen)
+	busy := h.Busy != nil && h.Busy.MatchString(screen)
 	switch {
 	case h.Dialog != nil && h.Dialog.MatchString(screen):
 		return inbox.Sight{Kind: record.NeedsAnswer, Since: since, Rest: record.Rest{Line: limit}}
-	case limit != "" && (h.Busy == nil || !h.Busy.MatchString(screen)):
+	case limit != "" && !busy:
 		until, _ := harness.LimitTime(limit, since, time.LoadLocation)
 		return inbox.Sight{Kind: record.NeedsLimit, Since: since, Rest: record.Rest{Harness: h.Name,
 			Provider: h.Provider, Line: limit, Since: since, Until: until}}
-	case h.Ready != nil && h.Busy != nil && h.Ready.MatchString(screen) && !h.Busy.MatchString(screen):
+	case refusal != "" && !busy:
+		return inbox.Sight{Kind: record.NeedsModel, Since: since, Rest: record.Rest{Line: refusal}}
+	case h.Ready != nil && h.Busy != nil && h.Ready.MatchString(screen) && !busy:
 		return inbox.Sight{Kind: record.NeedsWord, Since: since}
 	}
 	return inbox.Sight{}

@@ -37,6 +37,7 @@ type Screens struct {
 type stillness struct {
 	since time.Time
 	inbox.Sight
+	first bool // no one knows what it shows, and its agent may have done nothing since its start
 }
 
 // Liveness is how the agent of a task's status is.
@@ -185,12 +186,23 @@ func (l *Screens) see(ctx context.Context, o *Observer, panes []tmux.Pane, tasks
 				err = errors.Join(err, unread)
 				continue
 			}
-			l.read[p.ID] = stillness{p.Activity, read(program, screen, p.Activity)}
+			sight := read(program, screen, p.Activity)
+			l.read[p.ID] = stillness{p.Activity, sight, sight.Kind == "" && unknown(program, screen)}
 		}
 	}
 	out = make(map[string]inbox.Sight, len(panes))
 	for _, p := range panes {
-		if one, is := l.read[p.ID]; is && (one.Kind != record.NeedsWord || !unheard(tasks[p.Task], one.since, now)) {
+		one, is := l.read[p.ID]
+		if is && one.first && now.Sub(one.since) >= firstQuiet {
+			turned, untold := o.hasTurned(ctx, p, tasks[p.Task])
+			if err = errors.Join(err, untold); !turned && untold == nil {
+				out[p.Task] = inbox.Sight{Kind: record.NeedsStart, Since: one.since}
+				continue
+			}
+			one.first = untold != nil
+			l.read[p.ID] = one
+		}
+		if is && (one.Kind != record.NeedsWord || !unheard(tasks[p.Task], one.since, now)) {
 			out[p.Task] = one.Sight
 		}
 	}

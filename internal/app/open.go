@@ -156,6 +156,7 @@ func (a *app) connect() error {
 		Before: a.environments.EnterNow, Environment: a.environments.Environment, Own: a.environments.OfChecks}
 	a.lookout = agents.Lookout{Observer: a.agents, Screens: &agents.Screens{}, Documents: a.files,
 		Conflicts: a.pool.Conflicts}
+	a.agents.Touched = a.pool.Touched
 	guard := snapshots.NewGuard(a.dir, a.pool)
 	a.engine = &engine.Engine{
 		Store: a.store, Index: a.store, Seats: a.store, Documents: a.files, Mirror: a.files, Projections: a.files,

@@ -136,7 +136,7 @@ func TestTheFlagsOfShippedHarnessesAreInTheHelpOfTheirPrograms(t *testing.T) {
 			}
 		}
 	}
-	if want := 6; read != want {
+	if want := 8; read != want {
 		t.Errorf("read %d help texts, want %d", read, want)
 	}
 }

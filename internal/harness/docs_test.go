@@ -63,7 +63,7 @@ func TestThePageOfAProgramSaysWhatItsFileSays(t *testing.T) {
 	t.Parallel()
 	const folder, most = "../../docs/agents/", 90
 	common := readFile(t, folder+"README.md")
-	for _, name := range []string{"claude", "codex", "gemini", "opencode", "pi"} {
+	for _, name := range []string{"claude", "codex", "copilot", "gemini", "opencode", "pi"} {
 		h, err := harness.Parse(name+".yml", []byte(readFile(t, "../../harnesses/"+name+".yml")))
 		if err != nil {
 			t.Fatal(err)

@@ -32,6 +32,7 @@ type Harness struct {
 	Busy     *regexp.Regexp // what it says while the program works
 	Dialog   *regexp.Regexp // what it says while Enter would answer a question
 	Limited  *regexp.Regexp // what a line of the screen says while the provider lets it do no more for now
+	Refused  *regexp.Regexp // what a line says where its model refuses it, until a person has mended something
 	Pause    time.Duration  // between typed text and Enter
 	// SessionVariable is the variable in which the program tells its own commands the name of the agent's conversation,
 	// where it chooses that itself.
@@ -225,6 +226,7 @@ func (r reader) harness(n *yaml.Node, h *Harness) {
 		yaml.May("busy", func(n *yaml.Node) { h.Busy = r.pattern(n, "busy") }),
 		yaml.May("dialog", func(n *yaml.Node) { h.Dialog = r.pattern(n, "dialog") }),
 		yaml.May("limited", func(n *yaml.Node) { h.Limited = r.pattern(n, "limited") }),
+		yaml.May("refused", func(n *yaml.Node) { h.Refused = r.pattern(n, "refused") }),
 		yaml.May("pause_ms", func(n *yaml.Node) {
 			h.Pause = time.Duration(r.Integer(n, "pause_ms", 0, 60_000)) * time.Millisecond
 		}),

@@ -21,27 +21,48 @@ const overNow = "The limit of your provider"
 // Limit is the line among the last ones of a program's screen that says that its provider lets it do no more for now;
 // empty where none does, or the harness does not know such lines. What follows below up to the time that it names is
 // part of it: programs break their lines. Where Orange has typed GoOn below a limit, that limit is over.
-func (h *Harness) Limit(screen string) string {
-	if h.Limited == nil {
+func (h *Harness) Limit(screen string) string { return untilTime(from(h.Limited, screen)) }
+
+// Refusal is the line among the last ones of a program's screen that says that its model refuses it; empty where none
+// does, or the harness does not know such lines.
+func (h *Harness) Refusal(screen string) string {
+	found := from(h.Refused, screen)
+	if len(found) == 0 {
 		return ""
 	}
-	lines := strings.Split(strings.TrimRight(screen, " \n"), "\n")
-	for i := len(lines) - 1; i >= max(0, len(lines)-lastLines); i-- {
-		if strings.Contains(lines[i], overNow) {
-			return ""
-		}
-		if h.Limited.MatchString(lines[i]) {
-			return untilTime(lines[i:])
-		}
+	return withoutFrame(found[0])
+}
+
+// from are the lines of a screen from the last one on that matches, if that is among the last that are not blank, and
+// Orange has not typed GoOn below it.
+func from(pattern *regexp.Regexp, screen string) []string {
+	if pattern == nil {
+		return nil
 	}
-	return ""
+	lines := strings.Split(strings.TrimRight(screen, " \n"), "\n")
+	for i, seen := len(lines)-1, 0; i >= 0 && seen < lastLines; i-- {
+		switch {
+		case strings.TrimSpace(lines[i]) == "":
+			continue
+		case strings.Contains(lines[i], overNow):
+			return nil
+		case pattern.MatchString(lines[i]):
+			return lines[i:]
+		}
+		seen++
+	}
+	return nil
 }
 
 // mostBroken is how many lines a program makes at most of the one that tells of a limit and its time.
 const mostBroken = 4
 
-// untilTime is the first of some lines, and those after it in the same paragraph up to one that names a time.
+// untilTime is the first of some lines, and those after it in the same paragraph up to one that names a time; empty
+// where there are no lines.
 func untilTime(lines []string) string {
+	if len(lines) == 0 {
+		return ""
+	}
 	var whole string
 	first := withoutFrame(lines[0])
 	for _, line := range lines[:min(mostBroken, len(lines))] {

@@ -12,7 +12,8 @@ import (
 )
 
 // The screens were recorded from the real programs, in the versions that the harness files name. Their names say how
-// the program was: idle, busy, with a draft in its editor, at a question, or at its provider's limit.
+// the program was: idle, busy, with a draft in its editor, at a question, at its provider's limit, as which an
+// error of the model counts that passes by itself, or refused by its model.
 func TestThePatternsOfABuiltInHarnessMatchTheScreensOfItsProgram(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/screens/*/*.txt")
@@ -32,8 +33,9 @@ func TestThePatternsOfABuiltInHarnessMatchTheScreensOfItsProgram(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		dialog := state == "dialog" || state == "limited" && asksAtALimit[program]
-		if got := h.Ready.MatchString(screen); got != (ready[state] && !dialog) {
+		dialog := state == "dialog" || asksAtALimit[program] && filepath.Base(file) == "limited-1.txt"
+		refused := state == "refused"
+		if got := h.Ready.MatchString(screen); !refused && got != (ready[state] && !dialog) {
 			t.Errorf("%s: ready matches: %v", file, got)
 		}
 		if got := h.Dialog != nil && h.Dialog.MatchString(screen); got != dialog {
@@ -44,6 +46,9 @@ func TestThePatternsOfABuiltInHarnessMatchTheScreensOfItsProgram(t *testing.T) {
 		}
 		if got := h.Limit(screen); (got != "") != (state == "limited") {
 			t.Errorf("%s: the line that tells of a limit: %q", file, got)
+		}
+		if got := h.Refusal(screen); state != "limited" && (got != "") != refused {
+			t.Errorf("%s: the line that tells of a refusal: %q", file, got)
 		}
 	}
 }

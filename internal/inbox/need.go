@@ -21,9 +21,9 @@ import (
 
 // Sight is what the screen of an agent that is still says to people. No status ever depends on it.
 type Sight struct {
-	Kind  string      // record.NeedsAnswer, NeedsLimit or NeedsWord; empty if it says nothing
+	Kind  string      // a kind of record.Need that is OnScreen; empty if it says nothing
 	Since time.Time   // when the screen last changed
-	Rest  record.Rest // at a limit; of a dialog that tells of one only the line
+	Rest  record.Rest // at a limit; of a dialog that tells of one, and of a model that refuses, only the line
 }
 
 // Clues are what else is known of a task that a person should look after. They choose words, and decide nothing.
@@ -56,6 +56,14 @@ func NeedOf(def *workflow.Definition, t task.Task, agent string, seen Sight) rec
 			found += ": " + seen.Rest.Line
 		}
 		return record.Need{Kind: seen.Kind, Found: found, Since: seen.Since, Want: "answer it: " + attach}
+	case seen.Kind == record.NeedsStart:
+		return record.Need{Kind: seen.Kind, Since: seen.Since,
+			Found: "its " + state.Role + " waits at its first screen, and has done nothing since its start",
+			Want:  "look, and answer what it asks: " + attach}
+	case seen.Kind == record.NeedsModel:
+		return record.Need{Kind: seen.Kind, Since: seen.Since,
+			Found: "the model of its " + state.Role + " refuses: " + seen.Rest.Line,
+			Want:  "mend that, then say to go on: orange task say " + t.ID + " TEXT, or look: " + attach}
 	case seen.Kind == record.NeedsLimit:
 		rest := seen.Rest
 		rest.Role = state.Role
@@ -88,6 +96,11 @@ func Words(def *workflow.Definition, t task.Task, need record.Need, clues Clues,
 		words = state.Role + " has died"
 	case record.NeedsAnswer:
 		words = "dialog"
+	case record.NeedsStart:
+		words = "waits at its first screen"
+	case record.NeedsModel:
+		_, line, _ := strings.Cut(need.Found, ": ")
+		words = "model refuses: " + line
 	case record.NeedsWord:
 		words = "rests at its prompt"
 	case record.NeedsPerson:

@@ -146,6 +146,23 @@ func (p Play) before(c conversation) []int {
 	return all[:max(0, len(all)-1)]
 }
 
+// added is what Claude Code and Copilot add by themselves to what the user says.
+var added = regexp.MustCompile(`(?s)<(?:system-reminder|current_datetime)>.*?</(?:system-reminder|current_datetime)>`)
+
+// said is a conversation with what the user said alone. A message that only a program wrote stays where a rule is about
+// it, as what a hook at the end of a turn says.
+func (p Play) said(c conversation) conversation {
+	c.turns = slices.DeleteFunc(slices.Clone(c.turns), func(t turn) bool {
+		return !t.result && strings.TrimSpace(added.ReplaceAllString(t.text, "")) == "" && p.rule(t.text) == 0
+	})
+	for i, t := range c.turns {
+		if own := strings.TrimSpace(added.ReplaceAllString(t.text, "")); !t.result && own != "" {
+			c.turns[i].text = own
+		}
+	}
+	return c
+}
+
 // conversation is what a request holds, in whatever protocol.
 type conversation struct {
 	tools []tool

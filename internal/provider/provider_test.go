@@ -111,6 +111,16 @@ func dialects() map[string]dialect {
 			call:   `"arguments":"{\"cmd\":\"orange task wait\"}"`,
 			text:   `"text":"TEXT"`, limit: `"resets_in_seconds":90`,
 		},
+		"messages": {
+			path: "/v1/messages", turns: "messages",
+			user: `{"role":"user","content":[{"type":"text","text":"<system-reminder>\nToday is\n</system-reminder>\n"},` +
+				`{"type":"text","text":"TEXT"}]}`,
+			tools: `[{"name":"Bash","input_schema":` + with("command") + `}]`,
+			result: `{"role":"user","content":[{"type":"tool_result","tool_use_id":"call-1",` +
+				`"content":[{"type":"text","text":"ok"}]}]}`,
+			call: `"partial_json":"{\"command\":\"orange task wait\"}"`,
+			text: `"text":"TEXT"`, limit: "try again in 1m30s",
+		},
 		"generate content": {
 			path: "/v1beta/models/scripted:streamGenerateContent", turns: "contents",
 			user: `{"role":"user","parts":[{"text":"TEXT"}]}`,

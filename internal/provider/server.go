@@ -75,6 +75,7 @@ func (e *Endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
+	c = e.play.said(c)
 	s, rule, number := e.play.answer(c)
 	s = e.limited(s, rule, number)
 	note := entry{Path: r.URL.Path, Rule: rule, Step: number, Run: s.run, Say: s.say, Code: s.status,
@@ -195,6 +196,8 @@ func protocolOf(path string) protocol {
 		return completions{}
 	case strings.HasSuffix(path, "/responses"):
 		return responses{}
+	case strings.HasSuffix(path, "/v1/messages"):
+		return messages{}
 	case strings.HasSuffix(path, ":streamGenerateContent"), strings.HasSuffix(path, ":generateContent"):
 		return generate{}
 	}

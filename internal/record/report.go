@@ -141,12 +141,23 @@ func (n Need) String() string {
 	return n.Found + "; " + n.Want
 }
 
+// OnScreen reports whether the screen of the task's agent says why a person should look.
+func (n Need) OnScreen() bool {
+	switch n.Kind {
+	case NeedsAnswer, NeedsLimit, NeedsStart, NeedsModel, NeedsWord:
+		return true
+	}
+	return false
+}
+
 // The kinds of a Need. What a screen shows is one for people: no status ever depends on it.
 const (
 	NeedsAttention = "attention" // a hook failed, an agent crashed: the task's own mark says what
 	NeedsAgent     = "dead"      // the agent of its status has died
 	NeedsAnswer    = "dialog"    // its agent is at a dialog
 	NeedsLimit     = "limit"     // its agent is at a limit of its provider
+	NeedsStart     = "start"     // its agent has done nothing since its start, and shows what no one knows
+	NeedsModel     = "model"     // its agent's model refuses it
 	NeedsWord      = "rest"      // its agent rests at its prompt and has not moved the task
 	NeedsPerson    = "status"    // its status waits for a person
 )

@@ -292,7 +292,8 @@ func (s Slot) Make(ctx context.Context) error {
 	return nil
 }
 
-// Touched is when something was last committed, staged or checked out in the slot. No program is run for it.
+// Touched is when something was last committed, staged or checked out in the slot, or made or removed in its top
+// folder. No program is run for it.
 // A slot that is not there was never touched.
 func (s Slot) Touched() (time.Time, error) {
 	gitDir, err := s.gitDir()
@@ -303,8 +304,9 @@ func (s Slot) Touched() (time.Time, error) {
 		return time.Time{}, fmt.Errorf("look at workspace %q: %w", s.Dir, err)
 	}
 	var last time.Time
-	for _, name := range []string{"index", "HEAD", filepath.Join("logs", "HEAD")} {
-		info, err := os.Stat(filepath.Join(gitDir, name))
+	for _, path := range []string{filepath.Join(gitDir, "index"), filepath.Join(gitDir, "HEAD"),
+		filepath.Join(gitDir, "logs", "HEAD"), s.Dir} {
+		info, err := os.Stat(path)
 		if errors.Is(err, os.ErrNotExist) {
 			continue
 		}

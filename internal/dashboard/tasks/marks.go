@@ -148,7 +148,7 @@ func (r *Row) Note(s *screen.Style) (string, *lipgloss.Style) {
 			text = summary + "; " + text
 		}
 		return text, &s.Faint
-	case r.Agent.Need.Kind == record.NeedsAnswer || r.Agent.Need.Kind == record.NeedsWord:
+	case r.Agent.Need.OnScreen() && r.Agent.Need.Kind != record.NeedsLimit:
 		return screen.Clean(r.Agent.Need.String()), &s.Info
 	case r.limit() != "":
 		return screen.Clean(r.limit()), &s.Warn
