@@ -93,8 +93,8 @@ func (l *lab) home(name string) (*home, error) {
 			h.env = append(h.env, pair)
 		}
 	}
-	h.env = append(h.env, "HOME="+dir, "ORANGE_HOME="+h.dir, "TMUX_TMPDIR="+dir, "GIT_CONFIG_NOSYSTEM=1",
-		"PATH="+filepath.Dir(l.orange)+":"+os.Getenv("PATH"))
+	h.env = append(h.env, "ORANGE_MONITOR=never", "HOME="+dir, "ORANGE_HOME="+h.dir, "TMUX_TMPDIR="+dir,
+		"GIT_CONFIG_NOSYSTEM=1", "PATH="+filepath.Dir(l.orange)+":"+os.Getenv("PATH"))
 	for path, text := range files(h.dir) {
 		path = filepath.Join(h.dir, path)
 		err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600))

@@ -20,6 +20,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"orange/internal/harness"
 	"orange/internal/proc"
 )
 
@@ -51,6 +52,9 @@ func run(m *testing.M) int {
 		return filter(os.Args[2])
 	}
 	dir, err := os.MkdirTemp("", "orange-test")
+	if err == nil {
+		err = os.Setenv(harness.WatchVariable, harness.NoWatch) // a test starts the monitors that it needs
+	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
@@ -131,7 +135,7 @@ func setUp(env *testscript.Env, agent string) error {
 		"FILTER":            self + " " + filterWord + " " + filepath.Join(env.WorkDir, "fat"),
 		"PATH":              built.dir + string(os.PathListSeparator) + os.Getenv("PATH"),
 		"GIT_CONFIG_GLOBAL": filepath.Join(env.WorkDir, "gitconfig"), "GIT_CONFIG_SYSTEM": os.DevNull,
-		"LANG": "C.UTF-8", "TZ": "Pacific/Kiritimati",
+		"LANG": "C.UTF-8", "TZ": "Pacific/Kiritimati", harness.WatchVariable: harness.NoWatch,
 	} {
 		env.Setenv(name, value)
 	}
@@ -204,7 +208,7 @@ func environment(ts *testscript.TestScript) []string {
 	var env []string
 	for _, name := range []string{
 		"HOME", "ORANGE_HOME", "TMUX_TMPDIR", "TMUX", "PATH", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "LANG",
-		"TZ", "ORANGE_SEAT", "TMPDIR",
+		"TZ", "ORANGE_SEAT", "TMPDIR", harness.WatchVariable,
 	} {
 		if value := ts.Getenv(name); value != "" {
 			env = append(env, name+"="+value)

@@ -59,7 +59,7 @@ func real(t *testing.T, program, name, vault string) *rig {
 func run(t *testing.T, home, name string, words ...string) {
 	t.Helper()
 	cmd := exec.Command(name, words...)
-	cmd.Env = append(os.Environ(), "ORANGE_HOME="+home)
+	cmd.Env = append(os.Environ(), "ORANGE_MONITOR=never", "ORANGE_HOME="+home)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%s %q: %v: %s", name, words, err, out)
 	}
@@ -69,7 +69,7 @@ func run(t *testing.T, home, name string, words ...string) {
 func overSSH(t *testing.T, program, home string, call []byte) answer.Reply {
 	t.Helper()
 	cmd := exec.Command(program, "answer")
-	cmd.Env, cmd.Stdin = append(os.Environ(), "ORANGE_HOME="+home), bytes.NewReader(call)
+	cmd.Env, cmd.Stdin = append(os.Environ(), "ORANGE_MONITOR=never", "ORANGE_HOME="+home), bytes.NewReader(call)
 	out, err := cmd.Output()
 	must(t, err)
 	reply, err := answer.ReadReply(out)
@@ -292,7 +292,7 @@ func TestHost_createsATaskThatAnotherOneHasCreatedMeanwhile(t *testing.T) {
 	h1, h2 := real(t, program, "h1", vault), real(t, program, "h2", vault)
 	snapshot := func(h *rig) string {
 		cmd := exec.Command(program, "task", "snapshot", id, "--to", vault)
-		cmd.Env = append(os.Environ(), "ORANGE_HOME="+h.Program.(host.Orange).Home)
+		cmd.Env = append(os.Environ(), "ORANGE_MONITOR=never", "ORANGE_HOME="+h.Program.(host.Orange).Home)
 		out, err := cmd.CombinedOutput()
 		if err != nil {
 			return string(out)

@@ -171,7 +171,7 @@ func (w *world) env(name string) []string {
 	return []string{"PATH=" + w.bin + ":" + os.Getenv("PATH"), "HOME=" + dir,
 		"ORANGE_HOME=" + filepath.Join(dir, "orange"), "TMUX_TMPDIR=" + filepath.Join(dir, "s"),
 		"TMPDIR=" + filepath.Join(dir, "tmp"), "GIT_CONFIG_GLOBAL=" + filepath.Join(w.dir, "gitconfig"),
-		"GIT_CONFIG_SYSTEM=/dev/null", "LANG=C.UTF-8", "TZ=UTC", "TERM=dumb", w.mark(),
+		"GIT_CONFIG_SYSTEM=/dev/null", "LANG=C.UTF-8", "TZ=UTC", "TERM=dumb", "ORANGE_MONITOR=never", w.mark(),
 		"STORM_PUSHES=" + filepath.Join(w.dir, "pushes")}
 }
 

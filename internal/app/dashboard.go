@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"orange/internal/agents"
+	"orange/internal/app/launcher"
 	"orange/internal/dashboard"
 	"orange/internal/decide"
 	"orange/internal/history"
@@ -99,8 +100,11 @@ func (a *app) showDashboard(ctx context.Context, project string, all bool) error
 	}
 	off()
 	watcher.Wait()
-	return err
+	return errors.Join(err, a.ensureWatch())
 }
+
+// ensureWatch has a monitor begun where no process watches.
+func (a *app) ensureWatch() error { return launcher.EnsureWatch(a.dir, a.self) }
 
 // untilEnded lasts until off is called or the program gets a signal to end. An interrupt does not end it: at the screen
 // Ctrl-C is a key, and in the person's editor it is meant for that. A hangup ends it too: the terminal may

@@ -3,14 +3,15 @@ package app
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"runtime/debug"
 	"time"
 
+	"orange/internal/app/traces"
 	"orange/internal/follow"
 	"orange/internal/launch"
-	"orange/internal/mirror"
 	"orange/internal/monitor"
 	"orange/internal/pool"
 	"orange/internal/proc"
@@ -32,7 +33,7 @@ func (a *app) monitor(say func(string)) (*monitor.Monitor, error) {
 	notifier := monitor.Notifier{Argv: config.Notify, Log: a.engine.Log}
 	return &monitor.Monitor{
 		Sessions: a.server, Processes: proc.System{Grace: grace},
-		Traces: traces{a.pool, a},
+		Traces: traces.Left{Pool: a.pool, Mirrors: a.files, Home: a.home},
 		Record: watchedRecord{a.store, a.recordFile()},
 		Engine: a.engine, Rules: a.home,
 		Forge:     &pool.Watched{Requests: pool.Requests{Pool: a.pool}, Now: time.Now},
@@ -66,6 +67,36 @@ func (w watch) Run(ctx context.Context, say func(string)) error {
 	})
 }
 
+// Background watches as long as there are live tasks, if no other process does and the configuration allows it. It is
+// what a command starts that has started an agent.
+func (w watch) Background(ctx context.Context) error {
+	const idle = 10 * time.Minute // how long it goes on without a live task
+	debug.SetGCPercent(50)
+	if err := w.environments.EnterBearings(); err != nil {
+		return err
+	}
+	w.pool.Before = w.environments.EnterHome
+	config, err := w.home.Config()
+	if err != nil || config.NoMonitor {
+		return err
+	}
+	gone := func() bool {
+		_, err := os.Stat(w.recordFile().Path)
+		return errors.Is(err, os.ErrNotExist)
+	}
+	return w.lease.While(func() (bool, error) {
+		live, err := w.store.List(ctx, record.Filter{Live: true, Most: 1})
+		return len(live) > 0 && ctx.Err() == nil && !gone(), err
+	}, func() error {
+		m, err := w.monitor(func(string) {})
+		if err != nil {
+			return err
+		}
+		m.Idle, m.Gone = idle, gone
+		return w.watchAlone(ctx, m)
+	})
+}
+
 // watchEvents has the functions that are called for the events of a watch over agents.
 type watchEvents struct {
 	waits  func(holder task.Watcher) // another process has the lease: this one waits for its end
@@ -83,11 +114,16 @@ func (a *app) watchOver(ctx context.Context, on watchEvents) error {
 		return err
 	}
 	defer release()
+	on.begins()
+	return a.watchAlone(ctx, m)
+}
+
+// watchAlone watches in this process, which has the lease.
+func (a *app) watchAlone(ctx context.Context, m *monitor.Monitor) error {
 	if err := launch.DropTickets(a.dir); err != nil {
 		return err
 	}
 	a.engine.Facts = a.looker(0) // a watch waits for nothing: what is being found out is asked for again
-	on.begins()
 	a.engine.Log.Info("watch begins", "component", "monitor", "process", os.Getpid())
 	m.Run(ctx)
 	a.engine.Log.Info("watch ends", "component", "monitor", "process", os.Getpid())
@@ -133,35 +169,6 @@ type watchedRecord struct {
 func (r watchedRecord) Watch(ctx context.Context, changed func()) error {
 	return r.file.Watch(ctx, changed)
 }
-
-// traces are what agents leave in files.
-type traces struct {
-	*pool.Pool
-	app *app
-}
-
-func (t traces) Notes(ctx context.Context, noted func(hook int64)) error {
-	return launch.Watch(ctx, t.app.dir, mirror.Watch, noted)
-}
-
-func (t traces) Ending(hook int64) (task.Ending, bool, error) {
-	return launch.Ending(t.app.dir, hook)
-}
-
-func (t traces) Stamp(one *task.Task) uint64 {
-	var names []string
-	// where the rules cannot be read, the error is reported where the files are made equal
-	if def, err := t.app.home.Pinned(context.Background(), one.Workflow); err == nil {
-		for _, p := range def.Projections {
-			names = append(names, p.File)
-		}
-	}
-	return t.app.files.Stamp(one.Version, one.Project, one.ID, names...)
-}
-
-func (t traces) Stamps() map[string]uint64                 { return t.app.files.Stamps() }
-func (t traces) KeepStamps(stamps map[string]uint64) error { return t.app.files.KeepStamps(stamps) }
-func (t traces) Known(id string) (bool, error)             { return t.app.files.Has(id) }
 
 // Unit is the file with which the system's supervisor keeps a monitor running.
 func (w watch) Unit(kind string) (string, error) {

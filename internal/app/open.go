@@ -170,6 +170,7 @@ func (a *app) connect() error {
 		Setup:   hookSetup{a.home, a.environments, a.files},
 		Waiting: a.store, Limits: a.store, Next: a.engine, Now: time.Now, Conflicts: a.pool.Conflicts,
 		Forge: pool.Opener{Requests: pool.Requests{Pool: a.pool}}, System: runtime.GOOS, Home: a.dir, Self: a.self,
+		Watch: a.ensureWatch,
 	}
 	a.engine.Performer = engine.GuardedPerformer{Performer: a.executor, Guard: guard}
 	return nil

@@ -9,7 +9,7 @@ import (
 )
 
 func (p *Program) monitorCommand() *cobra.Command {
-	var once bool
+	var once, background bool
 	var unit string
 	c := &cobra.Command{
 		Use: "monitor", Short: "Watch the agents, apply the exit rules, and perform pending hooks",
@@ -35,6 +35,9 @@ does nothing and exits with status 1.`,
 				}
 				return p.print(text)
 			}
+			if background {
+				return h.Monitor.Background(ctx)
+			}
 			if err := h.Identity.Person(ctx, "watch over the agents"); err != nil {
 				return err
 			}
@@ -57,6 +60,8 @@ does nothing and exits with status 1.`,
 		}),
 	}
 	c.Flags().BoolVar(&once, "once", false, "do what there is to do now, and end (for cron)")
+	c.Flags().BoolVar(&background, "background", false, "what starts an agent starts this one")
+	_ = c.Flags().MarkHidden("background") // it fails for no flag that there is
 	c.Flags().StringVar(&unit, "print-unit", "",
 		"print a unit that keeps a monitor running: systemd or launchd; both without a value")
 	c.Flags().Lookup("print-unit").NoOptDefVal = "all"

@@ -66,6 +66,8 @@ func (w *watcher) watch(how string, say func(string)) error {
 func (w *watcher) Run(_ context.Context, say func(string)) error  { return w.watch("run", say) }
 func (w *watcher) Once(_ context.Context, say func(string)) error { return w.watch("once", say) }
 
+func (w *watcher) Background(context.Context) error { return w.watch("background", func(string) {}) }
+
 func (w *watcher) Unit(kind string) (string, error) {
 	w.calls = append(w.calls, "unit "+kind)
 	return strings.Join(w.lines, "\n"), w.err
@@ -109,6 +111,7 @@ func TestMonitor_asksThePortAndTellsWhatItSays(t *testing.T) {
 		{"monitor --once --print-unit", nil, nil, "", said{exitUsage, "", "orange: --once watches and --print-unit " +
 			"does not: name one of them\n"}},
 		{"monitor --print-unit=launchd", []string{"<plist/>"}, nil, "unit launchd", said{0, "<plist/>", ""}},
+		{"monitor --background", nil, nil, "background", said{}},
 		{"monitor --print-unit=cron", nil, unknown, "unit cron",
 			said{exitUsage, "", "orange: " + unknown.Error() + "\n"}},
 		{"monitor --print-unit=cron --json", nil, unknown, "unit cron",

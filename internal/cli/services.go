@@ -234,6 +234,8 @@ type Workspaces interface {
 type Monitor interface {
 	Run(ctx context.Context, say func(string)) error
 	Once(ctx context.Context, say func(string)) error
+	// Background watches as long as there are live tasks, if no other process does and the configuration allows it.
+	Background(ctx context.Context) error
 	// Unit is the file with which the system's supervisor keeps a monitor running: "systemd", "launchd", or "all".
 	Unit(kind string) (string, error)
 	Log(keep func(line []byte) bool, lines int, out io.Writer) error

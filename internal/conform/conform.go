@@ -132,9 +132,10 @@ func (h Side) program(words ...string) *exec.Cmd {
 func Environment(dir, bin, sockets string) ([]string, error) {
 	config := "[user]\n\tname = Person\n\temail = person@localhost\n[init]\n\tdefaultBranch = main\n"
 	return []string{"PATH=" + bin + ":" + os.Getenv("PATH"), "TMUX_TMPDIR=" + sockets,
-		"GIT_CONFIG_GLOBAL=" + filepath.Join(dir, "gitconfig"), "GIT_CONFIG_SYSTEM=/dev/null",
-		"GIT_AUTHOR_DATE=2024-05-06T07:08:09Z", "GIT_COMMITTER_DATE=2024-05-06T07:08:09Z", "LANG=C.UTF-8", "TZ=UTC",
-		"TERM=dumb"}, os.WriteFile(filepath.Join(dir, "gitconfig"), []byte(config), 0o600)
+			"GIT_CONFIG_GLOBAL=" + filepath.Join(dir, "gitconfig"), "GIT_CONFIG_SYSTEM=/dev/null",
+			"GIT_AUTHOR_DATE=2024-05-06T07:08:09Z", "GIT_COMMITTER_DATE=2024-05-06T07:08:09Z", "LANG=C.UTF-8", "TZ=UTC",
+			"TERM=dumb", "ORANGE_MONITOR=never"},
+		os.WriteFile(filepath.Join(dir, "gitconfig"), []byte(config), 0o600)
 }
 
 // At is the home of a name: each is a folder below dir/hosts.

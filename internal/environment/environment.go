@@ -265,7 +265,7 @@ func (k *PerTask) EnterFor(ctx context.Context, id string) {
 // server is not taken from what the agent says. It has the bearings at once and enters the rest later.
 func (k *PerTask) LeaveAgents(id string) {
 	k.left.Do(func() {
-		bearings, err := k.bearings()
+		bearings, err := Bearings(k.Home)
 		if err != nil {
 			k.Log.Warn("the bearings could not be read", "component", "app", "error", err.Error())
 		}
@@ -275,6 +275,16 @@ func (k *PerTask) LeaveAgents(id string) {
 		become(bearings)
 		k.EnterLater(id)
 	})
+}
+
+// EnterBearings has this process leave the environment that it was started in for the bearings of the home: what it
+// does is for no one task.
+func (k *PerTask) EnterBearings() error {
+	bearings, err := Bearings(k.Home)
+	if err == nil && len(bearings) > 0 {
+		become(bearings)
+	}
+	return err
 }
 
 // OfChecks is what a check of a project's task runs in that this process performs.
@@ -312,7 +322,7 @@ func WithoutAgent(env []string) []string {
 	return slices.DeleteFunc(slices.Clone(env), func(pair string) bool {
 		name, _, _ := strings.Cut(pair, "=")
 		return name == "TMUX" || name == "TMUX_PANE" ||
-			strings.HasPrefix(name, "ORANGE_") && name != "ORANGE_LOG_LEVEL"
+			strings.HasPrefix(name, "ORANGE_") && name != "ORANGE_LOG_LEVEL" && name != harness.WatchVariable
 	})
 }
 
@@ -325,7 +335,7 @@ func bearingNames() []string {
 	}
 }
 
-func (k *PerTask) bearingsFile() string { return filepath.Join(k.Home, "bearings.json") }
+func bearingsFile(home string) string { return filepath.Join(home, "bearings.json") }
 
 // noteBearings notes the bearings of an environment that is kept for some task.
 func (k *PerTask) noteBearings(env []string) error {
@@ -338,17 +348,19 @@ func (k *PerTask) noteBearings(env []string) error {
 		return fmt.Errorf("note how programs are found: %w", err)
 	}
 	text = append(text, '\n')
-	if have, err := os.ReadFile(k.bearingsFile()); err == nil && bytes.Equal(have, text) {
+	if have, err := os.ReadFile(bearingsFile(k.Home)); err == nil && bytes.Equal(have, text) {
 		return nil
 	}
-	if err := proc.ReplaceFile(k.bearingsFile(), text); err != nil {
+	if err := proc.ReplaceFile(bearingsFile(k.Home), text); err != nil {
 		return fmt.Errorf("note how programs are found: %w", err)
 	}
 	return nil
 }
 
-func (k *PerTask) bearings() ([]string, error) {
-	text, err := os.ReadFile(k.bearingsFile())
+// Bearings are the variables by which programs, their settings and the terminal server of a home are found, as they
+// were when a person last started a task; nil where none did.
+func Bearings(home string) ([]string, error) {
+	text, err := os.ReadFile(bearingsFile(home))
 	if os.IsNotExist(err) {
 		return nil, nil
 	}
@@ -357,7 +369,7 @@ func (k *PerTask) bearings() ([]string, error) {
 	}
 	var found []string
 	if err := json.Unmarshal(text, &found); err != nil {
-		return nil, fmt.Errorf("read %q: %w", k.bearingsFile(), err)
+		return nil, fmt.Errorf("read %q: %w", bearingsFile(home), err)
 	}
 	return found, nil
 }

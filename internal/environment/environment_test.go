@@ -33,13 +33,13 @@ func TestBecome_replacesAllButWhatOrangeSetAndTheTerminal(t *testing.T) {
 func TestBearings_areThoseByWhichProgramsAreFound(t *testing.T) {
 	t.Parallel()
 	k := &PerTask{Home: t.TempDir()}
-	if found, err := k.bearings(); found != nil || err != nil {
+	if found, err := Bearings(k.Home); found != nil || err != nil {
 		t.Errorf("without a file: %q, %v", found, err)
 	}
 	if err := k.noteBearings([]string{"PATH=/bin", "SECRET=x", "HOME=/root"}); err != nil {
 		t.Fatal(err)
 	}
-	found, err := k.bearings()
+	found, err := Bearings(k.Home)
 	if want := []string{"PATH=/bin", "HOME=/root"}; err != nil || !slices.Equal(found, want) {
 		t.Errorf("found %q, %v, want %q", found, err, want)
 	}

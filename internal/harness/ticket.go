@@ -31,6 +31,12 @@ const (
 	ConversationVariable   = "ORANGE_CONVERSATION"
 )
 
+// WatchVariable is the variable with which no command starts a monitor in the background: it is NoWatch then.
+const (
+	WatchVariable = "ORANGE_MONITOR"
+	NoWatch       = "never"
+)
+
 // Note is what the launcher of an agent writes at its end.
 type Note struct {
 	Status    int    `json:"status"`

@@ -282,6 +282,7 @@ type Config struct {
 	Notify       []string
 	StalledAfter time.Duration // how long an agent may do nothing before its task is marked; 0 where nothing is said
 	Quiet        Quiet
+	NoMonitor    bool // no command starts a monitor
 }
 
 // Quiet are the signals of the dashboard that a person switched off.
@@ -340,6 +341,9 @@ func (h *Home) Config() (Config, error) {
 			// the dashboard reads them, and says what is wrong with them: no other command needs them
 			yaml.May("keys", func(*yaml.Node) {}), yaml.May("theme", func(*yaml.Node) {}),
 			yaml.May("stalled_after", func(n *yaml.Node) { c.StalledAfter = duration(r, n) }),
+			yaml.May("monitor", func(n *yaml.Node) {
+				c.NoMonitor = r.OneOf(n, "monitor", "auto", "never") == "never"
+			}),
 			yaml.May("signals", func(n *yaml.Node) { c.Quiet = quiet(r, n) }),
 		})
 	}

@@ -108,6 +108,8 @@ type Executor struct {
 	Self       string // the running program, which agents find as "orange" on their PATH
 	// Conflicts is what was found last of the conflicts of a project's live tasks; nil if no one knows.
 	Conflicts func(ctx context.Context, project string) (conflict.Overview, error)
+	// Watch sees to it that a process watches over an agent that was started; nil if others do.
+	Watch func() error
 }
 
 // Perform performs one hook.

@@ -86,7 +86,13 @@ func (h *Executor) spawn(ctx context.Context, job record.Job, window, event stri
 	if err != nil {
 		return ended, fmt.Errorf("start the %s: %w", job.Role, err)
 	}
-	return h.started(job, agent, pane, window, event), nil
+	effect := h.started(job, agent, pane, window, event)
+	if h.Watch != nil {
+		if err := h.Watch(); err != nil {
+			effect.Said += fmt.Sprintf("; no one watches over it: %v", err)
+		}
+	}
+	return effect, nil
 }
 
 // started is what a hook did that has its agent's pane. The harness is nil where it cannot be read any more.

@@ -103,6 +103,8 @@ type Launcher struct {
 	Given func(harness.Ticket) ([]string, error)
 	// Serve answers the requests of a confined agent, whose environment is env, until ctx ends.
 	Serve func(ctx context.Context, t harness.Ticket, env []string) error
+	// Ended is called when the agent has ended and its end is noted.
+	Ended func(harness.Ticket) error
 }
 
 // Run runs an agent by its ticket, and answers the exit status of the window. The ticket is taken away first: it
@@ -129,6 +131,9 @@ func (l Launcher) Run(path string) int {
 	line, _ := json.Marshal(note)
 	if err := os.WriteFile(ticket.Exit, append(line, '\n'), task.PrivateFile); err != nil {
 		fmt.Fprintf(l.Messages, "orange: cannot note the agent's end: %v\n", err)
+	}
+	if err := l.Ended(ticket); err != nil {
+		fmt.Fprintf(l.Messages, "orange: no one watches over this agent: %v\n", err)
 	}
 	return note.Status
 }

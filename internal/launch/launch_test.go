@@ -39,8 +39,10 @@ func ticketOf(t *testing.T, argv ...string) (home, path string) {
 
 func noneGiven(harness.Ticket) ([]string, error) { return nil, nil }
 
+func watched(harness.Ticket) error { return nil }
+
 func launched(messages io.Writer, path string, kept func(harness.Ticket) ([]string, error)) int {
-	return Launcher{Messages: messages, Kept: kept, Given: noneGiven}.Run(path)
+	return Launcher{Messages: messages, Kept: kept, Given: noneGiven, Ended: watched}.Run(path)
 }
 
 func TestRun_takesTheTicketAndNotesTheEnd(t *testing.T) {
@@ -142,7 +144,7 @@ func TestRun_answersTheRequestsOfAConfinedAgentWhileItLives(t *testing.T) {
 	must(t, err)
 	must(t, os.WriteFile(path, text, 0o600))
 	ended := false
-	status := Launcher{Messages: io.Discard, Given: noneGiven,
+	status := Launcher{Messages: io.Discard, Given: noneGiven, Ended: watched,
 		Kept: func(harness.Ticket) ([]string, error) { return os.Environ(), nil },
 		Serve: func(ctx context.Context, _ harness.Ticket, env []string) error {
 			if harness.Value(env, "SEEN") != "this" {
@@ -155,6 +157,21 @@ func TestRun_answersTheRequestsOfAConfinedAgentWhileItLives(t *testing.T) {
 		}}.Run(path)
 	if _, err := os.Stat(requests); status != 0 || !ended || !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("status %d, ended %v, its folder is there: %v", status, ended, err)
+	}
+}
+
+// Who watches finds the note, and the window says where no one can.
+func TestRun_hasTheEndSeenTo(t *testing.T) {
+	home, path := ticketOf(t, "/bin/true")
+	var said bytes.Buffer
+	status := Launcher{Messages: &said, Kept: noneGiven, Given: noneGiven, Ended: func(ticket harness.Ticket) error {
+		if _, found, err := Ending(ticket.Home, 7); ticket.Home != home || !found || err != nil {
+			t.Errorf("of %q it is noted: %v, %v", ticket.Home, found, err)
+		}
+		return errors.New("no one is there")
+	}}.Run(path)
+	if want := "orange: no one watches over this agent: no one is there\n"; status != 0 || said.String() != want {
+		t.Errorf("status %d, said %q", status, said.String())
 	}
 }
 
@@ -186,7 +203,8 @@ func TestRun_beginsAfreshWhereTheConversationIsGone(t *testing.T) {
 func TestRun_startsNoAgentWithoutWhatThePersonHasSet(t *testing.T) {
 	home, path := ticketOf(t, "sh", "-c", "exit 3")
 	var said bytes.Buffer
-	status := Launcher{Messages: &said, Kept: func(harness.Ticket) ([]string, error) { return os.Environ(), nil },
+	status := Launcher{Messages: &said, Ended: watched,
+		Kept:  func(harness.Ticket) ([]string, error) { return os.Environ(), nil },
 		Given: func(harness.Ticket) ([]string, error) { return nil, errors.New("env.json:3: found something else") },
 	}.Run(path)
 	end, _, err := Ending(home, 7)

@@ -47,6 +47,35 @@ func (l Watch) Try() (release func(), free bool, err error) {
 	}, true, nil
 }
 
+// Ensure calls start if no process watches.
+func (l Watch) Ensure(start func() error) error {
+	unlock, free, err := l.TryLock()
+	if !free || err != nil {
+		return err
+	}
+	unlock()
+	return start()
+}
+
+// While has watch run as long as the watch is needed, if no other process watches. A task that begins while watch ends
+// has found a process that watches, and has started no other one: so it asks again after it gave the lease back.
+func (l Watch) While(needed func() (bool, error), watch func() error) error {
+	for {
+		if is, err := needed(); !is || err != nil {
+			return err
+		}
+		release, free, err := l.Try()
+		if !free || err != nil {
+			return err
+		}
+		err = watch()
+		release()
+		if err != nil {
+			return err
+		}
+	}
+}
+
 // TryLock takes the lease, if no other process has it, without a note: its holder does not watch.
 func (l Watch) TryLock() (release func(), free bool, err error) { return l.Locks.TryLock(name) }
 

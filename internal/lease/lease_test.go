@@ -119,3 +119,49 @@ func TestHeartbeat_renewsTheNoteSeldom(t *testing.T) {
 		}
 	})
 }
+
+// A task that begins while a watch ends is watched over all the same.
+func TestWhile_asksAgainAfterItGaveTheLeaseBack(t *testing.T) {
+	t.Parallel()
+	l := leaseAt(t.TempDir())
+	asked, watched := 0, 0
+	needed := func() (bool, error) {
+		release, free, err := l.Try()
+		if err != nil || !free {
+			t.Fatalf("the lease is free when it asks: %v, %v", free, err)
+		}
+		release()
+		asked++
+		return asked < 3, nil
+	}
+	if err := l.While(needed, func() error { watched++; return nil }); err != nil || watched != 2 {
+		t.Errorf("it watched %d times, %v", watched, err)
+	}
+	release, _, err := l.Try()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer release()
+	yes := func() (bool, error) { return true, nil }
+	if err := l.While(yes, func() error { watched++; return nil }); err != nil || watched != 2 {
+		t.Errorf("beside another process it watched %d times, %v", watched, err)
+	}
+}
+
+// Who needs a watch starts one where there is none, and only there.
+func TestEnsure_startsAWatchWhereNoneIs(t *testing.T) {
+	t.Parallel()
+	l, started := leaseAt(t.TempDir()), 0
+	start := func() error { started++; return errors.New("it cannot be started") }
+	if err := l.Ensure(start); started != 1 || err == nil {
+		t.Errorf("where no process watches: started %d, %v", started, err)
+	}
+	release, free, err := l.Try() // Ensure has given the lease back
+	if err != nil || !free {
+		t.Fatalf("the lease is free: %v, %v", free, err)
+	}
+	defer release()
+	if err := l.Ensure(start); started != 1 || err != nil {
+		t.Errorf("where a process watches: started %d, %v", started, err)
+	}
+}

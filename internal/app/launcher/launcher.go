@@ -68,7 +68,7 @@ func run(ticket string, messages io.Writer) int {
 		Given: func(t harness.Ticket) ([]string, error) {
 			return environment.Variables{Home: t.Home}.For(harness.Value(t.Set, "ORANGE_PROJECT"), t.Task)
 		},
-		Serve: serve,
+		Serve: serve, Ended: ensureWatch,
 	}
 	return l.Run(ticket)
 }

@@ -1,0 +1,46 @@
+package launcher
+
+import (
+	"fmt"
+	"os"
+
+	"orange/internal/environment"
+	"orange/internal/harness"
+	"orange/internal/lease"
+	"orange/internal/mirror"
+	"orange/internal/proc"
+)
+
+// EnsureWatch starts a monitor for a home in the background, by the program self, if no process watches and
+// harness.WatchVariable does not forbid it. It runs in a process session of its own, in the home's bearings: in
+// nothing that an agent, or the person who started one task, has set. A monitor that the person's configuration forbids
+// ends at once.
+func EnsureWatch(home, self string) error {
+	wanted := os.Getenv(harness.WatchVariable)
+	if wanted == harness.NoWatch {
+		return nil
+	}
+	return lease.Watch{Home: home, Locks: mirror.Files{Home: home}}.Ensure(func() error {
+		env, err := environment.Bearings(home)
+		if err != nil {
+			return fmt.Errorf("start a monitor: %w", err)
+		}
+		for _, name := range []string{"ORANGE_LOG_LEVEL", harness.WatchVariable} {
+			if value := os.Getenv(name); value != "" {
+				env = append(env, name+"="+value)
+			}
+		}
+		_, err = proc.Detach(proc.Command{Name: self, Args: []string{"monitor", "--background"}, Dir: home,
+			Env: append(env, "ORANGE_HOME="+home)})
+		return err
+	})
+}
+
+// ensureWatch has the end of an agent seen to where no process watches.
+func ensureWatch(t harness.Ticket) error {
+	self, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("find the running program: %w", err)
+	}
+	return EnsureWatch(t.Home, self)
+}

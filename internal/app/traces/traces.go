@@ -1,0 +1,50 @@
+// Package traces has what agents leave in files, as a monitor asks for it.
+package traces
+
+import (
+	"context"
+
+	"orange/internal/home"
+	"orange/internal/launch"
+	"orange/internal/mirror"
+	"orange/internal/pool"
+	"orange/internal/task"
+)
+
+// Left has the files that agents write in a home. Every field is required.
+type Left struct {
+	*pool.Pool
+	Mirrors mirror.Files
+	Home    *home.Home
+}
+
+// Notes calls noted as soon as a launcher has noted the end of its agent, until ctx ends.
+func (f Left) Notes(ctx context.Context, noted func(hook int64)) error {
+	return launch.Watch(ctx, f.Home.Dir, mirror.Watch, noted)
+}
+
+// Ending is what the launcher of a hook's agent noted; found is false where it noted nothing.
+func (f Left) Ending(hook int64) (end task.Ending, found bool, err error) {
+	return launch.Ending(f.Home.Dir, hook)
+}
+
+// Stamp changes whenever one of a task's mirrors does, or the version of the task.
+func (f Left) Stamp(one *task.Task) uint64 {
+	var names []string
+	// where the rules cannot be read, the error is reported where the files are made equal
+	if def, err := f.Home.Pinned(context.Background(), one.Workflow); err == nil {
+		for _, p := range def.Projections {
+			names = append(names, p.File)
+		}
+	}
+	return f.Mirrors.Stamp(one.Version, one.Project, one.ID, names...)
+}
+
+// Stamps are the stamps of tasks that KeepStamps kept last.
+func (f Left) Stamps() map[string]uint64 { return f.Mirrors.Stamps() }
+
+// KeepStamps keeps the stamps of tasks for a later process.
+func (f Left) KeepStamps(stamps map[string]uint64) error { return f.Mirrors.KeepStamps(stamps) }
+
+// Known reports whether a task has a folder.
+func (f Left) Known(id string) (bool, error) { return f.Mirrors.Has(id) }
