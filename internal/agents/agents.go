@@ -41,6 +41,8 @@ type Observer struct {
 	Record Record
 	// Configure writes the configuration of the terminal server, which a session needs.
 	Configure func() error
+	// Resume is what the person wants with agents that ended with their terminal server, in record's words.
+	Resume func() (string, error)
 	// Touched is when a task's document, branch or worktree last changed.
 	Touched func(ctx context.Context, t task.Task) (time.Time, error)
 }

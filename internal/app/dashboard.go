@@ -100,11 +100,8 @@ func (a *app) showDashboard(ctx context.Context, project string, all bool) error
 	}
 	off()
 	watcher.Wait()
-	return errors.Join(err, a.ensureWatch())
+	return errors.Join(err, launcher.EnsureWatch(a.dir, a.self))
 }
-
-// ensureWatch has a monitor begun where no process watches.
-func (a *app) ensureWatch() error { return launcher.EnsureWatch(a.dir, a.self) }
 
 // untilEnded lasts until off is called or the program gets a signal to end. An interrupt does not end it: at the screen
 // Ctrl-C is a key, and in the person's editor it is meant for that. A hangup ends it too: the terminal may

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"orange/internal/app/traces"
@@ -41,7 +42,7 @@ func (a *app) monitor(say func(string)) (*monitor.Monitor, error) {
 		Hint:      a.server.AwaitDeath, Heartbeat: a.lease.Heartbeat(a.engine.Log), Now: time.Now, Log: a.engine.Log,
 		Stall: cmp.Or(config.StalledAfter, usualStall), Needs: a.lookout.Waiting, GoOn: a.goOn, Spent: proc.Spent,
 		Tell: func(ctx context.Context, t task.Task, text string) {
-			say(fmt.Sprintf("%s %s: %s", t.Project+"/"+t.Branch, t.ID, text))
+			say(strings.TrimPrefix(fmt.Sprintf("%s/%s %s: %s", t.Project, t.Branch, t.ID, text), "/ : "))
 			notifier.Notify(ctx, t, text)
 		},
 	}, nil
@@ -70,7 +71,6 @@ func (w watch) Run(ctx context.Context, say func(string)) error {
 // Background watches as long as there are live tasks, if no other process does and the configuration allows it. It is
 // what a command starts that has started an agent.
 func (w watch) Background(ctx context.Context) error {
-	const idle = 10 * time.Minute // how long it goes on without a live task
 	debug.SetGCPercent(50)
 	if err := w.environments.EnterBearings(); err != nil {
 		return err
@@ -92,7 +92,7 @@ func (w watch) Background(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		m.Idle, m.Gone = idle, gone
+		m.Idle, m.Gone = 10*time.Minute, gone
 		return w.watchAlone(ctx, m)
 	})
 }

@@ -14,6 +14,7 @@ import (
 
 	"orange/harnesses"
 	"orange/internal/agents"
+	"orange/internal/app/launcher"
 	"orange/internal/caller"
 	"orange/internal/engine"
 	"orange/internal/environment"
@@ -156,7 +157,7 @@ func (a *app) connect() error {
 		Before: a.environments.EnterNow, Environment: a.environments.Environment, Own: a.environments.OfChecks}
 	a.lookout = agents.Lookout{Observer: a.agents, Screens: &agents.Screens{}, Documents: a.files,
 		Conflicts: a.pool.Conflicts}
-	a.agents.Touched = a.pool.Touched
+	a.agents.Touched, a.agents.Resume = a.pool.Touched, a.home.Resume
 	guard := snapshots.NewGuard(a.dir, a.pool)
 	a.engine = &engine.Engine{
 		Store: a.store, Index: a.store, Seats: a.store, Documents: a.files, Mirror: a.files, Projections: a.files,
@@ -170,7 +171,7 @@ func (a *app) connect() error {
 		Setup:   hookSetup{a.home, a.environments, a.files},
 		Waiting: a.store, Limits: a.store, Next: a.engine, Now: time.Now, Conflicts: a.pool.Conflicts,
 		Forge: pool.Opener{Requests: pool.Requests{Pool: a.pool}}, System: runtime.GOOS, Home: a.dir, Self: a.self,
-		Watch: a.ensureWatch,
+		Watch: func() error { return launcher.EnsureWatch(a.dir, a.self) },
 	}
 	a.engine.Performer = engine.GuardedPerformer{Performer: a.executor, Guard: guard}
 	return nil

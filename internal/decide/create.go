@@ -246,7 +246,7 @@ func Respawn(def *workflow.Definition, t task.Task, alive bool, actor task.Actor
 	t.UpdatedAt, t.Attention, t.StalledAt = now, "", time.Time{}
 	t.Counters = resetBy(def, t.Counters, actor)
 	if !actor.Rule {
-		t.Counters = withoutLimits(t.Counters)
+		t.Counters = withoutEnds(t.Counters)
 	}
 	event.Counters, event.Hooks = t.Counters, actions(hooks)
 	return record.Change{Task: t, Expect: expect, Hooks: hooks, Lease: reserve,

@@ -108,7 +108,10 @@ func rulesOf(def *workflow.Definition, status task.Status) []*workflow.Rule {
 }
 
 func (x *exit) dead() record.Change {
-	if x.atLimit() {
+	switch {
+	case x.isLost():
+		return x.lose()
+	case x.atLimit():
 		return x.park()
 	}
 	return x.note(fmt.Sprintf("%s has ended in %q; start it again with %q", x.death.Name(), x.task.Status,
@@ -229,7 +232,10 @@ func crashRule(def *workflow.Definition, status task.Status) *workflow.Rule {
 
 // crash counts a crash. The crash that reaches the rule's threshold moves the task to where a person looks after it.
 func (x *exit) crash(rule *workflow.Rule, why string) record.Change {
-	if x.atLimit() {
+	switch {
+	case x.isLost():
+		return x.lose()
+	case x.atLimit():
 		return x.park()
 	}
 	t := x.task
@@ -302,6 +308,9 @@ func escalationHooks(def *workflow.Definition, t task.Task, to task.Status) []ta
 // NeedsWords reports whether a change notifies people of a death whose last words they will want to see.
 func NeedsWords(c record.Change) bool {
 	for i := range c.Events {
+		if c.Events[i].Type == history.MachineLost {
+			return false
+		}
 		if c.Events[i].Type == history.AgentCrashed || c.Events[i].IsMove() {
 			return c.Events[i].Type == history.AgentCrashed
 		}
@@ -329,12 +338,13 @@ func lastSaid(words string) string {
 	return "; its last words: " + string(said)
 }
 
-// RespawnDue returns when the monitor starts the dead agent of the present status again, if the workflow wants that or
-// the agent ended at its provider's limit. Its time has come unless it is after now. The first restart is immediate;
-// each further one in the same status waits longer; one after a limit waits until that is over. Events are the task's
-// whole history. A clock that was set back delays no restart by more than one back-off. A person has to restart an
-// agent that could not be started at all. The same holds for one whose pending start the next move dropped: Orange
-// warned the actor of that move, and the death of an earlier agent has no bearing on it.
+// RespawnDue returns when the monitor starts the dead agent of the present status again, if the workflow wants that, or
+// the agent ended at its provider's limit or with its machine. Its time has come unless it is after now. The first
+// restart is immediate, and so is one after a loss of the machine; each further one in the same status waits longer;
+// one after a limit waits until that is over. Events are the task's whole history. A clock that was set back delays no
+// restart by more than one back-off. A person has to restart an agent that could not be started at all. The same holds
+// for one whose pending start the next move dropped: Orange warned the actor of that move, and the death of an earlier
+// agent has no bearing on it.
 func RespawnDue(def *workflow.Definition, t task.Task, events []history.Event, now time.Time) (
 	due time.Time, wanted bool) {
 	state, _ := def.State(t.Status)
@@ -368,6 +378,9 @@ func RespawnDue(def *workflow.Definition, t task.Task, events []history.Event, n
 		}
 		return until, true
 	}
+	if last.Type == history.MachineLost && last.Data[dataResume] == record.ResumeAlways {
+		return last.Time, true
+	}
 	if !autoRespawns(def, t) {
 		return time.Time{}, false
 	}
@@ -400,9 +413,10 @@ func owesStart(def *workflow.Definition, move history.Event, role string) bool {
 }
 
 // Respawns reports whether the monitor may start a dead agent of the task's present status again once its time has
-// come: the workflow wants that, or the agent has ended at a limit.
+// come: the workflow wants that, or the agent has ended at a limit or with its machine.
 func Respawns(def *workflow.Definition, t task.Task) bool {
-	return autoRespawns(def, t) || t.Counters.Get(record.LimitCount) > 0 && restartable(def, t)
+	ended := t.Counters.Get(record.LimitCount) > 0 || t.Counters.Get(record.LossCount) > 0
+	return autoRespawns(def, t) || ended && restartable(def, t)
 }
 
 // autoRespawns reports whether the workflow wants every dead agent of the present status started again.

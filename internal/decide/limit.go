@@ -13,8 +13,12 @@ import (
 	"orange/internal/workflow"
 )
 
-// dataWork is the key in the data of an end at a limit that has the digest of the work that the agent left.
-const dataWork = "work"
+// Keys in the data of an end at a limit: the line of the agent's last words that tells of it, and the digest of the
+// work that the agent left.
+const (
+	dataLimit = "limit"
+	dataWork  = "work"
+)
 
 // AtLimit completes what was seen of the limit of an agent's provider: which work the agent left, and whether any of
 // that is new since the last limit in the same status that was waited for. Events are the task's whole history.
@@ -64,7 +68,7 @@ func (x *exit) park() record.Change {
 
 func limitData(limit task.Limit, until time.Time) map[string]string {
 	return map[string]string{
-		history.DataLimit: limit.Line, history.DataUntil: task.FormatTime(until), history.DataProvider: limit.Provider,
+		dataLimit: limit.Line, history.DataUntil: task.FormatTime(until), history.DataProvider: limit.Provider,
 		dataWork: limit.Work,
 	}
 }
@@ -118,12 +122,14 @@ func limitBackOff(times int) time.Duration {
 	return waits[min(times, len(waits))-1]
 }
 
-// withoutLimits are the counters with no end at a limit counted.
-func withoutLimits(c task.Counters) task.Counters {
-	if c.Get(record.LimitCount) == 0 {
-		return c
+// withoutEnds are the counters with no end at a limit and none with the machine counted.
+func withoutEnds(c task.Counters) task.Counters {
+	for _, name := range []string{record.LimitCount, record.LossCount} {
+		if c.Get(name) != 0 {
+			c = c.With(name, 0)
+		}
 	}
-	return c.With(record.LimitCount, 0)
+	return c
 }
 
 // longestHold is how long the agents of a provider are held up by one limit: then one of them tries, because a limit

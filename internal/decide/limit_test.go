@@ -35,7 +35,7 @@ func TestAnAgentThatEndsAtALimitIsNoCrashAndIsStartedAgainWhenThatIsOver(t *test
 		t.Errorf("the mark tells what the event has: %q", c.Task.Attention)
 	}
 	data := c.Events[0].Data
-	if data[history.DataLimit] != "usage limit reached" || data[history.DataProvider] != "anthropic" ||
+	if data["limit"] != "usage limit reached" || data[history.DataProvider] != "anthropic" ||
 		data["work"] != "w1" || data[task.DataLastWords] != "out of paper" {
 		t.Errorf("the event has %v", data)
 	}

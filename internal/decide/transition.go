@@ -416,7 +416,7 @@ func enter(def *workflow.Definition, t task.Task, to task.Status, hooks []task.H
 	t.EnteredAt, t.UpdatedAt, t.StalledAt = now, now, time.Time{}
 	t.Attention, t.QueuedFor, t.After = "", "", nil
 	t.Overdue = 0
-	t.Counters = withoutLimits(t.Counters)
+	t.Counters = withoutEnds(t.Counters)
 	for _, h := range hooks {
 		t.Counters = count(t.Counters, to, h)
 	}

@@ -20,6 +20,9 @@ type Witness interface {
 	// Limit is what those lines say of the limit of the agent's provider; zero where they say nothing of one. Events
 	// are the task's whole history.
 	Limit(t task.Task, death task.Death, events []history.Event, now time.Time) (task.Limit, error)
+	// Lost is with what the dead agent ended, if all that it ran in has ended since its start, and what the person
+	// wants with those who ended so; empty where it ended by itself.
+	Lost(ctx context.Context, death task.Death, started time.Time) (with, resume string, _ error)
 }
 
 // Died applies the workflow's exit rules to an agent's death, by the same steps as every request.
@@ -121,15 +124,42 @@ func (e *Engine) died(ctx context.Context, death task.Death) (record.Outcome, er
 	if t.Attention != s.Task.Attention {
 		out.Asks = t.Attention
 	}
+	if c.Events[0].Type == history.MachineLost && death.Resume == record.ResumeAlways {
+		out.LostWith = death.LostWith
+	}
 	if err == nil && len(c.Hooks) > 0 {
 		err = e.Runner.Run(ctx, t.ID, false)
 	}
 	return out, err
 }
 
-// lastWords adds to a death what the agent said last, and the limit of its provider that this tells of.
+// lost is with what a dead agent ended. Orange asks that only where it matters: where a person hears of the death, or
+// it counts.
+func (e *Engine) lost(ctx context.Context, death task.Death) (with, resume string, _ error) {
+	if death.Ending.Unstarted != "" {
+		return "", "", nil
+	}
+	events, err := e.Index.Events(ctx, death.Task, 0)
+	if err != nil {
+		return "", "", err
+	}
+	for i := len(events) - 1; i >= 0; i-- {
+		started := events[i].Type == history.AgentSpawned || events[i].Type == history.ReviewStarted
+		if started && events[i].Data["role"] == death.Role {
+			return e.Witness.Lost(ctx, death, events[i].Time)
+		}
+	}
+	return "", "", nil
+}
+
+// lastWords adds to a death with what the agent ended, what it said last, and the limit of its provider that this tells
+// of.
 func (e *Engine) lastWords(ctx context.Context, t task.Task, evidence decide.Evidence, death task.Death,
 	now time.Time) (task.Death, error) {
+	var err error
+	if death.LostWith, death.Resume, err = e.lost(ctx, death); err != nil {
+		return death, err
+	}
 	said, err := e.Witness.LastWords(ctx, death)
 	if err != nil {
 		death.LastWords = "could not be read: " + err.Error()

@@ -109,6 +109,10 @@ type witness struct{}
 
 func (witness) LastWords(context.Context, task.Death) (string, error) { return "out of paper", nil }
 
+func (witness) Lost(context.Context, task.Death, time.Time) (with, resume string, _ error) {
+	return "", "", nil
+}
+
 func (witness) Limit(task.Task, task.Death, []history.Event, time.Time) (task.Limit, error) {
 	return task.Limit{}, nil
 }

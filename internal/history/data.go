@@ -24,10 +24,8 @@ const (
 	DataRefused = "refused"  // why the move of the last level was not made
 )
 
-// Keys in the data of an AgentLimited: the line of the agent's last words that tells of the limit, until when it lasts,
-// and whose limit it is. Package decide has one more there.
+// Keys in the data of an AgentLimited: until when the limit lasts, and whose it is. Package decide has two more there.
 const (
-	DataLimit    = "limit"
 	DataUntil    = "until"
 	DataProvider = "provider"
 )

@@ -31,6 +31,7 @@ const (
 	PersonSaid       = "person.said" // a person said something to an agent: the text is the reason
 	AgentCrashed     = "agent.crashed"
 	AgentLimited     = "agent.limited" // it ended at its provider's limit: it is started again when that is over
+	MachineLost      = "machine.lost"  // it ended with its terminal server or its machine, which is no crash
 	CrashesForgotten = "crashes.forgotten"
 	HooksRetried     = "hooks.retried"
 	AgentStalled     = "agent.stalled"
@@ -168,7 +169,7 @@ func LastWords(events []Event) (words string) {
 		switch e := &events[i]; e.Type {
 		case AgentSpawned, ReviewStarted, AgentRespawned:
 			words = ""
-		case AgentCrashed, AgentStopped, AgentLimited:
+		case AgentCrashed, AgentStopped, AgentLimited, MachineLost:
 			words = e.Data[task.DataLastWords]
 		}
 	}

@@ -16,7 +16,7 @@ func EventTypes() []string {
 		Created, Updated, QueuedForSpace, WaitBroken, StatusChanged, AutoAdvanced, MergeBegun, MergeFailed,
 		Merged, WorkflowMigrated, WorkspaceReady, Rebuilt,
 		AgentSpawned, AgentRespawned, AgentStopped, AgentNotified, PersonSaid, ConversationNoted,
-		AgentCrashed, AgentLimited, CrashesForgotten, HooksRetried, AgentStalled, ReviewStarted,
+		AgentCrashed, AgentLimited, MachineLost, CrashesForgotten, HooksRetried, AgentStalled, ReviewStarted,
 		TimeoutWarning, TimeoutAlert, TimeoutEscalated, HookFailure, CheckFinished, OrphanFreed, WorkRescued,
 		DocumentRestored, DocumentAdopted, ProjectionRestored, BranchPushed, PRRequested, PRCreated, PRLanded,
 		PRDropped, PRChecked, PRLeftBehind, SendBackRefused,

@@ -5,6 +5,7 @@
 package home
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,6 +21,7 @@ import (
 	"orange/internal/explore"
 	"orange/internal/harness"
 	"orange/internal/proc"
+	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/workflow"
 	"orange/internal/yaml"
@@ -282,7 +284,8 @@ type Config struct {
 	Notify       []string
 	StalledAfter time.Duration // how long an agent may do nothing before its task is marked; 0 where nothing is said
 	Quiet        Quiet
-	NoMonitor    bool // no command starts a monitor
+	NoMonitor    bool   // no command starts a monitor
+	Resume       string // what becomes of agents that a reboot has ended: record.ResumeAlways where nothing is said
 }
 
 // Quiet are the signals of the dashboard that a person switched off.
@@ -344,8 +347,17 @@ func (h *Home) Config() (Config, error) {
 			yaml.May("monitor", func(n *yaml.Node) {
 				c.NoMonitor = r.OneOf(n, "monitor", "auto", "never") == "never"
 			}),
+			yaml.May("resume", func(n *yaml.Node) {
+				c.Resume = r.OneOf(n, "resume", record.ResumeAlways, record.ResumeAsk, record.ResumeNever)
+			}),
 			yaml.May("signals", func(n *yaml.Node) { c.Quiet = quiet(r, n) }),
 		})
 	}
 	return c, r.Err()
+}
+
+// Resume is what becomes of agents that have ended with their machine, in record's words.
+func (h *Home) Resume() (string, error) {
+	c, err := h.Config()
+	return cmp.Or(c.Resume, record.ResumeAlways), err
 }

@@ -21,7 +21,6 @@ func TestEndIdle_endsTheWatchThatNoTaskNeeds(t *testing.T) {
 	}{
 		"no task":       {want: idle},
 		"a live task":   {record: listed{{ID: "one", Live: true}}},
-		"it is over":    {record: listed{{ID: "one"}}, want: idle},
 		"a home gone":   {record: listed{{ID: "one", Live: true}}, gone: true, want: idleEvery},
 		"it is damaged": {unread: errors.New("damaged")},
 	} {

@@ -113,7 +113,8 @@ type Monitor struct {
 
 	// waits for a sign that an agent may have died, where the system cannot watch processes
 	Hint func(ctx context.Context) error
-	Tell func(ctx context.Context, t task.Task, text string) // what a person should know
+	// what a person should know of a task; of all of them where it is empty
+	Tell func(ctx context.Context, t task.Task, text string)
 	// Needs says why people should look after tasks now, as far as their agents' screens say: with an empty need for a
 	// task that it looked at and that needs no one. It looks at all of them where since is zero, else at those alone
 	// whose screens have changed then or later. More reports that it left some for the next time. It is nil if no one
@@ -157,6 +158,8 @@ type Monitor struct {
 	fetched map[string]time.Time // when origin was asked for such tasks, by project
 
 	merges map[string]merge // the tasks that can be merged, as they were looked at last
+
+	lost lost // what people have not heard yet
 
 	held map[string]bool // the clock's: who had which workspace when it looked last while a task waited for one
 }
@@ -239,6 +242,7 @@ func (m *Monitor) Once(ctx context.Context) error {
 			break
 		}
 	}
+	m.tellLost(ctx, 0)
 	if tasks.number != m.compared {
 		all = errors.Join(all, m.mirrors(ctx, tasks))
 	}
@@ -332,6 +336,9 @@ func (m *Monitor) died(ctx context.Context, seat record.Seat, end task.Ending) e
 	if err != nil || !out.Moved {
 		return err
 	}
+	if out.LostWith != "" {
+		m.noteLost(out.LostWith)
+	}
 	err = m.revive(ctx, seat.Task)
 	if out.Asks != "" {
 		m.Tell(ctx, out.Task, out.Asks)
@@ -365,6 +372,7 @@ func (m *Monitor) maintain(ctx context.Context, crew *sync.WaitGroup) {
 		case <-tick.C:
 		}
 		m.Heartbeat()
+		m.tellLost(ctx, lostRest)
 		err := errors.Join(m.Engine.Resume(ctx), m.guard(ctx, crew))
 		for _, id := range m.nowDue() {
 			err = errors.Join(err, m.revive(ctx, id))

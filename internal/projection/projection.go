@@ -113,7 +113,7 @@ func (s projectionState) after(def *workflow.Definition, e *history.Event) proje
 	switch e.Type {
 	case history.AgentSpawned, history.AgentRespawned, history.ReviewStarted:
 		s.alive = append(without(s.alive, role), role)
-	case history.AgentStopped, history.AgentCrashed, history.AgentLimited:
+	case history.AgentStopped, history.AgentCrashed, history.AgentLimited, history.MachineLost:
 		s.alive = without(s.alive, role)
 		if role == allRoles {
 			s.alive = nil

@@ -14,6 +14,20 @@ const (
 	MostLimits = 5
 )
 
+// LossCount is a counter that no workflow names: how often the agent of the present status has ended with its terminal
+// server or its machine and was to be started again. After MostLosses the next such end is a crash.
+const (
+	LossCount  = "loss_count"
+	MostLosses = 5
+)
+
+// What becomes of agents that have ended with their machine: they are started again, a person is asked, or nothing.
+const (
+	ResumeAlways = "always"
+	ResumeAsk    = "ask"
+	ResumeNever  = "never"
+)
+
 // HookMark is the start of the attention mark that a failed hook leaves, so that its success can remove the mark.
 const HookMark = "hook "
 

@@ -18,15 +18,16 @@ type Holder struct {
 
 // Outcome is what became of a request.
 type Outcome struct {
-	Task    task.Task
-	Moved   bool // false when the task was there already, or was queued
-	Event   history.Event
-	Hooks   []task.OwedHook // those of Event, as they are when the caller is answered
-	Queued  bool
-	Holders []Holder // who has the workspaces, when Queued
-	Before  []Before // those that it waits for, where it was not started because of them
-	Asks    string   // what a person should know because of it; empty when nothing new
-	Warning string   // what went wrong besides the move; empty when nothing did
+	Task     task.Task
+	Moved    bool // false when the task was there already, or was queued
+	Event    history.Event
+	Hooks    []task.OwedHook // those of Event, as they are when the caller is answered
+	Queued   bool
+	Holders  []Holder // who has the workspaces, when Queued
+	Before   []Before // those that it waits for, where it was not started because of them
+	Asks     string   // what a person should know because of it; empty when nothing new
+	LostWith string   // with what the agent ended that is to be started again; empty where it ended by itself
+	Warning  string   // what went wrong besides the move; empty when nothing did
 }
 
 // TakenSnapshot is a snapshot of a task, as the two commits that were pushed, or why there is none.

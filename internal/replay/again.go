@@ -187,8 +187,7 @@ func decides(e *history.Event) bool {
 	case history.Created:
 		return e.Data[history.DataAdopted] == ""
 	case history.StatusChanged, history.AutoAdvanced, history.AgentCrashed, history.AgentLimited,
-		history.AgentRespawned,
-		history.QueuedForSpace,
+		history.MachineLost, history.AgentRespawned, history.QueuedForSpace,
 		history.WorkflowMigrated,
 		history.TimeoutWarning, history.TimeoutAlert, history.TimeoutEscalated, history.PRRequested,
 		history.PRLanded, history.PRDropped, history.SendBackRefused,

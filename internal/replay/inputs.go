@@ -102,6 +102,8 @@ type Dead struct {
 	Signal    int    `json:"signal,omitempty"`
 	Unstarted string `json:"unstarted,omitempty"`
 	Limit     *Limit `json:"limit,omitempty"`
+	LostWith  string `json:"lost_with,omitempty"`
+	Resume    string `json:"resume,omitempty"`
 }
 
 // Resting is an agent that rested at its provider's limit, as the inputs record it.
@@ -161,6 +163,7 @@ func (in Inputs) Of(death task.Death) Inputs {
 	if death.Limit.Line != "" {
 		in.Death.Limit = new(recorded(death.Limit))
 	}
+	in.Death.LostWith, in.Death.Resume = death.LostWith, death.Resume
 	return in
 }
 
@@ -284,6 +287,7 @@ func (in *Inputs) death() task.Death {
 	if d.Limit != nil {
 		death.Limit = task.Limit(*d.Limit)
 	}
+	death.LostWith, death.Resume = d.LostWith, d.Resume
 	return death
 }
 

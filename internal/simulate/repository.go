@@ -215,6 +215,11 @@ func (r Repository) LastWords(_ context.Context, death task.Death) (string, erro
 	return "", nil
 }
 
+// Lost is nothing: the simulated terminal is never lost.
+func (Repository) Lost(context.Context, task.Death, time.Time) (with, resume string, _ error) {
+	return "", "", nil
+}
+
 // Limit is the one at which the agent ended.
 func (r Repository) Limit(_ task.Task, death task.Death, _ []history.Event, _ time.Time) (task.Limit, error) {
 	if a := r.v.Started(death.Hook); a != nil {

@@ -16,6 +16,8 @@ type Death struct {
 	Ending    Ending
 	LastWords string // the last lines of its window; empty when there are none
 	Limit     Limit  // the limit that those words tell of
+	LostWith  string // "a reboot" or "the terminal server", with which it ended; empty where it ended by itself
+	Resume    string // what the person wants with those who ended so, in record's words
 }
 
 // Limit is what an agent's last words say of the limit of its provider. It is zero where they tell of none.

@@ -234,3 +234,19 @@ func gone(err error) error {
 	}
 	return err
 }
+
+// Began is when the server was started, in whole seconds; runs is false where there is none.
+func (s Server) Began(ctx context.Context) (began time.Time, runs bool, err error) {
+	res, err := s.ask(ctx, "display-message", "-p", "#{start_time}")
+	if noServer(err) {
+		return time.Time{}, false, nil
+	}
+	if err != nil {
+		return time.Time{}, false, err
+	}
+	seconds, err := strconv.ParseInt(strings.TrimSpace(string(res.Stdout)), 10, 64)
+	if err != nil {
+		return time.Time{}, false, fmt.Errorf("read when tmux was started: %w", err)
+	}
+	return time.Unix(seconds, 0), true, nil
+}
