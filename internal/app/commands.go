@@ -10,6 +10,7 @@ import (
 	"orange/internal/caller"
 	"orange/internal/decide"
 	"orange/internal/engine"
+	"orange/internal/harness"
 	"orange/internal/proc"
 	"orange/internal/record"
 	"orange/internal/task"
@@ -23,8 +24,12 @@ type commands struct {
 
 // Fill gives a new task what the person left out.
 func (c commands) Fill(ctx context.Context, n task.New) (task.New, error) {
-	c.app.environments.EnterNow(ctx) // the usual harness is the first that is on PATH
-	return c.app.home.Fill(n)
+	c.app.environments.EnterNow(ctx)
+	env, err := c.app.environments.OfChecks(n.Project.Name, "")
+	if err != nil {
+		return n, err
+	}
+	return c.app.home.Fill(n, harness.Value(env, "PATH")) // the usual harness is the first that is there
 }
 
 // Respawn starts the agent of the present status again, if it is dead.

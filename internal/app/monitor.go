@@ -11,14 +11,12 @@ import (
 	"time"
 
 	"orange/internal/app/traces"
-	"orange/internal/follow"
 	"orange/internal/launch"
 	"orange/internal/monitor"
 	"orange/internal/pool"
 	"orange/internal/proc"
 	"orange/internal/record"
 	"orange/internal/service"
-	"orange/internal/sqlite"
 	"orange/internal/task"
 )
 
@@ -35,7 +33,7 @@ func (a *app) monitor(say func(string)) (*monitor.Monitor, error) {
 	return &monitor.Monitor{
 		Sessions: a.server, Processes: proc.System{Grace: grace},
 		Traces: traces.Left{Pool: a.pool, Mirrors: a.files, Home: a.home},
-		Record: watchedRecord{a.store, a.recordFile()},
+		Record: traces.Record{Store: a.store, File: a.recordFile()},
 		Engine: a.engine, Rules: a.home,
 		Forge:     &pool.Watched{Requests: pool.Requests{Pool: a.pool}, Now: time.Now},
 		Conflicts: a.pool.FindConflicts,
@@ -158,16 +156,6 @@ func (w watch) Once(ctx context.Context, say func(string)) error {
 	defer off()
 	go w.lease.Beat(ctx, w.engine.Log)
 	return m.Once(ctx)
-}
-
-// watchedRecord is the record, and reports when a process has written to it.
-type watchedRecord struct {
-	*sqlite.Store
-	file follow.Source
-}
-
-func (r watchedRecord) Watch(ctx context.Context, changed func()) error {
-	return r.file.Watch(ctx, changed)
 }
 
 // Unit is the file with which the system's supervisor keeps a monitor running.

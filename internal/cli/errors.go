@@ -27,6 +27,7 @@ const (
 	exitUsage    = 2
 	exitRefused  = 3
 	exitNotFound = 4
+	exitNotYet   = 5 // a person's wait is over, and no one is needed
 	exitStopped  = 130
 )
 

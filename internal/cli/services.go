@@ -179,6 +179,8 @@ type Workflows interface {
 // Harnesses are the agent programs that a task can be given.
 type Harnesses interface {
 	ListHarnesses() ([]harness.Choice, error)
+	// There reports why the program of a harness cannot be started for a role, by the folders of a PATH.
+	There(name, role, path string) error
 }
 
 // Variables are those that people set for the programs of tasks. A project's name is empty for every project.

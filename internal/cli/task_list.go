@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -154,7 +155,9 @@ func (p *Program) mine(tasks []task.Task, needs map[string]record.Need) error {
 		rows = append(rows, []string{t.ID, t.Project, string(t.Status), needs[t.ID].Reason, t.Branch,
 			oneLine(t.Summary, 60)})
 	}
-	return p.columns(rows)
+	err := p.columns(rows)
+	p.turns(tasks, needs)
+	return err
 }
 
 // wanted is what a list is asked for besides what the record can choose by.
@@ -234,13 +237,32 @@ func (p *Program) list(tasks []task.Task, of known) error {
 	if conflicting {
 		rows[0] = append(rows[0], "CONFLICTS")
 	}
-	return p.table(table{rows: rows, gives: []int{5, 4, 1, 3}, look: func(row, column int) printable.Paint {
+	err := p.table(table{rows: rows, gives: []int{5, 4, 1, 3}, look: func(row, column int) printable.Paint {
 		if column != 2 && column != 3 {
 			return printable.Plain
 		}
 		t := tasks[row-1]
 		return lookOf(t, of.sessions[t.ID], of.needs[t.ID])
 	}})
+	p.turns(tasks, of.needs)
+	return err
+}
+
+// mostTurns is how many tasks a list names the commands of.
+const mostTurns = 3
+
+// turns shows a person at a terminal what to type for the tasks that have needed them for longest.
+func (p *Program) turns(tasks []task.Task, needs map[string]record.Need) {
+	if width, _ := p.outTerminal(); width == 0 {
+		return
+	}
+	waiting := whoNeed(slices.Clone(tasks), needs)
+	for i, t := range waiting[:min(len(waiting), mostTurns)] {
+		if i == 0 {
+			p.say("")
+		}
+		p.say("%s", strings.Join(needs[t.ID].Commands, "\n"))
+	}
 }
 
 // summaryInAFile is how many characters of a summary a list has where no terminal says how many fit.

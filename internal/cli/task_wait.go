@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"orange/internal/record"
+	"orange/internal/task"
 )
 
 // waitDefault stays below the time limits that agent programs put on the commands they run.
@@ -21,9 +22,9 @@ func (p *Program) taskWait() *cobra.Command {
 		Use: "wait [ID]", Short: "Wait until it is your turn", Args: between(0, 1),
 		Long: `Wait until it is your turn. A worker waits until its review is over. A person waits until the agents
 need one: also if an agent is at a dialog, rests at its prompt, is at a limit, or has died.
-Ends after --timeout with "not yet: run it again" and exit status 0, so that it fits into any time
-limit.`,
-		Example: "  orange task wait\n  orange task wait 4Fz --timeout 10m",
+Ends after --timeout with "not yet: run it again", so that it fits into any time limit: with exit
+status 0 for an agent, and 5 for a person, whose next command would come too early.`,
+		Example: "  orange task wait\n  orange task wait 4Fz --timeout 10m && orange task diff 4Fz",
 		RunE: p.runFound(func(ctx context.Context, h *Services, id string) error {
 			actor, err := h.Identity.Looker(ctx, id)
 			if err != nil {
@@ -33,7 +34,16 @@ limit.`,
 			if err != nil {
 				return err
 			}
-			return p.waited(waited)
+			person := actor.Role == task.RoleHuman
+			if person && !waited.Blocked && waited.Need.Kind == "" {
+				if e, err := h.Queries.Why(ctx, id); err == nil { // else it says less
+					waited.Need = e.Need
+				}
+			}
+			if err := p.waited(waited); err != nil || !person || !waited.Blocked {
+				return err
+			}
+			return &ended{exitNotYet}
 		}),
 	}
 	c.Flags().DurationVar(&timeout, "timeout", waitDefault, "how long at most")
@@ -63,7 +73,8 @@ func (p *Program) waited(w record.Waited) error {
 		p.say("  task %s: %s", b.ID, cmp.Or(b.Found, "it is "+strconv.Quote(string(b.Status))))
 	}
 	if w.Need.Kind != "" {
-		p.say("needs you: %v", w.Need)
+		p.say("needs you: %s", cmp.Or(w.Need.Reason, w.Need.Found))
+		p.commands(w.Need)
 	}
 	if !w.Task.StalledAt.IsZero() {
 		p.say("its agent lives and has done nothing since %s", p.clock(w.Task.StalledAt, time.DateTime))
@@ -78,4 +89,11 @@ func (p *Program) waited(w record.Waited) error {
 		p.say("moves open to you: %s", strings.Join(w.Open, ", "))
 	}
 	return nil
+}
+
+// commands are those that people use where a task needs them.
+func (p *Program) commands(need record.Need) {
+	for _, line := range need.Commands {
+		p.say("  %s", line)
+	}
 }

@@ -36,7 +36,7 @@ With either flag Orange first takes over a TASK.md that a program has put in the
 in the workspace, as "orange task show" does.
 
 With --json: {"task": {...}, "about": text, "ways": [...], "waits": [...]}. A task that needs you
-has "needs_you": {"kind", "reason", "found", "to_do", "since"}.
+has "needs_you": {"kind", "reason", "found", "to_do", "commands", "since"}.
 A way is {"to", "by": [roles], "open", "guards": [{"guard", "value", "holds"}], "details":
 [{"condition", "found", "where", "want"}], "reason": whether it takes a reason, "override": whether
 a person may take it in spite of the details, "hooks": what is done then, "line": of the workflow
@@ -88,6 +88,7 @@ func (p *Program) why(e decide.Explanation, as string, conflicts []string) {
 	p.say("%s is %s  %s", e.Task.ID, e.Task.Status, e.About)
 	if e.Need.Reason != "" {
 		p.say("needs you: %s", e.Need.Reason)
+		p.commands(e.Need)
 	}
 	if up := e.Task.Subject.UnreviewedText(); up != "" {
 		p.say("its work was %s", up)

@@ -64,7 +64,8 @@ func TestWhoWantsToStartAgentsAgainThemselvesIsAskedOrNot(t *testing.T) {
 			decide.Respawns(def, c.Task) {
 			t.Errorf("%s: it leads to %s, %q", resume, got, c.Task.Attention)
 		}
-		before := decide.Exit(def, one, evidence(""), lostDeath("worker", record.ResumeAlways), noon) // it was wanted then
+		// it was wanted before
+		before := decide.Exit(def, one, evidence(""), lostDeath("worker", record.ResumeAlways), noon)
 		again := decide.Exit(def, before.Task, evidence(""), lostDeath("worker", resume), noon)
 		if _, wanted := decide.RespawnDue(def, again.Task, again.Events, noon); wanted {
 			t.Errorf("%s: it is started again, as it was before", resume)

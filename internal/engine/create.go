@@ -173,8 +173,11 @@ func (e *Engine) update(ctx context.Context, id string, u task.Update) (task.Tas
 			data[history.DataSession] = name
 		}
 	}
-	if u.Summary != nil {
-		data["summary"] = *u.Summary
+	for key, value := range map[string]*string{history.DataSummary: u.Summary, history.DataHarness: u.Harness,
+		history.DataReviewHarness: u.ReviewHarness} {
+		if value != nil {
+			data[key] = *value
+		}
 	}
 	_, err = e.change(ctx, id, func(s record.Snapshot) (*record.Change, error) {
 		t := s.Task
@@ -182,10 +185,15 @@ func (e *Engine) update(ctx context.Context, id string, u task.Update) (task.Tas
 			t.Branch = branch
 		}
 		told := inSession(&t, data)
-		if summary, asked := data["summary"]; asked {
-			t.Summary = summary
+		same := t.Branch == s.Task.Branch && t.Session == s.Task.Session
+		for key, field := range map[string]*string{history.DataSummary: &t.Summary, history.DataHarness: &t.Harness,
+			history.DataReviewHarness: &t.ReviewHarness} {
+			if value, asked := data[key]; asked {
+				same = same && *field == value
+				*field = value
+			}
 		}
-		if t.Branch == s.Task.Branch && t.Summary == s.Task.Summary && t.Session == s.Task.Session {
+		if same {
 			return nil, nil
 		}
 		return e.noted(ctx, s, t, u.Actor, history.Event{Type: history.Updated, Data: told})

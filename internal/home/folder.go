@@ -2,11 +2,13 @@ package home
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"orange/internal/decide"
 	"orange/internal/harness"
@@ -83,20 +85,62 @@ func CheckRecord(dir, record string) error {
 
 // Fill gives a new task what the person left out: its project's workflow, and the person's harnesses or else the
 // first known program that is installed.
-func (h *Home) Fill(n task.New) (task.New, error) {
+func (h *Home) Fill(n task.New, path string) (task.New, error) {
 	config, err := h.Config()
 	if err != nil {
 		return n, err
 	}
 	prefer := decide.Preferences{Harness: config.Harness, ReviewHarness: config.ReviewHarness}
 	if n.Harness == "" && prefer.Harness == "" {
-		prefer.Harness = h.installed()
+		prefer.Harness = h.installed(path)
 	}
 	n = decide.WithDefaults(n, prefer)
 	if err := h.can(n.Harness, task.RoleWorker, n.Model, n.Effort); err != nil {
 		return n, err
 	}
-	return n, h.can(n.ReviewHarness, task.RoleReviewer, n.ReviewModel, n.ReviewEffort)
+	if err := h.can(n.ReviewHarness, task.RoleReviewer, n.ReviewModel, n.ReviewEffort); err != nil || !n.Spawn {
+		return n, err
+	}
+	if slices.ContainsFunc(n.Variables, func(v string) bool { return strings.HasPrefix(v+"=", "PATH=") }) {
+		return n, nil // the task's programs are found by a PATH of its own
+	}
+	return n, errors.Join(h.There(n.Harness, task.RoleWorker, path), h.There(n.ReviewHarness, task.RoleReviewer, path))
+}
+
+// There reports why the program of a harness cannot be started for a role, by the folders of a PATH: before a task has
+// a branch and a worktree that it would have for nothing.
+func (h *Home) There(name, role, path string) error {
+	one, err := h.Harness(name)
+	if err != nil {
+		return err
+	}
+	path = cmp.Or(harness.Value(one.Env, "PATH"), path)
+	program := one.For(role).Command[0].Words[0]
+	if _, err := proc.Find(program, path); err == nil || strings.Contains(program, "{") {
+		return nil
+	}
+	found := "none of the known programs is there"
+	if all := h.found(path); len(all) > 0 {
+		found = "found " + strings.Join(all, ", ")
+	}
+	return fmt.Errorf("cannot start the %s with the harness %q: %q is not on PATH (%s); install it, or choose another "+
+		"one with --harness, --review-harness or orange setup", role, name, program, found)
+}
+
+// found are the harnesses whose programs are on a PATH.
+func (h *Home) found(path string) (names []string) {
+	all, err := h.ListHarnesses()
+	if err != nil {
+		return nil // it is reported where the harness is read
+	}
+	for _, one := range all {
+		if program, err := h.Harness(one.Name); err == nil {
+			if _, err := proc.Find(program.Program, path); err == nil {
+				names = append(names, one.Name)
+			}
+		}
+	}
+	return names
 }
 
 // can reports why an agent cannot be called by a harness, with a model and an effort where they are chosen.
@@ -127,14 +171,14 @@ func usualPermissions(role string) string {
 
 // installed is the first of the usual programs that is on PATH, else the first other one, the person's own before those
 // that ship; the first usual one where none is.
-func (h *Home) installed() string {
+func (h *Home) installed(path string) string {
 	usual := decide.UsualHarnesses()
 	for _, name := range usual {
 		one, err := h.Harness(name)
 		if err != nil {
 			continue // a file of the person's that is wrong is reported when it is asked for by name
 		}
-		if _, err := proc.Find(one.Program, os.Getenv("PATH")); err == nil {
+		if _, err := proc.Find(one.Program, path); err == nil {
 			return name
 		}
 	}

@@ -35,6 +35,15 @@ type Clues struct {
 // NeedOf says why a person should look after a task now; the zero Need if no one should. agent is how the agent of its
 // status is, and seen what the agent's screen says.
 func NeedOf(def *workflow.Definition, t task.Task, agent string, seen Sight) record.Need {
+	need := needOf(def, t, agent, seen)
+	need.Commands = commands(def, t, need.Kind)
+	if need.Kind == record.NeedsPerson {
+		need.Want = strings.Join(need.Commands, ", or ")
+	}
+	return need
+}
+
+func needOf(def *workflow.Definition, t task.Task, agent string, seen Sight) record.Need {
 	state, _ := def.State(t.Status)
 	attach := fmt.Sprintf("orange task attach %s --role %s", t.ID, state.Role)
 	until, limited := record.LimitOf(t.Attention)
@@ -71,7 +80,7 @@ func NeedOf(def *workflow.Definition, t task.Task, agent string, seen Sight) rec
 			Since: seen.Since, Want: "wait, or look: " + attach, Until: rest.Until, Rest: &rest}
 	case t.Status != def.Initial && def.WaitsForPerson(t.Status):
 		return record.Need{Kind: record.NeedsPerson, Found: fmt.Sprintf("%q waits for a person", t.Status),
-			Since: t.EnteredAt, Want: "orange task why " + t.ID}
+			Since: t.EnteredAt}
 	case seen.Kind == record.NeedsWord:
 		return record.Need{Kind: seen.Kind, Since: seen.Since,
 			Found: "its " + state.Role + " rests at its prompt and has not moved the task",

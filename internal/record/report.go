@@ -116,6 +116,8 @@ type Need struct {
 	Reason string `json:"reason"`
 	Found  string `json:"found"`
 	Want   string `json:"to_do"`
+	// Commands are those that people use there, ready to be copied.
+	Commands []string `json:"commands"`
 	// Since is when it began, as far as that is known; the oldest comes first.
 	Since time.Time `json:"since,omitzero"`
 	// Until is when a limit is over, if anyone has said so; zero for other needs.

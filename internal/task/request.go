@@ -173,7 +173,10 @@ type New struct {
 type Update struct {
 	Summary *string
 	Branch  *string // empty means: the branch that the workspace has now
-	Actor   Actor
+	// the programs of the agents that are started from now on
+	Harness       *string
+	ReviewHarness *string
+	Actor         Actor
 }
 
 // Rescued is work that was kept before a workspace was cleaned.

@@ -1,13 +1,15 @@
-// Package traces has what agents leave in files, as a monitor asks for it.
+// Package traces has the record, and what agents leave in files, as a monitor asks for them.
 package traces
 
 import (
 	"context"
 
+	"orange/internal/follow"
 	"orange/internal/home"
 	"orange/internal/launch"
 	"orange/internal/mirror"
 	"orange/internal/pool"
+	"orange/internal/sqlite"
 	"orange/internal/task"
 )
 
@@ -48,3 +50,12 @@ func (f Left) KeepStamps(stamps map[string]uint64) error { return f.Mirrors.Keep
 
 // Known reports whether a task has a folder.
 func (f Left) Known(id string) (bool, error) { return f.Mirrors.Has(id) }
+
+// Record is the record of a home, and reports when a process has written to it.
+type Record struct {
+	*sqlite.Store
+	File follow.Source
+}
+
+// Watch calls changed soon after a process has written the record, until ctx ends.
+func (r Record) Watch(ctx context.Context, changed func()) error { return r.File.Watch(ctx, changed) }
