@@ -73,7 +73,11 @@ func (p *Program) waited(w record.Waited) error {
 		p.say("  task %s: %s", b.ID, cmp.Or(b.Found, "it is "+strconv.Quote(string(b.Status))))
 	}
 	if w.Need.Kind != "" {
-		p.say("needs you: %s", cmp.Or(w.Need.Reason, w.Need.Found))
+		found := w.Need.Found
+		if w.Need.Kind == record.NeedsPerson { // that its status waits for one says less than why
+			found = cmp.Or(w.Need.Reason, found)
+		}
+		p.say("needs you: %s", found)
 		p.commands(w.Need)
 	}
 	if !w.Task.StalledAt.IsZero() {

@@ -69,23 +69,23 @@ func TestTheFirstStepsFitWhereOneIs(t *testing.T) {
 	takes("mine")
 
 	// What is not there is refused before a task is made that would need it, and Orange says what is there.
-	start := task.New{Harness: "codex", Spawn: true}
+	start := task.New{Harness: "talker", Spawn: true}
 	_, err = one.Fill(start, os.Getenv("PATH"))
-	for _, want := range []string{`the harness "codex"`, `"codex" is not on PATH`, "found mine", "--harness"} {
+	for _, want := range []string{`the harness "talker"`, `"talker" is not on PATH`, "found mine", "--harness"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("it says %v, want %q in it", err, want)
 		}
 	}
 	for name, n := range map[string]task.New{
-		"not started":       {Harness: "codex"},
-		"a PATH of its own": {Harness: "codex", Spawn: true, Variables: []string{"PATH=/elsewhere"}},
+		"not started":       {Harness: "talker"},
+		"a PATH of its own": {Harness: "talker", Spawn: true, Variables: []string{"PATH=/elsewhere"}},
 		"it is there":       {Harness: "mine", Spawn: true},
 	} {
 		if _, err := one.Fill(n, os.Getenv("PATH")); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	start = task.New{Harness: "mine", ReviewHarness: "codex", Spawn: true}
+	start = task.New{Harness: "mine", ReviewHarness: "talker", Spawn: true}
 	_, err = one.Fill(start, os.Getenv("PATH"))
 	if err == nil || !strings.Contains(err.Error(), "start the reviewer") {
 		t.Errorf("of a reviewer it says %v", err)
