@@ -95,7 +95,7 @@ func (a *app) services() *cli.Services {
 	return &cli.Services{
 		Commands: commands{a.engine, a}, Queries: a.queries(), Changes: changes{a}, Identity: a,
 		Projects: a.home, Workflows: workflowFiles{Home: a.home}, Harnesses: a.home,
-		Prober:     probe.Prober{Harness: a.home.Harness, Before: a.environments.EnterHome},
+		Prober:     probe.Prober{Harness: a.home.Harness, Before: a.environments.EnterHome, Home: a.dir},
 		Workspaces: a.pool, Conflicts: a.pool, Monitor: watch{a}, Issues: pool.Requests{Pool: a.pool},
 		Turns: turn.Keeper{Why: a.queries().Why, Needs: a.lookout.Need, Tip: a.pool.Tip, Rules: a.home,
 			Files: a.files, Texts: a.engine}, Variables: environment.Variables{Home: a.dir, Locks: a.files},

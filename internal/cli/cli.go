@@ -137,7 +137,7 @@ Exit status: 0 done, 1 failed, 2 the call or a file is wrong, 3 refused, 4 not f
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return usage("%v%s", err, flagMeant(c, err)) })
 	root.AddCommand(p.projectCommands(), p.taskCommands(), p.mergeMany(), p.workflowCommands(), p.harnessCommands(),
 		p.workspaceCommands(), p.envCommands(),
-		p.installCommand(), p.uninstallCommand(),
+		p.setupCommand(), p.installCommand(), p.uninstallCommand(),
 		p.monitorCommand(), p.logCommand(), p.versionCommand())
 	root.AddCommand(p.doctorCommand(), p.shellCommand(), p.mcpCommand())
 	root.AddCommand(p.fleetCommands(), p.answerCommand())

@@ -103,6 +103,7 @@ func kinds() map[string][2]string {
 		"env unset":         {ofAll, "KEY"},
 		"env list":          {reads, ""}, // names, and no value
 		"install":           {ofAll, ""},
+		"setup":             {ofAll, ""},
 		"uninstall":         {ofAll, ""},
 		"harness list":      {reads, ""},
 		"harness show":      {reads, ""},

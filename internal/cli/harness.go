@@ -94,9 +94,10 @@ func (p *Program) harnessTest() *cobra.Command {
 		Long: `Find the program on PATH, ask it for its version, and look in its help for each flag of the harness
 file. This costs nothing.
 
-With --start Orange also starts the program, in a throw-away repository and a window that no one
-else sees, with a prompt that has it write a word into a file. It waits for the file, closes the
-window, and waits until the program is gone. The program's model answers once: that may cost
+With --start Orange also starts the program, in a repository below $ORANGE_HOME/try and a window
+that no one else sees, with a prompt that has it write a word into a file. It waits for the file,
+closes the window, and waits until the program is gone. It names a question that the program stops
+at: answer it there once. The program's model answers once: that may cost
 tokens, and so Orange asks first.`,
 		Example:           "  orange harness test codex\n  orange harness test codex --start --yes",
 		ValidArgsFunction: p.harnessNames,
@@ -104,6 +105,8 @@ tokens, and so Orange asks first.`,
 			if err := h.Identity.Person(ctx, "test a harness"); err != nil {
 				return err
 			}
+			ctx, off := whileTheTerminalIsThere(ctx)
+			defer off()
 			report, err := h.Prober.Test(ctx, args[0])
 			if err != nil {
 				return err

@@ -179,6 +179,12 @@ type Workflows interface {
 // Harnesses are the agent programs that a task can be given.
 type Harnesses interface {
 	ListHarnesses() ([]harness.Choice, error)
+	// UsualHarness is the one that the configuration names; empty where it names none.
+	UsualHarness() (string, error)
+	// SetUsualHarness writes the usual harness into the configuration, and answers the file.
+	SetUsualHarness(ctx context.Context, name string) (file string, err error)
+	// Harness reads a harness file.
+	Harness(name string) (*harness.Harness, error)
 	// There reports why the program of a harness cannot be started for a role, by the folders of a PATH.
 	There(name, role, path string) error
 }
@@ -216,8 +222,10 @@ type Turns interface {
 type Prober interface {
 	// Test asks the program for its version and its help.
 	Test(ctx context.Context, name string) (harness.Probed, error)
-	// Start starts the program once in a throw-away repository, and waits so long for its work.
+	// Start starts the program once in a repository that is kept for that, and waits so long for its work.
 	Start(ctx context.Context, name string, patience time.Duration) (harness.Started, error)
+	// Toy makes the repository of toy tasks where it is missing, and answers its path.
+	Toy(ctx context.Context) (string, error)
 }
 
 // Workspaces are the pools of worktrees.

@@ -78,6 +78,8 @@ type prober struct {
 
 func (b *prober) Test(context.Context, string) (harness.Probed, error) { return b.report, nil }
 
+func (*prober) Toy(context.Context) (string, error) { return "", nil }
+
 func (b *prober) Start(context.Context, string, time.Duration) (harness.Started, error) {
 	b.starts++
 	return b.started, b.fails

@@ -174,6 +174,7 @@ func (p *Program) create(ctx context.Context, h *Services, n task.New, nameBranc
 		return "", err
 	}
 	n.Project = project
+	chosen := n.Harness != ""
 	if n, err = h.Commands.Fill(ctx, n); err != nil {
 		return "", err
 	}
@@ -182,6 +183,11 @@ func (p *Program) create(ctx context.Context, h *Services, n task.New, nameBranc
 	}
 	if err != nil {
 		return "", err
+	}
+	if !chosen && n.Spawn && !p.json {
+		if err := p.sayHarness(h, n.Harness); err != nil {
+			return "", err
+		}
 	}
 	create := h.Commands.Create
 	if nameBranch {
@@ -196,6 +202,15 @@ func (p *Program) create(ctx context.Context, h *Services, n task.New, nameBranc
 		p.say("%s", created)
 	}
 	return out.Task.ID, p.performed(out, created+" ("+string(out.Task.Status)+")", n.Actor)
+}
+
+// sayHarness names the program that no one chose.
+func (p *Program) sayHarness(h *Services, name string) error {
+	usual, err := h.Harnesses.UsualHarness()
+	if err == nil && usual == "" {
+		p.say("agent program: %s, the first that is there; %q chooses your usual one", name, "orange setup")
+	}
+	return err
 }
 
 // createNamed creates a task whose branch is named after its summary, with a number where another task has that one.

@@ -9,6 +9,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -27,6 +28,16 @@ type Prober struct {
 	Harness func(name string) (*harness.Harness, error)
 	// Before is called before a program is started, which gets the variables of this process.
 	Before func(context.Context)
+	Home   string // $ORANGE_HOME, below which programs are tried
+}
+
+// folder is where programs are tried, and toy tasks done.
+func (p Prober) folder(name string) string { return filepath.Join(p.Home, "try", name) }
+
+// Toy makes the repository of toy tasks where it is missing, and answers its path.
+func (p Prober) Toy(ctx context.Context) (string, error) {
+	dir := p.folder("toy")
+	return dir, Repository(ctx, dir)
 }
 
 // Test probes one harness.
@@ -52,7 +63,7 @@ func (p Prober) Start(ctx context.Context, name string, patience time.Duration) 
 		return harness.Started{}, fmt.Errorf("find the running program: %w", err)
 	}
 	p.Before(ctx)
-	return Starter{Self: self, Arrives: patience, Leaves: leaves}.Start(ctx, h)
+	return Starter{Self: self, Arrives: patience, Leaves: leaves, Folder: p.folder("programs")}.Start(ctx, h)
 }
 
 // Test asks the program of a harness for its version and its help. That costs nothing, and changes nothing but what the

@@ -22,6 +22,9 @@ type Starter struct {
 	Self    string        // the running program, which starts agents
 	Arrives time.Duration // how long a prompt may take to arrive
 	Leaves  time.Duration // how long a program may take to end
+	// Folder is the repository that the program is started in. It is kept, so that a program that asks once whether a
+	// folder is trusted asks once.
+	Folder string
 }
 
 const (
@@ -40,8 +43,7 @@ func (s Starter) Start(ctx context.Context, h *harness.Harness) (out harness.Sta
 	if err != nil {
 		return out, fmt.Errorf("make a folder to start %q in: %w", h.Program, err)
 	}
-	t := &trial{Starter: s, harness: h, dir: dir, word: rand.Text(),
-		server: tmux.ServerOf(dir)}
+	t := &trial{Starter: s, harness: h, dir: dir, word: rand.Text(), server: tmux.ServerOf(dir)}
 	defer func() { err = errors.Join(err, t.clean(context.WithoutCancel(ctx))) }()
 	pane, err := t.begin(ctx, &out)
 	if err != nil {
@@ -50,10 +52,13 @@ func (s Starter) Start(ctx context.Context, h *harness.Harness) (out harness.Sta
 	began := time.Now()
 	arrived := t.await(ctx, s.Arrives, func() (bool, error) {
 		text, err := os.ReadFile(t.answer())
-		if errors.Is(err, os.ErrNotExist) {
-			err = nil
+		if strings.Contains(string(text), t.word) {
+			return true, nil
 		}
-		return strings.Contains(string(text), t.word), err
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			return false, err
+		}
+		return false, t.asks(ctx, pane.ID)
 	})
 	out.Arrived = time.Since(began)
 	if out.Screen, err = t.server.LastWords(ctx, pane.ID, lastLines); arrived != nil || err != nil {
@@ -79,6 +84,34 @@ type trial struct {
 	server  tmux.Server
 
 	launched bool // a launcher may be at work in dir
+	standing int  // how many looks in a row have found the program at a question
+}
+
+// questionLooks is how many looks in a row have to find a question: a screen that is being drawn is none.
+const questionLooks = 5
+
+// asks is the question at which the program waits, as an error: no one answers it here.
+func (t *trial) asks(ctx context.Context, pane string) error {
+	if t.harness.Dialog == nil {
+		return nil
+	}
+	screen, err := t.server.LastWords(ctx, pane, 2*lastLines)
+	if err != nil || !t.harness.Dialog.MatchString(screen) {
+		t.standing = 0
+		return nil // a window that is gone is met where the program is waited for
+	}
+	if t.standing++; t.standing < questionLooks {
+		return nil
+	}
+	question := strings.TrimSpace(t.harness.Dialog.FindString(screen))
+	for line := range strings.Lines(screen) {
+		if strings.Contains(line, "?") {
+			question = strings.TrimSpace(line)
+			break
+		}
+	}
+	return fmt.Errorf("it stopped at a question: %q; answer it once, and try again: cd %s && %s", question, t.Folder,
+		t.harness.Program)
 }
 
 func (t *trial) answer() string { return filepath.Join(t.dir, "task", "answer") }
@@ -90,17 +123,14 @@ func (t *trial) mark() string { return "ORANGE_HARNESS_TEST=" + t.word }
 
 // begin starts the program in a window.
 func (t *trial) begin(ctx context.Context, out *harness.Started) (tmux.Pane, error) {
-	worktree, folder := filepath.Join(t.dir, "worktree"), filepath.Join(t.dir, "task")
+	worktree, folder := t.Folder, filepath.Join(t.dir, "task")
 	for _, path := range []string{worktree, folder} {
-		if err := os.Mkdir(path, task.PrivateFolder); err != nil {
-			return tmux.Pane{}, fmt.Errorf("make a throw-away worktree: %w", err)
+		if err := os.MkdirAll(path, task.PrivateFolder); err != nil {
+			return tmux.Pane{}, fmt.Errorf("make a folder to try %q in: %w", t.harness.Program, err)
 		}
 	}
-	for _, args := range [][]string{{"init", "-q", "-b", "main"}, {"-c", "user.name=Orange", "-c",
-		"user.email=orange@localhost", "commit", "-q", "--allow-empty", "--no-verify", "-m", "Begin"}} {
-		if _, err := proc.Run(ctx, proc.Command{Name: "git", Args: args, Dir: worktree}); err != nil {
-			return tmux.Pane{}, fmt.Errorf("make a throw-away repository: %w", err)
-		}
+	if err := Repository(ctx, worktree); err != nil {
+		return tmux.Pane{}, err
 	}
 	prompt := fmt.Sprintf("Write the word %s into the file %s, and nothing else. Then you are done.", t.word,
 		t.answer())
@@ -184,4 +214,22 @@ func uuid() string {
 	_, _ = rand.Read(b[:]) // it never fails
 	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[0:4], b[4:6], b[6:8], b[8:10], b[10:])
+}
+
+// Repository makes a repository with one commit in a folder, where there is none.
+func Repository(ctx context.Context, dir string) error {
+	if _, err := os.Stat(filepath.Join(dir, ".git")); err == nil {
+		return nil
+	}
+	err := os.MkdirAll(dir, task.PrivateFolder)
+	for _, args := range [][]string{{"init", "-q", "-b", "main"}, {"-c", "user.name=Orange", "-c",
+		"user.email=orange@localhost", "commit", "-q", "--allow-empty", "--no-verify", "-m", "Begin"}} {
+		if err == nil {
+			_, err = proc.Run(ctx, proc.Command{Name: "git", Args: args, Dir: dir})
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("make a repository to try things in: %w", err)
+	}
+	return nil
 }

@@ -22,8 +22,8 @@ func EnsureWatch(home, self string) error {
 	}
 	return lease.Watch{Home: home, Locks: mirror.Files{Home: home}}.Ensure(func() error {
 		env, err := environment.Bearings(home)
-		if err != nil {
-			return fmt.Errorf("start a monitor: %w", err)
+		if err != nil || len(env) == 0 { // no person has started a task at this home
+			return err
 		}
 		for _, name := range []string{"ORANGE_LOG_LEVEL", harness.WatchVariable} {
 			if value := os.Getenv(name); value != "" {
