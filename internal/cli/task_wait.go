@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"orange/internal/inbox"
 	"orange/internal/record"
 	"orange/internal/task"
 )
@@ -36,9 +37,7 @@ status 0 for an agent, and 5 for a person, whose next command would come too ear
 			}
 			person := actor.Role == task.RoleHuman
 			if person && !waited.Blocked && waited.Need.Kind == "" {
-				if e, err := h.Queries.Why(ctx, id); err == nil { // else it says less
-					waited.Need = e.Need
-				}
+				waited.Need = turnOf(ctx, h, waited.Task)
 			}
 			if err := p.waited(waited); err != nil || !person || !waited.Blocked {
 				return err
@@ -48,6 +47,17 @@ status 0 for an agent, and 5 for a person, whose next command would come too ear
 	}
 	c.Flags().DurationVar(&timeout, "timeout", waitDefault, "how long at most")
 	return c
+}
+
+// turnOf is why it is a person's turn, as far as the record says: the agents' windows are not asked.
+func turnOf(ctx context.Context, h *Services, t task.Task) record.Need {
+	_, def, err := h.Queries.Pinned(ctx, t.ID)
+	if err != nil {
+		return record.Need{} // then a wait says less
+	}
+	need := inbox.NeedOf(def, t, "", inbox.Sight{})
+	need.Reason = inbox.Words(def, t, need, inbox.Clues{}, time.Now())
+	return need
 }
 
 func (p *Program) waited(w record.Waited) error {

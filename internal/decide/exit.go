@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"orange/internal/action"
 	"orange/internal/history"
@@ -318,13 +319,16 @@ func NeedsWords(c record.Change) bool {
 	return true
 }
 
+// isFrame reports whether a character is a blank, or one with which full-screen programs draw frames.
+func isFrame(r rune) bool { return unicode.IsSpace(r) || r >= '\u2500' && r <= '\u259f' }
+
 const longestSaid = 200 // characters of an agent's last words in a mark
 
 // lastSaid tells an agent's last words in one line, with a slash where a line ended; it is empty if there are none.
 func lastSaid(words string) string {
 	var lines []string
 	for line := range strings.Lines(strings.ToValidUTF8(words, "\uFFFD")) {
-		if fields := strings.Fields(line); len(fields) > 0 {
+		if fields := strings.FieldsFunc(line, isFrame); len(fields) > 0 {
 			lines = append(lines, strings.Join(fields, " "))
 		}
 	}

@@ -179,7 +179,7 @@ func TestAwaits_tellsTheLastWordsOnceAndLineByLine(t *testing.T) {
 	t.Parallel()
 	def := defaultWorkflow(t)
 	death := deathOf(task.RoleWorker)
-	death.LastWords = "  no such file:   key.pem\n\n   log in again \n"
+	death.LastWords = "╭──────╮\n│ no such file:   key.pem │\n\n   log in again \n╰──────╯\n" // a frame is no word
 	c := decide.Exit(def, newTask("clarification"), evidence(""), death, noon)
 	const said = "; its last words: no such file: key.pem / log in again"
 	if !strings.HasSuffix(c.Task.Attention, said) {

@@ -9,6 +9,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -42,8 +43,9 @@ func Server(version string, orange run) *sdk.Server {
 
 // call is the command that a tool call stands for.
 type call struct {
-	args  []string
-	stdin string
+	command []string // where it is not that of the task command with the tool's name
+	args    []string
+	stdin   string
 }
 
 // add adds a tool. A tool that changes nothing ends with its call; a change that has begun is not cut off.
@@ -56,7 +58,11 @@ func add[In any](s *sdk.Server, orange run, tool *sdk.Tool, command func(In) cal
 			ctx = context.WithoutCancel(ctx)
 		}
 		c := command(in)
-		res, err := orange(ctx, c.stdin, append([]string{"task", tool.Name, "--json"}, c.args...))
+		words := []string{"task", strings.ReplaceAll(tool.Name, "_", "-")}
+		if c.command != nil {
+			words = c.command
+		}
+		res, err := orange(ctx, c.stdin, slices.Concat(words, []string{"--json"}, c.args))
 		return answer(res, err), nil, nil
 	})
 }

@@ -91,6 +91,14 @@ func TestEveryTool_isTheCommandOfItsName(t *testing.T) {
 		{"update", arguments{"branch": ""}, "task|update|--json|--branch<"},
 		{"next", arguments{"reason": "r", "override": "o", "to": "done"},
 			"task|next|--json|--reason=r|--override=o|--to=done<"},
+		{"diff", arguments{"id": "4F"}, "task|diff|--json|--|4F<"},
+		{"projects", nil, "project|list|--json<"},
+		{"spawn", arguments{"id": "4F"}, "task|spawn|--json|--|4F<"},
+		{"respawn", arguments{"id": "4F"}, "task|respawn|--json|--|4F<"},
+		{"request_changes", arguments{"id": "4F", "text": "in German too"},
+			"task|request-changes|--json|--|4F|-<in German too"},
+		{"merge", arguments{"id": "4F"}, "task|merge|--json|--|4F<"},
+		{"cancel", arguments{"id": "4F"}, "task|cancel|--json|--yes|--|4F<"},
 		{"say", arguments{"id": "4F", "text": "go on", "role": "worker"},
 			"task|say|--json|--role=worker|--|4F|-<go on"},
 	} {
@@ -185,8 +193,9 @@ func TestTheToolsSayWhatTheyChange(t *testing.T) {
 			changes = append(changes, tool.Name)
 		}
 	}
-	if got := strings.Join(reads, " ") + "; " + strings.Join(changes, " "); got != "history list show wait why; "+
-		"create next say update" {
+	got := strings.Join(reads, " ") + "; " + strings.Join(changes, " ")
+	if got != "diff history list projects show wait why; "+
+		"cancel create merge next request_changes respawn say spawn update" {
 		t.Errorf("the tools are %q", got)
 	}
 }

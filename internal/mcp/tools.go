@@ -63,6 +63,10 @@ func reading(s *sdk.Server, orange run) {
 	add(s, orange, tool("show", "Show everything about one task: status, counters, document, worktree, moves so far, "+
 		"moves that you may ask for (open), rescued work."),
 		func(in one) call { return call{args: in.of()} })
+	add(s, orange, tool("diff", "Show what a task's branch changes, with what is not committed yet."),
+		func(in one) call { return call{args: in.of()} })
+	add(s, orange, tool("projects", "List the registered repositories, which tasks are created in."),
+		func(struct{}) call { return call{command: []string{"project", "list"}} })
 	add(s, orange, tool("why", "List every move out of a task's status: open, or every condition that is unmet, with "+
 		"what was found, where, and what would satisfy it; and what the task waits for."),
 		func(in explained) call {
@@ -145,6 +149,11 @@ type said struct {
 	Role string `json:"role,omitempty" jsonschema:"which agent gets it; without it the agent of the status"`
 }
 
+type reworked struct {
+	ID   string `json:"id" jsonschema:"the id, or a unique beginning"`
+	Text string `json:"text" jsonschema:"what has to change"`
+}
+
 // changing adds the tools that change tasks.
 func changing(s *sdk.Server, orange run) {
 	harmless := false // nothing is lost by any of them: what a move would lose is kept
@@ -177,6 +186,16 @@ func changing(s *sdk.Server, orange run) {
 			flags.text("to", in.To)
 			return call{args: in.of(flags...)}
 		})
+	add(s, orange, tool("spawn", "Start the agent of a task that was only created."),
+		func(in one) call { return call{args: in.of()} })
+	add(s, orange, tool("respawn", "Start the agent of a task again that has died."),
+		func(in one) call { return call{args: in.of()} })
+	add(s, orange, tool("request_changes", "Send a task that waits for a person back to its worker, with a text."),
+		func(in reworked) call { return call{args: []string{"--", in.ID, "-"}, stdin: in.Text} })
+	add(s, orange, tool("merge", "Merge a reviewed task and finish it. The person has to allow it: orange mcp --may "+
+		"done."), func(in one) call { return call{args: in.of()} })
+	add(s, orange, tool("cancel", "Give a task up; its work is kept. The person has to allow it: orange mcp --may "+
+		"cancel."), func(in one) call { return call{args: in.of("--yes")} })
 	add(s, orange, tool("say", "Say something to an agent of a task. Only people say something to agents; the history "+
 		"records it."),
 		func(in said) call {

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"orange/internal/harness"
+	"orange/internal/lazyregexp"
 	"orange/internal/proc"
 )
 
@@ -87,7 +88,7 @@ func Test(ctx context.Context, h *harness.Harness) (harness.Probed, error) {
 		r.Trouble = err.Error()
 		return r, ctx.Err()
 	}
-	r.Version = lastLine(said)
+	r.Version = version(said)
 	for _, used := range h.Usages() {
 		help, err := ask(ctx, dir, h, path, append(used.Words[1:], "--help")...)
 		if err != nil {
@@ -124,8 +125,15 @@ func ask(ctx context.Context, dir string, h *harness.Harness, path string, args 
 	return res.Output, nil
 }
 
-// lastLine is the last line of a text that says something: a warning may come before a version.
-func lastLine(text string) string {
+// version is the line in which a program says its version: the first one with a number and a dot, else the last one.
+func version(text string) string {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
+	for _, line := range lines {
+		if numbered().MatchString(line) {
+			return strings.TrimSpace(line)
+		}
+	}
 	return strings.TrimSpace(lines[len(lines)-1])
 }
+
+var numbered = lazyregexp.New(`\d\.\d`)

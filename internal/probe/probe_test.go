@@ -33,7 +33,7 @@ func program(t *testing.T, script string, words ...string) *harness.Harness {
 
 func TestTest_looksForEachFlagInTheHelpOfItsSubcommand(t *testing.T) {
 	h := program(t, `case "$*" in
-	--version) echo "warning: old" >&2; echo "thinker 1.3.0 $THINKER_UPDATES";;
+	--version) echo "warning: old" >&2; echo "thinker 1.3.0 $THINKER_UPDATES"; echo "Run 'thinker update'.";;
 	"go --help") echo "  -y, --yes  do not ask" >&2; exit 2;;
 	*) exit 1;;
 	esac`, "go", "--yes", "--deep={effort}", "{prompt}")

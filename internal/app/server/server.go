@@ -17,6 +17,8 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"orange/internal/caller"
+	"orange/internal/environment"
+	"orange/internal/home"
 	"orange/internal/mcp"
 	"orange/internal/proc"
 )
@@ -42,10 +44,30 @@ func Main(args []string, messages io.Writer) int {
 func commands(program, may string) func(context.Context, string, []string) (proc.Result, error) {
 	return func(ctx context.Context, stdin string, args []string) (proc.Result, error) {
 		res, err := proc.Run(ctx, proc.Command{Name: program, Args: args, Stdin: strings.NewReader(stdin),
-			Env: []string{caller.ViaVariable + "=" + mcp.Via, caller.MayVariable + "=" + may}})
+			Env: append(lacking(), caller.ViaVariable+"="+mcp.Via, caller.MayVariable+"="+may)})
 		if ended := (*proc.Error)(nil); errors.As(err, &ended) {
 			err = nil // it says itself why
 		}
 		return res, err
 	}
+}
+
+// lacking are the bearings of the home that this process has not: a client hands few variables on, and without them the
+// agents of a task would be looked for in another terminal server, and their programs in other folders.
+func lacking() (out []string) {
+	dir, err := home.Locate()
+	if err != nil || os.Getenv("ORANGE_SEAT") != "" {
+		return nil // the command says what is wrong; an agent's task has its own
+	}
+	noted, err := environment.Bearings(dir)
+	if err != nil {
+		return nil // it is a help, and no more
+	}
+	for _, pair := range noted {
+		name, _, _ := strings.Cut(pair, "=")
+		if _, there := os.LookupEnv(name); !there || name == "PATH" {
+			out = append(out, pair)
+		}
+	}
+	return out
 }

@@ -1,13 +1,15 @@
-// Package sibling turns the running program into another one of Orange, which is in the same folder.
+// Package sibling turns the running program into another one of Orange, which is in the same folder or on PATH.
 package sibling
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"orange/internal/fleet"
+	"orange/internal/home"
 	"orange/internal/proc"
 )
 
@@ -20,12 +22,29 @@ const (
 // Serve turns this process into the server of tools. May is what the person allows besides. It returns only where
 // that fails.
 func Serve(version string, may []string) error {
+	if err := homeThere(); err != nil {
+		return err
+	}
 	self, program, err := find(server)
 	if err != nil {
-		return fmt.Errorf("cannot serve tools: the program %s belongs into the folder of %q: %w; "+
+		return fmt.Errorf("cannot serve tools: the program %s belongs into the folder of %q or on PATH: %w; "+
 			"\"make install\" installs both, \"make build\" builds both", server, self, err)
 	}
 	return proc.Become(proc.Command{Name: program, Args: []string{self, version, strings.Join(may, ",")}})
+}
+
+// homeThere refuses the usual home where it is missing and no one named another: a client that hands few variables on
+// would make an empty one in silence, which is not the one that the person uses.
+func homeThere() error {
+	dir, err := home.Locate()
+	if err != nil || os.Getenv("ORANGE_HOME") != "" {
+		return err
+	}
+	if _, err := os.Stat(dir); errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("cannot serve tools: there is no home of Orange at %q; if yours is elsewhere, have the "+
+			"client set ORANGE_HOME for this server, else begin with: orange setup", dir)
+	}
+	return nil
 }
 
 // Fleet turns this process into the program that speaks with the server of a fleet, where the home has a fleet with
@@ -49,7 +68,7 @@ func Fleet(homeDir func() (string, error)) func(args []string) (done bool, err e
 	}
 }
 
-// find is the path of the running program, and that of another one in its folder.
+// find is the path of the running program, and that of another one in its folder, else on PATH.
 func find(name string) (self, other string, err error) {
 	self, err = os.Executable()
 	if err == nil {
@@ -58,6 +77,10 @@ func find(name string) (self, other string, err error) {
 	if err != nil {
 		return "", "", fmt.Errorf("find the running program: %w", err)
 	}
-	other, err = proc.Find(filepath.Join(filepath.Dir(self), name), "")
+	if other, err = proc.Find(filepath.Join(filepath.Dir(self), name), ""); err != nil {
+		if found, elsewhere := proc.Find(name, os.Getenv("PATH")); elsewhere == nil {
+			return self, found, nil
+		}
+	}
 	return self, other, err
 }
