@@ -1,6 +1,7 @@
 package main_test
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -111,7 +112,7 @@ func tellOfPrograms(t *testing.T, p testscript.Params, dir string, variables map
 	p.Cmds = map[string]func(*testscript.TestScript, bool, []string){
 		"keep": keep, "patiently": patiently, "repo": makeRepo, "asked": asked,
 		"provider": startProvider, "gone": gone, "keys": pressKeys, "reaches": reaches,
-		"screen": screen, "slay": slay, "window": window,
+		"screen": screen, "slay": slay, "window": window, "trust": trust,
 	}
 	testscript.Run(t, p)
 }
@@ -174,6 +175,23 @@ func startProvider(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Setenv("GOOGLE_GEMINI_BASE_URL", endpoint.URL)
 	ts.Setenv("OPENAI_BASE_URL", endpoint.URL+"/v1")
 	ts.Setenv("OPENCODE_CONFIG", filepath.Join(home, "opencode.json"))
+}
+
+// trust FOLDER... is what a person does who answers Claude Code in these folders that they are trusted.
+func trust(ts *testscript.TestScript, _ bool, args []string) {
+	path := filepath.Join(ts.Getenv("HOME"), ".claude.json")
+	var config map[string]any
+	ts.Check(json.Unmarshal([]byte(ts.ReadFile(path)), &config))
+	projects, is := config["projects"].(map[string]any)
+	if !is {
+		ts.Fatalf("%s has no projects", path)
+	}
+	for _, folder := range args {
+		projects[folder] = map[string]any{"hasTrustDialogAccepted": true, "allowedTools": []string{}}
+	}
+	text, err := json.Marshal(config)
+	ts.Check(err)
+	ts.Check(os.WriteFile(path, text, 0o600))
 }
 
 // requests is the file in which the provider notes what it was asked.

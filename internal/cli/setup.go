@@ -234,7 +234,8 @@ func (s *setup) play(ctx context.Context, p *Program, h *Services) error {
 	if err != nil {
 		return err
 	}
-	n, err := h.Commands.Fill(ctx, task.New{Project: project, Summary: "Write the line hello into the file hello.txt",
+	n, err := h.Commands.Fill(ctx, task.New{Project: project,
+		Summary: "Add a line with hello and the present time to hello.txt",
 		Harness: s.Harness, ReviewHarness: s.Harness, Spawn: true, Actor: actor})
 	if err != nil {
 		return err

@@ -32,13 +32,13 @@ type Prober struct {
 	Home   string // $ORANGE_HOME, below which programs are tried
 }
 
-// folder is where programs are tried, and toy tasks done.
-func (p Prober) folder(name string) string { return filepath.Join(p.Home, "try", name) }
+// folder is the repository in which programs are tried and toy tasks done: one, so that a program asks once whether it
+// is trusted.
+func (p Prober) folder() string { return filepath.Join(p.Home, "try") }
 
-// Toy makes the repository of toy tasks where it is missing, and answers its path.
+// Toy makes that repository where it is missing, and answers its path.
 func (p Prober) Toy(ctx context.Context) (string, error) {
-	dir := p.folder("toy")
-	return dir, Repository(ctx, dir)
+	return p.folder(), Repository(ctx, p.folder())
 }
 
 // Test probes one harness.
@@ -64,7 +64,7 @@ func (p Prober) Start(ctx context.Context, name string, patience time.Duration) 
 		return harness.Started{}, fmt.Errorf("find the running program: %w", err)
 	}
 	p.Before(ctx)
-	return Starter{Self: self, Arrives: patience, Leaves: leaves, Folder: p.folder("programs")}.Start(ctx, h)
+	return Starter{Self: self, Arrives: patience, Leaves: leaves, Folder: p.folder()}.Start(ctx, h)
 }
 
 // Test asks the program of a harness for its version and its help. That costs nothing, and changes nothing but what the

@@ -38,7 +38,7 @@ type step struct {
 //	on REGEXP               a rule: the newest message of the user that matches the rule of any line like this
 //	[after DURATION] STEP   an answer that takes a while
 //	[limited DURATION] STEP an answer that is refused as by limit, until so long after it was first asked for
-//	run COMMAND             the program shall run the command
+//	run COMMAND             the program shall run the command, in which {1} is the first group of the rule's REGEXP
 //	say TEXT                the end of the turn
 //	limit DURATION          429: the user has reached a limit that ends after the time
 //	fail STATUS             any other refusal
@@ -122,7 +122,11 @@ func (p Play) answer(c conversation) (s step, rule, number int) {
 		switch {
 		case n == 0:
 		case results < len(p.rules[n-1].steps):
-			return p.rules[n-1].steps[results], n, results + 1
+			s := p.rules[n-1].steps[results]
+			for i, group := range p.rules[n-1].match.FindStringSubmatch(c.turns[i].text) {
+				s.run = strings.ReplaceAll(s.run, "{"+strconv.Itoa(i)+"}", group)
+			}
+			return s, n, results + 1
 		default:
 			return step{say: "Nothing is left to do."}, n, results + 1
 		}

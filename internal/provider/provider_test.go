@@ -27,6 +27,8 @@ on the limit that ends
 	limited 20ms say It is over.
 on a slow one
 	after 1ms say Slow.
+on write (\w+) into (\w+)
+	run echo {1} >{2}
 `
 
 // notes is a log that several requests may write to.
@@ -155,6 +157,7 @@ func TestTheAnswerFollowsFromTheConversationAlone(t *testing.T) {
 				d.body(d.says("a slow one"), prompt):   d.call,
 				d.body(prompt, d.says("a slow one")):   strings.ReplaceAll(d.text, "TEXT", "Slow."),
 				d.body(prompt, d.says("Hm.")):          d.call, // no rule is about it
+				d.body(d.says("write this into that")): "echo this ",
 				d.body(d.says("Hm.")):                  strings.ReplaceAll(d.text, "TEXT", "No rule matches."),
 				`{"` + d.turns + `":[` + prompt + `]}`: strings.ReplaceAll(d.text, "TEXT", "A title"),
 			} {
