@@ -75,17 +75,18 @@ func TestAgentPrograms(t *testing.T) {
 			}
 		})
 	}
-	// those that are only of one program, by whose name their files begin
+	// those of certain programs, by whose names their files begin
 	stories, err := filepath.Glob("testdata/programs/*.txtar")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, story := range stories {
 		name := strings.TrimSuffix(filepath.Base(story), ".txtar")
-		program, _, _ := strings.Cut(name, "_")
+		programs, _, _ := strings.Cut(name, "_")
+		names := strings.Split(programs, "+")
 		t.Run(name, func(t *testing.T) {
-			needPrograms(t, dir, program)
-			tellOfPrograms(t, testscript.Params{Files: []string{story}}, dir, nil, program)
+			needPrograms(t, dir, names...)
+			tellOfPrograms(t, testscript.Params{Files: []string{story}}, dir, nil, names...)
 		})
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"orange/internal/proc"
+	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/tmux"
 )
@@ -44,8 +45,10 @@ func (o *Observer) Lost(ctx context.Context, death task.Death, started time.Time
 	if with = "the terminal server"; started.Before(time.Now().Add(-up)) {
 		with = "a reboot"
 	}
-	resume, err = o.Resume()
-	return with, resume, err
+	if resume, err = o.Resume(); err != nil {
+		resume = record.ResumeAsk // doctor says what is wrong with the configuration
+	}
+	return with, resume, nil
 }
 
 // livesSince reports whether the terminal server runs that ran at a time.

@@ -96,6 +96,8 @@ func (s *setup) choose(_ context.Context, p *Program, h *Services) error {
 	switch {
 	case err != nil:
 		return err
+	case !s.yes && !p.Terminal:
+		return usage("nothing was set up: no person can be asked here; name the program with --harness, and add --yes")
 	case s.Harness != "":
 	case len(there) == 0:
 		return fmt.Errorf("no agent program is on PATH; install one, such as claude, codex, gemini, opencode or pi, " +
@@ -104,8 +106,6 @@ func (s *setup) choose(_ context.Context, p *Program, h *Services) error {
 		s.Harness = usual
 	case s.yes:
 		s.Harness = firstOf(there)
-	case !p.Terminal:
-		return usage("nothing was set up: no person can be asked here; name the program with --harness, and add --yes")
 	default:
 		if !slices.Contains(there, usual) {
 			usual = firstOf(there)
@@ -225,17 +225,28 @@ func (s *setup) play(ctx context.Context, p *Program, h *Services) error {
 		return err
 	}
 	project, err := h.Projects.Project(toyProject)
-	if err != nil { // it is there where a setup before this one was cut short
+	switch { // it is there where a setup before this one was cut short
+	case err != nil:
 		if project, err = h.Projects.AddRepository(ctx, dir, task.Project{Name: toyProject}); err != nil {
 			return err
 		}
+	case project.Path != dir:
+		return fmt.Errorf("no toy task was done: the project %q is yours, in %q", toyProject, project.Path)
+	}
+	live, err := h.Queries.Tasks(ctx, record.Filter{Project: toyProject, Live: true})
+	if err != nil {
+		return err
+	}
+	if len(live) > 0 {
+		return fmt.Errorf("no toy task was done: an earlier one is %s; look at it with %q, or give it up with %q",
+			live[0].Status, "orange task why "+live[0].ID, "orange task cancel "+live[0].ID)
 	}
 	actor, err := h.Identity.Actor(ctx, "", "")
 	if err != nil {
 		return err
 	}
 	n, err := h.Commands.Fill(ctx, task.New{Project: project,
-		Summary: "Add a line with hello and the present time to hello.txt",
+		Summary: fmt.Sprintf("Add the line hello %s to the file hello.txt", time.Now().UTC().Format(time.RFC3339)),
 		Harness: s.Harness, ReviewHarness: s.Harness, Spawn: true, Actor: actor})
 	if err != nil {
 		return err

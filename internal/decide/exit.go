@@ -382,8 +382,8 @@ func RespawnDue(def *workflow.Definition, t task.Task, events []history.Event, n
 		}
 		return until, true
 	}
-	if last.Type == history.MachineLost && last.Data[dataResume] == record.ResumeAlways {
-		return last.Time, true
+	if last.Type == history.MachineLost {
+		return last.Time, last.Data[dataResume] == record.ResumeAlways
 	}
 	if !autoRespawns(def, t) {
 		return time.Time{}, false

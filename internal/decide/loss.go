@@ -26,7 +26,7 @@ func (x *exit) lose() record.Change {
 	switch {
 	case x.death.Resume == record.ResumeAlways && restartable(x.def, t):
 		t.Counters = t.Counters.With(record.LossCount, t.Counters.Get(record.LossCount)+1)
-	case x.death.Resume != record.ResumeNever && !autoRespawns(x.def, t):
+	case x.death.Resume != record.ResumeNever:
 		t.Attention = fmt.Sprintf("%s; start it again with %q", reason, "orange task respawn "+t.ID)
 	}
 	event := x.event(history.MachineLost, reason)

@@ -9,6 +9,7 @@ import (
 	"orange/internal/history"
 	"orange/internal/record"
 	"orange/internal/task"
+	"orange/internal/workflow"
 )
 
 // lostDeath is the end of a role with a reboot.
@@ -53,20 +54,31 @@ func TestAnAgentThatLeftItsEvidenceMovesItsTaskHoweverItEnded(t *testing.T) {
 
 func TestWhoWantsToStartAgentsAgainThemselvesIsAskedOrNot(t *testing.T) {
 	t.Parallel()
-	def, one := defaultWorkflow(t), newTask("working")
+	def := defaultWorkflow(t)
+	for _, role := range []string{"worker", "reviewer"} { // the workflow itself starts reviewers again that crash
+		leavesItToPeople(t, def, role)
+	}
+}
+
+func leavesItToPeople(t *testing.T, def *workflow.Definition, role string) {
+	t.Helper()
+	one := newTask(map[string]task.Status{"worker": "working", "reviewer": "agent-review"}[role])
 	for resume, want := range map[string]string{
-		record.ResumeAsk: `the worker ended with a reboot; start it again with "orange task respawn T1"; ` +
+		record.ResumeAsk: "the " + role + ` ended with a reboot; start it again with "orange task respawn T1"; ` +
 			"its last words: out of paper",
 		record.ResumeNever: "",
 	} {
-		c := decide.Exit(def, one, evidence(""), lostDeath("worker", resume), noon)
-		if got := shape(c); got != "machine.lost | working crashes=0 | " || c.Task.Attention != want ||
-			decide.Respawns(def, c.Task) {
+		c := decide.Exit(def, one, evidence(""), lostDeath(role, resume), noon)
+		if got := shape(c); !strings.HasPrefix(got, "machine.lost | "+string(one.Status)+" crashes=0") ||
+			c.Task.Attention != want {
 			t.Errorf("%s: it leads to %s, %q", resume, got, c.Task.Attention)
 		}
 		// it was wanted before
-		before := decide.Exit(def, one, evidence(""), lostDeath("worker", record.ResumeAlways), noon)
-		again := decide.Exit(def, before.Task, evidence(""), lostDeath("worker", resume), noon)
+		if _, wanted := decide.RespawnDue(def, c.Task, c.Events, noon); wanted {
+			t.Errorf("%s: the %s is started again", resume, role)
+		}
+		before := decide.Exit(def, one, evidence(""), lostDeath(role, record.ResumeAlways), noon)
+		again := decide.Exit(def, before.Task, evidence(""), lostDeath(role, resume), noon)
 		if _, wanted := decide.RespawnDue(def, again.Task, again.Events, noon); wanted {
 			t.Errorf("%s: it is started again, as it was before", resume)
 		}

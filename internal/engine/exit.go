@@ -124,7 +124,7 @@ func (e *Engine) died(ctx context.Context, death task.Death) (record.Outcome, er
 	if t.Attention != s.Task.Attention {
 		out.Asks = t.Attention
 	}
-	if c.Events[0].Type == history.MachineLost && death.Resume == record.ResumeAlways {
+	if c.Events[0].Type == history.MachineLost && decide.Respawns(def, c.Task) && death.Resume == record.ResumeAlways {
 		out.LostWith = death.LostWith
 	}
 	if err == nil && len(c.Hooks) > 0 {
@@ -136,7 +136,7 @@ func (e *Engine) died(ctx context.Context, death task.Death) (record.Outcome, er
 // lost is with what a dead agent ended. Orange asks that only where it matters: where a person hears of the death, or
 // it counts.
 func (e *Engine) lost(ctx context.Context, death task.Death) (with, resume string, _ error) {
-	if death.Ending.Unstarted != "" {
+	if death.Ending.Itself() {
 		return "", "", nil
 	}
 	events, err := e.Index.Events(ctx, death.Task, 0)

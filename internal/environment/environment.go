@@ -281,10 +281,21 @@ func (k *PerTask) LeaveAgents(id string) {
 // does is for no one task.
 func (k *PerTask) EnterBearings() error {
 	bearings, err := Bearings(k.Home)
-	if err == nil && len(bearings) > 0 {
-		become(bearings)
+	if err == nil && len(bearings) == 0 {
+		err = errors.New("no person has started a task at this home")
 	}
-	return err
+	if err != nil {
+		return fmt.Errorf("cannot run in the bearings of the home: %w", err)
+	}
+	become(bearings)
+	for _, pair := range os.Environ() {
+		name, _, _ := strings.Cut(pair, "=")
+		if strings.HasPrefix(name, "ORANGE_") && !slices.Contains([]string{"ORANGE_HOME", "ORANGE_LOG_LEVEL",
+			harness.WatchVariable}, name) {
+			_ = os.Unsetenv(name) // it fails for no name that the environment gave
+		}
+	}
+	return nil
 }
 
 // OfChecks is what a check of a project's task runs in that this process performs.

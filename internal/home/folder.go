@@ -104,7 +104,10 @@ func (h *Home) Fill(n task.New, path string) (task.New, error) {
 	if slices.ContainsFunc(n.Variables, func(v string) bool { return strings.HasPrefix(v+"=", "PATH=") }) {
 		return n, nil // the task's programs are found by a PATH of its own
 	}
-	return n, errors.Join(h.There(n.Harness, task.RoleWorker, path), h.There(n.ReviewHarness, task.RoleReviewer, path))
+	if err := h.There(n.Harness, task.RoleWorker, path); err != nil || n.ReviewHarness == n.Harness {
+		return n, err
+	}
+	return n, h.There(n.ReviewHarness, task.RoleReviewer, path)
 }
 
 // There reports why the program of a harness cannot be started for a role, by the folders of a PATH: before a task has
@@ -123,8 +126,12 @@ func (h *Home) There(name, role, path string) error {
 	if all := h.found(path); len(all) > 0 {
 		found = "found " + strings.Join(all, ", ")
 	}
-	return fmt.Errorf("cannot start the %s with the harness %q: %q is not on PATH (%s); install it, or choose another "+
-		"one with --harness, --review-harness or orange setup", role, name, program, found)
+	missing := fmt.Sprintf("%q is not on PATH", program)
+	if strings.Contains(program, "/") {
+		missing = fmt.Sprintf("there is no program %q", program)
+	}
+	return fmt.Errorf("cannot start the %s with the harness %q: %s (%s); install it, or choose another one with "+
+		"--harness, --review-harness or orange setup", role, name, missing, found)
 }
 
 // found are the harnesses whose programs are on a PATH.

@@ -31,6 +31,12 @@ func (h *Home) SetUsualHarness(ctx context.Context, name string) (file string, e
 	}
 	defer release()
 	file = filepath.Join(h.Dir, "config.yml")
+	if real, err := filepath.EvalSymlinks(file); err == nil {
+		file = real // a link into a person's own files stays one
+	}
+	if _, err := h.Config(); err != nil {
+		return "", err
+	}
 	text, err := os.ReadFile(file)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return "", fmt.Errorf("read %q: %w", file, err)
@@ -45,6 +51,6 @@ func (h *Home) SetUsualHarness(ctx context.Context, name string) (file string, e
 	if err := proc.ReplaceFile(file, text); err != nil {
 		return "", fmt.Errorf("write %q: %w", file, err)
 	}
-	_, err = h.Config() // the person hears now what was wrong with it before
+	_, err = h.Config()
 	return file, err
 }

@@ -13,7 +13,7 @@ import (
 const mostCommands = 3
 
 // commands are those that people use where a task needs them, ready to be copied: what they want most comes first.
-func commands(def *workflow.Definition, t task.Task, kind string) []string {
+func commands(def *workflow.Definition, t task.Task, need record.Need) []string {
 	state, _ := def.State(t.Status)
 	line := func(words string) string { return fmt.Sprintf("orange task "+words, t.ID) }
 	attach := line("attach %s")
@@ -21,7 +21,7 @@ func commands(def *workflow.Definition, t task.Task, kind string) []string {
 		attach += " --role " + state.Role
 	}
 	say := line(`say %s "..."`)
-	switch kind {
+	switch need.Kind {
 	case record.NeedsAnswer, record.NeedsStart:
 		return []string{attach}
 	case record.NeedsModel, record.NeedsWord:
@@ -31,6 +31,9 @@ func commands(def *workflow.Definition, t task.Task, kind string) []string {
 	case record.NeedsAttention:
 		return []string{line("why %s"), line("retry %s"), line("respawn %s")}
 	case record.NeedsLimit:
+		if need.Rest != nil { // it lives
+			return []string{attach, say}
+		}
 		return []string{line("respawn %s")}
 	case record.NeedsPerson:
 	default:

@@ -3,6 +3,7 @@ package inbox_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"orange/internal/inbox"
 	"orange/internal/record"
@@ -28,7 +29,8 @@ func TestNeedOf_hasTheCommandsThatPeopleUseThere(t *testing.T) {
 		"first screen": {status: "working", seen: record.NeedsStart, want: "attach T --role worker"},
 		"at rest":      {status: "working", seen: record.NeedsWord, want: `say T "..."; attach T --role worker`},
 		"refused":      {status: "agent-review", seen: record.NeedsModel, want: `say T "..."; attach T --role reviewer`},
-		"at a limit":   {status: "working", seen: record.NeedsLimit, want: "respawn T"},
+		"at a limit":   {status: "working", seen: record.NeedsLimit, want: `attach T --role worker; say T "..."`},
+		"ended at one": {status: "working", note: record.LimitMark("worker", "acme", time.Time{}), want: "respawn T"},
 		"dead":         {status: "working", agent: record.AgentDead, want: "respawn T; logs T"},
 		"a mark":       {status: "working", note: "hook push_branch: no", want: "why T; retry T; respawn T"},
 		"at work":      {status: "working", agent: record.AgentAlive},

@@ -36,7 +36,7 @@ type Clues struct {
 // status is, and seen what the agent's screen says.
 func NeedOf(def *workflow.Definition, t task.Task, agent string, seen Sight) record.Need {
 	need := needOf(def, t, agent, seen)
-	need.Commands = commands(def, t, need.Kind)
+	need.Commands = commands(def, t, need)
 	if need.Kind == record.NeedsPerson {
 		need.Want = strings.Join(need.Commands, ", or ")
 	}

@@ -110,7 +110,7 @@ func (t *trial) asks(ctx context.Context, pane string) error {
 			break
 		}
 	}
-	return fmt.Errorf("it stopped at a question: %q; answer it once, and try again: cd %s && %s", question, t.Folder,
+	return fmt.Errorf("it stopped at a question: %q; answer it once, and try again: cd %q && %s", question, t.Folder,
 		t.harness.Program)
 }
 
@@ -218,12 +218,16 @@ func uuid() string {
 
 // Repository makes a repository with one commit in a folder, where there is none.
 func Repository(ctx context.Context, dir string) error {
+	head := []string{"rev-parse", "-q", "--verify", "HEAD"}
 	if _, err := os.Stat(filepath.Join(dir, ".git")); err == nil {
-		return nil
+		if _, err := proc.Run(ctx, proc.Command{Name: "git", Args: head, Dir: dir}); err == nil {
+			return nil
+		}
 	}
 	err := os.MkdirAll(dir, task.PrivateFolder)
 	for _, args := range [][]string{{"init", "-q", "-b", "main"}, {"-c", "user.name=Orange", "-c",
-		"user.email=orange@localhost", "commit", "-q", "--allow-empty", "--no-verify", "-m", "Begin"}} {
+		"user.email=orange@localhost", "-c", "commit.gpgsign=false", "commit", "-q", "--allow-empty", "--no-verify",
+		"-m", "Begin"}} {
 		if err == nil {
 			_, err = proc.Run(ctx, proc.Command{Name: "git", Args: args, Dir: dir})
 		}

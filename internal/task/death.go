@@ -37,6 +37,12 @@ type Ending struct {
 	Unstarted string // why it could not be started at all; empty when it ran
 }
 
+// Itself reports whether the program ended by itself, or never ran: no signal ended it, and none that it caught.
+func (e Ending) Itself() bool {
+	const caught = 128 // and the number of the signal, by the custom of shells
+	return e.Unstarted != "" || e.Known && e.Signal == 0 && e.Status < caught
+}
+
 // String reports the end in words for people.
 func (e Ending) String() string {
 	switch {

@@ -20,11 +20,11 @@ func EnsureWatch(home, self string) error {
 	if wanted == harness.NoWatch {
 		return nil
 	}
+	env, err := environment.Bearings(home)
+	if err != nil || len(env) == 0 { // no person has started a task at this home, or it is gone
+		return err
+	}
 	return lease.Watch{Home: home, Locks: mirror.Files{Home: home}}.Ensure(func() error {
-		env, err := environment.Bearings(home)
-		if err != nil || len(env) == 0 { // no person has started a task at this home
-			return err
-		}
 		for _, name := range []string{"ORANGE_LOG_LEVEL", harness.WatchVariable} {
 			if value := os.Getenv(name); value != "" {
 				env = append(env, name+"="+value)
