@@ -25,12 +25,20 @@ func (p *Program) sure(actor task.Actor, yes bool, question, not string) error {
 
 // agrees asks the person at the terminal.
 func (p *Program) agrees(question string) bool {
+	answer := strings.ToLower(p.asked(question + " [y/N] "))
+	return answer == "y" || answer == "yes"
+}
+
+// asked is what the person at the terminal answers, without blanks around it; empty where they answer nothing.
+func (p *Program) asked(question string) string {
 	if p.line != nil {
 		p.line.hold(true)
 		defer p.line.hold(false)
 	}
-	p.talk("%s [y/N] ", question)
+	p.talk("%s", question)
 	line, err := bufio.NewReader(p.In).ReadString('\n')
-	answer := strings.ToLower(strings.TrimSpace(line))
-	return err == nil && (answer == "y" || answer == "yes")
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(line)
 }

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"os"
@@ -155,12 +154,10 @@ func mainWords(h *harness.Harness, role string) string {
 
 // choice asks the person at the terminal for a word.
 func (p *Program) choice(question, otherwise string) string {
-	p.talk("%s", question)
-	line, err := bufio.NewReader(p.In).ReadString('\n')
-	if line = strings.TrimSpace(line); err != nil || line == "" {
-		return otherwise
+	if line := p.asked(question); line != "" {
+		return line
 	}
-	return line
+	return otherwise
 }
 
 // try starts the program once.
