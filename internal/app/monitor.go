@@ -145,6 +145,9 @@ func (w watch) Once(ctx context.Context, say func(string)) error {
 		if found, advice := holder.Trouble(time.Now()); found != "" {
 			return fmt.Errorf("nothing was done: %s; %s", found, advice)
 		}
+		if holder.Yields {
+			return nil // it was started for just that
+		}
 		return fmt.Errorf("nothing was done: another monitor is at work (process %s), and does all of it",
 			holder.Name())
 	}

@@ -25,10 +25,18 @@ type locker interface {
 	TryLock(name string) (release func(), free bool, err error)
 }
 
+// yielding is the line of a holder that yields; it has yieldTime to end what it has begun.
+const (
+	yielding  = "yields"
+	yieldTime = 10 * time.Second
+)
+
 // Watch is the right to watch over the agents of a home.
 type Watch struct {
 	Home  string // $ORANGE_HOME
 	Locks locker
+
+	yields bool // this process watches only as long as no other one wants to
 }
 
 // Try takes the lease, if no other process has it, and notes that this process has it.
@@ -57,9 +65,11 @@ func (l Watch) Ensure(start func() error) error {
 	return start()
 }
 
-// While has watch run as long as the watch is needed, if no other process watches. A task that begins while watch ends
-// has found a process that watches, and has started no other one: so it asks again after it gave the lease back.
+// While has watch run as long as the watch is needed, if no other process watches. One that waits for the lease ends
+// it. A task that begins while watch ends has found a process that watches, and has started no other one: so it asks
+// again after it gave the lease back.
 func (l Watch) While(needed func() (bool, error), watch func() error) error {
+	l.yields = true
 	for {
 		if is, err := needed(); !is || err != nil {
 			return err
@@ -79,8 +89,9 @@ func (l Watch) While(needed func() (bool, error), watch func() error) error {
 // TryLock takes the lease, if no other process has it, without a note: its holder does not watch.
 func (l Watch) TryLock() (release func(), free bool, err error) { return l.Locks.TryLock(name) }
 
-// Wait takes the lease as soon as it is free; release is nil where ctx ended before that. It calls waits with the
-// process that has it, and again when that changes: another process has it, or the one that has it does not watch.
+// Wait takes the lease as soon as it is free, and ends a holder that yields; release is nil where ctx ended before
+// that. It calls waits with the process that has it, and again when that changes: another process has it, or the one
+// that has it does not watch.
 func (l Watch) Wait(ctx context.Context, log *slog.Logger, waits func(holder task.Watcher)) (release func(),
 	err error) {
 	const (
@@ -98,6 +109,13 @@ func (l Watch) Wait(ctx context.Context, log *slog.Logger, waits func(holder tas
 			looked = time.Now()
 			holder := l.Watcher()
 			found, _ := holder.Trouble(looked)
+			if holder.Yields && !l.yields {
+				one := task.Process{PID: holder.PID, Began: holder.Began}
+				if err := proc.End(ctx, []task.Process{one}, yieldTime); err != nil {
+					return nil, fmt.Errorf("end the monitor in the background: %w", err)
+				}
+				continue
+			}
 			if now := holder.Name() + found; now != reported {
 				waits(holder)
 				log.Info("watch waits for another's end", "component", "monitor", "process", os.Getpid(),
@@ -120,7 +138,11 @@ func (l Watch) file() string { return filepath.Join(l.Home, "locks", name+".hold
 func (l Watch) note() error {
 	self, err := proc.Self()
 	if err == nil {
-		err = os.WriteFile(l.file(), []byte(strconv.Itoa(self.PID)+"\n"+self.Began+"\n"), task.PrivateFile)
+		text := strconv.Itoa(self.PID) + "\n" + self.Began + "\n"
+		if l.yields {
+			text += yielding + "\n"
+		}
+		err = os.WriteFile(l.file(), []byte(text), task.PrivateFile)
 	}
 	if err != nil {
 		return fmt.Errorf("note who watches: %w", err)
@@ -177,7 +199,8 @@ func (l Watch) Watcher() task.Watcher {
 	if err != nil {
 		return task.Watcher{}
 	}
-	number, began, _ := strings.Cut(string(text), "\n")
+	number, rest, _ := strings.Cut(string(text), "\n")
+	began, how, _ := strings.Cut(rest, "\n")
 	pid, err := strconv.Atoi(number)
 	if err != nil {
 		return task.Watcher{}
@@ -187,5 +210,6 @@ func (l Watch) Watcher() task.Watcher {
 		return task.Watcher{}
 	}
 	stopped, err := proc.Stopped(p)
-	return task.Watcher{PID: pid, Heard: info.ModTime().Local(), Stopped: stopped && err == nil}
+	return task.Watcher{PID: pid, Heard: info.ModTime().Local(), Stopped: stopped && err == nil,
+		Yields: strings.TrimSpace(how) == yielding, Began: p.Began}
 }

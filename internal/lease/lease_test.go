@@ -3,8 +3,10 @@ package lease
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -14,6 +16,7 @@ import (
 	"time"
 
 	"orange/internal/mirror"
+	"orange/internal/proc"
 	"orange/internal/task"
 )
 
@@ -118,6 +121,40 @@ func TestHeartbeat_renewsTheNoteSeldom(t *testing.T) {
 			t.Errorf("it was heard of at %s, want %s", got.Heard, time.Now())
 		}
 	})
+}
+
+// A monitor in the background makes room for one that a person starts.
+func TestWait_endsAHolderThatYields(t *testing.T) {
+	t.Parallel()
+	l := leaseAt(t.TempDir())
+	release, free, err := l.TryLock()
+	if err != nil || !free {
+		t.Fatalf("the lease is free: %v, %v", free, err)
+	}
+	holder := exec.Command("sleep", "60")
+	if err := holder.Start(); err != nil {
+		t.Fatal(err)
+	}
+	began, err := proc.Lookup(holder.Process.Pid)
+	if err == nil {
+		err = os.WriteFile(l.file(), []byte(fmt.Sprintf("%d\n%s\nyields\n", holder.Process.Pid, began.Began)), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		_ = holder.Wait() // it was ended
+		release()
+	}()
+	own, err := l.Wait(t.Context(), slog.New(slog.DiscardHandler), func(holder task.Watcher) {
+		if holder.Yields {
+			t.Errorf("it waits for %+v", holder)
+		}
+	})
+	if err != nil || own == nil {
+		t.Fatalf("it answers %v", err)
+	}
+	own()
 }
 
 // A task that begins while a watch ends is watched over all the same.

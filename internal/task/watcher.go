@@ -18,6 +18,8 @@ type Watcher struct {
 	PID     int       // 0 where it has not noted itself
 	Heard   time.Time // when it let others hear of it last
 	Stopped bool      // the system says that it was stopped, and does not run on
+	Yields  bool      // it watches only as long as no person's monitor or dashboard does
+	Began   string    // when its process began, as the system says it
 }
 
 // Name is what people call it.
