@@ -26,7 +26,7 @@ type commands struct {
 func (c commands) Fill(ctx context.Context, n task.New) (task.New, error) {
 	c.app.environments.EnterNow(ctx)
 	env, err := c.app.environments.OfChecks(n.Project.Name, "")
-	if err != nil {
+	if err != nil && n.Spawn {
 		return n, err
 	}
 	return c.app.home.Fill(n, harness.Value(env, "PATH")) // the usual harness is the first that is there
