@@ -9,6 +9,7 @@ import (
 
 	"orange/internal/home"
 	"orange/internal/task"
+	"orange/workflows"
 )
 
 func TestTheFirstStepsFitWhereOneIs(t *testing.T) {
@@ -23,7 +24,7 @@ func TestTheFirstStepsFitWhereOneIs(t *testing.T) {
 	t.Setenv("PATH", bin)
 	t.Setenv("GIT_CONFIG_GLOBAL", os.DevNull)
 	t.Chdir(t.TempDir())
-	one := &home.Home{Dir: t.TempDir(), Workflows: fstest.MapFS{}, Harnesses: fstest.MapFS{
+	one := &home.Home{Dir: t.TempDir(), Workflows: workflows.Files, Usual: workflows.Usual, Harnesses: fstest.MapFS{
 		"talker.yml": {Data: []byte("name: talker\nprogram: talker\nworker: {command: [talker]}\n")},
 		"walker.yml": {Data: []byte("name: walker\nprogram: walker\nworker: {command: [walker]}\n")},
 	}}
@@ -77,9 +78,10 @@ func TestTheFirstStepsFitWhereOneIs(t *testing.T) {
 		}
 	}
 	for name, n := range map[string]task.New{
-		"not started":       {Harness: "talker"},
-		"a PATH of its own": {Harness: "talker", Spawn: true, Variables: []string{"PATH=/elsewhere"}},
-		"it is there":       {Harness: "mine", Spawn: true},
+		"not started":           {Harness: "talker"},
+		"a PATH of its own":     {Harness: "talker", Spawn: true, Variables: []string{"PATH=/elsewhere"}},
+		"it is there":           {Harness: "mine", Spawn: true},
+		"no reviewer is needed": {Harness: "mine", ReviewHarness: "talker", Workflow: "minimal", Spawn: true},
 	} {
 		if _, err := one.Fill(n, os.Getenv("PATH")); err != nil {
 			t.Errorf("%s: %v", name, err)

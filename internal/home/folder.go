@@ -14,6 +14,7 @@ import (
 	"orange/internal/harness"
 	"orange/internal/proc"
 	"orange/internal/task"
+	"orange/internal/workflow"
 )
 
 // MakeFolder makes the folder of a home where it is missing. The error says what is in its place.
@@ -104,10 +105,36 @@ func (h *Home) Fill(n task.New, path string) (task.New, error) {
 	if slices.ContainsFunc(n.Variables, func(v string) bool { return strings.HasPrefix(v+"=", "PATH=") }) {
 		return n, nil // the task's programs are found by a PATH of its own
 	}
-	if err := h.There(n.Harness, task.RoleWorker, path); err != nil || n.ReviewHarness == n.Harness {
-		return n, err
+	def, _, err := h.FindWorkflow(n.Workflow)
+	if err != nil {
+		return n, nil // it is reported where the task is made
 	}
-	return n, h.There(n.ReviewHarness, task.RoleReviewer, path)
+	worker, reviewer := starts(def)
+	if worker {
+		err = h.There(n.Harness, task.RoleWorker, path)
+	}
+	if err == nil && reviewer && n.ReviewHarness != n.Harness {
+		err = h.There(n.ReviewHarness, task.RoleReviewer, path)
+	}
+	return n, err
+}
+
+// starts reports which of a task's own programs a workflow starts.
+func starts(def *workflow.Definition) (worker, reviewer bool) {
+	note := func(hooks []workflow.Hook) {
+		for _, hook := range hooks {
+			spawns := workflow.SpawnRole(hook.Hook) != ""
+			reviews := hook.Harness == task.HarnessReview
+			worker, reviewer = worker || spawns && !reviews, reviewer || spawns && reviews
+		}
+	}
+	for _, edge := range def.Transitions {
+		note(edge.Hooks)
+	}
+	for _, birth := range def.Births {
+		note(birth.Hooks)
+	}
+	return worker, reviewer
 }
 
 // There reports why the program of a harness cannot be started for a role, by the folders of a PATH: before a task has
