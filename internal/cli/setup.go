@@ -138,10 +138,13 @@ func firstOf(there []string) string {
 	return there[0]
 }
 
-// mainWords are the words of an argument list up to the first one that has no flag's name alone.
+// mainWords are the program and its first flags, at most five, with which a role is started: they say what it may do.
 func mainWords(h *harness.Harness, role string) string {
-	argv := h.Argv(role, map[bool]string{true: task.PermissionsReduced, false: task.PermissionsFull}[role ==
-		task.RoleReviewer], map[string]string{harness.Prompt: "PROMPT"})
+	permissions := task.PermissionsFull
+	if role == task.RoleReviewer {
+		permissions = task.PermissionsReduced
+	}
+	argv := h.Argv(role, permissions, map[string]string{harness.Prompt: "PROMPT"})
 	var words []string
 	for _, word := range argv {
 		if strings.ContainsAny(word, " \n{") || len(words) == 5 {
