@@ -381,14 +381,16 @@ func capture(ts *testscript.TestScript, name string) (string, error) {
 	return onAgents(ts, "capture-pane", "-p", "-t", id)
 }
 
-// ofWindow is what tmux says of the window of that name.
+// ofWindow is what tmux says of the window of that name; with the branch of its task before a colon where there are
+// several.
 func ofWindow(ts *testscript.TestScript, name, what string) (string, error) {
-	list, err := onAgents(ts, "list-panes", "-a", "-F", what+" #{window_name}")
+	list, err := onAgents(ts, "list-panes", "-a", "-F", what+" #{session_name}:#{window_name}")
 	if err != nil {
 		return "", err
 	}
 	for line := range strings.Lines(list) {
-		if said, called, _ := strings.Cut(strings.TrimSpace(line), " "); called == name {
+		said, called, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if strings.HasSuffix(called, ":"+name) || strings.HasSuffix(called, "/"+name) {
 			return said, nil
 		}
 	}

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -90,7 +91,7 @@ func (p *Program) why(e decide.Explanation, as string, conflicts []string) {
 		p.say("needs you: %s", e.Need.Reason)
 		p.commands(e.Need)
 	}
-	if up := e.Task.Subject.UnreviewedText(); up != "" {
+	if up := e.Task.Subject.UnreviewedText(); up != "" && !strings.Contains(e.Need.Reason, up) {
 		p.say("its work was %s", up)
 	}
 	p.say("")

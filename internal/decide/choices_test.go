@@ -190,7 +190,7 @@ func TestClassicAndMinimal_begetTasksAsDocument002Says(t *testing.T) {
 		workflow.MoveStuck: {"stuck", ""},
 	} {
 		for i, name := range []string{"classic", "minimal"} {
-			if to, err := decide.MoveTarget(shippedWorkflow(t, name), newTask("pending"),
+			if to, _, err := decide.MoveTarget(shippedWorkflow(t, name), newTask("pending"),
 				command); to != want[i] || (err != nil) != (want[i] == "") {
 				t.Errorf("%s in %s leads to %q (%v), want %q", command, name, to, err, want[i])
 			}

@@ -47,8 +47,21 @@ func CreateFromPlan(def *workflow.Definition, t task.Task, actor task.Actor, now
 func createdIn(def *workflow.Definition, t task.Task, birth workflow.Birth, actor task.Actor, now time.Time) (
 	record.Change, error) {
 	status := birth.To
+	if status != def.Initial && !isPerson(actor) {
+		return record.Change{}, &rejection.Rejection{Code: rejection.ActorDenied, To: status,
+			Message: fmt.Sprintf("cannot create a task in %q", status),
+			Details: []rejection.Detail{{Condition: "who has a task begin there", Found: asker(actor),
+				Want: fmt.Sprintf("leave the status out, so that it begins in %q; or have a person create it",
+					def.Initial)}}}
+	}
 	if birth.Spawns() && actor.Role != task.RoleHuman {
 		return record.Change{}, startDenied(status, actor, "ask a person to create it")
+	}
+	if actor.Role != task.RoleHuman && slices.ContainsFunc(birth.Hooks, acquires) {
+		return record.Change{}, &rejection.Rejection{Code: rejection.ActorDenied, To: status,
+			Message: fmt.Sprintf("cannot create a task that has a workspace at once, in %q", status),
+			Details: []rejection.Detail{{Condition: "who takes a workspace", Found: asker(actor),
+				Want: "ask a person to create it"}}}
 	}
 	if t.PRURL != "" && actor.Role != task.RoleHuman {
 		return record.Change{}, &rejection.Rejection{Code: rejection.ActorDenied, To: status,
@@ -77,6 +90,23 @@ func createdIn(def *workflow.Definition, t task.Task, birth workflow.Birth, acto
 	event.Subject = t.Subject
 	return record.Change{Task: t, Hooks: hooks, Entered: true, Lease: lease(t, hooks), Events: []history.Event{
 		event}}, nil
+}
+
+func acquires(h workflow.Hook) bool { return h.Action == action.AcquireWorkspace }
+
+// mostMadeByAgents is how many tasks of a project agents may have made that no one has begun.
+const mostMadeByAgents = 20
+
+// AnotherByAgent judges whether an agent may make one more task. Made are those of the project that agents made and no
+// one has begun.
+func AnotherByAgent(actor task.Actor, made []string) error {
+	if actor.Role == task.RoleHuman || len(made) < mostMadeByAgents {
+		return nil
+	}
+	return &rejection.Rejection{Code: rejection.ActorDenied, Message: "cannot create another task",
+		Details: []rejection.Detail{{Condition: fmt.Sprintf("at most %d tasks that agents made and no one has started",
+			mostMadeByAgents), Found: fmt.Sprintf("%d: %s", len(made), strings.Join(made, ", ")),
+			Want: "do it within your own task, or have a person start these or cancel them"}}}
 }
 
 // Start judges whether the creator of a task may have it started at once. Orange asks before it creates the task: if
@@ -113,6 +143,14 @@ func Delete(t task.Task, actor task.Actor) error {
 		Details: []rejection.Detail{{Condition: "who deletes a task", Found: fmt.Sprintf("the role %q", actor.Name()),
 			Want: "ask a person to"}},
 	}
+}
+
+// asker describes who asks, for an answer to someone who is not a person.
+func asker(actor task.Actor) string {
+	if actor.Via != "" {
+		return fmt.Sprintf("a program that asks for a person (%s)", actor.Via)
+	}
+	return fmt.Sprintf("the role %q", actor.Name())
 }
 
 func startDenied(to task.Status, actor task.Actor, want string) *rejection.Rejection {
@@ -152,21 +190,17 @@ func guardsHold(guards []workflow.Guard, t task.Task, edge *workflow.Transition)
 	return true
 }
 
-// Started reports whether a command that starts a task finds it already started: a transition from its status to
-// itself would start it again.
-func Started(t task.Task, command string, to task.Status) bool {
-	return command == workflow.MoveSpawn && t.Status == to && t.Workspace != ""
-}
-
-// MoveTarget is where a command leads. If the workflow has no move for the command, the error is a *Rejection.
-func MoveTarget(def *workflow.Definition, t task.Task, command string) (task.Status, error) {
+// MoveTarget is where a command leads. A command that starts a task may find it started: a transition from its status
+// to itself would start it again. If the workflow has no move for the command, the error is a *Rejection.
+func MoveTarget(def *workflow.Definition, t task.Task, command string) (to task.Status, started bool, err error) {
 	if command == workflow.MoveSpawn {
-		return SpawnTarget(def, t)
+		to, err = SpawnTarget(def, t)
+		return to, err == nil && t.Status == to && t.Workspace != "", err
 	}
 	if to, said := def.Move(command); said {
-		return to, nil
+		return to, false, nil
 	}
-	return "", noMove(def, t, command)
+	return "", false, noMove(def, t, command)
 }
 
 func noMove(def *workflow.Definition, t task.Task, command string) *rejection.Rejection {

@@ -21,6 +21,7 @@ type Evidence struct {
 	Entry    []task.Evidence    // what was there when the present status began
 	Start    []task.Evidence    // the verdicts that were there when the present status's agent was started last
 	Subject  task.Subject       // what the evidence of this moment is about
+	Passed   bool               // see the function; looked up only where no person put the work up
 	Facts    map[string]Fact    // what was seen of the parts that do not look at the document, by their Key
 }
 

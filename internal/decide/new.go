@@ -27,13 +27,13 @@ func WithDefaults(n task.New, p Preferences) task.New {
 // installed, or, if none is, the first of the list.
 func UsualHarnesses() []string { return []string{"claude", "codex", "opencode", "gemini", "pi"} }
 
-// initialStatus is where a new task begins: in the status that its creator asks for, or, if it has no summary and
-// starts at once, in the status in which the workflow has questions asked.
+// initialStatus is where a new task begins: in the status that its creator asks for, or, if a person has it start at
+// once and gives no summary, in the status in which the workflow has questions asked.
 func initialStatus(def *workflow.Definition, n task.New) task.Status {
 	if n.Status != "" {
 		return n.Status
 	}
-	if strings.TrimSpace(n.Summary) == "" && n.Spawn {
+	if strings.TrimSpace(n.Summary) == "" && n.Spawn && isPerson(n.Actor) {
 		if to, found := def.Move(workflow.MoveClarify); found {
 			return to
 		}

@@ -47,6 +47,7 @@ func TestFirstMove_beginsWhereANewTaskDoes(t *testing.T) {
 		"its creator says where":            {task.New{Status: "clarification"}, "clarification", ""},
 		"its creator says where, begun":     {task.New{Status: "planning", Summary: "A", Spawn: true}, "planning", ""},
 	} {
+		tt.new.Actor = human()
 		if in, started := decide.FirstMove(def, tt.new); in != tt.in || started != tt.started {
 			t.Errorf("%s: it begins in %q and goes to %q, want %q and %q", name, in, started, tt.in, tt.started)
 		}

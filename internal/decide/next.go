@@ -281,9 +281,15 @@ func Migrate(def *workflow.Definition, t task.Task, owed []task.OwedHook, stands
 	if to == before.Status {
 		maps.Copy(data, names)
 	}
+	if AwaitsMerge(def, to) && !t.Subject.Reviewed && t.Subject.By == "" { // for these rules it is put up now
+		t.Subject = unjudged(def, to, actor, Evidence{Subject: t.Subject})
+	}
 	c := record.Change{Task: t, Expect: t.Version, Events: []history.Event{history.Sign(actor, history.Event{
 		Time: now, Type: history.WorkflowMigrated, Counters: t.Counters, Workflow: def.Digest, Data: data,
 	})}}
+	if t.Subject != before.Subject {
+		c.Events[0].Subject = t.Subject
+	}
 	if to != before.Status {
 		queued, after := t.QueuedFor, t.After
 		c.Task = enter(def, t, to, nil, now)

@@ -34,10 +34,15 @@ func signed(def *workflow.Definition, t task.Task, actor task.Actor, event histo
 	return t, history.Sign(actor, event)
 }
 
+// isPerson reports whether a person asks themself: no agent, no rule, and no program in their place.
+func isPerson(actor task.Actor) bool {
+	return actor.Role == task.RoleHuman && !actor.Rule && actor.Via == ""
+}
+
 // resetBy returns the counters after an actor's request: a person resets some of them, any other actor none. A program
 // that asks for a person may do so as often as it likes, and bounds of agents' moves are there for that.
 func resetBy(def *workflow.Definition, c task.Counters, actor task.Actor) task.Counters {
-	if actor.Role != task.RoleHuman || actor.Rule || actor.Via != "" {
+	if !isPerson(actor) {
 		return c
 	}
 	for _, name := range def.ResetByPerson() {

@@ -3,6 +3,7 @@ package decide
 import (
 	"cmp"
 	"fmt"
+	"slices"
 
 	"orange/internal/rejection"
 	"orange/internal/task"
@@ -22,6 +23,10 @@ func Say(def *workflow.Definition, t task.Task, role string, actor task.Actor) (
 		return role, rejection.Denied(t.ID,
 			fmt.Sprintf("the role %q, which wants to type into an agent's window", actor.Role),
 			"write it into the task's document; only people say something to agents")
+	case !may(actor, workflow.MayVerdict) && judges(def, role): // who tells a judge what to write gives the verdict
+		return role, &rejection.Rejection{Code: rejection.ActorDenied, Task: t.ID,
+			Message: fmt.Sprintf("cannot say it to the %s of task %s, who judges", role, t.ID),
+			Details: []rejection.Detail{notAllowed(actor, workflow.MayVerdict)}}
 	case !t.Live:
 		return role, &rejection.Rejection{
 			Code: rejection.SayRefused, Task: t.ID,
@@ -31,4 +36,12 @@ func Say(def *workflow.Definition, t task.Task, role string, actor task.Actor) (
 		}
 	}
 	return role, nil
+}
+
+// judges reports whether agents of a role give verdicts.
+func judges(def *workflow.Definition, role string) bool {
+	return slices.ContainsFunc(def.Transitions, func(edge workflow.Transition) bool {
+		from, _ := def.State(edge.From)
+		return from.Role == role && len(workflow.Verdicts(edge.Gate)) > 0
+	})
 }

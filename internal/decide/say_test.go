@@ -35,6 +35,11 @@ func TestSay_isForPeopleAndReachesTheAgentOfTheStatus(t *testing.T) {
 			hears: "worker", code: rejection.ActorDenied},
 		"a rule": {def: def, status: "working", actor: task.Actor{Role: task.RoleHuman, Rule: true},
 			hears: "worker", code: rejection.ActorDenied},
+		"a program to a judge": {def: def, status: "agent-review", actor: program(workflow.MayDone),
+			hears: "reviewer", code: rejection.ActorDenied},
+		"a program that may give verdicts": {def: def, status: "agent-review", actor: program(workflow.MayVerdict),
+			hears: "reviewer"},
+		"a program to a worker": {def: def, status: "working", actor: program(), hears: "worker"},
 		"a task that is over": {def: def, status: "done", actor: person, over: true,
 			hears: "worker", code: rejection.SayRefused},
 	} {

@@ -31,8 +31,8 @@ func CrashesPass(passing bool, events []history.Event) bool {
 	return passing
 }
 
-// WithoutCrashes are the counters with no crash counted.
-func WithoutCrashes(c task.Counters) task.Counters {
+// withoutCrashes are the counters with no crash counted.
+func withoutCrashes(c task.Counters) task.Counters {
 	if c.Get(task.CrashCount) == 0 {
 		return c
 	}
@@ -165,7 +165,7 @@ func ForgetCrashes(t task.Task, owed []task.OwedHook, events []history.Event,
 		return c, false
 	}
 	c = record.Change{Task: t, Expect: t.Version}
-	c.Task.Counters = WithoutCrashes(t.Counters)
+	c.Task.Counters = withoutCrashes(t.Counters)
 	c.Events = []history.Event{{
 		Time: now, Type: history.CrashesForgotten, Actor: task.ActorEngine, Counters: c.Task.Counters,
 		Reason: "the hooks of its last move are done",

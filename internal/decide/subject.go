@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"orange/internal/history"
+	"orange/internal/rejection"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -15,16 +16,18 @@ func subjectOver(def *workflow.Definition, t task.Task, edge *workflow.Transitio
 	ev Evidence) task.Subject {
 	from, _ := def.State(t.Status)
 	into, _ := def.State(edge.To)
-	judged := !req.Override && isPassingVerdict(edge)
+	passed := !req.Override && passes(edge)
+	judged := passed && workflow.Asks(workflow.Certain(edge.Gate), workflow.GitUnmoved)
 	if into.Subject == workflow.SubjectCarried && (judged && from.Subject == workflow.SubjectWorktree ||
 		from.Subject == workflow.SubjectCarried) {
 		s := t.Subject
 		s.Reviewed = s.Reviewed || judged
+		s.Unvouched = s.Unvouched && !passed
 		return s
 	}
-	if judged {
+	if passed {
 		s := ev.Subject
-		s.Reviewed = true
+		s.Reviewed = judged
 		return s.Valid()
 	}
 	return unjudged(def, edge.To, req.Actor, ev)
@@ -35,7 +38,7 @@ func subjectOver(def *workflow.Definition, t task.Task, edge *workflow.Transitio
 func unjudged(def *workflow.Definition, to task.Status, actor task.Actor, ev Evidence) task.Subject {
 	s := ev.Subject
 	if AwaitsMerge(def, to) {
-		s.By = broughtBy(actor)
+		s.By, s.Unvouched = broughtBy(actor), mergesFrom(def, to) && asksVerdicts(def) && !isPerson(actor)
 	}
 	return s.Valid()
 }
@@ -43,21 +46,58 @@ func unjudged(def *workflow.Definition, to task.Status, actor task.Actor, ev Evi
 // isPassingVerdict reports whether an edge asks for a verdict that accepts the work, on the work as it was judged. An
 // edge that can also be taken without the verdict, or on other work, does not qualify.
 func isPassingVerdict(edge *workflow.Transition) bool {
-	verdicts := workflow.Verdicts(edge.Gate)
-	if len(verdicts) == 0 || slices.ContainsFunc(verdicts, func(p workflow.Part) bool { return p.Verdict == "FAIL" }) {
-		return false
+	return passes(edge) && workflow.Asks(workflow.Certain(edge.Gate), workflow.GitUnmoved)
+}
+
+// passes reports whether an edge asks for a verdict that accepts the work, and cannot be taken without it.
+func passes(edge *workflow.Transition) bool {
+	fails := func(p workflow.Part) bool { return p.Verdict == "FAIL" }
+	return !slices.ContainsFunc(workflow.Verdicts(edge.Gate), fails) &&
+		len(workflow.Verdicts(workflow.Certain(edge.Gate))) > 0
+}
+
+// asksVerdicts reports whether a move of the workflow asks for a verdict.
+func asksVerdicts(def *workflow.Definition) bool {
+	return slices.ContainsFunc(def.Transitions, func(edge workflow.Transition) bool {
+		return len(workflow.Verdicts(edge.Gate)) > 0
+	})
+}
+
+// Passed reports whether a verdict that accepts the work is in a task's history, under the rules that it has now. A
+// file that judges is none: no one can say if it accepted the work or refused it.
+func Passed(def *workflow.Definition, events []history.Event) bool {
+	return slices.ContainsFunc(events, func(e history.Event) bool {
+		if _, override := e.Data[history.DataOverride]; override || !e.IsMove() {
+			return false
+		}
+		over := func(edge workflow.Transition) bool { return edge.From == e.From && edge.To == e.To }
+		file := func(p workflow.Part) bool { return p.Judges }
+		without := func(edge workflow.Transition) bool {
+			return over(edge) && (!passes(&edge) || slices.ContainsFunc(workflow.Verdicts(edge.Gate), file))
+		}
+		return slices.ContainsFunc(def.Transitions, over) && !slices.ContainsFunc(def.Transitions, without)
+	})
+}
+
+// unvouched is what keeps a task from a good end: no verdict in its history accepts the work, and no person put it up.
+func unvouched(def *workflow.Definition, t task.Task, edge *workflow.Transition, ev Evidence) []rejection.Detail {
+	if !t.Subject.Unvouched || ev.Passed || !Marks(def, edge.To).Well {
+		return nil
 	}
-	certain := workflow.Certain(edge.Gate)
-	return len(workflow.Verdicts(certain)) > 0 && workflow.Asks(certain, workflow.GitUnmoved)
+	return []rejection.Detail{{Condition: "a verdict that accepts the work, or a person who put it up",
+		Found: "put up by " + t.Subject.By + ", and no review passed",
+		Want:  "have it reviewed; or a person answers for it, with a reason"}}
 }
 
 // AwaitsMerge reports whether a task in the status only waits to be merged or committed: then it matters whether the
 // work was judged.
 func AwaitsMerge(def *workflow.Definition, status task.Status) bool {
 	state, _ := def.State(status)
-	if state.Subject == workflow.SubjectCarried {
-		return true
-	}
+	return state.Subject == workflow.SubjectCarried || mergesFrom(def, status)
+}
+
+// mergesFrom reports whether the workflow's command that merges leads on from a status.
+func mergesFrom(def *workflow.Definition, status task.Status) bool {
 	merge, _ := def.Move(workflow.MoveMerge)
 	_, leads := def.Edge(status, merge)
 	return leads
@@ -129,7 +169,7 @@ func (ev Evidence) Agrees(t task.Task) bool {
 // Prepared is the change of a task whose status began without a workspace, once the workspace is ready: now it is
 // known what the task's evidence is about.
 func Prepared(t task.Task, s task.Subject) (task.Task, history.Event) {
-	s.By, s.Reviewed = t.Subject.By, t.Subject.Reviewed
+	s.By, s.Reviewed, s.Unvouched = t.Subject.By, t.Subject.Reviewed, t.Subject.Unvouched
 	s = s.Valid()
 	t.Subject = s
 	return t, history.Event{Type: history.WorkspaceReady, Subject: s, Data: map[string]string{
@@ -145,7 +185,9 @@ func Began(def *workflow.Definition, t task.Task, role string,
 		return t, nil, false
 	}
 	if state.Subject != workflow.SubjectCarried {
-		t.Subject = start.Subject.Valid()
+		s := start.Subject.Valid()
+		s.Unvouched = t.Subject.Unvouched
+		t.Subject = s
 	}
 	return t, start.Evidence, true
 }

@@ -163,7 +163,7 @@ func TestCommandsLeadWhereTheWorkflowSaysOrImplies(t *testing.T) {
 		def := byName[c.workflow]
 		tk := newTask(def.Initial)
 		tk.Counters = tk.Counters.With("tries", c.tries)
-		got, err := decide.MoveTarget(def, tk, c.command)
+		got, _, err := decide.MoveTarget(def, tk, c.command)
 		if c.want == "" {
 			if no := refusal(t, err); no.Code != rejection.NoMove ||
 				!strings.Contains(no.Message, `no "`+c.command+`"`) || len(no.Open) == 0 {

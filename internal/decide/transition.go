@@ -57,7 +57,7 @@ func Transition(def *workflow.Definition, t task.Task, ev Evidence, req task.Req
 	var last *rejection.Rejection
 	for _, edge := range candidates {
 		j := judgeGate(edge.Gate, ev)
-		refused := judge(def, t, edge, req, j)
+		refused := judge(def, t, edge, req, ev, j)
 		if refused == nil {
 			return Decision{Change: accept(def, t, ev, edge, req, j, now), Moved: true}, nil
 		}
@@ -233,7 +233,7 @@ func furthest(a, b *rejection.Rejection) *rejection.Rejection {
 }
 
 // judge returns nil if the edge is open to the request.
-func judge(def *workflow.Definition, t task.Task, edge *workflow.Transition, req task.Request,
+func judge(def *workflow.Definition, t task.Task, edge *workflow.Transition, req task.Request, ev Evidence,
 	gate judgment) *rejection.Rejection {
 	var code string
 	var details []rejection.Detail
@@ -261,6 +261,10 @@ func judge(def *workflow.Definition, t task.Task, edge *workflow.Transition, req
 		first(rejection.ReasonMissing)
 		details = append(details, rejection.Detail{Condition: "a reason", Found: "none",
 			Want: "say why: --reason TEXT"})
+	}
+	if unmet := unvouched(def, t, edge, ev); len(unmet) > 0 && !req.Override {
+		first(rejection.GateUnmet)
+		details = append(details, unmet...)
 	}
 	if unmet := guardsUnmet(def, t, edge); len(unmet) > 0 && !req.Override {
 		first(rejection.GuardFailed)
@@ -352,7 +356,7 @@ func accept(def *workflow.Definition, t task.Task, ev Evidence, edge *workflow.T
 	expect := t.Version
 	from := t.Status
 	hooks := hooksOf(edge.Hooks)
-	data := noted(def, t, edge, req, j)
+	data := noted(def, t, edge, req, ev, j)
 	t.Counters = failures(t, edge)
 	subject := subjectOver(def, t, edge, req, ev)
 	hooks = updatesPR(def, t, edge.To, subject, hooks)
@@ -370,9 +374,12 @@ func accept(def *workflow.Definition, t task.Task, ev Evidence, edge *workflow.T
 }
 
 // noted is the additional data of a move's event; nil if there is none.
-func noted(def *workflow.Definition, t task.Task, edge *workflow.Transition, req task.Request,
+func noted(def *workflow.Definition, t task.Task, edge *workflow.Transition, req task.Request, ev Evidence,
 	j judgment) map[string]string {
 	unreviewed := skipsReview(def, edge)
+	if set := unvouched(def, t, edge, ev); req.Override {
+		j.unmet = slices.Concat(set, j.unmet)
+	}
 	if len(j.notes) == 0 && !edge.Failure && !req.Override && !unreviewed {
 		return nil
 	}
@@ -421,7 +428,7 @@ func enter(def *workflow.Definition, t task.Task, to task.Status, hooks []task.H
 		t.Counters = count(t.Counters, to, h)
 	}
 	if !slices.ContainsFunc(hooks, HoldsUp) {
-		t.Counters = WithoutCrashes(t.Counters) // the event of the move says so
+		t.Counters = withoutCrashes(t.Counters) // the event of the move says so
 	}
 	return t
 }

@@ -13,9 +13,6 @@ import (
 // lacking lists the permissions that an actor lacks for a move. Only a program that asks for a person needs any:
 // without them it does what an orchestrator does, and what a person answers for stays with the person.
 func lacking(def *workflow.Definition, edge *workflow.Transition, actor task.Actor, override bool) []string {
-	if actor.Via == "" {
-		return nil
-	}
 	var needed []string
 	marks := Marks(def, edge.To)
 	if slices.ContainsFunc(workflow.Leaves(edge.Gate), func(p workflow.Part) bool { return p.IsVerdict() }) {
@@ -30,14 +27,18 @@ func lacking(def *workflow.Definition, edge *workflow.Transition, actor task.Act
 	if override {
 		needed = append(needed, workflow.MayOverride)
 	}
-	allowed := strings.Split(actor.May, ",")
-	return slices.DeleteFunc(needed, func(word string) bool { return slices.Contains(allowed, word) })
+	return slices.DeleteFunc(needed, func(word string) bool { return may(actor, word) })
+}
+
+// may reports whether an actor may do what takes a permission of a program that asks for a person.
+func may(actor task.Actor, word string) bool {
+	return actor.Via == "" || slices.Contains(strings.Split(actor.May, ","), word)
 }
 
 // notAllowed tells a program that asks for a person which permission it lacks.
 func notAllowed(actor task.Actor, word string) rejection.Detail {
 	return rejection.Detail{Condition: "who asks",
-		Found: fmt.Sprintf("a program that asks for a person (%s), without the permission %q", actor.Via, word),
+		Found: fmt.Sprintf("%s, without the permission %q", asker(actor), word),
 		Want: fmt.Sprintf("have the person do it; they may also allow it to their program: orange %s --may %s",
 			actor.Via, word)}
 }

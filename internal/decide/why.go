@@ -113,7 +113,7 @@ func way(def *workflow.Definition, t task.Task, edge *workflow.Transition, by []
 		return w // only the workflow's own rules take it
 	}
 	req := task.Request{Task: t.ID, To: edge.To, Actor: task.Actor{Role: w.By[0]}, Reason: "to see whether it is open"}
-	refused := judge(def, t, edge, req, judgeGate(edge.Gate, ev))
+	refused := judge(def, t, edge, req, ev, judgeGate(edge.Gate, ev))
 	if w.Open = refused == nil; !w.Open {
 		w.Details = withHints(def, t, req.Actor, refused.Details)
 	}

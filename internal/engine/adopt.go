@@ -79,6 +79,9 @@ func (e *Engine) Tell(ctx context.Context, project, id string, lines []byte) (re
 	}
 	a.Shown = append(a.Shown, header.shown()...)
 	if a.Foreign {
+		if decide.AwaitsMerge(def, t.Status) {
+			t.Subject = task.Subject{By: "an earlier program", Unvouched: true}
+		}
 		e.tellEntry(&a, def)
 		birth := record.Change{Events: []history.Event{birthOf(*t)}, Entry: a.Entry}
 		birth, err = replay.Inputs{Ask: replay.AskAdopt}.Keep(def, record.Snapshot{}, decide.Evidence{}, birth)
@@ -245,6 +248,7 @@ func birthOf(t task.Task) history.Event {
 			history.DataReviewEffort: t.ReviewEffort, history.DataModel: t.Model,
 			history.DataReviewModel: t.ReviewModel,
 		},
+		Subject: t.Subject,
 	}
 }
 

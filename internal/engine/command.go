@@ -17,8 +17,7 @@ func (e *Engine) Command(ctx context.Context, id, command string, actor task.Act
 	r := &request{
 		Request: task.Request{Task: id, Actor: actor, Reason: reason, Command: true},
 		target: func(def *workflow.Definition, t task.Task) (task.Status, bool, error) {
-			to, err := decide.MoveTarget(def, t, command)
-			return to, err == nil && decide.Started(t, command, to), err
+			return decide.MoveTarget(def, t, command)
 		},
 	}
 	return e.once(ctx, id, actor, func() (record.Outcome, error) { return e.request(ctx, r) })
@@ -28,7 +27,7 @@ func (e *Engine) Command(ctx context.Context, id, command string, actor task.Act
 func (e *Engine) RequestChanges(ctx context.Context, id, text string, actor task.Actor) (record.Outcome, error) {
 	r := &request{Request: task.Request{Task: id, Actor: actor, Reason: text, Command: true}}
 	r.target = func(def *workflow.Definition, t task.Task) (task.Status, bool, error) {
-		to, err := decide.MoveTarget(def, t, workflow.MoveRequestChanges)
+		to, _, err := decide.MoveTarget(def, t, workflow.MoveRequestChanges)
 		if err == nil && t.Status == to && text != "" {
 			err = decide.AtWork(def, t, actor)
 		}

@@ -83,6 +83,9 @@ func (e *Engine) create(ctx context.Context, n task.New) (record.Outcome, error)
 			return record.Outcome{}, err
 		}
 	}
+	if err := e.mayMakeAnother(ctx, n); err != nil {
+		return record.Outcome{}, err
+	}
 	c.PoolSize = n.Project.PoolSize
 	if len(n.Variables) > 0 { // before the first program of the task can start
 		if err := e.Environments.Give(ctx, id, n.Variables); err != nil {
@@ -90,6 +93,32 @@ func (e *Engine) create(ctx context.Context, n task.New) (record.Outcome, error)
 		}
 	}
 	return e.commitNew(ctx, def, c, n)
+}
+
+// mayMakeAnother refuses a task of an agent where agents made many that no one has begun. Agents that ask at the same
+// instant may get one more each.
+func (e *Engine) mayMakeAnother(ctx context.Context, n task.New) error {
+	if n.Actor.Role == task.RoleHuman {
+		return nil
+	}
+	live, err := e.Index.List(ctx, record.Filter{Project: n.Project.Name, Live: true})
+	if err != nil {
+		return err
+	}
+	var made []string
+	for _, t := range live {
+		if t.Workspace != "" || t.Previous != "" {
+			continue
+		}
+		events, err := e.Index.Events(ctx, t.ID, 0)
+		if err != nil {
+			return err
+		}
+		if len(events) > 0 && events[0].Actor != task.RoleHuman && events[0].Data[history.DataAdopted] == "" {
+			made = append(made, t.ID)
+		}
+	}
+	return decide.AnotherByAgent(n.Actor, made)
 }
 
 // commitNew writes the task's document, commits its first event, and starts the task if the caller wants that.

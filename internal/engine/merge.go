@@ -128,7 +128,7 @@ func mergeRequest(id string, m task.Merge, actor task.Actor) *request {
 	return &request{
 		Request: task.Request{Task: id, Actor: actor, Reason: m.Override, Override: m.Override != ""},
 		target: func(def *workflow.Definition, t task.Task) (task.Status, bool, error) {
-			to, err := decide.MoveTarget(def, t, workflow.MoveMerge)
+			to, _, err := decide.MoveTarget(def, t, workflow.MoveMerge)
 			return to, false, err
 		},
 		waited: true,

@@ -318,6 +318,13 @@ func (e *Engine) followBranch(ctx context.Context, s record.Snapshot) (bool, err
 func (e *Engine) facts(ctx context.Context, s record.Snapshot, def *workflow.Definition, tree bool,
 	parts []workflow.Part, evidence *decide.Evidence) error {
 	evidence.Subject = e.subject(ctx, s, tree)
+	if s.Task.Subject.Unvouched {
+		events, err := e.Index.Events(ctx, s.Task.ID, 0)
+		if err != nil {
+			return err
+		}
+		evidence.Passed = decide.Passed(def, events)
+	}
 	parts = slices.DeleteFunc(parts, func(p workflow.Part) bool { return p.Section != "" })
 	if len(parts) == 0 {
 		return nil

@@ -345,7 +345,7 @@ func (w *walk) settle(c *config) {
 		key := settledState{c.status, c.counters}
 		without, known := w.calmOf[key]
 		if !known {
-			without = w.tally(w.count.cut(decide.WithoutCrashes(w.tallies[c.counters]), int(c.status)))
+			without = w.tally(w.count.cut(w.tallies[c.counters].With(task.CrashCount, 0), int(c.status)))
 			w.calmOf[key] = without
 		}
 		c.counters = without

@@ -148,7 +148,7 @@ func markWords(mark string) string {
 // personWords say why a status that waits for a person does so: what an agent asks, or what a verdict came to and which
 // branches are in the way.
 func personWords(def *workflow.Definition, t task.Task, state workflow.State, clues Clues) string {
-	words := verdictBefore(def, t)
+	words := cmp.Or(t.Subject.UnreviewedText(), verdictBefore(def, t))
 	if words == "" && asksThere(def, state) {
 		if question := firstQuestion(clues.Document); question != "" {
 			return "asks: " + question

@@ -93,7 +93,6 @@ type created struct {
 	Context       string `json:"context,omitempty" jsonschema:"more about the task; it goes into the task's document"`
 	Project       string `json:"project,omitempty" jsonschema:"the project; without it the one the server runs in"`
 	Workflow      string `json:"workflow,omitempty" jsonschema:"the workflow; without it the project's"`
-	Status        string `json:"status,omitempty" jsonschema:"the state to begin in, where the workflow allows it"`
 	Harness       string `json:"harness,omitempty" jsonschema:"the agent program of the worker"`
 	ReviewHarness string `json:"review_harness,omitempty" jsonschema:"the agent program of the reviewer"`
 	Effort        string `json:"effort,omitempty" jsonschema:"how hard the worker thinks, in its program's words"`
@@ -109,7 +108,6 @@ func (in created) call() call {
 	var flags options
 	flags.text("project", in.Project)
 	flags.text("workflow", in.Workflow)
-	flags.text("status", in.Status)
 	flags.text("harness", in.Harness)
 	flags.text("review-harness", in.ReviewHarness)
 	flags.text("effort", in.Effort)

@@ -100,7 +100,7 @@ func commands(here at) []command {
 		add(here.leading(declared.Text, declared.To))
 	}
 	for _, word := range words() {
-		to, err := decide.MoveTarget(here.def, here.task, word)
+		to, _, err := decide.MoveTarget(here.def, here.task, word)
 		if err == nil && slices.Contains(here.open, to) {
 			c := here.leading("/"+word, to)
 			c.run = func(ctx context.Context, asks Asks, c call) error {

@@ -17,6 +17,8 @@ type Subject struct {
 	Tracked  string `json:"tracked,omitempty"`  // of that, the tree of the files that git knew
 	Reviewed bool   `json:"reviewed,omitempty"` // a passing verdict was about it
 	By       string `json:"by,omitempty"`       // who put it up without one
+	// no person put it up, where a verdict was to: no one answers for it
+	Unvouched bool `json:"unvouched,omitempty"`
 }
 
 // UnreviewedText says who put the work up without a review; empty where it was reviewed, or waits for no one's

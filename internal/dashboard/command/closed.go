@@ -73,7 +73,7 @@ func (on Target) NoCommand(command string) string {
 		return why
 	}
 	def, t := on.Workflow, on.Task
-	to, err := decide.MoveTarget(def, t, command)
+	to, _, err := decide.MoveTarget(def, t, command)
 	switch {
 	case err != nil:
 		return firstLine(err)

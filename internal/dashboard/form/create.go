@@ -263,6 +263,7 @@ func (c *Creation) Task() task.New {
 		Harness: c.picks[fieldHarness].value(), ReviewHarness: c.picks[fieldReview].value(),
 		Workflow: c.picks[fieldWorkflow].value(),
 		Status:   task.Status(c.picks[fieldStatus].value()), Spawn: c.starts(), After: after,
+		Actor: task.Actor{Role: task.RoleHuman},
 	}
 }
 
