@@ -5,8 +5,6 @@ package agents
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
@@ -162,7 +160,7 @@ func (o *Observer) Living(ctx context.Context) (map[string][]record.Seat, error)
 			return nil, err
 		}
 		seat := record.Seat{Task: p.Task, Role: p.Role, PID: p.PID, Hook: p.HookID(), Began: started.Began}
-		if hashed, err := hex.DecodeString(p.Seat); err == nil && len(hashed) == sha256.Size {
+		if harness.IsSeat(p.Seat) {
 			seat.Hash = p.Seat
 		}
 		out[p.Task] = append(out[p.Task], seat)

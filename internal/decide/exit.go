@@ -76,7 +76,7 @@ type exit struct {
 // mayGiveVerdict reports whether what the dead agent left may count as its verdict. Another process can write a
 // verdict and then end the agent that the verdict would come from.
 func (x *exit) mayGiveVerdict(rule *workflow.Rule) bool {
-	if end := x.death.Ending; end.Known && end.Status == 0 && end.Signal == 0 {
+	if end := x.death.Ending; end.Itself() && end.Known && end.Status == 0 {
 		return true
 	}
 	return !TakesVerdict(x.def, x.task, rule)

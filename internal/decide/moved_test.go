@@ -175,7 +175,8 @@ func TestExit_aVerdictCountsOnlyFromAnAgentThatEndedByItselfWithStatus0(t *testi
 	t.Parallel()
 	ends := map[string]task.Ending{
 		"by itself": {Known: true}, "failed": {Known: true, Status: 1}, "killed": {Known: true, Signal: 9},
-		"nobody knows how": {}, "nobody knows how, status 0": {Status: 0},
+		"without its terminal": {Known: true, HungUp: true},
+		"nobody knows how":     {}, "nobody knows how, status 0": {Status: 0},
 	}
 	for how, ending := range ends {
 		counts := how == "by itself"

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"orange/internal/decide"
+	"orange/internal/harness"
 	"orange/internal/record"
 	"orange/internal/rejection"
 	"orange/internal/task"
@@ -56,7 +57,10 @@ func (e *Engine) Home(ctx context.Context, what string, caller task.Caller) erro
 // seat finds the seat that the caller shows, or that Orange gave to one of its parent processes.
 func (e *Engine) seat(ctx context.Context, caller task.Caller) (record.Seat, bool, error) {
 	if caller.Secret != "" {
-		seat, err := e.Seats.Seat(ctx, HashSecret(caller.Secret))
+		seat, err := e.Seats.Seat(ctx, harness.SeatOf(caller.Secret))
+		if errors.Is(err, task.ErrNotFound) {
+			seat, err = e.Seats.Seat(ctx, harness.EarlierSeatOf(caller.Secret))
+		}
 		if errors.Is(err, task.ErrNotFound) {
 			return seat, false, rejection.Denied("", "an unknown seat (ORANGE_SEAT)",
 				"use the seat that you were started with, or unset ORANGE_SEAT if you are a person")

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"orange/internal/action"
-	"orange/internal/engine"
+	"orange/internal/harness"
 	"orange/internal/history"
 	"orange/internal/record"
 	"orange/internal/task"
@@ -163,7 +163,7 @@ func TestATaskThatWasRebuilt_letsALivingAgentWithASeatGoOn(t *testing.T) {
 	w := newWorld(t)
 	id := w.reach("working")
 	w = w.lose()
-	w.adopt(id, agents{id: {{Hash: engine.HashSecret("secret"), Role: "worker", Hook: 2, PID: 4711, Began: "then"}}})
+	w.adopt(id, agents{id: {{Hash: harness.SeatOf("secret"), Role: "worker", Hook: 2, PID: 4711, Began: "then"}}})
 	actor, err := w.Actor(t.Context(), id, task.Caller{Secret: "secret"})
 	must(t, err)
 	if got := w.task(id).Attention; actor.Role != "worker" || got != "" {

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"orange/internal/harness"
 	"orange/internal/history"
 	"orange/internal/record"
 	"orange/internal/task"
@@ -176,7 +177,7 @@ func (e *Engine) reseat(a *record.Adoption, living []record.Seat) error {
 			if _, err := io.ReadFull(e.Random, secret); err != nil {
 				return fmt.Errorf("make a seat: %w", err)
 			}
-			seat.Hash, seat.Ended = HashSecret(hex.EncodeToString(secret)), true
+			seat.Hash, seat.Ended = harness.SeatOf(hex.EncodeToString(secret)), true
 		}
 		a.Seats = append(a.Seats, seat)
 	}

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"orange/internal/action"
-	"orange/internal/engine"
+	"orange/internal/harness"
 	"orange/internal/history"
 	"orange/internal/record"
 	"orange/internal/task"
@@ -257,7 +257,7 @@ func TestTheSeatOfAnAttemptThatFailed_ends(t *testing.T) {
 	must(t, err)
 	taken := w.performer.last(t, action.SpawnReviewer).secret
 	for secret, ended := range map[string]bool{lost: true, taken: false} {
-		seat, err := w.store.Seat(t.Context(), engine.HashSecret(secret))
+		seat, err := w.store.Seat(t.Context(), harness.SeatOf(secret))
 		must(t, err)
 		if seat.Ended != ended {
 			t.Errorf("the seat has ended: %v, want %v", seat.Ended, ended)

@@ -2,8 +2,6 @@ package engine
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
@@ -115,12 +113,6 @@ func (e *Engine) event(ctx context.Context, id string, seq int) (history.Event, 
 		return history.Event{}, task.Notef(task.ErrNotFound, "cannot find event %d of task %s", seq, id)
 	}
 	return events[0], nil
-}
-
-// HashSecret returns the form in which Orange stores a seat's secret.
-func HashSecret(secret string) string {
-	sum := sha256.Sum256([]byte(secret))
-	return hex.EncodeToString(sum[:])
 }
 
 // settle commits the end of one attempt together with its effect. A hook that a later step has dropped meanwhile is

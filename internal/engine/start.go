@@ -10,6 +10,7 @@ import (
 
 	"orange/internal/action"
 	"orange/internal/decide"
+	"orange/internal/harness"
 	"orange/internal/history"
 	"orange/internal/record"
 	"orange/internal/task"
@@ -52,7 +53,7 @@ func (e *Engine) job(ctx context.Context, t task.Task, hook task.OwedHook) (reco
 		return job, nil, fmt.Errorf("make a seat: %w", err)
 	}
 	job.Secret = hex.EncodeToString(secret)
-	job.Seat = HashSecret(job.Secret)
+	job.Seat = harness.SeatOf(job.Secret)
 	if job.Start, err = e.found(ctx, def, t, job.Role); err != nil {
 		return job, nil, err
 	}

@@ -37,14 +37,6 @@ const (
 	NoWatch       = "never"
 )
 
-// Note is what the launcher of an agent writes at its end.
-type Note struct {
-	Status    int    `json:"status"`
-	Signal    int    `json:"signal"`
-	Unstarted string `json:"unstarted,omitempty"` // why the program could not be started at all
-	At        string `json:"at"`
-}
-
 // OfTerminal reports whether a variable describes the terminal: it comes from the one that a program runs on, and
 // not from the process that requested it.
 func OfTerminal(name string) bool {

@@ -62,7 +62,7 @@ func noteOf(path string) (hook int64, found bool) {
 	return hook, isNote && err == nil
 }
 
-// Watch calls noted as soon as a launcher has written its note, until ctx ends. watch calls touched with the files of
+// Watch calls noted as soon as a note of a launcher may be there, until ctx ends. watch calls touched with the files of
 // a folder that are written.
 func Watch(ctx context.Context, home string, watch func(ctx context.Context, dir string, touched func(string)) error,
 	noted func(hook int64)) error {
@@ -71,15 +71,13 @@ func Watch(ctx context.Context, home string, watch func(ctx context.Context, dir
 		if !isNote {
 			return
 		}
-		// else it is being written, or its agent's process tells
-		if _, whole, err := Ending(home, hook); whole && err == nil {
-			noted(hook)
-		}
+		noted(hook)
 	})
 }
 
-// Ending is what the launcher of a hook's agent noted at its end; found is false where there is no note yet.
-func Ending(home string, hook int64) (end task.Ending, found bool, err error) {
+// Ending is what the launcher of the agent of a hook noted at its end; found is false where there is no note yet, and
+// where another program wrote what is there. seat is the agent's, in the form in which it is kept.
+func Ending(home string, hook int64, seat string) (end task.Ending, found bool, err error) {
 	text, err := os.ReadFile(filepath.Join(Folder(home), strconv.FormatInt(hook, 10)+noteEnd))
 	if errors.Is(err, os.ErrNotExist) {
 		return task.Ending{}, false, nil
@@ -88,10 +86,11 @@ func Ending(home string, hook int64) (end task.Ending, found bool, err error) {
 		return task.Ending{}, false, fmt.Errorf("read how the agent ended: %w", err)
 	}
 	var note harness.Note
-	if json.Unmarshal(text, &note) != nil {
-		return task.Ending{}, false, nil // it was cut short: as good as none
+	if json.Unmarshal(text, &note) != nil || !note.Of(seat) {
+		return task.Ending{}, false, nil // it was cut short, or is another program's: as good as none
 	}
-	return task.Ending{Known: true, Status: note.Status, Signal: note.Signal, Unstarted: note.Unstarted}, true, nil
+	return task.Ending{Known: true, Status: note.Status, Signal: note.Signal, Unstarted: note.Unstarted,
+		HungUp: note.HungUp}, true, nil
 }
 
 // Launcher runs one agent. Every field is required.
@@ -123,19 +122,34 @@ func (l Launcher) Run(path string) int {
 		return cannotStart
 	}
 	end, err := l.supervise(ticket)
-	note := harness.Note{Status: end.Status, Signal: end.Signal, At: task.FormatTime(time.Now())}
+	note := harness.Note{Status: end.Status, Signal: end.Signal, HungUp: end.HungUp, At: task.FormatTime(time.Now())}
 	if err != nil {
 		fmt.Fprintf(l.Messages, "orange: %v\n", err)
 		note.Status, note.Unstarted = cannotStart, err.Error()
 	}
-	line, _ := json.Marshal(note)
-	if err := os.WriteFile(ticket.Exit, append(line, '\n'), task.PrivateFile); err != nil {
+	if err := leave(ticket.Exit, note.Sealed(harness.Value(ticket.Set, "ORANGE_SEAT"))); err != nil {
 		fmt.Fprintf(l.Messages, "orange: cannot note the agent's end: %v\n", err)
 	}
 	if err := l.Ended(ticket); err != nil {
 		fmt.Fprintf(l.Messages, "orange: no one watches over this agent: %v\n", err)
 	}
 	return note.Status
+}
+
+// leave writes a note in the place of whatever is there: who put a pipe there would have it wait.
+func leave(path string, note harness.Note) error {
+	line, err := json.Marshal(note)
+	if err != nil {
+		return err
+	}
+	beside := path + ".new"
+	if err := os.Remove(beside); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	if err := os.WriteFile(beside, append(line, '\n'), task.PrivateFile); err != nil {
+		return err
+	}
+	return os.Rename(beside, path)
 }
 
 // supervise runs the program of a ticket to its end.

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -24,13 +25,18 @@ func must(t *testing.T, err error) {
 	}
 }
 
+const secret = "known to the launcher and to its agent"
+
+// seat is what everyone may know of it.
+var seat = harness.SeatOf(secret)
+
 // ticketOf writes a ticket for a program of the shell below a new home.
 func ticketOf(t *testing.T, argv ...string) (home, path string) {
 	t.Helper()
 	home = t.TempDir()
 	must(t, os.Mkdir(Folder(home), 0o700))
 	text, err := json.Marshal(harness.Ticket{Home: home, Task: "abc", Argv: argv, Dir: home,
-		Exit: filepath.Join(Folder(home), "7.exit")})
+		Set: []string{"ORANGE_SEAT=" + secret}, Exit: filepath.Join(Folder(home), "7.exit")})
 	must(t, err)
 	path = filepath.Join(Folder(home), "7.json")
 	must(t, os.WriteFile(path, text, 0o600))
@@ -54,7 +60,7 @@ func TestRun_takesTheTicketAndNotesTheEnd(t *testing.T) {
 		}
 		return os.Environ(), nil
 	})
-	end, found, err := Ending(home, 7)
+	end, found, err := Ending(home, 7, seat)
 	if status != 3 || !found || err != nil || end != (task.Ending{Known: true, Status: 3}) || said.Len() > 0 {
 		t.Errorf("status %d, note %+v (%v, %v), said %q", status, end, found, err, &said)
 	}
@@ -74,7 +80,7 @@ func TestRun_notesWhyTheAgentCouldNotBeStarted(t *testing.T) {
 		home, path := ticketOf(t, "no-such-agent")
 		var said bytes.Buffer
 		status := launched(&said, path, kept)
-		end, found, err := Ending(home, 7)
+		end, found, err := Ending(home, 7, seat)
 		if status != cannotStart || !found || err != nil || end.Unstarted == "" || said.Len() == 0 {
 			t.Errorf("%s: status %d, note %+v (%v, %v), said %q", name, status, end, found, err, &said)
 		}
@@ -84,13 +90,63 @@ func TestRun_notesWhyTheAgentCouldNotBeStarted(t *testing.T) {
 func TestEnding_ofWhatIsNotThereOrCutShortIsNoNote(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
-	if _, found, err := Ending(home, 7); found || err != nil {
+	if _, found, err := Ending(home, 7, seat); found || err != nil {
 		t.Errorf("no note: %v, %v", found, err)
 	}
 	must(t, os.Mkdir(Folder(home), 0o700))
 	must(t, os.WriteFile(filepath.Join(Folder(home), "7.exit"), []byte(`{"stat`), 0o600))
-	if _, found, err := Ending(home, 7); found || err != nil {
+	if _, found, err := Ending(home, 7, seat); found || err != nil {
 		t.Errorf("half a note: %v, %v", found, err)
+	}
+}
+
+func TestEnding_isToldByTheAgentsOwnLauncherAlone(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	must(t, os.Mkdir(Folder(home), 0o700))
+	write := func(note harness.Note) {
+		t.Helper()
+		must(t, leave(filepath.Join(Folder(home), "7.exit"), note))
+	}
+	own := harness.Note{Status: 3, At: "2026-03-01T12:00:00.000Z"}.Sealed(secret)
+	changed, other := own, own
+	changed.Status = 0
+	other.Key, other.Seal = harness.Note{}.Sealed("mine").Key, own.Seal
+	for name, note := range map[string]harness.Note{"no seal": {}, "another agent's": harness.Note{}.Sealed("mine"),
+		"a changed one": changed, "another key": other, "half a key": {Key: own.Key[:3], Seal: own.Seal}} {
+		write(note)
+		if end, found, err := Ending(home, 7, seat); found || err != nil {
+			t.Errorf("%s: found %+v (%v)", name, end, err)
+		}
+	}
+	write(own)
+	if end, found, err := Ending(home, 7, seat); !found || err != nil || end != (task.Ending{Known: true, Status: 3}) {
+		t.Errorf("its own: found %+v, %t (%v)", end, found, err)
+	}
+	write(harness.Note{Status: 4}) // of a launcher of an earlier program, which sealed nothing
+	if end, found, err := Ending(home, 7, harness.EarlierSeatOf(secret)); !found || err != nil || end.Status != 4 {
+		t.Errorf("an earlier one: found %+v, %t (%v)", end, found, err)
+	}
+}
+
+func TestRun_notesTheEndWhateverLiesInThePlaceOfTheNote(t *testing.T) {
+	home, path := ticketOf(t, "sh", "-c", "exit 3")
+	must(t, syscall.Mkfifo(filepath.Join(Folder(home), "7.exit"), 0o600))
+	must(t, syscall.Mkfifo(filepath.Join(Folder(home), "7.exit.new"), 0o600))
+	var said bytes.Buffer
+	launched(&said, path, func(harness.Ticket) ([]string, error) { return os.Environ(), nil })
+	if end, found, err := Ending(home, 7, seat); !found || err != nil || end.Status != 3 || said.Len() > 0 {
+		t.Errorf("found %+v, %t (%v), said %q", end, found, err, &said)
+	}
+}
+
+// Some programs end with status 0 when their terminal is gone.
+func TestRun_notesThatTheTerminalWentAwayFirst(t *testing.T) {
+	home, path := ticketOf(t, "sh", "-c", "trap 'kill $!; exit 0' HUP; tail -f /dev/null & kill -HUP $PPID; wait")
+	launched(io.Discard, path, func(harness.Ticket) ([]string, error) { return os.Environ(), nil })
+	end, found, err := Ending(home, 7, seat)
+	if want := (task.Ending{Known: true, HungUp: true}); !found || err != nil || end != want || end.Itself() {
+		t.Errorf("found %+v, %t (%v), by itself %t, want %+v", end, found, err, end.Itself(), want)
 	}
 }
 
@@ -165,7 +221,7 @@ func TestRun_hasTheEndSeenTo(t *testing.T) {
 	home, path := ticketOf(t, "/bin/true")
 	var said bytes.Buffer
 	status := Launcher{Messages: &said, Kept: noneGiven, Given: noneGiven, Ended: func(ticket harness.Ticket) error {
-		if _, found, err := Ending(ticket.Home, 7); ticket.Home != home || !found || err != nil {
+		if _, found, err := Ending(ticket.Home, 7, seat); ticket.Home != home || !found || err != nil {
 			t.Errorf("of %q it is noted: %v, %v", ticket.Home, found, err)
 		}
 		return errors.New("no one is there")
@@ -207,7 +263,7 @@ func TestRun_startsNoAgentWithoutWhatThePersonHasSet(t *testing.T) {
 		Kept:  func(harness.Ticket) ([]string, error) { return os.Environ(), nil },
 		Given: func(harness.Ticket) ([]string, error) { return nil, errors.New("env.json:3: found something else") },
 	}.Run(path)
-	end, _, err := Ending(home, 7)
+	end, _, err := Ending(home, 7, seat)
 	if status != cannotStart || err != nil || !strings.Contains(end.Unstarted, "env.json:3") {
 		t.Errorf("status %d, note %+v, %v", status, end, err)
 	}

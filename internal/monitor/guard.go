@@ -84,12 +84,15 @@ func (m *Monitor) guardsAll(written int64) bool {
 }
 
 // noted ends the waiting for an agent whose launcher has noted its end. The launcher itself may be there a
-// millisecond longer.
+// millisecond longer. A note that another program wrote ends nothing.
 func (m *Monitor) noted(hook int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for _, g := range m.guards {
-		if g.hook == hook {
+	for seat, g := range m.guards {
+		if g.hook != hook {
+			continue
+		}
+		if _, found, err := m.Traces.Ending(hook, seat); found && err == nil { // else its process tells
 			g.off(errNoted)
 		}
 	}
@@ -125,7 +128,7 @@ func (m *Monitor) end(waiting context.Context, seat record.Seat) error {
 	if errors.Is(err, errors.ErrUnsupported) {
 		m.unwatchable.Do(func() { close(m.hinted) })
 		// the note was there before the monitor waited for it
-		if _, found, err := m.Traces.Ending(seat.Hook); found || err != nil {
+		if _, found, err := m.Traces.Ending(seat.Hook, seat.Hash); found || err != nil {
 			return err
 		}
 		<-waiting.Done() // notes, hints and looks do it here

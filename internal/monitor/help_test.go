@@ -101,7 +101,7 @@ func (w *world) Orphaned(p task.Process) (bool, error) { return w.orphaned[p.PID
 
 func (w *world) EndGroup(_ context.Context, leader int) error { return w.note("end %d", leader) }
 
-func (w *world) Ending(hook int64) (task.Ending, bool, error) {
+func (w *world) Ending(hook int64, _ string) (task.Ending, bool, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	end, found := w.notes[hook]

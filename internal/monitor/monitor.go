@@ -40,9 +40,10 @@ type Processes interface {
 
 // Traces are what agents leave in files.
 type Traces interface {
-	// Ending is the note that an agent's launcher wrote at its end; found is false where there is none.
-	Ending(hook int64) (end task.Ending, found bool, err error)
-	// Notes calls noted as soon as a launcher has written such a note, until ctx ends.
+	// Ending is the note that the launcher of the agent of a hook wrote at its end, by the agent's seat; found is false
+	// where there is none that is its own.
+	Ending(hook int64, seat string) (end task.Ending, found bool, err error)
+	// Notes calls noted as soon as such a note may be there, until ctx ends.
 	Notes(ctx context.Context, noted func(hook int64)) error
 	// Stamp changes whenever one of a task's mirrors does, or the version of the task.
 	Stamp(t *task.Task) uint64
@@ -282,7 +283,7 @@ func (m *Monitor) forget(but taskLists) {
 // ended tells the engine of an agent whose process is gone. How it ended is in its launcher's note;
 // a launcher that was killed left none, and then the window knows.
 func (m *Monitor) ended(ctx context.Context, seat record.Seat) error {
-	note, found, err := m.Traces.Ending(seat.Hook)
+	note, found, err := m.Traces.Ending(seat.Hook, seat.Hash)
 	if err != nil {
 		return err
 	}
@@ -304,7 +305,11 @@ func (m *Monitor) unexplained(ctx context.Context, seat record.Seat, p tmux.Pane
 	if !there && seat.PID == 0 && seat.Dropped { // the hook was cut short before it started an agent, and then dropped
 		return m.Engine.EndUnusedSeats(ctx, seat.Task, seat.Hook)
 	}
-	return m.died(ctx, seat, p.Ending)
+	end := p.Ending
+	if end.Known && end.Status == 0 && end.Signal == 0 {
+		end = task.Ending{} // a launcher that ends so leaves a note
+	}
+	return m.died(ctx, seat, end)
 }
 
 // window asks the window of an agent whose process is gone how it ended. The terminal may hear of it a moment

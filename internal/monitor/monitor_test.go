@@ -38,6 +38,9 @@ func TestLook_tellsHowEachKindOfDeathWasSeen(t *testing.T) {
 		"the launcher's note is better than what tmux lost": {func(w *world) {
 			w.panes[0].Dead, w.notes[1] = true, task.Ending{Known: true, Status: 137, Signal: 9}
 		}, []string{"died one worker 1: killed by signal 9"}},
+		"a window that ended well, and no note": {func(w *world) { // launchers leave one: another program was there
+			w.panes[0].Dead, w.panes[0].Ending = true, task.Ending{Known: true}
+		}, []string{"died one worker 1: how is not known"}},
 		"a dead session, or a dead server, or a machine that was started anew": {func(w *world) {
 			w.panes, w.alive = nil, map[int]bool{}
 		}, []string{"died one worker 1: how is not known"}},
@@ -343,10 +346,14 @@ func TestRun_hearsOfADeathFromTheNoteOfALauncherThatIsStillThere(t *testing.T) {
 		w.deaf = deaf
 		watch(t, m)
 		w.until(t, "sync one")
+		w.noted <- 1 // that is none of its launcher's
+		w.noted <- 7 // another agent's
 		w.mu.Lock()
+		if slices.ContainsFunc(w.did, func(did string) bool { return strings.HasPrefix(did, "died") }) {
+			t.Errorf("another program's note ended it: %q", w.did)
+		}
 		w.notes[1] = task.Ending{Known: true, Status: 2}
 		w.mu.Unlock()
-		w.noted <- 7 // another agent's
 		heard := make(chan struct{})
 		go func() { // again and again: the first may come before the monitor waits for this agent, whose process stays
 			for {

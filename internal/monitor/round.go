@@ -156,7 +156,7 @@ func (m *Monitor) deaths(ctx context.Context, seats []record.Seat, seen windows)
 				continue
 			}
 		}
-		note, found, err := m.Traces.Ending(seat.Hook)
+		note, found, err := m.Traces.Ending(seat.Hook, seat.Hash)
 		switch {
 		case err != nil:
 		case found:

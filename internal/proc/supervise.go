@@ -27,10 +27,12 @@ func Supervise(c Command) (task.Ending, error) {
 	if err := cmd.Start(); err != nil {
 		return task.Ending{}, fmt.Errorf("start %q: %w", c.Name, err)
 	}
+	hungUp := false
 	// A signal tells of the end too: a call that waits for it would keep a thread for as long as the program runs.
 	for s := range signals {
 		if s == syscall.SIGTERM || s == syscall.SIGHUP {
 			_ = cmd.Process.Signal(s) // it may be gone already; then the next signal tells
+			hungUp = hungUp || s == syscall.SIGHUP
 		}
 		var status syscall.WaitStatus
 		pid, err := syscall.Wait4(cmd.Process.Pid, &status, syscall.WNOHANG, nil)
@@ -39,7 +41,9 @@ func Supervise(c Command) (task.Ending, error) {
 		case err != nil:
 			return task.Ending{}, fmt.Errorf("wait for %q: %w", c.Name, err)
 		default:
-			return ending(status), nil
+			end := ending(status)
+			end.HungUp = hungUp
+			return end, nil
 		}
 	}
 	return task.Ending{}, nil // never: the channel stays open

@@ -101,6 +101,7 @@ type Dead struct {
 	Status    int    `json:"status,omitempty"`
 	Signal    int    `json:"signal,omitempty"`
 	Unstarted string `json:"unstarted,omitempty"`
+	HungUp    bool   `json:"hung_up,omitempty"`
 	Limit     *Limit `json:"limit,omitempty"`
 	LostWith  string `json:"lost_with,omitempty"`
 	Resume    string `json:"resume,omitempty"`
@@ -159,7 +160,7 @@ func (in Inputs) By(actor task.Actor) Inputs {
 func (in Inputs) Of(death task.Death) Inputs {
 	e := death.Ending
 	in.Death = &Dead{Role: death.Role, Hook: death.Hook, Known: e.Known, Status: e.Status, Signal: e.Signal,
-		Unstarted: e.Unstarted}
+		Unstarted: e.Unstarted, HungUp: e.HungUp}
 	if death.Limit.Line != "" {
 		in.Death.Limit = new(recorded(death.Limit))
 	}
@@ -283,7 +284,7 @@ func (in *Inputs) death() task.Death {
 	}
 	d := *in.Death
 	death := task.Death{Role: d.Role, Hook: d.Hook, Ending: task.Ending{Known: d.Known, Status: d.Status,
-		Signal: d.Signal, Unstarted: d.Unstarted}}
+		Signal: d.Signal, Unstarted: d.Unstarted, HungUp: d.HungUp}}
 	if d.Limit != nil {
 		death.Limit = task.Limit(*d.Limit)
 	}

@@ -134,7 +134,7 @@ func (t Terminal) Orphaned(p task.Process) (bool, error) {
 func (t Terminal) EndGroup(context.Context, int) error { return nil }
 
 // Ending is the note of an agent's launcher.
-func (t Terminal) Ending(hook int64) (end task.Ending, found bool, err error) {
+func (t Terminal) Ending(hook int64, _ string) (end task.Ending, found bool, err error) {
 	end, err = look(t, func() (end task.Ending) {
 		if a := t.v.Started(hook); a != nil && a.Noted && !a.Alive {
 			end, found = a.Ending, true

@@ -35,12 +35,14 @@ type Ending struct {
 	Status    int    // exit status
 	Signal    int    // the signal that ended it; 0 when it ended by itself
 	Unstarted string // why it could not be started at all; empty when it ran
+	HungUp    bool   // its terminal went away before it ended
 }
 
-// Itself reports whether the program ended by itself, or never ran: no signal ended it, and none that it caught.
+// Itself reports whether the program ended by itself, or never ran: no signal ended it, and none that it caught, like
+// the one that its terminal is gone, after which some end with status 0.
 func (e Ending) Itself() bool {
 	const caught = 128 // and the number of the signal, by the custom of shells
-	return e.Unstarted != "" || e.Known && e.Signal == 0 && e.Status < caught
+	return e.Unstarted != "" || e.Known && !e.HungUp && e.Signal == 0 && e.Status < caught
 }
 
 // String reports the end in words for people.
@@ -53,7 +55,11 @@ func (e Ending) String() string {
 	case e.Signal != 0:
 		return "killed by signal " + strconv.Itoa(e.Signal)
 	}
-	return "exit status " + strconv.Itoa(e.Status)
+	how := "exit status " + strconv.Itoa(e.Status)
+	if e.HungUp {
+		how += ", when its terminal was gone"
+	}
+	return how
 }
 
 // DataLastWords is the key in an event's data under which the last lines of a dead agent's window stand.

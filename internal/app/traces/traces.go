@@ -26,8 +26,8 @@ func (f Left) Notes(ctx context.Context, noted func(hook int64)) error {
 }
 
 // Ending is what the launcher of a hook's agent noted; found is false where it noted nothing.
-func (f Left) Ending(hook int64) (end task.Ending, found bool, err error) {
-	return launch.Ending(f.Home.Dir, hook)
+func (f Left) Ending(hook int64, seat string) (end task.Ending, found bool, err error) {
+	return launch.Ending(f.Home.Dir, hook, seat)
 }
 
 // Stamp changes whenever one of a task's mirrors does, or the version of the task.
