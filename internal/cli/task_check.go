@@ -81,7 +81,7 @@ func (p *Program) checks(id string, all []task.CheckState) error {
 		case c.Running != "":
 			state = "runs since " + c.Running
 		case c.Last != nil:
-			state = fmt.Sprintf("%s at %.12s in %s", endOf(*c.Last), c.Last.Head, c.Last.Took)
+			state = fmt.Sprintf("%s %s, in %s", endOf(*c.Last), c.Last.On(), c.Last.Took)
 			if !c.Present {
 				state += ", which does not count for the present commit"
 			}
@@ -115,7 +115,7 @@ func (p *Program) checked(r task.CheckResult) error {
 		if r.Output != "" {
 			p.say("%s", strings.TrimRight(r.Output, "\n"))
 		}
-		p.say("check %s %s at %.12s in %s", r.Name, endOf(r), r.Head, r.Took)
+		p.say("check %s %s %s, in %s", r.Name, endOf(r), r.On(), r.Took)
 		if !r.Clean {
 			p.warn("this does not count for a move: the workspace has uncommitted changes")
 		}

@@ -176,10 +176,10 @@ func (v *view) judge(w *wanted, have kept) {
 		case r.Passed() == (p.Result != workflow.CheckFailed):
 			fact.Holds = true
 		case r.Passed():
-			fact.Found = fmt.Sprintf("it passed for commit %.12s", r.Head)
+			fact.Found = "it passed " + r.On()
 			fact.Want = "this move is for a check that fails"
 		default:
-			fact.Found = fmt.Sprintf("it %s for commit %.12s%s", howFailed(w.check, r), r.Head, lastWords(r.Output))
+			fact.Found = fmt.Sprintf("it %s %s%s", howFailed(w.check, r), r.On(), lastWords(r.Output))
 			fact.Want = "fix that and commit; orange task check shows all of it"
 		}
 		v.facts[p.Key()] = fact

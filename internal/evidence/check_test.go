@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	"orange/internal/evidence"
 	"orange/internal/task"
 	"orange/internal/workflow"
+	"orange/internal/worktree"
 )
 
 var passed = workflow.Part{Check: "tests", Result: workflow.CheckPassed}
@@ -63,7 +65,7 @@ func TestLook_runsACheckOnceForACommit(t *testing.T) {
 	failed := workflow.Part{Check: "tests", Result: workflow.CheckFailed}
 	facts := w.look(passed, failed)
 	wantFact(t, facts[passed.Key()], "", "checks/tests.json")
-	wantFact(t, facts[failed.Key()], "it passed for commit 111111111111", "checks/tests.json")
+	wantFact(t, facts[failed.Key()], "it passed in the worktree at 111111111111", "checks/tests.json")
 	first := w.fact(passed)
 	wantRan(t, w, 1)
 	var kept task.CheckResult
@@ -85,7 +87,7 @@ func TestLook_tellsHowACheckFailed(t *testing.T) {
 	w := newWorld(t)
 	w.check(`printf 'one\ntwo\n\n\033[31mFAIL\033[0m x\n'; exit 3`)
 	fact := w.fact(passed)
-	wantFact(t, fact, "it ended with status 3 for commit 111111111111: one / two / [31mFAIL[0m x", "checks/tests.json")
+	wantFact(t, fact, "it ended with status 3 in the worktree at 111111111111: one / two / [31mFAIL[0m x", "checks/tests.json")
 	if fact.Digest == "" || fact.Text == "" {
 		t.Errorf("nothing of it is kept: %+v", fact)
 	}
@@ -100,7 +102,7 @@ func TestLook_endsACheckThatHangsAndReadsOneThatNeverStopsTalking(t *testing.T) 
 	w.def.Checks[0].Timeout = 1
 	wantFact(t, w.fact(passed), "it took more than 1s", "")
 	w.check("head -c 300000000 /dev/zero; echo; echo the end; exit 1")
-	wantFact(t, w.fact(passed), "ended with status 1 for commit 111111111111: the end", "")
+	wantFact(t, w.fact(passed), "ended with status 1 in the worktree at 111111111111: the end", "")
 	info, err := os.Stat(w.path("checks/tests.json"))
 	must(t, err)
 	if info.Size() > 10<<10 {
@@ -164,6 +166,34 @@ func TestLook_countsNoRunInWhichTheCommitChanged(t *testing.T) {
 			w.looker.Programs = mover{w, func() { change(w) }}
 			wantFact(t, w.fact(passed), found, "")
 		})
+	}
+}
+
+func TestLook_countsNoRunWhileWhichAFileWasPutRightAndBack(t *testing.T) {
+	t.Parallel()
+	for _, scratch := range []bool{false, true} {
+		w := newWorld(t)
+		w.check(":")
+		w.def.Checks[0].Scratch = scratch
+		dir := t.TempDir()
+		for _, args := range [][]string{{"init", "-q"}, {"add", "."}, {"-c", "user.name=a", "-c", "user.email=a@b", "commit",
+			"-q", "-m", "a"}} {
+			must(t, os.WriteFile(filepath.Join(dir, "a.go"), []byte("wrong"), 0o600))
+			out, err := exec.Command("git", append([]string{"-C", dir}, args...)...).CombinedOutput()
+			if err != nil {
+				t.Fatalf("git %q: %v\n%s", args, err, out)
+			}
+		}
+		stamps, err := worktree.Slot{Repo: worktree.Repo{Path: dir}, Dir: dir}.Stamps(t.Context())
+		must(t, err)
+		if w.stamps = stamps; scratch { // what the run finds in its checkout is all that counts
+			w.stamps, w.meanwhile = worktree.Stamps{}, []string{"a.go"}
+		}
+		w.looker.Programs = mover{w, func() {
+			must(t, os.WriteFile(filepath.Join(dir, "a.go"), []byte("right"), 0o600))
+			must(t, os.WriteFile(filepath.Join(dir, "a.go"), []byte("wrong"), 0o600))
+		}}
+		wantFact(t, w.fact(passed), `files of the commit changed while it ran: "a.go"`, "")
 	}
 }
 

@@ -33,6 +33,8 @@ type Git interface {
 	Between(ctx context.Context, t task.Task, from, to string) (more, fewer int, err error)
 	// ChangedSince lists the files of the worktree that are not what they were when the task's Subject was noted.
 	ChangedSince(ctx context.Context, t task.Task) ([]string, error)
+	// Stamps notes how the files of its commit lie in the task's workspace.
+	Stamps(ctx context.Context, t task.Task) (worktree.Stamps, error)
 	// Differs lists the files by which a commit is not what the worktree was when the task's Subject was noted.
 	Differs(ctx context.Context, t task.Task, commit string) ([]string, error)
 }
@@ -65,6 +67,7 @@ type Run struct {
 	proc.LimitedResult
 	Program     string   // the file that was started
 	Environment []string // the names of its variables, sorted
+	Changed     []string // of the files of a checkout that was made for it, those that changed meanwhile
 }
 
 // Notes is the history, in which the end of a check is noted.

@@ -53,10 +53,14 @@ type world struct {
 	fewer   int      // that it had
 	since   []string // files that changed since a tree was noted, or by which a commit differs from it
 	inside  []string // commits that checks were to run on
-	noted   map[string]string
-	starts  int
-	jqRuns  int
-	runs    sync.WaitGroup
+	stamps  worktree.Stamps
+
+	meanwhile []string // files that changed in a checkout
+
+	noted  map[string]string
+	starts int
+	jqRuns int
+	runs   sync.WaitGroup
 }
 
 func newWorld(t *testing.T) *world {
@@ -136,6 +140,8 @@ func (w *world) Between(context.Context, task.Task, string, string) (int, int, e
 
 func (w *world) ChangedSince(context.Context, task.Task) ([]string, error) { return w.since, nil }
 
+func (w *world) Stamps(context.Context, task.Task) (worktree.Stamps, error) { return w.stamps, nil }
+
 func (w *world) Differs(context.Context, task.Task, string) ([]string, error) { return w.since, nil }
 
 func (w *world) RunJQ(ctx context.Context, request []byte, limit time.Duration) (string, error) {
@@ -150,7 +156,8 @@ func (w *world) RunCheck(ctx context.Context, _ task.Task, check workflow.Check,
 	w.set(func() { w.inside = append(w.inside, commit) })
 	ran, err := proc.RunLimited(ctx, proc.Command{Name: check.Run[0], Args: check.Run[1:], Dir: w.tree},
 		proc.Limits{Time: time.Duration(check.Timeout) * time.Second, Output: 1 << 10})
-	return evidence.Run{LimitedResult: ran, Program: w.program, Environment: []string{"HOME", "PATH"}}, err
+	return evidence.Run{LimitedResult: ran, Program: w.program, Environment: []string{"HOME", "PATH"},
+		Changed: w.meanwhile}, err
 }
 
 // StartCheck runs the check next to the test, as the program does in a process of its own.

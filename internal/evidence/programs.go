@@ -15,6 +15,7 @@ import (
 	"orange/internal/proc"
 	"orange/internal/task"
 	"orange/internal/workflow"
+	"orange/internal/worktree"
 )
 
 const (
@@ -34,9 +35,8 @@ const noSeat = "ORANGE_SEAT=check"
 type Folders interface {
 	// Place is where the task's programs start in its workspace, and what is set for them alone.
 	Place(ctx context.Context, t task.Task) (dir string, env []string, err error)
-	// Scratch makes a checkout of a commit, which away removes. Where it fails, away may be nil or not.
-	Scratch(ctx context.Context, t task.Task, name, commit string) (dir string, env []string,
-		away func(context.Context) error, err error)
+	// Scratch makes a checkout of a commit. Where it fails, its Away may be nil or not.
+	Scratch(ctx context.Context, t task.Task, name, commit string) (worktree.Checkout, error)
 	Scratches() ([]string, error)
 	RemoveScratch(ctx context.Context, name string) error
 }
@@ -79,37 +79,39 @@ func (p LocalPrograms) RunCheck(ctx context.Context, t task.Task, check workflow
 	if err := endMarked(ctx, marks); err != nil {
 		return Run{}, err
 	}
-	dir, own, away, err := p.place(ctx, t, check, commit)
+	place, err := p.place(ctx, t, check, commit)
 	if err != nil {
 		return Run{}, err
 	}
-	env = append(env, own...)
+	env = append(env, place.Env...)
 	program := check.Run[0]
 	if strings.ContainsRune(program, '/') && !filepath.IsAbs(program) {
-		program = filepath.Join(dir, program) // one of the repository's own
+		program = filepath.Join(place.Dir, program) // one of the repository's own
 	}
 	program, err = proc.Find(program, harness.Value(env, "PATH"))
 	if err != nil {
-		return Run{}, errors.Join(err, away(context.WithoutCancel(ctx)))
+		return Run{}, errors.Join(err, place.Away(context.WithoutCancel(ctx)))
 	}
-	ran, err := proc.RunLimited(ctx, proc.Command{Name: program, Args: check.Run[1:], Dir: dir, Env: env},
+	ran, err := proc.RunLimited(ctx, proc.Command{Name: program, Args: check.Run[1:], Dir: place.Dir, Env: env},
 		proc.Limits{Time: time.Duration(check.Timeout) * time.Second, Memory: checkMemory, Output: checkOutput})
-	err = errors.Join(err, endMarked(context.WithoutCancel(ctx), marks), away(context.WithoutCancel(ctx)))
-	return Run{LimitedResult: ran, Program: program, Environment: harness.Names(env)}, err
+	changed := place.Stamps.Changed()
+	err = errors.Join(err, endMarked(context.WithoutCancel(ctx), marks), place.Away(context.WithoutCancel(ctx)))
+	return Run{LimitedResult: ran, Program: program, Environment: harness.Names(env), Changed: changed}, err
 }
 
 // place is where a check runs, and what is set for it alone. A checkout that could not be made ready is removed.
 func (p LocalPrograms) place(ctx context.Context, t task.Task, check workflow.Check,
-	commit string) (dir string, env []string, away func(context.Context) error, err error) {
+	commit string) (place worktree.Checkout, err error) {
 	if !check.Scratch {
-		dir, env, err = p.Folders.Place(ctx, t)
-		return dir, env, func(context.Context) error { return nil }, err
+		place.Dir, place.Env, err = p.Folders.Place(ctx, t)
+		place.Away = func(context.Context) error { return nil }
+		return place, err
 	}
-	dir, env, away, err = p.Folders.Scratch(ctx, t, Checkout(t.ID, check.Name), commit)
-	if err != nil && away != nil {
-		err = errors.Join(err, away(context.WithoutCancel(ctx)))
+	place, err = p.Folders.Scratch(ctx, t, Checkout(t.ID, check.Name), commit)
+	if err != nil && place.Away != nil {
+		err = errors.Join(err, place.Away(context.WithoutCancel(ctx)))
 	}
-	return dir, env, away, err
+	return place, err
 }
 
 func endMarked(ctx context.Context, marks []string) error {

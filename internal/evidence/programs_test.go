@@ -13,6 +13,7 @@ import (
 	"orange/internal/mirror"
 	"orange/internal/task"
 	"orange/internal/workflow"
+	"orange/internal/worktree"
 )
 
 // folders are a worktree and the checkouts of checks, below one folder.
@@ -22,17 +23,17 @@ type folders struct {
 	left    []string
 	removed []string
 	unready error // of a checkout
+	stamps  worktree.Stamps
 }
 
 func (f *folders) Place(_ context.Context, t task.Task) (string, []string, error) {
 	return filepath.Join(f.dir, t.Workspace), []string{"ORANGE_PORT=20000"}, nil
 }
 
-func (f *folders) Scratch(_ context.Context, _ task.Task, name, _ string) (string, []string,
-	func(context.Context) error, error) {
+func (f *folders) Scratch(_ context.Context, _ task.Task, name, _ string) (worktree.Checkout, error) {
 	dir := filepath.Join(f.dir, name)
-	away := func(context.Context) error { f.away++; return nil }
-	return dir, []string{"ORANGE_PORT=20000"}, away, errors.Join(f.unready, os.Mkdir(dir, 0o700))
+	return worktree.Checkout{Dir: dir, Env: []string{"ORANGE_PORT=20000"}, Stamps: f.stamps,
+		Away: func(context.Context) error { f.away++; return nil }}, errors.Join(f.unready, os.Mkdir(dir, 0o700))
 }
 
 func (f *folders) Scratches() ([]string, error) { return f.left, nil }

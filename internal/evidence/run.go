@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -16,6 +17,7 @@ import (
 	"orange/internal/document"
 	"orange/internal/task"
 	"orange/internal/workflow"
+	"orange/internal/worktree"
 	"orange/internal/yaml"
 )
 
@@ -134,6 +136,12 @@ func (l *Looker) RunCheck(ctx context.Context, t task.Task, def *workflow.Defini
 		return task.CheckResult{}, err
 	}
 	defer release()
+	var stamps worktree.Stamps
+	if t.Workspace != "" && !check.Scratch { // before anything is said of the worktree
+		if stamps, err = l.Git.Stamps(ctx, t); err != nil {
+			return task.CheckResult{}, err
+		}
+	}
 	before, err := l.placed(ctx, t, name)
 	if err != nil {
 		return task.CheckResult{}, err
@@ -151,7 +159,7 @@ func (l *Looker) RunCheck(ctx context.Context, t task.Task, def *workflow.Defini
 		r.Trouble = found + " when it was to begin"
 		return r, l.keep(ctx, root, t.ID, r)
 	}
-	if err := l.run(ctx, t, check, before, &r); err != nil {
+	if err := l.run(ctx, t, check, before, stamps, &r); err != nil {
 		return r, err
 	}
 	if !r.Clean {
@@ -205,7 +213,7 @@ func (l *Looker) occupy(ctx context.Context, root *os.Root, id, check string) (r
 }
 
 // run runs the check and fills the result. An error is one after which nothing can be said of the check.
-func (l *Looker) run(ctx context.Context, t task.Task, check workflow.Check, before Workspace,
+func (l *Looker) run(ctx context.Context, t task.Task, check workflow.Check, before Workspace, stamps worktree.Stamps,
 	r *task.CheckResult) error {
 	ran, err := l.Programs.RunCheck(ctx, t, check, before.Head)
 	if ctx.Err() != nil {
@@ -220,7 +228,11 @@ func (l *Looker) run(ctx context.Context, t task.Task, check workflow.Check, bef
 		r.Trouble = "it could not be run: " + err.Error()
 		return nil
 	}
-	if r.Trouble = endedFromOutside(ran); check.Scratch {
+	r.Trouble = endedFromOutside(ran)
+	if len(ran.Changed) > 0 {
+		r.Trouble = changedMeanwhile(ran.Changed)
+	}
+	if check.Scratch {
 		return nil // regardless of what became of the worktree
 	}
 	after, err := l.Git.Workspace(ctx, t)
@@ -228,14 +240,19 @@ func (l *Looker) run(ctx context.Context, t task.Task, check workflow.Check, bef
 		return err
 	}
 	r.Left = subtract(after.New, before.New)
-	changed := subtract(after.Tracked(), before.Tracked())
+	changed := slices.Concat(subtract(after.Tracked(), before.Tracked()), stamps.Changed())
+	slices.Sort(changed)
 	switch {
 	case len(changed) > 0: // by the check or by another program: what it ran on was not the commit
-		r.Trouble = "files of the commit changed while it ran: " + some(changed)
+		r.Trouble = changedMeanwhile(slices.Compact(changed))
 	case after.Head != before.Head || after.Branch != before.Branch:
 		r.Trouble = "the workspace moved to another commit while it ran"
 	}
 	return nil
+}
+
+func changedMeanwhile(files []string) string {
+	return "files of the commit changed while it ran: " + some(files)
 }
 
 // endedFromOutside reports a signal that programs do not send themselves, and that ended the check: that tells

@@ -13,15 +13,15 @@ func TestAWorktreeAndACheckoutOfACheck_getTheFilesThatTheProjectWants(t *testing
 	must(t, os.WriteFile(filepath.Join(s.project.Path, ".env"), []byte("KEY=1\n"), 0o600))
 	_, err := p.Prepare(t.Context(), aTask())
 	must(t, err)
-	dir, _, away, err := p.Scratch(t.Context(), aTask(), "abc-tests", git(t, s.project.Path, "rev-parse", "HEAD"))
+	made, err := p.Scratch(t.Context(), aTask(), "abc-tests", git(t, s.project.Path, "rev-parse", "HEAD"))
 	must(t, err)
-	for _, folder := range []string{p.Dir("garden--1"), dir} {
+	for _, folder := range []string{p.Dir("garden--1"), made.Dir} {
 		text, err := os.ReadFile(filepath.Join(folder, ".env"))
 		if string(text) != "KEY=1\n" {
 			t.Errorf("in %q: %q, %v", folder, text, err)
 		}
 	}
-	must(t, away(t.Context()))
+	must(t, made.Away(t.Context()))
 	names, err := p.Scratches()
 	if len(names) != 0 || err != nil {
 		t.Errorf("left behind: %q, %v", names, err)

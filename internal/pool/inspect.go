@@ -2,10 +2,12 @@ package pool
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"orange/internal/diff"
@@ -182,27 +184,72 @@ func (p *Pool) ForgetJudged(ctx context.Context, project task.Project, id, branc
 	return err
 }
 
-// Scratch makes a checkout of a commit of the task's repository. away removes it; a process that is killed leaves it
-// there until the next, or until the task gives its workspace back.
-//
-// dir is where programs start in it, and env what is set for them alone.
-func (p *Pool) Scratch(ctx context.Context, t task.Task, name, commit string) (dir string, env []string,
-	away func(context.Context) error, err error) {
+// Scratch makes a checkout of a commit of the task's repository, in a folder whose name no one knows before. Its Away
+// removes it; a process that is killed leaves it there until the next, or until the task gives its workspace back. A
+// set-up that leaves other files there than the commit's is an error: what runs there tells of the commit.
+func (p *Pool) Scratch(ctx context.Context, t task.Task, name, commit string) (c worktree.Checkout, err error) {
 	project, err := p.Setup.Project(t.Project)
 	if err != nil {
-		return "", nil, nil, err
+		return c, err
 	}
 	repo := p.repoOf(project)
-	dir = filepath.Join(p.scratchDir(), name)
-	top := dir
-	away = func(ctx context.Context) error { return repo.Unscratch(ctx, top) }
-	if err = repo.Scratch(ctx, dir, commit); err == nil {
-		err = p.makeReadyOnce(ctx, t, worktree.Slot{Repo: repo, Dir: dir})
+	c.Away = func(ctx context.Context) error { return p.unscratch(ctx, repo, name) }
+	if err = c.Away(ctx); err != nil { // what an earlier one has left
+		return c, err
+	}
+	slot := worktree.Slot{Repo: repo, Dir: filepath.Join(p.scratchDir(), name, rand.Text())}
+	if err = repo.Scratch(ctx, slot.Dir, commit); err == nil {
+		err = p.makeReadyOnce(ctx, t, slot, name)
 	}
 	if err == nil {
-		dir, env, err = p.startIn(ctx, t, project.Worktree, top)
+		c.Stamps, err = slot.Stamps(ctx)
 	}
-	return dir, env, away, err
+	if err != nil {
+		return c, err
+	}
+	at, _, err := slot.Snapshot(ctx)
+	if err == nil && len(at.Modified) > 0 {
+		err = fmt.Errorf("files of the commit were changed when its checkout was set up: %s; leave them as they are "+
+			"there, or run the check without scratch", strings.Join(at.Modified, ", "))
+	}
+	if err == nil {
+		c.Dir, c.Env, err = p.startIn(ctx, t, project.Worktree, slot.Dir)
+	}
+	return c, err
+}
+
+// Stamps notes how the files of its commit lie in the task's workspace.
+func (p *Pool) Stamps(ctx context.Context, t task.Task) (worktree.Stamps, error) {
+	slot, err := p.slot(t)
+	if err != nil {
+		return worktree.Stamps{}, err
+	}
+	return slot.Stamps(ctx)
+}
+
+// unscratch takes away what is in the folder of a check's checkouts, and the folder.
+func (p *Pool) unscratch(ctx context.Context, repo worktree.Repo, name string) error {
+	folder := filepath.Join(p.scratchDir(), name)
+	info, err := os.Lstat(folder)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return nil
+	case err != nil:
+		return fmt.Errorf("look for checkouts that checks have left: %w", err)
+	case !info.IsDir(): // a link may lead anywhere
+		return os.Remove(folder)
+	}
+	if _, err := os.Lstat(filepath.Join(folder, ".git")); err == nil { // an earlier program's
+		return repo.Unscratch(ctx, folder)
+	}
+	entries, err := os.ReadDir(folder)
+	for _, entry := range entries {
+		err = errors.Join(err, repo.Unscratch(ctx, filepath.Join(folder, entry.Name())))
+	}
+	if err == nil {
+		err = os.Remove(folder)
+	}
+	return err
 }
 
 // Scratches are the names of the checkouts that are there.
@@ -224,11 +271,12 @@ func (p *Pool) RemoveScratch(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	dir := filepath.Join(p.scratchDir(), name)
+	folder := filepath.Join(p.scratchDir(), name)
 	for _, project := range projects {
-		if known, err := p.repoOf(project).Knows(ctx, dir); err == nil && known {
-			return p.repoOf(project).Unscratch(ctx, dir)
+		repo := p.repoOf(project)
+		if known, err := repo.KnowsBelow(ctx, folder); err == nil && known {
+			return p.unscratch(ctx, repo, name)
 		}
 	}
-	return worktree.Discard(dir)
+	return worktree.Discard(folder)
 }

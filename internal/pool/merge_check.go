@@ -83,8 +83,15 @@ func (p *Pool) checkResult(ctx context.Context, t task.Task, slot worktree.Slot,
 	if err != nil {
 		return err
 	}
+	stamps, err := slot.Stamps(ctx)
+	if err != nil {
+		return err
+	}
 	log := filepath.Join(slot.Companion(mergeOutput), t.ID+".log")
 	err = runChecks(ctx, checks, dir, harness.Layer(env, more, marks, aboutTask(t)), log)
+	if changed := stamps.Changed(); err == nil && len(changed) > 0 {
+		err = fmt.Errorf("files of the commit changed while its checks ran: %s", strings.Join(changed, ", "))
+	}
 	return errors.Join(err, endMarked(context.WithoutCancel(ctx), marks))
 }
 

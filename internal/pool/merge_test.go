@@ -56,7 +56,7 @@ func TestTheChecksOfAMerge_runOnItsResultAlone(t *testing.T) {
 	git(t, repo, "commit", "-q", "-m", "Ignore")
 	begin := func(context.Context, string) error { return nil }
 	order := record.MergeOrder{Checks: []record.MergeCheck{
-		{Argv: []string{"sh", "-c", "test ! -e left && touch left cache && echo changed >file"}, Seconds: 60}}}
+		{Argv: []string{"sh", "-c", "test ! -e left && touch left cache"}, Seconds: 60}}}
 	for _, round := range []string{"first", "second"} {
 		git(t, repo, "switch", "-q", "-c", round)
 		must(t, os.WriteFile(filepath.Join(repo, round), []byte("x\n"), 0o600))
@@ -82,6 +82,15 @@ func TestTheChecksOfAMerge_runOnItsResultAlone(t *testing.T) {
 	order.Checks[0].Argv = []string{"false"}
 	if done, err := p.Merge(t.Context(), one, order, begin); err != nil || done.How != worktree.AlreadyMerged {
 		t.Errorf("what is merged already is not checked: %+v, %v", done, err)
+	}
+	order.Checks[0].Argv = []string{"sh", "-c", "echo right >file"}
+	one.Branch = "changed"
+	git(t, repo, "switch", "-q", "-c", "changed")
+	git(t, repo, "commit", "-q", "--allow-empty", "-m", "changed")
+	git(t, repo, "switch", "-q", "main")
+	if _, err := p.Merge(t.Context(), one, order, begin); err == nil ||
+		!strings.Contains(err.Error(), "files of the commit changed while its checks ran: file") {
+		t.Errorf("checked on other files than the commit's it answers %v", err)
 	}
 	p.Own = nil
 	one.Branch = "fourth"

@@ -389,7 +389,7 @@ func (p *Pool) Release(ctx context.Context, t task.Task) ([]string, error) {
 		err = letGo(slot)
 	}
 	if err == nil {
-		err = p.unscratch(ctx, slot.Repo, t)
+		err = p.unscratchAll(ctx, slot.Repo, t)
 	}
 	if err == nil && !t.Live {
 		var kept []worktree.Rescue
@@ -425,15 +425,15 @@ func (p *Pool) forgetJudged(ctx context.Context, repo worktree.Repo, t task.Task
 	return repo.ForgetJudged(ctx, t.ID, t.Branch, decide.Marks(def, t.Status).Well)
 }
 
-// unscratch takes away what checks of the task have left that were killed.
-func (p *Pool) unscratch(ctx context.Context, repo worktree.Repo, t task.Task) error {
+// unscratchAll takes away what checks of the task have left that were killed.
+func (p *Pool) unscratchAll(ctx context.Context, repo worktree.Repo, t task.Task) error {
 	names, err := p.Scratches()
 	if err != nil {
 		return err
 	}
 	for _, name := range names {
 		if strings.HasPrefix(name, t.ID+"-") {
-			if err := repo.Unscratch(ctx, filepath.Join(p.scratchDir(), name)); err != nil {
+			if err := p.unscratch(ctx, repo, name); err != nil {
 				return err
 			}
 		}

@@ -173,11 +173,11 @@ func TestScratch_isRemovedByTheTaskThatGivesItsWorkspaceBack(t *testing.T) {
 	_, err := p.Prepare(t.Context(), one)
 	must(t, err)
 	head := git(t, p.Dir("garden--1"), "rev-parse", "HEAD")
-	_, _, away, err := p.Scratch(t.Context(), one, "abc-unit", head)
+	made, err := p.Scratch(t.Context(), one, "abc-unit", head)
 	must(t, err)
-	must(t, away(t.Context()))
+	must(t, made.Away(t.Context()))
 	for _, name := range []string{"abc-unit", "abc-lint"} {
-		_, _, _, err := p.Scratch(t.Context(), one, name, head)
+		_, err := p.Scratch(t.Context(), one, name, head)
 		must(t, err)
 	}
 	must(t, p.RemoveScratch(t.Context(), "abc-lint"))

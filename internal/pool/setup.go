@@ -88,8 +88,8 @@ func (p *Pool) makeReadyIn(ctx context.Context, t task.Task, slot worktree.Slot,
 	return now.write(slot) // with the files as they were before: what it has written there goes with the task
 }
 
-// makeReadyOnce is makeReady for a checkout that is thrown away after its use.
-func (p *Pool) makeReadyOnce(ctx context.Context, t task.Task, slot worktree.Slot) error {
+// makeReadyOnce is makeReady for a checkout that is thrown away after its use. What it starts is found by the name.
+func (p *Pool) makeReadyOnce(ctx context.Context, t task.Task, slot worktree.Slot, name string) error {
 	project, err := p.Setup.Project(t.Project)
 	if err == nil {
 		err = p.bring(ctx, t, project.Worktree, slot.BringOnce)
@@ -100,7 +100,7 @@ func (p *Pool) makeReadyOnce(ctx context.Context, t task.Task, slot worktree.Slo
 	if err != nil {
 		return err
 	}
-	return setUp{pool: p, task: t, wants: project.Worktree, name: filepath.Base(slot.Dir), dir: slot.Dir,
+	return setUp{pool: p, task: t, wants: project.Worktree, name: name, dir: slot.Dir,
 		in: p.environmentOf(t)}.all(ctx)
 }
 

@@ -168,19 +168,23 @@ func TestWhatASetUpChanges_isNoWork(t *testing.T) {
 func TestACheckoutOfACheck_isSetUpToo(t *testing.T) {
 	t.Parallel()
 	p, s, runs := withSetUp(t, "echo made >made")
-	dir, _, away, err := p.Scratch(t.Context(), aTask(), "abc-tests", git(t, s.project.Path, "rev-parse", "HEAD"))
+	head := git(t, s.project.Path, "rev-parse", "HEAD")
+	made, err := p.Scratch(t.Context(), aTask(), "abc-tests", head)
 	must(t, err)
-	if _, err := os.Stat(filepath.Join(dir, "made")); err != nil {
+	if _, err := os.Stat(filepath.Join(made.Dir, "made")); err != nil {
 		t.Error(err)
 	}
 	wantRuns(t, "a checkout", runs, 1)
-	must(t, away(t.Context()))
-	s.project.Worktree.Commands = [][]string{{"false"}}
-	_, _, away, err = p.Scratch(t.Context(), aTask(), "abc-tests", git(t, s.project.Path, "rev-parse", "HEAD"))
-	if err == nil || !strings.Contains(err.Error(), "status 1") {
-		t.Errorf("a set-up that fails: %v", err)
+	must(t, made.Away(t.Context()))
+	for command, says := range map[string]string{"exit 1": "status 1",
+		"echo other >file": "files of the commit were changed when its checkout was set up: file"} {
+		s.project.Worktree.Commands = [][]string{{"sh", "-c", command}}
+		made, err = p.Scratch(t.Context(), aTask(), "abc-tests", head)
+		if err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("the set-up %q: %v", command, err)
+		}
+		must(t, made.Away(t.Context()))
 	}
-	must(t, away(t.Context()))
 }
 
 func TestAWorktreeThatIsMadeAgain_isSetUpAgain(t *testing.T) {

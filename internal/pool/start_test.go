@@ -94,12 +94,23 @@ func TestPrograms_startInTheFolderThatTheProjectNames(t *testing.T) {
 		view.TaskFile != "../../TASK.md" || !slices.Contains(view.Env, "ORANGE_PORT=20000") {
 		t.Errorf("an agent sees %+v", view)
 	}
-	dir, env, away, err := p.Scratch(t.Context(), aTask(), "abc-tests", git(t, s.project.Path, "rev-parse", "HEAD"))
+	head := git(t, s.project.Path, "rev-parse", "HEAD")
+	one, err := p.Scratch(t.Context(), aTask(), "abc-tests", head)
 	must(t, err)
-	if !strings.HasSuffix(dir, "abc-tests/packages/web") || !slices.Contains(env, "ORANGE_PORT=20000") {
-		t.Errorf("a check in a checkout starts in %q with %q", dir, env)
+	if !strings.Contains(one.Dir, "/abc-tests/") || !strings.HasSuffix(one.Dir, "/packages/web") ||
+		!slices.Contains(one.Env, "ORANGE_PORT=20000") {
+		t.Errorf("a check in a checkout starts in %q with %q", one.Dir, one.Env)
 	}
-	must(t, away(t.Context()))
+	info, err := os.Stat(filepath.Join(p.scratchDir(), "abc-tests"))
+	if err != nil || info.Mode().Perm() != 0o700 {
+		t.Errorf("its folder has the mode %v (%v), want 0700", info.Mode(), err)
+	}
+	must(t, one.Away(t.Context()))
+	other, err := p.Scratch(t.Context(), aTask(), "abc-tests", head)
+	if err != nil || other.Dir == one.Dir {
+		t.Errorf("the next one starts in %q too (%v)", other.Dir, err)
+	}
+	must(t, other.Away(t.Context()))
 	if left, err := p.Scratches(); len(left) > 0 || err != nil {
 		t.Errorf("left behind: %q, %v", left, err)
 	}

@@ -1,5 +1,7 @@
 package task
 
+import "fmt"
+
 // CheckResult is what one run of a workflow's check left behind. It speaks of one commit.
 type CheckResult struct {
 	Name    string   `json:"name"`
@@ -27,6 +29,14 @@ type CheckResult struct {
 // Passed reports whether the check was run to its end and found nothing wrong.
 func (r CheckResult) Passed() bool {
 	return r.Trouble == "" && r.Status == 0 && r.Signal == 0 && !r.TimedOut && !r.OutOfMemory
+}
+
+// On is what a run of the check was about.
+func (r CheckResult) On() string {
+	if r.Scratch {
+		return fmt.Sprintf("on the commit %.12s", r.Head)
+	}
+	return fmt.Sprintf("in the worktree at %.12s", r.Head)
 }
 
 // CheckState is a check of a task's workflow with its last result.

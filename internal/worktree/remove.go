@@ -235,6 +235,17 @@ func Discard(dir string) error {
 	return nil
 }
 
+// KnowsBelow reports whether git has a worktree on record at a folder, or below it.
+func (r Repo) KnowsBelow(ctx context.Context, dir string) (bool, error) {
+	all, err := r.checkouts(ctx, r.Path)
+	if err != nil {
+		return false, fmt.Errorf("cannot look for the checkouts in %q: %w", dir, err)
+	}
+	return slices.ContainsFunc(all, func(c checkout) bool {
+		return samePath(c.path, dir) || samePath(filepath.Dir(c.path), dir)
+	}), nil
+}
+
 // Knows reports whether git has a worktree on record there.
 func (r Repo) Knows(ctx context.Context, dir string) (bool, error) {
 	all, err := r.checkouts(ctx, r.Path)
