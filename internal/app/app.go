@@ -6,9 +6,8 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/signal"
 	"path/filepath"
-	"syscall"
+	"sync/atomic"
 
 	"orange/internal/app/launcher"
 	"orange/internal/app/sibling"
@@ -41,7 +40,8 @@ func Main() int {
 
 // Run runs a command line and answers its exit status. Served is a fleet with a server that it asks; nil for none.
 func Run(args []string, served cli.Served) int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	var screen atomic.Bool // it restores the terminal, and ends at other signals
+	ctx, stop := proc.UntilSignal(func() { cli.EndLate(messages(), screen.Load()) })
 	defer stop()
 	var opened *app
 	program := &cli.Program{
@@ -62,6 +62,7 @@ func Run(args []string, served cli.Served) int {
 			return opened.services(), nil
 		},
 		Dashboard: func(ctx context.Context, project string, all bool) (err error) {
+			screen.Store(true)
 			if opened, err = open(ctx, served == nil); err != nil {
 				return err
 			}

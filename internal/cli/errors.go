@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"os"
 	"strings"
 
 	"orange/internal/answer"
@@ -108,4 +110,13 @@ func (p *Program) report(err error) int {
 		p.warn("%v", err)
 	}
 	return status
+}
+
+// EndLate ends a program that could not end in time after it was asked to. A dashboard restores its terminal, and ends
+// at other signals.
+func EndLate(messages io.Writer, dashboard bool) {
+	if !dashboard {
+		fmt.Fprintln(messages, "orange: ended in the middle of its work; the next command goes on with it")
+		os.Exit(exitStopped)
+	}
 }

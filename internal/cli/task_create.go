@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"orange/internal/proc"
 	"orange/internal/record"
 	"orange/internal/task"
 )
@@ -245,7 +245,7 @@ func (p *Program) read(what, from string) (string, error) {
 	case p.texts != nil:
 		err = fmt.Errorf("the text of %q was not sent", from)
 	default:
-		text, err = os.ReadFile(from)
+		text, err = proc.ReadFile(from)
 	}
 	if err != nil {
 		return "", usage("cannot read %s: %v", what, err)

@@ -174,7 +174,7 @@ func TestWaysIntoAMerge_needAVerdictOrAPerson(t *testing.T) {
 				if _, err := decide.Transition(def, way.change.Task, there, ask, noon); err != nil {
 					t.Errorf("%s, %s: after an earlier verdict: %v", name, way.what, err)
 				}
-				ask.To = "cancelled"
+				ask.To, there.Passed = "cancelled", false
 				if _, err := decide.Transition(def, way.change.Task, there, ask, noon); err != nil {
 					t.Errorf("%s, %s: given up: %v", name, way.what, err)
 				}
@@ -229,6 +229,15 @@ func TestCreate_ofAnAgentTakesNoWorkspaceAndNotMoreThanItsShare(t *testing.T) {
 	_, err := decide.Create(&def, task.Task{ID: "T1"}, def.Initial, worker, noon)
 	if no := refusal(t, err); no.Code != rejection.ActorDenied {
 		t.Errorf("a worker: refused with %+v", no)
+	}
+	for i := range def.Births {
+		if def.Births[i].To == def.Initial {
+			def.Births[i].Hooks = []workflow.Hook{{Hook: task.Hook{Action: action.SpawnAgent}}}
+		}
+	}
+	_, err = decide.Create(&def, task.Task{ID: "T1"}, def.Initial, worker, noon)
+	if no := refusal(t, err); no.Code != rejection.ActorDenied || !strings.Contains(no.Message, "started at once") {
+		t.Errorf("a worker, with an agent: refused with %+v", no)
 	}
 	made := strings.Fields(strings.Repeat("T1 ", 20))
 	for _, actor := range []task.Actor{human(), program()} {

@@ -359,7 +359,7 @@ func (k *PerTask) noteBearings(env []string) error {
 		return fmt.Errorf("note how programs are found: %w", err)
 	}
 	text = append(text, '\n')
-	if have, err := os.ReadFile(bearingsFile(k.Home)); err == nil && bytes.Equal(have, text) {
+	if have, err := proc.ReadFile(bearingsFile(k.Home)); err == nil && bytes.Equal(have, text) {
 		return nil
 	}
 	if err := proc.ReplaceFile(bearingsFile(k.Home), text); err != nil {
@@ -371,7 +371,7 @@ func (k *PerTask) noteBearings(env []string) error {
 // Bearings are the variables by which programs, their settings and the terminal server of a home are found, as they
 // were when a person last started a task; nil where none did.
 func Bearings(home string) ([]string, error) {
-	text, err := os.ReadFile(bearingsFile(home))
+	text, err := proc.ReadFile(bearingsFile(home))
 	if os.IsNotExist(err) {
 		return nil, nil
 	}

@@ -87,7 +87,8 @@ func TestLook_tellsHowACheckFailed(t *testing.T) {
 	w := newWorld(t)
 	w.check(`printf 'one\ntwo\n\n\033[31mFAIL\033[0m x\n'; exit 3`)
 	fact := w.fact(passed)
-	wantFact(t, fact, "it ended with status 3 in the worktree at 111111111111: one / two / [31mFAIL[0m x", "checks/tests.json")
+	wantFact(t, fact, "it ended with status 3 in the worktree at 111111111111: one / two / [31mFAIL[0m x",
+		"checks/tests.json")
 	if fact.Digest == "" || fact.Text == "" {
 		t.Errorf("nothing of it is kept: %+v", fact)
 	}
@@ -176,8 +177,8 @@ func TestLook_countsNoRunWhileWhichAFileWasPutRightAndBack(t *testing.T) {
 		w.check(":")
 		w.def.Checks[0].Scratch = scratch
 		dir := t.TempDir()
-		for _, args := range [][]string{{"init", "-q"}, {"add", "."}, {"-c", "user.name=a", "-c", "user.email=a@b", "commit",
-			"-q", "-m", "a"}} {
+		for _, args := range [][]string{{"init", "-q"}, {"add", "."},
+			{"-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "-m", "a"}} {
 			must(t, os.WriteFile(filepath.Join(dir, "a.go"), []byte("wrong"), 0o600))
 			out, err := exec.Command("git", append([]string{"-C", dir}, args...)...).CombinedOutput()
 			if err != nil {

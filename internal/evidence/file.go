@@ -14,6 +14,7 @@ import (
 
 	"orange/internal/decide"
 	"orange/internal/document"
+	"orange/internal/proc"
 	"orange/internal/workflow"
 )
 
@@ -71,7 +72,7 @@ func open(root *os.Root, path string) (*os.File, fs.FileInfo, error) {
 	if !before.Mode().IsRegular() {
 		return nil, nil, errors.New(kind(before.Mode()) + ", expected a file")
 	}
-	file, err := root.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	file, err := proc.OpenIn(root, path, os.O_RDONLY, 0)
 	if err != nil {
 		return nil, nil, inWords(err)
 	}

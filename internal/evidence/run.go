@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"orange/internal/document"
+	"orange/internal/proc"
 	"orange/internal/task"
 	"orange/internal/workflow"
 	"orange/internal/worktree"
@@ -289,7 +290,7 @@ func write(root *os.Root, name, text string) error {
 	if err := root.Remove(temporary); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("write %q: %w", name, err)
 	}
-	file, err := root.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, task.PrivateFile)
+	file, err := proc.OpenIn(root, temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, task.PrivateFile)
 	if err != nil {
 		return fmt.Errorf("write %q: %w", name, err)
 	}

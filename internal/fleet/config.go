@@ -23,7 +23,7 @@ func (f Hosts) path() string { return filepath.Join(f.folder(), "fleet.yml") }
 
 // Read reads fleet.yml. None is a fleet without another host.
 func (f Hosts) Read() (answer.Fleet, error) {
-	text, err := os.ReadFile(f.path())
+	text, err := proc.ReadFile(f.path())
 	if errors.Is(err, os.ErrNotExist) {
 		return answer.Fleet{Patience: answer.UsualPatience}, nil
 	}

@@ -145,7 +145,7 @@ func (f Hosts) Hello(ctx context.Context, version string, projects []task.Projec
 func (f Hosts) homeID() (string, error) {
 	path := filepath.Join(f.folder(), "home-id")
 	for range 2 { // another process may make it in the same moment
-		text, err := os.ReadFile(path)
+		text, err := proc.ReadFile(path)
 		if err == nil {
 			return strings.TrimSpace(string(text)), nil
 		}
@@ -155,7 +155,7 @@ func (f Hosts) homeID() (string, error) {
 		if err := os.MkdirAll(f.folder(), task.PrivateFolder); err != nil {
 			return "", fmt.Errorf("note which home this is: %w", err)
 		}
-		file, err := os.OpenFile(path+"."+rand.Text(), os.O_WRONLY|os.O_CREATE|os.O_EXCL, task.PrivateFile)
+		file, err := proc.OpenFile(path+"."+rand.Text(), os.O_WRONLY|os.O_CREATE|os.O_EXCL, task.PrivateFile)
 		if err != nil {
 			return "", fmt.Errorf("note which home this is: %w", err)
 		}
@@ -170,7 +170,7 @@ func (f Hosts) homeID() (string, error) {
 			return "", fmt.Errorf("note which home this is: %w", err)
 		}
 	}
-	text, err := os.ReadFile(path)
+	text, err := proc.ReadFile(path)
 	return strings.TrimSpace(string(text)), err
 }
 
@@ -207,7 +207,7 @@ func (f Hosts) Kept(key string) (answer.Pending, error) {
 	if err != nil {
 		return p, err
 	}
-	text, err := os.ReadFile(path)
+	text, err := proc.ReadFile(path)
 	if errors.Is(err, os.ErrNotExist) {
 		return p, task.Notef(task.ErrNotFound, "there is no request %q whose answer was lost: each one that was "+
 			"answered is in the history of its task", key)

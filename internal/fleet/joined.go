@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"orange/internal/answer"
+	"orange/internal/proc"
 	"orange/internal/signed"
 	"orange/internal/task"
 	"orange/internal/yaml"
@@ -15,7 +16,7 @@ import (
 
 // Joined is what this host is in a fleet with a server.
 func (f Hosts) Joined() (answer.Joined, error) {
-	text, err := os.ReadFile(f.path())
+	text, err := proc.ReadFile(f.path())
 	if errors.Is(err, os.ErrNotExist) {
 		return answer.Joined{}, nil
 	}
@@ -61,10 +62,10 @@ func parseJoined(file string, text []byte) (answer.Joined, error) {
 // People are those whose requests count in the fleet, as this host has learnt it last. The authority of the fleet has
 // signed the list: a copy that was changed here is refused.
 func (f Hosts) People(j answer.Joined) (signed.People, error) {
-	authority, err := os.ReadFile(filepath.Join(f.folder(), "authority.pub"))
+	authority, err := proc.ReadFile(filepath.Join(f.folder(), "authority.pub"))
 	var text []byte
 	if err == nil {
-		text, err = os.ReadFile(filepath.Join(f.folder(), "trust.json"))
+		text, err = proc.ReadFile(filepath.Join(f.folder(), "trust.json"))
 	}
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, task.Notef(signed.ErrUnsigned, "cannot tell whose requests count: this host has not learnt yet "+

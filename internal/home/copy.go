@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"orange/internal/lazyregexp"
+	"orange/internal/proc"
 	"orange/internal/task"
 	"orange/internal/workflow"
 	"orange/internal/yaml"
@@ -111,7 +112,7 @@ func writeNew(path string, text []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), task.PrivateFolder); err != nil {
 		return err
 	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, task.PrivateFile)
+	f, err := proc.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, task.PrivateFile)
 	if err != nil {
 		return err
 	}

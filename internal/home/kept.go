@@ -60,7 +60,7 @@ func (h *Home) recover(ctx context.Context, ref task.WorkflowRef) ([]byte, error
 
 // lost looks for a text with the digest among the copies, and among the workflows that can be had today.
 func (h *Home) lost(digest string) ([]byte, error) {
-	text, err := os.ReadFile(h.Kept(digest))
+	text, err := proc.ReadFile(h.Kept(digest))
 	if err == nil && digestOf(text) == digest {
 		return text, nil
 	}

@@ -4,10 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"strings"
 
 	"orange/internal/explore"
+	"orange/internal/proc"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -40,7 +40,7 @@ func (h *Home) prove(def *workflow.Definition) error {
 		return err
 	}
 	path := h.Proved(def.Digest)
-	note, err := os.ReadFile(path)
+	note, err := proc.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("check whether the workflow was proved: %w", err)
 	}

@@ -17,6 +17,7 @@ import (
 	"orange/internal/forge"
 	"orange/internal/history"
 	"orange/internal/printable"
+	"orange/internal/proc"
 	"orange/internal/record"
 	"orange/internal/task"
 )
@@ -198,7 +199,7 @@ func templateIn(dir string) (string, error) {
 }
 
 func readSome(path string, most int64) (string, error) {
-	file, err := os.Open(path)
+	file, err := proc.OpenFile(path, os.O_RDONLY, 0)
 	if err != nil {
 		return "", err
 	}

@@ -15,6 +15,7 @@ import (
 	"orange/internal/conflict"
 	"orange/internal/harness"
 	"orange/internal/history"
+	"orange/internal/proc"
 	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/tmux"
@@ -336,7 +337,7 @@ func writePrivate(path string, text []byte) error {
 	if err := os.Remove(temporary); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
-	file, err := os.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, task.PrivateFile)
+	file, err := proc.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, task.PrivateFile)
 	if err != nil {
 		return err
 	}

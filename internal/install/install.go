@@ -261,7 +261,7 @@ func digestAt(path string) (string, error) {
 	if !info.Mode().IsRegular() {
 		return info.Mode().Type().String(), nil
 	}
-	text, err := os.ReadFile(path)
+	text, err := proc.ReadFile(path)
 	if err != nil {
 		return absent, fmt.Errorf("read the skill that is there: %w", err)
 	}

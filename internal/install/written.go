@@ -29,7 +29,7 @@ func (s Skills) list() string { return filepath.Join(s.Home, "installed.json") }
 
 // read reads the list of what Orange has written; nothing where there is none.
 func (s Skills) read() (all []written, err error) {
-	text, err := os.ReadFile(s.list())
+	text, err := proc.ReadFile(s.list())
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

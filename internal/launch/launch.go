@@ -78,7 +78,7 @@ func Watch(ctx context.Context, home string, watch func(ctx context.Context, dir
 // Ending is what the launcher of the agent of a hook noted at its end; found is false where there is no note yet, and
 // where another program wrote what is there. seat is the agent's, in the form in which it is kept.
 func Ending(home string, hook int64, seat string) (end task.Ending, found bool, err error) {
-	text, err := os.ReadFile(filepath.Join(Folder(home), strconv.FormatInt(hook, 10)+noteEnd))
+	text, err := proc.ReadFile(filepath.Join(Folder(home), strconv.FormatInt(hook, 10)+noteEnd))
 	if errors.Is(err, os.ErrNotExist) {
 		return task.Ending{}, false, nil
 	}
@@ -109,7 +109,7 @@ type Launcher struct {
 // Run runs an agent by its ticket, and answers the exit status of the window. The ticket is taken away first: it
 // holds the seat's secret, and serves once.
 func (l Launcher) Run(path string) int {
-	text, err := os.ReadFile(path)
+	text, err := proc.ReadFile(path)
 	if err == nil {
 		err = os.Remove(path)
 	}
@@ -146,7 +146,7 @@ func leave(path string, note harness.Note) error {
 	if err := os.Remove(beside); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
-	if err := os.WriteFile(beside, append(line, '\n'), task.PrivateFile); err != nil {
+	if err := proc.WriteFile(beside, append(line, '\n'), task.PrivateFile); err != nil {
 		return err
 	}
 	return os.Rename(beside, path)

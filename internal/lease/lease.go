@@ -142,7 +142,7 @@ func (l Watch) note() error {
 		if l.yields {
 			text += yielding + "\n"
 		}
-		err = os.WriteFile(l.file(), []byte(text), task.PrivateFile)
+		err = proc.WriteFile(l.file(), []byte(text), task.PrivateFile)
 	}
 	if err != nil {
 		return fmt.Errorf("note who watches: %w", err)
@@ -195,7 +195,7 @@ func (l Watch) Watcher() task.Watcher {
 	if err != nil {
 		return task.Watcher{} // a process has the lease and has not noted itself yet, or none has it
 	}
-	text, err := os.ReadFile(l.file())
+	text, err := proc.ReadFile(l.file())
 	if err != nil {
 		return task.Watcher{}
 	}

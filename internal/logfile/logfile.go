@@ -18,6 +18,7 @@ import (
 	"gopkg.in/natefinch/lumberjack.v2"
 
 	"orange/internal/printable"
+	"orange/internal/proc"
 	"orange/internal/task"
 )
 
@@ -116,7 +117,7 @@ func (f *Log) open() error {
 	}
 	defer release()
 	aside := f.setAside()
-	file, err := os.OpenFile(f.path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, task.PrivateFile)
+	file, err := proc.OpenFile(f.path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, task.PrivateFile)
 	if err != nil {
 		return errors.Join(aside, fmt.Errorf("open the log: %w", err))
 	}
@@ -191,7 +192,7 @@ func Print(out io.Writer, path string, keep func([]byte) bool, lines int) error 
 func openAll(path string) ([]*os.File, error) {
 	var files []*os.File
 	add := func(name string) error {
-		file, err := os.Open(name)
+		file, err := proc.OpenFile(name, os.O_RDONLY, 0)
 		if errors.Is(err, os.ErrNotExist) {
 			return nil // removed meanwhile, or not made yet
 		}

@@ -80,8 +80,8 @@ func TestEveryTool_isTheCommandOfItsName(t *testing.T) {
 		{"create", arguments{"summary": "Fix the login"}, "task|create|--json|--|Fix the login<"},
 		{"create", arguments{"summary": "Fix"}, "task|create|--json|--||Fix<"},
 		{"create", arguments{"summary": "S", "branch": "b", "context": "more", "project": "p", "workflow": "w",
-			"status": "s", "harness": "h", "review_harness": "rh", "effort": "e", "review_effort": "re", "model": "m",
-			"review_model": "rm", "no_spawn": true}, "task|create|--json|--project=p|--workflow=w|--status=s|" +
+			"harness": "h", "review_harness": "rh", "effort": "e", "review_effort": "re", "model": "m",
+			"review_model": "rm", "no_spawn": true}, "task|create|--json|--project=p|--workflow=w|" +
 			"--harness=h|--review-harness=rh|--effort=e|--review-effort=re|--model=m|--review-model=rm|--no-spawn|" +
 			"--context=-|--|b|S<more"},
 		{"create", arguments{"summary": "Fix the login", "after": []string{"4F", "7K"}},

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"orange/internal/proc"
 	"orange/internal/task"
 )
 
@@ -42,7 +43,7 @@ const stampsFile = "locks/stamps.json"
 // Stamps are the stamps that KeepStamps kept last, by task; none where they are not there, or were cut short.
 func (f Files) Stamps() map[string]uint64 {
 	stamps := map[string]uint64{}
-	text, err := os.ReadFile(filepath.Join(f.Home, stampsFile))
+	text, err := proc.ReadFile(filepath.Join(f.Home, stampsFile))
 	if err != nil || json.Unmarshal(text, &stamps) != nil {
 		return map[string]uint64{}
 	}
@@ -53,7 +54,7 @@ func (f Files) Stamps() map[string]uint64 {
 func (f Files) KeepStamps(stamps map[string]uint64) error {
 	text, err := json.Marshal(stamps)
 	if err == nil {
-		err = os.WriteFile(filepath.Join(f.Home, stampsFile), text, task.PrivateFile)
+		err = proc.WriteFile(filepath.Join(f.Home, stampsFile), text, task.PrivateFile)
 	}
 	if err != nil {
 		return fmt.Errorf("keep what was seen of the tasks' files: %w", err)

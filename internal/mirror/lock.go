@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"time"
 
+	"orange/internal/proc"
 	"orange/internal/task"
 )
 
@@ -85,7 +86,7 @@ func (f Files) lockFile(name string) (*os.File, error) {
 	if err := os.MkdirAll(dir, task.PrivateFolder); err != nil {
 		return nil, fmt.Errorf("make the folder of locks: %w", err)
 	}
-	file, err := os.OpenFile(filepath.Join(dir, name), os.O_CREATE|os.O_RDWR, task.PrivateFile)
+	file, err := proc.OpenFile(filepath.Join(dir, name), os.O_CREATE|os.O_RDWR, task.PrivateFile)
 	if err != nil {
 		return nil, fmt.Errorf("open lock %q: %w", name, err)
 	}

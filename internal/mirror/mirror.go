@@ -197,7 +197,7 @@ func (f Files) Harden(project, id string, digests ...string) error {
 
 // flush waits until the disk has what was written to a file, or to a folder.
 func flush(path string) error {
-	file, err := os.Open(path)
+	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return err
 	}

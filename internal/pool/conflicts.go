@@ -37,7 +37,7 @@ func (p *Pool) known(project string) conflict.Known {
 	if info, err := os.Stat(file); err != nil || !info.Mode().IsRegular() || info.Size() > mostKnown {
 		return k
 	}
-	text, err := os.ReadFile(file)
+	text, err := proc.ReadFile(file)
 	if err != nil || json.Unmarshal(text, &k) != nil || k.Edition != conflict.Edition {
 		return conflict.Known{}
 	}

@@ -16,6 +16,7 @@ import (
 	"orange/internal/decide"
 	"orange/internal/harness"
 	"orange/internal/history"
+	"orange/internal/proc"
 	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/workflow"
@@ -364,7 +365,7 @@ func writeNew(path, content string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+	file, err := proc.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
 	if errors.Is(err, os.ErrExist) {
 		return nil
 	}

@@ -203,7 +203,7 @@ const pausesName = "pull-requests.json"
 
 // ForgePauses are the hosts of pull requests that the monitor leaves alone for a while, or did.
 func (p *Pool) ForgePauses() ([]record.ForgePause, error) {
-	text, err := os.ReadFile(filepath.Join(p.Home, pausesName))
+	text, err := proc.ReadFile(filepath.Join(p.Home, pausesName))
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}

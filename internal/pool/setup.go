@@ -128,7 +128,7 @@ func (d done) covers(wanted done) bool {
 }
 
 func readDone(slot worktree.Slot) (done, error) {
-	text, err := os.ReadFile(slot.Companion(worktree.SetUpNote))
+	text, err := proc.ReadFile(slot.Companion(worktree.SetUpNote))
 	if errors.Is(err, fs.ErrNotExist) {
 		return done{}, nil
 	}

@@ -93,7 +93,7 @@ func (p *Pool) ports(ctx context.Context, t task.Task, count int) (block, error)
 	}
 	defer release()
 	all := map[string]block{}
-	text, err := os.ReadFile(file)
+	text, err := proc.ReadFile(file)
 	if err == nil {
 		err = json.Unmarshal(text, &all)
 	}

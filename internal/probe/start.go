@@ -51,7 +51,7 @@ func (s Starter) Start(ctx context.Context, h *harness.Harness) (out harness.Sta
 	}
 	began := time.Now()
 	arrived := t.await(ctx, s.Arrives, func() (bool, error) {
-		text, err := os.ReadFile(t.answer())
+		text, err := proc.ReadFile(t.answer())
 		if strings.Contains(string(text), t.word) {
 			return true, nil
 		}
@@ -135,7 +135,7 @@ func (t *trial) begin(ctx context.Context, out *harness.Started) (tmux.Pane, err
 	prompt := fmt.Sprintf("Write the word %s into the file %s, and nothing else. Then you are done.", t.word,
 		t.answer())
 	promptFile := filepath.Join(folder, "prompt.md")
-	if err := errors.Join(os.WriteFile(promptFile, []byte(prompt), task.PrivateFile), t.equip(worktree)); err != nil {
+	if err := errors.Join(proc.WriteFile(promptFile, []byte(prompt), task.PrivateFile), t.equip(worktree)); err != nil {
 		return tmux.Pane{}, err
 	}
 	values := map[string]string{
@@ -151,7 +151,7 @@ func (t *trial) begin(ctx context.Context, out *harness.Started) (tmux.Pane, err
 		return tmux.Pane{}, fmt.Errorf("write the ticket: %w", err)
 	}
 	ticket := filepath.Join(t.dir, "ticket.json")
-	if err := errors.Join(os.WriteFile(ticket, text, task.PrivateFile), t.server.Configure("")); err != nil {
+	if err := errors.Join(proc.WriteFile(ticket, text, task.PrivateFile), t.server.Configure("")); err != nil {
 		return tmux.Pane{}, err
 	}
 	t.launched = true
@@ -165,7 +165,7 @@ func (t *trial) equip(worktree string) error {
 		path := filepath.Join(worktree, f.Path)
 		err := os.MkdirAll(filepath.Dir(path), task.PrivateFolder)
 		if err == nil {
-			err = os.WriteFile(path, []byte(f.Content), task.PrivateFile)
+			err = proc.WriteFile(path, []byte(f.Content), task.PrivateFile)
 		}
 		if err != nil {
 			return fmt.Errorf("write the file %q of the harness: %w", f.Path, err)

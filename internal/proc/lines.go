@@ -21,8 +21,8 @@ const longestLine = 8 << 20
 func Lines(ctx context.Context, c Command, take func(line []byte) error) error {
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
-	cmd := exec.CommandContext(ctx, c.Name, c.Args...)
-	cmd.Dir, cmd.Env, cmd.Stdin, cmd.WaitDelay = c.Dir, overlaid(c), c.Stdin, waitDelay
+	cmd := ofSession(ctx, c)
+	cmd.Stdin = c.Stdin
 	said := head{most: longestLine}
 	cmd.Stderr = &said
 	out, err := cmd.StdoutPipe()

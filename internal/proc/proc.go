@@ -28,6 +28,9 @@ type Command struct {
 	Unset []string  // variables of the caller's that the program does not get
 	Stdin io.Reader // nil means no input
 	Most  int       // bytes of the standard output that are kept; what is more is read and dropped. 0 keeps all
+	// Stuck says why a program that Run has started will not end; nil where nothing is known that holds it up. It is
+	// asked again and again, as soon as the program takes long.
+	Stuck func() error
 }
 
 // Result is what a program left behind.
@@ -56,20 +59,37 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%q ended with status %d: %s", strings.Join(e.Argv, " "), e.Code, said)
 }
 
-// waitDelay bounds how long the pipes of a cancelled program are waited for,
-// when something that it started keeps them open.
-const waitDelay = 2 * time.Second
+const (
+	// waitDelay bounds how long the pipes of a cancelled program are waited for, when something that it started keeps
+	// them open.
+	waitDelay = 500 * time.Millisecond
+	// longest is how long a program may take that Run starts: fetches of large repositories are among them.
+	longest = 10 * time.Minute
+	// stuckAfter is when it is asked for the first time why a program does not end.
+	stuckAfter = 300 * time.Millisecond
+)
 
-// Run starts the program and waits for its end.
+// Run starts the program, in a process session of its own with no terminal, and waits for its end.
 // A status other than 0 is an *Error; the Result is filled all the same.
-// A program that cannot be started at all is another error.
+// A program that cannot be started at all is another error. When ctx ends, when the program takes too long, and when it
+// is stuck, it is ended with all that it started.
 func Run(ctx context.Context, c Command) (Result, error) {
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	late := time.AfterFunc(longest, func() { end(fmt.Errorf("it did not end within %s", longest)) })
+	defer late.Stop()
+	if c.Stuck != nil {
+		off := askAgain(stuckAfter, func() {
+			if err := c.Stuck(); err != nil {
+				end(err)
+			}
+		})
+		defer off()
+	}
 	var stderr bytes.Buffer
 	stdout := head{most: c.Most}
-	cmd := exec.CommandContext(ctx, c.Name, c.Args...)
-	cmd.Dir, cmd.Env, cmd.Stdin = c.Dir, overlaid(c), c.Stdin
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	cmd.WaitDelay = waitDelay
+	cmd := ofSession(ctx, c)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = c.Stdin, &stdout, &stderr
 	err := cmd.Run()
 	result := Result{Stdout: stdout.kept.Bytes(), Stderr: stderr.Bytes(), Code: cmd.ProcessState.ExitCode(),
 		More: stdout.more}
@@ -77,13 +97,40 @@ func Run(ctx context.Context, c Command) (Result, error) {
 		return result, nil
 	}
 	if ctx.Err() != nil {
-		return result, fmt.Errorf("run %q: %w", c.Name, ctx.Err())
+		return result, fmt.Errorf("run %q: %w", c.Name, context.Cause(ctx))
 	}
 	if _, ended := errors.AsType[*exec.ExitError](err); ended {
 		argv := append([]string{c.Name}, c.Args...)
 		return result, &Error{Argv: argv, Code: result.Code, Stderr: stderr.String()}
 	}
 	return result, fmt.Errorf("run %q: %w", c.Name, err)
+}
+
+// ofSession is a program in a process session of its own, which ends as a whole with ctx.
+func ofSession(ctx context.Context, c Command) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, c.Name, c.Args...)
+	cmd.Dir, cmd.Env, cmd.WaitDelay = c.Dir, overlaid(c), waitDelay
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	return cmd
+}
+
+// askAgain calls ask after each such time, until off is called.
+func askAgain(every time.Duration, ask func()) (off func()) {
+	ctx, off := context.WithCancel(context.Background())
+	go func() {
+		tick := time.NewTicker(every)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+				ask()
+			}
+		}
+	}()
+	return off
 }
 
 // head keeps the beginning of an output.

@@ -22,6 +22,7 @@ import (
 	"slices"
 	"strings"
 
+	"orange/internal/proc"
 	"orange/internal/task"
 )
 
@@ -119,7 +120,7 @@ func readOnce(folder *os.Root, name string, longest int64) (text []byte, err err
 	case seen.Size() > longest:
 		return nil, fmt.Errorf("it has %d bytes, at most %d", seen.Size(), longest)
 	}
-	file, err := folder.Open(name)
+	file, err := proc.OpenIn(folder, name, os.O_RDONLY, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -132,7 +133,7 @@ func readOnce(folder *os.Root, name string, longest int64) (text []byte, err err
 
 // write makes a file of the folder in one step. It writes into no file that is there already.
 func write(folder *os.Root, name string, text []byte) error {
-	file, err := folder.OpenFile(name+".new", os.O_WRONLY|os.O_CREATE|os.O_EXCL, task.PrivateFile)
+	file, err := proc.OpenIn(folder, name+".new", os.O_WRONLY|os.O_CREATE|os.O_EXCL, task.PrivateFile)
 	if err != nil {
 		return err
 	}

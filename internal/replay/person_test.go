@@ -66,3 +66,23 @@ func TestAReplay_knowsWhoSetsACounterBackWithoutAMove(t *testing.T) {
 		}
 	}
 }
+
+// Work that no person put up comes to a good end where an earlier verdict accepted it.
+func TestAReplay_knowsTheVerdictsOfBefore(t *testing.T) {
+	t.Parallel()
+	def := tiny([]workflow.Transition{
+		{From: "busy", To: "help", Gate: []workflow.Part{{Section: "## Review", Verdict: "PASS"}}},
+		{From: "help", To: "done", By: []string{task.RoleHuman}}})
+	def.States = append(def.States, workflow.State{Name: "done", Terminal: true, Success: true})
+	one := newTask("help")
+	one.Subject = task.Subject{Commit: "first", By: task.RoleWorker, Unvouched: true}
+	verdict := history.Event{Type: history.StatusChanged, From: "busy", To: "help"}
+	for accepted, events := range map[bool][]history.Event{true: {verdict}, false: nil} {
+		in := replay.Inputs{Ask: replay.AskMove, To: "done", Role: task.RoleHuman, Now: noon}
+		_, err := in.Again(def, replay.Past{Task: one, Events: events,
+			Event: history.Event{Type: history.StatusChanged, From: "help", To: "done"}})
+		if (err == nil) != accepted {
+			t.Errorf("with a verdict before %t: %v", accepted, err)
+		}
+	}
+}

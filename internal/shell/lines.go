@@ -96,7 +96,7 @@ func (t *typed) close() error { return errors.Join(t.terminal.Close(), t.trouble
 
 // recall reads the lines of earlier conversations, the newest last, and shortens a file that has grown too long.
 func recall(path string) ([]string, error) {
-	text, err := os.ReadFile(path)
+	text, err := proc.ReadFile(path)
 	if errors.Is(err, os.ErrNotExist) || err == nil && len(text) == 0 {
 		return nil, nil
 	}
@@ -117,7 +117,7 @@ func recall(path string) ([]string, error) {
 
 // remember adds a line at once: several conversations may go on, and each may be ended at any moment.
 func remember(path, line string) error {
-	file, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, task.PrivateFile)
+	file, err := proc.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, task.PrivateFile)
 	if err != nil {
 		return fmt.Errorf("remember the line: %w", err)
 	}

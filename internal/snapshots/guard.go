@@ -114,7 +114,7 @@ func leasePath(home string) string { return filepath.Join(home, "fleet", "lease.
 
 // lease is the lease of this home and for how long it holds yet. There is none where no fleet gives leases.
 func (g OutwardGuard) lease() (l outward.HomeLease, now outward.Clock, is bool, err error) {
-	text, err := os.ReadFile(leasePath(g.Home))
+	text, err := proc.ReadFile(leasePath(g.Home))
 	if errors.Is(err, os.ErrNotExist) {
 		return l, now, false, nil
 	}

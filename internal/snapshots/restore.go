@@ -17,6 +17,7 @@ import (
 
 	"orange/internal/history"
 	"orange/internal/outward"
+	"orange/internal/proc"
 	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/worktree"
@@ -352,5 +353,5 @@ func writeFile(path string, text []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), task.PrivateFolder); err != nil {
 		return err
 	}
-	return os.WriteFile(path, text, task.PrivateFile)
+	return proc.WriteFile(path, text, task.PrivateFile)
 }

@@ -165,7 +165,7 @@ func (k Keeper) held(id string) (held, error) { return heldIn(k.Home, id) }
 
 func heldIn(home, id string) (held, error) {
 	h := held{Epoch: 1, Acknowledged: map[string]string{}, Sent: map[string]string{}}
-	text, err := os.ReadFile(heldPath(home, id))
+	text, err := proc.ReadFile(heldPath(home, id))
 	if errors.Is(err, os.ErrNotExist) {
 		return h, nil
 	}

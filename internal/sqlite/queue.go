@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"time"
 
+	"orange/internal/proc"
 	"orange/internal/task"
 )
 
@@ -66,7 +67,7 @@ func (q *queue) open() bool {
 	if err := os.Mkdir(filepath.Dir(q.path), task.PrivateFolder); err != nil && !errors.Is(err, os.ErrExist) {
 		return false
 	}
-	file, err := os.OpenFile(q.path, os.O_CREATE|os.O_RDWR, task.PrivateFile)
+	file, err := proc.OpenFile(q.path, os.O_CREATE|os.O_RDWR, task.PrivateFile)
 	if err != nil {
 		return false
 	}

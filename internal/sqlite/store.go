@@ -17,6 +17,7 @@ import (
 	_ "modernc.org/sqlite" // the driver registers itself under the name "sqlite"
 	codes "modernc.org/sqlite/lib"
 
+	"orange/internal/proc"
 	"orange/internal/task"
 )
 
@@ -44,7 +45,7 @@ func Open(ctx context.Context, path string) (*Store, error) {
 	}}
 	// SQLite would make the file for everyone's eyes; what it makes next to it has the mode of this one. It would also
 	// open a file that cannot be written, for as long as the log of commits is there.
-	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, task.PrivateFile)
+	file, err := proc.OpenFile(path, os.O_RDWR|os.O_CREATE, task.PrivateFile)
 	if errors.Is(err, os.ErrPermission) || errors.Is(err, syscall.EROFS) {
 		return nil, fmt.Errorf("cannot open the record %q: %w: %s", path, errors.Unwrap(err),
 			(&Store{path: path}).advice(codes.SQLITE_CANTOPEN))

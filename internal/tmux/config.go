@@ -3,7 +3,6 @@ package tmux
 import (
 	"bytes"
 	"fmt"
-	"os"
 	"strings"
 
 	"orange/internal/proc"
@@ -69,7 +68,7 @@ func Configuration(userConfig string) string {
 // Configure writes the server's configuration file, unless it has the text already.
 func (s Server) Configure(userConfig string) error {
 	want := []byte(Configuration(userConfig))
-	have, err := os.ReadFile(s.Config)
+	have, err := proc.ReadFile(s.Config)
 	if err == nil && bytes.Equal(have, want) {
 		return nil
 	}

@@ -352,7 +352,7 @@ func (g extra) place(from, to *os.Root) error {
 
 // copyInto copies a file with its mode and its time.
 func copyInto(name string, from, to *os.Root) error {
-	source, err := from.Open(name)
+	source, err := proc.OpenIn(from, name, os.O_RDONLY, 0)
 	if err != nil {
 		return err
 	}
@@ -361,7 +361,7 @@ func copyInto(name string, from, to *os.Root) error {
 	if err != nil {
 		return err
 	}
-	target, err := to.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, info.Mode().Perm()|0o200)
+	target, err := proc.OpenIn(to, name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, info.Mode().Perm()|0o200)
 	if err != nil {
 		return err
 	}
@@ -399,7 +399,7 @@ func (s Slot) noteExtras(more []extra) error {
 }
 
 func (s Slot) noted() ([]extra, error) {
-	text, err := readFile(s.extrasFile())
+	text, err := proc.ReadFile(s.extrasFile())
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

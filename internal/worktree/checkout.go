@@ -9,6 +9,7 @@ import (
 	"strings"
 	"syscall"
 
+	"orange/internal/proc"
 	"orange/internal/task"
 )
 
@@ -70,7 +71,7 @@ func (r Repo) IgnoreNoMore(ctx context.Context, folders ...string) error {
 }
 
 func withoutLines(path string, folders []string) error {
-	file, err := os.OpenFile(path, os.O_RDWR, 0)
+	file, err := proc.OpenFile(path, os.O_RDWR, 0)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
@@ -81,7 +82,7 @@ func withoutLines(path string, folders []string) error {
 	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX); err != nil { // as who adds a line does
 		return fmt.Errorf("lock the exclude file: %w", err)
 	}
-	text, err := os.ReadFile(path)
+	text, err := proc.ReadFile(path)
 	if err != nil {
 		return err
 	}

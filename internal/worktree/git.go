@@ -167,7 +167,7 @@ func withoutRepository(folder string) bool {
 	if !(place{gitDir: folder}).addInProgress() {
 		return false
 	}
-	text, err := readFile(filepath.Join(folder, "commondir"))
+	text, err := proc.ReadFile(filepath.Join(folder, "commondir"))
 	return len(text) == 0 && (err == nil || errors.Is(err, os.ErrNotExist))
 }
 
@@ -196,7 +196,12 @@ func (r Repo) runOnce(ctx context.Context, c call) (proc.Result, error) {
 	if r.calls != nil {
 		r.calls.Add(1)
 	}
-	result, err := proc.Run(ctx, command(c))
+	if err := r.usual(c.dir); err != nil {
+		return proc.Result{}, err
+	}
+	asked := command(c)
+	asked.Stuck = r.stuckAt(c.dir)
+	result, err := proc.Run(ctx, asked)
 	if ended, is := errors.AsType[*proc.Error](err); is {
 		said := strings.TrimSpace(ended.Stderr)
 		if said == "" {

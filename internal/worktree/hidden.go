@@ -14,6 +14,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"orange/internal/proc"
 )
 
 // The flags that make git overlook changes of a file, in the words of git update-index.
@@ -277,7 +279,7 @@ func (s Slot) digest(file string) string {
 	case !info.Mode().IsRegular():
 		return "no file"
 	}
-	opened, err := openFile(name)
+	opened, err := proc.OpenFile(name, os.O_RDONLY, 0)
 	if err != nil {
 		return "not to be read"
 	}

@@ -43,7 +43,7 @@ func globalFile() string {
 // plainIdentity reads a file that says it in the plainest way, as nearly all do; one that is not there says nothing.
 // known is false where only git can tell: where it includes others, quotes, continues lines, or cannot be read.
 func plainIdentity(file string) (name, address string, known bool) {
-	text, err := os.ReadFile(file)
+	text, err := proc.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) && filepath.IsAbs(file) {
 		return "", "", true
 	}
@@ -80,10 +80,13 @@ func plainIdentity(file string) (name, address string, known bool) {
 
 // askIdentity has git read them.
 func askIdentity(ctx context.Context) (name, address string, err error) {
+	if err := waitsForPerson(); err != nil {
+		return "", "", err
+	}
 	result, err := proc.Run(ctx, proc.Command{
 		Name: "git", Args: []string{"config", "--global", "--includes", "--null", "--get-regexp",
 			`^user\.(name|email)$`},
-		Dir: "/", Env: []string{"LC_ALL=C", "GIT_CEILING_DIRECTORIES=/"}, Unset: inherited(),
+		Dir: "/", Env: []string{"LC_ALL=C", "GIT_CEILING_DIRECTORIES=/"}, Unset: inherited(), Stuck: waitsForPerson,
 	})
 	const none = 1 // git's status where no key fits
 	if err != nil && result.Code != none {
@@ -106,10 +109,14 @@ func HasIdentity(ctx context.Context, dir string, env []string) (bool, error) {
 	if _, err := proc.Find("git", os.Getenv("PATH")); err != nil {
 		return false, task.Notef(task.ErrNotFound, "there is no git: %v", err)
 	}
+	if err := waitsForPerson(); err != nil {
+		return false, err
+	}
 	for _, who := range []string{"GIT_AUTHOR_IDENT", "GIT_COMMITTER_IDENT"} {
 		result, err := proc.Run(ctx, proc.Command{
 			Name: "git", Args: []string{"-c", "user.useConfigOnly=true", "var", who},
 			Dir: dir, Env: append(slices.Clone(env), "LC_ALL=C"), Unset: inherited(),
+			Stuck: Repo{Path: dir}.stuckAt(dir),
 		})
 		said := string(result.Stderr)
 		switch {

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"orange/internal/proc"
 	"orange/internal/record"
 )
 
@@ -78,7 +79,7 @@ func (r Repo) busyWith(c checkout, branch string) string {
 	here := place{gitDir: gitDir}
 	if c.branch != branch {
 		for _, folder := range []string{"rebase-merge", "rebase-apply"} {
-			text, err := readFile(filepath.Join(gitDir, folder, "head-name"))
+			text, err := proc.ReadFile(filepath.Join(gitDir, folder, "head-name"))
 			if err == nil && strings.TrimSpace(string(text)) == branch {
 				return "rebase"
 			}

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"syscall"
 
+	"orange/internal/proc"
 	"orange/internal/task"
 )
 
@@ -57,7 +58,7 @@ func (s Slot) Link(ctx context.Context, target string) (file string, err error) 
 	if err := here.addExcludes(pattern); err != nil {
 		return "", err
 	}
-	if err := os.WriteFile(filepath.Join(here.gitDir, linkNote), []byte(file+"\n"), 0o644); err != nil {
+	if err := proc.WriteFile(filepath.Join(here.gitDir, linkNote), []byte(file+"\n"), 0o644); err != nil {
 		return "", fmt.Errorf("note the place of the link: %w", err)
 	}
 	return file, putLink(filepath.Join(s.Dir, file), target)
@@ -71,7 +72,7 @@ const ownFile = "orange-own"
 func (s Slot) ownDocument(ctx context.Context, here place) (bool, error) {
 	file := filepath.Join(here.gitDir, ownFile)
 	seen := here.indexStamp()
-	if have, err := readFile(file); err == nil && seen != "" {
+	if have, err := proc.ReadFile(file); err == nil && seen != "" {
 		if answer, same := strings.CutPrefix(string(have), seen+"\n"); same && (answer == "true" || answer == "false") {
 			return answer == "true", nil
 		}
@@ -80,7 +81,7 @@ func (s Slot) ownDocument(ctx context.Context, here place) (bool, error) {
 	if err != nil || seen == "" {
 		return own, err
 	}
-	if err := os.WriteFile(file, []byte(seen+"\n"+strconv.FormatBool(own)), task.PrivateFile); err != nil {
+	if err := proc.WriteFile(file, []byte(seen+"\n"+strconv.FormatBool(own)), task.PrivateFile); err != nil {
 		return false, fmt.Errorf("note whether the repository has a %s: %w", documentName, err)
 	}
 	return own, nil
@@ -202,7 +203,7 @@ func putLink(path, target string) error {
 func setAside(path, target string) error {
 	for n := 1; ; n++ {
 		aside := target + ".replaced-" + strconv.Itoa(n)
-		hold, err := os.OpenFile(aside, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+		hold, err := proc.OpenFile(aside, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 		if errors.Is(err, os.ErrExist) {
 			continue
 		}
@@ -215,8 +216,8 @@ func setAside(path, target string) error {
 		if err := move(path, aside); err != nil {
 			return fmt.Errorf("move it to %q: %w", aside, err)
 		}
-		left, leftErr := readFile(aside)
-		right, rightErr := readFile(target)
+		left, leftErr := proc.ReadFile(aside)
+		right, rightErr := proc.ReadFile(target)
 		if leftErr == nil && rightErr == nil && bytes.Equal(left, right) {
 			return os.Remove(aside)
 		}
@@ -276,18 +277,14 @@ func (s Slot) linkFile() (string, error) {
 
 // readDocument follows no link and waits for no pipe, whatever took the file's place since it was looked at.
 func readDocument(path string) ([]byte, error) {
-	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	file, err := proc.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW, 0)
+	if errors.Is(err, proc.ErrNoFile) {
+		return nil, errors.New("it is neither a file nor a link; move it away")
+	}
 	if err != nil {
 		return nil, fmt.Errorf("open: %w", err)
 	}
 	defer file.Close()
-	info, err := file.Stat()
-	if err != nil {
-		return nil, fmt.Errorf("look at it: %w", err)
-	}
-	if !info.Mode().IsRegular() {
-		return nil, errors.New("it is neither a file nor a link; move it away")
-	}
 	content, err := io.ReadAll(io.LimitReader(file, maxDocument+1))
 	if err != nil {
 		return nil, fmt.Errorf("read: %w", err)
@@ -300,7 +297,7 @@ func readDocument(path string) ([]byte, error) {
 
 // gitDir reads the worktree's private folder from its .git file, which is cheap enough for every tick.
 func (s Slot) gitDir() (string, error) {
-	text, err := readFile(filepath.Join(s.Dir, ".git"))
+	text, err := proc.ReadFile(filepath.Join(s.Dir, ".git"))
 	if err != nil {
 		return "", fmt.Errorf("find its part of the repository: %w", err)
 	}
@@ -326,7 +323,7 @@ func (s Slot) SharedGitDir() (string, error) {
 
 // linkPlace is the path of the link that was last made, relative to the slot, and empty when there was none.
 func (p place) linkPlace() (string, error) {
-	text, err := readFile(filepath.Join(p.gitDir, linkNote))
+	text, err := proc.ReadFile(filepath.Join(p.gitDir, linkNote))
 	if errors.Is(err, os.ErrNotExist) {
 		return "", nil
 	}
@@ -406,7 +403,7 @@ func (p place) addExcludes(patterns ...string) error {
 	if err := os.MkdirAll(filepath.Dir(p.exclude), 0o755); err != nil {
 		return fmt.Errorf("make the folder of the exclude file: %w", err)
 	}
-	file, err := os.OpenFile(p.exclude, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o644)
+	file, err := proc.OpenFile(p.exclude, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o644)
 	if err != nil {
 		return fmt.Errorf("open the exclude file: %w", err)
 	}

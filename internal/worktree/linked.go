@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"orange/internal/proc"
 )
 
 // SharedOf is git's own folder of the repository that a folder is in, be it in a linked worktree; by git's files alone.
@@ -29,7 +31,7 @@ func SharedOf(dir string) string {
 	if err != nil {
 		return ""
 	}
-	text, err := readFile(filepath.Join(private, "commondir"))
+	text, err := proc.ReadFile(filepath.Join(private, "commondir"))
 	if errors.Is(err, fs.ErrNotExist) && isGitFolder(private) {
 		return filepath.Clean(private)
 	}

@@ -115,11 +115,11 @@ func (s Slot) repairModule(dir, path string) error {
 	}
 	defer in.Close()
 	file := filepath.Join(path, ".git")
-	text, err := in.ReadFile(file)
+	text, err := proc.ReadIn(in, file)
 	if err != nil || !strings.HasPrefix(string(text), "gitdir: ") {
 		return nil //nolint:nilerr // it is not laid out
 	}
-	config, err := readFile(filepath.Join(dir, "config"))
+	config, err := proc.ReadFile(filepath.Join(dir, "config"))
 	if err != nil {
 		return err
 	}
@@ -136,7 +136,7 @@ func (s Slot) repairModule(dir, path string) error {
 	if err := proc.ReplaceFile(filepath.Join(dir, "config"), []byte(strings.Join(lines, "\n"))); err != nil {
 		return err
 	}
-	return in.WriteFile(file, []byte("gitdir: "+dir+"\n"), task.PrivateFile)
+	return proc.WriteIn(in, file, []byte("gitdir: "+dir+"\n"), task.PrivateFile)
 }
 
 // repoint has the links that the slot was brought lead to where the person's files are now.

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 
+	"orange/internal/proc"
 	"orange/internal/task"
 )
 
@@ -232,7 +233,7 @@ func (s Slot) onRecord() bool {
 		return false
 	}
 	return err != nil || slices.ContainsFunc(entries, func(e os.DirEntry) bool {
-		text, err := readFile(filepath.Join(records, e.Name(), "gitdir"))
+		text, err := proc.ReadFile(filepath.Join(records, e.Name(), "gitdir"))
 		path := strings.TrimSuffix(string(text), "\n")
 		return err != nil || !filepath.IsAbs(path) || samePath(filepath.Dir(path), s.Dir)
 	})
@@ -299,7 +300,7 @@ func (p place) on(branch string) bool {
 		return false
 	}
 	for _, folder := range []string{"rebase-merge", "rebase-apply"} {
-		name, err := readFile(filepath.Join(p.gitDir, folder, "head-name"))
+		name, err := proc.ReadFile(filepath.Join(p.gitDir, folder, "head-name"))
 		if err == nil && strings.TrimSpace(string(name)) == "refs/heads/"+branch {
 			return true
 		}
@@ -313,16 +314,16 @@ const initializing = "initializing"
 // addInProgress reports whether "git worktree add" was killed here: then the lock of its own is still there.
 // No agent can have worked in it yet.
 func (p place) addInProgress() bool {
-	reason, err := readFile(filepath.Join(p.gitDir, "locked"))
+	reason, err := proc.ReadFile(filepath.Join(p.gitDir, "locked"))
 	return err == nil && strings.TrimSpace(string(reason)) == initializing
 }
 
 func (p place) remember(task string) error {
 	file := filepath.Join(p.gitDir, taskFile)
-	if have, err := readFile(file); err == nil && string(have) == task+"\n" {
+	if have, err := proc.ReadFile(file); err == nil && string(have) == task+"\n" {
 		return nil
 	}
-	if err := os.WriteFile(file, []byte(task+"\n"), 0o644); err != nil {
+	if err := proc.WriteFile(file, []byte(task+"\n"), 0o644); err != nil {
 		return fmt.Errorf("note the task of the workspace: %w", err)
 	}
 	return nil
@@ -330,7 +331,7 @@ func (p place) remember(task string) error {
 
 // owner is the task that the slot was last prepared for.
 func (p place) owner() (string, error) {
-	text, err := readFile(filepath.Join(p.gitDir, taskFile))
+	text, err := proc.ReadFile(filepath.Join(p.gitDir, taskFile))
 	if errors.Is(err, os.ErrNotExist) {
 		return unknownTask, nil
 	}

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+
+	"orange/internal/proc"
 )
 
 // ref is one branch, here or as it was last seen on origin.
@@ -157,7 +159,7 @@ func looseRef(file string) (string, error) {
 	if err != nil || !info.Mode().IsRegular() {
 		return "", errAskGit
 	}
-	text, err := readFile(file)
+	text, err := proc.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", errNoRef
 	}
@@ -170,7 +172,7 @@ func looseRef(file string) (string, error) {
 
 // packedRefs finds refs among those that were packed: a line has the commit, a blank and the name.
 func packedRefs(file string, names []string, found map[string]string) error {
-	packed, err := openFile(file)
+	packed, err := proc.OpenFile(file, os.O_RDONLY, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

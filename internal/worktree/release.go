@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"orange/internal/proc"
 )
 
 // Release keeps what would be lost (see Rescue), puts the slot at Base with no branch checked out, and leaves
@@ -227,7 +229,7 @@ func (p place) tips() []string {
 	for _, file := range []string{
 		"MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "rebase-merge/orig-head", "rebase-apply/orig-head",
 	} {
-		text, err := readFile(filepath.Join(p.gitDir, file))
+		text, err := proc.ReadFile(filepath.Join(p.gitDir, file))
 		if err == nil {
 			all = append(all, strings.Fields(string(text))...)
 		}

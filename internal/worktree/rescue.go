@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"orange/internal/proc"
 	"orange/internal/task"
 )
 
@@ -293,7 +294,7 @@ func (s Slot) commitTree(ctx context.Context, tree, message string, parents []st
 // times are those of its entry, unless the index is as old as the entry: a copy of an index that were younger would
 // hide what was written in the second of the checkout.
 func copyFile(from, to string) error {
-	source, err := openFile(from)
+	source, err := proc.OpenFile(from, os.O_RDONLY, 0)
 	if err != nil {
 		return fmt.Errorf("open: %w", err)
 	}
@@ -302,7 +303,7 @@ func copyFile(from, to string) error {
 	if err != nil {
 		return fmt.Errorf("look: %w", err)
 	}
-	target, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	target, err := proc.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return fmt.Errorf("create: %w", err)
 	}
@@ -340,7 +341,7 @@ func (s Slot) lost(ctx context.Context, here place) []string {
 
 // lastHead is the last commit that the slot's own log of HEAD tells about; empty where git keeps none.
 func (p place) lastHead() string {
-	text, err := readFile(filepath.Join(p.gitDir, "logs", "HEAD"))
+	text, err := proc.ReadFile(filepath.Join(p.gitDir, "logs", "HEAD"))
 	if err != nil {
 		return ""
 	}

@@ -45,7 +45,7 @@ func (s Slot) noteFile() string {
 // note reads what the slot was prepared with. A slot from before such notes gets the one that it would have if it
 // were made now.
 func (s Slot) note(ctx context.Context) (n note, written bool, err error) {
-	text, err := readFile(s.noteFile())
+	text, err := proc.ReadFile(s.noteFile())
 	if err == nil && json.Unmarshal(text, &n) == nil {
 		return n, true, nil
 	}
@@ -111,7 +111,7 @@ func (r Repo) withoutPlace(ctx context.Context, main *setup) error {
 	}
 	defer os.RemoveAll(folder)
 	file := filepath.Join(folder, "config")
-	if err := os.WriteFile(file, []byte(*main.Config), 0o600); err != nil {
+	if err := proc.WriteFile(file, []byte(*main.Config), 0o600); err != nil {
 		return err
 	}
 	for _, key := range []string{"core.worktree", "core.bare"} {
@@ -121,7 +121,7 @@ func (r Repo) withoutPlace(ctx context.Context, main *setup) error {
 			return fmt.Errorf("read the configuration of the main checkout: %w", err)
 		}
 	}
-	text, err := readFile(file)
+	text, err := proc.ReadFile(file)
 	main.Config = new(string)
 	*main.Config = string(text)
 	return err
@@ -131,11 +131,11 @@ func (r Repo) withoutPlace(ctx context.Context, main *setup) error {
 func readSetup(gitDir string) (setup, error) {
 	var have setup
 	for name, to := range map[string]**string{sparseFile: &have.Patterns, configFile: &have.Config} {
-		text, err := readFile(filepath.Join(gitDir, filepath.FromSlash(name)))
+		text, err := proc.ReadFile(filepath.Join(gitDir, filepath.FromSlash(name)))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		if errors.Is(err, errNoFile) {
+		if errors.Is(err, proc.ErrNoFile) {
 			text, err = []byte("it is no file\n"), nil // which is no configuration and no file's name
 		}
 		if err != nil {
@@ -277,8 +277,8 @@ func (s Slot) own(ctx context.Context) (place, bool) {
 	if err != nil {
 		return place{}, false
 	}
-	back, backErr := readFile(filepath.Join(gitDir, "gitdir"))
-	shared, sharedErr := readFile(filepath.Join(gitDir, "commondir"))
+	back, backErr := proc.ReadFile(filepath.Join(gitDir, "gitdir"))
+	shared, sharedErr := proc.ReadFile(filepath.Join(gitDir, "commondir"))
 	if errors.Join(backErr, sharedErr) != nil || !samePath(filepath.Dir(filepath.Dir(gitDir)), common) ||
 		!samePath(strings.TrimSpace(string(back)), filepath.Join(s.Dir, ".git")) {
 		return place{}, false

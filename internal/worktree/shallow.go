@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"orange/internal/proc"
 )
 
 // comparable refuses to compare two commits, each named as git knows it in the folder, where a shallow clone does not
@@ -39,7 +41,7 @@ func (r Repo) cuts(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	text, err := readFile(filepath.Join(common, "shallow"))
+	text, err := proc.ReadFile(filepath.Join(common, "shallow"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -61,7 +61,7 @@ func (s Slot) addInterrupted(entries []os.DirEntry) bool {
 	if len(entries) != 1 || entries[0].Name() != ".git" || !entries[0].Type().IsRegular() {
 		return false
 	}
-	text, err := readFile(filepath.Join(s.Dir, ".git"))
+	text, err := proc.ReadFile(filepath.Join(s.Dir, ".git"))
 	if err != nil {
 		return false
 	}

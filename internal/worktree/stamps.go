@@ -55,7 +55,8 @@ func stampOf(path string) stamp {
 	return stamp{mode: uint64(info.Mode), ino: info.Ino, size: info.Size, changed: info.Ctim}
 }
 
-// Changed lists the files that a program has written, replaced or removed since, also those that are as they were again.
+// Changed lists the files that a program has written, replaced or removed since, also those that are as they were
+// again.
 func (s Stamps) Changed() []string {
 	var out []string
 	for path, before := range s.files {

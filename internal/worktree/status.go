@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"orange/internal/proc"
 )
 
 // status is what one look of git at a worktree told.
@@ -68,7 +70,7 @@ func (s Slot) onBranchNamedDetached() bool {
 	if err != nil {
 		return false
 	}
-	head, err := readFile(filepath.Join(gitDir, "HEAD"))
+	head, err := proc.ReadFile(filepath.Join(gitDir, "HEAD"))
 	return err == nil && strings.TrimSpace(string(head)) == "ref: refs/heads/"+detached
 }
 

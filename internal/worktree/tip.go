@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"orange/internal/proc"
 )
 
 // Tip is where the branch of a task ends.
@@ -90,7 +92,7 @@ func headOf(gitDir string) (string, error) {
 	if info, err := os.Lstat(name); err == nil && info.Mode()&os.ModeSymlink != 0 {
 		return "", nil
 	}
-	text, err := readFile(name)
+	text, err := proc.ReadFile(name)
 	if err != nil {
 		return "", fmt.Errorf("read its HEAD: %w", err)
 	}

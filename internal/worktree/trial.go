@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"orange/internal/proc"
 	"orange/internal/task"
 )
 
@@ -118,8 +119,8 @@ func (t *Trial) lay(commit string) error {
 		}
 	}
 	return errors.Join(
-		os.WriteFile(filepath.Join(t.dir, "config"), []byte(format), task.PrivateFile),
-		os.WriteFile(filepath.Join(t.dir, "HEAD"), []byte("ref: refs/heads/none\n"), task.PrivateFile))
+		proc.WriteFile(filepath.Join(t.dir, "config"), []byte(format), task.PrivateFile),
+		proc.WriteFile(filepath.Join(t.dir, "HEAD"), []byte("ref: refs/heads/none\n"), task.PrivateFile))
 }
 
 // Close throws the place away, with all that was made there.
@@ -284,7 +285,7 @@ func (t *Trial) attributes(ctx context.Context, base string) error {
 	if fields := strings.Fields(string(head)); len(fields) != 3 || fields[1] != "blob" || len(rules) > mostRules {
 		rules = nil // there is none, or it is no file
 	}
-	own, err := readFile(filepath.Join(t.common, "info", "attributes"))
+	own, err := proc.ReadFile(filepath.Join(t.common, "info", "attributes"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("cannot read the repository's own attributes: %w", err)
 	}
@@ -292,6 +293,6 @@ func (t *Trial) attributes(ctx context.Context, base string) error {
 		own = nil
 	}
 	t.ready = true
-	return os.WriteFile(filepath.Join(t.dir, "info", "attributes"), append(append(rules, '\n'), own...),
+	return proc.WriteFile(filepath.Join(t.dir, "info", "attributes"), append(append(rules, '\n'), own...),
 		task.PrivateFile)
 }

@@ -1,0 +1,93 @@
+package proc
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+// MostFile is how many bytes of a file ReadFile reads.
+const MostFile = 64 << 20
+
+// ErrNoFile says that something else is where a file should be: a pipe, a socket, a device, or a folder.
+var ErrNoFile = errors.New("it is no file; move it away")
+
+// OpenFile opens a file in whose place another program may have put something else. It never waits: what is no file is
+// ErrNoFile. A link is followed.
+func OpenFile(path string, flags int, perm os.FileMode) (*os.File, error) {
+	return regular(path, flags, func(flags int) (*os.File, error) { return os.OpenFile(path, flags, perm) })
+}
+
+// OpenIn is OpenFile for a file below a folder, out of which no link leads.
+func OpenIn(root *os.Root, name string, flags int, perm os.FileMode) (*os.File, error) {
+	return regular(name, flags, func(flags int) (*os.File, error) { return root.OpenFile(name, flags, perm) })
+}
+
+// regular opens what is a file. It empties the file only then.
+func regular(name string, flags int, open func(flags int) (*os.File, error)) (*os.File, error) {
+	file, err := open(flags&^os.O_TRUNC | syscall.O_NONBLOCK)
+	if errors.Is(err, syscall.ENXIO) { // a socket, or a pipe that no one reads
+		err = &fs.PathError{Op: "open", Path: name, Err: ErrNoFile}
+	}
+	if err != nil {
+		return nil, err
+	}
+	info, err := file.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = &fs.PathError{Op: "open", Path: name, Err: ErrNoFile}
+	}
+	if err == nil && flags&os.O_TRUNC != 0 {
+		err = file.Truncate(0)
+	}
+	if err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return file, nil
+}
+
+// ReadFile reads such a file, if it has no more than MostFile bytes.
+func ReadFile(path string) ([]byte, error) {
+	file, err := OpenFile(path, os.O_RDONLY, 0)
+	return read(path, file, err)
+}
+
+// ReadIn is ReadFile for a file below a folder, out of which no link leads.
+func ReadIn(root *os.Root, name string) ([]byte, error) {
+	file, err := OpenIn(root, name, os.O_RDONLY, 0)
+	return read(name, file, err)
+}
+
+func read(path string, file *os.File, err error) ([]byte, error) {
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	text, err := io.ReadAll(io.LimitReader(file, MostFile+1))
+	if err == nil && len(text) > MostFile {
+		err = &fs.PathError{Op: "read", Path: path, Err: fmt.Errorf("it has more than %d MiB", MostFile>>20)}
+	}
+	return text, err
+}
+
+// WriteFile writes such a file in the place of what it held.
+func WriteFile(path string, text []byte, perm os.FileMode) error {
+	file, err := OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, perm)
+	return write(file, text, err)
+}
+
+// WriteIn is WriteFile for a file below a folder, out of which no link leads.
+func WriteIn(root *os.Root, name string, text []byte, perm os.FileMode) error {
+	file, err := OpenIn(root, name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, perm)
+	return write(file, text, err)
+}
+
+func write(file *os.File, text []byte, err error) error {
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(text)
+	return errors.Join(err, file.Close())
+}

@@ -1,0 +1,37 @@
+package proc
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+)
+
+// lastSecond is what this process gets to end what it has begun, once it was asked to end.
+const lastSecond = time.Second
+
+// UntilSignal is a context that ends with the first signal that asks this process to end. late is called where the
+// process is still there a second after that, and at a second signal. stop gives the signals back.
+func UntilSignal(late func()) (ctx context.Context, stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		select {
+		case <-ctx.Done():
+			return
+		case <-signals:
+			cancel()
+		}
+		select {
+		case <-time.After(lastSecond):
+		case <-signals:
+		}
+		late()
+	}()
+	return ctx, func() {
+		signal.Stop(signals)
+		cancel()
+	}
+}

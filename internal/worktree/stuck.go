@@ -1,0 +1,120 @@
+package worktree
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"orange/internal/proc"
+)
+
+// mostEntries is how many entries of folders are looked at for what holds git up.
+const mostEntries = 200_000
+
+// usual is what is no file in the place of one that nearly every git in a folder reads: it is known before any git
+// waits for it.
+func (r Repo) usual(dir string) error {
+	var files []string
+	if common, known := r.folder(); known {
+		for _, name := range []string{"config", "HEAD", "packed-refs", "info/exclude", "info/attributes",
+			"refs/heads/" + r.DefaultBranch} {
+			files = append(files, filepath.Join(common, name))
+		}
+		if own, err := (Slot{Dir: dir}).gitDir(); err == nil && own != common {
+			head, _ := proc.ReadFile(filepath.Join(own, "HEAD")) // a git that cannot read it says so
+			files = append(files, filepath.Join(own, "commondir"), filepath.Join(own, "HEAD"),
+				filepath.Join(common, strings.TrimSpace(strings.TrimPrefix(string(head), "ref: "))))
+		}
+	}
+	for _, file := range files {
+		if isEndless(file) {
+			return waitsFor(file)
+		}
+	}
+	return waitsForPerson()
+}
+
+// isEndless reports whether something is there that no program reads to its end: a pipe, or a device but for the empty
+// one.
+func isEndless(path string) bool {
+	info, err := os.Stat(path)
+	if err != nil || info.Mode()&(fs.ModeNamedPipe|fs.ModeDevice) == 0 {
+		return false
+	}
+	empty, err := os.Stat(os.DevNull)
+	return err != nil || !os.SameFile(info, empty)
+}
+
+// stuckAt is what proc.Run asks when a git takes long in a folder.
+func (r Repo) stuckAt(dir string) func() error { return func() error { return r.stuck(dir) } }
+
+// stuck is why a git that takes long in a folder will not end: where it reads a file there is a pipe or a device. It is
+// nil where there is none: then git has much to do.
+func (r Repo) stuck(dir string) error {
+	left := mostEntries
+	common, known := r.folder()
+	if known {
+		if found := endlessIn(common, func(string) bool { return true }, &left); found != "" {
+			return waitsFor(found)
+		}
+	}
+	own := []string{".git", ".gitignore", ".gitattributes", ".gitmodules", ".mailmap"}
+	if found := endlessIn(dir, func(name string) bool { return slices.Contains(own, name) }, &left); found != "" {
+		return waitsFor(found)
+	}
+	return waitsForPerson()
+}
+
+// waitsForPerson is the same for the files of git's that a person has for all repositories.
+func waitsForPerson() error {
+	for _, name := range persons() {
+		if isEndless(name) {
+			return waitsFor(name)
+		}
+	}
+	return nil
+}
+
+func waitsFor(file string) error {
+	return fmt.Errorf("git waits for %q: %w", file, errEndless)
+}
+
+var errEndless = errors.New("that is a pipe or a device, and no file; move it away")
+
+// endlessIn is such a thing in a folder or below it, or a link to one, that has a name which matters.
+func endlessIn(folder string, matters func(name string) bool, left *int) string {
+	found := ""
+	// what cannot be read holds no one up
+	_ = filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+		if *left--; *left < 0 {
+			return fs.SkipAll
+		}
+		if err != nil || entry.Type()&(fs.ModeNamedPipe|fs.ModeDevice|fs.ModeSymlink) == 0 || !matters(entry.Name()) {
+			return nil
+		}
+		if isEndless(path) {
+			found = path
+			return fs.SkipAll
+		}
+		return nil
+	})
+	return found
+}
+
+// persons are the files of git's that a person has for all repositories.
+func persons() []string {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return nil
+	}
+	config := os.Getenv("XDG_CONFIG_HOME")
+	if config == "" {
+		config = filepath.Join(home, ".config")
+	}
+	return []string{filepath.Join(home, ".gitconfig"), filepath.Join(config, "git", "config"),
+		filepath.Join(config, "git", "ignore"), filepath.Join(config, "git", "attributes")}
+}
