@@ -167,7 +167,7 @@ func diskFaults() []fault {
 			becomes: "the new one waits to be started", goesOn: "make room; `orange task spawn`",
 		},
 		{
-			name: "The log cannot be written: its disk is full", run: moveIt(),
+			name: "The log is a device", whole: true, run: moveIt(), exit: 1,
 			inflict: func(w *faultWorld) func() {
 				if _, err := os.Stat("/dev/full"); err != nil {
 					return nil
@@ -176,8 +176,8 @@ func diskFaults() []fault {
 				w.check(os.Symlink("/dev/full", w.at(w.home("orange.log"))))
 				return back
 			},
-			says:    accepted,
-			becomes: "it moves: no task depends on the log", goesOn: "the log continues when there is room",
+			says:    `orange: open the log: open HOME/orange.log: it is no file; move it away`,
+			becomes: same, goesOn: "move it away; the same command again",
 		},
 		{
 			name: "The home is read-only", whole: true, inflict: readOnly(func(w *faultWorld) string {

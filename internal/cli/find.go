@@ -166,6 +166,9 @@ func nameOf(t task.Task) string {
 	return fmt.Sprintf("task %s, %q (branch %s, %s)", t.ID, oneLine(t.Summary, 60), t.Branch, t.Status)
 }
 
+// mostOfID is how many letters are repeated of what someone takes for a task's id.
+const mostOfID = 60
+
 // noTask says that there is no such task, and which one may be meant.
 func (p *Program) noTask(ctx context.Context, h *Services, word string) error {
 	var names []string
@@ -179,8 +182,8 @@ func (p *Program) noTask(ctx context.Context, h *Services, word string) error {
 			names = append(names, live[i].Branch)
 		}
 	}
-	return task.Notef(task.ErrNotFound, "there is no task %q%s; %q lists them", word, yaml.Guess(word, names),
-		"orange task list")
+	return task.Notef(task.ErrNotFound, "there is no task %q%s; %q lists them", oneLine(word, mostOfID),
+		yaml.Guess(word, names), "orange task list")
 }
 
 // sureOf is sure for what is done to one task. A task that was found by words is named in the question, which --yes

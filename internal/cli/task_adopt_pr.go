@@ -20,8 +20,8 @@ type fromForge struct {
 }
 
 func (f *fromForge) flags(c *cobra.Command) {
-	c.Flags().IntVar(&f.issue, "issue", 0, "the number of an issue on GitHub or GitLab: its title is the summary, its "+
-		"text, quoted, part of the context where its author may write to the repository")
+	c.Flags().IntVar(&f.issue, "issue", 0, "the number of an issue on GitHub or GitLab: where its author may write "+
+		"to the repository, its title, quoted, is the summary, and its text, quoted, part of the context")
 	c.Flags().IntVar(&f.pr, "pr", 0, "the number of an open pull request (on GitLab: a merge request), which becomes "+
 		"the task's: its branch is fetched; title and text are used as those of an issue")
 	c.Flags().StringVar(&f.trust, "trust", "", "AUTHOR@COMMIT of a pull request from a fork that you have looked at; "+
@@ -86,17 +86,24 @@ func notYetATask(ctx context.Context, h *Services, project task.Project, a recor
 	return nil
 }
 
-// outside puts what others wrote into a new task: the title as its summary, the text, quoted, before the context.
-// The text of someone who may not write to the repository, and is not trusted, stays out: an agent would read it.
+// outside puts what others wrote into a new task: the title, quoted, as its summary, the text, quoted, before the
+// context. Both stay out where someone wrote them who may not write to the repository, and is not trusted: an agent
+// would read them.
 func (p *Program) outside(n task.New, from record.Issue, what string, trusted bool) task.New {
-	if n.Summary == "" {
-		n.Summary = printable.Line(strings.TrimSpace(from.Title))
-	}
 	author, address := printable.Line(from.Author.Name), printable.Line(from.Address)
+	title := printable.Line(strings.TrimSpace(from.Title))
+	stranger := !from.Author.Writes && !trusted
+	if n.Summary == "" {
+		n.Summary = strings.ToUpper(what[:1]) + what[1:]
+		if title != "" && !stranger {
+			n.Summary += `: "` + title + `"`
+		}
+	}
 	switch {
-	case !from.Author.Writes && !trusted && strings.TrimSpace(from.Text) != "":
-		p.warn("the text of %s is left out: %s may not write to the repository; read it (%s), and hand over "+
-			"with --context what an agent should read", what, author, address)
+	case stranger:
+		p.warn("title and text of %s are left out: %s may not write to the repository; read them (%s, %q), and type "+
+			"yourself what an agent should read: the summary, and --context", what, author, address, title)
+		address += ", by someone who may not write here"
 	case strings.TrimSpace(from.Text) != "":
 		who := "who may write to the repository"
 		if !from.Author.Writes {

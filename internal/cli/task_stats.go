@@ -65,7 +65,8 @@ func (p *Program) statsOfOne(ctx context.Context, h *Services, args []string) er
 		return err
 	}
 	if len(stats) == 0 {
-		return task.Notef(task.ErrNotFound, "there is no task %q; %q lists them", id, "orange task list")
+		return task.Notef(task.ErrNotFound, "there is no task %q; %q lists them", oneLine(id, mostOfID),
+			"orange task list")
 	}
 	return p.sayOne(stats[0])
 }

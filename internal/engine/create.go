@@ -43,7 +43,7 @@ func (e *Engine) create(ctx context.Context, n task.New) (record.Outcome, error)
 		return record.Outcome{}, err
 	}
 	t := task.Task{
-		ID: id, Project: n.Project.Name, Branch: n.Branch, Summary: n.Summary,
+		ID: id, Project: n.Project.Name, Branch: n.Branch, Summary: inOneLine(n.Summary),
 		Harness: n.Harness, ReviewHarness: n.ReviewHarness, Effort: n.Effort, ReviewEffort: n.ReviewEffort,
 		Model: n.Model, ReviewModel: n.ReviewModel, After: n.After, PRURL: n.PRURL,
 	}
@@ -205,7 +205,7 @@ func (e *Engine) update(ctx context.Context, id string, u task.Update) (task.Tas
 	for key, value := range map[string]*string{history.DataSummary: u.Summary, history.DataHarness: u.Harness,
 		history.DataReviewHarness: u.ReviewHarness} {
 		if value != nil {
-			data[key] = *value
+			data[key] = inOneLine(*value)
 		}
 	}
 	_, err = e.change(ctx, id, func(s record.Snapshot) (*record.Change, error) {
@@ -266,6 +266,11 @@ func inSession(t *task.Task, data map[string]string) map[string]string {
 	data = maps.Clone(data)
 	delete(data, history.DataSession) // the session has ended meanwhile
 	return data
+}
+
+// inOneLine is a text without ends of lines: what follows one in a summary would be a text of its own in a prompt.
+func inOneLine(text string) string {
+	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' }), " ")
 }
 
 // checkBranch returns why a task cannot have its branch, or nil if it can. The commit checks again that no other

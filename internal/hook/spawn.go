@@ -267,7 +267,7 @@ func (h *Executor) offerRequests(job record.Job, agent *harness.Harness, ticket 
 	ticket.Requests = filepath.Join(h.Setup.TaskDir(job.Task), "requests", strconv.FormatInt(job.Hook.ID, 10))
 	ticket.Set = append(ticket.Set, harness.RequestsVariable+"="+ticket.Requests)
 	// What an earlier attempt of this hook left there was for a seat that it never had.
-	if err := errors.Join(os.RemoveAll(ticket.Requests), os.MkdirAll(ticket.Requests, task.PrivateFolder)); err != nil {
+	if err := proc.BelowOf(ticket.Requests).Make(task.PrivateFolder); err != nil {
 		return fmt.Errorf("make a folder for the agent's requests: %w", err)
 	}
 	return nil

@@ -148,7 +148,10 @@ func markWords(mark string) string {
 // personWords say why a status that waits for a person does so: what an agent asks, or what a verdict came to and which
 // branches are in the way.
 func personWords(def *workflow.Definition, t task.Task, state workflow.State, clues Clues) string {
-	words := cmp.Or(t.Subject.UnreviewedText(), verdictBefore(def, t))
+	words := verdictBefore(def, t)
+	if up := t.Subject.UnreviewedText(); up != "" && reviews(def) {
+		words = up
+	}
 	if words == "" && asksThere(def, state) {
 		if question := firstQuestion(clues.Document); question != "" {
 			return "asks: " + question
@@ -164,6 +167,13 @@ func personWords(def *workflow.Definition, t task.Task, state workflow.State, cl
 		}
 	}
 	return cmp.Or(words, "waits in "+string(t.Status))
+}
+
+// reviews reports whether a move of the workflow asks for a verdict.
+func reviews(def *workflow.Definition) bool {
+	return slices.ContainsFunc(def.Transitions, func(edge workflow.Transition) bool {
+		return len(workflow.Verdicts(edge.Gate)) > 0
+	})
 }
 
 // asksThere reports whether an agent comes to a state with questions, and not because it failed.

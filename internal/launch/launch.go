@@ -200,6 +200,6 @@ func (l Launcher) serve(ticket harness.Ticket, env []string) (end func()) {
 	return func() {
 		off()
 		<-done
-		_ = os.RemoveAll(ticket.Requests) // its secret is no one's any more, and so it holds nothing
+		_ = proc.BelowOf(ticket.Requests).Remove() // its secret is no one's any more, and so it holds nothing
 	}
 }

@@ -158,8 +158,9 @@ func TestWait_endsAHolderThatYields(t *testing.T) {
 }
 
 // A task that begins while a watch ends is watched over all the same.
+//
+//nolint:paralleltest // a program that another test starts has the lock too, for the instant until it is that program
 func TestWhile_asksAgainAfterItGaveTheLeaseBack(t *testing.T) {
-	t.Parallel()
 	l := leaseAt(t.TempDir())
 	asked, watched := 0, 0
 	needed := func() (bool, error) {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"syscall"
 )
 
@@ -90,4 +91,49 @@ func write(file *os.File, text []byte, err error) error {
 	}
 	_, err = file.Write(text)
 	return errors.Join(err, file.Close())
+}
+
+// Below is a folder of an agent's that belongs to another one, which the agent cannot replace: the last two names of
+// its path are the agent's to change, and a link in the place of one of them leads nowhere.
+type Below struct{ outer, name string }
+
+// BelowOf splits the path of such a folder.
+func BelowOf(path string) Below {
+	parent := filepath.Dir(path)
+	return Below{outer: filepath.Dir(parent), name: filepath.Join(filepath.Base(parent), filepath.Base(path))}
+}
+
+// Open opens the folder. Its caller closes it.
+func (b Below) Open() (root *os.Root, err error) {
+	err = b.in(func(outer *os.Root) error {
+		root, err = outer.OpenRoot(b.name)
+		return err
+	})
+	return root, err
+}
+
+// Make makes the folder, empty. A link in its parent's place goes, and not what that leads to.
+func (b Below) Make(perm os.FileMode) error {
+	return b.in(func(outer *os.Root) error {
+		parent := filepath.Dir(b.name)
+		if info, err := outer.Lstat(parent); err == nil && !info.IsDir() {
+			if err := outer.Remove(parent); err != nil {
+				return err
+			}
+		}
+		return errors.Join(outer.RemoveAll(b.name), outer.MkdirAll(b.name, perm))
+	})
+}
+
+// Remove removes the folder with all that is in it. One that is not there is no error.
+func (b Below) Remove() error {
+	return b.in(func(outer *os.Root) error { return outer.RemoveAll(b.name) })
+}
+
+func (b Below) in(do func(outer *os.Root) error) error {
+	outer, err := os.OpenRoot(b.outer)
+	if err != nil {
+		return err
+	}
+	return errors.Join(do(outer), outer.Close())
 }

@@ -64,3 +64,38 @@ func TestOpenFile_takesFilesAloneAndNeverWaits(t *testing.T) {
 		t.Errorf("read a file that is too large: %v", err)
 	}
 }
+
+// An agent may put a link in the place of a folder of its own.
+func TestBelow_followsNoLinkOfAnAgents(t *testing.T) {
+	t.Parallel()
+	dir, other := t.TempDir(), t.TempDir()
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	theirs := filepath.Join(other, "5", "theirs")
+	must(os.Mkdir(filepath.Join(other, "5"), 0o700))
+	must(os.WriteFile(theirs, nil, 0o600))
+	own := proc.BelowOf(filepath.Join(dir, "requests", "5"))
+	must(os.Symlink(other, filepath.Join(dir, "requests")))
+	if _, err := own.Open(); err == nil {
+		t.Error("it was opened through the link")
+	}
+	if err := own.Remove(); err == nil {
+		t.Error("it was removed through the link")
+	}
+	must(own.Make(0o700))
+	if _, err := os.Stat(theirs); err != nil {
+		t.Errorf("what the link led to is gone: %v", err)
+	}
+	root, err := own.Open()
+	must(err)
+	must(root.Close())
+	must(own.Remove())
+	must(own.Remove())
+	if _, err := os.Stat(filepath.Join(dir, "requests", "5")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("it is still there: %v", err)
+	}
+}

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"orange/internal/proc"
 )
 
 // Carrier runs the requests of one agent. Every field is required.
@@ -31,7 +33,7 @@ const farewell = 2 * time.Second
 
 // Serve runs requests until ctx ends, and a little longer those that run then. The folder has to be there.
 func (s *Carrier) Serve(ctx context.Context) error {
-	folder, err := os.OpenRoot(s.Folder) // and no other one that is put in its place
+	folder, err := proc.BelowOf(s.Folder).Open() // and no other one that is put in its place
 	if err != nil {
 		return fmt.Errorf("look for requests of the agent: %w", err)
 	}

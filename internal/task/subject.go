@@ -27,7 +27,8 @@ func (s Subject) UnreviewedText() string {
 	if s.By == "" {
 		return ""
 	}
-	return "put up by " + s.By + ", not reviewed"
+	name, _, _ := strings.Cut(s.By, " <") // without the address
+	return "put up by " + name + ", not reviewed"
 }
 
 // Start is what an agent finds when it is started, noted before its process is there.

@@ -18,6 +18,9 @@ const mostEntries = 200_000
 // usual is what is no file in the place of one that nearly every git in a folder reads: it is known before any git
 // waits for it.
 func (r Repo) usual(dir string) error {
+	if r.Path == "" {
+		return waitsForPerson()
+	}
 	var files []string
 	if common, known := r.folder(); known {
 		for _, name := range []string{"config", "HEAD", "packed-refs", "info/exclude", "info/attributes",
@@ -55,6 +58,9 @@ func (r Repo) stuckAt(dir string) func() error { return func() error { return r.
 // stuck is why a git that takes long in a folder will not end: where it reads a file there is a pipe or a device. It is
 // nil where there is none: then git has much to do.
 func (r Repo) stuck(dir string) error {
+	if r.Path == "" { // it reads no repository
+		return waitsForPerson()
+	}
 	left := mostEntries
 	common, known := r.folder()
 	if known {

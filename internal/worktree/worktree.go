@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -207,6 +208,12 @@ func (r Repo) knows(ctx context.Context, name string) (bool, error) {
 	return len(known) > 0, err
 }
 
+// A branch is a file, below the folder of its repository, and git makes a lock next to it.
+const (
+	longestBranch = 1000
+	longestPart   = 255 - len(".lock")
+)
+
 // CheckBranch accepts exactly the names that "git check-ref-format --branch" accepts and that mean themselves
 // (not @{-1}). Any other name is a task.ErrUsage.
 func CheckBranch(ctx context.Context, name string) error {
@@ -214,6 +221,12 @@ func CheckBranch(ctx context.Context, name string) error {
 		"cannot use %q as a branch: git does not accept that name; choose another one", name)
 	if name == "" || strings.ContainsRune(name, 0) {
 		return refused
+	}
+	if len(name) > longestBranch || slices.ContainsFunc(strings.Split(name, "/"), func(part string) bool {
+		return len(part) > longestPart
+	}) {
+		return task.Notef(task.ErrUsage, "cannot use %.60q… as a branch: it has %d bytes, and git takes at most %d, "+
+			"and %d between two slashes; choose a shorter one", name, len(name), longestBranch, longestPart)
 	}
 	if plain(name) {
 		return nil

@@ -158,7 +158,7 @@ func TestCheckBranch(t *testing.T) {
 	}
 	for _, branch := range []string{
 		"", "-x", "--help", "-", "@{-1}", "a b", "a\nb", "$(touch x)", "a..b", "HEAD", "a~1", "a:b", "a.lock",
-		"/a", "a/", "a\x00b", "main@{u}", "a*",
+		"/a", "a/", "a\x00b", "main@{u}", "a*", strings.Repeat("a", 251), strings.Repeat("a/", 501) + "a",
 	} {
 		err := CheckBranch(t.Context(), branch)
 		if !errors.Is(err, task.ErrUsage) {
