@@ -244,6 +244,14 @@ func TestLinked_strangeThingsInItsPlace(t *testing.T) {
 	wantError(t, err, "neither a file nor a link")
 
 	clear()
+	write(t, s.Dir, "elsewhere", "a secret")
+	if err := os.Link(filepath.Join(s.Dir, "elsewhere"), path); err != nil {
+		t.Fatal(err)
+	}
+	_, _, err = s.Replaced()
+	wantError(t, err, "hard link", "2 names")
+
+	clear()
 	if err := os.Mkdir(path, 0o755); err != nil {
 		t.Fatal(err)
 	}
