@@ -291,8 +291,8 @@ func readDocument(path string) ([]byte, error) {
 	}
 	// such a name may be that of the record, or of a key: its text would be taken over
 	if system, known := info.Sys().(*syscall.Stat_t); known && system.Nlink > 1 {
-		return nil, fmt.Errorf("it is a hard link: the file has %d names; if its text belongs here make it a file of its "+
-			"own, else move it away", system.Nlink)
+		return nil, fmt.Errorf("it is a hard link: the file has %d names; if its text belongs here make it a file of "+
+			"its own, else move it away", system.Nlink)
 	}
 	content, err := io.ReadAll(io.LimitReader(file, maxDocument+1))
 	if err != nil {
