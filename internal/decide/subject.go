@@ -66,8 +66,11 @@ func asksVerdicts(def *workflow.Definition) bool {
 // Passed reports whether a verdict that accepts the work is in a task's history, under the rules that it has now. A
 // file that judges is none: no one can say if it accepted the work or refused it.
 func Passed(def *workflow.Definition, events []history.Event) bool {
+	migrated := false
 	return slices.ContainsFunc(events, func(e history.Event) bool {
-		if _, override := e.Data[history.DataOverride]; override || !e.IsMove() {
+		named := migrated // by a migration, which gives the status another name
+		migrated = e.Type == history.WorkflowMigrated
+		if named || !e.IsMove() || forced(e) {
 			return false
 		}
 		over := func(edge workflow.Transition) bool { return edge.From == e.From && edge.To == e.To }
@@ -77,6 +80,16 @@ func Passed(def *workflow.Definition, events []history.Event) bool {
 		}
 		return slices.ContainsFunc(def.Transitions, over) && !slices.ContainsFunc(def.Transitions, without)
 	})
+}
+
+// forced reports whether a move was made without a look at its gate.
+func forced(e history.Event) bool {
+	for _, key := range []string{history.DataOverride, history.DataRedo, history.DataCrash} {
+		if _, is := e.Data[key]; is {
+			return true
+		}
+	}
+	return false
 }
 
 // unvouched is what keeps a task from a good end: no verdict in its history accepts the work, and no person put it up.

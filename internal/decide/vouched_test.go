@@ -263,9 +263,16 @@ func TestPassed_isAVerdictThatNothingElseReplaced(t *testing.T) {
 		events []history.Event
 		want   bool
 	}{
-		"nothing":       {nil, false},
-		"a verdict":     {[]history.Event{{Type: history.Created}, pass, {Type: history.Merged}}, true},
-		"an override":   {[]history.Event{over}, false},
+		"nothing":     {nil, false},
+		"a verdict":   {[]history.Event{{Type: history.Created}, pass, {Type: history.Merged}}, true},
+		"an override": {[]history.Event{over}, false},
+		"a crash": {[]history.Event{{Type: history.AutoAdvanced, From: "agent-review", To: "reviewing",
+			Data: map[string]string{history.DataCrash: "2"}}}, false},
+		"a redo": {[]history.Event{{Type: history.StatusChanged, From: "agent-review", To: "reviewing",
+			Data: map[string]string{history.DataRedo: "reviewing"}}}, false},
+		"a migration": {[]history.Event{{Type: history.WorkflowMigrated}, pass}, false},
+		"a verdict after it": {[]history.Event{{Type: history.WorkflowMigrated}, {Type: history.Updated},
+			pass}, true},
 		"no move":       {[]history.Event{{Type: history.Updated, From: "agent-review", To: "reviewing"}}, false},
 		"another move":  {[]history.Event{{Type: history.StatusChanged, From: "working", To: "reviewing"}}, false},
 		"no such move":  {[]history.Event{{Type: history.StatusChanged, From: "pending", To: "done"}}, false},

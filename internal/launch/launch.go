@@ -79,8 +79,8 @@ func Watch(ctx context.Context, home string, watch func(ctx context.Context, dir
 // where another program wrote what is there. seat is the agent's, in the form in which it is kept.
 func Ending(home string, hook int64, seat string) (end task.Ending, found bool, err error) {
 	text, err := proc.ReadFile(filepath.Join(Folder(home), strconv.FormatInt(hook, 10)+noteEnd))
-	if errors.Is(err, os.ErrNotExist) {
-		return task.Ending{}, false, nil
+	if errors.Is(err, os.ErrNotExist) || errors.Is(err, proc.ErrNoFile) {
+		return task.Ending{}, false, nil // what is no file is none of a launcher's
 	}
 	if err != nil {
 		return task.Ending{}, false, fmt.Errorf("read how the agent ended: %w", err)
@@ -142,14 +142,12 @@ func leave(path string, note harness.Note) error {
 	if err != nil {
 		return err
 	}
-	beside := path + ".new"
-	if err := os.Remove(beside); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return err
+	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
+		if err := os.RemoveAll(path); err != nil {
+			return err
+		}
 	}
-	if err := proc.WriteFile(beside, append(line, '\n'), task.PrivateFile); err != nil {
-		return err
-	}
-	return os.Rename(beside, path)
+	return proc.ReplaceFile(path, append(line, '\n'))
 }
 
 // supervise runs the program of a ticket to its end.

@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -131,8 +130,10 @@ func TestEnding_isToldByTheAgentsOwnLauncherAlone(t *testing.T) {
 
 func TestRun_notesTheEndWhateverLiesInThePlaceOfTheNote(t *testing.T) {
 	home, path := ticketOf(t, "sh", "-c", "exit 3")
-	must(t, syscall.Mkfifo(filepath.Join(Folder(home), "7.exit"), 0o600))
-	must(t, syscall.Mkfifo(filepath.Join(Folder(home), "7.exit.new"), 0o600))
+	must(t, os.MkdirAll(filepath.Join(Folder(home), "7.exit", "full"), 0o700))
+	if _, found, err := Ending(home, 7, seat); found || err != nil {
+		t.Errorf("a folder is taken for a note: %t, %v", found, err)
+	}
 	var said bytes.Buffer
 	launched(&said, path, func(harness.Ticket) ([]string, error) { return os.Environ(), nil })
 	if end, found, err := Ending(home, 7, seat); !found || err != nil || end.Status != 3 || said.Len() > 0 {

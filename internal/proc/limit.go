@@ -30,7 +30,7 @@ type LimitedResult struct {
 
 const (
 	// limitGrace is what a program gets between TERM and KILL.
-	limitGrace = 2 * time.Second
+	limitGrace = 700 * time.Millisecond
 	// memoryEvery is how often it is looked how much a program uses. One that fills its memory faster than that may
 	// be above its limit for as long; it is also the first that the kernel ends when the machine runs out.
 	memoryEvery = 200 * time.Millisecond

@@ -32,7 +32,7 @@ func Supervise(c Command) (task.Ending, error) {
 	for s := range signals {
 		if s == syscall.SIGTERM || s == syscall.SIGHUP {
 			_ = cmd.Process.Signal(s) // it may be gone already; then the next signal tells
-			hungUp = hungUp || s == syscall.SIGHUP
+			hungUp = true
 		}
 		var status syscall.WaitStatus
 		pid, err := syscall.Wait4(cmd.Process.Pid, &status, syscall.WNOHANG, nil)

@@ -35,7 +35,7 @@ type Ending struct {
 	Status    int    // exit status
 	Signal    int    // the signal that ended it; 0 when it ended by itself
 	Unstarted string // why it could not be started at all; empty when it ran
-	HungUp    bool   // its terminal went away before it ended
+	HungUp    bool   // someone asked it to end, as a terminal does that goes away
 }
 
 // Itself reports whether the program ended by itself, or never ran: no signal ended it, and none that it caught, like
@@ -57,7 +57,7 @@ func (e Ending) String() string {
 	}
 	how := "exit status " + strconv.Itoa(e.Status)
 	if e.HungUp {
-		how += ", when its terminal was gone"
+		how += ", after a request to end"
 	}
 	return how
 }
