@@ -17,7 +17,7 @@ func subjectOver(def *workflow.Definition, t task.Task, edge *workflow.Transitio
 	from, _ := def.State(t.Status)
 	into, _ := def.State(edge.To)
 	passed := !req.Override && passes(edge)
-	judged := passed && workflow.Asks(workflow.Certain(edge.Gate), workflow.GitUnmoved)
+	judged := passed && isPassingVerdict(edge)
 	if into.Subject == workflow.SubjectCarried && (judged && from.Subject == workflow.SubjectWorktree ||
 		from.Subject == workflow.SubjectCarried) {
 		s := t.Subject
@@ -38,7 +38,7 @@ func subjectOver(def *workflow.Definition, t task.Task, edge *workflow.Transitio
 func unjudged(def *workflow.Definition, to task.Status, actor task.Actor, ev Evidence) task.Subject {
 	s := ev.Subject
 	if AwaitsMerge(def, to) {
-		s.By, s.Unvouched = broughtBy(actor), mergesFrom(def, to) && asksVerdicts(def) && !isPerson(actor)
+		s.By, s.Unvouched = broughtBy(actor), mergesFrom(def, to) && !isPerson(actor)
 	}
 	return s.Valid()
 }
@@ -54,13 +54,6 @@ func passes(edge *workflow.Transition) bool {
 	fails := func(p workflow.Part) bool { return p.Verdict == "FAIL" }
 	return !slices.ContainsFunc(workflow.Verdicts(edge.Gate), fails) &&
 		len(workflow.Verdicts(workflow.Certain(edge.Gate))) > 0
-}
-
-// asksVerdicts reports whether a move of the workflow asks for a verdict.
-func asksVerdicts(def *workflow.Definition) bool {
-	return slices.ContainsFunc(def.Transitions, func(edge workflow.Transition) bool {
-		return len(workflow.Verdicts(edge.Gate)) > 0
-	})
 }
 
 // Passed reports whether a verdict that accepts the work is in a task's history, under the rules that it has now. A
@@ -92,9 +85,10 @@ func forced(e history.Event) bool {
 	return false
 }
 
-// unvouched is what keeps a task from a good end: no verdict in its history accepts the work, and no person put it up.
+// unvouched is what keeps a task from a good end where its workflow asks for verdicts: none in its history accepts the
+// work, and no person put it up.
 func unvouched(def *workflow.Definition, t task.Task, edge *workflow.Transition, ev Evidence) []rejection.Detail {
-	if !t.Subject.Unvouched || ev.Passed || !Marks(def, edge.To).Well {
+	if !t.Subject.Unvouched || !def.AsksVerdicts() || ev.Passed || !Marks(def, edge.To).Well {
 		return nil
 	}
 	return []rejection.Detail{{Condition: "a verdict that accepts the work, or a person who put it up",
@@ -199,7 +193,9 @@ func Began(def *workflow.Definition, t task.Task, role string,
 	}
 	if state.Subject != workflow.SubjectCarried {
 		s := start.Subject.Valid()
-		s.Unvouched = t.Subject.Unvouched
+		if t.Subject.Unvouched {
+			s.By, s.Unvouched = t.Subject.By, true
+		}
 		t.Subject = s
 	}
 	return t, start.Evidence, true

@@ -281,7 +281,7 @@ func TestPutUp_namesWhoeverBringsATaskToItsMergeWithoutAVerdict(t *testing.T) {
 		Status: "busy", Action: workflow.ActionCrash, StuckAfter: 1, Then: "help"})
 	crashes.Moves = []workflow.Move{{Command: workflow.MoveMerge, To: "lost"}}
 	c = decide.Exit(crashes, newTask("busy"), evidenceAbout("", task.Subject{Commit: "c"}), deathOf("worker"), noon)
-	if want := (task.Subject{Commit: "c", By: task.ActorEngine}); c.Task.Subject != want ||
+	if want := (task.Subject{Commit: "c", By: task.ActorEngine, Unvouched: true}); c.Task.Subject != want ||
 		lastMove(t, c).Subject != want {
 		t.Errorf("too many crashes: found %+v, want %+v", c.Task.Subject, want)
 	}

@@ -377,8 +377,8 @@ func accept(def *workflow.Definition, t task.Task, ev Evidence, edge *workflow.T
 func noted(def *workflow.Definition, t task.Task, edge *workflow.Transition, req task.Request, ev Evidence,
 	j judgment) map[string]string {
 	unreviewed := skipsReview(def, edge)
-	if set := unvouched(def, t, edge, ev); req.Override {
-		j.unmet = slices.Concat(set, j.unmet)
+	if req.Override {
+		j.unmet = slices.Concat(unvouched(def, t, edge, ev), j.unmet)
 	}
 	if len(j.notes) == 0 && !edge.Failure && !req.Override && !unreviewed {
 		return nil

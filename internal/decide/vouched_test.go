@@ -104,7 +104,7 @@ func waysInto(t *testing.T, def *workflow.Definition, into task.Status, verdicts
 	}
 	adopted := newTask(into)
 	adopted.Subject = task.Subject{By: "an earlier program", Unvouched: true}
-	add("adopted", record.Change{Task: adopted}, nil, false)
+	add("adopted", record.Change{Task: adopted}, nil, !verdicts)
 	return ways
 }
 
@@ -293,6 +293,37 @@ func TestPassed_isAVerdictThatNothingElseReplaced(t *testing.T) {
 	}
 }
 
+// What an agent put up under rules without verdicts is open to no merge once other rules ask for one, and the other way
+// round.
+func TestUnvouched_isAskedOfTheRulesThatTheTaskHasNow(t *testing.T) {
+	t.Parallel()
+	minimal, reviewed := shippedWorkflow(t, "minimal"), defaultWorkflow(t)
+	d, err := decide.Transition(minimal, newTask("working"), evidence(aHandoffText), task.Request{Task: "T1",
+		To: "reviewing", Actor: task.Actor{Role: task.RoleWorker}}, noon)
+	if err != nil {
+		t.Fatal(err)
+	}
+	merge := task.Request{Task: "T1", To: "done", Actor: human()}
+	if _, err := decide.Transition(minimal, d.Change.Task, evidence(""), merge, noon); err != nil {
+		t.Errorf("without verdicts: %v", err)
+	}
+	c, err := decide.Migrate(reviewed, d.Change.Task, nil, nil, evidence(""), human(), noon)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = decide.Transition(reviewed, c.Task, evidence(""), merge, noon)
+	if no := refusal(t, err); no.Code != rejection.GateUnmet {
+		t.Errorf("with verdicts: refused with %+v", no)
+	}
+	c, err = decide.Migrate(minimal, c.Task, nil, nil, evidence(""), human(), noon)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := decide.Transition(minimal, c.Task, evidence(""), merge, noon); err != nil {
+		t.Errorf("without verdicts again: %v", err)
+	}
+}
+
 func TestUnvouched_staysWhateverBeginsThere(t *testing.T) {
 	t.Parallel()
 	def := loose(t)
@@ -304,7 +335,7 @@ func TestUnvouched_staysWhateverBeginsThere(t *testing.T) {
 	}
 	def.States[def.Index("reviewing")].Role = task.RoleWorker
 	after, _, is := decide.Began(def, one, task.RoleWorker, task.Start{Subject: task.Subject{Commit: "second"}})
-	if !is || !after.Subject.Unvouched {
+	if !is || after.Subject != (task.Subject{Commit: "second", By: "worker", Unvouched: true}) {
 		t.Errorf("with an agent there: found %+v", after.Subject)
 	}
 }

@@ -13,7 +13,7 @@ type Note struct {
 	Status    int    `json:"status"`
 	Signal    int    `json:"signal"`
 	Unstarted string `json:"unstarted,omitempty"` // why the program could not be started at all
-	HungUp    bool   `json:"hung_up,omitempty"`   // its terminal went away before it ended
+	HungUp    bool   `json:"hung_up,omitempty"`   // someone asked it to end, as a terminal does that goes away
 	At        string `json:"at"`
 	// the public key of the seat's secret, and the signature of all the rest: only who has the secret can write it
 	Key  []byte `json:"key,omitempty"`

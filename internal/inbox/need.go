@@ -149,7 +149,7 @@ func markWords(mark string) string {
 // branches are in the way.
 func personWords(def *workflow.Definition, t task.Task, state workflow.State, clues Clues) string {
 	words := verdictBefore(def, t)
-	if up := t.Subject.UnreviewedText(); up != "" && reviews(def) {
+	if up := t.Subject.UnreviewedText(); up != "" && def.AsksVerdicts() {
 		words = up
 	}
 	if words == "" && asksThere(def, state) {
@@ -167,13 +167,6 @@ func personWords(def *workflow.Definition, t task.Task, state workflow.State, cl
 		}
 	}
 	return cmp.Or(words, "waits in "+string(t.Status))
-}
-
-// reviews reports whether a move of the workflow asks for a verdict.
-func reviews(def *workflow.Definition) bool {
-	return slices.ContainsFunc(def.Transitions, func(edge workflow.Transition) bool {
-		return len(workflow.Verdicts(edge.Gate)) > 0
-	})
 }
 
 // asksThere reports whether an agent comes to a state with questions, and not because it failed.

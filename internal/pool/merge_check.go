@@ -90,7 +90,8 @@ func (p *Pool) checkResult(ctx context.Context, t task.Task, slot worktree.Slot,
 	log := filepath.Join(slot.Companion(mergeOutput), t.ID+".log")
 	err = runChecks(ctx, checks, dir, harness.Layer(env, more, marks, aboutTask(t)), log)
 	if changed := stamps.Changed(); err == nil && len(changed) > 0 {
-		err = fmt.Errorf("files of the commit changed while its checks ran: %s", strings.Join(changed, ", "))
+		err = &record.Unmerged{Check: strings.Join(checks[0].Argv, " "),
+			Said: "files of the commit changed while it or a later check ran: " + strings.Join(changed, ", ")}
 	}
 	return errors.Join(err, endMarked(context.WithoutCancel(ctx), marks))
 }

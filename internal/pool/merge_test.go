@@ -89,7 +89,7 @@ func TestTheChecksOfAMerge_runOnItsResultAlone(t *testing.T) {
 	git(t, repo, "commit", "-q", "--allow-empty", "-m", "changed")
 	git(t, repo, "switch", "-q", "main")
 	if _, err := p.Merge(t.Context(), one, order, begin); err == nil ||
-		!strings.Contains(err.Error(), "files of the commit changed while its checks ran: file") {
+		!strings.Contains(err.Error(), "files of the commit changed while it or a later check ran: file") {
 		t.Errorf("checked on other files than the commit's it answers %v", err)
 	}
 	p.Own = nil

@@ -65,8 +65,9 @@ const (
 	waitDelay = 500 * time.Millisecond
 	// longest is how long a program may take that Run starts: fetches of large repositories are among them.
 	longest = 10 * time.Minute
-	// stuckAfter is when it is asked for the first time why a program does not end.
-	stuckAfter = 300 * time.Millisecond
+	// stuckAfter is when it is asked for the first time why a program does not end, and stuckAtMost how long the pauses
+	// become, each twice as long as the one before.
+	stuckAfter, stuckAtMost = 300 * time.Millisecond, 30 * time.Second
 )
 
 // Run starts the program, in a process session of its own with no terminal, and waits for its end.
@@ -79,12 +80,7 @@ func Run(ctx context.Context, c Command) (Result, error) {
 	late := time.AfterFunc(longest, func() { end(fmt.Errorf("it did not end within %s", longest)) })
 	defer late.Stop()
 	if c.Stuck != nil {
-		off := askAgain(stuckAfter, func() {
-			if err := c.Stuck(); err != nil {
-				end(err)
-			}
-		})
-		defer off()
+		go askWhileItRuns(ctx, c.Stuck, end)
 	}
 	var stderr bytes.Buffer
 	stdout := head{most: c.Most}
@@ -115,22 +111,17 @@ func ofSession(ctx context.Context, c Command) *exec.Cmd {
 	return cmd
 }
 
-// askAgain calls ask after each such time, until off is called.
-func askAgain(every time.Duration, ask func()) (off func()) {
-	ctx, off := context.WithCancel(context.Background())
-	go func() {
-		tick := time.NewTicker(every)
-		defer tick.Stop()
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-tick.C:
-				ask()
+// askWhileItRuns asks why a program does not end, until ctx ends. The first answer ends the program.
+func askWhileItRuns(ctx context.Context, stuck func() error, end context.CancelCauseFunc) {
+	for pause := stuckAfter; ctx.Err() == nil; pause = min(2*pause, stuckAtMost) {
+		select {
+		case <-ctx.Done():
+		case <-time.After(pause):
+			if err := stuck(); err != nil {
+				end(err)
 			}
 		}
-	}()
-	return off
+	}
 }
 
 // head keeps the beginning of an output.

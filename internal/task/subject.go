@@ -17,7 +17,7 @@ type Subject struct {
 	Tracked  string `json:"tracked,omitempty"`  // of that, the tree of the files that git knew
 	Reviewed bool   `json:"reviewed,omitempty"` // a passing verdict was about it
 	By       string `json:"by,omitempty"`       // who put it up without one
-	// no person put it up, where a verdict was to: no one answers for it
+	// neither a verdict nor a person put it up for its merge
 	Unvouched bool `json:"unvouched,omitempty"`
 }
 

@@ -241,6 +241,11 @@ func Verdicts(parts []Part) []Part {
 	return leavesThat(parts, (*Part).IsVerdict)
 }
 
+// AsksVerdicts reports whether a move of the workflow asks for a verdict.
+func (d *Definition) AsksVerdicts() bool {
+	return slices.ContainsFunc(d.Transitions, func(edge Transition) bool { return len(Verdicts(edge.Gate)) > 0 })
+}
+
 func leavesThat(parts []Part, which func(p *Part) bool) []Part {
 	var out []Part
 	eachLeaf(parts, func(p *Part) {
