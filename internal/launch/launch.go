@@ -136,7 +136,8 @@ func (l Launcher) Run(path string) int {
 	return note.Status
 }
 
-// leave writes a note in the place of whatever is there: who put a pipe there would have it wait.
+// leave writes a note in the place of whatever is there: who put a pipe there would have it wait. It does not wait
+// for the disk: where the machine dies with this note, the agent has ended with its machine.
 func leave(path string, note harness.Note) error {
 	line, err := json.Marshal(note)
 	if err != nil {
@@ -147,7 +148,7 @@ func leave(path string, note harness.Note) error {
 			return err
 		}
 	}
-	return proc.ReplaceFile(path, append(line, '\n'))
+	return proc.ReplaceCopy(path, append(line, '\n'))
 }
 
 // supervise runs the program of a ticket to its end.

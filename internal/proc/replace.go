@@ -13,7 +13,7 @@ func ReplaceFile(path string, text []byte) error {
 	return replace(path, text, true)
 }
 
-// ReplaceCopy is ReplaceFile for a file that can be written again from something else: it does not wait for the disk.
+// ReplaceCopy is ReplaceFile that does not wait for the disk, for a file that a machine which dies need not keep.
 func ReplaceCopy(path string, text []byte) error {
 	return replace(path, text, false)
 }
