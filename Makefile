@@ -53,6 +53,7 @@ test-all: ## run all tests, with the race detector where it can find something
 	@tools/need git tmux strace
 	@tools/need ssh-keygen || echo "ssh-keygen cannot be installed here: the tests of signed snapshots are skipped"
 	@tools/need gh || echo "gh cannot be installed here: its stories are skipped"
+	@tools/need bwrap || echo "bubblewrap cannot be installed here: the story of a confined agent is skipped"
 	@tools/need sshd || echo "no sshd here: what logs in to it is skipped"
 ifeq ($(RACE),)
 	@echo "no C compiler here: the race detector stays off"

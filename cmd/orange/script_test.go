@@ -110,12 +110,21 @@ func tellStories(t *testing.T, dir string) {
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Setup:               func(env *testscript.Env) error { return setUp(env, agent) },
+		Condition:           condition,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": exits, "keep": keep, "await": await, "quiet": quiet, "snapshot": snapshot,
 			"unchanged": unchanged, "repo": makeRepo, "harness": makeHarness,
-			"screen": screen, "tamper": tamper, "harmless": harmless,
+			"screen": screen, "page": copyPage, "tamper": tamper, "harmless": harmless,
 		},
 	})
+}
+
+// condition knows "confines": bubblewrap is here, and may make a sandbox.
+func condition(name string) (bool, error) {
+	if name != "confines" {
+		return false, fmt.Errorf("unknown condition %q", name)
+	}
+	return exec.Command("bwrap", "--ro-bind", "/", "/", "--unshare-pid", "--proc", "/proc", "true").Run() == nil, nil
 }
 
 // setUp gives a story a home of its own, and ends its tmux server afterwards, whatever happened.
@@ -280,6 +289,13 @@ func awaitFor(ts *testscript.TestScript, patience time.Duration, args []string) 
 		}
 		<-tick.C
 	}
+}
+
+// page NAME copies a page of the documentation into the story's folder.
+func copyPage(ts *testscript.TestScript, _ bool, args []string) {
+	text, err := os.ReadFile(filepath.Join("..", "..", "docs", args[0]))
+	ts.Check(err)
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), text, 0o644))
 }
 
 // snapshot NAME notes every file of every task and what the record says of all tasks; unchanged NAME compares.

@@ -76,6 +76,7 @@ type Program struct {
 // Run runs one command line and answers its exit status.
 func (p *Program) Run(ctx context.Context, args []string) int {
 	root := p.root()
+	refuseUnknownTopics(root)
 	for _, word := range args {
 		if word == "--" {
 			break
@@ -145,6 +146,25 @@ Exit status: 0 done, 1 failed, 2 the call or a file is wrong, 3 refused, 4 not f
 	return root
 }
 
+// refuseUnknownTopics has "help" and "completion" refuse a word that they do not know, as every other command does.
+func refuseUnknownTopics(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	for _, c := range root.Commands() {
+		switch c.Name() {
+		case "help":
+			c.Args = func(_ *cobra.Command, args []string) error {
+				if _, left, err := root.Find(args); err != nil || len(left) > 0 {
+					return usage("there is no command %q; see %q", "orange "+strings.Join(args, " "), "orange help")
+				}
+				return nil
+			}
+		case "completion":
+			c.RunE = onlyHolds
+		}
+	}
+}
+
 // flagMeant asks whether another flag was meant, where one is not known.
 func flagMeant(c *cobra.Command, err error) string {
 	unknown, is := errors.AsType[*pflag.NotExistError](err)
@@ -172,19 +192,22 @@ func (p *Program) open(ctx context.Context) (*Services, error) {
 
 // group is a command that only holds others.
 func group(use, short, example string, commands ...*cobra.Command) *cobra.Command {
-	c := &cobra.Command{Use: use, Short: short, Example: example, RunE: func(c *cobra.Command, args []string) error {
-		if len(args) == 0 {
-			return c.Help()
-		}
-		text := ""
-		for _, s := range c.SuggestionsFor(args[0]) {
-			text += "; did you mean " + s + "?"
-		}
-		return usage("there is no command %q below %q%s", args[0], c.CommandPath(), text)
-	}}
+	c := &cobra.Command{Use: use, Short: short, Example: example, RunE: onlyHolds}
 	c.SuggestionsMinimumDistance = 2
 	c.AddCommand(commands...)
 	return c
+}
+
+// onlyHolds shows what a command holds, and refuses a word that is none of that.
+func onlyHolds(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return c.Help()
+	}
+	text := ""
+	for _, s := range c.SuggestionsFor(args[0]) {
+		text += "; did you mean " + s + "?"
+	}
+	return usage("there is no command %q below %q%s", args[0], c.CommandPath(), text)
 }
 
 // work is what a command does with the services.

@@ -41,10 +41,11 @@ func (p *Program) servedCommands() *cobra.Command {
 		p.servedHosts(), p.fleetList(), p.servedCreate(), p.fleetAttach(), p.fleetSnapshot(), p.servedRescue(),
 		p.fleetResult())
 	p.addForwarded(c)
-	c.AddCommand(&cobra.Command{Use: "forget", Hidden: true, RunE: func(*cobra.Command, []string) error {
+	refused := func(*cobra.Command, []string) error {
 		return usage("a fleet with a server forgets no host by itself: run \"orange-fleet remove NAME\" where its " +
 			"authority is")
-	}})
+	}
+	c.AddCommand(&cobra.Command{Use: "forget NAME", Args: between(1, 1), Hidden: true, RunE: refused})
 	return c
 }
 

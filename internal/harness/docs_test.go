@@ -47,7 +47,8 @@ func TestTheManualHasEveryKeyAndPlaceholder(t *testing.T) {
 	}
 	for _, name := range []string{
 		harness.Prompt, harness.PromptFile, harness.Worktree, harness.TaskDir,
-		harness.GitDir, harness.Home, harness.Branch, harness.Effort, harness.Model, harness.SessionID,
+		harness.GitDir, harness.OwnGitDir, harness.Home, harness.Branch, harness.Effort, harness.Model,
+		harness.SessionID,
 	} {
 		wanted = append(wanted, "{"+name+"}")
 	}

@@ -80,6 +80,7 @@ const (
 	Worktree   = "worktree"
 	TaskDir    = "task_dir"
 	GitDir     = "git_dir"
+	OwnGitDir  = "worktree_git_dir"
 	Home       = "home"
 	Branch     = "branch"
 	Effort     = "effort"
@@ -88,7 +89,7 @@ const (
 )
 
 func placeholders() []string {
-	return []string{Prompt, PromptFile, Worktree, TaskDir, GitDir, Home, Branch, Effort, Model, SessionID}
+	return []string{Prompt, PromptFile, Worktree, TaskDir, GitDir, OwnGitDir, Home, Branch, Effort, Model, SessionID}
 }
 
 // For is the launch of a role: reviewers have their own, every other role is launched as the worker is.

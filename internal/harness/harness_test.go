@@ -77,7 +77,7 @@ func TestMistakesInAHarnessAreToldAtTheirPlace(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ name, text, want string }{
 		{"unknown placeholder", "name: x\nworker:\n  command: [agent, \"{promt}\"]\n",
-			`h.yml:3:20: found the unknown placeholder "{promt}" in command, expected one of "prompt", "prompt_file", "worktree", "task_dir", "git_dir", "home", "branch", "effort", "model", "session_id"; did you mean "prompt"? [placeholder]`},
+			`h.yml:3:20: found the unknown placeholder "{promt}" in command, expected one of "prompt", "prompt_file", "worktree", "task_dir", "git_dir", "worktree_git_dir", "home", "branch", "effort", "model", "session_id"; did you mean "prompt"? [placeholder]`},
 		{"no worker", "name: x\n", `h.yml:1:1: found no "worker" in the harness, expected it [missing-key]`},
 		{"empty command", "name: x\nworker:\n  command: []\n",
 			`h.yml:3:12: found no program in command, expected a list that begins with one [command]`},

@@ -201,7 +201,7 @@ func (h *Executor) ticket(job record.Job, agent *harness.Harness, view worktree.
 	model, effort := chosen(job)
 	values := map[string]string{
 		harness.Prompt: prompt, harness.PromptFile: promptFile, harness.Worktree: view.Dir,
-		harness.TaskDir: h.Setup.TaskDir(t), harness.GitDir: view.GitDir,
+		harness.TaskDir: h.Setup.TaskDir(t), harness.GitDir: view.GitDir, harness.OwnGitDir: view.OwnGitDir,
 		harness.Home: h.Home, harness.Branch: t.Branch, harness.Effort: effort, harness.Model: model,
 		harness.SessionID: conversationOf(job.Seat),
 	}

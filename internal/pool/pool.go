@@ -329,7 +329,7 @@ func (p *Pool) View(ctx context.Context, t task.Task) (worktree.View, error) {
 	if err != nil {
 		return worktree.View{}, err
 	}
-	shared, err := slot.SharedGitDir()
+	own, shared, err := slot.GitDirs(ctx)
 	if err != nil {
 		return worktree.View{}, err
 	}
@@ -337,7 +337,8 @@ func (p *Pool) View(ctx context.Context, t task.Task) (worktree.View, error) {
 	if err == nil {
 		file, err = filepath.Rel(start, filepath.Join(slot.Dir, file))
 	}
-	return worktree.View{Dir: slot.Dir, Start: start, Env: env, GitDir: shared, Base: base.Ref, TaskFile: file}, err
+	return worktree.View{Dir: slot.Dir, Start: start, Env: env, GitDir: shared, OwnGitDir: own, Base: base.Ref,
+		TaskFile: file}, err
 }
 
 // Equip writes the files that a harness wants into the worktree.

@@ -140,8 +140,8 @@ func (t *trial) begin(ctx context.Context, out *harness.Started) (tmux.Pane, err
 	}
 	values := map[string]string{
 		harness.Prompt: prompt, harness.PromptFile: promptFile, harness.Worktree: worktree, harness.TaskDir: folder,
-		harness.GitDir: filepath.Join(worktree, ".git"),
-		harness.Home:   t.dir, harness.Branch: "main", harness.SessionID: uuid(),
+		harness.GitDir: filepath.Join(worktree, ".git"), harness.OwnGitDir: filepath.Join(worktree, ".git"),
+		harness.Home: t.dir, harness.Branch: "main", harness.SessionID: uuid(),
 	}
 	out.Argv = t.harness.Argv(role, task.PermissionsFull, values)
 	text, err := json.Marshal(harness.Ticket{Home: t.dir, Task: "test", Argv: out.Argv, Dir: worktree,

@@ -13,8 +13,15 @@ import (
 	"orange/internal/task"
 )
 
-// IsDamaged reports whether an error comes from a database file that is none, or that is not as the library wrote it.
+// errDamagedRow is a row that has something in it that this program does not write.
+var errDamagedRow = errors.New("the record is damaged")
+
+// IsDamaged reports whether an error comes from a database file that is none, that is not as the library wrote it, or
+// that has a row of a task which cannot be read.
 func IsDamaged(err error) bool {
+	if errors.Is(err, errDamagedRow) {
+		return true
+	}
 	var from *sqlite.Error
 	if !errors.As(err, &from) {
 		return false
@@ -24,7 +31,8 @@ func IsDamaged(err error) bool {
 	return code == lib.SQLITE_CORRUPT || code == lib.SQLITE_NOTADB
 }
 
-// Check lists what is wrong with the database file itself; nothing when it is whole.
+// Check lists what is wrong with the database file itself and with the rows of tasks; nothing when it is whole. Of rows
+// that cannot be read it names the first.
 func (s *Store) Check(ctx context.Context) ([]string, error) {
 	var out []string
 	err := s.rows(ctx, "PRAGMA quick_check(20)", nil, func(scan func(...any) error) error {
@@ -35,6 +43,9 @@ func (s *Store) Check(ctx context.Context) ([]string, error) {
 		}
 		return err
 	})
+	if err == nil && len(out) == 0 {
+		_, err = s.List(ctx, record.Filter{})
+	}
 	if IsDamaged(err) {
 		return append(out, err.Error()), nil
 	}

@@ -3,8 +3,12 @@ package sqlite
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
+
+	"orange/internal/record"
+	"orange/internal/task"
 )
 
 func TestSetAside_movesWhatIsDamagedAndLeavesWhatIsSound(t *testing.T) {
@@ -33,5 +37,32 @@ func TestSetAside_movesWhatIsDamagedAndLeavesWhatIsSound(t *testing.T) {
 	}
 	if _, err := os.Stat(aside); err != nil {
 		t.Error(err)
+	}
+}
+
+func TestSetAside_movesARecordWithARowThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "orange.db")
+	store, err := Open(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = store.Commit(t.Context(), record.Change{Task: task.Task{ID: "one", Project: "coffee", Branch: "b"}})
+	if err == nil {
+		_, err = store.db.ExecContext(t.Context(), "UPDATE tasks SET counters = '{x'")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = store.Load(t.Context(), "one")
+	if err == nil || !strings.Contains(err.Error(), "orange doctor --rebuild") {
+		t.Errorf("the answer says %v, and not what to do", err)
+	}
+	if err := store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	wrong, aside, err := SetAside(t.Context(), path, time.Now())
+	if !strings.Contains(wrong, "counters") || aside == "" || err != nil {
+		t.Errorf("a row that cannot be read: %q, %q, %v", wrong, aside, err)
 	}
 }

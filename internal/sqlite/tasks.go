@@ -119,11 +119,12 @@ func (r *reader) task(scan func(...any) error) (task.Task, error) {
 	if errors.Is(err, sql.ErrNoRows) {
 		return task.Task{}, err
 	}
-	if err == nil {
-		err = r.parse(&r.row.task)
-	}
 	if err != nil {
 		return task.Task{}, fmt.Errorf("read the row of task %q: %w", r.row.task.ID, err)
+	}
+	if err := r.parse(&r.row.task); err != nil {
+		return task.Task{}, fmt.Errorf("%w: read the row of task %q: %w; %q keeps the record aside, and makes a "+
+			"new one from the tasks' folders", errDamagedRow, r.row.task.ID, err, "orange doctor --rebuild")
 	}
 	return r.row.task, nil
 }

@@ -321,13 +321,15 @@ func (s Slot) gitDir() (string, error) {
 	return dir, nil
 }
 
-// SharedGitDir is the git folder of the repository, which all of its worktrees share: commits are written into it.
-func (s Slot) SharedGitDir() (string, error) {
-	dir, err := s.gitDir()
-	if err != nil {
-		return "", err
+// GitDirs are the slot's own folder in the repository's git folder, and that one, which all worktrees share. The slot's
+// .git file, which an agent can write, is not believed where it names another repository or another worktree.
+func (s Slot) GitDirs(ctx context.Context) (own, shared string, err error) {
+	here, ours := s.own(ctx)
+	if !ours {
+		return "", "", fmt.Errorf("workspace %q is no worktree of %q any more: its %q names another place; save what "+
+			"is in it and move it away", s.Dir, s.Repo.Path, filepath.Join(s.Dir, ".git"))
 	}
-	return filepath.Dir(filepath.Dir(dir)), nil // REPOSITORY/worktrees/NAME
+	return here.gitDir, filepath.Dir(filepath.Dir(here.gitDir)), nil // REPOSITORY/worktrees/NAME
 }
 
 // linkPlace is the path of the link that was last made, relative to the slot, and empty when there was none.

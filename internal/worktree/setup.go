@@ -277,17 +277,16 @@ func (s Slot) own(ctx context.Context) (place, bool) {
 	if err != nil {
 		return place{}, false
 	}
-	back, backErr := proc.ReadFile(filepath.Join(gitDir, "gitdir"))
-	shared, sharedErr := proc.ReadFile(filepath.Join(gitDir, "commondir"))
-	if errors.Join(backErr, sharedErr) != nil || !samePath(filepath.Dir(filepath.Dir(gitDir)), common) ||
-		!samePath(strings.TrimSpace(string(back)), filepath.Join(s.Dir, ".git")) {
-		return place{}, false
+	leads := func(file string) string {
+		text, err := proc.ReadFile(filepath.Join(gitDir, file))
+		path := strings.TrimSpace(string(text))
+		if err != nil || filepath.IsAbs(path) {
+			return path
+		}
+		return filepath.Join(gitDir, path)
 	}
-	leads := strings.TrimSpace(string(shared))
-	if !filepath.IsAbs(leads) {
-		leads = filepath.Join(gitDir, leads)
-	}
-	if !samePath(leads, common) {
+	if !samePath(filepath.Dir(filepath.Dir(gitDir)), common) || !samePath(leads("commondir"), common) ||
+		!samePath(leads("gitdir"), filepath.Join(s.Dir, ".git")) {
 		return place{}, false
 	}
 	return place{gitDir: gitDir, exclude: filepath.Join(common, "info", "exclude")}, true

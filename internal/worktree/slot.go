@@ -322,12 +322,13 @@ func (s Slot) Touched() (time.Time, error) {
 
 // View is a workspace as an agent sees it.
 type View struct {
-	Dir      string
-	Start    string   // the folder in it in which programs start; empty for Dir itself
-	Env      []string // what is set for the programs of its task alone
-	GitDir   string   // the repository's git folder, into which its commits are written
-	Base     string   // what its branch is compared with
-	TaskFile string   // the document, relative to where programs start
+	Dir       string
+	Start     string   // the folder in it in which programs start; empty for Dir itself
+	Env       []string // what is set for the programs of its task alone
+	GitDir    string   // the repository's git folder, into which its commits are written
+	OwnGitDir string   // the folder in that one which is the worktree's own
+	Base      string   // what its branch is compared with
+	TaskFile  string   // the document, relative to where programs start
 }
 
 // Cwd is the folder in which programs start.

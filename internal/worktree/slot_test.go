@@ -334,6 +334,34 @@ func refuses(t *testing.T, h home, dir, says string) {
 	wantError(t, h.Remove(t.Context(), dir), says)
 }
 
+// An agent writes its worktree's .git file, and these folders are what a sandbox lets it write.
+func TestGitDirs_believesNoFileThatNamesAnotherPlace(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	s, other := h.prepared(t, "topic", "T1"), h.slot(2)
+	prepare(t, other, "other", "T2")
+	own, shared, err := s.GitDirs(t.Context())
+	want(t, "error", err, nil)
+	want(t, "own", own, git(t, s.Dir, "rev-parse", "--absolute-git-dir"))
+	want(t, "shared", shared, git(t, s.Dir, "rev-parse", "--path-format=absolute", "--git-common-dir"))
+	back, err := filepath.Rel(own, filepath.Join(s.Dir, ".git"))
+	want(t, "error", err, nil)
+	write(t, own, "gitdir", back+"\n") // as git writes it with worktree.useRelativePaths
+	again, _, err := s.GitDirs(t.Context())
+	want(t, "error", err, nil)
+	want(t, "own", again, own)
+	for _, place := range []string{
+		git(t, other.Dir, "rev-parse", "--absolute-git-dir"), "/etc/ssh/ssh_config.d",
+		filepath.Join(own, "..", "..", "x"),
+	} {
+		write(t, s.Dir, ".git", "gitdir: "+place+"\n")
+		_, _, err := s.GitDirs(t.Context())
+		if err == nil || !strings.Contains(err.Error(), "names another place") {
+			t.Errorf("%q: %v", place, err)
+		}
+	}
+}
+
 func TestBranches_awkwardNamesAllTheWay(t *testing.T) {
 	t.Parallel()
 	h := newHomeWithOrigin(t)
