@@ -148,7 +148,7 @@ func (m LocalMachine) Version(ctx context.Context, program string, args ...strin
 	if _, err := m.FindProgram(program, os.Getenv("PATH")); err != nil {
 		return "", task.Notef(task.ErrNotFound, "there is no program %q on PATH", program)
 	}
-	const enough = 10 * time.Second
+	const enough = 4 * time.Second
 	ctx, cancel := context.WithTimeout(ctx, enough)
 	defer cancel()
 	res, err := proc.Run(ctx, proc.Command{Name: program, Args: args,

@@ -12,10 +12,11 @@ import (
 const lastSecond = time.Second
 
 // UntilSignal is a context that ends with the first signal that asks this process to end. late is called where the
-// process is still there a second after that, and at a second signal. stop gives the signals back.
+// process is still there a second after that; a second signal changes nothing, so that what this process started is
+// ended in that time. stop gives the signals back.
 func UntilSignal(late func()) (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
-	signals := make(chan os.Signal, 2)
+	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	go func() {
 		select {
@@ -24,10 +25,7 @@ func UntilSignal(late func()) (ctx context.Context, stop func()) {
 		case <-signals:
 			cancel()
 		}
-		select {
-		case <-time.After(lastSecond):
-		case <-signals:
-		}
+		time.Sleep(lastSecond)
 		late()
 	}()
 	return ctx, func() {
