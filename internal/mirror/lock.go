@@ -79,18 +79,29 @@ func (f Files) TryLock(name string) (release func(), free bool, err error) {
 }
 
 func (f Files) lockFile(name string) (*os.File, error) {
-	if name != filepath.Base(name) || !filepath.IsLocal(name) { // a name from outside leads nowhere else
+	if name == "." || name != filepath.Base(name) || !filepath.IsLocal(name) { // a name from outside leads nowhere else
 		return nil, fmt.Errorf("open lock %q: expected the name of a file in the folder of locks", name)
 	}
 	dir := filepath.Join(f.Home, "locks")
 	if err := os.MkdirAll(dir, task.PrivateFolder); err != nil {
 		return nil, fmt.Errorf("make the folder of locks: %w", err)
 	}
-	file, err := proc.OpenFile(filepath.Join(dir, name), os.O_CREATE|os.O_RDWR, task.PrivateFile)
+	path := filepath.Join(dir, name)
+	file, err := proc.OpenFile(path, os.O_CREATE|os.O_RDWR, task.PrivateFile)
+	if err != nil && removeNoFile(path) {
+		file, err = proc.OpenFile(path, os.O_CREATE|os.O_RDWR, task.PrivateFile)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("open lock %q: %w", name, err)
 	}
 	return file, nil
+}
+
+// removeNoFile removes a pipe, a socket, a link or an empty folder that is in a lock's place, and reports whether it
+// did: no one holds such a lock, a lock has no content, and what performs a task's hooks has no one to tell.
+func removeNoFile(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && !info.Mode().IsRegular() && os.Remove(path) == nil
 }
 
 // take takes the file's lock, and reports whether it was free.

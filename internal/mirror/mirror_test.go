@@ -5,8 +5,10 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -202,5 +204,31 @@ func TestLock_isAFileInTheFolderOfLocksAndNowhereElse(t *testing.T) {
 		if _, err := f.Lock(t.Context(), name); err == nil {
 			t.Errorf("the lock %q was taken", name)
 		}
+	}
+}
+
+// What performs a task's hooks has no one to tell that its lock is no file: the request would wait for it in vain.
+func TestLock_removesWhatIsNoFileAndHoldsNoWork(t *testing.T) {
+	t.Parallel()
+	files := mirror.Files{Home: t.TempDir()}
+	path := filepath.Join(files.Home, "locks", "one")
+	must(t, os.MkdirAll(filepath.Dir(path), 0o700))
+	for what, put := range map[string]func() error{
+		"a pipe":          func() error { return syscall.Mkfifo(path, 0o600) },
+		"a device":        func() error { return os.Symlink("/dev/zero", path) },
+		"an empty folder": func() error { return os.Mkdir(path, 0o700) },
+	} {
+		must(t, put())
+		release, err := files.Lock(t.Context(), "one")
+		if err != nil {
+			t.Errorf("%s: %v", what, err)
+			continue
+		}
+		release()
+		must(t, os.Remove(path))
+	}
+	must(t, os.MkdirAll(filepath.Join(path, "work"), 0o700))
+	if _, err := files.Lock(t.Context(), "one"); err == nil || !strings.Contains(err.Error(), path) {
+		t.Errorf("a folder with something in it: %v, want its name", err)
 	}
 }
