@@ -240,14 +240,14 @@ func (w pool) Release(_ context.Context, t task.Task) ([]string, error) {
 	})
 }
 
-func (w pool) DeleteRemoteBranch(_ context.Context, t task.Task, _ string) (string, error) {
+func (w pool) DeleteRemoteBranch(_ context.Context, t task.Task, _ string) (worktree.Deleted, error) {
 	s := w.p.sim
-	return at(w.p, "delete the branch of "+s.short(t.ID)+" on origin", func() (string, error) {
+	return at(w.p, "delete the branch of "+s.short(t.ID)+" on origin", func() (worktree.Deleted, error) {
 		if err := w.p.Fail("reach origin"); err != nil || !s.pushed[t.ID] {
-			return "", err
+			return worktree.Deleted{}, err
 		}
 		delete(s.pushed, t.ID)
-		return t.Branch, nil
+		return worktree.Deleted{Tip: t.Branch}, nil
 	})
 }
 

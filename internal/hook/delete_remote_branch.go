@@ -6,7 +6,7 @@ import (
 	"orange/internal/record"
 )
 
-// deleteRemoteBranch deletes the task's branch on origin, if Orange pushed it and nothing on it would be lost.
+// deleteRemoteBranch deletes the task's branch on origin, if nothing on it would be lost.
 func (h *Executor) deleteRemoteBranch(ctx context.Context, job record.Job) (record.Effect, error) {
 	landed, err := h.landed(ctx, job)
 	if err != nil {
@@ -16,10 +16,13 @@ func (h *Executor) deleteRemoteBranch(ctx context.Context, job record.Job) (reco
 	if err != nil {
 		return record.Effect{}, err
 	}
-	if deleted == "" {
+	switch {
+	case deleted.Left != "":
+		return record.Effect{Said: "left the remote branch alone: " + deleted.Left}, nil
+	case deleted.Tip == "":
 		return record.Effect{Said: "no remote branch to delete"}, nil
 	}
-	return record.Effect{Said: "deleted " + deleted}, nil
+	return record.Effect{Said: "deleted " + deleted.Tip}, nil
 }
 
 // landed is the commit that the task's pull request was merged from; empty where it was not.

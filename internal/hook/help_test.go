@@ -36,6 +36,7 @@ type ports struct {
 	alive    map[int]bool
 	rescued  []string
 	deleted  string
+	left     string
 	started  string
 	last     tmux.Start
 	taskDir  string
@@ -147,11 +148,11 @@ func (p *ports) Release(_ context.Context, t task.Task) ([]string, error) {
 	return p.rescued, p.note("release %s", t.Workspace)
 }
 
-func (p *ports) DeleteRemoteBranch(_ context.Context, t task.Task, landed string) (string, error) {
+func (p *ports) DeleteRemoteBranch(_ context.Context, t task.Task, landed string) (worktree.Deleted, error) {
 	if landed != "" {
-		return p.deleted, p.note("delete-remote %s landed %s", t.Branch, landed)
+		return worktree.Deleted{Tip: p.deleted}, p.note("delete-remote %s landed %s", t.Branch, landed)
 	}
-	return p.deleted, p.note("delete-remote %s", t.Branch)
+	return worktree.Deleted{Tip: p.deleted, Left: p.left}, p.note("delete-remote %s", t.Branch)
 }
 
 func (p *ports) Push(_ context.Context, t task.Task, commit string) (string, bool, error) {

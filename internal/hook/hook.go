@@ -55,7 +55,7 @@ type Workspaces interface {
 	Release(ctx context.Context, t task.Task) (rescued []string, err error)
 	// DeleteRemoteBranch deletes what is merged. landed is the commit that a pull request was merged from; empty
 	// where none was.
-	DeleteRemoteBranch(ctx context.Context, t task.Task, landed string) (string, error)
+	DeleteRemoteBranch(ctx context.Context, t task.Task, landed string) (worktree.Deleted, error)
 	// Push brings the task's branch to origin, or the named one of its commits, and answers what origin has now; empty
 	// where there is no origin. moved reports whether origin had another one.
 	Push(ctx context.Context, t task.Task, wanted string) (commit string, moved bool, err error)

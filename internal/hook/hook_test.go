@@ -260,15 +260,17 @@ func TestNotifyWorker_saysWhereToLookAtAWindowThatNothingIsTypedInto(t *testing.
 
 func TestSpawnNextAndDeleteRemoteBranch_sayWhatTheyDid(t *testing.T) {
 	t.Parallel()
-	tests := []struct{ action, started, deleted, call, said string }{
-		{action.SpawnNext, "xyz", "", "start-next garden", "started task xyz"},
-		{action.SpawnNext, "", "", "start-next garden", "no task waits"},
-		{action.DeleteRemoteBranch, "", "origin/fix", "delete-remote fix", "deleted origin/fix"},
-		{action.DeleteRemoteBranch, "", "", "delete-remote fix", "no remote branch to delete"},
+	tests := []struct{ action, started, deleted, left, call, said string }{
+		{action.SpawnNext, "xyz", "", "", "start-next garden", "started task xyz"},
+		{action.SpawnNext, "", "", "", "start-next garden", "no task waits"},
+		{action.DeleteRemoteBranch, "", "origin/fix", "", "delete-remote fix", "deleted origin/fix"},
+		{action.DeleteRemoteBranch, "", "", "", "delete-remote fix", "no remote branch to delete"},
+		{action.DeleteRemoteBranch, "", "", "it is not merged", "delete-remote fix",
+			"left the remote branch alone: it is not merged"},
 	}
 	for _, tt := range tests {
 		executor, p := newExecutor(t)
-		p.started, p.deleted = tt.started, tt.deleted
+		p.started, p.deleted, p.left = tt.started, tt.deleted, tt.left
 		effect, err := executor.Perform(t.Context(), aJob(tt.action, ""))
 		must(t, err)
 		wantCalls(t, p, tt.call)

@@ -142,14 +142,14 @@ func howOf(done worktree.Merged, repo worktree.Repo, order record.MergeOrder) st
 }
 
 // DeleteRemoteBranch deletes the task's branch on origin where all of it is merged.
-func (p *Pool) DeleteRemoteBranch(ctx context.Context, t task.Task, landed string) (string, error) {
+func (p *Pool) DeleteRemoteBranch(ctx context.Context, t task.Task, landed string) (worktree.Deleted, error) {
 	repo, err := p.repo(t)
 	if err != nil {
-		return "", err
+		return worktree.Deleted{}, err
 	}
 	if landed == "" {
 		if landed, err = p.squashed(ctx, t, repo); err != nil {
-			return "", err
+			return worktree.Deleted{}, err
 		}
 	}
 	return repo.DeleteRemoteBranch(ctx, t.Branch, t.Pushed, landed)

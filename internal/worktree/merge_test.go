@@ -401,22 +401,20 @@ func TestMerge_pushesToAnEmptyOriginAndMakesAMissingLocalBranch(t *testing.T) {
 	want(t, "main", git(t, h.Path, "rev-parse", "main"), next)
 }
 
-func TestDeleteRemoteBranch_onlyWhatIsOursAndMerged(t *testing.T) {
+func TestDeleteRemoteBranch_onlyWhatIsMerged(t *testing.T) {
 	t.Parallel()
 	h := newHomeWithOrigin(t)
 	ctx := t.Context()
 	head := h.topic(t, "topic", "work.txt", "x")
-	tip, err := h.DeleteRemoteBranch(ctx, "topic", head, "")
-	want(t, "nothing there", tip == "" && err == nil, true)
+	out, err := h.DeleteRemoteBranch(ctx, "topic", head, "")
+	want(t, "nothing there", out == Deleted{} && err == nil, true)
 	git(t, h.Path, "push", "-q", "origin", "topic", "topic:refs/heads/deep/refs/heads/topic")
-	_, err = h.DeleteRemoteBranch(ctx, "topic", "", "")
-	wantError(t, err, "left alone", "did not push")
 	_, err = h.DeleteRemoteBranch(ctx, "topic", head, "")
 	wantError(t, err, "left alone", "not merged")
 	_, err = h.DeleteRemoteBranch(ctx, "topic", head, strings.Repeat("1", 40))
 	wantError(t, err, "left alone", "not merged")
-	tip, err = h.DeleteRemoteBranch(ctx, "topic", head, head)
-	want(t, "squashed on GitHub", tip == head && err == nil, true)
+	out, err = h.DeleteRemoteBranch(ctx, "topic", head, head)
+	want(t, "squashed on GitHub", out == Deleted{Tip: head} && err == nil, true)
 	git(t, h.Path, "push", "-q", "origin", "topic")
 	_, err = h.DeleteRemoteBranch(ctx, "main", head, "")
 	wantError(t, err, "default branch")
@@ -429,14 +427,50 @@ func TestDeleteRemoteBranch_onlyWhatIsOursAndMerged(t *testing.T) {
 	_, err = h.DeleteRemoteBranch(ctx, "topic", head, "")
 	wantError(t, err, "left alone", "another clone")
 	git(t, other, "push", "-q", "-f", "origin", head+":topic")
-	tip, err = h.DeleteRemoteBranch(ctx, "topic", head, "")
+	out, err = h.DeleteRemoteBranch(ctx, "topic", head, "")
 	want(t, "error", err, nil)
-	want(t, "deleted", tip, head)
+	want(t, "deleted", out, Deleted{Tip: head})
 	want(t, "on origin", git(t, h.origin(), "for-each-ref", "--format=%(refname)", "refs/heads/topic",
 		"refs/heads/deep"), "refs/heads/deep/refs/heads/topic")
 	want(t, "here", git(t, h.Path, "rev-parse", "topic"), head)
-	tip, err = newHome(t).DeleteRemoteBranch(ctx, "topic", head, "")
-	want(t, "no origin", tip == "" && err == nil, true)
+	out, err = newHome(t).DeleteRemoteBranch(ctx, "topic", head, "")
+	want(t, "no origin", out == Deleted{} && err == nil, true)
+}
+
+// What Orange did not push is deleted where nothing is on it but what the task merged, and is no failure elsewhere.
+func TestDeleteRemoteBranch_ofSomeoneElseIsNoFailure(t *testing.T) {
+	t.Parallel()
+	h := newHomeWithOrigin(t)
+	first := git(t, h.Path, "rev-parse", "main")
+	head := h.topic(t, "topic", "work.txt", "x")
+	git(t, h.Path, "push", "-q", "origin", "topic")
+	left := func(what, why string) {
+		t.Helper()
+		out, err := h.DeleteRemoteBranch(t.Context(), "topic", "", "")
+		want(t, what, err, nil)
+		if out.Tip != "" || !strings.Contains(out.Left, why) {
+			t.Errorf("%s: %+v, want it to say %q", what, out, why)
+		}
+	}
+	left("not merged", "not merged")
+	other := h.colleague(t)
+	git(t, other, "switch", "-q", "topic")
+	theirs := commit(t, other, "more.txt", "x")
+	git(t, other, "push", "-q", "origin", "topic")
+	merge(t, h, pushed("topic"))
+	left("with a commit of someone else", "another clone")
+	git(t, other, "switch", "-q", "main")
+	git(t, other, "pull", "-q")
+	git(t, other, "merge", "-q", "topic")
+	git(t, other, "push", "-q", "origin", "main")
+	left("with a merged commit of someone else", "not on the branch here")
+	want(t, "on origin", git(t, h.origin(), "rev-parse", "topic"), theirs)
+	for name, tip := range map[string]string{"its tip": head, "an earlier push": first} {
+		git(t, other, "push", "-q", "-f", "origin", tip+":refs/heads/topic")
+		out, err := h.DeleteRemoteBranch(t.Context(), "topic", "", "")
+		want(t, name, err, nil)
+		want(t, name, out, Deleted{Tip: tip})
+	}
 }
 
 func TestMerge_whereTheDefaultBranchIsCheckedOut(t *testing.T) {

@@ -115,71 +115,80 @@ func (r Repo) pushWithin(ctx context.Context, c call) error {
 // mostOfPush is how many bytes of what a push says are kept.
 const mostOfPush = 16 << 10
 
-// DeleteRemoteBranch deletes the branch from origin and returns the commit that it was at. Without an origin, or when
-// origin has no such branch, there is nothing to do. It deletes only what Orange pushed (pushed is the commit
-// of that, or empty) and what Base contains after a fetch, and only if no other push comes in the same moment;
-// anything else is an error that says why the branch was left alone. The commit landed counts as contained: a
-// pull request was merged from it, and what was squashed or rebased there is in no history. The local branch
-// stays.
-func (r Repo) DeleteRemoteBranch(ctx context.Context, branch, pushed, landed string) (tip string, err error) {
+// Deleted is what became of a branch on origin: the commit that it was at, or why it was left alone. Both are empty
+// where there was no such branch.
+type Deleted struct {
+	Tip  string
+	Left string
+}
+
+// DeleteRemoteBranch deletes the branch from origin. It deletes only what Base contains after a fetch, and only if no
+// other push comes in the same moment. The commit landed counts as contained: a pull request was merged from it, and
+// what was squashed or rebased there is in no history. A branch that Orange pushed (pushed is the commit of that, or
+// empty) and that is not merged is an error. One that someone else pushed is theirs: it is deleted where the local
+// branch has all of its commits too, and otherwise left alone. The local branch stays.
+func (r Repo) DeleteRemoteBranch(ctx context.Context, branch, pushed, landed string) (out Deleted, err error) {
 	if err := errors.Join(CheckBranch(ctx, branch), CheckBranch(ctx, r.DefaultBranch)); err != nil {
-		return "", err
+		return out, err
 	}
 	if branch == r.DefaultBranch {
-		return "", task.Notef(task.ErrUsage, "cannot delete %q from origin: it is the default branch", branch)
+		return out, task.Notef(task.ErrUsage, "cannot delete %q from origin: it is the default branch", branch)
 	}
 	defer explain(&err, "cannot delete %q from origin", branch)
 	remote, err := r.HasRemote(ctx)
 	if err != nil || !remote {
-		return "", err
+		return out, err
 	}
 	env, err := r.remoteEnv(ctx)
 	if err != nil {
-		return "", err
+		return out, err
 	}
-	tip, err = r.remoteTip(ctx, branch, env)
+	tip, err := r.remoteTip(ctx, branch, env)
 	if err != nil || tip == "" {
-		return "", err
+		return out, err
 	}
-	if pushed == "" {
-		return "", errors.New("it was left alone, because Orange did not push it; delete it yourself if it is " +
-			"no longer needed")
-	}
-	if tip != landed {
-		if err := r.isMerged(ctx, tip); err != nil {
-			return "", err
-		}
+	left, err := r.whyLeave(ctx, branch, tip, pushed, landed)
+	switch {
+	case err != nil:
+		return out, err
+	case left != "" && pushed != "":
+		return out, errors.New("it was left alone, because " + left)
+	case left != "":
+		return Deleted{Left: "Orange did not push it, and " + left}, nil
 	}
 	full := "refs/heads/" + branch
 	args := []string{"push", "--quiet", "--force-with-lease=" + full + ":" + tip, "origin", ":" + full}
 	if _, err := r.git(ctx, call{dir: r.Path, args: args, env: env}); err != nil {
-		return "", fmt.Errorf("it was left alone: %w", err)
+		return out, fmt.Errorf("it was left alone: %w", err)
 	}
-	return tip, nil
+	return Deleted{Tip: tip}, nil
 }
 
-// isMerged answers nil where what is known of the default branch after a fetch contains the commit.
-func (r Repo) isMerged(ctx context.Context, tip string) error {
+// whyLeave is why a branch that is at a commit on origin is not deleted there; empty where it is.
+func (r Repo) whyLeave(ctx context.Context, branch, tip, pushed, landed string) (string, error) {
+	if tip == landed {
+		return "", nil
+	}
 	if err := r.Fetch(ctx); err != nil {
-		return err
+		return "", err
 	}
 	base, err := r.Base(ctx)
 	if err != nil {
-		return err
+		return "", err
 	}
 	if _, err := r.run(ctx, "cat-file", "-e", tip+"^{commit}"); err != nil {
-		return fmt.Errorf("it was left alone, because its commit %s is not known here: another clone pushed "+
-			"to it; fetch it and look", tip)
+		return fmt.Sprintf("its commit %s is not known here: another clone pushed to it; fetch it and look", tip), nil
 	}
-	has, err := r.contains(ctx, base.Commit, tip)
-	if err != nil {
-		return err
+	if has, err := r.contains(ctx, base.Commit, tip); err != nil || !has {
+		return fmt.Sprintf("its commit %s is not merged into %s; merge it first", tip, base.Ref), err
 	}
-	if !has {
-		return fmt.Errorf("it was left alone, because its commit %s is not merged into %s; merge it first", tip,
-			base.Ref)
+	if pushed != "" {
+		return "", nil
 	}
-	return nil
+	if has, err := r.contains(ctx, "refs/heads/"+branch, tip); err != nil || !has {
+		return fmt.Sprintf("its commit %s is not on the branch here; delete it yourself if no one needs it", tip), err
+	}
+	return "", nil
 }
 
 // remoteTip asks origin itself, and is empty when origin answers that it has no such branch.
