@@ -18,6 +18,9 @@ import (
 // HistoryName is the name of the file that mirrors a task's history.
 const HistoryName = "history.jsonl"
 
+// mostHistory is how many bytes of a history are read where the record does not say how many there are.
+const mostHistory = 256 << 20
+
 // History is the path of a task's history.
 func (f Files) History(project, id string) string {
 	return filepath.Join(f.Dir(project, id), HistoryName)
@@ -25,7 +28,7 @@ func (f Files) History(project, id string) string {
 
 // ReadHistory reads the file that mirrors a task's history. One that is not there is no text.
 func (f Files) ReadHistory(project, id string) ([]byte, error) {
-	text, err := readHistory(f.History(project, id))
+	text, err := readHistory(f.History(project, id), mostHistory)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}
@@ -47,7 +50,7 @@ func (f Files) KeepHistory(project, id, suffix string) (string, error) {
 		if n > 1 {
 			path = fmt.Sprintf("%s-%d", path, n)
 		}
-		have, err := readHistory(path)
+		have, err := readHistory(path, mostHistory)
 		switch {
 		case err == nil && bytes.Equal(have, text):
 			return path, nil
@@ -192,9 +195,12 @@ func isRendered(t task.Task, text []byte) bool {
 }
 
 func (f Files) differsHistory(t task.Task, lines []string) ([]string, error) {
-	have, err := readHistory(f.History(t.Project, t.ID))
-	if errors.Is(err, os.ErrNotExist) {
+	have, err := readHistory(f.History(t.Project, t.ID), int64(len(asFile(lines)))+lastSearch)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
 		return []string{HistoryName + " is missing"}, nil
+	case errors.Is(err, errTooLarge):
+		return []string{HistoryName + " has more than is on record"}, nil
 	}
 	if err != nil {
 		return nil, err

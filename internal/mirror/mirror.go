@@ -105,22 +105,31 @@ func kind(mode os.FileMode) string {
 	return "no regular file"
 }
 
+// errTooLarge says that a file has more bytes than are read of it.
+var errTooLarge = errors.New("it is too large")
+
+func tooLarge(file *os.File, most int64) error {
+	return task.Notef(errTooLarge, "%q is larger than %d MiB; keep what belongs to the task and move the rest into a "+
+		"file of its own", file.Name(), most>>20)
+}
+
 // readUpTo reads a file into memory for its size at first: a buffer that grows would hold a large file twice.
 func readUpTo(file *os.File, most int64) ([]byte, error) {
 	info, err := file.Stat()
 	if err != nil {
 		return nil, fmt.Errorf("read %q: %w", file.Name(), err)
 	}
+	if info.Size() > most {
+		return nil, tooLarge(file, most)
+	}
 	b := bytes.NewBuffer(make([]byte, 0, int(min(info.Size(), most))+bytes.MinRead)) // to grow one may take it twice
 	if _, err := b.ReadFrom(io.LimitReader(file, most+1)); err != nil {
 		return nil, fmt.Errorf("read %q: %w", file.Name(), err)
 	}
-	text := b.Bytes()
-	if int64(len(text)) > most {
-		return nil, fmt.Errorf("%q is larger than %d MiB; keep what belongs to the task and move the rest "+
-			"into a file of its own", file.Name(), most>>20)
+	if int64(b.Len()) > most {
+		return nil, tooLarge(file, most)
 	}
-	return text, nil
+	return b.Bytes(), nil
 }
 
 // Create makes the task's folder and its document with a body. A document that is there already stays as it is.

@@ -125,7 +125,7 @@ func (f Files) syncHistory(t task.Task, past record.HistoryLines) error {
 		return err
 	}
 	whole := asFile(lines)
-	have, err := readHistory(path)
+	have, err := readHistory(path, int64(len(whole))) // what is longer is not read: it is not the record's
 	if err != nil || !strings.HasPrefix(whole, string(have)) {
 		return proc.ReplaceCopy(path, []byte(whole))
 	}
@@ -201,13 +201,13 @@ func lastLine(file *os.File) (string, int64) {
 	return text[begin:], info.Size()
 }
 
-func readHistory(path string) ([]byte, error) {
+func readHistory(path string, most int64) ([]byte, error) {
 	file, err := open(path, os.O_RDONLY)
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
-	return io.ReadAll(file)
+	return readUpTo(file, most)
 }
 
 // Adopt makes another file's body the task's document: a program replaced the link in the worktree by a file of

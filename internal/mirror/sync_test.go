@@ -472,3 +472,25 @@ func TestStamps_ofAFileThatIsCutShortAreNone(t *testing.T) {
 		t.Errorf("of a part of the file there are %v", found)
 	}
 }
+
+// An agent writes in its task's folder: a file without end, or with a terabyte of nothing, is not read.
+func TestHistory_thatIsFarLongerThanTheRecordIsNotRead(t *testing.T) {
+	t.Parallel()
+	files, one := newFiles(t, "")
+	lines := []string{`{"seq":1}`, `{"seq":2}`}
+	path := files.History(one.Project, one.ID)
+	write(t, path, "")
+	must(t, os.Truncate(path, 1<<40))
+	differs, err := files.Differs(one, lines)
+	must(t, err)
+	if !slices.Contains(differs, "history.jsonl has more than is on record") {
+		t.Errorf("it differs in %q", differs)
+	}
+	if _, err := files.ReadHistory(one.Project, one.ID); err == nil || !strings.Contains(err.Error(), "larger than") {
+		t.Errorf("reading it: %v", err)
+	}
+	must(t, syncFiles(files, one, lines))
+	if got := read(t, path); got != strings.Join(lines, "\n")+"\n" {
+		t.Errorf("the history is %q", got)
+	}
+}

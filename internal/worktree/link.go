@@ -423,7 +423,10 @@ func (p place) addExcludes(patterns ...string) error {
 	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX); err != nil {
 		return fmt.Errorf("lock the exclude file: %w", err)
 	}
-	have, err := io.ReadAll(file)
+	have, err := io.ReadAll(io.LimitReader(file, proc.MostFile+1))
+	if err == nil && len(have) > proc.MostFile {
+		err = fmt.Errorf("%q has more than %d MiB; look at it", p.exclude, proc.MostFile>>20)
+	}
 	if err != nil {
 		return fmt.Errorf("read the exclude file: %w", err)
 	}
