@@ -25,7 +25,7 @@ func UntilSignal(late func()) (ctx context.Context, stop func()) {
 		case <-signals:
 			cancel()
 		}
-		time.Sleep(lastSecond)
+		<-time.After(lastSecond)
 		late()
 	}()
 	return ctx, func() {
