@@ -88,7 +88,8 @@ func (f Files) lockFile(name string) (*os.File, error) {
 	}
 	path := filepath.Join(dir, name)
 	file, err := proc.OpenFile(path, os.O_CREATE|os.O_RDWR, task.PrivateFile)
-	if err != nil && removeNoFile(path) {
+	if err != nil {
+		removeNoFile(path)
 		file, err = proc.OpenFile(path, os.O_CREATE|os.O_RDWR, task.PrivateFile)
 	}
 	if err != nil {
@@ -97,11 +98,13 @@ func (f Files) lockFile(name string) (*os.File, error) {
 	return file, nil
 }
 
-// removeNoFile removes a pipe, a socket, a link or an empty folder that is in a lock's place, and reports whether it
-// did: no one holds such a lock, a lock has no content, and what performs a task's hooks has no one to tell.
-func removeNoFile(path string) bool {
-	info, err := os.Lstat(path)
-	return err == nil && !info.Mode().IsRegular() && os.Remove(path) == nil
+// removeNoFile removes a pipe, a socket, a link or an empty folder that is in a lock's place: no one holds such a
+// lock, a lock has no content, and what performs a task's hooks has no one to tell. The caller opens the lock again,
+// and meets there what could not be removed.
+func removeNoFile(path string) {
+	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
+		_ = os.Remove(path)
+	}
 }
 
 // take takes the file's lock, and reports whether it was free.

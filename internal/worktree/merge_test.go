@@ -465,6 +465,9 @@ func TestDeleteRemoteBranch_ofSomeoneElseIsNoFailure(t *testing.T) {
 	git(t, other, "push", "-q", "origin", "main")
 	left("with a merged commit of someone else", "not on the branch here")
 	want(t, "on origin", git(t, h.origin(), "rev-parse", "topic"), theirs)
+	git(t, h.Path, "branch", "-q", "-m", "topic", "aside")
+	left("without the branch here", "not on the branch here")
+	git(t, h.Path, "branch", "-q", "-m", "aside", "topic")
 	for name, tip := range map[string]string{"its tip": head, "an earlier push": first} {
 		git(t, other, "push", "-q", "-f", "origin", tip+":refs/heads/topic")
 		out, err := h.DeleteRemoteBranch(t.Context(), "topic", "", "")

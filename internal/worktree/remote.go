@@ -185,7 +185,12 @@ func (r Repo) whyLeave(ctx context.Context, branch, tip, pushed, landed string) 
 	if pushed != "" {
 		return "", nil
 	}
-	if has, err := r.contains(ctx, "refs/heads/"+branch, tip); err != nil || !has {
+	ours, err := r.Tip(ctx, branch)
+	has := false
+	if err == nil && ours != "" { // the branch may be gone here
+		has, err = r.contains(ctx, ours, tip)
+	}
+	if err != nil || !has {
 		return fmt.Sprintf("its commit %s is not on the branch here; delete it yourself if no one needs it", tip), err
 	}
 	return "", nil
