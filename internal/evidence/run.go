@@ -151,12 +151,18 @@ func (l *Looker) RunCheck(ctx context.Context, t task.Task, def *workflow.Defini
 	if err != nil || !again && have.countsFor(check, before.Head) {
 		return have.result, err
 	}
+	dirt := before.Uncommitted()
+	if len(stamps.Differ) > 0 { // also what git's index takes for the same
+		dirt = append(dirt, stamps.Differ...)
+		slices.Sort(dirt)
+		dirt = slices.Compact(dirt)
+	}
 	r := task.CheckResult{
 		Name: name, Argv: check.Run, Head: before.Head, Scratch: check.Scratch, Started: task.FormatTime(l.Now()),
-		Clean: check.Scratch || len(before.Uncommitted())+len(before.Setup) == 0,
+		Clean: check.Scratch || len(dirt)+len(before.Setup) == 0,
 	}
 	if !r.Clean && !again {
-		found, _ := before.differs(before.Uncommitted(), "")
+		found, _ := before.differs(dirt, "")
 		r.Trouble = found + " when it was to begin"
 		return r, l.keep(ctx, root, t.ID, r)
 	}

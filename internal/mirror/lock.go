@@ -6,18 +6,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"syscall"
-	"time"
 
 	"orange/internal/proc"
 	"orange/internal/task"
-)
-
-// How often a lock that another process holds is tried again: at first soon, because most are held for a moment,
-// and then ever more seldom, because the lease of a monitor is held for days.
-const (
-	firstTry = 2 * time.Millisecond
-	lastTry  = 250 * time.Millisecond
 )
 
 // The locks of a home are files below locks/. Who holds one takes another only from left to right, so that no two
@@ -45,25 +36,10 @@ func (f Files) Lock(ctx context.Context, name string) (release func(), err error
 	if err != nil {
 		return nil, err
 	}
-	wait := firstTry
-	again := time.NewTimer(wait)
-	defer again.Stop()
-	for {
-		free, err := take(file)
-		if err != nil {
-			return nil, errors.Join(err, file.Close())
-		}
-		if free {
-			return func() { _ = file.Close() }, nil // closing frees the lock
-		}
-		select {
-		case <-ctx.Done():
-			return nil, errors.Join(fmt.Errorf("wait for lock %q: %w", name, ctx.Err()), file.Close())
-		case <-again.C:
-		}
-		wait = min(2*wait, lastTry)
-		again.Reset(wait)
+	if err := proc.Lock(ctx, file); err != nil {
+		return nil, errors.Join(fmt.Errorf("wait for lock %q: %w", name, err), file.Close())
 	}
+	return func() { _ = file.Close() }, nil // closing frees the lock
 }
 
 // TryLock takes the lock of that name if it is free, and reports whether it did.
@@ -72,7 +48,7 @@ func (f Files) TryLock(name string) (release func(), free bool, err error) {
 	if err != nil {
 		return nil, false, err
 	}
-	if free, err = take(file); err != nil || !free {
+	if free, err = proc.TryLock(file); err != nil || !free {
 		return nil, false, errors.Join(err, file.Close())
 	}
 	return func() { _ = file.Close() }, true, nil
@@ -104,20 +80,5 @@ func (f Files) lockFile(name string) (*os.File, error) {
 func removeNoFile(path string) {
 	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
 		_ = os.Remove(path)
-	}
-}
-
-// take takes the file's lock, and reports whether it was free.
-func take(file *os.File) (free bool, err error) {
-	for {
-		err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-		switch {
-		case err == nil:
-			return true, nil
-		case errors.Is(err, syscall.EWOULDBLOCK):
-			return false, nil
-		case !errors.Is(err, syscall.EINTR):
-			return false, fmt.Errorf("take lock %q: %w", filepath.Base(file.Name()), err)
-		}
 	}
 }

@@ -2,6 +2,7 @@ package mirror
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -83,6 +84,9 @@ func renew(file *os.File, path string, t task.Task, header string) error {
 // a filler of the missing size is appended in one write, and from then on no other program writes before its end.
 // What is before the filler is then moved down over it. A crash in between leaves blank lines, no more.
 func grow(file *os.File, path string, t task.Task, front *document.Document) error {
+	if info, err := file.Stat(); err != nil || info.Size() > MaxDocument {
+		return cmp.Or(err, tooLarge(file, MaxDocument)) // what is moved is held in memory
+	}
 	room := document.Room(t, front.Front.Extra)
 	for room <= front.FrontLen+2 {
 		room += frontStep

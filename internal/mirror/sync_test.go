@@ -494,3 +494,15 @@ func TestHistory_thatIsFarLongerThanTheRecordIsNotRead(t *testing.T) {
 		t.Errorf("the history is %q", got)
 	}
 }
+
+func TestSync_readsNoDocumentThatIsTooLarge(t *testing.T) {
+	t.Parallel()
+	files, one := newFiles(t, "")
+	path := files.Document(one.Project, one.ID)
+	must(t, os.Truncate(path, 0)) // without a header, which is to come above all the rest
+	must(t, os.Truncate(path, mirror.MaxDocument+1))
+	wantError(t, files.Sync(one, record.LinesOf([]string{"{}"}, true), ""), "larger than 32 MiB")
+	if info, err := os.Stat(path); err != nil || info.Size() != mirror.MaxDocument+1 {
+		t.Errorf("it has %d bytes: %v", info.Size(), err)
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -208,9 +209,10 @@ func (p *Pool) Scratch(ctx context.Context, t task.Task, name, commit string) (c
 		return c, err
 	}
 	at, _, err := slot.Snapshot(ctx)
-	if err == nil && len(at.Modified) > 0 {
+	if changed := append(at.Modified, c.Stamps.Differ...); err == nil && len(changed) > 0 {
+		slices.Sort(changed)
 		err = fmt.Errorf("files of the commit were changed when its checkout was set up: %s; leave them as they are "+
-			"there, or run the check without scratch", strings.Join(at.Modified, ", "))
+			"there, or run the check without scratch", strings.Join(slices.Compact(changed), ", "))
 	}
 	if err == nil {
 		c.Dir, c.Env, err = p.startIn(ctx, t, project.Worktree, slot.Dir)

@@ -305,7 +305,7 @@ func (s Slot) exclude(ctx context.Context, here place, all []extra) (some []extr
 			delete(known, g.Path)
 		}
 	}
-	if err := here.addExcludes(lines...); err != nil {
+	if err := here.addExcludes(ctx, lines...); err != nil {
 		return nil, nil, err
 	}
 	if have, err = s.Repo.ignored(ctx, s.Dir, rest); err != nil {

@@ -7,7 +7,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"syscall"
 
 	"orange/internal/proc"
 	"orange/internal/task"
@@ -50,7 +49,7 @@ func (r Repo) Ignore(ctx context.Context, folders ...string) error {
 		for _, folder := range folders {
 			patterns = append(patterns, ignoring(folder))
 		}
-		err = place{exclude: file}.addExcludes(patterns...)
+		err = place{exclude: file}.addExcludes(ctx, patterns...)
 	}
 	if err != nil {
 		return fmt.Errorf("have git ignore files in %q: %w", r.Path, err)
@@ -62,7 +61,7 @@ func (r Repo) Ignore(ctx context.Context, folders ...string) error {
 func (r Repo) IgnoreNoMore(ctx context.Context, folders ...string) error {
 	path, err := r.excludeFile(ctx)
 	if err == nil {
-		err = withoutLines(path, folders)
+		err = withoutLines(ctx, path, folders)
 	}
 	if err != nil {
 		return fmt.Errorf("stop git from ignoring files in %q: %w", r.Path, err)
@@ -70,7 +69,7 @@ func (r Repo) IgnoreNoMore(ctx context.Context, folders ...string) error {
 	return nil
 }
 
-func withoutLines(path string, folders []string) error {
+func withoutLines(ctx context.Context, path string, folders []string) error {
 	file, err := proc.OpenFile(path, os.O_RDWR, 0)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
@@ -79,8 +78,8 @@ func withoutLines(path string, folders []string) error {
 		return err
 	}
 	defer file.Close()
-	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX); err != nil { // as who adds a line does
-		return fmt.Errorf("lock the exclude file: %w", err)
+	if err := lockExclude(ctx, file); err != nil { // as who adds a line does
+		return err
 	}
 	text, err := proc.ReadFile(path)
 	if err != nil {

@@ -151,7 +151,6 @@ func (r Repo) passes(ctx context.Context, dir, from, to string) error {
 		// :MODE MODE OBJECT OBJECT LETTER<tab>PATH; git quotes a path that needs it, and takes it quoted
 		about, path, found := strings.Cut(line, "\t")
 		words := strings.Fields(about)
-		const links = "120000"
 		if !found || len(words) < 5 || words[1] == links || words[1] == gitlink || strings.HasPrefix(path, `"`) {
 			continue
 		}

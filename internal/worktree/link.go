@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"orange/internal/proc"
 	"orange/internal/task"
@@ -55,7 +56,7 @@ func (s Slot) Link(ctx context.Context, target string) (file string, err error) 
 			return "", err
 		}
 	}
-	if err := here.addExcludes(pattern); err != nil {
+	if err := here.addExcludes(ctx, pattern); err != nil {
 		return "", err
 	}
 	if err := proc.WriteFile(filepath.Join(here.gitDir, linkNote), []byte(file+"\n"), 0o644); err != nil {
@@ -397,7 +398,7 @@ func (s Slot) Exclude(ctx context.Context, patterns ...string) error {
 		err = errors.New("it is not there; prepare it first")
 	}
 	if err == nil {
-		err = here.addExcludes(patterns...)
+		err = here.addExcludes(ctx, patterns...)
 	}
 	if err != nil {
 		return fmt.Errorf("cannot exclude files in workspace %q: %w", s.Dir, err)
@@ -405,7 +406,20 @@ func (s Slot) Exclude(ctx context.Context, patterns ...string) error {
 	return nil
 }
 
-func (p place) addExcludes(patterns ...string) error {
+// excludePatience is how long Orange waits for another process that has the exclude file locked. It is held for the
+// time of one short reading and writing.
+const excludePatience = 5 * time.Second
+
+func lockExclude(ctx context.Context, file *os.File) error {
+	soon, cancel := context.WithTimeout(ctx, excludePatience)
+	defer cancel()
+	if err := proc.Lock(soon, file); err != nil {
+		return fmt.Errorf("lock %q, which another program holds: %w", file.Name(), err)
+	}
+	return nil
+}
+
+func (p place) addExcludes(ctx context.Context, patterns ...string) error {
 	for _, pattern := range patterns {
 		if strings.TrimSpace(pattern) == "" || strings.ContainsAny(pattern, "\n\r\x00") {
 			return task.Notef(task.ErrUsage, "the exclude pattern %q is not one line", pattern)
@@ -420,8 +434,8 @@ func (p place) addExcludes(patterns ...string) error {
 	}
 	defer file.Close()
 	// All slots share the file, so the look and the addition are one.
-	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX); err != nil {
-		return fmt.Errorf("lock the exclude file: %w", err)
+	if err := lockExclude(ctx, file); err != nil {
+		return err
 	}
 	have, err := io.ReadAll(io.LimitReader(file, proc.MostFile+1))
 	if err == nil && len(have) > proc.MostFile {

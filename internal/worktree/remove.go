@@ -195,7 +195,11 @@ func (s Slot) PlaceAt(ctx context.Context, commit string) error {
 		if err == nil {
 			_, err = s.run(ctx, "clean", "-ffdq")
 		}
-		if err == nil {
+		var now Stamps
+		if err == nil { // git has written no file that its index takes for the commit's
+			now, err = s.Stamps(ctx)
+		}
+		if err == nil && len(now.Differ) == 0 {
 			return nil
 		}
 	}

@@ -87,7 +87,7 @@ func (s Slot) Settle(ctx context.Context) (err error) {
 		}
 		return c.tree == untracked
 	})
-	if err := here.addExcludes(made...); err != nil {
+	if err := here.addExcludes(ctx, made...); err != nil {
 		return err
 	}
 	prepared, _, err := s.note(ctx)

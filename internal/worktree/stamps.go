@@ -2,11 +2,19 @@ package worktree
 
 import (
 	"context"
+	"crypto/sha1" //nolint:gosec // git's own names of what files hold
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"hash"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"orange/internal/proc"
 )
 
 // Checkout is one that was made for a single run of a program.
@@ -17,17 +25,23 @@ type Checkout struct {
 	Away   func(context.Context) error
 }
 
-// Stamps are how the files of a commit lay in a checkout at one moment, with the time of each one's last change of any
-// kind, which no program sets.
+// Stamps are how the files of a commit lay in a checkout at one moment: what each held, and the time of its last
+// change of any kind, which no program sets. Neither is enough alone: a file can be changed and put back, and one that
+// a program has mapped in its memory can change without a time. Of a file that ReadFile does not read, the time alone
+// counts.
 type Stamps struct {
 	dir   string
 	files map[string]stamp
+	// Differ are the files that held something else than in the commit, whatever git's index said of them; those
+	// that the set-up of the slot had changed apart.
+	Differ []string
 }
 
 type stamp struct {
 	mode, ino uint64
 	size      int64
 	changed   unix.Timespec
+	holds     string // in git's name for it, without filters; empty where it could not be read
 }
 
 // Stamps notes how the files of the slot's commit lie in it.
@@ -36,23 +50,116 @@ func (s Slot) Stamps(ctx context.Context) (Stamps, error) {
 	if err != nil {
 		return Stamps{}, err
 	}
-	files := map[string]stamp{}
+	out := Stamps{dir: s.Dir, files: map[string]stamp{}}
+	var differ, others []string // others hold something else than the commit, and git's filters may be why
+	named := map[string]string{}
 	for entry := range strings.SplitSeq(string(res.Stdout), "\x00") {
 		about, path, found := strings.Cut(entry, "\t")
-		if fields := strings.Fields(about); found && len(fields) > 1 && fields[1] == "blob" {
-			files[path] = stampOf(filepath.Join(s.Dir, path))
+		fields := strings.Fields(about)
+		if !found || len(fields) != 3 || fields[1] != "blob" {
+			continue
+		}
+		if err := ctx.Err(); err != nil {
+			return Stamps{}, err
+		}
+		now := stampOf(filepath.Join(s.Dir, path), len(fields[2]))
+		out.files[path], named[path] = now, fields[2]
+		switch {
+		case now.holds == "" || now.holds == fields[2]:
+		case fields[0] == links || now.isLink():
+			differ = append(differ, path)
+		default:
+			others = append(others, path)
 		}
 	}
-	return Stamps{dir: s.Dir, files: files}, nil
+	filtered, err := s.filtered(ctx, others, named)
+	if err == nil {
+		out.Differ, err = s.notAsPrepared(ctx, append(differ, filtered...))
+	}
+	if err != nil {
+		return Stamps{}, fmt.Errorf("compare the files of %q with their commit: %w", s.Dir, err)
+	}
+	return out, nil
 }
 
-// stampOf is the zero stamp for a file that is not there.
-func stampOf(path string) stamp {
+// filtered are those of the files that hold something else than in the commit also when git has cleaned them.
+func (s Slot) filtered(ctx context.Context, files []string, named map[string]string) ([]string, error) {
+	if len(files) == 0 {
+		return nil, nil
+	}
+	var ask strings.Builder
+	quoted := strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
+	for _, file := range files {
+		ask.WriteString(`"` + quoted.Replace(file) + "\"\n")
+	}
+	out, err := s.Repo.git(ctx, call{dir: s.Dir, args: []string{"hash-object", "--stdin-paths"}, stdin: ask.String()})
+	if err != nil {
+		return nil, err
+	}
+	names := strings.Fields(string(out.Stdout))
+	if len(names) != len(files) {
+		return nil, fmt.Errorf("git named %d of %d files", len(names), len(files))
+	}
+	var differ []string
+	for i, file := range files {
+		if names[i] != named[file] {
+			differ = append(differ, file)
+		}
+	}
+	return differ, nil
+}
+
+// notAsPrepared leaves out the files that are as the set-up of the slot left them.
+func (s Slot) notAsPrepared(ctx context.Context, files []string) ([]string, error) {
+	if len(files) == 0 {
+		return nil, nil
+	}
+	prepared, _, err := s.note(ctx)
+	if err != nil {
+		return nil, err
+	}
+	left := slices.DeleteFunc(files, func(file string) bool {
+		was, noted := prepared.Shown[file]
+		return noted && was == s.digest(file)
+	})
+	slices.Sort(left)
+	return left, nil
+}
+
+// stampOf is the zero stamp for a file that is not there. Names that git gives have so many letters.
+func stampOf(path string, letters int) stamp {
 	var info unix.Stat_t
 	if unix.Lstat(path, &info) != nil {
 		return stamp{}
 	}
-	return stamp{mode: uint64(info.Mode), ino: info.Ino, size: info.Size, changed: info.Ctim}
+	now := stamp{mode: uint64(info.Mode), ino: info.Ino, size: info.Size, changed: info.Ctim}
+	now.holds = blobOf(path, now.isLink(), letters)
+	return now
+}
+
+func (s stamp) isLink() bool { return s.mode&unix.S_IFMT == unix.S_IFLNK }
+
+// blobOf is git's name for what a file or a link holds.
+func blobOf(path string, link bool, letters int) string {
+	var text []byte
+	var err error
+	if link {
+		var to string
+		to, err = os.Readlink(path)
+		text = []byte(to)
+	} else {
+		text, err = proc.ReadFile(path)
+	}
+	if err != nil {
+		return ""
+	}
+	var sum hash.Hash = sha1.New() //nolint:gosec // as above
+	if letters == hex.EncodedLen(sha256.Size) {
+		sum = sha256.New()
+	}
+	fmt.Fprintf(sum, "blob %d\x00", len(text))
+	sum.Write(text)
+	return hex.EncodeToString(sum.Sum(nil))
 }
 
 // Changed lists the files that a program has written, replaced or removed since, also those that are as they were
@@ -60,7 +167,7 @@ func stampOf(path string) stamp {
 func (s Stamps) Changed() []string {
 	var out []string
 	for path, before := range s.files {
-		if stampOf(filepath.Join(s.dir, path)) != before {
+		if stampOf(filepath.Join(s.dir, path), len(before.holds)) != before {
 			out = append(out, path)
 		}
 	}

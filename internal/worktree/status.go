@@ -106,8 +106,11 @@ func (st *status) add(line string) error {
 	return nil
 }
 
-// gitlink is the mode of a submodule.
-const gitlink = "160000"
+// Modes in git's trees.
+const (
+	links   = "120000" // symbolic ones
+	gitlink = "160000" // a submodule
+)
 
 // onlySubmodule reports whether the modes in HEAD, in the index and in the worktree are those of a submodule,
 // where there are any.

@@ -15,27 +15,39 @@ import (
 // mostEntries is how many entries of folders are looked at for what holds git up.
 const mostEntries = 200_000
 
-// usual is what is no file in the place of one that nearly every git in a folder reads: it is known before any git
-// waits for it.
+// mostPacked is how many bytes packed-refs has at most, of which git keeps none in its memory.
+const mostPacked = 512 << 20
+
+// usual is what is no file in the place of one that nearly every git in a folder reads, or one that is too large: it is
+// known before any git waits for it, or fills the memory with it.
 func (r Repo) usual(dir string) error {
 	if r.Path == "" {
 		return waitsForPerson()
 	}
 	var files []string
 	if common, known := r.folder(); known {
-		for _, name := range []string{"config", "HEAD", "packed-refs", "info/exclude", "info/attributes",
+		for _, name := range []string{"config", "HEAD", "packed-refs", "info/exclude", "info/attributes", "info/grafts",
+			"shallow", "objects/info/alternates",
 			"refs/heads/" + r.DefaultBranch} {
 			files = append(files, filepath.Join(common, name))
 		}
 		if own, err := (Slot{Dir: dir}).gitDir(); err == nil && own != common {
 			head, _ := proc.ReadFile(filepath.Join(own, "HEAD")) // a git that cannot read it says so
-			files = append(files, filepath.Join(own, "commondir"), filepath.Join(own, "HEAD"),
-				filepath.Join(common, strings.TrimSpace(strings.TrimPrefix(string(head), "ref: "))))
+			files = append(files, filepath.Join(dir, ".git"), filepath.Join(own, "commondir"),
+				filepath.Join(own, "HEAD"), filepath.Join(common, strings.TrimSpace(strings.TrimPrefix(string(head), "ref: "))))
 		}
 	}
 	for _, file := range files {
 		if isEndless(file) {
 			return waitsFor(file)
+		}
+		most := int64(proc.MostFile)
+		if filepath.Base(file) == "packed-refs" {
+			most = mostPacked
+		}
+		if info, err := os.Stat(file); err == nil && info.Mode().IsRegular() && info.Size() > most {
+			return fmt.Errorf("git would read all of %q, and that has more than %d MiB; look at what it is, and move "+
+				"it away", file, most>>20)
 		}
 	}
 	return waitsForPerson()
