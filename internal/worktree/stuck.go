@@ -33,8 +33,9 @@ func (r Repo) usual(dir string) error {
 		}
 		if own, err := (Slot{Dir: dir}).gitDir(); err == nil && own != common {
 			head, _ := proc.ReadFile(filepath.Join(own, "HEAD")) // a git that cannot read it says so
+			branch := strings.TrimSpace(strings.TrimPrefix(string(head), "ref: "))
 			files = append(files, filepath.Join(dir, ".git"), filepath.Join(own, "commondir"),
-				filepath.Join(own, "HEAD"), filepath.Join(common, strings.TrimSpace(strings.TrimPrefix(string(head), "ref: "))))
+				filepath.Join(own, "HEAD"), filepath.Join(common, branch))
 		}
 	}
 	for _, file := range files {
