@@ -252,7 +252,7 @@ func written(all []variable) ([]byte, error) {
 // read reads the file; nothing where there is none. What is wrong with it is reported by the line, and never with
 // the text that is there.
 func (v Variables) read() ([]variable, error) {
-	text, err := proc.ReadFile(v.file())
+	text, err := proc.ReadSettings(v.file())
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}

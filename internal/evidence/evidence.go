@@ -118,7 +118,7 @@ func (l *Looker) look(ctx context.Context, t task.Task, def *workflow.Definition
 	if len(asked) == 0 {
 		return v.facts, nil
 	}
-	root, err := os.OpenRoot(l.Dir(t.Project, t.ID))
+	root, err := proc.OpenRoot(l.Dir(t.Project, t.ID))
 	if err != nil {
 		return nil, fmt.Errorf("look into the folder of task %s: %w", t.ID, err)
 	}

@@ -83,7 +83,7 @@ func (h *Home) files(folder string, shipped fs.FS) ([]Listed, error) {
 			continue
 		}
 		path := filepath.Join(dir, entry.Name())
-		text, err := proc.ReadFile(path)
+		text, err := proc.ReadSettings(path)
 		if err != nil {
 			err = fmt.Errorf("read %q: %w", path, err)
 		}
@@ -162,7 +162,7 @@ func (h *Home) Read(l Listed) (*workflow.Definition, error) {
 
 // CheckWorkflow reads a file, or a workflow by name where there is no such file.
 func (h *Home) CheckWorkflow(fileOrName string) (*workflow.Definition, error) {
-	text, err := proc.ReadFile(fileOrName)
+	text, err := proc.ReadSettings(fileOrName)
 	if errors.Is(err, os.ErrNotExist) && filepath.Base(fileOrName) == fileOrName {
 		def, _, err := h.FindWorkflow(fileOrName)
 		return def, err
@@ -314,7 +314,7 @@ func quiet(r *yaml.Reader, n *yaml.Node) (q Quiet) {
 // ConfigText is the text of config.yml, empty where there is none, and the name of that file.
 func (h *Home) ConfigText() (name string, text []byte, err error) {
 	name = "config.yml"
-	text, err = proc.ReadFile(filepath.Join(h.Dir, name))
+	text, err = proc.ReadSettings(filepath.Join(h.Dir, name))
 	if errors.Is(err, os.ErrNotExist) {
 		err = nil
 	}
@@ -324,7 +324,7 @@ func (h *Home) ConfigText() (name string, text []byte, err error) {
 // Config reads config.yml. None is an empty one.
 func (h *Home) Config() (Config, error) {
 	path := filepath.Join(h.Dir, "config.yml")
-	text, err := proc.ReadFile(path)
+	text, err := proc.ReadSettings(path)
 	if errors.Is(err, os.ErrNotExist) {
 		return Config{}, nil
 	}

@@ -24,7 +24,7 @@ import (
 // Projects reads the registered projects, sorted by name.
 func (h *Home) Projects() ([]task.Project, error) {
 	path := h.projectsFile()
-	text, err := proc.ReadFile(path)
+	text, err := proc.ReadSettings(path)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}

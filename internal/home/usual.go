@@ -37,7 +37,7 @@ func (h *Home) SetUsualHarness(ctx context.Context, name string) (file string, e
 	if _, err := h.Config(); err != nil {
 		return "", err
 	}
-	text, err := proc.ReadFile(file)
+	text, err := proc.ReadSettings(file)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return "", fmt.Errorf("read %q: %w", file, err)
 	}

@@ -23,7 +23,7 @@ func (h *Home) viewsFile() string { return filepath.Join(h.Dir, "views.json") }
 // views are how the dashboard was left, by project. A file that is no such thing holds nothing: it is only a habit.
 func (h *Home) views() (map[string]string, error) {
 	all := map[string]string{}
-	text, err := proc.ReadFile(h.viewsFile())
+	text, err := proc.ReadSettings(h.viewsFile())
 	if errors.Is(err, os.ErrNotExist) {
 		return all, nil
 	}

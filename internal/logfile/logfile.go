@@ -169,7 +169,11 @@ func Print(out io.Writer, path string, keep func([]byte) bool, lines int) error 
 	}
 	var last [][]byte
 	for _, file := range files {
-		older, err := lastLines(file, keep, lines-len(last))
+		err := toItsEnd(file)
+		var older [][]byte
+		if err == nil {
+			older, err = lastLines(file, keep, lines-len(last))
+		}
 		if err != nil {
 			return fmt.Errorf("read the log: %w", err)
 		}
@@ -249,6 +253,18 @@ func asideFiles(path string) ([]string, error) {
 		}
 	}
 	return out, nil
+}
+
+// mostRead is how many bytes of a log are read: one that was set aside in time has fewer.
+const mostRead = 2 * size
+
+// toItsEnd skips the beginning of a log that is larger than any that Orange leaves.
+func toItsEnd(file *os.File) error {
+	info, err := file.Stat()
+	if err == nil && info.Size() > mostRead {
+		_, err = file.Seek(-mostRead, io.SeekEnd)
+	}
+	return err
 }
 
 // lastLines are the last so many lines of a file that are to be kept.

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
+	"time"
 
 	"orange/internal/proc"
 	"orange/internal/task"
@@ -74,11 +76,11 @@ func (f Files) lockFile(name string) (*os.File, error) {
 	return file, nil
 }
 
-// removeNoFile removes a pipe, a socket, a link or an empty folder that is in a lock's place: no one holds such a
-// lock, a lock has no content, and what performs a task's hooks has no one to tell. The caller opens the lock again,
-// and meets there what could not be removed.
+// removeNoFile removes a pipe, a socket, a link or an empty folder that is in a lock's place, and moves a folder aside
+// in which there is something: no one holds such a lock, a lock has no content, and what performs a task's hooks has no
+// one to tell. The caller opens the lock again, and meets there what could not be removed.
 func removeNoFile(path string) {
-	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
-		_ = os.Remove(path)
+	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() && os.Remove(path) != nil {
+		_ = os.Rename(path, path+".aside-"+strconv.FormatInt(time.Now().UnixNano(), 36))
 	}
 }

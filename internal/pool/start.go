@@ -53,7 +53,7 @@ func below(dir, subdir string) (string, error) {
 	if subdir == "" {
 		return dir, nil
 	}
-	root, err := os.OpenRoot(dir)
+	root, err := proc.OpenRoot(dir)
 	if err != nil {
 		return "", err
 	}

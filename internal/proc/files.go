@@ -13,6 +13,9 @@ import (
 // MostFile is how many bytes of a file ReadFile reads.
 const MostFile = 64 << 20
 
+// MostSettings is how many bytes of a file ReadSettings reads.
+const MostSettings = 1 << 20
+
 // ErrNoFile says that something else is where a file should be: a pipe, a socket, a device, or a folder.
 var ErrNoFile = errors.New("it is no file; move it away")
 
@@ -66,12 +69,34 @@ func read(path string, file *os.File, err error) ([]byte, error) {
 		return nil, err
 	}
 	defer file.Close()
-	text, err := io.ReadAll(io.LimitReader(file, MostFile+1))
-	if err == nil && len(text) > MostFile {
+	info, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	var text []byte
+	if info.Size() <= MostFile { // else its beginning would fill the memory for nothing
+		text, err = io.ReadAll(io.LimitReader(file, MostFile+1))
+	}
+	if err == nil && (info.Size() > MostFile || len(text) > MostFile) {
 		err = &fs.PathError{Op: "read", Path: path, Err: fmt.Errorf("it has more than %d MiB", MostFile>>20)}
 	}
-	return text, err
+	if err != nil {
+		return nil, err
+	}
+	return text, nil
 }
+
+// ReadSettings is ReadFile for a file that a person writes by hand, and a parser reads: it has no more than
+// MostSettings bytes.
+func ReadSettings(path string) ([]byte, error) {
+	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Size() > MostSettings {
+		return nil, &fs.PathError{Op: "read", Path: path, Err: fmt.Errorf("it has more than %d MiB", MostSettings>>20)}
+	}
+	return ReadFile(path)
+}
+
+// OpenRoot is os.OpenRoot, which would wait where a pipe is in the folder's place.
+func OpenRoot(dir string) (*os.Root, error) { return os.OpenRoot(dir + string(filepath.Separator)) }
 
 // WriteFile writes such a file in the place of what it held.
 func WriteFile(path string, text []byte, perm os.FileMode) error {
@@ -106,7 +131,7 @@ func BelowOf(path string) Below {
 // Open opens the folder. Its caller closes it.
 func (b Below) Open() (root *os.Root, err error) {
 	err = b.in(func(outer *os.Root) error {
-		root, err = outer.OpenRoot(b.name)
+		root, err = outer.OpenRoot(b.name + string(filepath.Separator))
 		return err
 	})
 	return root, err
@@ -131,7 +156,7 @@ func (b Below) Remove() error {
 }
 
 func (b Below) in(do func(outer *os.Root) error) error {
-	outer, err := os.OpenRoot(b.outer)
+	outer, err := OpenRoot(b.outer)
 	if err != nil {
 		return err
 	}

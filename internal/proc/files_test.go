@@ -99,3 +99,35 @@ func TestBelow_followsNoLinkOfAnAgents(t *testing.T) {
 		t.Errorf("it is still there: %v", err)
 	}
 }
+
+func TestOpenRoot_waitsForNoPipe(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := proc.OpenRoot(path); !errors.Is(err, syscall.ENOTDIR) {
+		t.Errorf("got %v", err)
+	}
+	root, err := proc.OpenRoot(filepath.Dir(path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := root.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestReadFile_readsNothingOfWhatIsTooLarge(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "large")
+	for size, read := range map[int64]func(string) ([]byte, error){proc.MostFile: proc.ReadFile,
+		proc.MostSettings: proc.ReadSettings} {
+		if err := errors.Join(os.WriteFile(path, nil, 0o600), os.Truncate(path, size+1)); err != nil {
+			t.Fatal(err)
+		}
+		if text, err := read(path); err == nil || text != nil || !strings.Contains(err.Error(), path) {
+			t.Errorf("%d bytes: %v", len(text), err)
+		}
+	}
+}

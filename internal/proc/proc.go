@@ -67,7 +67,7 @@ const (
 	longest = 10 * time.Minute
 	// stuckAfter is when it is asked for the first time why a program does not end, and stuckAtMost how long the pauses
 	// become, each twice as long as the one before.
-	stuckAfter, stuckAtMost = 300 * time.Millisecond, 30 * time.Second
+	stuckAfter, stuckAtMost = 100 * time.Millisecond, 30 * time.Second
 )
 
 // Run starts the program, in a process session of its own with no terminal, and waits for its end.

@@ -8,8 +8,9 @@ import (
 	"time"
 )
 
-// lastSecond is what this process gets to end what it has begun, once it was asked to end.
-const lastSecond = time.Second
+// lastSecond is what this process gets to end what it has begun, once it was asked to end: with its own end that is
+// less than a second.
+const lastSecond = 800 * time.Millisecond
 
 // UntilSignal is a context that ends with the first signal that asks this process to end. late is called where the
 // process is still there a second after that; a second signal changes nothing, so that what this process started is

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"os"
 	"time"
+
+	"orange/internal/proc"
 )
 
 const (
@@ -34,7 +36,7 @@ func (c Client) Ask(ctx context.Context, r Call) (Reply, error) {
 		return Reply{}, fmt.Errorf("cannot ask from inside of the sandbox: the request has %d bytes, at most %d",
 			len(text), longestRequest)
 	}
-	folder, err := os.OpenRoot(c.Folder)
+	folder, err := proc.OpenRoot(c.Folder)
 	if err != nil {
 		return Reply{}, fmt.Errorf("cannot ask from inside of the sandbox: %w", err)
 	}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"orange/internal/outward"
+	"orange/internal/proc"
 	"orange/internal/task"
 	"orange/internal/worktree"
 )
@@ -29,7 +30,7 @@ func signersOf(home string) (string, error) { return present(home, "hosts") }
 // present is the path of a file that a person may put next to the notes of snapshots; empty where there is none.
 func present(home, name string) (string, error) {
 	path := filepath.Join(home, "fleet", name)
-	_, err := os.Stat(path)
+	_, err := proc.ReadSettings(path) // ssh-keygen would wait for a pipe
 	if errors.Is(err, os.ErrNotExist) {
 		return "", nil
 	}

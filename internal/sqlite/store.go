@@ -53,6 +53,11 @@ func Open(ctx context.Context, path string) (*Store, error) {
 	if err == nil {
 		_ = file.Close() // nothing was written
 	} // what else is wrong with it SQLite tells
+	for _, next := range []string{"-journal", "-wal", "-shm"} { // which SQLite opens, and would wait for a pipe
+		if info, err := os.Lstat(path + next); err == nil && !info.Mode().IsRegular() {
+			return nil, fmt.Errorf("cannot open the record %q: %q: %w", path, path+next, proc.ErrNoFile)
+		}
+	}
 	source := url.URL{Scheme: "file", Path: path, RawQuery: query.Encode()}
 	db, err := sql.Open("sqlite", source.String())
 	if err != nil {

@@ -62,12 +62,12 @@ func (s Slot) bring(ctx context.Context, w Wanted, note func([]extra) error) (le
 	if err != nil {
 		return nil, err
 	}
-	from, err := os.OpenRoot(source)
+	from, err := proc.OpenRoot(source)
 	if err != nil {
 		return nil, err
 	}
 	defer from.Close()
-	to, err := os.OpenRoot(s.Dir)
+	to, err := proc.OpenRoot(s.Dir)
 	if err != nil {
 		return nil, err
 	}
@@ -425,7 +425,7 @@ func (s Slot) takeAway(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("take away what was brought into the workspace: %w", err)
 	}
-	in, err := os.OpenRoot(s.Dir)
+	in, err := proc.OpenRoot(s.Dir)
 	if err != nil {
 		return fmt.Errorf("take away what was brought into the workspace: %w", err)
 	}

@@ -196,11 +196,17 @@ func (r Repo) runOnce(ctx context.Context, c call) (proc.Result, error) {
 	if r.calls != nil {
 		r.calls.Add(1)
 	}
+	others := othersIn(c.args)
+	for _, other := range others {
+		if err := other.usual(other.Path); err != nil {
+			return proc.Result{}, err
+		}
+	}
 	if err := r.usual(c.dir); err != nil {
 		return proc.Result{}, err
 	}
 	asked := command(c)
-	asked.Stuck = r.stuckAt(c.dir)
+	asked.Stuck = r.stuckAt(c.dir, others)
 	result, err := proc.Run(ctx, asked)
 	if ended, is := errors.AsType[*proc.Error](err); is {
 		said := strings.TrimSpace(ended.Stderr)

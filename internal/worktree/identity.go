@@ -116,7 +116,7 @@ func HasIdentity(ctx context.Context, dir string, env []string) (bool, error) {
 		result, err := proc.Run(ctx, proc.Command{
 			Name: "git", Args: []string{"-c", "user.useConfigOnly=true", "var", who},
 			Dir: dir, Env: append(slices.Clone(env), "LC_ALL=C"), Unset: inherited(),
-			Stuck: Repo{Path: dir}.stuckAt(dir),
+			Stuck: Repo{Path: dir}.stuckAt(dir, nil),
 		})
 		said := string(result.Stderr)
 		switch {

@@ -185,6 +185,14 @@ func (r Repo) advance(ctx context.Context, dir, branch, from, to string) error {
 // forward lets git fast-forward a person's checkout. Nothing of theirs is stashed, and not even ignored files are
 // overwritten.
 func (r Repo) forward(ctx context.Context, dir, to string) error {
+	if gitDir, err := (Slot{Repo: r, Dir: dir}).gitDir(); err == nil {
+		// git would write the index and the files before it meets this one
+		if _, err := os.Lstat(filepath.Join(gitDir, "HEAD.lock")); err == nil {
+			return fmt.Errorf("%q is checked out in %q, and another git is at work there: %q is there; if none is, "+
+				"remove it, then run this again; nothing was changed", r.DefaultBranch, dir,
+				filepath.Join(gitDir, "HEAD.lock"))
+		}
+	}
 	args := []string{"merge", "--ff-only", "--no-autostash", "--no-overwrite-ignore", "--no-stat", "--quiet", to}
 	_, err := r.git(ctx, call{dir: dir, args: args})
 	if err != nil && exitCode(err) < 0 {

@@ -109,7 +109,7 @@ func (s Slot) repairModules() error {
 // repairModule joins one submodule with its repository. Git's own way of naming the folder, by the submodule's path, is
 // followed; one that was named otherwise, or that has something else there, is left as it is.
 func (s Slot) repairModule(dir, path string) error {
-	in, err := os.OpenRoot(s.Dir) // an agent may have put a link there
+	in, err := proc.OpenRoot(s.Dir) // an agent may have put a link there
 	if err != nil {
 		return err
 	}
@@ -145,7 +145,7 @@ func (s Slot) repoint(from string) error {
 	if err != nil || len(all) == 0 {
 		return err
 	}
-	in, err := os.OpenRoot(s.Dir)
+	in, err := proc.OpenRoot(s.Dir)
 	if err != nil {
 		return err
 	}

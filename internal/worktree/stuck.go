@@ -1,6 +1,7 @@
 package worktree
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -21,9 +22,7 @@ const mostPacked = 512 << 20
 // usual is what is no file in the place of one that nearly every git in a folder reads, or one that is too large: it is
 // known before any git waits for it, or fills the memory with it.
 func (r Repo) usual(dir string) error {
-	if r.Path == "" {
-		return waitsForPerson()
-	}
+	r.Path = cmp.Or(r.Path, dir)
 	var files []string
 	if common, known := r.folder(); known {
 		for _, name := range []string{"config", "HEAD", "packed-refs", "info/exclude", "info/attributes", "info/grafts",
@@ -65,15 +64,33 @@ func isEndless(path string) bool {
 	return err != nil || !os.SameFile(info, empty)
 }
 
+// othersIn are the repositories on this machine that a git talks to, by the words of its command.
+func othersIn(args []string) []Repo {
+	var out []Repo
+	for _, word := range args {
+		if filepath.IsAbs(word) && isGitFolder(word) {
+			out = append(out, Repo{Path: word})
+		}
+	}
+	return out
+}
+
 // stuckAt is what proc.Run asks when a git takes long in a folder.
-func (r Repo) stuckAt(dir string) func() error { return func() error { return r.stuck(dir) } }
+func (r Repo) stuckAt(dir string, others []Repo) func() error {
+	return func() error {
+		for _, other := range others {
+			if err := other.stuck(other.Path); err != nil {
+				return err
+			}
+		}
+		return r.stuck(dir)
+	}
+}
 
 // stuck is why a git that takes long in a folder will not end: where it reads a file there is a pipe or a device. It is
 // nil where there is none: then git has much to do.
 func (r Repo) stuck(dir string) error {
-	if r.Path == "" { // it reads no repository
-		return waitsForPerson()
-	}
+	r.Path = cmp.Or(r.Path, dir)
 	left := mostEntries
 	common, known := r.folder()
 	if known {
