@@ -169,11 +169,6 @@ func (v *view) Next(ctx context.Context, id string, to task.Status, override str
 	return v.outcome(ctx, id, "next", flags)
 }
 
-// Respawn starts the agent of the present status again.
-func (v *view) Respawn(ctx context.Context, id string) (record.Outcome, error) {
-	return v.outcome(ctx, id, "respawn", nil)
-}
-
 // Retry tries again what failed.
 func (v *view) Retry(ctx context.Context, id string) (record.Outcome, error) {
 	return v.outcome(ctx, id, "retry", nil)

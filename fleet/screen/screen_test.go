@@ -184,7 +184,6 @@ func TestEveryCommandOfTheScreenIsOneThatIsForwarded(t *testing.T) {
 		},
 		"pr":       func() error { _, err := v.RequestPR(ctx, id); return err },
 		"next":     func() error { _, err := v.Next(ctx, id, "done", "I know"); return err },
-		"respawn":  func() error { _, err := v.Respawn(ctx, id); return err },
 		"retry":    func() error { _, err := v.Retry(ctx, id); return err },
 		"say":      func() error { _, err := v.Say(ctx, id, "hello"); return err },
 		"delete":   func() error { _, err := v.Delete(ctx, id); return err },

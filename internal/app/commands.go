@@ -14,6 +14,7 @@ import (
 	"orange/internal/proc"
 	"orange/internal/record"
 	"orange/internal/task"
+	"orange/internal/workflow"
 )
 
 // commands change tasks for the command line: by the engine, with what it needs of this process.
@@ -35,6 +36,14 @@ func (c commands) Fill(ctx context.Context, n task.New) (task.New, error) {
 // Respawn starts the agent of the present status again, if it is dead.
 func (c commands) Respawn(ctx context.Context, id string, actor task.Actor) (record.Outcome, error) {
 	return c.Engine.Respawn(ctx, id, c.app.agents.Lives(ctx), actor)
+}
+
+// Command asks for the move that a command means.
+func (c commands) Command(ctx context.Context, id, word string, actor task.Actor, reason string) (outcome, error) {
+	if word == workflow.MoveSpawn {
+		return c.Engine.Spawn(ctx, id, c.app.agents.Lives(ctx), actor, reason)
+	}
+	return c.Engine.Command(ctx, id, word, actor, reason)
 }
 
 // Settle performs what a task owes: in the environment that is kept for the task, but for a person, whose own

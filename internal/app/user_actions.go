@@ -40,8 +40,8 @@ func as[T any](ctx context.Context, u userActions, id string, do func(task.Actor
 	return do(actor)
 }
 
-func (u userActions) Command(ctx context.Context, id, command, reason string) (outcome, error) {
-	return as(ctx, u, id, func(a task.Actor) (outcome, error) { return u.Engine.Command(ctx, id, command, a, reason) })
+func (u userActions) Command(ctx context.Context, id, word, reason string) (outcome, error) {
+	return as(ctx, u, id, func(a task.Actor) (outcome, error) { return u.commands.Command(ctx, id, word, a, reason) })
 }
 
 func (u userActions) Move(ctx context.Context, id string, to task.Status, reason string) (outcome, error) {
@@ -86,10 +86,6 @@ func (u userActions) Next(ctx context.Context, id string, to task.Status, overri
 	return as(ctx, u, id, func(a task.Actor) (outcome, error) {
 		return u.Engine.Next(ctx, id, a, override != "", to, override)
 	})
-}
-
-func (u userActions) Respawn(ctx context.Context, id string) (outcome, error) {
-	return as(ctx, u, id, func(a task.Actor) (outcome, error) { return u.commands.Respawn(ctx, id, a) })
 }
 
 func (u userActions) Retry(ctx context.Context, id string) (outcome, error) {

@@ -27,7 +27,8 @@ func (p *Program) taskRespawn() *cobra.Command {
 	c := &cobra.Command{
 		Use: "respawn [ID]", Short: "Start the agent of the present status again, when it has died",
 		Long: `Start the agent of the present status again, when it has died. Where its program can, it goes on
-with the conversation of the dead one.
+with the conversation of the dead one. A task that has no workspace any more gets one first; if none
+is free, it waits for one in its status.
 
 With --all every dead agent is started again, as after a reboot: those of every project, or of the
 one that --project names. Tasks that wait for a person are left alone.`,

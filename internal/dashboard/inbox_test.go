@@ -94,7 +94,7 @@ func TestNoKeyActsWithoutItsQuestion(t *testing.T) {
 		asked  string
 	}{
 		"start":          {"feature/coupons", []string{"enter"}, "it gets a workspace", "Command 8 spawn"},
-		"start again":    {"feature/search", []string{"enter"}, "A new worker starts", "Respawn 5"},
+		"start again":    {"feature/search", []string{"enter"}, "A new worker starts", "Command 5 spawn"},
 		"a pull request": {"fix/login", []string{"p"}, "pushes the branch \"fix/login\"", "RequestPR 0"},
 		"again":          {"fix/flaky", []string{"t"}, "may start agents", "Retry 4"},
 	} {

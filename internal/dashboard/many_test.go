@@ -62,7 +62,7 @@ func TestOneQuestionActsOnAllThatAreMarked(t *testing.T) {
 	id := func(at int) string { return backend.tasks[at].ID }
 	for key, do := range map[string]struct{ title, leaves, method string }{
 		"m":     {"Merge 2 tasks?", `feature/search: the workflow "default" leads nowhere`, "Merge"},
-		"enter": {"Start 1 task?", "fix/totals: no agent works", "Respawn"},
+		"enter": {"Start 1 task?", "fix/totals: no agent works", "Command"},
 		"d":     {"Delete 3 tasks?", "", "Delete"},
 		"t":     {"Try again what is owed by 3 tasks?", "", "Retry"},
 		"p":     {"Open pull requests for 3 tasks?", "", "RequestPR"},

@@ -343,10 +343,6 @@ func (f *fakeBackend) Say(_ context.Context, id, text string) (string, error) {
 	return "worker", err
 }
 
-func (f *fakeBackend) Respawn(_ context.Context, id string) (record.Outcome, error) {
-	return f.perform("Respawn", id)
-}
-
 func (f *fakeBackend) Retry(_ context.Context, id string) (record.Outcome, error) {
 	return f.perform("Retry", id)
 }

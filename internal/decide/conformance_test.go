@@ -246,7 +246,10 @@ func needed(r row, edge *workflow.Transition) []string {
 		if p.Fresh {
 			want = append(want, "identical to what moved the task at event ")
 		}
-		if p.IsVerdict() {
+		if p.Verdict == "FAIL" {
+			want = append(want, "# it counts also where it stood there when the reviewer was started\n",
+				"# and from a reviewer that did not end by itself\n")
+		} else if p.IsVerdict() {
 			want = append(want, "there already when the status's agent was started last",
 				"agent.crashed | "+r.from+" crashes=1")
 		}

@@ -190,17 +190,33 @@ func guardsHold(guards []workflow.Guard, t task.Task, edge *workflow.Transition)
 	return true
 }
 
-// MoveTarget is where a command leads. A command that starts a task may find it started: a transition from its status
-// to itself would start it again. If the workflow has no move for the command, the error is a *Rejection.
-func MoveTarget(def *workflow.Definition, t task.Task, command string) (to task.Status, started bool, err error) {
+// MoveTarget is where a command leads. A task that is to be started may have begun: then it stays in its status, and
+// what starts there is Respawn's. If the workflow has no move for the command, the error is a *Rejection.
+func MoveTarget(def *workflow.Definition, t task.Task, command string) (to task.Status, begun bool, err error) {
 	if command == workflow.MoveSpawn {
 		to, err = SpawnTarget(def, t)
-		return to, err == nil && t.Status == to && t.Workspace != "", err
+		if hasBegun(def, t, to) {
+			return t.Status, true, nil
+		}
+		return to, false, err
 	}
 	if to, said := def.Move(command); said {
 		return to, false, nil
 	}
 	return "", false, noMove(def, t, command)
+}
+
+// hasBegun reports whether a task is past the move that starts it, which leads to a status: an agent of its own status
+// can be at work, or that move does not leave from there.
+func hasBegun(def *workflow.Definition, t task.Task, first task.Status) bool {
+	state, _ := def.State(t.Status)
+	switch {
+	case state.Terminal:
+		return false
+	case t.Status == def.Initial:
+		return t.Status == first && t.Workspace != ""
+	}
+	return state.Role != "" || len(edges(def, t, first)) == 0
 }
 
 func noMove(def *workflow.Definition, t task.Task, command string) *rejection.Rejection {
@@ -240,9 +256,10 @@ func Queue(def *workflow.Definition, t task.Task, to task.Status, actor task.Act
 	})
 }
 
-// Respawn judges starting the agent of the present status again. It is no transition: the status stays. Alive reports
-// whether the window of the state's role still has a living program. A task that lost its workspace gets another one
-// first, also where the status has no agent.
+// Respawn judges having a task go on in its present status: it gets a workspace if it has none, and the agent of the
+// status starts. It is no transition: the status stays. Alive reports whether the window of the state's role still has
+// a living program. It is open in every status in which an agent works but the first one of a task that has no
+// workspace yet, and in any in which the task waits for one.
 func Respawn(def *workflow.Definition, t task.Task, alive bool, actor task.Actor,
 	now time.Time) (record.Change, error) {
 	state, _ := def.State(t.Status)
@@ -253,13 +270,16 @@ func Respawn(def *workflow.Definition, t task.Task, alive bool, actor task.Actor
 			Details: []rejection.Detail{{Condition: "respawn", Found: why, Want: want}},
 		}
 	}
+	start, starts := startHook(def, state)
 	switch {
 	case actor.Role != task.RoleHuman && !actor.Rule:
 		return refuse(fmt.Sprintf("the role %q asking", actor.Role), "have a person ask")
-	case state.RespawnPrompt.Name == "" && !t.Displaced():
-		return refuse("no respawn_prompt for this status", "move the task on instead")
-	case t.Workspace == "" && !t.Displaced():
-		return refuse("a task without a workspace", "spawn it first: orange task spawn "+t.ID)
+	case state.Terminal:
+		return refuse("a task that has ended", "create another one")
+	case t.Workspace == "" && t.Status == def.Initial && !t.Displaced():
+		return refuse("a task that has not begun", "start it: orange task spawn "+t.ID)
+	case !starts && !t.Displaced():
+		return refuse("no agent that works in this status", "move the task on instead")
 	case alive:
 		return refuse("the agent still alive", "attach to it, or end it first")
 	}
@@ -267,12 +287,12 @@ func Respawn(def *workflow.Definition, t task.Task, alive bool, actor task.Actor
 		Data: map[string]string{"status": string(t.Status), "role": state.Role}}
 	var hooks []task.Hook
 	expect, reserve := t.Version, record.LeaseKeep
-	if t.Displaced() {
+	if t.Workspace == "" {
 		hooks, reserve = []task.Hook{{Action: action.AcquireWorkspace}}, record.LeaseReserve
 		event.Data[history.DataQueued], t.QueuedFor = "", ""
 	}
-	if state.RespawnPrompt.Name != "" {
-		hooks = append(hooks, respawnHook(def, state))
+	if starts {
+		hooks = append(hooks, start)
 	} else {
 		event.Type, event.Reason = history.Updated, "it goes on in another workspace"
 		event.Data = map[string]string{history.DataQueued: ""}
@@ -285,6 +305,27 @@ func Respawn(def *workflow.Definition, t task.Task, alive bool, actor task.Actor
 	event.Counters, event.Hooks = t.Counters, actions(hooks)
 	return record.Change{Task: t, Expect: expect, Hooks: hooks, Lease: reserve,
 		Events: []history.Event{history.Sign(actor, event)}}, nil
+}
+
+// startHook is the hook that starts the agent of a state by itself; false for a state in which none works. Without a
+// respawn_prompt the agent reads what the moves into the state have it read.
+func startHook(def *workflow.Definition, state workflow.State) (h task.Hook, starts bool) {
+	if state.RespawnPrompt.Name != "" {
+		return respawnHook(def, state), true
+	}
+	if state.Role == "" {
+		return h, false
+	}
+	for i := range def.Transitions {
+		for _, first := range def.Transitions[i].Hooks {
+			if def.Transitions[i].To == state.Name && workflow.SpawnRole(first.Hook) == state.Role {
+				h = first.Hook
+				h.Field = "" // it is the same start, counted when the task came here
+				return h, true
+			}
+		}
+	}
+	return h, false
 }
 
 func respawnHook(def *workflow.Definition, state workflow.State) task.Hook {

@@ -40,9 +40,20 @@ func TestRespawn_givesATaskThatLostItsWorkspaceAnotherOne(t *testing.T) {
 			}
 		}
 	}
+	first := newTask("planning") // in the first status of its workflow, where an agent works
+	first.Workspace, first.QueuedFor = "", "planning"
+	if change, err := decide.Respawn(shippedWorkflow(t, "phases"), first, false, human(), noon); err != nil ||
+		len(change.Hooks) != 2 {
+		t.Errorf("%+v: %v", change, err)
+	}
+	waits := newTask("planning") // one that waits to move: it begins where it is
+	waits.Workspace, waits.QueuedFor = "", "working"
+	if change, err := decide.Respawn(def, waits, false, human(), noon); err != nil || change.Task.Queued() ||
+		change.Lease != record.LeaseReserve {
+		t.Errorf("%+v: %v", change, err)
+	}
 	for name, other := range map[string]task.Task{
 		"one that waits to start": {Status: "pending", QueuedFor: "planning"},
-		"one that waits to move":  {Status: "planning", QueuedFor: "working"},
 		"one with a workspace":    {Status: "reviewing", QueuedFor: "reviewing", Workspace: "w1"},
 	} {
 		if change, err := decide.Respawn(def, other, false, human(), noon); err == nil {

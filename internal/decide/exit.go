@@ -73,8 +73,9 @@ type exit struct {
 	now   time.Time
 }
 
-// mayGiveVerdict reports whether what the dead agent left may count as its verdict. Another process can write a
-// verdict and then end the agent that the verdict would come from.
+// mayGiveVerdict reports whether what the dead agent left may count as its verdict. Another process can write a verdict
+// that accepts the work, and then end the agent that it would come from. One that refuses the work gives no one what
+// they have not: it counts however its author ended.
 func (x *exit) mayGiveVerdict(rule *workflow.Rule) bool {
 	if end := x.death.Ending; end.Itself() && end.Known && end.Status == 0 {
 		return true
@@ -82,20 +83,50 @@ func (x *exit) mayGiveVerdict(rule *workflow.Rule) bool {
 	return !TakesVerdict(x.def, x.task, rule)
 }
 
-// TakesVerdict reports whether an exit rule with evidence relies on a verdict: one that it looks for itself, or one
-// that the gate of its move asks for.
+// TakesVerdict reports whether an exit rule with evidence relies on a verdict that may accept the work: one that it
+// looks for itself, or one that the gate of its move asks for.
 func TakesVerdict(def *workflow.Definition, t task.Task, rule *workflow.Rule) bool {
-	taken := false
-	look := func(p *workflow.Part) { taken = taken || p.IsVerdict() }
+	section, file := false, false
+	look := func(p *workflow.Part) {
+		section = section || p.Verdict != "" && !refuses(p)
+		file = file || p.Judges
+	}
 	rule.HasArtifact.EachLeaf(look)
-	if to, found := RuleTarget(def, t, rule); found {
-		for _, edge := range edges(def, t, to) {
-			for i := range edge.Gate {
-				edge.Gate[i].EachLeaf(look)
+	to, found := RuleTarget(def, t, rule)
+	if !found {
+		return section || file
+	}
+	for _, edge := range edges(def, t, to) {
+		for i := range edge.Gate {
+			edge.Gate[i].EachLeaf(look)
+		}
+	}
+	return section || file && !comesBack(def, to, t.Status) // a file says by where it leads what it does
+}
+
+// comesBack reports whether a task can end well, or be merged, from a status by way of another one, and by no other
+// way.
+func comesBack(def *workflow.Definition, from, by task.Status) bool {
+	seen, back := map[task.Status]bool{}, false
+	for open := []task.Status{from}; len(open) > 0; open = open[1:] {
+		at := open[0]
+		if at == by {
+			back = true
+		}
+		if seen[at] || at == by {
+			continue
+		}
+		seen[at] = true
+		if Marks(def, at).Well || AwaitsMerge(def, at) {
+			return false
+		}
+		for i := range def.Transitions {
+			if def.Transitions[i].From == at {
+				open = append(open, def.Transitions[i].To)
 			}
 		}
 	}
-	return taken
+	return back
 }
 
 func rulesOf(def *workflow.Definition, status task.Status) []*workflow.Rule {

@@ -397,15 +397,19 @@ func stale(p workflow.Part, e task.Evidence, ev Evidence) string {
 		return "a text that was there already when the present status began"
 	}
 	unseen := task.Evidence{Source: e.Source, Digest: unread}
-	if p.IsVerdict() && (slices.Contains(ev.Entry, unseen) || slices.Contains(ev.Start, unseen)) {
+	if p.IsVerdict() && (slices.Contains(ev.Entry, unseen) || slices.Contains(ev.Start, unseen) && !refuses(&p)) {
 		return "a text in a place that could not be read when the status began, or when its agent was " +
 			"started: no one knows whether it is newer"
 	}
-	if p.IsVerdict() && slices.Contains(ev.Start, e) {
+	if p.IsVerdict() && slices.Contains(ev.Start, e) && !refuses(&p) {
 		return "a text that was there already when the status's agent was started last"
 	}
 	return ""
 }
+
+// refuses reports whether a part asks for a verdict that refuses the work. Such a one counts once it is written in a
+// status, also where another agent was started there since.
+func refuses(p *workflow.Part) bool { return p.Verdict == "FAIL" }
 
 // want describes what would meet a part.
 func want(p workflow.Part) string {

@@ -171,7 +171,7 @@ func TestExit_thatBeginsTheStatusAnewTellsAPersonWhereItStartsNobody(t *testing.
 	}
 }
 
-func TestExit_aVerdictCountsOnlyFromAnAgentThatEndedByItselfWithStatus0(t *testing.T) {
+func TestExit_aVerdictThatAcceptsCountsOnlyFromAnAgentThatEndedByItselfWithStatus0(t *testing.T) {
 	t.Parallel()
 	ends := map[string]task.Ending{
 		"by itself": {Known: true}, "failed": {Known: true, Status: 1}, "killed": {Known: true, Signal: 9},
@@ -188,6 +188,7 @@ func TestExit_aVerdictCountsOnlyFromAnAgentThatEndedByItselfWithStatus0(t *testi
 				death := deathOf(state.Role)
 				death.Ending = ending
 				c := decide.Exit(def, newTask(status), evidence(body), death, noon)
+				counts := counts || body == aFailText // what refuses the work counts however its author ended
 				if moved := c.Task.Status != status; moved != counts ||
 					moved == (c.Task.Counters.Get(task.CrashCount) == 1) {
 					t.Errorf("%s, %s, %q: %s", name, how, body, shape(c))
@@ -206,7 +207,8 @@ func TestExit_aVerdictCountsOnlyFromAnAgentThatEndedByItselfWithStatus0(t *testi
 			death.Ending = ending
 			c := decide.Exit(phases, newTask(way[0]), decide.Evidence{Facts: factsFor(phases, way[0], way[1])},
 				death, noon)
-			if moved := c.Task.Status == way[1]; moved != counts {
+			back := phases.Index(way[1]) < phases.Index(way[0]) // it refuses the work
+			if moved := c.Task.Status == way[1]; moved != (counts || back) {
 				t.Errorf("phases, %s, the files of %s: %s", how, way[1], shape(c))
 			}
 		}

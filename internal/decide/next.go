@@ -186,8 +186,8 @@ func Redo(def *workflow.Definition, t task.Task, to task.Status, ev Evidence, ev
 	if t.Workspace == "" {
 		hooks = append(hooks, task.Hook{Action: action.AcquireWorkspace})
 	}
-	if state.RespawnPrompt.Name != "" {
-		hooks = append(hooks, respawnHook(def, state))
+	if start, starts := startHook(def, state); starts {
+		hooks = append(hooks, start)
 	}
 	expect, from := t.Version, t.Status
 	if t.Counters.Failures(to) != 0 {

@@ -206,11 +206,10 @@ func TestARespawnIsRefusedWithItsReason(t *testing.T) {
 		found     string
 	}{
 		{"an agent asks", "working", "w1", false, task.Actor{Role: task.RoleWorker}, `the role "worker" asking`},
-		{"a status without a respawn prompt", "reviewing", "w1", false, human(), "no respawn_prompt for this status"},
-		{"a status before any agent", "pending", "", false, human(), "no respawn_prompt for this status"},
-		{"a final status", "done", "", false, human(), "no respawn_prompt for this status"},
-		{"an unknown status", "nowhere", "w1", false, human(), "no respawn_prompt for this status"},
-		{"no workspace", "working", "", false, human(), "a task without a workspace"},
+		{"a status of a person", "reviewing", "w1", false, human(), "no agent that works in this status"},
+		{"a status before any agent", "pending", "", false, human(), "a task that has not begun"},
+		{"a final status", "done", "", false, human(), "a task that has ended"},
+		{"an unknown status", "nowhere", "w1", false, human(), "no agent that works in this status"},
 		{"the agent lives", "working", "w1", true, human(), "the agent still alive"},
 		{"the agent lives and a rule asks", "agent-review", "w1", true, task.Actor{Rule: true},
 			"the agent still alive"},

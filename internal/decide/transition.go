@@ -359,7 +359,7 @@ func accept(def *workflow.Definition, t task.Task, ev Evidence, edge *workflow.T
 	data := noted(def, t, edge, req, ev, j)
 	t.Counters = failures(t, edge)
 	subject := subjectOver(def, t, edge, req, ev)
-	hooks = updatesPR(def, t, edge.To, subject, hooks)
+	hooks = roomFirst(def, t, edge.To, updatesPR(def, t, edge.To, subject, hooks))
 	t = enter(def, t, edge.To, hooks, now)
 	t.Subject, t.Counters = subject, resetBy(def, t.Counters, req.Actor)
 	event := history.Sign(req.Actor, history.Event{
@@ -446,15 +446,6 @@ func count(c task.Counters, to task.Status, h task.Hook) task.Counters {
 		return c.With(field, c.Get(field)+1)
 	}
 	return c
-}
-
-func lease(t task.Task, hooks []task.Hook) record.Lease {
-	for _, h := range hooks {
-		if h.Action == action.AcquireWorkspace && t.Workspace == "" {
-			return record.LeaseReserve
-		}
-	}
-	return record.LeaseKeep
 }
 
 func hooksOf(declared []workflow.Hook) []task.Hook {

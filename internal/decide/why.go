@@ -201,6 +201,9 @@ func agent(def *workflow.Definition, t task.Task, state workflow.State, alive bo
 	switch {
 	case t.Workspace == "":
 		d.Found, d.Want = "it was not started yet", "orange task spawn "+t.ID
+		if t.Status != def.Initial {
+			d.Found, d.Want = "the task has no workspace", "get it one and start the agent: orange task respawn "+t.ID
+		}
 	case alive && !t.StalledAt.IsZero():
 		d.Found = "it lives, and has done nothing since " + task.FormatTime(t.StalledAt)
 		d.Want = fmt.Sprintf("look at it: orange task attach %s --role %s", t.ID, state.Role)
@@ -211,7 +214,7 @@ func agent(def *workflow.Definition, t task.Task, state workflow.State, alive bo
 		d.Found, d.Want = record.AtWork, "let it work, or look: orange task attach "+t.ID
 	default:
 		d.Found, d.Want = "it is dead"+lastSaid(history.LastWords(events)), "start it again: orange task respawn "+t.ID
-		if state.RespawnPrompt.Name == "" {
+		if _, starts := startHook(def, state); !starts {
 			d.Want = "choose one of the moves that are open: this status has no agent to start again"
 		}
 		if due, wanted := RespawnDue(def, t, events, now); wanted {

@@ -92,7 +92,7 @@ func TestAwaits_saysWhoAndWhatATaskWaitsFor(t *testing.T) {
 		{"stalled", with(func(s *record.Snapshot) { s.Task.StalledAt = now }), true, []string{
 			"it lives, and has done nothing since 2024-05-06"}},
 		{"not started", with(func(s *record.Snapshot) { s.Task.Workspace = "" }), false, []string{
-			"it was not started yet: orange task spawn x"}},
+			"the task has no workspace: get it one and start the agent: orange task respawn x"}},
 		{"a person", with(func(s *record.Snapshot) { s.Task.Status = "reviewing" }), false, []string{
 			`a person: no one at work in "reviewing"`}},
 		{"queued", with(func(s *record.Snapshot) { s.Task.Status, s.Task.QueuedFor = "pending", "planning" }),

@@ -3,10 +3,12 @@ package engine
 import (
 	"bytes"
 	"context"
+	"errors"
 
 	"orange/internal/decide"
 	"orange/internal/document"
 	"orange/internal/record"
+	"orange/internal/rejection"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -21,6 +23,37 @@ func (e *Engine) Command(ctx context.Context, id, command string, actor task.Act
 		},
 	}
 	return e.once(ctx, id, actor, func() (record.Outcome, error) { return e.request(ctx, r) })
+}
+
+// Spawn starts a task. One that has begun goes on in its status, as by Respawn, and is left alone where its agent
+// lives.
+func (e *Engine) Spawn(ctx context.Context, id string, alive func(task.Task, string) (bool, error), actor task.Actor,
+	reason string) (record.Outcome, error) {
+	begun := false
+	r := &request{
+		Request: task.Request{Task: id, Actor: actor, Reason: reason, Command: true},
+		target: func(def *workflow.Definition, t task.Task) (to task.Status, _ bool, err error) {
+			to, begun, err = decide.MoveTarget(def, t, workflow.MoveSpawn)
+			return to, begun, err
+		},
+	}
+	return e.once(ctx, id, actor, func() (record.Outcome, error) {
+		out, err := e.request(ctx, r)
+		if err != nil || !begun {
+			return out, err
+		}
+		lives := false
+		again, err := e.respawn(ctx, id, func(t task.Task, role string) (bool, error) {
+			var err error
+			lives, err = alive(t, role)
+			return lives, err
+		}, actor)
+		if refused, is := errors.AsType[*rejection.Rejection](err); is && lives &&
+			refused.Code == rejection.RespawnRefused {
+			return out, nil // it runs: there is nothing to do
+		}
+		return again, err
+	})
 }
 
 // RequestChanges writes a person's change requests into the document and sends the task back to its worker.

@@ -345,7 +345,7 @@ func (e *Engine) respawn(ctx context.Context, id string, alive func(task.Task, s
 		if err != nil {
 			return nil, err
 		}
-		if s.Task.Displaced() {
+		if s.Task.Workspace == "" {
 			if err := e.branchThere(ctx, s.Task); err != nil {
 				return nil, err
 			}
@@ -354,7 +354,10 @@ func (e *Engine) respawn(ctx context.Context, id string, alive func(task.Task, s
 	})
 	if errors.Is(err, task.ErrPoolFull) {
 		s, unread := e.Store.Load(ctx, id)
-		return record.Outcome{}, cmp.Or(unread, e.noRoom(ctx, s.Task))
+		if unread != nil || s.Task.Displaced() {
+			return record.Outcome{}, cmp.Or(unread, e.noRoom(ctx, s.Task))
+		}
+		return e.queue(ctx, s.Task, task.Request{Task: id, To: s.Task.Status, Actor: actor})
 	}
 	if err != nil {
 		return record.Outcome{}, err

@@ -150,6 +150,11 @@ func (e *Engine) attempt(ctx context.Context, r *request) (record.Outcome, error
 	if s.Task.Displaced() && c.Task.Live && c.Lease != record.LeaseReserve {
 		return record.Outcome{}, e.room(ctx, s.Task)
 	}
+	if c.Lease == record.LeaseReserve {
+		if err := e.branchThere(ctx, s.Task); err != nil {
+			return record.Outcome{}, err
+		}
+	}
 	if r.known != nil && r.known.pull != nil {
 		c.Task = decide.MarkOtherHead(s.Task, c.Task, *r.known.pull)
 	}

@@ -107,7 +107,7 @@ func (h *historian) taken(e history.Event) *workflow.Transition {
 		}
 		open = append(open, edge)
 		if h.allowed(e, edge) && (override && edge.Override || !override && h.named(e, edge.Gate)) &&
-			slices.Equal(actionsOf(edge.Hooks), e.Hooks) {
+			h.hooked(e, edge) {
 			fit = append(fit, edge)
 		}
 	}
@@ -131,6 +131,21 @@ func (h *historian) taken(e history.Event) *workflow.Transition {
 		return nil
 	}
 	return fit[0]
+}
+
+// hooked reports whether a move sets going what its edge says; one that starts an agent in a task without a workspace
+// gets it one first.
+func (h *historian) hooked(e history.Event, edge *workflow.Transition) bool {
+	want := actionsOf(edge.Hooks)
+	starts := func(name string) bool {
+		row, _ := action.Of(name)
+		return row.Means == action.StartsAgent || row.Means == action.NotifiesWorker
+	}
+	if !h.held && e.From != h.def.Initial && slices.ContainsFunc(want, starts) &&
+		!slices.Contains(want, action.AcquireWorkspace) {
+		want = append([]string{action.AcquireWorkspace}, want...)
+	}
+	return slices.Equal(want, e.Hooks)
 }
 
 func (h *historian) leads(edge *workflow.Transition) bool {
@@ -260,7 +275,9 @@ func (h *historian) ruled(e history.Event) {
 			if rule.Status != e.From || rule.HasArtifact == nil || !slices.Contains(leadsTo(rule), e.To) && !anew {
 				continue
 			}
-			if verdictIn([]workflow.Part{*rule.HasArtifact}) && !well {
+			refuses := workflow.Leaves([]workflow.Part{*rule.HasArtifact})[0].Verdict == "FAIL" ||
+				h.place(e.To) < h.place(e.From)
+			if verdictIn([]workflow.Part{*rule.HasArtifact}) && !well && !refuses {
 				continue
 			}
 			if h.last.Data["ended"] != "" && h.last.Data["role"] == state.Role {

@@ -82,7 +82,7 @@ func (l *Looker) kept(ctx context.Context, root *os.Root, id, check string) (kep
 
 // Checks lists the checks of a task's workflow with their last results.
 func (l *Looker) Checks(ctx context.Context, t task.Task, def *workflow.Definition) ([]task.CheckState, error) {
-	root, err := os.OpenRoot(l.Dir(t.Project, t.ID))
+	root, err := proc.OpenRoot(l.Dir(t.Project, t.ID))
 	if err != nil {
 		return nil, fmt.Errorf("look into the folder of task %s: %w", t.ID, err)
 	}
@@ -127,7 +127,7 @@ func (l *Looker) RunCheck(ctx context.Context, t task.Task, def *workflow.Defini
 		return task.CheckResult{}, task.Notef(task.ErrNotFound, "the workflow %q has no check %q%s", def.Name, name,
 			yaml.Guess(name, names))
 	}
-	root, err := os.OpenRoot(l.Dir(t.Project, t.ID))
+	root, err := proc.OpenRoot(l.Dir(t.Project, t.ID))
 	if err != nil {
 		return task.CheckResult{}, fmt.Errorf("look into the folder of task %s: %w", t.ID, err)
 	}
@@ -179,7 +179,7 @@ func (l *Looker) RunCheck(ctx context.Context, t task.Task, def *workflow.Defini
 func (l *Looker) placed(ctx context.Context, t task.Task, check string) (Workspace, error) {
 	if t.Workspace == "" {
 		return Workspace{}, task.Notef(task.ErrUsage,
-			"cannot run check %q: the task has no workspace; start an agent on it first", check)
+			"cannot run check %q: the task has no workspace; get it one: orange task respawn %s", check, t.ID)
 	}
 	s, err := l.Git.Workspace(ctx, t)
 	if err != nil {

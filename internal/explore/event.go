@@ -284,8 +284,11 @@ const noRole = -1
 
 func (w *walk) respawn(at int32, c config, t task.Task) {
 	r := slices.Index(w.roles, w.def.States[c.status].Role)
+	if r < 0 { // no agent works there
+		return
+	}
 	key := ending{c.view(), noRole}
-	if r >= 0 && c.agent(r) == alive {
+	if c.agent(r) == alive {
 		key.role = r
 	}
 	out, known := w.respawnOf[key]

@@ -35,7 +35,6 @@ type Runner interface {
 	// Next makes the one move that the evidence supports; with a reason to override, the one to a status that the
 	// workflow lets a person make although its conditions are unmet.
 	Next(ctx context.Context, id string, to task.Status, override string) (record.Outcome, error)
-	Respawn(ctx context.Context, id string) (record.Outcome, error)
 	// Move asks for a status, Redo lets an earlier one begin again.
 	Move(ctx context.Context, id string, to task.Status, reason string) (record.Outcome, error)
 	Redo(ctx context.Context, id string, to task.Status, reason string) (record.Outcome, error)
@@ -90,7 +89,7 @@ func (c Commands) Enter(on Target) FirstStep {
 		return c.ask("Start the agent of "+tasks.Name(t)+" again?",
 			fmt.Sprintf("A new %s starts in its workspace and goes on in %s.", state.Role, t.Status),
 			"start it again", "start the agent of "+tasks.Name(t)+" again", func(ctx context.Context) (string, error) {
-				return c.Report(c.Runner.Respawn(ctx, t.ID))
+				return c.Report(c.Runner.Command(ctx, t.ID, workflow.MoveSpawn, ""))
 			})
 	}
 	return FirstStep{}

@@ -156,10 +156,7 @@ func (c Commands) StartAll(all []Target) FirstStep {
 			return on.NoEnter()
 		},
 		do: func(ctx context.Context, on Target, _ string) (string, error) {
-			if on.EnterMeans() == EnterStart {
-				return c.Report(c.Runner.Command(ctx, on.Task.ID, workflow.MoveSpawn, ""))
-			}
-			return c.Report(c.Runner.Respawn(ctx, on.Task.ID))
+			return c.Report(c.Runner.Command(ctx, on.Task.ID, workflow.MoveSpawn, ""))
 		}}.ask(c, all)
 }
 

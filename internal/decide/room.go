@@ -1,0 +1,44 @@
+package decide
+
+import (
+	"slices"
+
+	"orange/internal/action"
+	"orange/internal/record"
+	"orange/internal/task"
+	"orange/internal/workflow"
+)
+
+// roomFirst has a task that has lost its workspace get one where a hook of its move works there. What a task needs that
+// leaves its first state, the workflow says.
+func roomFirst(def *workflow.Definition, t task.Task, to task.Status, hooks []task.Hook) []task.Hook {
+	if t.Workspace != "" || t.Status == def.Initial {
+		return hooks
+	}
+	state, _ := def.State(to)
+	needs, free := false, state.Terminal
+	for _, h := range hooks {
+		row, _ := action.Of(h.Action)
+		switch {
+		case row.Means == action.MakesWorkspace:
+			return hooks
+		case row.Means == action.FreesWorkspace:
+			free = false
+		case row.Means == action.StartsAgent || row.Means == action.NotifiesWorker:
+			needs = true
+		}
+	}
+	if !needs || free { // a task that has ended gives back no workspace that no hook gives back
+		return hooks
+	}
+	return slices.Concat([]task.Hook{{Action: action.AcquireWorkspace}}, hooks)
+}
+
+func lease(t task.Task, hooks []task.Hook) record.Lease {
+	for _, h := range hooks {
+		if h.Action == action.AcquireWorkspace && t.Workspace == "" {
+			return record.LeaseReserve
+		}
+	}
+	return record.LeaseKeep
+}
