@@ -164,8 +164,7 @@ func (h *Home) Read(l Listed) (*workflow.Definition, error) {
 func (h *Home) CheckWorkflow(fileOrName string) (*workflow.Definition, error) {
 	text, err := proc.ReadSettings(fileOrName)
 	if errors.Is(err, os.ErrNotExist) && filepath.Base(fileOrName) == fileOrName {
-		def, _, err := h.FindWorkflow(fileOrName)
-		return def, err
+		return h.checked(fileOrName)
 	}
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, task.Notef(task.ErrNotFound, "there is no file %q", fileOrName)
@@ -173,7 +172,28 @@ func (h *Home) CheckWorkflow(fileOrName string) (*workflow.Definition, error) {
 	if err != nil {
 		return nil, task.Notef(task.ErrUsage, "cannot read the workflow: %v", err)
 	}
-	return h.ParseWorkflow(fileOrName, text)
+	def, err := h.ParseWorkflow(fileOrName, text)
+	if at, unknown := filepath.Abs(filepath.Dir(fileOrName)); err == nil && unknown == nil &&
+		at == filepath.Join(h.Dir, "workflows") {
+		return def, misnamed(def)
+	}
+	return def, err
+}
+
+// checked is a workflow by name, as a task can be created under it.
+func (h *Home) checked(name string) (*workflow.Definition, error) {
+	def, _, err := h.FindWorkflow(name)
+	if err != nil {
+		return nil, err
+	}
+	return def, misnamed(def)
+}
+
+func misnamed(def *workflow.Definition) error {
+	if wrong := def.Misnamed(); wrong != nil {
+		return wrong
+	}
+	return nil
 }
 
 // FindWorkflow finds a workflow by name, with its text.
@@ -199,11 +219,11 @@ func (h *Home) FindWorkflow(name string) (*workflow.Definition, Listed, error) {
 // file's a yaml.Problems.
 func (h *Home) Named(ctx context.Context, name string) (*workflow.Definition, error) {
 	def, listed, err := h.FindWorkflow(name)
+	if err == nil {
+		err = misnamed(def)
+	}
 	if err != nil {
 		return nil, err
-	}
-	if wrong := def.Misnamed(); wrong != nil {
-		return nil, wrong
 	}
 	if err := h.prove(def); err != nil {
 		return nil, err
@@ -215,14 +235,14 @@ func (h *Home) Named(ctx context.Context, name string) (*workflow.Definition, er
 	if err := h.Keeper.SaveWorkflow(ctx, ref, listed.Text); err != nil {
 		return nil, err
 	}
-	h.pinned.Store(def.Digest, def)
+	h.pinned.Store(name+" "+def.Digest, def)
 	return def, nil
 }
 
 // Pinned is the very workflow that a task was created under, regardless of what its file contains now. It is
 // parsed once. A text that is not the one with the digest is never used.
 func (h *Home) Pinned(ctx context.Context, ref task.WorkflowRef) (*workflow.Definition, error) {
-	if known, there := h.pinned.Load(ref.Digest); there {
+	if known, there := h.pinned.Load(ref.Name + " " + ref.Digest); there {
 		return known.(*workflow.Definition), nil
 	}
 	text, err := h.Keeper.Workflow(ctx, ref.Digest)
@@ -241,7 +261,7 @@ func (h *Home) Pinned(ctx context.Context, ref task.WorkflowRef) (*workflow.Defi
 	}
 	def, err := h.ParseWorkflow(ref.Name+".yml", text)
 	if err == nil {
-		h.pinned.Store(ref.Digest, def)
+		h.pinned.Store(ref.Name+" "+ref.Digest, def)
 	}
 	return def, err
 }

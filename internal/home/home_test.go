@@ -375,3 +375,31 @@ func TestLastView_isWhatWasKept(t *testing.T) {
 		t.Errorf("a broken file: %q, %v", words, err)
 	}
 }
+
+// Document 002: copy default.yml, change it, and save it as custom.yml.
+func TestAFileThatWasCopied_isCheckedAsItIsUsed(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	path := write(t, h, "workflows/custom.yml", shipped(t))
+	_, used := h.Named(t.Context(), "custom")
+	_, byName := h.CheckWorkflow("custom")
+	_, byPath := h.CheckWorkflow(path)
+	for _, err := range []error{used, byName, byPath} {
+		wantError(t, err, `found "default" as the name in the file "custom.yml", expected "custom"`)
+		wantError(t, err, `write "name: custom", or leave the line out`)
+	}
+	write(t, h, "workflows/custom.yml", strings.Replace(shipped(t), "name: default\n", "", 1))
+	def, err := h.Named(t.Context(), "custom")
+	must(t, err)
+	pinned, err := h.Pinned(t.Context(), task.WorkflowRef{Name: "custom", Version: def.Version, Digest: def.Digest})
+	must(t, err)
+	_, err = h.CheckWorkflow(path)
+	must(t, err)
+	if def.Name != "custom" || pinned.Name != "custom" {
+		t.Errorf("it is called %q and %q", def.Name, pinned.Name)
+	}
+	outside := filepath.Join(t.TempDir(), "other.yml") // which has another name until it is put there
+	must(t, os.WriteFile(outside, []byte(shipped(t)), 0o600))
+	_, err = h.CheckWorkflow(outside)
+	must(t, err)
+}

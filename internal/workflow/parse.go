@@ -62,6 +62,7 @@ func Parse(file string, text []byte, usual Usual) (*Definition, error) {
 	}
 	root := r.Document(text)
 	if root != nil && r.definition(root, d) {
+		r.ownName(d, root)
 		d.fill(usual)
 		r.spread(d)
 		r.validate(d)
@@ -72,12 +73,25 @@ func Parse(file string, text []byte, usual Usual) (*Definition, error) {
 	return d, nil
 }
 
+// ownName gives a workflow that says no name that of its file.
+func (r reader) ownName(d *Definition, root *yaml.Node) {
+	name, is := strings.CutSuffix(d.File[strings.LastIndexAny(d.File, `/\\`)+1:], ".yml")
+	switch {
+	case d.named != yaml.Pos{}:
+	case is && name != "":
+		d.Name = name
+	default:
+		r.Problem(yaml.PosOf(root), "missing-key", `found no "name" in the workflow, expected it, or a file that is `+
+			"called NAME.yml")
+	}
+}
+
 // reader knows the keys of a workflow file.
 type reader struct{ *yaml.Reader }
 
 func (r reader) definition(n *yaml.Node, d *Definition) bool {
 	return r.Mapping(n, "the workflow", []yaml.Key{
-		yaml.Must("name", func(n *yaml.Node) { d.Name, d.named = r.Name(n, "the workflow's name"), yaml.PosOf(n) }),
+		yaml.May("name", func(n *yaml.Node) { d.Name, d.named = r.Name(n, "the workflow's name"), yaml.PosOf(n) }),
 		yaml.Must("version", func(n *yaml.Node) { d.Version = r.Integer(n, "the version", 1, maxGuard) }),
 		yaml.May("initial", func(n *yaml.Node) {
 			d.Initial, d.initial = task.Status(r.Name(n, "the initial state")), yaml.PosOf(n)

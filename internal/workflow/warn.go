@@ -204,7 +204,7 @@ func (d *Definition) Misnamed() yaml.Problems {
 	if name, is := strings.CutSuffix(file, ".yml"); is && name != d.Name {
 		return yaml.Problems{{File: d.File, Line: d.named.Line, Col: d.named.Col, Rule: "name",
 			Message: fmt.Sprintf("found %q as the name in the file %q, expected %q: that is what the workflow "+
-				"is asked for by", d.Name, file, name)}}
+				"is asked for by; write \"name: %s\", or leave the line out", d.Name, file, name, name)}}
 	}
 	return nil
 }
