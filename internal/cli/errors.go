@@ -51,7 +51,7 @@ func classify(err error) (status int, code string) {
 	case errors.Is(err, task.ErrNotFound):
 		return exitNotFound, "not_found"
 	case errors.Is(err, task.ErrBranchTaken):
-		return exitFailed, "branch_taken"
+		return exitRefused, "branch_taken"
 	case errors.Is(err, answer.ErrNotReached):
 		return exitFailed, "not_reached"
 	case errors.Is(err, answer.ErrNotKnown):

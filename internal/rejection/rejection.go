@@ -31,6 +31,7 @@ const (
 	DropRefused       = "drop_refused"
 	PushUnanswered    = "push_unanswered"
 	UnpushedCommits   = "unpushed_commits"
+	InUse             = "in_use" // a live task needs what was to go
 )
 
 // Rejection is the answer no. Nothing changed; Details say what is missing, Open what is possible instead.
