@@ -215,8 +215,9 @@ func (p *Program) projectRemove() *cobra.Command {
 				return err
 			}
 			if len(live) > 0 {
-				return &rejection.Rejection{Code: rejection.InUse, Message: fmt.Sprintf("cannot remove project %q: it "+
-					"has %d live tasks, %s among them; finish or cancel them first", project.Name, len(live), live[0].ID)}
+				return &rejection.Rejection{Code: rejection.InUse, Message: fmt.Sprintf("cannot remove project %q: "+
+					"it has %d live tasks, %s among them; finish or cancel them first", project.Name, len(live),
+					live[0].ID)}
 			}
 			if err := h.Projects.RemoveProject(ctx, project.Name); err != nil {
 				return err

@@ -37,7 +37,7 @@ type field struct {
 }
 
 // Render makes the frontmatter block of a task, both --- lines included, exactly room bytes long:
-// what is left is filled with one comment line, so that the block can be renewed in place.
+// what is left is filled with comments, so that the block can be renewed in place.
 // extra is what Front.Extra gave; keys in it that the task itself has are left out, and so is all of it when it
 // is no YAML mapping. ok is false, and block empty, when the block does not fit.
 func Render(t task.Task, extra string, room int) (block string, ok bool) {
@@ -50,7 +50,35 @@ func Render(t task.Task, extra string, room int) (block string, ok bool) {
 	case spare < len("#\n"):
 		return "", false
 	}
-	return head + "#" + strings.Repeat(" ", spare-len("#\n")) + "\n" + foot, true
+	return head + filler(spare) + foot, true
+}
+
+// aboutHeader is what a reader of a document may want to know of its header. Each line is one that can be left out.
+const aboutHeader = `# Orange writes this header from its record, and reads back what may be changed here.
+# A status is not: "orange task update --status STATUS" asks for it, and a refusal says what is missing.
+# "orange task why" lists the moves that are open, and what each of them waits for.
+# The lines below are room for longer values.
+`
+
+// widest is how long a line of a filler is at most.
+const widest = 100
+
+// filler is comments of so many bytes, at least two.
+func filler(bytes int) string {
+	var b strings.Builder
+	for line := range strings.Lines(aboutHeader) {
+		if left := bytes - b.Len() - len(line); left == 0 || left >= len("#\n") {
+			b.WriteString(line)
+		}
+	}
+	for left := bytes - b.Len(); left > 0; left = bytes - b.Len() {
+		n := min(left, widest)
+		if left-n == 1 {
+			n-- // one byte alone is no comment
+		}
+		b.WriteString("#" + strings.Repeat("-", n-len("#\n")) + "\n")
+	}
+	return b.String()
 }
 
 // Room is a length for Render with at least 512 bytes to spare.

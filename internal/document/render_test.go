@@ -105,8 +105,7 @@ func TestRender_fillsTheRoomExactly(t *testing.T) {
 		"less than nothing":      {-2 * exact, "", false},
 		"one byte is no comment": {1, "", false},
 		"two bytes":              {2, sampleHead + "#\n---\n", true},
-		"three bytes":            {3, sampleHead + "# \n---\n", true},
-		"many":                   {600, sampleHead + "#" + strings.Repeat(" ", 598) + "\n---\n", true},
+		"three bytes":            {3, sampleHead + "#-\n---\n", true},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -116,6 +115,27 @@ func TestRender_fillsTheRoomExactly(t *testing.T) {
 				t.Errorf("%v, got:\n%s", ok, got)
 			}
 		})
+	}
+}
+
+// An agent that reads the header meets no line that it cannot see the end of.
+func TestRender_fillsTheRoomWithShortComments(t *testing.T) {
+	t.Parallel()
+	exact := len(sampleHead) + len("---\n")
+	for spare := 2; spare < 1500; spare++ {
+		got, ok := Render(sample(), "", exact+spare)
+		filled, is := strings.CutPrefix(strings.TrimSuffix(got, "---\n"), sampleHead)
+		if !ok || !is || len(got) != exact+spare {
+			t.Fatalf("%d bytes to fill: %t, %d bytes:\n%s", spare, ok, len(got), got)
+		}
+		for line := range strings.Lines(filled) {
+			if !strings.HasPrefix(line, "#") || len(line) > 110 || strings.HasSuffix(line, " \n") {
+				t.Fatalf("%d bytes to fill: the line %q", spare, line)
+			}
+		}
+		if read := Read([]byte(got)); read.Broken() != "" || read.FrontLen != len(got) {
+			t.Fatalf("%d bytes to fill: it is read as %+v", spare, read)
+		}
 	}
 }
 
