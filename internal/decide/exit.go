@@ -39,7 +39,7 @@ func (x *exit) judge() record.Change {
 	case state.Role == "" || state.Role != death.Role:
 		return x.note("")
 	}
-	var missing []string
+	var missing []rejection.Detail
 	for _, rule := range rulesOf(def, t.Status) {
 		switch {
 		case rule.HasArtifact != nil:
@@ -51,12 +51,15 @@ func (x *exit) judge() record.Change {
 			if len(found.unmet) == 0 {
 				return x.advance(rule)
 			}
-			// Several rules may ask for the same.
-			if lack := rejection.Reasons(found.unmet); !slices.Contains(missing, lack) {
-				missing = append(missing, lack)
+			for _, lack := range found.unmet { // several rules may ask for the same
+				if !slices.ContainsFunc(missing, func(d rejection.Detail) bool {
+					return d.Condition == lack.Condition && d.Found == lack.Found
+				}) {
+					missing = append(missing, lack)
+				}
 			}
 		case rule.Action == workflow.ActionCrash:
-			return x.crash(rule, "ended without what the status asks for: "+strings.Join(missing, "; "))
+			return x.crash(rule, "ended without what the status asks for: "+rejection.Reasons(missing))
 		case rule.Action == workflow.ActionMarkDead:
 			return x.dead()
 		}

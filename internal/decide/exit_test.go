@@ -422,3 +422,17 @@ func TestACrash_isAnEventAndTheSecondOneIsToldToAPerson(t *testing.T) {
 		}
 	}
 }
+
+// Several rules ask for one section: what it lacks is told once.
+func TestExit_tellsOneFactOnce(t *testing.T) {
+	t.Parallel()
+	def := defaultWorkflow(t)
+	ev := evidence(aFailText)
+	ev.Spent = []task.Spent{{Evidence: decide.Digests(def, "agent-review", ev)[0], Seq: 8}}
+	ev.Entry = decide.Digests(def, "agent-review", ev)
+	c := decide.Exit(def, newTask("agent-review"), ev, deathOf(task.RoleReviewer), noon)
+	reason := c.Events[0].Reason
+	if strings.Count(reason, "is new") != 1 || strings.Count(reason, "the verdict FAIL") != 1 {
+		t.Errorf("it says %q", reason)
+	}
+}

@@ -98,6 +98,7 @@ transitions:
   - {from: review, to: doing, by: human, hooks: [{action: notify_worker}]}
   - {from: doing, to: done, by: human, hooks: [{action: release_workspace}, {action: notify_worker, prompt: work}]}
   - {from: doing, to: over, by: human, hooks: [{action: notify_worker, prompt: work}]}
+  - {from: review, to: todo, by: human, hooks: [{action: acquire_workspace}, {action: spawn_agent, prompt: work}]}
 prompts: {work: "work", judge: "judge"}
 `))
 	for _, c := range []struct {
@@ -107,6 +108,7 @@ prompts: {work: "work", judge: "judge"}
 	}{
 		{"review", "doing", "", "acquire_workspace notify_worker"},
 		{"review", "doing", "w1", "notify_worker"},
+		{"review", "todo", "", "acquire_workspace spawn_agent"},
 		{"doing", "review", "", "acquire_workspace spawn_reviewer"},
 		{"doing", "done", "", "acquire_workspace release_workspace notify_worker"},
 		{"doing", "over", "", "notify_worker"}, // no hook would give the workspace back
