@@ -85,6 +85,8 @@ type Queries interface {
 	Tasks(ctx context.Context, f record.Filter) ([]task.Task, error)
 	// All are the ids of all tasks, or of a project's where one is named, also of those that cannot be read.
 	All(ctx context.Context, project string) ([]string, error)
+	// Unrecorded is how many tasks have a folder and are not on record.
+	Unrecorded(ctx context.Context) (int, error)
 	// Pinned is a task with the very workflow that it was created under.
 	Pinned(ctx context.Context, id string) (task.Task, *workflow.Definition, error)
 	Report(ctx context.Context, id string, actor task.Actor) (record.Report, error)

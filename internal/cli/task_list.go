@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -90,6 +91,11 @@ func (p *Program) listOnce(ctx context.Context, h *Services, filter record.Filte
 	}
 	if want.mine && !p.json {
 		return tasks, p.mine(tasks, needs)
+	}
+	if len(tasks) == 0 && !p.json {
+		if lost, err := h.Queries.Unrecorded(ctx); err != nil || lost > 0 {
+			return nil, cmp.Or(err, p.lost(lost))
+		}
 	}
 	return tasks, p.list(tasks, known{sessions, needs, standings, p.conflicts(ctx, h, tasks), p.before(ctx, h, tasks)})
 }
@@ -201,6 +207,13 @@ type known struct {
 	standings map[string]task.Timing
 	conflicts map[string]conflict.Overview
 	before    map[string][]record.Before
+}
+
+// lost says that there are folders of tasks which an earlier Orange, or a lost record, has left.
+func (p *Program) lost(tasks int) error {
+	p.say("no tasks; %d have a folder and are not on record: \"orange doctor\" names them, and \"orange doctor "+
+		"--rebuild\" takes them over", tasks)
+	return nil
 }
 
 func (p *Program) list(tasks []task.Task, of known) error {

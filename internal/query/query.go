@@ -37,6 +37,8 @@ type Setup interface {
 type Files interface {
 	Document(project, id string) string
 	Kept(project, id, digest string) (text string, kept bool, err error)
+	// Folders are the folders of tasks that there are, as project and id.
+	Folders() ([][2]string, error)
 }
 
 // Work has the workspaces of tasks, and the work that was kept for them.
@@ -91,6 +93,27 @@ func (q *Service) Needs(ctx context.Context, tasks []task.Task) (map[string]stri
 // All are the ids of all tasks, or of a project's where one is named, also of those that cannot be read.
 func (q *Service) All(ctx context.Context, project string) ([]string, error) {
 	return q.Record.IDs(ctx, project)
+}
+
+// Unrecorded is how many tasks have a folder and are not on record: an earlier Orange has left them, or a record that
+// was lost.
+func (q *Service) Unrecorded(ctx context.Context) (int, error) {
+	folders, err := q.Files.Folders()
+	if err != nil {
+		return 0, err
+	}
+	known, err := q.Record.IDs(ctx, "")
+	if err != nil {
+		return 0, err
+	}
+	unknown := map[string]bool{}
+	for _, folder := range folders {
+		unknown[folder[1]] = true
+	}
+	for _, id := range known {
+		delete(unknown, id)
+	}
+	return len(unknown), nil
 }
 
 // History is a task's events.

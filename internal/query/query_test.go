@@ -66,6 +66,10 @@ func (w *world) Document(project, id string) string { return project + "/" + id 
 
 func (w *world) Kept(string, string, string) (string, bool, error) { return "", false, nil }
 
+func (w *world) Folders() ([][2]string, error) {
+	return [][2]string{{"garden", "one"}, {"garden", "three"}, {"coffee", "four"}}, w.fail("folders")
+}
+
 func (w *world) Dir(workspace string) string { return "/work/" + workspace }
 
 func (w *world) SetUpOutput(workspace string) string { return "/output/" + workspace }
@@ -102,6 +106,18 @@ func newService() (*Service, *world) {
 			return []string{"KEY"}, nil
 		},
 		Now: func() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC) }}, w
+}
+
+func TestUnrecorded_countsFoldersOfTasksThatTheRecordLacks(t *testing.T) {
+	t.Parallel()
+	s, w := newService()
+	if n, err := s.Unrecorded(t.Context()); n != 2 || err != nil {
+		t.Errorf("found %d: %v", n, err)
+	}
+	w.unread["folders"] = true
+	if _, err := s.Unrecorded(t.Context()); err == nil {
+		t.Error("folders that cannot be read are none")
+	}
 }
 
 func TestReport_turnsWhatCannotBeReadIntoAProblem(t *testing.T) {
