@@ -41,7 +41,7 @@ func (c commands) Respawn(ctx context.Context, id string, actor task.Actor) (rec
 // Command asks for the move that a command means.
 func (c commands) Command(ctx context.Context, id, word string, actor task.Actor, reason string) (outcome, error) {
 	if word == workflow.MoveSpawn {
-		return c.Engine.Spawn(ctx, id, c.app.agents.Lives(ctx), actor, reason)
+		return c.Spawn(ctx, id, c.app.agents.Lives(ctx), actor, reason)
 	}
 	return c.Engine.Command(ctx, id, word, actor, reason)
 }

@@ -423,7 +423,7 @@ func TestACrash_isAnEventAndTheSecondOneIsToldToAPerson(t *testing.T) {
 	}
 }
 
-// Several rules ask for one section: what it lacks is told once.
+// Several rules ask for one section: Orange says once what it lacks.
 func TestExit_tellsOneFactOnce(t *testing.T) {
 	t.Parallel()
 	def := defaultWorkflow(t)

@@ -19,12 +19,12 @@ func roomFirst(def *workflow.Definition, t task.Task, to task.Status, hooks []ta
 	needs, free := false, state.Terminal
 	for _, h := range hooks {
 		row, _ := action.Of(h.Action)
-		switch {
-		case row.Means == action.MakesWorkspace:
+		switch row.Means {
+		case action.MakesWorkspace:
 			return hooks
-		case row.Means == action.FreesWorkspace:
+		case action.FreesWorkspace:
 			free = false
-		case row.Means == action.StartsAgent || row.Means == action.NotifiesWorker:
+		case action.StartsAgent, action.NotifiesWorker:
 			needs = true
 		}
 	}

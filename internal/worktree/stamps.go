@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"hash"
 	"os"
 	"path/filepath"
 	"slices"
@@ -153,7 +152,7 @@ func blobOf(path string, link bool, letters int) string {
 	if err != nil {
 		return ""
 	}
-	var sum hash.Hash = sha1.New() //nolint:gosec // as above
+	sum := sha1.New() //nolint:gosec // as above
 	if letters == hex.EncodedLen(sha256.Size) {
 		sum = sha256.New()
 	}
