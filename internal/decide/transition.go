@@ -320,7 +320,7 @@ func guardsUnmet(def *workflow.Definition, t task.Task, edge *workflow.Transitio
 		}
 		found := fmt.Sprintf("%s = %d", g.Field, value)
 		if toCome(edge, g.Field) {
-			found += ", this one counted"
+			found = fmt.Sprintf("%s = %d, %d with this one", g.Field, value-1, value)
 		}
 		want := "take the move whose condition holds at this count"
 		if slices.Contains(def.ResetByPerson(), g.Field) {

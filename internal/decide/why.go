@@ -276,7 +276,7 @@ func (c Counted) String() string {
 	}
 	text := fmt.Sprintf("%s %s at %d", c.Guard, mark, c.Value)
 	if c.ToCome {
-		text += ", this one counted"
+		text = fmt.Sprintf("%s %s at %d, %d with this one", c.Guard, mark, c.Value-1, c.Value)
 	}
 	return text
 }

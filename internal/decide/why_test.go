@@ -161,15 +161,15 @@ func TestWhy_tellsTheCountToComeFromTheOneThatIs(t *testing.T) {
 			all += g.String() + "\n"
 		}
 	}
-	for _, want := range []string{"failures < 3 holds at 1, this one counted",
-		"failures >= 3 does not hold at 1, this one counted", "cto_attempts < 2 holds at 0\n"} {
+	for _, want := range []string{"failures < 3 holds at 0, 1 with this one",
+		"failures >= 3 does not hold at 0, 1 with this one", "cto_attempts < 2 holds at 0\n"} {
 		if !strings.Contains(all, want) {
 			t.Errorf("nothing says %q in\n%s", want, all)
 		}
 	}
 	_, err := decide.Transition(def, one, evidence("## Validation\nVerdict: FAIL\n"), task.Request{
 		Task: one.ID, To: "cto_intervention", Actor: human()}, noon)
-	if err == nil || !strings.Contains(err.Error(), "failures >= 3: found failures = 1, this one counted") {
+	if err == nil || !strings.Contains(err.Error(), "failures >= 3: found failures = 0, 1 with this one") {
 		t.Errorf("refused with: %v", err)
 	}
 }
