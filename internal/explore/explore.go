@@ -25,7 +25,7 @@ const MostAtCreation = 100_000
 
 // Edition is the number of what is proved, and how. It grows with every property that is added or strengthened:
 // what was proved before has to be proved again then.
-const Edition = 5
+const Edition = 6
 
 // Report is the result of the check of a workflow.
 type Report struct {
