@@ -35,7 +35,7 @@ func TestALifeWaitsForTheDiskAsOftenAsItDoesToday(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it needs strace, and make test-all installs that")
 	}
-	// It runs alone: beside the others a worker waits too late more often than not.
+	// It runs alone: on a busy machine a worker waits too late more often than not.
 	if err := exec.Command("strace", "-f", "-o", os.DevNull, "true").Run(); err != nil {
 		t.Skipf("strace does not work here: %v", err)
 	}

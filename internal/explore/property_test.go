@@ -33,7 +33,7 @@ func TestThePropertiesAreThoseThatAFileCanAllowAndTheManualExplains(t *testing.T
 
 func TestTheEditionIsAnotherOneWhenThePropertiesAre(t *testing.T) {
 	t.Parallel()
-	const edition, properties = 5, "aaf502f2f3ee4e94"
+	const edition, properties = 6, "aaf502f2f3ee4e94"
 	if got := fmt.Sprintf("%x",
 		sha256.Sum256(fmt.Append(nil, explore.Properties())))[:16]; explore.Edition != edition || got != properties {
 		t.Errorf("found edition %d of %s, want %d of %s: where more is proved than before raise "+
