@@ -11,10 +11,9 @@ import (
 // and task.PrivateFolder stand.
 func public() map[string]string {
 	return map[string]string{
-		"internal/pool/pool.go":        "writes what a harness wants into a worktree, which is git's",
-		"internal/worktree/link.go":    "writes into a worktree, and into the repository's own folder, which are git's",
-		"internal/worktree/prepare.go": "notes in the repository's own folder, which is git's",
-		"internal/worktree/setup.go":   "puts a worktree's own settings back into its folder of git's",
+		"internal/pool/pool.go":      "writes what a harness wants into a worktree, which is git's",
+		"internal/worktree/link.go":  "writes into a worktree, and into the repository's own folder, which are git's",
+		"internal/worktree/setup.go": "puts a worktree's own settings back into its folder of git's",
 	}
 }
 

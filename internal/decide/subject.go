@@ -56,14 +56,15 @@ func passes(edge *workflow.Transition) bool {
 		len(workflow.Verdicts(workflow.Certain(edge.Gate))) > 0
 }
 
-// Passed reports whether a verdict that accepts the work is in a task's history, under the rules that it has now. A
-// file that judges is none: no one can say if it accepted the work or refused it.
-func Passed(def *workflow.Definition, events []history.Event) bool {
+// Passed reports whether a verdict that accepts a commit is in a task's history, under the rules that it has now: one
+// that accepted earlier work does not answer for what came later. A file that judges is none: no one can say if it
+// accepted the work or refused it.
+func Passed(def *workflow.Definition, events []history.Event, commit string) bool {
 	migrated := false
 	return slices.ContainsFunc(events, func(e history.Event) bool {
 		named := migrated // by a migration, which gives the status another name
 		migrated = e.Type == history.WorkflowMigrated
-		if named || !e.IsMove() || forced(e) {
+		if named || !e.IsMove() || forced(e) || e.Subject.Commit != commit {
 			return false
 		}
 		over := func(edge workflow.Transition) bool { return edge.From == e.From && edge.To == e.To }

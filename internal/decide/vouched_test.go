@@ -1,6 +1,7 @@
 package decide_test
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -256,16 +257,20 @@ func TestCreate_ofAnAgentTakesNoWorkspaceAndNotMoreThanItsShare(t *testing.T) {
 func TestPassed_isAVerdictThatNothingElseReplaced(t *testing.T) {
 	t.Parallel()
 	def := loose(t)
-	pass := history.Event{Type: history.StatusChanged, From: "agent-review", To: "reviewing"}
+	pass := history.Event{Type: history.StatusChanged, From: "agent-review", To: "reviewing",
+		Subject: task.Subject{Commit: "c1"}}
+	earlier := pass
+	earlier.Subject.Commit = "c0"
 	over := pass
 	over.Data = map[string]string{history.DataOverride: "all of it"}
 	for name, tt := range map[string]struct {
 		events []history.Event
 		want   bool
 	}{
-		"nothing":     {nil, false},
-		"a verdict":   {[]history.Event{{Type: history.Created}, pass, {Type: history.Merged}}, true},
-		"an override": {[]history.Event{over}, false},
+		"nothing":                   {nil, false},
+		"a verdict":                 {[]history.Event{{Type: history.Created}, pass, {Type: history.Merged}}, true},
+		"an override":               {[]history.Event{over}, false},
+		"a verdict on earlier work": {[]history.Event{earlier}, false},
 		"a crash": {[]history.Event{{Type: history.AutoAdvanced, From: "agent-review", To: "reviewing",
 			Data: map[string]string{history.DataCrash: "2"}}}, false},
 		"a redo": {[]history.Event{{Type: history.StatusChanged, From: "agent-review", To: "reviewing",
@@ -278,17 +283,21 @@ func TestPassed_isAVerdictThatNothingElseReplaced(t *testing.T) {
 		"no such move":  {[]history.Event{{Type: history.StatusChanged, From: "pending", To: "done"}}, false},
 		"a bad verdict": {[]history.Event{{Type: history.StatusChanged, From: "agent-review", To: "working"}}, false},
 	} {
-		if got := decide.Passed(def, tt.events); got != tt.want {
+		for i := range tt.events {
+			tt.events[i].Subject.Commit = cmp.Or(tt.events[i].Subject.Commit, "c1")
+		}
+		if got := decide.Passed(def, tt.events, "c1"); got != tt.want {
 			t.Errorf("%s: found %t, want %t", name, got, tt.want)
 		}
 	}
 	phases := shippedWorkflow(t, "phases")
-	if decide.Passed(phases, []history.Event{{Type: history.StatusChanged, From: "review", To: "codegen"}}) {
+	if decide.Passed(phases, []history.Event{{Type: history.StatusChanged, From: "review", To: "codegen",
+		Subject: task.Subject{Commit: "c1"}}}, "c1") {
 		t.Error("a file that refused the work passed for one that accepted it")
 	}
 	both := *def
 	both.Transitions = append(slices.Clone(def.Transitions), workflow.Transition{From: "agent-review", To: "reviewing"})
-	if decide.Passed(&both, []history.Event{pass}) {
+	if decide.Passed(&both, []history.Event{pass}, "c1") {
 		t.Error("a move that is there without a verdict too passed for one")
 	}
 }

@@ -328,7 +328,7 @@ func (e *Engine) facts(ctx context.Context, s record.Snapshot, def *workflow.Def
 		if err != nil {
 			return err
 		}
-		evidence.Passed = decide.Passed(def, events)
+		evidence.Passed = decide.Passed(def, events, s.Task.Subject.Commit)
 	}
 	parts = slices.DeleteFunc(parts, func(p workflow.Part) bool { return p.Section != "" })
 	if len(parts) == 0 {

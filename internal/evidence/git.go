@@ -18,7 +18,8 @@ import (
 // task's, or the one that it was renamed to.
 func (v *view) workspaceOn(ctx context.Context, branch string) (s Workspace, found, want string, err error) {
 	if v.task.Workspace == "" {
-		return Workspace{}, "the task has no workspace", "get it one: orange task respawn " + v.task.ID, nil
+		return Workspace{}, "the task has no workspace", "get it one by a move that starts an agent, or: orange task " +
+			"respawn " + v.task.ID, nil
 	}
 	if v.workspace == nil {
 		s, err := v.Git.Workspace(ctx, v.task)

@@ -76,7 +76,8 @@ func TestAReplay_knowsTheVerdictsOfBefore(t *testing.T) {
 	def.States = append(def.States, workflow.State{Name: "done", Terminal: true, Success: true})
 	one := newTask("help")
 	one.Subject = task.Subject{Commit: "first", By: task.RoleWorker, Unvouched: true}
-	verdict := history.Event{Type: history.StatusChanged, From: "busy", To: "help"}
+	verdict := history.Event{Type: history.StatusChanged, From: "busy", To: "help",
+		Subject: task.Subject{Commit: "first"}}
 	for accepted, events := range map[bool][]history.Event{true: {verdict}, false: nil} {
 		in := replay.Inputs{Ask: replay.AskMove, To: "done", Role: task.RoleHuman, Now: noon}
 		_, err := in.Again(def, replay.Past{Task: one, Events: events,

@@ -59,7 +59,7 @@ func (s Slot) Link(ctx context.Context, target string) (file string, err error) 
 	if err := here.addExcludes(ctx, pattern); err != nil {
 		return "", err
 	}
-	if err := proc.WriteFile(filepath.Join(here.gitDir, linkNote), []byte(file+"\n"), 0o644); err != nil {
+	if err := proc.ReplaceCopy(filepath.Join(here.gitDir, linkNote), []byte(file+"\n")); err != nil {
 		return "", fmt.Errorf("note the place of the link: %w", err)
 	}
 	return file, putLink(filepath.Join(s.Dir, file), target)
@@ -82,7 +82,7 @@ func (s Slot) ownDocument(ctx context.Context, here place) (bool, error) {
 	if err != nil || seen == "" {
 		return own, err
 	}
-	if err := proc.WriteFile(file, []byte(seen+"\n"+strconv.FormatBool(own)), task.PrivateFile); err != nil {
+	if err := proc.ReplaceCopy(file, []byte(seen+"\n"+strconv.FormatBool(own))); err != nil {
 		return false, fmt.Errorf("note whether the repository has a %s: %w", documentName, err)
 	}
 	return own, nil

@@ -272,3 +272,31 @@ func TestLink_refuses(t *testing.T) {
 	_, _, err = h.slot(7).Replaced()
 	wantError(t, err, "cannot look")
 }
+
+// An agent that may write into its worktree's folder of git's has Orange write into no file of someone else's.
+func TestLink_writesThroughNoLinkOfAnAgents(t *testing.T) {
+	t.Parallel()
+	slot := newHome(t).prepared(t, "fix", "abc")
+	gitDir, err := slot.gitDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	precious := filepath.Join(t.TempDir(), "precious")
+	for _, name := range []string{linkNote, ownFile, taskFile} {
+		write(t, filepath.Dir(precious), "precious", "mine")
+		path := filepath.Join(gitDir, name)
+		if err := os.Remove(path); err != nil && !os.IsNotExist(err) {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(precious, path); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := slot.Link(t.Context(), filepath.Join(t.TempDir(), "TASK.md")); err != nil {
+			t.Fatal(err)
+		}
+		prepare(t, slot, "fix", "abc")
+		if text, err := os.ReadFile(precious); err != nil || string(text) != "mine" {
+			t.Errorf("%s: the file holds %q: %v", name, text, err)
+		}
+	}
+}

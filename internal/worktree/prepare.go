@@ -323,7 +323,7 @@ func (p place) remember(task string) error {
 	if have, err := proc.ReadFile(file); err == nil && string(have) == task+"\n" {
 		return nil
 	}
-	if err := proc.WriteFile(file, []byte(task+"\n"), 0o644); err != nil {
+	if err := proc.ReplaceCopy(file, []byte(task+"\n")); err != nil {
 		return fmt.Errorf("note the task of the workspace: %w", err)
 	}
 	return nil

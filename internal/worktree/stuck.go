@@ -23,7 +23,7 @@ const mostPacked = 512 << 20
 // known before any git waits for it, or fills the memory with it.
 func (r Repo) usual(dir string) error {
 	r.Path = cmp.Or(r.Path, dir)
-	var files []string
+	files := []string{filepath.Join(dir, ".gitignore"), filepath.Join(dir, ".gitattributes")}
 	if common, known := r.folder(); known {
 		for _, name := range []string{"config", "HEAD", "packed-refs", "info/exclude", "info/attributes", "info/grafts",
 			"shallow", "objects/info/alternates",
