@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -93,8 +92,14 @@ func (p *Program) listOnce(ctx context.Context, h *Services, filter record.Filte
 		return tasks, p.mine(tasks, needs)
 	}
 	if len(tasks) == 0 && !p.json {
-		if lost, err := h.Queries.Unrecorded(ctx); err != nil || lost > 0 {
-			return nil, cmp.Or(err, p.lost(lost))
+		lost, err := h.Queries.Unrecorded(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if lost > 0 {
+			p.say("no tasks; %d have a folder and are not on record: \"orange doctor\" names them, and "+
+				"\"orange doctor --rebuild\" takes them over", lost)
+			return nil, nil
 		}
 	}
 	return tasks, p.list(tasks, known{sessions, needs, standings, p.conflicts(ctx, h, tasks), p.before(ctx, h, tasks)})
@@ -207,13 +212,6 @@ type known struct {
 	standings map[string]task.Timing
 	conflicts map[string]conflict.Overview
 	before    map[string][]record.Before
-}
-
-// lost says that there are folders of tasks which an earlier Orange, or a lost record, has left.
-func (p *Program) lost(tasks int) error {
-	p.say("no tasks; %d have a folder and are not on record: \"orange doctor\" names them, and \"orange doctor "+
-		"--rebuild\" takes them over", tasks)
-	return nil
 }
 
 func (p *Program) list(tasks []task.Task, of known) error {

@@ -16,19 +16,19 @@ func roomFirst(def *workflow.Definition, t task.Task, to task.Status, hooks []ta
 		return hooks
 	}
 	state, _ := def.State(to)
-	needs, free := false, state.Terminal
+	needs, kept := false, state.Terminal
 	for _, h := range hooks {
 		row, _ := action.Of(h.Action)
 		switch row.Means {
 		case action.MakesWorkspace:
 			return hooks
 		case action.FreesWorkspace:
-			free = false
+			kept = false
 		case action.StartsAgent, action.NotifiesWorker:
 			needs = true
 		}
 	}
-	if !needs || free { // a task that has ended gives back no workspace that no hook gives back
+	if !needs || kept { // a task that has ended would keep it: no hook gives it back
 		return hooks
 	}
 	return slices.Concat([]task.Hook{{Action: action.AcquireWorkspace}}, hooks)

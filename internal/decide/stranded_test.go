@@ -64,11 +64,13 @@ func TestEveryLiveStatus_goesOnByOneCommandWithoutAWorkspace(t *testing.T) {
 // movesWithRoom checks that each move of a person that starts an agent gets the task a workspace first.
 func movesWithRoom(t *testing.T, def *workflow.Definition, lost task.Task) {
 	t.Helper()
+	tried, made := 0, 0
 	for i := range def.Transitions {
 		edge := &def.Transitions[i]
 		if !decide.Leads(edge, lost) || !edge.Spawns() {
 			continue
 		}
+		tried++
 		facts := map[string]decide.Fact{}
 		for _, p := range workflow.Leaves(edge.Gate) {
 			facts[p.Key()] = decide.Fact{Holds: true, Source: p.Name(), Digest: "1"}
@@ -78,6 +80,12 @@ func movesWithRoom(t *testing.T, def *workflow.Definition, lost task.Task) {
 		if err == nil && (len(d.Change.Hooks) == 0 || d.Change.Lease != record.LeaseReserve) {
 			t.Errorf("%s, %s to %s: no workspace", def.Name, lost.Status, edge.To)
 		}
+		if err == nil {
+			made++
+		}
+	}
+	if tried > 0 && made == 0 {
+		t.Errorf("%s, %s: no move that starts an agent could be made", def.Name, lost.Status)
 	}
 }
 

@@ -67,7 +67,7 @@ func CheckRecord(dir, record string) error {
 	}
 	histories := 0
 	for _, file := range files {
-		text, err := proc.ReadSettings(file)
+		text, err := proc.ReadFile(file)
 		if err != nil {
 			return fmt.Errorf("look for tasks without a record: %w", err)
 		}

@@ -4,9 +4,11 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"orange/internal/home"
+	"orange/internal/proc"
 	"orange/internal/task"
 )
 
@@ -55,4 +57,15 @@ func TestCheckRecord_refusesHistoriesWithoutARecord(t *testing.T) {
 	wantError(t, home.CheckRecord(dir, record), "1 tasks have a history")
 	must(t, os.WriteFile(record, []byte("SQLite"), 0o600))
 	must(t, home.CheckRecord(dir, record))
+}
+
+// A history may be longer than what people write by hand.
+func TestCheckRecord_readsLongHistories(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "tasks", "coffee", "one", "history.jsonl")
+	must(t, os.MkdirAll(filepath.Dir(path), 0o700))
+	line := `{"type":"task.created","hash":"1"}` + "\n"
+	must(t, os.WriteFile(path, []byte(strings.Repeat(line, proc.MostSettings/len(line)+1)), 0o600))
+	wantError(t, home.CheckRecord(dir, filepath.Join(dir, "orange.db")), "orange doctor --rebuild")
 }

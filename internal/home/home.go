@@ -164,7 +164,11 @@ func (h *Home) Read(l Listed) (*workflow.Definition, error) {
 func (h *Home) CheckWorkflow(fileOrName string) (*workflow.Definition, error) {
 	text, err := proc.ReadSettings(fileOrName)
 	if errors.Is(err, os.ErrNotExist) && filepath.Base(fileOrName) == fileOrName {
-		return h.checked(fileOrName)
+		def, _, err := h.FindWorkflow(fileOrName)
+		if err == nil {
+			err = misnamed(def)
+		}
+		return def, err
 	}
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, task.Notef(task.ErrNotFound, "there is no file %q", fileOrName)
@@ -178,15 +182,6 @@ func (h *Home) CheckWorkflow(fileOrName string) (*workflow.Definition, error) {
 		return def, misnamed(def)
 	}
 	return def, err
-}
-
-// checked is a workflow by name, as a task can be created under it.
-func (h *Home) checked(name string) (*workflow.Definition, error) {
-	def, _, err := h.FindWorkflow(name)
-	if err != nil {
-		return nil, err
-	}
-	return def, misnamed(def)
 }
 
 func misnamed(def *workflow.Definition) error {

@@ -13,7 +13,7 @@ import (
 const lastSecond = 800 * time.Millisecond
 
 // UntilSignal is a context that ends with the first signal that asks this process to end. late is called where the
-// process is still there a second after that; a second signal changes nothing, so that what this process started is
+// process is still there 0.8 seconds after that; a second signal changes nothing, so that what this process started is
 // ended in that time. stop gives the signals back.
 func UntilSignal(late func()) (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())

@@ -196,7 +196,7 @@ func (s Slot) PlaceAt(ctx context.Context, commit string) error {
 			_, err = s.run(ctx, "clean", "-ffdq")
 		}
 		var now Stamps
-		if err == nil { // git has written no file that its index takes for the commit's
+		if err == nil { // git leaves a file as it is that its index takes for the commit's
 			now, err = s.Stamps(ctx)
 		}
 		if err == nil && len(now.Differ) == 0 {
