@@ -247,7 +247,10 @@ func (s *mergeStorm) runAndKill(ctx context.Context, at moment, args ...string) 
 			s.t.Fatal(err)
 		}
 	}
-	_, _, killed := s.watchOver(ctx, at, args...)
+	out, status, killed := s.watchOver(ctx, at, args...)
+	if !killed {
+		s.t.Logf("it ended with status %d: %s", status, out)
+	}
 	s.endAll("ORANGE_HOME=" + s.home)
 	s.calmly()
 	calls, _ := os.ReadFile(filepath.Join(s.folder, "calls"))

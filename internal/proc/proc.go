@@ -28,6 +28,8 @@ type Command struct {
 	Unset []string  // variables of the caller's that the program does not get
 	Stdin io.Reader // nil means no input
 	Most  int       // bytes of the standard output that are kept; what is more is read and dropped. 0 keeps all
+	// Stdout gets the standard output that Run would keep. The program ends where it takes no more.
+	Stdout io.Writer
 	// Stuck says why a program that Run has started will not end; nil where nothing is known that holds it up. It is
 	// asked again and again, as soon as the program takes long.
 	Stuck func() error
@@ -86,6 +88,9 @@ func Run(ctx context.Context, c Command) (Result, error) {
 	stdout := head{most: c.Most}
 	cmd := ofSession(ctx, c)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = c.Stdin, &stdout, &stderr
+	if c.Stdout != nil {
+		cmd.Stdout = c.Stdout
+	}
 	err := cmd.Run()
 	result := Result{Stdout: stdout.kept.Bytes(), Stderr: stderr.Bytes(), Code: cmd.ProcessState.ExitCode(),
 		More: stdout.more}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path"
 	"path/filepath"
@@ -23,9 +24,10 @@ type call struct {
 	env     []string
 	index   string // an index other than that of the checkout
 	stdin   string
-	upwards bool // look for the repository in the folders above too
-	hooks   bool // let the repository's own hooks run
-	most    int  // bytes of the answer that are kept; 0 keeps all
+	upwards bool      // look for the repository in the folders above too
+	hooks   bool      // let the repository's own hooks run
+	most    int       // bytes of the answer that are kept; 0 keeps all
+	stdout  io.Writer // gets the answer; nil keeps it
 }
 
 // gitError is git's own refusal, without the long argument list.
@@ -237,11 +239,13 @@ func command(c call) proc.Command {
 	// Line ends must not stop a rescue, submodules are left as they are, and no collector is left running behind us.
 	// What agents can write into the repository may neither run a program when Orange reads it, nor tell git that
 	// a file has not changed: no monitor of files, no check of signatures, no flag on every file that is checked
-	// out, no half of a file's times, no object in another one's place, no parents that a commit has not.
+	// out, no half of a file's times, no object in another one's place, no parents that a commit has not. A diff leaves
+	// out what an index without times alone calls changed, whatever a person has set.
 	args := []string{
 		"-c", "core.safecrlf=false", "-c", "submodule.recurse=false", "-c", "gc.auto=0",
 		"-c", "core.fsmonitor=false", "-c", "core.ignoreStat=false", "-c", "log.showSignature=false",
 		"-c", "core.trustctime=true", "-c", "core.checkStat=default", "-c", "advice.graftFileDeprecated=false",
+		"-c", "core.commitGraph=false", "-c", "diff.autoRefreshIndex=true",
 	}
 	if !c.hooks {
 		args = append(args, "-c", "core.hooksPath=/dev/null")
@@ -255,7 +259,7 @@ func command(c call) proc.Command {
 		env = append(env, "GIT_INDEX_FILE="+c.index)
 	}
 	out := proc.Command{Name: "git", Args: append(args, c.args...), Dir: c.dir, Env: append(env, c.env...),
-		Unset: inherited(), Most: c.most}
+		Unset: inherited(), Most: c.most, Stdout: c.stdout}
 	if c.stdin != "" {
 		out.Stdin = strings.NewReader(c.stdin)
 	}

@@ -4,10 +4,8 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"maps"
 	"os"
 	"path"
@@ -49,6 +47,7 @@ func (f flags) only(wanted func(flag, file string) bool) flags {
 
 // listed is what "git ls-files -v" tells: a letter for each file, a small one where it is assumed to be unchanged.
 type listed struct {
+	entries    []indexEntry
 	flags      flags
 	others     []string // files that git does not know, where they were asked for
 	submodules []string
@@ -74,14 +73,16 @@ func (s Slot) list(ctx context.Context, more ...string) (listed, error) {
 		if !ok {
 			return listed{}, fmt.Errorf("list the files that git knows in %q: git answered %q", s.Dir, line)
 		}
+		entry := indexEntry{file, stage}
+		found.entries = append(found.entries, entry)
 		if strings.HasPrefix(stage, gitlink) {
 			found.submodules = append(found.submodules, file)
 		}
 		if letter == strings.ToLower(letter) {
-			found.flags.add(assumeUnchanged, indexEntry{file, stage})
+			found.flags.add(assumeUnchanged, entry)
 		}
 		if strings.EqualFold(letter, "S") {
-			found.flags.add(skipWorktree, indexEntry{file, stage})
+			found.flags.add(skipWorktree, entry)
 		}
 	}
 	return found, nil
@@ -109,50 +110,86 @@ func (s Slot) present(all flags) flags {
 	return all.only(func(_, file string) bool { return s.exists(file) })
 }
 
-// unflag has git look at the files again: those of the slot's index, or of another one. Each gets a new entry, without
-// the times that the file had: they prove nothing once git has written an index in which it overlooked the file.
-func (s Slot) unflag(ctx context.Context, index string, f flags) error {
-	var entries strings.Builder
-	for _, flag := range []string{assumeUnchanged, skipWorktree} {
-		for _, e := range f[flag] {
-			entries.WriteString(e.stage + "\t" + e.file + "\x00")
-		}
-	}
-	if entries.Len() == 0 {
-		return nil
-	}
-	c := call{dir: s.Dir, args: []string{"update-index", "-z", "--index-info"}, index: index, stdin: entries.String()}
-	if _, err := s.Repo.git(ctx, c); err != nil {
+// unflag has git look at the files again that the slot's index overlooks. Each gets a new entry, without the times that
+// the file had: they prove nothing once git has written an index in which it overlooked the file.
+func (s Slot) unflag(ctx context.Context, f flags) error {
+	if err := s.enter(ctx, "", slices.Concat(f[assumeUnchanged], f[skipWorktree])); err != nil {
 		return fmt.Errorf("have git look at the files that it overlooks: %w", err)
 	}
 	return nil
 }
 
-// copyIndex copies the slot's index to a temporary file, in which nothing is overlooked that is there.
-func (s Slot) copyIndex(ctx context.Context, gitDir string, f flags) (index string, done func(), err error) {
+// enter writes entries into the slot's index or another one, without what git knew of their files.
+func (s Slot) enter(ctx context.Context, index string, entries []indexEntry) error {
+	if len(entries) == 0 {
+		return nil
+	}
+	var lines strings.Builder
+	for _, e := range entries {
+		lines.WriteString(e.stage + "\t" + e.file + "\x00")
+	}
+	_, err := s.Repo.git(ctx, call{dir: s.Dir, args: []string{"update-index", "-z", "--index-info"}, index: index,
+		stdin: lines.String()})
+	return err
+}
+
+// newIndex makes a temporary index with the entries of the slot's own, in which git has to read each file. The slot's
+// own lies where agents write: git believes the times that it has of files, and the names that it has of whole folders.
+// Of the flags, those stay that are not among the ones to look behind.
+func (s Slot) newIndex(ctx context.Context, known listed, behind flags) (index string, done func(), err error) {
 	folder, err := os.MkdirTemp("", "orange-index-")
 	if err != nil {
 		return "", nil, fmt.Errorf("make a temporary folder: %w", err)
 	}
 	done = func() { _ = os.RemoveAll(folder) } // what stays is the system's to clear
 	index = filepath.Join(folder, "index")
-	err = copyFile(filepath.Join(gitDir, "index"), index)
-	if errors.Is(err, fs.ErrNotExist) {
-		err = nil
-	}
-	if err == nil {
-		err = s.unflag(ctx, index, f)
+	err = s.enter(ctx, index, known.entries)
+	for _, flag := range []string{assumeUnchanged, skipWorktree} {
+		if err == nil {
+			err = s.flag(ctx, index, flag, known.flags[flag], behind[flag])
+		}
 	}
 	if err != nil {
 		done()
-		return "", nil, fmt.Errorf("copy the index: %w", err)
+		return "", nil, fmt.Errorf("make an index: %w", err)
 	}
 	return index, done, nil
 }
 
-// statusBehind is the status with what flags hide. gitDir has the index.
-func (s Slot) statusBehind(ctx context.Context, gitDir string, f flags, a asked) (status, error) {
-	index, done, err := s.copyIndex(ctx, gitDir, f)
+// flag has git overlook the files of the entries, some apart.
+func (s Slot) flag(ctx context.Context, index, flag string, entries, apart []indexEntry) error {
+	var files strings.Builder
+	for _, e := range entries {
+		if !slices.Contains(apart, e) {
+			files.WriteString(e.file + "\x00")
+		}
+	}
+	if files.Len() == 0 {
+		return nil
+	}
+	_, err := s.Repo.git(ctx, call{dir: s.Dir, args: []string{"update-index", "--" + flag, "-z", "--stdin"},
+		index: index, stdin: files.String()})
+	return err
+}
+
+// renewIndex makes the slot's own index again, of its commit: what git knows of the files then, it has read in them.
+func (s Slot) renewIndex(ctx context.Context, head string) error {
+	args := []string{"read-tree", head}
+	if head == "" {
+		args = []string{"read-tree", "--empty"}
+	}
+	if _, err := s.run(ctx, args...); err != nil {
+		return fmt.Errorf("make the index again: %w", err)
+	}
+	if _, err := s.run(ctx, "update-index", "-q", "--refresh"); err != nil && exitCode(err) != 1 {
+		return fmt.Errorf("compare the files with the index: %w", err)
+	}
+	return nil
+}
+
+// statusBehind is the status with what flags hide.
+func (s Slot) statusBehind(ctx context.Context, known listed, f flags, a asked) (status, error) {
+	index, done, err := s.newIndex(ctx, known, f)
 	if err != nil {
 		return status{}, err
 	}
@@ -161,7 +198,7 @@ func (s Slot) statusBehind(ctx context.Context, gitDir string, f flags, a asked)
 	return s.status(ctx, a)
 }
 
-// fullStatus is the status with what flags in the index hide.
+// fullStatus is the status of the files as they are, with what the slot's own index hides.
 type fullStatus struct {
 	status
 	flags      flags // behind which there may be something
@@ -170,23 +207,12 @@ type fullStatus struct {
 }
 
 func (s Slot) fullStatus(ctx context.Context, a asked, prepared note) (fullStatus, error) {
-	seen, err := s.status(ctx, a)
-	if err != nil {
-		return fullStatus{}, err
-	}
 	known, err := s.list(ctx)
 	if err != nil {
 		return fullStatus{}, err
 	}
-	all := fullStatus{status: seen, flags: s.hidingFlags(known.flags, prepared), submodules: known.submodules}
-	if len(all.flags) == 0 {
-		return all, nil
-	}
-	gitDir, err := s.gitDir()
-	if err != nil {
-		return fullStatus{}, err
-	}
-	if all.status, err = s.statusBehind(ctx, gitDir, all.flags, a); err != nil {
+	all := fullStatus{flags: s.hidingFlags(known.flags, prepared), submodules: known.submodules}
+	if all.status, err = s.statusBehind(ctx, known, all.flags, a); err != nil {
 		return fullStatus{}, err
 	}
 	all.hidden = all.flags.hide(all.changes)
@@ -292,25 +318,12 @@ func (s Slot) digest(file string) string {
 	return fmt.Sprintf("%t %s", info.Mode()&executable != 0, hex.EncodeToString(sum.Sum(nil)))
 }
 
-// indexFolder is where a submodule's index is; empty where the submodule was not laid out.
-func (s Slot) indexFolder() (string, error) {
-	inside := filepath.Join(s.Dir, ".git")
-	info, err := os.Lstat(inside)
-	switch {
-	case err != nil:
-		return "", nil
-	case info.IsDir():
-		return inside, nil
-	}
-	return s.gitDir()
-}
-
 // hiddenBelow are the changes in submodules that git overlooks there because of flags: a look at the slot asks the
 // index of each submodule, which has flags of its own.
 func (s Slot) hiddenBelow(ctx context.Context, submodules []string) ([]Hidden, error) {
 	var all []Hidden
-	err := s.eachFlagged(ctx, submodules, "", func(sub Slot, name, folder string, f flags) error {
-		seen, err := sub.statusBehind(ctx, folder, f, asked{untracked: "no", submodules: "all"})
+	err := s.eachFlagged(ctx, submodules, "", func(sub Slot, name string, known listed, f flags) error {
+		seen, err := sub.statusBehind(ctx, known, f, asked{untracked: "no", submodules: "all"})
 		for _, h := range f.hide(seen.changes) {
 			h.Submodule = name
 			all = append(all, h)
@@ -323,28 +336,24 @@ func (s Slot) hiddenBelow(ctx context.Context, submodules []string) ([]Hidden, e
 // unflagBelow has git look again at what it overlooked in submodules, so that the next task sees what
 // is left there.
 func (s Slot) unflagBelow(ctx context.Context, submodules []string) error {
-	return s.eachFlagged(ctx, submodules, "", func(sub Slot, _, _ string, f flags) error {
-		return sub.unflag(ctx, "", f)
+	return s.eachFlagged(ctx, submodules, "", func(sub Slot, _ string, _ listed, f flags) error {
+		return sub.unflag(ctx, f)
 	})
 }
 
 // eachFlagged does something for each submodule, however deep it lies, in which files are there that git overlooks.
 func (s Slot) eachFlagged(ctx context.Context, submodules []string, within string,
-	do func(sub Slot, name, folder string, f flags) error) error {
+	do func(sub Slot, name string, known listed, f flags) error) error {
 	for _, submodule := range submodules {
 		// Of what can be done with a slot, looking at its index and its files is all that fits a submodule.
 		sub := Slot{Repo: s.Repo, Dir: filepath.Join(s.Dir, filepath.FromSlash(submodule))}
 		name := path.Join(within, submodule)
-		folder, err := sub.indexFolder()
-		if err == nil && folder == "" {
-			continue
+		if !sub.exists(".git") {
+			continue // it was not laid out
 		}
-		var known listed
-		if err == nil {
-			known, err = sub.list(ctx)
-		}
+		known, err := sub.list(ctx)
 		if present := sub.present(known.flags); err == nil && len(present) > 0 {
-			err = do(sub, name, folder, present)
+			err = do(sub, name, known, present)
 		}
 		if err != nil {
 			return fmt.Errorf("look into the submodule %q: %w", name, err)

@@ -240,6 +240,24 @@ func move(from, to string) error {
 	return os.Remove(from)
 }
 
+// copyFile copies a file that is not there yet.
+func copyFile(from, to string) error {
+	source, err := proc.OpenFile(from, os.O_RDONLY, 0)
+	if err != nil {
+		return fmt.Errorf("open: %w", err)
+	}
+	defer source.Close()
+	target, err := proc.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return fmt.Errorf("create: %w", err)
+	}
+	_, err = io.Copy(target, source)
+	if err = errors.Join(err, target.Close()); err != nil {
+		return fmt.Errorf("copy: %w", err)
+	}
+	return nil
+}
+
 // Replaced returns the content of the file that took the place of the link, of which 32 MiB is the most; a larger one,
 // and anything that is no file, is an error. there is false where the link is intact, or gone: Link puts it back then.
 // It runs no program.

@@ -248,6 +248,9 @@ func (r Repo) mergeTarget(ctx context.Context, m MergeRequest, start, branch str
 	if !ahead {
 		return Merged{Commit: start, How: AlreadyMerged}, nil
 	}
+	if err := r.intact(ctx, start+"..."+branch); err != nil {
+		return Merged{}, fmt.Errorf("nothing was changed: %w", err)
+	}
 	if m.Strategy == "squash" {
 		return r.squash(ctx, m, start, branch, behind)
 	}

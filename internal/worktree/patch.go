@@ -27,10 +27,16 @@ func (s Slot) Patch(ctx context.Context, from string) (p diff.Patch, err error) 
 	} else if err := s.Repo.there(ctx, from); err != nil {
 		return p, err
 	}
-	if p.Text, err = s.diffSince(ctx, p.From); err != nil {
+	index, done, err := s.indexWithoutFlags(ctx)
+	if err != nil {
 		return p, err
 	}
-	_, err = s.read(ctx, "diff", "--quiet", "--no-ext-diff", "--no-textconv", "HEAD", "--")
+	defer done()
+	if p.Text, err = s.diffSince(ctx, index, p.From); err != nil {
+		return p, err
+	}
+	_, err = s.Repo.git(ctx, call{dir: s.Dir, index: index, env: []string{reading},
+		args: []string{"diff", "--quiet", "--no-ext-diff", "--no-textconv", "HEAD", "--"}})
 	if p.Loose = exitCode(err) == 1; err != nil && !p.Loose {
 		return p, fmt.Errorf("look for what is not committed in %q: %w", s.Dir, err)
 	}
@@ -58,7 +64,7 @@ func (r Repo) BranchPatch(ctx context.Context, branch, from string) (p diff.Patc
 			return p, err
 		}
 		p.From = from
-		if p.Text, err = r.diff(ctx, r.Path, from+"..refs/heads/"+branch, branch, nil); err != nil {
+		if p.Text, err = r.diff(ctx, call{dir: r.Path}, from+"..refs/heads/"+branch, branch, nil); err != nil {
 			return p, err
 		}
 	}

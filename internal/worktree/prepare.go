@@ -273,8 +273,7 @@ func (s Slot) leftover(ctx context.Context, here place, v inspection, prepared n
 		return nil, err
 	}
 	if d.any() || force || here.operationInProgress() || here.unborn() || replaced != "" {
-		k := keeping{task: owner, work: d.work, clear: d.any() ||
-			force, flags: d.flags, document: replaced, held: keepingRefs()}
+		k := keeping{task: owner, work: d.work, clear: d.any() || force, document: replaced, held: keepingRefs()}
 		return s.keepAndClear(ctx, here, k)
 	}
 	if err := s.unlink(here); err != nil {

@@ -26,7 +26,7 @@ func (s Slot) Release(ctx context.Context, taskID string) (done Cleared, err err
 	takenBack, prepared, err := s.takeBack(ctx)
 	done.TakenBack = takenBack
 	if err == nil {
-		done.Rescued, err = s.release(ctx, taskID, prepared, len(takenBack) > 0)
+		done.Rescued, err = s.release(ctx, taskID, prepared)
 	}
 	return done, err
 }
@@ -37,7 +37,7 @@ type Cleared struct {
 	TakenBack []string // of its own configuration: names of settings, and "sparse-checkout"
 }
 
-func (s Slot) release(ctx context.Context, taskID string, prepared note, force bool) ([]Rescue, error) {
+func (s Slot) release(ctx context.Context, taskID string, prepared note) ([]Rescue, error) {
 	here, present, err := s.look(ctx)
 	if err != nil || !present {
 		return nil, err
@@ -59,8 +59,8 @@ func (s Slot) release(ctx context.Context, taskID string, prepared note, force b
 	if err := s.unflagBelow(ctx, d.submodules); err != nil {
 		return nil, err
 	}
-	k := keeping{task: taskID, held: []string{base.Commit, "--remotes"}, work: d.work, clear: d.any() ||
-		force, flags: d.flags}
+	// Where nothing differs the index is made again all the same: the next task's commits are made of what it says.
+	k := keeping{task: taskID, held: []string{base.Commit, "--remotes"}, work: d.work, clear: true}
 	if k.document, err = s.replacedDocument(ctx, here); err != nil {
 		return nil, err
 	}
@@ -109,7 +109,6 @@ type keeping struct {
 	task     string
 	work     bool     // there are changes to keep
 	clear    bool     // there is something to clear, even when it is no agent's work
-	flags    flags    // with which git overlooks files
 	document string   // the regular file that took the place of the document's link, if any
 	held     []string // what else holds commits safely, in the words of git rev-list
 }
@@ -124,7 +123,7 @@ func (s Slot) keepAndClear(ctx context.Context, here place, k keeping) ([]Rescue
 		if err := s.endOperation(ctx, here); err != nil {
 			return kept, err
 		}
-		if err := s.unflag(ctx, "", k.flags); err != nil {
+		if err := s.renewIndex(ctx, here.head); err != nil {
 			return kept, err
 		}
 		if _, err := s.run(ctx, "reset", "--hard", "--quiet"); err != nil {

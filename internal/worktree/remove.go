@@ -39,7 +39,7 @@ func (s Slot) holdsNothing(ctx context.Context, here place) error {
 		return err
 	}
 	if !dirty {
-		if dirty, err = s.hasHidden(ctx); err != nil {
+		if dirty, err = s.differs(ctx); err != nil {
 			return err
 		}
 	}
@@ -82,14 +82,14 @@ func (s Slot) anyChange(ctx context.Context) (bool, error) {
 	return len(out.Stdout) > 0, nil
 }
 
-// hasHidden reports whether there are changes that git overlooks because of flags.
-func (s Slot) hasHidden(ctx context.Context) (bool, error) {
+// differs reports whether there are changes, also those that the slot's own index hides.
+func (s Slot) differs(ctx context.Context) (bool, error) {
 	prepared, _, err := s.note(ctx)
 	if err != nil {
 		return false, err
 	}
 	all, err := s.fullStatus(ctx, asked{untracked: "no", submodules: "all"}, prepared)
-	return len(all.hidden) > 0, err
+	return len(s.withoutShown(all.changes, prepared.Shown)) > 0, err
 }
 
 // discard takes the slot out of the pool in one step, a rename, and only then spends time on its files.

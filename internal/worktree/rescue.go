@@ -3,15 +3,11 @@ package worktree
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"orange/internal/proc"
 	"orange/internal/task"
@@ -186,7 +182,7 @@ func (s Slot) keepTree(ctx context.Context, here place, taskID string, forced []
 		return nil, err
 	}
 	// A file that git overlooks and that is not there has nothing to keep; one that is there is kept as it is.
-	index, done, err := s.copyIndex(ctx, here.gitDir, s.present(known.flags))
+	index, done, err := s.newIndex(ctx, known, s.present(known.flags))
 	if err != nil {
 		return nil, err
 	}
@@ -288,33 +284,6 @@ func (s Slot) commitRescue(ctx context.Context, here place, taskID, tree, staged
 
 func (s Slot) commitTree(ctx context.Context, tree, message string, parents []string) (string, error) {
 	return s.Repo.commitTree(ctx, s.Dir, tree, message, parents)
-}
-
-// copyFile copies a file that is not there yet, with the time of its last change. Git takes a file for unchanged whose
-// times are those of its entry, unless the index is as old as the entry: a copy of an index that were younger would
-// hide what was written in the second of the checkout.
-func copyFile(from, to string) error {
-	source, err := proc.OpenFile(from, os.O_RDONLY, 0)
-	if err != nil {
-		return fmt.Errorf("open: %w", err)
-	}
-	defer source.Close()
-	info, err := source.Stat()
-	if err != nil {
-		return fmt.Errorf("look: %w", err)
-	}
-	target, err := proc.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if err != nil {
-		return fmt.Errorf("create: %w", err)
-	}
-	_, err = io.Copy(target, source)
-	if err = errors.Join(err, target.Close()); err != nil {
-		return fmt.Errorf("copy: %w", err)
-	}
-	if err := os.Chtimes(to, time.Time{}, info.ModTime()); err != nil {
-		return fmt.Errorf("keep the time: %w", err)
-	}
-	return nil
 }
 
 // unborn reports whether the slot is on a branch without a commit: it never had one, or its ref was deleted.

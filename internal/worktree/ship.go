@@ -50,8 +50,7 @@ func (s Slot) commitWork(ctx context.Context, here place, taskID string, keep fu
 	if err != nil {
 		return "", nil, err
 	}
-	// A copy of the slot's own index begins with what git knows of the files: the others alone are read.
-	index, done, err := s.copyIndex(ctx, here.gitDir, s.present(known.flags))
+	index, done, err := s.newIndex(ctx, known, s.present(known.flags))
 	if err != nil {
 		return "", nil, err
 	}

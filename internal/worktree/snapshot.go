@@ -52,6 +52,15 @@ func (s Slot) Snapshot(ctx context.Context) (Snapshot, bool, error) {
 	if err != nil {
 		return Snapshot{}, false, fmt.Errorf("cannot tell whether the workspace is clean: %w", err)
 	}
+	if seen.head != "" {
+		commits := []string{seen.head}
+		if base, err := s.Repo.Base(ctx); err == nil { // else nothing is left out
+			commits = append(commits, "^"+base.Commit)
+		}
+		if err := s.Repo.intact(ctx, commits...); err != nil {
+			return Snapshot{}, false, fmt.Errorf("cannot look at workspace %q: %w", s.Dir, err)
+		}
+	}
 	at := Snapshot{Head: seen.head, Branch: seen.branch, Hidden: seen.hidden}
 	for _, c := range s.withoutShown(seen.changes, prepared.Shown) {
 		switch {

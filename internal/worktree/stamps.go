@@ -2,8 +2,6 @@ package worktree
 
 import (
 	"context"
-	"crypto/sha1" //nolint:gosec // git's own names of what files hold
-	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
 	"os"
@@ -45,16 +43,20 @@ type stamp struct {
 
 // Stamps notes how the files of the slot's commit lie in it.
 func (s Slot) Stamps(ctx context.Context) (Stamps, error) {
-	res, err := s.run(ctx, "ls-tree", "-r", "-z", "--full-tree", "HEAD")
+	res, err := s.run(ctx, "ls-tree", "-r", "-t", "-z", "--full-tree", "HEAD")
 	if err != nil {
 		return Stamps{}, err
 	}
+	folders := []string{"HEAD", "HEAD^{tree}"}
 	out := Stamps{dir: s.Dir, files: map[string]stamp{}}
 	var differ, others []string // others hold something else than the commit, and git's filters may be why
 	named := map[string]string{}
 	for entry := range strings.SplitSeq(string(res.Stdout), "\x00") {
 		about, path, found := strings.Cut(entry, "\t")
 		fields := strings.Fields(about)
+		if found && len(fields) == 3 && fields[1] == "tree" {
+			folders = append(folders, fields[2])
+		}
 		if !found || len(fields) != 3 || fields[1] != "blob" {
 			continue
 		}
@@ -71,7 +73,11 @@ func (s Slot) Stamps(ctx context.Context) (Stamps, error) {
 			others = append(others, path)
 		}
 	}
-	filtered, err := s.filtered(ctx, others, named)
+	err = s.Repo.haveTheirNames(ctx, s.Dir, folders)
+	var filtered []string
+	if err == nil {
+		filtered, err = s.filtered(ctx, others, named)
+	}
 	if err == nil {
 		out.Differ, err = s.notAsPrepared(ctx, append(differ, filtered...))
 	}
@@ -152,10 +158,7 @@ func blobOf(path string, link bool, letters int) string {
 	if err != nil {
 		return ""
 	}
-	sum := sha1.New() //nolint:gosec // as above
-	if letters == hex.EncodedLen(sha256.Size) {
-		sum = sha256.New()
-	}
+	sum := newSum(letters)
 	fmt.Fprintf(sum, "blob %d\x00", len(text))
 	sum.Write(text)
 	return hex.EncodeToString(sum.Sum(nil))

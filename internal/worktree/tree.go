@@ -129,10 +129,9 @@ func (r Repo) unknownFiles(ctx context.Context, judged Trees) (map[string]bool, 
 	return unknown, err
 }
 
-// indexWithoutFlags is a copy of the slot's index in which nothing is overlooked.
+// indexWithoutFlags is a temporary index with the entries of the slot's, in which nothing is overlooked.
 func (s Slot) indexWithoutFlags(ctx context.Context) (index string, done func(), err error) {
-	here, own := s.own(ctx)
-	if !own {
+	if _, own := s.own(ctx); !own {
 		return "", nil, errors.New("it is no worktree of the repository")
 	}
 	prepared, _, err := s.note(ctx)
@@ -143,7 +142,7 @@ func (s Slot) indexWithoutFlags(ctx context.Context) (index string, done func(),
 	if err != nil {
 		return "", nil, err
 	}
-	return s.copyIndex(ctx, here.gitDir, s.hidingFlags(known.flags, prepared))
+	return s.newIndex(ctx, known, s.hidingFlags(known.flags, prepared))
 }
 
 // treeOfFiles is the tree of all files that the index knows, as they lie there.

@@ -84,18 +84,22 @@ func (s Slot) Diff(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return s.diffSince(ctx, from)
+	index, done, err := s.indexWithoutFlags(ctx)
+	if err != nil {
+		return "", err
+	}
+	defer done()
+	return s.diffSince(ctx, index, from)
 }
 
-// diffSince shows what the workspace changed since a commit.
-func (s Slot) diffSince(ctx context.Context, from string) (string, error) {
-	unknown, err := s.Repo.git(ctx,
-		call{dir: s.Dir, args: []string{"ls-files", "-z", "--others", "--exclude-standard"}, env: []string{
-			reading}, most: mostDiff})
+// diffSince shows what the workspace changed since a commit. The index is one that was made for it.
+func (s Slot) diffSince(ctx context.Context, index, from string) (string, error) {
+	unknown, err := s.Repo.git(ctx, call{dir: s.Dir, index: index, env: []string{reading}, most: mostDiff,
+		args: []string{"ls-files", "-z", "--others", "--exclude-standard"}})
 	if err != nil {
 		return "", fmt.Errorf("list the new files of %q: %w", s.Dir, err)
 	}
-	return s.Repo.diff(ctx, s.Dir, from, s.Dir, newFiles(unknown))
+	return s.Repo.diff(ctx, call{dir: s.Dir, index: index}, from, s.Dir, newFiles(unknown))
 }
 
 // ErrNoBranch says that there is nothing to compare: the branch was never created, or it was deleted.
@@ -117,7 +121,7 @@ func (r Repo) BranchDiff(ctx context.Context, branch string) (string, error) {
 	if err := r.comparable(ctx, r.Path, base.Commit, "refs/heads/"+branch); err != nil {
 		return "", fmt.Errorf("show the changes of %q: %w", branch, err)
 	}
-	return r.diff(ctx, r.Path, base.Commit+"...refs/heads/"+branch, branch, nil)
+	return r.diff(ctx, call{dir: r.Path}, base.Commit+"...refs/heads/"+branch, branch, nil)
 }
 
 // Bounds of what is shown of a diff: more than this is not read on a screen.
@@ -127,11 +131,12 @@ const (
 )
 
 // diff has the list of files and every line in one go, regardless of what a person configured for diffs of their
-// own. unknown are files that git does not know yet.
-func (r Repo) diff(ctx context.Context, dir, of, name string, unknown []string) (string, error) {
-	args := []string{"diff", "--stat", "--patch", fmt.Sprintf("--stat-count=%d", mostFiles), "--no-ext-diff",
+// own. in says where, and with which index; unknown are files that git does not know yet.
+func (r Repo) diff(ctx context.Context, in call, of, name string, unknown []string) (string, error) {
+	in.env, in.most = []string{reading}, mostDiff
+	in.args = []string{"diff", "--stat", "--patch", fmt.Sprintf("--stat-count=%d", mostFiles), "--no-ext-diff",
 		"--no-textconv", "--no-color", "--submodule=short", "--src-prefix=a/", "--dst-prefix=b/", of, "--"}
-	shown, err := r.git(ctx, call{dir: dir, args: args, env: []string{reading}, most: mostDiff})
+	shown, err := r.git(ctx, in)
 	if err != nil {
 		return "", fmt.Errorf("show the changes of %q: %w", name, err)
 	}

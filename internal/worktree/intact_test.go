@@ -1,0 +1,61 @@
+package worktree
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// Git hashes hardly any object that it reads. Each row puts another object's content under the name of one.
+func TestObjectsThatWereWrittenOver_areNeitherJudgedNorMerged(t *testing.T) {
+	t.Parallel()
+	const ours = "holds something else than its name says" // else git may say so itself, in its own words
+	for name, row := range map[string]struct{ of, by, says string }{
+		"a file":         {of: "topic:sub/deep.txt", by: "topic:a.txt", says: ours},
+		"a folder":       {of: "topic:sub", by: "main:sub", says: ours},
+		"the top folder": {of: "topic^{tree}", by: "main^{tree}"},
+		"the commit":     {of: "topic", by: "main"},
+		"nothing":        {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newHome(t)
+			s := h.prepared(t, "topic", "T1")
+			commit(t, s.Dir, "sub/deep.txt", "deeper\n")
+			commit(t, h.Path, "other.txt", "other\n") // so that a merge makes trees
+			object := func(of string) string {
+				of = git(t, h.Path, "rev-parse", of)
+				return filepath.Join(h.Path, ".git", "objects", of[:2], of[2:])
+			}
+			if row.of != "" {
+				name, by := object(row.of), object(row.by)
+				if err := os.Remove(name); err != nil {
+					t.Fatal(err)
+				}
+				text, err := os.ReadFile(by)
+				if err == nil {
+					err = os.WriteFile(name, text, 0o444)
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			before := git(t, h.Path, "rev-parse", "main")
+			_, _, looked := s.Snapshot(t.Context())
+			_, merged := h.Merge(t.Context(), MergeRequest{Branch: "topic", Message: "Merge"})
+			_, stamped := s.Stamps(t.Context())
+			if row.of == "" {
+				want(t, "a look", looked, nil)
+				want(t, "a merge", merged, nil)
+				want(t, "a check", stamped, nil)
+				return
+			}
+			wantError(t, looked, row.says)
+			wantError(t, merged, row.says)
+			want(t, "the default branch", git(t, h.Path, "rev-parse", "main"), before)
+			if row.of != "topic:sub/deep.txt" { // whose content is compared with the file
+				wantError(t, stamped, row.says)
+			}
+		})
+	}
+}
