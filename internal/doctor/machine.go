@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -151,7 +152,7 @@ func (m LocalMachine) Version(ctx context.Context, program string, args ...strin
 	const enough = 4 * time.Second
 	ctx, cancel := context.WithTimeout(ctx, enough)
 	defer cancel()
-	res, err := proc.Run(ctx, proc.Command{Name: program, Args: args,
+	res, err := proc.Run(ctx, proc.Command{Name: program, Args: args, Watched: filepath.Base(program),
 		Env: []string{"GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1"}}) // git reads them even for that
 	first, _, _ := strings.Cut(res.Text(), "\n")
 	return first, err

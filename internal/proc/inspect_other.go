@@ -136,6 +136,9 @@ func Watch(_ context.Context, p task.Process) error {
 // preferAtOutOfMemory is nothing that this system knows.
 func preferAtOutOfMemory(int) {}
 
+// blockedOn is empty: this system does not tell what a process waits for.
+func blockedOn(int, string) string { return "" }
+
 // inSession lists no one: this system reports who is in a group, but not who is in a session.
 func inSession(int) []task.Process { return nil }
 

@@ -30,9 +30,9 @@ type Command struct {
 	Most  int       // bytes of the standard output that are kept; what is more is read and dropped. 0 keeps all
 	// Stdout gets the standard output that Run would keep. The program ends where it takes no more.
 	Stdout io.Writer
-	// Stuck says why a program that Run has started will not end; nil where nothing is known that holds it up. It is
-	// asked again and again, as soon as the program takes long.
-	Stuck func() error
+	// Watched is how the names of programs begin that Run ends when they read, or wait to open, a pipe or a device that
+	// has a path: "git" with all that git starts of its own. Empty watches none.
+	Watched string
 }
 
 // Result is what a program left behind.
@@ -67,9 +67,9 @@ const (
 	waitDelay = 500 * time.Millisecond
 	// longest is how long a program may take that Run starts: fetches of large repositories are among them.
 	longest = 10 * time.Minute
-	// stuckAfter is when it is asked for the first time why a program does not end, and stuckAtMost how long the pauses
-	// become, each twice as long as the one before.
-	stuckAfter, stuckAtMost = 100 * time.Millisecond, 30 * time.Second
+	// watchAfter is when a program is looked at for the first time, and watchAtMost how long the pauses become, each
+	// twice as long as the one before.
+	watchAfter, watchAtMost = 100 * time.Millisecond, 2 * time.Second
 )
 
 // Run starts the program, in a process session of its own with no terminal, and waits for its end.
@@ -81,9 +81,6 @@ func Run(ctx context.Context, c Command) (Result, error) {
 	defer end(nil)
 	late := time.AfterFunc(longest, func() { end(fmt.Errorf("it did not end within %s", longest)) })
 	defer late.Stop()
-	if c.Stuck != nil {
-		go askWhileItRuns(ctx, c.Stuck, end)
-	}
 	var stderr bytes.Buffer
 	stdout := head{most: c.Most}
 	cmd := ofSession(ctx, c)
@@ -91,7 +88,13 @@ func Run(ctx context.Context, c Command) (Result, error) {
 	if c.Stdout != nil {
 		cmd.Stdout = c.Stdout
 	}
-	err := cmd.Run()
+	err := cmd.Start()
+	if err == nil {
+		if c.Watched != "" {
+			go watchWhileItRuns(ctx, cmd.Process.Pid, c.Watched, end)
+		}
+		err = cmd.Wait()
+	}
 	result := Result{Stdout: stdout.kept.Bytes(), Stderr: stderr.Bytes(), Code: cmd.ProcessState.ExitCode(),
 		More: stdout.more}
 	if err == nil {
@@ -116,17 +119,22 @@ func ofSession(ctx context.Context, c Command) *exec.Cmd {
 	return cmd
 }
 
-// askWhileItRuns asks why a program does not end, until ctx ends. The first answer ends the program.
-func askWhileItRuns(ctx context.Context, stuck func() error, end context.CancelCauseFunc) {
-	for pause := stuckAfter; ctx.Err() == nil; pause = min(2*pause, stuckAtMost) {
+// watchWhileItRuns looks at a session until ctx ends. What a program waits for that never ends it tells to end.
+func watchWhileItRuns(ctx context.Context, session int, word string, end context.CancelCauseFunc) {
+	for pause := watchAfter; ctx.Err() == nil; pause = min(2*pause, watchAtMost) {
 		select {
 		case <-ctx.Done():
 		case <-time.After(pause):
-			if err := stuck(); err != nil {
-				end(err)
+			if path := blockedOn(session, word); path != "" {
+				end(WaitsFor(word, path))
 			}
 		}
 	}
+}
+
+// WaitsFor is the error about a program that waits for a pipe or a device.
+func WaitsFor(program, path string) error {
+	return fmt.Errorf("%s waits for %q: that is a pipe or a device, and no file; move it away", program, path)
 }
 
 // head keeps the beginning of an output.

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -314,5 +315,37 @@ func TestRun_leavesOutWhatIsUnset(t *testing.T) {
 	must(t, err)
 	if out.Text() != "unset given" {
 		t.Errorf("got %q", out.Text())
+	}
+}
+
+// A program waits forever where someone has put a pipe in the place of a file, or a device.
+func TestRun_endsAWatchedProgramAtAPipeOrADevice(t *testing.T) {
+	t.Parallel()
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range []string{pipe, "/dev/zero"} {
+		_, err := proc.Run(t.Context(), proc.Command{Name: "cat", Args: []string{file}, Most: 1, Watched: "cat"})
+		if err == nil || !strings.Contains(err.Error(), strconv.Quote(file)) {
+			t.Errorf("cat %s: %v", file, err)
+		}
+	}
+	open, err := os.OpenFile(pipe, os.O_RDWR, 0) // who has it open and writes nothing
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer open.Close()
+	_, err = proc.Run(t.Context(), proc.Command{Name: "sh", Args: []string{"-c", "cat " + pipe + "; true"},
+		Watched: "cat"})
+	if err == nil || !strings.Contains(err.Error(), pipe) {
+		t.Errorf("a child of the program: %v", err)
+	}
+	// What is not watched may wait: a program of a person's that waits for a pipe has its reasons.
+	ctx, end := context.WithTimeout(t.Context(), 500*time.Millisecond)
+	defer end()
+	_, err = proc.Run(ctx, proc.Command{Name: "cat", Args: []string{pipe}, Watched: "git"})
+	if !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("another program: %v", err)
 	}
 }

@@ -198,8 +198,7 @@ func (r Repo) runOnce(ctx context.Context, c call) (proc.Result, error) {
 	if r.calls != nil {
 		r.calls.Add(1)
 	}
-	others := othersIn(c.args)
-	for _, other := range others {
+	for _, other := range othersIn(c.args) {
 		if err := other.usual(other.Path); err != nil {
 			return proc.Result{}, err
 		}
@@ -207,9 +206,7 @@ func (r Repo) runOnce(ctx context.Context, c call) (proc.Result, error) {
 	if err := r.usual(c.dir); err != nil {
 		return proc.Result{}, err
 	}
-	asked := command(c)
-	asked.Stuck = r.stuckAt(c.dir, others)
-	result, err := proc.Run(ctx, asked)
+	result, err := proc.Run(ctx, command(c))
 	if ended, is := errors.AsType[*proc.Error](err); is {
 		said := strings.TrimSpace(ended.Stderr)
 		if said == "" {
@@ -259,7 +256,7 @@ func command(c call) proc.Command {
 		env = append(env, "GIT_INDEX_FILE="+c.index)
 	}
 	out := proc.Command{Name: "git", Args: append(args, c.args...), Dir: c.dir, Env: append(env, c.env...),
-		Unset: inherited(), Most: c.most, Stdout: c.stdout}
+		Unset: inherited(), Most: c.most, Stdout: c.stdout, Watched: "git"}
 	if c.stdin != "" {
 		out.Stdin = strings.NewReader(c.stdin)
 	}

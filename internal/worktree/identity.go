@@ -86,7 +86,7 @@ func askIdentity(ctx context.Context) (name, address string, err error) {
 	result, err := proc.Run(ctx, proc.Command{
 		Name: "git", Args: []string{"config", "--global", "--includes", "--null", "--get-regexp",
 			`^user\.(name|email)$`},
-		Dir: "/", Env: []string{"LC_ALL=C", "GIT_CEILING_DIRECTORIES=/"}, Unset: inherited(), Stuck: waitsForPerson,
+		Dir: "/", Env: []string{"LC_ALL=C", "GIT_CEILING_DIRECTORIES=/"}, Unset: inherited(), Watched: "git",
 	})
 	const none = 1 // git's status where no key fits
 	if err != nil && result.Code != none {
@@ -116,7 +116,7 @@ func HasIdentity(ctx context.Context, dir string, env []string) (bool, error) {
 		result, err := proc.Run(ctx, proc.Command{
 			Name: "git", Args: []string{"-c", "user.useConfigOnly=true", "var", who},
 			Dir: dir, Env: append(slices.Clone(env), "LC_ALL=C"), Unset: inherited(),
-			Stuck: Repo{Path: dir}.stuckAt(dir, nil),
+			Watched: "git",
 		})
 		said := string(result.Stderr)
 		switch {

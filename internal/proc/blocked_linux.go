@@ -1,0 +1,87 @@
+package proc
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// blockedOn is the path of a pipe or a device that a process of the session reads, or waits to open, and that never
+// ends. It looks at processes alone whose names begin with the word. It is empty where there is none, and where the
+// system does not let it look.
+func blockedOn(session int, word string) string {
+	for _, p := range inSession(session) {
+		found, name, err := named(p.PID)
+		if err != nil || found != p || !strings.HasPrefix(name, word) {
+			continue
+		}
+		threads, _ := os.ReadDir("/proc/" + strconv.Itoa(p.PID) + "/task")
+		for _, thread := range threads {
+			if path := opens(p.PID, filepath.Join("task", thread.Name(), "syscall")); path != "" {
+				return path
+			}
+		}
+		if path := hasOpen(p.PID); path != "" {
+			return path
+		}
+	}
+	return ""
+}
+
+// hasOpen is such a pipe or device among the open files of a process. The pipes that it has to its parent have no path.
+func hasOpen(pid int) string {
+	folder := "/proc/" + strconv.Itoa(pid) + "/fd"
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return ""
+	}
+	read := []string{"/dev/tty", "/dev/random", "/dev/urandom"} // by programs that wait for no one
+	for _, entry := range entries {
+		path, err := os.Readlink(filepath.Join(folder, entry.Name()))
+		if err == nil && filepath.IsAbs(path) && !slices.Contains(read, path) && IsEndless(path) {
+			return path
+		}
+	}
+	return ""
+}
+
+// opens is such a pipe that a thread of a process waits to open, as the file says: no one writes to it.
+func opens(pid int, syscall string) string {
+	text, err := readProc(pid, syscall)
+	fields := strings.Fields(string(text))
+	if err != nil || len(fields) < 3 || fields[0] != strconv.Itoa(unix.SYS_OPENAT) {
+		return ""
+	}
+	at, err := strconv.ParseInt(fields[2], 0, 64)
+	if err != nil {
+		return ""
+	}
+	memory, err := os.Open("/proc/" + strconv.Itoa(pid) + "/mem")
+	if err != nil {
+		return ""
+	}
+	defer memory.Close()
+	name := make([]byte, unix.PathMax)
+	n, _ := memory.ReadAt(name, at) // what follows the path may be no memory of the process
+	path, _, whole := bytes.Cut(name[:n], []byte{0})
+	if !whole {
+		return ""
+	}
+	found := string(path)
+	if !filepath.IsAbs(found) {
+		folder, err := os.Readlink("/proc/" + strconv.Itoa(pid) + "/cwd")
+		if err != nil {
+			return ""
+		}
+		found = filepath.Join(folder, found)
+	}
+	if !IsEndless(found) {
+		return ""
+	}
+	return found
+}
