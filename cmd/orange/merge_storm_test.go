@@ -117,7 +117,10 @@ func (s *mergeStorm) strike(ctx context.Context) {
 		s.figures["looks of the monitor"]++
 		s.check("after a look of the monitor", true)
 	}
-	if again := s.again(); len(again) > 0 {
+	again := s.again()
+	if len(again) == 0 {
+		s.removeHalfMade()
+	} else {
 		out, status := s.merge(ctx, append([]string{"merge"}, again...)...)
 		if status != 0 && status != 1 {
 			s.t.Errorf("one more run ended with status %d: %s", status, out)

@@ -384,6 +384,7 @@ func (s *mergeStorm) reconcile() {
 		where = filepath.Join(s.dir, "aside")
 		s.asOthers(s.repo, "worktree", "add", "-q", where, "main")
 	}
+	s.removeHalfMade()
 	s.asOthers(where, "pull", "-q", "--rebase", "origin", "main")
 	s.asOthers(where, "push", "-q", "origin", "HEAD:main")
 	if s.away {
@@ -391,6 +392,15 @@ func (s *mergeStorm) reconcile() {
 	}
 	s.asOthers(s.repo, "fetch", "-q", "origin")
 	s.landed, s.own = append(s.landed, s.own), ""
+}
+
+// removeHalfMade is what a person does who fetches before the next merge.
+func (s *mergeStorm) removeHalfMade() {
+	s.t.Helper()
+	if s.isHalfMade() {
+		s.asOthers(s.repo, "worktree", "remove", "--force", "--force", filepath.Join(s.home, "merges", "coffee--merge"))
+		s.figures["half made worktrees that a person removed"]++
+	}
 }
 
 // endAll kills what has a mark in its environment, the program first: it would start more. Only git that moves the

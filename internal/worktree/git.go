@@ -76,7 +76,7 @@ func (r Repo) git(ctx context.Context, c call) (proc.Result, error) {
 	wait := firstLockWait
 	for attempt := 1; ; attempt++ {
 		result, err := r.runOnce(ctx, c)
-		if err == nil || attempt == lockAttempts || !busy(err) {
+		if err == nil || attempt == lockAttempts || !busy(err) && r.unfinishedIn(err) == "" {
 			return result, err
 		}
 		if lock := r.abandoned(c.dir, err, time.Now()); lock != "" {
@@ -140,16 +140,26 @@ func named(met error, pattern *regexp.Regexp) string {
 	return ""
 }
 
-var worktreeInTheWay = lazyregexp.New(`failed to read \S.*/worktrees/([^/\n]+)/commondir: `)
+var worktreeInTheWay = lazyregexp.New(
+	`(?:failed to read \S.*/|bad object )worktrees/([^/\n]+)/(?:commondir: |HEAD)`)
 
-// unfinishedFolder is git's own folder of a worktree that a killed git had only begun: without the path to the
-// repository in it, no git can do anything in the whole repository. It is old, git has locked it until it is
-// whole, and no git works in the repository.
-func (r Repo) unfinishedFolder(met error, now time.Time) string {
+// unfinishedIn is git's own folder of a worktree that a git met which is not finished: without the path to the
+// repository in it, no git can do anything in the whole repository, and without a commit no git can fetch there.
+func (r Repo) unfinishedIn(met error) string {
 	name := named(met, worktreeInTheWay())
 	common, known := r.folder()
 	folder := filepath.Join(common, "worktrees", name)
-	if name == "" || !known || !begun(folder, now) {
+	if name == "" || !known || !unfinished(folder) {
+		return ""
+	}
+	return folder
+}
+
+// unfinishedFolder is such a folder that a killed git has left: it is old, git has locked it until it is whole, and no
+// git works in the repository.
+func (r Repo) unfinishedFolder(met error, now time.Time) string {
+	folder := r.unfinishedIn(met)
+	if folder == "" || !begun(folder, now) {
 		return ""
 	}
 	if others, err := proc.WorkingIn(r.Path, "git"); err != nil || len(others) > 0 {
@@ -158,19 +168,24 @@ func (r Repo) unfinishedFolder(met error, now time.Time) string {
 	return folder
 }
 
-// begun reports whether git's own folder of a worktree was begun a while ago and never got to know its repository.
+// begun reports whether git's own folder of a worktree was begun a while ago and never finished.
 func begun(folder string, now time.Time) bool {
 	info, err := os.Stat(folder)
-	return err == nil && now.Sub(info.ModTime()) >= lockIsOld && withoutRepository(folder)
+	return err == nil && now.Sub(info.ModTime()) >= lockIsOld && unfinished(folder)
 }
 
-// withoutRepository reports whether git's own folder of a worktree has not got to know its repository yet.
-func withoutRepository(folder string) bool {
+// unfinished reports whether git's own folder of a worktree does not know its repository yet, or is at no commit yet:
+// git writes zeros first.
+func unfinished(folder string) bool {
 	if !(place{gitDir: folder}).addInProgress() {
 		return false
 	}
 	text, err := proc.ReadFile(filepath.Join(folder, "commondir"))
-	return len(text) == 0 && (err == nil || errors.Is(err, os.ErrNotExist))
+	if len(text) == 0 && (err == nil || errors.Is(err, os.ErrNotExist)) {
+		return true
+	}
+	head, err := headOf(folder)
+	return err == nil && isCommit(head) && strings.Trim(head, "0") == ""
 }
 
 // private reports whether a lock is one of the workspace in dir alone, or of a ref of the repository.

@@ -244,7 +244,7 @@ func (s Slot) onRecord() bool {
 func (s Slot) removeInterrupted() error {
 	dir, err := s.gitDir()
 	common, known := s.Repo.folder()
-	if err == nil && known && withoutRepository(dir) &&
+	if err == nil && known && unfinished(dir) &&
 		samePath(filepath.Dir(dir), filepath.Join(common, "worktrees")) {
 		if err := os.RemoveAll(dir); err != nil {
 			return err

@@ -70,7 +70,7 @@ func (s Slot) addInterrupted(entries []os.DirEntry) bool {
 		return len(text) == 0
 	}
 	_, err = os.Stat(dir)
-	return errors.Is(err, os.ErrNotExist) || begun(dir, time.Now()) || withoutRepository(dir) && s.orphaned()
+	return errors.Is(err, os.ErrNotExist) || begun(dir, time.Now()) || unfinished(dir) && s.orphaned()
 }
 
 // orphaned reports whether it is known that no git is making the slot.

@@ -1,0 +1,30 @@
+package worktree
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Git writes zeros as the commit of a worktree that it makes. Killed then, it leaves a repository in which no git
+// fetches, for any task.
+func TestAGitThatWasKilledWhileItMadeAWorktree_stopsNoFetch(t *testing.T) {
+	t.Parallel()
+	h := newHomeWithOrigin(t)
+	s := h.prepared(t, "topic", "T1")
+	dir, err := s.gitDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, dir, "HEAD", strings.Repeat("0", 40)+"\n")
+	wantError(t, h.fetch(t.Context()), "bad object", "has no commit", "git -C") // an agent's doing, and its work is there
+	write(t, dir, "locked", initializing+"\n")
+	old := time.Now().Add(-lockIsOld)
+	if err := os.Chtimes(dir, old, old); err != nil {
+		t.Fatal(err)
+	}
+	want(t, "a fetch", h.fetch(t.Context()), nil)
+	want(t, "what was begun", exists(filepath.Dir(dir), filepath.Base(dir)), false)
+}
