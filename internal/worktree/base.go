@@ -155,8 +155,9 @@ func (r Repo) fetch(ctx context.Context) error {
 		return nil
 	}
 	if name := named(err, worktreeInTheWay()); name != "" {
-		return fmt.Errorf("cannot fetch %q from origin: %w; that worktree of the repository has no commit: check one out "+
-			"there, or remove it (git -C %s worktree list), then run this again", r.DefaultBranch, err, quoted(r.Path))
+		return fmt.Errorf("cannot fetch %q from origin: %w; that worktree of the repository has no commit: check one "+
+			"out there, or remove it (git -C %s worktree list), then run this again", r.DefaultBranch, err,
+			quoted(r.Path))
 	}
 	if err != nil {
 		return fmt.Errorf("cannot fetch %q from origin: %w; see that origin can be reached without a "+

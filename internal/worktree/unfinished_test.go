@@ -19,7 +19,8 @@ func TestAGitThatWasKilledWhileItMadeAWorktree_stopsNoFetch(t *testing.T) {
 		t.Fatal(err)
 	}
 	write(t, dir, "HEAD", strings.Repeat("0", 40)+"\n")
-	wantError(t, h.fetch(t.Context()), "bad object", "has no commit", "git -C") // an agent's doing, and its work is there
+	// an agent's doing, and its work is there
+	wantError(t, h.fetch(t.Context()), "bad object", "has no commit", "git -C")
 	write(t, dir, "locked", initializing+"\n")
 	old := time.Now().Add(-lockIsOld)
 	if err := os.Chtimes(dir, old, old); err != nil {
