@@ -89,8 +89,8 @@ func (s *mergeStorm) checkGreen(origin []on, when string) {
 	}
 }
 
-// isHalfMade reports whether a git was killed while it made the worktree in which merges are checked: it writes zeros as
-// the commit first, and until the next run of Orange no git fetches in the repository.
+// isHalfMade reports whether a git was killed while it made the worktree in which merges are checked: it writes zeros
+// as the commit first, and until the next run of Orange no git fetches in the repository.
 func (s *mergeStorm) isHalfMade() bool {
 	head, err := os.ReadFile(filepath.Join(s.repo, ".git", "worktrees", "coffee--merge", "HEAD"))
 	return err == nil && strings.Trim(string(head), "0\n") == ""
