@@ -224,8 +224,12 @@ func (p *Program) answered(out record.Outcome, err error) error {
 	return p.outcome(out, "")
 }
 
-// outcome tells what became of a request.
+// outcome tells what became of a request. An agent is not told what else its move does: its contract ends with the
+// status.
 func (p *Program) outcome(out record.Outcome, said string) error {
+	if out.Event.Actor != task.RoleHuman && out.Event.Actor != "" {
+		out.Hooks = nil
+	}
 	hooks, failures := hookViews(out.Hooks)
 	if p.json {
 		answer := map[string]any{

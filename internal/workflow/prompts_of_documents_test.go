@@ -21,6 +21,10 @@ const (
 	handOff  = "Write `## Handoff`.*DONE.*REMAINING.*DECISIONS.*UNCERTAIN"
 	reviewIt = "`orange task update --status agent-review`"
 	refusals = `A command that refuses says what is missing`
+	skill    = `The skill orange-worker has more\.`
+	praise   = `Say what was done well, too\.`
+	noHand   = "It fails if `## Handoff` is missing"
+	noReview = "It fails if `## Review` is missing or has no verdict"
 	ask      = "two or three (precise )?questions under `## Questions`"
 	named    = "If the branch is still called orange-tasks/\\{task_id\\}.*`git branch -m NAME`, then `orange " +
 		"task update --branch`"
@@ -35,7 +39,7 @@ var promptsOfTheDocuments = []told{
 		"4\\. Write `## Plan`.*RISKS may be left out.*APPROACH.*TOUCHING",
 		"5\\. Run `orange task update --status working`", `Then, build`,
 		`6\. Do what you planned\. Test it\. Commit it`, "7\\. " + handOff, `with at least one of these lines`,
-		"8\\. Run " + reviewIt, "9\\. Run `orange task wait`. It returns when the review is over",
+		"8\\. Run " + reviewIt, noHand, skill, "9\\. Run `orange task wait`. It returns when the review is over",
 		"If the task is back in working: read `## Review`, fix what it found.*write `## Handoff` again.*continue " +
 			"with step 8", `If it is in reviewing: the review passed and you are finished`,
 		noPush, notMine,
@@ -46,7 +50,7 @@ var promptsOfTheDocuments = []told{
 		"If the status is planning: 1\\. Write `## Plan`.*unless a good one is there",
 		"2\\. Run `orange task update --status working`, then build it",
 		"If the status is working: 1\\. If there is a `## Review` whose findings are still open, fix those first",
-		`2\. Finish the work`, "3\\. Write `## Handoff` again", "4\\. Run " + reviewIt,
+		`2\. Finish the work`, "3\\. Write `## Handoff` again", "4\\. Run " + reviewIt, noHand,
 		"After that run `orange task wait` until it says how the review ended, and act on it", noPush,
 	}},
 	{"default", "reviewer", []string{
@@ -55,7 +59,7 @@ var promptsOfTheDocuments = []told{
 		"2\\. Read the change: `git diff \\{base\\}\\.\\.\\.HEAD`",
 		`3\. Look twice at everything under UNCERTAIN`, "4\\. Write a new `## Review` section.*Its first line " +
 			"is the verdict, nothing else: `Verdict: PASS` or `Verdict: FAIL`",
-		`say what you found: file and line, what is wrong, and what would be correct`,
+		`say what you found: file and line, what is wrong, and what would be correct`, praise, noReview,
 		"PASS: `orange task update --status reviewing`", "FAIL in round 1: `orange task update --status working`",
 		"FAIL in round 2: `orange task update --status stuck`",
 		`Write nothing to the code host: the review belongs only in \{task_file\}`, refusals,
@@ -81,20 +85,21 @@ var promptsOfTheDocuments = []told{
 		header, `You build this task\.`, `1\. Read \{task_file\}, and the rules.*AGENTS\.md`,
 		`the summary is in its header`, named, ask + ".*`orange task update --status clarification`, and wait",
 		"If there is no `## Context`, write down under `## Notes` how you will do it",
-		`5\. Build it, test it, commit it`, "6\\. " + handOff, "7\\. Run " + reviewIt, noPush, notMine, refusals,
+		`5\. Build it, test it, commit it`, "6\\. " + handOff, "7\\. Run " + reviewIt, noHand, noPush, notMine,
+		refusals, skill,
 	}},
 	{"classic", "worker_respawn", []string{
 		header, `Status: \{status\}`, `Review round: \{review_round\}`,
 		"1\\. Read \\{task_file\\}: `## Handoff` shows how far the work is",
 		"If there is a `## Review` whose findings are still open, fix those first",
-		`3\. Finish the work, test it, commit it`, "4\\. Write `## Handoff` again", "5\\. Run " + reviewIt, noPush,
-		notMine,
+		`3\. Finish the work, test it, commit it`, "4\\. Write `## Handoff` again", "5\\. Run " + reviewIt, noHand,
+		skill, noPush, notMine,
 	}},
 	{"classic", "worker_fix", []string{
 		`you fix what it found`, `^# .*\{summary\}`, `The review of round \{review_round\} failed`,
 		`Project: \{project\} Branch: \{branch\}`, "1\\. Read `## Review`", `2\. Fix each finding`,
 		"3\\. Write `## Handoff` again and say what you changed",
-		"4\\. Run " + reviewIt, noPush, notMine,
+		"4\\. Run " + reviewIt, noHand, skill, noPush, notMine,
 	}},
 	{"classic", "reviewer", []string{
 		header, `You review another agent's work\.`, `Round \{review_round\} of 2`,
@@ -102,7 +107,7 @@ var promptsOfTheDocuments = []told{
 		"2\\. Read the change: `git diff \\{base\\}\\.\\.\\.HEAD`",
 		`3\. Look twice at everything under UNCERTAIN`,
 		"4\\. Write a new `## Review` section.*Its first line is the verdict",
-		`say what you found: file and line, what is wrong`,
+		`say what you found: file and line, what is wrong`, praise, noReview, skill,
 		"PASS: `orange task update --status reviewing`", "FAIL in round 1: `orange task update --status working`",
 		"FAIL in round 2 or later: `orange task update --status stuck`",
 		refusals, `Write nothing to the code host: the review belongs only in \{task_file\}`,
