@@ -29,7 +29,7 @@ func TestMergeStorm(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes long; make test-all runs it")
 	}
-	size, kills, limit := train{branches: 10, conflicts: 2, red: 3}, 10, 3*time.Minute
+	size, kills, limit := train{branches: 10, conflicts: 2, red: 3}, 10, 6*time.Minute
 	if isLong() {
 		size, kills, limit = train{branches: 30, conflicts: 4, red: 3}, 200, 75*time.Minute
 	}

@@ -224,8 +224,8 @@ func (p *Program) answered(out record.Outcome, err error) error {
 	return p.outcome(out, "")
 }
 
-// outcome tells what became of a request. An agent is not told what else its move does: its contract ends with the
-// status.
+// outcome tells what became of a request. To an agent it says nothing of what else the move does: the agent's contract
+// ends with the status.
 func (p *Program) outcome(out record.Outcome, said string) error {
 	if out.Event.Actor != task.RoleHuman && out.Event.Actor != "" {
 		out.Hooks = nil
