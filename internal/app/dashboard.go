@@ -245,9 +245,8 @@ func (v dashboardView) Why(ctx context.Context, id string) (decide.Explanation, 
 	return v.app.queries().Why(ctx, id)
 }
 
-func (v dashboardView) Document(_ context.Context, t task.Task) (string, error) {
-	text, err := v.app.files.Read(t.Project, t.ID, true)
-	return string(text), err
+func (v dashboardView) Document(ctx context.Context, t task.Task) (string, error) {
+	return v.app.engine.Document(ctx, t)
 }
 
 func (v dashboardView) Panes(ctx context.Context, t task.Task) ([]dashboard.Pane, error) {

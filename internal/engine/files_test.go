@@ -271,3 +271,16 @@ func TestWhatPeopleWriteWhileTheHeaderIsRenewed_isNotLost(t *testing.T) {
 		t.Errorf("the document shows\n%s", text)
 	}
 }
+
+// Someone who reads the document sees what an editor put in the place of the link, before any look of a monitor.
+func TestDocument_takesOverAFileInPlaceOfTheLink(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.reach("planning")
+	w.repository.replaced = []byte("new words\n" + plan)
+	text, err := w.Engine.Document(t.Context(), w.task(id))
+	must(t, err)
+	if !strings.Contains(text, "new words") || w.repository.relinked != 1 {
+		t.Errorf("relinked %d times; the text is\n%s", w.repository.relinked, text)
+	}
+}

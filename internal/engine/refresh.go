@@ -27,6 +27,18 @@ func (e *Engine) Refresh(ctx context.Context, id string) (record.Snapshot, decid
 	return s, evidence, err
 }
 
+// Document is the text of a task's document for a person who reads it. Where a program has put a file of its own in the
+// place of the link to it, as an editor does that renames, Document takes that file over first, if it can.
+func (e *Engine) Document(ctx context.Context, t task.Task) (string, error) {
+	if t.Workspace != "" {
+		if _, replaced, err := e.Workspaces.Replaced(ctx, t); err == nil && replaced {
+			_, _, _ = e.Refresh(ctx, t.ID) // else the next look of the monitor does, and tells of the fault
+		}
+	}
+	text, err := e.Documents.Read(t.Project, t.ID, true)
+	return string(text), err
+}
+
 // maxHeaders bounds how often Orange compares a header again because someone wrote it meanwhile.
 const maxHeaders = 10
 

@@ -257,7 +257,7 @@ func (m *Model) running() int {
 // How often what changes without the task is read again while it is visible: less often where nothing changed for long.
 const (
 	tickRate  = 500 * time.Millisecond
-	restRate  = 2 * time.Second
+	restRate  = time.Second
 	restAfter = 20 // reads that found nothing new
 )
 
