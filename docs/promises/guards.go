@@ -18,10 +18,42 @@ type guard struct {
 	run  string // the command that runs it
 }
 
+// told is how the program follows a row of a document.
+type told struct {
+	kind  string // one of kinds; empty where the row begins with no such word
+	gate  string // of a row that is a move
+	words string
+}
+
+// kinds are how the program can follow a row, and a promise that rests on one of the others than the first is not kept
+// to the letter.
+func kinds() []string { return []string{asWritten, "stricter", "added", "otherwise"} }
+
+const asWritten = "as written"
+
+var ofADocument = regexp.MustCompile(`^\d{3}/`)
+
+func howTold(name string, cells []string) told {
+	const move, decided, gate = 7, 2, 4
+	out := told{}
+	if len(cells) == move && strings.Contains(name, "->") {
+		out.words, out.gate = strings.Trim(cells[len(cells)-1], " |"), cells[gate]
+	} else if len(cells) > decided {
+		out.words = strings.TrimSpace(cells[decided])
+	}
+	for _, kind := range kinds() {
+		if strings.HasPrefix(out.words, kind) {
+			out.kind = kind
+		}
+	}
+	return out
+}
+
 // repository is what the pages name: the rows of docs/conformance.md and the tests of the tree.
 type repository struct {
 	root  string
 	rows  map[string]string   // name of a row -> the cell that says what guards it
+	told  map[string]told     // name of a row of a document -> how the program follows it
 	tests map[string][]string // name of a test -> the packages that have it
 }
 
@@ -48,7 +80,7 @@ func places() []struct{ folder, ending, run string } {
 const longFolder = "cmd/orange/testdata/long"
 
 func openRepository(root string) (*repository, error) {
-	r := &repository{root: root, rows: map[string]string{}, tests: map[string][]string{}}
+	r := &repository{root: root, rows: map[string]string{}, told: map[string]told{}, tests: map[string][]string{}}
 	page, err := os.ReadFile(filepath.Join(root, "docs", "conformance.md"))
 	if err != nil {
 		return nil, fmt.Errorf("read what became of the documents: %w", err)
@@ -56,6 +88,9 @@ func openRepository(root string) (*repository, error) {
 	for _, line := range strings.Split(string(page), "\n") {
 		cells := strings.Split(strings.Trim(line, "|"), " | ")
 		name := strings.Trim(cells[0], " `")
+		if strings.HasPrefix(line, "| `") && ofADocument.MatchString(name) {
+			r.told[name] = howTold(name, cells)
+		}
 		switch {
 		case !strings.HasPrefix(line, "| `") || !rowName.MatchString(name):
 		case strings.Contains(name, "->"):
