@@ -62,7 +62,8 @@ func TestATaskMayBeCreatedInTheStatesThatTheWorkflowNames(t *testing.T) {
 				got.EnteredAt != noon {
 				t.Errorf("found the task %+v", got)
 			}
-			if want := (task.WorkflowRef{Name: "default", Version: def.Version, Digest: def.Digest}); got.Workflow != want {
+			want := task.WorkflowRef{Name: "default", Version: def.Version, Digest: def.Digest}
+			if got.Workflow != want {
 				t.Errorf("found the workflow %+v, want %+v", got.Workflow, want)
 			}
 			if found := actionsOf(change.Hooks); found != c.hooks || change.Lease != c.lease ||
