@@ -278,7 +278,7 @@ func TestDocument_takesOverAFileInPlaceOfTheLink(t *testing.T) {
 	w := newWorld(t)
 	id := w.reach("planning")
 	w.repository.replaced = []byte("new words\n" + plan)
-	text, err := w.Engine.Document(t.Context(), w.task(id))
+	text, err := w.Document(t.Context(), w.task(id))
 	must(t, err)
 	if !strings.Contains(text, "new words") || w.repository.relinked != 1 {
 		t.Errorf("relinked %d times; the text is\n%s", w.repository.relinked, text)
