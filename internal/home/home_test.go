@@ -212,7 +212,7 @@ func TestAWorkflowOfTheUsers_hidesTheOneThatShips(t *testing.T) {
 	h := newHome(t)
 	_, before, err := h.FindWorkflow("default")
 	must(t, err)
-	own := write(t, h, "workflows/default.yml", strings.Replace(shipped(t), "version: 5", "version: 7", 1))
+	own := write(t, h, "workflows/default.yml", strings.Replace(shipped(t), "version: 6", "version: 7", 1))
 	write(t, h, "workflows/mine.yml", strings.Replace(shipped(t), "name: default", "name: mine", 1))
 	write(t, h, "workflows/.draft.yml", "broken: [")
 	write(t, h, "workflows/notes.txt", "broken: [")
@@ -244,7 +244,7 @@ func TestAWorkflowOfTheUsers_hidesTheOneThatShips(t *testing.T) {
 func TestPinned_isTheWorkflowOfTheTasksBirth(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
-	path := write(t, h, "workflows/default.yml", strings.Replace(shipped(t), "version: 5", "version: 7", 1))
+	path := write(t, h, "workflows/default.yml", strings.Replace(shipped(t), "version: 6", "version: 7", 1))
 	born, err := h.Named(t.Context(), "default")
 	must(t, err)
 	must(t, os.WriteFile(path, []byte("broken: ["), 0o644))

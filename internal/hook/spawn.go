@@ -222,7 +222,8 @@ func (h *Executor) ticket(job record.Job, agent *harness.Harness, view worktree.
 		Set: append(slices.Concat(agent.Variables(values), view.Env),
 			"ORANGE_HOME="+h.Home, "ORANGE_TASK_ID="+t.ID, "ORANGE_PROJECT="+t.Project, "ORANGE_ROLE="+job.Role,
 			"ORANGE_STATUS="+string(t.Status), "ORANGE_ROUND="+strconv.Itoa(t.Counters.Get(task.ReviewRound)),
-			"ORANGE_SEAT="+job.Secret),
+			"ORANGE_SEAT="+job.Secret,
+			"GIT_NO_REPLACE_OBJECTS=1"), // it is shown what is merged
 	}
 	if agent.SessionVariable != "" {
 		ticket.Set = append(ticket.Set, harness.ConversationInVariable+"="+agent.SessionVariable)

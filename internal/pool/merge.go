@@ -152,7 +152,7 @@ func (p *Pool) DeleteRemoteBranch(ctx context.Context, t task.Task, landed strin
 			return worktree.Deleted{}, err
 		}
 	}
-	return repo.DeleteRemoteBranch(ctx, t.Branch, t.Pushed, landed)
+	return repo.DeleteRemoteBranch(ctx, t.Branch, t.Pushed, landed, t.CreatedAt)
 }
 
 // squashed is the commit of the branch that the default branch has in one commit of Orange's; empty where there is

@@ -97,8 +97,8 @@ func (p *Pool) document(t task.Task) string { return p.Files.Document(t.Project,
 // was git, with a TASK.md of the repository's own, the link is made next to that one.
 func (p *Pool) Replaced(ctx context.Context, t task.Task) ([]byte, bool, error) {
 	slot := worktree.Slot{Dir: p.Dir(t.Workspace)} // whose repository it is does not matter for that
-	if _, err := os.Lstat(filepath.Join(slot.Dir, ".git")); errors.Is(err, os.ErrNotExist) {
-		return nil, false, nil // its workspace is not there
+	if info, err := os.Lstat(filepath.Join(slot.Dir, ".git")); err != nil || !info.Mode().IsRegular() {
+		return nil, false, nil // its workspace is not there, or is no worktree of git's any more: a look at it says so
 	}
 	content, replaced, err := slot.Replaced()
 	if err != nil || !replaced {

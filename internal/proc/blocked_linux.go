@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -40,10 +39,10 @@ func hasOpen(pid int) string {
 	if err != nil {
 		return ""
 	}
-	read := []string{"/dev/tty", "/dev/random", "/dev/urandom"} // by programs that wait for no one
+	const terminal = "/dev/tty" // which a program opens to ask a person
 	for _, entry := range entries {
 		path, err := os.Readlink(filepath.Join(folder, entry.Name()))
-		if err == nil && filepath.IsAbs(path) && !slices.Contains(read, path) && IsEndless(path) {
+		if err == nil && filepath.IsAbs(path) && path != terminal && IsEndless(path) {
 			return path
 		}
 	}

@@ -121,13 +121,16 @@ func ofSession(ctx context.Context, c Command) *exec.Cmd {
 
 // watchWhileItRuns looks at a session until ctx ends. What a program waits for that never ends it tells to end.
 func watchWhileItRuns(ctx context.Context, session int, word string, end context.CancelCauseFunc) {
+	before := "" // one look can meet a program that reads a few random bytes
 	for pause := watchAfter; ctx.Err() == nil; pause = min(2*pause, watchAtMost) {
 		select {
 		case <-ctx.Done():
 		case <-time.After(pause):
-			if path := blockedOn(session, word); path != "" {
+			path := blockedOn(session, word)
+			if path != "" && path == before {
 				end(WaitsFor(word, path))
 			}
+			before = path
 		}
 	}
 }

@@ -26,6 +26,7 @@ type call struct {
 	stdin   string
 	upwards bool      // look for the repository in the folders above too
 	hooks   bool      // let the repository's own hooks run
+	whole   bool      // lay out all files, whatever a sparse checkout leaves out
 	most    int       // bytes of the answer that are kept; 0 keeps all
 	stdout  io.Writer // gets the answer; nil keeps it
 }
@@ -46,6 +47,9 @@ func explain(err *error, format string, args ...any) {
 		*err = fmt.Errorf("%s: %w", fmt.Sprintf(format, args...), *err)
 	}
 }
+
+// mostSaid is how much of what git said is kept.
+const mostSaid = 8 << 10
 
 // exitCode is the status that git ended with, and -1 when it did not come to that.
 func exitCode(err error) int {
@@ -224,6 +228,9 @@ func (r Repo) runOnce(ctx context.Context, c call) (proc.Result, error) {
 	result, err := proc.Run(ctx, command(c))
 	if ended, is := errors.AsType[*proc.Error](err); is {
 		said := strings.TrimSpace(ended.Stderr)
+		if len(said) > mostSaid { // a path can be as long as anyone likes
+			said = said[:mostSaid] + "…"
+		}
 		if said == "" {
 			said = silence(ended.Code)
 		}
@@ -258,6 +265,9 @@ func command(c call) proc.Command {
 		"-c", "core.fsmonitor=false", "-c", "core.ignoreStat=false", "-c", "log.showSignature=false",
 		"-c", "core.trustctime=true", "-c", "core.checkStat=default", "-c", "advice.graftFileDeprecated=false",
 		"-c", "core.commitGraph=false", "-c", "diff.autoRefreshIndex=true",
+	}
+	if c.whole {
+		args = append(args, "-c", "core.sparseCheckout=false")
 	}
 	if !c.hooks {
 		args = append(args, "-c", "core.hooksPath=/dev/null")

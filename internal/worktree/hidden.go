@@ -137,6 +137,9 @@ func (s Slot) enter(ctx context.Context, index string, entries []indexEntry) err
 // own lies where agents write: git believes the times that it has of files, and the names that it has of whole folders.
 // Of the flags, those stay that are not among the ones to look behind.
 func (s Slot) newIndex(ctx context.Context, known listed, behind flags) (index string, done func(), err error) {
+	if err := s.readable(maps.Keys(known.objects())); err != nil {
+		return "", nil, err
+	}
 	folder, err := os.MkdirTemp("", "orange-index-")
 	if err != nil {
 		return "", nil, fmt.Errorf("make a temporary folder: %w", err)
@@ -203,6 +206,7 @@ type fullStatus struct {
 	status
 	flags      flags // behind which there may be something
 	hidden     []Hidden
+	strays     []string // files of rules that are not as git knows them, see strayRules
 	submodules []string
 }
 
@@ -215,8 +219,23 @@ func (s Slot) fullStatus(ctx context.Context, a asked, prepared note) (fullStatu
 	if all.status, err = s.statusBehind(ctx, known, all.flags, a); err != nil {
 		return fullStatus{}, err
 	}
+	all.strays = s.strayRules(known.objects())
+	for _, file := range all.strays {
+		all.changes = slices.DeleteFunc(all.changes, func(c change) bool { return c.path == file })
+		all.changes = append(all.changes, change{index: unchanged, tree: modified, path: file})
+	}
 	all.hidden = all.flags.hide(all.changes)
 	return all, nil
+}
+
+// objects are git's names for the files that it knows.
+func (l listed) objects() map[string]string {
+	out := make(map[string]string, len(l.entries))
+	for _, e := range l.entries {
+		_, rest, _ := strings.Cut(e.stage, " ") // the mode
+		out[e.file], _, _ = strings.Cut(rest, " ")
+	}
+	return out
 }
 
 // hide are those of the changes that git overlooks because of flags.
@@ -244,6 +263,7 @@ type leftovers struct {
 	visible bool  // git shows that something differs, and be it that it did when the slot was prepared
 	flags   flags // that could hide something
 
+	strays     []string // files of rules that are not as git knows them
 	submodules []string
 }
 
@@ -256,6 +276,7 @@ func (s Slot) leftovers(ctx context.Context, prepared note) (leftovers, error) {
 		visible: len(all.changes) > 0,
 		flags:   all.flags,
 
+		strays:     all.strays,
 		submodules: all.submodules,
 	}, err
 }

@@ -9,8 +9,14 @@ import (
 	"errors"
 	"fmt"
 	"hash"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
+
+	"orange/internal/proc"
 )
 
 // intact reports an error where an object of a range of commits holds something else than its name says. Git hashes no
@@ -22,7 +28,58 @@ func (r Repo) intact(ctx context.Context, commits ...string) error {
 	if err != nil {
 		return fmt.Errorf("list the objects of %s: %w", strings.Join(commits, " "), err)
 	}
-	return r.haveTheirNames(ctx, r.Path, strings.Fields(string(out.Stdout)))
+	objects := strings.Fields(string(out.Stdout))
+	if err := r.noneReplaced(ctx, objects); err != nil {
+		return err
+	}
+	return r.haveTheirNames(ctx, r.Path, objects)
+}
+
+// noneReplaced reports an error where git shows another object in the place of one of these, or other parents of a
+// commit, to everyone who does not forbid it, as Orange does: a reviewer would judge what is not merged.
+func (r Repo) noneReplaced(ctx context.Context, objects []string) error {
+	common, known := r.folder()
+	if !known || len(objects) == 0 {
+		return nil
+	}
+	grafts, err := proc.ReadFile(filepath.Join(common, "info", "grafts"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("look whether commits have other parents: %w", err)
+	}
+	for line := range strings.Lines(string(grafts)) {
+		if commit, _, _ := strings.Cut(strings.TrimSpace(line), " "); slices.Contains(objects, commit) {
+			return fmt.Errorf("%q gives the commit %s other parents: a reviewer would not see what is merged; remove "+
+				"that line", filepath.Join(common, "info", "grafts"), commit)
+		}
+	}
+	if !hasReplacements(common) {
+		return nil
+	}
+	out, err := r.run(ctx, "for-each-ref", "--format=%(refname:lstrip=2)", "refs/replace/")
+	if err != nil {
+		return fmt.Errorf("list the objects that are replaced: %w", err)
+	}
+	for _, object := range strings.Fields(string(out.Stdout)) {
+		if slices.Contains(objects, object) {
+			return fmt.Errorf("git shows another object in the place of %s: a reviewer would not see what is merged; "+
+				"take that back: git -C %s replace -d %s", object, quoted(r.Path), object)
+		}
+	}
+	return nil
+}
+
+// hasReplacements reports whether there may be objects that are replaced, without asking git.
+func hasReplacements(common string) bool {
+	folder := filepath.Join("refs", "replace")
+	entries, err := os.ReadDir(filepath.Join(common, folder))
+	if len(entries) > 0 || err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return true
+	}
+	if _, err := os.Lstat(filepath.Join(common, "reftable")); err == nil {
+		return true
+	}
+	packed, err := proc.ReadFile(filepath.Join(common, "packed-refs"))
+	return bytes.Contains(packed, []byte(" refs/replace/")) || err != nil && !errors.Is(err, fs.ErrNotExist)
 }
 
 // haveTheirNames reads objects, in git's words for them, and compares what they hold with their names.

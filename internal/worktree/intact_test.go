@@ -59,3 +59,53 @@ func TestObjectsThatWereWrittenOver_areNeitherJudgedNorMerged(t *testing.T) {
 		})
 	}
 }
+
+// Anyone who does not forbid it sees the other object, or the other parents: a reviewer does, and a merge does not.
+func TestObjectsThatGitShowsInAnothersPlace_areNeitherJudgedNorMerged(t *testing.T) {
+	t.Parallel()
+	for name, row := range map[string]struct {
+		arrange func(t *testing.T, h home)
+		says    string
+	}{
+		"a file": {func(t *testing.T, h home) {
+			t.Helper()
+			git(t, h.Path, "replace", git(t, h.Path, "rev-parse", "topic:a.txt"), git(t, h.Path, "rev-parse",
+				"main:a.txt"))
+		}, "replace -d"},
+		"a file, packed": {func(t *testing.T, h home) {
+			t.Helper()
+			git(t, h.Path, "replace", git(t, h.Path, "rev-parse", "topic:a.txt"), git(t, h.Path, "rev-parse",
+				"main:a.txt"))
+			git(t, h.Path, "pack-refs", "--all")
+			if err := os.RemoveAll(filepath.Join(h.Path, ".git", "refs", "replace")); err != nil {
+				t.Fatal(err)
+			}
+		}, "replace -d"},
+		"the parents of a commit": {func(t *testing.T, h home) {
+			t.Helper()
+			write(t, h.Path, ".git/info/grafts", git(t, h.Path, "rev-parse", "topic")+"\n")
+		}, "other parents"},
+		"a file that is no part of it": {func(t *testing.T, h home) {
+			t.Helper()
+			git(t, h.Path, "replace", git(t, h.Path, "rev-parse", "main:sub/deep.txt"), git(t, h.Path, "rev-parse",
+				"main:a.txt"))
+		}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newHome(t)
+			s := h.prepared(t, "topic", "T1")
+			commit(t, s.Dir, "a.txt", "evil\n")
+			row.arrange(t, h)
+			_, _, looked := s.Snapshot(t.Context())
+			_, merged := h.Merge(t.Context(), MergeRequest{Branch: "topic", Message: "Merge"})
+			if row.says == "" {
+				want(t, "a look", looked, nil)
+				want(t, "a merge", merged, nil)
+				return
+			}
+			wantError(t, looked, row.says)
+			wantError(t, merged, row.says)
+		})
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"orange/internal/record"
 	"orange/internal/task"
@@ -225,7 +226,7 @@ func TestMerge_unreachableOriginIsNotNoOrigin(t *testing.T) {
 	_, err := h.Merge(t.Context(), pushed("topic"))
 	wantError(t, err, "nothing was changed", "cannot fetch")
 	want(t, "nothing changed", snapshot(t, h), before)
-	_, err = h.DeleteRemoteBranch(t.Context(), "topic", "abc", "")
+	_, err = h.DeleteRemoteBranch(t.Context(), "topic", "abc", "", time.Time{})
 	wantError(t, err, "cannot delete", "ask origin")
 }
 
@@ -406,17 +407,17 @@ func TestDeleteRemoteBranch_onlyWhatIsMerged(t *testing.T) {
 	h := newHomeWithOrigin(t)
 	ctx := t.Context()
 	head := h.topic(t, "topic", "work.txt", "x")
-	out, err := h.DeleteRemoteBranch(ctx, "topic", head, "")
+	out, err := h.DeleteRemoteBranch(ctx, "topic", head, "", time.Time{})
 	want(t, "nothing there", out == Deleted{} && err == nil, true)
 	git(t, h.Path, "push", "-q", "origin", "topic", "topic:refs/heads/deep/refs/heads/topic")
-	_, err = h.DeleteRemoteBranch(ctx, "topic", head, "")
+	_, err = h.DeleteRemoteBranch(ctx, "topic", head, "", time.Time{})
 	wantError(t, err, "left alone", "not merged")
-	_, err = h.DeleteRemoteBranch(ctx, "topic", head, strings.Repeat("1", 40))
+	_, err = h.DeleteRemoteBranch(ctx, "topic", head, strings.Repeat("1", 40), time.Time{})
 	wantError(t, err, "left alone", "not merged")
-	out, err = h.DeleteRemoteBranch(ctx, "topic", head, head)
+	out, err = h.DeleteRemoteBranch(ctx, "topic", head, head, time.Time{})
 	want(t, "squashed on GitHub", out == Deleted{Tip: head} && err == nil, true)
 	git(t, h.Path, "push", "-q", "origin", "topic")
-	_, err = h.DeleteRemoteBranch(ctx, "main", head, "")
+	_, err = h.DeleteRemoteBranch(ctx, "main", head, "", time.Time{})
 	wantError(t, err, "default branch")
 
 	other := h.colleague(t)
@@ -424,16 +425,16 @@ func TestDeleteRemoteBranch_onlyWhatIsMerged(t *testing.T) {
 	commit(t, other, "more.txt", "x")
 	git(t, other, "push", "-q", "origin", "topic")
 	merge(t, h, pushed("topic"))
-	_, err = h.DeleteRemoteBranch(ctx, "topic", head, "")
+	_, err = h.DeleteRemoteBranch(ctx, "topic", head, "", time.Time{})
 	wantError(t, err, "left alone", "another clone")
 	git(t, other, "push", "-q", "-f", "origin", head+":topic")
-	out, err = h.DeleteRemoteBranch(ctx, "topic", head, "")
+	out, err = h.DeleteRemoteBranch(ctx, "topic", head, "", time.Time{})
 	want(t, "error", err, nil)
 	want(t, "deleted", out, Deleted{Tip: head})
 	want(t, "on origin", git(t, h.origin(), "for-each-ref", "--format=%(refname)", "refs/heads/topic",
 		"refs/heads/deep"), "refs/heads/deep/refs/heads/topic")
 	want(t, "here", git(t, h.Path, "rev-parse", "topic"), head)
-	out, err = newHome(t).DeleteRemoteBranch(ctx, "topic", head, "")
+	out, err = newHome(t).DeleteRemoteBranch(ctx, "topic", head, "", time.Time{})
 	want(t, "no origin", out == Deleted{} && err == nil, true)
 }
 
@@ -446,7 +447,7 @@ func TestDeleteRemoteBranch_ofSomeoneElseIsNoFailure(t *testing.T) {
 	git(t, h.Path, "push", "-q", "origin", "topic")
 	left := func(what, why string) {
 		t.Helper()
-		out, err := h.DeleteRemoteBranch(t.Context(), "topic", "", "")
+		out, err := h.DeleteRemoteBranch(t.Context(), "topic", "", "", time.Time{})
 		want(t, what, err, nil)
 		if out.Tip != "" || !strings.Contains(out.Left, why) {
 			t.Errorf("%s: %+v, want it to say %q", what, out, why)
@@ -468,9 +469,14 @@ func TestDeleteRemoteBranch_ofSomeoneElseIsNoFailure(t *testing.T) {
 	git(t, h.Path, "branch", "-q", "-m", "topic", "aside")
 	left("without the branch here", "not on the branch here")
 	git(t, h.Path, "branch", "-q", "-m", "aside", "topic")
+	later := time.Now().Add(time.Hour) // of the task: the branch was there before
+	git(t, other, "push", "-q", "-f", "origin", head+":refs/heads/topic")
+	out, err := h.DeleteRemoteBranch(t.Context(), "topic", "", "", later)
+	want(t, "older than the task", err, nil)
+	want(t, "older than the task", strings.Contains(out.Left, "older than the task"), true)
 	for name, tip := range map[string]string{"its tip": head, "an earlier push": first} {
 		git(t, other, "push", "-q", "-f", "origin", tip+":refs/heads/topic")
-		out, err := h.DeleteRemoteBranch(t.Context(), "topic", "", "")
+		out, err := h.DeleteRemoteBranch(t.Context(), "topic", "", "", time.Time{})
 		want(t, name, err, nil)
 		want(t, name, out, Deleted{Tip: tip})
 	}

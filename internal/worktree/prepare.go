@@ -54,7 +54,7 @@ func (s Slot) Prepare(ctx context.Context, branch, taskID string) (done Cleared,
 	if err != nil {
 		return done, err
 	}
-	if present && here.addInProgress() {
+	if present && s.interrupted(here) {
 		if err := s.discard(ctx, true); err != nil {
 			return done, err
 		}
@@ -205,6 +205,9 @@ func (s Slot) add(ctx context.Context, commit string) (note, []Rescue, error) {
 			}
 		}
 	}
+	if err := os.Remove(s.noteFile()); err != nil && !errors.Is(err, os.ErrNotExist) { // see interrupted
+		return note{}, kept, fmt.Errorf("forget what an earlier worktree was prepared with: %w", err)
+	}
 	if _, err := s.Repo.run(ctx, append(args, "--", s.Dir, commit)...); err != nil {
 		return note{}, kept, fmt.Errorf("make the worktree: %w", err)
 	}
@@ -273,7 +276,8 @@ func (s Slot) leftover(ctx context.Context, here place, v inspection, prepared n
 		return nil, err
 	}
 	if d.any() || force || here.operationInProgress() || here.unborn() || replaced != "" {
-		k := keeping{task: owner, work: d.work, clear: d.any() || force, document: replaced, held: keepingRefs()}
+		k := keeping{task: owner, work: d.work, clear: d.any() || force, strays: d.strays, document: replaced,
+			held: keepingRefs()}
 		return s.keepAndClear(ctx, here, k)
 	}
 	if err := s.unlink(here); err != nil {
@@ -310,11 +314,17 @@ func (p place) on(branch string) bool {
 // initializing is the word with which git locks a worktree until it is whole.
 const initializing = "initializing"
 
-// addInProgress reports whether "git worktree add" was killed here: then the lock of its own is still there.
-// No agent can have worked in it yet.
+// addInProgress reports whether "git worktree add" was killed here, as far as its own lock tells, which anyone can set.
 func (p place) addInProgress() bool {
 	reason, err := proc.ReadFile(filepath.Join(p.gitDir, "locked"))
 	return err == nil && strings.TrimSpace(string(reason)) == initializing
+}
+
+// interrupted reports whether "git worktree add" was killed in the slot, which no agent can have worked in then: the
+// note of what it was prepared with is written after that.
+func (s Slot) interrupted(here place) bool {
+	_, err := os.Lstat(s.noteFile())
+	return here.addInProgress() && errors.Is(err, os.ErrNotExist)
 }
 
 func (p place) remember(task string) error {

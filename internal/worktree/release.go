@@ -42,7 +42,7 @@ func (s Slot) release(ctx context.Context, taskID string, prepared note) ([]Resc
 	if err != nil || !present {
 		return nil, err
 	}
-	if here.addInProgress() {
+	if s.interrupted(here) {
 		return nil, s.discard(ctx, true)
 	}
 	if err := s.takeAway(ctx); err != nil {
@@ -53,6 +53,14 @@ func (s Slot) release(ctx context.Context, taskID string, prepared note) ([]Resc
 		return nil, err
 	}
 	d, err := s.leftovers(ctx, prepared)
+	if refusedWith(err, "index file") { // what is in it cannot be kept; the files can
+		if err = os.RemoveAll(filepath.Join(here.gitDir, "index")); err == nil {
+			err = s.renewIndex(ctx, here.head)
+		}
+		if err == nil {
+			d, err = s.leftovers(ctx, prepared)
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +68,7 @@ func (s Slot) release(ctx context.Context, taskID string, prepared note) ([]Resc
 		return nil, err
 	}
 	// Where nothing differs the index is made again all the same: the next task's commits are made of what it says.
-	k := keeping{task: taskID, held: []string{base.Commit, "--remotes"}, work: d.work, clear: true}
+	k := keeping{task: taskID, held: []string{base.Commit, "--remotes"}, work: d.work, clear: true, strays: d.strays}
 	if k.document, err = s.replacedDocument(ctx, here); err != nil {
 		return nil, err
 	}
@@ -109,6 +117,7 @@ type keeping struct {
 	task     string
 	work     bool     // there are changes to keep
 	clear    bool     // there is something to clear, even when it is no agent's work
+	strays   []string // files that are kept and go, though git ignores them
 	document string   // the regular file that took the place of the document's link, if any
 	held     []string // what else holds commits safely, in the words of git rev-list
 }
@@ -133,6 +142,9 @@ func (s Slot) keepAndClear(ctx context.Context, here place, k keeping) ([]Rescue
 		if _, err := s.run(ctx, "clean", "-d", "-f", "-q"); err != nil {
 			return kept, fmt.Errorf("clear the workspace: %w", err)
 		}
+		if err := s.removeUnknown(ctx, k.strays); err != nil {
+			return kept, err
+		}
 	}
 	if k.document != "" {
 		if err := os.Remove(filepath.Join(s.Dir, k.document)); err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -142,6 +154,20 @@ func (s Slot) keepAndClear(ctx context.Context, here place, k keeping) ([]Rescue
 	return kept, s.unlink(here)
 }
 
+// removeUnknown removes those of the files that git does not know.
+func (s Slot) removeUnknown(ctx context.Context, files []string) error {
+	for _, file := range files {
+		out, err := s.run(ctx, "--literal-pathspecs", "ls-files", "-z", "--", file)
+		if err == nil && len(out.Stdout) == 0 {
+			err = os.Remove(filepath.Join(s.Dir, filepath.FromSlash(file)))
+		}
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			return fmt.Errorf("clear the workspace: %w", err)
+		}
+	}
+	return nil
+}
+
 func (s Slot) keep(ctx context.Context, here place, k keeping) ([]Rescue, error) {
 	var kept []Rescue
 	lost := s.lost(ctx, here)
@@ -149,9 +175,9 @@ func (s Slot) keep(ctx context.Context, here place, k keeping) ([]Rescue, error)
 		here.head = lost[0]
 	}
 	if k.work || k.document != "" {
-		var forced []string
+		forced := slices.Clone(k.strays)
 		if k.document != "" {
-			forced = []string{k.document}
+			forced = append(forced, k.document)
 		}
 		one, err := s.keepTree(ctx, here, k.task, forced)
 		if err != nil {

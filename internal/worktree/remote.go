@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -126,8 +127,10 @@ type Deleted struct {
 // other push comes in the same moment. The commit landed counts as contained: a pull request was merged from it, and
 // what was squashed or rebased there is in no history. A branch that Orange pushed (pushed is the commit of that, or
 // empty) and that is not merged is an error. One that someone else pushed is theirs: it is deleted where the local
-// branch has all of its commits too, and otherwise left alone. The local branch stays.
-func (r Repo) DeleteRemoteBranch(ctx context.Context, branch, pushed, landed string) (out Deleted, err error) {
+// branch has all of its commits too and its last one was made since the task was, and otherwise left alone: a branch
+// that others had before, and that a task took over, is not the task's. The local branch stays.
+func (r Repo) DeleteRemoteBranch(ctx context.Context, branch, pushed, landed string, since time.Time) (out Deleted,
+	err error) {
 	if err := errors.Join(CheckBranch(ctx, branch), CheckBranch(ctx, r.DefaultBranch)); err != nil {
 		return out, err
 	}
@@ -148,6 +151,9 @@ func (r Repo) DeleteRemoteBranch(ctx context.Context, branch, pushed, landed str
 		return out, err
 	}
 	left, err := r.whyLeave(ctx, branch, tip, pushed, landed)
+	if err == nil && left == "" && pushed == "" && tip != landed {
+		left, err = r.madeBefore(ctx, tip, since)
+	}
 	switch {
 	case err != nil:
 		return out, err
@@ -194,6 +200,19 @@ func (r Repo) whyLeave(ctx context.Context, branch, tip, pushed, landed string) 
 		return fmt.Sprintf("its commit %s is not on the branch here; delete it yourself if no one needs it", tip), err
 	}
 	return "", nil
+}
+
+// madeBefore is why a commit that is older than a moment is left alone; empty where it is not older.
+func (r Repo) madeBefore(ctx context.Context, commit string, moment time.Time) (string, error) {
+	out, err := r.run(ctx, "show", "--no-patch", "--no-show-signature", "--format=%ct", commit, "--")
+	if err != nil {
+		return "", fmt.Errorf("look when %s was made: %w", commit, err)
+	}
+	made, err := strconv.ParseInt(out.Text(), 10, 64)
+	if err != nil || made >= moment.Unix() {
+		return "", err
+	}
+	return fmt.Sprintf("its commit %s is older than the task; delete it yourself if no one needs it", commit), nil
 }
 
 // remoteTip asks origin itself, and is empty when origin answers that it has no such branch.

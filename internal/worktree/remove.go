@@ -170,7 +170,7 @@ func removeAll(folder string) error {
 	return errors.Join(err, os.RemoveAll(folder))
 }
 
-// Scratch makes a checkout of a commit in a folder of its own, with nothing in it but the commit's files. What an
+// Scratch makes a checkout of a commit in a folder of its own, with all of the commit's files and nothing else. What an
 // earlier one left there, whose maker was killed, is taken away first. It is never put to another use: see
 // Unscratch.
 func (r Repo) Scratch(ctx context.Context, dir, commit string) error {
@@ -179,7 +179,8 @@ func (r Repo) Scratch(ctx context.Context, dir, commit string) error {
 		err = os.MkdirAll(filepath.Dir(dir), task.PrivateFolder)
 	}
 	if err == nil {
-		_, err = r.run(ctx, "worktree", "add", "--quiet", "--detach", "--", dir, commit)
+		_, err = r.git(ctx, call{dir: r.Path, whole: true,
+			args: []string{"worktree", "add", "--quiet", "--detach", "--", dir, commit}})
 	}
 	if err != nil {
 		return fmt.Errorf("cannot make a checkout of %s in %q: %w", commit, dir, err)

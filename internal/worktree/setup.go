@@ -233,8 +233,11 @@ func (s Slot) sparse(ctx context.Context, have setup, own map[string]string) (bo
 // takeBack gives a slot the setup that it was prepared with, before anything else is done in it: git would obey
 // the other one. It answers what had been changed.
 func (s Slot) takeBack(ctx context.Context) ([]string, note, error) {
+	if err := s.restoreGitdir(ctx); err != nil {
+		return nil, note{}, err
+	}
 	here, own := s.own(ctx)
-	if !own || here.addInProgress() {
+	if !own || s.interrupted(here) {
 		return nil, note{}, nil
 	}
 	n, written, err := s.note(ctx)
@@ -265,6 +268,29 @@ func (s Slot) takeBack(ctx context.Context) ([]string, note, error) {
 		}
 	}
 	return changes, n, nil
+}
+
+// restoreGitdir writes the file again by which git's folder of the slot leads to it, where that is gone: without it the
+// slot would pass for no worktree of the repository, and keep the settings that an agent made.
+func (s Slot) restoreGitdir(ctx context.Context) error {
+	gitDir, err := s.gitDir()
+	if err != nil {
+		return nil // there is no slot, or none that git made
+	}
+	common, err := s.Repo.commonDir(ctx)
+	if err != nil {
+		return err
+	}
+	file := filepath.Join(gitDir, "gitdir")
+	_, err = os.Lstat(file)
+	if !errors.Is(err, fs.ErrNotExist) || !samePath(filepath.Dir(gitDir), filepath.Join(common, "worktrees")) ||
+		!(place{gitDir: gitDir}).has("commondir") {
+		return nil
+	}
+	if err := proc.ReplaceFile(file, []byte(filepath.Join(s.Dir, ".git")+"\n")); err != nil {
+		return fmt.Errorf("have git know the worktree again: %w", err)
+	}
+	return nil
 }
 
 // own is the folder that git keeps for the slot, where the files say that it is a worktree of this repository.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/hex"
 	"fmt"
+	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -42,49 +44,70 @@ type stamp struct {
 }
 
 // Stamps notes how the files of the slot's commit lie in it.
-func (s Slot) Stamps(ctx context.Context) (Stamps, error) {
-	res, err := s.run(ctx, "ls-tree", "-r", "-t", "-z", "--full-tree", "HEAD")
+func (s Slot) Stamps(ctx context.Context) (out Stamps, err error) {
+	defer explain(&err, "compare the files of %q with their commit", s.Dir)
+	files, folders, err := s.committed(ctx)
+	if err == nil {
+		err = s.readable(maps.Keys(files))
+	}
+	if err == nil {
+		err = s.Repo.haveTheirNames(ctx, s.Dir, folders)
+	}
 	if err != nil {
 		return Stamps{}, err
 	}
-	folders := []string{"HEAD", "HEAD^{tree}"}
-	out := Stamps{dir: s.Dir, files: map[string]stamp{}}
-	var differ, others []string // others hold something else than the commit, and git's filters may be why
+	out = Stamps{dir: s.Dir, files: map[string]stamp{}}
+	var differ, absent, others []string // others hold something else than the commit, and git's filters may be why
 	named := map[string]string{}
-	for entry := range strings.SplitSeq(string(res.Stdout), "\x00") {
-		about, path, found := strings.Cut(entry, "\t")
-		fields := strings.Fields(about)
-		if found && len(fields) == 3 && fields[1] == "tree" {
-			folders = append(folders, fields[2])
-		}
-		if !found || len(fields) != 3 || fields[1] != "blob" {
-			continue
-		}
+	for path, file := range files {
 		if err := ctx.Err(); err != nil {
 			return Stamps{}, err
 		}
-		now := stampOf(filepath.Join(s.Dir, path), len(fields[2]))
-		out.files[path], named[path] = now, fields[2]
+		now := stampOf(filepath.Join(s.Dir, path), len(file.object))
+		out.files[path], named[path] = now, file.object
 		switch {
-		case now.holds == "" || now.holds == fields[2]:
-		case fields[0] == links || now.isLink():
+		case now.holds == file.object:
+		case now == stamp{}:
+			absent = append(absent, path)
+		case now.holds == "" || file.mode == links || now.isLink():
 			differ = append(differ, path)
 		default:
 			others = append(others, path)
 		}
 	}
-	err = s.Repo.haveTheirNames(ctx, s.Dir, folders)
-	var filtered []string
-	if err == nil {
-		filtered, err = s.filtered(ctx, others, named)
-	}
-	if err == nil {
-		out.Differ, err = s.notAsPrepared(ctx, append(differ, filtered...))
-	}
+	filtered, err := s.filtered(ctx, others, named)
 	if err != nil {
-		return Stamps{}, fmt.Errorf("compare the files of %q with their commit: %w", s.Dir, err)
+		return Stamps{}, err
 	}
-	return out, nil
+	if absent, err = s.notLeftOut(ctx, absent); err != nil {
+		return Stamps{}, err
+	}
+	out.Differ, err = s.notAsPrepared(ctx, slices.Concat(differ, absent, filtered, s.strayRules(named)))
+	return out, err
+}
+
+// committedFile is a file or a link of a commit.
+type committedFile struct{ mode, object string }
+
+// committed has the files of the slot's commit, and the objects of the commit and of its folders.
+func (s Slot) committed(ctx context.Context) (files map[string]committedFile, folders []string, err error) {
+	res, err := s.run(ctx, "ls-tree", "-r", "-t", "-z", "--full-tree", "HEAD")
+	if err != nil {
+		return nil, nil, err
+	}
+	files, folders = map[string]committedFile{}, []string{"HEAD", "HEAD^{tree}"}
+	for entry := range strings.SplitSeq(string(res.Stdout), "\x00") {
+		about, path, found := strings.Cut(entry, "\t")
+		fields := strings.Fields(about) // mode, type, object
+		switch {
+		case !found || len(fields) != 3:
+		case fields[1] == "tree":
+			folders = append(folders, fields[2])
+		case fields[1] == "blob":
+			files[path] = committedFile{mode: fields[0], object: fields[2]}
+		}
+	}
+	return files, folders, nil
 }
 
 // filtered are those of the files that hold something else than in the commit also when git has cleaned them.
@@ -128,7 +151,20 @@ func (s Slot) notAsPrepared(ctx context.Context, files []string) ([]string, erro
 		return noted && was == s.digest(file)
 	})
 	slices.Sort(left)
-	return left, nil
+	return slices.Compact(left), nil
+}
+
+// notLeftOut are those of the absent files that the slot was not prepared without.
+func (s Slot) notLeftOut(ctx context.Context, absent []string) ([]string, error) {
+	if len(absent) == 0 {
+		return nil, nil
+	}
+	prepared, written, err := s.note(ctx)
+	if err != nil || !written || prepared.Patterns == nil {
+		return absent, err
+	}
+	laidOut := parsePatterns(strings.Split(*prepared.Patterns, "\n"))
+	return slices.DeleteFunc(absent, func(file string) bool { return !matches(laidOut, file) }), nil
 }
 
 // stampOf is the zero stamp for a file that is not there. Names that git gives have so many letters.
@@ -146,18 +182,32 @@ func (s stamp) isLink() bool { return s.mode&unix.S_IFMT == unix.S_IFLNK }
 
 // blobOf is git's name for what a file or a link holds.
 func blobOf(path string, link bool, letters int) string {
-	var text []byte
-	var err error
 	if link {
-		var to string
-		to, err = os.Readlink(path)
-		text = []byte(to)
-	} else {
-		text, err = proc.ReadFile(path)
+		to, err := os.Readlink(path)
+		if err != nil {
+			return ""
+		}
+		return nameOf([]byte(to), letters)
 	}
+	file, err := proc.OpenFile(path, os.O_RDONLY, 0)
 	if err != nil {
 		return ""
 	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return ""
+	}
+	sum := newSum(letters)
+	fmt.Fprintf(sum, "blob %d\x00", info.Size())
+	if read, err := io.Copy(sum, file); err != nil || read != info.Size() {
+		return ""
+	}
+	return hex.EncodeToString(sum.Sum(nil))
+}
+
+// nameOf is git's name for a text.
+func nameOf(text []byte, letters int) string {
 	sum := newSum(letters)
 	fmt.Fprintf(sum, "blob %d\x00", len(text))
 	sum.Write(text)

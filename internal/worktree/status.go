@@ -24,9 +24,10 @@ type change struct {
 	submodule   bool // a submodule, and nothing else, before and after
 }
 
-// Two of git's letters.
+// Some of git's letters.
 const (
 	unchanged = '.'
+	modified  = 'M'
 	untracked = '?'
 )
 
