@@ -129,3 +129,15 @@ func TestAnIndexThatGitCannotRead_holdsNoSlot(t *testing.T) {
 	want(t, "the file", git(t, h.Path, "show", kept[0].Commit+":a.txt"), "work")
 	prepare(t, s, "next", "T2")
 }
+
+// What a set-up makes is no agent's.
+func TestARuleThatASetUpMakes_isNoChange(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	s := h.prepared(t, "topic", "T1")
+	write(t, s.Dir, "sub/.gitattributes", "*.bin binary\n")
+	want(t, "settled", s.Settle(t.Context()), nil)
+	want(t, "modified", strings.Join(stand(t, s).Modified, "|"), "")
+	write(t, s.Dir, "sub/.gitattributes", "* binary\n")
+	want(t, "modified", strings.Join(stand(t, s).Modified, "|"), "sub/.gitattributes")
+}

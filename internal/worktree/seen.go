@@ -95,5 +95,12 @@ func (s Slot) Settle(ctx context.Context) (err error) {
 		return err
 	}
 	prepared.Shown = s.shownNow(rest)
+	known, err := s.list(ctx)
+	if err != nil {
+		return err
+	}
+	for _, file := range s.strayRules(known.objects()) {
+		prepared.Shown[file] = s.digest(file)
+	}
 	return s.writeNote(prepared)
 }
