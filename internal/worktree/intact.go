@@ -12,7 +12,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -42,12 +41,16 @@ func (r Repo) noneReplaced(ctx context.Context, objects []string) error {
 	if !known || len(objects) == 0 {
 		return nil
 	}
+	among := make(map[string]bool, len(objects))
+	for _, object := range objects {
+		among[object] = true
+	}
 	grafts, err := proc.ReadFile(filepath.Join(common, "info", "grafts"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("look whether commits have other parents: %w", err)
 	}
 	for line := range strings.Lines(string(grafts)) {
-		if commit, _, _ := strings.Cut(strings.TrimSpace(line), " "); slices.Contains(objects, commit) {
+		if commit, _, _ := strings.Cut(strings.TrimSpace(line), " "); among[commit] {
 			return fmt.Errorf("%q gives the commit %s other parents: a reviewer would not see what is merged; remove "+
 				"that line", filepath.Join(common, "info", "grafts"), commit)
 		}
@@ -60,7 +63,7 @@ func (r Repo) noneReplaced(ctx context.Context, objects []string) error {
 		return fmt.Errorf("list the objects that are replaced: %w", err)
 	}
 	for _, object := range strings.Fields(string(out.Stdout)) {
-		if slices.Contains(objects, object) {
+		if among[object] {
 			return fmt.Errorf("git shows another object in the place of %s: a reviewer would not see what is merged; "+
 				"take that back: git -C %s replace -d %s", object, quoted(r.Path), object)
 		}
