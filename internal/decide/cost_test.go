@@ -14,8 +14,8 @@ const simplestAllocations = 2
 // It does not run in parallel, because the allocations of other tests would count too.
 func TestTheSimplestDecisionAllocatesNoMoreThanItDoesToday(t *testing.T) { //nolint:paralleltest // counts allocations
 	def := defaultWorkflow(t)
-	tk := newTask("working")
-	req := task.Request{Task: tk.ID, To: "stuck", Actor: task.Actor{Role: task.RoleWorker}}
+	tk := newTask("clarification")
+	req := task.Request{Task: tk.ID, To: "planning", Actor: task.Actor{Role: task.RoleWorker}}
 	found := testing.AllocsPerRun(200, func() {
 		if d, err := decide.Transition(def, tk, decide.Evidence{}, req, noon); err != nil || !d.Moved {
 			t.Fatal(d, err)

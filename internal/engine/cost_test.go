@@ -17,7 +17,7 @@ import (
 // when a move gets cheaper; a feature that needs more raises it. With the race detector it is a seventh more.
 const (
 	gatedMoveAllocations = 2500
-	freeMoveAllocations  = 2350
+	freeMoveAllocations  = 2450
 )
 
 // It does not run in parallel, because the allocations of other tests would count too.
@@ -37,7 +37,8 @@ func TestAMoveAllocatesNoMoreThanItDoesToday(t *testing.T) { //nolint:parallelte
 		most float64
 	}{
 		{"a move over a gate", "working", worker, gatedMoveAllocations},
-		{"a move without a gate", "stuck", human, freeMoveAllocations},
+		{"a move that counts", "clarification", worker, freeMoveAllocations},
+		{"a move without a gate", "planning", human, freeMoveAllocations},
 	} {
 		left := ids
 		found := testing.AllocsPerRun(runs, func() {

@@ -470,6 +470,9 @@ func (w *world) reach(to task.Status) string {
 		if w.task(id).Status == to || to == "pending" {
 			break
 		}
+		if to == "clarification" {
+			s.text, s.to = "", to
+		}
 		w.write(id, s.text)
 		w.move(id, s.to, s.actor)
 	}

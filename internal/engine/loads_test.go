@@ -37,8 +37,8 @@ func TestAnAttemptAtARequestLoadsItsTaskOnce(t *testing.T) {
 		ask    func(w *world, id string) error
 		want   []string
 	}{
-		"a move without hooks": {"working", func(w *world, id string) error {
-			_, err := w.ask(id, "stuck", human)
+		"a move without hooks": {"clarification", func(w *world, id string) error {
+			_, err := w.ask(id, "planning", human)
 			return err
 		}, []string{"load", "commit", "load"}},
 		"a command whose hooks are pending for now": {"pending", func(w *world, id string) error {
