@@ -17,8 +17,8 @@ import (
 // and merged. Lower a number when it gets cheaper. A feature that needs more of them names itself here.
 const (
 	// Of a merge one asks whether commits would go to origin with it, one for filters of its files. Each look at the
-	// worktree needs three more than git's own status: Orange makes an index of its own, and hashes objects.
-	gitOfALife  = 47
+	// worktree needs four more than git's own status: Orange makes an index of its own, and hashes objects.
+	gitOfALife  = 52
 	tmuxOfALife = 26 // one for a person's wait, which tells how the agent's screen is
 )
 

@@ -39,14 +39,30 @@ func hasOpen(pid int) string {
 	if err != nil {
 		return ""
 	}
-	const terminal = "/dev/tty" // which a program opens to ask a person
 	for _, entry := range entries {
 		path, err := os.Readlink(filepath.Join(folder, entry.Name()))
-		if err == nil && filepath.IsAbs(path) && path != terminal && IsEndless(path) {
+		if err == nil && filepath.IsAbs(path) && IsEndless(path) && isRead(pid, path) {
 			return path
 		}
 	}
 	return ""
+}
+
+// isRead reports whether a program that has a pipe or a device open reads it without an end. Of a device that gives
+// bytes forever a program may take a few, and some keep it open: it is the memory that tells.
+func isRead(pid int, path string) bool {
+	info, err := os.Stat(path)
+	if err != nil || info.Mode()&os.ModeNamedPipe != 0 || path == "/dev/zero" || path == "/dev/full" {
+		return true
+	}
+	const much = 512 << 20
+	text, err := readProc(pid, "statm")
+	fields := strings.Fields(string(text))
+	if err != nil || len(fields) < 2 {
+		return false
+	}
+	pages, err := strconv.ParseInt(fields[1], 10, 64) // in memory
+	return err == nil && pages*int64(os.Getpagesize()) > much
 }
 
 // opens is such a pipe that a thread of a process waits to open, as the file says: no one writes to it.

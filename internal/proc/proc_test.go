@@ -349,3 +349,13 @@ func TestRun_endsAWatchedProgramAtAPipeOrADevice(t *testing.T) {
 		t.Errorf("another program: %v", err)
 	}
 }
+
+// Some programs keep a device open that gives random bytes.
+func TestRun_letsAProgramKeepADeviceOpen(t *testing.T) {
+	t.Parallel()
+	res, err := proc.Run(t.Context(), proc.Command{Name: "sh", Watched: "sh",
+		Args: []string{"-c", "exec 3</dev/urandom; sleep 1; echo done"}})
+	if err != nil || res.Text() != "done" {
+		t.Errorf("it said %q, %v", res.Text(), err)
+	}
+}

@@ -48,8 +48,8 @@ func explain(err *error, format string, args ...any) {
 	}
 }
 
-// mostSaid is how much of what git said is kept.
-const mostSaid = 8 << 10
+// mostSaid is how much is kept of the beginning and of the end of what git said.
+const mostSaid = 4 << 10
 
 // exitCode is the status that git ended with, and -1 when it did not come to that.
 func exitCode(err error) int {
@@ -228,8 +228,8 @@ func (r Repo) runOnce(ctx context.Context, c call) (proc.Result, error) {
 	result, err := proc.Run(ctx, command(c))
 	if ended, is := errors.AsType[*proc.Error](err); is {
 		said := strings.TrimSpace(ended.Stderr)
-		if len(said) > mostSaid { // a path can be as long as anyone likes
-			said = said[:mostSaid] + "…"
+		if len(said) > 2*mostSaid { // a path can be as long as anyone likes; git says last what is wrong
+			said = said[:mostSaid] + "…" + said[len(said)-mostSaid:]
 		}
 		if said == "" {
 			said = silence(ended.Code)
@@ -278,6 +278,7 @@ func command(c call) proc.Command {
 		env = append(env, "GIT_CEILING_DIRECTORIES="+filepath.Dir(c.dir))
 	}
 	if c.index != "" {
+		args = append(args, "-c", "core.splitIndex=false")
 		env = append(env, "GIT_INDEX_FILE="+c.index)
 	}
 	out := proc.Command{Name: "git", Args: append(args, c.args...), Dir: c.dir, Env: append(env, c.env...),

@@ -100,7 +100,7 @@ type home struct {
 // git dozens of times; make test-all runs the others too.
 func inShortRuns() []string {
 	return []string{
-		"TestALookForAGate_isFourCallsOfGit", "TestCancelThenAcquireAgain_keepsTheBranchesCommits",
+		"TestALookForAGate_isFiveCallsOfGit", "TestCancelThenAcquireAgain_keepsTheBranchesCommits",
 		"TestHooksOfTheRepositoryDoNotRun", "TestInspect_leadsToTheMainCheckout", "TestLink_isExcludedAndMadeOnce",
 		"TestLinked_aProgramReplacedTheLinkByAFile", "TestMerge_conflictsAreNamedAndNothingChanges",
 		"TestMerge_strategies", "TestMerge_withOrigin", "TestPrepare_keepsWhatIsLeftOver",

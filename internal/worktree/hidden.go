@@ -146,11 +146,12 @@ func (s Slot) newIndex(ctx context.Context, known listed, behind flags) (index s
 	}
 	done = func() { _ = os.RemoveAll(folder) } // what stays is the system's to clear
 	index = filepath.Join(folder, "index")
-	err = s.enter(ctx, index, known.entries)
-	for _, flag := range []string{assumeUnchanged, skipWorktree} {
-		if err == nil {
-			err = s.flag(ctx, index, flag, known.flags[flag], behind[flag])
-		}
+	if err = s.enter(ctx, index, known.entries); err == nil {
+		err = s.flag(ctx, index, assumeUnchanged, append(s.asEntered(known.entries),
+			without(known.flags[assumeUnchanged], behind[assumeUnchanged])...))
+	}
+	if err == nil {
+		err = s.flag(ctx, index, skipWorktree, without(known.flags[skipWorktree], behind[skipWorktree]))
 	}
 	if err != nil {
 		done()
@@ -159,13 +160,49 @@ func (s Slot) newIndex(ctx context.Context, known listed, behind flags) (index s
 	return index, done, nil
 }
 
-// flag has git overlook the files of the entries, some apart.
-func (s Slot) flag(ctx context.Context, index, flag string, entries, apart []indexEntry) error {
+// asEntered are the entries whose files hold, byte for byte, what they say. Git need not look at these, and must not:
+// by its rules for line ends and filters it calls some changed that no one has changed.
+func (s Slot) asEntered(entries []indexEntry) []indexEntry {
+	var same []indexEntry
+	for _, e := range entries {
+		mode, rest, _ := strings.Cut(e.stage, " ")
+		object, stage, _ := strings.Cut(rest, " ")
+		name := filepath.Join(s.Dir, filepath.FromSlash(e.file))
+		if info, err := os.Lstat(name); err == nil && stage == "0" && mode == modeOf(info) && s.isFile(e.file) &&
+			blobOf(name, mode == links, len(object)) == object {
+			same = append(same, e)
+		}
+	}
+	return same
+}
+
+// modeOf is git's mode of a file or a link; empty for anything else.
+func modeOf(info os.FileInfo) string {
+	const executable = 0o100
+	switch {
+	case info.Mode()&os.ModeSymlink != 0:
+		return links
+	case !info.Mode().IsRegular():
+		return ""
+	case info.Mode()&executable != 0:
+		return "100755"
+	}
+	return "100644"
+}
+
+func without(entries, apart []indexEntry) []indexEntry {
+	gone := make(map[indexEntry]bool, len(apart))
+	for _, e := range apart {
+		gone[e] = true
+	}
+	return slices.DeleteFunc(slices.Clone(entries), func(e indexEntry) bool { return gone[e] })
+}
+
+// flag has git overlook the files of the entries.
+func (s Slot) flag(ctx context.Context, index, flag string, entries []indexEntry) error {
 	var files strings.Builder
 	for _, e := range entries {
-		if !slices.Contains(apart, e) {
-			files.WriteString(e.file + "\x00")
-		}
+		files.WriteString(e.file + "\x00")
 	}
 	if files.Len() == 0 {
 		return nil
@@ -220,9 +257,17 @@ func (s Slot) fullStatus(ctx context.Context, a asked, prepared note) (fullStatu
 		return fullStatus{}, err
 	}
 	all.strays = s.strayRules(known.objects())
+	seen := map[string]bool{} // that git calls changed
+	for _, c := range all.changes {
+		seen[c.path] = seen[c.path] || c.index != untracked
+	}
+	all.changes = slices.DeleteFunc(all.changes, func(c change) bool {
+		return c.index == untracked && slices.Contains(all.strays, c.path)
+	})
 	for _, file := range all.strays {
-		all.changes = slices.DeleteFunc(all.changes, func(c change) bool { return c.path == file })
-		all.changes = append(all.changes, change{index: unchanged, tree: modified, path: file})
+		if !seen[file] {
+			all.changes = append(all.changes, change{index: unchanged, tree: modified, path: file})
+		}
 	}
 	all.hidden = all.flags.hide(all.changes)
 	return all, nil

@@ -205,22 +205,17 @@ func TestPrepare_knowsWhatTheSlotShowedBefore(t *testing.T) {
 	h := newHome(t)
 	s := h.prepared(t, "topic", "T1")
 	release(t, s, "T1")
+	prepare(t, s, "next", "T2")
 	n, _, err := s.note(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
+	for _, file := range []string{"a.txt", "sub/deep.txt"} {
+		write(t, s.Dir, file, "shown\n")
+	}
 	n.Shown = map[string]string{"a.txt": s.digest("a.txt"), "sub/deep.txt": "what it is no more"}
 	if err := s.writeNote(n); err != nil {
 		t.Fatal(err)
-	}
-	prepare(t, s, "next", "T2")
-	git(t, h.Path, "config", "filter.other.clean", "echo other")
-	write(t, h.Path, ".git/info/attributes", "*.txt filter=other\n")
-	now := time.Now()
-	for _, file := range []string{"a.txt", "sub/deep.txt"} {
-		if err := os.Chtimes(filepath.Join(s.Dir, file), now, now); err != nil {
-			t.Fatal(err)
-		}
 	}
 	want(t, "modified", strings.Join(stand(t, s).Modified, "|"), "sub/deep.txt")
 }

@@ -22,7 +22,8 @@ import (
 // object that it reads, and agents can write where its objects lie: under the name of a judged commit, or of a folder
 // of it, one would read something else. What lies on the near side of the range is not looked at.
 func (r Repo) intact(ctx context.Context, commits ...string) error {
-	args := append([]string{"rev-list", "--objects", "--no-object-names"}, commits...)
+	// what a partial clone has not was not forged here
+	args := append([]string{"rev-list", "--objects", "--no-object-names", "--missing=allow-promisor"}, commits...)
 	out, err := r.run(ctx, append(args, "--")...)
 	if err != nil {
 		return fmt.Errorf("list the objects of %s: %w", strings.Join(commits, " "), err)
@@ -91,9 +92,11 @@ func (r Repo) haveTheirNames(ctx context.Context, dir string, objects []string) 
 		return nil
 	}
 	var seen objectStream
-	_, err := r.git(ctx, call{dir: dir, args: []string{"cat-file", "--batch"}, stdout: &seen,
+	_, err := r.runOnce(ctx, call{dir: dir, args: []string{"cat-file", "--batch"}, stdout: &seen,
 		stdin: strings.Join(objects, "\n") + "\n"})
 	switch {
+	case seen.missing != "":
+		return fmt.Errorf("git's object %s is not there; fetch it, or commit the work again", seen.missing)
 	case seen.wrong != "":
 		return fmt.Errorf("git's object %s holds something else than its name says: it was written over, and git "+
 			"shows another content than was committed; \"git fsck\" names all such objects: delete their files in the "+
@@ -109,12 +112,13 @@ func (r Repo) haveTheirNames(ctx context.Context, dir string, objects []string) 
 // objectStream reads what "git cat-file --batch" writes: for each object a line with its name, its type and its size,
 // its bytes, and the end of a line.
 type objectStream struct {
-	line  []byte // of a head, as far as it was read
-	name  string // of the object whose bytes come
-	left  int64  // of these
-	sum   hash.Hash
-	count int    // of the objects that were read to their ends
-	wrong string // the first that holds something else than its name says
+	line    []byte // of a head, as far as it was read
+	name    string // of the object whose bytes come
+	left    int64  // of these
+	sum     hash.Hash
+	count   int    // of the objects that were read to their ends
+	wrong   string // the first that holds something else than its name says
+	missing string // the first that is not there
 }
 
 var errNoObject = errors.New("git knows no such object, or answers in another way than it is read here")
@@ -145,6 +149,9 @@ func (o *objectStream) head(text []byte) (rest []byte, err error) {
 	o.line = o.line[:0]
 	if len(fields) == 0 {
 		return rest, nil // the end of the line after an object
+	}
+	if len(fields) == 2 && fields[1] == "missing" {
+		o.missing = fields[0]
 	}
 	if len(fields) != 3 || !isCommit(fields[0]) {
 		return nil, errNoObject

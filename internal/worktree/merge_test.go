@@ -512,6 +512,9 @@ func TestMerge_believesNoGraft(t *testing.T) {
 	head := h.topic(t, "topic", "work.txt", "done\n")
 	mine := commit(t, h.Path, "mine.txt", "a person's\n")
 	write(t, h.Path, ".git/info/grafts", head+" "+mine+"\n")
+	_, err := h.Merge(t.Context(), MergeRequest{Branch: "topic"}) // who reviewed it saw other changes
+	wantError(t, err, "other parents", "nothing was changed")
+	write(t, h.Path, ".git/info/grafts", git(t, h.Path, "rev-parse", "main~1")+" "+mine+"\n")
 	done := merge(t, h, MergeRequest{Branch: "topic"})
 	want(t, "how", done.How, "merge commit")
 	want(t, "the person's file", read(t, h.Path, "mine.txt"), "a person's\n")

@@ -53,8 +53,9 @@ func (s Slot) release(ctx context.Context, taskID string, prepared note) ([]Resc
 		return nil, err
 	}
 	d, err := s.leftovers(ctx, prepared)
-	if refusedWith(err, "index file") { // what is in it cannot be kept; the files can
-		if err = os.RemoveAll(filepath.Join(here.gitDir, "index")); err == nil {
+	if isUnreadableIndex(err) { // what is in it cannot be kept; the files can
+		index := filepath.Join(here.gitDir, "index")
+		if err = os.Rename(index, index+".unreadable"); err == nil {
 			err = s.renewIndex(ctx, here.head)
 		}
 		if err == nil {
@@ -85,6 +86,17 @@ func (s Slot) release(ctx context.Context, taskID string, prepared note) ([]Resc
 		return kept, fmt.Errorf("forget the task of the workspace: %w", err)
 	}
 	return kept, nil
+}
+
+// isUnreadableIndex reports whether git could not list what it knows because its index is none.
+func isUnreadableIndex(err error) bool {
+	refused, is := errors.AsType[*gitError](err)
+	if !is || refused.verb != "ls-files" {
+		return false
+	}
+	return slices.ContainsFunc(strings.Split(refused.said, "\n"), func(line string) bool {
+		return line == "fatal: index file corrupt" || strings.HasSuffix(line, ": index file smaller than expected")
+	})
 }
 
 // detachAt detaches the slot, which was looked over and cleared, at base. What one commit ignores another may not:

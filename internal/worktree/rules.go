@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 
+	"golang.org/x/sys/unix"
+
 	"orange/internal/proc"
 )
 
@@ -29,7 +31,8 @@ func (s Slot) strayRules(known map[string]string) []string {
 	for dir := range folders {
 		file := path.Join(dir, attributesFile)
 		name := filepath.Join(s.Dir, filepath.FromSlash(file))
-		if info, err := os.Lstat(name); err == nil && !info.IsDir() && !holdsObject(name, info, known[file]) {
+		// where a folder is a link now, git reads no rules for what it knew there
+		if info, err := os.Lstat(name); err == nil && s.isFile(file) && !holdsObject(name, info, known[file]) {
 			strays = append(strays, file)
 		}
 	}
@@ -50,7 +53,7 @@ func holdsObject(name string, info os.FileInfo, object string) bool {
 	return !link && err == nil && nameOf(bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n")), len(object)) == object
 }
 
-// mostTracked is how many bytes the files have at most that git reads to compare them.
+// mostTracked is how many bytes the files have at most that git would read to compare them, and that are on no disk.
 const mostTracked = 32 << 30
 
 // readable reports an error where git would read more than it does in a reasonable time: a file can be as long as
@@ -59,17 +62,22 @@ func (s Slot) readable(files iter.Seq[string]) error {
 	var all, largest int64
 	worst := ""
 	for file := range files {
-		info, err := os.Lstat(filepath.Join(s.Dir, filepath.FromSlash(file)))
-		if err != nil || !info.Mode().IsRegular() {
+		var info unix.Stat_t
+		name := filepath.Join(s.Dir, filepath.FromSlash(file))
+		if unix.Lstat(name, &info) != nil || info.Mode&unix.S_IFMT != unix.S_IFREG {
 			continue
 		}
-		if all += info.Size(); info.Size() > largest {
-			largest, worst = info.Size(), file
+		const block = 512
+		if empty := info.Size - info.Blocks*block; empty > 0 {
+			all += empty
+			if empty > largest {
+				largest, worst = empty, file
+			}
 		}
 	}
 	if all > mostTracked {
-		return fmt.Errorf("git would read %d GiB to compare the files of %q with its own, of which %q has %d; make "+
-			"that one shorter, or move it away", all>>30, s.Dir, worst, largest>>30)
+		return fmt.Errorf("git would read %d GiB that are on no disk to compare the files of %q with its own, of "+
+			"which %q has %d; make that one shorter, or move it away", all>>30, s.Dir, worst, largest>>30)
 	}
 	return nil
 }

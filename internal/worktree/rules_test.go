@@ -65,7 +65,7 @@ func TestAFileThatNoOneReadsToItsEnd_isNamed(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	s := h.prepared(t, "topic", "T1")
-	if err := os.Truncate(filepath.Join(s.Dir, "a.txt"), mostTracked+1); err != nil {
+	if err := os.Truncate(filepath.Join(s.Dir, "a.txt"), 2*mostTracked); err != nil {
 		t.Skipf("no long files here: %v", err)
 	}
 	_, _, err := s.Snapshot(t.Context())
@@ -140,4 +140,40 @@ func TestARuleThatASetUpMakes_isNoChange(t *testing.T) {
 	want(t, "modified", strings.Join(stand(t, s).Modified, "|"), "")
 	write(t, s.Dir, "sub/.gitattributes", "* binary\n")
 	want(t, "modified", strings.Join(stand(t, s).Modified, "|"), "sub/.gitattributes")
+}
+
+// By its rules git would call a file changed that no one has touched: what counts is what the file holds.
+func TestAFileThatItsRulesWouldChange_isNotChanged(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	commit(t, h.Path, "crlf.txt", "one\r\ntwo\r\n")
+	commit(t, h.Path, ".gitattributes", "crlf.txt text\n")
+	s := h.prepared(t, "topic", "T1")
+	want(t, "modified", strings.Join(stand(t, s).Modified, "|"), "")
+	judged, err := s.Trees(t.Context(), "T1")
+	want(t, "error", err, nil)
+	other, err := h.Differs(t.Context(), judged, "topic")
+	want(t, "differs from what was judged", strings.Join(other, "|"), "")
+	want(t, "error", err, nil)
+	patch, err := s.Patch(t.Context(), "")
+	want(t, "not committed", patch.Loose, false)
+	want(t, "error", err, nil)
+	want(t, "rescued", len(release(t, s, "T1")), 0)
+}
+
+// A folder that became a link leads elsewhere.
+func TestAFolderThatBecameALink_isKeptAndReleased(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	s := h.prepared(t, "topic", "T1")
+	write(t, h.root, "elsewhere/.gitattributes", "* binary\n")
+	if err := os.RemoveAll(filepath.Join(s.Dir, "sub")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(filepath.Join(h.root, "elsewhere"), filepath.Join(s.Dir, "sub")); err != nil {
+		t.Fatal(err)
+	}
+	want(t, "modified", strings.Join(stand(t, s).Modified, "|"), "sub/deep.txt")
+	want(t, "rescued", len(release(t, s, "T1")), 1)
+	want(t, "what it led to", exists(h.root, "elsewhere/.gitattributes"), true)
 }

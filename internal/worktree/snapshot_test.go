@@ -144,9 +144,9 @@ func TestSnapshot_whereHEADIsNoPlainBranch(t *testing.T) {
 	want(t, "without a commit", at.Branch+" at "+at.Head, "unborn at ")
 }
 
-// One for what the slot's own index has, one for an index that knows no file's times, one for the status, and one for
+// One for what the slot's own index has, two for an index that knows no file's times, one for the status, and one for
 // the objects of the commit, of which there are none here. The tip costs no further one.
-func TestALookForAGate_isFourCallsOfGit(t *testing.T) {
+func TestALookForAGate_isFiveCallsOfGit(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	s := h.prepared(t, "topic", "T1")
@@ -154,5 +154,5 @@ func TestALookForAGate_isFourCallsOfGit(t *testing.T) {
 	want(t, "calls", h.counted(func() {
 		stand(t, s)
 		want(t, "trouble", h.ReadTip(t.Context(), s.Dir, "topic").Trouble, "")
-	}), 4)
+	}), 5)
 }

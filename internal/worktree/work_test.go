@@ -201,7 +201,7 @@ func TestWork_takesNoLockAndFewCalls(t *testing.T) {
 		do   func() error
 	}{
 		"Work":       {4, func() error { _, err := s.Work(t.Context()); return err }},
-		"Diff":       {5, func() error { _, err := s.Diff(t.Context()); return err }},
+		"Diff":       {6, func() error { _, err := s.Diff(t.Context()); return err }},
 		"BranchDiff": {3, func() error { _, err := h.BranchDiff(t.Context(), "work"); return err }},
 	} {
 		before := h.calls.Load()
