@@ -121,6 +121,8 @@ func situationsOfBranches() []situation {
 			says: []string{"no local branch of that name", "orange task update ID --branch NAME"}},
 		{name: "the branch was deleted", arrange: run("branch", "-q", "-D", "topic"), ends: asBefore,
 			says: []string{"no local branch of that name", "make it again"}},
+		{name: "another git has the person's HEAD", arrange: put(".git/HEAD.lock", ""), here: true, ends: asBefore,
+			says: []string{"HEAD.lock", "nothing was changed"}},
 		{name: "the default branch stands for another one", arrange: all(run("branch", "-m", "main", "trunk"),
 			run("symbolic-ref", "refs/heads/main", "refs/heads/trunk")), ends: forwarded},
 		{name: "the default branch was renamed here and on origin", arrange: func(t *testing.T, h home) {

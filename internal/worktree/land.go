@@ -70,12 +70,18 @@ func (r Repo) meantByDefault(ctx context.Context) (string, error) {
 	return cmp.Or(out.Text(), r.localDefault()), nil
 }
 
+// gitFolderOf is git's own folder of a checkout: the main one has it in itself.
+func gitFolderOf(dir string) string {
+	gitDir, err := Slot{Dir: dir}.gitDir()
+	if err != nil {
+		return filepath.Join(dir, ".git")
+	}
+	return gitDir
+}
+
 // busyWith is what git is in the middle of in a checkout, if that is with the branch; empty where it is with nothing.
 func (r Repo) busyWith(c checkout, branch string) string {
-	gitDir, err := Slot{Dir: c.path}.gitDir()
-	if err != nil { // the main checkout has a folder
-		gitDir = filepath.Join(c.path, ".git")
-	}
+	gitDir := gitFolderOf(c.path)
 	here := place{gitDir: gitDir}
 	if c.branch != branch {
 		for _, folder := range []string{"rebase-merge", "rebase-apply"} {
@@ -185,13 +191,11 @@ func (r Repo) advance(ctx context.Context, dir, branch, from, to string) error {
 // forward lets git fast-forward a person's checkout. Nothing of theirs is stashed, and not even ignored files are
 // overwritten.
 func (r Repo) forward(ctx context.Context, dir, to string) error {
-	if gitDir, err := (Slot{Repo: r, Dir: dir}).gitDir(); err == nil {
-		// git would write the index and the files before it meets this one
-		if _, err := os.Lstat(filepath.Join(gitDir, "HEAD.lock")); err == nil {
-			return fmt.Errorf("%q is checked out in %q, and another git is at work there: %q is there; if none is, "+
-				"remove it, then run this again; nothing was changed", r.DefaultBranch, dir,
-				filepath.Join(gitDir, "HEAD.lock"))
-		}
+	// git would write the index and the files before it meets this one
+	lock := filepath.Join(gitFolderOf(dir), "HEAD.lock")
+	if _, err := os.Lstat(lock); err == nil {
+		return fmt.Errorf("%q is checked out in %q, and another git is at work there: %q is there; if none is, "+
+			"remove it, then run this again; nothing was changed", r.DefaultBranch, dir, lock)
 	}
 	args := []string{"merge", "--ff-only", "--no-autostash", "--no-overwrite-ignore", "--no-stat", "--quiet", to}
 	_, err := r.git(ctx, call{dir: dir, args: args})
