@@ -41,16 +41,16 @@ func hasOpen(pid int) string {
 	}
 	for _, entry := range entries {
 		path, err := os.Readlink(filepath.Join(folder, entry.Name()))
-		if err == nil && filepath.IsAbs(path) && IsEndless(path) && isRead(pid, path) {
+		if err == nil && filepath.IsAbs(path) && IsEndless(path) && readsWithoutEnd(pid, path) {
 			return path
 		}
 	}
 	return ""
 }
 
-// isRead reports whether a program that has a pipe or a device open reads it without an end. Of a device that gives
-// bytes forever a program may take a few, and some keep it open: it is the memory that tells.
-func isRead(pid int, path string) bool {
+// readsWithoutEnd reports whether a program that has a pipe or a device open reads it without an end. Of a device that
+// gives bytes forever a program may take a few, and some keep it open: it is the memory that tells.
+func readsWithoutEnd(pid int, path string) bool {
 	info, err := os.Stat(path)
 	if err != nil || info.Mode()&os.ModeNamedPipe != 0 || path == "/dev/zero" || path == "/dev/full" {
 		return true

@@ -91,12 +91,9 @@ func (s Slot) list(ctx context.Context, more ...string) (listed, error) {
 // hidingFlags are those of the flags behind which there may be something: all but those of files that are not laid out,
 // as the slot was prepared.
 func (s Slot) hidingFlags(all flags, prepared note) flags {
-	var laidOut []pattern
-	if prepared.Patterns != nil {
-		laidOut = parsePatterns(strings.Split(*prepared.Patterns, "\n"))
-	}
+	leavesOut := prepared.leavesOut()
 	return all.only(func(flag, file string) bool {
-		return flag != skipWorktree || prepared.Patterns == nil || matches(laidOut, file) || s.exists(file)
+		return flag != skipWorktree || !leavesOut(file) || s.exists(file)
 	})
 }
 
@@ -133,9 +130,10 @@ func (s Slot) enter(ctx context.Context, index string, entries []indexEntry) err
 	return err
 }
 
-// newIndex makes a temporary index with the entries of the slot's own, in which git has to read each file. The slot's
-// own lies where agents write: git believes the times that it has of files, and the names that it has of whole folders.
-// Of the flags, those stay that are not among the ones to look behind.
+// newIndex makes a temporary index with the entries of the slot's own. Orange compares each file with its entry byte
+// for byte, and git has to read all that differ: the slot's own index lies where agents write, and git believes the
+// times that it has of files, and the names that it has of whole folders. Of the flags, those stay that are not among
+// the ones to look behind.
 func (s Slot) newIndex(ctx context.Context, known listed, behind flags) (index string, done func(), err error) {
 	if err := s.readable(maps.Keys(known.objects())); err != nil {
 		return "", nil, err
@@ -176,9 +174,10 @@ func (s Slot) asEntered(entries []indexEntry) []indexEntry {
 	return same
 }
 
+const executable = 0o100 // the bit of a mode that git knows
+
 // modeOf is git's mode of a file or a link; empty for anything else.
 func modeOf(info os.FileInfo) string {
-	const executable = 0o100
 	switch {
 	case info.Mode()&os.ModeSymlink != 0:
 		return links
@@ -376,7 +375,6 @@ func (s Slot) digest(file string) string {
 		return "not to be read"
 	}
 	defer opened.Close()
-	const executable = 0o100
 	sum := sha256.New()
 	if _, err := io.Copy(sum, opened); err != nil {
 		return "not to be read"

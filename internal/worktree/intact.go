@@ -192,5 +192,5 @@ func newSum(letters int) hash.Hash {
 	if letters == hex.EncodedLen(sha256.Size) {
 		return sha256.New()
 	}
-	return sha1.New() //nolint:gosec // as above
+	return sha1.New() //nolint:gosec // git's own names
 }

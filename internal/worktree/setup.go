@@ -57,6 +57,15 @@ func (s Slot) note(ctx context.Context) (n note, written bool, err error) {
 	return n, false, err
 }
 
+// leavesOut reports of a file whether the slot was prepared without it.
+func (n note) leavesOut() func(file string) bool {
+	if n.Patterns == nil {
+		return func(string) bool { return false }
+	}
+	laidOut := parsePatterns(strings.Split(*n.Patterns, "\n"))
+	return func(file string) bool { return !matches(laidOut, file) }
+}
+
 func (s Slot) writeNote(n note) error {
 	text, err := json.MarshalIndent(n, "", "  ")
 	if err == nil {

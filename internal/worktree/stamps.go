@@ -160,11 +160,10 @@ func (s Slot) notLeftOut(ctx context.Context, absent []string) ([]string, error)
 		return nil, nil
 	}
 	prepared, written, err := s.note(ctx)
-	if err != nil || !written || prepared.Patterns == nil {
+	if err != nil || !written {
 		return absent, err
 	}
-	laidOut := parsePatterns(strings.Split(*prepared.Patterns, "\n"))
-	return slices.DeleteFunc(absent, func(file string) bool { return !matches(laidOut, file) }), nil
+	return slices.DeleteFunc(absent, prepared.leavesOut()), nil
 }
 
 // stampOf is the zero stamp for a file that is not there. Names that git gives have so many letters.
