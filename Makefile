@@ -13,8 +13,10 @@ RACE := $(if $(CC_THERE),-race '-gcflags=modernc.org/...=-d=checkptr=0 -race=fal
 export GORACE ?= atexit_sleep_ms=0
 # It has nothing to find where there is only one thread: in the quiet packages, and in the simulated world.
 # Their tests run without it in make test-all; make test-long runs them with it too.
-QUIET := lazyregexp printable action conflict diff task history record keyed signed outward stats document yaml answer workflow harness rejection leaving decide projection replay explore graph inbox
+QUIET := lazyregexp printable inherited shared action conflict diff task history record keyed signed outward stats document yaml answer workflow harness rejection leaving decide projection replay explore graph inbox
 SINGLE := TestSimulation
+# What asks the system itself: it is different on each. Building the rest for others would take minutes, for its database.
+SYSTEM := ./internal/proc ./internal/doctor ./internal/mirror ./internal/worktree ./internal/tmux
 
 .PHONY: help build fleet install need demo fleet-demo test test-all test-fleet test-rows test-harnesses test-forge test-long lint bench fleet-figures pictures promises draw fmt clean
 
@@ -91,6 +93,7 @@ bin/golangci-lint: tools/go.mod tools/go.sum
 lint: bin/golangci-lint ## run the linters
 	$(GO) vet ./...
 	bin/golangci-lint run ./...
+	for os in darwin freebsd openbsd netbsd; do GOOS=$$os CGO_ENABLED=0 $(GO) build $(SYSTEM) || exit 1; done
 	cd bench && $(GO) vet ./...
 	cd fleet && $(GO) vet ./... && ../bin/golangci-lint run ./...
 	@git log -20 --no-merges --format=%s 2>/dev/null | awk 'length > 72 {print "longer than 72 characters: " $$0; bad = 1} END {exit bad}'

@@ -23,7 +23,6 @@ require (
 	go.yaml.in/yaml/v4 v4.0.0
 	golang.org/x/sync v0.23.0
 	golang.org/x/sys v0.48.0
-	gopkg.in/natefinch/lumberjack.v2 v2.2.1
 	modernc.org/sqlite v1.60.0
 	pgregory.net/rapid v1.3.0
 )

@@ -17,8 +17,13 @@ import (
 // and merged. Lower a number when it gets cheaper. A feature that needs more of them names itself here.
 const (
 	// Of a merge one asks whether commits would go to origin with it, one for filters of its files. Each look at the
-	// worktree needs four more than git's own status: Orange makes an index of its own, and hashes objects.
-	gitOfALife  = 52
+	// worktree needs six more than git's own status: Orange makes an index of its own, hashes objects, and lists new
+	// files whatever new .gitignore files say. A release lists what git ignores, to tell the next task, and its
+	// submodules: git says nothing of files in the place of one.
+	// A new task asks whether there is room for its branch. The first task of a repository has Orange
+	// read what all its worktrees share, before and after its own settings are made. A
+	// start asks how commits are signed.
+	gitOfALife  = 66
 	tmuxOfALife = 26 // one for a person's wait, which tells how the agent's screen is
 )
 

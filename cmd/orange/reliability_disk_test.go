@@ -161,9 +161,10 @@ func diskFaults() []fault {
 		{
 			name: "The disk becomes full between a task's creation and its start", whole: true, inflict: filled,
 			how: fullInTheMiddle("was created"),
-			run: create, exit: 1,
-			says: `orange: task ID was created and is pending, but it cannot be started: .*: this change was not made; make room on the disk of "HOME" ` +
-				`and run the command again; start it with: orange task spawn ID|see whether the disk .*`,
+			run: create, exit: 3, exitLike: 1,
+			says: `orange: task ID was created and is pending, but it cannot be started: (cannot start task ID\s+disk: found 0 MB are free\s+` +
+				`to do: make room: .*|.*: this change was not made; make room on the disk of "HOME" and run the command again); ` +
+				`start it with: orange task spawn ID|see whether the disk .*`,
 			becomes: "the new one waits to be started", goesOn: "make room; `orange task spawn`",
 		},
 		{

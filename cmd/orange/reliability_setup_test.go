@@ -43,13 +43,13 @@ func setupFaults() []fault {
 		{
 			name: "config.yml is broken", run: respawn, exit: 1, repair: retry,
 			inflict: withoutAgent(spoiled("harness: [x", "config.yml")),
-			says:    `orange: hook failed: spawn_agent: .*HOME/config.yml:1:10: found "\[", which is not closed where line 2 begins, .*\n  the task keeps its status; put that right and run: orange task retry ID`,
+			says:    `orange: hook failed: spawn_agent: .*HOME/config.yml:1:10: found "\[", which is not closed where line 2 begins, .*\n  the task stays \S+; put that right and run: orange task retry ID`,
 			becomes: agentless, goesOn: "fix the file; `orange task retry`",
 		},
 		{
 			name: "The harness file of a live task is deleted", run: respawn, exit: 1, repair: retry,
 			inflict: withoutAgent(func(w *faultWorld) func() { return w.aside(w.home("harnesses", "idle.yml")) }),
-			says:    `orange: hook failed: spawn_agent: cannot use the harness "idle": it is not known, expected one of .*\n  the task keeps its status; put that right and run: orange task retry ID`,
+			says:    `orange: hook failed: spawn_agent: cannot use the harness "idle": it is not known, expected one of .*\n  the task stays \S+; put that right and run: orange task retry ID`,
 			becomes: agentless,
 			goesOn:  "put the file back, or choose another harness in TASK.md's header; `orange task retry`",
 		},

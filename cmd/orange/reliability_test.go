@@ -28,6 +28,8 @@ type fault struct {
 	// says is what the program must answer. The page shows what matches.
 	says string
 	exit int
+	// exitLike is the status where the fault is only like the one that is meant; 0 where that makes no difference.
+	exitLike int
 	// whole: all of the home is hit. Then the other tasks are looked at when the fault has gone.
 	whole bool
 	// long: it takes so much time that only ORANGE_TEST_LONG=1 runs it.

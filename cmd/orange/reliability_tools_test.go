@@ -1,10 +1,15 @@
 package main_test
 
 import (
+	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
+
+	"orange/internal/proc"
+	"orange/internal/task"
 )
 
 // endServer ends the tmux servers of the world's sockets, and every agent with them.
@@ -13,6 +18,19 @@ func (w *faultWorld) endServer() {
 	for _, socket := range w.sockets() {
 		_ = exec.Command("tmux", "-S", socket, "kill-server").Run() // it may have left already
 	}
+}
+
+// stopServer stops the terminal server that the world's home has noted.
+func stopServer(w *faultWorld) func() {
+	w.t.Helper()
+	var noted struct {
+		PID   int
+		Began string
+	}
+	w.check(json.Unmarshal([]byte(w.text(w.home("terminal.json"))), &noted))
+	server := task.Process{PID: noted.PID, Began: noted.Began}
+	w.check(proc.Signal(server, syscall.SIGSTOP))
+	return func() { w.check(proc.Signal(server, syscall.SIGCONT)) }
 }
 
 func (w *faultWorld) sockets() []string {
@@ -67,7 +85,7 @@ func gitFaults() []fault {
 				w.endServer()
 				return moved(w)
 			}, run: respawn, exit: 1, repair: retry,
-			says:    `orange: hook failed: spawn_agent: .*(git|REPO).*\n  the task keeps its status; put that right and run: orange task retry ID`,
+			says:    `orange: hook failed: spawn_agent: .*(git|REPO).*\n  the task stays \S+; put that right and run: orange task retry ID`,
 			becomes: agentless, goesOn: "move it back; `orange task retry`",
 		},
 		{
@@ -112,7 +130,7 @@ func gitFaults() []fault {
 				return func() { w.check(os.Rename(w.slot(), w.slot()+".saved")) }
 			}, run: respawn, exit: 1, repair: retry,
 			says: `orange: hook failed: spawn_agent: .*: the folder holds something else than a worktree; save what is in it and move it away` +
-				`\n  the task keeps its status; put that right and run: orange task retry ID`,
+				`\n  the task stays \S+; put that right and run: orange task retry ID`,
 			becomes: agentless, goesOn: "move the folder away; `orange task retry` creates the worktree again",
 		},
 	}
@@ -127,8 +145,34 @@ func tmuxFaults() []fault {
 				w.endServer()
 				return func() {}
 			},
-			says:    `ID  coffee   clarification  dead   feat/hit`,
+			says:    `ID  coffee   clarification  dead, needs you: worker has died  +feat/hit`,
 			becomes: "it keeps its status, its agent is shown as dead", goesOn: "`orange task respawn`",
+		},
+		{
+			name: "The socket of the tmux server is removed", run: []string{"task", "list"},
+			inflict: func(w *faultWorld) func() {
+				for _, socket := range w.sockets() {
+					w.check(os.Remove(socket))
+				}
+				return func() {}
+			},
+			says:    `ID  coffee   clarification  alive, needs you: waits in clarification  +feat/hit`,
+			becomes: "its agent works on, and the server makes its socket again", goesOn: "nothing to do",
+		},
+		{
+			name: "The tmux server is stopped and does not answer", run: []string{"task", "list"}, inflict: stopServer,
+			says: `has not answered for 2 s, so its agents are unknown; the process is stopped, let it go on: ` +
+				`kill -CONT`,
+			becomes: "it moves; whether its agent lives is unknown, never \"dead\"",
+			goesOn:  "let the process go on, which the message names",
+		},
+		{
+			name: "The tmux server is stopped, and an agent is to be looked at", run: respawn, exit: 1,
+			inflict: stopServer,
+			says: `has not answered for 2 s, so its agents are unknown; the process is stopped, let it go on: ` +
+				`kill -CONT`,
+			becomes: "nothing: no second agent is started while the first cannot be seen",
+			goesOn:  "let the process go on; the same command again",
 		},
 		{
 			name: "tmux is not on PATH", run: []string{"task", "list"}, inflict: without("tmux"),

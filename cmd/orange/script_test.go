@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 	"unicode/utf8"
@@ -22,6 +23,7 @@ import (
 
 	"orange/internal/harness"
 	"orange/internal/proc"
+	"orange/internal/task"
 )
 
 // program is the real binary, built once for all stories.
@@ -158,12 +160,15 @@ func setUp(env *testscript.Env, agent string) error {
 // a runner of hooks may outlive the command that started it by a moment.
 func endServers(sockets, home string) {
 	defer os.RemoveAll(sockets) // at the end: a runner without its folder of sockets would use the shared one
+	endNoted(home)
 	deadline := time.Now().Add(20 * time.Second)
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
 	// Twice in a row: a process that begins while another one ends may be missed by one look at all processes.
 	for clean := 0; clean < 2 && time.Now().Before(deadline); <-tick.C {
 		found, _ := filepath.Glob(filepath.Join(sockets, "tmux-*", "*"))
+		others, _ := filepath.Glob(filepath.Join(sockets, "*", "tmux-*", "*"))
+		found = append(found, others...)
 		ended := false
 		for _, socket := range found { // again and again: a runner that is still at work may start the next one
 			// most have left already; one that was there may have been started by the last runner, and not be the last
@@ -173,6 +178,18 @@ func endServers(sockets, home string) {
 		if clean++; ended || err == nil && len(left) > 0 {
 			clean = 0
 		}
+	}
+}
+
+// endNoted ends the terminal server that a home has noted: a story may have stopped it, or removed its socket.
+func endNoted(home string) {
+	var noted struct {
+		PID   int
+		Began string
+	}
+	text, err := os.ReadFile(filepath.Join(home, "terminal.json"))
+	if err == nil && json.Unmarshal(text, &noted) == nil {
+		_ = proc.Signal(task.Process{PID: noted.PID, Began: noted.Began}, syscall.SIGKILL) // it may have ended
 	}
 }
 

@@ -27,6 +27,7 @@ func waitsOfALife() map[string]int {
 		"TASK.md":                          1,
 		"the workflow of the task":         1,
 		"the note of a workspace":          1,
+		"the note of what worktrees share": 2, // before Orange has made its own settings for the first one, and after
 		"what the home has once":           2, // how programs are found, and the configuration of tmux
 	}
 }
@@ -124,6 +125,8 @@ func whatIsFlushed(path string) string {
 		return "TASK.md"
 	case strings.HasPrefix(path, "/workflows/.kept/"):
 		return "the workflow of the task"
+	case strings.HasPrefix(path, "/workspaces/.shared/"):
+		return "the note of what worktrees share"
 	case strings.HasPrefix(path, "/workspaces/.prepared/"):
 		return "the note of a workspace"
 	case strings.HasPrefix(path, "/.bearings.json."), strings.HasPrefix(path, "/.tmux.conf."):

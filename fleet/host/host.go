@@ -183,8 +183,12 @@ func (h *Host) taking(take wire.Take) (answer.Call, error) {
 		return c, nil
 	}
 	if take.From == "" {
-		c := call("create", "", b.Context, "--json", "--project="+b.Project, "--id="+take.Task,
-			"--epoch="+strconv.Itoa(take.Epoch), "--workflow="+name, "--context=-", "--", b.Branch, b.Summary)
+		words := []string{"--json", "--project=" + b.Project, "--id=" + take.Task,
+			"--epoch=" + strconv.Itoa(take.Epoch), "--workflow=" + name, "--context=-", "--branch=" + b.Branch}
+		if b.Summary != "" {
+			words = append(words, "--summary="+b.Summary)
+		}
+		c := call("create", "", b.Context, words...)
 		c.Signed = proof(b.Ask)
 		return c, nil
 	}

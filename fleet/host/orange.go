@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"syscall"
 
 	"orange/internal/history"
 	"orange/internal/proc"
@@ -128,13 +127,7 @@ func (o Orange) Workflow(ctx context.Context, name string) (string, error) {
 }
 
 // Space is how many bytes may still be written below the home.
-func (o Orange) Space() (uint64, error) {
-	var system syscall.Statfs_t
-	if err := syscall.Statfs(o.Home, &system); err != nil {
-		return 0, fmt.Errorf("look at the disk of %q: %w", o.Home, err)
-	}
-	return system.Bavail * uint64(system.Bsize), nil
-}
+func (o Orange) Space() (uint64, error) { return proc.Space(o.Home) }
 
 // Holds reports whether a task is held for the fleet here.
 func (o Orange) Holds(id string) (bool, error) {

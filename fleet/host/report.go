@@ -75,7 +75,7 @@ func (h *Host) absent(id string) (wire.Row, error) {
 	}
 	row, err := h.Store.Row(id)
 	if held {
-		row.Attention = answer.NotOnRecord + ": bring it back with \"orange fleet rescue\""
+		row.Attention = answer.NotOnRecord + ": bring it back with: orange fleet rescue " + id
 		return row, err
 	}
 	row.Status, row.Over, row.Attention = deleted, true, ""

@@ -191,3 +191,9 @@ func (v *view) Workspaces(_ context.Context, project string) ([]record.Holding, 
 	slices.SortFunc(out, func(a, b record.Holding) int { return strings.Compare(a.Workspace, b.Workspace) })
 	return out, nil
 }
+
+// Asides are none: what a host set aside is with it, and "orange workspace list" there names it.
+func (v *view) Asides(string) ([]record.Aside, error) { return nil, nil }
+
+// SharedWords are none: a host's own screen and "orange project list" there have them.
+func (v *view) SharedWords(context.Context, string) ([]string, error) { return nil, nil }

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"time"
@@ -34,7 +35,7 @@ type Record interface {
 
 // Observer reads how agents are. Every field is required.
 type Observer struct {
-	tmux.Server
+	*tmux.Server
 	Setup  Setup
 	Record Record
 	// Configure writes the configuration of the terminal server, which a session needs.
@@ -43,6 +44,8 @@ type Observer struct {
 	Resume func() (string, error)
 	// Touched is when a task's document, branch or worktree last changed.
 	Touched func(ctx context.Context, t task.Task) (time.Time, error)
+	// Messages is where a person reads what is said before a window opens.
+	Messages io.Writer
 }
 
 // Start starts an agent in a window of its task's session.
@@ -60,7 +63,7 @@ func (o *Observer) Rename(ctx context.Context, t task.Task) (string, error) {
 
 // States has how the agents of tasks' statuses are, with one call of tmux for all: a status that has a role is as
 // alive as the agent of that role, another one as any agent of the task. The panes are those that were seen: none
-// where tmux was not asked, or could not answer.
+// where tmux was not asked, or could not answer. With an error, why it could not, it has what is known.
 func (o *Observer) States(ctx context.Context, tasks []task.Task) (map[string]string, []tmux.Pane, error) {
 	states := make(map[string]string, len(tasks))
 	asked := false
@@ -80,7 +83,7 @@ func (o *Observer) States(ctx context.Context, tasks []task.Task) (map[string]st
 				states[t.ID] = record.AgentUnknown
 			}
 		}
-		return states, nil, nil
+		return states, nil, err
 	}
 	living := map[string]bool{}
 	for _, p := range panes {
@@ -231,8 +234,8 @@ func (o *Observer) Attach(ctx context.Context, t task.Task, role string, run boo
 		return nil, task.Notef(task.ErrNotFound, "cannot attach to the %s of task %s: it has no such window%s", role,
 			t.ID, yaml.Guess(role, roles))
 	}
-	command := o.Server.Attach(chosen.Session, chosen.WindowID, os.Environ())
-	if run {
+	command, err := o.Server.Attach(chosen.Session, chosen.WindowID)
+	if err == nil && run {
 		err = o.interact(ctx, t.ID, chosen, command)
 	}
 	return append([]string{command.Name}, command.Args...), err
@@ -241,7 +244,7 @@ func (o *Observer) Attach(ctx context.Context, t task.Task, role string, run boo
 // interact gives the terminal to a window until the person leaves it. That the window is gone says more than how
 // tmux ended.
 func (o *Observer) interact(ctx context.Context, id string, window tmux.Pane, command proc.Command) error {
-	err := proc.Interactive(ctx, command)
+	err := tmux.Open(ctx, command, func(line string) { fmt.Fprintf(o.Messages, "orange: %s\n", line) })
 	if err == nil || ctx.Err() != nil {
 		return err
 	}

@@ -2,17 +2,21 @@ package agents
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"orange/internal/decide"
 	"orange/internal/harness"
 	"orange/internal/history"
 	"orange/internal/inbox"
 	"orange/internal/record"
+	"orange/internal/rejection"
 	"orange/internal/task"
 	"orange/internal/tmux"
 	"orange/internal/workflow"
@@ -66,7 +70,7 @@ func observer(t *testing.T, s *setup, screen string, panes ...string) *Observer 
 			t.Fatal(err)
 		}
 	}
-	return &Observer{Server: tmux.Server{Program: program, Socket: "none", Config: config}, Setup: s, Record: s}
+	return &Observer{Server: &tmux.Server{Program: program, Socket: "none", Config: config}, Setup: s, Record: s}
 }
 
 func TestStates_aStatusIsAsAliveAsTheAgentOfItsRole(t *testing.T) {
@@ -85,9 +89,27 @@ func TestStates_aStatusIsAsAliveAsTheAgentOfItsRole(t *testing.T) {
 		t.Errorf("without its rules a task with a living agent is %s", states["one"])
 	}
 	o.Program = filepath.Join(t.TempDir(), "none")
-	if states, _, err = o.States(t.Context(), tasks); err != nil || states["one"] != record.AgentUnknown ||
+	if states, _, err = o.States(t.Context(), tasks); err == nil || states["one"] != record.AgentUnknown ||
 		states["four"] != record.AgentNone {
 		t.Errorf("without a look the states are %v, %v", states, err)
+	}
+}
+
+func TestLookout_whatCouldNotBeLookedAtIsSaidAndNeedsNoOne(t *testing.T) {
+	one := task.Task{ID: "one", Status: "build", Session: "s", Live: true}
+	o := observer(t, &setup{}, "", line("1", "one", "worker", false))
+	o.Program = filepath.Join(t.TempDir(), "none")
+	l := Lookout{Observer: o, Screens: &Screens{}}
+	states, needs, err := l.Needs(t.Context(), []task.Task{one})
+	if err == nil || states["one"] != record.AgentUnknown || len(needs) > 0 {
+		t.Errorf("found %v and %v, %v", states, needs, err)
+	}
+	if needs, _, err := l.Waiting(t.Context(), []task.Task{one}, time.Time{}); err == nil || len(needs) > 0 {
+		t.Errorf("a watch found %v, %v", needs, err)
+	}
+	e := l.Explain(t.Context(), decide.Explanation{Task: one})
+	if len(e.Waits) != 1 || !strings.Contains(e.Waits[0].Found, "list tmux panes") {
+		t.Errorf("it waits for %+v", e.Waits)
 	}
 }
 
@@ -206,6 +228,44 @@ func TestNeed_isWhyAPersonShouldLookNow(t *testing.T) {
 		got := inbox.NeedOf(def, one, c.agent, read(c.rule, c.screen, time.Unix(0, 0)))
 		if got.Kind != c.want || (c.want == "") != (got.String() == "") || !strings.HasSuffix(got.Found, c.found) {
 			t.Errorf("%s: the need is %+v, want %q %q", name, got, c.want, c.found)
+		}
+	}
+}
+
+// unreadable is the documents of tasks, none of which can be read.
+type unreadable struct{ why error }
+
+func (u unreadable) Read(string, string, bool) ([]byte, error) { return nil, u.why }
+
+// Defect: a task whose document is gone counted as at work.
+func TestLook_aTaskWithoutItsDocumentNeedsAPerson(t *testing.T) {
+	one := task.Task{ID: "one", Status: "build", Session: "s", Live: true}
+	for name, c := range map[string]struct {
+		change func(*task.Task)
+		why    error
+		want   string
+	}{
+		"gone": {func(*task.Task) {}, os.ErrNotExist, "put it back from a backup"},
+		"a folder": {func(*task.Task) {}, errors.New("it is a folder"),
+			"it is a folder; move away what is there, and put it back"},
+		"there":    {func(*task.Task) {}, nil, ""},
+		"over":     {func(t *task.Task) { t.Live = false }, os.ErrNotExist, ""},
+		"no agent": {func(t *task.Task) { t.Session = "" }, os.ErrNotExist, ""},
+		"a mark":   {func(t *task.Task) { t.Attention = "look" }, os.ErrNotExist, "look; "},
+	} {
+		changed := one
+		c.change(&changed)
+		l := Lookout{Observer: observer(t, &setup{}, "thinking", line("1", "one", "worker", false)),
+			Screens: &Screens{}, Documents: unreadable{c.why}}
+		need, err := l.Need(t.Context(), changed)
+		if err != nil || !strings.Contains(need.String(), c.want) || (c.want == "") != (need.Kind == "") {
+			t.Errorf("%s: %+v, %v", name, need, err)
+		}
+		e := l.Explain(t.Context(), decide.Explanation{Task: changed, Waits: []rejection.Detail{{
+			Condition: "the worker", Found: record.AtWork}}})
+		works := slices.ContainsFunc(e.Waits, func(d rejection.Detail) bool { return d.Found == record.AtWork })
+		if works == (need.Kind == record.NeedsDocument) {
+			t.Errorf("%s: why says %+v", name, e.Waits)
 		}
 	}
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // Lookout knows how the agents of tasks are, and why people should look after tasks. Every field but Documents and
-// Conflicts, which only give words, is required.
+// Conflicts is required: without them there are fewer words, and no word of a document that cannot be read.
 type Lookout struct {
 	*Observer
 	Screens   *Screens
@@ -68,8 +68,8 @@ func (l Lookout) Explain(ctx context.Context, e decide.Explanation) decide.Expla
 	if need.Kind == record.NeedsLimit && need.Rest == nil {
 		return e // the task's own mark says so
 	}
-	if need.OnScreen() {
-		// The record knows that the agent lives, and its screen that it does nothing.
+	if need.OnScreen() || need.Kind == record.NeedsDocument {
+		// The record knows that the agent lives, and its screen that it does nothing, or its document that it cannot.
 		e.Waits = slices.DeleteFunc(e.Waits, func(d rejection.Detail) bool { return d.Found == record.AtWork })
 		e.Waits = slices.Insert(e.Waits, 0, rejection.Detail{Condition: "a person", Found: need.Found,
 			Want: need.Want})
@@ -95,7 +95,9 @@ func (l Lookout) Waiting(ctx context.Context, tasks []task.Task, since time.Time
 	l.word(ctx, tasks, found, now)
 	needs = make(map[string]record.Need, len(found))
 	for id, one := range found {
-		needs[id] = one.Need
+		if one.State != record.AgentUnknown { // else no one has looked at it
+			needs[id] = one.Need
+		}
 	}
 	return needs, more, err
 }

@@ -2,6 +2,8 @@ package agents
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"slices"
 	"time"
 
@@ -35,8 +37,29 @@ func read(h *harness.Harness, screen string, since time.Time) inbox.Sight {
 // mostClues is how many tasks' documents are read for words about what they need: those that have waited the longest.
 const mostClues = 200
 
+// unread finds the tasks with an agent whose document cannot be read: whatever else it is, the agent cannot go on. A
+// mark for people goes before that.
+func (l Lookout) unread(ctx context.Context, tasks []task.Task, found map[string]Liveness) {
+	for i := range tasks {
+		t := &tasks[i]
+		one, asked := found[t.ID]
+		if !asked || !t.Live || t.Session == "" || t.Attention != "" || l.Documents == nil {
+			continue
+		}
+		_, err := l.Documents.Read(t.Project, t.ID, false)
+		if err == nil {
+			continue
+		}
+		if def, unread := l.Setup.Pinned(ctx, t.Workflow); unread == nil {
+			one.Need = inbox.WithoutDocument(def, *t, !errors.Is(err, fs.ErrNotExist), err)
+			found[t.ID] = one
+		}
+	}
+}
+
 // word puts the needs of tasks into words.
 func (l Lookout) word(ctx context.Context, tasks []task.Task, found map[string]Liveness, now time.Time) {
+	l.unread(ctx, tasks, found)
 	needy := make([]*task.Task, 0, len(tasks))
 	for i := range tasks {
 		if found[tasks[i].ID].Need.Kind != "" {

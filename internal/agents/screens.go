@@ -53,10 +53,7 @@ type Liveness struct {
 // error it has what is known.
 func (l *Screens) Observe(ctx context.Context, o *Observer, tasks []task.Task, now time.Time,
 	most int) (out map[string]Liveness, more bool, err error) {
-	states, panes, err := o.States(ctx, tasks)
-	if err != nil {
-		return nil, false, err
-	}
+	states, panes, blind := o.States(ctx, tasks)
 	out = make(map[string]Liveness, len(states))
 	for id, state := range states {
 		out[id] = Liveness{State: state}
@@ -92,7 +89,7 @@ func (l *Screens) Observe(ctx context.Context, o *Observer, tasks []task.Task, n
 	l.read = known
 	seen, more, err := l.see(ctx, o, living, byID, now, most)
 	o.explain(ctx, byID, out, seen)
-	return out, more, err
+	return out, more, errors.Join(blind, err)
 }
 
 // ObserveChanged is Observe for those agents alone whose terminals have changed at a time or after it: with as many

@@ -40,6 +40,10 @@ func Main() int {
 
 // Run runs a command line and answers its exit status. Served is a fleet with a server that it asks; nil for none.
 func Run(args []string, served cli.Served) int {
+	if err := proc.RoomForFiles(proc.FewFiles); err != nil {
+		fmt.Fprintf(messages(), "orange: %v\n", err)
+		return 1
+	}
 	var screen atomic.Bool // it restores the terminal, and ends at other signals
 	ctx, stop := proc.UntilSignal(func() { cli.EndLate(messages(), screen.Load()) })
 	defer stop()

@@ -97,7 +97,7 @@ const runnerMark = "ORANGE_RUNNER"
 // own.
 func (a *app) detach(args ...string) error {
 	env := append(a.environments.Own(), runnerMark+"=1", "ORANGE_HOME="+a.dir)
-	_, err := proc.Detach(proc.Command{Name: a.self, Args: args, Dir: a.dir, Env: env})
+	_, err := proc.Detach(proc.Command{Name: a.self, Args: args, Dir: a.dir, Base: env})
 	return err
 }
 

@@ -25,8 +25,9 @@ const mendThisHome = "mend this home"
 
 // examine examines the home, and brings back or mends what it is asked to. It starts no runner by itself:
 // looking alone changes nothing.
-func examine(ctx context.Context, fix, rebuild bool,
-	progress func(what string, done, of int)) ([]record.Finding, error) {
+func examine(ctx context.Context, asked record.Examination, progress func(what string, done, of int)) (
+	[]record.Finding, error) {
+	fix, rebuild := asked.Fix, asked.Rebuild
 	dir, err := home.Locate()
 	if err != nil {
 		return nil, err
@@ -88,7 +89,7 @@ func examine(ctx context.Context, fix, rebuild bool,
 	} else if a, err = withoutRecord(dir, err); err != nil {
 		return nil, err
 	}
-	more, err := a.examine(ctx, fix, rebuild, progress)
+	more, err := a.examine(ctx, asked, progress)
 	return doctor.Sorted(append(findings, more...)), errors.Join(err, closed())
 }
 
@@ -104,7 +105,7 @@ func withoutRecord(dir string, why error) (*app, error) {
 	return a, a.log.Close()
 }
 
-func (a *app) examine(ctx context.Context, fix, rebuild bool, progress func(what string, done, of int)) (
+func (a *app) examine(ctx context.Context, asked record.Examination, progress func(what string, done, of int)) (
 	[]record.Finding, error) {
 	d := &doctor.Doctor{
 		Home: a.dir, Files: a.files, Projections: a.engine, Repairs: a.engine, Windows: a.server,
@@ -115,7 +116,7 @@ func (a *app) examine(ctx context.Context, fix, rebuild bool, progress func(what
 		Variables: environment.Variables{Home: a.dir, Locks: a.files}, Environ: os.Environ(), Root: os.Geteuid() == 0,
 	}
 	var findings []record.Finding
-	if a.noRecord == nil && (fix || rebuild) { // the record tells of seats that are not shown, too
+	if a.noRecord == nil && (asked.Fix || asked.Rebuild) { // the record tells of seats that are not shown, too
 		if err := a.Person(ctx, mendThisHome); err != nil {
 			return nil, err
 		}
@@ -125,21 +126,14 @@ func (a *app) examine(ctx context.Context, fix, rebuild bool, progress func(what
 			Check: "database", Level: record.LevelProblem, Subject: recordName, Found: a.noRecord.Error(),
 			Advice: adviceFor(a.noRecord),
 		})
-		if rebuild {
+		if asked.Rebuild || asked.Older {
 			return findings, a.noRecord
 		}
 	} else {
 		d.Record = a.store
 	}
-	if rebuild {
-		d.Adopter = adopter{a}
-		adopted, err := d.Rebuild(ctx)
-		if err != nil {
-			return nil, err
-		}
-		findings = append(findings, adopted...)
-	}
-	found, err := d.Examine(ctx, fix)
+	d.Adopter = adopter{a}
+	found, err := d.Do(ctx, asked)
 	return append(findings, found...), err
 }
 

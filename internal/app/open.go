@@ -45,7 +45,7 @@ type app struct {
 	store        *sqlite.Store
 	files        mirror.Files
 	home         *home.Home
-	server       tmux.Server
+	server       *tmux.Server
 	lease        lease.Watch
 	pool         *pool.Pool
 	agents       *agents.Observer
@@ -147,8 +147,12 @@ func (a *app) connect() error {
 	}
 	log := logfile.NewLogger(a.log, level)
 	a.home = &home.Home{Dir: a.dir, Workflows: workflows.Files, Usual: workflows.Usual, Harnesses: harnesses.Files,
-		Keeper: a.store, Locker: a.files}
-	a.server = tmux.ServerOf(a.dir)
+		Keeper: a.store, Locker: a.files,
+		Older: func(ctx context.Context) (older int, err error) {
+			_, older, err = a.queries().Unrecorded(ctx)
+			return older, err
+		}}
+	a.server = environment.Server(a.dir)
 	a.lease = lease.Watch{Home: a.dir, Locks: a.files}
 	a.environments = &environment.PerTask{Home: a.dir, Server: a.server, Configure: a.configureTmux, Locks: a.files,
 		Log: log}
@@ -157,13 +161,14 @@ func (a *app) connect() error {
 		Before: a.environments.EnterNow, Environment: a.environments.Environment, Own: a.environments.OfChecks}
 	a.lookout = agents.Lookout{Observer: a.agents, Screens: &agents.Screens{}, Documents: a.files,
 		Conflicts: a.pool.Conflicts}
-	a.agents.Touched, a.agents.Resume = a.pool.Touched, a.home.Resume
+	a.agents.Touched, a.agents.Resume, a.agents.Messages = a.pool.Touched, a.home.Resume, messages()
 	guard := snapshots.NewGuard(a.dir, a.pool)
 	a.engine = &engine.Engine{
 		Store: a.store, Index: a.store, Seats: a.store, Documents: a.files, Mirror: a.files, Projections: a.files,
 		Rules: a.home, Workspaces: a.pool, Merger: engine.GuardedMerger{Merger: a.pool, Guard: guard},
 		Forge: pool.Requests{Pool: a.pool}, Runner: runner{a}, Environments: a.environments, Terminal: a.agents,
 		Witness: a.agents, Now: time.Now, Random: rand.Reader, Log: log, Patience: patience, Needs: a.lookout.Need,
+		SharedNews: a.pool.SharedNews, Ready: a.pool.Ready,
 	}
 	a.engine.Facts = a.looker(checkPatience)
 	a.executor = &hook.Executor{

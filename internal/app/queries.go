@@ -10,10 +10,12 @@ import (
 	"orange/internal/decide"
 	"orange/internal/diff"
 	"orange/internal/doctor"
+	"orange/internal/engine"
 	"orange/internal/environment"
 	"orange/internal/follow"
 	"orange/internal/history"
 	"orange/internal/logfile"
+	"orange/internal/mirror"
 	"orange/internal/query"
 	"orange/internal/record"
 	"orange/internal/sqlite"
@@ -68,13 +70,13 @@ func (q queries) Screens(ctx context.Context, id string) ([]record.AgentScreen, 
 
 // Verify checks whether the past of tasks holds.
 func (q queries) Verify(ctx context.Context, ids []string) ([]record.Finding, error) {
-	return q.verifier(nil).Verify(ctx, past{q.app.store, q.app}, ids)
+	return q.verifier(nil).Verify(ctx, past{q.app.store, q.app.home, q.app.files}, ids)
 }
 
 // VerifyAll checks whether the past of all tasks holds, or of a project's where one is named, and whether one is gone.
 func (q queries) VerifyAll(ctx context.Context, project string, progress func(what string, done, of int)) (
 	[]record.Finding, error) {
-	return q.verifier(progress).VerifyAll(ctx, past{q.app.store, q.app}, project)
+	return q.verifier(progress).VerifyAll(ctx, past{q.app.store, q.app.home, q.app.files}, project)
 }
 
 func (q queries) verifier(progress func(what string, done, of int)) *doctor.Doctor {
@@ -85,16 +87,12 @@ func (q queries) verifier(progress func(what string, done, of int)) *doctor.Doct
 // past is what the histories of tasks are verified with.
 type past struct {
 	*sqlite.Store
-	app *app
+	engine.Rules
+	files mirror.Files
 }
 
 func (p past) Kept(project, id, digest string) (string, bool, error) {
-	return p.app.files.Kept(project, id, digest)
-}
-
-func (p past) Rules(ctx context.Context, ref task.WorkflowRef) error {
-	_, err := p.app.home.Pinned(ctx, ref)
-	return err
+	return p.files.Kept(project, id, digest)
 }
 
 // changes report what happens to tasks, whichever process does it.

@@ -44,7 +44,7 @@ func Seat(as string) (task.Caller, error) {
 
 // Of is all that can be known of the caller on the home whose agents run on a server. known reports whether the
 // home has the folder of a task.
-func Of(server tmux.Server, as string, known func(id string) (bool, error)) (task.Caller, error) {
+func Of(server *tmux.Server, as string, known func(id string) (bool, error)) (task.Caller, error) {
 	c, err := Seat(as)
 	if err != nil || c.Secret != "" {
 		return c, err

@@ -24,7 +24,7 @@ func TestSeat_aSecretNeedsNoProcesses(t *testing.T) {
 func TestOf_takesTheTaskOfThisHomeAlone(t *testing.T) {
 	t.Setenv("ORANGE_SEAT", "")
 	t.Setenv("ORANGE_TASK_ID", "abc")
-	server := tmux.Server{Socket: "none", Config: filepath.Join(t.TempDir(), "tmux.conf")}
+	server := &tmux.Server{Socket: "none", Config: filepath.Join(t.TempDir(), "tmux.conf")}
 	broken := errors.New("the disk is gone")
 	for name, tt := range map[string]struct {
 		known bool

@@ -1,6 +1,23 @@
 package cli
 
-import "testing"
+import (
+	"testing"
+
+	"orange/internal/worktree"
+)
+
+func TestLooksLikeBranch_takesOnlyAPlainNameThatGitTakesForOne(t *testing.T) {
+	t.Parallel()
+	for word, want := range map[string]bool{
+		"tidy": true, "fix-login": true, "feat/Login": true, "v1.2": true, "a_b": true,
+		"Refactor": false, "": false, " ": false, "fix login": false, "größe": false, "修正": false, "🍊": false,
+		"feat/größe": false, "fix:": false, "a..b": false, "/": false, "https://x.org/y": false, "x\t": false,
+	} {
+		if is, err := looksLikeBranch(t.Context(), word); err != nil || is != want {
+			t.Errorf("%q: found %v, %v, want %v", word, is, err, want)
+		}
+	}
+}
 
 func TestBranchFromWords_namesWhatTheTextIsAbout(t *testing.T) {
 	t.Parallel()
@@ -14,9 +31,16 @@ func TestBranchFromWords_namesWhatTheTextIsAbout(t *testing.T) {
 		"one two three four five six seven eight nine ten": "one-two-three-four-five-six-seven-eight",
 		"Donaudampfschifffahrtsgesellschaftskapitänswitwe": "donaudampfschifffahrtsgesellschaftskapit",
 		"?! ...": "",
+		"ログイン画面の文字化けを修正する。": "ログイン画面の文字化けを修正する",
+		"แก้ไขหน้าล็อกอิน":  "แก้ไขหน้าล็อกอิน",
+		"Cafe\u0301 \u0301": "cafe\u0301",
+		"❤\ufe0f 🍊":         "",
 	} {
 		if got := branchFromWords(text); got != want {
 			t.Errorf("%q: found %q, want %q", text, got, want)
+		}
+		if err := worktree.CheckBranch(t.Context(), want); want != "" && err != nil {
+			t.Error(err)
 		}
 	}
 }

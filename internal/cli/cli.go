@@ -50,7 +50,7 @@ type Program struct {
 	MCP func(version string, may []string) error
 	// Examine examines everything, and mends or brings back what it can. It opens for itself what can be opened.
 	// It tells how far it is with what takes long.
-	Examine func(ctx context.Context, fix, rebuild bool, progress func(what string, done, of int)) (
+	Examine func(ctx context.Context, asked record.Examination, progress func(what string, done, of int)) (
 		[]record.Finding, error)
 
 	// FleetServer has another program do what is asked of a fleet that has a server, and reports whether it did.
@@ -126,7 +126,11 @@ Exit status: 0 done, 1 failed, 2 the call or a file is wrong, 3 refused, 4 not f
 		SilenceUsage: true, SilenceErrors: true,
 	}
 	all := root.Flags().Bool("all", false, "in the dashboard, begin with the tasks of every project")
+	version := root.Flags().BoolP("version", "v", false, "print the version")
 	root.RunE = func(c *cobra.Command, _ []string) error {
+		if *version {
+			return p.printVersion()
+		}
 		if !p.Terminal || p.json {
 			return c.Help() // no person could see a screen
 		}
@@ -140,7 +144,7 @@ Exit status: 0 done, 1 failed, 2 the call or a file is wrong, 3 refused, 4 not f
 		p.workspaceCommands(), p.envCommands(),
 		p.setupCommand(), p.installCommand(), p.uninstallCommand(),
 		p.monitorCommand(), p.logCommand(), p.versionCommand())
-	root.AddCommand(p.doctorCommand(), p.shellCommand(), p.mcpCommand())
+	root.AddCommand(p.doctorCommand(), p.adoptCommand(), p.shellCommand(), p.mcpCommand())
 	root.AddCommand(p.fleetCommands(), p.answerCommand())
 	root.AddCommand(p.settleCommand(), p.checkCommand())
 	return root

@@ -31,6 +31,8 @@ func kinds() map[string][2]string {
 		"project add":          {ofAll, ""},
 		"project list":         {reads, ""},
 		"project update":       {ofAll, "coffee --pool-size 3"},
+		"project restore":      {ofAll, "--project coffee"},
+		"project accept":       {ofAll, "--project coffee"},
 		"project remove":       {ofAll, "coffee"},
 		"task create":          {ofATask, "feat/a Something"},
 		"task list":            {reads, ""},
@@ -120,10 +122,13 @@ func kinds() map[string][2]string {
 		"workspace init":    {ofAll, "--project coffee"},
 		"workspace list":    {reads, ""},
 		"workspace gc":      {ofAll, "--all"},
+		"workspace restore": {ofAll, "abc lib"},
+		"workspace drop":    {ofAll, "abc lib"},
 		"monitor":           {ofAll, ""},
 		"monitor --once":    {ofAll, ""},
 		"log":               {reads, ""},
 		"version":           {reads, ""},
+		"adopt":             {ofSome, ""}, // --yes is for people
 		"doctor":            {ofSome, ""}, // --fix and --rebuild are for people, with a record or without
 		"shell":             {ofSome, ""}, // each of its lines is a command
 		"mcp":               {ofSome, ""}, // each of its tools is a command

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
@@ -21,23 +22,26 @@ where one is.
 --fix      repairs what it can: mirrors, windows and workspaces of tasks that are over,
            pending hooks, leftovers.
 --rebuild  restores every task that has a folder and is not in the record: after orange.db was
-           lost, or damaged (then it is moved aside, never deleted), or for the folders of an
-           earlier program. What the engine owns comes from the verified history, the
-           rest from the header of TASK.md.`,
+           lost, or damaged (then it is moved aside, never deleted). What the engine owns comes
+           from the verified history, the rest from the header of TASK.md.`,
 		Example: "  orange doctor\n  orange doctor --fix\n  orange doctor --rebuild",
 		RunE: func(c *cobra.Command, _ []string) error {
-			far := p.progress()
-			found, err := p.Examine(c.Context(), fix, rebuild, far.tell)
-			far.end()
-			if err != nil {
-				return err
-			}
-			return p.findings(found)
+			return p.examine(c.Context(), record.Examination{Fix: fix, Rebuild: rebuild})
 		},
 	}
 	c.Flags().BoolVar(&fix, "fix", false, "repair what can be repaired")
 	c.Flags().BoolVar(&rebuild, "rebuild", false, "restore tasks that are not in the record")
 	return c
+}
+
+func (p *Program) examine(ctx context.Context, asked record.Examination) error {
+	far := p.progress()
+	found, err := p.Examine(ctx, asked, far.tell)
+	far.end()
+	if err != nil {
+		return err
+	}
+	return p.findings(found)
 }
 
 // findings tells what was found. A problem that is left is a failure of the command, told already.

@@ -11,6 +11,7 @@ import (
 	"orange/internal/answer"
 	"orange/internal/keyed"
 	"orange/internal/outward"
+	"orange/internal/proc"
 	"orange/internal/rejection"
 	"orange/internal/signed"
 	"orange/internal/task"
@@ -88,6 +89,9 @@ func (p *Program) report(err error) int {
 	}
 	if it, ok := errors.AsType[*ended](err); ok {
 		return it.status
+	}
+	if advice := proc.FilesAdvice(err); advice != "" {
+		err = fmt.Errorf("%w: %s", err, advice)
 	}
 	status, code := classify(err)
 	problems, invalid := errors.AsType[yaml.Problems](err)

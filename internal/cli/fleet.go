@@ -56,6 +56,9 @@ func (p *Program) fleetCommands() *cobra.Command {
 	return c
 }
 
+// attaches is a command that is not forwarded, and is there for other hosts too.
+const attaches = "attach"
+
 // fromAfar is the advice of a host as a person follows it here: "orange task next" there is "orange fleet next".
 func fromAfar(text string) string {
 	var pairs []string
@@ -64,7 +67,7 @@ func fromAfar(text string) string {
 			pairs = append(pairs, "orange task "+name, "orange fleet "+name)
 		}
 	}
-	return strings.NewReplacer(append(pairs, "orange task attach", "orange fleet attach")...).Replace(text)
+	return strings.NewReplacer(append(pairs, "orange task "+attaches, "orange fleet "+attaches)...).Replace(text)
 }
 
 // staysThere says of a command of "orange task" that it is not forwarded.
@@ -132,6 +135,27 @@ func (p *Program) inFleet(work func(ctx context.Context, h *Services, f answer.F
 	})
 }
 
+// projectHere is the name of the project that a person names or is in; it need not be registered here.
+func (p *Program) projectHere(ctx context.Context, h *Services) (name string, err error) {
+	if name = p.project; name == "" {
+		_, name, err = h.Identity.Here(ctx)
+	}
+	if err == nil && name == "" {
+		err = usage("which project? Be in its folder, or name it with --project")
+	}
+	return name, err
+}
+
+// sureAfar asks the person at this terminal what a command asks first: at a host no person can be asked.
+func (p *Program) sureAfar(c *cobra.Command, call *answer.Call, at answer.Host, id string) error {
+	if !p.Terminal || !slices.Contains([]string{"cancel", "delete", "leave"}, c.Name()) || c.Flags().Changed("yes") {
+		return nil
+	}
+	call.Argv = slices.Insert(call.Argv, 2, "--yes")
+	return p.sure(task.Actor{Role: task.RoleHuman}, false, fmt.Sprintf("%s: orange task %s %s?", at.Name, c.Name(), id),
+		"nothing was asked of host "+at.Name)
+}
+
 // forward does a command at the host that has the task.
 func (p *Program) forward(ctx context.Context, h *Services, f answer.Fleet, c *cobra.Command, on string,
 	args []string) error {
@@ -158,14 +182,16 @@ func (p *Program) forward(ctx context.Context, h *Services, f answer.Fleet, c *c
 		return err
 	}
 	call.Argv[len(call.Argv)-len(args)] = id
+	if err := p.sureAfar(c, &call, at, id); err != nil {
+		return err
+	}
 	if call.Key == "" && keyHelps(c, args) {
 		call.Key = rand.Text()
 	}
 	return p.send(ctx, h, f, at, call, call.Key)
 }
 
-// keyHelps reports whether a request is done once under a key. One that changes the summary next to a status takes
-// none.
+// keyHelps reports whether a request is done once under a key.
 func keyHelps(c *cobra.Command, args []string) bool {
 	if answer.Forwarded()[c.Name()] != answer.Keyed {
 		return false
@@ -173,7 +199,7 @@ func keyHelps(c *cobra.Command, args []string) bool {
 	changed := c.Flags().Changed
 	switch c.Name() {
 	case "update":
-		return !changed("summary") && !changed("branch")
+		return !changed("status") || !changesApart(c)
 	case "move":
 		return len(args) > 1 // else it lists the moves
 	}
@@ -334,7 +360,7 @@ func chosenHost(word string, found []answer.Found, at []answer.Host, lost []stri
 		}
 		if !slices.ContainsFunc(found, func(t answer.Found) bool { return t.ID != found[0].ID }) {
 			return answer.Host{}, "", usage("task %s is at several hosts: %s; name the one that you mean with --on, "+
-				"and let it go at the others: orange fleet leave %s --on HOST", found[0].ID,
+				"and let it go at the others: orange fleet leave %s --on HOST --yes", found[0].ID,
 				strings.Join(names, ", "), found[0].ID)
 		}
 		return answer.Host{}, "", usage("%q may be one of several tasks: %s", word, strings.Join(names, ", "))

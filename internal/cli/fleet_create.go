@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -18,8 +19,12 @@ func (p *Program) fleetCreate() *cobra.Command {
 	onFlag(c, &on, "the host that gets the task")
 	c.Short = "Create a task at a host and start it there"
 	c.RunE = p.inFleet(func(ctx context.Context, h *Services, f answer.Fleet, args []string) error {
+		project, err := p.projectHere(ctx, h)
 		if on == "" {
-			return usage("at which host? Give --on with one of: %s", f.Names())
+			err = errors.Join(usage("at which host? Give --on with one of: %s", f.Names()), err)
+		}
+		if err != nil {
+			return err
 		}
 		host, err := f.Host(on)
 		if err != nil {
@@ -30,13 +35,7 @@ func (p *Program) fleetCreate() *cobra.Command {
 			return err
 		}
 		if p.project == "" {
-			_, here, err := h.Identity.Here(ctx)
-			if err != nil {
-				return err
-			}
-			if here != "" {
-				call.Argv = slices.Insert(call.Argv, 2, "--project="+here)
-			}
+			call.Argv = slices.Insert(call.Argv, 2, "--project="+project)
 		}
 		key := call.Key
 		if id := c.Flags().Lookup("id").Value.String(); key == "" && id != "" {

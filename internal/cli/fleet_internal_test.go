@@ -170,11 +170,12 @@ func TestFleet_givesAKeyOnlyToWhatIsDoneOnce(t *testing.T) {
 	for line, keyed := range map[string]bool{
 		"update Orange --status x": true, "update Orange --status x --summary y": false, "move Orange": false,
 		"move Orange x": true, "show Orange": false, "retry Orange": true, "delete Orange --yes": false,
-		"merge Orange": true,
+		"merge Orange": true, "update Orange --summary y": true, "update Orange --branch b": true,
+		"update Orange --status x --harness y": false,
 	} {
 		p, f, out := fleetOf(has(thatID, ""), has("", ""))
 		if status := p.Run(t.Context(), strings.Fields("fleet "+line)); status != 0 || (f.asked[0].Key != "") != keyed {
-			t.Errorf("%q ended with %d under the key %q: %s", line, status, f.asked[0].Key, out)
+			t.Errorf("%q ended with %d: %s, asked %+v", line, status, out, f.asked)
 		}
 	}
 }
@@ -244,6 +245,47 @@ func TestFleet_asksAgainUnderTheKeyAndThenSaysThatItIsNotKnown(t *testing.T) {
 	}
 }
 
+func TestFleet_asksHereWhatNoPersonCanBeAskedAtAHost(t *testing.T) {
+	t.Parallel()
+	for name, row := range map[string]struct {
+		in, line string
+		terminal bool
+		status   int
+		sent     bool
+	}{
+		"yes is typed":   {in: "y\n", line: "cancel Orange", terminal: true, sent: true},
+		"yes is a flag":  {line: "leave Orange --yes", sent: true},
+		"no is typed":    {in: "n\n", line: "delete Orange", terminal: true, status: exitUsage},
+		"no one is here": {line: "cancel Orange"}, // the host says what it takes
+	} {
+		p, f, out := fleetOf(has(thatID, ""), has("", ""))
+		p.In, p.Terminal = strings.NewReader(row.in), row.terminal
+		status := p.Run(t.Context(), strings.Fields("fleet "+row.line))
+		if status != row.status || (len(f.asked) == 1) != (status == 0) ||
+			row.sent != (len(f.asked) == 1 && strings.Contains(strings.Join(f.asked[0].Argv, " "), "--yes")) {
+			t.Errorf("%s: ended with %d: %s, asked %+v", name, status, out, f.asked)
+		}
+	}
+}
+
+func TestWhatACommandLacksIsSaidAtOnce(t *testing.T) {
+	t.Parallel()
+	for line, wants := range map[string][]string{
+		"fleet create feat/a x":   {"--on", "--project"},
+		"fleet rescue 4Fz":        {"--now", "all of its 21 letters", "--from-snapshot"},
+		"task restore " + thatID:  {"--from", "--project"},
+		"task snapshot " + thatID: {"--to"},
+	} {
+		p, f, out := fleetOf(has(thatID, ""), has("", ""))
+		status := p.Run(t.Context(), strings.Fields(line))
+		for _, want := range wants {
+			if status != exitUsage || len(f.asked) > 0 || !strings.Contains(out.String(), want) {
+				t.Errorf("%q ended with %d: %s, want %s", line, status, out, want)
+			}
+		}
+	}
+}
+
 func TestFleetCreate_makesTheIDHere(t *testing.T) {
 	t.Parallel()
 	p, f, out := fleetOf(answers(2), has("", ""))
@@ -259,7 +301,7 @@ func TestFleetCreate_makesTheIDHere(t *testing.T) {
 		t.Errorf("ended with %d: %s, asked %+v", status, out, f.asked)
 	}
 	p, f, out = fleetOf(lost, has("", ""))
-	status = p.Run(t.Context(), []string{"fleet", "create", "feat/a", "A thing", "--on", "big"})
+	status = p.Run(t.Context(), []string{"fleet", "create", "feat/a", "A thing", "--on", "big", "--project", "coffee"})
 	if status != exitFailed || len(f.asked) > 0 || !strings.Contains(out.String(), "nothing was sent") {
 		t.Errorf("a host that is not there: ended with %d: %s, asked %+v", status, out, f.asked)
 	}

@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -64,20 +66,22 @@ The ID has to be whole: 21 letters and digits.`,
 		Example: "  orange fleet rescue 4FzXk0aB3cD5eF7gH9iJ1 --to big --now \"lab has burnt down\" --project web",
 	}
 	c.RunE = p.inFleet(func(ctx context.Context, h *Services, f answer.Fleet, args []string) error {
+		var err error
 		if r.id = args[0]; strings.TrimSpace(r.reason) == "" {
-			return usage("no program here can tell whether the host of task %s is dead: say that it is, with --now "+
+			err = usage("no program here can tell whether the host of task %s is dead: say that it is, with --now "+
 				"and why", r.id)
 		}
-		if err := keyed.CheckID(r.id); err != nil {
-			return usage("found %q as the id of a task, expected all of its 21 letters and digits", r.id)
+		if keyed.CheckID(r.id) != nil {
+			err = errors.Join(err, usage("found %q as the id of a task, expected all of its 21 letters and digits",
+				r.id))
 		}
-		if r.from == "" {
-			r.from = f.Snapshots
+		if r.from = cmp.Or(r.from, f.Snapshots); r.from == "" {
+			err = errors.Join(err,
+				usage("where are its snapshots? Give --from-snapshot with a remote of the project or an address"))
 		}
-		if r.from == "" {
-			return usage("where are its snapshots? Give --from-snapshot with a remote of the project or an address")
+		if err != nil {
+			return err
 		}
-		var err error
 		if to == "" {
 			to = f.Name
 		}
@@ -119,7 +123,7 @@ func (p *Program) rescue(ctx context.Context, h *Services, f answer.Fleet, r res
 		}
 	}
 	if r.project == "" {
-		return usage("which project? Stand in it, or name it with --project")
+		return usage("which project? Be in its folder, or name it with --project")
 	}
 	for _, host := range holders {
 		if _, err := p.done(ctx, h, host, "snapshot", "--to="+r.from, "--", r.id); err != nil {

@@ -319,18 +319,11 @@ func (p *Program) birthOf(ctx context.Context, h *Services, c *cobra.Command, on
 		return b, err
 	}
 	var n task.New
-	branchAndSummary(&n, args)
-	b.On, b.Branch, b.Summary = on, n.Branch, n.Summary
-	if err := checkSummary(b.Summary); err != nil {
+	if _, err = branchAndSummary(ctx, c, &n, args); err != nil {
 		return b, err
 	}
-	if b.Project = p.project; b.Project == "" {
-		_, b.Project, err = h.Identity.Here(ctx)
-	}
-	if err == nil && b.Project == "" {
-		err = usage("which project? Stand in it, or name it with --project")
-	}
-	if err != nil {
+	b.On, b.Branch, b.Summary = on, n.Branch, n.Summary
+	if b.Project, err = p.projectHere(ctx, h); err != nil {
 		return b, err
 	}
 	flag := func(name string) string { return c.Flags().Lookup(name).Value.String() }

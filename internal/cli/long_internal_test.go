@@ -39,7 +39,8 @@ func (l *long) Replay(_ context.Context, _ []string, _ replay.Rules, progress fu
 	return replay.Replays{}, nil
 }
 
-func (l *long) Examine(_ context.Context, _, _ bool, progress func(string, int, int)) ([]record.Finding, error) {
+func (l *long) Examine(_ context.Context, _ record.Examination, progress func(string, int, int)) (
+	[]record.Finding, error) {
 	l.work(func() { progress("tasks brought back", 3, 7) })
 	return nil, nil
 }

@@ -205,15 +205,22 @@ type hookView struct {
 	Error  string         `json:"error,omitempty"`
 }
 
-func hookViews(hooks []task.OwedHook) (all []hookView, failures []string) {
-	all, failures = []hookView{}, []string{}
+func hookViews(hooks []task.OwedHook) []hookView {
+	all := []hookView{}
 	for _, h := range hooks {
 		all = append(all, hookView{h.Action, h.State, h.Error})
-		if h.State == task.HookFailed {
-			failures = append(failures, h.Action+": "+h.Error)
-		}
 	}
-	return all, failures
+	return all
+}
+
+// failedHooks are what is said of the hooks of an outcome that failed, each in lines of its own.
+func failedHooks(out record.Outcome) (lines []string) {
+	failures, then := out.HookFailures()
+	for _, f := range failures {
+		lines = append(lines, fmt.Sprintf("hook failed: %s\n  %s; put that right and run: orange task retry %s", f,
+			then, out.Task.ID))
+	}
+	return lines
 }
 
 // answered tells what became of a request, if it was not refused.
@@ -230,12 +237,13 @@ func (p *Program) outcome(out record.Outcome, said string) error {
 	if out.Event.Actor != task.RoleHuman && out.Event.Actor != "" {
 		out.Hooks = nil
 	}
-	hooks, failures := hookViews(out.Hooks)
+	failures, _ := out.HookFailures()
 	if p.json {
 		answer := map[string]any{
 			"task": view(out.Task, "").waiting(out.Before), "moved": out.Moved &&
 				out.Event.IsMove(), "from": out.Event.From, "to": out.Event.To,
-			"hooks": hooks, "hook_errors": failures, "queued": out.Queued,
+			"hooks": hookViews(out.Hooks), "hook_errors": orEmpty(failures), "queued": out.Queued,
+			"stayed_behind": orEmpty(out.Stayed),
 		}
 		if out.Queued {
 			answer["holders"] = orEmpty(out.Holders)
@@ -249,9 +257,8 @@ func (p *Program) outcome(out record.Outcome, said string) error {
 	if out.Warning != "" {
 		p.warn("%s is done, but: %s", out.Task.Status, out.Warning)
 	}
-	for _, f := range failures {
-		p.warn("hook failed: %s\n  the task keeps its status; put that right and run: orange task retry %s", f,
-			out.Task.ID)
+	for _, line := range failedHooks(out) {
+		p.warn("%s", line)
 	}
 	return nil
 }
@@ -262,7 +269,7 @@ func (p *Program) performed(out record.Outcome, said string, actor task.Actor) e
 	if err := p.outcome(out, said); err != nil {
 		return err
 	}
-	if _, failures := hookViews(out.Hooks); len(failures) > 0 && actor.Role == task.RoleHuman {
+	if len(failedHooks(out)) > 0 && actor.Role == task.RoleHuman {
 		return &ended{exitFailed}
 	}
 	return nil
@@ -289,6 +296,9 @@ func (p *Program) sayOutcome(out record.Outcome, said string) {
 	}
 	for _, h := range out.Hooks {
 		p.say("  %-22s %s", h.Action, h.State)
+	}
+	for _, one := range out.Stayed {
+		p.say("  stayed behind: %s", one)
 	}
 }
 

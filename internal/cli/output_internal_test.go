@@ -6,7 +6,10 @@ import (
 	"strings"
 	"testing"
 
+	"orange/internal/history"
 	"orange/internal/printable"
+	"orange/internal/record"
+	"orange/internal/task"
 )
 
 // writes keeps each write apart, and fails with err.
@@ -19,6 +22,30 @@ type writes struct {
 func (w writes) Write(text []byte) (int, error) {
 	*w.all = append(*w.all, w.name+": "+string(text))
 	return len(text), w.err
+}
+
+// A move is done before its hooks: one that failed does not undo it, and the words say so.
+func TestAHookThatFailed_isToldWithWhereTheTaskIs(t *testing.T) {
+	t.Parallel()
+	failed := []task.OwedHook{{Hook: task.Hook{Action: "release_workspace"}, State: task.HookFailed, Error: "no"}}
+	for name, row := range map[string]struct {
+		event history.Event
+		want  string
+	}{
+		"moved": {history.Event{Type: history.StatusChanged, From: "working", To: "cancelled"},
+			"the task has moved, and is cancelled"},
+		"not moved": {history.Event{Type: history.HooksRetried}, "the task stays cancelled"},
+	} {
+		var out strings.Builder
+		p := &Program{Out: printable.NewWriter(&out), Err: printable.NewWriter(&out)}
+		err := p.outcome(record.Outcome{Task: task.Task{ID: "T1", Status: "cancelled"}, Event: row.event,
+			Hooks: failed}, "")
+		want := "orange: hook failed: release_workspace: no\n  " + row.want +
+			"; put that right and run: orange task retry T1\n"
+		if err = errors.Join(err, p.flush()); err != nil || !strings.HasSuffix(out.String(), want) {
+			t.Errorf("%s: %v, %s, want %s", name, err, out.String(), want)
+		}
+	}
 }
 
 func TestSay_isWrittenAtOnceAndBeforeWhatIsTalkedAboutLater(t *testing.T) {

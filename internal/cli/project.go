@@ -15,7 +15,7 @@ import (
 
 func (p *Program) projectCommands() *cobra.Command {
 	return group("project", "Register the repositories that have tasks", "  orange project add ~/code/coffee",
-		p.projectAdd(), p.projectList(), p.projectUpdate(), p.projectRemove())
+		p.projectAdd(), p.projectList(), p.projectUpdate(), p.projectRestore(), p.projectAccept(), p.projectRemove())
 }
 
 func (p *Program) projectAdd() *cobra.Command {
@@ -108,13 +108,14 @@ func (p *Program) projectList() *cobra.Command {
 	return &cobra.Command{
 		Use: "list", Short: "List the registered repositories", Args: between(0, 0),
 		Example: "  orange project list --json",
-		RunE: p.run(func(_ context.Context, h *Services, _ []string) error {
+		RunE: p.run(func(ctx context.Context, h *Services, _ []string) error {
 			all, err := h.Projects.Projects()
 			if err != nil {
 				return err
 			}
+			changed := p.changedSettings(ctx, h, all)
 			if p.json {
-				return p.printJSON(map[string]any{"projects": orEmpty(all)})
+				return p.printJSON(map[string]any{"projects": orEmpty(all), "shared_settings": changed})
 			}
 			if len(all) == 0 {
 				p.say("no projects; register one with: orange project add PATH")
@@ -125,7 +126,11 @@ func (p *Program) projectList() *cobra.Command {
 				rows = append(rows, []string{one.Name, one.DefaultBranch, strconv.Itoa(one.PoolSize),
 					cmp.Or(one.Workflow, task.DefaultWorkflow), one.Path})
 			}
-			return p.table(table{rows: rows, gives: []int{4, 1, 3}, paths: []int{4}})
+			if err := p.table(table{rows: rows, gives: []int{4, 1, 3}, paths: []int{4}}); err != nil {
+				return err
+			}
+			p.sayShared(all, changed)
+			return nil
 		}),
 	}
 }

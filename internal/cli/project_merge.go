@@ -22,6 +22,7 @@ anything moves.`
 type mergingFlags struct {
 	merge, strategy, push, forge string
 	checks, bots                 []string
+	generated, protected         []string
 }
 
 func (m *mergingFlags) add(c *cobra.Command) {
@@ -34,6 +35,10 @@ func (m *mergingFlags) add(c *cobra.Command) {
 		"host of origin tells)")
 	flags.StringArrayVar(&m.checks, "check", nil, "a command that must succeed on the result of a merge, such as "+
 		"\"make test\" (repeatable: they run in this order)")
+	flags.StringArrayVar(&m.generated, "generated", nil, "new files of this pattern are made by programs: no hand-off "+
+		"is refused for them (repeatable)")
+	flags.StringArrayVar(&m.protected, "protected", nil, "no task changes a file of this pattern unless a person "+
+		"allows it; with + before it none adds one either (repeatable)")
 	flags.StringArrayVar(&m.bots, "pr-bot", nil, "a program whose reviews of pull requests count as a person's, by "+
 		"its login (repeatable)")
 }
@@ -62,6 +67,19 @@ func (m *mergingFlags) of(c *cobra.Command, p task.Project) (task.Project, error
 		p.PRBots = nil
 		for _, name := range withoutEmpty(m.bots) {
 			p.PRBots = append(p.PRBots, strings.TrimSuffix(name, "[bot]"))
+		}
+	}
+	for name, flag := range map[string]struct{ given, to *[]string }{
+		"generated": {&m.generated, &p.Generated}, "protected": {&m.protected, &p.Protected},
+	} {
+		if !c.Flags().Changed(name) {
+			continue
+		}
+		*flag.to = withoutEmpty(*flag.given)
+		for _, one := range *flag.to {
+			if err := checkPattern(name, strings.TrimPrefix(one, "+")); err != nil {
+				return p, err
+			}
 		}
 	}
 	if !c.Flags().Changed("check") {
@@ -104,6 +122,12 @@ func mergingLines(p task.Project) []string {
 		lines = append(lines, "a merge stays here: origin does not get it")
 	case "ask":
 		lines = append(lines, "each merge asks whether origin gets it")
+	}
+	if len(p.Generated) > 0 {
+		lines = append(lines, "made by programs, and no work: "+strings.Join(p.Generated, " "))
+	}
+	if len(p.Protected) > 0 {
+		lines = append(lines, "protected from its tasks: "+strings.Join(p.Protected, " "))
 	}
 	if len(p.PRBots) > 0 {
 		lines = append(lines, "reviews of these programs count: "+strings.Join(p.PRBots, ", "))

@@ -29,6 +29,9 @@ An agent that writes into a link writes into your own file.
 run in a worktree that is new, and again for a task that finds a file of --setup-when changed since.
 Its output is kept: "orange workspace list --json" and "orange task show" say where.`
 
+// cleanIgnored is what --clean may say.
+const cleanIgnored = "ignored"
+
 // worktreeFlags are the flags that say what a project's worktrees get.
 type worktreeFlags struct {
 	wanted   task.WorktreeSetup
@@ -53,6 +56,8 @@ func (w *worktreeFlags) add(c *cobra.Command) {
 		"ORANGE_PORTS are all")
 	flags.StringVar(&w.wanted.Subdir, "subdir", "", "the folder of the repository in which agents, checks and the "+
 		"set-up start")
+	flags.StringVar(&w.wanted.Clean, "clean", "", "what a worktree loses when a task gives it back: \"ignored\", or "+
+		"\"\" to keep caches")
 	flags.IntVar(&w.wanted.Memory, "setup-memory", 0, fmt.Sprintf("megabytes of memory that it may use (default %d)",
 		task.SetupMemory))
 }
@@ -107,6 +112,13 @@ const maxPorts = 100
 func (w *worktreeFlags) ofRest(given func(string) bool, have task.WorktreeSetup) (task.WorktreeSetup, error) {
 	if given("submodules") {
 		have.Submodules = w.wanted.Submodules
+	}
+	if given("clean") {
+		if w.wanted.Clean != "" && w.wanted.Clean != cleanIgnored {
+			return have, usage("found %q as --clean, expected %q, or nothing to keep what git ignores", w.wanted.Clean,
+				cleanIgnored)
+		}
+		have.Clean = w.wanted.Clean
 	}
 	if given("ports") {
 		if w.wanted.Ports < 0 || w.wanted.Ports > maxPorts {
@@ -225,6 +237,9 @@ func worktreeLines(w task.WorktreeSetup) []string {
 	}
 	if w.Submodules {
 		out = append(out, "submodules are laid out")
+	}
+	if w.Clean == cleanIgnored {
+		out = append(out, "what git ignores is removed when a task gives its worktree back")
 	}
 	if w.Ports > 0 {
 		out = append(out, fmt.Sprintf("each task has %d ports", w.Ports))

@@ -11,7 +11,9 @@ import (
 	"orange/internal/harness"
 	"orange/internal/history"
 	"orange/internal/record"
+	"orange/internal/rejection"
 	"orange/internal/replay"
+	"orange/internal/shared"
 	"orange/internal/stats"
 	"orange/internal/task"
 	"orange/internal/workflow"
@@ -46,6 +48,8 @@ type Commands interface {
 	// OnWait has what a request waits for told: a hook's action, and for how long; an empty action is the end.
 	OnWait(tell func(action string, waited time.Duration))
 	Create(ctx context.Context, n task.New) (record.Outcome, error)
+	// DryRun is what a new task needs so that it can start, and whether that is so.
+	DryRun(ctx context.Context, n task.New) ([]rejection.Readiness, error)
 	Request(ctx context.Context, req task.Request) (record.Outcome, error)
 	// Answered is the answer to a request that was done under the actor's key before, with how a merge was made.
 	Answered(ctx context.Context, id string, actor task.Actor) (
@@ -85,8 +89,8 @@ type Queries interface {
 	Tasks(ctx context.Context, f record.Filter) ([]task.Task, error)
 	// All are the ids of all tasks, or of a project's where one is named, also of those that cannot be read.
 	All(ctx context.Context, project string) ([]string, error)
-	// Unrecorded is how many tasks have a folder and are not on record.
-	Unrecorded(ctx context.Context) (int, error)
+	// Unrecorded is how many tasks have a folder and are not on record, and how many of them an earlier Orange left.
+	Unrecorded(ctx context.Context) (all, older int, err error)
 	// Pinned is a task with the very workflow that it was created under.
 	Pinned(ctx context.Context, id string) (task.Task, *workflow.Definition, error)
 	Report(ctx context.Context, id string, actor task.Actor) (record.Report, error)
@@ -107,6 +111,8 @@ type Queries interface {
 	Timings(ctx context.Context, tasks []task.Task) (map[string]task.Timing, error)
 	Stats(ctx context.Context, tasks []task.Task) ([]stats.Stats, error)
 	History(ctx context.Context, id string) ([]history.Event, error)
+	// Older are the events that an earlier Orange wrote of a task that was taken over from it, a line each.
+	Older(ctx context.Context, id string, events []history.Event) []string
 	LogEntries(ctx context.Context, id string) ([]stats.LogEntry, error)
 	Verify(ctx context.Context, ids []string) ([]record.Finding, error)
 	// VerifyAll looks at all tasks, or a project's where one is named, and whether one is gone.
@@ -235,6 +241,19 @@ type Workspaces interface {
 	Workspaces(ctx context.Context, project string) ([]record.Holding, error)
 	InitWorkspaces(ctx context.Context, p task.Project) ([]record.Holding, error)
 	CollectWorkspaces(ctx context.Context, project string) (removed []string, err error)
+	// Asides are what was set aside of a task's workspaces, or of all.
+	Asides(id string) ([]record.Aside, error)
+	// RestoreAside brings one of them back, to a place or to the workspace that the task has; DropAside removes it for
+	// good, and DropAsides all that are older.
+	RestoreAside(ctx context.Context, id, path, to string) (record.Aside, error)
+	DropAside(ctx context.Context, id, path string) (record.Aside, error)
+	DropAsides(ctx context.Context, age time.Duration) ([]record.Aside, error)
+	// SharedWords are what all worktrees of a project, or of all, share and neither Orange nor a person changed.
+	SharedWords(ctx context.Context, project string) ([]string, error)
+	SharedChanges(ctx context.Context, p task.Project) ([]shared.Change, error)
+	// AcceptShared keeps what changed, and RestoreShared puts it back, or what has these keys of it.
+	AcceptShared(ctx context.Context, p task.Project, keys []string) ([]shared.Change, error)
+	RestoreShared(ctx context.Context, p task.Project, keys []string) ([]shared.Change, error)
 	// Relocate joins the worktrees of a project with its repository, which was moved to a path, and answers the
 	// project as it is to be registered. It refuses another repository.
 	Relocate(ctx context.Context, p task.Project, path string) (task.Project, error)

@@ -126,7 +126,7 @@ func (t *TaskShell) again(ctx context.Context, one task.Task, def *workflow.Defi
 	if err != nil {
 		return err
 	}
-	return t.program.outcome(out, "respawned the "+out.Event.Data["role"]+" of "+t.id)
+	return t.program.outcome(out, respawnWords(out.Event)+t.id)
 }
 
 // atWork says that the state's agent is at work, where that is why it was not started again.

@@ -32,97 +32,139 @@ func (p *Program) fromPlan(path string) (string, error) {
 
 func (p *Program) taskCreate() *cobra.Command {
 	var n task.New
-	var noSpawn, attach bool
+	var noSpawn, attach, dry bool
 	var contextFrom, planFrom string
 	var variables, after []string
 	var from fromForge
 	var key newKey
 	c := &cobra.Command{
 		Use: "create [BRANCH] [SUMMARY]", Short: "Create a task and start it", Args: between(0, 2),
-		Long: `Create a task and start it; with --no-spawn only create it. A single argument with blanks is the
-summary, and Orange makes the branch's name from its words. With "" as the branch, Orange names it
-after the task's id. Without a summary, the task begins in the state in which the workflow has the
-agent ask its questions.
+		Long: `Create a task and start it; with --no-spawn only create it. A single argument is the summary, and
+Orange makes the branch's name from its words, unless it looks like a branch: it is ASCII without a
+blank, git takes it as a name, and it has a slash or no capital letter. --branch and --summary say
+outright which one it is. With "" as the branch, Orange names it after the task's id. Without a
+summary, the task begins in the state in which the workflow has the agent ask its questions.
 
 With --after it waits for other tasks and then starts by itself; "orange task why" says what is
 missing, and "orange task spawn" starts it all the same.`,
 		Example: `  orange task create "Fix the login"
   orange task create feature/login "Add a login page" --context notes.md
+  orange task create --branch 修正 "Fix the login"
   orange task create --issue 17
   orange task create --pr 18
   echo "Users forget their names." | orange task create "" "Greet politely" --context - --no-spawn
   orange task create "Use the login page" --after 4Fz`,
-		RunE: p.run(func(ctx context.Context, h *Services, args []string) error {
-			if err := key.hold(ctx, h, n.ID); err != nil {
-				return err
-			}
-			words := branchAndSummary(&n, args)
-			n.Spawn = !noSpawn
-			var err error
-			if n.Context, err = p.readText(contextFrom); err != nil {
-				return err
-			}
-			if n.Plan, err = p.fromPlan(planFrom); err != nil {
-				return err
-			}
-			sign := key.ofNew(append([]string{n.Context, n.Plan}, args...)...)
-			if n, err = from.fill(ctx, p, h, n); err != nil {
-				return err
-			}
-			words = (words || from.issue > 0 && len(args) == 0) && from.pr == 0
-			if n.Plan != "" && n.Status != "" {
-				return usage("the workflow says where a task with a plan file begins: leave --status out")
-			}
-			if n.Variables, err = p.ownVariables(ctx, h, variables, contextFrom, planFrom); err != nil {
-				return err
-			}
-			if attach && (noSpawn || len(after) > 0 || p.json || !p.Terminal) {
-				return usage("--attach opens the window of the agent that is started, at a terminal: leave it out")
-			}
-			if n.After, err = p.findAll(ctx, h, after); err != nil {
-				return err
-			}
-			id, err := p.create(ctx, h, n, words, sign)
-			if err == nil && attach {
-				err = p.flush() // the window takes the terminal
-				p.lend()
-			}
-			if err == nil && attach {
-				_, err = h.Commands.Attach(ctx, id, "", true)
-			}
-			return err
-		}),
 	}
+	c.RunE = p.run(func(ctx context.Context, h *Services, args []string) error {
+		named, err := branchAndSummary(ctx, c, &n, args)
+		if err != nil {
+			return err
+		}
+		if err := key.hold(ctx, h, n.ID); err != nil {
+			return err
+		}
+		n.Spawn = !noSpawn
+		if n.MayChange, err = mayChange(n.MayChange); err != nil {
+			return err
+		}
+		if n.Context, err = p.readText(contextFrom); err != nil {
+			return err
+		}
+		if n.Plan, err = p.fromPlan(planFrom); err != nil {
+			return err
+		}
+		sign := key.ofNew(append([]string{n.Context, n.Plan}, args...)...)
+		if n, err = from.fill(ctx, p, h, n); err != nil {
+			return err
+		}
+		if n.Plan != "" && n.Status != "" {
+			return usage("the workflow says where a task with a plan file begins: leave --status out")
+		}
+		if n.Variables, err = p.ownVariables(ctx, h, variables, contextFrom, planFrom); err != nil {
+			return err
+		}
+		if attach && (noSpawn || len(after) > 0 || p.json || !p.Terminal) {
+			return usage("--attach opens the window of the agent that is started, at a terminal: leave it out")
+		}
+		if n.After, err = p.findAll(ctx, h, after); err != nil {
+			return err
+		}
+		if dry {
+			return p.dryRun(ctx, h, n)
+		}
+		id, err := p.create(ctx, h, n, !named && from.pr == 0, sign)
+		if err == nil && attach {
+			err = p.openWindow(ctx, h, id)
+		}
+		return err
+	})
+	c.Flags().String("branch", "", `the branch; "" names it after the task's id`)
+	c.Flags().String("summary", "", "what is to be done, in one line")
 	agentFlags(c, &n)
 	key.flags(c, &n)
 	c.Flags().StringArrayVar(&variables, "env", nil, "a variable for the programs of this task alone, as NAME=VALUE; "+
 		"NAME takes your shell's value, NAME=- the standard input")
 	c.Flags().StringVar(&contextFrom, "context", "", "file with more about the task; - reads standard input")
 	from.flags(c)
-	c.Flags().StringVar(&planFrom, "plan-file", "",
-		"file with a plan to begin from, where the workflow has an entry for one; - reads standard input")
-	c.Flags().StringVar(&n.Workflow, "workflow", "", "the workflow (default: the project's)")
-	c.Flags().StringVar((*string)(&n.Status), "status", "", "the state to begin in, where the workflow allows it")
-	c.Flags().StringSliceVar(&after, "after", nil, "tasks of the project that come first, as ID,ID: it starts by "+
-		"itself once all are done and the default branch has their commits")
-	c.Flags().BoolVar(&attach, "attach", false, "then open the agent's window, as orange task attach does")
-	c.Flags().BoolVar(&noSpawn, "no-spawn", false, "only create it; start it later with orange task spawn")
+	ruleFlags(c, &n, &planFrom)
+	startFlags(c, &after, &attach, &noSpawn, &dry)
 	return c
 }
 
-// branchAndSummary puts a branch and a summary into a new task. It reports whether there is a summary alone.
-func branchAndSummary(n *task.New, args []string) (words bool) {
-	words = len(args) == 1 && strings.ContainsAny(args[0], " \t\n") // no branch has a blank in its name
-	switch {
-	case words:
-		n.Summary = args[0]
-	case len(args) > 0:
-		n.Branch = args[0]
+// openWindow opens the window of the task's agent, which takes the terminal.
+func (p *Program) openWindow(ctx context.Context, h *Services, id string) error {
+	err := p.flush()
+	p.lend()
+	if err == nil {
+		_, err = h.Commands.Attach(ctx, id, "", true)
 	}
-	if len(args) > 1 {
-		n.Summary = args[1]
+	return err
+}
+
+// branchAndSummary puts the branch and the summary of a command line into a new task. It reports whether the branch is
+// said; an empty one names the branch after the task's id.
+func branchAndSummary(ctx context.Context, c *cobra.Command, n *task.New, args []string) (named bool, err error) {
+	branch, summary := c.Flags().Lookup("branch"), c.Flags().Lookup("summary")
+	named, told := branch.Changed, summary.Changed
+	n.Branch, n.Summary = branch.Value.String(), summary.Value.String()
+	first := len(args) == 2 || len(args) == 1 && told // the first word is the branch
+	if len(args) == 1 && !named && !told {
+		if first, err = looksLikeBranch(ctx, args[0]); err != nil {
+			return named, err
+		}
 	}
-	return words
+	if first && !named {
+		n.Branch, named, args = args[0], true, args[1:]
+	}
+	if len(args) == 1 && !told {
+		n.Summary, told, args = args[0], true, nil
+	}
+	if len(args) > 0 {
+		return named, usage("found %q next to --branch or --summary, expected one branch and one summary", args)
+	}
+	if told {
+		err = task.CheckSummary(n.Summary)
+	}
+	return named, err
+}
+
+// startFlags say when a new task is started, and whether its window opens.
+func startFlags(c *cobra.Command, after *[]string, attach, noSpawn, dry *bool) {
+	c.Flags().BoolVar(dry, "dry-run", false, "create nothing: say what the task needs to start, and what is missing")
+	c.Flags().StringSliceVar(after, "after", nil, "tasks of the project that come first, as ID,ID: it starts by "+
+		"itself once all are done and the default branch has their commits")
+	c.Flags().BoolVar(attach, "attach", false, "then open the agent's window, as orange task attach does")
+	c.Flags().BoolVar(noSpawn, "no-spawn", false, "only create it; start it later with orange task spawn")
+}
+
+// ruleFlags say by which rules a new task moves.
+func ruleFlags(c *cobra.Command, n *task.New, planFrom *string) {
+	c.Flags().StringVar(planFrom, "plan-file", "",
+		"file with a plan to begin from, where the workflow has an entry for one; - reads standard input")
+	c.Flags().StringVar(&n.Workflow, "workflow", "", "the workflow (default: the project's)")
+	c.Flags().StringVar((*string)(&n.Status), "status", "", "the state to begin in, where the workflow allows it")
+	c.Flags().StringArrayVar(&n.MayChange, "may-change", nil, "the task may change files of this pattern, though the "+
+		"project protects them (repeatable)")
 }
 
 // agentFlags say which programs work on a new task, and how.
@@ -152,23 +194,9 @@ func (p *Program) ownVariables(ctx context.Context, h *Services, words []string,
 	return p.withInput(words)
 }
 
-func checkSummary(text string) error {
-	if len(text) > task.MaxSummary {
-		return usage("the summary has %d bytes, more than %d: put the rest into the context (--context FILE)",
-			len(text), task.MaxSummary)
-	}
-	if strings.ContainsRune(text, 0) {
-		return usage("the summary holds a NUL character")
-	}
-	return nil
-}
-
 // create creates a task and says so; it answers its id.
 func (p *Program) create(ctx context.Context, h *Services, n task.New, nameBranch bool,
 	sign func(task.Actor) (task.Actor, error)) (string, error) {
-	if err := checkSummary(n.Summary); err != nil {
-		return "", err
-	}
 	project, err := p.projectOf(ctx, h)
 	if err != nil {
 		return "", err
@@ -218,6 +246,9 @@ func createNamed(ctx context.Context, h *Services, n task.New) (record.Outcome, 
 	const most = 100
 	name := branchFromWords(n.Summary)
 	n.Branch = name
+	if name == n.Project.DefaultBranch {
+		n.Branch += "-2"
+	}
 	for number := 2; ; number++ {
 		out, err := h.Commands.Create(ctx, n)
 		if !errors.Is(err, task.ErrBranchTaken) || number > most {

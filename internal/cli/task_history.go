@@ -17,7 +17,8 @@ func (p *Program) taskHistory() *cobra.Command {
 	c := &cobra.Command{
 		Use: "history [ID]", Short: "Show what happened to a task, who asked, and the evidence of each move",
 		Args: between(0, 1),
-		Long: `Show what happened to a task, who asked, and the evidence of each move.
+		Long: `Show what happened to a task, who asked, and the evidence of each move. What an earlier Orange wrote
+of it comes first, as "before": nothing proves it.
 
 With --format build each line is one JSON object for the logs of other programs: timestamp, taskId,
 event, from, to, actor, reason, metadata. An agent is "@agent-" and its role; a person who acts for
@@ -41,6 +42,9 @@ any state of escalation, whichever move made it.`,
 			}
 			if p.json {
 				return p.printJSON(map[string]any{"events": orEmpty(events)})
+			}
+			for _, line := range h.Queries.Older(ctx, id, events) {
+				p.say("before  %s", oneLine(line, 200))
 			}
 			for _, e := range events {
 				p.say("%s", p.eventLine(e))
@@ -90,7 +94,8 @@ func (p *Program) eventLine(e history.Event) string {
 	}
 	data := e.Told()
 	for _, name := range []string{"role", task.CrashCount, "window", history.DataResumed, "how", "hook", "field",
-		"file", "found", "kept", "ref", "taken_back", "branch", "for", "problem", "ended", "level", "failure",
+		"may_change", "file", "found", "kept", "ref", "files", "aside", "taken_back", "branch", "for", "problem",
+		"ended", "level", "failure",
 		"refused", history.DataUnreviewed} {
 		if value := data[name]; value != "" && (e.Type != history.Created || name == "branch") {
 			text += fmt.Sprintf("  %s=%s", name, oneLine(value, 80))

@@ -79,7 +79,7 @@ func (p *Program) listOnce(ctx context.Context, h *Services, filter record.Filte
 		return nil, err
 	}
 	if err != nil {
-		p.warn("the screens of some agents cannot be looked at: %v", err)
+		p.warn("some agents cannot be looked at: %v", err)
 	}
 	if want.mine {
 		tasks = whoNeed(tasks, needs)
@@ -91,14 +91,17 @@ func (p *Program) listOnce(ctx context.Context, h *Services, filter record.Filte
 	if want.mine && !p.json {
 		return tasks, p.mine(tasks, needs)
 	}
-	if len(tasks) == 0 && !p.json {
-		lost, err := h.Queries.Unrecorded(ctx)
+	if !p.json {
+		lost, older, err := h.Queries.Unrecorded(ctx)
 		if err != nil {
 			return nil, err
 		}
-		if lost > 0 {
-			p.say("no tasks; %d have a folder and are not on record: \"orange doctor\" names them, and "+
-				"\"orange doctor --rebuild\" takes them over", lost)
+		if older > 0 {
+			p.say("%s of an earlier Orange not on record: \"orange adopt\" lists what it left", count(older, "task"))
+		} else if lost > 0 && len(tasks) == 0 {
+			p.say("no tasks; %d have a folder and are not on record: \"orange doctor\" names them", lost)
+		}
+		if lost > 0 && len(tasks) == 0 {
 			return nil, nil
 		}
 	}

@@ -3,10 +3,10 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
+	"orange/internal/history"
 	"orange/internal/record"
 	"orange/internal/rejection"
 	"orange/internal/task"
@@ -20,7 +20,7 @@ func (p *Program) taskRespawn() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return p.performed(out, "respawned the "+out.Event.Data["role"]+" of "+id, actor)
+		return p.performed(out, respawnWords(out.Event)+id, actor)
 	})
 	every := p.runForPerson("start the agents of all tasks again",
 		func(ctx context.Context, h *Services, _ []string) error { return p.respawnAll(ctx, h) })
@@ -63,16 +63,17 @@ func (p *Program) respawnAll(ctx context.Context, h *Services) error {
 	if err != nil {
 		return err
 	}
-	sessions, err := h.Queries.Sessions(ctx, tasks)
-	if err != nil {
-		return err
-	}
+	sessions, blind := h.Queries.Sessions(ctx, tasks)
 	var started, left, failed []respawned
 	for _, t := range tasks {
 		switch sessions[t.ID] {
 		case record.AgentDead:
 		case record.AgentUnknown:
-			failed = append(failed, respawned{Task: t.ID, Why: "its agent could not be looked at"})
+			why := "its agent could not be looked at"
+			if blind != nil {
+				why += ": " + blind.Error()
+			}
+			failed = append(failed, respawned{Task: t.ID, Why: why})
 			continue
 		default:
 			continue
@@ -99,8 +100,8 @@ func (p *Program) respawnOne(ctx context.Context, h *Services, id string) (recor
 	if err != nil {
 		return out, err
 	}
-	if _, failures := hookViews(out.Hooks); len(failures) > 0 {
-		return out, fmt.Errorf("hook failed: %s", failures[0])
+	if failed := failedHooks(out); len(failed) > 0 {
+		return out, errors.New(failed[0])
 	}
 	return out, nil
 }
@@ -133,4 +134,12 @@ func (p *Program) sayRespawned(started, left, failed []respawned) error {
 		return &ended{exitFailed}
 	}
 	return nil
+}
+
+// respawnWords begin the sentence about what a respawn did to a task.
+func respawnWords(e history.Event) string {
+	if role := e.Data["role"]; role != "" {
+		return "respawned the " + role + " of "
+	}
+	return "got a workspace again: "
 }

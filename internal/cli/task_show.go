@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -62,7 +63,7 @@ type moveView struct {
 
 func (p *Program) showJSON(r record.Report, standings map[string]task.Timing, events []history.Event,
 	conflicts conflict.Overview, before []record.Before) error {
-	hooks, _ := hookViews(r.Owed)
+	hooks := hookViews(r.Owed)
 	one := view(r.Task, r.Session).conflicting(conflicts).waiting(before)
 	if s, told := standings[r.Task.ID]; told {
 		one = one.standing(s).times(s)
@@ -78,8 +79,9 @@ func (p *Program) showJSON(r record.Report, standings map[string]task.Timing, ev
 		"task": one, "document": r.Path, "worktree": r.Worktree, "work": r.Work, "subject": r.Task.Subject,
 		"setup_output": r.SetUp, "variables": orEmpty(r.Variables),
 		"problems": orEmpty(r.Problems), "state_history": moves,
-		"open": orEmpty(r.Open), "owed_hooks": hooks, "rescued": orEmpty(r.Rescued), "last_words": r.LastWords,
-		"pr_checks": r.Checks,
+		"open": orEmpty(r.Open), "owed_hooks": hooks, "rescued": orEmpty(r.Rescued),
+		"aside": orEmpty(r.Asides), "shared_settings": orEmpty(r.Shared), "ignored": r.Left, "last_words": r.LastWords,
+		"pr_checks": r.Checks, "reviewers": r.Reviewers,
 	})
 }
 
@@ -118,12 +120,17 @@ func (p *Program) show(r record.Report, standing task.Timing, conflicts, before 
 	line("harness", agentLine(t.Harness, t.Model, t.Effort))
 	line("reviewer", agentLine(t.ReviewHarness, t.ReviewModel, t.ReviewEffort))
 	for _, c := range t.Counters {
-		line(c.Name, fmt.Sprint(c.Value))
+		value := strconv.Itoa(c.Value)
+		if c.Name == task.ReviewRound && r.Reviewers > 1 {
+			value += fmt.Sprintf(", reviewer %d", r.Reviewers)
+		}
+		line(c.Name, value)
 	}
 	line("variables", strings.Join(r.Variables, ", "))
 	line("agents", strings.TrimSpace(r.Session+"  "+t.Session))
 	line("worktree", r.Worktree)
 	line("set-up", r.SetUp)
+	line("git ignores", r.Left)
 	line("document", r.Path)
 	for _, problem := range r.Problems {
 		line("  problem", problem)
@@ -138,6 +145,17 @@ func (p *Program) show(r record.Report, standing task.Timing, conflicts, before 
 	for _, rescued := range r.Rescued {
 		line("rescued", rescued.Ref+"  "+rescued.What)
 		line("  get it back", rescued.Command)
+	}
+	for _, one := range r.Shared {
+		line("shared settings", one)
+	}
+	if len(r.Shared) > 0 {
+		line("  put back or keep", "orange project restore --project "+r.Task.Project+", or: orange project accept "+
+			"--project "+r.Task.Project)
+	}
+	for _, one := range r.Asides {
+		line("set aside", one.String())
+		line("  get it back", "orange workspace restore "+r.Task.ID+" "+joinWords([]string{one.Path}))
 	}
 	return nil
 }

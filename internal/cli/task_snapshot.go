@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"strconv"
 	"strings"
 
@@ -180,10 +181,11 @@ taken of which both parts are signed by one of them. Snapshots are signed with t
 $ORANGE_HOME/fleet/host_key, where that is there.`,
 		Example: "  orange task restore 4FzXk0aB3cD5eF7gH9iJ1 --from origin --project web",
 		RunE: p.runForPerson("restore a task", func(ctx context.Context, h *Services, args []string) error {
-			if from == "" {
-				return usage("where from? Give --from with a remote of the project or the address of a repository")
-			}
 			project, err := p.projectOf(ctx, h)
+			if from == "" {
+				err = errors.Join(usage("where from? Give --from with a remote of the project or the address of a "+
+					"repository"), err)
+			}
 			if err != nil {
 				return err
 			}

@@ -9,14 +9,16 @@ import (
 func (p *Program) versionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "version", Short: "Print the version", Args: between(0, 0), Example: "  orange version",
-		RunE: func(*cobra.Command, []string) error {
-			if p.json {
-				return p.printJSON(map[string]any{"version": p.Version})
-			}
-			p.say("orange %s", p.Version)
-			return nil
-		},
+		RunE: func(*cobra.Command, []string) error { return p.printVersion() },
 	}
+}
+
+func (p *Program) printVersion() error {
+	if p.json {
+		return p.printJSON(map[string]any{"version": p.Version})
+	}
+	p.say("orange %s", p.Version)
+	return nil
 }
 
 // BuildVersion is the version of the running program, as Go built it in.

@@ -138,6 +138,9 @@ func (p *Program) sayChecked(c checked) {
 	if broken > 0 {
 		p.say("  correct it, or say in the file why it is right: %s", c.report.Excuse())
 	}
+	for _, note := range c.notes() {
+		p.say("  note: %s", note)
+	}
 	for _, why := range unproved {
 		p.say("  %s: %s", notProved, why)
 	}
@@ -151,6 +154,17 @@ func (p *Program) sayChecked(c checked) {
 		p.say("  an agent that ends at its provider's limit and leaves nothing new is started again at most %d times",
 			b.Limits)
 	}
+}
+
+// notes are what a person should know and is no fault of the file.
+func (c checked) notes() []string {
+	var notes []string
+	for _, check := range c.def.Unprotected() {
+		notes = append(notes, fmt.Sprintf("the check %q runs files that an agent can change: name them for each "+
+			"project (orange project update --protected PATTERN), or in the gate (git: {untouched: [PATTERNS]})",
+			check))
+	}
+	return notes
 }
 
 // propertyView is a verdict as JSON has it.
@@ -173,8 +187,8 @@ func (c checked) view() map[string]any {
 	return map[string]any{
 		"workflow": c.def.Name, "version": c.def.Version, "digest": c.def.Digest,
 		"states": len(c.def.States), "transitions": len(c.def.Transitions), "problems": []string{},
-		"warnings": orEmpty(c.warnings),
-		"outcome":  c.outcome(), "configurations": c.report.Configurations, "milliseconds": c.took.Milliseconds(),
+		"warnings": orEmpty(c.warnings), "notes": orEmpty(c.notes()),
+		"outcome": c.outcome(), "configurations": c.report.Configurations, "milliseconds": c.took.Milliseconds(),
 		"properties": properties,
 		"bound":      c.report.Bound,
 		"not_proved": orEmpty(c.report.NotProved()), "vast": orEmpty(c.report.Vast),

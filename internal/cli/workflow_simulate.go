@@ -275,7 +275,7 @@ func replayOf(c *cobra.Command, name string, s SimulationSetup, run int) string 
 	if strings.ContainsAny(name, " \t'\"$\\*?;&|<>()") {
 		name = "'" + strings.ReplaceAll(name, "'", `'\''`) + "'"
 	}
-	words := []string{"orange workflow simulate", name, "--seed", strconv.FormatUint(s.Seed, 10), "--run",
+	words := []string{c.CommandPath(), name, "--seed", strconv.FormatUint(s.Seed, 10), "--run",
 		strconv.Itoa(run)}
 	c.Flags().Visit(func(f *pflag.Flag) {
 		if !slices.Contains([]string{"runs", "run", "seed", "trace", "json"}, f.Name) {

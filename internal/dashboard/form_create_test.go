@@ -250,9 +250,21 @@ func TestTooLongASummaryIsRefusedInPlace(t *testing.T) {
 	t.Parallel()
 	s, backend := atForms(t, 80, 24)
 	s.press("c", "tab")
-	s.send(tea.PasteMsg{Content: strings.Repeat("x", task.MaxSummary+1)})
+	s.send(tea.PasteMsg{Content: strings.Repeat("x", 1001)})
 	s.press("ctrl+s")
 	s.shows("more than 1000")
+	if len(backend.made) != 0 {
+		t.Error("it was made")
+	}
+}
+
+func TestASummaryOfBlanksIsRefusedInPlace(t *testing.T) {
+	t.Parallel()
+	s, backend := atForms(t, 80, 24)
+	s.press("c", "tab")
+	s.send(tea.PasteMsg{Content: "\u3000 "})
+	s.press("ctrl+s")
+	s.shows("as the summary: it says nothing")
 	if len(backend.made) != 0 {
 		t.Error("it was made")
 	}

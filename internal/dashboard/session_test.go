@@ -215,6 +215,10 @@ func (f *fakeBackend) Workspaces(context.Context, string) ([]record.Holding, err
 	return f.workspaces, f.call("Workspaces")
 }
 
+func (f *fakeBackend) Asides(string) ([]record.Aside, error) { return nil, nil }
+
+func (f *fakeBackend) SharedWords(context.Context, string) ([]string, error) { return nil, nil }
+
 func (f *fakeBackend) Work(_ context.Context, t task.Task) (Work, error) {
 	return f.works[t.ID], f.call("Work")
 }

@@ -200,6 +200,9 @@ func (m *Model) facts() []fact {
 	case m.tasks.Attention > 1:
 		out = append(out, fact{fmt.Sprintf("%d need you", m.tasks.Attention), m.style.Bad.Render, 9})
 	}
+	if m.workspaces.SharedChanged() > 0 {
+		out = append(out, fact{"shared settings changed", m.style.Bad.Render, 8})
+	}
 	if n := len(m.tasks.Picked()); n > 0 {
 		out = append(out, fact{fmt.Sprintf("%d marked", n), m.style.Warn.Render, 8})
 	}

@@ -250,7 +250,7 @@ func needed(r row, edge *workflow.Transition) []string {
 			want = append(want, "# it counts also where it stood there when the reviewer was started\n",
 				"# and from a reviewer that did not end by itself\n")
 		} else if p.IsVerdict() {
-			want = append(want, "there already when the status's agent was started last",
+			want = append(want, "or when the last one was started",
 				"agent.crashed | "+r.from+" crashes=1")
 		}
 		if p.Since != "" {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"orange/internal/action"
+	"orange/internal/document"
 	"orange/internal/history"
 	"orange/internal/record"
 	"orange/internal/rejection"
@@ -145,6 +146,23 @@ func Delete(t task.Task, actor task.Actor) error {
 	}
 }
 
+// MayAllow refuses an actor who may not allow a task to change what its project protects: only a person does, and says
+// why.
+func MayAllow(t task.Task, actor task.Actor, reason string) error {
+	no := &rejection.Rejection{Code: rejection.ActorDenied, Task: t.ID,
+		Message: fmt.Sprintf("cannot allow task %s to change what its project protects", t.ID)}
+	switch {
+	case !isPerson(actor):
+		no.Details = []rejection.Detail{{Condition: "who allows it", Found: asker(actor), Want: "ask a person to"}}
+	case document.Blank(reason):
+		no.Code = rejection.ReasonMissing
+		no.Details = []rejection.Detail{{Condition: "a reason", Found: "none", Want: "say why: --reason TEXT"}}
+	default:
+		return nil
+	}
+	return no
+}
+
 // asker describes who asks, for an answer to someone who is not a person.
 func asker(actor task.Actor) string {
 	if actor.Via != "" {
@@ -278,7 +296,7 @@ func Respawn(def *workflow.Definition, t task.Task, alive bool, actor task.Actor
 		return refuse("a task that has ended", "create another one")
 	case t.Workspace == "" && t.Status == def.Initial && !t.Displaced():
 		return refuse("a task that has not begun", "start it: orange task spawn "+t.ID)
-	case !starts && !t.Displaced():
+	case !starts && (t.Workspace != "" || !givesBack(def, t)) && !t.Displaced():
 		return refuse("no agent that works in this status", "move the task on instead")
 	case alive:
 		return refuse("the agent still alive", "attach to it, or end it first")
@@ -294,7 +312,7 @@ func Respawn(def *workflow.Definition, t task.Task, alive bool, actor task.Actor
 	if starts {
 		hooks = append(hooks, start)
 	} else {
-		event.Type, event.Reason = history.Updated, "it goes on in another workspace"
+		event.Type, event.Reason = history.Updated, "it gets a workspace again"
 		event.Data = map[string]string{history.DataQueued: ""}
 	}
 	t.UpdatedAt, t.Attention, t.StalledAt = now, "", time.Time{}
@@ -305,6 +323,23 @@ func Respawn(def *workflow.Definition, t task.Task, alive bool, actor task.Actor
 	event.Counters, event.Hooks = t.Counters, actions(hooks)
 	return record.Change{Task: t, Expect: expect, Hooks: hooks, Lease: reserve,
 		Events: []history.Event{history.Sign(actor, event)}}, nil
+}
+
+// givesBack reports whether each move to an end out of a task's status gives a workspace back, and there is one: then a
+// task that has none may get one.
+func givesBack(def *workflow.Definition, t task.Task) bool {
+	ends := 0
+	for _, edge := range outgoing(def, t) {
+		if into, _ := def.State(edge.To); !into.Terminal {
+			continue
+		}
+		ends++
+		releases := func(h workflow.Hook) bool { return h.Action == action.ReleaseWorkspace }
+		if !slices.ContainsFunc(edge.Hooks, releases) {
+			return false
+		}
+	}
+	return ends > 0
 }
 
 // startHook is the hook that starts the agent of a state by itself; false for a state in which none works. Without a

@@ -45,8 +45,7 @@ func (x *exit) judge() record.Change {
 		case rule.HasArtifact != nil:
 			found := judgeGate([]workflow.Part{*rule.HasArtifact}, ev)
 			if len(found.unmet) == 0 && !x.mayGiveVerdict(rule) {
-				return x.crash(crashRule(def, t.Status), "left "+rule.HasArtifact.Name()+
-					", and a verdict counts only from an agent that ended by itself with status 0")
+				return x.leftVerdict(rule, found.rested)
 			}
 			if len(found.unmet) == 0 {
 				return x.advance(rule)
@@ -65,6 +64,20 @@ func (x *exit) judge() record.Change {
 		}
 	}
 	return x.dead()
+}
+
+// leftVerdict is the crash of an agent that left a verdict. The verdict is noted as one that was there before: a plain
+// request cannot use it, and a person can, by name and with a reason.
+func (x *exit) leftVerdict(rule *workflow.Rule, verdict []task.Evidence) record.Change {
+	c := x.crash(crashRule(x.def, x.task.Status), "left "+rule.HasArtifact.Name()+
+		", and a verdict counts only from an agent that ended by itself with status 0")
+	if !c.Entered {
+		c.Begun, c.Start = true, slices.Clone(verdict)
+		for _, e := range x.ev.Start {
+			c.Start = addOnce(c.Start, e)
+		}
+	}
+	return c
 }
 
 // exit holds what the judgement of one death needs.
@@ -201,6 +214,9 @@ func (x *exit) advance(rule *workflow.Rule) record.Change {
 		if anew, no := Transition(x.def, x.task, x.ev, again, x.now); no == nil && anew.Moved {
 			decision, err, to = anew, nil, again.To
 		}
+	}
+	if errors.As(err, &refused) && refused.Files > 0 {
+		return x.heldByFiles(refused)
 	}
 	if err != nil || !decision.Moved {
 		return x.crash(crashRule(x.def, x.task.Status), "ended, and its evidence does not do: "+refusal(err))
@@ -380,21 +396,21 @@ func lastSaid(words string) string {
 // the agent ended at its provider's limit or with its machine. Its time has come unless it is after now. The first
 // restart is immediate, and so is one after a loss of the machine; each further one in the same status waits longer;
 // one after a limit waits until that is over. Events are the task's whole history. A clock that was set back delays no
-// restart by more than one back-off. A person has to restart an agent that could not be started at all. The same holds
-// for one whose pending start the next move dropped: Orange warned the actor of that move, and the death of an earlier
-// agent has no bearing on it.
+// restart by more than one back-off. A person has to restart an agent that could not be started at all, and one whose
+// move files kept for the second time. The same holds for one whose pending start the next move dropped: Orange warned
+// the actor of that move, and the death of an earlier agent has no bearing on it.
 func RespawnDue(def *workflow.Definition, t task.Task, events []history.Event, now time.Time) (
 	due time.Time, wanted bool) {
 	state, _ := def.State(t.Status)
 	if !Respawns(def, t) {
 		return time.Time{}, false
 	}
-	respawns := 0
+	respawns, held := 0, 0
 	var last history.Event
 	for _, e := range events {
 		switch {
 		case e.IsMove():
-			respawns = 0
+			respawns, held = 0, 0
 			if owesStart(def, e, state.Role) {
 				last = history.Event{}
 			}
@@ -405,7 +421,13 @@ func RespawnDue(def *workflow.Definition, t task.Task, events []history.Event, n
 			last = history.Event{}
 		case e.Data["ended"] != "": // it died; the event of one that was ended on purpose has no such key
 			last = e
+			if e.Data[dataFiles] != "" {
+				held++
+			}
 		}
+	}
+	if last.Data[dataFiles] != "" && held > 1 { // it was started once to answer
+		return time.Time{}, false
 	}
 	if last.Type == "" || last.Data[task.DataUnstarted] != "" {
 		return time.Time{}, false

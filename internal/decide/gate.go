@@ -33,6 +33,7 @@ type Fact struct {
 	Other   bool   // it does not hold because the work is not what was judged
 	Anew    bool   // that, and a verdict on the work as it is now would also meet the part
 	Unread  bool   // something is there, and cannot be read
+	Files   int    // it does not hold because of so many new or changed files alone
 	Source  string // "planning/planning.ai.json", "check tests", "git clean"
 	Digest  string // of Text; empty where there was nothing to see
 	Text    string // what was seen, normalised: kept with the decision that relies on it
@@ -211,6 +212,9 @@ func addOnce(list []task.Evidence, e task.Evidence) []task.Evidence {
 type judgment struct {
 	unmet  []rejection.Detail
 	moved  int             // how many of those are unmet only because the tip is another commit
+	held   int             // how many are unmet only because of new or changed files,
+	files  int             // which are so many
+	ended  int             // how many are a verdict that a person may take all the same, see endedVerdict
 	rested []task.Evidence // what the gate relied on, when it is met
 	notes  []string
 }
@@ -234,11 +238,24 @@ func judgeGate(parts []workflow.Part, ev Evidence) judgment {
 
 func (j *judgment) add(other judgment) {
 	j.unmet, j.notes = append(j.unmet, other.unmet...), append(j.notes, other.notes...)
-	j.moved += other.moved
+	j.moved, j.ended = j.moved+other.moved, j.ended+other.ended
+	j.held, j.files = j.held+other.held, max(j.files, other.files)
 	for _, e := range other.rested {
 		j.rested = addOnce(j.rested, e)
 	}
 }
+
+// old adds that evidence is not new.
+func (j *judgment) old(condition, found, where string) {
+	j.unmet = append(j.unmet, rejection.Detail{Condition: condition + " is new", Found: found, Where: where,
+		Want: "write it again for this move"})
+	if found == endedVerdict {
+		j.ended++
+	}
+}
+
+// onlyEnded reports whether nothing is missing but that the agent of a verdict ended as it should.
+func (j judgment) onlyEnded() bool { return j.ended > 0 && j.ended == len(j.unmet) }
 
 // judgeAny takes the first alternative that is met. If none is, it lists what each lacks.
 func judgeAny(ways []workflow.Part, ev Evidence) judgment {
@@ -252,6 +269,7 @@ func judgeAny(ways []workflow.Part, ev Evidence) judgment {
 			d.Condition = fmt.Sprintf("one of %d ways, the %s: %s", len(ways), ordinal(i+1), d.Condition)
 			none.unmet = append(none.unmet, d)
 		}
+		none.held, none.files = none.held+j.held, max(none.files, j.files)
 	}
 	return none
 }
@@ -288,11 +306,13 @@ func judgeFact(j *judgment, p workflow.Part, ev Evidence) {
 		if fact.Moved {
 			j.moved++
 		}
+		if fact.Files > 0 {
+			j.held, j.files = j.held+1, max(j.files, fact.Files)
+		}
 	}
 	evidence := task.Evidence{Source: fact.Source, Digest: fact.Digest}
 	if found := stale(p, evidence, ev); found != "" && fact.Digest != "" {
-		j.unmet = append(j.unmet, rejection.Detail{Condition: condition + " is new", Found: found, Where: fact.Where,
-			Want: "write it again for this move"})
+		j.old(condition, found, fact.Where)
 	}
 	if len(j.unmet) == before && fact.Digest != "" {
 		j.rested = addOnce(j.rested, evidence)
@@ -310,8 +330,8 @@ func judgeSection(j *judgment, p workflow.Part, ev Evidence) {
 	}
 	s, present := ev.Document.Section(p.Section)
 	if !present {
-		j.unmet = append(j.unmet, rejection.Detail{Condition: name(), Found: missing(ev.Document), Where: "TASK.md",
-			Want: "write " + want(p)})
+		j.unmet = append(j.unmet, rejection.Detail{Condition: name(), Found: missing(ev.Document, p.Section),
+			Where: "TASK.md", Want: "write " + want(p)})
 		return
 	}
 	if s.Copies > 1 {
@@ -325,8 +345,7 @@ func judgeSection(j *judgment, p workflow.Part, ev Evidence) {
 			Want: "write " + want(p)})
 	}
 	if found := stale(p, evidence, ev); found != "" {
-		j.unmet = append(j.unmet, rejection.Detail{Condition: name() + " is new", Found: found, Where: whereIs(s),
-			Want: "write it again for this move"})
+		j.old(name(), found, whereIs(s))
 	}
 	if len(j.unmet) == before {
 		j.rested = addOnce(j.rested, evidence)
@@ -342,8 +361,8 @@ func whereIs(s document.Section) string {
 	return where
 }
 
-// missing lists what the document has instead, and what may hide the section.
-func missing(d *document.Document) string {
+// missing lists what the document has instead of a section, and what may hide it.
+func missing(d *document.Document, section string) string {
 	names := d.SectionNames()
 	text := "no such section"
 	if len(names) > 0 {
@@ -352,7 +371,12 @@ func missing(d *document.Document) string {
 	if more := d.MoreSections(); more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}
-	for _, p := range d.Problems {
+	for _, name := range names {
+		if why := document.NearName(name, section); why != "" {
+			text += fmt.Sprintf("; %q has %s", name, why)
+		}
+	}
+	for _, p := range d.WhyMissing() {
 		text += fmt.Sprintf("; line %d: %s", p.Line, p.Text)
 	}
 	return text
@@ -364,7 +388,11 @@ func lacks(p workflow.Part, s document.Section) string {
 		return "an empty section"
 	}
 	if len(p.Fields) > 0 && len(s.Fields(p.Fields)) == 0 {
-		return "none of these labels with something behind it: " + strings.Join(p.Fields, ", ")
+		text := "none of these labels with something behind it: " + strings.Join(p.Fields, ", ")
+		if line, why := s.NearLabel(p.Fields); why != "" {
+			text += fmt.Sprintf("; %q has %s", line, why)
+		}
+		return text
 	}
 	if p.Verdict == "" {
 		return ""
@@ -372,6 +400,11 @@ func lacks(p workflow.Part, s document.Section) string {
 	verdict, found := s.FirstVerdict()
 	if p.VerdictIn == workflow.VerdictAnywhere {
 		verdict, found = s.AnyVerdict()
+	}
+	if verdict == "" {
+		if line, why := s.NearVerdict(p.VerdictIn == workflow.VerdictAnywhere); why != "" {
+			return fmt.Sprintf("no verdict in %q: it has %s", line, why)
+		}
 	}
 	switch {
 	case verdict == p.Verdict:
@@ -402,10 +435,14 @@ func stale(p workflow.Part, e task.Evidence, ev Evidence) string {
 			"started: no one knows whether it is newer"
 	}
 	if p.IsVerdict() && slices.Contains(ev.Start, e) && !refuses(&p) {
-		return "a text that was there already when the status's agent was started last"
+		return endedVerdict
 	}
 	return ""
 }
+
+// endedVerdict is why a verdict does not count that a person may take all the same, by name and with a reason.
+const endedVerdict = "a verdict that was there when its agent was ended, or when the last one was started: no one " +
+	"knows who wrote it"
 
 // refuses reports whether a part asks for a verdict that refuses the work. Such a one counts once it is written in a
 // status, also where another agent was started there since.

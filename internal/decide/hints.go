@@ -91,7 +91,7 @@ func restartHint(def *workflow.Definition, t task.Task, actor task.Actor, judge 
 		if !Allows(edge, actor) || !Passes(edge, t) || restarts(edge) && !moved {
 			continue
 		}
-		command := fmt.Sprintf("orange task update %s --status %s%s", t.ID, judge, asRole(actor))
+		command := edge.Command(t.ID, judge) + asRole(actor)
 		if wants := writes(edge.Gate); wants != "" {
 			command += ", once there is " + wants
 		}
@@ -111,7 +111,7 @@ func reviseHint(def *workflow.Definition, t task.Task, actor task.Actor) string 
 	failing := func(p workflow.Part) bool { return p.Verdict == "FAIL" }
 	for _, edge := range outgoing(def, t) {
 		if Allows(edge, actor) && Passes(edge, t) && slices.ContainsFunc(workflow.Leaves(edge.Gate), failing) {
-			return fmt.Sprintf("orange task update %s --status %s%s", t.ID, edge.To, asRole(actor))
+			return edge.Command(t.ID, edge.To) + asRole(actor)
 		}
 	}
 	return ""

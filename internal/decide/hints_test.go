@@ -48,7 +48,7 @@ func TestARefusalNamesTheWayOnWhereTheWorkIsNotWhatWasJudged(t *testing.T) {
 		{name: "a worker who asks for what is not its own", workflow: "default", status: "agent-review",
 			to: "reviewing", actor: task.Actor{Role: task.RoleWorker}, moved: true,
 			want: "a person has what is there now judged again with: orange task update T1 --status agent-review"},
-		{name: "where nobody reviews", workflow: "minimal", status: "reviewing", to: "done", actor: human(),
+		{name: "where nobody reviews", workflow: judgedMinimal, status: "reviewing", to: "done", actor: human(),
 			moved: true},
 		{name: "a code reviewer", workflow: "phases", status: "review", to: "test", actor: task.Actor{
 			Role: task.RoleReviewer}, moved: true,
@@ -90,7 +90,7 @@ func TestARefusalNamesTheWayOnWhereTheWorkIsNotWhatWasJudged(t *testing.T) {
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
-			def, one := shippedWorkflow(t, row.workflow), newTask(row.status)
+			def, one := hintedWorkflow(t, row.workflow), newTask(row.status)
 			if row.set != nil {
 				row.set(&one)
 			}
@@ -172,4 +172,18 @@ func TestTheWayOnIsToldOfEveryMove(t *testing.T) {
 	if !strings.Contains(told, want) {
 		t.Errorf("why says\n%s", told)
 	}
+}
+
+// judgedMinimal is minimal with a gate before its merge.
+const judgedMinimal = "minimal that judges"
+
+func hintedWorkflow(t *testing.T, name string) *workflow.Definition {
+	t.Helper()
+	if name != judgedMinimal {
+		return shippedWorkflow(t, name)
+	}
+	const merge = "  - from: reviewing\n    to: done\n    by: human\n"
+	text := strings.Replace(string(read(t, "../../workflows/minimal.yml")), merge, merge+
+		"    override: allowed\n    gate:\n      git: unmoved\n", 1)
+	return parse(t, "minimal.yml", []byte(text))
 }

@@ -55,7 +55,7 @@ func TestAnAgentThatEndsAtALimitIsNoCrashAndIsStartedAgainWhenThatIsOver(t *test
 	if !decide.Respawns(def, c.Task) || decide.Respawns(def, one) {
 		t.Error("the monitor does not look after the task that waits for a limit alone")
 	}
-	found := decide.Awaits(def, record.Snapshot{Task: c.Task}, false, c.Events, nil, noon)
+	found := decide.Awaits(def, record.Snapshot{Task: c.Task}, record.AgentDead, c.Events, nil, noon)
 	if text := fmt.Sprint(found); !strings.Contains(text, "starts it again in 3h") ||
 		!strings.Contains(text, "wait, or start it now: orange task respawn T1") ||
 		strings.Contains(text, "put that right") {

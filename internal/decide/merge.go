@@ -21,15 +21,14 @@ func MergeWay(def *workflow.Definition, t task.Task, to task.Status, in record.M
 		return &rejection.Rejection{Code: code, Task: t.ID, From: t.Status, To: to, Open: Open(def, t, actor),
 			Message: fmt.Sprintf("cannot merge task %s here: %s", t.ID, message), Details: details}
 	}
-	again := "orange task merge " + t.ID
+	here := strings.Join(in.Commands(t.ID, actor.As), ", or ")
 	switch {
 	case in.PR.URL != "":
-		return record.MergeOrder{}, refuse(rejection.PROpen, "its pull request is open", openPR(in, again))
+		return record.MergeOrder{}, refuse(rejection.PROpen, "its pull request is open", openPR(in, here))
 	case in.Project.Merge == "pr" && !in.Asked.Local:
 		return record.MergeOrder{}, refuse(rejection.PRMissing, "its project merges by pull requests", rejection.Detail{
 			Condition: "a pull request that is merged", Found: "none",
-			Want: fmt.Sprintf("open one (orange task create-pr %s), or merge here all the same: %s --local", t.ID,
-				again)})
+			Want: fmt.Sprintf("open one (orange task create-pr %s), or merge here all the same: %s", t.ID, here)})
 	}
 	order := record.MergeOrder{Strategy: cmp.Or(in.Asked.Strategy, in.Project.Strategy), With: in.Asked.With,
 		Checked: in.Asked.Checked,
@@ -39,31 +38,34 @@ func MergeWay(def *workflow.Definition, t task.Task, to task.Status, in record.M
 	case wanted == "ask":
 		return record.MergeOrder{}, refuse(rejection.PushUnanswered, "no one said whether origin gets it",
 			rejection.Detail{Condition: "--push or --no-push", Found: "neither, and its project asks each time",
-				Want: fmt.Sprintf("%s --push, or %s --no-push", again, again)})
+				Want: here})
 	case wanted == "never":
 		return order, nil
 	case in.Unpushed != in.Asked.With:
+		ways := "leave --with out: "
+		if in.Unpushed > 0 {
+			ways = "push them yourself, or have them go with it, or leave origin out: "
+		}
 		return record.MergeOrder{}, refuse(rejection.UnpushedCommits,
 			"commits that origin has not would go there with it", rejection.Detail{
 				Condition: fmt.Sprintf("%d commits that only the local %q has", in.Asked.With,
 					in.Project.DefaultBranch),
 				Found: namedCommits(in.Unpushed, in.Newest),
-				Want: fmt.Sprintf("push them yourself, have them go with it (%s --with %d), or leave origin out: "+
-					"%s --no-push", again, in.Unpushed, again)})
+				Want:  ways + here})
 	}
 	order.Push = true
 	return order, nil
 }
 
 // openPR is what to do about a pull request that is open. Merged into another branch it would not finish the task.
-func openPR(in record.Merging, again string) rejection.Detail {
+func openPR(in record.Merging, here string) rejection.Detail {
 	found, first := "one that is open", "merge it there and run this again"
 	if base, branch := in.PR.Base, in.Project.DefaultBranch; base != "" && branch != "" && base != branch {
 		found = fmt.Sprintf("one that is open and goes into %q", base)
 		first = fmt.Sprintf("have it go into %q, merge it there and run this again", branch)
 	}
 	return rejection.Detail{Condition: "no pull request, or one that is merged", Found: found, Where: in.PR.URL,
-		Want: fmt.Sprintf("%s, or merge here all the same: %s --local", first, again)}
+		Want: fmt.Sprintf("%s, or merge here all the same: %s", first, here)}
 }
 
 // projectCheckSeconds is how long a command may take that a project names.

@@ -2,6 +2,7 @@ package decide_test
 
 import (
 	"errors"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -41,7 +42,7 @@ func TestMergeWay_isTheProjectsWhereThePersonDoesNotSayOtherwise(t *testing.T) {
 			code: rejection.UnpushedCommits, wants: "--with 2"},
 		"others are counted": {unpushed: 2, asked: task.Merge{With: 2}, push: true},
 		"more are counted than are": {asked: task.Merge{With: 2}, code: rejection.UnpushedCommits,
-			wants: "--with 0"},
+			wants: "leave --with out: orange task merge T1"},
 		"by pull requests": {project: task.Project{Merge: "pr"}, code: rejection.PRMissing,
 			wants: "create-pr T1"},
 		"here all the same": {project: task.Project{Merge: "pr"}, asked: task.Merge{Local: true},
@@ -104,4 +105,90 @@ transitions: [{from: todo, to: done, gate: [{check: lint}, {check: tests}]}]
 	if all := asked(task.Project{Checks: [][]string{{"true"}}}); len(all) != 1 || all[0].Argv[0] != "true" {
 		t.Errorf("the project's are %+v", all)
 	}
+}
+
+// What a refusal of a merge names is a merge that is not refused again: it has what was asked for, and all that it
+// needs besides.
+func TestTheLinesThatARefusedMergeNames_areMergesThatAreNotRefused(t *testing.T) {
+	t.Parallel()
+	def, person := defaultWorkflow(t), task.Actor{Role: task.RoleHuman, As: "human"}
+	refusals := 0
+	for _, merge := range []string{"", "pr"} {
+		for _, push := range []string{"", "ask", "always", "never"} {
+			for _, url := range []string{"", "https://x/1"} {
+				for _, unpushed := range []int{0, 3} {
+					for _, asked := range []task.Merge{{}, {Local: true}, {Push: "always"}, {Push: "never"}, {With: 2},
+						{Strategy: "squash", Override: "it's fine", With: 3, Push: "always"}} {
+						in := record.Merging{Asked: asked, Unpushed: unpushed,
+							Project: task.Project{Merge: merge, Push: push}}
+						if !asked.Local {
+							in.PR.URL = url
+						}
+						tk := task.Task{ID: "T1", Status: "reviewing"}
+						_, err := decide.MergeWay(def, tk, "done", in, person)
+						if err == nil {
+							continue
+						}
+						refusals++
+						lines := in.Commands("T1", person.As)
+						for _, line := range lines {
+							if !strings.Contains(err.Error(), line) {
+								t.Errorf("%+v: %q is not in: %v", in, line, err)
+							}
+							again := in
+							if again.Asked = askedBy(t, line); again.Asked.Local {
+								again.PR = record.PullRequest{}
+							}
+							if again.Asked.Strategy != asked.Strategy || again.Asked.Override != asked.Override ||
+								asked.Push != "" && again.Asked.Push != asked.Push && len(lines) == 1 {
+								t.Errorf("%+v: %q asks for another merge", in, line)
+							}
+							if _, err := decide.MergeWay(def, tk, "done", again, person); err != nil {
+								t.Errorf("%+v: %q is refused: %v", in, line, err)
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+	if refusals < 50 {
+		t.Errorf("only %d merges were refused", refusals)
+	}
+}
+
+// askedBy is what a line asks for.
+func askedBy(t *testing.T, line string) (m task.Merge) {
+	t.Helper()
+	rest, is := strings.CutPrefix(line, "orange task merge T1")
+	if before, after, has := strings.Cut(rest, " --override 'it'\\''s fine'"); has {
+		m.Override, rest = "it's fine", before+after
+	}
+	words := strings.Fields(rest)
+	for len(words) > 0 && is {
+		value := ""
+		switch word := words[0]; word {
+		case "--local":
+			m.Local = true
+		case "--push":
+			m.Push = "always"
+		case "--no-push":
+			m.Push = "never"
+		case "--strategy", "--with", "--as":
+			value, words = words[1], words[1:]
+			if word == "--strategy" {
+				m.Strategy = value
+			}
+			if word == "--with" {
+				m.With, _ = strconv.Atoi(value)
+			}
+		default:
+			is = false
+		}
+		words = words[1:]
+	}
+	if !is {
+		t.Fatalf("cannot read %q", line)
+	}
+	return m
 }

@@ -132,10 +132,11 @@ func noNext(def *workflow.Definition, t task.Task, actor task.Actor, several []t
 	if len(several) > 1 {
 		r.Message = fmt.Sprintf("cannot tell where task %s goes from %q: several moves are open", t.ID, t.Status)
 		for _, to := range several {
-			r.Details = append(r.Details, rejection.Detail{
-				Condition: "open", Found: fmt.Sprintf("%q", to), Want: "choose: orange task update " + t.ID +
-					" --status " + string(to),
+			ways := slices.DeleteFunc(edges(def, t, to), func(edge *workflow.Transition) bool {
+				return !Allows(edge, actor)
 			})
+			r.Details = append(r.Details, rejection.Detail{Condition: "open", Found: fmt.Sprintf("%q", to),
+				Want: "choose: " + ways[0].Command(t.ID, to) + asRole(actor)})
 		}
 	}
 	return r

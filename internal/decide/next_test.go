@@ -112,7 +112,7 @@ func TestNext_isTheOneMoveThatTheEvidenceSupports(t *testing.T) {
 	}
 }
 
-func TestOverride_ignoresTheConditionsOfAMarkedEdgeForAPersonWithAReason(t *testing.T) {
+func TestOverride_ignoresTheConditionsOfAnEdgeForAPersonWithAReason(t *testing.T) {
 	t.Parallel()
 	def := stepsWorkflow(t)
 	tk := newTask("check")
@@ -124,9 +124,17 @@ func TestOverride_ignoresTheConditionsOfAMarkedEdgeForAPersonWithAReason(t *test
 		d.Change.Events[0].Reason != "I saw it work" || len(d.Change.Spent) != 0 {
 		t.Errorf("found %+v (%s), want the move, with what was ignored", d.Change, code)
 	}
+	if d, code := over("build", human(), "the wrong way"); code != "" || d.Change.Task.Status != "build" {
+		t.Errorf("back: found %+v (%s), want the move: the edge is there", d.Change, code)
+	}
+	strict := *def
+	strict.Strict = true
+	req := task.Request{To: "build", Actor: human(), Reason: "because", Override: true}
+	if _, code := ask(&strict, tk, seen(def, "", nil), req); code != rejection.OverrideDenied {
+		t.Errorf("a verdict where the workflow is strict: found %q", code)
+	}
 	for code, try := range map[string]func() (decide.Decision, string){
-		rejection.ReasonMissing:  func() (decide.Decision, string) { return over("done", human(), " ") },
-		rejection.OverrideDenied: func() (decide.Decision, string) { return over("build", human(), "because") },
+		rejection.ReasonMissing: func() (decide.Decision, string) { return over("done", human(), " ") },
 		rejection.ActorDenied: func() (decide.Decision, string) {
 			return over("done", task.Actor{Role: task.RoleWorker}, "because")
 		},

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"orange/internal/printable"
 	"slices"
 	"strings"
 	"time"
@@ -140,24 +141,15 @@ func (b Setback) kept(def *workflow.Definition, t task.Task, data map[string]str
 	return c
 }
 
-// Became says what became of a task by a change of Setback.Change's.
-func Became(c record.Change) string {
+// SentBack says what became of a task by a change of Setback.Change's: to who asked, and in the notice to people.
+func SentBack(c record.Change) (became, notice string) {
 	last := &c.Events[len(c.Events)-1]
 	if last.IsMove() {
 		return fmt.Sprintf("the task was sent back to %q, with what to do under %q in its document", last.To,
-			FixInstructions)
+			FixInstructions), fmt.Sprintf("%s; it was sent back to %q", last.Reason, last.To)
 	}
 	return fmt.Sprintf("the task stays in %q and waits for a person, it was not sent back: %s",
-		last.Data[history.DataStatus], last.Data[history.DataRefused])
-}
-
-// SentBackNotice is the notice to people about a change of Setback.Change's.
-func SentBackNotice(c record.Change) string {
-	last := &c.Events[len(c.Events)-1]
-	if last.IsMove() {
-		return fmt.Sprintf("%s; it was sent back to %q", last.Reason, last.To)
-	}
-	return c.Task.Attention
+		last.Data[history.DataStatus], last.Data[history.DataRefused]), c.Task.Attention
 }
 
 // mostNamed is how many files in conflict a reason names.
@@ -172,7 +164,7 @@ func (b Setback) OfMerge(failed *record.Unmerged) Setback {
 			document.Quote(document.Outside{From: "the check " + failed.Check, Text: failed.Said})
 		return b
 	}
-	b.Reason = "the merge is in conflict in " + record.FilesInWords(failed.Files, mostNamed)
+	b.Reason = "the merge is in conflict in " + printable.Names(failed.Files, mostNamed)
 	files := document.Outside{From: "git, the files that both changed", Text: strings.Join(failed.Files, "\n")}
 	b.Text = "A person merged this branch, and it is in conflict with the default branch. Merge the default branch " +
 		"into this one, solve the conflict there, test it, and commit.\n\n" + document.Quote(files)

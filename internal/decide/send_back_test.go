@@ -23,7 +23,7 @@ func putUpFor(tip string) (task.Task, decide.Evidence) {
 
 func TestSetback_sendsATaskBackThreeTimesAndThenMarksIt(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"default", "classic"} {
+	for _, name := range []string{"default", sessions} {
 		def := shippedWorkflow(t, name)
 		one, ev := putUpFor("first")
 		one.Counters = one.Counters.With(task.ReviewRound, 2)
@@ -36,7 +36,7 @@ func TestSetback_sendsATaskBackThreeTimesAndThenMarksIt(t *testing.T) {
 				c.Task.Counters.Get("sent_back") != want || c.Task.Counters.Get(task.ReviewRound) != 0 {
 				t.Fatalf("%s, time %d: %v, %+v, %v", name, want, due, move, c.Task.Counters)
 			}
-			if told := decide.SentBackNotice(c); told != `the merge is in conflict; it was sent back to "working"` {
+			if _, told := decide.SentBack(c); told != `the merge is in conflict; it was sent back to "working"` {
 				t.Errorf("people are told %q", told)
 			}
 			one.Counters = c.Task.Counters.With(task.ReviewRound, 2)
@@ -45,7 +45,7 @@ func TestSetback_sendsATaskBackThreeTimesAndThenMarksIt(t *testing.T) {
 		mark := `the merge is in conflict; it was not sent back: sent_back < 3: sent_back = 3 (moves that lead on from ` +
 			`"reviewing": working, agent-review, done, cancelled)`
 		if last := c.Events[0]; !due || c.Entered || c.Task.Status != "reviewing" || c.Task.Attention != mark ||
-			decide.SentBackNotice(c) != mark || last.Type != history.SendBackRefused ||
+			notice(c) != mark || last.Type != history.SendBackRefused ||
 			last.Data["merge_failed"] != "" ||
 			last.Data[history.DataRefused] != "sent_back < 3: sent_back = 3" || c.Task.Counters.Get("sent_back") != 3 {
 			t.Errorf("%s: the fourth time it is %q: %+v", name, c.Task.Attention, last)
@@ -166,7 +166,7 @@ func TestAwaits_tellsWhichRulesSendATaskBack(t *testing.T) {
 	one, _ := putUpFor("first")
 	rules := func(t task.Task) string {
 		var out []string
-		for _, d := range decide.Awaits(def, record.Snapshot{Task: t}, false, nil, nil, noon) {
+		for _, d := range decide.Awaits(def, record.Snapshot{Task: t}, record.AgentDead, nil, nil, noon) {
 			if strings.HasPrefix(d.Condition, "no ") {
 				out = append(out, d.Found+"; "+d.Want)
 			}
@@ -228,4 +228,9 @@ func TestWanted_isWhatARuleWaitsForAndTheHistoryDoesNotHave(t *testing.T) {
 			t.Errorf("%s: %t", row.name, got)
 		}
 	}
+}
+
+func notice(c record.Change) string {
+	_, told := decide.SentBack(c)
+	return told
 }

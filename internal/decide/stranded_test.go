@@ -15,7 +15,11 @@ import (
 // it is each move that starts one.
 func TestEveryLiveStatus_goesOnByOneCommandWithoutAWorkspace(t *testing.T) {
 	t.Parallel()
-	for name, def := range shippedWorkflows(t) {
+	all := shippedWorkflows(t)
+	for _, name := range []string{"classic-like", "minimal-like"} { // the two files of document 002
+		all[name] = parse(t, name+".yml", read(t, "../workflow/testdata/ok/"+name+".yml"))
+	}
+	for name, def := range all {
 		for i := range def.States {
 			state := &def.States[i]
 			if state.Terminal {
@@ -25,6 +29,10 @@ func TestEveryLiveStatus_goesOnByOneCommandWithoutAWorkspace(t *testing.T) {
 			lost.Workspace = ""
 			begun := state.Name != def.Initial
 			if state.Role == "" && begun {
+				c, err := decide.Respawn(def, lost, false, human(), noon)
+				if err != nil || c.Lease != record.LeaseReserve {
+					t.Errorf("%s, %s: it gets no workspace: %v", name, state.Name, err)
+				}
 				movesWithRoom(t, def, lost)
 				continue
 			}
@@ -168,6 +176,28 @@ func TestSpawn_ofATaskThatHasBegunIsNoMove(t *testing.T) {
 		to, begun, err := decide.MoveTarget(def, one, workflow.MoveSpawn)
 		if err != nil || to != c.to || begun != c.begun {
 			t.Errorf("%s: %s, %t, %v", c.status, to, begun, err)
+		}
+	}
+}
+
+// Where an end keeps the workspace, a task that has given it back gets none again: no one would have it back.
+func TestATaskGetsNoWorkspaceWhereAnEndWouldKeepIt(t *testing.T) {
+	t.Parallel()
+	releases := workflow.Transition{From: "help", To: "lost", Hooks: []workflow.Hook{{Hook: task.Hook{
+		Action: action.ReleaseWorkspace}}}}
+	keeps := workflow.Transition{From: "help", To: "lost"}
+	for name, c := range map[string]struct {
+		edges []workflow.Transition
+		gets  bool
+	}{
+		"each end gives it back": {[]workflow.Transition{releases, {From: "help", To: "busy"}}, true},
+		"one end keeps it":       {[]workflow.Transition{releases, keeps}, false},
+		"no end":                 {[]workflow.Transition{{From: "help", To: "busy"}}, false},
+	} {
+		lost := newTask("help")
+		lost.Workspace = ""
+		if _, err := decide.Respawn(tiny(c.edges), lost, false, human(), noon); (err == nil) != c.gets {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

@@ -159,7 +159,7 @@ func DeathWantsTree(def *workflow.Definition, t task.Task) bool {
 // onlyPasses reports whether all edges to a status ask for a passing verdict, which carries over what was judged.
 func onlyPasses(def *workflow.Definition, t task.Task, to task.Status) bool {
 	return !slices.ContainsFunc(edges(def, t, to), func(edge *workflow.Transition) bool {
-		return !isPassingVerdict(edge) || edge.Override
+		return !isPassingVerdict(edge) || def.Overridable(edge)
 	})
 }
 

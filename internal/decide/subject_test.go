@@ -407,15 +407,19 @@ func TestWantsTree_fromAReviewWhereNotAllWaysAreThoseOfItsVerdict(t *testing.T) 
 		{File: "review.json", Judges: true}, {Git: workflow.GitUnmoved}}}
 	overridden, bare := passed, workflow.Transition{From: "busy", To: "help"}
 	overridden.Override = true
+	refused := workflow.Transition{From: "busy", To: "help", Gate: []workflow.Part{
+		{Section: "## Review", Verdict: "FAIL"}, {Git: workflow.GitUnmoved}}}
 	for name, c := range map[string]struct {
 		edges []workflow.Transition
 		want  bool
 	}{
 		"its verdict alone": {[]workflow.Transition{passed}, false}, "it may be overridden": {
 			[]workflow.Transition{overridden}, true},
-		"another way beside it": {[]workflow.Transition{passed, bare}, true},
+		"another way beside it":  {[]workflow.Transition{passed, bare}, true},
+		"a verdict that refuses": {[]workflow.Transition{passed, refused}, true},
 	} {
 		def := tiny(c.edges)
+		def.Strict = true
 		def.States[1].Subject, def.States[2].Subject = workflow.SubjectWorktree, workflow.SubjectCarried
 		if got := decide.WantsTree(def, newTask("busy"), "help"); got != c.want {
 			t.Errorf("%s: %v", name, got)

@@ -65,15 +65,17 @@ func Transition(def *workflow.Definition, t task.Task, ev Evidence, req task.Req
 	}
 	last.Details = withHints(def, t, req.Actor, last.Details)
 	last.Open = Open(def, t, req.Actor)
-	last.Override = overrideOf(def, t, candidates, req)
+	last.Override = overrideOf(def, t, candidates, req, ev)
 	return Decision{}, last
 }
 
 // overrideOf is the command with which a person makes the move in spite of the refusal, if the workflow allows that;
 // else empty.
-func overrideOf(def *workflow.Definition, t task.Task, candidates []*workflow.Transition, req task.Request) string {
+func overrideOf(def *workflow.Definition, t task.Task, candidates []*workflow.Transition, req task.Request,
+	ev Evidence) string {
 	may := func(edge *workflow.Transition) bool {
-		return edge.Override && Allows(edge, req.Actor) && len(lacking(def, edge, req.Actor, true)) == 0
+		offered := edge.Override || judgeGate(edge.Gate, ev).onlyEnded() || len(unvouched(def, t, edge, ev)) > 0
+		return offered && Allows(edge, req.Actor) && len(lacking(def, edge, req.Actor, true)) == 0
 	}
 	if req.Override || req.Actor.Rule || req.Actor.Role != task.RoleHuman || !slices.ContainsFunc(candidates, may) {
 		return ""
@@ -253,7 +255,7 @@ func judge(def *workflow.Definition, t task.Task, edge *workflow.Transition, req
 		first(rejection.ActorDenied)
 		details = append(details, notAllowed(req.Actor, word))
 	}
-	if code, detail := overridden(edge, req); code != "" {
+	if code, detail := overridden(def.Overridable(edge) || gate.onlyEnded(), req); code != "" {
 		first(code)
 		details = append(details, detail)
 	}
@@ -282,16 +284,20 @@ func judge(def *workflow.Definition, t task.Task, edge *workflow.Transition, req
 		rejection.GateUnmet:     "evidence is missing",
 		rejection.ReasonMissing: "it takes a reason", rejection.OverrideDenied: "it cannot be overridden so",
 	}[code]
-	return &rejection.Rejection{
+	no := &rejection.Rejection{
 		Code: code, Task: t.ID, From: t.Status, To: edge.To, Details: details, Moved: gate.moved > 0 &&
 			gate.moved == len(details),
 		Message: fmt.Sprintf("cannot move task %s from %q to %q: %s", t.ID, t.Status, edge.To, why),
 	}
+	if gate.held == len(details) {
+		no.Files = gate.files
+	}
+	return no
 }
 
-// overridden is what prevents the request's override; the code is empty if nothing does, or if the request has no
-// override.
-func overridden(edge *workflow.Transition, req task.Request) (string, rejection.Detail) {
+// overridden is what prevents the request's override of an edge that allows one or not; the code is empty if nothing
+// does, or if the request has no override.
+func overridden(allowed bool, req task.Request) (string, rejection.Detail) {
 	switch {
 	case !req.Override:
 		return "", rejection.Detail{}
@@ -299,9 +305,9 @@ func overridden(edge *workflow.Transition, req task.Request) (string, rejection.
 		return rejection.ActorDenied, rejection.Detail{
 			Condition: "who may override", Found: fmt.Sprintf("the role %q", req.Actor.Name()),
 			Want: "have a person do it"}
-	case !edge.Override:
+	case !allowed:
 		return rejection.OverrideDenied,
-			rejection.Detail{Condition: "override: allowed", Found: "a transition whose conditions cannot be set aside",
+			rejection.Detail{Condition: "override: strict", Found: "a verdict, which no one may set aside",
 				Want: "meet its conditions"}
 	case document.Blank(req.Reason):
 		return rejection.ReasonMissing, rejection.Detail{Condition: "a reason", Found: "none",

@@ -152,6 +152,27 @@ func TestARefusalOfAGateTellsEveryUnmetPart(t *testing.T) {
 	}
 }
 
+func TestARefusalNamesTheCharacterThatMakesALineNoEvidence(t *testing.T) {
+	t.Parallel()
+	def := defaultWorkflow(t)
+	for _, c := range []struct{ from, to, role, body, want string }{
+		{"planning", "working", "worker", "##\u3000Plan\n\nAPPROACH: x\n",
+			`no such section; line 5: "##\u3000Plan" is no heading: it has U+3000 where " " is expected`},
+		{"planning", "working", "worker", "## Plan:\n\nAPPROACH: x\n",
+			`no such section; there are Plan:; "Plan:" has U+003A ':' where the heading ends`},
+		{"planning", "working", "worker", "## Plan\n\n- APPROACH – x\n", "none of these labels with something behind " +
+			`it: APPROACH, TOUCHING; "- APPROACH – x" has U+2013 '–' where ":" is expected`},
+		{"agent-review", "working", "reviewer", "## Review\n\nVerdict - FAIL\n",
+			`no verdict in "Verdict - FAIL": it has U+002D '-' where ":" is expected`},
+	} {
+		req := task.Request{To: task.Status(c.to), Actor: task.Actor{Role: c.role}}
+		_, err := decide.Transition(def, newTask(task.Status(c.from)), evidence(c.body), req, noon)
+		if no := refusal(t, err); no.Details[0].Found != c.want {
+			t.Errorf("%q: found %s, want %s", c.body, no.Details[0].Found, c.want)
+		}
+	}
+}
+
 func TestTheStartOfAQueuedTask_isRefusedWhereItWaitsNoMore(t *testing.T) {
 	t.Parallel()
 	def := defaultWorkflow(t)

@@ -161,13 +161,14 @@ func TestWaysIntoAMerge_needAVerdictOrAPerson(t *testing.T) {
 					continue
 				}
 				no := refusal(t, err)
-				if no.Code != rejection.GateUnmet || strings.Contains(no.Override, "--override") != out.Override ||
+				may := def.Overridable(out)
+				if no.Code != rejection.GateUnmet || strings.Contains(no.Override, "--override") != may ||
 					!strings.Contains(no.Details[0].Found, "no review passed") {
 					t.Errorf("%s, %s: refused with %+v", name, way.what, no)
 				}
 				ask.Override, ask.Reason = true, "I read it"
 				d, err := decide.Transition(def, way.change.Task, there, ask, noon)
-				if out.Override && (err != nil ||
+				if def.Overridable(out) && (err != nil ||
 					!strings.Contains(d.Change.Events[0].Data[history.DataOverride], "no review passed")) {
 					t.Errorf("%s, %s: overridden, found %+v (%v)", name, way.what, d.Change.Events, err)
 				}
@@ -346,5 +347,41 @@ func TestUnvouched_staysWhateverBeginsThere(t *testing.T) {
 	after, _, is := decide.Began(def, one, task.RoleWorker, task.Start{Subject: task.Subject{Commit: "second"}})
 	if !is || after.Subject != (task.Subject{Commit: "second", By: "worker", Unvouched: true}) {
 		t.Errorf("with an agent there: found %+v", after.Subject)
+	}
+}
+
+// A reviewer that was ended leaves its PASS: it moves the task for no one who only asks, and a person may take it.
+func TestTheVerdictOfAReviewerThatWasEnded_isAPersonsToTake(t *testing.T) {
+	t.Parallel()
+	def := defaultWorkflow(t)
+	ev, death := evidence(aPassText), deathOf("reviewer")
+	death.Ending = task.Ending{Known: true, Signal: 9}
+	c := decide.Exit(def, newTask("agent-review"), ev, death, noon)
+	left := sectionEvidence(t, ev.Document, "Review")
+	if !c.Begun || !slices.Contains(c.Start, left) {
+		t.Fatalf("its verdict is not noted as one that stood there: %v %v", c.Begun, c.Start)
+	}
+	ev.Start = c.Start
+	ask := func(override bool, reason string) error {
+		_, err := decide.Transition(def, newTask("agent-review"), ev, task.Request{Task: "T1", To: "reviewing",
+			Actor: human(), Override: override, Reason: reason}, noon)
+		return err
+	}
+	if no := refusal(t, ask(false, "")); no.Code != rejection.GateUnmet ||
+		!strings.Contains(no.Error(), "orange task next T1 --override REASON --to reviewing") {
+		t.Errorf("a person asks: %v", no)
+	}
+	if no := refusal(t, ask(true, " ")); no.Code != rejection.ReasonMissing {
+		t.Errorf("without a reason: %v", no)
+	}
+	if err := ask(true, "I read it too"); err != nil {
+		t.Errorf("with a reason: %v", err)
+	}
+	var shown bool
+	for _, w := range decide.Why(def, newTask("agent-review"), ev) {
+		shown = shown || w.To == "reviewing" && w.Override
+	}
+	if !shown {
+		t.Error("why does not show that a person may")
 	}
 }

@@ -98,9 +98,18 @@ func withCommand(def *workflow.Definition, t task.Task, w Option) Option {
 	return w
 }
 
+// mayOverride reports whether a person among those who may ask has something to set aside on an edge, and may.
+func mayOverride(def *workflow.Definition, t task.Task, edge *workflow.Transition, by []string, ev Evidence) bool {
+	if !slices.Contains(by, task.RoleHuman) || edge.From == edge.To && workflow.Asks(edge.Gate, workflow.GitMoved) {
+		return false // where the tip is the same, asking for the same status changes nothing
+	}
+	conditions := len(edge.Gate)+len(edge.When) > 0 || len(unvouched(def, t, edge, ev)) > 0
+	return conditions && (def.Overridable(edge) || judgeGate(edge.Gate, ev).onlyEnded())
+}
+
 func way(def *workflow.Definition, t task.Task, edge *workflow.Transition, by []string, ev Evidence) Option {
 	w := Option{To: edge.To, By: append([]string{}, by...), Guards: []Counted{}, Details: []rejection.Detail{},
-		Reason: edge.Reason, Override: edge.Override, Hooks: []string{}, Line: edge.Pos.Line}
+		Reason: edge.Reason, Override: mayOverride(def, t, edge, by, ev), Hooks: []string{}, Line: edge.Pos.Line}
 	for _, h := range edge.Hooks {
 		w.Hooks = append(w.Hooks, h.Action)
 	}
@@ -120,9 +129,9 @@ func way(def *workflow.Definition, t task.Task, edge *workflow.Transition, by []
 	return w
 }
 
-// Awaits says who or what a task waits for, and what would help. Alive reports whether the agent of the present
-// status lives, as far as Orange knows. Events are the task's whole history.
-func Awaits(def *workflow.Definition, s record.Snapshot, alive bool, events []history.Event, own task.Timeouts,
+// Awaits says who or what a task waits for, and what would help. Lives is record's word for how the agent of the
+// present status is. Events are the task's whole history.
+func Awaits(def *workflow.Definition, s record.Snapshot, lives string, events []history.Event, own task.Timeouts,
 	now time.Time) []rejection.Detail {
 	t := s.Task
 	state, _ := def.State(t.Status)
@@ -143,7 +152,7 @@ func Awaits(def *workflow.Definition, s record.Snapshot, alive bool, events []hi
 		list = append(list, rejection.Detail{Condition: "a person",
 			Found: fmt.Sprintf("no one at work in %q", t.Status), Want: "choose one of the moves that are open"})
 	case len(s.Owed) == 0:
-		list = append(list, agent(def, t, state, alive, events, now))
+		list = append(list, agent(def, t, state, lives, events, now))
 	}
 	if level, after := overdueLevel(def, own, t, now); after > 0 {
 		found := fmt.Sprintf("%s in %q, %d per cent of it told", rounded(now.Sub(t.EnteredAt)), t.Status, t.Overdue)
@@ -163,7 +172,7 @@ func Awaits(def *workflow.Definition, s record.Snapshot, alive bool, events []hi
 			Want: "wait, or start it now: orange task respawn " + t.ID})
 	} else if t.Attention != "" {
 		mark := t.Attention
-		if !alive { // the agent's last words are above
+		if lives == record.AgentDead { // the agent's last words are above
 			mark = strings.Replace(mark, lastSaid(history.LastWords(events)), "", 1)
 		}
 		list = append(list, rejection.Detail{Condition: "a person's attention", Found: mark,
@@ -195,15 +204,18 @@ func owes(t task.Task, h task.OwedHook, now time.Time) rejection.Detail {
 }
 
 // agent describes the state of the agent that a status needs.
-func agent(def *workflow.Definition, t task.Task, state workflow.State, alive bool, events []history.Event,
+func agent(def *workflow.Definition, t task.Task, state workflow.State, lives string, events []history.Event,
 	now time.Time) rejection.Detail {
 	d := rejection.Detail{Condition: "the " + state.Role}
+	alive := lives == record.AgentAlive
 	switch {
 	case t.Workspace == "":
 		d.Found, d.Want = "it was not started yet", "orange task spawn "+t.ID
 		if t.Status != def.Initial {
 			d.Found, d.Want = "the task has no workspace", "get it one and start the agent: orange task respawn "+t.ID
 		}
+	case lives == record.AgentUnknown:
+		d.Found, d.Want = "whether it lives is unknown", "look again: orange task why "+t.ID
 	case alive && !t.StalledAt.IsZero():
 		d.Found = "it lives, and has done nothing since " + task.FormatTime(t.StalledAt)
 		d.Want = fmt.Sprintf("look at it: orange task attach %s --role %s", t.ID, state.Role)

@@ -83,38 +83,40 @@ func TestAwaits_saysWhoAndWhatATaskWaitsFor(t *testing.T) {
 	tests := []struct {
 		name  string
 		s     record.Snapshot
-		alive bool
+		lives string
 		want  []string
 	}{
-		{"at work", with(func(*record.Snapshot) {}), true, []string{"the worker: it is at work"}},
-		{"dead", with(func(*record.Snapshot) {}), false, []string{
+		{"at work", with(func(*record.Snapshot) {}), record.AgentAlive, []string{"the worker: it is at work"}},
+		{"dead", with(func(*record.Snapshot) {}), record.AgentDead, []string{
 			"the worker: it is dead: start it again: orange task respawn x"}},
-		{"stalled", with(func(s *record.Snapshot) { s.Task.StalledAt = now }), true, []string{
+		{"unknown", with(func(s *record.Snapshot) { s.Task.StalledAt = now }), record.AgentUnknown, []string{
+			"the worker: whether it lives is unknown: look again: orange task why x"}},
+		{"stalled", with(func(s *record.Snapshot) { s.Task.StalledAt = now }), record.AgentAlive, []string{
 			"it lives, and has done nothing since 2024-05-06"}},
-		{"not started", with(func(s *record.Snapshot) { s.Task.Workspace = "" }), false, []string{
+		{"not started", with(func(s *record.Snapshot) { s.Task.Workspace = "" }), record.AgentDead, []string{
 			"the task has no workspace: get it one and start the agent: orange task respawn x"}},
-		{"a person", with(func(s *record.Snapshot) { s.Task.Status = "reviewing" }), false, []string{
+		{"a person", with(func(s *record.Snapshot) { s.Task.Status = "reviewing" }), record.AgentDead, []string{
 			`a person: no one at work in "reviewing"`}},
 		{"queued", with(func(s *record.Snapshot) { s.Task.Status, s.Task.QueuedFor = "pending", "planning" }),
-			false, []string{`a free workspace: none for the move to "planning"`}},
-		{"over", with(func(s *record.Snapshot) { s.Task.Status, s.Task.Live = "done", false }), false, []string{
-			`no one: "done", which is final`}},
+			record.AgentDead, []string{`a free workspace: none for the move to "planning"`}},
+		{"over", with(func(s *record.Snapshot) { s.Task.Status, s.Task.Live = "done", false }), record.AgentDead,
+			[]string{`no one: "done", which is final`}},
 		{"late", with(func(s *record.Snapshot) {
 			s.Task.EnteredAt, s.Task.Overdue = now.Add(-101*time.Second), 100
-		}), true,
+		}), record.AgentAlive,
 			[]string{"at work", "no more than 1m40s in the status: 1m41s in \"working\", 100 per cent of it " +
 				"told: look after it; at 150 per cent the workflow asks for"}},
-		{"a hook", with(func(s *record.Snapshot) { s.Owed = []task.OwedHook{failed} }), false,
+		{"a hook", with(func(s *record.Snapshot) { s.Owed = []task.OwedHook{failed} }), record.AgentDead,
 			[]string{"the hook spawn_reviewer: it failed: no tmux (attempts: 2): put that right, then: orange " +
 				"task retry x (the monitor tries it again in 10s)"}},
-		{"attention", with(func(s *record.Snapshot) { s.Task.Attention = "crash 1" }), true, []string{
+		{"attention", with(func(s *record.Snapshot) { s.Task.Attention = "crash 1" }), record.AgentAlive, []string{
 			"at work", "a person's attention: crash 1"}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			var got []string
-			for _, d := range decide.Awaits(def, test.s, test.alive, nil, nil, now) {
+			for _, d := range decide.Awaits(def, test.s, test.lives, nil, nil, now) {
 				got = append(got, d.Condition+": "+d.Found+": "+d.Want)
 			}
 			all := strings.Join(got, "\n")
@@ -135,13 +137,15 @@ func TestWhy_namesTheCommandOfAnOverrideToThosePeopleWhoHaveOne(t *testing.T) {
 	def := tiny([]workflow.Transition{
 		{From: "busy", To: "help", Override: true, Gate: []workflow.Part{{Section: "## Plan"}}, By: []string{
 			task.RoleHuman}},
-		{From: "busy", To: "todo", Gate: []workflow.Part{{Section: "## Plan"}}, By: []string{task.RoleHuman}},
+		{From: "busy", To: "todo", Gate: []workflow.Part{{Section: "## Plan", Verdict: "PASS"}},
+			By: []string{task.RoleHuman}},
 		{From: "busy", To: "done", Override: true, Gate: []workflow.Part{{Section: "## Plan"}}, By: []string{
 			task.RoleWorker}},
 	})
 	one := newTask("busy")
 	want := map[task.Status]string{"help": "orange task next " + one.ID + " --override REASON --to help",
 		"todo": "", "done": ""}
+	def.Strict = true
 	for _, w := range decide.Why(def, one, evidence("")) {
 		if w.Command != want[w.To] {
 			t.Errorf("to %q: %q, want %q", w.To, w.Command, want[w.To])
@@ -187,7 +191,7 @@ func TestAwaits_tellsTheLastWordsOnceAndLineByLine(t *testing.T) {
 	}
 	var found []string
 	c.Task.Workspace = "ws"
-	for _, d := range decide.Awaits(def, record.Snapshot{Task: c.Task}, false, c.Events, nil, noon) {
+	for _, d := range decide.Awaits(def, record.Snapshot{Task: c.Task}, record.AgentDead, c.Events, nil, noon) {
 		found = append(found, d.Found)
 	}
 	all := strings.Join(found, "\n")

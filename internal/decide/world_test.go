@@ -46,8 +46,16 @@ func defaultWorkflow(tb testing.TB) *workflow.Definition {
 
 func shippedWorkflow(tb testing.TB, name string) *workflow.Definition {
 	tb.Helper()
-	return parse(tb, name+".yml", read(tb, "../../workflows/"+name+".yml"))
+	folder := "../../workflows/"
+	if name == sessions {
+		folder += "testdata/"
+	}
+	return parse(tb, name+".yml", read(tb, folder+name+".yml"))
 }
+
+// sessions is a workflow that is as classic is, with the ways back and the evidence of git that default has. It does
+// not ship.
+const sessions = "sessions"
 
 // shippedWorkflows are all built-in workflows, for tests with many cases.
 func shippedWorkflows(tb testing.TB) map[string]*workflow.Definition {

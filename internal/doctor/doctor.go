@@ -15,19 +15,29 @@ import (
 	"time"
 
 	"orange/internal/harness"
+	"orange/internal/proc"
 	"orange/internal/record"
+	"orange/internal/rejection"
 	"orange/internal/task"
 	"orange/internal/tmux"
 )
 
 // Record is what is true of every task.
 type Record interface {
-	Check(ctx context.Context) ([]string, error)
+	Rows
 	List(ctx context.Context, f record.Filter) ([]task.Task, error)
 	Holders(ctx context.Context, project string) ([]record.Holder, error)
 	Owed(ctx context.Context) ([]task.OwedHook, error)
 	// AllLines calls visit with the history of every task; visit must not ask the record anything.
 	AllLines(ctx context.Context, visit func(id string, lines []string) error) error
+}
+
+// Rows are the record as the database has it.
+type Rows interface {
+	// Check lists what is wrong with the database itself.
+	Check(ctx context.Context) ([]string, error)
+	// Flaws lists what the rows of a task have, or those of all where none is named, and Orange never writes.
+	Flaws(ctx context.Context, id string) ([]record.Finding, error)
 }
 
 // Files are the folders of tasks.
@@ -97,8 +107,16 @@ type Setup interface {
 	Files() ([]File, error)
 	// Worktrees are the folders of the pool that are there.
 	Worktrees() ([]string, error)
+	// Asides are what was set aside of the workspaces of all tasks, where id is empty.
+	Asides(id string) ([]record.Aside, error)
+	// SharedWords are what all worktrees of a project, or of all, share and neither Orange nor a person changed.
+	SharedWords(ctx context.Context, project string) ([]string, error)
+	// CanCommit is whether commits of a project can be signed, where they are.
+	CanCommit(ctx context.Context, p task.Project) (rejection.Readiness, error)
 	// Dir is the worktree of a workspace.
 	Dir(workspace string) string
+	// Subject is the tip of a task's branch, or what keeps it from being read.
+	Subject(ctx context.Context, t task.Task, tree bool) task.Subject
 }
 
 // Machine is the computer.
@@ -148,6 +166,26 @@ type finding struct {
 	record.Finding
 	mend    func(ctx context.Context) (done string, err error)
 	failure error // why it could not be mended
+	lasts   bool  // no change that is being made at this moment can be the reason
+}
+
+// Do does what is asked, and looks at everything where that is not about an earlier Orange alone.
+func (d *Doctor) Do(ctx context.Context, asked record.Examination) ([]record.Finding, error) {
+	var back []record.Finding
+	var err error
+	switch {
+	case asked.Older && asked.Rebuild:
+		return d.AdoptOlder(ctx)
+	case asked.Older:
+		return d.Older(ctx)
+	case asked.Rebuild:
+		back, err = d.Rebuild(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	found, err := d.Examine(ctx, asked.Fix)
+	return append(back, found...), err
 }
 
 // Examine looks at everything. With fix it mends what it can, and looks again.
@@ -223,7 +261,7 @@ func (d *Doctor) lasting(ctx context.Context, look func(context.Context) []findi
 
 // passing reports whether a finding may come from a change that is being made at this moment.
 func passing(f finding) bool {
-	return f.Level == record.LevelProblem || f.Level == record.LevelWarning && f.Check == checkFolders
+	return f.Level == record.LevelProblem && !f.lasts || f.Level == record.LevelWarning && f.Check == checkFolders
 }
 
 // Names of checks, in the order in which they are reported.
@@ -240,6 +278,7 @@ const (
 	checkPrivate   = "private"
 	checkFolders   = "folders"
 	checkRebuild   = "rebuild"
+	checkOlder     = "older"
 	checkChain     = "chain"
 	checkMirrors   = "mirrors"
 	checkEvidence  = "evidence"
@@ -256,14 +295,18 @@ func order() []string {
 	return []string{
 		checkTmux, checkGit, checkGH, checkSpace, checkConfig, checkHarnesses, checkWorkflows, checkProjects,
 		checkVariables, checkDatabase,
-		checkPrivate, checkRebuild, checkFolders, checkChain, checkMirrors, checkEvidence, checkHooks, checkPool,
-		checkSessions, checkMonitor, checkKept, checkLeftovers,
+		checkPrivate, checkRebuild, checkOlder, checkFolders, checkChain, checkMirrors, checkEvidence, checkHooks,
+		checkPool, checkSessions, checkMonitor, checkKept, checkLeftovers,
 	}
 }
 
 // look runs every check once.
 func (d *Doctor) look(ctx context.Context) []finding {
 	var out []finding
+	seen := make(chan windows, 1)
+	if d.Record != nil {
+		go func() { seen <- d.windows(ctx) }() // a terminal server that does not answer takes its time
+	}
 	for _, check := range []func(context.Context) []finding{
 		d.tmux, d.git, d.identity, d.gh, d.pauses, d.space, d.files, d.projects, d.variables,
 		d.private, d.monitor, d.leftovers, d.checkouts,
@@ -273,8 +316,8 @@ func (d *Doctor) look(ctx context.Context) []finding {
 	if d.Record == nil {
 		return out
 	}
-	out = append(out, d.database(ctx)...)
-	v, trouble := d.gather(ctx)
+	out = append(out, database(ctx, d.Record)...)
+	v, trouble := d.gather(ctx, <-seen)
 	if out = append(out, trouble...); v == nil {
 		return out
 	}
@@ -288,9 +331,7 @@ func (d *Doctor) look(ctx context.Context) []finding {
 
 // view is what several checks look at.
 type view struct {
-	windows []tmux.Pane
-	kept    []string // tasks whose environment is kept
-	blind   bool     // the windows could not be looked at
+	windows
 	tasks   []task.Task
 	byID    map[string]task.Task
 	owed    map[string][]task.OwedHook
@@ -298,17 +339,33 @@ type view struct {
 	project map[string]task.Project // nil where they could not be looked at
 }
 
-// gather looks at what several checks need, windows first: one whose task is not on record after that belongs to none.
-func (d *Doctor) gather(ctx context.Context) (*view, []finding) {
-	v := &view{byID: map[string]task.Task{}, owed: map[string][]task.OwedHook{}}
-	var out []finding
+// windows is what the terminal server shows.
+type windows struct {
+	panes   []tmux.Pane
+	kept    []string // tasks whose environment is kept; nil where they could not be looked at
+	blind   bool     // the panes could not be looked at
+	trouble []finding
+}
+
+func (d *Doctor) windows(ctx context.Context) (w windows) {
 	var err error
-	if v.windows, err = d.Windows.Panes(ctx); err != nil {
-		v.blind = true
-		out = append(out, blind(checkSessions, "tmux", err))
-	} else if v.kept, err = d.Windows.KeptNames(ctx); err != nil {
-		out = append(out, blind(checkKept, "tmux", err))
+	if w.panes, err = d.Windows.Panes(ctx); err != nil {
+		f := blind(checkSessions, "tmux", err)
+		f.lasts = true
+		w.blind, w.trouble = true, []finding{f}
+	} else if kept, err := d.Windows.KeptNames(ctx); err != nil {
+		w.trouble = []finding{blind(checkKept, "tmux", err)}
+	} else {
+		w.kept = append([]string{}, kept...)
 	}
+	return w
+}
+
+// gather looks at what several checks need, after the windows were looked at: one whose task is not on record after
+// that belongs to none.
+func (d *Doctor) gather(ctx context.Context, seen windows) (*view, []finding) {
+	v := &view{windows: seen, byID: map[string]task.Task{}, owed: map[string][]task.OwedHook{}}
+	out := seen.trouble
 	owed, err := d.Record.Owed(ctx)
 	if err != nil {
 		return nil, append(out, blind(checkHooks, "record", err))
@@ -360,7 +417,8 @@ func (f finding) by(done string, work func(ctx context.Context) error) finding {
 
 // blind is the finding that something could not be looked at.
 func blind(check, subject string, err error) finding {
-	return problem(check, subject, "could not look: "+err.Error(), "correct that and run orange doctor again")
+	return problem(check, subject, "could not look: "+err.Error(),
+		cmp.Or(proc.FilesAdvice(err), "correct that and run orange doctor again"))
 }
 
 // orOK adds the word that all is well where nothing else was found.

@@ -17,6 +17,7 @@ import (
 	"orange/internal/harness"
 	"orange/internal/history"
 	"orange/internal/record"
+	"orange/internal/rejection"
 	"orange/internal/task"
 	"orange/internal/tmux"
 )
@@ -42,6 +43,9 @@ type world struct {
 	projects  []task.Project
 	files     []doctor.File
 	worktrees []string
+	asides    []record.Aside
+	shared    []string
+	commits   rejection.Readiness
 	versions  map[string]string
 	space     uint64
 	blind     map[string]bool // what cannot be looked at
@@ -53,6 +57,7 @@ type world struct {
 	adopted   []string
 	watcher   task.Watcher
 	nameless  bool     // git knows no one
+	branch    string   // why no task's branch can be read
 	ownWrong  string   // the task whose variables cannot be read
 	ownGiven  []string // ids of tasks that have variables of their own
 	given     []string // PROJECT:NAME=VALUE of the variables that are set for tasks
@@ -72,6 +77,9 @@ func (w *world) see(what string) error {
 }
 
 func (w *world) Check(context.Context) ([]string, error) { return w.damaged, w.see("check") }
+func (w *world) Flaws(context.Context, string) ([]record.Finding, error) {
+	return nil, w.see("flaws")
+}
 func (w *world) List(context.Context, record.Filter) ([]task.Task, error) {
 	return w.tasks, w.see("list")
 }
@@ -222,9 +230,19 @@ func (s setup) DefaultBranch(_ context.Context, p task.Project) (bool, error) {
 func (s setup) HasIdentity(_ context.Context, dir string, env []string) (bool, error) {
 	return !s.nameless || harness.Value(env, "GIT_AUTHOR_NAME") != "", s.see("identity")
 }
-func (s setup) Files() ([]doctor.File, error) { return s.files, s.see("files") }
-func (s setup) Worktrees() ([]string, error)  { return s.worktrees, s.see("worktrees") }
-func (s setup) Dir(name string) string        { return "/pool/" + name }
+func (s setup) Files() ([]doctor.File, error)         { return s.files, s.see("files") }
+func (s setup) Worktrees() ([]string, error)          { return s.worktrees, s.see("worktrees") }
+func (s setup) Asides(string) ([]record.Aside, error) { return s.asides, s.see("asides") }
+func (s setup) CanCommit(context.Context, task.Project) (rejection.Readiness, error) {
+	return s.commits, s.see("commits")
+}
+func (s setup) SharedWords(context.Context, string) ([]string, error) {
+	return s.shared, s.see("shared")
+}
+func (s setup) Dir(name string) string { return "/pool/" + name }
+func (s setup) Subject(context.Context, task.Task, bool) task.Subject {
+	return task.Subject{Trouble: s.branch}
+}
 
 func (w *world) Version(_ context.Context, program string, _ ...string) (string, error) {
 	said, there := w.versions[program]
@@ -279,6 +297,8 @@ func (w *world) add(id string, status task.Status) {
 		{Type: history.Created, Data: map[string]string{"status": "pending"}},
 		{Type: history.StatusChanged, From: "pending", To: status, Evidence: []task.Evidence{
 			{Source: "## plan", Digest: "kept"}}},
+		{Type: history.ReviewStarted, Data: map[string]string{"session": one.Session}, Evidence: []task.Evidence{
+			{Source: "## review", Digest: "of a text that no one keeps: it is compared by its digest"}}},
 	}
 	for i, e := range events {
 		sealed, err := history.Seal(e, i+1, one.Hash)
@@ -412,11 +432,12 @@ func TestExamine_findsWhatIsWrong(t *testing.T) {
 		}, `problem chain one: its history on record does not hold: it ends in "working", and the task is in "done"`},
 		{func(w *world) {
 			w.lines["one"] = w.lines["one"][:1]
-		}, "problem chain one: its history on record does not hold: it ends with event 1, and the task says event 2"},
+		}, "problem chain one: its history on record does not hold: it ends with event 1, and the task says event 3"},
 		{func(w *world) {
 			w.differs["one"] = []string{"TASK.md has no status"}
 		}, "problem mirrors one: TASK.md has no status"},
-		{func(w *world) { delete(w.evidence, "kept") }, "warning evidence one: 1 of 1 texts"},
+		{func(w *world) { delete(w.evidence, "kept") }, "warning evidence one: 1 of 1 texts that its events name are " +
+			"not kept any more, such as event 2: "},
 		{func(w *world) {
 			w.owed = []task.OwedHook{failed}
 		}, "warning hooks one: it owes notify_worker (failed): nobody there"},
@@ -427,6 +448,9 @@ func TestExamine_findsWhatIsWrong(t *testing.T) {
 		{func(w *world) {
 			w.worktrees = nil
 		}, `problem pool garden--1: task one has it, and its worktree "/pool/garden--1" is gone`},
+		{func(w *world) {
+			w.branch = `there is no branch "fix"`
+		}, `problem pool garden--1: task one has it, and the task's branch cannot be read: there is no branch "fix"`},
 		{func(w *world) {
 			w.worktrees = append(w.worktrees, "garden--3")
 		}, "warning pool garden--3: it is more than the 2 workspaces of its project"},
@@ -450,6 +474,11 @@ func TestExamine_findsWhatIsWrong(t *testing.T) {
 		{func(w *world) { w.add("over", "done"); w.judged = []string{"one", "over"} },
 			`warning leftovers over: the repository of "garden" keeps what was judged`},
 		{func(w *world) { w.judged = []string{"gone"} }, "warning leftovers gone: "},
+		{func(w *world) { w.shared = []string{"project garden: user.name was not set, is \"Bot\""} },
+			"warning pool shared settings: settings of git that all worktrees share have changed"},
+		{func(w *world) {
+			w.commits = rejection.Readiness{Found: "signed by a key", Want: "bring it"}
+		}, "problem projects garden: its commits are signed by a key, which does not work"},
 	}
 	for _, tt := range tests {
 		w := newWorld(t)
@@ -469,7 +498,7 @@ func TestExamine_callsWhatItCannotSeeAProblem(t *testing.T) {
 	t.Parallel()
 	for _, what := range []string{
 		"tmux", "git", "space", "files", "projects", "branch", "check", "list", "holders", "owed", "lines",
-		"folders", "evidence", "differs", "windows", "worktrees", "kept", "checkouts", "judged",
+		"folders", "evidence", "differs", "windows", "worktrees", "kept", "checkouts", "judged", "shared", "commits",
 	} {
 		w := newWorld(t)
 		w.blind[what] = true

@@ -7,6 +7,9 @@ import (
 // environments finds those that are kept for tasks which have no workspace and wait for none: they hold a
 // person's secrets, and the terminal server would live on for them alone.
 func (d *Doctor) environments(_ context.Context, v *view) []finding {
+	if v.kept == nil { // they could not be looked at
+		return nil
+	}
 	var out []finding
 	for _, id := range v.kept {
 		t, known := v.byID[id]

@@ -22,7 +22,7 @@ const old = time.Hour
 func leftoverNames() map[string]*regexp.Regexp {
 	return map[string]*regexp.Regexp{
 		".": regexp.MustCompile(`^(projects\.json\.new|(tmux\.conf|bearings\.json)\.\d+|` +
-			`\.pull-requests\.json\.\d+)$`),
+			`\.(pull-requests|terminal)\.json\.\d+)$`),
 		"conflicts":          regexp.MustCompile(`^\..+\.json\.\d+$`),
 		"bin":                regexp.MustCompile(`^orange\.\d+$`),
 		"fleet/held":         regexp.MustCompile(`^.+\.json\.new$`),

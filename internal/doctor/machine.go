@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"orange/internal/lazyregexp"
@@ -153,16 +152,13 @@ func (m LocalMachine) Version(ctx context.Context, program string, args ...strin
 	ctx, cancel := context.WithTimeout(ctx, enough)
 	defer cancel()
 	res, err := proc.Run(ctx, proc.Command{Name: program, Args: args, Watched: filepath.Base(program),
-		Env: []string{"GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1"}}) // git reads them even for that
+		Whole: proc.Every,
+		Env:   []string{"GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1"}}) // git reads them even for that
 	first, _, _ := strings.Cut(res.Text(), "\n")
 	return first, err
 }
 
 // Space is how many bytes may still be written at a path.
 func (LocalMachine) Space(path string) (uint64, error) {
-	var system syscall.Statfs_t
-	if err := syscall.Statfs(path, &system); err != nil {
-		return 0, fmt.Errorf("look at the disk of %q: %w", path, err)
-	}
-	return system.Bavail * uint64(system.Bsize), nil
+	return proc.Space(path)
 }

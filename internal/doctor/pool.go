@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"orange/internal/action"
 	"orange/internal/record"
@@ -13,8 +14,8 @@ import (
 	"orange/internal/tmux"
 )
 
-// pool checks that every workspace that is held is held by a living task, and is there.
-func (d *Doctor) pool(_ context.Context, v *view) []finding {
+// pool checks that every workspace that is held is held by a living task, and is there with the task's branch.
+func (d *Doctor) pool(ctx context.Context, v *view) []finding {
 	worktrees, err := d.Setup.Worktrees()
 	if err != nil {
 		return []finding{blind(checkPool, "workspaces", err)}
@@ -23,7 +24,7 @@ func (d *Doctor) pool(_ context.Context, v *view) []finding {
 	held := map[string]string{}
 	for _, h := range v.holders {
 		held[h.Workspace] = h.Task
-		out = append(out, d.lease(v, h, slices.Contains(worktrees, h.Workspace))...)
+		out = append(out, d.lease(ctx, v, h, slices.Contains(worktrees, h.Workspace))...)
 	}
 	for _, t := range v.tasks {
 		if t.Workspace != "" && held[t.Workspace] != t.ID {
@@ -38,7 +39,38 @@ func (d *Doctor) pool(_ context.Context, v *view) []finding {
 			out = append(out, f)
 		}
 	}
-	return orOK(out, checkPool, "workspaces", "held: %d, there: %d", len(v.holders), len(worktrees))
+	return append(orOK(out, checkPool, "workspaces", "held: %d, there: %d", len(v.holders), len(worktrees)),
+		append(d.asides(), d.shared(ctx)...)...)
+}
+
+// shared names what all worktrees of a repository share and Orange did not change.
+func (d *Doctor) shared(ctx context.Context) []finding {
+	words, err := d.Setup.SharedWords(ctx, "")
+	var out []finding
+	if err != nil {
+		out = append(out, blind(checkPool, "shared settings", err))
+	}
+	for _, one := range words {
+		out = append(out, warning(checkPool, "shared settings",
+			"settings of git that all worktrees share have changed, and Orange did not change them: "+one,
+			"put it back with orange project restore, or keep it with orange project accept"))
+	}
+	return out
+}
+
+// asides names what was set aside, so that a person brings it back or drops it.
+func (d *Doctor) asides() []finding {
+	all, err := d.Setup.Asides("")
+	if err != nil {
+		return []finding{blind(checkPool, "set aside", err)}
+	}
+	var out []finding
+	for _, one := range all {
+		out = append(out, warning(checkPool, one.Task,
+			fmt.Sprintf("set aside since %s: %s", one.Since.Format(time.DateOnly), one),
+			"bring it back or drop it: orange workspace list names the commands"))
+	}
+	return out
 }
 
 func orNone(id string) string {
@@ -48,7 +80,7 @@ func orNone(id string) string {
 	return "task " + id
 }
 
-func (d *Doctor) lease(v *view, h record.Holder, there bool) []finding {
+func (d *Doctor) lease(ctx context.Context, v *view, h record.Holder, there bool) []finding {
 	if h.Status == "" {
 		f := problem(checkPool, h.Workspace, fmt.Sprintf("it is held by task %s, which is not on record", h.Task),
 			"orange doctor --fix gives it back")
@@ -70,7 +102,7 @@ func (d *Doctor) lease(v *view, h record.Holder, there bool) []finding {
 	})
 	if !there && !beingMade && t.Live {
 		dir := d.Setup.Dir(h.Workspace)
-		advice := "orange project add its repository, and look again"
+		advice := "register its repository (orange project add PATH), and look again"
 		if p, known := v.project[t.Project]; known {
 			advice = fmt.Sprintf("git -C %q worktree prune, then git -C %q worktree add %q %q", p.Path, p.Path,
 				dir, t.Branch)
@@ -78,7 +110,23 @@ func (d *Doctor) lease(v *view, h record.Holder, there bool) []finding {
 		out = append(out, problem(checkPool, h.Workspace,
 			fmt.Sprintf("task %s has it, and its worktree %q is gone", t.ID, dir), advice))
 	}
+	if there && !beingMade && t.Live {
+		out = append(out, d.branch(ctx, h.Workspace, t)...)
+	}
 	return out
+}
+
+// branch checks that the branch of a task is there, or the one that it was renamed to in its worktree.
+func (d *Doctor) branch(ctx context.Context, workspace string, t task.Task) []finding {
+	s := d.Setup.Subject(ctx, t, false)
+	if s.Trouble == "" {
+		return nil
+	}
+	dir := d.Setup.Dir(workspace)
+	return []finding{problem(checkPool, workspace,
+		fmt.Sprintf("task %s has it, and the task's branch cannot be read: %s", t.ID, s.Trouble),
+		fmt.Sprintf("git -C %q update-ref %q COMMIT makes the branch again; its newest commit is in the last line of "+
+			"the file that git -C %q rev-parse --git-path logs/HEAD names", dir, "refs/heads/"+t.Branch, dir))}
 }
 
 // beyond finds worktrees that no project asks for any more.
@@ -97,7 +145,7 @@ func (d *Doctor) beyond(v *view, name string, held bool) (finding, bool) {
 		return finding{}, false
 	case !known:
 		return warning(checkPool, name, "it is the worktree of a project that is not registered",
-			"orange project add its repository, then orange workspace gc"), true
+			"register its repository (orange project add PATH), then orange workspace gc"), true
 	case number > p.PoolSize:
 		return warning(checkPool, name, fmt.Sprintf("it is more than the %d workspaces of its project",
 			p.PoolSize), "orange workspace gc"), true
@@ -113,7 +161,7 @@ func (d *Doctor) sessions(_ context.Context, v *view) []finding {
 	var out []finding
 	alive := map[string]bool{}
 	over := map[string]bool{}
-	for _, w := range v.windows {
+	for _, w := range v.panes {
 		if w.Task == "" || w.Role == "" {
 			continue // a window that a person opened is theirs
 		}
@@ -133,7 +181,7 @@ func (d *Doctor) sessions(_ context.Context, v *view) []finding {
 				strconv.Quote(t.Session), "orange task respawn "+t.ID))
 		}
 	}
-	return orOK(out, checkSessions, "tmux", "windows: %d, each of a task that goes on", len(v.windows))
+	return orOK(out, checkSessions, "tmux", "windows: %d, each of a task that goes on", len(v.panes))
 }
 
 // stray is a window of a task that is not on record. One that still has its folder may come back.

@@ -16,30 +16,99 @@ import (
 // Rebuild adopts every task folder that the record does not have, the newest move first: where two claim one workspace
 // or one branch, that one keeps it. A folder that cannot be adopted is reported, and the others are adopted.
 func (d *Doctor) Rebuild(ctx context.Context) ([]record.Finding, error) {
-	known := map[string]string{}
-	tasks, err := d.Record.List(ctx, record.Filter{})
+	tasks, told, out, err := d.unrecorded(ctx)
 	if err != nil {
 		return nil, err
+	}
+	late, err := d.finish(ctx, tasks)
+	if err != nil {
+		return nil, err
+	}
+	if out, err = d.bringBack(ctx, told, append(late, out...)); err != nil {
+		return nil, err
+	}
+	return plain(orOK(out, checkRebuild, "tasks", "no folder waits to be adopted")), nil
+}
+
+// Older says which tasks an earlier Orange left, and how each would come into the record. It changes nothing.
+func (d *Doctor) Older(ctx context.Context) ([]record.Finding, error) {
+	_, told, out, err := d.unrecorded(ctx)
+	if err != nil {
+		return nil, err
+	}
+	older, out := d.older(told, out)
+	for _, a := range older {
+		t := a.Task
+		said := fmt.Sprintf("%s on branch %s: %s", t.Status, t.Branch, t.Summary)
+		f := ok(checkOlder, t.Project+"/"+t.ID, "%s", said)
+		if len(a.Notes) > 0 {
+			f = warning(checkOlder, t.Project+"/"+t.ID, said, strings.Join(a.Notes, "; "))
+		}
+		out = append(out, f)
+	}
+	return plain(orOK(asOlder(out), checkOlder, "tasks", "no earlier Orange left any")), nil
+}
+
+// asOlder has findings in the words of adopt.
+func asOlder(out []finding) []finding {
+	for i := range out {
+		out[i].Check = checkOlder
+		out[i].Advice = strings.NewReplacer("rebuild again", "adopt again", "run orange doctor again", "adopt again").
+			Replace(out[i].Advice)
+	}
+	return out
+}
+
+// AdoptOlder takes over the tasks that an earlier Orange left.
+func (d *Doctor) AdoptOlder(ctx context.Context) ([]record.Finding, error) {
+	_, told, out, err := d.unrecorded(ctx)
+	if err != nil {
+		return nil, err
+	}
+	older, out := d.older(told, out)
+	if out, err = d.bringBack(ctx, older, out); err != nil {
+		return nil, err
+	}
+	return plain(orOK(asOlder(out), checkOlder, "tasks", "no earlier Orange left any")), nil
+}
+
+// older are those of the folders that an earlier Orange left. Of each other one it says who brings it back.
+func (d *Doctor) older(told []record.Adoption, out []finding) ([]record.Adoption, []finding) {
+	var older []record.Adoption
+	for _, a := range told {
+		if a.Foreign {
+			older = append(older, a)
+			continue
+		}
+		out = append(out, warning(checkOlder, a.Task.Project+"/"+a.Task.ID,
+			"it is a task of this Orange that the record does not have", adviceRebuild+" brings it back"))
+	}
+	return older, out
+}
+
+// unrecorded are the tasks on record, and what the folders of the others tell.
+func (d *Doctor) unrecorded(ctx context.Context) (
+	tasks []task.Task, told []record.Adoption, wrong []finding, err error) {
+	known := map[string]string{}
+	if tasks, err = d.Record.List(ctx, record.Filter{}); err != nil {
+		return nil, nil, nil, err
 	}
 	for _, t := range tasks {
 		known[t.ID] = t.Project
 	}
 	folders, err := d.Files.Folders()
 	if err != nil {
-		return nil, err
+		return nil, nil, nil, err
 	}
+	told, wrong = d.tellAll(ctx, folders, known)
+	return tasks, told, wrong, ctx.Err()
+}
+
+// bringBack adopts tasks.
+func (d *Doctor) bringBack(ctx context.Context, told []record.Adoption, out []finding) ([]finding, error) {
 	// Without a look at the windows it is not known whose agents live; then nothing is adopted.
 	if _, err := d.Windows.Panes(ctx); err != nil {
 		return nil, fmt.Errorf("cannot rebuild the record: look for living agents: %w", err)
-	}
-	out, err := d.finish(ctx, tasks)
-	if err != nil {
-		return nil, err
-	}
-	told, wrong := d.tellAll(ctx, folders, known)
-	out = append(out, wrong...)
-	if err := ctx.Err(); err != nil {
-		return nil, err
 	}
 	slices.SortFunc(told, func(a, b record.Adoption) int {
 		foreign := func(a record.Adoption) int {
@@ -51,11 +120,7 @@ func (d *Doctor) Rebuild(ctx context.Context) ([]record.Finding, error) {
 		return cmp.Or(cmp.Compare(foreign(a), foreign(b)), b.Task.EnteredAt.Compare(a.Task.EnteredAt),
 			cmp.Compare(a.Task.ID, b.Task.ID))
 	})
-	out = append(out, d.adopt(ctx, told)...)
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	return plain(orOK(out, checkRebuild, "tasks", "no folder waits to be adopted")), nil
+	return append(out, d.adopt(ctx, told)...), ctx.Err()
 }
 
 // finish makes the files equal to the record of tasks that an earlier rebuild took into the record, and that was killed
@@ -179,7 +244,10 @@ func tellAdopted(a record.Adopted, notes []string) finding {
 	}
 	said := fmt.Sprintf("adopted: %s, with %d events", a.Task.Status, a.Task.Seq)
 	notes = append(append(notes, a.Notes...), a.Task.Attention)
-	notes = slices.DeleteFunc(notes, func(note string) bool { return note == "" })
+	mark := a.Task.Attention // it may tell of them
+	notes = slices.DeleteFunc(notes, func(note string) bool {
+		return note == "" || note != mark && strings.Contains(mark, note)
+	})
 	if len(notes) == 0 {
 		return ok(checkRebuild, subject, "%s", said)
 	}
@@ -196,10 +264,13 @@ func (d *Doctor) keep(a record.Adoption) (notes []string, err error) {
 		if err != nil || len(text) == 0 {
 			return nil, err
 		}
-		suffix = "before-adoption"
+		suffix = "before-adoption" // mirror reads it under this name
 	default:
 		return nil, nil
 	}
 	path, err := d.Files.KeepHistory(a.Task.Project, a.Task.ID, suffix)
+	if a.Foreign { // "task history" shows it
+		return nil, err
+	}
 	return []string{"the history as it stood is kept: " + path}, err
 }

@@ -13,14 +13,16 @@ import (
 
 	"orange/internal/history"
 	"orange/internal/record"
+	"orange/internal/replay"
 	"orange/internal/task"
 )
 
 // adviceRebuild is what helps against a record that is lost.
 const adviceRebuild = "orange doctor --rebuild"
 
-func (d *Doctor) database(ctx context.Context) []finding {
-	wrong, err := d.Record.Check(ctx)
+// database checks the database itself, and its rows where they can be read.
+func database(ctx context.Context, rows Rows) []finding {
+	wrong, err := rows.Check(ctx)
 	if err != nil {
 		return []finding{blind(checkDatabase, "orange.db", err)}
 	}
@@ -28,7 +30,19 @@ func (d *Doctor) database(ctx context.Context) []finding {
 		return []finding{problem(checkDatabase, "orange.db", "it is damaged: "+strings.Join(wrong, "; "),
 			adviceRebuild+" moves it aside and makes a new one from the tasks' folders")}
 	}
-	return []finding{ok(checkDatabase, "orange.db", "it is whole")}
+	return orOK(flaws(ctx, rows, ""), checkDatabase, "orange.db", "it is whole")
+}
+
+func flaws(ctx context.Context, rows Rows, id string) []finding {
+	all, err := rows.Flaws(ctx, id)
+	if err != nil {
+		return []finding{blind(checkDatabase, "orange.db", err)}
+	}
+	var out []finding
+	for _, one := range all {
+		out = append(out, problem(checkDatabase, one.Subject, one.Found, adviceChanged))
+	}
+	return out
 }
 
 // folders finds the folders of tasks that the record does not have.
@@ -43,9 +57,13 @@ func (d *Doctor) folders(_ context.Context, v *view) []finding {
 		if t, known := v.byID[id]; known && t.Project == project {
 			continue
 		}
-		out = append(out, warning(checkFolders, project+"/"+id,
-			"it is the folder of a task that the record does not have", "only "+adviceRebuild+" adopts it"))
 		text, err := d.Files.ReadHistory(project, id)
+		advice := "only " + adviceRebuild + " adopts it"
+		if err == nil && !isOurs(text) {
+			advice = "an earlier Orange left it: orange adopt takes it over"
+		}
+		out = append(out, warning(checkFolders, project+"/"+id,
+			"it is the folder of a task that the record does not have", advice))
 		if err != nil {
 			out = append(out, blind(checkChain, d.Files.History(project, id), err))
 			continue
@@ -146,8 +164,8 @@ func (d *Doctor) chain(t task.Task, lines []string) ([]history.Event, []finding)
 	return nil, []finding{problem(checkChain, t.ID, "its history on record does not hold: "+err.Error(), adviceChanged)}
 }
 
-// adviceChanged is what helps against a record that other hands have written into.
-const adviceChanged = "the database was changed by other hands: bring it back from a backup, or move " +
+// adviceChanged is what helps against a record that has what Orange did not write.
+const adviceChanged = "the database was changed by other hands, or by its disk: bring it back from a backup, or move " +
 	"orange.db away and run " + adviceRebuild
 
 func joined(lines []string) string {
@@ -195,29 +213,47 @@ func (d *Doctor) mirrors(t task.Task, lines []string) []finding {
 	return out
 }
 
+// evidence checks whether the texts are there that events name. What they say it leaves to verify.
 func (d *Doctor) evidence(t task.Task, events []history.Event) []finding {
-	var wanted []string
-	for _, e := range events {
-		for _, one := range e.Evidence {
-			wanted = append(wanted, one.Digest)
-		}
-	}
-	if len(wanted) == 0 {
-		return nil
+	all, out := textsOf(t, events)
+	if len(all) == 0 {
+		return out
 	}
 	kept, err := d.Files.Evidence(t.Project, t.ID)
 	if err != nil {
-		return []finding{blind(checkEvidence, t.ID, err)}
+		return append(out, blind(checkEvidence, t.ID, err))
 	}
-	all := len(wanted)
-	missing := len(slices.DeleteFunc(wanted, func(digest string) bool { return kept[digest] }))
-	if missing == 0 {
-		return nil
+	missing := slices.DeleteFunc(slices.Clone(all), func(one namedText) bool { return kept[one.Digest] })
+	if len(missing) == 0 {
+		return out
 	}
-	return []finding{
-		warning(checkEvidence, t.ID, fmt.Sprintf("%d of %d texts that its moves rested on are not kept any more",
-			missing, all),
-			"bring the folder evidence back from a backup if the past matters; the task goes on without it")}
+	return append(out, warning(checkEvidence, t.ID, fmt.Sprintf("%d of %d texts that its events name are not kept any "+
+		"more, such as %s", len(missing), len(all), missing[0]),
+		"bring the folder evidence back from a backup if the past matters; the task goes on without it"))
+}
+
+// namedText is a text that an event names and that is kept for it.
+type namedText struct {
+	event int
+	task.Evidence
+}
+
+func (n namedText) String() string {
+	return fmt.Sprintf("event %d: %s, evidence/%s", n.event, n.Source, n.Digest)
+}
+
+// textsOf are the texts that must be kept for a task, and why some are not known.
+func textsOf(t task.Task, events []history.Event) (all []namedText, wrong []finding) {
+	for _, e := range events {
+		named, err := replay.Kept(e)
+		if err != nil {
+			wrong = append(wrong, blind(checkEvidence, t.ID, err))
+		}
+		for _, one := range named {
+			all = append(all, namedText{e.Seq, one})
+		}
+	}
+	return all, wrong
 }
 
 func (d *Doctor) hooks(_ context.Context, v *view) []finding {

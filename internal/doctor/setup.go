@@ -81,6 +81,19 @@ func (d *Doctor) project(ctx context.Context, p task.Project) finding {
 			p.DefaultBranch, p.Path), fmt.Sprintf("if it was renamed: orange project update %q --default-branch "+
 			"BRANCH; else %s", p.Name, again))
 	}
+	return d.commits(ctx, p)
+}
+
+// commits reports whether commits can be signed in a project that signs them. What else a task needs to start, other
+// checks look at.
+func (d *Doctor) commits(ctx context.Context, p task.Project) finding {
+	commits, err := d.Setup.CanCommit(ctx, p)
+	switch {
+	case err != nil:
+		return blind(checkProjects, p.Name, err)
+	case commits.Want != "":
+		return problem(checkProjects, p.Name, "its commits are "+commits.Found+", which does not work", commits.Want)
+	}
 	return ok(checkProjects, p.Name, "%s", p.Path)
 }
 

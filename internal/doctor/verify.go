@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"orange/internal/document"
@@ -14,10 +15,12 @@ import (
 	"orange/internal/record"
 	"orange/internal/replay"
 	"orange/internal/task"
+	"orange/internal/workflow"
 )
 
 // Past is what there is of the past of tasks.
 type Past interface {
+	Rows
 	// IDs are those of all tasks on record, of one project where one is named, also of those that cannot be read.
 	IDs(ctx context.Context, project string) ([]string, error)
 	// Strays are the ids of tasks that the record has events or changes of, and nothing else.
@@ -28,15 +31,21 @@ type Past interface {
 	Wholes(ctx context.Context, ids []string) (map[string]record.Whole, error)
 	// Kept is the text that is kept for a task under a digest, as it is there now.
 	Kept(project, id, digest string) (text string, kept bool, err error)
-	// Rules says why the text of a workflow cannot be used that is pinned under its digest; nil where it can.
-	Rules(ctx context.Context, ref task.WorkflowRef) error
+	// Pinned is the workflow that is pinned under its digest, whose text must have that digest.
+	Pinned(ctx context.Context, ref task.WorkflowRef) (*workflow.Definition, error)
 }
 
 // Verify checks whether the past of some tasks holds: that their histories are whole and unchanged, that they say
 // what is on record, that the files say the same, and that every text which an event names is kept as it was. It
 // changes nothing. What a command is in the middle of at this moment is no finding.
 func (d *Doctor) Verify(ctx context.Context, past Past, ids []string) ([]record.Finding, error) {
-	return d.lookTwice(ctx, func(ctx context.Context) []finding { return d.verifyEach(ctx, past, ids) })
+	return d.lookTwice(ctx, func(ctx context.Context) []finding {
+		var out []finding
+		for _, id := range ids {
+			out = append(out, flaws(ctx, past, id)...)
+		}
+		return d.verifyEach(ctx, past, ids, out)
+	})
 }
 
 // VerifyAll looks at all tasks, or those of a project where one is named, and for tasks that the record has lost.
@@ -47,13 +56,14 @@ func (d *Doctor) VerifyAll(ctx context.Context, past Past, project string) ([]re
 		if err != nil {
 			return []finding{blind(checkDatabase, "record", err)}
 		}
-		out := d.gone(ctx, past, project, ids)
+		out := slices.DeleteFunc(database(ctx, past), isOK)
+		out = append(out, d.gone(ctx, past, project, ids)...)
 		if project != "" {
 			if ids, err = past.IDs(ctx, project); err != nil {
 				return append(out, blind(checkDatabase, "record", err))
 			}
 		}
-		return append(out, d.verifyEach(ctx, past, ids)...)
+		return d.verifyEach(ctx, past, ids, out)
 	})
 }
 
@@ -72,7 +82,8 @@ type verified struct{ tasks, events, texts int }
 // oldest of them: that must be a moment.
 const together = 50
 
-func (d *Doctor) verifyEach(ctx context.Context, past Past, ids []string) []finding {
+// verifyEach verifies tasks one by one, and adds to what was found before.
+func (d *Doctor) verifyEach(ctx context.Context, past Past, ids []string, before []finding) []finding {
 	found, counts := make([][]finding, len(ids)), make([]verified, len(ids))
 	d.onAll(ctx, "tasks verified", len(ids), together, func(from, to int) {
 		some, err := past.Wholes(ctx, ids[from:to])
@@ -88,7 +99,7 @@ func (d *Doctor) verifyEach(ctx context.Context, past Past, ids []string) []find
 			}
 		}
 	})
-	out := slices.Concat(found...)
+	out := append(before, slices.Concat(found...)...)
 	if slices.ContainsFunc(out, notOK) {
 		return out
 	}
@@ -103,6 +114,8 @@ func (d *Doctor) verifyEach(ctx context.Context, past Past, ids []string) []find
 }
 
 func notOK(f finding) bool { return f.Level != record.LevelOK }
+
+func isOK(f finding) bool { return f.Level == record.LevelOK }
 
 // gone finds tasks that are not on record and that no one has deleted as orange does.
 func (d *Doctor) gone(ctx context.Context, past Past, project string, ids []string) []finding {
@@ -168,11 +181,12 @@ func (d *Doctor) verifyWhole(ctx context.Context, past Past, w record.Whole, cou
 	if err != nil {
 		return append(out, blind(checkChain, id, err))
 	}
-	more, err := d.besides(w, events)
+	more, older, err := d.besides(w, events)
 	if err != nil {
 		out = append(out, blind(checkChain, id, fmt.Errorf("hooks and what was there when the status began "+
 			"are compared with nothing: %w", err)))
 	}
+	out = append(out, older...)
 	for _, what := range append(differs, more...) {
 		out = append(out, problem(checkDatabase, id, what, adviceChanged))
 	}
@@ -180,36 +194,45 @@ func (d *Doctor) verifyWhole(ctx context.Context, past Past, w record.Whole, cou
 		out = append(out, ok(checkDatabase, id, "its hooks up to event %d are compared with nothing: the "+
 			"record was rebuilt then, and no longer has them", at))
 	}
-	out = append(out, d.rules(ctx, past, t, events)...)
+	out = append(out, d.rules(ctx, past, w, events)...)
 	out = append(out, d.projections(ctx, []shown{{t, w.Lines}})...)
 	return append(out, d.texts(past, t, events, count)...)
 }
 
 // besides has in words where the record, besides the task's own row, is not what the history says: evidence that
 // was spent, what was there when the present status began, hooks; and where a decision lacks what it was made
-// from.
-func (d *Doctor) besides(w record.Whole, events []history.Event) ([]string, error) {
-	var out []string
+// from. older tells what cannot be compared because the events have less than those of today.
+func (d *Doctor) besides(w record.Whole, events []history.Event) (out []string, older []finding, err error) {
 	_, spent, err := history.Fold(events)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	out = append(out, unlike("evidence that was spent", latest(spent), w.Spent, func(s task.Spent) string {
 		return fmt.Sprintf("%s, %s, at event %d", s.Source, s.Digest, s.Seq)
 	})...)
 	traces, err := replay.Trace(events)
 	if err != nil {
-		return out, err
+		return out, nil, err
 	}
 	say := func(e task.Evidence) string { return e.Source + ", " + e.Digest }
 	out = append(out, unlike("what was there when the status began", traces.Entry, w.Entry, say)...)
 	out = append(out, unlike("what was there when the agent was started", traces.Start, w.Start, say)...)
-	for _, seq := range traces.Stripped {
+	for _, seq := range traces.Stripped[traces.Older:] {
 		out = append(out, fmt.Sprintf("event %d is a decision, and what it was made from is gone: its inputs "+
 			"were taken away", seq))
 	}
-	more, err := unlikeHooks(w.Hooks, events, traces.Hooks)
-	return append(out, more...), err
+	if n := traces.Older; n > 0 {
+		older = append(older, warning(checkDatabase, w.Task.ID, fmt.Sprintf("of the decisions up to event %d it is "+
+			"not known what they were made from: an Orange that kept no inputs yet made them, or someone has taken "+
+			"all of these away", traces.Stripped[n-1]), "nothing is to be done where the task is as old as that"))
+	}
+	out = append(out, unlikeShown(w, events)...)
+	more, named, err := unlikeHooks(w.Hooks, events, traces.Hooks)
+	if len(named) > 0 {
+		older = append(older, ok(checkDatabase, w.Task.ID, "the hooks of events %s are compared by their names alone: "+
+			"these events note no more of them", strings.Join(named, ", ")))
+	}
+	return append(out, more...), older, err
 }
 
 // latest leaves out evidence that a later move rested on too.
@@ -250,14 +273,14 @@ func rebuiltAt(events []history.Event) int {
 }
 
 // unlikeHooks tells where the hooks on record are not those that the events have set going. Whether one is done
-// the record alone knows.
-func unlikeHooks(hooks []task.OwedHook, events []history.Event, digests map[int]string) ([]string, error) {
+// the record alone knows. Of events that note no more it compares the names, and returns their numbers.
+func unlikeHooks(hooks []task.OwedHook, events []history.Event, digests map[int]string) (
+	out, named []string, err error) {
 	of := map[int][]task.OwedHook{}
 	for _, h := range hooks {
 		of[h.Event] = append(of[h.Event], h)
 	}
 	since := rebuiltAt(events)
-	var out []string
 	for i := range events {
 		e := &events[i]
 		have := of[e.Seq]
@@ -278,9 +301,12 @@ func unlikeHooks(hooks []task.OwedHook, events []history.Event, digests map[int]
 		}
 		digest, err := replay.HooksDigest(all)
 		if err != nil {
-			return out, err
+			return out, named, err
 		}
-		if digest != digests[e.Seq] {
+		switch want := digests[e.Seq]; {
+		case want == "" && len(all) > 0:
+			named = append(named, strconv.Itoa(e.Seq))
+		case digest != want:
 			out = append(out, fmt.Sprintf("the hooks that event %d has set going are not on record as they "+
 				"were: what one of them does was changed", e.Seq))
 		}
@@ -288,7 +314,7 @@ func unlikeHooks(hooks []task.OwedHook, events []history.Event, digests map[int]
 	for _, seq := range slices.Sorted(maps.Keys(of)) {
 		out = append(out, fmt.Sprintf("hooks are on record for event %d, which its history does not have", seq))
 	}
-	return out, nil
+	return out, named, nil
 }
 
 func namesOfHooks(names []string) string {
@@ -298,19 +324,33 @@ func namesOfHooks(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// rules checks whether the workflows that the task was decided by are kept as they were.
-func (d *Doctor) rules(ctx context.Context, past Past, t task.Task, events []history.Event) []finding {
+// rules checks whether the workflows that the task was decided by are kept as they were, and the record says what only
+// they tell: which statuses are an end, and which roles there are.
+func (d *Doctor) rules(ctx context.Context, past Past, w record.Whole, events []history.Event) []finding {
 	var out []finding
-	var seen []string
+	var seen, roles []string
+	t := w.Task
 	for i := range events {
 		digest := events[i].Workflow
 		if digest == "" || slices.Contains(seen, digest) {
 			continue
 		}
 		seen = append(seen, digest)
-		if err := past.Rules(ctx, task.WorkflowRef{Name: t.Workflow.Name, Digest: digest}); err != nil {
-			out = append(out, problem(checkDatabase, t.ID,
+		def, err := past.Pinned(ctx, task.WorkflowRef{Name: t.Workflow.Name, Digest: digest})
+		if err != nil {
+			return append(out, problem(checkDatabase, t.ID,
 				fmt.Sprintf("the workflow of event %d cannot be looked at: %v", events[i].Seq, err), adviceChanged))
+		}
+		roles = append(roles, def.RoleNames()...)
+		if state, _ := def.State(t.Status); digest == t.Workflow.Digest && t.Live == state.Terminal {
+			out = append(out, problem(checkDatabase, t.ID, fmt.Sprintf("whether it goes on is %t by its workflow, and "+
+				"%t on record", !state.Terminal, t.Live), adviceChanged))
+		}
+	}
+	for _, role := range w.Roles {
+		if !slices.Contains(roles, role) {
+			out = append(out, problem(checkDatabase, t.ID, fmt.Sprintf("its workflow has no role %q, and the record "+
+				"has it of a seat, a notice or one that waits", role), adviceChanged))
 		}
 	}
 	return out
@@ -318,26 +358,19 @@ func (d *Doctor) rules(ctx context.Context, past Past, t task.Task, events []his
 
 // texts checks whether every text that an event names is there, and is what it was.
 func (d *Doctor) texts(past Past, t task.Task, events []history.Event, count *verified) []finding {
-	var out []finding
-	for _, e := range events {
-		named, err := replay.Kept(e)
-		if err != nil {
-			out = append(out, blind(checkEvidence, t.ID, err))
-		}
-		for _, one := range named {
-			count.texts++
-			text, kept, err := past.Kept(t.Project, t.ID, one.Digest)
-			what := fmt.Sprintf("event %d: %s, evidence/%s", e.Seq, one.Source, one.Digest)
-			const advice = "bring the file back from a backup: the history says what it was, and nothing else does"
-			switch {
-			case err != nil:
-				out = append(out, blind(checkEvidence, t.ID, fmt.Errorf("%s: %w", what, err)))
-			case !kept:
-				out = append(out, problem(checkEvidence, t.ID, what+" is not kept any more", advice))
-			case document.Digest(text) != one.Digest:
-				out = append(out,
-					problem(checkEvidence, t.ID, what+" is not what it was: it was changed afterwards", advice))
-			}
+	all, out := textsOf(t, events)
+	count.texts += len(all)
+	for _, one := range all {
+		text, kept, err := past.Kept(t.Project, t.ID, one.Digest)
+		const advice = "bring the file back from a backup: the history says what it was, and nothing else does"
+		switch {
+		case err != nil:
+			out = append(out, blind(checkEvidence, t.ID, fmt.Errorf("%s: %w", one, err)))
+		case !kept:
+			out = append(out, problem(checkEvidence, t.ID, one.String()+" is not kept any more", advice))
+		case document.Digest(text) != one.Digest:
+			out = append(out,
+				problem(checkEvidence, t.ID, one.String()+" is not what it was: it was changed afterwards", advice))
 		}
 	}
 	return out

@@ -72,7 +72,7 @@ func FuzzSection(f *testing.F) {
 		"DONE: x\n", "**Verdict: PASS** (nits)\n", "Verdict: PASS|FAIL\n", "<!-- Verdict: PASS -->\nFAIL_\n",
 		"- DONE:\n  - x\n", "> PASS\n",
 		"```\nVerdict: PASS\n", "<details>\nDONE: <!--\n-->\n", "_DONE_: __\nREMAINING: a\nAPI: b\n",
-		"verdict : fail\u0301", "DONE:DONE:\n\xff",
+		"verdict : fail\u0301", "DONE:DONE:\n\xff", "Verdict：PASS\nDONE：x", "Verdict - РASS\nDОNE∶ x\n＃# Own\n",
 	} {
 		f.Add(seed)
 	}
@@ -92,6 +92,21 @@ func FuzzSection(f *testing.F) {
 		}
 		if at != len(fields) || slices.Contains(fields, "") {
 			t.Fatalf("asked for %q, got %q", names, fields)
+		}
+		for _, near := range []func() (string, string){
+			func() (string, string) { return s.NearLabel(names) },
+			func() (string, string) { return s.NearVerdict(false) },
+			func() (string, string) { return s.NearVerdict(true) },
+		} {
+			line, why := near()
+			if (line == "") != (why == "") || utf8.RuneCountInString(line) > maxFound || !utf8.ValidString(line+why) {
+				t.Fatalf("%q has %q", line, why)
+			}
+		}
+		for _, p := range d.WhyMissing() {
+			if p.Line < 1 || !utf8.ValidString(p.Text) {
+				t.Fatalf("%+v", p)
+			}
 		}
 		for _, read := range []func() (string, string){s.FirstVerdict, s.AnyVerdict} {
 			verdict, line := read()

@@ -8,8 +8,9 @@ import (
 const emphasis = "*_"
 
 // Fields says which of the labels are present with content, in the order of names.
-// A label is a line such as "DONE: text", with a list marker or emphasis around it or without; its content is the text
-// behind the colon, or any text below it before the next label, heading or the section's end.
+// A label is a line such as "DONE: text", with a list marker or emphasis around it or without; the colon may be a
+// full-width one. Its content is the text behind the colon, or any text below it before the next label, heading or
+// the section's end.
 // What is in code, comments and quotes is neither a label nor content.
 func (s Section) Fields(names []string) []string {
 	filled := make([]bool, len(names))
@@ -20,7 +21,7 @@ func (s Section) Fields(names []string) []string {
 		if l.kind == heading {
 			current = -1
 		}
-		if l.kind != prose || strings.IndexByte(l.text, ':') < 0 && (current < 0 || filled[current]) {
+		if l.kind != prose || !hasColon(l.text) && (current < 0 || filled[current]) {
 			continue
 		}
 		shown := seen(l.text)
@@ -56,7 +57,23 @@ func labelLike(text string) bool {
 		end > 0 && strings.IndexByte(" _-", text[end]) >= 0) {
 		end++
 	}
-	return end > 1 && strings.HasPrefix(strings.TrimLeft(text[end:], "*"), ":")
+	_, colon := cutColon(strings.TrimLeft(text[end:], "*"))
+	return end > 1 && colon
+}
+
+// wideColon is the colon that people type who write Chinese or Japanese; it means the same.
+const wideColon = "："
+
+func hasColon(text string) bool {
+	return strings.IndexByte(text, ':') >= 0 || strings.Contains(text, wideColon)
+}
+
+// cutColon cuts the colon of a label off.
+func cutColon(text string) (behind string, found bool) {
+	if behind, found = strings.CutPrefix(text, ":"); !found {
+		behind, found = strings.CutPrefix(text, wideColon)
+	}
+	return behind, found
 }
 
 // unmarked is a line without its list marker and the emphasis that it opens with.
@@ -81,7 +98,7 @@ func labelOf(text string, names []string) (label int, content string) {
 			continue
 		}
 		rest = strings.TrimLeft(rest, emphasis)
-		if content, found := strings.CutPrefix(rest, ":"); found {
+		if content, found := cutColon(rest); found {
 			return i, content
 		}
 	}

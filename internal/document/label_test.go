@@ -19,12 +19,15 @@ func TestSection_Fields_findsLabelsWithContent(t *testing.T) {
 		"without a blank": {"DONE:x\n", []string{"DONE"}},
 		"all, in the order of the names": {"UNCERTAIN: a\nDECISIONS: b\nDONE: c\n", []string{
 			"DONE", "DECISIONS", "UNCERTAIN"}},
-		"bold with the colon":     {"**DONE:** x\n", []string{"DONE"}},
-		"bold without the colon":  {"**DONE**: x\n", []string{"DONE"}},
-		"italic":                  {"*DONE*: x\n_REMAINING:_ y\n", []string{"DONE", "REMAINING"}},
-		"underscores":             {"__DONE:__ x\n", []string{"DONE"}},
-		"the whole line bold":     {"**DONE: x**\n", []string{"DONE"}},
-		"underscore in the label": {"**OPEN_POINTS**: x\n", []string{"OPEN_POINTS"}},
+		"full-width colon": {"DONE：x\n- **REMAINING：** y\n- [ ] **UNCERTAIN**：z\n", []string{"DONE", "REMAINING",
+			"UNCERTAIN"}},
+		"full-width colon, list below": {"DONE：\n- x\n", []string{"DONE"}},
+		"bold with the colon":          {"**DONE:** x\n", []string{"DONE"}},
+		"bold without the colon":       {"**DONE**: x\n", []string{"DONE"}},
+		"italic":                       {"*DONE*: x\n_REMAINING:_ y\n", []string{"DONE", "REMAINING"}},
+		"underscores":                  {"__DONE:__ x\n", []string{"DONE"}},
+		"the whole line bold":          {"**DONE: x**\n", []string{"DONE"}},
+		"underscore in the label":      {"**OPEN_POINTS**: x\n", []string{"OPEN_POINTS"}},
 		"list": {"- DONE: x\n* REMAINING: y\n+ UNCERTAIN: z\n", []string{
 			"DONE", "REMAINING", "UNCERTAIN"}},
 		"ordered list":            {"1. DONE: x\n2) REMAINING: y\n", []string{"DONE", "REMAINING"}},
@@ -64,6 +67,9 @@ func TestSection_Fields_findsLabelsWithContent(t *testing.T) {
 		"a label below":                    {"DONE:\nREMAINING: y\n", []string{"REMAINING"}},
 		"a bold label below":               {"DONE:\n**REMAINING:** y\n", []string{"REMAINING"}},
 		"an unknown label below":           {"DONE:\nNOTES ON IT: y\nz\n", nil},
+		"an unknown label below, wide":     {"DONE：\nNOTES ON IT：y\nz\n", nil},
+		"only a full-width colon":          {"DONE：\n", nil},
+		"another colon":                    {"DONE∶ x\n", nil},
 		"an unknown bold label below":      {"DONE:\n**NOTES**: y\n", nil},
 		"a list label below a list label":  {"- DONE:\n- REMAINING: y\n", []string{"REMAINING"}},
 		"a heading below":                  {"DONE:\n### Part\nx\n", nil},
@@ -113,9 +119,9 @@ func TestSection_Fields_asksForTheNamesGivenOnly(t *testing.T) {
 func TestLabels_areWhatTheirPatternsSay(t *testing.T) {
 	t.Parallel()
 	marker := regexp.MustCompile(`^(?:[-+*]|\d{1,9}[.)])(?:[ \t]+|$)(?:\[[ xX]\](?:[ \t]+|$))?`)
-	label := regexp.MustCompile(`^[A-Z][A-Z _-]+\**:`)
+	label := regexp.MustCompile(`^[A-Z][A-Z _-]+\**[:：]`)
 	rapid.Check(t, func(t *rapid.T) {
-		text := rapid.StringOfN(rapid.SampledFrom([]rune("- +*1.)[xX] \tAB_:\u00a0\v")), 0, 12, -1).Draw(t, "text")
+		text := rapid.StringOfN(rapid.SampledFrom([]rune("- +*1.)[xX] \tAB_:：\u00a0\v")), 0, 12, -1).Draw(t, "text")
 		trimmed := strings.TrimSpace(text)
 		want := strings.TrimLeft(trimmed[len(marker.FindString(trimmed)):], emphasis)
 		if got := unmarked(text); got != want {

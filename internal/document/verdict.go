@@ -18,13 +18,14 @@ const (
 const maxFound = 80
 
 var (
-	verdictLine = lazyregexp.New(`(?i)^verdict[ \t]*:[ \t]*(pass|fail)`)
+	verdictLine = lazyregexp.New(`(?i)^verdict[\s\p{Zs}]*[:：][\s\p{Zs}]*(pass|fail)`)
 	noEmphasis  = strings.NewReplacer("*", "", "_", "")
 )
 
 // FirstVerdict reads the section's first line that is not blank, comments left out: "Verdict: PASS", in any case,
-// with emphasis around any part and words behind it. verdict is "PASS", "FAIL" or, when the line says neither, or both,
-// or is in code, a quote or a list, empty. found is the line, shortened, for the message; empty when there is none.
+// with emphasis around any part and words behind it; the colon may be a full-width one. verdict is "PASS", "FAIL" or,
+// when the line says neither, or both, or is in code, a quote or a list, empty. found is the line, shortened, for the
+// message; empty when there is none.
 func (s Section) FirstVerdict() (verdict string, found string) {
 	read := s.read()
 	for read.next() {

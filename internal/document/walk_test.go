@@ -166,9 +166,9 @@ func TestRead_saysTheSameWhereTheParserHasTo(t *testing.T) {
 			t.Fatal("the scanner is sure of a quote that is too deep")
 		}
 		if !slices.Equal(scanned.SectionNames(), parsed.SectionNames()) ||
-			!slices.Equal(scanned.Problems, parsed.Problems) {
+			!slices.Equal(scanned.WhyMissing(), parsed.WhyMissing()) {
 			t.Fatalf("%q has the sections %q and %q, the problems %v and %v", body, scanned.SectionNames(),
-				parsed.SectionNames(), scanned.Problems, parsed.Problems)
+				parsed.SectionNames(), scanned.WhyMissing(), parsed.WhyMissing())
 		}
 		for i, a := range sectionsOf(scanned) {
 			b := sectionsOf(parsed)[i]

@@ -51,7 +51,7 @@ func (e *Engine) Tell(ctx context.Context, project, id string, lines []byte) (re
 	a.Foreign = !bytes.Contains(lines, []byte(`"hash":"`))
 	var def *workflow.Definition
 	if a.Foreign {
-		def, err = e.tellForeign(ctx, &a, header)
+		def, err = e.tellForeign(&a, header)
 	} else {
 		def, err = e.tellOwn(ctx, &a, header, lines)
 	}
@@ -81,6 +81,9 @@ func (e *Engine) Tell(ctx context.Context, project, id string, lines []byte) (re
 	if a.Foreign {
 		if decide.AwaitsMerge(def, t.Status) {
 			t.Subject = task.Subject{By: "an earlier program", Unvouched: true}
+		}
+		if t.Live && state.Role != "" && t.Status != def.Initial {
+			t.Session = t.SessionName() // of an agent that does not live: it is to be started again
 		}
 		e.tellEntry(&a, def)
 		birth := record.Change{Events: []history.Event{birthOf(*t)}, Entry: a.Entry}
@@ -205,7 +208,7 @@ func takeOver(t *task.Task, header front) {
 }
 
 // tellForeign builds a task of an earlier program, or one whose history is lost: only its header says what it is.
-func (e *Engine) tellForeign(ctx context.Context, a *record.Adoption, header front) (*workflow.Definition, error) {
+func (e *Engine) tellForeign(a *record.Adoption, header front) (*workflow.Definition, error) {
 	status, there := header.get("status")
 	if !there {
 		return nil, fmt.Errorf("cannot adopt a folder without a history and without a header that says its status; " +
@@ -217,7 +220,7 @@ func (e *Engine) tellForeign(ctx context.Context, a *record.Adoption, header fro
 	t.Branch, _ = header.get("branch")
 	for _, name := range []string{task.ReviewRound, task.CrashCount} {
 		text, _ := header.get(name)
-		if n, err := strconv.Atoi(text); err == nil && n != 0 {
+		if n, err := strconv.Atoi(text); err == nil && n > 0 {
 			t.Counters = t.Counters.With(name, n)
 		}
 	}
@@ -228,18 +231,18 @@ func (e *Engine) tellForeign(ctx context.Context, a *record.Adoption, header fro
 			t.CreatedAt = at
 		}
 	}
-	a.Notes = append(a.Notes, "it had no history to trust: its status is what the header of its TASK.md said")
 	name, _ := header.get("workflow")
 	if name == "" {
 		name = task.DefaultWorkflow
 	}
-	return e.Rules.Named(ctx, name)
+	return e.Rules.Present(name)
 }
 
 func birthOf(t task.Task) history.Event {
 	return history.Event{
 		Time: t.EnteredAt, Type: history.Created, Actor: task.ActorEngine,
-		Reason: "taken over from a folder without a history", Counters: t.Counters, Workflow: t.Workflow.Digest,
+		Reason:   "taken over from an earlier Orange: its status is what the header of its TASK.md said",
+		Counters: t.Counters, Workflow: t.Workflow.Digest,
 		Data: map[string]string{
 			history.DataAdopted: "true", history.DataStatus: string(t.Status), history.DataBranch: t.Branch,
 			history.DataSummary:  t.Summary,
@@ -316,7 +319,7 @@ func attention(def *workflow.Definition, a record.Adoption) string {
 		said = append(said, fmt.Sprintf("its %s lives and has lost its seat, so that it cannot ask for "+
 			"anything: end it (orange task attach %s --role %s), %s", seat.Role, t.ID, seat.Role, next))
 	}
-	if state.Role != "" && !lives && t.Workspace != "" {
+	if state.Role != "" && !lives && t.Workspace != "" && !a.Foreign { // no agent of an earlier Orange lives
 		said = append(said, fmt.Sprintf("its %s does not live: orange task respawn %s", state.Role, t.ID))
 	}
 	if len(said) == 0 {

@@ -116,6 +116,11 @@ func (e *Engine) reseated(ctx context.Context, a *record.Adoption, living []reco
 		return nil, err
 	}
 	a.FirstHook = e.Now().Unix()
+	if a.Foreign { // the look at its folder kept nothing
+		if _, err := e.Rules.Named(ctx, a.Task.Workflow.Name); err != nil {
+			return nil, err
+		}
+	}
 	return e.Rules.Pinned(ctx, a.Task.Workflow)
 }
 

@@ -46,7 +46,7 @@ func (e *Engine) predecessors(ctx context.Context, t task.Task) (decide.Waiting,
 		if err != nil {
 			return w, err
 		}
-		def, err := e.Rules.Pinned(ctx, s.Task.Workflow)
+		def, err := e.rules(ctx, s.Task)
 		if err != nil {
 			return w, err
 		}
@@ -155,7 +155,7 @@ func (e *Engine) fetchFor(ctx context.Context, t task.Task) {
 
 func (e *Engine) startWaited(ctx context.Context, w *decide.Waiting) (record.Outcome, error) {
 	t := w.Task
-	def, err := e.Rules.Pinned(ctx, t.Workflow)
+	def, err := e.rules(ctx, t)
 	if err != nil {
 		return record.Outcome{}, err
 	}

@@ -10,22 +10,24 @@ import (
 	"orange/internal/workflow"
 )
 
-// conversation is what an agent goes on with that this hook starts in the place of one that is dead. It reports whether
-// there was such a one.
-func (e *Engine) conversation(ctx context.Context, def *workflow.Definition, job record.Job) (
-	name string, again bool, err error) {
+// conversation adds to a job what an agent goes on with that is started in the place of one that is dead: whether there
+// was such a one, its conversation, and what kept its move.
+func (e *Engine) conversation(ctx context.Context, def *workflow.Definition, job *record.Job) error {
 	events, err := e.Index.Events(ctx, job.Task.ID, 0)
 	if err != nil {
-		return "", false, err
+		return err
 	}
-	again = job.Hook.Action == action.NotifyWorker // it starts a worker only where none lives
+	again := job.Hook.Action == action.NotifyWorker // it starts a worker only where none lives
 	for i := range events {
 		again = again || events[i].Seq == job.Hook.Event && events[i].Type == history.AgentRespawned
 	}
 	if !again || history.LastStart(events, job.Role) == nil {
-		return "", false, nil
+		return nil
 	}
-	return decide.Conversations(events).ToContinue(def, job.Task, job.Role, job.Harness(), job.Start.Subject), true, nil
+	job.Again, job.Held = true, decide.Conversations(events).HeldBack(job.Role)
+	job.Conversation = decide.Conversations(events).ToContinue(def, job.Task, job.Role, job.Harness(),
+		job.Start.Subject)
+	return nil
 }
 
 // heedConversation notes which conversation the agent of a seat has, as its program told the command that asks. Most

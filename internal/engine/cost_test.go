@@ -81,6 +81,12 @@ func (nothing) Dir(string) string { return "" }
 
 func (nothing) SetUpOutput(string) string { return "" }
 
+func (nothing) Left(string) string { return "" }
+
+func (nothing) Asides(string) ([]record.Aside, error) { return nil, nil }
+
+func (nothing) SharedWords(context.Context, string) ([]string, error) { return nil, nil }
+
 func (nothing) Rescues(context.Context, task.Task) ([]task.Rescued, error) { return nil, nil }
 
 func (nothing) Needs(context.Context, []task.Task) (map[string]string, map[string]record.Need, error) {

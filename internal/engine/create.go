@@ -42,6 +42,11 @@ func (e *Engine) create(ctx context.Context, n task.New) (record.Outcome, error)
 	if err != nil {
 		return record.Outcome{}, err
 	}
+	if n.Summary != "" {
+		if err := task.CheckSummary(n.Summary); err != nil {
+			return record.Outcome{}, err
+		}
+	}
 	t := task.Task{
 		ID: id, Project: n.Project.Name, Branch: n.Branch, Summary: inOneLine(n.Summary),
 		Harness: n.Harness, ReviewHarness: n.ReviewHarness, Effort: n.Effort, ReviewEffort: n.ReviewEffort,
@@ -85,6 +90,11 @@ func (e *Engine) create(ctx context.Context, n task.New) (record.Outcome, error)
 	}
 	if err := e.mayMakeAnother(ctx, n); err != nil {
 		return record.Outcome{}, err
+	}
+	if len(n.MayChange) > 0 {
+		if err := decide.MayAllow(c.Task, n.Actor, atCreation); err != nil {
+			return record.Outcome{}, err
+		}
 	}
 	c.PoolSize = n.Project.PoolSize
 	if len(n.Variables) > 0 { // before the first program of the task can start
@@ -143,6 +153,12 @@ func (e *Engine) commitNew(ctx context.Context, def *workflow.Definition, c reco
 		}
 		return record.Outcome{}, errors.Join(err, trash, e.Environments.Forget(ctx, c.Task.ID))
 	}
+	if len(n.MayChange) > 0 {
+		u := task.Update{Actor: n.Actor, MayChange: n.MayChange, Reason: atCreation}
+		if _, err := e.update(ctx, t.ID, u); err != nil {
+			return record.Outcome{Task: t}, err
+		}
+	}
 	out, err := e.conclude(ctx, t, t.Seq, n.Actor)
 	if err != nil || !n.Spawn || t.Status != def.Initial {
 		return out, err
@@ -190,6 +206,20 @@ func (e *Engine) update(ctx context.Context, id string, u task.Update) (task.Tas
 	s, err := e.Store.Load(ctx, id)
 	if err != nil {
 		return task.Task{}, err
+	}
+	if u.Summary != nil {
+		if err := task.CheckSummary(*u.Summary); err != nil {
+			return task.Task{}, err
+		}
+	}
+	if len(u.MayChange) > 0 {
+		allowed, err := e.mayChange(s.Task, u)
+		if err == nil {
+			err = e.note(ctx, id, u.Actor, allowed)
+		}
+		if err != nil {
+			return task.Task{}, err
+		}
 	}
 	data := map[string]string{}
 	if u.Branch != nil {
@@ -276,9 +306,6 @@ func inOneLine(text string) string {
 // checkBranch returns why a task cannot have its branch, or nil if it can. The commit checks again that no other
 // live task has it.
 func (e *Engine) checkBranch(ctx context.Context, p task.Project, t task.Task) error {
-	if err := e.Workspaces.CheckBranch(ctx, t.Branch); err != nil {
-		return err
-	}
 	if t.Branch == p.DefaultBranch {
 		return task.Notef(task.ErrUsage,
 			"cannot use the branch %q for a task: it is the default branch of %q, where only reviewed work belongs",
@@ -293,7 +320,7 @@ func (e *Engine) checkBranch(ctx context.Context, p task.Project, t task.Task) e
 			return task.Notef(task.ErrBranchTaken, "cannot use the branch %q: the live task %s has it", t.Branch, o.ID)
 		}
 	}
-	return nil
+	return e.Workspaces.CheckBranch(ctx, t)
 }
 
 func (e *Engine) branch(ctx context.Context, t task.Task, name string) (string, error) {
@@ -333,7 +360,7 @@ func (e *Engine) respawn(ctx context.Context, id string, alive func(task.Task, s
 		return record.Outcome{}, err
 	}
 	t, err := e.change(ctx, id, func(s record.Snapshot) (*record.Change, error) {
-		def, err := e.Rules.Pinned(ctx, s.Task.Workflow)
+		def, err := e.rules(ctx, s.Task)
 		if err != nil {
 			return nil, err
 		}

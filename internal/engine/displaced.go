@@ -23,7 +23,7 @@ func (e *Engine) displace(ctx context.Context, a *record.Adoption) error {
 	if held, err := e.Workspaces.Holds(ctx, *t); err != nil || held {
 		return nil // the doctor reports a worktree that cannot be looked at
 	}
-	def, err := e.Rules.Pinned(ctx, t.Workflow)
+	def, err := e.rules(ctx, *t)
 	if err != nil {
 		return err
 	}
@@ -50,7 +50,7 @@ func (e *Engine) settleIn(ctx context.Context, id string) (record.Outcome, error
 		if err := e.branchThere(ctx, s.Task); err != nil {
 			return nil, err
 		}
-		def, err := e.Rules.Pinned(ctx, s.Task.Workflow)
+		def, err := e.rules(ctx, s.Task)
 		if err != nil {
 			return nil, err
 		}

@@ -14,6 +14,7 @@ import (
 	"orange/internal/decide"
 	"orange/internal/history"
 	"orange/internal/record"
+	"orange/internal/rejection"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -73,6 +74,8 @@ type Mirror interface {
 type Rules interface {
 	// Named is the present workflow of that name, kept for the tasks that pin it.
 	Named(ctx context.Context, name string) (*workflow.Definition, error)
+	// Present is the workflow that Named would keep; it keeps nothing.
+	Present(name string) (*workflow.Definition, error)
 	// Pinned is the exact workflow that a task was created under.
 	Pinned(ctx context.Context, ref task.WorkflowRef) (*workflow.Definition, error)
 }
@@ -83,7 +86,7 @@ type Workspaces interface {
 	Replaced(ctx context.Context, t task.Task) (content []byte, replaced bool, err error)
 	// Relink puts the link back.
 	Relink(ctx context.Context, t task.Task) error
-	CheckBranch(ctx context.Context, name string) error
+	CheckBranch(ctx context.Context, t task.Task) error
 	// SetBranch renames or switches the workspace's branch; with an empty name it returns the present one.
 	SetBranch(ctx context.Context, t task.Task, name string) (string, error)
 	Project(name string) (task.Project, error)
@@ -177,7 +180,8 @@ type Environments interface {
 	Forget(ctx context.Context, id string) error
 }
 
-// Engine makes every change of a task. Every field but Terminal, Needs and Warn is required.
+// Engine makes every change of a task. Every field but Terminal, Ready, SharedNews, Needs and Warn is
+// required.
 type Engine struct {
 	Store      Store
 	Index      Index
@@ -201,6 +205,10 @@ type Engine struct {
 	Terminal     Terminal // nil where sessions have no names
 
 	Projections Projections // asked only for tasks whose workflow projects files
+	// Ready is what a task needs of its repository and this machine to start; nil if no one looks.
+	Ready func(ctx context.Context, t task.Task) ([]rejection.Readiness, error)
+	// SharedNews are changes of what all worktrees of a task's repository share, each once; nil if no one looks.
+	SharedNews func(ctx context.Context, t task.Task) ([]string, error)
 	// Needs says why a person should look after a task now, as far as its agents' terminals say; nil if no one knows.
 	Needs func(ctx context.Context, t task.Task) (record.Need, error)
 

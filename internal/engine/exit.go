@@ -67,7 +67,7 @@ func (e *Engine) died(ctx context.Context, death task.Death) (record.Outcome, er
 	if err != nil {
 		return record.Outcome{}, err
 	}
-	def, err := e.Rules.Pinned(ctx, s.Task.Workflow)
+	def, err := e.rules(ctx, s.Task)
 	if err != nil {
 		return record.Outcome{}, err
 	}
@@ -246,7 +246,7 @@ func (e *Engine) RespawnDead(ctx context.Context, id string) (again time.Time, e
 	queued := false
 	t, err := e.change(ctx, id, func(s record.Snapshot) (*record.Change, error) {
 		again, queued = time.Time{}, false
-		def, err := e.Rules.Pinned(ctx, s.Task.Workflow)
+		def, err := e.rules(ctx, s.Task)
 		if err != nil {
 			return nil, err
 		}

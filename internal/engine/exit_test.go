@@ -95,6 +95,7 @@ func TestDied_andACommandAtTheSameInstantMakeOneMove(t *testing.T) {
 		id := w.reach("agent-review")
 		w.write(id, pass)
 		death := w.death(id, task.RoleReviewer)
+		death.Ending = task.Ending{Known: true} // by itself: what another one leaves is a person's to take
 		other := w.another()
 		var crew sync.WaitGroup
 		var died, asked error

@@ -232,9 +232,17 @@ func (w *walk) request(t task.Task) {
 	if len(open) > 0 && w.random.IntN(12) > 0 {
 		req.To = open[w.random.IntN(len(open))]
 	}
-	req.Override = w.random.IntN(6) == 0
+	// What is proved leaves out that a person may take any edge in spite of its conditions.
+	req.Override = w.random.IntN(6) == 0 && (actor.Role != task.RoleHuman || w.offersOverride(t.Status, req.To))
 	out, err := w.p.engine.Request(background, req)
 	w.logf(w.p, fmt.Sprintf("%+v asks for %s (override %v): %v %v", actor, req.To, req.Override, out.Moved, err))
+}
+
+// offersOverride reports whether each edge between two states says "override: allowed".
+func (w *walk) offersOverride(from, to task.Status) bool {
+	return !slices.ContainsFunc(w.Workflow.Transitions, func(e workflow.Transition) bool {
+		return e.From == from && e.To == to && !e.Override
+	})
 }
 
 // killAgent is the death of an agent. It is reported at once, or later.

@@ -184,6 +184,16 @@ func TestUpdate_changesSummaryAndBranchWithoutAMove(t *testing.T) {
 	w := newWorld(t)
 	id := w.reach("working")
 	summary, branch := "another", "feature"
+	blank := " "
+	_, err := w.Update(t.Context(), id, task.Update{Summary: &blank, Actor: worker})
+	if !errors.Is(err, task.ErrUsage) {
+		t.Errorf("a blank summary: %v", err)
+	}
+	_, err = w.Create(t.Context(), task.New{Project: w.repository.project, Summary: blank, Harness: "claude",
+		Workflow: "default", Actor: human})
+	if !errors.Is(err, task.ErrUsage) {
+		t.Errorf("a task with a blank summary: %v", err)
+	}
 	got, err := w.Update(t.Context(), id, task.Update{Summary: &summary, Branch: &branch, Actor: worker})
 	must(t, err)
 	if got.Summary != summary || got.Branch != branch || got.Status != "working" {

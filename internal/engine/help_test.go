@@ -171,7 +171,8 @@ func (d *fakeRepository) Relink(context.Context, task.Task) error {
 	return nil
 }
 
-func (d *fakeRepository) CheckBranch(_ context.Context, name string) error {
+func (d *fakeRepository) CheckBranch(_ context.Context, t task.Task) error {
+	name := t.Branch
 	if strings.Contains(name, "..") {
 		return task.Notef(task.ErrUsage, "%q is no branch", name)
 	}

@@ -61,7 +61,7 @@ func (e *Engine) Answered(ctx context.Context, id string, actor task.Actor) (
 // answer tells of an event of a task's history as the request did that it answers.
 func (e *Engine) answer(ctx context.Context, s record.Snapshot, events []history.Event, a keyed.Earlier,
 	actor task.Actor) (record.Outcome, error) {
-	def, err := e.Rules.Pinned(ctx, s.Task.Workflow)
+	def, err := e.rules(ctx, s.Task)
 	if err != nil {
 		return record.Outcome{}, err
 	}
@@ -185,7 +185,7 @@ func (e *Engine) createOnce(ctx context.Context, n task.New) (record.Outcome, er
 	if err != nil {
 		return record.Outcome{}, err
 	}
-	def, err := e.Rules.Pinned(ctx, s.Task.Workflow)
+	def, err := e.rules(ctx, s.Task)
 	if err != nil {
 		return record.Outcome{}, err
 	}

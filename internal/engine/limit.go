@@ -62,7 +62,7 @@ func (e *Engine) restsAt(ctx context.Context, id string, rest record.Rest) (reco
 
 // goOnAt is when an agent is to go on; zero if it is not. Its time has come unless it is after now.
 func (e *Engine) goOnAt(ctx context.Context, s record.Snapshot, rest record.Rest, limit task.Limit) (time.Time, error) {
-	def, err := e.Rules.Pinned(ctx, s.Task.Workflow)
+	def, err := e.rules(ctx, s.Task)
 	if err != nil {
 		return time.Time{}, err
 	}
@@ -76,7 +76,7 @@ func (e *Engine) goOnAt(ctx context.Context, s record.Snapshot, rest record.Rest
 // noteGoOn records that Orange tells an agent to go on, right before it types that.
 func (e *Engine) noteGoOn(ctx context.Context, id string, rest record.Rest, limit task.Limit) error {
 	_, err := e.change(ctx, id, func(s record.Snapshot) (*record.Change, error) {
-		def, err := e.Rules.Pinned(ctx, s.Task.Workflow)
+		def, err := e.rules(ctx, s.Task)
 		if err != nil {
 			return nil, err
 		}

@@ -88,9 +88,11 @@ func (e *Engine) merge(ctx context.Context, id string, m task.Merge, actor task.
 			return record.Outcome{}, "", err
 		case err == nil && pr.State == record.PRMerged:
 			return e.mergedThere(ctx, s, req, pr, evidence)
-		// the person who merges it there answers for what has moved
-		case err == nil && pr.State == record.PROpen && (refused == nil || refusal.Moved):
-			in.PR, refused = pr, nil
+		case err == nil && pr.State == record.PROpen:
+			in.PR = pr
+			if refused != nil && refusal.Moved { // the person who merges it there answers for what has moved
+				refused = nil
+			}
 		case other != "":
 			aside = "; " + other
 		}
@@ -105,13 +107,17 @@ func (e *Engine) merge(ctx context.Context, id string, m task.Merge, actor task.
 		return record.Outcome{}, "", refused
 	}
 	if refused != nil {
+		if refusal.Override != "" { // a line that would be refused for something else is none
+			in.Asked.Override = "REASON"
+			refusal.Override = e.mergeLine(ctx, s.Task, in, actor)
+		}
 		e.logRefusal(req, refused)
 		e.restoreFiles(ctx, id)
 		return record.Outcome{}, "", refused
 	}
 	git := gitFacts(evidence)
 	if earlier.git == nil {
-		if err := e.worthMerging(ctx, s.Task, git.subject.Commit); err != nil {
+		if err := e.worthMerging(ctx, s.Task, req.To, git.subject.Commit); err != nil {
 			return record.Outcome{}, "", err
 		}
 	}
@@ -119,6 +125,10 @@ func (e *Engine) merge(ctx context.Context, id string, m task.Merge, actor task.
 	out, how, err := e.mergeHere(ctx, s.Task, req, order, git)
 	if err == nil {
 		how += aside
+	}
+	if errors.Is(err, outward.ErrWaits) {
+		err = waits(err, "no program merges it later: run it again when that is over: "+
+			e.mergeLine(ctx, s.Task, in, actor))
 	}
 	return out, how, err
 }
@@ -138,17 +148,31 @@ func mergeRequest(id string, m task.Merge, actor task.Actor) *request {
 // mergeWay is how the task is merged here, by what the project and the person say.
 func (e *Engine) mergeWay(ctx context.Context, t task.Task, req task.Request,
 	in record.Merging) (record.MergeOrder, error) {
-	def, err := e.Rules.Pinned(ctx, t.Workflow)
+	def, err := e.rules(ctx, t)
 	if err != nil {
 		return record.MergeOrder{}, err
 	}
-	if in.Project, err = e.Workspaces.Project(t.Project); err != nil && !errors.Is(err, task.ErrNotFound) {
-		return record.MergeOrder{}, err
-	}
-	if in.Unpushed, in.Newest, err = e.Merger.Unpushed(ctx, t); err != nil {
+	if in, err = e.mergeWants(ctx, t, in); err != nil {
 		return record.MergeOrder{}, err
 	}
 	return decide.MergeWay(def, t, req.To, in, req.Actor)
+}
+
+// mergeWants adds to a merge that is asked for what the project says of it, and what origin lacks.
+func (e *Engine) mergeWants(ctx context.Context, t task.Task, in record.Merging) (_ record.Merging, err error) {
+	if in.Project, err = e.Workspaces.Project(t.Project); err != nil && !errors.Is(err, task.ErrNotFound) {
+		return in, err
+	}
+	in.Unpushed, in.Newest, err = e.Merger.Unpushed(ctx, t)
+	return in, err
+}
+
+// mergeLine is the line with which a person asks for a merge again, with what it needs as far as that can be found out.
+func (e *Engine) mergeLine(ctx context.Context, t task.Task, in record.Merging, actor task.Actor) string {
+	if all, err := e.mergeWants(ctx, t, in); err == nil {
+		in = all
+	}
+	return strings.Join(in.Commands(t.ID, actor.As), ", or ")
 }
 
 // tellChecks says what the person waits for.
@@ -167,6 +191,10 @@ func (e *Engine) mergeHere(ctx context.Context, t task.Task, req task.Request, o
 	text, err := json.Marshal(git.facts)
 	if err != nil {
 		return record.Outcome{}, "", fmt.Errorf("note what git says: %w", err)
+	}
+	if git.subject.Commit == "" && t.Workspace == "" {
+		return record.Outcome{}, "", fmt.Errorf("cannot merge task %s: it has no workspace, so that no one has looked "+
+			"at its branch; get it one: orange task respawn %s", t.ID, t.ID)
 	}
 	if git.subject.Commit == "" { // else it would merge what the branch holds by then
 		return record.Outcome{}, "", fmt.Errorf("cannot merge task %s: its branch could not be read: %s", t.ID,
@@ -257,14 +285,13 @@ func gitFacts(evidence decide.Evidence) *known {
 }
 
 // worthMerging refuses a merge that would finish a task whose commit adds nothing.
-func (e *Engine) worthMerging(ctx context.Context, t task.Task, commit string) error {
+func (e *Engine) worthMerging(ctx context.Context, t task.Task, to task.Status, commit string) error {
 	ahead, err := e.Merger.Ahead(ctx, t, commit)
 	if err != nil || ahead {
 		return err
 	}
 	return fmt.Errorf("cannot merge task %s: its branch %q %w; commit the work there, or, if it was merged by other "+
-		"means, finish it with orange task update --status",
-		t.ID, t.Branch, errNothingToMerge)
+		"means, finish it: orange task update %s --status %s", t.ID, t.Branch, errNothingToMerge, t.ID, to)
 }
 
 // errNothingToMerge is why a task is not merged whose branch adds nothing.

@@ -61,7 +61,7 @@ func (e *Engine) toMerge(ctx context.Context, in record.MergeMany) ([]string, er
 	})
 	var ids []string
 	for _, t := range live {
-		def, err := e.Rules.Pinned(ctx, t.Workflow)
+		def, err := e.rules(ctx, t)
 		if err != nil {
 			return nil, err
 		}

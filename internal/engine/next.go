@@ -31,7 +31,7 @@ func (e *Engine) next(ctx context.Context, id string, actor task.Actor, override
 	if err != nil {
 		return record.Outcome{}, err
 	}
-	def, err := e.Rules.Pinned(ctx, s.Task.Workflow)
+	def, err := e.rules(ctx, s.Task)
 	if err != nil {
 		return record.Outcome{}, err
 	}
@@ -145,7 +145,7 @@ func (e *Engine) decided(ctx context.Context, id string, to task.Status,
 		if err != nil {
 			return task.Task{}, err
 		}
-		def, err := e.Rules.Pinned(ctx, s.Task.Workflow)
+		def, err := e.rules(ctx, s.Task)
 		if err != nil {
 			return task.Task{}, err
 		}

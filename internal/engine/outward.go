@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"orange/internal/outward"
@@ -46,9 +47,18 @@ func (g GuardedPerformer) Perform(ctx context.Context, job record.Job) (record.E
 	if !outward.Reaches(job.Hook.Hook) || !g.Guard.Holds(job.Task.ID) {
 		return g.Performer.Perform(ctx, job)
 	}
-	return guarded(ctx, g.Guard, job.Task, func(ctx context.Context) (record.Effect, error) {
+	effect, err := guarded(ctx, g.Guard, job.Task, func(ctx context.Context) (record.Effect, error) {
 		return g.Performer.Perform(ctx, job)
 	})
+	return effect, waits(err, "it is tried again")
+}
+
+// waits adds to the error of an act that may be done later who does it then.
+func waits(err error, then string) error {
+	if errors.Is(err, outward.ErrWaits) {
+		return fmt.Errorf("%w; %s", err, then)
+	}
+	return err
 }
 
 // GuardedMerger asks a guard before each merge that origin gets, and once more right before the default branch moves:

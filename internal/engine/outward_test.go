@@ -18,6 +18,8 @@ import (
 
 var errElsewhere = task.Notef(outward.ErrHeldBack, "the task is at another home since epoch 2")
 
+var errUnanswered = outward.Waits("the fleet has not answered since 12:03")
+
 // guard has something against acts outside of this machine for the tasks that it holds, or nothing.
 type guard struct {
 	held    []string // tasks; all of them where there are none
@@ -78,6 +80,31 @@ func TestGuardedPerformer_holdsBackWhatIsSeenOutside(t *testing.T) {
 		}
 		if !slices.Equal(refused, want) || len(a.hooks)+len(refused) != len(hooks) {
 			t.Errorf("%s: refused are %q, performed %q", name, refused, a.hooks)
+		}
+	}
+}
+
+// What becomes of an act that waits is said by who wanted it: a hook is tried again, and a merge is not.
+func TestAnActThatWaits_saysWhoDoesItLater(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := &guard{refuses: errUnanswered}
+	w.Merger = engine.GuardedMerger{Merger: &branch{unpushed: []string{"one", "two"}}, Guard: g}
+	id := w.reach("reviewing")
+	p := engine.GuardedPerformer{Performer: &acted{}, Guard: g}
+	_, hook := p.Perform(t.Context(), record.Job{Hook: task.OwedHook{Hook: task.Hook{Action: action.PushBranch}}})
+	_, _, merge := w.Merge(t.Context(), id, task.Merge{Strategy: "squash", With: 2}, human)
+	for _, c := range []struct {
+		err  error
+		says string
+	}{
+		{hook, errUnanswered.Error() + "; it is tried again"},
+		{merge, errUnanswered.Error() + "; no program merges it later: run it again when that is over: " +
+			"orange task merge " + id + " --strategy squash --with 2, or orange task merge " + id +
+			" --strategy squash --no-push"},
+	} {
+		if !errors.Is(c.err, outward.ErrHeldBack) || c.err.Error() != c.says {
+			t.Errorf("found %v, want %s", c.err, c.says)
 		}
 	}
 }

@@ -3,9 +3,12 @@ package engine
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
+	"orange/internal/action"
 	"orange/internal/decide"
+	"orange/internal/history"
 	"orange/internal/task"
 )
 
@@ -94,4 +97,29 @@ func firstPending(owed []task.OwedHook) (event int, found bool) {
 		}
 	}
 	return 0, false
+}
+
+// stayed tells what stayed behind when the hooks of an event gave the workspace back: none of it is on the branch.
+func (e *Engine) stayed(ctx context.Context, id string, event int, hooks []task.OwedHook) ([]string, error) {
+	released := func(h task.OwedHook) bool { return h.Action == action.ReleaseWorkspace }
+	if !slices.ContainsFunc(hooks, released) {
+		return nil, nil
+	}
+	events, err := e.Index.Events(ctx, id, event)
+	if err != nil {
+		return nil, fmt.Errorf("look what stayed behind: %w", err)
+	}
+	var out []string
+	for _, one := range events {
+		switch ref := one.Data["ref"]; {
+		case one.Type != history.WorkRescued:
+		case one.Data["aside"] != "":
+			out = append(out, one.Data["aside"]+", set aside: orange workspace restore "+id+" PATH")
+		case one.Data["files"] != "":
+			out = append(out, one.Data["files"]+", kept as "+ref)
+		case ref != "":
+			out = append(out, "commits, kept as "+ref)
+		}
+	}
+	return out, nil
 }

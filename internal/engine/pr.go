@@ -38,7 +38,7 @@ func (e *Engine) requestPR(ctx context.Context, id string, actor task.Actor) (re
 		}
 	}
 	t, err := e.change(ctx, id, func(s record.Snapshot) (*record.Change, error) {
-		def, err := e.Rules.Pinned(ctx, s.Task.Workflow)
+		def, err := e.rules(ctx, s.Task)
 		if err != nil {
 			return nil, err
 		}
@@ -120,7 +120,7 @@ func (e *Engine) defaultBranch(t task.Task) (string, error) {
 func (e *Engine) mergedThere(ctx context.Context, s record.Snapshot, req task.Request, pr record.PullRequest,
 	evidence decide.Evidence) (record.Outcome, string, error) {
 	req.Reason, req.Override = pr.Ended(), false
-	def, err := e.Rules.Pinned(ctx, s.Task.Workflow)
+	def, err := e.rules(ctx, s.Task)
 	if err != nil {
 		return record.Outcome{}, "", err
 	}
@@ -157,7 +157,7 @@ func (e *Engine) noteMerged(ctx context.Context, req task.Request, pr record.Pul
 			s.Task.ID, s.Task.Branch, pr.URL, s.Task.ID, s.Task.ID)
 	}
 	_, err = e.change(ctx, req.Task, func(s record.Snapshot) (*record.Change, error) {
-		def, err := e.Rules.Pinned(ctx, s.Task.Workflow)
+		def, err := e.rules(ctx, s.Task)
 		if err != nil {
 			return nil, err
 		}
@@ -229,7 +229,7 @@ func (e *Engine) prEnded(ctx context.Context, id string, pr record.PullRequest) 
 	if err != nil || !decide.PRNews(s.Task, pr) {
 		return "", err
 	}
-	def, err := e.Rules.Pinned(ctx, s.Task.Workflow)
+	def, err := e.rules(ctx, s.Task)
 	if err != nil {
 		return "", err
 	}

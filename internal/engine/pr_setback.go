@@ -49,7 +49,7 @@ func (e *Engine) PRJudged(ctx context.Context, id string, look record.PRLook) (t
 // long to find out; nil where that is nothing.
 func (e *Engine) sendBackNew(ctx context.Context, t task.Task, back decide.Setback, full func() decide.Setback) (
 	string, error) {
-	def, err := e.Rules.Pinned(ctx, t.Workflow)
+	def, err := e.rules(ctx, t)
 	if err != nil {
 		return "", err
 	}

@@ -27,7 +27,7 @@ type Projections interface {
 // file, project keeps that content, reports it, and restores the file; content that it showed before is merely old.
 // The caller holds the lock of the task's files. project returns the record as it then is.
 func (e *Engine) project(ctx context.Context, s record.Snapshot) (record.Snapshot, error) {
-	def, err := e.Rules.Pinned(ctx, s.Task.Workflow)
+	def, err := e.rules(ctx, s.Task)
 	if err != nil || len(def.Projections) == 0 {
 		return s, err
 	}
@@ -127,7 +127,7 @@ func (e *Engine) tampered(ctx context.Context, t task.Task, events []history.Eve
 		Type:   history.ProjectionRestored,
 		Reason: "someone changed " + file + ", which only the engine writes: " + what,
 		Data: map[string]string{
-			history.DataFile: file, history.DataFound: digest, history.DataWritten: task.FormatTime(found.Written),
+			history.DataFile: file, history.DataFound: digest, "written": task.FormatTime(found.Written),
 			history.DataMark: found.Mark,
 		},
 	})
@@ -159,7 +159,7 @@ func (e *Engine) Projects(ctx context.Context, ref task.WorkflowRef) (bool, erro
 // Differ describes where the files that a task's workflow projects are not what its history says. It changes
 // nothing.
 func (e *Engine) Differ(ctx context.Context, t task.Task, lines []string) ([]string, error) {
-	def, err := e.Rules.Pinned(ctx, t.Workflow)
+	def, err := e.rules(ctx, t)
 	if err != nil || len(def.Projections) == 0 {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"orange/internal/decide"
 	"orange/internal/history"
@@ -155,6 +156,9 @@ func (e *Engine) attempt(ctx context.Context, r *request) (record.Outcome, error
 			return record.Outcome{}, err
 		}
 	}
+	if err := e.ready(ctx, s.Task, r.Request, c); err != nil {
+		return record.Outcome{}, err
+	}
 	if r.known != nil && r.known.pull != nil {
 		c.Task = decide.MarkOtherHead(s.Task, c.Task, *r.known.pull)
 	}
@@ -253,7 +257,7 @@ func (e *Engine) look(ctx context.Context, r *request) (
 		var parts []workflow.Part
 		var before task.Task
 		s, evidence, err = e.inspect(ctx, r.Task, func(s record.Snapshot) (whole bool, err error) {
-			if def, err = e.Rules.Pinned(ctx, s.Task.Workflow); err == nil {
+			if def, err = e.rules(ctx, s.Task); err == nil {
 				err = r.begins(def, s)
 			}
 			if err != nil {
@@ -376,7 +380,7 @@ func (e *Engine) queue(ctx context.Context, t task.Task, req task.Request) (reco
 		if s.Task.QueuedFor == req.To || s.Task.Status != t.Status {
 			return nil, nil
 		}
-		def, err := e.Rules.Pinned(ctx, s.Task.Workflow)
+		def, err := e.rules(ctx, s.Task)
 		if err != nil {
 			return nil, err
 		}
@@ -414,6 +418,9 @@ func (e *Engine) conclude(ctx context.Context, t task.Task, event int, actor tas
 	if out.Hooks, err = e.runHooks(ctx, interrupted, t.ID, event, actor); err != nil {
 		return out, err
 	}
+	if out.Stayed, err = e.stayed(ctx, t.ID, event, out.Hooks); err != nil {
+		return out, err
+	}
 	s, err := e.Store.Load(ctx, t.ID)
 	if errors.Is(err, task.ErrNotFound) {
 		return out, nil
@@ -445,6 +452,9 @@ func (e *Engine) announce(ctx context.Context, t task.Task, event int) (record.O
 	if out.Event.IsMove() {
 		what = "moved"
 	}
+	if err := e.noteShared(ctx, t, s.Owed); err != nil {
+		out.Warning = strings.TrimPrefix(out.Warning+"; "+err.Error(), "; ")
+	}
 	e.Log.Info(what, "component", "engine", "task", t.ID, "event", out.Event.Type, "from", string(out.Event.From),
 		"to", string(out.Event.To), "actor", out.Event.Actor)
 	return out, nil
@@ -461,7 +471,7 @@ func (e *Engine) note(ctx context.Context, id string, actor task.Actor, event hi
 // noted is the change of an event that moves nothing; it leaves the task as after.
 func (e *Engine) noted(ctx context.Context, s record.Snapshot, after task.Task, actor task.Actor,
 	event history.Event) (*record.Change, error) {
-	def, err := e.Rules.Pinned(ctx, s.Task.Workflow)
+	def, err := e.rules(ctx, s.Task)
 	if err != nil {
 		return nil, err
 	}

@@ -63,7 +63,7 @@ func (e *Engine) say(ctx context.Context, v Voice, id, role, text string, actor 
 	if err != nil {
 		return "", "", err
 	}
-	def, err := e.Rules.Pinned(ctx, s.Task.Workflow)
+	def, err := e.rules(ctx, s.Task)
 	if err != nil {
 		return "", "", err
 	}

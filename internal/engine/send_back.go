@@ -56,7 +56,7 @@ func (s *sendingBack) attempt(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	def, err := s.Rules.Pinned(ctx, first.Task.Workflow)
+	def, err := s.rules(ctx, first.Task)
 	if err != nil {
 		return "", err
 	}
@@ -92,7 +92,7 @@ func unsettled(evidence decide.Evidence) bool {
 
 // commit decides, writes what the worker has to know, commits, and has the hooks performed.
 func (s *sendingBack) commit(ctx context.Context, now record.Snapshot, evidence decide.Evidence) (string, error) {
-	def, err := s.Rules.Pinned(ctx, now.Task.Workflow)
+	def, err := s.rules(ctx, now.Task)
 	if err != nil {
 		return "", err
 	}
@@ -108,7 +108,7 @@ func (s *sendingBack) commit(ctx context.Context, now record.Snapshot, evidence 
 	if !due {
 		return "", nil
 	}
-	told := decide.SentBackNotice(c)
+	became, told := decide.SentBack(c)
 	in := replay.Inputs{Ask: replay.AskBack, Against: s.against}.By(task.Actor{Rule: true}).After(s.back)
 	if c, err = in.Keep(def, now, evidence, c); err != nil {
 		return "", err
@@ -124,7 +124,7 @@ func (s *sendingBack) commit(ctx context.Context, now record.Snapshot, evidence 
 	if err != nil {
 		return "", err
 	}
-	s.then = decide.Became(c)
+	s.then = became
 	if c.Entered && t.Attention != "" {
 		told += "; " + t.Attention
 	}

@@ -246,7 +246,7 @@ func (e *Engine) Drop(ctx context.Context, id string, actor task.Actor) (record.
 
 func (e *Engine) drop(ctx context.Context, id string, actor task.Actor) (out record.Outcome, err error) {
 	out.Task, err = e.change(ctx, id, func(s record.Snapshot) (*record.Change, error) {
-		def, err := e.Rules.Pinned(ctx, s.Task.Workflow)
+		def, err := e.rules(ctx, s.Task)
 		if err != nil {
 			return nil, err
 		}
@@ -352,7 +352,7 @@ func (e *Engine) dueAgain(ctx context.Context, id string,
 		if actor.Role != task.RoleHuman {
 			return &record.Change{Task: s.Task, Expect: s.Task.Version, Settled: again}, nil
 		}
-		def, err := e.Rules.Pinned(ctx, s.Task.Workflow)
+		def, err := e.rules(ctx, s.Task)
 		if err != nil {
 			return nil, err
 		}

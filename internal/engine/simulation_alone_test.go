@@ -533,7 +533,7 @@ func TestSimulation_sendsBackAsOftenAsTheRulesSay(t *testing.T) {
 	if seed, given := givenSeed(t); given {
 		first, walks = seed, 1
 	}
-	for _, name := range []string{"default", "classic"} {
+	for _, name := range []string{"default"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			most, sent, kept := boundOf(t, name, all[name]), 0, 0

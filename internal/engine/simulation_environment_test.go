@@ -190,7 +190,7 @@ type programs struct {
 
 func (c hookCommands) RunLimited(_ context.Context, program proc.Command, _ proc.Limits) (proc.LimitedResult, error) {
 	vars := map[string]string{}
-	for _, pair := range program.Env {
+	for _, pair := range program.Base {
 		name, value, _ := strings.Cut(pair, "=")
 		vars[name] = value
 	}

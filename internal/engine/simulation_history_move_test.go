@@ -106,7 +106,7 @@ func (h *historian) taken(e history.Event) *workflow.Transition {
 			continue
 		}
 		open = append(open, edge)
-		if h.allowed(e, edge) && (override && edge.Override || !override && h.named(e, edge.Gate)) &&
+		if h.allowed(e, edge) && (override && h.def.Overridable(edge) || !override && h.named(e, edge.Gate)) &&
 			h.hooked(e, edge) {
 			fit = append(fit, edge)
 		}

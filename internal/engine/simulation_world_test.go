@@ -205,16 +205,16 @@ func (w terminal) FindProgram(name, _ string) (string, error) { return name, nil
 // pool is the workspaces.
 type pool struct{ p *process }
 
-func (w pool) Prepare(_ context.Context, t task.Task) ([]string, error) {
+func (w pool) Prepare(_ context.Context, t task.Task) (worktree.Cleared, error) {
 	s := w.p.sim
-	return at(w.p, "prepare "+t.Workspace+" for "+s.short(t.ID), func() ([]string, error) {
+	return at(w.p, "prepare "+t.Workspace+" for "+s.short(t.ID), func() (worktree.Cleared, error) {
 		if err := w.p.Fail("prepare a workspace"); err != nil {
-			return nil, err
+			return worktree.Cleared{}, err
 		}
 		s.checkPrepare(t)
 		s.prepared[t.Workspace] = t.ID
 		s.pushed[t.ID] = true
-		return nil, nil
+		return worktree.Cleared{}, nil
 	})
 }
 
@@ -224,11 +224,11 @@ func (w pool) View(_ context.Context, t task.Task) (worktree.View, error) {
 
 func (w pool) Equip(context.Context, task.Task, []harness.File, []string) error { return nil }
 
-func (w pool) Release(_ context.Context, t task.Task) ([]string, error) {
+func (w pool) Release(_ context.Context, t task.Task) (worktree.Cleared, error) {
 	s := w.p.sim
-	return at(w.p, "release "+t.Workspace+" of "+s.short(t.ID), func() ([]string, error) {
+	return at(w.p, "release "+t.Workspace+" of "+s.short(t.ID), func() (worktree.Cleared, error) {
 		if err := w.p.Fail("release a workspace"); err != nil {
-			return nil, err
+			return worktree.Cleared{}, err
 		}
 		for _, a := range s.Agents {
 			if a.Alive && a.Workspace == t.Workspace {
@@ -236,7 +236,7 @@ func (w pool) Release(_ context.Context, t task.Task) ([]string, error) {
 			}
 		}
 		delete(s.prepared, t.Workspace)
-		return nil, nil
+		return worktree.Cleared{}, nil
 	})
 }
 

@@ -27,7 +27,7 @@ func (e *Engine) job(ctx context.Context, t task.Task, hook task.OwedHook) (reco
 	if err != nil {
 		return job, nil, err
 	}
-	def, err := e.Rules.Pinned(ctx, t.Workflow)
+	def, err := e.rules(ctx, t)
 	if err != nil {
 		return job, nil, err
 	}
@@ -57,7 +57,7 @@ func (e *Engine) job(ctx context.Context, t task.Task, hook task.OwedHook) (reco
 	if job.Start, err = e.found(ctx, def, t, job.Role); err != nil {
 		return job, nil, err
 	}
-	if job.Conversation, job.Again, err = e.conversation(ctx, def, job); err != nil {
+	if err = e.conversation(ctx, def, &job); err != nil {
 		return job, nil, err
 	}
 	seat := &record.Seat{Hash: job.Seat, Task: t.ID, Role: job.Role, Hook: hook.ID, Start: job.Start}
@@ -119,7 +119,7 @@ func (e *Engine) about(ctx context.Context, c *record.Change, s record.Snapshot,
 	if effect.Seat == nil && (hook.Action != action.AcquireWorkspace || s.Task.Subject.Commit != "") {
 		return nil
 	}
-	def, err := e.Rules.Pinned(ctx, s.Task.Workflow)
+	def, err := e.rules(ctx, s.Task)
 	if err != nil {
 		return err
 	}

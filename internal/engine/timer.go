@@ -41,7 +41,7 @@ func (e *Engine) timeouts(ctx context.Context, id string) (next time.Time, told 
 	if err != nil {
 		return next, "", err
 	}
-	def, err := e.Rules.Pinned(ctx, s.Task.Workflow)
+	def, err := e.rules(ctx, s.Task)
 	if err != nil {
 		return next, "", err
 	}

@@ -3,7 +3,9 @@ package engine_test
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"net/url"
 	"os"
@@ -16,6 +18,7 @@ import (
 	"orange/internal/history"
 	"orange/internal/record"
 	"orange/internal/task"
+	"orange/internal/workflow"
 )
 
 // past is the record and the files, with a history that someone may have changed.
@@ -54,9 +57,14 @@ func (p past) Wholes(ctx context.Context, ids []string) (map[string]record.Whole
 	return all, err
 }
 
-func (p past) Rules(ctx context.Context, ref task.WorkflowRef) error {
-	_, err := p.world.Rules.Pinned(ctx, ref)
-	return err
+func (p past) Pinned(ctx context.Context, ref task.WorkflowRef) (*workflow.Definition, error) {
+	return p.Rules.Pinned(ctx, ref)
+}
+
+func (p past) Check(ctx context.Context) ([]string, error) { return p.store.Check(ctx) }
+
+func (p past) Flaws(ctx context.Context, id string) ([]record.Finding, error) {
+	return p.store.Flaws(ctx, id)
 }
 
 func (p past) Kept(project, id, digest string) (string, bool, error) {
@@ -152,6 +160,45 @@ func TestAKeptText_thatIsChangedOrGoneIsNamed(t *testing.T) {
 	must(t, os.WriteFile(path, text, 0o644))
 }
 
+// Defect: the doctor missed texts that are never kept, and did not miss those that a decision only looked at.
+func TestTheDoctorAndVerify_missTheSameTexts(t *testing.T) {
+	t.Parallel()
+	w := inhabited(t)
+	all, err := filepath.Glob(filepath.Join(w.home, "tasks", "*", "*", "evidence", "*"))
+	must(t, err)
+	if len(all) < 5 {
+		t.Fatalf("found only the texts %q", all)
+	}
+	missed := 0
+	for _, path := range all {
+		other := w.copied(t)
+		must(t, os.Remove(filepath.Join(other.home, strings.TrimPrefix(path, w.home))))
+		other = other.another()
+		verified, examined := map[string]bool{}, map[string]bool{}
+		found, err := other.doctor().VerifyAll(t.Context(), past{world: other}, "")
+		must(t, err)
+		missing(found, verified)
+		found, err = other.doctor().Examine(t.Context(), false)
+		must(t, err)
+		if missing(found, examined); !maps.Equal(verified, examined) {
+			t.Errorf("without %q verify misses texts of %v, and the doctor of %v", path, verified, examined)
+		}
+		missed += len(verified)
+	}
+	if missed < 5 {
+		t.Errorf("of %d texts %d are missed", len(all), missed)
+	}
+}
+
+// missing notes the tasks that lack a text.
+func missing(found []record.Finding, tasks map[string]bool) {
+	for _, f := range found {
+		if f.Check == "evidence" && f.Level != record.LevelOK {
+			tasks[f.Subject] = true
+		}
+	}
+}
+
 func TestARecord_thatSaysWhatItsHistoryDoesNotIsNamed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -172,6 +219,72 @@ func TestARecord_thatSaysWhatItsHistoryDoesNotIsNamed(t *testing.T) {
 	c = record.Change{Task: s.Task, Expect: s.Task.Version + 1} // as it was
 	_, err = w.store.Commit(t.Context(), c)
 	must(t, err)
+}
+
+// rewrite writes another history over a task's, sealed as one that was always so.
+func (w *world) rewrite(id string, change func(e *history.Event)) {
+	w.t.Helper()
+	prev, size := "", 0
+	for i, e := range w.events(id, "") {
+		change(&e)
+		sealed, err := history.Seal(e, i+1, prev)
+		must(w.t, err)
+		line, err := json.Marshal(sealed)
+		must(w.t, err)
+		w.tamper("UPDATE events SET line = ? WHERE task = ? AND seq = ?", string(line), id, i+1)
+		prev, size = sealed.Hash, size+len(line)+1
+	}
+	w.tamper("UPDATE tasks SET hash = ?, history_bytes = ? WHERE id = ?", prev, size, id)
+	must(w.t, os.Remove(w.files.History("garden", id)))
+	must(w.t, w.Sync(w.t.Context(), id))
+}
+
+// Defect: what an event of an earlier Orange did not have yet was called changed by other hands.
+func TestAHistory_thatAnEarlierOrangeWroteIsToldAsThat(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.reach("reviewing")
+	w.rewrite(id, func(e *history.Event) { e.Inputs = nil })
+	var out []string
+	for _, f := range w.verify(id, nil) {
+		out = append(out, string(f.Level)+" "+f.Found)
+	}
+	if got := strings.Join(out, "\n"); strings.Contains(got, "problem") ||
+		!strings.Contains(got, "warning of the decisions up to event 8 it is not known what they were made from") ||
+		!strings.Contains(got, "ok the hooks of events 2, 6, 8 are compared by their names alone") {
+		t.Errorf("found %s", got)
+	}
+	w.tamper("DELETE FROM tasks") // no one can decide it again
+
+	w = newWorld(t)
+	id = w.reach("reviewing")
+	w.rewrite(id, func(e *history.Event) {
+		if e.Seq == 5 {
+			e.Inputs = nil
+		}
+	})
+	if got := problems(w.verify(id, nil)); !strings.Contains(got, "event 5 is a decision, and what it was made from "+
+		"is gone: its inputs were taken away") {
+		t.Errorf("found %s", got)
+	}
+	w.tamper("DELETE FROM tasks")
+}
+
+// Defect: the end of the agents of a task that leaves its home was called changed by other hands.
+func TestATask_whoseAgentsEndedBecauseItLeavesHoldsItsPast(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.reach("working")
+	must(t, w.BeginToLeave(t.Context(), id, "to the big machine", human))
+	if got := problems(w.verify(id, nil)); got != "" {
+		t.Errorf("found %s", got)
+	}
+	w.tamper("UPDATE hooks SET hook = replace(hook, 'kill_session', 'set_field') WHERE event = "+
+		"(SELECT max(event) FROM hooks WHERE task = ?)", id)
+	if got := problems(w.verify(id, nil)); !strings.Contains(got, "and on record are set_field") {
+		t.Errorf("with another hook: %s", got)
+	}
+	w.tamper("DELETE FROM tasks")
 }
 
 // tamper writes into the record past the engine.
@@ -254,6 +367,34 @@ func TestARecord_thatOtherHandsHaveWrittenIntoIsNamed(t *testing.T) {
 			"it cannot be read, and was compared with nothing: "},
 		"a hook is unreadable": {"UPDATE hooks SET hook = '{' WHERE event = 2",
 			"it cannot be read, and was compared with nothing: "},
+		"a hook is in no state": {"UPDATE hooks SET state = 'dome' WHERE event = 2",
+			"a row of hooks has the state 'dome'"},
+		"a hook is out of its order": {"UPDATE hooks SET place = place + 4 WHERE event = 2",
+			"the hooks of event 2 are not numbered from 0 on"},
+		"a hook has a number of later": {"UPDATE hooks SET id = id + 4096 WHERE event = 2",
+			"comes before one that was set going later"},
+		"a seat is of no hook": {"UPDATE seats SET hook = hook + 4096", "which the task does not have"},
+		"a seat is of no role": {"UPDATE seats SET role = 'workep'", `its workflow has no role "workep"`},
+		"a seat is of no task": {"UPDATE seats SET task = 'nobody'",
+			"nobody: rows of seats are of a task that is not on record"},
+		"a seat has no digest":    {"UPDATE seats SET hash = 'Q' || substr(hash, 2)", "a row of seats has the hash 'Q"},
+		"a notice is of no event": {"UPDATE notices SET seq = 1024", "a row of notices has the seq 1024"},
+		"the header showed another status": {"UPDATE renderings SET value = 'wor{ing' WHERE value = 'working'",
+			`that TASK.md showed status: "wor{ing" is on record, and not in its history`},
+		"the header shows another branch": {"UPDATE renderings SET value = 'x' WHERE field = 'branch'",
+			`that TASK.md shows branch: "branch-reviewing" is missing on record`},
+		"the header has no such field": {"UPDATE renderings SET field = 'statur' WHERE field = 'status'",
+			`that TASK.md showed statur: `},
+		"a task that goes on counts as over": {"UPDATE tasks SET live = 0",
+			"whether it goes on is true by its workflow, and false on record"},
+		"a history has other bytes": {"UPDATE tasks SET history_bytes = history_bytes + 1", "bytes, and "},
+		"an event has another number": {"UPDATE events SET seq = seq + 64 WHERE seq > 3",
+			"it cannot be read, and was compared with nothing"},
+		"an event is not told to followers": {"DELETE FROM changes WHERE seq = 3",
+			"the table changes does not have its events, each once and in their order"},
+		"a workflow that nobody uses is changed": {
+			"INSERT INTO workflows VALUES ('abc', 'x', 1, 'x'); UPDATE tasks SET version = version",
+			`workflows: the text that is kept under the digest "abc" has another one`},
 		"the task is taken out": {
 			"DELETE FROM tasks", "its folder has its history, and the record does not have the task"},
 	} {
@@ -270,7 +411,8 @@ func TestARecord_thatOtherHandsHaveWrittenIntoIsNamed(t *testing.T) {
 				t.Fatalf("before: %s", got)
 			}
 			w.tamper(tt.query)
-			if got := w.verifyAll(); !strings.Contains(got, tt.want) || !strings.Contains(got, id) {
+			if got := w.verifyAll(); !strings.Contains(got, tt.want) ||
+				!strings.Contains(got, id) && !strings.HasPrefix(got, tt.want) {
 				t.Errorf("found %q, want %q", got, tt.want)
 			}
 			if w.tasks() > 0 {
@@ -305,6 +447,12 @@ func TestATaskWithoutATrace_isFoundByItsPast(t *testing.T) {
 		t.Errorf("with its events: %q", got)
 	}
 	w.tamper("DELETE FROM events")
+	for _, table := range []string{"hooks", "spent", "seats", "renderings"} {
+		if got := w.verifyAll(); !strings.Contains(got, id+": rows of "+table+" are of a task that is not on record") {
+			t.Errorf("with its %s: %q", table, got)
+		}
+		w.tamper("DELETE FROM " + table)
+	}
 	if got := w.verifyAll(); got != "" {
 		t.Errorf("without a trace but the word that it has ended: %q", got)
 	}

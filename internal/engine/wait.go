@@ -122,7 +122,7 @@ func (e *Engine) waitState(ctx context.Context, w Waiting, id, role string) (rec
 	if err != nil {
 		return record.Waited{}, err
 	}
-	def, err := e.Rules.Pinned(ctx, s.Task.Workflow)
+	def, err := e.rules(ctx, s.Task)
 	if err != nil {
 		return record.Waited{}, err
 	}

@@ -32,7 +32,7 @@ func (e *Engine) Why(ctx context.Context, peeker Peeker, id string,
 	if err != nil {
 		return decide.Explanation{}, err
 	}
-	def, err := e.Rules.Pinned(ctx, s.Task.Workflow)
+	def, err := e.rules(ctx, s.Task)
 	if err != nil {
 		return decide.Explanation{}, err
 	}
@@ -94,12 +94,18 @@ func seen(evidence decide.Evidence) []task.Evidence {
 
 func (e *Engine) awaits(ctx context.Context, def *workflow.Definition, s record.Snapshot, role string,
 	alive func(task.Task, string) (bool, error), events []history.Event) ([]rejection.Detail, error) {
-	lives, err := e.seatedAs(ctx, s.Task.ID, role)
-	if err == nil && lives { // an agent whose end is noted is dead, even while its window closes
-		lives, err = alive(s.Task, role)
-	}
+	seated, err := e.seatedAs(ctx, s.Task.ID, role)
 	if err != nil {
 		return nil, err
+	}
+	lives := record.AgentDead
+	if seated { // an agent whose end is noted is dead, even while its window closes
+		switch is, unseen := alive(s.Task, role); {
+		case unseen != nil: // who shows the explanation says why
+			lives = record.AgentUnknown
+		case is:
+			lives = record.AgentAlive
+		}
 	}
 	own, _, err := e.projectSettings(s.Task.Project)
 	if err != nil {

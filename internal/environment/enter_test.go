@@ -35,7 +35,7 @@ func agents(t *testing.T) (k *PerTask, looks func() int) {
 	k = &PerTask{
 		Home: dir, Locks: mirror.Files{Home: dir}, Log: slog.New(slog.DiscardHandler),
 		Configure: func() error { return nil },
-		Server:    tmux.Server{Program: program, Socket: "none", Config: filepath.Join(dir, "tmux.conf")},
+		Server:    &tmux.Server{Program: program, Socket: "none", Config: filepath.Join(dir, "tmux.conf")},
 	}
 	for _, pair := range os.Environ() { // they come back when the test is over
 		name, value, _ := strings.Cut(pair, "=")

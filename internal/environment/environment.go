@@ -23,6 +23,7 @@ import (
 	"sync"
 
 	"orange/internal/harness"
+	"orange/internal/inherited"
 	"orange/internal/proc"
 	"orange/internal/task"
 	"orange/internal/tmux"
@@ -36,7 +37,7 @@ type locker interface {
 // PerTask keeps an environment for each task of a home.
 type PerTask struct {
 	Home      string // $ORANGE_HOME
-	Server    tmux.Server
+	Server    *tmux.Server
 	Configure func() error // writes the configuration of the terminal server
 	Locks     locker
 	Log       *slog.Logger
@@ -91,13 +92,14 @@ func (k *PerTask) Forget(ctx context.Context, id string) error {
 // Drop forgets the environment of a task.
 func (k *PerTask) Drop(ctx context.Context, id string) error { return k.Server.Drop(ctx, id) }
 
-// Kept is the environment that a terminal server keeps for a task; nil where it keeps none.
-func Kept(ctx context.Context, server tmux.Server, id string) ([]string, error) {
+// Kept is the environment that a terminal server keeps for a task; nil where it keeps none. An earlier Orange may have
+// kept it from inside a hook of git.
+func Kept(ctx context.Context, server *tmux.Server, id string) ([]string, error) {
 	text, err := server.Kept(ctx, id)
 	if err != nil || len(text) == 0 {
 		return nil, err
 	}
-	return strings.Split(string(text), "\x00"), nil
+	return inherited.WithoutTask(strings.Split(string(text), "\x00")), nil
 }
 
 // Environment is what a task's programs run in. Where none is kept, after a reboot above all, it is that of this
@@ -140,9 +142,9 @@ func (k *PerTask) Own() []string {
 	k.entering.Lock()
 	defer k.entering.Unlock()
 	if k.plain != nil {
-		return WithoutAgent(k.plain)
+		return inherited.WithoutTask(k.plain)
 	}
-	return WithoutAgent(os.Environ())
+	return proc.Environment()
 }
 
 // enter gives this process an environment, or leaves it its own where there is none, and lays over it what the person
@@ -327,16 +329,6 @@ func become(env []string) {
 
 func stays(name string) bool { return strings.HasPrefix(name, "ORANGE_") || harness.OfTerminal(name) }
 
-// WithoutAgent takes out of an environment what belongs to one agent or one terminal: a program that is started
-// for another task, or that ends an agent's leftovers by these marks, must not carry them.
-func WithoutAgent(env []string) []string {
-	return slices.DeleteFunc(slices.Clone(env), func(pair string) bool {
-		name, _, _ := strings.Cut(pair, "=")
-		return name == "TMUX" || name == "TMUX_PANE" ||
-			strings.HasPrefix(name, "ORANGE_") && name != "ORANGE_LOG_LEVEL" && name != harness.WatchVariable
-	})
-}
-
 // bearingNames are the variables by which programs, their settings and the terminal server are found. Their
 // values are no secrets.
 func bearingNames() []string {
@@ -366,6 +358,16 @@ func (k *PerTask) noteBearings(env []string) error {
 		return fmt.Errorf("note how programs are found: %w", err)
 	}
 	return nil
+}
+
+// Server is the terminal server of a home. Where its place is not noted yet, it may have been started in the bearings.
+func Server(home string) *tmux.Server {
+	s := tmux.ServerOf(home)
+	s.Earlier = func() string {
+		bearings, _ := Bearings(home) // without them it is looked for where this process would start it
+		return harness.Value(bearings, "TMUX_TMPDIR")
+	}
+	return s
 }
 
 // Bearings are the variables by which programs, their settings and the terminal server of a home are found, as they

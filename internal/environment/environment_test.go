@@ -6,15 +6,6 @@ import (
 	"testing"
 )
 
-func TestWithoutAgent_takesOutWhatMarksAnAgentOrATerminal(t *testing.T) {
-	t.Parallel()
-	got := WithoutAgent([]string{"PATH=/bin", "ORANGE_SEAT=secret", "TMUX=/tmp/x", "ORANGE_LOG_LEVEL=debug",
-		"TMUX_PANE=%1", "ORANGE_HOME=/h", "TMUX_TMPDIR=/tmp"})
-	if want := []string{"PATH=/bin", "ORANGE_LOG_LEVEL=debug", "TMUX_TMPDIR=/tmp"}; !slices.Equal(got, want) {
-		t.Errorf("found %q, want %q", got, want)
-	}
-}
-
 func TestBecome_replacesAllButWhatOrangeSetAndTheTerminal(t *testing.T) {
 	for name, value := range map[string]string{"AGENTS_OWN": "x", "ORANGE_ROLE": "worker", "TERM": "xterm-test"} {
 		t.Setenv(name, value)

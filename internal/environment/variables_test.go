@@ -136,7 +136,7 @@ func TestVariables_thatCannotBeSetOrForgottenChangeNothing(t *testing.T) {
 	}{
 		{[]string{"KEY=hidden", "1A=hidden"}, `called "1A"`},
 		{[]string{"ORANGE_SEAT=hidden"}, "which task it works for"},
-		{[]string{"TMUX=hidden"}, "a window that is not its own"},
+		{[]string{"TMUX=hidden"}, "a window or a repository that is not its own"},
 		{[]string{"ORANGE"}, "this shell has no variable of that name"},
 		{[]string{"KEY=hidden\x00"}, "zero byte"},
 		{[]string{"KEY=hidden\xff"}, "no text in UTF-8"},

@@ -26,7 +26,9 @@ type Git interface {
 	// Commits counts those of the head that the base, which it names, has not.
 	Commits(ctx context.Context, t task.Task, head string) (base string, count int, err error)
 	// Changed lists the paths that differ between the head and where it left its base.
-	Changed(ctx context.Context, t task.Task, head string) ([]string, error)
+	Changed(ctx context.Context, t task.Task, head string) (paths, added []string, err error)
+	// OtherThanBase are those of the paths that differ between a commit of the branch and the base as it is now.
+	OtherThanBase(ctx context.Context, t task.Task, head string, paths []string) ([]string, error)
 	// Tip is where the task's branch ends now. The answer holds an error for what cannot be read.
 	Tip(ctx context.Context, t task.Task) task.Subject
 	// Between counts the commits that one commit has and the other has not, both ways.

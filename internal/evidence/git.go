@@ -56,7 +56,8 @@ func misplaced(s Workspace, workspace, branch string) (found, want string) {
 func (v *view) seeGit(ctx context.Context, p workflow.Part) (decide.Fact, error) {
 	fact := decide.Fact{Source: "git " + p.Git, Where: "the workspace"}
 	switch p.Git {
-	case workflow.GitCommitted, workflow.GitUnmoved, workflow.GitMoved, workflow.GitAsReviewed, workflow.GitUntouched:
+	case workflow.GitCommitted, workflow.GitUnmoved, workflow.GitMoved, workflow.GitAsReviewed, workflow.GitUntouched,
+		workflow.GitProtected:
 		return told(&fact, v.seeSubject(ctx, &fact, p))
 	}
 	s, found, want, err := v.workspaceOn(ctx, v.task.Branch)
@@ -73,6 +74,9 @@ func (v *view) seeGit(ctx context.Context, p workflow.Part) (decide.Fact, error)
 		if dirt := s.Uncommitted(); len(dirt)+len(s.Setup) > 0 {
 			fact.Text = "HEAD " + s.Head + "\n" + strings.Join(slices.Concat(dirt, s.Setup), "\n") + "\n"
 			fact.Found, fact.Want = s.differs(dirt, "commit them")
+			if len(s.Setup) == 0 {
+				fact.Files = len(dirt)
+			}
 		}
 	case workflow.GitPlanned:
 		err = v.seePlanned(ctx, &fact, s, p.Plan)
@@ -102,7 +106,7 @@ func (v *view) seeAhead(ctx context.Context, fact *decide.Fact, s Workspace) err
 }
 
 func (v *view) seePlanned(ctx context.Context, fact *decide.Fact, s Workspace, plan string) error {
-	changed, err := v.Git.Changed(ctx, v.task, s.Head)
+	changed, _, err := v.Git.Changed(ctx, v.task, s.Head)
 	if err != nil {
 		return err
 	}

@@ -48,6 +48,8 @@ type world struct {
 	stand   evidence.Workspace
 	ahead   int
 	changed []string
+	based   []string // and those that the base has by now
+	added   []string // those of them that the base has not
 	tip     task.Subject
 	more    int      // commits since the subject
 	fewer   int      // that it had
@@ -123,8 +125,12 @@ func (w *world) Commits(context.Context, task.Task, string) (string, int, error)
 	return "origin/main", w.ahead, nil
 }
 
-func (w *world) Changed(context.Context, task.Task, string) ([]string, error) {
-	return w.changed, nil
+func (w *world) Changed(context.Context, task.Task, string) (paths, added []string, err error) {
+	return w.changed, w.added, nil
+}
+
+func (w *world) OtherThanBase(_ context.Context, _ task.Task, _ string, paths []string) ([]string, error) {
+	return slices.DeleteFunc(slices.Clone(paths), func(path string) bool { return slices.Contains(w.based, path) }), nil
 }
 
 // named is no pattern's word: the names themselves.

@@ -55,7 +55,7 @@ type LocalPrograms struct {
 
 // RunJQ runs ServeJQ in a process of its own and answers what that said.
 func (p LocalPrograms) RunJQ(ctx context.Context, request []byte, limit time.Duration) (string, error) {
-	ran, err := proc.RunLimited(ctx, proc.Command{Name: p.JQ[0], Args: p.JQ[1:], Dir: "/", Env: []string{},
+	ran, err := proc.RunLimited(ctx, proc.Command{Name: p.JQ[0], Args: p.JQ[1:], Dir: "/", Base: []string{},
 		Stdin: bytes.NewReader(request)}, proc.Limits{Time: limit, Memory: jqOuterMem, Output: jqOutput})
 	return ran.Output, err
 }
@@ -92,7 +92,7 @@ func (p LocalPrograms) RunCheck(ctx context.Context, t task.Task, check workflow
 	if err != nil {
 		return Run{}, errors.Join(err, place.Away(context.WithoutCancel(ctx)))
 	}
-	ran, err := proc.RunLimited(ctx, proc.Command{Name: program, Args: check.Run[1:], Dir: place.Dir, Env: env},
+	ran, err := proc.RunLimited(ctx, proc.Command{Name: program, Args: check.Run[1:], Dir: place.Dir, Base: env},
 		proc.Limits{Time: time.Duration(check.Timeout) * time.Second, Memory: checkMemory, Output: checkOutput})
 	changed := place.Stamps.Changed()
 	err = errors.Join(err, endMarked(context.WithoutCancel(ctx), marks), place.Away(context.WithoutCancel(ctx)))

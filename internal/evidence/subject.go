@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"orange/internal/decide"
+	"orange/internal/printable"
 	"orange/internal/task"
 	"orange/internal/workflow"
 	"orange/internal/worktree"
@@ -38,9 +39,11 @@ func (v *view) seeSubject(ctx context.Context, fact *decide.Fact, p workflow.Par
 	switch p.Git {
 	case workflow.GitCommitted:
 		fact.Text = "HEAD " + s.Head + "\ncommitted\n"
-		v.seeCommitted(fact, s)
+		v.seeCommitted(fact, s, s.New)
 	case workflow.GitUntouched:
 		return v.seeUntouched(ctx, fact, s, p.Untouched)
+	case workflow.GitProtected:
+		return v.seeProtected(ctx, fact, s, p)
 	case workflow.GitUnmoved:
 		return v.seeUnmoved(ctx, fact, s, tip)
 	}
@@ -70,17 +73,41 @@ func unreadable(fact *decide.Fact, tip task.Subject) {
 		"bring the task's branch back, or run orange task update --branch in the workspace"
 }
 
-func (v *view) seeCommitted(fact *decide.Fact, s Workspace) {
-	if dirt := s.Tracked(); len(dirt)+len(s.Setup) > 0 {
-		fact.Text = "HEAD " + s.Head + "\n" + strings.Join(slices.Concat(dirt, s.Setup), "\n") + "\n"
-		fact.Found, fact.Want = s.differs(dirt, "commit them, or take them back: "+s.takeBack())
+// seeCommitted checks whether the commit has what lies in the worktree: no file that git knows differs, and fresh, the
+// new ones that count, are none.
+func (v *view) seeCommitted(fact *decide.Fact, s Workspace, fresh []string) {
+	dirt := s.Tracked()
+	if len(dirt)+len(s.Setup)+len(fresh) == 0 {
+		return
+	}
+	fact.Text = "HEAD " + s.Head + "\n" + strings.Join(slices.Concat(dirt, fresh, s.Setup), "\n") + "\n"
+	if len(s.Setup) == 0 { // else files are not all
+		fact.Files = len(dirt) + len(fresh)
+	}
+	fact.Found, fact.Want = s.differs(dirt, "commit them, or take them back: "+s.takeBack())
+	if len(fresh) > 0 {
+		fact.Found = joined(fact.Found, "new files that no commit has: "+named(fresh))
+		fact.Want = joined(fact.Want, "the new ones: commit them (git add "+typed(fresh)+"), or have git ignore them "+
+			"in a .gitignore that you commit, or delete them")
 	}
 }
+
+func joined(first, second string) string {
+	if first == "" {
+		return second
+	}
+	return first + "; " + second
+}
+
+// named names the first ten of many files.
+func named(files []string) string { return printable.Names(files, mostNew) }
+
+const mostNew = 10
 
 // seeUndisturbed checks whether a worktree is still at the commit that is judged in it: a commit of what differs
 // would be another one.
 func (v *view) seeUndisturbed(fact *decide.Fact, s Workspace) {
-	if v.seeCommitted(fact, s); fact.Found != "" {
+	if v.seeCommitted(fact, s, nil); fact.Found != "" {
 		fact.Other = true
 		_, fact.Want = s.differs(s.Tracked(), "take them back: "+s.takeBack()+
 			"; or have them committed, and that commit reviewed")
@@ -106,6 +133,9 @@ func (v *view) seeUnmoved(ctx context.Context, fact *decide.Fact, s Workspace, t
 		return nil
 	case tip.Commit == noted.Commit:
 		v.seeUndisturbed(fact, s)
+		if len(s.New) > 0 { // a judge's own run of the tests may leave some; they are no part of what is merged
+			fact.Text += "new since: " + named(s.New) + "\n"
+		}
 		return nil
 	}
 	fact.Text = "HEAD " + s.Head + "\nsubject " + noted.Commit + "\n"
@@ -232,7 +262,7 @@ func (v *view) seeAsReviewed(ctx context.Context, fact *decide.Fact, tip task.Su
 }
 
 func (v *view) seeUntouched(ctx context.Context, fact *decide.Fact, s Workspace, globs []string) error {
-	changed, err := v.Git.Changed(ctx, v.task, s.Head)
+	changed, _, err := v.Git.Changed(ctx, v.task, s.Head)
 	if err != nil {
 		return err
 	}
@@ -245,6 +275,57 @@ func (v *view) seeUntouched(ctx context.Context, fact *decide.Fact, s Workspace,
 		fact.Want = "take these changes back (git restore --source with the base), or ask a person"
 	}
 	return nil
+}
+
+// seeProtected checks that the task leaves alone what its project protects. New files count only where a pattern says
+// so.
+func (v *view) seeProtected(ctx context.Context, fact *decide.Fact, s Workspace, p workflow.Part) error {
+	fact.Source = "protected files"
+	changed, added, err := v.Git.Changed(ctx, v.task, s.Head)
+	if err != nil {
+		return err
+	}
+	changed = slices.Concat(changed, s.Uncommitted(), s.New)
+	slices.Sort(changed)
+	changed = slices.Compact(changed)
+	fresh := slices.Concat(added, s.New)
+	var all, new []string // patterns; those of new files are among all
+	for _, pattern := range p.Untouched {
+		pattern, also := strings.CutPrefix(pattern, "+")
+		all = append(all, pattern)
+		if also {
+			new = append(new, pattern)
+		}
+	}
+	also := v.Named(new, fresh)
+	allowed := v.Named(p.Except, changed)
+	touched := slices.DeleteFunc(v.Named(all, changed), func(path string) bool {
+		return slices.Contains(fresh, path) && !slices.Contains(also, path) || slices.Contains(allowed, path)
+	})
+	if touched, err = v.unlikeBase(ctx, s, touched); err != nil {
+		return err
+	}
+	fact.Text = strings.Join(append([]string{"HEAD " + s.Head, "protected " + strings.Join(p.Untouched, " ")},
+		touched...), "\n") + "\n"
+	if len(touched) > 0 {
+		fact.Files = len(touched)
+		fact.Found = "changes of files that the project protects: " + named(touched)
+		fact.Want = "take these changes back (git restore --source with the base), or have a person allow them: " +
+			"orange task update " + v.task.ID + " --may-change " + typed(touched[:1]) + " --reason REASON"
+	}
+	return nil
+}
+
+// unlikeBase leaves out the paths that the branch has as the base has them by now: a commit of the base was taken over.
+func (v *view) unlikeBase(ctx context.Context, s Workspace, paths []string) ([]string, error) {
+	if len(paths) == 0 {
+		return nil, nil
+	}
+	other, err := v.Git.OtherThanBase(ctx, v.task, s.Head, paths)
+	dirt := slices.Concat(s.Uncommitted(), s.New)
+	return slices.DeleteFunc(paths, func(path string) bool {
+		return !slices.Contains(other, path) && !slices.Contains(dirt, path)
+	}), err
 }
 
 // differs reports paths that differ, of what hides some of them, and of the worktree's own settings; and what to

@@ -27,7 +27,13 @@ func TestLook_tellsWhetherTheWorkIsWhatItsEvidenceIsAbout(t *testing.T) {
 		again bool // a verdict on what is there now would do too
 	}{
 		{name: "committed", git: workflow.GitCommitted},
-		{name: "new files are not tracked", git: workflow.GitCommitted, set: func(w *world) {
+		{name: "a new file", git: workflow.GitCommitted, set: func(w *world) {
+			w.stand.New = []string{"new.go"}
+		}, found: []string{`new files that no commit has: "new.go"`}, want: `git add "new.go"`},
+		{name: "many new files", git: workflow.GitCommitted, set: func(w *world) {
+			w.stand.New = strings.Split("abcdefghijkl", "")
+		}, found: []string{`"j" and 2 more`}, want: "delete them"},
+		{name: "new files since the hand-off", git: workflow.GitUnmoved, set: func(w *world) {
 			w.stand.New = []string{"new.go"}
 		}},
 		{name: "not committed", git: workflow.GitCommitted, set: dirty, found: []string{

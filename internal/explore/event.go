@@ -284,11 +284,8 @@ const noRole = -1
 
 func (w *walk) respawn(at int32, c config, t task.Task) {
 	r := slices.Index(w.roles, w.def.States[c.status].Role)
-	if r < 0 { // no agent works there
-		return
-	}
 	key := ending{c.view(), noRole}
-	if c.agent(r) == alive {
+	if r >= 0 && c.agent(r) == alive { // where none works, a task that has no workspace gets one
 		key.role = r
 	}
 	out, known := w.respawnOf[key]

@@ -218,7 +218,8 @@ func TestTheBoundGrowsByTheCyclesThatSendBackAllows(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]struct{ once, cycle explore.Bound }{
 		"default": {explore.Bound{Moves: 27, Agents: 19, Rounds: 16}, explore.Bound{Moves: 11, Agents: 18, Rounds: 16}},
-		"classic": {explore.Bound{Moves: 21, Agents: 19, Rounds: 16}, explore.Bound{Moves: 11, Agents: 18, Rounds: 16}},
+		"testdata/sessions": {explore.Bound{Moves: 21, Agents: 19, Rounds: 16},
+			explore.Bound{Moves: 11, Agents: 18, Rounds: 16}},
 	} {
 		text, err := os.ReadFile("../../workflows/" + name + ".yml")
 		if err != nil {

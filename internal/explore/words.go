@@ -81,6 +81,9 @@ func (w *walk) eventText(at int32, before, after config, e event) string {
 		}
 		return text + "."
 	case isRespawn:
+		if e.role < 0 {
+			return fmt.Sprintf("A person has %q go on in a workspace again.", status)
+		}
 		return fmt.Sprintf("A person starts the %s of %q again.", w.roles[e.role], status)
 	case isRevival:
 		return fmt.Sprintf("The %s of %q is started again by itself.", w.roles[e.role], status)

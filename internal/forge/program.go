@@ -53,11 +53,9 @@ func (p program) run(ctx context.Context, dir, stdin string, args ...string) (pr
 	defer cancel()
 	out, err := proc.Run(ctx, proc.Command{
 		Name: found, Args: args, Dir: dir, Stdin: strings.NewReader(stdin), Most: mostAnswer,
-		Watched: filepath.Base(found),
-		Env:     append([]string{"NO_COLOR=1", "GIT_TERMINAL_PROMPT=0"}, p.env...),
-		// A git hook hands these to its children: the program would look at that repository, not at the one in dir.
-		Unset: append([]string{"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_PREFIX",
-			"GIT_CONFIG"}, p.unset...),
+		Watched: filepath.Base(found), Whole: proc.Every,
+		Env:   append([]string{"NO_COLOR=1", "GIT_TERMINAL_PROMPT=0"}, p.env...),
+		Unset: p.unset,
 	})
 	var ended *proc.Error
 	switch {

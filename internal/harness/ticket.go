@@ -43,10 +43,6 @@ func OfTerminal(name string) bool {
 	return slices.Contains([]string{"TERM", "COLORTERM", "TERM_PROGRAM", "TERM_PROGRAM_VERSION"}, name)
 }
 
-// ofServer reports whether a variable leads to the terminal server: an agent that has it would be taken for a
-// person's own window there.
-func ofServer(name string) bool { return name == "TMUX" || name == "TMUX_PANE" }
-
 // Environment is what the agent gets, told from what is kept for its task, from what the person has set for the tasks
 // of its project, and from the environment of the pane that it runs in. Where nothing is kept it starts from that of
 // the pane.
@@ -56,7 +52,7 @@ func (t Ticket) Environment(kept, given, pane []string) []string {
 		base = append(only(kept, func(name string) bool { return !OfTerminal(name) }), only(pane, OfTerminal)...)
 	}
 	base = only(Layer(base, given), func(name string) bool {
-		return !ofServer(name) && !slices.Contains(t.Unset, name)
+		return !slices.Contains(t.Unset, name)
 	})
 	env := Layer(base, t.Set)
 	path := t.Path

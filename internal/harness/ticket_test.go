@@ -10,7 +10,7 @@ import (
 
 func TestEnvironment(t *testing.T) {
 	t.Parallel()
-	pane := []string{"TERM=tmux", "TMUX=/s", "TMUX_PANE=%1", "HOME=/pane", "PATH=/pane/bin", "ONLY=pane"}
+	pane := []string{"TERM=tmux", "HOME=/pane", "PATH=/pane/bin", "ONLY=pane"}
 	tests := []struct {
 		name   string
 		ticket harness.Ticket
@@ -21,7 +21,7 @@ func TestEnvironment(t *testing.T) {
 		{"where nothing is kept it is the pane's, which leads nowhere", harness.Ticket{Path: "/o"}, nil, pane,
 			[]string{"TERM=tmux", "HOME=/pane", "PATH=/o:/pane/bin", "ONLY=pane"}},
 		{"with one that is kept, only the terminal comes from the pane", harness.Ticket{Path: "/o"}, []string{
-			"HOME=/own", "TERM=dumb", "PATH=/own/bin", "TERM_PROGRAM=x", "TMUX=/mine", "TMUX_PANE=%9"}, pane,
+			"HOME=/own", "TERM=dumb", "PATH=/own/bin", "TERM_PROGRAM=x"}, pane,
 			[]string{"HOME=/own", "PATH=/o:/own/bin", "TERM=tmux"}},
 		{"what is set lies over it", harness.Ticket{Path: "/o", Set: []string{"HOME=/set", "NEW=a=b"}}, nil, pane,
 			[]string{"TERM=tmux", "HOME=/set", "PATH=/o:/pane/bin", "ONLY=pane", "NEW=a=b"}},
@@ -71,7 +71,8 @@ func TestCheckVariable_takesWhatAProgramCanHaveAndNotWhatIsOrangesOwn(t *testing
 	for name, why := range map[string]string{
 		"KEY": "", "_a1": "", "http_proxy": "", "PATH": "", "ORANGES": "",
 		"": "letters, digits", "1KEY": "no digit first", "A B": "letters", "A-B": "letters", "KEY\n": "letters",
-		"ORANGE_SEAT": "Orange sets them for each program", "TMUX": "a window that is not its own",
+		"ORANGE_SEAT": "Orange sets them for each program", "TMUX": "a window or a repository that is not its own",
+		"GIT_DIR":   "a repository",
 		"TMUX_PANE": "window", "TMUX_TMPDIR": "where the terminal server of Orange is",
 	} {
 		err := harness.CheckVariable(name)

@@ -3,6 +3,7 @@ package harness
 import (
 	"strings"
 
+	"orange/internal/inherited"
 	"orange/internal/lazyregexp"
 	"orange/internal/task"
 )
@@ -33,11 +34,11 @@ func CheckVariable(name string) error {
 		return task.Notef(task.ErrUsage, "cannot set %s: names that begin with ORANGE_ tell a program which task it "+
 			"works for and who it is, and Orange sets them for each program; choose another name", name)
 	case name == "TMUX_TMPDIR":
-		return task.Notef(task.ErrUsage, "cannot set %s: it says where the terminal server of Orange is; set it for "+
-			"your own shell, before any agent is started", name)
-	case ofServer(name):
-		return task.Notef(task.ErrUsage, "cannot set %s: it would lead an agent to a window that is not its own, and "+
-			"Orange takes it from every program", name)
+		return task.Notef(task.ErrUsage, "cannot set %s: it says where the terminal server of Orange is started; set "+
+			"it for your own shell, before any agent is started", name)
+	case inherited.Leads(name):
+		return task.Notef(task.ErrUsage, "cannot set %s: it would lead an agent to a window or a repository that is "+
+			"not its own, and Orange takes it from every program", name)
 	}
 	return nil
 }

@@ -37,8 +37,7 @@ const ProjectionRestored = "projection.restored"
 // Keys in the data of a ProjectionRestored: the file, the digest under which its content is kept, when that was
 // written, and what tells this very edit from the next one with the same content.
 const (
-	DataFile    = "file"
-	DataFound   = "found"
-	DataWritten = "written"
-	DataMark    = "mark"
+	DataFile  = "file"
+	DataFound = "found"
+	DataMark  = "mark"
 )

@@ -54,6 +54,7 @@ const (
 	PRDropped        = "pr.closed"
 	PRChecked        = "pr.checked"
 	CheckFinished    = "check.finished"
+	SharedChanged    = "shared.changed"  // settings of git that all worktrees share are not what Orange noted
 	SendBackRefused  = "setback.refused" // something happened for which the workflow has a rule, and it moved nothing
 )
 

@@ -19,6 +19,6 @@ func EventTypes() []string {
 		AgentCrashed, AgentLimited, MachineLost, CrashesForgotten, HooksRetried, AgentStalled, ReviewStarted,
 		TimeoutWarning, TimeoutAlert, TimeoutEscalated, HookFailure, CheckFinished, OrphanFreed, WorkRescued,
 		DocumentRestored, DocumentAdopted, ProjectionRestored, BranchPushed, PRRequested, PRCreated, PRLanded,
-		PRDropped, PRChecked, PRLeftBehind, SendBackRefused,
+		PRDropped, PRChecked, PRLeftBehind, SendBackRefused, SharedChanged,
 	}
 }

@@ -17,6 +17,17 @@ import (
 // FirstSteps are what a person without any task does next, in three lines: where there is no repository, none with a
 // commit, no agent program, or all that a task needs. create is the key of the dashboard that creates a task.
 func (h *Home) FirstSteps(ctx context.Context, create string) ([]string, error) {
+	if h.Older != nil {
+		switch older, err := h.Older(ctx); {
+		case err != nil:
+			return nil, err
+		case older > 0:
+			return []string{
+				fmt.Sprintf("An earlier Orange left tasks here: %d have a folder and are not on record.", older),
+				"Press q, and run orange adopt: it lists them, and takes them over.",
+				"? shows what each key does."}, nil
+		}
+	}
 	projects, err := h.Projects()
 	if err != nil {
 		return nil, err

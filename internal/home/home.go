@@ -48,6 +48,8 @@ type Home struct {
 	Locker    Locker
 
 	Check func(def *workflow.Definition, most int) explore.Report // proves a workflow; explore.Check where it is nil
+	// Older counts the tasks that an earlier Orange left and that are not on record; nil where no one knows.
+	Older func(ctx context.Context) (int, error)
 	// shows a warning to the person; nil for a background process
 	Warn func(text string)
 
@@ -145,7 +147,11 @@ func (h *Home) ParseWorkflow(file string, text []byte) (*workflow.Definition, er
 	if err != nil {
 		return nil, fmt.Errorf("read the usual names: %w", err)
 	}
-	return workflow.Parse(file, text, usual)
+	def, err := workflow.Parse(file, text, usual)
+	if err == nil {
+		def.Strict = def.Strict || def.Version < firstStrict()[def.Name]
+	}
+	return def, err
 }
 
 // Read reads a listed workflow. The error is a yaml.Problems, or why the file cannot be read.
@@ -213,10 +219,7 @@ func (h *Home) FindWorkflow(name string) (*workflow.Definition, Listed, error) {
 // One that does not keep what is proved of every workflow is a task.ErrUsage, and one with another name than its
 // file's a yaml.Problems.
 func (h *Home) Named(ctx context.Context, name string) (*workflow.Definition, error) {
-	def, listed, err := h.FindWorkflow(name)
-	if err == nil {
-		err = misnamed(def)
-	}
+	def, listed, err := h.usable(name)
 	if err != nil {
 		return nil, err
 	}
@@ -232,6 +235,24 @@ func (h *Home) Named(ctx context.Context, name string) (*workflow.Definition, er
 	}
 	h.pinned.Store(name+" "+def.Digest, def)
 	return def, nil
+}
+
+// Present is the workflow that Named would keep. It keeps nothing, and proves nothing.
+func (h *Home) Present(name string) (*workflow.Definition, error) {
+	def, _, err := h.usable(name)
+	return def, err
+}
+
+// usable is a workflow of that name under which tasks may be created, if its properties hold, and its text.
+func (h *Home) usable(name string) (*workflow.Definition, Listed, error) {
+	def, listed, err := h.FindWorkflow(name)
+	if err == nil {
+		err = misnamed(def)
+	}
+	if err != nil {
+		return nil, Listed{}, err
+	}
+	return def, listed, nil
 }
 
 // Pinned is the very workflow that a task was created under, regardless of what its file contains now. It is
@@ -260,6 +281,10 @@ func (h *Home) Pinned(ctx context.Context, ref task.WorkflowRef) (*workflow.Defi
 	}
 	return def, err
 }
+
+// firstStrict are the versions since which the workflows that ship say "override: strict". No one set a verdict aside
+// in earlier ones either, and no one does in a task that pinned one of them.
+func firstStrict() map[string]int { return map[string]int{"default": 7, "classic": 7, "build": 3} }
 
 // Harness finds a harness by name. Files of other names may be wrong: they do not matter here.
 func (h *Home) Harness(name string) (*harness.Harness, error) {

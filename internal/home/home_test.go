@@ -212,13 +212,13 @@ func TestAWorkflowOfTheUsers_hidesTheOneThatShips(t *testing.T) {
 	h := newHome(t)
 	_, before, err := h.FindWorkflow("default")
 	must(t, err)
-	own := write(t, h, "workflows/default.yml", strings.Replace(shipped(t), "version: 6", "version: 7", 1))
+	own := write(t, h, "workflows/default.yml", strings.Replace(shipped(t), "version: 7", "version: 8", 1))
 	write(t, h, "workflows/mine.yml", strings.Replace(shipped(t), "name: default", "name: mine", 1))
 	write(t, h, "workflows/.draft.yml", "broken: [")
 	write(t, h, "workflows/notes.txt", "broken: [")
 	def, after, err := h.FindWorkflow("default")
 	must(t, err)
-	if before.Hides || before.Source != "built in" || !after.Hides || after.Source != own || def.Version != 7 {
+	if before.Hides || before.Source != "built in" || !after.Hides || after.Source != own || def.Version != 8 {
 		t.Errorf("before %v %q, after %v %q, version %d", before.Hides, before.Source, after.Hides, after.Source,
 			def.Version)
 	}
@@ -244,7 +244,7 @@ func TestAWorkflowOfTheUsers_hidesTheOneThatShips(t *testing.T) {
 func TestPinned_isTheWorkflowOfTheTasksBirth(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
-	path := write(t, h, "workflows/default.yml", strings.Replace(shipped(t), "version: 6", "version: 7", 1))
+	path := write(t, h, "workflows/default.yml", strings.Replace(shipped(t), "version: 7", "version: 8", 1))
 	born, err := h.Named(t.Context(), "default")
 	must(t, err)
 	must(t, os.WriteFile(path, []byte("broken: ["), 0o644))
@@ -253,7 +253,7 @@ func TestPinned_isTheWorkflowOfTheTasksBirth(t *testing.T) {
 	}
 	def, err := h.Pinned(t.Context(), task.WorkflowRef{Name: born.Name, Version: born.Version, Digest: born.Digest})
 	must(t, err)
-	if def.Version != 7 || def.Digest != born.Digest {
+	if def.Version != 8 || def.Digest != born.Digest {
 		t.Errorf("the pinned workflow has version %d and digest %s", def.Version, def.Digest)
 	}
 	_, err = h.Pinned(t.Context(), task.WorkflowRef{Digest: "unknown"})
@@ -402,4 +402,18 @@ func TestAFileThatWasCopied_isCheckedAsItIsUsed(t *testing.T) {
 	must(t, os.WriteFile(outside, []byte(shipped(t)), 0o600))
 	_, err = h.CheckWorkflow(outside)
 	must(t, err)
+}
+
+// No one could set a verdict aside in a version that did not say so yet, and tasks may live that pinned one.
+func TestParseWorkflow_knowsThatEarlierVersionsAreStrict(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	for version, strict := range map[string]bool{"version: 6": true, "version: 8": false} {
+		text := strings.Replace(shipped(t), "override: strict\n", "", 1)
+		def, err := h.ParseWorkflow("default.yml", []byte(strings.Replace(text, "version: 7", version, 1)))
+		must(t, err)
+		if def.Strict != strict {
+			t.Errorf("%s without the word: strict %v, want %v", version, def.Strict, strict)
+		}
+	}
 }

@@ -34,7 +34,7 @@ type ports struct {
 	panes    []tmux.Pane
 	waiters  []task.Process
 	alive    map[int]bool
-	rescued  []string
+	cleared  worktree.Cleared
 	deleted  string
 	left     string
 	started  string
@@ -129,8 +129,8 @@ func (p *ports) FindProgram(program, path string) (string, error) {
 	return program, nil
 }
 
-func (p *ports) Prepare(_ context.Context, t task.Task) ([]string, error) {
-	return p.rescued, p.note("prepare %s", t.Workspace)
+func (p *ports) Prepare(_ context.Context, t task.Task) (worktree.Cleared, error) {
+	return p.cleared, p.note("prepare %s", t.Workspace)
 }
 
 func (p *ports) View(context.Context, task.Task) (worktree.View, error) {
@@ -144,8 +144,8 @@ func (p *ports) Equip(_ context.Context, t task.Task, _ []harness.File, _ []stri
 	return p.note("equip %s", t.Workspace)
 }
 
-func (p *ports) Release(_ context.Context, t task.Task) ([]string, error) {
-	return p.rescued, p.note("release %s", t.Workspace)
+func (p *ports) Release(_ context.Context, t task.Task) (worktree.Cleared, error) {
+	return p.cleared, p.note("release %s", t.Workspace)
 }
 
 func (p *ports) DeleteRemoteBranch(_ context.Context, t task.Task, landed string) (worktree.Deleted, error) {

@@ -8,7 +8,7 @@ package hook
 import (
 	"context"
 	"fmt"
-	"strings"
+	"orange/internal/printable"
 	"time"
 
 	"orange/internal/action"
@@ -47,12 +47,12 @@ type Processes interface {
 
 // Workspaces is the pool of worktrees.
 type Workspaces interface {
-	// Prepare, and Release below, answer the refs of what was kept, and in words what was taken back of the
-	// worktree's own git configuration.
-	Prepare(ctx context.Context, t task.Task) (rescued []string, err error)
+	// Prepare, and Release below, answer what would have been lost and was kept, what was set aside, and what was
+	// taken back of the worktree's own git configuration.
+	Prepare(ctx context.Context, t task.Task) (worktree.Cleared, error)
 	View(ctx context.Context, t task.Task) (worktree.View, error)
 	Equip(ctx context.Context, t task.Task, files []harness.File, exclude []string) error
-	Release(ctx context.Context, t task.Task) (rescued []string, err error)
+	Release(ctx context.Context, t task.Task) (worktree.Cleared, error)
 	// DeleteRemoteBranch deletes what is merged. landed is the commit that a pull request was merged from; empty
 	// where none was.
 	DeleteRemoteBranch(ctx context.Context, t task.Task, landed string) (worktree.Deleted, error)
@@ -185,14 +185,27 @@ func (h *Executor) marks(t task.Task, role string) []string {
 	return out
 }
 
-func rescuedEvents(rescued []string) []history.Event {
+// clearedEvents are the events about what was found in a workspace.
+func clearedEvents(c worktree.Cleared) []history.Event {
 	var events []history.Event
-	for _, what := range rescued {
-		key := "ref"
-		if !strings.HasPrefix(what, "refs/") {
-			key = "taken_back"
+	add := func(data map[string]string) {
+		events = append(events, history.Event{Type: history.WorkRescued, Data: data})
+	}
+	for _, one := range c.Rescued {
+		data := map[string]string{"ref": one.Ref}
+		if len(one.Files) > 0 {
+			data["files"] = printable.Names(one.Files, mostNamed)
 		}
-		events = append(events, history.Event{Type: history.WorkRescued, Data: map[string]string{key: what}})
+		add(data)
+	}
+	for _, one := range c.Aside {
+		add(map[string]string{"aside": one.String()})
+	}
+	for _, what := range c.TakenBack {
+		add(map[string]string{"taken_back": what + ", which was changed in the worktree's own git configuration"})
 	}
 	return events
 }
+
+// mostNamed is how many files a message names.
+const mostNamed = 10

@@ -1,6 +1,7 @@
 package hook_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -10,6 +11,7 @@ import (
 	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/tmux"
+	"orange/internal/worktree"
 )
 
 func TestPerform_refusesAnActionItDoesNotKnow(t *testing.T) {
@@ -68,12 +70,22 @@ func TestPerform_handsOnTheErrorsOfItsPorts(t *testing.T) {
 func TestAcquireWorkspace_preparesTheTreeAndTellsWhatWasRescued(t *testing.T) {
 	t.Parallel()
 	executor, p := newExecutor(t)
-	p.rescued = []string{"refs/orange/rescue/abc/1", "core.hookspath"}
+	p.cleared = worktree.Cleared{
+		Rescued:   []worktree.Rescue{{Ref: "refs/orange/rescue/abc/1", Files: []string{"a", "b c"}}},
+		Aside:     []record.Aside{{Path: "lib", Why: "a repository of its own", Files: 2, Bytes: 1200}},
+		TakenBack: []string{"core.hookspath"},
+	}
 	effect, err := executor.Perform(t.Context(), aJob(action.AcquireWorkspace, ""))
 	must(t, err)
 	wantCalls(t, p, "prepare garden--1")
-	if len(effect.Events) != 2 || effect.Events[1].Data["taken_back"] != p.rescued[1] ||
-		effect.Events[0].Type != history.WorkRescued || effect.Events[0].Data["ref"] != p.rescued[0] {
+	var said []string
+	for _, e := range effect.Events {
+		said = append(said, fmt.Sprintf("%s %v", e.Type, e.Data))
+	}
+	want := []string{`work.rescued map[files:"a", "b c" ref:refs/orange/rescue/abc/1]`,
+		"work.rescued map[aside:lib (a repository of its own; 2 files, 1.2 kB)]",
+		"work.rescued map[taken_back:core.hookspath, which was changed in the worktree's own git configuration]"}
+	if !slices.Equal(said, want) {
 		t.Errorf("the events are %+v", effect.Events)
 	}
 }

@@ -216,8 +216,8 @@ func TestRunCommand_runsInTheWorktreeAndKnowsItsHook(t *testing.T) {
 		"HOME=/root", "PATH=/usr/bin", "ORANGE_HOOK_ID=7", "ORANGE_TASK_ID=abc", "ORANGE_PROJECT=garden",
 		"ORANGE_STATUS=open", "ORANGE_HOME=" + executor.Home,
 	}
-	if !slices.Equal(p.ran.Env, want) {
-		t.Errorf("the environment is %q, want %q", p.ran.Env, want)
+	if !slices.Equal(p.ran.Base, want) {
+		t.Errorf("the environment is %q, want %q", p.ran.Base, want)
 	}
 	job.Task.Workspace = ""
 	_, err = executor.Perform(t.Context(), job)

@@ -23,10 +23,10 @@ func (h *Executor) releaseWorkspace(ctx context.Context, job record.Job) (record
 					job.Task.Workspace, p.Role)
 		}
 	}
-	rescued, err := h.Workspaces.Release(ctx, job.Task)
+	cleared, err := h.Workspaces.Release(ctx, job.Task)
 	if err != nil {
 		return record.Effect{}, err
 	}
-	return record.Effect{Events: rescuedEvents(rescued), Lease: record.LeaseFree,
+	return record.Effect{Events: clearedEvents(cleared), Lease: record.LeaseFree,
 		Said: "released " + job.Task.Workspace}, nil
 }

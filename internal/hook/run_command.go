@@ -66,7 +66,7 @@ func (h *Executor) run(ctx context.Context, job record.Job, argv []string, view 
 	env = append(slices.Concat(env, view.Env),
 		"ORANGE_HOOK_ID="+strconv.FormatInt(job.Hook.ID, 10), "ORANGE_TASK_ID="+t.ID, "ORANGE_PROJECT="+t.Project,
 		"ORANGE_STATUS="+string(t.Status), "ORANGE_HOME="+h.Home)
-	ended, err := h.Processes.RunLimited(ctx, proc.Command{Name: argv[0], Args: argv[1:], Dir: view.Dir, Env: env},
+	ended, err := h.Processes.RunLimited(ctx, proc.Command{Name: argv[0], Args: argv[1:], Dir: view.Dir, Base: env},
 		proc.Limits{Time: limit, Memory: commandMemory, Output: keptOutput})
 	if err != nil {
 		return fmt.Errorf("cannot run %q: %w", argv[0], err)

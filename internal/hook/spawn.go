@@ -15,6 +15,7 @@ import (
 	"orange/internal/conflict"
 	"orange/internal/harness"
 	"orange/internal/history"
+	"orange/internal/printable"
 	"orange/internal/proc"
 	"orange/internal/record"
 	"orange/internal/task"
@@ -147,7 +148,7 @@ func (h *Executor) prepare(ctx context.Context, job record.Job, agent *harness.H
 	if err := h.Workspaces.Equip(ctx, job.Task, agent.Files, agent.Exclude); err != nil {
 		return tmux.Start{}, err
 	}
-	prompt := workflow.Expand(job.Prompt, h.variables(job, view)) + h.conflicts(ctx, job)
+	prompt := workflow.Expand(job.Prompt, h.variables(job, view)) + held(job) + h.conflicts(ctx, job)
 	promptFile := filepath.Join(h.Setup.TaskDir(job.Task), "prompts",
 		mine+"-"+strings.ReplaceAll(window, "/", "-")+".md")
 	if err := writePrivate(promptFile, []byte(prompt)); err != nil {
@@ -222,8 +223,7 @@ func (h *Executor) ticket(job record.Job, agent *harness.Harness, view worktree.
 		Set: append(slices.Concat(agent.Variables(values), view.Env),
 			"ORANGE_HOME="+h.Home, "ORANGE_TASK_ID="+t.ID, "ORANGE_PROJECT="+t.Project, "ORANGE_ROLE="+job.Role,
 			"ORANGE_STATUS="+string(t.Status), "ORANGE_ROUND="+strconv.Itoa(t.Counters.Get(task.ReviewRound)),
-			"ORANGE_SEAT="+job.Secret,
-			"GIT_NO_REPLACE_OBJECTS=1"), // it is shown what is merged
+			"ORANGE_SEAT="+job.Secret),
 	}
 	if agent.SessionVariable != "" {
 		ticket.Set = append(ticket.Set, harness.ConversationInVariable+"="+agent.SessionVariable)
@@ -291,6 +291,15 @@ func (h *Executor) variables(job record.Job, view worktree.View) map[string]stri
 		}
 	}
 	return values
+}
+
+// held tells an agent that is started again which files kept the move of the one before it; empty where none did.
+func held(job record.Job) string {
+	if job.Held == "" {
+		return ""
+	}
+	return "\n\nBefore anything else: " + printable.Line(job.Held) + ". Commit each of these files, or have git " +
+		"ignore it in a .gitignore that you commit, or take it back or delete it. Then ask for the move again."
 }
 
 // commitOf is the commit that an agent is started on, as its prompt says it.

@@ -26,6 +26,8 @@ func commands(def *workflow.Definition, t task.Task, need record.Need) []string 
 		return []string{attach}
 	case record.NeedsModel, record.NeedsWord:
 		return []string{say, attach}
+	case record.NeedsDocument:
+		return []string{"orange doctor"}
 	case record.NeedsAgent:
 		return []string{line("respawn %s"), line("logs %s")}
 	case record.NeedsAttention:
@@ -62,7 +64,7 @@ func moves(def *workflow.Definition, t task.Task) []string {
 			!mine || len(out) == mostCommands-1 {
 			continue
 		}
-		words := fmt.Sprintf("orange task update %s --status %s", t.ID, edge.To)
+		words := edge.Command(t.ID, edge.To)
 		if !slices.Contains(out, words) {
 			out = append(out, words)
 		}

@@ -54,9 +54,9 @@ func TestNeedOf_namesTheMovesOfAStatusThatIsNoMerge(t *testing.T) {
 		States: []workflow.State{{Name: "new"}, {Name: "asked"}, {Name: "a"}, {Name: "b"}, {Name: "c"}, {Name: "off"}},
 		Moves:  []workflow.Move{{Command: workflow.MoveCancel, To: "off"}},
 		Transitions: []workflow.Transition{move("off"), move("b", "worker"), move("a", "human"), move("a"),
-			move("asked"), move("c"), move("new")}}
+			move("asked"), {From: "asked", To: "c", Reason: true}, move("new")}}
 	need := inbox.NeedOf(def, task.Task{ID: "T", Status: "asked", Live: true}, "", inbox.Sight{})
-	want := "orange task update T --status a; orange task update T --status c; orange task why T"
+	want := "orange task update T --status a; orange task update T --status c --reason TEXT; orange task why T"
 	if got := strings.Join(need.Commands, "; "); got != want {
 		t.Errorf("found %s, want %s", got, want)
 	}

@@ -89,6 +89,18 @@ func needOf(def *workflow.Definition, t task.Task, agent string, seen Sight) rec
 	return record.Need{}
 }
 
+// WithoutDocument is the need of a task whose TASK.md cannot be read, for this reason.
+func WithoutDocument(def *workflow.Definition, t task.Task, there bool, why error) record.Need {
+	need := record.Need{Kind: record.NeedsDocument, Since: t.UpdatedAt,
+		Found: "its document cannot be read: " + why.Error(),
+		Want:  "put it back from a backup; orange doctor --fix writes one that has nothing but its header"}
+	if there {
+		need.Want = "move away what is there, and " + need.Want
+	}
+	need.Commands = commands(def, t, need)
+	return need
+}
+
 // mostWords is the most letters of a Need in a few words.
 const mostWords = 60
 
@@ -112,6 +124,8 @@ func Words(def *workflow.Definition, t task.Task, need record.Need, clues Clues,
 		words = "model refuses: " + line
 	case record.NeedsWord:
 		words = "rests at its prompt"
+	case record.NeedsDocument:
+		words = "TASK.md cannot be read"
 	case record.NeedsPerson:
 		words = personWords(def, t, state, clues)
 	}

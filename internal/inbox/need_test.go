@@ -1,6 +1,8 @@
 package inbox_test
 
 import (
+	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -77,6 +79,19 @@ func TestWords_areWhatATaskNeedsInShort(t *testing.T) {
 		need := inbox.NeedOf(def, one, c.agent, c.seen)
 		if got := inbox.Words(def, one, need, clues, now); got != c.want || (got == "") != (need.Kind == "") {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+func TestATaskWithoutItsDocument_saysWhatIsThereInstead(t *testing.T) {
+	t.Parallel()
+	one := task.Task{ID: "one", Status: "working", Live: true}
+	for there, want := range map[bool]string{false: "put it back", true: "move away what is there"} {
+		need := inbox.WithoutDocument(defaultRules(t), one, there, errors.New("it is no text"))
+		words := inbox.Words(defaultRules(t), one, need, inbox.Clues{}, time.Now())
+		if words != "TASK.md cannot be read" || !strings.HasPrefix(need.Want, want) ||
+			!strings.Contains(need.Found, "it is no text") || !slices.Equal(need.Commands, []string{"orange doctor"}) {
+			t.Errorf("there %t: %q, %+v", there, words, need)
 		}
 	}
 }

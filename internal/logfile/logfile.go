@@ -15,8 +15,6 @@ import (
 	"strings"
 	"time"
 
-	"gopkg.in/natefinch/lumberjack.v2"
-
 	"orange/internal/printable"
 	"orange/internal/proc"
 	"orange/internal/task"
@@ -80,19 +78,15 @@ func NewLogger(out io.Writer, level slog.Level) *slog.Logger {
 // since others set it aside. So a process that lives for weeks follows the log, also where a person has moved or
 // removed it.
 //
-// The library sets files aside and removes the oldest; it expects to be alone, so it does that under a lock, and
-// never writes. It makes the new file empty a moment after it has the path: therefore no process opens the log
-// without the lock. The oldest are removed in the background. A process that ends first leaves that
-// to the one that sets the next file aside.
+// A process sets the log aside under a lock, under a name that no other file has, and removes the oldest.
 type Log struct {
 	path string
 	size int64 // bytes from which on a file is set aside
 	kept int   // how many of those stay
 	lock Lock
 
-	file    *os.File
-	info    os.FileInfo // of file, to know it again
-	rotator *lumberjack.Logger
+	file *os.File
+	info os.FileInfo // of file, to know it again
 }
 
 // Write appends one line. slog calls it for one line at a time.
@@ -133,7 +127,7 @@ func (f *Log) open() error {
 	return aside
 }
 
-// setAside renames a log that is full. The lock is held.
+// setAside renames a log that is full, and removes the oldest of those that were set aside. The lock is held.
 func (f *Log) setAside() error {
 	now, err := os.Stat(f.path)
 	if errors.Is(err, os.ErrNotExist) || err == nil && now.Size() < f.size {
@@ -142,14 +136,34 @@ func (f *Log) setAside() error {
 	if err != nil {
 		return fmt.Errorf("look at the log: %w", err)
 	}
-	if f.rotator == nil {
-		// one for each process: it keeps a goroutine
-		f.rotator = &lumberjack.Logger{Filename: f.path, MaxBackups: f.kept}
+	aside, err := asideFiles(f.path)
+	if err == nil {
+		err = os.Rename(f.path, asideName(f.path, aside, time.Now()))
 	}
-	if err := errors.Join(f.rotator.Rotate(), f.rotator.Close()); err != nil {
+	for _, oldest := range aside[min(len(aside), f.kept-1):] {
+		if err == nil {
+			err = os.Remove(oldest)
+		}
+	}
+	if err != nil {
 		return fmt.Errorf("set the log aside: %w", err)
 	}
 	return nil
+}
+
+// asideName is the path under which a log is set aside: behind all that were, so that none of them is replaced and the
+// oldest has the first name, even where two are set aside within a millisecond, or the clock was set back.
+func asideName(path string, aside []string, now time.Time) string {
+	extension := filepath.Ext(path)
+	stem := strings.TrimSuffix(path, extension) + "-"
+	at := now.UTC().Truncate(time.Millisecond)
+	if len(aside) > 0 {
+		last, _ := time.Parse(asideLayout, strings.TrimSuffix(strings.TrimPrefix(aside[0], stem), extension))
+		if !at.After(last) {
+			at = last.Add(time.Millisecond)
+		}
+	}
+	return stem + at.Format(asideLayout) + extension
 }
 
 // Close ends writing.
@@ -233,7 +247,7 @@ func isOpen(file *os.File, name string) bool {
 	return err == nil && os.SameFile(one, other)
 }
 
-// asideLayout is the time in the name of a file that the library set aside.
+// asideLayout is the time in the name of a file that was set aside.
 const asideLayout = "2006-01-02T15-04-05.000"
 
 // asideFiles are the paths of the files that were set aside, newest first.

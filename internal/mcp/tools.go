@@ -119,18 +119,15 @@ func (in created) call() call {
 	if in.Context != "" {
 		flags.text("context", "-")
 	}
-	words := []string{"--", in.Branch, in.Summary}
-	if in.Branch == "" && strings.ContainsAny(in.Summary, " \t\n") {
-		words = []string{"--", in.Summary} // the branch is named after its words
-	}
-	return call{args: append(flags, words...), stdin: in.Context}
+	flags.text("branch", in.Branch)
+	return call{args: append(flags, "--summary="+in.Summary), stdin: in.Context}
 }
 
 type updated struct {
 	one
 	Status  string  `json:"status,omitempty" jsonschema:"the status to ask for"`
 	Reason  string  `json:"reason,omitempty" jsonschema:"why, for the history"`
-	Summary string  `json:"summary,omitempty" jsonschema:"the new summary"`
+	Summary *string `json:"summary,omitempty" jsonschema:"the new summary"`
 	Branch  *string `json:"branch,omitempty" jsonschema:"the new branch; empty takes over that of the worktree"`
 }
 
@@ -165,7 +162,9 @@ func changing(s *sdk.Server, orange run) {
 			var flags options
 			flags.text("status", in.Status)
 			flags.text("reason", in.Reason)
-			flags.text("summary", in.Summary)
+			if in.Summary != nil {
+				flags = append(flags, "--summary="+*in.Summary)
+			}
 			switch {
 			case in.Branch == nil:
 			case *in.Branch == "":

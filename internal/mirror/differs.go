@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"orange/internal/document"
 	"orange/internal/proc"
@@ -34,6 +35,40 @@ func (f Files) ReadHistory(project, id string) ([]byte, error) {
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read the history of task %q: %w", id, err)
+	}
+	return text, nil
+}
+
+// beforeAdoption ends the name of the history of an earlier program, which a rebuild leaves next to the one of this.
+const beforeAdoption = "before-adoption"
+
+// IsOlder reports whether an earlier program left a folder: one whose document has a header with a status, and whose
+// history, if there is one, has no hashes. A folder that is being made at this moment is none.
+func (f Files) IsOlder(project, id string, now time.Time) bool {
+	info, err := os.Stat(f.Dir(project, id))
+	if err != nil || now.Sub(info.ModTime()) < time.Minute {
+		return false
+	}
+	lines, err := readHistory(f.History(project, id), mostBefore)
+	if err != nil && !errors.Is(err, os.ErrNotExist) || bytes.Contains(lines, []byte(`"hash":"`)) {
+		return false
+	}
+	text, err := f.Read(project, id, false)
+	_, there := document.Read(text).Front.Get("status")
+	return err == nil && there
+}
+
+// mostBefore is how many bytes of such a history are read: what an agent can write is no one's proof.
+const mostBefore = 1 << 20
+
+// ReadBefore reads the history that an earlier program wrote of a task; empty where it wrote none.
+func (f Files) ReadBefore(project, id string) ([]byte, error) {
+	text, err := readHistory(f.History(project, id)+"."+beforeAdoption, mostBefore)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the history of task %q from before: %w", id, err)
 	}
 	return text, nil
 }
@@ -172,6 +207,7 @@ func (f Files) differsDocument(t task.Task) ([]string, error) {
 	for _, want := range document.Fields(t) {
 		found, there := d.Front.Get(want.Key)
 		switch {
+		case !there && want.Text == "": // an earlier program did not write the field, and it would be empty
 		case !there:
 			out = append(out, fmt.Sprintf("%s has no %s", DocumentName, want.Key))
 		case found != want.Text:

@@ -27,6 +27,7 @@ import (
 //	                                   task's files are read and its mirrors written
 //	CHECK ───────── checks-ID          one run of a check; one check at a time in a worktree
 //	projects                           projects.json
+//	terminal                           one process starts the terminal server; package tmux takes it
 //
 // A transaction of the record is shorter than any of them: no lock is taken inside of one. The lock "record" is the
 // queue of those that wait to begin one, and package sqlite takes it.

@@ -129,7 +129,12 @@ func (f Files) syncHistory(t task.Task, past record.HistoryLines) error {
 		return err
 	}
 	whole := asFile(lines)
-	have, err := readHistory(path, int64(len(whole))) // what is longer is not read: it is not the record's
+	have, err := readHistory(path, int64(len(whole))) // what is longer is not the record's
+	if errors.Is(err, errTooLarge) {
+		if err := f.keepAhead(t, whole); err != nil {
+			return err
+		}
+	}
 	if err != nil || !strings.HasPrefix(whole, string(have)) {
 		return proc.ReplaceCopy(path, []byte(whole))
 	}
@@ -142,6 +147,21 @@ func (f Files) syncHistory(t task.Task, past record.HistoryLines) error {
 	}
 	_, err = file.WriteString(whole[len(have):])
 	return errors.Join(err, file.Close())
+}
+
+// keepAhead keeps a history that goes on where the record ends: it was written by a record that had more, as one is
+// whose newest commits were lost with a file next to it. A history of any other kind is no one's loss.
+func (f Files) keepAhead(t task.Task, whole string) error {
+	const most = 16 << 20
+	have, err := readHistory(f.History(t.Project, t.ID), int64(len(whole))+most)
+	rest, goesOn := bytes.CutPrefix(have, []byte(whole))
+	next, _, _ := bytes.Cut(rest, []byte("\n"))
+	var event struct{ Seq int }
+	if err != nil || !goesOn || json.Unmarshal(next, &event) != nil || event.Seq < 1 {
+		return nil //nolint:nilerr // a file that is far too large, or a pipe, has nothing of the record's
+	}
+	_, err = f.KeepHistory(t.Project, t.ID, "ahead")
+	return err
 }
 
 // asFile is lines with a line feed behind each.

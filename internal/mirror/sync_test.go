@@ -506,3 +506,26 @@ func TestSync_readsNoDocumentThatIsTooLarge(t *testing.T) {
 		t.Errorf("it has %d bytes: %v", info.Size(), err)
 	}
 }
+
+// A record that lost its newest commits is behind its copy: what the copy has more stays somewhere.
+func TestSync_keepsAHistoryThatGoesOnWhereTheRecordEnds(t *testing.T) {
+	t.Parallel()
+	files, one := newFiles(t, "")
+	path := files.History(one.Project, one.ID)
+	ahead := `{"seq":1}` + "\n" + `{"seq":2}` + "\n" + `{"seq":3}` + "\n"
+	write(t, path, ahead)
+	must(t, syncFiles(files, one, []string{`{"seq":1}`, `{"seq":2,"x":1}`}))
+	write(t, path, ahead)
+	must(t, syncFiles(files, one, []string{`{"seq":1}`}))
+	if got := read(t, path); got != `{"seq":1}`+"\n" {
+		t.Errorf("the history is %q", got)
+	}
+	if got := read(t, path+".ahead"); got != ahead {
+		t.Errorf("what it had more is %q", got)
+	}
+	write(t, path, ahead+"a line that no record wrote\n")
+	must(t, syncFiles(files, one, []string{`{"seq":1}`, `{"seq":2}`, `{"seq":3}`}))
+	if _, err := os.Stat(path + ".ahead-2"); err == nil {
+		t.Error("words of no record are kept as its history")
+	}
+}

@@ -98,7 +98,8 @@ func TestLook_concludesNothingFromALookThatFailed(t *testing.T) {
 		"tmux does not answer": {func(w *world) {
 			w.blind, w.panes = errors.New("permission denied"), nil
 		}, "could not look at the sessions"},
-		"the server that it lives in is not the one that was asked": {func(w *world) { w.panes = nil }, "TMUX_TMPDIR"},
+		"the server that it lives in is not the one that was asked": {func(w *world) { w.panes = nil },
+			"another terminal server"},
 		"processes cannot be looked up": {func(w *world) {
 			w.panes, w.fails["alive"] = nil, errors.New("no /proc")
 		}, "no /proc"},

@@ -186,8 +186,8 @@ func (m *Monitor) gone(ctx context.Context, seat record.Seat) (bool, error) {
 		return false, err
 	}
 	if !orphaned {
-		return false, fmt.Errorf("could not find the window of the %s of task %s, whose process %d lives in a "+
-			"terminal: is TMUX_TMPDIR another one here?",
+		return false, fmt.Errorf("could not find the window of the %s of task %s: its process %d lives in another "+
+			"terminal server than the one in terminal.json; to start the agent in that one, end the process",
 			seat.Role, seat.Task, seat.PID)
 	}
 	return true, m.Processes.EndGroup(ctx, p.PID)

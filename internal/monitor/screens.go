@@ -129,8 +129,8 @@ func (m *Monitor) screens(ctx context.Context, known map[string]waiting, since t
 		id := asked[i].ID
 		need, seen := needs[id]
 		one, waits := known[id]
-		if !seen && waits && !since.IsZero() {
-			now[id] = one // its screen is as it was
+		if !seen && waits {
+			now[id] = one // its screen is as it was, or could not be looked at
 		}
 		if need.Kind == record.NeedsLimit && need.Rest == nil {
 			continue // the mark that came with the agent's end says so

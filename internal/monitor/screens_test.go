@@ -197,6 +197,8 @@ func TestScreens_rememberThoseThatWaitAndDidNotChange(t *testing.T) {
 		{since, map[string]record.Need{"two": asks}},
 		{since, map[string]record.Need{}},
 		{time.Time{}, map[string]record.Need{"one": asks, "two": asks}},
+		{time.Time{}, map[string]record.Need{}}, // no one could be looked at
+		{time.Time{}, map[string]record.Need{"one": asks, "two": asks}},
 		{since, map[string]record.Need{"two": {}}}, // it works again
 		{since, map[string]record.Need{"two": asks}},
 	} {

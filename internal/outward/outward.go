@@ -8,6 +8,7 @@ package outward
 
 import (
 	"errors"
+	"fmt"
 	"time"
 
 	"orange/internal/action"
@@ -16,6 +17,19 @@ import (
 
 // ErrHeldBack says that an act is not done, or was cut short, because another home may have the task.
 var ErrHeldBack = errors.New("the act is held back")
+
+// ErrWaits says that an act is held back by what may pass: who has the task could not be looked up, or the fleet has
+// not answered. What becomes of the act says who wanted to do it.
+var ErrWaits = errors.New("the act is held back for now")
+
+// waiting is an ErrHeldBack and an ErrWaits.
+type waiting struct{ text string }
+
+func (w *waiting) Error() string   { return w.text }
+func (w *waiting) Unwrap() []error { return []error{ErrHeldBack, ErrWaits} }
+
+// Waits is the refusal of an act that may be done later.
+func Waits(format string, args ...any) error { return &waiting{fmt.Sprintf(format, args...)} }
 
 // Reaches reports whether a hook changes what is seen outside of this machine.
 func Reaches(h task.Hook) bool {
@@ -43,7 +57,7 @@ func Mine(id string, epoch int, places []SnapshotPlace) error {
 	}
 	for _, p := range places {
 		if p.Trouble != "" {
-			return task.Notef(ErrHeldBack, "cannot read which home has task %s: %s; the act waits", id, p.Trouble)
+			return Waits("cannot read which home has task %s: %s", id, p.Trouble)
 		}
 	}
 	return nil
@@ -81,5 +95,5 @@ func (l HomeLease) Over(now Clock) error {
 	case now.Wall.Sub(l.Answered) >= day:
 		since = "since " + l.Answered.In(now.Wall.Location()).Format("2006-01-02 15:04")
 	}
-	return task.Notef(ErrHeldBack, "the fleet has not answered %s; it is tried again", since)
+	return Waits("the fleet has not answered %s", since)
 }

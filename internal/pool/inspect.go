@@ -63,12 +63,21 @@ func (p *Pool) Commits(ctx context.Context, t task.Task, head string) (base stri
 }
 
 // Changed lists the paths that differ between the head and where it left its base.
-func (p *Pool) Changed(ctx context.Context, t task.Task, head string) ([]string, error) {
+func (p *Pool) Changed(ctx context.Context, t task.Task, head string) (paths, added []string, err error) {
+	repo, base, err := p.base(ctx, t)
+	if err != nil {
+		return nil, nil, err
+	}
+	return repo.Changed(ctx, base.Commit, head)
+}
+
+// OtherThanBase are those of the paths that differ between a commit of the task's branch and its base.
+func (p *Pool) OtherThanBase(ctx context.Context, t task.Task, head string, paths []string) ([]string, error) {
 	repo, base, err := p.base(ctx, t)
 	if err != nil {
 		return nil, err
 	}
-	return repo.Changed(ctx, base.Commit, head)
+	return repo.Differing(ctx, base.Commit, head, paths)
 }
 
 func (p *Pool) base(ctx context.Context, t task.Task) (worktree.Repo, worktree.Base, error) {
@@ -200,7 +209,7 @@ func (p *Pool) Scratch(ctx context.Context, t task.Task, name, commit string) (c
 	}
 	slot := worktree.Slot{Repo: repo, Dir: filepath.Join(p.scratchDir(), name, rand.Text())}
 	if err = repo.Scratch(ctx, slot.Dir, commit); err == nil {
-		err = p.makeReadyOnce(ctx, t, slot, name)
+		err = p.asOwn(ctx, t, false, func(task.Project) error { return p.makeReadyOnce(ctx, t, slot, name) })
 	}
 	if err == nil {
 		c.Stamps, err = slot.Stamps(ctx)

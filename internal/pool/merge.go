@@ -68,7 +68,7 @@ func (p *Pool) Lacks(ctx context.Context, t task.Task, commits []string) (base s
 
 // Fetch learns from origin where its default branch is.
 func (p *Pool) Fetch(ctx context.Context, t task.Task) error {
-	repo, err := p.repo(t)
+	repo, err := p.outward(ctx, t)
 	if err != nil {
 		return err
 	}
@@ -78,7 +78,7 @@ func (p *Pool) Fetch(ctx context.Context, t task.Task) error {
 // Merge merges a commit of the branch, or its tip where none is named.
 func (p *Pool) Merge(ctx context.Context, t task.Task, order record.MergeOrder,
 	begin func(ctx context.Context, result string) error) (record.MergeResult, error) {
-	repo, err := p.repo(t)
+	project, err := p.Setup.Project(t.Project)
 	if err != nil {
 		return record.MergeResult{}, err
 	}
@@ -89,16 +89,23 @@ func (p *Pool) Merge(ctx context.Context, t task.Task, order record.MergeOrder,
 		return record.MergeResult{}, err
 	}
 	defer release()
+	repo, without, err := p.asNoted(ctx, project)
+	if err != nil {
+		return record.MergeResult{}, err
+	}
 	done, err := repo.Merge(ctx, worktree.MergeRequest{
 		MergeOrder: order, Branch: t.Branch, Message: messageOf(t, order), Begin: begin,
-		Check: p.resultCheck(t, repo, order),
+		Check: p.checkThenLook(p.resultCheck(t, repo, order), project, without),
 	})
 	if refused, is := errors.AsType[*worktree.PushRefused](err); is {
 		return record.MergeResult{}, fmt.Errorf("%w; if it takes pull requests only, open one: "+
 			"orange task create-pr %s", refused, t.ID)
 	}
-	return record.MergeResult{Commit: cmp.Or(done.Landed, done.Commit), How: howOf(done, repo, order),
-		Squash: done.Squash}, err
+	how := howOf(done, repo, order)
+	if len(without) > 0 {
+		how += "; it went by the settings that were noted, without what changed since: " + inWords(without)
+	}
+	return record.MergeResult{Commit: cmp.Or(done.Landed, done.Commit), How: how, Squash: done.Squash}, err
 }
 
 // messageOf is the message of the commit that a merge makes. A later look at a squash finds the task, and the commit
@@ -143,7 +150,7 @@ func howOf(done worktree.Merged, repo worktree.Repo, order record.MergeOrder) st
 
 // DeleteRemoteBranch deletes the task's branch on origin where all of it is merged.
 func (p *Pool) DeleteRemoteBranch(ctx context.Context, t task.Task, landed string) (worktree.Deleted, error) {
-	repo, err := p.repo(t)
+	repo, err := p.outward(ctx, t)
 	if err != nil {
 		return worktree.Deleted{}, err
 	}

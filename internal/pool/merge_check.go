@@ -76,7 +76,8 @@ func (p *Pool) checkResult(ctx context.Context, t task.Task, slot worktree.Slot,
 		return err
 	}
 	own := func(context.Context) ([]string, error) { return env, nil }
-	if err := p.makeReadyIn(ctx, t, slot, own); err != nil {
+	err = p.asOwn(ctx, t, false, func(task.Project) error { return p.makeReadyIn(ctx, t, slot, own) })
+	if err != nil {
 		return err
 	}
 	dir, more, err := p.startIn(ctx, t, project.Worktree, slot.Dir)
@@ -122,7 +123,7 @@ func runChecks(ctx context.Context, checks []record.MergeCheck, dir string, env 
 
 // Rehearse merges commits of tasks of one project, one on top of the other, and moves nothing.
 func (p *Pool) Rehearse(ctx context.Context, t task.Task, commits []string) ([]record.Rehearsal, string, error) {
-	repo, err := p.repo(t)
+	repo, err := p.outward(ctx, t)
 	if err != nil {
 		return nil, "", err
 	}
@@ -131,7 +132,7 @@ func (p *Pool) Rehearse(ctx context.Context, t task.Task, commits []string) ([]r
 
 // CheckResult runs the checks of a merge on a commit. The error is a *record.Unmerged where one of them fails.
 func (p *Pool) CheckResult(ctx context.Context, t task.Task, commit string, checks []record.MergeCheck) error {
-	repo, err := p.repo(t)
+	repo, err := p.outward(ctx, t)
 	if err != nil {
 		return err
 	}

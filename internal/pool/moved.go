@@ -71,7 +71,7 @@ func (p *Pool) movable(ctx context.Context, project task.Project, to worktree.Re
 	same, err := p.sameBy(ctx, project, to)
 	if err == nil && !same {
 		err = refused("it has none of the commits that are known of the project, so it is another repository; " +
-			"register it under another name with orange project add")
+			"register it under another name with orange project add PATH --name NAME")
 	}
 	return nil, err
 }
@@ -112,7 +112,11 @@ func (p *Pool) WithDefaultBranch(ctx context.Context, project task.Project, name
 	if err := worktree.CheckBranch(ctx, name); err != nil {
 		return project, err
 	}
-	if err := p.repoOf(renamed).Fetch(ctx); err != nil {
+	repo, _, err := p.asNoted(ctx, renamed)
+	if err == nil {
+		err = repo.Fetch(ctx)
+	}
+	if err != nil {
 		return project, err
 	}
 	there, err := p.DefaultBranch(ctx, renamed)

@@ -4,6 +4,7 @@
 package pool
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"orange/internal/decide"
 	"orange/internal/harness"
@@ -56,8 +58,11 @@ type Pool struct {
 	Environment func(ctx context.Context, t task.Task) ([]string, error)
 	// Own is what checks of a merge run in: the environment of the person who asks for it. Where it is nil, a merge
 	// that is to be checked is refused.
-	Own func(project, id string) ([]string, error)
+	Own      func(project, id string) ([]string, error)
+	patience time.Duration // how long origin has to answer when a task starts; 0 is fetchLimit
 }
+
+const fetchLimit = time.Minute
 
 func (p *Pool) beforePrograms(ctx context.Context) {
 	if p.Before != nil {
@@ -84,11 +89,12 @@ func (p *Pool) repo(t task.Task) (worktree.Repo, error) {
 }
 
 func (p *Pool) slot(t task.Task) (worktree.Slot, error) {
-	repo, err := p.repo(t)
+	project, err := p.Setup.Project(t.Project)
 	if err == nil && t.Workspace == "" {
 		err = fmt.Errorf("task %s has no workspace", t.ID)
 	}
-	return worktree.Slot{Repo: repo, Dir: p.Dir(t.Workspace)}, err
+	return worktree.Slot{Repo: p.repoOf(project), Dir: p.Dir(t.Workspace), Generated: project.Generated,
+		CleanIgnored: project.Worktree.Clean != ""}, err
 }
 
 func (p *Pool) document(t task.Task) string { return p.Files.Document(t.Project, t.ID) }
@@ -109,7 +115,7 @@ func (p *Pool) Replaced(ctx context.Context, t task.Task) ([]byte, bool, error) 
 	}
 	own, err := slot.Overtaken(ctx)
 	if err == nil && own {
-		_, err = slot.Link(ctx, p.document(t))
+		_, err = p.link(ctx, t, slot)
 	}
 	if err != nil || own {
 		return nil, false, err
@@ -123,13 +129,33 @@ func (p *Pool) Relink(ctx context.Context, t task.Task) error {
 	if err != nil {
 		return err
 	}
-	_, err = slot.Link(ctx, p.document(t))
+	_, err = p.link(ctx, t, slot)
 	return err
 }
 
-// CheckBranch refuses a name that git does not take for a branch.
-func (p *Pool) CheckBranch(ctx context.Context, name string) error {
-	return worktree.CheckBranch(ctx, name)
+// link makes the link to the task's document.
+func (p *Pool) link(ctx context.Context, t task.Task, slot worktree.Slot) (file string, err error) {
+	err = p.asOwn(ctx, t, false, func(task.Project) (err error) {
+		file, err = slot.Link(ctx, p.document(t))
+		return err
+	})
+	return file, err
+}
+
+// CheckBranch refuses a task's branch that git does not take for one, or for which its repository has no room.
+func (p *Pool) CheckBranch(ctx context.Context, t task.Task) error {
+	if err := worktree.CheckBranch(ctx, t.Branch); err != nil {
+		return err
+	}
+	repo, err := p.repo(t)
+	if err != nil {
+		return err
+	}
+	own := ""
+	if t.Workspace != "" {
+		own = p.Dir(t.Workspace)
+	}
+	return repo.CheckRoom(ctx, t.Branch, own)
 }
 
 // SetBranch renames or switches the workspace's branch; with an empty name it answers the present one.
@@ -229,9 +255,12 @@ func (p *Pool) onBranch(ctx context.Context, t task.Task) (worktree.Repo, error)
 	}
 	present, err := worktree.Slot{Repo: repo, Dir: p.Dir(t.Workspace)}.Branch(ctx)
 	if err == nil && present != t.Branch {
-		err = fmt.Errorf("cannot use the branch of task %s: its workspace %q is on branch %q and the task on "+
-			"%q; run %q there, or switch back",
-			t.ID, t.Workspace, present, t.Branch, "orange task update --branch")
+		on := "no branch"
+		if present != "" {
+			on = fmt.Sprintf("branch %q", present)
+		}
+		err = fmt.Errorf("cannot use the branch of task %s: its workspace %q is on %s and the task on %q; run %q "+
+			"there, or switch back", t.ID, t.Workspace, on, t.Branch, "orange task update --branch")
 	}
 	return repo, err
 }
@@ -239,26 +268,48 @@ func (p *Pool) onBranch(ctx context.Context, t task.Task) (worktree.Repo, error)
 // Push brings the task's branch to origin, or the wanted one of its commits. moved reports whether origin had another
 // commit.
 func (p *Pool) Push(ctx context.Context, t task.Task, wanted string) (commit string, moved bool, err error) {
-	repo, err := p.onBranch(ctx, t)
+	if _, err := p.onBranch(ctx, t); err != nil {
+		return "", false, err
+	}
+	repo, err := p.outward(ctx, t)
 	if err != nil {
 		return "", false, err
 	}
 	return repo.PushBranch(ctx, t.Branch, wanted)
 }
 
-// Prepare makes the worktree ready for the task, and answers what was kept and what was taken back.
-func (p *Pool) Prepare(ctx context.Context, t task.Task) ([]string, error) {
+// Prepare makes the worktree ready for the task, and answers what of an earlier one was found in it. What it changes of
+// the settings that all worktrees share counts as Orange's own.
+func (p *Pool) Prepare(ctx context.Context, t task.Task) (worktree.Cleared, error) {
 	slot, err := p.slot(t)
 	if err != nil {
-		return nil, err
+		return worktree.Cleared{}, err
 	}
-	// A base that is weeks old is worth a try to fetch; without a network the task starts from what is there.
-	if err := slot.Repo.Fetch(ctx); err != nil {
+	var prepared worktree.Cleared
+	err = p.asOwn(ctx, t, true, func(project task.Project) (err error) {
+		prepared, err = p.prepare(ctx, t, slot, project)
+		return err
+	})
+	return p.report(t, prepared), err
+}
+
+func (p *Pool) prepare(ctx context.Context, t task.Task, slot worktree.Slot, project task.Project) (worktree.Cleared,
+	error) {
+	// A base that is weeks old is worth a try to fetch; without a network the task starts from what is there, and one
+	// that does not answer is not waited for without end.
+	limit := cmp.Or(p.patience, fetchLimit)
+	within, end := context.WithTimeoutCause(ctx, limit, fmt.Errorf("origin did not answer within %s", limit))
+	repo, _, err := p.asNoted(ctx, project)
+	if err == nil {
+		err = repo.Fetch(within)
+	}
+	end()
+	if err != nil && ctx.Err() == nil {
 		p.Log.Warn("origin could not be fetched; the task starts from what is known of it",
 			"component", "worktree", "task", t.ID, "error", err.Error())
 	}
 	if err := os.MkdirAll(filepath.Dir(slot.Dir), task.PrivateFolder); err != nil {
-		return nil, fmt.Errorf("make the folder of workspaces: %w", err)
+		return worktree.Cleared{}, fmt.Errorf("make the folder of workspaces: %w", err)
 	}
 	prepared, err := slot.Prepare(ctx, t.Branch, t.ID)
 	stays := ""
@@ -274,7 +325,7 @@ func (p *Pool) Prepare(ctx context.Context, t task.Task) ([]string, error) {
 	if stays != "" { // it could not be laid out, and is not lost
 		prepared.Rescued = append(prepared.Rescued, worktree.Rescue{Ref: stays})
 	}
-	return p.report(t, prepared.Rescued, prepared.TakenBack), err
+	return prepared, err
 }
 
 // Slot is the repository of a task, and its worktree there; the worktree has no place where the task has none.
@@ -286,23 +337,20 @@ func (p *Pool) Slot(t task.Task) (worktree.Slot, error) {
 	return p.slot(t)
 }
 
-// report has the refs of what was kept and would have been lost, and in words what was taken back of a worktree's
-// own configuration. Commits that are on a branch are kept too, for the day on which the branch is deleted; that is
-// no rescue, and is not reported. These are in the log too: a step after it may fail, and another try has
-// nothing to take back any more.
-func (p *Pool) report(t task.Task, rescued []worktree.Rescue, takenBack []string) []string {
-	var out []string
-	for _, r := range rescued {
-		if !r.Held {
-			out = append(out, r.Ref)
-		}
-	}
-	for _, what := range takenBack {
+// report is what was found in a workspace, as far as it concerns a person. Commits that are on a branch are kept too,
+// for the day on which the branch is deleted; that is no rescue. What was taken back is in the log too: a step after it
+// may fail, and another try has nothing to take back any more.
+func (p *Pool) report(t task.Task, found worktree.Cleared) worktree.Cleared {
+	found.Rescued = slices.DeleteFunc(found.Rescued, func(r worktree.Rescue) bool { return r.Held })
+	for _, what := range found.TakenBack {
 		p.Log.Warn("what was changed in a worktree's own git configuration was taken back",
 			"component", "worktree", "task", t.ID, "workspace", t.Workspace, "what", what)
-		out = append(out, fmt.Sprintf("%s, which was changed in the worktree's own git configuration", what))
 	}
-	return out
+	for _, one := range found.Aside {
+		p.Log.Warn("what no commit can hold was set aside", "component", "worktree", "task", one.Task, "workspace",
+			t.Workspace, "what", one.String(), "at", one.At)
+	}
+	return found
 }
 
 // View is the workspace as an agent sees it.
@@ -317,15 +365,17 @@ func (p *Pool) View(ctx context.Context, t task.Task) (worktree.View, error) {
 	}
 	// The folder may have been deleted: an agent is started in a worktree, on its branch, or not at all.
 	if _, err := os.Lstat(slot.Dir); errors.Is(err, os.ErrNotExist) {
-		_, err := slot.Prepare(ctx, t.Branch, t.ID)
-		if err == nil {
-			err = p.makeReady(ctx, t, slot)
-		}
+		err := p.asOwn(ctx, t, true, func(task.Project) error {
+			if _, err := slot.Prepare(ctx, t.Branch, t.ID); err != nil {
+				return err
+			}
+			return p.makeReady(ctx, t, slot)
+		})
 		if err != nil {
 			return worktree.View{}, err
 		}
 	}
-	file, err := slot.Link(ctx, p.document(t))
+	file, err := p.link(ctx, t, slot)
 	if err != nil {
 		return worktree.View{}, err
 	}
@@ -348,7 +398,8 @@ func (p *Pool) Equip(ctx context.Context, t task.Task, files []harness.File, exc
 		return err
 	}
 	if len(exclude) > 0 {
-		if err := slot.Exclude(ctx, exclude...); err != nil {
+		err := p.asOwn(ctx, t, false, func(task.Project) error { return slot.Exclude(ctx, exclude...) })
+		if err != nil {
 			return err
 		}
 	}
@@ -377,14 +428,17 @@ func writeNew(path, content string) error {
 	return errors.Join(err, file.Close())
 }
 
-// Release gives the worktree back, and answers what was kept and what was taken back.
-func (p *Pool) Release(ctx context.Context, t task.Task) ([]string, error) {
+// Release gives the worktree back, and answers what was found in it.
+func (p *Pool) Release(ctx context.Context, t task.Task) (worktree.Cleared, error) {
 	slot, err := p.slot(t)
 	if err != nil {
-		return nil, err
+		return worktree.Cleared{}, err
 	}
 	if slot.Noted, err = p.noted(ctx, slot.Repo, t); err != nil {
-		return nil, err
+		return worktree.Cleared{}, err
+	}
+	if err := p.seeShared(ctx, t); err != nil {
+		return worktree.Cleared{}, err
 	}
 	done, err := slot.Release(ctx, t.ID)
 	if err == nil {
@@ -398,7 +452,7 @@ func (p *Pool) Release(ctx context.Context, t task.Task) ([]string, error) {
 		kept, err = p.forgetJudged(ctx, slot.Repo, t)
 		done.Rescued = append(done.Rescued, kept...)
 	}
-	return p.report(t, done.Rescued, done.TakenBack), err
+	return p.report(t, done), err
 }
 
 // noted is the last commit of a task's branch that its history tells of, where the branch has none any more.

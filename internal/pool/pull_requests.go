@@ -89,7 +89,11 @@ func (r Requests) Bring(ctx context.Context, project string, a record.Adoptee) e
 	if err != nil {
 		return err
 	}
-	return r.Pool.repoOf(p).BringRequest(ctx, a.Ref, a.Branch, a.Commit)
+	repo, _, err := r.Pool.asNoted(ctx, p)
+	if err != nil {
+		return err
+	}
+	return repo.BringRequest(ctx, a.Ref, a.Branch, a.Commit)
 }
 
 // Where is the kind of place that a project's pull requests are at.
@@ -115,7 +119,11 @@ func (r Requests) of(ctx context.Context, project string) (requestsAt, error) {
 
 func (r Requests) at(ctx context.Context, p task.Project) (requestsAt, error) {
 	at := requestsAt{Project: p, kind: record.ForgeNone}
-	origin, err := r.Pool.repoOf(p).Origin(ctx)
+	repo, _, err := r.Pool.asNoted(ctx, p)
+	if err != nil {
+		return at, err
+	}
+	origin, err := repo.Origin(ctx)
 	if err != nil || len(origin) == 0 {
 		return at, err
 	}

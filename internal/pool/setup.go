@@ -257,7 +257,8 @@ func (s setUp) one(ctx context.Context, argv, env []string, limit, left time.Dur
 	why, output, err := run.run(ctx, said)
 	switch {
 	case err != nil:
-		return fmt.Errorf("cannot set up the workspace: %w; change it with %q", err, "orange project update --setup")
+		return fmt.Errorf("cannot set up the workspace: %w; change it with %q", err,
+			"orange project update NAME --setup COMMAND")
 	case why == tookTooLong:
 		why = fmt.Sprintf("took longer than %s (change that with --setup-timeout)", limit)
 	case why == tookTooMuch:
@@ -298,7 +299,7 @@ func (b bounded) run(ctx context.Context, said *strings.Builder) (why, output st
 	if program, err = proc.Find(program, harness.Value(b.env, "PATH")); err != nil {
 		return "", "", err
 	}
-	ran, err := proc.RunLimited(ctx, proc.Command{Name: program, Args: b.argv[1:], Dir: b.dir, Env: b.env},
+	ran, err := proc.RunLimited(ctx, proc.Command{Name: program, Args: b.argv[1:], Dir: b.dir, Base: b.env},
 		proc.Limits{Time: max(b.time, time.Millisecond), Memory: int64(b.memory) << 20, Output: setupOutput})
 	if err != nil {
 		return "", "", err

@@ -154,8 +154,8 @@ func TestWhatASetUpChanges_isNoWork(t *testing.T) {
 	}
 	rescued, err := p.Release(t.Context(), aTask())
 	must(t, err)
-	if len(rescued) > 0 {
-		t.Errorf("kept: %q", rescued)
+	if len(rescued.Rescued) > 0 {
+		t.Errorf("kept: %+v", rescued)
 	}
 	if _, err := os.Stat(filepath.Join(p.Dir("garden--1"), "venv", "x")); err != nil {
 		t.Errorf("the next task finds nothing: %v", err)

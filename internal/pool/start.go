@@ -64,7 +64,7 @@ func below(dir, subdir string) (string, error) {
 	}
 	if err != nil {
 		return "", fmt.Errorf("cannot start anything in the folder %q of worktree %q, which the project asks for: %w; "+
-			"change that with %q", subdir, dir, err, "orange project update --subdir")
+			"change that with %q", subdir, dir, err, "orange project update NAME --subdir FOLDER")
 	}
 	return filepath.Join(dir, filepath.FromSlash(subdir)), nil
 }
@@ -158,7 +158,7 @@ func gap(all map[string]block, count int) (int, error) {
 	}
 	if first+count-1 > lastPort {
 		return 0, fmt.Errorf("cannot give a task %d ports: live tasks have those from %d to %d; finish some, or ask "+
-			"for fewer with %q", count, firstPort, lastPort, "orange project update --ports")
+			"for fewer with %q", count, firstPort, lastPort, "orange project update NAME --ports N")
 	}
 	return first, nil
 }

@@ -2,11 +2,13 @@ package pool
 
 import (
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"orange/internal/record"
 	"orange/internal/task"
@@ -127,5 +129,23 @@ func TestAFolderThatIsNotInTheWorktree_isRefused(t *testing.T) {
 		if _, _, err := p.Place(t.Context(), aTask()); err == nil || !strings.Contains(err.Error(), "--subdir") {
 			t.Errorf("%q: %v", subdir, err)
 		}
+	}
+}
+
+// An origin that does not answer holds no start up: the task begins from what is here, and the log says so.
+func TestPrepare_beginsFromWhatIsHereWhereOriginDoesNotAnswer(t *testing.T) {
+	t.Parallel()
+	p, s := newPool(t)
+	git(t, s.project.Path, "remote", "add", "origin", "ssh://localhost/nowhere")
+	git(t, s.project.Path, "config", "core.sshCommand", "sh -c 'exec sleep 900'")
+	var log strings.Builder
+	p.Log, p.patience = slog.New(slog.NewTextHandler(&log, nil)), 50*time.Millisecond
+	_, err := p.Prepare(t.Context(), aTask())
+	must(t, err)
+	if !strings.Contains(log.String(), "origin did not answer within 50ms") {
+		t.Errorf("the log says %q", log.String())
+	}
+	if branch := git(t, p.Dir("garden--1"), "branch", "--show-current"); branch != "fix" {
+		t.Errorf("the worktree is on %q", branch)
 	}
 }

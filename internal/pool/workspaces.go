@@ -39,6 +39,7 @@ func (p *Pool) Workspaces(ctx context.Context, project string) ([]record.Holding
 			out = append(out, record.Holding{
 				Project: one.Name, Workspace: name, Path: p.Dir(name), Exists: err == nil,
 				Task: holder.Task, Branch: holder.Branch, Status: holder.Status, SetUp: p.SetUpOutput(name),
+				Left: p.Left(name),
 			})
 		}
 	}

@@ -2,12 +2,13 @@
 // and invisible characters is written out, as \x1b or \u202e.
 //
 // It owns which characters those are, how they are written out, and the few colours that a text of Orange's own may
-// have at a terminal. It shortens nothing.
+// have at a terminal; and how names and sizes are said. It shortens no text.
 package printable
 
 import (
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf16"
@@ -181,4 +182,29 @@ func joins(r, before rune) bool {
 func letter(r rune) bool {
 	return unicode.In(r, unicode.Lo, unicode.Mn, unicode.Mc) &&
 		!unicode.In(r, unicode.Inherited, unicode.Latin) && !Invisible(r)
+}
+
+// Size tells how large something is, in the units of the metric system.
+func Size(bytes int64) string {
+	if bytes < 1000 {
+		return fmt.Sprintf("%d B", bytes)
+	}
+	at, size := 0, float64(bytes)/1000
+	for ; size >= 999.95 && at < len("kMGTP")-1; at++ {
+		size /= 1000
+	}
+	return fmt.Sprintf("%.1f %cB", size, "kMGTP"[at])
+}
+
+// Names quotes the first of some names, at most so many, and says how many more there are.
+func Names(all []string, most int) string {
+	names := make([]string, 0, most)
+	for _, name := range all[:min(len(all), most)] {
+		names = append(names, strconv.Quote(name))
+	}
+	text := strings.Join(names, ", ")
+	if more := len(all) - most; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
 }

@@ -107,11 +107,7 @@ func Test(ctx context.Context, h *harness.Harness) (harness.Probed, error) {
 // ask is what a program says to some arguments, on both of its outputs: help comes on either, and some end with a
 // failure after it. The program gets the harness's variables, as when it is started.
 func ask(ctx context.Context, dir string, h *harness.Harness, path string, args ...string) (string, error) {
-	env := slices.DeleteFunc(os.Environ(), func(pair string) bool {
-		name, _, _ := strings.Cut(pair, "=")
-		return slices.Contains(h.Unset, name)
-	})
-	res, err := proc.RunLimited(ctx, proc.Command{Name: path, Args: args, Dir: dir, Env: harness.Layer(env, h.Env)},
+	res, err := proc.RunLimited(ctx, proc.Command{Name: path, Args: args, Dir: dir, Env: h.Env, Unset: h.Unset},
 		proc.Limits{Time: patience, Output: mostSaid})
 	called := h.Program + " " + strings.Join(args, " ")
 	switch {

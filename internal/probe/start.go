@@ -81,7 +81,7 @@ type trial struct {
 	harness *harness.Harness
 	dir     string
 	word    string
-	server  tmux.Server
+	server  *tmux.Server
 
 	launched bool // a launcher may be at work in dir
 	standing int  // how many looks in a row have found the program at a question

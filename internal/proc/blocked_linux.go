@@ -10,10 +10,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// blockedOn is the path of a pipe or a device that a process of the session reads, or waits to open, and that never
-// ends. It looks at processes alone whose names begin with the word. It is empty where there is none, and where the
-// system does not let it look.
-func blockedOn(session int, word string) string {
+// stuckOn is the pipe or the device that a process of the session reads, or waits to open, and that never ends, or the
+// large file that it reads as a whole. It looks at processes alone whose names begin with the word. It is empty where
+// there is none, and where the system does not let it look.
+func stuckOn(session int, word string, whole func(path string) bool) stuck {
 	for _, p := range inSession(session) {
 		found, name, err := named(p.PID)
 		if err != nil || found != p || !strings.HasPrefix(name, word) {
@@ -22,37 +22,48 @@ func blockedOn(session int, word string) string {
 		threads, _ := os.ReadDir("/proc/" + strconv.Itoa(p.PID) + "/task")
 		for _, thread := range threads {
 			if path := opens(p.PID, filepath.Join("task", thread.Name(), "syscall")); path != "" {
-				return path
+				return stuck{path: path, why: WaitsFor(word, path)}
 			}
 		}
-		if path := hasOpen(p.PID); path != "" {
-			return path
+		if found := hasOpen(p.PID, word, whole); found.why != nil {
+			return found
 		}
 	}
-	return ""
+	return stuck{}
 }
 
-// hasOpen is such a pipe or device among the open files of a process. The pipes that it has to its parent have no path.
-func hasOpen(pid int) string {
+// hasOpen is such a file among the open ones of a process. The pipes that it has to its parent have no path.
+func hasOpen(pid int, word string, whole func(path string) bool) stuck {
 	folder := "/proc/" + strconv.Itoa(pid) + "/fd"
 	entries, err := os.ReadDir(folder)
 	if err != nil {
-		return ""
+		return stuck{}
 	}
 	for _, entry := range entries {
 		path, err := os.Readlink(filepath.Join(folder, entry.Name()))
-		if err == nil && filepath.IsAbs(path) && IsEndless(path) && readsWithoutEnd(pid, path) {
-			return path
+		if err != nil || !filepath.IsAbs(path) {
+			continue
+		}
+		info, err := os.Stat(path)
+		switch {
+		case err != nil:
+		case IsEndless(path) && readsWithoutEnd(pid, path):
+			return stuck{path: path, why: WaitsFor(word, path), fills: givesForever(path)}
+		case info.Mode().IsRegular() && info.Size() > MostWhole && whole != nil && whole(path):
+			return stuck{path: path, why: TooLarge(word, path, MostWhole), fills: true}
 		}
 	}
-	return ""
+	return stuck{}
 }
+
+// givesForever reports whether a path is that of a device of which no program takes a few bytes.
+func givesForever(path string) bool { return path == "/dev/zero" || path == "/dev/full" }
 
 // readsWithoutEnd reports whether a program that has a pipe or a device open reads it without an end. Of a device that
 // gives bytes forever a program may take a few, and some keep it open: it is the memory that tells.
 func readsWithoutEnd(pid int, path string) bool {
 	info, err := os.Stat(path)
-	if err != nil || info.Mode()&os.ModeNamedPipe != 0 || path == "/dev/zero" || path == "/dev/full" {
+	if err != nil || info.Mode()&os.ModeNamedPipe != 0 || givesForever(path) {
 		return true
 	}
 	const much = 512 << 20

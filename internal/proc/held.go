@@ -22,11 +22,10 @@ type Held struct {
 	file    os.FileInfo // of the program as it was then
 }
 
-// Hold starts a program that waits for its input. Env here is the whole environment. Its caller finishes or discards
-// it, once.
+// Hold starts a program that waits for its input. Its caller finishes or discards it, once.
 func Hold(c Command) (*Held, error) {
 	h := &Held{command: c, cmd: exec.Command(c.Name, c.Args...), stdout: head{most: c.Most}}
-	h.cmd.Dir, h.cmd.Env, h.cmd.Stdout, h.cmd.Stderr = c.Dir, c.Env, &h.stdout, &h.stderr
+	h.cmd.Dir, h.cmd.Env, h.cmd.Stdout, h.cmd.Stderr = c.Dir, c.environment(), &h.stdout, &h.stderr
 	h.cmd.WaitDelay = waitDelay
 	var err error
 	if h.file, err = os.Stat(c.Name); err == nil {

@@ -24,7 +24,7 @@ type details struct {
 
 // ps asks for one line about one process. One that is not there is os.ErrNotExist.
 func ps(pid int, format ...string) (string, error) {
-	out, err := exec.Command("ps", append(format, "-p", strconv.Itoa(pid))...).Output()
+	out, err := psCommand(append(format, "-p", strconv.Itoa(pid))...).Output()
 	if _, exited := errors.AsType[*exec.ExitError](err); exited && len(out) == 0 {
 		return "", fmt.Errorf("process %d: %w", pid, os.ErrNotExist)
 	}
@@ -74,7 +74,7 @@ func Arguments(pid int) ([]string, error) {
 
 // onlyZombies reports whether all that is left of a group has ended and waits to be reaped.
 func onlyZombies(leader int) bool {
-	out, err := exec.Command("ps", "-A", "-o", "pgid=,stat=").Output()
+	out, err := psCommand("-A", "-o", "pgid=,stat=").Output()
 	if err != nil {
 		return false
 	}
@@ -90,7 +90,7 @@ func onlyZombies(leader int) bool {
 // WithEnvironment lists the processes that were started with every one of the given KEY=value pairs,
 // this one apart. It finds what an agent left behind in a process session of its own.
 func WithEnvironment(pairs ...string) ([]task.Process, error) {
-	out, err := exec.Command("ps", "-A", "-E", "-ww", "-o", "pid=,command=").Output()
+	out, err := psCommand("-A", "-E", "-ww", "-o", "pid=,command=").Output()
 	if err != nil {
 		return nil, fmt.Errorf("ask ps for processes: %w", err)
 	}
@@ -136,8 +136,8 @@ func Watch(_ context.Context, p task.Process) error {
 // preferAtOutOfMemory is nothing that this system knows.
 func preferAtOutOfMemory(int) {}
 
-// blockedOn is empty: this system does not tell what a process waits for.
-func blockedOn(int, string) string { return "" }
+// stuckOn is empty: this system does not tell what a process waits for.
+func stuckOn(int, string, func(string) bool) stuck { return stuck{} }
 
 // inSession lists no one: this system reports who is in a group, but not who is in a session.
 func inSession(int) []task.Process { return nil }
@@ -145,7 +145,7 @@ func inSession(int) []task.Process { return nil }
 // memoryOf is what the processes of a group use together, as ps tells: what they share is counted once for each
 // of them.
 func memoryOf(group int, _ int64) (int64, error) {
-	out, err := exec.Command("ps", "-A", "-o", "pgid=,rss=").Output()
+	out, err := psCommand("-A", "-o", "pgid=,rss=").Output()
 	if err != nil {
 		return 0, fmt.Errorf("ask ps for the memory of group %d: %w", group, err)
 	}

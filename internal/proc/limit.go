@@ -36,10 +36,9 @@ const (
 	memoryEvery = 200 * time.Millisecond
 )
 
-// RunLimited starts the program in a process session of its own, with no terminal, and waits for its end. Env is
-// its whole environment; nil is the caller's. Both of its outputs are one text, read to its end however long it
-// is, of which the tail is kept. A status other than 0 is no error, and neither is a broken limit; a program that
-// cannot be started is, and a cancelled ctx, which ends the program.
+// RunLimited starts the program in a process session of its own, with no terminal, and waits for its end. Both of its
+// outputs are one text, read to its end however long it is, of which the tail is kept. A status other than 0 is no
+// error, and neither is a broken limit. A program that cannot be started is, and a cancelled ctx, which ends it.
 //
 // At a limit its session is ended: TERM first, KILL after a grace. What is left of the session when the program
 // has ended by itself is ended too, and what has left the session and keeps the output open is not waited for.
@@ -56,7 +55,7 @@ func RunLimited(ctx context.Context, c Command, l Limits) (LimitedResult, error)
 		return LimitedResult{}, errors.Join(fmt.Errorf("run %q: %w", c.Name, ctx.Err()), write.Close())
 	}
 	cmd := exec.Command(c.Name, c.Args...)
-	cmd.Dir, cmd.Env, cmd.Stdin = c.Dir, c.Env, c.Stdin
+	cmd.Dir, cmd.Env, cmd.Stdin = c.Dir, c.environment(), c.Stdin
 	// A file and no buffer: the end of the program is then not the end of another writer.
 	cmd.Stdout, cmd.Stderr = write, write
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}

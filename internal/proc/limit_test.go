@@ -49,7 +49,7 @@ func flood(argument string) {
 }
 
 func part(name string) proc.Command {
-	return proc.Command{Name: os.Args[0], Env: append(os.Environ(), partVariable+"="+name)}
+	return proc.Command{Name: os.Args[0], Env: []string{partVariable + "=" + name}}
 }
 
 func shell(script string) proc.Command {
@@ -69,7 +69,7 @@ func TestRunLimited_tellsTheStatusAndBothOutputs(t *testing.T) {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 	c := shell(`cat; echo "$ONLY$HOME"`)
-	c.Stdin, c.Env = strings.NewReader("in\n"), []string{"ONLY=this", "PATH=" + os.Getenv("PATH")}
+	c.Stdin, c.Base = strings.NewReader("in\n"), []string{"ONLY=this", "PATH=" + os.Getenv("PATH")}
 	got, err = proc.RunLimited(t.Context(), c, proc.Limits{Output: 1 << 10})
 	must(t, err)
 	if got.Output != "in\nthis\n" {

@@ -9,8 +9,6 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"slices"
-	"strings"
 )
 
 // longestLine is how many bytes a line has at most that a program prints for another one.
@@ -58,15 +56,4 @@ func Lines(ctx context.Context, c Command, take func(line []byte) error) error {
 		return fmt.Errorf("run %q: %w", c.Name, err)
 	}
 	return nil
-}
-
-// overlaid is the environment of a program that Run starts; nil where it is the caller's own.
-func overlaid(c Command) []string {
-	if len(c.Env)+len(c.Unset) == 0 { // else the library says in PWD where the program runs
-		return nil
-	}
-	return append(slices.DeleteFunc(os.Environ(), func(pair string) bool {
-		name, _, _ := strings.Cut(pair, "=")
-		return slices.Contains(c.Unset, name)
-	}), c.Env...)
 }

@@ -7,6 +7,7 @@ package proc
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,15 +25,22 @@ type Command struct {
 	Name  string
 	Args  []string
 	Dir   string    // working folder; empty means the caller's
-	Env   []string  // KEY=value pairs laid over the caller's environment
-	Unset []string  // variables of the caller's that the program does not get
+	Base  []string  // the environment that Env is laid over; nil is Environment, that of this process
+	Env   []string  // KEY=value pairs laid over it
+	Unset []string  // variables of Base that the program does not get, and GIT_NO_REPLACE_OBJECTS
 	Stdin io.Reader // nil means no input
 	Most  int       // bytes of the standard output that are kept; what is more is read and dropped. 0 keeps all
 	// Stdout gets the standard output that Run would keep. The program ends where it takes no more.
 	Stdout io.Writer
+	Stderr io.Writer // gets the standard error of Interactive; nil means the caller's own
+	// Limit is how long Run lets the program take before it ends it: the error is ErrLate then. 0 is ten minutes.
+	Limit time.Duration
 	// Watched is how the names of programs begin that Run ends when they read, or wait to open, a pipe or a device that
 	// has a path: "git" with all that git starts of its own. Empty watches none.
 	Watched string
+	// Whole reports of a file that such a program reads it into its memory as a whole: Run ends the program where the
+	// file is larger than MostWhole. nil is none.
+	Whole func(path string) bool
 }
 
 // Result is what a program left behind.
@@ -62,15 +70,22 @@ func (e *Error) Error() string {
 }
 
 const (
-	// waitDelay bounds how long the pipes of a cancelled program are waited for, when something that it started keeps
-	// them open.
-	waitDelay = 500 * time.Millisecond
+	// waitDelay bounds how long the pipes of a program that has ended are waited for, when something that it started
+	// keeps them open. On a busy machine it takes more than a moment to read what is in them.
+	waitDelay = 3 * time.Second
+	// lateDelay is the same for a program that has exceeded its own limit: what it said is of no interest then.
+	lateDelay = 50 * time.Millisecond
 	// longest is how long a program may take that Run starts: fetches of large repositories are among them.
 	longest = 10 * time.Minute
 	// watchAfter is when a program is looked at for the first time, and watchAtMost how long the pauses become, each
 	// twice as long as the one before.
-	watchAfter, watchAtMost = 100 * time.Millisecond, 2 * time.Second
+	watchAfter, watchAtMost = 20 * time.Millisecond, 2 * time.Second
+	// MostWhole is how many bytes a file may have that a watched program reads as a whole.
+	MostWhole = 512 << 20
 )
+
+// ErrLate says that a program did not end within its limit, and was ended.
+var ErrLate = errors.New("it did not end in time")
 
 // Run starts the program, in a process session of its own with no terminal, and waits for its end.
 // A status other than 0 is an *Error; the Result is filled all the same.
@@ -79,11 +94,18 @@ const (
 func Run(ctx context.Context, c Command) (Result, error) {
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
-	late := time.AfterFunc(longest, func() { end(fmt.Errorf("it did not end within %s", longest)) })
+	limit := cmp.Or(c.Limit, longest)
+	late := time.AfterFunc(limit, func() { end(fmt.Errorf("%w: within %s", ErrLate, limit)) })
 	defer late.Stop()
 	var stderr bytes.Buffer
 	stdout := head{most: c.Most}
 	cmd := ofSession(ctx, c)
+	if c.Limit > 0 {
+		cmd.Cancel = func() error { // the wait for its pipes begins after this
+			cmd.WaitDelay = lateDelay
+			return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+		}
+	}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = c.Stdin, &stdout, &stderr
 	if c.Stdout != nil {
 		cmd.Stdout = c.Stdout
@@ -91,7 +113,7 @@ func Run(ctx context.Context, c Command) (Result, error) {
 	err := cmd.Start()
 	if err == nil {
 		if c.Watched != "" {
-			go watchWhileItRuns(ctx, cmd.Process.Pid, c.Watched, end)
+			go watchWhileItRuns(ctx, cmd.Process.Pid, c, end)
 		}
 		err = cmd.Wait()
 	}
@@ -113,31 +135,49 @@ func Run(ctx context.Context, c Command) (Result, error) {
 // ofSession is a program in a process session of its own, which ends as a whole with ctx.
 func ofSession(ctx context.Context, c Command) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, c.Name, c.Args...)
-	cmd.Dir, cmd.Env, cmd.WaitDelay = c.Dir, overlaid(c), waitDelay
+	cmd.Dir, cmd.Env, cmd.WaitDelay = c.Dir, c.environment(), waitDelay
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	return cmd
 }
 
-// watchWhileItRuns looks at a session until ctx ends. What a program waits for that never ends it tells to end.
-func watchWhileItRuns(ctx context.Context, session int, word string, end context.CancelCauseFunc) {
-	before := "" // one look can meet a program that reads a few random bytes
+// watchWhileItRuns looks at a session until ctx ends. A program that reads what it never has read to its end it ends.
+func watchWhileItRuns(ctx context.Context, session int, c Command, end context.CancelCauseFunc) {
+	var before stuck
 	for pause := watchAfter; ctx.Err() == nil; pause = min(2*pause, watchAtMost) {
 		select {
 		case <-ctx.Done():
 		case <-time.After(pause):
-			path := blockedOn(session, word)
-			if path != "" && path == before {
-				end(WaitsFor(word, path))
+			found := stuckOn(session, c.Watched, c.Whole)
+			if found.why != nil && (found.fills || found.path == before.path) {
+				end(found.why)
 			}
-			before = path
+			before = found
 		}
 	}
 }
 
+// stuck is what a look found that a program reads and never has read to its end.
+type stuck struct {
+	path string
+	why  error // nil where the look found nothing
+	// fills says that it fills the memory for certain: else one look can meet a program that takes a few random bytes,
+	// or the answer of another one by a pipe.
+	fills bool
+}
+
+// Every is Command.Whole of a program that has no reason to open a large file: settings are all that it reads.
+func Every(string) bool { return true }
+
 // WaitsFor is the error about a program that waits for a pipe or a device.
 func WaitsFor(program, path string) error {
 	return fmt.Errorf("%s waits for %q: that is a pipe or a device, and no file; move it away", program, path)
+}
+
+// TooLarge is the error about a program that would read the whole of a file with more than so many bytes.
+func TooLarge(program, path string, most int64) error {
+	return fmt.Errorf("%s would read all of %q, and that has more than %d MiB; look at what it is, and move it away",
+		program, path, most>>20)
 }
 
 // head keeps the beginning of an output.
@@ -159,11 +199,10 @@ func (h *head) Write(text []byte) (int, error) {
 
 // Detach starts the program in a process session of its own, with no terminal and no open pipes,
 // and does not wait for it: what ends the caller's terminal does not end it.
-// Env here is the whole environment.
 func Detach(c Command) (int, error) {
 	cmd := exec.Command(c.Name, c.Args...)
 	cmd.Dir = c.Dir
-	cmd.Env = c.Env
+	cmd.Env = c.environment()
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := cmd.Start(); err != nil {
 		return 0, fmt.Errorf("start %q: %w", c.Name, err)
@@ -184,10 +223,13 @@ func Interactive(ctx context.Context, c Command) error {
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = farewell
 	cmd.Dir = c.Dir
-	cmd.Env = c.Env
+	cmd.Env = c.environment()
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	if c.Stdin != nil {
 		cmd.Stdin = c.Stdin
+	}
+	if c.Stderr != nil {
+		cmd.Stderr = c.Stderr
 	}
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("run %q: %w", c.Name, err)

@@ -68,6 +68,41 @@ func TestRun_endsWithItsContext(t *testing.T) {
 	}
 }
 
+// What a program has handed on may keep its pipes open for longer than its limit. A busy machine may be late itself,
+// but not each time.
+func TestRun_endsAProgramAtItsLimitAndWaitsForNoPipe(t *testing.T) {
+	t.Parallel()
+	const tries = 5
+	for try := 1; ; try++ {
+		path, began := filepath.Join(t.TempDir(), "pid"), time.Now()
+		_, err := proc.Run(t.Context(), proc.Command{Name: "sh", Limit: 200 * time.Millisecond,
+			Args: []string{"-c", `setsid sleep 60 & printf %s $! >"$0"; wait`, path}})
+		took := time.Since(began)
+		left := announced(t, path)
+		must(t, proc.End(t.Context(), []task.Process{left}, time.Millisecond))
+		if !errors.Is(err, proc.ErrLate) || took < 200*time.Millisecond {
+			t.Fatalf("after %s the error is %v", took, err)
+		}
+		if took < 500*time.Millisecond {
+			return
+		}
+		if try == tries {
+			t.Fatalf("it took %s", took)
+		}
+	}
+}
+
+func TestSignal_reachesThisVeryProcessAlone(t *testing.T) {
+	t.Parallel()
+	p := start(t, "wait")
+	later := task.Process{PID: p.PID, Began: "long ago"}
+	if err := proc.Signal(later, syscall.SIGKILL); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a later process of that number: %v", err)
+	}
+	must(t, proc.Signal(p, syscall.SIGKILL))
+	wantGone(t, p)
+}
+
 func TestFind_looksOnTheGivenPath(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -106,7 +141,7 @@ func TestEndGroup_killsWhatIgnoresTERM(t *testing.T) {
 func TestEndGroup_endsGrandchildrenWhoseLeaderIsGone(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "pid")
-	leader, err := proc.Detach(proc.Command{Name: os.Args[0], Env: append(os.Environ(), partVariable+"=parent "+path)})
+	leader, err := proc.Detach(proc.Command{Name: os.Args[0], Env: []string{partVariable + "=parent " + path}})
 	must(t, err)
 	grandchild := announced(t, path)
 	wantGone(t, task.Process{PID: leader})

@@ -15,10 +15,9 @@ import (
 
 // Supervise runs a program on this terminal, in this process group, and waits for its end.
 // Keys that interrupt reach the program alone; what ends this process is passed on to it first.
-// Env is its whole environment.
 func Supervise(c Command) (task.Ending, error) {
 	cmd := exec.Command(c.Name, c.Args...)
-	cmd.Dir, cmd.Env = c.Dir, c.Env
+	cmd.Dir, cmd.Env = c.Dir, c.environment()
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	// Caught and not ignored: a program inherits what is ignored, and gets back what is caught.
 	signals := make(chan os.Signal, 8)
@@ -79,6 +78,15 @@ func End(ctx context.Context, processes []task.Process, grace time.Duration) err
 		case <-tick.C:
 		}
 	}
+}
+
+// Signal signals this very process. One that is gone is os.ErrNotExist.
+func Signal(p task.Process, sig syscall.Signal) error {
+	reached, err := signalAll([]task.Process{p}, sig)
+	if err == nil && len(reached) == 0 {
+		err = fmt.Errorf("signal process %d: %w", p.PID, os.ErrNotExist)
+	}
+	return err
 }
 
 // signalAll signals those that still run, and answers which these are.

@@ -2,9 +2,12 @@
 package query
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"orange/internal/decide"
@@ -39,17 +42,28 @@ type Files interface {
 	Kept(project, id, digest string) (text string, kept bool, err error)
 	// Folders are the folders of tasks that there are, as project and id.
 	Folders() ([][2]string, error)
+	// ReadBefore is the history that an earlier Orange wrote of a task; empty where it wrote none.
+	ReadBefore(project, id string) ([]byte, error)
+	// IsOlder reports whether an earlier Orange left a folder, some time ago.
+	IsOlder(project, id string, now time.Time) bool
 }
 
 // Work has the workspaces of tasks, and the work that was kept for them.
 type Work interface {
 	Dir(workspace string) string
 	SetUpOutput(workspace string) string
+	// Left tells what git ignores in a workspace, and which task left it.
+	Left(workspace string) string
+	// Asides are what was set aside of a task's workspaces.
+	Asides(id string) ([]record.Aside, error)
+	// SharedWords are what all worktrees of a project share and neither Orange nor a person changed.
+	SharedWords(ctx context.Context, project string) ([]string, error)
 	Rescues(ctx context.Context, t task.Task) ([]task.Rescued, error)
 }
 
 // Agents reports how the agents of tasks are.
 type Agents interface {
+	// States has what is known also with an error.
 	States(ctx context.Context, tasks []task.Task) (map[string]string, []tmux.Pane, error)
 	// Needs are the states, and why people should look after tasks now, by the tasks' ids.
 	Needs(ctx context.Context, tasks []task.Task) (map[string]string, map[string]record.Need, error)
@@ -79,7 +93,7 @@ func (q *Service) Tasks(ctx context.Context, f record.Filter) ([]task.Task, erro
 	return q.Record.List(ctx, f)
 }
 
-// Sessions has how the agents of tasks' statuses are.
+// Sessions has how the agents of tasks' statuses are. With an error it has what is known.
 func (q *Service) Sessions(ctx context.Context, tasks []task.Task) (map[string]string, error) {
 	states, _, err := q.Agents.States(ctx, tasks)
 	return states, err
@@ -95,25 +109,61 @@ func (q *Service) All(ctx context.Context, project string) ([]string, error) {
 	return q.Record.IDs(ctx, project)
 }
 
-// Unrecorded is how many tasks have a folder and are not on record: an earlier Orange has left them, or a record that
-// was lost.
-func (q *Service) Unrecorded(ctx context.Context) (int, error) {
+// Unrecorded is how many tasks have a folder and are not on record, and how many of them an earlier Orange has left.
+func (q *Service) Unrecorded(ctx context.Context) (all, older int, err error) {
 	folders, err := q.Files.Folders()
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
-	known, err := q.Record.IDs(ctx, "")
+	ids, err := q.Record.IDs(ctx, "")
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
-	unknown := map[string]bool{}
+	known := make(map[string]bool, len(ids))
+	for _, id := range ids {
+		known[id] = true
+	}
 	for _, folder := range folders {
-		unknown[folder[1]] = true
+		if known[folder[1]] {
+			continue
+		}
+		all++
+		if q.Files.IsOlder(folder[0], folder[1], q.Now()) {
+			older++
+		}
 	}
-	for _, id := range known {
-		delete(unknown, id)
+	return all, older, nil
+}
+
+// Older are the events that an earlier Orange wrote of a task that was taken over from it, a line each. No one verifies
+// them; where they cannot be read, the line says so.
+func (q *Service) Older(ctx context.Context, id string, events []history.Event) []string {
+	if len(events) == 0 || events[0].Data[history.DataAdopted] == "" {
+		return nil
 	}
-	return len(unknown), nil
+	s, err := q.Record.Load(ctx, id)
+	var text []byte
+	if err == nil {
+		text, err = q.Files.ReadBefore(s.Task.Project, id)
+	}
+	if err != nil {
+		return []string{err.Error()}
+	}
+	var lines []string
+	for line := range bytes.Lines(bytes.TrimSpace(text)) {
+		var e struct{ Type, Timestamp, From, To, Reason string }
+		if json.Unmarshal(line, &e) != nil {
+			lines = append(lines, string(bytes.TrimSpace(line)))
+			continue
+		}
+		what := e.Type
+		if e.To != "" {
+			what = e.From + " -> " + e.To
+		}
+		lines = append(lines, strings.TrimSpace(e.Timestamp+"  "+what+"  "+e.Reason))
+	}
+	const most = 1000
+	return lines[max(0, len(lines)-most):]
 }
 
 // History is a task's events.
@@ -161,18 +211,19 @@ func (q *Service) Report(ctx context.Context, id string, actor task.Actor) (reco
 	}
 	if s.Task.Workspace != "" {
 		r.Worktree, r.SetUp = q.Work.Dir(s.Task.Workspace), q.Work.SetUpOutput(s.Task.Workspace)
+		r.Left = q.Work.Left(s.Task.Workspace)
 	}
 	events, err := q.Record.Events(ctx, id, 0)
 	if err != nil {
 		return r, err
 	}
-	r.LastWords = history.LastWords(events)
+	r.LastWords, r.Reviewers = history.LastWords(events), reviewers(events)
 	if s.Task.PRURL != "" {
 		r.Checks = history.ChecksOf(events, s.Task.PRURL)
 	}
 	states, err := q.Sessions(ctx, []task.Task{s.Task})
 	if err != nil {
-		return r, err
+		r.Problems = append(r.Problems, err.Error())
 	}
 	r.Session = states[id]
 	def, err := q.Setup.Pinned(ctx, s.Task.Workflow)
@@ -187,6 +238,12 @@ func (q *Service) Report(ctx context.Context, id string, actor task.Actor) (reco
 	}
 	if r.Rescued, err = q.Work.Rescues(ctx, s.Task); err != nil {
 		r.Problems = append(r.Problems, "rescued work: "+err.Error())
+	}
+	if r.Asides, err = q.Work.Asides(s.Task.ID); err != nil {
+		r.Problems = append(r.Problems, err.Error())
+	}
+	if r.Shared, err = q.Work.SharedWords(ctx, s.Task.Project); err != nil {
+		r.Problems = append(r.Problems, err.Error())
 	}
 	return r, nil
 }

@@ -66,6 +66,10 @@ func (w *world) Document(project, id string) string { return project + "/" + id 
 
 func (w *world) Kept(string, string, string) (string, bool, error) { return "", false, nil }
 
+func (w *world) IsOlder(_, id string, _ time.Time) bool { return id == "four" }
+
+func (w *world) ReadBefore(string, string) ([]byte, error) { return nil, nil }
+
 func (w *world) Folders() ([][2]string, error) {
 	return [][2]string{{"garden", "one"}, {"garden", "three"}, {"coffee", "four"}}, w.fail("folders")
 }
@@ -73,6 +77,12 @@ func (w *world) Folders() ([][2]string, error) {
 func (w *world) Dir(workspace string) string { return "/work/" + workspace }
 
 func (w *world) SetUpOutput(workspace string) string { return "/output/" + workspace }
+
+func (w *world) Left(string) string { return "" }
+
+func (w *world) Asides(string) ([]record.Aside, error) { return nil, nil }
+
+func (w *world) SharedWords(context.Context, string) ([]string, error) { return nil, nil }
 
 func (w *world) Rescues(context.Context, task.Task) ([]task.Rescued, error) {
 	return nil, w.fail("rescues")
@@ -111,11 +121,11 @@ func newService() (*Service, *world) {
 func TestUnrecorded_countsFoldersOfTasksThatTheRecordLacks(t *testing.T) {
 	t.Parallel()
 	s, w := newService()
-	if n, err := s.Unrecorded(t.Context()); n != 2 || err != nil {
-		t.Errorf("found %d: %v", n, err)
+	if n, older, err := s.Unrecorded(t.Context()); n != 2 || older != 1 || err != nil {
+		t.Errorf("found %d, %d of them older: %v", n, older, err)
 	}
 	w.unread["folders"] = true
-	if _, err := s.Unrecorded(t.Context()); err == nil {
+	if _, _, err := s.Unrecorded(t.Context()); err == nil {
 		t.Error("folders that cannot be read are none")
 	}
 }

@@ -21,6 +21,8 @@ type Whole struct {
 	Snapshot
 	Lines []string        // the history, one event each
 	Hooks []task.OwedHook // all that its events have set going, whatever became of them
+	Shown []Shown         // what the header of its document shows, and what it showed before
+	Roles []string        // those of its seats, notices and waiters
 }
 
 // HistoryLines is a task's history for those who copy it: they ask for as much of it as they need.
@@ -161,6 +163,7 @@ type Job struct {
 	Conversation string
 	// Again says that the agent takes the place of an earlier one of its role.
 	Again  bool
+	Held   string // what kept the move of that one, where new or changed files alone did
 	Secret string // the seat's secret, for hooks that may start an agent
 	Seat   string // the hash under which the seat is kept
 }

@@ -20,6 +20,13 @@ type Finding struct {
 	Mended  string `json:"mended"` // what was done about it; empty when nothing was
 }
 
+// Examination is what is done to a home besides looking at it. Its zero value changes nothing.
+type Examination struct {
+	Fix     bool // repair what can be repaired
+	Rebuild bool // bring back the tasks that the record does not have
+	Older   bool // be about those alone that an earlier Orange left
+}
+
 // Left is the level of what is left of a finding: nothing bad is left of one that was fixed.
 func (f Finding) Left() Level {
 	if f.Mended != "" {

@@ -1,10 +1,12 @@
 package record
 
 import (
+	"cmp"
 	"fmt"
-	"strconv"
 	"strings"
+	"unicode"
 
+	"orange/internal/printable"
 	"orange/internal/task"
 )
 
@@ -16,6 +18,44 @@ type Merging struct {
 	// Unpushed is how many commits only the local default branch has; Newest are the newest of them, in words.
 	Unpushed int
 	Newest   []string
+}
+
+// Commands are the lines with which a task is merged here as it was asked for, each with all that it needs besides:
+// where there is a choice, one for each answer. As is the role for which the person acts, if any.
+func (in Merging) Commands(id, as string) []string {
+	line := "orange task merge " + id
+	if in.Asked.Local || in.PR.URL != "" || in.Project.Merge == "pr" {
+		line += " --local"
+	}
+	if in.Asked.Strategy != "" {
+		line += " --strategy " + in.Asked.Strategy
+	}
+	if reason := in.Asked.Override; reason != "" {
+		if strings.ContainsFunc(reason, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+			reason = "'" + strings.ReplaceAll(reason, "'", `'\''`) + "'"
+		}
+		line += " --override " + reason
+	}
+	if as != "" {
+		line += " --as " + as
+	}
+	wanted := cmp.Or(in.Asked.Push, in.Project.Push)
+	push, stay := line, line+" --no-push"
+	if in.Asked.Push == "always" || wanted == "ask" {
+		push += " --push"
+	}
+	if in.Unpushed > 0 {
+		push += fmt.Sprintf(" --with %d", in.Unpushed)
+	}
+	switch {
+	case in.Asked.Push == "never":
+		return []string{stay}
+	case wanted == "never":
+		return []string{line}
+	case wanted == "ask", in.Unpushed > 0:
+		return []string{push, stay}
+	}
+	return []string{push}
 }
 
 // MergeOrder says which commit of a task's branch is merged, and how.
@@ -69,22 +109,10 @@ func (u *Unmerged) Error() string {
 	}
 	const most = 20
 	if u.Then != "" {
-		return fmt.Sprintf("both changed %s; no branch was changed; %s", FilesInWords(u.Files, most), u.Then)
+		return fmt.Sprintf("both changed %s; no branch was changed; %s", printable.Names(u.Files, most), u.Then)
 	}
 	return fmt.Sprintf("both changed %s; merge the default branch into the branch and solve it there, then run this "+
-		"again; nothing was changed", FilesInWords(u.Files, most))
-}
-
-// FilesInWords names the first of some files, and says how many more there are.
-func FilesInWords(files []string, most int) string {
-	names := make([]string, 0, most)
-	for _, name := range files[:min(len(files), most)] {
-		names = append(names, strconv.Quote(name))
-	}
-	if more := len(files) - most; more > 0 {
-		return fmt.Sprintf("%s and %d more", strings.Join(names, ", "), more)
-	}
-	return strings.Join(names, ", ")
+		"again; nothing was changed", printable.Names(u.Files, most))
 }
 
 // MergeMany asks for the merge of several tasks, one on top of the other.

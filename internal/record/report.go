@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"orange/internal/history"
+	"orange/internal/printable"
 	"orange/internal/task"
 )
 
@@ -28,6 +29,21 @@ type Outcome struct {
 	Asks     string   // what a person should know because of it; empty when nothing new
 	LostWith string   // with what the agent ended that is to be started again; empty where it ended by itself
 	Warning  string   // what went wrong besides the move; empty when nothing did
+	Stayed   []string // what stayed behind of the work when the workspace was given back
+}
+
+// HookFailures says of each hook that failed which one it is and why, and where the task is in spite of that: the move
+// was done before its hooks.
+func (o Outcome) HookFailures() (failures []string, then string) {
+	for _, h := range o.Hooks {
+		if h.State == task.HookFailed {
+			failures = append(failures, h.Action+": "+h.Error)
+		}
+	}
+	if o.Event.IsMove() {
+		return failures, fmt.Sprintf("the task has moved, and is %s", o.Task.Status)
+	}
+	return failures, fmt.Sprintf("the task stays %s", o.Task.Status)
 }
 
 // TakenSnapshot is a snapshot of a task, as the two commits that were pushed, or why there is none.
@@ -91,6 +107,31 @@ type Holding struct {
 	Branch    string      `json:"branch"`
 	Status    task.Status `json:"status"`
 	SetUp     string      `json:"setup_output,omitempty"` // the file that has the output of its set-up
+	Left      string      `json:"ignored,omitempty"`      // what git ignores there, and which task left it
+}
+
+// Aside is what no commit can hold, moved out of a task's workspace as a whole.
+type Aside struct {
+	Task   string    `json:"task"`
+	Path   string    `json:"path"`  // where it lay in the worktree, with slashes; "." is the worktree itself
+	Why    string    `json:"why"`   // what it is, in words
+	Files  int       `json:"files"` // and Bytes: as far as they could be seen
+	Bytes  int64     `json:"bytes"`
+	Linked bool      `json:"linked,omitempty"` // git knows it as a worktree of the repository
+	Since  time.Time `json:"since"`
+	At     string    `json:"at,omitempty"` // where it lies
+}
+
+// String tells what is set aside, in the words of a list.
+func (a Aside) String() string {
+	where, files := a.Path, "files"
+	if a.Path == "." {
+		where = "the whole workspace"
+	}
+	if a.Files == 1 {
+		files = "file"
+	}
+	return fmt.Sprintf("%s (%s; %d %s, %s)", where, a.Why, a.Files, files, printable.Size(a.Bytes))
 }
 
 // How the agent of a task's status is. "Could not look" is AgentUnknown, never AgentDead.
@@ -163,6 +204,7 @@ const (
 	NeedsModel     = "model"     // its agent's model refuses it
 	NeedsWord      = "rest"      // its agent rests at its prompt and has not moved the task
 	NeedsPerson    = "status"    // its status waits for a person
+	NeedsDocument  = "document"  // its TASK.md is gone or cannot be read, so that no agent can go on with it
 )
 
 // AtWork is what a task that waits for its agent says of one that lives, as far as the record knows.
@@ -176,13 +218,17 @@ type Report struct {
 	Path     string // of the document
 	Worktree string // empty when there is none
 	SetUp    string // the file that has the output of the worktree's set-up; empty where there was none
+	Left     string // what git ignores in the worktree, and which task left it there before this one
 	// how the branch is to the commit that the status's evidence is about; empty where nothing asks for that
 	Work      string
 	Problems  []string // of the document
 	Open      []string // moves that the caller may ask for
 	Owed      []task.OwedHook
 	Rescued   []task.Rescued
+	Asides    []Aside
+	Shared    []string // settings that all worktrees of its project share, and that neither Orange nor a person changed
 	LastWords string   // of the agent that died last, while no other has been started
+	Reviewers int      // that were started in its last review: one that is started again is in the same round
 	Variables []string // the names of those that are set for this task alone
 	Checks    string   // what those of the pull request came to; empty where no one has looked
 }

@@ -29,6 +29,8 @@ const (
 	PROpen            = "pr_open"
 	PRMissing         = "pr_missing"
 	DropRefused       = "drop_refused"
+	SharedChanged     = "shared_changed"
+	NotReady          = "not_ready"
 	PushUnanswered    = "push_unanswered"
 	UnpushedCommits   = "unpushed_commits"
 	InUse             = "in_use" // a live task needs what was to go
@@ -43,9 +45,17 @@ type Rejection struct {
 	Message string
 	Details []Detail
 	Moved   bool // nothing speaks against it but that the tip of the branch moved
+	Files   int  // nothing speaks against it but so many new or changed files
 	// Override is the command with which the person who asked makes the move all the same; empty where they may not.
 	Override string
 	Open     []task.Status // where the same actor may ask to go from here; where a task may be born, when From is empty
+}
+
+// Readiness is one thing that a task needs to start.
+type Readiness struct {
+	What  string `json:"what"`
+	Found string `json:"found"`
+	Want  string `json:"want,omitempty"` // what to do so that it is there; empty where it is
 }
 
 // Detail is one unmet condition.

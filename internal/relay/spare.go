@@ -85,7 +85,7 @@ func (s *SpareProgram) take() *proc.Held {
 }
 
 func (s *SpareProgram) start() (*proc.Held, error) {
-	return proc.Hold(proc.Command{Name: s.Path, Args: []string{CarriedWord}, Env: s.Env, Most: longestAnswer / 4})
+	return proc.Hold(proc.Command{Name: s.Path, Args: []string{CarriedWord}, Base: s.Env, Most: longestAnswer / 4})
 }
 
 // ReadCall reads the call for which CarriedWord waits. What follows it is the command's own input. It is io.EOF where

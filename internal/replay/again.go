@@ -169,7 +169,7 @@ func (in *Inputs) evidence(def *workflow.Definition, p Past) (decide.Evidence, e
 	for _, part := range allParts(def) {
 		if f, seen := in.Facts[short(part.Key())]; seen {
 			ev.Facts[part.Key()] = decide.Fact{Holds: f.Holds, Source: f.Source, Digest: f.Digest, Found: f.Found,
-				Moved: f.Moved}
+				Moved: f.Moved, Files: f.Files}
 		}
 	}
 	return ev, nil

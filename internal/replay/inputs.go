@@ -19,7 +19,7 @@ import (
 
 // Edition is the edition of the rules in package decide. Raise it by hand when a rule changes its meaning or needs
 // more inputs: replay does not repeat the decisions of an earlier edition.
-const Edition = 7
+const Edition = 9
 
 // What a decision was about.
 const (
@@ -84,6 +84,10 @@ type Inputs struct {
 	Begins []task.Evidence `json:"begins,omitempty"`
 	Hooks  string          `json:"hooks,omitempty"`
 
+	// what the project protected then, and what of it the task was allowed to change
+	Protected []string `json:"protected,omitempty"`
+	MayChange []string `json:"may_change,omitempty"`
+
 	Subject  *task.Subject      `json:"subject,omitempty"` // what the evidence was about at that time
 	Trouble  string             `json:"trouble,omitempty"`
 	Names    []string           `json:"sections,omitzero"`       // of the document's sections, if it was read
@@ -147,6 +151,7 @@ type Seen struct {
 	Digest string `json:"digest,omitempty"`
 	Found  string `json:"found,omitempty"` // why it does not hold
 	Moved  bool   `json:"moved,omitempty"`
+	Files  int    `json:"files,omitempty"`
 }
 
 // By returns the inputs with the actor who asked.
@@ -215,6 +220,9 @@ func (in Inputs) Keep(def *workflow.Definition, s record.Snapshot, ev decide.Evi
 		return c, nil
 	}
 	in.Edition, in.Now = Edition, c.Events[0].Time.UTC()
+	if def != nil {
+		in.Protected, in.MayChange = def.Protected()
+	}
 	in.Workspace = s.Task.Workspace != ""
 	if s.Task.PRURL != "" && s.Task.PRState == record.PROpen {
 		in.PRHas = &s.Task.Pushed
@@ -321,7 +329,7 @@ func (in *Inputs) sections(parts []workflow.Part, ev decide.Evidence) {
 		}
 		s, present := ev.Document.Section(p.Section)
 		if !present {
-			in.Problems = ev.Document.Problems // they are part of the text about a missing section
+			in.Problems = ev.Document.WhyMissing() // they are part of the text about a missing section
 			continue
 		}
 		known := slices.ContainsFunc(in.Read, func(have Section) bool { return have.Line == s.Line })
@@ -343,7 +351,7 @@ func (in *Inputs) facts(parts []workflow.Part, ev decide.Evidence) {
 		}
 		seenAs := Seen{Holds: fact.Holds, Source: fact.Source, Digest: fact.Digest}
 		if !fact.Holds {
-			seenAs.Found, seenAs.Moved = fact.Found, fact.Moved
+			seenAs.Found, seenAs.Moved, seenAs.Files = fact.Found, fact.Moved, fact.Files
 		}
 		in.Facts[short(p.Key())] = seenAs
 	}

@@ -15,7 +15,7 @@ func TestAReplay_makesWhatFollowsFromALimitAgain(t *testing.T) {
 	t.Parallel()
 	all := shippedAndStrained(t)
 	ends, rests := 0, 0
-	for seed := range uint64(60) {
+	for seed := range uint64(120) {
 		w := newStroll(t, all[seed%uint64(len(all))], seed)
 		for n := range 8 {
 			w.now = w.now.Add(time.Minute)

@@ -169,6 +169,7 @@ func (r *replay) step(at int, lines []string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
+	def = def.Protecting(in.Protected, in.MayChange)
 	if asked := cmp.Or(r.other, def); r.blind && len(workflow.Since(in.parts(asked, in.task(r.task)))) > 0 {
 		const why = "what stood there when its status began is gone with the inputs of the event that began it"
 		r.untold(at, why, why, lines)

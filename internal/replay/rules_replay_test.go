@@ -335,7 +335,7 @@ func TestAwaits_saysWhenTheMonitorStartsAnAgentAgain(t *testing.T) {
 		"the monitor starts it again in 5s": {crash, respawn, crash},
 		"orange task respawn T1":            nil,
 	} {
-		got := decide.Awaits(def, record.Snapshot{Task: newTask("agent-review")}, false, events, nil, noon)
+		got := decide.Awaits(def, record.Snapshot{Task: newTask("agent-review")}, record.AgentDead, events, nil, noon)
 		if len(got) != 1 || !strings.Contains(got[0].Want, want) {
 			t.Errorf("%q: %+v", want, got)
 		}

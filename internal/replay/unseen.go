@@ -146,7 +146,8 @@ func suppose(def *workflow.Definition, known map[string]Seen, unseen []workflow.
 		}
 		one := open{short(p.Key()), []Seen{{Source: name, Holds: true}, {Source: name, Found: nobodyLooked}}}
 		if p.Git != "" {
-			one.may = append(one.may, Seen{Source: name, Found: nobodyLooked, Moved: true})
+			one.may = append(one.may, Seen{Source: name, Found: nobodyLooked, Moved: true},
+				Seen{Source: name, Found: nobodyLooked, Files: 1})
 		}
 		if slices.ContainsFunc(s.open, func(have open) bool { return have.key == one.key }) {
 			s.twofold = true

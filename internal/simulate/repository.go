@@ -92,7 +92,9 @@ func (b *TaskBranch) Fact(t task.Task, p workflow.Part) (fact decide.Fact, known
 	fact = decide.Fact{Source: "git " + p.Git, Where: "the workspace", Found: "something else"}
 	switch p.Git {
 	case workflow.GitCommitted:
-		fact.Holds = !b.Dirty()
+		if fact.Holds = !b.Dirty(); !fact.Holds {
+			fact.Files = 1
+		}
 	case workflow.GitMoved:
 		fact.Holds = moved
 	case workflow.GitUnmoved:
@@ -103,13 +105,13 @@ func (b *TaskBranch) Fact(t task.Task, p workflow.Part) (fact decide.Fact, known
 		fact.Moved = !fact.Holds && moved && !b.Dirty()
 	case workflow.GitAsReviewed:
 		fact.Holds = about.Tree != "" && about.Tree == b.Tree() && !b.Dirty()
-	case workflow.GitUntouched:
+	case workflow.GitUntouched, workflow.GitProtected:
 		fact.Holds = true
 	default:
 		return fact, false
 	}
 	if t.Workspace == "" {
-		fact.Holds, fact.Moved = false, false
+		fact.Holds, fact.Moved, fact.Files = false, false, 0
 	}
 	fact.Text = document.Normalise(fmt.Sprintf("%s %s\ndirty %v\n", p.Git, b.Commit(), b.Dirty()))
 	fact.Digest = document.Digest(fact.Text)
@@ -131,7 +133,7 @@ func (r Repository) Replaced(context.Context, task.Task) ([]byte, bool, error) {
 func (r Repository) Relink(context.Context, task.Task) error { return nil }
 
 // CheckBranch accepts every name.
-func (r Repository) CheckBranch(context.Context, string) error { return nil }
+func (r Repository) CheckBranch(context.Context, task.Task) error { return nil }
 
 // Project is the only one.
 func (r Repository) Project(string) (task.Project, error) { return r.v.Project, nil }

@@ -469,7 +469,7 @@ func TestRun_findsAgentsThatGoRoundWhereAPersonIsWaitedFor(t *testing.T) {
 // What is proved of a workflow is kept by the real engine: no task goes further without a person.
 func TestRun_keepsTheBoundThatIsProved(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"default", "classic", "minimal"} {
+	for _, name := range []string{"default", "minimal"} {
 		def, setup := shippedWorkflow(t, name), faulty(10)
 		setup.Runs, setup.Bound = 4, provedMoves(def)
 		report, err := simulate.Run(t.Context(), def, setup, simulation.OpenMemory, simulation.Join)

@@ -155,6 +155,9 @@ func (w *World) lock(name string, process any) (release func()) {
 // SingleWorkflow is the workflow of all tasks. No project has timeouts of its own.
 type SingleWorkflow struct{ Workflow *workflow.Definition }
 
+// Present is the workflow, whatever the name.
+func (s SingleWorkflow) Present(string) (*workflow.Definition, error) { return s.Workflow, nil }
+
 // Named is the workflow, whatever the name.
 func (s SingleWorkflow) Named(context.Context, string) (*workflow.Definition, error) {
 	return s.Workflow, nil

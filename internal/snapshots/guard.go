@@ -68,7 +68,7 @@ func (g OutwardGuard) Outward(ctx context.Context, t task.Task) (within context.
 }
 
 func heldBack(id string, err error) error {
-	return task.Notef(outward.ErrHeldBack, "cannot tell whether task %s is at another home: %v; the act waits", id, err)
+	return outward.Waits("cannot tell whether task %s is at another home: %v", id, err)
 }
 
 // place is what the newest snapshot of a task at a repository says of who has it.

@@ -358,7 +358,7 @@ func TestRestore_takesOnlySignedSnapshotsWhereThereAreSigners(t *testing.T) {
 	}
 	// The new home has no key of its own: the guard of the first one does not believe it, and waits all the same.
 	a.trusts(h1)
-	wants(t, "an unsigned claim", NewGuard(a.Home, a).refusal(t, "T1"), "it is not signed by an ssh key; the act waits")
+	wants(t, "an unsigned claim", NewGuard(a.Home, a).refusal(t, "T1"), "it is not signed by an ssh key")
 }
 
 // What a repository's own configuration says of signatures does not count: agents can write it.

@@ -19,7 +19,7 @@ var errDamagedRow = errors.New("the record is damaged")
 // IsDamaged reports whether an error comes from a database file that is none, that is not as the library wrote it, or
 // that has a row of a task which cannot be read.
 func IsDamaged(err error) bool {
-	if errors.Is(err, errDamagedRow) {
+	if errors.Is(err, errDamagedRow) || errors.Is(err, errForeign) {
 		return true
 	}
 	var from *sqlite.Error
@@ -35,7 +35,7 @@ func IsDamaged(err error) bool {
 // that cannot be read it names the first.
 func (s *Store) Check(ctx context.Context) ([]string, error) {
 	var out []string
-	err := s.rows(ctx, "PRAGMA quick_check(20)", nil, func(scan func(...any) error) error {
+	err := s.rows(ctx, "PRAGMA integrity_check(20)", nil, func(scan func(...any) error) error {
 		var line string
 		err := scan(&line)
 		if line != "ok" {
@@ -122,31 +122,6 @@ func (s *Store) ids(ctx context.Context, query string, args ...any) ([]string, e
 	})
 	if err != nil {
 		return nil, fmt.Errorf("look for tasks: %w", err)
-	}
-	return out, nil
-}
-
-// Whole is all that is on record of one task, at one moment. An unknown id is task.ErrNotFound.
-func (s *Store) Whole(ctx context.Context, id string) (record.Whole, error) {
-	var out record.Whole
-	err := s.reading(ctx, func(tx *batch) error {
-		var err error
-		if out.Snapshot, err = load(ctx, tx, id); err != nil {
-			return err
-		}
-		if out.Hooks, err = hooks(ctx, tx, "task = ?", id); err != nil {
-			return err
-		}
-		return tx.each(ctx, "SELECT line FROM events WHERE task = ? ORDER BY seq", []any{id},
-			func(scan func(...any) error) error {
-				var line string
-				err := scan(&line)
-				out.Lines = append(out.Lines, line)
-				return err
-			})
-	})
-	if err != nil {
-		return record.Whole{}, fmt.Errorf("load all of task %q: %w", id, err)
 	}
 	return out, nil
 }

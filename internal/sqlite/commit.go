@@ -89,11 +89,8 @@ func checkVersion(ctx context.Context, tx *batch, c record.Change, t *task.Task)
 		return task.Task{}, nil
 	}
 	before, err := loadTask(ctx, tx, t.ID)
-	if errors.Is(err, sql.ErrNoRows) {
-		return task.Task{}, task.Notef(task.ErrNotFound, "there is no task %q", t.ID)
-	}
 	if err != nil {
-		return task.Task{}, fmt.Errorf("read its version: %w", err)
+		return task.Task{}, err
 	}
 	if before.Version != c.Expect {
 		return task.Task{}, task.ErrConflict
@@ -377,15 +374,12 @@ func hooks(ctx context.Context, tx *batch, where string, args ...any) ([]task.Ow
 				&next); err != nil {
 				return err
 			}
-			if err := json.Unmarshal([]byte(text), &h.Hook); err != nil {
-				return fmt.Errorf("read hook %d: %w", h.ID, err)
+			err := json.Unmarshal([]byte(text), &h.Hook)
+			if err == nil && next != "" {
+				h.NextTry, err = time.Parse(task.TimeFormat, next)
 			}
-			if next != "" {
-				at, err := time.Parse(task.TimeFormat, next)
-				if err != nil {
-					return fmt.Errorf("read hook %d: %w", h.ID, err)
-				}
-				h.NextTry = at
+			if err != nil {
+				return fmt.Errorf("%w: read hook %d of task %q: %w", errDamagedRow, h.ID, h.Task, err)
 			}
 			out = append(out, h)
 			return nil

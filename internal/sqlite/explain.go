@@ -8,6 +8,8 @@ import (
 
 	driver "modernc.org/sqlite"
 	codes "modernc.org/sqlite/lib"
+
+	"orange/internal/proc"
 )
 
 // explain adds to an error of the database what a person can do about it: its own words are made for programmers.
@@ -32,7 +34,14 @@ func busy(err error) bool {
 const primary = 0xff
 
 func (s *Store) advice(code int) string {
-	switch code & primary {
+	code &= primary
+	if code == codes.SQLITE_CANTOPEN || code == codes.SQLITE_IOERR { // SQLite does not tell why
+		const ofRecord = 4 // the database, its two files of commits, and its folder
+		if err := proc.RoomForFiles(ofRecord); err != nil {
+			return err.Error()
+		}
+	}
+	switch code {
 	case codes.SQLITE_BUSY:
 		return fmt.Sprintf("another program has held %q for %s; run the command again, and if it is held "+
 			"still, ask \"fuser %s\" who it is and end it",

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -21,9 +22,32 @@ import (
 // The test binary is also the other process of some tests: this variable holds the path of the database.
 const partVariable = "SQLITE_TEST_DATABASE"
 
+// This one has the test binary open the database while it may open almost no file.
+const scarceVariable = "SQLITE_TEST_SCARCE"
+
+// openWithFewFiles prints why a record cannot be opened by a process that may open two more files.
+func openWithFewFiles(path string) {
+	first, err := os.Open(os.DevNull)
+	if err == nil {
+		limit := syscall.Rlimit{Cur: uint64(first.Fd()) + 3}
+		limit.Max = limit.Cur
+		err = syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit)
+	}
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	_, err = sqlite.Open(context.Background(), path)
+	fmt.Println(err)
+}
+
 func TestMain(m *testing.M) {
 	// else the race detector has every other process wait for a second at its end
 	_ = os.Setenv("GORACE", "atexit_sleep_ms=0")
+	if path := os.Getenv(scarceVariable); path != "" {
+		openWithFewFiles(path)
+		return
+	}
 	path := os.Getenv(partVariable)
 	if path == "" {
 		os.Exit(m.Run())

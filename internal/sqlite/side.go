@@ -67,10 +67,13 @@ func scanSeat(scan func(...any) error) (record.Seat, error) {
 	var start string
 	err := scan(&seat.Hash, &seat.Task, &seat.Role, &seat.Hook, &seat.PID, &seat.Began, &seat.Ended, &start,
 		&seat.Event)
-	if err == nil {
-		err = json.Unmarshal([]byte(start), &seat.Start)
+	if err != nil {
+		return seat, err
 	}
-	return seat, err
+	if err := json.Unmarshal([]byte(start), &seat.Start); err != nil {
+		return seat, fmt.Errorf("%w: read a seat of task %q: %w", errDamagedRow, seat.Task, err)
+	}
+	return seat, nil
 }
 
 const seatColumns = `hash, task, role, hook, pid, began, ended, start,

@@ -51,7 +51,13 @@ func Open(ctx context.Context, path string) (*Store, error) {
 			(&Store{path: path}).advice(codes.SQLITE_CANTOPEN))
 	}
 	if err == nil {
+		_, unfinished := os.Lstat(path + "-journal") // of a first commit that was cut: SQLite takes it back
+		foreign := isForeign(file) && unfinished != nil
 		_ = file.Close() // nothing was written
+		if foreign {
+			return nil, fmt.Errorf("cannot open the record %q: %w: %s", path, errForeign,
+				(&Store{path: path}).advice(codes.SQLITE_NOTADB))
+		}
 	} // what else is wrong with it SQLite tells
 	for _, next := range []string{"-journal", "-wal", "-shm"} { // which SQLite opens, and would wait for a pipe
 		if info, err := os.Lstat(path + next); err == nil && !info.Mode().IsRegular() {
@@ -68,6 +74,17 @@ func Open(ctx context.Context, path string) (*Store, error) {
 		return nil, errors.Join(fmt.Errorf("cannot open the record %q: %w", path, err), s.Close())
 	}
 	return s, nil
+}
+
+var errForeign = errors.New("file is not a database (26)") // as SQLite says it
+
+// isForeign reports whether a file that is not empty is no database of SQLite's. With a log of commits next to it
+// SQLite would believe the log, and cut the file to what the log says.
+func isForeign(file *os.File) bool {
+	const magic = "SQLite format 3\x00"
+	head := make([]byte, len(magic))
+	n, _ := file.ReadAt(head, 0) // a file that cannot be read SQLite tells about
+	return n > 0 && string(head[:n]) != magic
 }
 
 // Close ends the use of the record, and moves what the log of commits holds into orange.db where no other process has

@@ -1,6 +1,9 @@
 package sqlite_test
 
 import (
+	"bytes"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,6 +16,26 @@ import (
 	"orange/internal/sqlite"
 	"orange/internal/task"
 )
+
+// Defect: Orange told a process that may open no more files to make the record writable.
+func TestARecord_thatCannotBeOpenedForWantOfFilesSaysSo(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "orange.db")
+	s, err := sqlite.Open(t.Context(), path)
+	if err == nil {
+		err = s.Close()
+	}
+	must(t, err)
+	self, err := os.Executable()
+	must(t, err)
+	c := exec.CommandContext(t.Context(), self)
+	c.Env = append(os.Environ(), scarceVariable+"="+path)
+	out, err := c.CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "too many open files: this process may not have more than ") ||
+		!strings.Contains(string(out), "ulimit -n") || strings.Contains(string(out), "writable") {
+		t.Errorf("it says %s, %v", out, err)
+	}
+}
 
 func TestOpen_worksWithStrangeFileNames(t *testing.T) {
 	t.Parallel()
@@ -349,4 +372,31 @@ func TestSaveWorkflow_keepsATextUnderItsDigest(t *testing.T) {
 	}
 	_, err = s.Workflow(t.Context(), "d2")
 	wantKind(t, err, task.ErrNotFound)
+}
+
+// With a log of commits next to it SQLite believes the log, and cuts the file to the length that the log says.
+func TestAnotherFileInThePlaceOfTheRecord_isLeftAsItIs(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "orange.db")
+	s, err := sqlite.Open(t.Context(), path) // left open: what closes last moves the log into the file
+	must(t, err)
+	defer s.Close()
+	create(t, s, aTask("one"))
+	must(t, os.Remove(path))
+	must(t, os.WriteFile(path, []byte(strings.Repeat("words of a person\n", 1<<16)), 0o600))
+	before, err := os.ReadFile(path)
+	must(t, err)
+	other, err := sqlite.Open(t.Context(), path)
+	if err == nil {
+		must(t, other.Close())
+		t.Fatal("it was opened")
+	}
+	if !sqlite.IsDamaged(err) || !strings.Contains(err.Error(), "orange doctor --rebuild") {
+		t.Errorf("the error is %v", err)
+	}
+	after, err := os.ReadFile(path)
+	must(t, err)
+	if !bytes.Equal(before, after) {
+		t.Errorf("it has %d bytes, and had %d", len(after), len(before))
+	}
 }

@@ -116,17 +116,23 @@ func scanTask(scan func(...any) error) (task.Task, error) { return newReader().t
 func (r *reader) task(scan func(...any) error) (task.Task, error) {
 	r.row = row{}
 	err := scan(r.into...)
-	if errors.Is(err, sql.ErrNoRows) {
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
 		return task.Task{}, err
+	case err != nil && !strings.HasPrefix(err.Error(), "sql: Scan error"): // of a value that is no such number
+		return task.Task{}, fmt.Errorf("read the row of task %q: %w", r.row.task.ID, err)
+	case err == nil:
+		err = r.parse(&r.row.task)
 	}
 	if err != nil {
-		return task.Task{}, fmt.Errorf("read the row of task %q: %w", r.row.task.ID, err)
-	}
-	if err := r.parse(&r.row.task); err != nil {
-		return task.Task{}, fmt.Errorf("%w: read the row of task %q: %w; %q keeps the record aside, and makes a "+
-			"new one from the tasks' folders", errDamagedRow, r.row.task.ID, err, "orange doctor --rebuild")
+		return task.Task{}, damagedTask(r.row.task.ID, err)
 	}
 	return r.row.task, nil
+}
+
+func damagedTask(id string, err error) error {
+	return fmt.Errorf("%w: read the row of task %q: %w; %q keeps the record aside, and makes a new one from the "+
+		"tasks' folders", errDamagedRow, id, err, "orange doctor --rebuild")
 }
 
 // parse reads what the last row has as text.
@@ -186,6 +192,9 @@ func briefTask(row string) (t task.Task, err error) {
 	}
 	t.After = others(after)
 	bytes, err := strconv.Atoi(attention)
+	if err == nil && (bytes < 0 || bytes > len(row)) {
+		err = fmt.Errorf("expected %d bytes, found %d", bytes, len(row))
+	}
 	if err == nil {
 		t.Attention, t.Summary = row[:bytes], row[bytes:]
 		t.Overdue, err = strconv.Atoi(overdue)
@@ -194,7 +203,7 @@ func briefTask(row string) (t task.Task, err error) {
 		t.StalledAt, err = time.Parse(task.TimeFormat, stalled)
 	}
 	if err != nil {
-		return task.Task{}, fmt.Errorf("read the row of task %q: %w", t.ID, err)
+		return task.Task{}, damagedTask(t.ID, err)
 	}
 	return t, nil
 }
@@ -249,9 +258,6 @@ func (s *Store) Load(ctx context.Context, id string) (record.Snapshot, error) {
 
 func load(ctx context.Context, tx *batch, id string) (record.Snapshot, error) {
 	t, err := loadTask(ctx, tx, id)
-	if errors.Is(err, sql.ErrNoRows) {
-		return record.Snapshot{}, task.Notef(task.ErrNotFound, "there is no task %q", id)
-	}
 	if err != nil {
 		return record.Snapshot{}, err
 	}
@@ -287,11 +293,15 @@ func addEvidence(s *record.Snapshot, kind int, found task.Spent) {
 	}
 }
 
-// loadTask reads the row of one task. Where there is none the error is sql.ErrNoRows.
+// loadTask reads the row of one task. An unknown id is task.ErrNotFound.
 func loadTask(ctx context.Context, tx *batch, id string) (task.Task, error) {
-	return scanTask(func(into ...any) error {
+	t, err := scanTask(func(into ...any) error {
 		return tx.one(ctx, "SELECT "+columns+" FROM tasks WHERE id = ?", []any{id}, into...)
 	})
+	if errors.Is(err, sql.ErrNoRows) {
+		return t, task.Notef(task.ErrNotFound, "there is no task %q", id)
+	}
+	return t, err
 }
 
 // fewChanges are looked at for tasks that ended lately: callers poll for them, and pay for those alone.

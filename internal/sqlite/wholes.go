@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 
 	"orange/internal/record"
 	"orange/internal/task"
@@ -32,60 +34,117 @@ func (s *Store) Wholes(ctx context.Context, ids []string) (map[string]record.Who
 	return out, nil
 }
 
+// Whole is all that is on record of one task, at one moment. An unknown id is task.ErrNotFound.
+func (s *Store) Whole(ctx context.Context, id string) (record.Whole, error) {
+	var out record.Whole
+	err := s.reading(ctx, func(tx *batch) error {
+		var err error
+		if out.Task, err = loadTask(ctx, tx, id); err != nil {
+			return err
+		}
+		return asked{id: &out}.fill(ctx, tx, "= ?", id)
+	})
+	if err != nil {
+		return record.Whole{}, fmt.Errorf("load all of task %q: %w", id, err)
+	}
+	return out, nil
+}
+
 // few are the tasks among a list of ids that have no long history.
 const few = "(SELECT id FROM tasks WHERE id IN (SELECT value FROM json_each(?)) AND history_bytes < ?)"
 
 func wholes(ctx context.Context, tx *batch, ids string) (map[string]record.Whole, error) {
-	found := map[string]*record.Whole{}
-	args := []any{ids, longHistory}
+	found := asked{}
 	all := newReader()
-	err := tx.each(ctx, "SELECT "+columns+" FROM tasks WHERE id IN "+few, args,
+	err := tx.each(ctx, "SELECT "+columns+" FROM tasks WHERE id IN "+few, []any{ids, longHistory},
 		func(scan func(...any) error) error {
 			t, err := all.task(scan)
 			found[t.ID] = &record.Whole{Snapshot: record.Snapshot{Task: t}}
 			return err
 		})
-	if err != nil {
-		return nil, err
+	if err == nil {
+		err = found.fill(ctx, tx, "IN "+few, ids, longHistory)
 	}
-	owed, err := hooks(ctx, tx, "task IN "+few, args...)
+	out := make(map[string]record.Whole, len(found))
+	for id, w := range found {
+		out[id] = *w
+	}
+	return out, err
+}
+
+// asked are tasks that were asked for, by their ids.
+type asked map[string]*record.Whole
+
+// of is the task that a row says it is of. The database finds rows by an order in which a damaged one is out of place:
+// it may come for a task that was not asked for.
+func (all asked) of(table, id string) (*record.Whole, error) {
+	if w := all[id]; w != nil {
+		return w, nil
+	}
+	return nil, fmt.Errorf("%w: a row of %s is of task %q, and in the place of another's", errDamagedRow, table, id)
+}
+
+// fill adds what is on record of the tasks besides their own rows. Which tells that a row is of one of them.
+func (all asked) fill(ctx context.Context, tx *batch, which string, args ...any) error {
+	owed, err := hooks(ctx, tx, "task "+which, args...)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for _, h := range owed {
-		w := found[h.Task]
+		w, err := all.of("hooks", h.Task)
+		if err != nil {
+			return err
+		}
 		if w.Hooks = append(w.Hooks, h); h.State == task.HookPending || h.State == task.HookFailed {
 			w.Owed = append(w.Owed, h)
 		}
 	}
-	query := "SELECT task, 0, source, digest, seq FROM spent WHERE task IN " + few +
-		" UNION ALL SELECT task, 1, source, digest, 0 FROM entries WHERE task IN " + few +
-		" UNION ALL SELECT task, 2, source, digest, 0 FROM starts WHERE task IN " + few + " ORDER BY 5, 3"
-	err = tx.each(ctx, query, append(append(args, args...), args...), func(scan func(...any) error) error {
+	const shown, role = 3, 4
+	var query string
+	for _, table := range []string{"0, source, digest, seq FROM spent", "1, source, digest, 0 FROM entries",
+		"2, source, digest, 0 FROM starts", "3, field, value, 0 FROM renderings", "4, role, '', 0 FROM seats",
+		"4, role, '', 0 FROM notices", "4, role, '', 0 FROM waiters"} {
+		query += " UNION ALL SELECT task, " + table + " WHERE task " + which
+	}
+	query = strings.TrimPrefix(query, " UNION ALL ") + " ORDER BY 5, 3"
+	err = tx.each(ctx, query, slices.Repeat(args, strings.Count(query, which)), func(scan func(...any) error) error {
 		var id string
 		var kind int
 		var one task.Spent
 		if err := scan(&id, &kind, &one.Source, &one.Digest, &one.Seq); err != nil {
 			return err
 		}
-		addEvidence(&found[id].Snapshot, kind, one)
+		w, err := all.of("spent, entries, starts, renderings, seats, notices or waiters", id)
+		switch {
+		case err != nil:
+			return err
+		case kind == shown:
+			w.Shown = append(w.Shown, record.Shown{Field: one.Source, Value: one.Digest})
+		case kind == role:
+			w.Roles = append(w.Roles, one.Source)
+		default:
+			addEvidence(&w.Snapshot, kind, one)
+		}
 		return nil
 	})
 	if err != nil {
-		return nil, err
+		return err
 	}
-	err = tx.each(ctx, "SELECT task, line FROM events WHERE task IN "+few+" ORDER BY task, seq", args,
-		func(scan func(...any) error) error {
-			var id, line string
-			err := scan(&id, &line)
-			if err == nil {
-				found[id].Lines = append(found[id].Lines, line)
-			}
+	query = "SELECT task, seq, line FROM events WHERE task " + which + " ORDER BY task, seq"
+	return tx.each(ctx, query, args, func(scan func(...any) error) error {
+		var id, line string
+		var seq int
+		if err := scan(&id, &seq, &line); err != nil {
 			return err
-		})
-	out := make(map[string]record.Whole, len(found))
-	for id, w := range found {
-		out[id] = *w
-	}
-	return out, err
+		}
+		w, err := all.of("events", id)
+		if err == nil && seq != len(w.Lines)+1 {
+			err = fmt.Errorf("%w: event %d of task %q is in the place of event %d", errDamagedRow, seq, id,
+				len(w.Lines)+1)
+		}
+		if err == nil {
+			w.Lines = append(w.Lines, line)
+		}
+		return err
+	})
 }

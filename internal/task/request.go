@@ -90,6 +90,11 @@ type Project struct {
 	// Forge is where its pull requests are: "github", "gitlab", or "none" where no program opens them; empty is what
 	// the host of origin tells.
 	Forge string `json:"forge,omitempty"`
+	// Generated are patterns, as in a .gitignore, of new files that programs make: no gate asks for them.
+	Generated []string `json:"generated,omitempty"`
+	// Protected are patterns, as in a .gitignore, of files that no task changes unless a person allows it. A task may
+	// add new files, but not where the pattern begins with a plus sign.
+	Protected []string `json:"protected,omitempty"`
 	// PRBots are the programs whose reviews of pull requests count, by their logins.
 	PRBots []string `json:"pr_bots,omitempty"`
 }
@@ -107,6 +112,7 @@ type WorktreeSetup struct {
 	Submodules bool   `json:"submodules,omitempty"` // lay them out too
 	Ports      int    `json:"ports,omitempty"`      // how many each task gets for itself
 	Subdir     string `json:"subdir,omitempty"`     // the folder in which agents, checks and the set-up start
+	Clean      string `json:"clean,omitempty"`      // "ignored": it loses what git ignores when a task gives it back
 }
 
 // What a set-up may use where a project does not say.
@@ -136,11 +142,8 @@ type Caller struct {
 	Back         string // the key that leads a person out of an agent's window, back to a terminal of their own
 }
 
-// How much a task may begin with, in bytes: its summary is in one header and one line of every list.
-const (
-	MaxSummary = 1000
-	MaxContext = 1 << 20
-)
+// MaxContext is how many bytes of context a task may begin with.
+const MaxContext = 1 << 20
 
 // New is what a new task begins with.
 type New struct {
@@ -148,7 +151,7 @@ type New struct {
 	// the id that it gets; empty means a new one. Where a task has it already, that one is the answer
 	ID      string
 	Branch  string // empty means one named after the id
-	Summary string
+	Summary string // empty means none: the agent asks its questions first
 	Context string // goes into the document
 	// a plan that the task begins with: it goes into the document, and the workflow says what comes first
 	Plan          string
@@ -165,8 +168,9 @@ type New struct {
 	Spawn     bool   // start it at once
 	PRURL     string // the open pull request that becomes its own; empty where there is none
 	// the tasks of its project that must be done first: then it starts by itself
-	After []string
-	Actor Actor
+	After     []string
+	MayChange []string // patterns of protected files that the task may change
+	Actor     Actor
 }
 
 // Update is what may change of a task without a transition; nil means that it stays.
@@ -176,7 +180,10 @@ type Update struct {
 	// the programs of the agents that are started from now on
 	Harness       *string
 	ReviewHarness *string
-	Actor         Actor
+	// patterns of protected files that the task may change from now on, and the person's reason for that
+	MayChange []string
+	Reason    string
+	Actor     Actor
 }
 
 // Rescued is work that was kept before a workspace was cleaned.

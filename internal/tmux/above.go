@@ -12,7 +12,7 @@ import (
 
 // Above reports whether one of these processes is this server. The server itself is not asked: it may be stopped, or
 // its socket gone, and what runs below it is there all the same.
-func (s Server) Above(processes []task.Process) (bool, error) {
+func (s *Server) Above(processes []task.Process) (bool, error) {
 	for _, p := range processes {
 		is, err := s.is(p.PID)
 		if is || err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -23,7 +23,7 @@ func (s Server) Above(processes []task.Process) (bool, error) {
 }
 
 // Orphaned reports whether a living process has lost the tmux server that started it, be it this one or another.
-func (Server) Orphaned(p task.Process) (bool, error) {
+func (*Server) Orphaned(p task.Process) (bool, error) {
 	_, name, err := proc.Parent(p.PID)
 	if errors.Is(err, os.ErrNotExist) {
 		return true, nil // it has ended since
@@ -31,7 +31,7 @@ func (Server) Orphaned(p task.Process) (bool, error) {
 	return !strings.HasPrefix(name, "tmux"), err
 }
 
-func (s Server) is(pid int) (bool, error) {
+func (s *Server) is(pid int) (bool, error) {
 	name, err := proc.Name(pid)
 	if err != nil || !strings.HasPrefix(name, "tmux") {
 		return false, err
@@ -43,7 +43,7 @@ func (s Server) is(pid int) (bool, error) {
 // servedBy reports whether a tmux that was started with these arguments is on the server's socket. A server keeps
 // the arguments of the call that started it, and where the system lets it, shows "tmux: server (SOCKET)" in their
 // place.
-func (s Server) servedBy(args []string) bool {
+func (s *Server) servedBy(args []string) bool {
 	if len(args) == 0 {
 		return false
 	}

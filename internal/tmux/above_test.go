@@ -11,7 +11,7 @@ import (
 
 func TestServedBy_knowsTheServerByTheSocketThatItsArgumentsName(t *testing.T) {
 	t.Parallel()
-	s := Server{Socket: "orange-0123456789"}
+	s := &Server{Socket: "orange-0123456789"}
 	for line, want := range map[string]bool{
 		"tmux -u -L orange-0123456789 -f /home/a/orange/tmux.conf new-session -d": true,
 		"tmux -Lorange-0123456789 new-session":                                    true,
@@ -44,12 +44,12 @@ func TestAbove_findsARealServerAboveAWindow(t *testing.T) {
 		t.Fatal(err)
 	}
 	for what, one := range map[string]struct {
-		server Server
+		server *Server
 		above  []task.Process
 		want   bool
 	}{
 		"the server":         {s, []task.Process{{PID: os.Getpid()}, above}, true},
-		"another server":     {Server{Socket: s.Socket + "0", Config: s.Config}, []task.Process{above}, false},
+		"another server":     {&Server{Socket: s.Socket + "0", Config: s.Config}, []task.Process{above}, false},
 		"no server":          {s, []task.Process{{PID: os.Getpid()}}, false},
 		"one that has ended": {s, []task.Process{{PID: 1 << 30}, above}, true},
 	} {

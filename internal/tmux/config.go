@@ -66,7 +66,7 @@ func Configuration(userConfig string) string {
 }
 
 // Configure writes the server's configuration file, unless it has the text already.
-func (s Server) Configure(userConfig string) error {
+func (s *Server) Configure(userConfig string) error {
 	want := []byte(Configuration(userConfig))
 	have, err := proc.ReadFile(s.Config)
 	if err == nil && bytes.Equal(have, want) {

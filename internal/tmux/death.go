@@ -34,10 +34,10 @@ var ErrNoServer = errors.New("no tmux server is running")
 // The end of the server itself is a hint too.
 //
 // Each wait that is called off costs the server 4 KB for as long as it lives: wait long, and not in short turns.
-func (s Server) AwaitDeath(ctx context.Context) error {
-	_, err := s.run(ctx, nil,
-		"if-shell", "-F", "#{?"+deathMark+",,1}", "wait-for "+deathChannel,
-		";", "set-option", "-gu", deathMark)
+func (s *Server) AwaitDeath(ctx context.Context) error {
+	_, err := s.speak(ctx, call{words: []string{
+		"if-shell", "-F", "#{?" + deathMark + ",,1}", "wait-for " + deathChannel,
+		";", "set-option", "-gu", deathMark}})
 	switch {
 	case err == nil || lost(err):
 		return nil

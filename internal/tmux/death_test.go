@@ -12,20 +12,20 @@ import (
 )
 
 // awaited waits for a hint in the background.
-func awaited(ctx context.Context, s Server) <-chan error {
+func awaited(ctx context.Context, s *Server) <-chan error {
 	hint := make(chan error, 1)
 	go func() { hint <- s.AwaitDeath(ctx) }()
 	return hint
 }
 
 // waiting sees the child of a wait at its place in the server.
-func waiting(t *testing.T, s Server) {
+func waiting(t *testing.T, s *Server) {
 	t.Helper()
 	within(t, "somebody waits", func() bool { return len(clients(t, s)) > 0 })
 }
 
 // clients finds the waiting children of this server by their command line, which names its socket.
-func clients(t *testing.T, s Server) []int {
+func clients(t *testing.T, s *Server) []int {
 	t.Helper()
 	processes, err := os.ReadDir("/proc")
 	if err != nil {
@@ -51,7 +51,7 @@ func clients(t *testing.T, s Server) []int {
 }
 
 // mustHint takes the hint, and has tmux see what it has missed: as Panes does, which is asked again and again.
-func mustHint(t *testing.T, s Server, hint <-chan error) {
+func mustHint(t *testing.T, s *Server, hint <-chan error) {
 	t.Helper()
 	within(t, "a hint comes", func() bool {
 		select {
@@ -68,7 +68,7 @@ func mustHint(t *testing.T, s Server, hint <-chan error) {
 	})
 }
 
-func wantNoHint(t *testing.T, s Server) {
+func wantNoHint(t *testing.T, s *Server) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
@@ -79,17 +79,21 @@ func wantNoHint(t *testing.T, s Server) {
 
 func TestAwaitDeath_isWokenByWhatEnds(t *testing.T) {
 	t.Parallel()
-	for name, end := range map[string]func(*testing.T, Server, Pane) error{
-		"a program":         func(_ *testing.T, _ Server, p Pane) error { return syscall.Kill(p.PID, syscall.SIGTERM) },
-		"a program, killed": func(_ *testing.T, _ Server, p Pane) error { return syscall.Kill(p.PID, syscall.SIGKILL) },
-		"a window": func(t *testing.T, s Server, p Pane) error {
+	for name, end := range map[string]func(*testing.T, *Server, Pane) error{
+		"a program": func(_ *testing.T, _ *Server, p Pane) error {
+			return syscall.Kill(p.PID, syscall.SIGTERM)
+		},
+		"a program, killed": func(_ *testing.T, _ *Server, p Pane) error {
+			return syscall.Kill(p.PID, syscall.SIGKILL)
+		},
+		"a window": func(t *testing.T, s *Server, p Pane) error {
 			return s.KillWindow(t.Context(), p.WindowID)
 		},
-		"a session": func(t *testing.T, s Server, p Pane) error {
+		"a session": func(t *testing.T, s *Server, p Pane) error {
 			return s.KillSession(t.Context(), p.SessionID)
 		},
-		"the server": func(t *testing.T, s Server, _ Pane) error { return s.KillServer(t.Context()) },
-		"the server, killed": func(_ *testing.T, _ Server, p Pane) error {
+		"the server": func(t *testing.T, s *Server, _ Pane) error { return s.KillServer(t.Context()) },
+		"the server, killed": func(_ *testing.T, _ *Server, p Pane) error {
 			return errors.Join(syscall.Kill(p.Server, syscall.SIGKILL), syscall.Kill(p.PID, syscall.SIGKILL))
 		},
 	} {
@@ -163,7 +167,7 @@ func TestAwaitDeath_noServer(t *testing.T) {
 	}
 	within(t, "there is no server", func() bool { return errors.Is(s.AwaitDeath(t.Context()), ErrNoServer) })
 	for _, name := range []string{"denied", "killed", "missing"} {
-		err := Server{Socket: "x", Config: "/nowhere", Program: shared.script(name)}.AwaitDeath(t.Context())
+		err := (&Server{Socket: "x", Config: "/nowhere", Program: shared.script(name)}).AwaitDeath(t.Context())
 		if err == nil || errors.Is(err, ErrNoServer) {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -1,7 +1,6 @@
 package tmux
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -21,7 +20,7 @@ const (
 // Keep keeps a text in the server's memory under a name, in the place of an earlier one, and starts the server
 // where there is none. The text may hold anything, and be of any length but none. The server lives on while it
 // keeps something, with sessions or without.
-func (s Server) Keep(ctx context.Context, name string, text []byte) error {
+func (s *Server) Keep(ctx context.Context, name string, text []byte) error {
 	if err := checkName(name); err != nil {
 		return err
 	}
@@ -33,7 +32,7 @@ func (s Server) Keep(ctx context.Context, name string, text []byte) error {
 		return fmt.Errorf("look for the configuration of tmux: %w", err)
 	}
 	for try := 1; ; try++ {
-		_, err := s.run(ctx, bytes.NewReader(text), "start-server",
+		_, err := s.start(ctx, text, "start-server",
 			";", "load-buffer", "-b", bufferPrefix+name, "-",
 			";", "set-option", "-s", "exit-empty", "off",
 			";", "set-option", "-sF", optionKept, without(name)+"<"+name+">")
@@ -47,7 +46,7 @@ func (s Server) Keep(ctx context.Context, name string, text []byte) error {
 }
 
 // Kept reads a text that is kept. Where there is none, or no server, it answers nil.
-func (s Server) Kept(ctx context.Context, name string) ([]byte, error) {
+func (s *Server) Kept(ctx context.Context, name string) ([]byte, error) {
 	if err := checkName(name); err != nil {
 		return nil, err
 	}
@@ -63,12 +62,12 @@ func (s Server) Kept(ctx context.Context, name string) ([]byte, error) {
 
 // Drop forgets a text. Without a session and without another text that is kept, the server ends.
 // One that is not kept, and no server running, are no errors.
-func (s Server) Drop(ctx context.Context, name string) error {
+func (s *Server) Drop(ctx context.Context, name string) error {
 	if err := checkName(name); err != nil {
 		return err
 	}
 	// The buffer goes last: a command that fails ends the call, and the buffer may be gone already.
-	_, err := s.ask(ctx, "set-option", "-sF", optionKept, without(name),
+	_, err := s.act(ctx, "set-option", "-sF", optionKept, without(name),
 		";", "if-shell", "-F", "#{==:#{"+optionKept+"},}", "set-option -s exit-empty on",
 		";", "delete-buffer", "-b", bufferPrefix+name)
 	if err != nil && !noServer(err) && !noBuffer(err) {
@@ -78,7 +77,7 @@ func (s Server) Drop(ctx context.Context, name string) error {
 }
 
 // KeptNames lists the names of what is kept. No server running is (nil, nil).
-func (s Server) KeptNames(ctx context.Context) ([]string, error) {
+func (s *Server) KeptNames(ctx context.Context) ([]string, error) {
 	res, err := s.ask(ctx, "list-buffers", "-F", "#{buffer_name}")
 	if noServer(err) {
 		return nil, nil

@@ -14,7 +14,7 @@ func unruly() []byte {
 	return []byte(strings.Repeat("NAME=a\nsecond line\x00OTHER=\xff;\x00", 10_000))
 }
 
-func wantKept(t *testing.T, s Server, name string, want []byte) {
+func wantKept(t *testing.T, s *Server, name string, want []byte) {
 	t.Helper()
 	got, err := s.Kept(t.Context(), name)
 	if err != nil || !bytes.Equal(got, want) {
@@ -22,7 +22,7 @@ func wantKept(t *testing.T, s Server, name string, want []byte) {
 	}
 }
 
-func wantNoServer(t *testing.T, s Server) {
+func wantNoServer(t *testing.T, s *Server) {
 	t.Helper()
 	within(t, "the server is gone", func() bool {
 		_, err := s.run(context.Background(), nil, "list-buffers")

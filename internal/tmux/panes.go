@@ -72,13 +72,13 @@ const (
 // Panes lists every pane of the server in one tmux call, however many there are;
 // only where tmux does not know yet how a program ended, it is asked once more.
 // No server running is (nil, nil). Any other trouble is an error: then nothing is known about any pane.
-func (s Server) Panes(ctx context.Context) ([]Pane, error) {
+func (s *Server) Panes(ctx context.Context) ([]Pane, error) {
 	return withEndings(func(before ...string) ([]Pane, error) { return s.list(ctx, before...) })
 }
 
 // PanesOf is Panes for one task. The server leaves out all others before it formats them: with 1,000 sessions that is
 // most of what a look costs.
-func (s Server) PanesOf(ctx context.Context, task string) ([]Pane, error) {
+func (s *Server) PanesOf(ctx context.Context, task string) ([]Pane, error) {
 	return withEndings(func(before ...string) ([]Pane, error) { return s.listOf(ctx, task, before...) })
 }
 
@@ -103,7 +103,7 @@ func withEndings(list func(before ...string) ([]Pane, error)) ([]Pane, error) {
 // answered.
 const listed = "listed"
 
-func (s Server) listOf(ctx context.Context, task string, before ...string) ([]Pane, error) {
+func (s *Server) listOf(ctx context.Context, task string, before ...string) ([]Pane, error) {
 	others := func(p Pane) bool { return p.Task != task }
 	if checkName(task) != nil { // a format could read it as more than a name
 		all, err := s.list(ctx, before...)
@@ -118,7 +118,7 @@ func (s Server) listOf(ctx context.Context, task string, before ...string) ([]Pa
 
 // PanesSince is Panes for the windows that showed something new at a time, in whole seconds, or after it. The server
 // leaves out all others before it formats them. How a program ended may not be known yet.
-func (s Server) PanesSince(ctx context.Context, since time.Time) ([]Pane, error) {
+func (s *Server) PanesSince(ctx context.Context, since time.Time) ([]Pane, error) {
 	from := max(since.Unix(), 0)
 	// tmux compares texts: both have as many digits as seconds have until the year 2286
 	panes, err := s.listWhere(ctx, fmt.Sprintf("#{>=:#{window_activity},%010d}", from))
@@ -129,7 +129,7 @@ func (s Server) PanesSince(ctx context.Context, since time.Time) ([]Pane, error)
 }
 
 // listWhere lists the panes that a format of tmux selects. No server is (nil, nil).
-func (s Server) listWhere(ctx context.Context, filter string, before ...string) ([]Pane, error) {
+func (s *Server) listWhere(ctx context.Context, filter string, before ...string) ([]Pane, error) {
 	res, err := s.ask(ctx, append(before, "list-panes", "-a", "-f", filter, "-F", paneFormat,
 		";", "display-message", "-p", listed)...)
 	if noServer(err) {
@@ -142,10 +142,14 @@ func (s Server) listWhere(ctx context.Context, filter string, before ...string) 
 	if !whole {
 		return nil, fmt.Errorf("cannot understand %q", clip(text))
 	}
-	return parsePanes(text)
+	panes, err := parsePanes(text)
+	if err == nil && len(panes) > 0 {
+		s.saw(res.at, panes[0].Server)
+	}
+	return panes, err
 }
 
-func (s Server) list(ctx context.Context, before ...string) ([]Pane, error) {
+func (s *Server) list(ctx context.Context, before ...string) ([]Pane, error) {
 	res, err := s.ask(ctx, append(before, "list-panes", "-a", "-F", paneFormat)...)
 	if noServer(err) {
 		return nil, nil
@@ -161,6 +165,7 @@ func (s Server) list(ctx context.Context, before ...string) ([]Pane, error) {
 	if len(panes) == 0 {
 		return nil, errors.New("list tmux panes: tmux listed none and did not say why")
 	}
+	s.saw(res.at, panes[0].Server)
 	return panes, nil
 }
 

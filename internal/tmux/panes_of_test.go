@@ -42,8 +42,7 @@ func TestPanesOf_takesSilenceForNoAnswer(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
 	mustStart(t, s, Start{Task: "one", Session: "p/one"})
-	silent := s
-	silent.Program = filepath.Join(t.TempDir(), "silent")
+	silent := &Server{Socket: s.Socket, Config: s.Config, Program: filepath.Join(t.TempDir(), "silent")}
 	if err := os.WriteFile(silent.Program, []byte("#!/bin/sh\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -71,8 +70,7 @@ func TestPanesSince_listsTheWindowsThatShowedSomethingNew(t *testing.T) {
 			t.Errorf("since %v, it being %v, it found %+v, %v; want %d", since, at, panes, err, want)
 		}
 	}
-	silent := s
-	silent.Program = filepath.Join(t.TempDir(), "silent")
+	silent := &Server{Socket: s.Socket, Config: s.Config, Program: filepath.Join(t.TempDir(), "silent")}
 	if err := os.WriteFile(silent.Program, []byte("#!/bin/sh\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}

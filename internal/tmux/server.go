@@ -11,7 +11,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -23,9 +23,14 @@ import (
 // Server is Orange's private tmux server. The zero value is of no use: Socket and Config are required.
 // Several processes may use one server at once.
 type Server struct {
-	Socket  string // name for -L
-	Config  string // absolute path of the file with the text of Configuration
+	Socket string // the name of its socket
+	// Config is the absolute path of the file with the text of Configuration. Next to it is the file with the place.
+	Config  string
 	Program string // "tmux" when empty
+	// Earlier is the TMUX_TMPDIR of the one who started a server before places were noted. It may be nil.
+	Earlier func() string
+
+	silent silence
 }
 
 // SocketName gives every home folder a server of its own: the same name for the same absolute path.
@@ -39,34 +44,34 @@ func SocketName(home string) string {
 }
 
 // ServerOf is the server whose windows the agents of a home run in.
-func ServerOf(home string) Server {
-	return Server{Socket: SocketName(home), Config: filepath.Join(home, "tmux.conf")}
+func ServerOf(home string) *Server {
+	return &Server{Socket: SocketName(home), Config: filepath.Join(home, "tmux.conf")}
 }
 
 // KillWindow ends a window ("@2") and what runs in it gets SIGHUP. A window that is gone already is no error.
-func (s Server) KillWindow(ctx context.Context, id string) error {
+func (s *Server) KillWindow(ctx context.Context, id string) error {
 	return s.kill(ctx, "kill-window", '@', id)
 }
 
 // KillSession ends a session ("$1") with all its windows. A session that is gone already is no error.
-func (s Server) KillSession(ctx context.Context, id string) error {
+func (s *Server) KillSession(ctx context.Context, id string) error {
 	return s.kill(ctx, "kill-session", '$', id)
 }
 
 // KillServer ends the server with all its sessions. No server running is no error.
-func (s Server) KillServer(ctx context.Context) error {
-	_, err := s.ask(ctx, "kill-server")
+func (s *Server) KillServer(ctx context.Context) error {
+	_, err := s.act(ctx, "kill-server")
 	if err != nil && !noServer(err) {
 		return fmt.Errorf("kill tmux server %q: %w", s.Socket, err)
 	}
 	return nil
 }
 
-func (s Server) kill(ctx context.Context, verb string, kind byte, id string) error {
+func (s *Server) kill(ctx context.Context, verb string, kind byte, id string) error {
 	if err := checkID(kind, id); err != nil {
 		return err
 	}
-	_, err := s.ask(ctx, verb, "-t", id)
+	_, err := s.act(ctx, verb, "-t", id)
 	if err != nil && !noServer(err) && !noTarget(err) {
 		return fmt.Errorf("%s %q: %w", verb, id, err)
 	}
@@ -75,16 +80,16 @@ func (s Server) kill(ctx context.Context, verb string, kind byte, id string) err
 
 // Capture gives the visible screen of a pane ("%3") after so many lines of history, without escape codes.
 // Blank lines at the end are dropped; every other line ends with a newline.
-func (s Server) Capture(ctx context.Context, pane string, lines int) (string, error) {
+func (s *Server) Capture(ctx context.Context, pane string, lines int) (string, error) {
 	return s.capture(ctx, pane, lines)
 }
 
 // Screen gives the visible screen of a pane with its colours as escape codes.
-func (s Server) Screen(ctx context.Context, pane string) (string, error) {
+func (s *Server) Screen(ctx context.Context, pane string) (string, error) {
 	return s.capture(ctx, pane, 0, "-e")
 }
 
-func (s Server) capture(ctx context.Context, pane string, lines int, flags ...string) (string, error) {
+func (s *Server) capture(ctx context.Context, pane string, lines int, flags ...string) (string, error) {
 	if err := checkID('%', pane); err != nil {
 		return "", err
 	}
@@ -105,76 +110,22 @@ func trimScreen(text string) string {
 }
 
 // Attach is the command with which a person looks at a window of a session (a name or an id; the window may be empty).
-// It is made for proc.Interactive: env is the person's whole environment,
-// and the command gets it without what would make tmux refuse to run inside the person's own tmux.
-func (s Server) Attach(session, windowID string, env []string) proc.Command {
-	var kept []string
-	for _, pair := range env {
-		if !strings.HasPrefix(pair, "TMUX=") && !strings.HasPrefix(pair, "TMUX_PANE=") {
-			kept = append(kept, pair)
-		}
-	}
-	args := s.args("attach-session", "-t", exactly(session)+windowID)
-	return proc.Command{Name: s.program(), Args: args, Env: kept}
+// It is made for Open, which may name another type of terminal.
+func (s *Server) Attach(session, windowID string) (proc.Command, error) {
+	at, err := s.where()
+	args := append(s.args(at), "attach-session", "-t", exactly(session)+windowID)
+	return proc.Command{Name: s.program(), Args: args, Env: []string{"TERM=" + os.Getenv("TERM")}}, err
 }
 
 // exactly names a session as a target that also may be followed by a window.
 // Without the "=" tmux falls back to the beginning of a name and takes the neighbour.
 func exactly(session string) string { return "=" + session + ":" }
 
-func (s Server) program() string {
+func (s *Server) program() string {
 	if s.Program == "" {
 		return "tmux"
 	}
 	return s.Program
-}
-
-// args puts the server in front of a command.
-// -u: otherwise tmux replaces what is not ASCII where the caller's locale does not say UTF-8.
-func (s Server) args(words ...string) []string {
-	return append([]string{"-u", "-L", s.Socket, "-f", s.Config}, words...)
-}
-
-// run makes one tmux call. tmux takes an empty TMUX for none, so a caller inside an agent's window is no special case.
-func (s Server) run(ctx context.Context, stdin io.Reader, words ...string) (proc.Result, error) {
-	if s.Socket == "" || !filepath.IsAbs(s.Config) {
-		return proc.Result{}, fmt.Errorf("cannot speak to tmux: socket %q and configuration %q must be a name "+
-			"and an absolute path", s.Socket, s.Config)
-	}
-	return proc.Run(ctx, proc.Command{
-		Name: s.program(), Args: s.args(words...), Stdin: stdin,
-		// The server keeps the folder of the call that started it forever: that must not be someone's worktree.
-		Dir: "/",
-		Env: []string{"TMUX=", "TMUX_PANE="},
-	})
-}
-
-// askTries bounds how often a server that leaves in the middle of a call is asked again, each time after a longer
-// pause than before: one that was killed takes a moment to be gone where the machine is busy.
-const (
-	askTries = 6
-	askPause = 10 * time.Millisecond
-)
-
-// ask is run for commands that may be repeated. A server that leaves with its last session drops the calls that wait;
-// the next one says for certain whether there is a server.
-func (s Server) ask(ctx context.Context, words ...string) (proc.Result, error) {
-	for try := 1; ; try++ {
-		res, err := s.run(ctx, nil, words...)
-		if try == askTries || !lost(err) {
-			return res, err
-		}
-		select {
-		case <-ctx.Done():
-			return res, err
-		case <-time.After(time.Duration(try) * askPause):
-		}
-	}
-}
-
-func lost(err error) bool {
-	text := said(err)
-	return text == "lost server" || text == "server exited unexpectedly"
 }
 
 // literal keeps a value from losing a ";" at its end, which tmux would read as the end of the command.
@@ -207,11 +158,13 @@ func said(err error) string {
 // has no session any more ("no current target"). Anything else, such as a socket that we may not open, is not
 // knowledge.
 func noServer(err error) bool {
+	return closed(err) || said(err) == "no current target"
+}
+
+// closed reports that no one listens.
+func closed(err error) bool {
 	text := said(err)
-	if strings.HasPrefix(text, "no server running on ") || text == "no current target" {
-		return true
-	}
-	return strings.HasPrefix(text, "error connecting to ") &&
+	return strings.HasPrefix(text, "no server running on ") || strings.HasPrefix(text, "error connecting to ") &&
 		(strings.HasSuffix(text, "(No such file or directory)") || strings.HasSuffix(text, "(Connection refused)"))
 }
 
@@ -236,7 +189,7 @@ func gone(err error) error {
 }
 
 // Began is when the server was started, in whole seconds; runs is false where there is none.
-func (s Server) Began(ctx context.Context) (began time.Time, runs bool, err error) {
+func (s *Server) Began(ctx context.Context) (began time.Time, runs bool, err error) {
 	res, err := s.ask(ctx, "display-message", "-p", "#{start_time}")
 	if noServer(err) {
 		return time.Time{}, false, nil

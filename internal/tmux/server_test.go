@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -27,7 +28,7 @@ var shared = &bench{}
 // The scripts stands in for tmux. The first is tmux itself, with sockets of its own and a record of the calls.
 func scripts(dir string) map[string]string {
 	return map[string]string{
-		"tmux":    "echo call >> '" + dir + "'/calls-$3\nTMUX_TMPDIR='" + dir + "' exec tmux \"$@\"\n",
+		"tmux":    "echo call >> '" + dir + "'/calls-${3##*/}\nexec tmux \"$@\"\n",
 		"lost":    "echo 'lost server' >&2; exit 1\n",
 		"denied":  "echo 'error connecting to /tmp/tmux-0/x (Permission denied)' >&2; exit 1\n",
 		"killed":  "echo 'no server running on /tmp/tmux-0/x' >&2; exit 2\n",
@@ -46,6 +47,10 @@ func (b *bench) run(m *testing.M) int {
 	}
 	defer os.RemoveAll(dir)
 	b.dir = dir
+	if err := os.Setenv("TMUX_TMPDIR", dir); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
 	for name, body := range scripts(dir) {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"+body), 0o755); err != nil {
 			fmt.Fprintln(os.Stderr, err)
@@ -58,9 +63,9 @@ func (b *bench) run(m *testing.M) int {
 func (b *bench) script(name string) string { return filepath.Join(b.dir, name) }
 
 // newServer gives a test a server of its own, which is seen to be gone afterwards.
-func newServer(t *testing.T) Server {
+func newServer(t *testing.T) *Server {
 	t.Helper()
-	s := Server{
+	s := &Server{
 		Socket:  "s" + strconv.FormatInt(shared.number.Add(1), 10),
 		Config:  filepath.Join(t.TempDir(), "tmux.conf"),
 		Program: shared.script("tmux"),
@@ -69,6 +74,9 @@ func newServer(t *testing.T) Server {
 	t.Cleanup(func() {
 		if err := s.KillServer(context.Background()); err != nil {
 			t.Error(err)
+		}
+		if p, found, _ := s.noted(); found { // a test that fails may have left one that cannot be reached
+			_ = proc.Signal(p.process(), syscall.SIGKILL)
 		}
 		within(t, "the server is gone", func() bool {
 			panes, err := s.Panes(context.Background())
@@ -101,7 +109,7 @@ func within(t *testing.T, fact string, holds func() bool) {
 	}
 }
 
-func mustStart(t *testing.T, s Server, start Start) Pane {
+func mustStart(t *testing.T, s *Server, start Start) Pane {
 	t.Helper()
 	if start.Dir == "" {
 		start.Dir = t.TempDir()
@@ -119,7 +127,7 @@ func mustStart(t *testing.T, s Server, start Start) Pane {
 	return p
 }
 
-func mustPanes(t *testing.T, s Server) []Pane {
+func mustPanes(t *testing.T, s *Server) []Pane {
 	t.Helper()
 	panes, err := s.Panes(t.Context())
 	if err != nil {
@@ -129,7 +137,7 @@ func mustPanes(t *testing.T, s Server) []Pane {
 }
 
 // pane finds one by its id; ok is false when it is not there.
-func pane(t *testing.T, s Server, id string) (p Pane, ok bool) {
+func pane(t *testing.T, s *Server, id string) (p Pane, ok bool) {
 	t.Helper()
 	for _, p := range mustPanes(t, s) {
 		if p.ID == id {
@@ -204,7 +212,7 @@ func TestPanes_couldNotLook(t *testing.T) {
 	for _, name := range []string{"lost", "denied", "killed", "silent", "babbler", "missing"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := Server{Socket: "x", Config: "/nowhere", Program: shared.script(name)}
+			s := &Server{Socket: "x", Config: "/nowhere", Program: shared.script(name)}
 			if panes, err := s.Panes(t.Context()); err == nil {
 				t.Errorf("panes %v and no error", panes)
 			}
@@ -219,10 +227,10 @@ func TestPanes_couldNotLook(t *testing.T) {
 			}
 		})
 	}
-	if _, err := (Server{Config: "/x"}).Panes(t.Context()); err == nil {
+	if _, err := (&Server{Config: "/x"}).Panes(t.Context()); err == nil {
 		t.Error("a server without a socket was asked")
 	}
-	if _, err := (Server{Socket: "x", Config: "x"}).Panes(t.Context()); err == nil {
+	if _, err := (&Server{Socket: "x", Config: "x"}).Panes(t.Context()); err == nil {
 		t.Error("a server with a relative configuration was asked")
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -259,7 +267,7 @@ func TestPanes_isOneCall(t *testing.T) {
 	}
 }
 
-func calls(t *testing.T, s Server) int {
+func calls(t *testing.T, s *Server) int {
 	t.Helper()
 	text, err := os.ReadFile(shared.script("calls-" + s.Socket))
 	if err != nil {

@@ -38,17 +38,17 @@ const (
 // Where the wanted name belongs to someone else, "~" and the beginning of the task's id are added: read the name
 // from the Pane. The Pane is how things were right after the start; a program that cannot be run is seen as a
 // dead pane, not as an error here.
-func (s Server) Start(ctx context.Context, start Start) (Pane, error) {
-	p, err := s.start(ctx, start)
+func (s *Server) Start(ctx context.Context, start Start) (Pane, error) {
+	p, err := s.begin(ctx, start)
 	if err != nil {
 		return Pane{}, fmt.Errorf("start %q of task %q in tmux: %w", start.Window, start.Task, err)
 	}
 	return p, nil
 }
 
-func (s Server) start(ctx context.Context, start Start) (Pane, error) {
+func (s *Server) begin(ctx context.Context, start Start) (Pane, error) {
 	start.Session, start.Window = SafeName(start.Session), SafeName(start.Window)
-	if err := s.check(start); err != nil {
+	if err := start.check(s.Config); err != nil {
 		return Pane{}, err
 	}
 	for try := 1; ; try++ {
@@ -64,7 +64,7 @@ func (s Server) start(ctx context.Context, start Start) (Pane, error) {
 		if err != nil {
 			return Pane{}, err
 		}
-		res, err := s.run(ctx, nil, words...)
+		res, err := s.start(ctx, nil, words...)
 		if err != nil && try < startTries && raced(err) {
 			continue
 		}
@@ -81,7 +81,7 @@ func (s Server) start(ctx context.Context, start Start) (Pane, error) {
 	}
 }
 
-func (s Server) check(start Start) error {
+func (start Start) check(config string) error {
 	if start.Task == "" || len(start.Argv) == 0 || start.Argv[0] == "" {
 		return errors.New("cannot start a window without a task and a program")
 	}
@@ -100,7 +100,7 @@ func (s Server) check(start Start) error {
 		return errors.Join(fmt.Errorf("cannot start in %q: not the absolute path of a folder", start.Dir), err)
 	}
 	// Without its configuration the server would run, and forget every agent that ends.
-	if _, err := os.Stat(s.Config); err != nil {
+	if _, err := os.Stat(config); err != nil {
 		return fmt.Errorf("look for the configuration of tmux: %w", err)
 	}
 	return nil
@@ -186,7 +186,7 @@ func (start Start) home(panes []Pane) (id, name string, err error) {
 
 // Rename gives a task's session a name, or one near it where that is another session's. It answers the name that
 // the session has then; empty where the task has none. Its windows, and the one who is attached, stay as they are.
-func (s Server) Rename(ctx context.Context, task, wanted string) (string, error) {
+func (s *Server) Rename(ctx context.Context, task, wanted string) (string, error) {
 	for try := 1; ; try++ {
 		panes, err := s.list(ctx)
 		if err != nil {
@@ -196,7 +196,7 @@ func (s Server) Rename(ctx context.Context, task, wanted string) (string, error)
 		if id == "" {
 			return name, nil
 		}
-		_, err = s.ask(ctx, "rename-session", "-t", id, name)
+		_, err = s.act(ctx, "rename-session", "-t", id, name)
 		if err == nil {
 			return name, nil
 		}

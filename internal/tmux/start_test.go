@@ -72,20 +72,22 @@ func TestStart_sessionOfAnotherTask(t *testing.T) {
 func TestStart_whatTheCallerHasSeen(t *testing.T) {
 	t.Parallel()
 	for name, row := range map[string]struct {
-		seen  func(s Server, other, own Pane) []Pane
+		seen  func(s *Server, other, own Pane) []Pane
 		calls int
 		joins bool // the session that the task has
 	}{
-		"everything":        {seen: func(s Server, _, _ Pane) []Pane { return mustPanes(t, s) }, calls: 1, joins: true},
-		"nothing was there": {seen: func(Server, Pane, Pane) []Pane { return []Pane{} }, calls: 3, joins: true},
-		"a session that is gone": {calls: 3, seen: func(s Server, _, own Pane) []Pane {
+		"everything": {calls: 1, joins: true, seen: func(s *Server, _, _ Pane) []Pane {
+			return mustPanes(t, s)
+		}},
+		"nothing was there": {seen: func(*Server, Pane, Pane) []Pane { return []Pane{} }, calls: 3, joins: true},
+		"a session that is gone": {calls: 3, seen: func(s *Server, _, own Pane) []Pane {
 			panes := mustPanes(t, s)
 			if err := s.KillSession(t.Context(), own.SessionID); err != nil {
 				t.Fatal(err)
 			}
 			return panes
 		}},
-		"another server": {calls: 3, seen: func(s Server, other, own Pane) []Pane {
+		"another server": {calls: 3, seen: func(s *Server, other, own Pane) []Pane {
 			if err := s.KillSession(t.Context(), own.SessionID); err != nil {
 				t.Fatal(err)
 			}

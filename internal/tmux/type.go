@@ -78,7 +78,7 @@ const (
 // A *NotSafe says that the moment did not come; ErrEnded that there is no program any more.
 // No error means that keys were sent and not that the program has understood: only what it does then proves that.
 // The caller sees to it that no one else types into the same pane.
-func (s Server) Type(ctx context.Context, pane string, text string, t Typing) error {
+func (s *Server) Type(ctx context.Context, pane string, text string, t Typing) error {
 	if err := checkID('%', pane); err != nil {
 		return err
 	}
@@ -122,7 +122,7 @@ func (s Server) Type(ctx context.Context, pane string, text string, t Typing) er
 // enterAgain presses Enter once more where the first was taken for a newline or not at all.
 // On an empty prompt one more does nothing, so a doubt is settled by pressing; in a dialog it approves, so there
 // it never is.
-func (s Server) enterAgain(ctx context.Context, pane, text string, t Typing) error {
+func (s *Server) enterAgain(ctx context.Context, pane, text string, t Typing) error {
 	if err := rest(ctx, pauseAfterEnter); err != nil {
 		return fmt.Errorf("wait after Enter: %w", err)
 	}
@@ -140,7 +140,7 @@ func (s Server) enterAgain(ctx context.Context, pane, text string, t Typing) err
 }
 
 // safeMoment waits until nothing speaks against typing.
-func (s Server) safeMoment(ctx context.Context, pane string, t Typing) error {
+func (s *Server) safeMoment(ctx context.Context, pane string, t Typing) error {
 	if t.Ready == nil {
 		t.Patience = max(t.Patience, 2*stillScreen) // one look cannot tell
 	}
@@ -198,7 +198,7 @@ func (m moment) disturbed(t Typing) Reason {
 const screenMark = "screen:"
 
 // look asks for everything in one call, so that the answers are of one moment.
-func (s Server) look(ctx context.Context, pane string) (moment, error) {
+func (s *Server) look(ctx context.Context, pane string) (moment, error) {
 	res, err := s.ask(ctx,
 		"display-message", "-p", "-t", pane, "#{pane_id}|#{pane_dead}|#{session_id}",
 		";", "list-clients", "-F", "#{session_id}|#{client_activity}",
@@ -236,10 +236,10 @@ func (s Server) look(ctx context.Context, pane string) (moment, error) {
 
 // paste goes through a buffer of tmux, which has no limit of 16 KB, and says where the text begins and ends
 // to a program that wants to know (-p). -r keeps newlines from becoming Enter.
-func (s Server) paste(ctx context.Context, pane, text string) error {
+func (s *Server) paste(ctx context.Context, pane, text string) error {
 	buffer := "orange-" + strconv.Itoa(os.Getpid()) + "-" + pane[1:] + "-" +
 		strconv.FormatInt(time.Now().UnixNano(), 36)
-	if _, err := s.run(ctx, strings.NewReader(text), "load-buffer", "-b", buffer, "-"); err != nil {
+	if _, err := s.run(ctx, []byte(text), "load-buffer", "-b", buffer, "-"); err != nil {
 		return fmt.Errorf("load text for pane %q: %w", pane, gone(err))
 	}
 	_, err := s.run(ctx, nil, "copy-mode", "-q", "-t", pane, ";", "paste-buffer", "-p", "-r", "-d", "-b", buffer,
@@ -252,7 +252,7 @@ func (s Server) paste(ctx context.Context, pane, text string) error {
 	return nil
 }
 
-func (s Server) enter(ctx context.Context, pane string) error {
+func (s *Server) enter(ctx context.Context, pane string) error {
 	if _, err := s.run(ctx, nil, "copy-mode", "-q", "-t", pane, ";", "send-keys", "-t", pane, "Enter"); err != nil {
 		return fmt.Errorf("press Enter in pane %q: %w", pane, gone(err))
 	}

@@ -24,7 +24,7 @@ const (
 // A line that the screen broke is whole again. Escape sequences and control characters are removed,
 // long lines are cut, and of too many words the first are dropped. A program that said nothing has "".
 // It is what tmux has kept: of a program that ends right after its words, tmux now and then misses the last.
-func (s Server) LastWords(ctx context.Context, paneID string, lines int) (string, error) {
+func (s *Server) LastWords(ctx context.Context, paneID string, lines int) (string, error) {
 	screen, err := s.capture(ctx, paneID, wordsHistory, "-J")
 	if err != nil {
 		return "", err
@@ -79,7 +79,7 @@ const mostCaptured = 100
 
 // Screens gives the visible screens of panes ("%3") with one call for each hundred, by the panes' ids. Those of panes
 // that are gone, and of panes after one that is gone, are missing.
-func (s Server) Screens(ctx context.Context, panes []string) (map[string]string, error) {
+func (s *Server) Screens(ctx context.Context, panes []string) (map[string]string, error) {
 	out := make(map[string]string, len(panes))
 	for some := range slices.Chunk(panes, mostCaptured) {
 		if err := s.screens(ctx, some, out); err != nil {
@@ -90,7 +90,7 @@ func (s Server) Screens(ctx context.Context, panes []string) (map[string]string,
 }
 
 // screens adds the visible screens of panes.
-func (s Server) screens(ctx context.Context, panes []string, to map[string]string) error {
+func (s *Server) screens(ctx context.Context, panes []string, to map[string]string) error {
 	mark := "screen-" + rand.Text() + "-" // no program can know it
 	var words []string
 	for _, pane := range panes {

@@ -11,7 +11,7 @@ import (
 
 // ended starts a program that says something, waits until its last word is seen, and lets it end. It answers its
 // dead pane. Not at once: of a program that ends right after its words tmux now and then misses some.
-func ended(t *testing.T, s Server, says, last, end string) Pane {
+func ended(t *testing.T, s *Server, says, last, end string) Pane {
 	t.Helper()
 	leave := filepath.Join(t.TempDir(), "leave")
 	script := says + "\n" + `while [ ! -e "$0" ]; do sleep 0.01; done` + "\n" + end
@@ -25,7 +25,7 @@ func ended(t *testing.T, s Server, says, last, end string) Pane {
 	return p
 }
 
-func mustWords(t *testing.T, s Server, p Pane, lines int) string {
+func mustWords(t *testing.T, s *Server, p Pane, lines int) string {
 	t.Helper()
 	words, err := s.LastWords(t.Context(), p.ID, lines)
 	if err != nil {

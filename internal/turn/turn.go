@@ -64,10 +64,7 @@ func (k Keeper) Next(ctx context.Context, id, role string) (own decide.Explanati
 	if err != nil {
 		return e, "", err
 	}
-	need, err := k.Needs(ctx, e.Task)
-	if err != nil {
-		return e, "", err
-	}
+	need, _ := k.Needs(ctx, e.Task) // an agent that asks is at no dialog: its screen may be unread
 	own, awaits = e.Turn(def, need, role)
 	return own, awaits, nil
 }

@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 
-	"orange/internal/action"
 	"orange/internal/task"
 	"orange/internal/yaml"
 )
@@ -36,6 +35,7 @@ type Definition struct {
 	Projections []Projection
 	Exit        Exit
 	Prompts     []Prompt
+	Strict      bool        // no one sets a verdict aside
 	Allow       []Allowance // properties that need not hold here
 	initial     yaml.Pos
 	named       yaml.Pos // where its name is
@@ -152,7 +152,7 @@ type Transition struct {
 	When     []Guard  // all must hold
 	Gate     []Part   // all must hold
 	Failure  bool     // taking it counts a failure of the state that is left
-	Override bool     // a person may take it with a reason, whatever guards and gate say
+	Override bool     // the one that an override without a target means, and open to one where the workflow is strict
 	Reason   bool     // the asker must say why
 	Hooks    []Hook
 	Pos      yaml.Pos
@@ -189,10 +189,12 @@ const (
 
 	// the work is what it was when the state's agent was started, or else when the state was entered
 	GitUnmoved    = "unmoved"
-	GitCommitted  = "committed"   // no file that git knows differs from the tip
+	GitCommitted  = "committed"   // no file differs from the tip, and none is new
 	GitMoved      = "moved"       // the tip is another commit than it was then
 	GitAsReviewed = "as-reviewed" // the tip is the tree that was judged before it was committed
 	GitUntouched  = "untouched"   // neither the branch nor the worktree changes a file that Untouched names
+	// what the project protects is as the base has it; no file asks for that, see Protecting
+	GitProtected = "protected"
 )
 
 // EmptyAllowed is the word of a glob whose program judges an empty list too.
@@ -232,6 +234,7 @@ type Part struct {
 	Since     string // SinceEntry or empty
 	Judges    bool   // the file is a verdict on the work, as a section with a Verdict is
 	Untouched []string
+	Except    []string // of GitProtected: patterns of what the task may change all the same
 	Pos       yaml.Pos
 }
 
@@ -268,8 +271,12 @@ func (p Part) Key() string {
 	if p.Empty {
 		said = append(said, "empty")
 	}
+	said = append(said, p.Untouched...)
+	if len(p.Except) > 0 {
+		said = append(append(said, "except"), p.Except...)
+	}
 	key := make([]byte, 0, 128+len(p.JQ))
-	for i, one := range append(said, p.Untouched...) {
+	for i, one := range said {
 		key = strconv.AppendQuote(append(key, "[ "[min(i, 1)]), one)
 	}
 	return string(append(key, ']'))
@@ -457,32 +464,6 @@ func spawns(hooks []Hook) string {
 		}
 	}
 	return ""
-}
-
-// RoleIn reports the role of the agent that a hook starts or speaks to in a state; empty when it does neither.
-// One whose hook does not name a role has the state's.
-func RoleIn(s State, h task.Hook) string {
-	if h.Action == action.NotifyWorker {
-		return task.RoleWorker
-	}
-	role := SpawnRole(h)
-	if h.Role == "" && role == task.RoleWorker && s.Role != "" && s.Role != task.RoleReviewer {
-		return s.Role
-	}
-	return role
-}
-
-// SpawnRole reports the role of the agent that a hook starts; empty when it starts none.
-func SpawnRole(h task.Hook) string {
-	switch {
-	case h.Action != action.SpawnAgent && h.Action != action.SpawnReviewer:
-		return ""
-	case h.Role != "":
-		return h.Role
-	case h.Action == action.SpawnReviewer || h.Harness == task.HarnessReview:
-		return task.RoleReviewer
-	}
-	return task.RoleWorker
 }
 
 // Has reports whether a transition's hooks hold an action.

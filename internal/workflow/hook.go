@@ -169,6 +169,32 @@ func (r reader) counter(n *yaml.Node, what string) string {
 	return name
 }
 
+// RoleIn reports the role of the agent that a hook starts or speaks to in a state; empty when it does neither.
+// One whose hook does not name a role has the state's.
+func RoleIn(s State, h task.Hook) string {
+	if h.Action == action.NotifyWorker {
+		return task.RoleWorker
+	}
+	role := SpawnRole(h)
+	if h.Role == "" && role == task.RoleWorker && s.Role != "" && s.Role != task.RoleReviewer {
+		return s.Role
+	}
+	return role
+}
+
+// SpawnRole reports the role of the agent that a hook starts; empty when it starts none.
+func SpawnRole(h task.Hook) string {
+	switch {
+	case h.Action != action.SpawnAgent && h.Action != action.SpawnReviewer:
+		return ""
+	case h.Role != "":
+		return h.Role
+	case h.Action == action.SpawnReviewer || h.Harness == task.HarnessReview:
+		return task.RoleReviewer
+	}
+	return task.RoleWorker
+}
+
 func (d *Definition) eachHook(visit func(Hook)) {
 	d.eachList(func(hooks []Hook) {
 		for _, h := range hooks {
@@ -179,7 +205,7 @@ func (d *Definition) eachHook(visit func(Hook)) {
 
 func (r reader) checkHooks(d *Definition) {
 	// who has no agent
-	names := slices.DeleteFunc(d.roleNames(), func(name string) bool { return name == task.RoleHuman })
+	names := slices.DeleteFunc(d.RoleNames(), func(name string) bool { return name == task.RoleHuman })
 	d.eachHook(func(h Hook) {
 		spec, _ := action.Of(h.Action)
 		for _, k := range hookKeys() {

@@ -32,20 +32,17 @@ func choices() map[string][]choice {
 			{"- action: kill_reviewer", 1, "before kill_session, which ends the reviewer too"},
 			{"- {action: set_field, field: rereviews, value: 0}", 1,
 				"whether the reviews that were begun anew are counted for each hand-over"},
-			{"override: allowed", 1, "whether a person may merge what nobody reviewed"},
+			{"override: allowed", 1, "whether the refusal of a merge names the override"},
+			{"override: strict", 1, "whether a person may set a verdict aside"},
 		},
 		"classic": {
 			{"success: true", 1, "whether a task that was finished without a merge lets others start"},
 			{"respawn: auto", 1, "whether a dead agent is started again by itself"},
 			{"- action: delete_remote_branch", 1, "whether the branch stays on origin"},
 			{"- action: spawn_next", 1, "whether the next task begins by itself"},
-			{"- action: kill_session", 3, "whether the worker lives while its work is reviewed (twice); where " +
-				"a person looks, nobody is alive (once)"},
-			{"- {action: set_field, field: rereviews, value: 0}", 1,
-				"whether the reviews that were begun anew are counted for each hand-over"},
-			{"- {action: set_field, field: review_round, value: 0}", 2,
-				"whether a review that a person asks for begins a new cycle"},
-			{"override: allowed", 1, "whether a person may merge what nobody reviewed"},
+			{"- action: kill_session", 2, "whether the worker lives while its work is reviewed; where a person " +
+				"looks, nobody is alive"},
+			{"override: strict", 1, "whether a person may set a verdict aside"},
 		},
 		"minimal": {
 			{"success: true", 1, "whether a task that was finished without a merge lets others start"},
@@ -53,7 +50,6 @@ func choices() map[string][]choice {
 			{"- action: delete_remote_branch", 1, "whether the branch stays on origin"},
 			{"- action: spawn_next", 1, "whether the next task begins by itself"},
 			{"- action: kill_session", 1, "where a person looks, nobody is alive"},
-			{"override: allowed", 1, "whether a person may merge what nobody reviewed"},
 		},
 	}
 }

@@ -188,7 +188,8 @@ func (d *Definition) armGuards(rule Rule, arm Branch) []Guard {
 	return counted(arm.When, edge.Failure)
 }
 
-func (d *Definition) roleNames() []string {
+// RoleNames are the roles that someone can have under the workflow.
+func (d *Definition) RoleNames() []string {
 	names := []string{task.RoleWorker, task.RoleReviewer, task.RoleHuman}
 	for _, role := range d.Roles {
 		names = append(names, role.Name)
@@ -197,7 +198,7 @@ func (d *Definition) roleNames() []string {
 }
 
 func (r reader) checkRoles(d *Definition) {
-	names := d.roleNames()
+	names := d.RoleNames()
 	known := func(name string, at yaml.Pos, what string) {
 		if name != "" && !r.Full() && !slices.Contains(names, name) {
 			r.Problem(at, "role", "found the unknown role %q in %s, %s", name, what, yaml.Expected(name, names))

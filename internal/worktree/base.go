@@ -33,8 +33,8 @@ func (r Repo) chooseBase(ctx context.Context, known map[string]ref) (Base, error
 	origin, there := known[r.originDefault()]
 	switch {
 	case !here && !there:
-		return Base{}, fmt.Errorf(
-			"there is no branch %q, neither here nor on origin; set the project's default branch", r.DefaultBranch)
+		return Base{}, r.withMisplaced(r.Path, fmt.Errorf(
+			"there is no branch %q, neither here nor on origin; set the project's default branch", r.DefaultBranch))
 	case !there:
 		return local.base(), nil
 	case !here || local.commit == origin.commit:

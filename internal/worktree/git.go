@@ -33,12 +33,19 @@ type call struct {
 
 // gitError is git's own refusal, without the long argument list.
 type gitError struct {
-	verb string
-	said string
-	err  error
+	verb      string
+	said      string
+	misplaced string // what is in git's folder and is not git's; empty where nothing is
+	err       error
 }
 
-func (e *gitError) Error() string { return "git " + e.verb + ": " + e.said }
+func (e *gitError) Error() string {
+	if e.misplaced != "" {
+		return "git " + e.verb + ": " + e.said + "; " + e.misplaced
+	}
+	return "git " + e.verb + ": " + e.said
+}
+
 func (e *gitError) Unwrap() error { return e.err }
 
 // explain begins the error of a function with what could not be done, at its end.
@@ -47,6 +54,9 @@ func explain(err *error, format string, args ...any) {
 		*err = fmt.Errorf("%s: %w", fmt.Sprintf(format, args...), *err)
 	}
 }
+
+// failed is git's least status that is no answer.
+const failed = 128
 
 // mostSaid is how much is kept of the beginning and of the end of what git said.
 const mostSaid = 4 << 10
@@ -68,25 +78,34 @@ func refusedWith(err error, words string) bool {
 
 // Another git may hold a lock for an instant: 16 slots share one repository.
 // A lock that outlives this patience belongs to a git that was killed. That of a workspace or of one ref is
-// removed where no live process can hold it (see abandoned); any other lock is for a person to remove.
+// removed where no live process can hold it (see abandoned); any other lock is for a person to remove. What is no file
+// in the place of a lock no git made, and it is not waited for.
 const (
 	lockAttempts  = 30
 	firstLockWait = 5 * time.Millisecond
 	longLockWait  = 250 * time.Millisecond
-	lockIsOld     = 5 * time.Second
+	lockIsOld     = 3 * time.Second
 )
 
 func (r Repo) git(ctx context.Context, c call) (proc.Result, error) {
-	wait := firstLockWait
+	wait, began := firstLockWait, time.Now()
 	for attempt := 1; ; attempt++ {
 		result, err := r.runOnce(ctx, c)
 		if err == nil || attempt == lockAttempts || !busy(err) && r.unfinishedIn(err) == "" {
 			return result, err
 		}
-		if lock := r.abandoned(c.dir, err, time.Now()); lock != "" {
+		lock := lockMet(c.dir, err)
+		if isNoFile(lock) && (!r.private(c.dir, lock) || os.Remove(lock) != nil) {
+			return result, fmt.Errorf("git %s: %q is in the place of a lock, and it is no file that git made; look at "+
+				"what it is, and move it away", c.args[0], lock)
+		}
+		if r.abandoned(c.dir, lock, time.Now()) {
 			if err := os.Remove(lock); err != nil && !errors.Is(err, os.ErrNotExist) {
 				return result, fmt.Errorf("remove the lock of a git that was killed: %w", err)
 			}
+		}
+		if time.Since(began) >= lockIsOld && isOld(lock, time.Now()) { // it is the lock that was there all the time
+			return result, err
 		}
 		if unfinishedFolder := r.unfinishedFolder(err, time.Now()); unfinishedFolder != "" {
 			if err := os.RemoveAll(unfinishedFolder); err != nil {
@@ -110,28 +129,48 @@ func busy(err error) bool {
 		refusedWith(err, "/commondir: Success") || refusedWith(err, "/commondir: No such file")
 }
 
-var lockInTheWay = lazyregexp.New(`Unable to create '(/[^']+\.lock)': File exists`)
+var (
+	lockInTheWay   = lazyregexp.New(`Unable to create '(/[^']+\.lock)': File exists`)
+	configInTheWay = lazyregexp.New(`could not lock config file ([^\n]+): File exists`)
+)
 
-// abandoned is the lock that git met, if a killed git left it behind: it is one of this workspace alone, or that
-// of one ref, it is old, and no git works in the workspace nor in the user's repository. An agent that is ended
-// in the middle of a commit leaves one, and no other program ever removes it. Git has the lock of a ref for an
-// instant only; the locks that remain for more, as that of packed-refs, stay. So do all where the system cannot
-// tell who works there.
-func (r Repo) abandoned(dir string, met error, now time.Time) string {
-	lock := named(met, lockInTheWay())
-	if lock == "" || !r.private(dir, lock) {
-		return ""
+// lockMet is the lock that a git in dir met, and empty where it met none that it named.
+func lockMet(dir string, met error) string {
+	if config := named(met, configInTheWay()); config != "" {
+		if !filepath.IsAbs(config) {
+			config = filepath.Join(dir, config)
+		}
+		return config + ".lock"
 	}
-	info, err := os.Stat(lock)
-	if err != nil || now.Sub(info.ModTime()) < lockIsOld {
-		return ""
+	return named(met, lockInTheWay())
+}
+
+// isNoFile reports whether a folder, a link, a pipe, a socket or a device is in the place of a lock.
+func isNoFile(lock string) bool {
+	info, err := os.Lstat(lock)
+	return err == nil && !info.Mode().IsRegular()
+}
+
+// isOld reports whether a lock is so old that it belongs to a git that was killed.
+func isOld(lock string, now time.Time) bool {
+	info, err := os.Lstat(lock)
+	return err == nil && now.Sub(info.ModTime()) >= lockIsOld
+}
+
+// abandoned reports whether a killed git left a lock behind: it is one of this workspace alone, or that of one ref, it
+// is old, and no git works in the workspace nor in the user's repository. An agent that is ended in the middle of a
+// commit leaves one, and no other program ever removes it. Git has the lock of a ref for an instant only; the locks
+// that remain for more, as that of packed-refs, stay. So do all where the system cannot tell who works there.
+func (r Repo) abandoned(dir, lock string, now time.Time) bool {
+	if lock == "" || !r.private(dir, lock) || !isOld(lock, now) {
+		return false
 	}
 	for _, place := range []string{dir, r.Path} {
 		if others, err := proc.WorkingIn(place, "git"); err != nil || len(others) > 0 {
-			return ""
+			return false
 		}
 	}
-	return lock
+	return true
 }
 
 // named is what git's error message names at the first group of a pattern; empty where it says something else.
@@ -225,7 +264,7 @@ func (r Repo) runOnce(ctx context.Context, c call) (proc.Result, error) {
 	if err := r.usual(c.dir); err != nil {
 		return proc.Result{}, err
 	}
-	result, err := proc.Run(ctx, command(c))
+	result, err := proc.Run(ctx, command(c, r.overrules))
 	if ended, is := errors.AsType[*proc.Error](err); is {
 		said := strings.TrimSpace(ended.Stderr)
 		if len(said) > 2*mostSaid { // a path can be as long as anyone likes; git says last what is wrong
@@ -234,10 +273,17 @@ func (r Repo) runOnce(ctx context.Context, c call) (proc.Result, error) {
 		if said == "" {
 			said = silence(ended.Code)
 		}
-		return result, &gitError{verb: c.args[0], said: said, err: ended}
+		refused := &gitError{verb: c.args[0], said: said, err: ended}
+		if ended.Code < 0 || ended.Code >= failed {
+			refused.misplaced = r.misplaced(c.dir)
+		}
+		return result, refused
 	}
 	if err != nil && c.dir == r.Path {
 		err = cmp.Or(r.gone(), err)
+	}
+	if err != nil && ctx.Err() == nil { // it was ended for what it read
+		err = r.withMisplaced(c.dir, err)
 	}
 	if err != nil {
 		return result, fmt.Errorf("git %s: %w", c.args[0], err)
@@ -254,7 +300,7 @@ func (r Repo) gone() error {
 		"--path PATH", r.Path)
 }
 
-func command(c call) proc.Command {
+func command(c call, settings []string) proc.Command {
 	// Line ends must not stop a rescue, submodules are left as they are, and no collector is left running behind us.
 	// What agents can write into the repository may neither run a program when Orange reads it, nor tell git that
 	// a file has not changed: no monitor of files, no check of signatures, no flag on every file that is checked
@@ -266,13 +312,16 @@ func command(c call) proc.Command {
 		"-c", "core.trustctime=true", "-c", "core.checkStat=default", "-c", "advice.graftFileDeprecated=false",
 		"-c", "core.commitGraph=false", "-c", "diff.autoRefreshIndex=true",
 	}
+	for _, setting := range settings {
+		args = append(args, "-c", setting)
+	}
 	if c.whole {
 		args = append(args, "-c", "core.sparseCheckout=false")
 	}
 	if !c.hooks {
 		args = append(args, "-c", "core.hooksPath=/dev/null")
 	}
-	env := []string{"LC_ALL=C", "GIT_TERMINAL_PROMPT=0", "GIT_NO_REPLACE_OBJECTS=1", "GIT_GRAFT_FILE=/dev/null"}
+	env := []string{"LC_ALL=C", "GIT_TERMINAL_PROMPT=0", "GIT_GRAFT_FILE=/dev/null"}
 	if !c.upwards {
 		// A slot that lost its .git must not be taken for a part of a repository around it, such as a home under git.
 		env = append(env, "GIT_CEILING_DIRECTORIES="+filepath.Dir(c.dir))
@@ -282,21 +331,11 @@ func command(c call) proc.Command {
 		env = append(env, "GIT_INDEX_FILE="+c.index)
 	}
 	out := proc.Command{Name: "git", Args: append(args, c.args...), Dir: c.dir, Env: append(env, c.env...),
-		Unset: inherited(), Most: c.most, Stdout: c.stdout, Watched: "git"}
+		Most: c.most, Stdout: c.stdout, Watched: "git", Whole: readWhole}
 	if c.stdin != "" {
 		out.Stdin = strings.NewReader(c.stdin)
 	}
 	return out
-}
-
-// inherited is what a git hook hands to its children: with GIT_DIR of the user's checkout in the environment, every
-// command for a slot would work on that checkout. It has to be unset; empty is not enough.
-func inherited() []string {
-	return []string{
-		"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY", "GIT_PREFIX",
-		"GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_NAMESPACE", "GIT_SHALLOW_FILE", "GIT_GRAFT_FILE", "GIT_CONFIG",
-		"GIT_LITERAL_PATHSPECS", "GIT_GLOB_PATHSPECS", "GIT_NOGLOB_PATHSPECS", "GIT_ICASE_PATHSPECS",
-	}
 }
 
 // run is git in the user's repository.

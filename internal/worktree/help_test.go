@@ -2,6 +2,7 @@ package worktree
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -29,6 +30,12 @@ func pinned(m *testing.M) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
+	ignore := filepath.Join(home, "git", "ignore") // what the person excludes everywhere
+	err = errors.Join(os.Mkdir(filepath.Dir(ignore), 0o700), os.WriteFile(ignore, []byte("*.swp\n"), 0o600))
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
 	for name, value := range map[string]string{
 		"HOME": home, "XDG_CONFIG_HOME": home, "GIT_CONFIG_GLOBAL": filepath.Join(home, "gitconfig"),
 		"GIT_CONFIG_SYSTEM": "/dev/null",
@@ -44,7 +51,7 @@ func pinned(m *testing.M) int {
 // try runs git as a person or an agent would.
 func try(dir string, args ...string) (string, error) {
 	out, err := proc.Run(context.Background(), proc.Command{Name: "git", Args: args, Dir: dir, Env: []string{
-		"LC_ALL=C"}})
+		"LC_ALL=C"}, Unset: []string{"GIT_NO_REPLACE_OBJECTS"}})
 	return strings.TrimRight(string(out.Stdout), "\n"), err
 }
 

@@ -130,32 +130,50 @@ func (s Slot) enter(ctx context.Context, index string, entries []indexEntry) err
 	return err
 }
 
+// tempIndex is an index that Orange made for one look.
+type tempIndex struct {
+	file string
+	same []indexEntry // whose files held what they say when they were compared: git does not look at these
+}
+
+// remove takes it away. What stays is the system's to clear.
+func (t tempIndex) remove() { _ = os.RemoveAll(filepath.Dir(t.file)) }
+
 // newIndex makes a temporary index with the entries of the slot's own. Orange compares each file with its entry byte
 // for byte, and git has to read all that differ: the slot's own index lies where agents write, and git believes the
 // times that it has of files, and the names that it has of whole folders. Of the flags, those stay that are not among
 // the ones to look behind.
-func (s Slot) newIndex(ctx context.Context, known listed, behind flags) (index string, done func(), err error) {
+func (s Slot) newIndex(ctx context.Context, known listed, behind flags) (tempIndex, error) {
 	if err := s.readable(maps.Keys(known.objects())); err != nil {
-		return "", nil, err
+		return tempIndex{}, err
 	}
 	folder, err := os.MkdirTemp("", "orange-index-")
 	if err != nil {
-		return "", nil, fmt.Errorf("make a temporary folder: %w", err)
+		return tempIndex{}, fmt.Errorf("make a temporary folder: %w", err)
 	}
-	done = func() { _ = os.RemoveAll(folder) } // what stays is the system's to clear
-	index = filepath.Join(folder, "index")
-	if err = s.enter(ctx, index, known.entries); err == nil {
-		err = s.flag(ctx, index, assumeUnchanged, append(s.asEntered(known.entries),
+	index := tempIndex{file: filepath.Join(folder, "index")}
+	if err = s.enter(ctx, index.file, known.entries); err == nil {
+		index.same = s.asEntered(known.entries)
+		err = s.flag(ctx, index.file, assumeUnchanged, append(slices.Clone(index.same),
 			without(known.flags[assumeUnchanged], behind[assumeUnchanged])...))
 	}
 	if err == nil {
-		err = s.flag(ctx, index, skipWorktree, without(known.flags[skipWorktree], behind[skipWorktree]))
+		err = s.flag(ctx, index.file, skipWorktree, without(known.flags[skipWorktree], behind[skipWorktree]))
 	}
 	if err != nil {
-		done()
-		return "", nil, fmt.Errorf("make an index: %w", err)
+		index.remove()
+		return tempIndex{}, fmt.Errorf("make an index: %w", err)
 	}
-	return index, done, nil
+	return index, nil
+}
+
+// compareAgain has git look at the files that held what the index says, and do not any more: a program writes there.
+// It answers which they are.
+func (s Slot) compareAgain(ctx context.Context, index *tempIndex) ([]indexEntry, error) {
+	same := s.asEntered(index.same)
+	changed := without(index.same, same)
+	index.same = same
+	return changed, s.enter(ctx, index.file, changed)
 }
 
 // asEntered are the entries whose files hold, byte for byte, what they say. Git need not look at these, and must not:
@@ -228,12 +246,12 @@ func (s Slot) renewIndex(ctx context.Context, head string) error {
 
 // statusBehind is the status with what flags hide.
 func (s Slot) statusBehind(ctx context.Context, known listed, f flags, a asked) (status, error) {
-	index, done, err := s.newIndex(ctx, known, f)
+	index, err := s.newIndex(ctx, known, f)
 	if err != nil {
 		return status{}, err
 	}
-	defer done()
-	a.index = index
+	defer index.remove()
+	a.index = index.file
 	return s.status(ctx, a)
 }
 
@@ -244,6 +262,7 @@ type fullStatus struct {
 	hidden     []Hidden
 	strays     []string // files of rules that are not as git knows them, see strayRules
 	submodules []string
+	known      listed
 }
 
 func (s Slot) fullStatus(ctx context.Context, a asked, prepared note) (fullStatus, error) {
@@ -251,7 +270,7 @@ func (s Slot) fullStatus(ctx context.Context, a asked, prepared note) (fullStatu
 	if err != nil {
 		return fullStatus{}, err
 	}
-	all := fullStatus{flags: s.hidingFlags(known.flags, prepared), submodules: known.submodules}
+	all := fullStatus{flags: s.hidingFlags(known.flags, prepared), submodules: known.submodules, known: known}
 	if all.status, err = s.statusBehind(ctx, known, all.flags, a); err != nil {
 		return fullStatus{}, err
 	}

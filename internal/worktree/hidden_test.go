@@ -193,7 +193,10 @@ func TestSnapshot_seesWhatIsHiddenInASubmodule(t *testing.T) {
 			release(t, s, "T1")
 			prepare(t, s, "next", "T2")
 			want(t, "hidden from the next task", len(stand(t, s).Hidden), 0)
-			want(t, "flags that are left", git(t, lib, "ls-files", "-v"), "H lib.txt")
+			aside := asidesOf(t, s, "T1")
+			wantAside(t, aside, "lib: a submodule with work of its own")
+			want(t, "its work", read(t, aside[0].At, "lib.txt"), "two\n")
+			want(t, "flags that are left", git(t, aside[0].At, "ls-files", "-v"), "H lib.txt")
 		})
 	}
 }
@@ -218,4 +221,26 @@ func TestPrepare_knowsWhatTheSlotShowedBefore(t *testing.T) {
 		t.Fatal(err)
 	}
 	want(t, "modified", strings.Join(stand(t, s).Modified, "|"), "sub/deep.txt")
+}
+
+// A program that begins to write to a file after Orange compared it: a rescue has what it wrote.
+func TestARescue_hasWhatIsWrittenWhileItIsMade(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	s := h.prepared(t, "topic", "T1")
+	known, err := s.list(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	index, err := s.newIndex(t.Context(), known, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer index.remove()
+	write(t, s.Dir, "a.txt", "written late\n")
+	tree, err := s.wholeTree(t.Context(), &index, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want(t, "the file that is kept", git(t, s.Dir, "show", tree+":a.txt"), "written late")
 }

@@ -86,7 +86,8 @@ func askIdentity(ctx context.Context) (name, address string, err error) {
 	result, err := proc.Run(ctx, proc.Command{
 		Name: "git", Args: []string{"config", "--global", "--includes", "--null", "--get-regexp",
 			`^user\.(name|email)$`},
-		Dir: "/", Env: []string{"LC_ALL=C", "GIT_CEILING_DIRECTORIES=/"}, Unset: inherited(), Watched: "git",
+		Dir: "/", Env: []string{"LC_ALL=C", "GIT_CEILING_DIRECTORIES=/"}, Watched: "git",
+		Whole: readWhole,
 	})
 	const none = 1 // git's status where no key fits
 	if err != nil && result.Code != none {
@@ -115,8 +116,8 @@ func HasIdentity(ctx context.Context, dir string, env []string) (bool, error) {
 	for _, who := range []string{"GIT_AUTHOR_IDENT", "GIT_COMMITTER_IDENT"} {
 		result, err := proc.Run(ctx, proc.Command{
 			Name: "git", Args: []string{"-c", "user.useConfigOnly=true", "var", who},
-			Dir: dir, Env: append(slices.Clone(env), "LC_ALL=C"), Unset: inherited(),
-			Watched: "git",
+			Dir: dir, Env: append(slices.Clone(env), "LC_ALL=C"),
+			Watched: "git", Whole: readWhole,
 		})
 		said := string(result.Stderr)
 		switch {

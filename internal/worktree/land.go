@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"orange/internal/printable"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -129,7 +130,7 @@ func (r Repo) fits(ctx context.Context, dir, from, to string) error {
 		}
 	}
 	if len(there) > 0 {
-		return inTheWay(fmt.Errorf("these files are not git's: %s", record.FilesInWords(there, mostNamed)))
+		return inTheWay(fmt.Errorf("these files are not git's: %s", printable.Names(there, mostNamed)))
 	}
 	return nil
 }

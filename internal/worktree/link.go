@@ -345,8 +345,9 @@ func (s Slot) gitDir() (string, error) {
 func (s Slot) GitDirs(ctx context.Context) (own, shared string, err error) {
 	here, ours := s.own(ctx)
 	if !ours {
-		return "", "", fmt.Errorf("workspace %q is no worktree of %q any more: its %q names another place; save what "+
-			"is in it and move it away", s.Dir, s.Repo.Path, filepath.Join(s.Dir, ".git"))
+		gone := fmt.Errorf("workspace %q is no worktree of %q any more: its %q names another place; save what is in "+
+			"it and move it away", s.Dir, s.Repo.Path, filepath.Join(s.Dir, ".git"))
+		return "", "", s.Repo.withMisplaced(s.Dir, gone)
 	}
 	return here.gitDir, filepath.Dir(filepath.Dir(here.gitDir)), nil // REPOSITORY/worktrees/NAME
 }

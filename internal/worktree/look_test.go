@@ -70,7 +70,7 @@ func TestLooking_runsNoProgramThatAConfigurationNames(t *testing.T) {
 		"Base":       func() error { _, err := h.Base(t.Context()); return err },
 		"Ahead":      func() error { _, err := h.Ahead(t.Context(), "topic", ""); return err },
 		"Between":    func() error { _, _, err := h.Between(t.Context(), "main", "topic"); return err },
-		"Changed":    func() error { _, err := h.Changed(t.Context(), "main", "topic"); return err },
+		"Changed":    func() error { _, _, err := h.Changed(t.Context(), "main", "topic"); return err },
 		"Within":     func() error { _, _, err := h.Within(t.Context(), "topic", "main"); return err },
 		"Tip":        func() error { _, err := h.Tip(t.Context(), "topic"); return err },
 		"ReadTip":    func() error { _ = h.ReadTip(t.Context(), s.Dir, "topic"); return nil },

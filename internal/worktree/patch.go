@@ -27,15 +27,15 @@ func (s Slot) Patch(ctx context.Context, from string) (p diff.Patch, err error) 
 	} else if err := s.Repo.there(ctx, from); err != nil {
 		return p, err
 	}
-	index, done, err := s.indexWithoutFlags(ctx)
+	index, err := s.indexWithoutFlags(ctx)
 	if err != nil {
 		return p, err
 	}
-	defer done()
-	if p.Text, err = s.diffSince(ctx, index, p.From); err != nil {
+	defer index.remove()
+	if p.Text, err = s.diffSince(ctx, index.file, p.From); err != nil {
 		return p, err
 	}
-	_, err = s.Repo.git(ctx, call{dir: s.Dir, index: index, env: []string{reading},
+	_, err = s.Repo.git(ctx, call{dir: s.Dir, index: index.file, env: []string{reading},
 		args: []string{"diff", "--quiet", "--no-ext-diff", "--no-textconv", "HEAD", "--"}})
 	if p.Loose = exitCode(err) == 1; err != nil && !p.Loose {
 		return p, fmt.Errorf("look for what is not committed in %q: %w", s.Dir, err)

@@ -75,9 +75,14 @@ func (s Slot) Prepare(ctx context.Context, branch, taskID string) (done Cleared,
 			"with \"git worktree remove\", then run this again", start.checkout)
 	}
 	if present {
-		done.Rescued, err = s.leftover(ctx, here, v, prepared, len(done.TakenBack) > 0)
-	} else {
-		prepared, done.Rescued, err = s.add(ctx, start.commit)
+		takenBack := done.TakenBack
+		done, present, err = s.leftover(ctx, here, v, prepared, len(takenBack) > 0)
+		done.TakenBack = takenBack
+	}
+	if err == nil && !present {
+		var rescued []Rescue
+		prepared, rescued, err = s.add(ctx, start.commit)
+		done.Rescued = append(done.Rescued, rescued...)
 	}
 	if err != nil {
 		return done, err
@@ -226,7 +231,12 @@ func (s Slot) add(ctx context.Context, commit string) (note, []Rescue, error) {
 // onRecord reports whether git may have a record of a worktree in the slot's folder: it keeps a folder for each
 // worktree, with the path of its .git file.
 func (s Slot) onRecord() bool {
-	common, usual := s.Repo.usualFolder()
+	return s.Repo.hasRecord(func(dir string) bool { return samePath(dir, s.Dir) })
+}
+
+// hasRecord reports whether git may have a record of a worktree in a folder of that kind; it takes no git.
+func (r Repo) hasRecord(wanted func(dir string) bool) bool {
+	common, usual := r.usualFolder()
 	if !usual {
 		return true
 	}
@@ -238,7 +248,7 @@ func (s Slot) onRecord() bool {
 	return err != nil || slices.ContainsFunc(entries, func(e os.DirEntry) bool {
 		text, err := proc.ReadFile(filepath.Join(records, e.Name(), "gitdir"))
 		path := strings.TrimSuffix(string(text), "\n")
-		return err != nil || !filepath.IsAbs(path) || samePath(filepath.Dir(path), s.Dir)
+		return err != nil || !filepath.IsAbs(path) || wanted(filepath.Dir(path))
 	})
 }
 
@@ -256,42 +266,63 @@ func (s Slot) removeInterrupted() error {
 	return os.Remove(filepath.Join(s.Dir, ".git"))
 }
 
-// leftover looks a warm slot over, and keeps and clears what it holds.
-func (s Slot) leftover(ctx context.Context, here place, v inspection, prepared note, force bool) ([]Rescue, error) {
+// leftover looks a warm slot over, and keeps, sets aside and clears what it holds. still reports whether the slot is
+// there then: it may have to be set aside as a whole.
+func (s Slot) leftover(ctx context.Context, here place, v inspection, prepared note, force bool) (
+	done Cleared, still bool, err error) {
+	owner, err := here.owner()
+	if err != nil {
+		return done, true, err
+	}
+	odd := !v.released || slices.ContainsFunc(v.listed.others, s.nested)
+	if odd {
+		if done.Aside, err = s.setAsideWorktrees(ctx, here.head, owner); err != nil {
+			return done, true, err
+		}
+	}
+	cleared, gone, err := s.clearLeftover(ctx, here, v, prepared, owner, force)
+	done.Rescued, done.Aside = cleared.Rescued, append(done.Aside, cleared.Aside...)
+	if err != nil || gone || !odd {
+		return done, !gone, err
+	}
+	left, err := s.setAsideLeft(ctx, owner)
+	done.Aside = append(done.Aside, left...)
+	return done, true, err
+}
+
+// clearLeftover keeps what a warm slot holds, and clears it. gone reports that the slot had to be set aside.
+func (s Slot) clearLeftover(ctx context.Context, here place, v inspection, prepared note, owner string, force bool) (
+	done Cleared, gone bool, err error) {
 	strays := slices.ContainsFunc(v.listed.others, func(file string) bool { return !s.nested(file) })
 	d := leftovers{visible: strays, flags: s.hidingFlags(v.listed.flags, prepared)}
 	d.work = d.any()
 	if !v.released {
-		var err error
 		if d, err = s.leftovers(ctx, prepared); err != nil {
-			return nil, err
+			return done, false, err
 		}
 	}
 	replaced, err := s.replacedDocument(ctx, here)
 	if err != nil {
-		return nil, err
-	}
-	owner, err := here.owner()
-	if err != nil {
-		return nil, err
+		return done, false, err
 	}
 	if d.any() || force || here.operationInProgress() || here.unborn() || replaced != "" {
 		k := keeping{task: owner, work: d.work, clear: d.any() || force, strays: d.strays, document: replaced,
 			held: keepingRefs()}
-		return s.keepAndClear(ctx, here, k)
+		return s.keepOrSetAside(ctx, here, k)
 	}
 	if err := s.unlink(here); err != nil {
-		return nil, err
+		return done, false, err
 	}
 	if here.branch != "" || here.head == "" {
-		return nil, nil // its branch holds the commits
+		return done, false, nil // its branch holds the commits
 	}
 	for _, r := range v.known {
 		if r.commit == here.head {
-			return nil, nil // as Release left it: no need to ask git
+			return done, false, nil // as Release left it: no need to ask git
 		}
 	}
-	return s.Repo.keepCommit(ctx, owner, "", here.head, keepingRefs())
+	done.Rescued, err = s.Repo.keepCommit(ctx, owner, "", here.head, keepingRefs())
+	return done, false, err
 }
 
 // on reports whether the slot is on the branch, or in the middle of a rebase of it, which detaches HEAD for a while.

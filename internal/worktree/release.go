@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"orange/internal/proc"
+	"orange/internal/record"
 )
 
 // Release keeps what would be lost (see Rescue), puts the slot at Base with no branch checked out, and leaves
@@ -26,7 +27,9 @@ func (s Slot) Release(ctx context.Context, taskID string) (done Cleared, err err
 	takenBack, prepared, err := s.takeBack(ctx)
 	done.TakenBack = takenBack
 	if err == nil {
-		done.Rescued, err = s.release(ctx, taskID, prepared)
+		var cleared Cleared
+		cleared, err = s.release(ctx, taskID, prepared)
+		done.Rescued, done.Aside = cleared.Rescued, cleared.Aside
 	}
 	return done, err
 }
@@ -34,58 +37,89 @@ func (s Slot) Release(ctx context.Context, taskID string) (done Cleared, err err
 // Cleared is what was done to a slot before another task may use it.
 type Cleared struct {
 	Rescued   []Rescue
-	TakenBack []string // of its own configuration: names of settings, and "sparse-checkout"
+	Aside     []record.Aside // what no commit can hold
+	TakenBack []string       // of its own configuration: names of settings, and "sparse-checkout"
 }
 
-func (s Slot) release(ctx context.Context, taskID string, prepared note) ([]Rescue, error) {
+func (s Slot) release(ctx context.Context, taskID string, prepared note) (done Cleared, err error) {
 	here, present, err := s.look(ctx)
 	if err != nil || !present {
-		return nil, err
+		return done, err
 	}
 	if s.interrupted(here) {
-		return nil, s.discard(ctx, true)
+		return done, s.discard(ctx, true)
 	}
 	if err := s.takeAway(ctx); err != nil {
-		return nil, err
+		return done, err
 	}
 	base, err := s.Repo.Base(ctx)
 	if err != nil {
-		return nil, err
+		return done, err
 	}
-	d, err := s.leftovers(ctx, prepared)
-	if isUnreadableIndex(err) { // what is in it cannot be kept; the files can
-		index := filepath.Join(here.gitDir, "index")
-		if err = os.Rename(index, index+".unreadable"); err == nil {
-			err = s.renewIndex(ctx, here.head)
-		}
-		if err == nil {
-			d, err = s.leftovers(ctx, prepared)
-		}
+	if done.Aside, err = s.setAsideWorktrees(ctx, here.head, taskID); err != nil {
+		return done, err
 	}
+	d, err := s.leftoversOfAny(ctx, here, prepared)
 	if err != nil {
-		return nil, err
+		return done, err
 	}
 	if err := s.unflagBelow(ctx, d.submodules); err != nil {
-		return nil, err
+		return done, err
 	}
 	// Where nothing differs the index is made again all the same: the next task's commits are made of what it says.
 	k := keeping{task: taskID, held: []string{base.Commit, "--remotes"}, work: d.work, clear: true, strays: d.strays}
 	if k.document, err = s.replacedDocument(ctx, here); err != nil {
-		return nil, err
+		return done, err
 	}
-	kept, err := s.keepAndClear(ctx, here, k)
-	if err != nil {
-		return kept, err
+	cleared, gone, err := s.keepOrSetAside(ctx, here, k)
+	done.Rescued, done.Aside = cleared.Rescued, append(done.Aside, cleared.Aside...)
+	if err != nil || gone {
+		return done, err
 	}
 	more, err := s.detachAt(ctx, here.head, base, taskID, prepared)
-	kept = append(kept, more...)
+	if refusedWith(err, "lose untracked files") { // what git does not clear lies where the other commit has a file
+		if err = s.addAside(ctx, taskID, &done); err == nil {
+			more, err = s.detachAt(ctx, here.head, base, taskID, prepared)
+		}
+	}
+	done.Rescued = append(done.Rescued, more...)
+	if err == nil {
+		err = s.addAside(ctx, taskID, &done)
+	}
+	if err == nil {
+		err = s.ignoredFiles(ctx, taskID)
+	}
 	if err != nil {
-		return kept, err
+		return done, err
 	}
 	if err := os.Remove(filepath.Join(here.gitDir, taskFile)); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return kept, fmt.Errorf("forget the task of the workspace: %w", err)
+		return done, fmt.Errorf("forget the task of the workspace: %w", err)
 	}
-	return kept, nil
+	return done, nil
+}
+
+// addAside sets aside what git has left, and adds it to what was done.
+func (s Slot) addAside(ctx context.Context, taskID string, done *Cleared) error {
+	left, err := s.setAsideLeft(ctx, taskID)
+	done.Aside = append(done.Aside, left...)
+	return err
+}
+
+// leftoversOfAny are leftovers also of a slot whose index cannot be read: what was in that cannot be kept; the files
+// can.
+func (s Slot) leftoversOfAny(ctx context.Context, here place, prepared note) (leftovers, error) {
+	d, err := s.leftovers(ctx, prepared)
+	if !isUnreadableIndex(err) {
+		return d, err
+	}
+	index := filepath.Join(here.gitDir, "index")
+	if err = os.Rename(index, index+".unreadable"); err == nil {
+		err = s.renewIndex(ctx, here.head)
+	}
+	if err != nil {
+		return d, err
+	}
+	return s.leftovers(ctx, prepared)
 }
 
 // isUnreadableIndex reports whether git could not list what it knows because its index is none.
@@ -152,7 +186,8 @@ func (s Slot) keepAndClear(ctx context.Context, here place, k keeping) ([]Rescue
 		}
 		// One -f only: a nested repository holds work that no commit of Orange's can hold.
 		if _, err := s.run(ctx, "clean", "-d", "-f", "-q"); err != nil {
-			return kept, fmt.Errorf("clear the workspace: %w", err)
+			left, listErr := s.stillUntracked(ctx)
+			return kept, errors.Join(&heldFiles{left, unremovable, fmt.Errorf("clear the workspace: %w", err)}, listErr)
 		}
 		if err := s.removeUnknown(ctx, k.strays); err != nil {
 			return kept, err

@@ -5,8 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -87,12 +85,7 @@ const pushLimit = 2 * time.Minute
 // pushWithin pushes, and ends the push, and the hook that it waits for, where that takes too long.
 func (r Repo) pushWithin(ctx context.Context, c call) error {
 	limit := cmp.Or(r.patience, pushLimit)
-	said := command(c)
-	env := slices.DeleteFunc(os.Environ(), func(pair string) bool {
-		name, _, _ := strings.Cut(pair, "=")
-		return slices.Contains(said.Unset, name)
-	})
-	said.Env = append(env, said.Env...)
+	said := command(c, r.overrules)
 	if r.Before != nil {
 		r.Before(ctx)
 	}

@@ -21,8 +21,9 @@ const none = "(none)"
 type Rescue struct {
 	Ref    string // refs/orange/rescue/TASK/N
 	Commit string
-	What   string // "uncommitted changes" or "unpushed commits"
-	Held   bool   // a branch, a tag or a remote had it too when it was kept: nothing would have been lost yet
+	What   string   // "uncommitted changes" or "unpushed commits"
+	Files  []string // that differ from HEAD, of uncommitted changes that were kept just now
+	Held   bool     // a branch, a tag or a remote had it too when it was kept: nothing would have been lost yet
 }
 
 const (
@@ -182,11 +183,11 @@ func (s Slot) keepTree(ctx context.Context, here place, taskID string, forced []
 		return nil, err
 	}
 	// A file that git overlooks and that is not there has nothing to keep; one that is there is kept as it is.
-	index, done, err := s.newIndex(ctx, known, s.present(known.flags))
+	index, err := s.newIndex(ctx, known, s.present(known.flags))
 	if err != nil {
 		return nil, err
 	}
-	defer done()
+	defer index.remove()
 	var headTree, staged string
 	if here.head != "" {
 		out, err := s.run(ctx, "rev-parse", "--verify", here.head+"^{tree}")
@@ -196,10 +197,10 @@ func (s Slot) keepTree(ctx context.Context, here place, taskID string, forced []
 		headTree = out.Text()
 	}
 	// An index in the middle of a merge has no tree; its files hold the two sides all the same.
-	if out, err := s.with(ctx, index, "write-tree"); err == nil {
+	if out, err := s.with(ctx, index.file, "write-tree"); err == nil {
 		staged = out.Text()
 	}
-	tree, err := s.wholeTree(ctx, index, forced)
+	tree, err := s.wholeTree(ctx, &index, forced)
 	if err != nil {
 		return nil, err
 	}
@@ -213,38 +214,54 @@ func (s Slot) keepTree(ctx context.Context, here place, taskID string, forced []
 }
 
 // wholeTree writes the tree of all files that clearing would take away, and checks whether it is whole:
-// files that cannot be read, or that a program still writes, stop everything.
-func (s Slot) wholeTree(ctx context.Context, index string, forced []string) (string, error) {
+// files that cannot be read (heldFiles), or that a program still writes, stop everything.
+func (s Slot) wholeTree(ctx context.Context, index *tempIndex, forced []string) (string, error) {
 	const rounds = 3
-	var missing []change
+	var missing []string
 	for range rounds {
 		// A nested repository without a commit cannot be added, and need not be: it is never cleared.
-		_, addErr := s.with(ctx, index, "add", "--all", "--sparse", "--ignore-errors")
+		_, addErr := s.with(ctx, index.file, "add", "--all", "--sparse", "--ignore-errors")
 		if addErr != nil && exitCode(addErr) < 0 {
 			return "", addErr
 		}
-		all, err := s.changes(ctx, index, "all")
+		all, err := s.changes(ctx, index.file, "all")
 		if err != nil {
 			return "", err
 		}
-		missing = slices.DeleteFunc(all, func(c change) bool { return c.tree == unchanged })
+		changed, err := s.compareAgain(ctx, index)
+		if err != nil {
+			return "", err
+		}
+		missing = missing[:0]
+		for _, c := range all {
+			if c.tree != unchanged {
+				missing = append(missing, c.path)
+			}
+		}
+		for _, e := range changed {
+			missing = append(missing, e.file)
+		}
 		if len(missing) == 0 {
 			break
 		}
 	}
+	denied := slices.DeleteFunc(slices.Clone(missing), func(f string) bool { return !s.cannotRead(f) })
+	if len(denied) > 0 {
+		return "", &heldFiles{denied, unreadable, fmt.Errorf("%q cannot be read", denied[0])}
+	}
 	if len(missing) > 0 {
-		return "", fmt.Errorf("%q cannot be read, or is being written to; end what writes there or make it "+
-			"readable, then run this again (nothing was cleared)", missing[0].path)
+		return "", fmt.Errorf("%q is being written to; end what writes there, then run this again (nothing was "+
+			"cleared)", missing[0])
 	}
 	if len(forced) > 0 {
-		c := call{dir: s.Dir, index: index, stdin: strings.Join(forced, "\x00"), env: []string{
+		c := call{dir: s.Dir, index: index.file, stdin: strings.Join(forced, "\x00"), env: []string{
 			"GIT_LITERAL_PATHSPECS=1"},
 			args: []string{"add", "--force", "--sparse", "--pathspec-from-file=-", "--pathspec-file-nul"}}
 		if _, err := s.Repo.git(ctx, c); err != nil {
 			return "", fmt.Errorf("add %d ignored files: %w", len(forced), err)
 		}
 	}
-	return s.writeTree(ctx, index)
+	return s.writeTree(ctx, index.file)
 }
 
 func (s Slot) commitRescue(ctx context.Context, here place, taskID, tree, staged string) ([]Rescue, error) {
@@ -260,6 +277,13 @@ func (s Slot) commitRescue(ctx context.Context, here place, taskID, tree, staged
 		return nil, err
 	}
 	kept := Rescue{What: uncommitted}
+	if here.head != "" {
+		differ, err := s.Repo.diffTrees(ctx, here.head+"^{tree}", tree)
+		if err != nil {
+			return nil, fmt.Errorf("name the files that were kept: %w", err)
+		}
+		kept.Files = slices.DeleteFunc(paths(differ), func(file string) bool { return s.nested(file + "/") })
+	}
 	for _, one := range have {
 		if one.tree == tree && one.message == message {
 			kept.Ref, kept.Commit = one.ref, one.commit

@@ -25,7 +25,7 @@ const (
 )
 
 func (s Slot) forgetSetUp() error {
-	for _, suffix := range []string{SetUpNote, SetUpOutput} {
+	for _, suffix := range []string{SetUpNote, SetUpOutput, leftNote} {
 		if err := os.Remove(s.Companion(suffix)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("forget the set-up of the workspace: %w", err)
 		}

@@ -193,7 +193,8 @@ func (s Slot) changedSetup(ctx context.Context, gitDir string,
 	}
 	is, err := s.Repo.settings(ctx, have.Config)
 	if err != nil { // git obeys nothing of what it cannot read, and does nothing there at all
-		return []string{"its own configuration, which git cannot read"}, true, nil
+		what := errors.New("its own configuration, which git cannot read")
+		return []string{s.Repo.withMisplaced(s.Dir, what).Error()}, true, nil
 	}
 	sparse, err := s.sparse(ctx, have, is)
 	if err != nil {

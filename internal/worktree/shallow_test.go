@@ -40,7 +40,7 @@ func TestAShallowClone_isComparedWhereItsHistoryReachesFarEnough(t *testing.T) {
 	if err != nil || more != 1 || fewer != 1 {
 		t.Errorf("found %d more and %d fewer, %v", more, fewer, err)
 	}
-	changed, err := r.Changed(t.Context(), base.Commit, tip)
+	changed, _, err := r.Changed(t.Context(), base.Commit, tip)
 	if err != nil || strings.Join(changed, " ") != "c.txt" {
 		t.Errorf("changed are %q, %v", changed, err)
 	}
@@ -60,7 +60,7 @@ func TestAShallowClone_saysWhereItsHistoryIsTooShort(t *testing.T) {
 	git(t, r.Path, "update-ref", "refs/heads/main", newest) // else the base alone would be in doubt
 	for name, look := range map[string]func() error{
 		"between":      func() error { _, _, err := r.Between(t.Context(), newest, tip); return err },
-		"changed":      func() error { _, err := r.Changed(t.Context(), newest, tip); return err },
+		"changed":      func() error { _, _, err := r.Changed(t.Context(), newest, tip); return err },
 		"ahead":        func() error { _, err := r.Ahead(t.Context(), "work", ""); return err },
 		"ahead of old": func() error { _, err := r.Ahead(t.Context(), "work", old); return err },
 		"contains":     func() error { _, err := r.contains(t.Context(), newest, old); return err },

@@ -35,7 +35,7 @@ func (s Slot) WorkCommit(ctx context.Context, taskID string, keep func(file stri
 	defer explain(&err, "cannot take a snapshot of workspace %q", s.Dir)
 	here, present, err := s.look(ctx)
 	if err == nil && (!present || here.head == "") {
-		err = errors.New("there is no worktree with a commit")
+		err = s.Repo.withMisplaced(s.Dir, errors.New("there is no worktree with a commit"))
 	}
 	if err != nil {
 		return "", nil, err
@@ -50,20 +50,20 @@ func (s Slot) commitWork(ctx context.Context, here place, taskID string, keep fu
 	if err != nil {
 		return "", nil, err
 	}
-	index, done, err := s.newIndex(ctx, known, s.present(known.flags))
+	index, err := s.newIndex(ctx, known, s.present(known.flags))
 	if err != nil {
 		return "", nil, err
 	}
-	defer done()
-	_, addErr := s.with(ctx, index, "add", "--all", "--sparse", "--ignore-errors")
+	defer index.remove()
+	_, addErr := s.with(ctx, index.file, "add", "--all", "--sparse", "--ignore-errors")
 	if addErr != nil && exitCode(addErr) < 0 {
 		return "", nil, addErr
 	}
-	if left, err = s.leaveOut(ctx, index, here.head, keep); err != nil {
+	if left, err = s.leaveOut(ctx, index.file, here.head, keep); err != nil {
 		return "", nil, err
 	}
 	if addErr != nil { // files that cannot be read stop no snapshot of the others
-		all, err := s.changes(ctx, index, "all")
+		all, err := s.changes(ctx, index.file, "all")
 		if err != nil {
 			return "", nil, err
 		}
@@ -73,7 +73,7 @@ func (s Slot) commitWork(ctx context.Context, here place, taskID string, keep fu
 			}
 		}
 	}
-	tree, err := s.writeTree(ctx, index)
+	tree, err := s.writeTree(ctx, index.file)
 	if err != nil {
 		return "", nil, err
 	}

@@ -19,6 +19,10 @@ type Slot struct {
 	Dir  string // absolute
 	// the last commit that is known of the branch that is checked out; asked only where git has no such branch
 	Noted string
+	// patterns, as in a .gitignore, of new files that are no one's work
+	Generated []string
+	// whether Release removes what git ignores
+	CleanIgnored bool
 }
 
 // place is the checkout of a slot. An absent one has only its folder.
@@ -111,8 +115,8 @@ func (s Slot) askGit(ctx context.Context) (place, bool, error) {
 		return place{}, false, fmt.Errorf("look at workspace %q: %w", s.Dir, gone)
 	}
 	if refusedWith(err, "not a git repository") {
-		return place{}, false, fmt.Errorf("look at workspace %q: the folder holds something else than a "+
-			"worktree; save what is in it and move it away", s.Dir)
+		return place{}, false, s.Repo.withMisplaced(s.Dir, fmt.Errorf("look at workspace %q: the folder holds "+
+			"something else than a worktree; save what is in it and move it away", s.Dir))
 	}
 	if err != nil && !unborn {
 		return place{}, false, fmt.Errorf("look at workspace %q: %w", s.Dir, err)

@@ -41,14 +41,14 @@ func (s Slot) Snapshot(ctx context.Context) (Snapshot, bool, error) {
 		return Snapshot{}, false, fmt.Errorf("cannot look at workspace %q: %w", s.Dir, gone)
 	}
 	if !own {
-		return Snapshot{}, false, fmt.Errorf("cannot look at workspace %q: it is no worktree of %q any more; "+
-			"save what is in it and move it away", s.Dir, s.Repo.Path)
+		return Snapshot{}, false, s.Repo.withMisplaced(s.Dir, fmt.Errorf("cannot look at workspace %q: it is no "+
+			"worktree of %q any more; save what is in it and move it away", s.Dir, s.Repo.Path))
 	}
 	prepared, _, err := s.note(ctx)
 	if err != nil {
 		return Snapshot{}, false, fmt.Errorf("cannot look at workspace %q: %w", s.Dir, err)
 	}
-	seen, err := s.fullStatus(ctx, asked{untracked: "all", submodules: "untracked"}, prepared)
+	seen, err := s.fullStatus(ctx, asked{untracked: "no", submodules: "untracked"}, prepared)
 	if err != nil {
 		return Snapshot{}, false, fmt.Errorf("cannot tell whether the workspace is clean: %w", err)
 	}
@@ -66,12 +66,14 @@ func (s Slot) Snapshot(ctx context.Context) (Snapshot, bool, error) {
 		switch {
 		case c.submodule:
 			at.Submodules = append(at.Submodules, c.path)
-		case c.index == untracked:
-			at.New = append(at.New, c.path)
 		default:
 			at.Modified = append(at.Modified, c.path)
 		}
 	}
+	if at.New, err = s.newFiles(ctx, seen.known); err != nil {
+		return Snapshot{}, false, fmt.Errorf("cannot tell whether the workspace is clean: %w", err)
+	}
+	at.New = slices.DeleteFunc(at.New, func(file string) bool { return slices.Contains(seen.strays, file) })
 	below, err := s.hiddenBelow(ctx, seen.submodules)
 	if err != nil {
 		return Snapshot{}, false, fmt.Errorf("cannot tell whether the workspace is clean: %w", err)
@@ -81,7 +83,6 @@ func (s Slot) Snapshot(ctx context.Context) (Snapshot, bool, error) {
 		at.Submodules = append(at.Submodules, outermost(seen.submodules, h.Submodule))
 	}
 	slices.Sort(at.Modified)
-	slices.Sort(at.New)
 	slices.Sort(at.Submodules)
 	at.Submodules = slices.Compact(at.Submodules)
 	if at.Setup, _, err = s.changedSetup(ctx, here.gitDir, prepared.setup); err != nil {
@@ -112,18 +113,39 @@ func (r Repo) Between(ctx context.Context, from, to string) (more, fewer int, er
 	return more, fewer, nil
 }
 
-// Changed lists the paths that differ between the head and where it left the base, sorted; a file that was moved
-// has both of its paths.
-func (r Repo) Changed(ctx context.Context, base, head string) ([]string, error) {
-	if err := r.comparable(ctx, r.Path, base, head); err != nil {
-		return nil, fmt.Errorf("cannot list what changed since %s: %w", base, err)
+// Differing are those of the paths that two commits have otherwise.
+func (r Repo) Differing(ctx context.Context, one, other string, paths []string) ([]string, error) {
+	args := []string{"diff", "--name-only", "-z", "--no-renames", "--no-ext-diff", "--ignore-submodules=none", one,
+		other, "--"}
+	for _, path := range paths {
+		args = append(args, ":(top,literal)"+path)
 	}
-	out, err := r.run(ctx, "diff", "--name-only", "-z", "--no-renames", "--no-ext-diff",
+	out, err := r.run(ctx, args...)
+	if err != nil {
+		return nil, fmt.Errorf("cannot compare %d files of %s and %s: %w", len(paths), one, other, err)
+	}
+	return strings.FieldsFunc(string(out.Stdout), func(r rune) bool { return r == 0 }), nil
+}
+
+// Changed lists the paths that differ between the head and where it left the base, sorted, and those of them that the
+// base has not; a file that was moved has both of its paths.
+func (r Repo) Changed(ctx context.Context, base, head string) (paths, added []string, err error) {
+	defer explain(&err, "cannot list what changed since %s", base)
+	if err := r.comparable(ctx, r.Path, base, head); err != nil {
+		return nil, nil, err
+	}
+	out, err := r.run(ctx, "diff", "--name-status", "-z", "--no-renames", "--no-ext-diff",
 		"--ignore-submodules=none", base+"..."+head, "--")
 	if err != nil {
-		return nil, fmt.Errorf("cannot list what changed since %s: %w", base, err)
+		return nil, nil, err
 	}
-	paths := strings.FieldsFunc(string(out.Stdout), func(r rune) bool { return r == 0 })
+	words := strings.Split(string(out.Stdout), "\x00")
+	for ; len(words) > 1; words = words[2:] {
+		paths = append(paths, words[1])
+		if words[0] == "A" {
+			added = append(added, words[1])
+		}
+	}
 	slices.Sort(paths)
-	return paths, nil
+	return paths, added, nil
 }

@@ -1,6 +1,7 @@
 package worktree
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -61,14 +62,17 @@ func TestCommitsAndChanged_compareWithWhereTheBranchBegan(t *testing.T) {
 	commit(t, h.Path, "upstream.txt", "y\n") // not the branch's doing
 	head := git(t, s.Dir, "rev-parse", "HEAD")
 	want(t, "commits", count(head), 2)
-	paths, err := h.Changed(t.Context(), git(t, h.Path, "rev-parse", "main"), head)
+	paths, _, err := h.Changed(t.Context(), git(t, h.Path, "rev-parse", "main"), head)
 	if err != nil {
 		t.Fatal(err)
 	}
 	want(t, "changed", strings.Join(paths, "|"), "a.txt|moved.txt|one two.txt")
+	main := git(t, h.Path, "rev-parse", "main")
+	other, err := h.Differing(t.Context(), main, head, []string{"a.txt", "upstream.txt", "*"})
+	want(t, "otherwise than the base", fmt.Sprint(other, err), "[a.txt upstream.txt] <nil>")
 	git(t, s.Dir, "merge", "-q", "--no-edit", "main")
 	head = git(t, s.Dir, "rev-parse", "HEAD")
-	paths, err = h.Changed(t.Context(), git(t, h.Path, "rev-parse", "main"), head)
+	paths, _, err = h.Changed(t.Context(), git(t, h.Path, "rev-parse", "main"), head)
 	want(t, "changed after a merge of main", strings.Join(paths, "|"), "a.txt|moved.txt|one two.txt")
 	if _, _, missing := h.Between(t.Context(), strings.Repeat("0", 40), head); err != nil || missing == nil {
 		t.Errorf("an unknown base: %v, %v", err, missing)
@@ -144,9 +148,10 @@ func TestSnapshot_whereHEADIsNoPlainBranch(t *testing.T) {
 	want(t, "without a commit", at.Branch+" at "+at.Head, "unborn at ")
 }
 
-// One for what the slot's own index has, two for an index that knows no file's times, one for the status, and one for
-// the objects of the commit, of which there are none here. The tip costs no further one.
-func TestALookForAGate_isFiveCallsOfGit(t *testing.T) {
+// One for what the slot's own index has, two for an index that knows no file's times, one for the status, two for new
+// files whatever new .gitignore files say, and one for the objects of the commit, of which there are none here. The tip
+// costs no further one.
+func TestALookForAGate_isSevenCallsOfGit(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	s := h.prepared(t, "topic", "T1")
@@ -154,5 +159,5 @@ func TestALookForAGate_isFiveCallsOfGit(t *testing.T) {
 	want(t, "calls", h.counted(func() {
 		stand(t, s)
 		want(t, "trouble", h.ReadTip(t.Context(), s.Dir, "topic").Trouble, "")
-	}), 5)
+	}), 7)
 }

@@ -2,16 +2,14 @@ package worktree
 
 import (
 	"cmp"
-	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
+	"orange/internal/lazyregexp"
 	"orange/internal/proc"
 )
-
-// mostPacked is how many bytes packed-refs has at most, of which git keeps none in its memory.
-const mostPacked = 512 << 20
 
 // usual is what is no file in the place of one that nearly every git in a folder reads, or one that is too large: it is
 // known before any git waits for it, or fills the memory with it.
@@ -36,15 +34,41 @@ func (r Repo) usual(dir string) error {
 			return proc.WaitsFor("git", file)
 		}
 		most := int64(proc.MostFile)
-		if filepath.Base(file) == "packed-refs" {
-			most = mostPacked
+		if filepath.Base(file) == "packed-refs" { // of which git keeps none in its memory
+			most = proc.MostWhole
 		}
 		if info, err := os.Stat(file); err == nil && info.Mode().IsRegular() && info.Size() > most {
-			return fmt.Errorf("git would read all of %q, and that has more than %d MiB; look at what it is, and move "+
-				"it away", file, most>>20)
+			return proc.TooLarge("git", file, most)
 		}
 	}
 	return waitsForPerson()
+}
+
+// wholeInFolder are the names in git's own folder of what git reads into its memory as a whole: refs, settings, lists
+// of what is ignored, and notes about merges. Objects, indexes and bundles are not among them.
+var wholeInFolder = lazyregexp.New(`^(worktrees/[^/]+/)?(HEAD|[A-Z_]+_HEAD|MERGE_[A-Z_]+|config(\.worktree)?|` +
+	`commondir|gitdir|locked|shallow|refs/.+|info/[^/]+|sequencer/.+|` +
+	`rebase-(merge|apply)/(head-name|onto|orig-head|done|` +
+	`git-rebase-todo|autostash|message|author-script))$|` +
+	`^objects/info/(alternates|commit-graphs/commit-graph-chain)$`)
+
+// readWhole reports whether git reads a file into its memory as a whole. Files of the project are not among them, but
+// for the lists of what git ignores and how it writes.
+func readWhole(file string) bool {
+	lists := []string{".gitignore", ".gitattributes", IncludeFile}
+	if slices.Contains(lists, filepath.Base(file)) || slices.Contains(persons(), file) {
+		return true
+	}
+	for dir := filepath.Dir(file); filepath.Dir(dir) != dir; dir = filepath.Dir(dir) {
+		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
+			return false // it is a file of the project
+		}
+		if isGitFolder(dir) {
+			name, err := filepath.Rel(dir, file)
+			return err == nil && wholeInFolder().MatchString(filepath.ToSlash(name))
+		}
+	}
+	return false
 }
 
 // othersIn are the repositories on this machine that a git talks to, by the words of its command.

@@ -1,7 +1,9 @@
 package worktree
 
 import (
+	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -40,4 +42,92 @@ func TestAGitThatIsLedToAPipe_isEnded(t *testing.T) {
 			wantError(t, err, `git waits for "`+pipe+`"`, "move it away")
 		})
 	}
+}
+
+// Git reads a ref, a setting or a note of a merge as a whole, whatever is there.
+func TestAGitThatReadsALargeFileAsAWhole_isEnded(t *testing.T) {
+	t.Parallel()
+	const size = 20 << 30
+	for name, c := range map[string]struct {
+		path string
+		args []string
+	}{
+		"another branch":   {".git/refs/heads/other", []string{"for-each-ref"}},
+		"a pick":           {".git/CHERRY_PICK_HEAD", []string{"status"}},
+		"a list of orders": {".git/sequencer/todo", []string{"status"}},
+	} {
+		t.Run(strings.ReplaceAll(name, " ", "-"), func(t *testing.T) {
+			t.Parallel()
+			h := newHome(t)
+			write(t, h.Path, c.path, "")
+			if err := os.Truncate(filepath.Join(h.Path, c.path), size); err != nil {
+				t.Fatal(err)
+			}
+			_, err := h.run(t.Context(), c.args...)
+			wantError(t, err, "git would read all of", filepath.Base(c.path), "move it away")
+		})
+	}
+	h := newHome(t)
+	for path, whole := range map[string]bool{
+		"large.bin": false, "refs/large.bin": false, ".git/index": false, ".git/objects/pack/p.pack": false,
+		".git/lfs/objects/a": false, ".git/HEAD": true, ".git/CHERRY_PICK_HEAD": true,
+		".git/worktrees/a/gitdir": true, "deep/.gitignore": true,
+		".git/worktrees/a/sharedindex.1": false, ".git/x.bundle": false, ".git/logs/HEAD": false,
+		".git/objects/info/commit-graph": false, ".git/objects/info/alternates": true, ".git/info/exclude": true,
+	} {
+		want(t, path, readWhole(filepath.Join(h.Path, path)), whole)
+	}
+}
+
+// The worktrees of a bare repository often lie inside it: their files are the project's.
+func TestAWorktreeInsideABareRepository_hasFilesOfAnySize(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	bare := filepath.Join(h.root, "bare")
+	git(t, h.root, "clone", "--quiet", "--bare", h.Path, bare)
+	git(t, bare, "worktree", "add", "--quiet", "--detach", "inside")
+	want(t, "a file of the project", readWhole(filepath.Join(bare, "inside", "large.bin")), false)
+	want(t, "a ref", readWhole(filepath.Join(bare, "refs", "heads", "main")), true)
+}
+
+// No git makes anything but a file in the place of a lock.
+func TestWhatIsNoFileInThePlaceOfALockOfGit_isNotWaitedFor(t *testing.T) {
+	t.Parallel()
+	for name, arrange := range map[string]func(path string) error{
+		"a pipe":          func(path string) error { return syscall.Mkfifo(path, 0o600) },
+		"a link":          func(path string) error { return os.Symlink("/dev/zero", path) },
+		"an empty folder": func(path string) error { return os.Mkdir(path, 0o700) },
+	} {
+		t.Run(strings.ReplaceAll(name, " ", "-"), func(t *testing.T) {
+			t.Parallel()
+			h := newHome(t)
+			s := h.prepared(t, "topic", "T1")
+			dir, err := s.gitDir()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := arrange(filepath.Join(dir, "index.lock")); err != nil {
+				t.Fatal(err)
+			}
+			_, err = s.run(t.Context(), "add", ".")
+			want(t, "in the worktree's own folder", err, nil)
+
+			shared := filepath.Join(h.Path, ".git", "config.lock")
+			if err := arrange(shared); err != nil {
+				t.Fatal(err)
+			}
+			_, err = h.run(t.Context(), "config", "a.b", "c")
+			wantError(t, err, strconv.Quote(shared), "no file that git made", "move it away")
+		})
+	}
+	h := newHome(t)
+	s := h.prepared(t, "topic", "T1")
+	dir, err := s.gitDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, dir, "index.lock/notes.txt", "words\n")
+	_, err = s.run(t.Context(), "add", ".")
+	wantError(t, err, "index.lock", "no file that git made", "move it away")
+	want(t, "what is in it", exists(dir, "index.lock/notes.txt"), true)
 }

@@ -43,20 +43,20 @@ func (s Slot) Trees(ctx context.Context, taskID string) (Trees, error) {
 }
 
 func (s Slot) trees(ctx context.Context) (Trees, error) {
-	index, done, err := s.indexWithoutFlags(ctx)
+	index, err := s.indexWithoutFlags(ctx)
 	if err != nil {
 		return Trees{}, err
 	}
-	defer done()
+	defer index.remove()
 	var made Trees
-	if made.Tracked, err = s.treeOfFiles(ctx, index); err != nil {
+	if made.Tracked, err = s.treeOfFiles(ctx, index.file); err != nil {
 		return Trees{}, err
 	}
 	link, err := s.linkFile()
 	if err != nil {
 		return Trees{}, err
 	}
-	all, err := s.changes(ctx, index, "all")
+	all, err := s.changes(ctx, index.file, "all")
 	if err != nil {
 		return Trees{}, err
 	}
@@ -66,7 +66,7 @@ func (s Slot) trees(ctx context.Context) (Trees, error) {
 			files = append(files, c.path)
 		}
 	}
-	made.Whole, err = s.withFiles(ctx, index, files)
+	made.Whole, err = s.withFiles(ctx, index.file, files)
 	return made, err
 }
 
@@ -74,12 +74,12 @@ func (s Slot) trees(ctx context.Context) (Trees, error) {
 // knows now, and those of the tree. Files that are new since, and that git does not know, are none of it.
 func (s Slot) ChangedSince(ctx context.Context, whole string) (changed []string, err error) {
 	defer explain(&err, "cannot compare workspace %q with what was judged", s.Dir)
-	index, done, err := s.indexWithoutFlags(ctx)
+	index, err := s.indexWithoutFlags(ctx)
 	if err != nil {
 		return nil, err
 	}
-	defer done()
-	now, err := s.treeOfFiles(ctx, index)
+	defer index.remove()
+	now, err := s.treeOfFiles(ctx, index.file)
 	if err != nil {
 		return nil, err
 	}
@@ -94,7 +94,7 @@ func (s Slot) ChangedSince(ctx context.Context, whole string) (changed []string,
 		}
 	}
 	if len(files) > 0 {
-		if now, err = s.withFiles(ctx, index, files); err != nil {
+		if now, err = s.withFiles(ctx, index.file, files); err != nil {
 			return nil, err
 		}
 		if apart, err = s.Repo.diffTrees(ctx, whole, now); err != nil {
@@ -130,17 +130,17 @@ func (r Repo) unknownFiles(ctx context.Context, judged Trees) (map[string]bool, 
 }
 
 // indexWithoutFlags is a temporary index with the entries of the slot's, in which nothing is overlooked.
-func (s Slot) indexWithoutFlags(ctx context.Context) (index string, done func(), err error) {
+func (s Slot) indexWithoutFlags(ctx context.Context) (tempIndex, error) {
 	if _, own := s.own(ctx); !own {
-		return "", nil, errors.New("it is no worktree of the repository")
+		return tempIndex{}, s.Repo.withMisplaced(s.Dir, errors.New("it is no worktree of the repository"))
 	}
 	prepared, _, err := s.note(ctx)
 	if err != nil {
-		return "", nil, err
+		return tempIndex{}, err
 	}
 	known, err := s.list(ctx)
 	if err != nil {
-		return "", nil, err
+		return tempIndex{}, err
 	}
 	return s.newIndex(ctx, known, s.hidingFlags(known.flags, prepared))
 }

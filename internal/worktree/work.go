@@ -84,12 +84,12 @@ func (s Slot) Diff(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	index, done, err := s.indexWithoutFlags(ctx)
+	index, err := s.indexWithoutFlags(ctx)
 	if err != nil {
 		return "", err
 	}
-	defer done()
-	return s.diffSince(ctx, index, from)
+	defer index.remove()
+	return s.diffSince(ctx, index.file, from)
 }
 
 // diffSince shows what the workspace changed since a commit. The index is one that was made for it.

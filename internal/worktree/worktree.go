@@ -34,8 +34,9 @@ type Repo struct {
 
 	Key string // the private ssh key that commits of Orange's own are signed with; empty signs none
 
-	calls    *atomic.Int64
-	patience time.Duration // with a push of the default branch; 0 is two minutes
+	overrules []string // NAME=VALUE, that git gets over the repository's own
+	calls     *atomic.Int64
+	patience  time.Duration // with a push of the default branch; 0 is two minutes
 }
 
 // merge-tree --write-tree came with this version.
@@ -111,8 +112,9 @@ func newEnough(version string) bool {
 func (r Repo) mainCheckout(ctx context.Context, path string) (string, error) {
 	lines, err := r.revParse(ctx, path, 3, "--git-dir", "--git-common-dir", "--is-bare-repository")
 	if refusedWith(err, "not a git repository") {
-		return "", task.Notef(errors.Join(task.ErrUsage, ErrNoRepository),
-			"it is not in a git repository; run \"git init\" there and commit, or name another folder")
+		said := errors.New(`it is not in a git repository; run "git init" there and commit, or name another folder`)
+		return "", task.Notef(errors.Join(task.ErrUsage, ErrNoRepository), "%s",
+			Repo{Path: path}.withMisplaced(path, said).Error())
 	}
 	if err != nil {
 		return "", err
@@ -198,8 +200,8 @@ func (r Repo) findDefault(ctx context.Context) (string, error) {
 	if known, err := r.knows(ctx, name); err != nil || known {
 		return name, err
 	}
-	return "", task.Notef(errors.Join(task.ErrUsage, ErrNoCommit),
-		"the repository has no commit yet; make the first one")
+	return "", task.Notef(errors.Join(task.ErrUsage, ErrNoCommit), "%s",
+		r.withMisplaced(r.Path, errors.New("the repository has no commit yet; make the first one")).Error())
 }
 
 // knows reports whether the branch is here or was seen on origin.

@@ -31,7 +31,7 @@ func EnsureWatch(home, self string) error {
 			}
 		}
 		_, err = proc.Detach(proc.Command{Name: self, Args: []string{"monitor", "--background"}, Dir: home,
-			Env: append(env, "ORANGE_HOME="+home)})
+			Base: append(env, "ORANGE_HOME="+home)})
 		return err
 	})
 }

@@ -44,7 +44,7 @@ func Main(args []string, messages io.Writer) int {
 func commands(program, may string) func(context.Context, string, []string) (proc.Result, error) {
 	return func(ctx context.Context, stdin string, args []string) (proc.Result, error) {
 		res, err := proc.Run(ctx, proc.Command{Name: program, Args: args, Stdin: strings.NewReader(stdin),
-			Env: append(lacking(), caller.ViaVariable+"="+mcp.Via, caller.MayVariable+"="+may)})
+			Base: proc.Caller(), Env: append(lacking(), caller.ViaVariable+"="+mcp.Via, caller.MayVariable+"="+may)})
 		if ended := (*proc.Error)(nil); errors.As(err, &ended) {
 			err = nil // it says itself why
 		}

@@ -6,7 +6,6 @@ import (
 
 	"orange/internal/dashboard/tasks"
 	"orange/internal/record"
-	"orange/internal/task"
 )
 
 // Incomplete is an error of a command that succeeded, but not in all of its consequences: it must not be repeated.
@@ -19,12 +18,7 @@ func (c Commands) Report(out record.Outcome, err error) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	var failures []string
-	for _, h := range out.Hooks {
-		if h.State == task.HookFailed {
-			failures = append(failures, h.Action+": "+h.Error)
-		}
-	}
+	failures, _ := out.HookFailures()
 	if out.Warning != "" {
 		failures = append(failures, out.Warning)
 	}

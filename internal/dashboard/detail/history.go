@@ -142,7 +142,8 @@ func wantedData() []string {
 	return []string{
 		"workflow", history.DataBranch, "role", history.DataNamedHarness, "window", history.DataResumed, "how",
 		"status", "since", "ended", task.DataUnstarted, task.DataLastWords, task.CrashCount,
-		"hook", "field", "file", "problem", "found", "kept", "ref", "taken_back", "for", history.DataAfter,
+		"hook", "field", "file", "problem", "found", "kept", "ref", "files", "may_change", "aside", "taken_back", "for",
+		history.DataAfter,
 		history.DataInState, history.DataRefused, history.DataFailure, history.DataUnreviewed, history.DataRedo,
 		"url", "checks", "check", "verdict", "exit", "commit",
 	}
@@ -194,6 +195,7 @@ func eventKinds() map[string]eventKind {
 		history.ReviewStarted:    {"▶", good, "review started", nil},
 		history.HookFailure:      {"!", bad, "%s failed", []string{"hook"}},
 		history.WorkRescued:      {"·", warn, "work rescued", nil},
+		history.SharedChanged:    {"!", bad, "settings that all worktrees share have changed", nil},
 		history.MergeBegun:       {"·", faint, "merge begun", nil},
 		history.MergeFailed:      {"!", warn, "nothing was merged", nil},
 		history.Merged:           {"✓", good, "merged", nil},

@@ -124,12 +124,14 @@ func (c *Creation) wrong() (string, field) {
 	switch {
 	case len(c.choices.Projects) == 0:
 		return noProject, fieldProject
-	case len(c.text(fieldSummary)) > task.MaxSummary:
-		return fmt.Sprintf("The summary has %d bytes, more than %d: put the rest into the context.",
-			len(c.text(fieldSummary)), task.MaxSummary), fieldSummary
 	case len(c.text(fieldContext)) > task.MaxContext:
 		return fmt.Sprintf("The context has %d bytes, more than %d: put it into a file of the repository, and "+
 			"name that.", len(c.text(fieldContext)), task.MaxContext), fieldContext
+	}
+	if text := c.lines[fieldSummary].text(); text != "" {
+		if err := task.CheckSummary(text); err != nil {
+			return err.Error(), fieldSummary
+		}
 	}
 	if _, problem := c.after(); problem != "" {
 		return problem, fieldAfter

@@ -3,6 +3,8 @@ package workspaces
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -17,6 +19,10 @@ import (
 type Reader interface {
 	// Workspaces are the workspaces of a project, or of all projects where its name is empty.
 	Workspaces(ctx context.Context, project string) ([]record.Holding, error)
+	// Asides are what was set aside of the workspaces of all tasks, where id is empty.
+	Asides(id string) ([]record.Aside, error)
+	// SharedWords are what all worktrees of a project, or of all, share and neither Orange nor a person changed.
+	SharedWords(ctx context.Context, project string) ([]string, error)
 }
 
 // Model is the view of the workspaces.
@@ -26,6 +32,8 @@ type Model struct {
 	tasks   *tasks.Set
 	style   *screen.Style
 	all     []record.Holding
+	asides  []record.Aside
+	shared  []string
 	known   bool // all was read
 	cursor  int
 	top     int    // the first visible workspace
@@ -39,8 +47,10 @@ func New(ctx context.Context, reader Reader, set *tasks.Set, style *screen.Style
 
 // Read is the answer of the reader.
 type Read struct {
-	all []record.Holding
-	err error
+	all    []record.Holding
+	asides []record.Aside
+	shared []string
+	err    error
 }
 
 // Load reads the workspaces.
@@ -48,7 +58,9 @@ func (m *Model) Load() tea.Cmd {
 	ctx, reader := m.ctx, m.reader
 	return func() tea.Msg {
 		all, err := reader.Workspaces(ctx, "")
-		return Read{all, err}
+		asides, asideErr := reader.Asides("")
+		changed, sharedErr := reader.SharedWords(ctx, "")
+		return Read{all, asides, changed, errors.Join(err, asideErr, sharedErr)}
 	}
 }
 
@@ -73,7 +85,7 @@ func (m *Model) Update(msg Read, size screen.Size) error {
 		return msg.err
 	}
 	before, had := m.selected()
-	m.all, m.known = msg.all, true
+	m.all, m.asides, m.shared, m.known = msg.all, msg.asides, msg.shared, true
 	if at := slices.IndexFunc(msg.all, func(h record.Holding) bool {
 		return h.Project == before.Project && h.Workspace == before.Workspace
 	}); had && at >= 0 {
@@ -96,6 +108,9 @@ func (m *Model) Use(project string) (used, size int) {
 	}
 	return used, size
 }
+
+// SharedChanged is how many settings that all worktrees of a repository share have changed.
+func (m *Model) SharedChanged() int { return len(m.shared) }
 
 func (m *Model) selected() (record.Holding, bool) {
 	if m.cursor >= len(m.all) {
@@ -189,6 +204,18 @@ func (m *Model) View(size screen.Size) []string {
 		out = append(out, text)
 		if i == m.cursor && columns.path == 0 && len(out) < size.Height {
 			out = append(out, "    "+m.style.Faint.Render(screen.Squeeze(path(h), max(1, size.Width-4))))
+		}
+	}
+	for _, changed := range m.shared {
+		if len(out) < size.Height {
+			out = append(out, m.style.Bad.Render(screen.Cut("  shared settings changed, "+screen.Clean(changed)+
+				": orange project restore, or accept", size.Width)))
+		}
+	}
+	for _, a := range m.asides {
+		if len(out) < size.Height {
+			out = append(out, m.style.Faint.Render(screen.Cut(fmt.Sprintf("  set aside of task %s: %s", a.Task,
+				screen.Clean(a.String())), size.Width)))
 		}
 	}
 	return out

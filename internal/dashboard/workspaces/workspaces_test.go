@@ -3,6 +3,7 @@ package workspaces
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -21,6 +22,14 @@ func (fakeReader) Workspaces(context.Context, string) ([]record.Holding, error) 
 		{Project: "shop", Workspace: "shop--2", Task: "unknown"},
 		{Project: "shop", Workspace: "shop--3"},
 	}, nil
+}
+
+func (fakeReader) Asides(string) ([]record.Aside, error) {
+	return []record.Aside{{Task: "1", Path: "lib", Why: "a repository of its own", Files: 2, Bytes: 3}}, nil
+}
+
+func (fakeReader) SharedWords(context.Context, string) ([]string, error) {
+	return []string{"project shop: user.name was not set, is \"Bot\""}, nil
 }
 
 func newModel(t *testing.T) (*Model, *tasks.Set) {
@@ -93,5 +102,21 @@ func TestAFailedReadIsAnError(t *testing.T) {
 	m, _ := newModel(t)
 	if err := m.Update(Read{err: errors.New("no")}, room()); err == nil || len(m.all) != 3 {
 		t.Errorf("got %v, and %d workspaces", err, len(m.all))
+	}
+}
+
+func TestView_namesWhatIsSetAside(t *testing.T) {
+	t.Parallel()
+	m, _ := newModel(t)
+	size := screen.Size{Width: 80, Height: 9}
+	if err := m.Update(m.Load()().(Read), size); err != nil {
+		t.Fatal(err)
+	}
+	text := strings.Join(m.View(size), "\n")
+	if !strings.Contains(text, `shared settings changed, project shop: user.name was not set, is "Bot"`) {
+		t.Errorf("the view does not have what all worktrees share:\n%s", text)
+	}
+	if !strings.Contains(text, "set aside of task 1: lib (a repository of its own; 2 files, 3 B)") {
+		t.Errorf("it shows\n%s", text)
 	}
 }

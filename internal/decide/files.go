@@ -1,0 +1,57 @@
+package decide
+
+import (
+	"fmt"
+
+	"orange/internal/record"
+	"orange/internal/rejection"
+)
+
+// dataFiles is the key in the data of an agent's end that says how many files kept its move.
+const dataFiles = "files"
+
+// heldByFiles is the answer to the end of an agent whose move new or changed files alone refuse. That is no crash: the
+// agent has done what it was to do, and a person, or the agent that starts again, says what is to become of the files.
+func (x *exit) heldByFiles(refused *rejection.Rejection) record.Change {
+	files := fmt.Sprintf("%d new or changed files", refused.Files)
+	if refused.Files == 1 {
+		files = "1 new or changed file"
+	}
+	c := x.note("")
+	c.Events[0].Reason = fmt.Sprintf("%s has ended, and %s keep its task in %q: %s", x.death.Name(), files,
+		x.task.Status, rejection.Reasons(refused.Details))
+	c.Events[0].Data[dataFiles] = files
+	c.Task.Attention = fmt.Sprintf("%s: %s; then start it again with %q, or move the task", files,
+		toDo(refused.Details), "orange task respawn "+x.task.ID)
+	return c
+}
+
+// toDo is what the unmet conditions want.
+func toDo(all []rejection.Detail) string {
+	text := ""
+	for i, d := range all {
+		if i > 0 {
+			text += "; "
+		}
+		text += d.Found + "; " + d.Want
+	}
+	return text
+}
+
+// HeldBack tells an agent that is started again what kept the move of the one before it, where files alone did; empty
+// where that is not so.
+func (events Conversations) HeldBack(role string) string {
+	held := ""
+	for _, e := range events {
+		switch {
+		case e.IsMove():
+			held = ""
+		case e.Data["role"] == role && e.Data["ended"] != "":
+			held = ""
+			if e.Data[dataFiles] != "" {
+				held = e.Reason
+			}
+		}
+	}
+	return held
+}

@@ -1,0 +1,46 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"orange/internal/decide"
+	"orange/internal/history"
+	"orange/internal/replay"
+	"orange/internal/task"
+	"orange/internal/workflow"
+)
+
+// rules is the workflow by which a task moves now: the one that it was created under, with what its project protects
+// and a person did not allow it to change.
+func (e *Engine) rules(ctx context.Context, t task.Task) (*workflow.Definition, error) {
+	def, err := e.Rules.Pinned(ctx, t.Workflow)
+	if err != nil {
+		return nil, err
+	}
+	project, err := e.Workspaces.Project(t.Project)
+	if errors.Is(err, task.ErrNotFound) {
+		return def, nil // the project is not registered any more, and protects nothing
+	}
+	if err != nil || len(project.Protected) == 0 {
+		return def, err
+	}
+	events, err := e.Index.Events(ctx, t.ID, 0)
+	if err != nil {
+		return nil, err
+	}
+	return replay.Protecting(def, project.Protected, events), nil
+}
+
+// atCreation is the reason for what a person allows a task when they create it.
+const atCreation = "said when the task was created"
+
+// mayChange is the event of a person who allows a task to change what its project protects.
+func (e *Engine) mayChange(t task.Task, u task.Update) (history.Event, error) {
+	if err := decide.MayAllow(t, u.Actor, u.Reason); err != nil {
+		return history.Event{}, err
+	}
+	return history.Event{Type: history.Updated, Reason: u.Reason,
+		Data: map[string]string{replay.DataMayChange: strings.Join(u.MayChange, "\n")}}, nil
+}

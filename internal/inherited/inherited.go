@@ -1,0 +1,97 @@
+// Package inherited says which variables of an environment belong to the program that started a process, and not to the
+// programs that this process starts.
+//
+// Git hands its hooks, aliases, filters and the commands of a rebase variables that lead to one repository: a program
+// that has them commits there, wherever it runs. A terminal server marks its windows, and Orange marks each program
+// that works for a task. A command of Orange may be started by any of these. What it starts in turn is for another task
+// or another folder, and gets none of them.
+package inherited
+
+import (
+	"slices"
+	"strings"
+)
+
+// ofRepository are the variables that lead git to a repository, or change what it finds there: what git lists with
+// "git rev-parse --local-env-vars", which a test compares, and those that older and newer versions of git have besides.
+func ofRepository() []string {
+	return []string{
+		"GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_CONFIG", "GIT_CONFIG_PARAMETERS", "GIT_CONFIG_COUNT",
+		"GIT_OBJECT_DIRECTORY", "GIT_DIR", "GIT_WORK_TREE", "GIT_IMPLICIT_WORK_TREE", "GIT_GRAFT_FILE",
+		"GIT_INDEX_FILE", "GIT_NO_REPLACE_OBJECTS", "GIT_REPLACE_REF_BASE", "GIT_PREFIX", "GIT_INTERNAL_SUPER_PREFIX",
+		"GIT_SHALLOW_FILE", "GIT_COMMON_DIR", "GIT_INTERNAL_GETTEXT_SH_SCHEME", "GIT_NAMESPACE", "GIT_QUARANTINE_PATH",
+		"GIT_LITERAL_PATHSPECS", "GIT_GLOB_PATHSPECS", "GIT_NOGLOB_PATHSPECS", "GIT_ICASE_PATHSPECS",
+	}
+}
+
+// ofCommand are the variables that git sets for the length of one commit, rebase or push. A person may have set them
+// too: they are taken out only where git started the process.
+func ofCommand() []string {
+	return []string{
+		"GIT_EXEC_PATH", "GIT_EDITOR", "GIT_SEQUENCE_EDITOR", "GIT_CHERRY_PICK_HELP", "GIT_REFLOG_ACTION",
+		"GIT_AUTHOR_DATE", "GIT_COMMITTER_DATE",
+	}
+}
+
+// Leads reports whether a variable leads the program that has it to a repository, or to a window of a terminal server,
+// that is not its own.
+func Leads(name string) bool {
+	return slices.Contains(ofRepository(), name) || name == "TMUX" || name == "TMUX_PANE"
+}
+
+// kept are the variables of Orange that a person has set for all that runs.
+func kept() []string { return []string{"ORANGE_HOME", "ORANGE_LOG_LEVEL", "ORANGE_MONITOR"} }
+
+// Without is an environment without what leads elsewhere, and without what git has set for one command of its own. What
+// Orange has set for a task stays.
+func Without(env []string) []string {
+	gits := byGit(env)
+	folder := value(env, "GIT_EXEC_PATH")
+	author := value(env, "GIT_COMMITTER_NAME") != "" // who says who commits says who the author is, too
+	out := make([]string, 0, len(env))
+	for _, pair := range env {
+		name, is, _ := strings.Cut(pair, "=")
+		switch {
+		case Leads(name), strings.HasPrefix(name, "GIT_CONFIG_KEY_"), strings.HasPrefix(name, "GIT_CONFIG_VALUE_"):
+		case gits && slices.Contains(ofCommand(), name), gits && strings.HasPrefix(name, "GIT_PUSH_OPTION_"):
+		case gits && !author && (name == "GIT_AUTHOR_NAME" || name == "GIT_AUTHOR_EMAIL"):
+		case gits && name == "PATH" && folder != "":
+			for strings.HasPrefix(is, folder+":") { // once for each git that started another one
+				is = is[len(folder)+1:]
+			}
+			out = append(out, name+"="+is)
+		default:
+			out = append(out, pair)
+		}
+	}
+	return out
+}
+
+// WithoutTask is Without, and without what marks a program that works for a task.
+func WithoutTask(env []string) []string {
+	return slices.DeleteFunc(Without(env), func(pair string) bool {
+		name, _, _ := strings.Cut(pair, "=")
+		return strings.HasPrefix(name, "ORANGE_") && !slices.Contains(kept(), name)
+	})
+}
+
+// byGit reports whether git started the process that has this environment: git puts the folder of its own programs
+// before the others, or says where in the repository it was called. That a shell exports GIT_DIR says nothing.
+func byGit(env []string) bool {
+	folder := value(env, "GIT_EXEC_PATH")
+	return folder != "" && strings.HasPrefix(value(env, "PATH"), folder+":") || has(env, "GIT_PREFIX") ||
+		has(env, "GIT_INDEX_FILE")
+}
+
+func has(env []string, name string) bool {
+	return slices.ContainsFunc(env, func(pair string) bool { return strings.HasPrefix(pair, name+"=") })
+}
+
+func value(env []string, name string) string {
+	for _, pair := range slices.Backward(env) { // of several the last one counts
+		if is, found := strings.CutPrefix(pair, name+"="); found {
+			return is
+		}
+	}
+	return ""
+}

@@ -1,0 +1,65 @@
+package pool
+
+import (
+	"context"
+	"fmt"
+
+	"orange/internal/proc"
+	"orange/internal/rejection"
+	"orange/internal/task"
+)
+
+// leastSpace is how many bytes have to be free so that a task starts. No one knows beforehand what its files take; with
+// less, not even the record can be written. The doctor warns much earlier.
+const leastSpace = 1 << 20
+
+// Ready asks what a task needs before it can start in its project, all of it, and changes nothing. It leaves out what
+// its branch and its agents need. Origin is asked by the start itself, which goes on without an answer.
+func (p *Pool) Ready(ctx context.Context, t task.Task) ([]rejection.Readiness, error) {
+	project, err := p.Setup.Project(t.Project)
+	if err != nil {
+		return nil, err
+	}
+	repo := p.repoOf(project)
+	var all []rejection.Readiness
+	base, err := repo.Base(ctx)
+	if err != nil {
+		all = append(all, rejection.Readiness{What: "base", Found: err.Error(),
+			Want: "mend that, or say where work is merged: orange project update --default-branch NAME"})
+	} else {
+		all = append(all, rejection.Readiness{What: "base", Found: fmt.Sprintf("%s at %.12s", base.Ref, base.Commit)})
+	}
+	commits, err := p.CanCommit(ctx, project)
+	if err != nil {
+		return nil, err
+	}
+	all = append(all, commits)
+	free, err := proc.Space(p.Home)
+	if err != nil {
+		return nil, err
+	}
+	disk := rejection.Readiness{What: "disk", Found: fmt.Sprintf("%d MB are free", free>>20)}
+	if free < leastSpace {
+		disk.Want = "make room: a worktree needs it, and so does the record"
+	}
+	holders, err := p.Record.Holders(ctx, project.Name)
+	if err != nil {
+		return nil, err
+	}
+	slots := rejection.Readiness{What: "worktrees", Found: fmt.Sprintf("%d of %d are free",
+		max(0, project.PoolSize-len(holders)), project.PoolSize)}
+	if len(holders) >= project.PoolSize {
+		slots.Found += ": it waits in line"
+	}
+	return append(all, disk, slots), nil
+}
+
+// CanCommit is whether commits of a project can be signed, where they are. It asks nothing of the record.
+func (p *Pool) CanCommit(ctx context.Context, project task.Project) (rejection.Readiness, error) {
+	signing, err := p.repoOf(project).Signing(ctx)
+	commits := rejection.Readiness{What: "commits", Found: "not signed", Want: signing.Trouble}
+	if signing.How != "" {
+		commits.Found = "signed " + signing.How
+	}
+	return commits, err
+}

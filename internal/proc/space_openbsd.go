@@ -1,0 +1,9 @@
+package proc
+
+import "syscall"
+
+func space(path string) (uint64, error) {
+	var system syscall.Statfs_t
+	err := syscall.Statfs(path, &system)
+	return inBytes(system.F_bavail, system.F_bsize), err
+}

@@ -1,0 +1,228 @@
+package worktree
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"orange/internal/shared"
+)
+
+// sharedOf is what all worktrees of a home share, as it is now.
+func sharedOf(t *testing.T, r Repo) shared.Settings {
+	t.Helper()
+	_, state, err := r.Shared(t.Context(), "", shared.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return state
+}
+
+// What an agent changes of what all worktrees share is seen, put back, and has no effect on Orange's git meanwhile.
+func TestShared_isSeenAndPutBack(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		do      func(t *testing.T, h home, s Slot)
+		key     string
+		refused bool
+	}{
+		"an identity": {do: func(t *testing.T, _ home, s Slot) { git(t, s.Dir, "config", "user.name", "Bot") },
+			key: "user.name"},
+		"hooks elsewhere": {do: func(t *testing.T, _ home, s Slot) {
+			git(t, s.Dir, "config", "core.hooksPath", "/none")
+		}, key: "core.hookspath"},
+		"signatures off": {do: func(t *testing.T, _ home, s Slot) {
+			git(t, s.Dir, "config", "commit.gpgSign", "false")
+		}, key: "commit.gpgsign"},
+		"an ssh program": {do: func(t *testing.T, _ home, s Slot) {
+			git(t, s.Dir, "config", "core.sshCommand", "false")
+		}, key: "core.sshcommand"},
+		"a filter": {do: func(t *testing.T, _ home, s Slot) { git(t, s.Dir, "config", "filter.x.clean", "false") },
+			key: "filter.x.clean"},
+		"an address": {do: func(t *testing.T, _ home, s Slot) {
+			git(t, s.Dir, "config", "remote.origin.url", "elsewhere")
+		}, key: "remote.origin.url", refused: true},
+		"a dead checkout": {do: func(t *testing.T, h home, _ Slot) {
+			git(t, h.Path, "config", "--file", filepath.Join(h.Path, ".git/config"), "core.bare", "true")
+		}, key: "core.bare", refused: true},
+		"an extension": {do: func(t *testing.T, h home, _ Slot) {
+			config := filepath.Join(h.Path, ".git/config")
+			git(t, h.root, "config", "--file", config, "extensions.unheardOf", "x")
+			git(t, h.root, "config", "--file", config, "core.repositoryFormatVersion", "1")
+		}, key: "extensions.unheardof", refused: true},
+		"a hook": {do: func(t *testing.T, h home, _ Slot) {
+			write(t, h.Path, ".git/hooks/pre-push", "#!/bin/sh\nexit 1\n")
+		}, key: "hooks/pre-push"},
+		"rules for attributes": {do: func(t *testing.T, h home, _ Slot) {
+			write(t, h.Path, ".git/info/attributes", "* -text\n")
+		}, key: "info/attributes", refused: true},
+		"what git ignores": {do: func(t *testing.T, h home, _ Slot) { write(t, h.Path, ".git/info/exclude", "*\n") },
+			key: "info/exclude"},
+		"other parents": {do: func(t *testing.T, h home, _ Slot) { write(t, h.Path, ".git/info/grafts", "") },
+			key: "info/grafts"},
+		"other objects": {do: func(t *testing.T, h home, _ Slot) {
+			write(t, h.Path, ".git/objects/info/alternates", filepath.Join(h.root, "more")+"\n")
+		}, key: "objects/info/alternates", refused: true},
+		"an object in the place of another": {do: func(t *testing.T, h home, s Slot) {
+			commit(t, s.Dir, "b.txt", "x")
+			git(t, s.Dir, "replace", git(t, h.Path, "rev-parse", "main"), git(t, s.Dir, "rev-parse", "HEAD"))
+			git(t, h.Path, "pack-refs", "--all")
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newHome(t)
+			s := h.prepared(t, "topic", "T1")
+			before := sharedOf(t, h.Repo)
+			stamp, known, err := h.Shared(t.Context(), "", shared.Settings{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.do(t, h, s)
+			now, after, err := h.Shared(t.Context(), stamp, known)
+			if err != nil || now == stamp {
+				t.Fatalf("nothing was seen: %v", err)
+			}
+			changes := shared.Differences(before, after)
+			if len(changes) == 0 || c.key != "" && !slices.ContainsFunc(changes, func(one shared.Change) bool {
+				return one.Key == c.key
+			}) {
+				t.Fatalf("seen is %v, want %s", changes, c.key)
+			}
+			noted, refused, err := h.AsNoted(t.Context(), changes, before, filepath.Join(h.root, "hooks"))
+			if err != nil || (len(refused) > 0) != c.refused {
+				t.Fatalf("refused is %v, %v", refused, err)
+			}
+			if !c.refused {
+				_, err := noted.run(t.Context(), "commit", "--allow-empty", "-q", "-m", "mine")
+				if err != nil {
+					t.Error(err)
+				}
+				want(t, "its author", git(t, h.Path, "log", "-1", "--format=%an"), "Ada")
+			}
+			if err := h.PutBack(t.Context(), changes, before); err != nil {
+				t.Fatal(err)
+			}
+			want(t, "left", fmt.Sprint(shared.Differences(before, sharedOf(t, h.Repo))), "[]")
+		})
+	}
+}
+
+// A configuration that is a link hides nothing that is written behind it.
+func TestShared_seesWhatIsWrittenBehindALink(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	config, moved := filepath.Join(h.Path, ".git/config"), filepath.Join(h.root, "moved")
+	stamp, before, err := h.Shared(t.Context(), "", shared.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(config, moved); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(moved, config); err != nil {
+		t.Fatal(err)
+	}
+	stamp, now, err := h.Shared(t.Context(), stamp, before)
+	want(t, "the link", fmt.Sprint(shared.Differences(before, now), err), "[config is new] <nil>")
+	git(t, h.root, "config", "--file", moved, "user.name", "Bot")
+	_, now, err = h.Shared(t.Context(), stamp, now)
+	want(t, "behind it", fmt.Sprint(shared.Differences(before, now), err),
+		`[config is new user.name was not set, is "Bot"] <nil>`)
+}
+
+// One thing that cannot be put back keeps no other, and a setting without a value is true.
+func TestPutBack_goesOn(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	write(t, h.Path, ".git/config", read(t, h.Path, ".git/config")+"[commit]\n\tgpgSign\n")
+	before := sharedOf(t, h.Repo)
+	git(t, h.Path, "config", "commit.gpgSign", "")
+	git(t, h.Path, "config", "user.name", "Bot")
+	git(t, h.Path, "config", "core.worktree", "/nowhere/at/all")
+	changes := append(shared.Differences(before, sharedOf(t, h.Repo)),
+		shared.Change{Key: "hooks", OfFile: true, Added: true})
+	wantError(t, h.PutBack(t.Context(), changes, before), "a folder is in its place")
+	want(t, "left", fmt.Sprint(shared.Differences(before, sharedOf(t, h.Repo))), "[]")
+}
+
+// script writes a program into the main checkout, or below git's folder there.
+func script(t *testing.T, h home, name, text string) {
+	t.Helper()
+	write(t, h.Path, name, "#!/bin/sh\n"+text+"\n")
+	if err := os.Chmod(filepath.Join(h.Path, name), 0o755); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A hook in a folder below, one that is a link, and one that the person's own setting leads to run as they were.
+func TestAsNoted_keepsHooksOfAllShapes(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	script(t, h, "scripts/pc.sh", `. "$(dirname "$0")/lib/more.sh"; touch `+filepath.Join(h.root, "mine"))
+	script(t, h, ".git/hooks/lib/more.sh", "true")
+	if err := os.Symlink("../../scripts/pc.sh", filepath.Join(h.Path, ".git/hooks/pre-commit")); err != nil {
+		t.Fatal(err)
+	}
+	git(t, h.Path, "config", "core.hooksPath", ".git/hooks")
+	before := sharedOf(t, h.Repo)
+	script(t, h, ".git/hooks/lib/more.sh", "touch "+filepath.Join(h.root, "theirs"))
+	script(t, h, ".git/hooks/post-commit", "touch "+filepath.Join(h.root, "theirs"))
+	noted, refused, err := h.AsNoted(t.Context(), shared.Differences(before, sharedOf(t, h.Repo)), before,
+		filepath.Join(h.root, "hooks"))
+	if err != nil || len(refused) > 0 {
+		t.Fatal(refused, err)
+	}
+	if _, err := noted.git(t.Context(), call{dir: h.Path, hooks: true,
+		args: []string{"commit", "--allow-empty", "-q", "-m", "mine"}}); err != nil {
+		t.Fatal(err)
+	}
+	want(t, "mine ran", exists(h.root, "mine"), true)
+	want(t, "theirs ran", exists(h.root, "theirs"), false)
+}
+
+// The hooks that were noted run where some have changed since, with their modes, and no other.
+func TestAsNoted_runsTheHooksThatWereNoted(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	script(t, h, ".git/hooks/pre-commit", "touch "+filepath.Join(h.root, "mine"))
+	before := sharedOf(t, h.Repo)
+	script(t, h, ".git/hooks/pre-commit", "touch "+filepath.Join(h.root, "theirs"))
+	script(t, h, ".git/hooks/post-commit", "touch "+filepath.Join(h.root, "theirs"))
+	noted, refused, err := h.AsNoted(t.Context(), shared.Differences(before, sharedOf(t, h.Repo)), before,
+		filepath.Join(h.root, "hooks"))
+	if err != nil || len(refused) > 0 {
+		t.Fatal(refused, err)
+	}
+	if _, err := noted.git(t.Context(), call{dir: h.Path, hooks: true,
+		args: []string{"commit", "--allow-empty", "-q", "-m", "mine"}}); err != nil {
+		t.Fatal(err)
+	}
+	want(t, "mine ran", exists(h.root, "mine"), true)
+	want(t, "theirs ran", exists(h.root, "theirs"), false)
+}
+
+// Where the times tell that nothing changed, no git is asked, and the first look asks one.
+func TestShared_asksGitOnceAndThenOnlyWhereTheConfigurationChanged(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	var stamp string
+	var known shared.Settings
+	look := func(what string, calls int64) {
+		t.Helper()
+		before := h.calls.Load()
+		var err error
+		if stamp, known, err = h.Shared(t.Context(), stamp, known); err != nil {
+			t.Fatal(err)
+		}
+		want(t, what, h.calls.Load()-before, calls)
+	}
+	look("the first look", 1)
+	look("nothing changed", 0)
+	write(t, h.Path, ".git/info/exclude", "x\n")
+	look("a file changed", 0)
+	git(t, h.Path, "config", "gc.auto", "0")
+	look("the configuration changed", 1)
+}
