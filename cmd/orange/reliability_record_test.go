@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -153,17 +154,17 @@ func recordFaults() []fault {
 			becomes: closed, goesOn: back,
 		},
 		{
-			name: "orange.db was written by a newer program", whole: true, run: moveIt(), exit: 1,
+			name: "another program made orange.db", whole: true, run: moveIt(), exit: 1,
 			inflict: func(w *faultWorld) func() {
 				var before int
 				db := w.record()
 				w.check(db.QueryRow("PRAGMA user_version").Scan(&before))
 				w.check(db.Close())
-				w.tell("PRAGMA user_version = 99")
-				return func() { w.tell("PRAGMA user_version = " + string(rune('0'+before))) }
+				w.tell("PRAGMA user_version = 8")
+				return func() { w.tell("PRAGMA user_version = " + strconv.Itoa(before)) }
 			},
-			says:    `cannot open the record "HOME/orange.db": it has version 99, and this program knows versions up to`,
-			becomes: "nothing: the record is not touched", goesOn: "use the newer program",
+			says:    `cannot open the record "HOME/orange.db": another Orange made it: the number of its schema is 8, `,
+			becomes: "nothing: the record is not touched", goesOn: "use that program, or `orange doctor --rebuild`",
 		},
 	}
 }

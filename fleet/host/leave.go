@@ -134,7 +134,7 @@ func (h *Host) letGo(ctx context.Context, gone wire.Gone) error {
 	}
 	var left struct{ Pushed string }
 	if h.unpushed.Delete(gone.Task); done(said) {
-		_ = json.Unmarshal([]byte(said.Stdout), &left) // an earlier orange says nothing of it
+		_ = json.Unmarshal([]byte(said.Stdout), &left) // what cannot be read names no place
 		where := ""
 		if left.Pushed != "" {
 			where = "; what it had of it is at " + left.Pushed

@@ -141,7 +141,7 @@ func (a *app) examine(ctx context.Context, asked record.Examination, progress fu
 const settling = 400 * time.Millisecond
 
 func adviceFor(err error) string {
-	if sqlite.IsDamaged(err) {
+	if sqlite.IsDamaged(err) || sqlite.IsOther(err) {
 		return adviceRebuild + " moves it aside and makes a new one from the tasks' folders"
 	}
 	return "correct that and run orange doctor again"
@@ -149,14 +149,14 @@ func adviceFor(err error) string {
 
 const adviceRebuild = "orange doctor --rebuild"
 
-// setAside moves a record that is damaged out of the way.
+// setAside moves a record that is damaged, or another program's, out of the way.
 func setAside(ctx context.Context, path string) ([]record.Finding, error) {
 	wrong, aside, err := sqlite.SetAside(ctx, path, time.Now())
 	if err != nil || wrong == "" {
 		return nil, err
 	}
 	return []record.Finding{{
-		Check: "database", Level: record.LevelWarning, Subject: recordName, Found: "it was damaged: " + wrong,
+		Check: "database", Level: record.LevelWarning, Subject: recordName, Found: "it could not be used: " + wrong,
 		Mended: fmt.Sprintf("moved to %q, and made again", aside),
 	}}, nil
 }

@@ -152,7 +152,7 @@ func (a *app) connect() error {
 			_, older, err = a.queries().Unrecorded(ctx)
 			return older, err
 		}}
-	a.server = environment.Server(a.dir)
+	a.server = tmux.ServerOf(a.dir)
 	a.lease = lease.Watch{Home: a.dir, Locks: a.files}
 	a.environments = &environment.PerTask{Home: a.dir, Server: a.server, Configure: a.configureTmux, Locks: a.files,
 		Log: log}

@@ -18,8 +18,7 @@ func unlikeShown(w record.Whole, events []history.Event) []string {
 	may := told(w.Task, events)
 	for _, v := range document.Fields(w.Task) {
 		is := record.Shown{Field: v.Key, Value: v.Text}
-		some := slices.ContainsFunc(w.Shown, func(one record.Shown) bool { return one.Field == v.Key })
-		if some && !slices.Contains(w.Shown, is) { // an earlier Orange did not show every field
+		if !slices.Contains(w.Shown, is) {
 			out = append(out, fmt.Sprintf("that TASK.md shows %s: %q is missing on record", v.Key, v.Text))
 		}
 	}

@@ -59,9 +59,6 @@ func (e *Engine) seat(ctx context.Context, caller task.Caller) (record.Seat, boo
 	if caller.Secret != "" {
 		seat, err := e.Seats.Seat(ctx, harness.SeatOf(caller.Secret))
 		if errors.Is(err, task.ErrNotFound) {
-			seat, err = e.Seats.Seat(ctx, harness.EarlierSeatOf(caller.Secret))
-		}
-		if errors.Is(err, task.ErrNotFound) {
 			return seat, false, rejection.Denied("", "an unknown seat (ORANGE_SEAT)",
 				"use the seat that you were started with, or unset ORANGE_SEAT if you are a person")
 		}

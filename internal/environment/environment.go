@@ -360,16 +360,6 @@ func (k *PerTask) noteBearings(env []string) error {
 	return nil
 }
 
-// Server is the terminal server of a home. Where its place is not noted yet, it may have been started in the bearings.
-func Server(home string) *tmux.Server {
-	s := tmux.ServerOf(home)
-	s.Earlier = func() string {
-		bearings, _ := Bearings(home) // without them it is looked for where this process would start it
-		return harness.Value(bearings, "TMUX_TMPDIR")
-	}
-	return s
-}
-
 // Bearings are the variables by which programs, their settings and the terminal server of a home are found, as they
 // were when a person last started a task; nil where none did.
 func Bearings(home string) ([]string, error) {

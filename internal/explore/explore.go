@@ -23,10 +23,6 @@ const Most = 500_000
 // MostAtCreation is the limit while a person waits for their task: at most about 2 seconds and 200 MB.
 const MostAtCreation = 100_000
 
-// Edition is the number of what is proved, and how. It grows with every property that is added or strengthened:
-// what was proved before has to be proved again then.
-const Edition = 6
-
 // Report is the result of the check of a workflow.
 type Report struct {
 	Configurations int

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"strings"
 )
 
 // Note is what the launcher of an agent writes at its end.
@@ -20,19 +19,13 @@ type Note struct {
 	Seal []byte `json:"seal,omitempty"`
 }
 
-// keyed begins the seat of an agent whose launcher seals its note.
-const keyed = "k"
-
 // SeatOf is the form in which Orange keeps a seat's secret: a digest of the public key that belongs to it. It tells
 // nothing of the secret, and is enough to know both the agent that shows the secret and the note that it sealed.
-func SeatOf(secret string) string { return keyed + digest(keyOf(secret).Public().(ed25519.PublicKey)) }
+func SeatOf(secret string) string { return digest(keyOf(secret).Public().(ed25519.PublicKey)) }
 
-// EarlierSeatOf is the form in which earlier programs kept a secret: their launchers seal no note.
-func EarlierSeatOf(secret string) string { return digest([]byte(secret)) }
-
-// IsSeat reports whether a text has one of these forms.
+// IsSeat reports whether a text has that form.
 func IsSeat(text string) bool {
-	sum, err := hex.DecodeString(strings.TrimPrefix(text, keyed))
+	sum, err := hex.DecodeString(text)
 	return err == nil && len(sum) == sha256.Size
 }
 
@@ -54,13 +47,9 @@ func (n Note) Sealed(secret string) Note {
 	return n
 }
 
-// Of reports whether the launcher of the agent that has a seat wrote the note, and no one changed it since. Of an agent
-// that an earlier program started no one can tell.
+// Of reports whether the launcher of the agent that has a seat wrote the note, and no one changed it since.
 func (n Note) Of(seat string) bool {
-	if !strings.HasPrefix(seat, keyed) {
-		return true
-	}
-	return len(n.Key) == ed25519.PublicKeySize && seat == keyed+digest(n.Key) &&
+	return len(n.Key) == ed25519.PublicKeySize && seat == digest(n.Key) &&
 		ed25519.Verify(n.Key, n.sealed(), n.Seal)
 }
 

@@ -282,30 +282,17 @@ func (e *Event) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// IsOldCrash reports whether the event is a crash in the form of earlier versions, which has its status and its
-// number among its data.
-func (e Event) IsOldCrash() bool {
-	return e.Type == AgentCrashed && e.Crash == 0 && e.Data[task.CrashCount] != ""
-}
-
-// AsOldCrash is a crash in that form.
-func (e Event) AsOldCrash() Event {
+// Told is what an event tells besides its own fields: its data, and of a crash the status and the number.
+func (e Event) Told() map[string]string {
+	if e.Type != AgentCrashed {
+		return e.Data
+	}
 	data := maps.Clone(e.Data)
 	if data == nil {
 		data = map[string]string{}
 	}
 	data[DataStatus], data[task.CrashCount] = string(e.In), strconv.Itoa(e.Crash)
-	e.In, e.Crash, e.Data = "", 0, data
-	return e
-}
-
-// Told is what an event tells besides its own fields: its data, and of a crash the status and the number, in
-// whichever form it was written.
-func (e Event) Told() map[string]string {
-	if e.Type != AgentCrashed || e.Crash == 0 {
-		return e.Data
-	}
-	return e.AsOldCrash().Data
+	return data
 }
 
 // IsMove reports whether the event changed the status.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"maps"
 	"reflect"
 	"strings"
 	"testing"
@@ -164,49 +165,27 @@ func chainOf(t testing.TB) []byte {
 	return written(t, events)
 }
 
-// A crash as it is written now, and the very lines of a history from before its status and its number were keys
-// of their own.
-func TestACrash_isReadInBothForms(t *testing.T) {
+// A crash has its status and its number as keys of their own, and tells of them with the rest.
+func TestACrash_tellsItsStatusAndItsNumber(t *testing.T) {
 	t.Parallel()
-	const before = `{"seq":1,"timestamp":"2026-03-01T12:00:00.000Z","type":"task.created","actor":"human","workflow":"d1","data":{"branch":"feat/a","status":"working","summary":"two","workflow":"default"},"prev":"","hash":"95b3c49c2a10694fc42dc32cd432427569701ad5e764e32fc7cc8afdaa23c97a"}
-{"seq":2,"timestamp":"2026-03-01T12:01:00.000Z","type":"agent.crashed","actor":"engine","reason":"the worker (exit status 3) ended without what the status asks for","counters":{"crash_count":1},"workflow":"d1","data":{"crash_count":"1","ended":"exit status 3","hook":"2","role":"worker","status":"working"},"prev":"95b3c49c2a10694fc42dc32cd432427569701ad5e764e32fc7cc8afdaa23c97a","hash":"1857edb6371190ded98000a2a663d02eb7614f8da86e5e27353477cd6ab0285b"}
-`
-	events, err := history.ReadHistory([]byte(before))
-	if err != nil || len(events) != 2 {
-		t.Fatalf("%v, %+v", err, events)
-	}
-	old := events[1]
-	if told, _, err := history.Fold(events); err != nil || told.Counters.Get(task.CrashCount) != 1 {
-		t.Errorf("the fold counts %v (%v)", told.Counters, err)
-	}
-	if err := history.VerifyChain(events); err != nil {
-		t.Error(err)
-	}
-	now := old
-	now.In, now.Crash, now.Data = "working", 1, map[string]string{"role": "worker", "ended": "exit status 3",
-		"hook": "2"}
-	if !old.IsOldCrash() || now.IsOldCrash() || !reflect.DeepEqual(old.Told(), now.Told()) ||
-		old.Told()[task.CrashCount] != "1" || old.Told()["status"] != "working" {
-		t.Errorf("they tell %v and %v", old.Told(), now.Told())
-	}
-	sealed, err := history.Seal(now, 2, events[0].Hash)
+	crash, err := history.Seal(history.Event{Type: history.AgentCrashed, Actor: "engine", In: "working", Crash: 1,
+		Data: map[string]string{"role": "worker", "hook": "2"}}, 1, "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	line, err := json.Marshal(sealed)
+	line, err := json.Marshal(crash)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := `"actor":"engine","status":"working","crash_count":1,"reason":`; !strings.Contains(string(line), want) {
+	if want := `"actor":"engine","status":"working","crash_count":1,"data":`; !strings.Contains(string(line), want) {
 		t.Errorf("written as %s, want %s in it", line, want)
 	}
-	first, _, _ := strings.Cut(before, "\n")
-	again, err := history.ReadHistory([]byte(first + "\n" + string(line) + "\n"))
-	if err != nil || !reflect.DeepEqual(again[1], sealed) {
-		t.Errorf("read as %+v (%v)", again, err)
+	again, err := history.ReadHistory([]byte(string(line) + "\n"))
+	if err != nil || len(again) != 1 || !reflect.DeepEqual(again[0], crash) {
+		t.Fatalf("read as %+v (%v)", again, err)
 	}
-	back, err := history.Seal(now.AsOldCrash(), 2, events[0].Hash)
-	if err != nil || back.Hash != old.Hash {
-		t.Errorf("in the form of before it is %+v (%v), want %+v", back, err, old)
+	want := map[string]string{"role": "worker", "hook": "2", "status": "working", task.CrashCount: "1"}
+	if told := again[0].Told(); !maps.Equal(told, want) || len(crash.Data) != 2 {
+		t.Errorf("it tells %v, want %v", told, want)
 	}
 }

@@ -147,11 +147,7 @@ func (h *Home) ParseWorkflow(file string, text []byte) (*workflow.Definition, er
 	if err != nil {
 		return nil, fmt.Errorf("read the usual names: %w", err)
 	}
-	def, err := workflow.Parse(file, text, usual)
-	if err == nil {
-		def.Strict = def.Strict || def.Version < firstStrict()[def.Name]
-	}
-	return def, err
+	return workflow.Parse(file, text, usual)
 }
 
 // Read reads a listed workflow. The error is a yaml.Problems, or why the file cannot be read.
@@ -281,10 +277,6 @@ func (h *Home) Pinned(ctx context.Context, ref task.WorkflowRef) (*workflow.Defi
 	}
 	return def, err
 }
-
-// firstStrict are the versions since which the workflows that ship say "override: strict". No one set a verdict aside
-// in earlier ones either, and no one does in a task that pinned one of them.
-func firstStrict() map[string]int { return map[string]int{"default": 7, "classic": 7, "build": 3} }
 
 // Harness finds a harness by name. Files of other names may be wrong: they do not matter here.
 func (h *Home) Harness(name string) (*harness.Harness, error) {

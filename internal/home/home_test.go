@@ -403,17 +403,3 @@ func TestAFileThatWasCopied_isCheckedAsItIsUsed(t *testing.T) {
 	_, err = h.CheckWorkflow(outside)
 	must(t, err)
 }
-
-// No one could set a verdict aside in a version that did not say so yet, and tasks may live that pinned one.
-func TestParseWorkflow_knowsThatEarlierVersionsAreStrict(t *testing.T) {
-	t.Parallel()
-	h := newHome(t)
-	for version, strict := range map[string]bool{"version: 6": true, "version: 8": false} {
-		text := strings.Replace(shipped(t), "override: strict\n", "", 1)
-		def, err := h.ParseWorkflow("default.yml", []byte(strings.Replace(text, "version: 7", version, 1)))
-		must(t, err)
-		if def.Strict != strict {
-			t.Errorf("%s without the word: strict %v, want %v", version, def.Strict, strict)
-		}
-	}
-}

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"strings"
 
+	"orange/internal/edition"
 	"orange/internal/explore"
 	"orange/internal/proc"
 	"orange/internal/task"
@@ -19,12 +20,12 @@ func (h *Home) Proved(digest string) string {
 
 // The notes. One that says anything else, or is of another edition, is as good as none.
 func provedNote(digest string) string {
-	return fmt.Sprintf("%s: proved by edition %d\n", digest, explore.Edition)
+	return fmt.Sprintf("%s: proved by edition %s\n", digest, edition.Rules)
 }
 
 func vastNote(digest string) string {
-	return fmt.Sprintf("%s: more than edition %d could follow, at most %d configurations\n", digest,
-		explore.Edition, explore.MostAtCreation)
+	return fmt.Sprintf("%s: more than edition %s could follow, at most %d configurations\n", digest,
+		edition.Rules, explore.MostAtCreation)
 }
 
 // verdict is what is known of a workflow: a refusal, or nil.

@@ -2,7 +2,6 @@ package home_test
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -12,6 +11,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"orange/internal/edition"
 	"orange/internal/explore"
 	"orange/internal/home"
 	"orange/internal/task"
@@ -132,8 +132,7 @@ func TestANote_thatIsCutShortOrOfAnotherEditionIsNone(t *testing.T) {
 		func(s string) string { return s[:len(s)/2] },
 		func(s string) string { return s + s },
 		func(s string) string {
-			edition := fmt.Sprint("edition ", explore.Edition)
-			return strings.Replace(s, edition, fmt.Sprint("edition ", explore.Edition-1), 1)
+			return strings.Replace(s, "edition "+edition.Rules, "edition 0123456789ab", 1)
 		},
 		func(s string) string { return strings.Replace(s, s[:8], "01234567", 1) },
 		func(s string) string { return strings.Replace(s, "proved", "\x00\x00\x00\x00\x00\x00", 1) },

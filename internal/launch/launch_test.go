@@ -122,10 +122,6 @@ func TestEnding_isToldByTheAgentsOwnLauncherAlone(t *testing.T) {
 	if end, found, err := Ending(home, 7, seat); !found || err != nil || end != (task.Ending{Known: true, Status: 3}) {
 		t.Errorf("its own: found %+v, %t (%v)", end, found, err)
 	}
-	write(harness.Note{Status: 4}) // of a launcher of an earlier program, which sealed nothing
-	if end, found, err := Ending(home, 7, harness.EarlierSeatOf(secret)); !found || err != nil || end.Status != 4 {
-		t.Errorf("an earlier one: found %+v, %t (%v)", end, found, err)
-	}
 }
 
 func TestRun_notesTheEndWhateverLiesInThePlaceOfTheNote(t *testing.T) {

@@ -207,7 +207,6 @@ func (f Files) differsDocument(t task.Task) ([]string, error) {
 	for _, want := range document.Fields(t) {
 		found, there := d.Front.Get(want.Key)
 		switch {
-		case !there && want.Text == "": // an earlier program did not write the field, and it would be empty
 		case !there:
 			out = append(out, fmt.Sprintf("%s has no %s", DocumentName, want.Key))
 		case found != want.Text:

@@ -20,7 +20,7 @@ func TestDiffers_tellsWhatIsNotAsOnRecordAndChangesNothing(t *testing.T) {
 		{"nothing", "", whole, ""},
 		{"status", "status: planning>status: done", whole, `TASK.md: status is "done", and "planning" on record`},
 		{"a key", "status: planning\n>", whole, "TASK.md has no status"},
-		{"a key of an earlier program's, which had not all", "review_model: \"\"\n>", whole, ""},
+		{"a key that is empty", "review_model: \"\"\n>", whole, "TASK.md has no review_model"},
 		{"broken", "status: planning>status: [", whole, "TASK.md: "},
 		{"no header", "---\n>", whole, "TASK.md has no header"},
 		{"a line", "", strings.Replace(whole, "2", "3", 1), "history.jsonl: line 2 is not what is on record"},

@@ -250,9 +250,6 @@ func (p *Pool) unscratch(ctx context.Context, repo worktree.Repo, name string) e
 	case !info.IsDir(): // a link may lead anywhere
 		return os.Remove(folder)
 	}
-	if _, err := os.Lstat(filepath.Join(folder, ".git")); err == nil { // an earlier program's
-		return repo.Unscratch(ctx, folder)
-	}
 	entries, err := os.ReadDir(folder)
 	for _, entry := range entries {
 		err = errors.Join(err, repo.Unscratch(ctx, filepath.Join(folder, entry.Name())))

@@ -12,6 +12,7 @@ import (
 
 	"orange/internal/action"
 	"orange/internal/decide"
+	"orange/internal/edition"
 	"orange/internal/history"
 	"orange/internal/record"
 	"orange/internal/replay"
@@ -106,7 +107,7 @@ func TestADecision_ofAnotherEditionIsNotMadeAgainAndLookedAtAllTheSame(t *testin
 	}
 	_, lines := w.resealed(func(e *history.Event) {
 		e.Inputs = json.RawMessage(strings.Replace(string(e.Inputs),
-			fmt.Sprintf(`"edition":%d`, replay.Edition), `"edition":1000`, 1))
+			`"rules":"`+edition.Rules+`"`, `"rules":"another"`, 1))
 		if e.IsMove() {
 			e.Hooks = append(slices.Clone(e.Hooks), "something_else") // as that edition had it
 		}

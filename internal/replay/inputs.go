@@ -11,15 +11,12 @@ import (
 
 	"orange/internal/decide"
 	"orange/internal/document"
+	"orange/internal/edition"
 	"orange/internal/history"
 	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
-
-// Edition is the edition of the rules in package decide. Raise it by hand when a rule changes its meaning or needs
-// more inputs: replay does not repeat the decisions of an earlier edition.
-const Edition = 9
 
 // What a decision was about.
 const (
@@ -49,7 +46,7 @@ const (
 // again from the history alone. The task's evidence keeps the texts that they name by digest.
 type Inputs struct {
 	Ask      string      `json:"ask"`
-	Edition  int         `json:"edition"`
+	Rules    string      `json:"rules"` // their edition
 	Now      time.Time   `json:"now"`
 	Role     string      `json:"role,omitempty"`
 	As       string      `json:"as,omitempty"`
@@ -219,7 +216,7 @@ func (in Inputs) Keep(def *workflow.Definition, s record.Snapshot, ev decide.Evi
 	if len(c.Events) == 0 {
 		return c, nil
 	}
-	in.Edition, in.Now = Edition, c.Events[0].Time.UTC()
+	in.Rules, in.Now = edition.Rules, c.Events[0].Time.UTC()
 	if def != nil {
 		in.Protected, in.MayChange = def.Protected()
 	}

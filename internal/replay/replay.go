@@ -1,6 +1,6 @@
 // Package replay records what a decision was made from, and makes decisions again from their history alone.
 //
-// It owns the inputs that an event keeps, the edition of the rules, and the comparison of what was recorded with what
+// It owns the inputs that an event keeps, and the comparison of what was recorded with what
 // the same rules, or other ones, decide. It does not own the rules: package decide has them. It touches no file and
 // reads no clock: its caller hands in the history and the texts that are kept. It implements docs/proof.md, "The past
 // can be decided again: replay".
@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 
+	"orange/internal/edition"
 	"orange/internal/history"
 	"orange/internal/record"
 	"orange/internal/rejection"
@@ -154,7 +155,7 @@ func (r *replay) step(at int, lines []string) (int, error) {
 		return 1, nil
 	}
 	recorded := together(r.events, at)
-	if in.Edition != Edition {
+	if in.Rules != edition.Rules {
 		return recorded, r.elsewhere(in, at, recorded, lines)
 	}
 	digest := first.Workflow
@@ -270,9 +271,6 @@ func (r *replay) differs(again []history.Event, at, recorded int, lines []string
 			e := again[i]
 			if i == 0 {
 				e.Inputs = r.events[at].Inputs
-			}
-			if i < recorded && r.events[at+i].IsOldCrash() {
-				e = e.AsOldCrash()
 			}
 			sealed, err := history.Seal(e, at+i+1, prev)
 			if err != nil {

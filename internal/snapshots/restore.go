@@ -276,6 +276,9 @@ func (k Keeper) told(texts map[string][]byte, project, id string) (about, error)
 	case said.Task != id || said.Project != project:
 		return said, task.Notef(task.ErrUsage, "cannot restore task %s of %q: the snapshot is of task %s of %q", id,
 			project, said.Task, said.Project)
+	case said.Work == nil:
+		return said, task.Notef(outward.ErrUnexpected, "cannot restore task %s: its record does not say which "+
+			"commit its work is", id)
 	case hex.EncodeToString(sum[:]) != said.Workflow.Digest:
 		return said, fmt.Errorf("cannot restore task %s: the workflow in the snapshot is not the one that it names", id)
 	}
@@ -285,7 +288,7 @@ func (k Keeper) told(texts map[string][]byte, project, id string) (about, error)
 // work is the commit of the worktree that belongs to a record: the one that it names, which has to be there.
 func (a about) work(id, there string) (string, error) {
 	switch {
-	case a.Work == nil || *a.Work == there: // an earlier program names none
+	case *a.Work == there:
 		return there, nil
 	case *a.Work == "":
 		return "", nil // what is there is of an earlier snapshot

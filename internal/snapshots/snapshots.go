@@ -71,8 +71,8 @@ type about struct {
 	// Claim is of the first snapshot after a restore alone, and no other one has it: two homes that restore the same
 	// task in one second must not push the same commit.
 	Claim string `json:"claim,omitempty"`
-	// Work is the commit of the worktree, empty where there is none; nil where an earlier program has made it.
-	Work *string `json:"work,omitempty"`
+	// Work is the commit of the worktree, empty where there is none. A record that does not say so is not restored.
+	Work *string `json:"work"`
 }
 
 const (

@@ -1,6 +1,7 @@
 package snapshots
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"path/filepath"
@@ -73,7 +74,8 @@ func TestTold_refusesWhatIsNotTheTasks(t *testing.T) {
 	t.Parallel()
 	const digest = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855" // of no text
 	whole := map[string][]byte{aboutName: []byte(`{"task": "T1", "project": "web", "workflow": {"Digest": "` + digest +
-		`"}}`), workflowName: nil}
+		`"}, "work": ""}`), workflowName: nil}
+	silent := map[string][]byte{aboutName: bytes.Replace(whole[aboutName], []byte(`, "work": ""`), nil, 1)}
 	if _, err := (Keeper{}).told(whole, "web", "T1"); err != nil {
 		t.Errorf("the task's own: %v", err)
 	}
@@ -85,6 +87,7 @@ func TestTold_refusesWhatIsNotTheTasks(t *testing.T) {
 		"another project": {whole, "shop", "T1"},
 		"other rules":     {map[string][]byte{aboutName: whole[aboutName], workflowName: []byte("x")}, "web", "T1"},
 		"nothing":         {nil, "web", "T1"},
+		"no work named":   {silent, "web", "T1"},
 	} {
 		if said, err := (Keeper{}).told(c.texts, c.project, c.id); err == nil {
 			t.Errorf("%s: %+v", name, said)

@@ -9,8 +9,9 @@ import (
 	"time"
 )
 
-// SetAside moves a record that is damaged out of the way, with all that belongs to it, and answers what is wrong with
-// it and where it is now; wrong is empty where it is sound or not there. Nothing of it is deleted.
+// SetAside moves a record that is damaged, or another program's, out of the way, with all that belongs to it, and
+// answers what is wrong with it and where it is now; wrong is empty where it is sound or not there. Nothing of it is
+// deleted.
 func SetAside(ctx context.Context, path string, now time.Time) (wrong, aside string, err error) {
 	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
 		return "", "", nil
@@ -21,7 +22,7 @@ func SetAside(ctx context.Context, path string, now time.Time) (wrong, aside str
 	aside = path + ".broken-" + now.UTC().Format("20060102T150405.000")
 	for _, end := range []string{"-shm", "-wal", ""} {
 		if err := os.Rename(path+end, aside+end); err != nil && !errors.Is(err, os.ErrNotExist) {
-			return "", "", fmt.Errorf("move the damaged record aside: %w", err)
+			return "", "", fmt.Errorf("move the record aside: %w", err)
 		}
 	}
 	return wrong, aside, nil
@@ -30,7 +31,7 @@ func SetAside(ctx context.Context, path string, now time.Time) (wrong, aside str
 // damageOf is what is wrong with a record; empty where it is sound.
 func damageOf(ctx context.Context, path string) (string, error) {
 	store, err := Open(ctx, path)
-	if IsDamaged(err) {
+	if IsDamaged(err) || IsOther(err) {
 		return err.Error(), nil
 	}
 	if err != nil {

@@ -53,7 +53,7 @@ func misshapen() []string {
 	forms := map[string][][2]string{
 		"hooks": {{"state", "IN ('pending', 'failed', 'done', 'superseded')"}, {"attempts", ">= 0"}, {"hook", json},
 			{"next_try", time}, {"started_at", time}, {"ended_at", time}},
-		"seats": {{"hash", "IS iif(ltrim($, 'k') GLOB '*[^0-9a-f]*', NULL, $)"}, {"pid", ">= 0"},
+		"seats": {{"hash", "IS iif($ GLOB '*[^0-9a-f]*', NULL, $)"}, {"pid", ">= 0"},
 			{"ended", "IN (0, 1)"}, {"start", json}},
 		"notices": {{"seq", "BETWEEN 1 AND (SELECT tasks.seq FROM tasks WHERE id = task)"}},
 		"waiters": {{"pid", "> 0"}},

@@ -200,3 +200,13 @@ func scanAll(t *testing.T, db *sql.DB, query string, visit func([]any)) {
 	}
 	must(t, rows.Err())
 }
+
+// wantBytes compares the number of bytes of a task's history with its lines.
+func wantBytes(t *testing.T, s *sqlite.Store, id string) {
+	t.Helper()
+	lines, bytes, err := s.Tail(t.Context(), id, 0)
+	must(t, err)
+	if want := len(strings.Join(lines, "\n") + "\n"); bytes != int64(want) {
+		t.Errorf("the history of %s is said to have %d bytes, want %d", id, bytes, want)
+	}
+}

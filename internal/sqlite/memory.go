@@ -18,7 +18,7 @@ func OpenMemory(ctx context.Context) (*Store, error) {
 		return nil, fmt.Errorf("cannot open a record in memory: %w", err)
 	}
 	s := &Store{connection: newConnection(db), path: path}
-	if err := s.migrate(ctx); err != nil {
+	if err := s.make(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("cannot open a record in memory: %w", err), s.Close())
 	}
 	return s, nil

@@ -1,12 +1,14 @@
 // Package sqlite is the record: what is true of every task, in one database with durable commits.
 //
-// It owns tables, transactions and migrations. A change is committed as a whole or not at all,
+// It owns tables and transactions. A change is committed as a whole or not at all,
 // and only on the version that it was decided on. It does not own any rule about what may change: decide does.
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"net/url"
@@ -36,8 +38,8 @@ const lockPatience = 20 * time.Second
 // file.
 const mostCache = 512
 
-// Open opens the database at path, makes it where it is missing, and brings it up to date.
-// A database that a newer program has written is an error.
+// Open opens the database at path, and makes it where it is missing. A database with another schema than this program's
+// is an error that IsOther knows; nothing of it is changed.
 func Open(ctx context.Context, path string) (*Store, error) {
 	query := url.Values{"_pragma": {
 		fmt.Sprintf("busy_timeout(%d)", lockPatience.Milliseconds()), "journal_mode(WAL)", "synchronous(FULL)",
@@ -53,7 +55,11 @@ func Open(ctx context.Context, path string) (*Store, error) {
 	if err == nil {
 		_, unfinished := os.Lstat(path + "-journal") // of a first commit that was cut: SQLite takes it back
 		foreign := isForeign(file) && unfinished != nil
-		_ = file.Close() // nothing was written
+		other := otherSchema(cmp.Or(noted(file), number()))
+		_ = file.Close()                       // nothing was written
+		if other != nil && unfinished != nil { // SQLite would move the log of commits into it
+			return nil, fmt.Errorf("cannot open the record %q: %w", path, other)
+		}
 		if foreign {
 			return nil, fmt.Errorf("cannot open the record %q: %w: %s", path, errForeign,
 				(&Store{path: path}).advice(codes.SQLITE_NOTADB))
@@ -70,7 +76,7 @@ func Open(ctx context.Context, path string) (*Store, error) {
 		return nil, fmt.Errorf("cannot open the record %q: %w", path, err)
 	}
 	s := &Store{connection: newConnection(db), path: path, writers: newQueue(path)}
-	if err := s.migrate(ctx); err != nil {
+	if err := s.make(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("cannot open the record %q: %w", path, err), s.Close())
 	}
 	return s, nil
@@ -85,6 +91,17 @@ func isForeign(file *os.File) bool {
 	head := make([]byte, len(magic))
 	n, _ := file.ReadAt(head, 0) // a file that cannot be read SQLite tells about
 	return n > 0 && string(head[:n]) != magic
+}
+
+// noted is the number of the schema that the file of a database has: 0 where the number is still in the log of commits,
+// and of a file that is no database.
+func noted(file *os.File) int {
+	const at, size = 60, 4
+	number := make([]byte, size)
+	if _, err := file.ReadAt(number, at); err != nil || isForeign(file) {
+		return 0
+	}
+	return int(binary.BigEndian.Uint32(number))
 }
 
 // Close ends the use of the record, and moves what the log of commits holds into orange.db where no other process has
@@ -111,31 +128,25 @@ func (s *Store) Leave(ctx context.Context) {
 	})
 }
 
-func (s *Store) migrate(ctx context.Context) error {
-	steps := migrations()
+// make makes the tables of an empty database. A database with another schema is an error, and stays as it is.
+func (s *Store) make(ctx context.Context) error {
 	have, err := s.version(ctx)
 	if err != nil {
-		return s.explain(fmt.Errorf("read its version: %w", err))
+		return s.explain(fmt.Errorf("read the number of its schema: %w", err))
 	}
-	if have == len(steps) {
-		return nil
-	}
-	if have > len(steps) {
-		return fmt.Errorf("it has version %d, and this program knows versions up to %d: use a newer orange", have,
-			len(steps))
+	if have != 0 {
+		return otherSchema(have)
 	}
 	return s.within(ctx, func(tx *batch) error {
 		// Another process may have been first: only the transaction knows.
 		if err := tx.one(ctx, "PRAGMA user_version", nil, &have); err != nil {
-			return fmt.Errorf("read its version: %w", err)
+			return fmt.Errorf("read the number of its schema: %w", err)
 		}
-		for ; have < len(steps); have++ {
-			if err := tx.script(ctx, steps[have]); err != nil {
-				return fmt.Errorf("bring it to version %d: %w", have+1, err)
-			}
-			if err := tx.script(ctx, fmt.Sprintf("PRAGMA user_version = %d", have+1)); err != nil {
-				return fmt.Errorf("note version %d: %w", have+1, err)
-			}
+		if have != 0 {
+			return otherSchema(have)
+		}
+		if err := tx.script(ctx, schema+fmt.Sprintf("PRAGMA user_version = %d", number())); err != nil {
+			return fmt.Errorf("make its tables: %w", err)
 		}
 		return nil
 	})
@@ -149,8 +160,8 @@ func (s *Store) reading(ctx context.Context, work func(*batch) error) error {
 // openPoll is how often a database is tried again that another process is making.
 const openPoll = 10 * time.Millisecond
 
-// version reads the database's version. While another process makes the database, SQLite says at once that it is locked
-// instead of waiting: then it is asked again.
+// version reads the number of the database's schema, 0 of an empty one. While another process makes the database,
+// SQLite says at once that it is locked instead of waiting: then it is asked again.
 func (s *Store) version(ctx context.Context) (have int, err error) {
 	deadline := time.Now().Add(lockPatience)
 	tick := time.NewTicker(openPoll)

@@ -67,20 +67,44 @@ func sameNames(a, b []string) bool {
 	return slices.Equal(a, b)
 }
 
-func TestOpen_refusesTheDatabaseOfANewerProgram(t *testing.T) {
+// A record that another program made, whether it is the earlier or the later one, stays as it is to the last byte.
+func TestOpen_refusesARecordWithAnotherSchema(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join(t.TempDir(), "orange.db")
-	create(t, openAt(t, path), aTask("one"))
-	_, err := raw(t, path).ExecContext(t.Context(), "PRAGMA user_version = 99")
+	for name, closed := range map[string]bool{"its number is in the file": true, "its number is in the log": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			path := filepath.Join(t.TempDir(), "orange.db")
+			db := raw(t, path)
+			_, err := db.ExecContext(t.Context(), "PRAGMA journal_mode = WAL; CREATE TABLE tasks (id); "+
+				"INSERT INTO tasks VALUES ('one'); PRAGMA user_version = 8")
+			must(t, err)
+			if closed {
+				must(t, db.Close())
+			}
+			before := bytesOf(t, path)
+			_, err = sqlite.Open(t.Context(), path)
+			if !sqlite.IsOther(err) || sqlite.IsDamaged(err) || !strings.Contains(err.Error(), "its schema is 8") ||
+				!strings.Contains(err.Error(), "orange doctor --rebuild") {
+				t.Errorf("the error is %v", err)
+			}
+			if after := bytesOf(t, path); !bytes.Equal(after, before) {
+				t.Error("the database was changed")
+			}
+			must(t, db.Close())
+			wrong, aside, err := sqlite.SetAside(t.Context(), path, time.Unix(0, 0))
+			if wrong == "" || err != nil || !strings.Contains(dump(t, aside), "[one]") {
+				t.Errorf("set aside: %q, %q, %v", wrong, aside, err)
+			}
+			create(t, openAt(t, path), aTask("two"))
+		})
+	}
+}
+
+func bytesOf(t *testing.T, path string) []byte {
+	t.Helper()
+	text, err := os.ReadFile(path)
 	must(t, err)
-	before := dump(t, path)
-	_, err = sqlite.Open(t.Context(), path)
-	if err == nil || !strings.Contains(err.Error(), "version 99") || !strings.Contains(err.Error(), "newer orange") {
-		t.Errorf("the error is %v", err)
-	}
-	if dump(t, path) != before {
-		t.Error("the database was changed")
-	}
+	return text
 }
 
 func TestOpen_refusesWhatIsNoDatabase(t *testing.T) {

@@ -50,20 +50,13 @@ func (s *Server) noted() (p place, found bool, err error) {
 	return p, true, nil
 }
 
-// where is the place that is noted. Where none is, it is that of a server which was started before places were noted,
-// or where a server would be started now.
+// where is the place that is noted. Where none is, it is where a server would be started now.
 func (s *Server) where() (place, error) {
 	p, found, err := s.noted()
 	if found || err != nil {
 		return p, err
 	}
-	here := s.usual(os.Getenv(folderVariable))
-	if s.Earlier != nil {
-		if there := s.usual(s.Earlier()); there != here && listens(there) {
-			return place{Socket: there}, nil
-		}
-	}
-	return place{Socket: here}, nil
+	return place{Socket: s.usual(os.Getenv(folderVariable))}, nil
 }
 
 // folderVariable names the folder in which tmux makes a folder for its sockets.

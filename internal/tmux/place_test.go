@@ -55,24 +55,6 @@ func TestPlace_isTheSameForEveryShellWhileTheServerLives(t *testing.T) {
 	}
 }
 
-func TestPlace_ofAServerThatWasStartedBeforePlacesWereNoted(t *testing.T) {
-	s := newServer(t)
-	p := mustStart(t, s, Start{Task: "one", Session: "one"})
-	noted, before := mustNoted(t, s), os.Getenv("TMUX_TMPDIR")
-	must(t, os.Remove(s.file()))
-	elsewhere(t)
-	late := other(s)
-	late.Earlier = func() string { return before }
-	if panes := mustPanes(t, late); len(panes) != 1 || panes[0].Server != p.Server || mustNoted(t, s) != noted {
-		t.Errorf("found %+v, and noted is %+v; want %+v", panes, mustNoted(t, s), noted)
-	}
-	must(t, os.Remove(s.file()))
-	must(t, late.Keep(t.Context(), "abc", []byte("x")))
-	if again := mustNoted(t, s); again != noted {
-		t.Errorf("what is kept is at %+v, want %+v", again, noted)
-	}
-}
-
 // A copy would else end the agents of the first home as strangers.
 func TestPlace_ofACopiedHomeIsNotTheFirstOnes(t *testing.T) {
 	t.Parallel()

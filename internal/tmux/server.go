@@ -27,8 +27,6 @@ type Server struct {
 	// Config is the absolute path of the file with the text of Configuration. Next to it is the file with the place.
 	Config  string
 	Program string // "tmux" when empty
-	// Earlier is the TMUX_TMPDIR of the one who started a server before places were noted. It may be nil.
-	Earlier func() string
 
 	silent silence
 }

@@ -17,6 +17,7 @@ import (
 	"orange/internal/logfile"
 	"orange/internal/mirror"
 	"orange/internal/relay"
+	"orange/internal/tmux"
 )
 
 // Main does what a command line asks for, if that is for this package, and answers the exit status. Where it is not,
@@ -62,7 +63,7 @@ func run(ticket string, messages io.Writer) int {
 	l := launch.Launcher{
 		Messages: messages,
 		Kept: func(t harness.Ticket) ([]string, error) {
-			return environment.Kept(context.Background(), environment.Server(t.Home), t.Task)
+			return environment.Kept(context.Background(), tmux.ServerOf(t.Home), t.Task)
 		},
 		Given: func(t harness.Ticket) ([]string, error) {
 			return environment.Variables{Home: t.Home}.For(harness.Value(t.Set, "ORANGE_PROJECT"), t.Task)
