@@ -50,5 +50,8 @@ func (p *Program) sayReady(all []rejection.Readiness) {
 		if one.Want != "" {
 			p.say("%-8s to do: %s", "", one.Want)
 		}
+		if one.Note != "" {
+			p.say("%-8s note: %s", "", one.Note)
+		}
 	}
 }

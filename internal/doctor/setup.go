@@ -84,8 +84,8 @@ func (d *Doctor) project(ctx context.Context, p task.Project) finding {
 	return d.commits(ctx, p)
 }
 
-// commits reports whether commits can be signed in a project that signs them. What else a task needs to start, other
-// checks look at.
+// commits reports whether commits can be signed in a project that signs them, and whether hooks of git run at them.
+// Other checks look at what else a task needs to start.
 func (d *Doctor) commits(ctx context.Context, p task.Project) finding {
 	commits, err := d.Setup.CanCommit(ctx, p)
 	switch {
@@ -93,6 +93,10 @@ func (d *Doctor) commits(ctx context.Context, p task.Project) finding {
 		return blind(checkProjects, p.Name, err)
 	case commits.Want != "":
 		return problem(checkProjects, p.Name, "its commits are "+commits.Found+", which does not work", commits.Want)
+	}
+	if commits.Note != "" {
+		found, advice, _ := strings.Cut(commits.Note, "; ")
+		return warning(checkProjects, p.Name, found, advice)
 	}
 	return ok(checkProjects, p.Name, "%s", p.Path)
 }

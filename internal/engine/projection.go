@@ -101,6 +101,10 @@ func (h pastMoves) had(t task.Task, file string, text []byte) bool {
 	})
 }
 
+// dataMark is the key in the data of a ProjectionRestored for what tells this very edit from the next one with the same
+// content.
+const dataMark = "mark"
+
 // tampered keeps an edited projection, and reports it: once for each edit, however often this step is cut short.
 func (e *Engine) tampered(ctx context.Context, t task.Task, events []history.Event, file string,
 	found record.ProjectionFile) error {
@@ -113,7 +117,7 @@ func (e *Engine) tampered(ctx context.Context, t task.Task, events []history.Eve
 	e.warn(t.ID, fmt.Sprintf("someone changed %s of task %s, which only the engine writes: %s; it is put "+
 		"back, and what it held is kept as evidence/%s", file, t.ID, what, digest))
 	if at := lastRestored(events, file); at >= 0 && events[at].Data[history.DataFound] == digest &&
-		events[at].Data[history.DataMark] == found.Mark {
+		events[at].Data[dataMark] == found.Mark {
 		return nil
 	}
 	_, err := e.Documents.Keep(t.Project, t.ID, digest, string(found.Text))
@@ -128,7 +132,7 @@ func (e *Engine) tampered(ctx context.Context, t task.Task, events []history.Eve
 		Reason: "someone changed " + file + ", which only the engine writes: " + what,
 		Data: map[string]string{
 			history.DataFile: file, history.DataFound: digest, "written": task.FormatTime(found.Written),
-			history.DataMark: found.Mark,
+			dataMark: found.Mark,
 		},
 	})
 }

@@ -34,10 +34,8 @@ const (
 // was put back.
 const ProjectionRestored = "projection.restored"
 
-// Keys in the data of a ProjectionRestored: the file, the digest under which its content is kept, when that was
-// written, and what tells this very edit from the next one with the same content.
+// Keys in the data of a ProjectionRestored: the file, and the digest under which its content is kept.
 const (
 	DataFile  = "file"
 	DataFound = "found"
-	DataMark  = "mark"
 )

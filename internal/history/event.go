@@ -24,6 +24,7 @@ const (
 	StatusChanged    = "status.changed"
 	AutoAdvanced     = "auto.advanced"
 	WorkspaceReady   = "workspace.ready"
+	StartNoted       = "start.noted" // what a person should know of how the task began: the reason says it
 	AgentSpawned     = "agent.spawned"
 	AgentRespawned   = "agent.respawned"
 	AgentStopped     = "agent.stopped"

@@ -14,7 +14,7 @@ type Happening struct {
 func EventTypes() []string {
 	return []string{
 		Created, Updated, QueuedForSpace, WaitBroken, StatusChanged, AutoAdvanced, MergeBegun, MergeFailed,
-		Merged, WorkflowMigrated, WorkspaceReady, Rebuilt,
+		Merged, WorkflowMigrated, WorkspaceReady, StartNoted, Rebuilt,
 		AgentSpawned, AgentRespawned, AgentStopped, AgentNotified, PersonSaid, ConversationNoted,
 		AgentCrashed, AgentLimited, MachineLost, CrashesForgotten, HooksRetried, AgentStalled, ReviewStarted,
 		TimeoutWarning, TimeoutAlert, TimeoutEscalated, HookFailure, CheckFinished, OrphanFreed, WorkRescued,

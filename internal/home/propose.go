@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -71,20 +72,47 @@ func (h *Home) Propose(ctx context.Context, p task.Project) (task.WorktreeSetup,
 	} else if there && !wants.Submodules {
 		wants.Submodules, seen = true, append(seen, ".gitmodules")
 	}
-	named, err := isFile(p.Path, worktree.IncludeFile)
-	if err != nil || named || len(wants.Copy)+len(wants.Link) > 0 {
-		return wants, seen, err // the repository says itself which files are copied
-	}
-	untracked, err := repo.Untracked(ctx, []string{"/.env", "/.env.*", "!/.env.example"})
+	hooks, err := hooksToBring(ctx, repo, p.Worktree)
 	if err != nil {
 		return p.Worktree, nil, err
 	}
-	for _, file := range untracked {
-		if there, err := isFile(p.Path, file); err == nil && there {
-			wants.Copy, seen = append(wants.Copy, "/"+file), append(seen, file)
-		}
+	for _, folder := range hooks {
+		wants.Copy, seen = append(wants.Copy, folder), append(seen, "hooks of git in "+folder)
+	}
+	secrets, err := secretsToBring(ctx, repo, p)
+	if err != nil {
+		return p.Worktree, nil, err
+	}
+	for _, file := range secrets {
+		wants.Copy, seen = append(wants.Copy, "/"+file), append(seen, file)
 	}
 	return wants, seen, nil
+}
+
+// hooksToBring are the patterns of folders in which git looks for hooks, and that no worktree gets.
+func hooksToBring(ctx context.Context, repo worktree.Repo, has task.WorktreeSetup) ([]string, error) {
+	does, err := repo.Committing(ctx)
+	if err != nil || has.Brings(does.HooksPath) {
+		return nil, err
+	}
+	if hidden, err := repo.HiddenHooks(ctx, does.HooksPath); err != nil || !hidden {
+		return nil, err
+	}
+	return []string{"/" + path.Clean(does.HooksPath)}, nil
+}
+
+// secretsToBring are the untracked files with variables that programs read. Where the repository or the project says
+// which files are copied, there are none.
+func secretsToBring(ctx context.Context, repo worktree.Repo, p task.Project) ([]string, error) {
+	named, err := isFile(p.Path, worktree.IncludeFile)
+	if err != nil || named || len(p.Worktree.Copy)+len(p.Worktree.Link) > 0 {
+		return nil, err
+	}
+	untracked, err := repo.Untracked(ctx, []string{"/.env", "/.env.*", "!/.env.example"})
+	return slices.DeleteFunc(untracked, func(file string) bool {
+		there, err := isFile(p.Path, file)
+		return err != nil || !there
+	}), err
 }
 
 func isFile(dir, name string) (bool, error) {

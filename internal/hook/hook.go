@@ -204,6 +204,9 @@ func clearedEvents(c worktree.Cleared) []history.Event {
 	for _, what := range c.TakenBack {
 		add(map[string]string{"taken_back": what + ", which was changed in the worktree's own git configuration"})
 	}
+	for _, note := range c.Notes {
+		events = append(events, history.Event{Type: history.StartNoted, Reason: note})
+	}
 	return events
 }
 

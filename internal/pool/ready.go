@@ -3,6 +3,7 @@ package pool
 import (
 	"context"
 	"fmt"
+	"path"
 
 	"orange/internal/proc"
 	"orange/internal/rejection"
@@ -54,12 +55,28 @@ func (p *Pool) Ready(ctx context.Context, t task.Task) ([]rejection.Readiness, e
 	return append(all, disk, slots), nil
 }
 
-// CanCommit is whether commits of a project can be signed, where they are. It asks nothing of the record.
+// CanCommit is whether commits of a project can be signed, where they are, and whether hooks of git run at them. It
+// asks nothing of the record.
 func (p *Pool) CanCommit(ctx context.Context, project task.Project) (rejection.Readiness, error) {
-	signing, err := p.repoOf(project).Signing(ctx)
-	commits := rejection.Readiness{What: "commits", Found: "not signed", Want: signing.Trouble}
-	if signing.How != "" {
-		commits.Found = "signed " + signing.How
+	repo := p.repoOf(project)
+	does, err := repo.Committing(ctx)
+	commits := rejection.Readiness{What: "commits", Found: "not signed", Want: does.Trouble}
+	if does.How != "" {
+		commits.Found = "signed " + does.How
+	}
+	if err != nil || project.Worktree.Brings(does.HooksPath) {
+		return commits, err
+	}
+	hidden, err := repo.HiddenHooks(ctx, does.HooksPath)
+	if hidden {
+		commits.Note = fmt.Sprintf("git runs the hooks in %q, and no commit has that folder: none runs in a "+
+			"worktree, unless the set-up makes them; have them brought along: %s", does.HooksPath,
+			bringHooks(project, does.HooksPath))
 	}
 	return commits, err
+}
+
+// bringHooks is the command that has a folder of hooks brought into a project's worktrees.
+func bringHooks(project task.Project, hooksPath string) string {
+	return fmt.Sprintf("orange project update %q --copy %q", project.Name, "/"+path.Clean(hooksPath))
 }

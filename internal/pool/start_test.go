@@ -132,7 +132,7 @@ func TestAFolderThatIsNotInTheWorktree_isRefused(t *testing.T) {
 	}
 }
 
-// An origin that does not answer holds no start up: the task begins from what is here, and the log says so.
+// An origin that does not answer holds no start up: the task begins from what is here, and its history says so.
 func TestPrepare_beginsFromWhatIsHereWhereOriginDoesNotAnswer(t *testing.T) {
 	t.Parallel()
 	p, s := newPool(t)
@@ -140,10 +140,11 @@ func TestPrepare_beginsFromWhatIsHereWhereOriginDoesNotAnswer(t *testing.T) {
 	git(t, s.project.Path, "config", "core.sshCommand", "sh -c 'exec sleep 900'")
 	var log strings.Builder
 	p.Log, p.patience = slog.New(slog.NewTextHandler(&log, nil)), 50*time.Millisecond
-	_, err := p.Prepare(t.Context(), aTask())
+	prepared, err := p.Prepare(t.Context(), aTask())
 	must(t, err)
-	if !strings.Contains(log.String(), "origin did not answer within 50ms") {
-		t.Errorf("the log says %q", log.String())
+	const want = "origin did not answer within 50ms"
+	if !strings.Contains(log.String(), want) || len(prepared.Notes) != 1 || !strings.Contains(prepared.Notes[0], want) {
+		t.Errorf("the log says %q, and the notes are %q", log.String(), prepared.Notes)
 	}
 	if branch := git(t, p.Dir("garden--1"), "branch", "--show-current"); branch != "fix" {
 		t.Errorf("the worktree is on %q", branch)

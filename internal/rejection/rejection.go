@@ -56,6 +56,7 @@ type Readiness struct {
 	What  string `json:"what"`
 	Found string `json:"found"`
 	Want  string `json:"want,omitempty"` // what to do so that it is there; empty where it is
+	Note  string `json:"note,omitempty"` // what a person should know all the same: it holds nothing up
 }
 
 // Detail is one unmet condition.

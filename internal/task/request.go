@@ -1,5 +1,11 @@
 package task
 
+import (
+	"path"
+	"slices"
+	"strings"
+)
+
 // Actor is who asks.
 type Actor struct {
 	Role string // RoleHuman, or the role of the agent's seat
@@ -113,6 +119,14 @@ type WorktreeSetup struct {
 	Ports      int    `json:"ports,omitempty"`      // how many each task gets for itself
 	Subdir     string `json:"subdir,omitempty"`     // the folder in which agents, checks and the set-up start
 	Clean      string `json:"clean,omitempty"`      // "ignored": it loses what git ignores when a task gives it back
+}
+
+// Brings reports whether worktrees get a folder of the main checkout, itself or with one that it lies in.
+func (w WorktreeSetup) Brings(folder string) bool {
+	return slices.ContainsFunc(slices.Concat(w.Copy, w.Link), func(pattern string) bool {
+		pattern, folder := strings.Trim(pattern, "/")+"/", path.Clean(folder)+"/"
+		return strings.HasPrefix(folder, pattern)
+	})
 }
 
 // What a set-up may use where a project does not say.

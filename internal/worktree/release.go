@@ -39,6 +39,7 @@ type Cleared struct {
 	Rescued   []Rescue
 	Aside     []record.Aside // what no commit can hold
 	TakenBack []string       // of its own configuration: names of settings, and "sparse-checkout"
+	Notes     []string       // what a person should know of how the task began
 }
 
 func (s Slot) release(ctx context.Context, taskID string, prepared note) (done Cleared, err error) {

@@ -12,20 +12,23 @@ import (
 	"orange/internal/proc"
 )
 
-// Signing is how commits in the repository are signed.
-type Signing struct {
-	How     string // in words; empty where none is
-	Trouble string // why no agent could sign one, as far as that shows without a person
+// Committing is what git does at each commit in the repository.
+type Committing struct {
+	How       string // commits are signed, in words; empty where none is
+	Trouble   string // why no agent could sign one, as far as that shows without a person
+	HooksPath string // core.hooksPath, which names the folder of hooks; empty where it is not set
 }
 
 // signLimit is how long a try of a signature may take.
 const signLimit = 5 * time.Second
 
-// Signing tells how commits are signed. It tries only what needs no one: no passphrase, and no touch of a key.
-func (r Repo) Signing(ctx context.Context) (Signing, error) {
-	out, err := r.run(ctx, "config", "--null", "--get-regexp", `^(commit\.gpgsign|gpg\..*|user\.signingkey)$`)
+// Committing tells what git does at each commit. Of a signature it tries only what needs no one: no passphrase, and no
+// touch of a key.
+func (r Repo) Committing(ctx context.Context) (Committing, error) {
+	out, err := r.git(ctx, call{dir: r.Path, hooks: true, args: []string{"config", "--null", "--get-regexp",
+		`^(commit\.gpgsign|gpg\..*|user\.signingkey|core\.hookspath)$`}})
 	if err != nil && exitCode(err) != 1 { // git's status where there is no such key
-		return Signing{}, fmt.Errorf("ask git how commits are signed: %w", err)
+		return Committing{}, fmt.Errorf("ask git what it does at a commit: %w", err)
 	}
 	set := map[string]string{}
 	for _, entry := range strings.Split(string(out.Stdout), "\x00") {
@@ -35,30 +38,37 @@ func (r Repo) Signing(ctx context.Context) (Signing, error) {
 		}
 		set[key] = value
 	}
+	c := r.signs(ctx, set)
+	c.HooksPath = set["core.hookspath"]
+	return c, nil
+}
+
+// signs tells how commits are signed, by what is set.
+func (r Repo) signs(ctx context.Context, set map[string]string) Committing {
 	switch strings.ToLower(set["commit.gpgsign"]) {
 	case "true", "yes", "on", "1":
 	default:
-		return Signing{}, nil
+		return Committing{}
 	}
 	switch set["gpg.format"] {
 	case "ssh":
-		return signsBySSH(ctx, r.Path, set), nil
+		return signsBySSH(ctx, r.Path, set)
 	case "", "openpgp":
-		return signsByGPG(ctx, set), nil
+		return signsByGPG(ctx, set)
 	}
-	return Signing{How: "by " + set["gpg.format"] + "; not tried"}, nil
+	return Committing{How: "by " + set["gpg.format"] + "; not tried"}
 }
 
 // signsBySSH tries a signature with an ssh key that lies in a file.
-func signsBySSH(ctx context.Context, dir string, set map[string]string) Signing {
+func signsBySSH(ctx context.Context, dir string, set map[string]string) Committing {
 	key := set["user.signingkey"]
 	switch {
 	case key == "" && set["gpg.ssh.defaultkeycommand"] != "":
-		return Signing{How: "by an ssh key that a program names; not tried"}
+		return Committing{How: "by an ssh key that a program names; not tried"}
 	case key == "":
-		return Signing{How: "by an ssh key", Trouble: "no key is named; name one: git config user.signingKey FILE"}
+		return Committing{How: "by an ssh key", Trouble: "no key is named; name one: git config user.signingKey FILE"}
 	case strings.HasPrefix(key, "key::"), strings.HasPrefix(key, "ssh-"), strings.HasPrefix(key, "sk-"):
-		return Signing{How: "by a key of your ssh agent; not tried"}
+		return Committing{How: "by a key of your ssh agent; not tried"}
 	}
 	if below, home := strings.CutPrefix(key, "~/"); home {
 		key = filepath.Join(os.Getenv("HOME"), below)
@@ -66,7 +76,7 @@ func signsBySSH(ctx context.Context, dir string, set map[string]string) Signing 
 	if !filepath.IsAbs(key) {
 		key = filepath.Join(dir, key)
 	}
-	signing := Signing{How: fmt.Sprintf("by the ssh key %q", key)}
+	signing := Committing{How: fmt.Sprintf("by the ssh key %q", key)}
 	text, err := proc.ReadFile(key)
 	if err != nil {
 		text, err = proc.ReadFile(key + ".pub")
@@ -102,7 +112,7 @@ func touched(key string) bool {
 }
 
 // signsByGPG looks for the secret key, and tries no signature: that may ask for a passphrase.
-func signsByGPG(ctx context.Context, set map[string]string) Signing {
+func signsByGPG(ctx context.Context, set map[string]string) Committing {
 	program := "gpg"
 	for _, name := range []string{"gpg.program", "gpg.openpgp.program"} {
 		if set[name] != "" {
@@ -110,7 +120,7 @@ func signsByGPG(ctx context.Context, set map[string]string) Signing {
 		}
 	}
 	key := set["user.signingkey"]
-	signing := Signing{How: fmt.Sprintf("by %s with the key %q; not tried", program, key)}
+	signing := Committing{How: fmt.Sprintf("by %s with the key %q; not tried", program, key)}
 	args := []string{"--batch", "--no-tty", "--list-secret-keys"}
 	if key == "" {
 		signing.How = fmt.Sprintf("by %s with the key of the committer; not tried", program)

@@ -195,6 +195,7 @@ func eventKinds() map[string]eventKind {
 		history.ReviewStarted:    {"▶", good, "review started", nil},
 		history.HookFailure:      {"!", bad, "%s failed", []string{"hook"}},
 		history.WorkRescued:      {"·", warn, "work rescued", nil},
+		history.StartNoted:       {"·", warn, "", nil},
 		history.SharedChanged:    {"!", bad, "settings that all worktrees share have changed", nil},
 		history.MergeBegun:       {"·", faint, "merge begun", nil},
 		history.MergeFailed:      {"!", warn, "nothing was merged", nil},
