@@ -20,8 +20,9 @@ func (p *Program) workflowMigrate() *cobra.Command {
 		Use: "migrate NAME", Short: "Move live tasks to the present text of their workflow", Args: between(1, 1),
 		Long: `Move every live task that was created with the workflow NAME to the present text of that workflow;
 with --task only one task, whatever its workflow is. A task is pinned to the text that it was
-created with, and this is the only way to change that. Orange skips a task whose status no longer
-exists, unless --map names a new one for it. Exit status 3 if a task was skipped.`,
+created with, and this is the only way to change that. What the present text asks for and does that
+theirs did not has a plus before it, what is gone a minus. Orange skips a task whose status no
+longer exists, unless --map names a new one for it. Exit status 3 if a task was skipped.`,
 		Example: "  orange workflow migrate default\n  orange workflow migrate team --task 4Fz --map " +
 			"agent-review=review",
 		RunE: p.runForPerson("give tasks other rules", func(ctx context.Context, h *Services, args []string) error {
@@ -40,6 +41,15 @@ exists, unless --map names a new one for it. Exit status 3 if a task was skipped
 	c.Flags().StringArrayVar(&pairs, "map", nil,
 		"OLD=NEW: the state that stands for one of the present workflow (repeatable)")
 	return c
+}
+
+func (p *Program) sayChanges(changes []string) {
+	if len(changes) == 0 {
+		p.say("  its states, moves and checks are the same; details differ")
+	}
+	for _, line := range changes {
+		p.say("  %s", line)
+	}
 }
 
 func statusPairs(pairs []string) (map[task.Status]task.Status, error) {
@@ -70,6 +80,7 @@ type migrated struct {
 	Task    string             `json:"task"`
 	Status  task.Status        `json:"status"`
 	Moved   bool               `json:"migrated"`
+	Changes []string           `json:"changes,omitempty"` // what its new rules ask for and do
 	Code    string             `json:"code,omitempty"`
 	Error   string             `json:"error,omitempty"`
 	Details []rejection.Detail `json:"details,omitempty"`
@@ -95,7 +106,7 @@ func (p *Program) migrate(ctx context.Context, h *Services, name string, tasks [
 				one.Error, one.Details = refused.Message, refused.Details
 			}
 		} else {
-			one.Status, one.Moved = out.Task.Status, out.Moved
+			one.Status, one.Moved, one.Changes = out.Task.Status, out.Moved, out.Changes
 		}
 		all = append(all, one)
 	}
@@ -104,6 +115,7 @@ func (p *Program) migrate(ctx context.Context, h *Services, name string, tasks [
 			return err
 		}
 	}
+	var said []string
 	for _, one := range all {
 		switch {
 		case p.json:
@@ -111,6 +123,10 @@ func (p *Program) migrate(ctx context.Context, h *Services, name string, tasks [
 			p.warn("%v", one.err)
 		case one.Moved:
 			p.say("%s has the present rules of %s (%s)", one.Task, name, one.Status)
+			if !slices.Equal(one.Changes, said) { // tasks of the same text have the same
+				said = one.Changes
+				p.sayChanges(said)
+			}
 		default:
 			p.say("%s had them already", one.Task)
 		}

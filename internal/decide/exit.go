@@ -44,6 +44,9 @@ func (x *exit) judge() record.Change {
 		switch {
 		case rule.HasArtifact != nil:
 			found := judgeGate([]workflow.Part{*rule.HasArtifact}, ev)
+			if ev.TooLarge && NeedsDocument(workflow.Leaves([]workflow.Part{*rule.HasArtifact})) {
+				return x.heldBySize()
+			}
 			if len(found.unmet) == 0 && !x.mayGiveVerdict(rule) {
 				return x.leftVerdict(rule, found.rested)
 			}

@@ -268,6 +268,7 @@ func TestExit_whoseMoveFilesAloneRefuseIsNoCrash(t *testing.T) {
 			t.Errorf("%s: the event says %q, the mark %q", c.status, event.Reason, got.Task.Attention)
 		}
 		held := decide.Conversations{event}.HeldBack(c.role)
+		held, _, _ = strings.Cut(held, ". Commit each of these files")
 		moved := decide.Conversations{event, {Type: history.StatusChanged, From: "a", To: "b"}}.HeldBack(c.role)
 		if held != event.Reason || moved != "" || (decide.Conversations{event}).HeldBack("other") != "" {
 			t.Errorf("%s: its successor hears %q, and after a move %q", c.status, held, moved)
@@ -293,6 +294,27 @@ func TestExit_whoseMoveFilesAloneRefuseIsNoCrash(t *testing.T) {
 		if _, wanted := decide.RespawnDue(def, one, events, noon); wanted != (n == 0) {
 			t.Errorf("after %d ends it is started again: %v", n+1, wanted)
 		}
+	}
+}
+
+// A document that is too large says nothing of the work: its size is no crash, and the next agent hears of it.
+func TestExit_whereTheDocumentIsTooLargeIsNoCrash(t *testing.T) {
+	t.Parallel()
+	def, one := defaultWorkflow(t), newTask("working")
+	got := decide.Exit(def, one, decide.Evidence{Trouble: "TASK.md is larger than 8 MiB", TooLarge: true},
+		deathOf("worker"), noon)
+	if want := "working crashes=0 | "; shape(got) != "agent.stopped | "+want {
+		t.Errorf("it leads to %s", shape(got))
+	}
+	if !strings.HasPrefix(got.Task.Attention, "its document is too large: TASK.md is larger than 8 MiB; ") {
+		t.Errorf("the mark is %q", got.Task.Attention)
+	}
+	if held := (decide.Conversations{got.Events[0]}).HeldBack("worker"); !strings.Contains(held, "larger than 8 MiB") {
+		t.Errorf("its successor hears %q", held)
+	}
+	lost := decide.Exit(def, one, decide.Evidence{Trouble: "it is a folder"}, deathOf("worker"), noon)
+	if !strings.HasPrefix(shape(lost), "agent.crashed") {
+		t.Errorf("one that cannot be read at all leads to %s", shape(lost))
 	}
 }
 

@@ -7,8 +7,11 @@ import (
 	"orange/internal/rejection"
 )
 
-// dataFiles is the key in the data of an agent's end that says how many files kept its move.
-const dataFiles = "files"
+// Keys in the data of an agent's end: how many files kept its move, and that its document is too large to be read.
+const (
+	dataFiles = "files"
+	dataSize  = "too_large"
+)
 
 // heldByFiles is the answer to the end of an agent whose move new or changed files alone refuse. That is no crash: the
 // agent has done what it was to do, and a person, or the agent that starts again, says what is to become of the files.
@@ -26,6 +29,17 @@ func (x *exit) heldByFiles(refused *rejection.Rejection) record.Change {
 	return c
 }
 
+// heldBySize is the answer to the end of an agent whose document is too large to be read: whether it has done what it
+// was to do, no one knows.
+func (x *exit) heldBySize() record.Change {
+	c := x.note(fmt.Sprintf("its document is too large: %s; then start it again with %q, or move the task",
+		x.ev.Trouble, "orange task respawn "+x.task.ID))
+	c.Events[0].Reason = fmt.Sprintf("%s has ended, and the size of its document keeps its task in %q: %s",
+		x.death.Name(), x.task.Status, x.ev.Trouble)
+	c.Events[0].Data[dataSize] = "TASK.md"
+	return c
+}
+
 // toDo is what the unmet conditions want.
 func toDo(all []rejection.Detail) string {
 	text := ""
@@ -38,8 +52,8 @@ func toDo(all []rejection.Detail) string {
 	return text
 }
 
-// HeldBack tells an agent that is started again what kept the move of the one before it, where files alone did; empty
-// where that is not so.
+// HeldBack tells an agent that is started again what kept the move of the one before it, where files or the size of the
+// document alone did, and what to do; empty where that is not so.
 func (events Conversations) HeldBack(role string) string {
 	held := ""
 	for _, e := range events {
@@ -48,8 +62,12 @@ func (events Conversations) HeldBack(role string) string {
 			held = ""
 		case e.Data["role"] == role && e.Data["ended"] != "":
 			held = ""
-			if e.Data[dataFiles] != "" {
-				held = e.Reason
+			switch {
+			case e.Data[dataFiles] != "":
+				held = e.Reason + ". Commit each of these files, or have git ignore it in a .gitignore that you " +
+					"commit, or take it back or delete it. Then ask for the move again."
+			case e.Data[dataSize] != "":
+				held = e.Reason + ". Then ask for the move again."
 			}
 		}
 	}

@@ -17,6 +17,7 @@ import (
 type Evidence struct {
 	Document *document.Document // nil when it could not be read
 	Trouble  string             // why not
+	TooLarge bool               // that is its size
 	Spent    []task.Spent       // what earlier transitions of the task relied on
 	Entry    []task.Evidence    // what was there when the present status began
 	Start    []task.Evidence    // the verdicts that were there when the present status's agent was started last

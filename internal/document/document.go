@@ -8,6 +8,7 @@ package document
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -21,6 +22,9 @@ const (
 	maxFront = 64 << 10
 	maxBody  = 32 << 20
 )
+
+// ErrTooLarge says that a document, or a file next to it, has more bytes than are read of it.
+var ErrTooLarge = errors.New("it is too large")
 
 // maxNames is how many sections are listed by name: a refusal lists them, and an event keeps them.
 const maxNames = 20

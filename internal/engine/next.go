@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"orange/internal/decide"
+	"orange/internal/graph"
 	"orange/internal/record"
 	"orange/internal/replay"
 	"orange/internal/task"
@@ -107,6 +108,7 @@ func (e *Engine) Migrate(ctx context.Context, id, name string, status map[task.S
 		return record.Outcome{}, err
 	}
 	moved := false
+	var changes []string
 	into := func(from task.Status) task.Status {
 		if to, named := status[from]; named {
 			return to
@@ -121,6 +123,11 @@ func (e *Engine) Migrate(ctx context.Context, id, name string, status map[task.S
 		if moved = s.Task.Workflow.Digest != def.Digest || into(s.Task.Status) != s.Task.Status; !moved {
 			return nil, nil
 		}
+		was, err := e.Rules.Pinned(ctx, s.Task.Workflow)
+		if err != nil {
+			return nil, err
+		}
+		changes = graph.Changes(was, def)
 		c, err := decide.Migrate(def, s.Task, s.Owed, status, evidence, actor, e.Now())
 		if err == nil {
 			c, err = replay.Inputs{Ask: replay.AskMigrate, Stands: status}.By(actor).Keep(def, s, evidence, c)
@@ -130,7 +137,9 @@ func (e *Engine) Migrate(ctx context.Context, id, name string, status map[task.S
 	if err != nil || !moved {
 		return record.Outcome{Task: t}, err
 	}
-	return e.announce(ctx, t, t.Seq)
+	out, err := e.announce(ctx, t, t.Seq)
+	out.Changes = changes
+	return out, err
 }
 
 // decided looks at a task's whole document, and at the parts that needs names, with the workflow that they belong

@@ -135,7 +135,7 @@ func (e *Engine) read(t task.Task, whole bool) (header *document.Document, evide
 		evidence.Document = document.Read(text)
 		return evidence.Document, evidence
 	}
-	evidence.Trouble = err.Error()
+	evidence.Trouble, evidence.TooLarge = err.Error(), errors.Is(err, document.ErrTooLarge)
 	if text, err = e.Documents.Read(t.Project, t.ID, false); err == nil {
 		header = document.Read(text)
 	}

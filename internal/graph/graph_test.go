@@ -13,26 +13,17 @@ import (
 	"orange/internal/graph"
 	"orange/internal/task"
 	"orange/internal/workflow"
-	"orange/workflows"
 )
 
 var update = flag.Bool("update", false, "write what the pictures are now into the golden files")
 
 func shipped(t *testing.T, file string) *workflow.Definition {
 	t.Helper()
-	usual, err := workflow.ParseUsual("usual.yml", workflows.Usual)
-	if err != nil {
-		t.Fatal(err)
-	}
 	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := workflow.Parse(filepath.Base(file), text, usual)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return d
+	return parsed(t, filepath.Base(file), text)
 }
 
 func TestThePicturesOfTheDefaultWorkflow(t *testing.T) {

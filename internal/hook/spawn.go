@@ -293,13 +293,12 @@ func (h *Executor) variables(job record.Job, view worktree.View) map[string]stri
 	return values
 }
 
-// held tells an agent that is started again which files kept the move of the one before it; empty where none did.
+// held tells an agent that is started again what kept the move of the one before it; empty where nothing did.
 func held(job record.Job) string {
 	if job.Held == "" {
 		return ""
 	}
-	return "\n\nBefore anything else: " + printable.Line(job.Held) + ". Commit each of these files, or have git " +
-		"ignore it in a .gitignore that you commit, or take it back or delete it. Then ask for the move again."
+	return "\n\nBefore anything else: " + printable.Line(job.Held)
 }
 
 // commitOf is the commit that an agent is started on, as its prompt says it.

@@ -234,7 +234,7 @@ func (f Files) differsHistory(t task.Task, lines []string) ([]string, error) {
 	switch {
 	case errors.Is(err, os.ErrNotExist):
 		return []string{HistoryName + " is missing"}, nil
-	case errors.Is(err, errTooLarge):
+	case errors.Is(err, document.ErrTooLarge):
 		return []string{HistoryName + " has more than is on record"}, nil
 	}
 	if err != nil {

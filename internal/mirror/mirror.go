@@ -105,12 +105,9 @@ func kind(mode os.FileMode) string {
 	return "no regular file"
 }
 
-// errTooLarge says that a file has more bytes than are read of it.
-var errTooLarge = errors.New("it is too large")
-
 func tooLarge(file *os.File, most int64) error {
-	return task.Notef(errTooLarge, "%q is larger than %d MiB; keep what belongs to the task and move the rest into a "+
-		"file of its own", file.Name(), most>>20)
+	return task.Notef(document.ErrTooLarge, "%q is larger than %d MiB; keep what belongs to the task and move the "+
+		"rest into a file of its own", file.Name(), most>>20)
 }
 
 // readUpTo reads a file into memory for its size at first: a buffer that grows would hold a large file twice.

@@ -130,7 +130,7 @@ func (f Files) syncHistory(t task.Task, past record.HistoryLines) error {
 	}
 	whole := asFile(lines)
 	have, err := readHistory(path, int64(len(whole))) // what is longer is not the record's
-	if errors.Is(err, errTooLarge) {
+	if errors.Is(err, document.ErrTooLarge) {
 		if err := f.keepAhead(t, whole); err != nil {
 			return err
 		}

@@ -163,7 +163,7 @@ type Job struct {
 	Conversation string
 	// Again says that the agent takes the place of an earlier one of its role.
 	Again  bool
-	Held   string // what kept the move of that one, where new or changed files alone did
+	Held   string // what kept the move of that one, where files or the size of its document alone did
 	Secret string // the seat's secret, for hooks that may start an agent
 	Seat   string // the hash under which the seat is kept
 }

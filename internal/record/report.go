@@ -30,6 +30,7 @@ type Outcome struct {
 	LostWith string   // with what the agent ended that is to be started again; empty where it ended by itself
 	Warning  string   // what went wrong besides the move; empty when nothing did
 	Stayed   []string // what stayed behind of the work when the workspace was given back
+	Changes  []string // what other rules ask for and do, where the task got some
 }
 
 // HookFailures says of each hook that failed which one it is and why, and where the task is in spite of that: the move

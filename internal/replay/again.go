@@ -146,7 +146,7 @@ func (in *Inputs) timeout(def *workflow.Definition, t task.Task, ev decide.Evide
 
 // evidence is the evidence as it was, as far as the decision looked at it.
 func (in *Inputs) evidence(def *workflow.Definition, p Past) (decide.Evidence, error) {
-	ev := decide.Evidence{Trouble: in.Trouble, Spent: p.Spent, Entry: p.Entry, Start: p.Start,
+	ev := decide.Evidence{Trouble: in.Trouble, TooLarge: in.TooLarge, Spent: p.Spent, Entry: p.Entry, Start: p.Start,
 		Passed: p.Task.Subject.Unvouched && decide.Passed(def, p.Events, p.Task.Subject.Commit)}
 	if in.Subject != nil {
 		ev.Subject = *in.Subject

@@ -87,6 +87,7 @@ type Inputs struct {
 
 	Subject  *task.Subject      `json:"subject,omitempty"` // what the evidence was about at that time
 	Trouble  string             `json:"trouble,omitempty"`
+	TooLarge bool               `json:"too_large,omitempty"`
 	Names    []string           `json:"sections,omitzero"`       // of the document's sections, if it was read
 	More     int                `json:"more_sections,omitempty"` // how many there were besides those
 	Read     []Section          `json:"read,omitempty"`          // those that gates ask for
@@ -316,7 +317,7 @@ func (in *Inputs) setback() decide.Setback {
 // sections notes the document as far as the parts look at it.
 func (in *Inputs) sections(parts []workflow.Part, ev decide.Evidence) {
 	if ev.Document == nil {
-		in.Trouble = ev.Trouble
+		in.Trouble, in.TooLarge = ev.Trouble, ev.TooLarge
 		return
 	}
 	in.Names, in.More = ev.Document.SectionNames(), ev.Document.MoreSections()
