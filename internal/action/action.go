@@ -6,6 +6,8 @@
 // in docs/workflow-file.md.
 package action
 
+import "time"
+
 // Names of the actions, as a workflow file has them.
 const (
 	AcquireWorkspace     = "acquire_workspace"
@@ -164,6 +166,35 @@ func table() [19]Spec {
 		{RunCommand, ClassStart, KeyRun | KeyTimeout, KeyRun, Local, WithEvent, MeansNothing,
 			"a command of the workflow runs"},
 	}
+}
+
+// Slow is after how long people hear what an attempt at an action waits for.
+const Slow = 20 * time.Second
+
+// UnderWay says how long an attempt at an action has taken and, where that is long, what it waits for.
+func UnderWay(name string, took time.Duration) string {
+	words := "it has run for " + took.Truncate(time.Second).String()
+	if took >= Slow {
+		words += ", and waits for " + waitsFor(name)
+	}
+	return words
+}
+
+// waitsFor is what an attempt at an action may have to wait for, for people.
+func waitsFor(name string) string {
+	switch row, _ := Of(name); {
+	case row.Means == MakesWorkspace:
+		return "origin, a minute at most, and then the project's set-up"
+	case row.Means == OpensPR:
+		return "origin and the forge"
+	case row.Scope == Remote:
+		return "what is not on this machine"
+	case row.Name == RunCommand:
+		return "its command"
+	case row.Means == FreesWorkspace:
+		return "git, which looks at all files of the worktree"
+	}
+	return "the terminal server"
 }
 
 // Of gives the row of an action; ok is false for an action that this program does not know.

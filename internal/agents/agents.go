@@ -31,6 +31,8 @@ type Setup interface {
 // Record is what is read of it.
 type Record interface {
 	Events(ctx context.Context, id string, after int) ([]history.Event, error)
+	// UnderWay lists the hooks of all tasks whose attempts began before a time and have not ended.
+	UnderWay(ctx context.Context, since time.Time) ([]task.OwedHook, error)
 }
 
 // Observer reads how agents are. Every field is required.

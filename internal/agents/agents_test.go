@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"orange/internal/action"
 	"orange/internal/decide"
 	"orange/internal/harness"
 	"orange/internal/history"
@@ -23,8 +24,9 @@ import (
 )
 
 type setup struct {
-	unread bool
-	events []history.Event
+	unread   bool
+	events   []history.Event
+	underWay []task.OwedHook
 }
 
 func (s *setup) Pinned(context.Context, task.WorkflowRef) (*workflow.Definition, error) {
@@ -40,6 +42,34 @@ func (s *setup) Harness(string) (*harness.Harness, error) {
 }
 
 func (s *setup) Events(context.Context, string, int) ([]history.Event, error) { return s.events, nil }
+
+func (s *setup) UnderWay(_ context.Context, since time.Time) ([]task.OwedHook, error) {
+	late := func(h task.OwedHook) bool { return !h.Began.Before(since) }
+	return slices.DeleteFunc(slices.Clone(s.underWay), late), nil
+}
+
+// What Orange itself has been at for long is said of a task that needs no one, and is no need.
+func TestNeeds_sayWhatASlowStepWaitsFor(t *testing.T) {
+	now := time.Now()
+	s := &setup{underWay: []task.OwedHook{
+		{Task: "one", Hook: task.Hook{Action: action.AcquireWorkspace}, Began: now.Add(-35 * time.Second)},
+		{Task: "two", Hook: task.Hook{Action: action.PushBranch}, Began: now.Add(-5 * time.Second)},
+		{Task: "three", Hook: task.Hook{Action: action.PushBranch}, Began: now.Add(-time.Hour)},
+	}}
+	l := Lookout{Observer: observer(t, s, "thinking", line("1", "one", "worker", false)), Screens: &Screens{}}
+	tasks := []task.Task{{ID: "one", Status: "build", Live: true}, {ID: "two", Status: "build", Live: true},
+		{ID: "three", Status: "rest", Live: true, Attention: "look"}}
+	_, needs, err := l.Needs(t.Context(), tasks)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = "acquire_workspace: it has run for 35s, and waits for origin, a minute at most, and then the " +
+		"project's set-up"
+	if needs["one"].Kind != "" || needs["one"].Found != want || needs["two"].Found != "" ||
+		needs["three"].Kind != record.NeedsAttention {
+		t.Errorf("found %+v", needs)
+	}
+}
 
 // line is a pane as tmux lists it.
 func line(pane, id, role string, dead bool) string {

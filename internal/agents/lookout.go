@@ -2,9 +2,11 @@ package agents
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
+	"orange/internal/action"
 	"orange/internal/conflict"
 	"orange/internal/decide"
 	"orange/internal/record"
@@ -33,7 +35,19 @@ func (l Lookout) Look(ctx context.Context, tasks []task.Task) (map[string]Livene
 	now := time.Now()
 	found, _, err := l.Screens.Observe(ctx, l.Observer, tasks, now, mostScreens)
 	l.word(ctx, tasks, found, now)
-	return found, err
+	return found, errors.Join(err, l.wait(ctx, found, now))
+}
+
+// wait says of each task that needs no one, and for which Orange has been at a step for long, what that waits for.
+func (l Lookout) wait(ctx context.Context, found map[string]Liveness, now time.Time) error {
+	all, err := l.Record.UnderWay(ctx, now.Add(-action.Slow))
+	for _, h := range all {
+		if one, asked := found[h.Task]; asked && one.Need.Kind == "" {
+			one.Need.Found = h.Action + ": " + action.UnderWay(h.Action, now.Sub(h.Began))
+			found[h.Task] = one
+		}
+	}
+	return err
 }
 
 // Needs are the states of agents, and why people should look after tasks now. With an error it has what is known.
@@ -44,7 +58,7 @@ func (l Lookout) Needs(ctx context.Context, tasks []task.Task) (map[string]strin
 	}
 	states, needs := make(map[string]string, len(found)), map[string]record.Need{}
 	for id, one := range found {
-		if states[id] = one.State; one.Need.Kind != "" {
+		if states[id] = one.State; one.Need.Kind+one.Need.Found != "" {
 			needs[id] = one.Need
 		}
 	}
@@ -60,7 +74,9 @@ func (l Lookout) Need(ctx context.Context, t task.Task) (record.Need, error) {
 // Explain adds to an explanation what the agent's screen says; the rest is among what the task waits for.
 func (l Lookout) Explain(ctx context.Context, e decide.Explanation) decide.Explanation {
 	need, err := l.Need(ctx, e.Task)
-	e.Need = need
+	if need.Kind != "" {
+		e.Need = need
+	}
 	if err != nil {
 		e.Waits = append(e.Waits, rejection.Detail{Condition: "a look at its agent", Found: err.Error(),
 			Want: "try again"})

@@ -306,6 +306,8 @@ func (p *Program) marks(t task.Task, session string, need record.Need, before []
 		return session + ", needs you: " + need.Reason
 	case t.Attention != "":
 		return session + " !"
+	case need.Kind == "" && need.Found != "":
+		return session + ", " + need.Found
 	case t.WaitsForTasks():
 		return waitMark(t, before)
 	case !t.StalledAt.IsZero() && session == record.AgentAlive:

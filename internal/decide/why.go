@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"orange/internal/action"
 	"orange/internal/history"
 	"orange/internal/record"
 	"orange/internal/rejection"
@@ -193,6 +194,10 @@ func lateWant(state workflow.State) string {
 func owes(t task.Task, h task.OwedHook, now time.Time) rejection.Detail {
 	d := rejection.Detail{Condition: "the hook " + h.Action, Found: "it is pending, and about to be performed",
 		Want: "wait a moment"}
+	if !h.Began.IsZero() {
+		d.Found = action.UnderWay(h.Action, now.Sub(h.Began))
+		return d
+	}
 	if h.State == task.HookFailed {
 		d.Found = fmt.Sprintf("it failed: %s (attempts: %d)", h.Error, max(h.Attempts, 1))
 		d.Want = "put that right, then: orange task retry " + t.ID

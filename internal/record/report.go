@@ -151,7 +151,8 @@ type AgentScreen struct {
 	Text   string `json:"text"`
 }
 
-// Need is why a person should look after a task now: what is found of it, and what to do.
+// Need is why a person should look after a task now: what is found of it, and what to do. One without a kind needs no
+// person: what is found is what the task waits for.
 type Need struct {
 	Kind string `json:"kind"` // one of the Needs
 	// Reason is the need in a few words, the same wherever people read of it.

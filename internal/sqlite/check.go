@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"modernc.org/sqlite"
 	lib "modernc.org/sqlite/lib"
@@ -65,6 +66,21 @@ func (s *Store) Owed(ctx context.Context) ([]task.OwedHook, error) {
 	})
 	if err != nil {
 		return nil, fmt.Errorf("look for owed hooks: %w", err)
+	}
+	return out, nil
+}
+
+// UnderWay lists the hooks of all tasks whose attempts began before a time and have not ended.
+func (s *Store) UnderWay(ctx context.Context, since time.Time) ([]task.OwedHook, error) {
+	var out []task.OwedHook
+	err := s.reading(ctx, func(tx *batch) error {
+		var err error
+		out, err = hooks(ctx, tx, "state IN ('pending', 'failed') AND ended_at = '' AND started_at != '' AND "+
+			"started_at < ?", task.FormatTime(since))
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("look for hooks under way: %w", err)
 	}
 	return out, nil
 }

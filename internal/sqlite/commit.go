@@ -366,17 +366,21 @@ func takeSeat(ctx context.Context, tx *batch, c record.Change, id string) error 
 func hooks(ctx context.Context, tx *batch, where string, args ...any) ([]task.OwedHook, error) {
 	var out []task.OwedHook
 	err := tx.each(
-		ctx, "SELECT id, task, event, place, hook, state, attempts, error, next_try FROM hooks WHERE "+where+
+		ctx, "SELECT id, task, event, place, hook, state, attempts, error, next_try, "+
+			"iif(ended_at = '' AND state IN ('pending', 'failed'), started_at, '') FROM hooks WHERE "+where+
 			" ORDER BY id", args, func(scan func(...any) error) error {
 			var h task.OwedHook
-			var text, next string
+			var text, next, began string
 			if err := scan(&h.ID, &h.Task, &h.Event, &h.Index, &text, &h.State, &h.Attempts, &h.Error,
-				&next); err != nil {
+				&next, &began); err != nil {
 				return err
 			}
 			err := json.Unmarshal([]byte(text), &h.Hook)
 			if err == nil && next != "" {
 				h.NextTry, err = time.Parse(task.TimeFormat, next)
+			}
+			if err == nil && began != "" {
+				h.Began, err = time.Parse(task.TimeFormat, began)
 			}
 			if err != nil {
 				return fmt.Errorf("%w: read hook %d of task %q: %w", errDamagedRow, h.ID, h.Task, err)

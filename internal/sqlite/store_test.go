@@ -424,3 +424,41 @@ func TestAnotherFileInThePlaceOfTheRecord_isLeftAsItIs(t *testing.T) {
 		t.Errorf("it has %d bytes, and had %d", len(after), len(before))
 	}
 }
+
+// An attempt at a hook is under way from its begin to its end.
+func TestUnderWay_namesTheAttemptsThatBeganAndHaveNotEnded(t *testing.T) {
+	t.Parallel()
+	s := openAt(t, filepath.Join(t.TempDir(), "orange.db"))
+	one := create(t, s, aTask("one"))
+	began := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	one, err := s.Commit(t.Context(), record.Change{Task: one, Expect: one.Version, Events: []history.Event{
+		event(history.Updated)}, Hooks: []task.Hook{{Action: "spawn_agent"}}})
+	must(t, err)
+	underWay := func(since time.Time) []task.OwedHook {
+		t.Helper()
+		all, err := s.UnderWay(t.Context(), since)
+		must(t, err)
+		return all
+	}
+	if all := underWay(began.Add(time.Hour)); len(all) > 0 {
+		t.Errorf("none has begun, and found are %+v", all)
+	}
+	owed, err := s.Owed(t.Context())
+	must(t, err)
+	must(t, s.BeginHook(t.Context(), owed[0].ID, began))
+	if all := underWay(began.Add(time.Second)); len(all) != 1 || !all[0].Began.Equal(began) || all[0].Task != "one" {
+		t.Errorf("found %+v", all)
+	}
+	if all := underWay(began); len(all) > 0 {
+		t.Errorf("it began no earlier, and found are %+v", all)
+	}
+	_, err = s.Commit(t.Context(), record.Change{Task: one, Expect: one.Version, Settled: []record.Settled{
+		{ID: owed[0].ID, State: task.HookFailed, Error: "no"}}})
+	must(t, err)
+	if all := underWay(began.Add(time.Hour)); len(all) > 0 {
+		t.Errorf("it has ended, and found are %+v", all)
+	}
+	if owed, err = s.Owed(t.Context()); err != nil || !owed[0].Began.IsZero() {
+		t.Errorf("owed are %+v, %v", owed, err)
+	}
+}

@@ -69,4 +69,5 @@ type OwedHook struct {
 	Attempts int
 	Error    string
 	NextTry  time.Time // a failed hook is left alone before this moment
+	Began    time.Time // when the attempt began that is under way; zero where none is
 }

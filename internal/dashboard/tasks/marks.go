@@ -152,6 +152,8 @@ func (r *Row) Note(s *screen.Style) (string, *lipgloss.Style) {
 		return screen.Clean(r.Agent.Need.String()), &s.Info
 	case r.limit() != "":
 		return screen.Clean(r.limit()), &s.Warn
+	case r.Agent.Need.Kind == "" && r.Agent.Need.Found != "":
+		return screen.Clean(r.Agent.Need.Found), &s.Warn
 	case t.Summary == "":
 		return "no summary yet", &s.Faint
 	default:
