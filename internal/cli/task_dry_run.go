@@ -3,7 +3,11 @@ package cli
 import (
 	"context"
 	"fmt"
+	"os"
+	"slices"
+	"strings"
 
+	"orange/internal/harness"
 	"orange/internal/rejection"
 	"orange/internal/task"
 )
@@ -22,6 +26,11 @@ func (p *Program) dryRun(ctx context.Context, h *Services, n task.New) error {
 	if missing != nil {
 		agents.Found, agents.Want = missing.Error(), "choose programs that are there: --harness, --review-harness"
 	}
+	if missing == nil {
+		if agents.Note, err = noLogin(h, filled); err != nil {
+			return err
+		}
+	}
 	all, err := h.Commands.DryRun(ctx, n)
 	if err != nil {
 		return err
@@ -38,6 +47,32 @@ func (p *Program) dryRun(ctx context.Context, h *Services, n task.New) error {
 		}
 	}
 	return err
+}
+
+// noLogin says of the agent programs of a task what they need a login of their own for; empty where they need none.
+// Whether there is one, no one but the program knows.
+func noLogin(h *Services, n task.New) (string, error) {
+	given, err := h.Variables.List()
+	if err != nil {
+		return "", err
+	}
+	set := func(name string) bool {
+		return os.Getenv(name) != "" || slices.ContainsFunc(given, func(v harness.Variable) bool {
+			return v.Name == name && (v.Project == "" || v.Project == n.Project.Name)
+		})
+	}
+	var notes []string
+	for _, name := range slices.Compact([]string{n.Harness, n.ReviewHarness}) {
+		one, err := h.Harnesses.Harness(name)
+		if err != nil {
+			return "", err
+		}
+		for _, names := range one.Lacking(set) {
+			notes = append(notes, fmt.Sprintf("%s has to be logged in by itself, as %s is not set, here or by: "+
+				"orange env set %s", name, strings.Join(names, " or "), names[0]))
+		}
+	}
+	return strings.Join(notes, "; "), nil
 }
 
 func (p *Program) sayReady(all []rejection.Readiness) {

@@ -249,6 +249,14 @@ func (r reader) harness(n *yaml.Node, h *Harness) {
 	}
 }
 
+// Lacking are the lists of variables of which none is set: without one of each the program needs a login of its own,
+// which no one else can see.
+func (h *Harness) Lacking(set func(name string) bool) [][]string {
+	return slices.DeleteFunc(slices.Clone(h.Needs), func(names []string) bool {
+		return slices.ContainsFunc(names, func(name string) bool { return Value(h.Env, name) != "" || set(name) })
+	})
+}
+
 // resume reports a list to go on with a conversation that cannot be found again. told says that the program tells the
 // conversation's name.
 func (r reader) resume(n *yaml.Node, l Launch, told bool) {
