@@ -48,12 +48,17 @@ func HoldsUp(h task.Hook) bool {
 
 // HookEnded is what follows from one attempt at a hook: the hook is settled or tried again later, and the task gets
 // the effect of the attempt. If a later step has dropped the hook meanwhile, it is settled already: then owed is
-// false, and its effect is recorded all the same. A failed attempt has no effect but to end agents; it finds its
-// other effects when it runs again. failure is nil if there is none.
+// false, and its effect is recorded all the same. A failed attempt has no effect but to end agents and to give back a
+// workspace that could not be made ready; it finds its other effects when it runs again. failure is nil if there is
+// none.
 func HookEnded(s record.Snapshot, hook task.OwedHook, effect record.Effect, failure error, now time.Time) (
 	c record.Change, owed bool) {
 	if failure != nil {
-		effect = record.Effect{EndSeats: effect.EndSeats}
+		gave := effect.Lease == record.LeaseFree
+		effect = record.Effect{EndSeats: effect.EndSeats, Lease: effect.Lease, Events: effect.Events}
+		if !gave {
+			effect.Lease, effect.Events = record.LeaseKeep, nil
+		}
 	}
 	c = record.Change{Task: s.Task, Expect: s.Task.Version, Events: slices.Clone(effect.Events), Lease: effect.Lease,
 		EndSeats: effect.EndSeats, NewNotice: effect.NewNotice}

@@ -1,6 +1,7 @@
 package decide_test
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -226,5 +227,25 @@ func TestOvertaken_areThePushesOfATaskThatIsOver(t *testing.T) {
 	}
 	if found := decide.Overtaken(owed, record.Change{}); !slices.Equal(found, []int64{1, 2}) {
 		t.Errorf("of one that is over: %v", found)
+	}
+}
+
+// A start that fails gives its workspace back, and nothing else of a failed attempt counts.
+func TestHookEnded_ofAStartThatFailedGivesTheWorkspaceBack(t *testing.T) {
+	t.Parallel()
+	one := newTask("planning")
+	one.Workspace = "garden--1"
+	hook := task.OwedHook{ID: 7, Hook: task.Hook{Action: action.AcquireWorkspace}, State: task.HookPending}
+	s := record.Snapshot{Task: one, Owed: []task.OwedHook{hook}}
+	rescued := []history.Event{{Type: history.WorkRescued}}
+	gave, owed := decide.HookEnded(s, hook, record.Effect{Lease: record.LeaseFree, Events: rescued,
+		Session: new("x")}, errors.New("no network"), noon)
+	if !owed || gave.Lease != record.LeaseFree || len(gave.Events) != 2 || gave.Task.Session != one.Session ||
+		gave.Settled[0].State != task.HookFailed {
+		t.Errorf("it is %+v", gave)
+	}
+	kept, _ := decide.HookEnded(s, hook, record.Effect{Events: rescued}, errors.New("no network"), noon)
+	if kept.Lease != record.LeaseKeep || len(kept.Events) != 1 {
+		t.Errorf("where it keeps its workspace: %+v", kept)
 	}
 }

@@ -2,6 +2,10 @@ package doctor
 
 import (
 	"context"
+	"slices"
+
+	"orange/internal/action"
+	"orange/internal/task"
 )
 
 // environments finds those that are kept for tasks which have no workspace and wait for none: they hold a
@@ -13,7 +17,10 @@ func (d *Doctor) environments(_ context.Context, v *view) []finding {
 	var out []finding
 	for _, id := range v.kept {
 		t, known := v.byID[id]
-		if known && (t.Workspace != "" || t.Queued() || t.WaitsForTasks()) {
+		toCome := slices.ContainsFunc(v.owed[id], func(h task.OwedHook) bool {
+			return h.Action == action.AcquireWorkspace
+		})
+		if known && (t.Workspace != "" || toCome || t.Queued() || t.WaitsForTasks()) {
 			continue
 		}
 		if !known {

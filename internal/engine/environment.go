@@ -36,10 +36,15 @@ func (e *Engine) keepEnvironment(ctx context.Context, id string, actor task.Acto
 	}
 	s, err := e.Store.Load(ctx, id)
 	if errors.Is(err, task.ErrNotFound) ||
-		err == nil && s.Task.Workspace == "" && !s.Task.Queued() && !s.Task.WaitsForTasks() {
+		err == nil && s.Task.Workspace == "" && !s.Task.Queued() && !s.Task.WaitsForTasks() && !owesRoom(s.Owed) {
 		// the task gave its workspace back meanwhile, and with it went the earlier environment
 		e.dropEnvironment(ctx, id)
 	}
+}
+
+// owesRoom reports whether a task will have a workspace by a hook that it owes.
+func owesRoom(owed []task.OwedHook) bool {
+	return slices.ContainsFunc(owed, func(h task.OwedHook) bool { return h.Action == action.AcquireWorkspace })
 }
 
 // dropEnvironment drops what is kept for a task. The doctor finds what a failure leaves over.

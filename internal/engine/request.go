@@ -181,7 +181,7 @@ func (e *Engine) attempt(ctx context.Context, r *request) (record.Outcome, error
 	if err != nil {
 		return record.Outcome{}, err
 	}
-	if (s.Task.Queued() || s.Task.WaitsForTasks()) && t.Workspace == "" {
+	if (s.Task.Queued() || s.Task.WaitsForTasks() || owesRoom(s.Owed)) && t.Workspace == "" {
 		e.dropEnvironment(ctx, t.ID) // it waits for no workspace any more
 	}
 	return e.conclude(ctx, t, t.Seq, r.performer())

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
+	"orange/internal/action"
 	"orange/internal/decide"
 	"orange/internal/history"
 	"orange/internal/record"
@@ -41,10 +43,14 @@ func (e *Engine) Settle(ctx context.Context, id string) error {
 			}
 			return err
 		}
-		if err := e.perform(ctx, s.Task, hook); err != nil {
+		gave, err := e.perform(ctx, s.Task, hook)
+		if err != nil {
 			return err
 		}
 		mirrors = e.Sync(ctx, id)
+		if gave {
+			e.startNext(ctx, s.Task)
+		}
 	}
 }
 
@@ -66,27 +72,116 @@ func due(owed []task.OwedHook, now time.Time) (task.OwedHook, bool) {
 	return task.OwedHook{}, false
 }
 
-func (e *Engine) perform(ctx context.Context, t task.Task, hook task.OwedHook) error {
-	err := e.Store.BeginHook(ctx, hook.ID, e.Now())
+// perform makes one attempt at a hook. gave says that it failed, and that a workspace is free by it.
+func (e *Engine) perform(ctx context.Context, t task.Task, hook task.OwedHook) (gave bool, err error) {
+	err = e.Store.BeginHook(ctx, hook.ID, e.Now())
 	if errors.Is(err, task.ErrConflict) {
-		return nil // a later step has dropped it: the caller looks again
+		return false, nil // a later step has dropped it: the caller looks again
 	}
 	if err != nil {
-		return err
+		return false, err
 	}
 	e.Log.Info("hook begins", "component", "hook", "task", t.ID, "hook", hook.ID, "action", hook.Action,
 		"attempt", hook.Attempts+1)
+	t, failed := e.roomAgain(ctx, t, hook)
+	if errors.Is(failed, errOvertaken) {
+		return false, nil
+	}
 	job, seat, err := e.job(ctx, t, hook)
 	if errors.Is(err, errOvertaken) {
-		return nil
+		return false, nil
 	}
+	err = errors.Join(failed, err)
 	var effect record.Effect
 	if err == nil {
 		effect, err = e.Performer.Perform(ctx, job)
 	}
 	e.Log.Info("hook ends", "component", "hook", "task", t.ID, "hook", hook.ID, "action", hook.Action, "said",
 		effect.Said, "error", text(err))
-	return e.settle(ctx, hook, effect, seat, err)
+	return err != nil && effect.Lease == record.LeaseFree, e.settle(ctx, hook, effect, seat, err)
+}
+
+// roomAgain is the task with a workspace for another try to make one ready: the try before gave its own back.
+func (e *Engine) roomAgain(ctx context.Context, t task.Task, hook task.OwedHook) (task.Task, error) {
+	if hook.Action != action.AcquireWorkspace || t.Workspace != "" {
+		return t, nil
+	}
+	project, err := e.Workspaces.Project(t.Project)
+	if err != nil {
+		return t, err
+	}
+	got, err := e.change(ctx, t.ID, func(s record.Snapshot) (*record.Change, error) {
+		if s.Task.Workspace != "" || !isOwed(s.Owed, hook.ID) {
+			return nil, nil
+		}
+		return &record.Change{Task: s.Task, Expect: s.Task.Version, Lease: record.LeaseReserve,
+			PoolSize: project.PoolSize}, nil
+	})
+	if errors.Is(err, task.ErrPoolFull) {
+		return t, e.waitAgain(ctx, t.ID, hook.ID)
+	}
+	if err != nil {
+		return t, err
+	}
+	return got, nil
+}
+
+// waitAgain has a task wait in line in its own status, where other tasks have all workspaces by now: its turn makes one
+// ready and starts the agent of the status. It drops the hooks that do the same; where the task owes another step that
+// needs its workspace, it keeps them all, and they are tried again. Its error says what became of the attempt.
+func (e *Engine) waitAgain(ctx context.Context, id string, hook int64) error {
+	actor, queued := task.Actor{Rule: true}, false
+	s, err := e.Store.Load(ctx, id)
+	if err == nil && !slices.ContainsFunc(s.Owed, needsRoomToo) {
+		_, err = e.change(ctx, id, func(s record.Snapshot) (*record.Change, error) {
+			if queued = s.Task.Workspace == "" && isOwed(s.Owed, hook) && s.Task.Live; !queued {
+				return nil, nil
+			}
+			def, err := e.rules(ctx, s.Task)
+			if err != nil {
+				return nil, err
+			}
+			c := decide.Queue(def, s.Task, s.Task.Status, actor, e.Now())
+			for _, h := range s.Owed {
+				if startsAnew(h) {
+					c.Settled = append(c.Settled, record.Settled{ID: h.ID, State: task.HookSuperseded,
+						Error: "it waits in line for a workspace"})
+				}
+			}
+			if strings.HasPrefix(c.Task.Attention, record.HookMark) {
+				c.Task.Attention = ""
+			}
+			c, err = replay.Inputs{Ask: replay.AskQueue, To: s.Task.Status}.By(actor).Keep(def, s, decide.Evidence{}, c)
+			return &c, err
+		})
+	}
+	switch {
+	case err != nil:
+		return err
+	case queued:
+		return errOvertaken
+	}
+	return e.noRoom(ctx, s.Task)
+}
+
+// startsAnew reports whether a respawn does the same as a hook.
+func startsAnew(h task.OwedHook) bool {
+	row, _ := action.Of(h.Action)
+	return row.Means == action.MakesWorkspace || row.Means == action.StartsAgent
+}
+
+// needsRoomToo reports whether a hook needs the workspace and is more than the start of an agent.
+func needsRoomToo(h task.OwedHook) bool {
+	row, known := action.Of(h.Action)
+	return !known || !startsAnew(h) && row.Class == action.ClassStart && row.Means != action.SetsAside
+}
+
+// startNext starts the task of the project that has waited longest for a workspace. That it cannot be started is noted
+// with that task, and is no failure of this one.
+func (e *Engine) startNext(ctx context.Context, t task.Task) {
+	if _, err := e.StartNext(ctx, t.Project); err != nil {
+		e.warn(t.ID, fmt.Sprintf("the next task of project %q could not be started: %v", t.Project, err))
+	}
 }
 
 // errOvertaken reports that a later step has dropped a hook which was about to be performed.
@@ -216,7 +311,7 @@ func (e *Engine) retry(ctx context.Context, id string, actor task.Actor) (record
 	if err != nil || len(again) == 0 {
 		return record.Outcome{Task: t}, err
 	}
-	if t.Workspace != "" {
+	if t.Workspace != "" || owesRoom(again) {
 		e.keepEnvironment(ctx, id, actor)
 	}
 	if _, err := e.runHooks(ctx, ctx.Done(), id, again[len(again)-1].Event, actor); err != nil {

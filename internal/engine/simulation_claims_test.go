@@ -133,11 +133,15 @@ func (r *environmentClaims) noteCommit(s *simulation, p *process, c record.Chang
 	if s.single { // one program does everything there, for everyone
 		return
 	}
-	if whose := s.server.kept[t.ID]; c.Lease == record.LeaseFree && whose != "" && r.drops[t.ID] != p {
+	// A start that failed gives its workspace back too, and the next try runs in what is kept.
+	over := c.Lease == record.LeaseFree && !slices.ContainsFunc(c.Settled, func(h record.Settled) bool {
+		return h.State == task.HookFailed
+	})
+	if whose := s.server.kept[t.ID]; over && whose != "" && r.drops[t.ID] != p {
 		s.breakf("%s gives its workspace back, and the environment of %s is kept for it still", s.short(t.ID), whose)
 	}
 	for _, e := range c.Events {
-		if !claimsEnvironment(t, e) {
+		if !claimsEnvironment(t, e) && !(e.Type == history.HooksRetried && e.Person != "" && s.owesRoom(t.ID)) {
 			if e.Type == history.Created && e.Actor == task.RoleHuman { // the same question may start it
 				r.noteQuestion(s, p, t.ID, false)
 			}
@@ -155,9 +159,18 @@ func (r *environmentClaims) noteCommit(s *simulation, p *process, c record.Chang
 		r.claims[t.ID][at].granted, r.claims[t.ID][at].since = true, len(s.trace)
 	}
 	held := r.holds[t.ID]
-	if r.holds[t.ID] = t.Workspace != "" || t.QueuedFor != "" || t.WaitsForTasks(); held && !r.holds[t.ID] {
+	if r.holds[t.ID] = t.Workspace != "" || t.QueuedFor != "" || t.WaitsForTasks() || s.owesRoom(t.ID); held &&
+		!r.holds[t.ID] {
 		r.noteOver(p, t.ID)
 	}
+}
+
+// owesRoom reports whether a task will have a workspace by a hook that it owes.
+func (s *simulation) owesRoom(id string) bool {
+	snapshot, err := s.store.Load(background, id)
+	return err == nil && slices.ContainsFunc(snapshot.Owed, func(h task.OwedHook) bool {
+		return h.Action == action.AcquireWorkspace
+	})
 }
 
 // noteOver notes that a task no longer holds a workspace, nor waits for one.

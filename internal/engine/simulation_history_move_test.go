@@ -141,9 +141,10 @@ func (h *historian) hooked(e history.Event, edge *workflow.Transition) bool {
 		row, _ := action.Of(name)
 		return row.Means == action.StartsAgent || row.Means == action.NotifiesWorker
 	}
-	if !h.held && e.From != h.def.Initial && slices.ContainsFunc(want, starts) &&
+	if (!h.held || h.gaveBack) && e.From != h.def.Initial && slices.ContainsFunc(want, starts) &&
 		!slices.Contains(want, action.AcquireWorkspace) {
-		want = append([]string{action.AcquireWorkspace}, want...)
+		room := append([]string{action.AcquireWorkspace}, want...)
+		return slices.Equal(room, e.Hooks) || h.held && slices.Equal(want, e.Hooks)
 	}
 	return slices.Equal(want, e.Hooks)
 }

@@ -32,6 +32,7 @@ type historian struct {
 	alive            map[string]bool
 	recovered        bool     // a move was made since the last crash, and not by it
 	held             bool     // it has a workspace, or one is being made ready
+	gaveBack         bool     // it could not be made ready, and may be another task's until the next try
 	authors          []string // whose work is judged in the present status
 	forced           bool     // crashes have led it past a gate, and no person has acted since
 	last             history.Event
@@ -96,6 +97,12 @@ func (h *historian) reads(e history.Event) {
 		}
 	}
 	h.overdue(e)
+	switch {
+	case e.Type == history.HookFailure && e.Data["hook"] == action.AcquireWorkspace:
+		h.gaveBack = true // as far as the history tells
+	case e.Type == history.AgentSpawned:
+		h.gaveBack = false
+	}
 	for _, does := range e.Hooks {
 		switch does {
 		case action.AcquireWorkspace:
