@@ -80,7 +80,8 @@ func (p *Program) showJSON(r record.Report, standings map[string]task.Timing, ev
 		"setup_output": r.SetUp, "variables": orEmpty(r.Variables),
 		"problems": orEmpty(r.Problems), "state_history": moves,
 		"open": orEmpty(r.Open), "owed_hooks": hooks, "rescued": orEmpty(r.Rescued),
-		"aside": orEmpty(r.Asides), "shared_settings": orEmpty(r.Shared), "ignored": r.Left, "last_words": r.LastWords,
+		"aside": orEmpty(r.Asides), "shared_settings": orEmpty(r.Shared),
+		"lost": orEmpty(r.Lost), "ignored": r.Left, "last_words": r.LastWords,
 		"pr_checks": r.Checks, "reviewers": r.Reviewers,
 	})
 }
@@ -152,6 +153,9 @@ func (p *Program) show(r record.Report, standing task.Timing, conflicts, before 
 	if len(r.Shared) > 0 {
 		line("  put back or keep", "orange project restore --project "+r.Task.Project+", or: orange project accept "+
 			"--project "+r.Task.Project)
+	}
+	for _, one := range r.Lost {
+		line("gone meanwhile", one)
 	}
 	for _, one := range r.Asides {
 		line("set aside", one.String())

@@ -220,6 +220,9 @@ func (v *view) seeUnchanged(ctx context.Context, fact *decide.Fact, s Workspace)
 	fact.Text = "tree " + tree + "\n" + strings.Join(changed, "\n") + "\n"
 	if len(changed)+len(s.Setup) > 0 {
 		fact.Other, fact.Anew = true, true
+		if len(s.Setup) == 0 { // else files are not all
+			fact.Files = len(changed)
+		}
 		s.Submodules = nil
 		fact.Found, fact.Want = s.differs(changed,
 			fmt.Sprintf("put them back as they were: git restore --source %.12s %s", tree, typed(changed)))

@@ -25,6 +25,7 @@ func TestLook_tellsWhetherTheWorkIsWhatItsEvidenceIsAbout(t *testing.T) {
 		want  string
 		moved bool
 		again bool // a verdict on what is there now would do too
+		files int  // so many new or changed files alone refuse it; 0 where that is not asked
 	}{
 		{name: "committed", git: workflow.GitCommitted},
 		{name: "a new file", git: workflow.GitCommitted, set: func(w *world) {
@@ -135,7 +136,7 @@ func TestLook_tellsWhetherTheWorkIsWhatItsEvidenceIsAbout(t *testing.T) {
 			w.task.Subject.Tree, w.since = tree, []string{"b.go"}
 		},
 			found: []string{`changed since it was judged: "b.go"`},
-			want:  `put them back as they were: git restore --source 333333333333 "b.go"`, again: true},
+			want:  `put them back as they were: git restore --source 333333333333 "b.go"`, again: true, files: 1},
 		{name: "the record does not say the worktree that is judged", git: workflow.GitUnmoved, set: func(w *world) {
 			w.task.Status = "judge"
 			w.def.States = []workflow.State{{Name: "judge", Subject: workflow.SubjectWorktree}}
@@ -191,6 +192,9 @@ func TestLook_tellsWhetherTheWorkIsWhatItsEvidenceIsAbout(t *testing.T) {
 			}
 			if !strings.Contains(fact.Want, row.want) {
 				t.Errorf("it wants %q, and should say %q", fact.Want, row.want)
+			}
+			if row.files > 0 && fact.Files != row.files {
+				t.Errorf("so many files alone refuse it: %d, want %d", fact.Files, row.files)
 			}
 			if fact.Moved != row.moved || fact.Anew != (row.again || row.moved) {
 				t.Errorf("moved alone: %t; to be judged again: %t", fact.Moved, fact.Anew)

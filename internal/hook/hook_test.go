@@ -38,7 +38,8 @@ func TestPerform_knowsEveryActionThatIsNotTheRecordsOwn(t *testing.T) {
 	}
 }
 
-// What a port answers with an error is the hook's error, and the effect is empty: nothing is believed to be done.
+// What a port answers with an error is the hook's error, and the effect is empty: nothing is believed to be done. A
+// workspace that could not be made ready is given back.
 func TestPerform_handsOnTheErrorsOfItsPorts(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ action, call string }{
@@ -60,7 +61,8 @@ func TestPerform_handsOnTheErrorsOfItsPorts(t *testing.T) {
 		job.Hook.Role, job.Hook.Via, job.Hook.Run = task.RoleWorker, action.ViaDesktop, []string{"true"}
 		effect, err := executor.Perform(t.Context(), job)
 		wantError(t, err, errPort.Error())
-		if effect.Lease != record.LeaseKeep || effect.Session != nil || effect.Seat != nil ||
+		gives := tt.call == "prepare"
+		if (effect.Lease == record.LeaseFree) != gives || effect.Session != nil || effect.Seat != nil ||
 			effect.Pushed != nil || effect.PR != nil || len(effect.Events) != 0 || len(effect.EndSeats) != 0 {
 			t.Errorf("%s with a shut %s: the effect is %+v", tt.action, tt.call, effect)
 		}

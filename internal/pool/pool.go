@@ -394,6 +394,9 @@ func (p *Pool) Release(ctx context.Context, t task.Task) (worktree.Cleared, erro
 		err = letGo(slot)
 	}
 	if err == nil {
+		err = p.forgetOthers(t.ID)
+	}
+	if err == nil {
 		err = p.unscratchAll(ctx, slot.Repo, t)
 	}
 	if err == nil && !t.Live {

@@ -61,6 +61,9 @@ func (p *Pool) prepare(ctx context.Context, t task.Task, slot worktree.Slot, pro
 	if err == nil {
 		notes, err = p.noteHooks(ctx, project, slot, notes)
 	}
+	if err == nil {
+		err = p.noteOthers(t, slot.Repo)
+	}
 	prepared.Notes = notes
 	if stays != "" { // it could not be laid out, and is not lost
 		prepared.Rescued = append(prepared.Rescued, worktree.Rescue{Ref: stays})

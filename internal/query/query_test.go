@@ -82,6 +82,8 @@ func (w *world) Left(string) string { return "" }
 
 func (w *world) Asides(string) ([]record.Aside, error) { return nil, nil }
 
+func (*world) LostOthers(context.Context, task.Task) ([]string, error) { return nil, nil }
+
 func (w *world) SharedWords(context.Context, string) ([]string, error) { return nil, nil }
 
 func (w *world) Rescues(context.Context, task.Task) ([]task.Rescued, error) {

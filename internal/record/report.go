@@ -229,6 +229,7 @@ type Report struct {
 	Rescued   []task.Rescued
 	Asides    []Aside
 	Shared    []string // settings that all worktrees of its project share, and that neither Orange nor a person changed
+	Lost      []string // branches and stashes of others that are gone since the task got its worktree
 	LastWords string   // of the agent that died last, while no other has been started
 	Reviewers int      // that were started in its last review: one that is started again is in the same round
 	Variables []string // the names of those that are set for this task alone

@@ -341,12 +341,15 @@ func (f forgetful) Commit(ctx context.Context, c record.Change) (task.Task, erro
 	return f.Record.Commit(ctx, c)
 }
 
-// blind is a record that knows of no lease.
+// blind is a record that knows of no lease, once its workspace is ready: for the next try to make it ready the engine
+// would only take another one.
 type blind struct{ simulate.Record }
 
 func (f blind) Load(ctx context.Context, id string) (record.Snapshot, error) {
 	s, err := f.Record.Load(ctx, id)
-	s.Task.Workspace = ""
+	if !slices.ContainsFunc(s.Owed, func(h task.OwedHook) bool { return h.Action == action.AcquireWorkspace }) {
+		s.Task.Workspace = ""
+	}
 	return s, err
 }
 
