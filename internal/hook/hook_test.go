@@ -38,8 +38,7 @@ func TestPerform_knowsEveryActionThatIsNotTheRecordsOwn(t *testing.T) {
 	}
 }
 
-// What a port answers with an error is the hook's error, and the effect is empty: nothing is believed to be done. A
-// workspace that could not be made ready is given back.
+// What a port answers with an error is the hook's error, and the effect is empty: nothing is believed to be done.
 func TestPerform_handsOnTheErrorsOfItsPorts(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ action, call string }{
@@ -61,10 +60,34 @@ func TestPerform_handsOnTheErrorsOfItsPorts(t *testing.T) {
 		job.Hook.Role, job.Hook.Via, job.Hook.Run = task.RoleWorker, action.ViaDesktop, []string{"true"}
 		effect, err := executor.Perform(t.Context(), job)
 		wantError(t, err, errPort.Error())
-		gives := tt.call == "prepare"
-		if (effect.Lease == record.LeaseFree) != gives || effect.Session != nil || effect.Seat != nil ||
+		if effect.Lease != record.LeaseKeep || effect.Session != nil || effect.Seat != nil ||
 			effect.Pushed != nil || effect.PR != nil || len(effect.Events) != 0 || len(effect.EndSeats) != 0 {
 			t.Errorf("%s with a shut %s: the effect is %+v", tt.action, tt.call, effect)
+		}
+	}
+}
+
+// A workspace that could not be made ready goes back, but not one in which agents of the task have worked, and not where
+// one lives there.
+func TestAcquireWorkspace_givesBackWhatItCouldNotMakeReady(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		fresh bool
+		fails string
+		lease record.Lease
+	}{
+		"a fresh one":                {true, "", record.LeaseFree},
+		"one that it worked in":      {false, "", record.LeaseKeep},
+		"one that is not left clean": {true, "release", record.LeaseKeep},
+		"no look at its agents":      {true, "panes", record.LeaseKeep},
+	} {
+		executor, p := newExecutor(t)
+		p.cleared.Fresh = c.fresh
+		p.fails["prepare"], p.fails[c.fails] = errPort, errPort
+		effect, err := executor.Perform(t.Context(), aJob(action.AcquireWorkspace, ""))
+		wantError(t, err, errPort.Error())
+		if effect.Lease != c.lease {
+			t.Errorf("%s: the effect is %+v", name, effect)
 		}
 	}
 }

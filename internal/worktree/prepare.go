@@ -63,6 +63,7 @@ func (s Slot) Prepare(ctx context.Context, branch, taskID string) (done Cleared,
 	if present && here.on(branch) {
 		return done, here.remember(taskID)
 	}
+	done.Fresh = true
 	start, exists := v.known[local]
 	to := []string{"--no-guess", branch}
 	if !exists {
@@ -77,7 +78,7 @@ func (s Slot) Prepare(ctx context.Context, branch, taskID string) (done Cleared,
 	if present {
 		takenBack := done.TakenBack
 		done, present, err = s.leftover(ctx, here, v, prepared, len(takenBack) > 0)
-		done.TakenBack = takenBack
+		done.TakenBack, done.Fresh = takenBack, true
 	}
 	if err == nil && !present {
 		var rescued []Rescue

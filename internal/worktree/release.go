@@ -40,6 +40,7 @@ type Cleared struct {
 	Aside     []record.Aside // what no commit can hold
 	TakenBack []string       // of its own configuration: names of settings, and "sparse-checkout"
 	Notes     []string       // what a person should know of how the task began
+	Fresh     bool           // it was not the task's before: no agent of it has worked there
 }
 
 func (s Slot) release(ctx context.Context, taskID string, prepared note) (done Cleared, err error) {
