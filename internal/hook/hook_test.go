@@ -67,8 +67,8 @@ func TestPerform_handsOnTheErrorsOfItsPorts(t *testing.T) {
 	}
 }
 
-// A workspace that could not be made ready goes back, but not one in which agents of the task have worked, and not where
-// one lives there.
+// A workspace that could not be made ready goes back, but not one in which agents of the task have worked, and not
+// where one lives there.
 func TestAcquireWorkspace_givesBackWhatItCouldNotMakeReady(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
