@@ -34,7 +34,7 @@ func (p *Pool) noteOthers(t task.Task, repo worktree.Repo) error {
 		err = os.MkdirAll(filepath.Dir(file), task.PrivateFolder)
 	}
 	if err == nil {
-		err = proc.ReplaceFile(file, text)
+		err = proc.WriteFile(file, text, task.PrivateFile) // one that a cut power spoils is no loss
 	}
 	if err != nil {
 		return fmt.Errorf("note the branches of %q: %w", repo.Path, err)
