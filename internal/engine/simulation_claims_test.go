@@ -141,7 +141,8 @@ func (r *environmentClaims) noteCommit(s *simulation, p *process, c record.Chang
 		s.breakf("%s gives its workspace back, and the environment of %s is kept for it still", s.short(t.ID), whose)
 	}
 	for _, e := range c.Events {
-		if !claimsEnvironment(t, e) && !(e.Type == history.HooksRetried && e.Person != "" && s.owesRoom(t.ID)) {
+		retries := e.Type == history.HooksRetried && e.Person != "" && s.owesRoom(t.ID)
+		if !claimsEnvironment(t, e) && !retries {
 			if e.Type == history.Created && e.Actor == task.RoleHuman { // the same question may start it
 				r.noteQuestion(s, p, t.ID, false)
 			}

@@ -287,10 +287,10 @@ func (k Keeper) told(texts map[string][]byte, project, id string) (about, error)
 
 // work is the commit of the worktree that belongs to a record: the one that it names, which has to be there.
 func (a about) work(id, there string) (string, error) {
-	switch {
-	case *a.Work == there:
+	switch *a.Work {
+	case there:
 		return there, nil
-	case *a.Work == "":
+	case "":
 		return "", nil // what is there is of an earlier snapshot
 	}
 	return "", task.Notef(outward.ErrUnexpected, "cannot restore task %s: its record names the work %.12s, and there "+
