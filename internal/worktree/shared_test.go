@@ -1,10 +1,12 @@
 package worktree
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"orange/internal/shared"
@@ -107,6 +109,60 @@ func TestShared_isSeenAndPutBack(t *testing.T) {
 			}
 			want(t, "left", fmt.Sprint(shared.Differences(before, sharedOf(t, h.Repo))), "[]")
 		})
+	}
+}
+
+// Each setting that counts, set by an agent: it is seen and named, a commit by what was noted has nothing of it or is
+// refused, and it is put back.
+func TestShared_eachSettingIsSeenAndPutBackAndCountsForNoCommit(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	h.prepared(t, "topic", "T1")
+	git(t, h.Path, "config", "user.name", "Ada")
+	config, before := filepath.Join(h.Path, ".git/config"), sharedOf(t, h.Repo)
+	refusedKeys := 0
+	for _, key := range []string{"user.name", "user.signingkey", "author.email", "committer.name", "core.bare",
+		"core.worktree", "core.hookspath", "core.sshcommand", "core.fsmonitor", "core.attributesfile",
+		"core.excludesfile", "core.askpass", "core.editor", "core.pager", "core.gitproxy", "commit.gpgsign",
+		"commit.template", "gpg.format", "gpg.ssh.program", "credential.helper", "credential.https://a.b.helper",
+		"filter.x.clean", "diff.external", "diff.x.command", "diff.x.textconv", "merge.x.driver", "remote.origin.url",
+		"remote.origin.uploadpack", "url.git@a:.insteadof", "http.proxy", "http.https://a.b.sslverify",
+		"protocol.ext.allow", "include.path", "includeif.gitdir:/a.path", "alias.co", "submodule.lib.update",
+		"branch.main.remote", "branch.a.b.pushremote", "push.default", "tag.gpgsign", "trailer.sign.command",
+		"extensions.worktreeconfig", "notes.rewriteref", "init.templatedir", "uploadpack.packobjectshook",
+		"receive.denynonfastforwards"} {
+		value := map[string]string{"core.bare": "true", "commit.gpgsign": "true", "tag.gpgsign": "true",
+			"gpg.format": "x509", "http.https://a.b.sslverify": "false", "extensions.worktreeconfig": "true",
+			"receive.denynonfastforwards": "true", "push.default": "matching", "core.fsmonitor": "true",
+			"submodule.lib.update": "rebase", "protocol.ext.allow": "always"}[key]
+		git(t, h.root, "config", "--file", config, key, cmp.Or(value, "bot"))
+		_, after, err := h.Shared(t.Context(), "", shared.Settings{})
+		if err != nil {
+			t.Fatalf("%s: %v", key, err)
+		}
+		changes := shared.Differences(before, after)
+		if len(changes) != 1 || changes[0].Key != key || !strings.Contains(changes[0].String(), key) {
+			t.Errorf("%s: seen is %v", key, changes)
+		}
+		noted, refused, err := h.AsNoted(t.Context(), changes, before, filepath.Join(h.root, "hooks"))
+		if err != nil {
+			t.Fatalf("%s: %v", key, err)
+		}
+		if len(refused) > 0 {
+			refusedKeys++
+		} else {
+			if _, err := noted.run(t.Context(), "commit", "--allow-empty", "-q", "-m", "for "+key); err != nil {
+				t.Errorf("%s: a commit by what was noted: %v", key, err)
+			}
+			want(t, key, git(t, h.root, "-C", h.Path, "log", "-1", "--format=%an %cn %G? %s"), "Ada Ada N for "+key)
+		}
+		if err := h.PutBack(t.Context(), changes, before); err != nil {
+			t.Fatalf("%s: %v", key, err)
+		}
+		want(t, "left of "+key, fmt.Sprint(shared.Differences(before, sharedOf(t, h.Repo))), "[]")
+	}
+	if refusedKeys != 16 { // those that one run of git cannot do without, and those that say where the work goes
+		t.Errorf("%d settings are refused", refusedKeys)
 	}
 }
 
