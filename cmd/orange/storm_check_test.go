@@ -221,7 +221,7 @@ func (s *storm) checkLease(f *found, t task.Task) {
 		s.fault(t.ID, "it has %d leases and the workspace %q", slots, t.Workspace)
 	case !t.Live && slots > 0:
 		s.fault(t.ID, "it is %s and has the workspace %q", t.Status, t.Workspace)
-	case t.Live && slots == 0 && t.Status != "pending":
+	case t.Live && slots == 0 && t.Status != "pending" && !t.Displaced(): // else it waits in line for one
 		s.fault(t.ID, "it is %s and has no workspace", t.Status)
 	case t.Workspace != "":
 		slot := filepath.Join(s.home, "workspaces", t.Workspace)
