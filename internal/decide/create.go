@@ -269,6 +269,9 @@ const NoWorkspace = "no workspace is free"
 func Queue(def *workflow.Definition, t task.Task, to task.Status, actor task.Actor, now time.Time) record.Change {
 	before := t
 	t.QueuedFor, t.After, t.UpdatedAt = to, nil, now
+	if t.Displaced() && strings.HasPrefix(t.Attention, record.HookMark) {
+		t.Attention = "" // its turn makes the workspace ready instead of the hook
+	}
 	return Note(def, before, t, actor, history.Event{
 		Time: now, Type: history.QueuedForSpace, Reason: NoWorkspace, Data: map[string]string{"for": string(to)},
 	})
@@ -398,10 +401,10 @@ func Blocks(def *workflow.Definition, status task.Status, role string) bool {
 // Overtaken lists the pending hooks that a new step drops: those that would still start something. Hooks that end an
 // agent or give a workspace back stay pending. So do hooks that make the workspace ready, as long as the task keeps
 // it and the step does not make it ready itself: no agent may start in a workspace that is still as another task left
-// it, and a task that is over may be redone. A step that ends the task drops what would still push its branch or open a
-// pull request, too.
+// it, and a task that is over may be redone. A step that has the task wait in line for a workspace drops them. A step
+// that ends the task drops what would still push its branch or open a pull request, too.
 func Overtaken(owed []task.OwedHook, next record.Change) []int64 {
-	keeps := (next.Task.Live || next.Task.Workspace != "") && !makesReadyFirst(next.Hooks)
+	keeps := (next.Task.Live || next.Task.Workspace != "") && !next.Task.Displaced() && !makesReadyFirst(next.Hooks)
 	for _, h := range next.Hooks {
 		keeps = keeps && h.Action != action.ReleaseWorkspace
 	}

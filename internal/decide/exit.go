@@ -400,8 +400,8 @@ func lastSaid(words string) string {
 // restart is immediate, and so is one after a loss of the machine; each further one in the same status waits longer;
 // one after a limit waits until that is over. Events are the task's whole history. A clock that was set back delays no
 // restart by more than one back-off. A person has to restart an agent that could not be started at all, and one whose
-// move files kept for the second time. The same holds for one whose pending start the next move dropped: Orange warned
-// the actor of that move, and the death of an earlier agent has no bearing on it.
+// move files, or the size of its document, kept for the second time. The same holds for one whose pending start the
+// next move dropped: Orange warned the actor of that move, and the death of an earlier agent has no bearing on it.
 func RespawnDue(def *workflow.Definition, t task.Task, events []history.Event, now time.Time) (
 	due time.Time, wanted bool) {
 	state, _ := def.State(t.Status)
@@ -424,12 +424,12 @@ func RespawnDue(def *workflow.Definition, t task.Task, events []history.Event, n
 			last = history.Event{}
 		case e.Data["ended"] != "": // it died; the event of one that was ended on purpose has no such key
 			last = e
-			if e.Data[dataFiles] != "" {
+			if heldBack(e) {
 				held++
 			}
 		}
 	}
-	if last.Data[dataFiles] != "" && held > 1 { // it was started once to answer
+	if heldBack(last) && held > 1 { // it was started once to answer
 		return time.Time{}, false
 	}
 	if last.Type == "" || last.Data[task.DataUnstarted] != "" {

@@ -289,10 +289,13 @@ func TestExit_whoseMoveFilesAloneRefuseIsNoCrash(t *testing.T) {
 	// With respawn: auto the agent starts once to answer, and not again.
 	def, one := defaultWorkflow(t), newTask("agent-review")
 	stopped := decide.Exit(def, one, files(workflow.GitUnmoved, 1), deathOf("reviewer"), noon).Events[0]
+	large := decide.Exit(def, one, decide.Evidence{Trouble: "TASK.md is larger than 8 MiB", TooLarge: true},
+		deathOf("reviewer"), noon).Events[0]
 	again := history.Event{Type: history.AgentRespawned, Time: noon, Data: map[string]string{"role": "reviewer"}}
-	for n, events := range [][]history.Event{{stopped}, {stopped, again, stopped}} {
-		if _, wanted := decide.RespawnDue(def, one, events, noon); wanted != (n == 0) {
-			t.Errorf("after %d ends it is started again: %v", n+1, wanted)
+	for _, events := range [][]history.Event{{stopped}, {large}, {stopped, again, stopped}, {large, again, large},
+		{stopped, again, large}} {
+		if _, wanted := decide.RespawnDue(def, one, events, noon); wanted != (len(events) == 1) {
+			t.Errorf("after %d events it is started again: %v", len(events), wanted)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package decide
 import (
 	"fmt"
 
+	"orange/internal/history"
 	"orange/internal/record"
 	"orange/internal/rejection"
 )
@@ -39,6 +40,9 @@ func (x *exit) heldBySize() record.Change {
 	c.Events[0].Data[dataSize] = "TASK.md"
 	return c
 }
+
+// heldBack reports whether files, or the size of the document, kept the move of an agent that ended.
+func heldBack(end history.Event) bool { return end.Data[dataFiles] != "" || end.Data[dataSize] != "" }
 
 // toDo is what the unmet conditions want.
 func toDo(all []rejection.Detail) string {

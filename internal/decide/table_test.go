@@ -195,6 +195,22 @@ func TestAQueuedTaskStaysWhereItIsAndSaysWhereItGoes(t *testing.T) {
 	}
 }
 
+func TestATaskThatWaitsInItsOwnStatusHasNoMarkOfAHook(t *testing.T) {
+	t.Parallel()
+	def, tk := defaultWorkflow(t), newTask("working")
+	tk.Workspace, tk.Attention = "", record.HookMark+"acquire_workspace: the set-up failed"
+	if c := decide.Queue(def, tk, "working", task.Actor{Rule: true}, noon); c.Task.Attention != "" {
+		t.Errorf("it keeps the mark %q of a hook that is gone", c.Task.Attention)
+	}
+	if c := decide.Queue(def, tk, "planning", human(), noon); c.Task.Attention == "" {
+		t.Error("a task that waits to move has lost its mark")
+	}
+	tk.Attention = "2 new files"
+	if c := decide.Queue(def, tk, "working", task.Actor{Rule: true}, noon); c.Task.Attention == "" {
+		t.Error("it has lost another mark")
+	}
+}
+
 func TestARespawnIsRefusedWithItsReason(t *testing.T) {
 	t.Parallel()
 	def := defaultWorkflow(t)
@@ -337,6 +353,8 @@ func TestAWorkspaceThatTheTaskKeepsIsMadeReadyWhateverComes(t *testing.T) {
 			{Action: action.SpawnAgent}, {Action: action.AcquireWorkspace}}}, []int64{2}},
 		{"a step that gives it back", record.Change{Task: task.Task{Live: true}, Hooks: []task.Hook{
 			{Action: action.ReleaseWorkspace}}}, []int64{1, 2}},
+		{"a wait in line for a workspace", record.Change{Task: task.Task{Live: true, Status: "b", QueuedFor: "b"}},
+			[]int64{1, 2}},
 		{"the end", record.Change{}, []int64{1, 2}},
 		{"an end that keeps it: the task may be redone", record.Change{Task: task.Task{Workspace: "one"}}, []int64{2}},
 		{"the end, with a push that failed", record.Change{}, []int64{3, 4}},

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -127,54 +126,36 @@ func (e *Engine) roomAgain(ctx context.Context, t task.Task, hook task.OwedHook)
 }
 
 // waitAgain has a task wait in line in its own status, where other tasks have all workspaces by now: its turn makes one
-// ready and starts the agent of the status. It drops the hooks that do the same; where the task owes another step that
-// needs its workspace, it keeps them all, and they are tried again. Its error says what became of the attempt.
+// ready and starts the agent of the status. A task that has ended, or owes a command in its workspace, which no turn
+// runs, does not wait in line: its hook is tried again. The error says what became of this attempt.
 func (e *Engine) waitAgain(ctx context.Context, id string, hook int64) error {
-	actor, queued := task.Actor{Rule: true}, false
-	s, err := e.Store.Load(ctx, id)
-	if err == nil && !slices.ContainsFunc(s.Owed, needsRoomToo) {
-		_, err = e.change(ctx, id, func(s record.Snapshot) (*record.Change, error) {
-			if queued = s.Task.Workspace == "" && isOwed(s.Owed, hook) && s.Task.Live; !queued {
-				return nil, nil
-			}
-			def, err := e.rules(ctx, s.Task)
-			if err != nil {
-				return nil, err
-			}
-			c := decide.Queue(def, s.Task, s.Task.Status, actor, e.Now())
-			for _, h := range s.Owed {
-				if startsAnew(h) {
-					c.Settled = append(c.Settled, record.Settled{ID: h.ID, State: task.HookSuperseded,
-						Error: "it waits in line for a workspace"})
-				}
-			}
-			if strings.HasPrefix(c.Task.Attention, record.HookMark) {
-				c.Task.Attention = ""
-			}
-			c, err = replay.Inputs{Ask: replay.AskQueue, To: s.Task.Status}.By(actor).Keep(def, s, decide.Evidence{}, c)
-			return &c, err
-		})
-	}
+	actor, tryAgain := task.Actor{Rule: true}, false
+	t, err := e.change(ctx, id, func(s record.Snapshot) (*record.Change, error) {
+		if s.Task.Workspace != "" || !isOwed(s.Owed, hook) {
+			return nil, nil
+		}
+		if tryAgain = !s.Task.Live || slices.ContainsFunc(s.Owed, runsCommand); tryAgain {
+			return nil, nil
+		}
+		def, err := e.rules(ctx, s.Task)
+		if err != nil {
+			return nil, err
+		}
+		c := decide.Queue(def, s.Task, s.Task.Status, actor, e.Now())
+		c.Settled = settleOwed(s.Owed, c, "it waits in line for a workspace")
+		c, err = replay.Inputs{Ask: replay.AskQueue, To: s.Task.Status}.By(actor).Keep(def, s, decide.Evidence{}, c)
+		return &c, err
+	})
 	switch {
 	case err != nil:
 		return err
-	case queued:
-		return errOvertaken
+	case tryAgain:
+		return e.noRoom(ctx, t)
 	}
-	return e.noRoom(ctx, s.Task)
+	return errOvertaken
 }
 
-// startsAnew reports whether a respawn does the same as a hook.
-func startsAnew(h task.OwedHook) bool {
-	row, _ := action.Of(h.Action)
-	return row.Means == action.MakesWorkspace || row.Means == action.StartsAgent
-}
-
-// needsRoomToo reports whether a hook needs the workspace and is more than the start of an agent.
-func needsRoomToo(h task.OwedHook) bool {
-	row, known := action.Of(h.Action)
-	return !known || !startsAnew(h) && row.Class == action.ClassStart && row.Means != action.SetsAside
-}
+func runsCommand(h task.OwedHook) bool { return h.Action == action.RunCommand }
 
 // startNext starts the task of the project that has waited longest for a workspace. That it cannot be started is noted
 // with that task, and is no failure of this one.
