@@ -300,6 +300,22 @@ func TestLook_aTaskWithoutItsDocumentNeedsAPerson(t *testing.T) {
 	}
 }
 
+// Defect: a task whose worktree and branch another agent had removed was listed as "review passed".
+func TestLook_aTaskWithoutItsWorktreeNeedsAPerson(t *testing.T) {
+	for missing, want := range map[string]string{
+		"its worktree is gone": "its worktree is gone; have it made again, with the newest commit that is known: " +
+			"orange task respawn one",
+		"": "",
+	} {
+		l := Lookout{Observer: observer(t, &setup{}, "thinking", line("1", "one", "worker", false)),
+			Screens: &Screens{}, Missing: func(context.Context, task.Task) (string, error) { return missing, nil }}
+		need, err := l.Need(t.Context(), task.Task{ID: "one", Status: "build", Session: "s", Live: true})
+		if err != nil || need.String() != want || need.Reason != missing {
+			t.Errorf("it needs %q, %q, %v", need, need.Reason, err)
+		}
+	}
+}
+
 func TestObserve_hasTheLimitOfTheAgentThatWorksInTheStatus(t *testing.T) {
 	o := observer(t, &setup{}, "limit reached, try at 5 pm\n", line("1", "one", "worker", false),
 		line("2", "two", "reviewer", false))

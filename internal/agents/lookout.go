@@ -14,12 +14,14 @@ import (
 	"orange/internal/task"
 )
 
-// Lookout knows how the agents of tasks are, and why people should look after tasks. Every field but Documents and
-// Conflicts is required: without them there are fewer words, and no word of a document that cannot be read.
+// Lookout knows how the agents of tasks are, and why people should look after tasks. Every field but Documents, Missing
+// and Conflicts is required: without them there are fewer words, and no word of what a task has lost.
 type Lookout struct {
 	*Observer
 	Screens   *Screens
 	Documents Documents
+	// Missing says what is not there any more of a task's worktree, or of its branch; empty where both are there.
+	Missing func(ctx context.Context, t task.Task) (string, error)
 	// Conflicts is what was found last of the conflicts of a project's branches.
 	Conflicts func(ctx context.Context, project string) (conflict.Overview, error)
 }
@@ -84,8 +86,8 @@ func (l Lookout) Explain(ctx context.Context, e decide.Explanation) decide.Expla
 	if need.Kind == record.NeedsLimit && need.Rest == nil {
 		return e // the task's own mark says so
 	}
-	if need.OnScreen() || need.Kind == record.NeedsDocument {
-		// The record knows that the agent lives, and its screen that it does nothing, or its document that it cannot.
+	if need.OnScreen() || need.Kind == record.NeedsDocument || need.Kind == record.NeedsWorktree {
+		// The record knows that the agent lives, and not that it does nothing, or cannot.
 		e.Waits = slices.DeleteFunc(e.Waits, func(d rejection.Detail) bool { return d.Found == record.AtWork })
 		e.Waits = slices.Insert(e.Waits, 0, rejection.Detail{Condition: "a person", Found: need.Found,
 			Want: need.Want})

@@ -37,29 +37,47 @@ func read(h *harness.Harness, screen string, since time.Time) inbox.Sight {
 // mostClues is how many tasks' documents are read for words about what they need: those that have waited the longest.
 const mostClues = 200
 
-// unread finds the tasks with an agent whose document cannot be read: whatever else it is, the agent cannot go on. A
-// mark for people goes before that.
-func (l Lookout) unread(ctx context.Context, tasks []task.Task, found map[string]Liveness) {
+// damaged finds the tasks with an agent that has lost its worktree, its branch or its document: whatever else it is,
+// the agent cannot go on. A mark for people goes before that.
+func (l Lookout) damaged(ctx context.Context, tasks []task.Task, found map[string]Liveness) {
 	for i := range tasks {
 		t := &tasks[i]
 		one, asked := found[t.ID]
-		if !asked || !t.Live || t.Session == "" || t.Attention != "" || l.Documents == nil {
+		if !asked || !t.Live || t.Session == "" || t.Attention != "" {
 			continue
 		}
-		_, err := l.Documents.Read(t.Project, t.ID, false)
-		if err == nil {
+		missing, unread := l.lost(ctx, t)
+		if missing == "" && unread == nil {
 			continue
 		}
-		if def, unread := l.Setup.Pinned(ctx, t.Workflow); unread == nil {
-			one.Need = inbox.WithoutDocument(def, *t, !errors.Is(err, fs.ErrNotExist), err)
-			found[t.ID] = one
+		def, err := l.Setup.Pinned(ctx, t.Workflow)
+		switch {
+		case err != nil:
+			continue
+		case missing != "":
+			one.Need = inbox.WithoutWorktree(def, *t, missing)
+		default:
+			one.Need = inbox.WithoutDocument(def, *t, !errors.Is(unread, fs.ErrNotExist), unread)
 		}
+		found[t.ID] = one
 	}
+}
+
+// lost looks for a task's worktree and branch, and for its document. Of a worktree that cannot be looked at a move says
+// so, and doctor.
+func (l Lookout) lost(ctx context.Context, t *task.Task) (missing string, unread error) {
+	if l.Missing != nil {
+		missing, _ = l.Missing(ctx, *t)
+	}
+	if l.Documents != nil {
+		_, unread = l.Documents.Read(t.Project, t.ID, false)
+	}
+	return missing, unread
 }
 
 // word puts the needs of tasks into words.
 func (l Lookout) word(ctx context.Context, tasks []task.Task, found map[string]Liveness, now time.Time) {
-	l.unread(ctx, tasks, found)
+	l.damaged(ctx, tasks, found)
 	needy := make([]*task.Task, 0, len(tasks))
 	for i := range tasks {
 		if found[tasks[i].ID].Need.Kind != "" {

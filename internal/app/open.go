@@ -160,7 +160,7 @@ func (a *app) connect() error {
 	a.pool = &pool.Pool{Home: a.dir, Setup: a.home, Record: a.store, Files: a.files, Log: log,
 		Before: a.environments.EnterNow, Environment: a.environments.Environment, Own: a.environments.OfChecks}
 	a.lookout = agents.Lookout{Observer: a.agents, Screens: &agents.Screens{}, Documents: a.files,
-		Conflicts: a.pool.Conflicts}
+		Missing: a.pool.Missing, Conflicts: a.pool.Conflicts}
 	a.agents.Touched, a.agents.Resume, a.agents.Messages = a.pool.Touched, a.home.Resume, messages()
 	guard := snapshots.NewGuard(a.dir, a.pool)
 	a.engine = &engine.Engine{

@@ -248,7 +248,7 @@ func TestBuild_respawnsTheAgentOfEachStateByItself(t *testing.T) {
 			t.Errorf("found respawn = %q in %s", s.Respawn, s.Name)
 		}
 	}
-	c, err := decide.Respawn(def, newTask("quality_review"), false, human(), noon)
+	c, err := decide.Respawn(def, newTask("quality_review"), false, false, human(), noon)
 	if err != nil || len(c.Hooks) != 1 || workflow.SpawnRole(c.Hooks[0]) != "quality-monitor" ||
 		c.Hooks[0].Harness != task.HarnessReview {
 		t.Errorf("found %+v (%v), want a quality monitor with the harness of reviews, as the move into the "+

@@ -143,7 +143,7 @@ func TestEveryStateIsRespawnedWithItsOwnPrompt(t *testing.T) {
 	} {
 		def := shippedWorkflow(t, name)
 		for _, s := range def.States {
-			c, err := decide.Respawn(def, newTask(s.Name), false, human(), noon)
+			c, err := decide.Respawn(def, newTask(s.Name), false, false, human(), noon)
 			found := ""
 			if err == nil {
 				found = c.Hooks[0].Prompt

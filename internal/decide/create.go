@@ -279,9 +279,10 @@ func Queue(def *workflow.Definition, t task.Task, to task.Status, actor task.Act
 
 // Respawn judges having a task go on in its present status: it gets a workspace if it has none, and the agent of the
 // status starts. It is no transition: the status stays. Alive reports whether the window of the state's role still has
-// a living program. It is open in every status in which an agent works but the first one of a task that has no
-// workspace yet, and in any in which the task waits for one.
-func Respawn(def *workflow.Definition, t task.Task, alive bool, actor task.Actor,
+// a living program, and missing that the task's worktree or its branch is gone: the step makes them again. It is open
+// in every status in which an agent works but the first one of a task that has no workspace yet, in any in which the
+// task waits for one, and in any where something is missing.
+func Respawn(def *workflow.Definition, t task.Task, alive, missing bool, actor task.Actor,
 	now time.Time) (record.Change, error) {
 	state, _ := def.State(t.Status)
 	refuse := func(why, want string) (record.Change, error) {
@@ -299,7 +300,7 @@ func Respawn(def *workflow.Definition, t task.Task, alive bool, actor task.Actor
 		return refuse("a task that has ended", "create another one")
 	case t.Workspace == "" && t.Status == def.Initial && !t.Displaced():
 		return refuse("a task that has not begun", "start it: orange task spawn "+t.ID)
-	case !starts && (t.Workspace != "" || !givesBack(def, t)) && !t.Displaced():
+	case !starts && !missing && (t.Workspace != "" || !givesBack(def, t)) && !t.Displaced():
 		return refuse("no agent that works in this status", "move the task on instead")
 	case alive:
 		return refuse("the agent still alive", "attach to it, or end it first")
@@ -308,15 +309,20 @@ func Respawn(def *workflow.Definition, t task.Task, alive bool, actor task.Actor
 		Data: map[string]string{"status": string(t.Status), "role": state.Role}}
 	var hooks []task.Hook
 	expect, reserve := t.Version, record.LeaseKeep
+	if missing || t.Workspace == "" {
+		hooks = []task.Hook{{Action: action.AcquireWorkspace}}
+	}
 	if t.Workspace == "" {
-		hooks, reserve = []task.Hook{{Action: action.AcquireWorkspace}}, record.LeaseReserve
+		reserve = record.LeaseReserve
 		event.Data[history.DataQueued], t.QueuedFor = "", ""
 	}
 	if starts {
 		hooks = append(hooks, start)
 	} else {
-		event.Type, event.Reason = history.Updated, "it gets a workspace again"
-		event.Data = map[string]string{history.DataQueued: ""}
+		event.Type, event.Reason = history.Updated, "its worktree is made again"
+		if event.Data = nil; t.Workspace == "" {
+			event.Reason, event.Data = "it gets a workspace again", map[string]string{history.DataQueued: ""}
+		}
 	}
 	t.UpdatedAt, t.Attention, t.StalledAt = now, "", time.Time{}
 	t.Counters = resetBy(def, t.Counters, actor)

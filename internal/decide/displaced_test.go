@@ -27,7 +27,7 @@ func TestRespawn_givesATaskThatLostItsWorkspaceAnotherOne(t *testing.T) {
 		lost := newTask(c.status)
 		lost.Workspace, lost.QueuedFor = "", c.status
 		for _, actor := range []task.Actor{{Rule: true}, human()} {
-			change, err := decide.Respawn(def, lost, false, actor, noon)
+			change, err := decide.Respawn(def, lost, false, false, actor, noon)
 			if err != nil {
 				t.Fatalf("%s: %v", c.status, err)
 			}
@@ -42,13 +42,13 @@ func TestRespawn_givesATaskThatLostItsWorkspaceAnotherOne(t *testing.T) {
 	}
 	first := newTask("planning") // in the first status of its workflow, where an agent works
 	first.Workspace, first.QueuedFor = "", "planning"
-	if change, err := decide.Respawn(shippedWorkflow(t, "phases"), first, false, human(), noon); err != nil ||
+	if change, err := decide.Respawn(shippedWorkflow(t, "phases"), first, false, false, human(), noon); err != nil ||
 		len(change.Hooks) != 2 {
 		t.Errorf("%+v: %v", change, err)
 	}
 	waits := newTask("planning") // one that waits to move: it begins where it is
 	waits.Workspace, waits.QueuedFor = "", "working"
-	if change, err := decide.Respawn(def, waits, false, human(), noon); err != nil || change.Task.Queued() ||
+	if change, err := decide.Respawn(def, waits, false, false, human(), noon); err != nil || change.Task.Queued() ||
 		change.Lease != record.LeaseReserve {
 		t.Errorf("%+v: %v", change, err)
 	}
@@ -56,7 +56,7 @@ func TestRespawn_givesATaskThatLostItsWorkspaceAnotherOne(t *testing.T) {
 		"one that waits to start": {Status: "pending", QueuedFor: "planning"},
 		"one with a workspace":    {Status: "reviewing", QueuedFor: "reviewing", Workspace: "w1"},
 	} {
-		if change, err := decide.Respawn(def, other, false, human(), noon); err == nil {
+		if change, err := decide.Respawn(def, other, false, false, human(), noon); err == nil {
 			t.Errorf("%s: %+v", name, change)
 		}
 	}

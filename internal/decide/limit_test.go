@@ -159,11 +159,11 @@ func TestALimitIsNoLongerCountedAfterAMoveOrAPersonsRespawn(t *testing.T) {
 	t.Parallel()
 	def, one := defaultWorkflow(t), newTask("working")
 	one.Counters = one.Counters.With(record.LimitCount, 3)
-	by, err := decide.Respawn(def, one, false, task.Actor{Role: task.RoleHuman}, noon)
+	by, err := decide.Respawn(def, one, false, false, task.Actor{Role: task.RoleHuman}, noon)
 	if err != nil || by.Task.Counters.Get(record.LimitCount) != 0 || by.Events[0].Counters.Get(record.LimitCount) != 0 {
 		t.Errorf("after a person's respawn it counts %v: %v", by.Task.Counters, err)
 	}
-	rule, err := decide.Respawn(def, one, false, task.Actor{Rule: true}, noon)
+	rule, err := decide.Respawn(def, one, false, false, task.Actor{Rule: true}, noon)
 	if err != nil || rule.Task.Counters.Get(record.LimitCount) != 3 {
 		t.Errorf("after the monitor's respawn it counts %v: %v", rule.Task.Counters, err)
 	}

@@ -11,10 +11,13 @@ import (
 // dataResume is the key in the data of an end with the machine that has what the person wants with such agents.
 const dataResume = "resume"
 
+// mostLosses is how many ends with the machine in one status are no crash.
+const mostLosses = 5
+
 // isLost reports whether the agent ended with its terminal server or with the machine, which is no crash of its own. An
 // agent that ends so again and again in one status may be the one that ends the terminal server.
 func (x *exit) isLost() bool {
-	return x.death.LostWith != "" && x.task.Counters.Get(record.LossCount) < record.MostLosses
+	return x.death.LostWith != "" && x.task.Counters.Get(record.LossCount) < mostLosses
 }
 
 // lose is the change of a task whose agent ended with its machine. The agent is started again, where the person wants

@@ -89,7 +89,7 @@ func leavesItToPeople(t *testing.T, def *workflow.Definition, role string) {
 func TestTheSixthLossInOneStatusIsACrash(t *testing.T) {
 	t.Parallel()
 	def, one := defaultWorkflow(t), newTask("working")
-	for range record.MostLosses {
+	for range 5 {
 		c := decide.Exit(def, one, evidence(""), lostDeath("worker", record.ResumeAlways), noon)
 		if c.Events[0].Type != history.MachineLost {
 			t.Fatalf("a loss leads to %s", shape(c))

@@ -456,10 +456,10 @@ func TestAPersonSetsTheCounterBackThatSaysSo(t *testing.T) {
 			return move(task.Actor{Rule: true, Role: task.RoleHuman}, 3)
 		}, rejection.GuardFailed, 0},
 		{"a person's respawn", func() (record.Change, error) {
-			return decide.Respawn(def, one, false, ada, noon)
+			return decide.Respawn(def, one, false, false, ada, noon)
 		}, "", 0},
 		{"a rule's respawn", func() (record.Change, error) {
-			return decide.Respawn(def, one, false, task.Actor{Rule: true}, noon)
+			return decide.Respawn(def, one, false, false, task.Actor{Rule: true}, noon)
 		}, "", 3},
 		{"a redo", func() (record.Change, error) {
 			return decide.Redo(def, one, "todo", decide.Evidence{}, been, ada, "anew", noon)

@@ -29,7 +29,7 @@ func TestEveryLiveStatus_goesOnByOneCommandWithoutAWorkspace(t *testing.T) {
 			lost.Workspace = ""
 			begun := state.Name != def.Initial
 			if state.Role == "" && begun {
-				c, err := decide.Respawn(def, lost, false, human(), noon)
+				c, err := decide.Respawn(def, lost, false, false, human(), noon)
 				if err != nil || c.Lease != record.LeaseReserve {
 					t.Errorf("%s, %s: it gets no workspace: %v", name, state.Name, err)
 				}
@@ -39,7 +39,7 @@ func TestEveryLiveStatus_goesOnByOneCommandWithoutAWorkspace(t *testing.T) {
 			var hooks []task.Hook
 			var lease record.Lease
 			if begun {
-				c, err := decide.Respawn(def, lost, false, human(), noon)
+				c, err := decide.Respawn(def, lost, false, false, human(), noon)
 				if err != nil {
 					t.Errorf("%s, %s: %v", name, state.Name, err)
 				}
@@ -149,7 +149,7 @@ prompts: {work: "work", judge: "judge"}
 	// An agent without a respawn_prompt reads what the move into its status had it read.
 	lost := newTask("review")
 	lost.Workspace = ""
-	c, err := decide.Respawn(def, lost, false, human(), noon)
+	c, err := decide.Respawn(def, lost, false, false, human(), noon)
 	if err != nil || len(c.Hooks) != 2 || c.Hooks[1].Prompt != "judge" || c.Hooks[1].Field != "" {
 		t.Errorf("it starts %+v: %v", c.Hooks, err)
 	}
@@ -196,7 +196,7 @@ func TestATaskGetsNoWorkspaceWhereAnEndWouldKeepIt(t *testing.T) {
 	} {
 		lost := newTask("help")
 		lost.Workspace = ""
-		if _, err := decide.Respawn(tiny(c.edges), lost, false, human(), noon); (err == nil) != c.gets {
+		if _, err := decide.Respawn(tiny(c.edges), lost, false, false, human(), noon); (err == nil) != c.gets {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -235,7 +235,7 @@ func TestARespawnIsRefusedWithItsReason(t *testing.T) {
 			t.Parallel()
 			tk := newTask(c.status)
 			tk.Workspace = c.workspace
-			change, err := decide.Respawn(def, tk, c.alive, c.actor, noon)
+			change, err := decide.Respawn(def, tk, c.alive, false, c.actor, noon)
 			no := refusal(t, err)
 			if no.Code != rejection.RespawnRefused || len(no.Details) != 1 || no.Details[0].Found != c.found ||
 				no.Details[0].Want == "" {
@@ -265,7 +265,7 @@ func TestARespawnStartsTheAgentOfTheStatusAndMovesNothing(t *testing.T) {
 	} {
 		tk := newTask(c.status)
 		tk.Attention, tk.Counters = "the agent died", tk.Counters.With(task.CrashCount, 1).With(task.ReviewRound, 1)
-		change, err := decide.Respawn(def, tk, false, c.actor, noon)
+		change, err := decide.Respawn(def, tk, false, false, c.actor, noon)
 		if err != nil {
 			t.Errorf("found %v for %s", err, c.status)
 			continue
@@ -281,6 +281,38 @@ func TestARespawnStartsTheAgentOfTheStatusAndMovesNothing(t *testing.T) {
 			change.Events[0].Actor != c.actor.Name() {
 			t.Errorf("found the events %+v, want one respawn", change.Events)
 		}
+	}
+}
+
+// Others can remove what a task works in: a respawn makes it again, in each status that is not the end.
+func TestARespawnMakesAWorktreeAgainThatIsGone(t *testing.T) {
+	t.Parallel()
+	def := defaultWorkflow(t)
+	for status, hooks := range map[task.Status]string{
+		"working":   "acquire_workspace; spawn_agent prompt=worker_respawn harness=task permissions=full",
+		"reviewing": "acquire_workspace",
+	} {
+		tk := newTask(status)
+		tk.Attention = "look"
+		change, err := decide.Respawn(def, tk, false, true, human(), noon)
+		if err != nil {
+			t.Errorf("found %v for %s", err, status)
+			continue
+		}
+		if actionsOf(change.Hooks) != hooks || change.Lease != record.LeaseKeep || change.Task.Attention != "" ||
+			change.Task.Workspace != tk.Workspace || change.Entered || len(change.Events) != 1 {
+			t.Errorf("found %+v with %q for %s", change, actionsOf(change.Hooks), status)
+		}
+		if e := change.Events[0]; status == "reviewing" && (e.Type != history.Updated || e.Data != nil ||
+			e.Reason != "its worktree is made again") {
+			t.Errorf("found the event %+v", e)
+		}
+	}
+	if _, err := decide.Respawn(def, newTask("done"), false, true, human(), noon); err == nil {
+		t.Error("a task that has ended got a worktree")
+	}
+	if _, err := decide.Respawn(def, newTask("working"), true, true, human(), noon); err == nil {
+		t.Error("an agent that lives got another next to it")
 	}
 }
 

@@ -101,14 +101,12 @@ func (d *Doctor) lease(ctx context.Context, v *view, h record.Holder, there bool
 		return h.Action == action.AcquireWorkspace
 	})
 	if !there && !beingMade && t.Live {
-		dir := d.Setup.Dir(h.Workspace)
 		advice := "register its repository (orange project add PATH), and look again"
-		if p, known := v.project[t.Project]; known {
-			advice = fmt.Sprintf("git -C %q worktree prune, then git -C %q worktree add %q %q", p.Path, p.Path,
-				dir, t.Branch)
+		if _, known := v.project[t.Project]; known {
+			advice = "orange task respawn " + t.ID + " makes it again, with the newest commit that is known"
 		}
-		out = append(out, problem(checkPool, h.Workspace,
-			fmt.Sprintf("task %s has it, and its worktree %q is gone", t.ID, dir), advice))
+		out = append(out, problem(checkPool, h.Workspace, fmt.Sprintf("task %s has it, and its worktree %q is gone",
+			t.ID, d.Setup.Dir(h.Workspace)), advice))
 	}
 	if there && !beingMade && t.Live {
 		out = append(out, d.branch(ctx, h.Workspace, t)...)
@@ -122,11 +120,9 @@ func (d *Doctor) branch(ctx context.Context, workspace string, t task.Task) []fi
 	if s.Trouble == "" {
 		return nil
 	}
-	dir := d.Setup.Dir(workspace)
 	return []finding{problem(checkPool, workspace,
 		fmt.Sprintf("task %s has it, and the task's branch cannot be read: %s", t.ID, s.Trouble),
-		fmt.Sprintf("git -C %q update-ref %q COMMIT makes the branch again; its newest commit is in the last line of "+
-			"the file that git -C %q rev-parse --git-path logs/HEAD names", dir, "refs/heads/"+t.Branch, dir))}
+		"where it is gone, orange task respawn "+t.ID+" makes it again at the newest commit that is known")}
 }
 
 // beyond finds worktrees that no project asks for any more.

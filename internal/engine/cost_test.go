@@ -85,8 +85,8 @@ func (nothing) Left(string) string { return "" }
 
 func (nothing) Asides(string) ([]record.Aside, error) { return nil, nil }
 
-func (nothing) SharedWords(context.Context, string) ([]string, error)   { return nil, nil }
-func (nothing) LostOthers(context.Context, task.Task) ([]string, error) { return nil, nil }
+func (nothing) SharedWords(context.Context, string) ([]string, error) { return nil, nil }
+func (nothing) Lost(context.Context, task.Task) ([]string, error)     { return nil, nil }
 
 func (nothing) Rescues(context.Context, task.Task) ([]task.Rescued, error) { return nil, nil }
 

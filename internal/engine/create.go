@@ -377,7 +377,7 @@ func (e *Engine) respawn(ctx context.Context, id string, alive func(task.Task, s
 				return nil, err
 			}
 		}
-		return e.respawned(def, s, lives, actor)
+		return e.respawned(ctx, def, s, lives, actor)
 	})
 	if errors.Is(err, task.ErrPoolFull) {
 		s, unread := e.Store.Load(ctx, id)
@@ -393,9 +393,13 @@ func (e *Engine) respawn(ctx context.Context, id string, alive func(task.Task, s
 }
 
 // respawned is the change of a task whose agent is started again.
-func (e *Engine) respawned(def *workflow.Definition, s record.Snapshot, lives bool, actor task.Actor) (*record.Change,
-	error) {
-	c, err := decide.Respawn(def, s.Task, lives, actor, e.Now())
+func (e *Engine) respawned(ctx context.Context, def *workflow.Definition, s record.Snapshot, lives bool,
+	actor task.Actor) (*record.Change, error) {
+	missing, err := e.Workspaces.Missing(ctx, s.Task)
+	if err != nil {
+		return nil, err
+	}
+	c, err := decide.Respawn(def, s.Task, lives, missing != "", actor, e.Now())
 	if err != nil {
 		return nil, err
 	}
@@ -407,7 +411,7 @@ func (e *Engine) respawned(def *workflow.Definition, s record.Snapshot, lives bo
 		c.PoolSize = project.PoolSize
 	}
 	c.Settled = settleOwed(s.Owed, c, "overtaken by a respawn")
-	c, err = replay.Inputs{Ask: replay.AskRespawn}.By(actor).Keep(def, s, decide.Evidence{}, c)
+	c, err = replay.Inputs{Ask: replay.AskRespawn, Missing: missing != ""}.By(actor).Keep(def, s, decide.Evidence{}, c)
 	return &c, err
 }
 

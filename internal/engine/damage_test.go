@@ -53,9 +53,9 @@ func (around) Left(string) string                                          { ret
 func (around) CanCommit(context.Context, task.Project) (rejection.Readiness, error) {
 	return rejection.Readiness{}, nil
 }
-func (around) Asides(string) ([]record.Aside, error)                   { return nil, nil }
-func (around) SharedWords(context.Context, string) ([]string, error)   { return nil, nil }
-func (around) LostOthers(context.Context, task.Task) ([]string, error) { return nil, nil }
+func (around) Asides(string) ([]record.Aside, error)                 { return nil, nil }
+func (around) SharedWords(context.Context, string) ([]string, error) { return nil, nil }
+func (around) Lost(context.Context, task.Task) ([]string, error)     { return nil, nil }
 
 func (around) Worktrees() ([]string, error) {
 	return []string{"garden--1", "garden--2"}, nil

@@ -54,7 +54,7 @@ func (e *Engine) settleIn(ctx context.Context, id string) (record.Outcome, error
 		if err != nil {
 			return nil, err
 		}
-		return e.respawned(def, s, false, actor)
+		return e.respawned(ctx, def, s, false, actor)
 	})
 	switch {
 	case errors.Is(err, task.ErrPoolFull):

@@ -92,7 +92,9 @@ type Workspaces interface {
 	Project(name string) (task.Project, error)
 	// Holds reports whether the task's workspace is here, and is the task's.
 	Holds(ctx context.Context, t task.Task) (bool, error)
-	// HasBranch reports whether the repository has the task's branch, here or on origin.
+	// Missing says what is not there any more of the task's worktree, or of its branch; empty where both are there.
+	Missing(ctx context.Context, t task.Task) (string, error)
+	// HasBranch reports whether the repository has the task's branch, here or on origin, or where it was last.
 	HasBranch(ctx context.Context, t task.Task) (bool, error)
 	// Subject is what evidence of the task is about at this moment: the tip of its branch and, with tree, the
 	// content of its worktree too. It names what it could not read.

@@ -275,12 +275,8 @@ func (e *Engine) RespawnDead(ctx context.Context, id string) (again time.Time, e
 			return nil, nil
 		}
 		actor := task.Actor{Rule: true}
-		c, err := decide.Respawn(def, s.Task, false, actor, now)
-		if err == nil {
-			c, err = replay.Inputs{Ask: replay.AskRespawn}.By(actor).Keep(def, s, decide.Evidence{}, c)
-		}
 		queued = true
-		return &c, err
+		return e.respawned(ctx, def, s, false, actor)
 	})
 	if err != nil || !queued {
 		return again, err

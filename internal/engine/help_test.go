@@ -143,8 +143,9 @@ type fakeRepository struct {
 	dirty    bool
 	fails    error // of a merge
 
-	elsewhere bool // the worktrees are at another machine
-	unborn    bool // the repository has no branch of a task
+	elsewhere bool   // the worktrees are at another machine
+	unborn    bool   // the repository has no branch of a task
+	missing   string // what Missing says
 
 	requests    []record.PullRequest
 	unreachable error // the network
@@ -187,6 +188,8 @@ func (d *fakeRepository) SetBranch(_ context.Context, _ task.Task, name string) 
 }
 
 func (d *fakeRepository) Holds(context.Context, task.Task) (bool, error) { return !d.elsewhere, nil }
+
+func (d *fakeRepository) Missing(context.Context, task.Task) (string, error) { return d.missing, nil }
 
 func (d *fakeRepository) HasBranch(context.Context, task.Task) (bool, error) { return !d.unborn, nil }
 

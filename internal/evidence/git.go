@@ -11,6 +11,7 @@ import (
 
 	"orange/internal/decide"
 	"orange/internal/document"
+	"orange/internal/task"
 	"orange/internal/workflow"
 )
 
@@ -28,15 +29,16 @@ func (v *view) workspaceOn(ctx context.Context, branch string) (s Workspace, fou
 		}
 		v.workspace = &s
 	}
-	found, want = misplaced(*v.workspace, v.task.Workspace, branch)
+	found, want = misplaced(*v.workspace, v.task, branch)
 	return *v.workspace, found, want, nil
 }
 
 // misplaced reports why what is in a workspace tells nothing of the task's branch; empty when it does.
-func misplaced(s Workspace, workspace, branch string) (found, want string) {
+func misplaced(s Workspace, t task.Task, branch string) (found, want string) {
 	switch {
 	case !s.There:
-		return fmt.Sprintf("its workspace %q is not there", workspace), "start an agent on it again"
+		return fmt.Sprintf("its workspace %q is not there", t.Workspace),
+			"have it made again: orange task respawn " + t.ID
 	case s.Branch == "":
 		return fmt.Sprintf("its workspace is on no branch, and the task on %q", branch),
 			"bring the workspace back to its branch"
@@ -46,8 +48,7 @@ func misplaced(s Workspace, workspace, branch string) (found, want string) {
 	case s.Head == "":
 		return fmt.Sprintf("its workspace is on branch %q, which has no commit: there is no such branch any "+
 				"more, or not yet", branch),
-			"bring the task's branch back; the file that git rev-parse --git-path logs/HEAD names in the " +
-				"workspace tells where it was"
+			"have it made again where it was: orange task respawn " + t.ID
 	}
 	return "", ""
 }

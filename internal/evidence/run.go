@@ -185,7 +185,7 @@ func (l *Looker) placed(ctx context.Context, t task.Task, check string) (Workspa
 	if err != nil {
 		return s, err
 	}
-	if found, want := misplaced(s, t.Workspace, t.Branch); found != "" {
+	if found, want := misplaced(s, t, t.Branch); found != "" {
 		return s, fmt.Errorf("cannot run check %q: %s; %s", check, found, want)
 	}
 	return s, nil

@@ -95,7 +95,7 @@ func TestLook_tellsWhetherTheWorkIsWhatItsEvidenceIsAbout(t *testing.T) {
 		}, found: []string{`on branch "other"`}, want: "switch"},
 		{name: "the branch is gone", git: workflow.GitCommitted, set: func(w *world) {
 			w.stand.Head = ""
-		}, found: []string{`on branch "work", which has no commit`}, want: "bring"},
+		}, found: []string{`on branch "work", which has no commit`}, want: "made again where it was"},
 
 		{name: "unmoved", git: workflow.GitUnmoved},
 		{name: "moved on", git: workflow.GitUnmoved, set: func(w *world) { w.task.Subject.Commit, w.more = earlier, 3 },

@@ -292,7 +292,7 @@ func (w *walk) respawn(at int32, c config, t task.Task) {
 	if !known {
 		counters := w.touched(c, t)
 		out = w.alikeIn(class{aRespawn, key.role, c.view()}, counters, func() (out []outcome) {
-			change, err := decide.Respawn(w.def, t, key.role >= 0, task.Actor{Role: task.RoleHuman}, born())
+			change, err := decide.Respawn(w.def, t, key.role >= 0, false, task.Actor{Role: task.RoleHuman}, born())
 			if err == nil {
 				e := event{kind: isRespawn, role: int8(r), as: -1, to: -1, look: -1}
 				out = append(out, w.outcomeOf(e, -1, change))
@@ -318,7 +318,7 @@ func (w *walk) revival(at int32, c config, t task.Task) {
 		history := []history.Event{{Type: history.AgentStopped, Time: born(),
 			Data: map[string]string{"role": role, "ended": "exit status 1"}}}
 		_, due := decide.RespawnDue(w.def, t, history, born())
-		if change, err := decide.Respawn(w.def, t, false, task.Actor{Rule: true}, born()); due && err == nil {
+		if change, err := decide.Respawn(w.def, t, false, false, task.Actor{Rule: true}, born()); due && err == nil {
 			e := event{kind: isRevival, role: int8(r), as: -1, to: -1, look: -1}
 			out = append(out, w.outcomeOf(e, -1, change))
 		}

@@ -292,11 +292,11 @@ func (w *twin) visit(s spot) {
 		}
 	}
 	lives := slices.Contains(s.alive, state.Role)
-	if c, err := decide.Respawn(w.def, s.task, lives, task.Actor{Role: task.RoleHuman}, now); err == nil {
+	if c, err := decide.Respawn(w.def, s.task, lives, false, task.Actor{Role: task.RoleHuman}, now); err == nil {
 		w.follow(s, c, false, false)
 	}
 	if len(s.owed) == 0 && !lives && slices.Contains(s.dead, state.Role) && decide.Respawns(w.def, s.task) {
-		if c, err := decide.Respawn(w.def, s.task, false, task.Actor{Rule: true}, now); err == nil {
+		if c, err := decide.Respawn(w.def, s.task, false, false, task.Actor{Rule: true}, now); err == nil {
 			w.follow(s, c, false, false)
 		}
 	}

@@ -28,6 +28,8 @@ func commands(def *workflow.Definition, t task.Task, need record.Need) []string 
 		return []string{say, attach}
 	case record.NeedsDocument:
 		return []string{"orange doctor"}
+	case record.NeedsWorktree:
+		return []string{line("respawn %s"), line("why %s")}
 	case record.NeedsAgent:
 		return []string{line("respawn %s"), line("logs %s")}
 	case record.NeedsAttention:

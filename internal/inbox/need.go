@@ -101,6 +101,14 @@ func WithoutDocument(def *workflow.Definition, t task.Task, there bool, why erro
 	return need
 }
 
+// WithoutWorktree is the need of a task whose worktree or branch is gone.
+func WithoutWorktree(def *workflow.Definition, t task.Task, missing string) record.Need {
+	need := record.Need{Kind: record.NeedsWorktree, Since: t.UpdatedAt, Found: missing,
+		Want: "have it made again, with the newest commit that is known: orange task respawn " + t.ID}
+	need.Commands = commands(def, t, need)
+	return need
+}
+
 // mostWords is the most letters of a Need in a few words.
 const mostWords = 60
 
@@ -126,6 +134,8 @@ func Words(def *workflow.Definition, t task.Task, need record.Need, clues Clues,
 		words = "rests at its prompt"
 	case record.NeedsDocument:
 		words = "TASK.md cannot be read"
+	case record.NeedsWorktree:
+		words = need.Found
 	case record.NeedsPerson:
 		words = personWords(def, t, state, clues)
 	}

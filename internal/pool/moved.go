@@ -139,11 +139,28 @@ func (p *Pool) Holds(ctx context.Context, t task.Task) (bool, error) {
 	return slot.Holds(ctx, t.ID, t.Branch)
 }
 
-// HasBranch reports whether the repository has the task's branch, here or on origin.
+// Missing says what is not there any more of a task's worktree, or of its branch; empty where both are there, and where
+// the task has no workspace.
+func (p *Pool) Missing(ctx context.Context, t task.Task) (string, error) {
+	if t.Workspace == "" {
+		return "", nil
+	}
+	slot, err := p.slot(t)
+	if err != nil {
+		return "", err
+	}
+	return slot.Missing(ctx, t.Branch)
+}
+
+// HasBranch reports whether the repository has the task's branch, here or on origin, or the commit at which it was
+// last.
 func (p *Pool) HasBranch(ctx context.Context, t task.Task) (bool, error) {
 	repo, err := p.repo(t)
 	if err != nil {
 		return false, err
 	}
-	return repo.HasBranch(ctx, t.Branch)
+	if there, err := repo.HasBranch(ctx, t.Branch); err != nil || there {
+		return there, err
+	}
+	return repo.HasCommit(ctx, t.Subject.Commit)
 }

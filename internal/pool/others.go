@@ -50,9 +50,20 @@ func (p *Pool) forgetOthers(id string) error {
 	return nil
 }
 
-// LostOthers tells what of others' branches and stashes is gone since a task got its worktree, by its agents or by
-// others. The branches of tasks that have a worktree are their own.
-func (p *Pool) LostOthers(ctx context.Context, t task.Task) ([]string, error) {
+// Lost tells what is gone since a task got its worktree, by its agents or by others: the worktree or its own branch,
+// and branches and stashes of others. Those of other tasks that have a worktree are left out: they are missing
+// there.
+func (p *Pool) Lost(ctx context.Context, t task.Task) ([]string, error) {
+	var out []string
+	missing, err := p.Missing(ctx, t)
+	if missing != "" {
+		out = []string{missing + ": orange task respawn " + t.ID}
+	}
+	others, unread := p.lostOthers(ctx, t)
+	return append(out, others...), errors.Join(err, unread)
+}
+
+func (p *Pool) lostOthers(ctx context.Context, t task.Task) ([]string, error) {
 	text, err := proc.ReadFile(p.othersFile(t.ID))
 	if t.Workspace == "" || errors.Is(err, fs.ErrNotExist) {
 		return nil, nil

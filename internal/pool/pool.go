@@ -163,7 +163,7 @@ func (p *Pool) SetBranch(ctx context.Context, t task.Task, name string) (string,
 	if err != nil {
 		return "", err
 	}
-	present, err := slot.Branch(ctx)
+	present, err := p.branchOf(ctx, t, slot)
 	if err != nil {
 		return "", err
 	}
@@ -252,7 +252,7 @@ func (p *Pool) onBranch(ctx context.Context, t task.Task) (worktree.Repo, error)
 	if err != nil || t.Workspace == "" {
 		return repo, err
 	}
-	present, err := worktree.Slot{Repo: repo, Dir: p.Dir(t.Workspace)}.Branch(ctx)
+	present, err := p.branchOf(ctx, t, worktree.Slot{Repo: repo, Dir: p.Dir(t.Workspace)})
 	if err == nil && present != t.Branch {
 		on := "no branch"
 		if present != "" {
@@ -262,6 +262,15 @@ func (p *Pool) onBranch(ctx context.Context, t task.Task) (worktree.Repo, error)
 			"there, or switch back", t.ID, t.Workspace, on, t.Branch, "orange task update --branch")
 	}
 	return repo, err
+}
+
+// branchOf is the branch that a task's workspace is on, and "" where it is on none.
+func (p *Pool) branchOf(ctx context.Context, t task.Task, slot worktree.Slot) (string, error) {
+	if _, err := os.Lstat(filepath.Join(slot.Dir, ".git")); errors.Is(err, os.ErrNotExist) {
+		return "", fmt.Errorf("the worktree %q of task %s is gone; have it made again: orange task respawn %s",
+			slot.Dir, t.ID, t.ID)
+	}
+	return slot.Branch(ctx)
 }
 
 // Push brings the task's branch to origin, or the wanted one of its commits. moved reports whether origin had another

@@ -47,6 +47,7 @@ func (p *Pool) prepare(ctx context.Context, t task.Task, slot worktree.Slot, pro
 	if err := os.MkdirAll(filepath.Dir(slot.Dir), task.PrivateFolder); err != nil {
 		return worktree.Cleared{}, fmt.Errorf("make the folder of workspaces: %w", err)
 	}
+	slot.Noted = t.Subject.Commit
 	prepared, err := slot.Prepare(ctx, t.Branch, t.ID)
 	stays := ""
 	if err == nil {
@@ -64,7 +65,7 @@ func (p *Pool) prepare(ctx context.Context, t task.Task, slot worktree.Slot, pro
 	if err == nil {
 		err = p.noteOthers(t, slot.Repo)
 	}
-	prepared.Notes = notes
+	prepared.Notes = append(prepared.Notes, notes...)
 	if stays != "" { // it could not be laid out, and is not lost
 		prepared.Rescued = append(prepared.Rescued, worktree.Rescue{Ref: stays})
 	}

@@ -56,8 +56,8 @@ type Work interface {
 	Left(workspace string) string
 	// Asides are what was set aside of a task's workspaces.
 	Asides(id string) ([]record.Aside, error)
-	// LostOthers are the branches and stashes of others that are gone since a task got its worktree.
-	LostOthers(ctx context.Context, t task.Task) ([]string, error)
+	// Lost is what is gone since a task got its worktree: that and its branch, and branches and stashes of others.
+	Lost(ctx context.Context, t task.Task) ([]string, error)
 	// SharedWords are what all worktrees of a project share and neither Orange nor a person changed.
 	SharedWords(ctx context.Context, project string) ([]string, error)
 	Rescues(ctx context.Context, t task.Task) ([]task.Rescued, error)
@@ -244,7 +244,7 @@ func (q *Service) Report(ctx context.Context, id string, actor task.Actor) (reco
 	if r.Asides, err = q.Work.Asides(s.Task.ID); err != nil {
 		r.Problems = append(r.Problems, err.Error())
 	}
-	if r.Lost, err = q.Work.LostOthers(ctx, s.Task); err != nil {
+	if r.Lost, err = q.Work.Lost(ctx, s.Task); err != nil {
 		r.Problems = append(r.Problems, err.Error())
 	}
 	if r.Shared, err = q.Work.SharedWords(ctx, s.Task.Project); err != nil {

@@ -82,7 +82,7 @@ func (w *world) Left(string) string { return "" }
 
 func (w *world) Asides(string) ([]record.Aside, error) { return nil, nil }
 
-func (*world) LostOthers(context.Context, task.Task) ([]string, error) { return nil, nil }
+func (*world) Lost(context.Context, task.Task) ([]string, error) { return nil, nil }
 
 func (w *world) SharedWords(context.Context, string) ([]string, error) { return nil, nil }
 

@@ -15,11 +15,8 @@ const (
 )
 
 // LossCount is a counter that no workflow names: how often the agent of the present status has ended with its terminal
-// server or its machine and was to be started again. After MostLosses the next such end is a crash.
-const (
-	LossCount  = "loss_count"
-	MostLosses = 5
-)
+// server or its machine and was to be started again.
+const LossCount = "loss_count"
 
 // What becomes of agents that have ended with their machine: they are started again, a person is asked, or nothing.
 const (

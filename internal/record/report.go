@@ -207,6 +207,7 @@ const (
 	NeedsWord      = "rest"      // its agent rests at its prompt and has not moved the task
 	NeedsPerson    = "status"    // its status waits for a person
 	NeedsDocument  = "document"  // its TASK.md is gone or cannot be read, so that no agent can go on with it
+	NeedsWorktree  = "worktree"  // its worktree or its branch is gone
 )
 
 // AtWork is what a task that waits for its agent says of one that lives, as far as the record knows.
@@ -229,7 +230,7 @@ type Report struct {
 	Rescued   []task.Rescued
 	Asides    []Aside
 	Shared    []string // settings that all worktrees of its project share, and that neither Orange nor a person changed
-	Lost      []string // branches and stashes of others that are gone since the task got its worktree
+	Lost      []string // what is gone since the task got its worktree: that, its branch, what others had
 	LastWords string   // of the agent that died last, while no other has been started
 	Reviewers int      // that were started in its last review: one that is started again is in the same round
 	Variables []string // the names of those that are set for this task alone

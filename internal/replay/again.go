@@ -75,7 +75,7 @@ func (in Inputs) Again(def *workflow.Definition, p Past) (record.Change, error) 
 		c, _, _ := decide.GoOn(def, t, rest.Role, task.Limit(rest.Limit), rest.Since, in.Now)
 		return c, nil
 	case AskRespawn:
-		return decide.Respawn(def, t, false, actor, in.Now)
+		return decide.Respawn(def, t, false, in.Missing, actor, in.Now)
 	case AskRedo:
 		return decide.Redo(def, t, in.To, ev, p.Events, actor, p.Event.Reason, in.Now)
 	case AskMigrate:

@@ -71,6 +71,7 @@ type Inputs struct {
 
 	// What the task had that its history does not say.
 	Workspace bool `json:"workspace,omitempty"`
+	Missing   bool `json:"missing,omitempty"` // the worktree of its workspace, or its branch, was gone
 	// what origin had of the branch while a pull request was open; nil while none was
 	PRHas   *string   `json:"pr_has,omitempty"`
 	Over    bool      `json:"over,omitempty"`

@@ -346,8 +346,9 @@ func (w *stroll) step() {
 		}
 		w.commit(in, ev, c)
 	case 2:
-		if c, err := decide.Respawn(w.def, one, false, actor, w.now); err == nil {
-			w.commit(replay.Inputs{Ask: replay.AskRespawn}.By(actor), decide.Evidence{}, c)
+		missing := len(w.events)%3 == 0
+		if c, err := decide.Respawn(w.def, one, false, missing, actor, w.now); err == nil {
+			w.commit(replay.Inputs{Ask: replay.AskRespawn, Missing: missing}.By(actor), decide.Evidence{}, c)
 		}
 	case 3:
 		to := task.Status("nowhere")
@@ -430,7 +431,7 @@ func (w *stroll) pullRequest(actor task.Actor, ev decide.Evidence) {
 // setback has a merge fail, or a pull request be red.
 func (w *stroll) setback(ev decide.Evidence) {
 	back := decide.Setback{On: workflow.SendBackEvents()[w.dice.IntN(3)], Reason: "it is red \xff", Text: "mend it",
-		Commit: w.s.Task.Subject.Commit, Facts: []string{fmt.Sprintf("run %d\xff", w.dice.IntN(3))}}
+		Commit: w.s.Task.Subject.Commit, Facts: []string{fmt.Sprintf("run %d \u00e9", w.dice.IntN(3))}}
 	ev.Subject = w.s.Task.Subject
 	against := []string{"", "", "", "no workspace \xff"}[w.dice.IntN(4)]
 	if c, due := back.Change(w.def, w.s.Task, ev, w.events, against, w.now); due {

@@ -141,6 +141,9 @@ func (r Repository) Project(string) (task.Project, error) { return r.v.Project, 
 // Holds is always so.
 func (r Repository) Holds(context.Context, task.Task) (bool, error) { return true, nil }
 
+// Missing is never anything.
+func (r Repository) Missing(context.Context, task.Task) (string, error) { return "", nil }
+
 // HasBranch is always so.
 func (r Repository) HasBranch(context.Context, task.Task) (bool, error) { return true, nil }
 

@@ -93,6 +93,7 @@ func TestABriefLookReadsWhatTheWholeTaskHas(t *testing.T) {
 	t.Parallel()
 	s := openStore(t)
 	one := aTask("one")
+	one.Workspace = "garden--1"
 	one.Session, one.Attention, one.QueuedFor, one.Overdue = "garden/one", "a person\x1fis needed", "working", 2
 	one.StalledAt = one.CreatedAt
 	one.Workflow.Name, one.Workflow.Digest = "default", "d1"
@@ -105,9 +106,9 @@ func TestABriefLookReadsWhatTheWholeTaskHas(t *testing.T) {
 	for i := range whole {
 		w, b := whole[i], brief[i]
 		if b.ID != w.ID || b.Project != w.Project || b.Branch != w.Branch || b.Summary != w.Summary ||
-			b.Status != w.Status || b.Session != w.Session || b.Attention != w.Attention ||
-			b.QueuedFor != w.QueuedFor || !b.StalledAt.Equal(w.StalledAt) || b.Overdue != w.Overdue ||
-			b.Workflow.Name != w.Workflow.Name || b.Workflow.Digest != w.Workflow.Digest {
+			b.Status != w.Status || b.Session != w.Session || b.Workspace != w.Workspace ||
+			b.Attention != w.Attention || b.QueuedFor != w.QueuedFor || !b.StalledAt.Equal(w.StalledAt) ||
+			b.Overdue != w.Overdue || b.Workflow.Name != w.Workflow.Name || b.Workflow.Digest != w.Workflow.Digest {
 			t.Errorf("a brief look has %+v, want of %+v", b, w)
 		}
 	}

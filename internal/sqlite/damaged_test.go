@@ -124,8 +124,8 @@ func TestARowOfAnotherTask_inThePlaceOfAnOwnOneIsNamedAndNoCrash(t *testing.T) {
 // Defect: the length of one text came from a place that another one may have after a flipped bit.
 func TestABriefRow_withAnotherSeparatorIsNamedAndNoCrash(t *testing.T) {
 	t.Parallel()
-	row := strings.Join(append([]string{"12026-01-01T00:00:00.000Z", "id", "p", "s", "b", "", "", "", "w", "d", "", ""},
-		"3", "0", ""), briefEnd)
+	row := strings.Join([]string{"12026-01-01T00:00:00.000Z", "id", "p", "s", "b", "", "", "", "", "w", "d", "", "",
+		"3", "0", ""}, briefEnd)
 	if _, err := briefTask(row); err != nil {
 		t.Fatal(err)
 	}

@@ -176,16 +176,16 @@ func others(ids string) []string {
 // row: all of them come as one value. Words in which no control character can be come first, with one behind each.
 // The two texts at the end may have any characters; the number before them is the length of the first.
 const briefColumns = `live || created_at || char(31) || id || char(31) || project || char(31) || status || char(31)
-	|| branch || char(31) || session || char(31) || queued_for || char(31) || waits_for || char(31) || workflow
-	|| char(31) || workflow_digest || char(31) || previous || char(31) || stalled_at || char(31) || overdue || char(31)
-	|| octet_length(attention) || char(31) || attention || summary`
+	|| branch || char(31) || session || char(31) || workspace || char(31) || queued_for || char(31) || waits_for
+	|| char(31) || workflow || char(31) || workflow_digest || char(31) || previous || char(31) || stalled_at
+	|| char(31) || overdue || char(31) || octet_length(attention) || char(31) || attention || summary`
 
 // briefTask is what a list shows, from a row of a brief look.
 func briefTask(row string) (t task.Task, err error) {
 	var first, stalled, overdue, attention, after string
 	first, row, _ = strings.Cut(row, briefEnd)
 	t.Live = strings.HasPrefix(first, "1") // its time follows
-	for _, into := range []*string{&t.ID, &t.Project, (*string)(&t.Status), &t.Branch, &t.Session,
+	for _, into := range []*string{&t.ID, &t.Project, (*string)(&t.Status), &t.Branch, &t.Session, &t.Workspace,
 		(*string)(&t.QueuedFor), &after, &t.Workflow.Name, &t.Workflow.Digest, (*string)(&t.Previous), &stalled,
 		&overdue, &attention} {
 		*into, row, _ = strings.Cut(row, briefEnd)

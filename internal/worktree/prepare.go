@@ -23,8 +23,9 @@ const taskFile = "orange-task"
 const unknownTask = "unknown"
 
 // Prepare makes the worktree where it is missing, or takes the warm one, and puts it on the branch.
-// A local branch is checked out as it is; one that is only known on origin is started from there;
-// any other starts at Base. Whatever is left over in the slot is kept under its own task first.
+// A local branch is checked out as it is; one that is only known on origin is started from there, and one that is gone
+// at the last commit that is known of it; any other starts at Base. Whatever is left over in the slot is kept under its
+// own task first.
 // On a slot that is on the branch already it changes nothing, so it may run twice, and under an agent's hands.
 // A branch that is checked out elsewhere is an error that names where. It does not fetch.
 func (s Slot) Prepare(ctx context.Context, branch, taskID string) (done Cleared, err error) {
@@ -41,6 +42,9 @@ func (s Slot) Prepare(ctx context.Context, branch, taskID string) (done Cleared,
 	if present && !here.on(branch) {
 		if done.TakenBack, prepared, err = s.takeBack(ctx); err == nil {
 			err = s.takeAway(ctx)
+		}
+		if err == nil && here.branch == branch {
+			done.Notes, err = s.restoreBranch(ctx, &here)
 		}
 		if err != nil {
 			return done, err
@@ -67,8 +71,9 @@ func (s Slot) Prepare(ctx context.Context, branch, taskID string) (done Cleared,
 	start, exists := v.known[local]
 	to := []string{"--no-guess", branch}
 	if !exists {
-		if start, exists = v.known[origin]; !exists {
-			start = ref{commit: base.Commit}
+		there, onOrigin := v.known[origin]
+		if start.commit, err = s.startOf(ctx, branch, taskID, base, there, onOrigin, &done); err != nil {
+			return done, err
 		}
 		to = []string{"--no-track", "--create", branch, start.commit}
 	} else if start.checkout != "" && !samePath(start.checkout, s.Dir) {
@@ -76,9 +81,9 @@ func (s Slot) Prepare(ctx context.Context, branch, taskID string) (done Cleared,
 			"with \"git worktree remove\", then run this again", start.checkout)
 	}
 	if present {
-		takenBack := done.TakenBack
-		done, present, err = s.leftover(ctx, here, v, prepared, len(takenBack) > 0)
-		done.TakenBack, done.Fresh = takenBack, true
+		var left Cleared
+		left, present, err = s.leftover(ctx, here, v, prepared, len(done.TakenBack) > 0)
+		done.Rescued, done.Aside = append(done.Rescued, left.Rescued...), left.Aside
 	}
 	if err == nil && !present {
 		var rescued []Rescue

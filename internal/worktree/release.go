@@ -16,7 +16,8 @@ import (
 // Release keeps what would be lost (see Rescue), puts the slot at Base with no branch checked out, and leaves
 // a clean tree; branches stay where they are, and ignored files stay, since they keep the slot warm.
 // What was changed of the slot's own configuration is taken back, and so are flags with which git overlooks files.
-// A slot that is not there is nothing to do; doing it twice is no error.
+// Of a slot that is not there the commit is kept at which its branch was last, where that is gone too; doing it twice
+// is no error.
 // The task's programs must have ended: what is written while it clears cannot be kept.
 func (s Slot) Release(ctx context.Context, taskID string) (done Cleared, err error) {
 	if err := CheckTask(taskID); err != nil {
@@ -45,7 +46,14 @@ type Cleared struct {
 
 func (s Slot) release(ctx context.Context, taskID string, prepared note) (done Cleared, err error) {
 	here, present, err := s.look(ctx)
-	if err != nil || !present {
+	if err != nil {
+		return done, err
+	}
+	if !present {
+		if known, err := s.Repo.HasCommit(ctx, s.Noted); err != nil || !known {
+			return done, err
+		}
+		done.Rescued, err = s.Repo.keepCommit(ctx, taskID, "", s.Noted, keepingRefs())
 		return done, err
 	}
 	if s.interrupted(here) {

@@ -17,7 +17,8 @@ import (
 type Slot struct {
 	Repo Repo
 	Dir  string // absolute
-	// the last commit that is known of the branch that is checked out; asked only where git has no such branch
+	// the last commit that is known of the branch that is checked out or is to be; asked only where git has no such
+	// branch
 	Noted string
 	// patterns, as in a .gitignore, of new files that are no one's work
 	Generated []string

@@ -1,0 +1,126 @@
+package worktree
+
+import (
+	"os"
+	"strings"
+	"testing"
+)
+
+// Others can remove a task's worktree and its branch: what is known of both is made again, with the newest commit.
+func TestPrepare_makesABranchAgainThatIsGone(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		lose func(t *testing.T, h home, s *Slot)
+		at   string // first: what was pushed; newest: what is known; base: nothing of the branch
+		note bool
+		kept int
+	}{
+		"with its worktree": {func(t *testing.T, h home, s *Slot) {
+			git(t, h.Path, "worktree", "remove", "--force", s.Dir)
+			git(t, h.Path, "branch", "-q", "-D", "topic")
+			git(t, h.Path, "update-ref", "-d", "refs/remotes/origin/topic")
+		}, "newest", true, 0},
+		"under its worktree": {func(t *testing.T, h home, s *Slot) {
+			git(t, h.Path, "update-ref", "-d", "refs/heads/topic")
+		}, "newest", true, 0},
+		"with an older one on origin": {func(t *testing.T, h home, s *Slot) {
+			git(t, h.Path, "worktree", "remove", "--force", s.Dir)
+			git(t, h.Path, "branch", "-q", "-D", "topic")
+		}, "newest", true, 0},
+		"with another one on origin": {func(t *testing.T, h home, s *Slot) {
+			git(t, s.Dir, "commit", "-q", "--amend", "-m", "another")
+			git(t, s.Dir, "push", "-q", "-f", "origin", "HEAD:topic")
+			git(t, h.Path, "worktree", "remove", "--force", s.Dir)
+			git(t, h.Path, "branch", "-q", "-D", "topic")
+		}, "origin", false, 1},
+		"of which nothing is known": {func(t *testing.T, h home, s *Slot) {
+			git(t, h.Path, "worktree", "remove", "--force", s.Dir)
+			git(t, h.Path, "branch", "-q", "-D", "topic")
+			git(t, h.Path, "update-ref", "-d", "refs/remotes/origin/topic")
+			s.Noted = ""
+		}, "base", false, 0},
+		"of which git has nothing more": {func(t *testing.T, h home, s *Slot) {
+			git(t, h.Path, "worktree", "remove", "--force", s.Dir)
+			git(t, h.Path, "branch", "-q", "-D", "topic")
+			git(t, h.Path, "update-ref", "-d", "refs/remotes/origin/topic")
+			s.Noted = strings.Repeat("7", 40)
+		}, "base", false, 0},
+		"which was merged": {func(t *testing.T, h home, s *Slot) {
+			git(t, h.Path, "merge", "-q", "--ff-only", "topic")
+			git(t, h.Path, "push", "-q", "origin", "main")
+			git(t, h.Path, "worktree", "remove", "--force", s.Dir)
+			git(t, h.Path, "branch", "-q", "-D", "topic")
+			git(t, h.Path, "update-ref", "-d", "refs/remotes/origin/topic")
+		}, "base", false, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newHomeWithOrigin(t)
+			s := h.prepared(t, "topic", "T1")
+			commit(t, s.Dir, "first.txt", "first\n")
+			git(t, s.Dir, "push", "-q", "origin", "topic")
+			s.Noted = commit(t, s.Dir, "a.txt", "second\n")
+			newest := s.Noted
+			write(t, s.Dir, "b.txt", "not committed\n")
+			git(t, s.Dir, "add", "b.txt")
+			c.lose(t, h, &s)
+			done := prepare(t, s, "topic", "T1")
+			at := map[string]string{"newest": newest, "base": "origin/main", "origin": "origin/topic"}[c.at]
+			want(t, "branch", git(t, s.Dir, "rev-parse", "topic"), git(t, h.Path, "rev-parse", at))
+			want(t, "HEAD", git(t, s.Dir, "branch", "--show-current"), "topic")
+			want(t, "kept", len(done.Rescued), c.kept)
+			if want(t, "noted", len(done.Notes) == 1, c.note); c.note && !strings.Contains(done.Notes[0],
+				newest[:12]) {
+				t.Errorf("it notes %q", done.Notes)
+			}
+			if name == "under its worktree" {
+				want(t, "changes", git(t, s.Dir, "status", "--porcelain"), "A  b.txt")
+			}
+		})
+	}
+}
+
+func TestRelease_keepsTheCommitOfABranchThatIsGoneWithItsWorktree(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	s := h.prepared(t, "topic", "T1")
+	s.Noted = commit(t, s.Dir, "a.txt", "second\n")
+	git(t, h.Path, "worktree", "remove", "--force", s.Dir)
+	want(t, "with the branch", len(release(t, s, "T1")), 0)
+	git(t, h.Path, "branch", "-q", "-D", "topic")
+	kept := release(t, s, "T1")
+	want(t, "kept", len(kept), 1)
+	want(t, "commit", git(t, h.Path, "rev-parse", kept[0].Ref), s.Noted)
+	want(t, "again", len(release(t, s, "T1")), 0)
+	s.Noted = strings.Repeat("7", 40)
+	want(t, "what git has no more", len(release(t, s, "T1")), 0)
+}
+
+func TestMissing_isTheWorktreeOrTheBranch(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	s := h.prepared(t, "topic", "T1")
+	commit(t, s.Dir, "a.txt", "second\n")
+	missing := func(want string) {
+		t.Helper()
+		calls := h.calls.Load()
+		if got, err := s.Missing(t.Context(), "topic"); err != nil || got != want {
+			t.Errorf("found %q, %v, want %q", got, err, want)
+		}
+		if more := h.calls.Load() - calls; more != 0 {
+			t.Errorf("it took %d calls of git", more)
+		}
+	}
+	missing("")
+	git(t, s.Dir, "pack-refs", "--all")
+	missing("")
+	git(t, s.Dir, "checkout", "-q", "--detach")
+	missing("")
+	git(t, s.Dir, "switch", "-q", "topic")
+	git(t, h.Path, "update-ref", "-d", "refs/heads/topic")
+	missing(`its branch "topic" is gone`)
+	if err := os.RemoveAll(s.Dir); err != nil {
+		t.Fatal(err)
+	}
+	missing("its worktree is gone")
+}
