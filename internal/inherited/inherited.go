@@ -2,9 +2,11 @@
 // programs that this process starts.
 //
 // Git hands its hooks, aliases, filters and the commands of a rebase variables that lead to one repository: a program
-// that has them commits there, wherever it runs. A terminal server marks its windows, and Orange marks each program
-// that works for a task. A command of Orange may be started by any of these. What it starts in turn is for another task
-// or another folder, and gets none of them.
+// that has them commits there, wherever it runs. Make hands its recipes the flags that it was called with: a make that
+// has them goes on after an error, or does nothing. The runners of package.json put the programs of one checkout before
+// all others. A terminal server marks its windows, and Orange marks each program that works for a task. A command of
+// Orange may be started by any of these. What it starts in turn is for another task or another folder, and gets none of
+// them.
 package inherited
 
 import (
@@ -33,6 +35,18 @@ func ofCommand() []string {
 	}
 }
 
+// ofMake are the variables that make sets for its recipes. A person may have set the flags too: they are taken out only
+// where make started the process.
+func ofMake() []string {
+	return []string{"MAKEFLAGS", "MFLAGS", "MAKEOVERRIDES", "MAKELEVEL", "MAKE_TERMOUT", "MAKE_TERMERR"}
+}
+
+// isOfRunner reports whether a runner of package.json (npm, pnpm, yarn) sets a variable to tell of one checkout and its
+// script. Those that begin with npm_config_ may be a person's, such as the address of a registry: they stay.
+func isOfRunner(name string) bool {
+	return strings.HasPrefix(name, "npm_lifecycle_") || strings.HasPrefix(name, "npm_package_") || name == "INIT_CWD"
+}
+
 // Leads reports whether a variable leads the program that has it to a repository, or to a window of a terminal server,
 // that is not its own.
 func Leads(name string) bool {
@@ -42,11 +56,10 @@ func Leads(name string) bool {
 // kept are the variables of Orange that a person has set for all that runs.
 func kept() []string { return []string{"ORANGE_HOME", "ORANGE_LOG_LEVEL", "ORANGE_MONITOR"} }
 
-// Without is an environment without what leads elsewhere, and without what git has set for one command of its own. What
-// Orange has set for a task stays.
+// Without is an environment without what leads elsewhere, and without what git, make or a runner of package.json has
+// set for one command of its own. What Orange has set for a task stays.
 func Without(env []string) []string {
-	gits := byGit(env)
-	folder := value(env, "GIT_EXEC_PATH")
+	gits, makes, scripts := byGit(env), has(env, "MAKELEVEL"), has(env, "npm_lifecycle_event")
 	author := value(env, "GIT_COMMITTER_NAME") != "" // who says who commits says who the author is, too
 	out := make([]string, 0, len(env))
 	for _, pair := range env {
@@ -55,16 +68,29 @@ func Without(env []string) []string {
 		case Leads(name), strings.HasPrefix(name, "GIT_CONFIG_KEY_"), strings.HasPrefix(name, "GIT_CONFIG_VALUE_"):
 		case gits && slices.Contains(ofCommand(), name), gits && strings.HasPrefix(name, "GIT_PUSH_OPTION_"):
 		case gits && !author && (name == "GIT_AUTHOR_NAME" || name == "GIT_AUTHOR_EMAIL"):
-		case gits && name == "PATH" && folder != "":
-			for strings.HasPrefix(is, folder+":") { // once for each git that started another one
-				is = is[len(folder)+1:]
-			}
-			out = append(out, name+"="+is)
+		case makes && slices.Contains(ofMake(), name), scripts && isOfRunner(name):
+		case name == "PATH":
+			out = append(out, name+"="+pathWithout(is, value(env, "GIT_EXEC_PATH"), gits, scripts))
 		default:
 			out = append(out, pair)
 		}
 	}
 	return out
+}
+
+// pathWithout is a PATH without the folders that were put before the others: those of git's own programs, once for each
+// git that started another one, and those of the programs of one checkout.
+func pathWithout(path, gits string, byGit, byRunner bool) string {
+	for {
+		first, rest, more := strings.Cut(path, ":")
+		own := byGit && first == gits && gits != ""
+		scripts := byRunner && (strings.HasSuffix(first, "/node_modules/.bin") ||
+			strings.HasSuffix(first, "/node-gyp-bin"))
+		if !more || !own && !scripts {
+			return path
+		}
+		path = rest
+	}
 }
 
 // WithoutTask is Without, and without what marks a program that works for a task.
