@@ -77,11 +77,11 @@ func unreadable(fact *decide.Fact, tip task.Subject) {
 // new ones that count, are none.
 func (v *view) seeCommitted(fact *decide.Fact, s Workspace, fresh []string) {
 	dirt := s.Tracked()
-	if len(dirt)+len(s.Setup)+len(fresh) == 0 {
+	if len(dirt)+len(s.Setup)+len(fresh)+len(s.Unpushed) == 0 {
 		return
 	}
-	fact.Text = "HEAD " + s.Head + "\n" + strings.Join(slices.Concat(dirt, fresh, s.Setup), "\n") + "\n"
-	if len(s.Setup) == 0 { // else files are not all
+	fact.Text = "HEAD " + s.Head + "\n" + strings.Join(slices.Concat(dirt, fresh, s.Setup, s.Unpushed), "\n") + "\n"
+	if len(s.Setup)+len(s.Unpushed) == 0 { // else files are not all
 		fact.Files = len(dirt) + len(fresh)
 	}
 	fact.Found, fact.Want = s.differs(dirt, "commit them, or take them back: "+s.takeBack())
@@ -89,6 +89,11 @@ func (v *view) seeCommitted(fact *decide.Fact, s Workspace, fresh []string) {
 		fact.Found = joined(fact.Found, "new files that no commit has: "+named(fresh))
 		fact.Want = joined(fact.Want, "the new ones: commit them (git add "+typed(fresh)+"), or have git ignore them "+
 			"in a .gitignore that you commit, or delete them")
+	}
+	if len(s.Unpushed) > 0 {
+		fact.Found = joined(fact.Found, "submodules at commits that their remotes do not have: "+named(s.Unpushed))
+		fact.Want = joined(fact.Want, "push those there, so that others can check out what is merged: git -C "+
+			typed(s.Unpushed[:1])+" push")
 	}
 }
 
@@ -107,6 +112,7 @@ const mostNew = 10
 // seeUndisturbed checks whether a worktree is still at the commit that is judged in it: a commit of what differs
 // would be another one.
 func (v *view) seeUndisturbed(fact *decide.Fact, s Workspace) {
+	s.Unpushed = nil // the hand-off asked for that
 	if v.seeCommitted(fact, s, nil); fact.Found != "" {
 		fact.Other = true
 		_, fact.Want = s.differs(s.Tracked(), "take them back: "+s.takeBack()+

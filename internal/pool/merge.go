@@ -10,6 +10,7 @@ import (
 
 	"orange/internal/forge"
 	"orange/internal/history"
+	"orange/internal/printable"
 	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/worktree"
@@ -93,6 +94,9 @@ func (p *Pool) Merge(ctx context.Context, t task.Task, order record.MergeOrder,
 	if err != nil {
 		return record.MergeResult{}, err
 	}
+	if err := p.submodulesPushed(ctx, t, order.Commit); err != nil {
+		return record.MergeResult{}, err
+	}
 	done, err := repo.Merge(ctx, worktree.MergeRequest{
 		MergeOrder: order, Branch: t.Branch, Message: messageOf(t, order), Begin: begin,
 		Check: p.checkThenLook(p.resultCheck(t, repo, order), project, without),
@@ -106,6 +110,23 @@ func (p *Pool) Merge(ctx context.Context, t task.Task, order record.MergeOrder,
 		how += "; it went by the settings that were noted, without what changed since: " + inWords(without)
 	}
 	return record.MergeResult{Commit: cmp.Or(done.Landed, done.Commit), How: how, Squash: done.Squash}, err
+}
+
+// submodulesPushed refuses to merge a commit that names commits of submodules which others cannot get.
+func (p *Pool) submodulesPushed(ctx context.Context, t task.Task, commit string) error {
+	if t.Workspace == "" || commit == "" {
+		return nil // there is no worktree with their repositories
+	}
+	slot, err := p.slot(t)
+	if err != nil {
+		return err
+	}
+	unpushed, err := slot.Unpushed(ctx, commit)
+	if err == nil && len(unpushed) > 0 {
+		err = fmt.Errorf("cannot merge %q: it names commits of submodules that their remotes do not have: %s; push "+
+			"them there, in %q, and ask again", t.Branch, printable.Names(unpushed, len(unpushed)), slot.Dir)
+	}
+	return err
 }
 
 // messageOf is the message of the commit that a merge makes. A later look at a squash finds the task, and the commit

@@ -19,6 +19,7 @@ type Snapshot struct {
 	New      []string // paths that it does not know, sorted; what does not count for Clean is in neither
 	// those at another commit than the one that is recorded, or with changes of tracked files, sorted
 	Submodules []string
+	Unpushed   []string // see Slot.Unpushed
 	Hidden     []Hidden // those of Modified, or in Submodules, that git overlooks because of flags
 	// what is not as it was prepared of the slot's own configuration: names of settings, and "sparse-checkout"
 	Setup []string
@@ -85,6 +86,11 @@ func (s Slot) Snapshot(ctx context.Context) (Snapshot, bool, error) {
 	slices.Sort(at.Modified)
 	slices.Sort(at.Submodules)
 	at.Submodules = slices.Compact(at.Submodules)
+	if len(seen.submodules) > 0 && seen.head != "" {
+		if at.Unpushed, err = s.Unpushed(ctx, seen.head); err != nil {
+			return Snapshot{}, false, err
+		}
+	}
 	if at.Setup, _, err = s.changedSetup(ctx, here.gitDir, prepared.setup); err != nil {
 		return Snapshot{}, false, fmt.Errorf("cannot look at workspace %q: %w", s.Dir, err)
 	}

@@ -50,6 +50,44 @@ func (s Slot) Submodules(ctx context.Context) (err error) {
 	return err
 }
 
+// Unpushed lists the submodules that a commit of the slot's branch names at other commits than the base, and at such
+// that no branch and no tag which is known of their remotes has: a clone of what is merged would lack them. One whose
+// repository is not laid out in the slot it cannot look at, and leaves out.
+func (s Slot) Unpushed(ctx context.Context, head string) (found []string, err error) {
+	defer explain(&err, "cannot look at the submodules in workspace %q", s.Dir)
+	if _, err := os.Lstat(filepath.Join(s.Dir, ".gitmodules")); errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	base, err := s.Repo.Base(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out, err := s.read(ctx, "diff", "--raw", "-z", "--no-abbrev", "--no-renames", "--ignore-submodules=none",
+		base.Commit+"..."+head, "--")
+	if err != nil {
+		return nil, err
+	}
+	words := strings.Split(string(out.Stdout), "\x00")
+	for ; len(words) > 1; words = words[2:] {
+		change := strings.Fields(words[0]) // :MODE MODE COMMIT COMMIT LETTER
+		if len(change) != 5 || change[1] != gitlink {
+			continue
+		}
+		sub := Slot{Repo: s.Repo, Dir: filepath.Join(s.Dir, filepath.FromSlash(words[1]))}
+		if _, err := os.Lstat(filepath.Join(sub.Dir, ".git")); err != nil {
+			continue
+		}
+		own, err := sub.read(ctx, "rev-list", "--max-count=1", change[3], "--not", "--remotes", "--tags", "--")
+		if err != nil && exitCode(err) < 0 {
+			return nil, err
+		}
+		if err != nil || own.Text() != "" { // a commit that is not there is nowhere
+			found = append(found, words[1])
+		}
+	}
+	return found, nil
+}
+
 // keepSubmodule keeps the commit that a submodule is at. The line is git's: the commit, the path, and in brackets a
 // name of the commit.
 func (s Slot) keepSubmodule(ctx context.Context, line string) error {

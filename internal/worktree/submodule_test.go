@@ -3,6 +3,7 @@ package worktree
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -91,4 +92,34 @@ func TestScratch_withSubmodulesGoesAway(t *testing.T) {
 	}
 	known, err := h.Knows(t.Context(), s.Dir)
 	want(t, "it is known", known || err != nil || exists(h.root, "scratch/one"), false)
+}
+
+// Defect: a hand-off named a commit of a submodule that no one else could get, and a clone of the merge was broken.
+func TestUnpushed_isASubmoduleAtACommitThatItsRemoteLacks(t *testing.T) {
+	t.Parallel()
+	h := withSubmodule(t)
+	s := h.prepared(t, "topic", "T1")
+	submodules(t, s)
+	lib := filepath.Join(s.Dir, "a lib")
+	unpushed := func(wanted string) {
+		t.Helper()
+		at, _, err := s.Snapshot(t.Context())
+		if err != nil || strings.Join(at.Unpushed, ",") != wanted {
+			t.Errorf("found %q, %v, want %q", at.Unpushed, err, wanted)
+		}
+	}
+	unpushed("")
+	commit(t, lib, "work.txt", "work\n")
+	unpushed("") // no commit of the branch names it yet
+	git(t, s.Dir, "commit", "-q", "-a", "-m", "the library's work")
+	unpushed("a lib")
+	git(t, lib, "push", "-q", "origin", "HEAD:refs/heads/work")
+	unpushed("")
+	git(t, lib, "update-ref", "-d", "refs/remotes/origin/work")
+	unpushed("a lib")
+	git(t, lib, "tag", "v2")
+	unpushed("")
+	git(t, s.Dir, "rm", "-q", "-f", "a lib")
+	git(t, s.Dir, "commit", "-q", "-m", "without it")
+	unpushed("")
 }
