@@ -109,10 +109,9 @@ func (a *app) examine(ctx context.Context, asked record.Examination, progress fu
 	[]record.Finding, error) {
 	d := &doctor.Doctor{
 		Home: a.dir, Files: a.files, Projections: a.engine, Repairs: a.engine, Windows: a.server,
-		Setup:     doctorSetup{a.pool, a},
-		Leftovers: remains{a.programs(), a.pool}, Machine: doctor.LocalMachine{System: proc.System{Grace: grace}},
-		Watcher: a.lease.Watcher, Pauses: a.pool.ForgePauses, Now: time.Now, Settling: settling,
-		Progress:  progress,
+		Setup: doctorSetup{a.pool, a}, Leftovers: remains{a.programs(), a.pool}, Terminal: a.server.Ready,
+		Machine: doctor.LocalMachine{System: proc.System{Grace: grace}},
+		Watcher: a.lease.Watcher, Pauses: a.pool.ForgePauses, Now: time.Now, Settling: settling, Progress: progress,
 		Variables: environment.Variables{Home: a.dir, Locks: a.files}, Environ: os.Environ(), Root: os.Geteuid() == 0,
 	}
 	var findings []record.Finding

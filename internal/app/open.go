@@ -158,7 +158,8 @@ func (a *app) connect() error {
 		Log: log}
 	a.agents = &agents.Observer{Server: a.server, Setup: a.home, Record: a.store, Configure: a.configureTmux}
 	a.pool = &pool.Pool{Home: a.dir, Setup: a.home, Record: a.store, Files: a.files, Log: log,
-		Before: a.environments.EnterNow, Environment: a.environments.Environment, Own: a.environments.OfChecks}
+		Before: a.environments.EnterNow, Environment: a.environments.Environment, Own: a.environments.OfChecks,
+		Terminal: a.server.Ready}
 	a.lookout = agents.Lookout{Observer: a.agents, Screens: &agents.Screens{}, Documents: a.files,
 		Missing: a.pool.Missing, Conflicts: a.pool.Conflicts}
 	a.agents.Touched, a.agents.Resume, a.agents.Messages = a.pool.Touched, a.home.Resume, messages()

@@ -111,8 +111,8 @@ type Setup interface {
 	Asides(id string) ([]record.Aside, error)
 	// SharedWords are what all worktrees of a project, or of all, share and neither Orange nor a person changed.
 	SharedWords(ctx context.Context, project string) ([]string, error)
-	// CanCommit is whether commits of a project can be signed, where they are.
-	CanCommit(ctx context.Context, p task.Project) (rejection.Readiness, error)
+	// Usable is what each task of a project needs of its repository, on a branch or on its base where none is named.
+	Usable(ctx context.Context, p task.Project, branch string) ([]rejection.Readiness, error)
 	// Dir is the worktree of a workspace.
 	Dir(workspace string) string
 	// Subject is the tip of a task's branch, or what keeps it from being read.
@@ -141,6 +141,7 @@ type Doctor struct {
 	Setup       Setup
 	Leftovers   Leftovers
 	Machine     Machine
+	Terminal    func() error // why no terminal server could start
 	Variables   Variables
 	Environ     []string // the variables of this process
 	Root        bool     // this process, and so every agent, may do everything on this machine

@@ -46,6 +46,7 @@ type world struct {
 	asides    []record.Aside
 	shared    []string
 	commits   rejection.Readiness
+	socket    error // why no terminal server could start
 	versions  map[string]string
 	space     uint64
 	blind     map[string]bool // what cannot be looked at
@@ -233,8 +234,8 @@ func (s setup) HasIdentity(_ context.Context, dir string, env []string) (bool, e
 func (s setup) Files() ([]doctor.File, error)         { return s.files, s.see("files") }
 func (s setup) Worktrees() ([]string, error)          { return s.worktrees, s.see("worktrees") }
 func (s setup) Asides(string) ([]record.Aside, error) { return s.asides, s.see("asides") }
-func (s setup) CanCommit(context.Context, task.Project) (rejection.Readiness, error) {
-	return s.commits, s.see("commits")
+func (s setup) Usable(context.Context, task.Project, string) ([]rejection.Readiness, error) {
+	return []rejection.Readiness{s.commits}, s.see("commits")
 }
 func (s setup) SharedWords(context.Context, string) ([]string, error) {
 	return s.shared, s.see("shared")
@@ -320,7 +321,8 @@ func (w *world) add(id string, status task.Status) {
 func (w *world) doctor() *doctor.Doctor {
 	return &doctor.Doctor{
 		Home: w.home, Record: w, Files: w, Projections: w, Adopter: w, Repairs: w, Windows: w, Setup: setup{w},
-		Leftovers: w, Machine: w, Watcher: w.Watcher, Variables: variables{w}, Environ: w.environ, Root: w.root,
+		Leftovers: w, Machine: w, Terminal: func() error { return w.socket },
+		Watcher: w.Watcher, Variables: variables{w}, Environ: w.environ, Root: w.root,
 		Now: time.Now, Settling: time.Millisecond,
 	}
 }
@@ -477,8 +479,9 @@ func TestExamine_findsWhatIsWrong(t *testing.T) {
 		{func(w *world) { w.shared = []string{"project garden: user.name was not set, is \"Bot\""} },
 			"warning pool shared settings: settings of git that all worktrees share have changed"},
 		{func(w *world) {
-			w.commits = rejection.Readiness{Found: "signed by a key", Want: "bring it"}
-		}, "problem projects garden: its commits are signed by a key, which does not work"},
+			w.commits = rejection.Readiness{What: "commits", Found: "signed by a key", Want: "bring it"}
+		}, "problem projects garden: its commits: signed by a key"},
+		{func(w *world) { w.socket = errors.New("too long") }, "problem tmux socket: too long"},
 	}
 	for _, tt := range tests {
 		w := newWorld(t)

@@ -12,6 +12,7 @@ import (
 
 	"orange/internal/lazyregexp"
 	"orange/internal/proc"
+	"orange/internal/record"
 	"orange/internal/task"
 )
 
@@ -42,7 +43,11 @@ const (
 )
 
 func (d *Doctor) tmux(ctx context.Context) []finding {
-	return d.program(ctx, checkTmux, leastTmux, "-V")
+	found := d.program(ctx, checkTmux, leastTmux, "-V")
+	if err := d.Terminal(); err != nil && found[0].Level != record.LevelProblem {
+		found = append(found, problem(checkTmux, "socket", err.Error(), "mend that: no agent can start without it"))
+	}
+	return found
 }
 
 func (d *Doctor) git(ctx context.Context) []finding {

@@ -81,22 +81,25 @@ func (d *Doctor) project(ctx context.Context, p task.Project) finding {
 			p.DefaultBranch, p.Path), fmt.Sprintf("if it was renamed: orange project update %q --default-branch "+
 			"BRANCH; else %s", p.Name, again))
 	}
-	return d.commits(ctx, p)
+	return d.usable(ctx, p)
 }
 
-// commits reports whether commits can be signed in a project that signs them, and whether hooks of git run at them.
-// Other checks look at what else a task needs to start.
-func (d *Doctor) commits(ctx context.Context, p task.Project) finding {
-	commits, err := d.Setup.CanCommit(ctx, p)
-	switch {
-	case err != nil:
+// usable reports what no task of the project could do without. Other checks look at what else a task needs to start.
+func (d *Doctor) usable(ctx context.Context, p task.Project) finding {
+	all, err := d.Setup.Usable(ctx, p, "")
+	if err != nil {
 		return blind(checkProjects, p.Name, err)
-	case commits.Want != "":
-		return problem(checkProjects, p.Name, "its commits are "+commits.Found+", which does not work", commits.Want)
 	}
-	if commits.Note != "" {
-		found, advice, _ := strings.Cut(commits.Note, "; ")
-		return warning(checkProjects, p.Name, found, advice)
+	for _, one := range all {
+		if one.Want != "" {
+			return problem(checkProjects, p.Name, "its "+one.What+": "+one.Found, one.Want)
+		}
+	}
+	for _, one := range all {
+		if one.Note != "" {
+			found, advice, _ := strings.Cut(one.Note, "; ")
+			return warning(checkProjects, p.Name, found, advice)
+		}
 	}
 	return ok(checkProjects, p.Name, "%s", p.Path)
 }

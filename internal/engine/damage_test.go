@@ -50,8 +50,8 @@ func (around) HasIdentity(context.Context, string, []string) (bool, error) { ret
 func (around) Files() ([]doctor.File, error)                               { return nil, nil }
 func (around) Left(string) string                                          { return "" }
 
-func (around) CanCommit(context.Context, task.Project) (rejection.Readiness, error) {
-	return rejection.Readiness{}, nil
+func (around) Usable(context.Context, task.Project, string) ([]rejection.Readiness, error) {
+	return nil, nil
 }
 func (around) Asides(string) ([]record.Aside, error)                 { return nil, nil }
 func (around) SharedWords(context.Context, string) ([]string, error) { return nil, nil }
@@ -89,8 +89,9 @@ func (a around) Pinned(ctx context.Context, ref task.WorkflowRef) (*workflow.Def
 func (w *world) doctor() *doctor.Doctor {
 	a := around{w}
 	return &doctor.Doctor{Home: w.home, Record: w.store, Files: w.files, Projections: w.Engine, Windows: a, Setup: a,
-		Leftovers: a, Machine: a, Variables: environment.Variables{Home: w.home, Locks: w.files},
-		Watcher: func() task.Watcher { return task.Watcher{} }, Now: time.Now}
+		Leftovers: a, Machine: a, Terminal: func() error { return nil },
+		Variables: environment.Variables{Home: w.home, Locks: w.files},
+		Watcher:   func() task.Watcher { return task.Watcher{} }, Now: time.Now}
 }
 
 // looks has verify, doctor, list, show, why, replay and a rebuild look at the home. named has what the first two find,

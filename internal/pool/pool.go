@@ -58,6 +58,7 @@ type Pool struct {
 	// Own is what checks of a merge run in: the environment of the person who asks for it. Where it is nil, a merge
 	// that is to be checked is refused.
 	Own      func(project, id string) ([]string, error)
+	Terminal func() error  // why no agent's terminal could start; nil is no reason
 	patience time.Duration // how long origin has to answer when a task starts; 0 is fetchLimit
 }
 

@@ -8,6 +8,7 @@ import (
 	"orange/internal/proc"
 	"orange/internal/rejection"
 	"orange/internal/task"
+	"orange/internal/worktree"
 )
 
 // leastSpace is how many bytes have to be free so that a task starts. No one knows beforehand what its files take; with
@@ -21,20 +22,10 @@ func (p *Pool) Ready(ctx context.Context, t task.Task) ([]rejection.Readiness, e
 	if err != nil {
 		return nil, err
 	}
-	repo := p.repoOf(project)
-	var all []rejection.Readiness
-	base, err := repo.Base(ctx)
-	if err != nil {
-		all = append(all, rejection.Readiness{What: "base", Found: err.Error(),
-			Want: "mend that, or say where work is merged: orange project update --default-branch NAME"})
-	} else {
-		all = append(all, rejection.Readiness{What: "base", Found: fmt.Sprintf("%s at %.12s", base.Ref, base.Commit)})
-	}
-	commits, err := p.CanCommit(ctx, project)
+	all, err := p.Usable(ctx, project, t.Branch)
 	if err != nil {
 		return nil, err
 	}
-	all = append(all, commits)
 	free, err := proc.Space(p.Home)
 	if err != nil {
 		return nil, err
@@ -52,28 +43,62 @@ func (p *Pool) Ready(ctx context.Context, t task.Task) ([]rejection.Readiness, e
 	if len(holders) >= project.PoolSize {
 		slots.Found += ": it waits in line"
 	}
-	return append(all, disk, slots), nil
+	all = append(all, disk, slots)
+	if p.Terminal != nil {
+		terminal := rejection.Readiness{What: "terminal", Found: "tmux can start"}
+		if err := p.Terminal(); err != nil {
+			terminal.Found, terminal.Want = err.Error(), "mend that: no agent can start without it"
+		}
+		all = append(all, terminal)
+	}
+	return all, nil
 }
 
-// CanCommit is whether commits of a project can be signed, where they are, and whether hooks of git run at them. It
-// asks nothing of the record.
-func (p *Pool) CanCommit(ctx context.Context, project task.Project) (rejection.Readiness, error) {
+// Usable is what each task of a project needs of its repository: its base, whether commits can be signed, where they
+// are, whether hooks of git run at them, and whether a worktree of the branch, or of the base where there is none,
+// could be made ready. It asks nothing of the record.
+func (p *Pool) Usable(ctx context.Context, project task.Project, branch string) ([]rejection.Readiness, error) {
 	repo := p.repoOf(project)
 	does, err := repo.Committing(ctx)
+	if err != nil {
+		return nil, err
+	}
 	commits := rejection.Readiness{What: "commits", Found: "not signed", Want: does.Trouble}
 	if does.How != "" {
 		commits.Found = "signed " + does.How
 	}
-	if err != nil || project.Worktree.Brings(does.HooksPath) {
-		return commits, err
+	if !project.Worktree.Brings(does.HooksPath) {
+		hidden, err := repo.HiddenHooks(ctx, does.HooksPath)
+		if err != nil {
+			return nil, err
+		}
+		if hidden {
+			commits.Note = fmt.Sprintf("git runs the hooks in %q, and no commit has that folder: none runs in a "+
+				"worktree, unless the set-up makes them; have them brought along: %s", does.HooksPath,
+				bringHooks(project, does.HooksPath))
+		}
 	}
-	hidden, err := repo.HiddenHooks(ctx, does.HooksPath)
-	if hidden {
-		commits.Note = fmt.Sprintf("git runs the hooks in %q, and no commit has that folder: none runs in a "+
-			"worktree, unless the set-up makes them; have them brought along: %s", does.HooksPath,
-			bringHooks(project, does.HooksPath))
+	base, err := repo.Base(ctx)
+	if err != nil {
+		return []rejection.Readiness{{What: "base", Found: err.Error(),
+			Want: "mend that, or say where work is merged: orange project update --default-branch NAME"}, commits}, nil
 	}
-	return commits, err
+	all := []rejection.Readiness{{What: "base", Found: fmt.Sprintf("%s at %.12s", base.Ref, base.Commit)}, commits}
+	folder := project.Worktree.Subdir
+	if project.Worktree.Brings(folder) {
+		folder = ""
+	}
+	if tip := repo.ReadTip(ctx, "", branch); tip.Commit != "" {
+		base = worktree.Base{Ref: branch, Commit: tip.Commit}
+	}
+	misfits, err := repo.Misfits(ctx, base, folder, does.Missing)
+	if err != nil {
+		return nil, err
+	}
+	for _, one := range misfits {
+		all = append(all, rejection.Readiness{What: "files", Found: one.Found, Want: one.Want})
+	}
+	return all, nil
 }
 
 // bringHooks is the command that has a folder of hooks brought into a project's worktrees.

@@ -73,6 +73,23 @@ func (s *Server) usual(folder string) string {
 	return filepath.Join("/tmp", own)
 }
 
+// longestSocket is how many bytes of a path every system takes for a socket.
+const longestSocket = 103
+
+// Ready is an error where no terminal server could start: tmux is not installed, or its socket would have a path that
+// is too long.
+func (s *Server) Ready() error {
+	if _, err := proc.Find("tmux", os.Getenv("PATH")); err != nil {
+		return err
+	}
+	at, err := s.where()
+	if err == nil && len(at.Socket) > longestSocket {
+		err = fmt.Errorf("the path of its socket is too long: %q has %d bytes, and systems take %d; let %s name a "+
+			"folder with a shorter path", at.Socket, len(at.Socket), longestSocket, folderVariable)
+	}
+	return err
+}
+
 // checkFolder refuses the folder of a socket that is another user's or open to others, as tmux does: who made it could
 // answer in the place of the server. One that is not there is as good.
 func checkFolder(dir string) error {

@@ -17,6 +17,8 @@ type Committing struct {
 	How       string // commits are signed, in words; empty where none is
 	Trouble   string // why no agent could sign one, as far as that shows without a person
 	HooksPath string // core.hooksPath, which names the folder of hooks; empty where it is not set
+	// the programs that are not installed of filters without which git refuses files, by the filters' names
+	Missing map[string]string
 }
 
 // signLimit is how long a try of a signature may take.
@@ -26,7 +28,7 @@ const signLimit = 5 * time.Second
 // touch of a key.
 func (r Repo) Committing(ctx context.Context) (Committing, error) {
 	out, err := r.git(ctx, call{dir: r.Path, hooks: true, args: []string{"config", "--null", "--get-regexp",
-		`^(commit\.gpgsign|gpg\..*|user\.signingkey|core\.hookspath)$`}})
+		`^(commit\.gpgsign|gpg\..*|user\.signingkey|core\.hookspath|filter\..*)$`}})
 	if err != nil && exitCode(err) != 1 { // git's status where there is no such key
 		return Committing{}, fmt.Errorf("ask git what it does at a commit: %w", err)
 	}
@@ -39,15 +41,13 @@ func (r Repo) Committing(ctx context.Context) (Committing, error) {
 		set[key] = value
 	}
 	c := r.signs(ctx, set)
-	c.HooksPath = set["core.hookspath"]
+	c.HooksPath, c.Missing = set["core.hookspath"], missingFilters(set)
 	return c, nil
 }
 
 // signs tells how commits are signed, by what is set.
 func (r Repo) signs(ctx context.Context, set map[string]string) Committing {
-	switch strings.ToLower(set["commit.gpgsign"]) {
-	case "true", "yes", "on", "1":
-	default:
+	if !isTrue(set["commit.gpgsign"]) {
 		return Committing{}
 	}
 	switch set["gpg.format"] {
