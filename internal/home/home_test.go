@@ -403,3 +403,14 @@ func TestAFileThatWasCopied_isCheckedAsItIsUsed(t *testing.T) {
 	_, err = h.CheckWorkflow(outside)
 	must(t, err)
 }
+
+// Defect: agents work in other folders than the person, and each of them made a second home inside its worktree.
+func TestLocate_refusesAPathThatIsNotFromTheRoot(t *testing.T) {
+	for given, want := range map[string]string{"/a/../b": "/b", "home": "", "./home": ""} {
+		t.Setenv("ORANGE_HOME", given)
+		dir, err := home.Locate()
+		if dir != want || (err == nil) != (want != "") {
+			t.Errorf("%q: found %q, %v", given, dir, err)
+		}
+	}
+}

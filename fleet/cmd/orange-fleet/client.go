@@ -35,7 +35,7 @@ func forPeople(root *cobra.Command, args []string) bool {
 
 // askFleet does a command of "orange fleet". Without a word a person at a terminal gets the dashboard.
 func askFleet(ctx context.Context, args []string, errs io.Writer) int {
-	dir, err := homeDir()
+	dir, err := home.Locate()
 	if err == nil && len(args) == 0 && proc.IsTerminal(os.Stdin) && proc.IsTerminal(os.Stdout) {
 		err = showFleet(ctx, dir)
 		if err == nil {

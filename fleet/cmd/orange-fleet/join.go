@@ -18,6 +18,7 @@ import (
 	"orange/fleet/registry"
 	"orange/fleet/setup"
 	"orange/internal/answer"
+	"orange/internal/home"
 	"orange/internal/proc"
 	"orange/internal/signed"
 	"orange/internal/task"
@@ -50,11 +51,11 @@ func join() *cobra.Command {
 				}
 				line = string(text)
 			}
-			home, err := homeDir()
+			dir, err := home.Locate()
 			if err != nil {
 				return err
 			}
-			return f.join(cmd, home, line)
+			return f.join(cmd, dir, line)
 		}}
 	cmd.Flags().StringArrayVar(&f.labels, "label", nil, "a label of this host, for tasks that want it; several times")
 	cmd.Flags().StringArrayVar(&f.projects, "project", nil, "a project that this host takes tasks of (default: all "+

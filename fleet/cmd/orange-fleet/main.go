@@ -9,7 +9,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"runtime/debug"
 	"syscall"
 
@@ -73,16 +72,4 @@ func programVersion() string {
 		return "development build" // as orange says it
 	}
 	return info.Main.Version
-}
-
-// homeDir is $ORANGE_HOME, or orange below the user's home.
-func homeDir() (string, error) {
-	if dir := os.Getenv("ORANGE_HOME"); dir != "" {
-		return filepath.Abs(dir)
-	}
-	user, err := os.UserHomeDir()
-	if err != nil {
-		return "", fmt.Errorf("cannot tell where your home folder is: %w; set ORANGE_HOME", err)
-	}
-	return filepath.Join(user, "orange"), nil
 }

@@ -20,6 +20,7 @@ import (
 	"orange/fleet/registry"
 	"orange/fleet/setup"
 	"orange/internal/answer"
+	"orange/internal/home"
 	"orange/internal/service"
 	"orange/internal/task"
 )
@@ -48,22 +49,22 @@ func serve() *cobra.Command {
 			"temporal.example\n" +
 			"  orange-fleet serve --metrics 127.0.0.1:9464",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			home, err := homeDir()
+			dir, err := home.Locate()
 			if err != nil {
 				return err
 			}
-			s, err := f.setup(home)
+			s, err := f.setup(dir)
 			if err == nil && f.unit != "" {
-				return printUnit(cmd.OutOrStdout(), home, f.unit, service.Purpose{Name: "orange-fleet-serve",
+				return printUnit(cmd.OutOrStdout(), dir, f.unit, service.Purpose{Name: "orange-fleet-serve",
 					Command: "serve", About: "Orange works for the server of its fleet, with"})
 			}
 			if err == nil && f.first {
-				s, err = f.begin(cmd.Context(), home, s, cmd.OutOrStdout())
+				s, err = f.begin(cmd.Context(), dir, s, cmd.OutOrStdout())
 			}
 			if err != nil {
 				return err
 			}
-			return f.work(cmd.Context(), home, s, cmd.OutOrStdout())
+			return f.work(cmd.Context(), dir, s, cmd.OutOrStdout())
 		}}
 	cmd.Flags().BoolVar(&f.first, "init", false, "make what a fleet needs first, where it lacks")
 	cmd.Flags().StringVar(&f.server, "server", "", "with --init: HOST:PORT of the server, for fleet.yml")
@@ -188,11 +189,11 @@ const serverTLS = `the server needs this in its configuration, with paths where 
 `
 
 // here is the home of this process, and the setup of its fleet.
-func here() (home string, s setup.Setup, err error) {
-	if home, err = homeDir(); err == nil {
-		s, err = setup.Read(home)
+func here() (dir string, s setup.Setup, err error) {
+	if dir, err = home.Locate(); err == nil {
+		s, err = setup.Read(dir)
 	}
-	return home, s, err
+	return dir, s, err
 }
 
 // work is a core worker, until it is stopped.
