@@ -129,7 +129,7 @@ func (a *app) Here(ctx context.Context) (id, project string, err error) {
 	}
 	dir, err := os.Getwd()
 	if err != nil {
-		return "", "", err
+		return "", "", task.Notef(err, "cannot tell which folder this is: %v; it may be gone: go to another one", err)
 	}
 	if real, err := filepath.EvalSymlinks(dir); err == nil {
 		dir = real

@@ -110,8 +110,8 @@ func (a *app) examine(ctx context.Context, asked record.Examination, progress fu
 	d := &doctor.Doctor{
 		Home: a.dir, Files: a.files, Projections: a.engine, Repairs: a.engine, Windows: a.server,
 		Setup: doctorSetup{a.pool, a}, Leftovers: remains{a.programs(), a.pool}, Terminal: a.server.Ready,
-		Machine: doctor.LocalMachine{System: proc.System{Grace: grace}},
-		Watcher: a.lease.Watcher, Pauses: a.pool.ForgePauses, Now: time.Now, Settling: settling, Progress: progress,
+		Machine: doctor.LocalMachine{System: proc.System{Grace: grace}}, Watcher: a.lease.Watcher,
+		Pauses: a.pool.ForgePauses, Now: time.Now, Settling: settling, Progress: progress,
 		Variables: environment.Variables{Home: a.dir, Locks: a.files}, Environ: os.Environ(), Root: os.Geteuid() == 0,
 	}
 	var findings []record.Finding

@@ -36,7 +36,8 @@ func (p *Program) taskDelete() *cobra.Command {
 				return p.printJSON(map[string]any{"deleted": t.ID, "folder": where, "branch": t.Branch})
 			}
 			p.say("deleted task %s; its folder is now %s", t.ID, where)
-			p.say("  kept: branch %s, and all that was rescued: git for-each-ref refs/orange/rescue/%s", t.Branch, t.ID)
+			p.say("  kept: branch %s if it is there, and all that was rescued: git for-each-ref "+
+				"refs/orange/rescue/%s", t.Branch, t.ID)
 			return nil
 		}),
 	}

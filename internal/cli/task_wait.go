@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"orange/internal/inbox"
 	"orange/internal/record"
 	"orange/internal/task"
 )
@@ -37,7 +36,11 @@ status 0 for an agent, and 5 for a person, whose next command would come too ear
 			}
 			person := actor.Role == task.RoleHuman
 			if person && !waited.Blocked && waited.Need.Kind == "" {
-				waited.Need = turnOf(ctx, h, waited.Task)
+				_, needs, err := h.Queries.Needs(ctx, []task.Task{waited.Task})
+				if err != nil {
+					p.warn("the task's agents cannot be looked at: %v", err)
+				}
+				waited.Need = needs[waited.Task.ID]
 			}
 			if err := p.waited(waited); err != nil || !person || !waited.Blocked {
 				return err
@@ -47,17 +50,6 @@ status 0 for an agent, and 5 for a person, whose next command would come too ear
 	}
 	c.Flags().DurationVar(&timeout, "timeout", waitDefault, "how long at most")
 	return c
-}
-
-// turnOf is why it is a person's turn, as far as the record says: the agents' windows are not asked.
-func turnOf(ctx context.Context, h *Services, t task.Task) record.Need {
-	_, def, err := h.Queries.Pinned(ctx, t.ID)
-	if err != nil {
-		return record.Need{} // then a wait says less
-	}
-	need := inbox.NeedOf(def, t, "", inbox.Sight{})
-	need.Reason = inbox.Words(def, t, need, inbox.Clues{}, time.Now())
-	return need
 }
 
 func (p *Program) waited(w record.Waited) error {

@@ -279,9 +279,9 @@ func Queue(def *workflow.Definition, t task.Task, to task.Status, actor task.Act
 
 // Respawn judges having a task go on in its present status: it gets a workspace if it has none, and the agent of the
 // status starts. It is no transition: the status stays. Alive reports whether the window of the state's role still has
-// a living program, and missing that the task's worktree or its branch is gone: the step makes them again. It is open
-// in every status in which an agent works but the first one of a task that has no workspace yet, in any in which the
-// task waits for one, and in any where something is missing.
+// a living program, and missing that the task's worktree or its branch is gone: the step makes them again, whether the
+// agent lives or not. It is open in every status in which an agent works but the first one of a task that has no
+// workspace yet, in any in which the task waits for one, and in any where something is missing.
 func Respawn(def *workflow.Definition, t task.Task, alive, missing bool, actor task.Actor,
 	now time.Time) (record.Change, error) {
 	state, _ := def.State(t.Status)
@@ -302,7 +302,7 @@ func Respawn(def *workflow.Definition, t task.Task, alive, missing bool, actor t
 		return refuse("a task that has not begun", "start it: orange task spawn "+t.ID)
 	case !starts && !missing && (t.Workspace != "" || !givesBack(def, t)) && !t.Displaced():
 		return refuse("no agent that works in this status", "move the task on instead")
-	case alive:
+	case alive && !missing:
 		return refuse("the agent still alive", "attach to it, or end it first")
 	}
 	event := history.Event{Time: now, Type: history.AgentRespawned, Workflow: def.Digest,

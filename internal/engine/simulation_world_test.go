@@ -218,6 +218,8 @@ func (w pool) Prepare(_ context.Context, t task.Task) (worktree.Cleared, error) 
 	})
 }
 
+func (w pool) MissingOf(context.Context, task.Task) (string, bool, error) { return "", false, nil }
+
 func (w pool) View(_ context.Context, t task.Task) (worktree.View, error) {
 	return worktree.View{Dir: t.Workspace, Base: "main", TaskFile: "TASK.md"}, nil
 }

@@ -32,6 +32,8 @@ type ports struct {
 	calls    []string
 	fails    map[string]error // by the first word of the call
 	panes    []tmux.Pane
+	missing  string // of the worktree or the branch
+	leaves   bool
 	waiters  []task.Process
 	alive    map[int]bool
 	cleared  worktree.Cleared
@@ -131,6 +133,10 @@ func (p *ports) FindProgram(program, path string) (string, error) {
 
 func (p *ports) Prepare(_ context.Context, t task.Task) (worktree.Cleared, error) {
 	return p.cleared, p.note("prepare %s", t.Workspace)
+}
+
+func (p *ports) MissingOf(context.Context, task.Task) (string, bool, error) {
+	return p.missing, p.leaves, p.fails["missing"]
 }
 
 func (p *ports) View(context.Context, task.Task) (worktree.View, error) {

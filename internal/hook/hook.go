@@ -6,9 +6,9 @@
 package hook
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"orange/internal/printable"
 	"time"
 
 	"orange/internal/action"
@@ -16,6 +16,7 @@ import (
 	"orange/internal/forge"
 	"orange/internal/harness"
 	"orange/internal/history"
+	"orange/internal/printable"
 	"orange/internal/proc"
 	"orange/internal/record"
 	"orange/internal/task"
@@ -50,6 +51,9 @@ type Workspaces interface {
 	// Prepare, and Release below, answer what would have been lost and was kept, what was set aside, and what was
 	// taken back of the worktree's own git configuration.
 	Prepare(ctx context.Context, t task.Task) (worktree.Cleared, error)
+	// MissingOf says what is not there any more of the task's worktree, or of its branch; empty where both are there.
+	// left reports that agents which lived in the worktree have no folder any more.
+	MissingOf(ctx context.Context, t task.Task) (what string, left bool, err error)
 	View(ctx context.Context, t task.Task) (worktree.View, error)
 	Equip(ctx context.Context, t task.Task, files []harness.File, exclude []string) error
 	Release(ctx context.Context, t task.Task) (worktree.Cleared, error)
@@ -112,8 +116,21 @@ type Executor struct {
 	Watch func() error
 }
 
-// Perform performs one hook.
+// Perform performs one hook. A hook that works in a worktree which others have removed, or on a branch, has both made
+// again first.
 func (h *Executor) Perform(ctx context.Context, job record.Job) (record.Effect, error) {
+	before, err := h.makeAgain(ctx, job)
+	if err != nil {
+		return before, err
+	}
+	effect, err := h.perform(ctx, job)
+	effect.Events = append(before.Events, effect.Events...)
+	effect.EndSeats = append(before.EndSeats, effect.EndSeats...)
+	effect.Session = cmp.Or(effect.Session, before.Session)
+	return effect, err
+}
+
+func (h *Executor) perform(ctx context.Context, job record.Job) (record.Effect, error) {
 	switch job.Hook.Action {
 	case action.AcquireWorkspace:
 		return h.acquireWorkspace(ctx, job)

@@ -29,7 +29,7 @@ func commands(def *workflow.Definition, t task.Task, need record.Need) []string 
 	case record.NeedsDocument:
 		return []string{"orange doctor"}
 	case record.NeedsWorktree:
-		return []string{line("respawn %s"), line("why %s")}
+		return []string{line("respawn %s")}
 	case record.NeedsAgent:
 		return []string{line("respawn %s"), line("logs %s")}
 	case record.NeedsAttention:

@@ -10,6 +10,7 @@
 package inherited
 
 import (
+	"path"
 	"slices"
 	"strings"
 )
@@ -35,16 +36,32 @@ func ofCommand() []string {
 	}
 }
 
-// ofMake are the variables that make sets for its recipes. A person may have set the flags too: they are taken out only
-// where make started the process.
-func ofMake() []string {
-	return []string{"MAKEFLAGS", "MFLAGS", "MAKEOVERRIDES", "MAKELEVEL", "MAKE_TERMOUT", "MAKE_TERMERR"}
+// ofMake are the variables that make sets for its recipes: its flags, and those that were given to it by name, which
+// its flags list. A person may have set flags too: they are taken out only where make started the process.
+func ofMake(env []string) []string {
+	out := []string{"MAKEFLAGS", "MFLAGS", "MAKEOVERRIDES", "MAKELEVEL", "MAKE_TERMOUT", "MAKE_TERMERR"}
+	if _, given, is := strings.Cut(value(env, "MAKEFLAGS"), "-- "); is {
+		for _, word := range strings.Fields(given) {
+			if name, _, named := strings.Cut(word, "="); named {
+				out = append(out, strings.TrimRight(name, ":+?!"))
+			}
+		}
+	}
+	return out
 }
 
-// isOfRunner reports whether a runner of package.json (npm, pnpm, yarn) sets a variable to tell of one checkout and its
-// script. Those that begin with npm_config_ may be a person's, such as the address of a registry: they stay.
+// isOfRunner reports whether a runner of package.json (npm, pnpm, yarn) sets a variable to tell of one checkout, its
+// script, or how it was called. Others that begin with npm_config_ may be a person's, such as the address of a
+// registry: they stay.
 func isOfRunner(name string) bool {
-	return strings.HasPrefix(name, "npm_lifecycle_") || strings.HasPrefix(name, "npm_package_") || name == "INIT_CWD"
+	if strings.HasPrefix(name, "npm_lifecycle_") || strings.HasPrefix(name, "npm_package_") {
+		return true
+	}
+	return slices.Contains([]string{
+		"INIT_CWD", "BERRY_BIN_FOLDER", "npm_config_ignore_scripts", "npm_config_if_present", "npm_config_dry_run",
+		"npm_config_workspace", "npm_config_workspaces", "npm_config_include_workspace_root",
+		"npm_config_local_prefix", "npm_config_script_shell",
+	}, name)
 }
 
 // Leads reports whether a variable leads the program that has it to a repository, or to a window of a terminal server,
@@ -59,7 +76,11 @@ func kept() []string { return []string{"ORANGE_HOME", "ORANGE_LOG_LEVEL", "ORANG
 // Without is an environment without what leads elsewhere, and without what git, make or a runner of package.json has
 // set for one command of its own. What Orange has set for a task stays.
 func Without(env []string) []string {
-	gits, makes, scripts := byGit(env), has(env, "MAKELEVEL"), has(env, "npm_lifecycle_event")
+	gits, scripts := byGit(env), byRunner(env)
+	var makes []string
+	if has(env, "MAKELEVEL") {
+		makes = ofMake(env)
+	}
 	author := value(env, "GIT_COMMITTER_NAME") != "" // who says who commits says who the author is, too
 	out := make([]string, 0, len(env))
 	for _, pair := range env {
@@ -68,9 +89,11 @@ func Without(env []string) []string {
 		case Leads(name), strings.HasPrefix(name, "GIT_CONFIG_KEY_"), strings.HasPrefix(name, "GIT_CONFIG_VALUE_"):
 		case gits && slices.Contains(ofCommand(), name), gits && strings.HasPrefix(name, "GIT_PUSH_OPTION_"):
 		case gits && !author && (name == "GIT_AUTHOR_NAME" || name == "GIT_AUTHOR_EMAIL"):
-		case makes && slices.Contains(ofMake(), name), scripts && isOfRunner(name):
+		case slices.Contains(makes, name), scripts && isOfRunner(name):
 		case name == "PATH":
-			out = append(out, name+"="+pathWithout(is, value(env, "GIT_EXEC_PATH"), gits, scripts))
+			out = append(out, name+"="+pathWithout(is, env))
+		case scripts && name == "NODE_OPTIONS":
+			out = append(out, name+"="+optionsWithout(is))
 		default:
 			out = append(out, pair)
 		}
@@ -78,19 +101,55 @@ func Without(env []string) []string {
 	return out
 }
 
-// pathWithout is a PATH without the folders that were put before the others: those of git's own programs, once for each
-// git that started another one, and those of the programs of one checkout.
-func pathWithout(path, gits string, byGit, byRunner bool) string {
-	for {
-		first, rest, more := strings.Cut(path, ":")
-		own := byGit && first == gits && gits != ""
-		scripts := byRunner && (strings.HasSuffix(first, "/node_modules/.bin") ||
-			strings.HasSuffix(first, "/node-gyp-bin"))
-		if !more || !own && !scripts {
-			return path
-		}
-		path = rest
+// byRunner reports whether a runner of package.json started the process.
+func byRunner(env []string) bool {
+	return has(env, "npm_lifecycle_event") || has(env, "BERRY_BIN_FOLDER") || has(env, "npm_config_user_agent")
+}
+
+// pathWithout is a PATH without the folders of git's own programs, once for each git that started another one, where
+// git put them before the others, and without those of the programs of one checkout, where a runner of package.json
+// started the process or the folder is relative.
+func pathWithout(folders string, env []string) string {
+	folder := value(env, "GIT_EXEC_PATH")
+	for byGit(env) && folder != "" && strings.HasPrefix(folders, folder+":") {
+		folders = folders[len(folder)+1:]
 	}
+	all, scripts := strings.Split(folders, ":"), byRunner(env)
+	return strings.Join(slices.DeleteFunc(all, func(dir string) bool {
+		if dir == "./node_modules/.bin" || dir == "node_modules/.bin" {
+			return true
+		}
+		below, is := strings.CutSuffix(dir, "/node_modules/.bin")
+		made := strings.HasPrefix(path.Base(dir), "yarn--") || strings.HasPrefix(path.Base(dir), "xfs-") ||
+			dir == value(env, "BERRY_BIN_FOLDER") || strings.HasSuffix(dir, "/node-gyp-bin")
+		return scripts && (made || is && around(below, env))
+	}), ":")
+}
+
+// around reports whether a folder has the package that a runner was called for.
+func around(folder string, env []string) bool {
+	for _, name := range []string{"INIT_CWD", "PWD", "npm_config_local_prefix"} {
+		if at := value(env, name); at != "" && strings.HasPrefix(at+"/", strings.TrimSuffix(folder, "/")+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+// optionsWithout are options for Node without those that load how one checkout finds its packages.
+func optionsWithout(options string) string {
+	words := strings.Fields(options)
+	var out []string
+	for i := 0; i < len(words); i++ {
+		if i+1 < len(words) && strings.Contains(words[i+1], "/.pnp.") {
+			i++ // the option and its file
+			continue
+		}
+		if !strings.Contains(words[i], "/.pnp.") {
+			out = append(out, words[i])
+		}
+	}
+	return strings.Join(out, " ")
 }
 
 // WithoutTask is Without, and without what marks a program that works for a task.

@@ -18,6 +18,9 @@ import (
 
 // Snapshot is what the task's worktree has checked out; there is false where it has none.
 func (p *Pool) Snapshot(ctx context.Context, t task.Task) (at worktree.Snapshot, there bool, err error) {
+	if _, left, err := p.MissingOf(ctx, t); err == nil && left {
+		return worktree.Snapshot{}, false, nil
+	}
 	slot, err := p.slot(t)
 	if err != nil {
 		return worktree.Snapshot{}, false, err
@@ -100,6 +103,10 @@ func (p *Pool) Work(ctx context.Context, t task.Task) (worktree.Work, error) {
 
 // Diff is the work of a task as a patch: of its worktree, or of its branch where it has none.
 func (p *Pool) Diff(ctx context.Context, t task.Task) (string, error) {
+	t, err := p.shown(ctx, t)
+	if err != nil {
+		return "", err
+	}
 	if t.Workspace != "" {
 		slot, err := p.slot(t)
 		if err != nil {
@@ -118,6 +125,24 @@ func (p *Pool) Diff(ctx context.Context, t task.Task) (string, error) {
 	return text, err
 }
 
+// shown is the task as its work is shown: without its workspace where the worktree is gone, and the branch is there.
+func (p *Pool) shown(ctx context.Context, t task.Task) (task.Task, error) {
+	missing, left, err := p.MissingOf(ctx, t)
+	if err != nil || !left {
+		return t, nil // what cannot be looked at, git names
+	}
+	repo, err := p.repo(t)
+	if err != nil {
+		return t, err
+	}
+	there, err := repo.BranchExists(ctx, t.Branch)
+	if err == nil && !there {
+		err = goneError(t, missing)
+	}
+	t.Workspace = ""
+	return t, err
+}
+
 // notBegun reports whether there is no branch because the task has not begun yet.
 func (p *Pool) notBegun(ctx context.Context, t task.Task, err error) bool {
 	if !errors.Is(err, worktree.ErrNoBranch) {
@@ -129,6 +154,10 @@ func (p *Pool) notBegun(ctx context.Context, t task.Task, err error) bool {
 
 // Patch is the work of a task since a commit, or all of it where none is named, with what it is compared with.
 func (p *Pool) Patch(ctx context.Context, t task.Task, from string) (diff.Patch, error) {
+	t, err := p.shown(ctx, t)
+	if err != nil {
+		return diff.Patch{}, err
+	}
 	if t.Workspace != "" {
 		slot, err := p.slot(t)
 		if err != nil {

@@ -142,12 +142,18 @@ func (p *Pool) Holds(ctx context.Context, t task.Task) (bool, error) {
 // Missing says what is not there any more of a task's worktree, or of its branch; empty where both are there, and where
 // the task has no workspace.
 func (p *Pool) Missing(ctx context.Context, t task.Task) (string, error) {
+	what, _, err := p.MissingOf(ctx, t)
+	return what, err
+}
+
+// MissingOf is Missing. left reports that agents which lived in the worktree have no folder any more.
+func (p *Pool) MissingOf(ctx context.Context, t task.Task) (what string, left bool, err error) {
 	if t.Workspace == "" {
-		return "", nil
+		return "", false, nil
 	}
 	slot, err := p.slot(t)
 	if err != nil {
-		return "", err
+		return "", false, err
 	}
 	return slot.Missing(ctx, t.Branch)
 }

@@ -267,11 +267,16 @@ func (p *Pool) onBranch(ctx context.Context, t task.Task) (worktree.Repo, error)
 
 // branchOf is the branch that a task's workspace is on, and "" where it is on none.
 func (p *Pool) branchOf(ctx context.Context, t task.Task, slot worktree.Slot) (string, error) {
-	if _, err := os.Lstat(filepath.Join(slot.Dir, ".git")); errors.Is(err, os.ErrNotExist) {
-		return "", fmt.Errorf("the worktree %q of task %s is gone; have it made again: orange task respawn %s",
-			slot.Dir, t.ID, t.ID)
+	if missing, left, err := p.MissingOf(ctx, t); err == nil && left {
+		return "", goneError(t, missing)
 	}
 	return slot.Branch(ctx)
+}
+
+// goneError refuses what needs something that is not there any more.
+func goneError(t task.Task, missing string) error {
+	return fmt.Errorf("cannot use the workspace %q of task %s: %s; have it made again: orange task respawn %s",
+		t.Workspace, t.ID, missing, t.ID)
 }
 
 // Push brings the task's branch to origin, or the wanted one of its commits. moved reports whether origin had another
@@ -322,17 +327,11 @@ func (p *Pool) View(ctx context.Context, t task.Task) (worktree.View, error) {
 	if err != nil {
 		return worktree.View{}, err
 	}
-	// The folder may have been deleted: an agent is started in a worktree, on its branch, or not at all.
-	if _, err := os.Lstat(slot.Dir); errors.Is(err, os.ErrNotExist) {
-		err := p.asOwn(ctx, t, true, func(task.Project) error {
-			if _, err := slot.Prepare(ctx, t.Branch, t.ID); err != nil {
-				return err
-			}
-			return p.makeReady(ctx, t, slot)
-		})
-		if err != nil {
-			return worktree.View{}, err
-		}
+	// An agent is started in a worktree, on its branch, or not at all.
+	if missing, err := p.Missing(ctx, t); err != nil {
+		return worktree.View{}, err
+	} else if missing != "" {
+		return worktree.View{}, goneError(t, missing)
 	}
 	file, err := p.link(ctx, t, slot)
 	if err != nil {
@@ -417,7 +416,8 @@ func (p *Pool) Release(ctx context.Context, t task.Task) (worktree.Cleared, erro
 	return p.report(t, done), err
 }
 
-// noted is the last commit of a task's branch that its history tells of, where the branch has none any more.
+// noted is the last commit of a task's branch that its history tells of since a person had it begin again last, where
+// the branch has none any more.
 func (p *Pool) noted(ctx context.Context, repo worktree.Repo, t task.Task) (string, error) {
 	if repo.ReadTip(ctx, p.Dir(t.Workspace), t.Branch).Trouble == "" {
 		return "", nil
@@ -427,7 +427,7 @@ func (p *Pool) noted(ctx context.Context, repo worktree.Repo, t task.Task) (stri
 		return "", err
 	}
 	for _, e := range slices.Backward(events) {
-		if e.Subject.Commit != "" {
+		if _, again := e.Data[history.DataRedo]; e.Subject.Commit != "" || again {
 			return e.Subject.Commit, nil
 		}
 	}

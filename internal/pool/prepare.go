@@ -47,7 +47,9 @@ func (p *Pool) prepare(ctx context.Context, t task.Task, slot worktree.Slot, pro
 	if err := os.MkdirAll(filepath.Dir(slot.Dir), task.PrivateFolder); err != nil {
 		return worktree.Cleared{}, fmt.Errorf("make the folder of workspaces: %w", err)
 	}
-	slot.Noted = t.Subject.Commit
+	if slot.Noted, err = p.noted(ctx, slot.Repo, t); err != nil {
+		return worktree.Cleared{}, err
+	}
 	prepared, err := slot.Prepare(ctx, t.Branch, t.ID)
 	stays := ""
 	if err == nil {

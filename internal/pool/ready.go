@@ -96,7 +96,11 @@ func (p *Pool) Usable(ctx context.Context, project task.Project, branch string) 
 		return nil, err
 	}
 	for _, one := range misfits {
-		all = append(all, rejection.Readiness{What: "files", Found: one.Found, Want: one.Want})
+		files := rejection.Readiness{What: "files", Found: one.Found, Want: one.Want}
+		if one.Maybe {
+			files = rejection.Readiness{What: "files", Found: "a filter is missing", Note: one.Found + "; " + one.Want}
+		}
+		all = append(all, files)
 	}
 	return all, nil
 }

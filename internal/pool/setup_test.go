@@ -192,7 +192,11 @@ func TestAWorktreeThatIsMadeAgain_isSetUpAgain(t *testing.T) {
 	p, _, runs := withSetUp(t)
 	prepared(t, p, "abc", "fix")
 	must(t, os.RemoveAll(p.Dir("garden--1")))
-	_, err := p.View(t.Context(), aTask())
+	if _, err := p.View(t.Context(), aTask()); err == nil ||
+		!strings.Contains(err.Error(), "its worktree is gone; have it made again: orange task respawn abc") {
+		t.Errorf("a look there says %v", err)
+	}
+	_, err := p.Prepare(t.Context(), aTask())
 	must(t, err)
 	wantRuns(t, "a folder that was deleted", runs, 2)
 }

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -14,7 +15,10 @@ import (
 )
 
 // Misfit is something because of which no worktree of a commit could be made ready.
-type Misfit struct{ Found, Want string }
+type Misfit struct {
+	Found, Want string
+	Maybe       bool // only if there are files of that kind
+}
 
 // Misfits lists what would stop a task in a worktree of a commit: the folder in which its
 // programs start is not there, there is no place for the link to its document, or git needs a program for its files
@@ -31,12 +35,12 @@ func (r Repo) Misfits(ctx context.Context, from Base, subdir string, filters map
 	at := fmt.Sprintf("%s at %.12s", from.Ref, from.Commit)
 	var all []Misfit
 	if kind := kinds[documentDir]; kinds[documentName] != "" && kind != "" && kind != folderMode {
-		all = append(all, Misfit{fmt.Sprintf("%s has a %s and a file %q, where the link to a task's document would be",
-			at, documentName, documentDir), "rename one of the two in the repository"})
+		all = append(all, Misfit{Found: fmt.Sprintf("%s has a %s and a file %q, where the link to a task's document "+
+			"would be", at, documentName, documentDir), Want: "rename one of the two in the repository"})
 	}
 	if lacksFolder(kinds, subdir) {
-		all = append(all, Misfit{fmt.Sprintf("%s has no folder %q, in which the project's programs start", at, subdir),
-			"name another one: orange project update NAME --subdir FOLDER"})
+		all = append(all, Misfit{Found: fmt.Sprintf("%s has no folder %q, in which the project's programs start", at,
+			subdir), Want: "name another one: orange project update NAME --subdir FOLDER"})
 	}
 	for _, name := range slices.Sorted(maps.Keys(filters)) {
 		needed, err := r.filters(ctx, from.Commit, name)
@@ -44,8 +48,8 @@ func (r Repo) Misfits(ctx context.Context, from Base, subdir string, filters map
 			return all, err
 		}
 		if needed {
-			all = append(all, Misfit{fmt.Sprintf("%s has files that git gives to the filter %q, whose program %q is "+
-				"not installed", at, name, filters[name]), "install it"})
+			all = append(all, Misfit{Found: fmt.Sprintf("%s has files, or may have, that git gives to the filter %q, "+
+				"whose program %q is not installed", at, name, filters[name]), Want: "install it", Maybe: true})
 		}
 	}
 	return all, nil
@@ -82,10 +86,10 @@ func lacksFolder(kinds map[string]string, folder string) bool {
 	return true
 }
 
-// filters reports whether the attributes of a commit give files to a filter.
+// filters reports whether the attributes of a commit name a filter. Whether there is a file for it, they do not tell.
 func (r Repo) filters(ctx context.Context, commit, name string) (bool, error) {
-	_, err := r.run(ctx, "grep", "--quiet", "--fixed-strings", "-e", "filter="+name, commit, "--", ".gitattributes",
-		":(glob)**/.gitattributes")
+	_, err := r.run(ctx, "grep", "--quiet", "--extended-regexp", "-e", `^[^#].*[[:space:]]filter=`+
+		regexp.QuoteMeta(name)+`([[:space:]]|$)`, commit, "--", ".gitattributes", ":(glob)**/.gitattributes")
 	if err != nil && exitCode(err) != 1 {
 		return false, fmt.Errorf("look at the attributes of %s: %w", commit, err)
 	}

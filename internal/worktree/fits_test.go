@@ -22,8 +22,10 @@ func TestMisfits_areWhatNoWorktreeOfTheCommitCouldDoWithout(t *testing.T) {
 		"a document and no place":  {make: written("TASK.md", ".orange"), want: `has a TASK.md and a file ".orange"`},
 		"a document and its place": {make: written("TASK.md", ".orange/x")},
 		"a file in its place":      {make: written(".orange")},
+		"a filter by another name, and in a comment": {make: written("sub/.gitattributes"),
+			lacks: map[string]string{"bi": "git-big", "gone": "x"}},
 		"a filter": {make: written("sub/.gitattributes"), lacks: map[string]string{"big": "git-big", "other": "x"},
-			want: `has files that git gives to the filter "big", whose program "git-big" is not installed`},
+			want: `has files, or may have, that git gives to the filter "big", whose program "git-big" is not installed`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -40,7 +42,7 @@ func TestMisfits_areWhatNoWorktreeOfTheCommitCouldDoWithout(t *testing.T) {
 			got, err := h.Misfits(t.Context(), base, c.subdir, c.lacks)
 			if err != nil || len(got) > 1 || (len(got) == 1) != (c.want != "") ||
 				len(got) == 1 && !strings.Contains(got[0].Found, c.want) {
-				t.Errorf("found %q, %v, want %q", got, err, c.want)
+				t.Errorf("found %v, %v, want %q", got, err, c.want)
 			}
 		})
 	}
@@ -50,7 +52,7 @@ func written(names ...string) func(t *testing.T, h home) {
 	return func(t *testing.T, h home) {
 		t.Helper()
 		for _, name := range names {
-			write(t, h.Path, name, "*.bin filter=big -text\n")
+			write(t, h.Path, name, "*.bin filter=big -text\n# *.x filter=gone\n")
 		}
 	}
 }

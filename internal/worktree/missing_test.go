@@ -32,7 +32,7 @@ func TestPrepare_makesABranchAgainThatIsGone(t *testing.T) {
 			git(t, s.Dir, "push", "-q", "-f", "origin", "HEAD:topic")
 			git(t, h.Path, "worktree", "remove", "--force", s.Dir)
 			git(t, h.Path, "branch", "-q", "-D", "topic")
-		}, "origin", false, 1},
+		}, "origin", true, 1},
 		"of which nothing is known": {func(t *testing.T, h home, s *Slot) {
 			git(t, h.Path, "worktree", "remove", "--force", s.Dir)
 			git(t, h.Path, "branch", "-q", "-D", "topic")
@@ -44,14 +44,36 @@ func TestPrepare_makesABranchAgainThatIsGone(t *testing.T) {
 			git(t, h.Path, "branch", "-q", "-D", "topic")
 			git(t, h.Path, "update-ref", "-d", "refs/remotes/origin/topic")
 			s.Noted = strings.Repeat("7", 40)
-		}, "base", false, 0},
+		}, "base", true, 0},
 		"which was merged": {func(t *testing.T, h home, s *Slot) {
 			git(t, h.Path, "merge", "-q", "--ff-only", "topic")
 			git(t, h.Path, "push", "-q", "origin", "main")
 			git(t, h.Path, "worktree", "remove", "--force", s.Dir)
 			git(t, h.Path, "branch", "-q", "-D", "topic")
 			git(t, h.Path, "update-ref", "-d", "refs/remotes/origin/topic")
-		}, "base", false, 0},
+		}, "base", true, 0},
+		"under a detached HEAD": {func(t *testing.T, h home, s *Slot) {
+			git(t, s.Dir, "reset", "-q", "--hard")
+			git(t, s.Dir, "checkout", "-q", "--detach")
+			git(t, h.Path, "branch", "-q", "-D", "topic")
+		}, "newest", true, 0},
+		"in a rebase": {func(t *testing.T, h home, s *Slot) {
+			git(t, s.Dir, "reset", "-q", "--hard")
+			if _, err := try(s.Dir, "rebase", "-q", "--exec", "false", "HEAD~1"); err == nil {
+				t.Fatal("the rebase did not stop")
+			}
+			git(t, h.Path, "update-ref", "-d", "refs/heads/topic")
+		}, "newest", true, 0},
+		"with git's own folder of the worktree": {func(t *testing.T, h home, s *Slot) {
+			dir, err := s.gitDir()
+			if err == nil {
+				err = os.RemoveAll(dir)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			git(t, h.Path, "update-ref", "-d", "refs/heads/topic")
+		}, "newest", true, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -67,11 +89,16 @@ func TestPrepare_makesABranchAgainThatIsGone(t *testing.T) {
 			done := prepare(t, s, "topic", "T1")
 			at := map[string]string{"newest": newest, "base": "origin/main", "origin": "origin/topic"}[c.at]
 			want(t, "branch", git(t, s.Dir, "rev-parse", "topic"), git(t, h.Path, "rev-parse", at))
-			want(t, "HEAD", git(t, s.Dir, "branch", "--show-current"), "topic")
+			if name != "in a rebase" {
+				want(t, "HEAD", git(t, s.Dir, "branch", "--show-current"), "topic")
+			}
 			want(t, "kept", len(done.Rescued), c.kept)
 			if want(t, "noted", len(done.Notes) == 1, c.note); c.note && !strings.Contains(done.Notes[0],
-				newest[:12]) {
+				git(t, h.Path, "rev-parse", at)[:12]) {
 				t.Errorf("it notes %q", done.Notes)
+			}
+			if aside := name == "with git's own folder of the worktree"; aside != (len(done.Aside) == 1) {
+				t.Errorf("it sets %v aside", done.Aside)
 			}
 			if name == "under its worktree" {
 				want(t, "changes", git(t, s.Dir, "status", "--porcelain"), "A  b.txt")
@@ -104,7 +131,8 @@ func TestMissing_isTheWorktreeOrTheBranch(t *testing.T) {
 	missing := func(want string) {
 		t.Helper()
 		calls := h.calls.Load()
-		if got, err := s.Missing(t.Context(), "topic"); err != nil || got != want {
+		if got, left, err := s.Missing(t.Context(), "topic"); err != nil || got != want ||
+			left != strings.Contains(got, "worktree") {
 			t.Errorf("found %q, %v, want %q", got, err, want)
 		}
 		if more := h.calls.Load() - calls; more != 0 {
@@ -116,9 +144,21 @@ func TestMissing_isTheWorktreeOrTheBranch(t *testing.T) {
 	missing("")
 	git(t, s.Dir, "checkout", "-q", "--detach")
 	missing("")
+	git(t, s.Dir, "switch", "-q", "-c", "renamed")
+	missing("")
 	git(t, s.Dir, "switch", "-q", "topic")
 	git(t, h.Path, "update-ref", "-d", "refs/heads/topic")
 	missing(`its branch "topic" is gone`)
+	git(t, s.Dir, "update-ref", "--no-deref", "HEAD", git(t, h.Path, "rev-parse", "main"))
+	missing(`its branch "topic" is gone`)
+	dir, err := s.gitDir()
+	if err == nil {
+		err = os.RemoveAll(dir)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	missing("git does not know its worktree any more")
 	if err := os.RemoveAll(s.Dir); err != nil {
 		t.Fatal(err)
 	}

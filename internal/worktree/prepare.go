@@ -34,17 +34,20 @@ func (s Slot) Prepare(ctx context.Context, branch, taskID string) (done Cleared,
 	}
 	defer explain(&err, "cannot prepare workspace %q for branch %q", s.Dir, branch)
 	local, origin := "refs/heads/"+branch, "refs/remotes/origin/"+branch
+	if err := s.clearOrphan(ctx, taskID, &done); err != nil {
+		return done, err
+	}
 	here, present, err := s.look(ctx)
 	if err != nil {
-		return Cleared{}, err
+		return done, err
 	}
 	var prepared note
+	if done.Notes, err = s.restoreBranch(ctx, &here, present, branch, taskID); err != nil {
+		return done, err
+	}
 	if present && !here.on(branch) {
 		if done.TakenBack, prepared, err = s.takeBack(ctx); err == nil {
 			err = s.takeAway(ctx)
-		}
-		if err == nil && here.branch == branch {
-			done.Notes, err = s.restoreBranch(ctx, &here)
 		}
 		if err != nil {
 			return done, err
@@ -83,7 +86,7 @@ func (s Slot) Prepare(ctx context.Context, branch, taskID string) (done Cleared,
 	if present {
 		var left Cleared
 		left, present, err = s.leftover(ctx, here, v, prepared, len(done.TakenBack) > 0)
-		done.Rescued, done.Aside = append(done.Rescued, left.Rescued...), left.Aside
+		done.Rescued, done.Aside = append(done.Rescued, left.Rescued...), append(done.Aside, left.Aside...)
 	}
 	if err == nil && !present {
 		var rescued []Rescue

@@ -24,13 +24,16 @@ func (s Slot) Release(ctx context.Context, taskID string) (done Cleared, err err
 		return Cleared{}, err
 	}
 	defer explain(&err, "cannot release workspace %q", s.Dir)
+	if err := s.clearOrphan(ctx, taskID, &done); err != nil {
+		return done, err
+	}
 	// Before anything else: git would obey settings that an agent has made there.
 	takenBack, prepared, err := s.takeBack(ctx)
 	done.TakenBack = takenBack
 	if err == nil {
 		var cleared Cleared
 		cleared, err = s.release(ctx, taskID, prepared)
-		done.Rescued, done.Aside = cleared.Rescued, cleared.Aside
+		done.Rescued, done.Aside = cleared.Rescued, append(done.Aside, cleared.Aside...)
 	}
 	return done, err
 }

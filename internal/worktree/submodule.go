@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -51,7 +53,7 @@ func (s Slot) Submodules(ctx context.Context) (err error) {
 }
 
 // Unpushed lists the submodules that a commit of the slot's branch names at other commits than the base, and at such
-// that no branch and no tag which is known of their remotes has: a clone of what is merged would lack them. One whose
+// that no branch and no tag which was cloned has: a clone of what is merged would lack them. One whose
 // repository is not laid out in the slot it cannot look at, and leaves out.
 func (s Slot) Unpushed(ctx context.Context, head string) (found []string, err error) {
 	defer explain(&err, "cannot look at the submodules in workspace %q", s.Dir)
@@ -77,7 +79,8 @@ func (s Slot) Unpushed(ctx context.Context, head string) (found []string, err er
 		if _, err := os.Lstat(filepath.Join(sub.Dir, ".git")); err != nil {
 			continue
 		}
-		own, err := sub.read(ctx, "rev-list", "--max-count=1", change[3], "--not", "--remotes", "--tags", "--")
+		args := append([]string{"rev-list", "--max-count=1", change[3], "--not", "--remotes"}, sub.clonedTags()...)
+		own, err := sub.read(ctx, append(args, "--")...)
 		if err != nil && exitCode(err) < 0 {
 			return nil, err
 		}
@@ -86,6 +89,20 @@ func (s Slot) Unpushed(ctx context.Context, head string) (found []string, err er
 		}
 	}
 	return found, nil
+}
+
+// clonedTags are the commits of the tags that a submodule got when it was cloned: those are in one file. A tag that was
+// made there, no one else has.
+func (s Slot) clonedTags() (commits []string) {
+	dir, err := s.gitDir()
+	if err != nil {
+		return nil
+	}
+	packed := map[string]string{}
+	if err := packedOf(filepath.Join(dir, "packed-refs"), ofTags, packed); err != nil || len(packed) > mostRefs {
+		return nil
+	}
+	return slices.Sorted(maps.Values(packed))
 }
 
 // keepSubmodule keeps the commit that a submodule is at. The line is git's: the commit, the path, and in brackets a

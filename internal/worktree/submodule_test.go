@@ -118,6 +118,8 @@ func TestUnpushed_isASubmoduleAtACommitThatItsRemoteLacks(t *testing.T) {
 	git(t, lib, "update-ref", "-d", "refs/remotes/origin/work")
 	unpushed("a lib")
 	git(t, lib, "tag", "v2")
+	unpushed("a lib")
+	git(t, lib, "pack-refs", "--all") // as a clone has those of its remote
 	unpushed("")
 	git(t, s.Dir, "rm", "-q", "-f", "a lib")
 	git(t, s.Dir, "commit", "-q", "-m", "without it")
