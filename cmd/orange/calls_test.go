@@ -24,7 +24,7 @@ const (
 	// read what all its worktrees share, before and after its own settings are made. A
 	// start asks how commits are signed.
 	gitOfALife  = 66
-	tmuxOfALife = 26 // one for a person's wait, which tells how the agent's screen is
+	tmuxOfALife = 27 // two for a person's waits, which tell how the agent's screen is, also at once
 )
 
 // noteCalls notes who calls a program, and with what, before it becomes that program.

@@ -18,7 +18,7 @@ func (h *Executor) makeAgain(ctx context.Context, job record.Job) (effect record
 	if err != nil || missing == "" {
 		return effect, err
 	}
-	if left {
+	if left && job.Task.Session != "" { // else none was started there
 		own, err := h.own(ctx, job)
 		if err != nil {
 			return effect, err

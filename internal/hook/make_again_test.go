@@ -41,7 +41,9 @@ func TestPerform_makesAgainWhatOthersRemoved(t *testing.T) {
 			if c.action != action.ReleaseWorkspace {
 				p.panes = []tmux.Pane{aPane("worker", "3")}
 			}
-			effect, err := h.Perform(t.Context(), aJob(c.action, ""))
+			job := aJob(c.action, "")
+			job.Task.Session = "garden/fix"
+			effect, err := h.Perform(t.Context(), job)
 			must(t, err)
 			var calls []string
 			for _, call := range p.calls {
