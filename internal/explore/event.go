@@ -35,6 +35,7 @@ type event struct {
 	to        int16 // the state of the request; of a birth, which one
 	look      int16 // the evidence, among those of the state; -1 for none
 	failing   int8  // the hook that fails, among those that are owed after the decision; -1 for none
+	edge      int16 // the transition that was taken; -1 for none
 	override  bool
 	dies      bool
 	killed    bool // the agent did not end by itself with status 0
@@ -388,7 +389,7 @@ func (w *walk) settled(at int32, c config) {
 	after := c
 	p := w.perform(after, w.owed(c))
 	w.settle(&p.config)
-	w.enter(at, event{kind: isSettle, role: -1, as: -1, to: -1, look: -1, failing: -1}, p, false, nil)
+	w.enter(at, event{kind: isSettle, role: -1, as: -1, to: -1, look: -1, failing: -1, edge: -1}, p, false, nil)
 }
 
 // owed are the hooks that are owed in a configuration.
@@ -409,7 +410,7 @@ func (w *walk) touch(at int32, c config, t task.Task) {
 	after := c
 	after.counters = w.touched(c, t)
 	if after.counters != c.counters {
-		w.enter(at, event{kind: isTouch, role: -1, as: -1, to: -1, look: -1, failing: -1}, performed{
+		w.enter(at, event{kind: isTouch, role: -1, as: -1, to: -1, look: -1, failing: -1, edge: -1}, performed{
 			config: after}, false, nil)
 	}
 }

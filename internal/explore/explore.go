@@ -33,6 +33,7 @@ type Report struct {
 	Vast     []TooMany
 	Bound    Bound
 	Verdicts []Verdict
+	Passed   []Passed // by good end; empty where the search gave up
 }
 
 // Bound is how far agents, exit rules and timers go by themselves at most, between one act of a person and the next.
@@ -149,6 +150,9 @@ func CheckWithProgress(def *workflow.Definition, most int, progress func(configu
 	}
 	if len(r.Vast) > 0 {
 		r.Bound = Bound{} // there may be unexplored ways
+	}
+	if len(r.NotProved()) == 0 {
+		r.Passed = w.table()
 	}
 	w.dropWarned()
 	for _, p := range Properties() {

@@ -62,6 +62,7 @@ func TestTheShippedWorkflowsKeepEveryProperty(t *testing.T) {
 			// The figures change with the workflow, and with every changed rule of decide.
 			got := fmt.Sprintf("%d configurations; without a person at most: moves %d, agents %d, reviews %d\n",
 				r.Configurations, r.Bound.Moves, r.Bound.Agents, r.Bound.Rounds)
+			got += strings.Join(explore.Tell(r.Passed), "\n") + "\n"
 			golden := "testdata/shipped/" + name + ".out"
 			if *update {
 				if err := os.WriteFile(golden, []byte(got), 0o600); err != nil {

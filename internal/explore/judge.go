@@ -193,8 +193,14 @@ func (w *walk) placeOfWay(at int32, one step) yaml.Pos {
 	case isDeath:
 		for _, r := range w.rules[before.status] {
 			rule := &w.def.Exit.Rules[r]
-			if one.moves && slices.Contains(rule.LeadsTo(), w.def.States[after.status].Name) {
+			if !one.moves || !slices.Contains(rule.LeadsTo(), w.def.States[after.status].Name) {
+				continue
+			}
+			if byForce := rule.Action == workflow.ActionCrash; byForce != w.meets(before, e) {
 				return rule.Pos
+			}
+			if pos == w.def.States[before.status].Pos {
+				pos = rule.Pos
 			}
 		}
 	case isSettle:

@@ -64,6 +64,7 @@ type walk struct {
 	parent  []int32 // by which configuration it was found; -1 for a birth
 	by      []event // and by which event
 	ways    [][]step
+	born    []step // those to where a task begins
 	scratch []step // where those of one configuration are gathered
 	taken   []bool // transitions that were taken
 	flaws   map[string][]flaw
@@ -256,7 +257,7 @@ func (w *walk) follow(at int32, before config, o outcome, declared []workflow.Ho
 	if before.unsettled {
 		after.unsettled = o.passes[1]
 	}
-	e.failing = -1
+	e.failing, e.edge = -1, int16(o.edge)
 	ahead := w.course(before, o)
 	p := w.perform(after, ahead.deeds)
 	w.settle(&p.config)
@@ -404,13 +405,18 @@ func (w *walk) enter(at int32, e event, p performed, moved bool, declared []work
 		one.moves = before.status != c.status
 		one.again = moved && !one.moves
 		one.gives = one.moves && w.gives[c.status]
-		same := slices.IndexFunc(w.ways[at], func(have step) bool { return have.to == to && have.person == one.person })
+		same := slices.IndexFunc(w.ways[at], func(have step) bool {
+			return have.to == to && have.person == one.person && have.event.edge == e.edge &&
+				w.meets(before, have.event) == w.meets(before, e)
+		})
 		if same < 0 {
 			w.ways[at] = append(w.ways[at], one)
 		} else {
 			have := &w.ways[at][same]
 			have.agents, have.rounds = max(have.agents, one.agents), max(have.rounds, one.rounds)
 		}
+	} else {
+		w.born = append(w.born, one)
 	}
 	w.checkEntry(at, one, p, declared)
 }

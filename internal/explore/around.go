@@ -1,0 +1,144 @@
+package explore
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"orange/internal/task"
+	"orange/internal/yaml"
+)
+
+// passing is one step of a way, with what was so of a thing before it and is after it.
+type passing struct {
+	was, now place
+	step     step
+}
+
+// way is how a task comes to a place, from its birth.
+func (p *passes) way(to place) []passing {
+	var out []passing
+	for at := to; at.at >= 0; {
+		one := passing{was: p.from[at.node()], now: at, step: p.by[at.node()]}
+		out = append(out, one)
+		at = one.was
+	}
+	slices.Reverse(out)
+	return out
+}
+
+// around describes the shortest way to a place without the thing: from where the task left it behind, else from where
+// it could have passed it last, else from the task's birth.
+func (p *passes) around(to place, by string) Around {
+	all := p.way(to)
+	left, could := -1, 0
+	for i, one := range all {
+		switch {
+		case one.lost(p):
+			left = i
+		case i > 0 && one.moves() && p.asksIn(p.configs[one.was.at].status):
+			could = i
+		}
+	}
+	if left < 0 {
+		left = could
+	}
+	out := Around{What: p.name, By: by}
+	out.Way, out.Pos = p.tell(all, left)
+	out.Line = out.Pos.Line
+	return out
+}
+
+// lost reports whether a step leaves the thing behind: it was passed for other work, or is said of other work.
+func (one passing) lost(p *passes) bool {
+	e := one.step.event
+	said := one.was.at >= 0 && one.moves() && e.edge >= 0 && p.gives[e.edge] && p.meets(p.configs[one.was.at], e)
+	return !one.now.passed && (one.was.passed || said)
+}
+
+func (one passing) moves() bool { return one.step.moves || one.step.again }
+
+// asksIn reports whether a move out of a state asks for the thing.
+func (p *passes) asksIn(status int16) bool {
+	return slices.ContainsFunc(p.leaving[status], func(n int) bool { return p.offers[n] })
+}
+
+// tell puts a way into words, from one of its steps: the states, and what led from each to the next.
+func (p *passes) tell(all []passing, from int) (text string, pos yaml.Pos) {
+	var b strings.Builder
+	name := func(at int32) task.Status { return p.def.States[p.configs[at].status].Name }
+	if all[from].was.at >= 0 {
+		b.WriteString(string(name(all[from].was.at)))
+	}
+	crashes, changed := 0, false
+	for i := max(0, from-p.before(all, from)); i < len(all); i++ {
+		one := all[i]
+		if one.step.event.kind == isDeath {
+			crashes++
+		}
+		changed = changed || one.lost(p)
+		if one.was.at < 0 {
+			fmt.Fprintf(&b, "created in %s", name(one.now.at))
+			continue
+		}
+		if !one.moves() {
+			continue
+		}
+		if i >= from {
+			fmt.Fprintf(&b, " -[%s]-> %s", p.cause(one, crashes, changed), name(one.now.at))
+			if pos.Line == 0 {
+				pos = p.placeOfWay(one.was.at, one.step)
+			}
+		}
+		crashes, changed = 0, false
+	}
+	if pos.Line == 0 {
+		pos = p.placeOfWay(all[0].was.at, all[0].step)
+	}
+	return b.String(), pos
+}
+
+// before counts the steps right before one of a way in which the task stays where it is.
+func (p *passes) before(all []passing, at int) int {
+	n := 0
+	for i := at - 1; i >= 0 && !all[i].moves() && all[i].was.at >= 0; i-- {
+		n++
+	}
+	return n
+}
+
+// cause says in few words what moved the task.
+func (p *passes) cause(one passing, crashes int, changed bool) string {
+	e := one.step.event
+	who := aPerson
+	if e.role >= 0 {
+		who = "the " + p.roles[e.role]
+	}
+	text := ""
+	switch e.kind {
+	case isRequest:
+		if text = who; e.override {
+			text = "an override by " + who
+		}
+	case isDeath:
+		text = who + " ends"
+		if !p.meets(p.configs[one.was.at], e) {
+			text = fmt.Sprintf("%d crashes", crashes)
+			if crashes == 1 {
+				text = "a crash"
+			}
+		}
+	case isTimer:
+		text = "its time is over"
+	case isSetback:
+		text = "it is sent back"
+	case isRedo:
+		text = "a person has it done again"
+	default:
+		text = who
+	}
+	if changed {
+		text += ", after an agent changed the work"
+	}
+	return text
+}

@@ -1,0 +1,393 @@
+package explore
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"orange/internal/decide"
+	"orange/internal/task"
+	"orange/internal/workflow"
+	"orange/internal/yaml"
+)
+
+// Passed is what a task has passed at a good end since its work was changed last.
+type Passed struct {
+	End    task.Status `json:"end"`
+	Always []string    `json:"always"` // on every way there
+	Around []Around    `json:"around"` // what some way there has not passed
+}
+
+// Around is one thing that not every way to an end has passed, with the shortest way that has not.
+type Around struct {
+	What string   `json:"what"`
+	Way  string   `json:"way"`
+	Pos  yaml.Pos `json:"-"`
+	Line int      `json:"line"` // of what leads around it
+	// By is what alone leads around it: ByOverride, or ByBirth. It is empty where no person has to decide that.
+	By string `json:"by,omitempty"`
+}
+
+// What alone may lead around something, and is listed apart: a person decides it by name.
+const (
+	ByOverride = "an override by a person"
+	ByBirth    = "a task that a person begins there"
+)
+
+// Tell is the table in lines: what a task has passed at each good end, whatever way it came.
+func Tell(all []Passed) []string {
+	var out []string
+	width := 0
+	for _, p := range all {
+		width = max(width, len(p.End))
+	}
+	for _, p := range all {
+		always := "nothing"
+		if len(p.Always) > 0 {
+			always = strings.Join(p.Always, "; ")
+		}
+		out = append(out, fmt.Sprintf("%-*s  always  %s", width, p.End, always))
+		for _, a := range p.Around {
+			word := "AROUND"
+			if a.By != "" {
+				word = "by name"
+			}
+			out = append(out, fmt.Sprintf("%-*s  %-7s %s: %s  line %d", width, "", word, a.What, a.Way, a.Line))
+		}
+	}
+	return out
+}
+
+// aPerson is passed where a person moves the task.
+const aPerson = "a person"
+
+// good reports whether a part is something that work passes: a verdict or a check that accepts it, or what git shows of
+// it. Text that an agent writes about its own work is none, and no more is what is asked only to compare the work with
+// what was judged.
+func good(p *workflow.Part) bool {
+	switch {
+	case p.IsVerdict():
+		return p.Verdict != "FAIL"
+	case p.Check != "":
+		return p.Result != workflow.CheckFailed
+	case p.Git != "":
+		return p.Git != workflow.GitUnmoved && p.Git != workflow.GitMoved && p.Git != workflow.GitAsReviewed
+	}
+	return false
+}
+
+// nameOf is what people call a part.
+func nameOf(p *workflow.Part) string {
+	switch {
+	case p.Section != "":
+		return fmt.Sprintf("%q %s", "## "+strings.TrimSpace(strings.TrimLeft(p.Section, "# ")), p.Verdict)
+	case p.Check != "":
+		return "check " + p.Check
+	case p.Git == workflow.GitUntouched:
+		return "git untouched " + strings.Join(p.Untouched, " ")
+	case p.Git != "":
+		return "git " + p.Git
+	}
+	return p.File + p.Glob
+}
+
+// needs are the names of what a gate cannot be met without, and whether each of them is a verdict.
+func needs(parts []workflow.Part) map[string]bool {
+	out := map[string]bool{}
+	for i := range parts {
+		p := &parts[i]
+		switch {
+		case len(p.All) > 0:
+			for name, verdict := range needs(p.All) {
+				out[name] = verdict
+			}
+		case len(p.Any) > 0:
+			common := needs(p.Any[:1])
+			for n := range p.Any {
+				other := needs(p.Any[n : n+1])
+				for name := range common {
+					if _, both := other[name]; !both {
+						delete(common, name)
+					}
+				}
+			}
+			for name, verdict := range common {
+				out[name] = verdict
+			}
+		case good(p):
+			out[nameOf(p)] = p.IsVerdict()
+		}
+	}
+	return out
+}
+
+// meets reports whether the gate of the transition that an event takes was met: no force and no override led there.
+func (w *walk) meets(before config, e event) bool {
+	if e.edge < 0 || e.override || e.kind == isBorn || e.kind == isRedo {
+		return false
+	}
+	if len(w.def.Transitions[e.edge].Gate) == 0 {
+		return true
+	}
+	at := slices.Index(w.leaving[before.status], int(e.edge))
+	return e.look >= 0 && at >= 0 && w.forge.looks[before.status][bit(before.workspace)][e.look].gates[at]
+}
+
+// passes follows one thing through all ways.
+type passes struct {
+	*walk
+	name    string
+	gives   []bool // by transition: its gate cannot be met without the thing
+	offers  []bool // by transition: its gate asks for the thing, or for something else
+	verdict bool   // it is a verdict, on what was there when its judge began
+	shows   []bool // by transition: its gate shows that nothing changed since the state's evidence was noted
+	plan    bool   // it is a verdict on a plan: see there
+	written []bool // by state: the plan is made there
+	// what is followed besides the usual
+	overrides, births bool
+
+	from []place // by node: where the way to it came from
+	by   []step
+}
+
+// place is a configuration, with what is so of the thing there.
+type place struct {
+	at int32
+	// passed says that it was passed by what the state's evidence is about, and loose that an agent may have changed
+	// the work since that was noted.
+	passed, loose bool
+	found         bool
+}
+
+func (p place) node() int {
+	return int(p.at)<<2 | bit(p.passed)<<1 | bit(p.loose)
+}
+
+// changes reports whether an agent lives that can change the work.
+func (w *walk) changes(c config) bool {
+	for r := range w.roles {
+		if c.agent(r) == alive && !w.readers[r] {
+			return true
+		}
+	}
+	return false
+}
+
+// after is what is so of the thing after a step.
+func (p *passes) after(was place, one step) place {
+	var before config
+	if was.at >= 0 {
+		before = p.configs[was.at]
+	}
+	after := p.configs[one.to]
+	state := &p.def.States[after.status]
+	now := place{at: one.to, passed: was.passed, loose: was.loose, found: true}
+	carried := state.Subject == workflow.SubjectCarried
+	switch {
+	case one.moves || one.again || was.at < 0:
+		met := was.at >= 0 && p.meets(before, one.event)
+		if met && p.shows[one.event.edge] {
+			now.loose = false
+		}
+		noted := now.loose && !carried // the next state's evidence is about what is there now
+		now.passed = now.passed && !noted
+		switch {
+		case p.name == aPerson:
+			now.passed = now.passed || one.event.role < 0 && one.event.kind == isRequest
+		case met && p.gives[one.event.edge] && (!p.verdict || !now.loose):
+			now.passed = true
+		}
+		now.loose = now.loose && carried
+	case !carried && p.starts(before, after, one.event):
+		now.passed, now.loose = now.passed && !now.loose, false // its evidence is about what it finds
+	}
+	if p.plan {
+		now.passed, now.loose = now.passed && !p.written[after.status], false
+		return now
+	}
+	now.loose = now.loose || p.changes(after)
+	return now
+}
+
+// planOf says of a verdict whether it is about a plan: it asks git for nothing, and where it passes work begins that
+// another verdict judges. That work is none of the plan's. written are the states in which the plan is made: those that
+// hand over to this verdict, and come to another one only by it.
+func (w *walk) planOf(name string) (is bool, written []bool) {
+	var judges, begin []task.Status
+	for i := range w.def.Transitions {
+		edge := &w.def.Transitions[i]
+		if verdict, gives := needs(edge.Gate)[name]; !gives || !verdict || edge.To == edge.From {
+			continue
+		}
+		if workflow.Asks(edge.Gate, workflow.GitUnmoved) || workflow.Asks(edge.Gate, workflow.GitAsReviewed) {
+			return false, nil
+		}
+		judges, begin = append(judges, edge.From), append(begin, edge.To)
+	}
+	works := func(s task.Status) bool {
+		state, _ := w.def.State(s)
+		return state.Role != "" && state.Role != task.RoleHuman && !w.judged(s, "") && w.comesTo(s, name, judges)
+	}
+	if !slices.ContainsFunc(begin, works) {
+		return false, nil
+	}
+	written = make([]bool, len(w.def.States))
+	for _, judge := range judges {
+		for _, author := range w.authors(judge) {
+			written[w.place(author.Name)] = !w.comesTo(author.Name, name, judges)
+		}
+	}
+	return true, written
+}
+
+// judged reports whether a move out of a state asks for a verdict by another name.
+func (w *walk) judged(s task.Status, name string) bool {
+	return slices.ContainsFunc(w.leaving[w.place(s)], func(n int) bool {
+		for other, verdict := range needs(w.def.Transitions[n].Gate) {
+			if verdict && other != name {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// comesTo reports whether a task comes from a state to another verdict than this one without passing those that judge.
+func (w *walk) comesTo(from task.Status, name string, judges []task.Status) bool {
+	seen, open := map[task.Status]bool{from: true}, []task.Status{from}
+	for n := 0; n < len(open); n++ {
+		if slices.Contains(judges, open[n]) {
+			continue
+		}
+		if w.judged(open[n], name) {
+			return true
+		}
+		for _, e := range w.leaving[w.place(open[n])] {
+			if to := w.def.Transitions[e].To; w.place(to) >= 0 && !seen[to] {
+				seen[to], open = true, append(open, to)
+			}
+		}
+	}
+	return false
+}
+
+// starts reports whether the agent of the present state is started by a step that does not move the task.
+func (w *walk) starts(before, after config, e event) bool {
+	r := slices.Index(w.roles, w.def.States[after.status].Role)
+	return r >= 0 && after.agent(r) == alive && (before.agent(r) != alive || e.kind == isRespawn || e.kind == isRevival)
+}
+
+// follow goes all ways. It returns the nodes in the order in which they were found, the nearest first.
+func (p *passes) follow() []place {
+	p.from, p.by = make([]place, len(p.configs)<<2), make([]step, len(p.configs)<<2)
+	seen := make([]bool, len(p.configs)<<2)
+	var open []place
+	visit := func(was place, one step) {
+		now := p.after(was, one)
+		if n := now.node(); !seen[n] {
+			seen[n], p.from[n], p.by[n] = true, was, one
+			open = append(open, now)
+		}
+	}
+	for _, one := range p.born {
+		if p.births || p.def.States[p.configs[one.to].status].Name == p.def.Initial {
+			visit(place{at: -1}, one)
+		}
+	}
+	for n := 0; n < len(open); n++ {
+		for _, one := range p.ways[open[n].at] {
+			if p.overrides || !one.event.override {
+				visit(open[n], one)
+			}
+		}
+	}
+	return open
+}
+
+// table is of what each good end has passed.
+func (w *walk) table() []Passed {
+	names, verdicts := w.things()
+	var out []Passed
+	for i := range w.def.States {
+		if decide.Marks(w.def, w.def.States[i].Name).Well {
+			out = append(out, Passed{End: w.def.States[i].Name})
+		}
+	}
+	for _, name := range names {
+		p := w.passesOf(name, verdicts[name])
+		usual := p.follow()
+		for i := range out {
+			end := w.place(out[i].End)
+			with, without := ends(w.configs, usual, end)
+			switch {
+			case !with.found && slices.Contains(p.gives, true): // no way to this end has it
+			case without.found:
+				out[i].Around = append(out[i].Around, p.around(without, ""))
+			default:
+				out[i].Always = append(out[i].Always, name)
+			}
+		}
+		w.apart(p, out, usual)
+	}
+	return out
+}
+
+// apart adds what leads around a thing only where a person decides that by name.
+func (w *walk) apart(p *passes, out []Passed, usual []place) {
+	for _, by := range []string{ByBirth, ByOverride} {
+		p.births, p.overrides = by == ByBirth, by == ByOverride
+		all := p.follow()
+		for i := range out {
+			end := w.place(out[i].End)
+			with, around := ends(w.configs, usual, end)
+			if _, without := ends(w.configs, all, end); with.found && !around.found && without.found {
+				out[i].Around = append(out[i].Around, p.around(without, by))
+			}
+		}
+	}
+}
+
+// things are the names of all that a task can pass, in the order of the file, and which of them are verdicts.
+func (w *walk) things() (names []string, verdicts map[string]bool) {
+	verdicts = map[string]bool{}
+	for i := range w.def.Transitions {
+		for _, p := range workflow.Leaves(w.def.Transitions[i].Gate) {
+			if name := nameOf(&p); good(&p) && !slices.Contains(names, name) {
+				names, verdicts[name] = append(names, name), p.IsVerdict()
+			}
+		}
+	}
+	return append(names, aPerson), verdicts
+}
+
+func (w *walk) passesOf(name string, verdict bool) *passes {
+	p := &passes{walk: w, name: name, verdict: verdict, gives: make([]bool, len(w.def.Transitions)),
+		offers: make([]bool, len(w.def.Transitions)),
+		shows:  make([]bool, len(w.def.Transitions))}
+	p.plan, p.written = w.planOf(name)
+	for i := range w.def.Transitions {
+		gate := w.def.Transitions[i].Gate
+		_, p.gives[i] = needs(gate)[name]
+		p.offers[i] = slices.ContainsFunc(workflow.Leaves(gate), func(part workflow.Part) bool {
+			return good(&part) && nameOf(&part) == name
+		})
+		p.shows[i] = slices.ContainsFunc(workflow.Certain(gate), func(part workflow.Part) bool {
+			return part.Git == workflow.GitUnmoved || part.Git == workflow.GitAsReviewed
+		})
+	}
+	return p
+}
+
+// ends are the nearest places at an end at which the thing was passed, and was not.
+func ends(configs []config, all []place, end int16) (with, without place) {
+	for _, p := range all {
+		switch {
+		case configs[p.at].status != end:
+		case p.passed && !with.found:
+			with = p
+		case !p.passed && !without.found:
+			without = p
+		}
+	}
+	return with, without
+}
