@@ -127,6 +127,11 @@ func (h *Executor) Perform(ctx context.Context, job record.Job) (record.Effect, 
 	effect.Events = append(before.Events, effect.Events...)
 	effect.EndSeats = append(before.EndSeats, effect.EndSeats...)
 	effect.Session = cmp.Or(effect.Session, before.Session)
+	for _, e := range before.Events {
+		if err != nil && e.Reason != "" { // the record has no events of a hook that failed
+			err = fmt.Errorf("%w; before that: %s", err, e.Reason)
+		}
+	}
 	return effect, err
 }
 

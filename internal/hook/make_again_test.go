@@ -60,7 +60,12 @@ func TestPerform_makesAgainWhatOthersRemoved(t *testing.T) {
 		})
 	}
 	h, p := newExecutor(t)
-	p.missing, p.fails["prepare"] = "its worktree is gone", errors.New("no room")
+	p.missing, p.fails["push"] = "its branch is gone", errors.New("no network")
+	p.cleared = worktree.Cleared{Notes: []string{"branch was gone"}}
 	_, err := h.Perform(t.Context(), aJob(action.PushBranch, ""))
+	wantError(t, err, "no network; before that: branch was gone")
+	h, p = newExecutor(t)
+	p.missing, p.fails["prepare"] = "its worktree is gone", errors.New("no room")
+	_, err = h.Perform(t.Context(), aJob(action.PushBranch, ""))
 	wantError(t, err, "its worktree is gone, and could not be made again: no room")
 }

@@ -135,13 +135,17 @@ func (s Slot) startOf(ctx context.Context, branch, taskID string, base Base, ori
 	if s.Noted == "" {
 		return at, nil // it is new
 	}
-	done.Notes = []string{again(branch, at)}
 	known, err := s.Repo.HasCommit(ctx, s.Noted)
-	if err != nil || !known {
+	has := false
+	if err == nil && known {
+		has, err = s.Repo.contains(ctx, at, s.Noted)
+	}
+	if err != nil || onOrigin && has { // nothing of it is lost
 		return at, err
 	}
-	if has, err := s.Repo.contains(ctx, at, s.Noted); err != nil || has {
-		return at, err
+	done.Notes = []string{again(branch, at)}
+	if !known || has {
+		return at, nil
 	}
 	if onOrigin {
 		older, err := s.Repo.contains(ctx, s.Noted, at)

@@ -33,6 +33,11 @@ func TestPrepare_makesABranchAgainThatIsGone(t *testing.T) {
 			git(t, h.Path, "worktree", "remove", "--force", s.Dir)
 			git(t, h.Path, "branch", "-q", "-D", "topic")
 		}, "origin", true, 1},
+		"which origin has with what is known": {func(t *testing.T, h home, s *Slot) {
+			git(t, s.Dir, "push", "-q", "origin", "topic")
+			git(t, h.Path, "worktree", "remove", "--force", s.Dir)
+			git(t, h.Path, "branch", "-q", "-D", "topic")
+		}, "origin", false, 0},
 		"of which nothing is known": {func(t *testing.T, h home, s *Slot) {
 			git(t, h.Path, "worktree", "remove", "--force", s.Dir)
 			git(t, h.Path, "branch", "-q", "-D", "topic")
