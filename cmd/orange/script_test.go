@@ -22,6 +22,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"orange/internal/harness"
+	"orange/internal/logfile"
 	"orange/internal/proc"
 	"orange/internal/task"
 )
@@ -151,9 +152,25 @@ func setUp(env *testscript.Env, agent string) error {
 		env.Setenv(name, value)
 	}
 	env.Defer(func() { endServers(sockets, home) })
+	env.Defer(func() { tellFailures(env.T(), home) })
 	config := "[user]\n\tname = Person\n\temail = person@localhost\n[init]\n\tdefaultBranch = " +
 		"main\n[advice]\n\tdetachedHead = false\n"
 	return os.WriteFile(filepath.Join(env.WorkDir, "gitconfig"), []byte(config), 0o644)
+}
+
+// tellFailures adds to the output of a story that failed what its home's log says of errors: what a screen or a message
+// has cut off is whole there.
+func tellFailures(t testscript.T, home string) {
+	if story, is := t.(interface{ Failed() bool }); !is || !story.Failed() {
+		return
+	}
+	text, _ := os.ReadFile(logfile.Of(home)) // a story that failed early has no log
+	for line := range strings.Lines(string(text)) {
+		var entry struct{ Level, Error string }
+		if err := json.Unmarshal([]byte(line), &entry); err != nil || entry.Level != "info" || entry.Error != "" {
+			t.Log("log: " + strings.TrimSpace(line))
+		}
+	}
 }
 
 // endServers ends the tmux servers of one home, and waits until the last process that works for it is gone:

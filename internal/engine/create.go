@@ -426,18 +426,12 @@ func (e *Engine) Delete(ctx context.Context, id string, actor task.Actor) (strin
 		return "", err
 	}
 	if s.Task.Live {
-		out, err := e.Command(ctx, id, workflow.MoveCancel, actor, "deleted")
-		if err != nil {
+		if _, err := e.Command(ctx, id, workflow.MoveCancel, actor, "deleted"); err != nil {
 			return "", err
 		}
-		s.Task = out.Task
 	}
-	if s, err = e.Store.Load(ctx, id); err != nil {
+	if err := e.givenBack(ctx, id, actor); err != nil {
 		return "", err
-	}
-	if s.Task.Workspace != "" || s.Task.Live {
-		return "", fmt.Errorf("cannot delete task %s yet: it still has its workspace (%s); run %q and try again",
-			id, s.Task.Workspace, "orange task retry "+id)
 	}
 	// A process that mirrors the task at this moment would create its folder again.
 	release, err := e.Mirror.Lock(ctx, FilesLock(id))
@@ -453,4 +447,28 @@ func (e *Engine) Delete(ctx context.Context, id string, actor task.Actor) (strin
 	err = errors.Join(err, e.Environments.Forget(ctx, id))
 	e.startThoseAfter(ctx, id)
 	return trash, err
+}
+
+// givenBack has a task that has ended give its workspace back. What has failed is tried once more now: git, tmux and a
+// program that ends late may refuse for a moment.
+func (e *Engine) givenBack(ctx context.Context, id string, actor task.Actor) error {
+	for tried := false; ; tried = true {
+		s, err := e.Store.Load(ctx, id)
+		if err != nil || s.Task.Workspace == "" && !s.Task.Live {
+			return err
+		}
+		if tried || s.Task.Live {
+			why := "what gives it back is not done yet"
+			for _, h := range s.Owed {
+				if h.Error != "" {
+					why = h.Action + ": " + h.Error
+				}
+			}
+			return fmt.Errorf("cannot delete task %s yet: it still has its workspace (%s): %s; run %q and try again",
+				id, s.Task.Workspace, why, "orange task retry "+id)
+		}
+		if _, err := e.retry(ctx, id, actor); err != nil {
+			return err
+		}
+	}
 }

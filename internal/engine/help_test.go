@@ -55,7 +55,8 @@ func newWorld(t *testing.T) *world {
 		t: t, home: dir, files: files, clock: &clock{now: time.Date(2024, 5, 6, 7, 8, 9, 0, time.UTC)},
 		repository: &fakeRepository{project: task.Project{Name: "garden", Path: "/nowhere", DefaultBranch: "main",
 			PoolSize: 2}},
-		performer: &fakePerformer{fails: map[string]error{}, crashAt: -1}, environments: &environments{},
+		performer:    &fakePerformer{fails: map[string]error{}, failsOnce: map[string]error{}, crashAt: -1},
+		environments: &environments{},
 	}
 	first := w.another()
 	t.Cleanup(func() { first.replays(t) })
@@ -320,6 +321,7 @@ type fakePerformer struct {
 	engine     *engine.Engine
 	calls      []call
 	fails      map[string]error // by action
+	failsOnce  map[string]error // by action
 	crashAt    int              // the number of the call that crashes, from 0
 	performing int
 	most       int // how many were performed at once
@@ -330,7 +332,8 @@ func (h *fakePerformer) Perform(ctx context.Context, job record.Job) (record.Eff
 	number := len(h.calls)
 	h.calls = append(h.calls, call{job.Task.ID, job.Hook.Action, job.Hook.ID, job.Secret,
 		job.Conversation})
-	err := h.fails[job.Hook.Action]
+	err := errors.Join(h.fails[job.Hook.Action], h.failsOnce[job.Hook.Action])
+	delete(h.failsOnce, job.Hook.Action)
 	crash := number == h.crashAt
 	h.performing++
 	h.most = max(h.most, h.performing)
