@@ -122,14 +122,11 @@ func forgeries() []forgery {
 			Data:     map[string]string{"role": task.RoleWorker},
 		}
 	}
-	forced := history.Event{
+	early := history.Event{
 		Type: history.AutoAdvanced, Actor: task.ActorEngine, From: "doing", To: "stuck",
 		Counters: task.Counters{}.With(task.CrashCount, 2),
-		Hooks:    []string{action.KillReviewer, action.NotifyWorker}, Data: map[string]string{history.DataCrash: "2"},
+		Hooks:    []string{action.KillReviewer, action.NotifyWorker}, Data: map[string]string{history.DataCrash: "1"},
 	}
-	early, onwards := forced, history.Event{Type: history.StatusChanged, Actor: task.RoleWorker, From: "stuck",
-		To: "done"}
-	early.Data = map[string]string{history.DataCrash: "1"}
 	onItsOwn := func(all []history.Event, died map[string]string) []history.Event {
 		rule := all[passedOn]
 		rule.Type, rule.Actor = history.AutoAdvanced, task.ActorEngine
@@ -186,9 +183,6 @@ func forgeries() []forgery {
 			return append(all[:handedOver:handedOver], crash(1), all[worked], crash(2), all[worked])
 		}},
 		{"too few crashes lead on", "rules-legal", instead(handedOver, crash(1), early)},
-		{"crashes lead past a gate to a good end", "crash-forward", func(all []history.Event) []history.Event {
-			return append(all[:handedOver:handedOver], crash(1), all[worked], crash(2), forced, onwards)
-		}},
 		{"no one has asked", "rules-legal", func(all []history.Event) []history.Event { return onItsOwn(all, nil) }},
 		{"the reviewer was killed", "rules-legal", func(all []history.Event) []history.Event {
 			return onItsOwn(all, map[string]string{"role": task.RoleReviewer, "ended": "killed by signal 9",

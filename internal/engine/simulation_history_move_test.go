@@ -35,10 +35,6 @@ func (h *historian) moves(e history.Event) {
 	if e.Actor != task.RoleHuman {
 		h.gone.moves++
 	}
-	if h.forced && h.goodEnd(e.To) {
-		h.blames(e, "crash-forward", "it has come to a good end in %q: crashes had led it past a gate, and "+
-			"no one has looked", e.To)
-	}
 	if e.To != e.From {
 		h.previous = e.From
 	}
@@ -71,19 +67,15 @@ func (h *historian) crashed(e history.Event) *workflow.Transition {
 		h.blames(e, "rules-legal", "%d crashes of the %s lead from %q to %q, and no rule says so", count,
 			h.last.Data["role"], e.From, e.To)
 	}
-	past, declared := true, (*workflow.Transition)(nil)
+	var declared *workflow.Transition
 	for i := range h.def.Transitions {
 		edge := &h.def.Transitions[i]
 		if edge.From != e.From || edge.To != e.To {
 			continue
 		}
-		past = past && len(edge.Gate) > 0
 		if slices.Equal(actionsOf(edge.Hooks), e.Hooks) && h.leads(edge) {
 			declared = edge
 		}
-	}
-	if to, _ := h.def.State(e.To); past && !to.Escalation {
-		h.forced = true
 	}
 	return declared
 }

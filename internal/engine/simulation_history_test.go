@@ -34,7 +34,6 @@ type historian struct {
 	held             bool     // it has a workspace, or one is being made ready
 	gaveBack         bool     // it could not be made ready, and may be another task's until the next try
 	authors          []string // whose work is judged in the present status
-	forced           bool     // crashes have led it past a gate, and no person has acted since
 	last             history.Event
 	gone, furthest   reach // since the last act of a person, and at most
 }
@@ -129,7 +128,7 @@ func (h *historian) attends(e history.Event) {
 	}
 	resets := slices.ContainsFunc(h.def.Fields, func(f workflow.Field) bool { return f.Reset == workflow.ResetPerson })
 	if e.IsMove() || e.Type == history.AgentRespawned || e.Type == history.Created || resets { // a retry alone is none
-		h.gone, h.forced = reach{}, false
+		h.gone = reach{}
 	}
 }
 

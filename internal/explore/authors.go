@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"orange/internal/decide"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -60,103 +59,6 @@ func (w *walk) authors(judged task.Status) []workflow.State {
 				out = append(out, before)
 			}
 		}
-	}
-	return out
-}
-
-// judgeForced reports crashes that lead forward: past a gate, to where a good end can be reached without a person.
-func (w *walk) judgeForced() {
-	for n := range w.def.Exit.Rules {
-		rule := &w.def.Exit.Rules[n]
-		if rule.Action != workflow.ActionCrash {
-			continue
-		}
-		for _, to := range rule.LeadsTo() {
-			state, exists := w.def.State(to)
-			if !exists || state.Escalation {
-				continue
-			}
-			gate, past := w.passed(rule.Status, to)
-			if way := w.aloneToSuccess(to); past && way != nil {
-				w.report(CrashForward, flaw{
-					at: -1, pos: rule.Pos,
-					message: fmt.Sprintf("too many crashes in %q lead to %q past %s, and from there to a good "+
-						"end without a person: %s",
-						rule.Status, to, gate, quoteAll(way)),
-					suggestion: "let them lead where a person looks, or mark that state with escalation: true",
-				})
-			}
-		}
-	}
-}
-
-// passed describes what a move by force passes: the gate of the transition between two states or, if there is none,
-// those of all ways.
-func (w *walk) passed(from, to task.Status) (what string, past bool) {
-	found := false
-	for n := range w.def.Transitions {
-		edge := &w.def.Transitions[n]
-		if edge.From != from || edge.To != to {
-			continue
-		}
-		if found = true; len(edge.Gate) == 0 {
-			return "", false // the agent that crashed could have gone there all the same
-		}
-		what = asks(edge.Gate)
-	}
-	if !found {
-		return "whatever the ways between them ask for", true
-	}
-	return what, true
-}
-
-// aloneToSuccess is a way from a state to a good end that needs no person; nil if there is none.
-func (w *walk) aloneToSuccess(from task.Status) []task.Status {
-	came := map[task.Status]task.Status{from: from}
-	open := []task.Status{from}
-	for len(open) > 0 {
-		at := open[0]
-		open = open[1:]
-		if decide.Marks(w.def, at).Well {
-			way := []task.Status{at}
-			for at != from {
-				at = came[at]
-				way = append([]task.Status{at}, way...)
-			}
-			return way
-		}
-		for _, to := range w.onAlone(at) {
-			if _, seen := came[to]; !seen {
-				came[to], open = at, append(open, to)
-			}
-		}
-	}
-	return nil
-}
-
-// onAlone returns the states to which a state leads without a person.
-func (w *walk) onAlone(from task.Status) []task.Status {
-	var out []task.Status
-	for n := range w.def.Transitions {
-		edge := &w.def.Transitions[n]
-		acts := len(edge.By) == 0 || slices.ContainsFunc(edge.By, func(role string) bool {
-			return role != task.RoleHuman
-		})
-		if edge.From == from && acts {
-			out = append(out, edge.To)
-		}
-	}
-	for n := range w.def.Exit.Rules {
-		if rule := &w.def.Exit.Rules[n]; rule.Status == from {
-			out = append(out, rule.LeadsTo()...)
-		}
-	}
-	state, _ := w.def.State(from)
-	if state.Timeout.Then != "" {
-		out = append(out, state.Timeout.Then)
-	}
-	for _, rule := range state.SendBack {
-		out = append(out, rule.Then)
 	}
 	return out
 }

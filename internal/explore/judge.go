@@ -219,7 +219,6 @@ func (w *walk) judge() Bound {
 	w.judgePrompts()
 	w.judgeRoles()
 	w.judgeAuthors()
-	w.judgeForced()
 	w.judgeShut()
 	w.judgeMixed()
 	if limits := w.judgeLimits(); bound != (Bound{}) {

@@ -14,7 +14,6 @@ const (
 	PromptsLegal = "prompts-legal"
 	RolesAct     = "roles-act"
 	OwnWork      = "own-work"
-	CrashForward = "crash-forward"
 )
 
 // Property is one promise that a workflow keeps everywhere that a task can come to.
@@ -39,8 +38,5 @@ func Properties() []Property {
 		{PromptsLegal, "A prompt asks for moves that its agent may make, and names the evidence that they take."},
 		{RolesAct, "Every role that may ask for something, or has a state, is a person or is started somewhere."},
 		{OwnWork, "No verdict is open to the role whose work it is about."},
-		{
-			CrashForward, "Too many crashes lead past no gate to where the agents alone can bring the task to " +
-				"a good end."},
 	}
 }
