@@ -19,6 +19,7 @@ const (
 	aRespawn
 	aTimer
 	aSetback
+	aPull
 )
 
 // class names configurations in which the same follows from an event. The view has only the counters that make a

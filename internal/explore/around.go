@@ -34,9 +34,9 @@ func (p *passes) around(to place, by string) Around {
 	left, could := -1, 0
 	for i, one := range all {
 		switch {
-		case one.lost(p):
+		case one.lost(p) && p.name != aPerson:
 			left = i
-		case i > 0 && one.moves() && p.asksIn(p.configs[one.was.at].status):
+		case i > 0 && one.moves() && (p.name == aPerson || p.asksIn(p.configs[one.was.at].status)):
 			could = i
 		}
 	}
@@ -52,7 +52,7 @@ func (p *passes) around(to place, by string) Around {
 // lost reports whether a step leaves the thing behind: it was passed for other work, or is said of other work.
 func (one passing) lost(p *passes) bool {
 	e := one.step.event
-	said := one.was.at >= 0 && one.moves() && e.edge >= 0 && p.gives[e.edge] && p.meets(p.configs[one.was.at], e)
+	said := one.was.at >= 0 && one.moves() && e.edge >= 0 && p.asked(e) && p.meets(p.configs[one.was.at], e)
 	return !one.now.passed && (one.was.passed || said)
 }
 
@@ -130,6 +130,8 @@ func (p *passes) cause(one passing, crashes int, changed bool) string {
 		}
 	case isTimer:
 		text = "its time is over"
+	case isPull:
+		text = "its pull request is " + strings.ToLower(pullStates()[e.on])
 	case isSetback:
 		text = "it is sent back"
 	case isRedo:

@@ -24,6 +24,7 @@ const (
 	isRedo         // a person takes the task back
 	isTouch        // a person changes the task without moving it
 	isSetback      // something happens for which the workflow has a rule that sends the task back
+	isPull         // the task's pull request was merged or closed
 )
 
 // event is one event, kept small: every way has one.
@@ -31,7 +32,7 @@ type event struct {
 	kind      kind
 	role      int8  // who asks or dies; -1 is a person
 	as        int8  // the role for which a person asks; -1 for a person's own
-	on        int8  // what happens to the work, among workflow.SendBackEvents
+	on        int8  // what happens to the work, among workflow.SendBackEvents; pullMerged or pullClosed
 	to        int16 // the state of the request; of a birth, which one
 	look      int16 // the evidence, among those of the state; -1 for none
 	failing   int8  // the hook that fails, among those that are owed after the decision; -1 for none
@@ -44,7 +45,7 @@ type event struct {
 
 // byPerson reports whether the event needs a person.
 func (e event) byPerson() bool {
-	return e.kind == isBorn || e.kind == isRespawn || e.kind == isRedo || e.kind == isTouch ||
+	return e.kind == isBorn || e.kind == isRespawn || e.kind == isRedo || e.kind == isTouch || e.kind == isPull ||
 		e.kind == isRequest && e.role < 0
 }
 
@@ -73,6 +74,7 @@ func (w *walk) visit(at int32) {
 	w.respawn(at, c, t)
 	w.timer(at, c, t)
 	w.setbacks(at, c, t)
+	w.pulls(at, c, t)
 	w.settled(at, c)
 	w.touch(at, c, t)
 }
@@ -162,13 +164,19 @@ func (w *walk) ask(out []outcome, t task.Task, evidence decide.Evidence, request
 // edgeOf finds the transition over which an event takes a task: the first one that its guards and gate let pass.
 // If none passes, it is the first one whose gate does.
 func (w *walk) edgeOf(t task.Task, to task.Status, e event) int {
-	status, found := w.place(t.Status), -1
-	for i, n := range w.leaving[status] {
+	status := w.place(t.Status)
+	return w.edgeMet(t, to, e, func(edge int) bool {
+		at := slices.Index(w.leaving[status], edge)
+		return e.look < 0 || e.override || w.forge.looks[status][bit(t.Workspace != "")][e.look].gates[at]
+	})
+}
+
+// edgeMet is edgeOf for gates that something else may meet than the evidence alone.
+func (w *walk) edgeMet(t task.Task, to task.Status, e event, met func(edge int) bool) int {
+	found := -1
+	for _, n := range w.leaving[w.place(t.Status)] {
 		edge := &w.def.Transitions[n]
-		if edge.To != to || !decide.Leads(edge, t) {
-			continue
-		}
-		if e.look >= 0 && !e.override && !w.forge.looks[status][bit(t.Workspace != "")][e.look].gates[i] {
+		if edge.To != to || !decide.Leads(edge, t) || !met(n) {
 			continue
 		}
 		if decide.Passes(edge, t) {

@@ -24,14 +24,15 @@ type Around struct {
 	Way  string   `json:"way"`
 	Pos  yaml.Pos `json:"-"`
 	Line int      `json:"line"` // of what leads around it
-	// By is what alone leads around it: ByOverride, or ByBirth. It is empty where no person has to decide that.
+	// By is what alone leads around it: ByMerge, ByBirth or ByOverride. It is empty where something else does.
 	By string `json:"by,omitempty"`
 }
 
-// What alone may lead around something, and is listed apart: a person decides it by name.
+// What alone may lead around something. Births and overrides are listed apart: a person decides them by name.
 const (
-	ByOverride = "an override by a person"
+	ByMerge    = "a merge elsewhere"
 	ByBirth    = "a task that a person begins there"
+	ByOverride = "an override by a person"
 )
 
 // Tell is the table in lines: what a task has passed at each good end, whatever way it came.
@@ -49,7 +50,7 @@ func Tell(all []Passed) []string {
 		out = append(out, fmt.Sprintf("%-*s  always  %s", width, p.End, always))
 		for _, a := range p.Around {
 			word := "AROUND"
-			if a.By != "" {
+			if a.By == ByBirth || a.By == ByOverride {
 				word = "by name"
 			}
 			out = append(out, fmt.Sprintf("%-*s  %-7s %s: %s  line %d", width, "", word, a.What, a.Way, a.Line))
@@ -126,12 +127,19 @@ func (w *walk) meets(before config, e event) bool {
 	if e.edge < 0 || e.override || e.kind == isBorn || e.kind == isRedo {
 		return false
 	}
+	if e.kind == isPull {
+		return true // of what its gate asks git for: see shown
+	}
 	if len(w.def.Transitions[e.edge].Gate) == 0 {
 		return true
 	}
 	at := slices.Index(w.leaving[before.status], int(e.edge))
 	return e.look >= 0 && at >= 0 && w.forge.looks[before.status][bit(before.workspace)][e.look].gates[at]
 }
+
+// shown reports whether an event that meets its gate shows also what the gate asks git for: a merge elsewhere takes the
+// place of that.
+func shown(e event) bool { return e.kind != isPull || e.on != pullMerged }
 
 // passes follows one thing through all ways.
 type passes struct {
@@ -140,11 +148,11 @@ type passes struct {
 	gives   []bool // by transition: its gate cannot be met without the thing
 	offers  []bool // by transition: its gate asks for the thing, or for something else
 	verdict bool   // it is a verdict, on what was there when its judge began
+	git     bool   // it is what git shows
 	shows   []bool // by transition: its gate shows that nothing changed since the state's evidence was noted
 	plan    bool   // it is a verdict on a plan: see there
 	written []bool // by state: the plan is made there
-	// what is followed besides the usual
-	overrides, births bool
+	besides string // what is followed besides the usual: ByMerge, ByBirth, ByOverride or nothing
 
 	from []place // by node: where the way to it came from
 	by   []step
@@ -186,7 +194,7 @@ func (p *passes) after(was place, one step) place {
 	switch {
 	case one.moves || one.again || was.at < 0:
 		met := was.at >= 0 && p.meets(before, one.event)
-		if met && p.shows[one.event.edge] {
+		if met && p.shows[one.event.edge] && shown(one.event) {
 			now.loose = false
 		}
 		noted := now.loose && !carried // the next state's evidence is about what is there now
@@ -194,7 +202,7 @@ func (p *passes) after(was place, one step) place {
 		switch {
 		case p.name == aPerson:
 			now.passed = now.passed || one.event.role < 0 && one.event.kind == isRequest
-		case met && p.gives[one.event.edge] && (!p.verdict || !now.loose):
+		case met && p.asked(one.event) && (!p.verdict || !now.loose):
 			now.passed = true
 		}
 		now.loose = now.loose && carried
@@ -208,6 +216,9 @@ func (p *passes) after(was place, one step) place {
 	now.loose = now.loose || p.changes(after)
 	return now
 }
+
+// asked reports whether an event whose gate is met cannot happen without the thing.
+func (p *passes) asked(e event) bool { return p.gives[e.edge] && (!p.git || shown(e)) }
 
 // planOf says of a verdict whether it is about a plan: it asks git for nothing, and where it passes work begins that
 // another verdict judges. That work is none of the plan's. written are the states in which the plan is made: those that
@@ -277,31 +288,40 @@ func (w *walk) starts(before, after config, e event) bool {
 	return r >= 0 && after.agent(r) == alive && (before.agent(r) != alive || e.kind == isRespawn || e.kind == isRevival)
 }
 
-// follow goes all ways. It returns the nodes in the order in which they were found, the nearest first.
-func (p *passes) follow() []place {
+// follow goes all ways, and those besides. It returns the nodes in the order in which they were found, the nearest
+// first.
+func (p *passes) follow(besides string) []place {
+	p.besides = besides
 	p.from, p.by = make([]place, len(p.configs)<<2), make([]step, len(p.configs)<<2)
 	seen := make([]bool, len(p.configs)<<2)
 	var open []place
 	visit := func(was place, one step) {
 		now := p.after(was, one)
-		if n := now.node(); !seen[n] {
+		if n := now.node(); !seen[n] && p.follows(was, one) {
 			seen[n], p.from[n], p.by[n] = true, was, one
 			open = append(open, now)
 		}
 	}
 	for _, one := range p.born {
-		if p.births || p.def.States[p.configs[one.to].status].Name == p.def.Initial {
-			visit(place{at: -1}, one)
-		}
+		visit(place{at: -1}, one)
 	}
 	for n := 0; n < len(open); n++ {
 		for _, one := range p.ways[open[n].at] {
-			if p.overrides || !one.event.override {
-				visit(open[n], one)
-			}
+			visit(open[n], one)
 		}
 	}
 	return open
+}
+
+// follows reports whether a step is one of those that are followed now.
+func (p *passes) follows(was place, one step) bool {
+	switch {
+	case was.at < 0:
+		return p.besides == ByBirth || p.def.States[p.configs[one.to].status].Name == p.def.Initial
+	case one.event.override:
+		return p.besides == ByOverride
+	}
+	return p.besides == ByMerge || shown(one.event)
 }
 
 // table is of what each good end has passed.
@@ -314,34 +334,26 @@ func (w *walk) table() []Passed {
 		}
 	}
 	for _, name := range names {
-		p := w.passesOf(name, verdicts[name])
-		usual := p.follow()
-		for i := range out {
-			end := w.place(out[i].End)
-			with, without := ends(w.configs, usual, end)
-			switch {
-			case !with.found && slices.Contains(p.gives, true): // no way to this end has it
-			case without.found:
-				out[i].Around = append(out[i].Around, p.around(without, ""))
-			default:
-				out[i].Always = append(out[i].Always, name)
-			}
-		}
-		w.apart(p, out, usual)
+		w.passesOf(name, verdicts[name]).tellEnds(out)
 	}
 	return out
 }
 
-// apart adds what leads around a thing only where a person decides that by name.
-func (w *walk) apart(p *passes, out []Passed, usual []place) {
-	for _, by := range []string{ByBirth, ByOverride} {
-		p.births, p.overrides = by == ByBirth, by == ByOverride
-		all := p.follow()
+// tellEnds adds the thing to the good ends: to what every way there has passed, or with what leads around it. It is
+// nothing to an end to which no way has it.
+func (p *passes) tellEnds(out []Passed) {
+	asked, told := make([]bool, len(out)), make([]bool, len(out))
+	for _, besides := range []string{"", ByMerge, ByBirth, ByOverride} {
+		all := p.follow(besides)
 		for i := range out {
-			end := w.place(out[i].End)
-			with, around := ends(w.configs, usual, end)
-			if _, without := ends(w.configs, all, end); with.found && !around.found && without.found {
-				out[i].Around = append(out[i].Around, p.around(without, by))
+			with, without := ends(p.configs, all, p.place(out[i].End))
+			byName := besides == ByBirth || besides == ByOverride
+			asked[i] = asked[i] || !byName && (with.found || !slices.Contains(p.gives, true))
+			if without.found && asked[i] && !told[i] {
+				out[i].Around, told[i] = append(out[i].Around, p.around(without, besides)), true
+			}
+			if besides == ByMerge && asked[i] && !told[i] {
+				out[i].Always = append(out[i].Always, p.name)
 			}
 		}
 	}
@@ -368,9 +380,11 @@ func (w *walk) passesOf(name string, verdict bool) *passes {
 	for i := range w.def.Transitions {
 		gate := w.def.Transitions[i].Gate
 		_, p.gives[i] = needs(gate)[name]
-		p.offers[i] = slices.ContainsFunc(workflow.Leaves(gate), func(part workflow.Part) bool {
-			return good(&part) && nameOf(&part) == name
-		})
+		for _, part := range workflow.Leaves(gate) {
+			if good(&part) && nameOf(&part) == name {
+				p.offers[i], p.git = true, part.Git != ""
+			}
+		}
 		p.shows[i] = slices.ContainsFunc(workflow.Certain(gate), func(part workflow.Part) bool {
 			return part.Git == workflow.GitUnmoved || part.Git == workflow.GitAsReviewed
 		})

@@ -271,6 +271,7 @@ func (w *twin) visit(s spot) {
 				w.follow(s, c, true, false)
 			}
 		}
+		w.pulls(s, ev, now)
 		for _, role := range s.alive {
 			if len(s.owed) > 0 {
 				continue
@@ -298,6 +299,21 @@ func (w *twin) visit(s spot) {
 	if len(s.owed) == 0 && !lives && slices.Contains(s.dead, state.Role) && decide.Respawns(w.def, s.task) {
 		if c, err := decide.Respawn(w.def, s.task, false, false, task.Actor{Rule: true}, now); err == nil {
 			w.follow(s, c, false, false)
+		}
+	}
+}
+
+// pulls ends a pull request of the task.
+func (w *twin) pulls(s spot, ev decide.Evidence, now time.Time) {
+	for _, state := range []string{record.PRMerged, record.PRClosed} {
+		pr := record.PullRequest{URL: "here", State: state}
+		t := s.task
+		t.PRURL, t.PRState = pr.URL, record.PROpen
+		if to, said := decide.PRMove(w.def, pr); said {
+			c := decide.PREnded(w.def, t, ev.Merged(w.def, t, to, pr), pr, "", now)
+			if c.Task.PRURL, c.Task.PRState = "", ""; c.Entered {
+				w.follow(s, c, true, false)
+			}
 		}
 	}
 }

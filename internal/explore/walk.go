@@ -50,6 +50,7 @@ type walk struct {
 	revivalOf map[view][]outcome
 	timerOf   map[view][]outcome
 	setbackOf map[view][]outcome
+	pullOf    map[view][]outcome
 	touchOf   map[view]int32 // the counters then
 	classOf   map[class][]outcome
 	splitOf   map[settledState]split
@@ -124,7 +125,8 @@ func newWalk(def *workflow.Definition, most int) *walk {
 		movesOf: map[asked][]outcome{}, endingsOf: map[ending][]outcome{}, respawnOf: map[ending][]outcome{},
 		viaOf: map[view][]outcome{}, revivalOf: map[view][]outcome{}, touchOf: map[view]int32{},
 		classOf: map[class][]outcome{}, splitOf: map[settledState]split{}, joinOf: map[join]int32{},
-		timerOf: map[view][]outcome{}, setbackOf: map[view][]outcome{}, redoOf: map[redone][]outcome{},
+		timerOf: map[view][]outcome{}, setbackOf: map[view][]outcome{}, pullOf: map[view][]outcome{},
+		redoOf:   map[redone][]outcome{},
 		courseOf: map[turn]*course{}, calmOf: map[settledState]int32{}, flaws: map[string][]flaw{},
 		leaving: make([][]int, len(def.States)), rules: make([][]int, len(def.States)),
 		cameFrom: make([][]task.Status, len(def.States)),
@@ -406,8 +408,7 @@ func (w *walk) enter(at int32, e event, p performed, moved bool, declared []work
 		one.again = moved && !one.moves
 		one.gives = one.moves && w.gives[c.status]
 		same := slices.IndexFunc(w.ways[at], func(have step) bool {
-			return have.to == to && have.person == one.person && have.event.edge == e.edge &&
-				w.meets(before, have.event) == w.meets(before, e)
+			return have.to == to && have.person == one.person && w.samePassed(before, have.event, e)
 		})
 		if same < 0 {
 			w.ways[at] = append(w.ways[at], one)
@@ -419,6 +420,13 @@ func (w *walk) enter(at int32, e event, p performed, moved bool, declared []work
 		w.born = append(w.born, one)
 	}
 	w.checkEntry(at, one, p, declared)
+}
+
+// samePassed reports whether two events from a configuration to another one pass the same: the table tells them apart
+// where they do not.
+func (w *walk) samePassed(before config, one, other event) bool {
+	return one.edge == other.edge && (one.kind == isPull) == (other.kind == isPull) &&
+		w.meets(before, one) == w.meets(before, other)
 }
 
 // givingUp reports for each state whether a task that comes there is given up: in a workflow that has some other end.

@@ -94,6 +94,9 @@ func (w *walk) eventText(at int32, before, after config, e event) string {
 		happened := [...]string{"A merge fails by a conflict or a red check", "A check of the pull request is red",
 			"A review of the pull request asks for changes"}
 		return fmt.Sprintf("%s: the task is sent back to %q.", happened[e.on], status)
+	case isPull:
+		return fmt.Sprintf("Its pull request is %s elsewhere: the task moves to %q.",
+			strings.ToLower(pullStates()[e.on]), status)
 	case isSettle:
 		return "What was owed is performed at last."
 	case isTouch:
