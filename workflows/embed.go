@@ -4,9 +4,10 @@ package workflows
 
 import "embed"
 
-// Files holds the workflows, one file each, named after the workflow.
+// Files holds the workflows, one file each, named after the workflow, and in passed.json what a task has passed at the
+// ends of each.
 //
-//go:embed default.yml classic.yml minimal.yml build.yml phases.yml
+//go:embed default.yml classic.yml minimal.yml build.yml phases.yml passed.json
 var Files embed.FS
 
 // Usual is the file of names that a workflow means where it says nothing.

@@ -23,6 +23,7 @@ type mergingFlags struct {
 	merge, strategy, push, forge string
 	checks, bots                 []string
 	generated, protected         []string
+	strict                       bool
 }
 
 func (m *mergingFlags) add(c *cobra.Command) {
@@ -39,6 +40,7 @@ func (m *mergingFlags) add(c *cobra.Command) {
 		"is refused for them (repeatable)")
 	flags.StringArrayVar(&m.protected, "protected", nil, "no task changes a file of this pattern unless a person "+
 		"allows it; with + before it none adds one either (repeatable)")
+	flags.BoolVar(&m.strict, "strict", false, "no task is created under a workflow with findings")
 	flags.StringArrayVar(&m.bots, "pr-bot", nil, "a program whose reviews of pull requests count as a person's, by "+
 		"its login (repeatable)")
 }
@@ -62,6 +64,9 @@ func (m *mergingFlags) of(c *cobra.Command, p task.Project) (task.Project, error
 		default:
 			return p, usage("found %q as --%s, expected %s", flag.given, name, strings.Join(flag.words, ", "))
 		}
+	}
+	if c.Flags().Changed("strict") {
+		p.Strict = m.strict
 	}
 	if c.Flags().Changed("pr-bot") {
 		p.PRBots = nil
@@ -128,6 +133,9 @@ func mergingLines(p task.Project) []string {
 	}
 	if len(p.Protected) > 0 {
 		lines = append(lines, "protected from its tasks: "+strings.Join(p.Protected, " "))
+	}
+	if p.Strict {
+		lines = append(lines, "no task is created under a workflow with findings")
 	}
 	if len(p.PRBots) > 0 {
 		lines = append(lines, "reviews of these programs count: "+strings.Join(p.PRBots, ", "))

@@ -17,15 +17,16 @@ import (
 const formSARIF = "sarif"
 
 func (p *Program) workflowCheck() *cobra.Command {
-	var quick bool
+	var quick, strict bool
 	var form string
 	c := &cobra.Command{
 		Use: "check FILE|NAME", Short: "Check a workflow file and report all that is wrong with it",
 		Args: between(1, 1),
-		Long: `Check a workflow file and report all that is wrong with it, what is probably a mistake (a warning),
-and whether it keeps what Orange proves of every workflow: it follows a task through everything that
-can happen. A property that is broken is shown with the shortest path to it. Exit status: 2 if
-something is wrong, 1 if there was too much to follow to the end.`,
+		Long: `Check a workflow file. What the file may not say is a problem, and no task can be created under it:
+exit status 2. All else that is found is a finding, with the shortest way there, what can happen to
+who leaves it so, and what to do: Orange follows a task through everything that can happen. Findings
+refuse the file only where it says strict: true, or with --strict: exit status 1, as where there was
+too much to follow to the end. Last it prints what a task has passed at each good end.`,
 		Example: "  orange workflow check my.yml\n  orange workflow check default\n  orange " +
 			"workflow check my.yml --format sarif > my.sarif",
 		ValidArgsFunction: p.workflowNames(cobra.ShellCompDirectiveDefault),
@@ -41,7 +42,7 @@ something is wrong, 1 if there was too much to follow to the end.`,
 			if err != nil {
 				return err
 			}
-			found := checked{def: def, warnings: def.Warnings(), quick: quick}
+			found := checked{def: def, warnings: def.Warnings(), quick: quick, strict: strict || def.FindingsRefuse}
 			if !quick {
 				began := time.Now()
 				far := p.progress()
@@ -55,6 +56,7 @@ something is wrong, 1 if there was too much to follow to the end.`,
 		}),
 	}
 	c.Flags().BoolVar(&quick, "quick", false, "prove nothing: report only what the text of the file shows")
+	c.Flags().BoolVar(&strict, "strict", false, "exit with 1 where there are findings")
 	c.Flags().StringVar(&form, "format", "", "sarif: the form that code hosts read")
 	complete(c, "format", cobra.FixedCompletions([]string{formSARIF}, cobra.ShellCompDirectiveNoFileComp))
 	return c
@@ -65,6 +67,7 @@ type checked struct {
 	def      *workflow.Definition
 	warnings yaml.Problems
 	quick    bool
+	strict   bool // findings refuse it
 	report   explore.Report
 	took     time.Duration
 }
@@ -72,28 +75,26 @@ type checked struct {
 // notProved is the outcome for a workflow of which not all could be looked at.
 const notProved = "not proved"
 
+// findings counts what is found and refuses the file only where it, or the caller, is strict.
+func (c checked) findings() int { return len(c.warnings) + len(c.report.Failed()) }
+
 // outcome is the whole in a word or two.
 func (c checked) outcome() string {
 	switch {
-	case c.quick:
-		return "skipped"
-	case len(c.report.Refused()) > 0:
-		return "broken"
 	case len(c.report.NotProved()) > 0:
 		return notProved
-	case len(c.report.Failed()) > 0:
-		return "warned"
+	case c.findings() > 0:
+		return "findings"
+	case c.quick:
+		return "skipped"
 	}
 	return "proved"
 }
 
 // status is the exit status that goes with it.
 func (c checked) status() error {
-	switch c.outcome() {
-	case notProved:
+	if c.outcome() == notProved || c.strict && c.findings() > 0 {
 		return &ended{status: exitFailed}
-	case "broken":
-		return &ended{status: exitUsage}
 	}
 	return nil
 }
@@ -116,27 +117,21 @@ func (p *Program) tellChecked(c checked, form string) error {
 
 func (p *Program) sayChecked(c checked) {
 	for _, w := range c.warnings {
-		p.say("%s:%d:%d: warning: %s [%s]", w.File, w.Line, w.Col, w.Message, w.Rule)
+		p.say("%s", w.Finding())
 	}
 	for _, v := range c.report.Verdicts {
 		if !v.OK {
 			p.say("%s", v.Tell(c.def.File))
 		}
 	}
-	broken := len(c.report.Refused())
-	warned := len(c.warnings) + len(c.report.Failed()) - broken
-	said, unproved := "nothing wrong with it", c.report.NotProved()
-	switch {
-	case broken > 0:
-		said = fmt.Sprintf("it does not keep what is proved of a workflow; broken properties: %d", broken)
-	case len(unproved) > 0:
-		said = "not all of it could be looked at"
-	case warned > 0:
-		said = fmt.Sprintf("it can be used; warnings: %d", warned)
+	said, unproved := "nothing found", c.report.NotProved()
+	if n := c.findings(); n > 0 {
+		said = count(n, "finding")
 	}
 	p.say("%s: %s (%d states, %d transitions)", c.def.File, said, len(c.def.States), len(c.def.Transitions))
-	if broken > 0 {
-		p.say("  correct it, or say in the file why it is right: %s", c.report.Excuse())
+	if c.strict && c.findings() > 0 {
+		p.say("  strict: no task is created under it; correct it, or say in the file why it is right: %s",
+			c.report.Excuse())
 	}
 	for _, note := range c.notes() {
 		p.say("  note: %s", note)
@@ -194,7 +189,8 @@ func (c checked) view() map[string]any {
 		"workflow": c.def.Name, "version": c.def.Version, "digest": c.def.Digest,
 		"states": len(c.def.States), "transitions": len(c.def.Transitions), "problems": []string{},
 		"warnings": orEmpty(c.warnings), "notes": orEmpty(c.notes()),
-		"outcome": c.outcome(), "configurations": c.report.Configurations, "milliseconds": c.took.Milliseconds(),
+		"outcome": c.outcome(), "findings": c.findings(), "configurations": c.report.Configurations,
+		"milliseconds": c.took.Milliseconds(),
 		"properties": properties,
 		"bound":      c.report.Bound, "passed": orEmpty(c.report.Passed),
 		"not_proved": orEmpty(c.report.NotProved()), "vast": orEmpty(c.report.Vast),

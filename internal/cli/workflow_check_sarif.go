@@ -59,13 +59,10 @@ func sarifPlace(file string, line, col int) object {
 	}
 }
 
-// sarifOf is a broken property. The way to it is a code flow, each of its steps at the place of the property.
+// sarifOf is a finding. The way to it is a code flow, each of its steps at the place of the property.
 func sarifOf(file string, v explore.Verdict) object {
 	place := sarifPlace(file, v.Line, v.Col)
-	r := sarifResult(v.Name, "error", v.Message+"; to do: "+v.Suggestion, place)
-	if v.Mild {
-		r["level"] = "warning"
-	}
+	r := sarifResult(v.Name, "warning", v.Message+"; can happen: "+v.Risk+"; to do: "+v.Suggestion, place)
 	if v.Allowed != "" {
 		r["level"], r["suppressions"] = "note", []object{{"kind": "inSource", "justification": v.Allowed}}
 	}

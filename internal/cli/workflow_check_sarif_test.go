@@ -17,9 +17,9 @@ func TestAReportInSARIF_hasWhatTheFormatRequires(t *testing.T) {
 	report := explore.Report{Verdicts: []explore.Verdict{
 		{Name: explore.Bounded, OK: true},
 		{Name: explore.NobodyLeft, Message: "somebody lives", Steps: []string{"one", "two"}, Line: 7, Col: 1,
-			Suggestion: "end it"},
+			Suggestion: "end it", Risk: "it costs money"},
 		{Name: explore.RolesAct, Message: "nobody acts", Suggestion: "start it", Allowed: "a script acts"},
-		{Name: explore.RulesLegal, Message: "nowhere", Suggestion: "say where", Mild: true},
+		{Name: explore.RulesLegal, Message: "nowhere", Suggestion: "say where"},
 	}}
 	text, err := json.Marshal(p.sarif(problems, problems, "a.yml", report))
 	if err != nil {
@@ -82,7 +82,7 @@ func TestAReportInSARIF_hasWhatTheFormatRequires(t *testing.T) {
 			t.Errorf("result %d is at %+v", i, at)
 		}
 	}
-	if want := []string{"error", "warning", "error", "note", "warning"}; !slices.Equal(levels, want) {
+	if want := []string{"error", "warning", "warning", "note", "warning"}; !slices.Equal(levels, want) {
 		t.Errorf("the levels are %v, want %v", levels, want)
 	}
 	results := log.Runs[0].Results

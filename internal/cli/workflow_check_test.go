@@ -14,7 +14,7 @@ import (
 func TestACheck_thatGaveUpTellsWhatItFoundBrokenUntilThen(t *testing.T) {
 	t.Parallel()
 	broken := explore.Verdict{Name: explore.NobodyLeft, Message: "somebody lives", Steps: []string{"One."},
-		Line: 7, Col: 1, Suggestion: "end it"}
+		Line: 7, Col: 1, Suggestion: "end it", Risk: "it costs money"}
 	tests := map[string]struct {
 		report  explore.Report
 		outcome string
@@ -22,7 +22,7 @@ func TestACheck_thatGaveUpTellsWhatItFoundBrokenUntilThen(t *testing.T) {
 		says    string
 	}{
 		"nothing": {explore.Report{TooMany: true, Configurations: 50}, "not proved", exitFailed,
-			"own.yml: not all of it could be looked at (0 states, 0 transitions)\n  not proved: there was too " +
+			"own.yml: nothing found (0 states, 0 transitions)\n  not proved: there was too " +
 				"much to follow: it gave up after 50 configurations; "},
 		"a gate": {
 			explore.Report{Vast: []explore.TooMany{{State: "review", Parts: []string{"## A", "b.json"}}}},
@@ -31,12 +31,10 @@ func TestACheck_thatGaveUpTellsWhatItFoundBrokenUntilThen(t *testing.T) {
 				"gates look at together: ## A, b.json; ",
 		},
 		"something": {
-			explore.Report{TooMany: true, Configurations: 50, Verdicts: []explore.Verdict{broken}}, "broken", exitUsage,
-			"own.yml:7:1: broken: somebody lives [nobody-left]\n  1. One.\n  to do: end it\n" +
-				"own.yml: it does not keep what is proved of a workflow; broken properties: 1 (0 states, 0 " +
-				"transitions)\n" +
-				"  correct it, or say in the file why it is right: allow: {nobody-left: REASON}\n  not " +
-				"proved: there was too much to follow",
+			explore.Report{TooMany: true, Configurations: 50, Verdicts: []explore.Verdict{broken}}, "not proved",
+			exitFailed, "own.yml:7:1: finding: somebody lives [nobody-left]\n  1. One.\n  can happen: it costs " +
+				"money\n  to do: end it\nown.yml: 1 finding (0 states, 0 transitions)\n  not proved: there was too " +
+				"much to follow",
 		},
 	}
 	for name, tt := range tests {
@@ -57,5 +55,23 @@ func TestACheck_thatGaveUpTellsWhatItFoundBrokenUntilThen(t *testing.T) {
 				t.Errorf("it says %q, want %q", out.String(), tt.says)
 			}
 		})
+	}
+}
+
+func TestACheck_refusesForFindingsWhereItIsStrict(t *testing.T) {
+	t.Parallel()
+	report := explore.Report{Verdicts: []explore.Verdict{{Name: explore.NobodyLeft, Message: "somebody lives"}}}
+	for strict, status := range map[bool]int{false: 0, true: exitFailed} {
+		var out bytes.Buffer
+		p := &Program{Out: printable.NewWriter(&out)}
+		err := p.tellChecked(checked{def: &workflow.Definition{File: "own.yml"}, report: report, strict: strict}, "")
+		if unsaid := p.flush(); unsaid != nil {
+			t.Error(unsaid)
+		}
+		end := &ended{}
+		if err != nil && !errors.As(err, &end) || end.status != status ||
+			strings.Contains(out.String(), "allow: {nobody-left: REASON}") != strict {
+			t.Errorf("strict %v: %v, it says %q", strict, err, out.String())
+		}
 	}
 }

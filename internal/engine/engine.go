@@ -72,8 +72,8 @@ type Mirror interface {
 
 // Rules finds workflows.
 type Rules interface {
-	// Named is the present workflow of that name, kept for the tasks that pin it.
-	Named(ctx context.Context, name string) (*workflow.Definition, error)
+	// Named is the present workflow of that name, kept for the tasks that pin it. Strict has findings refuse it.
+	Named(ctx context.Context, name string, strict bool) (*workflow.Definition, error)
 	// Present is the workflow that Named would keep; it keeps nothing.
 	Present(name string) (*workflow.Definition, error)
 	// Pinned is the exact workflow that a task was created under.

@@ -103,7 +103,7 @@ func (e *Engine) redo(ctx context.Context, id string, to task.Status, actor task
 // rules already as it is.
 func (e *Engine) Migrate(ctx context.Context, id, name string, status map[task.Status]task.Status,
 	actor task.Actor) (record.Outcome, error) {
-	def, err := e.Rules.Named(ctx, name)
+	def, err := e.presentFor(ctx, id, name)
 	if err != nil {
 		return record.Outcome{}, err
 	}
@@ -192,4 +192,17 @@ func (e *Engine) noRoom(ctx context.Context, t task.Task) error {
 	}
 	return task.Notef(task.ErrPoolFull, "cannot give task %s a workspace: %s", t.ID,
 		record.DescribeHolders(project, holders))
+}
+
+// presentFor is the present workflow of a name, for a task that there is already.
+func (e *Engine) presentFor(ctx context.Context, id, name string) (*workflow.Definition, error) {
+	s, err := e.Store.Load(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	project, err := e.Workspaces.Project(s.Task.Project)
+	if err != nil && !errors.Is(err, task.ErrNotFound) {
+		return nil, err
+	}
+	return e.Rules.Named(ctx, name, project.Strict)
 }

@@ -55,26 +55,22 @@ type Verdict struct {
 	Line       int        `json:"line"`    // what is to blame
 	Col        int        `json:"column"`
 	Suggestion string     `json:"suggestion"`
+	Risk       string     `json:"risk"` // what can happen to who leaves it so
 	More       []yaml.Pos `json:"-"`    // further places where the same is wrong, in the order of the file
-	Mild       bool       `json:"mild"` // all of it leaves the task where a person finds it, with a mark
 }
 
 // Tell describes in lines what is wrong, where in the file, how a task comes there, and what to do.
 func (v Verdict) Tell(file string) string {
 	var b strings.Builder
-	word := "broken"
-	switch {
-	case v.Allowed != "":
+	if v.Allowed != "" {
 		fmt.Fprintf(&b, "%s:%d:%d: allowed: %s [%s]\n  because: %s", file, v.Line, v.Col, v.Message, v.Name, v.Allowed)
 		return b.String()
-	case v.Mild:
-		word = "warning"
 	}
-	fmt.Fprintf(&b, "%s:%d:%d: %s: %s [%s]", file, v.Line, v.Col, word, v.Message, v.Name)
+	fmt.Fprintf(&b, "%s:%d:%d: finding: %s [%s]", file, v.Line, v.Col, v.Message, v.Name)
 	for i, step := range v.Steps {
 		fmt.Fprintf(&b, "\n  %d. %s", i+1, step)
 	}
-	fmt.Fprintf(&b, "\n  to do: %s", v.Suggestion)
+	fmt.Fprintf(&b, "\n  can happen: %s\n  to do: %s", v.Risk, v.Suggestion)
 	if len(v.More) > 0 {
 		fmt.Fprintf(&b, "\n  the same is wrong on %s", linesOf(v.More))
 	}
@@ -96,20 +92,15 @@ func linesOf(places []yaml.Pos) string {
 // Failed reports whether the property is broken and the file gives no reason for that.
 func (v Verdict) Failed() bool { return !v.OK && v.Allowed == "" }
 
-// Failed are the verdicts of the properties that are broken without a reason.
+// Failed are the verdicts of the properties that are broken without a reason: the findings.
 func (r Report) Failed() []Verdict {
 	return slices.DeleteFunc(slices.Clone(r.Verdicts), func(v Verdict) bool { return !v.Failed() })
 }
 
-// Refused are those of them for which Orange creates no task.
-func (r Report) Refused() []Verdict {
-	return slices.DeleteFunc(r.Failed(), func(v Verdict) bool { return v.Mild })
-}
-
-// Excuse is the text for a file that has to allow the properties for which it is refused.
+// Excuse is the text for a file that has to allow its findings.
 func (r Report) Excuse() string {
 	var names []string
-	for _, v := range r.Refused() {
+	for _, v := range r.Failed() {
 		names = append(names, v.Name+": REASON")
 	}
 	return "allow: {" + strings.Join(names, ", ") + "}"
@@ -154,9 +145,9 @@ func CheckWithProgress(def *workflow.Definition, most int, progress func(configu
 	if len(r.NotProved()) == 0 {
 		r.Passed = w.table()
 	}
-	w.dropWarned()
+	w.dropMilder()
 	for _, p := range Properties() {
-		v := w.verdict(p.Name)
+		v := w.verdict(p)
 		if v.OK && len(r.NotProved()) > 0 {
 			continue // unknown
 		}
@@ -165,9 +156,9 @@ func CheckWithProgress(def *workflow.Definition, most int, progress func(configu
 	return r
 }
 
-// dropWarned removes warnings where the same line, or the same property, is broken: the report has such a fault once,
-// by the graver name.
-func (w *walk) dropWarned() {
+// dropMilder removes milder flaws where the same line, or the same property, is broken: the report has such a fault
+// once, by the graver name.
+func (w *walk) dropMilder() {
 	broken := map[int]bool{}
 	for _, flaws := range w.flaws {
 		for _, f := range flaws {
@@ -183,15 +174,15 @@ func (w *walk) dropWarned() {
 }
 
 // verdict is the result for a property, by the flaws that were found.
-func (w *walk) verdict(property string) Verdict {
-	v := Verdict{Name: property, OK: true, Allowed: allowed(w.def, property)}
-	flaws := w.flaws[property]
+func (w *walk) verdict(property Property) Verdict {
+	v := Verdict{Name: property.Name, OK: true, Allowed: allowed(w.def, property.Name)}
+	flaws := w.flaws[property.Name]
 	if len(flaws) == 0 {
 		return v
 	}
-	f := flaws[0] // where one of them is graver than a warning no warning is left
-	v.OK, v.Message, v.Line, v.Col, v.Suggestion, v.More, v.Mild = false, f.message, f.pos.Line, f.pos.Col,
-		f.suggestion, places(flaws, f), f.mild
+	f := flaws[0] // where one of them is grave no milder one is left
+	v.OK, v.Message, v.Line, v.Col, v.Suggestion, v.Risk, v.More = false, f.message, f.pos.Line, f.pos.Col,
+		f.suggestion, property.Risk, places(flaws, f)
 	if f.at >= 0 {
 		v.Steps = w.steps(f.at)
 	}

@@ -1,6 +1,8 @@
 package explore_test
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -73,6 +75,29 @@ func TestTheShippedWorkflowsKeepEveryProperty(t *testing.T) {
 				t.Errorf("found %swant  %s(%v)", got, want, err)
 			}
 		})
+	}
+}
+
+// TestWhatShipsCarriesItsTables keeps workflows/passed.json: what a task has passed is printed without following one
+// through a workflow that ships.
+func TestWhatShipsCarriesItsTables(t *testing.T) {
+	t.Parallel()
+	tables := map[string][]explore.Passed{}
+	for _, name := range shipped() {
+		tables[name] = explore.Check(load(t, "../../workflows/"+name+".yml"), explore.MostAtCreation).Passed
+	}
+	const file = "../../workflows/passed.json"
+	want, err := json.MarshalIndent(tables, "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want = append(want, '\n'); *update {
+		if err := os.WriteFile(file, want, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, err := os.ReadFile(file); err != nil || !bytes.Equal(got, want) {
+		t.Errorf("%s is not what a check finds (%v): run this test with -update", file, err)
 	}
 }
 
@@ -177,9 +202,9 @@ func TestWhatIsFoundBrokenBeforeTheSearchGivesUpIsBroken(t *testing.T) {
 	def := load(t, "testdata/bad/workspace-1.yml")
 	whole := explore.Check(def, explore.Most)
 	r := explore.Check(def, whole.Configurations-1)
-	if !r.TooMany || r.Proved() || len(r.Verdicts) != 1 || len(r.Refused()) != 1 ||
-		r.Verdicts[0].Tell("") != whole.Refused()[0].Tell("") {
-		t.Errorf("found %+v, want what is found in the whole: %+v", r.Verdicts, whole.Refused())
+	if !r.TooMany || r.Proved() || len(r.Verdicts) != 1 || len(r.Failed()) != 1 ||
+		r.Verdicts[0].Tell("") != whole.Failed()[0].Tell("") {
+		t.Errorf("found %+v, want what is found in the whole: %+v", r.Verdicts, whole.Failed())
 	}
 }
 

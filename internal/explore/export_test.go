@@ -42,7 +42,7 @@ func Compare(def *workflow.Definition, most int) (different []string) {
 			}
 		}
 		for _, p := range Properties() {
-			told[i] = append(told[i], w.verdict(p.Name).Tell("x"))
+			told[i] = append(told[i], w.verdict(p).Tell("x"))
 		}
 	}
 	for i := range max(len(told[0]), len(told[1])) {

@@ -20,23 +20,33 @@ const (
 type Property struct {
 	Name  string
 	About string // in a sentence
+	Risk  string // what can happen where it is broken
 }
 
 // Properties are all of them, in the order of a report.
 func Properties() []Property {
 	return []Property{
-		{NoDeadEnd, "Every state that is not final has a way on, other than giving the task up."},
-		{Reachable, "A task can come to every state, and someone can take every transition."},
-		{Terminating, "From everywhere a task can come to its end, with the help of people."},
-		{Bounded, "Without people the agents come to rest: they cannot go round forever."},
-		{Disjoint, "Where guards choose between moves, exactly one of the moves is open."},
+		{NoDeadEnd, "Every state that is not final has a way on, other than giving the task up.",
+			"a task stays there until a person gives it up"},
+		{Reachable, "A task can come to every state, and someone can take every transition.",
+			"what the file says there never happens"},
+		{Terminating, "From everywhere a task can come to its end, with the help of people.",
+			"a task that comes there never ends"},
+		{Bounded, "Without people the agents come to rest: they cannot go round forever.",
+			"agents go on and cost money until a person looks"},
+		{Disjoint, "Where guards choose between moves, exactly one of the moves is open.",
+			"evidence that should move the task opens no move, or another one than you mean"},
 		{RulesLegal, "What an exit rule, a timeout or a rule of `send_back` leads to is a move that can be made, and " +
-			"too many crashes lead somewhere."},
-		{OneAgent, "There are never two agents that change the work, nor two that review it."},
-		{NobodyLeft, "Where a task has ended no agent lives."},
-		{Workspace, "No agent is started without a workspace or loses it, and at the end it is given back."},
-		{PromptsLegal, "A prompt asks for moves that its agent may make, and names the evidence that they take."},
-		{RolesAct, "Every role that may ask for something, or has a state, is a person or is started somewhere."},
-		{OwnWork, "No verdict is open to the role whose work it is about."},
+			"too many crashes lead somewhere.", "the task stays, with a mark, until a person looks"},
+		{OneAgent, "There are never two agents that change the work, nor two that review it.",
+			"two agents write the same files at the same time"},
+		{NobodyLeft, "Where a task has ended no agent lives.", "an agent goes on and costs money after that"},
+		{Workspace, "No agent is started without a workspace or loses it, and at the end it is given back.",
+			"an agent cannot start, or other tasks wait for a workspace that no one gives back"},
+		{PromptsLegal, "A prompt asks for moves that its agent may make, and names the evidence that they take.",
+			"the agent asks for what is refused, or does not know what to write"},
+		{RolesAct, "Every role that may ask for something, or has a state, is a person or is started somewhere.",
+			"the task waits for an agent that never comes"},
+		{OwnWork, "No verdict is open to the role whose work it is about.", "an agent passes its own work"},
 	}
 }

@@ -54,7 +54,7 @@ type Home struct {
 	Warn func(text string)
 
 	pinned sync.Map // of *workflow.Definition by digest: a text that a digest names never changes
-	proved sync.Map // of verdicts by digest
+	proved sync.Map // what is known of workflows, by digest
 }
 
 // Listed is one workflow or harness file that can be had.
@@ -212,14 +212,14 @@ func (h *Home) FindWorkflow(name string) (*workflow.Definition, Listed, error) {
 }
 
 // Named is the workflow of that name as it is now, kept for the tasks that it will be pinned by.
-// One that does not keep what is proved of every workflow is a task.ErrUsage, and one with another name than its
-// file's a yaml.Problems.
-func (h *Home) Named(ctx context.Context, name string) (*workflow.Definition, error) {
+// One with findings is a task.ErrUsage where these refuse it: strict says that its project has them do so. One with
+// another name than its file's is a yaml.Problems.
+func (h *Home) Named(ctx context.Context, name string, strict bool) (*workflow.Definition, error) {
 	def, listed, err := h.usable(name)
 	if err != nil {
 		return nil, err
 	}
-	if err := h.prove(def); err != nil {
+	if err := h.prove(def, strict); err != nil {
 		return nil, err
 	}
 	ref := task.WorkflowRef{Name: def.Name, Version: def.Version, Digest: def.Digest}
@@ -239,7 +239,7 @@ func (h *Home) Present(name string) (*workflow.Definition, error) {
 	return def, err
 }
 
-// usable is a workflow of that name under which tasks may be created, if its properties hold, and its text.
+// usable is a workflow of that name under which tasks may be created, and its text.
 func (h *Home) usable(name string) (*workflow.Definition, Listed, error) {
 	def, listed, err := h.FindWorkflow(name)
 	if err == nil {
@@ -317,6 +317,7 @@ type Config struct {
 	StalledAfter time.Duration // how long an agent may do nothing before its task is marked; 0 where nothing is said
 	Quiet        Quiet
 	NoMonitor    bool   // no command starts a monitor
+	Strict       bool   // findings refuse a workflow
 	Resume       string // what becomes of agents that a reboot has ended: record.ResumeAlways where nothing is said
 }
 
@@ -382,6 +383,7 @@ func (h *Home) Config() (Config, error) {
 			yaml.May("resume", func(n *yaml.Node) {
 				c.Resume = r.OneOf(n, "resume", record.ResumeAlways, record.ResumeAsk, record.ResumeNever)
 			}),
+			yaml.May("strict", func(n *yaml.Node) { c.Strict = r.Boolean(n, "strict") }),
 			yaml.May("signals", func(n *yaml.Node) { c.Quiet = quiet(r, n) }),
 		})
 	}

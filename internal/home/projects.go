@@ -142,7 +142,7 @@ func (h *Home) AddRepository(ctx context.Context, path string, wanted task.Proje
 		PoolSize: cmp.Or(wanted.PoolSize, task.DefaultPoolSize), Workflow: wanted.Workflow,
 		Worktree: wanted.Worktree, Merge: wanted.Merge, Strategy: wanted.Strategy, Push: wanted.Push,
 		Checks: wanted.Checks, PRBots: wanted.PRBots, Forge: wanted.Forge,
-		Generated: wanted.Generated, Protected: wanted.Protected,
+		Generated: wanted.Generated, Protected: wanted.Protected, Strict: wanted.Strict,
 	}
 	if wanted.Merge == "" && wanted.Strategy == "" && wanted.Push == "" {
 		remote, err := repo.HasRemote(ctx)

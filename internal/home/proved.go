@@ -1,6 +1,8 @@
 package home
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -18,55 +20,120 @@ func (h *Home) Proved(digest string) string {
 	return strings.TrimSuffix(h.Kept(digest), ".yml") + ".proved"
 }
 
-// The notes. One that says anything else, or is of another edition, is as good as none.
-func provedNote(digest string) string {
-	return fmt.Sprintf("%s: proved by edition %s\n", digest, edition.Rules)
+// known is what came of following a task through a workflow, as it is noted. A note that says anything else, or is of
+// another edition, is as good as none.
+type known struct {
+	Digest   string           `json:"digest"`
+	Edition  string           `json:"edition"`
+	Vast     bool             `json:"vast"` // there was more than is followed at a creation
+	Findings int              `json:"findings"`
+	Passed   []explore.Passed `json:"passed"`
 }
 
-func vastNote(digest string) string {
-	return fmt.Sprintf("%s: more than edition %s could follow, at most %d configurations\n", digest,
-		edition.Rules, explore.MostAtCreation)
+func (k known) note() []byte {
+	text, _ := json.MarshalIndent(k, "", "  ") // it has nothing that JSON cannot say
+	return append(text, '\n')
 }
 
-// verdict is what is known of a workflow: a refusal, or nil.
-type verdict struct{ err error }
-
-// prove refuses a workflow that does not keep what is proved of every workflow. A text is followed once: a digest
-// never comes to name another one. Those that ship are proved before they do.
-func (h *Home) prove(def *workflow.Definition) error {
-	if known, there := h.proved.Load(def.Digest); there {
-		return known.(verdict).err
-	}
+// prove follows a task through a workflow, once for each text: a digest never comes to name another one. Those that
+// ship are proved before they do. It tells of findings the first time; where findings refuse a workflow they are the
+// error. Strict says that the project of the task has them do so.
+func (h *Home) prove(def *workflow.Definition, strict bool) error {
 	if text, err := h.shipped(def.Digest); err != nil || text != nil {
 		return err
 	}
-	path := h.Proved(def.Digest)
-	note, err := proc.ReadFile(path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("check whether the workflow was proved: %w", err)
+	refuses, err := h.refuses(def, strict)
+	if err != nil {
+		return err
 	}
-	var refused error
-	switch string(note) {
-	case provedNote(def.Digest):
-	case vastNote(def.Digest):
-		h.warnVast(def)
-	default:
+	k, first, err := h.known(def)
+	switch {
+	case err != nil || k.Findings == 0:
+		return err
+	case refuses != "":
+		return refusal(def, refuses, h.check(def))
+	case first:
+		h.warn(fmt.Sprintf("the workflow %q has %s: orange workflow check %s", def.Name, counted(k.Findings), def.Name))
+	}
+	return nil
+}
+
+// refuses says what has findings refuse a workflow; empty where nothing does.
+func (h *Home) refuses(def *workflow.Definition, project bool) (string, error) {
+	config, err := h.Config()
+	switch {
+	case err != nil:
+		return "", err
+	case def.FindingsRefuse:
+		return "strict: true in the file", nil
+	case project:
+		return "its project is strict", nil
+	case config.Strict:
+		return "strict: true in config.yml", nil
+	}
+	return "", nil
+}
+
+// known is what this program, or another one in this home, came to; first says that it is found out now.
+func (h *Home) known(def *workflow.Definition) (k known, first bool, err error) {
+	if have, there := h.proved.Load(def.Digest); there {
+		return have.(known), false, nil
+	}
+	k, there, err := h.noted(def.Digest)
+	if err != nil {
+		return known{}, false, err
+	}
+	if !there {
 		report := h.check(def)
-		if len(report.Refused()) > 0 {
-			refused = refusal(def, report) // which is noted nowhere: what is fixed is another text
-			break
-		}
-		note := provedNote(def.Digest)
-		if len(report.NotProved()) > 0 {
-			note = vastNote(def.Digest)
-			h.warnVast(def)
-		}
-		if err := keepAt(path, []byte(note)); err != nil {
-			return fmt.Errorf("note that the workflow was proved: %w", err)
+		k = known{Digest: def.Digest, Edition: edition.Rules, Vast: len(report.NotProved()) > 0,
+			Findings: len(report.Failed()) + len(def.Warnings()), Passed: report.Passed}
+		if err := keepAt(h.Proved(def.Digest), k.note()); err != nil {
+			return known{}, false, fmt.Errorf("note that the workflow was proved: %w", err)
 		}
 	}
-	h.proved.Store(def.Digest, verdict{refused})
-	return refused
+	if k.Vast {
+		h.warn(fmt.Sprintf("the workflow %q is not proved: there is more to follow than is followed while you "+
+			"wait; %q follows more, and says what is too much", def.Name, "orange workflow check "+def.Name))
+	}
+	h.proved.Store(def.Digest, k)
+	return k, !there, nil
+}
+
+// noted is the note on a workflow, if there is one.
+func (h *Home) noted(digest string) (k known, there bool, err error) {
+	text, err := proc.ReadFile(h.Proved(digest))
+	if errors.Is(err, fs.ErrNotExist) {
+		return known{}, false, nil
+	}
+	if err != nil {
+		return known{}, false, fmt.Errorf("check whether the workflow was proved: %w", err)
+	}
+	if json.Unmarshal(text, &k) != nil || !bytes.Equal(text, k.note()) || k.Digest != digest ||
+		k.Edition != edition.Rules {
+		return known{}, false, nil
+	}
+	return k, true, nil
+}
+
+// Passed is what a task has passed at each good end of a workflow, as far as that is known without following a task
+// through it; there is false where it is not.
+func (h *Home) Passed(def *workflow.Definition) (passed []explore.Passed, there bool, err error) {
+	text, err := h.shipped(def.Digest)
+	if err != nil {
+		return nil, false, err
+	}
+	if text == nil {
+		k, there, err := h.noted(def.Digest)
+		return k.Passed, there && !k.Vast, err
+	}
+	tables := map[string][]explore.Passed{}
+	if text, err = fs.ReadFile(h.Workflows, "passed.json"); err == nil {
+		err = json.Unmarshal(text, &tables)
+	}
+	if err != nil {
+		return nil, false, fmt.Errorf("read what ships: %w", err)
+	}
+	return tables[def.Name], true, nil
 }
 
 func (h *Home) check(def *workflow.Definition) explore.Report {
@@ -76,22 +143,33 @@ func (h *Home) check(def *workflow.Definition) explore.Report {
 	return h.Check(def, explore.MostAtCreation)
 }
 
-// warnVast reports that nothing is known of a workflow, which is no reason to refuse it.
-func (h *Home) warnVast(def *workflow.Definition) {
+func (h *Home) warn(text string) {
 	if h.Warn != nil {
-		h.Warn(fmt.Sprintf("the workflow %q is not proved: there is more to follow than is followed while you "+
-			"wait; %q follows more, and says what is too much",
-			def.Name, "orange workflow check "+def.Name))
+		h.Warn(text)
 	}
 }
 
 // refusal reports what "orange workflow check" tells.
-func refusal(def *workflow.Definition, report explore.Report) error {
-	lines := []string{fmt.Sprintf("cannot use the workflow %q: it does not keep what is proved of a workflow",
-		def.Name)}
-	for _, v := range report.Refused() {
+func refusal(def *workflow.Definition, why string, report explore.Report) error {
+	warnings := def.Warnings()
+	lines := []string{fmt.Sprintf("cannot use the workflow %q: it has %s (%s)", def.Name,
+		counted(len(report.Failed())+len(warnings)), why)}
+	for _, w := range warnings {
+		lines = append(lines, w.Finding())
+	}
+	for _, v := range report.Failed() {
 		lines = append(lines, v.Tell(def.File))
 	}
-	lines = append(lines, "correct it, or say in the file why it is right: "+report.Excuse())
-	return task.Notef(task.ErrUsage, "%s", strings.Join(lines, "\n"))
+	said := "correct it"
+	if len(report.Failed()) > 0 {
+		said += ", or say in the file why it is right: " + report.Excuse()
+	}
+	return task.Notef(task.ErrUsage, "%s", strings.Join(append(lines, said), "\n"))
+}
+
+func counted(findings int) string {
+	if findings == 1 {
+		return "1 finding"
+	}
+	return fmt.Sprintf("%d findings", findings)
 }

@@ -101,6 +101,8 @@ type Project struct {
 	// Protected are patterns, as in a .gitignore, of files that no task changes unless a person allows it. A task may
 	// add new files, but not where the pattern begins with a plus sign.
 	Protected []string `json:"protected,omitempty"`
+	// Strict has findings of the check refuse a workflow for its tasks.
+	Strict bool `json:"strict,omitempty"`
 	// PRBots are the programs whose reviews of pull requests count, by their logins.
 	PRBots []string `json:"pr_bots,omitempty"`
 }

@@ -37,8 +37,10 @@ type Definition struct {
 	Prompts     []Prompt
 	Strict      bool        // no one sets a verdict aside
 	Allow       []Allowance // properties that need not hold here
-	initial     yaml.Pos
-	named       yaml.Pos // where its name is
+	// FindingsRefuse says that no task is created under the workflow while its check has findings.
+	FindingsRefuse bool
+	initial        yaml.Pos
+	named          yaml.Pos // where its name is
 }
 
 // Role is someone whom the workflow names besides worker, reviewer and human.

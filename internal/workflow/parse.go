@@ -119,6 +119,7 @@ func (r reader) definition(n *yaml.Node, d *Definition) bool {
 		yaml.May("exit_monitoring", func(n *yaml.Node) { r.exit(n, &d.Exit) }),
 		yaml.May("prompts", func(n *yaml.Node) { d.Prompts = r.prompts(n) }),
 		yaml.May("override", func(n *yaml.Node) { d.Strict = r.OneOf(n, "override", "strict") != "" }),
+		yaml.May("strict", func(n *yaml.Node) { d.FindingsRefuse = r.Boolean(n, "strict") }),
 		yaml.May("allow", func(n *yaml.Node) { d.Allow = r.allow(n) }),
 	})
 }

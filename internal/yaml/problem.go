@@ -21,6 +21,11 @@ func (p Problem) Error() string {
 	return fmt.Sprintf("%s:%d:%d: %s [%s]", p.File, p.Line, p.Col, p.Message, p.Rule)
 }
 
+// Finding is the problem in the words of one that keeps no one from using the file.
+func (p Problem) Finding() string {
+	return fmt.Sprintf("%s:%d:%d: finding: %s [%s]", p.File, p.Line, p.Col, p.Message, p.Rule)
+}
+
 // Problems are all that is wrong with a file, sorted by place. They are an error of the file's author.
 type Problems []Problem
 
