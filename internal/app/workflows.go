@@ -24,23 +24,25 @@ func (w workflowFiles) Workflows() ([]cli.WorkflowFile, error) {
 	}
 	out := make([]cli.WorkflowFile, len(all))
 	for i, l := range all {
-		out[i] = workflowFile(l)
 		def, err := w.Read(l)
-		var problems yaml.Problems
-		switch {
-		case errors.As(err, &problems):
-			out[i].Problem = problems[0].Error()
-		case err != nil:
+		out[i] = workflowFile(def, l)
+		if problems, are := errors.AsType[yaml.Problems](err); are {
+			err = problems[0]
+		}
+		if err != nil {
 			out[i].Problem = err.Error()
-		default:
-			out[i].Version, out[i].States = def.Version, len(def.States)
 		}
 	}
 	return out, nil
 }
 
-func workflowFile(l home.Listed) cli.WorkflowFile {
-	return cli.WorkflowFile{Name: l.Name, Source: l.Source, Hides: l.Hides, Text: string(l.Text)}
+// workflowFile is a workflow with its text; def is nil where that cannot be read.
+func workflowFile(def *workflow.Definition, l home.Listed) cli.WorkflowFile {
+	out := cli.WorkflowFile{Name: l.Name, Source: l.Source, Hides: l.Hides, Text: string(l.Text)}
+	if def != nil {
+		out.Version, out.States = def.Version, len(def.States)
+	}
+	return out
 }
 
 // Workflow finds a workflow by name.
@@ -52,10 +54,5 @@ func (w workflowFiles) Workflow(name string) (*workflow.Definition, error) {
 // CopyWorkflow makes a workflow of the person's own.
 func (w workflowFiles) CopyWorkflow(name, from string) (cli.WorkflowFile, error) {
 	def, l, err := w.Home.CopyWorkflow(name, from)
-	if err != nil {
-		return cli.WorkflowFile{}, err
-	}
-	made := workflowFile(l)
-	made.Version, made.States = def.Version, len(def.States)
-	return made, nil
+	return workflowFile(def, l), err
 }

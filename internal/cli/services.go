@@ -10,6 +10,7 @@ import (
 	"orange/internal/diff"
 	"orange/internal/harness"
 	"orange/internal/history"
+	"orange/internal/passed"
 	"orange/internal/record"
 	"orange/internal/rejection"
 	"orange/internal/replay"
@@ -174,6 +175,8 @@ type Workflows interface {
 	Workflow(name string) (*workflow.Definition, error)
 	// CheckWorkflow reads a file, or a workflow by name; the error is all that is wrong with it.
 	CheckWorkflow(fileOrName string) (*workflow.Definition, error)
+	// Passed is what a task has passed at each good end of a workflow. It is empty where there was too much to follow.
+	Passed(def *workflow.Definition) ([]passed.GoodEnd, error)
 	// WorkflowFolder is where the person's own files are. It may not be there yet.
 	WorkflowFolder() string
 	// CopyWorkflow makes a file of the person's own from a workflow that can be had.

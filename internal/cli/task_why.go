@@ -36,8 +36,11 @@ the agent may end its turn; so it may if this command fails.
 With either flag Orange first takes over a TASK.md that a program has put in the place of the link
 in the workspace, as "orange task show" does.
 
-With --json: {"task": {...}, "about": text, "ways": [...], "waits": [...]}. A task that needs you
-has "needs_you": {"kind", "reason", "found", "to_do", "commands", "since"}.
+Last it prints what a task has passed at each good end of the workflow, and what leads around it.
+
+With --json: {"task": {...}, "about": text, "ways": [...], "waits": [...], "passed": [{"end",
+"always": [text], "around": [{"what", "way", "line", "by"}]}]}. A task that needs you has
+"needs_you": {"kind", "reason", "found", "to_do", "commands", "since"}.
 A way is {"to", "by": [roles], "open", "guards": [{"guard", "value", "holds"}], "details":
 [{"condition", "found", "where", "want"}], "reason": whether it takes a reason, "override": whether
 a person may take it in spite of the details, "hooks": what is done then, "line": of the workflow
@@ -68,7 +71,7 @@ task has "conflicts": [{"branch", "task", "files", "at"}]; "task" is empty for t
 				one.NeedsYou = &e.Need
 			}
 			return p.printJSON(map[string]any{"task": one, "about": e.About,
-				"ways": orEmpty(e.Ways), "waits": orEmpty(e.Waits)})
+				"ways": orEmpty(e.Ways), "waits": orEmpty(e.Waits), "passed": orEmpty(e.Passed)})
 		}),
 	}
 	c.Flags().StringVar(&as, "as", "", "the role whose moves are shown")
@@ -118,6 +121,10 @@ func (p *Program) why(e decide.Explanation, as string, conflicts []string) {
 			p.say("-> %s", w.To)
 		}
 		p.option(w)
+	}
+	if lines := passedLines(e.Passed); len(lines) > 0 {
+		p.say("")
+		p.say("%s", strings.Join(lines, "\n"))
 	}
 }
 

@@ -142,11 +142,8 @@ func (p *Program) sayChecked(c checked) {
 	if c.quick || len(unproved) > 0 {
 		return
 	}
-	if table := explore.Tell(c.report.Passed); len(table) > 0 {
-		p.say("  what a task has passed at its end since its work was changed last:")
-		for _, line := range table {
-			p.say("    %s", line)
-		}
+	for _, line := range passedLines(c.report.Passed) {
+		p.say("  %s", line)
 	}
 	p.say("  explored: %d configurations in %s", c.report.Configurations, c.took.Round(time.Millisecond))
 	if b := c.report.Bound; b != (explore.Bound{}) {
@@ -191,8 +188,8 @@ func (c checked) view() map[string]any {
 		"warnings": orEmpty(c.warnings), "notes": orEmpty(c.notes()),
 		"outcome": c.outcome(), "findings": c.findings(), "configurations": c.report.Configurations,
 		"milliseconds": c.took.Milliseconds(),
-		"properties": properties,
-		"bound":      c.report.Bound, "passed": orEmpty(c.report.Passed),
+		"properties":   properties,
+		"bound":        c.report.Bound, "passed": orEmpty(c.report.Passed),
 		"not_proved": orEmpty(c.report.NotProved()), "vast": orEmpty(c.report.Vast),
 	}
 }

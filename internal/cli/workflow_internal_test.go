@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"orange/internal/passed"
 	"orange/internal/task"
 	"orange/internal/workflow"
 	"orange/internal/yaml"
@@ -22,6 +23,13 @@ type shelf struct {
 	calls  []string
 	setup  SimulationSetup
 	found  Simulated
+}
+
+func (s *shelf) Passed(def *workflow.Definition) ([]passed.GoodEnd, error) {
+	return []passed.GoodEnd{{End: "done", Always: []string{"check tests", "a person"}, Around: []passed.Around{
+		{What: `"## Review" PASS`, Way: "review -[2 crashes]-> ready -[a person]-> done", Line: 37},
+		{What: "git clean", Way: "ready -[an override by a person]-> done", Line: 39, By: passed.ByOverride},
+	}}}, s.err
 }
 
 func (s *shelf) Workflows() ([]WorkflowFile, error) { return slices.Clone(s.files), s.err }
@@ -74,7 +82,11 @@ func TestWorkflow_showsWhatThePortHas(t *testing.T) {
 			"gone     broken   -       /own/gone.yml\n",
 			fmt.Sprintf(broken, "bad", "bad.yml:1:1: no states [states]") +
 				fmt.Sprintf(broken, "gone", "permission denied")}},
-		{"workflow show fast", "", said{0, "name: fast\n", ""}},
+		{"workflow show fast", "", said{0, "name: fast\n",
+			"what a task has passed at its end since its work was changed last:\n" +
+				"  done  always  check tests; a person\n" +
+				"        AROUND  \"## Review\" PASS: review -[2 crashes]-> ready -[a person]-> done  line 37\n" +
+				"        by name git clean: ready -[an override by a person]-> done  line 39\n"}},
 		{"workflow show bad", "", said{0, "name: bad\n", ""}},
 		{"workflow show gone", "", said{exitFailed, "",
 			"orange: cannot show the workflow \"gone\": permission denied\n"}},

@@ -14,6 +14,7 @@ import (
 	"orange/internal/dashboard/screen"
 	"orange/internal/decide"
 	"orange/internal/history"
+	"orange/internal/passed"
 	"orange/internal/record"
 	"orange/internal/rejection"
 	"orange/internal/task"
@@ -96,6 +97,8 @@ func sampleWhy(t task.Task) decide.Explanation {
 			{To: "blocked", By: []string{"worker"}, Open: true, Reason: true},
 			{To: "cancelled", Open: true},
 		},
+		Passed: []passed.GoodEnd{{End: "done", Always: []string{"a person"}, Around: []passed.Around{
+			{What: `"## Review" PASS`, Way: "agent-review -[2 crashes]-> reviewing -[a person]-> done", Line: 37}}}},
 	}
 }
 

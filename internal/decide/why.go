@@ -8,6 +8,7 @@ import (
 
 	"orange/internal/action"
 	"orange/internal/history"
+	"orange/internal/passed"
 	"orange/internal/record"
 	"orange/internal/rejection"
 	"orange/internal/task"
@@ -47,6 +48,7 @@ type Explanation struct {
 	Redo   []task.Status      // the states that a person can let begin again
 	Seen   []task.Evidence    // the texts that this rests on: those of other evidence are others
 	Before []record.Before    // the tasks that it waits for
+	Passed []passed.GoodEnd   // what a task has passed at each good end of the workflow, where it was found out
 }
 
 // Why judges every edge out of a task's status as Transition does, and supplies a reason if the edge wants one.

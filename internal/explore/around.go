@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"orange/internal/passed"
 	"orange/internal/task"
 	"orange/internal/yaml"
 )
@@ -29,7 +30,7 @@ func (p *passes) way(to place) []passing {
 
 // around describes the shortest way to a place without the thing: from where the task left it behind, else from where
 // it could have passed it last, else from the task's birth.
-func (p *passes) around(to place, by string) Around {
+func (p *passes) around(to place, by string) passed.Around {
 	all := p.way(to)
 	left, could := -1, 0
 	for i, one := range all {
@@ -43,9 +44,9 @@ func (p *passes) around(to place, by string) Around {
 	if left < 0 {
 		left = could
 	}
-	out := Around{What: p.name, By: by}
-	out.Way, out.Pos = p.tell(all, left)
-	out.Line = out.Pos.Line
+	out := passed.Around{What: p.name, By: by}
+	way, pos := p.tell(all, left)
+	out.Way, out.Line = way, pos.Line
 	return out
 }
 

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"orange/internal/passed"
 	"orange/internal/workflow"
 	"orange/internal/yaml"
 )
@@ -33,7 +34,7 @@ type Report struct {
 	Vast     []TooMany
 	Bound    Bound
 	Verdicts []Verdict
-	Passed   []Passed // by good end; empty where the search gave up
+	Passed   []passed.GoodEnd // by good end; empty where the search gave up
 }
 
 // Bound is how far agents, exit rules and timers go by themselves at most, between one act of a person and the next.

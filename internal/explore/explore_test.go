@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"orange/internal/explore"
+	"orange/internal/passed"
 	"orange/internal/record"
 	"orange/internal/workflow"
 )
@@ -64,7 +65,7 @@ func TestTheShippedWorkflowsKeepEveryProperty(t *testing.T) {
 			// The figures change with the workflow, and with every changed rule of decide.
 			got := fmt.Sprintf("%d configurations; without a person at most: moves %d, agents %d, reviews %d\n",
 				r.Configurations, r.Bound.Moves, r.Bound.Agents, r.Bound.Rounds)
-			got += strings.Join(explore.Tell(r.Passed), "\n") + "\n"
+			got += strings.Join(passed.Tell(r.Passed), "\n") + "\n"
 			golden := "testdata/shipped/" + name + ".out"
 			if *update {
 				if err := os.WriteFile(golden, []byte(got), 0o600); err != nil {
@@ -82,7 +83,7 @@ func TestTheShippedWorkflowsKeepEveryProperty(t *testing.T) {
 // through a workflow that ships.
 func TestWhatShipsCarriesItsTables(t *testing.T) {
 	t.Parallel()
-	tables := map[string][]explore.Passed{}
+	tables := map[string][]passed.GoodEnd{}
 	for _, name := range shipped() {
 		tables[name] = explore.Check(load(t, "../../workflows/"+name+".yml"), explore.MostAtCreation).Passed
 	}

@@ -6,58 +6,10 @@ import (
 	"strings"
 
 	"orange/internal/decide"
+	"orange/internal/passed"
 	"orange/internal/task"
 	"orange/internal/workflow"
-	"orange/internal/yaml"
 )
-
-// Passed is what a task has passed at a good end since its work was changed last.
-type Passed struct {
-	End    task.Status `json:"end"`
-	Always []string    `json:"always"` // on every way there
-	Around []Around    `json:"around"` // what some way there has not passed
-}
-
-// Around is one thing that not every way to an end has passed, with the shortest way that has not.
-type Around struct {
-	What string   `json:"what"`
-	Way  string   `json:"way"`
-	Pos  yaml.Pos `json:"-"`
-	Line int      `json:"line"` // of what leads around it
-	// By is what alone leads around it: ByMerge, ByBirth or ByOverride. It is empty where something else does.
-	By string `json:"by,omitempty"`
-}
-
-// What alone may lead around something. Births and overrides are listed apart: a person decides them by name.
-const (
-	ByMerge    = "a merge elsewhere"
-	ByBirth    = "a task that a person begins there"
-	ByOverride = "an override by a person"
-)
-
-// Tell is the table in lines: what a task has passed at each good end, whatever way it came.
-func Tell(all []Passed) []string {
-	var out []string
-	width := 0
-	for _, p := range all {
-		width = max(width, len(p.End))
-	}
-	for _, p := range all {
-		always := "nothing"
-		if len(p.Always) > 0 {
-			always = strings.Join(p.Always, "; ")
-		}
-		out = append(out, fmt.Sprintf("%-*s  always  %s", width, p.End, always))
-		for _, a := range p.Around {
-			word := "AROUND"
-			if a.By == ByBirth || a.By == ByOverride {
-				word = "by name"
-			}
-			out = append(out, fmt.Sprintf("%-*s  %-7s %s: %s  line %d", width, "", word, a.What, a.Way, a.Line))
-		}
-	}
-	return out
-}
 
 // aPerson is passed where a person moves the task.
 const aPerson = "a person"
@@ -152,7 +104,7 @@ type passes struct {
 	shows   []bool // by transition: its gate shows that nothing changed since the state's evidence was noted
 	plan    bool   // it is a verdict on a plan: see there
 	written []bool // by state: the plan is made there
-	besides string // what is followed besides the usual: ByMerge, ByBirth, ByOverride or nothing
+	besides string // what is followed besides the usual: passed.ByMerge, passed.ByBirth, passed.ByOverride or nothing
 
 	from []place // by node: where the way to it came from
 	by   []step
@@ -317,20 +269,20 @@ func (p *passes) follow(besides string) []place {
 func (p *passes) follows(was place, one step) bool {
 	switch {
 	case was.at < 0:
-		return p.besides == ByBirth || p.def.States[p.configs[one.to].status].Name == p.def.Initial
+		return p.besides == passed.ByBirth || p.def.States[p.configs[one.to].status].Name == p.def.Initial
 	case one.event.override:
-		return p.besides == ByOverride
+		return p.besides == passed.ByOverride
 	}
-	return p.besides == ByMerge || shown(one.event)
+	return p.besides == passed.ByMerge || shown(one.event)
 }
 
 // table is of what each good end has passed.
-func (w *walk) table() []Passed {
+func (w *walk) table() []passed.GoodEnd {
 	names, verdicts := w.things()
-	var out []Passed
+	var out []passed.GoodEnd
 	for i := range w.def.States {
 		if decide.Marks(w.def, w.def.States[i].Name).Well {
-			out = append(out, Passed{End: w.def.States[i].Name})
+			out = append(out, passed.GoodEnd{End: w.def.States[i].Name})
 		}
 	}
 	for _, name := range names {
@@ -341,18 +293,18 @@ func (w *walk) table() []Passed {
 
 // tellEnds adds the thing to the good ends: to what every way there has passed, or with what leads around it. It is
 // nothing to an end to which no way has it.
-func (p *passes) tellEnds(out []Passed) {
+func (p *passes) tellEnds(out []passed.GoodEnd) {
 	asked, told := make([]bool, len(out)), make([]bool, len(out))
-	for _, besides := range []string{"", ByMerge, ByBirth, ByOverride} {
+	for _, besides := range []string{"", passed.ByMerge, passed.ByBirth, passed.ByOverride} {
 		all := p.follow(besides)
 		for i := range out {
 			with, without := ends(p.configs, all, p.place(out[i].End))
-			byName := besides == ByBirth || besides == ByOverride
+			byName := besides == passed.ByBirth || besides == passed.ByOverride
 			asked[i] = asked[i] || !byName && (with.found || !slices.Contains(p.gives, true))
 			if without.found && asked[i] && !told[i] {
 				out[i].Around, told[i] = append(out[i].Around, p.around(without, besides)), true
 			}
-			if besides == ByMerge && asked[i] && !told[i] {
+			if besides == passed.ByMerge && asked[i] && !told[i] {
 				out[i].Always = append(out[i].Always, p.name)
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"orange/internal/explore"
+	"orange/internal/passed"
 )
 
 // Each file says by hand, in its first comment, what its table is.
@@ -31,7 +32,7 @@ func TestTheTable_saysWhatEveryWayHasPassed(t *testing.T) {
 				}
 			}
 			r := explore.Check(load(t, file), explore.Most)
-			got := explore.Tell(r.Passed)
+			got := passed.Tell(r.Passed)
 			for i := range got {
 				got[i] = strings.TrimRight(got[i], " ")
 			}

@@ -2,6 +2,7 @@ package home
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 
 	"orange/internal/edition"
 	"orange/internal/explore"
+	"orange/internal/passed"
 	"orange/internal/proc"
 	"orange/internal/task"
 	"orange/internal/workflow"
@@ -27,17 +29,18 @@ type known struct {
 	Edition  string           `json:"edition"`
 	Vast     bool             `json:"vast"` // there was more than is followed at a creation
 	Findings int              `json:"findings"`
-	Passed   []explore.Passed `json:"passed"`
+	Told     bool             `json:"told"` // a person who created a task has heard of them
+	Passed   []passed.GoodEnd `json:"passed"`
 }
 
-func (k known) note() []byte {
+func (k known) text() []byte {
 	text, _ := json.MarshalIndent(k, "", "  ") // it has nothing that JSON cannot say
 	return append(text, '\n')
 }
 
 // prove follows a task through a workflow, once for each text: a digest never comes to name another one. Those that
-// ship are proved before they do. It tells of findings the first time; where findings refuse a workflow they are the
-// error. Strict says that the project of the task has them do so.
+// ship are proved before they do. It tells of findings once; where findings refuse a workflow they are the error.
+// Strict says that the project of the task has them do so.
 func (h *Home) prove(def *workflow.Definition, strict bool) error {
 	if text, err := h.shipped(def.Digest); err != nil || text != nil {
 		return err
@@ -46,16 +49,18 @@ func (h *Home) prove(def *workflow.Definition, strict bool) error {
 	if err != nil {
 		return err
 	}
-	k, first, err := h.known(def)
+	k, err := h.known(def)
 	switch {
 	case err != nil || k.Findings == 0:
 		return err
 	case refuses != "":
 		return refusal(def, refuses, h.check(def))
-	case first:
-		h.warn(fmt.Sprintf("the workflow %q has %s: orange workflow check %s", def.Name, counted(k.Findings), def.Name))
+	case k.Told:
+		return nil
 	}
-	return nil
+	h.warn(fmt.Sprintf("the workflow %q has %s: orange workflow check %s", def.Name, counted(k.Findings), def.Name))
+	k.Told = true
+	return h.note(k)
 }
 
 // refuses says what has findings refuse a workflow; empty where nothing does.
@@ -74,29 +79,38 @@ func (h *Home) refuses(def *workflow.Definition, project bool) (string, error) {
 	return "", nil
 }
 
-// known is what this program, or another one in this home, came to; first says that it is found out now.
-func (h *Home) known(def *workflow.Definition) (k known, first bool, err error) {
+// known is what this program, or another one in this home, came to.
+func (h *Home) known(def *workflow.Definition) (known, error) {
 	if have, there := h.proved.Load(def.Digest); there {
-		return have.(known), false, nil
+		return have.(known), nil
 	}
 	k, there, err := h.noted(def.Digest)
 	if err != nil {
-		return known{}, false, err
+		return known{}, err
 	}
 	if !there {
 		report := h.check(def)
 		k = known{Digest: def.Digest, Edition: edition.Rules, Vast: len(report.NotProved()) > 0,
 			Findings: len(report.Failed()) + len(def.Warnings()), Passed: report.Passed}
-		if err := keepAt(h.Proved(def.Digest), k.note()); err != nil {
-			return known{}, false, fmt.Errorf("note that the workflow was proved: %w", err)
-		}
+		err = h.note(k)
+	} else {
+		h.proved.Store(def.Digest, k)
 	}
 	if k.Vast {
 		h.warn(fmt.Sprintf("the workflow %q is not proved: there is more to follow than is followed while you "+
 			"wait; %q follows more, and says what is too much", def.Name, "orange workflow check "+def.Name))
 	}
 	h.proved.Store(def.Digest, k)
-	return k, !there, nil
+	return k, err
+}
+
+// note keeps what is known of a workflow, for this program and those after it.
+func (h *Home) note(k known) error {
+	if err := keepAt(h.Proved(k.Digest), k.text()); err != nil {
+		return fmt.Errorf("note that the workflow was proved: %w", err)
+	}
+	h.proved.Store(k.Digest, k)
+	return nil
 }
 
 // noted is the note on a workflow, if there is one.
@@ -108,32 +122,41 @@ func (h *Home) noted(digest string) (k known, there bool, err error) {
 	if err != nil {
 		return known{}, false, fmt.Errorf("check whether the workflow was proved: %w", err)
 	}
-	if json.Unmarshal(text, &k) != nil || !bytes.Equal(text, k.note()) || k.Digest != digest ||
+	if json.Unmarshal(text, &k) != nil || !bytes.Equal(text, k.text()) || k.Digest != digest ||
 		k.Edition != edition.Rules {
 		return known{}, false, nil
 	}
 	return k, true, nil
 }
 
-// Passed is what a task has passed at each good end of a workflow, as far as that is known without following a task
-// through it; there is false where it is not.
-func (h *Home) Passed(def *workflow.Definition) (passed []explore.Passed, there bool, err error) {
+// PassedBy is what a task has passed at each good end of the workflow that is pinned by a reference. It is empty where
+// there was too much to follow.
+func (h *Home) PassedBy(ctx context.Context, ref task.WorkflowRef) ([]passed.GoodEnd, error) {
+	def, err := h.Pinned(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	return h.Passed(def)
+}
+
+// Passed is what a task has passed at each good end of a workflow. It is empty where there was too much to follow.
+func (h *Home) Passed(def *workflow.Definition) ([]passed.GoodEnd, error) {
 	text, err := h.shipped(def.Digest)
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	if text == nil {
-		k, there, err := h.noted(def.Digest)
-		return k.Passed, there && !k.Vast, err
+		k, err := h.known(def)
+		return k.Passed, err
 	}
-	tables := map[string][]explore.Passed{}
+	tables := map[string][]passed.GoodEnd{}
 	if text, err = fs.ReadFile(h.Workflows, "passed.json"); err == nil {
 		err = json.Unmarshal(text, &tables)
 	}
 	if err != nil {
-		return nil, false, fmt.Errorf("read what ships: %w", err)
+		return nil, fmt.Errorf("read what ships: %w", err)
 	}
-	return tables[def.Name], true, nil
+	return tables[def.Name], nil
 }
 
 func (h *Home) check(def *workflow.Definition) explore.Report {

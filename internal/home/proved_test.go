@@ -74,6 +74,11 @@ func TestAWorkflow_withFindingsIsUsedAndTheyAreToldOnceForEachText(t *testing.T)
 	t.Parallel()
 	h := newCounted(t)
 	write(t, h.Home, "workflows/own.yml", endless)
+	def, _, err := h.FindWorkflow("own")
+	must(t, err)
+	if passed, err := h.Passed(def); err != nil || len(passed) != 1 || len(*h.warned) > 0 { // no one creates a task
+		t.Errorf("passed is %+v, %v, told was %q", passed, err, *h.warned)
+	}
 	for range 2 {
 		h.take(t, "own")
 	}

@@ -3,6 +3,7 @@ package detail
 import (
 	"orange/internal/dashboard/screen"
 	"orange/internal/decide"
+	"orange/internal/passed"
 	"orange/internal/rejection"
 )
 
@@ -29,6 +30,12 @@ func (r renderer) whyLines(e decide.Explanation) []string {
 			out = append(out, r.target(e.Ways, i))
 		}
 		out = append(out, r.moveLines(&e.Ways[i])...)
+	}
+	if len(e.Passed) > 0 {
+		out = append(out, "", r.style.Header.Render("Passed at its end"))
+	}
+	for _, line := range passed.Tell(e.Passed) {
+		out = append(out, r.flow("  ", "    ", screen.Text(nil, line))...)
 	}
 	return out
 }

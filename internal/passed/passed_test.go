@@ -1,0 +1,32 @@
+package passed_test
+
+import (
+	"strings"
+	"testing"
+
+	"orange/internal/passed"
+)
+
+// The columns of all ends are as wide as the longest name; what a person decides by name has another word.
+func TestTell_isATable(t *testing.T) {
+	t.Parallel()
+	got := passed.Tell([]passed.GoodEnd{
+		{End: "done", Always: []string{"check tests", "a person"}, Around: []passed.Around{
+			{What: "git clean", Way: "a -[an override by a person]-> done", Line: 3, By: passed.ByOverride},
+			{What: "b.json", Way: "a -[a person]-> done", Line: 4, By: passed.ByBirth},
+			{What: "c.json", Way: "a -[its pull request is merged]-> done", Line: 5, By: passed.ByMerge},
+		}},
+		{End: "shipped", Around: []passed.Around{{What: "a person", Way: "a -[2 crashes]-> shipped", Line: 12}}},
+	})
+	want := `
+done     always  check tests; a person
+         by name git clean: a -[an override by a person]-> done  line 3
+         by name b.json: a -[a person]-> done  line 4
+         AROUND  c.json: a -[its pull request is merged]-> done  line 5
+shipped  always  nothing
+         AROUND  a person: a -[2 crashes]-> shipped  line 12
+`
+	if text := "\n" + strings.Join(got, "\n") + "\n"; text != want {
+		t.Errorf("got %s\nwant %s", text, want)
+	}
+}
