@@ -21,9 +21,11 @@ type call struct {
 }
 
 // How long tmux may take to answer a question, and to change something: the configuration of a person, which a server
-// reads when it starts, may run programs.
+// reads when it starts, may run programs. A question is asked once more, for longer, where the server was not stopped:
+// on a busy machine it, or the program that asked, may have had no turn.
 const (
 	answerTime = 2 * time.Second
+	busyTime   = 8 * time.Second
 	workTime   = 20 * time.Second
 )
 
@@ -112,10 +114,15 @@ func (s *Server) speakAt(ctx context.Context, at place, c call) (answer, error) 
 	if err := checkFolder(filepath.Dir(at.Socket)); err != nil {
 		return answer{}, err
 	}
+	waited := time.Duration(0)
 	for try := 1; ; try++ {
 		res, err := s.callAt(ctx, at, c)
 		if c.limit > 0 && errors.Is(err, proc.ErrLate) {
-			return answer{}, s.silent.keep(unreachedAt(at, c.limit))
+			if waited += c.limit; c.limit == answerTime && waited == answerTime && !stopped(at) {
+				c.limit = busyTime
+				continue
+			}
+			return answer{}, s.silent.keep(unreachedAt(at, waited))
 		}
 		if c.starts || !closed(err) {
 			return answer{res, at}, err

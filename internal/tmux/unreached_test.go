@@ -164,6 +164,21 @@ func TestAServerThatDoesNotAnswer_holdsNoCallUp(t *testing.T) {
 	}
 }
 
+// Defect: on a busy machine a server that had no turn for two seconds was taken for one that does not answer.
+func TestAServerThatHadNoTurn_isAskedOnceMore(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	p := mustStart(t, s, Start{Task: "one", Session: "one"})
+	busy, dir := other(s), t.TempDir()
+	busy.Program = filepath.Join(dir, "busy")
+	text := fmt.Sprintf("#!/bin/sh\nif mkdir '%s/once' 2>/dev/null; then exec sleep 20; fi\nexec '%s' \"$@\"\n", dir,
+		s.program())
+	must(t, os.WriteFile(busy.Program, []byte(text), 0o700)) //nolint:gosec // a program
+	if again, there := pane(t, busy, p.ID); !there || again.Server != p.Server {
+		t.Errorf("the window is %+v, and was %+v", again, p)
+	}
+}
+
 func TestAServerThatAnswersAgain_isAskedAgain(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
