@@ -292,7 +292,7 @@ func Respawn(def *workflow.Definition, t task.Task, alive, missing bool, actor t
 			Details: []rejection.Detail{{Condition: "respawn", Found: why, Want: want}},
 		}
 	}
-	start, starts := startHook(def, state)
+	start, starts := def.StartIn(state)
 	switch {
 	case actor.Role != task.RoleHuman && !actor.Rule:
 		return refuse(fmt.Sprintf("the role %q asking", actor.Role), "have a person ask")
@@ -351,49 +351,6 @@ func givesBack(def *workflow.Definition, t task.Task) bool {
 	return ends > 0
 }
 
-// startHook is the hook that starts the agent of a state by itself; false for a state in which none works. Without a
-// respawn_prompt the agent reads what the moves into the state have it read.
-func startHook(def *workflow.Definition, state workflow.State) (h task.Hook, starts bool) {
-	if state.RespawnPrompt.Name != "" {
-		return respawnHook(def, state), true
-	}
-	if state.Role == "" {
-		return h, false
-	}
-	for i := range def.Transitions {
-		for _, first := range def.Transitions[i].Hooks {
-			if def.Transitions[i].To == state.Name && workflow.SpawnRole(first.Hook) == state.Role {
-				h = first.Hook
-				h.Field = "" // it is the same start, counted when the task came here
-				return h, true
-			}
-		}
-	}
-	return h, false
-}
-
-func respawnHook(def *workflow.Definition, state workflow.State) task.Hook {
-	if state.Role == task.RoleReviewer {
-		return task.Hook{Action: action.SpawnReviewer, Prompt: state.RespawnPrompt.Name,
-			Harness: task.HarnessReview, Permissions: task.PermissionsReduced}
-	}
-	h := task.Hook{Action: action.SpawnAgent, Prompt: state.RespawnPrompt.Name, Harness: task.HarnessTask,
-		Permissions: task.PermissionsFull}
-	if state.Role == task.RoleWorker {
-		return h
-	}
-	h.Role = state.Role // one that the workflow names: the respawn starts what the move into the state started
-	for i := range def.Transitions {
-		for _, first := range def.Transitions[i].Hooks {
-			if def.Transitions[i].To == state.Name && workflow.SpawnRole(first.Hook) == state.Role {
-				h.Harness, h.Permissions = first.Harness, first.Permissions
-				return h
-			}
-		}
-	}
-	return h
-}
-
 // Blocks reports whether a caller of the role has to wait while the task is in a status, because another agent is at
 // work there. A person waits only where agents continue without a person.
 func Blocks(def *workflow.Definition, status task.Status, role string) bool {
@@ -447,10 +404,7 @@ func LeftAlone(def *workflow.Definition, owed []task.OwedHook, next record.Chang
 	}
 	dropped := Overtaken(owed, next)
 	for _, h := range owed {
-		role := workflow.SpawnRole(h.Hook)
-		if h.Action == action.NotifyWorker {
-			role = task.RoleWorker
-		}
+		role := workflow.RoleIn(state, h.Hook)
 		for _, id := range dropped {
 			if id == h.ID && role == state.Role {
 				return fmt.Sprintf(

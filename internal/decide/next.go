@@ -187,7 +187,7 @@ func Redo(def *workflow.Definition, t task.Task, to task.Status, ev Evidence, ev
 	if t.Workspace == "" {
 		hooks = append(hooks, task.Hook{Action: action.AcquireWorkspace})
 	}
-	if start, starts := startHook(def, state); starts {
+	if start, starts := def.StartIn(state); starts {
 		hooks = append(hooks, start)
 	}
 	expect, from := t.Version, t.Status

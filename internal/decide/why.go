@@ -233,7 +233,7 @@ func agent(def *workflow.Definition, t task.Task, state workflow.State, lives st
 		d.Found, d.Want = record.AtWork, "let it work, or look: orange task attach "+t.ID
 	default:
 		d.Found, d.Want = "it is dead"+lastSaid(history.LastWords(events)), "start it again: orange task respawn "+t.ID
-		if _, starts := startHook(def, state); !starts {
+		if _, starts := def.StartIn(state); !starts {
 			d.Want = "choose one of the moves that are open: this status has no agent to start again"
 		}
 		if due, wanted := RespawnDue(def, t, events, now); wanted {

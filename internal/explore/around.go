@@ -77,7 +77,7 @@ func (p *passes) tell(all []passing, from int) (text string, pos yaml.Pos) {
 		if one.step.event.kind == isDeath {
 			crashes++
 		}
-		changed = changed || one.lost(p)
+		changed = changed || one.step.event.kind == isEdit && p.name != aPerson
 		if one.was.at < 0 {
 			fmt.Fprintf(&b, "created in %s", name(one.now.at))
 			continue

@@ -145,8 +145,8 @@ func (w *walk) start(p *performed, d *deed) {
 	}
 }
 
-// readersOf reports which roles have agents that only read: reviewers, and roles that only ever start with reduced
-// permissions.
+// readersOf reports which roles have agents that only read: those that only ever start with reduced permissions, by a
+// move or by a respawn, and reviewers that no move starts.
 func readersOf(def *workflow.Definition, roles []string) []bool {
 	out := make([]bool, len(roles))
 	for i, name := range roles {
@@ -156,13 +156,19 @@ func readersOf(def *workflow.Definition, roles []string) []bool {
 				said = r.Permissions
 			}
 		}
-		full, some := false, false
-		eachStart(def, func(state workflow.State, h task.Hook, _ yaml.Pos) {
+		full, some := false, name == task.RoleReviewer
+		starts := func(state workflow.State, h task.Hook, _ yaml.Pos) {
 			if workflow.RoleIn(state, h) == name {
 				some, full = true, full || h.Permissions != task.PermissionsReduced
 			}
-		})
-		out[i] = name == task.RoleReviewer || said == task.PermissionsReduced || said == "" && some && !full
+		}
+		eachStart(def, starts)
+		for _, state := range def.States {
+			if again, works := def.StartIn(state); works {
+				starts(state, again, yaml.Pos{})
+			}
+		}
+		out[i] = said == task.PermissionsReduced || said == "" && some && !full
 	}
 	return out
 }

@@ -25,6 +25,7 @@ const (
 	isTouch        // a person changes the task without moving it
 	isSetback      // something happens for which the workflow has a rule that sends the task back
 	isPull         // the task's pull request was merged or closed
+	isEdit         // an agent changes the work: a step of ways alone, see passed.go
 )
 
 // event is one event, kept small: every way has one.

@@ -110,17 +110,18 @@ type passes struct {
 	by   []step
 }
 
-// place is a configuration, with what is so of the thing there.
+// place is a configuration, with what is so there of two versions of the work: the present one, and the one that the
+// evidence of the state is about.
 type place struct {
-	at int32
-	// passed says that it was passed by what the state's evidence is about, and loose that an agent may have changed
-	// the work since that was noted.
-	passed, loose bool
-	found         bool
+	at     int32
+	noted  bool // they are the same
+	passed bool // the present one has passed the thing
+	judged bool // the other one has passed it
+	found  bool
 }
 
 func (p place) node() int {
-	return int(p.at)<<2 | bit(p.passed)<<1 | bit(p.loose)
+	return int(p.at)<<3 | bit(p.noted)<<2 | bit(p.passed)<<1 | bit(p.judged)
 }
 
 // changes reports whether an agent lives that can change the work.
@@ -133,40 +134,53 @@ func (w *walk) changes(c config) bool {
 	return false
 }
 
-// after is what is so of the thing after a step.
-func (p *passes) after(was place, one step) place {
+// after is what is so of the thing after a step. Can is false where the step does not happen: its gate shows that the
+// present version is the one that the evidence is about, and it is not.
+func (p *passes) after(was place, one step) (now place, can bool) {
 	var before config
 	if was.at >= 0 {
 		before = p.configs[was.at]
 	}
 	after := p.configs[one.to]
 	state := &p.def.States[after.status]
-	now := place{at: one.to, passed: was.passed, loose: was.loose, found: true}
-	carried := state.Subject == workflow.SubjectCarried
-	switch {
+	now = place{at: one.to, noted: was.noted, passed: was.passed, judged: was.judged, found: true}
+	notes := state.Subject != workflow.SubjectCarried // the state's evidence is about what it finds
+	switch e := one.event; {
 	case one.moves || one.again || was.at < 0:
-		met := was.at >= 0 && p.meets(before, one.event)
-		if met && p.shows[one.event.edge] && shown(one.event) {
-			now.loose = false
+		met := was.at >= 0 && p.meets(before, e)
+		if met && p.shows[e.edge] && shown(e) && !was.noted {
+			return now, false
 		}
-		noted := now.loose && !carried // the next state's evidence is about what is there now
-		now.passed = now.passed && !noted
 		switch {
-		case p.name == aPerson:
-			now.passed = now.passed || one.event.role < 0 && one.event.kind == isRequest
-		case met && p.asked(one.event) && (!p.verdict || !now.loose):
-			now.passed = true
+		case p.name == aPerson && e.role < 0 && e.kind == isRequest, met && p.asked(e) && !p.verdict:
+			now.passed, now.judged = true, was.judged || was.noted
+		case met && p.asked(e):
+			now.judged, now.passed = true, was.passed || was.noted
 		}
-		now.loose = now.loose && carried
-	case !carried && p.starts(before, after, one.event):
-		now.passed, now.loose = now.passed && !now.loose, false // its evidence is about what it finds
+	case !p.starts(before, after, e):
+		notes = false
 	}
 	if p.plan {
-		now.passed, now.loose = now.passed && !p.written[after.status], false
-		return now
+		now.noted, now.passed = true, now.judged && !p.written[after.status]
+		now.judged = now.passed
+		return now, true
 	}
-	now.loose = now.loose || p.changes(after)
-	return now
+	if notes || was.at < 0 {
+		now.noted, now.judged = true, now.passed
+	}
+	return now, true
+}
+
+// edits are the places to which an agent comes that changes the work: by a version that is new, or by the one that the
+// evidence is about.
+func (p *passes) edits(was place) []place {
+	if p.plan || !p.changes(p.configs[was.at]) {
+		return nil
+	}
+	fresh, back := was, was
+	fresh.noted, fresh.passed = false, false
+	back.noted, back.passed = true, was.judged
+	return []place{fresh, back}
 }
 
 // asked reports whether an event whose gate is met cannot happen without the thing.
@@ -244,22 +258,29 @@ func (w *walk) starts(before, after config, e event) bool {
 // first.
 func (p *passes) follow(besides string) []place {
 	p.besides = besides
-	p.from, p.by = make([]place, len(p.configs)<<2), make([]step, len(p.configs)<<2)
-	seen := make([]bool, len(p.configs)<<2)
+	p.from, p.by = make([]place, len(p.configs)<<3), make([]step, len(p.configs)<<3)
+	seen := make([]bool, len(p.configs)<<3)
 	var open []place
-	visit := func(was place, one step) {
-		now := p.after(was, one)
-		if n := now.node(); !seen[n] && p.follows(was, one) {
+	visit := func(was, now place, one step) {
+		if n := now.node(); !seen[n] {
 			seen[n], p.from[n], p.by[n] = true, was, one
 			open = append(open, now)
 		}
 	}
+	try := func(was place, one step) {
+		if now, can := p.after(was, one); can && p.follows(was, one) {
+			visit(was, now, one)
+		}
+	}
 	for _, one := range p.born {
-		visit(place{at: -1}, one)
+		try(place{at: -1}, one)
 	}
 	for n := 0; n < len(open); n++ {
 		for _, one := range p.ways[open[n].at] {
-			visit(open[n], one)
+			try(open[n], one)
+		}
+		for _, changed := range p.edits(open[n]) {
+			visit(open[n], changed, step{to: open[n].at, event: event{kind: isEdit, role: -1, edge: -1}})
 		}
 	}
 	return open

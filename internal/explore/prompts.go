@@ -149,7 +149,7 @@ func (w *walk) judgeStart(p reader, prompt workflow.Prompt, asks []ask, from tas
 	if w.def.WaitsForPerson(from) {
 		return
 	}
-	if state, _ := w.def.State(from); len(asks) == 0 && !p.told && state.Role == p.role &&
+	if state, _ := w.def.State(from); len(asks) == 0 && !p.told && state.Role == p.role && !w.endMoves(from, prompt) &&
 		len(w.answers(p.role, ask{any: true}, []task.Status{from})) > 0 {
 		w.report(PromptsLegal, flaw{
 			at: w.firstOf(p.role, from), pos: prompt.Pos, mild: true,
@@ -170,6 +170,15 @@ func (w *walk) judgeStart(p reader, prompt workflow.Prompt, asks []ask, from tas
 		message: fmt.Sprintf("the %s that begins in %q with the prompt %q can make none of the moves that "+
 			"it asks for", p.role, from, prompt.Name),
 		suggestion: "give that state a prompt of its own",
+	})
+}
+
+// endMoves reports whether the end of an agent that does what a prompt says moves the task on: it needs to ask for
+// nothing.
+func (w *walk) endMoves(from task.Status, prompt workflow.Prompt) bool {
+	return slices.ContainsFunc(w.rules[w.place(from)], func(n int) bool {
+		artifact := w.def.Exit.Rules[n].HasArtifact
+		return artifact != nil && lacking([]workflow.Part{*artifact}, prompt.Text, false) == ""
 	})
 }
 

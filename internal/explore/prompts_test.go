@@ -61,6 +61,22 @@ func TestAPromptNamesWhatItsMoveAsksFor(t *testing.T) {
 	}
 }
 
+// Where the end of the agent moves the task by what the prompt has it write, it needs to ask for nothing.
+func TestAPromptNeedsToAskForNothing_whereItsAgentsEndMovesTheTask(t *testing.T) {
+	t.Parallel()
+	for rule, told := range map[string]bool{
+		"{status: doing, has_artifact: {section: '## A'}, then: ready}": false,
+		"{status: doing, has_artifact: {section: '## B'}, then: ready}": true, // it does not hear of that
+	} {
+		text := strings.Replace(prompted("{section: '## A'}", "Write `## A`, and end."),
+			"    Run `orange task update --status ready`.\n", "", 1)
+		failed := explore.Check(parseText(t, text+"exit_monitoring: {rules: ["+rule+"]}\n"), explore.Most).Failed()
+		if is := len(failed) > 0 && strings.Contains(failed[0].Message, "ask for no move"); is != told {
+			t.Errorf("%s: found %v", rule, failed)
+		}
+	}
+}
+
 func TestACommandIsForThePersonOfWhomItsSentenceSpeaks(t *testing.T) {
 	t.Parallel()
 	const command = "`orange task update --status todo`"

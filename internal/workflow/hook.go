@@ -195,6 +195,44 @@ func SpawnRole(h task.Hook) string {
 	return task.RoleWorker
 }
 
+// StartIn is the hook that starts the agent of a state by itself, as a respawn does; false for a state in which none
+// works. It starts what the first move in the file starts that leads there, with its harness and its permissions, and
+// has it read the respawn_prompt; without one it reads what that move has it read.
+func (d *Definition) StartIn(s State) (h task.Hook, starts bool) {
+	for i := range d.Transitions {
+		if d.Transitions[i].To != s.Name || starts {
+			continue
+		}
+		for _, first := range d.Transitions[i].Hooks {
+			if !starts && SpawnRole(first.Hook) != "" && RoleIn(s, first.Hook) == s.Role {
+				h, starts = first.Hook, true
+				h.Field = "" // it is the same start, counted when the task came here
+			}
+		}
+	}
+	if s.RespawnPrompt.Name == "" {
+		return h, starts
+	}
+	if !starts {
+		h = usualStart(s.Role)
+	}
+	h.Prompt = s.RespawnPrompt.Name
+	return h, true
+}
+
+// usualStart is how an agent of a role starts where no move says it.
+func usualStart(role string) task.Hook {
+	h := task.Hook{Action: action.SpawnAgent, Harness: task.HarnessTask, Permissions: task.PermissionsFull}
+	switch role {
+	case task.RoleReviewer:
+		h = task.Hook{Action: action.SpawnReviewer, Harness: task.HarnessReview, Permissions: task.PermissionsReduced}
+	case task.RoleWorker:
+	default:
+		h.Role = role
+	}
+	return h
+}
+
 func (d *Definition) eachHook(visit func(Hook)) {
 	d.eachList(func(hooks []Hook) {
 		for _, h := range hooks {

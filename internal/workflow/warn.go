@@ -107,11 +107,11 @@ func (r reader) warnStarts(d *Definition) {
 	foreign := func(to task.Status, hooks []Hook) {
 		s, _ := d.State(to)
 		first := slices.IndexFunc(hooks, func(h Hook) bool { return SpawnRole(h.Hook) != "" })
-		own := slices.ContainsFunc(hooks, func(h Hook) bool { return SpawnRole(h.Hook) == s.Role })
+		own := slices.ContainsFunc(hooks, func(h Hook) bool { return RoleIn(s, h.Hook) == s.Role })
 		if first >= 0 && !own && s.Role != "" && hooks[first].Pos != (yaml.Pos{}) {
 			r.Problem(hooks[first].Pos, "odd-start",
 				"found a %s that is started in %q, expected a %s: that is the state's role",
-				SpawnRole(hooks[first].Hook), to, s.Role)
+				RoleIn(s, hooks[first].Hook), to, s.Role)
 		}
 	}
 	for _, t := range d.Transitions {
