@@ -55,8 +55,6 @@ func Run(args []string, served cli.Served) int {
 			if opened, err = open(ctx, served == nil); err != nil {
 				return nil, err
 			}
-			opened.home.Warn = func(text string) { fmt.Fprintf(messages(), "orange: %s\n", text) }
-			opened.engine.Warn = opened.home.Warn
 			return opened.services(), nil
 		},
 		OpenToLook: func(ctx context.Context) (_ *cli.Services, err error) {

@@ -85,6 +85,9 @@ func (p *Program) perform(ctx context.Context, h *Services, call answer.Call, by
 		Out: printable.NewWriter(&out), Err: printable.NewWriter(&said), Examine: p.Examine, services: &services,
 		texts: map[string]string{}}
 	maps.Copy(one.texts, call.Files)
+	if services.Commands != nil {
+		services.Commands.OnWarn(func(text string) { one.warn("%s", text) })
+	}
 	reply := answer.Reply{V: answer.Version}
 	switch {
 	case call.Find != "":

@@ -188,8 +188,11 @@ func (p *Program) open(ctx context.Context) (*Services, error) {
 	if err == nil && p.Served != nil {
 		services.Fleet = p.Served
 	}
-	if p.services = services; err == nil && services.Commands != nil && p.Progress != nil {
-		services.Commands.OnWait(p.progress().wait)
+	if p.services = services; err == nil && services.Commands != nil {
+		services.Commands.OnWarn(func(text string) { p.warn("%s", text) })
+		if p.Progress != nil {
+			services.Commands.OnWait(p.progress().wait)
+		}
 	}
 	return services, err
 }

@@ -48,6 +48,8 @@ type Commands interface {
 	Fill(ctx context.Context, n task.New) (task.New, error)
 	// OnWait has what a request waits for told: a hook's action, and for how long; an empty action is the end.
 	OnWait(tell func(action string, waited time.Duration))
+	// OnWarn has a person hear what is no part of an answer.
+	OnWarn(tell func(text string))
 	Create(ctx context.Context, n task.New) (record.Outcome, error)
 	// DryRun is what a new task needs so that it can start, and whether that is so.
 	DryRun(ctx context.Context, n task.New) ([]rejection.Readiness, error)

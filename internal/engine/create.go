@@ -38,7 +38,7 @@ func (e *Engine) Create(ctx context.Context, n task.New) (record.Outcome, error)
 // create makes a task with the id that it is given.
 func (e *Engine) create(ctx context.Context, n task.New) (record.Outcome, error) {
 	id := n.ID
-	def, err := e.Rules.Named(ctx, n.Workflow, n.Project.Strict)
+	def, err := e.present(ctx, n.Workflow, n.Project.Strict)
 	if err != nil {
 		return record.Outcome{}, err
 	}

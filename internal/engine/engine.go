@@ -72,8 +72,9 @@ type Mirror interface {
 
 // Rules finds workflows.
 type Rules interface {
-	// Named is the present workflow of that name, kept for the tasks that pin it. Strict has findings refuse it.
-	Named(ctx context.Context, name string, strict bool) (*workflow.Definition, error)
+	// Named is the present workflow of that name, kept for the tasks that pin it. Strict has findings refuse it. News
+	// are what a person should hear of it.
+	Named(ctx context.Context, name string, strict bool) (def *workflow.Definition, news []string, err error)
 	// Present is the workflow that Named would keep; it keeps nothing.
 	Present(name string) (*workflow.Definition, error)
 	// Pinned is the exact workflow that a task was created under.
@@ -225,6 +226,9 @@ type Engine struct {
 // OnWait has what a request waits for told: the action of the hook, and for how long the request has waited.
 // An empty action is the end of it.
 func (e *Engine) OnWait(tell func(action string, waited time.Duration)) { e.waiting = tell }
+
+// OnWarn has a person hear what is no part of an answer.
+func (e *Engine) OnWarn(tell func(text string)) { e.Warn = tell }
 
 // maxConflicts bounds how often the engine decides again because another process was faster.
 const maxConflicts = 100

@@ -204,5 +204,17 @@ func (e *Engine) presentFor(ctx context.Context, id, name string) (*workflow.Def
 	if err != nil && !errors.Is(err, task.ErrNotFound) {
 		return nil, err
 	}
-	return e.Rules.Named(ctx, name, project.Strict)
+	return e.present(ctx, name, project.Strict)
+}
+
+// present is the present workflow of a name; a person hears what is new of it.
+func (e *Engine) present(ctx context.Context, name string, strict bool) (*workflow.Definition, error) {
+	def, news, err := e.Rules.Named(ctx, name, strict)
+	for _, text := range news {
+		e.Log.Warn(text, "component", "engine", "workflow", name)
+		if e.Warn != nil {
+			e.Warn(text)
+		}
+	}
+	return def, err
 }

@@ -47,7 +47,9 @@ func projecting(t *testing.T) (w *world, id string, warned func() []string) {
 	w.Warn = func(text string) {
 		mu.Lock()
 		defer mu.Unlock()
-		all = append(all, text)
+		if !strings.Contains(text, "orange workflow check") { // its workflow has findings
+			all = append(all, text)
+		}
 	}
 	out, err := w.Create(t.Context(), task.New{
 		Project: w.repository.project, Branch: "gate", Summary: "mend the gate", Harness: "claude",

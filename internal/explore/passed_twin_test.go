@@ -29,7 +29,6 @@ type storyteller struct {
 	spots  map[string]spot
 	births []told
 	things []string
-	gates  []given
 }
 
 // given is all evidence that there is at one time.
@@ -272,7 +271,8 @@ func (w *storyteller) requests(from string, s spot, g given, now time.Time) {
 					if err != nil || !d.Moved {
 						return record.Change{}, false
 					}
-					return d.Change, !override || d.Change.Events[len(d.Change.Events)-1].Data[history.DataOverride] != ""
+					last := d.Change.Events[len(d.Change.Events)-1]
+					return d.Change, !override || last.Data[history.DataOverride] != ""
 				})
 			}
 		}
@@ -501,9 +501,10 @@ func randomWorkflow(r *rand.Rand) string {
 	text += "  done: {terminal: true, success: true}\n  dropped: {terminal: true}\nchecks: {tests: {run: [make]}}\n"
 	review, other := `{section: "## Review", verdict: PASS}`, pick("{check: tests}", "{git: committed}",
 		`{section: "## Owner", verdict: PASS}`)
+	const unmoved = ", {git: unmoved}]}"
 	gate := func() string {
 		return pick("", review, review, other, `{section: "## Review", verdict: FAIL}`, "{git: unmoved}",
-			"{all: ["+review+", {git: unmoved}]}", "{all: ["+other+", {git: unmoved}]}", "{any: ["+review+", "+other+"]}",
+			"{all: ["+review+unmoved, "{all: ["+other+unmoved, "{any: ["+review+", "+other+"]}",
 			"{all: ["+review+", "+other+"]}")
 	}
 	start := func(to string) string {
@@ -516,10 +517,11 @@ func randomWorkflow(r *rand.Rand) string {
 		return ""
 	}
 	move := func(from, to string) string {
-		keys := []string{"from: " + from, "to: " + to, "by: " + pick("human", "[worker]", "[reviewer, human]", "[worker, human]")}
+		keys := []string{"from: " + from, "to: " + to,
+			"by: " + pick("human", "[worker]", "[reviewer, human]", "[worker, human]")}
 		g := gate()
 		if to == "done" {
-			g = pick(review, other, "{all: ["+review+", {git: unmoved}]}", "{all: ["+other+", {git: unmoved}]}", "{git: unmoved}")
+			g = pick(review, other, "{all: ["+review+unmoved, "{all: ["+other+unmoved, "{git: unmoved}")
 		}
 		if g != "" {
 			keys = append(keys, "gate: "+g)
@@ -527,7 +529,8 @@ func randomWorkflow(r *rand.Rand) string {
 				keys = append(keys, "override: allowed")
 			}
 		}
-		hooks := []string{pick("", "{action: kill_session}", "{action: kill_session}", "{action: kill_reviewer}"), start(to)}
+		ends := pick("", "{action: kill_session}", "{action: kill_session}", "{action: kill_reviewer}")
+		hooks := []string{ends, start(to)}
 		if to == "done" {
 			hooks = []string{"{action: kill_session}", "{action: release_workspace}"}
 		}
@@ -547,8 +550,8 @@ func randomWorkflow(r *rand.Rand) string {
 	var rules []string
 	for _, name := range names {
 		if roles[name] != "" && r.IntN(3) == 0 {
-			rules = append(rules, fmt.Sprintf("    - {status: %s, no_artifact: true, action: crash, stuck_after: 1, then: %s}\n",
-				name, targets[r.IntN(len(targets))]))
+			rules = append(rules, fmt.Sprintf("    - {status: %s, no_artifact: true, action: crash, stuck_after: 1, "+
+				"then: %s}\n", name, targets[r.IntN(len(targets))]))
 		}
 	}
 	if len(rules) > 0 {
@@ -584,7 +587,8 @@ func TestTheTable_isWhatWholeHistoriesTell(t *testing.T) {
 				w.things = append(w.things, name)
 			}
 		}
-		if slices.ContainsFunc(w.things, func(name string) bool { return explore.IsOfPlan(def, name) }) || !w.tell(120) {
+		ofPlan := func(name string) bool { return explore.IsOfPlan(def, name) }
+		if slices.ContainsFunc(w.things, ofPlan) || !w.tell(120) {
 			continue
 		}
 		compared++

@@ -38,7 +38,7 @@ type Locker interface {
 	Lock(ctx context.Context, name string) (release func(), err error)
 }
 
-// Home is one $ORANGE_HOME. Every field but Check and Warn is required.
+// Home is one $ORANGE_HOME. Every field but Check is required.
 type Home struct {
 	Dir       string
 	Workflows fs.FS  // the workflows that ship
@@ -50,8 +50,6 @@ type Home struct {
 	Check func(def *workflow.Definition, most int) explore.Report // proves a workflow; explore.Check where it is nil
 	// Older counts the tasks that an earlier Orange left and that are not on record; nil where no one knows.
 	Older func(ctx context.Context) (int, error)
-	// shows a warning to the person; nil for a background process
-	Warn func(text string)
 
 	pinned sync.Map // of *workflow.Definition by digest: a text that a digest names never changes
 	proved sync.Map // what is known of workflows, by digest
@@ -213,24 +211,24 @@ func (h *Home) FindWorkflow(name string) (*workflow.Definition, Listed, error) {
 
 // Named is the workflow of that name as it is now, kept for the tasks that it will be pinned by.
 // One with findings is a task.ErrUsage where these refuse it: strict says that its project has them do so. One with
-// another name than its file's is a yaml.Problems.
-func (h *Home) Named(ctx context.Context, name string, strict bool) (*workflow.Definition, error) {
+// another name than its file's is a yaml.Problems. News are what a person should hear of it, once.
+func (h *Home) Named(ctx context.Context, name string, strict bool) (_ *workflow.Definition, news []string, err error) {
 	def, listed, err := h.usable(name)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	if err := h.prove(def, strict); err != nil {
-		return nil, err
+	if news, err = h.prove(def, strict); err != nil {
+		return nil, nil, err
 	}
 	ref := task.WorkflowRef{Name: def.Name, Version: def.Version, Digest: def.Digest}
 	if err := h.keep(ref.Digest, listed.Text); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if err := h.Keeper.SaveWorkflow(ctx, ref, listed.Text); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	h.pinned.Store(name+" "+def.Digest, def)
-	return def, nil
+	return def, news, nil
 }
 
 // Present is the workflow that Named would keep. It keeps nothing, and proves nothing.

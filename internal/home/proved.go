@@ -39,28 +39,35 @@ func (k known) text() []byte {
 }
 
 // prove follows a task through a workflow, once for each text: a digest never comes to name another one. Those that
-// ship are proved before they do. It tells of findings once; where findings refuse a workflow they are the error.
-// Strict says that the project of the task has them do so.
-func (h *Home) prove(def *workflow.Definition, strict bool) error {
+// ship are proved before they do. The news are of findings, once, and each time that not all could be followed. Where
+// findings refuse a workflow they are the error: strict says that the project of the task has them do so.
+func (h *Home) prove(def *workflow.Definition, strict bool) (news []string, err error) {
 	if text, err := h.shipped(def.Digest); err != nil || text != nil {
-		return err
+		return nil, err
 	}
 	refuses, err := h.refuses(def, strict)
 	if err != nil {
-		return err
+		return nil, err
 	}
+	_, again := h.proved.Load(def.Digest)
 	k, err := h.known(def)
-	switch {
-	case err != nil || k.Findings == 0:
-		return err
-	case refuses != "":
-		return refusal(def, refuses, h.check(def))
-	case k.Told:
-		return nil
+	if err != nil {
+		return nil, err
 	}
-	h.warn(fmt.Sprintf("the workflow %q has %s: orange workflow check %s", def.Name, counted(k.Findings), def.Name))
-	k.Told = true
-	return h.note(k)
+	if refuses != "" && k.Findings > 0 {
+		return nil, refusal(def, refuses, h.check(def))
+	}
+	if k.Vast && !again {
+		news = append(news, fmt.Sprintf("the workflow %q is not proved: there is more to follow than is followed "+
+			"while you wait; %q follows more, and says what is too much", def.Name, "orange workflow check "+def.Name))
+	}
+	if k.Findings > 0 && !k.Told {
+		news = append(news, fmt.Sprintf("the workflow %q has %s: orange workflow check %s", def.Name,
+			counted(k.Findings), def.Name))
+		k.Told = true
+		err = h.note(k)
+	}
+	return news, err
 }
 
 // refuses says what has findings refuse a workflow; empty where nothing does.
@@ -95,10 +102,6 @@ func (h *Home) known(def *workflow.Definition) (known, error) {
 		err = h.note(k)
 	} else {
 		h.proved.Store(def.Digest, k)
-	}
-	if k.Vast {
-		h.warn(fmt.Sprintf("the workflow %q is not proved: there is more to follow than is followed while you "+
-			"wait; %q follows more, and says what is too much", def.Name, "orange workflow check "+def.Name))
 	}
 	h.proved.Store(def.Digest, k)
 	return k, err
@@ -164,12 +167,6 @@ func (h *Home) check(def *workflow.Definition) explore.Report {
 		return explore.Check(def, explore.MostAtCreation)
 	}
 	return h.Check(def, explore.MostAtCreation)
-}
-
-func (h *Home) warn(text string) {
-	if h.Warn != nil {
-		h.Warn(text)
-	}
 }
 
 // refusal reports what "orange workflow check" tells.

@@ -159,8 +159,8 @@ type SingleWorkflow struct{ Workflow *workflow.Definition }
 func (s SingleWorkflow) Present(string) (*workflow.Definition, error) { return s.Workflow, nil }
 
 // Named is the workflow, whatever the name.
-func (s SingleWorkflow) Named(context.Context, string, bool) (*workflow.Definition, error) {
-	return s.Workflow, nil
+func (s SingleWorkflow) Named(context.Context, string, bool) (*workflow.Definition, []string, error) {
+	return s.Workflow, nil, nil
 }
 
 // Pinned is the workflow.
