@@ -31,10 +31,12 @@ func TestStartIn_isWhatTheMoveIntoTheStateStarts(t *testing.T) {
 				Field: "round"})}, want: task.Hook{Action: action.SpawnReviewer, Prompt: "read",
 			Harness: task.HarnessTask, Permissions: full}},
 		"a worker with reduced permissions": {role: task.RoleWorker, again: "go", move: []workflow.Hook{
-			spawn(task.Hook{Action: action.SpawnAgent, Prompt: "first", Harness: task.HarnessTask, Permissions: reduced})},
+			spawn(task.Hook{Action: action.SpawnAgent, Prompt: "first", Harness: task.HarnessTask,
+				Permissions: reduced})},
 			want: task.Hook{Action: action.SpawnAgent, Prompt: "go", Harness: task.HarnessTask, Permissions: reduced}},
 		"a role that the hook does not name": {role: "cto", again: "go", move: []workflow.Hook{
-			spawn(task.Hook{Action: action.SpawnAgent, Prompt: "first", Harness: task.HarnessTask, Permissions: reduced})},
+			spawn(task.Hook{Action: action.SpawnAgent, Prompt: "first", Harness: task.HarnessTask,
+				Permissions: reduced})},
 			want: task.Hook{Action: action.SpawnAgent, Prompt: "go", Harness: task.HarnessTask, Permissions: reduced}},
 		"another agent is called to help": {role: task.RoleWorker, again: "go", move: []workflow.Hook{
 			spawn(task.Hook{Action: action.SpawnReviewer, Prompt: "first", Harness: task.HarnessReview,
@@ -49,9 +51,10 @@ func TestStartIn_isWhatTheMoveIntoTheStateStarts(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			state := workflow.State{Name: "here", Role: c.role, RespawnPrompt: workflow.Named{Name: c.again}}
-			def := &workflow.Definition{States: []workflow.State{{Name: "there"}, state}, Transitions: []workflow.Transition{
+			def := &workflow.Definition{States: []workflow.State{{Name: "there"}, state}}
+			def.Transitions = []workflow.Transition{
 				{From: "there", To: "there", Hooks: []workflow.Hook{spawn(task.Hook{Action: action.SpawnAgent})}},
-				{From: "there", To: "here", Hooks: c.move}}}
+				{From: "there", To: "here", Hooks: c.move}}
 			got, starts := def.StartIn(state)
 			if starts == c.none || !reflect.DeepEqual(got, c.want) {
 				t.Errorf("it starts %+v, %v, want %+v", got, starts, c.want)
