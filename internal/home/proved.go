@@ -50,7 +50,7 @@ func (h *Home) prove(def *workflow.Definition, strict bool) (news []string, err 
 		return nil, err
 	}
 	_, again := h.proved.Load(def.Digest)
-	k, err := h.known(def)
+	k, fresh, err := h.known(def)
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +64,9 @@ func (h *Home) prove(def *workflow.Definition, strict bool) (news []string, err 
 	if k.Findings > 0 && !k.Told {
 		news = append(news, fmt.Sprintf("the workflow %q has %s: orange workflow check %s", def.Name,
 			counted(k.Findings), def.Name))
-		k.Told = true
+		k.Told, fresh = true, true
+	}
+	if fresh {
 		err = h.note(k)
 	}
 	return news, err
@@ -86,25 +88,22 @@ func (h *Home) refuses(def *workflow.Definition, project bool) (string, error) {
 	return "", nil
 }
 
-// known is what this program, or another one in this home, came to.
-func (h *Home) known(def *workflow.Definition) (known, error) {
+// known is what this program, or another one in this home, came to; fresh says that it is noted nowhere yet.
+func (h *Home) known(def *workflow.Definition) (k known, fresh bool, err error) {
 	if have, there := h.proved.Load(def.Digest); there {
-		return have.(known), nil
+		return have.(known), false, nil
 	}
 	k, there, err := h.noted(def.Digest)
 	if err != nil {
-		return known{}, err
+		return known{}, false, err
 	}
 	if !there {
 		report := h.check(def)
 		k = known{Digest: def.Digest, Edition: edition.Rules, Vast: len(report.NotProved()) > 0,
 			Findings: len(report.Failed()) + len(def.Warnings()), Passed: report.Passed}
-		err = h.note(k)
-	} else {
-		h.proved.Store(def.Digest, k)
 	}
 	h.proved.Store(def.Digest, k)
-	return k, err
+	return k, !there, nil
 }
 
 // note keeps what is known of a workflow, for this program and those after it.
@@ -149,7 +148,10 @@ func (h *Home) Passed(def *workflow.Definition) ([]passed.GoodEnd, error) {
 		return nil, err
 	}
 	if text == nil {
-		k, err := h.known(def)
+		k, fresh, err := h.known(def)
+		if fresh {
+			_ = h.note(k) // this is a look: what cannot be noted now is found out again
+		}
 		return k.Passed, err
 	}
 	tables := map[string][]passed.GoodEnd{}
