@@ -242,7 +242,11 @@ func (v dashboardView) History(ctx context.Context, id string, after int) ([]his
 }
 
 func (v dashboardView) Why(ctx context.Context, id string) (decide.Explanation, error) {
-	return v.app.queries().Why(ctx, id)
+	e, err := v.app.queries().Why(ctx, id)
+	if err == nil {
+		e.Passed, err = v.app.home.PassedBy(ctx, e.Task.Workflow)
+	}
+	return e, err
 }
 
 func (v dashboardView) Document(ctx context.Context, t task.Task) (string, error) {

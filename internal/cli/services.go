@@ -179,6 +179,8 @@ type Workflows interface {
 	CheckWorkflow(fileOrName string) (*workflow.Definition, error)
 	// Passed is what a task has passed at each good end of a workflow. It is empty where there was too much to follow.
 	Passed(def *workflow.Definition) ([]passed.GoodEnd, error)
+	// PassedBy is the same of the workflow that a task is pinned to.
+	PassedBy(ctx context.Context, ref task.WorkflowRef) ([]passed.GoodEnd, error)
 	// WorkflowFolder is where the person's own files are. It may not be there yet.
 	WorkflowFolder() string
 	// CopyWorkflow makes a file of the person's own from a workflow that can be had.

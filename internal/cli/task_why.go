@@ -58,6 +58,9 @@ task has "conflicts": [{"branch", "task", "files", "at"}]; "task" is empty for t
 			if err != nil {
 				return err
 			}
+			if e.Passed, err = h.Workflows.PassedBy(ctx, e.Task.Workflow); err != nil {
+				return err
+			}
 			if as != "" {
 				e = e.For(as)
 			}

@@ -129,9 +129,11 @@ func (p *Program) sayChecked(c checked) {
 		said = count(n, "finding")
 	}
 	p.say("%s: %s (%d states, %d transitions)", c.def.File, said, len(c.def.States), len(c.def.Transitions))
-	if c.strict && c.findings() > 0 {
-		p.say("  strict: no task is created under it; correct it, or say in the file why it is right: %s",
-			c.report.Excuse())
+	if c.def.FindingsRefuse && c.findings() > 0 {
+		p.say("  strict: no task is created under it")
+	}
+	if c.strict && len(c.report.Failed()) > 0 {
+		p.say("  correct it, or say in the file why it is right: %s", c.report.Excuse())
 	}
 	for _, note := range c.notes() {
 		p.say("  note: %s", note)

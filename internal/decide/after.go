@@ -65,7 +65,7 @@ func landing(def *workflow.Definition, t task.Task, events []history.Event) (com
 			first, last = about, cmp.Or(last, about)
 		}
 	}
-	return cmp.Or(commit, t.Subject.Commit), state.Success || merged && state.Terminal && !givesUp(def, t.Status)
+	return cmp.Or(commit, t.Subject.Commit), state.Success || merged && Marks(def, t.Status).Well
 }
 
 // MayBegin judges whether a new task can wait for the others: it begins where starting it leads on from, it is to be

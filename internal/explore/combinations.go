@@ -264,7 +264,8 @@ func evidenceOf(pieces []piece, pick []int) decide.Evidence {
 			text.WriteString("## " + p.section + "\n\n" + p.texts[pick[i]-1] + "\n\n")
 		}
 	}
-	return decide.Evidence{Document: document.Read([]byte(text.String())), Facts: facts}
+	return decide.Evidence{Document: document.Read([]byte(text.String())), Facts: facts,
+		Subject: task.Subject{Commit: presentCommit}}
 }
 
 // met reports whether evidence meets a gate. It asks decide for the one move of a workflow that has no other.

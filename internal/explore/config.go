@@ -62,7 +62,7 @@ func (w *walk) taskOf(c config) task.Task {
 	state := &w.def.States[c.status]
 	t := task.Task{
 		ID: "1", Status: state.Name, Counters: w.tallies[c.counters], Live: !state.Terminal, Version: 1,
-		EnteredAt: born(), CreatedAt: born(),
+		EnteredAt: born(), CreatedAt: born(), Subject: task.Subject{Commit: notedCommit},
 	}
 	if c.previous >= 0 {
 		t.Previous = w.def.States[c.previous].Name

@@ -42,6 +42,7 @@ type event struct {
 	dies      bool
 	killed    bool // the agent did not end by itself with status 0
 	unstarted bool // the agent could not even be started
+	carried   bool // the evidence of the next state is about what that of the last one was about
 }
 
 // byPerson reports whether the event needs a person.

@@ -144,7 +144,7 @@ func (p *passes) after(was place, one step) (now place, can bool) {
 	after := p.configs[one.to]
 	state := &p.def.States[after.status]
 	now = place{at: one.to, noted: was.noted, passed: was.passed, judged: was.judged, found: true}
-	notes := state.Subject != workflow.SubjectCarried // the state's evidence is about what it finds
+	notes := !one.event.carried // the state's evidence is about what it finds
 	switch e := one.event; {
 	case one.moves || one.again || was.at < 0:
 		met := was.at >= 0 && p.meets(before, e)
@@ -157,7 +157,7 @@ func (p *passes) after(was place, one step) (now place, can bool) {
 		case met && p.asked(e):
 			now.judged, now.passed = true, was.passed || was.noted
 		}
-	case !p.starts(before, after, e):
+	case !p.starts(before, after, e) || state.Subject == workflow.SubjectCarried:
 		notes = false
 	}
 	if p.plan {
@@ -302,8 +302,9 @@ func (w *walk) table() []passed.GoodEnd {
 	names, verdicts := w.things()
 	var out []passed.GoodEnd
 	for i := range w.def.States {
-		if decide.Marks(w.def, w.def.States[i].Name).Well {
-			out = append(out, passed.GoodEnd{End: w.def.States[i].Name})
+		name := w.def.States[i].Name
+		if good, said := w.def.Succeeds(name); good || !said && decide.Marks(w.def, name).Well {
+			out = append(out, passed.GoodEnd{End: name, Always: []string{}, Around: []passed.Around{}})
 		}
 	}
 	for _, name := range names {

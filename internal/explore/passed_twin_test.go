@@ -48,6 +48,7 @@ type told struct {
 	override bool
 	merge    bool
 	late     bool // a birth in another state than the first
+	carried  bool // the evidence of the next state is about what that of the last one was about
 }
 
 // parts are all parts of the gates and rules of a workflow.
@@ -142,7 +143,8 @@ func (w *storyteller) evidence(g given) decide.Evidence {
 		}
 		facts[p.Key()] = fact
 	}
-	return decide.Evidence{Document: document.Read([]byte(text)), Facts: facts}
+	return decide.Evidence{Document: document.Read([]byte(text)), Facts: facts,
+		Subject: task.Subject{Commit: "present"}}
 }
 
 // without is the evidence with one thing taken away.
@@ -166,6 +168,7 @@ func (g given) without(thing string) (given, bool) {
 
 // note adds a step to where a change leads: to each place where its hooks are all performed, or one has failed.
 func (w *storyteller) note(from string, s spot, c record.Change, crashed bool, step told) {
+	step.carried = c.Task.Subject.Commit == "noted"
 	w.open = nil
 	seen := w.seen
 	w.seen = map[string]bool{}
@@ -221,6 +224,7 @@ func (w *storyteller) asked(from string, s spot, g given, step told, ask func(de
 
 func (w *storyteller) visitStory(from string, s spot) {
 	now := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+	s.task.Subject = task.Subject{Commit: "noted"}
 	if len(s.owed) > 0 {
 		w.open, w.seen = nil, map[string]bool{}
 		w.add(w.settle(w.perform(s, s.owed, len(s.owed))))
@@ -383,7 +387,7 @@ func (w *storyteller) next(m moment, step told, thing string) (moment, bool) {
 	}
 	m.spot = step.to
 	state, _ := w.def.State(w.spots[step.to].task.Status)
-	if (step.moves || step.starts) && state.Subject != workflow.SubjectCarried {
+	if step.moves && !step.carried || step.starts && state.Subject != workflow.SubjectCarried {
 		m.noted = m.present
 	}
 	return m, true
@@ -490,8 +494,8 @@ func randomWorkflow(r *rand.Rand) string {
 		if roles[name] != "" {
 			keys = append(keys, "role: "+roles[name], "respawn_prompt: go")
 		}
-		if r.IntN(3) == 0 {
-			keys = append(keys, "subject: carried")
+		if at := r.IntN(3); at > 0 {
+			keys = append(keys, "subject: "+[]string{"", "carried", "worktree"}[at])
 		}
 		if r.IntN(5) == 0 {
 			keys = append(keys, "timeout: {after: 1h, then: done}")

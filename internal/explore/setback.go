@@ -56,7 +56,11 @@ func (w *walk) sentBack(at int32, c config, t task.Task, n int8, on string) []ou
 			if i > 0 {
 				w.tellSetback(at, c, to, on, " where no one has left "+asks(w.def.Transitions[edge].Gate))
 			}
-			return []outcome{w.outcomeOf(e, edge, change)}
+			o := w.outcomeOf(e, edge, change)
+			into, _ := w.def.State(to)
+			o.event.carried = into.Subject == workflow.SubjectCarried &&
+				w.def.States[c.status].Subject == workflow.SubjectCarried
+			return []outcome{o}
 		}
 	}
 	w.tellSetback(at, c, to, on, "")

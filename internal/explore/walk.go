@@ -216,6 +216,13 @@ func (w *walk) begin() {
 	}
 }
 
+// The commits that evidence is about in the explorer: what the present state has noted, and what is there now. Decide
+// says which of them a move takes along.
+const (
+	notedCommit   = "noted"
+	presentCommit = "present"
+)
+
 // outcome is what follows from an event, apart from living agents and owed hooks.
 type outcome struct {
 	event event
@@ -232,6 +239,7 @@ func (w *walk) outcomeOf(e event, edge int, c record.Change) outcome {
 	w.left--
 	w.room -= outcomeBytes
 	t := c.Task
+	e.carried = t.Subject.Commit == notedCommit
 	if c.Lease == record.LeaseReserve {
 		t.Workspace = "workspace"
 	}
@@ -425,7 +433,8 @@ func (w *walk) enter(at int32, e event, p performed, moved bool, declared []work
 // samePassed reports whether two events from a configuration to another one pass the same: the table tells them apart
 // where they do not.
 func (w *walk) samePassed(before config, one, other event) bool {
-	return one.edge == other.edge && (one.kind == isPull) == (other.kind == isPull) &&
+	return one.edge == other.edge && one.carried == other.carried && (one.kind == isPull) == (other.kind == isPull) &&
+		shown(one) == shown(other) &&
 		w.meets(before, one) == w.meets(before, other)
 }
 

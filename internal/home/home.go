@@ -53,6 +53,7 @@ type Home struct {
 
 	pinned sync.Map // of *workflow.Definition by digest: a text that a digest names never changes
 	proved sync.Map // what is known of workflows, by digest
+	vast   sync.Map // the digests of those of which a person has heard that they are not proved
 }
 
 // Listed is one workflow or harness file that can be had.
@@ -215,17 +216,17 @@ func (h *Home) FindWorkflow(name string) (*workflow.Definition, Listed, error) {
 func (h *Home) Named(ctx context.Context, name string, strict bool) (_ *workflow.Definition, news []string, err error) {
 	def, listed, err := h.usable(name)
 	if err != nil {
-		return nil, nil, err
+		return nil, news, err
 	}
 	if news, err = h.prove(def, strict); err != nil {
-		return nil, nil, err
+		return nil, news, err
 	}
 	ref := task.WorkflowRef{Name: def.Name, Version: def.Version, Digest: def.Digest}
 	if err := h.keep(ref.Digest, listed.Text); err != nil {
-		return nil, nil, err
+		return nil, news, err
 	}
 	if err := h.Keeper.SaveWorkflow(ctx, ref, listed.Text); err != nil {
-		return nil, nil, err
+		return nil, news, err
 	}
 	h.pinned.Store(name+" "+def.Digest, def)
 	return def, news, nil

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 
 	"orange/internal/edition"
@@ -15,6 +16,7 @@ import (
 	"orange/internal/proc"
 	"orange/internal/task"
 	"orange/internal/workflow"
+	"orange/internal/yaml"
 )
 
 // Proved is where it is noted what came of following a task through the workflow with that digest.
@@ -49,7 +51,6 @@ func (h *Home) prove(def *workflow.Definition, strict bool) (news []string, err 
 	if err != nil {
 		return nil, err
 	}
-	_, again := h.proved.Load(def.Digest)
 	k, fresh, err := h.known(def)
 	if err != nil {
 		return nil, err
@@ -57,7 +58,7 @@ func (h *Home) prove(def *workflow.Definition, strict bool) (news []string, err 
 	if refuses != "" && k.Findings > 0 {
 		return nil, refusal(def, refuses, h.check(def))
 	}
-	if k.Vast && !again {
+	if _, again := h.vast.LoadOrStore(def.Digest, true); k.Vast && !again {
 		news = append(news, fmt.Sprintf("the workflow %q is not proved: there is more to follow than is followed "+
 			"while you wait; %q follows more, and says what is too much", def.Name, "orange workflow check "+def.Name))
 	}
@@ -69,7 +70,7 @@ func (h *Home) prove(def *workflow.Definition, strict bool) (news []string, err 
 	if fresh {
 		err = h.note(k)
 	}
-	return news, err
+	return news, err // the news with an error, too: a person hears of them once
 }
 
 // refuses says what has findings refuse a workflow; empty where nothing does.
@@ -100,10 +101,15 @@ func (h *Home) known(def *workflow.Definition) (k known, fresh bool, err error) 
 	if !there {
 		report := h.check(def)
 		k = known{Digest: def.Digest, Edition: edition.Rules, Vast: len(report.NotProved()) > 0,
-			Findings: len(report.Failed()) + len(def.Warnings()), Passed: report.Passed}
+			Findings: len(report.Failed()) + len(slipsOf(def)), Passed: report.Passed}
 	}
 	h.proved.Store(def.Digest, k)
 	return k, !there, nil
+}
+
+// slipsOf are the findings in a text, wherever it is: that a file has another name than it says is no part of its text.
+func slipsOf(def *workflow.Definition) yaml.Problems {
+	return slices.DeleteFunc(def.Warnings(), func(p yaml.Problem) bool { return p.Rule == "name" })
 }
 
 // note keeps what is known of a workflow, for this program and those after it.
@@ -173,7 +179,7 @@ func (h *Home) check(def *workflow.Definition) explore.Report {
 
 // refusal reports what "orange workflow check" tells.
 func refusal(def *workflow.Definition, why string, report explore.Report) error {
-	warnings := def.Warnings()
+	warnings := slipsOf(def)
 	lines := []string{fmt.Sprintf("cannot use the workflow %q: it has %s (%s)", def.Name,
 		counted(len(report.Failed())+len(warnings)), why)}
 	for _, w := range warnings {

@@ -18,6 +18,7 @@ type call struct {
 	stdin  []byte
 	limit  time.Duration // how long it may take; 0 is for as long as a program may
 	starts bool          // it may start the server
+	asks   bool          // it changes nothing: it may be made twice
 }
 
 // How long tmux may take to answer a question, and to change something: the configuration of a person, which a server
@@ -118,7 +119,7 @@ func (s *Server) speakAt(ctx context.Context, at place, c call) (answer, error) 
 	for try := 1; ; try++ {
 		res, err := s.callAt(ctx, at, c)
 		if c.limit > 0 && errors.Is(err, proc.ErrLate) {
-			if waited += c.limit; c.limit == answerTime && waited == answerTime && !stopped(at) {
+			if waited += c.limit; c.asks && waited == answerTime && !stopped(at) {
 				c.limit = busyTime
 				continue
 			}
@@ -170,7 +171,7 @@ const (
 
 // ask asks a question.
 func (s *Server) ask(ctx context.Context, words ...string) (answer, error) {
-	return s.repeat(ctx, call{words: words, limit: answerTime})
+	return s.repeat(ctx, call{words: words, limit: answerTime, asks: true})
 }
 
 // act is run for commands that may be repeated.

@@ -176,7 +176,8 @@ func RoleIn(s State, h task.Hook) string {
 		return task.RoleWorker
 	}
 	role := SpawnRole(h)
-	if h.Role == "" && role == task.RoleWorker && s.Role != "" && s.Role != task.RoleReviewer {
+	if h.Role == "" && role == task.RoleWorker && s.Role != "" && s.Role != task.RoleReviewer &&
+		s.Role != task.RoleHuman {
 		return s.Role
 	}
 	return role
@@ -196,19 +197,28 @@ func SpawnRole(h task.Hook) string {
 }
 
 // StartIn is the hook that starts the agent of a state by itself, as a respawn does; false for a state in which none
-// works. It starts what the first move in the file starts that leads there, with its harness and its permissions, and
-// has it read the respawn_prompt; without one it reads what that move has it read.
+// works. It starts what the first move in the file starts that leads there, else a birth there, with its harness and its
+// permissions, and has it read the respawn_prompt; without one it reads what that move has it read.
 func (d *Definition) StartIn(s State) (h task.Hook, starts bool) {
-	for i := range d.Transitions {
-		if d.Transitions[i].To != s.Name || starts {
-			continue
-		}
-		for _, first := range d.Transitions[i].Hooks {
-			if !starts && SpawnRole(first.Hook) != "" && RoleIn(s, first.Hook) == s.Role {
+	if s.Role == task.RoleHuman {
+		return h, false
+	}
+	into := func(to task.Status, hooks []Hook) {
+		for _, first := range hooks {
+			if to == s.Name && !starts && SpawnRole(first.Hook) != "" && RoleIn(s, first.Hook) == s.Role {
 				h, starts = first.Hook, true
 				h.Field = "" // it is the same start, counted when the task came here
 			}
 		}
+	}
+	for i := range d.Transitions {
+		into(d.Transitions[i].To, d.Transitions[i].Hooks)
+	}
+	for i := range d.Births {
+		into(d.Births[i].To, d.Births[i].Hooks)
+	}
+	if d.PlanFile != nil {
+		into(d.PlanFile.To, d.PlanFile.Hooks)
 	}
 	if s.RespawnPrompt.Name == "" {
 		return h, starts
