@@ -197,8 +197,8 @@ func SpawnRole(h task.Hook) string {
 }
 
 // StartIn is the hook that starts the agent of a state by itself, as a respawn does; false for a state in which none
-// works. It starts what the first move in the file starts that leads there, else a birth there, with its harness and its
-// permissions, and has it read the respawn_prompt; without one it reads what that move has it read.
+// works. It starts what the first move in the file starts that leads there, else a birth there, with its harness and
+// its permissions, and has it read the respawn_prompt; without one it reads what that move has it read.
 func (d *Definition) StartIn(s State) (h task.Hook, starts bool) {
 	if s.Role == task.RoleHuman {
 		return h, false
