@@ -20,7 +20,8 @@ type passing struct {
 func (p *passes) way(to place) []passing {
 	var out []passing
 	for at := to; at.at >= 0; {
-		one := passing{was: p.from[at.node()], now: at, step: p.by[at.node()]}
+		one := passing{now: at}
+		one.was, one.step = p.last(at)
 		out = append(out, one)
 		at = one.was
 	}

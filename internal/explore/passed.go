@@ -105,9 +105,31 @@ type passes struct {
 	plan    bool   // it is a verdict on a plan: see there
 	written []bool // by state: the plan is made there
 	besides string // what is followed besides the usual: passed.ByMerge, passed.ByBirth, passed.ByOverride or nothing
+	trails  *trails
+}
 
+// trails are the shortest ways to all nodes that were found. They serve one thing after the other: a table needs about
+// 110 bytes for each configuration.
+type trails struct {
+	seen []bool
 	from []place // by node: where the way to it came from
-	by   []step
+	by   []int32 // which way of that configuration it was, or which birth; edited for none of them
+	open []place
+}
+
+const edited = -1
+
+func newTrails(configurations int) *trails {
+	nodes := configurations << 3
+	return &trails{make([]bool, nodes), make([]place, nodes), make([]int32, nodes), nil}
+}
+
+// visit notes the first way to a place.
+func (t *trails) visit(was, now place, by int) {
+	if n := now.node(); !t.seen[n] {
+		t.seen[n], t.from[n], t.by[n] = true, was, int32(by)
+		t.open = append(t.open, now)
+	}
 }
 
 // place is a configuration, with what is so there of two versions of the work: the present one, and the one that the
@@ -255,35 +277,42 @@ func (w *walk) starts(before, after config, e event) bool {
 }
 
 // follow goes all ways, and those besides. It returns the nodes in the order in which they were found, the nearest
-// first.
+// first, until it is called again.
 func (p *passes) follow(besides string) []place {
 	p.besides = besides
-	p.from, p.by = make([]place, len(p.configs)<<3), make([]step, len(p.configs)<<3)
-	seen := make([]bool, len(p.configs)<<3)
-	var open []place
-	visit := func(was, now place, one step) {
-		if n := now.node(); !seen[n] {
-			seen[n], p.from[n], p.by[n] = true, was, one
-			open = append(open, now)
-		}
-	}
-	try := func(was place, one step) {
+	clear(p.trails.seen)
+	p.trails.open = p.trails.open[:0]
+	try := func(was place, by int, one step) {
 		if now, can := p.after(was, one); can && p.follows(was, one) {
-			visit(was, now, one)
+			p.trails.visit(was, now, by)
 		}
 	}
-	for _, one := range p.born {
-		try(place{at: -1}, one)
+	for i, one := range p.born {
+		try(place{at: -1}, i, one)
 	}
-	for n := 0; n < len(open); n++ {
-		for _, one := range p.ways[open[n].at] {
-			try(open[n], one)
+	for n := 0; n < len(p.trails.open); n++ {
+		at := p.trails.open[n]
+		for i, one := range p.ways[at.at] {
+			try(at, i, one)
 		}
-		for _, changed := range p.edits(open[n]) {
-			visit(open[n], changed, step{to: open[n].at, event: event{kind: isEdit, role: -1, edge: -1}})
+		for _, changed := range p.edits(at) {
+			p.trails.visit(at, changed, edited)
 		}
 	}
-	return open
+	return p.trails.open
+}
+
+// last is the step of the shortest way to a place that leads there.
+func (p *passes) last(to place) (was place, one step) {
+	was = p.trails.from[to.node()]
+	by := p.trails.by[to.node()]
+	switch {
+	case was.at < 0:
+		return was, p.born[by]
+	case by == edited:
+		return was, step{to: to.at, event: event{kind: isEdit, role: -1, edge: -1}}
+	}
+	return was, p.ways[was.at][by]
 }
 
 // follows reports whether a step is one of those that are followed now.
@@ -307,28 +336,54 @@ func (w *walk) table() []passed.GoodEnd {
 			out = append(out, passed.GoodEnd{End: name, Always: []string{}, Around: []passed.Around{}})
 		}
 	}
+	trails, besides := newTrails(len(w.configs)), w.besides()
 	for _, name := range names {
-		w.passesOf(name, verdicts[name]).tellEnds(out)
+		p := w.passesOf(name, verdicts[name])
+		p.trails = trails
+		p.tellEnds(out, besides)
+	}
+	return out
+}
+
+// besides are the kinds of ways that there are besides the usual, in the order in which they are followed.
+func (w *walk) besides() []string {
+	merges, births, overrides := false, len(w.born) > 1, false
+	for _, ways := range w.ways {
+		for _, one := range ways {
+			merges, overrides = merges || !shown(one.event), overrides || one.event.override
+		}
+	}
+	out := []string{""}
+	for _, kind := range []struct {
+		name  string
+		there bool
+	}{{passed.ByMerge, merges}, {passed.ByBirth, births}, {passed.ByOverride, overrides}} {
+		if kind.there {
+			out = append(out, kind.name)
+		}
 	}
 	return out
 }
 
 // tellEnds adds the thing to the good ends: to what every way there has passed, or with what leads around it. It is
 // nothing to an end to which no way has it.
-func (p *passes) tellEnds(out []passed.GoodEnd) {
-	asked, told := make([]bool, len(out)), make([]bool, len(out))
-	for _, besides := range []string{"", passed.ByMerge, passed.ByBirth, passed.ByOverride} {
-		all := p.follow(besides)
+func (p *passes) tellEnds(out []passed.GoodEnd, besides []string) {
+	asked, around := make([]bool, len(out)), make([]string, len(out))
+	told := make([]bool, len(out))
+	for _, kind := range besides {
+		all := p.follow(kind)
 		for i := range out {
 			with, without := ends(p.configs, all, p.place(out[i].End))
-			byName := besides == passed.ByBirth || besides == passed.ByOverride
+			byName := kind == passed.ByBirth || kind == passed.ByOverride
 			asked[i] = asked[i] || !byName && (with.found || !slices.Contains(p.gives, true))
 			if without.found && asked[i] && !told[i] {
-				out[i].Around, told[i] = append(out[i].Around, p.around(without, besides)), true
+				out[i].Around, told[i], around[i] = append(out[i].Around, p.around(without, kind)), true, kind
 			}
-			if besides == passed.ByMerge && asked[i] && !told[i] {
-				out[i].Always = append(out[i].Always, p.name)
-			}
+		}
+	}
+	for i := range out {
+		if asked[i] && (!told[i] || around[i] == passed.ByBirth || around[i] == passed.ByOverride) {
+			out[i].Always = append(out[i].Always, p.name)
 		}
 	}
 }
