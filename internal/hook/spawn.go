@@ -206,12 +206,11 @@ func (h *Executor) ticket(job record.Job, agent *harness.Harness, view worktree.
 		harness.Home: h.Home, harness.Branch: t.Branch, harness.Effort: effort, harness.Model: model,
 		harness.SessionID: conversationOf(job.Seat),
 	}
-	if job.Conversation != "" {
-		values[harness.SessionID] = job.Conversation
-	}
 	argv, fresh := agent.Argv(job.Role, job.Hook.Permissions, values), []string(nil)
 	if job.Conversation != "" {
-		argv, fresh = agent.Resume(job.Role, values), argv
+		// A new conversation gets a name of its own: one that broke off early may hold the earlier name and not go on.
+		fresh, values[harness.SessionID] = argv, job.Conversation
+		argv = agent.Resume(job.Role, values)
 	}
 	if t.Counters.Get(record.LimitCount) > 0 { // where the agent ends at once it is at its limit again
 		fresh = nil

@@ -251,6 +251,24 @@ func TestSpawn_saysWhereTheProgramTellsItsConversationAndKeepsAPersonsAway(t *te
 	}
 }
 
+// Defect: where the earlier conversation had broken off too early to go on, the new one was refused: it had the same
+// name.
+func TestSpawn_thatCannotGoOnBeginsAConversationWithANameOfItsOwn(t *testing.T) {
+	t.Parallel()
+	executor, p := newExecutor(t)
+	p.harness = "name: NAME\nworker:\n  command: [PROGRAM, --as, '{session_id}', '{prompt}']\n" +
+		"  resume: [PROGRAM, --on, '{session_id}']\n"
+	job := aJob(action.SpawnAgent, task.RoleWorker)
+	job.Conversation = "earlier"
+	_, err := executor.Perform(t.Context(), job)
+	must(t, err)
+	ticket := ticketOf(t, executor)
+	if !slices.Contains(ticket.Argv, "earlier") || len(ticket.Fresh) < 3 || slices.Contains(ticket.Fresh, "earlier") ||
+		ticket.Fresh[1] != "--as" || ticket.Fresh[2] == "" {
+		t.Errorf("it goes on with %q, else with %q", ticket.Argv, ticket.Fresh)
+	}
+}
+
 func TestSpawn_withoutAnEnvironmentStartsNobody(t *testing.T) {
 	t.Parallel()
 	executor, p := newExecutor(t)
