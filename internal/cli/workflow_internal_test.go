@@ -25,7 +25,9 @@ type shelf struct {
 	found  Simulated
 }
 
-func (s *shelf) PassedBy(context.Context, task.WorkflowRef) ([]passed.GoodEnd, error) { return s.Passed(nil) }
+func (s *shelf) PassedBy(context.Context, task.WorkflowRef) ([]passed.GoodEnd, error) {
+	return s.Passed(nil)
+}
 
 func (s *shelf) Passed(def *workflow.Definition) ([]passed.GoodEnd, error) {
 	return []passed.GoodEnd{{End: "done", Always: []string{"check tests", "a person"}, Around: []passed.Around{

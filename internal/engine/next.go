@@ -211,10 +211,7 @@ func (e *Engine) presentFor(ctx context.Context, id, name string) (*workflow.Def
 func (e *Engine) present(ctx context.Context, name string, strict bool) (*workflow.Definition, error) {
 	def, news, err := e.Rules.Named(ctx, name, strict)
 	for _, text := range news {
-		e.Log.Warn(text, "component", "engine", "workflow", name)
-		if e.Warn != nil {
-			e.Warn(text)
-		}
+		e.warn("", text)
 	}
 	return def, err
 }
