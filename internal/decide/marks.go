@@ -1,6 +1,8 @@
 package decide
 
 import (
+	"slices"
+
 	"orange/internal/stats"
 	"orange/internal/task"
 	"orange/internal/workflow"
@@ -17,6 +19,10 @@ func Marks(def *workflow.Definition, status task.Status) stats.Marks {
 		if to, said := def.Move(command); said && to == status {
 			m.Well = false
 		}
+	}
+	m.Good = m.Well
+	if slices.ContainsFunc(def.States, func(s workflow.State) bool { return s.Success }) {
+		m.Good = state.Success
 	}
 	m.Human = state.Escalation && (state.Role == "" || state.Role == task.RoleHuman)
 	return m

@@ -24,10 +24,17 @@ func TestMarks_sayWhatAStatusMeans(t *testing.T) {
 	for status, want := range map[task.Status]stats.Marks{
 		"dig": {}, "nowhere": {}, "cto": {Escalation: true}, "alone": {Escalation: true, Human: true}, "person": {
 			Escalation: true, Human: true},
-		"done": {Terminal: true, Well: true}, "left": {Terminal: true}, "closed": {Terminal: true},
+		"done": {Terminal: true, Well: true, Good: true}, "left": {Terminal: true}, "closed": {Terminal: true},
 	} {
 		if got := decide.Marks(def, status); got != want {
 			t.Errorf("%s: %+v, want %+v", status, got, want)
+		}
+	}
+	// Where a state says that it is a good end, it alone is one, whatever leads there.
+	def.States[5].Success = true
+	for status, good := range map[task.Status]bool{"done": false, "left": true, "closed": false} {
+		if got := decide.Marks(def, status); got.Good != good || got.Well != (status == "done") {
+			t.Errorf("%s: %+v", status, got)
 		}
 	}
 }

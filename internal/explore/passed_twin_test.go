@@ -416,7 +416,7 @@ func (w *storyteller) histories(thing, besides string) (with, without map[task.S
 	for n := 0; n < len(open); n++ {
 		m := open[n]
 		s := w.spots[m.spot]
-		if decide.Marks(w.def, s.task.Status).Well {
+		if decide.Marks(w.def, s.task.Status).Good {
 			into := without
 			if m.passed[m.present] {
 				into = with

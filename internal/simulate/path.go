@@ -80,7 +80,7 @@ func newPathMap(def *workflow.Definition, named []task.Status) (*pathMap, error)
 func (c *pathMap) goodEnds() map[task.Status]int {
 	out := map[task.Status]int{}
 	for _, s := range c.def.States {
-		if good, said := c.def.Succeeds(s.Name); good || !said && decide.Marks(c.def, s.Name).Well {
+		if decide.Marks(c.def, s.Name).Good {
 			out[s.Name] = 0
 		}
 	}

@@ -16,6 +16,7 @@ import (
 type Marks struct {
 	Terminal   bool // the task is over
 	Well       bool // it is over, and was not given up
+	Good       bool // the workflow says that it ended well here; where it says so of no state, the same as Well
 	Escalation bool // the task was taken out of its usual way
 	Human      bool // and it is a person who has it there
 }

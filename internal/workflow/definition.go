@@ -477,12 +477,3 @@ func (t *Transition) Has(action string) bool {
 func (d *Definition) Index(status task.Status) int {
 	return slices.IndexFunc(d.States, func(s State) bool { return s.Name == status })
 }
-
-// Succeeds reports whether a state is a good end by success: true. Where no state says so, said is false.
-func (d *Definition) Succeeds(status task.Status) (succeeds, said bool) {
-	for i := range d.States {
-		said = said || d.States[i].Success
-		succeeds = succeeds || d.States[i].Success && d.States[i].Name == status
-	}
-	return succeeds, said
-}
