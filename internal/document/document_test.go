@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"strings"
 	"testing"
-	"time"
 )
 
 const simple = `---
@@ -212,6 +211,7 @@ func TestRead_sortsProblemsAndStopsAtEnough(t *testing.T) {
 
 // Whatever an agent pipes into TASK.md, a listing must not wait for it. The inputs are those on which a parser of
 // Markdown or YAML goes quadratic; the bound is wide, as quadratic would be hours.
+// One that looks at the rest of the text again at each character does not end before the tests' own limit.
 func TestRead_isQuickOnJunk(t *testing.T) {
 	t.Parallel()
 	units := map[string]string{
@@ -234,13 +234,9 @@ func TestRead_isQuickOnJunk(t *testing.T) {
 			}
 			junk := strings.Repeat(unit, size/len(unit))
 			for _, text := range []string{junk, "---\nid: a\n---\n" + junk, "---\n" + junk[:maxFront/8] + "\n---\n"} {
-				start := time.Now()
 				d := Read([]byte(text))
 				if d.FrontLen+len(d.Body) != len(text) {
 					t.Errorf("FrontLen %d and a body of %d bytes do not make %d", d.FrontLen, len(d.Body), len(text))
-				}
-				if took := time.Since(start); took > 20*time.Second {
-					t.Errorf("%d bytes took %v", len(text), took)
 				}
 			}
 		})

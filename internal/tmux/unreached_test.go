@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -131,6 +132,23 @@ func TestASocketWhoseFolderCannotBeMade_isNoServerThatIsGone(t *testing.T) {
 	}
 }
 
+// counted has a server's calls of tmux counted.
+func counted(t *testing.T, s *Server) (runs func() int) {
+	t.Helper()
+	dir := t.TempDir()
+	script := filepath.Join(dir, "tmux")
+	text := fmt.Sprintf("#!/bin/sh\necho >>'%s/runs'\nexec '%s' \"$@\"\n", dir, s.program())
+	must(t, os.WriteFile(script, []byte(text), 0o700)) //nolint:gosec // a program
+	s.Program = script
+	return func() int {
+		text, err := os.ReadFile(filepath.Join(dir, "runs"))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			t.Error(err)
+		}
+		return len(text)
+	}
+}
+
 func TestAServerThatDoesNotAnswer_holdsNoCallUp(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
@@ -141,19 +159,21 @@ func TestAServerThatDoesNotAnswer_holdsNoCallUp(t *testing.T) {
 	var all sync.WaitGroup
 	for name := range doors(s, "one", p) {
 		all.Go(func() {
-			alone, began := other(s), time.Now()
+			alone := other(s)
+			asked := counted(t, alone)
 			err := doors(alone, "one", p)[name](t.Context())
-			if took := time.Since(began); err == nil || !strings.Contains(err.Error(), want) || took > 6*time.Second {
-				t.Errorf("%s: after %s the error is %v", name, took, err)
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: the error is %v", name, err)
 			}
-			began = time.Now()
+			first := asked()
 			for again, door := range doors(alone, "one", p) {
 				if err := door(t.Context()); err == nil || !strings.Contains(err.Error(), want) {
 					t.Errorf("%s after %s: the error is %v", again, name, err)
 				}
 			}
-			if took := time.Since(began); took > time.Second {
-				t.Errorf("once it is known that tmux does not answer, calls wait for %s", took)
+			if more := asked() - first; first == 0 || more > 0 {
+				t.Errorf("%s: tmux was asked %d times, and %d times more once it was known not to answer", name, first,
+					more)
 			}
 		})
 	}
