@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"orange/internal/proc"
@@ -14,16 +15,18 @@ import (
 // The terminal types that a machine knows are those of its tmux, which is a script here.
 func TestOpen_takesATerminalTypeThatTheMachineKnows(t *testing.T) {
 	t.Parallel()
-	program := filepath.Join(t.TempDir(), "tmux")
-	const text = `#!/bin/sh
-case " $KNOWN " in
+	const text = `case " $KNOWN " in
 *" $TERM "*) ;;
 *) echo "missing or unsuitable terminal: $TERM" >&2; exit 1 ;;
 esac
 test "$TERM" != dumb || { echo "open terminal failed: terminal does not support clear" >&2; exit 1; }
 echo "$TERM" >"$0.opened"
 `
-	if err := os.WriteFile(program, []byte(text), 0o755); err != nil {
+	script := filepath.Join(t.TempDir(), "tmux")
+	syscall.ForkLock.RLock() // another test's new process would have it open for writing too
+	err := os.WriteFile(script, []byte("#!/bin/sh\n"+text), 0o700) //nolint:gosec // a program
+	syscall.ForkLock.RUnlock()
+	if err != nil {
 		t.Fatal(err)
 	}
 	for name, row := range map[string]struct {
@@ -40,12 +43,12 @@ echo "$TERM" >"$0.opened"
 		"another failure": {term: "dumb", known: "dumb xterm",
 			fails: "cannot open the window: tmux: open terminal failed: terminal does not support clear"},
 	} {
-		_ = os.Remove(program + ".opened")
+		_ = os.Remove(script + ".opened")
 		var told []string
 		env := []string{"PATH=" + os.Getenv("PATH"), "KNOWN=" + row.known, "TERM=" + row.term}
 		tell := func(line string) { told = append(told, line) }
-		err := tmux.Open(t.Context(), proc.Command{Name: program, Env: env}, tell)
-		opened, _ := os.ReadFile(program + ".opened")
+		err := tmux.Open(t.Context(), proc.Command{Name: script, Env: env}, tell)
+		opened, _ := os.ReadFile(script + ".opened")
 		if strings.TrimSpace(string(opened)) != row.opened || row.told != nil && !slices.Equal(told, row.told) ||
 			row.opened == row.term && told != nil {
 			t.Errorf("%s: opened %q and said %q", name, opened, told)

@@ -1,8 +1,6 @@
 package tmux
 
 import (
-	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 	"time"
@@ -42,10 +40,7 @@ func TestPanesOf_takesSilenceForNoAnswer(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
 	mustStart(t, s, Start{Task: "one", Session: "p/one"})
-	silent := &Server{Socket: s.Socket, Config: s.Config, Program: filepath.Join(t.TempDir(), "silent")}
-	if err := os.WriteFile(silent.Program, []byte("#!/bin/sh\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	silent := &Server{Socket: s.Socket, Config: s.Config, Program: program(t, "")}
 	if panes, err := silent.PanesOf(t.Context(), "one"); err == nil {
 		t.Errorf("found %+v, want an error", panes)
 	}
@@ -70,10 +65,7 @@ func TestPanesSince_listsTheWindowsThatShowedSomethingNew(t *testing.T) {
 			t.Errorf("since %v, it being %v, it found %+v, %v; want %d", since, at, panes, err, want)
 		}
 	}
-	silent := &Server{Socket: s.Socket, Config: s.Config, Program: filepath.Join(t.TempDir(), "silent")}
-	if err := os.WriteFile(silent.Program, []byte("#!/bin/sh\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	silent := &Server{Socket: s.Socket, Config: s.Config, Program: program(t, "")}
 	if panes, err := silent.PanesSince(t.Context(), at); err == nil {
 		t.Errorf("found %+v, want an error", panes)
 	}

@@ -60,6 +60,17 @@ func (b *bench) run(m *testing.M) int {
 	return m.Run()
 }
 
+// program writes a script that can be run at once: while it is open for writing no other test starts a process, which
+// would have it open too.
+func program(t *testing.T, text string) (path string) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "program")
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
+	must(t, os.WriteFile(path, []byte("#!/bin/sh\n"+text), 0o700)) //nolint:gosec // a program
+	return path
+}
+
 func (b *bench) script(name string) string { return filepath.Join(b.dir, name) }
 
 // newServer gives a test a server of its own, which is seen to be gone afterwards.

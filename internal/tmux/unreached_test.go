@@ -135,13 +135,9 @@ func TestASocketWhoseFolderCannotBeMade_isNoServerThatIsGone(t *testing.T) {
 // counted has a server's calls of tmux counted.
 func counted(t *testing.T, s *Server) (runs func() int) {
 	t.Helper()
-	dir := t.TempDir()
-	script := filepath.Join(dir, "tmux")
-	text := fmt.Sprintf("#!/bin/sh\necho >>'%s/runs'\nexec '%s' \"$@\"\n", dir, s.program())
-	must(t, os.WriteFile(script, []byte(text), 0o700)) //nolint:gosec // a program
-	s.Program = script
+	s.Program = program(t, fmt.Sprintf("echo >>\"$0.runs\"\nexec '%s' \"$@\"\n", s.program()))
 	return func() int {
-		text, err := os.ReadFile(filepath.Join(dir, "runs"))
+		text, err := os.ReadFile(s.Program + ".runs")
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			t.Error(err)
 		}
@@ -189,11 +185,9 @@ func TestAServerThatHadNoTurn_isAskedOnceMore(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
 	p := mustStart(t, s, Start{Task: "one", Session: "one"})
-	busy, dir := other(s), t.TempDir()
-	busy.Program = filepath.Join(dir, "busy")
-	text := fmt.Sprintf("#!/bin/sh\nif mkdir '%s/once' 2>/dev/null; then exec sleep 20; fi\nexec '%s' \"$@\"\n", dir,
-		s.program())
-	must(t, os.WriteFile(busy.Program, []byte(text), 0o700)) //nolint:gosec // a program
+	busy := other(s)
+	busy.Program = program(t, fmt.Sprintf("if mkdir \"$0.once\" 2>/dev/null; then exec sleep 20; fi\nexec '%s' \"$@\"\n",
+		s.program()))
 	if again, there := pane(t, busy, p.ID); !there || again.Server != p.Server {
 		t.Errorf("the window is %+v, and was %+v", again, p)
 	}
