@@ -23,7 +23,7 @@ test "$TERM" != dumb || { echo "open terminal failed: terminal does not support 
 echo "$TERM" >"$0.opened"
 `
 	script := filepath.Join(t.TempDir(), "tmux")
-	syscall.ForkLock.RLock() // another test's new process would have it open for writing too
+	syscall.ForkLock.RLock()                                       // another test's new process would have it open for writing too
 	err := os.WriteFile(script, []byte("#!/bin/sh\n"+text), 0o700) //nolint:gosec // a program
 	syscall.ForkLock.RUnlock()
 	if err != nil {

@@ -186,8 +186,8 @@ func TestAServerThatHadNoTurn_isAskedOnceMore(t *testing.T) {
 	s := newServer(t)
 	p := mustStart(t, s, Start{Task: "one", Session: "one"})
 	busy := other(s)
-	busy.Program = program(t, fmt.Sprintf("if mkdir \"$0.once\" 2>/dev/null; then exec sleep 20; fi\nexec '%s' \"$@\"\n",
-		s.program()))
+	const text = "if mkdir \"$0.once\" 2>/dev/null; then exec sleep 20; fi\nexec '%s' \"$@\"\n"
+	busy.Program = program(t, fmt.Sprintf(text, s.program()))
 	if again, there := pane(t, busy, p.ID); !there || again.Server != p.Server {
 		t.Errorf("the window is %+v, and was %+v", again, p)
 	}
