@@ -23,7 +23,8 @@ test "$TERM" != dumb || { echo "open terminal failed: terminal does not support 
 echo "$TERM" >"$0.opened"
 `
 	script := filepath.Join(t.TempDir(), "tmux")
-	syscall.ForkLock.RLock()                                       // another test's new process would have it open for writing too
+	// A process that another test starts meanwhile would have the file open for writing too.
+	syscall.ForkLock.RLock()
 	err := os.WriteFile(script, []byte("#!/bin/sh\n"+text), 0o700) //nolint:gosec // a program
 	syscall.ForkLock.RUnlock()
 	if err != nil {
