@@ -16,16 +16,16 @@ import (
 )
 
 func (p *Program) taskReplay() *cobra.Command {
-	var all bool
+	var all, strict bool
 	var file string
 	c := &cobra.Command{
 		Use: "replay [ID]", Short: "Make every past decision on a task again, and compare", Args: between(0, 1),
 		Long: `Make every past decision on a task again, from nothing but what was recorded with it, and compare
 the result with the history, byte by byte. Events that only report what was done are skipped.
-Decisions by another edition of the rules, of an earlier orange, are counted apart: Orange checks
-their events and texts, and does not make them again.
+Decisions by another edition of the rules, of an earlier orange, are counted as not checked: Orange
+looks at their events and texts, and does not make them again.
 Exit status: 0 if all come out the same, 1 if one does not, or cannot be made again because
-something that it was made from is lost.
+something that it was made from is lost. With --strict it is 1 too if one was not checked.
 
 --workflow FILE makes them by the rules of that workflow (a file, or a name) instead, each on the
 task as it was then, and lists those that would have come out otherwise. With --all it takes the
@@ -53,10 +53,11 @@ three of its tasks. A task that cannot be looked at has "trouble".`,
 			if err != nil {
 				return err
 			}
-			return p.replayed(replayed, file)
+			return p.replayed(replayed, file, strict)
 		}),
 	}
 	c.Flags().BoolVar(&all, "all", false, "all tasks; with --workflow, all of the workflow of that name")
+	c.Flags().BoolVar(&strict, "strict", false, "exit with 1 where a decision was not checked")
 	c.Flags().StringVar(&file, "workflow", "",
 		"the workflow by whose rules the decisions are made, instead of those that they were made by")
 	return c
@@ -115,7 +116,7 @@ func groupsOf(all []replay.Replayed) []untoldGroup {
 
 // replayed tells what came of decisions that were made again; file is the workflow by whose rules they were, if
 // by another one's.
-func (p *Program) replayed(all replay.Replays, file string) error {
+func (p *Program) replayed(all replay.Replays, file string, strict bool) error {
 	var sum replay.Replayed
 	troubled := 0
 	for _, r := range all.Tasks {
@@ -152,14 +153,14 @@ func (p *Program) replayed(all replay.Replays, file string) error {
 			count(len(all.Tasks), "task"), count(sum.Decisions, "decision"), sum.Equal, sum.Decisions-sum.Equal,
 			len(sum.Untold))
 		if sum.OtherEdition > 0 {
-			p.say("%s by another edition of the rules: not made again", count(sum.OtherEdition, "decision"))
+			p.say("not checked: %s by another edition of the rules", count(sum.OtherEdition, "decision"))
 		}
 		if troubled > 0 {
 			p.say("%s could not be looked at", count(troubled, "task"))
 		}
 		p.others(all.Others)
 	}
-	if troubled > 0 || !same && file == "" {
+	if troubled > 0 || !same && file == "" || strict && sum.OtherEdition > 0 {
 		return &ended{exitFailed}
 	}
 	return nil
