@@ -49,6 +49,9 @@ func (p *Program) projectAdd() *cobra.Command {
 		if wanted, err = merged.of(c, wanted); err != nil {
 			return err
 		}
+		if err := mayPromise(c, h, wanted); err != nil {
+			return err
+		}
 		added, err := h.Projects.AddRepository(ctx, path, wanted)
 		if err != nil {
 			return err
@@ -137,6 +140,7 @@ func (p *Program) projectList() *cobra.Command {
 
 func (p *Program) projectUpdate() *cobra.Command {
 	var size int
+	var live bool
 	var workflow, path, branch string
 	var timeouts []string
 	var wantedIn worktreeFlags
@@ -179,6 +183,9 @@ func (p *Program) projectUpdate() *cobra.Command {
 		if project, err = merged.of(c, project); err != nil {
 			return err
 		}
+		if err := mayPromise(c, h, project); err != nil {
+			return err
+		}
 		if c.Flags().Changed("path") {
 			if project, err = h.Workspaces.Relocate(ctx, project, path); err != nil {
 				return err
@@ -192,10 +199,15 @@ func (p *Program) projectUpdate() *cobra.Command {
 		if err := h.Projects.UpdateProject(ctx, project); err != nil {
 			return err
 		}
+		if err := promiseLive(ctx, h, project, live); err != nil {
+			return err
+		}
 		return p.sayProject("updated", project)
 	})
 	wantedIn.add(c)
 	merged.add(c)
+	c.Flags().BoolVar(&live, "live", false, "hold its live tasks to the promise too: they keep the one that they were "+
+		"created with")
 	c.Flags().StringVar(&path, "path", "", "where its repository was moved to; the worktrees are joined with it again")
 	c.Flags().StringVar(&branch, "default-branch", "", "the present name of the branch that work is merged into")
 	c.Flags().IntVar(&size, "pool-size", 0, "how many workspaces at most")

@@ -23,6 +23,7 @@ type mergingFlags struct {
 	merge, strategy, push, forge string
 	checks, bots                 []string
 	generated, protected         []string
+	promise                      []string
 	strict                       bool
 }
 
@@ -41,6 +42,8 @@ func (m *mergingFlags) add(c *cobra.Command) {
 	flags.StringArrayVar(&m.protected, "protected", nil, "no task changes a file of this pattern unless a person "+
 		"allows it; with + before it none adds one either (repeatable)")
 	flags.BoolVar(&m.strict, "strict", false, "no task is created under a workflow with findings")
+	flags.StringArrayVar(&m.promise, "promise", nil, "what its tasks have passed at each good end: \"check tests\", "+
+		"\"## Review PASS\", \"a person\" (repeatable)")
 	flags.StringArrayVar(&m.bots, "pr-bot", nil, "a program whose reviews of pull requests count as a person's, by "+
 		"its login (repeatable)")
 }
@@ -67,6 +70,9 @@ func (m *mergingFlags) of(c *cobra.Command, p task.Project) (task.Project, error
 	}
 	if c.Flags().Changed("strict") {
 		p.Strict = m.strict
+	}
+	if c.Flags().Changed("promise") {
+		p.Promise = withoutEmpty(m.promise)
 	}
 	if c.Flags().Changed("pr-bot") {
 		p.PRBots = nil
@@ -136,6 +142,9 @@ func mergingLines(p task.Project) []string {
 	}
 	if p.Strict {
 		lines = append(lines, "no task is created under a workflow with findings")
+	}
+	if len(p.Promise) > 0 {
+		lines = append(lines, "its tasks have passed at each good end: "+strings.Join(p.Promise, "; "))
 	}
 	if len(p.PRBots) > 0 {
 		lines = append(lines, "reviews of these programs count: "+strings.Join(p.PRBots, ", "))

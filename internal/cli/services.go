@@ -181,6 +181,8 @@ type Workflows interface {
 	Passed(def *workflow.Definition) ([]passed.GoodEnd, error)
 	// PassedBy is the same of the workflow that a task is pinned to.
 	PassedBy(ctx context.Context, ref task.WorkflowRef) ([]passed.GoodEnd, error)
+	// Promises refuses a workflow that leads around its own promise, or that cannot keep a project's.
+	Promises(def *workflow.Definition, promise []string) error
 	// WorkflowFolder is where the person's own files are. It may not be there yet.
 	WorkflowFolder() string
 	// CopyWorkflow makes a file of the person's own from a workflow that can be had.

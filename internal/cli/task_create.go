@@ -107,7 +107,7 @@ missing, and "orange task spawn" starts it all the same.`,
 	c.Flags().StringVar(&contextFrom, "context", "", "file with more about the task; - reads standard input")
 	from.flags(c)
 	ruleFlags(c, &n, &planFrom)
-	startFlags(c, &after, &attach, &noSpawn, &dry)
+	startFlags(c, &n, &after, &attach, &noSpawn, &dry)
 	return c
 }
 
@@ -149,10 +149,11 @@ func branchAndSummary(ctx context.Context, c *cobra.Command, n *task.New, args [
 }
 
 // startFlags say when a new task is started, and whether its window opens.
-func startFlags(c *cobra.Command, after *[]string, attach, noSpawn, dry *bool) {
+func startFlags(c *cobra.Command, n *task.New, after *[]string, attach, noSpawn, dry *bool) {
 	c.Flags().BoolVar(dry, "dry-run", false, "create nothing: say what the task needs to start, and what is missing")
 	c.Flags().StringSliceVar(after, "after", nil, "tasks of the project that come first, as ID,ID: it starts by "+
 		"itself once all are done and the default branch has their commits")
+	c.Flags().StringVar(&n.Reason, "reason", "", "why it starts, for the history")
 	c.Flags().BoolVar(attach, "attach", false, "then open the agent's window, as orange task attach does")
 	c.Flags().BoolVar(noSpawn, "no-spawn", false, "only create it; start it later with orange task spawn")
 }

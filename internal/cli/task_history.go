@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -8,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"orange/internal/history"
+	"orange/internal/passed"
 	"orange/internal/printable"
 	"orange/internal/task"
 )
@@ -104,8 +106,14 @@ func (p *Program) eventLine(e history.Event) string {
 	if words := e.Data[task.DataLastWords]; words != "" {
 		text += "  last words: " + oneLine(words, 200)
 	}
-	if ignored := e.Data[history.DataOverride]; ignored != "" {
+	if ignored := cmp.Or(e.Data[history.DataOverride], e.Data[passed.DataForced]); ignored != "" {
 		text += "  in spite of " + oneLine(ignored, 100)
+	}
+	if skipped := e.Data[passed.DataSkipped]; skipped != "" {
+		text += "  by force past " + oneLine(strings.ReplaceAll(skipped, "\n", "; "), 100)
+	}
+	if without := e.Data[passed.DataWithout]; without != "" {
+		text += "  merged elsewhere without " + oneLine(strings.ReplaceAll(without, "\n", "; "), 100)
 	}
 	if e.Subject.Commit != "" {
 		text += fmt.Sprintf("  at %.7s", e.Subject.Commit)

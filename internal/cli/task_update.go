@@ -18,6 +18,7 @@ func (p *Program) taskUpdate() *cobra.Command {
 	var ask asker
 	var status, summary, branch, worker, reviewer string
 	var allowed []string
+	var seen bool
 	c := &cobra.Command{
 		Use: "update [ID]", Short: "Ask for a status, or change the summary, the branch or a harness",
 		Args: between(0, 1),
@@ -26,14 +27,15 @@ the workflow has the transition, the caller's role may ask for it, and the evide
 nothing changes and the exit status is 3.
 --branch without a value takes over the branch that the workspace has now. A harness counts for the
 agents that are started from now on: "orange task respawn" starts one again that has ended.
---may-change is a person's: the task may change files that its project protects from then on.`,
+--may-change is a person's: the task may change files that its project protects from then on. So is
+--seen: it takes away the mark of a task that is over, such as one that was merged elsewhere.`,
 		Example: `  orange task update --status agent-review
   orange task update 4Fz --branch fix/typo --summary "Mend the typo"
   orange task update 4Fz --harness codex`,
 	}
 	c.RunE = p.onKeyed(&ask.as, &ask.requestKey, func(ctx context.Context, h *Services, id string,
 		actor task.Actor) error {
-		u := task.Update{Actor: actor, Reason: ask.reason}
+		u := task.Update{Actor: actor, Reason: ask.reason, Seen: seen}
 		var err error
 		if u.MayChange, err = mayChange(allowed); err != nil {
 			return err
@@ -71,6 +73,7 @@ agents that are started from now on: "orange task respawn" starts one again that
 	c.Flags().StringVar(&reviewer, "review-harness", "", "that of the reviewers")
 	c.Flags().StringArrayVar(&allowed, "may-change", nil, "the task may change files of this pattern, though the "+
 		"project protects them; with --reason (repeatable)")
+	c.Flags().BoolVar(&seen, "seen", false, "take the mark away of a task that is over: you have looked after it")
 	c.Flags().StringVar(&branch, "branch", "", "the new branch; without a value the one that the workspace has now")
 	c.Flags().Lookup("branch").NoOptDefVal = presentBranch
 	ask.flags(c)
@@ -90,7 +93,7 @@ func mayChange(given []string) ([]string, error) {
 
 // changesApart reports whether an update changes something besides the status, which is a request of its own.
 func changesApart(c *cobra.Command) bool {
-	return slices.ContainsFunc([]string{"summary", "branch", "harness", "review-harness", "may-change"},
+	return slices.ContainsFunc([]string{"summary", "branch", "harness", "review-harness", "may-change", "seen"},
 		c.Flags().Changed)
 }
 
@@ -99,10 +102,10 @@ const presentBranch = "the present one"
 
 func (p *Program) update(ctx context.Context, h *Services, id string, u task.Update, req task.Request) error {
 	changes := u.Summary != nil || u.Branch != nil || u.Harness != nil || u.ReviewHarness != nil ||
-		len(u.MayChange) > 0
+		len(u.MayChange) > 0 || u.Seen
 	if !changes && req.To == "" {
-		return usage("nothing to update: give --status, --summary, --branch, --harness, --review-harness or " +
-			"--may-change")
+		return usage("nothing to update: give --status, --summary, --branch, --harness, --review-harness, " +
+			"--may-change or --seen")
 	}
 	if changes {
 		t, err := h.Commands.Update(ctx, id, u)
@@ -113,6 +116,9 @@ func (p *Program) update(ctx context.Context, h *Services, id string, u task.Upd
 			said := t.ID + " is on branch " + t.Branch + ": " + t.Summary
 			if len(u.MayChange) > 0 {
 				said = t.ID + " may change " + strings.Join(u.MayChange, " ")
+			}
+			if u.Seen {
+				said = t.ID + " has no mark any more"
 			}
 			if u.Harness != nil || u.ReviewHarness != nil {
 				said = fmt.Sprintf("%s: worker %s, reviewer %s", t.ID, t.Harness, cmp.Or(t.ReviewHarness, t.Harness))

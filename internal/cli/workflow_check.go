@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"orange/internal/explore"
+	"orange/internal/passed"
 	"orange/internal/workflow"
 	"orange/internal/yaml"
 )
@@ -23,10 +24,11 @@ func (p *Program) workflowCheck() *cobra.Command {
 		Use: "check FILE|NAME", Short: "Check a workflow file and report all that is wrong with it",
 		Args: between(1, 1),
 		Long: `Check a workflow file. What the file may not say is a problem, and no task can be created under it:
-exit status 2. All else that is found is a finding, with the shortest way there, what can happen to
-who leaves it so, and what to do: Orange follows a task through everything that can happen. Findings
-refuse the file only where it says strict: true, or with --strict: exit status 1, as where there was
-too much to follow to the end. Last it prints what a task has passed at each good end.`,
+exit status 2. A way around what the file promises is one. All else that is found is a finding, with
+the shortest way there, what can happen to who leaves it so, and what to do: Orange follows a task
+through everything that can happen. Findings refuse the file only where it says strict: true, or
+with --strict: exit status 1, as where there was too much to follow to the end. Last it prints what
+a task has passed at each good end.`,
 		Example: "  orange workflow check my.yml\n  orange workflow check default\n  orange " +
 			"workflow check my.yml --format sarif > my.sarif",
 		ValidArgsFunction: p.workflowNames(cobra.ShellCompDirectiveDefault),
@@ -35,12 +37,8 @@ too much to follow to the end. Last it prints what a task has passed at each goo
 				return usage("found %q as --format, %s", form, yaml.Expected(form, []string{formSARIF}))
 			}
 			def, err := h.Workflows.CheckWorkflow(args[0])
-			var problems yaml.Problems
-			if errors.As(err, &problems) && form == formSARIF {
-				return errors.Join(p.printJSON(p.sarif(problems, nil, "", explore.Report{})), &ended{status: exitUsage})
-			}
 			if err != nil {
-				return err
+				return p.notUsable(err, form)
 			}
 			found := checked{def: def, warnings: def.Warnings(), quick: quick, strict: strict || def.FindingsRefuse}
 			if !quick {
@@ -52,6 +50,9 @@ too much to follow to the end. Last it prints what a task has passed at each goo
 				far.end()
 				found.took = time.Since(began)
 			}
+			if broken := passed.Broken(def, found.report.Passed); len(broken) > 0 {
+				return p.notUsable(broken, form)
+			}
 			return p.tellChecked(found, form)
 		}),
 	}
@@ -60,6 +61,15 @@ too much to follow to the end. Last it prints what a task has passed at each goo
 	c.Flags().StringVar(&form, "format", "", "sarif: the form that code hosts read")
 	complete(c, "format", cobra.FixedCompletions([]string{formSARIF}, cobra.ShellCompDirectiveNoFileComp))
 	return c
+}
+
+// notUsable reports what no task can be created with.
+func (p *Program) notUsable(err error, form string) error {
+	var problems yaml.Problems
+	if errors.As(err, &problems) && form == formSARIF {
+		return errors.Join(p.printJSON(p.sarif(problems, nil, "", explore.Report{})), &ended{status: exitUsage})
+	}
+	return err
 }
 
 // checked is all that was found out about a workflow that loads.

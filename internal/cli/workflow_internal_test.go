@@ -36,6 +36,8 @@ func (s *shelf) Passed(def *workflow.Definition) ([]passed.GoodEnd, error) {
 	}}}, s.err
 }
 
+func (s *shelf) Promises(*workflow.Definition, []string) error { return s.err }
+
 func (s *shelf) Workflows() ([]WorkflowFile, error) { return slices.Clone(s.files), s.err }
 func (s *shelf) WorkflowFolder() string             { return s.folder }
 

@@ -113,7 +113,7 @@ func AnotherByAgent(actor task.Actor, made []string) error {
 // Start judges whether the creator of a task may have it started at once. Orange asks before it creates the task: if
 // it created one and then refused to start it, the creator would create another. An agent that could start other
 // agents could do so without end.
-func Start(def *workflow.Definition, t task.Task, actor task.Actor) error {
+func Start(def *workflow.Definition, t task.Task, actor task.Actor, reason string) error {
 	to, err := SpawnTarget(def, t)
 	if err != nil {
 		return err
@@ -130,6 +130,15 @@ func Start(def *workflow.Definition, t task.Task, actor task.Actor) error {
 	}
 	if !slices.Contains(Open(def, t, actor), to) {
 		return startDenied(to, actor, "create it with --no-spawn; have someone start it who may (orange task spawn)")
+	}
+	takesReason := func(edge *workflow.Transition) bool { return edge.Reason }
+	if ways := edges(def, t, to); document.Blank(reason) && slices.ContainsFunc(ways, takesReason) &&
+		!t.WaitsForTasks() { // else that is the reason
+		return &rejection.Rejection{Code: rejection.ReasonMissing, From: t.Status, To: to,
+			Message: fmt.Sprintf("cannot create a task that is started at once: the workflow %q asks why it starts",
+				def.Name),
+			Details: []rejection.Detail{{Condition: "a reason", Found: "none",
+				Want: "say why: --reason TEXT; or create it with --no-spawn"}}}
 	}
 	return nil
 }

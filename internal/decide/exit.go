@@ -322,41 +322,23 @@ func tooMany(rule *workflow.Rule, t task.Task) task.Status {
 	return rule.Then
 }
 
-// escalate adds the move of the rule's threshold. Only the monitor takes that edge, and the guards and gates of a
-// declared edge between the same states do not apply.
+// escalate adds the move of the rule's threshold, by force.
 func (x *exit) escalate(c *record.Change, to task.Status, count int) {
 	if _, exists := x.def.State(to); !exists {
 		return // the task stays, with its attention mark: the workflow has no place for it
 	}
-	hooks := escalationHooks(x.def, c.Task, to)
+	if Marks(x.def, to).Good {
+		c.Task.Attention = fmt.Sprintf("crash %d: %s; %s", count, c.Events[0].Reason, goodByForce(to))
+		return
+	}
 	from := c.Task.Status
-	c.Task = enter(x.def, c.Task, to, hooks, x.now)
-	c.Task.Subject = unjudged(x.def, to, task.Actor{Rule: true}, x.ev)
-	c.Task.Attention = fmt.Sprintf("%d crashes in %q; the last: %s", count, from, c.Events[0].Reason)
-	c.Task.Counters = c.Task.Counters.With(task.CrashCount, count) // it tells why the task is here
-	c.Hooks, c.Entered, c.Entry = hooks, true, Digests(x.def, to, x.ev)
-	c.Lease = lease(c.Task, hooks)
-	c.Events = append(c.Events, history.Event{
-		Time: x.now, Type: history.AutoAdvanced, Actor: task.ActorEngine, From: from, To: to,
-		Reason: fmt.Sprintf("%d crashes in %q", count, from), Counters: c.Task.Counters, Workflow: x.def.Digest,
-		Hooks:   actions(hooks),
-		Subject: c.Task.Subject, Data: map[string]string{history.DataCrash: strconv.Itoa(count)},
-	})
-}
-
-// escalationHooks are the hooks of the declared edge if it starts an agent or ends the task. Otherwise they end a
-// reviewer and notify the worker. A worker that has died starts with the prompt of the new status.
-func escalationHooks(def *workflow.Definition, t task.Task, to task.Status) []task.Hook {
-	state, _ := def.State(to)
-	for _, edge := range edges(def, t, to) {
-		if edge.Spawns() || state.Terminal {
-			return hooksOf(edge.Hooks)
-		}
-	}
-	if state.Terminal {
-		return []task.Hook{{Action: action.KillSession}, {Action: action.ReleaseWorkspace}}
-	}
-	return []task.Hook{{Action: action.KillReviewer}, {Action: action.NotifyWorker}}
+	moved := byForce(x.def, c.Task, to, x.ev, map[string]string{history.DataCrash: strconv.Itoa(count)}, x.now)
+	moved.Task.Counters = moved.Task.Counters.With(task.CrashCount, count) // it tells why the task is here
+	moved.Task.Attention = fmt.Sprintf("%d crashes in %q; the last: %s", count, from, c.Events[0].Reason)
+	move := moved.Events[0]
+	move.Reason, move.Counters = fmt.Sprintf("%d crashes in %q", count, from), moved.Task.Counters
+	moved.Expect, moved.Events, moved.DeadHook = c.Expect, append(c.Events, move), c.DeadHook
+	*c = moved
 }
 
 // NeedsWords reports whether a change notifies people of a death whose last words they will want to see.

@@ -365,6 +365,7 @@ func TestExit_thatIsFinalGivesBackWhatTheTaskHolds(t *testing.T) {
 	def := &workflow.Definition{
 		Name:   "tiny",
 		States: []workflow.State{{Name: "busy", Role: "worker"}, {Name: "lost", Terminal: true}},
+		Moves:  []workflow.Move{{Command: workflow.MoveCancel, To: "lost"}},
 		Exit: workflow.Exit{
 			Rules: []workflow.Rule{{Status: "busy", Action: workflow.ActionCrash, StuckAfter: 1, Then: "lost"}}},
 	}

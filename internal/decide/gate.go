@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"orange/internal/document"
+	"orange/internal/history"
+	"orange/internal/passed"
 	"orange/internal/rejection"
 	"orange/internal/task"
 	"orange/internal/workflow"
@@ -22,7 +24,9 @@ type Evidence struct {
 	Entry    []task.Evidence    // what was there when the present status began
 	Start    []task.Evidence    // the verdicts that were there when the present status's agent was started last
 	Subject  task.Subject       // what the evidence of this moment is about
-	Passed   bool               // see the function; looked up only where no person put the work up
+	History  []history.Event    // the task's whole history; looked up only where LooksBack says so
+	NoRoom   bool               // there is no free workspace for the move
+	Landed   bool               // the task's work was merged elsewhere: whatever it has passed, that is a fact
 	Facts    map[string]Fact    // what was seen of the parts that do not look at the document, by their Key
 }
 
@@ -217,6 +221,7 @@ type judgment struct {
 	files  int             // which are so many
 	ended  int             // how many are a verdict that a person may take all the same, see endedVerdict
 	rested []task.Evidence // what the gate relied on, when it is met
+	good   []workflow.Part // what it was met with of what work passes
 	notes  []string
 }
 
@@ -241,6 +246,7 @@ func (j *judgment) add(other judgment) {
 	j.unmet, j.notes = append(j.unmet, other.unmet...), append(j.notes, other.notes...)
 	j.moved, j.ended = j.moved+other.moved, j.ended+other.ended
 	j.held, j.files = j.held+other.held, max(j.files, other.files)
+	j.good = append(j.good, other.good...)
 	for _, e := range other.rested {
 		j.rested = addOnce(j.rested, e)
 	}
@@ -318,6 +324,9 @@ func judgeFact(j *judgment, p workflow.Part, ev Evidence) {
 	if len(j.unmet) == before && fact.Digest != "" {
 		j.rested = addOnce(j.rested, evidence)
 	}
+	if len(j.unmet) == before && passed.Good(&p) {
+		j.good = append(j.good, p)
+	}
 }
 
 func judgeSection(j *judgment, p workflow.Part, ev Evidence) {
@@ -350,6 +359,9 @@ func judgeSection(j *judgment, p workflow.Part, ev Evidence) {
 	}
 	if len(j.unmet) == before {
 		j.rested = addOnce(j.rested, evidence)
+		if passed.Good(&p) {
+			j.good = append(j.good, p)
+		}
 	}
 }
 

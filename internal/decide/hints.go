@@ -11,7 +11,7 @@ import (
 )
 
 // withHints adds hints to conditions that are unmet because the work is not what was judged: how to have it judged as
-// it is now, and how to send it back.
+// it is now. None of them advises another verdict: what to think of the work is its judge's.
 func withHints(def *workflow.Definition, t task.Task, actor task.Actor, unmet []rejection.Detail) []rejection.Detail {
 	if actor.Rule { // no one who could act on a hint reads it
 		return unmet
@@ -32,12 +32,8 @@ func hintsFor(def *workflow.Definition, t task.Task, actor task.Actor, d rejecti
 	if own := restartHint(def, t, actor, judge, d.MovedTip); d.NewVerdict && own != "" {
 		return []string{"what is there now is judged again with: " + own}
 	}
-	var ways []string
-	if back := reviseHint(def, t, actor); back != "" {
-		ways = append(ways, "if it is to stay as it is now, give the verdict FAIL: "+back)
-	}
 	if !d.NewVerdict || judge == "" {
-		return ways
+		return nil
 	}
 	who, ends := "a person has", "a person ends the agent and has"
 	person := task.Actor{Role: task.RoleHuman}
@@ -46,12 +42,12 @@ func hintsFor(def *workflow.Definition, t task.Task, actor task.Actor, d rejecti
 	}
 	state, _ := def.State(t.Status)
 	if theirs := restartHint(def, t, person, judge, d.MovedTip); theirs != "" {
-		ways = append(ways, fmt.Sprintf("%s what is there now judged again with: %s", who, theirs))
+		return []string{fmt.Sprintf("%s what is there now judged again with: %s", who, theirs)}
 	} else if judge == t.Status && state.RespawnPrompt.Name != "" &&
 		(d.MovedTip || state.Subject == workflow.SubjectWorktree) {
-		ways = append(ways, fmt.Sprintf("%s another one judge what is there now: orange task respawn %s", ends, t.ID))
+		return []string{fmt.Sprintf("%s another one judge what is there now: orange task respawn %s", ends, t.ID)}
 	}
-	return ways
+	return nil
 }
 
 // judgedIn is the state in which the work that a state relies on is judged: the state itself, or the one whose
@@ -100,19 +96,6 @@ func restartHint(def *workflow.Definition, t task.Task, actor task.Actor, judge 
 	again := slices.ContainsFunc(def.Redo, func(s workflow.Named) bool { return s.Name == string(judge) })
 	if again && actor.Role == task.RoleHuman {
 		return fmt.Sprintf("orange task redo %s %s --reason TEXT", t.ID, judge)
-	}
-	return ""
-}
-
-// reviseHint is the command with which an actor sends the work back with the verdict FAIL; empty if the actor may
-// not.
-func reviseHint(def *workflow.Definition, t task.Task, actor task.Actor) string {
-	t.Counters = resetBy(def, t.Counters, actor)
-	failing := func(p workflow.Part) bool { return p.Verdict == "FAIL" }
-	for _, edge := range outgoing(def, t) {
-		if Allows(edge, actor) && Passes(edge, t) && slices.ContainsFunc(workflow.Leaves(edge.Gate), failing) {
-			return edge.Command(t.ID, edge.To) + asRole(actor)
-		}
 	}
 	return ""
 }

@@ -1,10 +1,12 @@
 package decide
 
 import (
+	"fmt"
 	"slices"
 
 	"orange/internal/history"
 	"orange/internal/record"
+	"orange/internal/rejection"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -51,4 +53,22 @@ func resetBy(def *workflow.Definition, c task.Counters, actor task.Actor) task.C
 		}
 	}
 	return c
+}
+
+// MaySee refuses to take the mark of a task away because someone has looked after it: a person does that, once the task
+// is over. The mark of a live one goes with its next move.
+func MaySee(t task.Task, actor task.Actor) error {
+	no := &rejection.Rejection{Code: rejection.ActorDenied, Task: t.ID,
+		Message: fmt.Sprintf("cannot take the mark of task %s away", t.ID)}
+	switch {
+	case !isPerson(actor):
+		no.Details = []rejection.Detail{{Condition: "who has looked", Found: asker(actor), Want: "ask a person to"}}
+	case t.Live:
+		no.Details = []rejection.Detail{{Condition: "a task that is over",
+			Found: fmt.Sprintf("one that is %q", t.Status),
+			Want:  "do what the mark says; the next move takes it away"}}
+	default:
+		return nil
+	}
+	return no
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"orange/internal/action"
@@ -137,7 +138,7 @@ func (ev Evidence) Merged(def *workflow.Definition, t task.Task, to task.Status,
 		facts[p.Key()] = Fact{Holds: true, Source: "git " + p.Git, Where: pr.URL, Text: text,
 			Digest: document.Digest(text)}
 	}
-	ev.Facts = facts
+	ev.Facts, ev.Landed = facts, true
 	return ev
 }
 
@@ -145,8 +146,8 @@ func (ev Evidence) Merged(def *workflow.Definition, t task.Task, to task.Status,
 // reviewed.
 func MarkOtherHead(before, after task.Task, pr record.PullRequest) task.Task {
 	if pr.State == record.PRMerged && before.Subject.Reviewed && pr.Commit != "" && pr.Commit != before.Subject.Commit {
-		after.Attention = fmt.Sprintf("merged %.7s, reviewed %.7s: look at what lies between", pr.Commit,
-			before.Subject.Commit)
+		other := fmt.Sprintf("merged %.7s, reviewed %.7s: look at what lies between", pr.Commit, before.Subject.Commit)
+		after.Attention = strings.TrimPrefix(after.Attention+"; "+other, "; ")
 	}
 	return after
 }

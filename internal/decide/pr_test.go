@@ -186,7 +186,7 @@ func TestOtherHead_marksWhatWasMergedOtherwiseThanReviewed(t *testing.T) {
 		want    string
 	}{
 		"another head": {record.PRMerged, "2222222bbbb", reviewed,
-			"merged 2222222, reviewed 1111111: look at what lies between"},
+			"as it was; merged 2222222, reviewed 1111111: look at what lies between"},
 		"the same":               {record.PRMerged, "1111111aaaa", reviewed, "as it was"},
 		"nobody knows the head":  {record.PRMerged, "", reviewed, "as it was"},
 		"nobody has reviewed it": {record.PRMerged, "2222222bbbb", task.Subject{Commit: "1111111aaaa"}, "as it was"},

@@ -81,6 +81,7 @@ func TestExit_byTooManyCrashesNotesWhatStandsThereAndSaysWhyItIsThere(t *testing
 	// A move without pending hooks forgets the crashes at once: not this one.
 	crash.Then = "lost"
 	def = tiny([]workflow.Transition{{From: "busy", To: "lost"}}, crash)
+	def.Moves = []workflow.Move{{Command: workflow.MoveCancel, To: "lost"}}
 	if got := shape(decide.Exit(def, one, evidence(""), deathOf("worker"),
 		noon)); got != "agent.crashed, auto.advanced busy->lost | lost crashes=2 | " {
 		t.Errorf("it leads to %s", got)
@@ -182,6 +183,24 @@ func TestInstructed_wantsAWordOfWhatToChange(t *testing.T) {
 	}
 }
 
+func TestStart_takesAReasonWhereTheWorkflowAsksForOne(t *testing.T) {
+	t.Parallel()
+	def := tiny([]workflow.Transition{{From: "todo", To: "busy", Reason: true, Hooks: []workflow.Hook{
+		{Hook: task.Hook{Action: action.SpawnAgent}}}}})
+	def.Initial = "todo"
+	if err := decide.Start(def, newTask("todo"), human(), " "); codeOf(err) != rejection.ReasonMissing {
+		t.Errorf("without a reason: %v", err)
+	}
+	if err := decide.Start(def, newTask("todo"), human(), "it is wanted"); err != nil {
+		t.Errorf("with one: %v", err)
+	}
+	waits := newTask("todo")
+	waits.After = []string{"T0"}
+	if err := decide.Start(def, waits, human(), ""); err != nil {
+		t.Errorf("where it waits for others: %v", err)
+	}
+}
+
 func TestStart_isForThoseWhomTheWorkflowLetsAsk(t *testing.T) {
 	t.Parallel()
 	spawn := []workflow.Hook{{Hook: task.Hook{Action: action.SpawnAgent}}}
@@ -193,7 +212,7 @@ func TestStart_isForThoseWhomTheWorkflowLetsAsk(t *testing.T) {
 	free.Initial = "todo"
 	reserved := tiny([]workflow.Transition{{From: "todo", To: "busy", By: []string{task.RoleWorker}, Hooks: spawn}})
 	reserved.Initial = "todo"
-	if err := decide.Start(reserved, newTask("todo"), human()); codeOf(err) != rejection.ActorDenied {
+	if err := decide.Start(reserved, newTask("todo"), human(), ""); codeOf(err) != rejection.ActorDenied {
 		t.Errorf("a person starts what only a worker may: %v", err)
 	}
 	agent := task.Actor{Role: task.RoleWorker}
@@ -201,10 +220,10 @@ func TestStart_isForThoseWhomTheWorkflowLetsAsk(t *testing.T) {
 		who  task.Actor
 		want string
 	}{"a person": {human(), ""}, "an agent": {agent, rejection.ActorDenied}} {
-		if err := decide.Start(def, newTask("todo"), c.who); codeOf(err) != c.want {
+		if err := decide.Start(def, newTask("todo"), c.who, ""); codeOf(err) != c.want {
 			t.Errorf("%s starts it: %v", name, err)
 		}
-		if err := decide.Start(free, newTask("todo"), c.who); codeOf(err) != c.want {
+		if err := decide.Start(free, newTask("todo"), c.who, ""); codeOf(err) != c.want {
 			t.Errorf("%s starts it where anyone may ask for the move: %v", name, err)
 		}
 		if _, err := decide.Create(def, task.Task{ID: "T1"}, "busy", c.who, noon); codeOf(err) != c.want {
@@ -226,7 +245,7 @@ func TestStart_tellsOfAWorkflowThatLeadsNobodyThere(t *testing.T) {
 	t.Parallel()
 	def := tiny([]workflow.Transition{{From: "busy", To: "todo"}})
 	def.Initial, def.Moves = "todo", []workflow.Move{{Command: workflow.MoveSpawn, To: "busy"}}
-	if err := decide.Start(def, newTask("todo"), human()); codeOf(err) != rejection.IllegalTransition {
+	if err := decide.Start(def, newTask("todo"), human(), ""); codeOf(err) != rejection.IllegalTransition {
 		t.Errorf("where no transition leads to the start it answers %v", err)
 	}
 }

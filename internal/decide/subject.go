@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"orange/internal/history"
+	"orange/internal/passed"
 	"orange/internal/rejection"
 	"orange/internal/task"
 	"orange/internal/workflow"
@@ -56,10 +57,10 @@ func passes(edge *workflow.Transition) bool {
 		len(workflow.Verdicts(workflow.Certain(edge.Gate))) > 0
 }
 
-// Passed reports whether a verdict that accepts a commit is in a task's history, under the rules that it has now: one
+// accepted reports whether a verdict that accepts a commit is in a task's history, under the rules that it has now: one
 // that accepted earlier work does not answer for what came later. A file that judges is none: no one can say if it
 // accepted the work or refused it.
-func Passed(def *workflow.Definition, events []history.Event, commit string) bool {
+func accepted(def *workflow.Definition, events []history.Event, commit string) bool {
 	migrated := false
 	return slices.ContainsFunc(events, func(e history.Event) bool {
 		named := migrated // by a migration, which gives the status another name
@@ -78,7 +79,8 @@ func Passed(def *workflow.Definition, events []history.Event, commit string) boo
 
 // forced reports whether a move was made without a look at its gate.
 func forced(e history.Event) bool {
-	for _, key := range []string{history.DataOverride, history.DataRedo, history.DataCrash} {
+	for _, key := range []string{history.DataOverride, history.DataRedo, history.DataCrash,
+		passed.DataForced} {
 		if _, is := e.Data[key]; is {
 			return true
 		}
@@ -89,7 +91,8 @@ func forced(e history.Event) bool {
 // unvouched is what keeps a task from a good end where its workflow asks for verdicts: none in its history accepts the
 // work, and no person put it up.
 func unvouched(def *workflow.Definition, t task.Task, edge *workflow.Transition, ev Evidence) []rejection.Detail {
-	if !t.Subject.Unvouched || !def.AsksVerdicts() || ev.Passed || !Marks(def, edge.To).Well {
+	if !t.Subject.Unvouched || !def.AsksVerdicts() || !Marks(def, edge.To).Well ||
+		accepted(def, ev.History, t.Subject.Commit) {
 		return nil
 	}
 	return []rejection.Detail{{Condition: "a verdict that accepts the work, or a person who put it up",

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"orange/internal/history"
+	"orange/internal/passed"
 	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/workflow"
@@ -148,28 +149,37 @@ func Escalation(def *workflow.Definition, c record.Change) (to task.Status, want
 }
 
 // Escalate adds the move of Escalation to Timer's change of the task t, under the same conditions as any other
-// request. If the move is refused, the event says why, and Orange does not try again while the task stays in its
-// status.
+// request. If those refuse it, the task is moved by force to where a person decides, unless that led past something
+// which has to be passed. Else it stays, with a mark for a person, and Orange does not try again.
 func Escalate(def *workflow.Definition, c record.Change, t task.Task, ev Evidence, now time.Time) record.Change {
 	to, wanted := Escalation(def, c)
 	if !wanted {
 		return c
 	}
+	if ev.NoRoom {
+		return unescalated(def, c, NoWorkspace)
+	}
 	why := c.Events[len(c.Events)-1].Reason
 	decision, err := Transition(def, t, ev, task.Request{Task: t.ID, To: to, Actor: task.Actor{Rule: true},
 		Reason: why}, now)
-	if err != nil || !decision.Moved {
-		return Unescalated(def, c, refusal(err))
-	}
 	moved := decision.Change
+	switch {
+	case err == nil && decision.Moved:
+	case mayForce(def, t, to):
+		moved = byForce(def, t, to, ev, map[string]string{passed.DataForced: refusal(err)}, now)
+		moved.Events[0].Reason = why
+		moved.Task.Attention = why
+	default:
+		return unescalated(def, c, refusal(err))
+	}
 	move := moved.Events[len(moved.Events)-1]
 	move.Type = history.AutoAdvanced
 	moved.Events = append(append([]history.Event(nil), c.Events...), move)
 	return moved
 }
 
-// Unescalated is Timer's change of a task that could not be moved, with the reason in its last event.
-func Unescalated(def *workflow.Definition, c record.Change, why string) record.Change {
+// unescalated is Timer's change of a task that could not be moved, with the reason in its last event and in its mark.
+func unescalated(def *workflow.Definition, c record.Change, why string) record.Change {
 	to, _ := Escalation(def, c)
 	c.Events = append([]history.Event(nil), c.Events...)
 	last := &c.Events[len(c.Events)-1]
@@ -177,6 +187,7 @@ func Unescalated(def *workflow.Definition, c record.Change, why string) record.C
 	maps.Copy(data, last.Data)
 	last.Data = data
 	last.Reason += fmt.Sprintf("; it could not be moved to %q: %s", to, why)
+	c.Task.Attention = last.Reason
 	return c
 }
 

@@ -13,6 +13,7 @@ import (
 	"orange/internal/action"
 	"orange/internal/decide"
 	"orange/internal/history"
+	ledger "orange/internal/passed"
 	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/workflow"
@@ -129,13 +130,15 @@ func TestTimer_keepsThePlaceOfATaskThatWaitsForAWorkspace(t *testing.T) {
 	}
 }
 
+// escalated is what follows when the last level is reached.
+func escalated(def *workflow.Definition) record.Change {
+	now := noon.Add(150 * time.Second)
+	c, _ := decide.Timer(def, nil, digging(100), now)
+	return decide.Escalate(def, c, digging(100), decide.Evidence{}, now)
+}
+
 func TestEscalate_movesThroughTheDoorOfEveryRequest(t *testing.T) {
 	t.Parallel()
-	now := noon.Add(150 * time.Second)
-	escalated := func(def *workflow.Definition) record.Change {
-		c, _ := decide.Timer(def, nil, digging(100), now)
-		return decide.Escalate(def, c, digging(100), decide.Evidence{}, now)
-	}
 	def := timed()
 	c := escalated(def)
 	if kinds(c) != "timeout.escalated auto.advanced" || c.Task.Status != "help" || c.Task.Previous != "dig" ||
@@ -149,6 +152,21 @@ func TestEscalate_movesThroughTheDoorOfEveryRequest(t *testing.T) {
 	if text := decide.LateNotice(c); !strings.HasSuffix(text, `; it was moved to "help"`) {
 		t.Errorf("people are told %q", text)
 	}
+}
+
+func TestEscalate_withoutAFreeWorkspaceLeavesTheTaskWithAMark(t *testing.T) {
+	t.Parallel()
+	now := noon.Add(150 * time.Second)
+	c, _ := decide.Timer(timed(), nil, digging(100), now)
+	c = decide.Escalate(timed(), c, digging(100), decide.Evidence{NoRoom: true}, now)
+	if kinds(c) != "timeout.escalated" || c.Task.Status != "dig" ||
+		!strings.Contains(c.Task.Attention, decide.NoWorkspace) {
+		t.Errorf("the change is %+v", c)
+	}
+}
+
+func TestEscalate_isByForceWhereAPersonDecides(t *testing.T) {
+	t.Parallel()
 	guarded := timed()
 	guarded.Transitions[2].When = []workflow.Guard{{Field: "tries", Op: "<", Value: 0}}
 	gated := timed()
@@ -164,11 +182,22 @@ func TestEscalate_movesThroughTheDoorOfEveryRequest(t *testing.T) {
 		"a guard": {guarded, "tries"}, "a gate": {gated, "## Handoff"}, "no edge": {
 			unlinked, "no such transition"}, "where it is": {same, "stay the same"},
 	} {
+		if what != "where it is" {
+			c := escalated(tt.def)
+			last := c.Events[len(c.Events)-1]
+			if kinds(c) != "timeout.escalated auto.advanced" || c.Task.Status != "help" || !c.Entered ||
+				!strings.Contains(last.Data[ledger.DataForced], tt.why) || c.Task.Attention == "" {
+				t.Errorf("%s: %+v", what, c)
+			}
+		}
+		for i := range tt.def.States { // an agent is at work in each: no one decides
+			tt.def.States[i].Role, tt.def.States[i].Escalation = task.RoleWorker, false
+		}
 		c := escalated(tt.def)
 		last := c.Events[len(c.Events)-1]
 		if kinds(c) != "timeout.escalated" || c.Task.Status != "dig" || c.Task.Overdue != 150 || c.Entered ||
-			len(c.Hooks) > 0 ||
-			!strings.Contains(last.Data["refused"], tt.why) ||
+			len(c.Hooks) > 0 || !strings.Contains(c.Task.Attention, tt.why) ||
+			!strings.Contains(last.Data[history.DataRefused], tt.why) ||
 			!strings.Contains(decide.LateNotice(c), "it could not be moved to") {
 			t.Errorf("%s: %+v", what, c)
 		}

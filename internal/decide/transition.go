@@ -16,6 +16,7 @@ import (
 	"orange/internal/action"
 	"orange/internal/document"
 	"orange/internal/history"
+	"orange/internal/passed"
 	"orange/internal/record"
 	"orange/internal/rejection"
 	"orange/internal/task"
@@ -74,7 +75,8 @@ func Transition(def *workflow.Definition, t task.Task, ev Evidence, req task.Req
 func overrideOf(def *workflow.Definition, t task.Task, candidates []*workflow.Transition, req task.Request,
 	ev Evidence) string {
 	may := func(edge *workflow.Transition) bool {
-		offered := edge.Override || judgeGate(edge.Gate, ev).onlyEnded() || len(unvouched(def, t, edge, ev)) > 0
+		j := judgeGate(edge.Gate, ev)
+		offered := edge.Override || j.onlyEnded() || len(j.owed(def, t, edge, req, ev)) > 0
 		return offered && Allows(edge, req.Actor) && len(lacking(def, edge, req.Actor, true)) == 0
 	}
 	if req.Override || req.Actor.Rule || req.Actor.Role != task.RoleHuman || !slices.ContainsFunc(candidates, may) {
@@ -264,7 +266,7 @@ func judge(def *workflow.Definition, t task.Task, edge *workflow.Transition, req
 		details = append(details, rejection.Detail{Condition: "a reason", Found: "none",
 			Want: "say why: --reason TEXT"})
 	}
-	if unmet := unvouched(def, t, edge, ev); len(unmet) > 0 && !req.Override {
+	if unmet := gate.owed(def, t, edge, req, ev); len(unmet) > 0 && !req.Override {
 		first(rejection.GateUnmet)
 		details = append(details, unmet...)
 	}
@@ -368,6 +370,9 @@ func accept(def *workflow.Definition, t task.Task, ev Evidence, edge *workflow.T
 	hooks = roomFirst(def, t, edge.To, updatesPR(def, t, edge.To, subject, hooks))
 	t = enter(def, t, edge.To, hooks, now)
 	t.Subject, t.Counters = subject, resetBy(def, t.Counters, req.Actor)
+	if without := data[passed.DataWithout]; without != "" {
+		t.Attention = "merged elsewhere without " + strings.ReplaceAll(without, "\n", "; ")
+	}
 	event := history.Sign(req.Actor, history.Event{
 		Time: now, Type: history.StatusChanged, From: from, To: edge.To,
 		Reason: req.Reason, Counters: t.Counters, Evidence: j.rested, Workflow: def.Digest, Hooks: actions(hooks),
@@ -382,14 +387,21 @@ func accept(def *workflow.Definition, t task.Task, ev Evidence, edge *workflow.T
 // noted is the additional data of a move's event; nil if there is none.
 func noted(def *workflow.Definition, t task.Task, edge *workflow.Transition, req task.Request, ev Evidence,
 	j judgment) map[string]string {
+	ledger, without := j.ledger(t, edge, req, ev), j.without(def, t, edge, req, ev)
 	unreviewed := skipsReview(def, edge)
-	if req.Override {
-		j.unmet = slices.Concat(unvouched(def, t, edge, ev), j.unmet)
-	}
-	if len(j.notes) == 0 && !edge.Failure && !req.Override && !unreviewed {
+	if ledger == "" && len(without)+len(j.notes) == 0 && !edge.Failure && !req.Override && !unreviewed {
 		return nil
 	}
 	data := map[string]string{}
+	if ledger != "" {
+		data[passed.DataPassed] = ledger
+	}
+	if len(without) > 0 {
+		data[passed.DataWithout] = strings.Join(without, "\n")
+	}
+	if req.Override {
+		j.unmet = slices.Concat(j.owed(def, t, edge, req, ev), j.unmet)
+	}
 	if len(j.notes) > 0 {
 		data["note"] = strings.Join(j.notes, "; ")
 	}

@@ -8,6 +8,7 @@ import (
 	"orange/internal/action"
 	"orange/internal/decide"
 	"orange/internal/history"
+	ledger "orange/internal/passed"
 	"orange/internal/record"
 	"orange/internal/rejection"
 	"orange/internal/task"
@@ -48,6 +49,7 @@ func TestAnAcceptedMoveIsOneChangeWithEverythingInIt(t *testing.T) {
 			Reason: "done at last", Counters: moved.Counters, Evidence: rested, Workflow: def.Digest,
 			Hooks: []string{action.SetField, action.IncrementReviewRound, action.SpawnReviewer}, Subject: task.Subject{
 				Commit: "second"},
+			Data: map[string]string{ledger.DataPassed: "git committed @second\na person @second"},
 		}},
 	}
 	if !reflect.DeepEqual(d.Change, want) {

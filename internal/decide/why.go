@@ -106,8 +106,10 @@ func mayOverride(def *workflow.Definition, t task.Task, edge *workflow.Transitio
 	if !slices.Contains(by, task.RoleHuman) || edge.From == edge.To && workflow.Asks(edge.Gate, workflow.GitMoved) {
 		return false // where the tip is the same, asking for the same status changes nothing
 	}
-	conditions := len(edge.Gate)+len(edge.When) > 0 || len(unvouched(def, t, edge, ev)) > 0
-	return conditions && (def.Overridable(edge) || judgeGate(edge.Gate, ev).onlyEnded())
+	j := judgeGate(edge.Gate, ev)
+	person := task.Request{Actor: task.Actor{Role: task.RoleHuman}}
+	conditions := len(edge.Gate)+len(edge.When) > 0 || len(j.owed(def, t, edge, person, ev)) > 0
+	return conditions && (def.Overridable(edge) || j.onlyEnded())
 }
 
 func way(def *workflow.Definition, t task.Task, edge *workflow.Transition, by []string, ev Evidence) Option {

@@ -117,7 +117,7 @@ func (e *Engine) reseated(ctx context.Context, a *record.Adoption, living []reco
 	}
 	a.FirstHook = e.Now().Unix()
 	if a.Foreign { // the look at its folder kept nothing
-		if _, err := e.present(ctx, a.Task.Workflow.Name, false); err != nil {
+		if _, err := e.present(ctx, a.Task.Workflow.Name, task.Project{}); err != nil {
 			return nil, err
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"orange/internal/decide"
 	"orange/internal/document"
 	"orange/internal/history"
+	"orange/internal/passed"
 	"orange/internal/record"
 	"orange/internal/replay"
 	"orange/internal/task"
@@ -38,7 +39,7 @@ func (e *Engine) Create(ctx context.Context, n task.New) (record.Outcome, error)
 // create makes a task with the id that it is given.
 func (e *Engine) create(ctx context.Context, n task.New) (record.Outcome, error) {
 	id := n.ID
-	def, err := e.present(ctx, n.Workflow, n.Project.Strict)
+	def, err := e.present(ctx, n.Workflow, n.Project)
 	if err != nil {
 		return record.Outcome{}, err
 	}
@@ -73,13 +74,14 @@ func (e *Engine) create(ctx context.Context, n task.New) (record.Outcome, error)
 		c, err = decide.CreateFromPlan(def, t, n.Actor, e.Now())
 	}
 	if err == nil {
+		passed.Pin(&c.Events[0], n.Project.Promise)
 		c, err = in.By(n.Actor).Keep(def, record.Snapshot{}, decide.Evidence{}, c)
 	}
 	if err != nil {
 		return record.Outcome{}, err
 	}
 	if n.Spawn && status == def.Initial {
-		err := decide.Start(def, c.Task, n.Actor)
+		err := decide.Start(def, c.Task, n.Actor, n.Reason)
 		birth, _ := def.Birth(status)
 		switch {
 		case err != nil && birth.Spawns():
@@ -176,7 +178,7 @@ func (e *Engine) startNew(ctx context.Context, def *workflow.Definition, out rec
 	if err != nil {
 		return out, err
 	}
-	started, err := e.move(ctx, task.Request{Task: t.ID, To: to, Actor: n.Actor})
+	started, err := e.move(ctx, task.Request{Task: t.ID, To: to, Actor: n.Actor, Reason: n.Reason})
 	if err != nil { // without the rest of the message a person would create it again
 		return out, fmt.Errorf("task %s was created and is %s, but it cannot be started: %w; start it with: "+
 			"orange task spawn %s", t.ID, t.Status, err, t.ID)
@@ -218,6 +220,18 @@ func (e *Engine) update(ctx context.Context, id string, u task.Update) (task.Tas
 			err = e.note(ctx, id, u.Actor, allowed)
 		}
 		if err != nil {
+			return task.Task{}, err
+		}
+	}
+	if u.Promise != nil {
+		pinned := history.Event{Type: history.Updated, Reason: "the promise of its project is another one now"}
+		passed.Pin(&pinned, *u.Promise)
+		if err := e.note(ctx, id, u.Actor, pinned); err != nil {
+			return task.Task{}, err
+		}
+	}
+	if u.Seen {
+		if err := e.seen(ctx, id, u); err != nil {
 			return task.Task{}, err
 		}
 	}

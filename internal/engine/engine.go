@@ -72,9 +72,9 @@ type Mirror interface {
 
 // Rules finds workflows.
 type Rules interface {
-	// Named is the present workflow of that name, kept for the tasks that pin it. Strict has findings refuse it. News
-	// are what a person should hear of it.
-	Named(ctx context.Context, name string, strict bool) (def *workflow.Definition, news []string, err error)
+	// Named is the present workflow of that name, kept for the tasks of a project that pin it. News are what a person
+	// should hear of it.
+	Named(ctx context.Context, name string, of task.Project) (def *workflow.Definition, news []string, err error)
 	// Present is the workflow that Named would keep; it keeps nothing.
 	Present(name string) (*workflow.Definition, error)
 	// Pinned is the exact workflow that a task was created under.

@@ -190,7 +190,7 @@ func (e *Engine) createOnce(ctx context.Context, n task.New) (record.Outcome, er
 		return record.Outcome{}, err
 	}
 	birth, _ := def.Birth(s.Task.Status)
-	begins := decide.Start(def, s.Task, n.Actor) != nil && birth.Spawns() // its first event starts the agent
+	begins := decide.Start(def, s.Task, n.Actor, n.Reason) != nil && birth.Spawns() // its first event starts the agent
 	if n.Spawn && n.Plan == "" && !begins && len(events) == 1 && s.Task.Status == def.Initial {
 		return e.startAgain(ctx, def, s, events, n)
 	}

@@ -204,12 +204,12 @@ func (e *Engine) presentFor(ctx context.Context, id, name string) (*workflow.Def
 	if err != nil && !errors.Is(err, task.ErrNotFound) {
 		return nil, err
 	}
-	return e.present(ctx, name, project.Strict)
+	return e.present(ctx, name, project)
 }
 
 // present is the present workflow of a name; a person hears what is new of it.
-func (e *Engine) present(ctx context.Context, name string, strict bool) (*workflow.Definition, error) {
-	def, news, err := e.Rules.Named(ctx, name, strict)
+func (e *Engine) present(ctx context.Context, name string, of task.Project) (*workflow.Definition, error) {
+	def, news, err := e.Rules.Named(ctx, name, of)
 	for _, text := range news {
 		e.warn("", text)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"orange/internal/decide"
 	"orange/internal/history"
+	"orange/internal/record"
 	"orange/internal/replay"
 	"orange/internal/task"
 	"orange/internal/workflow"
@@ -43,4 +44,18 @@ func (e *Engine) mayChange(t task.Task, u task.Update) (history.Event, error) {
 	}
 	return history.Event{Type: history.Updated, Reason: u.Reason,
 		Data: map[string]string{replay.DataMayChange: strings.Join(u.MayChange, "\n")}}, nil
+}
+
+// seen takes away the mark of a task that is over.
+func (e *Engine) seen(ctx context.Context, id string, u task.Update) error {
+	_, err := e.change(ctx, id, func(s record.Snapshot) (*record.Change, error) {
+		if err := decide.MaySee(s.Task, u.Actor); err != nil || s.Task.Attention == "" {
+			return nil, err
+		}
+		after := s.Task
+		after.Attention = ""
+		return e.noted(ctx, s, after, u.Actor, history.Event{Type: history.Updated, Reason: u.Reason,
+			Data: map[string]string{"seen": s.Task.Attention}})
+	})
+	return err
 }

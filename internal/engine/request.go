@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -213,11 +214,12 @@ func (e *Engine) judge(ctx context.Context, r *request) (record.Snapshot, decide
 		all := map[string]decide.Fact{}
 		maps.Copy(all, evidence.Facts)
 		maps.Copy(all, r.known.facts)
-		evidence.Facts, evidence.Subject = all, r.known.subject
+		evidence.Facts, evidence.Subject, evidence.Landed = all, r.known.subject, r.known.pull != nil
 	}
 	decision, err := decide.Transition(def, s.Task, evidence, r.Request, e.Now())
 	if err == nil && decision.Moved {
-		decision.Change.Task.Attention = decide.LeftAlone(def, s.Owed, decision.Change)
+		after := &decision.Change.Task
+		after.Attention = cmp.Or(after.Attention, decide.LeftAlone(def, s.Owed, decision.Change))
 		in := replay.Inputs{Ask: replay.AskMove, To: r.To, Override: r.Override}.By(r.Actor)
 		decision.Change, err = in.Keep(def, s, evidence, decision.Change)
 	}
@@ -327,12 +329,11 @@ func (e *Engine) followBranch(ctx context.Context, s record.Snapshot) (bool, err
 func (e *Engine) facts(ctx context.Context, s record.Snapshot, def *workflow.Definition, tree bool,
 	parts []workflow.Part, evidence *decide.Evidence) error {
 	evidence.Subject = e.subject(ctx, s, tree)
-	if s.Task.Subject.Unvouched {
-		events, err := e.Index.Events(ctx, s.Task.ID, 0)
-		if err != nil {
+	if decide.LooksBack(def, s.Task) {
+		var err error
+		if evidence.History, err = e.Index.Events(ctx, s.Task.ID, 0); err != nil {
 			return err
 		}
-		evidence.Passed = decide.Passed(def, events, s.Task.Subject.Commit)
 	}
 	parts = slices.DeleteFunc(parts, func(p workflow.Part) bool { return p.Section != "" })
 	if len(parts) == 0 {

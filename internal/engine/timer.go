@@ -116,7 +116,7 @@ func (e *Engine) escalate(ctx context.Context, id string, to task.Status, own ta
 	}
 	t, err := e.commitLate(ctx, def, s, c, evidence, size, "overtaken by the timeout")
 	if errors.Is(err, task.ErrPoolFull) {
-		c = decide.Unescalated(def, level, decide.NoWorkspace)
+		c = decide.Escalate(def, level, s.Task, decide.Evidence{NoRoom: true}, now)
 		in.NoRoom = true
 		if c, err = in.Keep(def, s, evidence, c); err == nil {
 			t, err = e.Store.Commit(ctx, c)

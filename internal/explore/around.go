@@ -36,9 +36,9 @@ func (p *passes) around(to place, by string) passed.Around {
 	left, could := -1, 0
 	for i, one := range all {
 		switch {
-		case one.lost(p) && p.name != aPerson:
+		case one.lost(p) && p.name != passed.Person:
 			left = i
-		case i > 0 && one.moves() && (p.name == aPerson || p.asksIn(p.configs[one.was.at].status)):
+		case i > 0 && one.moves() && (p.name == passed.Person || p.asksIn(p.configs[one.was.at].status)):
 			could = i
 		}
 	}
@@ -78,7 +78,7 @@ func (p *passes) tell(all []passing, from int) (text string, pos yaml.Pos) {
 		if one.step.event.kind == isDeath {
 			crashes++
 		}
-		changed = changed || one.step.event.kind == isEdit && p.name != aPerson
+		changed = changed || one.step.event.kind == isEdit && p.name != passed.Person
 		if one.was.at < 0 {
 			fmt.Fprintf(&b, "created in %s", name(one.now.at))
 			continue
@@ -112,7 +112,7 @@ func (p *passes) before(all []passing, at int) int {
 // cause says in few words what moved the task.
 func (p *passes) cause(one passing, crashes int, changed bool) string {
 	e := one.step.event
-	who := aPerson
+	who := passed.Person
 	if e.role >= 0 {
 		who = "the " + p.roles[e.role]
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"orange/internal/passed"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -16,7 +17,7 @@ func (w *walk) judgeAuthors() {
 		if len(workflow.Verdicts(edge.Gate)) == 0 {
 			continue
 		}
-		for _, before := range w.authors(edge.From) {
+		for _, before := range passed.Authors(w.def, edge.From) {
 			if !mayAsk(edge, before.Role) {
 				continue
 			}
@@ -35,32 +36,6 @@ func (w *walk) judgeAuthors() {
 			break
 		}
 	}
-}
-
-// authors are the states that produce what is judged in a state: those from which a move with a gate leads there.
-// A gate that is a verdict passes the work of others on, and their states are the authors.
-func (w *walk) authors(judged task.Status) []workflow.State {
-	var out []workflow.State
-	seen, open := map[task.Status]bool{judged: true}, []task.Status{judged}
-	for len(open) > 0 {
-		to := open[0]
-		open = open[1:]
-		for n := range w.def.Transitions {
-			edge := &w.def.Transitions[n]
-			if edge.To != to || len(edge.Gate) == 0 || seen[edge.From] {
-				continue
-			}
-			seen[edge.From] = true
-			before, _ := w.def.State(edge.From)
-			switch {
-			case len(workflow.Verdicts(edge.Gate)) > 0:
-				open = append(open, edge.From)
-			case before.Role != "" && before.Role != task.RoleHuman:
-				out = append(out, before)
-			}
-		}
-	}
-	return out
 }
 
 // judgeShut warns of live states that no person can leave, and of moves that only a role may make which is never

@@ -42,6 +42,7 @@ type event struct {
 	dies      bool
 	killed    bool // the agent did not end by itself with status 0
 	unstarted bool // the agent could not even be started
+	forced    bool // no gate was asked
 	carried   bool // the evidence of the next state is about what that of the last one was about
 }
 
@@ -127,7 +128,7 @@ func (w *walk) movesBy(c config, t task.Task, person bool) []outcome {
 			continue
 		}
 		e := event{kind: isRequest, to: w.place(edge.To)}
-		request := task.Request{Task: t.ID, To: edge.To, Actor: task.Actor{Rule: true}, Reason: "there is one"}
+		request := task.Request{Task: t.ID, To: edge.To, Actor: agentOf(edge), Reason: "there is one"}
 		if person {
 			request.Actor = task.Actor{Role: task.RoleHuman}
 			if !decide.Allows(edge, request.Actor) {
@@ -147,6 +148,16 @@ func (w *walk) movesBy(c config, t task.Task, person bool) []outcome {
 	return out
 }
 
+// agentOf is an agent that may take an edge. Where none may, it is no matter which.
+func agentOf(edge *workflow.Transition) task.Actor {
+	for _, role := range edge.By {
+		if role != task.RoleHuman {
+			return task.Actor{Role: role}
+		}
+	}
+	return task.Actor{Rule: true}
+}
+
 // asked names the requests that have the same consequences, no matter which permitted actor makes them.
 type asked struct {
 	view   view
@@ -157,7 +168,13 @@ type asked struct {
 func (w *walk) ask(out []outcome, t task.Task, evidence decide.Evidence, request task.Request, e event,
 	edge int) []outcome {
 	decision, err := decide.Transition(w.def, t, evidence, request, born())
-	if err != nil || !decision.Moved || w.edgeOf(t, request.To, e) != edge {
+	if err != nil || !decision.Moved {
+		return out
+	}
+	taken := w.edgeMet(t, request.To, e, func(n int) bool {
+		return decide.Allows(&w.def.Transitions[n], request.Actor) && w.gateMet(t, e, n)
+	})
+	if taken != edge {
 		return out
 	}
 	return append(out, w.outcomeOf(e, edge, decision.Change))
@@ -166,11 +183,14 @@ func (w *walk) ask(out []outcome, t task.Task, evidence decide.Evidence, request
 // edgeOf finds the transition over which an event takes a task: the first one that its guards and gate let pass.
 // If none passes, it is the first one whose gate does.
 func (w *walk) edgeOf(t task.Task, to task.Status, e event) int {
+	return w.edgeMet(t, to, e, func(edge int) bool { return w.gateMet(t, e, edge) })
+}
+
+// gateMet reports whether an event's evidence meets the gate of an edge, or no gate is asked.
+func (w *walk) gateMet(t task.Task, e event, edge int) bool {
 	status := w.place(t.Status)
-	return w.edgeMet(t, to, e, func(edge int) bool {
-		at := slices.Index(w.leaving[status], edge)
-		return e.look < 0 || e.override || w.forge.looks[status][bit(t.Workspace != "")][e.look].gates[at]
-	})
+	at := slices.Index(w.leaving[status], edge)
+	return e.look < 0 || e.override || w.forge.looks[status][bit(t.Workspace != "")][e.look].gates[at]
 }
 
 // edgeMet is edgeOf for gates that something else may meet than the evidence alone.

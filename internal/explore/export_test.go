@@ -53,9 +53,3 @@ func Compare(def *workflow.Definition, most int) (different []string) {
 	}
 	return nil
 }
-
-// IsOfPlan reports whether the table takes a verdict for one on a plan.
-func IsOfPlan(def *workflow.Definition, name string) bool {
-	is, _ := newWalk(def, Most).planOf(name)
-	return is
-}

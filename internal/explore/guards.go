@@ -30,23 +30,32 @@ func (w *walk) judgeGuards() {
 	}
 }
 
-// overlaps reports two transitions between the same states that are open at once.
+// overlaps reports two transitions between the same states that are open to someone at once.
 func (w *walk) overlaps(at int32, t task.Task, there []int) {
-	first := map[task.Status]int{}
+	open := map[task.Status][]int{}
 	for _, n := range there {
 		edge := &w.def.Transitions[n]
 		if !decide.Passes(edge, t) {
 			continue
 		}
-		if before, taken := first[edge.To]; taken && !workflow.Exclude(edge.Gate, w.def.Transitions[before].Gate) {
+		if slices.ContainsFunc(open[edge.To], func(m int) bool {
+			before := &w.def.Transitions[m]
+			return oneMayTake(edge, before) && !workflow.Exclude(edge.Gate, before.Gate)
+		}) {
 			w.report(Disjoint, flaw{
 				at: at, pos: edge.Pos, suggestion: "make their guards exclude one another",
 				message: fmt.Sprintf("two transitions from %q to %q are open at once%s", edge.From, edge.To,
 					w.standing(w.configs[at])),
 			})
 		}
-		first[edge.To] = n
+		open[edge.To] = append(open[edge.To], n)
 	}
+}
+
+// oneMayTake reports whether there is a role that may ask for both transitions.
+func oneMayTake(a, b *workflow.Transition) bool {
+	return len(a.By) == 0 || len(b.By) == 0 ||
+		slices.ContainsFunc(a.By, func(role string) bool { return slices.Contains(b.By, role) })
 }
 
 // holes reports evidence that leads to several states by a counter, and to none of them here.
@@ -69,6 +78,59 @@ func (w *walk) holes(at int32, t task.Task, there []int) {
 			return
 		}
 	}
+}
+
+// judgeOutcomes reports verdicts of agents that open no move: their judge has written what it found, and the task
+// stays. A judge that can accept can refuse. Where nothing leads on at all, that is reported alone.
+func (w *walk) judgeOutcomes() {
+	seen := map[view]bool{}
+	for i, c := range w.configs {
+		state := &w.def.States[c.status]
+		if seen[c.view()] || c.owed != 0 || state.Role == "" || state.Role == task.RoleHuman ||
+			len(w.flaws[NoDeadEnd]) > 0 {
+			continue
+		}
+		seen[c.view()] = true
+		t := w.taskOf(c)
+		for _, n := range w.leaving[c.status] {
+			for _, p := range workflow.Leaves(w.def.Transitions[n].Gate) {
+				if p.Section != "" && p.Verdict != "" {
+					w.judgeOutcome(int32(i), t, p.Section, p.Verdict)
+					w.judgeOutcome(int32(i), t, p.Section, "FAIL")
+				}
+			}
+		}
+	}
+}
+
+// judgeOutcome reports a verdict that opens no move in a configuration: where the file speaks of it, else where it
+// speaks of the other one.
+func (w *walk) judgeOutcome(at int32, t task.Task, section, verdict string) {
+	var told *workflow.Transition
+	for _, n := range w.leaving[w.configs[at].status] {
+		edge := &w.def.Transitions[n]
+		is := asksFor(edge, section, verdict)
+		switch {
+		case is && decide.Leads(edge, t) && decide.Passes(edge, t):
+			return
+		case told == nil && (is || asksFor(edge, section, "PASS")), is && !asksFor(told, section, verdict):
+			told = edge
+		}
+	}
+	w.report(Disjoint, flaw{
+		at: at, pos: told.Pos,
+		message: fmt.Sprintf("in %q the verdict %s in %q opens no move%s", told.From, verdict, section,
+			w.standing(w.configs[at])),
+		suggestion: fmt.Sprintf("give %s a move at every count, such as one to a state where a person decides: a "+
+			"guard on the last one needs a way for the one behind it", verdict),
+	})
+}
+
+// asksFor reports whether a gate asks for a verdict in a section.
+func asksFor(edge *workflow.Transition, section, verdict string) bool {
+	return slices.ContainsFunc(workflow.Leaves(edge.Gate), func(p workflow.Part) bool {
+		return p.Section == section && p.Verdict == verdict
+	})
 }
 
 // alikeGates finds for each transition those out of the same state whose gate asks for the same.

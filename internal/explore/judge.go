@@ -186,11 +186,9 @@ func (w *walk) placeOfWay(at int32, one step) yaml.Pos {
 	before, after := w.configs[at], w.configs[one.to]
 	pos := w.def.States[before.status].Pos
 	switch e.kind {
-	case isPull:
-		return w.def.Transitions[e.edge].Pos
-	case isRequest, isTimer, isSetback:
-		if n := w.edgeOf(w.taskOf(before), w.def.States[after.status].Name, e); n >= 0 {
-			return w.def.Transitions[n].Pos
+	case isPull, isRequest, isTimer, isSetback:
+		if e.edge >= 0 {
+			return w.def.Transitions[e.edge].Pos
 		}
 	case isDeath:
 		for _, r := range w.rules[before.status] {
@@ -217,6 +215,7 @@ func (w *walk) judge() Bound {
 	w.judgeEnds()
 	bound := w.judgeBound()
 	w.judgeGuards()
+	w.judgeOutcomes()
 	w.judgeRules()
 	w.judgePrompts()
 	w.judgeRoles()

@@ -47,8 +47,9 @@ type told struct {
 	starts   bool // the agent of the state begins, and the state stays
 	override bool
 	merge    bool
-	late     bool // a birth in another state than the first
-	carried  bool // the evidence of the next state is about what that of the last one was about
+	late     bool     // a birth in another state than the first
+	skips    []string // what it moves the task past by force
+	carried  bool     // the evidence of the next state is about what that of the last one was about
 }
 
 // parts are all parts of the gates and rules of a workflow.
@@ -169,6 +170,9 @@ func (g given) without(thing string) (given, bool) {
 // note adds a step to where a change leads: to each place where its hooks are all performed, or one has failed.
 func (w *storyteller) note(from string, s spot, c record.Change, crashed bool, step told) {
 	step.carried = c.Task.Subject.Commit == "noted"
+	if n := len(c.Events); n > 0 {
+		step.skips = strings.Split(c.Events[n-1].Data[passed.DataSkipped], "\n")
+	}
 	w.open = nil
 	seen := w.seen
 	w.seen = map[string]bool{}
@@ -368,6 +372,7 @@ type moment struct {
 	spot           string
 	present, noted int
 	passed         [3]bool
+	skipped        bool // the task was moved past the thing by force
 }
 
 // next is the moment after a step, if it can be made then.
@@ -386,6 +391,11 @@ func (w *storyteller) next(m moment, step told, thing string) (moment, bool) {
 		m.passed[m.present] = true
 	}
 	m.spot = step.to
+	m.skipped = m.skipped || slices.Contains(step.skips, thing)
+	good := decide.Marks(w.def, w.spots[step.to].task.Status).Good
+	if good && step.moves && m.skipped && !m.passed[m.present] && !step.override && !step.merge {
+		return m, false
+	}
 	state, _ := w.def.State(w.spots[step.to].task.Status)
 	if step.moves && !step.carried || step.starts && state.Subject != workflow.SubjectCarried {
 		m.noted = m.present
@@ -591,7 +601,10 @@ func TestTheTable_isWhatWholeHistoriesTell(t *testing.T) {
 				w.things = append(w.things, name)
 			}
 		}
-		ofPlan := func(name string) bool { return explore.IsOfPlan(def, name) }
+		ofPlan := func(name string) bool {
+			is, _ := passed.Plan(def, name)
+			return is
+		}
 		if slices.ContainsFunc(w.things, ofPlan) || !w.tell(120) {
 			continue
 		}

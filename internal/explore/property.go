@@ -34,7 +34,7 @@ func Properties() []Property {
 			"a task that comes there never ends"},
 		{Bounded, "Without people the agents come to rest: they cannot go round forever.",
 			"agents go on and cost money until a person looks"},
-		{Disjoint, "Where guards choose between moves, exactly one of the moves is open.",
+		{Disjoint, "Where guards choose between moves, exactly one of the moves is open, and each verdict opens one.",
 			"evidence that should move the task opens no move, or another one than you mean"},
 		{RulesLegal, "What an exit rule, a timeout or a rule of `send_back` leads to is a move that can be made, and " +
 			"too many crashes lead somewhere.", "the task stays, with a mark, until a person looks"},

@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"orange/internal/decide"
+	"orange/internal/history"
+	"orange/internal/passed"
 	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/workflow"
@@ -117,6 +119,9 @@ type roundStep struct {
 }
 
 func newWalk(def *workflow.Definition, most int) *walk {
+	free := *def
+	free.Promise = nil // it is compared with the table of all ways: those that it shuts are ways around it
+	def = &free
 	w := &walk{
 		def: def, most: most, left: most * stepsEach, room: most * bytesEach, count: newCounting(def),
 		tallyOf: map[string]int32{}, listOf: map[string]int32{},
@@ -240,6 +245,10 @@ func (w *walk) outcomeOf(e event, edge int, c record.Change) outcome {
 	w.room -= outcomeBytes
 	t := c.Task
 	e.carried = t.Subject.Commit == notedCommit
+	if n := len(c.Events); n > 0 {
+		last := c.Events[n-1].Data
+		e.forced = last[history.DataCrash] != "" || last[passed.DataForced] != ""
+	}
 	if c.Lease == record.LeaseReserve {
 		t.Workspace = "workspace"
 	}

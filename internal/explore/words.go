@@ -115,8 +115,8 @@ func (w *walk) asking(before config, who string, status task.Status, e event) st
 		return fmt.Sprintf("%s overrides what the move to %q asks for.", who, status)
 	}
 	wrote := ""
-	if n := w.edgeOf(w.taskOf(before), status, e); n >= 0 {
-		wrote = asks(w.def.Transitions[n].Gate)
+	if e.edge >= 0 {
+		wrote = asks(w.def.Transitions[e.edge].Gate)
 	}
 	if wrote != "" {
 		wrote = " has " + wrote + " and"

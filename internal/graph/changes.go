@@ -72,5 +72,8 @@ func told(d *workflow.Definition) []string {
 	if d.Strict {
 		out = append(out, "no one sets a verdict aside")
 	}
+	for _, line := range d.Promise {
+		out = append(out, "it promises "+clean(line.Name))
+	}
 	return out
 }

@@ -211,14 +211,16 @@ func (h *Home) FindWorkflow(name string) (*workflow.Definition, Listed, error) {
 }
 
 // Named is the workflow of that name as it is now, kept for the tasks that it will be pinned by.
-// One with findings is a task.ErrUsage where these refuse it: strict says that its project has them do so. One with
-// another name than its file's is a yaml.Problems. News are what a person should hear of it, once.
-func (h *Home) Named(ctx context.Context, name string, strict bool) (_ *workflow.Definition, news []string, err error) {
+// One with findings is a task.ErrUsage where these refuse it, and one that cannot keep the project's promise. One with
+// another name than its file's, or with a promise of its own that it does not keep, is a yaml.Problems. News are what a
+// person should hear of it, once.
+func (h *Home) Named(ctx context.Context, name string, of task.Project) (_ *workflow.Definition, news []string,
+	err error) {
 	def, listed, err := h.usable(name)
 	if err != nil {
 		return nil, news, err
 	}
-	if news, err = h.prove(def, strict); err != nil {
+	if news, err = h.prove(def, of); err != nil {
 		return nil, news, err
 	}
 	ref := task.WorkflowRef{Name: def.Name, Version: def.Version, Digest: def.Digest}

@@ -245,10 +245,10 @@ func TestPinned_isTheWorkflowOfTheTasksBirth(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	path := write(t, h, "workflows/default.yml", strings.Replace(shipped(t), "version: 7", "version: 8", 1))
-	born, _, err := h.Named(t.Context(), "default", false)
+	born, _, err := h.Named(t.Context(), "default", task.Project{})
 	must(t, err)
 	must(t, os.WriteFile(path, []byte("broken: ["), 0o644))
-	if _, _, err := h.Named(t.Context(), "default", false); err == nil {
+	if _, _, err := h.Named(t.Context(), "default", task.Project{}); err == nil {
 		t.Error("a broken workflow was taken")
 	}
 	def, err := h.Pinned(t.Context(), task.WorkflowRef{Name: born.Name, Version: born.Version, Digest: born.Digest})
@@ -381,7 +381,7 @@ func TestAFileThatWasCopied_isCheckedAsItIsUsed(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	path := write(t, h, "workflows/custom.yml", shipped(t))
-	_, _, used := h.Named(t.Context(), "custom", false)
+	_, _, used := h.Named(t.Context(), "custom", task.Project{})
 	_, byName := h.CheckWorkflow("custom")
 	_, byPath := h.CheckWorkflow(path)
 	for _, err := range []error{used, byName, byPath} {
@@ -389,7 +389,7 @@ func TestAFileThatWasCopied_isCheckedAsItIsUsed(t *testing.T) {
 		wantError(t, err, `write "name: custom", or leave the line out`)
 	}
 	write(t, h, "workflows/custom.yml", strings.Replace(shipped(t), "name: default\n", "", 1))
-	def, _, err := h.Named(t.Context(), "custom", false)
+	def, _, err := h.Named(t.Context(), "custom", task.Project{})
 	must(t, err)
 	pinned, err := h.Pinned(t.Context(), task.WorkflowRef{Name: "custom", Version: def.Version, Digest: def.Digest})
 	must(t, err)

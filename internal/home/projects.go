@@ -143,6 +143,7 @@ func (h *Home) AddRepository(ctx context.Context, path string, wanted task.Proje
 		Worktree: wanted.Worktree, Merge: wanted.Merge, Strategy: wanted.Strategy, Push: wanted.Push,
 		Checks: wanted.Checks, PRBots: wanted.PRBots, Forge: wanted.Forge,
 		Generated: wanted.Generated, Protected: wanted.Protected, Strict: wanted.Strict,
+		Promise: wanted.Promise,
 	}
 	if wanted.Merge == "" && wanted.Strategy == "" && wanted.Push == "" {
 		remote, err := repo.HasRemote(ctx)

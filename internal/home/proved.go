@@ -42,16 +42,21 @@ func (k known) text() []byte {
 
 // prove follows a task through a workflow, once for each text: a digest never comes to name another one. Those that
 // ship are proved before they do. The news are of findings, once, and each time that not all could be followed. Where
-// findings refuse a workflow they are the error: strict says that the project of the task has them do so.
-func (h *Home) prove(def *workflow.Definition, strict bool) (news []string, err error) {
-	if text, err := h.shipped(def.Digest); err != nil || text != nil {
+// findings refuse a workflow they are the error, and so is a promise that is not kept.
+func (h *Home) prove(def *workflow.Definition, of task.Project) (news []string, err error) {
+	if text, err := h.shipped(def.Digest); err != nil {
 		return nil, err
+	} else if text != nil {
+		return nil, h.Promises(def, of.Promise)
 	}
-	refuses, err := h.refuses(def, strict)
+	refuses, err := h.refuses(def, of.Strict)
 	if err != nil {
 		return nil, err
 	}
 	k, fresh, err := h.known(def)
+	if err == nil {
+		err = promised(def, of.Promise, k.Passed, !k.Vast)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -168,6 +173,30 @@ func (h *Home) Passed(def *workflow.Definition) ([]passed.GoodEnd, error) {
 		return nil, fmt.Errorf("read what ships: %w", err)
 	}
 	return tables[def.Name], nil
+}
+
+// Promises refuses a workflow that leads around its own promise, or that cannot keep a project's. What is too much to
+// follow is not refused: each task is held to its promise at its end.
+func (h *Home) Promises(def *workflow.Definition, promise []string) error {
+	if len(def.Promise)+len(promise) == 0 {
+		return nil
+	}
+	table, err := h.Passed(def)
+	if err != nil {
+		return err
+	}
+	return promised(def, promise, table, len(table) > 0)
+}
+
+func promised(def *workflow.Definition, promise []string, table []passed.GoodEnd, whole bool) error {
+	if broken := passed.Broken(def, table); len(broken) > 0 {
+		return broken
+	}
+	if unkept := passed.Unkept(def, promise, table); whole && len(unkept) > 0 {
+		return task.Notef(task.ErrUsage, "cannot use the workflow %q: its project has a promise that it cannot keep: "+
+			"%s", def.Name, strings.Join(unkept, "\n"))
+	}
+	return nil
 }
 
 func (h *Home) check(def *workflow.Definition) explore.Report {

@@ -64,7 +64,7 @@ func (c counted) wantLooks(t *testing.T, want int32) {
 
 func (c counted) take(t *testing.T, name string) *workflow.Definition {
 	t.Helper()
-	def, news, err := c.Named(t.Context(), name, false)
+	def, news, err := c.Named(t.Context(), name, task.Project{})
 	*c.warned = append(*c.warned, news...)
 	must(t, err)
 	return def
@@ -116,7 +116,7 @@ func TestFindings_refuseAWorkflowWhereThatIsWanted(t *testing.T) {
 			def, _, err := h.FindWorkflow("own")
 			must(t, err)
 			for range 2 { // it stays so, however often it is asked for
-				_, _, err := h.Named(t.Context(), "own", c.project)
+				_, _, err := h.Named(t.Context(), "own", task.Project{Strict: c.project})
 				if !errors.Is(err, task.ErrUsage) {
 					t.Errorf("the error is of another kind: %v", err)
 				}
@@ -196,7 +196,7 @@ func TestANote_thatCannotBeReadIsAnError(t *testing.T) {
 	def, _, err := h.FindWorkflow("own")
 	must(t, err)
 	must(t, os.MkdirAll(filepath.Join(h.Proved(def.Digest), "x"), 0o755))
-	_, _, err = h.Named(t.Context(), "own", false)
+	_, _, err = h.Named(t.Context(), "own", task.Project{})
 	wantError(t, err, "check whether the workflow was proved")
 	h.wantLooks(t, 0)
 }
@@ -222,7 +222,7 @@ func TestTwoAtOnce_bothHaveTheWorkflowProved(t *testing.T) {
 	var both sync.WaitGroup
 	for range 8 {
 		both.Go(func() {
-			if _, _, err := h.again().Named(t.Context(), "own", false); err != nil {
+			if _, _, err := h.again().Named(t.Context(), "own", task.Project{}); err != nil {
 				t.Error(err)
 			}
 		})
@@ -257,6 +257,6 @@ func TestAWorkflow_withTooMuchToFollowIsWarnedOfAndFollowedOnce(t *testing.T) {
 	// It has the findings of what it has followed.
 	write(t, h.Home, "workflows/default.yml", strings.ReplaceAll(shipped(t), "- action: release_workspace",
 		"- {action: notify, via: desktop, message: over}"))
-	_, _, err := h.Named(t.Context(), "default", true)
+	_, _, err := h.Named(t.Context(), "default", task.Project{Strict: true})
 	wantError(t, err, "with its workspace, which no other task can get then [workspace]")
 }

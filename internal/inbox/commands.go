@@ -33,6 +33,9 @@ func commands(def *workflow.Definition, t task.Task, need record.Need) []string 
 	case record.NeedsAgent:
 		return []string{line("respawn %s"), line("logs %s")}
 	case record.NeedsAttention:
+		if !t.Live {
+			return []string{line("history %s"), line("retry %s"), line("update %s --seen")}
+		}
 		return []string{line("why %s"), line("retry %s"), line("respawn %s")}
 	case record.NeedsLimit:
 		if need.Rest != nil { // it lives

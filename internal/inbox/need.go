@@ -48,8 +48,11 @@ func needOf(def *workflow.Definition, t task.Task, agent string, seen Sight) rec
 	attach := fmt.Sprintf("orange task attach %s --role %s", t.ID, state.Role)
 	until, limited := record.LimitOf(t.Attention)
 	switch {
-	case !t.Live || t.Queued():
+	case t.Queued() || !t.Live && t.Attention == "":
 		return record.Need{}
+	case !t.Live:
+		return record.Need{Kind: record.NeedsAttention, Found: t.Attention, Since: t.UpdatedAt,
+			Want: "look at it, and take the mark away: orange task update " + t.ID + " --seen"}
 	case limited:
 		return record.Need{Kind: record.NeedsLimit, Found: t.Attention, Until: until, Since: t.UpdatedAt,
 			Want: "wait, or start it now: orange task respawn " + t.ID}

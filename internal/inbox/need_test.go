@@ -66,9 +66,10 @@ func TestWords_areWhatATaskNeedsInShort(t *testing.T) {
 		"long":    {status: "working", note: strings.Repeat("long ", 30), want: strings.Repeat("long ", 11) + "long…"},
 		"at work": {status: "working", agent: record.AgentAlive},
 		"revived": {status: "agent-review", agent: record.AgentDead},
-		"marked":  {status: "done", previous: "reviewing", note: "hook push_branch: no remote"},
-		"new":     {status: "pending"},
-		"over":    {status: "done", previous: "reviewing"},
+		"marked": {status: "done", previous: "reviewing", note: "hook push_branch: no remote",
+			want: "hook push_branch failed"},
+		"new":  {status: "pending"},
+		"over": {status: "done", previous: "reviewing"},
 	} {
 		one := task.Task{ID: "one", Status: c.status, Previous: c.previous, Attention: c.note,
 			Live: c.status != "done"}

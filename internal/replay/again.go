@@ -9,6 +9,7 @@ import (
 	"orange/internal/decide"
 	"orange/internal/document"
 	"orange/internal/history"
+	"orange/internal/passed"
 	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/workflow"
@@ -57,9 +58,9 @@ func (in Inputs) Again(def *workflow.Definition, p Past) (record.Change, error) 
 			Summary: p.Event.Data[history.DataSummary], After: history.Follow(task.Task{}, p.Event).After,
 			PRURL: p.Event.Data["url"]}
 		if in.Ask == AskPlan {
-			return decide.CreateFromPlan(def, t, actor, in.Now)
+			return pinned(p, func() (record.Change, error) { return decide.CreateFromPlan(def, t, actor, in.Now) })
 		}
-		return decide.Create(def, t, in.To, actor, in.Now)
+		return pinned(p, func() (record.Change, error) { return decide.Create(def, t, in.To, actor, in.Now) })
 	case AskMove:
 		req := task.Request{Task: t.ID, To: in.To, Actor: actor, Reason: p.Event.Reason, Override: in.Override}
 		d, err := decide.Transition(def, t, ev, req, in.Now)
@@ -112,6 +113,15 @@ func (in Inputs) Again(def *workflow.Definition, p Past) (record.Change, error) 
 		"which this program does not know; use a newer orange", p.Event.Seq, in.Ask)
 }
 
+// pinned is a task's creation with the promise of its project, as the history has that.
+func pinned(p Past, create func() (record.Change, error)) (record.Change, error) {
+	c, err := create()
+	if promise := passed.PromiseOf([]history.Event{p.Event}); err == nil && promise != "" {
+		passed.Pin(&c.Events[0], strings.Split(promise, "\n"))
+	}
+	return c, err
+}
+
 // task is the task as it was at the decision: what its history says, and what the inputs add.
 func (in *Inputs) task(t task.Task) task.Task {
 	t.Live = !in.Over
@@ -139,7 +149,7 @@ func (in *Inputs) timeout(def *workflow.Definition, t task.Task, ev decide.Evide
 		return c
 	}
 	if in.NoRoom {
-		return decide.Unescalated(def, c, decide.NoWorkspace)
+		return decide.Escalate(def, c, t, decide.Evidence{NoRoom: true}, in.Now)
 	}
 	return decide.Escalate(def, c, t, ev, in.Now)
 }
@@ -147,7 +157,10 @@ func (in *Inputs) timeout(def *workflow.Definition, t task.Task, ev decide.Evide
 // evidence is the evidence as it was, as far as the decision looked at it.
 func (in *Inputs) evidence(def *workflow.Definition, p Past) (decide.Evidence, error) {
 	ev := decide.Evidence{Trouble: in.Trouble, TooLarge: in.TooLarge, Spent: p.Spent, Entry: p.Entry, Start: p.Start,
-		Passed: p.Task.Subject.Unvouched && decide.Passed(def, p.Events, p.Task.Subject.Commit)}
+		Landed: in.Landed}
+	if decide.LooksBack(def, p.Task) {
+		ev.History = p.Events
+	}
 	if in.Subject != nil {
 		ev.Subject = *in.Subject
 	}

@@ -88,6 +88,7 @@ type Inputs struct {
 
 	Subject  *task.Subject      `json:"subject,omitempty"` // what the evidence was about at that time
 	Trouble  string             `json:"trouble,omitempty"`
+	Landed   bool               `json:"landed,omitempty"` // its work was merged elsewhere
 	TooLarge bool               `json:"too_large,omitempty"`
 	Names    []string           `json:"sections,omitzero"`       // of the document's sections, if it was read
 	More     int                `json:"more_sections,omitempty"` // how many there were besides those
@@ -227,7 +228,7 @@ func (in Inputs) Keep(def *workflow.Definition, s record.Snapshot, ev decide.Evi
 		in.PRHas = &s.Task.Pushed
 	}
 	in.Over = s.Task.Status != "" && !s.Task.Live
-	in.Begins = c.Entry
+	in.Begins, in.Landed = c.Entry, ev.Landed
 	var err error
 	if in.Hooks, err = HooksDigest(c.Hooks); err != nil {
 		return c, err

@@ -13,6 +13,7 @@ import (
 	"orange/internal/decide"
 	"orange/internal/document"
 	"orange/internal/history"
+	"orange/internal/passed"
 	"orange/internal/record"
 	"orange/internal/replay"
 	"orange/internal/task"
@@ -21,18 +22,19 @@ import (
 
 // stroll is a task under one workflow to which anything may happen, and a minimal record.
 type stroll struct {
-	t      *testing.T
-	def    *workflow.Definition
-	dice   *rand.Rand
-	now    time.Time
-	s      record.Snapshot
-	events []history.Event
-	lines  []string
-	texts  map[string]string
-	moves  int
-	starts int // of agents
-	last   *document.Document
-	books  []*workflow.Definition // earlier workflows of the task, without the present one
+	t        *testing.T
+	def      *workflow.Definition
+	dice     *rand.Rand
+	now      time.Time
+	s        record.Snapshot
+	events   []history.Event
+	lines    []string
+	texts    map[string]string
+	moves    int
+	starts   int // of agents
+	last     *document.Document
+	books    []*workflow.Definition // earlier workflows of the task, without the present one
+	promised bool                   // its project has a promise
 }
 
 func shippedAndStrained(t *testing.T) []*workflow.Definition {
@@ -192,6 +194,7 @@ func (w *stroll) subject() task.Subject {
 func (w *stroll) evidence() decide.Evidence {
 	ev := w.read()
 	ev.Spent, ev.Entry, ev.Start, ev.Facts, ev.Subject = w.s.Spent, w.s.Entry, w.s.Start, w.facts(), w.subject()
+	ev.History = slices.Clone(w.events)
 	return ev
 }
 
@@ -303,6 +306,9 @@ func (w *stroll) born() {
 	if err != nil {
 		w.t.Fatal(err)
 	}
+	if w.promised {
+		passed.Pin(&c.Events[0], []string{"a person", "git committed"})
+	}
 	w.commit(replay.Inputs{Ask: replay.AskCreate, To: birth}.By(actor), decide.Evidence{}, c)
 }
 
@@ -340,7 +346,7 @@ func (w *stroll) step() {
 		}
 		c, _ := decide.Timer(w.def, own, one, w.now)
 		if _, wanted := decide.Escalation(w.def, c); wanted && in.NoRoom {
-			c = decide.Unescalated(w.def, c, decide.NoWorkspace)
+			c = decide.Escalate(w.def, c, task.Task{}, decide.Evidence{NoRoom: true}, w.now)
 		} else if wanted {
 			c = decide.Escalate(w.def, c, one, ev, w.now)
 		}
@@ -457,7 +463,7 @@ func (w *stroll) library() replay.Library {
 func newStroll(t *testing.T, def *workflow.Definition, seed uint64) *stroll {
 	t.Helper()
 	w := &stroll{t: t, def: def, dice: rand.New(rand.NewPCG(seed, 5)),
-		now: time.Date(2024, 5, 6, 7, 8, 9, 123_456_789, time.UTC), texts: map[string]string{}}
+		now: time.Date(2024, 5, 6, 7, 8, 9, 123_456_789, time.UTC), texts: map[string]string{}, promised: seed%10 > 5}
 	w.born()
 	for range 40 {
 		w.step()

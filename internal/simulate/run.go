@@ -211,7 +211,7 @@ func (r *run) createTask(ctx context.Context) {
 		err := r.runProgram("the command that creates the task", func() error {
 			_, err := r.engine.Create(ctx, task.New{
 				Project: project(), Summary: "a simulated task", Harness: scripted, ReviewHarness: scripted,
-				Workflow: r.Workflow.Name, Spawn: r.paths.start == "", Actor: human(),
+				Workflow: r.Workflow.Name, Spawn: r.paths.start == "", Reason: "it is wanted", Actor: human(),
 			})
 			return err
 		})

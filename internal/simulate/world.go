@@ -159,7 +159,7 @@ type SingleWorkflow struct{ Workflow *workflow.Definition }
 func (s SingleWorkflow) Present(string) (*workflow.Definition, error) { return s.Workflow, nil }
 
 // Named is the workflow, whatever the name.
-func (s SingleWorkflow) Named(context.Context, string, bool) (*workflow.Definition, []string, error) {
+func (s SingleWorkflow) Named(context.Context, string, task.Project) (*workflow.Definition, []string, error) {
 	return s.Workflow, nil, nil
 }
 

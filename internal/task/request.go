@@ -103,6 +103,8 @@ type Project struct {
 	Protected []string `json:"protected,omitempty"`
 	// Strict has findings of the check refuse a workflow for its tasks.
 	Strict bool `json:"strict,omitempty"`
+	// Promise is what its tasks have passed at each good end, whatever their workflow asks for: one thing a line.
+	Promise []string `json:"promise,omitempty"`
 	// PRBots are the programs whose reviews of pull requests count, by their logins.
 	PRBots []string `json:"pr_bots,omitempty"`
 }
@@ -186,6 +188,7 @@ type New struct {
 	// the tasks of its project that must be done first: then it starts by itself
 	After     []string
 	MayChange []string // patterns of protected files that the task may change
+	Reason    string   // of its start; empty where the person gives none
 	Actor     Actor
 }
 
@@ -199,6 +202,8 @@ type Update struct {
 	// patterns of protected files that the task may change from now on, and the person's reason for that
 	MayChange []string
 	Reason    string
+	Promise   *[]string // of its project, in the place of the one that it has
+	Seen      bool      // a person has looked after the mark of a task that is over
 	Actor     Actor
 }
 

@@ -37,6 +37,7 @@ type Definition struct {
 	Prompts     []Prompt
 	Strict      bool        // no one sets a verdict aside
 	Allow       []Allowance // properties that need not hold here
+	Promise     []Named     // what a task has passed at each good end, one thing a line
 	// FindingsRefuse says that no task is created under the workflow while its check has findings.
 	FindingsRefuse bool
 	initial        yaml.Pos

@@ -120,6 +120,11 @@ func (r reader) definition(n *yaml.Node, d *Definition) bool {
 		yaml.May("prompts", func(n *yaml.Node) { d.Prompts = r.prompts(n) }),
 		yaml.May("override", func(n *yaml.Node) { d.Strict = r.OneOf(n, "override", "strict") != "" }),
 		yaml.May("strict", func(n *yaml.Node) { d.FindingsRefuse = r.Boolean(n, "strict") }),
+		yaml.May("promise", func(n *yaml.Node) {
+			r.List(n, "promise", func(n *yaml.Node) {
+				d.Promise = append(d.Promise, Named{Name: r.Text(n, "a line of promise"), Pos: yaml.PosOf(n)})
+			})
+		}),
 		yaml.May("allow", func(n *yaml.Node) { d.Allow = r.allow(n) }),
 	})
 }

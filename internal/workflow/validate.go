@@ -114,7 +114,8 @@ func (r reader) checkAmbiguity(d *Definition) {
 	for _, a := range d.Transitions {
 		between := pair{a.From, a.To}
 		for _, b := range earlier[between] {
-			if r.Full() || unread(a.When, b.When) || !share(a.CameFrom, b.CameFrom) || Exclude(a.Gate, b.Gate) {
+			if r.Full() || unread(a.When, b.When) || !share(a.CameFrom, b.CameFrom) || !share(a.By, b.By) ||
+				Exclude(a.Gate, b.Gate) {
 				continue
 			}
 			if witness, found := Overlap(a.Counted(), b.Counted()); found {

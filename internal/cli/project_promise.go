@@ -1,0 +1,45 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"orange/internal/record"
+	"orange/internal/task"
+)
+
+// mayPromise refuses a promise that the workflow of a project's tasks cannot keep.
+func mayPromise(c *cobra.Command, h *Services, p task.Project) error {
+	if len(p.Promise) == 0 || !c.Flags().Changed("promise") && !c.Flags().Changed("workflow") {
+		return nil
+	}
+	def, err := h.Workflows.Workflow(cmp.Or(p.Workflow, task.DefaultWorkflow))
+	if err != nil {
+		return err
+	}
+	return h.Workflows.Promises(def, p.Promise)
+}
+
+// promiseLive gives the live tasks of a project its promise, if they are to have it.
+func promiseLive(ctx context.Context, h *Services, p task.Project, wanted bool) error {
+	if !wanted {
+		return nil
+	}
+	live, err := h.Queries.Tasks(ctx, record.Filter{Project: p.Name, Live: true})
+	if err != nil {
+		return err
+	}
+	for _, t := range live {
+		actor, err := h.Identity.Actor(ctx, t.ID, "")
+		if err == nil {
+			_, err = h.Commands.Update(ctx, t.ID, task.Update{Actor: actor, Promise: &p.Promise})
+		}
+		if err != nil {
+			return fmt.Errorf("the project is changed, and task %s is not held to its promise yet: %w", t.ID, err)
+		}
+	}
+	return nil
+}

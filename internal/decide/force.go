@@ -1,0 +1,63 @@
+package decide
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"orange/internal/action"
+	"orange/internal/history"
+	"orange/internal/passed"
+	"orange/internal/record"
+	"orange/internal/task"
+	"orange/internal/workflow"
+)
+
+// byForce is a move that only a rule of the workflow makes: guards and gates of a transition between the same states do
+// not apply. Its event, the only one of the change, tells what the task was moved past: no good end is open to it until
+// it has passed that, or a person sets it aside.
+func byForce(def *workflow.Definition, t task.Task, to task.Status, ev Evidence, data map[string]string,
+	now time.Time) record.Change {
+	hooks := escalationHooks(def, t, to)
+	c := record.Change{Expect: t.Version, Hooks: hooks, Entered: true, Entry: Digests(def, to, ev)}
+	if skipped := passed.Skipped(def, t.Status, to); len(skipped) > 0 {
+		data[passed.DataSkipped] = strings.Join(skipped, "\n")
+	}
+	from := t.Status
+	t = enter(def, t, to, hooks, now)
+	t.Subject = unjudged(def, to, task.Actor{Rule: true}, ev)
+	c.Task, c.Lease = t, lease(t, hooks)
+	c.Events = []history.Event{{
+		Time: now, Type: history.AutoAdvanced, Actor: task.ActorEngine, From: from, To: to, Counters: t.Counters,
+		Workflow: def.Digest, Hooks: actions(hooks), Subject: t.Subject, Data: data,
+	}}
+	return c
+}
+
+// mayForce reports whether a timeout moves a task by force: to where a person decides, and past nothing that has to be
+// passed on the way.
+func mayForce(def *workflow.Definition, t task.Task, to task.Status) bool {
+	state, exists := def.State(to)
+	person := state.Escalation || state.Role == "" || state.Role == task.RoleHuman
+	return exists && person && !state.Terminal && len(passed.Skipped(def, t.Status, to)) == 0
+}
+
+// goodByForce says why too many crashes do not end a task well.
+func goodByForce(to task.Status) string {
+	return fmt.Sprintf("its rule leads to %q, and no task comes to a good end by force", to)
+}
+
+// escalationHooks are the hooks of the declared edge if it starts an agent or ends the task. Otherwise they end a
+// reviewer and notify the worker. A worker that has died starts with the prompt of the new status.
+func escalationHooks(def *workflow.Definition, t task.Task, to task.Status) []task.Hook {
+	state, _ := def.State(to)
+	for _, edge := range edges(def, t, to) {
+		if edge.Spawns() || state.Terminal {
+			return hooksOf(edge.Hooks)
+		}
+	}
+	if state.Terminal {
+		return []task.Hook{{Action: action.KillSession}, {Action: action.ReleaseWorkspace}}
+	}
+	return []task.Hook{{Action: action.KillReviewer}, {Action: action.NotifyWorker}}
+}

@@ -1,0 +1,136 @@
+package decide
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"orange/internal/history"
+	"orange/internal/passed"
+	"orange/internal/rejection"
+	"orange/internal/task"
+	"orange/internal/workflow"
+)
+
+// LooksBack reports whether a move out of the task's status depends on its whole history: it leads to a good end, or no
+// one vouched for the work.
+func LooksBack(def *workflow.Definition, t task.Task) bool {
+	return t.Subject.Unvouched || slices.ContainsFunc(outgoing(def, t), func(edge *workflow.Transition) bool {
+		return Marks(def, edge.To).Good
+	})
+}
+
+// unpassed is what keeps a task from a good end whatever the transition asks for: what was promised of it, and what it
+// was moved past by force, as far as it has not passed that since its work changed last.
+func (j judgment) unpassed(def *workflow.Definition, t task.Task, edge *workflow.Transition, req task.Request,
+	ev Evidence) []rejection.Detail {
+	if !Marks(def, edge.To).Good {
+		return nil
+	}
+	owed := passed.OwedBy(def, ev.History)
+	if len(owed) == 0 {
+		return nil
+	}
+	move := history.Event{Type: history.StatusChanged, To: edge.To,
+		Data: map[string]string{passed.DataPassed: j.ledger(t, edge, req, ev)}}
+	now, noted := versions(t, edge, ev, req.Override)
+	had := passed.Had(def, append(slices.Clip(ev.History), move), now, noted)
+	asked := passed.Needs(edge.Gate)
+	at := ""
+	if commit := ev.Subject.Commit; commit != "" {
+		at = fmt.Sprintf(" at %.7s", commit)
+	}
+	var out []rejection.Detail
+	for _, o := range owed {
+		_, said := asked[o.What] // then the gate says what it lacks
+		if had[o.What] || said && len(j.unmet) > 0 && !req.Override {
+			continue
+		}
+		out = append(out, rejection.Detail{Condition: o.What, Found: fmt.Sprintf("that the work%s has not passed it, "+
+			"and %s", at, o.By), Want: toPass(def, o.What)})
+	}
+	return out
+}
+
+// lacks is all that keeps a task from a good end whatever the transition asks for.
+func (j judgment) lacks(def *workflow.Definition, t task.Task, edge *workflow.Transition, req task.Request,
+	ev Evidence) []rejection.Detail {
+	if out := j.unpassed(def, t, edge, req, ev); len(out) > 0 {
+		return out
+	}
+	return unvouched(def, t, edge, ev)
+}
+
+// owed is what a request is refused for besides the transition's own conditions. A merge elsewhere is a fact: the task
+// ends, and its mark says without what.
+func (j judgment) owed(def *workflow.Definition, t task.Task, edge *workflow.Transition, req task.Request,
+	ev Evidence) []rejection.Detail {
+	if ev.Landed {
+		return nil
+	}
+	return j.lacks(def, t, edge, req, ev)
+}
+
+// without are the things that the work has not passed which was merged elsewhere.
+func (j judgment) without(def *workflow.Definition, t task.Task, edge *workflow.Transition, req task.Request,
+	ev Evidence) []string {
+	if !ev.Landed {
+		return nil
+	}
+	var out []string
+	for _, d := range j.lacks(def, t, edge, req, ev) {
+		out = append(out, d.Condition)
+	}
+	return out
+}
+
+// toPass says where tasks pass a thing.
+func toPass(def *workflow.Definition, what string) string {
+	if what == passed.Person {
+		return "have a person make the move"
+	}
+	var moves []string
+	for i := range def.Transitions {
+		edge := &def.Transitions[i]
+		for _, p := range workflow.Leaves(edge.Gate) {
+			if move := fmt.Sprintf("from %q to %q", edge.From, edge.To); passed.Good(&p) && passed.Name(&p) == what &&
+				!slices.Contains(moves, move) {
+				moves = append(moves, move)
+			}
+		}
+	}
+	if len(moves) == 0 {
+		return "have a person set it aside, with a reason: nothing in this workflow asks for it"
+	}
+	return "it is passed on the way " + strings.Join(moves, ", or ")
+}
+
+// versions are what the work is when an edge is taken. One that shows that the work is what was noted has two of them:
+// the tip may be the commit of what was noted as files.
+func versions(t task.Task, edge *workflow.Transition, ev Evidence, override bool) (now, noted passed.Version) {
+	now = passed.VersionOf(ev.Subject)
+	if override || ev.Landed || !passed.Shows(edge.Gate) {
+		return now, now
+	}
+	return now, passed.VersionOf(t.Subject)
+}
+
+// ledger is what a task passes by taking an edge: what its gate was met with, and a person, if one asks for it. A
+// verdict is about the work that the evidence of the status is about.
+func (j judgment) ledger(t task.Task, edge *workflow.Transition, req task.Request, ev Evidence) string {
+	now, noted := versions(t, edge, ev, req.Override)
+	out := ""
+	for i := range j.good {
+		switch p := &j.good[i]; {
+		case req.Override || len(j.unmet) > 0 || ev.Landed && p.Git != "": // a merge elsewhere takes the place of git
+		case p.IsVerdict() && !passed.Shows(edge.Gate):
+			out = passed.Write(out, passed.Name(p), passed.VersionOf(t.Subject))
+		default:
+			out = passed.Write(out, passed.Name(p), now, noted)
+		}
+	}
+	if isPerson(req.Actor) {
+		out = passed.Write(out, passed.Person, now, noted)
+	}
+	return out
+}

@@ -1,0 +1,269 @@
+package passed_test
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"orange/internal/history"
+	"orange/internal/passed"
+	"orange/internal/task"
+	"orange/internal/workflow"
+)
+
+func parse(t *testing.T, text string) *workflow.Definition {
+	t.Helper()
+	usual, err := os.ReadFile("../../workflows/usual.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	more, err := workflow.ParseUsual("usual.yml", usual)
+	if err != nil {
+		t.Fatal(err)
+	}
+	def, err := workflow.Parse("one.yml", []byte(text), more)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return def
+}
+
+// planned is a workflow in which a plan is judged, built and judged again, a check is met in one of two ways, and a
+// person looks at what goes wrong.
+const planned = `
+name: planned
+version: 1
+promise: ["## Review PASS"]
+states:
+  plan: {role: worker, respawn_prompt: go}
+  judge: {role: reviewer, respawn_prompt: go}
+  build: {role: worker, respawn_prompt: go}
+  review: {role: reviewer, respawn_prompt: go}
+  ready: {}
+  lost: {}
+  done: {terminal: true, success: true}
+  dropped: {terminal: true}
+moves: {cancel: dropped}
+checks: {tests: {run: [make, test]}, lint: {run: [make, lint]}}
+transitions:
+  - {from: plan, to: judge, by: worker, gate: {section: "## Plan"}}
+  - {from: judge, to: build, by: reviewer, gate: {section: "## Check", verdict: PASS}}
+  - {from: judge, to: plan, by: reviewer, gate: {section: "## Check", verdict: FAIL}}
+  - {from: build, to: review, by: worker, gate: {any: [{all: [{check: tests}, {check: lint}]}, {check: lint}]}}
+  - {from: review, to: ready, by: reviewer, gate: {all: [{section: "## Review", verdict: PASS}, {git: unmoved}]}}
+  - {from: review, to: build, by: reviewer, gate: {section: "## Review", verdict: FAIL}}
+  - {from: review, to: lost, by: human, gate: {check: tests, result: failed}}
+  - {from: lost, to: ready, by: human, gate: {git: committed}}
+  - {from: ready, to: done, by: human}
+  - {from: "*", to: dropped, by: human}
+prompts: {go: Go.}
+`
+
+func TestThings_areWhatWorkPasses(t *testing.T) {
+	t.Parallel()
+	def := parse(t, planned)
+	names, verdicts := passed.Things(def)
+	want := []string{`"## Check" PASS`, "check tests", "check lint", `"## Review" PASS`, "git committed", passed.Person}
+	if !slices.Equal(names, want) || !verdicts[`"## Check" PASS`] || verdicts["check lint"] {
+		t.Errorf("found %q, %v, want %q", names, verdicts, want)
+	}
+	needs := passed.Needs(def.Transitions[3].Gate)
+	if got := slices.Sorted(maps.Keys(needs)); !slices.Equal(got, []string{"check lint"}) {
+		t.Errorf("an alternative needs %q", got)
+	}
+	if is := passed.Needs(def.Transitions[4].Gate)[`"## Review" PASS`]; !is {
+		t.Error("a review is no verdict")
+	}
+}
+
+func TestSkipped_isWhatTheTransitionsThereAskFor(t *testing.T) {
+	t.Parallel()
+	def := parse(t, planned)
+	for move, want := range map[[2]task.Status]string{
+		{"review", "ready"}: `"## Review" PASS`,
+		{"lost", "ready"}:   "git committed",
+		{"build", "ready"}:  `"## Review" PASS; git committed`,
+		{"build", "review"}: "check lint",
+		{"review", "build"}: "",
+		{"plan", "lost"}:    "",
+	} {
+		if got := strings.Join(passed.Skipped(def, move[0], move[1]), "; "); got != want {
+			t.Errorf("from %s to %s: found %q, want %q", move[0], move[1], got, want)
+		}
+	}
+}
+
+func TestPlan_isAVerdictBeforeTheWorkThatAnotherJudges(t *testing.T) {
+	t.Parallel()
+	def := parse(t, planned)
+	for verdict, want := range map[string]string{`"## Check" PASS`: "true [plan]", `"## Review" PASS`: "false []",
+		"check lint": "false []"} {
+		is, made := passed.Plan(def, verdict)
+		if got := fmt.Sprint(is, made); got != want {
+			t.Errorf("%s: found %s, want %s", verdict, got, want)
+		}
+	}
+	compared := strings.Replace(planned, `gate: {section: "## Check", verdict: PASS}`,
+		`gate: {all: [{section: "## Check", verdict: PASS}, {git: unmoved}]}`, 1)
+	if is, _ := passed.Plan(parse(t, compared), `"## Check" PASS`); is {
+		t.Error("a verdict on the work as it is passes for one on a plan")
+	}
+	polished := strings.Replace(planned, `{all: [{section: "## Review", verdict: PASS}, {git: unmoved}]}`,
+		`{section: "## Review", verdict: PASS}`, 1)
+	polished = strings.Replace(polished, "  ready: {}", "  ready: {role: worker, respawn_prompt: go}", 1)
+	if is, _ := passed.Plan(parse(t, polished), `"## Review" PASS`); is {
+		t.Error("a verdict before work that no one judges passes for one on a plan")
+	}
+	again := strings.Replace(planned, "  - {from: review, to: lost",
+		"  - {from: build, to: judge, by: worker, gate: {section: \"## More\"}}\n  - {from: review, to: lost", 1)
+	if is, made := passed.Plan(parse(t, again), `"## Check" PASS`); !is || !slices.Equal(made, []task.Status{"plan"}) {
+		t.Errorf("where the builder asks again it is one, %t, made in %q", is, made)
+	}
+}
+
+func TestAuthors_areThoseBehindTheVerdicts(t *testing.T) {
+	t.Parallel()
+	more := strings.Replace(planned, "  done: {", "  help: {role: worker, respawn_prompt: go}\n  desk: {role: human}\n"+
+		"  done: {", 1)
+	def := parse(t, strings.Replace(more, "transitions:\n", "transitions:\n  - {from: help, to: review, by: worker}\n"+
+		"  - {from: desk, to: review, by: human, gate: {section: \"## Note\"}}\n", 1))
+	for judged, want := range map[task.Status]string{"judge": "plan", "review": "build", "ready": "build", "done": ""} {
+		var got []string
+		for _, s := range passed.Authors(def, judged) {
+			got = append(got, string(s.Name))
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s: found %q, want %q", judged, got, want)
+		}
+	}
+}
+
+// move is an event with what versions of the work have passed.
+func move(to task.Status, entries ...string) history.Event {
+	return history.Event{Type: history.StatusChanged, To: to,
+		Data: map[string]string{passed.DataPassed: strings.Join(entries, "\n")}}
+}
+
+func TestHad_isWhatThisVersionOfTheWorkHasPassed(t *testing.T) {
+	t.Parallel()
+	def := parse(t, planned)
+	review := move("ready", `"## Review" PASS @c1`, "check lint @c1 t1", "check tests @c2")
+	c1 := passed.Version{Commit: "c1"}
+	made := move("build", `"## Check" PASS @c0`)
+	for name, tt := range map[string]struct {
+		events []history.Event
+		now    []passed.Version
+		want   string
+	}{
+		"the commit":     {[]history.Event{review}, []passed.Version{c1}, `["## Review" PASS]`},
+		"its files":      {[]history.Event{review}, []passed.Version{{"c1", "t1"}}, `["## Review" PASS check lint]`},
+		"other files":    {[]history.Event{review}, []passed.Version{{"c1", "t2"}}, `["## Review" PASS]`},
+		"another commit": {[]history.Event{review}, []passed.Version{{Commit: "c3"}}, "[]"},
+		"either of two": {[]history.Event{review}, []passed.Version{{Commit: "c2"}, {"c1", "t1"}},
+			`["## Review" PASS check lint check tests]`},
+		"no move": {[]history.Event{{Type: history.Updated, Data: review.Data}}, []passed.Version{c1}, "[]"},
+		"a plan":  {[]history.Event{made}, []passed.Version{{Commit: "c9"}}, `["## Check" PASS]`},
+		"a plan that is made again": {[]history.Event{made, move("plan")}, []passed.Version{{Commit: "c0"}},
+			"[]"},
+	} {
+		had := passed.Had(def, tt.events, tt.now...)
+		if got := fmt.Sprint(slices.Sorted(maps.Keys(had))); got != tt.want {
+			t.Errorf("%s: found %s, want %s", name, got, tt.want)
+		}
+	}
+}
+
+func TestWrite_hasALineForEachVersion(t *testing.T) {
+	t.Parallel()
+	one := passed.Version{Commit: "c1"}
+	got := passed.Write("", "a person", one, one)
+	got = passed.Write(got, `"## A @b" PASS`, one, passed.Version{"c2", "t"})
+	want := "a person @c1\n\"## A @b\" PASS @c1\n\"## A @b\" PASS @c2 t"
+	if got != want {
+		t.Errorf("found %q, want %q", got, want)
+	}
+	def := parse(t, strings.Replace(planned, `"## Review"`, `"## A @b"`, 1))
+	if had := passed.Had(def, []history.Event{{Type: history.AutoAdvanced, To: "ready",
+		Data: map[string]string{passed.DataPassed: got}}}, one); !had[`"## A @b" PASS`] || !had["a person"] {
+		t.Errorf("read back: %v", had)
+	}
+}
+
+func TestOwedBy_isWhatWorkflowProjectAndForceWant(t *testing.T) {
+	t.Parallel()
+	def := parse(t, planned)
+	born := history.Event{Type: history.Created, Seq: 1}
+	passed.Pin(&born, nil)
+	if _, said := born.Data[passed.DataPromise]; said {
+		t.Error("a task without a promise says one")
+	}
+	passed.Pin(&born, []string{"## Review PASS", "a person"})
+	later := history.Event{Type: history.Updated, Seq: 2}
+	passed.Pin(&later, []string{"check lint"})
+	forced := move("ready")
+	forced.Seq, forced.Data[passed.DataSkipped] = 3, "\"## Review\" PASS\ngit committed"
+	told := func(events ...history.Event) string {
+		var out []string
+		for _, o := range passed.OwedBy(def, events) {
+			out = append(out, o.What+", "+o.By)
+		}
+		return strings.Join(out, "; ")
+	}
+	const file = `"## Review" PASS, the workflow "planned" promises it; `
+	if got, want := told(born), file+"a person, its project promises it"; got != want {
+		t.Errorf("found %s, want %s", got, want)
+	}
+	if got, want := told(born, later, forced), file+"check lint, its project promises it; "+
+		"git committed, event 3 moved the task by force past it"; got != want {
+		t.Errorf("found %s, want %s", got, want)
+	}
+}
+
+func TestBroken_isWhatAFileLeadsAround(t *testing.T) {
+	t.Parallel()
+	const review = `"## Review" PASS`
+	around := func(a passed.Around) []passed.GoodEnd {
+		a.What = review
+		return []passed.GoodEnd{{End: "done", Around: []passed.Around{a}}}
+	}
+	always := passed.GoodEnd{End: "done", Always: []string{review}}
+	for name, tt := range map[string]struct {
+		table []passed.GoodEnd
+		want  string
+	}{
+		"on each way":   {[]passed.GoodEnd{always}, ""},
+		"nothing known": {nil, ""},
+		"a way around": {around(passed.Around{Way: "a -> b", Line: 7}),
+			`a way to "done" leads around it: a -> b (line 7)`},
+		"by an override":  {around(passed.Around{By: passed.ByOverride}), ""},
+		"merged":          {around(passed.Around{By: passed.ByMerge}), ""},
+		"on no way":       {[]passed.GoodEnd{{End: "done"}}, `no way to "done" has it`},
+		"on one end only": {[]passed.GoodEnd{always, {End: "shipped"}}, `no way to "shipped" has it`},
+	} {
+		got := ""
+		for _, p := range passed.Broken(parse(t, planned), tt.table) {
+			got += p.Message
+		}
+		if (tt.want == "") != (got == "") || !strings.Contains(got, tt.want) {
+			t.Errorf("%s: found %q, want %q", name, got, tt.want)
+		}
+	}
+	unknown := parse(t, strings.Replace(planned, "## Review PASS", "## Reviews PASS", 1))
+	if got := passed.Broken(unknown, nil); len(got) != 1 || !strings.Contains(got[0].Message, "did you mean") {
+		t.Errorf("of an unknown name: %v", got)
+	}
+}
+
+func TestUnkept_isWhatNoWayOfAWorkflowHas(t *testing.T) {
+	t.Parallel()
+	table := []passed.GoodEnd{{End: "done", Always: []string{`"## Review" PASS`},
+		Around: []passed.Around{{What: "check lint"}}}, {End: "shipped"}}
+	got := passed.Unkept(parse(t, planned), []string{"## Review PASS", "check lint", "check tests", "check all"}, table)
+	if len(got) != 2 || !strings.Contains(got[0], `"check tests", and no way to a good end has it`) ||
+		!strings.Contains(got[1], `"check all", and no transition asks for it`) {
+		t.Errorf("found %q", got)
+	}
+}

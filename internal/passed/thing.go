@@ -1,0 +1,146 @@
+package passed
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"orange/internal/task"
+	"orange/internal/workflow"
+)
+
+// Person is passed where a person moves the task.
+const Person = "a person"
+
+// Good reports whether a part is something that work passes: a verdict or a check that accepts it, or what git shows of
+// it. Text that an agent writes about its own work is none, and no more is what is asked only to compare the work with
+// what was judged.
+func Good(p *workflow.Part) bool {
+	switch {
+	case p.IsVerdict():
+		return p.Verdict != "FAIL"
+	case p.Check != "":
+		return p.Result != workflow.CheckFailed
+	case p.Git != "":
+		return p.Git != workflow.GitUnmoved && p.Git != workflow.GitMoved && p.Git != workflow.GitAsReviewed
+	}
+	return false
+}
+
+// Name is what people call a part.
+func Name(p *workflow.Part) string {
+	switch {
+	case p.Section != "":
+		return fmt.Sprintf("%q %s", "## "+strings.TrimSpace(strings.TrimLeft(p.Section, "# ")), p.Verdict)
+	case p.Check != "":
+		return "check " + p.Check
+	case p.Git == workflow.GitUntouched:
+		return "git untouched " + strings.Join(p.Untouched, " ")
+	case p.Git != "":
+		return "git " + p.Git
+	}
+	return p.File + p.Glob
+}
+
+// Needs are the names of what a gate cannot be met without, and whether each of them is a verdict.
+func Needs(parts []workflow.Part) map[string]bool {
+	out := map[string]bool{}
+	for i := range parts {
+		p := &parts[i]
+		switch {
+		case len(p.All) > 0:
+			for name, verdict := range Needs(p.All) {
+				out[name] = verdict
+			}
+		case len(p.Any) > 0:
+			common := Needs(p.Any[:1])
+			for n := range p.Any {
+				other := Needs(p.Any[n : n+1])
+				for name := range common {
+					if _, both := other[name]; !both {
+						delete(common, name)
+					}
+				}
+			}
+			for name, verdict := range common {
+				out[name] = verdict
+			}
+		case Good(p):
+			out[Name(p)] = p.IsVerdict()
+		}
+	}
+	return out
+}
+
+// Shows reports whether a gate cannot be met unless the work is what the evidence of the state is about.
+func Shows(gate []workflow.Part) bool {
+	return slices.ContainsFunc(workflow.Certain(gate), func(p workflow.Part) bool {
+		return p.Git == workflow.GitUnmoved || p.Git == workflow.GitAsReviewed
+	})
+}
+
+// Skipped are the things that a task has to pass on its way from a state to another one, if it is moved there by force:
+// those of the transitions between them, or else of all that lead to the other one.
+func Skipped(def *workflow.Definition, from, to task.Status) []string {
+	var out []string
+	for _, any := range []bool{false, true} {
+		between := false
+		for i := range def.Transitions {
+			edge := &def.Transitions[i]
+			if edge.To != to || edge.From == to || !any && edge.From != from {
+				continue
+			}
+			between = true
+			for _, p := range workflow.Leaves(edge.Gate) {
+				name := Name(&p)
+				if _, asked := Needs(edge.Gate)[name]; asked && !slices.Contains(out, name) {
+					out = append(out, name)
+				}
+			}
+		}
+		if between {
+			break
+		}
+	}
+	return out
+}
+
+// Things are the names of all that a task can pass under a workflow, in the order of the file, and which of them are
+// verdicts.
+func Things(def *workflow.Definition) (names []string, verdicts map[string]bool) {
+	verdicts = map[string]bool{}
+	for i := range def.Transitions {
+		for _, p := range workflow.Leaves(def.Transitions[i].Gate) {
+			if name := Name(&p); Good(&p) && !slices.Contains(names, name) {
+				names, verdicts[name] = append(names, name), p.IsVerdict()
+			}
+		}
+	}
+	return append(names, Person), verdicts
+}
+
+// Authors are the states that produce what is judged in a state: those from which a move with a gate leads there.
+// A gate that is a verdict passes the work of others on, and their states are the authors.
+func Authors(def *workflow.Definition, judged task.Status) []workflow.State {
+	var out []workflow.State
+	seen, open := map[task.Status]bool{judged: true}, []task.Status{judged}
+	for len(open) > 0 {
+		to := open[0]
+		open = open[1:]
+		for n := range def.Transitions {
+			edge := &def.Transitions[n]
+			if edge.To != to || len(edge.Gate) == 0 || seen[edge.From] {
+				continue
+			}
+			seen[edge.From] = true
+			before, _ := def.State(edge.From)
+			switch {
+			case len(workflow.Verdicts(edge.Gate)) > 0:
+				open = append(open, edge.From)
+			case before.Role != "" && before.Role != task.RoleHuman:
+				out = append(out, before)
+			}
+		}
+	}
+	return out
+}
