@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -32,14 +33,28 @@ func promiseLive(ctx context.Context, h *Services, p task.Project, wanted bool) 
 	if err != nil {
 		return err
 	}
+	var all error
 	for _, t := range live {
-		actor, err := h.Identity.Actor(ctx, t.ID, "")
-		if err == nil {
-			_, err = h.Commands.Update(ctx, t.ID, task.Update{Actor: actor, Promise: &p.Promise})
-		}
-		if err != nil {
-			return fmt.Errorf("the project is changed, and task %s is not held to its promise yet: %w", t.ID, err)
+		if err := promiseTask(ctx, h, t, p.Promise); err != nil {
+			all = errors.Join(all, fmt.Errorf("the project is changed, and task %s keeps the promise that it had: %w",
+				t.ID, err))
 		}
 	}
-	return nil
+	return all
+}
+
+// promiseTask gives a task another promise, if its own workflow can keep it.
+func promiseTask(ctx context.Context, h *Services, t task.Task, promise []string) error {
+	_, def, err := h.Queries.Pinned(ctx, t.ID)
+	if err == nil {
+		err = h.Workflows.Promises(def, promise)
+	}
+	if err != nil {
+		return err
+	}
+	actor, err := h.Identity.Actor(ctx, t.ID, "")
+	if err == nil {
+		_, err = h.Commands.Update(ctx, t.ID, task.Update{Actor: actor, Promise: &promise})
+	}
+	return err
 }

@@ -174,6 +174,9 @@ func (c checked) notes() []string {
 			"project (orange project update --protected PATTERN), or in the gate (git: {untouched: [PATTERNS]})",
 			check))
 	}
+	if c.quick && len(c.def.Promise) > 0 {
+		notes = append(notes, "no one has looked whether a way leads around what it promises: leave --quick out")
+	}
 	return notes
 }
 

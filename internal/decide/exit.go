@@ -218,6 +218,9 @@ func (x *exit) advance(rule *workflow.Rule) record.Change {
 			decision, err, to = anew, nil, again.To
 		}
 	}
+	if errors.As(err, &refused) && refused.Owed {
+		return x.heldByPromise(to, refused)
+	}
 	if errors.As(err, &refused) && refused.Files > 0 {
 		return x.heldByFiles(refused)
 	}
@@ -327,7 +330,7 @@ func (x *exit) escalate(c *record.Change, to task.Status, count int) {
 	if _, exists := x.def.State(to); !exists {
 		return // the task stays, with its attention mark: the workflow has no place for it
 	}
-	if Marks(x.def, to).Good {
+	if endsWell(x.def, to) {
 		c.Task.Attention = fmt.Sprintf("crash %d: %s; %s", count, c.Events[0].Reason, goodByForce(to))
 		return
 	}

@@ -6,6 +6,7 @@ import (
 	"orange/internal/history"
 	"orange/internal/record"
 	"orange/internal/rejection"
+	"orange/internal/task"
 )
 
 // Keys in the data of an agent's end: how many files kept its move, and that its document is too large to be read.
@@ -27,6 +28,15 @@ func (x *exit) heldByFiles(refused *rejection.Rejection) record.Change {
 	c.Events[0].Data[dataFiles] = files
 	c.Task.Attention = fmt.Sprintf("%s: %s; then start it again with %q, or move the task", files,
 		toDo(refused.Details), "orange task respawn "+x.task.ID)
+	return c
+}
+
+// heldByPromise is the answer to the end of an agent whose move only a promise of the task's end refuses, or force.
+// That is no crash: no agent can make up for it in this status.
+func (x *exit) heldByPromise(to task.Status, refused *rejection.Rejection) record.Change {
+	c := x.note(fmt.Sprintf("%s has ended, and its task does not come to %q by itself: %s", x.death.Name(), to,
+		rejection.Reasons(refused.Details)))
+	c.Events[0].Reason = c.Task.Attention
 	return c
 }
 

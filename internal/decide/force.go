@@ -42,6 +42,14 @@ func mayForce(def *workflow.Definition, t task.Task, to task.Status) bool {
 	return exists && person && !state.Terminal && len(passed.Skipped(def, t.Status, to)) == 0
 }
 
+// endsWell reports whether a file says that a task ends well in a state: with success: true, or because a merge leads
+// there.
+func endsWell(def *workflow.Definition, to task.Status) bool {
+	state, _ := def.State(to)
+	merge, said := def.Move(workflow.MoveMerge)
+	return Marks(def, to).Good && (state.Success || said && merge == to)
+}
+
 // goodByForce says why too many crashes do not end a task well.
 func goodByForce(to task.Status) string {
 	return fmt.Sprintf("its rule leads to %q, and no task comes to a good end by force", to)

@@ -26,7 +26,7 @@ type Evidence struct {
 	Subject  task.Subject       // what the evidence of this moment is about
 	History  []history.Event    // the task's whole history; looked up only where LooksBack says so
 	NoRoom   bool               // there is no free workspace for the move
-	Landed   bool               // the task's work was merged elsewhere: whatever it has passed, that is a fact
+	Landed   string             // the commit that was merged elsewhere: whatever it has passed, that is a fact
 	Facts    map[string]Fact    // what was seen of the parts that do not look at the document, by their Key
 }
 
@@ -222,6 +222,7 @@ type judgment struct {
 	ended  int             // how many are a verdict that a person may take all the same, see endedVerdict
 	rested []task.Evidence // what the gate relied on, when it is met
 	good   []workflow.Part // what it was met with of what work passes
+	bad    []workflow.Part // and of what refuses it
 	notes  []string
 }
 
@@ -246,7 +247,7 @@ func (j *judgment) add(other judgment) {
 	j.unmet, j.notes = append(j.unmet, other.unmet...), append(j.notes, other.notes...)
 	j.moved, j.ended = j.moved+other.moved, j.ended+other.ended
 	j.held, j.files = j.held+other.held, max(j.files, other.files)
-	j.good = append(j.good, other.good...)
+	j.good, j.bad = append(j.good, other.good...), append(j.bad, other.bad...)
 	for _, e := range other.rested {
 		j.rested = addOnce(j.rested, e)
 	}
@@ -270,6 +271,11 @@ func judgeAny(ways []workflow.Part, ev Evidence) judgment {
 	for i, p := range ways {
 		j := judgeGate([]workflow.Part{p}, ev)
 		if len(j.unmet) == 0 {
+			for k := range ways[i+1:] { // what else is met is passed, too
+				if other := judgeGate(ways[i+1+k:i+2+k], ev); len(other.unmet) == 0 {
+					j.good = append(j.good, other.good...)
+				}
+			}
 			return j
 		}
 		for _, d := range j.unmet {
@@ -324,8 +330,18 @@ func judgeFact(j *judgment, p workflow.Part, ev Evidence) {
 	if len(j.unmet) == before && fact.Digest != "" {
 		j.rested = addOnce(j.rested, evidence)
 	}
-	if len(j.unmet) == before && passed.Good(&p) {
+	if len(j.unmet) == before {
+		j.note(p)
+	}
+}
+
+// note notes what the work passes by a part that is met, or what refuses it.
+func (j *judgment) note(p workflow.Part) {
+	switch {
+	case passed.Good(&p):
 		j.good = append(j.good, p)
+	case passed.Refuses(&p) != "":
+		j.bad = append(j.bad, p)
 	}
 }
 
@@ -359,9 +375,7 @@ func judgeSection(j *judgment, p workflow.Part, ev Evidence) {
 	}
 	if len(j.unmet) == before {
 		j.rested = addOnce(j.rested, evidence)
-		if passed.Good(&p) {
-			j.good = append(j.good, p)
-		}
+		j.note(p)
 	}
 }
 

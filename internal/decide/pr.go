@@ -1,6 +1,7 @@
 package decide
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -138,7 +139,7 @@ func (ev Evidence) Merged(def *workflow.Definition, t task.Task, to task.Status,
 		facts[p.Key()] = Fact{Holds: true, Source: "git " + p.Git, Where: pr.URL, Text: text,
 			Digest: document.Digest(text)}
 	}
-	ev.Facts, ev.Landed = facts, true
+	ev.Facts, ev.Landed = facts, cmp.Or(pr.Commit, ev.Subject.Commit, "unknown")
 	return ev
 }
 

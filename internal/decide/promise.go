@@ -34,7 +34,7 @@ func (j judgment) unpassed(def *workflow.Definition, t task.Task, edge *workflow
 	move := history.Event{Type: history.StatusChanged, To: edge.To,
 		Data: map[string]string{passed.DataPassed: j.ledger(t, edge, req, ev)}}
 	now, noted := versions(t, edge, ev, req.Override)
-	had := passed.Had(def, append(slices.Clip(ev.History), move), now, noted)
+	all := append(slices.Clip(ev.History), move)
 	asked := passed.Needs(edge.Gate)
 	at := ""
 	if commit := ev.Subject.Commit; commit != "" {
@@ -43,7 +43,9 @@ func (j judgment) unpassed(def *workflow.Definition, t task.Task, edge *workflow
 	var out []rejection.Detail
 	for _, o := range owed {
 		_, said := asked[o.What] // then the gate says what it lacks
-		if had[o.What] || said && len(j.unmet) > 0 && !req.Override {
+		met := func(p workflow.Part) bool { return passed.Name(&p) == o.What }
+		if passed.Had(def, all[o.After:], now, noted)[o.What] || said && len(j.unmet) > 0 && !req.Override ||
+			req.Override && slices.ContainsFunc(j.good, met) { // it sets aside nothing that holds
 			continue
 		}
 		out = append(out, rejection.Detail{Condition: o.What, Found: fmt.Sprintf("that the work%s has not passed it, "+
@@ -65,7 +67,7 @@ func (j judgment) lacks(def *workflow.Definition, t task.Task, edge *workflow.Tr
 // ends, and its mark says without what.
 func (j judgment) owed(def *workflow.Definition, t task.Task, edge *workflow.Transition, req task.Request,
 	ev Evidence) []rejection.Detail {
-	if ev.Landed {
+	if ev.Landed != "" {
 		return nil
 	}
 	return j.lacks(def, t, edge, req, ev)
@@ -74,7 +76,7 @@ func (j judgment) owed(def *workflow.Definition, t task.Task, edge *workflow.Tra
 // without are the things that the work has not passed which was merged elsewhere.
 func (j judgment) without(def *workflow.Definition, t task.Task, edge *workflow.Transition, req task.Request,
 	ev Evidence) []string {
-	if !ev.Landed {
+	if ev.Landed == "" {
 		return nil
 	}
 	var out []string
@@ -108,11 +110,18 @@ func toPass(def *workflow.Definition, what string) string {
 // versions are what the work is when an edge is taken. One that shows that the work is what was noted has two of them:
 // the tip may be the commit of what was noted as files.
 func versions(t task.Task, edge *workflow.Transition, ev Evidence, override bool) (now, noted passed.Version) {
-	now = passed.VersionOf(ev.Subject)
-	if override || ev.Landed || !passed.Shows(edge.Gate) {
+	now, noted = passed.VersionOf(ev.Subject), passed.VersionOf(t.Subject)
+	switch {
+	case now == noted && ev.Landed == "":
+	case ev.Landed != "":
+		now = passed.Version{Commit: ev.Landed}
 		return now, now
+	case override || !passed.Shows(edge.Gate):
+		return now, now
+	case now.Commit == noted.Commit: // its files are those that were noted, though no one looked at them again
+		return noted, noted
 	}
-	return now, passed.VersionOf(t.Subject)
+	return now, noted
 }
 
 // ledger is what a task passes by taking an edge: what its gate was met with, and a person, if one asks for it. A
@@ -122,7 +131,7 @@ func (j judgment) ledger(t task.Task, edge *workflow.Transition, req task.Reques
 	out := ""
 	for i := range j.good {
 		switch p := &j.good[i]; {
-		case req.Override || len(j.unmet) > 0 || ev.Landed && p.Git != "": // a merge elsewhere takes the place of git
+		case req.Override || len(j.unmet) > 0 || ev.Landed != "" && p.Git != "": // a merge elsewhere takes git's place
 		case p.IsVerdict() && !passed.Shows(edge.Gate):
 			out = passed.Write(out, passed.Name(p), passed.VersionOf(t.Subject))
 		default:
@@ -131,6 +140,24 @@ func (j judgment) ledger(t task.Task, edge *workflow.Transition, req task.Reques
 	}
 	if isPerson(req.Actor) {
 		out = passed.Write(out, passed.Person, now, noted)
+	}
+	return out
+}
+
+// refusals are what the work has not passed by an edge that asks for that: a verdict refuses it, or a check failed.
+func (j judgment) refusals(t task.Task, edge *workflow.Transition, req task.Request, ev Evidence) string {
+	if req.Override || len(j.unmet) > 0 || len(j.bad) == 0 {
+		return ""
+	}
+	now, noted := versions(t, edge, ev, false)
+	out := ""
+	for i := range j.bad {
+		switch p := &j.bad[i]; {
+		case p.IsVerdict() && !passed.Shows(edge.Gate):
+			out = passed.Write(out, passed.Refuses(p), passed.VersionOf(t.Subject))
+		default:
+			out = passed.Write(out, passed.Refuses(p), now, noted)
+		}
 	}
 	return out
 }

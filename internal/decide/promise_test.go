@@ -194,7 +194,8 @@ func TestAPromise_isKeptAtTheDoorOnEachWay(t *testing.T) {
 				no.Override != "orange task merge T1 --override REASON" {
 				t.Errorf("refused with %q (%s, %q), want %q", got, no.Code, no.Override, c.lacks)
 			}
-			if !strings.Contains(no.Details[0].Found, `the workflow "loosely" promises it`) ||
+			if found := no.Details[0].Found; !strings.Contains(found, `the workflow "loosely" promises it`) &&
+				!strings.Contains(found, "moved the task by force past it") ||
 				!strings.Contains(no.Details[0].Want, "it is passed on the way") {
 				t.Errorf("it says %+v", no.Details[0])
 			}
@@ -430,16 +431,16 @@ func TestALedger_isOfTheVersionThatEachThingIsAbout(t *testing.T) {
 	noted := task.Subject{Commit: "c1", Tree: "t1"}
 	for name, tt := range map[string]struct {
 		gate   string
-		landed bool
+		landed string
 		want   string
 	}{
-		"apart": {"{all: [" + verdict + ", " + committed + "]}", false,
+		"apart": {"{all: [" + verdict + ", " + committed + "]}", "",
 			`"## Review" PASS @c1 t1; git committed @c2; a person @c2`},
-		"compared": {"{all: [" + verdict + ", " + committed + ", {git: as-reviewed}]}", false,
+		"compared": {"{all: [" + verdict + ", " + committed + ", {git: as-reviewed}]}", "",
 			`"## Review" PASS @c2; "## Review" PASS @c1 t1; git committed @c2; git committed @c1 t1; ` +
 				"a person @c2; a person @c1 t1"},
-		"merged elsewhere": {"{all: [" + verdict + ", " + committed + ", {git: as-reviewed}]}", true,
-			`"## Review" PASS @c2; a person @c2`},
+		"merged elsewhere": {"{all: [" + verdict + ", " + committed + ", {git: as-reviewed}]}", "c3",
+			`"## Review" PASS @c3; a person @c3`},
 	} {
 		text := strings.Replace(loosely, "{all: [{section: \"## Review\", verdict: PASS}, {git: unmoved}]}", tt.gate, 1)
 		text = strings.Replace(text, "  review: {", "  review: {subject: worktree, ", 1)
@@ -491,5 +492,40 @@ func TestMaySee_isForAPersonAndATaskThatIsOver(t *testing.T) {
 		if codeOf(err) != rejection.ActorDenied {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// A verdict that refuses the work takes back what an earlier one said of the same.
+func TestALedger_hasWhatAVerdictRefuses(t *testing.T) {
+	t.Parallel()
+	def := parse(t, "loosely.yml", []byte(strings.Replace(loosely, "  - {from: ready, to: late",
+		"  - {from: review, to: doing, by: reviewer, gate: {section: \"## Review\", verdict: FAIL}}\n"+
+			"  - {from: ready, to: late", 1)))
+	one := newTask("review")
+	one.Subject = task.Subject{Commit: "c1"}
+	d, err := decide.Transition(def, one, evidenceAbout(failed, task.Subject{Commit: "c2"}),
+		task.Request{Task: "T1", To: "doing", Actor: reviewer()}, noon)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data := d.Change.Events[0].Data
+	if data[ledger.DataRefused] != `"## Review" PASS @c1` || data[ledger.DataPassed] != "" {
+		t.Errorf("the history has %v", data)
+	}
+}
+
+// An agent that has done what it was to do has not crashed where only a promise keeps its task.
+func TestExit_thatAPromiseAloneRefusesIsNoCrash(t *testing.T) {
+	t.Parallel()
+	text := strings.Replace(loosely, "exit_monitoring:\n  rules:\n", "exit_monitoring:\n  rules:\n"+
+		"    - {status: late, has_artifact: {section: \"## Note\"}, then: done}\n", 1)
+	text = strings.Replace(text, "  late: {", "  late: {role: worker, respawn_prompt: go, ", 1)
+	l := begin(t, text+"promise: [a person]\n")
+	l.moves("ready", human())
+	l.tip = "c2"
+	l.task.Status = "late"
+	c := decide.Exit(l.def, l.task, l.sees("## Note\n\nx\n"), deathOf(task.RoleWorker), noon)
+	if got := shape(c); got != "agent.stopped | late crashes=0 | " || !strings.Contains(c.Task.Attention, "a person") {
+		t.Errorf("it leads to %s with the mark %q", got, c.Task.Attention)
 	}
 }

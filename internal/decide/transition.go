@@ -76,7 +76,8 @@ func overrideOf(def *workflow.Definition, t task.Task, candidates []*workflow.Tr
 	ev Evidence) string {
 	may := func(edge *workflow.Transition) bool {
 		j := judgeGate(edge.Gate, ev)
-		offered := edge.Override || j.onlyEnded() || len(j.owed(def, t, edge, req, ev)) > 0
+		offered := edge.Override || j.onlyEnded() ||
+			def.Overridable(edge) && len(j.owed(def, t, edge, req, ev)) > 0
 		return offered && Allows(edge, req.Actor) && len(lacking(def, edge, req.Actor, true)) == 0
 	}
 	if req.Override || req.Actor.Rule || req.Actor.Role != task.RoleHuman || !slices.ContainsFunc(candidates, may) {
@@ -266,7 +267,8 @@ func judge(def *workflow.Definition, t task.Task, edge *workflow.Transition, req
 		details = append(details, rejection.Detail{Condition: "a reason", Found: "none",
 			Want: "say why: --reason TEXT"})
 	}
-	if unmet := gate.owed(def, t, edge, req, ev); len(unmet) > 0 && !req.Override {
+	owed := gate.owed(def, t, edge, req, ev)
+	if unmet := owed; len(unmet) > 0 && !req.Override {
 		first(rejection.GateUnmet)
 		details = append(details, unmet...)
 	}
@@ -291,6 +293,7 @@ func judge(def *workflow.Definition, t task.Task, edge *workflow.Transition, req
 			gate.moved == len(details),
 		Message: fmt.Sprintf("cannot move task %s from %q to %q: %s", t.ID, t.Status, edge.To, why),
 	}
+	no.Owed = len(owed) == len(details) && !req.Override
 	if gate.held == len(details) {
 		no.Files = gate.files
 	}
@@ -388,13 +391,19 @@ func accept(def *workflow.Definition, t task.Task, ev Evidence, edge *workflow.T
 func noted(def *workflow.Definition, t task.Task, edge *workflow.Transition, req task.Request, ev Evidence,
 	j judgment) map[string]string {
 	ledger, without := j.ledger(t, edge, req, ev), j.without(def, t, edge, req, ev)
-	unreviewed := skipsReview(def, edge)
-	if ledger == "" && len(without)+len(j.notes) == 0 && !edge.Failure && !req.Override && !unreviewed {
+	refusals, unreviewed := j.refusals(t, edge, req, ev), skipsReview(def, edge)
+	if ledger+refusals == "" && len(without)+len(j.notes) == 0 && !edge.Failure && !req.Override && !unreviewed {
 		return nil
 	}
 	data := map[string]string{}
 	if ledger != "" {
 		data[passed.DataPassed] = ledger
+	}
+	if now, noted := versions(t, edge, ev, req.Override); now != noted {
+		data[passed.DataSame] = passed.Write("", "", now, noted)
+	}
+	if refusals != "" {
+		data[passed.DataRefused] = refusals
 	}
 	if len(without) > 0 {
 		data[passed.DataWithout] = strings.Join(without, "\n")

@@ -126,7 +126,11 @@ func way(def *workflow.Definition, t task.Task, edge *workflow.Transition, by []
 	if len(w.By) == 0 {
 		return w // only the workflow's own rules take it
 	}
-	req := task.Request{Task: t.ID, To: edge.To, Actor: task.Actor{Role: w.By[0]}, Reason: "to see whether it is open"}
+	role := w.By[0]
+	if Marks(def, edge.To).Good && slices.Contains(w.By, task.RoleHuman) {
+		role = task.RoleHuman // who merges is a person, and may be promised to be one
+	}
+	req := task.Request{Task: t.ID, To: edge.To, Actor: task.Actor{Role: role}, Reason: "to see whether it is open"}
 	refused := judge(def, t, edge, req, ev, judgeGate(edge.Gate, ev))
 	if w.Open = refused == nil; !w.Open {
 		w.Details = withHints(def, t, req.Actor, refused.Details)

@@ -13,6 +13,7 @@ import (
 	"orange/internal/decide"
 	"orange/internal/document"
 	"orange/internal/history"
+	"orange/internal/passed"
 	"orange/internal/record"
 	"orange/internal/replay"
 	"orange/internal/task"
@@ -87,6 +88,9 @@ func (e *Engine) Tell(ctx context.Context, project, id string, lines []byte) (re
 		}
 		e.tellEntry(&a, def)
 		birth := record.Change{Events: []history.Event{birthOf(*t)}, Entry: a.Entry}
+		if p, err := e.Workspaces.Project(project); err == nil { // one that is gone promises nothing
+			passed.Pin(&birth.Events[0], p.Promise)
+		}
 		birth, err = replay.Inputs{Ask: replay.AskAdopt}.Keep(def, record.Snapshot{}, decide.Evidence{}, birth)
 		a.Events = birth.Events
 	}

@@ -275,7 +275,7 @@ func unmoved(now, judged task.Task) error {
 
 // gitFacts returns what git said, and of which commit.
 func gitFacts(evidence decide.Evidence) *known {
-	git := &known{facts: map[string]decide.Fact{}, subject: evidence.Subject}
+	git := &known{facts: map[string]decide.Fact{}, subject: evidence.Subject, landed: evidence.Landed}
 	for key, fact := range evidence.Facts { // facts stay a map
 		if strings.HasPrefix(fact.Source, "git ") {
 			git.facts[key] = fact

@@ -71,6 +71,7 @@ type known struct {
 	facts   map[string]decide.Fact
 	subject task.Subject
 	pull    *record.PullRequest // the merged one that the move follows; nil where there is none
+	landed  string              // the commit that was merged there
 }
 
 var (
@@ -214,7 +215,7 @@ func (e *Engine) judge(ctx context.Context, r *request) (record.Snapshot, decide
 		all := map[string]decide.Fact{}
 		maps.Copy(all, evidence.Facts)
 		maps.Copy(all, r.known.facts)
-		evidence.Facts, evidence.Subject, evidence.Landed = all, r.known.subject, r.known.pull != nil
+		evidence.Facts, evidence.Subject, evidence.Landed = all, r.known.subject, r.known.landed
 	}
 	decision, err := decide.Transition(def, s.Task, evidence, r.Request, e.Now())
 	if err == nil && decision.Moved {

@@ -38,7 +38,12 @@ func (e *Engine) Why(ctx context.Context, peeker Peeker, id string,
 	}
 	state, _ := def.State(s.Task.Status)
 	out := decide.Explanation{Task: s.Task, About: state.About}
+	events, err := e.Index.Events(ctx, id, 0)
+	if err != nil {
+		return out, err
+	}
 	_, evidence := e.read(s.Task, true)
+	evidence.History, evidence.Subject = events, e.subject(ctx, s, false)
 	evidence.Spent, evidence.Entry, evidence.Start = s.Spent, s.Entry, s.Start
 	parts := slices.DeleteFunc(decide.NeedsOfAll(def, s.Task), func(p workflow.Part) bool { return p.Section != "" })
 	if len(parts) > 0 {
@@ -47,10 +52,6 @@ func (e *Engine) Why(ctx context.Context, peeker Peeker, id string,
 		}
 	}
 	out.Ways, out.Seen = decide.Why(def, s.Task, evidence), seen(evidence)
-	events, err := e.Index.Events(ctx, id, 0)
-	if err != nil {
-		return out, err
-	}
 	out = out.WithRedo(def, events)
 	w, err := e.waitingFor(ctx, s.Task, true)
 	if err != nil {

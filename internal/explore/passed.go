@@ -34,6 +34,7 @@ type passes struct {
 	name    string
 	gives   []bool            // by transition: its gate cannot be met without the thing
 	offers  []bool            // by transition: its gate asks for the thing, or for something else
+	refuses []bool            // by transition: its gate cannot be met unless the thing was refused
 	verdict bool              // it is a verdict, on what was there when its judge began
 	git     bool              // it is what git shows
 	shows   []bool            // by transition: its gate shows that nothing changed since the state's evidence was noted
@@ -123,6 +124,9 @@ func (p *passes) after(was place, one step) (now place, can bool) {
 		case met && p.asked(e):
 			now.judged, now.passed = true, was.passed || was.noted
 		}
+		if met && p.refuses[e.edge] {
+			now.passed, now.judged = was.passed && p.verdict && !was.noted, was.judged && !p.verdict && !was.noted
+		}
 	case !p.starts(before, after, e) || state.Subject == workflow.SubjectCarried:
 		notes = false
 	}
@@ -134,7 +138,7 @@ func (p *passes) after(was place, one step) (now place, can bool) {
 		now.noted, now.judged = true, now.passed
 	}
 	if one.moves && one.event.forced && p.skips[[2]int16{before.status, after.status}] {
-		now.skipped = true
+		now.skipped, now.passed, now.judged = true, false, false
 	}
 	held := one.moves && now.skipped && !now.passed && p.well[after.status]
 	return now, !held || one.event.override || !shown(one.event)
@@ -301,7 +305,7 @@ func (p *passes) tellEnds(out []passed.GoodEnd, besides []string) {
 func (w *walk) passesOf(name string, verdict bool) *passes {
 	p := &passes{walk: w, name: name, verdict: verdict, gives: make([]bool, len(w.def.Transitions)),
 		offers: make([]bool, len(w.def.Transitions)),
-		shows:  make([]bool, len(w.def.Transitions))}
+		shows:  make([]bool, len(w.def.Transitions)), refuses: make([]bool, len(w.def.Transitions))}
 	var made []task.Status
 	p.plan, made = passed.Plan(w.def, name)
 	for _, state := range w.def.States {
@@ -317,6 +321,9 @@ func (w *walk) passesOf(name string, verdict bool) *passes {
 			}
 		}
 		p.shows[i] = passed.Shows(gate)
+		p.refuses[i] = slices.ContainsFunc(workflow.Certain(gate), func(part workflow.Part) bool {
+			return passed.Refuses(&part) == name
+		})
 	}
 	return p
 }

@@ -48,6 +48,7 @@ type told struct {
 	override bool
 	merge    bool
 	late     bool     // a birth in another state than the first
+	refuses  []string // the things without whose refusal it would not have been made
 	skips    []string // what it moves the task past by force
 	carried  bool     // the evidence of the next state is about what that of the last one was about
 }
@@ -216,6 +217,16 @@ func (w *storyteller) asked(from string, s spot, g given, step told, ask func(de
 		for _, thing := range w.things {
 			if less, had := g.without(thing); had && !granted(less) {
 				step.needs = append(step.needs, thing)
+			}
+		}
+		for _, thing := range w.things {
+			section := strings.Trim(strings.TrimSuffix(thing, " PASS"), `"`)
+			if g.sections[section] != "Verdict: FAIL" || thing == section {
+				continue
+			}
+			less := maps.Clone(g.sections)
+			if less[section] = ""; !granted(given{less, g.facts}) {
+				step.refuses = append(step.refuses, thing)
 			}
 		}
 		if less, had := g.without("unmoved"); had && !granted(less) {
@@ -390,8 +401,13 @@ func (w *storyteller) next(m moment, step told, thing string) (moment, bool) {
 	case slices.Contains(step.needs, thing) && (!git || !step.merge):
 		m.passed[m.present] = true
 	}
+	if slices.Contains(step.refuses, thing) {
+		m.passed[m.noted] = false
+	}
 	m.spot = step.to
-	m.skipped = m.skipped || slices.Contains(step.skips, thing)
+	if slices.Contains(step.skips, thing) {
+		m.skipped, m.passed = true, [3]bool{}
+	}
 	good := decide.Marks(w.def, w.spots[step.to].task.Status).Good
 	if good && step.moves && m.skipped && !m.passed[m.present] && !step.override && !step.merge {
 		return m, false

@@ -74,6 +74,11 @@ func TestThings_areWhatWorkPasses(t *testing.T) {
 	if got := slices.Sorted(maps.Keys(needs)); !slices.Equal(got, []string{"check lint"}) {
 		t.Errorf("an alternative needs %q", got)
 	}
+	for edge, want := range map[int]string{2: `"## Check" PASS`, 6: "check tests", 1: ""} {
+		if got := passed.Refuses(&workflow.Leaves(def.Transitions[edge].Gate)[0]); got != want {
+			t.Errorf("transition %d refuses %q, want %q", edge, got, want)
+		}
+	}
 	if is := passed.Needs(def.Transitions[4].Gate)[`"## Review" PASS`]; !is {
 		t.Error("a review is no verdict")
 	}
@@ -158,7 +163,7 @@ func TestHad_isWhatThisVersionOfTheWorkHasPassed(t *testing.T) {
 		now    []passed.Version
 		want   string
 	}{
-		"the commit":     {[]history.Event{review}, []passed.Version{c1}, `["## Review" PASS]`},
+		"the commit":     {[]history.Event{review}, []passed.Version{c1}, `["## Review" PASS check lint]`},
 		"its files":      {[]history.Event{review}, []passed.Version{{"c1", "t1"}}, `["## Review" PASS check lint]`},
 		"other files":    {[]history.Event{review}, []passed.Version{{"c1", "t2"}}, `["## Review" PASS]`},
 		"another commit": {[]history.Event{review}, []passed.Version{{Commit: "c3"}}, "[]"},
@@ -166,6 +171,16 @@ func TestHad_isWhatThisVersionOfTheWorkHasPassed(t *testing.T) {
 			`["## Review" PASS check lint check tests]`},
 		"no move": {[]history.Event{{Type: history.Updated, Data: review.Data}}, []passed.Version{c1}, "[]"},
 		"a plan":  {[]history.Event{made}, []passed.Version{{Commit: "c9"}}, `["## Check" PASS]`},
+		"refused since": {[]history.Event{review, {Type: history.StatusChanged, To: "build",
+			Data: map[string]string{passed.DataRefused: `"## Review" PASS @c1`}}}, []passed.Version{c1}, "[check lint]"},
+		"refused in another version": {[]history.Event{review, {Type: history.StatusChanged, To: "build",
+			Data: map[string]string{passed.DataRefused: `"## Review" PASS @c2`}}}, []passed.Version{c1},
+			`["## Review" PASS check lint]`},
+		"a plan that was refused": {[]history.Event{made, {Type: history.StatusChanged, To: "judge",
+			Data: map[string]string{passed.DataRefused: `"## Check" PASS @c7`}}}, []passed.Version{c1}, "[]"},
+		"committed since": {[]history.Event{review, {Type: history.StatusChanged, To: "done",
+			Data: map[string]string{passed.DataSame: " @c9\n @c1 t1"}}}, []passed.Version{{Commit: "c9"}},
+			`["## Review" PASS check lint]`},
 		"a plan that is made again": {[]history.Event{made, move("plan")}, []passed.Version{{Commit: "c0"}},
 			"[]"},
 	} {
@@ -216,8 +231,9 @@ func TestOwedBy_isWhatWorkflowProjectAndForceWant(t *testing.T) {
 	if got, want := told(born), file+"a person, its project promises it"; got != want {
 		t.Errorf("found %s, want %s", got, want)
 	}
-	if got, want := told(born, later, forced), file+"check lint, its project promises it; "+
-		"git committed, event 3 moved the task by force past it"; got != want {
+	const force = ", event 3 moved the task by force past it; "
+	if got, want := told(born, later, forced), `"## Review" PASS`+force+"git committed"+force+
+		"check lint, its project promises it"; got != want {
 		t.Errorf("found %s, want %s", got, want)
 	}
 }

@@ -42,6 +42,21 @@ func Name(p *workflow.Part) string {
 	return p.File + p.Glob
 }
 
+// Refuses is the name of what a part refuses the work: by a verdict that does, or a check that fails. It is empty where
+// the part does not.
+func Refuses(p *workflow.Part) string {
+	accepts := *p
+	switch {
+	case p.Verdict == "FAIL":
+		accepts.Verdict = "PASS"
+	case p.Result == workflow.CheckFailed:
+		accepts.Result = workflow.CheckPassed
+	default:
+		return ""
+	}
+	return Name(&accepts)
+}
+
 // Needs are the names of what a gate cannot be met without, and whether each of them is a verdict.
 func Needs(parts []workflow.Part) map[string]bool {
 	out := map[string]bool{}

@@ -45,6 +45,7 @@ type Rejection struct {
 	Message string
 	Details []Detail
 	Moved   bool // nothing speaks against it but that the tip of the branch moved
+	Owed    bool // nothing speaks against it but what was promised of the task's end, or skipped by force
 	Files   int  // nothing speaks against it but so many new or changed files
 	// Override is the command with which the person who asked makes the move all the same; empty where they may not.
 	Override string

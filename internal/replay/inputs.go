@@ -88,7 +88,7 @@ type Inputs struct {
 
 	Subject  *task.Subject      `json:"subject,omitempty"` // what the evidence was about at that time
 	Trouble  string             `json:"trouble,omitempty"`
-	Landed   bool               `json:"landed,omitempty"` // its work was merged elsewhere
+	Landed   string             `json:"landed,omitempty"` // the commit that was merged elsewhere
 	TooLarge bool               `json:"too_large,omitempty"`
 	Names    []string           `json:"sections,omitzero"`       // of the document's sections, if it was read
 	More     int                `json:"more_sections,omitempty"` // how many there were besides those
