@@ -1,6 +1,7 @@
 package decide
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -49,7 +50,7 @@ func (j judgment) unpassed(def *workflow.Definition, t task.Task, edge *workflow
 			continue
 		}
 		out = append(out, rejection.Detail{Condition: o.What, Found: fmt.Sprintf("that the work%s has not passed it, "+
-			"and %s", at, o.By), Want: toPass(def, o.What)})
+			"and %s", at, o.By), Want: toPass(def, t, o.What)})
 	}
 	return out
 }
@@ -86,25 +87,43 @@ func (j judgment) without(def *workflow.Definition, t task.Task, edge *workflow.
 	return out
 }
 
-// toPass says where tasks pass a thing.
-func toPass(def *workflow.Definition, what string) string {
+// toPass says where tasks pass a thing, and with which command a person has a task go there.
+func toPass(def *workflow.Definition, t task.Task, what string) string {
 	if what == passed.Person {
 		return "have a person make the move"
 	}
 	var moves []string
+	command := ""
 	for i := range def.Transitions {
 		edge := &def.Transitions[i]
 		for _, p := range workflow.Leaves(edge.Gate) {
 			if move := fmt.Sprintf("from %q to %q", edge.From, edge.To); passed.Good(&p) && passed.Name(&p) == what &&
 				!slices.Contains(moves, move) {
 				moves = append(moves, move)
+				command = cmp.Or(command, wayTo(def, t, edge.From))
 			}
 		}
 	}
 	if len(moves) == 0 {
 		return "have a person set it aside, with a reason: nothing in this workflow asks for it"
 	}
-	return "it is passed on the way " + strings.Join(moves, ", or ")
+	return "it is passed on the way " + strings.Join(moves, ", or ") + command
+}
+
+// wayTo is the command with which a person takes a task to a state over a transition, if there is one: to the state
+// itself, or to one before it.
+func wayTo(def *workflow.Definition, t task.Task, to task.Status) string {
+	person := task.Actor{Role: task.RoleHuman}
+	leads := func(edge *workflow.Transition) bool {
+		_, before := def.Edge(edge.To, to)
+		return edge.To != t.Status && Allows(edge, person) && (edge.To == to || before)
+	}
+	for _, edge := range outgoing(def, t) {
+		if leads(edge) {
+			return "; from here: " + edge.Command(t.ID, edge.To)
+		}
+	}
+	return ""
 }
 
 // versions are what the work is when an edge is taken. One that shows that the work is what was noted has two of them:

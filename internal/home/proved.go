@@ -193,8 +193,9 @@ func promised(def *workflow.Definition, promise []string, table []passed.GoodEnd
 		return broken
 	}
 	if unkept := passed.Unkept(def, promise, table); whole && len(unkept) > 0 {
-		return task.Notef(task.ErrUsage, "cannot use the workflow %q: its project has a promise that it cannot keep: "+
-			"%s", def.Name, strings.Join(unkept, "\n"))
+		return task.Notef(task.ErrUsage, "the workflow %q cannot keep what its project promises: %s; use another "+
+			"workflow (--workflow NAME), or change the promise (orange project update --promise LINE)", def.Name,
+			strings.Join(unkept, "\n"))
 	}
 	return nil
 }

@@ -267,6 +267,10 @@ func TestBroken_isWhatAFileLeadsAround(t *testing.T) {
 			t.Errorf("%s: found %q, want %q", name, got, tt.want)
 		}
 	}
+	word := parse(t, strings.Replace(planned, `["## Review PASS"]`, "a person", 1))
+	if len(word.Promise) != 1 || passed.Called(word.Promise[0].Name) != passed.Person {
+		t.Errorf("a single word promises %+v", word.Promise)
+	}
 	unknown := parse(t, strings.Replace(planned, "## Review PASS", "## Reviews PASS", 1))
 	if got := passed.Broken(unknown, nil); len(got) != 1 || !strings.Contains(got[0].Message, "did you mean") {
 		t.Errorf("of an unknown name: %v", got)

@@ -121,7 +121,7 @@ func (r reader) definition(n *yaml.Node, d *Definition) bool {
 		yaml.May("override", func(n *yaml.Node) { d.Strict = r.OneOf(n, "override", "strict") != "" }),
 		yaml.May("strict", func(n *yaml.Node) { d.FindingsRefuse = r.Boolean(n, "strict") }),
 		yaml.May("promise", func(n *yaml.Node) {
-			r.List(n, "promise", func(n *yaml.Node) {
+			r.oneAtLeast(n, "promise", func(n *yaml.Node) {
 				d.Promise = append(d.Promise, Named{Name: r.Text(n, "a line of promise"), Pos: yaml.PosOf(n)})
 			})
 		}),
