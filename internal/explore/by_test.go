@@ -69,3 +69,18 @@ func TestTransitionsThatNoOneMayBothTake_areEachFollowed(t *testing.T) {
 		}
 	}
 }
+
+// A prompt that speaks of "## Ownership" does not ask for "## Owner".
+func TestAPrompt_namesASectionAsAWhole(t *testing.T) {
+	t.Parallel()
+	for section, sound := range map[string]bool{"## Handoff": true, "## Hand": false, "## Handoff-2": false} {
+		text := strings.Replace(apart, `gate: {section: "## Handoff"}`, `gate: {section: "`+section+`"}`, 1)
+		var told []string
+		for _, v := range explore.Check(parseText(t, text), explore.Most).Failed() {
+			told = append(told, v.Message)
+		}
+		if sound != (len(told) == 0) || !sound && !strings.Contains(told[0], "the section") {
+			t.Errorf("%s: found %q", section, told)
+		}
+	}
+}

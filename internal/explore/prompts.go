@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"orange/internal/action"
 	"orange/internal/document"
@@ -255,8 +257,7 @@ func lacking(gate []workflow.Part, text string, told bool) string {
 				return lacks
 			}
 		case p.Section != "":
-			name := document.Key(p.Section)
-			if !strings.Contains(text, "## "+name) {
+			if !names(text, "## "+document.Key(p.Section)) {
 				return fmt.Sprintf("the section %q", p.Section)
 			}
 			if p.Verdict != "" && !told && !strings.Contains(text, strings.ToLower(p.Verdict)) {
@@ -271,6 +272,17 @@ func lacking(gate []workflow.Part, text string, told bool) string {
 		}
 	}
 	return ""
+}
+
+// names reports whether a text has a heading as whole words: "## Ownership" is not "## Owner".
+func names(text, heading string) bool {
+	for _, after := range strings.Split(text, heading)[1:] {
+		next, _ := utf8.DecodeRuneInString(after)
+		if after == "" || !unicode.IsLetter(next) && !unicode.IsDigit(next) && next != '-' && next != '_' {
+			return true
+		}
+	}
+	return false
 }
 
 func quoteAll(names []task.Status) string {
