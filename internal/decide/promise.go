@@ -13,11 +13,11 @@ import (
 	"orange/internal/workflow"
 )
 
-// LooksBack reports whether a move out of the task's status depends on its whole history: it leads to a good end, or no
-// one vouched for the work.
-func LooksBack(def *workflow.Definition, t task.Task) bool {
+// LooksBack reports whether a move to one of some states, or else any move out of the task's status, depends on its
+// whole history: it leads to a good end, or no one vouched for the work.
+func LooksBack(def *workflow.Definition, t task.Task, to ...task.Status) bool {
 	return t.Subject.Unvouched || slices.ContainsFunc(outgoing(def, t), func(edge *workflow.Transition) bool {
-		return Marks(def, edge.To).Good
+		return Marks(def, edge.To).Good && (len(to) == 0 || slices.Contains(to, edge.To))
 	})
 }
 

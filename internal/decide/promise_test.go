@@ -478,6 +478,9 @@ func TestLooksBack_beforeAGoodEndAndWhereNoOneVouches(t *testing.T) {
 			t.Errorf("%s: found %t, want %t", name, got, tt.want)
 		}
 	}
+	if decide.LooksBack(def, newTask("ready"), "doing") || !decide.LooksBack(def, newTask("ready"), "doing", "done") {
+		t.Error("it is not the targets that count")
+	}
 }
 
 func TestMaySee_isForAPersonAndATaskThatIsOver(t *testing.T) {

@@ -159,7 +159,7 @@ func (e *Engine) decided(ctx context.Context, id string, to task.Status,
 			return task.Task{}, err
 		}
 		of, parts := needs(def, s.Task)
-		if err := e.facts(ctx, s, of, decide.WantsTree(of, s.Task, to), parts, &evidence); err != nil {
+		if err := e.facts(ctx, s, of, decide.WantsTree(of, s.Task, to), parts, &evidence, to); err != nil {
 			return task.Task{}, err
 		}
 		c, err := build(def, s, evidence)

@@ -287,7 +287,7 @@ func (e *Engine) look(ctx context.Context, r *request) (
 				return is
 			})
 		}
-		err = e.facts(ctx, s, def, decide.WantsTree(def, s.Task, r.To), parts, &evidence)
+		err = e.facts(ctx, s, def, decide.WantsTree(def, s.Task, r.To), parts, &evidence, r.To)
 		return s, def, evidence, err
 	}
 }
@@ -328,9 +328,9 @@ func (e *Engine) followBranch(ctx context.Context, s record.Snapshot) (bool, err
 // facts adds to the evidence its subject, and what the parts ask for outside the document. tree reports whether
 // the content of the worktree belongs to it. No lock is held meanwhile: a check may take its time.
 func (e *Engine) facts(ctx context.Context, s record.Snapshot, def *workflow.Definition, tree bool,
-	parts []workflow.Part, evidence *decide.Evidence) error {
+	parts []workflow.Part, evidence *decide.Evidence, to ...task.Status) error {
 	evidence.Subject = e.subject(ctx, s, tree)
-	if decide.LooksBack(def, s.Task) {
+	if decide.LooksBack(def, s.Task, to...) {
 		var err error
 		if evidence.History, err = e.Index.Events(ctx, s.Task.ID, 0); err != nil {
 			return err

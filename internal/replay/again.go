@@ -157,10 +157,7 @@ func (in *Inputs) timeout(def *workflow.Definition, t task.Task, ev decide.Evide
 // evidence is the evidence as it was, as far as the decision looked at it.
 func (in *Inputs) evidence(def *workflow.Definition, p Past) (decide.Evidence, error) {
 	ev := decide.Evidence{Trouble: in.Trouble, TooLarge: in.TooLarge, Spent: p.Spent, Entry: p.Entry, Start: p.Start,
-		Landed: in.Landed}
-	if decide.LooksBack(def, p.Task) {
-		ev.History = p.Events
-	}
+		Landed: in.Landed, History: p.Events}
 	if in.Subject != nil {
 		ev.Subject = *in.Subject
 	}

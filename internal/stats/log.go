@@ -97,6 +97,9 @@ func why(e *history.Event) string {
 func metadata(e *history.Event) map[string]string {
 	out := make(map[string]string, len(e.Data)+1)
 	maps.Copy(out, e.Data)
+	for _, key := range []string{"passed", "refused_by", "same"} { // what versions of the work have passed: see there
+		delete(out, key)
+	}
 	if e.ActingAs != "" {
 		out["asked_by"] = e.Actor
 	}

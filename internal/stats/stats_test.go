@@ -246,3 +246,14 @@ func TestLogEntries_sayWhoAskedAndWhy(t *testing.T) {
 		}
 	}
 }
+
+// What versions of the work have passed is no matter for the logs of other programs.
+func TestLogEntries_leaveOutWhatTheWorkHasPassed(t *testing.T) {
+	t.Parallel()
+	data := map[string]string{"failure": "1", "passed": "a person @c1", "refused_by": "check tests @c1", "same": " @c1"}
+	got := stats.LogEntries("t1", []history.Event{{Type: history.StatusChanged, From: "a", To: "b", Data: data}},
+		func(task.Status) stats.Marks { return stats.Marks{} })
+	if len(got) != 2 || len(got[0].Metadata) != 1 || got[0].Metadata["failure"] != "1" {
+		t.Errorf("found %+v", got)
+	}
+}
