@@ -58,7 +58,7 @@ func (l *Screens) Observe(ctx context.Context, o *Observer, tasks []task.Task, n
 	for id, state := range states {
 		out[id] = Liveness{State: state}
 	}
-	byID := map[string]*task.Task{} // no one is needed for the others
+	byID := map[string]*task.Task{} // the live ones, and those with a mark: no one is needed for the others
 	for i := range tasks {
 		if tasks[i].Live || tasks[i].Attention != "" {
 			byID[tasks[i].ID] = &tasks[i]

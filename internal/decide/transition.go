@@ -268,9 +268,9 @@ func judge(def *workflow.Definition, t task.Task, edge *workflow.Transition, req
 			Want: "say why: --reason TEXT"})
 	}
 	owed := gate.owed(def, t, edge, req, ev)
-	if unmet := owed; len(unmet) > 0 && !req.Override {
+	if len(owed) > 0 && !req.Override {
 		first(rejection.GateUnmet)
-		details = append(details, unmet...)
+		details = append(details, owed...)
 	}
 	if unmet := guardsUnmet(def, t, edge); len(unmet) > 0 && !req.Override {
 		first(rejection.GuardFailed)
