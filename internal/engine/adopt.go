@@ -88,9 +88,9 @@ func (e *Engine) Tell(ctx context.Context, project, id string, lines []byte) (re
 		}
 		e.tellEntry(&a, def)
 		birth := record.Change{Events: []history.Event{birthOf(*t)}, Entry: a.Entry}
-		p, err := e.Workspaces.Project(project)
-		if err != nil && !errors.Is(err, task.ErrNotFound) { // one that is gone promises nothing
-			return a, fmt.Errorf("look for the promise of project %q: %w", project, err)
+		p, unknown := e.Workspaces.Project(project)
+		if unknown != nil && !errors.Is(unknown, task.ErrNotFound) { // one that is gone promises nothing
+			return a, fmt.Errorf("look for the promise of project %q: %w", project, unknown)
 		}
 		passed.Pin(&birth.Events[0], p.Promise)
 		birth, err = replay.Inputs{Ask: replay.AskAdopt}.Keep(def, record.Snapshot{}, decide.Evidence{}, birth)
