@@ -14,10 +14,10 @@ import (
 )
 
 // LooksBack reports whether a move to one of some states, or else any move out of the task's status, depends on its
-// whole history: it leads to a good end, or no one vouched for the work.
+// whole history: it leads to a good end, it takes another person than an earlier one, or no one vouched for the work.
 func LooksBack(def *workflow.Definition, t task.Task, to ...task.Status) bool {
 	return t.Subject.Unvouched || slices.ContainsFunc(outgoing(def, t), func(edge *workflow.Transition) bool {
-		return Marks(def, edge.To).Good && (len(to) == 0 || slices.Contains(to, edge.To))
+		return (Marks(def, edge.To).Good || len(edge.OtherThan) > 0) && (len(to) == 0 || slices.Contains(to, edge.To))
 	})
 }
 
@@ -33,7 +33,7 @@ func (j judgment) unpassed(def *workflow.Definition, t task.Task, edge *workflow
 		return nil
 	}
 	move := history.Event{Type: history.StatusChanged, To: edge.To,
-		Data: map[string]string{passed.DataPassed: j.ledger(t, edge, req, ev)}}
+		Data: map[string]string{passed.DataPassed: j.ledger(def, t, edge, req, ev)}}
 	now, noted := versions(t, edge, ev, req.Override)
 	all := append(slices.Clip(ev.History), move)
 	asked := passed.Needs(edge.Gate)
@@ -96,12 +96,10 @@ func toPass(def *workflow.Definition, t task.Task, what string) string {
 	command := ""
 	for i := range def.Transitions {
 		edge := &def.Transitions[i]
-		for _, p := range workflow.Leaves(edge.Gate) {
-			if move := fmt.Sprintf("from %q to %q", edge.From, edge.To); passed.Good(&p) && passed.Name(&p) == what &&
-				!slices.Contains(moves, move) {
-				moves = append(moves, move)
-				command = cmp.Or(command, wayTo(def, t, edge.From))
-			}
+		move := fmt.Sprintf("from %q to %q", edge.From, edge.To)
+		if slices.Contains(passed.Gives(def, edge), what) && !slices.Contains(moves, move) {
+			moves = append(moves, move)
+			command = cmp.Or(command, wayTo(def, t, edge.From))
 		}
 	}
 	if len(moves) == 0 {
@@ -143,9 +141,10 @@ func versions(t task.Task, edge *workflow.Transition, ev Evidence, override bool
 	return now, noted
 }
 
-// ledger is what a task passes by taking an edge: what its gate was met with, and a person, if one asks for it. A
-// verdict is about the work that the evidence of the status is about.
-func (j judgment) ledger(t task.Task, edge *workflow.Transition, req task.Request, ev Evidence) string {
+// ledger is what a task passes by taking an edge: what its gate was met with, and those who asked for it. A verdict is
+// about the work that the evidence of the status is about.
+func (j judgment) ledger(def *workflow.Definition, t task.Task, edge *workflow.Transition, req task.Request,
+	ev Evidence) string {
 	now, noted := versions(t, edge, ev, req.Override)
 	out := ""
 	for i := range j.good {
@@ -157,8 +156,10 @@ func (j judgment) ledger(t task.Task, edge *workflow.Transition, req task.Reques
 			out = passed.Write(out, passed.Name(p), now, noted)
 		}
 	}
-	if isPerson(req.Actor) {
-		out = passed.Write(out, passed.Person, now, noted)
+	for _, name := range passed.By(def, edge, req.Actor.Speaks(), isPerson(req.Actor)) {
+		if !req.Actor.Rule && (name != passed.TwoPeople || len(othersThan(def, edge, ev.History)) > 0) {
+			out = passed.Write(out, name, now, noted)
+		}
 	}
 	return out
 }

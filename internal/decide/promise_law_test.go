@@ -27,6 +27,7 @@ type wanderer struct {
 	events []history.Event
 	tip    string
 	passed map[string]map[string]bool // by thing and commit
+	people map[string]bool            // who moved it
 	ends   map[string]int             // good ends, by how the task came there
 }
 
@@ -77,7 +78,7 @@ func (w *wanderer) there() (decide.Evidence, map[string]bool) {
 }
 
 // follow takes a change over, and notes what the work can have passed with its move.
-func (w *wanderer) follow(c record.Change, holds map[string]bool, person bool, how string) {
+func (w *wanderer) follow(c record.Change, holds map[string]bool, by task.Actor, how string) {
 	noted := w.task.Subject.Commit
 	from := w.task.Status
 	for i := range c.Events {
@@ -101,15 +102,39 @@ func (w *wanderer) follow(c record.Change, holds map[string]bool, person bool, h
 				}
 			}
 		}
-		if person {
-			w.note(ledger.Person, w.tip)
-			w.note(ledger.Person, noted)
-		}
+		w.noteActor(by, noted)
+	}
+	if by.Role == task.RoleHuman {
+		w.people[by.Person] = true
 	}
 	w.task = c.Task
 	if !w.task.Live && decide.Marks(w.def, w.task.Status).Good {
 		w.ends[how]++
 	}
+}
+
+// noteActor notes who has seen the task by now, with that move.
+func (w *wanderer) noteActor(by task.Actor, noted string) {
+	var seen []string
+	switch by.Role {
+	case task.RoleReviewer:
+		seen = append(seen, ledger.Reviewer)
+	case task.RoleHuman:
+		seen = append(seen, ledger.Person)
+		for name := range w.people {
+			if name != by.Person {
+				seen = append(seen, ledger.TwoPeople)
+			}
+		}
+	}
+	for _, what := range seen {
+		w.note(what, w.tip)
+		w.note(what, noted)
+	}
+}
+
+func (w *wanderer) someone() task.Actor {
+	return task.Actor{Role: task.RoleHuman, Person: []string{"Ann", "Ben", "Cid"}[w.dice.IntN(3)]}
 }
 
 func (w *wanderer) note(what, commit string) {
@@ -142,25 +167,25 @@ func (w *wanderer) step(now time.Time) {
 		state, _ := w.def.State(w.task.Status)
 		death := deathOf(state.Role)
 		death.Ending.Status = w.dice.IntN(2)
-		w.follow(decide.Exit(w.def, w.task, ev, death, now), holds, false, "by a rule")
+		w.follow(decide.Exit(w.def, w.task, ev, death, now), holds, task.Actor{}, "by a rule")
 	case 1:
 		late := w.task
 		late.EnteredAt, late.Overdue = now.Add(-1e15), task.LateAlert
 		if c, due := decide.Timer(w.def, nil, late, now); due {
-			w.follow(decide.Escalate(w.def, c, late, ev, now), holds, false, "in time")
+			w.follow(decide.Escalate(w.def, c, late, ev, now), holds, task.Actor{}, "in time")
 		}
 	case 2:
 		if len(w.def.Redo) > 0 {
 			to := task.Status(w.def.Redo[w.dice.IntN(len(w.def.Redo))].Name)
 			if c, err := decide.Redo(w.def, w.task, to, ev, w.events, human(), "again", now); err == nil {
-				w.follow(c, holds, false, "done again")
+				w.follow(c, holds, task.Actor{}, "done again")
 			}
 		}
 	default:
 		edge := w.edge()
-		actor := human()
-		if role := w.dice.IntN(len(edge.By) + 1); role < len(edge.By) {
-			actor.Role = edge.By[role]
+		actor := w.someone()
+		if role := w.dice.IntN(len(edge.By) + 1); role < len(edge.By) && edge.By[role] != task.RoleHuman {
+			actor = task.Actor{Role: edge.By[role]}
 		}
 		req := task.Request{Task: "T1", To: edge.To, Actor: actor, Reason: "why"}
 		how := "asked for"
@@ -168,7 +193,7 @@ func (w *wanderer) step(now time.Time) {
 			req.Override, how = true, "overridden"
 		}
 		if d, err := decide.Transition(w.def, w.task, ev, req, now); err == nil && d.Moved {
-			w.follow(d.Change, holds, actor.Role == task.RoleHuman, how)
+			w.follow(d.Change, holds, actor, how)
 		}
 	}
 }
@@ -205,7 +230,8 @@ func TestAPromise_isKeptInEveryLife(t *testing.T) {
 					promising.Promise = append(promising.Promise, workflow.Named{Name: what})
 				}
 			}
-			w := &wanderer{def: &promising, dice: dice, tip: "c0", passed: map[string]map[string]bool{}, ends: ends}
+			w := &wanderer{def: &promising, dice: dice, tip: "c0", passed: map[string]map[string]bool{}, ends: ends,
+				people: map[string]bool{}}
 			birth := def.Initial
 			if dice.IntN(4) == 0 {
 				birth = def.Births[dice.IntN(len(def.Births))].To
@@ -214,7 +240,7 @@ func TestAPromise_isKeptInEveryLife(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			w.follow(c, nil, false, "born")
+			w.follow(c, nil, w.someone(), "born")
 			for step := 0; step < 80 && w.task.Live; step++ {
 				w.task.Workspace = "w1"
 				w.step(noon.Add(time.Duration(step) * time.Hour))

@@ -170,3 +170,24 @@ func (b Setback) OfMerge(failed *record.Unmerged) Setback {
 		"into this one, solve the conflict there, test it, and commit.\n\n" + document.Quote(files)
 	return b
 }
+
+// FixInstructions is the section that Orange tells a worker to read when a task comes back to it.
+const FixInstructions = "## Fix Instructions"
+
+// Instructed refuses to send a worker to instructions that are empty, if the request does not contain them.
+func (ev Evidence) Instructed(t task.Task, to task.Status) error {
+	found := ev.Trouble
+	if ev.Document != nil {
+		section, there := ev.Document.Section(FixInstructions)
+		if there && section.Text != "" {
+			return nil
+		}
+		found = "nothing there"
+	}
+	return &rejection.Rejection{
+		Code: rejection.GateUnmet, Task: t.ID, To: to,
+		Message: fmt.Sprintf("cannot request changes of task %s without a word of what to change", t.ID),
+		Details: []rejection.Detail{{Condition: fmt.Sprintf("section %q", FixInstructions), Found: found,
+			Where: "TASK.md", Want: "give the text with the request, or write it there"}},
+	}
+}

@@ -65,7 +65,9 @@ func Transition(def *workflow.Definition, t task.Task, ev Evidence, req task.Req
 		last = furthest(last, refused)
 	}
 	last.Details = withHints(def, t, req.Actor, last.Details)
-	last.Open = Open(def, t, req.Actor)
+	last.Open = slices.DeleteFunc(Open(def, t, req.Actor), func(to task.Status) bool {
+		return to == req.To && last.Code == rejection.ActorDenied
+	})
 	last.Override = overrideOf(def, t, candidates, req, ev)
 	return Decision{}, last
 }
@@ -78,7 +80,8 @@ func overrideOf(def *workflow.Definition, t task.Task, candidates []*workflow.Tr
 		j := judgeGate(edge.Gate, ev)
 		offered := edge.Override || j.onlyEnded() ||
 			def.Overridable(edge) && len(j.owed(def, t, edge, req, ev)) > 0
-		return offered && Allows(edge, req.Actor) && len(lacking(def, edge, req.Actor, true)) == 0
+		return offered && Allows(edge, req.Actor) && len(sameEyes(def, edge, req.Actor, ev.History)) == 0 &&
+			len(lacking(def, edge, req.Actor, true)) == 0
 	}
 	if req.Override || req.Actor.Rule || req.Actor.Role != task.RoleHuman || !slices.ContainsFunc(candidates, may) {
 		return ""
@@ -164,27 +167,6 @@ func Allows(edge *workflow.Transition, actor task.Actor) bool {
 	return false
 }
 
-// FixInstructions is the section that Orange tells a worker to read when a task comes back to it.
-const FixInstructions = "## Fix Instructions"
-
-// Instructed refuses to send a worker to instructions that are empty, if the request does not contain them.
-func (ev Evidence) Instructed(t task.Task, to task.Status) error {
-	found := ev.Trouble
-	if ev.Document != nil {
-		section, there := ev.Document.Section(FixInstructions)
-		if there && section.Text != "" {
-			return nil
-		}
-		found = "nothing there"
-	}
-	return &rejection.Rejection{
-		Code: rejection.GateUnmet, Task: t.ID, To: to,
-		Message: fmt.Sprintf("cannot request changes of task %s without a word of what to change", t.ID),
-		Details: []rejection.Detail{{Condition: fmt.Sprintf("section %q", FixInstructions), Found: found,
-			Where: "TASK.md", Want: "give the text with the request, or write it there"}},
-	}
-}
-
 // Open lists where the actor may ask to go from the task's status, whatever guards and gates say, in the order of the
 // file.
 func Open(def *workflow.Definition, t task.Task, actor task.Actor) []task.Status {
@@ -254,6 +236,11 @@ func judge(def *workflow.Definition, t task.Task, edge *workflow.Transition, req
 			Want: "have it asked for by: " + strings.Join(edge.By, ", ") + yaml.Guess(req.Actor.Speaks(), edge.By),
 		})
 	}
+	same := sameEyes(def, edge, req.Actor, ev.History)
+	if len(same) > 0 {
+		first(rejection.ActorDenied)
+		details = append(details, same...)
+	}
 	for _, word := range lacking(def, edge, req.Actor, req.Override) {
 		first(rejection.ActorDenied)
 		details = append(details, notAllowed(req.Actor, word))
@@ -288,6 +275,9 @@ func judge(def *workflow.Definition, t task.Task, edge *workflow.Transition, req
 		rejection.GateUnmet:     "evidence is missing",
 		rejection.ReasonMissing: "it takes a reason", rejection.OverrideDenied: "it cannot be overridden so",
 	}[code]
+	if len(same) > 0 {
+		why = "it takes another person"
+	}
 	no := &rejection.Rejection{
 		Code: code, Task: t.ID, From: t.Status, To: edge.To, Details: details, Moved: gate.moved > 0 &&
 			gate.moved == len(details),
@@ -390,7 +380,7 @@ func accept(def *workflow.Definition, t task.Task, ev Evidence, edge *workflow.T
 // noted is the additional data of a move's event; nil if there is none.
 func noted(def *workflow.Definition, t task.Task, edge *workflow.Transition, req task.Request, ev Evidence,
 	j judgment) map[string]string {
-	ledger, without := j.ledger(t, edge, req, ev), j.without(def, t, edge, req, ev)
+	ledger, without := j.ledger(def, t, edge, req, ev), j.without(def, t, edge, req, ev)
 	refusals, unreviewed := j.refusals(t, edge, req, ev), skipsReview(def, edge)
 	if ledger+refusals == "" && len(without)+len(j.notes) == 0 && !edge.Failure && !req.Override && !unreviewed {
 		return nil

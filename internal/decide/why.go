@@ -17,16 +17,18 @@ import (
 
 // Option is an edge out of a task's present status, as it applies to those who may ask for it.
 type Option struct {
-	To       task.Status        `json:"to"`
-	By       []string           `json:"by"`   // the roles that may ask
-	Open     bool               `json:"open"` // a request for it would succeed now
-	Guards   []Counted          `json:"guards"`
-	Details  []rejection.Detail `json:"details"`  // what is unmet
-	Reason   bool               `json:"reason"`   // the request must give a reason
-	Override bool               `json:"override"` // a person may take it in spite of what is unmet, with a reason
-	Command  string             `json:"command"`  // how a person does so; empty if they may not
-	Hooks    []string           `json:"hooks"`    // what is done after the move
-	Line     int                `json:"line"`     // of the workflow file
+	To task.Status `json:"to"`
+	By []string    `json:"by"` // the roles that may ask
+	// people who may not, each with what they did: the person is another one
+	OtherThan []string           `json:"other_than,omitempty"`
+	Open      bool               `json:"open"` // a request for it would succeed now
+	Guards    []Counted          `json:"guards"`
+	Details   []rejection.Detail `json:"details"`  // what is unmet
+	Reason    bool               `json:"reason"`   // the request must give a reason
+	Override  bool               `json:"override"` // a person may take it in spite of what is unmet, with a reason
+	Command   string             `json:"command"`  // how a person does so; empty if they may not
+	Hooks     []string           `json:"hooks"`    // what is done after the move
+	Line      int                `json:"line"`     // of the workflow file
 }
 
 // Counted is a guard with the counter that it looks at.
@@ -130,7 +132,14 @@ func way(def *workflow.Definition, t task.Task, edge *workflow.Transition, by []
 	if Marks(def, edge.To).Good && slices.Contains(w.By, task.RoleHuman) {
 		role = task.RoleHuman // who merges is a person, and may be promised to be one
 	}
-	req := task.Request{Task: t.ID, To: edge.To, Actor: task.Actor{Role: role}, Reason: "to see whether it is open"}
+	actor := task.Actor{Role: role}
+	if role == task.RoleHuman { // one who is none of those before
+		actor.Person, actor.Signature = stranger, stranger
+		for _, other := range othersThan(def, edge, ev.History) {
+			w.OtherThan = append(w.OtherThan, other.String())
+		}
+	}
+	req := task.Request{Task: t.ID, To: edge.To, Actor: actor, Reason: "to see whether it is open"}
 	refused := judge(def, t, edge, req, ev, judgeGate(edge.Gate, ev))
 	if w.Open = refused == nil; !w.Open {
 		w.Details = withHints(def, t, req.Actor, refused.Details)
@@ -283,7 +292,11 @@ func (w Option) Who() string {
 	if len(w.By) == 0 {
 		return "the workflow's own rules alone"
 	}
-	return strings.Join(w.By, ", ")
+	who := strings.Join(w.By, ", ")
+	if len(w.OtherThan) > 0 {
+		who += ", another person than " + strings.Join(w.OtherThan, "; ")
+	}
+	return who
 }
 
 // OtherDetails are the unmet conditions that are not guards.

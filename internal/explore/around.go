@@ -36,9 +36,9 @@ func (p *passes) around(to place, by string) passed.Around {
 	left, could := -1, 0
 	for i, one := range all {
 		switch {
-		case one.lost(p) && p.name != passed.Person:
+		case one.lost(p) && !ofPeople(p.name):
 			left = i
-		case i > 0 && one.moves() && (p.name == passed.Person || p.asksIn(p.configs[one.was.at].status)):
+		case i > 0 && one.moves() && (ofPeople(p.name) || p.asksIn(p.configs[one.was.at].status)):
 			could = i
 		}
 	}
@@ -50,6 +50,9 @@ func (p *passes) around(to place, by string) passed.Around {
 	out.Way, out.Line = way, pos.Line
 	return out
 }
+
+// ofPeople reports whether only people pass a thing: the way around it begins with the last move.
+func ofPeople(name string) bool { return name == passed.Person || name == passed.TwoPeople }
 
 // lost reports whether a step leaves the thing behind: it was passed for other work, or is said of other work.
 func (one passing) lost(p *passes) bool {
@@ -78,7 +81,7 @@ func (p *passes) tell(all []passing, from int) (text string, pos yaml.Pos) {
 		if one.step.event.kind == isDeath {
 			crashes++
 		}
-		changed = changed || one.step.event.kind == isEdit && p.name != passed.Person
+		changed = changed || one.step.event.kind == isEdit && !ofPeople(p.name)
 		if one.was.at < 0 {
 			fmt.Fprintf(&b, "created in %s", name(one.now.at))
 			continue

@@ -31,19 +31,21 @@ func shown(e event) bool { return e.kind != isPull || e.on != pullMerged }
 // passes follows one thing through all ways.
 type passes struct {
 	*walk
-	name    string
-	gives   []bool            // by transition: its gate cannot be met without the thing
-	offers  []bool            // by transition: its gate asks for the thing, or for something else
-	refuses []bool            // by transition: its gate cannot be met unless the thing was refused
-	verdict bool              // it is a verdict, on what was there when its judge began
-	git     bool              // it is what git shows
-	shows   []bool            // by transition: its gate shows that nothing changed since the state's evidence was noted
-	plan    bool              // it is a verdict on a plan: see passed.Plan
-	made    []bool            // by state: the plan is made there
-	well    []bool            // by state: it is a good end
-	skips   map[[2]int16]bool // by the states of a move: one by force skips the thing there
-	besides string            // what is followed besides the usual: one of package passed's By, or nothing
-	trails  *trails
+	name     string
+	gives    []bool            // by transition: its gate cannot be met without the thing
+	offers   []bool            // by transition: its gate asks for the thing, or for something else
+	refuses  []bool            // by transition: its gate cannot be met unless the thing was refused
+	people   []bool            // by transition: a person who takes it gives the thing
+	reviewer []bool            // by transition: the reviewer who takes it gives the thing
+	verdict  bool              // it is a verdict, on what was there when its judge began
+	git      bool              // it is what git shows
+	shows    []bool            // by transition: its gate shows that the work is what was noted
+	plan     bool              // it is a verdict on a plan: see passed.Plan
+	made     []bool            // by state: the plan is made there
+	well     []bool            // by state: it is a good end
+	skips    map[[2]int16]bool // by the states of a move: one by force skips the thing there
+	besides  string            // what is followed besides the usual: one of package passed's By, or nothing
+	trails   *trails
 }
 
 // trails are the shortest ways to all nodes that were found. They serve one thing after the other: a table needs about
@@ -119,7 +121,7 @@ func (p *passes) after(was place, one step) (now place, can bool) {
 			return now, false
 		}
 		switch {
-		case p.name == passed.Person && e.role < 0 && e.kind == isRequest, met && p.asked(e) && !p.verdict:
+		case e.kind == isRequest && p.by(e), met && p.asked(e) && !p.verdict:
 			now.passed, now.judged = true, was.judged || was.noted
 		case met && p.asked(e):
 			now.judged, now.passed = true, was.passed || was.noted
@@ -142,6 +144,13 @@ func (p *passes) after(was place, one step) (now place, can bool) {
 	}
 	held := one.moves && now.skipped && !now.passed && p.well[after.status]
 	return now, !held || one.event.override || !shown(one.event)
+}
+
+// by reports whether the thing is passed because of who asks.
+func (p *passes) by(e event) bool {
+	role := max(e.role, e.as)
+	return e.role < 0 && p.people[e.edge] ||
+		role >= 0 && p.roles[role] == task.RoleReviewer && p.reviewer[e.edge]
 }
 
 // edits are the places to which an agent comes that changes the work: by a version that is new, or by the one that the
@@ -217,7 +226,7 @@ func (p *passes) follows(was place, one step) bool {
 
 // table is of what each good end has passed.
 func (w *walk) table() []passed.GoodEnd {
-	names, verdicts := passed.Things(w.def)
+	names, verdicts := passed.Things(w.file)
 	var out []passed.GoodEnd
 	for i := range w.def.States {
 		name := w.def.States[i].Name
@@ -305,7 +314,8 @@ func (p *passes) tellEnds(out []passed.GoodEnd, besides []string) {
 func (w *walk) passesOf(name string, verdict bool) *passes {
 	p := &passes{walk: w, name: name, verdict: verdict, gives: make([]bool, len(w.def.Transitions)),
 		offers: make([]bool, len(w.def.Transitions)),
-		shows:  make([]bool, len(w.def.Transitions)), refuses: make([]bool, len(w.def.Transitions))}
+		shows:  make([]bool, len(w.def.Transitions)), refuses: make([]bool, len(w.def.Transitions)),
+		people: make([]bool, len(w.def.Transitions)), reviewer: make([]bool, len(w.def.Transitions))}
 	var made []task.Status
 	p.plan, made = passed.Plan(w.def, name)
 	for _, state := range w.def.States {
@@ -320,6 +330,9 @@ func (w *walk) passesOf(name string, verdict bool) *passes {
 				p.offers[i], p.git = true, part.Git != ""
 			}
 		}
+		p.offers[i] = p.offers[i] || slices.Contains(passed.Gives(w.file, &w.file.Transitions[i]), name)
+		p.people[i] = slices.Contains(passed.By(w.file, &w.file.Transitions[i], task.RoleHuman, true), name)
+		p.reviewer[i] = slices.Contains(passed.By(w.file, &w.file.Transitions[i], task.RoleReviewer, false), name)
 		p.shows[i] = passed.Shows(gate)
 		p.refuses[i] = slices.ContainsFunc(workflow.Certain(gate), func(part workflow.Part) bool {
 			return passed.Refuses(&part) == name

@@ -15,6 +15,7 @@ import (
 // walk is one exploration, breadth first: the way by which a configuration was found first is a shortest one.
 type walk struct {
 	def     *workflow.Definition
+	file    *workflow.Definition // as it is written: def promises nothing, and wants no other person
 	most    int
 	left    int // steps that may still be followed
 	room    int // bytes that may still be kept
@@ -119,11 +120,15 @@ type roundStep struct {
 }
 
 func newWalk(def *workflow.Definition, most int) *walk {
-	free := *def
+	file, free := def, *def
 	free.Promise = nil // it is compared with the table of all ways: those that it shuts are ways around it
+	free.Transitions = slices.Clone(def.Transitions)
+	for i := range free.Transitions {
+		free.Transitions[i].OtherThan = nil // there is always another person
+	}
 	def = &free
 	w := &walk{
-		def: def, most: most, left: most * stepsEach, room: most * bytesEach, count: newCounting(def),
+		def: def, file: file, most: most, left: most * stepsEach, room: most * bytesEach, count: newCounting(def),
 		tallyOf: map[string]int32{}, listOf: map[string]int32{},
 		known: map[config]int32{}, taken: make([]bool, len(def.Transitions)),
 		made: make([]bool, len(def.Exit.Rules)), pending: map[int]flaw{},

@@ -75,6 +75,9 @@ func terms(t workflow.Transition) string {
 	if len(t.By) > 0 {
 		who = strings.Join(t.By, ", ")
 	}
+	for i, n := range t.OtherThan {
+		who += []string{", other than ", " or "}[min(i, 1)] + n.Name
+	}
 	var on []string
 	for _, p := range t.Gate {
 		on = append(on, proof(p))

@@ -84,6 +84,52 @@ func TestThings_areWhatWorkPasses(t *testing.T) {
 	}
 }
 
+// The reviewer's move is a thing where no verdict says so, and it does not lead back; people count as two where the
+// file wants that.
+func TestBy_isWhoMakesTheMove(t *testing.T) {
+	t.Parallel()
+	plain := strings.NewReplacer(`by: reviewer, gate: {all: [{section: "## Review", verdict: PASS}, {git: unmoved}]}`,
+		"by: [reviewer, human]", `by: reviewer, gate: {section: "## Review", verdict: FAIL}`, "by: reviewer",
+		"by: reviewer, gate: {section: \"## Check\"", "by: cto, gate: {section: \"## Check\"",
+		"{from: lost, to: ready, by: human", "{from: lost, to: ready, by: {human: {other_than: author}}",
+	).Replace(planned)
+	def := parse(t, strings.Replace(plain, "states:\n", "roles: [cto]\nstates:\n", 1))
+	names, _ := passed.Things(def)
+	if want := []string{passed.Person, passed.TwoPeople}; !slices.Equal(names[len(names)-2:], want) ||
+		!slices.Contains(names, passed.Reviewer) {
+		t.Errorf("found %q", names)
+	}
+	edge := func(from, to task.Status) *workflow.Transition {
+		found, _ := def.Edge(from, to)
+		return found
+	}
+	for _, tt := range []struct {
+		from, to task.Status
+		speaks   string
+		person   bool
+		want     string
+	}{
+		{"review", "ready", task.RoleReviewer, false, passed.Reviewer},
+		{"review", "ready", task.RoleReviewer, true, passed.Reviewer + " " + passed.Person},
+		{"review", "ready", task.RoleHuman, true, passed.Person},
+		{"review", "build", task.RoleReviewer, false, ""},
+		{"lost", "ready", task.RoleHuman, true, passed.Person + " " + passed.TwoPeople},
+		{"lost", "ready", task.RoleHuman, false, ""},
+		{"build", "review", task.RoleWorker, false, ""},
+	} {
+		if got := strings.Join(passed.By(def, edge(tt.from, tt.to), tt.speaks, tt.person), " "); got != tt.want {
+			t.Errorf("%s to %s by %s: found %q, want %q", tt.from, tt.to, tt.speaks, got, tt.want)
+		}
+	}
+	want := []string{"git committed", passed.TwoPeople}
+	if got := passed.Gives(def, edge("lost", "ready")); !slices.Equal(got, want) {
+		t.Errorf("it gives %q", got)
+	}
+	if names, _ := passed.Things(parse(t, planned)); slices.Contains(names, passed.Reviewer) {
+		t.Errorf("a reviewer with a verdict is a thing besides it: %q", names)
+	}
+}
+
 func TestSkipped_isWhatTheTransitionsThereAskFor(t *testing.T) {
 	t.Parallel()
 	def := parse(t, planned)

@@ -9,8 +9,58 @@ import (
 	"orange/internal/workflow"
 )
 
-// Person is passed where a person moves the task.
-const Person = "a person"
+// A task has passed a person where one moved it, and two people where the transition wants another one than before. It
+// has passed the reviewer where that moved it on without a verdict.
+const (
+	Person    = "a person"
+	TwoPeople = "two people"
+	Reviewer  = "the reviewer"
+)
+
+// By are the things that a task passes because of who makes a move over a transition: Person, TwoPeople, Reviewer.
+func By(def *workflow.Definition, edge *workflow.Transition, speaks string, person bool) []string {
+	var out []string
+	if speaks == task.RoleReviewer && reviews(def, edge) {
+		out = append(out, Reviewer)
+	}
+	if person {
+		out = append(out, Person)
+	}
+	if person && len(edge.OtherThan) > 0 {
+		out = append(out, TwoPeople)
+	}
+	return out
+}
+
+// reviews reports whether the reviewer passes the work on by a move alone, and not back to the worker. Where one of its
+// moves asks for a verdict, that is what the work passes.
+func reviews(def *workflow.Definition, edge *workflow.Transition) bool {
+	to, _ := def.State(edge.To)
+	byReviewer := func(edge *workflow.Transition) bool { return slices.Contains(edge.By, task.RoleReviewer) }
+	if !byReviewer(edge) || edge.Failure || to.Role == task.RoleWorker || slices.Contains(edge.By, task.RoleWorker) {
+		return false
+	}
+	return !slices.ContainsFunc(def.Transitions, func(other workflow.Transition) bool {
+		return byReviewer(&other) && len(workflow.Verdicts(other.Gate)) > 0
+	})
+}
+
+// Gives lists what a task may pass by a transition: what its gate asks for, and those who may take it.
+func Gives(def *workflow.Definition, edge *workflow.Transition) []string {
+	var out []string
+	for _, p := range workflow.Leaves(edge.Gate) {
+		if name := Name(&p); Good(&p) && !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	if reviews(def, edge) {
+		out = append(out, Reviewer)
+	}
+	if len(edge.OtherThan) > 0 {
+		out = append(out, TwoPeople)
+	}
+	return out
+}
 
 // Good reports whether a part is something that work passes: a verdict or a check that accepts it, or what git shows of
 // it. Text that an agent writes about its own work is none, and no more is what is asked only to compare the work with
@@ -124,14 +174,25 @@ func Skipped(def *workflow.Definition, from, to task.Status) []string {
 // verdicts.
 func Things(def *workflow.Definition) (names []string, verdicts map[string]bool) {
 	verdicts = map[string]bool{}
+	two := false
 	for i := range def.Transitions {
-		for _, p := range workflow.Leaves(def.Transitions[i].Gate) {
-			if name := Name(&p); Good(&p) && !slices.Contains(names, name) {
-				names, verdicts[name] = append(names, name), p.IsVerdict()
+		edge := &def.Transitions[i]
+		for _, p := range workflow.Leaves(edge.Gate) {
+			if Good(&p) {
+				verdicts[Name(&p)] = p.IsVerdict()
+			}
+		}
+		for _, name := range Gives(def, edge) {
+			two = two || name == TwoPeople
+			if name != TwoPeople && !slices.Contains(names, name) {
+				names = append(names, name)
 			}
 		}
 	}
-	return append(names, Person), verdicts
+	if names = append(names, Person); two {
+		names = append(names, TwoPeople)
+	}
+	return names, verdicts
 }
 
 // Authors are the states that produce what is judged in a state: those from which a move with a gate leads there.

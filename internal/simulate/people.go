@@ -43,12 +43,12 @@ func (r *run) help(ctx context.Context, s record.Snapshot) {
 	t := s.Task
 	state, _ := r.Workflow.State(t.Status)
 	a := r.living(state.Role)
-	options := r.options(t, human())
+	options := r.options(t, r.human())
 	own := r.options(t, task.Actor{Role: state.Role})
 	switch {
 	case len(s.Owed) > 0:
 		r.personCommand("has the hooks tried again that failed", func(string) (record.Outcome, error) {
-			return r.engine.Retry(ctx, r.id, human())
+			return r.engine.Retry(ctx, r.id, r.human())
 		})
 		return
 	case a != nil && len(own) > 0 && r.failedVisits == 0:
@@ -61,7 +61,7 @@ func (r *run) help(ctx context.Context, s record.Snapshot) {
 		r.personCommand("starts the "+state.Role+" again", func(string) (record.Outcome, error) {
 			return r.engine.Respawn(ctx, r.id, func(_ task.Task, role string) (bool, error) {
 				return r.living(role) != nil, nil
-			}, human())
+			}, r.human())
 		})
 		return
 	}
@@ -82,7 +82,7 @@ func (r *run) help(ctx context.Context, s record.Snapshot) {
 		return
 	}
 	r.personCommand("asks for "+string(w.to), func(token string) (record.Outcome, error) {
-		return r.engine.Request(ctx, task.Request{Task: r.id, To: w.edge.To, Actor: human(), Reason: token})
+		return r.engine.Request(ctx, task.Request{Task: r.id, To: w.edge.To, Actor: r.human(), Reason: token})
 	})
 }
 
@@ -129,7 +129,7 @@ func (r *run) personMerges(ctx context.Context) {
 		r.branch().Answered[r.branch().Commit()] = true
 	}
 	r.personCommand("merges the branch", func(string) (record.Outcome, error) {
-		out, _, err := r.engine.Merge(ctx, r.id, merge, human())
+		out, _, err := r.engine.Merge(ctx, r.id, merge, r.human())
 		return out, err
 	})
 }

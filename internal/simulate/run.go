@@ -27,6 +27,7 @@ type run struct {
 	random  *rand.Rand
 	secrets *rand.ChaCha8
 	calm    bool // nothing goes wrong any more
+	people  int  // how many have asked
 
 	id      string
 	clock   time.Time
@@ -211,7 +212,7 @@ func (r *run) createTask(ctx context.Context) {
 		err := r.runProgram("the command that creates the task", func() error {
 			_, err := r.engine.Create(ctx, task.New{
 				Project: project(), Summary: "a simulated task", Harness: scripted, ReviewHarness: scripted,
-				Workflow: r.Workflow.Name, Spawn: r.paths.start == "", Reason: "it is wanted", Actor: human(),
+				Workflow: r.Workflow.Name, Spawn: r.paths.start == "", Reason: "it is wanted", Actor: r.human(),
 			})
 			return err
 		})
@@ -221,7 +222,7 @@ func (r *run) createTask(ctx context.Context) {
 	}
 	if r.id != "" && r.paths.start != "" {
 		r.personCommand("starts the task in "+string(r.paths.start), func(token string) (record.Outcome, error) {
-			return r.engine.Request(ctx, task.Request{Task: r.id, To: r.paths.start, Actor: human(),
+			return r.engine.Request(ctx, task.Request{Task: r.id, To: r.paths.start, Actor: r.human(),
 				Reason: token})
 		})
 	}

@@ -128,4 +128,8 @@ func runOne(ctx context.Context, r *run, join Join) (result, error) {
 // start is when every run begins.
 func start() time.Time { return time.Date(2026, 1, 5, 9, 0, 0, 0, time.UTC) }
 
-func human() task.Actor { return task.Actor{Role: task.RoleHuman} }
+// human is a person who asks, another one each time: a workflow may want two.
+func (r *run) human() task.Actor {
+	r.people++
+	return task.Actor{Role: task.RoleHuman, Person: fmt.Sprintf("person %d", r.people)}
+}

@@ -142,6 +142,10 @@ const CountFailures = "failures"
 // countLimits is the counter of ends at a provider's limit, as the record names it: no workflow speaks of it.
 const countLimits = "limit_count"
 
+// Author is the word of other_than for those who created the task or moved it out of its first state. What its agents
+// did is theirs.
+const Author = "author"
+
 // Previous is the target of a transition that leads back to where the task was before its present state.
 const Previous task.Status = "previous"
 
@@ -152,17 +156,19 @@ type Transition struct {
 	// the edge is there only for a task that was in one of these before; empty means for every task
 	CameFrom []task.Status
 	By       []string // roles that may ask; empty means anyone
-	When     []Guard  // all must hold
-	Gate     []Part   // all must hold
-	Failure  bool     // taking it counts a failure of the state that is left
-	Override bool     // the one that an override without a target means, and open to one where the workflow is strict
-	Reason   bool     // the asker must say why
-	Hooks    []Hook
-	Pos      yaml.Pos
-	to       yaml.Pos
-	from     yaml.Pos
-	by       []yaml.Pos
-	cameFrom []yaml.Pos
+	// a person who asks is another one than those who started the task (Author), or moved it out of these states
+	OtherThan []Named
+	When      []Guard // all must hold
+	Gate      []Part  // all must hold
+	Failure   bool    // taking it counts a failure of the state that is left
+	Override  bool    // the one that an override without a target means, and open to one where the workflow is strict
+	Reason    bool    // the asker must say why
+	Hooks     []Hook
+	Pos       yaml.Pos
+	to        yaml.Pos
+	from      yaml.Pos
+	by        []yaml.Pos
+	cameFrom  []yaml.Pos
 
 	everywhere bool // its source is "*"
 }

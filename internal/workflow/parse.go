@@ -228,9 +228,7 @@ func (r reader) transition(n *yaml.Node) []Transition {
 			}
 		}),
 		yaml.May("by", func(n *yaml.Node) {
-			r.oneAtLeast(n, "by", func(n *yaml.Node) {
-				t.By, t.by = append(t.By, r.Name(n, "a role")), append(t.by, yaml.PosOf(n))
-			})
+			r.oneAtLeast(n, "by", func(n *yaml.Node) { r.by(n, &t) })
 		}),
 		yaml.May("when", func(n *yaml.Node) { t.When = r.guards(n) }),
 		yaml.May("gate", func(n *yaml.Node) {
@@ -250,6 +248,25 @@ func (r reader) transition(n *yaml.Node) []Transition {
 		}
 	}
 	return out
+}
+
+// by reads a role that may ask for a transition, or roles with what is wanted of the people who have them.
+func (r reader) by(n *yaml.Node, t *Transition) {
+	add := func(n *yaml.Node) { t.By, t.by = append(t.By, r.Name(n, "a role")), append(t.by, yaml.PosOf(n)) }
+	if !r.IsMapping(n) {
+		add(n)
+		return
+	}
+	r.Pairs(n, "by", func(role, value *yaml.Node) {
+		add(role)
+		r.Mapping(value, "by "+role.Value, []yaml.Key{yaml.May("other_than", func(n *yaml.Node) {
+			if role.Value != task.RoleHuman {
+				r.Problem(yaml.PosOf(n), "by", "found other_than for the role %q, expected it for %q: Orange tells "+
+					"only people apart", role.Value, task.RoleHuman)
+			}
+			t.OtherThan = append(t.OtherThan, r.someStates(n, "other_than")...)
+		})})
+	})
 }
 
 // someStates reads the name of one state, or a list of them.

@@ -214,6 +214,11 @@ func (r reader) checkRoles(d *Definition) {
 		for i, role := range t.By {
 			known(role, t.by[i], "by")
 		}
+		for _, n := range t.OtherThan {
+			if names := append(d.stateNames(), Author); !r.Full() && !slices.Contains(names, n.Name) {
+				r.Problem(n.Pos, "by", "found %q in other_than, %s", n.Name, yaml.Expected(n.Name, names))
+			}
+		}
 	}
 	for _, s := range d.States {
 		known(s.Role, s.Pos, "state "+string(s.Name))
