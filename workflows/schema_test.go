@@ -160,6 +160,7 @@ func places() []place {
 		{"moves", head + none + "moves: " + bad + "\n"},
 		{"check", head + none + "checks: {tests: " + bad + "}\n"},
 		{"transition", head + "transitions: [" + bad + "]\n"},
+		{"by_human", head + "transitions: [{from: a, to: b, by: {human: " + bad + "}}]\n"},
 		{"part", head + "transitions: [{from: a, to: b, gate: " + bad + "}]\n"},
 		{"hook", head + "transitions: [{from: a, to: b, hooks: [" + bad + "]}]\n"},
 		{"exit_monitoring", head + none + "exit_monitoring: " + bad + "\n"},

@@ -2,6 +2,7 @@ package decide_test
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -76,6 +77,7 @@ func TestAnotherPerson_isNoneOfThoseWhoWereThereBefore(t *testing.T) {
 		{named("Ann <ann@x>"), "Ann <ann@x>, who created the task (event 1)"},
 		{named("Anna <ANN@X>"), "Ann <ann@x>, who created the task (event 1)"},
 		{named("Ann <ann@x> via ssh"), "who created the task (event 1)"},
+		{named("Ben via ssh"), "Ben, who started the task (event 2)"},
 		{named("Ben"), "Ben, who started the task (event 2)"},
 		{named("Cid"), `Cid, who moved the task out of "first" (event 4)`},
 		{task.Actor{Role: task.RoleHuman}, "no name of who asks"},
@@ -105,8 +107,8 @@ func TestAnotherPerson_isNotSetAsideByAnOverride(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	var no *rejection.Rejection
-	if !errors.As(l.ask("second", named("Ben"), ""), &no) || no.Override != "" {
-		t.Errorf("an override is offered: %+v", no)
+	if !errors.As(l.ask("second", named("Ben"), ""), &no) || no.Override != "" || slices.Contains(no.Open, "second") {
+		t.Errorf("it is offered: %+v", no)
 	}
 }
 
@@ -124,6 +126,35 @@ func TestAnotherPerson_isTheOneOfTheLastLook(t *testing.T) {
 	}
 	if err := l.ask("done", named("Cid"), ""); err != nil {
 		t.Errorf("one whose look is over is refused: %v %s", err, details(err))
+	}
+}
+
+func TestAnotherPerson_isToldOfBefore(t *testing.T) {
+	t.Parallel()
+	l := lookedAt(t, named("Cid"))
+	l.task.Status = "first"
+	if !decide.LooksBack(l.def, l.task) || decide.LooksBack(l.def, l.task, "doing") {
+		t.Error("the move does not depend on its history")
+	}
+	for _, way := range decide.Why(l.def, l.task, l.sees(passed)) {
+		want := "human"
+		if way.To == "second" {
+			want += ", another person than Ann <ann@x>, who created the task (event 1); " +
+				"Ben, who started the task (event 2)"
+		}
+		if way.Who() != want && way.To != "third" {
+			t.Errorf("%s is open to %s, want %s", way.To, way.Who(), want)
+		}
+	}
+}
+
+// One who had a task wait for a free workspace has started it.
+func TestAnotherPerson_isNotTheOneWhoHadItWait(t *testing.T) {
+	t.Parallel()
+	l := lookedAt(t, named("Cid"))
+	l.events[1].Type, l.events[1].From = history.QueuedForSpace, ""
+	if err := l.ask("done", named("Ben"), ""); !strings.Contains(details(err), "Ben, who started the task") {
+		t.Errorf("got %v", err)
 	}
 }
 

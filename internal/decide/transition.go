@@ -65,8 +65,9 @@ func Transition(def *workflow.Definition, t task.Task, ev Evidence, req task.Req
 		last = furthest(last, refused)
 	}
 	last.Details = withHints(def, t, req.Actor, last.Details)
+	forThem := func(edge *workflow.Transition) bool { return len(sameEyes(def, edge, req.Actor, ev.History)) == 0 }
 	last.Open = slices.DeleteFunc(Open(def, t, req.Actor), func(to task.Status) bool {
-		return to == req.To && last.Code == rejection.ActorDenied
+		return to == req.To && !slices.ContainsFunc(candidates, forThem)
 	})
 	last.Override = overrideOf(def, t, candidates, req, ev)
 	return Decision{}, last

@@ -33,6 +33,14 @@ func (p *passes) way(to place) []passing {
 // it could have passed it last, else from the task's birth.
 func (p *passes) around(to place, by string) passed.Around {
 	all := p.way(to)
+	out := passed.Around{What: p.name, By: by}
+	way, pos := p.tell(all, p.since(all))
+	out.Way, out.Line = way, pos.Line
+	return out
+}
+
+// since is the step of a way that left the thing behind, else the one that could have passed it last.
+func (p *passes) since(all []passing) int {
 	left, could := -1, 0
 	for i, one := range all {
 		switch {
@@ -43,12 +51,9 @@ func (p *passes) around(to place, by string) passed.Around {
 		}
 	}
 	if left < 0 {
-		left = could
+		return could
 	}
-	out := passed.Around{What: p.name, By: by}
-	way, pos := p.tell(all, left)
-	out.Way, out.Line = way, pos.Line
-	return out
+	return left
 }
 
 // ofPeople reports whether only people pass a thing: the way around it begins with the last move.

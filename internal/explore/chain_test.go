@@ -84,7 +84,7 @@ func crossroads(more int, sound bool) string {
 	say("exit_monitoring:\n  rules:\n    - {status: doing, has_artifact: {section: '## Z'}, then: stuck}\n    " +
 		"- {status: doing, has_artifact: {section: '## A'}, then: rare}")
 	say("    - {status: doing, no_artifact: true, action: crash, stuck_after: 2, then: stuck}\nprompts: " +
-		"{work: Work.}\nallow: {roles-act: a test, prompts-legal: a test, reachable: a test}")
+		"{work: Work.}\nallow: {roles-act: a test, prompts-legal: a test, reachable: a test, merges: a test}")
 	text := b.String()
 	for i := range more {
 		text = strings.Replace(text, "  stuck: {}\n", fmt.Sprintf("  e%d: {}\n  stuck: {}\n", i), 1)

@@ -95,7 +95,7 @@ func sound(t *rapid.T) string {
 		}
 	}
 	states += "  ready: {}\n  stuck: {role: worker, respawn_prompt: work}\n  done: {terminal: true}\n  " +
-		"dropped: {terminal: true}\n"
+		"dropped: {terminal: true}\nallow: {merges: they are about something else}\n"
 	moves += "  - {from: stuck, to: ready, by: human}\n  - {from: ready, to: done, by: human, hooks: " +
 		"[{action: kill_session}, {action: release_workspace}]}\n"
 	moves += "  - {from: \"*\", to: dropped, by: human, hooks: [{action: kill_session}, {action: release_workspace}]}\n"

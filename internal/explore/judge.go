@@ -222,6 +222,7 @@ func (w *walk) judge() Bound {
 	w.judgeAuthors()
 	w.judgeShut()
 	w.judgeMixed()
+	w.judgeMerges()
 	if limits := w.judgeLimits(); bound != (Bound{}) {
 		bound.Limits = limits
 	}

@@ -44,6 +44,7 @@ type passes struct {
 	made     []bool            // by state: the plan is made there
 	well     []bool            // by state: it is a good end
 	skips    map[[2]int16]bool // by the states of a move: one by force skips the thing there
+	handed   []bool            // by state: to come there sends the work to be merged; nil for a thing
 	besides  string            // what is followed besides the usual: one of package passed's By, or nothing
 	trails   *trails
 }
@@ -121,7 +122,7 @@ func (p *passes) after(was place, one step) (now place, can bool) {
 			return now, false
 		}
 		switch {
-		case e.kind == isRequest && p.by(e), met && p.asked(e) && !p.verdict:
+		case e.kind == isRequest && p.by(e), met && p.asked(e) && !p.verdict, p.handedOver(one, met):
 			now.passed, now.judged = true, was.judged || was.noted
 		case met && p.asked(e):
 			now.judged, now.passed = true, was.passed || was.noted

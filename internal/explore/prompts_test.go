@@ -17,6 +17,7 @@ states:
   doing: {role: worker, respawn_prompt: work}
   ready: {}
   done: {terminal: true}
+allow: {merges: it is not about that}
 transitions:
   - {from: todo, to: doing, by: human, hooks: [{action: acquire_workspace}, {action: spawn_agent, prompt: work}]}
   - {from: doing, to: ready, by: [worker, human], gate: %s}

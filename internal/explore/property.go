@@ -14,6 +14,7 @@ const (
 	PromptsLegal = "prompts-legal"
 	RolesAct     = "roles-act"
 	OwnWork      = "own-work"
+	Merges       = "merges"
 )
 
 // Property is one promise that a workflow keeps everywhere that a task can come to.
@@ -48,5 +49,7 @@ func Properties() []Property {
 		{RolesAct, "Every role that may ask for something, or has a state, is a person or is started somewhere.",
 			"the task waits for an agent that never comes"},
 		{OwnWork, "No verdict is open to the role whose work it is about.", "an agent passes its own work"},
+		{Merges, "What a merge takes is what a verdict passed, or what was there when the task came to wait for it.",
+			"work is merged that an agent changed after it was judged"},
 	}
 }

@@ -125,6 +125,11 @@ func TestBy_isWhoMakesTheMove(t *testing.T) {
 	if got := passed.Gives(def, edge("lost", "ready")); !slices.Equal(got, want) {
 		t.Errorf("it gives %q", got)
 	}
+	both := strings.Replace(plain, "by: [reviewer, human]", "by: [reviewer, worker]", 1)
+	both = strings.Replace(both, "states:\n", "roles: [cto]\nstates:\n", 1)
+	if names, _ := passed.Things(parse(t, both)); slices.Contains(names, passed.Reviewer) {
+		t.Errorf("what the worker may do is a review: %q", names)
+	}
 	if names, _ := passed.Things(parse(t, planned)); slices.Contains(names, passed.Reviewer) {
 		t.Errorf("a reviewer with a verdict is a thing besides it: %q", names)
 	}

@@ -15,20 +15,21 @@ import (
 	"orange/internal/workflow"
 )
 
-// What must be true of every task at every step. The first five are proved of a workflow too, under the same names.
+// What must be true of every task at every step. A workflow can break those up to merges: its check knows them by the
+// same names, with the line. The others are Orange's own, whatever the workflow says.
 const (
 	propNoDeadEnd  = "no-dead-end"
 	propBounded    = "bounded"
 	propOneAgent   = "one-agent"
 	propNobodyLeft = "nobody-left"
 	propWorkspace  = "workspace"
+	propMerges     = "merges"  // what is merged was passed, or a person approved it or took responsibility for it
 	propHistory    = "history" // it is complete, and agrees with the record
 	propReplay     = "replay"  // every decision made again has the same result, to the byte
 	propHooks      = "hooks"   // pending hooks are performed, and settled once
 	propDeaths     = "deaths"  // one death has one consequence
 	propAnswers    = "answers" // what was granted is in the history, and what was refused is not
 	propMirrors    = "mirrors" // the files show what the record has
-	propMerges     = "merges"  // what is merged was passed, or a person approved it or took responsibility for it
 	propErrors     = "errors"  // without a fault nothing fails
 )
 

@@ -55,12 +55,15 @@ func (r *run) Committed(_ ProcessView, c record.Change, t task.Task, open []reco
 		r.id = t.ID
 	}
 	r.audit.Committed(c, t, open)
+	elsewhere := slices.ContainsFunc(c.Events, func(e history.Event) bool { // a person ended its pull request
+		return e.Type == history.PRLanded || e.Type == history.PRDropped
+	})
 	for _, e := range c.Events {
 		switch {
 		case e.IsMove():
 			r.moves++
 			r.failedVisits = 0
-			if r.movesAlone++; e.Actor == task.RoleHuman {
+			if r.movesAlone++; e.Actor == task.RoleHuman || elsewhere {
 				r.movesAlone = 0
 			}
 			r.visited[e.From], r.visited[e.To] = true, true
@@ -115,24 +118,35 @@ func (r *run) checkOver(s record.Snapshot) {
 	}
 }
 
-// checkDeadEnd checks whether a move other than giving up leads on from where a task rests.
+// checkDeadEnd checks whether a move other than giving up leads on from where a task rests: a transition, a rule about
+// its agent's end, or its time. Where a workflow has no other end, none of its ends is giving up.
 func (r *run) checkDeadEnd(s record.Snapshot) {
+	state, _ := r.Workflow.State(s.Task.Status)
+	ways := []task.Status{state.Timeout.Then}
 	for i := range r.Workflow.Transitions {
-		edge := &r.Workflow.Transitions[i]
-		if !decide.Leads(edge, s.Task) {
-			continue
+		if edge := &r.Workflow.Transitions[i]; decide.Leads(edge, s.Task) {
+			ways = append(ways, edge.To)
 		}
-		marks := decide.Marks(r.Workflow, edge.To)
-		if edge.To == workflow.Previous || !marks.Terminal && edge.To != edge.From || marks.Well {
-			return
+	}
+	for i := range r.Workflow.Exit.Rules {
+		if rule := &r.Workflow.Exit.Rules[i]; rule.Status == s.Task.Status {
+			ways = append(ways, rule.LeadsTo()...)
 		}
 	}
 	for _, again := range r.Workflow.Redo {
-		if again.Name != string(s.Task.Status) {
+		if again.Name == string(s.Task.Status) {
 			return
 		}
 	}
-	r.breakf(propNoDeadEnd, "the task rests in %q, and nothing leads on from there", s.Task.Status)
+	well := func(state workflow.State) bool { return decide.Marks(r.Workflow, state.Name).Well }
+	leads := func(to task.Status) bool {
+		marks := decide.Marks(r.Workflow, to)
+		ends := marks.Well || !slices.ContainsFunc(r.Workflow.States, well)
+		return to == workflow.Previous || to != "" && to != s.Task.Status && (!marks.Terminal || ends)
+	}
+	if !slices.ContainsFunc(ways, leads) {
+		r.breakf(propNoDeadEnd, "the task rests in %q, and nothing leads on from there", s.Task.Status)
+	}
 }
 
 // check is what must be true when everything is done.

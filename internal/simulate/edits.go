@@ -51,9 +51,10 @@ func (r *run) prepareBranch(a *Agent, t task.Task, gate []workflow.Part) {
 	}
 }
 
-// strayEdit has an agent change the branch at the wrong time.
+// strayEdit has an agent that may change the branch do so at the wrong time.
 func (r *run) strayEdit(t task.Task) {
-	if a := r.anyone(); a != nil && t.Workspace != "" && r.chance(strayShare) {
+	a := r.agent(func(a *Agent) bool { return a.Alive && !a.reads })
+	if a != nil && t.Workspace != "" && r.chance(strayShare) {
 		r.edit(a.name+", out of its turn,", r.chance(0.7))
 	}
 }

@@ -45,19 +45,21 @@ func (r *run) help(ctx context.Context, s record.Snapshot) {
 	a := r.living(state.Role)
 	options := r.options(t, r.human())
 	own := r.options(t, task.Actor{Role: state.Role})
+	// where only the person's own move leads on, they make it
+	theirs := r.failedVisits == 0 && len(own) > 0 && (own[0].onPath || len(options) == 0 || !options[0].onPath)
 	switch {
 	case len(s.Owed) > 0:
 		r.personCommand("has the hooks tried again that failed", func(string) (record.Outcome, error) {
 			return r.engine.Retry(ctx, r.id, r.human())
 		})
 		return
-	case a != nil && len(own) > 0 && r.failedVisits == 0:
+	case a != nil && theirs:
 		r.logf("a person talks to %s", a.name)
 		r.movesAlone = 0
 		a.kind, a.silent, a.tries, a.turn = quick, false, 0, r.moves
 		r.wake(a, r.workTime(a))
 		return
-	case state.Role != "" && a == nil && len(own) > 0 && t.Workspace != "" && r.failedVisits == 0:
+	case state.Role != "" && a == nil && t.Workspace != "" && theirs:
 		r.personCommand("starts the "+state.Role+" again", func(string) (record.Outcome, error) {
 			return r.engine.Respawn(ctx, r.id, func(_ task.Task, role string) (bool, error) {
 				return r.living(role) != nil, nil
@@ -65,6 +67,7 @@ func (r *run) help(ctx context.Context, s record.Snapshot) {
 		})
 		return
 	}
+	r.strayEdit(t) // while the person was awaited
 	w, found := r.decide(options)
 	if !found {
 		if len(options) == 0 {
@@ -75,6 +78,7 @@ func (r *run) help(ctx context.Context, s record.Snapshot) {
 	r.writeEvidence("a person", s, w.edge.Gate)
 	if r.branch().Dirty() && workflow.Asks(w.edge.Gate, workflow.GitCommitted) {
 		r.commit("a person")
+		r.branch().Answered[r.branch().Commit()] = true
 	}
 	r.approve(w.to)
 	if merge, said := r.Workflow.Move(workflow.MoveMerge); said && merge == w.to && t.Workspace != "" {
@@ -123,6 +127,9 @@ func (r *run) personMerges(ctx context.Context) {
 	if r.setBack(ctx) {
 		return
 	}
+	if s, err := r.load(ctx); err == nil && r.worksIn(s.Task.Status) {
+		r.branch().Answered[r.branch().Commit()] = true // they take what they find there
+	}
 	merge := task.Merge{Strategy: "merge"}
 	if r.failedVisits > 0 { // it was refused: the person takes responsibility for the tip
 		merge.Override = "a person looked at it"
@@ -132,6 +139,16 @@ func (r *run) personMerges(ctx context.Context) {
 		out, _, err := r.engine.Merge(ctx, r.id, merge, r.human())
 		return out, err
 	})
+}
+
+// worksIn reports whether agents change the work in a state: none is looked at there.
+func (r *run) worksIn(status task.Status) bool {
+	state, _ := r.Workflow.State(status)
+	if state.Role == "" || state.Role == task.RoleHuman || state.Role == task.RoleReviewer {
+		return false
+	}
+	a := r.agent(func(a *Agent) bool { return a.Role == state.Role })
+	return a == nil || !a.reads
 }
 
 // setBack has the pull request be red before a person merges, if the workflow has a rule for that.

@@ -23,17 +23,22 @@ import (
 	"orange/workflows"
 )
 
-func simulatedWorkflow(t testing.TB, path string) *workflow.Definition {
+func usualNames(t testing.TB) workflow.Usual {
 	t.Helper()
 	usual, err := workflow.ParseUsual("usual.yml", workflows.Usual)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return usual
+}
+
+func simulatedWorkflow(t testing.TB, path string) *workflow.Definition {
+	t.Helper()
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	def, err := workflow.Parse(filepath.Base(path), text, usual)
+	def, err := workflow.Parse(filepath.Base(path), text, usualNames(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -410,27 +415,89 @@ func TestRun_findsAnEngineWithAWrongRecord(t *testing.T) {
 	}
 }
 
-func TestRun_findsWorkflowsThatDoNotKeepWhatIsProved(t *testing.T) {
+// What a workflow can break has one name, in a simulation and in a check, and the check has its line.
+func TestRun_breaksWhatTheCheckOfTheFileFinds(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("takes long; make test-all runs it")
 	}
-	for file, property := range map[string]string{
-		"no-dead-end-1": "no-dead-end", "nobody-left-1": "workspace", "one-agent-1": "one-agent",
-		"one-agent-3": "one-agent",
-		"workspace-1": "workspace", "workspace-2": "workspace",
+	for property, names := range map[string][]string{
+		"no-dead-end": {"no-dead-end-1"}, "nobody-left": {"nobody-left-5"}, "one-agent": {"one-agent-1", "one-agent-3"},
+		"workspace": {"workspace-1", "workspace-2", "nobody-left-1"}, "merges": {"merges-1", "merges-2"},
+		"bounded": {"bounded-3", "bounded-6"},
 	} {
-		t.Run(file, func(t *testing.T) {
+		for _, name := range names {
+			t.Run(property+"/"+name, func(t *testing.T) {
+				t.Parallel()
+				setup := usual(150)
+				setup.Shares.ReviewersFail = 0.5
+				def := simulatedWorkflow(t, filepath.Join("..", "explore", "testdata", "bad", name+".yml"))
+				if !breaks(run(t, def, setup), property) {
+					t.Error("no run reports it")
+				}
+				if at := foundAt(def, property); at == 0 {
+					t.Error("the check does not find it, with its line")
+				}
+			})
+		}
+	}
+}
+
+// No simulation calls anything broken that the check of the file does not know by that name.
+func TestRun_breaksNothingThatTheCheckDoesNotKnow(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes long; make test-all runs it")
+	}
+	var files []string
+	for _, pattern := range []string{"../../workflows/*.yml", "../explore/testdata/*/*.yml"} {
+		some, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, some...)
+	}
+	if len(files) < 100 {
+		t.Fatalf("found %d workflows", len(files))
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil || strings.HasSuffix(file, "usual.yml") {
+			continue // no workflow of its own
+		}
+		def, err := workflow.Parse(file, text, usualNames(t))
+		if err != nil {
+			continue // what the rules of the file refuse is simulated by no one
+		}
+		t.Run(strings.TrimPrefix(filepath.ToSlash(file), "../"), func(t *testing.T) {
 			t.Parallel()
-			setup := usual(24)
-			setup.Shares.ReviewersFail = 0.7
-			path := filepath.Join("..", "explore", "testdata", "bad", file+".yml")
-			report := run(t, simulatedWorkflow(t, path), setup)
-			if !slices.ContainsFunc(report.Breaches, func(b simulate.Breach) bool { return b.Property == property }) {
-				t.Errorf("no run reports %q: %+v", property, report)
+			setup := usual(8)
+			report, err := simulate.Run(t.Context(), def, setup, simulation.OpenMemory, simulation.Join)
+			if err != nil {
+				return // none of its tasks can be started
+			}
+			for _, broken := range report.Breaches {
+				if foundAt(def, broken.Property) == 0 {
+					t.Errorf("run %d: %s [%s], and the check does not know it", broken.Run, broken.Message,
+						broken.Property)
+				}
 			}
 		})
 	}
+}
+
+func breaks(report simulate.Report, property string) bool {
+	return slices.ContainsFunc(report.Breaches, func(b simulate.Breach) bool { return b.Property == property })
+}
+
+// foundAt is the line on which a check finds a property broken; 0 where it does not.
+func foundAt(def *workflow.Definition, property string) int {
+	for _, v := range explore.Check(def, explore.MostAtCreation).Verdicts {
+		if v.Name == property && !v.OK {
+			return v.Line
+		}
+	}
+	return 0
 }
 
 func TestRun_findsAgentsThatGoRound(t *testing.T) {

@@ -17,7 +17,7 @@ type Allowance struct {
 func Properties() []string {
 	return []string{
 		"no-dead-end", "reachable", "terminating", "bounded", "disjoint", "rules-legal",
-		"one-agent", "nobody-left", "workspace", "prompts-legal", "roles-act", "own-work",
+		"one-agent", "nobody-left", "workspace", "prompts-legal", "roles-act", "own-work", "merges",
 	}
 }
 
