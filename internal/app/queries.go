@@ -81,7 +81,7 @@ func (q queries) VerifyAll(ctx context.Context, project string, progress func(wh
 
 func (q queries) verifier(progress func(what string, done, of int)) *doctor.Doctor {
 	return &doctor.Doctor{Home: q.app.dir, Record: q.app.store, Files: q.app.files, Projections: q.app.engine,
-		Repairs: q.app.engine, Now: time.Now, Settling: settling, Progress: progress}
+		Repairs: q.app.engine, Commits: q.app.pool, Now: time.Now, Settling: settling, Progress: progress}
 }
 
 // past is what the histories of tasks are verified with.

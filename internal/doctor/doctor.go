@@ -140,6 +140,7 @@ type Doctor struct {
 	Windows     Windows
 	Setup       Setup
 	Leftovers   Leftovers
+	Commits     Commits
 	Machine     Machine
 	Terminal    func() error // why no terminal server could start
 	Variables   Variables
@@ -281,6 +282,7 @@ const (
 	checkRebuild   = "rebuild"
 	checkOlder     = "older"
 	checkChain     = "chain"
+	checkCommits   = "commits"
 	checkMirrors   = "mirrors"
 	checkEvidence  = "evidence"
 	checkHooks     = "hooks"
@@ -296,8 +298,8 @@ func order() []string {
 	return []string{
 		checkTmux, checkGit, checkGH, checkSpace, checkConfig, checkHarnesses, checkWorkflows, checkProjects,
 		checkVariables, checkDatabase,
-		checkPrivate, checkRebuild, checkOlder, checkFolders, checkChain, checkMirrors, checkEvidence, checkHooks,
-		checkPool, checkSessions, checkMonitor, checkKept, checkLeftovers,
+		checkPrivate, checkRebuild, checkOlder, checkFolders, checkChain, checkCommits, checkMirrors, checkEvidence,
+		checkHooks, checkPool, checkSessions, checkMonitor, checkKept, checkLeftovers,
 	}
 }
 

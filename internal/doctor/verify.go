@@ -76,7 +76,10 @@ func (d *Doctor) lookTwice(ctx context.Context, look func(context.Context) []fin
 }
 
 // verified counts what was looked at.
-type verified struct{ tasks, events, texts int }
+type verified struct {
+	tasks, events, texts int
+	commits              []named
+}
 
 // together is how many tasks are read from the record at once. What is compared with their files is as old as the
 // oldest of them: that must be a moment.
@@ -100,6 +103,11 @@ func (d *Doctor) verifyEach(ctx context.Context, past Past, ids []string, before
 		}
 	})
 	out := append(before, slices.Concat(found...)...)
+	var commits []named
+	for _, one := range counts {
+		commits = append(commits, one.commits...)
+	}
+	out = append(out, d.commits(ctx, commits)...)
 	if slices.ContainsFunc(out, notOK) {
 		return out
 	}
@@ -109,8 +117,8 @@ func (d *Doctor) verifyEach(ctx context.Context, past Past, ids []string, before
 		count.events += one.events
 		count.texts += one.texts
 	}
-	return append(out, ok(checkChain, "tasks", "verified: %d, with %d events and %d kept texts", count.tasks,
-		count.events, count.texts))
+	return append(out, ok(checkChain, "tasks", "verified: %d, with %d events, %d kept texts and %d commits",
+		count.tasks, count.events, count.texts, len(commits)))
 }
 
 func notOK(f finding) bool { return f.Level != record.LevelOK }
@@ -177,6 +185,7 @@ func (d *Doctor) verifyWhole(ctx context.Context, past Past, w record.Whole, cou
 	if len(broken) > 0 {
 		return append(broken, out...) // what a changed history says is worth no further look
 	}
+	count.commits = namedCommits(t, events)
 	differs, err := history.Disagree(t, events)
 	if err != nil {
 		return append(out, blind(checkChain, id, err))

@@ -317,3 +317,12 @@ func (p *Pool) RemoveScratch(ctx context.Context, name string) error {
 	}
 	return worktree.Discard(folder)
 }
+
+// Held tells which commits a project's repository does not have, and which no ref there holds.
+func (p *Pool) Held(ctx context.Context, project string, commits []string) (gone, loose []string, err error) {
+	found, err := p.Setup.Project(project)
+	if err != nil {
+		return nil, nil, err
+	}
+	return p.repoOf(found).Held(ctx, commits)
+}

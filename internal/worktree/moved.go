@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"orange/internal/proc"
@@ -166,4 +167,35 @@ func (s Slot) repoint(from string) error {
 		now = append(now, moved)
 	}
 	return s.noteExtras(now)
+}
+
+// Held tells of some commits which ones the repository does not have, and which no branch, tag or ref of Orange's
+// holds. What a worktree alone has checked out is not held.
+func (r Repo) Held(ctx context.Context, commits []string) (gone, loose []string, err error) {
+	const together = 500 // of those that a command line takes
+	for some := range slices.Chunk(commits, together) {
+		looked, err := r.git(ctx, call{dir: r.Path, stdin: strings.Join(some, "\n") + "\n",
+			args: []string{"cat-file", "--batch-check=%(objectname) %(objecttype)"}})
+		if err != nil {
+			return nil, nil, fmt.Errorf("look for %d commits: %w", len(some), err)
+		}
+		lines, there := strings.Split(string(looked.Stdout), "\n"), []string{}
+		for _, commit := range some {
+			if slices.Contains(lines, commit+" commit") {
+				there = append(there, commit)
+			} else {
+				gone = append(gone, commit)
+			}
+		}
+		if len(there) == 0 {
+			continue
+		}
+		out, err := r.run(ctx, slices.Concat([]string{"rev-list", "--no-walk=unsorted"}, there,
+			[]string{"--not", "--branches", "--tags", "--remotes", "--glob=refs/orange"})...)
+		if err != nil {
+			return nil, nil, fmt.Errorf("look for what holds %d commits: %w", len(there), err)
+		}
+		loose = append(loose, strings.Fields(string(out.Stdout))...)
+	}
+	return gone, loose, nil
 }
