@@ -19,9 +19,9 @@ func (p *Program) taskVerify() *cobra.Command {
 before), that it says what is on record (status, counters, evidence that was spent, what was there
 when the status began, hooks), that no decision has lost what it was made from, that the files say
 the same, and that every workflow, text and commit which an event names is there as it was. Each
-disagreement is printed with its line or event. With --all, tasks that are gone from the record and that no one
-has deleted are reported too, and a task that cannot be read does not stop the check of the others.
-What cannot be compared is reported. Nothing is changed. Exit status: 0 if everything agrees, 1 if
+disagreement is printed with its line or event. With --all, tasks that are gone from the record and
+that no one has deleted are reported too, and a task that cannot be read does not stop the check of
+the others. What cannot be compared is reported. Nothing is changed. Exit status: 0 if everything agrees, 1 if
 something does not.
 
 With --people, a list of people in the form of ssh's allowed signers, every signature in the history
