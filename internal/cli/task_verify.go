@@ -21,8 +21,8 @@ when the status began, hooks), that no decision has lost what it was made from, 
 the same, and that every workflow, text and commit which an event names is there as it was. Each
 disagreement is printed with its line or event. With --all, tasks that are gone from the record and
 that no one has deleted are reported too, and a task that cannot be read does not stop the check of
-the others. What cannot be compared is reported. Nothing is changed. Exit status: 0 if everything agrees, 1 if
-something does not.
+the others. What cannot be compared is reported. Nothing is changed. Exit status: 0 if everything
+agrees, 1 if something does not.
 
 With --people, a list of people in the form of ssh's allowed signers, every signature in the history
 is checked: that one of them has made it, for this task, and for who the event says. What people ask

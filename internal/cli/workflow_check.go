@@ -161,6 +161,10 @@ func (p *Program) sayChecked(c checked) {
 	if b := c.report.Bound; b != (explore.Bound{}) {
 		p.say("  without a person, at most: moves %d, agents started %d, reviews among them %d", b.Moves,
 			b.Agents, b.Rounds)
+		if b.Because != "" {
+			p.say("  that many where %s", b.Because)
+			p.say("  how many usually: orange workflow simulate %s", c.def.Name)
+		}
 		p.say("  an agent that ends at its provider's limit and leaves nothing new is started again at most %d times",
 			b.Limits)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"orange/internal/explore"
 	"orange/internal/stats"
 	"orange/internal/task"
 	"orange/internal/workflow"
@@ -43,6 +44,8 @@ const (
 
 // Simulated is what came of it.
 type Simulated struct {
+	// Bound is how far a task goes at most between two acts of a person; zero where that is not proved.
+	Bound    explore.Bound
 	Path     SimulatedPath
 	Runs     int
 	Outcomes []SimulatedEnd // the most frequent first
@@ -363,12 +366,23 @@ func (p *Program) simulated(found Simulated) error {
 		figures = append(figures, []string{one.name, strconv.Itoa(one.Median), strconv.Itoa(one.P90),
 			strconv.Itoa(one.Most)})
 	}
+	usual := ""
+	if b := found.Bound; b != (explore.Bound{}) {
+		usual = fmt.Sprintf("usually %s (median of %s), at most %d between two acts of a person",
+			count(found.Spawns.Median, "agent"), count(found.Runs, "simulated run"), b.Agents)
+		if b.Because != "" {
+			usual += ", where " + b.Because
+		}
+	}
 	spans := typicalRows(found.Spans, "TIME IN STATE", "MEDIAN", "P90", "RUNS")
 	for _, rows := range [][][]string{outcomes, people, figures, spans} {
 		p.say("")
 		if err := p.table(table{rows: rows}); err != nil {
 			return err
 		}
+	}
+	if usual != "" {
+		p.say("\n%s", usual)
 	}
 	f := found.Faults
 	p.say("\nfaults: Orange died %s, agents died %s, hooks and looks failed %s, deaths and runners came late "+
@@ -393,7 +407,8 @@ func viewOf(def *workflow.Definition, s SimulationSetup, found Simulated) map[st
 		"workflow": def.Name, "version": def.Version, "digest": def.Digest, "runs": found.Runs, "setup": setup,
 		"outcomes": orEmpty(found.Outcomes), "ended_well": all(found.Well), "needed_a_person": all(found.Needed),
 		"needed_a_person_astray": all(found.Astray), "wait_for_a_person": all(found.Resting),
-		"moves": found.Moves, "spawns": found.Spawns, "reviews": found.Reviews, "refusals": found.Refusals,
+		"bound": found.Bound, "moves": found.Moves, "spawns": found.Spawns, "reviews": found.Reviews,
+		"refusals":      found.Refusals,
 		"time_by_state": typicalViews(found.Spans), "faults": found.Faults, "broken": orEmpty(found.Broken),
 		"trace": orEmpty(found.Trace),
 	}}

@@ -61,12 +61,21 @@ func (x *exit) judge() record.Change {
 				}
 			}
 		case rule.Action == workflow.ActionCrash:
-			return x.crash(rule, "ended without what the status asks for: "+rejection.Reasons(missing))
+			return x.crash(rule, leftOut(missing))
 		case rule.Action == workflow.ActionMarkDead:
 			return x.dead()
 		}
 	}
 	return x.dead()
+}
+
+// leftOut says what an agent has not left at its end. Where no rule looks for anything, it should have asked for a
+// move.
+func leftOut(missing []rejection.Detail) string {
+	if len(missing) == 0 {
+		return "ended without having asked for a move"
+	}
+	return "ended without what the status asks for: " + rejection.Reasons(missing)
 }
 
 // leftVerdict is the crash of an agent that left a verdict. The verdict is noted as one that was there before: a plain
@@ -337,9 +346,13 @@ func (x *exit) escalate(c *record.Change, to task.Status, count int) {
 	from := c.Task.Status
 	moved := byForce(x.def, c.Task, to, x.ev, map[string]string{history.DataCrash: strconv.Itoa(count)}, x.now)
 	moved.Task.Counters = moved.Task.Counters.With(task.CrashCount, count) // it tells why the task is here
-	moved.Task.Attention = fmt.Sprintf("%d crashes in %q; the last: %s", count, from, c.Events[0].Reason)
 	move := moved.Events[0]
 	move.Reason, move.Counters = fmt.Sprintf("%d crashes in %q", count, from), moved.Task.Counters
+	moved.Task.Attention = fmt.Sprintf("%s; the last: %s", move.Reason, c.Events[0].Reason)
+	if count == 1 {
+		move.Reason = fmt.Sprintf("a crash in %q", from)
+		moved.Task.Attention = fmt.Sprintf("%s: %s", move.Reason, c.Events[0].Reason)
+	}
 	moved.Expect, moved.Events, moved.DeadHook = c.Expect, append(c.Events, move), c.DeadHook
 	*c = moved
 }

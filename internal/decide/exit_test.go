@@ -355,7 +355,8 @@ func TestExit_whoseThresholdLeadsNowhereKeepsTheTaskWithAMark(t *testing.T) {
 			Rules: []workflow.Rule{{Status: "busy", Action: workflow.ActionCrash, StuckAfter: 1, Then: "stuck"}}},
 	}
 	c := decide.Exit(def, newTask("busy"), evidence(""), deathOf("worker"), noon)
-	if got := shape(c); got != "agent.crashed | busy crashes=1 | " || c.Task.Attention == "" {
+	const why = "crash 1: the worker (exit status 0) ended without having asked for a move; start it again"
+	if got := shape(c); got != "agent.crashed | busy crashes=1 | " || !strings.HasPrefix(c.Task.Attention, why) {
 		t.Errorf("it leads to %s with the mark %q", got, c.Task.Attention)
 	}
 }
@@ -373,6 +374,11 @@ func TestExit_thatIsFinalGivesBackWhatTheTaskHolds(t *testing.T) {
 	if got := shape(c); got != "agent.crashed, auto.advanced busy->lost | lost crashes=1 | kill_session "+
 		"release_workspace" || c.Task.Live {
 		t.Errorf("it leads to %s", got)
+	}
+	const once = `a crash in "busy"`
+	if reason := c.Events[1].Reason; reason != once ||
+		!strings.HasPrefix(c.Task.Attention, once+": the worker (exit status 0) ended without") {
+		t.Errorf("it says %q, and %q", reason, c.Task.Attention)
 	}
 }
 

@@ -2,6 +2,10 @@ package explore
 
 import (
 	"fmt"
+	"slices"
+	"strings"
+
+	"orange/internal/task"
 )
 
 // judgeBound checks that the task comes to rest if no person acts, and returns how far it goes until then.
@@ -41,7 +45,39 @@ func (w *walk) judgeBound() Bound {
 		}
 		bound = bound.atLeast(best[at])
 	}
+	bound.Because = w.counted(best)
 	return bound
+}
+
+// counted tells how far counters come on the way on which agents are started most.
+func (w *walk) counted(best []Bound) string {
+	at := int32(0)
+	for i := range best {
+		if best[i].Agents > best[at].Agents {
+			at = int32(i)
+		}
+	}
+	most := task.Counters{}
+	for left := best[at].Agents; left > 0; {
+		for _, c := range w.tallies[w.configs[at].counters] {
+			if c.Value > most.Get(c.Name) {
+				most = most.With(c.Name, c.Value)
+			}
+		}
+		next := slices.IndexFunc(w.ways[at], func(o step) bool {
+			return !o.person && best[o.to].Agents+int(o.agents) == left
+		})
+		at = w.ways[at][next].to
+		left = best[at].Agents
+	}
+	var out []string
+	for _, c := range most {
+		if c.Value > 1 {
+			out = append(out, fmt.Sprintf("%s comes to %d", c.Name, c.Value))
+		}
+	}
+	slices.Sort(out)
+	return strings.Join(out, ", ")
 }
 
 func (b Bound) atLeast(o Bound) Bound {

@@ -44,6 +44,8 @@ type Bound struct {
 	Rounds int `json:"reviews"` // reviewers among those
 	// Limits is how often more an agent is started that ends at its provider's limit and leaves nothing new.
 	Limits int `json:"limits"`
+	// Because says which counters make it so much: how far they come on the way with the most agents.
+	Because string `json:"because,omitempty"`
 }
 
 // Verdict is the result for one property.

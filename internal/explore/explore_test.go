@@ -266,7 +266,11 @@ func TestTheBoundGrowsByTheCyclesThatSendBackAllows(t *testing.T) {
 			got := explore.Check(def, explore.Most)
 			bound := explore.Bound{Moves: want.once.Moves + times*want.cycle.Moves,
 				Agents: want.once.Agents + times*want.cycle.Agents,
-				Rounds: want.once.Rounds + times*want.cycle.Rounds, Limits: record.MostLimits}
+				Rounds: want.once.Rounds + times*want.cycle.Rounds, Limits: record.MostLimits,
+				Because: "rereviews comes to 3, review_round comes to 2"}
+			if times > 1 {
+				bound.Because += fmt.Sprintf(", sent_back comes to %d", times)
+			}
 			if got.Bound != bound || len(got.Failed()) > 0 {
 				t.Errorf("%s, sent back %d times at most: the bound is %+v, want %+v; broken: %v", name, times,
 					got.Bound, bound, got.Failed())

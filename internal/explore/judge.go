@@ -27,7 +27,11 @@ func (w *walk) reported(property string, at yaml.Pos) bool {
 // checkEntry reports what is wrong with a configuration on entry, or with the way there.
 func (w *walk) checkEntry(at int32, one step, p performed, declared []workflow.Hook) {
 	c := p.config
+	left := w.living(c, func(int) bool { return w.def.States[c.status].Terminal })
 	for _, m := range p.unfit {
+		if m.hook.Action == action.ReleaseWorkspace && slices.Contains(left, m.role) {
+			continue // it lives on, which is reported by that name
+		}
 		pos, state := hookPlace(declared, m.hook, w.placeOfWay(at, one)), w.def.States[c.status].Name
 		f := flaw{at: at, last: one.copy(), pos: pos}
 		f.message = fmt.Sprintf("the %s would be started in %q, and the task has no workspace there", m.role, state)
@@ -45,12 +49,12 @@ func (w *walk) checkEntry(at int32, one step, p performed, declared []workflow.H
 	w.checkTwoAgents(at, one, c)
 	w.checkLingering(at, one, c)
 	if state := &w.def.States[c.status]; state.Terminal {
-		if who := w.living(c, func(int) bool { return true }); len(who) > 0 {
+		if len(left) > 0 {
 			w.report(NobodyLeft, flaw{
 				at: at, last: one.copy(), pos: w.placeOfWay(at, one),
 				suggestion: fmt.Sprintf("add the hook %q", action.KillSession),
 				message: fmt.Sprintf("the task has ended in %q, and the %s still lives", state.Name,
-					strings.Join(who, " and the ")),
+					strings.Join(left, " and the ")),
 			})
 		}
 		if c.workspace {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -134,10 +135,24 @@ func (h hooks) release(job record.Job) (record.Effect, error) {
 		return record.Effect{Said: "no workspace to release"}, nil
 	}
 	if a := h.r.anyone(); a != nil {
-		h.r.breakf(propWorkspace, "the workspace is given back while %s lives in it", a.name)
+		property := propWorkspace
+		if !job.Task.Live && !h.endedLater(job) {
+			property = propNobodyLeft
+		}
+		h.r.breakf(property, "the workspace is given back while %s lives in it", a.name)
 		return record.Effect{}, fmt.Errorf("cannot release the workspace: %s still runs in it", a.name)
 	}
 	return record.Effect{Lease: record.LeaseFree, Said: "the workspace is given back"}, nil
+}
+
+// endedLater reports whether a later hook of a task ends agents.
+func (h hooks) endedLater(job record.Job) bool {
+	s, err := h.r.Load(context.Background(), job.Task.ID)
+	h.r.setErr(err)
+	return slices.ContainsFunc(s.Owed, func(o task.OwedHook) bool {
+		return o.ID > job.Hook.ID && slices.Contains([]string{action.KillSession, action.KillAgent,
+			action.KillReviewer}, o.Action)
+	})
 }
 
 // notifyWorker tells the worker that it is its turn; it starts one if none lives.

@@ -32,6 +32,8 @@ type World struct {
 	mu    sync.Mutex
 	locks map[string]any            // the process that holds each
 	cache map[string]map[string]any // answers of the record, by task
+
+	histories map[string][]history.Event // as far as they were read, by task
 }
 
 // Observer hears of every change of the record.
@@ -68,8 +70,26 @@ func (w *World) Load(ctx context.Context, id string) (record.Snapshot, error) {
 
 // Events are the history of a task. To read them is no step of a process.
 func (w *World) Events(ctx context.Context, id string) ([]history.Event, error) {
-	got, err := remembered(w, id, "events", func() ([]history.Event, error) { return w.Record.Events(ctx, id, 0) })
+	got, err := remembered(w, id, "events", func() ([]history.Event, error) { return w.longer(ctx, id) })
 	return slices.Clone(got), err
+}
+
+// longer is the history of a task: what was read before, and what came since. Histories only grow.
+func (w *World) longer(ctx context.Context, id string) ([]history.Event, error) {
+	w.mu.Lock()
+	known := w.histories[id]
+	w.mu.Unlock()
+	more, err := w.Record.Events(ctx, id, len(known))
+	if err != nil {
+		return nil, err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.histories == nil {
+		w.histories = map[string][]history.Event{}
+	}
+	w.histories[id] = append(slices.Clip(known), more...)
+	return w.histories[id], nil
 }
 
 // OpenSeats are those of a task, or of all tasks if id is empty. To read them is no step of a process.

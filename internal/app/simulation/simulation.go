@@ -23,10 +23,12 @@ func (Runner) Simulate(ctx context.Context, def *workflow.Definition, s cli.Simu
 	defer debug.SetGCPercent(debug.SetGCPercent(400)) // most of what a run leaves is gone with it
 	setup := setupOf(s)
 	setup.Progress = progress
-	setup.Bound = provedBound(def) // no run may go further
+	bound := provedBound(def)
+	setup.Bound = bound.Moves // no run may go further
 	found, err := simulate.Run(ctx, def, setup, OpenMemory, Join)
 	out := cli.Simulated{
-		Path: pathOf(found.Path), Runs: found.Runs, Well: found.Well, Needed: found.Needed, Astray: found.Unplanned,
+		Bound: bound,
+		Path:  pathOf(found.Path), Runs: found.Runs, Well: found.Well, Needed: found.Needed, Astray: found.Unplanned,
 		Resting: found.Waiting, Spans: found.Spans, Trace: found.Trace,
 		Reviews: cli.SimulatedFigure(found.Reviews), Spawns: cli.SimulatedFigure(found.Spawns),
 		Moves:    cli.SimulatedFigure(found.Moves),
@@ -57,17 +59,13 @@ func pathOf(w simulate.Path) cli.SimulatedPath {
 	return out
 }
 
-// boundWorth is how many configurations a workflow may have for the bound of its moves to be looked for: a
-// simulation waits for that.
-const boundWorth = 10_000
-
-// provedBound is how many moves a task makes at most without a person; 0 where that is not proved, or would take
-// long to.
-func provedBound(def *workflow.Definition) int {
-	if report := explore.Check(def, boundWorth); report.Proved() {
-		return report.Bound.Moves
+// provedBound is how far a task goes at most without a person; zero where that is not proved, or would take longer than
+// a person waits for a task.
+func provedBound(def *workflow.Definition) explore.Bound {
+	if report := explore.Check(def, explore.MostAtCreation); report.Proved() {
+		return report.Bound
 	}
-	return 0
+	return explore.Bound{}
 }
 
 // setupOf is a setup as the simulation has it.
