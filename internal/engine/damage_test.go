@@ -89,6 +89,7 @@ func (a around) Pinned(ctx context.Context, ref task.WorkflowRef) (*workflow.Def
 func (w *world) doctor() *doctor.Doctor {
 	a := around{w}
 	return &doctor.Doctor{Home: w.home, Record: w.store, Files: w.files, Projections: w.Engine, Windows: a, Setup: a,
+		Commits:   allHeld{},
 		Leftovers: a, Machine: a, Terminal: func() error { return nil },
 		Variables: environment.Variables{Home: w.home, Locks: w.files},
 		Watcher:   func() task.Watcher { return task.Watcher{} }, Now: time.Now}

@@ -73,7 +73,7 @@ func (p past) Kept(project, id, digest string) (string, bool, error) {
 
 func (w *world) verify(id string, changed []string) []record.Finding {
 	w.t.Helper()
-	d := &doctor.Doctor{Home: w.home, Files: w.files, Projections: w.Engine}
+	d := &doctor.Doctor{Home: w.home, Files: w.files, Projections: w.Engine, Commits: allHeld{}}
 	found, err := d.Verify(w.t.Context(), past{world: w, changed: changed}, []string{id})
 	must(w.t, err)
 	return found
@@ -310,7 +310,7 @@ func (w *world) tasks() int {
 
 func (w *world) verifyAll() string {
 	w.t.Helper()
-	d, far := &doctor.Doctor{Home: w.home, Files: w.files, Projections: w.Engine}, 0
+	d, far := &doctor.Doctor{Home: w.home, Files: w.files, Projections: w.Engine, Commits: allHeld{}}, 0
 	d.Progress = func(_ string, done, of int) {
 		if far++; of != w.tasks() || done >= of {
 			w.t.Errorf("it is told to be at %d of %d", done, of)
@@ -515,7 +515,7 @@ func TestTasksReadTogether_areLookedAtAloneWhereThatSaysOtherwise(t *testing.T) 
 	t.Parallel()
 	w := newWorld(t)
 	ids := []string{w.reach("working"), w.reach("reviewing")}
-	d := &doctor.Doctor{Home: w.home, Files: w.files, Projections: w.Engine}
+	d := &doctor.Doctor{Home: w.home, Files: w.files, Projections: w.Engine, Commits: allHeld{}}
 	look := func(together func([]string) (map[string]record.Whole, error)) []record.Finding {
 		found, err := d.Verify(t.Context(), past{world: w, together: together}, ids)
 		must(t, err)
@@ -542,3 +542,8 @@ func TestTasksReadTogether_areLookedAtAloneWhereThatSaysOtherwise(t *testing.T) 
 		}
 	}
 }
+
+// allHeld is a git that has every commit.
+type allHeld struct{}
+
+func (allHeld) Held(context.Context, string, []string) (gone, loose []string, err error) { return nil, nil, nil }
