@@ -80,8 +80,8 @@ func (w *walk) holes(at int32, t task.Task, there []int) {
 	}
 }
 
-// judgeOutcomes reports verdicts of agents that open no move: their judge has written what it found, and the task
-// stays. A judge that can accept can refuse. Where nothing leads on at all, that is reported alone.
+// judgeOutcomes reports results that open no move where an agent judges: the task stays with what was found. A judge that
+// can accept can refuse, and a check that can pass can fail. Where nothing leads on at all, that is reported alone.
 func (w *walk) judgeOutcomes() {
 	seen := map[view]bool{}
 	for i, c := range w.configs {
@@ -93,43 +93,72 @@ func (w *walk) judgeOutcomes() {
 		seen[c.view()] = true
 		t := w.taskOf(c)
 		for _, n := range w.leaving[c.status] {
-			for _, p := range workflow.Leaves(w.def.Transitions[n].Gate) {
+			gate := w.def.Transitions[n].Gate
+			for _, p := range workflow.Leaves(gate) {
 				if p.Section != "" && p.Verdict != "" {
-					w.judgeOutcome(int32(i), t, p.Section, p.Verdict)
-					w.judgeOutcome(int32(i), t, p.Section, "FAIL")
+					w.judgeOutcome(int32(i), t, outcomeOf(p), false)
+					w.judgeOutcome(int32(i), t, outcomeOf(p), true)
+				}
+			}
+			for _, p := range workflow.Certain(gate) {
+				// who works there mends what is red, and who gives a verdict can refuse it
+				if p.Check != "" && !w.works(c.status) && len(workflow.Verdicts(gate)) == 0 {
+					w.judgeOutcome(int32(i), t, outcomeOf(p), true)
 				}
 			}
 		}
 	}
 }
 
-// judgeOutcome reports a verdict that opens no move in a configuration: where the file speaks of it, else where it
-// speaks of the other one.
-func (w *walk) judgeOutcome(at int32, t task.Task, section, verdict string) {
-	var told *workflow.Transition
-	for _, n := range w.leaving[w.configs[at].status] {
-		edge := &w.def.Transitions[n]
-		is := asksFor(edge, section, verdict)
-		switch {
-		case is && decide.Leads(edge, t) && decide.Passes(edge, t):
-			return
-		case told == nil && (is || asksFor(edge, section, "PASS")), is && !asksFor(told, section, verdict):
-			told = edge
-		}
+// result is what a verdict or a check may come to.
+type result struct{ section, check string }
+
+func outcomeOf(p workflow.Part) result { return result{p.Section, p.Check} }
+
+// words name a result, good or bad.
+func (o result) words(bad bool) (what, short string) {
+	switch {
+	case o.check != "":
+		return fmt.Sprintf("the check %q that failed", o.check), "a check that failed"
+	case bad:
+		return fmt.Sprintf("the verdict FAIL in %q", o.section), "FAIL"
 	}
-	w.report(Disjoint, flaw{
-		at: at, pos: told.Pos,
-		message: fmt.Sprintf("in %q the verdict %s in %q opens no move%s", told.From, verdict, section,
-			w.standing(w.configs[at])),
-		suggestion: fmt.Sprintf("give %s a move at every count, such as one to a state where a person decides: a "+
-			"guard on the last one needs a way for the one behind it", verdict),
+	return fmt.Sprintf("the verdict PASS in %q", o.section), "PASS"
+}
+
+// asks reports whether a gate asks for a result.
+func (o result) asks(edge *workflow.Transition, bad bool) bool {
+	return slices.ContainsFunc(workflow.Leaves(edge.Gate), func(p workflow.Part) bool {
+		if o.check != "" {
+			return p.Check == o.check && (p.Result == workflow.CheckFailed) == bad
+		}
+		return p.Section == o.section && p.Verdict != "" && (p.Verdict == "FAIL") == bad
 	})
 }
 
-// asksFor reports whether a gate asks for a verdict in a section.
-func asksFor(edge *workflow.Transition, section, verdict string) bool {
-	return slices.ContainsFunc(workflow.Leaves(edge.Gate), func(p workflow.Part) bool {
-		return p.Section == section && p.Verdict == verdict
+// judgeOutcome reports a result that opens no move in a configuration: where the file speaks of it, else where it
+// speaks of the other one.
+func (w *walk) judgeOutcome(at int32, t task.Task, o result, bad bool) {
+	var told *workflow.Transition
+	for _, n := range w.leaving[w.configs[at].status] {
+		edge := &w.def.Transitions[n]
+		is := o.asks(edge, bad)
+		switch {
+		case is && decide.Leads(edge, t) && decide.Passes(edge, t):
+			return
+		case told == nil && (is || o.asks(edge, false)), is && !o.asks(told, bad):
+			told = edge
+		}
+	}
+	if told == nil {
+		return // the file speaks only of the bad one
+	}
+	what, short := o.words(bad)
+	w.report(Disjoint, flaw{
+		at: at, pos: told.Pos,
+		message: fmt.Sprintf("in %q %s opens no move%s", told.From, what, w.standing(w.configs[at])),
+		suggestion: fmt.Sprintf("give %s a move at every count, such as one to a state where a person decides: a "+
+			"guard on the last one needs a way for the one behind it", short),
 	})
 }
 
