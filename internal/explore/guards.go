@@ -81,7 +81,7 @@ func (w *walk) holes(at int32, t task.Task, there []int) {
 }
 
 // judgeOutcomes reports results that open no move where an agent judges: the task stays with what was found. A judge
-// that can accept can refuse, and a check that can pass can fail. Where nothing leads on at all, that is reported alone.
+// that can accept can refuse, and a check that can pass can fail. Where nothing leads on at all, only that is reported.
 func (w *walk) judgeOutcomes() {
 	seen := map[view]bool{}
 	for i, c := range w.configs {

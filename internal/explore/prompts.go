@@ -19,8 +19,9 @@ import (
 type ask struct {
 	words string // as the prompt has them
 	to    task.Status
-	any   bool // what the evidence supports: task next
-	line  int  // within the text, from 0
+	any   bool   // what the evidence supports: task next
+	line  int    // within the text, from 0
+	says  string // the verdict that its clause names, if that is one of the two
 }
 
 // asking finds the commands that ask for a move. A command in one line with "person" is for a person.
@@ -34,10 +35,11 @@ func asksOf(def *workflow.Definition, text string) []ask {
 	var out []ask
 	for n, line := range strings.Split(text, "\n") {
 		for _, m := range asking().FindAllStringSubmatchIndex(line, -1) {
-			if clause := line[:m[0]]; forPeople().MatchString(clause[strings.LastIndexAny(clause, ".;:")+1:]) {
+			clause := line[:m[0]]
+			if forPeople().MatchString(clause[strings.LastIndexAny(clause, ".;:")+1:]) {
 				continue
 			}
-			a := ask{words: line[m[0]:m[1]], line: n}
+			a := ask{words: line[m[0]:m[1]], line: n, says: verdictIn(clause[clauseStart(clause):])}
 			switch command := line[m[2]:m[3]]; command {
 			case "next":
 				a.any = true
@@ -50,6 +52,43 @@ func asksOf(def *workflow.Definition, text string) []ask {
 		}
 	}
 	return out
+}
+
+// clauseStart is where the clause begins that ends with a command: behind a full stop, or behind the command before it.
+func clauseStart(before string) int {
+	start := strings.LastIndexAny(before, ".;") + 1
+	if all := asking().FindAllStringIndex(before, -1); len(all) > 0 {
+		start = max(start, all[len(all)-1][1])
+	}
+	return start
+}
+
+// verdictIn is the one verdict that a clause names; empty where it names none, or both.
+func verdictIn(clause string) string {
+	pass, fail := verdicts().MatchString(clause), refusals().MatchString(clause)
+	switch {
+	case pass && !fail:
+		return "PASS"
+	case fail && !pass:
+		return "FAIL"
+	}
+	return ""
+}
+
+// verdicts and refusals find the words of a verdict that accepts the work, and of one that refuses it.
+var (
+	verdicts = lazyregexp.New(`\bPASS\b`)
+	refusals = lazyregexp.New(`\bFAIL\b`)
+)
+
+// otherVerdict reports whether each way of a command asks for the other verdict than the one that its clause names.
+func otherVerdict(ways []*workflow.Transition, says string) bool {
+	return says != "" && !slices.ContainsFunc(ways, func(edge *workflow.Transition) bool {
+		wanted := workflow.Verdicts(workflow.Certain(edge.Gate))
+		return len(wanted) == 0 || slices.ContainsFunc(wanted, func(p workflow.Part) bool {
+			return p.Verdict == "" || p.Verdict == says
+		})
+	})
 }
 
 // reader is an agent that reads a prompt: its role, and the states in which it may begin.
@@ -130,6 +169,15 @@ func (w *walk) judgeAsk(p reader, prompt workflow.Prompt, a ask, reach []task.St
 		return
 	}
 	if a.any {
+		return
+	}
+	if otherVerdict(ways, a.says) {
+		w.report(PromptsLegal, flaw{
+			at: w.firstOf(p.role, p.from...), pos: placeOfLine(prompt, a.line),
+			message: fmt.Sprintf("the prompt %q has the %s write %s and run %q, and that move asks for the other "+
+				"verdict", prompt.Name, p.role, a.says, a.words),
+			suggestion: "name the verdict that the move asks for, or the move that goes with the verdict",
+		})
 		return
 	}
 	var lacks string
