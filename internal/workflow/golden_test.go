@@ -94,3 +94,13 @@ func TestEverySoundWorkflowLoads(t *testing.T) {
 		})
 	}
 }
+
+// Two roles may have one prompt, with permissions of their own: the role is the state's, where the hook names none.
+func TestAPromptOfTwoRolesIsNoOddStart(t *testing.T) {
+	t.Parallel()
+	for _, w := range load(t, "testdata/ok/one-prompt-for-two-roles.yml").Warnings() {
+		if w.Rule == "odd-start" {
+			t.Error(w)
+		}
+	}
+}

@@ -95,12 +95,21 @@ func (r reader) warnBy(d *Definition) {
 // with another harness or other permissions than elsewhere.
 func (r reader) warnStarts(d *Definition) {
 	said := &sayings{}
-	d.eachHook(func(h Hook) {
-		if role := SpawnRole(h.Hook); role != "" && h.Pos != (yaml.Pos{}) {
-			said.add(fmt.Sprintf("a %s with the prompt %s", role, h.Prompt), h.Pos,
-				saying{"harness": h.Harness, "permissions": h.Permissions})
+	note := func(to task.Status, hooks []Hook) {
+		s, _ := d.State(to)
+		for _, h := range hooks {
+			if SpawnRole(h.Hook) != "" && h.Pos != (yaml.Pos{}) {
+				said.add(fmt.Sprintf("a %s with the prompt %s", RoleIn(s, h.Hook), h.Prompt), h.Pos,
+					saying{"harness": h.Harness, "permissions": h.Permissions})
+			}
 		}
-	})
+	}
+	for i := range d.Transitions {
+		note(d.Transitions[i].To, d.Transitions[i].Hooks)
+	}
+	for _, b := range d.births() {
+		note(b.To, b.Hooks)
+	}
 	said.tell(func(at yaml.Pos, what, found, expected string, line int) {
 		r.Problem(at, "odd-start", "found %s started with %s, expected %s as on line %d", what, found, expected, line)
 	})
