@@ -69,3 +69,20 @@ func escalationHooks(def *workflow.Definition, t task.Task, to task.Status) []ta
 	}
 	return []task.Hook{{Action: action.KillReviewer}, {Action: action.NotifyWorker}}
 }
+
+// givesUp reports whether a person asks to have a live task cancelled. That is never refused because the workflow has
+// no transition for it.
+func givesUp(def *workflow.Definition, t task.Task, req task.Request) bool {
+	to, said := def.Move(workflow.MoveCancel)
+	over, exists := def.State(to)
+	state, known := def.State(t.Status)
+	return said && exists && over.Terminal && !Marks(def, to).Good && req.To == to && known && !state.Terminal &&
+		req.Actor.Role == task.RoleHuman && !req.Actor.Rule
+}
+
+// cancelled is the transition of a task that is given up where the workflow has none: its agents end, and it gives its
+// workspace back.
+func cancelled(from, to task.Status) *workflow.Transition {
+	return &workflow.Transition{From: from, To: to, By: []string{task.RoleHuman}, Hooks: []workflow.Hook{
+		{Hook: task.Hook{Action: action.KillSession}}, {Hook: task.Hook{Action: action.ReleaseWorkspace}}}}
+}

@@ -533,3 +533,31 @@ func TestExit_thatAPromiseAloneRefusesIsNoCrash(t *testing.T) {
 		t.Errorf("it leads to %s with the mark %q", got, c.Task.Attention)
 	}
 }
+
+// A workflow may forget the transition: a person gives a task up in each live status all the same.
+func TestATask_canAlwaysBeCancelled(t *testing.T) {
+	t.Parallel()
+	text := strings.Replace(loosely, `  - {from: "*", to: dropped, by: human}`+"\n", "", 1)
+	for _, status := range []task.Status{"doing", "review", "ready", "stuck"} {
+		l := begin(t, text)
+		l.task.Status = status
+		cancel := task.Request{Task: "T1", To: "dropped", Actor: human(), Command: true}
+		d, err := decide.Transition(l.def, l.task, l.sees(""), cancel, noon)
+		if err != nil || d.Change.Task.Status != "dropped" || d.Change.Task.Live || len(d.Change.Hooks) != 2 {
+			t.Errorf("%s: %v, %+v", status, err, d.Change)
+		}
+		for name, other := range map[string]func(r *task.Request){
+			"an agent":            func(r *task.Request) { r.Actor = worker() },
+			"a rule":              func(r *task.Request) { r.Actor = task.Actor{Rule: true} },
+			"another state":       func(r *task.Request) { r.To = "late" },
+			"a task that is over": func(*task.Request) { l.task.Status = "done" },
+		} {
+			r := cancel
+			other(&r)
+			if _, err := decide.Transition(l.def, l.task, l.sees(""), r, noon); err == nil && status != "ready" {
+				t.Errorf("%s, %s: granted", status, name)
+			}
+			l.task.Status = status
+		}
+	}
+}

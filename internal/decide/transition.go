@@ -49,6 +49,9 @@ func Transition(def *workflow.Definition, t task.Task, ev Evidence, req task.Req
 			return cmp.Compare(len(guardsUnmet(def, t, a)), len(guardsUnmet(def, t, b)))
 		})
 	}
+	if len(candidates) == 0 && givesUp(def, t, req) {
+		candidates = append(candidates, cancelled(t.Status, req.To))
+	}
 	if len(candidates) == 0 {
 		if req.To == t.Status {
 			return stays, nil

@@ -546,4 +546,6 @@ func TestTasksReadTogether_areLookedAtAloneWhereThatSaysOtherwise(t *testing.T) 
 // allHeld is a git that has every commit.
 type allHeld struct{}
 
-func (allHeld) Held(context.Context, string, []string) (gone, loose []string, err error) { return nil, nil, nil }
+func (allHeld) Held(context.Context, string, []string) (gone, loose []string, err error) {
+	return nil, nil, nil
+}

@@ -98,10 +98,10 @@ func TestAPromptNamesTheVerdictOfItsMove(t *testing.T) {
 	t.Parallel()
 	const ready, verdict = "`orange task update --status ready`", "{section: '## A', verdict: FAIL}"
 	for prompt, told := range map[string]bool{
-		"Write `## A`: where it is bad FAIL, and run " + ready + ".":             false,
+		"Write `## A`: where it is bad FAIL, and run " + ready + ".":              false,
 		"Write `## A` with PASS or FAIL. Then run " + ready + ".":                 false,
 		"Write `## A` with FAIL, else PASS and run " + ready + ".":                false,
-		"Write `## A` with FAIL. Where it is good PASS: run " + ready + ".":        true,
+		"Write `## A` with FAIL. Where it is good PASS: run " + ready + ".":       true,
 		"Write `## A`. With PASS run " + ready + ", with FAIL run " + ready + ".": true,
 	} {
 		text := strings.Replace(prompted(verdict, prompt), "    Run `orange task update --status ready`.\n", "", 1)
