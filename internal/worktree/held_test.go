@@ -8,29 +8,29 @@ import (
 func TestHeld_tellsWhatIsGoneAndWhatNoRefHolds(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
-	kept := git(t, h.Repo.Path, "rev-parse", "HEAD")
-	git(t, h.Repo.Path, "checkout", "-q", "-b", "side")
-	loose := commit(t, h.Repo.Path, "side.txt", "x")
-	tagged := commit(t, h.Repo.Path, "tagged.txt", "x")
-	git(t, h.Repo.Path, "tag", "kept", tagged)
-	git(t, h.Repo.Path, "update-ref", "refs/heads/side", kept)
-	alone := commit(t, h.Repo.Path, "alone.txt", "x")
-	git(t, h.Repo.Path, "checkout", "-q", "--detach", alone)
-	git(t, h.Repo.Path, "update-ref", "refs/heads/side", kept)
+	kept := git(t, h.Path, "rev-parse", "HEAD")
+	git(t, h.Path, "checkout", "-q", "-b", "side")
+	loose := commit(t, h.Path, "side.txt", "x")
+	tagged := commit(t, h.Path, "tagged.txt", "x")
+	git(t, h.Path, "tag", "kept", tagged)
+	git(t, h.Path, "update-ref", "refs/heads/side", kept)
+	alone := commit(t, h.Path, "alone.txt", "x")
+	git(t, h.Path, "checkout", "-q", "--detach", alone)
+	git(t, h.Path, "update-ref", "refs/heads/side", kept)
 	const never = "0123456789012345678901234567890123456789"
-	gone, out, err := h.Repo.Held(t.Context(), []string{kept, never, loose, tagged, alone})
+	gone, out, err := h.Held(t.Context(), []string{kept, never, loose, tagged, alone})
 	if err != nil || !slices.Equal(gone, []string{never}) || !slices.Equal(out, []string{alone}) {
 		t.Errorf("gone %q, loose %q, %v", gone, out, err)
 	}
-	git(t, h.Repo.Path, "update-ref", "refs/orange/rescue/T1/1", alone)
-	if _, out, err = h.Repo.Held(t.Context(), []string{alone}); err != nil || len(out) > 0 {
+	git(t, h.Path, "update-ref", "refs/orange/rescue/T1/1", alone)
+	if _, out, err = h.Held(t.Context(), []string{alone}); err != nil || len(out) > 0 {
 		t.Errorf("loose %q, %v", out, err)
 	}
-	if gone, out, err = h.Repo.Held(t.Context(), nil); len(gone)+len(out) > 0 || err != nil {
+	if gone, out, err = h.Held(t.Context(), nil); len(gone)+len(out) > 0 || err != nil {
 		t.Errorf("of nothing: %q, %q, %v", gone, out, err)
 	}
-	h.Repo.Path += "-not"
-	if _, _, err = h.Repo.Held(t.Context(), []string{kept}); err == nil {
+	h.Path += "-not"
+	if _, _, err = h.Held(t.Context(), []string{kept}); err == nil {
 		t.Error("a repository that is not there has all of them")
 	}
 }
