@@ -1,6 +1,7 @@
 package decide
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,53 +17,77 @@ type person struct{ name, did string }
 
 func (p person) String() string { return p.name + ", who " + p.did }
 
-// stranger is the name of a person who has done nothing to any task: no one can have it.
-const stranger = "\x00"
+// strangerAsks is a person who has done nothing to any task. No one can have the name.
+func strangerAsks() task.Actor {
+	const name = "\x00"
+	return task.Actor{Role: task.RoleHuman, Person: name, Signature: name}
+}
 
-// othersThan are the people whom a transition wants another person than: those who began the task, and those who moved
-// it out of the states that it names when it was there last.
-func othersThan(def *workflow.Definition, edge *workflow.Transition, events []history.Event) []person {
-	var out []person
-	add := func(e *history.Event, did string) {
-		if !slices.ContainsFunc(out, func(p person) bool { return whoIs(p.name) == whoIs(e.Person) }) {
-			out = append(out, person{e.Person, fmt.Sprintf("%s (event %d)", did, e.Seq)})
-		}
-	}
-	for _, n := range edge.OtherThan {
-		if n.Name == workflow.Author {
-			for i := range events {
-				if did := beganBy(def, events, i); did != "" {
-					add(&events[i], did)
-				}
+// movedBy are the people who moved a task, by the number of the event: empty for a move that no person asked for. Who
+// had a move wait for a free workspace made it. What a migration calls a move has only another name.
+func movedBy(events []history.Event) map[int]string {
+	out := map[int]string{}
+	waits, whose, renamed := "", "", false
+	for _, e := range events {
+		switch {
+		case e.Type == history.QueuedForSpace && e.Actor == task.RoleHuman:
+			waits, whose = e.Data["for"], e.Person
+		case e.IsMove():
+			switch {
+			case renamed:
+			case e.Actor == task.RoleHuman:
+				out[e.Seq] = e.Person
+			case waits == string(e.To):
+				out[e.Seq] = whose
+			default:
+				out[e.Seq] = ""
 			}
-			continue
+			waits = ""
 		}
-		for _, e := range slices.Backward(events) {
-			if !e.IsMove() || string(e.From) != n.Name {
-				continue
-			}
-			if e.Actor == task.RoleHuman {
-				add(&e, fmt.Sprintf("moved the task out of %q", e.From))
-			}
-			break
-		}
+		renamed = e.Type == history.WorkflowMigrated
 	}
 	return out
 }
 
-// beganBy says how a person began a task by an event: they created it, or moved it out of its first state. What its
-// agents did is theirs. It is empty where they did not.
-func beganBy(def *workflow.Definition, events []history.Event, i int) string {
-	e := &events[i]
-	switch {
-	case e.Actor != task.RoleHuman:
-		return ""
-	case i == 0:
-		return "created the task"
-	case e.Type == history.QueuedForSpace, e.IsMove() && e.From == def.Initial:
-		return "started the task"
+// othersThan are the people whom a transition wants another person than: those who began the task, and those who moved
+// it out of the states that it names when it was there last. Missing are the states that no person moved it out of.
+func othersThan(def *workflow.Definition, edge *workflow.Transition, events []history.Event) (out []person,
+	missing []string) {
+	if len(edge.OtherThan) == 0 || len(events) == 0 {
+		return nil, nil
 	}
-	return ""
+	movers := movedBy(events)
+	add := func(e *history.Event, name, did string) {
+		if !slices.ContainsFunc(out, func(p person) bool { return whoIs(p.name) == whoIs(name) }) {
+			out = append(out, person{name, fmt.Sprintf("%s (event %d)", did, e.Seq)})
+		}
+	}
+	first := cmp.Or(events[0].Data[history.DataStatus], string(def.Initial))
+	for _, n := range edge.OtherThan {
+		if n.Name == workflow.Author && events[0].Actor == task.RoleHuman {
+			add(&events[0], events[0].Person, "created the task")
+		}
+		found := n.Name == workflow.Author
+		for i := range slices.Backward(events) {
+			e := &events[i]
+			who, moved := movers[e.Seq]
+			switch {
+			case !moved || found && n.Name != workflow.Author:
+			case n.Name == workflow.Author && string(e.From) == first && who != "":
+				add(e, who, "started the task")
+			case string(e.From) == n.Name:
+				if found = true; who == "" {
+					missing = append(missing, n.Name)
+					continue
+				}
+				add(e, who, fmt.Sprintf("moved the task out of %q", e.From))
+			}
+		}
+		if !found {
+			missing = append(missing, n.Name)
+		}
+	}
+	return out, missing
 }
 
 // sameEyes is why a person is not the other one that a transition asks for; none where they are, or where it asks for
@@ -81,20 +106,24 @@ func sameEyes(def *workflow.Definition, edge *workflow.Transition, actor task.Ac
 		another := "another person than " + strings.Join(than, ", ")
 		return []rejection.Detail{{Condition: another, Found: found, Want: want}}
 	}
-	others := othersThan(def, edge, events)
+	others, missing := othersThan(def, edge, events)
 	switch {
 	case actor.Via != "":
 		return no("a program that asks for a person: "+actor.Via, "have a person ask themself")
 	case actor.Person == "":
 		return no("no name of who asks", "set one: git config --global user.name NAME")
-	case len(others) == 0 && !slices.Contains(than, workflow.Author):
-		return no("no person who moved the task there", "take the way on which another person decides first")
+	case len(missing) > 0:
+		return no(fmt.Sprintf("no person who moved the task out of %q", missing[0]),
+			"take the way on which another person decides first")
 	case len(events) > 0 && signature(events[0]) != "" && actor.Signature == "":
 		return no("a request without a signature, of a task that was created with one",
 			"sign it as the task was signed when it was created")
 	}
 	for _, other := range others {
-		if whoIs(other.name) == whoIs(actor.Person) {
+		switch whoIs(other.name) {
+		case "":
+			return no("no name on record of who "+other.did, "have someone do that again under their name")
+		case whoIs(actor.Person):
 			return no(other.String(), "ask another person to make the move")
 		}
 	}

@@ -157,7 +157,8 @@ func (j judgment) ledger(def *workflow.Definition, t task.Task, edge *workflow.T
 		}
 	}
 	for _, name := range passed.By(def, edge, req.Actor.Speaks(), isPerson(req.Actor)) {
-		if name != passed.TwoPeople || len(othersThan(def, edge, ev.History)) > 0 {
+		others, _ := othersThan(def, edge, ev.History)
+		if name != passed.TwoPeople || len(others) > 0 {
 			out = passed.Write(out, name, now, noted)
 		}
 	}

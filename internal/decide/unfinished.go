@@ -40,7 +40,9 @@ func (Unfinished) In(events []history.Event) (u Unfinished) {
 func (u Unfinished) Actor() task.Actor {
 	begun := &u.Tries[0]
 	key, asked := begun.Asked()
-	return task.Actor{Role: begun.Actor, As: begun.ActingAs, Person: begun.Person, Key: key, Asked: asked}
+	signed, signature := begun.Proof()
+	return task.Actor{Role: begun.Actor, As: begun.ActingAs, Person: begun.Person, Key: key, Asked: asked,
+		Signed: signed, Signature: signature}
 }
 
 // cutMark is the start of the attention mark of a task whose merge was cut short and could not be made good.

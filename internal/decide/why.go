@@ -111,7 +111,8 @@ func mayOverride(def *workflow.Definition, t task.Task, edge *workflow.Transitio
 	j := judgeGate(edge.Gate, ev)
 	person := task.Request{Actor: task.Actor{Role: task.RoleHuman}}
 	conditions := len(edge.Gate)+len(edge.When) > 0 || len(j.owed(def, t, edge, person, ev)) > 0
-	return conditions && (def.Overridable(edge) || j.onlyEnded())
+	return conditions && (def.Overridable(edge) || j.onlyEnded()) &&
+		len(sameEyes(def, edge, strangerAsks(), ev.History)) == 0
 }
 
 func way(def *workflow.Definition, t task.Task, edge *workflow.Transition, by []string, ev Evidence) Option {
@@ -133,9 +134,12 @@ func way(def *workflow.Definition, t task.Task, edge *workflow.Transition, by []
 		role = task.RoleHuman // who merges is a person, and may be promised to be one
 	}
 	actor := task.Actor{Role: role}
-	if role == task.RoleHuman { // one who is none of those before
-		actor.Person, actor.Signature = stranger, stranger
-		for _, other := range othersThan(def, edge, ev.History) {
+	if role == task.RoleHuman {
+		actor = strangerAsks()
+	}
+	if slices.Contains(w.By, task.RoleHuman) {
+		others, _ := othersThan(def, edge, ev.History)
+		for _, other := range others {
 			w.OtherThan = append(w.OtherThan, other.String())
 		}
 	}

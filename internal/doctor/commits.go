@@ -23,7 +23,7 @@ type named struct {
 	task    task.Task
 	commit  string
 	seq     int
-	merged  bool // the work was merged as this commit, by Orange
+	merged  bool // the work was merged as this commit here, and not where its pull request is
 	present bool // the task lives, and its evidence is about it
 }
 
@@ -33,7 +33,7 @@ func namedCommits(t task.Task, events []history.Event) []named {
 	for _, e := range events {
 		for _, commit := range []string{e.Subject.Commit, e.Data["commit"], e.Data[history.DataJudged]} {
 			if commit != "" {
-				merged := e.Type == history.Merged && commit == e.Data["commit"]
+				merged := e.Type == history.Merged && commit == e.Data["commit"] && e.Data["url"] == ""
 				at[commit] = named{task: t, commit: commit, seq: e.Seq, merged: merged || at[commit].merged,
 					present: t.Live && commit == t.Subject.Commit}
 			}

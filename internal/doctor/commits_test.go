@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -34,7 +35,8 @@ func TestCommits_areAskedForOnceAndToldByWhatTheyAre(t *testing.T) {
 	merged := []history.Event{{Seq: 4, Type: history.Merged, Data: map[string]string{"commit": "merge",
 		history.DataJudged: "earlier"}},
 		{Seq: 5, Type: history.StatusChanged, Subject: task.Subject{Commit: "earlier"}}}
-	all := append(namedCommits(live, events), namedCommits(over, merged)...)
+	there := []history.Event{{Seq: 6, Type: history.Merged, Data: map[string]string{"commit": "there", "url": "u"}}}
+	all := append(namedCommits(live, events), namedCommits(over, slices.Concat(merged, there))...)
 	for name, tt := range map[string]struct {
 		held heldCommits
 		want string
@@ -43,6 +45,7 @@ func TestCommits_areAskedForOnceAndToldByWhatTheyAre(t *testing.T) {
 		"taken back": {heldCommits{gone: []string{"earlier", "pushed"}}, "warning a 1; warning a 3; warning b 5"},
 		"the work":   {heldCommits{gone: []string{"present"}}, "problem a 2"},
 		"the merge":  {heldCommits{gone: []string{"merge"}}, "problem b 4"},
+		"elsewhere":  {heldCommits{gone: []string{"there"}, loose: []string{"there"}}, "warning b 6"},
 		"undone":     {heldCommits{loose: []string{"merge", "present", "earlier"}}, "problem b 4"},
 		"blind":      {heldCommits{err: errors.New("no")}, "problem coffee"},
 		"no project": {heldCommits{err: task.ErrNotFound}, "ok coffee"},

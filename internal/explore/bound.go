@@ -58,11 +58,14 @@ func (w *walk) counted(best []Bound) string {
 		}
 	}
 	most := task.Counters{}
-	for left := best[at].Agents; left > 0; {
+	for left := best[at].Agents; ; {
 		for _, c := range w.tallies[w.configs[at].counters] {
-			if c.Value > most.Get(c.Name) {
+			if c.Name != task.CrashCount && c.Value > most.Get(c.Name) { // that one ends a way
 				most = most.With(c.Name, c.Value)
 			}
+		}
+		if left == 0 {
+			break
 		}
 		next := slices.IndexFunc(w.ways[at], func(o step) bool {
 			return !o.person && best[o.to].Agents+int(o.agents) == left

@@ -295,6 +295,9 @@ func (p *passes) tellEnds(out []passed.GoodEnd, besides []string) {
 	asked, around := make([]bool, len(out)), make([]string, len(out))
 	told := make([]bool, len(out))
 	for _, kind := range besides {
+		if !slices.Contains(told, false) {
+			break // what else leads around it says nothing more
+		}
 		all := p.follow(kind)
 		for i := range out {
 			with, without := ends(p.configs, all, p.place(out[i].End))

@@ -215,13 +215,31 @@ func (r reader) checkRoles(d *Definition) {
 			known(role, t.by[i], "by")
 		}
 		for _, n := range t.OtherThan {
-			if names := append(d.stateNames(), Author); !r.Full() && !slices.Contains(names, n.Name) {
-				r.Problem(n.Pos, "by", "found %q in other_than, %s", n.Name, yaml.Expected(n.Name, names))
-			}
+			r.otherThan(d, n)
 		}
 	}
 	for _, s := range d.States {
 		known(s.Role, s.Pos, "state "+string(s.Name))
+	}
+}
+
+// otherThan checks one word of other_than: Author, or a state that a person may move a task out of.
+func (r reader) otherThan(d *Definition, n Named) {
+	_, state := d.State(task.Status(n.Name))
+	names := append(d.stateNames(), Author)
+	byPerson := func(t Transition) bool {
+		return string(t.From) == n.Name && (len(t.By) == 0 || slices.Contains(t.By, task.RoleHuman))
+	}
+	switch {
+	case r.Full():
+	case n.Name == Author && state:
+		r.Problem(n.Pos, "by", "found %q in other_than, which is who started the task, and a state of that name; "+
+			"expected another name for the state", n.Name)
+	case n.Name == Author:
+	case !state:
+		r.Problem(n.Pos, "by", "found %q in other_than, %s", n.Name, yaml.Expected(n.Name, names))
+	case !slices.ContainsFunc(d.Transitions, byPerson):
+		r.Problem(n.Pos, "by", "found %q in other_than, expected a state that a person may move a task out of", n.Name)
 	}
 }
 
