@@ -1,8 +1,12 @@
 package worktree
 
 import (
+	"context"
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
+	"time"
 )
 
 func TestHeld_tellsWhatIsGoneAndWhatNoRefHolds(t *testing.T) {
@@ -33,4 +37,18 @@ func TestHeld_tellsWhatIsGoneAndWhatNoRefHolds(t *testing.T) {
 	if _, _, err = h.Held(t.Context(), []string{kept}); err == nil {
 		t.Error("a repository that is not there has all of them")
 	}
+}
+
+// Defect: with -q git says nothing of a lock that it meets, so nothing waited for it, and a release failed.
+func TestACheckoutWhoseIndexIsLocked_isWaitedFor(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	head := git(t, h.Path, "rev-parse", "HEAD")
+	write(t, h.Path, ".git/index.lock", "")
+	if err := os.Chtimes(filepath.Join(h.Path, "a.txt"), time.Time{}, time.Now().Add(-time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	ctx, off := context.WithTimeout(t.Context(), time.Second)
+	defer off()
+	wantError(t, h.fits(ctx, h.Path, head, head), "wait for git's lock")
 }

@@ -238,7 +238,8 @@ func (s Slot) renewIndex(ctx context.Context, head string) error {
 	if _, err := s.run(ctx, args...); err != nil {
 		return fmt.Errorf("make the index again: %w", err)
 	}
-	if _, err := s.run(ctx, "update-index", "-q", "--refresh"); err != nil && exitCode(err) != 1 {
+	// Not with -q: git would say nothing of a lock that it met, and nothing would wait for it.
+	if _, err := s.run(ctx, "update-index", "--refresh"); err != nil && exitCode(err) != 1 {
 		return fmt.Errorf("compare the files with the index: %w", err)
 	}
 	return nil

@@ -107,7 +107,7 @@ func (r Repo) fits(ctx context.Context, dir, from, to string) error {
 		return fmt.Errorf("%q is checked out in %q, and git will not fast-forward it there; commit or move "+
 			"what is in the way, then run this again; nothing was changed: %w", r.DefaultBranch, dir, err)
 	}
-	refresh := call{dir: dir, args: []string{"update-index", "-q", "--refresh"}}
+	refresh := call{dir: dir, args: []string{"update-index", "--refresh"}} // -q would say nothing of a lock
 	if _, err := r.git(ctx, refresh); err != nil && exitCode(err) != 1 { // 1 means that some files differ
 		return inTheWay(err)
 	}
