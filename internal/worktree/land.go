@@ -108,7 +108,7 @@ func (r Repo) fits(ctx context.Context, dir, from, to string) error {
 			"what is in the way, then run this again; nothing was changed: %w", r.DefaultBranch, dir, err)
 	}
 	refresh := call{dir: dir, args: []string{"update-index", "--refresh"}} // -q would say nothing of a lock
-	if _, err := r.git(ctx, refresh); err != nil && exitCode(err) != 1 { // 1 means that some files differ
+	if _, err := r.git(ctx, refresh); err != nil && exitCode(err) != 1 {   // 1 means that some files differ
 		return inTheWay(err)
 	}
 	if _, err := r.git(ctx, call{dir: dir, args: []string{"read-tree", "-n", "-m", "-u", from, to}}); err != nil {
