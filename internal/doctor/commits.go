@@ -54,11 +54,10 @@ func (d *Doctor) commits(ctx context.Context, all []named) []finding {
 	for _, project := range slices.Sorted(maps.Keys(byProject)) {
 		var asked []string
 		for _, one := range byProject[project] {
-			if !slices.Contains(asked, one.commit) {
-				asked = append(asked, one.commit)
-			}
+			asked = append(asked, one.commit)
 		}
-		gone, loose, err := d.Commits.Held(ctx, project, asked)
+		slices.Sort(asked)
+		gone, loose, err := d.Commits.Held(ctx, project, slices.Compact(asked))
 		switch {
 		case errors.Is(err, task.ErrNotFound):
 			out = append(out, ok(checkCommits, project, "there is no such project any more: the commits that its "+

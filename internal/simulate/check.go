@@ -119,7 +119,7 @@ func (r *run) checkOver(s record.Snapshot) {
 }
 
 // checkDeadEnd checks whether a move other than giving up leads on from where a task rests: a transition, a rule about
-// its agent's end, or its time. Where a workflow has no other end, none of its ends is giving up.
+// its agent's end, its time, or a redo. Where a workflow has no other end, none of its ends is giving up.
 func (r *run) checkDeadEnd(s record.Snapshot) {
 	state, _ := r.Workflow.State(s.Task.Status)
 	ways := []task.Status{state.Timeout.Then}
@@ -134,9 +134,7 @@ func (r *run) checkDeadEnd(s record.Snapshot) {
 		}
 	}
 	for _, again := range r.Workflow.Redo {
-		if again.Name == string(s.Task.Status) {
-			return
-		}
+		ways = append(ways, task.Status(again.Name))
 	}
 	well := func(state workflow.State) bool { return decide.Marks(r.Workflow, state.Name).Well }
 	leads := func(to task.Status) bool {
