@@ -225,9 +225,16 @@ func (s *keyStorm) press(name string, before []string) []string {
 	s.t.Helper()
 	s.pressed++
 	s.trail = append(s.trail[max(0, len(s.trail)-20):], name)
-	if isForm(before) && slices.Contains([]string{"literal y", "literal f", "literal c", "literal s", "Enter", "C-s",
-		"C-j", "C-m", "M-Enter"}, name) {
-		s.confirmed = append(s.confirmed, formText(before))
+	if slices.Contains([]string{"literal y", "literal f", "literal c", "literal s", "Enter", "C-s", "C-j", "C-m",
+		"M-Enter"}, name) {
+		if !isForm(before) {
+			// What changed after the key before may have been the clock alone: its form is yet to be drawn.
+			s.redraw(name)
+			before = s.ready()
+		}
+		if isForm(before) {
+			s.confirmed = append(s.confirmed, formText(before))
+		}
 	}
 	if slices.Contains([]string{"literal e", "literal P", "C-e", "Enter", "C-m", "C-j"}, name) {
 		s.lent = true
@@ -237,14 +244,7 @@ func (s *keyStorm) press(name string, before []string) []string {
 	if answered {
 		s.answers = append(s.answers, took)
 	} else {
-		// Most keys change nothing where they have no meaning. A terminal of another size is drawn again, and the
-		// dashboard takes one message after the other: once that is seen, the key was done with.
-		resized := time.Now()
-		s.width = 241 - s.width
-		s.ask("resize-window -t %s -x %d -y 30", s.pane, s.width)
-		if _, drawn := s.changedAfter(s.pane, resized, 10*time.Second); !drawn {
-			s.t.Errorf("nothing changed for ten seconds after the key %q", name)
-		}
+		s.redraw(name) // most keys change nothing where they have no meaning
 		s.redraws = append(s.redraws, time.Since(began))
 	}
 	if s.pressed%10 == 0 {
@@ -252,6 +252,18 @@ func (s *keyStorm) press(name string, before []string) []string {
 		s.echoes = append(s.echoes, echoed)
 	}
 	return s.ready()
+}
+
+// redraw makes the terminal another size and waits until the dashboard drew it. The dashboard takes one message after
+// the other: what was pressed before was done with by then.
+func (s *keyStorm) redraw(name string) {
+	s.t.Helper()
+	resized := time.Now()
+	s.width = 241 - s.width
+	s.ask("resize-window -t %s -x %d -y 30", s.pane, s.width)
+	if _, drawn := s.changedAfter(s.pane, resized, 10*time.Second); !drawn {
+		s.t.Errorf("nothing changed for ten seconds, at the key %q", name)
+	}
 }
 
 // ready is what the dashboard shows, once it shows something of its own. Where a key attached to an agent, it goes
