@@ -17,7 +17,7 @@ func subjectOver(def *workflow.Definition, t task.Task, edge *workflow.Transitio
 	ev Evidence) task.Subject {
 	from, _ := def.State(t.Status)
 	into, _ := def.State(edge.To)
-	passed := !req.Override && passes(edge)
+	passed := !req.Override && edge.Accepts()
 	judged := passed && isPassingVerdict(edge)
 	if into.Subject == workflow.SubjectCarried && (judged && from.Subject == workflow.SubjectWorktree ||
 		from.Subject == workflow.SubjectCarried) {
@@ -47,19 +47,11 @@ func unjudged(def *workflow.Definition, to task.Status, actor task.Actor, ev Evi
 // isPassingVerdict reports whether an edge asks for a verdict that accepts the work, on the work as it was judged. An
 // edge that can also be taken without the verdict, or on other work, does not qualify.
 func isPassingVerdict(edge *workflow.Transition) bool {
-	return passes(edge) && workflow.Asks(workflow.Certain(edge.Gate), workflow.GitUnmoved)
-}
-
-// passes reports whether an edge asks for a verdict that accepts the work, and cannot be taken without it.
-func passes(edge *workflow.Transition) bool {
-	fails := func(p workflow.Part) bool { return p.Verdict == "FAIL" }
-	return !slices.ContainsFunc(workflow.Verdicts(edge.Gate), fails) &&
-		len(workflow.Verdicts(workflow.Certain(edge.Gate))) > 0
+	return edge.Accepts() && workflow.Asks(workflow.Certain(edge.Gate), workflow.GitUnmoved)
 }
 
 // accepted reports whether a verdict that accepts a commit is in a task's history, under the rules that it has now: one
-// that accepted earlier work does not answer for what came later. A file that judges is none: no one can say if it
-// accepted the work or refused it.
+// that accepted earlier work does not answer for what came later.
 func accepted(def *workflow.Definition, events []history.Event, commit string) bool {
 	migrated := false
 	return slices.ContainsFunc(events, func(e history.Event) bool {
@@ -68,12 +60,7 @@ func accepted(def *workflow.Definition, events []history.Event, commit string) b
 		if named || !e.IsMove() || forced(e) || e.Subject.Commit != commit {
 			return false
 		}
-		over := func(edge workflow.Transition) bool { return edge.From == e.From && edge.To == e.To }
-		file := func(p workflow.Part) bool { return p.Judges }
-		without := func(edge workflow.Transition) bool {
-			return over(edge) && (!passes(&edge) || slices.ContainsFunc(workflow.Verdicts(edge.Gate), file))
-		}
-		return slices.ContainsFunc(def.Transitions, over) && !slices.ContainsFunc(def.Transitions, without)
+		return def.Accepts(e.From, e.To)
 	})
 }
 

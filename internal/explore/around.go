@@ -36,6 +36,9 @@ func (p *passes) around(to place, by string) passed.Around {
 	out := passed.Around{What: p.name, By: by}
 	way, pos := p.tell(all, p.since(all))
 	out.Way, out.Line = way, pos.Line
+	for _, one := range all {
+		out.Steps = append(out.Steps, p.words(one.was.at, one.step))
+	}
 	return out
 }
 

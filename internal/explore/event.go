@@ -43,6 +43,7 @@ type event struct {
 	killed    bool // the agent did not end by itself with status 0
 	unstarted bool // the agent could not even be started
 	forced    bool // no gate was asked
+	unvouched bool // no verdict accepted what it puts up to be merged, and no person asked for that
 	carried   bool // the evidence of the next state is about what that of the last one was about
 }
 

@@ -17,7 +17,7 @@ func (w *walk) judgeMerges() {
 		return
 	}
 	p := w.passesOf(Merges, true) // no thing has this name
-	p.trails = newTrails(len(w.configs), false)
+	p.trails = newTrails(len(w.configs), false, false)
 	for _, s := range w.def.States {
 		p.handed = append(p.handed, decide.AwaitsMerge(w.def, s.Name))
 	}

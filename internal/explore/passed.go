@@ -43,6 +43,9 @@ type passes struct {
 	plan     bool              // it is a verdict on a plan: see passed.Plan
 	made     []bool            // by state: the plan is made there
 	well     []bool            // by state: it is a good end
+	accepts  []bool            // by transition: a move over it shows that a verdict accepted the work
+	ends     []bool            // by state: it is an end, and not where giving up leads
+	answers  bool              // it matters who answers for the work: some may be put up by no person and no verdict
 	skips    map[[2]int16]bool // by the states of a move: one by force skips the thing there
 	handed   []bool            // by state: to come there sends the work to be merged; nil for a thing
 	besides  string            // what is followed besides the usual: one of package passed's By, or nothing
@@ -61,15 +64,23 @@ type trails struct {
 
 const edited = -1
 
-// newTrails has room for the nodes of so many configurations; twice as many where moves by force skip something.
-func newTrails(configurations int, skips bool) *trails {
-	bits := 3 + bit(skips)
+// newTrails has room for the nodes of so many configurations; more where moves by force skip something, and where the
+// work may come to its merge without a verdict.
+func newTrails(configurations int, skips, unvouched bool) *trails {
+	bits := 4
+	switch {
+	case unvouched:
+		bits = 7
+	case !skips:
+		bits = 3
+	}
 	nodes := configurations << bits
 	return &trails{make([]bool, nodes), make([]place, nodes), make([]int32, nodes), nil, bits}
 }
 
 func (t *trails) node(p place) int {
-	return int(p.at)<<t.bits | bit(p.skipped)<<3 | bit(p.noted)<<2 | bit(p.passed)<<1 | bit(p.judged)
+	of := bit(p.vouched)<<6 | bit(p.accepted)<<5 | bit(p.open)<<4 | bit(p.skipped)<<3
+	return int(p.at)<<t.bits | of | bit(p.noted)<<2 | bit(p.passed)<<1 | bit(p.judged)
 }
 
 // visit notes the first way to a place.
@@ -88,6 +99,9 @@ type place struct {
 	passed  bool // the present one has passed the thing
 	judged  bool // the other one has passed it
 	skipped bool // the task was moved past it by force, so that no good end is open without it
+	// Whether the work was put up to be merged by no person and no verdict, and whether a verdict accepted the present
+	// version, and the other one.
+	open, accepted, vouched bool
 }
 
 // nowhere is the place of what was not found.
@@ -114,6 +128,9 @@ func (p *passes) after(was place, one step) (now place, can bool) {
 	state := &p.def.States[after.status]
 	now = was
 	now.at = one.to
+	if p.heldBack(was, one) && (p.besides != passed.ByOverride || !one.person) {
+		return now, false
+	}
 	notes := !one.event.carried // the state's evidence is about what it finds
 	switch e := one.event; {
 	case one.moves || one.again || was.at < 0:
@@ -130,8 +147,14 @@ func (p *passes) after(was place, one step) (now place, can bool) {
 		if met && p.refuses[e.edge] {
 			now.passed, now.judged = was.passed && p.verdict && !was.noted, was.judged && !p.verdict && !was.noted
 		}
+		if p.answers {
+			p.vouch(was, &now, one.event, met)
+		}
 	case !p.starts(before, after, e) || state.Subject == workflow.SubjectCarried:
 		notes = false
+	}
+	if notes || p.plan || was.at < 0 {
+		now.vouched = now.accepted
 	}
 	switch {
 	case p.plan:
@@ -145,6 +168,37 @@ func (p *passes) after(was place, one step) (now place, can bool) {
 	}
 	held := one.moves && now.skipped && !now.passed && p.well[after.status]
 	return now, !held || one.event.override || !shown(one.event)
+}
+
+// heldBack reports whether a step leads to an end while no one answers for the work: it was put up to be merged by no
+// person, and no verdict accepted it. A person may answer for it then, by name.
+func (p *passes) heldBack(was place, one step) bool {
+	e := one.event
+	return was.open && !was.vouched && one.moves && e.edge >= 0 && !e.override && !e.forced && shown(e) &&
+		p.ends[p.configs[one.to].status]
+}
+
+// vouch notes what a move means for who answers for the work.
+func (p *passes) vouch(was place, now *place, e event, met bool) {
+	accepts := met && p.accepts[e.edge]
+	if now.open = e.unvouched && (e.kind != isRequest || e.role >= 0); e.carried {
+		now.open = was.open && !(met && p.def.Transitions[e.edge].Accepts())
+	}
+	switch {
+	case accepts && e.carried:
+		now.accepted, now.vouched = was.accepted || was.noted, true
+	case accepts:
+		now.accepted, now.vouched = true, was.vouched || was.noted
+	}
+}
+
+// putsUpUnvouched reports whether work may come to its merge while no one answers for it.
+func (w *walk) putsUpUnvouched() bool {
+	return slices.ContainsFunc(w.ways, func(ways []step) bool {
+		return slices.ContainsFunc(ways, func(one step) bool {
+			return one.event.unvouched && (one.event.kind != isRequest || one.event.role >= 0)
+		})
+	})
 }
 
 // by reports whether the thing is passed because of who asks.
@@ -161,8 +215,8 @@ func (p *passes) edits(was place) []place {
 		return nil
 	}
 	fresh, back := was, was
-	fresh.noted, fresh.passed = false, false
-	back.noted, back.passed = true, was.judged
+	fresh.noted, fresh.passed, fresh.accepted = false, false, false
+	back.noted, back.passed, back.accepted = true, was.judged, was.vouched
 	return []place{fresh, back}
 }
 
@@ -209,9 +263,11 @@ func (p *passes) last(to place) (was place, one step) {
 	case was.at < 0:
 		return was, p.born[by]
 	case by == edited:
-		return was, step{to: to.at, event: event{kind: isEdit, role: -1, edge: -1}}
+		return was, step{to: to.at, event: event{kind: isEdit, role: -1, as: -1, look: -1, failing: -1, edge: -1}}
 	}
-	return was, p.ways[was.at][by]
+	one = p.ways[was.at][by]
+	one.event.override = one.event.override || p.heldBack(was, one)
+	return was, one
 }
 
 // follows reports whether a step is one of those that are followed now.
@@ -236,10 +292,11 @@ func (w *walk) table() []passed.GoodEnd {
 		}
 	}
 	skips := w.skips(names)
-	trails, besides := newTrails(len(w.configs), len(skips) > 0), w.besides()
+	answers := w.putsUpUnvouched()
+	trails, besides := newTrails(len(w.configs), len(skips) > 0, answers), w.besides(answers)
 	for _, name := range names {
 		p := w.passesOf(name, verdicts[name])
-		p.trails, p.skips = trails, skips[name]
+		p.trails, p.skips, p.answers = trails, skips[name], answers
 		p.tellEnds(out, besides)
 	}
 	return out
@@ -270,8 +327,8 @@ func (w *walk) skips(names []string) map[string]map[[2]int16]bool {
 }
 
 // besides are the kinds of ways that there are besides the usual, in the order in which they are followed.
-func (w *walk) besides() []string {
-	merges, births, overrides := false, len(w.born) > 1, false
+func (w *walk) besides(answers bool) []string {
+	merges, births, overrides := false, len(w.born) > 1, answers
 	for _, ways := range w.ways {
 		for _, one := range ways {
 			merges, overrides = merges || !shown(one.event), overrides || one.event.override
@@ -325,9 +382,12 @@ func (w *walk) passesOf(name string, verdict bool) *passes {
 	for _, state := range w.def.States {
 		p.made = append(p.made, slices.Contains(made, state.Name))
 		p.well = append(p.well, decide.Marks(w.def, state.Name).Good)
+		p.ends = append(p.ends, decide.Marks(w.def, state.Name).Well)
 	}
 	for i := range w.def.Transitions {
-		gate := w.def.Transitions[i].Gate
+		edge := &w.def.Transitions[i]
+		gate := edge.Gate
+		p.accepts = append(p.accepts, w.def.Accepts(edge.From, edge.To))
 		_, p.gives[i] = passed.Needs(gate)[name]
 		for _, part := range workflow.Leaves(gate) {
 			if passed.Good(&part) && passed.Name(&part) == name {

@@ -53,6 +53,9 @@ type told struct {
 	late     bool     // a birth in another state than the first
 	refuses  []string // the things without whose refusal it would not have been made
 	skips    []string // what it moves the task past by force
+	open     bool     // the engine asks at an end for someone who answers for the work
+	forced   bool     // no gate was asked
+	accepts  bool     // a verdict accepted the work
 	carried  bool     // the evidence of the next state is about what that of the last one was about
 }
 
@@ -174,8 +177,13 @@ func (g given) without(thing string) (given, bool) {
 // note adds a step to where a change leads: to each place where its hooks are all performed, or one has failed.
 func (w *storyteller) note(from string, s spot, c record.Change, crashed bool, step told) {
 	step.carried = c.Task.Subject.Commit == "noted"
+	step.open = c.Task.Subject.Unvouched && w.def.AsksVerdicts()
 	if n := len(c.Events); n > 0 {
-		step.skips = strings.Split(c.Events[n-1].Data[passed.DataSkipped], "\n")
+		last := c.Events[n-1].Data
+		step.forced = last[history.DataCrash] != "" || last[passed.DataForced] != ""
+		step.accepts = step.moves && !step.forced && !step.override && !step.merge &&
+			w.def.Accepts(s.task.Status, c.Task.Status)
+		step.skips = strings.Split(last[passed.DataSkipped], "\n")
 	}
 	w.open = nil
 	seen := w.seen
@@ -387,10 +395,17 @@ type moment struct {
 	present, noted int
 	passed         [3]bool
 	skipped        bool // the task was moved past the thing by force
+	open           bool // no person put the work up, and no verdict accepted it on the way here
+	accepted       [3]bool
 }
 
 // next is the moment after a step, if it can be made then.
-func (w *storyteller) next(m moment, step told, thing string) (moment, bool) {
+func (w *storyteller) next(m moment, step told, thing, besides string) (moment, bool) {
+	well := step.moves && decide.Marks(w.def, w.spots[step.to].task.Status).Well
+	if well && m.open && !m.accepted[m.noted] && !step.forced && !step.override && !step.merge &&
+		(!step.person || besides != passed.ByOverride) {
+		return m, false
+	}
 	if step.unmoved && !step.merge && m.present != m.noted {
 		return m, false
 	}
@@ -406,6 +421,15 @@ func (w *storyteller) next(m moment, step told, thing string) (moment, bool) {
 	}
 	if slices.Contains(step.refuses, thing) {
 		m.passed[m.noted] = false
+	}
+	if step.moves {
+		switch {
+		case step.accepts && step.carried:
+			m.accepted[m.noted] = true
+		case step.accepts:
+			m.accepted[m.present] = true
+		}
+		m.open = step.open || step.carried && m.open && !step.accepts
 	}
 	m.spot = step.to
 	if slices.Contains(step.skips, thing) {
@@ -453,7 +477,7 @@ func (w *storyteller) histories(thing, besides string) (with, without map[task.S
 			into[s.task.Status] = true
 		}
 		for _, step := range w.steps[m.spot] {
-			if next, can := w.next(m, step, thing); can && follows(step) {
+			if next, can := w.next(m, step, thing, besides); can && follows(step) {
 				add(next)
 			}
 		}
@@ -466,7 +490,7 @@ func (w *storyteller) histories(thing, besides string) (with, without map[task.S
 					add(changed)
 				}
 				if other {
-					changed.passed[version] = false // a version that never was
+					changed.passed[version], changed.accepted[version] = false, false // a version that never was
 					add(changed)
 				}
 			}
@@ -477,7 +501,10 @@ func (w *storyteller) histories(thing, besides string) (with, without map[task.S
 
 // row is what is so of a thing at an end, in words.
 func (w *storyteller) row(thing string, end task.Status) string {
-	row, asked := "", false
+	// What no gate asks for alone is asked for wherever it is one of several things.
+	row, asked := "", !slices.ContainsFunc(w.def.Transitions, func(e workflow.Transition) bool {
+		return slices.ContainsFunc(workflow.Certain(e.Gate), func(p workflow.Part) bool { return thingOf(p) == thing })
+	})
 	for _, besides := range []string{"", passed.ByMerge, passed.ByBirth, passed.ByOverride} {
 		byName := besides == passed.ByBirth || besides == passed.ByOverride
 		with, without := w.histories(thing, besides)
@@ -516,7 +543,8 @@ func randomWorkflow(r *rand.Rand) string {
 	pick := func(all ...string) string { return all[r.IntN(len(all))] }
 	n := 2 + r.IntN(2)
 	var names []string
-	text := "name: random\nversion: 1\nmoves: {cancel: dropped}\nstates:\n  todo: {}\n"
+	merges := pick("", ", merge: done")
+	text := "name: random\nversion: 1\nmoves: {cancel: dropped" + merges + "}\nstates:\n  todo: {}\n"
 	roles := map[string]string{}
 	for i := range n {
 		name := fmt.Sprintf("s%d", i)

@@ -250,6 +250,7 @@ func (w *walk) outcomeOf(e event, edge int, c record.Change) outcome {
 	w.room -= outcomeBytes
 	t := c.Task
 	e.carried = t.Subject.Commit == notedCommit
+	e.unvouched = t.Subject.Unvouched && w.def.AsksVerdicts()
 	if n := len(c.Events); n > 0 {
 		last := c.Events[n-1].Data
 		e.forced = last[history.DataCrash] != "" || last[passed.DataForced] != ""
@@ -447,7 +448,8 @@ func (w *walk) enter(at int32, e event, p performed, moved bool, declared []work
 // samePassed reports whether two events from a configuration to another one pass the same: the table tells them apart
 // where they do not.
 func (w *walk) samePassed(before config, one, other event) bool {
-	return one.edge == other.edge && one.carried == other.carried && (one.kind == isPull) == (other.kind == isPull) &&
+	return one.edge == other.edge && one.carried == other.carried && one.unvouched == other.unvouched &&
+		(one.kind == isPull) == (other.kind == isPull) &&
 		shown(one) == shown(other) &&
 		w.meets(before, one) == w.meets(before, other)
 }

@@ -103,6 +103,8 @@ func (w *walk) eventText(at int32, before, after config, e event) string {
 		return "A person does something to the task, and sets counters back by that."
 	case isRedo:
 		return fmt.Sprintf("A person has %q done again.", status)
+	case isEdit:
+		return "An agent changes the work."
 	}
 	return "Something happens."
 }

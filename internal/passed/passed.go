@@ -21,6 +21,8 @@ type Around struct {
 	What string `json:"what"`
 	Way  string `json:"way"`
 	Line int    `json:"line"` // of what leads around it
+	// Steps are all that happens on that way, from the task's birth on, a sentence each.
+	Steps []string `json:"steps"`
 	// By is what alone leads around it: ByMerge, ByBirth or ByOverride. It is empty where something else does.
 	By string `json:"by,omitempty"`
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"orange/internal/document"
+	"orange/internal/task"
 	"orange/internal/yaml"
 )
 
@@ -239,6 +240,28 @@ func Since(parts []Part) []Part {
 // Verdicts are those of them that are a verdict on the work.
 func Verdicts(parts []Part) []Part {
 	return leavesThat(parts, (*Part).IsVerdict)
+}
+
+// Accepts reports whether a transition asks for a verdict that accepts the work, and cannot be taken without it.
+func (t *Transition) Accepts() bool {
+	fails := func(p Part) bool { return p.Verdict == "FAIL" }
+	return !slices.ContainsFunc(Verdicts(t.Gate), fails) && len(Verdicts(Certain(t.Gate))) > 0
+}
+
+// Accepts reports whether a move from one status to another shows that a verdict accepted the work: all transitions
+// there ask for one. A file that judges is none: no one can say if it accepted the work or refused it.
+func (d *Definition) Accepts(from, to task.Status) bool {
+	there := false
+	for i := range d.Transitions {
+		if edge := &d.Transitions[i]; edge.From == from && edge.To == to {
+			there = true
+			file := func(p Part) bool { return p.Judges }
+			if !edge.Accepts() || slices.ContainsFunc(Verdicts(edge.Gate), file) {
+				return false
+			}
+		}
+	}
+	return there
 }
 
 // AsksVerdicts reports whether a move of the workflow asks for a verdict.
