@@ -137,6 +137,17 @@ func Check(def *workflow.Definition, most int) Report {
 func CheckWithProgress(def *workflow.Definition, most int, progress func(configurations int)) Report {
 	w := newWalk(def, most)
 	w.progress = progress
+	r := w.findings()
+	if len(r.NotProved()) == 0 {
+		r.Passed = w.table()
+	}
+	return r
+}
+
+// Findings is Check without what a task has passed at its end.
+func Findings(def *workflow.Definition, most int) Report { return newWalk(def, most).findings() }
+
+func (w *walk) findings() Report {
 	w.explore()
 	r := Report{Configurations: len(w.configs), TooMany: w.tooMany, Vast: w.forge.vast}
 	if !w.tooMany {
@@ -144,9 +155,6 @@ func CheckWithProgress(def *workflow.Definition, most int, progress func(configu
 	}
 	if len(r.Vast) > 0 {
 		r.Bound = Bound{} // there may be unexplored ways
-	}
-	if len(r.NotProved()) == 0 {
-		r.Passed = w.table()
 	}
 	w.dropMilder()
 	for _, p := range Properties() {

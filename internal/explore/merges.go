@@ -6,6 +6,7 @@ import (
 
 	"orange/internal/decide"
 	"orange/internal/passed"
+	"orange/internal/task"
 	"orange/internal/workflow"
 )
 
@@ -27,18 +28,36 @@ func (w *walk) judgeMerges() {
 		}
 		p.offers[i] = p.gives[i]
 	}
-	for _, at := range p.follow("") {
+	leads := p.mergesUnseen(merge)
+	if !slices.Contains(leads, true) {
+		return
+	}
+	p.follow("", func(at place) bool {
 		for _, one := range p.ways[at.at] {
 			e := one.event
-			if e.kind != isRequest || e.role >= 0 || e.override || w.def.Transitions[e.edge].To != merge ||
-				w.works(p.configs[at.at].status) {
+			if e.kind != isRequest || e.role >= 0 || e.override || !leads[e.edge] {
 				continue
 			}
 			if now, can := p.after(at, one); can && !now.passed {
 				p.reportMerge(at, now, one)
 			}
 		}
+		return true
+	})
+}
+
+// mergesUnseen reports for each transition whether a person may merge other work by it than what was judged, or sent
+// there. None may where its gate compares, and so does every verdict that leads to its state.
+func (p *passes) mergesUnseen(merge task.Status) []bool {
+	out := make([]bool, len(p.def.Transitions))
+	for i, edge := range p.def.Transitions {
+		unseen := !p.shows[i]
+		for n := range p.def.Transitions {
+			unseen = unseen || p.def.Transitions[n].To == edge.From && p.offers[n] && !p.shows[n]
+		}
+		out[i] = unseen && edge.To == merge && !p.works(p.place(edge.From))
 	}
+	return out
 }
 
 // works reports whether a state is one in which an agent changes the work: a person who merges from there takes what

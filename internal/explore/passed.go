@@ -229,9 +229,9 @@ func (w *walk) starts(before, after config, e event) bool {
 	return r >= 0 && after.agent(r) == alive && (before.agent(r) != alive || e.kind == isRespawn || e.kind == isRevival)
 }
 
-// follow goes all ways, and those besides. It returns the nodes in the order in which they were found, the nearest
-// first, until it is called again.
-func (p *passes) follow(besides string) []place {
+// follow goes all ways, and those besides, and shows each place that it finds, the nearest first, until no more is
+// wanted.
+func (p *passes) follow(besides string, wanted func(place) bool) {
 	p.besides = besides
 	clear(p.trails.seen)
 	p.trails.open = p.trails.open[:0]
@@ -245,6 +245,9 @@ func (p *passes) follow(besides string) []place {
 	}
 	for n := 0; n < len(p.trails.open); n++ {
 		at := p.trails.open[n]
+		if !wanted(at) {
+			return
+		}
 		for i, one := range p.ways[at.at] {
 			try(at, i, one)
 		}
@@ -252,7 +255,6 @@ func (p *passes) follow(besides string) []place {
 			p.trails.visit(at, changed, edited)
 		}
 	}
-	return p.trails.open
 }
 
 // last is the step of the shortest way to a place that leads there.
@@ -274,12 +276,15 @@ func (p *passes) last(to place) (was place, one step) {
 func (p *passes) follows(was place, one step) bool {
 	switch {
 	case was.at < 0:
-		return p.besides == passed.ByBirth || p.def.States[p.configs[one.to].status].Name == p.def.Initial
+		return p.besides == passed.ByBirth || !p.bornLate(one)
 	case one.event.override:
 		return p.besides == passed.ByOverride
 	}
 	return p.besides == passed.ByMerge || shown(one.event)
 }
+
+// bornLate reports whether a task is born in another state than the first.
+func (w *walk) bornLate(one step) bool { return w.def.States[w.configs[one.to].status].Name != w.def.Initial }
 
 // table is of what each good end has passed.
 func (w *walk) table() []passed.GoodEnd {
@@ -328,7 +333,7 @@ func (w *walk) skips(names []string) map[string]map[[2]int16]bool {
 
 // besides are the kinds of ways that there are besides the usual, in the order in which they are followed.
 func (w *walk) besides(answers bool) []string {
-	merges, births, overrides := false, len(w.born) > 1, answers
+	merges, births, overrides := false, slices.ContainsFunc(w.born, w.bornLate), answers
 	for _, ways := range w.ways {
 		for _, one := range ways {
 			merges, overrides = merges || !shown(one.event), overrides || one.event.override
@@ -351,17 +356,17 @@ func (w *walk) besides(answers bool) []string {
 func (p *passes) tellEnds(out []passed.GoodEnd, besides []string) {
 	asked, around := make([]bool, len(out)), make([]string, len(out))
 	told := make([]bool, len(out))
+	for i := range out {
+		asked[i] = !slices.Contains(p.gives, true)
+	}
 	for _, kind := range besides {
 		if !slices.Contains(told, false) {
 			break // what else leads around it says nothing more
 		}
-		all := p.follow(kind)
+		without := p.without(kind, out, asked, told)
 		for i := range out {
-			with, without := ends(p.configs, all, p.place(out[i].End))
-			byName := kind == passed.ByBirth || kind == passed.ByOverride
-			asked[i] = asked[i] || !byName && (with != nowhere() || !slices.Contains(p.gives, true))
-			if without != nowhere() && asked[i] && !told[i] {
-				out[i].Around, told[i], around[i] = append(out[i].Around, p.around(without, kind)), true, kind
+			if without[i] != nowhere() && asked[i] && !told[i] {
+				out[i].Around, told[i], around[i] = append(out[i].Around, p.around(without[i], kind)), true, kind
 			}
 		}
 	}
@@ -405,17 +410,32 @@ func (w *walk) passesOf(name string, verdict bool) *passes {
 	return p
 }
 
-// ends are the nearest places at an end at which the thing was passed, and was not.
-func ends(configs []config, all []place, end int16) (with, without place) {
-	with, without = nowhere(), nowhere()
-	for _, p := range all {
-		switch {
-		case configs[p.at].status != end:
-		case p.passed && with == nowhere():
-			with = p
-		case !p.passed && without == nowhere():
-			without = p
-		}
+// without are the nearest places at the good ends at which the thing was not passed, as far as nothing was told of the
+// end yet. What comes to an end with it shows that the thing is asked for there; a person who decides by name does not.
+func (p *passes) without(kind string, out []passed.GoodEnd, asked, told []bool) []place {
+	found := slices.Repeat([]place{nowhere()}, len(out))
+	byName := kind == passed.ByBirth || kind == passed.ByOverride
+	open := func(i int) bool {
+		return !told[i] && (asked[i] || !byName) && (!asked[i] || found[i] == nowhere())
 	}
-	return with, without
+	wanted := true
+	p.follow(kind, func(at place) bool {
+		status := p.configs[at.at].status
+		if !p.well[status] {
+			return wanted
+		}
+		wanted = false
+		for i := range out {
+			switch {
+			case p.def.States[status].Name != out[i].End:
+			case at.passed:
+				asked[i] = asked[i] || !byName
+			case found[i] == nowhere():
+				found[i] = at
+			}
+			wanted = wanted || open(i)
+		}
+		return wanted
+	})
+	return found
 }

@@ -31,7 +31,8 @@ type known struct {
 	Edition  string           `json:"edition"`
 	Vast     bool             `json:"vast"` // there was more than is followed at a creation
 	Findings int              `json:"findings"`
-	Told     bool             `json:"told"` // a person who created a task has heard of them
+	Told     bool             `json:"told"`  // a person who created a task has heard of them
+	Table    bool             `json:"table"` // what a task has passed was found out, too
 	Passed   []passed.GoodEnd `json:"passed"`
 }
 
@@ -53,7 +54,7 @@ func (h *Home) prove(def *workflow.Definition, of task.Project) (news []string, 
 	if err != nil {
 		return nil, err
 	}
-	k, fresh, err := h.known(def)
+	k, fresh, err := h.known(def, len(def.Promise)+len(of.Promise) > 0)
 	if err == nil {
 		err = promised(def, of.Promise, k.Passed, !k.Vast)
 	}
@@ -61,7 +62,7 @@ func (h *Home) prove(def *workflow.Definition, of task.Project) (news []string, 
 		return nil, err
 	}
 	if refuses != "" && k.Findings > 0 {
-		return nil, refusal(def, refuses, h.check(def))
+		return nil, refusal(def, refuses, h.check(def, false))
 	}
 	if _, again := h.vast.LoadOrStore(def.Digest, true); k.Vast && !again {
 		news = append(news, fmt.Sprintf("the workflow %q is not proved: there is more to follow than is followed "+
@@ -94,22 +95,22 @@ func (h *Home) refuses(def *workflow.Definition, project bool) (string, error) {
 	return "", nil
 }
 
-// known is what this program, or another one in this home, came to; fresh says that it is noted nowhere yet.
-func (h *Home) known(def *workflow.Definition) (k known, fresh bool, err error) {
-	if have, there := h.proved.Load(def.Digest); there {
-		return have.(known), false, nil
-	}
-	k, there, err := h.noted(def.Digest)
-	if err != nil {
+// known is what this program, or another one in this home, came to, with what a task has passed where that is wanted;
+// fresh says that it is noted nowhere yet.
+func (h *Home) known(def *workflow.Definition, table bool) (k known, fresh bool, err error) {
+	have, there := h.proved.Load(def.Digest)
+	if there {
+		k = have.(known)
+	} else if k, there, err = h.noted(def.Digest); err != nil {
 		return known{}, false, err
 	}
-	if !there {
-		report := h.check(def)
+	if fresh = !there || table && !k.Table; fresh {
+		report := h.check(def, table)
 		k = known{Digest: def.Digest, Edition: edition.Rules, Vast: len(report.NotProved()) > 0,
-			Findings: len(report.Failed()) + len(slipsOf(def)), Passed: report.Passed}
+			Findings: len(report.Failed()) + len(slipsOf(def)), Told: k.Told, Table: table, Passed: report.Passed}
 	}
 	h.proved.Store(def.Digest, k)
-	return k, !there, nil
+	return k, fresh, nil
 }
 
 // slipsOf are the findings in a text, wherever it is: that a file has another name than it says is no part of its text.
@@ -159,7 +160,7 @@ func (h *Home) Passed(def *workflow.Definition) ([]passed.GoodEnd, error) {
 		return nil, err
 	}
 	if text == nil {
-		k, fresh, err := h.known(def)
+		k, fresh, err := h.known(def, true)
 		if fresh {
 			_ = h.note(k) // this is a look: what cannot be noted now is found out again
 		}
@@ -200,11 +201,14 @@ func promised(def *workflow.Definition, promise []string, table []passed.GoodEnd
 	return nil
 }
 
-func (h *Home) check(def *workflow.Definition) explore.Report {
-	if h.Check == nil {
+func (h *Home) check(def *workflow.Definition, table bool) explore.Report {
+	switch {
+	case h.Check != nil:
+		return h.Check(def, explore.MostAtCreation)
+	case table:
 		return explore.Check(def, explore.MostAtCreation)
 	}
-	return h.Check(def, explore.MostAtCreation)
+	return explore.Findings(def, explore.MostAtCreation)
 }
 
 // refusal reports what "orange workflow check" tells.
