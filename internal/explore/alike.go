@@ -12,21 +12,54 @@ import (
 // set back, so that these make no difference to it either. TestWhatIsCarriedAlongMakesNoDifference compares the
 // result with what decide answers for every count.
 
-// What configurations may be alike in.
+// What configurations may be alike in: what follows from events of one kind.
 const (
-	aMove = iota
-	aDeath
-	aRespawn
+	aMove        = iota // an agent asks
+	aPersonsMove        // a person asks
+	aProgramMove        // a program asks for a person, and something else follows than for that person
+	aRevival
 	aTimer
 	aSetback
 	aPull
+	aRespawn // by a person, where the state's agent does not live
+	rest     // see death, restart and begun
 )
+
+// death is what follows where the agent of a role ends, and restart where a person starts it although it lives.
+func death(role int) int   { return rest + 2*role }
+func restart(role int) int { return rest + 2*role + 1 }
+
+// begun is what follows where a person takes the task back to one of the states that can begin again.
+func (w *walk) begun(state int) int { return rest + 2*len(w.roles) + state }
+
+// known is what is known of all configurations with one view.
+type known struct {
+	follows [][]outcome // from events of each kind; nil where that was not asked yet
+	touched int32       // the counters after a person has changed the task; -1 where that was not asked yet
+}
+
+// at makes a configuration the one whose events are followed.
+func (w *walk) at(c config) {
+	have := w.views[c.view()]
+	if have == nil {
+		have = &known{make([][]outcome, w.begun(len(w.def.Redo))), -1}
+		w.views[c.view()] = have
+	}
+	w.here = have
+}
+
+// once returns what follows from events of a kind in the present configuration. It is asked once for each view.
+func (w *walk) once(what int, ask func() []outcome) []outcome {
+	if w.here.follows[what] == nil {
+		w.here.follows[what] = append([]outcome{}, ask()...)
+	}
+	return w.here.follows[what]
+}
 
 // class names configurations in which the same follows from an event. The view has only the counters that make a
 // difference.
 type class struct {
 	what int
-	role int // whose death; of moves 1 for those of a person
 	view view
 }
 

@@ -59,15 +59,13 @@ func (w *walk) movesFor(c config, t task.Task, one *asker) []outcome {
 	if !one.via {
 		return w.moves(c, t, one.role < 0)
 	}
-	out, known := w.viaOf[c.view()]
-	if !known {
+	return w.once(aProgramMove, func() (out []outcome) {
 		persons := w.moves(c, t, true)
 		for _, o := range w.moves(c, t, false) {
 			if !slices.Contains(persons, o) {
 				out = append(out, o)
 			}
 		}
-		w.viaOf[c.view()] = out
-	}
-	return out
+		return out
+	})
 }

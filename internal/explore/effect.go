@@ -34,7 +34,7 @@ type deed struct {
 func (w *walk) deedsOf(hooks []task.Hook, status int16) []deed {
 	state, out := &w.def.States[status], make([]deed, 0, len(hooks))
 	for _, h := range hooks {
-		d := deed{hook: h, means: meaningOf(h), role: noRole}
+		d := deed{hook: h, means: meaningOf(h), role: -1}
 		//exhaustive:enforce
 		switch d.means {
 		case action.StartsAgent, action.NotifiesWorker:

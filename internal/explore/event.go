@@ -57,6 +57,7 @@ func (e event) byPerson() bool {
 func (w *walk) visit(at int32) {
 	c := w.configs[at]
 	t := w.taskOf(c)
+	w.at(c)
 	w.redo(at, c, t)
 	if !t.Live {
 		w.settled(at, c)
@@ -104,19 +105,17 @@ func (c config) view() view { return view{c.status, c.previous, c.workspace, c.c
 // moves returns the moves out of a status that an actor may ask for, once for each gate on the way that evidence can
 // meet. A person's moves are apart: they reset some counters.
 func (w *walk) moves(c config, t task.Task, person bool) []outcome {
-	key := asked{c.view(), person && w.resets}
-	if known, found := w.movesOf[key]; found {
-		return known
+	what, by := aMove, person && w.resets
+	if by { // the request is judged on counters that the person has set back
+		what = aPersonsMove
 	}
-	counters := c.counters
-	if key.person { // the request is judged on those
-		counters = w.touched(c, t)
-	}
-	out := w.alikeIn(class{aMove, bit(key.person), c.view()}, counters, func() []outcome {
-		return w.movesBy(c, t, key.person)
+	return w.once(what, func() []outcome {
+		counters := c.counters
+		if by {
+			counters = w.touched(t)
+		}
+		return w.alikeIn(class{what, c.view()}, counters, func() []outcome { return w.movesBy(c, t, by) })
 	})
-	w.movesOf[key] = out
-	return out
 }
 
 // movesBy asks for every move out of a status.
@@ -157,12 +156,6 @@ func agentOf(edge *workflow.Transition) task.Actor {
 		}
 	}
 	return task.Actor{Rule: true}
-}
-
-// asked names the requests that have the same consequences, no matter which permitted actor makes them.
-type asked struct {
-	view   view
-	person bool
 }
 
 // ask adds what follows from a request over an edge; a move that was made instead of the edge has a request of its own.
@@ -232,21 +225,12 @@ func (w *walk) deaths(at int32, c config, t task.Task, role int) {
 	}
 }
 
-// ending names the deaths that have the same consequences.
-type ending struct {
-	view view
-	role int
-}
-
 // endings returns what follows from the death of an agent.
 func (w *walk) endings(at int32, c config, t task.Task, role int) []outcome {
-	key := ending{c.view(), role}
-	if known, found := w.endingsOf[key]; found {
-		return known
-	}
-	out := w.alikeIn(class{aDeath, role, c.view()}, c.counters, func() []outcome { return w.endingsBy(at, c, t, role) })
-	w.endingsOf[key] = out
-	return out
+	return w.once(death(role), func() []outcome {
+		key := class{death(role), c.view()}
+		return w.alikeIn(key, c.counters, func() []outcome { return w.endingsBy(at, c, t, role) })
+	})
 }
 
 // endingsBy has the agent end in every way.
@@ -312,27 +296,22 @@ func (w *walk) killings(c config, t task.Task, e event, death task.Death) []outc
 	return out
 }
 
-const noRole = -1
-
 func (w *walk) respawn(at int32, c config, t task.Task) {
 	r := slices.Index(w.roles, w.def.States[c.status].Role)
-	key := ending{c.view(), noRole}
-	if r >= 0 && c.agent(r) == alive { // where none works, a task that has no workspace gets one
-		key.role = r
+	what, lives := aRespawn, r >= 0 && c.agent(r) == alive
+	if lives { // where none works, a task that has no workspace gets one
+		what = restart(r)
 	}
-	out, known := w.respawnOf[key]
-	if !known {
-		counters := w.touched(c, t)
-		out = w.alikeIn(class{aRespawn, key.role, c.view()}, counters, func() (out []outcome) {
-			change, err := decide.Respawn(w.def, t, key.role >= 0, false, task.Actor{Role: task.RoleHuman}, born())
+	out := w.once(what, func() []outcome {
+		return w.alikeIn(class{what, c.view()}, w.touched(t), func() (out []outcome) {
+			change, err := decide.Respawn(w.def, t, lives, false, task.Actor{Role: task.RoleHuman}, born())
 			if err == nil {
 				e := event{kind: isRespawn, role: int8(r), as: -1, to: -1, look: -1}
 				out = append(out, w.outcomeOf(e, -1, change))
 			}
 			return out
 		})
-		w.respawnOf[key] = out
-	}
+	})
 	for _, o := range out {
 		w.follow(at, c, o, nil)
 	}
@@ -345,8 +324,7 @@ func (w *walk) revival(at int32, c config, t task.Task) {
 	if r < 0 || c.agent(r) != died {
 		return
 	}
-	out, known := w.revivalOf[c.view()]
-	if !known {
+	out := w.once(aRevival, func() (out []outcome) {
 		history := []history.Event{{Type: history.AgentStopped, Time: born(),
 			Data: map[string]string{"role": role, "ended": "exit status 1"}}}
 		_, due := decide.RespawnDue(w.def, t, history, born())
@@ -354,20 +332,22 @@ func (w *walk) revival(at int32, c config, t task.Task) {
 			e := event{kind: isRevival, role: int8(r), as: -1, to: -1, look: -1}
 			out = append(out, w.outcomeOf(e, -1, change))
 		}
-		w.revivalOf[c.view()] = out
-	}
+		return out
+	})
 	for _, o := range out {
 		w.follow(at, c, o, nil)
 	}
 }
 
 func (w *walk) timer(at int32, c config, t task.Task) {
-	out, known := w.timerOf[c.view()]
-	if !known {
-		out = w.alikeIn(class{aTimer, noRole, c.view()}, c.counters, func() []outcome { return w.lateness(at, c, t) })
-		w.timerOf[c.view()] = out
-	}
-	for _, o := range out {
+	w.byRule(at, c, w.once(aTimer, func() []outcome {
+		return w.alikeIn(class{aTimer, c.view()}, c.counters, func() []outcome { return w.lateness(at, c, t) })
+	}))
+}
+
+// byRule follows moves that the workflow's own rules make.
+func (w *walk) byRule(at int32, c config, all []outcome) {
+	for _, o := range all {
 		w.taken[o.edge] = true
 		w.follow(at, c, o, w.def.Transitions[o.edge].Hooks)
 	}
@@ -439,7 +419,7 @@ func (w *walk) touch(at int32, c config, t task.Task) {
 		return
 	}
 	after := c
-	after.counters = w.touched(c, t)
+	after.counters = w.touched(t)
 	if after.counters != c.counters {
 		w.enter(at, event{kind: isTouch, role: -1, as: -1, to: -1, look: -1, failing: -1, edge: -1}, performed{
 			config: after}, false, nil)
@@ -447,15 +427,13 @@ func (w *walk) touch(at int32, c config, t task.Task) {
 }
 
 // touched are the counters after a person has changed the task without moving it.
-func (w *walk) touched(c config, t task.Task) int32 {
-	counters, known := w.touchOf[c.view()]
-	if !known {
+func (w *walk) touched(t task.Task) int32 {
+	if w.here.touched < 0 {
 		change := decide.Note(w.def, t, t, task.Actor{Role: task.RoleHuman}, history.Event{
 			Type: history.Updated, Time: born()})
-		counters = w.configOf(change.Task).counters
-		w.touchOf[c.view()] = counters
+		w.here.touched = w.configOf(change.Task).counters
 	}
-	return counters
+	return w.here.touched
 }
 
 func (w *walk) redo(at int32, c config, t task.Task) {
@@ -463,22 +441,10 @@ func (w *walk) redo(at int32, c config, t task.Task) {
 		if c.visited&(1<<i) == 0 {
 			continue // it is refused
 		}
-		key := redone{c.view(), i}
-		out, known := w.redoOf[key]
-		if !known {
-			out = w.beginning(t, task.Status(again.Name))
-			w.redoOf[key] = out
-		}
-		for _, o := range out {
+		for _, o := range w.once(w.begun(i), func() []outcome { return w.beginning(t, task.Status(again.Name)) }) {
 			w.follow(at, c, o, nil)
 		}
 	}
-}
-
-// redone names the times that a person takes a task back with the same consequences.
-type redone struct {
-	view  view
-	state int // among those that a redo can lead to
 }
 
 // beginning returns what follows when a person takes a task back to a state in which it has been.

@@ -284,7 +284,9 @@ func (p *passes) follows(was place, one step) bool {
 }
 
 // bornLate reports whether a task is born in another state than the first.
-func (w *walk) bornLate(one step) bool { return w.def.States[w.configs[one.to].status].Name != w.def.Initial }
+func (w *walk) bornLate(one step) bool {
+	return w.def.States[w.configs[one.to].status].Name != w.def.Initial
+}
 
 // table is of what each good end has passed.
 func (w *walk) table() []passed.GoodEnd {
@@ -410,8 +412,9 @@ func (w *walk) passesOf(name string, verdict bool) *passes {
 	return p
 }
 
-// without are the nearest places at the good ends at which the thing was not passed, as far as nothing was told of the
-// end yet. What comes to an end with it shows that the thing is asked for there; a person who decides by name does not.
+// without are the nearest places at the good ends at which the thing was not passed, for ends of which the table says
+// nothing yet. What comes to an end with it shows that the thing is asked for there; a person who decides by name does
+// not.
 func (p *passes) without(kind string, out []passed.GoodEnd, asked, told []bool) []place {
 	found := slices.Repeat([]place{nowhere()}, len(out))
 	byName := kind == passed.ByBirth || kind == passed.ByOverride

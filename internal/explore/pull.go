@@ -21,15 +21,9 @@ func pullStates() []string { return []string{record.PRMerged, record.PRClosed} }
 // pulls ends the task's pull request. A task can have an open one in each live state: people open them, and tasks begin
 // with them.
 func (w *walk) pulls(at int32, c config, t task.Task) {
-	out, known := w.pullOf[c.view()]
-	if !known {
-		out = w.alikeIn(class{aPull, noRole, c.view()}, c.counters, func() []outcome { return w.pullEnds(c, t) })
-		w.pullOf[c.view()] = out
-	}
-	for _, o := range out {
-		w.taken[o.edge] = true
-		w.follow(at, c, o, w.def.Transitions[o.edge].Hooks)
-	}
+	w.byRule(at, c, w.once(aPull, func() []outcome {
+		return w.alikeIn(class{aPull, c.view()}, c.counters, func() []outcome { return w.pullEnds(c, t) })
+	}))
 }
 
 // pullEnds returns what follows from the end of the task's pull request, once for each transition that evidence opens.

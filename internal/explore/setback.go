@@ -14,17 +14,9 @@ func (w *walk) setbacks(at int32, c config, t task.Task) {
 	if len(w.def.States[c.status].SendBack) == 0 {
 		return
 	}
-	out, known := w.setbackOf[c.view()]
-	if !known {
-		out = w.alikeIn(class{aSetback, noRole, c.view()}, c.counters, func() []outcome {
-			return w.sentBacks(at, c, t)
-		})
-		w.setbackOf[c.view()] = out
-	}
-	for _, o := range out {
-		w.taken[o.edge] = true
-		w.follow(at, c, o, w.def.Transitions[o.edge].Hooks)
-	}
+	w.byRule(at, c, w.once(aSetback, func() []outcome {
+		return w.alikeIn(class{aSetback, c.view()}, c.counters, func() []outcome { return w.sentBacks(at, c, t) })
+	}))
 }
 
 // sentBacks returns what follows from all that can happen to the work.

@@ -44,24 +44,16 @@ type walk struct {
 	listOf  map[string]int32
 	key     []byte
 
-	gives     []bool // states in which the task is given up
-	resets    bool   // a person resets some counter
-	movesOf   map[asked][]outcome
-	viaOf     map[view][]outcome // those that a program asks for, and that differ from those of a person
-	endingsOf map[ending][]outcome
-	respawnOf map[ending][]outcome // by a person; the role is that of an agent that lives already, or noRole
-	revivalOf map[view][]outcome
-	timerOf   map[view][]outcome
-	setbackOf map[view][]outcome
-	pullOf    map[view][]outcome
-	touchOf   map[view]int32 // the counters then
-	classOf   map[class][]outcome
-	splitOf   map[settledState]split
-	joinOf    map[join]int32
-	whole     bool // nothing is taken to follow alike: decide answers for every count
-	redoOf    map[redone][]outcome
-	calmOf    map[settledState]int32
-	courseOf  map[turn]*course
+	gives    []bool // states in which the task is given up
+	resets   bool   // a person resets some counter
+	views    map[view]*known
+	here     *known // that of the configuration whose events are followed
+	classOf  map[class][]outcome
+	splitOf  map[settledState]split
+	joinOf   map[join]int32
+	whole    bool // nothing is taken to follow alike: decide answers for every count
+	calmOf   map[settledState]int32
+	courseOf map[turn]*course
 
 	configs []config
 	known   map[config]int32
@@ -132,11 +124,8 @@ func newWalk(def *workflow.Definition, most int) *walk {
 		tallyOf: map[string]int32{}, listOf: map[string]int32{},
 		known: map[config]int32{}, taken: make([]bool, len(def.Transitions)),
 		made: make([]bool, len(def.Exit.Rules)), pending: map[int]flaw{},
-		movesOf: map[asked][]outcome{}, endingsOf: map[ending][]outcome{}, respawnOf: map[ending][]outcome{},
-		viaOf: map[view][]outcome{}, revivalOf: map[view][]outcome{}, touchOf: map[view]int32{},
-		classOf: map[class][]outcome{}, splitOf: map[settledState]split{}, joinOf: map[join]int32{},
-		timerOf: map[view][]outcome{}, setbackOf: map[view][]outcome{}, pullOf: map[view][]outcome{},
-		redoOf:   map[redone][]outcome{},
+		views: map[view]*known{}, classOf: map[class][]outcome{},
+		splitOf: map[settledState]split{}, joinOf: map[join]int32{},
 		courseOf: map[turn]*course{}, calmOf: map[settledState]int32{}, flaws: map[string][]flaw{},
 		leaving: make([][]int, len(def.States)), rules: make([][]int, len(def.States)),
 		cameFrom: make([][]task.Status, len(def.States)),
