@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"orange/internal/conflict"
 	"orange/internal/document"
 	"orange/internal/harness"
 	"orange/internal/inbox"
@@ -87,7 +88,7 @@ func (l Lookout) word(ctx context.Context, tasks []task.Task, found map[string]L
 	slices.SortFunc(needy, func(a, b *task.Task) int {
 		return inbox.First(found[a.ID].Need, found[b.ID].Need, a.ID, b.ID)
 	})
-	conflicts := map[string]map[string][]string{} // by project, by task
+	conflicts := map[string]conflict.Overview{} // by project
 	for n, t := range needy {
 		def, err := l.Setup.Pinned(ctx, t.Workflow)
 		if err != nil {
@@ -96,7 +97,7 @@ func (l Lookout) word(ctx context.Context, tasks []task.Task, found map[string]L
 		one := found[t.ID]
 		var clues inbox.Clues
 		if one.Need.Kind == record.NeedsPerson {
-			clues.Conflicts = l.conflicts(ctx, conflicts, t)
+			clues.Conflicts, clues.Apart = l.conflicts(ctx, conflicts, t)
 			if state, _ := def.State(t.Status); n < mostClues && state.Role != "" && l.Documents != nil {
 				clues.Document = l.document(t)
 			}
@@ -115,22 +116,20 @@ func (l Lookout) document(t *task.Task) *document.Document {
 	return document.Read(text)
 }
 
-// conflicts are the branches that a task's own conflicts with, as was found last.
-func (l Lookout) conflicts(ctx context.Context, known map[string]map[string][]string, t *task.Task) []string {
+// conflicts are the branches that a task's own conflicts with, as was found last, and whether it was not compared with
+// all others.
+func (l Lookout) conflicts(ctx context.Context, known map[string]conflict.Overview, t *task.Task) (with []string,
+	apart bool) {
 	if l.Conflicts == nil {
-		return nil
+		return nil, false
 	}
-	if _, asked := known[t.Project]; !asked {
-		known[t.Project] = map[string][]string{}
-		overview, err := l.Conflicts(ctx, t.Project)
-		if err != nil {
-			return nil
-		}
-		for id, all := range overview.Of {
-			for _, c := range all {
-				known[t.Project][id] = append(known[t.Project][id], c.Branch)
-			}
-		}
+	all, asked := known[t.Project]
+	if !asked {
+		all, _ = l.Conflicts(ctx, t.Project) // the list says what cannot be read
+		known[t.Project] = all
 	}
-	return known[t.Project][t.ID]
+	for _, c := range all.Of[t.ID] {
+		with = append(with, c.Branch)
+	}
+	return with, all.Unknown[t.ID] != ""
 }

@@ -31,7 +31,7 @@ func (p *Program) conflicts(ctx context.Context, h *Services, tasks []task.Task)
 func conflictMark(all conflict.Overview, id string) string {
 	mark := conflict.Mark(all.Of[id], time.Now())
 	if mark == "" && all.Unknown[id] != "" {
-		return "not known"
+		return "not compared"
 	}
 	return mark
 }

@@ -56,7 +56,7 @@ func TestList_hasAColumnOfConflictsWhereThereAreAny(t *testing.T) {
 	f := conflicting()
 	out, talk := listed(t, f, false)
 	lines := strings.Split(out, "\n")
-	for i, want := range []string{"SUMMARY  CONFLICTS", "feat/x (2 files), 3 min ago", "sum", "not known", "sum"} {
+	for i, want := range []string{"SUMMARY  CONFLICTS", "feat/x (2 files), 3 min ago", "sum", "not compared", "sum"} {
 		if !strings.HasSuffix(lines[i], want) {
 			t.Errorf("line %d is %q, want %q at its end", i, lines[i], want)
 		}

@@ -28,7 +28,7 @@ type Tips struct {
 	Origin   string      `json:"origin,omitempty"`
 	Default  BranchTip   `json:"default"`          // at the one of both that work is compared with
 	Branches []BranchTip `json:"branches"`         // of live tasks, by task
-	Beyond   int         `json:"beyond,omitempty"` // how many others there are, which are not compared
+	Beyond   []BranchTip `json:"beyond,omitempty"` // of others, which are not compared
 }
 
 // Candidate is two branches whose merge git is asked to try.
@@ -72,7 +72,7 @@ type Known struct {
 	Edition int                `json:"edition"`
 	Last    Tips               `json:"last"`              // the last look at all branches
 	Looked  time.Time          `json:"looked"`            // when that was; zero before the first
-	Left    int                `json:"left,omitempty"`    // pairs that there was no time to ask about
+	Left    map[string]int     `json:"left,omitempty"`    // by task: the pairs that there was no time to ask about
 	Trouble string             `json:"trouble,omitempty"` // why the last look saw nothing
 	Changed map[string]changed `json:"changed,omitempty"` // by tip
 	Answers map[string]answer  `json:"answers,omitempty"` // by the two tips
@@ -96,9 +96,9 @@ type Overview struct {
 }
 
 // Edition is that of the file that Known is kept in. Another one is unreadable.
-const Edition = 1
+const Edition = 2
 
-// MostBranches is how many branches of a project are compared: those of the newest tasks.
+// MostBranches is how many branches of a project are compared.
 const MostBranches = 200
 
 const (
@@ -114,8 +114,8 @@ const stays = 2 * time.Minute
 // was left open.
 func (k *Known) Settled(now Tips, at time.Time) bool {
 	same := now.Local == k.Last.Local && now.Origin == k.Last.Origin && now.Default.Name == k.Last.Default.Name &&
-		slices.Equal(now.Branches, k.Last.Branches)
-	if !same || k.Looked.IsZero() || k.Left > 0 || k.Trouble != "" {
+		slices.Equal(now.Branches, k.Last.Branches) && slices.Equal(now.Beyond, k.Last.Beyond)
+	if !same || k.Looked.IsZero() || len(k.Left) > 0 || k.Trouble != "" {
 		return false
 	}
 	if at.Sub(k.Looked) < stays && !at.Before(k.Looked) {
@@ -125,6 +125,38 @@ func (k *Known) Settled(now Tips, at time.Time) bool {
 	return len(k.Found) == 0 && !slices.ContainsFunc(now.Branches, func(b BranchTip) bool {
 		return k.Changed[b.Tip].Trouble != ""
 	})
+}
+
+// Choose takes the branches that are compared: of all, in their order, so many that have work of their own. Those that
+// bring nothing to the default branch are among them and count for nothing, and so does that of the task that is named.
+func (k *Known) Choose(now Tips, all []BranchTip, only string) Tips {
+	chosen := map[string]bool{}
+	for _, b := range all {
+		c, read := k.Changed[b.Tip]
+		free := b.Tip == now.Default.Tip || read && c.Base == now.Default.Tip && c.Trouble == "" && !c.any()
+		switch {
+		case free || b.Task == only || chosen[b.Tip]:
+		case len(chosen) == MostBranches:
+			now.Beyond = append(now.Beyond, b)
+			continue
+		default:
+			chosen[b.Tip] = true
+		}
+		now.Branches = append(now.Branches, b)
+	}
+	byTask := func(a, b BranchTip) int { return strings.Compare(a.Task, b.Task) }
+	slices.SortFunc(now.Branches, byTask)
+	slices.SortFunc(now.Beyond, byTask)
+	return now
+}
+
+// beyond reports whether two branches are where they were when they were compared, and one of them is not compared now.
+func (now Tips) beyond(f found) bool {
+	there := func(b BranchTip) bool {
+		return b == now.Default || slices.Contains(now.Branches, b) || slices.Contains(now.Beyond, b)
+	}
+	out := func(b BranchTip) bool { return slices.Contains(now.Beyond, b) }
+	return (out(f.First) || out(f.Second)) && there(f.First) && there(f.Second)
 }
 
 // Unread are the tips whose changed paths have to be read.
@@ -262,15 +294,21 @@ func (k *Known) Answer(p Candidate, files []string, trouble error) {
 }
 
 // Conclude ends a look at all pairs, or at those of one task where it is named: what was found takes the place of what
-// was found before. Answers about tips that no branch has any more are forgotten.
+// was found before. What is not compared now stays known until one of its branches moves. Answers about tips that no
+// branch has any more are forgotten.
 func (k *Known) Conclude(now Tips, pairs []Candidate, only string, at time.Time) {
 	at = at.Truncate(time.Second).UTC()
-	k.Found = slices.DeleteFunc(k.Found, func(f found) bool { return only == "" || f.pair().has(only) })
-	left := 0
+	k.Found = slices.DeleteFunc(k.Found, func(f found) bool {
+		return (only == "" || f.pair().has(only)) && !now.beyond(f)
+	})
+	if only == "" || k.Left == nil {
+		k.Left = map[string]int{}
+	}
+	delete(k.Left, only)
 	for _, p := range pairs {
 		one, asked := k.Answers[p.tips()]
 		if !asked {
-			left++
+			k.leave(p, only)
 		}
 		if len(one.Files) > 0 || one.Trouble != "" {
 			k.Found = append(k.Found, found{First: p.First, Second: p.Second, At: at})
@@ -278,15 +316,24 @@ func (k *Known) Conclude(now Tips, pairs []Candidate, only string, at time.Time)
 	}
 	k.Edition, k.Trouble = Edition, ""
 	if only == "" {
-		k.Last, k.Looked, k.Left = now, at, left
+		k.Last, k.Looked = now, at
 	} else {
 		k.Last.Branches = slices.Concat(slices.DeleteFunc(k.Last.Branches, func(b BranchTip) bool {
 			return b.Task == only
 		}), slices.DeleteFunc(slices.Clone(now.Branches), func(b BranchTip) bool { return b.Task != only }))
 		slices.SortFunc(k.Last.Branches, func(a, b BranchTip) int { return cmp.Compare(a.Task, b.Task) })
-		k.Left += left
+		k.Last.Beyond = slices.DeleteFunc(slices.Clone(k.Last.Beyond), func(b BranchTip) bool { return b.Task == only })
 	}
 	k.forget(now)
+}
+
+// leave notes a pair that there was no time to ask about, for its tasks or for the one that is named.
+func (k *Known) leave(p Candidate, only string) {
+	for _, b := range []BranchTip{p.First, p.Second} {
+		if b.Task != "" && (only == "" || b.Task == only) {
+			k.Left[b.Task]++
+		}
+	}
 }
 
 // Fail ends a look that saw nothing. What was found before stays, with its age.
@@ -297,7 +344,7 @@ func (k *Known) Fail(why error) {
 // forget drops what is about tips that no branch has any more, and what there is too much of.
 func (k *Known) forget(now Tips) {
 	live := map[string]bool{now.Default.Tip: true}
-	for _, b := range now.Branches {
+	for _, b := range slices.Concat(now.Branches, now.Beyond) {
 		live[b.Tip] = true
 	}
 	for _, f := range k.Found {
@@ -327,7 +374,7 @@ func (k *Known) forget(now Tips) {
 
 // Doubtful reports whether what is known has to be compared with the tasks that are live now before it is shown.
 func (k *Known) Doubtful() bool {
-	return len(k.Found) > 0 || k.Trouble != "" || k.Left > 0 || k.Last.Beyond > 0
+	return len(k.Found) > 0 || k.Trouble != "" || len(k.Left)+len(k.Last.Beyond) > 0
 }
 
 // Tell says what is known of the conflicts of live tasks. A conflict with a task that is not live any more is over.
@@ -339,14 +386,15 @@ func (k *Known) Tell(live func(id string) bool) Overview {
 			r.Unknown[b.Task] = why
 		}
 	}
-	switch {
-	case k.Trouble != "":
+	for _, b := range k.Last.Beyond {
+		r.Unknown[b.Task] = fmt.Sprintf("Orange compares %d branches that have work: those that wait for a merge come "+
+			"first, then those of the newest tasks, and this one is not among them", MostBranches)
+	}
+	for id, left := range k.Left {
+		r.Unknown[id] = fmt.Sprintf("there was no time yet to compare it with %d other branches", left)
+	}
+	if k.Trouble != "" {
 		r.Unknown[""] = k.Trouble
-	case k.Left > 0:
-		r.Unknown[""] = fmt.Sprintf("there was no time yet to compare %d pairs of branches", k.Left)
-	case k.Last.Beyond > 0:
-		r.Unknown[""] = fmt.Sprintf("the %d branches of the newest tasks are compared, and not %d others",
-			len(k.Last.Branches), k.Last.Beyond)
 	}
 	for _, f := range k.Found {
 		if f.First.Task != "" && !live(f.First.Task) || f.Second.Task != "" && !live(f.Second.Task) {

@@ -246,7 +246,7 @@ func TestWhatCannotBeToldIsNeverNothing(t *testing.T) {
 
 	k = learned(now, map[string]string{"a": "x", "b": "x"})
 	k.Conclude(now, k.Pairs(now, ""), "", noon)
-	want(t, "no time", k.Tell(everyone).Unknown[""], "there was no time yet to compare 3 pairs of branches")
+	want(t, "no time", k.Tell(everyone).Unknown["a"], "there was no time yet to compare it with 2 other branches")
 	if k.Settled(now, noon) {
 		t.Error("pairs that there was no time for are left forever")
 	}

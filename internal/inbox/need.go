@@ -30,6 +30,7 @@ type Sight struct {
 type Clues struct {
 	Document  *document.Document // nil where it was not read
 	Conflicts []string           // the branches that the task's own cannot be merged with
+	Apart     bool               // its branch was not compared with all others
 }
 
 // NeedOf says why a person should look after a task now; the zero Need if no one should. agent is how the agent of its
@@ -192,8 +193,13 @@ func personWords(def *workflow.Definition, t task.Task, state workflow.State, cl
 		if more := len(clues.Conflicts) - 1; more > 0 {
 			words += fmt.Sprintf(" and %d more", more)
 		}
+		return words
 	}
-	return cmp.Or(words, "waits in "+string(t.Status))
+	words = cmp.Or(words, "waits in "+string(t.Status))
+	if clues.Apart {
+		words += ", not compared"
+	}
+	return words
 }
 
 // asksThere reports whether an agent comes to a state with questions, and not because it failed.

@@ -27,6 +27,7 @@ func TestWords_areWhatATaskNeedsInShort(t *testing.T) {
 		seen             inbox.Sight
 		text             string
 		conflicts        []string
+		apart            bool
 		want             string
 	}{
 		"a question": {status: "clarification", previous: "planning", text: asks, want: "asks: Which currency?"},
@@ -45,6 +46,12 @@ func TestWords_areWhatATaskNeedsInShort(t *testing.T) {
 			want: "review passed, conflict with feat/b"},
 		"conflicts": {status: "reviewing", conflicts: []string{"feat/b", "c", "d"},
 			want: "conflict with feat/b and 2 more"},
+		"not compared": {status: "reviewing", previous: "agent-review", apart: true,
+			want: "review passed, not compared"},
+		"nor anything else": {status: "reviewing", previous: "stuck", apart: true,
+			want: "waits in reviewing, not compared"},
+		"known as it was": {status: "reviewing", conflicts: []string{"feat/b"}, apart: true,
+			want: "conflict with feat/b"},
 		"a hook": {status: "working", note: "hook push_branch: no remote", want: "hook push_branch failed"},
 		"memory": {status: "working", note: `hook acquire_workspace: the set-up of the workspace failed: "make" ` +
 			"ran out of memory: it used more than 4096 MB", want: "out of memory: hook acquire_workspace"},
@@ -73,7 +80,7 @@ func TestWords_areWhatATaskNeedsInShort(t *testing.T) {
 	} {
 		one := task.Task{ID: "one", Status: c.status, Previous: c.previous, Attention: c.note,
 			Live: c.status != "done"}
-		clues := inbox.Clues{Conflicts: c.conflicts}
+		clues := inbox.Clues{Conflicts: c.conflicts, Apart: c.apart}
 		if c.text != "" {
 			clues.Document = document.Read([]byte(c.text))
 		}

@@ -8,11 +8,10 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 	"time"
 
 	"orange/internal/conflict"
+	"orange/internal/decide"
 	"orange/internal/proc"
 	"orange/internal/record"
 	"orange/internal/task"
@@ -149,32 +148,19 @@ func (p *Pool) compare(ctx context.Context, name string, live []task.Task, only 
 // look brings what is known up to date, and reports whether there was anything to do.
 func (p *Pool) look(ctx context.Context, repo worktree.Repo, live iter.Seq[*task.Task], only string,
 	k *conflict.Known) (changed bool, err error) {
+	var tasks []*task.Task
 	var names []string
-	beyond := 0
-	for t := range live { // the newest come first
-		switch branch := t.Branch; {
-		case branch == "" || branch == repo.DefaultBranch:
-		case len(names) == conflict.MostBranches && t.ID != only:
-			beyond++
-		default:
-			names = append(names, branch)
+	for t := range live {
+		if t.Branch != "" && t.Branch != repo.DefaultBranch {
+			tasks, names = append(tasks, t), append(names, t.Branch)
 		}
 	}
 	heads, err := repo.Heads(ctx, names)
 	if err != nil {
 		return false, err
 	}
-	now := conflict.Tips{Local: heads.Local, Origin: heads.Origin, Default: k.Last.Default, Beyond: beyond}
+	now := conflict.Tips{Local: heads.Local, Origin: heads.Origin, Default: k.Last.Default}
 	now.Default.Name = repo.DefaultBranch
-	for t := range live {
-		if tip := heads.Tips[t.Branch]; tip != "" {
-			now.Branches = append(now.Branches, conflict.BranchTip{Task: t.ID, Name: t.Branch, Tip: tip})
-		}
-	}
-	slices.SortFunc(now.Branches, func(a, b conflict.BranchTip) int { return strings.Compare(a.Task, b.Task) })
-	if only == "" && k.Settled(now, time.Now()) {
-		return false, nil
-	}
 	if now.Local != k.Last.Local || now.Origin != k.Last.Origin || now.Default != k.Last.Default {
 		base, err := repo.Base(ctx)
 		if err != nil {
@@ -182,7 +168,30 @@ func (p *Pool) look(ctx context.Context, repo worktree.Repo, live iter.Seq[*task
 		}
 		now.Default.Tip = base.Commit
 	}
+	now = k.Choose(now, p.branches(ctx, tasks, heads), only)
+	if only == "" && k.Settled(now, time.Now()) {
+		return false, nil
+	}
 	return true, p.ask(ctx, repo, now, only, k)
+}
+
+// branches are where the branches of tasks are: first those that wait for their merge, then those of the newest tasks.
+func (p *Pool) branches(ctx context.Context, tasks []*task.Task, heads worktree.Heads) []conflict.BranchTip {
+	var first, then []conflict.BranchTip
+	for _, t := range tasks { // the newest come first
+		tip := heads.Tips[t.Branch]
+		if tip == "" {
+			continue
+		}
+		one := conflict.BranchTip{Task: t.ID, Name: t.Branch, Tip: tip}
+		def, err := p.Setup.Pinned(ctx, t.Workflow)
+		if err == nil && decide.AwaitsMerge(def, t.Status) { // of one without its rules no one knows
+			first = append(first, one)
+		} else {
+			then = append(then, one)
+		}
+	}
+	return append(first, then...)
 }
 
 // ask asks git what is not known yet. What it got to know before time ran out is kept.

@@ -12,6 +12,7 @@ import (
 
 	"orange/internal/conflict"
 	"orange/internal/task"
+	"orange/internal/workflow"
 )
 
 // field is a repository in which each live task has a branch.
@@ -198,30 +199,98 @@ func TestConflictsOf_asksAboutOneTask(t *testing.T) {
 	}
 }
 
-func TestBranchesThatAreTooMany_areNotCompared(t *testing.T) {
+// crowd adds newer tasks to a field, each with a branch: with work in a file of its own, or with none.
+func (f *field) crowd(t *testing.T, count int, work bool) {
+	t.Helper()
+	main := git(t, f.project.Path, "rev-parse", "main")
+	text := ""
+	for n := range count {
+		n += 1000
+		if text += change(n, main, []string{fmt.Sprintf("crowd/%d", n)}, "work"); !work {
+			text += fmt.Sprintf("reset refs/heads/feat/%d\nfrom %s\n\n", n, main)
+		}
+		f.tasks = slices.Insert(f.tasks, 0, task.Task{ID: fmt.Sprint("c", n), Project: "garden", Live: true,
+			Branch: fmt.Sprint("feat/", n)})
+	}
+	run(t, f.project.Path, text, "fast-import", "--quiet", "--force")
+}
+
+// moves adds a commit to a branch that changes a file.
+func (f *field) moves(t *testing.T, branch, file string) {
+	t.Helper()
+	text := fmt.Sprintf("commit refs/heads/%s\ncommitter a <a@b> 3 +0000\ndata 1\na\nfrom %s\nM 100644 inline %s\n"+
+		"data 1\na\n", branch, git(t, f.project.Path, "rev-parse", branch), file)
+	run(t, f.project.Path, text, "fast-import", "--quiet")
+}
+
+func TestTasksWithoutWork_pushNoOthersOutOfTheComparison(t *testing.T) {
 	t.Parallel()
 	f := newField(t, 3, allOfThem)
-	oldest := f.tasks[2]
-	main := git(t, f.project.Path, "rev-parse", "main")
-	made := ""
-	for n := range conflict.MostBranches {
-		branch := fmt.Sprintf("feat/more-%d", n)
-		made += "create refs/heads/" + branch + " " + main + "\n"
-		f.tasks = slices.Insert(f.tasks, 2, task.Task{ID: branch, Project: "garden", Live: true, Branch: branch})
-	}
-	run(t, f.project.Path, made, "update-ref", "--stdin")
-	if calls := f.find(t); calls > 4 {
+	f.crowd(t, conflict.MostBranches+5, false)
+	if calls := f.find(t); calls > 5 {
 		t.Errorf("branches without a commit of their own: git was started %d times", calls)
 	}
 	got := f.known(t)
-	wants(t, "t0", with(got.Of["t0"]), "feat/1 t1 src/0/0.go")
-	wants(t, "unknown", got.Unknown[""], "the 200 branches of the newest tasks are compared, and not 3 others")
-	if got.Of["t2"] != nil {
-		t.Errorf("one that was not compared has %v", got.Of["t2"])
+	wants(t, "t0", with(got.Of["t0"]), "feat/1 t1 src/0/0.go; feat/2 t2 src/0/0.go")
+	if len(got.Unknown) > 0 {
+		t.Errorf("not known: %q", got.Unknown)
+	}
+	// The default branch goes on: those that began before that bring nothing either.
+	f.moves(t, "main", "another")
+	f.find(t)
+	got = f.known(t)
+	wants(t, "t0 after main went on", with(got.Of["t0"]), "feat/1 t1 src/0/0.go; feat/2 t2 src/0/0.go")
+	if len(got.Unknown) > 0 {
+		t.Errorf("not known after main went on: %q", got.Unknown)
+	}
+}
+
+func TestBranchesThatAreTooMany_stayAsTheyWereKnownAndSayThatTheyAreNotCompared(t *testing.T) {
+	t.Parallel()
+	f := newField(t, 3, allOfThem)
+	oldest := f.tasks[2]
+	f.find(t)
+	wants(t, "t2", with(f.known(t).Of["t2"]), "feat/0 t0 src/0/0.go; feat/1 t1 src/0/0.go")
+	f.crowd(t, conflict.MostBranches, true)
+	f.find(t)
+	got := f.known(t)
+	wants(t, "t2 that is not compared any more", with(got.Of["t2"]), "feat/0 t0 src/0/0.go; feat/1 t1 src/0/0.go")
+	wants(t, "what t2 says", got.Unknown["t2"], "Orange compares 200 branches that have work: those that wait for a "+
+		"merge come first, then those of the newest tasks, and this one is not among them")
+	if got.Unknown[""] != "" || got.Unknown["c1000"] != "" {
+		t.Errorf("not known: %q", got.Unknown)
 	}
 	got, err := f.ConflictsOf(t.Context(), oldest)
 	must(t, err)
 	wants(t, "t2 when it is asked for", with(got.Of["t2"]), "feat/0 t0 src/0/0.go; feat/1 t1 src/0/0.go")
+	if got.Unknown["t2"] != "" {
+		t.Errorf("t2 was compared, and says %q", got.Unknown["t2"])
+	}
+	f.find(t)
+	// A branch that moves is another one: what was found of it is over, and nothing takes its place.
+	f.moves(t, "feat/1", "on")
+	f.find(t)
+	got = f.known(t)
+	wants(t, "t2 after feat/1 moved", with(got.Of["t2"]), "feat/0 t0 src/0/0.go")
+	if got.Of["t1"] != nil || got.Unknown["t1"] == "" {
+		t.Errorf("t1 moved and was not compared: %v, %q", got.Of["t1"], got.Unknown["t1"])
+	}
+}
+
+func TestBranchesThatWaitForAMerge_areComparedFirst(t *testing.T) {
+	t.Parallel()
+	f := newField(t, 3, allOfThem)
+	f.def = workflow.Definition{States: []workflow.State{{Name: "ready", Subject: workflow.SubjectCarried}}}
+	for i := range f.tasks {
+		f.tasks[i].Status = "ready"
+	}
+	f.crowd(t, conflict.MostBranches, true)
+	f.find(t)
+	got := f.known(t)
+	wants(t, "t2 that waits", with(got.Of["t2"]), "feat/0 t0 src/0/0.go; feat/1 t1 src/0/0.go")
+	if got.Unknown["t2"] != "" || got.Unknown["c1000"] == "" {
+		t.Errorf("not known: t2 %q, the oldest of the others %q", got.Unknown["t2"], got.Unknown["c1000"])
+	}
 }
 
 func TestWhatCannotBeLookedAt_isNeverNoConflict(t *testing.T) {

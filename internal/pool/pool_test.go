@@ -23,6 +23,7 @@ type setup struct {
 	project task.Project
 	holders []record.Holder
 	tasks   []task.Task
+	def     workflow.Definition
 }
 
 func (s *setup) Project(name string) (task.Project, error) {
@@ -35,7 +36,9 @@ func (s *setup) Project(name string) (task.Project, error) {
 func (s *setup) Projects() ([]task.Project, error) { return []task.Project{s.project}, nil }
 
 func (s *setup) Pinned(context.Context, task.WorkflowRef) (*workflow.Definition, error) {
-	return &workflow.Definition{Initial: "todo"}, nil
+	def := s.def
+	def.Initial = "todo"
+	return &def, nil
 }
 
 func (s *setup) Holders(context.Context, string) ([]record.Holder, error) { return s.holders, nil }
