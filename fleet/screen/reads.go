@@ -171,9 +171,9 @@ func (v *view) FirstSteps(context.Context, string) ([]string, error) {
 		"orange fleet hosts   which hosts there are, and what they have"}, nil
 }
 
-// Forge is not known here: pull requests are opened at the host.
-func (v *view) Forge(context.Context, task.Task) (origin bool, forge string, err error) {
-	return true, "", nil
+// Destination is not known here: the host merges, and opens pull requests.
+func (v *view) Destination(context.Context, task.Task) (origin bool, forge string, project task.Project, err error) {
+	return true, "", task.Project{}, ErrElsewhere
 }
 
 // Workspaces are those that tasks of the hosts hold, each behind the name of its host. "orange fleet hosts" counts the

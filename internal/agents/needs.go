@@ -97,7 +97,7 @@ func (l Lookout) word(ctx context.Context, tasks []task.Task, found map[string]L
 		one := found[t.ID]
 		var clues inbox.Clues
 		if one.Need.Kind == record.NeedsPerson {
-			clues.Conflicts, clues.Apart = l.conflicts(ctx, conflicts, t)
+			one.Need.Conflicts, one.Need.Apart = l.conflicts(ctx, conflicts, t)
 			if state, _ := def.State(t.Status); n < mostClues && state.Role != "" && l.Documents != nil {
 				clues.Document = l.document(t)
 			}

@@ -479,7 +479,7 @@ func TestTheQuestionOfAMergeSaysWhetherTheWorkWasReviewed(t *testing.T) {
 		"as far as the record says": {nil, `Its work: put up by Ada`},
 		"as the branch is now": {
 			map[string]Work{noted[1].ID: {Judged: "reviewed 1111111, now 2222222, 3 commits since"}},
-			"now 2222222, 3 commits"},
+			"now 2222222, 3 │ │ commits since"},
 	} {
 		backend := &fakeBackend{tasks: noted, works: c.works}
 		if c.works != nil {

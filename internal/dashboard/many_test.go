@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"orange/internal/dashboard/tasks"
 	"orange/internal/decide"
 	"orange/internal/record"
 	"orange/internal/rejection"
@@ -91,6 +92,51 @@ func TestOneQuestionActsOnAllThatAreMarked(t *testing.T) {
 			s.shows("merge 2 tasks: done with 2 of 2")
 		}
 		s.hides(" marked")
+	}
+}
+
+func TestAMergeNamesWhereItGoesAndWhatItMeets(t *testing.T) {
+	t.Parallel()
+	for want, c := range map[string]struct {
+		project task.Project
+		there   bool
+		needs   []record.Need // of the two
+	}{
+		"Each: its branch goes into main, which is pushed to origin.": {there: true},
+		"Each: its branch goes into main, which is not pushed.":       {},
+		"its branch goes into main; whether origin gets that, its project asks each time.": {there: true,
+			project: task.Project{Push: "ask"}},
+		"its project merges by pull requests.": {there: true, project: task.Project{Merge: "pr"}},
+		"fix/second: its branch goes into main, which is not pushed. It is in conflict with a, b. fix/totals: its " +
+			"branch goes into main, which is not pushed. It was not compared with all other branches.": {there: true,
+			project: task.Project{Push: "never"}, needs: []record.Need{{Conflicts: []string{"a", "b"}}, {Apart: true}}},
+	} {
+		backend := two(t)
+		c.project.DefaultBranch = "main"
+		backend.origin = &tasks.Origin{There: c.there, Project: c.project}
+		for i, branch := range []string{"fix/second", "fix/totals"} {
+			at := slices.IndexFunc(backend.tasks, func(one task.Task) bool { return one.Branch == branch })
+			if c.needs != nil {
+				need := c.needs[i]
+				need.Kind, need.Reason = record.NeedsPerson, "review passed"
+				if backend.agents == nil {
+					backend.agents = map[string]Agent{}
+				}
+				backend.tasks[at].Session = "shop"
+				backend.agents[backend.tasks[at].ID] = Agent{State: record.AgentAlive, Need: need}
+			}
+		}
+		s := marksOn(t, backend, "fix/second", "fix/totals")
+		s.press("m")
+		saysInBox(s, "fix/second, fix/totals. One after the other.")
+		saysInBox(s, want)
+		s.press("n")
+		s.press("esc")
+		s.selects("fix/second")
+		s.press("m")
+		if c.needs != nil {
+			saysInBox(s, "The task is finished then. It is in conflict with a, b.")
+		}
 	}
 }
 

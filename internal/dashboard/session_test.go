@@ -133,13 +133,14 @@ func (f *fakeBackend) First(context.Context, string, int) ([]task.Task, error) {
 	return f.tasks[:min(2, len(f.tasks))], f.call("First")
 }
 
-func (f *fakeBackend) Forge(context.Context, task.Task) (origin bool, forge string, err error) {
+func (f *fakeBackend) Destination(_ context.Context, t task.Task) (origin bool, forge string, project task.Project,
+	err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.origin != nil {
-		return f.origin.There, f.origin.Forge, nil
+		return f.origin.There, f.origin.Forge, f.origin.Project, nil
 	}
-	return true, record.ForgeGitHub, nil
+	return true, record.ForgeGitHub, task.Project{Name: t.Project, DefaultBranch: "main"}, nil
 }
 
 func (f *fakeBackend) Timeouts(string) (task.Timeouts, error) { return f.limits, f.call("Timeouts") }

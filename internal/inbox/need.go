@@ -28,9 +28,7 @@ type Sight struct {
 
 // Clues are what else is known of a task that a person should look after. They choose words, and decide nothing.
 type Clues struct {
-	Document  *document.Document // nil where it was not read
-	Conflicts []string           // the branches that the task's own cannot be merged with
-	Apart     bool               // its branch was not compared with all others
+	Document *document.Document // nil where it was not read
 }
 
 // NeedOf says why a person should look after a task now; the zero Need if no one should. agent is how the agent of its
@@ -141,7 +139,7 @@ func Words(def *workflow.Definition, t task.Task, need record.Need, clues Clues,
 	case record.NeedsWorktree:
 		words = need.Found
 	case record.NeedsPerson:
-		words = personWords(def, t, state, clues)
+		words = personWords(def, t, state, need, clues)
 	}
 	return shortened(words)
 }
@@ -175,7 +173,7 @@ func markWords(mark string) string {
 
 // personWords say why a status that waits for a person does so: what an agent asks, or what a verdict came to and which
 // branches are in the way.
-func personWords(def *workflow.Definition, t task.Task, state workflow.State, clues Clues) string {
+func personWords(def *workflow.Definition, t task.Task, state workflow.State, need record.Need, clues Clues) string {
 	words := verdictBefore(def, t)
 	if up := t.Subject.UnreviewedText(); up != "" && def.AsksVerdicts() {
 		words = up
@@ -185,18 +183,18 @@ func personWords(def *workflow.Definition, t task.Task, state workflow.State, cl
 			return "asks: " + question
 		}
 	}
-	if len(clues.Conflicts) > 0 {
+	if len(need.Conflicts) > 0 {
 		if words != "" {
 			words += ", "
 		}
-		words += "conflict with " + clues.Conflicts[0]
-		if more := len(clues.Conflicts) - 1; more > 0 {
+		words += "conflict with " + need.Conflicts[0]
+		if more := len(need.Conflicts) - 1; more > 0 {
 			words += fmt.Sprintf(" and %d more", more)
 		}
 		return words
 	}
 	words = cmp.Or(words, "waits in "+string(t.Status))
-	if clues.Apart {
+	if need.Apart {
 		words += ", not compared"
 	}
 	return words

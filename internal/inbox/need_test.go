@@ -80,11 +80,12 @@ func TestWords_areWhatATaskNeedsInShort(t *testing.T) {
 	} {
 		one := task.Task{ID: "one", Status: c.status, Previous: c.previous, Attention: c.note,
 			Live: c.status != "done"}
-		clues := inbox.Clues{Conflicts: c.conflicts, Apart: c.apart}
+		var clues inbox.Clues
 		if c.text != "" {
 			clues.Document = document.Read([]byte(c.text))
 		}
 		need := inbox.NeedOf(def, one, c.agent, c.seen)
+		need.Conflicts, need.Apart = c.conflicts, c.apart
 		if got := inbox.Words(def, one, need, clues, now); got != c.want || (got == "") != (need.Kind == "") {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}

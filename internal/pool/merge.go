@@ -28,12 +28,18 @@ func (p *Pool) Unpushed(ctx context.Context, t task.Task) (int, []string, error)
 
 // Forge reports whether the task's repository has a remote called origin, and where its pull requests are.
 func (p *Pool) Forge(ctx context.Context, t task.Task) (origin bool, where string, err error) {
-	project, err := p.Setup.Project(t.Project)
-	if err != nil {
-		return false, "", err
+	origin, where, _, err = p.Destination(ctx, t)
+	return origin, where, err
+}
+
+// Destination is Forge, and the task's project, which says how its branches are merged and whether origin gets that.
+func (p *Pool) Destination(ctx context.Context, t task.Task) (origin bool, where string, project task.Project,
+	err error) {
+	if project, err = p.Setup.Project(t.Project); err != nil {
+		return false, "", project, err
 	}
 	addresses, err := p.repoOf(project).Origin(ctx)
-	return len(addresses) > 0, forgeOf(project, addresses), err
+	return len(addresses) > 0, forgeOf(project, addresses), project, err
 }
 
 // forgeOf is where the pull requests of a project are, as the person said, or else as the host of origin tells.

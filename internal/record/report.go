@@ -161,6 +161,9 @@ type Need struct {
 	Want   string `json:"to_do"`
 	// Commands are those that people use there, ready to be copied.
 	Commands []string `json:"commands"`
+	// Conflicts are the branches that the task's own cannot be merged with; Apart: it was not compared with all others.
+	Conflicts []string `json:"conflicts,omitempty"`
+	Apart     bool     `json:"not_compared,omitempty"`
 	// Since is when it began, as far as that is known; the oldest comes first.
 	Since time.Time `json:"since,omitzero"`
 	// Until is when a limit is over, if anyone has said so; zero for other needs.

@@ -122,6 +122,35 @@ func (on Target) NoOverride() string {
 	return firstLine(err)
 }
 
+// lands says where the task's branch goes when a person merges it, and whether origin gets that.
+func (on Target) lands() string {
+	if on.Origin == nil {
+		return "its branch goes into the default branch, and to origin where its project says so"
+	}
+	project := on.Origin.Project
+	into := "its branch goes into " + project.DefaultBranch
+	switch {
+	case project.Merge == "pr":
+		return "its project merges by pull requests"
+	case !on.Origin.There, project.Push == "never":
+		return into + ", which is not pushed"
+	case project.Push == "ask":
+		return into + "; whether origin gets that, its project asks each time"
+	}
+	return into + ", which is pushed to origin"
+}
+
+// meets says what the branch is known to be in conflict with, in sentences; empty where nothing is known.
+func (on Target) meets() string {
+	switch need := on.Agent.Need; {
+	case len(need.Conflicts) > 0:
+		return " It is in conflict with " + strings.Join(need.Conflicts, ", ") + "."
+	case need.Apart:
+		return " It was not compared with all other branches."
+	}
+	return ""
+}
+
 // NoPR is why no pull request can be opened; empty where one can.
 func (on Target) NoPR() string {
 	if why := on.known(); why != "" {

@@ -136,7 +136,8 @@ func (c Commands) Merge(on Target) FirstStep {
 			return strings.TrimSuffix(message+"; "+how, "; "), err
 		}
 	}
-	text := "Its branch goes into the default branch, and the task is finished."
+	lands := on.lands()
+	text := strings.ToUpper(lands[:1]) + lands[1:] + ". The task is finished then." + on.meets()
 	if judged := cmp.Or(on.Judged, t.Subject.Words()); judged != "" {
 		text += " Its work: " + judged + "."
 	}

@@ -34,8 +34,9 @@ func (s Several) Error() string {
 
 // deed is what is done with each of several tasks.
 type deed struct {
-	verb    string // "merge"
-	happens string // what is done with each of them, in a sentence
+	verb    string              // "merge"
+	happens string              // what is done with each of them, in a sentence
+	of      func(Target) string // what the question says of each besides, in sentences; nil for nothing
 	closed  func(Target) string
 	do      func(ctx context.Context, on Target, text string) (string, error)
 	// together does it with all of them where one depends on the other, and notes what became of each; nil where
@@ -70,8 +71,33 @@ func (d deed) about(open []Target, left []string) string {
 		names = append(names, tasks.Name(on.Task))
 	}
 	text := strings.Join(names, ", ") + ". " + d.happens
+	if d.of != nil {
+		text += d.ofEach(open)
+	}
 	if len(left) > 0 {
 		text += " Left out: " + strings.Join(left, "; ") + "."
+	}
+	return text
+}
+
+// ofEach is what is said of each task: once for all of which the same is said.
+func (d deed) ofEach(open []Target) string {
+	text := ""
+	for i, on := range open {
+		if i > 0 && d.of(on) == d.of(open[i-1]) {
+			continue
+		}
+		names := []string{}
+		for _, other := range open[i:] {
+			if d.of(other) != d.of(on) {
+				break
+			}
+			names = append(names, tasks.Name(other.Task))
+		}
+		if len(names) == len(open) {
+			names = []string{"Each"}
+		}
+		text += " " + strings.Join(names, ", ") + ": " + d.of(on)
 	}
 	return text
 }
@@ -161,8 +187,8 @@ func (c Commands) StartAll(all []Target) FirstStep {
 }
 
 func (c Commands) merging() deed {
-	return deed{verb: "merge", happens: "One after the other goes into the default branch, as its project says.",
-		closed: onCommand(workflow.MoveMerge),
+	return deed{verb: "merge", happens: "One after the other.", closed: onCommand(workflow.MoveMerge),
+		of: func(on Target) string { return on.lands() + "." + on.meets() },
 		do: func(ctx context.Context, on Target, _ string) (string, error) {
 			out, _, err := c.Runner.Merge(ctx, on.Task.ID, task.Merge{})
 			return c.Report(out, err)

@@ -8,7 +8,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -36,8 +35,9 @@ type Inspector interface {
 	Timeouts(project string) (task.Timeouts, error)
 	// FirstSteps are what a person without any task does next. create is the key that creates one.
 	FirstSteps(ctx context.Context, create string) ([]string, error)
-	// Forge is whether the repository of a task has a remote called origin, and where its pull requests are.
-	Forge(ctx context.Context, t task.Task) (origin bool, forge string, err error)
+	// Destination is whether the repository of a task has a remote called origin, where its pull requests are, and the
+	// project, which says how branches are merged.
+	Destination(ctx context.Context, t task.Task) (origin bool, forge string, project task.Project, err error)
 	// Work measures what a task's branch has that the default branch does not have.
 	Work(ctx context.Context, t task.Task) (Work, error)
 }
@@ -97,7 +97,7 @@ type (
 		Lines []string
 		Err   error
 	}
-	// OriginRead has where the pull requests of a project are.
+	// OriginRead has where the branches of a project go.
 	OriginRead struct {
 		Project string
 		Origin  Origin
@@ -292,24 +292,23 @@ func (s *Set) readWorkflows() []tea.Cmd {
 	return cmds
 }
 
-// readOrigin reads where the pull requests of a task's project are, and again after a while if there were none: a
-// person may add a remote meanwhile.
+// readOrigin reads where the branches of a task's project go, and again after a while: a person may change that, or add
+// a remote.
 func (s *Set) readOrigin(t *task.Task) tea.Cmd {
 	one, asked := s.origins[t.Project]
-	open := one.known && one.There && one.Forge != record.ForgeNone
-	if t.Workspace == "" || !t.Live || asked && (open || s.clockCycles-one.cycle < workLasts) {
+	if !t.Live || asked && s.clockCycles-one.cycle < workLasts {
 		return nil
 	}
 	one.cycle = s.clockCycles
 	s.origins[t.Project] = one
 	ctx, inspector := s.ctx, s.inspector
 	return func() tea.Msg {
-		there, forge, err := inspector.Forge(ctx, *t)
-		return OriginRead{t.Project, Origin{there, forge}, err}
+		there, forge, project, err := inspector.Destination(ctx, *t)
+		return OriginRead{t.Project, Origin{there, forge, project}, err}
 	}
 }
 
-// originAt is where pull requests were when that was last looked up.
+// originAt is where branches went when that was last looked up.
 type originAt struct {
 	Origin
 	known bool

@@ -1,14 +1,17 @@
 package tasks
 
+import "slices"
+
 // Pick marks the selected task, or no longer.
 func (s *Set) Pick() {
 	t, found := s.Selected()
-	switch {
-	case !found:
-	case s.picked[t.ID]:
-		delete(s.picked, t.ID)
-	default:
-		s.picked[t.ID] = true
+	if !found {
+		return
+	}
+	if at := slices.Index(s.picked, t.ID); at >= 0 {
+		s.picked = slices.Delete(s.picked, at, at+1)
+	} else {
+		s.picked = append(s.picked, t.ID)
 	}
 }
 
@@ -16,7 +19,9 @@ func (s *Set) Pick() {
 func (s *Set) PickShown() {
 	before := len(s.Picked())
 	for _, at := range s.Shown {
-		s.picked[s.Rows[at].Task.ID] = true
+		if id := s.Rows[at].Task.ID; !slices.Contains(s.picked, id) {
+			s.picked = append(s.picked, id)
+		}
 	}
 	if len(s.Picked()) == before {
 		s.PickNone()
@@ -24,17 +29,21 @@ func (s *Set) PickShown() {
 }
 
 // PickNone takes all marks away.
-func (s *Set) PickNone() { clear(s.picked) }
+func (s *Set) PickNone() { s.picked = nil }
 
-// Picked are the marked tasks that are known, in the order of the store, those too that a filter hides.
+// Picked are the marked tasks that are known, in the order in which they were marked, those too that a filter hides.
 func (s *Set) Picked() []Row {
 	if len(s.picked) == 0 {
 		return nil
 	}
+	at := map[string]int{}
+	for i := range s.Rows {
+		at[s.Rows[i].Task.ID] = i
+	}
 	var out []Row
-	for _, r := range s.Rows {
-		if s.picked[r.Task.ID] {
-			out = append(out, r)
+	for _, id := range s.picked {
+		if i, known := at[id]; known {
+			out = append(out, s.Rows[i])
 		}
 	}
 	return out
@@ -42,7 +51,7 @@ func (s *Set) Picked() []Row {
 
 // PickSign is between the sign of a task and its name: a star where the task is marked.
 func (s *Set) PickSign(r *Row) string {
-	if s.picked[r.Task.ID] {
+	if slices.Contains(s.picked, r.Task.ID) {
 		return "*"
 	}
 	return " "

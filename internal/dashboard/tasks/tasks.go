@@ -34,13 +34,14 @@ type Work struct {
 	Judged string
 }
 
-// Origin is where the pull requests of a project are.
+// Origin is where the branches of a project go.
 type Origin struct {
-	There bool // the repository has a remote called origin
-	Forge string
+	There   bool   // the repository has a remote called origin
+	Forge   string // where its pull requests are
+	Project task.Project
 }
 
-// Origin is where the pull requests of a project are; known is false until that was looked up.
+// Origin is where the branches of a project go; known is false until that was looked up.
 func (s *Set) Origin(project string) (o Origin, known bool) {
 	one := s.origins[project]
 	return one.Origin, one.known
@@ -124,7 +125,7 @@ type Set struct {
 	Now     time.Time
 	History func(id string) []history.Event // the history of a task as far as a view has read it; never nil
 
-	picked map[string]bool // the ids of the tasks that the person marked
+	picked []string // the ids of the tasks that the person marked, in that order
 
 	marks  []Mark // all marks, made once
 	groups []group
@@ -146,7 +147,7 @@ type facts struct {
 // New makes an empty set that reads tasks from a store and looks up the rest with an inspector.
 func New(ctx context.Context, store Store, inspector Inspector, project string, now time.Time) *Set {
 	return &Set{
-		Project: project, Now: now, picked: map[string]bool{}, marks: Marks(), turns: map[string]map[task.Status]bool{},
+		Project: project, Now: now, marks: Marks(), turns: map[string]map[task.Status]bool{},
 		History: func(string) []history.Event { return nil },
 		facts: facts{workflows: map[string]*workflow.Definition{}, unreadable: map[string]string{},
 			timeouts: map[string]task.Timeouts{}, works: map[string]measured{}, origins: map[string]originAt{}},
