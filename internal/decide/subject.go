@@ -50,14 +50,14 @@ func isPassingVerdict(edge *workflow.Transition) bool {
 	return edge.Accepts() && workflow.Asks(workflow.Certain(edge.Gate), workflow.GitUnmoved)
 }
 
-// accepted reports whether a verdict that accepts a commit is in a task's history, under the rules that it has now: one
-// that accepted earlier work does not answer for what came later.
-func accepted(def *workflow.Definition, events []history.Event, commit string) bool {
+// accepted reports whether a verdict that accepts the very same work, committed and not, is in a task's history, under
+// the rules that it has now: one that accepted earlier work does not answer for what came later.
+func accepted(def *workflow.Definition, events []history.Event, work task.Subject) bool {
 	migrated := false
 	return slices.ContainsFunc(events, func(e history.Event) bool {
 		named := migrated // by a migration, which gives the status another name
 		migrated = e.Type == history.WorkflowMigrated
-		if named || !e.IsMove() || forced(e) || e.Subject.Commit != commit {
+		if named || !e.IsMove() || forced(e) || passed.VersionOf(e.Subject) != passed.VersionOf(work) {
 			return false
 		}
 		return def.Accepts(e.From, e.To)
@@ -79,7 +79,7 @@ func forced(e history.Event) bool {
 // work, and no person put it up.
 func unvouched(def *workflow.Definition, t task.Task, edge *workflow.Transition, ev Evidence) []rejection.Detail {
 	if !t.Subject.Unvouched || !def.AsksVerdicts() || !Marks(def, edge.To).Well ||
-		accepted(def, ev.History, t.Subject.Commit) {
+		accepted(def, ev.History, t.Subject) {
 		return nil
 	}
 	return []rejection.Detail{{Condition: "a verdict that accepts the work, or a person who put it up",

@@ -274,6 +274,8 @@ func TestAccepted_isAVerdictThatNothingElseReplaced(t *testing.T) {
 		Subject: task.Subject{Commit: "c1"}}
 	earlier := pass
 	earlier.Subject.Commit = "c0"
+	other := pass
+	other.Subject.Tree = "of the same commit"
 	over := pass
 	over.Data = map[string]string{history.DataOverride: "all of it"}
 	for name, tt := range map[string]struct {
@@ -284,6 +286,7 @@ func TestAccepted_isAVerdictThatNothingElseReplaced(t *testing.T) {
 		"a verdict":                 {[]history.Event{{Type: history.Created}, pass, {Type: history.Merged}}, true},
 		"an override":               {[]history.Event{over}, false},
 		"a verdict on earlier work": {[]history.Event{earlier}, false},
+		"a verdict on other files":  {[]history.Event{other}, false},
 		"a crash": {[]history.Event{{Type: history.AutoAdvanced, From: "agent-review", To: "reviewing",
 			Data: map[string]string{history.DataCrash: "2"}}}, false},
 		"a redo": {[]history.Event{{Type: history.StatusChanged, From: "agent-review", To: "reviewing",
@@ -299,18 +302,18 @@ func TestAccepted_isAVerdictThatNothingElseReplaced(t *testing.T) {
 		for i := range tt.events {
 			tt.events[i].Subject.Commit = cmp.Or(tt.events[i].Subject.Commit, "c1")
 		}
-		if got := decide.Accepted(def, tt.events, "c1"); got != tt.want {
+		if got := decide.Accepted(def, tt.events, task.Subject{Commit: "c1"}); got != tt.want {
 			t.Errorf("%s: found %t, want %t", name, got, tt.want)
 		}
 	}
 	phases := shippedWorkflow(t, "phases")
 	if decide.Accepted(phases, []history.Event{{Type: history.StatusChanged, From: "review", To: "codegen",
-		Subject: task.Subject{Commit: "c1"}}}, "c1") {
+		Subject: task.Subject{Commit: "c1"}}}, task.Subject{Commit: "c1"}) {
 		t.Error("a file that refused the work passed for one that accepted it")
 	}
 	both := *def
 	both.Transitions = append(slices.Clone(def.Transitions), workflow.Transition{From: "agent-review", To: "reviewing"})
-	if decide.Accepted(&both, []history.Event{pass}, "c1") {
+	if decide.Accepted(&both, []history.Event{pass}, task.Subject{Commit: "c1"}) {
 		t.Error("a move that is there without a verdict too passed for one")
 	}
 }

@@ -34,15 +34,15 @@ func (w *walk) begun(state int) int { return rest + 2*len(w.roles) + state }
 
 // known is what is known of all configurations with one view.
 type known struct {
-	follows [][]outcome // from events of each kind; nil where that was not asked yet
-	touched int32       // the counters after a person has changed the task; -1 where that was not asked yet
+	follows []int32 // from events of each kind: its place in the walk's list; 0 where that was not asked yet
+	touched int32   // the counters after a person has changed the task; -1 where that was not asked yet
 }
 
 // at makes a configuration the one whose events are followed.
 func (w *walk) at(c config) {
 	have := w.views[c.view()]
 	if have == nil {
-		have = &known{make([][]outcome, w.begun(len(w.def.Redo))), -1}
+		have = &known{make([]int32, w.begun(len(w.def.Redo))), -1}
 		w.views[c.view()] = have
 	}
 	w.here = have
@@ -50,10 +50,13 @@ func (w *walk) at(c config) {
 
 // once returns what follows from events of a kind in the present configuration. It is asked once for each view.
 func (w *walk) once(what int, ask func() []outcome) []outcome {
-	if w.here.follows[what] == nil {
-		w.here.follows[what] = append([]outcome{}, ask()...)
+	have := &w.here.follows[what]
+	if *have == 0 {
+		out := ask()
+		w.outcomes = append(w.outcomes, out)
+		*have = int32(len(w.outcomes))
 	}
-	return w.here.follows[what]
+	return w.outcomes[*have-1]
 }
 
 // class names configurations in which the same follows from an event. The view has only the counters that make a

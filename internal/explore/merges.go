@@ -47,11 +47,13 @@ func (w *walk) judgeMerges() {
 }
 
 // mergesUnseen reports for each transition whether a person may merge other work by it than what was judged, or sent
-// there. None may where its gate compares, and so does every verdict that leads to its state.
+// there. None may where its gate compares, and so does every verdict that leads to its state: unless an agent begins
+// there, which is about what it finds, or the state takes along what was judged before.
 func (p *passes) mergesUnseen(merge task.Status) []bool {
 	out := make([]bool, len(p.def.Transitions))
 	for i, edge := range p.def.Transitions {
-		unseen := !p.shows[i]
+		from, _ := p.def.State(edge.From)
+		unseen := !p.shows[i] || from.Role != "" || from.Subject == workflow.SubjectCarried
 		for n := range p.def.Transitions {
 			unseen = unseen || p.def.Transitions[n].To == edge.From && p.offers[n] && !p.shows[n]
 		}

@@ -128,7 +128,8 @@ func (p *passes) after(was place, one step) (now place, can bool) {
 	state := &p.def.States[after.status]
 	now = was
 	now.at = one.to
-	if p.heldBack(was, one) && (p.besides != passed.ByOverride || !one.person) {
+	if p.heldBack(was, one) && (p.besides != passed.ByOverride || !one.person ||
+		!p.def.Overridable(&p.def.Transitions[one.event.edge])) {
 		return now, false
 	}
 	notes := !one.event.carried // the state's evidence is about what it finds
@@ -181,7 +182,7 @@ func (p *passes) heldBack(was place, one step) bool {
 // vouch notes what a move means for who answers for the work.
 func (p *passes) vouch(was place, now *place, e event, met bool) {
 	accepts := met && p.accepts[e.edge]
-	if now.open = e.unvouched && (e.kind != isRequest || e.role >= 0); e.carried {
+	if now.open = p.unvouched(e); e.carried {
 		now.open = was.open && !(met && p.def.Transitions[e.edge].Accepts())
 	}
 	switch {
@@ -192,11 +193,17 @@ func (p *passes) vouch(was place, now *place, e event, met bool) {
 	}
 }
 
+// unvouched reports whether an event puts the work up to be merged while no one answers for it. Where it is no matter
+// who asks, it was an agent who asked decide, and a person answers for the same.
+func (w *walk) unvouched(e event) bool {
+	return e.unvouched && (e.kind != isRequest || e.role >= 0 || w.resets)
+}
+
 // putsUpUnvouched reports whether work may come to its merge while no one answers for it.
 func (w *walk) putsUpUnvouched() bool {
 	return slices.ContainsFunc(w.ways, func(ways []step) bool {
 		return slices.ContainsFunc(ways, func(one step) bool {
-			return one.event.unvouched && (one.event.kind != isRequest || one.event.role >= 0)
+			return w.unvouched(one.event)
 		})
 	})
 }

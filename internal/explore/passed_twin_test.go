@@ -53,6 +53,7 @@ type told struct {
 	late     bool     // a birth in another state than the first
 	refuses  []string // the things without whose refusal it would not have been made
 	skips    []string // what it moves the task past by force
+	answers  bool     // with an override a person makes it where no one answers for the work
 	open     bool     // the engine asks at an end for someone who answers for the work
 	forced   bool     // no gate was asked
 	accepts  bool     // a verdict accepted the work
@@ -295,6 +296,7 @@ func (w *storyteller) requests(from string, s spot, g given, now time.Time) {
 					continue // the table is about declared ones
 				}
 				step := told{person: actor.Role == task.RoleHuman, override: override}
+				step.answers = actor.Role == task.RoleHuman && w.answers(s.task, w.evidence(g), to.Name, now)
 				w.asked(from, s, g, step, func(ev decide.Evidence) (record.Change, bool) {
 					d, err := decide.Transition(w.def, s.task, ev, task.Request{To: to.Name, Actor: actor,
 						Reason: "why", Override: override}, now)
@@ -307,6 +309,14 @@ func (w *storyteller) requests(from string, s spot, g given, now time.Time) {
 			}
 		}
 	}
+}
+
+// answers reports whether a person answers for work by an override at a move, where no one else does.
+func (w *storyteller) answers(t task.Task, ev decide.Evidence, to task.Status, now time.Time) bool {
+	t.Subject.Unvouched = true
+	_, err := decide.Transition(w.def, t, ev, task.Request{To: to, Actor: task.Actor{Role: task.RoleHuman},
+		Reason: "why", Override: true}, now)
+	return err == nil
 }
 
 func (w *storyteller) deaths(from string, s spot, g given, now time.Time) {
@@ -403,7 +413,7 @@ type moment struct {
 func (w *storyteller) next(m moment, step told, thing, besides string) (moment, bool) {
 	well := step.moves && decide.Marks(w.def, w.spots[step.to].task.Status).Well
 	if well && m.open && !m.accepted[m.noted] && !step.forced && !step.override && !step.merge &&
-		(!step.person || besides != passed.ByOverride) {
+		(!step.answers || besides != passed.ByOverride) {
 		return m, false
 	}
 	if step.unmoved && !step.merge && m.present != m.noted {
@@ -544,7 +554,8 @@ func randomWorkflow(r *rand.Rand) string {
 	n := 2 + r.IntN(2)
 	var names []string
 	merges := pick("", ", merge: done")
-	text := "name: random\nversion: 1\nmoves: {cancel: dropped" + merges + "}\nstates:\n  todo: {}\n"
+	text := pick("", "", "override: strict\n") +
+		"name: random\nversion: 1\nmoves: {cancel: dropped" + merges + "}\nstates:\n  todo: {}\n"
 	roles := map[string]string{}
 	for i := range n {
 		name := fmt.Sprintf("s%d", i)

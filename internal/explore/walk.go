@@ -47,7 +47,8 @@ type walk struct {
 	gives    []bool // states in which the task is given up
 	resets   bool   // a person resets some counter
 	views    map[view]*known
-	here     *known // that of the configuration whose events are followed
+	here     *known      // that of the configuration whose events are followed
+	outcomes [][]outcome // what follows from events, as views know it
 	classOf  map[class][]outcome
 	splitOf  map[settledState]split
 	joinOf   map[join]int32

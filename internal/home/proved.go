@@ -118,9 +118,17 @@ func slipsOf(def *workflow.Definition) yaml.Problems {
 	return slices.DeleteFunc(def.Warnings(), func(p yaml.Problem) bool { return p.Rule == "name" })
 }
 
-// note keeps what is known of a workflow, for this program and those after it.
+// note keeps what is known of a workflow, for this program and those after it, with what another one has found out or
+// told meanwhile.
 func (h *Home) note(k known) error {
-	if err := keepAt(h.Proved(k.Digest), k.text()); err != nil {
+	other, there, err := h.noted(k.Digest)
+	if err == nil {
+		if k.Told = k.Told || other.Told; there && other.Table && !k.Table {
+			k.Table, k.Passed = true, other.Passed
+		}
+		err = keepAt(h.Proved(k.Digest), k.text())
+	}
+	if err != nil {
 		return fmt.Errorf("note that the workflow was proved: %w", err)
 	}
 	h.proved.Store(k.Digest, k)
