@@ -14,16 +14,19 @@ import (
 // table is rows whose cells stand below each other; the first one has the heads, where there are any.
 type table struct {
 	rows [][]string
-	// gives are the columns that become narrower where a terminal is not wide enough, the first one first. Paths lose
-	// their beginning there, and everything else its end.
+	// gives are the columns that become narrower first where a terminal is not wide enough, the first one first. Paths
+	// lose their beginning there, and everything else its end.
 	gives, paths []int
 	headless     bool
 	// look is how a cell looks at a terminal with colours; nil where only the heads have a look.
 	look func(row, column int) printable.Paint
 }
 
-// leastColumn is how narrow a column becomes at most.
-const leastColumn = 8
+const (
+	leastColumn = 8 // how narrow a column becomes that gives
+	leastOfAll  = 3 // and how narrow any becomes where that is not enough
+	leastOfID   = 6 // how many letters of an id there are: those that a list does not have are told apart, too
+)
 
 // columns prints rows without heads whose cells stand below each other. A cell is one line.
 func (p *Program) columns(rows [][]string) error {
@@ -96,25 +99,70 @@ func (t table) widths() []int {
 	return widths
 }
 
-// fit makes columns narrower until the rows fit.
+// fit makes columns narrower until the rows fit: ids to the letters that tell them apart, then the columns that give, in
+// their order, and then whichever is widest.
 func (t table) fit(width int) {
+	if t.over(width) > 0 {
+		t.shortenIDs()
+	}
+	widths, over := t.widths(), t.over(width)
+	fits := slices.Clone(widths)
+	for _, i := range t.gives {
+		if i < len(fits) && over > 0 {
+			least := min(fits[i], max(leastColumn, screenWidth(t.rows[0][i])))
+			given := min(over, fits[i]-least)
+			over, fits[i] = over-given, fits[i]-given
+		}
+	}
+	others := fits
+	if t.hasIDs() { // an id that is cut again is none
+		others = fits[1:]
+	}
+	for ; over > 0 && len(others) > 0 && slices.Max(others) > leastOfAll; over-- {
+		others[slices.Index(others, slices.Max(others))]--
+	}
+	for _, row := range t.rows {
+		for i := range row {
+			if fits[i] < widths[i] {
+				row[i] = shorten(row[i], fits[i], slices.Contains(t.paths, i))
+			}
+		}
+	}
+}
+
+// over is how many columns of a terminal the rows are too wide.
+func (t table) over(width int) int {
 	widths := t.widths()
 	over := 2*(len(widths)-1) - width
 	for _, one := range widths {
 		over += one
 	}
-	for _, i := range t.gives {
-		if i >= len(widths) || over <= 0 {
-			continue
+	return over
+}
+
+// hasIDs reports whether the first column has the ids of tasks.
+func (t table) hasIDs() bool { return !t.headless && len(t.rows) > 0 && t.rows[0][0] == "ID" }
+
+// shortenIDs leaves of the ids of tasks as many letters as tell them apart: every command takes those.
+func (t table) shortenIDs() {
+	if !t.hasIDs() {
+		return
+	}
+	ids := make([]string, 0, len(t.rows))
+	for _, row := range t.rows[1:] {
+		ids = append(ids, row[0])
+	}
+	slices.Sort(ids)
+	letters := leastOfID
+	for i := 1; i < len(ids); i++ {
+		same := 0
+		for same < min(len(ids[i]), len(ids[i-1])) && ids[i][same] == ids[i-1][same] {
+			same++
 		}
-		least := min(widths[i], max(leastColumn, screenWidth(t.rows[0][i])))
-		given := min(over, widths[i]-least)
-		over -= given
-		for _, row := range t.rows {
-			if i < len(row) {
-				row[i] = shorten(row[i], widths[i]-given, slices.Contains(t.paths, i))
-			}
-		}
+		letters = max(letters, same+1)
+	}
+	for _, row := range t.rows[1:] {
+		row[0] = row[0][:min(letters, len(row[0]))]
 	}
 }
 

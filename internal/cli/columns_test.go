@@ -60,17 +60,21 @@ func TestTable_fitsTheTerminal(t *testing.T) {
 4FzK2mN8qR1tW5yB7cD9e  coffee   feat/a-long-name  A summary in words, 日本語  /home/ada/work/coffee
 5                      tea      b                 Short
 `,
-		90: `ID                     PROJECT  BRANCH            SUMMARY            PATH
-4FzK2mN8qR1tW5yB7cD9e  coffee   feat/a-long-name  A summary in wor…  /home/ada/work/coffee
-5                      tea      b                 Short
+		90: `ID      PROJECT  BRANCH            SUMMARY                     PATH
+4FzK2m  coffee   feat/a-long-name  A summary in words, 日本語  /home/ada/work/coffee
+5       tea      b                 Short
 `,
-		66: `ID                     PROJECT  BRANCH          SUMMARY   PATH
-4FzK2mN8qR1tW5yB7cD9e  coffee   feat/a-long-n…  A summa…  …/coffee
-5                      tea      b               Short
+		76: `ID      PROJECT  BRANCH            SUMMARY             PATH
+4FzK2m  coffee   feat/a-long-name  A summary in word…  /home/ada/work/coffee
+5       tea      b                 Short
 `,
-		20: `ID                     PROJECT  BRANCH    SUMMARY   PATH
-4FzK2mN8qR1tW5yB7cD9e  coffee   feat/a-…  A summa…  …/coffee
-5                      tea      b         Short
+		56: `ID      PROJECT  BRANCH            SUMMARY   PATH
+4FzK2m  coffee   feat/a-long-name  A summa…  …ork/coffee
+5       tea      b                 Short
+`,
+		30: `ID      PRO…  BRA…  SUM…  PATH
+4FzK2m  cof…  fea…  A s…  …fee
+5       tea   b     Sho…
 `,
 		0: `ID                     PROJECT  BRANCH            SUMMARY                     PATH
 4FzK2mN8qR1tW5yB7cD9e  coffee   feat/a-long-name  A summary in words, 日本語  /home/ada/work/coffee
@@ -84,6 +88,15 @@ func TestTable_fitsTheTerminal(t *testing.T) {
 		if plain := ansi.Strip(coloured); plain != want || !strings.Contains(coloured, "\x1b[1mID\x1b[0m") {
 			t.Errorf("at %d columns with colours it is\n%s\nwant\n%s", width, coloured, want)
 		}
+	}
+}
+
+func TestTable_tellsIdsApartByTheLettersThatItLeaves(t *testing.T) {
+	t.Parallel()
+	rows := [][]string{{"ID", "SUMMARY"}, {"4FzK2mN8qR1t", "One"}, {"4FzK2mN9cD9e", "Another one"}, {"5", "Short"}}
+	const want = "ID        SUMMARY\n4FzK2mN8  One\n4FzK2mN9  Another o…\n5         Short\n"
+	if found := shownTable(t, 20, false, table{rows: rows}); found != want {
+		t.Errorf("it is\n%s\nwant\n%s", found, want)
 	}
 }
 

@@ -208,9 +208,9 @@ func (p *Program) printAll(tasks []listedTask, hosts []map[string]any, mine bool
 		rows := [][]string{{"ID", "HOST", "PROJECT", "STATUS", "NEEDS YOU", "BRANCH", "SUMMARY"}}
 		for _, t := range tasks {
 			rows = append(rows, []string{t.ID, t.host, t.Project, string(t.Status), t.NeedsYou.Reason, t.Branch,
-				oneLine(t.Summary, summaryInAFile)})
+				inOneLine(t.Summary)})
 		}
-		return p.columns(rows)
+		return p.table(table{rows: rows, gives: []int{6, 5, 2}})
 	}
 	return p.tableOfAll(tasks)
 }
@@ -227,13 +227,10 @@ func withHost(t listedTask) json.RawMessage {
 
 func (p *Program) tableOfAll(tasks []listedTask) error {
 	rows := [][]string{{"ID", "HOST", "PROJECT", "STATUS", "AGENT", "BRANCH", "SUMMARY"}}
-	conflicting, most := false, summaryInAFile
-	if width, _ := p.outTerminal(); width > 0 {
-		most = width
-	}
+	conflicting := false
 	for _, t := range tasks {
 		row := []string{t.ID, cmp.Or(t.host, "-"), t.Project, string(t.Status), cmp.Or(t.Known,
-			p.marks(t.task(), t.Session, t.NeedsYou, t.After)), t.Branch, oneLine(t.Summary, most)}
+			p.marks(t.task(), t.Session, t.NeedsYou, t.After)), t.Branch, inOneLine(t.Summary)}
 		if mark := conflictMark(t.overview(), t.ID); mark != "" {
 			row, conflicting = append(row, mark), true
 		}
@@ -242,7 +239,7 @@ func (p *Program) tableOfAll(tasks []listedTask) error {
 	if conflicting {
 		rows[0] = append(rows[0], "CONFLICTS")
 	}
-	return p.table(table{rows: rows, gives: []int{6, 5, 2, 4}, look: func(row, column int) printable.Paint {
+	return p.table(table{rows: rows, gives: []int{6, 5, 2, 7, 4}, look: func(row, column int) printable.Paint {
 		if column != 3 && column != 4 {
 			return printable.Plain
 		}

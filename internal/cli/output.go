@@ -304,7 +304,7 @@ func (p *Program) sayOutcome(out record.Outcome, said string) {
 
 // oneLine makes text fit into one line of a list.
 func oneLine(text string, most int) string {
-	text = printable.Line(strings.Join(strings.Fields(text), " "))
+	text = inOneLine(text)
 	count, last := 0, 0 // the characters so far, and where the last one that fits begins
 	for at := range text {
 		if count++; count == most {
@@ -316,6 +316,9 @@ func oneLine(text string, most int) string {
 	}
 	return text
 }
+
+// inOneLine is a text in one line, whole.
+func inOneLine(text string) string { return printable.Line(strings.Join(strings.Fields(text), " ")) }
 
 // field prints what a task has under a name. Its further lines stand below the first one, so that none of them
 // looks like another name.

@@ -167,9 +167,9 @@ func (p *Program) mine(tasks []task.Task, needs map[string]record.Need) error {
 	rows := [][]string{{"ID", "PROJECT", "STATUS", "NEEDS YOU", "BRANCH", "SUMMARY"}}
 	for _, t := range tasks {
 		rows = append(rows, []string{t.ID, t.Project, string(t.Status), needs[t.ID].Reason, t.Branch,
-			oneLine(t.Summary, 60)})
+			inOneLine(t.Summary)})
 	}
-	err := p.columns(rows)
+	err := p.table(table{rows: rows, gives: []int{5, 4, 1}})
 	p.turns(tasks, needs)
 	return err
 }
@@ -236,13 +236,10 @@ func (p *Program) list(tasks []task.Task, of known) error {
 		return nil
 	}
 	rows := append(make([][]string, 0, len(tasks)+1), []string{"ID", "PROJECT", "STATUS", "AGENT", "BRANCH", "SUMMARY"})
-	conflicting, most := false, summaryInAFile
-	if width, _ := p.outTerminal(); width > 0 {
-		most = width
-	}
+	conflicting := false
 	for _, t := range tasks {
 		row := []string{t.ID, t.Project, string(t.Status),
-			p.marks(t, of.sessions[t.ID], of.needs[t.ID], of.before[t.ID]), t.Branch, oneLine(t.Summary, most)}
+			p.marks(t, of.sessions[t.ID], of.needs[t.ID], of.before[t.ID]), t.Branch, inOneLine(t.Summary)}
 		if mark := conflictMark(of.conflicts[t.Project], t.ID); mark != "" {
 			row, conflicting = append(row, mark), true
 		}
@@ -251,7 +248,7 @@ func (p *Program) list(tasks []task.Task, of known) error {
 	if conflicting {
 		rows[0] = append(rows[0], "CONFLICTS")
 	}
-	err := p.table(table{rows: rows, gives: []int{5, 4, 1, 3}, look: func(row, column int) printable.Paint {
+	err := p.table(table{rows: rows, gives: []int{5, 4, 1, 6, 3}, look: func(row, column int) printable.Paint {
 		if column != 2 && column != 3 {
 			return printable.Plain
 		}
@@ -278,9 +275,6 @@ func (p *Program) turns(tasks []task.Task, needs map[string]record.Need) {
 		p.say("%s", strings.Join(needs[t.ID].Commands, "\n"))
 	}
 }
-
-// summaryInAFile is how many characters of a summary a list has where no terminal says how many fit.
-const summaryInAFile = 60
 
 // lookOf is the colour of a task's status, which the words next to it tell as well.
 func lookOf(t task.Task, session string, need record.Need) printable.Paint {
