@@ -25,7 +25,7 @@ type table struct {
 const (
 	leastColumn = 8 // how narrow a column becomes that gives
 	leastOfAll  = 3 // and how narrow any becomes where that is not enough
-	leastOfID   = 6 // how many letters of an id there are: those that a list does not have are told apart, too
+	leastOfID   = 6 // how many letters of an id there are at least: the list may leave out tasks
 )
 
 // columns prints rows without heads whose cells stand below each other. A cell is one line.
@@ -99,8 +99,8 @@ func (t table) widths() []int {
 	return widths
 }
 
-// fit makes columns narrower until the rows fit: ids to the letters that tell them apart, then the columns that give, in
-// their order, and then whichever is widest.
+// fit makes columns narrower until the rows fit: ids to the letters that tell them apart, then the columns that give,
+// in their order, and then whichever is widest.
 func (t table) fit(width int) {
 	if t.over(width) > 0 {
 		t.shortenIDs()

@@ -30,8 +30,8 @@ func newCrowd() crowded {
 		f.tasks = append(f.tasks, task.Task{ID: id, Project: "garden", Status: "agent-review", Live: true,
 			Branch: fmt.Sprintf("feature/with-a-name-that-is-long-%d", n), Summary: longSummary})
 		if n%3 == 0 {
-			f.conflicts["garden"].Of[id] = []conflict.Conflict{{Branch: "feature/another-long-name", Files: []string{"a"},
-				At: time.Now()}}
+			f.conflicts["garden"].Of[id] = []conflict.Conflict{{Branch: "feature/another-long-name",
+				Files: []string{"a"}, At: time.Now()}}
 		}
 	}
 	return crowded{f}

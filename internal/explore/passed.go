@@ -183,7 +183,7 @@ func (p *passes) heldBack(was place, one step) bool {
 func (p *passes) vouch(was place, now *place, e event, met bool) {
 	accepts := met && p.accepts[e.edge]
 	if now.open = p.unvouched(e); e.carried {
-		now.open = was.open && !(met && p.def.Transitions[e.edge].Accepts())
+		now.open = was.open && (!met || !p.def.Transitions[e.edge].Accepts())
 	}
 	switch {
 	case accepts && e.carried:
