@@ -37,7 +37,9 @@ func newCrowd() crowded {
 	return crowded{f}
 }
 
-func (c crowded) Tasks(context.Context, record.Filter) ([]task.Task, error) { return slices.Clone(c.tasks), nil }
+func (c crowded) Tasks(context.Context, record.Filter) ([]task.Task, error) {
+	return slices.Clone(c.tasks), nil
+}
 
 func (c crowded) Needs(context.Context, []task.Task) (map[string]string, map[string]record.Need, error) {
 	states, needs := map[string]string{}, map[string]record.Need{}
