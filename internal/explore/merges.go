@@ -57,7 +57,7 @@ func (p *passes) mergesUnseen(merge task.Status) []bool {
 		for n := range p.def.Transitions {
 			unseen = unseen || p.def.Transitions[n].To == edge.From && p.offers[n] && !p.shows[n]
 		}
-		out[i] = unseen && edge.To == merge && !p.works(p.place(edge.From))
+		out[i] = (unseen || p.whole) && edge.To == merge && !p.works(p.place(edge.From))
 	}
 	return out
 }

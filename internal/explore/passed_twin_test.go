@@ -635,6 +635,27 @@ func randomWorkflow(r *rand.Rand) string {
 	return text + "prompts: {go: Go.}\n"
 }
 
+// What is not followed, because it can lead to no finding, leads to none.
+func TestWhatNeedsNoLook_makesNoDifference(t *testing.T) {
+	t.Parallel()
+	most, compared := 300, 0
+	if os.Getenv("ORANGE_TEST_LONG") != "" {
+		most = 2000
+	}
+	for seed := uint64(1); compared < most; seed++ {
+		text := randomWorkflow(rand.New(rand.NewPCG(seed, 2)))
+		def, err := workflow.Parse("random.yml", []byte(text), usual(t))
+		if err != nil {
+			continue
+		}
+		compared++
+		if different := explore.Compare(def, explore.Most); different != nil {
+			t.Errorf("seed %d: %q\n%s", seed, different, text)
+			return
+		}
+	}
+}
+
 // The table and the storyteller agree on 500 workflows that no one has thought of.
 func TestTheTable_isWhatWholeHistoriesTell(t *testing.T) {
 	t.Parallel()

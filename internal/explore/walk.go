@@ -52,7 +52,7 @@ type walk struct {
 	classOf  map[class][]outcome
 	splitOf  map[settledState]split
 	joinOf   map[join]int32
-	whole    bool // nothing is taken to follow alike: decide answers for every count
+	whole    bool // nothing is taken to follow alike, or to need no look: decide answers for every count
 	calmOf   map[settledState]int32
 	courseOf map[turn]*course
 
