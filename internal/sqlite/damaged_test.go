@@ -134,3 +134,16 @@ func TestABriefRow_withAnotherSeparatorIsNamedAndNoCrash(t *testing.T) {
 		t.Errorf("a row with one field more: %v", err)
 	}
 }
+
+// Defect: a damaged name left out a value of 0, and the row was read as whole.
+func TestCountersWhoseTextIsNotWhatOrangeWrites_areDamaged(t *testing.T) {
+	t.Parallel()
+	const whole = `[{"name":"sent_back","value":0}]`
+	for text, want := range map[string]bool{whole: true, "null": true, "[]": true,
+		`[{"name":"sent_back","falue":0}]`: false, `[{"name":"sent_back", "value":0}]`: false} {
+		_, err := newReader().count(text)
+		if got := err == nil; got != want || !want && !strings.Contains(err.Error(), "damaged") {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}

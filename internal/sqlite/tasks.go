@@ -106,6 +106,10 @@ func (r *reader) count(text string) (task.Counters, error) {
 	if err := json.Unmarshal([]byte(text), &c); err != nil {
 		return nil, fmt.Errorf("read counters: %w", err)
 	}
+	// A name that is damaged leaves its value out, and that value may be 0: only the text tells.
+	if same, err := json.Marshal(c); err != nil || string(same) != text {
+		return nil, fmt.Errorf("read counters: found %q, expected %q: the row is damaged", text, same)
+	}
 	r.counters[text] = c
 	return c, nil
 }
