@@ -93,9 +93,8 @@ func inStory(t *testing.T, name string) []txtar.File {
 
 // wayAround is one thing that a way goes around, as the check of the file tells of it.
 type wayAround struct {
-	What, Way, By string
-	Steps         []string
-	End           string
+	What, End string
+	Steps     []string
 }
 
 func waysAround(t *testing.T, file workflowFile) []wayAround {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"orange/internal/action"
+	"orange/internal/conflict"
 	"orange/internal/decide"
 	"orange/internal/harness"
 	"orange/internal/history"
@@ -301,6 +302,31 @@ func TestLook_aTaskWithoutItsDocumentNeedsAPerson(t *testing.T) {
 }
 
 // Defect: a task whose worktree and branch another agent had removed was listed as "review passed".
+func TestConflicts_thatCouldNotBeLookedForAreNeverNone(t *testing.T) {
+	t.Parallel()
+	one := task.Task{ID: "1", Project: "garden"}
+	for name, c := range map[string]struct {
+		all   conflict.Overview
+		err   error
+		with  string
+		apart bool
+	}{
+		"none": {all: conflict.Overview{Of: map[string][]conflict.Conflict{"1": {}}}},
+		"a conflict": {all: conflict.Overview{Of: map[string][]conflict.Conflict{"1": {{Branch: "b"}}}},
+			with: "b"},
+		"not compared":    {all: conflict.Overview{Unknown: map[string]string{"1": "too many"}}, apart: true},
+		"another one":     {all: conflict.Overview{Unknown: map[string]string{"2": "too many"}}},
+		"no repository":   {all: conflict.Overview{Unknown: map[string]string{"": "it is gone"}}, apart: true},
+		"cannot be known": {err: errors.New("the record is closed"), apart: true},
+	} {
+		l := Lookout{Conflicts: func(context.Context, string) (conflict.Overview, error) { return c.all, c.err }}
+		with, apart := l.conflicts(t.Context(), map[string]conflict.Overview{}, &one)
+		if strings.Join(with, " ") != c.with || apart != c.apart {
+			t.Errorf("%s: in conflict with %q, not compared: %t", name, with, apart)
+		}
+	}
+}
+
 func TestLook_aTaskWithoutItsWorktreeNeedsAPerson(t *testing.T) {
 	for missing, want := range map[string]string{
 		"its worktree is gone": "its worktree is gone; have it made again, with the newest commit that is known: " +

@@ -125,11 +125,14 @@ func (l Lookout) conflicts(ctx context.Context, known map[string]conflict.Overvi
 	}
 	all, asked := known[t.Project]
 	if !asked {
-		all, _ = l.Conflicts(ctx, t.Project) // the list says what cannot be read
+		var err error
+		if all, err = l.Conflicts(ctx, t.Project); err != nil {
+			all.Unknown = map[string]string{"": err.Error()}
+		}
 		known[t.Project] = all
 	}
 	for _, c := range all.Of[t.ID] {
 		with = append(with, c.Branch)
 	}
-	return with, all.Unknown[t.ID] != ""
+	return with, all.Why(t.ID) != ""
 }

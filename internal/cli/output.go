@@ -2,7 +2,6 @@ package cli
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -179,7 +178,7 @@ func (v taskView) conflicting(all conflict.Overview) taskView {
 	if of, known := all.Of[v.ID]; known {
 		v.Conflicts = &of
 	}
-	v.Unknown = cmp.Or(all.Unknown[v.ID], all.Unknown[""])
+	v.Unknown = all.Why(v.ID)
 	return v
 }
 

@@ -95,6 +95,9 @@ type Overview struct {
 	Unknown map[string]string
 }
 
+// Why says why not all conflicts of a task are known, or some are old; empty where they are known.
+func (o Overview) Why(id string) string { return cmp.Or(o.Unknown[id], o.Unknown[""]) }
+
 // Edition is that of the file that Known is kept in. Another one is unreadable.
 const Edition = 2
 
@@ -150,8 +153,8 @@ func (k *Known) Choose(now Tips, all []BranchTip, only string) Tips {
 	return now
 }
 
-// beyond reports whether two branches are where they were when they were compared, and one of them is not compared now.
-func (now Tips) beyond(f found) bool {
+// keeps reports whether two branches are where they were when they were compared, and one of them is not compared now.
+func (now Tips) keeps(f found) bool {
 	there := func(b BranchTip) bool {
 		return b == now.Default || slices.Contains(now.Branches, b) || slices.Contains(now.Beyond, b)
 	}
@@ -299,7 +302,7 @@ func (k *Known) Answer(p Candidate, files []string, trouble error) {
 func (k *Known) Conclude(now Tips, pairs []Candidate, only string, at time.Time) {
 	at = at.Truncate(time.Second).UTC()
 	k.Found = slices.DeleteFunc(k.Found, func(f found) bool {
-		return (only == "" || f.pair().has(only)) && !now.beyond(f)
+		return (only == "" || f.pair().has(only)) && !now.keeps(f)
 	})
 	if only == "" || k.Left == nil {
 		k.Left = map[string]int{}

@@ -106,7 +106,8 @@ func TestAMergeNamesWhereItGoesAndWhatItMeets(t *testing.T) {
 		"Each: its branch goes into main, which is not pushed.":       {},
 		"its branch goes into main; whether origin gets that, its project asks each time.": {there: true,
 			project: task.Project{Push: "ask"}},
-		"its project merges by pull requests.": {there: true, project: task.Project{Merge: "pr"}},
+		"its project merges by pull requests: its own is merged there.": {there: true,
+			project: task.Project{Merge: "pr"}},
 		"fix/second: its branch goes into main, which is not pushed. It is in conflict with a, b. fix/totals: its " +
 			"branch goes into main, which is not pushed. It was not compared with all other branches.": {there: true,
 			project: task.Project{Push: "never"}, needs: []record.Need{{Conflicts: []string{"a", "b"}}, {Apart: true}}},

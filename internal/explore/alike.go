@@ -32,17 +32,17 @@ func restart(role int) int { return rest + 2*role + 1 }
 // begun is what follows where a person takes the task back to one of the states that can begin again.
 func (w *walk) begun(state int) int { return rest + 2*len(w.roles) + state }
 
-// known is what is known of all configurations with one view.
-type known struct {
+// viewed is what decide answered for all configurations with one view.
+type viewed struct {
 	follows []int32 // from events of each kind: its place in the walk's list; 0 where that was not asked yet
 	touched int32   // the counters after a person has changed the task; -1 where that was not asked yet
 }
 
-// at makes a configuration the one whose events are followed.
-func (w *walk) at(c config) {
+// goTo makes a configuration the one whose events are followed.
+func (w *walk) goTo(c config) {
 	have := w.views[c.view()]
 	if have == nil {
-		have = &known{make([]int32, w.begun(len(w.def.Redo))), -1}
+		have = &viewed{make([]int32, w.begun(len(w.def.Redo))), -1}
 		w.views[c.view()] = have
 	}
 	w.here = have

@@ -57,7 +57,7 @@ func (e event) byPerson() bool {
 func (w *walk) visit(at int32) {
 	c := w.configs[at]
 	t := w.taskOf(c)
-	w.at(c)
+	w.goTo(c)
 	w.redo(at, c, t)
 	if !t.Live {
 		w.settled(at, c)

@@ -46,8 +46,8 @@ type walk struct {
 
 	gives    []bool // states in which the task is given up
 	resets   bool   // a person resets some counter
-	views    map[view]*known
-	here     *known      // that of the configuration whose events are followed
+	views    map[view]*viewed
+	here     *viewed     // that of the configuration whose events are followed
 	outcomes [][]outcome // what follows from events, as views know it
 	classOf  map[class][]outcome
 	splitOf  map[settledState]split
@@ -125,7 +125,7 @@ func newWalk(def *workflow.Definition, most int) *walk {
 		tallyOf: map[string]int32{}, listOf: map[string]int32{},
 		known: map[config]int32{}, taken: make([]bool, len(def.Transitions)),
 		made: make([]bool, len(def.Exit.Rules)), pending: map[int]flaw{},
-		views: map[view]*known{}, classOf: map[class][]outcome{},
+		views: map[view]*viewed{}, classOf: map[class][]outcome{},
 		splitOf: map[settledState]split{}, joinOf: map[join]int32{},
 		courseOf: map[turn]*course{}, calmOf: map[settledState]int32{}, flaws: map[string][]flaw{},
 		leaving: make([][]int, len(def.States)), rules: make([][]int, len(def.States)),

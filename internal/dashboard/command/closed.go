@@ -131,7 +131,7 @@ func (on Target) lands() string {
 	into := "its branch goes into " + project.DefaultBranch
 	switch {
 	case project.Merge == "pr":
-		return "its project merges by pull requests"
+		return "its project merges by pull requests: its own is merged there"
 	case !on.Origin.There, project.Push == "never":
 		return into + ", which is not pushed"
 	case project.Push == "ask":

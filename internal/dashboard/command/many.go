@@ -80,24 +80,19 @@ func (d deed) about(open []Target, left []string) string {
 	return text
 }
 
-// ofEach is what is said of each task: once for all of which the same is said.
+// ofEach is what is said of each task: once for those in a row of which the same is said.
 func (d deed) ofEach(open []Target) string {
-	text := ""
-	for i, on := range open {
-		if i > 0 && d.of(on) == d.of(open[i-1]) {
-			continue
+	text, all := "", len(open)
+	for len(open) > 0 {
+		said := d.of(open[0])
+		var names []string
+		for len(open) > 0 && d.of(open[0]) == said {
+			names, open = append(names, tasks.Name(open[0].Task)), open[1:]
 		}
-		names := []string{}
-		for _, other := range open[i:] {
-			if d.of(other) != d.of(on) {
-				break
-			}
-			names = append(names, tasks.Name(other.Task))
-		}
-		if len(names) == len(open) {
+		if len(names) == all {
 			names = []string{"Each"}
 		}
-		text += " " + strings.Join(names, ", ") + ": " + d.of(on)
+		text += " " + strings.Join(names, ", ") + ": " + said
 	}
 	return text
 }
