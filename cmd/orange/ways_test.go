@@ -296,7 +296,6 @@ func (w *walker) step(text string) (refused string) {
 		refused = w.ask("", "task", "respawn", w.id)
 	case match(isOver, text, &found):
 		to = found[1]
-		w.await("the time to be over", func() bool { return w.at.Task.Status == to || w.at.Task.Attention != "" })
 	case match(isPulled, text, &found):
 		to = found[1]
 		w.must("orange", "task", "create-pr", w.id)
@@ -316,8 +315,7 @@ func (w *walker) step(text string) (refused string) {
 		return refused
 	}
 	w.await("what follows from: "+text, func() bool {
-		held := w.at.Task.Attention != "" && !strings.HasPrefix(text, "A ")
-		return (to == "" || w.at.Task.Status == to || held) && (len(w.at.OwedHooks) > 0) == w.owes &&
+		return (to == "" || w.at.Task.Status == to) && (len(w.at.OwedHooks) > 0) == w.owes &&
 			(started == nil || len(w.seats(started[1])) > seats)
 	})
 	return ""
