@@ -3,11 +3,13 @@ package engine_test
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"reflect"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -308,10 +310,36 @@ func (w *world) damage(c column, dice *rand.Rand) (what string, done bool) {
 	now := flip(was, dice)
 	where := strings.Join(c.all, " IS ? AND ") + " IS ?"
 	n, err := w.run("UPDATE "+c.table+" SET "+c.name+" = ? WHERE "+where, append([]any{now}, row...)...)
-	same := c.table == "tasks" && strings.EqualFold(fmt.Sprint(was), fmt.Sprint(now)) &&
-		strings.HasPrefix(strings.TrimPrefix(fmt.Sprint(was), "["), "{")
-	return fmt.Sprintf("%s.%s was %q and is %q", c.table, c.name, fmt.Sprint(was), fmt.Sprint(now)),
-		err == nil && n == 1 && !same
+	before, after := fmt.Sprint(was), fmt.Sprint(now)
+	return fmt.Sprintf("%s.%s was %q and is %q", c.table, c.name, before, after),
+		err == nil && n == 1 && !readsTheSame(before, after)
+}
+
+// readsTheSame reports whether two texts are JSON that differs in the capitals of its keys alone: a field is found by
+// its name in any case.
+func readsTheSame(before, after string) bool {
+	var a, b any
+	return strings.EqualFold(before, after) && json.Unmarshal([]byte(before), &a) == nil &&
+		json.Unmarshal([]byte(after), &b) == nil && reflect.DeepEqual(smallKeys(a), smallKeys(b))
+}
+
+// smallKeys is a value of JSON with its keys in small letters.
+func smallKeys(value any) any {
+	switch value := value.(type) {
+	case map[string]any:
+		out := map[string]any{}
+		for key, v := range value {
+			out[strings.ToLower(key)] = smallKeys(v)
+		}
+		return out
+	case []any:
+		out := make([]any, len(value))
+		for i, v := range value {
+			out[i] = smallKeys(v)
+		}
+		return out
+	}
+	return value
 }
 
 // rounds is how often something is done in a test of this length.
