@@ -155,6 +155,7 @@ func places() []place {
 		{"role", head + none + "roles: {boss: " + bad + "}\n"},
 		{"state", "name: x\nversion: 1\nstates: {a: " + bad + "}\n" + none},
 		{"timeout", "name: x\nversion: 1\nstates: {a: {timeout: " + bad + "}}\n" + none},
+		{"refused_after", "name: x\nversion: 1\nstates: {a: {refused_after: " + bad + "}}\n" + none},
 		{"send_back", "name: x\nversion: 1\nstates: {a: {send_back: [" + bad + "]}}\n" + none},
 		{"plan_file", head + none + "plan_file: " + bad + "\n"},
 		{"moves", head + none + "moves: " + bad + "\n"},

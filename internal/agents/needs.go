@@ -102,7 +102,7 @@ func (l Lookout) word(ctx context.Context, tasks []task.Task, found map[string]L
 				clues.Document = l.document(t)
 			}
 		}
-		one.Need.Reason = inbox.Words(def, *t, one.Need, clues, now)
+		one.Need = inbox.InWords(def, *t, one.Need, clues, now)
 		found[t.ID] = one
 	}
 }

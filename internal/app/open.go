@@ -169,7 +169,7 @@ func (a *app) connect() error {
 		Rules: a.home, Workspaces: a.pool, Merger: engine.GuardedMerger{Merger: a.pool, Guard: guard},
 		Forge: pool.Requests{Pool: a.pool}, Runner: runner{a}, Environments: a.environments, Terminal: a.agents,
 		Witness: a.agents, Now: time.Now, Random: rand.Reader, Log: log, Patience: patience, Needs: a.lookout.Need,
-		SharedNews: a.pool.SharedNews, Ready: a.pool.Ready,
+		SharedNews: a.pool.SharedNews, Ready: a.pool.Ready, HoldBack: proc.Pause,
 	}
 	a.engine.Facts = a.looker(checkPatience)
 	a.executor = &hook.Executor{

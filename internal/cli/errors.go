@@ -107,6 +107,9 @@ func (p *Program) report(err error) int {
 	if refused, ok := errors.AsType[*rejection.Rejection](err); ok {
 		answer["error"], answer["open"] = refused.Message, orEmpty(refused.Open)
 		answer["details"] = orEmpty(refused.Details)
+		if refused.Repeated != "" {
+			answer["repeated"] = refused.Repeated
+		}
 	} else if invalid {
 		answer["details"] = problems
 	}

@@ -123,7 +123,7 @@ func (p *Program) moves(ctx context.Context, h *Services, id string) error {
 	}
 	p.say("%s is %s  %s", id, e.Task.Status, e.About)
 	if e.Need.Reason != "" {
-		p.say("needs you: %s", e.Need.Reason)
+		p.need(e.Need)
 	}
 	if len(all) == 0 {
 		p.say("no move leads out of here")

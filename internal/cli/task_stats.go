@@ -25,8 +25,8 @@ of every project where you are in none or with --all.
 
 A task ended well when it is over and was not given up. Its first attempt was enough when it ended
 well without a failure, a second review or an escalation. Medians are over the time that each task
-spent in a state in all its visits; tasks that are there now do not count. Refusals are in the log
-and not in histories, so they are not counted here.`,
+spent in a state in all its visits; tasks that are there now do not count. Refusals of agents count
+where there were so many in one stay that Orange asked a person to look.`,
 		Example: "  orange task stats 4Fz\n  orange task stats --all --json",
 		RunE: p.run(func(ctx context.Context, h *Services, args []string) error {
 			if len(args) == 1 {
@@ -88,7 +88,7 @@ func (p *Program) sayOne(s stats.Stats) error {
 			"task": s.Task, "status": s.Status, "time_in_state": seconds(s.InState),
 			"total_time": seconds(s.Total), "time_by_state": spans,
 			"rounds": s.Rounds, "failures": named(s.Failures), "crashes": s.Crashes, "spawns": s.Spawns,
-			"timeouts":      s.Late,
+			"timeouts": s.Late, "refusals": s.Refusals,
 			"first_attempt": s.FirstAttempt(), "ended_well": s.Well, "escalated": s.Escalated,
 			"reached_human": s.ReachedHuman,
 		}})
@@ -100,7 +100,8 @@ func (p *Program) sayOne(s stats.Stats) error {
 	}
 	return p.columns(append(rows, []string{"  rounds", strconv.Itoa(s.Rounds)}, []string{
 		"  failures", byName(s.Failures)}, []string{"  crashes", strconv.Itoa(s.Crashes)},
-		[]string{"  agents started", strconv.Itoa(s.Spawns)}, []string{"  timeouts told", strconv.Itoa(s.Late)}))
+		[]string{"  agents started", strconv.Itoa(s.Spawns)}, []string{"  timeouts told", strconv.Itoa(s.Late)},
+		[]string{"  refusals", strconv.Itoa(s.Refusals)}))
 }
 
 // typicalView is how long tasks spend in a state as JSON has it, in seconds.
@@ -136,6 +137,7 @@ func (p *Program) sayAll(s stats.Summary) error {
 			"ended_well": s.EndedWell, "first_attempt": s.FirstAttempt, "escalated": s.Escalated,
 			"reached_human": s.ReachedHuman,
 			"failures":      named(s.Failures), "crashes": s.Crashes, "spawns": s.Spawns, "timeouts": s.Late,
+			"refusals": s.Refusals,
 		}})
 	}
 	err := p.columns([][]string{
@@ -146,6 +148,7 @@ func (p *Program) sayAll(s stats.Summary) error {
 		{"reached a person", inPercent(s.ReachedHuman), "of those that were begun, by escalation"},
 		{"failures", byName(s.Failures), ""}, {"crashes", strconv.Itoa(s.Crashes), ""},
 		{"agents started", strconv.Itoa(s.Spawns), ""}, {"timeouts told", strconv.Itoa(s.Late), ""},
+		{"refusals", strconv.Itoa(s.Refusals), "of agents that were refused too often"},
 	})
 	if err != nil || len(s.Spans) == 0 {
 		return err

@@ -75,12 +75,7 @@ func (p *Program) waited(w record.Waited) error {
 		p.say("  task %s: %s", b.ID, cmp.Or(b.Found, "it is "+strconv.Quote(string(b.Status))))
 	}
 	if w.Need.Kind != "" {
-		found := w.Need.Found
-		if w.Need.Kind == record.NeedsPerson { // that its status waits for one says less than why
-			found = cmp.Or(w.Need.Reason, found)
-		}
-		p.say("needs you: %s", found)
-		p.commands(w.Need)
+		p.need(w.Need)
 	}
 	if !w.Task.StalledAt.IsZero() {
 		p.say("its agent lives and has done nothing since %s", p.clock(w.Task.StalledAt, time.DateTime))
@@ -88,7 +83,7 @@ func (p *Program) waited(w record.Waited) error {
 	if w.Notice != "" {
 		p.say("%s", w.Notice)
 	}
-	if w.Task.Attention != "" {
+	if w.Task.Attention != "" && w.Need.Kind == "" {
 		p.say("attention: %s", w.Task.Attention)
 	}
 	if len(w.Open) > 0 {
@@ -97,8 +92,12 @@ func (p *Program) waited(w record.Waited) error {
 	return nil
 }
 
-// commands are those that people use where a task needs them.
-func (p *Program) commands(need record.Need) {
+// need says why a person should look after a task, all of it, and the commands that people use there.
+func (p *Program) need(need record.Need) {
+	p.say("needs you: %s", cmp.Or(need.Reason, need.Found))
+	for line := range strings.Lines(need.Text) {
+		p.say("  %s", strings.TrimRight(line, "\r\n"))
+	}
 	for _, line := range need.Commands {
 		p.say("  %s", line)
 	}

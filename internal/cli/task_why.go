@@ -94,8 +94,7 @@ task has "conflicts": [{"branch", "task", "files", "at"}]; "task" is empty for t
 func (p *Program) why(e decide.Explanation, as string, conflicts []string) {
 	p.say("%s is %s  %s", e.Task.ID, e.Task.Status, e.About)
 	if e.Need.Reason != "" {
-		p.say("needs you: %s", e.Need.Reason)
-		p.commands(e.Need)
+		p.need(e.Need)
 	}
 	if up := e.Task.Subject.UnreviewedText(); up != "" && !strings.Contains(e.Need.Reason, up) {
 		p.say("its work was %s", up)

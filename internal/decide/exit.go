@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
 
 	"orange/internal/action"
 	"orange/internal/history"
@@ -25,7 +24,7 @@ func Exit(def *workflow.Definition, t task.Task, ev Evidence, death task.Death, 
 	x := exit{def: def, task: t, ev: ev, death: death, now: now}
 	c := x.judge()
 	if strings.Contains(c.Task.Attention, c.Events[0].Reason) { // else it tells of something else
-		c.Task.Attention += lastSaid(death.LastWords)
+		c.Task.Attention += death.Said()
 	}
 	return c
 }
@@ -368,29 +367,6 @@ func NeedsWords(c record.Change) bool {
 		}
 	}
 	return true
-}
-
-// isFrame reports whether a character is a blank, or one with which full-screen programs draw frames.
-func isFrame(r rune) bool { return unicode.IsSpace(r) || r >= '\u2500' && r <= '\u259f' }
-
-const longestSaid = 200 // characters of an agent's last words in a mark
-
-// lastSaid tells an agent's last words in one line, with a slash where a line ended; it is empty if there are none.
-func lastSaid(words string) string {
-	var lines []string
-	for line := range strings.Lines(strings.ToValidUTF8(words, "\uFFFD")) {
-		if fields := strings.FieldsFunc(line, isFrame); len(fields) > 0 {
-			lines = append(lines, strings.Join(fields, " "))
-		}
-	}
-	said := []rune(strings.Join(lines, " / "))
-	if len(said) == 0 {
-		return ""
-	}
-	if len(said) > longestSaid {
-		said = append([]rune("…"), said[len(said)-longestSaid:]...)
-	}
-	return "; its last words: " + string(said)
 }
 
 // RespawnDue returns when the monitor starts the dead agent of the present status again, if the workflow wants that, or

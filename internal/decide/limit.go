@@ -13,11 +13,12 @@ import (
 	"orange/internal/workflow"
 )
 
-// Keys in the data of an end at a limit: the line of the agent's last words that tells of it, and the digest of the
-// work that the agent left.
+// Keys in the data of an end at a limit: the line of the agent's last words that tells of it, the digest of the work
+// that the agent left, and whose limit it is.
 const (
-	dataLimit = "limit"
-	dataWork  = "work"
+	dataLimit    = "limit"
+	dataWork     = "work"
+	dataProvider = "provider"
 )
 
 // AtLimit completes what was seen of the limit of an agent's provider: which work the agent left, and whether any of
@@ -59,7 +60,7 @@ func (x *exit) park() record.Change {
 	t.Counters = t.Counters.With(record.LimitCount, times)
 	t.UpdatedAt, t.StalledAt = x.now, time.Time{}
 	reason := fmt.Sprintf("%s ended at a limit of %s: %s", x.death.Name(), limit.Provider, limit.Line)
-	t.Attention = record.LimitMark(x.death.Role, limit.Provider, until)
+	t.MarkLimit(x.death.Role, task.Limit{Provider: limit.Provider, Until: until})
 	event := x.event(history.AgentLimited, reason)
 	event.Counters = t.Counters
 	maps.Copy(event.Data, limitData(limit, until))
@@ -68,7 +69,7 @@ func (x *exit) park() record.Change {
 
 func limitData(limit task.Limit, until time.Time) map[string]string {
 	return map[string]string{
-		dataLimit: limit.Line, history.DataUntil: task.FormatTime(until), history.DataProvider: limit.Provider,
+		dataLimit: limit.Line, history.DataUntil: task.FormatTime(until), dataProvider: limit.Provider,
 		dataWork: limit.Work,
 	}
 }
@@ -141,7 +142,7 @@ const longestHold = time.Hour
 // agent's task from the event on that queued the start: a person who asks for this very start again is not held up.
 func Held(provider string, limited, own []history.Event, now time.Time) (until time.Time, held bool) {
 	end, until := history.LimitEnd(limited)
-	if end == nil || end.Data[history.DataProvider] != provider || now.Before(end.Time) || !until.After(now) ||
+	if end == nil || end.Data[dataProvider] != provider || now.Before(end.Time) || !until.After(now) ||
 		!end.Time.Add(longestHold).After(now) {
 		return until, false
 	}

@@ -27,7 +27,7 @@ func TestAnAgentThatEndsAtALimitIsNoCrashAndIsStartedAgainWhenThatIsOver(t *test
 	if got := shape(c); got != "agent.limited | working crashes=0 | " {
 		t.Fatalf("it leads to %s", got)
 	}
-	if at, is := record.LimitOf(c.Task.Attention); !is || !at.Equal(until) || c.DeadHook != 4 ||
+	if at, is := c.Task.LimitedUntil(); !is || !at.Equal(until) || c.DeadHook != 4 ||
 		c.Task.Counters.Get(record.LimitCount) != 1 {
 		t.Errorf("it is %+v", c.Task)
 	}
@@ -35,7 +35,7 @@ func TestAnAgentThatEndsAtALimitIsNoCrashAndIsStartedAgainWhenThatIsOver(t *test
 		t.Errorf("the mark tells what the event has: %q", c.Task.Attention)
 	}
 	data := c.Events[0].Data
-	if data["limit"] != "usage limit reached" || data[history.DataProvider] != "anthropic" ||
+	if data["limit"] != "usage limit reached" || data["provider"] != "anthropic" ||
 		data["work"] != "w1" || data[task.DataLastWords] != "out of paper" {
 		t.Errorf("the event has %v", data)
 	}
@@ -283,7 +283,7 @@ func TestHeld_whileAnotherTaskWaitsForALimitOfTheSameProvider(t *testing.T) {
 	t.Parallel()
 	until := noon.Add(5 * time.Hour)
 	end := history.Event{Type: history.AgentLimited, Time: noon, Data: map[string]string{
-		history.DataProvider: "anthropic", history.DataUntil: task.FormatTime(until)}}
+		"provider": "anthropic", history.DataUntil: task.FormatTime(until)}}
 	by := func(kind, actor string) history.Event { return history.Event{Type: kind, Actor: actor} }
 	human, engine := task.RoleHuman, task.ActorEngine
 	for _, tt := range []struct {
@@ -317,7 +317,7 @@ func TestHeld_whileAnotherTaskWaitsForALimitOfTheSameProvider(t *testing.T) {
 		}
 	}
 	short := end
-	short.Data = map[string]string{history.DataProvider: "anthropic",
+	short.Data = map[string]string{"provider": "anthropic",
 		history.DataUntil: task.FormatTime(noon.Add(time.Minute))}
 	if _, held := decide.Held("anthropic", []history.Event{short}, nil, noon.Add(2*time.Minute)); held {
 		t.Error("a limit that is over within the hour holds up")

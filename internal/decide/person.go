@@ -20,6 +20,9 @@ func Note(def *workflow.Definition, before, after task.Task, actor task.Actor, e
 	} else {
 		after, event = signed(def, after, actor, event)
 	}
+	if event.Type == history.PersonSaid && before.RefusedOften() { // an answer to them
+		after.Attention = ""
+	}
 	return record.Change{Task: after, Expect: before.Version, Events: []history.Event{event}}
 }
 
@@ -56,14 +59,14 @@ func resetBy(def *workflow.Definition, c task.Counters, actor task.Actor) task.C
 }
 
 // MaySee refuses to take the mark of a task away because someone has looked after it: a person does that, once the task
-// is over. The mark of a live one goes with its next move.
+// is over. The mark of a live one goes with its next move, but for one that tells of refusals: they count from then on.
 func MaySee(t task.Task, actor task.Actor) error {
 	no := &rejection.Rejection{Code: rejection.ActorDenied, Task: t.ID,
 		Message: fmt.Sprintf("cannot take the mark of task %s away", t.ID)}
 	switch {
 	case !isPerson(actor):
 		no.Details = []rejection.Detail{{Condition: "who has looked", Found: asker(actor), Want: "ask a person to"}}
-	case t.Live:
+	case t.Live && !t.RefusedOften():
 		no.Details = []rejection.Detail{{Condition: "a task that is over",
 			Found: fmt.Sprintf("one that is %q", t.Status),
 			Want:  "do what the mark says; the next move takes it away"}}

@@ -140,16 +140,22 @@ func lateText(t task.Task, level int, in, after time.Duration) string {
 }
 
 // Escalation is the move that the workflow wants of a task that reaches its last level of lateness with this change
-// of Timer's.
+// of Timer's, or whose agent was refused too often with one of RefusedOften.
 func Escalation(def *workflow.Definition, c record.Change) (to task.Status, wanted bool) {
-	if len(c.Events) == 0 || c.Events[len(c.Events)-1].Type != history.TimeoutEscalated {
+	if len(c.Events) == 0 {
 		return "", false
 	}
 	state, _ := def.State(c.Task.Status)
-	return state.Timeout.Then, state.Timeout.Then != ""
+	switch c.Events[len(c.Events)-1].Type {
+	case history.TimeoutEscalated:
+		to = state.Timeout.Then
+	case history.AgentRefused:
+		to = state.Refused.Then
+	}
+	return to, to != ""
 }
 
-// Escalate adds the move of Escalation to Timer's change of the task t, under the same conditions as any other
+// Escalate adds the move of Escalation to the change of the task t, under the same conditions as any other
 // request. If those refuse it, the task is moved by force to where a person decides, unless that led past something
 // which has to be passed. Else it stays, with a mark for a person, and Orange does not try again.
 func Escalate(def *workflow.Definition, c record.Change, t task.Task, ev Evidence, now time.Time) record.Change {
@@ -166,6 +172,9 @@ func Escalate(def *workflow.Definition, c record.Change, t task.Task, ev Evidenc
 	moved := decision.Change
 	switch {
 	case err == nil && decision.Moved:
+		if c.Events[0].Type == history.AgentRefused { // a person who finds the task there has to know
+			moved.Task.Attention = why
+		}
 	case mayForce(def, t, to):
 		moved = byForce(def, t, to, ev, map[string]string{passed.DataForced: refusal(err)}, now)
 		moved.Events[0].Reason = why
@@ -179,7 +188,7 @@ func Escalate(def *workflow.Definition, c record.Change, t task.Task, ev Evidenc
 	return moved
 }
 
-// unescalated is Timer's change of a task that could not be moved, with the reason in its last event and in its mark.
+// unescalated is the change of a task that could not be moved, with the reason in its last event and in its mark.
 func unescalated(def *workflow.Definition, c record.Change, why string) record.Change {
 	to, _ := Escalation(def, c)
 	c.Events = append([]history.Event(nil), c.Events...)
@@ -190,25 +199,6 @@ func unescalated(def *workflow.Definition, c record.Change, why string) record.C
 	last.Reason += fmt.Sprintf("; it could not be moved to %q: %s", to, why)
 	c.Task.Attention = cmp.Or(c.Task.Attention, last.Reason) // what needs a person already goes before it
 	return c
-}
-
-// LateNotice is the notice to people about a change of Timer's. It names the highest level only; empty if there is
-// nothing to report.
-func LateNotice(c record.Change) string {
-	text, move := "", ""
-	for i := range c.Events {
-		e := &c.Events[i]
-		switch {
-		case e.IsMove():
-			move = fmt.Sprintf("; it was moved to %q", e.To)
-		case e.Data[history.DataLevel] != "":
-			text = e.Reason
-		}
-	}
-	if text == "" || move != "" {
-		return text + move
-	}
-	return text + fmt.Sprintf("; look at it with %q", "orange task show "+c.Task.ID)
 }
 
 // TimingOf is how long a task has been in its status and in all, and how late it is.

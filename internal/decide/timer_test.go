@@ -98,11 +98,11 @@ func TestTimer_saysWhatPeopleNeed(t *testing.T) {
 		last.Workflow != "d" {
 		t.Errorf("the event is %+v", last)
 	}
-	if got, want := decide.LateNotice(c),
+	if got, want := c.LateNotice(),
 		`its time is over: it has been "dig" for 1m41s and should have been no longer than 1m40s; look at it with "orange task show t1"`; got != want {
 		t.Errorf("people are told\n%s\nwant\n%s", got, want)
 	}
-	if text := decide.LateNotice(record.Change{}); text != "" {
+	if text := (record.Change{}).LateNotice(); text != "" {
 		t.Errorf("nothing is told as %q", text)
 	}
 }
@@ -149,7 +149,7 @@ func TestEscalate_movesThroughTheDoorOfEveryRequest(t *testing.T) {
 		!strings.Contains(move.Reason, "long over") {
 		t.Errorf("the move is %+v", move)
 	}
-	if text := decide.LateNotice(c); !strings.HasSuffix(text, `; it was moved to "help"`) {
+	if text := c.LateNotice(); !strings.HasSuffix(text, `; it was moved to "help"`) {
 		t.Errorf("people are told %q", text)
 	}
 }
@@ -198,7 +198,7 @@ func TestEscalate_isByForceWhereAPersonDecides(t *testing.T) {
 		if kinds(c) != "timeout.escalated" || c.Task.Status != "dig" || c.Task.Overdue != 150 || c.Entered ||
 			len(c.Hooks) > 0 || !strings.Contains(c.Task.Attention, tt.why) ||
 			!strings.Contains(last.Data[history.DataRefused], tt.why) ||
-			!strings.Contains(decide.LateNotice(c), "it could not be moved to") {
+			!strings.Contains(c.LateNotice(), "it could not be moved to") {
 			t.Errorf("%s: %+v", what, c)
 		}
 	}

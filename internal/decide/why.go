@@ -189,13 +189,13 @@ func Awaits(def *workflow.Definition, s record.Snapshot, lives string, events []
 	for i := range state.SendBack {
 		list = append(list, sendsBack(def, t, &state.SendBack[i]))
 	}
-	if _, limited := record.LimitOf(t.Attention); limited {
+	if _, limited := t.LimitedUntil(); limited {
 		list = append(list, rejection.Detail{Condition: "the end of a limit", Found: t.Attention,
 			Want: "wait, or start it now: orange task respawn " + t.ID})
 	} else if t.Attention != "" {
 		mark := t.Attention
 		if lives == record.AgentDead { // the agent's last words are above
-			mark = strings.Replace(mark, lastSaid(history.LastWords(events)), "", 1)
+			mark, _ = t.MarkParts()
 		}
 		list = append(list, rejection.Detail{Condition: "a person's attention", Found: mark,
 			Want: "put that right; the next move removes the mark"})
@@ -251,7 +251,8 @@ func agent(def *workflow.Definition, t task.Task, state workflow.State, lives st
 	case alive:
 		d.Found, d.Want = record.AtWork, "let it work, or look: orange task attach "+t.ID
 	default:
-		d.Found, d.Want = "it is dead"+lastSaid(history.LastWords(events)), "start it again: orange task respawn "+t.ID
+		d.Found = "it is dead" + task.Death{LastWords: history.LastWords(events)}.Said()
+		d.Want = "start it again: orange task respawn " + t.ID
 		if _, starts := def.StartIn(state); !starts {
 			d.Want = "choose one of the moves that are open: this status has no agent to start again"
 		}

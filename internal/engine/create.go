@@ -192,7 +192,7 @@ func (e *Engine) poolFull(ctx context.Context, p task.Project, status task.Statu
 	if err != nil {
 		return err
 	}
-	return task.Notef(task.ErrPoolFull, "cannot create a task in %q: %s", status, record.DescribeHolders(p, holders))
+	return task.Notef(task.ErrPoolFull, "cannot create a task in %q: %s", status, takenBy(p, holders))
 }
 
 // Update changes what people and agents may change of a task without moving it.

@@ -153,6 +153,7 @@ func inhabited(t *testing.T) *world {
 	w.die(w.death(id, task.RoleReviewer))
 	w.create("third", true) // it is queued
 	must(t, w.store.Wait(t.Context(), id, task.RoleWorker, task.Process{PID: 7, Began: "then"}))
+	must(t, w.store.NoteRefusals(t.Context(), id, record.Refusals{Status: "working", Count: 3, Reason: "no plan"}))
 	ids, err := w.store.IDs(t.Context(), "")
 	must(t, err)
 	for _, id := range ids {
@@ -212,6 +213,7 @@ func unnoticed() map[string]string {
 	const alone, form = "only this row says it", "any value of its form is one that it may have"
 	return map[string]string{
 		"changes.number":    "only the order of a task's own changes is known, not that of two tasks",
+		"refusals.line":     alone,
 		"renderings.value":  "of most fields only this row says what TASK.md showed once",
 		"hooks.id":          "only the order of a task's own hooks is known",
 		"hooks.attempts":    alone,
@@ -269,8 +271,8 @@ func (w *world) columns(t *testing.T) (out []column) {
 	t.Helper()
 	db := w.database()
 	defer db.Close()
-	tables := strings.Split("changes entries events hooks leases notices renderings seats spent starts tasks waiters "+
-		"workflows", " ")
+	tables := strings.Split("changes entries events hooks leases notices refusals renderings seats spent starts tasks "+
+		"waiters workflows", " ")
 	var there int
 	must(t, db.QueryRow("SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%'").
 		Scan(&there))

@@ -25,6 +25,9 @@ type Store interface {
 	Commit(ctx context.Context, c record.Change) (task.Task, error)
 	Hooks(ctx context.Context, id string, event int) ([]task.OwedHook, error)
 	BeginHook(ctx context.Context, hook int64, now time.Time) error
+	// Refusals are those of a task's agents in its present stay; NoteRefusals keeps others in their place.
+	Refusals(ctx context.Context, id string) (record.Refusals, error)
+	NoteRefusals(ctx context.Context, id string, r record.Refusals) error
 	Delete(ctx context.Context, id string) error
 }
 
@@ -214,6 +217,9 @@ type Engine struct {
 	SharedNews func(ctx context.Context, t task.Task) ([]string, error)
 	// Needs says why a person should look after a task now, as far as its agents' terminals say; nil if no one knows.
 	Needs func(ctx context.Context, t task.Task) (record.Need, error)
+
+	// HoldBack keeps the caller waiting for so long, or until the context ends; nil where no one has to wait.
+	HoldBack func(ctx context.Context, wait time.Duration)
 
 	// passes on to the caller of this process what a person should know; nil if there is no such caller
 	Warn func(text string)

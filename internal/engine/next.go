@@ -52,7 +52,7 @@ func (e *Engine) next(ctx context.Context, id string, actor task.Actor, override
 	}
 	req := task.Request{Task: id, To: to, Actor: actor, Reason: why, Override: override}
 	if err != nil {
-		e.logRefusal(req, err)
+		err = e.refused(ctx, req, s, err)
 		e.restoreFiles(ctx, id)
 		return record.Outcome{}, err
 	}
@@ -191,7 +191,7 @@ func (e *Engine) noRoom(ctx context.Context, t task.Task) error {
 		return err
 	}
 	return task.Notef(task.ErrPoolFull, "cannot give task %s a workspace: %s", t.ID,
-		record.DescribeHolders(project, holders))
+		takenBy(project, holders))
 }
 
 // presentFor is the present workflow of a name, for a task that there is already.
@@ -214,4 +214,17 @@ func (e *Engine) present(ctx context.Context, name string, of task.Project) (*wo
 		e.warn("", text)
 	}
 	return def, err
+}
+
+// takenBy says that a project's workspaces are all taken, and by whom.
+func takenBy(p task.Project, holders []record.Holder) string {
+	text := fmt.Sprintf("all %d workspaces of %q are taken", p.PoolSize, p.Name)
+	for i, h := range holders {
+		sep := ", "
+		if i == 0 {
+			sep = ": "
+		}
+		text += fmt.Sprintf("%s%s (%s, %s)", sep, h.Task, h.Branch, h.Status)
+	}
+	return text
 }

@@ -12,7 +12,6 @@ import (
 	"orange/internal/decide"
 	"orange/internal/history"
 	"orange/internal/record"
-	"orange/internal/rejection"
 	"orange/internal/replay"
 	"orange/internal/task"
 	"orange/internal/workflow"
@@ -51,6 +50,7 @@ type request struct {
 	known  *known                                 // nil, or what an earlier look has found
 	waited bool                                   // for the pending hooks of earlier moves
 	absent bool                                   // the actor asked some time ago: this process is not theirs
+	last   record.Snapshot                        // the task as the last attempt found it
 	event  int                                    // whose hooks are pending
 }
 
@@ -118,7 +118,7 @@ func (e *Engine) request(ctx context.Context, r *request) (record.Outcome, error
 			r.waited = true
 			continue
 		}
-		e.logRefusal(r.Request, err)
+		err = e.refused(ctx, r.Request, r.last, err)
 		if !out.Moved {
 			e.restoreFiles(ctx, r.Task)
 		}
@@ -140,6 +140,7 @@ func (e *Engine) restoreFiles(ctx context.Context, id string) {
 
 func (e *Engine) attempt(ctx context.Context, r *request) (record.Outcome, error) {
 	s, decision, evidence, err := e.judge(ctx, r)
+	r.last = s
 	if errors.Is(err, errDone) {
 		return record.Outcome{Task: s.Task}, err
 	}
@@ -366,14 +367,6 @@ func (e *Engine) subject(ctx context.Context, s record.Snapshot, tree bool) task
 		return task.Subject{Trouble: "its workspace is being made ready"}
 	}
 	return e.Workspaces.Subject(ctx, s.Task, tree)
-}
-
-func (e *Engine) logRefusal(req task.Request, err error) {
-	if refused, ok := errors.AsType[*rejection.Rejection](err); ok {
-		e.Log.Info("refused", "component", "engine", "task", req.Task, "from", string(refused.From), "to",
-			string(req.To),
-			"actor", req.Actor.Name(), "as", req.Actor.As, "code", refused.Code)
-	}
 }
 
 // queue marks a task that waits for a workspace, and names the tasks that have them.

@@ -49,22 +49,14 @@ func (e *Engine) timeouts(ctx context.Context, id string) (next time.Time, told 
 	if err != nil {
 		return next, "", err
 	}
-	c, due := decide.Timer(def, own, s.Task, e.Now())
-	t := s.Task
-	if due {
-		if to, wanted := decide.Escalation(def, c); wanted {
-			t, c, err = e.escalate(ctx, id, to, own, size)
-		} else if c, err = late(own, s.Task).Keep(def, s, decide.Evidence{}, c); err == nil {
-			t, err = e.Store.Commit(ctx, c)
-		}
-		if errors.Is(err, errNotNow) {
-			return e.Now().Add(evidencePause), "", nil
-		}
-		if err != nil {
-			return next, "", err
-		}
-		// it is committed: people get the notice even if what follows fails
-		told, err = decide.LateNotice(c), e.reportLate(ctx, t, c)
+	t, c, due, err := e.enough(ctx, def, s, size, late(own))
+	switch {
+	case errors.Is(err, errNotNow):
+		return e.Now().Add(evidencePause), "", nil
+	case err != nil:
+		return next, "", err
+	case due: // it is committed: people get the notice even if what follows fails
+		told, err = c.LateNotice(), e.reportEnough(ctx, t, c)
 	}
 	next, _ = decide.NextDeadline(def, own, t, e.Now())
 	return next, told, err
@@ -83,11 +75,32 @@ func (e *Engine) projectSettings(project string) (task.Timeouts, int, error) {
 	return own, p.PoolSize, err
 }
 
-// escalate commits the last level of lateness with the move that the workflow wants then, or with the reason why that
-// move was refused. It first waits for owed hooks, as before any other move. While evidence is being gathered it
-// returns errNotNow.
-func (e *Engine) escalate(ctx context.Context, id string, to task.Status, own task.Timeouts,
-	size int) (task.Task, record.Change, error) {
+// limits are what a task has had enough of, such as its time: what follows, and from which inputs.
+type limits struct {
+	judge  func(def *workflow.Definition, t task.Task, now time.Time) (c record.Change, due bool)
+	inputs func(t task.Task) replay.Inputs
+	name   string // for people
+}
+
+// enough commits what follows where a task has had enough of something: an event, and perhaps a move. While evidence
+// for the move is being gathered it returns errNotNow.
+func (e *Engine) enough(ctx context.Context, def *workflow.Definition, s record.Snapshot, size int, l limits) (
+	t task.Task, c record.Change, due bool, err error) {
+	if c, due = l.judge(def, s.Task, e.Now()); !due {
+		return s.Task, c, false, nil
+	}
+	if to, wanted := decide.Escalation(def, c); wanted {
+		t, c, err = e.escalate(ctx, s.Task.ID, to, size, l)
+	} else if c, err = l.inputs(s.Task).Keep(def, s, decide.Evidence{}, c); err == nil {
+		t, err = e.Store.Commit(ctx, c)
+	}
+	return t, c, true, err
+}
+
+// escalate commits the move that the workflow wants where a task has had enough of something, or the reason why that
+// move was refused. It first waits for owed hooks, as before any other move.
+func (e *Engine) escalate(ctx context.Context, id string, to task.Status, size int, l limits) (
+	task.Task, record.Change, error) {
 	r := ruleTo(id, to)
 	if err := e.finishPending(ctx, id, r.Actor); err != nil {
 		return task.Task{}, record.Change{}, err
@@ -105,16 +118,16 @@ func (e *Engine) escalate(ctx context.Context, id string, to task.Status, own ta
 		}
 	}
 	now := e.Now()
-	level, due := decide.Timer(def, own, s.Task, now)
+	level, due := l.judge(def, s.Task, now)
 	if _, wanted := decide.Escalation(def, level); !due || !wanted {
 		return task.Task{}, record.Change{}, task.ErrConflict // it moved on while escalate waited for its hooks
 	}
-	in := late(own, s.Task)
+	in := l.inputs(s.Task)
 	c, err := in.Keep(def, s, evidence, decide.Escalate(def, level, s.Task, evidence, now))
 	if err != nil {
 		return task.Task{}, c, err
 	}
-	t, err := e.commitLate(ctx, def, s, c, evidence, size, "overtaken by the timeout")
+	t, err := e.commitLate(ctx, def, s, c, evidence, size, "overtaken by the "+l.name)
 	if errors.Is(err, task.ErrPoolFull) {
 		c = decide.Escalate(def, level, s.Task, decide.Evidence{NoRoom: true}, now)
 		in.NoRoom = true
@@ -130,13 +143,19 @@ func ruleTo(id string, to task.Status) *request {
 	return &request{Request: task.Request{Task: id, To: to, Actor: task.Actor{Rule: true}}, waited: true}
 }
 
-// late are the inputs of a decision on how late a task is.
-func late(own task.Timeouts, t task.Task) replay.Inputs {
-	in := replay.Inputs{Ask: replay.AskTimeout}.By(task.Actor{Rule: true})
-	if limit, said := own[t.Status]; said {
-		in.Limit = &limit
-	}
-	return in
+// late is the limit of a task's time in its status, as its project or its workflow sets it.
+func late(own task.Timeouts) limits {
+	return limits{name: "timeout",
+		judge: func(def *workflow.Definition, t task.Task, now time.Time) (record.Change, bool) {
+			return decide.Timer(def, own, t, now)
+		},
+		inputs: func(t task.Task) replay.Inputs {
+			in := replay.Inputs{Ask: replay.AskTimeout}.By(task.Actor{Rule: true})
+			if limit, said := own[t.Status]; said {
+				in.Limit = &limit
+			}
+			return in
+		}}
 }
 
 // commitLate commits a change that may contain a move. why is the reason noted for the hooks that the move overtakes.
@@ -153,16 +172,21 @@ func (e *Engine) commitLate(ctx context.Context, def *workflow.Definition, s rec
 	return e.commit(ctx, c, evidence)
 }
 
-// reportLate mirrors what was noted of a task's lateness, writes it into the log, and has the hooks of its move
-// performed.
-func (e *Engine) reportLate(ctx context.Context, t task.Task, c record.Change) error {
+// reportEnough mirrors what was noted where a task has had enough of something, writes it into the log, and has the
+// hooks of its move performed.
+func (e *Engine) reportEnough(ctx context.Context, t task.Task, c record.Change) error {
 	if len(c.Events) == 0 {
 		e.Log.Warn("the clock was set back: the time in the status counts from the start again", "component", "engine",
 			"task", t.ID, "status", string(t.Status))
 		return nil
 	}
 	for i := range c.Events {
-		if event := &c.Events[i]; !event.IsMove() {
+		switch event := &c.Events[i]; {
+		case event.IsMove():
+		case event.Type == history.AgentRefused:
+			e.Log.Warn("refused too often", "component", "engine", "task", t.ID, "status",
+				event.Data[history.DataStatus], "reason", event.Reason)
+		default:
 			e.Log.Warn("late", "component", "engine", "task", t.ID, "event", event.Type, "status",
 				event.Data[history.DataStatus],
 				"late", event.Data[history.DataLevel], "in_state", event.Data[history.DataInState], "after",
@@ -178,7 +202,7 @@ func (e *Engine) reportLate(ctx context.Context, t task.Task, c record.Change) e
 		err = e.Runner.Run(ctx, t.ID, false)
 	}
 	if err != nil {
-		return fmt.Errorf("after the timeout of task %s: %w", t.ID, err)
+		return fmt.Errorf("after what was noted of task %s: %w", t.ID, err)
 	}
 	return nil
 }

@@ -19,6 +19,7 @@ const (
 	aProgramMove        // a program asks for a person, and something else follows than for that person
 	aRevival
 	aTimer
+	aRefusal
 	aSetback
 	aPull
 	aRespawn // by a person, where the state's agent does not live

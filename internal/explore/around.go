@@ -143,6 +143,8 @@ func (p *passes) cause(one passing, crashes int, changed bool) string {
 		}
 	case isTimer:
 		text = "its time is over"
+	case isRefused:
+		text = "its agent was refused too often"
 	case isPull:
 		text = "its pull request is " + strings.ToLower(pullStates()[e.on])
 	case isSetback:

@@ -7,8 +7,10 @@ import (
 
 	"orange/internal/decide"
 	"orange/internal/history"
+	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/workflow"
+	"orange/internal/yaml"
 )
 
 type kind uint8
@@ -20,6 +22,7 @@ const (
 	isRespawn      // a person starts the state's agent again
 	isRevival      // the workflow starts it again
 	isTimer        // the time of the status is long over
+	isRefused      // an agent was refused too often
 	isSettle       // the owed hooks are performed at last
 	isRedo         // a person takes the task back
 	isTouch        // a person changes the task without moving it
@@ -78,6 +81,7 @@ func (w *walk) visit(at int32) {
 	}
 	w.respawn(at, c, t)
 	w.timer(at, c, t)
+	w.refusals(at, c, t)
 	w.setbacks(at, c, t)
 	w.pulls(at, c, t)
 	w.settled(at, c)
@@ -345,6 +349,16 @@ func (w *walk) timer(at int32, c config, t task.Task) {
 	}))
 }
 
+// refusals has the agent of the status refused until the workflow has had enough of that.
+func (w *walk) refusals(at int32, c config, t task.Task) {
+	if w.def.States[c.status].Refused.Then == "" || c.livesAtMost(0) {
+		return
+	}
+	w.byRule(at, c, w.once(aRefusal, func() []outcome {
+		return w.alikeIn(class{aRefusal, c.view()}, c.counters, func() []outcome { return w.refused(at, c, t) })
+	}))
+}
+
 // byRule follows moves that the workflow's own rules make.
 func (w *walk) byRule(at int32, c config, all []outcome) {
 	for _, o := range all {
@@ -353,40 +367,66 @@ func (w *walk) byRule(at int32, c config, all []outcome) {
 	}
 }
 
-// lateness returns what follows when the time of the status is long over: the move that the workflow wants then, if
-// it wants one.
+// lateness returns what follows when the time of the status is long over.
 func (w *walk) lateness(at int32, c config, t task.Task) []outcome {
-	late := born().Add(2 * time.Duration(w.def.States[c.status].Timeout.After) * time.Second)
+	state := w.def.States[c.status]
+	late := born().Add(2 * time.Duration(state.Timeout.After) * time.Second)
 	level, due := decide.Timer(w.def, nil, t, late)
 	if !due {
 		return nil
 	}
-	to, wanted := decide.Escalation(w.def, level)
+	return w.escalated(at, c, t, escalation{isTimer, level, late, "timeout", state.Timeout.Pos})
+}
+
+// refused returns what follows when the agent of the status was refused as often as the workflow bears.
+func (w *walk) refused(at int32, c config, t task.Task) []outcome {
+	state := w.def.States[c.status]
+	often := record.Refusals{Status: t.Status, Entered: t.EnteredAt, Count: state.Refused.Most,
+		Same: state.Refused.Most}
+	enough, due := decide.RefusedOften(w.def, t, often, born())
+	if !due {
+		return nil
+	}
+	return w.escalated(at, c, t, escalation{isRefused, enough, born(), "refused_after", state.Refused.Pos})
+}
+
+// escalation is a change after which the workflow may want a move that no one asks for.
+type escalation struct {
+	kind   kind
+	change record.Change
+	now    time.Time
+	key    string // of the workflow file, and its place
+	pos    yaml.Pos
+}
+
+// escalated returns the move that the workflow wants after a change, if it wants one.
+func (w *walk) escalated(at int32, c config, t task.Task, after escalation) []outcome {
+	to, wanted := decide.Escalation(w.def, after.change)
 	if !wanted {
 		return nil
 	}
 	state := w.def.States[c.status]
 	f := flaw{
-		at: at, pos: state.Timeout.Pos,
-		suggestion: "let the timeout lead where a transition is open whatever the counters say",
-		message: fmt.Sprintf("the timeout of %q leads to %q, and that move is refused%s", state.Name, to,
+		at: at, pos: after.pos,
+		suggestion: "let the " + after.key + " lead where a transition is open whatever the counters say",
+		message: fmt.Sprintf("the %s of %q leads to %q, and that move is refused%s", after.key, state.Name, to,
 			w.standing(c)),
 	}
 	var out []outcome
 	for i, l := range w.forge.looks[c.status][bit(c.workspace)] { // the first is without any text
-		change := decide.Escalate(w.def, level, t, l.evidence, late)
+		change := decide.Escalate(w.def, after.change, t, l.evidence, after.now)
 		if !change.Entered {
 			continue
 		}
-		e := event{kind: isTimer, role: -1, as: -1, to: w.place(to), look: int16(i)}
+		e := event{kind: after.kind, role: -1, as: -1, to: w.place(to), look: int16(i)}
 		n := w.edgeOf(t, to, e)
 		out = append(out, w.outcomeOf(e, n, change))
 		if i == 0 {
 			return out
 		}
-		f.suggestion = "let the timeout lead where a transition asks for no evidence"
-		f.message = fmt.Sprintf("the timeout of %q leads to %q, and that move is refused where no one has left %s%s",
-			state.Name, to, asks(w.def.Transitions[n].Gate), w.standing(c))
+		f.suggestion = "let the " + after.key + " lead where a transition asks for no evidence"
+		f.message = fmt.Sprintf("the %s of %q leads to %q, and that move is refused where no one has left %s%s",
+			after.key, state.Name, to, asks(w.def.Transitions[n].Gate), w.standing(c))
 		break
 	}
 	w.report(RulesLegal, f)

@@ -190,7 +190,7 @@ func (w *walk) placeOfWay(at int32, one step) yaml.Pos {
 	before, after := w.configs[at], w.configs[one.to]
 	pos := w.def.States[before.status].Pos
 	switch e.kind {
-	case isPull, isRequest, isTimer, isSetback:
+	case isPull, isRequest, isTimer, isRefused, isSetback:
 		if e.edge >= 0 {
 			return w.def.Transitions[e.edge].Pos
 		}

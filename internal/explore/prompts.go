@@ -244,6 +244,7 @@ func (w *walk) reach(role string, asks []ask, from []task.Status) []task.Status 
 	for i := 0; i < len(out); i++ { // out grows meanwhile
 		state, _ := w.def.State(out[i])
 		add(state.Timeout.Then)
+		add(state.Refused.Then)
 		for _, rule := range state.SendBack {
 			add(rule.Then)
 		}

@@ -90,6 +90,9 @@ func (w *walk) eventText(at int32, before, after config, e event) string {
 	case isTimer:
 		return fmt.Sprintf("The time of %q is long over: the task moves to %q.", w.def.States[before.status].Name,
 			status)
+	case isRefused:
+		return fmt.Sprintf("The agent of %q was refused too often: the task moves to %q.",
+			w.def.States[before.status].Name, status)
 	case isSetback:
 		happened := [...]string{"A merge fails by a conflict or a red check", "A check of the pull request is red",
 			"A review of the pull request asks for changes"}

@@ -44,6 +44,7 @@ func told(d *workflow.Definition) []string {
 			{s.Role != "", "of the " + clean(s.Role)}, {s.Terminal, "an end"},
 			{s.Respawn == workflow.RespawnAuto, "starts its agent again by itself"},
 			{s.Subject != workflow.SubjectBranch, "about the " + s.Subject},
+			{s.Refused.Most > 0, "asks a person after " + plural(s.Refused.Most, "refusal", "refusals")},
 			{s.Timeout.After > 0, "takes at most " + workflow.Duration(time.Duration(s.Timeout.After)*time.Second)},
 		} {
 			if one.is {

@@ -43,6 +43,9 @@ func automatic(d *workflow.Definition) []move {
 			late := "after " + workflow.Duration(overdue(s.Timeout.After))
 			out = append(out, move{s.Name, s.Timeout.Then, late, true})
 		}
+		if s.Refused.Then != "" {
+			out = append(out, move{s.Name, s.Refused.Then, plural(s.Refused.Most, "refusal", "refusals"), true})
+		}
 		for _, rule := range s.SendBack {
 			out = append(out, move{s.Name, rule.Then, clean(sentBack(rule)), true})
 		}

@@ -24,10 +24,9 @@ const (
 	DataRefused = "refused"  // why the move of the last level was not made
 )
 
-// Keys in the data of an AgentLimited: until when the limit lasts, and whose it is. Package decide has two more there.
+// The key in the data of an AgentLimited that says until when the limit lasts. Package decide has three more there.
 const (
-	DataUntil    = "until"
-	DataProvider = "provider"
+	DataUntil = "until"
 )
 
 // ProjectionRestored is the type of the event that tells of a projection which other hands had changed, and which

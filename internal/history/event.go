@@ -36,6 +36,7 @@ const (
 	CrashesForgotten = "crashes.forgotten"
 	HooksRetried     = "hooks.retried"
 	AgentStalled     = "agent.stalled"
+	AgentRefused     = "agent.refused" // so often that a person is asked to look: the reason says why
 	OrphanFreed      = "orphan.freed"
 	Rebuilt          = "task.rebuilt"
 	ReviewStarted    = "review.started"

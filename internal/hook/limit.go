@@ -36,7 +36,7 @@ func (h *Executor) heedLimit(ctx context.Context, job record.Job, provider strin
 		}
 		if until, held := decide.Held(provider, limited, own, h.Now()); held {
 			return fmt.Errorf("%q is at a limit until %s, and task %s waits for it; the monitor tries again, or you: "+
-				"orange task retry %s", provider, record.LimitText(until), t.ID, job.Task.ID)
+				"orange task retry %s", provider, task.Limit{Until: until}.Over(), t.ID, job.Task.ID)
 		}
 	}
 	return nil

@@ -15,7 +15,7 @@ func TestNoAgentIsStartedWhileAnotherTaskWaitsForALimitOfItsProvider(t *testing.
 	now := time.Now()
 	limited := func(provider string, since, until time.Time) history.Event {
 		return history.Event{Type: history.AgentLimited, Time: since, Data: map[string]string{
-			history.DataProvider: provider, history.DataUntil: task.FormatTime(until)}}
+			"provider": provider, history.DataUntil: task.FormatTime(until)}}
 	}
 	const longestHold = time.Hour
 	hour := now.Add(time.Hour)

@@ -3,6 +3,7 @@ package inbox
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"orange/internal/record"
 	"orange/internal/task"
@@ -12,56 +13,66 @@ import (
 // mostCommands is how many commands people are shown at their turn.
 const mostCommands = 3
 
-// commands are those that people use where a task needs them, ready to be copied: what they want most comes first.
-func commands(def *workflow.Definition, t task.Task, need record.Need) []string {
+// way is a command that people use where a task needs them, ready to be copied, and the dashboard's action that does
+// the same.
+type way struct{ command, action string }
+
+// ways are what people do where a task needs them: what they want most comes first.
+func ways(def *workflow.Definition, t task.Task, need record.Need) []way {
 	state, _ := def.State(t.Status)
-	line := func(words string) string { return fmt.Sprintf("orange task "+words, t.ID) }
-	attach := line("attach %s")
+	line := func(words, action string) way { return way{fmt.Sprintf("orange task "+words, t.ID), action} }
+	attach := line("attach %s", "start")
 	if state.Role != "" {
-		attach += " --role " + state.Role
+		attach.command += " --role " + state.Role
 	}
-	say := line(`say %s "..."`)
+	say, why := line(`say %s "..."`, "say"), line("why %s", "part-3")
+	respawn, retry := line("respawn %s", "start"), line("retry %s", "retry")
 	switch need.Kind {
 	case record.NeedsAnswer, record.NeedsStart:
-		return []string{attach}
-	case record.NeedsModel, record.NeedsWord:
-		return []string{say, attach}
+		return []way{attach}
+	case record.NeedsModel, record.NeedsWord, record.NeedsRefused:
+		return []way{say, attach}
 	case record.NeedsDocument:
-		return []string{"orange doctor"}
+		return []way{{"orange doctor", ""}}
 	case record.NeedsWorktree:
-		return []string{line("respawn %s")}
+		return []way{respawn}
 	case record.NeedsAgent:
-		return []string{line("respawn %s"), line("logs %s")}
+		return []way{respawn, line("logs %s", "part-5")}
 	case record.NeedsAttention:
-		if !t.Live {
-			return []string{line("history %s"), line("retry %s"), line("update %s --seen")}
+		switch {
+		case !t.Live:
+			return []way{line("history %s", "part-2"), retry, line("update %s --seen", "")}
+		case strings.HasPrefix(t.Attention, record.HookMark):
+			return []way{retry, why}
+		case strings.Contains(t.Attention, respawn.command):
+			return []way{respawn, why}
 		}
-		return []string{line("why %s"), line("retry %s"), line("respawn %s")}
+		return []way{why, respawn}
 	case record.NeedsLimit:
 		if need.Rest != nil { // it lives
-			return []string{attach, say}
+			return []way{attach, say}
 		}
-		return []string{line("respawn %s")}
+		return []way{respawn}
 	case record.NeedsPerson:
 	default:
 		return nil
 	}
 	if merge, _ := def.Move(workflow.MoveMerge); leads(def, t.Status, merge) {
-		out := []string{line("diff %s"), line("merge %s")}
+		out := []way{line("diff %s", "review"), line("merge %s", "merge")}
 		if back, _ := def.Move(workflow.MoveRequestChanges); leads(def, t.Status, back) {
-			out = append(out, line(`request-changes %s "..."`))
+			out = append(out, line(`request-changes %s "..."`, "request-changes"))
 		}
 		return out
 	}
 	if state.Role != "" && state.Role != task.RoleHuman {
-		return []string{say, attach, line("why %s")}
+		return []way{say, attach, why}
 	}
-	return append(moves(def, t), line("why %s"))
+	return append(moves(def, t), why)
 }
 
 // moves are the commands for the moves out of a status that are a person's, the one that cancels apart.
-func moves(def *workflow.Definition, t task.Task) []string {
-	var out []string
+func moves(def *workflow.Definition, t task.Task) []way {
+	var out []way
 	cancel, _ := def.Move(workflow.MoveCancel)
 	for _, edge := range def.Transitions {
 		mine := len(edge.By) == 0 || slices.Contains(edge.By, task.RoleHuman)
@@ -69,7 +80,7 @@ func moves(def *workflow.Definition, t task.Task) []string {
 			!mine || len(out) == mostCommands-1 {
 			continue
 		}
-		words := edge.Command(t.ID, edge.To)
+		words := way{edge.Command(t.ID, edge.To), "move"}
 		if !slices.Contains(out, words) {
 			out = append(out, words)
 		}

@@ -21,25 +21,45 @@ func TestNeedOf_hasTheCommandsThatPeopleUseThere(t *testing.T) {
 		agent  string
 		seen   string
 		want   string
+		keys   string // the actions of the dashboard that do the same
+		waits  string
 	}{
-		"put up":       {status: "reviewing", want: `diff T; merge T; request-changes T "..."`},
-		"questions":    {status: "clarification", want: `say T "..."; attach T --role worker; why T`},
-		"stuck":        {status: "stuck", want: `say T "..."; attach T --role worker; why T`},
-		"a dialog":     {status: "working", seen: record.NeedsAnswer, want: "attach T --role worker"},
-		"first screen": {status: "working", seen: record.NeedsStart, want: "attach T --role worker"},
-		"at rest":      {status: "working", seen: record.NeedsWord, want: `say T "..."; attach T --role worker`},
-		"refused":      {status: "agent-review", seen: record.NeedsModel, want: `say T "..."; attach T --role reviewer`},
-		"at a limit":   {status: "working", seen: record.NeedsLimit, want: `attach T --role worker; say T "..."`},
-		"ended at one": {status: "working", note: record.LimitMark("worker", "acme", time.Time{}), want: "respawn T"},
-		"dead":         {status: "working", agent: record.AgentDead, want: "respawn T; logs T"},
-		"a mark":       {status: "working", note: "hook push_branch: no", want: "why T; retry T; respawn T"},
-		"at work":      {status: "working", agent: record.AgentAlive},
+		"put up": {status: "reviewing", want: `diff T; merge T; request-changes T "..."`,
+			keys: "review merge request-changes", waits: "the task waits for you"},
+		"questions": {status: "clarification", want: `say T "..."; attach T --role worker; why T`,
+			keys: "say start part-3", waits: "its worker waits for your answer"},
+		"stuck": {status: "stuck", want: `say T "..."; attach T --role worker; why T`, keys: "say start part-3",
+			waits: "the task waits for you"},
+		"a dialog": {status: "working", seen: record.NeedsAnswer, want: "attach T --role worker", keys: "start",
+			waits: "its worker waits for your answer at its terminal"},
+		"first screen": {status: "working", seen: record.NeedsStart, want: "attach T --role worker", keys: "start",
+			waits: "its worker waits for your answer at its terminal"},
+		"at rest": {status: "working", seen: record.NeedsWord, want: `say T "..."; attach T --role worker`,
+			keys: "say start", waits: "its worker waits for a word of yours"},
+		"refused": {status: "agent-review", seen: record.NeedsModel, want: `say T "..."; attach T --role reviewer`,
+			keys: "say start", waits: "its reviewer waits for a word of yours"},
+		"refused often": {status: "working", note: "refused 5 times: x", want: `say T "..."; attach T --role worker`,
+			keys: "say start", waits: "its worker waits for a word of yours"},
+		"at a limit": {status: "working", seen: record.NeedsLimit, want: `attach T --role worker; say T "..."`,
+			keys: "start say", waits: "its worker waits for its provider"},
+		"ended at one": {status: "working", note: limitMark(time.Time{}), want: "respawn T",
+			keys: "start", waits: "its worker waits for its provider"},
+		"dead": {status: "working", agent: record.AgentDead, want: "respawn T; logs T", keys: "start part-5",
+			waits: "the task waits for you"},
+		"a hook": {status: "working", note: "hook push_branch: no", want: "retry T; why T", keys: "retry part-3",
+			waits: "the task waits for you"},
+		"a crash": {status: "working", note: `crash 1: no; start it again with "orange task respawn T"`,
+			want: "respawn T; why T", keys: "start part-3", waits: "the task waits for you"},
+		"a mark": {status: "working", note: "look", want: "why T; respawn T", keys: "part-3 start",
+			waits: "the task waits for you"},
+		"at work": {status: "working", agent: record.AgentAlive},
 	} {
 		one := task.Task{ID: "T", Status: c.status, Attention: c.note, Live: true}
 		need := inbox.NeedOf(def, one, c.agent, inbox.Sight{Kind: c.seen})
 		got := strings.ReplaceAll(strings.Join(need.Commands, "; "), "orange task ", "")
-		if got != c.want {
-			t.Errorf("%s: %s, want %s", name, got, c.want)
+		keys := strings.Join(need.Actions, " ")
+		if got != c.want || keys != c.keys || need.Waits != c.waits {
+			t.Errorf("%s: %s; %s; %s; want %s; %s; %s", name, got, keys, need.Waits, c.want, c.keys, c.waits)
 		}
 	}
 }

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"orange/internal/document"
 	"orange/internal/printable"
@@ -34,18 +33,51 @@ type Clues struct {
 // NeedOf says why a person should look after a task now; the zero Need if no one should. agent is how the agent of its
 // status is, and seen what the agent's screen says.
 func NeedOf(def *workflow.Definition, t task.Task, agent string, seen Sight) record.Need {
-	need := needOf(def, t, agent, seen)
-	need.Commands = commands(def, t, need)
+	need := withWays(def, t, needOf(def, t, agent, seen))
 	if need.Kind == record.NeedsPerson {
 		need.Want = strings.Join(need.Commands, ", or ")
 	}
 	return need
 }
 
+// withWays is a need with what ends it, and with who waits for whom.
+func withWays(def *workflow.Definition, t task.Task, need record.Need) record.Need {
+	if need.Kind == "" {
+		return need
+	}
+	for _, one := range ways(def, t, need) {
+		need.Commands, need.Actions = append(need.Commands, one.command), append(need.Actions, one.action)
+	}
+	need.Waits = waits(def, t, need)
+	return need
+}
+
+// waits says who waits for whom.
+func waits(def *workflow.Definition, t task.Task, need record.Need) string {
+	state, _ := def.State(t.Status)
+	who := "the task"
+	if state.Role != "" && state.Role != task.RoleHuman {
+		who = "its " + state.Role
+	}
+	switch need.Kind {
+	case record.NeedsLimit:
+		return who + " waits for its provider"
+	case record.NeedsModel, record.NeedsRefused, record.NeedsWord:
+		return who + " waits for a word of yours"
+	case record.NeedsAnswer, record.NeedsStart:
+		return who + " waits for your answer at its terminal"
+	case record.NeedsPerson:
+		if asksThere(def, state) {
+			return who + " waits for your answer"
+		}
+	}
+	return "the task waits for you"
+}
+
 func needOf(def *workflow.Definition, t task.Task, agent string, seen Sight) record.Need {
 	state, _ := def.State(t.Status)
 	attach := fmt.Sprintf("orange task attach %s --role %s", t.ID, state.Role)
-	until, limited := record.LimitOf(t.Attention)
+	until, limited := t.LimitedUntil()
 	switch {
 	case t.Queued() || !t.Live && t.Attention == "":
 		return record.Need{}
@@ -55,6 +87,9 @@ func needOf(def *workflow.Definition, t task.Task, agent string, seen Sight) rec
 	case limited:
 		return record.Need{Kind: record.NeedsLimit, Found: t.Attention, Until: until, Since: t.UpdatedAt,
 			Want: "wait, or start it now: orange task respawn " + t.ID}
+	case t.RefusedOften():
+		return record.Need{Kind: record.NeedsRefused, Found: "its agent was " + t.Attention, Since: t.UpdatedAt,
+			Want: fmt.Sprintf("say what to do: orange task say %s TEXT, or there: %s", t.ID, attach)}
 	case t.Attention != "":
 		return record.Need{Kind: record.NeedsAttention, Found: t.Attention, Since: t.UpdatedAt,
 			Want: "orange task why " + t.ID}
@@ -99,30 +134,26 @@ func WithoutDocument(def *workflow.Definition, t task.Task, there bool, why erro
 	if there {
 		need.Want = "move away what is there, and " + need.Want
 	}
-	need.Commands = commands(def, t, need)
-	return need
+	return withWays(def, t, need)
 }
 
 // WithoutWorktree is the need of a task whose worktree or branch is gone.
 func WithoutWorktree(def *workflow.Definition, t task.Task, missing string) record.Need {
 	need := record.Need{Kind: record.NeedsWorktree, Since: t.UpdatedAt, Found: missing,
 		Want: "have it made again, with the newest commit that is known: orange task respawn " + t.ID}
-	need.Commands = commands(def, t, need)
-	return need
+	return withWays(def, t, need)
 }
 
-// mostWords is the most letters of a Need in a few words.
-const mostWords = 60
-
-// Words are a Need in a few words, the same wherever people read of it; now tells which day it is, and where.
-func Words(def *workflow.Definition, t task.Task, need record.Need, clues Clues, now time.Time) string {
+// InWords is a need with its reason in one line, the same wherever people read of it, and all of it where that is more;
+// now tells which day it is, and where.
+func InWords(def *workflow.Definition, t task.Task, need record.Need, clues Clues, now time.Time) record.Need {
 	state, _ := def.State(t.Status)
 	words := ""
 	switch need.Kind {
 	case record.NeedsLimit:
 		words = limitWords(need, now)
-	case record.NeedsAttention:
-		words = markWords(t.Attention)
+	case record.NeedsAttention, record.NeedsRefused:
+		words, need.Text = markWords(t)
 	case record.NeedsAgent:
 		words = state.Role + " has died"
 	case record.NeedsAnswer:
@@ -139,9 +170,10 @@ func Words(def *workflow.Definition, t task.Task, need record.Need, clues Clues,
 	case record.NeedsWorktree:
 		words = need.Found
 	case record.NeedsPerson:
-		words = personWords(def, t, state, need, clues)
+		words, need.Text = personWords(def, t, state, need, clues)
 	}
-	return shortened(words)
+	need.Reason = printable.Line(strings.Join(strings.Fields(words), " "))
+	return need
 }
 
 // limitWords say until when a limit holds an agent up. It is over at the full minute after that.
@@ -158,29 +190,45 @@ func limitWords(need record.Need, now time.Time) string {
 	return "limit until " + until.Format(layout)
 }
 
-// markWords are the attention mark of a task in short.
-func markWords(mark string) string {
+// markWords are the attention mark of a task in one line, its cause first; all is the mark, where it says more. What an
+// agent said last is the cause of its death, as far as anyone knows.
+func markWords(t task.Task) (line, all string) {
+	mark := t.Attention
 	if rest, is := strings.CutPrefix(mark, record.HookMark); is {
-		action, found, _ := strings.Cut(rest, ":")
+		action, found, _ := strings.Cut(rest, ": ")
 		if strings.Contains(found, "ran out of memory") { // Orange ended the program at its limit
-			return "out of memory: hook " + action
+			return "out of memory: hook " + action, mark
 		}
-		return "hook " + action + " failed"
+		return "hook " + action + " failed: " + found, ""
 	}
-	mark, _, _ = strings.Cut(mark, "; ")
-	return mark
+	told, said := t.MarkParts()
+	cause, _, more := strings.Cut(told, "; ")
+	switch {
+	case said != "":
+		what, _, _ := strings.Cut(cause, ": ")
+		return what + ": " + said, mark
+	case more:
+		return cause, mark
+	}
+	return mark, ""
 }
 
 // personWords say why a status that waits for a person does so: what an agent asks, or what a verdict came to and which
-// branches are in the way.
-func personWords(def *workflow.Definition, t task.Task, state workflow.State, need record.Need, clues Clues) string {
+// branches are in the way. all has the questions whole.
+func personWords(def *workflow.Definition, t task.Task, state workflow.State, need record.Need,
+	clues Clues) (line, all string) {
 	words := verdictBefore(def, t)
 	if up := t.Subject.UnreviewedText(); up != "" && def.AsksVerdicts() {
 		words = up
 	}
 	if words == "" && asksThere(def, state) {
-		if question := firstQuestion(clues.Document); question != "" {
-			return "asks: " + question
+		switch asked, text := questionsOf(clues.Document); {
+		case len(asked) == 1 && item(text) == asked[0]:
+			return "asks: " + asked[0], ""
+		case len(asked) == 1:
+			return "asks: " + asked[0], text
+		case len(asked) > 1:
+			return fmt.Sprintf("asks %d questions: %s", len(asked), asked[0]), text
 		}
 	}
 	if len(need.Conflicts) > 0 {
@@ -191,13 +239,13 @@ func personWords(def *workflow.Definition, t task.Task, state workflow.State, ne
 		if more := len(need.Conflicts) - 1; more > 0 {
 			words += fmt.Sprintf(" and %d more", more)
 		}
-		return words
+		return words, ""
 	}
 	words = cmp.Or(words, "waits in "+string(t.Status))
 	if need.Apart {
 		words += ", not compared"
 	}
-	return words
+	return words, ""
 }
 
 // asksThere reports whether an agent comes to a state with questions, and not because it failed.
@@ -227,21 +275,26 @@ func verdictBefore(def *workflow.Definition, t task.Task) string {
 // questions is the section in which agents of the built-in workflows ask people.
 const questions = "## Questions"
 
-// firstQuestion is the first item of what an agent asks people in its document; empty where it asks nothing.
-func firstQuestion(doc *document.Document) string {
+// questionsOf are the items of what an agent asks people in its document, and all of it.
+func questionsOf(doc *document.Document) (asked []string, all string) {
 	if doc == nil {
-		return ""
+		return nil, ""
 	}
 	section, found := doc.Section(questions)
 	if !found {
-		return ""
+		return nil, ""
 	}
-	for line := range strings.Lines(section.Text) {
-		if line = item(line); !document.Blank(line) {
-			return line
+	text := strings.TrimSpace(section.Text)
+	for line := range strings.Lines(text) {
+		listed := item(line) != strings.TrimSpace(line)
+		if line = item(line); document.Blank(line) {
+			continue
+		}
+		if len(asked) == 0 || listed {
+			asked = append(asked, line)
 		}
 	}
-	return ""
+	return asked, text
 }
 
 // item is a line without what marks it as one of a list.
@@ -257,15 +310,6 @@ func item(line string) string {
 		line = line[2:]
 	}
 	return strings.TrimSpace(strings.Trim(strings.TrimSpace(line), "*_"))
-}
-
-// shortened is a text as one clean line of few letters.
-func shortened(text string) string {
-	text = printable.Line(strings.Join(strings.Fields(text), " "))
-	if utf8.RuneCountInString(text) <= mostWords {
-		return text
-	}
-	return strings.TrimSpace(string([]rune(text)[:mostWords-1])) + "…"
 }
 
 // First compares two tasks that need a person: the one that has waited for longer comes first.

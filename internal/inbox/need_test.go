@@ -28,16 +28,21 @@ func TestWords_areWhatATaskNeedsInShort(t *testing.T) {
 		text             string
 		conflicts        []string
 		apart            bool
-		want             string
+		want, all        string
 	}{
-		"a question": {status: "clarification", previous: "planning", text: asks, want: "asks: Which currency?"},
+		"questions": {status: "clarification", previous: "planning", text: asks,
+			want: "asks 2 questions: Which currency?", all: "1. **Which currency?**\n2. And which"},
+		"a question": {status: "clarification", text: "## Questions\n\n1. Which currency?\n",
+			want: "asks: Which currency?"},
 		"no question": {status: "clarification", previous: "planning", text: "## Plan\nx\n",
 			want: "waits in clarification"},
 		"an empty one": {status: "clarification", text: "## Questions\n\n<!-- none -->\n",
 			want: "waits in clarification"},
 		"a dash": {status: "clarification", text: "## Questions\n- a\x1b[2Jb\n", want: `asks: a\x1b[2Jb`},
 		"plain": {status: "clarification", text: "## Questions\n\n### Money\n\nWhich one?\n",
-			want: "asks: Which one?"},
+			want: "asks: Which one?", all: "### Money\n\nWhich one?"},
+		"a long one": {status: "clarification", text: "## Questions\n" + strings.Repeat("long", 30) + "\n?\n",
+			want: "asks: " + strings.Repeat("long", 30), all: strings.Repeat("long", 30) + "\n?"},
 		"an old question": {status: "stuck", previous: "working", text: asks, want: "waits in stuck"},
 		"passed":          {status: "reviewing", previous: "agent-review", text: asks, want: "review passed"},
 		"failed":          {status: "stuck", previous: "agent-review", text: asks, want: "review failed"},
@@ -52,10 +57,20 @@ func TestWords_areWhatATaskNeedsInShort(t *testing.T) {
 			want: "waits in reviewing, not compared"},
 		"known as it was": {status: "reviewing", conflicts: []string{"feat/b"}, apart: true,
 			want: "conflict with feat/b"},
-		"a hook": {status: "working", note: "hook push_branch: no remote", want: "hook push_branch failed"},
+		"a hook": {status: "working", note: "hook push_branch: no remote", want: "hook push_branch failed: no remote"},
 		"memory": {status: "working", note: `hook acquire_workspace: the set-up of the workspace failed: "make" ` +
-			"ran out of memory: it used more than 4096 MB", want: "out of memory: hook acquire_workspace"},
-		"a crash":  {status: "working", note: "crash 1: it left no x; start it again", want: "crash 1: it left no x"},
+			"ran out of memory: it used more than 4096 MB", want: "out of memory: hook acquire_workspace",
+			all: `hook acquire_workspace: the set-up of the workspace failed: "make" ` +
+				"ran out of memory: it used more than 4096 MB"},
+		"a crash": {status: "working", note: "crash 1: it left no x; start it again", want: "crash 1: it left no x",
+			all: "crash 1: it left no x; start it again"},
+		"last words": {status: "working", note: "crash 1: the worker ended; start it again; its last words: no login",
+			want: "crash 1: no login", all: "crash 1: the worker ended; start it again; its last words: no login"},
+		"a last word": {status: "working", note: `worker has ended in "working"; its last words: no login`,
+			want: `worker has ended in "working": no login`,
+			all:  `worker has ended in "working"; its last words: no login`},
+		"refused often": {status: "working", note: "refused 5 times: agent-review: Handoff: as before",
+			want: "refused 5 times: agent-review: Handoff: as before"},
 		"died":     {status: "working", agent: record.AgentDead, want: "worker has died"},
 		"a dialog": {status: "working", seen: inbox.Sight{Kind: record.NeedsAnswer}, want: "dialog"},
 		"at rest":  {status: "working", seen: inbox.Sight{Kind: record.NeedsWord}, want: "rests at its prompt"},
@@ -66,15 +81,16 @@ func TestWords_areWhatATaskNeedsInShort(t *testing.T) {
 			Rest: record.Rest{Until: now.Add(140 * time.Minute)}}, want: "limit until 14:20"},
 		"a full minute": {status: "working", seen: inbox.Sight{Kind: record.NeedsLimit,
 			Rest: record.Rest{Until: now.Add(140*time.Minute - time.Second)}}, want: "limit until 14:20"},
-		"tomorrow": {status: "working", note: record.LimitMark("worker", "acme", now.Add(24*time.Hour)),
+		"tomorrow": {status: "working", note: limitMark(now.Add(24 * time.Hour)),
 			want: "limit until 03-05 12:00"},
 		"no time": {status: "working", seen: inbox.Sight{Kind: record.NeedsLimit, Rest: record.Rest{Line: "5 calls"}},
 			want: "limit: 5 calls"},
-		"long":    {status: "working", note: strings.Repeat("long ", 30), want: strings.Repeat("long ", 11) + "long…"},
+		"long": {status: "working", note: strings.Repeat("long ", 30),
+			want: strings.TrimSpace(strings.Repeat("long ", 30))},
 		"at work": {status: "working", agent: record.AgentAlive},
 		"revived": {status: "agent-review", agent: record.AgentDead},
 		"marked": {status: "done", previous: "reviewing", note: "hook push_branch: no remote",
-			want: "hook push_branch failed"},
+			want: "hook push_branch failed: no remote"},
 		"new":  {status: "pending"},
 		"over": {status: "done", previous: "reviewing"},
 	} {
@@ -86,8 +102,9 @@ func TestWords_areWhatATaskNeedsInShort(t *testing.T) {
 		}
 		need := inbox.NeedOf(def, one, c.agent, c.seen)
 		need.Conflicts, need.Apart = c.conflicts, c.apart
-		if got := inbox.Words(def, one, need, clues, now); got != c.want || (got == "") != (need.Kind == "") {
-			t.Errorf("%s: %q, want %q", name, got, c.want)
+		got := inbox.InWords(def, one, need, clues, now)
+		if got.Reason != c.want || got.Text != c.all || (got.Reason == "") != (need.Kind == "") {
+			t.Errorf("%s: %q and %q, want %q and %q", name, got.Reason, got.Text, c.want, c.all)
 		}
 	}
 }
@@ -97,7 +114,7 @@ func TestATaskWithoutItsDocument_saysWhatIsThereInstead(t *testing.T) {
 	one := task.Task{ID: "one", Status: "working", Live: true}
 	for there, want := range map[bool]string{false: "put it back", true: "move away what is there"} {
 		need := inbox.WithoutDocument(defaultRules(t), one, there, errors.New("it is no text"))
-		words := inbox.Words(defaultRules(t), one, need, inbox.Clues{}, time.Now())
+		words := inbox.InWords(defaultRules(t), one, need, inbox.Clues{}, time.Now()).Reason
 		if words != "TASK.md cannot be read" || !strings.HasPrefix(need.Want, want) ||
 			!strings.Contains(need.Found, "it is no text") || !slices.Equal(need.Commands, []string{"orange doctor"}) {
 			t.Errorf("there %t: %q, %+v", there, words, need)
@@ -114,6 +131,13 @@ func TestFirst_isByAge(t *testing.T) {
 		inbox.First(young, old, "a", "b") <= 0 {
 		t.Error("the order is not by age, then by id")
 	}
+}
+
+// limitMark is the mark of a task whose worker ended at a limit.
+func limitMark(until time.Time) string {
+	var t task.Task
+	t.MarkLimit("worker", task.Limit{Provider: "acme", Until: until})
+	return t.Attention
 }
 
 func defaultRules(t *testing.T) *workflow.Definition {

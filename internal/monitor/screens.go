@@ -142,7 +142,7 @@ func (m *Monitor) screens(ctx context.Context, known map[string]waiting, since t
 		default:
 			more = true // the others come with the next look
 		}
-		if need.OnScreen() { // Orange tells of the others where they come from
+		if need.OnScreen() || need.Kind == record.NeedsRefused { // Orange tells of the others where they come from
 			if one.kind != need.Kind {
 				m.Tell(ctx, asked[i], "needs you: "+need.String())
 			}

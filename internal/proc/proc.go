@@ -144,16 +144,23 @@ func ofSession(ctx context.Context, c Command) *exec.Cmd {
 // watchWhileItRuns looks at a session until ctx ends. A program that reads what it never has read to its end it ends.
 func watchWhileItRuns(ctx context.Context, session int, c Command, end context.CancelCauseFunc) {
 	var before stuck
-	for pause := watchAfter; ctx.Err() == nil; pause = min(2*pause, watchAtMost) {
-		select {
-		case <-ctx.Done():
-		case <-time.After(pause):
-			found := stuckOn(session, c.Watched, c.Whole)
-			if found.why != nil && (found.fills || found.path == before.path) {
-				end(found.why)
-			}
-			before = found
+	for pause := watchAfter; ; pause = min(2*pause, watchAtMost) {
+		if Pause(ctx, pause); ctx.Err() != nil {
+			return
 		}
+		found := stuckOn(session, c.Watched, c.Whole)
+		if found.why != nil && (found.fills || found.path == before.path) {
+			end(found.why)
+		}
+		before = found
+	}
+}
+
+// Pause returns after a while, or when ctx ends.
+func Pause(ctx context.Context, wait time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(wait):
 	}
 }
 

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"fmt"
 	"time"
 
 	"orange/internal/history"
@@ -126,6 +127,25 @@ type Change struct {
 	// the agent that this hook started is dead: its seats end; with none open the change is task.ErrNobody
 	DeadHook  int64
 	NewNotice *Notice
+}
+
+// LateNotice is the notice to people about how late a task is, of a change that says so. It names the highest level
+// only; empty if there is nothing to report.
+func (c Change) LateNotice() string {
+	text, move := "", ""
+	for i := range c.Events {
+		e := &c.Events[i]
+		switch {
+		case e.IsMove():
+			move = fmt.Sprintf("; it was moved to %q", e.To)
+		case e.Data[history.DataLevel] != "":
+			text = e.Reason
+		}
+	}
+	if text == "" || move != "" {
+		return text + move
+	}
+	return text + fmt.Sprintf("; look at it with %q", "orange task show "+c.Task.ID)
 }
 
 // Filter chooses tasks for a list. Its zero value chooses all.

@@ -7,7 +7,7 @@ import (
 )
 
 func rulesBroken() mutation.Suite {
-	return mutation.Suite{Least: 10, Files: []string{"adoptee.go"}}
+	return mutation.Suite{Least: 10, Files: []string{"adoptee.go", "refusals.go"}}
 }
 
 func TestEveryMutationStillFitsTheSource(t *testing.T) {

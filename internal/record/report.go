@@ -67,19 +67,6 @@ type SnapshotOrder struct {
 	Biggest   int64    // bytes of a new file that is taken in; 0 for the usual ones
 }
 
-// DescribeHolders says in one sentence that a project's workspaces are all taken, and by whom.
-func DescribeHolders(p task.Project, holders []Holder) string {
-	text := fmt.Sprintf("all %d workspaces of %q are taken", p.PoolSize, p.Name)
-	for i, h := range holders {
-		sep := ", "
-		if i == 0 {
-			sep = ": "
-		}
-		text += fmt.Sprintf("%s%s (%s, %s)", sep, h.Task, h.Branch, h.Status)
-	}
-	return text
-}
-
 // Waited is how a task stands for someone who waited for it.
 type Waited struct {
 	Task    task.Task
@@ -155,12 +142,16 @@ type AgentScreen struct {
 // person: what is found is what the task waits for.
 type Need struct {
 	Kind string `json:"kind"` // one of the Needs
-	// Reason is the need in a few words, the same wherever people read of it.
+	// Reason is the need in one line, whole, and the same wherever people read of it.
 	Reason string `json:"reason"`
-	Found  string `json:"found"`
-	Want   string `json:"to_do"`
-	// Commands are those that people use there, ready to be copied.
+	// Text is all of it, where that is more than Reason: what the agent asks, or its last words.
+	Text  string `json:"text,omitempty"`
+	Waits string `json:"waits"` // who waits for whom
+	Found string `json:"found"`
+	Want  string `json:"to_do"`
+	// Commands are those that people use there, ready to be copied, and Actions what the dashboard calls the same.
 	Commands []string `json:"commands"`
+	Actions  []string `json:"actions"`
 	// Conflicts are the branches that the task's own cannot be merged with; Apart: it was not compared with all others.
 	Conflicts []string `json:"conflicts,omitempty"`
 	Apart     bool     `json:"not_compared,omitempty"`
@@ -202,6 +193,7 @@ func (n Need) OnScreen() bool {
 // The kinds of a Need. What a screen shows is one for people: no status ever depends on it.
 const (
 	NeedsAttention = "attention" // a hook failed, an agent crashed: the task's own mark says what
+	NeedsRefused   = "refused"   // its agent was refused too often
 	NeedsAgent     = "dead"      // the agent of its status has died
 	NeedsAnswer    = "dialog"    // its agent is at a dialog
 	NeedsLimit     = "limit"     // its agent is at a limit of its provider

@@ -5,7 +5,9 @@
 package rejection
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"orange/internal/task"
@@ -49,6 +51,8 @@ type Rejection struct {
 	Files   int  // nothing speaks against it but so many new or changed files
 	// Override is the command with which the person who asked makes the move all the same; empty where they may not.
 	Override string
+	// Repeated is what follows from an agent being refused again and again, in one line; empty where nothing does.
+	Repeated string
 	Open     []task.Status // where the same actor may ask to go from here; where a task may be born, when From is empty
 }
 
@@ -86,6 +90,9 @@ func (r *Rejection) Error() string {
 	if r.Override != "" {
 		b.WriteString("\n  you may make it all the same, and answer for it by name: " + r.Override)
 	}
+	if r.Repeated != "" {
+		b.WriteString("\n  " + r.Repeated)
+	}
 	if instead := r.instead(); instead != "" {
 		b.WriteString("\n  " + instead)
 	}
@@ -94,6 +101,21 @@ func (r *Rejection) Error() string {
 
 // Lacks says in one line which conditions do not hold; empty where that is not why.
 func (r *Rejection) Lacks() string { return Reasons(r.Details) }
+
+// Reason says in one line what was asked for and why it was refused, with the document's own headings.
+func (r *Rejection) Reason() string {
+	details := slices.Clone(r.Details)
+	for i := range details {
+		if heading, is := strings.CutPrefix(details[i].Condition, `section "## `); is {
+			details[i].Condition = strings.Replace(heading, `"`, "", 1)
+		}
+	}
+	reason := cmp.Or(Reasons(details), r.Message)
+	if r.To != "" {
+		reason = string(r.To) + ": " + reason
+	}
+	return strings.Join(strings.Fields(reason), " ")
+}
 
 func (r *Rejection) instead() string {
 	if len(r.Open) == 0 && r.From == "" {

@@ -32,6 +32,24 @@ func TestError_saysWhatWasFoundAndWhatToDoNext(t *testing.T) {
 	}
 }
 
+func TestReason_isOneLine(t *testing.T) {
+	t.Parallel()
+	for want, r := range map[string]*rejection.Rejection{
+		"agent-review: Handoff: as before, git committed: 2 files": {To: "agent-review", Message: "no",
+			Details: []rejection.Detail{{Condition: `section "## Handoff"`, Found: "as\nbefore"},
+				{Condition: "git committed", Found: "2 files"}}},
+		"not yours": {Message: "not yours"},
+	} {
+		if got := r.Reason(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	said := (&rejection.Rejection{Message: "no", Repeated: "again"}).Error()
+	if want := "no\n  again"; said != want {
+		t.Errorf("%q, want %q", said, want)
+	}
+}
+
 func TestError_saysWhereElseATaskMayGo(t *testing.T) {
 	t.Parallel()
 	for want, r := range map[string]*rejection.Rejection{

@@ -82,7 +82,15 @@ func (in Inputs) Again(def *workflow.Definition, p Past) (record.Change, error) 
 	case AskMigrate:
 		return decide.Migrate(def, t, nil, in.Stands, ev, actor, in.Now)
 	case AskTimeout:
-		return in.timeout(def, t, ev), nil
+		own := task.Timeouts{}
+		if in.Limit != nil {
+			own[t.Status] = *in.Limit
+		}
+		c, _ := decide.Timer(def, own, t, in.Now)
+		return in.escalated(def, c, t, ev), nil
+	case AskRefused:
+		c, _ := decide.RefusedOften(def, t, *cmp.Or(in.Refused, &record.Refusals{}), in.Now)
+		return in.escalated(def, c, t, ev), nil
 	case AskPR:
 		return decide.RequestPR(def, record.Snapshot{Task: t}, true, true, record.ForgeGitHub, actor, in.Now)
 	case AskPREnded:
@@ -139,12 +147,9 @@ func (in *Inputs) task(t task.Task) task.Task {
 	return t
 }
 
-func (in *Inputs) timeout(def *workflow.Definition, t task.Task, ev decide.Evidence) record.Change {
-	own := task.Timeouts{}
-	if in.Limit != nil {
-		own[t.Status] = *in.Limit
-	}
-	c, _ := decide.Timer(def, own, t, in.Now)
+// escalated adds the move that the workflow wanted after a change.
+func (in *Inputs) escalated(def *workflow.Definition, c record.Change, t task.Task,
+	ev decide.Evidence) record.Change {
 	if _, wanted := decide.Escalation(def, c); !wanted {
 		return c
 	}
@@ -200,7 +205,8 @@ func decides(e *history.Event) bool {
 	case history.StatusChanged, history.AutoAdvanced, history.AgentCrashed, history.AgentLimited,
 		history.MachineLost, history.AgentRespawned, history.QueuedForSpace,
 		history.WorkflowMigrated,
-		history.TimeoutWarning, history.TimeoutAlert, history.TimeoutEscalated, history.PRRequested,
+		history.TimeoutWarning, history.TimeoutAlert, history.TimeoutEscalated, history.AgentRefused,
+		history.PRRequested,
 		history.PRLanded, history.PRDropped, history.SendBackRefused,
 		history.CrashesForgotten, history.OrphanFreed, history.HooksRetried:
 		return true

@@ -29,6 +29,7 @@ const (
 	AskRedo    = "redo"
 	AskMigrate = "migrate"
 	AskTimeout = "timeout"
+	AskRefused = "refused" // an agent was refused again, too often
 	AskPR      = "pull-request"
 	AskPREnded = "pull-request-ended"
 	AskLanded  = "pull-request-landed"
@@ -60,9 +61,10 @@ type Inputs struct {
 	Death *Dead    `json:"death,omitempty"`
 	Rest  *Resting `json:"rest,omitempty"`
 	// the project's own limit of the status, in nanoseconds
-	Limit  *time.Duration              `json:"limit,omitempty"`
-	NoRoom bool                        `json:"no_room,omitempty"` // the move of a timeout found no workspace
-	Stands map[task.Status]task.Status `json:"stands,omitempty"`
+	Limit   *time.Duration              `json:"limit,omitempty"`
+	Refused *record.Refusals            `json:"refusals,omitempty"`
+	NoRoom  bool                        `json:"no_room,omitempty"` // the move of a timeout found no workspace
+	Stands  map[task.Status]task.Status `json:"stands,omitempty"`
 
 	Pull    *Pull  `json:"pull_request,omitempty"`
 	Against string `json:"against,omitempty"` // what else than the rules prevented the move
@@ -233,7 +235,7 @@ func (in Inputs) Keep(def *workflow.Definition, s record.Snapshot, ev decide.Evi
 	if in.Hooks, err = HooksDigest(c.Hooks); err != nil {
 		return c, err
 	}
-	if in.Ask == AskTimeout {
+	if in.Ask == AskTimeout || in.Ask == AskRefused {
 		in.Entered = s.Task.EnteredAt.UTC()
 	}
 	parts := in.parts(def, s.Task)
@@ -273,6 +275,10 @@ func (in *Inputs) parts(def *workflow.Definition, t task.Task) []workflow.Part {
 		}
 		state, _ := def.State(t.Status)
 		return decide.GatesTo(def, t, state.Timeout.Then)
+	case AskRefused:
+		if state, _ := def.State(t.Status); !in.NoRoom && state.Refused.Then != "" {
+			return decide.GatesTo(def, t, state.Refused.Then)
+		}
 	case AskPREnded:
 		pr, _ := in.pull()
 		if to, said := decide.PRMove(def, pr); said && in.Against == "" {
@@ -375,6 +381,9 @@ func (in *Inputs) clean() {
 		for i := range b.Facts {
 			b.Facts[i] = valid(b.Facts[i])
 		}
+	}
+	if in.Refused != nil {
+		in.Refused.Reason = valid(in.Refused.Reason)
 	}
 	if in.Death != nil {
 		in.Death.Unstarted = valid(in.Death.Unstarted)

@@ -122,7 +122,7 @@ func (r *run) checkOver(s record.Snapshot) {
 // its agent's end, its time, or a redo. Where a workflow has no other end, none of its ends is giving up.
 func (r *run) checkDeadEnd(s record.Snapshot) {
 	state, _ := r.Workflow.State(s.Task.Status)
-	ways := []task.Status{state.Timeout.Then}
+	ways := []task.Status{state.Timeout.Then, state.Refused.Then}
 	for i := range r.Workflow.Transitions {
 		if edge := &r.Workflow.Transitions[i]; decide.Leads(edge, s.Task) {
 			ways = append(ways, edge.To)

@@ -63,6 +63,16 @@ func (s store) BeginHook(ctx context.Context, hook int64, now time.Time) error {
 	})
 }
 
+func (s store) Refusals(ctx context.Context, id string) (record.Refusals, error) {
+	return take(s.v.Process, Step{What: "it looks at refusals", Task: id}, func() (record.Refusals, error) {
+		return s.v.Record.Refusals(ctx, id)
+	})
+}
+
+func (s store) NoteRefusals(ctx context.Context, id string, r record.Refusals) error {
+	return s.v.step("it notes a refusal", id, func() error { return s.v.Record.NoteRefusals(ctx, id, r) })
+}
+
 func (s store) Delete(ctx context.Context, id string) error {
 	return s.v.step("it deletes the task", id, func() error {
 		err := s.v.Record.Delete(ctx, id)

@@ -56,7 +56,7 @@ func misshapen() []string {
 		"seats": {{"hash", "IS iif($ GLOB '*[^0-9a-f]*', NULL, $)"}, {"pid", ">= 0"},
 			{"ended", "IN (0, 1)"}, {"start", json}},
 		"notices": {{"seq", "BETWEEN 1 AND (SELECT tasks.seq FROM tasks WHERE id = task)"}},
-		"waiters": {{"pid", "> 0"}},
+		"waiters": {{"pid", "> 0"}}, "refusals": {{"line", json}},
 		"changes": {{"seq", ">= -1"}, {"project", ended}, {"branch", ended}},
 	}
 	var out []string
@@ -100,7 +100,7 @@ func disagreements() []string {
 		`SELECT leases.task AS subject, 'its workspace is on record for the project ' || quote(leases.project) AS found
 		FROM leases JOIN tasks ON id = leases.task WHERE leases.project != tasks.project`,
 	}
-	for _, table := range []string{"hooks", "spent", "entries", "starts", "seats", "notices", "renderings"} {
+	for table := range strings.FieldsSeq("hooks spent entries starts seats notices refusals renderings") {
 		out = append(out, "SELECT DISTINCT task AS subject, 'rows of "+table+" are of a task that is not on record' "+
 			"AS found FROM "+table+" WHERE task NOT IN (SELECT id FROM tasks)")
 	}

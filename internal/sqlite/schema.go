@@ -39,7 +39,7 @@ func otherSchema(have int) error {
 //
 // history_bytes is how many bytes a task's history has as a file, one line feed a line, so that history.jsonl need not
 // be read to be known as whole. starts has the verdicts that were there when the agent of a task's present status was
-// started last.
+// started last. refusals has how often its agents were refused in that status, outside the history.
 const schema = `
 CREATE TABLE workflows (
 	digest  TEXT PRIMARY KEY,
@@ -110,6 +110,9 @@ CREATE TABLE notices (
 CREATE TABLE renderings (
 	task TEXT NOT NULL, field TEXT NOT NULL, value TEXT NOT NULL,
 	PRIMARY KEY (task, field, value)
+) WITHOUT ROWID;
+CREATE TABLE refusals (
+	task TEXT PRIMARY KEY, line TEXT NOT NULL
 ) WITHOUT ROWID;
 CREATE TABLE changes (
 	number INTEGER PRIMARY KEY,

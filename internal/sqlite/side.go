@@ -192,6 +192,35 @@ func (s *Store) Notice(ctx context.Context, id, role string) (record.Notice, err
 	return n, nil
 }
 
+// Refusals are those of the agents of a task in its last stay in a status that had any; zero ones where none had.
+func (s *Store) Refusals(ctx context.Context, id string) (r record.Refusals, err error) {
+	var line string
+	err = s.one(ctx, "SELECT line FROM refusals WHERE task = ?", []any{id}, &line)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return r, nil
+	case err != nil:
+		return r, fmt.Errorf("load refusals: %w", err)
+	}
+	if err := json.Unmarshal([]byte(line), &r); err != nil {
+		return record.Refusals{}, fmt.Errorf("%w: read the refusals of task %q: %w", errDamagedRow, id, err)
+	}
+	return r, nil
+}
+
+// NoteRefusals keeps the refusals of a task's agents in place of those before. A power cut may take that back.
+func (s *Store) NoteRefusals(ctx context.Context, id string, r record.Refusals) error {
+	line, err := json.Marshal(r)
+	if err == nil {
+		_, err = s.write(ctx, true, "INSERT OR REPLACE INTO refusals (task, line) SELECT id, ? FROM tasks WHERE id = ?",
+			string(line), id)
+	}
+	if err != nil {
+		return fmt.Errorf("note refusals: %w", err)
+	}
+	return nil
+}
+
 // WasRendered reports whether the task's frontmatter ever showed the value in the field.
 func (s *Store) WasRendered(ctx context.Context, id, field, value string) (bool, error) {
 	var n int

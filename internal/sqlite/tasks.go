@@ -468,7 +468,7 @@ func (s *Store) Holders(ctx context.Context, project string) ([]record.Holder, e
 func (s *Store) Delete(ctx context.Context, id string) error {
 	err := s.within(ctx, func(tx *batch) error {
 		for _, table := range []string{"events", "hooks", "spent", "entries", "starts", "leases", "seats",
-			"waiters", "notices", "renderings"} {
+			"waiters", "notices", "refusals", "renderings"} {
 			if _, err := tx.ExecContext(ctx, "DELETE FROM "+table+" WHERE task = ?", id); err != nil {
 				return err
 			}

@@ -6,6 +6,7 @@ package stats
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"time"
 
 	"orange/internal/history"
@@ -43,6 +44,8 @@ type Stats struct {
 	Crashes  int
 	Spawns   int // agents that were started
 	Late     int // levels of lateness of which an event was written
+	// Refusals are those of agents, as far as there were so many that a person was asked to look.
+	Refusals int
 
 	Begun        bool // it moved at least once
 	Over         bool
@@ -60,7 +63,7 @@ func (s Stats) FirstAttempt() bool {
 func Of(t task.Task, events []history.Event, marks func(task.Status) Marks, now time.Time) Stats {
 	s := Stats{Task: t.ID, Status: t.Status, Over: !t.Live, Well: !t.Live &&
 		marks(t.Status).Well, InState: max(now.Sub(t.EnteredAt), 0)}
-	round := 0
+	round, refused := 0, 0
 	status, since := task.Status(""), t.CreatedAt
 	for i := range events {
 		e := &events[i]
@@ -69,7 +72,7 @@ func Of(t task.Task, events []history.Event, marks func(task.Status) Marks, now 
 			status, since = task.Status(e.Data[history.DataStatus]), e.Time
 			s.visit(status, marks)
 		case e.IsMove():
-			s.Begun = true
+			s.Begun, refused = true, 0
 			s.spend(status, e.Time.Sub(since), marks)
 			status, since = e.To, e.Time
 			s.visit(status, marks)
@@ -83,6 +86,13 @@ func Of(t task.Task, events []history.Event, marks func(task.Status) Marks, now 
 			s.Crashes++
 		case e.Type == history.AgentSpawned || e.Type == history.ReviewStarted:
 			s.Spawns++
+		case e.Type == history.AgentRefused:
+			n, _ := strconv.Atoi(e.Data["refusals"])
+			if n < refused { // a person has looked, and they were counted from 1 again
+				refused = 0
+			}
+			s.Refusals += max(n-refused, 0)
+			refused = n
 		case e.Data[history.DataLevel] != "":
 			s.Late++
 		}
@@ -159,6 +169,7 @@ type Summary struct {
 	Crashes      int
 	Spawns       int
 	Late         int
+	Refusals     int
 }
 
 // Summarize adds up the numbers of many tasks.
@@ -172,6 +183,7 @@ func Summarize(all []Stats) Summary {
 			s.Failures = s.Failures.With(f.Name, s.Failures.Get(f.Name)+f.Value)
 		}
 		s.Crashes, s.Spawns, s.Late = s.Crashes+one.Crashes, s.Spawns+one.Spawns, s.Late+one.Late
+		s.Refusals += one.Refusals
 		if one.Over {
 			s.EndedWell.add(one.Well)
 		}

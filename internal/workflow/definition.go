@@ -115,6 +115,7 @@ type State struct {
 	Folder        string // where its artifacts lie, relative to the task's folder; empty when it has none
 	Subject       string // what is judged here: SubjectBranch, SubjectWorktree or SubjectCarried
 	Timeout       Timeout
+	Refused       RefusedAfter
 	SendBack      []SendBack // the first that applies is taken
 	Pos           yaml.Pos
 }
@@ -126,6 +127,15 @@ type Timeout struct {
 	Then  task.Status // where the last of the three leads; empty means nowhere
 	Pos   yaml.Pos
 	then  yaml.Pos
+}
+
+// RefusedAfter is how many requests of a task's agents may be refused in one stay in a state before a person is asked
+// to look.
+type RefusedAfter struct {
+	Most int         // 0 means that the file says none: Orange asks a person where it thinks best
+	Then task.Status // where that leads; empty means nowhere
+	Pos  yaml.Pos
+	then yaml.Pos
 }
 
 // What the evidence in a state is about.

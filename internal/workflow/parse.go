@@ -157,6 +157,7 @@ func (r reader) states(n *yaml.Node) []State {
 			}),
 			yaml.May("escalation", func(n *yaml.Node) { s.Escalation = r.Boolean(n, "escalation") }),
 			yaml.May("timeout", func(n *yaml.Node) { s.Timeout = r.timeout(n) }),
+			yaml.May("refused_after", func(n *yaml.Node) { s.Refused = r.refusals(n) }),
 			yaml.May("send_back", elements(r, "send_back", &s.SendBack, r.sendBack)),
 		})
 		if s.Name == Previous || s.Name == everywhere {
@@ -184,6 +185,24 @@ func (r reader) timeout(n *yaml.Node) Timeout {
 		yaml.May("then", func(n *yaml.Node) { t.Then, t.then = task.Status(r.Name(n, "then")), yaml.PosOf(n) }),
 	})
 	return t
+}
+
+// mostRefusals is the greatest number of refusals that a workflow may speak of.
+const mostRefusals = 1000
+
+// refusals reads a number of refusals, or one with where it leads.
+func (r reader) refusals(n *yaml.Node) RefusedAfter {
+	out := RefusedAfter{Pos: yaml.PosOf(n)}
+	times := func(n *yaml.Node) { out.Most = r.Integer(n, "refused_after", 1, mostRefusals) }
+	if !r.IsMapping(n) {
+		times(n)
+		return out
+	}
+	r.Mapping(n, "refused_after", []yaml.Key{
+		yaml.Must("times", times),
+		yaml.May("then", func(n *yaml.Node) { out.Then, out.then = task.Status(r.Name(n, "then")), yaml.PosOf(n) }),
+	})
+	return out
 }
 
 func (r reader) births(n *yaml.Node) []Birth {

@@ -1,6 +1,11 @@
 package workflow
 
-import "orange/internal/task"
+import (
+	"strings"
+
+	"orange/internal/task"
+	"orange/internal/yaml"
+)
 
 // checkStates: what a state says of itself besides its transitions can be.
 func (r reader) checkStates(d *Definition) {
@@ -21,15 +26,25 @@ func (r reader) checkStates(d *Definition) {
 	}
 }
 
-// checkTimeout: a timeout leads over a transition, and over none that takes someone's word: time does not know
-// whose it is.
+// checkTimeout: timeout and refused_after lead over a transition, and over none that takes someone's word: time does
+// not know whose it is.
 func (r reader) checkTimeout(d *Definition, s State) {
 	if s.Terminal && s.Timeout.After != 0 {
 		r.Problem(s.Timeout.Pos, "timeout",
 			"found a timeout of the terminal state %q, expected none: nothing is waited for there", s.Name)
 	}
-	then := s.Timeout.Then
-	r.stateExists(d, then, s.Timeout.then, "timeout", "then of a timeout")
+	r.checkLeads(d, s, "timeout", s.Timeout.Then, s.Timeout.then)
+	if (s.Role == "" || s.Role == task.RoleHuman) && s.Refused.Most != 0 {
+		r.Problem(s.Refused.Pos, "refused-after",
+			"found refused_after in the state %q, expected it only where a role has an agent at work", s.Name)
+	}
+	r.checkLeads(d, s, "refused_after", s.Refused.Then, s.Refused.then)
+}
+
+// checkLeads checks the state to which something leads that is no one's request.
+func (r reader) checkLeads(d *Definition, s State, what string, then task.Status, pos yaml.Pos) {
+	property := strings.ReplaceAll(what, "_", "-")
+	r.stateExists(d, then, pos, property, "then of a "+what)
 	if _, exists := d.State(then); !exists {
 		return
 	}
@@ -41,13 +56,13 @@ func (r reader) checkTimeout(d *Definition, s State) {
 	}
 	switch {
 	case !leads:
-		r.Problem(s.Timeout.then, "timeout",
-			"found a timeout of %q that leads to %q, expected a state that a transition leads to from there",
-			s.Name, then)
+		r.Problem(pos, property,
+			"found a %s of %q that leads to %q, expected a state that a transition leads to from there",
+			what, s.Name, then)
 	case speaks:
-		r.Problem(s.Timeout.then, "timeout", "found a timeout of %q that leads to %q by a verdict, expected a "+
+		r.Problem(pos, property, "found a %s of %q that leads to %q by a verdict, expected a "+
 			"state to which no verdict leads from there: "+
-			"a verdict counts only from an agent that asks, or that ends by itself", s.Name, then)
+			"a verdict counts only from an agent that asks, or that ends by itself", what, s.Name, then)
 	}
 }
 

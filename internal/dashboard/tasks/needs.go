@@ -39,7 +39,7 @@ func (s *Set) needOf(r *Row) *record.Need {
 	if need.Kind == "" {
 		return nil
 	}
-	need.Reason = inbox.Words(def, *r.Task, need, inbox.Clues{}, s.Now)
+	need = inbox.InWords(def, *r.Task, need, inbox.Clues{}, s.Now)
 	return &need
 }
 

@@ -75,7 +75,7 @@ func (r Row) with(t *task.Task) Row {
 // limit is what the agent's terminal shows about a limit of its provider, or how long the task waits for one; empty
 // where no limit stops it.
 func (r *Row) limit() string {
-	if until, waits := record.LimitOf(r.Task.Attention); waits {
+	if until, waits := r.Task.LimitedUntil(); waits {
 		if need, needs := r.Need(); needs && need.Kind == record.NeedsLimit && need.Reason != "" {
 			return need.Reason
 		}

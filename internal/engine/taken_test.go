@@ -1,15 +1,16 @@
-package record_test
+package engine_test
 
 import (
 	"testing"
 
+	"orange/internal/engine"
 	"orange/internal/record"
 	"orange/internal/task"
 )
 
-func TestDescribeHolders_namesEachOfThem(t *testing.T) {
+func TestAPoolThatIsTaken_namesWhoHasIt(t *testing.T) {
 	t.Parallel()
-	got := record.DescribeHolders(task.Project{Name: "garden", PoolSize: 2}, []record.Holder{
+	got := engine.TakenBy(task.Project{Name: "garden", PoolSize: 2}, []record.Holder{
 		{Task: "a", Branch: "x", Status: "working"}, {Task: "b", Branch: "y", Status: "stuck"}})
 	if want := `all 2 workspaces of "garden" are taken: a (x, working), b (y, stuck)`; got != want {
 		t.Errorf("it says %q, want %q", got, want)

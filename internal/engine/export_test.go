@@ -1,0 +1,9 @@
+package engine
+
+import (
+	"orange/internal/record"
+	"orange/internal/task"
+)
+
+// TakenBy says that a project's workspaces are all taken, and by whom.
+func TakenBy(p task.Project, holders []record.Holder) string { return takenBy(p, holders) }

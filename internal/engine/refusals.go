@@ -1,0 +1,104 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"orange/internal/decide"
+	"orange/internal/record"
+	"orange/internal/rejection"
+	"orange/internal/replay"
+	"orange/internal/task"
+	"orange/internal/workflow"
+)
+
+// refused logs the refusal of a request to a task as it was, and counts it where an agent has asked. Other errors it
+// returns as they are.
+func (e *Engine) refused(ctx context.Context, req task.Request, s record.Snapshot, err error) error {
+	no, is := errors.AsType[*rejection.Rejection](err)
+	if !is {
+		return err
+	}
+	e.Log.Info("refused", "component", "engine", "task", req.Task, "from", string(no.From), "to", string(req.To),
+		"actor", req.Actor.Name(), "as", req.Actor.As, "code", no.Code)
+	if req.Actor.Rule || req.Actor.Role == task.RoleHuman {
+		return err
+	}
+	for range maxConflicts {
+		answer, failure := e.refusedAgain(ctx, s, no)
+		if errors.Is(failure, task.ErrConflict) {
+			if s, failure = e.Store.Load(ctx, req.Task); failure == nil {
+				continue
+			}
+		}
+		if failure != nil { // the refusal counts: what follows from many of them comes with the next one
+			e.Log.Warn("a refusal could not be counted", "component", "engine", "task", req.Task, "error",
+				failure.Error())
+			return err
+		}
+		return answer
+	}
+	return err
+}
+
+// refusedAgain counts one more refusal of an agent. If there are too many, a person is asked to look, or the task is
+// moved as its workflow says; the agent hears of that. An agent that asks the same in a loop waits for its answer.
+func (e *Engine) refusedAgain(ctx context.Context, s record.Snapshot, no *rejection.Rejection) (
+	*rejection.Rejection, error) {
+	id := s.Task.ID
+	before, err := e.Store.Refusals(ctx, id)
+	if err != nil {
+		return no, err
+	}
+	def, err := e.rules(ctx, s.Task)
+	if err != nil {
+		return no, err
+	}
+	_, size, err := e.projectSettings(s.Task.Project)
+	if err != nil {
+		return no, err
+	}
+	now := before.Again(s.Task, no.Reason(), e.Now())
+	t, c, due, err := e.enough(ctx, def, s, size, tooOften(now))
+	switch {
+	case errors.Is(err, errNotNow):
+		due = false
+	case err != nil:
+		return no, err
+	case due:
+		now.Told = now.Count
+	}
+	answer := *no
+	if now.Told > 0 {
+		answer.Repeated = "a person has been asked to look: this was refused " + now.String()
+		if t.Status != now.Status {
+			answer.Repeated = fmt.Sprintf("the task is %q now: this was refused %s", t.Status, now)
+		}
+	}
+	if err := e.Store.NoteRefusals(ctx, id, now); err != nil {
+		return no, err
+	}
+	if due {
+		if err := e.reportEnough(ctx, t, c); err != nil {
+			return no, err
+		}
+	}
+	if wait := now.Wait(e.Now()); wait > 0 && e.HoldBack != nil {
+		e.HoldBack(ctx, wait)
+	}
+	return &answer, nil
+}
+
+// tooOften is the limit of an agent's refusals, as its workflow sets it.
+func tooOften(r record.Refusals) limits {
+	return limits{name: "refusals",
+		judge: func(def *workflow.Definition, t task.Task, now time.Time) (record.Change, bool) {
+			return decide.RefusedOften(def, t, r, now)
+		},
+		inputs: func(task.Task) replay.Inputs {
+			r.Entered = r.Entered.UTC()
+			return replay.Inputs{Ask: replay.AskRefused, Refused: &r}.By(task.Actor{Rule: true})
+		}}
+}
