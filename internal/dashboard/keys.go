@@ -171,7 +171,7 @@ func otherKeys() []key {
 	most := []page{pageList, pageBoard, pageDetail, pageWorkspaces, pageReview}
 	return []key{
 		{names: []string{"c"}, does: "create a task", footer: "create", pages: overview(),
-			press: (*Model).openCreation},
+			closed: func(m *Model) string { return m.tasks.NoCreation() }, press: (*Model).openCreation},
 		{names: []string{"R"}, does: "look at everything again", footer: "look again", pages: most,
 			press: (*Model).refresh},
 		{names: []string{"!"}, does: "what went wrong", footer: "what went wrong",
