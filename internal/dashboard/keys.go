@@ -102,6 +102,8 @@ func taskKeys() []key {
 			giveUp(command.Commands.Delete)),
 		taskKey("t", "try again what the task owes: hooks that failed", "", noTask, act(command.Commands.Retry)),
 		taskKey("y", "copy the task's id", "", noTask, copyID),
+		taskKey("P", "open its pull request in your browser", "", onTarget(command.Target.NoAddress), openPullRequest),
+		taskKey("Y", "copy the address of its pull request", "", onTarget(command.Target.NoAddress), copyAddress),
 	})
 }
 

@@ -160,6 +160,8 @@ func (m *Model) handle(msg tea.Msg) tea.Cmd {
 		m.failures.add("watch for changes", msg.err)
 	case failed:
 		m.failures.add(msg.what, msg.err)
+	case browsed:
+		msg.toldOf(m)
 	case spin:
 		return m.jobs.spin()
 	case finished:

@@ -62,6 +62,7 @@ type fakeBackend struct {
 	origin *tasks.Origin // where it says nothing, on GitHub
 	view   string        // how the screen was left
 
+	far       bool     // no browser is here
 	noTaskYet string   // why no task can be created, where there is none
 	had       []string // ids of tasks that were reported once
 	mu        sync.Mutex
@@ -379,6 +380,11 @@ func (f *fakeBackend) EditAt(_ context.Context, path string, line int) error {
 func (f *fakeBackend) Page(_ context.Context, text string, line int) error {
 	f.asked = append(f.asked, fmt.Sprintf("Page %d bytes:%d", len(text), line))
 	return f.call("Page")
+}
+
+func (f *fakeBackend) Browse(address string) (bool, error) {
+	f.asked = append(f.asked, "Browse "+address)
+	return !f.far, f.call("Browse")
 }
 
 func (f *fakeBackend) Choices(context.Context) (Choices, error) {
