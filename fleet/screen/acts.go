@@ -229,7 +229,9 @@ func (v *view) Create(ctx context.Context, n task.New) (record.Outcome, error) {
 		const file = "context.md"
 		b.Call.Argv, b.Call.Files[file] = append(b.Call.Argv, "--context="+file), n.Context
 	}
-	b.Call.Argv = append(b.Call.Argv, "--branch="+n.Branch)
+	if n.Branch != "" || !n.NameBranch { // else the host names it
+		b.Call.Argv = append(b.Call.Argv, "--branch="+n.Branch)
+	}
 	if n.Summary != "" {
 		b.Call.Argv = append(b.Call.Argv, "--summary="+n.Summary)
 	}

@@ -166,9 +166,9 @@ func (v *view) elsewhere(what, id, command string) error {
 func (v *view) Timeouts(string) (task.Timeouts, error) { return task.Timeouts{}, nil }
 
 // FirstSteps are what a person of a fleet without a task does next.
-func (v *view) FirstSteps(context.Context, string) ([]string, error) {
+func (v *view) FirstSteps(context.Context, string) (steps []string, none string, err error) {
 	return []string{"The fleet has no tasks.", "", "orange fleet create \"Fix the login\" --project web",
-		"orange fleet hosts   which hosts there are, and what they have"}, nil
+		"orange fleet hosts   which hosts there are, and what they have"}, "", nil
 }
 
 // Destination is not known here: the host merges, and opens pull requests.

@@ -20,6 +20,8 @@ type table struct {
 	headless     bool
 	// look is how a cell looks at a terminal with colours; nil where only the heads have a look.
 	look func(row, column int) printable.Paint
+	// leads is the address that a cell leads to there; nil where none does.
+	leads func(row, column int) string
 }
 
 const (
@@ -186,7 +188,7 @@ func (t table) pieces() []printable.Piece {
 		for i, cell := range row {
 			if cell != "" {
 				out = append(out, printable.Piece{Text: strings.Repeat(" ", blanks)},
-					printable.Piece{Text: cell, Paint: t.lookOf(r, i)})
+					printable.Piece{Text: cell, Paint: t.lookOf(r, i), Link: t.leadsTo(r, i)})
 				blanks = 0
 			}
 			blanks += widths[i] - screenWidth(cell) + 2
@@ -194,6 +196,13 @@ func (t table) pieces() []printable.Piece {
 		out = append(out, printable.Piece{Text: "\n"})
 	}
 	return out
+}
+
+func (t table) leadsTo(row, column int) string {
+	if t.leads == nil || row == 0 && !t.headless {
+		return ""
+	}
+	return t.leads(row, column)
 }
 
 func (t table) lookOf(row, column int) printable.Paint {

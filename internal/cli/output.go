@@ -319,6 +319,16 @@ func oneLine(text string, most int) string {
 // inOneLine is a text in one line, whole.
 func inOneLine(text string) string { return printable.Line(strings.Join(strings.Fields(text), " ")) }
 
+// linked prints an address as field does. Where a terminal shows more than plain text, it leads there.
+func (p *Program) linked(name, address, more string) error {
+	if _, coloured := p.outTerminal(); !coloured {
+		p.field(name, address+more)
+		return nil
+	}
+	return p.pieces([]printable.Piece{{Text: fmt.Sprintf("  %-14s ", name)},
+		{Text: printable.Line(address), Link: address}, {Text: printable.Line(more) + "\n"}})
+}
+
 // field prints what a task has under a name. Its further lines stand below the first one, so that none of them
 // looks like another name.
 func (p *Program) field(name, value string) {

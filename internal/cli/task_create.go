@@ -2,17 +2,14 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"orange/internal/proc"
-	"orange/internal/record"
 	"orange/internal/task"
 )
 
@@ -63,7 +60,7 @@ missing, and "orange task spawn" starts it all the same.`,
 		if err := key.hold(ctx, h, n.ID); err != nil {
 			return err
 		}
-		n.Spawn = !noSpawn
+		n.Spawn, n.NameBranch = !noSpawn, !named && from.pr == 0
 		if n.MayChange, err = mayChange(n.MayChange); err != nil {
 			return err
 		}
@@ -92,7 +89,7 @@ missing, and "orange task spawn" starts it all the same.`,
 		if dry {
 			return p.dryRun(ctx, h, n)
 		}
-		id, err := p.create(ctx, h, n, !named && from.pr == 0, sign)
+		id, err := p.create(ctx, h, n, sign)
 		if err == nil && attach {
 			err = p.openWindow(ctx, h, id)
 		}
@@ -196,7 +193,7 @@ func (p *Program) ownVariables(ctx context.Context, h *Services, words []string,
 }
 
 // create creates a task and says so; it answers its id.
-func (p *Program) create(ctx context.Context, h *Services, n task.New, nameBranch bool,
+func (p *Program) create(ctx context.Context, h *Services, n task.New,
 	sign func(task.Actor) (task.Actor, error)) (string, error) {
 	project, err := p.projectOf(ctx, h)
 	if err != nil {
@@ -218,11 +215,7 @@ func (p *Program) create(ctx context.Context, h *Services, n task.New, nameBranc
 			return "", err
 		}
 	}
-	create := h.Commands.Create
-	if nameBranch {
-		create = func(ctx context.Context, n task.New) (record.Outcome, error) { return createNamed(ctx, h, n) }
-	}
-	out, err := create(ctx, n)
+	out, err := h.Commands.Create(ctx, n)
 	if err != nil {
 		return "", err
 	}
@@ -240,23 +233,6 @@ func (p *Program) sayHarness(h *Services, name string) error {
 		p.say("agent program: %s, the first that is there; %q chooses your usual one", name, "orange setup")
 	}
 	return err
-}
-
-// createNamed creates a task whose branch is named after its summary, with a number where another task has that one.
-func createNamed(ctx context.Context, h *Services, n task.New) (record.Outcome, error) {
-	const most = 100
-	name := branchFromWords(n.Summary)
-	n.Branch = name
-	if name == n.Project.DefaultBranch {
-		n.Branch += "-2"
-	}
-	for number := 2; ; number++ {
-		out, err := h.Commands.Create(ctx, n)
-		if !errors.Is(err, task.ErrBranchTaken) || number > most {
-			return out, err
-		}
-		n.Branch = name + "-" + strconv.Itoa(number)
-	}
 }
 
 // readText reads a file, or standard input for "-"; nothing for an empty name.

@@ -254,6 +254,11 @@ func (p *Program) list(tasks []task.Task, of known) error {
 		}
 		t := tasks[row-1]
 		return lookOf(t, of.sessions[t.ID], of.needs[t.ID])
+	}, leads: func(row, column int) string {
+		if column != 4 {
+			return ""
+		}
+		return tasks[row-1].PRURL // from its branch: there is no column of pull requests
 	}})
 	p.turns(tasks, of.needs)
 	return err

@@ -114,7 +114,9 @@ func (p *Program) show(r record.Report, standing task.Timing, conflicts, before 
 	line("project", t.Project)
 	line("branch", t.Branch)
 	if t.PRURL != "" {
-		line("pull request", fmt.Sprintf("%s (%s)", t.PRURL, strings.ToLower(t.PRState)))
+		if err := p.linked("pull request", t.PRURL, " ("+strings.ToLower(t.PRState)+")"); err != nil {
+			return err
+		}
 		line("checks", r.Checks)
 	}
 	line("workflow", fmt.Sprintf("%s, version %d", t.Workflow.Name, t.Workflow.Version))

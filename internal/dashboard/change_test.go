@@ -6,6 +6,11 @@ import (
 	"strings"
 	"testing"
 
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+	"pgregory.net/rapid"
+
+	"orange/internal/dashboard/screen"
 	"orange/internal/dashboard/tasks"
 	"orange/internal/record"
 	"orange/internal/task"
@@ -71,8 +76,72 @@ func TestWhatIsToldOfATaskBeginsWithWhatHappened(t *testing.T) {
 	s := openAt(t, day(t), 100, 24)
 	s.send(news{
 		`shop/feature/basket-that-remembers 9PTQs7q5PQkYWI3xtA93f: crash 1: the worker (exit status 1) has ended in "working"; start it again with "orange task respawn 9PTQs7q5PQkYWI3xtA93f"`})
-	s.shows("shop/feature/")
-	s.shows(`: crash 1: the worker (exit status 1) has ended in`)
+	s.shows("\nshop/feature/basket-that-remembers 9PTQs7q5PQkYWI3xtA93f: crash 1: the worker (exit status 1) has\n" +
+		`ended in "working"; start it again with "orange task respawn 9PTQs7q5PQkYWI3xtA93f"`)
+	s.send(tea.WindowSizeMsg{Width: 100, Height: 5}) // there is one line
+	s.shows("\nshop/feature/basket-that-remembers 9PTQs7q5PQkYWI3xtA93f: crash 1: the worker (exit status 1) has e…")
+}
+
+// A message that does not fit into the width takes lines from the tasks, and is cut only where there are none.
+func TestMessages_takeTheLinesThatTheyNeed(t *testing.T) {
+	t.Parallel()
+	s := openAt(t, day(t), 80, 16)
+	s.press("G")
+	why := "p: a program that opens pull requests there is not known, and the project says --forge none; " +
+		"nothing was pushed"
+	s.m.messages.answer = why
+	s.send(changed{})
+	s.shows("\np: a program that opens pull requests there is not known, and the project says\n" +
+		"--forge none; nothing was pushed\n")
+	s.shows("\n>⊘ shop/feature/blink") // the cursor stays on the screen
+	s.m.failures.add("look at the agents", errors.New("no tmux"))
+	s.send(news{"fix/login: working → agent-review"})
+	for _, line := range []string{"--forge none; nothing was pushed", "fix/login: working → agent-review",
+		"! cannot look at the agents: no tmux"} {
+		s.shows("\n" + line + "\n")
+	}
+	s.click(3, s.m.height-2) // the line of the failure
+	s.shows("What went wrong")
+	s.press("esc", "j")
+	s.hides("nothing was pushed")
+	if left := len(s.m.messageLines()); left != 1 {
+		t.Errorf("the messages still have %d lines", left)
+	}
+}
+
+// Where there is too little room, the longest message is cut at its end, and each is there.
+func TestMessages_areCutAtTheirEnd(t *testing.T) {
+	t.Parallel()
+	style, long := screen.NewStyle(), strings.Repeat("some words ", 40)+"the end"
+	s := messages{answer: long, news: "fix/login: done"}
+	got := messageLines(style, 40, 4, &jobs{}, s, "it broke")
+	want := []string{"some words some words some words some", "words some words some words some words …",
+		"fix/login: done", "! it broke"}
+	for i := range got {
+		got[i] = ansi.Strip(got[i])
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q", got)
+	}
+	rapid.Check(t, func(r *rapid.T) {
+		text := func(name string) string {
+			return rapid.StringMatching(`([a-zé日]{1,30}[ :/-]){0,30}`).Draw(r, name)
+		}
+		width, most := rapid.IntRange(1, 60).Draw(r, "width"), rapid.IntRange(-1, 6).Draw(r, "most")
+		j := jobs{}
+		if what := text("job"); what != "" {
+			j.running = []job{{what: what}}
+		}
+		lines := messageLines(style, width, most, &j, messages{answer: text("answer"), news: text("news")}, text("bad"))
+		if len(lines) == 0 || len(lines) > max(1, most) {
+			r.Fatalf("%d lines, at most %d", len(lines), most)
+		}
+		for _, line := range lines {
+			if screen.Width(line) > width {
+				r.Fatalf("%q has %d cells, at most %d", line, screen.Width(line), width)
+			}
+		}
+	})
 }
 
 func TestAKeyThatCameTooEarlyIsPressedAgain(t *testing.T) {

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
 
 	"orange/internal/dashboard/command"
 	"orange/internal/dashboard/detail"
@@ -111,6 +112,7 @@ func (d *Dashboard) Open(ctx context.Context) {
 	backend.Terminal = screenTerminal{backend.Terminal, p}
 	model := New(ctx, backend, d.Project)
 	model.messages.answer = d.Message
+	model.style.Links = colorprofile.Detect(d.Out, d.Environ) > colorprofile.ASCII // no more than colours
 	if d.Settings != nil {
 		prefer(model, d.Settings)
 	}

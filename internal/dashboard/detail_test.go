@@ -424,6 +424,25 @@ func TestProgress_isCutAroundThePresentStatus(t *testing.T) {
 	}
 }
 
+// The way of a task says what the head and the question before a merge say: its review passed nothing.
+func TestProgress_aReviewThatOnlyCrashedIsNotPassed(t *testing.T) {
+	t.Parallel()
+	one := aTask(t, 1, "reviewing", func(one *task.Task) { one.Subject = task.Subject{Commit: "1234567", By: "ada"} })
+	backend := &fakeBackend{tasks: []task.Task{one}, histories: map[string][]history.Event{}}
+	at := task.Status("")
+	for _, to := range []task.Status{"planning", "working", "agent-review", "stuck", "reviewing"} {
+		e := history.Event{Type: history.StatusChanged, From: at, To: to}
+		if at == "" {
+			e = history.Event{Type: history.Created, Data: map[string]string{"status": string(to)}}
+		}
+		backend.histories[one.ID] = append(backend.histories[one.ID], e)
+		at = to
+	}
+	s := openAt(t, backend, 80, 24)
+	s.press("2")
+	s.shows("✓ planning ✓ working ✗ agent-review ✓ stuck ● reviewing ○ done")
+}
+
 // What is next to the list fits the task, until the person chooses; TASK.md is read again without a change of the task.
 func TestDetail_fitsTheTaskUntilThePersonChooses(t *testing.T) {
 	t.Parallel()

@@ -78,6 +78,32 @@ func TestTheProjectThatIsShownIsChosen(t *testing.T) {
 	}
 }
 
+// A form that cannot be sent is not opened: the key says what is missing.
+func TestWithoutAProjectTheKeySaysWhatIsMissing(t *testing.T) {
+	t.Parallel()
+	backend := &fakeBackend{noTaskYet: "this folder is in no git repository; orange project add PATH"}
+	s := openSession(t, backend, 120, 40)
+	s.hides("c create")
+	s.press("c")
+	s.shows("c: this folder is in no git repository; orange project add PATH")
+	backend.noTaskYet = "" // the person has added one
+	s.press("R", "c")
+	s.shows("Create a task")
+}
+
+func TestABranchWithoutANameIsNamedAfterTheSummary(t *testing.T) {
+	t.Parallel()
+	s, backend := atForms(t, 80, 24)
+	s.press("c")
+	s.shows("empty: named after the summary")
+	s.press("tab")
+	s.write("Fix the login")
+	s.press("ctrl+s")
+	if n := backend.made[0]; n.Branch != "" || !n.NameBranch || n.Summary != "Fix the login" {
+		t.Errorf("made %+v", n)
+	}
+}
+
 func TestWhatIsRefusedKeepsEveryField(t *testing.T) {
 	t.Parallel()
 	for _, refusal := range []error{

@@ -75,8 +75,18 @@ func (j *jobs) has(what string) bool {
 	return slices.ContainsFunc(j.running, func(one job) bool { return one.what == what })
 }
 
-// line names the newest job with a spinner, in a width; empty where nothing runs.
+// text names the newest job with a spinner; empty where nothing runs.
+func (j *jobs) text() string { return j.cut(1 << 20) }
+
+// line is that in a width.
 func (j *jobs) line(style *screen.Style, width int) string {
+	if text := j.cut(width); text != "" {
+		return style.Info.Render(text)
+	}
+	return ""
+}
+
+func (j *jobs) cut(width int) string {
 	if len(j.running) == 0 {
 		return ""
 	}
@@ -85,5 +95,5 @@ func (j *jobs) line(style *screen.Style, width int) string {
 	if more := len(j.running) - 1; more > 0 {
 		what += fmt.Sprintf(" and %d more", more)
 	}
-	return style.Info.Render(string(dots[j.frame%len(dots)]) + " " + screen.Squeeze(screen.Clean(what), width) + " …")
+	return string(dots[j.frame%len(dots)]) + " " + screen.Squeeze(screen.Clean(what), width) + " …"
 }

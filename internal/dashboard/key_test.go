@@ -44,7 +44,7 @@ The keys inside of a form are no actions and stay: ` + "`ctrl+s`, `ctrl+e`, `Tab
 The parts of the screen that have a colour are ` + themeWords() + `.
 ` + "`NO_COLOR=1`" + ` takes colours away all the same.
 
-## One life in 18 keys
+## One life in 17 keys
 
 From nothing to a merged branch at the dashboard alone; texts are not counted, questions are. A story counts them.
 
@@ -52,7 +52,7 @@ From nothing to a merged branch at the dashboard alone; texts are not counted, q
 |---|---|---|
 | ` + "`c`, *branch*, `Tab`, *summary*, `ctrl+s`" + ` | a task is created, and its agent begins | 3 |
 | ` + "`S`, *answer*, `Enter`" + ` | the agent's question, on top of the list, is answered | 2 |
-| ` + "`D` `]` `j`" + ` | the review, at the first line that changed | 3 |
+| ` + "`D` `]`" + ` | the review, at the first line that changed | 2 |
 | ` + "`c`, *comment*, `ctrl+s`" + ` | a comment on that line | 2 |
 | ` + "`j` `j`" + ` | below the comment, to the next line | 2 |
 | ` + "`c`, *comment*, `ctrl+s`" + ` | another comment | 2 |

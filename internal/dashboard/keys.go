@@ -102,6 +102,8 @@ func taskKeys() []key {
 			giveUp(command.Commands.Delete)),
 		taskKey("t", "try again what the task owes: hooks that failed", "", noTask, act(command.Commands.Retry)),
 		taskKey("y", "copy the task's id", "", noTask, copyID),
+		taskKey("P", "open its pull request in your browser", "", onTarget(command.Target.NoAddress), openPullRequest),
+		taskKey("Y", "copy the address of its pull request", "", onTarget(command.Target.NoAddress), copyAddress),
 	})
 }
 
@@ -171,7 +173,7 @@ func otherKeys() []key {
 	most := []page{pageList, pageBoard, pageDetail, pageWorkspaces, pageReview}
 	return []key{
 		{names: []string{"c"}, does: "create a task", footer: "create", pages: overview(),
-			press: (*Model).openCreation},
+			closed: func(m *Model) string { return m.tasks.NoCreation() }, press: (*Model).openCreation},
 		{names: []string{"R"}, does: "look at everything again", footer: "look again", pages: most,
 			press: (*Model).refresh},
 		{names: []string{"!"}, does: "what went wrong", footer: "what went wrong",

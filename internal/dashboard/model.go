@@ -113,6 +113,9 @@ type (
 // Update takes a message, and returns the commands that follow from it.
 func (m *Model) Update(msg tea.Msg) tea.Cmd {
 	cmd := tea.Batch(m.handle(msg), attend(m, msg))
+	if m.page == pageList { // messages may have taken lines from it
+		m.list.KeepVisible(m.body())
+	}
 	if reviewing(m) {
 		return tea.Batch(cmd, m.review.Follow(m.body()))
 	}
@@ -157,6 +160,8 @@ func (m *Model) handle(msg tea.Msg) tea.Cmd {
 		m.failures.add("watch for changes", msg.err)
 	case failed:
 		m.failures.add(msg.what, msg.err)
+	case browsed:
+		msg.toldOf(m)
 	case spin:
 		return m.jobs.spin()
 	case finished:

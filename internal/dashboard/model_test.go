@@ -171,7 +171,7 @@ func TestAFaultEndsTheScreenInGoodOrder(t *testing.T) {
 	}{
 		"a view": {spoil: func(m *Model) {
 			m.jobs = jobs{running: []job{{what: "x"}}, frame: -1}
-		}, where: "it drew the list", spot: "internal/dashboard/jobs.go:", trace: "line"},
+		}, where: "it drew the list", spot: "internal/dashboard/jobs.go:", trace: "messageLines"},
 		"an update": {spoil: func(m *Model) {
 			m.pending = pendingKey{key: "broken", task: day(t).tasks[0].ID}
 			m.keys = []key{{names: []string{"broken"}, pages: []page{pageList}, press: func(*Model) tea.Cmd {

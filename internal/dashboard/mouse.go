@@ -55,7 +55,7 @@ func (m *Model) click(msg tea.MouseClickMsg) tea.Cmd {
 		if name, found := m.keys.footerAt(m, msg.X); found && !m.list.Searching {
 			return m.do(name)
 		}
-	case msg.Y == m.height-footLines:
+	case msg.Y >= m.height-1-len(m.messageLines()):
 		if len(m.failures.all) > 0 {
 			return m.do("!")
 		}

@@ -43,10 +43,10 @@ func reviewKeys() []key {
 		}),
 		within("d", "take the comment away", "", func(m *Model) string { return m.review.NoComment() }, dropComment),
 		within("enter", "in the list of files: to the file; on a line: write a comment", "", nil, enterReview),
-		within("]", "the next hunk", "hunk", nil, reviewJump((*review.Model).NextHunk, 1, "hunk")),
-		within("[", "the hunk before", "", nil, reviewJump((*review.Model).NextHunk, -1, "hunk")),
-		within("}", "the next file", "file", nil, reviewJump((*review.Model).NextFile, 1, "file")),
-		within("{", "the file before", "", nil, reviewJump((*review.Model).NextFile, -1, "file")),
+		within("]", "the next hunk: its first change", "hunk", nil, reviewJump((*review.Model).NextHunk, 1, "hunk")),
+		within("[", "the hunk before: its first change", "", nil, reviewJump((*review.Model).NextHunk, -1, "hunk")),
+		within("}", "the next file: its first change", "file", nil, reviewJump((*review.Model).NextFile, 1, "file")),
+		within("{", "the file before: its first change", "", nil, reviewJump((*review.Model).NextFile, -1, "file")),
 		within(">", "the next comment, or finding of the reviewer", "", nil,
 			reviewJump((*review.Model).NextRemark, 1, "comment or finding")),
 		within("<", "the comment or finding before", "", nil,
@@ -160,7 +160,7 @@ func writeComment(m *Model) tea.Cmd {
 	m.review.Unmark()
 	prompt := &form.TextPrompt{
 		Style: m.style, Edit: m.commands.Edit, Title: "Comment on " + c.String(), Long: true, Needed: true,
-		Draft: before,
+		Draft: before, About: m.review.Excerpt(c),
 		Text: fmt.Sprintf("It is kept until you send it: %s sends all comments to the worker of %s.",
 			m.style.Keys.Of("request-changes"), tasks.Name(m.target().Task)),
 		What: "keep the comment on " + c.String(),

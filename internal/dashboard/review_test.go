@@ -95,7 +95,7 @@ func TestReview_looksAsItShould(t *testing.T) {
 			t.Parallel()
 			s := openReview(t, reviewed(t), size[0], size[1])
 			golden(t, "review_"+name, s.text())
-			s.press("}", "]", "j", "j")
+			s.press("]") // the first changed line
 			s.press("c")
 			s.write("Amount of what?")
 			s.press("ctrl+s")
@@ -119,9 +119,11 @@ func TestReview_commentsAreKeptAndSentTogether(t *testing.T) {
 	s := openReview(t, backend, 100, 40)
 	s.press("c") // on the list of files
 	s.shows("c: no line of a file is selected")
-	s.press("]", "c") // on the head of the hunk: its first change, as it is now
+	s.press("]", "c")
 	s.shows("Comment on basket/basket.go:12")
-	s.press("esc", "j", "j", "j", "j", "c")
+	s.press("esc", "k", "k", "k", "k", "c") // on the head of the hunk: its first change, as it is now
+	s.shows("Comment on basket/basket.go:12")
+	s.press("esc", "]", "[", "c")
 	s.shows("Comment on basket/basket.go:12")
 	s.press("ctrl+s")
 	s.shows("This cannot be empty")
@@ -136,7 +138,7 @@ func TestReview_commentsAreKeptAndSentTogether(t *testing.T) {
 	s.press("ctrl+s")
 	s.shows("2 comments to send")
 	// one on a line that is gone
-	s.press("g", "}", "j", "j", "j", "j", "c")
+	s.press("g", "}", "k", "c")
 	s.shows("Comment on basket/basket.go:12")
 	s.write("Keep it.")
 	s.press("ctrl+s")
@@ -173,6 +175,64 @@ func TestReview_commentsAreKeptAndSentTogether(t *testing.T) {
 		t.Errorf("after they were sent, kept are %+v", backend.comments[id])
 	}
 	s.hides("to send")
+}
+
+// One who goes to a file or a hunk and comments has a line that is changed, in a file that was there before too.
+func TestReview_aFileAndAHunkBeginWithWhatIsChanged(t *testing.T) {
+	t.Parallel()
+	for _, size := range [][2]int{{80, 24}, {120, 40}} {
+		for _, row := range []struct{ keys, line, file string }{
+			{"]", ">12 +", "basket.go +6 -3"},
+			{"}", ">12 +", "basket.go +6 -3"},
+			{"]]", ">43 +", "lines 42 to 44"},
+			{"]]j[", ">43 +", "lines 42 to 44"},
+			{"]][", ">12 +", "basket.go +6 -3"},
+			{"}}", ">── old name.txt → new name.txt", "rename from"}, // nothing below it is changed
+			{"}}}}}", "> 1 +", "db/schema.sql +2 -0"},
+			{"}}}}}]", "there is no other hunk this way", "db/schema.sql +2 -0"},
+			{"G{{", ">── logo.png", "db/schema.sql +2 -0"},
+		} {
+			s := openReview(t, reviewed(t), size[0], size[1])
+			for _, key := range row.keys {
+				s.press(string(key))
+			}
+			s.shows(row.line)
+			s.shows(row.file) // the head is seen above it
+		}
+		s := openReview(t, reviewed(t), size[0], size[1])
+		s.press("]")
+		if c, _ := s.m.review.Selected(); c.String() != "basket/basket.go:12" {
+			t.Errorf("a comment after ] would be on %s", c)
+		}
+	}
+}
+
+// One who writes a comment sees what it is about.
+func TestReview_aCommentIsWrittenBelowItsLine(t *testing.T) {
+	t.Parallel()
+	backend := reviewed(t)
+	s := openReview(t, backend, 80, 24)
+	s.press("]", "c")
+	s.shows(">12 +         total += item.price * item.amount")
+	s.shows(" 12 -         total += item.price * item.count")
+	s.shows(" 13       }")
+	if text := s.text(); strings.Index(text, "item.amount") > strings.Index(text, "Comment on") {
+		t.Errorf("the line is not above the form:\n%s", text)
+	}
+	s.write("Amount of what?")
+	s.press("ctrl+s", "j", "c") // the comment itself: it is changed
+	s.shows(">12 +         total += item.price * item.amount")
+	s.shows("Amount of what?")
+	s.press("esc", "j", "j", "V", "j", "j", "j", "c")
+	for _, line := range []string{"*14 +", "*15 +", ">16 +", " 17 +"} {
+		s.shows(line)
+	}
+	s.send(tea.WindowSizeMsg{Width: 50, Height: 13}) // little room: the last line stays
+	s.shows(">16 +")
+	s.shows("Comment on basket/basket.go:14-16")
+	s.send(tea.WindowSizeMsg{Width: 50, Height: 7}) // none
+	s.hides(">16 +")
+	s.shows("Comment on basket/basket.go:14-16")
 }
 
 func TestReview_whatIsNotSentIsKept(t *testing.T) {

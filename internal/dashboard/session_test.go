@@ -61,8 +61,11 @@ type fakeBackend struct {
 	limits task.Timeouts
 	origin *tasks.Origin // where it says nothing, on GitHub
 	view   string        // how the screen was left
-	had    []string      // ids of tasks that were reported once
-	mu     sync.Mutex
+
+	far       bool     // no browser is here
+	noTaskYet string   // why no task can be created, where there is none
+	had       []string // ids of tasks that were reported once
+	mu        sync.Mutex
 
 	tasks      []task.Task
 	agents     map[string]Agent // where it says nothing, an agent with a session lives
@@ -207,9 +210,9 @@ func (f *fakeBackend) KeepView(project, words string) error {
 	return f.call("KeepView")
 }
 
-func (f *fakeBackend) FirstSteps(_ context.Context, create string) ([]string, error) {
-	steps := []string{"No tasks yet. Press " + create + " to create one.", "An agent builds it.", "? shows the keys."}
-	return steps, f.call("FirstSteps")
+func (f *fakeBackend) FirstSteps(_ context.Context, create string) (steps []string, none string, err error) {
+	steps = []string{"No tasks yet. Press " + create + " to create one.", "An agent builds it.", "? shows the keys."}
+	return steps, f.noTaskYet, f.call("FirstSteps")
 }
 
 func (f *fakeBackend) Workspaces(context.Context, string) ([]record.Holding, error) {
@@ -377,6 +380,11 @@ func (f *fakeBackend) EditAt(_ context.Context, path string, line int) error {
 func (f *fakeBackend) Page(_ context.Context, text string, line int) error {
 	f.asked = append(f.asked, fmt.Sprintf("Page %d bytes:%d", len(text), line))
 	return f.call("Page")
+}
+
+func (f *fakeBackend) Browse(address string) (bool, error) {
+	f.asked = append(f.asked, "Browse "+address)
+	return !f.far, f.call("Browse")
 }
 
 func (f *fakeBackend) Choices(context.Context) (Choices, error) {

@@ -22,6 +22,9 @@ type Terminal interface {
 	EditAt(ctx context.Context, path string, line int) error
 	// Page gives it to the person's pager, with a line of a text.
 	Page(ctx context.Context, text string, line int) error
+	// Browse opens an address of the web in the person's browser, and does not wait for that. It reports whether there
+	// is one here.
+	Browse(address string) (opened bool, err error)
 }
 
 // screenTerminal ends the screen while another program has the terminal.

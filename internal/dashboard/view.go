@@ -12,37 +12,35 @@ import (
 	"orange/internal/dashboard/tasks"
 )
 
-// View draws the screen: a header of one line, the body, and a footer of two lines.
+// View draws the screen: a header of one line, the body, and a foot of the messages and the keys.
 func (m *Model) View() tea.View {
 	body, cursor := m.drawBody()
-	lines := make([]string, 0, m.height+footLines)
+	foot := append(m.messageLines(), m.footerKeyLine())
+	lines := make([]string, 0, m.height+len(foot))
 	lines = append(lines, headerLine(m.style, m.width, m.tasks.Project, m.facts()))
 	lines = append(lines, body...)
-	for len(lines) < m.height-footLines {
+	for len(lines) < m.height-len(foot) {
 		lines = append(lines, "")
 	}
-	lines = append(lines[:max(1, min(len(lines), m.height-footLines))], m.footerMessageLine(), m.footerKeyLine())
+	lines = append(lines[:max(1, min(len(lines), m.height-len(foot)))], foot...)
 	lines = lines[:min(len(lines), max(1, m.height))]
 	for i, line := range lines {
 		lines[i] = screen.Cut(line, m.width) // a line that is too long would push the others off the screen
 	}
 	v := tea.NewView(strings.Join(lines, "\n"))
 	v.WindowTitle = m.elsewhere.Title(m.tasks.Attention)
-	if cursor != nil && cursor.X >= 0 && cursor.X < m.width && cursor.Y+headLines < m.height-footLines {
+	if cursor != nil && cursor.X >= 0 && cursor.X < m.width && cursor.Y+headLines < m.height-len(foot) {
 		v.Cursor = tea.NewCursor(cursor.X, cursor.Y+headLines)
 	}
 	return v
 }
 
-// Lines of the screen that are not the body's.
-const (
-	headLines = 1 // the numbers
-	footLines = 2 // the messages, the keys
-)
+// headLines are the lines of the screen above the body: the numbers.
+const headLines = 1
 
-// body is the size of the body.
+// body is the size of the body: it gives lines to messages that need them, while they are shown.
 func (m *Model) body() screen.Size {
-	return screen.Size{Width: m.width, Height: max(2, m.height-headLines-footLines)}
+	return screen.Size{Width: m.width, Height: max(2, m.height-headLines-len(m.messageLines())-1)}
 }
 
 // The least size of a screen where the detail fits next to the list, and the width from which a list has summaries.
@@ -91,6 +89,7 @@ func (m *Model) drawBody() ([]string, *tea.Position) {
 	case m.page == pageForm && m.form != nil:
 		under := *m
 		under.page, under.form = m.back.top(), nil
+		under.messages, under.jobs, under.failures = messages{}, jobs{}, &failures{style: m.style} // it has m's foot
 		if p, is := m.form.(*form.TextPrompt); is && p.Under != nil {
 			under.height = max(1, m.height-form.InPlace)
 		}
@@ -120,8 +119,9 @@ func splitLines(style *screen.Style, left, right []string, leftSize screen.Size)
 	return out
 }
 
-// footerMessageLine has what the person searches for, or the jobs, messages and failures.
-func (m *Model) footerMessageLine() string {
+// messageLines have what the person searches for, or the jobs, messages and failures. A form has its room for itself:
+// there they have one line.
+func (m *Model) messageLines() []string {
 	if m.list.Searching || m.page == pageReview && m.review.Searching || m.page == pageHelp && m.help.searching {
 		text := screen.Clean(m.tasks.Text)
 		switch m.page {
@@ -133,13 +133,17 @@ func (m *Model) footerMessageLine() string {
 		if over := screen.Width(text) - max(1, m.width-8); over > 0 {
 			text = ansi.TruncateLeft(text, over, "")
 		}
-		return screen.Cut("find: "+text+m.style.Chosen.Render(" "), m.width)
+		return []string{screen.Cut("find: "+text+m.style.Chosen.Render(" "), m.width)}
 	}
-	line := messageLine(m.style, m.width, &m.jobs, m.messages, screen.Clean(m.failures.line()))
-	if line == "" && m.tasks.Text != "" && !m.page.ofTask() {
-		line = m.style.Faint.Render("holding " + fmt.Sprintf("%q", m.tasks.Text) + "; Esc shows all")
+	most := (m.height - headLines - 1) / 2
+	if m.page == pageForm {
+		most = 1
 	}
-	return screen.Cut(line, m.width)
+	lines := messageLines(m.style, m.width, most, &m.jobs, m.messages, screen.Clean(m.failures.line()))
+	if len(lines) == 1 && lines[0] == "" && m.tasks.Text != "" && !m.page.ofTask() {
+		lines[0] = m.style.Faint.Render("holding " + fmt.Sprintf("%q", m.tasks.Text) + "; Esc shows all")
+	}
+	return lines
 }
 
 // fact is one thing that the header says.

@@ -33,7 +33,7 @@ func (e *Engine) Create(ctx context.Context, n task.New) (record.Outcome, error)
 	if n.ID, err = task.NewID(random); err != nil {
 		return record.Outcome{}, err
 	}
-	return e.create(ctx, n)
+	return e.createNamed(ctx, n)
 }
 
 // create makes a task with the id that it is given.

@@ -164,7 +164,7 @@ func (e *Engine) createOnce(ctx context.Context, n task.New) (record.Outcome, er
 		if err != nil {
 			return record.Outcome{}, err
 		}
-		return e.create(ctx, n)
+		return e.createNamed(ctx, n)
 	}
 	if err != nil {
 		return record.Outcome{}, err

@@ -227,6 +227,32 @@ func TestCreate_writesTheContextIntoTheDocument(t *testing.T) {
 	wantText(t, "status", string(out.Task.Status), "pending")
 }
 
+// All who let Orange name the branch get the same name for the same words.
+func TestCreate_namesTheBranchAfterTheSummary(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	of := func(n task.New) string {
+		n.Project, n.Workflow, n.Actor, n.NameBranch = w.repository.project, "default", human, true
+		out, err := w.Create(t.Context(), n)
+		must(t, err)
+		return strings.TrimSuffix(out.Task.Branch, out.Task.ID)
+	}
+	for _, row := range []struct {
+		n    task.New
+		want string
+	}{
+		{task.New{Summary: "Fix the login"}, "fix-the-login"},
+		{task.New{Summary: "Fix the login!"}, "fix-the-login-2"},
+		{task.New{Summary: "Fix the login", ID: "abcdefghijklmnopqrstu"}, "fix-the-login-3"},
+		{task.New{Summary: "Main"}, "main-2"}, // the default branch
+		{task.New{Summary: "Fix the login", Branch: "fix/login"}, "fix/login"},
+		{task.New{Summary: "?!"}, "orange-tasks/"}, // it has no words
+		{task.New{}, "orange-tasks/"},
+	} {
+		wantText(t, row.n.Summary, of(row.n), row.want)
+	}
+}
+
 func TestCreate_withoutASummaryBeginsWithQuestions(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -28,11 +28,14 @@ func TestTheFirstStepsFitWhereOneIs(t *testing.T) {
 		"talker.yml": {Data: []byte("name: talker\nprogram: talker\nworker: {command: [talker]}\n")},
 		"walker.yml": {Data: []byte("name: walker\nprogram: walker\nworker: {command: [walker]}\n")},
 	}}
-	says := func(want string) {
+	says := func(want, wantNone string) {
 		t.Helper()
-		lines, err := one.FirstSteps(t.Context(), "f5")
+		lines, none, err := one.FirstSteps(t.Context(), "f5")
 		if err != nil {
 			t.Fatal(err)
+		}
+		if !strings.Contains(none, wantNone) || wantNone == "" && none != "" {
+			t.Errorf("no task can be created because %q, want %q", none, wantNone)
 		}
 		if len(lines) != 3 || !strings.Contains(lines[0], want) {
 			t.Errorf("the steps are %q, want three with %q in the first", lines, want)
@@ -44,18 +47,18 @@ func TestTheFirstStepsFitWhereOneIs(t *testing.T) {
 			t.Fatalf("git %v: %v: %s", words, err, out)
 		}
 	}
-	says("is in no git repository")
+	says("is in no git repository", "orange project add PATH")
 	run("init", "--quiet", "--initial-branch=main")
-	says("has no commit yet")
+	says("has no commit yet", "git commit --allow-empty")
 	run("-c", "user.name=a", "-c", "user.email=a@b", "commit", "--quiet", "--allow-empty", "--message=first")
-	says("No agent program is on your PATH")
+	says("No agent program is on your PATH", "")
 	if info, err := os.Stat(one.Dir + "/harnesses"); err != nil || !info.IsDir() {
 		t.Errorf("the folder that the steps name is not there: %v", err)
 	}
 	if err := os.WriteFile(bin+"/walker", []byte("#!/bin/sh\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	says("There are no tasks yet. Press f5 to create one")
+	says("There are no tasks yet. Press f5 to create one", "")
 	takes := func(want string) {
 		t.Helper()
 		if n, err := one.Fill(task.New{}, os.Getenv("PATH")); err != nil || n.Harness != want {

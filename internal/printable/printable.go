@@ -83,22 +83,24 @@ const (
 	Cyan   Paint = "36"
 )
 
-// Piece is a text with its paint.
+// Piece is a text with its paint, and the address that a terminal leads to from it; empty for none.
 type Piece struct {
 	Text  string
 	Paint Paint
+	Link  string
 }
 
 // WritePieces writes pieces in one write. Each of them is made fit to be shown, so that only their paint colours
-// anything.
+// anything, and only their links lead to an address.
 func (w *Writer) WritePieces(pieces []Piece) error {
 	var b strings.Builder
 	for _, p := range pieces {
+		text := Link(Text(p.Text), p.Link)
 		if p.Paint == Plain || p.Text == "" {
-			b.WriteString(Text(p.Text))
+			b.WriteString(text)
 			continue
 		}
-		b.WriteString("\x1b[" + string(p.Paint) + "m" + Text(p.Text) + "\x1b[0m")
+		b.WriteString("\x1b[" + string(p.Paint) + "m" + text + "\x1b[0m")
 	}
 	_, err := io.WriteString(w.to, b.String())
 	return err

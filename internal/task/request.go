@@ -167,10 +167,12 @@ const MaxContext = 1 << 20
 type New struct {
 	Project Project
 	// the id that it gets; empty means a new one. Where a task has it already, that one is the answer
-	ID      string
-	Branch  string // empty means one named after the id
-	Summary string // empty means none: the agent asks its questions first
-	Context string // goes into the document
+	ID     string
+	Branch string // empty means one named after the id
+	// an empty branch is named after the words of the summary, where that has any
+	NameBranch bool
+	Summary    string // empty means none: the agent asks its questions first
+	Context    string // goes into the document
 	// a plan that the task begins with: it goes into the document, and the workflow says what comes first
 	Plan          string
 	Harness       string

@@ -10,6 +10,7 @@ import (
 	"orange/internal/dashboard/screen"
 	"orange/internal/dashboard/tasks"
 	"orange/internal/decide"
+	"orange/internal/printable"
 	"orange/internal/record"
 	"orange/internal/rejection"
 	"orange/internal/task"
@@ -171,6 +172,19 @@ func (on Target) NoPR() string {
 		return fmt.Sprintf("%s: %s", refused.Details[0].Condition, refused.Details[0].Found)
 	}
 	return firstLine(err)
+}
+
+// NoAddress is why the task has no pull request that can be opened or copied; empty where it has one.
+func (on Target) NoAddress() string {
+	switch t := on.Task; {
+	case !on.Selected:
+		return on.NoTask()
+	case t.PRURL == "":
+		return "the task has no pull request; " + on.Keys.Of("pull-request") + " opens one"
+	case printable.Address(t.PRURL) == "":
+		return "this is no address of the web: " + printable.Line(t.PRURL)
+	}
+	return ""
 }
 
 // NoEnter is why Enter does nothing; empty where it does something.

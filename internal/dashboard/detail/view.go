@@ -110,7 +110,7 @@ func (m *Model) prText(t task.Task) string {
 	if t.PRURL == "" {
 		return ""
 	}
-	text := "PR #" + screen.CleanRaw(t.PRURL[strings.LastIndexByte(t.PRURL, '/')+1:])
+	text := m.style.Link("PR #"+screen.CleanRaw(t.PRURL[strings.LastIndexByte(t.PRURL, '/')+1:]), t.PRURL)
 	if t.PRState != "" {
 		text += " " + strings.ToLower(screen.CleanRaw(t.PRState))
 	}

@@ -256,7 +256,7 @@ func (c *Creation) written() bool {
 func (c *Creation) Task() task.New {
 	after, _ := c.after()
 	return task.New{
-		Project: c.chosenProject(), Branch: c.text(fieldBranch), Summary: c.text(fieldSummary),
+		Project: c.chosenProject(), Branch: c.text(fieldBranch), NameBranch: true, Summary: c.text(fieldSummary),
 		Context: c.text(fieldContext),
 		Effort:  c.text(fieldEffort), ReviewEffort: c.text(fieldReviewEffort),
 		Model: c.text(fieldModel), ReviewModel: c.text(fieldReviewModel),
@@ -286,7 +286,7 @@ func (c *Creation) hint(f field) string {
 		if c.text(f) != "" {
 			return "the branch that it works on"
 		}
-		return "empty: named after the task's id"
+		return "empty: named after the summary"
 	case fieldSummary:
 		if def := c.rules(); def != nil && c.text(f) == "" && in != "" && in != def.Initial {
 			return fmt.Sprintf("empty: it begins in %s", in)

@@ -22,6 +22,8 @@ type TextPrompt struct {
 	// Under is the line of the body below which a short text is written, in the place of two lines; nil for a box over
 	// the middle.
 	Under func(size screen.Size) int
+	// About draws what a long text is about, above the prompt; nil for nothing.
+	About func(size screen.Size) []string
 	What  string
 	Work  func(ctx context.Context, text string) (string, error)
 	Edit  func(text string) tea.Cmd // opens the person's editor, and answers Edited
@@ -265,7 +267,8 @@ func (p *TextPrompt) fit(size screen.Size) {
 	if !p.Long {
 		return
 	}
-	rows := max(1, size.Height-len(p.top(p.width, size.Height))-1)
+	height := size.Height - len(p.about(size))
+	rows := max(1, height-len(p.top(p.width, height))-1)
 	if p.area.Width() != p.width || p.area.Height() != rows {
 		p.area.SetWidth(p.width)
 		p.area.SetHeight(rows)
@@ -277,7 +280,7 @@ func (p *TextPrompt) fit(size screen.Size) {
 // View draws a short text in a box over what is behind it, and a long one on the whole body.
 func (p *TextPrompt) View(behind []string, size screen.Size) ([]string, *tea.Position) {
 	if p.Long {
-		return p.page(size.Width, size.Height)
+		return p.page(size)
 	}
 	if p.Under != nil {
 		return p.inPlace(behind, size)
@@ -328,12 +331,32 @@ func (p *TextPrompt) box(width, height int) (lines []string, x, y int) {
 	return append(top, input), 2 + cursor, len(top)
 }
 
-func (p *TextPrompt) page(width, height int) ([]string, *tea.Position) {
-	var out []string
-	for _, line := range p.top(max(1, width-2), height) {
+// leastPage is the height of a page that has room for nothing above its words.
+const leastPage = 8
+
+// about has what the text is about, in less than half of the room, and a line below it.
+func (p *TextPrompt) about(size screen.Size) []string {
+	if p.About == nil || size.Height < leastPage {
+		return nil
+	}
+	out := p.About(screen.Size{Width: size.Width, Height: size.Height/2 - 1})
+	if len(out) == 0 {
+		return nil
+	}
+	return append(out, p.rule(size.Width))
+}
+
+func (p *TextPrompt) rule(width int) string {
+	return p.Style.Faint.Render(screen.Cut(" "+strings.Repeat("─", max(1, width-2)), width))
+}
+
+func (p *TextPrompt) page(size screen.Size) ([]string, *tea.Position) {
+	width, height := size.Width, size.Height
+	out := p.about(size)
+	for _, line := range p.top(max(1, width-2), height-len(out)) {
 		out = append(out, " "+line)
 	}
-	out = append(out, p.Style.Faint.Render(screen.Cut(" "+strings.Repeat("─", max(1, width-2)), width)))
+	out = append(out, p.rule(width))
 	if p.large != "" {
 		first, _, _ := strings.Cut(strings.TrimLeft(p.large, "\n"), "\n")
 		rest := fmt.Sprintf(" … %s: it is edited in your editor", length(p.large))

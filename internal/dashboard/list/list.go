@@ -184,11 +184,14 @@ func columns(width int, some tasks.Traits) []column {
 	}
 	room := rest()
 	afterStatus := 1 + slices.IndexFunc(all, func(c column) bool { return c.title == statusTitle })
+	if hasColumn(all, prTitle) {
+		afterStatus++ // the reason is next to the number, not over it
+	}
 	if spare := room - minTaskWidth - 1; spare >= reasonWidth {
 		taskWidth := min(max(room*2/5, minTaskWidth), maxTaskWidth)
 		all = slices.Insert(all, afterStatus,
 			column{summaryTitle, room - taskWidth - 1, summaryCell, screen.Fit, styleSummary})
-	} else if need := reasonWidth - figuresWidth(all) - 1; some.Need && need > 0 && spare >= need {
+	} else if need := spareFor(all, spare); some.Need && need > 0 {
 		all = slices.Insert(all, afterStatus, column{spareTitle, need, noCell, screen.Fit, nil})
 	}
 	all[0].width = max(1, rest())
@@ -198,13 +201,26 @@ func columns(width int, some tasks.Traits) []column {
 	return all
 }
 
+// spareFor is the room for the reason besides that of the figures, of what is left; 0 for none. Next to a pull request
+// it may have less than usual: in its place would be the number.
+func spareFor(all []column, left int) int {
+	need := reasonWidth - figuresWidth(all) - 1
+	switch {
+	case need <= left:
+		return max(0, need)
+	case hasColumn(all, prTitle) && figuresWidth(all)+left >= leastReason:
+		return max(0, left)
+	}
+	return 0
+}
+
 func hasColumn(all []column, title string) bool {
 	return slices.ContainsFunc(all, func(c column) bool { return c.title == title })
 }
 
 // isFigure reports whether a task that needs a person has the reason in the place of a column.
 func isFigure(c column) bool {
-	return slices.Contains([]string{summaryTitle, spareTitle, prTitle, commitsTitle, changesTitle}, c.title)
+	return slices.Contains([]string{summaryTitle, spareTitle, commitsTitle, changesTitle}, c.title)
 }
 
 // figuresWidth is the width of the figures of a task, with a blank behind each.
@@ -240,7 +256,7 @@ func (m *Model) View(size screen.Size) []string {
 }
 
 // reasonColumns are the columns of a task: one that needs a person has the reason in the place of its figures, and
-// where these have little room in that of all but its name.
+// where these have little room in that of all but its name. The number of its pull request stays.
 func reasonColumns(all []column, r *tasks.Row) (own []column, reason string) {
 	need, needs := r.Need()
 	if !needs {
@@ -250,6 +266,11 @@ func reasonColumns(all []column, r *tasks.Row) (own []column, reason string) {
 	replaced := isFigure
 	if figuresWidth(all) < leastReason {
 		replaced = func(c column) bool { return c.title != taskTitle && c.title != projectTitle }
+	}
+	if figures := replaced; hasColumn(all, prTitle) {
+		replaced = func(c column) bool {
+			return figures(c) && c.title != prTitle || c.title == prTitle && r.Task.PRURL == ""
+		}
 	}
 	place := column{title: reasonTitle, width: -1, fit: screen.Fit,
 		text: func(*Model, *tasks.Row) string { return reason }}
@@ -279,6 +300,9 @@ func (m *Model) rowLine(columns []column, r *tasks.Row, chosen bool, width int) 
 			continue
 		}
 		cell := c.fit(c.text(m, r), c.width)
+		if number := strings.TrimRight(cell, " "); c.title == prTitle {
+			cell = m.style.Link(number, r.Task.PRURL) + cell[len(number):]
+		}
 		if c.style != nil && !chosen && !dim && strings.TrimSpace(cell) != "" {
 			cell = c.style(m, r, cell)
 		}

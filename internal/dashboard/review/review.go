@@ -208,28 +208,16 @@ func (m *Model) selected() []*diff.Line {
 		return nil
 	}
 	if from == to && m.rows[from].kind == rowHunk {
-		return m.firstChange(from)
+		if at := m.firstChange(from); at > from {
+			return []*diff.Line{m.rows[at].line}
+		}
+		return nil
 	}
 	file := m.rows[m.cursor].file
 	var out []*diff.Line
 	for _, r := range m.rows[from : to+1] {
 		if r.line != nil && r.kind == rowLine && r.file == file && r.line.Kind != diff.Note {
 			out = append(out, r.line)
-		}
-	}
-	return out
-}
-
-// firstChange is the first line that a hunk changes, by the row of its head: as it is now, where it is not only gone.
-func (m *Model) firstChange(head int) (out []*diff.Line) {
-	for _, r := range m.rows[head+1:] {
-		switch {
-		case r.kind == rowHunk || r.kind == rowFile, r.kind == rowLine && r.line.Kind == diff.Same && out != nil:
-			return out
-		case r.kind == rowLine && r.line.Kind == diff.Added:
-			return []*diff.Line{r.line}
-		case r.kind == rowLine && r.line.Kind == diff.Removed && out == nil:
-			out = []*diff.Line{r.line}
 		}
 	}
 	return out
@@ -380,28 +368,9 @@ func (m *Model) next(direction int, size screen.Size, is func(row) bool) bool {
 	return false
 }
 
-// NextFile goes to the next file, or to the one before.
-func (m *Model) NextFile(direction int, size screen.Size) bool {
-	return m.next(direction, size, func(r row) bool { return r.kind == rowFile })
-}
-
-// NextHunk goes to the next hunk, or to the one before.
-func (m *Model) NextHunk(direction int, size screen.Size) bool {
-	return m.next(direction, size, func(r row) bool { return r.kind == rowHunk })
-}
-
 // NextRemark goes to the next comment or finding, or to the one before.
 func (m *Model) NextRemark(direction int, size screen.Size) bool {
 	return m.next(direction, size, func(r row) bool { return r.kind == rowComment || r.kind == rowRemark })
-}
-
-// Enter goes to the file that the list of files has at the cursor. It reports whether there is one.
-func (m *Model) Enter(size screen.Size) bool {
-	if m.cursor >= len(m.rows) || m.rows[m.cursor].kind != rowListed {
-		return false
-	}
-	file := m.rows[m.cursor].file
-	return m.next(1, size, func(r row) bool { return r.kind == rowFile && r.file == file })
 }
 
 // NextMatch goes to the next row that has what is searched for, and from the last to the first.

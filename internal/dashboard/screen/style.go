@@ -4,6 +4,8 @@ package screen
 
 import (
 	"charm.land/lipgloss/v2"
+
+	"orange/internal/printable"
 )
 
 // Style has the styles of the screen, and the keys that its texts name. It uses only the sixteen colours of the
@@ -16,7 +18,16 @@ type Style struct {
 	Removed                              lipgloss.Style
 	Keyword, String, Number, Comment     lipgloss.Style // in code
 
-	Keys KeyTable
+	Keys  KeyTable
+	Links bool // the terminal shows links
+}
+
+// Link has the terminal lead from a text to an address from outside, where it shows links.
+func (s *Style) Link(text, address string) string {
+	if !s.Links {
+		return text
+	}
+	return printable.Link(text, address)
 }
 
 // NewStyle makes the styles.

@@ -186,3 +186,11 @@ func (s *Set) Empty(width int) []string {
 	}
 	return out
 }
+
+// NoCreation is why no task can be created yet; empty where one can, or where that is unknown.
+func (s *Set) NoCreation() string {
+	if len(s.Rows) > 0 {
+		return ""
+	}
+	return s.noTaskYet
+}

@@ -33,8 +33,9 @@ type Inspector interface {
 	Rules(ctx context.Context, ref task.WorkflowRef) (*workflow.Definition, error)
 	// Timeouts are how long statuses should take in a project that has its own limits.
 	Timeouts(project string) (task.Timeouts, error)
-	// FirstSteps are what a person without any task does next. create is the key that creates one.
-	FirstSteps(ctx context.Context, create string) ([]string, error)
+	// FirstSteps are what a person without any task does next, and why no task can be created yet; none is empty where
+	// one can. create is the key that creates one.
+	FirstSteps(ctx context.Context, create string) (steps []string, none string, err error)
 	// Destination is whether the repository of a task has a remote called origin, where its pull requests are, and the
 	// project, which says how branches are merged.
 	Destination(ctx context.Context, t task.Task) (origin bool, forge string, project task.Project, err error)
@@ -95,6 +96,7 @@ type (
 	// StepsRead has what a person without any task does next.
 	StepsRead struct {
 		Lines []string
+		None  string // why no task can be created
 		Err   error
 	}
 	// OriginRead has where the branches of a project go.
@@ -198,7 +200,7 @@ func (s *Set) Update(msg tea.Msg) (tea.Cmd, *Failure) {
 		// a failure is not reported: who asks for a pull request then gets it as the answer
 		s.origins[msg.Project] = originAt{Origin: msg.Origin, known: msg.Err == nil, cycle: s.clockCycles}
 	case StepsRead:
-		s.firstSteps = msg.Lines
+		s.firstSteps, s.noTaskYet = msg.Lines, msg.None
 		return nil, failure("find out what to do first", msg.Err)
 	case WorkMeasured:
 		one := s.works[msg.ID]
@@ -247,8 +249,8 @@ func (s *Set) LookUp(visible []*task.Task) tea.Cmd {
 		s.stepsAsked = true
 		create := s.Keys.Of("create")
 		cmds = append(cmds, func() tea.Msg {
-			lines, err := inspector.FirstSteps(ctx, create)
-			return StepsRead{lines, err}
+			lines, none, err := inspector.FirstSteps(ctx, create)
+			return StepsRead{lines, none, err}
 		})
 	}
 	for _, t := range visible {

@@ -94,6 +94,27 @@ func future(def *workflow.Definition, t task.Task) []task.Status {
 	return path
 }
 
+// judges reports whether a verdict in a status accepts the work, so that it was passed or was not.
+func judges(def *workflow.Definition, status task.Status) bool {
+	return slices.ContainsFunc(def.Transitions, func(e workflow.Transition) bool {
+		return e.From == status && e.Accepts()
+	})
+}
+
+// unpassed reports whether a task left a status that judges the work without a verdict that accepted it: after crashes,
+// or because a person moved it on. Without the history it is so where the work was put up without a review.
+func unpassed(def *workflow.Definition, events []history.Event, t task.Task, status task.Status) bool {
+	if !judges(def, status) {
+		return false
+	}
+	for _, e := range slices.Backward(events) {
+		if e.IsMove() && e.From == status {
+			return e.Subject.UnreviewedText() != "" || !e.Subject.Reviewed && !def.Accepts(e.From, e.To)
+		}
+	}
+	return t.Subject.UnreviewedText() != ""
+}
+
 // steps are the statuses of a task's path through its workflow as the screen shows them, and the index of the present
 // one. The path to that is the task's history where that was read, else the shortest one.
 func (s *Set) steps(style *screen.Style, t task.Task) (parts []string, here int) {
@@ -101,18 +122,26 @@ func (s *Set) steps(style *screen.Style, t task.Task) (parts []string, here int)
 	if def == nil {
 		return nil, 0
 	}
-	done, known := past(s.History(t.ID), t.Status)
+	events := s.History(t.ID)
+	done, known := past(events, t.Status)
 	if !known {
-		done = behind(def, t.Status)
+		done, events = behind(def, t.Status), nil
 	}
+	ahead := future(def, t)
 	for _, status := range done {
-		parts = append(parts, style.Faint.Render("✓ "+screen.CleanRaw(string(status))))
+		switch name := screen.CleanRaw(string(status)); {
+		case !unpassed(def, events, t, status):
+			parts = append(parts, style.Faint.Render("✓ "+name))
+		case !slices.Contains(ahead, status): // else it is still to be passed
+			parts = append(parts, style.Warn.Render("✗ "+name))
+		}
 	}
+	here = len(parts)
 	parts = append(parts, style.Bold.Render("● "+screen.CleanRaw(string(t.Status))))
-	for _, status := range future(def, t) {
+	for _, status := range ahead {
 		parts = append(parts, style.Faint.Render("○ "+screen.CleanRaw(string(status))))
 	}
-	return parts, len(done)
+	return parts, here
 }
 
 // Progress is the part of a task's path around its present status that fits into a width.

@@ -54,3 +54,43 @@ func TestFuture_outOfAPauseLeadsBackAndOn(t *testing.T) {
 		t.Errorf("a task that is over goes on to %q", path)
 	}
 }
+
+// A review that passed nothing is no step that is done.
+func TestUnpassed_isAReviewThatWasLeftWithoutAVerdict(t *testing.T) {
+	t.Parallel()
+	pass := []workflow.Part{{Section: "## Review", Verdict: "PASS"}}
+	rules := &workflow.Definition{Initial: "working",
+		States: []workflow.State{{Name: "working"}, {Name: "review"}, {Name: "stuck"}, {Name: "reviewing"}},
+		Transitions: []workflow.Transition{{From: "working", To: "review"},
+			{From: "review", To: "reviewing", Gate: pass},
+			{From: "review", To: "stuck"}, {From: "stuck", To: "reviewing"}, {From: "stuck", To: "review"}},
+	}
+	move := func(from, to task.Status, by string) history.Event {
+		return history.Event{Type: history.StatusChanged, From: from, To: to, Subject: task.Subject{By: by}}
+	}
+	up := task.Task{Status: "reviewing", Subject: task.Subject{By: "ada"}}
+	for name, row := range map[string]struct {
+		events []history.Event
+		at     task.Task
+		want   bool
+	}{
+		"a verdict accepted the work": {[]history.Event{move("review", "reviewing", "")}, task.Task{}, false},
+		"it crashed, and a person put the work up": {
+			[]history.Event{move("review", "stuck", ""), move("stuck", "reviewing", "ada")}, up, true},
+		"it crashed, and no one put the work up yet": {[]history.Event{move("review", "stuck", "")},
+			task.Task{Status: "stuck"}, true},
+		"it crashed once, and passed then": {
+			[]history.Event{move("review", "stuck", ""), move("stuck", "review", ""), move("review", "reviewing", "")},
+			task.Task{Status: "reviewing"}, false},
+		"a person moved it on by force":          {[]history.Event{move("review", "reviewing", "ada")}, up, true},
+		"the history is not read, not reviewed":  {nil, up, true},
+		"the history is not read, else reviewed": {nil, task.Task{Status: "reviewing"}, false},
+	} {
+		if got := unpassed(rules, row.events, row.at, "review"); got != row.want {
+			t.Errorf("%s: not passed: %t", name, got)
+		}
+		if unpassed(rules, row.events, row.at, "working") {
+			t.Errorf("%s: a status without verdicts is not passed", name)
+		}
+	}
+}

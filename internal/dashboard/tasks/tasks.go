@@ -142,6 +142,7 @@ type facts struct {
 	origins    map[string]originAt             // by project
 	works      map[string]measured             // by task
 	firstSteps []string                        // what a person without any task does next
+	noTaskYet  string                          // why no task can be created, where there is none
 }
 
 // New makes an empty set that reads tasks from a store and looks up the rest with an inspector.
