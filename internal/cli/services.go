@@ -112,7 +112,8 @@ type Queries interface {
 	Needs(ctx context.Context, tasks []task.Task) (map[string]string, map[string]record.Need, error)
 	// Timings leaves out the tasks whose times cannot be computed; the error says why.
 	Timings(ctx context.Context, tasks []task.Task) (map[string]task.Timing, error)
-	Stats(ctx context.Context, tasks []task.Task) ([]stats.Stats, error)
+	// Stats are the numbers of tasks; in a window only of those to which something happened then.
+	Stats(ctx context.Context, tasks []task.Task, w stats.Window) ([]stats.Stats, error)
 	History(ctx context.Context, id string) ([]history.Event, error)
 	// Older are the events that an earlier Orange wrote of a task that was taken over from it, a line each.
 	Older(ctx context.Context, id string, events []history.Event) []string
