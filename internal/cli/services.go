@@ -68,6 +68,9 @@ type Commands interface {
 	Redo(ctx context.Context, id string, to task.Status, actor task.Actor, reason string) (record.Outcome, error)
 	Migrate(ctx context.Context, id, workflow string, status map[task.Status]task.Status, actor task.Actor) (
 		record.Outcome, error)
+	// WouldMigrate is what Migrate would do, or its refusal. It changes nothing.
+	WouldMigrate(ctx context.Context, id, workflow string, status map[task.Status]task.Status, actor task.Actor) (
+		record.Outcome, error)
 	Update(ctx context.Context, id string, u task.Update) (task.Task, error)
 	Respawn(ctx context.Context, id string, actor task.Actor) (record.Outcome, error)
 	Retry(ctx context.Context, id string, actor task.Actor) (record.Outcome, error)

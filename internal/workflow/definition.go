@@ -44,6 +44,11 @@ type Definition struct {
 	named          yaml.Pos // where its name is
 }
 
+// Ref is the reference with which a task is pinned to the workflow.
+func (d *Definition) Ref() task.WorkflowRef {
+	return task.WorkflowRef{Name: d.Name, Version: d.Version, Digest: d.Digest}
+}
+
 // Role is someone whom the workflow names besides worker, reviewer and human.
 type Role struct {
 	Named
