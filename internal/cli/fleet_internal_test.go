@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"orange/internal/answer"
+	"orange/internal/conflict"
 	"orange/internal/dashboard/screen"
 	"orange/internal/printable"
 	"orange/internal/record"
@@ -372,6 +373,21 @@ func TestFleetList_asksAllHostsForTheSameTime(t *testing.T) {
 		}) {
 			t.Errorf("--since %s: asked %+v", word, f.asked)
 		}
+	}
+}
+
+// A host that is asked for a list in words has the same column as at its own terminal.
+func TestAnsweredList_saysHowLongAgoTasksWereChanged(t *testing.T) {
+	t.Parallel()
+	p, _, _ := fleetOf(lost, lost)
+	c := &feed{conflicts: map[string]conflict.Overview{}, tasks: []task.Task{{ID: "one", Live: true,
+		UpdatedAt: time.Now().Add(-3 * time.Hour)}}}
+	services := *p.services
+	services.Queries, services.Conflicts = c, c
+	reply := p.perform(t.Context(), &services, answer.Call{V: answer.Version, Argv: []string{"task", "list", "--all"}},
+		sender{})
+	if !regexp.MustCompile(`(?m)CHANGED.*\none .*3h`).MatchString(reply.Stdout) {
+		t.Errorf("it answers %+v", reply)
 	}
 }
 
