@@ -103,7 +103,7 @@ func lists(l *lab) ([]row, error) {
 		if err := h.crowd(context.Background(), many, 100); err != nil {
 			return rows, err
 		}
-		const columns = "select id, project, status, session, branch, summary from tasks " +
+		const columns = "select id, project, status, session, branch, updated_at, summary from tasks " +
 			"order by live desc, created_at desc, id"
 		pairs, err := inTurn(quick/2, always(h.command("orange", "task", "list")),
 			always(h.command("sqlite3", "-column", h.database(), columns)))

@@ -12,6 +12,7 @@ import (
 	"orange/internal/app/launcher"
 	"orange/internal/app/sibling"
 	"orange/internal/cli"
+	"orange/internal/dashboard/screen"
 	"orange/internal/engine"
 	"orange/internal/environment"
 	"orange/internal/fleet"
@@ -44,8 +45,8 @@ func Run(args []string, served cli.Served) int {
 		fmt.Fprintf(messages(), "orange: %v\n", err)
 		return 1
 	}
-	var screen atomic.Bool // it restores the terminal, and ends at other signals
-	ctx, stop := proc.UntilSignal(func() { cli.EndLate(messages(), screen.Load()) })
+	var shown atomic.Bool // it restores the terminal, and ends at other signals
+	ctx, stop := proc.UntilSignal(func() { cli.EndLate(messages(), shown.Load()) })
 	defer stop()
 	var opened *app
 	program := &cli.Program{
@@ -64,13 +65,13 @@ func Run(args []string, served cli.Served) int {
 			return opened.services(), nil
 		},
 		Dashboard: func(ctx context.Context, project string, all bool) (err error) {
-			screen.Store(true)
+			shown.Store(true)
 			if opened, err = open(ctx, served == nil); err != nil {
 				return err
 			}
 			return opened.showDashboard(ctx, project, all)
 		},
-		Examine: examine, Schema: workflows.Schema, Shell: runShell, MCP: sibling.Serve,
+		Examine: examine, Schema: workflows.Schema, Shell: runShell, MCP: sibling.Serve, Age: screen.Age,
 	}
 	status := program.Run(ctx, args)
 	if opened != nil {

@@ -40,7 +40,7 @@ func (w workflowFiles) Workflows() ([]cli.WorkflowFile, error) {
 func workflowFile(def *workflow.Definition, l home.Listed) cli.WorkflowFile {
 	out := cli.WorkflowFile{Name: l.Name, Source: l.Source, Hides: l.Hides, Text: string(l.Text)}
 	if def != nil {
-		out.Version, out.States = def.Version, len(def.States)
+		out.Version, out.Digest, out.States = def.Version, def.Digest, len(def.States)
 	}
 	return out
 }

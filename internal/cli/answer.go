@@ -82,8 +82,9 @@ func (p *Program) perform(ctx context.Context, h *Services, call answer.Call, by
 	services.Identity = afar{h.Identity, by}
 	var out, said bytes.Buffer
 	one := &Program{Version: p.Version, Schema: p.Schema, In: strings.NewReader(call.Stdin),
-		Out: printable.NewWriter(&out), Err: printable.NewWriter(&said), Examine: p.Examine, services: &services,
-		texts: map[string]string{}}
+		Out: printable.NewWriter(&out), Err: printable.NewWriter(&said), Examine: p.Examine, Age: p.Age,
+		services: &services,
+		texts:    map[string]string{}}
 	maps.Copy(one.texts, call.Files)
 	if services.Commands != nil {
 		services.Commands.OnWarn(func(text string) { one.warn("%s", text) })

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -38,6 +39,8 @@ type Program struct {
 	// OutTerminal is how wide the terminal at Out is, 0 where that is not known or Out is none, and whether the person
 	// there wants colours. It is asked when a table is printed.
 	OutTerminal func() (width int, coloured bool)
+	// Age is how long ago a time was, in the few letters that the dashboard has for that.
+	Age func(from, now time.Time) string
 	// Open opens the services when the first command needs it, so that version and help need nothing.
 	Open func(ctx context.Context) (*Services, error)
 	// OpenToLook is Open for who only looks, and so makes no home and finishes nothing that others left undone.

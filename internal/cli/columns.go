@@ -17,7 +17,9 @@ type table struct {
 	// gives are the columns that become narrower first where a terminal is not wide enough, the first one first. Paths
 	// lose their beginning there, and everything else its end.
 	gives, paths []int
-	headless     bool
+	// spare is the column that is left out where those that give are not enough; 0 where there is none.
+	spare    int
+	headless bool
 	// look is how a cell looks at a terminal with colours; nil where only the heads have a look.
 	look func(row, column int) printable.Paint
 	// leads is the address that a cell leads to there; nil where none does.
@@ -102,20 +104,17 @@ func (t table) widths() []int {
 }
 
 // fit makes columns narrower until the rows fit: ids to the letters that tell them apart, then the columns that give,
-// in their order, and then whichever is widest.
-func (t table) fit(width int) {
+// in their order; then it leaves out the spare one, and then whichever is widest gives.
+func (t *table) fit(width int) {
 	if t.over(width) > 0 {
 		t.shortenIDs()
 	}
-	widths, over := t.widths(), t.over(width)
-	fits := slices.Clone(widths)
-	for _, i := range t.gives {
-		if i < len(fits) && over > 0 {
-			least := min(fits[i], max(leastColumn, screenWidth(t.rows[0][i])))
-			given := min(over, fits[i]-least)
-			over, fits[i] = over-given, fits[i]-given
-		}
+	fits, over := t.given(width)
+	if over > 0 && t.spare > 0 {
+		t.leaveOut()
+		fits, over = t.given(width)
 	}
+	widths := t.widths()
 	others := fits
 	if t.hasIDs() { // an id that is cut again is none
 		others = fits[1:]
@@ -129,6 +128,44 @@ func (t table) fit(width int) {
 				row[i] = shorten(row[i], fits[i], slices.Contains(t.paths, i))
 			}
 		}
+	}
+}
+
+// given are the widths of the columns after those that give have given, and how much too wide the rows still are.
+func (t *table) given(width int) (fits []int, over int) {
+	fits, over = t.widths(), t.over(width)
+	for _, i := range t.gives {
+		if i < len(fits) && over > 0 {
+			least := min(fits[i], max(leastColumn, screenWidth(t.rows[0][i])))
+			given := min(over, fits[i]-least)
+			over, fits[i] = over-given, fits[i]-given
+		}
+	}
+	return fits, over
+}
+
+// leaveOut takes the spare column away.
+func (t *table) leaveOut() {
+	gone, look := t.spare, t.look
+	for i, row := range t.rows {
+		t.rows[i] = slices.Delete(row, gone, gone+1)
+	}
+	for _, all := range []*[]int{&t.gives, &t.paths} {
+		*all = slices.DeleteFunc(slices.Clone(*all), func(i int) bool { return i == gone })
+		for at, i := range *all {
+			if i > gone {
+				(*all)[at]--
+			}
+		}
+	}
+	if t.spare = 0; look == nil {
+		return
+	}
+	t.look = func(row, column int) printable.Paint {
+		if column >= gone {
+			column++
+		}
+		return look(row, column)
 	}
 }
 

@@ -123,3 +123,27 @@ func TestTable_hasColoursOnlyWhereThePersonSeesThem(t *testing.T) {
 		}
 	}
 }
+
+func TestTable_leavesOutItsSpareColumnBeforeOthersThanThoseThatGiveAreCut(t *testing.T) {
+	t.Parallel()
+	tab := func() table {
+		return table{rows: [][]string{{"NAME", "AGE", "BRANCH", "SUMMARY"},
+			{"coffee", "3h", "feat/a-long-name", "A summary in words"}}, gives: []int{3, 2}, spare: 1,
+			look: func(_, column int) printable.Paint {
+				return []printable.Paint{printable.Plain, printable.Red, printable.Green, printable.Plain}[column]
+			}}
+	}
+	for width, want := range map[int]string{
+		60: "NAME    AGE  BRANCH            SUMMARY\ncoffee  3h   feat/a-long-name  A summary in words\n",
+		34: "NAME    AGE  BRANCH       SUMMARY\ncoffee  3h   feat/a-lon…  A summa…\n",
+		30: "NAME    BRANCH        SUMMARY\ncoffee  feat/a-long…  A summa…\n",
+		20: "NAME   BRAN…  SUMMA…\ncoff…  feat…  A sum…\n",
+	} {
+		if found := shownTable(t, width, false, tab()); found != want {
+			t.Errorf("at %d columns it is\n%s\nwant\n%s", width, found, want)
+		}
+	}
+	if found := shownTable(t, 30, true, tab()); !strings.Contains(found, "\x1b[32mfeat/a") {
+		t.Errorf("the colour of a branch is that of another column: %q", found)
+	}
+}

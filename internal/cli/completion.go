@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -138,7 +139,9 @@ func (p *Program) flagOffers() map[string]offers {
 		"--strategy": fixed("ff", "merge", "squash"), "--merge": fixed("local", "pr"),
 		"add --push": fixed("always", "never", "ask"), "update --push": fixed("always", "never", "ask"),
 		"--level": fixed("debug", "info", "warn", "error"), "--print-unit": fixed("systemd", "launchd"),
-		"history --format": fixed(formatBuild), "--since": fixed(sinceNow, sinceStart),
+		"history --format": fixed(formatBuild), "watch --since": fixed(sinceNow, sinceStart),
+		"list --since": p.momentOffers, "list --until": p.momentOffers, "stats --since": p.momentOffers,
+		"stats --until": p.momentOffers,
 	}
 }
 
@@ -174,6 +177,17 @@ func (p *Program) taskOffers(over bool) offers {
 		}
 		return out, nil
 	}
+}
+
+// momentOffers are times that are asked for often.
+func (p *Program) momentOffers(context.Context, *Services, []string, string) ([]cobra.Completion, error) {
+	today := time.Now().Local()
+	if p.utc {
+		today = today.UTC()
+	}
+	return []cobra.Completion{described(today.Format(time.DateOnly), "today"),
+		described(today.AddDate(0, 0, -1).Format(time.DateOnly), "yesterday"), described("24h", "a day ago"),
+		described("7d", "a week ago")}, nil
 }
 
 func projectOffers(_ context.Context, h *Services, _ []string, _ string) ([]cobra.Completion, error) {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"orange/internal/conflict"
+	"orange/internal/dashboard/screen"
 	"orange/internal/printable"
 	"orange/internal/record"
 	"orange/internal/task"
@@ -35,7 +36,7 @@ func conflicting() *feed {
 func listed(t *testing.T, f *feed, inJSON bool) (out, talk string) {
 	t.Helper()
 	var o, e bytes.Buffer
-	p := &Program{Out: printable.NewWriter(&o), Err: printable.NewWriter(&e), json: inJSON}
+	p := &Program{Out: printable.NewWriter(&o), Err: printable.NewWriter(&e), json: inJSON, Age: screen.Age}
 	services := &Services{Queries: f, Conflicts: f}
 	if inJSON {
 		services.Queries = timed{f}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -13,6 +14,8 @@ import (
 	"time"
 
 	"orange/internal/answer"
+	"orange/internal/conflict"
+	"orange/internal/dashboard/screen"
 	"orange/internal/printable"
 	"orange/internal/record"
 	"orange/internal/rejection"
@@ -135,7 +138,7 @@ func fleetOf(big, lab func(answer.Call) (answer.Reply, error)) (*Program, *hosts
 		by:   map[string]func(answer.Call) (answer.Reply, error){"big": big, "lab": lab},
 		kept: map[string]answer.Pending{}}
 	var out bytes.Buffer
-	p := &Program{Version: "v1", In: strings.NewReader(""), Out: printable.NewWriter(&out),
+	p := &Program{Version: "v1", Age: screen.Age, In: strings.NewReader(""), Out: printable.NewWriter(&out),
 		Err: printable.NewWriter(&out), services: &Services{Fleet: f, Identity: someone{}, Queries: noTasks{},
 			Projects: noProjects{}}}
 	return p, f, &out
@@ -328,7 +331,7 @@ func TestFleetList_hasTheTasksOfAllHostsAndSaysWhichAreMissing(t *testing.T) {
 		t.Errorf("found %v", all)
 	}
 	var out bytes.Buffer
-	p = &Program{Out: printable.NewWriter(&out), Err: printable.NewWriter(&out)}
+	p = &Program{Out: printable.NewWriter(&out), Err: printable.NewWriter(&out), Age: screen.Age}
 	reply := func(host, text string, exit int) told {
 		return told{host: answer.Host{Name: host}, reply: answer.Reply{V: 1, Stdout: text, Exit: exit}}
 	}
@@ -336,7 +339,7 @@ func TestFleetList_hasTheTasksOfAllHostsAndSaysWhichAreMissing(t *testing.T) {
 	err := p.listAll([]told{reply("big", of("old", "2024-01-02T00:00:00Z", true), 0),
 		reply("lab", of("new", "2024-01-03T00:00:00Z", true), 0),
 		reply("low", of("over", "2024-01-04T00:00:00Z", false), 0), gone,
-		reply("nix", `{"error":"there is no project","code":"not_found"}`, exitNotFound)}, false, nil)
+		reply("nix", `{"error":"there is no project","code":"not_found"}`, exitNotFound)}, wanted{}, nil)
 	if status := p.end(err); status != exitFailed {
 		t.Errorf("it ended with %d", status)
 	}
@@ -348,8 +351,61 @@ func TestFleetList_hasTheTasksOfAllHostsAndSaysWhichAreMissing(t *testing.T) {
 		t.Errorf("it printed\n%s", text)
 	}
 	wrong := reply("big", `{"error":"found \"x\" as --status","code":"usage"}`, exitUsage)
-	if err := p.listAll([]told{wrong, wrong}, false, nil); !errors.Is(err, task.ErrUsage) {
+	if err := p.listAll([]told{wrong, wrong}, wanted{}, nil); !errors.Is(err, task.ErrUsage) {
 		t.Errorf("what all hosts refuse: %v", err)
+	}
+}
+
+// Each host of a fleet has a zone of its own: a day is that of the person who asks.
+func TestFleetList_asksAllHostsForTheSameTime(t *testing.T) {
+	t.Parallel()
+	for _, word := range []string{"2024-01-02", "24h"} {
+		p, f, _ := fleetOf(has("", `{"tasks":[]}`), has("", `{"tasks":[]}`))
+		p.Run(t.Context(), []string{"fleet", "list", "--on", "big", "--done", "--since", word, "--until",
+			word + "x"})
+		if len(f.asked) > 0 {
+			t.Errorf("with a wrong --until the hosts were asked %+v", f.asked)
+		}
+		p.Run(t.Context(), []string{"fleet", "list", "--on", "big", "--utc", "--done", "--since", word})
+		if len(f.asked) == 0 || !slices.ContainsFunc(f.asked[0].Argv, func(one string) bool {
+			at, err := time.Parse(task.TimeFormat, strings.TrimPrefix(one, "--since="))
+			return err == nil && (word == "24h" || at.Equal(time.Date(2024, 1, 2, 0, 0, 0, 0, time.UTC)))
+		}) {
+			t.Errorf("--since %s: asked %+v", word, f.asked)
+		}
+	}
+}
+
+// A host that is asked for a list in words has the same column as at its own terminal.
+func TestAnsweredList_saysHowLongAgoTasksWereChanged(t *testing.T) {
+	t.Parallel()
+	p, _, _ := fleetOf(lost, lost)
+	c := &feed{conflicts: map[string]conflict.Overview{}, tasks: []task.Task{{ID: "one", Live: true,
+		UpdatedAt: time.Now().Add(-3 * time.Hour)}}}
+	services := *p.services
+	services.Queries, services.Conflicts = c, c
+	reply := p.perform(t.Context(), &services, answer.Call{V: answer.Version, Argv: []string{"task", "list", "--all"}},
+		sender{})
+	if !regexp.MustCompile(`(?m)CHANGED.*\none .*3h`).MatchString(reply.Stdout) {
+		t.Errorf("it answers %+v", reply)
+	}
+}
+
+func TestFleetList_hasTheTaskThatEndedLastFirst(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	p := &Program{Out: printable.NewWriter(&out), Err: printable.NewWriter(&out), Age: screen.Age}
+	of := func(id, ended string) told {
+		return told{host: answer.Host{Name: "big"}, reply: answer.Reply{V: 1, Stdout: fmt.Sprintf(
+			`{"tasks":[{"id":%q,"status":"merged","entered_at":%q}]}`, id, ended)}}
+	}
+	err := p.listAll([]told{of("first", "2024-01-02T00:00:00Z"), of("last", "2024-01-03T00:00:00Z"),
+		of("old", "2024-01-01T00:00:00Z")}, wanted{done: true}, nil)
+	text := out.String()
+	at := func(word string) int { return strings.Index(text, word) }
+	if err != nil || at("ENDED") < 0 || at("last") > at("first") || at("first") > at("old") ||
+		!regexp.MustCompile(`last +big .*\d+d`).MatchString(text) {
+		t.Errorf("%v: it printed\n%s", err, text)
 	}
 }
 

@@ -34,6 +34,9 @@ not in the list then does not mean that it is gone.
 With --json each task also has "host", and "hosts" says of each host whether it was reached.`
 	c.Example = "  orange fleet list\n  orange fleet list --mine --all\n  orange fleet list --on big --json"
 	c.RunE = p.inFleet(func(ctx context.Context, h *Services, f answer.Fleet, args []string) error {
+		if err := p.exactly(c); err != nil {
+			return err
+		}
 		call, err := p.callOf(c, args, "json")
 		if err != nil {
 			return err
@@ -55,14 +58,17 @@ With --json each task also has "host", and "hosts" says of each host whether it 
 		if err != nil {
 			return err
 		}
-		mine, err := c.Flags().GetBool("mine")
-		if err != nil {
+		var want wanted
+		if want.mine, err = c.Flags().GetBool("mine"); err != nil {
+			return err
+		}
+		if want.done, err = c.Flags().GetBool("done"); err != nil {
 			return err
 		}
 		if p.Served != nil {
-			return p.listServed(ctx, h, f, on, call, mine)
+			return p.listServed(ctx, h, f, on, call, want)
 		}
-		return p.listAll(p.askAll(ctx, h, f, hosts, call), mine, nil)
+		return p.listAll(p.askAll(ctx, h, f, hosts, call), want, nil)
 	})
 	return c
 }
@@ -75,6 +81,8 @@ type listedTask struct {
 	Status    task.Status          `json:"status"`
 	Summary   string               `json:"summary"`
 	CreatedAt string               `json:"created_at"`
+	UpdatedAt string               `json:"updated_at"`
+	EnteredAt string               `json:"entered_at"`
 	Attention string               `json:"attention"`
 	QueuedFor task.Status          `json:"queued_for"`
 	After     []record.Before      `json:"after"`
@@ -128,7 +136,7 @@ type unlisted struct {
 func (u *unlisted) Error() string { return u.text }
 
 // listAll prints the tasks of all hosts, and says which hosts gave none. Others are tasks that no host listed.
-func (p *Program) listAll(all []told, mine bool, others []listedTask) error {
+func (p *Program) listAll(all []told, want wanted, others []listedTask) error {
 	tasks := others
 	var failed []error
 	hosts := []map[string]any{}
@@ -155,8 +163,8 @@ func (p *Program) listAll(all []told, mine bool, others []listedTask) error {
 			return refusedAlike(refused)
 		}
 	}
-	arrange(tasks, mine)
-	if err := p.printAll(tasks, hosts, mine); err != nil {
+	arrange(tasks, want)
+	if err := p.printAll(tasks, hosts, want); err != nil {
 		return err
 	}
 	if lost > 0 {
@@ -177,11 +185,13 @@ func refusedAlike(u *unlisted) error {
 }
 
 // arrange brings tasks of several hosts into the order that each of them has.
-func arrange(tasks []listedTask, mine bool) {
+func arrange(tasks []listedTask, want wanted) {
 	slices.SortStableFunc(tasks, func(a, b listedTask) int {
 		switch {
-		case mine:
+		case want.mine:
 			return inbox.First(a.NeedsYou, b.NeedsYou, a.ID, b.ID)
+		case want.done:
+			return strings.Compare(b.EnteredAt, a.EnteredAt)
 		case a.Live != b.Live:
 			return map[bool]int{true: -1, false: 1}[a.Live]
 		}
@@ -189,7 +199,7 @@ func arrange(tasks []listedTask, mine bool) {
 	})
 }
 
-func (p *Program) printAll(tasks []listedTask, hosts []map[string]any, mine bool) error {
+func (p *Program) printAll(tasks []listedTask, hosts []map[string]any, want wanted) error {
 	if p.json {
 		views := make([]json.RawMessage, len(tasks))
 		for i, t := range tasks {
@@ -198,13 +208,13 @@ func (p *Program) printAll(tasks []listedTask, hosts []map[string]any, mine bool
 		return p.printJSON(map[string]any{"tasks": views, "hosts": hosts})
 	}
 	switch {
-	case len(tasks) == 0 && mine:
+	case len(tasks) == 0 && want.mine:
 		p.say("nothing needs you at the hosts that were reached")
 		return nil
 	case len(tasks) == 0:
 		p.say("no tasks at the hosts that were reached")
 		return nil
-	case mine:
+	case want.mine:
 		rows := [][]string{{"ID", "HOST", "PROJECT", "STATUS", "NEEDS YOU", "BRANCH", "SUMMARY"}}
 		for _, t := range tasks {
 			rows = append(rows, []string{t.ID, t.host, t.Project, string(t.Status), t.NeedsYou.Reason, t.Branch,
@@ -212,7 +222,7 @@ func (p *Program) printAll(tasks []listedTask, hosts []map[string]any, mine bool
 		}
 		return p.table(table{rows: rows, gives: []int{6, 5, 2}})
 	}
-	return p.tableOfAll(tasks)
+	return p.tableOfAll(tasks, want)
 }
 
 // withHost is a task's JSON with the host in it, the names in their order.
@@ -225,12 +235,13 @@ func withHost(t listedTask) json.RawMessage {
 	return slices.Concat([]byte(`{"host":`), name, []byte(","), rest)
 }
 
-func (p *Program) tableOfAll(tasks []listedTask) error {
-	rows := [][]string{{"ID", "HOST", "PROJECT", "STATUS", "AGENT", "BRANCH", "SUMMARY"}}
-	conflicting := false
+func (p *Program) tableOfAll(tasks []listedTask, want wanted) error {
+	rows := [][]string{{"ID", "HOST", "PROJECT", "STATUS", "AGENT", "BRANCH", ageTitle(want.done), "SUMMARY"}}
+	conflicting, now := false, time.Now()
 	for _, t := range tasks {
 		row := []string{t.ID, cmp.Or(t.host, "-"), t.Project, string(t.Status), cmp.Or(t.Known,
-			p.marks(t.task(), t.Session, t.NeedsYou, t.After)), t.Branch, inOneLine(t.Summary)}
+			p.marks(t.task(), t.Session, t.NeedsYou, t.After)), t.Branch, p.Age(want.at(t.task()), now),
+			inOneLine(t.Summary)}
 		if mark := conflictMark(t.overview(), t.ID); mark != "" {
 			row, conflicting = append(row, mark), true
 		}
@@ -239,13 +250,14 @@ func (p *Program) tableOfAll(tasks []listedTask) error {
 	if conflicting {
 		rows[0] = append(rows[0], "CONFLICTS")
 	}
-	return p.table(table{rows: rows, gives: []int{6, 5, 2, 7, 4}, look: func(row, column int) printable.Paint {
+	look := func(row, column int) printable.Paint {
 		if column != 3 && column != 4 {
 			return printable.Plain
 		}
 		t := tasks[row-1]
 		return lookOf(t.task(), t.Session, t.NeedsYou)
-	}})
+	}
+	return p.table(table{rows: rows, gives: []int{7, 5, 2, 8, 4}, spare: 6, look: look})
 }
 
 // task is the task as far as a list tells it.
@@ -255,8 +267,11 @@ func (l listedTask) task() task.Task {
 	for _, b := range l.After {
 		t.After = append(t.After, b.ID)
 	}
-	if at, err := time.Parse(time.RFC3339, l.Stalled); err == nil {
-		t.StalledAt = at
+	for into, text := range map[*time.Time]string{&t.StalledAt: l.Stalled, &t.UpdatedAt: l.UpdatedAt,
+		&t.EnteredAt: l.EnteredAt} {
+		if at, err := time.Parse(time.RFC3339, text); err == nil {
+			*into = at
+		}
 	}
 	return t
 }

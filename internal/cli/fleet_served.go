@@ -204,7 +204,7 @@ func (p *Program) inZone(at time.Time) time.Time {
 
 // listServed lists the tasks of the hosts that are there, and those of the server that no such host has.
 func (p *Program) listServed(ctx context.Context, h *Services, f answer.Fleet, on string, call answer.Call,
-	mine bool) error {
+	want wanted) error {
 	known, err := p.Served.Known(ctx)
 	if err != nil {
 		return err
@@ -227,7 +227,7 @@ func (p *Program) listServed(ctx context.Context, h *Services, f answer.Fleet, o
 		}
 	}
 	all := append(p.askAll(ctx, h, f, here, call), lost...)
-	return p.listAll(all, mine, p.untold(known, all, on, call))
+	return p.listAll(all, want, p.untold(known, all, on, call))
 }
 
 // lists reports whether a host has listed a task.
@@ -245,7 +245,8 @@ func (p *Program) untold(known answer.ServerView, all []told, on string, call an
 		if name == "--project" {
 			project = value
 		}
-		only = only || slices.Contains([]string{"--mine", "--overdue", "--escalated", "--failures", "--status"}, name)
+		only = only || slices.Contains([]string{"--mine", "--overdue", "--escalated", "--failures", "--status",
+			"--done", "--since", "--until"}, name)
 	}
 	var out []listedTask
 	for _, t := range known.Tasks {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"orange/internal/answer"
+	"orange/internal/dashboard/screen"
 	"orange/internal/printable"
 	"orange/internal/task"
 )
@@ -84,7 +85,7 @@ func runServed(t *testing.T, s *served, words ...string) (exit int, out, talk st
 			return answer.Reply{V: 1, Stdout: list}, nil
 		}}}
 	var said, talked bytes.Buffer
-	p := &Program{Version: "v1", In: strings.NewReader(""), Out: printable.NewWriter(&said),
+	p := &Program{Version: "v1", Age: screen.Age, In: strings.NewReader(""), Out: printable.NewWriter(&said),
 		Err: printable.NewWriter(&talked), Served: s, services: &Services{Fleet: s, Identity: someone{},
 			Queries: noTasks{}, Projects: noProjects{}}}
 	exit = p.Run(t.Context(), append([]string{"fleet"}, words...))

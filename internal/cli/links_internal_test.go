@@ -27,7 +27,7 @@ func TestAPullRequestIsALinkAtATerminalAlone(t *testing.T) {
 		if err := p.show(record.Report{Task: one}, task.Timing{}, nil, nil); err != nil {
 			t.Fatal(err)
 		}
-		if err := p.list([]task.Task{one}, known{}); err != nil {
+		if err := p.list([]task.Task{one}, wanted{}, known{}); err != nil {
 			t.Fatal(err)
 		}
 		if err := p.flush(); err != nil {

@@ -100,6 +100,7 @@ type taskView struct {
 	PRState       string      `json:"pr_state"`
 	Workflow      string      `json:"workflow"`
 	Version       int         `json:"workflow_version"`
+	Digest        string      `json:"workflow_digest"`
 	Attention     string      `json:"attention"`
 	Queued        bool        `json:"queued"`
 	QueuedFor     task.Status `json:"queued_for"`
@@ -140,7 +141,8 @@ func view(t task.Task, session string) taskView {
 		Summary: t.Summary, Workspace: t.Workspace, TmuxSession: t.Session,
 		CreatedAt: task.FormatTime(t.CreatedAt), UpdatedAt: task.FormatTime(t.UpdatedAt), PRURL: t.PRURL,
 		PRState:  t.PRState,
-		Workflow: t.Workflow.Name, Version: t.Workflow.Version, Attention: t.Attention, Queued: t.Queued(),
+		Workflow: t.Workflow.Name, Version: t.Workflow.Version, Digest: t.Workflow.Digest,
+		Attention: t.Attention, Queued: t.Queued(),
 		QueuedFor: t.QueuedFor, After: after,
 		Previous: t.Previous, EnteredAt: task.FormatTime(t.EnteredAt), StalledSince: stalled, Live: t.Live,
 		Counters: named(t.Counters), Session: session,

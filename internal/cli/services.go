@@ -68,6 +68,9 @@ type Commands interface {
 	Redo(ctx context.Context, id string, to task.Status, actor task.Actor, reason string) (record.Outcome, error)
 	Migrate(ctx context.Context, id, workflow string, status map[task.Status]task.Status, actor task.Actor) (
 		record.Outcome, error)
+	// WouldMigrate is what Migrate would do, or its refusal. It changes nothing.
+	WouldMigrate(ctx context.Context, id, workflow string, status map[task.Status]task.Status, actor task.Actor) (
+		record.Outcome, error)
 	Update(ctx context.Context, id string, u task.Update) (task.Task, error)
 	Respawn(ctx context.Context, id string, actor task.Actor) (record.Outcome, error)
 	Retry(ctx context.Context, id string, actor task.Actor) (record.Outcome, error)
@@ -112,7 +115,8 @@ type Queries interface {
 	Needs(ctx context.Context, tasks []task.Task) (map[string]string, map[string]record.Need, error)
 	// Timings leaves out the tasks whose times cannot be computed; the error says why.
 	Timings(ctx context.Context, tasks []task.Task) (map[string]task.Timing, error)
-	Stats(ctx context.Context, tasks []task.Task) ([]stats.Stats, error)
+	// Stats are the numbers of tasks; in a window only of those to which something happened then.
+	Stats(ctx context.Context, tasks []task.Task, w stats.Window) ([]stats.Stats, error)
 	History(ctx context.Context, id string) ([]history.Event, error)
 	// Older are the events that an earlier Orange wrote of a task that was taken over from it, a line each.
 	Older(ctx context.Context, id string, events []history.Event) []string

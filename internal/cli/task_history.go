@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -74,6 +75,15 @@ func (p *Program) logEntries(ctx context.Context, h *Services, id string) error 
 	return nil
 }
 
+// migratedWords says from which text of a workflow to which one an event led. Older events do not name the first.
+func migratedWords(data map[string]string) string {
+	text := func(name, version, digest string) string {
+		n, _ := strconv.Atoi(data[version]) // one that cannot be read is not known
+		return task.WorkflowRef{Name: data[name], Version: n, Digest: data[digest]}.String()
+	}
+	return text("from_workflow", "from_version", "from") + " -> " + text("workflow", "version", "to")
+}
+
 func (p *Program) eventLine(e history.Event) string {
 	who := e.Actor
 	if e.ActingAs != "" {
@@ -102,6 +112,9 @@ func (p *Program) eventLine(e history.Event) string {
 		if value := data[name]; value != "" && (e.Type != history.Created || name == "branch") {
 			text += fmt.Sprintf("  %s=%s", name, oneLine(value, 80))
 		}
+	}
+	if e.Type == history.WorkflowMigrated {
+		text += "  " + oneLine(migratedWords(data), 200)
 	}
 	if words := e.Data[task.DataLastWords]; words != "" {
 		text += "  last words: " + oneLine(words, 200)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -12,6 +13,7 @@ import (
 	"orange/internal/inbox"
 	"orange/internal/printable"
 	"orange/internal/record"
+	"orange/internal/stats"
 	"orange/internal/task"
 	"orange/internal/yaml"
 )
@@ -20,6 +22,7 @@ func (p *Program) taskList() *cobra.Command {
 	var status string
 	var all, watching bool
 	var want wanted
+	var when span
 	c := &cobra.Command{
 		Use: "list", Short: "List tasks: the live ones first, the newest first", Args: between(0, 0),
 		Long: `List the tasks of the project that you are in, or of all projects where you are in none or with
@@ -31,12 +34,22 @@ read them, and you can keep them in a file.
 
 With --mine only the tasks that need you are listed, the one that has waited for longest first, each
 with the reason in a few words: what an agent asks, "review passed", "limit until 14:20". The
-dashboard has the same tasks on top, in the same order and words.`,
+dashboard has the same tasks on top, in the same order and words.
+
+With --done only the tasks that are over are listed, merged or given up, the last one first. ENDED
+is how long ago each of them ended; without --done CHANGED is how long ago a task was changed last.
+--since and --until choose by the same time. Both take how long ago, as 24h or 7d, or a day in your
+zone, which counts from its beginning to its end. In JSON the two times are "entered_at" and
+"updated_at".`,
 		Example: "  orange task list\n  orange task list --all --status working --json\n  orange task list " +
-			"--overdue --failures 2\n  orange task list --all --mine\n  orange task list --all --watch",
+			"--overdue --failures 2\n  orange task list --all --mine\n  orange task list --all --watch\n" +
+			"  orange task list --done --since 2026-11-29 --until 2026-11-29",
 		RunE: p.run(func(ctx context.Context, h *Services, _ []string) error {
 			filter, err := p.filter(ctx, h, all)
 			if err != nil {
+				return err
+			}
+			if want.window, err = p.window(when, time.Now()); err != nil {
 				return err
 			}
 			filter.Status = task.Status(status)
@@ -55,6 +68,8 @@ dashboard has the same tasks on top, in the same order and words.`,
 		"only those that are in a state of escalation")
 	c.Flags().IntVar(&want.failures, "failures", 0, "only those with a state, the present one or "+
 		"another, that failed at least this often since its count began")
+	c.Flags().BoolVar(&want.done, "done", false, "only those that are over, the last one first")
+	spanFlags(c, &when, "only those that were changed, or with --done ended,")
 	c.Flags().StringVar(&status, "status", "", "only those in this status")
 	c.Flags().BoolVar(&all, "all", false, "those of every project")
 	return c
@@ -105,7 +120,8 @@ func (p *Program) listOnce(ctx context.Context, h *Services, filter record.Filte
 			return nil, nil
 		}
 	}
-	return tasks, p.list(tasks, known{sessions, needs, standings, p.conflicts(ctx, h, tasks), p.before(ctx, h, tasks)})
+	return tasks, p.list(tasks, want, known{sessions, needs, standings, p.conflicts(ctx, h, tasks),
+		p.before(ctx, h, tasks)})
 }
 
 // knownStatus refuses a status that no workflow has: its list would never have a task.
@@ -180,6 +196,16 @@ type wanted struct {
 	overdue   bool
 	escalated bool
 	failures  int
+	done      bool
+	window    stats.Window
+}
+
+// at is the time that a list shows of a task, and chooses by.
+func (w wanted) at(t task.Task) time.Time {
+	if w.done {
+		return t.EnteredAt
+	}
+	return t.UpdatedAt
 }
 
 // choose keeps the wanted ones of tasks, and tells how those stand in time where the answer needs it.
@@ -189,7 +215,12 @@ func (p *Program) choose(ctx context.Context, h *Services, tasks []task.Task,
 	if want.failures < 0 {
 		return nil, nil, usage("found %d as --failures, expected a number from 1", want.failures)
 	}
-	tasks = slices.DeleteFunc(tasks, func(t task.Task) bool { return t.Counters.MostFailures() < want.failures })
+	tasks = slices.DeleteFunc(tasks, func(t task.Task) bool {
+		return t.Counters.MostFailures() < want.failures || want.done && t.Live || !want.window.Has(want.at(t))
+	})
+	if want.done {
+		slices.SortStableFunc(tasks, func(a, b task.Task) int { return b.EnteredAt.Compare(a.EnteredAt) })
+	}
 	chooses := want.overdue || want.escalated
 	if !chooses && !p.json {
 		return tasks, nil, nil
@@ -217,7 +248,7 @@ type known struct {
 	before    map[string][]record.Before
 }
 
-func (p *Program) list(tasks []task.Task, of known) error {
+func (p *Program) list(tasks []task.Task, want wanted, of known) error {
 	if p.json {
 		views := make([]taskView, len(tasks))
 		for i, t := range tasks {
@@ -235,11 +266,13 @@ func (p *Program) list(tasks []task.Task, of known) error {
 		p.say("no tasks; make one with: orange task create BRANCH SUMMARY")
 		return nil
 	}
-	rows := append(make([][]string, 0, len(tasks)+1), []string{"ID", "PROJECT", "STATUS", "AGENT", "BRANCH", "SUMMARY"})
-	conflicting := false
+	rows := append(make([][]string, 0, len(tasks)+1), []string{"ID", "PROJECT", "STATUS", "AGENT", "BRANCH",
+		ageTitle(want.done), "SUMMARY"})
+	conflicting, now := false, time.Now()
 	for _, t := range tasks {
 		row := []string{t.ID, t.Project, string(t.Status),
-			p.marks(t, of.sessions[t.ID], of.needs[t.ID], of.before[t.ID]), t.Branch, inOneLine(t.Summary)}
+			p.marks(t, of.sessions[t.ID], of.needs[t.ID], of.before[t.ID]), t.Branch, p.Age(want.at(t), now),
+			inOneLine(t.Summary)}
 		if mark := conflictMark(of.conflicts[t.Project], t.ID); mark != "" {
 			row, conflicting = append(row, mark), true
 		}
@@ -248,20 +281,30 @@ func (p *Program) list(tasks []task.Task, of known) error {
 	if conflicting {
 		rows[0] = append(rows[0], "CONFLICTS")
 	}
-	err := p.table(table{rows: rows, gives: []int{5, 4, 1, 6, 3}, look: func(row, column int) printable.Paint {
+	look := func(row, column int) printable.Paint {
 		if column != 2 && column != 3 {
 			return printable.Plain
 		}
 		t := tasks[row-1]
 		return lookOf(t, of.sessions[t.ID], of.needs[t.ID])
-	}, leads: func(row, column int) string {
+	}
+	branch := func(row, column int) string {
 		if column != 4 {
 			return ""
 		}
 		return tasks[row-1].PRURL // from its branch: there is no column of pull requests
-	}})
+	}
+	err := p.table(table{rows: rows, gives: []int{6, 4, 1, 7, 3}, spare: 5, look: look, leads: branch})
 	p.turns(tasks, of.needs)
 	return err
+}
+
+// ageTitle is the head of the column that says how long ago something was.
+func ageTitle(done bool) string {
+	if done {
+		return "ENDED"
+	}
+	return "CHANGED"
 }
 
 // mostTurns is how many tasks a list names the commands of.

@@ -10,8 +10,10 @@ import (
 	"time"
 
 	"orange/internal/conflict"
+	"orange/internal/dashboard/screen"
 	"orange/internal/printable"
 	"orange/internal/record"
+	"orange/internal/stats"
 	"orange/internal/task"
 )
 
@@ -28,7 +30,8 @@ func newCrowd() crowded {
 	for n := range 1000 {
 		id := fmt.Sprintf("%04dK2mN8qR1tW5yB7cD9", n)
 		f.tasks = append(f.tasks, task.Task{ID: id, Project: "garden", Status: "agent-review", Live: true,
-			Branch: fmt.Sprintf("feature/with-a-name-that-is-long-%d", n), Summary: longSummary})
+			Branch: fmt.Sprintf("feature/with-a-name-that-is-long-%d", n), Summary: longSummary,
+			UpdatedAt: time.Now().Add(-3 * time.Hour)})
 		if n%3 == 0 {
 			f.conflicts["garden"].Of[id] = []conflict.Conflict{{Branch: "feature/another-long-name",
 				Files: []string{"a"}, At: time.Now()}}
@@ -59,7 +62,7 @@ func TestLists_fitEveryTerminalAndAreWholeInAPipe(t *testing.T) {
 	for _, want := range []wanted{{}, {mine: true}} {
 		for _, width := range []int{50, 80, 120, 200, 0} {
 			var out bytes.Buffer
-			p := &Program{Out: printable.NewWriter(&out), Err: printable.NewWriter(&out),
+			p := &Program{Out: printable.NewWriter(&out), Err: printable.NewWriter(&out), Age: screen.Age,
 				OutTerminal: func() (int, bool) { return width, false }}
 			_, err := p.listOnce(t.Context(), &Services{Queries: c, Conflicts: c}, record.Filter{}, want)
 			if err != nil {
@@ -68,6 +71,13 @@ func TestLists_fitEveryTerminalAndAreWholeInAPipe(t *testing.T) {
 			lines := slices.DeleteFunc(strings.Split(strings.TrimSpace(out.String()), "\n"), func(line string) bool {
 				return line == ""
 			})
+			if want == (wanted{}) {
+				if shown := strings.Contains(lines[0], "CHANGED"); shown != (width != 50) {
+					t.Errorf("at %d columns the heads are %q", width, lines[0])
+				} else if shown && !strings.Contains(lines[1], "  3h  ") {
+					t.Errorf("at %d columns a line is %q", width, lines[1])
+				}
+			}
 			if width == 0 {
 				if line := lines[1]; !strings.Contains(line, longSummary) || !strings.Contains(line, longReason) ||
 					!strings.Contains(line, c.tasks[0].Branch) || !strings.Contains(line, c.tasks[0].ID) {
@@ -84,6 +94,50 @@ func TestLists_fitEveryTerminalAndAreWholeInAPipe(t *testing.T) {
 			if !strings.HasPrefix(lines[1], "0000K2  ") && width < 200 {
 				t.Errorf("%+v: at %d columns the first task is %q", want, width, lines[1])
 			}
+		}
+	}
+}
+
+// "What was finished yesterday?"
+func TestTaskList_hasWhatEndedInATimeTheLastFirst(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	f := &feed{conflicts: map[string]conflict.Overview{}}
+	add := func(id string, live bool, ended, changed time.Duration) {
+		f.tasks = append(f.tasks, task.Task{ID: id, Live: live, Status: "merged", EnteredAt: now.Add(-ended),
+			UpdatedAt: now.Add(-changed)})
+	}
+	const day = 24 * time.Hour
+	add("lives", true, 30*time.Hour, 30*time.Hour)
+	add("early", false, 40*time.Hour, time.Minute)
+	add("yesterday", false, 30*time.Hour, 2*time.Minute)
+	add("today", false, time.Hour, time.Hour)
+	add("long", false, 9*day, 9*day)
+	for _, c := range []struct {
+		want wanted
+		ids  string
+		head string
+	}{
+		{wanted{}, "lives early yesterday today long", "CHANGED"},
+		{wanted{done: true}, "today yesterday early long", "ENDED"},
+		{wanted{done: true, window: stats.Window{Since: now.Add(-2 * day), Until: now.Add(-day)}}, "yesterday early",
+			"ENDED"},
+		{wanted{window: stats.Window{Since: now.Add(-2 * day)}}, "lives early yesterday today", "CHANGED"},
+		{wanted{window: stats.Window{Until: now.Add(-day)}}, "lives long", "CHANGED"},
+	} {
+		var out bytes.Buffer
+		p := &Program{Out: printable.NewWriter(&out), Err: printable.NewWriter(&out), Age: screen.Age}
+		tasks := slices.Clone(f.tasks)
+		_, err := p.listOnce(t.Context(), &Services{Queries: f, Conflicts: f}, record.Filter{}, c.want)
+		f.tasks = tasks // it was sorted in its place
+		var ids []string
+		lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+		for _, line := range lines[1:] {
+			id, _, _ := strings.Cut(line, " ")
+			ids = append(ids, id)
+		}
+		if found := strings.Join(ids, " "); err != nil || found != c.ids || !strings.Contains(lines[0], c.head) {
+			t.Errorf("%+v: %v, it is\n%s\nwant %s", c.want, err, out.String(), c.ids)
 		}
 	}
 }

@@ -119,7 +119,7 @@ func (p *Program) show(r record.Report, standing task.Timing, conflicts, before 
 		}
 		line("checks", r.Checks)
 	}
-	line("workflow", fmt.Sprintf("%s, version %d", t.Workflow.Name, t.Workflow.Version))
+	line("workflow", t.Workflow.String())
 	line("harness", agentLine(t.Harness, t.Model, t.Effort))
 	line("reviewer", agentLine(t.ReviewHarness, t.ReviewModel, t.ReviewEffort))
 	for _, c := range t.Counters {

@@ -15,7 +15,8 @@ import (
 )
 
 func (p *Program) taskStats() *cobra.Command {
-	var all bool
+	var all, week bool
+	var when span
 	c := &cobra.Command{
 		Use: "stats [ID]", Short: "Report times, rounds, failures and crashes of one task, or of all",
 		Args: between(0, 1),
@@ -26,11 +27,29 @@ of every project where you are in none or with --all.
 A task ended well when it is over and was not given up. Its first attempt was enough when it ended
 well without a failure, a second review or an escalation. Medians are over the time that each task
 spent in a state in all its visits; tasks that are there now do not count. Refusals of agents count
-where there were so many in one stay that Orange asked a person to look.`,
-		Example: "  orange task stats 4Fz\n  orange task stats --all --json",
+where there were so many in one stay that Orange asked a person to look.
+
+With --week, or --since and --until, the figures are what happened in that time, to the tasks to
+which anything happened then. A visit of a state counts if it ended then. Whether the first attempt
+was enough is judged by a task's whole life. A day is one in your zone, from its beginning to its
+end.`,
+		Example: "  orange task stats 4Fz\n  orange task stats --all --json\n  orange task stats --week\n" +
+			"  orange task stats --since 2026-11-01 --until 2026-11-30",
 		RunE: p.run(func(ctx context.Context, h *Services, args []string) error {
+			switch {
+			case week && when != (span{}):
+				return usage("found --week and --since or --until, expected one of the two")
+			case len(args) == 1 && (week || when != (span{})):
+				return usage("--week, --since and --until are for the figures of all tasks: leave out the id")
+			case week:
+				when.since = "7d"
+			}
 			if len(args) == 1 {
 				return p.statsOfOne(ctx, h, args)
+			}
+			w, err := p.window(when, time.Now())
+			if err != nil {
+				return err
 			}
 			filter, err := p.filter(ctx, h, all)
 			if err != nil {
@@ -40,14 +59,16 @@ where there were so many in one stay that Orange asked a person to look.`,
 			if err != nil {
 				return err
 			}
-			all, err := h.Queries.Stats(ctx, tasks)
+			all, err := h.Queries.Stats(ctx, tasks, w)
 			if err != nil {
 				return err
 			}
-			return p.sayAll(stats.Summarize(all))
+			return p.sayAll(stats.Summarize(all), w)
 		}),
 	}
 	c.Flags().BoolVar(&all, "all", false, "those of every project")
+	c.Flags().BoolVar(&week, "week", false, "what happened in the last seven days: --since 7d")
+	spanFlags(c, &when, "what happened")
 	return c
 }
 
@@ -60,15 +81,15 @@ func (p *Program) statsOfOne(ctx context.Context, h *Services, args []string) er
 	if err != nil {
 		return err
 	}
-	stats, err := h.Queries.Stats(ctx, found)
+	of, err := h.Queries.Stats(ctx, found, stats.Window{})
 	if err != nil {
 		return err
 	}
-	if len(stats) == 0 {
+	if len(of) == 0 {
 		return task.Notef(task.ErrNotFound, "there is no task %q; %q lists them", oneLine(id, mostOfID),
 			"orange task list")
 	}
-	return p.sayOne(stats[0])
+	return p.sayOne(of[0])
 }
 
 // spanView is the time in one state as JSON has it, in seconds.
@@ -130,15 +151,23 @@ func typicalRows(spans []stats.Typical, titles ...string) [][]string {
 	return rows
 }
 
-func (p *Program) sayAll(s stats.Summary) error {
+func (p *Program) sayAll(s stats.Summary, w stats.Window) error {
 	if p.json {
-		return p.printJSON(map[string]any{"stats": map[string]any{
+		view := map[string]any{
 			"tasks": s.Tasks, "by_status": named(s.ByStatus), "time_by_state": typicalViews(s.Spans),
 			"ended_well": s.EndedWell, "first_attempt": s.FirstAttempt, "escalated": s.Escalated,
 			"reached_human": s.ReachedHuman,
 			"failures":      named(s.Failures), "crashes": s.Crashes, "spawns": s.Spawns, "timeouts": s.Late,
 			"refusals": s.Refusals,
-		}})
+		}
+		if w != (stats.Window{}) {
+			view["since"], view["until"] = timeOr(w.Since), timeOr(w.Until)
+			view["created"], view["ended"] = s.Created, s.EndedWell.Of
+		}
+		return p.printJSON(map[string]any{"stats": view})
+	}
+	if w != (stats.Window{}) {
+		p.say("%s: %d created, %d ended", p.windowLine(w), s.Created, s.EndedWell.Of)
 	}
 	err := p.columns([][]string{
 		{"tasks", strconv.Itoa(s.Tasks), byName(s.ByStatus)},

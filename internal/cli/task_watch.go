@@ -337,6 +337,9 @@ func (p *Program) changeLine(h history.Happening) string {
 	if e.ActingAs != "" {
 		text += " as " + e.ActingAs
 	}
+	if e.Type == history.WorkflowMigrated {
+		text += ", " + oneLine(migratedWords(e.Data), 200)
+	}
 	for _, key := range []string{"role", "ended", "hook", "problem", "level", "refused"} {
 		if value := e.Data[key]; value != "" {
 			text += ", " + key + " " + oneLine(value, 80)

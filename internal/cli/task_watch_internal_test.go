@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"orange/internal/conflict"
+	"orange/internal/dashboard/screen"
 	"orange/internal/history"
 	"orange/internal/printable"
 	"orange/internal/record"
@@ -167,7 +168,7 @@ func TestWatchList_tellsOfTasksThatBelongIntoTheListOrDid(t *testing.T) {
 		gone: []string{"comes"},
 	}
 	var out, talk bytes.Buffer
-	p := &Program{Out: printable.NewWriter(&out), Err: printable.NewWriter(&talk)}
+	p := &Program{Out: printable.NewWriter(&out), Err: printable.NewWriter(&talk), Age: screen.Age}
 	ctx, off := context.WithTimeout(t.Context(), time.Millisecond)
 	defer off()
 	filter := record.Filter{Project: "garden", Status: "working"}

@@ -14,6 +14,7 @@ type WorkflowFile struct {
 	Source  string `json:"source"`
 	Hides   bool   `json:"hides_built_in"`
 	Version int    `json:"version,omitempty"`
+	Digest  string `json:"digest,omitempty"`
 	States  int    `json:"states,omitempty"` // how many
 	// Problem is the first thing that is wrong with it; empty when nothing is.
 	Problem string `json:"problem,omitempty"`

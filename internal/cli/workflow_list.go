@@ -5,6 +5,8 @@ import (
 	"strconv"
 
 	"github.com/spf13/cobra"
+
+	"orange/internal/task"
 )
 
 func (p *Program) workflowList() *cobra.Command {
@@ -27,7 +29,8 @@ func (p *Program) workflowList() *cobra.Command {
 				if one.Hides {
 					from += " (instead of the built-in one)"
 				}
-				version, states := strconv.Itoa(one.Version), strconv.Itoa(one.States)
+				ref, states := task.WorkflowRef{Version: one.Version, Digest: one.Digest}, strconv.Itoa(one.States)
+				version := ref.String()
 				if one.Problem != "" {
 					version, states = "broken", "-"
 				}

@@ -72,7 +72,7 @@ func createdIn(def *workflow.Definition, t task.Task, birth workflow.Birth, acto
 	}
 	hooks := hooksOf(birth.Hooks)
 	t.Counters = started(def, t.Counters)
-	t.Workflow = task.WorkflowRef{Name: def.Name, Version: def.Version, Digest: def.Digest}
+	t.Workflow = def.Ref()
 	after := t.After
 	t = enter(def, t, status, hooks, now)
 	t.Previous, t.CreatedAt, t.After = "", now, after

@@ -256,10 +256,11 @@ func Migrate(def *workflow.Definition, t task.Task, owed []task.OwedHook, stands
 		return record.Change{}, refused
 	}
 	before := t
-	t.Workflow = task.WorkflowRef{Name: def.Name, Version: def.Version, Digest: def.Digest}
+	t.Workflow = def.Ref()
 	t.UpdatedAt = now
 	t.Counters = resetBy(def, started(def, renamed(t.Counters, stands)), actor)
-	data := map[string]string{"from": before.Workflow.Digest, "to": def.Digest, "workflow": def.Name,
+	data := map[string]string{"from": before.Workflow.Digest, "from_workflow": before.Workflow.Name,
+		"from_version": strconv.Itoa(before.Workflow.Version), "to": def.Digest, "workflow": def.Name,
 		"version": strconv.Itoa(def.Version)}
 	if t.QueuedFor != "" {
 		t.QueuedFor = standsFor(stands, t.QueuedFor)
@@ -340,7 +341,7 @@ func migrateRefused(def *workflow.Definition, t task.Task, owed []task.OwedHook,
 	}
 	return &rejection.Rejection{
 		Code: rejection.MigrateRefused, Task: t.ID, From: t.Status, To: to, Open: Open(def, t, actor), Details: details,
-		Message: fmt.Sprintf("cannot move task %s to version %d of the workflow %q", t.ID, def.Version, def.Name),
+		Message: fmt.Sprintf("cannot move task %s from the rules %s to %s", t.ID, t.Workflow, def.Ref()),
 	}
 }
 

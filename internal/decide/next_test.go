@@ -3,6 +3,7 @@ package decide_test
 import (
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -318,6 +319,16 @@ func TestMigrate_wantsAStatusThatBothWorkflowsHave(t *testing.T) {
 	if err != nil || c.Task.Workflow.Digest != def.Digest || c.Task.Counters.Get("budget") != 5 ||
 		c.Events[0].IsMove() {
 		t.Errorf("found %+v (%v)", c, err)
+	}
+	if data := c.Events[0].Data; data["from_workflow"] != "steps" || data["from_version"] != "2" ||
+		data["from"] != "old" || data["workflow"] != def.Name || data["version"] != strconv.Itoa(def.Version) ||
+		data["to"] != def.Digest {
+		t.Errorf("the event tells %v, want from which text and to which", data)
+	}
+	_, err = decide.Migrate(def, tk, nil, nil, decide.Evidence{}, task.Actor{Role: "worker"}, noon)
+	if want := "from the rules steps 2 (old) to " + def.Ref().String(); err == nil ||
+		!strings.Contains(err.Error(), "cannot move task "+tk.ID+" "+want) {
+		t.Errorf("the refusal is %v, want the texts by their digests", err)
 	}
 	tk.Status, tk.Previous, tk.QueuedFor = "working", "working", "working"
 	tk.Counters = tk.Counters.With(task.Failures("working"), 2)

@@ -60,8 +60,7 @@ func (e *Engine) Tell(ctx context.Context, project, id string, lines []byte) (re
 		return a, err
 	}
 	t := &a.Task
-	t.ID, t.Project, t.Workflow = id, project, task.WorkflowRef{Name: def.Name, Version: def.Version,
-		Digest: def.Digest}
+	t.ID, t.Project, t.Workflow = id, project, def.Ref()
 	if t.Branch == "" {
 		t.Branch = task.DefaultBranch(id)
 	}

@@ -80,6 +80,8 @@ type Rules interface {
 	Named(ctx context.Context, name string, of task.Project) (def *workflow.Definition, news []string, err error)
 	// Present is the workflow that Named would keep; it keeps nothing.
 	Present(name string) (*workflow.Definition, error)
+	// Tried is the workflow that Named would keep, or the error of Named; it keeps and notes nothing.
+	Tried(name string, of task.Project) (*workflow.Definition, error)
 	// Pinned is the exact workflow that a task was created under.
 	Pinned(ctx context.Context, ref task.WorkflowRef) (*workflow.Definition, error)
 }

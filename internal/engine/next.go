@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"orange/internal/decide"
-	"orange/internal/graph"
 	"orange/internal/record"
 	"orange/internal/replay"
 	"orange/internal/task"
@@ -99,50 +98,6 @@ func (e *Engine) redo(ctx context.Context, id string, to task.Status, actor task
 	return e.conclude(ctx, t, t.Seq, actor)
 }
 
-// Migrate gives a task the rules of the present workflow of a name. Status maps states of the task's workflow to
-// states of the present one; a state that it does not name maps to itself. Migrate leaves a task that has these
-// rules already as it is.
-func (e *Engine) Migrate(ctx context.Context, id, name string, status map[task.Status]task.Status,
-	actor task.Actor) (record.Outcome, error) {
-	def, err := e.presentFor(ctx, id, name)
-	if err != nil {
-		return record.Outcome{}, err
-	}
-	moved := false
-	var changes []string
-	into := func(from task.Status) task.Status {
-		if to, named := status[from]; named {
-			return to
-		}
-		return from
-	}
-	needs := func(_ *workflow.Definition, t task.Task) (*workflow.Definition, []workflow.Part) {
-		return def, decide.NeedsOnEntry(def, into(t.Status)) // what the rules want to know that the task comes to
-	}
-	t, err := e.decided(ctx, id, "", needs, func(_ *workflow.Definition, s record.Snapshot,
-		evidence decide.Evidence) (*record.Change, error) {
-		if moved = s.Task.Workflow.Digest != def.Digest || into(s.Task.Status) != s.Task.Status; !moved {
-			return nil, nil
-		}
-		was, err := e.Rules.Pinned(ctx, s.Task.Workflow)
-		if err != nil {
-			return nil, err
-		}
-		changes = graph.Changes(was, def)
-		c, err := decide.Migrate(def, s.Task, s.Owed, status, evidence, actor, e.Now())
-		if err == nil {
-			c, err = replay.Inputs{Ask: replay.AskMigrate, Stands: status}.By(actor).Keep(def, s, evidence, c)
-		}
-		return &c, err
-	})
-	if err != nil || !moved {
-		return record.Outcome{Task: t}, err
-	}
-	out, err := e.announce(ctx, t, t.Seq)
-	out.Changes = changes
-	return out, err
-}
-
 // decided looks at a task's whole document, and at the parts that needs names, with the workflow that they belong
 // to, on the way to a status (empty if the task does not move). It decides on a change and commits it, until no
 // other process was faster. A nil change commits nothing.
@@ -193,19 +148,6 @@ func (e *Engine) noRoom(ctx context.Context, t task.Task) error {
 	}
 	return task.Notef(task.ErrPoolFull, "cannot give task %s a workspace: %s", t.ID,
 		takenBy(project, holders))
-}
-
-// presentFor is the present workflow of a name, for a task that there is already.
-func (e *Engine) presentFor(ctx context.Context, id, name string) (*workflow.Definition, error) {
-	s, err := e.Store.Load(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	project, err := e.Workspaces.Project(s.Task.Project)
-	if err != nil && !errors.Is(err, task.ErrNotFound) {
-		return nil, err
-	}
-	return e.present(ctx, name, project)
 }
 
 // present is the present workflow of a name; a person hears what is new of it.

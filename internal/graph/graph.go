@@ -83,7 +83,9 @@ type sketch struct {
 
 func pictureOf(d *workflow.Definition) picture {
 	s := sketch{def: d, index: map[task.Status]int{}}
-	s.title = fmt.Sprintf("%s, version %d", short(clean(d.Name)), d.Version)
+	ref := d.Ref()
+	ref.Name = short(clean(d.Name))
+	s.title = ref.String()
 	for _, state := range d.States {
 		s.index[state.Name] = len(s.nodes)
 		s.nodes = append(s.nodes, node{

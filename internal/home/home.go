@@ -223,7 +223,7 @@ func (h *Home) Named(ctx context.Context, name string, of task.Project) (_ *work
 	if news, err = h.prove(def, of); err != nil {
 		return nil, news, err
 	}
-	ref := task.WorkflowRef{Name: def.Name, Version: def.Version, Digest: def.Digest}
+	ref := def.Ref()
 	if err := h.keep(ref.Digest, listed.Text); err != nil {
 		return nil, news, err
 	}
@@ -237,6 +237,16 @@ func (h *Home) Named(ctx context.Context, name string, of task.Project) (_ *work
 // Present is the workflow that Named would keep. It keeps nothing, and proves nothing.
 func (h *Home) Present(name string) (*workflow.Definition, error) {
 	def, _, err := h.usable(name)
+	return def, err
+}
+
+// Tried is the workflow that Named would keep for the tasks of a project, or the error of Named. It keeps nothing, and
+// notes nothing.
+func (h *Home) Tried(name string, of task.Project) (*workflow.Definition, error) {
+	def, _, err := h.usable(name)
+	if err == nil {
+		_, _, err = h.judge(def, of)
+	}
 	return def, err
 }
 

@@ -42,27 +42,11 @@ func (k known) text() []byte {
 }
 
 // prove follows a task through a workflow, once for each text: a digest never comes to name another one. Those that
-// ship are proved before they do. The news are of findings, once, and each time that not all could be followed. Where
-// findings refuse a workflow they are the error, and so is a promise that is not kept.
+// ship are proved before they do. The news are of findings, once, and each time that not all could be followed.
 func (h *Home) prove(def *workflow.Definition, of task.Project) (news []string, err error) {
-	if text, err := h.shipped(def.Digest); err != nil {
-		return nil, err
-	} else if text != nil {
-		return nil, h.Promises(def, of.Promise)
-	}
-	refuses, err := h.refuses(def, of.Strict)
+	k, fresh, err := h.judge(def, of)
 	if err != nil {
 		return nil, err
-	}
-	k, fresh, err := h.known(def, len(def.Promise)+len(of.Promise) > 0)
-	if err == nil {
-		err = promised(def, of.Promise, k.Passed, !k.Vast)
-	}
-	if err != nil {
-		return nil, err
-	}
-	if refuses != "" && k.Findings > 0 {
-		return nil, refusal(def, refuses, h.check(def, false))
 	}
 	if _, again := h.vast.LoadOrStore(def.Digest, true); k.Vast && !again {
 		news = append(news, fmt.Sprintf("the workflow %q is not proved: there is more to follow than is followed "+
@@ -77,6 +61,28 @@ func (h *Home) prove(def *workflow.Definition, of task.Project) (news []string, 
 		err = h.note(k)
 	}
 	return news, err // the news with an error, too: a person hears of them once
+}
+
+// judge is what is known of a workflow, nothing where it ships, and whether that is noted nowhere yet. Where findings
+// refuse the workflow they are the error, and so is a promise that is not kept.
+func (h *Home) judge(def *workflow.Definition, of task.Project) (k known, fresh bool, err error) {
+	if text, err := h.shipped(def.Digest); err != nil {
+		return known{}, false, err
+	} else if text != nil {
+		return known{}, false, h.Promises(def, of.Promise)
+	}
+	refuses, err := h.refuses(def, of.Strict)
+	if err != nil {
+		return known{}, false, err
+	}
+	k, fresh, err = h.known(def, len(def.Promise)+len(of.Promise) > 0)
+	if err == nil {
+		err = promised(def, of.Promise, k.Passed, !k.Vast)
+	}
+	if err == nil && refuses != "" && k.Findings > 0 {
+		err = refusal(def, refuses, h.check(def, false))
+	}
+	return k, fresh, err
 }
 
 // refuses says what has findings refuse a workflow; empty where nothing does.

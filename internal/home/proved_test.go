@@ -96,6 +96,26 @@ func TestAWorkflow_withFindingsIsUsedAndTheyAreToldOnceForEachText(t *testing.T)
 	}
 }
 
+// Who only tries a workflow leaves no trace, and takes no one's news.
+func TestTried_keepsNothingAndNotesNothing(t *testing.T) {
+	t.Parallel()
+	h := newCounted(t)
+	write(t, h.Home, "workflows/own.yml", endless)
+	def, err := h.Tried("own", task.Project{})
+	must(t, err)
+	for _, path := range []string{h.Kept(def.Digest), h.Proved(def.Digest)} {
+		if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%s is there: %v", path, err)
+		}
+	}
+	if h.take(t, "own"); len(*h.warned) != 1 {
+		t.Errorf("told was %q, want the finding", *h.warned)
+	}
+	if _, err := h.Tried("none", task.Project{}); !errors.Is(err, task.ErrNotFound) {
+		t.Errorf("one that is not there: %v", err)
+	}
+}
+
 // Where the file, its project or the person's settings are strict.
 func TestFindings_refuseAWorkflowWhereThatIsWanted(t *testing.T) {
 	t.Parallel()
@@ -128,6 +148,9 @@ func TestFindings_refuseAWorkflowWhereThatIsWanted(t *testing.T) {
 				for _, v := range explore.Check(def, explore.Most).Failed() {
 					wantError(t, err, v.Tell(path))
 				}
+			}
+			if tried, err := h.again().Tried("own", task.Project{Strict: c.project}); !errors.Is(err, task.ErrUsage) {
+				t.Errorf("tried, it is %+v, %v", tried, err)
 			}
 			if _, err := os.Stat(h.Kept(def.Digest)); !errors.Is(err, os.ErrNotExist) {
 				t.Errorf("the text was kept: %v", err)

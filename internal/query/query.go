@@ -285,8 +285,8 @@ func (q *Service) Timings(ctx context.Context, tasks []task.Task) (map[string]ta
 	return out, all
 }
 
-// Stats has the numbers of tasks, each from its history.
-func (q *Service) Stats(ctx context.Context, tasks []task.Task) ([]stats.Stats, error) {
+// Stats has the numbers of tasks, each from its history; in a window only of those to which something happened then.
+func (q *Service) Stats(ctx context.Context, tasks []task.Task, w stats.Window) ([]stats.Stats, error) {
 	out := make([]stats.Stats, 0, len(tasks))
 	for i := range tasks {
 		t := &tasks[i]
@@ -298,7 +298,11 @@ func (q *Service) Stats(ctx context.Context, tasks []task.Task) ([]stats.Stats, 
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, stats.Of(*t, events, marksOf(def), q.Now()))
+		if w == (stats.Window{}) {
+			out = append(out, stats.Of(*t, events, marksOf(def), q.Now()))
+		} else if one, happened := stats.Within(*t, events, marksOf(def), q.Now(), w); happened {
+			out = append(out, one)
+		}
 	}
 	return out, nil
 }

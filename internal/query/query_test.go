@@ -12,6 +12,7 @@ import (
 	"orange/internal/history"
 	"orange/internal/record"
 	"orange/internal/replay"
+	"orange/internal/stats"
 	"orange/internal/task"
 	"orange/internal/tmux"
 	"orange/internal/workflow"
@@ -188,13 +189,21 @@ func TestQuestionsAboutATaskThatIsNotThereAreNotFound(t *testing.T) {
 func TestStats_areOfAllTasksOrAnError(t *testing.T) {
 	t.Parallel()
 	s, w := newService()
-	all, err := s.Stats(t.Context(), w.tasks)
+	all, err := s.Stats(t.Context(), w.tasks, stats.Window{})
 	if err != nil || len(all) != 2 {
 		t.Errorf("found %+v, %v", all, err)
 	}
+	at := time.Date(2024, 5, 1, 0, 0, 0, 0, time.UTC)
+	w.events = []history.Event{{Seq: 1, Time: at, Type: history.Created}}
+	for since, want := range map[time.Time]int{at: 2, at.Add(time.Hour): 0} {
+		all, err := s.Stats(t.Context(), w.tasks, stats.Window{Since: since})
+		if err != nil || len(all) != want {
+			t.Errorf("since %s: found %+v, %v, want %d", since, all, err, want)
+		}
+	}
 	for _, what := range []string{"good", "events"} {
 		w.unread = map[string]bool{what: true}
-		if _, err := s.Stats(t.Context(), w.tasks); !errors.Is(err, errUnread) {
+		if _, err := s.Stats(t.Context(), w.tasks, stats.Window{}); !errors.Is(err, errUnread) {
 			t.Errorf("without the %s: %v", what, err)
 		}
 	}

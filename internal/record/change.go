@@ -161,8 +161,8 @@ type Filter struct {
 	Prefix   string // of the id
 	Most     int    // how many are wanted at most; 0 is all
 	// Brief asks for what a list shows alone: ID, Project, Branch, Summary, Status, Session, Workspace, Attention,
-	// QueuedFor, After, Workflow, StalledAt and Overdue. All else of the tasks is left empty, and reading them takes a
-	// third of the time.
+	// QueuedFor, After, Workflow, StalledAt, UpdatedAt and Overdue. All else of the tasks is left empty, and reading
+	// them takes a third of the time.
 	Brief      bool
 	EndedSince time.Time // only those that are over and were changed then or later, as far as the newest changes tell
 }

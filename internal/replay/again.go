@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"orange/internal/decide"
@@ -80,6 +81,7 @@ func (in Inputs) Again(def *workflow.Definition, p Past) (record.Change, error) 
 	case AskRedo:
 		return decide.Redo(def, t, in.To, ev, p.Events, actor, p.Event.Reason, in.Now)
 	case AskMigrate:
+		t.Workflow.Version, _ = strconv.Atoi(p.Event.Data["from_version"]) // only this event has it
 		return decide.Migrate(def, t, nil, in.Stands, ev, actor, in.Now)
 	case AskTimeout:
 		own := task.Timeouts{}

@@ -178,6 +178,11 @@ type SingleWorkflow struct{ Workflow *workflow.Definition }
 // Present is the workflow, whatever the name.
 func (s SingleWorkflow) Present(string) (*workflow.Definition, error) { return s.Workflow, nil }
 
+// Tried is the workflow, whatever the name.
+func (s SingleWorkflow) Tried(string, task.Project) (*workflow.Definition, error) {
+	return s.Workflow, nil
+}
+
 // Named is the workflow, whatever the name.
 func (s SingleWorkflow) Named(context.Context, string, task.Project) (*workflow.Definition, []string, error) {
 	return s.Workflow, nil, nil

@@ -108,6 +108,7 @@ func TestABriefLookReadsWhatTheWholeTaskHas(t *testing.T) {
 		if b.ID != w.ID || b.Project != w.Project || b.Branch != w.Branch || b.Summary != w.Summary ||
 			b.Status != w.Status || b.Session != w.Session || b.Workspace != w.Workspace ||
 			b.Attention != w.Attention || b.QueuedFor != w.QueuedFor || !b.StalledAt.Equal(w.StalledAt) ||
+			!b.UpdatedAt.Equal(w.UpdatedAt) ||
 			b.Overdue != w.Overdue || b.Workflow.Name != w.Workflow.Name || b.Workflow.Digest != w.Workflow.Digest {
 			t.Errorf("a brief look has %+v, want of %+v", b, w)
 		}

@@ -125,7 +125,7 @@ func TestARowOfAnotherTask_inThePlaceOfAnOwnOneIsNamedAndNoCrash(t *testing.T) {
 func TestABriefRow_withAnotherSeparatorIsNamedAndNoCrash(t *testing.T) {
 	t.Parallel()
 	row := strings.Join([]string{"12026-01-01T00:00:00.000Z", "id", "p", "s", "b", "", "", "", "", "w", "d", "", "",
-		"3", "0", ""}, briefEnd)
+		"3", "2026-01-01T00:00:00.000Z", "0", ""}, briefEnd)
 	if _, err := briefTask(row); err != nil {
 		t.Fatal(err)
 	}

@@ -182,16 +182,17 @@ func others(ids string) []string {
 const briefColumns = `live || created_at || char(31) || id || char(31) || project || char(31) || status || char(31)
 	|| branch || char(31) || session || char(31) || workspace || char(31) || queued_for || char(31) || waits_for
 	|| char(31) || workflow || char(31) || workflow_digest || char(31) || previous || char(31) || stalled_at
-	|| char(31) || overdue || char(31) || octet_length(attention) || char(31) || attention || summary`
+	|| char(31) || overdue || char(31) || updated_at || char(31) || octet_length(attention) || char(31) || attention
+	|| summary`
 
 // briefTask is what a list shows, from a row of a brief look.
 func briefTask(row string) (t task.Task, err error) {
-	var first, stalled, overdue, attention, after string
+	var first, stalled, overdue, updated, attention, after string
 	first, row, _ = strings.Cut(row, briefEnd)
 	t.Live = strings.HasPrefix(first, "1") // its time follows
 	for _, into := range []*string{&t.ID, &t.Project, (*string)(&t.Status), &t.Branch, &t.Session, &t.Workspace,
 		(*string)(&t.QueuedFor), &after, &t.Workflow.Name, &t.Workflow.Digest, (*string)(&t.Previous), &stalled,
-		&overdue, &attention} {
+		&overdue, &updated, &attention} {
 		*into, row, _ = strings.Cut(row, briefEnd)
 	}
 	t.After = others(after)
@@ -202,6 +203,9 @@ func briefTask(row string) (t task.Task, err error) {
 	if err == nil {
 		t.Attention, t.Summary = row[:bytes], row[bytes:]
 		t.Overdue, err = strconv.Atoi(overdue)
+	}
+	if err == nil {
+		t.UpdatedAt, err = time.Parse(task.TimeFormat, updated)
 	}
 	if err == nil && stalled != "" {
 		t.StalledAt, err = time.Parse(task.TimeFormat, stalled)

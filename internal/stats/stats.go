@@ -22,6 +22,14 @@ type Marks struct {
 	Human      bool // and it is a person who has it there
 }
 
+// Window is a span of time: from Since on and before Until. A zero time is no bound.
+type Window struct{ Since, Until time.Time }
+
+// Has reports whether a time is in the window.
+func (w Window) Has(at time.Time) bool {
+	return !at.Before(w.Since) && (w.Until.IsZero() || at.Before(w.Until))
+}
+
 // Span is the time that a task spent in one status, over all its visits there.
 type Span struct {
 	Status task.Status
@@ -47,76 +55,114 @@ type Stats struct {
 	// Refusals are those of agents, as far as there were so many that a person was asked to look.
 	Refusals int
 
+	Created      bool // it was made then
 	Begun        bool // it moved at least once
 	Over         bool
 	Well         bool // it is over, and was not given up
 	Escalated    bool // it was in a state of escalation at some time
 	ReachedHuman bool // and a person had it there
+
+	rough bool // its whole life was not straight, of which the numbers tell a part
 }
 
 // FirstAttempt reports whether the task ended well without a failure, a second review, or an escalation.
-func (s Stats) FirstAttempt() bool {
-	return s.Well && len(s.Failures) == 0 && s.Rounds <= 1 && !s.Escalated
-}
+func (s Stats) FirstAttempt() bool { return s.Well && !s.rough && s.straight() }
+
+func (s Stats) straight() bool { return len(s.Failures) == 0 && s.Rounds <= 1 && !s.Escalated }
 
 // Of reports the numbers of a task from its history. A clock that was set back meanwhile makes no time negative.
 func Of(t task.Task, events []history.Event, marks func(task.Status) Marks, now time.Time) Stats {
-	s := Stats{Task: t.ID, Status: t.Status, Over: !t.Live, Well: !t.Live &&
-		marks(t.Status).Well, InState: max(now.Sub(t.EnteredAt), 0)}
+	s, status, since := count(t, events, marks, now, Window{})
+	s.Total = max(now.Sub(t.CreatedAt), 0)
+	if s.Over {
+		s.Total = max(since.Sub(t.CreatedAt), 0)
+	} else if s.spend(status, now.Sub(since), marks) {
+		s.Spans[s.span(status)].Open = true
+	}
+	return s
+}
+
+// Within reports what happened to a task in a window, and whether anything did. A time in a status counts where it
+// ended, and as a whole; whether the first attempt was enough is a matter of the whole life.
+func Within(t task.Task, events []history.Event, marks func(task.Status) Marks, now time.Time, w Window) (Stats, bool) {
+	s, _, _ := count(t, events, marks, now, w)
+	s.rough = !Of(t, events, marks, now).straight()
+	return s, slices.ContainsFunc(events, func(e history.Event) bool { return w.Has(e.Time) })
+}
+
+// count adds up what happened in a window, and tells in which status the task is, and since when.
+func count(t task.Task, events []history.Event, marks func(task.Status) Marks, now time.Time, w Window) (s Stats,
+	status task.Status, since time.Time) {
+	s = Stats{Task: t.ID, Status: t.Status, InState: max(now.Sub(t.EnteredAt), 0)}
 	round, refused := 0, 0
-	status, since := task.Status(""), t.CreatedAt
+	since = t.CreatedAt
 	for i := range events {
 		e := &events[i]
+		counts := w.Has(e.Time)
+		before := round
+		if e.IsMove() {
+			round = e.Counters.Get(task.ReviewRound)
+		}
 		switch {
 		case e.Type == history.Created:
 			status, since = task.Status(e.Data[history.DataStatus]), e.Time
-			s.visit(status, marks)
+			s.Created = counts
+			s.visit(status, counts, marks)
 		case e.IsMove():
-			s.Begun, refused = true, 0
-			s.spend(status, e.Time.Sub(since), marks)
-			status, since = e.To, e.Time
-			s.visit(status, marks)
-			if e.Data[history.DataFailure] != "" {
-				s.Failures = s.Failures.With(string(e.From), s.Failures.Get(string(e.From))+1)
+			refused = 0
+			if counts {
+				s.move(e, max(round-before, 0), e.Time.Sub(since), status, marks)
 			}
-			now := e.Counters.Get(task.ReviewRound)
-			s.Rounds += max(now-round, 0)
-			round = now
-		case e.Type == history.AgentCrashed:
-			s.Crashes++
-		case e.Type == history.AgentSpawned || e.Type == history.ReviewStarted:
-			s.Spawns++
+			status, since = e.To, e.Time
+			s.visit(status, counts, marks)
 		case e.Type == history.AgentRefused:
 			n, _ := strconv.Atoi(e.Data["refusals"])
 			if n < refused { // a person has looked, and they were counted from 1 again
 				refused = 0
 			}
-			s.Refusals += max(n-refused, 0)
+			if counts {
+				s.Refusals += n - refused
+			}
 			refused = n
+		case !counts:
+		case e.Type == history.AgentCrashed:
+			s.Crashes++
+		case e.Type == history.AgentSpawned || e.Type == history.ReviewStarted:
+			s.Spawns++
 		case e.Data[history.DataLevel] != "":
 			s.Late++
 		}
 	}
-	s.Total = max(now.Sub(t.CreatedAt), 0)
-	if s.Over {
-		s.Total = max(since.Sub(t.CreatedAt), 0)
-	} else if at := s.span(status); at >= 0 {
-		s.spend(status, now.Sub(since), marks)
-		s.Spans[at].Open = true
+	s.Over = !t.Live && w.Has(since)
+	s.Well = s.Over && marks(t.Status).Well
+	return s, status, since
+}
+
+// move counts a move out of a status, and the time that the task was there.
+func (s *Stats) move(e *history.Event, rounds int, spent time.Duration, out task.Status,
+	marks func(task.Status) Marks) {
+	s.Begun = true
+	s.Rounds += rounds
+	s.spend(out, spent, marks)
+	if e.Data[history.DataFailure] != "" {
+		s.Failures = s.Failures.With(string(e.From), s.Failures.Get(string(e.From))+1)
 	}
-	return s
 }
 
 func (s *Stats) span(status task.Status) int {
 	return slices.IndexFunc(s.Spans, func(one Span) bool { return one.Status == status })
 }
 
-func (s *Stats) visit(status task.Status, marks func(task.Status) Marks) {
+func (s *Stats) visit(status task.Status, counts bool, marks func(task.Status) Marks) {
 	is := marks(status)
-	s.Escalated = s.Escalated || is.Escalation
-	s.ReachedHuman = s.ReachedHuman || is.Human
-	if is.Terminal {
-		return
+	s.Escalated = s.Escalated || counts && is.Escalation
+	s.ReachedHuman = s.ReachedHuman || counts && is.Human
+}
+
+// spend counts a visit of a status at its end, and reports whether it is one that takes time.
+func (s *Stats) spend(status task.Status, d time.Duration, marks func(task.Status) Marks) bool {
+	if status == "" || marks(status).Terminal {
+		return false
 	}
 	at := s.span(status)
 	if at < 0 {
@@ -124,12 +170,8 @@ func (s *Stats) visit(status task.Status, marks func(task.Status) Marks) {
 		at = len(s.Spans) - 1
 	}
 	s.Spans[at].Visits++
-}
-
-func (s *Stats) spend(status task.Status, d time.Duration, marks func(task.Status) Marks) {
-	if at := s.span(status); at >= 0 && !marks(status).Terminal {
-		s.Spans[at].Time += max(d, 0)
-	}
+	s.Spans[at].Time += max(d, 0)
+	return true
 }
 
 // Share is how many of how many.
@@ -158,6 +200,7 @@ type Typical struct {
 // Summary are the numbers of many tasks.
 type Summary struct {
 	Tasks    int
+	Created  int           // of them, in the window
 	ByStatus task.Counters // by name
 	Spans    []Typical
 
@@ -184,6 +227,9 @@ func Summarize(all []Stats) Summary {
 		}
 		s.Crashes, s.Spawns, s.Late = s.Crashes+one.Crashes, s.Spawns+one.Spawns, s.Late+one.Late
 		s.Refusals += one.Refusals
+		if one.Created {
+			s.Created++
+		}
 		if one.Over {
 			s.EndedWell.add(one.Well)
 		}

@@ -74,7 +74,7 @@ func TestOf_addsUpWhatAHistoryTells(t *testing.T) {
 		},
 		Rounds: 3, Failures: task.Counters{{Name: "plan", Value: 1}, {Name: "review", Value: 2}}, Crashes: 1,
 		Spawns: 2, Late: 1,
-		Begun: true, Escalated: true,
+		Created: true, Begun: true, Escalated: true,
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
@@ -255,5 +255,52 @@ func TestLogEntries_leaveOutWhatTheWorkHasPassed(t *testing.T) {
 		func(task.Status) stats.Marks { return stats.Marks{} })
 	if len(got) != 2 || len(got[0].Metadata) != 1 || got[0].Metadata["failure"] != "1" {
 		t.Errorf("found %+v", got)
+	}
+}
+
+func TestOf_countsTheRefusalsOfEachStay(t *testing.T) {
+	t.Parallel()
+	refused := func(after int, times string) history.Event {
+		return history.Event{Time: at(after), Type: history.AgentRefused, Data: map[string]string{"refusals": times}}
+	}
+	events := []history.Event{born("work"), refused(1, "5"), refused(2, "10"), refused(3, "5"), // a person looked before
+		moved(4, "work", "review", 0, nil), refused(5, "20")}
+	one := task.Task{ID: "t", Status: "review", Live: true, CreatedAt: at(0), EnteredAt: at(4)}
+	got := stats.Of(one, events, meanings, at(9))
+	if want := 10 + 5 + 20; got.Refusals != want || stats.Summarize([]stats.Stats{got, got}).Refusals != 2*want {
+		t.Errorf("found %d, want %d", got.Refusals, want)
+	}
+	if got, _ := stats.Within(one, events, meanings, at(9), stats.Window{Since: at(2)}); got.Refusals != 5+5+20 {
+		t.Errorf("from the second on: %d", got.Refusals)
+	}
+}
+
+func TestWithin_countsWhatHappenedThen(t *testing.T) {
+	t.Parallel()
+	one := task.Task{ID: "t", Status: "done", CreatedAt: at(0), EnteredAt: at(110)}
+	events := append(troubled(), moved(110, "review", "done", 1, nil))
+	got, happened := stats.Within(one, events, meanings, at(200), stats.Window{Since: at(70), Until: at(95)})
+	if !happened || got.Created || got.Over || got.Well || got.Crashes != 0 || got.Spawns != 0 || got.Late != 0 ||
+		got.Rounds != 1 || !got.Begun || !got.Escalated ||
+		!reflect.DeepEqual(got.Failures, task.Counters{{Name: "review", Value: 2}}) ||
+		!reflect.DeepEqual(got.Spans, []stats.Span{{Status: "review", Visits: 2, Time: 15 * time.Minute},
+			{Status: "work", Visits: 1, Time: 10 * time.Minute}}) {
+		t.Errorf("in its middle: %+v", got)
+	}
+	got, happened = stats.Within(one, events, meanings, at(200), stats.Window{Since: at(96)})
+	if !happened || !got.Over || !got.Well || got.Escalated || len(got.Failures) > 0 || got.FirstAttempt() {
+		t.Errorf("at its end: %+v; its first attempt was not enough", got)
+	}
+	smooth := []history.Event{born("work"), moved(20, "work", "done", 1, nil)}
+	got, happened = stats.Within(one, smooth, meanings, at(200), stats.Window{Until: at(20)})
+	if !happened || !got.Created || got.Over || got.Begun || len(got.Spans) > 0 {
+		t.Errorf("at its beginning: %+v", got)
+	}
+	if got, _ = stats.Within(one, smooth, meanings, at(200), stats.Window{Since: at(20)}); !got.FirstAttempt() ||
+		got.Created {
+		t.Errorf("a straight life: %+v", got)
+	}
+	if got, happened = stats.Within(one, events, meanings, at(200), stats.Window{Since: at(111)}); happened {
+		t.Errorf("after its end: %+v", got)
 	}
 }

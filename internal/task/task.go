@@ -6,6 +6,7 @@ package task
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -31,6 +32,22 @@ type WorkflowRef struct {
 	Name    string
 	Version int
 	Digest  string // sha256 of the file's bytes, hex
+}
+
+// lettersOfDigest tell texts apart that have the same version.
+const lettersOfDigest = 6
+
+// String is how people are shown which text of a workflow is meant: "default 5 (3fa9c2)". What is not known is left
+// out.
+func (w WorkflowRef) String() string {
+	words := []string{w.Name}
+	if w.Version > 0 {
+		words = append(words, strconv.Itoa(w.Version))
+	}
+	if w.Digest != "" {
+		words = append(words, "("+w.Digest[:min(lettersOfDigest, len(w.Digest))]+")")
+	}
+	return strings.TrimSpace(strings.Join(words, " "))
 }
 
 // Task is one piece of work in one project: the present record of it.

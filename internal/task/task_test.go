@@ -124,3 +124,20 @@ func TestMostFailures_isThatOfTheStateThatFailedMost(t *testing.T) {
 		t.Errorf("the review failed twice: %d", got)
 	}
 }
+
+func TestWorkflowRef_tellsTextsOfOneVersionApart(t *testing.T) {
+	t.Parallel()
+	for want, ref := range map[string]task.WorkflowRef{
+		"default 5 (3fa9c2)": {Name: "default", Version: 5, Digest: "3fa9c2d1e0"},
+		"default 5 (77aa00)": {Name: "default", Version: 5, Digest: "77aa00d1e0"},
+		"default 5 (d1)":     {Name: "default", Version: 5, Digest: "d1"},
+		"5 (3fa9c2)":         {Version: 5, Digest: "3fa9c2d1e0"},
+		"(3fa9c2)":           {Digest: "3fa9c2d1e0"},
+		"default":            {Name: "default"},
+		"":                   {},
+	} {
+		if ref.String() != want {
+			t.Errorf("%#v is shown as %q, want %q", ref, ref, want)
+		}
+	}
+}

@@ -44,6 +44,11 @@ type Definition struct {
 	named          yaml.Pos // where its name is
 }
 
+// Ref is the reference with which a task is pinned to the workflow.
+func (d *Definition) Ref() task.WorkflowRef {
+	return task.WorkflowRef{Name: d.Name, Version: d.Version, Digest: d.Digest}
+}
+
 // Role is someone whom the workflow names besides worker, reviewer and human.
 type Role struct {
 	Named
@@ -127,15 +132,6 @@ type Timeout struct {
 	Then  task.Status // where the last of the three leads; empty means nowhere
 	Pos   yaml.Pos
 	then  yaml.Pos
-}
-
-// RefusedAfter is how many requests of a task's agents may be refused in one stay in a state before a person is asked
-// to look.
-type RefusedAfter struct {
-	Most int         // 0 means that the file says none: Orange asks a person where it thinks best
-	Then task.Status // where that leads; empty means nowhere
-	Pos  yaml.Pos
-	then yaml.Pos
 }
 
 // What the evidence in a state is about.

@@ -187,24 +187,6 @@ func (r reader) timeout(n *yaml.Node) Timeout {
 	return t
 }
 
-// mostRefusals is the greatest number of refusals that a workflow may speak of.
-const mostRefusals = 1000
-
-// refusals reads a number of refusals, or one with where it leads.
-func (r reader) refusals(n *yaml.Node) RefusedAfter {
-	out := RefusedAfter{Pos: yaml.PosOf(n)}
-	times := func(n *yaml.Node) { out.Most = r.Integer(n, "refused_after", 1, mostRefusals) }
-	if !r.IsMapping(n) {
-		times(n)
-		return out
-	}
-	r.Mapping(n, "refused_after", []yaml.Key{
-		yaml.Must("times", times),
-		yaml.May("then", func(n *yaml.Node) { out.Then, out.then = task.Status(r.Name(n, "then")), yaml.PosOf(n) }),
-	})
-	return out
-}
-
 func (r reader) births(n *yaml.Node) []Birth {
 	var out []Birth
 	r.Pairs(n, "create", func(name, value *yaml.Node) {

@@ -1,0 +1,118 @@
+package engine
+
+import (
+	"context"
+	"errors"
+
+	"orange/internal/decide"
+	"orange/internal/graph"
+	"orange/internal/record"
+	"orange/internal/replay"
+	"orange/internal/task"
+	"orange/internal/workflow"
+)
+
+// migration is what a task is given: rules, and the states of these rules that stand for some of its own.
+type migration struct {
+	def    *workflow.Definition
+	stands map[task.Status]task.Status
+}
+
+// into is the state that stands for one of the task's own; one that is not named stands for itself.
+func (m migration) into(from task.Status) task.Status {
+	if to, named := m.stands[from]; named {
+		return to
+	}
+	return from
+}
+
+// changes reports whether the migration gives a task anything that it has not.
+func (m migration) changes(t task.Task) bool {
+	return t.Workflow.Digest != m.def.Digest || m.into(t.Status) != t.Status
+}
+
+// judged is the decision on a task, and what its new rules ask for and do that its own did not.
+func (e *Engine) judged(ctx context.Context, m migration, s record.Snapshot, evidence decide.Evidence,
+	actor task.Actor) (record.Change, []string, error) {
+	was, err := e.Rules.Pinned(ctx, s.Task.Workflow)
+	if err != nil {
+		return record.Change{}, nil, err
+	}
+	c, err := decide.Migrate(m.def, s.Task, s.Owed, m.stands, evidence, actor, e.Now())
+	return c, graph.Changes(was, m.def), err
+}
+
+// Migrate gives a task the rules of the present workflow of a name. Status maps states of the task's workflow to
+// states of the present one; a state that it does not name maps to itself. Migrate leaves a task that has these
+// rules already as it is.
+func (e *Engine) Migrate(ctx context.Context, id, name string, status map[task.Status]task.Status,
+	actor task.Actor) (record.Outcome, error) {
+	project, err := e.projectFor(ctx, id)
+	if err != nil {
+		return record.Outcome{}, err
+	}
+	def, err := e.present(ctx, name, project)
+	if err != nil {
+		return record.Outcome{}, err
+	}
+	m := migration{def, status}
+	moved := false
+	var changes []string
+	needs := func(_ *workflow.Definition, t task.Task) (*workflow.Definition, []workflow.Part) {
+		return def, decide.NeedsOnEntry(def, m.into(t.Status)) // what the rules want to know that the task comes to
+	}
+	t, err := e.decided(ctx, id, "", needs, func(_ *workflow.Definition, s record.Snapshot,
+		evidence decide.Evidence) (*record.Change, error) {
+		if moved = m.changes(s.Task); !moved {
+			return nil, nil
+		}
+		c, news, err := e.judged(ctx, m, s, evidence, actor)
+		if changes = news; err == nil {
+			c, err = replay.Inputs{Ask: replay.AskMigrate, Stands: status}.By(actor).Keep(def, s, evidence, c)
+		}
+		return &c, err
+	})
+	if err != nil || !moved {
+		return record.Outcome{Task: t}, err
+	}
+	out, err := e.announce(ctx, t, t.Seq)
+	out.Changes = changes
+	return out, err
+}
+
+// WouldMigrate is what Migrate would do with a task as it is on record, or its refusal. It changes nothing.
+func (e *Engine) WouldMigrate(ctx context.Context, id, name string, status map[task.Status]task.Status,
+	actor task.Actor) (record.Outcome, error) {
+	project, err := e.projectFor(ctx, id)
+	if err != nil {
+		return record.Outcome{}, err
+	}
+	def, err := e.Rules.Tried(name, project)
+	if err != nil {
+		return record.Outcome{}, err
+	}
+	s, err := e.Store.Load(ctx, id)
+	m := migration{def, status}
+	if err != nil || !m.changes(s.Task) {
+		return record.Outcome{Task: s.Task}, err
+	}
+	// What the new rules want to know at an entry refuses nothing: no one has to look for it.
+	c, changes, err := e.judged(ctx, m, s, decide.Evidence{}, actor)
+	if err != nil {
+		return record.Outcome{}, err
+	}
+	return record.Outcome{Task: c.Task, Moved: true, Changes: changes}, nil
+}
+
+// projectFor is the project of a task that there is already; empty where that is gone.
+func (e *Engine) projectFor(ctx context.Context, id string) (task.Project, error) {
+	s, err := e.Store.Load(ctx, id)
+	if err != nil {
+		return task.Project{}, err
+	}
+	project, err := e.Workspaces.Project(s.Task.Project)
+	if errors.Is(err, task.ErrNotFound) {
+		err = nil
+	}
+	return project, err
+}
