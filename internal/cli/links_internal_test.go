@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strings"
 	"testing"
+	"time"
 
 	"orange/internal/printable"
 	"orange/internal/record"
@@ -21,7 +22,8 @@ func TestAPullRequestIsALinkAtATerminalAlone(t *testing.T) {
 	}{{100, true, true, address}, {100, false, false, address}, {0, false, false, address}, {100, true, false, bad}} {
 		var out bytes.Buffer
 		p := &Program{Out: printable.NewWriter(&out), Err: printable.NewWriter(&out),
-			OutTerminal: func() (int, bool) { return at.width, at.coloured }}
+			OutTerminal: func() (int, bool) { return at.width, at.coloured },
+			Age: func(time.Time, time.Time) string { return "" }}
 		one := task.Task{ID: "abcdefghijklmnopqrstu", Branch: "fix/login", Status: "reviewing", PRURL: at.address,
 			PRState: "OPEN", Live: true}
 		if err := p.show(record.Report{Task: one}, task.Timing{}, nil, nil); err != nil {
