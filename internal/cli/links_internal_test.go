@@ -23,7 +23,7 @@ func TestAPullRequestIsALinkAtATerminalAlone(t *testing.T) {
 		var out bytes.Buffer
 		p := &Program{Out: printable.NewWriter(&out), Err: printable.NewWriter(&out),
 			OutTerminal: func() (int, bool) { return at.width, at.coloured },
-			Age: func(time.Time, time.Time) string { return "" }}
+			Age:         func(time.Time, time.Time) string { return "" }}
 		one := task.Task{ID: "abcdefghijklmnopqrstu", Branch: "fix/login", Status: "reviewing", PRURL: at.address,
 			PRState: "OPEN", Live: true}
 		if err := p.show(record.Report{Task: one}, task.Timing{}, nil, nil); err != nil {
