@@ -286,7 +286,7 @@ func openOffers(ctx context.Context, h *Services, args []string, begun string) (
 		return stateOffers(ctx, h, args, begun)
 	}
 	var out []cobra.Completion
-	for _, to := range decide.Open(rules[0], t, task.Actor{Role: task.RoleHuman}) {
+	for _, to := range decide.MayAsk(rules[0], t, task.Actor{Role: task.RoleHuman}) {
 		s, _ := rules[0].State(to)
 		out = append(out, described(string(to), s.About))
 	}

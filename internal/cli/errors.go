@@ -105,7 +105,7 @@ func (p *Program) report(err error) int {
 	}
 	answer := map[string]any{"error": err.Error(), "code": code, "details": []string{}}
 	if refused, ok := errors.AsType[*rejection.Rejection](err); ok {
-		answer["error"], answer["open"] = refused.Message, orEmpty(refused.Open)
+		answer["error"], answer["may_ask"] = refused.Message, orEmpty(refused.MayAsk)
 		answer["details"] = orEmpty(refused.Details)
 		if refused.Repeated != "" {
 			answer["repeated"] = refused.Repeated

@@ -63,7 +63,7 @@ func (t *TaskShell) Open(ctx context.Context, one task.Task, def *workflow.Defin
 		}
 		t.looker = &actor
 	}
-	return decide.Open(def, one, *t.looker), nil
+	return decide.MayAsk(def, one, *t.looker), nil
 }
 
 // Move asks for the move that a word of the command line stands for. The line named the task's move in full, and so no
@@ -193,7 +193,7 @@ func (t *TaskShell) status(ctx context.Context) error {
 		line("queued for", string(r.Task.QueuedFor))
 	}
 	line("agents", r.Session)
-	line("open to you", strings.Join(r.Open, ", "))
+	line("may ask for", strings.Join(r.MayAsk, ", "))
 	for _, h := range r.Owed {
 		line("owed hook", strings.TrimSpace(h.Action+" ("+string(h.State)+") "+h.Error))
 	}

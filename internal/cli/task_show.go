@@ -79,7 +79,7 @@ func (p *Program) showJSON(r record.Report, standings map[string]task.Timing, ev
 		"task": one, "document": r.Path, "worktree": r.Worktree, "work": r.Work, "subject": r.Task.Subject,
 		"setup_output": r.SetUp, "variables": orEmpty(r.Variables),
 		"problems": orEmpty(r.Problems), "state_history": moves,
-		"open": orEmpty(r.Open), "owed_hooks": hooks, "rescued": orEmpty(r.Rescued),
+		"may_ask": orEmpty(r.MayAsk), "owed_hooks": hooks, "rescued": orEmpty(r.Rescued),
 		"aside": orEmpty(r.Asides), "shared_settings": orEmpty(r.Shared),
 		"lost": orEmpty(r.Lost), "ignored": r.Left, "last_words": r.LastWords,
 		"pr_checks": r.Checks, "reviewers": r.Reviewers,
@@ -141,7 +141,7 @@ func (p *Program) show(r record.Report, standing task.Timing, conflicts, before 
 	for _, one := range conflicts {
 		line("conflicts with", one)
 	}
-	line("open to you", strings.Join(r.Open, ", "))
+	line("may ask for", strings.Join(r.MayAsk, ", "))
 	for _, h := range r.Owed {
 		line("owed hook", strings.TrimSpace(h.Action+" ("+string(h.State)+") "+h.Error))
 	}

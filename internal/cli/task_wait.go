@@ -56,7 +56,7 @@ func (p *Program) waited(w record.Waited) error {
 	if p.json {
 		return p.printJSON(map[string]any{
 			"task": view(w.Task, "").waiting(w.Before), "ready": !w.Blocked, "about": w.About, "notice": w.Notice,
-			"open": orEmpty(w.Open), "said": orEmpty(w.Said),
+			"may_ask": orEmpty(w.MayAsk), "said": orEmpty(w.Said),
 			"needs_you": w.Need,
 		})
 	}
@@ -86,8 +86,8 @@ func (p *Program) waited(w record.Waited) error {
 	if w.Task.Attention != "" && w.Need.Kind == "" {
 		p.say("attention: %s", w.Task.Attention)
 	}
-	if len(w.Open) > 0 {
-		p.say("moves open to you: %s", strings.Join(w.Open, ", "))
+	if len(w.MayAsk) > 0 {
+		p.say("you may ask for: %s", strings.Join(w.MayAsk, ", "))
 	}
 	return nil
 }

@@ -149,12 +149,11 @@ func TestAMoveIsChosen(t *testing.T) {
 		shows string
 		asked string
 	}{
-		"next":     {0, nil, "", "evidence supports", "Next %s"},
-		"changes":  {1, nil, "Use Euro", "Orange tells the worker.", "RequestChanges %s Use Euro"},
-		"open":     {2, nil, "", "a reviewer starts", "Move %s agent-review"},
-		"override": {3, nil, "I looked", "no commit since the review", "Merge %s"},
-		"closed":   {4, nil, "", "leave it to reviewer", ""},
-		"again":    {5, nil, "new wishes", "its own agent starts", "Redo %s planning new wishes"},
+		"changes":  {0, nil, "Use Euro", "Orange tells the worker.", "RequestChanges %s Use Euro"},
+		"open":     {1, nil, "", "a reviewer starts", "Move %s agent-review"},
+		"override": {2, nil, "I looked", "no commit since the review", "Merge %s"},
+		"closed":   {3, nil, "", "leave it to reviewer", ""},
+		"again":    {4, nil, "new wishes", "its own agent starts", "Redo %s planning new wishes"},
 	} {
 		s := openSession(t, moving(t), 120, 40)
 		s.selects("fix/totals")

@@ -450,6 +450,6 @@ func TestTheMenuOfMovesSendsTheComments(t *testing.T) {
 	backend.comments = map[string][]diff.Comment{backend.tasks[2].ID: {{Place: place, Text: "Round it up."}}}
 	s := openSession(t, backend, 80, 24)
 	s.selects("fix/totals")
-	s.press("M", "j", "enter")
+	s.press("M", "enter")
 	s.shows("Round it up.")
 }

@@ -77,11 +77,11 @@ func TestStuck_isLeftByAPersonAlone(t *testing.T) {
 		"default": {"reviewing", "cancelled"}, "classic": {"working", "agent-review", "cancelled"},
 	} {
 		def := shippedWorkflow(t, name)
-		if open := decide.Open(def, newTask("stuck"), human()); !slices.Equal(open, ways) {
+		if open := decide.MayAsk(def, newTask("stuck"), human()); !slices.Equal(open, ways) {
 			t.Errorf("%s: a person may go to %v, want %v", name, open, ways)
 		}
 		for _, role := range []string{task.RoleWorker, task.RoleReviewer} {
-			if open := decide.Open(def, newTask("stuck"), task.Actor{Role: role}); len(open) != 0 {
+			if open := decide.MayAsk(def, newTask("stuck"), task.Actor{Role: role}); len(open) != 0 {
 				t.Errorf("%s: the %s may go to %v", name, role, open)
 			}
 		}

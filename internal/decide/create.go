@@ -25,7 +25,7 @@ func Create(def *workflow.Definition, t task.Task, status task.Status, actor tas
 			open[i] = def.Births[i].To
 		}
 		return record.Change{}, &rejection.Rejection{
-			Code: rejection.IllegalTransition, Task: t.ID, To: status, Open: open,
+			Code: rejection.IllegalTransition, Task: t.ID, To: status, MayAsk: open,
 			Message: fmt.Sprintf("cannot create a task in %q: the workflow %q does not let one begin there",
 				status, def.Name),
 		}
@@ -120,7 +120,7 @@ func Start(def *workflow.Definition, t task.Task, actor task.Actor, reason strin
 	}
 	if !slices.ContainsFunc(outgoing(def, t), func(edge *workflow.Transition) bool { return edge.To == to }) {
 		return &rejection.Rejection{
-			Code: rejection.IllegalTransition, From: t.Status, To: to, Open: Open(def, t, actor),
+			Code: rejection.IllegalTransition, From: t.Status, To: to, MayAsk: MayAsk(def, t, actor),
 			Message: fmt.Sprintf("cannot create a task that is started at once: the workflow %q has no "+
 				"transition from %q to %q; create it with --no-spawn", def.Name, t.Status, to),
 		}
@@ -128,7 +128,7 @@ func Start(def *workflow.Definition, t task.Task, actor task.Actor, reason strin
 	if actor.Role != task.RoleHuman {
 		return startDenied(to, actor, "create it with --no-spawn; a person starts it (orange task spawn)")
 	}
-	if !slices.Contains(Open(def, t, actor), to) {
+	if !slices.Contains(MayAsk(def, t, actor), to) {
 		return startDenied(to, actor, "create it with --no-spawn; have someone start it who may (orange task spawn)")
 	}
 	takesReason := func(edge *workflow.Transition) bool { return edge.Reason }
@@ -248,7 +248,7 @@ func hasBegun(def *workflow.Definition, t task.Task, first task.Status) bool {
 
 func noMove(def *workflow.Definition, t task.Task, command string) *rejection.Rejection {
 	return &rejection.Rejection{
-		Code: rejection.NoMove, Task: t.ID, From: t.Status, Open: Open(def, t, task.Actor{Role: task.RoleHuman}),
+		Code: rejection.NoMove, Task: t.ID, From: t.Status, MayAsk: MayAsk(def, t, task.Actor{Role: task.RoleHuman}),
 		Message: fmt.Sprintf(
 			"cannot %s task %s: the workflow %q does not say where that leads (its moves have no %q)", command,
 			t.ID, def.Name, command),
@@ -259,7 +259,7 @@ func noMove(def *workflow.Definition, t task.Task, command string) *rejection.Re
 // to: that agent would not read the request.
 func AtWork(def *workflow.Definition, t task.Task, actor task.Actor) *rejection.Rejection {
 	return &rejection.Rejection{
-		Code: rejection.IllegalTransition, Task: t.ID, From: t.Status, To: t.Status, Open: Open(def, t, actor),
+		Code: rejection.IllegalTransition, Task: t.ID, From: t.Status, To: t.Status, MayAsk: MayAsk(def, t, actor),
 		Message: fmt.Sprintf("cannot request changes of task %s: it is %q already, and its agent is at work",
 			t.ID, t.Status),
 		Details: []rejection.Detail{{
@@ -296,7 +296,7 @@ func Respawn(def *workflow.Definition, t task.Task, alive, missing bool, actor t
 	state, _ := def.State(t.Status)
 	refuse := func(why, want string) (record.Change, error) {
 		return record.Change{}, &rejection.Rejection{
-			Code: rejection.RespawnRefused, Task: t.ID, From: t.Status, To: t.Status, Open: Open(def, t, actor),
+			Code: rejection.RespawnRefused, Task: t.ID, From: t.Status, To: t.Status, MayAsk: MayAsk(def, t, actor),
 			Message: fmt.Sprintf("cannot respawn task %s in %q", t.ID, t.Status),
 			Details: []rejection.Detail{{Condition: "respawn", Found: why, Want: want}},
 		}

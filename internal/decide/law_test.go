@@ -172,7 +172,7 @@ func (w *walker) touch(rt *rapid.T) {
 
 func (w *walker) step(rt *rapid.T) {
 	to := rapid.SampledFrom(everyStatus).Draw(rt, "to")
-	if open := decide.Open(w.def, w.task, human()); len(open) > 0 && rapid.IntRange(0, 9).Draw(rt, "wander") > 0 {
+	if open := decide.MayAsk(w.def, w.task, human()); len(open) > 0 && rapid.IntRange(0, 9).Draw(rt, "wander") > 0 {
 		to = rapid.SampledFrom(open).Draw(rt, "open")
 	}
 	req := task.Request{Task: w.task.ID, To: to, Actor: rapid.SampledFrom(everyActor).Draw(rt, "actor")}

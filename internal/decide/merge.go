@@ -18,7 +18,7 @@ import (
 func MergeWay(def *workflow.Definition, t task.Task, to task.Status, in record.Merging, actor task.Actor) (
 	record.MergeOrder, error) {
 	refuse := func(code, message string, details ...rejection.Detail) error {
-		return &rejection.Rejection{Code: code, Task: t.ID, From: t.Status, To: to, Open: Open(def, t, actor),
+		return &rejection.Rejection{Code: code, Task: t.ID, From: t.Status, To: to, MayAsk: MayAsk(def, t, actor),
 			Message: fmt.Sprintf("cannot merge task %s here: %s", t.ID, message), Details: details}
 	}
 	here := strings.Join(in.Commands(t.ID, actor.As), ", or ")

@@ -37,7 +37,7 @@ func Next(def *workflow.Definition, t task.Task, ev Evidence, actor task.Actor, 
 	var details []rejection.Detail
 	asker := actor
 	actor.May = strings.Join(workflow.Permissions(), ",") // what the move is does not depend on who may make it
-	for _, target := range Open(def, t, actor) {
+	for _, target := range MayAsk(def, t, actor) {
 		decision, err := Transition(def, t, ev, task.Request{Task: t.ID, To: target, Actor: actor, Reason: reason}, now)
 		if err != nil {
 			details = append(details, lackOf(target, err)...)
@@ -119,7 +119,7 @@ func lackOf(target task.Status, err error) []rejection.Detail {
 func noNext(def *workflow.Definition, t task.Task, actor task.Actor, several []task.Status,
 	details []rejection.Detail) *rejection.Rejection {
 	r := &rejection.Rejection{
-		Code: rejection.NoNext, Task: t.ID, From: t.Status, Details: details, Open: Open(def, t, actor),
+		Code: rejection.NoNext, Task: t.ID, From: t.Status, Details: details, MayAsk: MayAsk(def, t, actor),
 		Message: fmt.Sprintf("cannot tell where task %s goes from %q: no move is supported by evidence", t.ID,
 			t.Status),
 	}
@@ -155,7 +155,7 @@ func Overridable(def *workflow.Definition, t task.Task, actor task.Actor) (task.
 		return found[0], nil
 	}
 	r := &rejection.Rejection{
-		Code: rejection.OverrideDenied, Task: t.ID, From: t.Status, Open: Open(def, t, actor),
+		Code: rejection.OverrideDenied, Task: t.ID, From: t.Status, MayAsk: MayAsk(def, t, actor),
 		Message: fmt.Sprintf("cannot override a move of task %s out of %q: the workflow %q allows no override there",
 			t.ID, t.Status, def.Name),
 	}
@@ -234,7 +234,7 @@ func redoRefused(def *workflow.Definition, t task.Task, to task.Status, events [
 		return nil
 	}
 	return &rejection.Rejection{
-		Code: rejection.RedoRefused, Task: t.ID, From: t.Status, To: to, Open: Open(def, t, actor),
+		Code: rejection.RedoRefused, Task: t.ID, From: t.Status, To: to, MayAsk: MayAsk(def, t, actor),
 		Message: fmt.Sprintf("cannot redo %q in task %s", to, t.ID),
 		Details: []rejection.Detail{{Condition: "a state that can be redone", Found: found, Want: want}},
 	}
@@ -340,7 +340,7 @@ func migrateRefused(def *workflow.Definition, t task.Task, owed []task.OwedHook,
 		return nil
 	}
 	return &rejection.Rejection{
-		Code: rejection.MigrateRefused, Task: t.ID, From: t.Status, To: to, Open: Open(def, t, actor), Details: details,
+		Code: rejection.MigrateRefused, Task: t.ID, From: t.Status, To: to, MayAsk: MayAsk(def, t, actor), Details: details,
 		Message: fmt.Sprintf("cannot move task %s from the rules %s to %s", t.ID, t.Workflow, def.Ref()),
 	}
 }

@@ -246,7 +246,7 @@ func TestEdges_knowWhereTheTaskCameFrom(t *testing.T) {
 	for from, want := range map[task.Status][]task.Status{"check": {"check", "done"}, "build": nil, "": nil} {
 		tk := newTask("help")
 		tk.Previous = from
-		if open := decide.Open(def, tk, boss); !slices.Equal(open, want) {
+		if open := decide.MayAsk(def, tk, boss); !slices.Equal(open, want) {
 			t.Errorf("from %q: found %v, want %v", from, open, want)
 		}
 	}

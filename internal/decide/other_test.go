@@ -109,7 +109,7 @@ func TestAnotherPerson_isNotSetAsideByAnOverride(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	var no *rejection.Rejection
-	if !errors.As(l.ask("second", named("Ben"), ""), &no) || no.Override != "" || slices.Contains(no.Open, "second") {
+	if !errors.As(l.ask("second", named("Ben"), ""), &no) || no.Override != "" || slices.Contains(no.MayAsk, "second") {
 		t.Errorf("it is offered: %+v", no)
 	}
 }

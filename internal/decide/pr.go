@@ -26,7 +26,7 @@ func RequestPR(def *workflow.Definition, s record.Snapshot, ahead, origin bool, 
 	t := s.Task
 	refuse := func(condition, found, want string) (record.Change, error) {
 		return record.Change{}, &rejection.Rejection{
-			Code: rejection.PRRefused, Task: t.ID, From: t.Status, To: t.Status, Open: Open(def, t, actor),
+			Code: rejection.PRRefused, Task: t.ID, From: t.Status, To: t.Status, MayAsk: MayAsk(def, t, actor),
 			Message: fmt.Sprintf("cannot open a pull request for task %s", t.ID),
 			Details: []rejection.Detail{{Condition: condition, Found: found, Want: want}},
 		}
@@ -207,7 +207,7 @@ func PREnded(def *workflow.Definition, t task.Task, ev Evidence, pr record.PullR
 			return moved
 		}
 		against = refusal(err)
-		if open := Open(def, t, task.Actor{Role: task.RoleHuman}); len(open) > 0 {
+		if open := MayAsk(def, t, task.Actor{Role: task.RoleHuman}); len(open) > 0 {
 			against += fmt.Sprintf(" (moves that lead on from %q: %s)", t.Status, task.JoinStatuses(open))
 		}
 	}

@@ -129,7 +129,7 @@ func (b Setback) kept(def *workflow.Definition, t task.Task, data map[string]str
 	now time.Time) record.Change {
 	c := record.Change{Task: t, Expect: t.Version}
 	mark := fmt.Sprintf("%s; it was not sent back: %s", b.Reason, against)
-	if open := Open(def, t, task.Actor{Role: task.RoleHuman}); len(open) > 0 {
+	if open := MayAsk(def, t, task.Actor{Role: task.RoleHuman}); len(open) > 0 {
 		mark += fmt.Sprintf(" (moves that lead on from %q: %s)", t.Status, task.JoinStatuses(open))
 	}
 	c.Task.Attention, c.Task.UpdatedAt = mark, now

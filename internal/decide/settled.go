@@ -228,7 +228,7 @@ func failedHooks(owed []task.OwedHook, drop bool) (some []task.OwedHook, kept []
 func mayDrop(def *workflow.Definition, t task.Task, some []task.OwedHook, kept []string, actor task.Actor) error {
 	refuse := func(condition, found, want string) error {
 		return &rejection.Rejection{
-			Code: rejection.DropRefused, Task: t.ID, From: t.Status, To: t.Status, Open: Open(def, t, actor),
+			Code: rejection.DropRefused, Task: t.ID, From: t.Status, To: t.Status, MayAsk: MayAsk(def, t, actor),
 			Message: fmt.Sprintf("cannot drop what failed of task %s", t.ID),
 			Details: []rejection.Detail{{Condition: condition, Found: found, Want: want}},
 		}

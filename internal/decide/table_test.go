@@ -85,7 +85,7 @@ func TestATaskIsNotCreatedInAnyOtherState(t *testing.T) {
 		_, err := decide.Create(def, task.Task{ID: "T1"}, status, human(), noon)
 		no := refusal(t, err)
 		if no.Code != rejection.IllegalTransition || no.To != status ||
-			!slices.Equal(no.Open, []task.Status{"pending", "clarification", "agent-review", "reviewing"}) {
+			!slices.Equal(no.MayAsk, []task.Status{"pending", "clarification", "agent-review", "reviewing"}) {
 			t.Errorf("found %+v for %q", no, status)
 		}
 		if text := no.Error(); !strings.HasSuffix(text,
@@ -167,7 +167,7 @@ func TestCommandsLeadWhereTheWorkflowSaysOrImplies(t *testing.T) {
 		got, _, err := decide.MoveTarget(def, tk, c.command)
 		if c.want == "" {
 			if no := refusal(t, err); no.Code != rejection.NoMove ||
-				!strings.Contains(no.Message, `no "`+c.command+`"`) || len(no.Open) == 0 {
+				!strings.Contains(no.Message, `no "`+c.command+`"`) || len(no.MayAsk) == 0 {
 				t.Errorf("found %+v for %s in %s, want %s and the open moves", no, c.command, c.workflow,
 					rejection.NoMove)
 			}

@@ -69,7 +69,7 @@ func Transition(def *workflow.Definition, t task.Task, ev Evidence, req task.Req
 	}
 	last.Details = withHints(def, t, req.Actor, last.Details)
 	forThem := func(edge *workflow.Transition) bool { return len(sameEyes(def, edge, req.Actor, ev.History)) == 0 }
-	last.Open = slices.DeleteFunc(Open(def, t, req.Actor), func(to task.Status) bool {
+	last.MayAsk = slices.DeleteFunc(MayAsk(def, t, req.Actor), func(to task.Status) bool {
 		return to == req.To && !slices.ContainsFunc(candidates, forThem)
 	})
 	last.Override = overrideOf(def, t, candidates, req, ev)
@@ -125,7 +125,7 @@ func Back(def *workflow.Definition, t task.Task, req task.Request) (task.Status,
 		}
 	}
 	return "", &rejection.Rejection{
-		Code: rejection.IllegalTransition, Task: t.ID, From: t.Status, To: req.To, Open: Open(def, t, req.Actor),
+		Code: rejection.IllegalTransition, Task: t.ID, From: t.Status, To: req.To, MayAsk: MayAsk(def, t, req.Actor),
 		Message: fmt.Sprintf("cannot move task %s back: the workflow %q leads from %q to no state that the "+
 			"task came from", t.ID, def.Name, t.Status),
 	}
@@ -171,9 +171,9 @@ func Allows(edge *workflow.Transition, actor task.Actor) bool {
 	return false
 }
 
-// Open lists where the actor may ask to go from the task's status, whatever guards and gates say, in the order of the
+// MayAsk lists where the actor may ask to go from the task's status, whatever guards and gates say, in the order of the
 // file.
-func Open(def *workflow.Definition, t task.Task, actor task.Actor) []task.Status {
+func MayAsk(def *workflow.Definition, t task.Task, actor task.Actor) []task.Status {
 	var found []task.Status
 	for _, edge := range outgoing(def, t) {
 		if Allows(edge, actor) && len(lacking(def, edge, actor, false)) == 0 && !slices.Contains(found, edge.To) {
@@ -185,7 +185,7 @@ func Open(def *workflow.Definition, t task.Task, actor task.Actor) []task.Status
 
 func illegal(def *workflow.Definition, t task.Task, req task.Request) *rejection.Rejection {
 	r := &rejection.Rejection{Code: rejection.IllegalTransition, Task: t.ID, From: t.Status, To: req.To,
-		Open: Open(def, t, req.Actor)}
+		MayAsk: MayAsk(def, t, req.Actor)}
 	r.Message = fmt.Sprintf("cannot move task %s from %q to %q: the workflow %q has no such transition", t.ID,
 		t.Status, req.To, def.Name)
 	if _, exists := def.State(req.To); !exists {

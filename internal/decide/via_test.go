@@ -60,11 +60,11 @@ func TestAProgram_needsAPermissionForWhatAPersonAnswersFor(t *testing.T) {
 func TestAProgram_findsOpenWhatItMayAskFor(t *testing.T) {
 	t.Parallel()
 	def, tk := defaultWorkflow(t), newTask("reviewing")
-	if open := decide.Open(def, tk, program()); slices.Contains(open, "done") || slices.Contains(open, "cancelled") ||
+	if open := decide.MayAsk(def, tk, program()); slices.Contains(open, "done") || slices.Contains(open, "cancelled") ||
 		!slices.Contains(open, "working") {
 		t.Errorf("without permissions: found %q", open)
 	}
-	if open := decide.Open(def, tk, program(workflow.MayDone)); !slices.Contains(open, "done") {
+	if open := decide.MayAsk(def, tk, program(workflow.MayDone)); !slices.Contains(open, "done") {
 		t.Errorf("with the permission: found %q", open)
 	}
 	moved := withGit(evidence(""), true, false)

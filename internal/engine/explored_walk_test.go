@@ -225,7 +225,7 @@ func (w *walk) request(t task.Task) {
 	actor := w.actor()
 	states := w.Workflow.States
 	req := task.Request{Task: w.id, To: states[w.random.IntN(len(states))].Name, Actor: actor, Reason: "because"}
-	open := slices.DeleteFunc(decide.Open(w.Workflow, t, actor), func(to task.Status) bool { // not to an end so soon
+	open := slices.DeleteFunc(decide.MayAsk(w.Workflow, t, actor), func(to task.Status) bool { // not to an end so soon
 		state, _ := w.Workflow.State(to)
 		return state.Terminal && w.random.IntN(10) > 0
 	})

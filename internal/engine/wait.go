@@ -140,8 +140,8 @@ func (e *Engine) waitState(ctx context.Context, w Waiting, id, role string) (rec
 			out.Blocked = true
 		}
 	}
-	for _, to := range decide.Open(def, s.Task, task.Actor{Role: role}) {
-		out.Open = append(out.Open, string(to))
+	for _, to := range decide.MayAsk(def, s.Task, task.Actor{Role: role}) {
+		out.MayAsk = append(out.MayAsk, string(to))
 	}
 	if out.Before, err = e.Before(ctx, s.Task, false); err != nil || out.Blocked {
 		return out, err

@@ -62,8 +62,8 @@ func TestWait_endsWithTheReviewAndBringsItsNotice(t *testing.T) {
 		t.Errorf("the answer is %+v", got.waited)
 	}
 	wantText(t, "notice", got.waited.Notice, "go on")
-	if want := []string{"agent-review", "clarification", "stuck"}; !slices.Equal(got.waited.Open, want) {
-		t.Errorf("open are %v, want %v", got.waited.Open, want)
+	if want := []string{"agent-review", "clarification", "stuck"}; !slices.Equal(got.waited.MayAsk, want) {
+		t.Errorf("open are %v, want %v", got.waited.MayAsk, want)
 	}
 	if left := w.waiters(id); len(left) != 0 {
 		t.Errorf("after the wait these are noted: %v", left)

@@ -57,7 +57,7 @@ func open(t *testing.T, def *workflow.Definition, status task.Status, files ...m
 	must(t, err)
 	ev := decide.Evidence{Facts: facts}
 	actor := task.Actor{Role: task.RoleHuman}
-	for _, to := range decide.Open(def, one, actor) {
+	for _, to := range decide.MayAsk(def, one, actor) {
 		if edge, _ := def.Edge(status, to); len(edge.Gate) == 0 {
 			continue
 		}

@@ -235,8 +235,8 @@ func (q *Service) Report(ctx context.Context, id string, actor task.Actor) (reco
 	state, _ := def.State(s.Task.Status)
 	r.About = state.About
 	r.Work = q.Compare(ctx, def, s.Task)
-	for _, to := range decide.Open(def, s.Task, actor) {
-		r.Open = append(r.Open, string(to))
+	for _, to := range decide.MayAsk(def, s.Task, actor) {
+		r.MayAsk = append(r.MayAsk, string(to))
 	}
 	if r.Rescued, err = q.Work.Rescues(ctx, s.Task); err != nil {
 		r.Problems = append(r.Problems, "rescued work: "+err.Error())

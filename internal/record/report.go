@@ -75,7 +75,7 @@ type Waited struct {
 	Notice  string   // the message that came with it
 	Said    []Said   // by people, while the waiter waited
 	Need    Need     // why a person need not wait any longer, if it is not the task's own turn
-	Open    []string // moves that the waiter may ask for
+	MayAsk  []string // states that the waiter may ask for, whether or not it is time
 	Before  []Before // the tasks that it waits for before it starts
 }
 
@@ -220,7 +220,7 @@ type Report struct {
 	// how the branch is to the commit that the status's evidence is about; empty where nothing asks for that
 	Work      string
 	Problems  []string // of the document
-	Open      []string // moves that the caller may ask for
+	MayAsk    []string // states that the caller may ask for, whether or not it is time
 	Owed      []task.OwedHook
 	Rescued   []task.Rescued
 	Asides    []Aside

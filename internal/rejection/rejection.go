@@ -38,7 +38,7 @@ const (
 	InUse             = "in_use" // a live task needs what was to go
 )
 
-// Rejection is the answer no. Nothing changed; Details say what is missing, Open what is possible instead.
+// Rejection is the answer no. Nothing changed; Details say what is missing, MayAsk what may be asked for instead.
 type Rejection struct {
 	Code    string
 	Task    string
@@ -53,7 +53,7 @@ type Rejection struct {
 	Override string
 	// Repeated is what follows from an agent being refused again and again, in one line; empty where nothing does.
 	Repeated string
-	Open     []task.Status // where the same actor may ask to go from here; where a task may be born, when From is empty
+	MayAsk   []task.Status // where the same actor may ask to go from here; where a task may be born, when From is empty
 }
 
 // Readiness is one thing that a task needs to start.
@@ -118,13 +118,13 @@ func (r *Rejection) Reason() string {
 }
 
 func (r *Rejection) instead() string {
-	if len(r.Open) == 0 && r.From == "" {
+	if len(r.MayAsk) == 0 && r.From == "" {
 		return "" // there is no task yet, and so nowhere to go
 	}
-	if len(r.Open) == 0 {
-		return fmt.Sprintf("no other move out of %q is open to you", r.From)
+	if len(r.MayAsk) == 0 {
+		return fmt.Sprintf("there is no other move out of %q that you may ask for", r.From)
 	}
-	list := task.JoinStatuses(r.Open)
+	list := task.JoinStatuses(r.MayAsk)
 	if r.From == "" { // the task was not born yet
 		return "a task may be created in: " + list
 	}

@@ -15,7 +15,7 @@ func TestError_saysWhatWasFoundAndWhatToDoNext(t *testing.T) {
 		Details: []rejection.Detail{
 			{Condition: "section \"## Handoff\"", Found: "no such section", Where: "TASK.md", Want: "write it"},
 			{Condition: "git committed", Found: "2 files differ", Want: "commit them"}},
-		Override: "orange task next T1 --override", Open: []task.Status{"stuck", "clarification"},
+		Override: "orange task next T1 --override", MayAsk: []task.Status{"stuck", "clarification"},
 	}
 	want := `cannot move task T1
   section "## Handoff": found no such section (TASK.md)
@@ -53,8 +53,8 @@ func TestReason_isOneLine(t *testing.T) {
 func TestError_saysWhereElseATaskMayGo(t *testing.T) {
 	t.Parallel()
 	for want, r := range map[string]*rejection.Rejection{
-		"no\n  a task may be created in: pending":            {Message: "no", Open: []task.Status{"pending"}},
-		"no\n  no other move out of \"done\" is open to you": {Message: "no", From: "done"},
+		"no\n  a task may be created in: pending":            {Message: "no", MayAsk: []task.Status{"pending"}},
+		"no\n  there is no other move out of \"done\" that you may ask for": {Message: "no", From: "done"},
 		"no": {Message: "no"},
 	} {
 		if got := r.Error(); got != want {

@@ -397,7 +397,7 @@ func (w *stroll) step() {
 	case 14:
 		w.pullRequest(actor, ev)
 	default:
-		open := decide.Open(w.def, one, task.Actor{Rule: true})
+		open := decide.MayAsk(w.def, one, task.Actor{Rule: true})
 		if len(open) == 0 {
 			return
 		}

@@ -80,7 +80,7 @@ func (on Target) NoCommand(command string) string {
 		return firstLine(err)
 	case to == t.Status:
 		return fmt.Sprintf("the task is %q already", to)
-	case !slices.Contains(decide.Open(def, t, person()), to):
+	case !slices.Contains(decide.MayAsk(def, t, person()), to):
 		return fmt.Sprintf("the workflow %q leads nowhere from %q to %q", def.Name, t.Status, to)
 	}
 	return ""
@@ -91,7 +91,7 @@ func (on Target) NoMoves() string {
 	if why := on.known(); why != "" {
 		return why
 	}
-	if len(decide.Open(on.Workflow, on.Task, person())) == 0 && len(on.Workflow.Redo) == 0 {
+	if len(decide.MayAsk(on.Workflow, on.Task, person())) == 0 && len(on.Workflow.Redo) == 0 {
 		return fmt.Sprintf("no move leads out of %q", on.Task.Status)
 	}
 	return ""
@@ -231,7 +231,7 @@ func (on Target) enter() (EnterMeans, string) {
 	case t.Queued():
 		return EnterNothing, fmt.Sprintf("the task waits for a workspace and starts when one is free; %s shows who "+
 			"has them", on.Keys.Of("workspaces"))
-	case t.Status == def.Initial && err == nil && slices.Contains(decide.Open(def, t, person()), to):
+	case t.Status == def.Initial && err == nil && slices.Contains(decide.MayAsk(def, t, person()), to):
 		return EnterStart, ""
 	case !t.Live:
 		return EnterNothing, fmt.Sprintf("the task is over; %s shows it", on.Keys.Of("document"))

@@ -29,31 +29,12 @@ func (c Commands) Moves(on Target) FirstStep {
 			on := on
 			on.Task = e.Task
 			choices := inbox.Ways(e, task.RoleHuman)
-			items := make([]form.Item, 0, len(choices)+1)
+			items := make([]form.Item, 0, len(choices))
 			for _, one := range choices {
 				items = append(items, c.item(on, one))
 			}
-			return append(c.supported(on, choices), items...), nil
+			return items, nil
 		}}}
-}
-
-// supported is the item of the one move that the evidence supports, where a move is open that has no command of its
-// own.
-func (c Commands) supported(on Target, choices []inbox.Way) []form.Item {
-	t := on.Task
-	for _, one := range choices {
-		if one.How != inbox.ByRequest || commandTo(on, one.To) != "" {
-			continue
-		}
-		return []form.Item{{Name: "next", State: "open", Open: true,
-			About: []string{"The one move that the evidence supports; if none or several are, nothing happens."},
-			Choose: func() form.Response {
-				return run("move "+tasks.Name(t)+" on", func(ctx context.Context) (string, error) {
-					return c.Report(c.Runner.Next(ctx, t.ID, "", ""))
-				})
-			}}}
-	}
-	return nil
 }
 
 func run(what string, work func(ctx context.Context) (string, error)) form.Response {

@@ -54,6 +54,7 @@ func (m *Menu) Load(ctx context.Context) tea.Cmd {
 func (m *Menu) Update(msg tea.Msg, size screen.Size) Response {
 	if read, is := msg.(MenuRead); is && read.of == m {
 		m.items, m.known = read.items, true
+		m.at = max(0, slices.IndexFunc(m.items, func(one Item) bool { return one.Open })) // what can be chosen
 		if read.err != nil {
 			m.problem = read.err.Error()
 		}
