@@ -340,7 +340,8 @@ func migrateRefused(def *workflow.Definition, t task.Task, owed []task.OwedHook,
 		return nil
 	}
 	return &rejection.Rejection{
-		Code: rejection.MigrateRefused, Task: t.ID, From: t.Status, To: to, MayAsk: MayAsk(def, t, actor), Details: details,
+		Code: rejection.MigrateRefused, Task: t.ID, From: t.Status, To: to, MayAsk: MayAsk(def, t, actor),
+		Details: details,
 		Message: fmt.Sprintf("cannot move task %s from the rules %s to %s", t.ID, t.Workflow, def.Ref()),
 	}
 }
