@@ -53,8 +53,9 @@ func TestReason_isOneLine(t *testing.T) {
 func TestError_saysWhereElseATaskMayGo(t *testing.T) {
 	t.Parallel()
 	for want, r := range map[string]*rejection.Rejection{
-		"no\n  a task may be created in: pending":                           {Message: "no", MayAsk: []task.Status{"pending"}},
-		"no\n  there is no other move out of \"done\" that you may ask for": {Message: "no", From: "done"},
+		"no\n  a task may be created in: pending": {Message: "no", MayAsk: []task.Status{"pending"}},
+		"no\n  there is no other move out of \"done\" that you may ask for": {
+			Message: "no", From: "done"},
 		"no": {Message: "no"},
 	} {
 		if got := r.Error(); got != want {
