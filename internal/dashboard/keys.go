@@ -295,9 +295,7 @@ func say(m *Model) tea.Cmd {
 	end := func(size screen.Size) int { return size.Height }
 	if m.page == pageList && !m.split() {
 		end = m.list.CursorLine
-		room := m.body()
-		room.Height -= form.InPlace
-		m.list.KeepVisible(room)
+		m.list.KeepVisible(m.list.RoomToAnswer(m.body(), form.InPlace))
 	}
 	return m.begin(m.commands.Say(m.target(), end))
 }

@@ -75,7 +75,7 @@ func New(ctx context.Context, backend Backend, project string) *Model {
 		elsewhere: elsewhere.New(backend.Now()),
 	}
 	m.detail.NextToList = func() bool { return nextToList(m) }
-	m.list.NextToTask = m.detail.NextToList
+	m.list.NextToTask, m.list.Answering = m.detail.NextToList, func() bool { return answering(m) }
 	m.help = &help{style: style, keys: m.keys, closed: func(k key) string {
 		if !k.works(m.back.top()) {
 			return ""

@@ -90,7 +90,7 @@ func (m *Model) drawBody() ([]string, *tea.Position) {
 		under := *m
 		under.page, under.form = m.back.top(), nil
 		under.messages, under.jobs, under.failures = messages{}, jobs{}, &failures{style: m.style} // it has m's foot
-		if p, is := m.form.(*form.TextPrompt); is && p.Under != nil {
+		if answering(m) {
 			under.height = max(1, m.height-form.InPlace)
 		}
 		behind, _ := under.drawBody()
@@ -100,6 +100,12 @@ func (m *Model) drawBody() ([]string, *tea.Position) {
 		return splitLines(m.style, m.list.View(left), m.detail.View(right), left), nil
 	}
 	return m.view().View(m.body()), nil
+}
+
+// answering reports whether the person writes an answer below a line of what they look at.
+func answering(m *Model) bool {
+	p, is := m.form.(*form.TextPrompt)
+	return is && m.page == pageForm && p.Under != nil
 }
 
 // splitLines has the lines of the list with those of the detail at its right.

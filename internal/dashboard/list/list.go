@@ -2,6 +2,7 @@
 package list
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -13,12 +14,15 @@ import (
 	"orange/internal/task"
 )
 
-// Model is the view of the tasks as a table. The selected task has two lines.
+// Model is the view of the tasks as a table. The selected task has two lines, and below them all of why it needs the
+// person, where that is more than its row says and lines are free.
 type Model struct {
 	// Searching reports whether the person types the text that tasks must contain.
 	Searching bool
 	// NextToTask reports whether the selected task is shown next to the list.
 	NextToTask func() bool
+	// Answering reports whether the person answers the selected task: what it asks then has up to half of the screen.
+	Answering func() bool
 
 	tasks *tasks.Set
 	style *screen.Style
@@ -27,7 +31,8 @@ type Model struct {
 
 // New makes the view of some tasks.
 func New(set *tasks.Set, style *screen.Style) *Model {
-	return &Model{tasks: set, style: style, NextToTask: func() bool { return false }}
+	return &Model{tasks: set, style: style, NextToTask: func() bool { return false },
+		Answering: func() bool { return false }}
 }
 
 // visible is how many tasks are visible, where one has two lines and the first line has the titles.
@@ -65,7 +70,17 @@ func (m *Model) Visible(size screen.Size) []*task.Task {
 }
 
 // CursorLine is the last line of the selected task, counted from the titles.
-func (m *Model) CursorLine(screen.Size) int { return m.tasks.Cursor - m.top + 2 }
+func (m *Model) CursorLine(size screen.Size) int {
+	return m.tasks.Cursor - m.top + 2 + len(m.whole(size, m.Answering()))
+}
+
+// RoomToAnswer is a size of the list in which the selected task is visible with all that it asks, where a form takes
+// some lines of it.
+func (m *Model) RoomToAnswer(size screen.Size, form int) screen.Size {
+	size.Height -= form
+	size.Height -= len(m.whole(size, true))
+	return size
+}
 
 // TaskAt is which of the shown tasks is on a line, counted from the titles; false where there is none.
 func (m *Model) TaskAt(line int, size screen.Size) (int, bool) {
@@ -74,7 +89,7 @@ func (m *Model) TaskAt(line int, size screen.Size) (int, bool) {
 	}
 	at := m.top + line - 1
 	if at > m.tasks.Cursor && m.tasks.Cursor >= m.top { // the selected task has two lines
-		at--
+		at = max(at-1-len(m.whole(size, m.Answering())), m.tasks.Cursor)
 	}
 	return at, at < len(m.tasks.Shown)
 }
@@ -249,10 +264,54 @@ func (m *Model) View(size screen.Size) []string {
 		r := m.tasks.At(i)
 		out = append(out, m.rowLine(columns, r, i == m.tasks.Cursor, size.Width))
 		if i == m.tasks.Cursor && len(out) < size.Height {
-			out = append(out, m.secondLine(columns, r, size.Width))
+			whole := m.whole(size, m.Answering())
+			out = append(append(out, m.secondLine(columns, r, size.Width, len(whole) > 0)), whole...)
 		}
 	}
-	return out
+	return out[:min(len(out), max(1, size.Height))]
+}
+
+// noteIndent is where the lines below the row of the selected task begin.
+const noteIndent = tasks.SignWidth + 2
+
+// whole are the lines that say all of why the selected task needs the person: none where its row does, and no more than
+// are free below the last task, or, for a person who is about to answer, than half of the screen.
+func (m *Model) whole(size screen.Size, answering bool) []string {
+	room := size.Width - noteIndent
+	if m.tasks.Cursor >= len(m.tasks.Shown) || room < 1 || m.NextToTask() {
+		return nil
+	}
+	need, needs := m.tasks.At(m.tasks.Cursor).Need()
+	if !needs || need.Text == "" && screen.Width(screen.Clean(need.Reason)) <= m.reasonRoom(size.Width) {
+		return nil
+	}
+	free := size.Height - 2 - (len(m.tasks.Shown) - m.top)
+	if answering {
+		free = max(free, size.Height/2)
+	}
+	var lines []string
+	for line := range strings.Lines(cmp.Or(need.Text, need.Reason)) {
+		lines = append(lines, screen.Wrap(screen.Clean(strings.TrimRight(line, "\r\n")), room)...)
+	}
+	if free = max(0, free); len(lines) > free && free > 0 {
+		lines[free-1] = screen.Cut(lines[free-1]+" …", room)
+	}
+	lines = lines[:min(len(lines), free)]
+	for i, line := range lines {
+		lines[i] = strings.Repeat(" ", noteIndent) + m.style.Info.Render(screen.Cut(line, room))
+	}
+	return lines
+}
+
+// reasonRoom is the room for the reason in the row of the selected task.
+func (m *Model) reasonRoom(width int) int {
+	own, _ := reasonColumns(columns(width, m.tasks.Some), m.tasks.At(m.tasks.Cursor))
+	for _, c := range own {
+		if c.title == reasonTitle {
+			return c.width
+		}
+	}
+	return 0
 }
 
 // reasonColumns are the columns of a task: one that needs a person has the reason in the place of its figures, and
@@ -318,14 +377,18 @@ func (m *Model) rowLine(columns []column, r *tasks.Row, chosen bool, width int) 
 	return tasks.CursorSign(false) + colour.Render(sign) + m.tasks.PickSign(r) + line
 }
 
-// secondLine is the line below the selected task: its note, and its progress.
-func (m *Model) secondLine(columns []column, r *tasks.Row, width int) string {
-	const indent, gap, leastPath = tasks.SignWidth + 2, 2, 20
+// secondLine is the line below the selected task: its note, or what it is about where all of the note is below, and its
+// progress.
+func (m *Model) secondLine(columns []column, r *tasks.Row, width int, noted bool) string {
+	const indent, gap, leastPath = noteIndent, 2, 20
 	room := width - indent
 	if room < 1 {
 		return ""
 	}
 	text, style := r.Note(m.style)
+	if noted {
+		text, style = screen.Clean(r.Task.Summary), &m.style.Faint
+	}
 	if _, needs := r.Need(); !needs && hasColumn(columns, summaryTitle) && text == screen.Clean(r.Task.Summary) {
 		text = "" // its column has it
 	}
@@ -334,7 +397,7 @@ func (m *Model) secondLine(columns []column, r *tasks.Row, width int) string {
 	if m.NextToTask() {
 		path = "" // it is next to the list
 	}
-	if screen.Width(path) < leastPath && screen.Width(path) > room-need-gap || r.Task.Attention != "" &&
+	if screen.Width(path) < leastPath && screen.Width(path) > room-need-gap || r.Task.Attention != "" && !noted &&
 		need+gap+screen.Width(path) > room {
 		path = "" // the note comes first
 	}
