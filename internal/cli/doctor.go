@@ -77,15 +77,18 @@ func (p *Program) finding(f record.Finding) {
 	if f.Mended != "" {
 		mark = "mended"
 	}
-	below := "\n" + strings.Repeat(" ", 22) // no further line looks like another finding
-	text := fmt.Sprintf("%-8s %-12s %s: %s", mark, f.Check, printable.Line(f.Subject), f.Found)
+	head := fmt.Sprintf("%-8s %-12s ", mark, f.Check)
+	first, text, _ := strings.Cut(printable.Line(f.Subject)+": "+f.Found, "\n")
 	if f.Mended != "" {
 		text += "\n" + f.Mended
 	}
 	if f.Advice != "" && f.Mended == "" {
 		text += "\n" + f.Advice
 	}
-	p.say("%s", strings.ReplaceAll(text, "\n", below))
+	p.sayBelow(len(head), "%s%s", head, first)
+	if text = strings.TrimPrefix(text, "\n"); text != "" { // no further line looks like another finding
+		p.sayBelow(0, "%s", inset(text, len(head)))
+	}
 }
 
 func count(n int, what string) string {

@@ -38,8 +38,15 @@ func (p *Program) encode(value any, indent string) error {
 	return p.flush()
 }
 
-// say adds a line to the result. The lines are printed in one write: before anything else is, and at the end.
-func (p *Program) say(format string, args ...any) { fmt.Fprintf(&p.lines, format+"\n", args...) }
+// say adds a line to the result. The lines are printed in one write: before anything else is, and at the end. At a
+// terminal they are broken between words.
+func (p *Program) say(format string, args ...any) { p.sayBelow(2, format, args...) }
+
+// sayBelow is say for a line that goes on some columns to the right of its beginning.
+func (p *Program) sayBelow(hang int, format string, args ...any) {
+	width, _ := p.outTerminal()
+	p.lines.WriteString(wrapped(fmt.Sprintf(format+"\n", args...), width, hang))
+}
 
 // print prints a text as a part of the result.
 func (p *Program) print(text string) error {
@@ -68,7 +75,14 @@ func (p *Program) clear() {
 }
 
 // warn prints one line of talk.
-func (p *Program) warn(format string, args ...any) { p.talk("orange: "+format+"\n", args...) }
+func (p *Program) warn(format string, args ...any) {
+	text := fmt.Sprintf("orange: "+format+"\n", args...)
+	if p.Progress != nil { // a person reads it at the terminal
+		width, _ := p.outTerminal()
+		text = wrapped(text, width, 2)
+	}
+	p.talk("%s", text)
+}
 
 // talk prints what is no part of the result, behind what was said before it.
 func (p *Program) talk(format string, args ...any) {
@@ -331,11 +345,20 @@ func (p *Program) linked(name, address, more string) error {
 		{Text: printable.Line(address), Link: address}, {Text: printable.Line(more) + "\n"}})
 }
 
-// field prints what a task has under a name. Its further lines stand below the first one, so that none of them
-// looks like another name.
+// inset is a text whose lines all begin some columns to the right.
+func inset(text string, columns int) string {
+	blanks := strings.Repeat(" ", columns)
+	return blanks + strings.ReplaceAll(text, "\n", "\n"+blanks)
+}
+
+// field prints what a task has under a name. Its further lines are below the first one, so that none of them looks like
+// another name.
 func (p *Program) field(name, value string) {
 	if value != "" {
-		p.say("  %-14s %s", name, strings.ReplaceAll(strings.TrimRight(value, "\n"), "\n",
-			"\n"+strings.Repeat(" ", 17)))
+		first, more, several := strings.Cut(strings.TrimRight(value, "\n"), "\n")
+		p.sayBelow(15, "  %-14s %s", name, first)
+		if several {
+			p.sayBelow(0, "%s", inset(more, 17))
+		}
 	}
 }

@@ -148,7 +148,8 @@ func (p *Program) option(w decide.Option) {
 }
 
 func (p *Program) detail(indent string, d rejection.Detail) {
-	p.lines.WriteString(p.stamped(detailText(indent, d)))
+	width, _ := p.outTerminal()
+	p.lines.WriteString(wrapped(p.stamped(detailText(indent, d)), width, 2))
 }
 
 func detailText(indent string, d rejection.Detail) string {
