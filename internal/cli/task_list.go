@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -310,17 +309,15 @@ func ageTitle(done bool) string {
 // mostTurns is how many tasks a list names the commands of.
 const mostTurns = 3
 
-// turns shows a person at a terminal what to type for the tasks that have needed them for longest.
+// turns shows a person at a terminal all of why the tasks that have needed them for longest do, and what to type there.
 func (p *Program) turns(tasks []task.Task, needs map[string]record.Need) {
 	if width, _ := p.outTerminal(); width == 0 {
 		return
 	}
 	waiting := whoNeed(slices.Clone(tasks), needs)
-	for i, t := range waiting[:min(len(waiting), mostTurns)] {
-		if i == 0 {
-			p.say("")
-		}
-		p.say("%s", strings.Join(needs[t.ID].Commands, "\n"))
+	for _, t := range waiting[:min(len(waiting), mostTurns)] {
+		p.say("")
+		p.needUnder(t.Branch, needs[t.ID])
 	}
 }
 

@@ -93,8 +93,11 @@ func (p *Program) waited(w record.Waited) error {
 }
 
 // need says why a person should look after a task, all of it, and the commands that people use there.
-func (p *Program) need(need record.Need) {
-	p.say("needs you: %s", cmp.Or(need.Reason, need.Found))
+func (p *Program) need(need record.Need) { p.needUnder("needs you", need) }
+
+// needUnder is need below a head.
+func (p *Program) needUnder(head string, need record.Need) {
+	p.say("%s: %s", head, cmp.Or(need.Reason, need.Found))
 	for line := range strings.Lines(need.Text) {
 		p.say("  %s", strings.TrimRight(line, "\r\n"))
 	}

@@ -1,27 +1,32 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"orange/internal/decide"
+	"orange/internal/inbox"
 	"orange/internal/rejection"
+	"orange/internal/task"
 )
 
 func (p *Program) taskWhy() *cobra.Command {
 	var as string
-	var forAgent, stopHook bool
+	var forAgent, stopHook, whole bool
 	c := &cobra.Command{
-		Use: "why [ID]", Short: "List every move out of a task's status: open, or what is missing",
+		Use: "why [ID]", Short: "Say why a task waits, and list every move: open, or what is missing",
 		Args: between(0, 1),
-		Long: `List every move out of a task's status: who may ask for it, and whether it is open now. For a move
-that is closed, list every condition that is unmet: what was found, where, and what would satisfy
-it. Then show who or what the task waits for. The code that judges requests gives this answer, on
-the evidence as it is now. Nothing is changed and no check is run: a check without a result for the
-present commit is shown as such.
+		Long: `Say why a task needs you, with all that its agent asks, and what to type. With --all, and where no
+person is needed, list every move out of the task's status: who may ask for it, and whether it is
+open now. For a move that is closed, list every condition that is unmet: what was found, where, and
+what would satisfy it. Then show who or what the task waits for. The code that judges requests gives
+this answer, on the evidence as it is now. Nothing is changed and no check is run: a check without a
+result for the present commit is shown as such.
 
 --as shows the moves of one role alone.
 
@@ -40,7 +45,8 @@ Last it prints what a task has passed at each good end of the workflow, and what
 
 With --json: {"task": {...}, "about": text, "ways": [...], "waits": [...], "passed": [{"end",
 "always": [text], "around": [{"what", "way", "line", "by"}]}]}. A task that needs you has
-"needs_you": {"kind", "reason", "found", "to_do", "commands", "since"}.
+"needs_you": {"kind", "reason", "text", "waits", "found", "to_do", "commands", "actions", "since"};
+"actions" are the dashboard's names of what the commands do, as in docs/keys.md.
 A way is {"to", "by": [roles], "open", "guards": [{"guard", "value", "holds"}], "details":
 [{"condition", "found", "where", "want"}], "reason": whether it takes a reason, "override": whether
 a person may take it in spite of the details, "hooks": what is done then, "line": of the workflow
@@ -65,7 +71,12 @@ task has "conflicts": [{"branch", "task", "files", "at"}]; "task" is empty for t
 				e = e.For(as)
 			}
 			conflicts := p.whatConflicts(ctx, h, e.Task)
-			if !p.json {
+			switch {
+			case p.json:
+			case e.Need.Kind != "" && as == "" && !whole:
+				p.whyInShort(e, conflictLines(conflicts, id))
+				return nil
+			default:
 				p.why(e, as, conflictLines(conflicts, id))
 				return nil
 			}
@@ -78,6 +89,7 @@ task has "conflicts": [{"branch", "task", "files", "at"}]; "task" is empty for t
 		}),
 	}
 	c.Flags().StringVar(&as, "as", "", "the role whose moves are shown")
+	c.Flags().BoolVar(&whole, "all", false, "every move, and what it lacks, where a person is needed too")
 	c.Flags().BoolVar(&forAgent, "for-agent", false, "tell an agent whether it has to act next")
 	c.Flags().BoolVar(&stopHook, "stop-hook", false, "the same for a hook of an agent program, in JSON")
 	why := c.RunE
@@ -88,6 +100,26 @@ task has "conflicts": [{"branch", "task", "files", "at"}]; "task" is empty for t
 		return why(c, args)
 	}
 	return c
+}
+
+// whyInShort tells a person why a task needs them, and what is open to them now.
+func (p *Program) whyInShort(e decide.Explanation, conflicts []string) {
+	p.say("%s is %s  %s", e.Task.ID, e.Task.Status, e.About)
+	e.Need.Commands = slices.DeleteFunc(e.Need.Commands, func(line string) bool {
+		return line == "orange task why "+e.Task.ID // it is this one
+	})
+	p.need(e.Need)
+	if len(conflicts) > 0 {
+		p.say("conflicts with %s", strings.Join(conflicts, "; "))
+	}
+	var open []string
+	for _, one := range inbox.Ways(e, task.RoleHuman) {
+		if one.Open() {
+			open = append(open, string(one.To))
+		}
+	}
+	p.say("open now: %s; every move, and what it lacks: orange task why %s --all",
+		cmp.Or(strings.Join(open, ", "), "nothing"), e.Task.ID)
 }
 
 // why tells an explanation to people; as is the role whose moves alone are printed.

@@ -166,7 +166,7 @@ func InWords(def *workflow.Definition, t task.Task, need record.Need, clues Clue
 	case record.NeedsWord:
 		words = "rests at its prompt"
 	case record.NeedsDocument:
-		words = "TASK.md cannot be read"
+		words, need.Text = "TASK.md cannot be read", need.String()
 	case record.NeedsWorktree:
 		words = need.Found
 	case record.NeedsPerson:

@@ -114,8 +114,9 @@ func TestATaskWithoutItsDocument_saysWhatIsThereInstead(t *testing.T) {
 	one := task.Task{ID: "one", Status: "working", Live: true}
 	for there, want := range map[bool]string{false: "put it back", true: "move away what is there"} {
 		need := inbox.WithoutDocument(defaultRules(t), one, there, errors.New("it is no text"))
-		words := inbox.InWords(defaultRules(t), one, need, inbox.Clues{}, time.Now()).Reason
-		if words != "TASK.md cannot be read" || !strings.HasPrefix(need.Want, want) ||
+		told := inbox.InWords(defaultRules(t), one, need, inbox.Clues{}, time.Now())
+		words := told.Reason
+		if words != "TASK.md cannot be read" || told.Text != need.String() || !strings.HasPrefix(need.Want, want) ||
 			!strings.Contains(need.Found, "it is no text") || !slices.Equal(need.Commands, []string{"orange doctor"}) {
 			t.Errorf("there %t: %q, %+v", there, words, need)
 		}
