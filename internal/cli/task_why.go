@@ -60,32 +60,7 @@ task has "conflicts": [{"branch", "task", "files", "at"}]; "task" is empty for t
 			if forAgent {
 				return p.turn(ctx, h, id, as)
 			}
-			e, err := h.Queries.Why(ctx, id)
-			if err != nil {
-				return err
-			}
-			if e.Passed, err = h.Workflows.PassedBy(ctx, e.Task.Workflow); err != nil {
-				return err
-			}
-			if as != "" {
-				e = e.For(as)
-			}
-			conflicts := p.whatConflicts(ctx, h, e.Task)
-			switch {
-			case p.json:
-			case e.Need.Kind != "" && as == "" && !whole:
-				p.whyInShort(e, conflictLines(conflicts, id))
-				return nil
-			default:
-				p.why(e, as, conflictLines(conflicts, id))
-				return nil
-			}
-			one := view(e.Task, "").conflicting(conflicts).waiting(e.Before)
-			if e.Need.Kind != "" {
-				one.NeedsYou = &e.Need
-			}
-			return p.printJSON(map[string]any{"task": one, "about": e.About,
-				"ways": orEmpty(e.Ways), "waits": orEmpty(e.Waits), "passed": orEmpty(e.Passed)})
+			return p.explain(ctx, h, id, as, whole)
 		}),
 	}
 	c.Flags().StringVar(&as, "as", "", "the role whose moves are shown")
@@ -100,6 +75,37 @@ task has "conflicts": [{"branch", "task", "files", "at"}]; "task" is empty for t
 		return why(c, args)
 	}
 	return c
+}
+
+// explain says why a task waits: in short where a person is needed and does not ask for the whole, or for the moves of
+// one role.
+func (p *Program) explain(ctx context.Context, h *Services, id, as string, whole bool) error {
+	e, err := h.Queries.Why(ctx, id)
+	if err != nil {
+		return err
+	}
+	if e.Passed, err = h.Workflows.PassedBy(ctx, e.Task.Workflow); err != nil {
+		return err
+	}
+	if as != "" {
+		e = e.For(as)
+	}
+	conflicts := p.whatConflicts(ctx, h, e.Task)
+	switch {
+	case p.json:
+	case e.Need.Kind != "" && as == "" && !whole:
+		p.whyInShort(e, conflictLines(conflicts, id))
+		return nil
+	default:
+		p.why(e, as, conflictLines(conflicts, id))
+		return nil
+	}
+	one := view(e.Task, "").conflicting(conflicts).waiting(e.Before)
+	if e.Need.Kind != "" {
+		one.NeedsYou = &e.Need
+	}
+	return p.printJSON(map[string]any{"task": one, "about": e.About,
+		"ways": orEmpty(e.Ways), "waits": orEmpty(e.Waits), "passed": orEmpty(e.Passed)})
 }
 
 // whyInShort tells a person why a task needs them, and what is open to them now.
