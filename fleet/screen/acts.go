@@ -44,14 +44,16 @@ func (v *view) ask(ctx context.Context, id, command string, flags []string, args
 // refusal is why a host did not do what it was asked.
 func refusal(reply answer.Reply) error {
 	var said struct {
-		Error   string
-		Code    string
-		Details []rejection.Detail
-		Open    []task.Status
+		Error    string
+		Code     string
+		Details  []rejection.Detail
+		MayAsk   []task.Status `json:"may_ask"`
+		Repeated string
 	}
 	const refused = 3
 	if reply.Exit == refused && json.Unmarshal([]byte(reply.Stdout), &said) == nil {
-		return &rejection.Rejection{Code: said.Code, Message: said.Error, Details: said.Details, Open: said.Open}
+		return &rejection.Rejection{Code: said.Code, Message: said.Error, Details: said.Details,
+			MayAsk: said.MayAsk, Repeated: said.Repeated}
 	}
 	return errors.New(reply.Failure())
 }

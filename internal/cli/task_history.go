@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -17,11 +18,13 @@ import (
 
 func (p *Program) taskHistory() *cobra.Command {
 	var format string
+	var evidence bool
 	c := &cobra.Command{
 		Use: "history [ID]", Short: "Show what happened to a task, who asked, and the evidence of each move",
 		Args: between(0, 1),
-		Long: `Show what happened to a task, who asked, and the evidence of each move. What an earlier Orange wrote
-of it comes first, as "before": nothing proves it.
+		Long: `Show what happened to a task, who asked, and the evidence of each move, a day at a time. With
+--evidence each text has the beginning of its digest, and each move its hooks. What an earlier
+Orange wrote of it comes first, as "before": nothing proves it.
 
 With --format build each line is one JSON object for the logs of other programs: timestamp, taskId,
 event, from, to, actor, reason, metadata. An agent is "@agent-" and its role; a person who acts for
@@ -49,12 +52,18 @@ any state of escalation, whichever move made it.`,
 			for _, line := range h.Queries.Older(ctx, id, events) {
 				p.say("before  %s", oneLine(line, 200))
 			}
+			day := ""
 			for _, e := range events {
-				p.say("%s", p.eventLine(e))
+				if at := p.clock(e.Time, time.DateOnly); at != day {
+					day = at
+					p.say("%s", day)
+				}
+				p.sayBelow(5, "%s", p.eventLine(e, evidence))
 			}
 			return nil
 		}),
 	}
+	c.Flags().BoolVar(&evidence, "evidence", false, "the digests of texts, and the hooks of each move")
 	c.Flags().StringVar(&format, "format", "", "build: one JSON object a line, for the logs of other programs")
 	return c
 }
@@ -84,7 +93,8 @@ func migratedWords(data map[string]string) string {
 	return text("from_workflow", "from_version", "from") + " -> " + text("workflow", "version", "to")
 }
 
-func (p *Program) eventLine(e history.Event) string {
+// eventLine is an event for people, without its day; proof adds the digests of texts, and hooks.
+func (p *Program) eventLine(e history.Event, proof bool) string {
 	who := e.Actor
 	if e.ActingAs != "" {
 		who += " as " + e.ActingAs
@@ -93,15 +103,19 @@ func (p *Program) eventLine(e history.Event) string {
 	if e.IsMove() {
 		what = fmt.Sprintf("%s -> %s", e.From, e.To)
 	}
-	text := fmt.Sprintf("%3d  %s  %-9s %s", e.Seq, p.stamp(e.Time), who, what)
+	text := fmt.Sprintf("%3d  %s  %-9s %s", e.Seq, p.timeOfDay(e.Time), who, what)
 	found := ""
 	if e.Type == history.AgentSpawned || e.Type == history.ReviewStarted {
 		found = "found " // it rests on none of them
 	}
 	for _, evidence := range e.Evidence {
-		text += fmt.Sprintf("  [%s%s %.8s]", found, evidence.Source, evidence.Digest)
+		digest := ""
+		if proof {
+			digest = fmt.Sprintf(" %.8s", evidence.Digest)
+		}
+		text += "  [" + found + evidence.Source + digest + "]"
 	}
-	if len(e.Hooks) > 0 {
+	if len(e.Hooks) > 0 && proof {
 		text += "  hooks: " + strings.Join(e.Hooks, ", ")
 	}
 	data := e.Told()

@@ -208,9 +208,24 @@ func TestEventLine_namesThePersonWhoAskedAndForWhom(t *testing.T) {
 		ActingAs: "reviewer",
 		Person:   "Ada \x1b[31m<ada@example.com>", From: "a", To: "b",
 	}
-	if got, want := (&Program{}).eventLine(e),
+	if got, want := (&Program{}).eventLine(e, false),
 		"human as reviewer a -> b  by Ada \\x1b[31m<ada@example.com>"; !strings.HasSuffix(got, want) {
 		t.Errorf("it is %q, want one that ends with %q", got, want)
+	}
+}
+
+func TestEventLine_hasDigestsAndHooksWhereTheyAreAskedFor(t *testing.T) {
+	t.Parallel()
+	e := history.Event{Seq: 3, Time: time.Date(2026, 1, 2, 12, 3, 4, 0, time.Local), Type: history.StatusChanged,
+		Actor: "worker", From: "a", To: "b", Hooks: []string{"kill_session"},
+		Evidence: []task.Evidence{{Source: "## plan", Digest: "0123456789abcdef"}}}
+	for proof, want := range map[bool]string{
+		false: "  3  12:03:04  worker    a -> b  [## plan]",
+		true:  "  3  12:03:04  worker    a -> b  [## plan 01234567]  hooks: kill_session",
+	} {
+		if got := (&Program{}).eventLine(e, proof); got != want {
+			t.Errorf("it is %q, want %q", got, want)
+		}
 	}
 }
 

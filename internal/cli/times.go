@@ -18,6 +18,16 @@ func (p *Program) clock(t time.Time, layout string) string {
 	return t.Local().Format(layout)
 }
 
+// timeOfDay is a time without its day, which people have read already.
+func (p *Program) timeOfDay(t time.Time) string {
+	if p.utc {
+		t = t.UTC()
+	} else {
+		t = t.Local()
+	}
+	return t.Format(time.TimeOnly)
+}
+
 // stamp is a time with its zone: "2026-05-03T14:20:00.000+02:00", or with --utc as JSON has it.
 func (p *Program) stamp(t time.Time) string {
 	if p.utc {

@@ -33,13 +33,18 @@ func wrappedLine(line string, width, hang int) string {
 	letters := []rune(body)
 	begin, rest := letters[:min(hang, len(letters))], letters[min(hang, len(letters)):]
 	below := "\n" + strings.Repeat(" ", indent+hang)
-	lines := strings.ReplaceAll(ansi.Wordwrap(glued(string(rest)), room, ""), "\n", below)
-	return strings.Repeat(" ", indent) + string(begin) + strings.ReplaceAll(lines, glue, " ")
+	text := string(rest)
+	if !strings.ContainsAny(text, glue+hyphen) { // such letters of another's are no glue
+		text = glued(text)
+	}
+	lines := strings.ReplaceAll(ansi.Wordwrap(text, room, ""), "\n", below)
+	return strings.Repeat(" ", indent) + string(begin) + strings.NewReplacer(glue, " ", hyphen, "-").Replace(lines)
 }
 
 const (
-	leastRoom = 20       // columns: in fewer, lines are left to the terminal
-	glue      = "\u00a0" // between the words of a command while lines are broken
+	leastRoom = 20 // columns: in fewer, lines are left to the terminal
+	// between the words of a command while lines are broken, and for a hyphen in one: private letters
+	glue, hyphen = "\ue000", "\ue001"
 )
 
 // glued is a text in which the words of each command hold together: from "orange" to the end of the sentence.
@@ -55,7 +60,11 @@ func glued(text string) string {
 				out.WriteString(" ")
 			}
 		}
-		out.WriteString(word)
+		if command {
+			out.WriteString(strings.ReplaceAll(word, "-", hyphen))
+		} else {
+			out.WriteString(word)
+		}
 		switch {
 		case strings.TrimLeft(word, `"'(`) == "orange":
 			command = true

@@ -26,6 +26,8 @@ func TestLinesAtATerminal_breakBetweenWords(t *testing.T) {
 			"mend that, then run:\n  orange task retry abc\n"},
 		{"start it with \"orange task respawn abc\" or wait for it\n",
 			"start it with\n  \"orange task respawn abc\" or\n  wait for it\n"},
+		{"look at its screen there now: orange task attach 4F --role worker\n",
+			"look at its screen there now:\n  orange task attach 4F --role worker\n"},
 		{"", ""},
 	} {
 		if got := wrapped(c.text, 34, 2); got != c.want {

@@ -294,7 +294,10 @@ func showTask(m *Model, id string) tea.Cmd {
 func say(m *Model) tea.Cmd {
 	end := func(size screen.Size) int { return size.Height }
 	if m.page == pageList && !m.split() {
-		end = m.list.CursorLine
+		end = func(size screen.Size) int { // the prompt takes lines of the list
+			size.Height -= form.InPlace
+			return m.list.CursorLine(size)
+		}
 		m.list.KeepVisible(m.list.RoomToAnswer(m.body(), form.InPlace))
 	}
 	return m.begin(m.commands.Say(m.target(), end))

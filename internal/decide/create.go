@@ -333,7 +333,10 @@ func Respawn(def *workflow.Definition, t task.Task, alive, missing bool, actor t
 			event.Reason, event.Data = "it gets a workspace again", map[string]string{history.DataQueued: ""}
 		}
 	}
-	t.UpdatedAt, t.Attention, t.StalledAt = now, "", time.Time{}
+	t.UpdatedAt, t.StalledAt = now, time.Time{}
+	if !actor.Rule || !t.RefusedOften() { // else no one has looked at why its agent was refused
+		t.Attention = ""
+	}
 	t.Counters = resetBy(def, t.Counters, actor)
 	if !actor.Rule {
 		t.Counters = withoutEnds(t.Counters)

@@ -20,7 +20,7 @@ func Note(def *workflow.Definition, before, after task.Task, actor task.Actor, e
 	} else {
 		after, event = signed(def, after, actor, event)
 	}
-	if event.Type == history.PersonSaid && before.RefusedOften() { // an answer to them
+	if event.Type == history.PersonSaid && isPerson(actor) && before.RefusedOften() { // an answer to them
 		after.Attention = ""
 	}
 	return record.Change{Task: after, Expect: before.Version, Events: []history.Event{event}}

@@ -101,3 +101,50 @@ func TestRefusedOften_movesTheTaskAsTheWorkflowSays(t *testing.T) {
 		}
 	}
 }
+
+func TestRespawn_byARuleLeavesTheMarkOfRefusals(t *testing.T) {
+	t.Parallel()
+	def := timed()
+	for i := range def.States {
+		def.States[i].RespawnPrompt.Name = "go"
+	}
+	at := digging(0)
+	at.Workspace = "w"
+	for _, c := range []struct {
+		by         task.Actor
+		mark, want string
+	}{
+		{task.Actor{Rule: true}, "refused 5 times: x", "refused 5 times: x"},
+		{task.Actor{Role: task.RoleHuman}, "refused 5 times: x", ""},
+		{task.Actor{Rule: true}, "crash 1: x", ""},
+	} {
+		at.Attention = c.mark
+		change, err := decide.Respawn(def, at, false, false, c.by, noon)
+		if err != nil || change.Task.Attention != c.want {
+			t.Errorf("%+v: %q, %v", c, change.Task.Attention, err)
+		}
+	}
+}
+
+func TestRefusedOften_saysWhyTheMoveWasNotMade(t *testing.T) {
+	t.Parallel()
+	def := timed()
+	def.States[1].Refused = workflow.RefusedAfter{Most: 3, Then: "help"}
+	at := digging(0)
+	r := record.Refusals{Status: "dig", Entered: at.EnteredAt, Count: 3, Same: 3, Reason: "why"}
+	c, _ := decide.RefusedOften(def, at, r, noon)
+	c = decide.Escalate(def, c, at, decide.Evidence{NoRoom: true}, noon)
+	if !strings.HasPrefix(c.Task.Attention, "refused 3 times: why; it could not be moved to") {
+		t.Errorf("the mark is %q", c.Task.Attention)
+	}
+}
+
+func TestNote_ofAProgramLeavesTheMarkOfRefusals(t *testing.T) {
+	t.Parallel()
+	at := task.Task{ID: "T", Status: "working", Live: true, Attention: "refused 5 times: x"}
+	program := task.Actor{Role: task.RoleHuman, Via: "mcp"}
+	c := decide.Note(&workflow.Definition{}, at, at, program, history.Event{Type: history.PersonSaid, Time: noon})
+	if c.Task.Attention != at.Attention {
+		t.Errorf("the mark is %q", c.Task.Attention)
+	}
+}

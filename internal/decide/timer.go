@@ -197,6 +197,9 @@ func unescalated(def *workflow.Definition, c record.Change, why string) record.C
 	maps.Copy(data, last.Data)
 	last.Data = data
 	last.Reason += fmt.Sprintf("; it could not be moved to %q: %s", to, why)
+	if c.Task.RefusedOften() {
+		c.Task.Attention = last.Reason
+	}
 	c.Task.Attention = cmp.Or(c.Task.Attention, last.Reason) // what needs a person already goes before it
 	return c
 }

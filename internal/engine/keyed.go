@@ -8,13 +8,26 @@ import (
 	"orange/internal/history"
 	"orange/internal/keyed"
 	"orange/internal/record"
+	"orange/internal/rejection"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
 
 // once does a request once, if it has a key: a repeat is answered from the task's history. A request under the same
 // key that is on its way is waited for. A refusal is not kept: Orange judges a repeat again.
+//
+// Its caller holds no lock: the answer to an agent that asks in a loop is held back here.
 func (e *Engine) once(ctx context.Context, id string, actor task.Actor,
+	do func() (record.Outcome, error)) (record.Outcome, error) {
+	out, err := e.underKey(ctx, id, actor, do)
+	if no, is := errors.AsType[*rejection.Rejection](err); is && no.Wait > 0 && e.HoldBack != nil {
+		e.HoldBack(ctx, no.Wait)
+		no.Wait = 0
+	}
+	return out, err
+}
+
+func (e *Engine) underKey(ctx context.Context, id string, actor task.Actor,
 	do func() (record.Outcome, error)) (record.Outcome, error) {
 	if actor.Key == "" {
 		return do()

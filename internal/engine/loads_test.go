@@ -50,7 +50,7 @@ func TestAnAttemptAtARequestLoadsItsTaskOnce(t *testing.T) {
 			_, err := w.ask(id, "working", worker)
 			wantCode(t, err, rejection.GateUnmet)
 			return nil
-		}, []string{"load", "load"}},
+		}, []string{"load", "load", "load"}}, // once more to count the refusal
 		"a request that finds done what it asks for": {"planning", func(w *world, id string) error {
 			_, err := w.Command(t.Context(), id, workflow.MoveSpawn, human, "")
 			return err

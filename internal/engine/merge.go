@@ -111,7 +111,7 @@ func (e *Engine) merge(ctx context.Context, id string, m task.Merge, actor task.
 			in.Asked.Override = "REASON"
 			refusal.Override = e.mergeLine(ctx, s.Task, in, actor)
 		}
-		refused = e.refused(ctx, req, s, refused)
+		refused = e.refused(ctx, req, refused)
 		e.restoreFiles(ctx, id)
 		return record.Outcome{}, "", refused
 	}

@@ -52,7 +52,7 @@ func (e *Engine) next(ctx context.Context, id string, actor task.Actor, override
 	}
 	req := task.Request{Task: id, To: to, Actor: actor, Reason: why, Override: override}
 	if err != nil {
-		err = e.refused(ctx, req, s, err)
+		err = e.refused(ctx, req, err)
 		e.restoreFiles(ctx, id)
 		return record.Outcome{}, err
 	}

@@ -57,5 +57,8 @@ func (e *Engine) seen(ctx context.Context, id string, u task.Update) error {
 		return e.noted(ctx, s, after, u.Actor, history.Event{Type: history.Updated, Reason: u.Reason,
 			Data: map[string]string{"seen": s.Task.Attention}})
 	})
-	return err
+	if err != nil {
+		return err
+	}
+	return e.looked(ctx, id, u.Actor)
 }

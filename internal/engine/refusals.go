@@ -14,9 +14,8 @@ import (
 	"orange/internal/workflow"
 )
 
-// refused logs the refusal of a request to a task as it was, and counts it where an agent has asked. Other errors it
-// returns as they are.
-func (e *Engine) refused(ctx context.Context, req task.Request, s record.Snapshot, err error) error {
+// refused logs the refusal of a request, and counts it where an agent has asked. Other errors it returns as they are.
+func (e *Engine) refused(ctx context.Context, req task.Request, err error) error {
 	no, is := errors.AsType[*rejection.Rejection](err)
 	if !is {
 		return err
@@ -27,11 +26,9 @@ func (e *Engine) refused(ctx context.Context, req task.Request, s record.Snapsho
 		return err
 	}
 	for range maxConflicts {
-		answer, failure := e.refusedAgain(ctx, s, no)
+		answer, failure := e.refusedAgain(ctx, req.Task, no)
 		if errors.Is(failure, task.ErrConflict) {
-			if s, failure = e.Store.Load(ctx, req.Task); failure == nil {
-				continue
-			}
+			continue
 		}
 		if failure != nil { // the refusal counts: what follows from many of them comes with the next one
 			e.Log.Warn("a refusal could not be counted", "component", "engine", "task", req.Task, "error",
@@ -44,10 +41,17 @@ func (e *Engine) refused(ctx context.Context, req task.Request, s record.Snapsho
 }
 
 // refusedAgain counts one more refusal of an agent. If there are too many, a person is asked to look, or the task is
-// moved as its workflow says; the agent hears of that. An agent that asks the same in a loop waits for its answer.
-func (e *Engine) refusedAgain(ctx context.Context, s record.Snapshot, no *rejection.Rejection) (
-	*rejection.Rejection, error) {
-	id := s.Task.ID
+// moved as its workflow says; the agent hears of that.
+func (e *Engine) refusedAgain(ctx context.Context, id string, no *rejection.Rejection) (*rejection.Rejection, error) {
+	release, err := e.Mirror.Lock(ctx, id+".refusals") // an agent may ask twice at once
+	if err != nil {
+		return no, err
+	}
+	defer release()
+	s, err := e.Store.Load(ctx, id)
+	if err != nil {
+		return no, err
+	}
 	before, err := e.Store.Refusals(ctx, id)
 	if err != nil {
 		return no, err
@@ -64,7 +68,7 @@ func (e *Engine) refusedAgain(ctx context.Context, s record.Snapshot, no *reject
 	t, c, due, err := e.enough(ctx, def, s, size, tooOften(now))
 	switch {
 	case errors.Is(err, errNotNow):
-		due = false
+		t, due = s.Task, false
 	case err != nil:
 		return no, err
 	case due:
@@ -85,10 +89,21 @@ func (e *Engine) refusedAgain(ctx context.Context, s record.Snapshot, no *reject
 			return no, err
 		}
 	}
-	if wait := now.Wait(e.Now()); wait > 0 && e.HoldBack != nil {
-		e.HoldBack(ctx, wait)
-	}
+	answer.Wait = now.Wait(e.Now())
 	return &answer, nil
+}
+
+// looked begins the count of a task's refusals again: a person has looked at them, or has answered the agent.
+func (e *Engine) looked(ctx context.Context, id string, actor task.Actor) error {
+	if actor.Role != task.RoleHuman || actor.Rule || actor.Via != "" {
+		return nil
+	}
+	release, err := e.Mirror.Lock(ctx, id+".refusals")
+	if err != nil {
+		return err
+	}
+	defer release()
+	return e.Store.NoteRefusals(ctx, id, record.Refusals{})
 }
 
 // tooOften is the limit of an agent's refusals, as its workflow sets it.

@@ -50,7 +50,6 @@ type request struct {
 	known  *known                                 // nil, or what an earlier look has found
 	waited bool                                   // for the pending hooks of earlier moves
 	absent bool                                   // the actor asked some time ago: this process is not theirs
-	last   record.Snapshot                        // the task as the last attempt found it
 	event  int                                    // whose hooks are pending
 }
 
@@ -118,7 +117,7 @@ func (e *Engine) request(ctx context.Context, r *request) (record.Outcome, error
 			r.waited = true
 			continue
 		}
-		err = e.refused(ctx, r.Request, r.last, err)
+		err = e.refused(ctx, r.Request, err)
 		if !out.Moved {
 			e.restoreFiles(ctx, r.Task)
 		}
@@ -140,7 +139,6 @@ func (e *Engine) restoreFiles(ctx context.Context, id string) {
 
 func (e *Engine) attempt(ctx context.Context, r *request) (record.Outcome, error) {
 	s, decision, evidence, err := e.judge(ctx, r)
-	r.last = s
 	if errors.Is(err, errDone) {
 		return record.Outcome{Task: s.Task}, err
 	}

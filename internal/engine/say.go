@@ -151,8 +151,10 @@ func (w *message) note(ctx context.Context, how string) error {
 	}
 	err := w.Engine.note(ctx, w.task.ID, w.actor, history.Event{Type: history.PersonSaid, Reason: w.text,
 		Data: map[string]string{"role": w.role, history.DataHow: how}})
-	w.recorded = err == nil
-	return err
+	if w.recorded = err == nil; err != nil {
+		return err
+	}
+	return w.looked(ctx, w.task.ID, w.actor)
 }
 
 // attempt types the text if that is safe now. It holds the lock of the task's hooks for each look alone, because one of

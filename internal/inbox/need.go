@@ -87,10 +87,10 @@ func needOf(def *workflow.Definition, t task.Task, agent string, seen Sight) rec
 	case limited:
 		return record.Need{Kind: record.NeedsLimit, Found: t.Attention, Until: until, Since: t.UpdatedAt,
 			Want: "wait, or start it now: orange task respawn " + t.ID}
-	case t.RefusedOften():
+	case t.RefusedOften() && state.Role != "" && state.Role != task.RoleHuman:
 		return record.Need{Kind: record.NeedsRefused, Found: "its agent was " + t.Attention, Since: t.UpdatedAt,
 			Want: fmt.Sprintf("say what to do: orange task say %s TEXT, or there: %s", t.ID, attach)}
-	case t.Attention != "":
+	case t.Attention != "" && (!t.RefusedOften() || !def.WaitsForPerson(t.Status)):
 		return record.Need{Kind: record.NeedsAttention, Found: t.Attention, Since: t.UpdatedAt,
 			Want: "orange task why " + t.ID}
 	case state.Role != "" && agent == record.AgentDead && state.Respawn != workflow.RespawnAuto:
@@ -217,6 +217,9 @@ func markWords(t task.Task) (line, all string) {
 // branches are in the way. all has the questions whole.
 func personWords(def *workflow.Definition, t task.Task, state workflow.State, need record.Need,
 	clues Clues) (line, all string) {
+	if t.RefusedOften() { // that is why the task was moved here
+		return t.Attention, ""
+	}
 	words := verdictBefore(def, t)
 	if up := t.Subject.UnreviewedText(); up != "" && def.AsksVerdicts() {
 		words = up

@@ -69,6 +69,8 @@ func TestWords_areWhatATaskNeedsInShort(t *testing.T) {
 		"a last word": {status: "working", note: `worker has ended in "working"; its last words: no login`,
 			want: `worker has ended in "working": no login`,
 			all:  `worker has ended in "working"; its last words: no login`},
+		"moved by refusals": {status: "reviewing", previous: "agent-review", note: "refused 5 times: x",
+			want: "refused 5 times: x"},
 		"refused often": {status: "working", note: "refused 5 times: agent-review: Handoff: as before",
 			want: "refused 5 times: agent-review: Handoff: as before"},
 		"died":     {status: "working", agent: record.AgentDead, want: "worker has died"},

@@ -20,11 +20,9 @@ type Refusals struct {
 	Within  int         `json:"within"`  // the equal ones in a minute from then on
 }
 
-// Again counts one more refusal, for a reason in one line. The count begins again with each stay in a status, and after
-// a person who was asked to look has looked.
+// Again counts one more refusal, for a reason in one line. The count begins again with each stay in a status.
 func (r Refusals) Again(t task.Task, reason string, now time.Time) Refusals {
-	seen := r.Told > 0 && t.Attention == ""
-	if r.Status != t.Status || !r.Entered.Equal(t.EnteredAt) || seen {
+	if r.Status != t.Status || !r.Entered.Equal(t.EnteredAt) {
 		r = Refusals{Status: t.Status, Entered: t.EnteredAt}
 	}
 	r.Count++

@@ -36,10 +36,6 @@ func TestRefusals_areThoseOfAStay(t *testing.T) {
 		t.Errorf("in another status: %+v", r)
 	}
 	r.Told = 1
-	if refuse(other, "as before", then); r.Count != 1 || r.Told != 0 {
-		t.Errorf("after a person has looked: %+v", r)
-	}
-	r.Told, other.Attention = 1, "refused once"
 	if refuse(other, "as before", then); r.Count != 2 || r.Told != 1 {
 		t.Errorf("while a person is asked to look: %+v", r)
 	}

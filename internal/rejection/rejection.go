@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"orange/internal/task"
 )
@@ -53,6 +54,7 @@ type Rejection struct {
 	Override string
 	// Repeated is what follows from an agent being refused again and again, in one line; empty where nothing does.
 	Repeated string
+	Wait     time.Duration // how long the answer is held back from an agent that asks in a loop
 	MayAsk   []task.Status // where the same actor may ask to go from here; where a task may be born, when From is empty
 }
 
@@ -114,7 +116,7 @@ func (r *Rejection) Reason() string {
 	if r.To != "" {
 		reason = string(r.To) + ": " + reason
 	}
-	return strings.Join(strings.Fields(reason), " ")
+	return strings.Join(strings.Fields(strings.ToValidUTF8(reason, "\uFFFD")), " ")
 }
 
 func (r *Rejection) instead() string {

@@ -117,7 +117,7 @@ func count(t task.Task, events []history.Event, marks func(task.Status) Marks, n
 			s.visit(status, counts, marks)
 		case e.Type == history.AgentRefused:
 			n, _ := strconv.Atoi(e.Data["refusals"])
-			if n < refused { // a person has looked, and they were counted from 1 again
+			if n <= refused { // a person has looked, and they were counted from 1 again
 				refused = 0
 			}
 			if counts {

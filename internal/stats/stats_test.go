@@ -263,14 +263,14 @@ func TestOf_countsTheRefusalsOfEachStay(t *testing.T) {
 	refused := func(after int, times string) history.Event {
 		return history.Event{Time: at(after), Type: history.AgentRefused, Data: map[string]string{"refusals": times}}
 	}
-	events := []history.Event{born("work"), refused(1, "5"), refused(2, "10"), refused(3, "5"), // looked at
+	events := []history.Event{born("work"), refused(1, "5"), refused(2, "10"), refused(3, "5"), refused(3, "5"), // looked at
 		moved(4, "work", "review", 0, nil), refused(5, "20")}
 	one := task.Task{ID: "t", Status: "review", Live: true, CreatedAt: at(0), EnteredAt: at(4)}
 	got := stats.Of(one, events, meanings, at(9))
-	if want := 10 + 5 + 20; got.Refusals != want || stats.Summarize([]stats.Stats{got, got}).Refusals != 2*want {
+	if want := 10 + 5 + 5 + 20; got.Refusals != want || stats.Summarize([]stats.Stats{got, got}).Refusals != 2*want {
 		t.Errorf("found %d, want %d", got.Refusals, want)
 	}
-	if got, _ := stats.Within(one, events, meanings, at(9), stats.Window{Since: at(2)}); got.Refusals != 5+5+20 {
+	if got, _ := stats.Within(one, events, meanings, at(9), stats.Window{Since: at(2)}); got.Refusals != 5+5+5+20 {
 		t.Errorf("from the second on: %d", got.Refusals)
 	}
 }

@@ -191,6 +191,7 @@ func eventKinds() map[string]eventKind {
 		history.AgentCrashed:     {"✗", bad, "%s died", []string{"role", "status", "hook", "ended"}},
 		history.WaitBroken:       {"!", bad, "waits for what will not come", nil},
 		history.AgentStalled:     {"z", warn, "the agent does nothing", nil},
+		history.AgentRefused:     {"!", bad, "the agent was refused again and again", nil},
 		history.OrphanFreed:      {"!", warn, "its workspace and session were freed", nil},
 		history.ReviewStarted:    {"▶", good, "review started", nil},
 		history.HookFailure:      {"!", bad, "%s failed", []string{"hook"}},
