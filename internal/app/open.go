@@ -176,7 +176,7 @@ func (a *app) connect() error {
 		Sessions: a.agents, Processes: proc.System{Grace: grace}, Workspaces: a.pool,
 		Setup: hookSetup{a.home, a.environments, a.files}, Waiting: a.store, Limits: a.store, Next: a.engine,
 		Now: time.Now, Conflicts: a.pool.Conflicts, Forge: pool.Opener{Requests: pool.Requests{Pool: a.pool}},
-		System: runtime.GOOS, Home: a.dir, Self: a.self,
+		System: runtime.GOOS, Home: a.dir, Self: a.self, Need: a.lookout.Need,
 		Watch: func() error { return launcher.EnsureWatch(a.dir, a.self) },
 	}
 	a.engine.Performer = engine.GuardedPerformer{Performer: a.executor, Guard: guard}

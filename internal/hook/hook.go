@@ -96,7 +96,7 @@ type Next interface {
 	StartNext(ctx context.Context, project string) (string, error)
 }
 
-// Executor performs hooks. Every field but Conflicts is required.
+// Executor performs hooks. Every field but Conflicts, Need and Watch is required.
 type Executor struct {
 	Sessions   Sessions
 	Processes  Processes
@@ -112,6 +112,9 @@ type Executor struct {
 	Self       string // the running program, which agents find as "orange" on their PATH
 	// Conflicts is what was found last of the conflicts of a project's live tasks; nil if no one knows.
 	Conflicts func(ctx context.Context, project string) (conflict.Overview, error)
+	// Need is why a person should look after a task now, in words; with an error it has what is known. It is nil if no
+	// one knows.
+	Need func(ctx context.Context, t task.Task) (record.Need, error)
 	// Watch sees to it that a process watches over an agent that was started; nil if others do.
 	Watch func() error
 }

@@ -2,6 +2,7 @@ package hook
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,12 +10,14 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"orange/internal/action"
 	"orange/internal/harness"
+	"orange/internal/printable"
 	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/workflow"
@@ -26,6 +29,10 @@ const (
 	webhookTime = 10 * time.Second
 	mostAnswer  = 64 << 10 // bytes that are read of a webhook's answer
 	toldAnswer  = 300      // bytes of it that a failure tells
+
+	needTime    = 10 * time.Second // to find out why the task needs a person
+	mostText    = 64 << 10         // bytes of that in the environment of a command: Linux starts none with 128 KB
+	desktopText = 400              // characters of that which fit on a desktop
 )
 
 // varMessage stands for the message in the words of a command.
@@ -33,6 +40,7 @@ const varMessage = "message"
 
 // notify tells a person, or another program, what the workflow wants told.
 func (h *Executor) notify(ctx context.Context, job record.Job) (record.Effect, error) {
+	now := job.Task
 	job = asOf(job)
 	view := h.folder(job.Task)
 	var err error
@@ -44,13 +52,16 @@ func (h *Executor) notify(ctx context.Context, job record.Job) (record.Effect, e
 	}
 	values := h.variables(job, view)
 	message := strings.TrimSpace(workflow.Expand(job.Hook.Message, values))
+	text, answer := h.whole(ctx, now, job.Task.Status)
 	switch job.Hook.Via {
 	case action.ViaDesktop:
-		err = h.show(ctx, job, view, message)
+		err = h.show(ctx, job, view, message, text)
 	case action.ViaWebhook:
-		err = post(ctx, job, message)
+		err = post(ctx, job, message, text, answer)
 	case action.ViaCommand:
 		values[varMessage] = message
+		view.Env = append(slices.Clip(view.Env), "ORANGE_MESSAGE="+inEnvironment(message),
+			"ORANGE_TEXT="+inEnvironment(text))
 		_, err = h.runWords(ctx, job, view, values)
 	default:
 		err = fmt.Errorf("cannot notify via %q: this version of orange cannot; use the version that queued the hook",
@@ -60,6 +71,49 @@ func (h *Executor) notify(ctx context.Context, job record.Job) (record.Effect, e
 		return record.Effect{}, err
 	}
 	return record.Effect{Said: "told via " + job.Hook.Via}, nil
+}
+
+// whole is the whole text of why a task needs a person, and the command that people use there. Both are empty where no
+// one is needed, where it cannot be found out, which holds no notice up, and where the task has left the status of
+// which the notice tells: the text would be of another one.
+func (h *Executor) whole(ctx context.Context, now task.Task, status task.Status) (text, answer string) {
+	if h.Need == nil || now.Status != status {
+		return "", ""
+	}
+	if strings.HasPrefix(now.Attention, record.HookMark+action.Notify+":") {
+		now.Attention = "" // a notice that failed before is not what this one tells
+	}
+	ctx, off := context.WithTimeout(ctx, needTime)
+	defer off()
+	need, _ := h.Need(ctx, now) // with an error it has what is known
+	if len(need.Commands) > 0 {
+		answer = need.Commands[0]
+	}
+	return strings.ToValidUTF8(cmp.Or(need.Text, need.Reason), "\uFFFD"), answer
+}
+
+// inEnvironment is a text as the environment of a program can hold it. The program gets it as it is, without a NUL.
+func inEnvironment(text string) string {
+	text = strings.ReplaceAll(text, "\x00", "\uFFFD")
+	if len(text) > mostText {
+		text = strings.ToValidUTF8(text[:mostText], "") + "..."
+	}
+	return text
+}
+
+// onDesktop is a message with the beginning of a text below it. What agents write is shown, and never obeyed.
+func (h *Executor) onDesktop(message, text string) string {
+	if text == "" {
+		return message
+	}
+	if all := []rune(text); len(all) > desktopText {
+		text = string(all[:desktopText]) + "..."
+	}
+	text = printable.Text(text)
+	if h.System == "linux" { // notify-send reads escapes, and desktops read markup
+		text = strings.NewReplacer(`\`, `\\`, "&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(text)
+	}
+	return message + "\n" + text
 }
 
 // speaksOfTree reports whether a message has a variable that only the worktree tells.
@@ -72,9 +126,9 @@ func speaksOfTree(message string) bool {
 	return false
 }
 
-// show shows a message on the desktop. The words of a person never become a script.
-func (h *Executor) show(ctx context.Context, job record.Job, view worktree.View, message string) error {
-	title := "Orange: " + job.Task.Project
+// show shows a message on the desktop, and a text below it. The words of a person never become a script.
+func (h *Executor) show(ctx context.Context, job record.Job, view worktree.View, message, text string) error {
+	title, message := "Orange: "+job.Task.Project, h.onDesktop(message, text)
 	var argv []string
 	switch h.System {
 	case "linux":
@@ -110,12 +164,15 @@ type notice struct {
 	From    task.Status `json:"from"`
 	Message string      `json:"message"`
 	Hook    int64       `json:"hook"`
+	Text    string      `json:"text"`
+	Answer  string      `json:"answer"`
 }
 
 // post posts a message. The address may hold a secret: a failure names its host and no more.
-func post(ctx context.Context, job record.Job, message string) error {
+func post(ctx context.Context, job record.Job, message, text, answer string) error {
 	t := job.Task
-	text, err := json.Marshal(notice{t.ID, t.Project, t.Branch, t.Status, t.Previous, message, job.Hook.ID})
+	body, err := json.Marshal(notice{t.ID, t.Project, t.Branch, t.Status, t.Previous, message, job.Hook.ID, text,
+		answer})
 	if err != nil {
 		return fmt.Errorf("write the message: %w", err)
 	}
@@ -125,7 +182,7 @@ func post(ctx context.Context, job record.Job, message string) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, job.Hook.URL, bytes.NewReader(text))
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, job.Hook.URL, bytes.NewReader(body))
 	if err != nil {
 		return errors.New("cannot notify via webhook: its url cannot be read; correct it in the workflow")
 	}

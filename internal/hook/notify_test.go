@@ -97,7 +97,7 @@ func TestNotify_postsToAWebhook(t *testing.T) {
 			t.Errorf("%s is %v, want %v", key, s.body[key], want)
 		}
 	}
-	if len(s.body) != 7 {
+	if len(s.body) != 9 || s.body["text"] != "" || s.body["answer"] != "" {
 		t.Errorf("the body is %v", s.body)
 	}
 }

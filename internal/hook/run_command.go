@@ -62,7 +62,7 @@ func (h *Executor) run(ctx context.Context, job record.Job, argv []string, view 
 	if err != nil {
 		return err
 	}
-	// Nothing of these holds a newline, and no secret of a seat is among them: the program speaks for no one.
+	// No secret of a seat is among these: the program speaks for no one.
 	env = append(slices.Concat(env, view.Env),
 		"ORANGE_HOOK_ID="+strconv.FormatInt(job.Hook.ID, 10), "ORANGE_TASK_ID="+t.ID, "ORANGE_PROJECT="+t.Project,
 		"ORANGE_STATUS="+string(t.Status), "ORANGE_HOME="+h.Home)

@@ -158,6 +158,9 @@ func InWords(def *workflow.Definition, t task.Task, need record.Need, clues Clue
 		words = state.Role + " has died"
 	case record.NeedsAnswer:
 		words = "dialog"
+		if _, line, more := strings.Cut(need.Found, ": "); more {
+			words += ": " + line
+		}
 	case record.NeedsStart:
 		words = "waits at its first screen"
 	case record.NeedsModel:

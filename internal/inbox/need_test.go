@@ -75,6 +75,8 @@ func TestWords_areWhatATaskNeedsInShort(t *testing.T) {
 			want: "refused 5 times: agent-review: Handoff: as before"},
 		"died":     {status: "working", agent: record.AgentDead, want: "worker has died"},
 		"a dialog": {status: "working", seen: inbox.Sight{Kind: record.NeedsAnswer}, want: "dialog"},
+		"at a limit's": {status: "working", seen: inbox.Sight{Kind: record.NeedsAnswer,
+			Rest: record.Rest{Line: "Usage limit reached"}}, want: "dialog: Usage limit reached"},
 		"at rest":  {status: "working", seen: inbox.Sight{Kind: record.NeedsWord}, want: "rests at its prompt"},
 		"at first": {status: "working", seen: inbox.Sight{Kind: record.NeedsStart}, want: "waits at its first screen"},
 		"refused": {status: "working", seen: inbox.Sight{Kind: record.NeedsModel, Rest: record.Rest{Line: "no key"}},

@@ -51,5 +51,5 @@ func (m *Monitor) tellLost(ctx context.Context, rest time.Duration) {
 	}
 	at := told.since.Local().Format("15:04")
 	m.Log.Info("agents were lost", "component", "monitor", "with", told.with, "agents", told.agents)
-	m.Tell(ctx, task.Task{}, fmt.Sprintf("restarted %s after %s, found at %s", agents, after, at))
+	m.tell(ctx, task.Task{}, fmt.Sprintf("restarted %s after %s, found at %s", agents, after, at))
 }

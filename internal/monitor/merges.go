@@ -71,7 +71,7 @@ func (m *Monitor) goOnMerging(ctx context.Context, live []task.Task) error {
 			all = errors.Join(all, fmt.Errorf("go on with the merge of task %s: %w", t.ID, err))
 		}
 		if told != "" {
-			m.Tell(ctx, *t, told)
+			m.tell(ctx, *t, told)
 		}
 		m.merges[t.ID] = merge{seq: t.Seq, open: open, rest: rest, again: m.Now().Add(rest)}
 	}

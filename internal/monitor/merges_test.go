@@ -30,7 +30,7 @@ func TestOnce_goesOnWithMergesThatWereCutShort(t *testing.T) {
 	}
 	// One without such a merge is looked at again only after something has happened to it.
 	once("cut", "whole")
-	if want := "cut: nothing was merged"; !slices.Contains(w.told, want) {
+	if want := "cut: nothing was merged; orange task why cut"; !slices.Contains(w.told, want) {
 		t.Errorf("told was %q, want %q", w.told, want)
 	}
 	once()

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"strings"
 	"sync"
 	"time"
 
@@ -346,9 +347,17 @@ func (m *Monitor) died(ctx context.Context, seat record.Seat, end task.Ending) e
 	}
 	err = m.revive(ctx, seat.Task)
 	if out.Asks != "" {
-		m.Tell(ctx, out.Task, out.Asks)
+		m.tell(ctx, out.Task, out.Asks)
 	}
 	return err
+}
+
+// tell tells people of a task. The text names it, or they could not answer where they read no more than that.
+func (m *Monitor) tell(ctx context.Context, t task.Task, text string) {
+	if !strings.Contains(text, t.ID) {
+		text += "; orange task why " + t.ID
+	}
+	m.Tell(ctx, t, text)
 }
 
 func (m *Monitor) revive(ctx context.Context, id string) error {

@@ -70,7 +70,7 @@ func TestLook_tellsHowEachKindOfDeathWasSeen(t *testing.T) {
 			tt.change(w)
 			must(t, m.Look(t.Context()))
 			wantDid(t, w, append(tt.want, "revive one")...)
-			if len(w.told) != 1 || w.told[0] != "one: look" {
+			if len(w.told) != 1 || w.told[0] != "one: look; orange task why one" {
 				t.Errorf("told was %q", w.told)
 			}
 		})

@@ -83,7 +83,7 @@ func (m *Monitor) standing(ctx context.Context, project string, tasks []task.Tas
 				told, err = m.Engine.PRJudged(ctx, tasks[i].ID, found[f])
 			}
 			if told != "" {
-				m.Tell(ctx, tasks[i], told)
+				m.tell(ctx, tasks[i], told)
 			}
 			all = errors.Join(all, err)
 		}

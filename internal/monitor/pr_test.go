@@ -33,7 +33,7 @@ func TestPullRequests_areAskedForOnceAProjectAndTheirEndsAreTold(t *testing.T) {
 	}
 	must(t, m.Once(t.Context()))
 	wantDid(t, w, "standing garden 2", "pull-request 2 MERGED")
-	if want := []string{"2: ended"}; !slices.Equal(w.told, want) {
+	if want := []string{"2: ended; orange task why 2"}; !slices.Equal(w.told, want) {
 		t.Errorf("people were told %q, want %q", w.told, want)
 	}
 }

@@ -135,7 +135,7 @@ func (m *Monitor) idle(ctx context.Context, t *task.Task, p tmux.Pane) error {
 	}
 	marked, err := m.Engine.Stalled(ctx, t.ID, active)
 	if marked {
-		m.Tell(ctx, *t, fmt.Sprintf("its agent lives and has done nothing since %s; look at it with %q",
+		m.tell(ctx, *t, fmt.Sprintf("its agent lives and has done nothing since %s; look at it with %q",
 			active.Local().Format("15:04"), "orange task attach "+t.ID))
 	}
 	return err

@@ -1,6 +1,7 @@
 package monitor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -144,7 +145,7 @@ func (m *Monitor) screens(ctx context.Context, known map[string]waiting, since t
 		}
 		if need.OnScreen() || need.Kind == record.NeedsRefused { // Orange tells of the others where they come from
 			if one.kind != need.Kind {
-				m.Tell(ctx, asked[i], "needs you: "+need.String())
+				m.tell(ctx, asked[i], notice(need))
 			}
 			one.kind = need.Kind
 			now[id] = one
@@ -153,6 +154,15 @@ func (m *Monitor) screens(ctx context.Context, known map[string]waiting, since t
 	clear(known)
 	maps.Copy(known, now)
 	return len(needs), more, err
+}
+
+// notice is a need for people who are elsewhere: its reason, and the first command for it, which names the task.
+func notice(need record.Need) string {
+	do := need.Want
+	if len(need.Commands) > 0 {
+		do = need.Commands[0]
+	}
+	return "needs you: " + cmp.Or(need.Reason, need.Found) + "; " + do
 }
 
 // goOn has an agent go on that rests at its limit, if that is over. It asks once for each rest, and again when the

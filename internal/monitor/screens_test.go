@@ -29,13 +29,31 @@ func TestScreens_tellOnceWhileAnAgentWaits(t *testing.T) {
 			if len(tasks) != 1 || look.err != nil {
 				return nil, false, look.err
 			}
-			return map[string]record.Need{"one": {Kind: look.kind, Found: "found", Want: "do"}}, false, nil
+			return map[string]record.Need{"one": {Kind: look.kind, Reason: "dialog", Found: "found", Want: "do",
+				Commands: []string{"orange task attach one", "other"}}}, false, nil
 		}
 		if _, _, err := m.screens(t.Context(), known, time.Time{}); !errors.Is(err, look.err) {
 			t.Fatal(err)
 		}
 	}
-	if want := []string{"one needs you: found; do", "one needs you: found; do"}; !slices.Equal(heard, want) {
+	one := "one needs you: dialog; orange task attach one"
+	if want := []string{one, one}; !slices.Equal(heard, want) {
+		t.Errorf("people heard %q, want %q", heard, want)
+	}
+}
+
+// Who reads of a task far from the machine can answer: every notice names the task.
+func TestTell_namesTheTaskWhateverIsTold(t *testing.T) {
+	t.Parallel()
+	var heard []string
+	m := &Monitor{Tell: func(_ context.Context, _ task.Task, text string) { heard = append(heard, text) }}
+	m.tell(t.Context(), task.Task{ID: "one"}, "merged")
+	m.tell(t.Context(), task.Task{ID: "one"}, "dead; orange task respawn one")
+	m.tell(t.Context(), task.Task{ID: "one"}, notice(record.Need{Found: "found", Want: "orange task why one"}))
+	m.tell(t.Context(), task.Task{}, "restarted 2 agents")
+	want := []string{"merged; orange task why one", "dead; orange task respawn one",
+		"needs you: found; orange task why one", "restarted 2 agents"}
+	if !slices.Equal(heard, want) {
 		t.Errorf("people heard %q, want %q", heard, want)
 	}
 }

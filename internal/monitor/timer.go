@@ -108,7 +108,7 @@ func (m *Monitor) deadline(ctx context.Context, own map[string]task.Timeouts, t 
 	}
 	at, told, err := m.Engine.Timeouts(ctx, t.ID)
 	if told != "" {
-		m.Tell(ctx, *t, told)
+		m.tell(ctx, *t, told)
 	}
 	return at, err
 }

@@ -25,7 +25,7 @@ func TestLook_asksForTheTasksWhoseTimeHasCome(t *testing.T) {
 	w.limits = task.Timeouts{"build": 100 * time.Second}
 	must(t, m.Look(t.Context()))
 	wantDid(t, w, "timeouts late", "timeouts queued", "start-next ")
-	if want := []string{"late: late", "queued: late"}; !slices.Equal(w.told, want) {
+	if want := []string{"late: late", "queued: late; orange task why queued"}; !slices.Equal(w.told, want) {
 		t.Errorf("told was %q, want %q", w.told, want)
 	}
 }

@@ -96,7 +96,7 @@ func (m *Monitor) startWaiting(ctx context.Context, t *task.Task, every bool) er
 		return fmt.Errorf("start task %s: %w", t.ID, err)
 	}
 	if mark := out.Task.Attention; mark != "" && mark != t.Attention && !out.Moved {
-		m.Tell(ctx, out.Task, mark)
+		m.tell(ctx, out.Task, mark)
 	}
 	return nil
 }

@@ -31,7 +31,7 @@ func TestOnce_looksAtATaskThatWaitsWhereOneOfTheOthersIsOver(t *testing.T) {
 	}
 	// One whose others all live costs nothing, and origin is asked once for all tasks of a project.
 	once("half false", "all true", "too false")
-	if want := "half: it will not come"; !slices.Contains(w.told, want) {
+	if want := "half: it will not come; orange task why half"; !slices.Contains(w.told, want) {
 		t.Errorf("told was %q, want %q", w.told, want)
 	}
 	once()
