@@ -54,7 +54,7 @@ any state of escalation, whichever move made it.`,
 			}
 			day := ""
 			for _, e := range events {
-				if at := p.clock(e.Time, time.DateOnly); at != day {
+				if at := p.day(e.Time); at != day {
 					day = at
 					p.say("%s", day)
 				}

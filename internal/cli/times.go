@@ -18,6 +18,14 @@ func (p *Program) clock(t time.Time, layout string) string {
 	return t.Local().Format(layout)
 }
 
+// day is the day of a time with its zone: "2026-05-03 +02:00", or with --utc "2026-05-03 UTC".
+func (p *Program) day(t time.Time) string {
+	if p.utc {
+		return t.UTC().Format("2006-01-02 UTC")
+	}
+	return t.Local().Format("2006-01-02 -07:00")
+}
+
 // timeOfDay is a time without its day, which people have read already.
 func (p *Program) timeOfDay(t time.Time) string {
 	if p.utc {

@@ -263,7 +263,7 @@ func TestOf_countsTheRefusalsOfEachStay(t *testing.T) {
 	refused := func(after int, times string) history.Event {
 		return history.Event{Time: at(after), Type: history.AgentRefused, Data: map[string]string{"refusals": times}}
 	}
-	events := []history.Event{born("work"), refused(1, "5"), refused(2, "10"), refused(3, "5"), refused(3, "5"), // looked at
+	events := []history.Event{born("work"), refused(1, "5"), refused(2, "10"), refused(3, "5"), refused(3, "5"),
 		moved(4, "work", "review", 0, nil), refused(5, "20")}
 	one := task.Task{ID: "t", Status: "review", Live: true, CreatedAt: at(0), EnteredAt: at(4)}
 	got := stats.Of(one, events, meanings, at(9))
