@@ -47,11 +47,12 @@ func refusal(reply answer.Reply) error {
 		Error   string
 		Code    string
 		Details []rejection.Detail
-		Open    []task.Status
+		MayAsk  []task.Status `json:"may_ask"`
 	}
 	const refused = 3
 	if reply.Exit == refused && json.Unmarshal([]byte(reply.Stdout), &said) == nil {
-		return &rejection.Rejection{Code: said.Code, Message: said.Error, Details: said.Details, Open: said.Open}
+		return &rejection.Rejection{Code: said.Code, Message: said.Error, Details: said.Details,
+			MayAsk: said.MayAsk}
 	}
 	return errors.New(reply.Failure())
 }

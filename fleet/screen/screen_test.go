@@ -154,11 +154,11 @@ func TestAMoveIsARequestUnderAKey(t *testing.T) {
 		t.Errorf("asked %q under %q", last.Argv, last.Key)
 	}
 	h.says["move"] = answer.Reply{Exit: 3, Stdout: `{"error":"no","code":"gate","details":[{"condition":"a verdict"}],` +
-		`"open":["checking"]}`}
+		`"may_ask":["checking"]}`}
 	_, err = v.Move(t.Context(), id, "done", "")
 	refused, is := errors.AsType[*rejection.Rejection](err)
 	if !is || refused.Code != "gate" || len(refused.Details) != 1 ||
-		!slices.Equal(refused.Open, []task.Status{"checking"}) {
+		!slices.Equal(refused.MayAsk, []task.Status{"checking"}) {
 		t.Errorf("a refusal: %v", err)
 	}
 }
