@@ -208,6 +208,22 @@ func TestEveryCommandOfTheScreenIsOneThatIsForwarded(t *testing.T) {
 	}
 }
 
+// A cancel and a delete say what stayed behind at the host.
+func TestWhatStayedBehindAtTheHostIsSaidHere(t *testing.T) {
+	t.Parallel()
+	v, h := newScreen(t)
+	for _, name := range []string{"cancel", "delete"} {
+		h.says[name] = answer.Reply{Stdout: `{"task":` + oneTask + `,"stayed_behind":["commits, kept as refs/x"]}`}
+	}
+	want := []string{"commits, kept as refs/x"}
+	if out, err := v.Command(t.Context(), id, "cancel", ""); err != nil || !slices.Equal(out.Stayed, want) {
+		t.Errorf("after a cancel: %q, %v", out.Stayed, err)
+	}
+	if gone, err := v.Delete(t.Context(), id); err != nil || !slices.Equal(gone.Stayed, want) {
+		t.Errorf("after a delete: %q, %v", gone.Stayed, err)
+	}
+}
+
 func TestWhatNeedsTheHostItselfNamesIt(t *testing.T) {
 	t.Parallel()
 	v, h := newScreen(t)

@@ -92,8 +92,8 @@ func (u userActions) Retry(ctx context.Context, id string) (outcome, error) {
 	return as(ctx, u, id, func(a task.Actor) (outcome, error) { return u.commands.Retry(ctx, id, a) })
 }
 
-func (u userActions) Delete(ctx context.Context, id string) (string, error) {
-	return as(ctx, u, id, func(a task.Actor) (string, error) { return u.commands.Delete(ctx, id, a) })
+func (u userActions) Delete(ctx context.Context, id string) (record.DeletedTask, error) {
+	return as(ctx, u, id, func(a task.Actor) (record.DeletedTask, error) { return u.commands.Delete(ctx, id, a) })
 }
 
 func (u userActions) Attach(ctx context.Context, id, role string) error {

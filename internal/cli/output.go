@@ -312,7 +312,11 @@ func (p *Program) sayOutcome(out record.Outcome, said string) {
 	for _, h := range out.Hooks {
 		p.say("  %-22s %s", h.Action, h.State)
 	}
-	for _, one := range out.Stayed {
+	p.sayStayed(out.Stayed)
+}
+
+func (p *Program) sayStayed(stayed []string) {
+	for _, one := range stayed {
 		p.say("  stayed behind: %s", one)
 	}
 }

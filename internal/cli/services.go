@@ -76,7 +76,7 @@ type Commands interface {
 	Retry(ctx context.Context, id string, actor task.Actor) (record.Outcome, error)
 	// Drop dismisses the failed hooks of a task that nothing waits for.
 	Drop(ctx context.Context, id string, actor task.Actor) (record.Outcome, error)
-	Delete(ctx context.Context, id string, actor task.Actor) (string, error)
+	Delete(ctx context.Context, id string, actor task.Actor) (record.DeletedTask, error)
 	// BeginToLeave ends the agents of a task that is about to leave.
 	BeginToLeave(ctx context.Context, id, reason string, actor task.Actor) error
 	// Leave lets a task go, and answers where its folder is now and the refs under which work is kept.

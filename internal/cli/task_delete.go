@@ -24,7 +24,7 @@ func (p *Program) taskDelete() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			where, err := h.Commands.Delete(ctx, id, actor)
+			gone, err := h.Commands.Delete(ctx, id, actor)
 			if err != nil {
 				return err
 			}
@@ -33,11 +33,13 @@ func (p *Program) taskDelete() *cobra.Command {
 				p.warn("task %s is deleted, but its snapshots are not: %v", id, err)
 			}
 			if p.json {
-				return p.printJSON(map[string]any{"deleted": t.ID, "folder": where, "branch": t.Branch})
+				return p.printJSON(map[string]any{"deleted": t.ID, "folder": gone.Folder, "branch": t.Branch,
+					"stayed_behind": orEmpty(gone.Stayed)})
 			}
-			p.say("deleted task %s; its folder is now %s", t.ID, where)
+			p.say("deleted task %s; its folder is now %s", t.ID, gone.Folder)
 			p.say("  kept: branch %s if it is there, and all that was rescued: git for-each-ref "+
 				"refs/orange/rescue/%s", t.Branch, t.ID)
+			p.sayStayed(gone.Stayed)
 			return nil
 		}),
 	}

@@ -32,7 +32,8 @@ const (
 )
 
 // lines explain the keys: those first that do something now, then all others, with the reason where one does nothing
-// now, and the marks. Where there is room, what can be done now is at the left and the rest at the right.
+// now. The marks come first where the screen below has some, else last. Where there is room, what can be done now is at
+// the left and the rest at the right.
 func (h *help) lines(width int) []string {
 	hint := "   " + h.style.Keys.Of("find-in-help") + " searches, Esc leaves the help"
 	top := []string{h.style.Title.Render("Keys") + h.style.Faint.Render(hint), ""}
@@ -40,11 +41,14 @@ func (h *help) lines(width int) []string {
 		top[0] = screen.Cut(h.style.Title.Render("Keys")+fmt.Sprintf("   that hold %q; Esc shows all", h.text), width)
 	}
 	if column := (width - helpGap) / 2; column >= helpColumn {
-		if now, others := h.openNow(column), h.others(column); len(now) > 0 && len(others) > 0 {
+		first, last := h.marks(column)
+		now, others := h.openNow(column), slices.Concat(first, h.others(column), last)
+		if len(now) > 0 && len(others) > 0 {
 			return append(top, sideBySide(now, others, column)...)
 		}
 	}
-	out := slices.Concat(top, h.openNow(width), h.others(width))
+	first, last := h.marks(width)
+	out := slices.Concat(top, first, h.openNow(width), h.others(width), last)
 	if len(out) == len(top) {
 		out = append(out, "nothing holds it")
 	}
@@ -71,7 +75,7 @@ func (h *help) openNow(width int) []string {
 	return h.section("Now, in "+h.from().String(), h.entries(h.now(), width))
 }
 
-// others explains all other keys by their groups, and the marks.
+// others explains all other keys by their groups.
 func (h *help) others(width int) (out []string) {
 	now := h.now()
 	for _, group := range groups() {
@@ -79,6 +83,11 @@ func (h *help) others(width int) (out []string) {
 			return k.group != group || slices.ContainsFunc(now, k.same)
 		}), width))...)
 	}
+	return out
+}
+
+// marks explain the marks: first where the screen below has tasks with theirs, else last.
+func (h *help) marks(width int) (first, last []string) {
 	var marks []string
 	for _, one := range append(tasks.Marks(), tasks.Mark{Sign: "✓ ● ○",
 		Means: "of the way through the workflow: done, here, ahead"}) {
@@ -86,7 +95,12 @@ func (h *help) others(width int) (out []string) {
 			marks = append(marks, h.entry(one.Style(h.style).Render(one.Sign), one.Means, "", width)...)
 		}
 	}
-	return append(out, h.section("Marks", marks)...)
+	if section := h.section("Marks", marks); slices.Contains(overview(), h.from()) {
+		first = section
+	} else {
+		last = section
+	}
+	return first, last
 }
 
 // section is a title with its lines and a blank one, or nothing where it has none.
@@ -202,13 +216,16 @@ func findHelp(m *Model) tea.Cmd {
 	return nil
 }
 
-// openKeys are the keys that do something on a page, without those that move about, in the order of the footer.
+// openKeys are the keys that do something on a page, in the order of the footer; those that move about are the last.
 func openKeys(m *Model, on page) []key {
 	out := slices.DeleteFunc(slices.Clone(m.keys), func(k key) bool {
-		return k.group == groupMove || !k.works(on) || k.why(m) != ""
+		return !k.works(on) || k.why(m) != ""
 	})
 	order := footOrder()
 	place := func(k key) int {
+		if k.group == groupMove {
+			return len(order) + 1
+		}
 		if at := slices.Index(order, k.usual); at >= 0 {
 			return at
 		}

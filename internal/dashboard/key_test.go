@@ -3,8 +3,11 @@ package dashboard
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/charmbracelet/x/ansi"
 
 	"orange/internal/dashboard/screen"
 	"orange/internal/dashboard/settings"
@@ -16,7 +19,7 @@ func keysDocument() string {
 	var b strings.Builder
 	b.WriteString(`# The keys of the dashboard
 
-` + "`orange`" + ` opens it. ` + "`?`" + ` tells the same there, and why a key does nothing now.
+` + "`orange`" + ` opens it. ` + "`?`" + ` tells the same there: first what the marks on the screen mean and which keys do something on it now, then the others, and why one does nothing.
 A key that is closed says why when it is pressed; the foot of the screen shows those that do something now.
 In a form, the foot says which keys work there.
 ` + "`:`" + ` finds every action by its words, its name or its key, and does it as the key would, with the same questions.
@@ -126,11 +129,43 @@ func TestTheHelpIsReadWhole(t *testing.T) {
 				t.Errorf("%v: %q is too long", size, line)
 			}
 		}
-		s.shows("start the task's agent")
+		s.shows("a person should look")
 		s.press("G")
-		s.shows("it is done")
+		s.shows("half a page up in the task")
 		s.press("g")
-		s.shows("start the task's agent")
+		s.shows("a person should look")
+	}
+}
+
+// First come the marks, where the screen below has some, then what can be done there, also how one moves about, and
+// last what cannot.
+func TestTheHelpIsAboutTheScreenBelowFirst(t *testing.T) {
+	t.Parallel()
+	for where, c := range map[string]struct {
+		to   []string
+		want []string // in this order
+	}{
+		"list": {nil, []string{"Marks", "! ", "Now, in the list", "Enter", "j ↓", "The selected task", "not now"}},
+		"board": {[]string{"b"}, []string{"Marks", "! ", "Now, in the board", "b ", "h ←", "The review of a task",
+			"not now"}},
+		"a task": {[]string{"v"}, []string{"Now, in a task", "Tab ", "j ↓", "The selected task", "not now",
+			"The review of a task", "Marks", "! "}},
+		"workspaces": {[]string{"w"}, []string{"Now, in the workspaces", "Enter", "j ↓", "The selected task", "Marks"}},
+	} {
+		s := openSession(t, day(t), 80, 24)
+		s.selects("fix/login")
+		s.press(append(c.to, "?")...)
+		lines := s.m.help.lines(80)
+		at := 0
+		for _, begin := range c.want {
+			next := slices.IndexFunc(lines[at:], func(line string) bool {
+				return strings.HasPrefix(strings.TrimSpace(ansi.Strip(line)), begin)
+			})
+			if next < 0 {
+				t.Fatalf("%s: no %q where it should be:\n%s", where, begin, ansi.Strip(strings.Join(lines, "\n")))
+			}
+			at += next
+		}
 	}
 }
 
@@ -150,7 +185,7 @@ func TestTheHelpBeginsWithWhatCanBeDoneAndIsSearched(t *testing.T) {
 	s.shows("\n  w ")
 	s.hides("create a task")
 	s.press("enter", "esc")
-	s.shows("create a task")
+	s.shows("it is done")
 	s.press("esc")
 	s.shows("fix/prices")
 }

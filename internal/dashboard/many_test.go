@@ -8,6 +8,7 @@ import (
 
 	"orange/internal/dashboard/tasks"
 	"orange/internal/decide"
+	"orange/internal/history"
 	"orange/internal/record"
 	"orange/internal/rejection"
 	"orange/internal/task"
@@ -92,6 +93,36 @@ func TestOneQuestionActsOnAllThatAreMarked(t *testing.T) {
 			s.shows("merge 2 tasks: done with 2 of 2")
 		}
 		s.hides(" marked")
+	}
+}
+
+// Defect: a cancel and a delete said nothing of work that was rescued, and no one looked for it.
+func TestACancelAndADeleteSayWhatWasRescued(t *testing.T) {
+	t.Parallel()
+	for key, of := range map[string]struct{ one, all string }{
+		"x": {"fix/totals: reviewing → cancelled", "cancel 3 tasks: done with 3 of 3"},
+		"d": {"fix/totals is deleted; its folder is in the trash", "delete 3 tasks: done with 3 of 3"},
+	} {
+		rescuing := func() *fakeBackend {
+			backend := two(t)
+			clean := backend.tasks[5].ID
+			backend.answer = func(_, id string) (record.Outcome, error) {
+				out := record.Outcome{Task: task.Task{ID: id, Branch: "fix/totals"}, Event: history.Event{
+					Type: history.StatusChanged, From: "reviewing", To: "cancelled"}}
+				if id != clean {
+					out.Stayed = []string{`"a.txt", kept as refs/orange/rescue/1`}
+				}
+				return out, nil
+			}
+			return backend
+		}
+		s := marksOn(t, rescuing(), "fix/totals", "fix/second", "feature/search")
+		s.press(key, "y")
+		s.shows(of.all + "; work of 2 was rescued")
+		s = openSession(t, rescuing(), 160, 40)
+		s.selects("fix/totals")
+		s.press(key, "y")
+		s.shows(of.one + `; rescued: "a.txt", kept as refs/orange/rescue/1`)
 	}
 }
 

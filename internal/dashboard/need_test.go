@@ -5,7 +5,9 @@ import (
 	"strings"
 	"testing"
 
+	"orange/internal/history"
 	"orange/internal/record"
+	"orange/internal/task"
 )
 
 // Defect: at 80x24 a list showed "asks: Which currency, whe…" over eighteen empty lines, the line where one answers
@@ -62,5 +64,49 @@ func TestWhatAnAgentAsksHasRoomWhereItIsAnswered(t *testing.T) {
 	s.press("esc")
 	if strings.Contains(s.text(), "1. A question?") {
 		t.Errorf("the question stays:\n%s", s.text())
+	}
+}
+
+// Defect: the preview of a task that was put up to be merged began at its plan or at questions that were answered long
+// ago, and what the reviewer had said was below the screen.
+func TestThePreviewBeginsAtTheReviewOfATaskThatAPersonMergesAndAtTheQuestionsOfOneThatAsks(t *testing.T) {
+	t.Parallel()
+	fill := strings.Repeat("More words.\n\n", 20)
+	document := "# It\n\n" + fill + "## Questions\n\n1. Which currency?\n\n" + fill + "## Plan\n\n1. Add up\n\n" +
+		fill + "## Review\n\nan old one\n\n" + fill + "## Handoff\n\nDONE: all\n\n" + fill +
+		"## review ##\n\nVerdict: PASS\nIt adds up.\n\n" + fill
+	verdict := func(from, to task.Status) history.Event {
+		return history.Event{Seq: 2, Type: history.StatusChanged, Actor: "reviewer", Time: clock(), From: from, To: to}
+	}
+	for name, c := range map[string]struct {
+		task   int // of the day
+		branch string
+		event  history.Event
+		first  string
+	}{
+		"reviewed":             {2, "fix/totals", verdict("agent-review", "reviewing"), "## review"},
+		"sent back before":     {2, "fix/totals", verdict("agent-review", "working"), "## review"},
+		"never judged":         {2, "fix/totals", verdict("working", "agent-review"), "## Plan"},
+		"asks after a verdict": {6, "feature/gifts", verdict("agent-review", "working"), "## Questions"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			backend := day(t)
+			id := backend.tasks[c.task].ID
+			backend.documents[id] = document
+			backend.histories = map[string][]history.Event{id: {
+				{Seq: 1, Type: history.Created, Actor: "human", Time: clock()}, c.event}}
+			s := openSession(t, backend, 160, 24)
+			s.selects(c.branch)
+			first := ""
+			for _, line := range strings.Split(s.text(), "\n") {
+				if _, text, beside := strings.Cut(line, "│ "); beside && first == "" && strings.Contains(text, "# ") {
+					first = strings.TrimSpace(text)
+				}
+			}
+			if first != c.first {
+				t.Errorf("it begins at %q, want %q:\n%s", first, c.first, s.text())
+			}
+		})
 	}
 }

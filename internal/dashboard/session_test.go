@@ -355,9 +355,9 @@ func (f *fakeBackend) Retry(_ context.Context, id string) (record.Outcome, error
 	return f.perform("Retry", id)
 }
 
-func (f *fakeBackend) Delete(_ context.Context, id string) (string, error) {
-	_, err := f.perform("Delete", id)
-	return "in the trash", err
+func (f *fakeBackend) Delete(_ context.Context, id string) (record.DeletedTask, error) {
+	out, err := f.perform("Delete", id)
+	return record.DeletedTask{Folder: "in the trash", Stayed: out.Stayed}, err
 }
 
 func (f *fakeBackend) Attach(_ context.Context, id, role string) error {

@@ -430,37 +430,40 @@ func (e *Engine) respawned(ctx context.Context, def *workflow.Definition, s reco
 }
 
 // Delete removes a task from the record and moves its folder to the trash. It first cancels a live task by the usual
-// request. It returns the new place of the folder.
-func (e *Engine) Delete(ctx context.Context, id string, actor task.Actor) (string, error) {
+// request.
+func (e *Engine) Delete(ctx context.Context, id string, actor task.Actor) (gone record.DeletedTask, err error) {
 	s, err := e.Store.Load(ctx, id)
 	if err == nil {
 		err = decide.Delete(s.Task, actor)
 	}
 	if err != nil {
-		return "", err
+		return gone, err
 	}
 	if s.Task.Live {
 		if _, err := e.Command(ctx, id, workflow.MoveCancel, actor, "deleted"); err != nil {
-			return "", err
+			return gone, err
 		}
 	}
 	if err := e.givenBack(ctx, id, actor); err != nil {
-		return "", err
+		return gone, err
+	}
+	if gone.Stayed, err = e.stayedSince(ctx, id, 0); err != nil {
+		return gone, err
 	}
 	// A process that mirrors the task at this moment would create its folder again.
 	release, err := e.Mirror.Lock(ctx, FilesLock(id))
 	if err != nil {
-		return "", err
+		return gone, err
 	}
 	defer release()
 	if err := e.Store.Delete(ctx, id); err != nil {
-		return "", err
+		return gone, err
 	}
 	e.dropEnvironment(ctx, id)
-	trash, err := e.Documents.Trash(s.Task.Project, id)
+	gone.Folder, err = e.Documents.Trash(s.Task.Project, id)
 	err = errors.Join(err, e.Environments.Forget(ctx, id))
 	e.startThoseAfter(ctx, id)
-	return trash, err
+	return gone, err
 }
 
 // givenBack has a task that has ended give its workspace back. What has failed is tried once more now: git, tmux and a

@@ -105,11 +105,15 @@ func (e *Engine) stayed(ctx context.Context, id string, event int, hooks []task.
 	if !slices.ContainsFunc(hooks, released) {
 		return nil, nil
 	}
+	return e.stayedSince(ctx, id, event)
+}
+
+// stayedSince tells what stayed behind of a task's work after an event.
+func (e *Engine) stayedSince(ctx context.Context, id string, event int) (out []string, err error) {
 	events, err := e.Index.Events(ctx, id, event)
 	if err != nil {
 		return nil, fmt.Errorf("look what stayed behind: %w", err)
 	}
-	var out []string
 	for _, one := range events {
 		switch ref := one.Data["ref"]; {
 		case one.Type != history.WorkRescued:

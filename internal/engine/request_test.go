@@ -347,14 +347,43 @@ func TestDelete_cancelsAndMovesTheFolderToTheTrash(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	id := w.reach("working")
-	where, err := w.Delete(t.Context(), id, human)
+	gone, err := w.Delete(t.Context(), id, human)
 	must(t, err)
-	if _, err := os.Stat(filepath.Join(where, "TASK.md")); err != nil {
+	if _, err := os.Stat(filepath.Join(gone.Folder, "TASK.md")); err != nil {
 		t.Error(err)
 	}
 	wantText(t, "hooks", w.performer.done(), "kill_session release_workspace")
 	if _, err := w.store.Load(t.Context(), id); !errors.Is(err, task.ErrNotFound) {
 		t.Errorf("the record still has it: %v", err)
+	}
+}
+
+// rescuing is a performer that finds work in each workspace that is given back.
+type rescuing struct{ *fakePerformer }
+
+func (r rescuing) Perform(ctx context.Context, job record.Job) (record.Effect, error) {
+	effect, err := r.fakePerformer.Perform(ctx, job)
+	if err == nil && job.Hook.Action == action.ReleaseWorkspace {
+		effect.Events = append(effect.Events, history.Event{Type: history.WorkRescued,
+			Data: map[string]string{"ref": "refs/orange/rescue/x/1", "files": `"a.txt"`}})
+	}
+	return effect, err
+}
+
+// Its history leaves the record with it: what it says of rescued work is said now, also where the task was cancelled
+// long ago.
+func TestDelete_saysWhatStayedBehind(t *testing.T) {
+	t.Parallel()
+	for _, cancelled := range []bool{false, true} {
+		w := newWorld(t)
+		w.Performer = rescuing{w.performer}
+		id := w.reach("working")
+		if cancelled {
+			w.move(id, "cancelled", human)
+		}
+		gone, err := w.Delete(t.Context(), id, human)
+		must(t, err)
+		wantText(t, "stayed behind", strings.Join(gone.Stayed, "; "), `"a.txt", kept as refs/orange/rescue/x/1`)
 	}
 }
 

@@ -33,6 +33,12 @@ type Outcome struct {
 	Changes  []string // what other rules ask for and do, where the task got some
 }
 
+// DeletedTask is what is left of a task that was deleted.
+type DeletedTask struct {
+	Folder string   // where its folder is now
+	Stayed []string // what ever stayed behind of its work, as Outcome has it: its history, which tells it, is gone
+}
+
 // HookFailures says of each hook that failed which one it is and why, and where the task is in spite of that: the move
 // was done before its hooks.
 func (o Outcome) HookFailures() (failures []string, then string) {

@@ -41,7 +41,7 @@ type Runner interface {
 	// Say says something to the agent of the present status, and answers its role.
 	Say(ctx context.Context, id, text string) (role string, err error)
 	Retry(ctx context.Context, id string) (record.Outcome, error)
-	Delete(ctx context.Context, id string) (string, error)
+	Delete(ctx context.Context, id string) (record.DeletedTask, error)
 }
 
 // FirstStep is what a command begins with. At most one of its fields is set.
@@ -179,12 +179,12 @@ func (c Commands) Delete(on Target) FirstStep {
 		Answers: []form.Answer{
 			{Key: "y", Label: "delete it", What: "delete " + tasks.Name(t),
 				Work: func(ctx context.Context) (string, error) {
-					where, err := c.Runner.Delete(ctx, t.ID)
+					gone, err := c.Runner.Delete(ctx, t.ID)
 					if err != nil {
 						return "", err
 					}
-					return strings.TrimSuffix(tasks.Name(t)+" is deleted; its folder is "+where,
-						"; its folder is "), nil
+					return strings.TrimSuffix(tasks.Name(t)+" is deleted; its folder is "+gone.Folder,
+						"; its folder is ") + rescued(gone.Stayed), nil
 				}}},
 	}}
 }

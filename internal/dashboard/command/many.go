@@ -38,11 +38,15 @@ type deed struct {
 	happens string              // what is done with each of them, in a sentence
 	of      func(Target) string // what the question says of each besides, in sentences; nil for nothing
 	closed  func(Target) string
-	do      func(ctx context.Context, on Target, text string) (string, error)
+	// do does it with one of them, and answers what stayed behind of its work.
+	do func(ctx context.Context, on Target, text string) (stayed []string, err error)
 	// together does it with all of them where one depends on the other, and notes what became of each; nil where
 	// they have nothing to do with each other.
-	together func(ctx context.Context, all []Target, note func(Target, error))
+	together func(ctx context.Context, all []Target, note note)
 }
+
+// note takes what became of one of several tasks, and what stayed behind of its work.
+type note func(on Target, stayed []string, err error)
 
 // what names the deed as a job: "merge 3 tasks".
 func (d deed) what(n int) string {
@@ -130,11 +134,14 @@ func (d deed) write(c Commands, all []Target, title string, long bool) FirstStep
 // each does it with one task after the other. One that fails stops none of the others.
 func (d deed) each(ctx context.Context, open []Target, text string) (string, error) {
 	var failed Several
-	done := 0
-	note := func(on Target, err error) {
+	done, kept := 0, 0
+	take := func(on Target, stayed []string, err error) {
 		what, incomplete := d.verb+" "+tasks.Name(on.Task), (*Incomplete)(nil)
 		if err == nil || errors.As(err, &incomplete) {
 			done++
+		}
+		if len(stayed) > 0 {
+			kept++
 		}
 		switch {
 		case incomplete != nil:
@@ -145,22 +152,32 @@ func (d deed) each(ctx context.Context, open []Target, text string) (string, err
 	}
 	together := d.together
 	if together == nil {
-		together = func(ctx context.Context, open []Target, note func(Target, error)) {
+		together = func(ctx context.Context, open []Target, note note) {
 			for _, on := range open {
+				var stayed []string
 				err := ctx.Err()
 				if err == nil {
-					_, err = d.do(ctx, on, text)
+					stayed, err = d.do(ctx, on, text)
 				}
-				note(on, err)
+				note(on, stayed, err)
 			}
 		}
 	}
-	together(ctx, open, note)
+	together(ctx, open, take)
 	message := fmt.Sprintf("%s: done with %d of %d", d.what(len(open)), done, len(open))
+	if kept > 0 {
+		message += fmt.Sprintf("; work of %d was rescued", kept)
+	}
 	if len(failed) > 0 {
 		return message, failed
 	}
 	return message, nil
+}
+
+// result is the outcome of a command with one of several tasks.
+func (c Commands) result(out record.Outcome, err error) (stayed []string, _ error) {
+	_, err = c.Report(out, err)
+	return out.Stayed, err
 }
 
 func onCommand(name string) func(Target) string {
@@ -176,22 +193,22 @@ func (c Commands) StartAll(all []Target) FirstStep {
 			}
 			return on.NoEnter()
 		},
-		do: func(ctx context.Context, on Target, _ string) (string, error) {
-			return c.Report(c.Runner.Command(ctx, on.Task.ID, workflow.MoveSpawn, ""))
+		do: func(ctx context.Context, on Target, _ string) ([]string, error) {
+			return c.result(c.Runner.Command(ctx, on.Task.ID, workflow.MoveSpawn, ""))
 		}}.ask(c, all)
 }
 
 func (c Commands) merging() deed {
 	return deed{verb: "merge", happens: "One after the other.", closed: onCommand(workflow.MoveMerge),
 		of: func(on Target) string { return on.lands() + "." + on.meets() },
-		do: func(ctx context.Context, on Target, _ string) (string, error) {
+		do: func(ctx context.Context, on Target, _ string) ([]string, error) {
 			out, _, err := c.Runner.Merge(ctx, on.Task.ID, task.Merge{})
-			return c.Report(out, err)
+			return c.result(out, err)
 		}, together: c.mergeTogether}
 }
 
 // mergeTogether merges the tasks of each project one on top of the other, as orange merge does.
-func (c Commands) mergeTogether(ctx context.Context, all []Target, note func(Target, error)) {
+func (c Commands) mergeTogether(ctx context.Context, all []Target, note note) {
 	for len(all) > 0 {
 		in, left, others := record.MergeMany{Project: all[0].Task.Project}, map[string]Target{}, []Target(nil)
 		for _, on := range all {
@@ -208,11 +225,11 @@ func (c Commands) mergeTogether(ctx context.Context, all []Target, note func(Tar
 			if len(one.With) > 0 {
 				failed = fmt.Errorf("in conflict with %s: %w", strings.Join(one.With, ", "), failed)
 			}
-			note(on, failed)
+			note(on, one.Outcome.Stayed, failed)
 		})
 		for _, id := range in.Tasks { // none of them was tried, for what concerns all
 			if on, untold := left[id]; untold {
-				note(on, err)
+				note(on, nil, err)
 			}
 		}
 		all = others
@@ -225,8 +242,8 @@ func (c Commands) MergeAll(all []Target) FirstStep { return c.merging().ask(c, a
 func (c Commands) cancelling() deed {
 	return deed{verb: "cancel", happens: "Their agents are ended; their branches and all work on them stay.",
 		closed: onCommand(workflow.MoveCancel),
-		do: func(ctx context.Context, on Target, _ string) (string, error) {
-			return c.Report(c.Runner.Command(ctx, on.Task.ID, workflow.MoveCancel, ""))
+		do: func(ctx context.Context, on Target, _ string) ([]string, error) {
+			return c.result(c.Runner.Command(ctx, on.Task.ID, workflow.MoveCancel, ""))
 		}}
 }
 
@@ -238,8 +255,9 @@ func (c Commands) DeleteAll(all []Target) FirstStep {
 	return deed{verb: "delete", closed: Target.NoTask,
 		happens: "Those that are live are cancelled first. " +
 			"Their folders go to the trash; branches and rescued work stay.",
-		do: func(ctx context.Context, on Target, _ string) (string, error) {
-			return c.Runner.Delete(ctx, on.Task.ID)
+		do: func(ctx context.Context, on Target, _ string) ([]string, error) {
+			gone, err := c.Runner.Delete(ctx, on.Task.ID)
+			return gone.Stayed, err
 		}}.ask(c, all)
 }
 
@@ -247,8 +265,8 @@ func (c Commands) DeleteAll(all []Target) FirstStep {
 func (c Commands) RetryAll(all []Target) FirstStep {
 	return deed{verb: "try again what is owed by", closed: Target.NoTask,
 		happens: "What failed runs again: that may start agents, tell them something, or push.",
-		do: func(ctx context.Context, on Target, _ string) (string, error) {
-			return c.Report(c.Runner.Retry(ctx, on.Task.ID))
+		do: func(ctx context.Context, on Target, _ string) ([]string, error) {
+			return c.result(c.Runner.Retry(ctx, on.Task.ID))
 		}}.ask(c, all)
 }
 
@@ -256,8 +274,8 @@ func (c Commands) RetryAll(all []Target) FirstStep {
 func (c Commands) OpenPRs(all []Target) FirstStep {
 	return deed{verb: "open pull requests for", closed: Target.NoPR,
 		happens: "Orange pushes each branch to origin and opens a pull request there.",
-		do: func(ctx context.Context, on Target, _ string) (string, error) {
-			return c.Report(c.Runner.RequestPR(ctx, on.Task.ID))
+		do: func(ctx context.Context, on Target, _ string) ([]string, error) {
+			return c.result(c.Runner.RequestPR(ctx, on.Task.ID))
 		}}.ask(c, all)
 }
 
@@ -265,8 +283,9 @@ func (c Commands) OpenPRs(all []Target) FirstStep {
 func (c Commands) SayToAll(all []Target) FirstStep {
 	return deed{verb: "say it to", closed: Target.NoSay,
 		happens: "It is typed into the window of each agent, or handed over where it waits.",
-		do: func(ctx context.Context, on Target, text string) (string, error) {
-			return c.Runner.Say(ctx, on.Task.ID, text)
+		do: func(ctx context.Context, on Target, text string) ([]string, error) {
+			_, err := c.Runner.Say(ctx, on.Task.ID, text)
+			return nil, err
 		}}.write(c, all, ": what?", false)
 }
 
@@ -274,8 +293,8 @@ func (c Commands) sendingBack() deed {
 	return deed{verb: "send back", closed: onCommand(workflow.MoveRequestChanges),
 		happens: "The text goes into TASK.md of each; Orange tells or starts its worker. Comments on lines stay " +
 			"unsent.",
-		do: func(ctx context.Context, on Target, text string) (string, error) {
-			return c.Report(c.Runner.RequestChanges(ctx, on.Task.ID, text))
+		do: func(ctx context.Context, on Target, text string) ([]string, error) {
+			return c.result(c.Runner.RequestChanges(ctx, on.Task.ID, text))
 		}}
 }
 
@@ -337,7 +356,7 @@ func (c Commands) placeItem(all []Target, to task.Status, ways map[string]inbox.
 	}
 	first := ways[open[0].Task.ID]
 	d.happens = fmt.Sprintf("They move to %s%s", to, then(first.Hooks))
-	d.do = func(ctx context.Context, on Target, text string) (string, error) {
+	d.do = func(ctx context.Context, on Target, text string) ([]string, error) {
 		switch commandTo(on, to) { // some of them may be merged there, others only moved
 		case workflow.MoveMerge:
 			return c.merging().do(ctx, on, text)
@@ -346,7 +365,7 @@ func (c Commands) placeItem(all []Target, to task.Status, ways map[string]inbox.
 		case workflow.MoveRequestChanges:
 			return c.sendingBack().do(ctx, on, text)
 		}
-		return c.Report(c.Runner.Move(ctx, on.Task.ID, to, text))
+		return c.result(c.Runner.Move(ctx, on.Task.ID, to, text))
 	}
 	item.About = append([]string{d.about(open, nil)}, left...)
 	step := func() FirstStep { return d.ask(c, all) }

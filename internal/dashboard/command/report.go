@@ -22,20 +22,33 @@ func (c Commands) Report(out record.Outcome, err error) (string, error) {
 	if out.Warning != "" {
 		failures = append(failures, out.Warning)
 	}
-	name := tasks.Name(out.Task)
 	if len(failures) > 0 {
-		return "", &Incomplete{name + " is " + string(out.Task.Status) + ", but " + strings.Join(failures, "; ") +
-			"; " + c.Style.Keys.Of("retry") + " tries again"}
+		return "", &Incomplete{tasks.Name(out.Task) + " is " + string(out.Task.Status) + ", but " +
+			strings.Join(failures, "; ") + "; " + c.Style.Keys.Of("retry") + " tries again" + rescued(out.Stayed)}
 	}
+	return became(out) + rescued(out.Stayed), nil
+}
+
+// rescued says what stayed behind of a task's work and is kept; empty where nothing did.
+func rescued(stayed []string) string {
+	if len(stayed) == 0 {
+		return ""
+	}
+	return "; rescued: " + strings.Join(stayed, "; ")
+}
+
+// became is what became of a task.
+func became(out record.Outcome) string {
+	name := tasks.Name(out.Task)
 	switch {
 	case out.Queued:
-		return name + " waits for a workspace and starts when one is free", nil
+		return name + " waits for a workspace and starts when one is free"
 	case out.Event.IsMove():
-		return name + ": " + string(out.Event.From) + " → " + string(out.Event.To), nil
+		return name + ": " + string(out.Event.From) + " → " + string(out.Event.To)
 	case out.Moved || len(out.Hooks) > 0:
-		return name + " stays " + string(out.Task.Status), nil
+		return name + " stays " + string(out.Task.Status)
 	}
-	return name + " is " + string(out.Task.Status) + " already", nil
+	return name + " is " + string(out.Task.Status) + " already"
 }
 
 // ReportCreated is the outcome of creating a task in words.

@@ -27,6 +27,8 @@ func TestReport(t *testing.T) {
 		"fix/login: a → b":       {Task: one, Event: moved},
 		"fix/login stays b":      {Task: one, Moved: true},
 		"fix/login is b already": {Task: one},
+		`fix/login: a → b; rescued: "x", kept as refs/orange/rescue/task1/1; lib, set aside`: {Task: one, Event: moved,
+			Stayed: []string{`"x", kept as refs/orange/rescue/task1/1`, "lib, set aside"}},
 	} {
 		if got, err := commands().Report(out, nil); err != nil || got != want {
 			t.Errorf("got %q, %v; want %q", got, err, want)
@@ -41,12 +43,14 @@ func TestReport(t *testing.T) {
 func TestReport_consequencesThatFailedAreAnIncompleteCommand(t *testing.T) {
 	t.Parallel()
 	_, err := commands().Report(record.Outcome{Task: task.Task{ID: "task1", Status: "b"}, Warning: "no mirror",
+		Stayed: []string{"commits, kept as refs/x"},
 		Hooks: []task.OwedHook{{Hook: task.Hook{Action: "push_branch"}, State: task.HookFailed, Error: "no remote"},
 			{}}},
 		nil)
 	var incomplete *Incomplete
 	if !errors.As(err, &incomplete) ||
-		err.Error() != "task1 is b, but push_branch: no remote; no mirror; f5 tries again" {
+		err.Error() != "task1 is b, but push_branch: no remote; no mirror; f5 tries again; "+
+			"rescued: commits, kept as refs/x" {
 		t.Errorf("got %v", err)
 	}
 }

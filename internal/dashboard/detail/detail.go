@@ -109,13 +109,12 @@ type content struct {
 	known         bool
 	source        source
 	lines         []string
-	width, height int   // the size that the lines were drawn for
-	version       int64 // of the task when the source was read
-	plan          int   // the line of the heading Plan in a document; 0 where it has none
-	questions     int   // and that of the heading Questions
-	undrawn       bool  // the lines are older than the source: they were not shown when it was read
-	running       bool  // a read or a drawing runs
-	stale         bool  // another read is wanted
+	width, height int            // the size that the lines were drawn for
+	version       int64          // of the task when the source was read
+	sections      map[string]int // the lines of the headings in a document
+	undrawn       bool           // the lines are older than the source: they were not shown when it was read
+	running       bool           // a read or a drawing runs
+	stale         bool           // another read is wanted
 }
 
 // Messages of the view.
@@ -327,7 +326,7 @@ func (m *Model) show(key string, one content, drawn Drawn) {
 		m.positions[key] = screen.Scroll{Top: at.Top * len(drawn.lines) / len(one.lines)}
 	}
 	if drawn.tab == Document && (one.width != drawn.width || len(one.lines) != len(drawn.lines)) {
-		one.plan, one.questions = heading(drawn.lines, "Plan"), heading(drawn.lines, "Questions")
+		one.sections = sections(drawn.lines)
 	}
 	one.lines, one.width, one.height, one.running = drawn.lines, drawn.width, drawn.height, false
 	m.contents[key] = one

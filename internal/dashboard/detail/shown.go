@@ -1,16 +1,17 @@
 package detail
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
 
 	"orange/internal/dashboard/screen"
 	"orange/internal/dashboard/tasks"
+	"orange/internal/document"
 	"orange/internal/history"
 	"orange/internal/record"
 	"orange/internal/task"
+	"orange/internal/workflow"
 )
 
 // changesAlone reports whether the tab shows what changes without a change of the task.
@@ -65,18 +66,60 @@ func (m *Model) textOf(t task.Task, one content) []string {
 	return append(out, screen.CleanRawLines(words)...)
 }
 
-// heading is the line of a heading in a document that was drawn; 0 where it has none.
-func heading(lines []string, name string) int {
-	return max(0, slices.IndexFunc(lines, func(line string) bool {
-		return strings.Trim(ansi.Strip(line), "# ") == name
-	}))
+// sections are the lines of the headings in a document that was drawn, by the keys of their sections. Of one that is
+// repeated the last one counts, as it does for a gate.
+func sections(lines []string) map[string]int {
+	const mark = "## "
+	out := map[string]int{}
+	for i, line := range lines {
+		if !strings.Contains(line, mark) {
+			continue
+		}
+		if text := ansi.Strip(line); strings.HasPrefix(text, mark) {
+			out[document.Key(text)] = i
+		}
+	}
+	return out
 }
 
-// begins is the line of a document with which the view begins next to a list: the questions of an agent that asks, else
-// the plan.
+// begins is the line of a document with which the view begins next to a list: the review of a task that a person may
+// merge, the questions of an agent that asks, else the plan.
 func (m *Model) begins(one content) int {
-	if r, found := m.tasks.SelectedRow(); found && m.asks(&r) && one.questions > 0 {
-		return one.questions
+	r, found := m.tasks.SelectedRow()
+	if !found {
+		return one.sections["plan"]
 	}
-	return one.plan
+	if review, judged := m.judged(r.Task); judged {
+		if at, there := one.sections[document.Key(review)]; there {
+			return at
+		}
+	}
+	if at, there := one.sections["questions"]; there && m.asks(&r) {
+		return at
+	}
+	return one.sections["plan"]
+}
+
+// judged is the section that the last verdict on a task was read from; false where none was, or where the task is in no
+// status from which a person merges it.
+func (m *Model) judged(t *task.Task) (section string, found bool) {
+	def := m.tasks.Workflow(*t)
+	if def == nil {
+		return "", false
+	}
+	merged, said := def.Move(workflow.MoveMerge)
+	if _, leads := def.Edge(t.Status, merged); !said || !leads {
+		return "", false
+	}
+	events := m.Events(t.ID)
+	for i := len(events) - 1; i >= 0; i-- {
+		if edge, is := def.Edge(events[i].From, events[i].To); is && events[i].IsMove() {
+			for _, verdict := range workflow.Verdicts(edge.Gate) {
+				if verdict.Section != "" {
+					return verdict.Section, true
+				}
+			}
+		}
+	}
+	return "", false
 }

@@ -23,28 +23,21 @@ func inlineParser() parser.Parser {
 	)
 }
 
-// inline parses the text of a block: emphasis, code and links.
+// inline parses the text of a block: emphasis, code and links. A line end stays one, unlike elsewhere in Markdown:
+// agents write a TASK.md in lines, such as "DONE: all tests pass".
 func (p *page) inline(raw string, style *lipgloss.Style) []screen.Fragment {
 	raw = strings.TrimRight(raw, "\n")
-	if len(raw) > maxInline || !strings.ContainsAny(raw, "*_`[]<>&\\!\n") {
-		return []screen.Fragment{screen.Text(style, raw)}
-	}
-	raw = ownLines(raw)
 	source := []byte(raw)
-	root := p.within.Parse(text.NewReader(source))
 	out := spans{style: p.style, source: source}
+	if len(raw) > maxInline || !strings.ContainsAny(raw, "*_`[]<>&\\!") {
+		out.add(raw, style)
+		return out.spans
+	}
+	root := p.within.Parse(text.NewReader(source))
 	for node := root.FirstChild(); node != nil; node = node.NextSibling() {
 		out.children(node, style)
 	}
 	return out.spans
-}
-
-// ownLines keeps a label at the beginning of its line: Markdown would join it to the line before.
-func ownLines(raw string) string {
-	if !strings.Contains(raw, "\n") || !strings.Contains(raw, ":") {
-		return raw
-	}
-	return label().ReplaceAllString(raw, "  \n$1")
 }
 
 type spans struct {
@@ -53,8 +46,14 @@ type spans struct {
 	spans  []screen.Fragment
 }
 
+// add adds a text with its line ends.
 func (o *spans) add(text string, style *lipgloss.Style) {
-	o.spans = append(o.spans, screen.Text(style, text))
+	for i, line := range strings.Split(text, "\n") {
+		if i > 0 {
+			o.spans = append(o.spans, screen.Raw(nil, "\n"))
+		}
+		o.spans = append(o.spans, screen.Text(style, line))
+	}
 }
 
 func (o *spans) children(parent ast.Node, style *lipgloss.Style) {
@@ -72,7 +71,7 @@ func (o *spans) node(node ast.Node, style *lipgloss.Style) {
 	case *ast.CodeSpan:
 		for child := node.FirstChild(); child != nil; child = child.NextSibling() {
 			if part, is := child.(*ast.Text); is {
-				o.add(strings.ReplaceAll(string(part.Segment.Value(o.source)), "\n", " "), &o.style.Code)
+				o.add(string(part.Segment.Value(o.source)), &o.style.Code)
 			}
 		}
 	case *ast.Emphasis:
@@ -102,11 +101,8 @@ func (o *spans) text(node *ast.Text, style *lipgloss.Style) {
 		value = util.UnescapePunctuations(util.ResolveEntityNames(util.ResolveNumericReferences(value)))
 	}
 	o.add(string(value), style)
-	switch {
-	case node.HardLineBreak():
+	if node.HardLineBreak() || node.SoftLineBreak() {
 		o.spans = append(o.spans, screen.Raw(nil, "\n"))
-	case node.SoftLineBreak():
-		o.spans = append(o.spans, screen.Raw(style, " "))
 	}
 }
 

@@ -13,7 +13,6 @@ import (
 
 	"orange/internal/dashboard/screen"
 	"orange/internal/document"
-	"orange/internal/lazyregexp"
 )
 
 // maxDocument is how many bytes of a TASK.md the screen shows.
@@ -239,6 +238,3 @@ func (p *page) painted(source string, style *lipgloss.Style, g screen.Indent) {
 		}
 	}
 }
-
-// label matches a label at the beginning of a line, such as "DONE: " or "**Next step**: ".
-var label = lazyregexp.New(`\n([*_]{0,2}[\pL][\pL\pN _-]{0,30}[*_]{0,2}:(?:[*_]{0,2})(?:\s|$))`)

@@ -21,16 +21,16 @@ func TestMarkdown_drawsWhatPeopleWrite(t *testing.T) {
 		"":                                    "",
 		"# A *title*\ntext":                   "# A title\n\ntext",
 		"#### deep":                           "#### deep",
-		"one\ntwo  \nthree\\\nfour":           "one two\nthree\nfour",
+		"one\ntwo  \nthree\\\nfour":           "one\ntwo\nthree\nfour",
 		"DONE: x\n---":                        "DONE: x\n\n────────────────────",
-		"a\nNot a label:x\nb":                 "a Not a label:x b",
+		"a\nNot a label:x\nb":                 "a\nNot a label:x\nb",
 		"a\n**Label**: x\n_Other one:_ y":     "a\nLabel: x\nOther one: y",
 		"**a*b*c** __d__ `e  f` \\*g\\*":      "abc d e f *g*",
 		"x &amp; &lt;y&gt; &#65;":             "x & <y> A",
 		"[a b](http://x.y \"t\") <http://z>":  "a b (http://x.y)\nhttp://z",
 		"![pic](a.png)":                       "image: pic (a.png)",
 		"see [a][1]\n\n[1]: http://x":         "see [a][1]\n\n[1]: http://x",
-		"- a\n- b\n  more\n  - c\n\n    d\n":  "• a\n• b more\n  • c\n\n    d",
+		"- a\n- b\n  more\n  - c\n\n    d\n":  "• a\n• b\n  more\n  • c\n\n    d",
 		"3) a\n4) b":                          "3) a\n4) b",
 		"- a\n\n- b":                          "• a\n\n• b",
 		"-\n- x":                              "•\n• x",
@@ -56,6 +56,21 @@ func TestMarkdown_drawsWhatPeopleWrite(t *testing.T) {
 			got = strings.Join(lines, "\n")
 		}
 		if got != want {
+			t.Errorf("%q\ngot:\n%s\nwant:\n%s", text, got, want)
+		}
+	}
+}
+
+func TestMarkdown_aLineEndStaysOne(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"Verdict: PASS\nall is well\n1 finding":        "Verdict: PASS\nall is well\n1 finding",
+		"> says *it\n> all*":                           "┃ says it\n┃ all",
+		"- [ ] a\n  *b*\n  c":                          "[ ] a\n    b\n    c",
+		"one two three four five six\n  `a\nb` <i\nc>": "one two three four\nfive six\na\nb <i\nc>",
+		strings.Repeat("*nine* and\n", maxInline/9):    strings.Repeat("*nine* and\n", maxInline/9-1) + "*nine* and",
+	} {
+		if got := bare(text, 20); got != want {
 			t.Errorf("%q\ngot:\n%s\nwant:\n%s", text, got, want)
 		}
 	}
