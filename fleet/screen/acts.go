@@ -53,7 +53,8 @@ func refusal(reply answer.Reply) error {
 	const refused = 3
 	if reply.Exit == refused && json.Unmarshal([]byte(reply.Stdout), &said) == nil {
 		return &rejection.Rejection{Code: said.Code, Message: said.Error, Details: said.Details,
-			MayAsk: said.MayAsk, Repeated: said.Repeated}
+			MayAsk:   said.MayAsk,
+			Repeated: said.Repeated}
 	}
 	return errors.New(reply.Failure())
 }
@@ -75,6 +76,7 @@ func outcomeOf(reply answer.Reply) (record.Outcome, error) {
 		To     task.Status `json:"to"`
 		Moved  bool        `json:"moved"`
 		Queued bool        `json:"queued"`
+		Stayed []string    `json:"stayed_behind"`
 		Hooks  []struct {
 			Action string         `json:"action"`
 			State  task.HookState `json:"state"`
@@ -85,7 +87,7 @@ func outcomeOf(reply answer.Reply) (record.Outcome, error) {
 		return record.Outcome{}, fmt.Errorf("it was done; read what the host says: %w", err)
 	}
 	out := record.Outcome{Task: said.Task.row(answer.Host{}).task, Moved: said.Moved, Queued: said.Queued,
-		Event: history.Event{From: said.From, To: said.To}}
+		Stayed: said.Stayed, Event: history.Event{From: said.From, To: said.To}}
 	for _, h := range said.Hooks {
 		out.Hooks = append(out.Hooks, task.OwedHook{Hook: task.Hook{Action: h.Action}, State: h.State, Error: h.Error})
 	}
@@ -189,21 +191,27 @@ func (v *view) Say(ctx context.Context, id, text string) (role string, err error
 }
 
 // Delete deletes a task at its host.
-func (v *view) Delete(ctx context.Context, id string) (string, error) {
+func (v *view) Delete(ctx context.Context, id string) (gone record.DeletedTask, err error) {
 	r, err := v.of(id)
+	var reply answer.Reply
 	if err == nil {
-		_, err = v.ask(ctx, id, "delete", []string{"--yes"})
+		reply, err = v.ask(ctx, id, "delete", []string{"--yes"})
 	}
 	if err != nil {
-		return "", err
+		return gone, err
 	}
-	const done = "deleted at its host"
+	var said struct {
+		Stayed []string `json:"stayed_behind"`
+	}
+	if err := json.Unmarshal([]byte(reply.Stdout), &said); err != nil {
+		return gone, fmt.Errorf("it was done; read what the host says: %w", err)
+	}
+	gone = record.DeletedTask{Folder: "deleted at its host", Stayed: said.Stayed}
 	none := func([]diff.Comment) []diff.Comment { return nil }
-	_, err = comments(v.Home).ChangeComments(ctx, r.task.Project, id, none)
-	if err != nil {
-		return done + "; the comments on it are kept here: " + err.Error(), nil
+	if _, err := comments(v.Home).ChangeComments(ctx, r.task.Project, id, none); err != nil {
+		gone.Folder += "; the comments on it are kept here: " + err.Error()
 	}
-	return done, nil
+	return gone, nil
 }
 
 // Create has a task created where there is a place for it.
