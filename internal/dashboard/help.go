@@ -18,7 +18,8 @@ type help struct {
 	closed func(k key) string // why a key does nothing on the page that the person came from
 	// now are the keys that do something on the page that the person came from, those first that people use most
 	now    func() []key
-	from   func() page // that page
+	from   func() page            // that page
+	marked func(sign string) bool // whether a task that is shown has a mark
 	scroll screen.Scroll
 
 	searching bool   // the person types what to search for
@@ -32,8 +33,8 @@ const (
 )
 
 // lines explain the keys: those first that do something now, then all others, with the reason where one does nothing
-// now. The marks come first where the screen below has some, else last. Where there is room, what can be done now is at
-// the left and the rest at the right.
+// now. The marks of tasks on the screen below come first, the others last. Where there is room, what can be done now is
+// at the left and the rest at the right.
 func (h *help) lines(width int) []string {
 	hint := "   " + h.style.Keys.Of("find-in-help") + " searches, Esc leaves the help"
 	top := []string{h.style.Title.Render("Keys") + h.style.Faint.Render(hint), ""}
@@ -86,21 +87,26 @@ func (h *help) others(width int) (out []string) {
 	return out
 }
 
-// marks explain the marks: first where the screen below has tasks with theirs, else last.
+// marks explain the marks: first those of the tasks on the screen below, and last the others.
 func (h *help) marks(width int) (first, last []string) {
-	var marks []string
+	var here, others []string
 	for _, one := range append(tasks.Marks(), tasks.Mark{Sign: "✓ ● ○",
 		Means: "of the way through the workflow: done, here, ahead"}) {
-		if h.holds(one.Sign, one.Means) {
-			marks = append(marks, h.entry(one.Style(h.style).Render(one.Sign), one.Means, "", width)...)
+		if !h.holds(one.Sign, one.Means) {
+			continue
+		}
+		line := h.entry(one.Style(h.style).Render(one.Sign), one.Means, "", width)
+		if slices.Contains(overview(), h.from()) && h.marked(one.Sign) {
+			here = append(here, line...)
+		} else {
+			others = append(others, line...)
 		}
 	}
-	if section := h.section("Marks", marks); slices.Contains(overview(), h.from()) {
-		first = section
-	} else {
-		last = section
+	title := "Marks"
+	if len(here) > 0 {
+		title = "Other marks"
 	}
-	return first, last
+	return h.section("Marks", here), h.section(title, others)
 }
 
 // section is a title with its lines and a blank one, or nothing where it has none.

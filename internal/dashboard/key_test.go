@@ -131,7 +131,7 @@ func TestTheHelpIsReadWhole(t *testing.T) {
 		}
 		s.shows("a person should look")
 		s.press("G")
-		s.shows("half a page up in the task")
+		s.shows("done, here, ahead")
 		s.press("g")
 		s.shows("a person should look")
 	}
@@ -145,7 +145,8 @@ func TestTheHelpIsAboutTheScreenBelowFirst(t *testing.T) {
 		to   []string
 		want []string // in this order
 	}{
-		"list": {nil, []string{"Marks", "! ", "Now, in the list", "Enter", "j ↓", "The selected task", "not now"}},
+		"list": {nil, []string{"Marks", "! ", "Now, in the list", "Enter", "j ↓", "The selected task", "not now",
+			"Other marks", "z "}},
 		"board": {[]string{"b"}, []string{"Marks", "! ", "Now, in the board", "b ", "h ←", "The review of a task",
 			"not now"}},
 		"a task": {[]string{"v"}, []string{"Now, in a task", "Tab ", "j ↓", "The selected task", "not now",

@@ -81,7 +81,8 @@ func New(ctx context.Context, backend Backend, project string) *Model {
 			return ""
 		}
 		return k.why(m)
-	}, now: func() []key { return openKeys(m, m.back.top()) }, from: func() page { return m.back.top() }}
+	}, now: func() []key { return openKeys(m, m.back.top()) }, from: func() page { return m.back.top() },
+		marked: set.Marked}
 	set.History = m.detail.Events
 	return m
 }

@@ -105,13 +105,30 @@ func Marks() []Mark {
 
 // Sign is the mark of a task, and its colour, which is that of the task's status too.
 func (s *Set) Sign(style *screen.Style, r *Row) (sign string, colour *lipgloss.Style) {
+	if one, is := s.mark(r); is {
+		return one.Sign, one.Style(style)
+	}
+	return " ", &style.Plain
+}
+
+func (s *Set) mark(r *Row) (Mark, bool) {
 	def := s.Workflow(*r.Task)
 	for _, one := range s.marks {
 		if one.holds(r, def) {
-			return one.Sign, one.Style(style)
+			return one, true
 		}
 	}
-	return " ", &style.Plain
+	return Mark{}, false
+}
+
+// Marked reports whether a task that is shown has a mark.
+func (s *Set) Marked(sign string) bool {
+	for i := range s.Shown {
+		if one, is := s.mark(s.At(i)); is && one.Sign == sign {
+			return true
+		}
+	}
+	return false
 }
 
 // Problems are the marks of a task that say what is wrong with it, in words.
