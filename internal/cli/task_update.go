@@ -28,7 +28,8 @@ nothing changes and the exit status is 3.
 --branch without a value takes over the branch that the workspace has now. A harness counts for the
 agents that are started from now on: "orange task respawn" starts one again that has ended.
 --may-change is a person's: the task may change files that its project protects from then on. So is
---seen: it takes away the mark of a task that is over, such as one that was merged elsewhere.`,
+--seen: it takes away the mark of a task that is over, such as one that was merged elsewhere, or of
+one whose agent was refused too often.`,
 		Example: `  orange task update --status agent-review
   orange task update 4Fz --branch fix/typo --summary "Mend the typo"
   orange task update 4Fz --harness codex`,
@@ -73,7 +74,8 @@ agents that are started from now on: "orange task respawn" starts one again that
 	c.Flags().StringVar(&reviewer, "review-harness", "", "that of the reviewers")
 	c.Flags().StringArrayVar(&allowed, "may-change", nil, "the task may change files of this pattern, though the "+
 		"project protects them; with --reason (repeatable)")
-	c.Flags().BoolVar(&seen, "seen", false, "take the mark away of a task that is over: you have looked after it")
+	c.Flags().BoolVar(&seen, "seen", false,
+		"take the mark away of a task that is over, or whose agent was refused: you have looked")
 	c.Flags().StringVar(&branch, "branch", "", "the new branch; without a value the one that the workspace has now")
 	c.Flags().Lookup("branch").NoOptDefVal = presentBranch
 	ask.flags(c)

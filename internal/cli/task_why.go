@@ -84,19 +84,18 @@ func (p *Program) explain(ctx context.Context, h *Services, id, as string, whole
 	if err != nil {
 		return err
 	}
-	if e.Passed, err = h.Workflows.PassedBy(ctx, e.Task.Workflow); err != nil {
-		return err
-	}
 	if as != "" {
 		e = e.For(as)
 	}
 	conflicts := p.whatConflicts(ctx, h, e.Task)
-	switch {
-	case p.json:
-	case e.Need.Kind != "" && as == "" && !whole:
+	if e.Need.Kind != "" && as == "" && !whole && !p.json {
 		p.whyInShort(e, conflictLines(conflicts, id))
 		return nil
-	default:
+	}
+	if e.Passed, err = h.Workflows.PassedBy(ctx, e.Task.Workflow); err != nil {
+		return err
+	}
+	if !p.json {
 		p.why(e, as, conflictLines(conflicts, id))
 		return nil
 	}

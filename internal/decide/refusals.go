@@ -17,11 +17,8 @@ const (
 	mostSameRefusals = 5 // in a row, for the same reason
 )
 
-// Keys in the data of a history.AgentRefused, with those of a timeout.
-const (
-	dataRefusals     = "refusals"
-	dataSameRefusals = "same_refusals"
-)
+// dataRefusals is the key in the data of a history.AgentRefused that says how often the agents were refused.
+const dataRefusals = "refusals"
 
 // RefusedOften is the change of a task whose agent has been refused too often: a person is asked to look, and the
 // workflow may want a move, see Escalation. Due is false where that is not so, or a person was asked, and since then
@@ -39,7 +36,7 @@ func RefusedOften(def *workflow.Definition, t task.Task, r record.Refusals, now 
 	}
 	c.Events = []history.Event{{Time: now, Type: history.AgentRefused, Actor: task.ActorEngine, Workflow: def.Digest,
 		Reason: "refused " + r.String(), Data: map[string]string{history.DataStatus: string(t.Status),
-			dataRefusals: strconv.Itoa(r.Count), dataSameRefusals: strconv.Itoa(r.Same)}}}
+			dataRefusals: strconv.Itoa(r.Count)}}}
 	c.Task.UpdatedAt = now
 	if t.Attention == "" || t.RefusedOften() { // what needs a person already goes before it
 		c.Task.MarkRefused(r.String())

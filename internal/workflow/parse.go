@@ -176,15 +176,20 @@ const longest = 365 * 24 * time.Hour
 func (r reader) timeout(n *yaml.Node) Timeout {
 	t := Timeout{Pos: yaml.PosOf(n)}
 	after := func(n *yaml.Node) { t.After = int(r.Duration(n, "a timeout", longest) / time.Second) }
-	if !r.IsMapping(n) {
-		after(n)
-		return t
-	}
-	r.Mapping(n, "a timeout", []yaml.Key{
-		yaml.Must("after", after),
-		yaml.May("then", func(n *yaml.Node) { t.Then, t.then = task.Status(r.Name(n, "then")), yaml.PosOf(n) }),
-	})
+	r.withThen(n, "a timeout", "after", after, &t.Then, &t.then)
 	return t
+}
+
+// withThen reads a value, or the value under a key with the state that the task goes to then.
+func (r reader) withThen(n *yaml.Node, what, key string, value func(n *yaml.Node), then *task.Status, at *yaml.Pos) {
+	if !r.IsMapping(n) {
+		value(n)
+		return
+	}
+	r.Mapping(n, what, []yaml.Key{
+		yaml.Must(key, value),
+		yaml.May("then", func(n *yaml.Node) { *then, *at = task.Status(r.Name(n, "then")), yaml.PosOf(n) }),
+	})
 }
 
 func (r reader) births(n *yaml.Node) []Birth {

@@ -21,13 +21,6 @@ const mostRefusals = 1000
 func (r reader) refusals(n *yaml.Node) RefusedAfter {
 	out := RefusedAfter{Pos: yaml.PosOf(n)}
 	times := func(n *yaml.Node) { out.Most = r.Integer(n, "refused_after", 1, mostRefusals) }
-	if !r.IsMapping(n) {
-		times(n)
-		return out
-	}
-	r.Mapping(n, "refused_after", []yaml.Key{
-		yaml.Must("times", times),
-		yaml.May("then", func(n *yaml.Node) { out.Then, out.then = task.Status(r.Name(n, "then")), yaml.PosOf(n) }),
-	})
+	r.withThen(n, "refused_after", "times", times, &out.Then, &out.then)
 	return out
 }
