@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"strconv"
@@ -9,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"orange/internal/eventtext"
 	"orange/internal/history"
-	"orange/internal/passed"
 	"orange/internal/printable"
 	"orange/internal/task"
 )
@@ -19,11 +18,14 @@ func (p *Program) taskHistory() *cobra.Command {
 	var format string
 	var evidence bool
 	c := &cobra.Command{
-		Use: "history [ID]", Short: "Show what happened to a task, who asked, and the evidence of each move",
+		Use: "history [ID]", Short: "Show what happened to a task, and who asked",
 		Args: between(0, 1),
-		Long: `Show what happened to a task, who asked, and the evidence of each move, a day at a time. With
---evidence each text has the beginning of its digest, and each move its hooks. What an earlier
-Orange wrote of it comes first, as "before": nothing proves it.
+		Long: `Show what happened to a task, when, and who asked, a day at a time. Agents that began and ended
+between two moves are one line. What an earlier Orange wrote of it comes first, as "before": nothing
+proves it.
+
+With --evidence each event has its own line with all that it tells: what a move rests on, each text
+with the beginning of its digest, the hooks of each move, and which window and harness an agent had.
 
 With --format build each line is one JSON object for the logs of other programs: timestamp, taskId,
 event, from, to, actor, reason, metadata. An agent is "@agent-" and its role; a person who acts for
@@ -51,18 +53,11 @@ any state of escalation, whichever move made it.`,
 			for _, line := range h.Queries.Older(ctx, id, events) {
 				p.say("before  %s", oneLine(line, 200))
 			}
-			day := ""
-			for _, e := range events {
-				if at := p.day(e.Time); at != day {
-					day = at
-					p.say("%s", day)
-				}
-				p.sayBelow(5, "%s", p.eventLine(e, evidence))
-			}
+			p.sayEvents(events, evidence)
 			return nil
 		}),
 	}
-	c.Flags().BoolVar(&evidence, "evidence", false, "the digests of texts, and the hooks of each move")
+	c.Flags().BoolVar(&evidence, "evidence", false, "each event by itself, with its evidence, hooks and data")
 	c.Flags().StringVar(&format, "format", "", "build: one JSON object a line, for the logs of other programs")
 	return c
 }
@@ -83,17 +78,62 @@ func (p *Program) logEntries(ctx context.Context, h *Services, id string) error 
 	return nil
 }
 
-// migratedWords says from which text of a workflow to which one an event led. Older events do not name the first.
-func migratedWords(data map[string]string) string {
-	text := func(name, version, digest string) string {
-		n, _ := strconv.Atoi(data[version]) // one that cannot be read is not known
-		return task.WorkflowRef{Name: data[name], Version: n, Digest: data[digest]}.String()
+// sayEvents prints events a day at a time: in words, or each with all that it has.
+func (p *Program) sayEvents(events []history.Event, evidence bool) {
+	day := ""
+	for len(events) > 0 {
+		if at := p.day(events[0].Time); at != day {
+			day = at
+			p.say("%s", day)
+		}
+		if evidence {
+			p.sayBelow(5, "%s", p.eventLine(events[0]))
+			events = events[1:]
+			continue
+		}
+		n := p.together(events)
+		p.sayBelow(17, "%s", p.eventWords(events[:n]))
+		events = events[n:]
 	}
-	return text("from_workflow", "from_version", "from") + " -> " + text("workflow", "version", "to")
 }
 
-// eventLine is an event for people, without its day; proof adds the digests of texts, and hooks.
-func (p *Program) eventLine(e history.Event, proof bool) string {
+// together is how many of the first events one line has: a run of agents that began and ended, of one day.
+func (p *Program) together(events []history.Event) int {
+	n := 0
+	for n < len(events) && eventtext.Routine(&events[n]) && p.day(events[n].Time) == p.day(events[0].Time) {
+		n++
+	}
+	return max(n, 1)
+}
+
+// eventWords are some events in one line, without their day: their numbers, the time of the first, and the words.
+func (p *Program) eventWords(events []history.Event) string {
+	first, last := &events[0], &events[len(events)-1]
+	numbers := strconv.Itoa(first.Seq)
+	if last != first {
+		numbers += "-" + strconv.Itoa(last.Seq)
+	}
+	var what []string
+	for i := range events {
+		what = append(what, eventtext.What(&events[i]))
+	}
+	text := strings.Join(what, ", ")
+	if !eventtext.Routine(first) {
+		if who := eventtext.Who(first); who != "" {
+			text += " " + who
+		}
+		if first.Reason != "" {
+			text += ": " + first.Reason
+		}
+		for _, detail := range eventtext.Details(first) {
+			text += "; " + detail
+		}
+	}
+	return printable.Line(fmt.Sprintf("%6s  %s  %s", numbers, p.timeOfDay(first.Time), inOneLine(text)))
+}
+
+// eventLine is an event with all that it has, without its day: its data, the digests of texts, and hooks.
+func (p *Program) eventLine(e history.Event) string {
 	who := e.Actor
 	if e.ActingAs != "" {
 		who += " as " + e.ActingAs
@@ -108,13 +148,9 @@ func (p *Program) eventLine(e history.Event, proof bool) string {
 		found = "found " // it rests on none of them
 	}
 	for _, evidence := range e.Evidence {
-		digest := ""
-		if proof {
-			digest = fmt.Sprintf(" %.8s", evidence.Digest)
-		}
-		text += "  [" + found + evidence.Source + digest + "]"
+		text += fmt.Sprintf("  [%s%s %.8s]", found, evidence.Source, evidence.Digest)
 	}
-	if len(e.Hooks) > 0 && proof {
+	if len(e.Hooks) > 0 {
 		text += "  hooks: " + strings.Join(e.Hooks, ", ")
 	}
 	data := e.Told()
@@ -127,19 +163,13 @@ func (p *Program) eventLine(e history.Event, proof bool) string {
 		}
 	}
 	if e.Type == history.WorkflowMigrated {
-		text += "  " + oneLine(migratedWords(data), 200)
+		text += "  " + eventtext.What(&e)
 	}
 	if words := e.Data[task.DataLastWords]; words != "" {
 		text += "  last words: " + oneLine(words, 200)
 	}
-	if ignored := cmp.Or(e.Data[history.DataOverride], e.Data[passed.DataForced]); ignored != "" {
-		text += "  in spite of " + oneLine(ignored, 100)
-	}
-	if skipped := e.Data[passed.DataSkipped]; skipped != "" {
-		text += "  by force past " + oneLine(strings.ReplaceAll(skipped, "\n", "; "), 100)
-	}
-	if without := e.Data[passed.DataWithout]; without != "" {
-		text += "  merged elsewhere without " + oneLine(strings.ReplaceAll(without, "\n", "; "), 100)
+	for _, aside := range eventtext.Aside(&e) {
+		text += "  " + aside
 	}
 	if e.Subject.Commit != "" {
 		text += fmt.Sprintf("  at %.7s", e.Subject.Commit)

@@ -27,9 +27,9 @@ func (p *Program) taskList() *cobra.Command {
 		Long: `List the tasks of the project that you are in, or of all projects where you are in none or with
 --all.
 
-With --watch the list is printed once, and then one line for every event of a task that is or was in
-the list, until you stop it. Printed lines never change and have no colours: a screen reader can
-read them, and you can keep them in a file.
+With --watch the list is printed once, and then one line whenever a task that is or was in the list
+moves, comes to need you, is created or is deleted, until you stop it. Printed lines never change
+and have no colours: a screen reader can read them, and you can keep them in a file.
 
 With --mine only the tasks that need you are listed, the one that has waited for longest first, each
 with the reason in a few words: what an agent asks, "review passed", "limit until 14:20". The
@@ -59,7 +59,7 @@ zone, which counts from its beginning to its end. In JSON the two times are "ent
 			return err
 		}),
 	}
-	c.Flags().BoolVar(&watching, "watch", false, "then print one line for every event")
+	c.Flags().BoolVar(&watching, "watch", false, "then print one line for each move and each need")
 	c.Flags().BoolVar(&want.mine, "mine", false, "only those that need you, the oldest need first")
 	c.Flags().BoolVar(&want.overdue, "overdue", false,
 		"only those that have been in their status for longer than they should")

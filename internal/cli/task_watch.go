@@ -7,11 +7,13 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"orange/internal/eventtext"
 	"orange/internal/history"
 	"orange/internal/printable"
 	"orange/internal/record"
@@ -245,11 +247,13 @@ func ending(ctx context.Context, err error) error {
 type liveList struct {
 	filter record.Filter
 	want   wanted
-	shown  map[string]bool // the tasks that are in the list now
-	cursor int64           // how far shown has come
+	shown  map[string]bool   // the tasks that are in the list now
+	needs  map[string]string // why those need a person that do
+	cursor int64             // how far shown has come
 }
 
-// watchList prints the list, and a line for everything that happens to a task that belongs into it, or did so before.
+// watchList prints the list, and then a line for each move and each new need of a task that belongs into it, or did so
+// before.
 func (p *Program) watchList(ctx context.Context, h *Services, filter record.Filter, want wanted) error {
 	if p.json {
 		return usage("--watch is for people: %q tells the same to programs", "orange task watch")
@@ -274,6 +278,9 @@ func (p *Program) watchList(ctx context.Context, h *Services, filter record.Filt
 				return err
 			}
 			l.shown = map[string]bool{}
+			if l.needs, err = needReasons(ctx, h, tasks); err != nil {
+				return err
+			}
 			for i := range tasks {
 				l.shown[tasks[i].ID] = true
 			}
@@ -305,6 +312,9 @@ func (p *Program) printListChanges(ctx context.Context, h *Services, l *liveList
 	}
 	for i := range all {
 		e := &all[i].Event
+		if !all[i].Deleted && !e.IsMove() && e.Type != history.Created {
+			continue
+		}
 		// A task may have come and gone before it was looked at.
 		passed := l.filter.Status != "" && l.want == (wanted{}) && e.IsMove() &&
 			(e.From == l.filter.Status || e.To == l.filter.Status)
@@ -312,38 +322,60 @@ func (p *Program) printListChanges(ctx context.Context, h *Services, l *liveList
 			!after[all[i].Task] {
 			continue
 		}
-		if err := p.print(p.changeLine(all[i]) + "\n"); err != nil {
+		if err := p.print(p.changeLine(&all[i]) + "\n"); err != nil {
 			return err
 		}
 	}
 	maps.Copy(l.shown, after)
 	for _, id := range gone {
 		delete(l.shown, id)
+		delete(l.needs, id)
+	}
+	return p.printNeeds(ctx, h, l, changed)
+}
+
+// printNeeds prints a line for each of some tasks that needs a person, if it did not before or for another reason.
+func (p *Program) printNeeds(ctx context.Context, h *Services, l *liveList, tasks []task.Task) error {
+	needs, err := needReasons(ctx, h, tasks)
+	if err != nil {
+		return err
+	}
+	for i := range tasks {
+		t, reason := &tasks[i], needs[tasks[i].ID]
+		if reason != "" && reason != l.needs[t.ID] {
+			line := fmt.Sprintf("%s %s/%s needs you: %s", p.clock(time.Now(), time.TimeOnly), t.Project, t.Branch,
+				inOneLine(reason))
+			if err := p.print(printable.Line(line) + "\n"); err != nil {
+				return err
+			}
+		}
+		l.needs[t.ID] = reason
 	}
 	return nil
 }
 
-func (p *Program) changeLine(h history.Happening) string {
+// needReasons says why those of some tasks need a person that do. Agents that cannot be looked at need none.
+func needReasons(ctx context.Context, h *Services, tasks []task.Task) (map[string]string, error) {
+	sessions, needs, err := h.Queries.Needs(ctx, tasks)
+	if sessions == nil && err != nil {
+		return nil, err
+	}
+	reasons := map[string]string{}
+	for id := range needs {
+		if needs[id].Kind != "" {
+			reasons[id] = needs[id].Reason
+		}
+	}
+	return reasons, nil
+}
+
+// changeLine is what happened to a task, for people.
+func (p *Program) changeLine(h *history.Happening) string {
 	name := h.Project + "/" + h.Branch
 	if h.Deleted {
 		return printable.Line(fmt.Sprintf("%s %s deleted", p.clock(time.Now(), time.TimeOnly), name))
 	}
-	e := h.Event
-	what := e.Type
-	if e.IsMove() {
-		what = fmt.Sprintf("%s -> %s", e.From, e.To)
-	}
-	text := fmt.Sprintf("%s %s %s by %s", p.clock(e.Time, time.TimeOnly), name, what, e.Actor)
-	if e.ActingAs != "" {
-		text += " as " + e.ActingAs
-	}
-	if e.Type == history.WorkflowMigrated {
-		text += ", " + oneLine(migratedWords(e.Data), 200)
-	}
-	for _, key := range []string{"role", "ended", "hook", "problem", "level", "refused"} {
-		if value := e.Data[key]; value != "" {
-			text += ", " + key + " " + oneLine(value, 80)
-		}
-	}
-	return printable.Line(text)
+	text := fmt.Sprintf("%s %s %s %s", p.clock(h.Event.Time, time.TimeOnly), name, eventtext.What(&h.Event),
+		eventtext.Who(&h.Event))
+	return printable.Line(strings.TrimSpace(text))
 }

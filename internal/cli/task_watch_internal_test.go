@@ -193,10 +193,10 @@ func TestChangeLine_isOnePlainLine(t *testing.T) {
 	h := history.Happening{Project: "garden", Branch: "fix-login", Event: history.Event{
 		Time: time.Date(2026, 1, 2, 12, 3, 4, 0, time.Local), Type: history.AgentCrashed, Actor: "engine",
 		ActingAs: "cto",
-		Data:     map[string]string{"role": "worker", "ended": "by\x1b[31m\na signal"},
+		Data:     map[string]string{"role": "wor\x1b[31m\nker"},
 	}}
-	want := "12:03:04 garden/fix-login agent.crashed by engine as cto, role worker, ended by\\x1b[31m a signal"
-	if got := (&Program{}).changeLine(h); got != want {
+	want := "12:03:04 garden/fix-login wor\\x1b[31m ker died"
+	if got := (&Program{}).changeLine(&h); got != want {
 		t.Errorf("it is %q, want %q", got, want)
 	}
 }
@@ -208,23 +208,49 @@ func TestEventLine_namesThePersonWhoAskedAndForWhom(t *testing.T) {
 		ActingAs: "reviewer",
 		Person:   "Ada \x1b[31m<ada@example.com>", From: "a", To: "b",
 	}
-	if got, want := (&Program{}).eventLine(e, false),
+	if got, want := (&Program{}).eventLine(e),
 		"human as reviewer a -> b  by Ada \\x1b[31m<ada@example.com>"; !strings.HasSuffix(got, want) {
 		t.Errorf("it is %q, want one that ends with %q", got, want)
 	}
 }
 
-func TestEventLine_hasDigestsAndHooksWhereTheyAreAskedFor(t *testing.T) {
+// A day's first line names it. What agents do between two moves is one line, but not over midnight, and not what tells
+// why an agent ended.
+func TestHistory_isInWordsAndFoldsStartsAndStops(t *testing.T) {
 	t.Parallel()
-	e := history.Event{Seq: 3, Time: time.Date(2026, 1, 2, 12, 3, 4, 0, time.Local), Type: history.StatusChanged,
-		Actor: "worker", From: "a", To: "b", Hooks: []string{"kill_session"},
-		Evidence: []task.Evidence{{Source: "## plan", Digest: "0123456789abcdef"}}}
-	for proof, want := range map[bool]string{
-		false: "  3  12:03:04  worker    a -> b  [## plan]",
-		true:  "  3  12:03:04  worker    a -> b  [## plan 01234567]  hooks: kill_session",
+	at := func(day, second int) time.Time { return time.Date(2026, 1, day, 12, 3, second, 0, time.Local) }
+	worker := map[string]string{"role": "worker"}
+	events := []history.Event{
+		{Seq: 1, Time: at(2, 1), Type: history.Created, Actor: "human",
+			Data: map[string]string{"status": "pending"}},
+		{Seq: 2, Time: at(2, 2), Type: history.StatusChanged, Actor: "human", Person: "Ada",
+			From: "pending", To: "planning",
+			Hooks: []string{"spawn_agent"}, Evidence: []task.Evidence{{Source: "## plan", Digest: "0123456789abcdef"}}},
+		{Seq: 3, Time: at(2, 3), Type: history.AgentSpawned, Actor: "engine", Data: worker},
+		{Seq: 4, Time: at(2, 4), Type: history.AgentStopped, Actor: "engine", Data: worker},
+		{Seq: 5, Time: at(3, 5), Type: history.AgentSpawned, Actor: "engine", Data: worker},
+		{Seq: 6, Time: at(3, 6), Type: history.AgentStopped, Actor: "engine", Data: worker, Reason: "too\nlarge"},
+	}
+	for evidence, want := range map[bool]string{
+		false: "2026-01-02 Z\n     1  12:03:01  created in pending by human\n" +
+			"     2  12:03:02  pending -> planning by human (Ada)\n   3-4  12:03:03  worker started, worker ended\n" +
+			"2026-01-03 Z\n     5  12:03:05  worker started\n     6  12:03:06  worker ended: too large\n",
+		true: "2026-01-02 Z\n  1  12:03:01  human     task.created\n" +
+			"  2  12:03:02  human     pending -> planning  [## plan 01234567]  hooks: spawn_agent  by Ada\n" +
+			"  3  12:03:03  engine    agent.spawned  role=worker\n" +
+			"  4  12:03:04  engine    agent.stopped  role=worker\n" +
+			"2026-01-03 Z\n  5  12:03:05  engine    agent.spawned  role=worker\n" +
+			"  6  12:03:06  engine    agent.stopped  role=worker  too large\n",
 	} {
-		if got := (&Program{}).eventLine(e, proof); got != want {
-			t.Errorf("it is %q, want %q", got, want)
+		var out strings.Builder
+		p := &Program{Out: printable.NewWriter(&out)}
+		p.sayEvents(events, evidence)
+		if err := p.flush(); err != nil {
+			t.Fatal(err)
+		}
+		zone := strings.TrimPrefix(p.day(at(2, 1)), "2026-01-02 ")
+		if got := strings.ReplaceAll(out.String(), zone, "Z"); got != want {
+			t.Errorf("with evidence %v it prints\n%s, want\n%s", evidence, got, want)
 		}
 	}
 }
