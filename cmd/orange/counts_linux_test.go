@@ -108,7 +108,7 @@ func (w *world) copies(many int) {
 	w.t.Helper()
 	db := openBench(w.t, filepath.Join(w.dir, "orange", "orange.db"))
 	for _, statement := range []string{
-		"CREATE TEMP TABLE one AS SELECT * FROM tasks",
+		"CREATE TEMP TABLE one AS SELECT * FROM tasks ORDER BY created_at DESC LIMIT 1",
 		"UPDATE one SET live = 0",
 	} {
 		if _, err := db.ExecContext(w.t.Context(), statement); err != nil {
@@ -116,8 +116,8 @@ func (w *world) copies(many int) {
 		}
 	}
 	for n := range many - 1 {
-		if _, err := db.ExecContext(w.t.Context(), "UPDATE one SET id = ?, branch = ?", fmt.Sprintf("copy%017d", n),
-			fmt.Sprint("copy", n)); err != nil {
+		if _, err := db.ExecContext(w.t.Context(), "UPDATE one SET id = ?, branch = ?",
+			fmt.Sprintf("%05dcopycopycopycopy", n), fmt.Sprint("copy", n)); err != nil {
 			w.t.Fatal(err)
 		}
 		if _, err := db.ExecContext(w.t.Context(), "INSERT INTO tasks SELECT * FROM one"); err != nil {

@@ -24,7 +24,7 @@ waits for: a push, a pull request, a message. Whatever starts or ends something 
 				if err != nil {
 					return err
 				}
-				return p.performed(out, "dropped what "+id+" owed", actor)
+				return p.performed(out, "dropped the hooks of "+id+" that failed", actor)
 			}
 			out, err := h.Commands.Retry(ctx, id, actor)
 			if err != nil {
@@ -32,7 +32,7 @@ waits for: a push, a pull request, a message. Whatever starts or ends something 
 			}
 			said := "nothing to retry for " + id
 			if len(out.Hooks) > 0 || out.Event.Type == history.HooksRetried {
-				said = "retried what " + id + " owed"
+				said = "tried the hooks of " + id + " again that failed"
 			}
 			return p.performed(out, said, actor)
 		}),

@@ -121,7 +121,7 @@ func (p *Program) sayOne(s stats.Stats) error {
 	}
 	return p.columns(append(rows, []string{"  rounds", strconv.Itoa(s.Rounds)}, []string{
 		"  failures", byName(s.Failures)}, []string{"  crashes", strconv.Itoa(s.Crashes)},
-		[]string{"  agents started", strconv.Itoa(s.Spawns)}, []string{"  timeouts told", strconv.Itoa(s.Late)},
+		[]string{"  agents started", strconv.Itoa(s.Spawns)}, []string{"  timeouts", strconv.Itoa(s.Late)},
 		[]string{"  refusals", strconv.Itoa(s.Refusals)}))
 }
 
@@ -176,7 +176,7 @@ func (p *Program) sayAll(s stats.Summary, w stats.Window) error {
 		{"escalated", inPercent(s.Escalated), "of those that were begun"},
 		{"reached a person", inPercent(s.ReachedHuman), "of those that were begun, by escalation"},
 		{"failures", byName(s.Failures), ""}, {"crashes", strconv.Itoa(s.Crashes), ""},
-		{"agents started", strconv.Itoa(s.Spawns), ""}, {"timeouts told", strconv.Itoa(s.Late), ""},
+		{"agents started", strconv.Itoa(s.Spawns), ""}, {"timeouts", strconv.Itoa(s.Late), ""},
 		{"refusals", strconv.Itoa(s.Refusals), "of agents that were refused too often"},
 	})
 	if err != nil || len(s.Spans) == 0 {

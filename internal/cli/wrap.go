@@ -43,11 +43,12 @@ func wrappedLine(line string, width, hang int) string {
 
 const (
 	leastRoom = 20 // columns: in fewer, lines are left to the terminal
-	// between the words of a command while lines are broken, and for a hyphen in one: private letters
+	// between the words of a command while lines are broken, and for each hyphen: private letters
 	glue, hyphen = "\ue000", "\ue001"
 )
 
-// glued is a text in which the words of each command hold together: from "orange" to the end of the sentence.
+// glued is a text in which the words of each command hold together: from "orange" to the end of the sentence. No word
+// breaks at a hyphen: names have many.
 func glued(text string) string {
 	words := strings.Split(text, " ")
 	var out strings.Builder
@@ -60,11 +61,7 @@ func glued(text string) string {
 				out.WriteString(" ")
 			}
 		}
-		if command {
-			out.WriteString(strings.ReplaceAll(word, "-", hyphen))
-		} else {
-			out.WriteString(word)
-		}
+		out.WriteString(strings.ReplaceAll(word, "-", hyphen))
 		switch {
 		case strings.TrimLeft(word, `"'(`) == "orange":
 			command = true

@@ -415,7 +415,7 @@ func TestTryingAgainSaysWhenNothingIsOwed(t *testing.T) {
 	t.Parallel()
 	s := openAt(t, day(t), 80, 24)
 	s.press("t", "y")
-	s.shows("fix/login owes nothing")
+	s.shows("nothing of fix/login has failed")
 }
 
 func TestWhereNobodyTellsOfChangesTheyAreLookedForWithTheClock(t *testing.T) {

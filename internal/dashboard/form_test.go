@@ -476,7 +476,7 @@ func TestTheQuestionOfAMergeSaysWhetherTheWorkWasReviewed(t *testing.T) {
 		works map[string]Work
 		want  string
 	}{
-		"as far as the record says": {nil, `Its work: put up by Ada`},
+		"as far as the record says": {nil, `Its work: handed in by Ada`},
 		"as the branch is now": {
 			map[string]Work{noted[1].ID: {Judged: "reviewed 1111111, now 2222222, 3 commits since"}},
 			"now 2222222, 3 commits"},

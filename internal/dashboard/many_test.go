@@ -66,7 +66,7 @@ func TestOneQuestionActsOnAllThatAreMarked(t *testing.T) {
 		"m":     {"Merge 2 tasks?", `feature/search: the workflow "default" leads nowhere`, "Merge"},
 		"enter": {"Start 1 task?", "fix/totals: no agent works", "Command"},
 		"d":     {"Delete 3 tasks?", "", "Delete"},
-		"t":     {"Try again what is owed by 3 tasks?", "", "Retry"},
+		"t":     {"Try again what failed of 3 tasks?", "", "Retry"},
 		"p":     {"Open pull requests for 3 tasks?", "", "RequestPR"},
 		"x":     {"Cancel 3 tasks?", "", "Command"},
 	} {

@@ -67,7 +67,7 @@ func TestWhatAnAgentAsksHasRoomWhereItIsAnswered(t *testing.T) {
 	}
 }
 
-// Defect: the preview of a task that was put up to be merged began at its plan or at questions that were answered long
+// Defect: the preview of a task that waits for its merge began at its plan or at questions that were answered long
 // ago, and what the reviewer had said was below the screen.
 func TestThePreviewBeginsAtTheReviewOfATaskThatAPersonMergesAndAtTheQuestionsOfOneThatAsks(t *testing.T) {
 	t.Parallel()

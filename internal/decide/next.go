@@ -333,7 +333,7 @@ func migrateRefused(def *workflow.Definition, t task.Task, owed []task.OwedHook,
 			fmt.Sprintf("choose another one: --map %s=STATE", t.Status))
 	}
 	if len(owed) > 0 {
-		tell("no hook owed", fmt.Sprintf("%d under the present rules", len(owed)),
+		tell("no hook that still runs", fmt.Sprintf("%d under the present rules", len(owed)),
 			"wait until they are done, or: orange task retry "+t.ID)
 	}
 	if len(details) == 0 {

@@ -241,7 +241,7 @@ func mayDrop(def *workflow.Definition, t task.Task, some []task.OwedHook, kept [
 		return refuse("a hook that nothing waits for", strings.Join(kept, ", "),
 			"correct what failed and run orange task retry "+t.ID+", or cancel the task")
 	case len(some) == 0:
-		return refuse("a hook that failed", "none", "nothing: the task owes nothing that failed")
+		return refuse("a hook that failed", "none", "nothing: no hook of the task has failed")
 	}
 	return nil
 }

@@ -309,7 +309,7 @@ func about(s task.Subject) string {
 		text += ", reviewed"
 	}
 	if s.By != "" {
-		text += ", put up by " + s.By + ", not reviewed"
+		text += ", handed in by " + s.By + ", not reviewed"
 	}
 	return text
 }

@@ -82,8 +82,8 @@ func unvouched(def *workflow.Definition, t task.Task, edge *workflow.Transition,
 		accepted(def, ev.History, t.Subject) {
 		return nil
 	}
-	return []rejection.Detail{{Condition: "a verdict that accepts the work, or a person who put it up",
-		Found: "put up by " + t.Subject.By + ", and no review passed",
+	return []rejection.Detail{{Condition: "a verdict that accepts the work, or a person who handed it in",
+		Found: "handed in by " + t.Subject.By + ", and no review passed",
 		Want:  "have it reviewed; or a person answers for it, with a reason"}}
 }
 

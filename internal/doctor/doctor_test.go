@@ -442,7 +442,7 @@ func TestExamine_findsWhatIsWrong(t *testing.T) {
 			"not kept any more, such as event 2: "},
 		{func(w *world) {
 			w.owed = []task.OwedHook{failed}
-		}, "warning hooks one: it owes notify_worker (failed): nobody there"},
+		}, "warning hooks one: still to run: notify_worker (failed): nobody there"},
 		{func(w *world) { w.holders[0].Status = ""; w.holders[0].Task = "gone"; w.tasks[0].Workspace = "" },
 			"problem pool garden--1: it is held by task gone, which is not on record"},
 		{func(w *world) { w.holders = nil }, "problem pool garden--1: task one says that it has this " +

@@ -223,7 +223,7 @@ func (d *Doctor) endWindow(ctx context.Context, id string) error {
 func (d *Doctor) lingering(t task.Task, w tmux.Pane, owing bool) finding {
 	said := fmt.Sprintf("session %q is still there, and the task is over (%s)", w.Session, t.Status)
 	if owing {
-		return warning(checkSessions, t.ID, said, "its end is owed: orange task retry "+t.ID)
+		return warning(checkSessions, t.ID, said, "it still has to end: orange task retry "+t.ID)
 	}
 	return problem(checkSessions, t.ID, said, "orange doctor --fix ends it").
 		by("to be ended", func(ctx context.Context) error { return d.free(ctx, t.ID) })

@@ -267,9 +267,9 @@ func (d *Doctor) hooks(_ context.Context, v *view) []finding {
 			}
 			said = append(said, text)
 		}
-		out = append(out, warning(checkHooks, id, "it owes "+strings.Join(said, "; "),
+		out = append(out, warning(checkHooks, id, "still to run: "+strings.Join(said, "; "),
 			"correct what is in the way, then orange task retry "+id).
 			by("tried again", func(ctx context.Context) error { return d.retry(ctx, id) }))
 	}
-	return orOK(out, checkHooks, "tasks", "none is owed")
+	return orOK(out, checkHooks, "tasks", "none is left to run")
 }

@@ -180,7 +180,7 @@ func (e *Engine) tellRebuilt(t *task.Task, events []history.Event) ([]history.Ev
 	now := e.Now()
 	out := []history.Event{{
 		Time: now, Type: history.Rebuilt, Actor: task.ActorEngine,
-		Reason: "the record was lost: Orange rebuilt the task from its files, and the hooks that it owed " +
+		Reason: "the record was lost: Orange rebuilt the task from its files, and the hooks that still had to run " +
 			"count as performed",
 	}}
 	c, due := decide.ForgetCrashes(*t, nil, events, now)

@@ -35,7 +35,11 @@ func What(e *history.Event) string {
 	if !strings.Contains(k.say, "%s") {
 		return k.say
 	}
-	return fmt.Sprintf(k.say, cmp.Or(OneLine(e.Data[k.covers[0]], most), "agent"))
+	value := cmp.Or(OneLine(e.Data[k.covers[0]], most), "agent")
+	if value == "all" {
+		value = "all agents"
+	}
+	return fmt.Sprintf(k.say, value)
 }
 
 // Who is who asked for an event, and on whose behalf: "by human (Ada <ada@example.org>) for the worker". It is empty

@@ -97,3 +97,11 @@ func TestRoutine_isWhatOnlyTellsOfAgents(t *testing.T) {
 		}
 	}
 }
+
+func TestWhat_namesAllAgentsTogether(t *testing.T) {
+	t.Parallel()
+	if got := What(&history.Event{Type: history.AgentStopped, Data: map[string]string{"role": "all"}}); got !=
+		"all agents ended" {
+		t.Errorf("found %q", got)
+	}
+}

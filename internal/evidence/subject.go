@@ -135,7 +135,7 @@ func (v *view) seeUnmoved(ctx context.Context, fact *decide.Fact, s Workspace, t
 		unreadable(fact, tip)
 		return nil
 	case noted.Commit == "":
-		unnoted(fact, noted, "which commit the work was put up at")
+		unnoted(fact, noted, "which commit the work was handed in at")
 		return nil
 	case tip.Commit == noted.Commit:
 		v.seeUndisturbed(fact, s)
@@ -159,8 +159,8 @@ func (v *view) seeUnmoved(ctx context.Context, fact *decide.Fact, s Workspace, t
 	return nil
 }
 
-// Compare says in a line how the task's branch relates to the commit that the evidence in its status is about.
-// It is empty where no way out of the status asks for that.
+// Compare says in a line how the task's branch relates to the commit that the evidence in its status is about, and what
+// in the worktree no commit has. It is empty where no way out of the status asks for that.
 func (l *Looker) Compare(ctx context.Context, def *workflow.Definition, t task.Task) string {
 	asked := slices.ContainsFunc(def.Transitions, func(e workflow.Transition) bool {
 		return e.From == t.Status && (workflow.Asks(e.Gate, workflow.GitUnmoved) ||
@@ -170,18 +170,41 @@ func (l *Looker) Compare(ctx context.Context, def *workflow.Definition, t task.T
 		return ""
 	}
 	v := view{Looker: l, task: t}
-	tip := v.theTip(ctx)
-	switch noted := t.Subject; {
-	case noted.Commit == "" && noted.Trouble != "":
-		return "the record does not say which commit it is about: " + noted.Trouble
+	tip, noted, loose := v.theTip(ctx), t.Subject, l.loose(ctx, t)
+	switch {
 	case noted.Commit == "":
-		return "the record does not say which commit it is about"
+		text := "the record does not say which commit it is about"
+		if noted.Trouble != "" {
+			text += ": " + noted.Trouble
+		}
+		return text + loose
 	case tip.Trouble != "":
 		return noted.Words() + "; now " + tip.Trouble
-	case tip.Commit == noted.Commit:
-		return noted.Words() + ", and nothing since"
+	case tip.Commit != noted.Commit:
+		return v.since(ctx, noted.Words(), tip.Commit) + loose
+	case loose != "":
+		return noted.Words() + ", and no commit since" + loose
+	}
+	return noted.Words() + ", and nothing since"
+}
+
+// loose says which files of a task's worktree no commit has: a merge leaves them behind. It is empty where there are
+// none, and where there is no worktree.
+func (l *Looker) loose(ctx context.Context, t task.Task) string {
+	if t.Workspace == "" {
+		return ""
+	}
+	s, err := l.Git.Workspace(ctx, t)
+	if err != nil {
+		return "; its worktree cannot be read: " + err.Error()
+	}
+	switch files := s.Uncommitted(); len(files) {
+	case 0:
+		return ""
+	case 1:
+		return "; 1 file is not committed and stays behind: " + named(files)
 	default:
-		return v.since(ctx, noted.Words(), tip.Commit)
+		return fmt.Sprintf("; %d files are not committed and stay behind: %s", len(files), named(files))
 	}
 }
 
@@ -242,7 +265,7 @@ func (v *view) seeMoved(fact *decide.Fact, tip task.Subject) {
 	fact.Text = "tip " + tip.Commit + "\nsubject " + noted.Commit + "\n"
 	switch noted.Commit {
 	case "":
-		unnoted(fact, noted, "which commit the work was put up at")
+		unnoted(fact, noted, "which commit the work was handed in at")
 	case tip.Commit:
 		fact.Found = fmt.Sprintf("the branch is where it was, at %.7s", tip.Commit)
 		fact.Want = "this move is for a branch that has other commits by now"
@@ -261,7 +284,7 @@ func (v *view) seeAsReviewed(ctx context.Context, fact *decide.Fact, tip task.Su
 		fact.Text += strings.Join(other, "\n") + "\n"
 		what := "what was judged"
 		if noted.By != "" {
-			what = "what lay in the worktree when it was put up by " + noted.By + " and not reviewed"
+			what = "what lay in the worktree when it was handed in by " + noted.By + " and not reviewed"
 		}
 		fact.Found = fmt.Sprintf("the commit %.7s is not %s: %s", tip.Commit, what, some(other))
 		fact.Want = "commit these files as they were then, and nothing else; or have the work judged again"

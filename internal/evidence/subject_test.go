@@ -105,10 +105,10 @@ func TestLook_tellsWhetherTheWorkIsWhatItsEvidenceIsAbout(t *testing.T) {
 		},
 			found: []string{"with 1 commit that it had not and without 2 commits that it had"}, want: "reviewed",
 			moved: true},
-		{name: "put up by somebody", git: workflow.GitUnmoved, set: func(w *world) {
+		{name: "handed in by somebody", git: workflow.GitUnmoved, set: func(w *world) {
 			w.task.Subject.Commit, w.task.Subject.By = earlier, "Ada"
 		},
-			found: []string{"put up by Ada and not reviewed 2222222"}, want: "reviewed", moved: true},
+			found: []string{"handed in by Ada and not reviewed 2222222"}, want: "reviewed", moved: true},
 		{name: "not moved and dirty", git: workflow.GitUnmoved, set: dirty, found: []string{
 			`uncommitted changes in "a.go"`},
 			want: `take them back: git restore "a.go"; or have them committed, and that commit reviewed`},
@@ -160,7 +160,7 @@ func TestLook_tellsWhetherTheWorkIsWhatItsEvidenceIsAbout(t *testing.T) {
 		{name: "otherwise than put up", git: workflow.GitAsReviewed, set: func(w *world) {
 			w.task.Subject.Tree, w.task.Subject.By, w.since = tree, "Ann", []string{"b.go"}
 		},
-			found: []string{"1111111 is not what lay in the worktree when it was put up by Ann and not reviewed",
+			found: []string{"1111111 is not what lay in the worktree when it was handed in by Ann and not reviewed",
 				`"b.go"`}, want: "nothing else", again: true},
 		{name: "reviewed by nobody", git: workflow.GitAsReviewed, found: []string{
 			"the record does not say what lay in the worktree"}, want: "again", again: true},
@@ -258,10 +258,10 @@ func TestCompare_tellsInALineHowTheBranchStandsToWhatWasJudged(t *testing.T) {
 			want: "reviewed 1111111, now 2222222, 3 commits since"},
 		"other commits": {status: "look", noted: reviewed, tip: moved, more: 1, fewer: 2,
 			want: "reviewed 1111111, now 2222222, with 1 commit that it had not and without 2 commits that it had"},
-		"put up by a person": {status: "look", noted: put, tip: moved, more: 1,
-			want: "put up by Ada and not reviewed 1111111, now 2222222, 1 commit since"},
+		"handed in by a person": {status: "look", noted: put, tip: moved, more: 1,
+			want: "handed in by Ada and not reviewed 1111111, now 2222222, 1 commit since"},
 		"under review": {status: "look", noted: noted, tip: moved, more: 1,
-			want: "put up at 1111111, now 2222222, 1 commit since"},
+			want: "handed in at 1111111, now 2222222, 1 commit since"},
 		"the branch is gone": {status: "look", noted: reviewed, tip: task.Subject{
 			Trouble: "there is no such branch"}, want: "reviewed 1111111; now there is no such branch"},
 		"the record does not say it": {
@@ -273,6 +273,27 @@ func TestCompare_tellsInALineHowTheBranchStandsToWhatWasJudged(t *testing.T) {
 		w.tip, w.more, w.fewer = c.tip, c.more, c.fewer
 		if got := w.looker.Compare(t.Context(), def, task.Task{Status: c.status, Subject: c.noted}); got != c.want {
 			t.Errorf("%s: it says %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+// Files that no commit has are on no branch: a merge leaves them behind, and says so before it is made.
+func TestCompare_namesWhatNoCommitHas(t *testing.T) {
+	t.Parallel()
+	def := &workflow.Definition{Transitions: []workflow.Transition{{From: "look", To: "done",
+		Gate: []workflow.Part{{Git: workflow.GitUnmoved}}}}}
+	noted := task.Subject{Commit: "1111111aaaa", Reviewed: true}
+	for want, loose := range map[string][]string{
+		"and nothing since": nil,
+		`and no commit since; 1 file is not committed and stays behind: "a"`:       {"a"},
+		`and no commit since; 2 files are not committed and stay behind: "a", "b"`: {"a", "b"},
+	} {
+		w := newWorld(t)
+		w.tip = task.Subject{Commit: noted.Commit}
+		w.set(func() { w.stand.New = loose })
+		if got := w.looker.Compare(t.Context(), def, task.Task{Status: "look", Subject: noted,
+			Workspace: "coffee--1"}); got != "reviewed 1111111, "+want {
+			t.Errorf("it says %q, want %q", got, want)
 		}
 	}
 }

@@ -45,7 +45,7 @@ type passes struct {
 	well     []bool            // by state: it is a good end
 	accepts  []bool            // by transition: a move over it shows that a verdict accepted the work
 	ends     []bool            // by state: it is an end, and not where giving up leads
-	answers  bool              // it matters who answers for the work: some may be put up by no person and no verdict
+	answers  bool              // it matters who answers for the work: some may be handed in by no person and no verdict
 	skips    map[[2]int16]bool // by the states of a move: one by force skips the thing there
 	handed   []bool            // by state: to come there sends the work to be merged; nil for a thing
 	besides  string            // what is followed besides the usual: one of package passed's By, or nothing
@@ -99,8 +99,8 @@ type place struct {
 	passed  bool // the present one has passed the thing
 	judged  bool // the other one has passed it
 	skipped bool // the task was moved past it by force, so that no good end is open without it
-	// Whether the work was put up to be merged by no person and no verdict, and whether a verdict accepted the present
-	// version, and the other one.
+	// Whether the work was handed in to be merged by no person and no verdict, and whether a verdict accepted the
+	// present version, and the other one.
 	open, accepted, vouched bool
 }
 
@@ -171,8 +171,8 @@ func (p *passes) after(was place, one step) (now place, can bool) {
 	return now, !held || one.event.override || !shown(one.event)
 }
 
-// heldBack reports whether a step leads to an end while no one answers for the work: it was put up to be merged by no
-// person, and no verdict accepted it. A person may answer for it then, by name.
+// heldBack reports whether a step leads to an end while no one answers for the work: no person handed it in to be
+// merged, and no verdict accepted it. A person may answer for it then, by name.
 func (p *passes) heldBack(was place, one step) bool {
 	e := one.event
 	return was.open && !was.vouched && one.moves && e.edge >= 0 && !e.override && !e.forced && shown(e) &&

@@ -65,7 +65,7 @@ func (s *Store) Owed(ctx context.Context) ([]task.OwedHook, error) {
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("look for owed hooks: %w", err)
+		return nil, fmt.Errorf("look for hooks that still have to run: %w", err)
 	}
 	return out, nil
 }

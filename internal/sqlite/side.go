@@ -57,7 +57,7 @@ func (s *Store) PendingTasks(ctx context.Context, now time.Time) ([]string, erro
 			return err
 		})
 	if err != nil {
-		return nil, fmt.Errorf("look for owed hooks: %w", err)
+		return nil, fmt.Errorf("look for hooks that still have to run: %w", err)
 	}
 	return out, nil
 }

@@ -28,7 +28,7 @@ func (s Subject) UnreviewedText() string {
 		return ""
 	}
 	name, _, _ := strings.Cut(s.By, " <") // without the address
-	return "put up by " + name + ", not reviewed"
+	return "handed in by " + name + ", not reviewed"
 }
 
 // Start is what an agent finds when it is started, noted before its process is there.
@@ -40,14 +40,14 @@ type Start struct {
 // Words say what the subject is: which commit, and whether it was reviewed or who put it up. They are empty where
 // nothing was noted.
 func (s Subject) Words() string {
-	word := "put up at"
+	word := "handed in at"
 	switch {
 	case s.Commit == "":
 		return ""
 	case s.Reviewed:
 		word = "reviewed"
 	case s.By != "":
-		word = "put up by " + s.By + " and not reviewed"
+		word = "handed in by " + s.By + " and not reviewed"
 	}
 	return fmt.Sprintf("%s %.7s", word, s.Commit)
 }

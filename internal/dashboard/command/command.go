@@ -116,11 +116,11 @@ func (c Commands) Retry(on Target) FirstStep {
 	if t.Attention != "" {
 		text = t.Attention + ". " + text
 	}
-	return c.ask("Try again what "+tasks.Name(t)+" owes?", text, "try it again",
-		"try again what "+tasks.Name(t)+" owes", func(ctx context.Context) (string, error) {
+	return c.ask("Try again what failed of "+tasks.Name(t)+"?", text, "try it again",
+		"try again what failed of "+tasks.Name(t), func(ctx context.Context) (string, error) {
 			out, err := c.Runner.Retry(ctx, t.ID)
 			if err == nil && len(out.Hooks) == 0 && out.Warning == "" {
-				return tasks.Name(t) + " owes nothing", nil
+				return "nothing of " + tasks.Name(t) + " has failed", nil
 			}
 			return c.Report(out, err)
 		})

@@ -263,7 +263,7 @@ func (c Commands) DeleteAll(all []Target) FirstStep {
 
 // RetryAll asks whether the hooks that failed are to run again, for several tasks.
 func (c Commands) RetryAll(all []Target) FirstStep {
-	return deed{verb: "try again what is owed by", closed: Target.NoTask,
+	return deed{verb: "try again what failed of", closed: Target.NoTask,
 		happens: "What failed runs again: that may start agents, tell them something, or push.",
 		do: func(ctx context.Context, on Target, _ string) ([]string, error) {
 			return c.result(c.Runner.Retry(ctx, on.Task.ID))

@@ -102,7 +102,7 @@ func judges(def *workflow.Definition, status task.Status) bool {
 }
 
 // unpassed reports whether a task left a status that judges the work without a verdict that accepted it: after crashes,
-// or because a person moved it on. Without the history it is so where the work was put up without a review.
+// or because a person moved it on. Without the history it is so where the work was handed in without a review.
 func unpassed(def *workflow.Definition, events []history.Event, t task.Task, status task.Status) bool {
 	if !judges(def, status) {
 		return false
