@@ -12,6 +12,8 @@ import (
 	"orange/internal/dashboard/screen"
 	"orange/internal/dashboard/settings"
 	"orange/internal/task"
+
+	tea "charm.land/bubbletea/v2"
 )
 
 // preferring is a session with a config.yml.
@@ -85,10 +87,12 @@ func TestTextsNameTheKeysThatAreInForce(t *testing.T) {
 	s := opened(day(t), 80)
 	s.press("n")
 	s.shows("ctrl+f does, and ctrl+o has the moves of a task")
-	s.press("ctrl+w")
-	s.shows("too narrow for both; ctrl+l shows the task")
-	s.press("J")
+	s.press("ctrl+w", "J")
 	s.shows("ctrl+w shows it")
+	s.send(tea.WindowSizeMsg{Width: 80, Height: 12})
+	s.press("ctrl+w")
+	s.shows("too small for both; ctrl+l shows the task")
+	s.send(tea.WindowSizeMsg{Width: 80, Height: 24})
 	s.press("?")
 	s.shows("ctrl+v searches")
 	s.press("esc", "/")

@@ -191,6 +191,7 @@ func TestTheWheelLeavesTheSelectedTaskWhereItIs(t *testing.T) {
 		}
 	}
 	s := openSession(t, backend, 80, 24)
+	s.press("space")  // the list alone
 	s.press("pgdown") // 18 down
 	s.wheel(5, 5, tea.MouseWheelDown)
 	s.chosen("fix/bug-18")

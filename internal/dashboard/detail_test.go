@@ -412,6 +412,7 @@ func TestDetail_theWayIsTheOneThatTheTaskTook(t *testing.T) {
 func TestProgress_isCutAroundThePresentStatus(t *testing.T) {
 	t.Parallel()
 	backend := detailBackend(t)
+	backend.histories = nil
 	s := openAt(t, backend, 80, 24)
 	one := backend.tasks[0]
 	for width, want := range map[int]string{

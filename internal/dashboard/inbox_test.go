@@ -25,7 +25,10 @@ func TestTheInboxIsOnTop(t *testing.T) {
 		lines := strings.Split(s.text(), "\n")
 		at := 2 + i
 		if i > 0 {
-			at++ // the selected task has two lines
+			at++
+		}
+		if i == 0 {
+			at++ // the selected task has two lines: the second one is the reason
 		}
 		if !strings.Contains(lines[at], want) {
 			t.Errorf("line %d is %q, want %q", at, lines[at], want)
@@ -76,8 +79,8 @@ func TestANeedThatIsFoundLaterComesToTheTop(t *testing.T) {
 	s.send(ticked(clock().Add(time.Minute)))
 	s.shows("1 needs you")
 	s.chosen("fix/bug-1")
-	if line := strings.Split(s.text(), "\n")[2]; !strings.Contains(line, "rests at its prompt") {
-		t.Errorf("the first line is %q", line)
+	if line := strings.Split(s.text(), "\n")[3]; !strings.Contains(line, "rests at its prompt") {
+		t.Errorf("the line below the first row is %q", line)
 	}
 	backend.agents[backend.tasks[1].ID] = Agent{State: record.AgentAlive}
 	s.send(ticked(clock().Add(2 * time.Minute)))

@@ -289,7 +289,7 @@ func (m *Model) search(msg tea.Msg) tea.Cmd {
 	if k, pressed := msg.(tea.KeyPressMsg); pressed && k.String() == "esc" {
 		m.messages.answer = ""
 	}
-	m.list.Search(msg, m.body())
+	m.list.Search(msg, listSize(m))
 	return m.lookUp()
 }
 

@@ -62,10 +62,19 @@ From nothing to a merged branch at the dashboard alone; texts are not counted, q
 | ` + "`r` `ctrl+s`" + ` | both are shown, and sent to the worker | 2 |
 | ` + "`m` `y`" + ` | what came of it is merged | 2 |
 
+## What the list shows
+
+The tasks that need you are on top, the oldest need first. Each has two lines: its row, and below it why it needs you.
+Where not all rows fit with two lines, those on top have them; the others have the reason in the place of the summary.
+The selected task is shown too: at the side of the list from 120 columns and 20 lines on, else below it, from 16 lines on.
+Below the list, all of why it needs you comes first, what it asks or what its agent said last, then what fits the task.
+What you say to an agent is written right below that. The list has at least half of the lines.
+A column that would be empty in all visible rows is left out.
+
 ## The mouse
 
 With the mouse: a click selects a task, a card or a workspace, and a second click opens it; a click on a key at the foot presses it;
-the wheel scrolls. No click changes a task.
+the wheel scrolls what it is over. No click changes a task.
 
 This file is written by ` + "`go test ./internal/dashboard -update`" + ` from the table that the program uses.
 `)

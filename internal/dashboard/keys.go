@@ -43,7 +43,7 @@ func movingKeys() []key {
 	half := func(n int) func(*Model) tea.Cmd {
 		return func(m *Model) tea.Cmd {
 			_, size := m.splitSizes()
-			m.detail.Move(n*max(1, (size.Height-1)/2), size)
+			m.detail.Move(n*max(1, min((size.Height-1)/2, m.detail.Room(size))), size)
 			return nil
 		}
 	}
@@ -55,8 +55,8 @@ func movingKeys() []key {
 			label: either(on(pageHelp, pageFailures), "up", ""), pages: everywhere, press: up(-1)},
 		{names: []string{"pgdown", "ctrl+f", "ctrl+d"}, does: "one page down", pages: everywhere, press: screenful(1)},
 		{names: []string{"pgup", "ctrl+b", "ctrl+u"}, does: "one page up", pages: everywhere, press: screenful(-1)},
-		{names: []string{"J"}, does: "half a page down in the task, also where it is next to the list",
-			footer: "down in the task", label: either((*Model).split, "down in the task", ""),
+		{names: []string{"J"}, does: "half a page down in the task, also in the list",
+			footer: "down in the task", label: either(atSide, "down in the task", ""),
 			pages: []page{pageList, pageDetail}, closed: noDetail, press: half(1)},
 		{names: []string{"K"}, does: "half a page up in the task", pages: []page{pageList, pageDetail},
 			closed: noDetail, press: half(-1)},
@@ -131,8 +131,8 @@ func viewKeys() []key {
 	return append(view, []key{
 		{names: []string{"0"}, does: "next to the list what fits the task: its terminal, last words or plan",
 			pages: []page{pageList}, closed: noDetail, press: showFitting},
-		{names: []string{"space"}, does: "task next to the list, or not", pages: []page{pageList, pageDetail},
-			closed: noTask, press: (*Model).toggleSplit},
+		{names: []string{"space"}, does: "task next to the list or below it, or not",
+			pages: []page{pageList, pageDetail}, closed: noTask, press: (*Model).toggleSplit},
 		{names: []string{"b"}, does: "board: tasks grouped by state, or the list again", footer: "board",
 			label: func(m *Model) string {
 				if m.page == pageBoard {
@@ -283,7 +283,7 @@ func showTask(m *Model, id string) tea.Cmd {
 		m.tasks.Pinned = id
 	}
 	m.tasks.Reveal(id)
-	m.list.KeepVisible(m.body())
+	m.list.KeepVisible(listSize(m))
 	if m.page == pageDetail {
 		m.detail.Refresh()
 	}
@@ -293,7 +293,18 @@ func showTask(m *Model, id string) tea.Cmd {
 // say asks what to say to the agent: below the task in the list, else at the end of what is shown.
 func say(m *Model) tea.Cmd {
 	end := func(size screen.Size) int { return size.Height }
-	if m.page == pageList && !m.split() {
+	switch {
+	case m.page == pageList && stacked(m):
+		end = func(size screen.Size) int { // below what the task needs, or at the end
+			behind := *m
+			behind.page, behind.lent = pageList, form.InPlace
+			list, detail := behind.splitSizes()
+			if asked := m.detail.NeedLines(detail); asked > 1 {
+				return list.Height + asked - 1
+			}
+			return size.Height
+		}
+	case m.page == pageList && !m.split():
 		end = func(size screen.Size) int { // the prompt takes lines of the list
 			size.Height -= form.InPlace
 			return m.list.CursorLine(size)
@@ -385,6 +396,9 @@ func either(is func(*Model) bool, yes, no string) func(*Model) string {
 		return no
 	}
 }
+
+// atSide reports whether the detail is at the side of the list.
+func atSide(m *Model) bool { return m.split() && !stacked(m) }
 
 func noDetail(m *Model) string {
 	if !m.detailVisible() {

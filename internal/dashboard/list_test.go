@@ -226,9 +226,14 @@ func TestOnlyColumnsThatSomeTaskNeedsAreThere(t *testing.T) {
 	other := aTask(t, 3, "working", func(one *task.Task) { one.Project, one.PRURL = "site", "https://example.org/7" })
 	backend.tasks = append(backend.tasks, other)
 	s.send(changed{})
-	for _, title := range []string{"PR", "Changes", "Summary"} {
+	for _, title := range []string{"PR", "Summary"} {
 		s.shows(" " + title)
 	}
+	s.hides(" Commits") // it has a branch, and no work on it
+	s.hides(" Changes")
+	backend.works = map[string]Work{other.ID: {Commits: 2, Added: 7}}
+	s.press("R")
+	s.shows(" Changes")
 	s.hides(" Commits")
 	s.send(tea.WindowSizeMsg{Width: 119, Height: 30})
 	s.shows(" Commits")

@@ -43,6 +43,7 @@ type Model struct {
 	help       *help
 	failures   *failures
 	wantSplit  bool // the detail is next to the list where there is room
+	lent       int  // lines of the body that a line for an answer has taken
 
 	form    form.Form         // nil while none is open
 	unsent  map[string]string // texts that were sent and did not arrive, by the names of their jobs
@@ -74,8 +75,9 @@ func New(ctx context.Context, backend Backend, project string) *Model {
 		failures:   &failures{style: style}, unsent: map[string]string{}, wantSplit: true,
 		elsewhere: elsewhere.New(backend.Now()),
 	}
-	m.detail.NextToList = func() bool { return nextToList(m) }
-	m.list.NextToTask, m.list.Answering = m.detail.NextToList, func() bool { return answering(m) }
+	m.detail.NextToList, m.detail.BelowList = func() bool { return nextToList(m) }, func() bool { return stacked(m) }
+	m.list.NextToTask = func() bool { return nextToList(m) && !stacked(m) }
+	m.list.AboveTask, m.list.Answering = m.detail.BelowList, func() bool { return answering(m) }
 	m.help = &help{style: style, keys: m.keys, closed: func(k key) string {
 		if !k.works(m.back.top()) {
 			return ""
@@ -115,7 +117,7 @@ type (
 func (m *Model) Update(msg tea.Msg) tea.Cmd {
 	cmd := tea.Batch(m.handle(msg), attend(m, msg))
 	if m.page == pageList { // messages may have taken lines from it
-		m.list.KeepVisible(m.body())
+		m.list.KeepVisible(listSize(m))
 	}
 	if reviewing(m) {
 		return tea.Batch(cmd, m.review.Follow(m.body()))
@@ -135,7 +137,7 @@ func (m *Model) handle(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
 		m.width, m.height = msg.Width, msg.Height
-		m.list.KeepVisible(m.body())
+		m.list.KeepVisible(listSize(m))
 		return tea.Batch(m.updateForm(msg), m.lookUp())
 	case tea.KeyPressMsg:
 		return m.press(msg)
@@ -214,11 +216,11 @@ func (m *Model) updateTasks(msg tea.Msg) tea.Cmd {
 	} else if _, is := msg.(tasks.Read); is {
 		m.leaveDeleted()
 		cmds = append(cmds, m.selectNew())
-		m.list.KeepVisible(m.body())
+		m.list.KeepVisible(listSize(m))
 		cmds = append(cmds, m.workspaces.TasksChanged(m.page == pageWorkspaces), m.lookUp())
 	}
 	return tea.Batch(append(cmds, m.pressPending())...)
 }
 
 // lookUp looks up what the screen needs and what is unknown.
-func (m *Model) lookUp() tea.Cmd { return m.tasks.LookUp(m.list.Visible(m.body())) }
+func (m *Model) lookUp() tea.Cmd { return m.tasks.LookUp(m.list.Visible(listSize(m))) }

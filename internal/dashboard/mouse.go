@@ -30,7 +30,7 @@ func (m *Model) wheel(msg tea.MouseWheelMsg) tea.Cmd {
 		return nil
 	case m.page != pageList:
 		return m.move(n)
-	case m.split() && msg.X >= left.Width:
+	case m.split() && (stacked(m) && msg.Y >= headLines+left.Height || msg.X >= left.Width):
 		m.detail.Move(n, right)
 		return nil
 	}
@@ -85,7 +85,7 @@ func (m *Model) clickTask(at int) tea.Cmd {
 	case m.page == pageBoard:
 		m.board.Select(at, m.body())
 	default:
-		m.list.Select(at, m.body())
+		m.list.Select(at, listSize(m))
 	}
 	return m.selectionChanged()
 }

@@ -22,8 +22,8 @@ func TestWhatAnAgentAsksIsWholeBelowItsTask(t *testing.T) {
 		Since: backend.tasks[6].EnteredAt}}
 	s := openSession(t, backend, 80, 24)
 	s.selects("feature/gifts")
-	words := []string{"1. Which currency, where the basket has several, and the shop sells to",
-		"other countries?", "2. Who pays for the ribbon?"}
+	words := []string{"1. Which currency, where the basket has several, and the shop sells to other",
+		"countries?", "2. Who pays for the ribbon?"}
 	for _, line := range words {
 		s.shows(line)
 	}

@@ -100,7 +100,7 @@ func (m *Model) unpin() {
 		m.tasks.Pinned = ""
 		m.tasks.ChooseAgain()
 	}
-	m.list.KeepVisible(m.body())
+	m.list.KeepVisible(listSize(m))
 }
 
 // leaveDeleted leaves the detail of a task that is gone: it would show the next task of the list. A form that is open
@@ -123,7 +123,11 @@ func (m *Model) leaveDeleted() {
 
 // move moves the cursor of the view, or scrolls it, by n lines.
 func (m *Model) move(n int) tea.Cmd {
-	m.view().Move(n, m.body())
+	size := m.body()
+	if m.page == pageList {
+		size = listSize(m)
+	}
+	m.view().Move(n, size)
 	if m.page == pageList || m.page == pageBoard {
 		return m.selectionChanged()
 	}
@@ -135,6 +139,8 @@ func (m *Model) screenful() int {
 	size := m.body()
 	visible := size.Height - 2 // below the head of a list
 	switch m.page {
+	case pageList:
+		visible = listSize(m).Height - 2
 	case pageDetail:
 		visible = m.detail.Room(size)
 	case pageReview:
@@ -161,15 +167,16 @@ func (m *Model) selectionChanged() tea.Cmd {
 // filterChanged shows the tasks that a changed filter, order or project leaves, and says so.
 func (m *Model) filterChanged(answer string) tea.Cmd {
 	m.tasks.ChooseAgain()
-	m.list.KeepVisible(m.body())
+	m.list.KeepVisible(listSize(m))
 	m.messages.answer = answer
 	return m.lookUp()
 }
 
-// showTab shows a tab of the selected task: next to the list where the screen is split, else alone.
+// showTab shows a tab of the selected task: at the side of the list where it is there, else alone, as there is little
+// room below a list.
 func (m *Model) showTab(tab detail.Tab) tea.Cmd {
 	m.detail.Tab = tab
-	if m.split() {
+	if atSide(m) {
 		m.detail.Chosen = true
 	} else {
 		m.visit(pageDetail)
@@ -267,7 +274,7 @@ func (m *Model) toggleSplit() tea.Cmd {
 		m.wantSplit = !m.split()
 	}
 	if m.wantSplit && !m.split() {
-		m.messages.answer = "too narrow for both; " + m.style.Keys.Of("right") + " shows the task"
+		m.messages.answer = "too small for both; " + m.style.Keys.Of("right") + " shows the task"
 		return nil
 	}
 	if m.detailVisible() {
@@ -280,7 +287,7 @@ func (m *Model) toggleSplit() tea.Cmd {
 func (m *Model) toggleBoard() tea.Cmd {
 	if m.page == pageBoard {
 		m.page = pageList
-		m.list.KeepVisible(m.body())
+		m.list.KeepVisible(listSize(m))
 	} else {
 		m.page = pageBoard
 		m.board.Open(m.body())

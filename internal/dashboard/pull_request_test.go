@@ -92,7 +92,8 @@ func TestTheNumberOfAPullRequestIsALink(t *testing.T) {
 	t.Parallel()
 	for _, size := range [][2]int{{80, 24}, {120, 19}, {200, 50}} {
 		s := openSession(t, proposed(t, aPullRequest), size[0], size[1])
-		s.shows("#418    waits in reviewing")
+		s.shows("#418 ")
+		s.shows("\n     waits in reviewing")
 		if strings.Contains(s.m.View().Content, "\x1b]8") {
 			t.Error("there is a link on a plain terminal")
 		}

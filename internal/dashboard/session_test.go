@@ -451,7 +451,7 @@ func openAt(t testing.TB, backend *fakeBackend, width, height int) *session {
 	s.m.tasks.Touched = true
 	if len(backend.tasks) > 0 {
 		s.m.tasks.Find(backend.tasks[0].ID)
-		s.m.list.KeepVisible(s.m.body())
+		s.m.list.KeepVisible(listSize(s.m))
 		s.follow(s.m.lookUp())
 	}
 	return s

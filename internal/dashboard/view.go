@@ -40,17 +40,22 @@ const headLines = 1
 
 // body is the size of the body: it gives lines to messages that need them, while they are shown.
 func (m *Model) body() screen.Size {
-	return screen.Size{Width: m.width, Height: max(2, m.height-headLines-len(m.messageLines())-1)}
+	return screen.Size{Width: m.width, Height: max(2, m.height-headLines-len(m.messageLines())-1-m.lent)}
 }
 
-// The least size of a screen where the detail fits next to the list, and the width from which a list has summaries.
+// The least size of a screen where the detail fits at the side of the list, the least height where it fits below it,
+// and the width from which a list has summaries.
 const (
 	splitWidth  = 120
 	splitHeight = 20
+	stackHeight = 16
 	wideList    = 100
 )
 
-// split reports whether the detail is next to the list.
+// leastPreview is how many lines the detail has below a list, where the list has half of the lines.
+const leastPreview = 6
+
+// split reports whether the detail is next to the list, at its side or below it.
 func (m *Model) split() bool { return m.page == pageList && nextToList(m) }
 
 // nextToList reports whether the detail is next to the list, also behind a form.
@@ -59,8 +64,11 @@ func nextToList(m *Model) bool {
 	if at == pageForm {
 		at = m.back.top()
 	}
-	return at == pageList && m.wantSplit && m.width >= splitWidth && m.height >= splitHeight && len(m.tasks.Shown) > 0
+	return at == pageList && m.wantSplit && m.height >= stackHeight && len(m.tasks.Shown) > 0
 }
+
+// stacked reports whether the detail is below the list: the screen is too small for it at the side.
+func stacked(m *Model) bool { return nextToList(m) && (m.width < splitWidth || m.height < splitHeight) }
 
 // detailVisible reports whether the screen shows the detail, also behind a form.
 func (m *Model) detailVisible() bool {
@@ -71,14 +79,45 @@ func (m *Model) detailVisible() bool {
 	return at == pageDetail || nextToList(m)
 }
 
-// splitSizes are the sizes of the list and of the detail. Where the screen is not split, each has the whole body.
-func (m *Model) splitSizes() (left, right screen.Size) {
-	left, right = m.body(), m.body()
-	if m.split() {
-		left.Width = max(m.width*2/5, min(wideList, m.width-wideList))
-		right.Width = m.width - left.Width - screen.Width(splitGap)
+// splitSizes are the sizes of the list and of the detail at its side or below it. Where the screen is not split, each
+// has the whole body.
+func (m *Model) splitSizes() (list, detail screen.Size) {
+	list, detail = m.body(), m.body()
+	switch {
+	case !m.split():
+	case stacked(m):
+		list.Height = stackedHeight(m, detail)
+		detail.Height -= list.Height
+	default:
+		list.Width = max(m.width*2/5, min(wideList, m.width-wideList))
+		detail.Width = m.width - list.Width - screen.Width(splitGap)
 	}
-	return left, right
+	return list, detail
+}
+
+// stackedHeight is how many lines the list has above the detail: those that it needs, as long as the detail has a
+// quarter of them and all of why its task needs the person, and of many tasks at least half. For a person who answers,
+// the detail has all that its task asks.
+func stackedHeight(m *Model, body screen.Size) int {
+	least, preview, need := (body.Height+1)/2, max(leastPreview, body.Height/4), m.detail.NeedLines(body)
+	if m.lent > 0 {
+		least = 3 // its titles, and the selected task
+		if need > 1 {
+			preview = need // the list stays as it was, where it can
+		}
+	}
+	height := m.list.Lines(max(least, body.Height-max(preview, need)))
+	return min(height, max(1, body.Height-1))
+}
+
+// listSize is the size of the list, also behind a form and while another page is shown.
+func listSize(m *Model) screen.Size {
+	on := *m
+	if on.page != pageForm || on.back.top() == pageList {
+		on.page = pageList
+	}
+	list, _ := on.splitSizes()
+	return list
 }
 
 const splitGap = " │ "
@@ -91,10 +130,17 @@ func (m *Model) drawBody() ([]string, *tea.Position) {
 		under.page, under.form = m.back.top(), nil
 		under.messages, under.jobs, under.failures = messages{}, jobs{}, &failures{style: m.style} // it has m's foot
 		if answering(m) {
-			under.height = max(1, m.height-form.InPlace)
+			under.lent = form.InPlace
 		}
 		behind, _ := under.drawBody()
 		return m.form.View(behind, m.body())
+	case stacked(m) && m.page == pageList:
+		above, below := m.splitSizes()
+		lines := m.list.View(above)
+		for len(lines) < above.Height {
+			lines = append(lines, "")
+		}
+		return append(lines[:above.Height], m.detail.View(below)...), nil
 	case m.split():
 		left, right := m.splitSizes()
 		return splitLines(m.style, m.list.View(left), m.detail.View(right), left), nil

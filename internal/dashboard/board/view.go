@@ -139,7 +139,7 @@ func (m *Model) workflowLine(visible []column, widths []int) string {
 			room += gap + widths[next]
 		}
 		name := screen.Clean(visible[i].workflow)
-		if m.tasks.Some.Projects && visible[i].project != "" {
+		if m.tasks.SeveralProjects && visible[i].project != "" {
 			name += " · " + screen.Clean(visible[i].project)
 		}
 		if next < len(visible) {
@@ -235,7 +235,7 @@ func (m *Model) about(r *tasks.Row, c column, width, lines int) []string {
 	if need, needs := r.Need(); needs {
 		about, style = screen.Clean(need.Reason), &m.style.Info
 	}
-	if m.tasks.Some.Projects && c.project == "" {
+	if m.tasks.SeveralProjects && c.project == "" {
 		about = screen.Squeeze(screen.Clean(r.Task.Project), maxProject) + ": " + about
 	}
 	room := max(1, width-tasks.SignWidth)

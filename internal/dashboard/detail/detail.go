@@ -74,6 +74,8 @@ type Model struct {
 	Chosen bool
 	// NextToList reports whether the view is next to a list.
 	NextToList func() bool
+	// BelowList reports whether it is below that list: it then begins with all of why the task needs the person.
+	BelowList func() bool
 
 	ctx       context.Context
 	reader    Reader
@@ -88,7 +90,8 @@ type Model struct {
 
 // New makes the view of the selected task.
 func New(ctx context.Context, reader Reader, set *tasks.Set, style *screen.Style) *Model {
-	return &Model{ctx: ctx, reader: reader, tasks: set, style: style, NextToList: func() bool { return false },
+	never := func() bool { return false }
+	return &Model{ctx: ctx, reader: reader, tasks: set, style: style, NextToList: never, BelowList: never,
 		contents: map[string]content{}, positions: map[string]screen.Scroll{}}
 }
 

@@ -20,9 +20,15 @@ func (t Tab) changesAlone() bool { return t == Terminal || t == Document }
 // fits reports whether the tab is the one that fits the task's state, and not one that the person chose.
 func (m *Model) fits() bool { return !m.Chosen && m.NextToList() }
 
+// said reports whether all of what the task needs a person for is above the text: the text then goes on from there.
+func (m *Model) said(r *tasks.Row) bool {
+	need, needs := r.Need()
+	return needs && need.Text != "" && m.BelowList()
+}
+
 // Shown is the tab that the view shows: the one that the person chose, or, next to a list, what fits the state of the
 // task. That is what its agent asks the person, the terminal of an agent that works, the last words of one that died,
-// else the plan in TASK.md.
+// where they are not above it, else the plan in TASK.md.
 func (m *Model) Shown() Tab {
 	if !m.fits() {
 		return m.Tab
@@ -31,7 +37,7 @@ func (m *Model) Shown() Tab {
 	switch {
 	case !found || !r.Task.Live, m.asks(&r), m.noTerminal(*r.Task):
 		return Document
-	case m.tasks.AgentWorks(&r), m.lastWords(*r.Task) != "":
+	case m.tasks.AgentWorks(&r), m.lastWords(*r.Task) != "" && !m.said(&r):
 		return Terminal
 	}
 	return Document
@@ -94,7 +100,7 @@ func (m *Model) begins(one content) int {
 			return at
 		}
 	}
-	if at, there := one.sections["questions"]; there && m.asks(&r) {
+	if at, there := one.sections["questions"]; there && m.asks(&r) && !m.said(&r) {
 		return at
 	}
 	return one.sections["plan"]

@@ -36,6 +36,9 @@ func (m *Model) View(size screen.Size) []string {
 	}
 	out := m.head(t, size)
 	room := max(1, size.Height-len(out))
+	if m.BelowList() && len(out) >= size.Height {
+		return out[:max(1, size.Height)]
+	}
 	key := key(t.ID, m.Shown())
 	one := m.contents[key]
 	if !one.known {
@@ -55,6 +58,9 @@ const (
 // head has the task's name and state, its problems, its path through the workflow, and the tabs.
 func (m *Model) head(t task.Task, size screen.Size) []string {
 	width, height := size.Width, size.Height
+	if m.BelowList() {
+		return m.lowHead(t, size)
+	}
 	out := []string{m.titleLine(t, width)}
 	if height >= mediumHead {
 		out = append(out, m.problemLines(t, width)...)
@@ -76,6 +82,38 @@ func (m *Model) head(t task.Task, size screen.Size) []string {
 	}
 	return out
 }
+
+// lowHead is the head of the view below a list, which has the task's summary and path: its name and state, all of why
+// it needs the person, else its problems, and the tabs where a text has room below them.
+func (m *Model) lowHead(t task.Task, size screen.Size) []string {
+	rule := func(n int) string { return m.style.Faint.Render(strings.Repeat("─", max(0, n))) }
+	title := rule(2) + "  " + m.titleLine(t, size.Width-8) + "  "
+	out := append([]string{title + rule(size.Width-screen.Width(title))}, m.needLines(size)...)
+	if len(out) == 1 && size.Height >= mediumHead {
+		out = append(out, m.problemLines(t, size.Width)...)
+	}
+	if size.Height-len(out) > 1 {
+		out = append(out, m.tabLine(t, size.Width))
+	}
+	return out
+}
+
+// needLines say all of why the task needs the person, where the second line of its row in the list does not.
+func (m *Model) needLines(size screen.Size) []string {
+	const rowIndent = tasks.SignWidth + 2
+	r, found := m.tasks.SelectedRow()
+	if !found {
+		return nil
+	}
+	lines := screen.Most(r.Whole(size.Width-rowIndent, size.Width-2), size.Height-1, size.Width-2)
+	for i, line := range lines {
+		lines[i] = "  " + m.style.Info.Render(line)
+	}
+	return lines
+}
+
+// NeedLines is how many lines of the view below a list the name of the task has, and why it needs the person.
+func (m *Model) NeedLines(size screen.Size) int { return 1 + len(m.needLines(size)) }
 
 // titleLine is the task's name, its status, for how long it is in it, and its pull request.
 func (m *Model) titleLine(t task.Task, width int) string {
@@ -125,17 +163,17 @@ func (m *Model) prText(t task.Task) string {
 	return text
 }
 
-// problemLines are what is wrong with the task, and why it needs a person.
+// problemLines are what is wrong with the task, and why it needs a person, where the list above does not say that.
 func (m *Model) problemLines(t task.Task, width int) []string {
 	const most = 3
 	var problems []screen.Fragment
 	if r, found := m.tasks.SelectedRow(); found {
 		problems = m.tasks.Problems(m.style, &r)
-		if need, needs := r.Need(); needs && t.Attention == "" {
+		if need, needs := r.Need(); needs && t.Attention == "" && !m.BelowList() {
 			problems = append(problems, screen.Text(&m.style.Info, "◆ needs you: "+need.Reason))
 		}
 	}
-	if t.Attention != "" {
+	if t.Attention != "" && !m.BelowList() {
 		problems = append(problems, screen.Text(&m.style.Bad, "! "+t.Attention))
 	}
 	var lines []string

@@ -60,12 +60,37 @@ func TestOnANarrowScreenTheTaskHasItsRoomAndOnlyTheStatusStays(t *testing.T) {
 	t.Parallel()
 	const narrowest = 40 // that has room for both
 	for width := narrowest; width <= 250; width++ {
-		all := columns(width, tasks.Traits{PR: true, Work: true, Need: true, Projects: true})
+		all := columns(width, filled{true, true, true, true, true, true})
 		if all[0].width < minTaskWidth {
 			t.Errorf("on %d cells the task has %d, at least %d", width, all[0].width, minTaskWidth)
 		}
 		if width == narrowest && len(all) != 2 {
 			t.Errorf("on %d cells there are %d columns, want the task and its status", width, len(all))
+		}
+	}
+}
+
+// Defect: a reason was below the heads of three columns, "Commits" and "Changes" among them. It has the column of the
+// summaries, or, where there is no room for that, the place of the status and the activity.
+func TestAReasonIsBelowOneHeadOrInThePlaceOfStatusAndActivity(t *testing.T) {
+	t.Parallel()
+	_, set := newModel(t, 1)
+	for width := 1; width <= 250; width++ {
+		for bits := range 32 {
+			is := func(bit int) bool { return bits>>bit&1 == 1 }
+			all := columns(width, filled{is(0), is(1), is(2), is(3), is(4), true})
+			own := withReason(all, set.At(0))
+			if hasColumn(all, summaryTitle) && len(own) != len(all) ||
+				!hasColumn(all, summaryTitle) && (len(own) > 2 || len(all) > 3) {
+				t.Fatalf("on %d cells, with %b, a reason is in %d columns of %d", width, bits, len(own), len(all))
+			}
+			cells := 0
+			for _, c := range own {
+				cells += c.width + 1
+			}
+			if width >= 40 && cells-1+tasks.SignWidth > width {
+				t.Fatalf("on %d cells a row with a reason has %d", width, cells-1+tasks.SignWidth)
+			}
 		}
 	}
 }

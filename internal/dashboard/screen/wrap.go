@@ -170,6 +170,19 @@ func Break(text string, width int) []string {
 	return strings.Split(strings.TrimPrefix(wrapped, "\n"), "\n")
 }
 
+// Most are the first lines of a text, as many as there is room for, each cut to a width; the last one says that there
+// are more.
+func Most(lines []string, most, width int) []string {
+	if len(lines) > most && most > 0 {
+		lines[most-1] = Cut(Cut(lines[most-1], width-2)+" …", width)
+	}
+	lines = lines[:min(len(lines), max(0, most))]
+	for i := range lines {
+		lines[i] = Cut(lines[i], width)
+	}
+	return lines
+}
+
 // OneLine is the beginning of an untrusted text of any length, on one line.
 func OneLine(text string, most int) string {
 	text = strings.Join(strings.Fields(CleanRaw(text)), " ")

@@ -67,30 +67,11 @@ func (s *Set) Choose() {
 		}
 		s.Shown = append(s.Shown, i)
 	}
-	s.Some = s.traits()
+	s.SeveralProjects = s.Project == "" && slices.ContainsFunc(s.groups, func(one group) bool {
+		return one.project != s.groups[0].project
+	})
 	slices.SortStableFunc(s.Shown, func(a, b int) int { return s.compare(&s.Rows[a], &s.Rows[b]) })
 	s.Select(s.Cursor)
-}
-
-// Traits are what some of the shown tasks have. A view has no room for what none of them has.
-type Traits struct {
-	PR       bool // a pull request
-	Work     bool // a workspace, and so a branch to measure
-	Need     bool // something that they need a person for
-	Projects bool // there are tasks of several projects, and they are of all
-}
-
-func (s *Set) traits() (some Traits) {
-	for _, i := range s.Shown {
-		r := &s.Rows[i]
-		some.PR = some.PR || r.Task.PRURL != ""
-		some.Work = some.Work || r.Task.Workspace != ""
-		some.Need = some.Need || r.need != nil
-	}
-	for _, one := range s.groups {
-		some.Projects = some.Projects || s.Project == "" && one.project != s.groups[0].project
-	}
-	return some
 }
 
 // ChooseAgain is Choose, but the cursor stays on its task where that is still shown, once a key was pressed.

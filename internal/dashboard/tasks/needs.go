@@ -1,8 +1,11 @@
 package tasks
 
 import (
+	"cmp"
 	"slices"
+	"strings"
 
+	"orange/internal/dashboard/screen"
 	"orange/internal/inbox"
 	"orange/internal/record"
 	"orange/internal/task"
@@ -49,6 +52,19 @@ func (r *Row) Need() (record.Need, bool) {
 		return record.Need{}, false
 	}
 	return *r.need, true
+}
+
+// Whole are the lines of a width that say all of why a task needs a person; none where a line that the screen shows of
+// it, of another width, says that.
+func (r *Row) Whole(line, width int) (lines []string) {
+	need, needs := r.Need()
+	if !needs || width < 1 || need.Text == "" && screen.Width(screen.Clean(need.Reason)) <= line {
+		return nil
+	}
+	for line := range strings.Lines(cmp.Or(need.Text, need.Reason)) {
+		lines = append(lines, screen.Wrap(screen.Clean(strings.TrimRight(line, "\r\n")), width)...)
+	}
+	return lines
 }
 
 // NextInbox is the id of the next task of the project that needs a person, after the selected one, the oldest need

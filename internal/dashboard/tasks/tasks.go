@@ -118,7 +118,8 @@ type Set struct {
 	Live      int // how many tasks of the project are live
 	All       int // how many tasks the project has
 	Attention int // how many of them need a person
-	Some      Traits
+	// SeveralProjects reports whether tasks of several projects are shown.
+	SeveralProjects bool
 
 	Keys screen.KeyTable // those that the texts name
 
