@@ -1,7 +1,10 @@
 package explore
 
 import (
+	"slices"
+
 	"orange/internal/action"
+	"orange/internal/decide"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -73,10 +76,11 @@ type split struct {
 	carried int32
 }
 
-// join is what follows for some counters, and the counters that are carried along.
+// join is what follows for some counters in a view, the hooks that were performed, and the counters that are carried
+// along.
 type join struct {
-	from, to       int16
-	after, carried int32
+	from, previous, to    int16
+	wants, after, carried int32
 }
 
 // alikeIn returns what follows from an event for a configuration with some counters. It asks only for the first
@@ -85,7 +89,9 @@ func (w *walk) alikeIn(key class, counters int32, ask func() []outcome) []outcom
 	if w.whole {
 		return ask()
 	}
-	parts := w.split(key.view.status, counters)
+	at := key.view
+	at.counters = counters
+	parts := w.split(at)
 	key.view.counters = parts.asked
 	known, found := w.classOf[key]
 	if !found {
@@ -96,39 +102,53 @@ func (w *walk) alikeIn(key class, counters int32, ask func() []outcome) []outcom
 	w.room -= outcomeBytes * len(known)
 	out := make([]outcome, len(known))
 	for i, o := range known {
-		o.after.counters = w.joined(join{key.view.status, o.after.status, o.after.counters, parts.carried})
+		o.after.counters = w.joined(join{at.status, at.previous, o.after.status, o.wants, o.after.counters,
+			parts.carried})
 		out[i] = o
 	}
 	return out
 }
 
-func (w *walk) split(status int16, counters int32) split {
-	key := settledState{status, counters}
-	parts, known := w.splitOf[key]
+// split divides the counters of a view.
+func (w *walk) split(of view) split {
+	of.workspace = false // it makes no difference
+	parts, known := w.splitOf[of]
 	if !known {
 		var asked, carried task.Counters
-		for _, one := range w.tallies[counters] {
-			if w.count.asked[status][one.Name] {
+		makes := w.count.asked[of.status][of.previous+1]
+		for _, one := range w.tallies[of.counters] {
+			if makes[one.Name] {
 				asked = append(asked, one)
 			} else {
 				carried = append(carried, one)
 			}
 		}
 		parts = split{w.tally(asked), w.tally(carried)}
-		w.splitOf[key] = parts
+		w.splitOf[of] = parts
 	}
 	return parts
 }
 
-// joined are the counters after an event, with those that are carried along.
+// joined are the counters after an event, with those that are carried along: unless a hook has set them.
 func (w *walk) joined(key join) int32 {
 	counters, known := w.joinOf[key]
 	if known {
 		return counters
 	}
-	all := w.tallies[key.carried]
+	var all task.Counters
+	follows := func(name string) bool {
+		return w.count.asked[key.from][key.previous+1][name] ||
+			slices.ContainsFunc(w.lists[key.wants], func(h task.Hook) bool {
+				return setsField(h, name, w.def.States[key.to].Name)
+			})
+	}
+	for _, one := range w.tallies[key.carried] {
+		if !follows(one.Name) {
+			all = all.With(one.Name, one.Value)
+		}
+	}
 	for _, one := range w.tallies[key.after] {
-		if w.count.asked[key.from][one.Name] {
+		if follows(one.Name) {
 			all = all.With(one.Name, one.Value)
 		}
 	}
@@ -137,40 +157,50 @@ func (w *walk) joined(key join) int32 {
 	return counters
 }
 
-// askedIn returns for each state the counters that guards, rules and moves out of it ask for or change.
-func askedIn(def *workflow.Definition) []map[string]bool {
-	out := make([]map[string]bool, len(def.States))
+// askedIn returns for each state, and each one before it on which moves depend, the counters that guards, rules and
+// moves out of it ask for, or change by what they were. The first of a state is for no such state before it.
+func askedIn(def *workflow.Definition) [][]map[string]bool {
+	out := make([][]map[string]bool, len(def.States))
 	for i, s := range def.States {
-		asked := map[string]bool{task.CrashCount: true, task.Failures(s.Name): true}
-		guards := func(all []workflow.Guard) {
-			for _, g := range all {
-				asked[counterOf(g.Field, s.Name)] = true
-			}
+		out[i] = append(out[i], askedFrom(def, s, ""))
+		for _, before := range def.States {
+			out[i] = append(out[i], askedFrom(def, s, before.Name))
 		}
-		for n := range def.Transitions {
-			edge := &def.Transitions[n]
-			if edge.From != s.Name {
-				continue
+	}
+	return out
+}
+
+func askedFrom(def *workflow.Definition, s workflow.State, previous task.Status) map[string]bool {
+	asked := map[string]bool{task.CrashCount: true, task.Failures(s.Name): true}
+	guards := func(all []workflow.Guard) {
+		for _, g := range all {
+			asked[counterOf(g.Field, s.Name)] = true
+		}
+	}
+	for n := range def.Transitions {
+		edge := &def.Transitions[n]
+		if !decide.Leads(edge, task.Task{Status: s.Name, Previous: previous}) {
+			continue
+		}
+		guards(edge.When)
+		for _, h := range edge.Hooks {
+			if h.Action == action.IncrementReviewRound {
+				asked[task.ReviewRound] = true
 			}
-			guards(edge.When)
-			for _, h := range edge.Hooks {
-				if h.Action == action.IncrementReviewRound {
-					asked[task.ReviewRound] = true
-				}
+			if h.Action != action.SetField { // what was there before makes no difference to that
 				asked[counterOf(h.Field, edge.To)] = true
 			}
 		}
-		for _, rule := range s.SendBack {
-			guards(rule.When)
-		}
-		for _, rule := range def.Exit.Rules {
-			for _, arm := range rule.ThenWhen {
-				if rule.Status == s.Name {
-					guards(arm.When)
-				}
+	}
+	for _, rule := range s.SendBack {
+		guards(rule.When)
+	}
+	for _, rule := range def.Exit.Rules {
+		for _, arm := range rule.ThenWhen {
+			if rule.Status == s.Name {
+				guards(arm.When)
 			}
 		}
-		out[i] = asked
 	}
-	return out
+	return asked
 }

@@ -1,11 +1,13 @@
 package explore
 
 import (
+	"fmt"
 	"math/bits"
 	"slices"
 	"strings"
 	"time"
 
+	"orange/internal/action"
 	"orange/internal/task"
 )
 
@@ -121,6 +123,9 @@ func keyOf(hooks []task.Hook) string {
 	var key strings.Builder
 	for _, h := range hooks {
 		key.WriteString(strings.Join([]string{h.Action, h.Role, h.Prompt, h.Harness, h.Permissions, "\n"}, "\t"))
+		if h.Action == action.SetField { // such a hook is never owed
+			fmt.Fprintf(&key, "%s %d\n", h.Field, h.Value)
+		}
 	}
 	return key.String()
 }

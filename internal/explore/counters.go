@@ -15,9 +15,9 @@ type counting struct {
 	// the value above which no guard distinguishes values; no guard asks for a counter that is missing here
 	most map[string]int
 	live map[string]map[int]bool // the states in which a guard may still ask for the counter before it is set
-	// by state: the counters that make a difference to what follows from an event there, or that it changes; all others
-	// are carried along as they are
-	asked []map[string]bool
+	// by state, and the one before it: the counters that make a difference to what follows from an event there; all
+	// others are carried along as they are, or set
+	asked [][]map[string]bool
 }
 
 func newCounting(def *workflow.Definition) *counting {
@@ -117,9 +117,12 @@ func sets(edge *workflow.Transition, name string) bool {
 	if !edge.Failure && edge.From != edge.To && name == task.Failures(edge.From) {
 		return true
 	}
-	return slices.ContainsFunc(edge.Hooks, func(h workflow.Hook) bool {
-		return h.Action == action.SetField && counterOf(h.Field, edge.To) == name
-	})
+	return slices.ContainsFunc(edge.Hooks, func(h workflow.Hook) bool { return setsField(h.Hook, name, edge.To) })
+}
+
+// setsField reports whether a hook on the way to a state sets a counter.
+func setsField(h task.Hook, name string, to task.Status) bool {
+	return h.Action == action.SetField && counterOf(h.Field, to) == name
 }
 
 // cut keeps the counters that can make a difference in a state.

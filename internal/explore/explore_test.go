@@ -287,7 +287,7 @@ func TestWhatIsCarriedAlongMakesNoDifference(t *testing.T) {
 		t.Skip("takes long; make test-all runs it")
 	}
 	all := append(files(t, "testdata/good/*.yml"), files(t, "testdata/bad/*.yml")...)
-	for _, name := range []string{"default", "classic", "minimal", "phases"} {
+	for _, name := range shipped() {
 		all = append(all, "../../workflows/"+name+".yml")
 	}
 	for _, file := range all {

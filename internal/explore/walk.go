@@ -50,7 +50,7 @@ type walk struct {
 	here     *viewed     // that of the configuration whose events are followed
 	outcomes [][]outcome // what follows from events, as views know it
 	classOf  map[class][]outcome
-	splitOf  map[settledState]split
+	splitOf  map[view]split
 	joinOf   map[join]int32
 	whole    bool // nothing is taken to follow alike, or to need no look: decide answers for every count
 	calmOf   map[settledState]int32
@@ -126,7 +126,7 @@ func newWalk(def *workflow.Definition, most int) *walk {
 		known: map[config]int32{}, taken: make([]bool, len(def.Transitions)),
 		made: make([]bool, len(def.Exit.Rules)), pending: map[int]flaw{},
 		views: map[view]*viewed{}, classOf: map[class][]outcome{},
-		splitOf: map[settledState]split{}, joinOf: map[join]int32{},
+		splitOf: map[view]split{}, joinOf: map[join]int32{},
 		courseOf: map[turn]*course{}, calmOf: map[settledState]int32{}, flaws: map[string][]flaw{},
 		leaving: make([][]int, len(def.States)), rules: make([][]int, len(def.States)),
 		cameFrom: make([][]task.Status, len(def.States)),
