@@ -38,6 +38,7 @@ func (w *walk) begun(state int) int { return rest + 2*len(w.roles) + state }
 
 // viewed is what decide answered for all configurations with one view.
 type viewed struct {
+	view    view
 	follows []int32 // from events of each kind: its place in the walk's list; 0 where that was not asked yet
 	touched int32   // the counters after a person has changed the task; -1 where that was not asked yet
 }
@@ -46,7 +47,7 @@ type viewed struct {
 func (w *walk) goTo(c config) {
 	have := w.views[c.view()]
 	if have == nil {
-		have = &viewed{make([]int32, w.begun(len(w.def.Redo))), -1}
+		have = &viewed{c.view(), make([]int32, w.begun(len(w.def.Redo))), -1}
 		w.views[c.view()] = have
 	}
 	w.here = have
@@ -83,30 +84,33 @@ type join struct {
 	wants, after, carried int32
 }
 
-// alikeIn returns what follows from an event for a configuration with some counters. It asks only for the first
-// configuration of its class, and has the counters of the others come along.
-func (w *walk) alikeIn(key class, counters int32, ask func() []outcome) []outcome {
+// alikeIn returns what follows from an event of a kind in the present configuration, with some counters. It asks only
+// for the first configuration of its class, and has the counters of the others come along.
+func (w *walk) alikeIn(what int, counters int32, ask func() []outcome) []outcome {
 	if w.whole {
-		return ask()
+		return w.once(what, ask)
 	}
-	at := key.view
-	at.counters = counters
-	parts := w.split(at)
-	key.view.counters = parts.asked
-	known, found := w.classOf[key]
-	if !found {
-		known = ask()
-		w.classOf[key] = known
-		return known
-	}
-	w.room -= outcomeBytes * len(known)
-	out := make([]outcome, len(known))
-	for i, o := range known {
-		o.after.counters = w.joined(join{at.status, at.previous, o.after.status, o.wants, o.after.counters,
-			parts.carried})
-		out[i] = o
-	}
-	return out
+	return w.once(what, func() []outcome {
+		at := w.here.view
+		at.counters = counters
+		parts := w.split(at)
+		key := class{what, at}
+		key.view.counters = parts.asked
+		known, found := w.classOf[key]
+		if !found {
+			known = ask()
+			w.classOf[key] = known
+			return known
+		}
+		w.room -= outcomeBytes * len(known)
+		out := slices.Clone(known)
+		for i := range out {
+			after := &out[i].after
+			after.counters = w.joined(join{at.status, at.previous, after.status, out[i].wants, after.counters,
+				parts.carried})
+		}
+		return out
+	})
 }
 
 // split divides the counters of a view.

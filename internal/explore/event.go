@@ -113,13 +113,11 @@ func (w *walk) moves(c config, t task.Task, person bool) []outcome {
 	if by { // the request is judged on counters that the person has set back
 		what = aPersonsMove
 	}
-	return w.once(what, func() []outcome {
-		counters := c.counters
-		if by {
-			counters = w.touched(t)
-		}
-		return w.alikeIn(class{what, c.view()}, counters, func() []outcome { return w.movesBy(c, t, by) })
-	})
+	counters := c.counters
+	if by {
+		counters = w.touched(t)
+	}
+	return w.alikeIn(what, counters, func() []outcome { return w.movesBy(c, t, by) })
 }
 
 // movesBy asks for every move out of a status.
@@ -231,10 +229,7 @@ func (w *walk) deaths(at int32, c config, t task.Task, role int) {
 
 // endings returns what follows from the death of an agent.
 func (w *walk) endings(at int32, c config, t task.Task, role int) []outcome {
-	return w.once(death(role), func() []outcome {
-		key := class{death(role), c.view()}
-		return w.alikeIn(key, c.counters, func() []outcome { return w.endingsBy(at, c, t, role) })
-	})
+	return w.alikeIn(death(role), c.counters, func() []outcome { return w.endingsBy(at, c, t, role) })
 }
 
 // endingsBy has the agent end in every way.
@@ -306,34 +301,10 @@ func (w *walk) respawn(at int32, c config, t task.Task) {
 	if lives { // where none works, a task that has no workspace gets one
 		what = restart(r)
 	}
-	out := w.once(what, func() []outcome {
-		return w.alikeIn(class{what, c.view()}, w.touched(t), func() (out []outcome) {
-			change, err := decide.Respawn(w.def, t, lives, false, task.Actor{Role: task.RoleHuman}, born())
-			if err == nil {
-				e := event{kind: isRespawn, role: int8(r), as: -1, to: -1, look: -1}
-				out = append(out, w.outcomeOf(e, -1, change))
-			}
-			return out
-		})
-	})
-	for _, o := range out {
-		w.follow(at, c, o, nil)
-	}
-}
-
-// revival starts the state's dead agent again if the workflow wants that.
-func (w *walk) revival(at int32, c config, t task.Task) {
-	role := w.def.States[c.status].Role
-	r := slices.Index(w.roles, role)
-	if r < 0 || c.agent(r) != died {
-		return
-	}
-	out := w.once(aRevival, func() (out []outcome) {
-		history := []history.Event{{Type: history.AgentStopped, Time: born(),
-			Data: map[string]string{"role": role, "ended": "exit status 1"}}}
-		_, due := decide.RespawnDue(w.def, t, history, born())
-		if change, err := decide.Respawn(w.def, t, false, false, task.Actor{Rule: true}, born()); due && err == nil {
-			e := event{kind: isRevival, role: int8(r), as: -1, to: -1, look: -1}
+	out := w.alikeIn(what, w.touched(t), func() (out []outcome) {
+		change, err := decide.Respawn(w.def, t, lives, false, task.Actor{Role: task.RoleHuman}, born())
+		if err == nil {
+			e := event{kind: isRespawn, role: int8(r), as: -1, to: -1, look: -1}
 			out = append(out, w.outcomeOf(e, -1, change))
 		}
 		return out
@@ -343,10 +314,35 @@ func (w *walk) revival(at int32, c config, t task.Task) {
 	}
 }
 
+// revival starts the state's dead agent again if the workflow wants that.
+func (w *walk) revival(at int32, c config, t task.Task) {
+	r := slices.Index(w.roles, w.def.States[c.status].Role)
+	if r < 0 || c.agent(r) != died {
+		return
+	}
+	for _, o := range w.alikeIn(aRevival, c.counters, func() []outcome { return w.revived(t, r) }) {
+		w.follow(at, c, o, nil)
+	}
+}
+
+// revived returns what follows when the workflow starts the agent again.
+func (w *walk) revived(t task.Task, role int) []outcome {
+	history := []history.Event{{Type: history.AgentStopped, Time: born(),
+		Data: map[string]string{"role": w.roles[role], "ended": "exit status 1"}}}
+	_, due := decide.RespawnDue(w.def, t, history, born())
+	change, err := decide.Respawn(w.def, t, false, false, task.Actor{Rule: true}, born())
+	if !due || err != nil {
+		return nil
+	}
+	e := event{kind: isRevival, role: int8(role), as: -1, to: -1, look: -1}
+	return []outcome{w.outcomeOf(e, -1, change)}
+}
+
 func (w *walk) timer(at int32, c config, t task.Task) {
-	w.byRule(at, c, w.once(aTimer, func() []outcome {
-		return w.alikeIn(class{aTimer, c.view()}, c.counters, func() []outcome { return w.lateness(at, c, t) })
-	}))
+	if w.def.States[c.status].Timeout.Then == "" {
+		return // it only marks the task
+	}
+	w.byRule(at, c, w.alikeIn(aTimer, c.counters, func() []outcome { return w.lateness(at, c, t) }))
 }
 
 // refusals has the agent of the status refused until the workflow has had enough of that.
@@ -354,9 +350,7 @@ func (w *walk) refusals(at int32, c config, t task.Task) {
 	if w.def.States[c.status].Refused.Then == "" || c.livesAtMost(0) {
 		return
 	}
-	w.byRule(at, c, w.once(aRefusal, func() []outcome {
-		return w.alikeIn(class{aRefusal, c.view()}, c.counters, func() []outcome { return w.refused(at, c, t) })
-	}))
+	w.byRule(at, c, w.alikeIn(aRefusal, c.counters, func() []outcome { return w.refused(at, c, t) }))
 }
 
 // byRule follows moves that the workflow's own rules make.
@@ -468,6 +462,9 @@ func (w *walk) touch(at int32, c config, t task.Task) {
 
 // touched are the counters after a person has changed the task without moving it.
 func (w *walk) touched(t task.Task) int32 {
+	if !w.resets {
+		return w.here.view.counters
+	}
 	if w.here.touched < 0 {
 		change := decide.Note(w.def, t, t, task.Actor{Role: task.RoleHuman}, history.Event{
 			Type: history.Updated, Time: born()})

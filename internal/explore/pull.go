@@ -21,9 +21,7 @@ func pullStates() []string { return []string{record.PRMerged, record.PRClosed} }
 // pulls ends the task's pull request. A task can have an open one in each live state: people open them, and tasks begin
 // with them.
 func (w *walk) pulls(at int32, c config, t task.Task) {
-	w.byRule(at, c, w.once(aPull, func() []outcome {
-		return w.alikeIn(class{aPull, c.view()}, c.counters, func() []outcome { return w.pullEnds(c, t) })
-	}))
+	w.byRule(at, c, w.alikeIn(aPull, c.counters, func() []outcome { return w.pullEnds(c, t) }))
 }
 
 // pullEnds returns what follows from the end of the task's pull request, once for each transition that evidence opens.
