@@ -65,7 +65,7 @@ func ofPeople(name string) bool { return name == passed.Person || name == passed
 // lost reports whether a step leaves the thing behind: it was passed for other work, or is said of other work.
 func (one passing) lost(p *passes) bool {
 	e := one.step.event
-	said := one.was.at >= 0 && one.moves() && e.edge >= 0 && p.asked(e) && p.meets(p.configs[one.was.at], e)
+	said := one.was.at >= 0 && one.moves() && e.edge >= 0 && p.asked(&e) && e.met
 	return !one.now.passed && (one.was.passed || said)
 }
 
@@ -135,7 +135,7 @@ func (p *passes) cause(one passing, crashes int, changed bool) string {
 		}
 	case isDeath:
 		text = who + " ends"
-		if !p.meets(p.configs[one.was.at], e) {
+		if !e.met {
 			text = fmt.Sprintf("%d crashes", crashes)
 			if crashes == 1 {
 				text = "a crash"

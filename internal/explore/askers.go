@@ -43,13 +43,14 @@ func (w *walk) askersOf() []asker {
 
 // requests makes one actor ask for every move for which it may ask.
 func (w *walk) requests(at int32, c config, t task.Task, one *asker) {
-	for _, o := range w.movesFor(c, t, one) {
-		if !one.asks[o.edge] || o.event.override && (one.role >= 0 || one.as >= 0) {
+	all := w.movesFor(c, t, one)
+	for i := range all {
+		e := all[i].event
+		if !one.asks[e.edge] || e.override && (one.role >= 0 || one.as >= 0) {
 			continue
 		}
-		o.event.role, o.event.as = one.role, one.as
-		w.follow(at, c, o, w.def.Transitions[o.edge].Hooks)
-		w.taken[o.edge] = true
+		e.role, e.as = one.role, one.as
+		w.follow(at, c, e, &all[i])
 	}
 }
 

@@ -48,6 +48,7 @@ type event struct {
 	forced    bool // no gate was asked
 	unvouched bool // no verdict accepted what it puts up to be merged, and no person asked for that
 	carried   bool // the evidence of the next state is about what that of the last one was about
+	met       bool // the gate of the transition was met: no force and no override led there
 }
 
 // byPerson reports whether the event needs a person.
@@ -217,14 +218,7 @@ func forced(e event, move history.Event) event {
 
 // deaths ends an agent, with every evidence that it can leave.
 func (w *walk) deaths(at int32, c config, t task.Task, role int) {
-	for _, o := range w.endings(at, c, t, role) {
-		var declared []workflow.Hook
-		if o.edge >= 0 {
-			w.taken[o.edge] = true
-			declared = w.def.Transitions[o.edge].Hooks
-		}
-		w.follow(at, c, o, declared)
-	}
+	w.followAll(at, c, w.endings(at, c, t, role))
 }
 
 // endings returns what follows from the death of an agent.
@@ -296,33 +290,28 @@ func (w *walk) killings(c config, t task.Task, e event, death task.Death) []outc
 }
 
 func (w *walk) respawn(at int32, c config, t task.Task) {
-	r := slices.Index(w.roles, w.def.States[c.status].Role)
+	r := w.roleOf[c.status]
 	what, lives := aRespawn, r >= 0 && c.agent(r) == alive
 	if lives { // where none works, a task that has no workspace gets one
 		what = restart(r)
 	}
-	out := w.alikeIn(what, w.touched(t), func() (out []outcome) {
+	w.followAll(at, c, w.alikeIn(what, w.touched(t), func() (out []outcome) {
 		change, err := decide.Respawn(w.def, t, lives, false, task.Actor{Role: task.RoleHuman}, born())
 		if err == nil {
 			e := event{kind: isRespawn, role: int8(r), as: -1, to: -1, look: -1}
 			out = append(out, w.outcomeOf(e, -1, change))
 		}
 		return out
-	})
-	for _, o := range out {
-		w.follow(at, c, o, nil)
-	}
+	}))
 }
 
 // revival starts the state's dead agent again if the workflow wants that.
 func (w *walk) revival(at int32, c config, t task.Task) {
-	r := slices.Index(w.roles, w.def.States[c.status].Role)
+	r := w.roleOf[c.status]
 	if r < 0 || c.agent(r) != died {
 		return
 	}
-	for _, o := range w.alikeIn(aRevival, c.counters, func() []outcome { return w.revived(t, r) }) {
-		w.follow(at, c, o, nil)
-	}
+	w.followAll(at, c, w.alikeIn(aRevival, c.counters, func() []outcome { return w.revived(t, r) }))
 }
 
 // revived returns what follows when the workflow starts the agent again.
@@ -342,7 +331,7 @@ func (w *walk) timer(at int32, c config, t task.Task) {
 	if w.def.States[c.status].Timeout.Then == "" {
 		return // it only marks the task
 	}
-	w.byRule(at, c, w.alikeIn(aTimer, c.counters, func() []outcome { return w.lateness(at, c, t) }))
+	w.followAll(at, c, w.alikeIn(aTimer, c.counters, func() []outcome { return w.lateness(at, c, t) }))
 }
 
 // refusals has the agent of the status refused until the workflow has had enough of that.
@@ -350,15 +339,7 @@ func (w *walk) refusals(at int32, c config, t task.Task) {
 	if w.def.States[c.status].Refused.Then == "" || c.livesAtMost(0) {
 		return
 	}
-	w.byRule(at, c, w.alikeIn(aRefusal, c.counters, func() []outcome { return w.refused(at, c, t) }))
-}
-
-// byRule follows moves that the workflow's own rules make.
-func (w *walk) byRule(at int32, c config, all []outcome) {
-	for _, o := range all {
-		w.taken[o.edge] = true
-		w.follow(at, c, o, w.def.Transitions[o.edge].Hooks)
-	}
+	w.followAll(at, c, w.alikeIn(aRefusal, c.counters, func() []outcome { return w.refused(at, c, t) }))
 }
 
 // lateness returns what follows when the time of the status is long over.
@@ -434,7 +415,7 @@ func (w *walk) settled(at int32, c config) {
 	after := c
 	p := w.perform(after, w.owed(c))
 	w.settle(&p.config)
-	w.enter(at, event{kind: isSettle, role: -1, as: -1, to: -1, look: -1, failing: -1, edge: -1}, p, false, nil)
+	w.enter(at, event{kind: isSettle, role: -1, as: -1, to: -1, look: -1, failing: -1, edge: -1}, p, false)
 }
 
 // owed are the hooks that are owed in a configuration.
@@ -456,7 +437,7 @@ func (w *walk) touch(at int32, c config, t task.Task) {
 	after.counters = w.touched(t)
 	if after.counters != c.counters {
 		w.enter(at, event{kind: isTouch, role: -1, as: -1, to: -1, look: -1, failing: -1, edge: -1}, performed{
-			config: after}, false, nil)
+			config: after}, false)
 	}
 }
 
@@ -478,9 +459,7 @@ func (w *walk) redo(at int32, c config, t task.Task) {
 		if c.visited&(1<<i) == 0 {
 			continue // it is refused
 		}
-		for _, o := range w.once(w.begun(i), func() []outcome { return w.beginning(t, task.Status(again.Name)) }) {
-			w.follow(at, c, o, nil)
-		}
+		w.followAll(at, c, w.once(w.begun(i), func() []outcome { return w.beginning(t, task.Status(again.Name)) }))
 	}
 }
 

@@ -25,14 +25,14 @@ func (w *walk) reported(property string, at yaml.Pos) bool {
 }
 
 // checkEntry reports what is wrong with a configuration on entry, or with the way there.
-func (w *walk) checkEntry(at int32, one step, p performed, declared []workflow.Hook) {
+func (w *walk) checkEntry(at int32, one step, p performed) {
 	c := p.config
 	left := w.living(c, func(int) bool { return w.def.States[c.status].Terminal })
 	for _, m := range p.unfit {
 		if m.hook.Action == action.ReleaseWorkspace && slices.Contains(left, m.role) {
 			continue // it lives on, which is reported by that name
 		}
-		pos, state := hookPlace(declared, m.hook, w.placeOfWay(at, one)), w.def.States[c.status].Name
+		pos, state := hookPlace(w.declared(one.event), m.hook, w.placeOfWay(at, one)), w.def.States[c.status].Name
 		f := flaw{at: at, last: one.copy(), pos: pos}
 		f.message = fmt.Sprintf("the %s would be started in %q, and the task has no workspace there", m.role, state)
 		f.suggestion = fmt.Sprintf("put %q before %q", action.AcquireWorkspace, m.hook.Action)
@@ -75,7 +75,7 @@ func (w *walk) checkLingering(at int32, one step, c config) {
 		return
 	}
 	before, state := &w.def.States[w.configs[at].status], &w.def.States[c.status]
-	r := slices.Index(w.roles, before.Role)
+	r := w.roleOf[w.configs[at].status]
 	own := before.Role != task.RoleWorker && before.Role != task.RoleHuman && r >= 0
 	if !own || state.Terminal || state.Role == before.Role || c.agent(r) != alive {
 		return
@@ -165,6 +165,21 @@ func (w *walk) living(c config, which func(role int) bool) []string {
 	return out
 }
 
+// declared are the hooks of an event as the file has them, for their places. Where one has failed it is none of the
+// others.
+func (w *walk) declared(e event) []workflow.Hook {
+	switch {
+	case e.failing >= 0:
+	case e.edge >= 0:
+		return w.def.Transitions[e.edge].Hooks
+	case e.kind == isBorn && e.to >= 0:
+		return w.def.Births[e.to].Hooks
+	case e.kind == isBorn:
+		return w.def.PlanFile.Hooks
+	}
+	return nil
+}
+
 func hookPlace(declared []workflow.Hook, h task.Hook, instead yaml.Pos) yaml.Pos {
 	for _, d := range declared {
 		if d.Action == h.Action && d.Role == h.Role && d.Prompt == h.Prompt && d.Pos.Line > 0 {
@@ -200,7 +215,7 @@ func (w *walk) placeOfWay(at int32, one step) yaml.Pos {
 			if !one.moves || !slices.Contains(rule.LeadsTo(), w.def.States[after.status].Name) {
 				continue
 			}
-			if byForce := rule.Action == workflow.ActionCrash; byForce != w.meets(before, e) {
+			if byForce := rule.Action == workflow.ActionCrash; byForce != e.met {
 				return rule.Pos
 			}
 			if pos == w.def.States[before.status].Pos {

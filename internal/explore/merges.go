@@ -38,7 +38,7 @@ func (w *walk) judgeMerges() {
 			if e.kind != isRequest || e.role >= 0 || e.override || !leads[e.edge] {
 				continue
 			}
-			if now, can := p.after(at, one); can && !now.passed {
+			if now, can := p.after(at, &one); can && !now.passed {
 				p.reportMerge(at, now, one)
 			}
 		}
@@ -65,7 +65,7 @@ func (p *passes) mergesUnseen(merge task.Status) []bool {
 // works reports whether a state is one in which an agent changes the work: a person who merges from there takes what
 // they find.
 func (w *walk) works(status int16) bool {
-	r := slices.Index(w.roles, w.def.States[status].Role)
+	r := w.roleOf[status]
 	return r >= 0 && !w.readers[r]
 }
 
@@ -86,7 +86,7 @@ func (p *passes) reportMerge(at, now place, one step) {
 
 // handedOver reports whether a step sends the work, as it is then, to where it waits for its merge. A verdict sends
 // what it is about.
-func (p *passes) handedOver(one step, met bool) bool {
-	verdict := met && p.asked(one.event)
+func (p *passes) handedOver(one *step, met bool) bool {
+	verdict := met && p.asked(&one.event)
 	return p.handed != nil && !verdict && p.handed[p.configs[one.to].status]
 }

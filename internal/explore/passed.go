@@ -9,24 +9,9 @@ import (
 	"orange/internal/workflow"
 )
 
-// meets reports whether the gate of the transition that an event takes was met: no force and no override led there.
-func (w *walk) meets(before config, e event) bool {
-	if e.edge < 0 || e.override || e.forced || e.kind == isBorn || e.kind == isRedo {
-		return false
-	}
-	if e.kind == isPull {
-		return true // of what its gate asks git for: see shown
-	}
-	if len(w.def.Transitions[e.edge].Gate) == 0 {
-		return true
-	}
-	at := slices.Index(w.leaving[before.status], int(e.edge))
-	return e.look >= 0 && at >= 0 && w.forge.looks[before.status][bit(before.workspace)][e.look].gates[at]
-}
-
 // shown reports whether an event that meets its gate shows also what the gate asks git for: a merge elsewhere takes the
 // place of that.
-func shown(e event) bool { return e.kind != isPull || e.on != pullMerged }
+func shown(e *event) bool { return e.kind != isPull || e.on != pullMerged }
 
 // passes follows one thing through all ways.
 type passes struct {
@@ -52,13 +37,13 @@ type passes struct {
 	trails   *trails
 }
 
-// trails are the shortest ways to all nodes that were found. They serve one thing after the other: a table needs about
-// 110 bytes for each configuration.
+// trails are the shortest ways to all nodes that were found: a node is the number of a place. They serve one thing
+// after the other: a table needs about 80 bytes for each configuration.
 type trails struct {
 	seen []bool
-	from []place // by node: where the way to it came from
+	from []int32 // by node: that from which the way to it came; negative for a birth
 	by   []int32 // which way of that configuration it was, or which birth; edited for none of them
-	open []place
+	open []int32
 	bits int // of a node that are not its configuration
 }
 
@@ -75,19 +60,31 @@ func newTrails(configurations int, skips, unvouched bool) *trails {
 		bits = 3
 	}
 	nodes := configurations << bits
-	return &trails{make([]bool, nodes), make([]place, nodes), make([]int32, nodes), nil, bits}
+	return &trails{make([]bool, nodes), make([]int32, nodes), make([]int32, nodes), nil, bits}
 }
 
-func (t *trails) node(p place) int {
+func (t *trails) node(p place) int32 {
 	of := bit(p.vouched)<<6 | bit(p.accepted)<<5 | bit(p.open)<<4 | bit(p.skipped)<<3
-	return int(p.at)<<t.bits | of | bit(p.noted)<<2 | bit(p.passed)<<1 | bit(p.judged)
+	return p.at<<t.bits | int32(of|bit(p.noted)<<2|bit(p.passed)<<1|bit(p.judged))
+}
+
+// place is that of a node.
+func (t *trails) place(node int32) place {
+	if node < 0 {
+		return nowhere()
+	}
+	at := node >> t.bits
+	of := node - at<<t.bits
+	is := func(n int) bool { return of>>n&1 == 1 }
+	return place{at: at, vouched: is(6), accepted: is(5), open: is(4), skipped: is(3), noted: is(2), passed: is(1),
+		judged: is(0)}
 }
 
 // visit notes the first way to a place.
-func (t *trails) visit(was, now place, by int) {
+func (t *trails) visit(was int32, now place, by int) {
 	if n := t.node(now); !t.seen[n] {
 		t.seen[n], t.from[n], t.by[n] = true, was, int32(by)
-		t.open = append(t.open, now)
+		t.open = append(t.open, n)
 	}
 }
 
@@ -107,35 +104,21 @@ type place struct {
 // nowhere is the place of what was not found.
 func nowhere() place { return place{at: -1} }
 
-// changes reports whether an agent lives that can change the work.
-func (w *walk) changes(c config) bool {
-	for r := range w.roles {
-		if c.agent(r) == alive && !w.readers[r] {
-			return true
-		}
-	}
-	return false
-}
-
 // after is what is so of the thing after a step. Can is false where the step does not happen: its gate shows that the
 // present version is the one that the evidence is about, and it is not; or the task was moved past the thing by force.
-func (p *passes) after(was place, one step) (now place, can bool) {
-	var before config
-	if was.at >= 0 {
-		before = p.configs[was.at]
-	}
-	after := p.configs[one.to]
-	state := &p.def.States[after.status]
+func (p *passes) after(was place, one *step) (now place, can bool) {
+	e := &one.event
+	after := &p.configs[one.to]
 	now = was
 	now.at = one.to
 	if p.heldBack(was, one) && (p.besides != passed.ByOverride || !one.person ||
-		!p.def.Overridable(&p.def.Transitions[one.event.edge])) {
+		!p.def.Overridable(&p.def.Transitions[e.edge])) {
 		return now, false
 	}
-	notes := !one.event.carried // the state's evidence is about what it finds
-	switch e := one.event; {
+	notes := !e.carried // the state's evidence is about what it finds
+	switch {
 	case one.moves || one.again || was.at < 0:
-		met := was.at >= 0 && p.meets(before, e)
+		met := was.at >= 0 && e.met
 		if met && p.shows[e.edge] && shown(e) && !was.noted {
 			return now, false
 		}
@@ -149,9 +132,9 @@ func (p *passes) after(was place, one step) (now place, can bool) {
 			now.passed, now.judged = was.passed && p.verdict && !was.noted, was.judged && !p.verdict && !was.noted
 		}
 		if p.answers {
-			p.vouch(was, &now, one.event, met)
+			p.vouch(was, &now, e, met)
 		}
-	case !p.starts(before, after, e) || state.Subject == workflow.SubjectCarried:
+	case !p.starts(&p.configs[was.at], after, e) || p.def.States[after.status].Subject == workflow.SubjectCarried:
 		notes = false
 	}
 	if notes || p.plan || was.at < 0 {
@@ -164,23 +147,23 @@ func (p *passes) after(was place, one step) (now place, can bool) {
 	case notes || was.at < 0:
 		now.noted, now.judged = true, now.passed
 	}
-	if one.moves && one.event.forced && p.skips[[2]int16{before.status, after.status}] {
+	if one.moves && e.forced && p.skips[[2]int16{p.configs[was.at].status, after.status}] {
 		now.skipped, now.passed, now.judged = true, false, false
 	}
 	held := one.moves && now.skipped && !now.passed && p.well[after.status]
-	return now, !held || one.event.override || !shown(one.event)
+	return now, !held || e.override || !shown(e)
 }
 
-// heldBack reports whether a step leads to an end while no one answers for the work: no person handed it in to be
-// merged, and no verdict accepted it. A person may answer for it then, by name.
-func (p *passes) heldBack(was place, one step) bool {
-	e := one.event
+// heldBack reports whether a step leads to an end while no one answers for the work: it was put up to be merged by no
+// person, and no verdict accepted it. A person may answer for it then, by name.
+func (p *passes) heldBack(was place, one *step) bool {
+	e := &one.event
 	return was.open && !was.vouched && one.moves && e.edge >= 0 && !e.override && !e.forced && shown(e) &&
 		p.ends[p.configs[one.to].status]
 }
 
 // vouch notes what a move means for who answers for the work.
-func (p *passes) vouch(was place, now *place, e event, met bool) {
+func (p *passes) vouch(was place, now *place, e *event, met bool) {
 	accepts := met && p.accepts[e.edge]
 	if now.open = p.unvouched(e); e.carried {
 		now.open = was.open && (!met || !p.def.Transitions[e.edge].Accepts())
@@ -195,7 +178,7 @@ func (p *passes) vouch(was place, now *place, e event, met bool) {
 
 // unvouched reports whether an event puts the work up to be merged while no one answers for it. Where it is no matter
 // who asks, it was an agent who asked decide, and a person answers for the same.
-func (w *walk) unvouched(e event) bool {
+func (w *walk) unvouched(e *event) bool {
 	return e.unvouched && (e.kind != isRequest || e.role >= 0 || w.resets)
 }
 
@@ -203,13 +186,13 @@ func (w *walk) unvouched(e event) bool {
 func (w *walk) putsUpUnvouched() bool {
 	return slices.ContainsFunc(w.ways, func(ways []step) bool {
 		return slices.ContainsFunc(ways, func(one step) bool {
-			return w.unvouched(one.event)
+			return w.unvouched(&one.event)
 		})
 	})
 }
 
 // by reports whether the thing is passed because of who asks.
-func (p *passes) by(e event) bool {
+func (p *passes) by(e *event) bool {
 	role := max(e.role, e.as)
 	return e.role < 0 && p.people[e.edge] ||
 		role >= 0 && p.roles[role] == task.RoleReviewer && p.reviewer[e.edge]
@@ -218,7 +201,7 @@ func (p *passes) by(e event) bool {
 // edits are the places to which an agent comes that changes the work: by a version that is new, or by the one that the
 // evidence is about.
 func (p *passes) edits(was place) []place {
-	if p.plan || !p.changes(p.configs[was.at]) {
+	if p.plan || p.configs[was.at].agents&p.writers == 0 {
 		return nil
 	}
 	fresh, back := was, was
@@ -228,11 +211,11 @@ func (p *passes) edits(was place) []place {
 }
 
 // asked reports whether an event whose gate is met cannot happen without the thing.
-func (p *passes) asked(e event) bool { return p.gives[e.edge] && (!p.git || shown(e)) }
+func (p *passes) asked(e *event) bool { return p.gives[e.edge] && (!p.git || shown(e)) }
 
 // starts reports whether the agent of the present state is started by a step that does not move the task.
-func (w *walk) starts(before, after config, e event) bool {
-	r := slices.Index(w.roles, w.def.States[after.status].Role)
+func (w *walk) starts(before, after *config, e *event) bool {
+	r := w.roleOf[after.status]
 	return r >= 0 && after.agent(r) == alive && (before.agent(r) != alive || e.kind == isRespawn || e.kind == isRevival)
 }
 
@@ -242,32 +225,40 @@ func (p *passes) follow(besides string, wanted func(place) bool) {
 	p.besides = besides
 	clear(p.trails.seen)
 	p.trails.open = p.trails.open[:0]
-	try := func(was place, by int, one step) {
-		if now, can := p.after(was, one); can && p.follows(was, one) {
-			p.trails.visit(was, now, by)
-		}
-	}
-	for i, one := range p.born {
-		try(place{at: -1}, i, one)
+	for i := range p.born {
+		p.try(nowhere(), -1, i, &p.born[i])
 	}
 	for n := 0; n < len(p.trails.open); n++ {
-		at := p.trails.open[n]
+		node := p.trails.open[n]
+		at := p.trails.place(node)
 		if !wanted(at) {
 			return
 		}
-		for i, one := range p.ways[at.at] {
-			try(at, i, one)
+		ways := p.ways[at.at]
+		for i := range ways {
+			p.try(at, node, i, &ways[i])
 		}
 		for _, changed := range p.edits(at) {
-			p.trails.visit(at, changed, edited)
+			p.trails.visit(node, changed, edited)
 		}
+	}
+}
+
+// try follows a step from a place, by its node, if it is one of those that are followed and can happen.
+func (p *passes) try(was place, node int32, by int, one *step) {
+	if !p.follows(was, one) {
+		return
+	}
+	if now, can := p.after(was, one); can {
+		p.trails.visit(node, now, by)
 	}
 }
 
 // last is the step of the shortest way to a place that leads there.
 func (p *passes) last(to place) (was place, one step) {
-	was = p.trails.from[p.trails.node(to)]
-	by := p.trails.by[p.trails.node(to)]
+	node := p.trails.node(to)
+	was = p.trails.place(p.trails.from[node])
+	by := p.trails.by[node]
 	switch {
 	case was.at < 0:
 		return was, p.born[by]
@@ -275,19 +266,19 @@ func (p *passes) last(to place) (was place, one step) {
 		return was, step{to: to.at, event: event{kind: isEdit, role: -1, as: -1, look: -1, failing: -1, edge: -1}}
 	}
 	one = p.ways[was.at][by]
-	one.event.override = one.event.override || p.heldBack(was, one)
+	one.event.override = one.event.override || p.heldBack(was, &one)
 	return was, one
 }
 
 // follows reports whether a step is one of those that are followed now.
-func (p *passes) follows(was place, one step) bool {
+func (p *passes) follows(was place, one *step) bool {
 	switch {
 	case was.at < 0:
-		return p.besides == passed.ByBirth || !p.bornLate(one)
+		return p.besides == passed.ByBirth || !p.bornLate(*one)
 	case one.event.override:
 		return p.besides == passed.ByOverride
 	}
-	return p.besides == passed.ByMerge || shown(one.event)
+	return p.besides == passed.ByMerge || shown(&one.event)
 }
 
 // bornLate reports whether a task is born in another state than the first.
@@ -345,7 +336,7 @@ func (w *walk) besides(answers bool) []string {
 	merges, births, overrides := false, slices.ContainsFunc(w.born, w.bornLate), answers
 	for _, ways := range w.ways {
 		for _, one := range ways {
-			merges, overrides = merges || !shown(one.event), overrides || one.event.override
+			merges, overrides = merges || !shown(&one.event), overrides || one.event.override
 		}
 	}
 	out := []string{""}

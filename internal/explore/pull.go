@@ -21,7 +21,7 @@ func pullStates() []string { return []string{record.PRMerged, record.PRClosed} }
 // pulls ends the task's pull request. A task can have an open one in each live state: people open them, and tasks begin
 // with them.
 func (w *walk) pulls(at int32, c config, t task.Task) {
-	w.byRule(at, c, w.alikeIn(aPull, c.counters, func() []outcome { return w.pullEnds(c, t) }))
+	w.followAll(at, c, w.alikeIn(aPull, c.counters, func() []outcome { return w.pullEnds(c, t) }))
 }
 
 // pullEnds returns what follows from the end of the task's pull request, once for each transition that evidence opens.
@@ -43,7 +43,7 @@ func (w *walk) pullEnds(c config, t task.Task) []outcome {
 				continue
 			}
 			edge := w.edgeMet(t, to, e, func(n int) bool { return met(w.def.Transitions[n].Gate, evidence) })
-			same := func(o outcome) bool { return int(o.edge) == edge && o.event.on == e.on }
+			same := func(o outcome) bool { return int(o.event.edge) == edge && o.event.on == e.on }
 			if !slices.ContainsFunc(out, same) {
 				out = append(out, w.outcomeOf(e, edge, change))
 			}

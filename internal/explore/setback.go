@@ -14,7 +14,7 @@ func (w *walk) setbacks(at int32, c config, t task.Task) {
 	if len(w.def.States[c.status].SendBack) == 0 {
 		return
 	}
-	w.byRule(at, c, w.alikeIn(aSetback, c.counters, func() []outcome { return w.sentBacks(at, c, t) }))
+	w.followAll(at, c, w.alikeIn(aSetback, c.counters, func() []outcome { return w.sentBacks(at, c, t) }))
 }
 
 // sentBacks returns what follows from all that can happen to the work.

@@ -27,6 +27,8 @@ type walk struct {
 	forge        *evidenceMaker
 	roles        []string
 	readers      []bool
+	writers      uint64   // the bits of those whose agents live and change the work
+	roleOf       []int    // by state: whose agent works there; negative where there is no such role
 	deathMatters [][]bool // by state and role: whether it can matter later that the agent has died by itself
 	// by state: the bits of all roles of whose agent it cannot matter
 	forgotten []uint64
@@ -138,9 +140,15 @@ func newWalk(def *workflow.Definition, most int) *walk {
 		}
 	}
 	w.readers = readersOf(def, w.roles)
+	for r, reads := range w.readers {
+		if !reads {
+			w.writers |= alive << (2 * r)
+		}
+	}
 	w.deathMatters = deathMattersIn(def, w.roles)
 	w.forgotten = forgottenIn(w.deathMatters)
 	for i, s := range def.States {
+		w.roleOf = append(w.roleOf, slices.Index(w.roles, s.Role))
 		for e := range def.Transitions {
 			if def.Transitions[e].From == s.Name {
 				w.leaving[i] = append(w.leaving[i], e)
@@ -206,12 +214,12 @@ func (w *walk) begin() {
 	human := task.Actor{Role: task.RoleHuman}
 	for i := range w.def.Births {
 		if c, err := decide.Create(w.def, empty, w.def.Births[i].To, human, born()); err == nil {
-			w.follow(-1, config{}, w.outcomeOf(event{kind: isBorn, to: int16(i)}, -1, c), w.def.Births[i].Hooks)
+			w.followAll(-1, config{}, []outcome{w.outcomeOf(event{kind: isBorn, to: int16(i)}, -1, c)})
 		}
 	}
 	if w.def.PlanFile != nil {
 		if c, err := decide.CreateFromPlan(w.def, empty, human, born()); err == nil {
-			w.follow(-1, config{}, w.outcomeOf(event{kind: isBorn, to: -1}, -1, c), w.def.PlanFile.Hooks)
+			w.followAll(-1, config{}, []outcome{w.outcomeOf(event{kind: isBorn, to: -1}, -1, c)})
 		}
 	}
 }
@@ -226,7 +234,6 @@ const (
 // outcome is what follows from an event, apart from living agents and owed hooks.
 type outcome struct {
 	event event
-	edge  int32  // the transition that was taken; -1 for none
 	wants int32  // which list of hooks it has
 	owes  int32  // and which of them are owed then
 	after config // the task's configuration then; its agents are not known
@@ -245,20 +252,48 @@ func (w *walk) outcomeOf(e event, edge int, c record.Change) outcome {
 		last := c.Events[n-1].Data
 		e.forced = last[history.DataCrash] != "" || last[passed.DataForced] != ""
 	}
+	e.failing, e.edge = -1, int16(edge)
+	e.met = w.meets(e)
 	if c.Lease == record.LeaseReserve {
 		t.Workspace = "workspace"
 	}
 	return outcome{
-		event: e, edge: int32(edge), wants: w.list(c.Hooks), owes: w.list(settles(c.Hooks)), after: w.configOf(t),
+		event: e, wants: w.list(c.Hooks), owes: w.list(settles(c.Hooks)), after: w.configOf(t),
 		moved:  len(c.Events) > 0 && (c.Events[len(c.Events)-1].IsMove() || e.kind == isBorn),
 		passes: [2]bool{decide.CrashesPass(false, c.Events), decide.CrashesPass(true, c.Events)},
 	}
 }
 
+// meets reports whether the gate of the transition that an event takes is met in the present configuration.
+func (w *walk) meets(e event) bool {
+	if e.edge < 0 || e.override || e.forced || e.kind == isBorn || e.kind == isRedo {
+		return false
+	}
+	if e.kind == isPull {
+		return true // of what its gate asks git for: see shown
+	}
+	if len(w.def.Transitions[e.edge].Gate) == 0 {
+		return true
+	}
+	here := w.here.view
+	at := slices.Index(w.leaving[here.status], int(e.edge))
+	return e.look >= 0 && at >= 0 && w.forge.looks[here.status][bit(here.workspace)][e.look].gates[at]
+}
+
+// followAll follows all that can follow from an event.
+func (w *walk) followAll(at int32, before config, all []outcome) {
+	for i := range all {
+		w.follow(at, before, all[i].event, &all[i])
+	}
+}
+
 // follow enters the configurations that an event leads to: the one in which all its hooks are performed, and for each
-// hook that can fail the one in which it has. Declared are the hooks as the file has them, for their places.
-func (w *walk) follow(at int32, before config, o outcome, declared []workflow.Hook) {
-	after, e := o.after, o.event
+// hook that can fail the one in which it has.
+func (w *walk) follow(at int32, before config, e event, o *outcome) {
+	if e.edge >= 0 {
+		w.taken[e.edge] = true
+	}
+	after := o.after
 	after.agents = before.agents
 	after.visited = before.visited | w.bitOf(after.status)
 	if e.dies {
@@ -272,11 +307,10 @@ func (w *walk) follow(at int32, before config, o outcome, declared []workflow.Ho
 	if before.unsettled {
 		after.unsettled = o.passes[1]
 	}
-	e.failing, e.edge = -1, int16(o.edge)
 	ahead := w.course(before, o)
 	p := w.perform(after, ahead.deeds)
 	w.settle(&p.config)
-	w.enter(at, e, p, o.moved, declared) // first, so that a reported way has no needless failure
+	w.enter(at, e, p, o.moved) // first, so that a reported way has no needless failure
 	for _, s := range ahead.stops {
 		if w.tooMany {
 			return
@@ -291,7 +325,7 @@ func (w *walk) follow(at int32, before config, o outcome, declared []workflow.Ho
 func (w *walk) heldUp(at int32, e event, p performed, moved bool, s stop) {
 	p.config.owed = s.owed
 	if !s.living || !p.config.livesAtMost(0) { // else it is as where the start fails
-		w.enter(at, e, p, moved, nil)
+		w.enter(at, e, p, moved)
 	}
 }
 
@@ -315,7 +349,7 @@ type turn struct {
 	workspace           bool // whether the task has one
 }
 
-func (w *walk) course(before config, o outcome) *course {
+func (w *walk) course(before config, o *outcome) *course {
 	key := turn{before.owed, o.wants, o.owes, o.after.status, o.after.workspace}
 	if known := w.courseOf[key]; known != nil {
 		return known
@@ -371,7 +405,7 @@ func (w *walk) settle(c *config) {
 
 // overtake returns the earlier hooks that stay owed after a new step is decided: each hook once, for ending an agent
 // once is enough.
-func (w *walk) overtake(before config, o outcome) []task.Hook {
+func (w *walk) overtake(before config, o *outcome) []task.Hook {
 	next := record.Change{Task: task.Task{Live: !w.def.States[o.after.status].Terminal}, Hooks: w.lists[o.wants]}
 	if o.after.workspace {
 		next.Task.Workspace = "workspace"
@@ -392,7 +426,7 @@ func (w *walk) overtake(before config, o outcome) []task.Hook {
 }
 
 // enter notes a configuration and the way to it.
-func (w *walk) enter(at int32, e event, p performed, moved bool, declared []workflow.Hook) {
+func (w *walk) enter(at int32, e event, p performed, moved bool) {
 	if w.left--; w.left < 0 {
 		w.tooMany = true
 	}
@@ -421,7 +455,7 @@ func (w *walk) enter(at int32, e event, p performed, moved bool, declared []work
 		one.again = moved && !one.moves
 		one.gives = one.moves && w.gives[c.status]
 		same := slices.IndexFunc(w.ways[at], func(have step) bool {
-			return have.to == to && have.person == one.person && w.samePassed(before, have.event, e)
+			return have.to == to && have.person == one.person && samePassed(&have.event, &e)
 		})
 		if same < 0 {
 			w.ways[at] = append(w.ways[at], one)
@@ -432,16 +466,15 @@ func (w *walk) enter(at int32, e event, p performed, moved bool, declared []work
 	} else {
 		w.born = append(w.born, one)
 	}
-	w.checkEntry(at, one, p, declared)
+	w.checkEntry(at, one, p)
 }
 
 // samePassed reports whether two events from a configuration to another one pass the same: the table tells them apart
 // where they do not.
-func (w *walk) samePassed(before config, one, other event) bool {
+func samePassed(one, other *event) bool {
 	return one.edge == other.edge && one.carried == other.carried && one.unvouched == other.unvouched &&
 		(one.kind == isPull) == (other.kind == isPull) &&
-		shown(one) == shown(other) &&
-		w.meets(before, one) == w.meets(before, other)
+		shown(one) == shown(other) && one.met == other.met
 }
 
 // givingUp reports for each state whether a task that comes there is given up: in a workflow that has some other end.
