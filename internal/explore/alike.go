@@ -45,12 +45,14 @@ type viewed struct {
 
 // goTo makes a configuration the one whose events are followed.
 func (w *walk) goTo(c config) {
-	have := w.views[c.view()]
-	if have == nil {
-		have = &viewed{c.view(), make([]int32, w.begun(len(w.def.Redo))), -1}
-		w.views[c.view()] = have
+	n, known := w.numberOf[c.view()]
+	if !known {
+		n = int32(len(w.views))
+		w.numberOf[c.view()] = n
+		w.views = append(w.views, viewed{c.view(), make([]int32, w.begun(len(w.def.Redo))), -1})
 	}
-	w.here = have
+	w.viewOf = append(w.viewOf, n)
+	w.here = &w.views[n]
 }
 
 // once returns what follows from events of a kind in the present configuration. It is asked once for each view.

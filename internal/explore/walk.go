@@ -48,7 +48,9 @@ type walk struct {
 
 	gives    []bool // states in which the task is given up
 	resets   bool   // a person resets some counter
-	views    map[view]*viewed
+	views    []viewed
+	numberOf map[view]int32
+	viewOf   []int32     // by configuration that was visited
 	here     *viewed     // that of the configuration whose events are followed
 	outcomes [][]outcome // what follows from events, as views know it
 	classOf  map[class][]outcome
@@ -127,7 +129,7 @@ func newWalk(def *workflow.Definition, most int) *walk {
 		tallyOf: map[string]int32{}, listOf: map[string]int32{},
 		known: map[config]int32{}, taken: make([]bool, len(def.Transitions)),
 		made: make([]bool, len(def.Exit.Rules)), pending: map[int]flaw{},
-		views: map[view]*viewed{}, classOf: map[class][]outcome{},
+		numberOf: map[view]int32{}, classOf: map[class][]outcome{},
 		splitOf: map[view]split{}, joinOf: map[join]int32{},
 		courseOf: map[turn]*course{}, calmOf: map[settledState]int32{}, flaws: map[string][]flaw{},
 		leaving: make([][]int, len(def.States)), rules: make([][]int, len(def.States)),
