@@ -73,17 +73,23 @@ type class struct {
 	view view
 }
 
+// splitting names the division of counters: by what a start depends on, or all else in a state.
+type splitting struct {
+	start            bool
+	status, previous int16
+	counters         int32
+}
+
 // split is a list of counters, in two parts.
 type split struct {
 	asked   int32 // those that make a difference
 	carried int32
 }
 
-// join is what follows for some counters in a view, the hooks that were performed, and the counters that are carried
-// along.
-type join struct {
-	from, previous, to    int16
-	wants, after, carried int32
+// answered is what follows for a class: for each outcome, which counters are what decide has made of them.
+type answered struct {
+	outcomes []outcome
+	made     [][]bool
 }
 
 // alikeIn returns what follows from an event of a kind in the present configuration, with some counters. It asks only
@@ -95,88 +101,89 @@ func (w *walk) alikeIn(what int, counters int32, ask func() []outcome) []outcome
 	return w.once(what, func() []outcome {
 		at := w.here.view
 		at.counters = counters
-		parts := w.split(at)
+		parts := w.split(what, at)
 		key := class{what, at}
 		key.view.counters = parts.asked
 		known, found := w.classOf[key]
 		if !found {
-			known = ask()
+			known.outcomes = ask()
+			for i := range known.outcomes {
+				known.made = append(known.made, w.madeBy(what, at, &known.outcomes[i]))
+			}
 			w.classOf[key] = known
-			return known
+			return known.outcomes
 		}
-		w.room -= outcomeBytes * len(known)
-		out := slices.Clone(known)
+		w.room -= outcomeBytes * len(known.outcomes)
+		out := slices.Clone(known.outcomes)
 		for i := range out {
 			after := &out[i].after
-			after.counters = w.joined(join{at.status, at.previous, after.status, out[i].wants, after.counters,
-				parts.carried})
+			after.counters = w.joined(after.status, known.made[i], after.counters, parts.carried)
 		}
 		return out
 	})
 }
 
-// split divides the counters of a view.
-func (w *walk) split(of view) split {
-	of.workspace = false // it makes no difference
-	parts, known := w.splitOf[of]
+// madeBy are the counters that make a difference to what follows in a view, and those that the outcome sets: by hooks,
+// and the failures of a state that a person has done again.
+func (w *walk) madeBy(what int, of view, o *outcome) []bool {
+	made, to := slices.Clone(w.asked(what, of)), w.def.States[o.after.status].Name
+	for n, name := range w.count.names {
+		sets := func(h task.Hook) bool { return setsField(h, name, to) }
+		made[n] = made[n] || o.event.kind == isRedo && name == task.Failures(to) ||
+			slices.ContainsFunc(w.lists[o.wants], sets)
+	}
+	return made
+}
+
+// asked are the counters that make a difference to what follows from events of a kind in a view.
+func (w *walk) asked(what int, of view) []bool {
+	if w.isStart(what) {
+		return w.count.crash
+	}
+	return w.count.asked[of.status][of.previous+1]
+}
+
+// isStart reports whether an agent is started again, or a state begun again: what follows depends on crashes alone.
+func (w *walk) isStart(what int) bool {
+	return what == aRevival || what == aRespawn || what >= w.begun(0) || what >= rest && what == restart((what-rest)/2)
+}
+
+// split divides the counters of a view for events of a kind.
+func (w *walk) split(what int, of view) split {
+	key := splitting{w.isStart(what), of.status, of.previous, of.counters}
+	parts, known := w.splitOf[key]
 	if !known {
-		var asked, carried task.Counters
-		makes := w.count.asked[of.status][of.previous+1]
-		for _, one := range w.tallies[of.counters] {
-			if makes[one.Name] {
-				asked = append(asked, one)
+		asked, carried := slices.Clone(w.counts[of.counters]), slices.Clone(w.counts[of.counters])
+		for n, makes := range w.asked(what, of) {
+			if makes {
+				carried[n] = 0
 			} else {
-				carried = append(carried, one)
+				asked[n] = 0
 			}
 		}
 		parts = split{w.tally(asked), w.tally(carried)}
-		w.splitOf[of] = parts
+		w.splitOf[key] = parts
 	}
 	return parts
 }
 
-// joined are the counters after an event, with those that are carried along: unless a hook has set them.
-func (w *walk) joined(key join) int32 {
-	counters, known := w.joinOf[key]
-	if known {
-		return counters
-	}
-	var all task.Counters
-	follows := func(name string) bool {
-		return w.count.asked[key.from][key.previous+1][name] ||
-			slices.ContainsFunc(w.lists[key.wants], func(h task.Hook) bool {
-				return setsField(h, name, w.def.States[key.to].Name)
-			})
-	}
-	for _, one := range w.tallies[key.carried] {
-		if !follows(one.Name) {
-			all = all.With(one.Name, one.Value)
+// joined are the counters in a state after an event: those that it has made, and those that are carried along.
+func (w *walk) joined(state int16, made []bool, after, carried int32) int32 {
+	all := slices.Clone(w.counts[carried])
+	for n, value := range w.counts[after] {
+		if made[n] {
+			all[n] = value
+		}
+		if !w.count.keeps[state][n] {
+			all[n] = 0
 		}
 	}
-	for _, one := range w.tallies[key.after] {
-		if follows(one.Name) {
-			all = all.With(one.Name, one.Value)
-		}
-	}
-	counters = w.tally(w.count.cut(all, int(key.to)))
-	w.joinOf[key] = counters
-	return counters
+	return w.tally(all)
 }
 
-// askedIn returns for each state, and each one before it on which moves depend, the counters that guards, rules and
-// moves out of it ask for, or change by what they were. The first of a state is for no such state before it.
-func askedIn(def *workflow.Definition) [][]map[string]bool {
-	out := make([][]map[string]bool, len(def.States))
-	for i, s := range def.States {
-		out[i] = append(out[i], askedFrom(def, s, ""))
-		for _, before := range def.States {
-			out[i] = append(out[i], askedFrom(def, s, before.Name))
-		}
-	}
-	return out
-}
-
-func askedFrom(def *workflow.Definition, s workflow.State, previous task.Status) map[string]bool {
+// askedFrom are the counters that guards, rules and moves ask for, or change by what they were, in a state to which a
+// task came from another one.
+func (c *counting) askedFrom(def *workflow.Definition, s workflow.State, previous task.Status) []bool {
 	asked := map[string]bool{task.CrashCount: true, task.Failures(s.Name): true}
 	guards := func(all []workflow.Guard) {
 		for _, g := range all {
@@ -208,5 +215,9 @@ func askedFrom(def *workflow.Definition, s workflow.State, previous task.Status)
 			}
 		}
 	}
-	return asked
+	out := make([]bool, len(c.names))
+	for n, name := range c.names {
+		out[n] = asked[name]
+	}
+	return out
 }

@@ -42,8 +42,8 @@ func (w *walk) askersOf() []asker {
 }
 
 // requests makes one actor ask for every move for which it may ask.
-func (w *walk) requests(at int32, c config, t task.Task, one *asker) {
-	all := w.movesFor(c, t, one)
+func (w *walk) requests(at int32, c config, one *asker) {
+	all := w.movesFor(c, one)
 	for i := range all {
 		e := all[i].event
 		if !one.asks[e.edge] || e.override && (one.role >= 0 || one.as >= 0) {
@@ -56,13 +56,13 @@ func (w *walk) requests(at int32, c config, t task.Task, one *asker) {
 
 // movesFor returns the moves for one who asks. For a program they are those from which something else follows than
 // from the same request of a person, who asks too.
-func (w *walk) movesFor(c config, t task.Task, one *asker) []outcome {
+func (w *walk) movesFor(c config, one *asker) []outcome {
 	if !one.via {
-		return w.moves(c, t, one.role < 0)
+		return w.moves(c, one.role < 0)
 	}
 	return w.once(aProgramMove, func() (out []outcome) {
-		persons := w.moves(c, t, true)
-		for _, o := range w.moves(c, t, false) {
+		persons := w.moves(c, true)
+		for _, o := range w.moves(c, false) {
 			if !slices.Contains(persons, o) {
 				out = append(out, o)
 			}

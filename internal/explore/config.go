@@ -37,6 +37,51 @@ type config struct {
 	unsettled bool // the crashes are forgotten once the owed hooks of the last move are performed
 }
 
+// hash is a number that few other configurations have.
+func (c config) hash() uint64 {
+	small := uint64(bit(c.workspace)) | uint64(bit(c.unsettled))<<1 | uint64(uint16(c.status))<<2 |
+		uint64(uint16(c.previous))<<18 | uint64(uint32(c.owed))<<34
+	h := c.agents
+	for _, part := range [...]uint64{small, uint64(uint32(c.counters))<<32 | uint64(c.visited)} {
+		h = bits.RotateLeft64(h*0x9e3779b97f4a7c15, 32) ^ part // an odd number with no order in its bits
+	}
+	h *= 0x9e3779b97f4a7c15
+	return h ^ h>>32
+}
+
+// index finds configurations by what they are. It has their numbers and one, at the place of their hash or behind it;
+// at most half of the places are taken.
+type index []int32
+
+// find is the number of a configuration among all; -1 if it is none of them.
+func (x index) find(all []config, c config) int32 {
+	if len(x) == 0 {
+		return -1
+	}
+	for at := c.hash(); ; at++ {
+		n := x[at&uint64(len(x)-1)] - 1
+		if n < 0 || all[n] == c {
+			return n
+		}
+	}
+}
+
+// add adds the last of all configurations.
+func (x *index) add(all []config) {
+	from := len(all) - 1
+	if 2*len(all) > len(*x) {
+		*x, from = make(index, max(64, 2*len(*x))), 0
+	}
+	places := uint64(len(*x) - 1)
+	for n := from; n < len(all); n++ {
+		at := all[n].hash()
+		for (*x)[at&places] != 0 {
+			at++
+		}
+		(*x)[at&places] = int32(n) + 1
+	}
+}
+
 // The state of a role's agent, as two bits of config.agents.
 const (
 	gone  = 0
@@ -81,27 +126,27 @@ func (w *walk) configOf(t task.Task) config {
 	if slices.Contains(w.cameFrom[c.status], t.Previous) {
 		c.previous = w.place(t.Previous)
 	}
-	c.counters = w.tally(w.count.cut(t.Counters, int(c.status)))
+	c.counters = w.tally(w.count.cut(t.Counters, c.status))
 	return c
 }
 
 func (w *walk) place(s task.Status) int16 { return int16(w.def.Index(s)) }
 
-// tally numbers lists of counters.
-func (w *walk) tally(c task.Counters) int32 {
-	w.key = w.key[:0]
-	for _, one := range c {
-		w.key = append(w.key, one.Name...)
-		for v := uint64(one.Value) + 1<<40; v > 0; v >>= 8 {
-			w.key = append(w.key, byte(v))
-		}
-		w.key = append(w.key, 0)
-	}
+// tally numbers counts.
+func (w *walk) tally(all counts) int32 {
+	w.key = all.key(w.key[:0])
 	if n, known := w.tallyOf[string(w.key)]; known {
 		return n
 	}
-	n := int32(len(w.tallies))
-	w.tallyOf[string(w.key)], w.tallies = n, append(w.tallies, c)
+	n, all := int32(len(w.tallies)), slices.Clone(all)
+	w.tallyOf[string(w.key)] = n
+	w.tallies, w.counts, w.calm = append(w.tallies, w.count.named(all)), append(w.counts, all), append(w.calm, n)
+	if crashes := w.count.crashes; crashes >= 0 && all[crashes] != 0 {
+		without := slices.Clone(all)
+		without[crashes] = 0
+		calm := w.tally(without)
+		w.calm[n] = calm
+	}
 	return n
 }
 

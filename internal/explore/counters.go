@@ -1,6 +1,8 @@
 package explore
 
 import (
+	"encoding/binary"
+	"maps"
 	"slices"
 
 	"orange/internal/action"
@@ -13,15 +15,19 @@ import (
 // are alike.
 type counting struct {
 	// the value above which no guard distinguishes values; no guard asks for a counter that is missing here
-	most map[string]int
-	live map[string]map[int]bool // the states in which a guard may still ask for the counter before it is set
-	// by state, and the one before it: the counters that make a difference to what follows from an event there; all
+	most  map[string]int
+	live  map[string]map[int]bool // the states in which a guard may still ask for the counter before it is set
+	names []string                // of the counters that are followed, sorted: the others have no number
+	keeps [][]bool                // by state and counter: whether it may matter there
+	// by state, the one before it, and counter: whether it makes a difference to what follows from an event there; all
 	// others are carried along as they are, or set
-	asked [][]map[string]bool
+	asked   [][][]bool
+	crash   []bool // by counter: whether it is that of crashes
+	crashes int    // the number of the counter of crashes; negative where it is not followed
 }
 
 func newCounting(def *workflow.Definition) *counting {
-	c := &counting{most: map[string]int{}, live: map[string]map[int]bool{}, asked: askedIn(def)}
+	c := &counting{most: map[string]int{}, live: map[string]map[int]bool{}}
 	read := func(at task.Status, g workflow.Guard) {
 		name := counterOf(g.Field, at)
 		most := g.Value + 1
@@ -58,7 +64,43 @@ func newCounting(def *workflow.Definition) *counting {
 			changed = c.carry(def, name) || changed
 		}
 	}
+	c.number(def)
 	return c
+}
+
+// number gives each counter that is followed a number, and says for each state what matters there.
+func (c *counting) number(def *workflow.Definition) {
+	c.names = slices.Sorted(maps.Keys(c.most))
+	c.crashes = slices.Index(c.names, task.CrashCount)
+	for _, name := range c.names {
+		c.crash = append(c.crash, name == task.CrashCount)
+	}
+	for i, s := range def.States {
+		keeps := make([]bool, len(c.names))
+		for n, name := range c.names {
+			keeps[n] = c.live[name][i]
+		}
+		asked := slices.Repeat([][]bool{c.askedFrom(def, s, "")}, 1+len(def.States))
+		for n := range def.Transitions {
+			if edge := &def.Transitions[n]; edge.From == s.Name {
+				for _, before := range edge.CameFrom {
+					asked[1+def.Index(before)] = c.askedFrom(def, s, before)
+				}
+			}
+		}
+		c.keeps, c.asked = append(c.keeps, keeps), append(c.asked, asked)
+	}
+}
+
+// counts are the values of the counters that are followed, by their numbers.
+type counts []int
+
+// key is a text that other counts do not have.
+func (v counts) key(buffer []byte) []byte {
+	for _, one := range v {
+		buffer = binary.AppendVarint(buffer, int64(one))
+	}
+	return buffer
 }
 
 // counterOf is the counter that a field of a guard or hook means.
@@ -126,15 +168,22 @@ func setsField(h task.Hook, name string, to task.Status) bool {
 }
 
 // cut keeps the counters that can make a difference in a state.
-func (c *counting) cut(all task.Counters, state int) task.Counters {
-	var out task.Counters
+func (c *counting) cut(all task.Counters, state int16) counts {
+	out := make(counts, len(c.names))
 	for _, one := range all {
-		most, asked := c.most[one.Name]
-		if !asked || !c.live[one.Name][state] {
-			continue
+		if n, followed := slices.BinarySearch(c.names, one.Name); followed && c.keeps[state][n] {
+			out[n] = min(one.Value, c.most[one.Name])
 		}
-		if one.Value = min(one.Value, most); one.Value != 0 {
-			out = append(out, one)
+	}
+	return out
+}
+
+// named are counts as a task has them.
+func (c *counting) named(all counts) task.Counters {
+	var out task.Counters
+	for n, value := range all {
+		if value != 0 {
+			out = append(out, task.Counter{Name: c.names[n], Value: value})
 		}
 	}
 	return out

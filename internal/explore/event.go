@@ -60,33 +60,32 @@ func (e event) byPerson() bool {
 // visit follows every event that can happen in a configuration.
 func (w *walk) visit(at int32) {
 	c := w.configs[at]
-	t := w.taskOf(c)
 	w.goTo(c)
-	w.redo(at, c, t)
-	if !t.Live {
+	w.redo(at, c)
+	if w.def.States[c.status].Terminal {
 		w.settled(at, c)
 		return
 	}
 	for i := range w.askers {
 		if one := &w.askers[i]; one.role < 0 || c.agent(int(one.role)) == alive {
-			w.requests(at, c, t, one)
+			w.requests(at, c, one)
 		}
 	}
 	if c.owed == 0 { // else it comes again when nothing is owed: a hook may be the cause of it
 		for r := range w.roles {
 			if c.agent(r) == alive {
-				w.deaths(at, c, t, r)
+				w.deaths(at, c, r)
 			}
 		}
-		w.revival(at, c, t)
+		w.revival(at, c)
 	}
-	w.respawn(at, c, t)
-	w.timer(at, c, t)
-	w.refusals(at, c, t)
-	w.setbacks(at, c, t)
-	w.pulls(at, c, t)
+	w.respawn(at, c)
+	w.timer(at, c)
+	w.refusals(at, c)
+	w.setbacks(at, c)
+	w.pulls(at, c)
 	w.settled(at, c)
-	w.touch(at, c, t)
+	w.touch(at, c)
 }
 
 // bit numbers what is one of two: evidence without a worktree and with one, agents that change the work and that
@@ -109,16 +108,16 @@ func (c config) view() view { return view{c.status, c.previous, c.workspace, c.c
 
 // moves returns the moves out of a status that an actor may ask for, once for each gate on the way that evidence can
 // meet. A person's moves are apart: they reset some counters.
-func (w *walk) moves(c config, t task.Task, person bool) []outcome {
+func (w *walk) moves(c config, person bool) []outcome {
 	what, by := aMove, person && w.resets
 	if by { // the request is judged on counters that the person has set back
 		what = aPersonsMove
 	}
 	counters := c.counters
 	if by {
-		counters = w.touched(t)
+		counters = w.touched(c)
 	}
-	return w.alikeIn(what, counters, func() []outcome { return w.movesBy(c, t, by) })
+	return w.alikeIn(what, counters, func() []outcome { return w.movesBy(c, w.taskOf(c), by) })
 }
 
 // movesBy asks for every move out of a status.
@@ -217,13 +216,13 @@ func forced(e event, move history.Event) event {
 }
 
 // deaths ends an agent, with every evidence that it can leave.
-func (w *walk) deaths(at int32, c config, t task.Task, role int) {
-	w.followAll(at, c, w.endings(at, c, t, role))
+func (w *walk) deaths(at int32, c config, role int) {
+	w.followAll(at, c, w.endings(at, c, role))
 }
 
 // endings returns what follows from the death of an agent.
-func (w *walk) endings(at int32, c config, t task.Task, role int) []outcome {
-	return w.alikeIn(death(role), c.counters, func() []outcome { return w.endingsBy(at, c, t, role) })
+func (w *walk) endings(at int32, c config, role int) []outcome {
+	return w.alikeIn(death(role), c.counters, func() []outcome { return w.endingsBy(at, c, w.taskOf(c), role) })
 }
 
 // endingsBy has the agent end in every way.
@@ -289,14 +288,14 @@ func (w *walk) killings(c config, t task.Task, e event, death task.Death) []outc
 	return out
 }
 
-func (w *walk) respawn(at int32, c config, t task.Task) {
+func (w *walk) respawn(at int32, c config) {
 	r := w.roleOf[c.status]
 	what, lives := aRespawn, r >= 0 && c.agent(r) == alive
 	if lives { // where none works, a task that has no workspace gets one
 		what = restart(r)
 	}
-	w.followAll(at, c, w.alikeIn(what, w.touched(t), func() (out []outcome) {
-		change, err := decide.Respawn(w.def, t, lives, false, task.Actor{Role: task.RoleHuman}, born())
+	w.followAll(at, c, w.alikeIn(what, w.touched(c), func() (out []outcome) {
+		change, err := decide.Respawn(w.def, w.taskOf(c), lives, false, task.Actor{Role: task.RoleHuman}, born())
 		if err == nil {
 			e := event{kind: isRespawn, role: int8(r), as: -1, to: -1, look: -1}
 			out = append(out, w.outcomeOf(e, -1, change))
@@ -306,12 +305,12 @@ func (w *walk) respawn(at int32, c config, t task.Task) {
 }
 
 // revival starts the state's dead agent again if the workflow wants that.
-func (w *walk) revival(at int32, c config, t task.Task) {
+func (w *walk) revival(at int32, c config) {
 	r := w.roleOf[c.status]
 	if r < 0 || c.agent(r) != died {
 		return
 	}
-	w.followAll(at, c, w.alikeIn(aRevival, c.counters, func() []outcome { return w.revived(t, r) }))
+	w.followAll(at, c, w.alikeIn(aRevival, c.counters, func() []outcome { return w.revived(w.taskOf(c), r) }))
 }
 
 // revived returns what follows when the workflow starts the agent again.
@@ -327,19 +326,19 @@ func (w *walk) revived(t task.Task, role int) []outcome {
 	return []outcome{w.outcomeOf(e, -1, change)}
 }
 
-func (w *walk) timer(at int32, c config, t task.Task) {
+func (w *walk) timer(at int32, c config) {
 	if w.def.States[c.status].Timeout.Then == "" {
 		return // it only marks the task
 	}
-	w.followAll(at, c, w.alikeIn(aTimer, c.counters, func() []outcome { return w.lateness(at, c, t) }))
+	w.followAll(at, c, w.alikeIn(aTimer, c.counters, func() []outcome { return w.lateness(at, c, w.taskOf(c)) }))
 }
 
 // refusals has the agent of the status refused until the workflow has had enough of that.
-func (w *walk) refusals(at int32, c config, t task.Task) {
+func (w *walk) refusals(at int32, c config) {
 	if w.def.States[c.status].Refused.Then == "" || c.livesAtMost(0) {
 		return
 	}
-	w.followAll(at, c, w.alikeIn(aRefusal, c.counters, func() []outcome { return w.refused(at, c, t) }))
+	w.followAll(at, c, w.alikeIn(aRefusal, c.counters, func() []outcome { return w.refused(at, c, w.taskOf(c)) }))
 }
 
 // lateness returns what follows when the time of the status is long over.
@@ -429,12 +428,12 @@ func (w *walk) owed(c config) []deed {
 
 // touch makes a person change the task without moving it, such as a field, the retry of a hook, or a word to an
 // agent: that resets some counters.
-func (w *walk) touch(at int32, c config, t task.Task) {
+func (w *walk) touch(at int32, c config) {
 	if !w.resets {
 		return
 	}
 	after := c
-	after.counters = w.touched(t)
+	after.counters = w.touched(c)
 	if after.counters != c.counters {
 		w.enter(at, event{kind: isTouch, role: -1, as: -1, to: -1, look: -1, failing: -1, edge: -1}, performed{
 			config: after}, false)
@@ -442,11 +441,12 @@ func (w *walk) touch(at int32, c config, t task.Task) {
 }
 
 // touched are the counters after a person has changed the task without moving it.
-func (w *walk) touched(t task.Task) int32 {
+func (w *walk) touched(c config) int32 {
 	if !w.resets {
 		return w.here.view.counters
 	}
 	if w.here.touched < 0 {
+		t := w.taskOf(c)
 		change := decide.Note(w.def, t, t, task.Actor{Role: task.RoleHuman}, history.Event{
 			Type: history.Updated, Time: born()})
 		w.here.touched = w.configOf(change.Task).counters
@@ -454,12 +454,14 @@ func (w *walk) touched(t task.Task) int32 {
 	return w.here.touched
 }
 
-func (w *walk) redo(at int32, c config, t task.Task) {
+func (w *walk) redo(at int32, c config) {
 	for i, again := range w.def.Redo {
 		if c.visited&(1<<i) == 0 {
 			continue // it is refused
 		}
-		w.followAll(at, c, w.once(w.begun(i), func() []outcome { return w.beginning(t, task.Status(again.Name)) }))
+		w.followAll(at, c, w.alikeIn(w.begun(i), w.touched(c), func() []outcome {
+			return w.beginning(w.taskOf(c), task.Status(again.Name))
+		}))
 	}
 }
 

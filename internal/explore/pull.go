@@ -20,8 +20,8 @@ func pullStates() []string { return []string{record.PRMerged, record.PRClosed} }
 
 // pulls ends the task's pull request. A task can have an open one in each live state: people open them, and tasks begin
 // with them.
-func (w *walk) pulls(at int32, c config, t task.Task) {
-	w.followAll(at, c, w.alikeIn(aPull, c.counters, func() []outcome { return w.pullEnds(c, t) }))
+func (w *walk) pulls(at int32, c config) {
+	w.followAll(at, c, w.alikeIn(aPull, c.counters, func() []outcome { return w.pullEnds(c, w.taskOf(c)) }))
 }
 
 // pullEnds returns what follows from the end of the task's pull request, once for each transition that evidence opens.
@@ -36,7 +36,11 @@ func (w *walk) pullEnds(c config, t task.Task) []outcome {
 			continue
 		}
 		e := event{kind: isPull, role: -1, as: -1, on: int8(on), to: w.place(to), look: -1}
-		for _, l := range w.forge.looks[c.status][1] { // a merge needs no worktree
+		looks := w.forge.looks[c.status][1] // a merge needs no worktree
+		if !w.whole && !w.asksOnTheWay(c.status, to) {
+			looks = looks[:1] // whatever there is
+		}
+		for _, l := range looks {
 			evidence := l.evidence.Merged(w.def, t, to, pr)
 			change := decide.PREnded(w.def, t, evidence, pr, "", born())
 			if !change.Entered || !c.workspace && w.checked(evidence) {
@@ -50,6 +54,13 @@ func (w *walk) pullEnds(c config, t task.Task) []outcome {
 		}
 	}
 	return out
+}
+
+// asksOnTheWay reports whether a transition from a state to another one asks for evidence.
+func (w *walk) asksOnTheWay(from int16, to task.Status) bool {
+	return slices.ContainsFunc(w.leaving[from], func(n int) bool {
+		return w.def.Transitions[n].To == to && len(w.def.Transitions[n].Gate) > 0
+	})
 }
 
 // checked reports whether evidence has the result of a check, or what git shows of a worktree: there is one then.

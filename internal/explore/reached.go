@@ -23,8 +23,7 @@ type Observed struct {
 
 // Reach is every configuration that a workflow lets a task come to.
 type Reach struct {
-	walk   *walk
-	counts map[string]int32
+	walk *walk
 }
 
 // Explore follows a task everywhere, as Check does, and judges nothing. It gives up after so many configurations:
@@ -32,11 +31,7 @@ type Reach struct {
 func Explore(def *workflow.Definition, most int) (r *Reach, whole bool) {
 	w := newWalk(def, most)
 	w.explore()
-	r = &Reach{walk: w, counts: map[string]int32{}}
-	for i, counters := range w.tallies {
-		r.counts[fmt.Sprint(counters)] = int32(i)
-	}
-	return r, !w.tooMany
+	return &Reach{walk: w}, !w.tooMany
 }
 
 // Len is the number of configurations.
@@ -65,19 +60,20 @@ func (r *Reach) Find(o Observed) (number int, reads string) {
 			c.visited |= w.bitOf(at)
 		}
 	}
-	counters := w.count.cut(o.Task.Counters, int(c.status))
+	cut := w.count.cut(o.Task.Counters, c.status)
+	counters := w.count.named(cut)
 	owed := owedAs(o.Owed, len(o.Alive) == 0)
 	c.unsettled = o.Unsettled && len(owed) > 0 && counters.Get(task.CrashCount) != 0
 	reads = fmt.Sprintf("%s, from %d, workspace %v, agents %b, counters %v, owes %s, unsettled %v",
 		o.Task.Status, c.previous, c.workspace, c.agents, counters, strings.ReplaceAll(keyOf(owed), "\n", "; "),
 		c.unsettled)
 	var counted, listed bool
-	c.counters, counted = r.counts[fmt.Sprint(counters)]
+	c.counters, counted = w.tallyOf[string(cut.key(nil))]
 	c.owed, listed = w.listOf[keyOf(owed)]
-	if at, known := w.known[c]; counted && listed && known {
-		return int(at), reads
+	if !counted || !listed {
+		return -1, reads
 	}
-	return -1, reads
+	return int(w.known.find(w.configs, c)), reads
 }
 
 // DeathMatters reports whether it can make a difference in a status, or later, that the agent of a role has died by

@@ -10,11 +10,11 @@ import (
 )
 
 // setbacks sends the task back by the rules of its status, whenever they may: no person is needed for that.
-func (w *walk) setbacks(at int32, c config, t task.Task) {
+func (w *walk) setbacks(at int32, c config) {
 	if len(w.def.States[c.status].SendBack) == 0 {
 		return
 	}
-	w.followAll(at, c, w.alikeIn(aSetback, c.counters, func() []outcome { return w.sentBacks(at, c, t) }))
+	w.followAll(at, c, w.alikeIn(aSetback, c.counters, func() []outcome { return w.sentBacks(at, c, w.taskOf(c)) }))
 }
 
 // sentBacks returns what follows from all that can happen to the work.

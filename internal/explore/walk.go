@@ -41,6 +41,8 @@ type walk struct {
 	made      []bool  // exit rules whose move was made
 
 	tallies []task.Counters
+	counts  []counts // the same
+	calm    []int32  // by tally: the one without crashes
 	tallyOf map[string]int32
 	lists   [][]task.Hook
 	listOf  map[string]int32
@@ -53,19 +55,18 @@ type walk struct {
 	viewOf   []int32     // by configuration that was visited
 	here     *viewed     // that of the configuration whose events are followed
 	outcomes [][]outcome // what follows from events, as views know it
-	classOf  map[class][]outcome
-	splitOf  map[view]split
-	joinOf   map[join]int32
+	classOf  map[class]answered
+	splitOf  map[splitting]split
 	whole    bool // nothing is taken to follow alike, or to need no look: decide answers for every count
-	calmOf   map[settledState]int32
 	courseOf map[turn]*course
 
 	configs []config
-	known   map[config]int32
+	known   index
 	parent  []int32 // by which configuration it was found; -1 for a birth
 	by      []event // and by which event
 	ways    [][]step
 	born    []step // those to where a task begins
+	kept    []step // where the last ones are kept
 	scratch []step // where those of one configuration are gathered
 	taken   []bool // transitions that were taken
 	flaws   map[string][]flaw
@@ -127,11 +128,11 @@ func newWalk(def *workflow.Definition, most int) *walk {
 	w := &walk{
 		def: def, file: file, most: most, left: most * stepsEach, room: most * bytesEach, count: newCounting(def),
 		tallyOf: map[string]int32{}, listOf: map[string]int32{},
-		known: map[config]int32{}, taken: make([]bool, len(def.Transitions)),
-		made: make([]bool, len(def.Exit.Rules)), pending: map[int]flaw{},
-		numberOf: map[view]int32{}, classOf: map[class][]outcome{},
-		splitOf: map[view]split{}, joinOf: map[join]int32{},
-		courseOf: map[turn]*course{}, calmOf: map[settledState]int32{}, flaws: map[string][]flaw{},
+		taken: make([]bool, len(def.Transitions)),
+		made:  make([]bool, len(def.Exit.Rules)), pending: map[int]flaw{},
+		numberOf: map[view]int32{}, classOf: map[class]answered{},
+		splitOf:  map[splitting]split{},
+		courseOf: map[turn]*course{}, flaws: map[string][]flaw{},
 		leaving: make([][]int, len(def.States)), rules: make([][]int, len(def.States)),
 		cameFrom: make([][]task.Status, len(def.States)),
 	}
@@ -179,7 +180,7 @@ func newWalk(def *workflow.Definition, most int) *walk {
 	w.resets = len(def.ResetByPerson()) > 0
 	w.askers = w.askersOf()
 	w.forge = newEvidenceMaker(def, w.leaving, w.rules)
-	w.tally(nil)
+	w.tally(make(counts, len(w.count.names)))
 	w.list(nil)
 	return w
 }
@@ -203,11 +204,24 @@ func (w *walk) explore() {
 		w.ways = append(w.ways, w.scratch[:0])
 		w.visit(int32(at))
 		w.scratch = w.ways[at]
-		w.ways[at] = slices.Clone(w.scratch)
+		w.ways[at] = w.keep(w.scratch)
 		if w.room -= configBytes + wayBytes*len(w.scratch); w.room < 0 {
 			w.tooMany = true
 		}
 	}
+}
+
+// waysAtOnce is for how many ways room is made at once.
+const waysAtOnce = 4096
+
+// keep is a copy of ways that lasts.
+func (w *walk) keep(ways []step) []step {
+	if len(ways) > cap(w.kept)-len(w.kept) {
+		w.kept = make([]step, 0, max(len(ways), waysAtOnce))
+	}
+	from := len(w.kept)
+	w.kept = append(w.kept, ways...)
+	return w.kept[from:len(w.kept):len(w.kept)]
 }
 
 // begin enters every configuration in which a task can begin.
@@ -385,22 +399,10 @@ func (w *walk) bitOf(status int16) uint32 {
 // maxFailing is the last hook of a list that the words of a step can name as the one that failed.
 const maxFailing = 127
 
-// settledState is a count of crashes and all else, in a state.
-type settledState struct {
-	status   int16
-	counters int32
-}
-
 // settle is what follows when the last owed hook has been performed.
 func (w *walk) settle(c *config) {
 	if c.unsettled {
-		key := settledState{c.status, c.counters}
-		without, known := w.calmOf[key]
-		if !known {
-			without = w.tally(w.count.cut(w.tallies[c.counters].With(task.CrashCount, 0), int(c.status)))
-			w.calmOf[key] = without
-		}
-		c.counters = without
+		c.counters = w.calm[c.counters]
 	}
 	c.unsettled, c.owed = false, 0
 }
@@ -438,15 +440,16 @@ func (w *walk) enter(at int32, e event, p performed, moved bool) {
 	c := p.config
 	c.agents &^= c.agents & diedBits & w.forgotten[c.status]
 	p.config = c
-	c.unsettled = c.unsettled && w.tallies[c.counters].Get(task.CrashCount) != 0
-	to, known := w.known[c]
-	if !known {
+	c.unsettled = c.unsettled && w.calm[c.counters] != c.counters
+	to := w.known.find(w.configs, c)
+	if to < 0 {
 		if len(w.configs) >= w.most {
 			w.tooMany = true
 			return
 		}
 		to = int32(len(w.configs))
-		w.known[c], w.configs = to, append(w.configs, c)
+		w.configs = append(w.configs, c)
+		w.known.add(w.configs)
 		w.parent, w.by = append(w.parent, at), append(w.by, e)
 	}
 	one := step{to: to, event: e, agents: uint8(min(p.agents, 255)), rounds: uint8(min(p.rounds, 255))}
