@@ -292,7 +292,7 @@ func (p Part) Key() string {
 	}
 	key := make([]byte, 0, 128+len(p.JQ))
 	for i, one := range said {
-		key = strconv.AppendQuote(append(key, "[ "[min(i, 1)]), one)
+		key = appendQuoted(append(key, "[ "[min(i, 1)]), one)
 	}
 	return string(append(key, ']'))
 }

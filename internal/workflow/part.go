@@ -4,6 +4,7 @@ import (
 	"maps"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"orange/internal/document"
@@ -308,4 +309,14 @@ func (p Part) Name() string {
 		return "what its rule asks for"
 	}
 	return document.QuoteHeading(p.Section)
+}
+
+// appendQuoted is strconv.AppendQuote, and faster for text that has nothing to quote, as nearly all has.
+func appendQuoted(key []byte, text string) []byte {
+	for _, c := range []byte(text) {
+		if c < ' ' || c > '~' || c == '"' || c == '\\' {
+			return strconv.AppendQuote(key, text)
+		}
+	}
+	return append(append(append(key, '"'), text...), '"')
 }
