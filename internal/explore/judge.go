@@ -324,12 +324,7 @@ func (w *walk) judgeEnds() {
 			suggestion: "give it a transition that someone may ask for there, or make it terminal",
 		})
 	}
-	from := make([][]int32, len(w.configs))
-	for i := range w.ways {
-		for _, o := range w.ways[i] {
-			from[o.to] = append(from[o.to], int32(i))
-		}
-	}
+	first, from := w.comings()
 	var open []int32
 	for i := range good {
 		if good[i] {
@@ -339,7 +334,7 @@ func (w *walk) judgeEnds() {
 	for len(open) > 0 {
 		at := open[len(open)-1]
 		open = open[:len(open)-1]
-		for _, before := range from[at] {
+		for _, before := range from[first[at]:first[at+1]] {
 			if !good[before] {
 				good[before] = true
 				open = append(open, before)
@@ -355,6 +350,30 @@ func (w *walk) judgeEnds() {
 			})
 		}
 	}
+}
+
+// comings are the configurations from which ways lead to each one, in one list, and where those of each begin in it.
+func (w *walk) comings() (first, from []int32) {
+	first = make([]int32, len(w.configs)+1)
+	for i := range w.ways {
+		for n := range w.ways[i] {
+			first[w.ways[i][n].to]++
+		}
+	}
+	end := int32(0)
+	for at, many := range first {
+		end += many
+		first[at] = end
+	}
+	from = make([]int32, end)
+	for i := range w.ways {
+		for n := range w.ways[i] {
+			to := w.ways[i][n].to
+			first[to]--
+			from[first[to]] = int32(i)
+		}
+	}
+	return first, from
 }
 
 // leadsOn reports whether the task can leave its status without being given up, if not at once then after something
