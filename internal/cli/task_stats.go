@@ -174,7 +174,7 @@ func (p *Program) sayAll(s stats.Summary, w stats.Window) error {
 		{"ended well", inPercent(s.EndedWell), "of those that are over"},
 		{"at the first attempt", inPercent(s.FirstAttempt), "of those that ended well"},
 		{"escalated", inPercent(s.Escalated), "of those that were begun"},
-		{"reached a person", inPercent(s.ReachedHuman), "of those that were begun, by escalation"},
+		{"needed a person", inPercent(s.ReachedHuman), "of those that were begun, by escalation"},
 		{"failures", byName(s.Failures), ""}, {"crashes", strconv.Itoa(s.Crashes), ""},
 		{"agents started", strconv.Itoa(s.Spawns), ""}, {"timeouts", strconv.Itoa(s.Late), ""},
 		{"refusals", strconv.Itoa(s.Refusals), "of agents that were refused too often"},

@@ -100,7 +100,7 @@ func taskKeys() []key {
 			giveUp(command.Commands.Cancel)),
 		taskKey("d", "delete: forget the task; its branch and rescued work stay", "delete", noTask,
 			giveUp(command.Commands.Delete)),
-		taskKey("t", "try again what the task owes: hooks that failed", "", noTask, act(command.Commands.Retry)),
+		taskKey("t", "try again the hooks of the task that failed", "", noTask, act(command.Commands.Retry)),
 		taskKey("y", "copy the task's id", "", noTask, copyID),
 		taskKey("P", "open its pull request in your browser", "", onTarget(command.Target.NoAddress), openPullRequest),
 		taskKey("Y", "copy the address of its pull request", "", onTarget(command.Target.NoAddress), copyAddress),

@@ -172,7 +172,7 @@ func Awaits(def *workflow.Definition, s record.Snapshot, lives string, events []
 			Want: "there is nothing to do"})
 	case state.Role == "" || state.Role == task.RoleHuman:
 		list = append(list, rejection.Detail{Condition: "a person",
-			Found: fmt.Sprintf("no one at work in %q", t.Status), Want: "choose one of the moves that are open"})
+			Found: fmt.Sprintf("no agent works in %q", t.Status), Want: "choose one of the moves that are open"})
 	case len(s.Owed) == 0:
 		list = append(list, agent(def, t, state, lives, events, now))
 	}

@@ -96,7 +96,7 @@ func TestAwaits_saysWhoAndWhatATaskWaitsFor(t *testing.T) {
 		{"not started", with(func(s *record.Snapshot) { s.Task.Workspace = "" }), record.AgentDead, []string{
 			"the task has no workspace: get it one and start the agent: orange task respawn x"}},
 		{"a person", with(func(s *record.Snapshot) { s.Task.Status = "reviewing" }), record.AgentDead, []string{
-			`a person: no one at work in "reviewing"`}},
+			`a person: no agent works in "reviewing"`}},
 		{"queued", with(func(s *record.Snapshot) { s.Task.Status, s.Task.QueuedFor = "pending", "planning" }),
 			record.AgentDead, []string{`a free workspace: none for the move to "planning"`}},
 		{"over", with(func(s *record.Snapshot) { s.Task.Status, s.Task.Live = "done", false }), record.AgentDead,

@@ -304,7 +304,7 @@ func unlikeHooks(hooks []task.OwedHook, events []history.Event, digests map[int]
 			names, all = append(names, h.Action), append(all, h.Hook)
 		}
 		if !slices.Equal(names, e.Hooks) {
-			out = append(out, fmt.Sprintf("event %d has set going %s, and on record are %s", e.Seq,
+			out = append(out, fmt.Sprintf("event %d has started %s, and on record are %s", e.Seq,
 				namesOfHooks(e.Hooks), namesOfHooks(names)))
 			continue
 		}
@@ -316,7 +316,7 @@ func unlikeHooks(hooks []task.OwedHook, events []history.Event, digests map[int]
 		case want == "" && len(all) > 0:
 			named = append(named, strconv.Itoa(e.Seq))
 		case digest != want:
-			out = append(out, fmt.Sprintf("the hooks that event %d has set going are not on record as they "+
+			out = append(out, fmt.Sprintf("the hooks that event %d has started are not on record as they "+
 				"were: what one of them does was changed", e.Seq))
 		}
 	}

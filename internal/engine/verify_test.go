@@ -353,7 +353,7 @@ func TestARecord_thatOtherHandsHaveWrittenIntoIsNamed(t *testing.T) {
 		"a hook nobody set going": {
 			"INSERT INTO hooks (task, event, place, hook, state) SELECT id, 1, 0, " +
 				"'{\"action\":\"kill_session\"}', 'pending' FROM tasks",
-			"event 1 has set going no hooks, and on record are kill_session"},
+			"event 1 has started no hooks, and on record are kill_session"},
 		"a hook of no event": {
 			"INSERT INTO hooks (task, event, place, hook, state) SELECT id, 99, 0, " +
 				"'{\"action\":\"kill_session\"}', 'done' FROM tasks",
@@ -372,7 +372,7 @@ func TestARecord_thatOtherHandsHaveWrittenIntoIsNamed(t *testing.T) {
 		"a hook is out of its order": {"UPDATE hooks SET place = place + 4 WHERE event = 2",
 			"the hooks of event 2 are not numbered from 0 on"},
 		"a hook has a number of later": {"UPDATE hooks SET id = id + 4096 WHERE event = 2",
-			"comes before one that was set going later"},
+			"comes before one that began later"},
 		"a seat is of no hook": {"UPDATE seats SET hook = hook + 4096", "which the task does not have"},
 		"a seat is of no role": {"UPDATE seats SET role = 'workep'", `its workflow has no role "workep"`},
 		"a seat is of no task": {"UPDATE seats SET task = 'nobody'",
@@ -431,7 +431,7 @@ func TestATask_thatCannotBeReadKeepsNoOtherFromBeingLookedAt(t *testing.T) {
 	w.tamper("DELETE FROM hooks WHERE task = ?", ids[1])
 	got := w.verifyAll()
 	if !strings.Contains(got, ids[0]+": it cannot be read") ||
-		!strings.Contains(got, ids[1]+": event 2 has set going") {
+		!strings.Contains(got, ids[1]+": event 2 has started") {
 		t.Errorf("found %q", got)
 	}
 	w.tamper("DELETE FROM tasks")

@@ -154,8 +154,8 @@ func (p *passes) after(was place, one *step) (now place, can bool) {
 	return now, !held || e.override || !shown(e)
 }
 
-// heldBack reports whether a step leads to an end while no one answers for the work: it was put up to be merged by no
-// person, and no verdict accepted it. A person may answer for it then, by name.
+// heldBack reports whether a step leads to an end while no one answers for the work: no person handed it in to be
+// merged, and no verdict accepted it. A person may answer for it then, by name.
 func (p *passes) heldBack(was place, one *step) bool {
 	e := &one.event
 	return was.open && !was.vouched && one.moves && e.edge >= 0 && !e.override && !e.forced && shown(e) &&

@@ -49,8 +49,8 @@ func (o RestoreOrder) Brought(e history.Event, epoch int) history.Event {
 	if e.Type != history.Rebuilt {
 		return e
 	}
-	e.Reason = fmt.Sprintf("it came to this home by its snapshot, in epoch %d, and the hooks that it owed count as "+
-		"performed", epoch)
+	e.Reason = fmt.Sprintf("it came to this home by its snapshot, in epoch %d, and the hooks that still had to run "+
+		"count as performed", epoch)
 	if o.Reason != "" {
 		e.Reason = o.Reason + "; " + e.Reason
 	}

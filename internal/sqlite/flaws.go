@@ -88,7 +88,7 @@ func disagreements() []string {
 		) GROUP BY task) ON task = id WHERE coalesce(n, 0) != seq OR wrong > 0`,
 		`SELECT task AS subject, 'the hooks of event ' || event || ' are not numbered from 0 on' AS found FROM hooks
 		GROUP BY task, event HAVING min(place) != 0 OR max(place) != count(*) - 1`,
-		`SELECT task AS subject, 'hook ' || id || ' comes before one that was set going later' AS found
+		`SELECT task AS subject, 'hook ' || id || ' comes before one that began later' AS found
 		FROM (SELECT id, task, event, place, lag((event << 32) + place) OVER own AS before FROM hooks
 			WINDOW own AS (PARTITION BY task ORDER BY id)) WHERE before > (event << 32) + place`,
 		`SELECT task AS subject, 'hook ' || id || ' has a number that was never given' AS found FROM hooks
