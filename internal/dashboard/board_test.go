@@ -147,10 +147,10 @@ func TestAClickSelectsAndASecondOneOpens(t *testing.T) {
 		t.Errorf("it shows %s", s.m.page)
 	}
 	s.press("esc")
-	s.click(s.find("feature/blink"))
-	s.chosen("feature/blink")
+	s.click(s.find("fix/login"))
+	s.chosen("fix/login")
 	s.click(3, 20) // nothing is there
-	s.chosen("feature/blink")
+	s.chosen("fix/login")
 	s.press("b", "h", "h", "h", "h", "h")
 	s.click(s.find("go-1.26"))
 	s.chosen("chore/go-1.26")

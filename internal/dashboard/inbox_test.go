@@ -23,13 +23,7 @@ func TestTheInboxIsOnTop(t *testing.T) {
 	for i, want := range []string{"asks: which currency?", "worker has died", "the worker died 3 times",
 		"waits in reviewing"} {
 		lines := strings.Split(s.text(), "\n")
-		at := 2 + i
-		if i > 0 {
-			at++
-		}
-		if i == 0 {
-			at++ // the selected task has two lines: the second one is the reason
-		}
+		at := 3 + 2*i // each has two lines: the second one is the reason
 		if !strings.Contains(lines[at], want) {
 			t.Errorf("line %d is %q, want %q", at, lines[at], want)
 		}

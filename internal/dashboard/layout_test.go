@@ -131,7 +131,7 @@ func TestATaskThatNeedsThePersonHasItsReasonOnALineOfItsOwn(t *testing.T) {
 
 // Where not all rows fit with two lines each, those on top have them, and where not all tasks fit, none but the
 // selected one.
-func TestNeedsHaveTheirSecondLineFromTheTopWhileAllRowsFit(t *testing.T) {
+func TestNeedsHaveTheirSecondLineWhileAllRowsFitAndInAThirdOfALongList(t *testing.T) {
 	t.Parallel()
 	lines := func(more int) (out []string) {
 		s := openSession(t, calmer(t, needy(t), more), 80, 24)
@@ -144,7 +144,7 @@ func TestNeedsHaveTheirSecondLineFromTheTopWhileAllRowsFit(t *testing.T) {
 		}
 		return slices.DeleteFunc(out, func(text string) bool { return strings.Contains(text, "● working") })
 	}
-	for more, want := range map[int]int{0: 5, 6: 5, 7: 4, 9: 2, 11: 0, 12: 0, 60: 0} {
+	for more, want := range map[int]int{0: 5, 6: 5, 7: 5, 11: 5, 60: 5} {
 		got := lines(more)
 		if len(got) != want || want > 0 && !strings.HasPrefix(got[0], "asks 2 questions") {
 			t.Errorf("with %d more tasks %d of them have a second line, want %d: %q", more, len(got), want, got)
@@ -379,4 +379,24 @@ func TestNoSizeBreaksTheScreen(t *testing.T) {
 			})
 		}
 	}
+}
+
+// A long list has no lines to spare: the needs of its beginning give theirs where the selected task is further down.
+func TestTheSelectedTaskOfALongListIsVisibleNextToTheNeeds(t *testing.T) {
+	t.Parallel()
+	s := openSession(t, calmer(t, needy(t), 60), 80, 24)
+	for range 70 {
+		s.press("j")
+		if at := strings.Index(s.text(), "\n>"); at < 0 {
+			t.Fatalf("no task is selected on the screen:\n%s", s.text())
+		}
+	}
+	for range 70 {
+		s.press("k")
+		if at := strings.Index(s.text(), "\n>"); at < 0 {
+			t.Fatalf("no task is selected on the screen:\n%s", s.text())
+		}
+	}
+	s.shows("     asks 2 questions")
+	s.shows("     refused 12 times")
 }

@@ -254,7 +254,7 @@ func TestTheSelectionIsSeenWithoutReverseVideo(t *testing.T) {
 
 func TestWhatWasGivenUpIsNotMarkedAsDone(t *testing.T) {
 	t.Parallel()
-	s := openSession(t, day(t), 80, 24)
+	s := openSession(t, day(t), 80, 40)
 	s.shows("✓ shop/fix/prices")
 	s.shows("⊘ shop/feature/blink")
 }

@@ -78,10 +78,24 @@ func (m *Model) needs(most int) (n int) {
 // placed is a task that is visible, and how many lines it has.
 type placed struct{ at, lines int }
 
-// placed are the visible tasks. Those that need the person have a second line, from the top, while all rows fit.
+// placed are the visible tasks. Those that need the person have a second line, from the top, while all rows fit, or, in
+// a list that is too long for that, in a third of the lines while the selected task is visible all the same.
 func (m *Model) placed(size screen.Size) []placed {
+	fit := m.needs(size.Height - 2 - len(m.tasks.Shown) - len(m.whole(size, m.Answering())))
+	if some := m.needs(size.Height / 3); some > fit {
+		out := m.placedWith(size, some)
+		for _, one := range out {
+			if one.at == m.tasks.Cursor && one.lines > 1 {
+				return out
+			}
+		}
+	}
+	return m.placedWith(size, fit)
+}
+
+// placedWith are the visible tasks, where the first ones have a second line.
+func (m *Model) placedWith(size screen.Size, twice int) []placed {
 	shown, cursor, below := len(m.tasks.Shown), m.tasks.Cursor, len(m.whole(size, m.Answering()))
-	twice := m.needs(size.Height - 2 - shown - below)
 	out := make([]placed, 0, max(0, size.Height))
 	used := 1
 	for i := m.first(size); i < shown && used < size.Height; i++ {
