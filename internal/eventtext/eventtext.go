@@ -118,12 +118,12 @@ func Aside(e *history.Event) []string {
 	return parts
 }
 
-// Routine reports whether an event only tells that an agent began, ended or gave its conversation a name: what follows
-// from moves, and is of no interest by itself while all goes well.
+// Routine reports whether an event only tells that a worktree was ready, or that an agent began, ended or gave its
+// conversation a name: what follows from moves, and is of no interest by itself while all goes well.
 func Routine(e *history.Event) bool {
 	switch e.Type {
-	case history.AgentSpawned, history.AgentRespawned, history.ReviewStarted, history.AgentStopped,
-		history.ConversationNoted:
+	case history.WorkspaceReady, history.AgentSpawned, history.AgentRespawned, history.ReviewStarted,
+		history.AgentStopped, history.ConversationNoted:
 		return e.Reason == "" && e.Person == ""
 	}
 	return false

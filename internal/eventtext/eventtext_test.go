@@ -85,6 +85,7 @@ func TestRoutine_isWhatOnlyTellsOfAgents(t *testing.T) {
 		e    history.Event
 		want bool
 	}{
+		{history.Event{Type: history.WorkspaceReady}, true},
 		{history.Event{Type: history.AgentSpawned}, true},
 		{history.Event{Type: history.AgentStopped}, true},
 		{history.Event{Type: history.AgentStopped, Reason: "its document is too large"}, false},
