@@ -73,13 +73,6 @@ type class struct {
 	view view
 }
 
-// splitting names the division of counters: by what a start depends on, or all else in a state.
-type splitting struct {
-	start            bool
-	status, previous int16
-	counters         int32
-}
-
 // split is a list of counters, in two parts.
 type split struct {
 	asked   int32 // those that make a difference
@@ -138,23 +131,26 @@ func (w *walk) madeBy(what int, of view, o *outcome) []bool {
 // asked are the counters that make a difference to what follows from events of a kind in a view.
 func (w *walk) asked(what int, of view) []bool {
 	if w.isStart(what) {
-		return w.count.crash
+		return w.count.none
 	}
 	return w.count.asked[of.status][of.previous+1]
 }
 
-// isStart reports whether an agent is started again, or a state begun again: what follows depends on crashes alone.
+// isStart reports whether an agent is started again, or a state begun again: what follows depends on no counter.
 func (w *walk) isStart(what int) bool {
 	return what == aRevival || what == aRespawn || what >= w.begun(0) || what >= rest && what == restart((what-rest)/2)
 }
 
 // split divides the counters of a view for events of a kind.
 func (w *walk) split(what int, of view) split {
-	key := splitting{w.isStart(what), of.status, of.previous, of.counters}
-	parts, known := w.splitOf[key]
+	if w.isStart(what) {
+		return split{0, of.counters} // the list of none is the first
+	}
+	of.workspace = false // it makes no difference
+	parts, known := w.splitOf[of]
 	if !known {
 		asked, carried := slices.Clone(w.counts[of.counters]), slices.Clone(w.counts[of.counters])
-		for n, makes := range w.asked(what, of) {
+		for n, makes := range w.count.asked[of.status][of.previous+1] {
 			if makes {
 				carried[n] = 0
 			} else {
@@ -162,7 +158,7 @@ func (w *walk) split(what int, of view) split {
 			}
 		}
 		parts = split{w.tally(asked), w.tally(carried)}
-		w.splitOf[key] = parts
+		w.splitOf[of] = parts
 	}
 	return parts
 }

@@ -22,7 +22,7 @@ type counting struct {
 	// by state, the one before it, and counter: whether it makes a difference to what follows from an event there; all
 	// others are carried along as they are, or set
 	asked   [][][]bool
-	crash   []bool // by counter: whether it is that of crashes
+	none    []bool // the same for what no counter makes a difference to
 	crashes int    // the number of the counter of crashes; negative where it is not followed
 }
 
@@ -72,9 +72,7 @@ func newCounting(def *workflow.Definition) *counting {
 func (c *counting) number(def *workflow.Definition) {
 	c.names = slices.Sorted(maps.Keys(c.most))
 	c.crashes = slices.Index(c.names, task.CrashCount)
-	for _, name := range c.names {
-		c.crash = append(c.crash, name == task.CrashCount)
-	}
+	c.none = make([]bool, len(c.names))
 	for i, s := range def.States {
 		keeps := make([]bool, len(c.names))
 		for n, name := range c.names {

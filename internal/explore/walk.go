@@ -56,7 +56,7 @@ type walk struct {
 	here     *viewed     // that of the configuration whose events are followed
 	outcomes [][]outcome // what follows from events, as views know it
 	classOf  map[class]answered
-	splitOf  map[splitting]split
+	splitOf  map[view]split
 	whole    bool // nothing is taken to follow alike, or to need no look: decide answers for every count
 	courseOf map[turn]*course
 
@@ -131,7 +131,7 @@ func newWalk(def *workflow.Definition, most int) *walk {
 		taken: make([]bool, len(def.Transitions)),
 		made:  make([]bool, len(def.Exit.Rules)), pending: map[int]flaw{},
 		numberOf: map[view]int32{}, classOf: map[class]answered{},
-		splitOf:  map[splitting]split{},
+		splitOf:  map[view]split{},
 		courseOf: map[turn]*course{}, flaws: map[string][]flaw{},
 		leaving: make([][]int, len(def.States)), rules: make([][]int, len(def.States)),
 		cameFrom: make([][]task.Status, len(def.States)),
