@@ -9,11 +9,12 @@ import (
 	"orange/internal/workflow"
 )
 
-// What follows from an event depends on few of a task's counters: on those that guards and rules of its status ask for,
-// and on those that a move out of it changes. The others come along as they are. So decide is asked once for all
-// configurations that differ in nothing but such counters; a person's request is judged on counters that the person has
-// set back, so that these make no difference to it either. TestWhatIsCarriedAlongMakesNoDifference compares the
-// result with what decide answers for every count.
+// What follows from an event depends on few of a task's counters: on those that rules of its status ask for, or a guard
+// of a move that leads on from where the task came from, and on those that such a move counts. The others come along as
+// they are, or are set; the start of an agent depends on none. So decide is asked once for all configurations that
+// differ in nothing but such counters; a person's request is judged on counters that the person has set back, so that
+// these make no difference to it either. TestWhatIsCarriedAlongMakesNoDifference compares the result with what decide
+// answers for every count.
 
 // What configurations may be alike in: what follows from events of one kind.
 const (
