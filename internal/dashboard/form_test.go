@@ -494,3 +494,18 @@ func TestTheQuestionOfAMergeSaysWhetherTheWorkWasReviewed(t *testing.T) {
 		}
 	}
 }
+
+// Defect: the key that overrides moved a task to the end of a merge, and nothing was merged.
+func TestAnOverrideThatLeadsToTheEndOfAMergeMerges(t *testing.T) {
+	t.Parallel()
+	backend := day(t)
+	s := openSession(t, backend, 120, 40)
+	s.selects("fix/totals")
+	s.press("o")
+	s.shows("Override: why?")
+	s.shows("Its branch goes into")
+	s.write("I read every line")
+	s.press("enter")
+	row, _ := s.m.tasks.SelectedRow()
+	s.asked("Merge " + row.Task.ID + "  I read every line")
+}

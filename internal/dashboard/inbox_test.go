@@ -148,7 +148,7 @@ func TestAMoveIsChosen(t *testing.T) {
 	}{
 		"changes":  {0, nil, "Use Euro", "Orange tells the worker.", "RequestChanges %s Use Euro"},
 		"open":     {1, nil, "", "a reviewer starts", "Move %s agent-review"},
-		"override": {2, nil, "I looked", "no commit since the review", "Merge %s"},
+		"override": {2, nil, "I looked", "no commit since the review", "Merge %s  I looked"},
 		"closed":   {3, nil, "", "leave it to reviewer", ""},
 		"again":    {4, nil, "new wishes", "its own agent starts", "Redo %s planning new wishes"},
 	} {

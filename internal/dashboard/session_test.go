@@ -309,7 +309,7 @@ func (f *fakeBackend) RequestChanges(_ context.Context, id, text string) (record
 }
 
 func (f *fakeBackend) Merge(_ context.Context, id string, m task.Merge) (record.Outcome, string, error) {
-	out, err := f.perform("Merge", id, m.Strategy)
+	out, err := f.perform("Merge", id, m.Strategy, m.Override)
 	return out, "merged", err
 }
 

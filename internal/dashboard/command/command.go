@@ -198,10 +198,10 @@ func (c Commands) Override(on Target) FirstStep {
 	}
 	return FirstStep{Prompt: &form.TextPrompt{
 		Style: c.Style, Edit: c.Edit, Title: "Override: why?", Needed: true,
-		Text: fmt.Sprintf("%s is moved from %s to %s in spite of what is unmet. The reason goes into the history.",
-			tasks.Name(t), t.Status, to),
+		Text: fmt.Sprintf("%s is moved from %s to %s in spite of what is unmet. The reason goes into the history.%s",
+			tasks.Name(t), t.Status, to, c.mergesToo(on, to)),
 		What: "override a move of " + tasks.Name(t), Work: func(ctx context.Context, reason string) (string, error) {
-			return c.Report(c.Runner.Next(ctx, t.ID, to, reason))
+			return c.Report(c.overriding(on)(ctx, t.ID, to, reason))
 		},
 	}}
 }

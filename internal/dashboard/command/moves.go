@@ -107,10 +107,24 @@ func (c Commands) reason(on Target, one inbox.Way) form.Response {
 	}}
 }
 
+// merges reports whether a move of a person merges the branch: it leads to where a merge leads.
+func merges(on Target, to task.Status) bool {
+	return on.Task.Workspace != "" && commandTo(on, to) == workflow.MoveMerge
+}
+
+// mergesToo says what a move in spite of its conditions merges, before it is made; empty where it merges nothing.
+func (c Commands) mergesToo(on Target, to task.Status) string {
+	if !merges(on, to) {
+		return ""
+	}
+	lands := on.lands()
+	return " " + strings.ToUpper(lands[:1]) + lands[1:] + "." + on.meets()
+}
+
 // overriding makes a move in spite of its conditions. To where a merge leads, it merges.
 func (c Commands) overriding(on Target) func(context.Context, string, task.Status, string) (record.Outcome, error) {
 	return func(ctx context.Context, id string, to task.Status, reason string) (record.Outcome, error) {
-		if on.Task.Workspace == "" || commandTo(on, to) != workflow.MoveMerge {
+		if !merges(on, to) {
 			return c.Runner.Next(ctx, id, to, reason)
 		}
 		out, _, err := c.Runner.Merge(ctx, id, task.Merge{Override: reason})
