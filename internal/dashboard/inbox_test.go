@@ -350,3 +350,26 @@ func TestViewFilterAndOrderAreRemembered(t *testing.T) {
 		left(words).shows("fix/login")
 	}
 }
+
+// Defect: a finished task that needed a person was hidden by the filter, and the key came no further than the task
+// before it.
+func TestTheKeyOfTheInboxReachesATaskThatTheFilterHides(t *testing.T) {
+	t.Parallel()
+	backend := needy(t)
+	done := &backend.tasks[7]
+	done.Attention = "a hook has failed"
+	backend.agents[done.ID] = Agent{State: record.AgentNone, Need: record.Need{Kind: record.NeedsAttention,
+		Reason: "a hook has failed", Since: done.EnteredAt}}
+	s := openSession(t, backend, 80, 24)
+	s.press("f")
+	s.hides("fix/prices")
+	seen := map[string]bool{}
+	for range 7 {
+		s.press("i")
+		row, _ := s.m.tasks.SelectedRow()
+		seen[row.Task.Branch] = true
+	}
+	if len(seen) != 6 || !seen["fix/prices"] {
+		t.Errorf("it reached %v, want all six that need a person", seen)
+	}
+}

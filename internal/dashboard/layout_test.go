@@ -400,3 +400,16 @@ func TestTheSelectedTaskOfALongListIsVisibleNextToTheNeeds(t *testing.T) {
 	s.shows("     asks 2 questions")
 	s.shows("     refused 12 times")
 }
+
+// Defect: at 120 columns the reason was cut at three lines above twenty empty ones, and next to a history or a why the
+// second question was nowhere.
+func TestAtTheSideAllOfANeedIsThereWhicheverPartIsShown(t *testing.T) {
+	t.Parallel()
+	s := openSession(t, needy(t), 120, 40)
+	s.selects("feature/cards")
+	s.press("2")
+	s.shows("2 History]")
+	s.shows("Who pays for the ribbon?")
+	s.press("space", "space")
+	s.shows("Who pays for the ribbon?")
+}

@@ -63,7 +63,7 @@ func (m *Model) head(t task.Task, size screen.Size) []string {
 	}
 	out := []string{m.titleLine(t, width)}
 	if height >= mediumHead {
-		out = append(out, m.problemLines(t, width)...)
+		out = append(out, m.problemLines(t, size)...)
 	}
 	if height >= fullHead {
 		if t.Summary != "" {
@@ -90,7 +90,7 @@ func (m *Model) lowHead(t task.Task, size screen.Size) []string {
 	title := rule(2) + "  " + m.titleLine(t, size.Width-8) + "  "
 	out := append([]string{title + rule(size.Width-screen.Width(title))}, m.needLines(size)...)
 	if len(out) == 1 && size.Height >= mediumHead {
-		out = append(out, m.problemLines(t, size.Width)...)
+		out = append(out, m.problemLines(t, size)...)
 	}
 	if size.Height-len(out) > 1 {
 		out = append(out, m.tabLine(t, size.Width))
@@ -163,14 +163,21 @@ func (m *Model) prText(t task.Task) string {
 	return text
 }
 
-// problemLines are what is wrong with the task, and why it needs a person, where the list above does not say that.
-func (m *Model) problemLines(t task.Task, width int) []string {
-	const most = 3
+// problemLines are what is wrong with the task, and why it needs a person, where the list above does not say that: in a
+// third of the lines at most. All that an agent asks or said last is there where the person chose to see another part.
+func (m *Model) problemLines(t task.Task, size screen.Size) []string {
+	const least = 3
+	width, most := size.Width, max(least, size.Height/3)
 	var problems []screen.Fragment
 	if r, found := m.tasks.SelectedRow(); found {
 		problems = m.tasks.Problems(m.style, &r)
 		if need, needs := r.Need(); needs && t.Attention == "" && !m.BelowList() {
 			problems = append(problems, screen.Text(&m.style.Info, "◆ needs you: "+need.Reason))
+			if need.Text != "" && m.Chosen && m.Shown() != Document && m.Shown() != Terminal {
+				for _, line := range r.Whole(0, max(1, width-2)) {
+					problems = append(problems, screen.Raw(&m.style.Info, "  "+line))
+				}
+			}
 		}
 	}
 	if t.Attention != "" && !m.BelowList() {

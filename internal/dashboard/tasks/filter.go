@@ -93,13 +93,13 @@ func (s *Set) Reveal(id string) bool {
 	if s.Project != "" {
 		s.Project = t.Project
 	}
-	if s.Filter == ShowDone && t.Live {
-		s.Filter = ShowAll
-	}
 	if !contains(t, strings.ToLower(s.Text)) {
 		s.Text = ""
 	}
-	s.Choose()
+	if s.Choose(); !s.Find(id) {
+		s.Filter = ShowAll
+		s.Choose()
+	}
 	return s.Find(id)
 }
 
