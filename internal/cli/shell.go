@@ -195,7 +195,7 @@ func (t *TaskShell) status(ctx context.Context) error {
 	line("agents", r.Session)
 	line("may ask for", strings.Join(r.MayAsk, ", "))
 	for _, h := range r.Owed {
-		line("open hook", strings.TrimSpace(h.Action+" ("+string(h.State)+") "+h.Error))
+		line("hook to run", strings.TrimSpace(h.Action+" ("+string(h.State)+") "+h.Error))
 	}
 	for _, problem := range r.Problems {
 		line("problem", problem)

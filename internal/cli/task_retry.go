@@ -32,7 +32,7 @@ waits for: a push, a pull request, a message. Whatever starts or ends something 
 			}
 			said := "nothing to retry for " + id
 			if len(out.Hooks) > 0 || out.Event.Type == history.HooksRetried {
-				said = "tried the hooks of " + id + " again that failed"
+				said = "tried again the hooks of " + id + " that failed"
 			}
 			return p.performed(out, said, actor)
 		}),

@@ -143,7 +143,7 @@ func (p *Program) show(r record.Report, standing task.Timing, conflicts, before 
 	}
 	line("may ask for", strings.Join(r.MayAsk, ", "))
 	for _, h := range r.Owed {
-		line("open hook", strings.TrimSpace(h.Action+" ("+string(h.State)+") "+h.Error))
+		line("hook to run", strings.TrimSpace(h.Action+" ("+string(h.State)+") "+h.Error))
 	}
 	for _, rescued := range r.Rescued {
 		line("rescued", rescued.Ref+"  "+rescued.What)

@@ -278,7 +278,7 @@ func (p *Program) watchList(ctx context.Context, h *Services, filter record.Filt
 				return err
 			}
 			l.shown = map[string]bool{}
-			if l.needs, err = needReasons(ctx, h, tasks); err != nil {
+			if l.needs, err = p.needReasons(ctx, h, tasks); err != nil {
 				return err
 			}
 			for i := range tasks {
@@ -336,7 +336,7 @@ func (p *Program) printListChanges(ctx context.Context, h *Services, l *liveList
 
 // printNeeds prints a line for each of some tasks that needs a person, if it did not before or for another reason.
 func (p *Program) printNeeds(ctx context.Context, h *Services, l *liveList, tasks []task.Task) error {
-	needs, err := needReasons(ctx, h, tasks)
+	needs, err := p.needReasons(ctx, h, tasks)
 	if err != nil {
 		return err
 	}
@@ -354,11 +354,14 @@ func (p *Program) printNeeds(ctx context.Context, h *Services, l *liveList, task
 	return nil
 }
 
-// needReasons says why those of some tasks need a person that do. Agents that cannot be looked at need none.
-func needReasons(ctx context.Context, h *Services, tasks []task.Task) (map[string]string, error) {
+// needReasons says why those of some tasks need a person that do, as far as their agents can be looked at.
+func (p *Program) needReasons(ctx context.Context, h *Services, tasks []task.Task) (map[string]string, error) {
 	sessions, needs, err := h.Queries.Needs(ctx, tasks)
 	if sessions == nil && err != nil {
 		return nil, err
+	}
+	if err != nil {
+		p.warn("some agents cannot be looked at: %v", err)
 	}
 	reasons := map[string]string{}
 	for id := range needs {

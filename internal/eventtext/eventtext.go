@@ -35,7 +35,7 @@ func What(e *history.Event) string {
 	if !strings.Contains(k.say, "%s") {
 		return k.say
 	}
-	value := cmp.Or(OneLine(e.Data[k.covers[0]], most), "agent")
+	value := cmp.Or(oneLine(e.Data[k.covers[0]], most), "agent")
 	if value == "all" {
 		value = "all agents"
 	}
@@ -47,7 +47,7 @@ func What(e *history.Event) string {
 func Who(e *history.Event) string {
 	who := "by " + e.Actor
 	if e.Person != "" {
-		who += " (" + OneLine(e.Person, most) + ")"
+		who += " (" + oneLine(e.Person, most) + ")"
 	}
 	switch {
 	case e.Actor == task.ActorEngine && !e.IsMove(), e.Actor == "":
@@ -89,16 +89,16 @@ func Details(e *history.Event) []string {
 			name != history.DataBranch && name != "workflow" {
 			continue
 		}
-		if value = OneLine(value, most); name == task.DataLastWords {
+		if value = oneLine(value, most); name == task.DataLastWords {
 			value = end(data[name], most)
 		}
 		parts = append(parts, strings.ReplaceAll(name, "_", " ")+": "+value)
 	}
 	if unreviewed := e.Data[history.DataUnreviewed]; unreviewed != "" {
-		parts = append(parts, OneLine(unreviewed, most))
+		parts = append(parts, oneLine(unreviewed, most))
 	}
 	if up := e.Subject.UnreviewedText(); up != "" {
-		parts = append(parts, OneLine(up, most))
+		parts = append(parts, oneLine(up, most))
 	}
 	return append(parts, Aside(e)...)
 }
@@ -109,7 +109,7 @@ func Aside(e *history.Event) []string {
 	var parts []string
 	said := func(words, what string) {
 		if what != "" {
-			parts = append(parts, words+OneLine(strings.ReplaceAll(what, "\n", "; "), most))
+			parts = append(parts, words+oneLine(strings.ReplaceAll(what, "\n", "; "), most))
 		}
 	}
 	said("in spite of ", cmp.Or(e.Data[history.DataOverride], e.Data[passed.DataForced]))
@@ -138,8 +138,8 @@ func migrated(data map[string]string) string {
 	return text("from_workflow", "from_version", "from") + " -> " + text("workflow", "version", "to")
 }
 
-// OneLine is a text without its line ends, cut at so many letters.
-func OneLine(text string, letters int) string {
+// oneLine is a text without its line ends, cut at so many letters.
+func oneLine(text string, letters int) string {
 	text = strings.Join(strings.Fields(text), " ")
 	if utf8.RuneCountInString(text) <= letters {
 		return text

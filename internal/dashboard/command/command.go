@@ -136,8 +136,7 @@ func (c Commands) Merge(on Target) FirstStep {
 			return strings.TrimSuffix(message+"; "+how, "; "), err
 		}
 	}
-	lands := on.lands()
-	text := strings.ToUpper(lands[:1]) + lands[1:] + ". The task is finished then." + on.meets()
+	text := capital(on.lands()) + ". The task is finished then." + on.meets()
 	if judged := cmp.Or(on.Judged, t.Subject.Words()); judged != "" {
 		text += " Its work: " + judged + "."
 	}
@@ -199,7 +198,7 @@ func (c Commands) Override(on Target) FirstStep {
 	return FirstStep{Prompt: &form.TextPrompt{
 		Style: c.Style, Edit: c.Edit, Title: "Override: why?", Needed: true,
 		Text: fmt.Sprintf("%s is moved from %s to %s in spite of what is unmet. The reason goes into the history.%s",
-			tasks.Name(t), t.Status, to, c.mergesToo(on, to)),
+			tasks.Name(t), t.Status, to, on.mergesToo(to)),
 		What: "override a move of " + tasks.Name(t), Work: func(ctx context.Context, reason string) (string, error) {
 			return c.Report(c.overriding(on)(ctx, t.ID, to, reason))
 		},

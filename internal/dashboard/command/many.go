@@ -113,7 +113,7 @@ func (d deed) ask(c Commands, all []Target) FirstStep {
 		return d.none(left)
 	}
 	what := d.what(len(open))
-	return FirstStep{Ask: &form.Question{Style: c.Style, Title: strings.ToUpper(what[:1]) + what[1:] + "?",
+	return FirstStep{Ask: &form.Question{Style: c.Style, Title: capital(what) + "?",
 		Text: d.about(open, left),
 		Answers: []form.Answer{{Key: "y", Label: what, What: what, Many: true,
 			Work: func(ctx context.Context) (string, error) { return d.each(ctx, open, "") }}}}}
@@ -127,7 +127,7 @@ func (d deed) write(c Commands, all []Target, title string, long bool) FirstStep
 	}
 	what := d.what(len(open))
 	return FirstStep{Prompt: &form.TextPrompt{Style: c.Style, Edit: c.Edit, Long: long, Needed: true, Many: true,
-		Title: strings.ToUpper(what[:1]) + what[1:] + title, Text: d.about(open, left), What: what,
+		Title: capital(what) + title, Text: d.about(open, left), What: what,
 		Work: func(ctx context.Context, text string) (string, error) { return d.each(ctx, open, text) }}}
 }
 

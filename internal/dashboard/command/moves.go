@@ -113,13 +113,15 @@ func merges(on Target, to task.Status) bool {
 }
 
 // mergesToo says what a move in spite of its conditions merges, before it is made; empty where it merges nothing.
-func (c Commands) mergesToo(on Target, to task.Status) string {
+func (on Target) mergesToo(to task.Status) string {
 	if !merges(on, to) {
 		return ""
 	}
-	lands := on.lands()
-	return " " + strings.ToUpper(lands[:1]) + lands[1:] + "." + on.meets()
+	return " " + capital(on.lands()) + "." + on.meets()
 }
+
+// capital is a text that begins a sentence.
+func capital(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
 
 // overriding makes a move in spite of its conditions. To where a merge leads, it merges.
 func (c Commands) overriding(on Target) func(context.Context, string, task.Status, string) (record.Outcome, error) {
