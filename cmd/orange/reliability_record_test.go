@@ -211,7 +211,7 @@ func clockFaults() []fault {
 				back()
 				return nothing
 			},
-			says:    `retried what ID owed\n  spawn_agent            done`,
+			says:    `tried again the hooks of ID that failed\n  spawn_agent            done`,
 			becomes: "its hook is tried again at once", goesOn: "nothing more to do",
 		},
 		{

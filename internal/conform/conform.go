@@ -212,11 +212,12 @@ func (h Side) alike(text string) string {
 		text = regexp.MustCompile(`\b`+h.Person+`\b`).ReplaceAllString(text, "Person <person@localhost>")
 	}
 	for _, rule := range [][2]string{
-		{`(?m)^\d{4}-\d\d-\d\d (UTC|[-+]\d\d:\d\d)\n`, ""}, {`(?m)^( *\d+  )\d\d:\d\d:\d\d`, "${1}TIME"}, // a history's
+		// a history's
+		{`(?m)^\d{4}-\d\d-\d\d (UTC|[-+]\d\d:\d\d)\n`, ""}, {`(?m)^( *\d+(?:-\d+)?  )\d\d:\d\d:\d\d`, "${1}TIME"},
 		{`\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?(Z| UTC)?`, "TIME"}, {`[^\s"]*/hosts/(one|big|asker)`, "HOST"},
 		{`\b[0-9a-f]{8,64}\b`, "HASH"}, {`\b\d+(\.\d+)?(ms|s)\b`, "DURATION"}, {`TIME[^\s"]*-\d+`, "TIME"},
 		{`"(time_in_state|total_time)": \d+`, `"$1": 0`}, {`\d{8}[-T]\d{6}[^\s"/]*`, "STAMP"},
-		{`(?m)^ *\d+  TIME .*there was nothing to do.*\n`, ""}, {`(?m)^ *\d+  TIME`, "N TIME"},
+		{`(?m)^ *\d+(?:-\d+)?  TIME .*there was nothing to do.*\n`, ""}, {`(?m)^ *\d+(?:-\d+)?  TIME`, "N TIME"},
 	} {
 		text = regexp.MustCompile(rule[0]).ReplaceAllString(text, rule[1])
 	}
