@@ -380,7 +380,8 @@ func (k *Known) Doubtful() bool {
 	return len(k.Found) > 0 || k.Trouble != "" || len(k.Left)+len(k.Last.Beyond) > 0
 }
 
-// Tell says what is known of the conflicts of live tasks. A conflict with a task that is not live any more is over.
+// Tell says what is known of the conflicts of live tasks. A conflict with a task that is not live any more is over; but
+// that task's work may have gone into the default branch, so that until the next look it is not known what is left.
 func (k *Known) Tell(live func(id string) bool) Overview {
 	r := Overview{Of: map[string][]Conflict{}, Unknown: map[string]string{}}
 	for _, b := range k.Last.Branches {
@@ -400,13 +401,15 @@ func (k *Known) Tell(live func(id string) bool) Overview {
 		r.Unknown[""] = k.Trouble
 	}
 	for _, f := range k.Found {
-		if f.First.Task != "" && !live(f.First.Task) || f.Second.Task != "" && !live(f.Second.Task) {
-			continue
-		}
 		one := k.Answers[f.pair().tips()]
 		for _, side := range [][2]BranchTip{{f.First, f.Second}, {f.Second, f.First}} {
 			mine, other := side[0], side[1]
-			if mine.Task == "" {
+			if mine.Task == "" || !live(mine.Task) {
+				continue
+			}
+			if other.Task != "" && !live(other.Task) {
+				r.Unknown[mine.Task] = fmt.Sprintf("it was in conflict with %q of task %s, which has ended since; "+
+					"it was not compared with the default branch after that", other.Name, other.Task)
 				continue
 			}
 			if one.Trouble != "" {

@@ -175,9 +175,16 @@ func TestTell_namesBothSidesOfAConflictUntilOneIsOver(t *testing.T) {
 	if none, compared := r.Of["c"]; !compared || none == nil || len(none) != 0 {
 		t.Errorf("c: %v, %v", none, compared)
 	}
-	want(t, "while b is over", said(k.Tell(func(id string) bool { return id != "b" }), "a"), "")
+	over := k.Tell(func(id string) bool { return id != "b" })
+	want(t, "while b is over", said(over, "a"), "")
+	want(t, "why", over.Unknown["a"], `it was in conflict with "feat/b" of task b, which has ended since; `+
+		"it was not compared with the default branch after that")
+	if over.Unknown["b"] != "" || over.Of["b"] != nil && len(over.Of["b"]) != 0 {
+		t.Errorf("of b, which is over: %v", over)
+	}
 	round(k, look("base2", "a", "c"), changed, "", noon.Add(time.Minute))
 	want(t, "after b is over", said(k.Tell(everyone), "a"), "")
+	want(t, "what is not known then", k.Tell(everyone).Unknown["a"], "")
 	k.Answer(Candidate{BranchTip{Tip: "tip-a"}, BranchTip{Tip: "base2"}}, []string{"x"}, nil)
 	now = look("base2", "a", "c")
 	k.Conclude(now, k.Pairs(now, ""), "", noon.Add(time.Hour))

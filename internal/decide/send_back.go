@@ -159,15 +159,15 @@ const mostNamed = 5
 func (b Setback) OfMerge(failed *record.Unmerged) Setback {
 	if len(failed.Files) == 0 {
 		b.Reason = fmt.Sprintf("the check %q of the merged work failed", failed.Check)
-		b.Text = "A person merged this branch, and a check of the result failed. Find out why: merge the default " +
-			"branch into this one, and run the check there. Then mend it, and commit.\n\n" +
+		b.Text = "Nothing was merged: a check of this branch together with the default branch failed. Find out why: " +
+			"merge the default branch into this one, and run the check there. Then mend it, and commit.\n\n" +
 			document.Quote(document.Outside{From: "the check " + failed.Check, Text: failed.Said})
 		return b
 	}
 	b.Reason = "the merge is in conflict in " + printable.Names(failed.Files, mostNamed)
 	files := document.Outside{From: "git, the files that both changed", Text: strings.Join(failed.Files, "\n")}
-	b.Text = "A person merged this branch, and it is in conflict with the default branch. Merge the default branch " +
-		"into this one, solve the conflict there, test it, and commit.\n\n" + document.Quote(files)
+	b.Text = "Nothing was merged: this branch is in conflict with the default branch. Merge the default branch into " +
+		"this one, solve the conflict there, test it, and commit.\n\n" + document.Quote(files)
 	return b
 }
 
