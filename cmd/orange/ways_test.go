@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -133,7 +134,10 @@ type walker struct {
 	way  wayAround
 	id   string
 	at   struct { // as the program showed it last
-		Task      struct{ Status, Attention string }
+		Task struct {
+			Status, Attention string
+			Counters          map[string]int
+		}
 		OwedHooks []any `json:"owed_hooks"`
 	}
 	wrote int  // how much evidence
@@ -255,7 +259,7 @@ var (
 	isCreated   = regexp.MustCompile(`^A task is created in "(\S+)"( from a plan file)?\.`)
 	isAsked     = regexp.MustCompile(`^(?:A person|The (\S+?))(?:, in the name of the (\S+),)?(?: has (.+) and)? asks for "(\S+)"`)
 	isSet       = regexp.MustCompile(`^A person overrides what the move to "(\S+)" asks for\.`)
-	isEnded     = regexp.MustCompile(`^The (\S+) (dies|is killed) and leaves nothing(?:: the task moves to "(\S+)"|: crash \d+)\.`)
+	isEnded     = regexp.MustCompile(`^The (\S+) (dies|is killed) and leaves nothing(?:: the task moves to "(\S+)"|: crash (\d+))\.`)
 	isRevived   = regexp.MustCompile(`^The (\S+) of "\S+" is started again by itself\.`)
 	isRespawned = regexp.MustCompile(`^A person starts the (\S+) of "\S+" again\.`)
 	isOver      = regexp.MustCompile(`^The time of "\S+" is long over: the task moves to "(\S+)"\.`)
@@ -275,7 +279,7 @@ func (w *walker) step(text string) (refused string) {
 	if started != nil {
 		seats = len(w.seats(started[1]))
 	}
-	to := ""
+	to, crashes := "", ""
 	switch found := []string(nil); {
 	case match(isCreated, text, &found):
 		to = found[1]
@@ -287,7 +291,7 @@ func (w *walker) step(text string) (refused string) {
 		to = found[1]
 		refused = w.ask("", "task", "next", w.id, "--override", "I read it all")
 	case match(isEnded, text, &found):
-		to = found[3]
+		to, crashes = found[3], found[4]
 		w.end(found[1])
 	case match(isRevived, text, &found):
 		started, seats = found, w.ended
@@ -315,10 +319,16 @@ func (w *walker) step(text string) (refused string) {
 		return refused
 	}
 	w.await("what follows from: "+text, func() bool {
-		return (to == "" || w.at.Task.Status == to) && (len(w.at.OwedHooks) > 0) == w.owes &&
+		return (to == "" || w.at.Task.Status == to) && w.counts(crashes) && (len(w.at.OwedHooks) > 0) == w.owes &&
 			(started == nil || len(w.seats(started[1])) > seats)
 	})
 	return ""
+}
+
+// counts reports whether the task has had so many crashes: until the one that a step tells of is on record, the next
+// step would come before it.
+func (w *walker) counts(crashes string) bool {
+	return crashes == "" || strconv.Itoa(w.at.Task.Counters["crash_count"]) == crashes
 }
 
 func match(pattern *regexp.Regexp, text string, found *[]string) bool {
