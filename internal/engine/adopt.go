@@ -92,7 +92,7 @@ func (e *Engine) Tell(ctx context.Context, project, id string, lines []byte) (re
 			return a, fmt.Errorf("look for the promise of project %q: %w", project, unknown)
 		}
 		passed.Pin(&birth.Events[0], p.Promise)
-		birth, err = replay.Inputs{Ask: replay.AskAdopt}.Keep(def, record.Snapshot{}, decide.Evidence{}, birth)
+		birth, err = ruling{change: birth, in: replay.Inputs{Ask: replay.AskAdopt}}.kept(step{def: def})
 		a.Events = birth.Events
 	}
 	return a, err
@@ -187,7 +187,8 @@ func (e *Engine) tellRebuilt(t *task.Task, events []history.Event) ([]history.Ev
 	if !due {
 		return out, nil
 	}
-	c, err := replay.Inputs{Ask: replay.AskSettled}.Keep(nil, record.Snapshot{Task: *t}, decide.Evidence{}, c)
+	forgotten := ruling{change: c, in: replay.Inputs{Ask: replay.AskSettled}}
+	c, err := forgotten.kept(step{Snapshot: record.Snapshot{Task: *t}})
 	t.Counters = c.Task.Counters
 	return append(out, c.Events...), err
 }

@@ -75,7 +75,7 @@ func (e *Engine) create(ctx context.Context, n task.New) (record.Outcome, error)
 	}
 	if err == nil {
 		passed.Pin(&c.Events[0], n.Project.Promise)
-		c, err = in.By(n.Actor).Keep(def, record.Snapshot{}, decide.Evidence{}, c)
+		c, err = ruling{change: c, in: in.By(n.Actor)}.kept(step{def: def})
 	}
 	if err != nil {
 		return record.Outcome{}, err
@@ -252,7 +252,7 @@ func (e *Engine) update(ctx context.Context, id string, u task.Update) (task.Tas
 			data[key] = inOneLine(*value)
 		}
 	}
-	_, err = e.change(ctx, id, func(s record.Snapshot) (*record.Change, error) {
+	_, err = e.do(ctx, id, e.withRules, func(s step) (*ruling, error) {
 		t := s.Task
 		if branch, asked := data[history.DataBranch]; asked {
 			t.Branch = branch
@@ -269,7 +269,7 @@ func (e *Engine) update(ctx context.Context, id string, u task.Update) (task.Tas
 		if same {
 			return nil, nil
 		}
-		return e.noted(ctx, s, t, u.Actor, history.Event{Type: history.Updated, Data: told})
+		return e.noted(s, t, u.Actor, history.Event{Type: history.Updated, Data: told}), nil
 	})
 	if err != nil {
 		return task.Task{}, err
@@ -373,12 +373,8 @@ func (e *Engine) respawn(ctx context.Context, id string, alive func(task.Task, s
 	if _, _, _, err := e.refresh(ctx, id, headerAlone); err != nil {
 		return record.Outcome{}, err
 	}
-	t, err := e.change(ctx, id, func(s record.Snapshot) (*record.Change, error) {
-		def, err := e.rules(ctx, s.Task)
-		if err != nil {
-			return nil, err
-		}
-		state, _ := def.State(s.Task.Status)
+	t, err := e.do(ctx, id, e.withRules, func(s step) (*ruling, error) {
+		state, _ := s.def.State(s.Task.Status)
 		lives, err := e.seatedAs(ctx, id, state.Role)
 		if err == nil && lives { // an agent whose end is noted is dead, even while its window closes
 			lives, err = alive(s.Task, state.Role)
@@ -391,7 +387,7 @@ func (e *Engine) respawn(ctx context.Context, id string, alive func(task.Task, s
 				return nil, err
 			}
 		}
-		return e.respawned(ctx, def, s, lives, actor)
+		return e.respawned(ctx, s, lives, actor)
 	})
 	if errors.Is(err, task.ErrPoolFull) {
 		s, unread := e.Store.Load(ctx, id)
@@ -406,27 +402,15 @@ func (e *Engine) respawn(ctx context.Context, id string, alive func(task.Task, s
 	return e.conclude(ctx, t, t.Seq, actor)
 }
 
-// respawned is the change of a task whose agent is started again.
-func (e *Engine) respawned(ctx context.Context, def *workflow.Definition, s record.Snapshot, lives bool,
-	actor task.Actor) (*record.Change, error) {
+// respawned has the agent of a task started again.
+func (e *Engine) respawned(ctx context.Context, s step, lives bool, actor task.Actor) (*ruling, error) {
 	missing, err := e.Workspaces.Missing(ctx, s.Task)
 	if err != nil {
 		return nil, err
 	}
-	c, err := decide.Respawn(def, s.Task, lives, missing != "", actor, e.Now())
-	if err != nil {
-		return nil, err
-	}
-	if c.Lease == record.LeaseReserve {
-		project, err := e.Workspaces.Project(s.Task.Project)
-		if err != nil {
-			return nil, err
-		}
-		c.PoolSize = project.PoolSize
-	}
-	c.Settled = settleOwed(s.Owed, c, "overtaken by a respawn")
-	c, err = replay.Inputs{Ask: replay.AskRespawn, Missing: missing != ""}.By(actor).Keep(def, s, decide.Evidence{}, c)
-	return &c, err
+	c, err := decide.Respawn(s.def, s.Task, lives, missing != "", actor, e.Now())
+	return &ruling{change: c, in: replay.Inputs{Ask: replay.AskRespawn, Missing: missing != ""}.By(actor),
+		overtaken: "overtaken by a respawn"}, err
 }
 
 // Delete removes a task from the record and moves its folder to the trash. It first cancels a live task by the usual

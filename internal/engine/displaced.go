@@ -5,10 +5,8 @@ import (
 	"errors"
 	"fmt"
 
-	"orange/internal/decide"
 	"orange/internal/leaving"
 	"orange/internal/record"
-	"orange/internal/replay"
 	"orange/internal/task"
 )
 
@@ -30,10 +28,8 @@ func (e *Engine) displace(ctx context.Context, a *record.Adoption) error {
 	a.Notes = append(a.Notes, fmt.Sprintf("its workspace %q is not here or not its own: it goes on in a free one",
 		t.Workspace))
 	t.Workspace, t.Session = "", ""
-	actor := task.Actor{Rule: true}
-	c := decide.Queue(def, *t, t.Status, actor, e.Now())
-	c, err = replay.Inputs{Ask: replay.AskQueue, To: t.Status}.By(actor).Keep(def, record.Snapshot{Task: *t},
-		decide.Evidence{}, c)
+	s := step{Snapshot: record.Snapshot{Task: *t}, def: def}
+	c, err := e.queued(s, t.Status, task.Actor{Rule: true}).kept(s)
 	*t, a.Events = c.Task, append(a.Events, c.Events...)
 	return err
 }
@@ -43,18 +39,14 @@ func (e *Engine) displace(ctx context.Context, a *record.Adoption) error {
 func (e *Engine) settleIn(ctx context.Context, id string) (record.Outcome, error) {
 	actor := task.Actor{Rule: true}
 	started := false
-	t, err := e.change(ctx, id, func(s record.Snapshot) (*record.Change, error) {
+	t, err := e.do(ctx, id, e.withRules, func(s step) (*ruling, error) {
 		if started = s.Task.Displaced(); !started {
 			return nil, nil // another process was first
 		}
 		if err := e.branchThere(ctx, s.Task); err != nil {
 			return nil, err
 		}
-		def, err := e.rules(ctx, s.Task)
-		if err != nil {
-			return nil, err
-		}
-		return e.respawned(ctx, def, s, false, actor)
+		return e.respawned(ctx, s, false, actor)
 	})
 	switch {
 	case errors.Is(err, task.ErrPoolFull):
@@ -67,7 +59,7 @@ func (e *Engine) settleIn(ctx context.Context, id string) (record.Outcome, error
 }
 
 // room gives a task a workspace that lost its own, and is about to move on to a status that may need one. Its
-// task.ErrConflict has the request judged again; any other error is why it cannot be had.
+// errAgain has the request judged again; any other error is why it cannot be had.
 func (e *Engine) room(ctx context.Context, t task.Task) error {
 	out, err := e.settleIn(ctx, t.ID)
 	switch {
@@ -76,7 +68,7 @@ func (e *Engine) room(ctx context.Context, t task.Task) error {
 	case out.Queued:
 		return e.noRoom(ctx, t)
 	}
-	return task.ErrConflict
+	return errAgain
 }
 
 // branchThere refuses to begin work again that there is elsewhere: a workspace for a branch that the repository does

@@ -6,7 +6,6 @@ package engine
 
 import (
 	"context"
-	"errors"
 	"io"
 	"log/slog"
 	"time"
@@ -237,27 +236,3 @@ func (e *Engine) OnWait(tell func(action string, waited time.Duration)) { e.wait
 
 // OnWarn has a person hear what is no part of an answer.
 func (e *Engine) OnWarn(tell func(text string)) { e.Warn = tell }
-
-// maxConflicts bounds how often the engine decides again because another process was faster.
-const maxConflicts = 100
-
-// change decides and commits until no other process was faster. A nil change commits nothing.
-func (e *Engine) change(ctx context.Context, id string, build func(record.Snapshot) (*record.Change, error)) (
-	task.Task, error) {
-	for range maxConflicts {
-		s, err := e.Store.Load(ctx, id)
-		if err != nil {
-			return task.Task{}, err
-		}
-		c, err := build(s)
-		if err != nil || c == nil {
-			return s.Task, err
-		}
-		t, err := e.Store.Commit(ctx, *c)
-		if !errors.Is(err, task.ErrConflict) {
-			return t, err
-		}
-	}
-	return task.Task{}, task.Notef(task.ErrConflict,
-		"cannot change task %s: other processes keep changing it; try again", id)
-}

@@ -44,93 +44,87 @@ func (e *Engine) Died(ctx context.Context, death task.Death) (record.Outcome, er
 	if replaced {
 		return record.Outcome{}, e.EndUnusedSeats(ctx, death.Task, death.Hook)
 	}
-	for range maxConflicts {
-		out, err := e.died(ctx, death)
-		if !errors.Is(err, task.ErrConflict) {
-			return out, err
+	look := func(ctx context.Context, id string) (step, error) { return e.afterDeath(ctx, id, death) }
+	var was step
+	var c record.Change
+	t, err := e.do(ctx, death.Task, look, func(s step) (_ *ruling, err error) {
+		was = s
+		c, err = e.consequence(ctx, s, &death)
+		if err != nil {
+			return nil, err
 		}
-	}
-	return record.Outcome{}, task.Notef(task.ErrConflict,
-		"cannot note a death of task %s: other processes keep changing it; try again", death.Task)
-}
-
-func (e *Engine) died(ctx context.Context, death task.Death) (record.Outcome, error) {
-	s, evidence, err := e.inspect(ctx, death.Task, func(s record.Snapshot) (bool, error) {
-		if decide.Explains(s.Owed) {
-			return false, errNotNow
+		r := &ruling{change: c, in: replay.Inputs{Ask: replay.AskDeath}.Of(death)}
+		if len(c.Hooks) > 0 {
+			r.overtaken = "overtaken by the exit rules"
 		}
-		return true, nil
+		return r, nil
 	})
-	if errors.Is(err, task.ErrNotFound) || errors.Is(err, errNotNow) {
-		return record.Outcome{}, nil // the next look meets a death that waits for hooks
-	}
-	if err != nil {
-		return record.Outcome{}, err
-	}
-	def, err := e.rules(ctx, s.Task)
-	if err != nil {
-		return record.Outcome{}, err
-	}
-	if err := e.facts(ctx, s, def, decide.DeathWantsTree(def, s.Task), decide.NeedsOfDeath(def, s.Task, death),
-		&evidence); err != nil {
-		return record.Outcome{}, err
-	}
-	for _, fact := range evidence.Facts {
-		if fact.Pending {
-			return record.Outcome{}, nil // evidence is still being gathered: the next look meets the death again
-		}
-	}
-	now := e.Now()
-	c := decide.Exit(def, s.Task, evidence, death, now)
-	if decide.NeedsWords(c) {
-		open, err := e.seated(ctx, death)
-		if err != nil {
-			return record.Outcome{}, err
-		}
-		if !open { // its last words are needed only once
-			e.restoreFiles(ctx, death.Task)
-			return record.Outcome{}, nil
-		}
-		if death, err = e.lastWords(ctx, s.Task, evidence, death, now); err != nil {
-			return record.Outcome{}, err
-		}
-		c = decide.Exit(def, s.Task, evidence, death, now)
-	}
-	if c, err = (replay.Inputs{Ask: replay.AskDeath}).Of(death).Keep(def, s, evidence, c); err != nil {
-		return record.Outcome{}, err
-	}
-	if len(c.Hooks) > 0 {
-		c.Settled = settleOwed(s.Owed, c, "overtaken by the exit rules")
-	}
-	if c.Lease == record.LeaseReserve {
-		project, err := e.Workspaces.Project(s.Task.Project)
-		if err != nil {
-			return record.Outcome{}, err
-		}
-		c.PoolSize = project.PoolSize
-	}
-	t, err := e.commit(ctx, c, evidence)
-	if errors.Is(err, task.ErrPoolFull) {
-		return record.Outcome{}, e.noRoom(ctx, s.Task)
-	}
-	if errors.Is(err, task.ErrNobody) {
+	switch {
+	case errors.Is(err, task.ErrNotFound), errors.Is(err, errNotNow):
+		return record.Outcome{}, nil // the next look meets a death that waits for hooks or for evidence
+	case errors.Is(err, task.ErrPoolFull):
+		return record.Outcome{}, e.noRoom(ctx, was.Task)
+	case errors.Is(err, task.ErrNobody):
 		e.restoreFiles(ctx, death.Task)
 		return record.Outcome{}, nil
-	}
-	if err != nil {
+	case err != nil:
 		return record.Outcome{}, err
 	}
 	out, err := e.announce(ctx, t, t.Seq)
-	if t.Attention != s.Task.Attention {
+	if t.Attention != was.Task.Attention {
 		out.Asks = t.Attention
 	}
-	if c.Events[0].Type == history.MachineLost && decide.Respawns(def, c.Task) && death.Resume == record.ResumeAlways {
+	if c.Events[0].Type == history.MachineLost && decide.Respawns(was.def, c.Task) &&
+		death.Resume == record.ResumeAlways {
 		out.LostWith = death.LostWith
 	}
 	if err == nil && len(c.Hooks) > 0 {
 		err = e.Runner.Run(ctx, t.ID, false)
 	}
 	return out, err
+}
+
+// afterDeath looks at the evidence that a dead agent has left. While the task owes hooks, or evidence is being
+// gathered, the error is errNotNow.
+func (e *Engine) afterDeath(ctx context.Context, id string, death task.Death) (s step, err error) {
+	s.Snapshot, s.evidence, err = e.inspect(ctx, id, func(now record.Snapshot) (bool, error) {
+		if decide.Explains(now.Owed) {
+			return false, errNotNow
+		}
+		return true, nil
+	})
+	if err == nil {
+		s.def, err = e.rules(ctx, s.Task)
+	}
+	if err == nil {
+		err = e.facts(ctx, s.Snapshot, s.def, decide.DeathWantsTree(s.def, s.Task),
+			decide.NeedsOfDeath(s.def, s.Task, death), &s.evidence)
+	}
+	if err == nil && unsettled(s.evidence) {
+		err = errNotNow
+	}
+	return s, err
+}
+
+// consequence is what follows from a death. It adds the last words of the agent where they matter. The error is
+// task.ErrNobody where another process has handled the death.
+func (e *Engine) consequence(ctx context.Context, s step, death *task.Death) (record.Change, error) {
+	now := e.Now()
+	c := decide.Exit(s.def, s.Task, s.evidence, *death, now)
+	if !decide.NeedsWords(c) {
+		return c, nil
+	}
+	open, err := e.seated(ctx, *death)
+	if err == nil && !open { // its last words are needed only once
+		err = task.ErrNobody
+	}
+	if err != nil {
+		return c, err
+	}
+	if *death, err = e.lastWords(ctx, s.Task, s.evidence, *death, now); err != nil {
+		return c, err
+	}
+	return decide.Exit(s.def, s.Task, s.evidence, *death, now), nil
 }
 
 // lost is with what a dead agent ended. Orange asks that only where it matters: where a person hears of the death, or
@@ -244,16 +238,12 @@ func (e *Engine) seatedAs(ctx context.Context, id, role string) (bool, error) {
 // come. It returns when to ask again; zero if there is nothing to wait for.
 func (e *Engine) RespawnDead(ctx context.Context, id string) (again time.Time, err error) {
 	queued := false
-	t, err := e.change(ctx, id, func(s record.Snapshot) (*record.Change, error) {
+	t, err := e.do(ctx, id, e.withRules, func(s step) (*ruling, error) {
 		again, queued = time.Time{}, false
-		def, err := e.rules(ctx, s.Task)
-		if err != nil {
-			return nil, err
-		}
-		if len(s.Owed) > 0 || s.Task.Displaced() || !decide.Respawns(def, s.Task) {
+		if len(s.Owed) > 0 || s.Task.Displaced() || !decide.Respawns(s.def, s.Task) {
 			return nil, nil
 		}
-		state, _ := def.State(s.Task.Status)
+		state, _ := s.def.State(s.Task.Status)
 		seated, err := e.seatedAs(ctx, id, state.Role)
 		if err != nil {
 			return nil, err
@@ -266,7 +256,7 @@ func (e *Engine) RespawnDead(ctx context.Context, id string) (again time.Time, e
 			return nil, err
 		}
 		now := e.Now()
-		due, wanted := decide.RespawnDue(def, s.Task, events, now)
+		due, wanted := decide.RespawnDue(s.def, s.Task, events, now)
 		if !wanted {
 			return nil, nil
 		}
@@ -274,9 +264,8 @@ func (e *Engine) RespawnDead(ctx context.Context, id string) (again time.Time, e
 			again = due
 			return nil, nil
 		}
-		actor := task.Actor{Rule: true}
 		queued = true
-		return e.respawned(ctx, def, s, false, actor)
+		return e.respawned(ctx, s, false, task.Actor{Rule: true})
 	})
 	if err != nil || !queued {
 		return again, err
@@ -305,13 +294,12 @@ func (e *Engine) Stalled(ctx context.Context, id string, since time.Time) (bool,
 // Free ends the session of a task that is over and gives its workspace back, if its last transition did not.
 func (e *Engine) Free(ctx context.Context, id string) error {
 	queued := false
-	t, err := e.change(ctx, id, func(s record.Snapshot) (*record.Change, error) {
+	t, err := e.do(ctx, id, e.onRecord, func(s step) (*ruling, error) {
 		c, due := decide.Free(s.Task, s.Owed, e.Now())
 		if queued = due; !queued {
 			return nil, nil
 		}
-		c, err := replay.Inputs{Ask: replay.AskFree}.Keep(nil, s, decide.Evidence{}, c)
-		return &c, err
+		return &ruling{change: c, in: replay.Inputs{Ask: replay.AskFree}}, nil
 	})
 	if err != nil || !queued {
 		return err

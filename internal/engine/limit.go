@@ -75,17 +75,12 @@ func (e *Engine) goOnAt(ctx context.Context, s record.Snapshot, rest record.Rest
 
 // noteGoOn records that Orange tells an agent to go on, right before it types that.
 func (e *Engine) noteGoOn(ctx context.Context, id string, rest record.Rest, limit task.Limit) error {
-	_, err := e.change(ctx, id, func(s record.Snapshot) (*record.Change, error) {
-		def, err := e.rules(ctx, s.Task)
-		if err != nil {
-			return nil, err
-		}
-		c, due, _ := decide.GoOn(def, s.Task, rest.Role, limit, rest.Since, e.Now())
+	_, err := e.do(ctx, id, e.withRules, func(s step) (*ruling, error) {
+		c, due, _ := decide.GoOn(s.def, s.Task, rest.Role, limit, rest.Since, e.Now())
 		if !due {
 			return nil, task.Notef(task.ErrConflict, "the task has changed meanwhile")
 		}
-		c, err = replay.Inputs{Ask: replay.AskGoOn}.Resting(rest, limit).Keep(def, s, decide.Evidence{}, c)
-		return &c, err
+		return &ruling{change: c, in: replay.Inputs{Ask: replay.AskGoOn}.Resting(rest, limit)}, nil
 	})
 	return err
 }

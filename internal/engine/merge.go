@@ -70,7 +70,7 @@ func (e *Engine) merge(ctx context.Context, id string, m task.Merge, actor task.
 	}
 	r := mergeRequest(id, m, actor)
 	r.known = earlier.git
-	s, decision, evidence, refused := e.judge(ctx, r)
+	s, decision, refused := e.judge(ctx, r)
 	req := r.Request
 	var refusal *rejection.Rejection
 	if refused != nil && !errors.As(refused, &refusal) {
@@ -87,7 +87,7 @@ func (e *Engine) merge(ctx context.Context, id string, m task.Merge, actor task.
 		case err != nil && refused == nil:
 			return record.Outcome{}, "", err
 		case err == nil && pr.State == record.PRMerged:
-			return e.mergedThere(ctx, s, req, pr, evidence)
+			return e.mergedThere(ctx, s, req, pr)
 		case err == nil && pr.State == record.PROpen:
 			in.PR = pr
 			if refused != nil && refusal.Moved { // the person who merges it there answers for what has moved
@@ -115,7 +115,7 @@ func (e *Engine) merge(ctx context.Context, id string, m task.Merge, actor task.
 		e.restoreFiles(ctx, id)
 		return record.Outcome{}, "", refused
 	}
-	git := gitFacts(evidence)
+	git := gitFacts(s.evidence)
 	if earlier.git == nil {
 		if err := e.worthMerging(ctx, s.Task, req.To, git.subject.Commit); err != nil {
 			return record.Outcome{}, "", err
@@ -254,11 +254,11 @@ func (e *Engine) noteMerge(ctx context.Context, t task.Task, actor task.Actor, j
 
 // begin records that a merge begins, unless the task has moved since it was judged.
 func (e *Engine) begin(ctx context.Context, judged task.Task, actor task.Actor, event history.Event) error {
-	_, err := e.change(ctx, judged.ID, func(s record.Snapshot) (*record.Change, error) {
+	_, err := e.do(ctx, judged.ID, e.withRules, func(s step) (*ruling, error) {
 		if err := unmoved(s.Task, judged); err != nil {
 			return nil, err
 		}
-		return e.noted(ctx, s, s.Task, actor, event)
+		return e.noted(s, s.Task, actor, event), nil
 	})
 	return err
 }

@@ -126,8 +126,8 @@ func (e *Engine) plan(ctx context.Context, ids []string, m task.Merge, actor tas
 // candidate judges one task as its merge does.
 func (e *Engine) candidate(ctx context.Context, id string, m task.Merge, actor task.Actor) (candidate, error) {
 	r := mergeRequest(id, m, actor)
-	s, decision, evidence, err := e.judge(ctx, r)
-	one := candidate{task: s.Task, commit: evidence.Subject.Commit}
+	s, decision, err := e.judge(ctx, r)
+	one := candidate{task: s.Task, commit: s.evidence.Subject.Commit}
 	if err == nil && decision.Moved {
 		one.order, err = e.mergeWay(ctx, s.Task, r.Request, record.Merging{Asked: m})
 	}
@@ -139,7 +139,7 @@ func (e *Engine) candidate(ctx context.Context, id string, m task.Merge, actor t
 	case !decision.Moved:
 		one.left = fmt.Errorf("task %s is merged already", id)
 	case one.commit == "":
-		one.left = fmt.Errorf("the branch of task %s could not be read: %s", id, evidence.Subject.Trouble)
+		one.left = fmt.Errorf("the branch of task %s could not be read: %s", id, s.evidence.Subject.Trouble)
 	}
 	return one, nil
 }

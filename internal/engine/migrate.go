@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"errors"
 
 	"orange/internal/decide"
 	"orange/internal/graph"
@@ -31,8 +30,8 @@ func (m migration) changes(t task.Task) bool {
 	return t.Workflow.Digest != m.def.Digest || m.into(t.Status) != t.Status
 }
 
-// judged is the decision on a task, and what its new rules ask for and do that its own did not.
-func (e *Engine) judged(ctx context.Context, m migration, s record.Snapshot, evidence decide.Evidence,
+// migrated is the decision on a task, and what its new rules ask for and do that its own did not.
+func (e *Engine) migrated(ctx context.Context, m migration, s record.Snapshot, evidence decide.Evidence,
 	actor task.Actor) (record.Change, []string, error) {
 	was, err := e.Rules.Pinned(ctx, s.Task.Workflow)
 	if err != nil {
@@ -58,21 +57,20 @@ func (e *Engine) Migrate(ctx context.Context, id, name string, status map[task.S
 	m := migration{def, status}
 	moved := false
 	var changes []string
-	needs := func(_ *workflow.Definition, t task.Task) (*workflow.Definition, []workflow.Part) {
-		return def, decide.NeedsOnEntry(def, m.into(t.Status)) // what the rules want to know that the task comes to
-	}
-	t, err := e.decided(ctx, id, "", needs, func(_ *workflow.Definition, s record.Snapshot,
-		evidence decide.Evidence) (*record.Change, error) {
+	look := e.withDocument("", func(s step) (*workflow.Definition, []workflow.Part) {
+		// what the rules want to know that the task comes to
+		return def, decide.NeedsOnEntry(def, m.into(s.Task.Status))
+	})
+	t, err := e.do(ctx, id, look, func(s step) (*ruling, error) {
 		if moved = m.changes(s.Task); !moved {
 			return nil, nil
 		}
-		c, news, err := e.judged(ctx, m, s, evidence, actor)
-		if changes = news; err == nil {
-			c, err = replay.Inputs{Ask: replay.AskMigrate, Stands: status}.By(actor).Keep(def, s, evidence, c)
-		}
-		return &c, err
+		c, news, err := e.migrated(ctx, m, s.Snapshot, s.evidence, actor)
+		changes = news
+		return &ruling{change: c, in: replay.Inputs{Ask: replay.AskMigrate, Stands: status}.By(actor)}, err
 	})
 	if err != nil || !moved {
+		e.restoreFiles(ctx, id)
 		return record.Outcome{Task: t}, err
 	}
 	out, err := e.announce(ctx, t, t.Seq)
@@ -97,7 +95,7 @@ func (e *Engine) WouldMigrate(ctx context.Context, id, name string, status map[t
 		return record.Outcome{Task: s.Task}, err
 	}
 	// What the new rules want to know at an entry refuses nothing: no one has to look for it.
-	c, changes, err := e.judged(ctx, m, s, decide.Evidence{}, actor)
+	c, changes, err := e.migrated(ctx, m, s, decide.Evidence{}, actor)
 	if err != nil {
 		return record.Outcome{}, err
 	}
@@ -110,9 +108,5 @@ func (e *Engine) projectFor(ctx context.Context, id string) (task.Project, error
 	if err != nil {
 		return task.Project{}, err
 	}
-	project, err := e.Workspaces.Project(s.Task.Project)
-	if errors.Is(err, task.ErrNotFound) {
-		err = nil
-	}
-	return project, err
+	return e.projectOf(s.Task)
 }

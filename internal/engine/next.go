@@ -70,70 +70,45 @@ func (e *Engine) redo(ctx context.Context, id string, to task.Status, actor task
 	if err := e.finishPending(ctx, id, actor); err != nil {
 		return record.Outcome{}, err
 	}
-	needs := func(def *workflow.Definition, _ task.Task) (*workflow.Definition, []workflow.Part) {
-		return def, decide.NeedsOnEntry(def, to)
-	}
-	t, err := e.decided(ctx, id, to, needs, func(def *workflow.Definition, s record.Snapshot,
-		evidence decide.Evidence) (*record.Change, error) {
+	look := e.withDocument(to, func(s step) (*workflow.Definition, []workflow.Part) {
+		return s.def, decide.NeedsOnEntry(s.def, to)
+	})
+	var was task.Task
+	t, err := e.do(ctx, id, look, func(s step) (*ruling, error) {
+		was = s.Task
 		events, err := e.Index.Events(ctx, id, 0)
 		if err != nil {
 			return nil, err
 		}
-		c, err := decide.Redo(def, s.Task, to, evidence, events, actor, strings.TrimSpace(reason), e.Now())
-		if err != nil {
-			return nil, err
-		}
-		project, err := e.Workspaces.Project(s.Task.Project)
-		if err != nil {
-			return nil, err
-		}
-		c.PoolSize = project.PoolSize
-		c.Settled = settleOwed(s.Owed, c, "overtaken by a redo")
-		c, err = replay.Inputs{Ask: replay.AskRedo, To: to}.By(actor).Keep(def, s, evidence, c)
-		return &c, err
+		c, err := decide.Redo(s.def, s.Task, to, s.evidence, events, actor, strings.TrimSpace(reason), e.Now())
+		return &ruling{change: c, in: replay.Inputs{Ask: replay.AskRedo, To: to}.By(actor),
+			overtaken: "overtaken by a redo"}, err
 	})
+	if errors.Is(err, task.ErrPoolFull) {
+		err = e.noRoom(ctx, was)
+	}
 	if err != nil {
+		e.restoreFiles(ctx, id)
 		return record.Outcome{}, err
 	}
 	return e.conclude(ctx, t, t.Seq, actor)
 }
 
-// decided looks at a task's whole document, and at the parts that needs names, with the workflow that they belong
-// to, on the way to a status (empty if the task does not move). It decides on a change and commits it, until no
-// other process was faster. A nil change commits nothing.
-func (e *Engine) decided(ctx context.Context, id string, to task.Status,
-	needs func(*workflow.Definition, task.Task) (*workflow.Definition, []workflow.Part),
-	build func(*workflow.Definition, record.Snapshot, decide.Evidence) (*record.Change, error),
-) (task.Task, error) {
-	for range maxConflicts {
-		s, evidence, err := e.inspect(ctx, id, wholeDocument)
-		if err != nil {
-			return task.Task{}, err
+// withDocument looks at a task's whole document, and at the parts that needs names, by the workflow that they belong
+// to, on the way to a status (empty if the task does not move).
+func (e *Engine) withDocument(to task.Status, needs func(step) (*workflow.Definition, []workflow.Part)) look {
+	return func(ctx context.Context, id string) (s step, err error) {
+		if s.Snapshot, s.evidence, err = e.inspect(ctx, id, wholeDocument); err != nil {
+			return s, err
 		}
-		def, err := e.rules(ctx, s.Task)
-		if err != nil {
-			return task.Task{}, err
+		if s.def, err = e.rules(ctx, s.Task); err != nil {
+			return s, err
 		}
-		of, parts := needs(def, s.Task)
-		if err := e.facts(ctx, s, of, decide.WantsTree(of, s.Task, to), parts, &evidence, to); err != nil {
-			return task.Task{}, err
-		}
-		c, err := build(def, s, evidence)
-		if err != nil || c == nil {
-			e.restoreFiles(ctx, id)
-			return s.Task, err
-		}
-		t, err := e.Store.Commit(ctx, *c)
-		switch {
-		case errors.Is(err, task.ErrConflict):
-			continue
-		case errors.Is(err, task.ErrPoolFull):
-			return task.Task{}, e.noRoom(ctx, s.Task)
-		}
-		return t, err
+		var parts []workflow.Part
+		s.def, parts = needs(s)
+		tree := decide.WantsTree(s.def, s.Task, to)
+		return s, e.facts(ctx, s.Snapshot, s.def, tree, parts, &s.evidence, to)
 	}
-	return task.Task{}, task.Notef(task.ErrConflict,
-		"cannot change task %s: other processes keep changing it; try again", id)
 }
 
 // noRoom is the error of a task that needs a workspace now, and cannot wait for one in a queue.

@@ -10,7 +10,6 @@ import (
 	"orange/internal/record"
 	"orange/internal/replay"
 	"orange/internal/task"
-	"orange/internal/workflow"
 )
 
 // RequestPR has the task's branch pushed and a pull request opened for it, and waits a while for that. A refusal
@@ -37,16 +36,9 @@ func (e *Engine) requestPR(ctx context.Context, id string, actor task.Actor) (re
 			return record.Outcome{}, err
 		}
 	}
-	t, err := e.change(ctx, id, func(s record.Snapshot) (*record.Change, error) {
-		def, err := e.rules(ctx, s.Task)
-		if err != nil {
-			return nil, err
-		}
-		c, err := decide.RequestPR(def, s, ahead, origin, forge, actor, e.Now())
-		if err == nil {
-			c, err = replay.Inputs{Ask: replay.AskPR}.By(actor).Keep(def, s, decide.Evidence{}, c)
-		}
-		return &c, err
+	t, err := e.do(ctx, id, e.withRules, func(s step) (*ruling, error) {
+		c, err := decide.RequestPR(s.def, s.Snapshot, ahead, origin, forge, actor, e.Now())
+		return &ruling{change: c, in: replay.Inputs{Ask: replay.AskPR}.By(actor)}, err
 	})
 	if err != nil {
 		return record.Outcome{}, err
@@ -109,22 +101,15 @@ func (e *Engine) requested(ctx context.Context, t task.Task) (pr record.PullRequ
 
 // defaultBranch is where the task's project has its work merged; empty where the project is gone.
 func (e *Engine) defaultBranch(t task.Task) (string, error) {
-	project, err := e.Workspaces.Project(t.Project)
-	if errors.Is(err, task.ErrNotFound) {
-		return "", nil
-	}
+	project, err := e.projectOf(t)
 	return project.DefaultBranch, err
 }
 
 // mergedThere moves a task whose pull request is merged. It leaves the local default branch as it is.
-func (e *Engine) mergedThere(ctx context.Context, s record.Snapshot, req task.Request, pr record.PullRequest,
-	evidence decide.Evidence) (record.Outcome, string, error) {
+func (e *Engine) mergedThere(ctx context.Context, s step, req task.Request, pr record.PullRequest) (
+	record.Outcome, string, error) {
 	req.Reason, req.Override = pr.Ended(), false
-	def, err := e.rules(ctx, s.Task)
-	if err != nil {
-		return record.Outcome{}, "", err
-	}
-	git := gitFacts(evidence.Merged(def, s.Task, req.To, pr))
+	git := gitFacts(s.evidence.Merged(s.def, s.Task, req.To, pr))
 	git.pull = &pr
 	if err := e.noteMerged(ctx, req, pr); err != nil {
 		return record.Outcome{}, "", err
@@ -156,22 +141,17 @@ func (e *Engine) noteMerged(ctx context.Context, req task.Request, pr record.Pul
 			"%s --local",
 			s.Task.ID, s.Task.Branch, pr.URL, s.Task.ID, s.Task.ID)
 	}
-	_, err = e.change(ctx, req.Task, func(s record.Snapshot) (*record.Change, error) {
-		def, err := e.rules(ctx, s.Task)
-		if err != nil {
-			return nil, err
-		}
+	_, err = e.do(ctx, req.Task, e.withRules, func(s step) (*ruling, error) {
 		events, err := e.Index.Events(ctx, req.Task, 0)
 		if err != nil {
 			return nil, err
 		}
 		noted := s.Task.PRURL == pr.URL && s.Task.PRState == pr.State
-		c := decide.NoteMerged(def, s.Task, pr, noted, events, req.Actor, e.Now())
+		c := decide.NoteMerged(s.def, s.Task, pr, noted, events, req.Actor, e.Now())
 		if len(c.Events) == 0 {
 			return nil, nil
 		}
-		c, err = replay.Inputs{Ask: replay.AskLanded}.By(req.Actor).About(pr, noted).Keep(def, s, decide.Evidence{}, c)
-		return &c, err
+		return &ruling{change: c, in: replay.Inputs{Ask: replay.AskLanded}.By(req.Actor).About(pr, noted)}, nil
 	})
 	return err
 }
@@ -186,17 +166,14 @@ func (e *Engine) PRSeen(ctx context.Context, id string, pr record.PullRequest) (
 	if pr.State == record.PROpen {
 		return "", e.prChecked(ctx, id, pr)
 	}
-	for range maxConflicts {
-		told, err = e.prEnded(ctx, id, pr)
-		switch {
-		case errors.Is(err, errNotNow), errors.Is(err, task.ErrNotFound):
-			return "", nil
-		case !errors.Is(err, task.ErrConflict):
-			return told, err
-		}
+	told, err = e.prEnded(ctx, id, pr, "")
+	if errors.Is(err, task.ErrPoolFull) {
+		told, err = e.prEnded(ctx, id, pr, decide.NoWorkspace)
 	}
-	return "", task.Notef(task.ErrConflict,
-		"cannot note the end of the pull request of task %s: other processes keep changing it; try again", id)
+	if errors.Is(err, errNotNow) || errors.Is(err, task.ErrNotFound) {
+		return "", nil
+	}
+	return told, err
 }
 
 // prChecked notes the result of the checks of the task's pull request, if the history has another one.
@@ -224,39 +201,64 @@ func (e *Engine) prChecked(ctx context.Context, id string, pr record.PullRequest
 	return err
 }
 
-func (e *Engine) prEnded(ctx context.Context, id string, pr record.PullRequest) (string, error) {
-	s, err := e.Store.Load(ctx, id)
+// prEnded commits what follows from a pull request's end and has its hooks performed. against is what prevents the
+// move; empty where nothing is known to.
+func (e *Engine) prEnded(ctx context.Context, id string, pr record.PullRequest, against string) (
+	told string, err error) {
+	var was step
+	var c record.Change
+	look := func(ctx context.Context, id string) (step, error) { return e.afterPR(ctx, id, pr) }
+	t, err := e.do(ctx, id, look, func(s step) (*ruling, error) {
+		was, c = s, record.Change{}
+		if !decide.PRNews(s.Task, pr) {
+			return nil, nil
+		}
+		prevents := against
+		if prevents == "" {
+			if prevents, err = e.unmerged(ctx, s.Task, pr); err != nil {
+				return nil, err
+			}
+		}
+		c = decide.PREnded(s.def, s.Task, s.evidence, pr, prevents, e.Now())
+		in := replay.Inputs{Ask: replay.AskPREnded, Against: prevents}.About(pr, false)
+		return mayMove(s, &c, in, "overtaken by the end of the pull request"), nil
+	})
+	if err != nil || len(c.Events) == 0 {
+		return "", err
+	}
+	told = pr.Ended()
+	if c.Entered {
+		told += fmt.Sprintf("; it was moved to %q", t.Status)
+		if t.Attention != "" {
+			told += "; " + t.Attention
+		}
+	} else if t.Attention != was.Task.Attention {
+		told = t.Attention
+	}
+	_, err = e.announce(ctx, t, t.Seq)
+	if err == nil && len(c.Hooks) > 0 {
+		err = e.Runner.Run(ctx, t.ID, false)
+	}
+	return told, err
+}
+
+// afterPR looks at what the move after a pull request's end asks for. While the task owes hooks, or evidence is being
+// gathered, the error is errNotNow.
+func (e *Engine) afterPR(ctx context.Context, id string, pr record.PullRequest) (step, error) {
+	s, err := e.withRules(ctx, id)
 	if err != nil || !decide.PRNews(s.Task, pr) {
-		return "", err
+		return s, err
 	}
-	def, err := e.rules(ctx, s.Task)
-	if err != nil {
-		return "", err
-	}
-	var evidence decide.Evidence
-	if to, said := decide.PRMove(def, pr); said {
-		s, def, evidence, err = e.look(ctx, ruleTo(id, to))
-		if err != nil {
-			return "", err
+	if to, said := decide.PRMove(s.def, pr); said {
+		if s, err = e.lookFor(ruleTo(id, to))(ctx, id); err != nil {
+			return s, err
 		}
-		evidence = evidence.Merged(def, s.Task, to, pr)
+		s.evidence = s.evidence.Merged(s.def, s.Task, to, pr)
 	}
-	if _, pending := firstPending(s.Owed); pending {
-		return "", errNotNow
+	if _, pending := firstPending(s.Owed); pending || unsettled(s.evidence) {
+		return s, errNotNow
 	}
-	for _, fact := range evidence.Facts {
-		if fact.Pending {
-			return "", errNotNow
-		}
-	}
-	if !decide.PRNews(s.Task, pr) {
-		return "", nil
-	}
-	against, err := e.unmerged(ctx, s.Task, pr)
-	if err != nil {
-		return "", err
-	}
-	return e.commitPR(ctx, def, s, evidence, pr, against)
+	return s, nil
 }
 
 // unmerged returns why the task's work is not merged by a merged pull request: it went elsewhere, or lacks some of the
@@ -277,42 +279,4 @@ func (e *Engine) unmerged(ctx context.Context, t task.Task, pr record.PullReques
 		return "", err
 	}
 	return fmt.Sprintf("the branch %q has work that it was merged without", t.Branch), nil
-}
-
-// commitPR commits what follows from a pull request's end and has its hooks performed.
-func (e *Engine) commitPR(ctx context.Context, def *workflow.Definition, s record.Snapshot,
-	evidence decide.Evidence, pr record.PullRequest, against string) (string, error) {
-	_, size, err := e.projectSettings(s.Task.Project)
-	if err != nil {
-		return "", err
-	}
-	var c record.Change
-	judge := func(against string) (task.Task, error) {
-		in := replay.Inputs{Ask: replay.AskPREnded, Against: against}.About(pr, false)
-		if c, err = in.Keep(def, s, evidence, decide.PREnded(def, s.Task, evidence, pr, against, e.Now())); err != nil {
-			return task.Task{}, err
-		}
-		return e.commitLate(ctx, def, s, c, evidence, size, "overtaken by the end of the pull request")
-	}
-	t, err := judge(against)
-	if errors.Is(err, task.ErrPoolFull) {
-		t, err = judge(decide.NoWorkspace)
-	}
-	if err != nil {
-		return "", err
-	}
-	told := pr.Ended()
-	if c.Entered {
-		told += fmt.Sprintf("; it was moved to %q", t.Status)
-		if t.Attention != "" {
-			told += "; " + t.Attention
-		}
-	} else if t.Attention != s.Task.Attention {
-		told = t.Attention
-	}
-	_, err = e.announce(ctx, t, t.Seq)
-	if err == nil && len(c.Hooks) > 0 {
-		err = e.Runner.Run(ctx, t.ID, false)
-	}
-	return told, err
 }

@@ -2,12 +2,10 @@ package engine
 
 import (
 	"context"
-	"errors"
 	"strings"
 
 	"orange/internal/decide"
 	"orange/internal/history"
-	"orange/internal/record"
 	"orange/internal/replay"
 	"orange/internal/task"
 	"orange/internal/workflow"
@@ -20,10 +18,7 @@ func (e *Engine) rules(ctx context.Context, t task.Task) (*workflow.Definition, 
 	if err != nil {
 		return nil, err
 	}
-	project, err := e.Workspaces.Project(t.Project)
-	if errors.Is(err, task.ErrNotFound) {
-		return def, nil // the project is not registered any more, and protects nothing
-	}
+	project, err := e.projectOf(t)
 	if err != nil || len(project.Protected) == 0 {
 		return def, err
 	}
@@ -48,14 +43,14 @@ func (e *Engine) mayChange(t task.Task, u task.Update) (history.Event, error) {
 
 // seen takes away the mark of a task that is over.
 func (e *Engine) seen(ctx context.Context, id string, u task.Update) error {
-	_, err := e.change(ctx, id, func(s record.Snapshot) (*record.Change, error) {
+	_, err := e.do(ctx, id, e.withRules, func(s step) (*ruling, error) {
 		if err := decide.MaySee(s.Task, u.Actor); err != nil || s.Task.Attention == "" {
 			return nil, err
 		}
 		after := s.Task
 		after.Attention = ""
-		return e.noted(ctx, s, after, u.Actor, history.Event{Type: history.Updated, Reason: u.Reason,
-			Data: map[string]string{"seen": s.Task.Attention}})
+		return e.noted(s, after, u.Actor, history.Event{Type: history.Updated, Reason: u.Reason,
+			Data: map[string]string{"seen": s.Task.Attention}}), nil
 	})
 	if err != nil {
 		return err

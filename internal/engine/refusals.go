@@ -48,27 +48,15 @@ func (e *Engine) refusedAgain(ctx context.Context, id string, no *rejection.Reje
 		return no, err
 	}
 	defer release()
-	s, err := e.Store.Load(ctx, id)
-	if err != nil {
-		return no, err
-	}
 	before, err := e.Store.Refusals(ctx, id)
 	if err != nil {
 		return no, err
 	}
-	def, err := e.rules(ctx, s.Task)
-	if err != nil {
-		return no, err
-	}
-	_, size, err := e.projectSettings(s.Task.Project)
-	if err != nil {
-		return no, err
-	}
-	now := before.Again(s.Task, no.Reason(), e.Now())
-	t, c, due, err := e.enough(ctx, def, s, size, tooOften(now))
+	now := before
+	t, c, due, err := e.enough(ctx, id, tooOften(before, no.Reason(), &now))
 	switch {
 	case errors.Is(err, errNotNow):
-		t, due = s.Task, false
+		t.Status, due = now.Status, false
 	case err != nil:
 		return no, err
 	case due:
@@ -106,14 +94,18 @@ func (e *Engine) looked(ctx context.Context, id string, actor task.Actor) error 
 	return e.Store.NoteRefusals(ctx, id, record.Refusals{})
 }
 
-// tooOften is the limit of an agent's refusals, as its workflow sets it.
-func tooOften(r record.Refusals) limits {
+// tooOften is the limit of an agent's refusals, as its workflow sets it, with one more refusal than before. now gets
+// all of them.
+func tooOften(before record.Refusals, reason string, now *record.Refusals) limits {
 	return limits{name: "refusals",
-		judge: func(def *workflow.Definition, t task.Task, now time.Time) (record.Change, bool) {
-			return decide.RefusedOften(def, t, r, now)
+		judge: func(def *workflow.Definition, t task.Task, at time.Time) (record.Change, bool, error) {
+			*now = before.Again(t, reason, at)
+			c, due := decide.RefusedOften(def, t, *now, at)
+			return c, due, nil
 		},
 		inputs: func(task.Task) replay.Inputs {
-			r.Entered = r.Entered.UTC()
-			return replay.Inputs{Ask: replay.AskRefused, Refused: &r}.By(task.Actor{Rule: true})
+			kept := *now
+			kept.Entered = kept.Entered.UTC()
+			return replay.Inputs{Ask: replay.AskRefused, Refused: &kept}.By(task.Actor{Rule: true})
 		}}
 }

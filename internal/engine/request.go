@@ -38,11 +38,10 @@ func (e *Engine) move(ctx context.Context, req task.Request) (record.Outcome, er
 
 // request is a request on its way to a move:
 //
-//	Request/Command -> request -> attempt -> judge -> look -> decide.Transition -> commit -> Store.Commit -> conclude
-//	                      ^          |
-//	                      +----------+  while hooks of an earlier move are pending, or another process was faster
-//
-// Each attempt loads the task once, in look, and passes the snapshot on.
+//	Request/Command -> request -> attempt -> do: lookFor -> judged -> commit -> conclude
+//	                      ^          |            ^                     |
+//	                      +----------+            +---------------------+  while another process was faster
+//	      once, while hooks of an earlier move are pending
 type request struct {
 	task.Request
 	target target                                 // nil once Request.To is known
@@ -73,6 +72,15 @@ type known struct {
 	landed  string              // the commit that was merged there
 }
 
+// in is evidence with what is known in the place of what was found.
+func (k *known) in(evidence decide.Evidence) decide.Evidence {
+	all := map[string]decide.Fact{}
+	maps.Copy(all, evidence.Facts)
+	maps.Copy(all, k.facts)
+	evidence.Facts, evidence.Subject, evidence.Landed = all, k.subject, k.landed
+	return evidence
+}
+
 var (
 	// errDone reports that what a request asks for is done already.
 	errDone = errors.New("it is done already")
@@ -101,30 +109,24 @@ func (r *request) begins(def *workflow.Definition, s record.Snapshot) error {
 	return nil
 }
 
-// request makes attempts until one is not overtaken.
+// request attempts the move, after the hooks of an earlier one.
 func (e *Engine) request(ctx context.Context, r *request) (record.Outcome, error) {
-	for range maxConflicts {
-		out, err := e.attempt(ctx, r)
-		switch {
-		case errors.Is(err, task.ErrConflict):
-			continue
-		case errors.Is(err, errDone):
-			return out, nil
-		case errors.Is(err, errHooksPending):
-			if _, err := e.runHooks(ctx, ctx.Done(), r.Task, r.event, r.performer()); err != nil {
-				return record.Outcome{}, err
-			}
-			r.waited = true
-			continue
+	out, err := e.attempt(ctx, r)
+	if errors.Is(err, errHooksPending) {
+		if _, err := e.runHooks(ctx, ctx.Done(), r.Task, r.event, r.performer()); err != nil {
+			return record.Outcome{}, err
 		}
-		err = e.refused(ctx, r.Request, err)
-		if !out.Moved {
-			e.restoreFiles(ctx, r.Task)
-		}
-		return out, err
+		r.waited = true
+		out, err = e.attempt(ctx, r)
 	}
-	return record.Outcome{}, task.Notef(task.ErrConflict,
-		"cannot move task %s: other processes keep moving it; try again", r.Task)
+	if errors.Is(err, errDone) {
+		return out, nil
+	}
+	err = e.refused(ctx, r.Request, err)
+	if !out.Moved {
+		e.restoreFiles(ctx, r.Task)
+	}
+	return out, err
 }
 
 // restoreFiles makes the files equal to the record after a request that changed nothing: it removes a status that
@@ -138,54 +140,59 @@ func (e *Engine) restoreFiles(ctx context.Context, id string) {
 }
 
 func (e *Engine) attempt(ctx context.Context, r *request) (record.Outcome, error) {
-	s, decision, evidence, err := e.judge(ctx, r)
-	if errors.Is(err, errDone) {
-		return record.Outcome{Task: s.Task}, err
-	}
-	if err != nil {
+	var was step
+	moves := false
+	t, err := e.do(ctx, r.Task, e.lookFor(r), func(s step) (*ruling, error) {
+		was, moves = s, false
+		decision, err := e.judged(s, r)
+		if err != nil || !decision.Moved {
+			return nil, err
+		}
+		c, err := e.startable(ctx, s, r, decision.Change)
+		if err == nil && r.before != nil {
+			if err = r.before(s.Task, s.evidence); err == nil {
+				r.before = nil
+			}
+		}
+		if moves = err == nil; !moves {
+			return nil, err
+		}
+		in := replay.Inputs{Ask: replay.AskMove, To: r.To, Override: r.Override}.By(r.Actor)
+		return &ruling{change: c, in: in, overtaken: "overtaken by a later transition"}, nil
+	})
+	switch {
+	case errors.Is(err, task.ErrPoolFull) && moves:
+		return e.queue(ctx, was.Task, r.Request)
+	case errors.Is(err, errDone):
+		return record.Outcome{Task: t}, err
+	case err != nil:
 		return record.Outcome{}, err
+	case !moves:
+		return record.Outcome{Task: t, Hooks: was.Owed}, nil // what is still owed belongs to the answer
 	}
-	if !decision.Moved {
-		return record.Outcome{Task: s.Task, Hooks: s.Owed}, nil // what is still owed belongs to the answer
+	if (was.Task.Queued() || was.Task.WaitsForTasks() || owesRoom(was.Owed)) && t.Workspace == "" {
+		e.dropEnvironment(ctx, t.ID) // it waits for no workspace any more
 	}
-	c := decision.Change
+	return e.conclude(ctx, t, t.Seq, r.performer())
+}
+
+// startable refuses a move that cannot start what it is to start, and gives a task a workspace that lost its own.
+func (e *Engine) startable(ctx context.Context, s step, r *request, c record.Change) (record.Change, error) {
 	if s.Task.Displaced() && c.Task.Live && c.Lease != record.LeaseReserve {
-		return record.Outcome{}, e.room(ctx, s.Task)
+		return c, e.room(ctx, s.Task)
 	}
 	if c.Lease == record.LeaseReserve {
 		if err := e.branchThere(ctx, s.Task); err != nil {
-			return record.Outcome{}, err
+			return c, err
 		}
 	}
 	if err := e.ready(ctx, s.Task, r.Request, c); err != nil {
-		return record.Outcome{}, err
+		return c, err
 	}
 	if r.known != nil && r.known.pull != nil {
 		c.Task = decide.MarkOtherHead(s.Task, c.Task, *r.known.pull)
 	}
-	project, err := e.Workspaces.Project(s.Task.Project)
-	if err != nil {
-		return record.Outcome{}, err
-	}
-	c.PoolSize = project.PoolSize
-	c.Settled = settleOwed(s.Owed, c, "overtaken by a later transition")
-	if r.before != nil {
-		if err := r.before(s.Task, evidence); err != nil {
-			return record.Outcome{}, err
-		}
-		r.before = nil
-	}
-	t, err := e.commit(ctx, c, evidence)
-	if errors.Is(err, task.ErrPoolFull) {
-		return e.queue(ctx, s.Task, r.Request)
-	}
-	if err != nil {
-		return record.Outcome{}, err
-	}
-	if (s.Task.Queued() || s.Task.WaitsForTasks() || owesRoom(s.Owed)) && t.Workspace == "" {
-		e.dropEnvironment(ctx, t.ID) // it waits for no workspace any more
-	}
-	return e.conclude(ctx, t, t.Seq, r.performer())
+	return c, nil
 }
 
 // settleOwed drops the owed hooks that a new step overtakes, and makes the others due at once: the new ones wait
@@ -205,90 +212,73 @@ func settleOwed(owed []task.OwedHook, next record.Change, why string) []record.S
 }
 
 // judge looks at the evidence and decides.
-func (e *Engine) judge(ctx context.Context, r *request) (record.Snapshot, decide.Decision, decide.Evidence, error) {
-	s, def, evidence, err := e.look(ctx, r)
+func (e *Engine) judge(ctx context.Context, r *request) (step, decide.Decision, error) {
+	s, err := e.lookFor(r)(ctx, r.Task)
 	if err != nil {
-		return s, decide.Decision{}, evidence, err
+		return s, decide.Decision{}, err
 	}
-	if r.known != nil {
-		all := map[string]decide.Fact{}
-		maps.Copy(all, evidence.Facts)
-		maps.Copy(all, r.known.facts)
-		evidence.Facts, evidence.Subject, evidence.Landed = all, r.known.subject, r.known.landed
-	}
-	decision, err := decide.Transition(def, s.Task, evidence, r.Request, e.Now())
+	decision, err := e.judged(s, r)
+	return s, decision, err
+}
+
+// judged decides on a request.
+func (e *Engine) judged(s step, r *request) (decide.Decision, error) {
+	decision, err := decide.Transition(s.def, s.Task, s.evidence, r.Request, e.Now())
 	if err == nil && decision.Moved {
 		after := &decision.Change.Task
-		after.Attention = cmp.Or(after.Attention, decide.LeftAlone(def, s.Owed, decision.Change))
-		in := replay.Inputs{Ask: replay.AskMove, To: r.To, Override: r.Override}.By(r.Actor)
-		decision.Change, err = in.Keep(def, s, evidence, decision.Change)
+		after.Attention = cmp.Or(after.Attention, decide.LeftAlone(s.def, s.Owed, decision.Change))
 	}
-	return s, decision, evidence, err
+	return decision, err
 }
 
-// commit commits a change, and keeps the exact texts that it rests on, and others that were read, where a later look
-// finds them. They are written before the commit, and hardened against a power cut after it: no one who waits for
-// the move waits for that.
-func (e *Engine) commit(ctx context.Context, c record.Change, evidence decide.Evidence) (task.Task, error) {
-	var fresh []string
-	for _, rested := range slices.Concat(c.Spent, c.Seen) {
-		text, _ := evidence.Text(rested)
-		isFresh, err := e.Documents.Keep(c.Task.Project, c.Task.ID, rested.Digest, text)
-		if err != nil {
-			return task.Task{}, err
-		}
-		if isFresh {
-			fresh = append(fresh, rested.Digest)
-		}
-	}
-	t, err := e.Store.Commit(ctx, c)
-	if err != nil {
-		return t, err
-	}
-	if err := e.Documents.Harden(t.Project, t.ID, fresh...); err != nil { // the move is made, and its text is there
-		e.Log.Warn("evidence may not outlive a power cut", "component", "engine", "task", t.ID, "error", err.Error())
-	}
-	return t, nil
-}
-
-// look loads the task, and reads what a request depends on: all of the document if a gate may ask for it, else
+// lookFor loads the task, and reads what a request depends on: all of the document if a gate may ask for it, else
 // its header alone. It does not look at what is known already.
-func (e *Engine) look(ctx context.Context, r *request) (
-	s record.Snapshot, def *workflow.Definition, evidence decide.Evidence, err error) {
-	for {
-		var parts []workflow.Part
-		var before task.Task
-		s, evidence, err = e.inspect(ctx, r.Task, func(s record.Snapshot) (whole bool, err error) {
-			if def, err = e.rules(ctx, s.Task); err == nil {
-				err = r.begins(def, s)
-			}
+func (e *Engine) lookFor(r *request) look {
+	return func(ctx context.Context, id string) (step, error) {
+		for {
+			s, before, err := e.inspectFor(ctx, id, r)
 			if err != nil {
-				return false, err
+				return s, err
 			}
-			before, parts = s.Task, decide.Needs(def, s.Task, r.To)
-			return decide.NeedsDocument(parts), nil
-		})
-		if err != nil {
-			return s, def, evidence, err
-		}
-		if renamed, err := e.followBranch(ctx, s); err != nil || renamed {
-			if err != nil {
-				return s, def, evidence, err
+			if renamed, err := e.followBranch(ctx, s.Snapshot); err != nil || renamed {
+				if err != nil {
+					return s, err
+				}
+				continue
 			}
-			continue
+			if s.Task.Status != before.Status || s.Task.Previous != before.Previous {
+				continue // another process moved it while its files were compared
+			}
+			parts := decide.Needs(s.def, s.Task, r.To)
+			if r.known != nil {
+				parts = slices.DeleteFunc(parts, func(p workflow.Part) bool {
+					_, is := r.known.facts[p.Key()]
+					return is
+				})
+			}
+			tree := decide.WantsTree(s.def, s.Task, r.To)
+			err = e.facts(ctx, s.Snapshot, s.def, tree, parts, &s.evidence, r.To)
+			if err == nil && r.known != nil {
+				s.evidence = r.known.in(s.evidence)
+			}
+			return s, err
 		}
-		if s.Task.Status != before.Status || s.Task.Previous != before.Previous {
-			continue // another process moved it while its files were compared
-		}
-		if r.known != nil {
-			parts = slices.DeleteFunc(parts, func(p workflow.Part) bool {
-				_, is := r.known.facts[p.Key()]
-				return is
-			})
-		}
-		err = e.facts(ctx, s, def, decide.WantsTree(def, s.Task, r.To), parts, &evidence, r.To)
-		return s, def, evidence, err
 	}
+}
+
+// inspectFor inspects the task of a request. before is the task as it was when it was decided what to read of it.
+func (e *Engine) inspectFor(ctx context.Context, id string, r *request) (s step, before task.Task, err error) {
+	s.Snapshot, s.evidence, err = e.inspect(ctx, id, func(now record.Snapshot) (whole bool, err error) {
+		if s.def, err = e.rules(ctx, now.Task); err == nil {
+			err = r.begins(s.def, now)
+		}
+		if err != nil {
+			return false, err
+		}
+		before = now.Task
+		return decide.NeedsDocument(decide.Needs(s.def, now.Task, r.To)), nil
+	})
+	return s, before, err
 }
 
 // followBranch takes over the name that someone gave the task's branch in its workspace, and reports whether it did.
@@ -369,17 +359,14 @@ func (e *Engine) subject(ctx context.Context, s record.Snapshot, tree bool) task
 
 // queue marks a task that waits for a workspace, and names the tasks that have them.
 func (e *Engine) queue(ctx context.Context, t task.Task, req task.Request) (record.Outcome, error) {
-	t, err := e.change(ctx, t.ID, func(s record.Snapshot) (*record.Change, error) {
+	if _, err := e.Workspaces.Project(t.Project); err != nil {
+		return record.Outcome{}, err // no workspace of it becomes free
+	}
+	t, err := e.do(ctx, t.ID, e.withRules, func(s step) (*ruling, error) {
 		if s.Task.QueuedFor == req.To || s.Task.Status != t.Status {
 			return nil, nil
 		}
-		def, err := e.rules(ctx, s.Task)
-		if err != nil {
-			return nil, err
-		}
-		c := decide.Queue(def, s.Task, req.To, req.Actor, e.Now())
-		c, err = replay.Inputs{Ask: replay.AskQueue, To: req.To}.By(req.Actor).Keep(def, s, decide.Evidence{}, c)
-		return &c, err
+		return e.queued(s, req.To, req.Actor), nil
 	})
 	if err != nil {
 		return record.Outcome{}, err
@@ -390,6 +377,12 @@ func (e *Engine) queue(ctx context.Context, t task.Task, req task.Request) (reco
 	}
 	holders, err := e.Index.Holders(ctx, t.Project)
 	return record.Outcome{Task: t, Queued: true, Holders: holders}, err
+}
+
+// queued has a task wait for a workspace, for a move to a status or in its own.
+func (e *Engine) queued(s step, to task.Status, actor task.Actor) *ruling {
+	return &ruling{change: decide.Queue(s.def, s.Task, to, actor, e.Now()),
+		in: replay.Inputs{Ask: replay.AskQueue, To: to}.By(actor)}
 }
 
 // conclude mirrors a committed change, has the hooks of its event performed, and waits for them as long as
@@ -455,25 +448,19 @@ func (e *Engine) announce(ctx context.Context, t task.Task, event int) (record.O
 
 // note adds an event to a task's history that changes nothing else, except for what every act of a person resets.
 func (e *Engine) note(ctx context.Context, id string, actor task.Actor, event history.Event) error {
-	_, err := e.change(ctx, id, func(s record.Snapshot) (*record.Change, error) {
-		return e.noted(ctx, s, s.Task, actor, event)
+	_, err := e.do(ctx, id, e.withRules, func(s step) (*ruling, error) {
+		return e.noted(s, s.Task, actor, event), nil
 	})
 	return err
 }
 
-// noted is the change of an event that moves nothing; it leaves the task as after.
-func (e *Engine) noted(ctx context.Context, s record.Snapshot, after task.Task, actor task.Actor,
-	event history.Event) (*record.Change, error) {
-	def, err := e.rules(ctx, s.Task)
-	if err != nil {
-		return nil, err
-	}
+// noted is the ruling of an event that moves nothing; it leaves the task as after.
+func (e *Engine) noted(s step, after task.Task, actor task.Actor, event history.Event) *ruling {
 	after.UpdatedAt = e.Now()
 	event.Time = after.UpdatedAt
-	c := decide.Note(def, s.Task, after, actor, event)
-	if len(c.Events[0].Counters) == 0 {
-		return &c, nil // it tells of what was done, and nothing was decided
+	r := &ruling{change: decide.Note(s.def, s.Task, after, actor, event)}
+	if len(r.change.Events[0].Counters) > 0 { // else it tells of what was done, and nothing was decided
+		r.in = replay.Inputs{Ask: replay.AskNote}.By(actor)
 	}
-	c, err = replay.Inputs{Ask: replay.AskNote}.By(actor).Keep(def, s, decide.Evidence{}, c)
-	return &c, err
+	return r
 }

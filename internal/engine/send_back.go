@@ -22,7 +22,7 @@ import (
 // the caller asks again. It sets the hooks of the move going and does not wait for them.
 func (e *Engine) SendBack(ctx context.Context, id string, back decide.Setback) (told string, err error) {
 	s := sendingBack{Engine: e, id: id, back: back}
-	return s.do(context.WithoutCancel(ctx))
+	return s.send(context.WithoutCancel(ctx))
 }
 
 // sendingBack is a setback on its way to a move.
@@ -36,91 +36,63 @@ type sendingBack struct {
 	then    string     // what became of the task
 }
 
-func (s *sendingBack) do(ctx context.Context) (told string, err error) {
-	for range maxConflicts {
+func (s *sendingBack) send(ctx context.Context) (told string, err error) {
+	told, err = s.attempt(ctx)
+	if errors.Is(err, task.ErrPoolFull) {
+		s.against = decide.NoWorkspace
 		told, err = s.attempt(ctx)
-		switch {
-		case errors.Is(err, errNotNow), errors.Is(err, task.ErrNotFound):
-			return "", nil
-		case errors.Is(err, task.ErrPoolFull):
-			s.against = decide.NoWorkspace
-		case !errors.Is(err, task.ErrConflict):
-			return told, err
-		}
 	}
-	return "", task.Notef(task.ErrConflict, "cannot send task %s back: others change it all the time; try again", s.id)
+	if errors.Is(err, errNotNow) || errors.Is(err, task.ErrNotFound) {
+		return "", nil
+	}
+	return told, err
 }
 
-func (s *sendingBack) attempt(ctx context.Context) (string, error) {
-	first, err := s.Store.Load(ctx, s.id)
+// errNoRule reports that no rule of the task's status sends it back.
+var errNoRule = errors.New("no rule sends it back")
+
+// look looks at what the move back asks for. While the task owes hooks, or evidence is being gathered, the error is
+// errNotNow.
+func (s *sendingBack) look(ctx context.Context, id string) (step, error) {
+	first, err := s.withRules(ctx, id)
 	if err != nil {
-		return "", err
+		return first, err
 	}
-	def, err := s.rules(ctx, first.Task)
-	if err != nil {
-		return "", err
-	}
-	to, known := s.back.Target(def, first.Task)
+	to, known := s.back.Target(first.def, first.Task)
 	if !known {
-		return "", nil
+		return first, errNoRule
 	}
-	now, def, evidence, err := s.look(ctx, ruleTo(s.id, to))
+	now, err := s.lookFor(ruleTo(id, to))(ctx, id)
 	if err != nil {
-		return "", err
+		return now, err
 	}
-	if still, _ := s.back.Target(def, now.Task); still != to {
-		return "", task.ErrConflict // what was read is about another move
+	if still, _ := s.back.Target(now.def, now.Task); still != to {
+		return now, errAgain // what was read is about another move
 	}
-	if _, pending := firstPending(now.Owed); pending || unsettled(evidence) || now.Task.Displaced() {
-		return "", errNotNow
+	if _, pending := firstPending(now.Owed); pending || unsettled(now.evidence) || now.Task.Displaced() {
+		return now, errNotNow
 	}
-	if s.judged != nil && unmoved(now.Task, *s.judged) != nil {
-		return "", nil
-	}
-	return s.commit(ctx, now, evidence)
+	return now, nil
 }
 
-// unsettled reports whether evidence is still being gathered.
-func unsettled(evidence decide.Evidence) bool {
-	for _, fact := range evidence.Facts { // in any order
-		if fact.Pending {
-			return true
+// attempt decides, writes what the worker has to know, commits, and has the hooks performed.
+func (s *sendingBack) attempt(ctx context.Context) (told string, err error) {
+	var c record.Change
+	var became string
+	t, err := s.do(ctx, s.id, s.look, func(now step) (_ *ruling, err error) {
+		if c, err = s.decide(ctx, now); err != nil {
+			return nil, err
 		}
-	}
-	return false
-}
-
-// commit decides, writes what the worker has to know, commits, and has the hooks performed.
-func (s *sendingBack) commit(ctx context.Context, now record.Snapshot, evidence decide.Evidence) (string, error) {
-	def, err := s.rules(ctx, now.Task)
-	if err != nil {
-		return "", err
-	}
-	events, err := s.Index.Events(ctx, s.id, 0)
-	if err != nil {
-		return "", err
-	}
-	_, size, err := s.projectSettings(now.Task.Project)
-	if err != nil {
-		return "", err
-	}
-	c, due := s.back.Change(def, now.Task, evidence, events, s.against, s.Now())
-	if !due {
+		became, told = decide.SentBack(c)
+		if err := s.write(c); err != nil {
+			return nil, err
+		}
+		in := replay.Inputs{Ask: replay.AskBack, Against: s.against}.By(task.Actor{Rule: true}).After(s.back)
+		return mayMove(now, &c, in, "overtaken by a rule that sends back"), nil
+	})
+	if errors.Is(err, errNoRule) {
 		return "", nil
 	}
-	became, told := decide.SentBack(c)
-	in := replay.Inputs{Ask: replay.AskBack, Against: s.against}.By(task.Actor{Rule: true}).After(s.back)
-	if c, err = in.Keep(def, now, evidence, c); err != nil {
-		return "", err
-	}
-	if c.Entered && !s.written && s.back.Text != "" {
-		text := "\n" + decide.FixInstructions + "\n\n" + document.Demote(s.back.Text) + "\n"
-		if err := s.Documents.Append(now.Task.Project, s.id, text); err != nil {
-			return "", fmt.Errorf("write what the worker of task %s has to know: %w", s.id, err)
-		}
-		s.written = true
-	}
-	t, err := s.commitLate(ctx, def, now, c, evidence, size, "overtaken by a rule that sends back")
 	if err != nil {
 		return "", err
 	}
@@ -135,6 +107,45 @@ func (s *sendingBack) commit(ctx context.Context, now record.Snapshot, evidence 
 	return told, err
 }
 
+// decide is what follows from the setback; errNoRule where that is nothing.
+func (s *sendingBack) decide(ctx context.Context, now step) (record.Change, error) {
+	if s.judged != nil && unmoved(now.Task, *s.judged) != nil {
+		return record.Change{}, errNoRule
+	}
+	events, err := s.Index.Events(ctx, s.id, 0)
+	if err != nil {
+		return record.Change{}, err
+	}
+	c, due := s.back.Change(now.def, now.Task, now.evidence, events, s.against, s.Now())
+	if !due {
+		return c, errNoRule
+	}
+	return c, nil
+}
+
+// write writes what the worker has to know into the task's document, once.
+func (s *sendingBack) write(c record.Change) error {
+	if !c.Entered || s.written || s.back.Text == "" {
+		return nil
+	}
+	text := "\n" + decide.FixInstructions + "\n\n" + document.Demote(s.back.Text) + "\n"
+	if err := s.Documents.Append(c.Task.Project, s.id, text); err != nil {
+		return fmt.Errorf("write what the worker of task %s has to know: %w", s.id, err)
+	}
+	s.written = true
+	return nil
+}
+
+// unsettled reports whether evidence is still being gathered.
+func unsettled(evidence decide.Evidence) bool {
+	for _, fact := range evidence.Facts { // in any order
+		if fact.Pending {
+			return true
+		}
+	}
+	return false
+}
+
 // mergeFailed sends a task back whose merge failed by a conflict or a red result, if its workflow has a rule for that,
 // and returns the error with what became of the task.
 func (e *Engine) mergeFailed(ctx context.Context, judged task.Task, commit string, failed error) error {
@@ -145,7 +156,7 @@ func (e *Engine) mergeFailed(ctx context.Context, judged task.Task, commit strin
 	ctx = context.WithoutCancel(ctx)
 	back := decide.Setback{On: workflow.OnMergeFailed, Commit: commit}.OfMerge(unmerged)
 	s := sendingBack{Engine: e, id: judged.ID, back: back, judged: &judged}
-	told, err := s.do(ctx)
+	told, err := s.send(ctx)
 	if err != nil {
 		return errors.Join(failed, fmt.Errorf("send task %s back: %w", judged.ID, err))
 	}

@@ -105,16 +105,11 @@ func (e *Engine) roomAgain(ctx context.Context, t task.Task, hook task.OwedHook)
 	if hook.Action != action.AcquireWorkspace || t.Workspace != "" {
 		return t, nil
 	}
-	project, err := e.Workspaces.Project(t.Project)
-	if err != nil {
-		return t, err
-	}
 	got, err := e.change(ctx, t.ID, func(s record.Snapshot) (*record.Change, error) {
 		if s.Task.Workspace != "" || !isOwed(s.Owed, hook.ID) {
 			return nil, nil
 		}
-		return &record.Change{Task: s.Task, Expect: s.Task.Version, Lease: record.LeaseReserve,
-			PoolSize: project.PoolSize}, nil
+		return &record.Change{Task: s.Task, Expect: s.Task.Version, Lease: record.LeaseReserve}, nil
 	})
 	if errors.Is(err, task.ErrPoolFull) {
 		return t, e.waitAgain(ctx, t.ID, hook.ID)
@@ -129,22 +124,17 @@ func (e *Engine) roomAgain(ctx context.Context, t task.Task, hook task.OwedHook)
 // ready and starts the agent of the status. A task that has ended, or owes a command in its workspace, which no turn
 // runs, does not wait in line: its hook is tried again. The error says what became of this attempt.
 func (e *Engine) waitAgain(ctx context.Context, id string, hook int64) error {
-	actor, tryAgain := task.Actor{Rule: true}, false
-	t, err := e.change(ctx, id, func(s record.Snapshot) (*record.Change, error) {
+	tryAgain := false
+	t, err := e.do(ctx, id, e.withRules, func(s step) (*ruling, error) {
 		if s.Task.Workspace != "" || !isOwed(s.Owed, hook) {
 			return nil, nil
 		}
 		if tryAgain = !s.Task.Live || slices.ContainsFunc(s.Owed, runsCommand); tryAgain {
 			return nil, nil
 		}
-		def, err := e.rules(ctx, s.Task)
-		if err != nil {
-			return nil, err
-		}
-		c := decide.Queue(def, s.Task, s.Task.Status, actor, e.Now())
-		c.Settled = settleOwed(s.Owed, c, "it waits in line for a workspace")
-		c, err = replay.Inputs{Ask: replay.AskQueue, To: s.Task.Status}.By(actor).Keep(def, s, decide.Evidence{}, c)
-		return &c, err
+		r := e.queued(s, s.Task.Status, task.Actor{Rule: true})
+		r.overtaken = "it waits in line for a workspace"
+		return r, nil
 	})
 	switch {
 	case err != nil:
@@ -261,7 +251,7 @@ func (e *Engine) forgetCrashes(ctx context.Context, s record.Snapshot, hook task
 	if !due {
 		return nil
 	}
-	forgotten, err = replay.Inputs{Ask: replay.AskSettled}.Keep(nil, s, decide.Evidence{}, forgotten)
+	forgotten, err = ruling{change: forgotten, in: replay.Inputs{Ask: replay.AskSettled}}.kept(step{Snapshot: s})
 	c.Task.Counters = forgotten.Task.Counters
 	c.Events = append(c.Events, forgotten.Events...)
 	return err
@@ -321,12 +311,8 @@ func (e *Engine) Drop(ctx context.Context, id string, actor task.Actor) (record.
 }
 
 func (e *Engine) drop(ctx context.Context, id string, actor task.Actor) (out record.Outcome, err error) {
-	out.Task, err = e.change(ctx, id, func(s record.Snapshot) (*record.Change, error) {
-		def, err := e.rules(ctx, s.Task)
-		if err != nil {
-			return nil, err
-		}
-		c, err := decide.Retry(def, s, true, actor, e.Now())
+	out.Task, err = e.do(ctx, id, e.withRules, func(s step) (*ruling, error) {
+		c, err := decide.Retry(s.def, s.Snapshot, true, actor, e.Now())
 		if err != nil {
 			return nil, err
 		}
@@ -339,8 +325,7 @@ func (e *Engine) drop(ctx context.Context, id string, actor task.Actor) (out rec
 				}
 			}
 		}
-		c, err = replay.Inputs{Ask: replay.AskRetry}.By(actor).Keep(def, s, decide.Evidence{}, c)
-		return &c, err
+		return &ruling{change: c, in: replay.Inputs{Ask: replay.AskRetry}.By(actor)}, nil
 	})
 	return out, err
 }
@@ -414,7 +399,11 @@ func (e *Engine) Finish(ctx context.Context) error {
 // that the task owes.
 func (e *Engine) dueAgain(ctx context.Context, id string,
 	actor task.Actor) (t task.Task, owed []task.OwedHook, err error) {
-	t, err = e.change(ctx, id, func(s record.Snapshot) (*record.Change, error) {
+	look := e.onRecord
+	if actor.Role == task.RoleHuman {
+		look = e.withRules
+	}
+	t, err = e.do(ctx, id, look, func(s step) (*ruling, error) {
 		owed = s.Owed
 		var again []record.Settled
 		for _, h := range s.Owed {
@@ -426,19 +415,11 @@ func (e *Engine) dueAgain(ctx context.Context, id string,
 			return nil, nil
 		}
 		if actor.Role != task.RoleHuman {
-			return &record.Change{Task: s.Task, Expect: s.Task.Version, Settled: again}, nil
+			return &ruling{change: record.Change{Task: s.Task, Expect: s.Task.Version, Settled: again}}, nil
 		}
-		def, err := e.rules(ctx, s.Task)
-		if err != nil {
-			return nil, err
-		}
-		c, err := decide.Retry(def, s, false, actor, e.Now())
-		if err != nil {
-			return nil, err
-		}
-		c, err = replay.Inputs{Ask: replay.AskRetry}.By(actor).Keep(def, s, decide.Evidence{}, c)
+		c, err := decide.Retry(s.def, s.Snapshot, false, actor, e.Now())
 		c.Settled = again
-		return &c, err
+		return &ruling{change: c, in: replay.Inputs{Ask: replay.AskRetry}.By(actor)}, err
 	})
 	return t, owed, err
 }

@@ -108,7 +108,7 @@ func (e *Engine) awaits(ctx context.Context, def *workflow.Definition, s record.
 			lives = record.AgentAlive
 		}
 	}
-	own, _, err := e.projectSettings(s.Task.Project)
+	own, err := e.timeoutsOf(s.Task)
 	if err != nil {
 		return nil, err
 	}

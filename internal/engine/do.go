@@ -1,0 +1,153 @@
+package engine
+
+import (
+	"context"
+	"errors"
+
+	"orange/internal/decide"
+	"orange/internal/record"
+	"orange/internal/replay"
+	"orange/internal/task"
+	"orange/internal/workflow"
+)
+
+// step is what is decided on: a task as it is on record, the rules by which it moves, and what was found of it.
+type step struct {
+	record.Snapshot
+	def      *workflow.Definition
+	evidence decide.Evidence
+}
+
+// look finds out what is decided on.
+type look func(ctx context.Context, id string) (step, error)
+
+// ruling is what follows from a look.
+type ruling struct {
+	change    record.Change
+	in        replay.Inputs // what the history keeps of the question; without an Ask nothing was decided
+	overtaken string        // why hooks are dropped that the change overtakes; empty where it leaves all as they are
+}
+
+// errAgain has do look and decide once more.
+var errAgain = errors.New("look again")
+
+// maxConflicts bounds how often the engine decides again because another process was faster.
+const maxConflicts = 100
+
+// do is the one way to change a task that is on record: it looks, decides and commits, until no other process was
+// faster. Without a ruling it commits nothing. Where no workspace is free the error of the commit is a
+// task.ErrPoolFull.
+func (e *Engine) do(ctx context.Context, id string, look look, rule func(step) (*ruling, error)) (task.Task, error) {
+	for range maxConflicts {
+		s, err := look(ctx, id)
+		var r *ruling
+		if err == nil {
+			r, err = rule(s)
+		}
+		t := s.Task
+		if err == nil && r != nil {
+			t, err = e.commit(ctx, s, *r)
+		}
+		if !errors.Is(err, errAgain) {
+			return t, err
+		}
+	}
+	return task.Task{}, task.Notef(task.ErrConflict,
+		"cannot change task %s: other processes keep changing it; try again", id)
+}
+
+// onRecord looks at the record alone, for what is noted and not decided.
+func (e *Engine) onRecord(ctx context.Context, id string) (step, error) {
+	s, err := e.Store.Load(ctx, id)
+	return step{Snapshot: s}, err
+}
+
+// withRules looks at the record and at the task's rules.
+func (e *Engine) withRules(ctx context.Context, id string) (s step, err error) {
+	if s, err = e.onRecord(ctx, id); err == nil {
+		s.def, err = e.rules(ctx, s.Task)
+	}
+	return s, err
+}
+
+// change is do for what needs no rules. A nil change commits nothing.
+func (e *Engine) change(ctx context.Context, id string, build func(record.Snapshot) (*record.Change, error)) (
+	task.Task, error) {
+	return e.do(ctx, id, e.onRecord, func(s step) (*ruling, error) {
+		c, err := build(s.Snapshot)
+		if err != nil || c == nil {
+			return nil, err
+		}
+		return &ruling{change: *c}, nil
+	})
+}
+
+// projectOf is the project of a task; empty where it is not registered any more.
+func (e *Engine) projectOf(t task.Task) (task.Project, error) {
+	project, err := e.Workspaces.Project(t.Project)
+	if errors.Is(err, task.ErrNotFound) {
+		err = nil
+	}
+	return project, err
+}
+
+// mayMove is the ruling of a change that may contain a move. why is noted for the hooks that the move overtakes.
+func mayMove(s step, c *record.Change, in replay.Inputs, why string) *ruling {
+	if !c.Entered {
+		return &ruling{change: *c, in: in} // it keeps the evidence of the refused move too
+	}
+	if left := decide.LeftAlone(s.def, s.Owed, *c); left != "" { // else the decision's own mark stays
+		c.Task.Attention = left
+	}
+	return &ruling{change: *c, in: in, overtaken: why}
+}
+
+// kept is the change with what the history keeps of how it was decided.
+func (r ruling) kept(s step) (record.Change, error) {
+	if r.in.Ask == "" {
+		return r.change, nil
+	}
+	return r.in.Keep(s.def, s.Snapshot, s.evidence, r.change)
+}
+
+// commit commits what follows from a look, and keeps the exact texts that it rests on, and others that were read, where
+// a later look finds them. They are written before the commit, and hardened against a power cut after it: no one who
+// waits for the change waits for that.
+func (e *Engine) commit(ctx context.Context, s step, r ruling) (task.Task, error) {
+	c, err := r.kept(s)
+	if err != nil {
+		return task.Task{}, err
+	}
+	if c.Lease == record.LeaseReserve {
+		project, err := e.projectOf(c.Task)
+		if err != nil {
+			return task.Task{}, err
+		}
+		c.PoolSize = project.PoolSize
+	}
+	if r.overtaken != "" {
+		c.Settled = settleOwed(s.Owed, c, r.overtaken)
+	}
+	var fresh []string
+	for _, rested := range append(c.Spent[:len(c.Spent):len(c.Spent)], c.Seen...) {
+		text, _ := s.evidence.Text(rested)
+		isFresh, err := e.Documents.Keep(c.Task.Project, c.Task.ID, rested.Digest, text)
+		if err != nil {
+			return task.Task{}, err
+		}
+		if isFresh {
+			fresh = append(fresh, rested.Digest)
+		}
+	}
+	t, err := e.Store.Commit(ctx, c)
+	if errors.Is(err, task.ErrConflict) {
+		return t, errAgain
+	}
+	if err != nil {
+		return t, err
+	}
+	if err := e.Documents.Harden(t.Project, t.ID, fresh...); err != nil { // the move is made, and its text is there
+		e.Log.Warn("evidence may not outlive a power cut", "component", "engine", "task", t.ID, "error", err.Error())
+	}
+	return t, nil
+}
