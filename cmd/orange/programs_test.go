@@ -20,7 +20,6 @@ import (
 
 	"orange/internal/proc"
 	"orange/internal/provider"
-	"orange/internal/relay"
 )
 
 // programsFolder names the folder that tools/harnesses/install has filled.
@@ -346,11 +345,6 @@ func slay(ts *testscript.TestScript, _ bool, args []string) {
 		for word := range strings.FieldsSeq(string(children)) {
 			pid, err := strconv.Atoi(word)
 			ts.Check(err)
-			line, err := os.ReadFile(filepath.Join("/proc", word, "cmdline"))
-			ts.Check(err)
-			if strings.HasSuffix(string(line), "\x00"+relay.CarriedWord+"\x00") {
-				continue // Orange's own, which waits for the agent's next request
-			}
 			programs = append(programs, pid)
 		}
 	}

@@ -128,13 +128,6 @@ func TestEachWayToStartAProgram_leavesOutWhatLeadsElsewhere(t *testing.T) {
 		},
 		"Interactive": func(c proc.Command) error { return proc.Interactive(t.Context(), c) },
 		"Supervise":   func(c proc.Command) error { _, err := proc.Supervise(c); return err },
-		"Hold": func(c proc.Command) error {
-			held, err := proc.Hold(c)
-			if err == nil {
-				_, err = held.Finish(t.Context(), nil)
-			}
-			return err
-		},
 		"Detach": func(c proc.Command) error { _, err := proc.Detach(c); return err },
 	} {
 		for _, one := range []proc.Command{c, whole} {

@@ -1,6 +1,7 @@
 package relay
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"orange/internal/harness"
 	"orange/internal/proc"
 )
 
@@ -108,6 +110,25 @@ func (s *Carrier) run(ctx context.Context, r Call) Reply {
 	a := s.Run(ctx, r)
 	a.Number = r.Number
 	return a
+}
+
+// longestCommand is how long a command may take: an agent may wait for days.
+const longestCommand = 30 * 24 * time.Hour
+
+// Commands runs calls as commands of a program, with an environment that is the agent's.
+func Commands(program string, env []string) func(ctx context.Context, r Call) Reply {
+	return func(ctx context.Context, r Call) Reply {
+		c := proc.Command{Name: program, Args: r.Args, Dir: r.Dir, Base: env, Stdin: bytes.NewReader(r.Stdin),
+			Most: longestAnswer / 4, Limit: longestCommand}
+		if r.Conversation != "" {
+			c.Env = []string{harness.ConversationVariable + "=" + r.Conversation}
+		}
+		result, err := proc.Run(ctx, c)
+		if ended := (*proc.Error)(nil); err != nil && !errors.As(err, &ended) {
+			return Reply{Code: 1, Stderr: []byte("orange: " + err.Error() + "\n")}
+		}
+		return Reply{Code: result.Code, Stdout: result.Stdout, Stderr: result.Stderr}
+	}
 }
 
 // accept refuses what the agent's own commands do not write.

@@ -4,7 +4,6 @@ package launcher
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -20,8 +19,7 @@ import (
 	"orange/internal/tmux"
 )
 
-// Main does what a command line asks for, if that is for this package, and answers the exit status. Where it is not,
-// os.Args has the command line of the rest of the program.
+// Main does what a command line asks for, if that is for this package, and answers the exit status.
 func Main(args []string, results, messages io.Writer) (status int, done bool) {
 	if name := os.Getenv(harness.ConversationInVariable); name != "" {
 		// the program's own variables are left behind with the agent's environment
@@ -30,31 +28,9 @@ func Main(args []string, results, messages io.Writer) (status int, done bool) {
 	switch folder := os.Getenv(harness.RequestsVariable); {
 	case len(args) == 2 && args[0] == "launch":
 		return run(args[1], messages), true
-	case len(args) == 1 && args[0] == relay.CarriedWord:
-		return become(os.Stdin, messages)
 	case folder != "" && relay.Carried(args):
 		return ask(folder, args, results, messages), true
 	}
-	return 0, false
-}
-
-// become waits for the call of a confined agent, and makes its command line that of this program.
-func become(from io.Reader, messages io.Writer) (status int, done bool) {
-	call, err := relay.ReadCall(from)
-	if errors.Is(err, io.EOF) {
-		return 0, true // the agent has ended
-	}
-	if err == nil {
-		err = os.Chdir(call.Dir)
-	}
-	if err == nil && call.Conversation != "" {
-		err = os.Setenv(harness.ConversationVariable, call.Conversation)
-	}
-	if err != nil {
-		fmt.Fprintf(messages, "orange: %v\n", err)
-		return 1, true
-	}
-	os.Args = append(os.Args[:1], call.Args...)
 	return 0, false
 }
 
@@ -82,15 +58,8 @@ func serve(ctx context.Context, t harness.Ticket, env []string) error {
 	env = slices.DeleteFunc(slices.Clone(env), func(pair string) bool {
 		return pair == harness.RequestsVariable+"="+t.Requests // the command is outside of the sandbox
 	})
-	commands := &relay.SpareProgram{Path: self, Env: env}
-	defer commands.Close()
-	commands.Prepare()
-	run := func(ctx context.Context, r relay.Call) relay.Reply {
-		defer func() { go commands.Prepare() }() // the next request, without delay for this one
-		return commands.Run(ctx, r)
-	}
 	s := &relay.Carrier{Folder: t.Requests, Task: t.Task, Secret: harness.Value(env, "ORANGE_SEAT"),
-		Run: run, Watch: mirror.Watch,
+		Run: relay.Commands(self, env), Watch: mirror.Watch,
 		Refuse: func(name string, why error) { refuse(t, name, why) }}
 	return s.Serve(ctx)
 }
