@@ -128,7 +128,7 @@ func TestEachWayToStartAProgram_leavesOutWhatLeadsElsewhere(t *testing.T) {
 		},
 		"Interactive": func(c proc.Command) error { return proc.Interactive(t.Context(), c) },
 		"Supervise":   func(c proc.Command) error { _, err := proc.Supervise(c); return err },
-		"Detach": func(c proc.Command) error { _, err := proc.Detach(c); return err },
+		"Detach":      func(c proc.Command) error { _, err := proc.Detach(c); return err },
 	} {
 		for _, one := range []proc.Command{c, whole} {
 			if err := start(one); err != nil {

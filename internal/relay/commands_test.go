@@ -11,8 +11,8 @@ import (
 func TestCommands_runsACallAsTheAgentWould(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	run := Commands("/bin/sh", []string{"SAYS=why"})
-	says := `pwd; cat; echo "$ORANGE_CONVERSATION"; echo "$SAYS" >&2; exit 3`
+	run := Commands("/bin/sh", []string{"SAYS=why", "ORANGE_CONVERSATION_IN=OTHER"})
+	says := `pwd; cat; echo "$ORANGE_CONVERSATION$ORANGE_CONVERSATION_IN"; echo "$SAYS" >&2; exit 3`
 	got := run(t.Context(), Call{Dir: dir, Args: []string{"-c", says}, Stdin: []byte("input "), Conversation: "c1"})
 	if want := dir + "\ninput c1\n"; got.Code != 3 || string(got.Stdout) != want || string(got.Stderr) != "why\n" {
 		t.Errorf("it answers %d, %q, %q", got.Code, got.Stdout, got.Stderr)

@@ -120,8 +120,9 @@ func Commands(program string, env []string) func(ctx context.Context, r Call) Re
 	return func(ctx context.Context, r Call) Reply {
 		c := proc.Command{Name: program, Args: r.Args, Dir: r.Dir, Base: env, Stdin: bytes.NewReader(r.Stdin),
 			Most: longestAnswer / 4, Limit: longestCommand}
-		if r.Conversation != "" {
+		if r.Conversation != "" { // the agent's command has read it; this one has not the variable that it was in
 			c.Env = []string{harness.ConversationVariable + "=" + r.Conversation}
+			c.Unset = []string{harness.ConversationInVariable}
 		}
 		result, err := proc.Run(ctx, c)
 		if ended := (*proc.Error)(nil); err != nil && !errors.As(err, &ended) {
