@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	forwarding "orange/internal/answer"
+	"orange/internal/api"
 	"orange/internal/conform"
 )
 
@@ -35,19 +35,22 @@ func compareBothWays(t *testing.T, connect func(dir string) (func(), error)) {
 	if out, err := asker.Program("fleet", "join", "big", "--ssh", "big", "--as", "here").CombinedOutput(); err != nil {
 		t.Fatalf("join: %v\n%s", err, out)
 	}
-	ways := forwarding.Forwarded()
+	left := map[string]bool{}
+	for _, name := range api.Names(api.Host) {
+		left[name] = true
+	}
 	for _, one := range conform.Lines() {
 		if problem := conform.Compare(one, here, asker, true); problem != "" {
 			t.Error(problem)
 		}
-		delete(ways, one.Words[0])
+		delete(left, one.Words[0])
 	}
 	// a list has the hosts in it, and a rescue restores
 	for _, name := range []string{"list", "restore"} {
-		delete(ways, name)
+		delete(left, name)
 	}
-	if len(ways) > 0 {
-		t.Errorf("no line runs %q", slices.Sorted(maps.Keys(ways)))
+	if len(left) > 0 {
+		t.Errorf("no line runs %q", slices.Sorted(maps.Keys(left)))
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"orange/fleet/sign"
 	"orange/fleet/wire"
 	"orange/internal/answer"
+	"orange/internal/api"
 	"orange/internal/keyed"
 	"orange/internal/rejection"
 	"orange/internal/task"
@@ -76,7 +77,7 @@ func (c *Client) Ask(ctx context.Context, host answer.Host, call answer.Call, mo
 	}
 	ctx, off := context.WithTimeout(ctx, most)
 	defer off()
-	if answer.Forwarded()[call.Argv[1]] == answer.Reads {
+	if answer.RepeatOf(call.Argv[1]) == api.Reads {
 		return c.look(ctx, host, call)
 	}
 	key := call.Key

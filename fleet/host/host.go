@@ -19,6 +19,7 @@ import (
 	"orange/fleet/sign"
 	"orange/fleet/wire"
 	"orange/internal/answer"
+	"orange/internal/api"
 	"orange/internal/outward"
 	"orange/internal/signed"
 )
@@ -381,7 +382,7 @@ func cut(output, errs string, most int) (out, err string, more bool) {
 
 // Look answers a question that changes nothing.
 func (h *Host) Look(ctx context.Context, m wire.Message[wire.Look]) (wire.Message[wire.Seen], error) {
-	if answer.Forwarded()[m.Body.Method] != answer.Reads {
+	if answer.RepeatOf(m.Body.Method) != api.Reads {
 		return wire.Message[wire.Seen]{}, refused(fmt.Errorf("cannot look with %q: it may change something",
 			m.Body.Method))
 	}

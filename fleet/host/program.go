@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"orange/internal/answer"
+	"orange/internal/api"
 	"orange/internal/proc"
 )
 
@@ -65,7 +66,7 @@ func (o Orange) own(ctx context.Context, c answer.Call) (answer.Reply, error) {
 // call is a call of a command of "orange task". One that is done once under a key gets the key.
 func call(command, key, stdin string, words ...string) answer.Call {
 	c := answer.Call{V: answer.Version, Argv: append([]string{"task", command}, words...), Stdin: stdin}
-	if answer.Forwarded()[command] == answer.Keyed {
+	if answer.RepeatOf(command) == api.Keyed {
 		c.Key = key
 	}
 	return c

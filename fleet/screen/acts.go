@@ -10,6 +10,7 @@ import (
 	"strconv"
 
 	"orange/internal/answer"
+	"orange/internal/api"
 	"orange/internal/dashboard"
 	"orange/internal/diff"
 	"orange/internal/harness"
@@ -31,7 +32,7 @@ func (v *view) ask(ctx context.Context, id, command string, flags []string, args
 	}
 	c := answer.Call{V: answer.Version, Argv: append(append([]string{"task", command, "--json"}, flags...), "--", id)}
 	c.Argv = append(c.Argv, args...)
-	if answer.Forwarded()[command] == answer.Keyed {
+	if answer.RepeatOf(command) == api.Keyed {
 		c.Key = rand.Text()
 	}
 	reply, err := v.fleet.Ask(ctx, r.host, c, askTime)

@@ -1,7 +1,7 @@
 // Package answer is what one host of a fleet may ask another one: a call and its reply, as JSON.
 //
-// It owns the two formats, their bounds, and the table of commands that may be forwarded. It also owns what a host is
-// called and how it is reached. It does not own how a call gets to a host (fleet), nor what a command does there (cli).
+// It owns the two formats and their bounds. It also owns what a host is called and how it is reached. It does not own
+// how a call gets to a host (fleet), nor what a command does there (cli).
 package answer
 
 import (
@@ -14,6 +14,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"orange/internal/api"
 	"orange/internal/keyed"
 	"orange/internal/printable"
 	"orange/internal/task"
@@ -105,28 +106,11 @@ type Found struct {
 	Live    bool        `json:"live"`
 }
 
-// Forwarding is how a command is forwarded.
-type Forwarding int
-
-// The ways. Reads changes nothing. Keyed gets a key, so that a repeat of it is done once. Acts changes something and
-// has no key: it is sent once.
-const (
-	Never Forwarding = iota
-	Reads
-	Keyed
-	Acts
-)
-
-// Forwarded are the commands of "orange task" that may be forwarded. The others need the terminal of a person, follow a
-// task until they are stopped, or are for agents.
-func Forwarded() map[string]Forwarding {
-	return map[string]Forwarding{
-		"list": Reads, "show": Reads, "why": Reads, "history": Reads, "diff": Reads, "logs": Reads,
-		"create": Keyed, "spawn": Keyed, "complete": Keyed, "stuck": Keyed, "cancel": Keyed, "update": Keyed,
-		"move": Keyed, "next": Keyed, "redo": Keyed, "request-changes": Keyed, "merge": Keyed, "create-pr": Keyed,
-		"respawn": Keyed, "say": Keyed, "retry": Keyed,
-		"delete": Acts, "leave": Acts, "snapshot": Acts, "restore": Acts,
-	}
+// RepeatOf is what a repeat of a command of "orange task" does that another host may ask for; zero where none may. The
+// others need the terminal of a person, follow a task until they are stopped, or are for agents.
+func RepeatOf(command string) api.Repeat {
+	o, _ := api.Offers(api.Host, command)
+	return o.Repeat
 }
 
 // atHome are flags of forwarded commands that have a meaning only where the person or the agent is.
@@ -155,11 +139,11 @@ func (c Call) Check() error {
 }
 
 func (c Call) checkCommand() error {
-	way := Never
+	var way api.Repeat
 	if len(c.Argv) > 1 && c.Argv[0] == "task" {
-		way = Forwarded()[c.Argv[1]]
+		way = RepeatOf(c.Argv[1])
 	}
-	if way == Never {
+	if way == 0 {
 		return task.Notef(task.ErrUsage, "cannot forward %q: run it at the host itself", strings.Join(
 			c.Argv[:min(2, len(c.Argv))], " "))
 	}
@@ -187,7 +171,7 @@ func (c Call) checkCommand() error {
 	switch {
 	case c.Key == "":
 		return nil
-	case way != Keyed:
+	case way != api.Keyed:
 		return task.Notef(task.ErrUsage, "cannot take a key for %q: it is no request that is done once", c.Argv[1])
 	}
 	return keyed.Check(c.Key)

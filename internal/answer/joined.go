@@ -3,6 +3,8 @@ package answer
 import (
 	"slices"
 	"strings"
+
+	"orange/internal/api"
 )
 
 // Joined is what a host is in a fleet with a server; the zero value where it is in none.
@@ -14,7 +16,7 @@ type Joined struct {
 
 // NeedsSignature reports whether a call is a request that a person has to sign, if its task is held for a fleet.
 func (c Call) NeedsSignature() bool {
-	return len(c.Argv) > 1 && Forwarded()[c.Argv[1]] != Reads
+	return len(c.Argv) > 1 && RepeatOf(c.Argv[1]) != api.Reads
 }
 
 // Arguments are what is behind the flags of a call.

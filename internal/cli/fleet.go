@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"orange/internal/answer"
+	"orange/internal/api"
 	"orange/internal/rejection"
 	"orange/internal/signed"
 	"orange/internal/task"
@@ -62,7 +63,7 @@ const attaches = "attach"
 // fromAfar is the advice of a host as a person follows it here: "orange task next" there is "orange fleet next".
 func fromAfar(text string) string {
 	var pairs []string
-	for name := range answer.Forwarded() {
+	for _, name := range api.Names(api.Host) {
 		if name != "restore" {
 			pairs = append(pairs, "orange task "+name, "orange fleet "+name)
 		}
@@ -169,9 +170,9 @@ func (p *Program) forward(ctx context.Context, h *Services, f answer.Fleet, c *c
 	if err != nil {
 		return err
 	}
-	at, id, err := p.whose(ctx, h, f, on, args[0], answer.Forwarded()[c.Name()] == answer.Reads)
+	at, id, err := p.whose(ctx, h, f, on, args[0], answer.RepeatOf(c.Name()) == api.Reads)
 	host, unknown := f.Host(on)
-	reads := answer.Forwarded()[c.Name()] == answer.Reads
+	reads := answer.RepeatOf(c.Name()) == api.Reads
 	if unknown == nil && err != nil && !errors.Is(err, answer.ErrNotReached) && (p.Served == nil || reads) {
 		at, id, err = host, args[0], nil // the host says it in its own words
 	}
@@ -193,7 +194,7 @@ func (p *Program) forward(ctx context.Context, h *Services, f answer.Fleet, c *c
 
 // keyHelps reports whether a request is done once under a key.
 func keyHelps(c *cobra.Command, args []string) bool {
-	if answer.Forwarded()[c.Name()] != answer.Keyed {
+	if answer.RepeatOf(c.Name()) != api.Keyed {
 		return false
 	}
 	changed := c.Flags().Changed
@@ -385,7 +386,7 @@ func (p *Program) send(ctx context.Context, h *Services, f answer.Fleet, host an
 		return p.pass(host, reply, call.Argv[1])
 	}
 	most := longestRequest
-	if answer.Forwarded()[call.Argv[1]] == answer.Reads {
+	if answer.RepeatOf(call.Argv[1]) == api.Reads {
 		most = max(f.Patience, time.Minute)
 	}
 	reply, err := p.ask(ctx, h, host, call, most)
@@ -398,7 +399,7 @@ func (p *Program) send(ctx context.Context, h *Services, f answer.Fleet, host an
 	switch {
 	case !errors.Is(err, answer.ErrNotReached) && ctx.Err() == nil: // nothing was sent
 		return err
-	case answer.Forwarded()[call.Argv[1]] == answer.Reads:
+	case answer.RepeatOf(call.Argv[1]) == api.Reads:
 		return fmt.Errorf("host %s: %w", host.Name, err)
 	case key == "":
 		return notKnown(host, err, "look: orange fleet show "+call.Argv[len(call.Argv)-1])

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"orange/internal/answer"
+	"orange/internal/api"
 	"orange/internal/conflict"
 	"orange/internal/dashboard/screen"
 	"orange/internal/printable"
@@ -504,22 +505,23 @@ func TestEveryCommandOfATaskIsForwardedOrStaysAtItsHost(t *testing.T) {
 	for _, c := range (&Program{}).fleetCommands().Commands() {
 		inFleet[c.Name()] = true
 	}
-	forwarded := answer.Forwarded()
+	left := api.Names(api.Host)
 	for _, c := range (&Program{}).taskCommands().Commands() {
 		name := c.Name()
-		if (forwarded[name] == answer.Never) != slices.Contains(stays, name) {
+		way := answer.RepeatOf(name)
+		if (way == 0) != slices.Contains(stays, name) {
 			t.Errorf("%q is forwarded, or not, and the list of those that stay says otherwise", name)
 		}
-		if forwarded[name] != answer.Never && !inFleet[name] {
+		if way != 0 && !inFleet[name] {
 			t.Errorf("%q may be forwarded, and orange fleet does not have it", name)
 		}
-		if takes := c.Flags().Lookup("key") != nil; takes != (forwarded[name] == answer.Keyed) {
-			t.Errorf("%q takes a key: %v, and is forwarded with one: %v", name, takes, forwarded[name] == answer.Keyed)
+		if takes := c.Flags().Lookup("key") != nil; takes != (way == api.Keyed) {
+			t.Errorf("%q takes a key: %v, and is forwarded with one: %v", name, takes, way == api.Keyed)
 		}
-		delete(forwarded, name)
+		left = slices.DeleteFunc(left, func(one string) bool { return one == name })
 	}
-	if len(forwarded) > 0 {
-		t.Errorf("there is no command for %v", forwarded)
+	if len(left) > 0 {
+		t.Errorf("there is no command for %v", left)
 	}
 }
 

@@ -4,11 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"orange/internal/api"
 	"orange/internal/mcp"
 	"orange/internal/proc"
 )
@@ -195,9 +197,15 @@ func TestTheToolsSayWhatTheyChange(t *testing.T) {
 			changes = append(changes, tool.Name)
 		}
 	}
-	got := strings.Join(reads, " ") + "; " + strings.Join(changes, " ")
-	if got != "diff history list projects show wait why; "+
-		"cancel create merge next request_changes respawn say spawn update" {
-		t.Errorf("the tools are %q", got)
+	offered := []string{"projects"} // of no task
+	for _, name := range api.Names(api.MCP) {
+		offered = append(offered, strings.ReplaceAll(name, "-", "_"))
+		if o, _ := api.Find(name); o.Repeat == api.Reads != slices.Contains(reads, strings.ReplaceAll(name, "-", "_")) {
+			t.Errorf("%s says otherwise than the table whether it only reads", name)
+		}
+	}
+	got := slices.Sorted(slices.Values(slices.Concat(reads, changes)))
+	if slices.Sort(offered); !slices.Equal(got, offered) {
+		t.Errorf("the tools are %q, the table offers %q", got, offered)
 	}
 }

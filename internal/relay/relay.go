@@ -22,6 +22,7 @@ import (
 	"slices"
 	"strings"
 
+	"orange/internal/api"
 	"orange/internal/proc"
 	"orange/internal/task"
 )
@@ -57,19 +58,15 @@ type Reply struct {
 	Stderr []byte `json:"stderr,omitempty"`
 }
 
-// carried lists the commands that are run for an agent: those with which it moves and reads its tasks. Each reads and
-// writes no file that its arguments name.
-func carried() []string {
-	return []string{"update", "next", "redo", "complete", "stuck", "request-changes", "check", "wait", "show", "why",
-		"history", "list", "stats"}
-}
-
 // Carried reports whether a command line is one that a launcher runs for its agent. The command has to come first: the
 // word behind a flag may be its value, and the command another one. One that goes on until it is stopped is not
 // carried: its answer never comes.
 func Carried(args []string) bool {
-	return len(args) > 1 && args[0] == "task" && slices.Contains(carried(), args[1]) &&
-		!slices.ContainsFunc(args, func(word string) bool { return strings.HasPrefix(word, "--watch") })
+	if len(args) < 2 || args[0] != "task" {
+		return false
+	}
+	_, offered := api.Offers(api.Confined, args[1])
+	return offered && !slices.ContainsFunc(args, func(word string) bool { return strings.HasPrefix(word, "--watch") })
 }
 
 // sign makes the text of a file: the MAC in the first line, and what it is about below it.

@@ -1,0 +1,110 @@
+// Package api is the table of operations: what can be asked of a home, what a repeat of it does, and who else than a
+// person at the command line may ask for it.
+//
+// It owns the table, and nothing of what an operation does or how it looks. Each face offers what its column says and
+// nothing else: a new operation gets a row here first.
+package api
+
+import "slices"
+
+// Repeat is what a repeat of an operation does.
+type Repeat int
+
+// What there is. Reads changes nothing. Keyed gets a key, under which a repeat of it is done once. Acts changes
+// something and has no key: who does not know whether it was done has to look.
+const (
+	Reads Repeat = iota + 1
+	Keyed
+	Acts
+)
+
+// Faces are places from where an operation may be asked for, next to the command line, which offers all of them.
+type Faces uint8
+
+// The faces.
+const (
+	Host     Faces = 1 << iota // another host, whose person or agent asks here
+	Confined                   // an agent whose program confines what it runs
+	MCP                        // a client of the tools
+)
+
+// Op is one row, an operation.
+type Op struct {
+	Name   string // that of its command, behind "orange task"
+	Repeat Repeat
+	From   Faces
+}
+
+// Offered reports whether a face offers the operation.
+func (o Op) Offered(face Faces) bool { return o.From&face != 0 }
+
+// Table are all operations on tasks. Those without a face need the terminal of a person, follow a task until they are
+// stopped, or look at files of the home.
+func Table() []Op {
+	return []Op{
+		{"list", Reads, Host | Confined | MCP},
+		{"show", Reads, Host | Confined | MCP},
+		{"why", Reads, Host | Confined | MCP},
+		{"history", Reads, Host | Confined | MCP},
+		{"diff", Reads, Host | MCP},
+		{"logs", Reads, Host},
+		{"stats", Reads, Confined},
+		{"wait", Reads, Confined | MCP},
+		{"verify", Reads, 0},
+		{"replay", Reads, 0},
+		{"watch", Reads, 0},
+		{"attach", Reads, 0},
+
+		{"create", Keyed, Host | MCP},
+		{"spawn", Keyed, Host | MCP},
+		{"respawn", Keyed, Host | MCP},
+		{"update", Keyed, Host | Confined | MCP},
+		{"move", Keyed, Host},
+		{"next", Keyed, Host | Confined | MCP},
+		{"redo", Keyed, Host | Confined},
+		{"complete", Keyed, Host | Confined},
+		{"stuck", Keyed, Host | Confined},
+		{"request-changes", Keyed, Host | Confined | MCP},
+		{"merge", Keyed, Host | MCP},
+		{"create-pr", Keyed, Host},
+		{"cancel", Keyed, Host | MCP},
+		{"say", Keyed, Host | MCP},
+		{"retry", Keyed, Host},
+
+		{"check", Acts, Confined},
+		{"delete", Acts, Host},
+		{"leave", Acts, Host},
+		{"snapshot", Acts, Host},
+		{"restore", Acts, Host},
+	}
+}
+
+// Find is the operation of a name.
+func Find(name string) (Op, bool) {
+	all := Table()
+	at := slices.IndexFunc(all, func(o Op) bool { return o.Name == name })
+	if at < 0 {
+		return Op{}, false
+	}
+	return all[at], true
+}
+
+// Offers is the operation of a name where a face offers it.
+func Offers(face Faces, name string) (Op, bool) {
+	o, is := Find(name)
+	if !is || !o.Offered(face) {
+		return Op{}, false
+	}
+	return o, true
+}
+
+// Names are those of the operations that a face offers, in the order of the table.
+func Names(face Faces) []string {
+	var names []string
+	for _, o := range Table() {
+		if o.Offered(face) {
+			names = append(names, o.Name)
+		}
+	}
+	return names
+}
