@@ -101,6 +101,9 @@ func (p *Program) needUnder(head string, need record.Need) {
 	for line := range strings.Lines(need.Text) {
 		p.say("  %s", strings.TrimRight(line, "\r\n"))
 	}
+	if need.Waits != "" {
+		p.say("  %s", need.Waits)
+	}
 	for _, line := range need.Commands {
 		p.say("  %s", line)
 	}

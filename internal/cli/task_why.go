@@ -5,7 +5,9 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -109,11 +111,11 @@ func (p *Program) explain(ctx context.Context, h *Services, id, as string, whole
 
 // whyInShort tells a person why a task needs them, and what is open to them now.
 func (p *Program) whyInShort(e decide.Explanation, conflicts []string) {
-	p.say("%s is %s  %s", e.Task.ID, e.Task.Status, e.About)
-	e.Need.Commands = slices.DeleteFunc(e.Need.Commands, func(line string) bool {
-		return line == "orange task why "+e.Task.ID // it is this one
-	})
-	p.need(e.Need)
+	p.about(e)
+	p.whyNeeded(e)
+	if !e.Task.Live {
+		return
+	}
 	if len(conflicts) > 0 {
 		p.say("conflicts with %s", strings.Join(conflicts, "; "))
 	}
@@ -127,19 +129,33 @@ func (p *Program) whyInShort(e decide.Explanation, conflicts []string) {
 		cmp.Or(strings.Join(open, ", "), "nothing"), e.Task.ID)
 }
 
-// why tells an explanation to people; as is the role whose moves alone are printed.
+// about says where a task is, and what that status means.
+func (p *Program) about(e decide.Explanation) {
+	if e.Task.Live {
+		p.say("%s is %s  %s", e.Task.ID, e.Task.Status, e.About)
+		return
+	}
+	p.say("%s is %s, over since %s  %s", e.Task.ID, e.Task.Status, p.clock(e.Task.EnteredAt, time.DateTime), e.About)
+}
+
+// whyNeeded tells why a task needs a person, without the command that the person has just typed.
+func (p *Program) whyNeeded(e decide.Explanation) {
+	e.Need.Commands = slices.DeleteFunc(slices.Clone(e.Need.Commands), func(line string) bool {
+		return line == "orange task why "+e.Task.ID
+	})
+	p.need(e.Need)
+}
+
+// why tells an explanation to people; as is the role whose moves alone are printed. Of a task that is over there is no
+// more to say than what is still to be done of it.
 func (p *Program) why(e decide.Explanation, as string, conflicts []string) {
-	p.say("%s is %s  %s", e.Task.ID, e.Task.Status, e.About)
+	p.about(e)
 	if e.Need.Reason != "" {
-		p.need(e.Need)
+		p.whyNeeded(e)
 	}
-	if up := e.Task.Subject.UnreviewedText(); up != "" && !strings.Contains(e.Need.Reason, up) {
-		p.say("its work was %s", up)
-	}
-	p.say("")
-	p.say("waits for")
-	for _, d := range e.Waits {
-		p.detail("  ", d)
+	p.waits(e)
+	if !e.Task.Live {
+		return
 	}
 	if len(conflicts) > 0 {
 		p.say("")
@@ -167,6 +183,33 @@ func (p *Program) why(e decide.Explanation, as string, conflicts []string) {
 	}
 }
 
+// waits says who or what a task waits for, without what the need above says already. Rules that have nothing to say are
+// only counted.
+func (p *Program) waits(e decide.Explanation) {
+	if up := e.Task.Subject.UnreviewedText(); up != "" && !strings.Contains(e.Need.Reason, up) {
+		p.say("its work was %s", up)
+	}
+	idle, told := 0, 0
+	for _, d := range e.Waits {
+		switch {
+		case d.Idle:
+			idle++
+		case inbox.Tells(e.Need, e.Task, d):
+		default:
+			if told++; told == 1 {
+				p.say("")
+				p.say("waits for")
+			}
+			p.detail("  ", d)
+		}
+	}
+	if idle == 0 || told == 0 {
+		return
+	}
+	p.say("  %s", map[bool]string{true: "1 other rule has nothing to do now",
+		false: strconv.Itoa(idle) + " other rules have nothing to do now"}[idle == 1])
+}
+
 func (p *Program) option(w decide.Option) {
 	extra := ""
 	if w.Reason {
@@ -184,6 +227,7 @@ func (p *Program) option(w decide.Option) {
 	}
 }
 
+// detail says what is missing, and below that what to do, with its command last.
 func (p *Program) detail(indent string, d rejection.Detail) {
 	width, _ := p.outTerminal()
 	p.lines.WriteString(wrapped(p.stamped(detailText(indent, d)), width, 2))
@@ -194,5 +238,6 @@ func detailText(indent string, d rejection.Detail) string {
 	if d.Where != "" {
 		where = " (" + d.Where + ")"
 	}
-	return fmt.Sprintf("%s%s: found %s%s\n%s  to do: %s\n", indent, d.Condition, d.Found, where, indent, d.Want)
+	return fmt.Sprintf("%s%s: %s%s\n%s  %s\n", indent, d.Condition, strings.TrimPrefix(d.Found, "that "), where,
+		indent, d.Want)
 }

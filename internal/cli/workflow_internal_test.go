@@ -89,10 +89,10 @@ func TestWorkflow_showsWhatThePortHas(t *testing.T) {
 			fmt.Sprintf(broken, "bad", "bad.yml:1:1: no states [states]") +
 				fmt.Sprintf(broken, "gone", "permission denied")}},
 		{"workflow show fast", "", said{0, "name: fast\n",
-			"what a task has passed at its end since its work was changed last:\n" +
+			"what a task has passed when it is over, since its work was last changed:\n" +
 				"  done  always  check tests; a person\n" +
-				"        AROUND  \"## Review\" PASS: review -[2 crashes]-> ready -[a person]-> done  line 37\n" +
-				"        by name git clean: ready -[an override by a person]-> done  line 39\n"}},
+				"        not always  \"## Review\" PASS: review -[2 crashes]-> ready -[a person]-> done  line 37\n" +
+				"        by a person  git clean: ready -[an override by a person]-> done  line 39\n"}},
 		{"workflow show bad", "", said{0, "name: bad\n", ""}},
 		{"workflow show gone", "", said{exitFailed, "",
 			"orange: cannot show the workflow \"gone\": permission denied\n"}},

@@ -11,7 +11,8 @@ import (
 
 func (p *Program) workflowShow() *cobra.Command {
 	return &cobra.Command{
-		Use: "show NAME", Short: "Print a workflow file, and what a task has passed at its end", Args: between(1, 1),
+		Use: "show NAME", Short: "Print a workflow file, and what a task has passed when it is over",
+		Args:              between(1, 1),
 		Example:           "  orange workflow show default",
 		ValidArgsFunction: p.workflowNames(cobra.ShellCompDirectiveNoFileComp),
 		RunE: p.run(func(_ context.Context, h *Services, args []string) error {
@@ -57,7 +58,7 @@ func passedLines(rows []passed.GoodEnd) []string {
 	if len(rows) == 0 {
 		return nil
 	}
-	return append([]string{"what a task has passed at its end since its work was changed last:"},
+	return append([]string{"what a task has passed when it is over, since its work was last changed:"},
 		indented(passed.Tell(rows))...)
 }
 

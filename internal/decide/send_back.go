@@ -106,9 +106,11 @@ func (b Setback) news(t task.Task, ev Evidence, events []history.Event) bool {
 // sendsBack describes a rule of a task's status.
 func sendsBack(def *workflow.Definition, t task.Task, rule *workflow.SendBack) rejection.Detail {
 	d := rejection.Detail{Condition: "no " + strings.Join(rule.On, ", no "),
-		Found: fmt.Sprintf("a rule that sends the task to %q then", rule.Then), Want: "nothing: it happens by itself"}
+		Found: fmt.Sprintf("otherwise the task goes to %q", rule.Then), Want: "nothing: it happens by itself",
+		Idle: true}
 	if unmet := sendBackUnmet(def, t, rule); len(unmet) > 0 {
-		d.Found += ", and does not apply any more: " + rejection.Reasons(unmet)
+		d.Idle = false
+		d.Found += ", but no longer: " + rejection.Reasons(unmet)
 		d.Want = "look at what went wrong: Orange does not send it back again until a person acts on the task"
 	}
 	return d

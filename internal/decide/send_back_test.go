@@ -173,11 +173,11 @@ func TestAwaits_tellsWhichRulesSendATaskBack(t *testing.T) {
 		}
 		return strings.Join(out, "\n")
 	}
-	if got := rules(one); !strings.Contains(got, `sends the task to "working" then; nothing: it happens by itself`) {
+	if got := rules(one); !strings.Contains(got, `otherwise the task goes to "working"; nothing: it happens by itself`) {
 		t.Errorf("a person reads %q", got)
 	}
 	one.Counters = one.Counters.With("sent_back", 3)
-	if got := rules(one); !strings.Contains(got, "does not apply any more: sent_back < 3: sent_back = 3; look at") {
+	if got := rules(one); !strings.Contains(got, ", but no longer: sent_back < 3: sent_back = 3; look at") {
 		t.Errorf("after the third time a person reads %q", got)
 	}
 }

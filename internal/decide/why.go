@@ -169,7 +169,7 @@ func Awaits(def *workflow.Definition, s record.Snapshot, lives string, events []
 	case t.WaitsForTasks(): // Missing says for what
 	case state.Terminal:
 		list = append(list, rejection.Detail{Condition: "no one", Found: fmt.Sprintf("%q, which is final", t.Status),
-			Want: "there is nothing to do"})
+			Want: "there is nothing to do", Idle: true})
 	case state.Role == "" || state.Role == task.RoleHuman:
 		list = append(list, rejection.Detail{Condition: "a person",
 			Found: fmt.Sprintf("no agent works in %q", t.Status), Want: "choose one of the moves that are open"})
@@ -177,10 +177,10 @@ func Awaits(def *workflow.Definition, s record.Snapshot, lives string, events []
 		list = append(list, agent(def, t, state, lives, events, now))
 	}
 	if level, after := overdueLevel(def, own, t, now); after > 0 {
-		found := fmt.Sprintf("%s in %q, %d per cent of it told", rounded(now.Sub(t.EnteredAt)), t.Status, t.Overdue)
+		found := fmt.Sprintf("%s in %q", rounded(now.Sub(t.EnteredAt)), t.Status)
 		if level < task.LateAlert {
 			list = append(list, rejection.Detail{Condition: fmt.Sprintf("no more than %s in the status", after),
-				Found: found, Want: "nothing yet"})
+				Found: found, Want: "nothing yet", Idle: true})
 		} else {
 			list = append(list, rejection.Detail{Condition: fmt.Sprintf("no more than %s in the status", after),
 				Found: found, Want: lateWant(state)})

@@ -104,8 +104,8 @@ func TestAwaits_saysWhoAndWhatATaskWaitsFor(t *testing.T) {
 		{"late", with(func(s *record.Snapshot) {
 			s.Task.EnteredAt, s.Task.Overdue = now.Add(-101*time.Second), 100
 		}), record.AgentAlive,
-			[]string{"at work", "no more than 1m40s in the status: 1m41s in \"working\", 100 per cent of it " +
-				"told: look after it; at 150 per cent the workflow asks for"}},
+			[]string{"at work", "no more than 1m40s in the status: 1m41s in \"working\": " +
+				"look after it; at 150 per cent the workflow asks for"}},
 		{"a hook", with(func(s *record.Snapshot) { s.Owed = []task.OwedHook{failed} }), record.AgentDead,
 			[]string{"the hook spawn_reviewer: it failed: no tmux (attempts: 2): put that right, then: orange " +
 				"task retry x (the monitor tries it again in 10s)"}},

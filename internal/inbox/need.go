@@ -14,6 +14,7 @@ import (
 	"orange/internal/document"
 	"orange/internal/printable"
 	"orange/internal/record"
+	"orange/internal/rejection"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -50,6 +51,11 @@ func withWays(def *workflow.Definition, t task.Task, need record.Need) record.Ne
 	}
 	need.Waits = waits(def, t, need)
 	return need
+}
+
+// Tells reports whether a need tells of what a task waits for: then it need not be said again.
+func Tells(need record.Need, t task.Task, d rejection.Detail) bool {
+	return need.Kind != "" && (d.Condition == "a person" || d.Found == need.Found || d.Found == t.Attention)
 }
 
 // waits says who waits for whom.

@@ -48,11 +48,11 @@ func Tell(all []GoodEnd) []string {
 		}
 		out = append(out, fmt.Sprintf("%-*s  always  %s", width, p.End, always))
 		for _, a := range p.Around {
-			word := "AROUND"
+			word := "not always"
 			if a.By == ByBirth || a.By == ByOverride {
-				word = "by name"
+				word = "by a person"
 			}
-			out = append(out, fmt.Sprintf("%-*s  %-7s %s: %s  line %d", width, "", word, a.What, a.Way, a.Line))
+			out = append(out, fmt.Sprintf("%-*s  %s  %s: %s  line %d", width, "", word, a.What, a.Way, a.Line))
 		}
 	}
 	return out

@@ -77,6 +77,9 @@ type Detail struct {
 	OtherWork  bool `json:"-"` // the work is not what was judged
 	NewVerdict bool `json:"-"` // that, and a verdict on the work as it is now would do too
 	MovedTip   bool `json:"-"` // that, and nothing but the tip of the branch differs
+
+	// Idle is of what a task waits for: there is nothing to say of it now. People do not read it.
+	Idle bool `json:"-"`
 }
 
 func (r *Rejection) Error() string {
