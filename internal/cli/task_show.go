@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"orange/internal/conflict"
+	"orange/internal/eventtext"
 	"orange/internal/history"
 	"orange/internal/record"
 	"orange/internal/task"
@@ -127,7 +128,7 @@ func (p *Program) show(r record.Report, standing task.Timing, conflicts, before 
 		if c.Name == task.ReviewRound && r.Reviewers > 1 {
 			value += fmt.Sprintf(", reviewer %d", r.Reviewers)
 		}
-		line(c.Name, value)
+		line(eventtext.Counter(c.Name), value)
 	}
 	line("variables", strings.Join(r.Variables, ", "))
 	line("agents", strings.TrimSpace(r.Session+"  "+t.Session))

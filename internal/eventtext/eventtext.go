@@ -89,8 +89,13 @@ func Details(e *history.Event) []string {
 			name != history.DataBranch && name != "workflow" {
 			continue
 		}
-		if value = oneLine(value, most); name == task.DataLastWords {
+		switch value = oneLine(value, most); name {
+		case task.DataLastWords:
 			value = end(data[name], most)
+		case history.DataResumed:
+			parts = append(parts, map[bool]string{true: "goes on with its conversation",
+				false: "begins a new conversation"}[value == "true"])
+			continue
 		}
 		parts = append(parts, strings.ReplaceAll(name, "_", " ")+": "+value)
 	}
@@ -112,10 +117,21 @@ func Aside(e *history.Event) []string {
 			parts = append(parts, words+oneLine(strings.ReplaceAll(what, "\n", "; "), most))
 		}
 	}
-	said("in spite of ", cmp.Or(e.Data[history.DataOverride], e.Data[passed.DataForced]))
+	spite := cmp.Or(e.Data[history.DataOverride], e.Data[passed.DataForced])
+	if why, is := strings.CutPrefix(spite, "nothing: "); is {
+		said("an override that was not needed: ", why)
+		spite = ""
+	}
+	said("in spite of ", spite)
 	said("by force past ", e.Data[passed.DataSkipped])
 	said("merged elsewhere without ", e.Data[passed.DataWithout])
 	return parts
+}
+
+// Counter is the name of a task's counter for people. A workflow's own keeps the words of its file.
+func Counter(name string) string {
+	words := map[string]string{task.CrashCount: "crashes", "rereviews": "repeat reviews"}
+	return cmp.Or(words[name], strings.ReplaceAll(name, "_", " "))
 }
 
 // Routine reports whether an event only tells that a worktree was ready, or that an agent began, ended or gave its

@@ -67,6 +67,12 @@ func TestDetails_areWhatTheWordsDoNotHaveYet(t *testing.T) {
 			"role": "worker"}},
 		"in spite of a rule; by force past one; two; merged elsewhere without three": {Type: history.StatusChanged,
 			Data: map[string]string{history.DataOverride: "a rule", "skipped": "one\ntwo", "without": "three"}},
+		"an override that was not needed: all conditions held": {Type: history.StatusChanged,
+			Data: map[string]string{history.DataOverride: "nothing: all conditions held"}},
+		"goes on with its conversation": {Type: history.AgentSpawned, Data: map[string]string{"role": "worker",
+			history.DataResumed: "true"}},
+		"begins a new conversation": {Type: history.ReviewStarted,
+			Data: map[string]string{history.DataResumed: "false"}},
 	} {
 		if got := strings.Join(Details(&one), "; "); got != want {
 			t.Errorf("found %q, expected %q", got, want)
@@ -104,5 +110,15 @@ func TestWhat_namesAllAgentsTogether(t *testing.T) {
 	if got := What(&history.Event{Type: history.AgentStopped, Data: map[string]string{"role": "all"}}); got !=
 		"all agents ended" {
 		t.Errorf("found %q", got)
+	}
+}
+
+func TestCounter_isNamedInWordsForPeople(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{"rereviews": "repeat reviews", "crash_count": "crashes",
+		"review_round": "review round", "own_name": "own name"} {
+		if got := Counter(name); got != want {
+			t.Errorf("found %q for %s, expected %q", got, name, want)
+		}
 	}
 }
