@@ -27,9 +27,10 @@ type table struct {
 }
 
 const (
-	leastColumn = 8 // how narrow a column becomes that gives
-	leastOfAll  = 3 // and how narrow any becomes where that is not enough
-	leastOfID   = 6 // how many letters of an id there are at least: the list may leave out tasks
+	comfortable = 16 // how narrow a column becomes that gives, while others can give too
+	leastColumn = 8  // and how narrow where that is not enough
+	leastOfAll  = 3  // and how narrow any becomes then
+	leastOfID   = 6  // how many letters of an id there are at least: the list may leave out tasks
 )
 
 // columns prints rows without heads whose cells stand below each other. A cell is one line.
@@ -109,11 +110,14 @@ func (t *table) fit(width int) {
 	if t.over(width) > 0 {
 		t.shortenIDs()
 	}
-	fits, over := t.given(width)
+	fits := t.widths()
+	over := t.give(fits, t.over(width), comfortable)
 	if over > 0 && t.spare > 0 {
-		t.leaveOut()
-		fits, over = t.given(width)
+		t.leaveOut(t.spare)
+		fits = t.widths()
+		over = t.give(fits, t.over(width), comfortable)
 	}
+	over = t.give(fits, over, leastColumn)
 	widths := t.widths()
 	others := fits
 	if t.hasIDs() { // an id that is cut again is none
@@ -131,22 +135,21 @@ func (t *table) fit(width int) {
 	}
 }
 
-// given are the widths of the columns after those that give have given, and how much too wide the rows still are.
-func (t *table) given(width int) (fits []int, over int) {
-	fits, over = t.widths(), t.over(width)
+// give makes those columns narrower that give, each down to a width as long as the rows are too wide, and reports how
+// much too wide they still are.
+func (t *table) give(fits []int, over, down int) int {
 	for _, i := range t.gives {
 		if i < len(fits) && over > 0 {
-			least := min(fits[i], max(leastColumn, screenWidth(t.rows[0][i])))
+			least := min(fits[i], max(down, screenWidth(t.rows[0][i])))
 			given := min(over, fits[i]-least)
 			over, fits[i] = over-given, fits[i]-given
 		}
 	}
-	return fits, over
+	return over
 }
 
-// leaveOut takes the spare column away.
-func (t *table) leaveOut() {
-	gone, look := t.spare, t.look
+// leaveOut takes a column away.
+func (t *table) leaveOut(gone int) {
 	for i, row := range t.rows {
 		t.rows[i] = slices.Delete(row, gone, gone+1)
 	}
@@ -158,14 +161,23 @@ func (t *table) leaveOut() {
 			}
 		}
 	}
-	if t.spare = 0; look == nil {
-		return
+	switch {
+	case t.spare == gone:
+		t.spare = 0
+	case t.spare > gone:
+		t.spare--
 	}
-	t.look = func(row, column int) printable.Paint {
+	before := func(column int) int { // as it was counted then
 		if column >= gone {
-			column++
+			return column + 1
 		}
-		return look(row, column)
+		return column
+	}
+	if look := t.look; look != nil {
+		t.look = func(row, column int) printable.Paint { return look(row, before(column)) }
+	}
+	if leads := t.leads; leads != nil {
+		t.leads = func(row, column int) string { return leads(row, before(column)) }
 	}
 }
 

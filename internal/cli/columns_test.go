@@ -135,7 +135,8 @@ func TestTable_leavesOutItsSpareColumnBeforeOthersThanThoseThatGiveAreCut(t *tes
 	}
 	for width, want := range map[int]string{
 		60: "NAME    AGE  BRANCH            SUMMARY\ncoffee  3h   feat/a-long-name  A summary in words\n",
-		34: "NAME    AGE  BRANCH       SUMMARY\ncoffee  3h   feat/a-lon…  A summa…\n",
+		48: "NAME    AGE  BRANCH            SUMMARY\ncoffee  3h   feat/a-long-name  A summary in wor…\n",
+		34: "NAME    BRANCH            SUMMARY\ncoffee  feat/a-long-name  A summa…\n",
 		30: "NAME    BRANCH        SUMMARY\ncoffee  feat/a-long…  A summa…\n",
 		20: "NAME   BRAN…  SUMMA…\ncoff…  feat…  A sum…\n",
 	} {

@@ -180,13 +180,30 @@ func whoNeed(tasks []task.Task, needs map[string]record.Need) []task.Task {
 // mine prints the tasks that need a person, and why.
 func (p *Program) mine(tasks []task.Task, needs map[string]record.Need) error {
 	rows := [][]string{{"ID", "PROJECT", "STATUS", "NEEDS YOU", "BRANCH", "SUMMARY"}}
+	told := p.toldBelow(tasks, needs)
 	for _, t := range tasks {
-		rows = append(rows, []string{t.ID, t.Project, string(t.Status), needs[t.ID].Reason, t.Branch,
-			inOneLine(t.Summary)})
+		reason := needs[t.ID].Reason
+		if slices.Contains(told, t.ID) {
+			reason = "see below"
+		}
+		rows = append(rows, []string{t.ID, t.Project, string(t.Status), reason, t.Branch, inOneLine(t.Summary)})
 	}
-	err := p.table(table{rows: rows, gives: []int{5, 4, 1}})
-	p.turns(tasks, needs)
+	all := table{rows: rows, gives: []int{5, 4, 1, 3}}
+	if len(told) == len(tasks) {
+		all.leaveOut(3)
+	}
+	p.leaveOutProject(&all, tasks)
+	err := p.table(all)
+	p.turns(tasks, needs, true)
 	return err
+}
+
+// leaveOutProject takes the column of projects out of a table for a person where all tasks are of one.
+func (p *Program) leaveOutProject(all *table, tasks []task.Task) {
+	width, _ := p.outTerminal()
+	if width > 0 && !slices.ContainsFunc(tasks, func(t task.Task) bool { return t.Project != tasks[0].Project }) {
+		all.leaveOut(1)
+	}
 }
 
 // wanted is what a list is asked for besides what the record can choose by.
@@ -268,9 +285,14 @@ func (p *Program) list(tasks []task.Task, want wanted, of known) error {
 	rows := append(make([][]string, 0, len(tasks)+1), []string{"ID", "PROJECT", "STATUS", "AGENT", "BRANCH",
 		ageTitle(want.done), "SUMMARY"})
 	conflicting, now := false, time.Now()
+	told := p.toldBelow(tasks, of.needs)
 	for _, t := range tasks {
+		need := of.needs[t.ID]
+		if slices.Contains(told, t.ID) {
+			need.Reason = ""
+		}
 		row := []string{t.ID, t.Project, string(t.Status),
-			p.marks(t, of.sessions[t.ID], of.needs[t.ID], of.before[t.ID]), t.Branch, p.Age(want.at(t), now),
+			p.marks(t, of.sessions[t.ID], need, of.before[t.ID]), t.Branch, p.Age(want.at(t), now),
 			inOneLine(t.Summary)}
 		if mark := conflictMark(of.conflicts[t.Project], t.ID); mark != "" {
 			row, conflicting = append(row, mark), true
@@ -293,8 +315,10 @@ func (p *Program) list(tasks []task.Task, want wanted, of known) error {
 		}
 		return tasks[row-1].PRURL // from its branch: there is no column of pull requests
 	}
-	err := p.table(table{rows: rows, gives: []int{6, 4, 1, 7, 3}, spare: 5, look: look, leads: branch})
-	p.turns(tasks, of.needs)
+	shown := table{rows: rows, gives: []int{6, 4, 1, 7, 3}, spare: 5, look: look, leads: branch}
+	p.leaveOutProject(&shown, tasks)
+	err := p.table(shown)
+	p.turns(tasks, of.needs, false)
 	return err
 }
 
@@ -309,8 +333,24 @@ func ageTitle(done bool) string {
 // mostTurns is how many tasks a list names the commands of.
 const mostTurns = 3
 
+// toldBelow are the tasks whose needs a person at a terminal reads whole below the list: the list does not say them
+// too.
+func (p *Program) toldBelow(tasks []task.Task, needs map[string]record.Need) []string {
+	if width, _ := p.outTerminal(); width == 0 {
+		return nil
+	}
+	var ids []string
+	for _, t := range whoNeed(slices.Clone(tasks), needs) {
+		if len(ids) < mostTurns {
+			ids = append(ids, t.ID)
+		}
+	}
+	return ids
+}
+
 // turns shows a person at a terminal all of why the tasks that have needed them for longest do, and what to type there.
-func (p *Program) turns(tasks []task.Task, needs map[string]record.Need) {
+// Then it says how many more need them; mine: the list above has those.
+func (p *Program) turns(tasks []task.Task, needs map[string]record.Need, mine bool) {
 	if width, _ := p.outTerminal(); width == 0 {
 		return
 	}
@@ -318,6 +358,16 @@ func (p *Program) turns(tasks []task.Task, needs map[string]record.Need) {
 	for _, t := range waiting[:min(len(waiting), mostTurns)] {
 		p.say("")
 		p.needUnder(t.Branch, needs[t.ID])
+	}
+	more := len(waiting) - mostTurns
+	switch {
+	case more <= 0:
+	case mine:
+		p.say("\n%d more; what to type for each: orange task why ID", more)
+	case more == 1:
+		p.say("\n1 more needs you: orange task list --mine")
+	default:
+		p.say("\n%d more need you: orange task list --mine", more)
 	}
 }
 
@@ -343,6 +393,8 @@ func (p *Program) marks(t task.Task, session string, need record.Need, before []
 		return "queued"
 	case need.Reason != "":
 		return session + ", needs you: " + need.Reason
+	case need.Kind != "":
+		return session + ", needs you"
 	case t.Attention != "":
 		return session + " !"
 	case need.Kind == "" && need.Found != "":

@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -65,14 +66,14 @@ func TestLists_fitEveryTerminalAndAreWholeInAPipe(t *testing.T) {
 			p := &Program{Out: printable.NewWriter(&out), Err: printable.NewWriter(&out), Age: screen.Age,
 				OutTerminal: func() (int, bool) { return width, false }}
 			_, err := p.listOnce(t.Context(), &Services{Queries: c, Conflicts: c}, record.Filter{}, want)
-			if err != nil {
+			if err := errors.Join(err, p.flush()); err != nil {
 				t.Fatal(err)
 			}
 			lines := slices.DeleteFunc(strings.Split(strings.TrimSpace(out.String()), "\n"), func(line string) bool {
 				return line == ""
 			})
 			if want == (wanted{}) {
-				if shown := strings.Contains(lines[0], "CHANGED"); shown != (width != 50) {
+				if shown := strings.Contains(lines[0], "CHANGED"); shown != (width > 80 || width == 0) {
 					t.Errorf("at %d columns the heads are %q", width, lines[0])
 				} else if shown && !strings.Contains(lines[1], "  3h  ") {
 					t.Errorf("at %d columns a line is %q", width, lines[1])
@@ -85,6 +86,10 @@ func TestLists_fitEveryTerminalAndAreWholeInAPipe(t *testing.T) {
 				}
 				continue
 			}
+			if width >= 80 && !strings.Contains(lines[len(lines)-1], map[bool]string{true: "197 more; what to type",
+				false: "197 more need you: orange task list --mine"}[want.mine]) {
+				t.Errorf("%+v: at %d columns the last line is %q", want, width, lines[len(lines)-1])
+			}
 			for _, line := range lines {
 				if screenWidth(line) > width {
 					t.Errorf("%+v: at %d columns a line has %d: %q", want, width, screenWidth(line), line)
@@ -94,6 +99,38 @@ func TestLists_fitEveryTerminalAndAreWholeInAPipe(t *testing.T) {
 			if !strings.HasPrefix(lines[1], "0000K2  ") && width < 200 {
 				t.Errorf("%+v: at %d columns the first task is %q", want, width, lines[1])
 			}
+		}
+	}
+}
+
+// Defect: a list printed the same project in every row, and each question twice, where branches had eight letters.
+func TestTaskList_saysEachQuestionOnceAndOneProjectNotAtAll(t *testing.T) {
+	t.Parallel()
+	two := newCrowd()
+	two.tasks = two.tasks[:6]
+	two.conflicts = map[string]conflict.Overview{}
+	for _, c := range []struct {
+		want                wanted
+		width               int
+		other               bool
+		questions, projects int
+	}{
+		{wanted{}, 80, false, 2, 0}, {wanted{mine: true}, 80, false, 2, 0}, {wanted{}, 80, true, 2, 5},
+		{wanted{mine: true}, 80, true, 2, 1}, {wanted{}, 0, false, 2, 6}, {wanted{mine: true}, 0, false, 2, 2},
+	} {
+		one := crowded{&feed{tasks: slices.Clone(two.tasks), conflicts: two.conflicts}}
+		if one.tasks[5].Project = "garden"; c.other {
+			one.tasks[5].Project = "tea"
+		}
+		var out bytes.Buffer
+		p := &Program{Out: printable.NewWriter(&out), Err: printable.NewWriter(&out), Age: screen.Age,
+			OutTerminal: func() (int, bool) { return c.width, false }}
+		_, err := p.listOnce(t.Context(), &Services{Queries: one, Conflicts: one}, record.Filter{}, c.want)
+		err = errors.Join(err, p.flush())
+		text := strings.ReplaceAll(out.String(), "\n  ", " ")
+		questions, projects := strings.Count(text, "asks: which"), strings.Count(text, "garden")
+		if err != nil || questions != c.questions || projects != c.projects {
+			t.Errorf("%+v: %v, %d questions and %d projects in\n%s", c, err, questions, projects, out.String())
 		}
 	}
 }
