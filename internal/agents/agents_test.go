@@ -238,7 +238,10 @@ func TestNeed_isWhyAPersonShouldLookNow(t *testing.T) {
 	}{
 		"at work": {status: "build", agent: record.AgentAlive, screen: "thinking\n> "},
 		"a dialog": {status: "build", agent: record.AgentAlive, screen: "Allow?\n> ",
-			want: record.NeedsAnswer},
+			want: record.NeedsAnswer, found: "is at a dialog: Allow?"},
+		"a dialog in a box": {status: "build", agent: record.AgentAlive,
+			screen: "│ Delete the file a?  │\n│ 1. Yes              │\n│ Allow? (y/n)         │\n> ",
+			want:   record.NeedsAnswer, found: "is at a dialog: Delete the file a?"},
 		"a dialog at a limit": {status: "build", agent: record.AgentAlive, screen: "limit of a day\nAllow?\n> ",
 			want: record.NeedsAnswer, found: "is at a dialog: limit of a day"},
 		"a limit": {status: "build", agent: record.AgentAlive, screen: "limit\n> ", want: record.NeedsLimit},

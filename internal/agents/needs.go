@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"slices"
+	"strings"
 	"time"
 
 	"orange/internal/conflict"
@@ -22,7 +23,8 @@ func read(h *harness.Harness, screen string, since time.Time) inbox.Sight {
 	busy := h.Busy != nil && h.Busy.MatchString(screen)
 	switch {
 	case h.Dialog != nil && h.Dialog.MatchString(screen):
-		return inbox.Sight{Kind: record.NeedsAnswer, Since: since, Rest: record.Rest{Line: limit}}
+		return inbox.Sight{Kind: record.NeedsAnswer, Since: since, Rest: record.Rest{Line: limit},
+			Asks: asked(screen, h.Dialog.FindStringIndex(screen)[0])}
 	case limit != "" && !busy:
 		until, _ := harness.LimitTime(limit, since, time.LoadLocation)
 		return inbox.Sight{Kind: record.NeedsLimit, Since: since, Rest: record.Rest{Harness: h.Name,
@@ -33,6 +35,24 @@ func read(h *harness.Harness, screen string, since time.Time) inbox.Sight {
 		return inbox.Sight{Kind: record.NeedsWord, Since: since}
 	}
 	return inbox.Sight{}
+}
+
+// mostAbove is how many lines above the words by which a dialog is known its question may be.
+const mostAbove = 12
+
+// asked is what a dialog asks: the question next above the words by which it is known, or else their own line.
+func asked(screen string, at int) string {
+	above := strings.Split(screen[:at], "\n")
+	last := len(above) - 1
+	rest, _, _ := strings.Cut(screen[at:], "\n")
+	above[last] += rest
+	bare := func(line string) string { return strings.Trim(line, " \t\r│┃|╭╮╰╯─❯›>*") }
+	for i := last; i >= 0 && i >= last-mostAbove; i-- {
+		if line := bare(above[i]); strings.HasSuffix(line, "?") {
+			return line
+		}
+	}
+	return bare(above[last])
 }
 
 // mostClues is how many tasks' documents are read for words about what they need: those that have waited the longest.
@@ -101,10 +121,27 @@ func (l Lookout) word(ctx context.Context, tasks []task.Task, found map[string]L
 			if state, _ := def.State(t.Status); n < mostClues && state.Role != "" && l.Documents != nil {
 				clues.Document = l.document(t)
 			}
+			if n < mostClues {
+				clues.Moved = func() string { return l.moved(ctx, t.ID) }
+			}
 		}
 		one.Need = inbox.InWords(def, *t, one.Need, clues, now)
 		found[t.ID] = one
 	}
+}
+
+// moved is why a task was moved to where it is; empty where no one said.
+func (l Lookout) moved(ctx context.Context, id string) string {
+	events, err := l.Record.Events(ctx, id, 0)
+	if err != nil {
+		return "" // the words are a help, and no more
+	}
+	for i := len(events) - 1; i >= 0; i-- {
+		if events[i].IsMove() {
+			return events[i].Reason
+		}
+	}
+	return ""
 }
 
 // document is a task's document; nil where it cannot be read: its words are a help, and no more.

@@ -23,12 +23,14 @@ import (
 type Sight struct {
 	Kind  string      // a kind of record.Need that is OnScreen; empty if it says nothing
 	Since time.Time   // when the screen last changed
+	Asks  string      // what a dialog asks
 	Rest  record.Rest // at a limit; of a dialog that tells of one, and of a model that refuses, only the line
 }
 
 // Clues are what else is known of a task that a person should look after. They choose words, and decide nothing.
 type Clues struct {
 	Document *document.Document // nil where it was not read
+	Moved    func() string      // why the task was moved to where it is; nil where it is not asked
 }
 
 // NeedOf says why a person should look after a task now; the zero Need if no one should. agent is how the agent of its
@@ -104,8 +106,8 @@ func needOf(def *workflow.Definition, t task.Task, agent string, seen Sight) rec
 			Want: "start it again: orange task respawn " + t.ID}
 	case seen.Kind == record.NeedsAnswer:
 		found := "its " + state.Role + " is at a dialog"
-		if seen.Rest.Line != "" {
-			found += ": " + seen.Rest.Line
+		if line := cmp.Or(seen.Rest.Line, seen.Asks); line != "" {
+			found += ": " + line
 		}
 		return record.Need{Kind: seen.Kind, Found: found, Since: seen.Since, Want: "answer it: " + attach}
 	case seen.Kind == record.NeedsStart:
@@ -163,7 +165,7 @@ func InWords(def *workflow.Definition, t task.Task, need record.Need, clues Clue
 	case record.NeedsAgent:
 		words = state.Role + " has died"
 	case record.NeedsAnswer:
-		words = "dialog"
+		words = "its program shows a dialog"
 		if _, line, more := strings.Cut(need.Found, ": "); more {
 			words += ": " + line
 		}
@@ -230,7 +232,7 @@ func personWords(def *workflow.Definition, t task.Task, state workflow.State, ne
 		return t.Attention, ""
 	}
 	words := verdictBefore(def, t)
-	if up := t.Subject.UnreviewedText(); up != "" && def.AsksVerdicts() {
+	if up := t.Subject.UnreviewedText(); up != "" {
 		words = up
 	}
 	if words == "" && asksThere(def, state) {
@@ -253,11 +255,27 @@ func personWords(def *workflow.Definition, t task.Task, state workflow.State, ne
 		}
 		return words, ""
 	}
-	words = cmp.Or(words, "waits in "+string(t.Status))
+	words = cmp.Or(words, "waits in "+string(t.Status)+whyThere(def, state, clues))
 	if need.Apart {
 		words += ", not compared"
 	}
 	return words, ""
+}
+
+// whyThere says why a task was moved to a state, behind a colon. Of one that means trouble people read too that no one
+// gave a reason.
+func whyThere(def *workflow.Definition, state workflow.State, clues Clues) string {
+	if clues.Moved == nil || asksThere(def, state) {
+		return ""
+	}
+	why := clues.Moved()
+	if stuck, _ := def.Move(workflow.MoveStuck); why == "" && (state.Escalation || state.Name == stuck) {
+		why = "no reason was given"
+	}
+	if why != "" {
+		why = ": " + why
+	}
+	return why
 }
 
 // asksThere reports whether an agent comes to a state with questions, and not because it failed.

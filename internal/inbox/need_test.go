@@ -28,6 +28,7 @@ func TestWords_areWhatATaskNeedsInShort(t *testing.T) {
 		text             string
 		conflicts        []string
 		apart            bool
+		moved, by        string // why it was moved, "-" where no one said; who handed its work in
 		want, all        string
 	}{
 		"questions": {status: "clarification", previous: "planning", text: asks,
@@ -44,9 +45,18 @@ func TestWords_areWhatATaskNeedsInShort(t *testing.T) {
 		"a long one": {status: "clarification", text: "## Questions\n" + strings.Repeat("long", 30) + "\n?\n",
 			want: "asks: " + strings.Repeat("long", 30), all: strings.Repeat("long", 30) + "\n?"},
 		"an old question": {status: "stuck", previous: "working", text: asks, want: "waits in stuck"},
-		"passed":          {status: "reviewing", previous: "agent-review", text: asks, want: "review passed"},
-		"failed":          {status: "stuck", previous: "agent-review", text: asks, want: "review failed"},
-		"not reviewed":    {status: "reviewing", previous: "stuck", want: "waits in reviewing"},
+		"stuck for a reason": {status: "stuck", previous: "working", moved: "the build server is down",
+			want: "waits in stuck: the build server is down"},
+		"stuck for none": {status: "stuck", previous: "working", moved: "-",
+			want: "waits in stuck: no reason was given"},
+		"put up": {status: "reviewing", previous: "stuck", moved: "-", by: "Eye <eye@b>",
+			want: "handed in by Eye, not reviewed"},
+		"put up for a reason": {status: "reviewing", previous: "stuck", moved: "look at line 3",
+			want: "waits in reviewing: look at line 3"},
+		"no reason needed": {status: "reviewing", previous: "stuck", moved: "-", want: "waits in reviewing"},
+		"passed":           {status: "reviewing", previous: "agent-review", text: asks, want: "review passed"},
+		"failed":           {status: "stuck", previous: "agent-review", text: asks, want: "review failed"},
+		"not reviewed":     {status: "reviewing", previous: "stuck", want: "waits in reviewing"},
 		"a conflict": {status: "reviewing", previous: "agent-review", conflicts: []string{"feat/b"},
 			want: "review passed, conflict with feat/b"},
 		"conflicts": {status: "reviewing", conflicts: []string{"feat/b", "c", "d"},
@@ -73,10 +83,14 @@ func TestWords_areWhatATaskNeedsInShort(t *testing.T) {
 			want: "refused 5 times: x"},
 		"refused often": {status: "working", note: "refused 5 times: agent-review: Handoff: as before",
 			want: "refused 5 times: agent-review: Handoff: as before"},
-		"died":     {status: "working", agent: record.AgentDead, want: "worker has died"},
-		"a dialog": {status: "working", seen: inbox.Sight{Kind: record.NeedsAnswer}, want: "dialog"},
+		"died": {status: "working", agent: record.AgentDead, want: "worker has died"},
+		"a dialog": {status: "working", seen: inbox.Sight{Kind: record.NeedsAnswer},
+			want: "its program shows a dialog"},
+		"a dialog's question": {status: "working", seen: inbox.Sight{Kind: record.NeedsAnswer, Asks: "Allow this?"},
+			want: "its program shows a dialog: Allow this?"},
 		"at a limit's": {status: "working", seen: inbox.Sight{Kind: record.NeedsAnswer,
-			Rest: record.Rest{Line: "Usage limit reached"}}, want: "dialog: Usage limit reached"},
+			Rest: record.Rest{Line: "Usage limit reached"}},
+			want: "its program shows a dialog: Usage limit reached"},
 		"at rest":  {status: "working", seen: inbox.Sight{Kind: record.NeedsWord}, want: "rests at its prompt"},
 		"at first": {status: "working", seen: inbox.Sight{Kind: record.NeedsStart}, want: "waits at its first screen"},
 		"refused": {status: "working", seen: inbox.Sight{Kind: record.NeedsModel, Rest: record.Rest{Line: "no key"}},
@@ -103,6 +117,10 @@ func TestWords_areWhatATaskNeedsInShort(t *testing.T) {
 		var clues inbox.Clues
 		if c.text != "" {
 			clues.Document = document.Read([]byte(c.text))
+		}
+		one.Subject.By = c.by
+		if c.moved != "" {
+			clues.Moved = func() string { return strings.Trim(c.moved, "-") }
 		}
 		need := inbox.NeedOf(def, one, c.agent, c.seen)
 		need.Conflicts, need.Apart = c.conflicts, c.apart
@@ -160,4 +178,16 @@ func defaultRules(t *testing.T) *workflow.Definition {
 		t.Fatal(err)
 	}
 	return def
+}
+
+// Defect: a task that an agent had handed in was "not reviewed" in its history and "waits in ready" in the list, where
+// its workflow asks for no verdicts.
+func TestInWords_saysTheSameOfWorkThatWasHandedInInEveryWorkflow(t *testing.T) {
+	t.Parallel()
+	def := &workflow.Definition{Initial: "new", States: []workflow.State{{Name: "new"}, {Name: "ready"}}}
+	one := task.Task{ID: "one", Status: "ready", Live: true, Subject: task.Subject{By: "Eye"}}
+	need := inbox.InWords(def, one, inbox.NeedOf(def, one, "", inbox.Sight{}), inbox.Clues{}, time.Now())
+	if need.Reason != one.Subject.UnreviewedText() {
+		t.Errorf("people read %q, and elsewhere %q", need.Reason, one.Subject.UnreviewedText())
+	}
 }
