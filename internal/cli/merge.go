@@ -78,8 +78,12 @@ func (p *Program) mergeAll(ctx context.Context, h *Services, in record.MergeMany
 		}
 	}
 	merged, left := []map[string]any{}, []map[string]any{}
+	known := p.conflicts(ctx, h, []task.Task{{Project: in.Project}})[in.Project] // the merges change it
 	err = h.Commands.MergeMany(ctx, in, actor, func(one record.MergedOne) {
 		about := map[string]any{"id": one.Task.ID, "branch": one.Task.Branch}
+		if why := known.Why(one.Task.ID); why != "" {
+			about["conflicts_unknown"] = why
+		}
 		if one.Left == nil {
 			about["how"] = one.How
 			merged = append(merged, about)
@@ -95,7 +99,7 @@ func (p *Program) mergeAll(ctx context.Context, h *Services, in record.MergeMany
 			left = append(left, about)
 		}
 		if !p.json {
-			p.say("%s", wordsOf(one))
+			p.say("%s", wordsOf(one, known.Unknown[one.Task.ID]))
 		}
 	})
 	if err != nil {
@@ -122,8 +126,12 @@ func (p *Program) mergeAll(ctx context.Context, h *Services, in record.MergeMany
 	return nil
 }
 
-func wordsOf(one record.MergedOne) string {
+// wordsOf says what became of one task; unknown is why its branch was not compared with the others, if it was not.
+func wordsOf(one record.MergedOne, unknown string) string {
 	name := fmt.Sprintf("%s (%s)", one.Task.Branch, one.Task.ID)
+	if unknown != "" {
+		name += ", not compared with the other branches (" + unknown + ")"
+	}
 	switch {
 	case len(one.With) > 0:
 		return fmt.Sprintf("%s: left out, in conflict with %s: %v", name, strings.Join(one.With, ", "), one.Left)

@@ -29,6 +29,12 @@ well without a failure, a second review or an escalation. Medians are over the t
 spent in a state in all its visits; tasks that are there now do not count. Refusals of agents count
 where there were so many in one stay that Orange asked a person to look.
 
+A task needed a person each time that it came to a state where it waits for one, as with questions
+or stuck, and each time that no rule mended what went wrong: an agent that died, did nothing or was
+refused too often, a hook or merge that failed, a time that was over. The usual look before a merge
+does not count. In JSON that is "needs", and "needed_person" for the share of tasks; "reached_human"
+has those alone that came to a person by a state of escalation.
+
 With --week, or --since and --until, the figures are what happened in that time, to the tasks to
 which anything happened then. A visit of a state counts if it ended then. Whether the first attempt
 was enough is judged by a task's whole life. A day is one in your zone, from its beginning to its
@@ -111,7 +117,7 @@ func (p *Program) sayOne(s stats.Stats) error {
 			"rounds": s.Rounds, "failures": named(s.Failures), "crashes": s.Crashes, "spawns": s.Spawns,
 			"timeouts": s.Late, "refusals": s.Refusals,
 			"first_attempt": s.FirstAttempt(), "ended_well": s.Well, "escalated": s.Escalated,
-			"reached_human": s.ReachedHuman,
+			"reached_human": s.ReachedHuman, "needs": s.Needs,
 		}})
 	}
 	p.say("%s  %s for %s, %s in all", s.Task, s.Status, inWords(s.InState), inWords(s.Total))
@@ -122,7 +128,7 @@ func (p *Program) sayOne(s stats.Stats) error {
 	return p.columns(append(rows, []string{"  rounds", strconv.Itoa(s.Rounds)}, []string{
 		"  failures", byName(s.Failures)}, []string{"  crashes", strconv.Itoa(s.Crashes)},
 		[]string{"  agents started", strconv.Itoa(s.Spawns)}, []string{"  timeouts", strconv.Itoa(s.Late)},
-		[]string{"  refusals", strconv.Itoa(s.Refusals)}))
+		[]string{"  refusals", strconv.Itoa(s.Refusals)}, []string{"  needed a person", times(s.Needs)}))
 }
 
 // typicalView is how long tasks spend in a state as JSON has it, in seconds.
@@ -156,8 +162,8 @@ func (p *Program) sayAll(s stats.Summary, w stats.Window) error {
 		view := map[string]any{
 			"tasks": s.Tasks, "by_status": named(s.ByStatus), "time_by_state": typicalViews(s.Spans),
 			"ended_well": s.EndedWell, "first_attempt": s.FirstAttempt, "escalated": s.Escalated,
-			"reached_human": s.ReachedHuman,
-			"failures":      named(s.Failures), "crashes": s.Crashes, "spawns": s.Spawns, "timeouts": s.Late,
+			"reached_human": s.ReachedHuman, "needed_person": s.Needed, "needs": s.Needs,
+			"failures": named(s.Failures), "crashes": s.Crashes, "spawns": s.Spawns, "timeouts": s.Late,
 			"refusals": s.Refusals,
 		}
 		if w != (stats.Window{}) {
@@ -174,7 +180,7 @@ func (p *Program) sayAll(s stats.Summary, w stats.Window) error {
 		{"ended well", inPercent(s.EndedWell), "of those that are over"},
 		{"at the first attempt", inPercent(s.FirstAttempt), "of those that ended well"},
 		{"escalated", inPercent(s.Escalated), "of those that were begun"},
-		{"needed a person", inPercent(s.ReachedHuman), "of those that were begun, by escalation"},
+		{"needed a person", inPercent(s.Needed), "of those that were begun; " + times(s.Needs) + " in all"},
 		{"failures", byName(s.Failures), ""}, {"crashes", strconv.Itoa(s.Crashes), ""},
 		{"agents started", strconv.Itoa(s.Spawns), ""}, {"timeouts", strconv.Itoa(s.Late), ""},
 		{"refusals", strconv.Itoa(s.Refusals), "of agents that were refused too often"},

@@ -14,16 +14,26 @@ func Marks(def *workflow.Definition, status task.Status) stats.Marks {
 	if !exists {
 		return stats.Marks{}
 	}
-	m := stats.Marks{Terminal: state.Terminal, Well: state.Terminal, Escalation: state.Escalation}
-	for _, command := range []string{workflow.MoveCancel, workflow.MovePRClosed} {
-		if to, said := def.Move(command); said && to == status {
-			m.Well = false
-		}
-	}
+	m := stats.Marks{Terminal: state.Terminal, Well: isDone(def, status), Escalation: state.Escalation}
 	m.Good = m.Well
 	if slices.ContainsFunc(def.States, func(s workflow.State) bool { return s.Success }) {
 		m.Good = state.Success
 	}
+	usual := slices.ContainsFunc(def.Transitions, func(edge workflow.Transition) bool {
+		return edge.From == status && isDone(def, edge.To)
+	})
+	m.Asks = !state.Terminal && status != def.Initial && def.WaitsForPerson(status) && (state.Escalation || !usual)
 	m.Human = state.Escalation && (state.Role == "" || state.Role == task.RoleHuman)
 	return m
+}
+
+// isDone reports whether a task is over in a status and was not given up.
+func isDone(def *workflow.Definition, status task.Status) bool {
+	state, _ := def.State(status)
+	for _, command := range []string{workflow.MoveCancel, workflow.MovePRClosed} {
+		if to, said := def.Move(command); said && to == status {
+			return false
+		}
+	}
+	return state.Terminal
 }

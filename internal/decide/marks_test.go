@@ -22,8 +22,8 @@ func TestMarks_sayWhatAStatusMeans(t *testing.T) {
 			{Command: workflow.MovePRClosed, To: "closed"}, {Command: workflow.MoveMerge, To: "done"}},
 	}
 	for status, want := range map[task.Status]stats.Marks{
-		"dig": {}, "nowhere": {}, "cto": {Escalation: true}, "alone": {Escalation: true, Human: true}, "person": {
-			Escalation: true, Human: true},
+		"dig": {}, "nowhere": {}, "cto": {Escalation: true}, "alone": {Escalation: true, Human: true,
+			Asks: true}, "person": {Escalation: true, Human: true, Asks: true},
 		"done": {Terminal: true, Well: true, Good: true}, "left": {Terminal: true}, "closed": {Terminal: true},
 	} {
 		if got := decide.Marks(def, status); got != want {
@@ -35,6 +35,18 @@ func TestMarks_sayWhatAStatusMeans(t *testing.T) {
 	for status, good := range map[task.Status]bool{"done": false, "left": true, "closed": false} {
 		if got := decide.Marks(def, status); got.Good != good || got.Well != (status == "done") {
 			t.Errorf("%s: %+v", status, got)
+		}
+	}
+}
+
+// The look before a merge is the usual one; questions and stuck are needs.
+func TestMarks_asksWhereATaskWaitsForMoreThanItsMerge(t *testing.T) {
+	t.Parallel()
+	def := defaultWorkflow(t)
+	for _, state := range def.States {
+		want := state.Name == "clarification" || state.Name == "stuck"
+		if got := decide.Marks(def, state.Name).Asks; got != want {
+			t.Errorf("%s: %t", state.Name, got)
 		}
 	}
 }

@@ -20,6 +20,7 @@ type Marks struct {
 	Good       bool // the workflow says that it ended well here; where it says so of no state, the same as Well
 	Escalation bool // the task was taken out of its usual way
 	Human      bool // and it is a person who has it there
+	Asks       bool // it waits there for a person, and not for the one who ends it well as usual
 }
 
 // Window is a span of time: from Since on and before Until. A zero time is no bound.
@@ -54,6 +55,9 @@ type Stats struct {
 	Late     int // levels of lateness of which an event was written
 	// Refusals are those of agents, as far as there were so many that a person was asked to look.
 	Refusals int
+	// Needs are how often a person was needed: each time that it came to a state where it waits for one, and each
+	// death, failed hook, refused merge and the like that no rule mended. The usual look before a merge is none.
+	Needs int
 
 	Created      bool // it was made then
 	Begun        bool // it moved at least once
@@ -99,6 +103,9 @@ func count(t task.Task, events []history.Event, marks func(task.Status) Marks, n
 	for i := range events {
 		e := &events[i]
 		counts := w.Has(e.Time)
+		if counts && needs(events, i, marks) {
+			s.Needs++
+		}
 		before := round
 		if e.IsMove() {
 			round = e.Counters.Get(task.ReviewRound)
@@ -136,6 +143,34 @@ func count(t task.Task, events []history.Event, marks func(task.Status) Marks, n
 	s.Over = !t.Live && w.Has(since)
 	s.Well = s.Over && marks(t.Status).Well
 	return s, status, since
+}
+
+// needs reports whether a person was needed from an event on.
+func needs(events []history.Event, i int, marks func(task.Status) Marks) bool {
+	e := &events[i]
+	if e.IsMove() {
+		return e.From != e.To && marks(e.To).Asks
+	}
+	switch e.Type {
+	case history.AgentRefused, history.AgentStalled, history.HookFailure, history.WaitBroken, history.SendBackRefused,
+		history.TimeoutAlert:
+		return true
+	case history.MergeFailed, history.AgentCrashed:
+		return !mended(events[i+1:])
+	}
+	return false
+}
+
+// mended reports whether the workflow's rules were the first to do something about what had gone wrong: they started
+// the agent again, or moved the task.
+func mended(after []history.Event) bool {
+	for i := range after {
+		e := &after[i]
+		if e.IsMove() || e.Type == history.AgentRespawned {
+			return e.Actor == task.ActorEngine
+		}
+	}
+	return false
 }
 
 // move counts a move out of a status, and the time that the task was there.
@@ -208,6 +243,8 @@ type Summary struct {
 	FirstAttempt Share // of those that ended well
 	Escalated    Share // of those that were begun
 	ReachedHuman Share // of those that were begun
+	Needed       Share // of those that were begun: a person was needed for them, besides the usual look before a merge
+	Needs        int   // how often
 	Failures     task.Counters
 	Crashes      int
 	Spawns       int
@@ -226,7 +263,7 @@ func Summarize(all []Stats) Summary {
 			s.Failures = s.Failures.With(f.Name, s.Failures.Get(f.Name)+f.Value)
 		}
 		s.Crashes, s.Spawns, s.Late = s.Crashes+one.Crashes, s.Spawns+one.Spawns, s.Late+one.Late
-		s.Refusals += one.Refusals
+		s.Refusals, s.Needs = s.Refusals+one.Refusals, s.Needs+one.Needs
 		if one.Created {
 			s.Created++
 		}
@@ -239,6 +276,7 @@ func Summarize(all []Stats) Summary {
 		if one.Begun {
 			s.Escalated.add(one.Escalated)
 			s.ReachedHuman.add(one.ReachedHuman)
+			s.Needed.add(one.Needs > 0)
 		}
 		for _, span := range one.Spans {
 			if !span.Open {

@@ -73,7 +73,7 @@ func TestOf_addsUpWhatAHistoryTells(t *testing.T) {
 			{Status: "cto", Visits: 1, Time: 10 * time.Minute},
 		},
 		Rounds: 3, Failures: task.Counters{{Name: "plan", Value: 1}, {Name: "review", Value: 2}}, Crashes: 1,
-		Spawns: 2, Late: 1,
+		Spawns: 2, Late: 1, Needs: 1,
 		Created: true, Begun: true, Escalated: true,
 	}
 	if !reflect.DeepEqual(got, want) {
@@ -138,6 +138,38 @@ func TestFirstAttempt_isWithoutFailureSecondReviewAndEscalation(t *testing.T) {
 	}
 }
 
+// Defect: "needed a person 0%" of tasks that had asked, or were stuck.
+func TestOf_countsEachNeedOfAPerson(t *testing.T) {
+	t.Parallel()
+	asks := func(status task.Status) stats.Marks { return stats.Marks{Asks: status == "stuck"} }
+	by := func(e history.Event, actor string) history.Event { e.Actor = actor; return e }
+	died := ofKind(5, history.AgentCrashed, nil)
+	for name, c := range map[string]struct {
+		events []history.Event
+		want   int
+	}{
+		"the usual look": {[]history.Event{moved(1, "work", "review", 1, nil)}, 0},
+		"stuck twice": {[]history.Event{moved(1, "a", "stuck", 0, nil), moved(2, "stuck", "a", 0, nil),
+			moved(3, "a", "stuck", 0, nil)}, 2},
+		"it stays there":   {[]history.Event{moved(1, "stuck", "stuck", 0, nil)}, 0},
+		"died":             {[]history.Event{died}, 1},
+		"a person helped":  {[]history.Event{died, by(ofKind(6, history.AgentRespawned, nil), "human")}, 1},
+		"the rules helped": {[]history.Event{died, by(ofKind(6, history.AgentRespawned, nil), task.ActorEngine)}, 0},
+		"died into stuck":  {[]history.Event{died, by(moved(6, "a", "stuck", 0, nil), task.ActorEngine)}, 1},
+		"sent back": {[]history.Event{ofKind(1, history.MergeFailed, nil),
+			by(moved(2, "r", "a", 0, nil), task.ActorEngine)}, 0},
+		"in conflict": {[]history.Event{ofKind(1, history.MergeFailed, nil), moved(2, "r", "a", 0, nil)}, 1},
+		"refused":     {[]history.Event{ofKind(1, history.AgentRefused, nil)}, 1},
+		"a hook, and a day": {[]history.Event{ofKind(1, history.HookFailure, nil),
+			ofKind(2, history.TimeoutAlert, nil)}, 2},
+	} {
+		one := task.Task{ID: "t", Status: "a", Live: true, CreatedAt: at(0), EnteredAt: at(0)}
+		if got := stats.Of(one, append([]history.Event{born("a")}, c.events...), asks, at(9)); got.Needs != c.want {
+			t.Errorf("%s: found %d, want %d", name, got.Needs, c.want)
+		}
+	}
+}
+
 func TestSummarize_addsUpManyTasks(t *testing.T) {
 	t.Parallel()
 	span := func(status task.Status, minutes int, open bool) []stats.Span {
@@ -148,8 +180,8 @@ func TestSummarize_addsUpManyTasks(t *testing.T) {
 		{Status: "done", Begun: true, Over: true, Well: true, Rounds: 1, Spans: span("work", 10, false)},
 		{Status: "done", Begun: true, Over: true, Well: true, Rounds: 2, Escalated: true, Failures: task.Counters{
 			{Name: "work", Value: 2}}, Spans: span("work", 30, false), Late: 3},
-		{Status: "given-up", Begun: true, Over: true, Escalated: true, ReachedHuman: true, Spawns: 4, Crashes: 2,
-			Spans: span("work", 20, false)},
+		{Status: "given-up", Begun: true, Over: true, Escalated: true, ReachedHuman: true, Needs: 3, Spawns: 4,
+			Crashes: 2, Spans: span("work", 20, false)},
 		{Status: "work", Begun: true, Failures: task.Counters{{Name: "work", Value: 1}},
 			Spans: span("work", 999, true)},
 	}
@@ -160,6 +192,7 @@ func TestSummarize_addsUpManyTasks(t *testing.T) {
 		Spans:     []stats.Typical{{Status: "work", Tasks: 3, Median: 20 * time.Minute, P90: 30 * time.Minute}},
 		EndedWell: stats.Share{Count: 2, Of: 3}, FirstAttempt: stats.Share{Count: 1, Of: 2},
 		Escalated: stats.Share{Count: 2, Of: 4}, ReachedHuman: stats.Share{Count: 1, Of: 4},
+		Needed: stats.Share{Count: 1, Of: 4}, Needs: 3,
 		Failures: task.Counters{{Name: "work", Value: 3}}, Crashes: 2, Spawns: 4, Late: 3,
 	}
 	if !reflect.DeepEqual(got, want) {
