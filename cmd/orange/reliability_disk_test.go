@@ -142,7 +142,7 @@ func diskFaults() []fault {
 				return back
 			},
 			how:     fullBehindTheCommit,
-			says:    `orange: working is done, but: mirror task ID: renew history.jsonl: write "?HOME/tasks/coffee/ID/history.jsonl"?: (no space left on device|a folder is in its place)`,
+			says:    `orange: the move to working is made, but: mirror task ID: renew history.jsonl: write "?HOME/tasks/coffee/ID/history.jsonl"?: (no space left on device|a folder is in its place)`,
 			becomes: "it has moved: the record is what counts",
 			goesOn:  "make room; the next command for the task renews the files",
 		},
@@ -190,7 +190,7 @@ func diskFaults() []fault {
 		{
 			name: "The task's folder is read-only", run: moveIt(),
 			inflict: readOnly(func(w *faultWorld) string { return w.folder(w.ids[0]) }),
-			says:    `orange: working is done, but: mirror task ID: renew the header of TASK.md: "HOME/tasks/coffee/ID/TASK.md" cannot be opened: (read-only file system|permission denied)`,
+			says:    `orange: the move to working is made, but: mirror task ID: renew the header of TASK.md: "HOME/tasks/coffee/ID/TASK.md" cannot be opened: (read-only file system|permission denied)`,
 			becomes: "it has moved: the record is what counts",
 			goesOn:  "make the folder writable; the next command for the task renews the files",
 		},

@@ -151,7 +151,7 @@ func historyFaults() []fault {
 		renewed("history.jsonl is a link to another file", byLink),
 		{
 			name: "history.jsonl is a folder", inflict: replaced("history.jsonl", byFolder), run: moveIt(),
-			says:    `orange: working is done, but: mirror task ID: renew history.jsonl: write "HOME/tasks/coffee/ID/history.jsonl": a folder is in its place; move that away`,
+			says:    `orange: the move to working is made, but: mirror task ID: renew history.jsonl: write "HOME/tasks/coffee/ID/history.jsonl": a folder is in its place; move that away`,
 			becomes: "it has moved: the record is what counts",
 			goesOn:  "move the folder away; the next command for the task writes the file",
 		},

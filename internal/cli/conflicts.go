@@ -18,9 +18,9 @@ func (p *Program) conflicts(ctx context.Context, h *Services, tasks []task.Task)
 		}
 		known, err := h.Conflicts.Conflicts(ctx, project)
 		if err != nil {
-			p.warn("what conflicts in project %q cannot be read: %v", project, err)
+			p.warn("which branches of project %q conflict cannot be read: %v", project, err)
 		} else if why := known.Unknown[""]; why != "" {
-			p.warn("what conflicts in project %q is not known, or old: %s", project, why)
+			p.warn("which branches of project %q conflict is not known, or not up to date: %s", project, why)
 		}
 		all[project] = known
 	}

@@ -101,7 +101,7 @@ func TestConflictsThatCannotBeRead_areNeverNone(t *testing.T) {
 	f := conflicting()
 	f.conflicts["garden"].Unknown[""] = "the repository is gone"
 	out, talk := listed(t, f, false)
-	if !strings.Contains(talk, `what conflicts in project "garden" is not known, or old: the repository is gone`) ||
+	if !strings.Contains(talk, `which branches of project "garden" conflict is not known, or not up to date: the repository is gone`) ||
 		!strings.Contains(out, "3 min ago") {
 		t.Errorf("it says %q, and\n%s", talk, out)
 	}

@@ -114,8 +114,8 @@ they are.`,
 					return err
 				}
 			}
-			err = p.sure(task.Actor{Role: task.RoleHuman}, yes || len(there) == 0, "Remove what is not yours?",
-				"nothing was removed")
+			err = p.sure(task.Actor{Role: task.RoleHuman}, yes || len(there) == 0,
+				"Remove the files that Orange wrote there?", "nothing was removed")
 			if err != nil {
 				return err
 			}

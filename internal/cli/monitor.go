@@ -12,7 +12,7 @@ func (p *Program) monitorCommand() *cobra.Command {
 	var once, background bool
 	var unit string
 	c := &cobra.Command{
-		Use: "monitor", Short: "Watch the agents, apply the exit rules, and perform pending hooks",
+		Use: "monitor", Short: "Watch the agents, act on their ends as the workflow says, and perform pending hooks",
 		Args: between(0, 0),
 		Long: `Watch the agents until you stop it. The monitor notices a dead agent at once, and applies the exit
 rules of its task's workflow. It tries failed hooks again, starts tasks that wait for a workspace,

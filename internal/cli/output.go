@@ -270,7 +270,7 @@ func (p *Program) outcome(out record.Outcome, said string) error {
 		p.sayOutcome(out, said)
 	}
 	if out.Warning != "" {
-		p.warn("%s is done, but: %s", out.Task.Status, out.Warning)
+		p.warn("the move to %s is made, but: %s", out.Task.Status, out.Warning)
 	}
 	for _, line := range failedHooks(out) {
 		p.warn("%s", line)

@@ -42,8 +42,8 @@ func (m *mergingFlags) add(c *cobra.Command) {
 	flags.StringArrayVar(&m.protected, "protected", nil, "no task changes a file of this pattern unless a person "+
 		"allows it; with + before it none adds one either (repeatable)")
 	flags.BoolVar(&m.strict, "strict", false, "no task is created under a workflow with findings")
-	flags.StringArrayVar(&m.promise, "promise", nil, "what its tasks have passed at each good end: \"check tests\", "+
-		"\"## Review PASS\", \"a person\" (repeatable)")
+	flags.StringArrayVar(&m.promise, "promise", nil, "what each of its tasks must have passed to end well: "+
+		"\"check tests\", \"## Review PASS\", \"a person\" (repeatable)")
 	flags.StringArrayVar(&m.bots, "pr-bot", nil, "a program whose reviews of pull requests count as a person's, by "+
 		"its login (repeatable)")
 }
@@ -109,7 +109,7 @@ func (m *mergingFlags) of(c *cobra.Command, p task.Project) (task.Project, error
 
 // onGitLab says what can be expected of glab.
 const onGitLab = "its pull requests are merge requests on GitLab, through glab; what Orange does there was written " +
-	"from what GitLab documents, and never run"
+	"after what GitLab documents, and was never run there"
 
 // mergingLines say how a project's branches are merged, where that is not as usual.
 func mergingLines(p task.Project) []string {
@@ -135,7 +135,7 @@ func mergingLines(p task.Project) []string {
 		lines = append(lines, "each merge asks whether origin gets it")
 	}
 	if len(p.Generated) > 0 {
-		lines = append(lines, "made by programs, and no work: "+strings.Join(p.Generated, " "))
+		lines = append(lines, "made by programs, so not counted as work: "+strings.Join(p.Generated, " "))
 	}
 	if len(p.Protected) > 0 {
 		lines = append(lines, "protected from its tasks: "+strings.Join(p.Protected, " "))
@@ -144,7 +144,7 @@ func mergingLines(p task.Project) []string {
 		lines = append(lines, "no task is created under a workflow with findings")
 	}
 	if len(p.Promise) > 0 {
-		lines = append(lines, "its tasks have passed at each good end: "+strings.Join(p.Promise, "; "))
+		lines = append(lines, "each of its tasks must have passed this to end well: "+strings.Join(p.Promise, "; "))
 	}
 	if len(p.PRBots) > 0 {
 		lines = append(lines, "reviews of these programs count: "+strings.Join(p.PRBots, ", "))

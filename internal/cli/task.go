@@ -134,7 +134,7 @@ func (p *Program) chosen(ctx context.Context, h *Services, args []string, all bo
 		return []string{id}, err
 	}
 	if len(args) > 0 {
-		return nil, usage("found %q next to --all, expected one of both", args[0])
+		return nil, usage("found %q next to --all, expected one of the two", args[0])
 	}
 	return h.Queries.All(ctx, p.project)
 }

@@ -65,8 +65,8 @@ zone, which counts from its beginning to its end. In JSON the two times are "ent
 		"only those that have been in their status for longer than they should")
 	c.Flags().BoolVar(&want.escalated, "escalated", false,
 		"only those that are in a state of escalation")
-	c.Flags().IntVar(&want.failures, "failures", 0, "only those with a state, the present one or "+
-		"another, that failed at least this often since its count began")
+	c.Flags().IntVar(&want.failures, "failures", 0, "only those of which a state "+
+		"failed at least this often since its count began")
 	c.Flags().BoolVar(&want.done, "done", false, "only those that are over, the last one first")
 	spanFlags(c, &when, "only those that were changed, or with --done ended,")
 	c.Flags().StringVar(&status, "status", "", "only those in this status")
@@ -99,7 +99,8 @@ func (p *Program) listOnce(ctx context.Context, h *Services, filter record.Filte
 		tasks = whoNeed(tasks, needs)
 	}
 	if len(tasks) == 0 && want != (wanted{}) && !p.json {
-		p.say("%s", map[bool]string{true: "nothing needs you", false: "no tasks like that"}[want.mine])
+		p.say("%s", map[bool]string{true: "nothing needs you",
+			false: "no task is like that; all of them: orange task list --all"}[want.mine])
 		return nil, nil
 	}
 	if want.mine && !p.json {
@@ -111,7 +112,7 @@ func (p *Program) listOnce(ctx context.Context, h *Services, filter record.Filte
 			return nil, err
 		}
 		if older > 0 {
-			p.say("%s of an earlier Orange not on record: \"orange adopt\" lists what it left", count(older, "task"))
+			p.say("%s of an earlier Orange left in their folders: \"orange adopt\" lists them", count(older, "task"))
 		} else if lost > 0 && len(tasks) == 0 {
 			p.say("no tasks; %d have a folder and are not on record: \"orange doctor\" names them", lost)
 		}

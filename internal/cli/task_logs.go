@@ -110,7 +110,7 @@ func lastLines(text string, most int) string {
 
 func (p *Program) sayLogs(id string, all logsView) {
 	if len(all.Log)+len(all.LastWords)+len(all.Screens) == 0 {
-		p.warn("nothing is kept of what was said about task %s", id)
+		p.warn("no log, terminal text or last words are kept of task %s", id)
 		return
 	}
 	for i, line := range all.Log {

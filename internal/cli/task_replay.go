@@ -149,7 +149,7 @@ func (p *Program) replayed(all replay.Replays, file string, strict bool) error {
 				return err
 			}
 		}
-		p.say("%s, %s made again: %d came out the same, %d otherwise, %d cannot be compared",
+		p.say("%s, %s made again: %d came out the same, %d differently, %d cannot be compared",
 			count(len(all.Tasks), "task"), count(sum.Decisions, "decision"), sum.Equal, sum.Decisions-sum.Equal,
 			len(sum.Untold))
 		if sum.OtherEdition > 0 {
@@ -210,7 +210,7 @@ func (p *Program) others(all map[string]int) {
 		sum += all[name]
 		each = append(each, fmt.Sprintf("%s %d", name, all[name]))
 	}
-	p.say("left out: %s of other workflows (%s); one that is named is looked at whatever its workflow",
+	p.say("left out: %s of other workflows (%s); name a task to look at it whatever its workflow",
 		count(sum, "task"), strings.Join(each, ", "))
 }
 

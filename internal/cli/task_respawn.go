@@ -119,7 +119,7 @@ func (p *Program) sayRespawned(started, left, failed []respawned) error {
 		switch {
 		case len(started)+len(failed) > 0:
 		case len(left) > 0:
-			p.say("no dead agent is the next to act; these tasks wait for a person:")
+			p.say("no agent that has died is the one to act next; these tasks wait for a person:")
 			for _, one := range left {
 				p.say("  %s", one.Task)
 			}

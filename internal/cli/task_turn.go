@@ -20,7 +20,7 @@ func (p *Program) turn(ctx context.Context, h *Services, id, as string) error {
 			return err
 		}
 		if role = actor.Role; role == task.RoleHuman {
-			return usage("which agent? No agent asks; name the role with --as, such as --as worker")
+			return usage("which agent? You are none; name the role with --as, such as --as worker")
 		}
 	}
 	own, awaits, err := h.Turns.Next(ctx, id, role)

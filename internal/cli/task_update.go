@@ -75,7 +75,7 @@ one whose agent was refused too often.`,
 	c.Flags().StringArrayVar(&allowed, "may-change", nil, "the task may change files of this pattern, though the "+
 		"project protects them; with --reason (repeatable)")
 	c.Flags().BoolVar(&seen, "seen", false,
-		"take the mark away of a task that is over, or whose agent was refused: you have looked")
+		"take away the mark of a task that is over or whose agent was refused: you have looked at it")
 	c.Flags().StringVar(&branch, "branch", "", "the new branch; without a value the one that the workspace has now")
 	c.Flags().Lookup("branch").NoOptDefVal = presentBranch
 	ask.flags(c)

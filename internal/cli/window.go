@@ -33,7 +33,7 @@ func (p *Program) window(s span, now time.Time) (w stats.Window, err error) {
 		}
 	}
 	if s.until != "" && !w.Since.Before(w.Until) {
-		err = usage("found --since %s and --until %s, expected the end of the time behind its beginning",
+		err = usage("found --since %s and --until %s, expected --since to be before --until",
 			s.since, s.until)
 	}
 	return w, err

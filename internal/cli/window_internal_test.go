@@ -51,8 +51,8 @@ func TestWindow_refusesWhatIsNoTimeAndWhatEndsBeforeItBegins(t *testing.T) {
 		{"7", ""}:                    `found "7"`,
 		{"40000d", ""}:               `found "40000d"`,
 		{"7d-1h", ""}:                `found "7d-1h"`,
-		{"1d", "2d"}:                 "found --since 1d and --until 2d, expected the end",
-		{"2026-11-29", "2026-11-28"}: "behind its beginning",
+		{"1d", "2d"}:                 "found --since 1d and --until 2d, expected --since to be before --until",
+		{"2026-11-29", "2026-11-28"}: "--since to be before --until",
 	} {
 		_, err := (&Program{utc: true}).window(s, now)
 		if !errors.Is(err, task.ErrUsage) || !strings.Contains(err.Error(), want) {

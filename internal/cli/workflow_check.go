@@ -179,7 +179,8 @@ func (c checked) notes() []string {
 			check))
 	}
 	if c.quick && len(c.def.Promise) > 0 {
-		notes = append(notes, "no one has looked whether a way leads around what it promises: leave --quick out")
+		notes = append(notes, "it is not known whether a task can end well without what the workflow promises: "+
+			"leave --quick out")
 	}
 	return notes
 }

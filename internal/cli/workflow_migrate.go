@@ -69,7 +69,7 @@ changes nothing.`,
 	c.Flags().BoolVar(&m.allTasks, "all-tasks", false, "all live tasks, whatever their workflows are")
 	c.Flags().BoolVar(&m.dryRun, "dry-run", false, "say what would happen to each task, and change nothing")
 	c.Flags().StringArrayVar(&pairs, "map", nil,
-		"OLD=NEW: the state that stands for one of the present workflow (repeatable)")
+		"OLD=NEW: the state that takes the place of an old one (repeatable)")
 	return c
 }
 

@@ -143,8 +143,8 @@ how long yours take.`,
 	}
 	f := c.Flags()
 	f.IntVar(&s.Runs, "runs", s.Runs, "how many tasks")
-	f.Uint64Var(&s.Seed, "seed", s.Seed, "of the random choices")
-	f.IntVar(&s.Only, "run", 0, "make this one of the runs alone")
+	f.Uint64Var(&s.Seed, "seed", s.Seed, "the number that all random choices follow from")
+	f.IntVar(&s.Only, "run", 0, "make only this one of the runs")
 	f.BoolVar(&s.Trace, "trace", false, "print every step of the one run")
 	f.Var((*states)(&s.Path), "way", "the straight way, or a part of it: states in their order (default: the shortest)")
 	f.StringVar(&s.People, "people", s.People,
@@ -356,7 +356,7 @@ func (p *Program) simulated(found Simulated) error {
 		outcomes = append(outcomes, of(fmt.Sprintf("%s (%s)", o.State, o.End), o.Runs))
 	}
 	people := [][]string{{"PEOPLE", "RUNS", "SHARE"}, of("needed a person", found.Needed),
-		of("  outside of the straight way", found.Astray), of("wait for one in the end", found.Resting)}
+		of("  outside of the straight way", found.Astray), of("wait for a person at the end", found.Resting)}
 	figures := [][]string{{"IN ONE RUN", "MEDIAN", "P90", "MAX"}}
 	for _, one := range []struct {
 		name string

@@ -90,8 +90,8 @@ func (p *Program) holdings(all []record.Holding, aside []record.Aside) error {
 		}
 	}
 	for _, one := range aside {
-		p.say("set aside of task %s: %s; orange workspace restore %s %s, or drop", one.Task, one.String(), one.Task,
-			joinWords([]string{one.Path}))
+		p.say("set aside of task %s: %s; get it back: orange workspace restore %[1]s %[3]s; or remove it for "+
+			"good: orange workspace drop %[1]s %[3]s", one.Task, one.String(), joinWords([]string{one.Path}))
 	}
 	return nil
 }
