@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -95,6 +96,11 @@ func (p *Program) listOnce(ctx context.Context, h *Services, filter record.Filte
 	if err != nil {
 		p.warn("some agents cannot be looked at: %v", err)
 	}
+	if filter.Brief {
+		if err := p.wholeNeeds(ctx, h, filter, needs); err != nil {
+			return nil, err
+		}
+	}
 	if want.mine {
 		tasks = whoNeed(tasks, needs)
 	}
@@ -122,6 +128,27 @@ func (p *Program) listOnce(ctx context.Context, h *Services, filter record.Filte
 	}
 	return tasks, p.list(tasks, want, known{sessions, needs, standings, p.conflicts(ctx, h, tasks),
 		p.before(ctx, h, tasks)})
+}
+
+// wholeNeeds finds the needs of tasks that were read briefly again, for the tasks as a whole: a brief look has neither
+// since when they are in their status nor who handed their work in.
+func (p *Program) wholeNeeds(ctx context.Context, h *Services, filter record.Filter,
+	needs map[string]record.Need) error {
+	if !slices.ContainsFunc(slices.Collect(maps.Values(needs)), func(n record.Need) bool { return n.Kind != "" }) {
+		return nil
+	}
+	filter.Brief = false
+	tasks, err := h.Queries.Tasks(ctx, filter)
+	if err != nil {
+		return err
+	}
+	sessions, whole, err := h.Queries.Needs(ctx, whoNeed(tasks, needs))
+	if sessions == nil && err != nil {
+		return err
+	}
+	maps.DeleteFunc(needs, func(_ string, n record.Need) bool { return n.Kind != "" })
+	maps.Copy(needs, whole)
+	return nil
 }
 
 // knownStatus refuses a status that no workflow has: its list would never have a task.

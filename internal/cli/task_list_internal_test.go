@@ -178,3 +178,34 @@ func TestTaskList_hasWhatEndedInATimeTheLastFirst(t *testing.T) {
 		}
 	}
 }
+
+// hasty knows what a task needs only of tasks that were read as a whole.
+type hasty struct{ crowded }
+
+func (h hasty) Tasks(_ context.Context, f record.Filter) ([]task.Task, error) {
+	one := task.Task{ID: "4Fz", Live: true, Status: "reviewing"}
+	if !f.Brief {
+		one.Subject.By = "Eye"
+	}
+	return []task.Task{one}, nil
+}
+
+func (h hasty) Needs(_ context.Context, tasks []task.Task) (map[string]string, map[string]record.Need, error) {
+	need := record.Need{Kind: record.NeedsPerson, Reason: "waits in reviewing"}
+	if up := tasks[0].Subject.UnreviewedText(); up != "" {
+		need.Reason = up
+	}
+	return map[string]string{"4Fz": record.AgentAlive}, map[string]record.Need{"4Fz": need}, nil
+}
+
+// Defect: a list said "waits in reviewing" where every other place said who had handed the work in.
+func TestTaskList_saysOfANeedWhatTheOtherPlacesSay(t *testing.T) {
+	t.Parallel()
+	f := hasty{crowded{&feed{conflicts: map[string]conflict.Overview{}}}}
+	var out bytes.Buffer
+	p := &Program{Out: printable.NewWriter(&out), Err: printable.NewWriter(&out), Age: screen.Age}
+	_, err := p.listOnce(t.Context(), &Services{Queries: f, Conflicts: f}, record.Filter{}, wanted{})
+	if err != nil || !strings.Contains(out.String(), "needs you: handed in by Eye, not reviewed") {
+		t.Errorf("%v, it says\n%s", err, out.String())
+	}
+}
