@@ -169,7 +169,8 @@ func TestAWrongConfigLeavesTheUsualKeysAndSaysSo(t *testing.T) {
 	s := preferring(t, "keys:\n  down: f5\n  merge: q\n")
 	s.shows("config.yml:3:10")
 	s.press("j")
-	s.shows("config.yml:3:10") // until it was read
+	s.hides("config.yml:3:10")
+	s.shows("! what went wrong") // until it was read
 	s.press("!")
 	s.shows(`found the key "q" for "merge"`)
 	s.press("esc")

@@ -11,22 +11,34 @@ import (
 type failures struct {
 	style  *screen.Style
 	all    []failure
+	passed bool // the person has gone on since the newest one came: the foot has its key alone
 	scroll screen.Scroll
 }
 
 // failure is one of them: what could not be done, empty where the text says all.
 type failure struct{ what, text string }
 
-// add adds a failure, unless it is there already.
+// add adds a failure, unless it is there already: what is looked up again and again fails again and again.
 func (f *failures) add(what string, err error) {
 	if one := (failure{what, err.Error()}); !slices.Contains(f.all, one) {
-		f.all = append(f.all, one)
+		f.all, f.passed = append(f.all, one), false
 	}
 }
 
-// line is the newest failure in one line; empty where there is none.
+// answer adds the failure of what the person asked for. They asked again, so they read it again.
+func (f *failures) answer(what string, err error) {
+	f.all = slices.DeleteFunc(f.all, func(one failure) bool { return one == failure{what, err.Error()} })
+	f.add(what, err)
+}
+
+// over takes away the failures of what succeeds again.
+func (f *failures) over(what string) {
+	f.all = slices.DeleteFunc(f.all, func(one failure) bool { return one.what == what })
+}
+
+// line is the newest failure in one line; empty where there is none, or the person has gone on since it came.
 func (f *failures) line() string {
-	if len(f.all) == 0 {
+	if len(f.all) == 0 || f.passed {
 		return ""
 	}
 	last := f.all[len(f.all)-1]

@@ -159,12 +159,12 @@ func (m *Model) finish(msg finished) tea.Cmd {
 	case errors.As(msg.err, &several):
 		m.messages.answer = msg.message
 		for _, one := range several {
-			m.failures.add(one.What, one.Err)
+			m.failures.answer(one.What, one.Err)
 		}
 	case isIncomplete:
-		m.failures.add("", incomplete)
+		m.failures.answer("", incomplete)
 	case msg.err != nil:
-		m.failures.add(msg.what, msg.err)
+		m.failures.answer(msg.what, msg.err)
 	case msg.message != "":
 		m.messages.answer = msg.message
 	}

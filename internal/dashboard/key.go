@@ -118,6 +118,9 @@ func (all keymap) footer(m *Model) []footKey {
 			continue
 		}
 		one := footKey{key: k.names[0], text: m.style.Key.Render(k.name()) + " " + label}
+		if k.usual == "!" {
+			one.text = m.style.Bad.Render(k.name() + " " + label)
+		}
 		switch {
 		case k.usual == "?" || k.usual == "q":
 			last = append(last, one)
@@ -234,6 +237,7 @@ func perform(m *Model, k key) tea.Cmd {
 		}
 		return nil
 	}
+	m.failures.passed = true
 	if k.many != nil && marking(m) {
 		return m.begin(k.many(m.commands, marked(m)))
 	}
@@ -251,12 +255,12 @@ func (m *Model) pressPending() tea.Cmd {
 	if m.pending.key == "" || !found || t.ID != m.pending.task {
 		return nil
 	}
-	before := m.messages
+	before, passed := m.messages, m.failures.passed
 	if before.answer == m.pending.answer {
 		before.answer = ""
 	}
 	cmd := m.do(m.pending.key)
-	m.messages.news = before.news
+	m.messages.news, m.failures.passed = before.news, passed
 	if before.answer != "" && (m.messages.answer == "" || m.pending.key != "") {
 		m.messages.answer = before.answer
 	}

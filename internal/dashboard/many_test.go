@@ -190,7 +190,7 @@ func TestWhatCannotBeDoneForOneIsToldForThatOne(t *testing.T) {
 	s.hides("cannot merge fix/second")
 }
 
-func TestWhatKeepsAllFromTheirMergeIsToldForEach(t *testing.T) {
+func TestWhatKeepsAllFromTheirMergeIsToldOnceAndNamesThem(t *testing.T) {
 	t.Parallel()
 	backend := two(t)
 	backend.fails = map[string]error{"MergeMany": errors.New("origin does not answer")}
@@ -198,8 +198,10 @@ func TestWhatKeepsAllFromTheirMergeIsToldForEach(t *testing.T) {
 	s.press("m", "y")
 	s.shows("merge 2 tasks: done with 0 of 2")
 	s.press("!")
-	s.shows("cannot merge fix/totals")
-	s.shows("cannot merge fix/second: origin does not answer")
+	s.shows("cannot merge 2 tasks (fix/totals, fix/second)")
+	if n := strings.Count(s.text(), "origin does not answer"); n != 1 {
+		t.Errorf("the reason is there %d times:\n%s", n, s.text())
+	}
 }
 
 func TestWhereItCanBeDoneForNoneThatIsSaid(t *testing.T) {

@@ -190,7 +190,9 @@ func (m *Model) updateParts(msg tea.Msg) tea.Cmd {
 		return nil
 	case workspaces.Read:
 		if err := m.workspaces.Update(msg, m.body()); err != nil {
-			m.failures.add("look at the workspaces", err)
+			m.failures.add(lookAtWorkspaces, err)
+		} else {
+			m.failures.over(lookAtWorkspaces)
 		}
 		return nil
 	case tea.PasteMsg:
@@ -207,13 +209,21 @@ func (m *Model) updateParts(msg tea.Msg) tea.Cmd {
 	return m.updateForm(msg)
 }
 
+// lookAtWorkspaces is what failed where the workspaces could not be read.
+const lookAtWorkspaces = "look at the workspaces"
+
 // updateTasks takes an answer about the tasks, and presses the key that waited for it.
 func (m *Model) updateTasks(msg tea.Msg) tea.Cmd {
-	cmd, failure := m.tasks.Update(msg)
+	cmd, look := m.tasks.Update(msg)
 	cmds := []tea.Cmd{cmd}
-	if failure != nil {
-		m.failures.add(failure.What, failure.Err)
-	} else if _, is := msg.(tasks.Read); is {
+	switch _, read := msg.(tasks.Read); {
+	case look.Err != nil:
+		m.failures.add(look.What, look.Err)
+	case look.What != "":
+		m.failures.over(look.What)
+		if !read {
+			break
+		}
 		m.leaveDeleted()
 		cmds = append(cmds, m.selectNew())
 		m.list.KeepVisible(listSize(m))

@@ -56,7 +56,7 @@ func (m *Model) click(msg tea.MouseClickMsg) tea.Cmd {
 			return m.do(name)
 		}
 	case msg.Y >= m.height-1-len(m.messageLines()):
-		if len(m.failures.all) > 0 {
+		if m.failures.line() != "" {
 			return m.do("!")
 		}
 	case m.page == pageList && msg.X < left.Width:
@@ -78,6 +78,7 @@ func (m *Model) click(msg tea.MouseClickMsg) tea.Cmd {
 // clickTask selects one of the shown tasks, or shows it where it is selected already.
 func (m *Model) clickTask(at int) tea.Cmd {
 	m.messages.clear()
+	m.failures.passed = true
 	m.pending, m.list.Searching = pendingKey{}, false
 	switch {
 	case at == m.tasks.Cursor:

@@ -24,7 +24,7 @@ func openPullRequest(m *Model) tea.Cmd {
 func (b browsed) toldOf(m *Model) {
 	switch {
 	case b.err != nil:
-		m.failures.add("open "+b.address, b.err)
+		m.failures.answer("open "+b.address, b.err)
 	case b.opened:
 		m.messages.answer = "opened " + b.address
 	default:

@@ -134,6 +134,7 @@ func (d deed) write(c Commands, all []Target, title string, long bool) FirstStep
 // each does it with one task after the other. One that fails stops none of the others.
 func (d deed) each(ctx context.Context, open []Target, text string) (string, error) {
 	var failed Several
+	var names []string // of those that it cannot be done with
 	done, kept := 0, 0
 	take := func(on Target, stayed []string, err error) {
 		what, incomplete := d.verb+" "+tasks.Name(on.Task), (*Incomplete)(nil)
@@ -148,6 +149,7 @@ func (d deed) each(ctx context.Context, open []Target, text string) (string, err
 			failed = append(failed, Failure{Err: incomplete})
 		case err != nil:
 			failed = append(failed, Failure{What: what, Err: err})
+			names = append(names, tasks.Name(on.Task))
 		}
 	}
 	together := d.together
@@ -169,9 +171,20 @@ func (d deed) each(ctx context.Context, open []Target, text string) (string, err
 		message += fmt.Sprintf("; work of %d was rescued", kept)
 	}
 	if len(failed) > 0 {
-		return message, failed
+		return message, d.forOneReason(failed, names)
 	}
 	return message, nil
+}
+
+// forOneReason are failures of a deed: one that names all tasks where the reason is the same for each.
+func (d deed) forOneReason(failed Several, names []string) Several {
+	same := func(one Failure) bool { return one.Err.Error() == failed[0].Err.Error() }
+	if len(names) < 2 || len(names) != len(failed) || slices.ContainsFunc(failed, func(one Failure) bool {
+		return !same(one)
+	}) {
+		return failed
+	}
+	return Several{{What: fmt.Sprintf("%s (%s)", d.what(len(names)), strings.Join(names, ", ")), Err: failed[0].Err}}
 }
 
 // result is the outcome of a command with one of several tasks.

@@ -3,8 +3,11 @@ package list
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/charmbracelet/x/ansi"
 
 	"orange/internal/dashboard/screen"
 	"orange/internal/dashboard/tasks"
@@ -37,6 +40,24 @@ func TestTheSelectedTaskStaysVisible(t *testing.T) {
 		if lines := m.View(room()); len(lines) != room().Height {
 			t.Errorf("after a move by %d the view has %d lines", n, len(lines))
 		}
+	}
+}
+
+func TestTheTitlesSayHowManyTasksHaveNoRoom(t *testing.T) {
+	t.Parallel()
+	m, _ := newModel(t, 30)
+	for _, row := range []struct {
+		to   int
+		want string
+	}{{0, "Task  ↓ 22 more"}, {10, "Task  ↑ 3  ↓ 19 more"}, {29, "Task  ↑ 22 more"}} {
+		m.Select(row.to, room())
+		if head := ansi.Strip(m.View(room())[0]); !strings.HasPrefix(strings.TrimSpace(head), row.want+"  ") {
+			t.Errorf("at %d the titles are %q, want %q", row.to, head, row.want)
+		}
+	}
+	few, _ := newModel(t, 3)
+	if head := few.View(room())[0]; strings.ContainsAny(head, "↑↓") {
+		t.Errorf("all are there, and the titles are %q", head)
 	}
 }
 

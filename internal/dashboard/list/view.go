@@ -1,6 +1,7 @@
 package list
 
 import (
+	"fmt"
 	"strings"
 
 	"orange/internal/dashboard/screen"
@@ -11,8 +12,8 @@ import (
 func (m *Model) View(size screen.Size) []string {
 	rows := m.placed(size)
 	columns := columns(size.Width, m.filled(rows))
-	var titles []string
-	for _, c := range columns {
+	titles := []string{screen.Fit(taskTitle+m.unseen(rows, columns[0].width-len(taskTitle)), columns[0].width)}
+	for _, c := range columns[1:] {
 		titles = append(titles, c.fit(c.title, c.width))
 	}
 	head := strings.Repeat(" ", tasks.SignWidth) + strings.Join(titles, " ")
@@ -35,6 +36,24 @@ func (m *Model) View(size screen.Size) []string {
 		}
 	}
 	return out
+}
+
+// unseen says how many tasks have no room above and below those that are visible; empty where all have.
+func (m *Model) unseen(rows []placed, room int) string {
+	if len(rows) == 0 {
+		return ""
+	}
+	text := ""
+	if above := rows[0].at; above > 0 {
+		text += fmt.Sprintf("  ↑ %d", above)
+	}
+	if below := len(m.tasks.Shown) - rows[len(rows)-1].at - 1; below > 0 {
+		text += fmt.Sprintf("  ↓ %d", below)
+	}
+	if more := text + " more"; text != "" && screen.Width(more) <= room {
+		return more
+	}
+	return text
 }
 
 // noteIndent is where the lines below a row begin.

@@ -43,10 +43,10 @@ type Inspector interface {
 	Work(ctx context.Context, t task.Task) (Work, error)
 }
 
-// Failure is a look-up that failed.
-type Failure struct {
-	What string // what could not be done
-	Err  error
+// Looked is a look-up that came to its end.
+type Looked struct {
+	What string // what was looked up; empty where its failure is shown elsewhere
+	Err  error  // why it failed
 }
 
 // loader reads the tasks and looks up the rest. One read of the store runs at a time, and one check of the agents:
@@ -171,8 +171,8 @@ func (s *Set) CheckAgents() tea.Cmd {
 	}
 }
 
-// Update takes an answer. The command follows from it; the failure is nil where the look-up succeeded.
-func (s *Set) Update(msg tea.Msg) (tea.Cmd, *Failure) {
+// Update takes an answer. The command follows from it.
+func (s *Set) Update(msg tea.Msg) (tea.Cmd, Looked) {
 	switch msg := msg.(type) {
 	case Read:
 		return s.read(msg)
@@ -184,46 +184,40 @@ func (s *Set) Update(msg tea.Msg) (tea.Cmd, *Failure) {
 		if again {
 			cmd = s.CheckAgents()
 		}
-		return cmd, failure("look at the agents", msg.Err)
+		return cmd, Looked{"look at the agents", msg.Err}
 	case WorkflowRead:
 		if msg.Err != nil {
 			s.unreadable[msg.Digest], _, _ = strings.Cut(msg.Err.Error(), "\n")
-			return nil, failure("read the workflow of a task", msg.Err)
+			return nil, Looked{"read the workflow of a task", msg.Err}
 		}
 		s.SetWorkflow(msg.Digest, msg.Workflow)
 	case TimeoutsRead:
 		if msg.Err == nil {
 			s.timeouts[msg.Project] = msg.Timeouts
 		}
-		return nil, failure("read the timeouts of a project", msg.Err)
+		return nil, Looked{"read the timeouts of a project", msg.Err}
 	case OriginRead:
 		// a failure is not reported: who asks for a pull request then gets it as the answer
 		s.origins[msg.Project] = originAt{Origin: msg.Origin, known: msg.Err == nil, cycle: s.clockCycles}
 	case StepsRead:
 		s.firstSteps, s.noTaskYet = msg.Lines, msg.None
-		return nil, failure("find out what to do first", msg.Err)
+		return nil, Looked{"find out what to do first", msg.Err}
 	case WorkMeasured:
 		one := s.works[msg.ID]
 		// a failure is not reported: the list shows the work as unknown, and the task's diff has the reason
 		one.known, one.work = msg.Err == nil, msg.Work
 		s.works[msg.ID] = one
 	}
-	return nil, nil
+	return nil, Looked{}
 }
 
-func failure(what string, err error) *Failure {
-	if err == nil {
-		return nil
-	}
-	return &Failure{what, err}
-}
-
-func (s *Set) read(msg Read) (tea.Cmd, *Failure) {
+func (s *Set) read(msg Read) (tea.Cmd, Looked) {
+	look := Looked{"read the tasks", msg.Err}
 	again := s.loadAgain || s.cursor == 0 && msg.Part && msg.Err == nil // the rest is still to be read
 	s.loading, s.loadAgain = false, false
 	s.Failing = msg.Err != nil
 	if msg.Err != nil {
-		return nil, failure("read the tasks", msg.Err)
+		return nil, look
 	}
 	s.Loaded = s.Loaded || !msg.Part || len(msg.Tasks) > 0
 	switch {
@@ -235,9 +229,9 @@ func (s *Set) read(msg Read) (tea.Cmd, *Failure) {
 	s.cursor = max(s.cursor, msg.Cursor)
 	agents := s.CheckAgents()
 	if again {
-		return tea.Batch(agents, s.Reload()), nil
+		return tea.Batch(agents, s.Reload()), look
 	}
-	return agents, nil
+	return agents, look
 }
 
 // LookUp looks up what the screen needs and what is unknown: workflows, timeouts, and the work on the branches of the
