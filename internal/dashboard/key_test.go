@@ -69,7 +69,7 @@ Where not all rows fit with two lines, those on top have them; the others have t
 The selected task is shown too: at the side of the list from 120 columns and 20 lines on, else below it, from 16 lines on.
 Below the list, all of why it needs you comes first, what it asks or what its agent said last, then what fits the task.
 What you say to an agent is written right below that. The list has at least half of the lines.
-A column that would be empty in all visible rows is left out.
+A column that would be empty in all rows of the list is left out. Above a long list its titles count the rows that have no room.
 
 ## The mouse
 

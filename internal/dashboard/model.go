@@ -77,6 +77,7 @@ func New(ctx context.Context, backend Backend, project string) *Model {
 	}
 	m.detail.NextToList, m.detail.BelowList = func() bool { return nextToList(m) }, func() bool { return stacked(m) }
 	m.list.NextToTask = func() bool { return nextToList(m) && !stacked(m) }
+	m.list.Most = func() int { return mostList(m) }
 	m.list.AboveTask, m.list.Answering = m.detail.BelowList, func() bool { return answering(m) }
 	m.help = &help{style: style, keys: m.keys, closed: func(k key) string {
 		if !k.works(m.back.top()) {

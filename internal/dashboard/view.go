@@ -95,11 +95,23 @@ func (m *Model) splitSizes() (list, detail screen.Size) {
 	return list, detail
 }
 
+// mostList is the greatest height of the list on this screen, whatever task is selected and whatever the foot says.
+func mostList(m *Model) int {
+	height := max(2, m.height-headLines-2)
+	if stacked(m) {
+		return max((height+1)/2, height-leastDetail(height))
+	}
+	return height
+}
+
+// leastDetail is how many lines the detail has below a list at least, in a body of so many.
+func leastDetail(height int) int { return max(leastPreview, height/4) }
+
 // stackedHeight is how many lines the list has above the detail: those that it needs, as long as the detail has a
 // quarter of them and all of why its task needs the person, and of many tasks at least half. For a person who answers,
 // the detail has all that its task asks.
 func stackedHeight(m *Model, body screen.Size) int {
-	least, preview, need := (body.Height+1)/2, max(leastPreview, body.Height/4), m.detail.NeedLines(body)
+	least, preview, need := (body.Height+1)/2, leastDetail(body.Height), m.detail.NeedLines(body)
 	if m.lent > 0 {
 		least = 3 // its titles, and the selected task
 		if need > 1 {

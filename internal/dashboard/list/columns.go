@@ -39,29 +39,33 @@ const (
 	activityTitle = "Activity"
 )
 
-// filled is what some visible row has something in: a column that would be empty in all of them is not there.
+// filled is what some task of the list has something in: a column that would be empty in all of them is not there. It
+// depends on neither the cursor nor how far the list is scrolled: the columns stay where they are.
 type filled struct {
 	projects, pr, commits, changes, summary bool
 
-	reason bool // a row of one line has a reason, in the place of the summary
+	reason bool // not all reasons have a line of their own: some are in the place of the summary
 }
 
-func (m *Model) filled(rows []placed) (some filled) {
+func (m *Model) filled(size screen.Size) (some filled) {
 	some.projects = m.tasks.SeveralProjects
-	for _, one := range rows {
-		r := m.tasks.At(one.at)
+	needs := 0
+	for i := range m.tasks.Shown {
+		r := m.tasks.At(i)
 		work, _, _ := m.tasks.Work(r.Task.ID)
 		some.pr = some.pr || r.Task.PRURL != ""
 		some.commits = some.commits || work.Commits > 0
 		some.changes = some.changes || work.Added > 0 || work.Removed > 0
 		some.summary = some.summary || r.Task.Summary != ""
-		_, needs := r.Need()
-		some.reason = some.reason || needs && one.lines == 1
+		if _, is := r.Need(); is {
+			needs++
+		}
 	}
+	some.reason = needs > 0 && len(m.tasks.Shown)+needs > m.Most()-2
 	return some
 }
 
-// columns are those that fit and that some visible row has something in. Task and Summary take the room that the
+// columns are those that fit and that some task has something in. Task and Summary take the room that the
 // others leave.
 func columns(width int, some filled) []column {
 	status := 14

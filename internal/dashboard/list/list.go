@@ -2,6 +2,7 @@
 package list
 
 import (
+	"math"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -19,6 +20,8 @@ type Model struct {
 	Searching bool
 	// NextToTask and AboveTask report whether the selected task is shown at the side of the list, or below it.
 	NextToTask, AboveTask func() bool
+	// Most is the greatest height that the list has on this screen, whatever task is selected.
+	Most func() int
 	// Answering reports whether the person answers the selected task: what it asks then has the lines of the others.
 	Answering func() bool
 
@@ -30,7 +33,8 @@ type Model struct {
 // New makes the view of some tasks.
 func New(set *tasks.Set, style *screen.Style) *Model {
 	never := func() bool { return false }
-	return &Model{tasks: set, style: style, NextToTask: never, AboveTask: never, Answering: never}
+	return &Model{tasks: set, style: style, NextToTask: never, AboveTask: never, Answering: never,
+		Most: func() int { return math.MaxInt }}
 }
 
 // visible is how many tasks are visible, where one has two lines and the first line has the titles. Where others have
