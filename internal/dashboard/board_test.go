@@ -152,9 +152,9 @@ func TestAClickSelectsAndASecondOneOpens(t *testing.T) {
 	s.click(3, 20) // nothing is there
 	s.chosen("fix/login")
 	s.press("b", "h", "h", "h", "h", "h")
-	s.click(s.find("go-1.26"))
+	s.click(s.find("-1.26"))
 	s.chosen("chore/go-1.26")
-	s.click(s.find("go-1.26"))
+	s.click(s.find("-1.26"))
 	if s.m.page != pageDetail {
 		t.Errorf("it shows %s", s.m.page)
 	}

@@ -248,19 +248,28 @@ func TestTheListWithoutColours(t *testing.T) {
 	}
 }
 
-// What is at the sides of a board that is too narrow is named at its foot, with who waits there for the person.
-func TestTheBoardSaysWhatIsAtItsSides(t *testing.T) {
+// What waits for the person and what runs is on a board that is too narrow for all of its columns; those without a task
+// give way first, and the foot names the others.
+func TestTheBoardHasWhatNeedsThePersonAndWhatRunsFirst(t *testing.T) {
 	t.Parallel()
 	s := openAt(t, crowd(t, 40), 80, 24)
 	s.press("b")
-	s.shows("working 7")
-	s.press("l", "l", "l")
-	s.shows("‹ pending 6 · planning 6")
-	s.press("h", "h", "h", "h", "h")
-	s.shows("reviewing 6◆ · done 9 ›")
+	for _, column := range []string{"working 7 ", "agent-review 6 ", "reviewing 6\n"} {
+		s.shows(column)
+	}
+	s.shows("hidden: pending 6 · done 9\n")
+	s.press("l", "l", "l") // to what is over
+	s.shows("done 9\n")
+	s.shows("hidden: agent-review 6 · pending 6\n")
+	s = openAt(t, day(t), 80, 24)
+	s.press("b")
+	for _, column := range []string{"clarification 1 ", "working 4 ", "agent-review 1 ", "reviewing 1 ", "stuck 1\n"} {
+		s.shows(column)
+	}
+	s.shows("hidden: pending 1 · planning 1 · pending 1 · done 1 · cancelled 1 · 3 empty\n")
 	s = openAt(t, day(t), 50, 12)
 	s.press("b")
-	s.shows("1◆ · 5 more ›")
+	s.shows("hidden: stuck 1! · 6 more · 3 empty\n")
 }
 
 // A card says all that it can in the room that its column has, and names its project where that is not at the head.

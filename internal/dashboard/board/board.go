@@ -17,7 +17,6 @@ type Model struct {
 	tasks *tasks.Set
 	style *screen.Style
 	first string // the workflow that comes first: that of the task that was selected when the board was opened
-	left  int    // the first visible column
 	top   int    // the first visible card of the selected task's column; other columns begin with their first card
 }
 
@@ -32,6 +31,9 @@ type column struct {
 	cards    []int  // indices of the shown tasks
 	project  string // of all tasks of the workflow; empty where they are of several
 }
+
+// same reports whether another column is that of the same state.
+func (c column) same(other column) bool { return c.digest == other.digest && c.state == other.state }
 
 // columns are the columns of each workflow, each in the order of the workflow's file, terminal states last. They are
 // the states that have tasks, and those on the shortest path from the beginning of a workflow to its end.
@@ -146,22 +148,77 @@ func (m *Model) Select(at int, size screen.Size) {
 
 // Open begins with the selected task, whose workflow comes first.
 func (m *Model) Open(size screen.Size) {
-	m.first, m.left, m.top = "", 0, 0
+	m.first, m.top = "", 0
 	if t, found := m.tasks.Selected(); found {
 		m.first = t.Workflow.Name
 	}
 	m.keepVisible(size)
 }
 
-func (m *Model) keepVisible(size screen.Size) { m.left, m.top = m.scroll(m.columns(), size) }
+func (m *Model) keepVisible(size screen.Size) { m.top = m.scroll(m.columns(), size) }
 
-// scroll is the first visible column and the first visible card of the selected column: unchanged where that shows the
-// selected card.
-func (m *Model) scroll(columns []column, size screen.Size) (left, top int) {
+// scroll is the first visible card of the selected column: unchanged where that shows the selected card.
+func (m *Model) scroll(columns []column, size screen.Size) int {
 	column, card := m.position(columns)
 	if column < 0 {
-		return 0, 0
+		return 0
 	}
-	return screen.Follow(m.left, column, visibleColumns(size.Width), len(columns)),
-		screen.Follow(m.top, card, visibleCards(columns, column, size), len(columns[column].cards))
+	return screen.Follow(m.top, card, visibleCards(columns, column, size), len(columns[column].cards))
+}
+
+// How much a column matters where not all have room: those in which a task needs the person come first, then those in
+// which an agent works, the others with tasks that are not over, with tasks that are, and with none.
+const (
+	needsPerson = iota
+	works
+	open
+	over
+	empty
+)
+
+// matters is how much a column matters.
+func (m *Model) matters(c column) int {
+	if len(c.cards) == 0 {
+		return empty
+	}
+	most := open
+	if c.terminal {
+		most = over
+	}
+	for _, card := range c.cards {
+		r := m.tasks.At(card)
+		if _, needs := r.Need(); needs {
+			return needsPerson
+		}
+		if m.tasks.AgentWorks(r) {
+			most = works
+		}
+	}
+	return most
+}
+
+// visible are the columns that have room, in their order, and the others. That of the selected task always has room.
+func (m *Model) visible(columns []column, width int) (visible, hidden []column) {
+	selected, _ := m.position(columns)
+	order := make([]int, len(columns))
+	important := 0
+	for i := range columns {
+		order[i] = i
+		if m.matters(columns[i]) <= works {
+			important++
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		return cmp.Or(tasks.TrueFirst(a == selected, b == selected),
+			cmp.Compare(m.matters(columns[a]), m.matters(columns[b])))
+	})
+	room := order[:min(len(order), visibleColumns(width, important))]
+	for i, c := range columns {
+		if slices.Contains(room, i) {
+			visible = append(visible, c)
+		} else {
+			hidden = append(hidden, c)
+		}
+	}
+	return visible, hidden
 }

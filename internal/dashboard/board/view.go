@@ -1,7 +1,9 @@
 package board
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"orange/internal/dashboard/screen"
@@ -11,6 +13,7 @@ import (
 // Sizes of the board, in cells and lines.
 const (
 	minColumn  = 19 // the least width of a column: a screen of 80 cells has four
+	tightest   = 15 // the same where more columns matter: it has five
 	easyColumn = 22 // the same on a screen that has room
 	wideScreen = 100
 	maxColumn  = 32
@@ -30,7 +33,11 @@ func leastColumn(width int) int {
 	return minColumn
 }
 
-func visibleColumns(width int) int { return max(1, (width+gap)/(leastColumn(width)+gap)) }
+// visibleColumns is how many columns fit; they are narrower where more of them matter.
+func visibleColumns(width, important int) int {
+	fit := func(least int) int { return max(1, (width+gap)/(least+gap)) }
+	return max(fit(leastColumn(width)), min(important, fit(tightest)))
+}
 
 func foot(size screen.Size) int {
 	if size.Height < smallBoard {
@@ -72,8 +79,9 @@ func visibleCards(columns []column, at int, size screen.Size) int {
 func widths(visible []column, width int) []int {
 	out := make([]int, len(visible))
 	spare, wider := width+gap, 0
+	least := min(leastColumn(width), max(1, (width+gap)/len(visible)-gap))
 	for i, c := range visible {
-		out[i] = min(leastColumn(width), max(1, width))
+		out[i] = least
 		spare -= out[i] + gap
 		if !c.terminal {
 			wider++
@@ -82,7 +90,7 @@ func widths(visible []column, width int) []int {
 	if wider == 0 {
 		return out
 	}
-	more := max(0, min(spare/wider, maxColumn-leastColumn(width)))
+	more := max(0, min(spare/wider, maxColumn-least))
 	for i, c := range visible {
 		if !c.terminal {
 			out[i] += more
@@ -97,18 +105,18 @@ func (m *Model) View(size screen.Size) []string {
 	if len(columns) == 0 {
 		return append([]string{""}, m.tasks.Empty(size.Width)...)
 	}
-	left, top := m.scroll(columns, size)
-	visible := columns[left:min(len(columns), left+visibleColumns(size.Width))]
+	top := m.scroll(columns, size)
+	visible, hidden := m.visible(columns, size.Width)
 	widths := widths(visible, size.Width)
 	room := cardRoom(columns, size)
-	column, _ := m.position(columns)
+	chosen, _ := m.position(visible)
 	drawn := make([][]string, len(visible))
 	for i, c := range visible {
 		from := 0
-		if left+i == column {
+		if i == chosen {
 			from = top
 		}
-		drawn[i] = append([]string{m.title(c, widths[i], left+i == column)}, m.cards(c, widths[i], from, room)...)
+		drawn[i] = append([]string{m.title(c, widths[i], i == chosen)}, m.cards(c, widths[i], from, room)...)
 	}
 	var out []string
 	if heads(columns) > 1 {
@@ -125,7 +133,7 @@ func (m *Model) View(size screen.Size) []string {
 		}
 		out = append(out, strings.TrimRight(strings.Join(cells, strings.Repeat(" ", gap)), " "))
 	}
-	return append(out, m.footLines(columns[:left], columns[left+len(visible):], size)...)
+	return append(out, m.footLines(hidden, size)...)
 }
 
 // workflowLine names each workflow above the first of its visible columns, and the project where all its tasks are of
@@ -254,8 +262,8 @@ func (m *Model) about(r *tasks.Row, c column, width, lines int) []string {
 	return out
 }
 
-// footLines are about the selected card, and about the columns at the sides that have no room.
-func (m *Model) footLines(left, right []column, size screen.Size) []string {
+// footLines are about the selected card, and about the columns that have no room.
+func (m *Model) footLines(hidden []column, size screen.Size) []string {
 	r, found := m.tasks.SelectedRow()
 	if !found {
 		return nil
@@ -267,86 +275,69 @@ func (m *Model) footLines(left, right []column, size screen.Size) []string {
 	if foot(size) == 1 {
 		return []string{about}
 	}
-	room := width - 6
-	if len(left) > 0 && len(right) > 0 {
-		room = room/2 - 1
+	after := ""
+	if len(hidden) > 0 {
+		after = " hidden: " + m.hidden(hidden, width-12)
 	}
-	before, after := "", ""
-	if len(left) > 0 {
-		before = "‹ " + m.hidden(left, room) + " "
-	}
-	if len(right) > 0 {
-		after = " " + m.hidden(right, room) + " ›"
-	}
-	rule := before + strings.Repeat("─", max(0, width-screen.Width(before)-screen.Width(after))) + after
+	rule := strings.Repeat("─", max(0, width-screen.Width(after))) + after
 	return []string{m.style.Faint.Render(screen.Cut(rule, width)), about, m.tasks.Progress(m.style, *r.Task, width)}
 }
 
-// hidden says what is in the columns at one side: in which states how many tasks are, with a mark where one needs a
-// person. Where not all of them have room, those with a mark come first, and the others are counted.
+// hidden says what is in the columns that have no room: in which states how many tasks are, with a mark where one needs
+// a person, and how many columns are empty. Where not all of them have room, those that matter most come first, and the
+// others are counted.
 func (m *Model) hidden(columns []column, room int) string {
-	type state struct {
-		text string
-		n    int // tasks
-	}
-	var marked, others []state
-	all := 0
-	for _, c := range columns {
-		if len(c.cards) == 0 {
-			continue
-		}
-		one := state{fmt.Sprintf("%s %d", screen.Clean(string(c.state)), len(c.cards)), len(c.cards)}
-		all += one.n
-		oldest := m.tasks.At(c.cards[0]) // of those that need a person, if one does
-		if _, needs := oldest.Need(); needs {
-			sign, _ := m.tasks.Sign(m.style, oldest)
-			one.text += sign
-			marked = append(marked, one)
-		} else {
-			others = append(others, one)
-		}
-	}
-	if all == 0 {
-		return screen.Cut(fmt.Sprintf("%d empty", len(columns)), room)
-	}
-	text, left := "", all
-	for _, one := range append(marked, others...) {
-		more := ""
-		if left > one.n {
-			more = fmt.Sprintf(" · %d more", left-one.n)
-		}
-		if screen.Width(text+one.text+more) > room {
+	columns = slices.Clone(columns)
+	slices.SortStableFunc(columns, func(a, b column) int { return cmp.Compare(m.matters(a), m.matters(b)) })
+	all, empty := 0, ""
+	for i, c := range columns {
+		if all += len(c.cards); len(c.cards) == 0 {
+			empty, columns = fmt.Sprintf("%d empty", len(columns)-i), columns[:i]
 			break
 		}
-		text, left = text+one.text+" · ", left-one.n
+	}
+	text, left := "", all
+	for _, c := range columns {
+		one, more := fmt.Sprintf("%s %d", screen.Clean(string(c.state)), len(c.cards)), empty
+		if m.matters(c) == needsPerson {
+			sign, _ := m.tasks.Sign(m.style, m.tasks.At(c.cards[0])) // the oldest of those that need one
+			one += sign
+		}
+		if left > len(c.cards) {
+			more = fmt.Sprintf("%d more · %s", left-len(c.cards), empty)
+		}
+		if screen.Width(text+one+" · "+more) > room {
+			break
+		}
+		text, left = text+one+" · ", left-len(c.cards)
 	}
 	switch {
-	case text == "":
-		return screen.Cut(fmt.Sprintf("%d tasks", all)+strings.Repeat(" ◆", min(1, len(marked))), room)
+	case text == "" && all > 0:
+		text = fmt.Sprintf("%d tasks · ", all)
 	case left > 0:
-		return text + fmt.Sprintf("%d more", left)
+		text += fmt.Sprintf("%d more · ", left)
 	}
-	return strings.TrimSuffix(text, " · ")
+	return screen.Cut(strings.TrimSuffix(text+empty, " · "), room)
 }
 
 // TaskAt is which of the shown tasks has its card at a position, counted from the board's first line; false where there
 // is none.
 func (m *Model) TaskAt(x, y int, size screen.Size) (int, bool) {
 	columns := m.columns()
-	left, top := m.scroll(columns, size)
 	if len(columns) == 0 || y < heads(columns) {
 		return 0, false
 	}
 	room := cardRoom(columns, size)
-	column, _ := m.position(columns)
-	visible := columns[left:min(len(columns), left+visibleColumns(size.Width))]
+	top := m.scroll(columns, size)
+	visible, _ := m.visible(columns, size.Width)
+	chosen, _ := m.position(visible)
 	for i, width := range widths(visible, size.Width) {
 		if x < width {
 			line := (y - heads(columns)) / cardLines(visible[i], room)
-			if line >= visibleCards(columns, left+i, size) {
+			if line >= visibleCards(columns, slices.IndexFunc(columns, visible[i].same), size) {
 				return 0, false
 			}
-			if left+i == column {
+			if i == chosen {
 				line += top
 			}
 			if x < 0 || line >= len(visible[i].cards) {

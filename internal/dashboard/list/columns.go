@@ -47,7 +47,7 @@ type filled struct {
 	reason bool // not all reasons have a line of their own: some are in the place of the summary
 }
 
-func (m *Model) filled(size screen.Size) (some filled) {
+func (m *Model) filled() (some filled) {
 	some.projects = m.tasks.SeveralProjects
 	needs := 0
 	for i := range m.tasks.Shown {

@@ -11,7 +11,7 @@ import (
 // View draws the table.
 func (m *Model) View(size screen.Size) []string {
 	rows := m.placed(size)
-	columns := columns(size.Width, m.filled(size))
+	columns := columns(size.Width, m.filled())
 	titles := []string{screen.Fit(taskTitle+m.unseen(rows, columns[0].width-len(taskTitle)), columns[0].width)}
 	for _, c := range columns[1:] {
 		titles = append(titles, c.fit(c.title, c.width))
