@@ -414,8 +414,11 @@ func TestWhatIsKnownOfAgentsIsShownWhereNotAllCouldBeLookedAt(t *testing.T) {
 func TestTryingAgainSaysWhenNothingIsOwed(t *testing.T) {
 	t.Parallel()
 	s := openAt(t, day(t), 80, 24)
+	s.press("t")
+	s.shows("t: nothing of the task is marked as failed")
+	s.selects("fix/flaky") // it is marked for what is no hook
 	s.press("t", "y")
-	s.shows("nothing of fix/login has failed")
+	s.shows("nothing of fix/flaky has failed")
 }
 
 func TestWhereNobodyTellsOfChangesTheyAreLookedForWithTheClock(t *testing.T) {

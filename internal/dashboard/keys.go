@@ -82,7 +82,7 @@ func taskKeys() []key {
 	enter.label = enterLabel
 	noTask := onTarget(command.Target.NoTask)
 	back := taskKey("r", "request changes: send it back with a text and your comments",
-		"send back", onCommand(workflow.MoveRequestChanges), requestChanges)
+		"send back", onTarget(command.Target.NoChanges), requestChanges)
 	return forMany([]key{
 		enter,
 		inReview(back),
@@ -100,7 +100,8 @@ func taskKeys() []key {
 			giveUp(command.Commands.Cancel)),
 		taskKey("d", "delete: forget the task; its branch and rescued work stay", "delete", noTask,
 			giveUp(command.Commands.Delete)),
-		taskKey("t", "try again the hooks of the task that failed", "", noTask, act(command.Commands.Retry)),
+		taskKey("t", "try again what failed of the task", "", onTarget(command.Target.NoRetry),
+			act(command.Commands.Retry)),
 		taskKey("y", "copy the task's id", "", noTask, copyID),
 		taskKey("P", "open its pull request in your browser", "", onTarget(command.Target.NoAddress), openPullRequest),
 		taskKey("Y", "copy the address of its pull request", "", onTarget(command.Target.NoAddress), copyAddress),

@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -27,10 +28,11 @@ func TestMergeAndCancelAreOpenWhereTheWorkflowHasTheMove(t *testing.T) {
 					continue
 				}
 				to, has := def.Move(command)
+				free := command != workflow.MoveRequestChanges || def.WaitsForPerson(state.Name)
 				want := has && to != state.Name &&
 					slices.ContainsFunc(def.Transitions, func(e workflow.Transition) bool {
 						return e.From == state.Name && e.To == to &&
-							(len(e.By) == 0 || slices.Contains(e.By, task.RoleHuman))
+							(free || len(e.Gate) == 0) && (len(e.By) == 0 || slices.Contains(e.By, task.RoleHuman))
 					})
 				if why := k.why(s.m); want != (why == "") {
 					t.Errorf("%s, %s: the key %s is closed because %q; that the workflow has the move is %t",
@@ -87,7 +89,7 @@ func TestTheKeyOfPullRequestsAsksForAnOriginThatTakesThem(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			one := taskUnder(t, "default", 1, "working", func(t *task.Task) { t.Workspace = "shop--1" })
-			backend := &fakeBackend{tasks: []task.Task{one}, origin: &row.origin}
+			backend := &fakeBackend{tasks: []task.Task{one}, origin: &row.origin, works: committed(one)}
 			s := openSession(t, backend, 80, 24)
 			at := slices.IndexFunc(keys(), func(k key) bool { return k.names[0] == "p" })
 			why := keys()[at].why(s.m)
@@ -98,19 +100,53 @@ func TestTheKeyOfPullRequestsAsksForAnOriginThatTakesThem(t *testing.T) {
 	}
 }
 
-// Whatever the workflow: a pull request is for a live task that has a workspace.
-func TestTheKeyOfPullRequestsAsksForAWorkspaceAlone(t *testing.T) {
+// Whatever the workflow: a pull request is for a live task that has a workspace, and a commit on its branch.
+func TestTheKeyOfPullRequestsAsksForAWorkspaceAndACommit(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"default", "classic", "minimal", "build", "phases"} {
 		for _, state := range rulesOf(t, name).States {
 			for _, workspace := range []string{"", "shop--1"} {
 				one := taskUnder(t, name, 1, state.Name, func(t *task.Task) { t.Workspace = workspace })
-				s := openSession(t, &fakeBackend{tasks: []task.Task{one}}, 80, 24)
+				s := openSession(t, &fakeBackend{tasks: []task.Task{one}, works: committed(one)}, 80, 24)
 				i := slices.IndexFunc(keys(), func(k key) bool { return k.names[0] == "p" })
 				if why, want := keys()[i].why(s.m), one.Live && workspace != ""; want != (why == "") {
 					t.Errorf("%s, %s, workspace %q: the key p is closed because %q", name, state.Name, workspace, why)
 				}
 			}
+		}
+	}
+	one := taskUnder(t, "default", 1, "working", func(t *task.Task) { t.Workspace = "shop--1" })
+	backend := &fakeBackend{tasks: []task.Task{one}}
+	s := openSession(t, backend, 80, 24)
+	s.press("p")
+	s.shows("p: its branch had no commit of its own when Orange last looked; R looks again")
+	backend.works = committed(one)
+	s.press("R", "p")
+	s.shows("Open a pull request for fix/bug-1?")
+}
+
+// committed is the work on the branches of tasks that have a commit.
+func committed(all ...task.Task) map[string]Work {
+	out := map[string]Work{}
+	for i := range all {
+		out[all[i].ID] = Work{Commits: 1, Added: 1}
+	}
+	return out
+}
+
+// Where the request would be refused, and what is written be in TASK.md all the same, nothing is asked.
+func TestChangesAreRequestedWhereAPersonJudgesTheWork(t *testing.T) {
+	t.Parallel()
+	for status, open := range map[task.Status]bool{"planning": false, "agent-review": false, "clarification": true,
+		"reviewing": true} {
+		s := openSession(t, &fakeBackend{tasks: []task.Task{aTask(t, 1, status)}}, 80, 24)
+		s.press("r")
+		if s.m.form != nil != open {
+			t.Errorf("in %s something is asked: %t", status, s.m.form != nil)
+		}
+		if !open {
+			s.shows(fmt.Sprintf("r: in %q no work waits for your judgement yet; M has the moves", status))
+			s.hides("send back")
 		}
 	}
 }

@@ -66,11 +66,12 @@ func TestOneQuestionActsOnAllThatAreMarked(t *testing.T) {
 		"m":     {"Merge 2 tasks?", `feature/search: the workflow "default" leads nowhere`, "Merge"},
 		"enter": {"Start 1 task?", "fix/totals: no agent works", "Command"},
 		"d":     {"Delete 3 tasks?", "", "Delete"},
-		"t":     {"Try again what failed of 3 tasks?", "", "Retry"},
-		"p":     {"Open pull requests for 3 tasks?", "", "RequestPR"},
+		"t":     {"Try again what failed of 1 task?", "fix/totals: nothing of the task is marked as failed", "Retry"},
+		"p":     {"Open pull requests for 1 task?", "feature/search: its branch had no commit", "RequestPR"},
 		"x":     {"Cancel 3 tasks?", "", "Command"},
 	} {
 		backend := two(t)
+		backend.tasks[5].Attention = "hook push_branch: no remote"
 		s := marksOn(t, backend, "fix/totals", "fix/second", "feature/search")
 		s.shows("3 marked")
 		s.press(key)

@@ -17,7 +17,8 @@ const aPullRequest = "https://github.com/o/shop/pull/418"
 // proposed is a task that needs a person and has a pull request at an address.
 func proposed(t testing.TB, address string) *fakeBackend {
 	t.Helper()
-	return &fakeBackend{tasks: []task.Task{aTask(t, 1, "reviewing"),
+	return &fakeBackend{tasks: []task.Task{
+		aTask(t, 1, "reviewing", func(one *task.Task) { one.Workspace = "shop--1" }),
 		aTask(t, 2, "reviewing", func(one *task.Task) { one.PRURL = address })}} // the older need comes first
 }
 
@@ -42,8 +43,10 @@ func TestAPullRequestIsOpenedAndItsAddressCopied(t *testing.T) {
 		t.Errorf("Y gives %+v to the clipboard", got)
 	}
 	s.press("j", "P")
-	s.shows("P: the task has no pull request; p opens one")
-	s.press("Y")
+	s.shows("P: the task has no pull request")
+	s.hides("p opens one") // its branch has no commit
+	backend.works = committed(backend.tasks...)
+	s.press("R", "Y")
 	s.shows("Y: the task has no pull request; p opens one")
 }
 

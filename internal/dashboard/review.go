@@ -13,7 +13,6 @@ import (
 	"orange/internal/dashboard/screen"
 	"orange/internal/dashboard/tasks"
 	"orange/internal/diff"
-	"orange/internal/workflow"
 )
 
 // inReview lets a key of a task work in its review too.
@@ -31,7 +30,7 @@ func reviewKeys() []key {
 	noLine := func(m *Model) string { return m.review.NoLine() }
 	open := taskKey("D", "review: the files, hunks and lines that the branch changes", "review", noTask, showReview)
 	open.label = either(func(m *Model) bool {
-		return m.page == pageDetail || m.target().NoCommand(workflow.MoveRequestChanges) == ""
+		return m.page == pageDetail || m.target().NoChanges() == ""
 	}, "review", "")
 	return []key{
 		open,

@@ -27,6 +27,7 @@ type Target struct {
 	Keys       screen.KeyTable
 	Judged     string        // how the branch compares with the commit that was judged; empty where that is unknown
 	Origin     *tasks.Origin // nil while it is unknown
+	Bare       bool          // its branch was found to have no commit of its own
 }
 
 // Reasons that last for a moment: what the command depends on is being looked up.
@@ -82,6 +83,33 @@ func (on Target) NoCommand(command string) string {
 		return fmt.Sprintf("the task is %q already", to)
 	case !slices.Contains(decide.MayAsk(def, t, person()), to):
 		return fmt.Sprintf("the workflow %q leads nowhere from %q to %q", def.Name, t.Status, to)
+	}
+	return ""
+}
+
+// NoChanges is why no changes can be requested; empty where they can: where a person judges the work, or where the
+// workflow lets them go back without a condition. Elsewhere the request would be refused, and its text be in TASK.md.
+func (on Target) NoChanges() string {
+	if why := on.NoCommand(workflow.MoveRequestChanges); why != "" {
+		return why
+	}
+	def, t := on.Workflow, on.Task
+	to, _, _ := decide.MoveTarget(def, t, workflow.MoveRequestChanges)
+	if def.WaitsForPerson(t.Status) || slices.ContainsFunc(def.Transitions, func(edge workflow.Transition) bool {
+		return edge.From == t.Status && edge.To == to && len(edge.Gate) == 0
+	}) {
+		return ""
+	}
+	return fmt.Sprintf("in %q no work waits for your judgement yet; %s has the moves", t.Status, on.Keys.Of("move"))
+}
+
+// NoRetry is why nothing can be tried again; empty where something has failed, as far as the task is marked with it.
+func (on Target) NoRetry() string {
+	switch {
+	case !on.Selected:
+		return on.NoTask()
+	case on.Task.Attention == "":
+		return "nothing of the task is marked as failed"
 	}
 	return ""
 }
@@ -162,10 +190,12 @@ func (on Target) NoPR() string {
 		return "the task is over"
 	case on.Task.Workspace == "":
 		return "the task has no workspace: no agent has worked on the branch yet"
+	case on.Bare:
+		return fmt.Sprintf("its branch had no commit of its own when Orange last looked; %s looks again",
+			on.Keys.Of("look-again"))
 	case on.Origin == nil:
 		return ""
 	}
-	// whether the branch has a commit changes from second to second: the request itself says that
 	_, err := decide.RequestPR(on.Workflow, record.Snapshot{Task: on.Task}, true, on.Origin.There, on.Origin.Forge,
 		person(), time.Time{})
 	if refused, is := errors.AsType[*rejection.Rejection](err); is && len(refused.Details) > 0 {
@@ -179,6 +209,8 @@ func (on Target) NoAddress() string {
 	switch t := on.Task; {
 	case !on.Selected:
 		return on.NoTask()
+	case t.PRURL == "" && on.NoPR() != "":
+		return "the task has no pull request"
 	case t.PRURL == "":
 		return "the task has no pull request; " + on.Keys.Of("pull-request") + " opens one"
 	case printable.Address(t.PRURL) == "":

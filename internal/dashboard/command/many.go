@@ -276,7 +276,7 @@ func (c Commands) DeleteAll(all []Target) FirstStep {
 
 // RetryAll asks whether the hooks that failed are to run again, for several tasks.
 func (c Commands) RetryAll(all []Target) FirstStep {
-	return deed{verb: "try again what failed of", closed: Target.NoTask,
+	return deed{verb: "try again what failed of", closed: Target.NoRetry,
 		happens: "What failed runs again: that may start agents, tell them something, or push.",
 		do: func(ctx context.Context, on Target, _ string) ([]string, error) {
 			return c.result(c.Runner.Retry(ctx, on.Task.ID))
@@ -303,7 +303,7 @@ func (c Commands) SayToAll(all []Target) FirstStep {
 }
 
 func (c Commands) sendingBack() deed {
-	return deed{verb: "send back", closed: onCommand(workflow.MoveRequestChanges),
+	return deed{verb: "send back", closed: Target.NoChanges,
 		happens: "The text goes into TASK.md of each; Orange tells or starts its worker. Comments on lines stay " +
 			"unsent.",
 		do: func(ctx context.Context, on Target, text string) ([]string, error) {
