@@ -142,7 +142,7 @@ func TestAClickSelectsAndASecondOneOpens(t *testing.T) {
 	x, y := s.find("fix/flaky")
 	s.click(x, y)
 	s.chosen("fix/flaky")
-	s.click(s.find("the worker died")) // its second line is its own
+	s.click(x, y+1) // its second line is its own
 	if s.m.page != pageDetail {
 		t.Errorf("it shows %s", s.m.page)
 	}

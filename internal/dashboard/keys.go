@@ -10,7 +10,6 @@ import (
 	"orange/internal/dashboard/detail"
 	"orange/internal/dashboard/form"
 	"orange/internal/dashboard/screen"
-	"orange/internal/dashboard/tasks"
 	"orange/internal/workflow"
 )
 
@@ -270,12 +269,7 @@ func nextInbox(m *Model) tea.Cmd {
 	if !slices.Contains(taskPages(), m.page) {
 		m.showList()
 	}
-	cmd := showTask(m, id)
-	if r, found := m.tasks.SelectedRow(); found {
-		need, _ := r.Need()
-		m.messages.answer = tasks.Name(*r.Task) + ": " + need.Reason
-	}
-	return cmd
+	return showTask(m, id) // each page says why it needs the person
 }
 
 // showTask selects a task on the page that the person is on.

@@ -114,7 +114,7 @@ func (c Commands) Retry(on Target) FirstStep {
 	t := on.Task
 	text := "What failed runs again: that may start agents, tell them something, or push."
 	if t.Attention != "" {
-		text = t.Attention + ". " + text
+		text = tasks.InKeys(on.Keys, t.ID, t.Attention) + ". " + text
 	}
 	return c.ask("Try again what failed of "+tasks.Name(t)+"?", text, "try it again",
 		"try again what failed of "+tasks.Name(t), func(ctx context.Context) (string, error) {

@@ -113,10 +113,9 @@ const resetColour = "\x1b[0m"
 // line sets its own colours, and resets them.
 func paneText(p Pane, width int) []string {
 	content := paneContent(p)
-	out := make([]string, len(content))
+	out := make([]string, 0, len(content))
 	var carried []string
-	for i, line := range content {
-		line = screen.KeepColours(strings.ToValidUTF8(line, "\uFFFD"))
+	add := func(line string) {
 		begun := strings.Join(carried, "")
 		carried = carry(carried, line)
 		painted := begun != "" || strings.Contains(line, "\x1b")
@@ -124,7 +123,17 @@ func paneText(p Pane, width int) []string {
 		if painted {
 			line += resetColour
 		}
-		out[i] = line
+		out = append(out, line)
+	}
+	for _, line := range content {
+		line = screen.KeepColours(strings.ToValidUTF8(line, "\uFFFD"))
+		if !p.Dead {
+			add(line) // a program draws its screen for a width
+			continue
+		}
+		for _, part := range screen.Wrap(line, width) { // what one said last is read whole
+			add(part)
+		}
 	}
 	return out
 }

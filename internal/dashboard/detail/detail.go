@@ -361,7 +361,7 @@ func (m *Model) Move(n int, size screen.Size) {
 		return
 	}
 	key := key(t.ID, m.Shown())
-	lines := len(m.textOf(t, m.contents[key]))
+	lines := len(m.textOf(t, m.contents[key], size.Width))
 	height := m.textSize(t, size).Height
 	to := m.position(key, lines, height).By(n, lines, height)
 	if m.Shown().opensAtEnd() && to.Top >= lines-height {

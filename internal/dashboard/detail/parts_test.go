@@ -22,6 +22,19 @@ func TestPaneText_everyLineHasAllOfItsColours(t *testing.T) {
 	}
 }
 
+// What an agent said last is read whole; a terminal that lives is drawn by its program for a width.
+func TestPaneText_breaksTheLinesOfTheDeadAlone(t *testing.T) {
+	t.Parallel()
+	lines := []string{"\x1b[31mthe disk is full"}
+	dead := []string{"\x1b[31mthe disk\x1b[0m", "\x1b[31mis full\x1b[0m"}
+	if got := paneText(Pane{Lines: lines, Dead: true}, 8); !slices.Equal(got, dead) {
+		t.Errorf("got %q, want %q", got, dead)
+	}
+	if got := paneText(Pane{Lines: lines}, 8); !slices.Equal(got, []string{"\x1b[31mthe dis…\x1b[0m"}) {
+		t.Errorf("of a terminal that lives: %q", got)
+	}
+}
+
 func TestShares_giveWhatIsNotNeededToOthers(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {

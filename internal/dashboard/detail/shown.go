@@ -60,7 +60,7 @@ func (m *Model) noTerminal(t task.Task) bool {
 func (m *Model) lastWords(t task.Task) string { return history.LastWords(m.Events(t.ID)) }
 
 // textOf has the lines of the shown tab. In the place of a terminal that is gone they are the last words of its agent.
-func (m *Model) textOf(t task.Task, one content) []string {
+func (m *Model) textOf(t task.Task, one content, width int) []string {
 	words := ""
 	if m.Shown() == Terminal && len(one.source.panes) == 0 && one.source.err == nil {
 		words = m.lastWords(t)
@@ -69,7 +69,10 @@ func (m *Model) textOf(t task.Task, one content) []string {
 		return one.lines
 	}
 	out := []string{m.style.Header.Render("last words") + "  " + m.style.Bad.Render("✗ dead")}
-	return append(out, screen.CleanRawLines(words)...)
+	for _, line := range screen.CleanRawLines(words) {
+		out = append(out, screen.Wrap(line, max(1, width))...)
+	}
+	return out
 }
 
 // sections are the lines of the headings in a document that was drawn, by the keys of their sections. Of one that is

@@ -44,7 +44,7 @@ func (m *Model) View(size screen.Size) []string {
 	if !one.known {
 		return append(out, m.style.Faint.Render("looking…"))
 	}
-	lines := m.textOf(t, one)
+	lines := m.textOf(t, one, size.Width)
 	return append(out, m.position(key, len(lines), room).Draw(lines, size.Width, room)...)
 }
 
@@ -181,7 +181,7 @@ func (m *Model) problemLines(t task.Task, size screen.Size) []string {
 		}
 	}
 	if t.Attention != "" && !m.BelowList() {
-		problems = append(problems, screen.Text(&m.style.Bad, "! "+t.Attention))
+		problems = append(problems, screen.Text(&m.style.Bad, "! "+tasks.InKeys(m.style.Keys, t.ID, t.Attention)))
 	}
 	var lines []string
 	for _, one := range problems {

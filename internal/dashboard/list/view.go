@@ -6,6 +6,7 @@ import (
 
 	"orange/internal/dashboard/screen"
 	"orange/internal/dashboard/tasks"
+	"orange/internal/record"
 )
 
 // View draws the table.
@@ -112,7 +113,9 @@ func (m *Model) secondLine(columns []column, r *tasks.Row, chosen bool, width in
 	}
 	text, style := r.Note(m.style)
 	need, needs := r.Need()
-	if needs {
+	if needs && chosen && m.AboveTask() && need.Kind == record.NeedsAttention && need.Text != "" {
+		text, needs = "", false // all of it is right below the list
+	} else if needs {
 		text, style = screen.Clean(need.Reason), &m.style.Info
 	} else if hasColumn(columns, summaryTitle) && text == screen.Clean(r.Task.Summary) {
 		text = "" // its column has it

@@ -150,9 +150,10 @@ func (s *Set) Problems(style *screen.Style, r *Row) []screen.Fragment {
 
 // Note is why a person should look at a task, or what the task waits for, or what it is about, and the style of that.
 func (r *Row) Note(s *screen.Style) (string, *lipgloss.Style) {
+	said := func(text string) string { return screen.Clean(InKeys(s.Keys, r.Task.ID, text)) }
 	switch t := r.Task; {
 	case t.Attention != "":
-		return screen.Clean(t.Attention), &s.Bad
+		return said(t.Attention), &s.Bad
 	case t.Queued():
 		text := "waits for a workspace, then " + screen.Clean(string(t.QueuedFor))
 		if summary := screen.Clean(t.Summary); summary != "" {
@@ -166,11 +167,11 @@ func (r *Row) Note(s *screen.Style) (string, *lipgloss.Style) {
 		}
 		return text, &s.Faint
 	case r.Agent.Need.OnScreen() && r.Agent.Need.Kind != record.NeedsLimit:
-		return screen.Clean(r.Agent.Need.String()), &s.Info
+		return said(r.Agent.Need.String()), &s.Info
 	case r.limit() != "":
 		return screen.Clean(r.limit()), &s.Warn
 	case r.Agent.Need.Kind == "" && r.Agent.Need.Found != "":
-		return screen.Clean(r.Agent.Need.Found), &s.Warn
+		return said(r.Agent.Need.Found), &s.Warn
 	case t.Summary == "":
 		return "no summary yet", &s.Faint
 	default:

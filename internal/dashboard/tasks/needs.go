@@ -31,6 +31,14 @@ func (s *Set) findNeeds() (changed bool) {
 }
 
 func (s *Set) needOf(r *Row) *record.Need {
+	need := s.needFound(r)
+	if need != nil {
+		need.Reason, need.Text = InKeys(s.Keys, r.Task.ID, need.Reason), InKeys(s.Keys, r.Task.ID, need.Text)
+	}
+	return need
+}
+
+func (s *Set) needFound(r *Row) *record.Need {
 	if need := r.Agent.Need; need.Kind != "" {
 		return &need
 	}
