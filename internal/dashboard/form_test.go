@@ -499,6 +499,7 @@ func TestTheQuestionOfAMergeSaysWhetherTheWorkWasReviewed(t *testing.T) {
 func TestAnOverrideThatLeadsToTheEndOfAMergeMerges(t *testing.T) {
 	t.Parallel()
 	backend := day(t)
+	backend.tasks[2].PRURL, backend.tasks[2].PRState = "", ""
 	s := openSession(t, backend, 120, 40)
 	s.selects("fix/totals")
 	s.press("o")

@@ -140,11 +140,12 @@ func TestAMergeNamesWhereItGoesAndWhatItMeets(t *testing.T) {
 			project: task.Project{Push: "ask"}},
 		"its project merges by pull requests: its own is merged there.": {there: true,
 			project: task.Project{Merge: "pr"}},
-		"fix/second: its branch goes into main, which is not pushed. It is in conflict with a, b. fix/totals: its " +
-			"branch goes into main, which is not pushed. It was not compared with all other branches.": {there: true,
+		"Each: its branch goes into main, which is not pushed. fix/second: it is in conflict with a, b. fix/totals: " +
+			"it was not compared with all other branches.": {there: true,
 			project: task.Project{Push: "never"}, needs: []record.Need{{Conflicts: []string{"a", "b"}}, {Apart: true}}},
 	} {
 		backend := two(t)
+		backend.tasks[2].PRURL, backend.tasks[2].PRState = "", ""
 		c.project.DefaultBranch = "main"
 		backend.origin = &tasks.Origin{There: c.there, Project: c.project}
 		for i, branch := range []string{"fix/second", "fix/totals"} {

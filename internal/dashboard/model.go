@@ -226,6 +226,7 @@ func (m *Model) updateTasks(msg tea.Msg) tea.Cmd {
 			break
 		}
 		m.leaveDeleted()
+		tellPullRequest(m)
 		cmds = append(cmds, m.selectNew())
 		m.list.KeepVisible(listSize(m))
 		cmds = append(cmds, m.workspaces.TasksChanged(m.page == pageWorkspaces), m.lookUp())

@@ -2,7 +2,18 @@ package dashboard
 
 import (
 	tea "charm.land/bubbletea/v2"
+
+	"orange/internal/dashboard/command"
 )
+
+// tellPullRequest says that a pull request is there where the foot says that it is being opened.
+func tellPullRequest(m *Model) {
+	for i := range m.tasks.Rows {
+		if t := *m.tasks.Rows[i].Task; t.PRURL != "" && m.messages.answer == command.PRUnderWay(t) {
+			m.messages.answer = command.PRThere(t)
+		}
+	}
+}
 
 // browsed tells what became of an address that was to be opened.
 type browsed struct {

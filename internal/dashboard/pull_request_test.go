@@ -138,3 +138,36 @@ func TestLinksAreForTerminalsThatHaveMoreThanPlainText(t *testing.T) {
 		}
 	}
 }
+
+// The host refuses a merge here while a pull request is open: the question names it, and both ways.
+func TestAMergeNamesTheOpenPullRequest(t *testing.T) {
+	t.Parallel()
+	backend := day(t)
+	s := openSession(t, backend, 120, 40)
+	s.selects("fix/totals")
+	s.press("m")
+	saysInBox(s, "Its pull request #41 is open, so Orange merges nothing here. Merge it there (P opens it)")
+	saysInBox(s, "#41 is merged there: finish the task")
+	saysInBox(s, "merge here all the same, and leave #41 as it is")
+	s.press("l")
+	if !backend.local || len(backend.asked) != 1 {
+		t.Errorf("asked %q, here all the same: %t", backend.asked, backend.local)
+	}
+	s.press("p")
+	s.shows("Push fix/totals to its pull request #41?")
+}
+
+// What the foot says is over once it is done.
+func TestThePullRequestThatIsThereIsNotUnderWay(t *testing.T) {
+	t.Parallel()
+	backend := proposed(t, aPullRequest)
+	backend.works = committed(backend.tasks...)
+	s := openSession(t, backend, 100, 24)
+	s.selects("fix/bug-1")
+	s.press("p", "y")
+	s.shows("the pull request of fix/bug-1 is being opened")
+	backend.tasks[0].PRURL = "https://github.com/o/shop/pull/7"
+	s.send(changed{})
+	s.hides("is being opened")
+	s.shows("the pull request of fix/bug-1 is open: #7")
+}

@@ -34,14 +34,15 @@ func reviewKeys() []key {
 	}, "review", "")
 	return []key{
 		open,
-		within("c", "write a comment on the line, the range, or the first change of a hunk; change one that is there",
-			"comment", noLine, writeComment),
+		within("c", "write a comment on the line, the range, or the first change of a hunk", "comment", noLine,
+			newComment),
 		within("V", "begin a range of lines, or give it up", "range", noLine, func(m *Model) tea.Cmd {
 			m.review.ToggleMark()
 			return nil
 		}),
 		within("d", "take the comment away", "", func(m *Model) string { return m.review.NoComment() }, dropComment),
-		within("enter", "in the list of files: to the file; on a line: write a comment", "", nil, enterReview),
+		within("enter", "in the list of files: to the file; on a line: write a comment; on a comment: change it",
+			"", nil, enterReview),
 		within("]", "the next hunk: its first change", "hunk", nil, reviewJump((*review.Model).NextHunk, 1, "hunk")),
 		within("[", "the hunk before: its first change", "", nil, reviewJump((*review.Model).NextHunk, -1, "hunk")),
 		within("}", "the next file: its first change", "file", nil, reviewJump((*review.Model).NextFile, 1, "file")),
@@ -140,7 +141,7 @@ func enterReview(m *Model) tea.Cmd {
 		m.messages.answer = m.style.Keys.Of("open-file") + ": " + why
 		return nil
 	}
-	return writeComment(m)
+	return changeComment(m)
 }
 
 // changer changes the comments on the selected task, in a command.
@@ -152,13 +153,28 @@ func changer(m *Model) func(context.Context, func([]diff.Comment) []diff.Comment
 	}
 }
 
-// writeComment asks for a comment on the selected lines.
-func writeComment(m *Model) tea.Cmd {
+// newComment asks for another comment on the selected lines, or on those of the comment that is selected.
+func newComment(m *Model) tea.Cmd {
+	c, _ := m.review.Selected()
+	c.Text = ""
+	return writeComment(m, c, "Comment on "+c.String())
+}
+
+// changeComment asks for the text of the selected comment, or for one on the selected lines where none is.
+func changeComment(m *Model) tea.Cmd {
 	c, there := m.review.Selected()
+	if !there {
+		return newComment(m)
+	}
+	return writeComment(m, c, "Change the comment on "+c.String())
+}
+
+// writeComment asks for the text of a comment, in the place of the one that it has.
+func writeComment(m *Model, c diff.Comment, title string) tea.Cmd {
 	before, change := c.Text, changer(m)
 	m.review.Unmark()
 	prompt := &form.TextPrompt{
-		Style: m.style, Edit: m.commands.Edit, Title: "Comment on " + c.String(), Long: true, Needed: true,
+		Style: m.style, Edit: m.commands.Edit, Title: title, Long: true, Needed: true,
 		Draft: before, About: m.review.Excerpt(c),
 		Text: fmt.Sprintf("It is kept until you send it: %s sends all comments to the worker of %s.",
 			m.style.Keys.Of("request-changes"), tasks.Name(m.target().Task)),
@@ -168,10 +184,7 @@ func writeComment(m *Model) tea.Cmd {
 		now := c
 		now.Text = text
 		return "commented on " + c.String(), change(ctx, func(all []diff.Comment) []diff.Comment {
-			if there {
-				all = without(all, c.Place, before)
-			}
-			return append(all, now)
+			return append(without(all, c.Place, before), now)
 		})
 	}
 	return m.begin(command.FirstStep{Prompt: prompt})

@@ -220,10 +220,18 @@ func TestReview_aCommentIsWrittenBelowItsLine(t *testing.T) {
 		t.Errorf("the line is not above the form:\n%s", text)
 	}
 	s.write("Amount of what?")
-	s.press("ctrl+s", "j", "c") // the comment itself: it is changed
+	s.press("ctrl+s", "j", "enter") // the comment itself: it is changed
 	s.shows(">12 +         total += item.price * item.amount")
+	s.shows("Change the comment on basket/basket.go:12")
 	s.shows("Amount of what?")
-	s.press("esc", "j", "j", "V", "j", "j", "j", "c")
+	s.press("esc", "c") // another one
+	s.shows("Comment on basket/basket.go:12")
+	s.hides("Change the comment")
+	s.write("And of which?")
+	s.press("ctrl+s")
+	s.shows("basket.go:12: Amount of what?")
+	s.shows("basket.go:12: And of which?")
+	s.press("j", "j", "j", "j", "V", "j", "j", "j", "c")
 	for _, line := range []string{"*14 +", "*15 +", ">16 +", " 17 +"} {
 		s.shows(line)
 	}

@@ -62,6 +62,7 @@ type fakeBackend struct {
 	origin *tasks.Origin // where it says nothing, on GitHub
 	view   string        // how the screen was left
 
+	local     bool     // the last merge was one here, whatever pull request there is
 	far       bool     // no browser is here
 	noTaskYet string   // why no task can be created, where there is none
 	had       []string // ids of tasks that were reported once
@@ -309,6 +310,7 @@ func (f *fakeBackend) RequestChanges(_ context.Context, id, text string) (record
 }
 
 func (f *fakeBackend) Merge(_ context.Context, id string, m task.Merge) (record.Outcome, string, error) {
+	f.local = m.Local
 	out, err := f.perform("Merge", id, m.Strategy, m.Override)
 	return out, "merged", err
 }

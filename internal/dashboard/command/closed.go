@@ -153,6 +153,9 @@ func (on Target) NoOverride() string {
 
 // lands says where the task's branch goes when a person merges it, and whether origin gets that.
 func (on Target) lands() string {
+	if on.Task.PRState == record.PROpen && on.Task.PRURL != "" {
+		return "its pull request " + prNumber(on.Task) + " is open, so Orange merges nothing here"
+	}
 	if on.Origin == nil {
 		return "its branch goes into the default branch, and to origin where its project says so"
 	}
@@ -167,6 +170,11 @@ func (on Target) lands() string {
 		return into + "; whether origin gets that, its project asks each time"
 	}
 	return into + ", which is pushed to origin"
+}
+
+// prNumber is the number of a task's pull request: "#41".
+func prNumber(t task.Task) string {
+	return "#" + printable.Line(t.PRURL[strings.LastIndexByte(t.PRURL, '/')+1:])
 }
 
 // meets says what the branch is known to be in conflict with, in sentences; empty where nothing is known.

@@ -98,15 +98,32 @@ func (c Commands) Enter(on Target) FirstStep {
 // OpenPR asks whether the task's branch is to be pushed and a pull request opened.
 func (c Commands) OpenPR(on Target) FirstStep {
 	t := on.Task
+	if t.PRState == record.PROpen && t.PRURL != "" {
+		return c.ask("Push "+tasks.Name(t)+" to its pull request "+prNumber(t)+"?",
+			fmt.Sprintf("Orange pushes the branch %q to origin. %s stays open.", t.Branch, prNumber(t)),
+			"push it", "push "+tasks.Name(t), func(ctx context.Context) (string, error) {
+				return c.Report(c.Runner.RequestPR(ctx, t.ID))
+			})
+	}
 	return c.ask("Open a pull request for "+tasks.Name(t)+"?",
 		fmt.Sprintf("Orange pushes the branch %q to origin and opens a pull request there.", t.Branch),
 		"push it and open one", "open a pull request for "+tasks.Name(t), func(ctx context.Context) (string, error) {
 			message, err := c.Report(c.Runner.RequestPR(ctx, t.ID))
 			if err == nil {
-				message = "the pull request of " + tasks.Name(t) + " is under way"
+				message = PRUnderWay(t)
 			}
 			return message, err
 		})
+}
+
+// PRUnderWay says that a pull request was asked for, until the task has one.
+func PRUnderWay(t task.Task) string {
+	return "the pull request of " + tasks.Name(t) + " is being opened"
+}
+
+// PRThere says that it is there.
+func PRThere(t task.Task) string {
+	return "the pull request of " + tasks.Name(t) + " is open: " + prNumber(t)
 }
 
 // Retry asks whether the hooks that failed are to run again.
@@ -136,11 +153,27 @@ func (c Commands) Merge(on Target) FirstStep {
 			return strings.TrimSuffix(message+"; "+how, "; "), err
 		}
 	}
+	open := t.PRState == record.PROpen && t.PRURL != ""
 	text := capital(on.lands()) + ". The task is finished then." + on.meets()
+	if open {
+		text = fmt.Sprintf("%s. Merge it there (%s opens it): the task is finished then.%s", capital(on.lands()),
+			c.Style.Keys.Of("open-pull-request"), on.meets())
+	}
 	if judged := cmp.Or(on.Judged, t.Subject.Words()); judged != "" {
 		text += " Its work: " + judged + "."
 	}
 	what := "merge " + tasks.Name(t)
+	if open {
+		return FirstStep{Ask: &form.Question{
+			Style: c.Style, Title: "Merge " + tasks.Name(t) + "?", Text: text,
+			Answers: []form.Answer{
+				{Key: "y", Label: prNumber(t) + " is merged there: finish the task", What: what,
+					Work: merge(task.Merge{})},
+				{Key: "l", Label: "merge here all the same, and leave " + prNumber(t) + " as it is", What: what,
+					Work: merge(task.Merge{Local: true})},
+			},
+		}}
+	}
 	return FirstStep{Ask: &form.Question{
 		Style: c.Style, Title: "Merge " + tasks.Name(t) + "?", Text: text,
 		Answers: []form.Answer{

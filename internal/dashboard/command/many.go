@@ -34,9 +34,9 @@ func (s Several) Error() string {
 
 // deed is what is done with each of several tasks.
 type deed struct {
-	verb    string              // "merge"
-	happens string              // what is done with each of them, in a sentence
-	of      func(Target) string // what the question says of each besides, in sentences; nil for nothing
+	verb    string                // "merge"
+	happens string                // what is done with each of them, in a sentence
+	of      func(Target) []string // what the question says of each besides, in sentences; nil for nothing
 	closed  func(Target) string
 	// do does it with one of them, and answers what stayed behind of its work.
 	do func(ctx context.Context, on Target, text string) (stayed []string, err error)
@@ -84,19 +84,25 @@ func (d deed) about(open []Target, left []string) string {
 	return text
 }
 
-// ofEach is what is said of each task: once for those in a row of which the same is said.
+// ofEach is what is said of each task, each sentence once with the tasks that it is about.
 func (d deed) ofEach(open []Target) string {
-	text, all := "", len(open)
-	for len(open) > 0 {
-		said := d.of(open[0])
-		var names []string
-		for len(open) > 0 && d.of(open[0]) == said {
-			names, open = append(names, tasks.Name(open[0].Task)), open[1:]
+	var said []string
+	about := map[string][]string{} // the names of tasks, by the sentence
+	for _, on := range open {
+		for _, one := range d.of(on) {
+			if !slices.Contains(said, one) {
+				said = append(said, one)
+			}
+			about[one] = append(about[one], tasks.Name(on.Task))
 		}
-		if len(names) == all {
+	}
+	text := ""
+	for _, one := range said {
+		names := about[one]
+		if len(names) == len(open) {
 			names = []string{"Each"}
 		}
-		text += " " + strings.Join(names, ", ") + ": " + said
+		text += " " + strings.Join(names, ", ") + ": " + one
 	}
 	return text
 }
@@ -213,7 +219,13 @@ func (c Commands) StartAll(all []Target) FirstStep {
 
 func (c Commands) merging() deed {
 	return deed{verb: "merge", happens: "One after the other.", closed: onCommand(workflow.MoveMerge),
-		of: func(on Target) string { return on.lands() + "." + on.meets() },
+		of: func(on Target) []string {
+			out := []string{on.lands() + "."}
+			if meets := strings.TrimSpace(on.meets()); meets != "" {
+				out = append(out, strings.ToLower(meets[:1])+meets[1:])
+			}
+			return out
+		},
 		do: func(ctx context.Context, on Target, _ string) ([]string, error) {
 			out, _, err := c.Runner.Merge(ctx, on.Task.ID, task.Merge{})
 			return c.result(out, err)

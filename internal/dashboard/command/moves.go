@@ -68,6 +68,9 @@ func (c Commands) item(on Target, one inbox.Way) form.Item {
 			"agent starts."}
 		item.Choose = func() form.Response { return c.reason(on, one) }
 	}
+	if state, known := on.Workflow.State(one.To); known && state.About != "" {
+		item.About = append(item.About, state.About)
+	}
 	if command != "" && one.How == inbox.ByRequest {
 		item.State = "open: " + command
 		item.Choose = func() form.Response { return asking(c.own(on, command)) }
