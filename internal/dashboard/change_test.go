@@ -425,7 +425,7 @@ func TestWhereNobodyTellsOfChangesTheyAreLookedForWithTheClock(t *testing.T) {
 	t.Parallel()
 	s := openAt(t, day(t), 80, 24)
 	s.send(watchFailed{errors.New("cannot follow the record any longer")})
-	s.shows("changes come late")
+	s.shows("changes are seen late")
 	s.shows("! cannot follow the record any longer")
 	s.backend.without("fix/login")
 	s.send(ticked(clock()))
@@ -444,7 +444,7 @@ func TestATaskIsNotCreatedInAnotherProjectWithoutAWord(t *testing.T) {
 func TestLookingAgainLooksAtThePoolToo(t *testing.T) {
 	t.Parallel()
 	s := openAt(t, day(t), 80, 24)
-	s.shows("pool 8/10")
+	s.shows("8 of 10 workspaces")
 	s.backend.workspaces = nil
 	s.press("l", "R")
 	s.hides("pool")

@@ -51,7 +51,7 @@ func (h *help) lines(width int) []string {
 	first, last := h.marks(width)
 	out := slices.Concat(top, first, h.openNow(width), h.others(width), last)
 	if len(out) == len(top) {
-		out = append(out, "nothing holds it")
+		out = append(out, "no key or mark has that text; Esc shows all")
 	}
 	return out
 }

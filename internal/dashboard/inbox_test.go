@@ -217,7 +217,7 @@ func TestAnAgentIsAnsweredInPlace(t *testing.T) {
 	s.press("q")
 	s.selects("feature/coupons")
 	s.press("S")
-	s.shows("S: no worker lives who would hear it")
+	s.shows("S: no worker is running that could hear it")
 }
 
 // No key in no field of no form loses what was written by ending the program, or keeps it busy forever.

@@ -131,7 +131,7 @@ func viewKeys() []key {
 	return append(view, []key{
 		{names: []string{"0"}, does: "next to the list what fits the task: its terminal, last words or plan",
 			pages: []page{pageList}, closed: noDetail, press: showFitting},
-		{names: []string{"space"}, does: "task next to the list or below it, or not",
+		{names: []string{"space"}, does: "show the selected task next to the list or below it, or hide it",
 			pages: []page{pageList, pageDetail}, closed: noTask, press: (*Model).toggleSplit},
 		{names: []string{"b"}, does: "board: tasks grouped by state, or the list again", footer: "board",
 			label: func(m *Model) string {
@@ -146,7 +146,7 @@ func viewKeys() []key {
 			pages: overview(), press: find},
 		{names: []string{"n"}, does: "the next task with the text that was searched for", pages: taskPages(),
 			closed: noText, press: match(1)},
-		{names: []string{"N"}, does: "the one before with that text", pages: taskPages(), closed: noText,
+		{names: []string{"N"}, does: "the task before, with that text", pages: taskPages(), closed: noText,
 			press: match(-1)},
 		{names: []string{"i"}, does: "to the next task that needs you, the oldest need first", footer: "inbox",
 			label:  either(func(m *Model) bool { return noInbox(m) == "" }, "inbox", ""),
@@ -159,7 +159,7 @@ func viewKeys() []key {
 			press: markAll},
 		{names: []string{"s"}, does: "sort by the next of: newest, status, name, activity", pages: overview(),
 			press: nextOrder},
-		{names: []string{"a"}, does: "tasks of this project, or of all", footer: "all projects",
+		{names: []string{"a"}, does: "show the tasks of this project, or of all projects", footer: "all projects",
 			label: either(func(m *Model) bool { return m.tasks.Project == "" }, "this project", "all projects"),
 			pages: overview(), closed: noProject, press: toggleProject},
 		taskKey("w", "workspaces and who has them", "workspaces", nil, showWorkspaces),
@@ -311,7 +311,7 @@ func say(m *Model) tea.Cmd {
 
 func noProject(m *Model) string {
 	if m.target().NoTask() != "" && m.tasks.Project == "" {
-		return "no task is selected, and so no project"
+		return "no task is selected that would say which project"
 	}
 	return ""
 }

@@ -118,7 +118,7 @@ func TestThePoolIsLookedAtAgainOnlyWhenSomebodyElseHasIt(t *testing.T) {
 	if got := looks(); got != before+1 {
 		t.Errorf("a workspace was given back, and it was looked %d times", got-before)
 	}
-	s.shows("pool 7/10")
+	s.shows("7 of 10 workspaces")
 }
 
 func TestTheFooterCutsNoWordAndHidesNoHelp(t *testing.T) {

@@ -231,7 +231,7 @@ func TestATextIsWrittenOnceForAll(t *testing.T) {
 	s = marksOn(t, backend, "fix/login", "feature/gifts", "feature/search")
 	s.press("S")
 	s.shows("Say it to 2 tasks: what?")
-	saysInBox(s, "feature/search: no worker lives who would hear it")
+	saysInBox(s, "feature/search: no worker is running that could hear it")
 	s.write("Euro")
 	s.press("enter")
 	asked(s, "Say "+backend.tasks[0].ID+" Euro", "Say "+backend.tasks[6].ID+" Euro")

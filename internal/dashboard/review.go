@@ -57,7 +57,8 @@ func reviewKeys() []key {
 		}),
 		within("n", "the next place that has what was searched for", "", noSearch,
 			reviewJump((*review.Model).NextMatch, 1, "place that has it")),
-		within("N", "the place before", "", noSearch, reviewJump((*review.Model).NextMatch, -1, "place that has it")),
+		within("N", "the place before that has it", "", noSearch,
+			reviewJump((*review.Model).NextMatch, -1, "place that has it")),
 		within("s", "only what changed since the last review of another commit, or all", "since the last review",
 			func(m *Model) string { return m.review.NoSince() }, toggleSince),
 		within("w", "wrap long lines, or cut them", "", nil, toggleWrap),
@@ -101,7 +102,7 @@ func noSearch(m *Model) string {
 func reviewJump(to func(*review.Model, int, screen.Size) bool, direction int, what string) func(*Model) tea.Cmd {
 	return func(m *Model) tea.Cmd {
 		if !to(m.review, direction, m.body()) {
-			m.messages.answer = "there is no other " + what + " this way"
+			m.messages.answer = "there is no other " + what + " in this direction"
 		}
 		return nil
 	}
@@ -111,7 +112,7 @@ func searchReview(m *Model, msg tea.Msg) tea.Cmd {
 	m.messages.clear()
 	m.warned = false
 	if !m.review.Search(msg, m.body()) {
-		m.messages.answer = "nothing has it"
+		m.messages.answer = "nothing in the changes has that text"
 	}
 	return nil
 }

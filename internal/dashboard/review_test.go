@@ -189,7 +189,7 @@ func TestReview_aFileAndAHunkBeginWithWhatIsChanged(t *testing.T) {
 			{"]][", ">12 +", "basket.go +6 -3"},
 			{"}}", ">── old name.txt → new name.txt", "rename from"}, // nothing below it is changed
 			{"}}}}}", "> 1 +", "db/schema.sql +2 -0"},
-			{"}}}}}]", "there is no other hunk this way", "db/schema.sql +2 -0"},
+			{"}}}}}]", "there is no other hunk in this direction", "db/schema.sql +2 -0"},
 			{"G{{", ">── logo.png", "db/schema.sql +2 -0"},
 		} {
 			s := openReview(t, reviewed(t), size[0], size[1])
@@ -293,11 +293,11 @@ func TestReview_goesAbout(t *testing.T) {
 	s.press("/")
 	s.write("zzz")
 	s.press("enter")
-	s.shows("nothing has it")
+	s.shows("nothing in the changes has that text")
 	s.press("/")
 	s.write("total")
 	s.press("enter", "N", "n", "g", "<")
-	s.shows("there is no other comment or finding this way")
+	s.shows("there is no other comment or finding in this direction")
 	s.press("w")
 	s.shows("long lines are wrapped")
 	s.press("s")

@@ -258,7 +258,7 @@ func (m *Model) facts() []fact {
 		}
 		return []fact{{text, faint, 9}}
 	}
-	out := []fact{{fmt.Sprintf("%d live of %d", m.tasks.Live, m.tasks.All), faint, 7}}
+	out := []fact{{fmt.Sprintf("%d of %d active", m.tasks.Live, m.tasks.All), faint, 7}}
 	if m.tasks.All == 0 {
 		out[0].text = "no tasks yet"
 	}
@@ -281,10 +281,10 @@ func (m *Model) facts() []fact {
 		out = append(out, fact{"by " + m.tasks.Order.String(), faint, 3})
 	}
 	if used, size := m.workspaces.Use(m.tasks.Project); size > 0 && m.tasks.All > 0 {
-		out = append(out, fact{fmt.Sprintf("pool %d/%d", used, size), faint, 5})
+		out = append(out, fact{fmt.Sprintf("%d of %d workspaces", used, size), faint, 5})
 	}
 	if m.unwatched {
-		out = append(out, fact{"changes come late", m.style.Bad.Render, 8})
+		out = append(out, fact{"changes are seen late", m.style.Bad.Render, 8})
 	}
 	if m.watcher != "" {
 		out = append(out, fact{screen.Clean(m.watcher), faint, 2})

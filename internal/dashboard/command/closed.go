@@ -133,11 +133,11 @@ func (on Target) NoSay() string {
 	role, err := decide.Say(on.Workflow, on.Task, "", person())
 	switch {
 	case err != nil:
-		return "the task is over: no agent hears it"
+		return "the task is over: no agent is left to hear it"
 	case on.Agent.State == "" && on.Task.Session != "":
 		return CheckingTerminal
 	case on.Agent.State == record.AgentDead, on.Agent.State == record.AgentNone, on.Agent.State == "":
-		return fmt.Sprintf("no %s lives who would hear it", role)
+		return fmt.Sprintf("no %s is running that could hear it; %s has what you can do", role, on.Keys.Of("move"))
 	}
 	return ""
 }

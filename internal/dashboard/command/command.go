@@ -246,7 +246,7 @@ func (c Commands) RequestChanges(on Target) FirstStep {
 	prompt := &form.TextPrompt{
 		Style: c.Style, Edit: c.Edit, Title: "Request changes: what?", Long: true, Awaits: true,
 		Text: "It goes into TASK.md of " + tasks.Name(t) +
-			", and Orange tells the worker, or starts one where none lives. " +
+			", and Orange tells the worker, or starts one where none is running. " +
 			"Leave it empty where the review says it all.",
 		What: what, Work: func(ctx context.Context, text string) (string, error) {
 			message, err := c.Report(c.Runner.RequestChanges(ctx, t.ID, text))

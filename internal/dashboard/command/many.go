@@ -208,7 +208,7 @@ func (c Commands) StartAll(all []Target) FirstStep {
 	return deed{verb: "start", happens: "An agent starts for each of them.",
 		closed: func(on Target) string {
 			if on.EnterMeans() == EnterAttach {
-				return "its agent lives already"
+				return "its agent is running already"
 			}
 			return on.NoEnter()
 		},
@@ -370,7 +370,7 @@ func (c Commands) placeItem(all []Target, to task.Status, ways map[string]inbox.
 		case len(one.Details) > 0:
 			return missing(one.Details[0])
 		}
-		return "the move is closed for you"
+		return "this move is not yours to make"
 	}}
 	open, left := d.split(all)
 	item := form.Item{Name: string(to), State: fmt.Sprintf("open for %d of %d", len(open), len(all)),

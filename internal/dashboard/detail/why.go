@@ -32,7 +32,7 @@ func (r renderer) whyLines(e decide.Explanation) []string {
 		out = append(out, r.moveLines(&e.Ways[i])...)
 	}
 	if len(e.Passed) > 0 {
-		out = append(out, "", r.style.Header.Render("Passed at its end"))
+		out = append(out, "", r.style.Header.Render("What its work has passed when it ends"))
 	}
 	for _, line := range passed.Tell(e.Passed) {
 		out = append(out, r.flow("  ", "    ", screen.Text(nil, line))...)

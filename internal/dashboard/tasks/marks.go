@@ -85,7 +85,7 @@ func Marks() []Mark {
 			func(r *Row, def *workflow.Definition) bool {
 				return def != nil && r.Task.Live && (personsTurn(def, r.Task.Status) || r.Agent.Need.Kind != "")
 			}},
-		{"z", "its agent lives and has done nothing for long", true, warn,
+		{"z", "its agent is running and has done nothing for a long time", true, warn,
 			func(r *Row, _ *workflow.Definition) bool {
 				return !r.Task.StalledAt.IsZero() && r.Agent.State == record.AgentAlive
 			}},
