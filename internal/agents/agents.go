@@ -33,6 +33,8 @@ type Record interface {
 	Events(ctx context.Context, id string, after int) ([]history.Event, error)
 	// UnderWay lists the hooks of all tasks whose attempts began before a time and have not ended.
 	UnderWay(ctx context.Context, since time.Time) ([]task.OwedHook, error)
+	// Refusals are those of a task's agents in its present stay.
+	Refusals(ctx context.Context, id string) (record.Refusals, error)
 }
 
 // Observer reads how agents are. Every field is required.

@@ -28,6 +28,7 @@ type setup struct {
 	unread   bool
 	events   []history.Event
 	underWay []task.OwedHook
+	refusals record.Refusals
 }
 
 func (s *setup) Pinned(context.Context, task.WorkflowRef) (*workflow.Definition, error) {
@@ -43,6 +44,8 @@ func (s *setup) Harness(string) (*harness.Harness, error) {
 }
 
 func (s *setup) Events(context.Context, string, int) ([]history.Event, error) { return s.events, nil }
+
+func (s *setup) Refusals(context.Context, string) (record.Refusals, error) { return s.refusals, nil }
 
 func (s *setup) UnderWay(_ context.Context, since time.Time) ([]task.OwedHook, error) {
 	late := func(h task.OwedHook) bool { return !h.Began.Before(since) }
@@ -453,5 +456,29 @@ func TestScreens_theLatestNewsAreReadFirst(t *testing.T) {
 	found, more, err = cache.see(t.Context(), o, panes, tasks, now, mostScreens)
 	if err != nil || more || len(found) != len(panes) {
 		t.Errorf("with the second look it has %d, more %t, %v", len(found), more, err)
+	}
+}
+
+// A reviewer whose move was refused has read its prompt: it does not wait at its program's first screen.
+func TestHasTurned_alsoWhoWasRefused(t *testing.T) {
+	t.Parallel()
+	entered := time.Now()
+	started := entered.Add(time.Second)
+	one := task.Task{ID: "one", Status: "build", EnteredAt: entered}
+	refused := record.Refusals{Status: "build", Entered: entered, Count: 1, Minute: started.Add(time.Minute)}
+	before, elsewhere := refused, refused
+	before.Minute, elsewhere.Status = started.Add(-time.Minute), "rest"
+	for name, tt := range map[string]struct {
+		refusals record.Refusals
+		want     bool
+	}{"refused since": {refused, true}, "refused before its start": {before, false},
+		"refused in another status": {elsewhere, false}, "never refused": {record.Refusals{}, false}} {
+		s := &setup{refusals: tt.refusals, events: []history.Event{{Time: started, Type: history.AgentSpawned,
+			Data: map[string]string{"role": "worker"}}}}
+		o := &Observer{Setup: s, Record: s,
+			Touched: func(context.Context, task.Task) (time.Time, error) { return time.Time{}, nil }}
+		if got, err := o.hasTurned(t.Context(), tmux.Pane{Role: "worker"}, &one); err != nil || got != tt.want {
+			t.Errorf("%s: %v, %v", name, got, err)
+		}
 	}
 }

@@ -25,7 +25,7 @@ func unknown(h *harness.Harness, screen string) bool {
 }
 
 // hasTurned reports whether an agent has done something since its start: it asked Orange for something that its task's
-// history has, or its task's document, branch or worktree has changed.
+// history has, or that was refused, or its task's document, branch or worktree has changed.
 func (o *Observer) hasTurned(ctx context.Context, p tmux.Pane, t *task.Task) (bool, error) {
 	events, err := o.Record.Events(ctx, t.ID, 0)
 	if err != nil {
@@ -35,6 +35,10 @@ func (o *Observer) hasTurned(ctx context.Context, p tmux.Pane, t *task.Task) (bo
 		e := &events[i]
 		started := e.Type == history.AgentSpawned || e.Type == history.ReviewStarted
 		if started && e.Data["role"] == p.Role {
+			refused, err := o.Record.Refusals(ctx, t.ID)
+			if err != nil || refused.Of(*t) && refused.Minute.After(e.Time) {
+				return true, err
+			}
 			touched, err := o.Touched(ctx, *t)
 			return touched.After(e.Time.Add(startTime)), err
 		}

@@ -29,7 +29,7 @@ func RefusedOften(def *workflow.Definition, t task.Task, r record.Refusals, now 
 	most := cmp.Or(state.Refused.Most, mostRefusals)
 	same := state.Refused.Most == 0 && r.Same >= mostSameRefusals
 	switch {
-	case !t.Live || r.Status != t.Status || !r.Entered.Equal(t.EnteredAt):
+	case !t.Live || !r.Of(t):
 		return c, false
 	case r.Told > 0 && r.Count < 2*r.Told, r.Told == 0 && r.Count < most && !same:
 		return c, false

@@ -20,9 +20,12 @@ type Refusals struct {
 	Within  int         `json:"within"`  // the equal ones in a minute from then on
 }
 
+// Of reports whether they are of a task's present stay.
+func (r Refusals) Of(t task.Task) bool { return r.Status == t.Status && r.Entered.Equal(t.EnteredAt) }
+
 // Again counts one more refusal, for a reason in one line. The count begins again with each stay in a status.
 func (r Refusals) Again(t task.Task, reason string, now time.Time) Refusals {
-	if r.Status != t.Status || !r.Entered.Equal(t.EnteredAt) {
+	if !r.Of(t) {
 		r = Refusals{Status: t.Status, Entered: t.EnteredAt}
 	}
 	r.Count++
