@@ -60,7 +60,7 @@ does nothing and exits with status 1.`,
 		}),
 	}
 	c.Flags().BoolVar(&once, "once", false, "do what there is to do now, and end (for cron)")
-	c.Flags().BoolVar(&background, "background", false, "what starts an agent starts this one")
+	c.Flags().BoolVar(&background, "background", false, "end with the last live task; each agent brings one")
 	_ = c.Flags().MarkHidden("background") // it fails for no flag that there is
 	c.Flags().StringVar(&unit, "print-unit", "",
 		"print a unit that keeps a monitor running: systemd or launchd; both without a value")

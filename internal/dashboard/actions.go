@@ -55,7 +55,7 @@ func prefer(m *Model, read func() (path string, text []byte, err error)) {
 		wanted, err = settings.Parse(path, text, m.keys.settable())
 	}
 	if err != nil {
-		m.failures.add("use your keys and colours, so the usual ones hold", err)
+		m.failures.add("use your keys and colours, so the usual ones are in use", err)
 		return
 	}
 	for i, k := range m.keys {

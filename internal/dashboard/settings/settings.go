@@ -85,8 +85,8 @@ func (p *parser) key(name, value *yaml.Node) {
 	}
 	for _, own := range p.actions[at].Keys {
 		if slices.Contains(Reserved(), own) {
-			r.Problem(yaml.PosOf(name), "reserved", "found the action %q in keys, expected another: it keeps %q, "+
-				"which no one must lose", name.Value, own)
+			r.Problem(yaml.PosOf(name), "reserved", "found the action %q in keys, expected another: its key %q "+
+				"stays, so that it can always be found", name.Value, own)
 			return
 		}
 	}

@@ -56,7 +56,7 @@ func TestParse_tellsWhatIsWrongAtItsPlace(t *testing.T) {
 		"keys:\n  merge: \"?\"\n":              `config.yml:2:10: found the key "?" for "merge", expected another: it is reserved`,
 		"keys: {move: [x, ctrl+c]}\n":          `config.yml:1:18: found the key "ctrl+c" for "move", expected another: it is reserved`,
 		"keys: {merge: alt+esc}\n":             `config.yml:1:15: found the key "alt+esc"`,
-		"keys:\n  quit: x\n":                   `config.yml:2:3: found the action "quit" in keys, expected another: it keeps "q"`,
+		"keys:\n  quit: x\n":                   `config.yml:2:3: found the action "quit" in keys, expected another: its key "q" stays`,
 		"keys:\n  help: h\n":                   `config.yml:2:3: found the action "help"`,
 		"keys:\n  merg: x\n":                   `config.yml:2:3: found the unknown action "merg" in keys, expected one of docs/keys.md; did you mean "merge"?`,
 		"keys:\n  merge: hyper+x\n":            `config.yml:2:10: found the key "hyper+x" for "merge", expected another: it is none that Orange knows`,
