@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"orange/internal/decide"
 	"orange/internal/record"
@@ -38,22 +39,57 @@ const maxConflicts = 100
 // faster. Without a ruling it commits nothing. Where no workspace is free the error of the commit is a
 // task.ErrPoolFull.
 func (e *Engine) do(ctx context.Context, id string, look look, rule func(step) (*ruling, error)) (task.Task, error) {
+	s, err := e.doAndKeep(ctx, id, look, rule)
+	return s.Task, err
+}
+
+// doAndKeep is do for who goes on with the task: it answers the task as it is then, without hooks that the change sets
+// going.
+func (e *Engine) doAndKeep(ctx context.Context, id string, look look, rule func(step) (*ruling, error)) (step, error) {
 	for range maxConflicts {
 		s, err := look(ctx, id)
 		var r *ruling
 		if err == nil {
 			r, err = rule(s)
 		}
-		t := s.Task
 		if err == nil && r != nil {
-			t, err = e.commit(ctx, s, *r)
+			s, err = e.commit(ctx, s, *r)
 		}
 		if !errors.Is(err, errAgain) {
-			return t, err
+			return s, err
 		}
 	}
-	return task.Task{}, task.Notef(task.ErrConflict,
+	return step{}, task.Notef(task.ErrConflict,
 		"cannot change task %s: other processes keep changing it; try again", id)
+}
+
+// known looks at nothing the first time, as the caller has just done so, and then at the record.
+func (e *Engine) known(s step) look {
+	looked := false
+	return func(ctx context.Context, id string) (step, error) {
+		if looked {
+			return e.onRecord(ctx, id)
+		}
+		looked = true
+		return s, nil
+	}
+}
+
+// after is the task as a change leaves it, without the hooks that it sets going.
+func (s step) after(c record.Change, t task.Task) step {
+	s.Task, s.Owed = t, slices.Clone(s.Owed)
+	for _, settled := range c.Settled {
+		at := slices.IndexFunc(s.Owed, func(h task.OwedHook) bool { return h.ID == settled.ID })
+		switch {
+		case at < 0:
+		case settled.State == task.HookFailed || settled.State == task.HookPending:
+			h := &s.Owed[at]
+			h.State, h.Error, h.NextTry = settled.State, settled.Error, settled.NextTry
+		default:
+			s.Owed = slices.Delete(s.Owed, at, at+1)
+		}
+	}
+	return s
 }
 
 // onRecord looks at the record alone, for what is noted and not decided.
@@ -113,15 +149,15 @@ func (r ruling) kept(s step) (record.Change, error) {
 // commit commits what follows from a look, and keeps the exact texts that it rests on, and others that were read, where
 // a later look finds them. They are written before the commit, and hardened against a power cut after it: no one who
 // waits for the change waits for that.
-func (e *Engine) commit(ctx context.Context, s step, r ruling) (task.Task, error) {
+func (e *Engine) commit(ctx context.Context, s step, r ruling) (step, error) {
 	c, err := r.kept(s)
 	if err != nil {
-		return task.Task{}, err
+		return step{}, err
 	}
 	if c.Lease == record.LeaseReserve {
 		project, err := e.projectOf(c.Task)
 		if err != nil {
-			return task.Task{}, err
+			return step{}, err
 		}
 		c.PoolSize = project.PoolSize
 	}
@@ -129,11 +165,11 @@ func (e *Engine) commit(ctx context.Context, s step, r ruling) (task.Task, error
 		c.Settled = settleOwed(s.Owed, c, r.overtaken)
 	}
 	var fresh []string
-	for _, rested := range append(c.Spent[:len(c.Spent):len(c.Spent)], c.Seen...) {
+	for _, rested := range slices.Concat(c.Spent, c.Seen) {
 		text, _ := s.evidence.Text(rested)
 		isFresh, err := e.Documents.Keep(c.Task.Project, c.Task.ID, rested.Digest, text)
 		if err != nil {
-			return task.Task{}, err
+			return step{}, err
 		}
 		if isFresh {
 			fresh = append(fresh, rested.Digest)
@@ -141,13 +177,13 @@ func (e *Engine) commit(ctx context.Context, s step, r ruling) (task.Task, error
 	}
 	t, err := e.Store.Commit(ctx, c)
 	if errors.Is(err, task.ErrConflict) {
-		return t, errAgain
+		err = errAgain
 	}
 	if err != nil {
-		return t, err
+		return step{}, err
 	}
 	if err := e.Documents.Harden(t.Project, t.ID, fresh...); err != nil { // the move is made, and its text is there
 		e.Log.Warn("evidence may not outlive a power cut", "component", "engine", "task", t.ID, "error", err.Error())
 	}
-	return t, nil
+	return s.after(c, t), nil
 }

@@ -45,7 +45,7 @@ func TestAnAttemptAtARequestLoadsItsTaskOnce(t *testing.T) {
 			w.runner.dead = true
 			_, err := w.Command(t.Context(), id, workflow.MoveSpawn, human, "")
 			return err
-		}, []string{"load", "commit", "load", "load", "load"}},
+		}, []string{"load", "commit", "load", "load"}},
 		"a request that is refused": {"planning", func(w *world, id string) error {
 			_, err := w.ask(id, "working", worker)
 			wantCode(t, err, rejection.GateUnmet)

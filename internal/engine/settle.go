@@ -25,32 +25,28 @@ func (e *Engine) Settle(ctx context.Context, id string) error {
 		return err
 	}
 	defer release()
-	var mirrors error // hooks run even if a mirror cannot be written
-	for {
-		s, err := e.Store.Load(ctx, id)
-		if errors.Is(err, task.ErrNotFound) {
-			return nil // deleted meanwhile, and its hooks with it
-		}
-		if err != nil {
-			return err
-		}
-		hook, found := due(s.Owed, e.Now())
-		if !found {
-			err := errors.Join(mirrors, e.Sync(ctx, id))
-			if !s.Task.Live && len(s.Owed) == 0 {
-				e.startThoseAfter(ctx, id)
+	s, err := e.onRecord(ctx, id)
+	for found := true; err == nil && found; {
+		var hook task.OwedHook
+		for hook, found = due(s.Owed, e.Now()); err == nil && found; hook, found = due(s.Owed, e.Now()) {
+			var gave bool
+			if s, gave, err = e.perform(ctx, s, hook); gave && err == nil {
+				e.startNext(ctx, s.Task)
 			}
-			return err
 		}
-		gave, err := e.perform(ctx, s.Task, hook)
-		if err != nil {
-			return err
+		var mirrors, unread error // hooks run even if a mirror cannot be written
+		if s.Snapshot, _, mirrors, unread = e.refreshed(ctx, id, headerAlone, true); unread == nil {
+			_, found = due(s.Owed, e.Now()) // of a step that another process made meanwhile
 		}
-		mirrors = e.Sync(ctx, id)
-		if gave {
-			e.startNext(ctx, s.Task)
-		}
+		err = errors.Join(err, mirrors, unread)
 	}
+	switch {
+	case errors.Is(err, task.ErrNotFound):
+		return nil // deleted meanwhile, and its hooks with it
+	case err == nil && !s.Task.Live && len(s.Owed) == 0:
+		e.startThoseAfter(ctx, id)
+	}
+	return err
 }
 
 // hooksLock is the name of the lock for performing a task's hooks.
@@ -71,53 +67,58 @@ func due(owed []task.OwedHook, now time.Time) (task.OwedHook, bool) {
 	return task.OwedHook{}, false
 }
 
-// perform makes one attempt at a hook. gave says that it failed, and that a workspace is free by it.
-func (e *Engine) perform(ctx context.Context, t task.Task, hook task.OwedHook) (gave bool, err error) {
+// perform makes one attempt at a hook, and answers the task as it is then. gave says that the attempt failed, and that
+// a workspace is free by it.
+func (e *Engine) perform(ctx context.Context, s step, hook task.OwedHook) (then step, gave bool, err error) {
+	id := s.Task.ID
 	err = e.Store.BeginHook(ctx, hook.ID, e.Now())
-	if errors.Is(err, task.ErrConflict) {
-		return false, nil // a later step has dropped it: the caller looks again
+	if errors.Is(err, task.ErrConflict) { // a later step has dropped it
+		then, err = e.onRecord(ctx, id)
+		return then, false, err
 	}
 	if err != nil {
-		return false, err
+		return s, false, err
 	}
-	e.Log.Info("hook begins", "component", "hook", "task", t.ID, "hook", hook.ID, "action", hook.Action,
+	e.Log.Info("hook begins", "component", "hook", "task", id, "hook", hook.ID, "action", hook.Action,
 		"attempt", hook.Attempts+1)
-	t, failed := e.roomAgain(ctx, t, hook)
+	s, failed := e.roomAgain(ctx, s, hook)
+	var job record.Job
+	var seat *record.Seat
+	if failed == nil {
+		s, job, seat, failed = e.job(ctx, s, hook)
+	}
 	if errors.Is(failed, errOvertaken) {
-		return false, nil
+		then, err = e.onRecord(ctx, id)
+		return then, false, err
 	}
-	job, seat, err := e.job(ctx, t, hook)
-	if errors.Is(err, errOvertaken) {
-		return false, nil
-	}
-	err = errors.Join(failed, err)
 	var effect record.Effect
-	if err == nil {
-		effect, err = e.Performer.Perform(ctx, job)
+	if failed == nil {
+		effect, failed = e.Performer.Perform(ctx, job)
 	}
-	e.Log.Info("hook ends", "component", "hook", "task", t.ID, "hook", hook.ID, "action", hook.Action, "said",
-		effect.Said, "error", text(err))
-	return err != nil && effect.Lease == record.LeaseFree, e.settle(ctx, hook, effect, seat, err)
+	e.Log.Info("hook ends", "component", "hook", "task", id, "hook", hook.ID, "action", hook.Action, "said",
+		effect.Said, "error", text(failed))
+	then, err = e.settle(ctx, s, hook, effect, seat, failed)
+	return then, failed != nil && effect.Lease == record.LeaseFree, err
 }
 
 // roomAgain is the task with a workspace for another try to make one ready: the try before gave its own back.
-func (e *Engine) roomAgain(ctx context.Context, t task.Task, hook task.OwedHook) (task.Task, error) {
-	if hook.Action != action.AcquireWorkspace || t.Workspace != "" {
-		return t, nil
+func (e *Engine) roomAgain(ctx context.Context, s step, hook task.OwedHook) (step, error) {
+	if hook.Action != action.AcquireWorkspace || s.Task.Workspace != "" {
+		return s, nil
 	}
-	got, err := e.change(ctx, t.ID, func(s record.Snapshot) (*record.Change, error) {
+	then, err := e.doAndKeep(ctx, s.Task.ID, e.known(s), func(s step) (*ruling, error) {
 		if s.Task.Workspace != "" || !isOwed(s.Owed, hook.ID) {
 			return nil, nil
 		}
-		return &record.Change{Task: s.Task, Expect: s.Task.Version, Lease: record.LeaseReserve}, nil
+		return &ruling{change: record.Change{Task: s.Task, Expect: s.Task.Version, Lease: record.LeaseReserve}}, nil
 	})
 	if errors.Is(err, task.ErrPoolFull) {
-		return t, e.waitAgain(ctx, t.ID, hook.ID)
+		err = e.waitAgain(ctx, s.Task.ID, hook.ID)
 	}
 	if err != nil {
-		return t, err
+		return s, err
 	}
-	return got, nil
+	return then, nil
 }
 
 // waitAgain has a task wait in line in its own status, where other tasks have all workspaces by now: its turn makes one
@@ -183,20 +184,20 @@ func (e *Engine) event(ctx context.Context, id string, seq int) (history.Event, 
 
 // settle commits the end of one attempt together with its effect. A hook that a later step has dropped meanwhile is
 // settled already: settle records its effect all the same.
-func (e *Engine) settle(ctx context.Context, hook task.OwedHook, effect record.Effect, issued *record.Seat,
-	failure error) error {
+func (e *Engine) settle(ctx context.Context, s step, hook task.OwedHook, effect record.Effect, issued *record.Seat,
+	failure error) (step, error) {
 	start, err := e.startOf(ctx, effect, issued)
 	if err != nil {
-		return err
+		return s, err
 	}
 	frees := failure == nil && effect.Lease == record.LeaseFree
 	if frees {
 		e.dropEnvironment(ctx, hook.Task) // now, so that it is done again if this program is ended
 	}
-	_, err = e.change(ctx, hook.Task, func(s record.Snapshot) (*record.Change, error) {
-		c, owed := decide.HookEnded(s, hook, effect, failure, e.Now())
+	then, err := e.doAndKeep(ctx, hook.Task, e.known(s), func(s step) (*ruling, error) {
+		c, owed := decide.HookEnded(s.Snapshot, hook, effect, failure, e.Now())
 		if owed && failure == nil {
-			if err := e.forgetCrashes(ctx, s, hook, &c); err != nil {
+			if err := e.forgetCrashes(ctx, s.Snapshot, hook, &c); err != nil {
 				return nil, err
 			}
 		}
@@ -207,15 +208,17 @@ func (e *Engine) settle(ctx context.Context, hook task.OwedHook, effect record.E
 		c.Hurried = slices.ContainsFunc(s.Owed, func(other task.OwedHook) bool {
 			return other.ID != hook.ID && other.Event == hook.Event // the last one waits for the disk for all of them
 		})
-		if failure != nil || !owed {
-			return &c, nil // the present status has no new subject
+		if failure == nil && owed { // else the present status has no new subject
+			if err := e.about(ctx, &c, s.Snapshot, hook, effect, start); err != nil {
+				return nil, err
+			}
 		}
-		return &c, e.about(ctx, &c, s, hook, effect, start)
+		return &ruling{change: c}, nil
 	})
 	if frees && err == nil {
 		e.dropEnvironment(ctx, hook.Task) // and what a person who saw the workspace has kept meanwhile
 	}
-	return err
+	return then, err
 }
 
 // seat records in the change which seat the agent has that the hook started. The one that was issued for this attempt

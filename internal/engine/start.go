@@ -20,19 +20,47 @@ import (
 // waitForPerson is what an agent hears of a move to a status of a person, if the workflow has no words for that.
 const waitForPerson = "The task is now {status}, where a person looks after it. Read {task_file}, and wait for them."
 
-// job gathers what the performer needs. Hooks that may start an agent get a seat, committed before they begin.
-func (e *Engine) job(ctx context.Context, t task.Task, hook task.OwedHook) (record.Job, *record.Seat, error) {
-	job := record.Job{Task: t, Hook: hook}
-	project, err := e.Workspaces.Project(t.Project)
-	if err != nil {
-		return job, nil, err
+// job gathers what the performer needs. Hooks that may start an agent get a seat, committed before they begin; the task
+// is answered as it is then.
+func (e *Engine) job(ctx context.Context, s step, hook task.OwedHook) (then step, job record.Job, seat *record.Seat,
+	err error) {
+	def, job, err := e.jobOf(ctx, s.Task, hook)
+	if err != nil || job.Role == "" {
+		return s, job, nil, err
 	}
-	def, err := e.rules(ctx, t)
-	if err != nil {
-		return job, nil, err
+	secret := make([]byte, 32)
+	if _, err := io.ReadFull(e.Random, secret); err != nil {
+		return s, job, nil, fmt.Errorf("make a seat: %w", err)
+	}
+	job.Secret = hex.EncodeToString(secret)
+	job.Seat = harness.SeatOf(job.Secret)
+	if job.Start, err = e.found(ctx, def, s.Task, job.Role); err != nil {
+		return s, job, nil, err
+	}
+	if err = e.conversation(ctx, def, &job); err != nil {
+		return s, job, nil, err
+	}
+	seat = &record.Seat{Hash: job.Seat, Task: s.Task.ID, Role: job.Role, Hook: hook.ID, Start: job.Start}
+	then, err = e.doAndKeep(ctx, s.Task.ID, e.known(s), func(s step) (*ruling, error) {
+		if !isOwed(s.Owed, hook.ID) {
+			return nil, errOvertaken
+		}
+		return &ruling{change: record.Change{Task: s.Task, Expect: s.Task.Version, NewSeat: seat, Hurried: true}}, nil
+	})
+	return then, job, seat, err
+}
+
+// jobOf is what the performer needs of a hook besides a seat, with the rules of its task.
+func (e *Engine) jobOf(ctx context.Context, t task.Task, hook task.OwedHook) (def *workflow.Definition, job record.Job,
+	err error) {
+	job = record.Job{Task: t, Hook: hook}
+	if job.Project, err = e.Workspaces.Project(t.Project); err != nil {
+		return nil, job, err
+	}
+	if def, err = e.rules(ctx, t); err != nil {
+		return nil, job, err
 	}
 	state, _ := def.State(t.Status)
-	job.Project = project
 	job.Prompt, _ = def.Prompt(hook.Prompt)
 	job.Respawn, _ = def.Prompt(state.RespawnPrompt.Name)
 	if job.Prompt == "" && def.WaitsForPerson(t.Status) {
@@ -41,33 +69,13 @@ func (e *Engine) job(ctx context.Context, t task.Task, hook task.OwedHook) (reco
 	job.Role = workflow.RoleIn(state, hook.Hook)
 	if spec, _ := action.Of(hook.Action); spec.Input == action.WithEvent {
 		if job.Event, err = e.event(ctx, t.ID, hook.Event); err != nil {
-			return job, nil, err
+			return def, job, err
 		}
 	}
-	if job.Role == "" {
-		return job, nil, nil
+	if job.Role != "" {
+		job.Agent, job.Hook.Permissions = decide.AgentOf(def, job.Role, hook.Hook)
 	}
-	job.Agent, job.Hook.Permissions = decide.AgentOf(def, job.Role, hook.Hook)
-	secret := make([]byte, 32)
-	if _, err := io.ReadFull(e.Random, secret); err != nil {
-		return job, nil, fmt.Errorf("make a seat: %w", err)
-	}
-	job.Secret = hex.EncodeToString(secret)
-	job.Seat = harness.SeatOf(job.Secret)
-	if job.Start, err = e.found(ctx, def, t, job.Role); err != nil {
-		return job, nil, err
-	}
-	if err = e.conversation(ctx, def, &job); err != nil {
-		return job, nil, err
-	}
-	seat := &record.Seat{Hash: job.Seat, Task: t.ID, Role: job.Role, Hook: hook.ID, Start: job.Start}
-	_, err = e.change(ctx, t.ID, func(s record.Snapshot) (*record.Change, error) {
-		if !isOwed(s.Owed, hook.ID) {
-			return nil, errOvertaken
-		}
-		return &record.Change{Task: s.Task, Expect: s.Task.Version, NewSeat: seat, Hurried: true}, nil
-	})
-	return job, seat, err
+	return def, job, nil
 }
 
 // found is what an agent of a role that is about to start finds: which commit it is about, and the verdicts that
