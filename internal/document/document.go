@@ -44,9 +44,11 @@ type Document struct {
 	header     string // the frontmatter block itself
 	frontLines int    // lines of the frontmatter block
 
-	index    index     // where the sections are
-	kept     []line    // of the body, where the scanner is not sure of them
-	recorded *recorded // the sections, where they are not from a text
+	lines    []line         // of the body
+	sections []Section      // each key once, the last of duplicates, in the order of the document
+	at       map[string]int // the number of the section of a key
+	named    int            // how many of the sections are listed by name
+	more     int            // how many there are besides those
 }
 
 // Header is the frontmatter block exactly as it is; empty when there is none or it is of an insane size, and for
@@ -77,7 +79,7 @@ func Read(text []byte) *Document {
 	d.header, d.Body = whole[:block.end], whole[block.end:]
 	// The body goes first, so that many broken keys cannot crowd out what hides a section.
 	d.frontLines = lineCount(whole[:block.end])
-	d.readBody(d.frontLines)
+	d.readBody()
 	if block.end == 0 {
 		d.problem(1, "%s", block.missing)
 	} else {
@@ -113,48 +115,53 @@ func (d *Document) checkBytes(text []byte) {
 		"cannot read the document as text: the byte 0x%02x is not UTF-8; save it as plain UTF-8 text", text[at])
 }
 
-func (d *Document) readBody(linesBefore int) {
+func (d *Document) readBody() {
 	if len(d.Body) > maxBody {
-		d.problem(linesBefore+1, "cannot look for sections: the body is %d bytes long, more than %d; move "+
+		d.problem(d.frontLines+1, "cannot look for sections: the body is %d bytes long, more than %d; move "+
 			"what is not needed into files of its own", len(d.Body), maxBody)
 		return
 	}
-	d.index.text = strings.TrimPrefix(d.Body, byteOrderMark)
-	s := newScanner(d.index.text)
-	for s.next() {
-		if s.title {
-			d.index.add(&s)
-		}
-	}
-	if s.unsure {
-		d.parseBody(linesBefore)
-	} else if open, closer := s.unclosed(); closer != "" {
-		d.unclosed(linesBefore+int(open.first)+1, open.kind, closer)
-	}
-	d.index.build()
-}
-
-// parseBody is what readBody does where the scanner is not sure.
-func (d *Document) parseBody(linesBefore int) {
-	out := outlineOf(d.Body)
+	body := strings.TrimPrefix(d.Body, byteOrderMark)
+	out := outlineOf(body)
 	for _, open := range out.unclosed {
-		d.unclosed(linesBefore+open.first+1, open.kind, open.closer)
+		d.problem(d.frontLines+open.first+1, "cannot see what follows line %d: %s that opens there is never closed; "+
+			"close it with %s", d.frontLines+open.first+1, open.kind.noun(), open.closer)
 	}
-	d.kept, d.index.titles = out.lines, nil
-	s := newScanner(d.index.text)
-	for _, h := range out.headings {
-		for s.number < h.first {
-			s.begin = s.at
-			s.number++
-			s.cut()
-		}
-		d.index.add(&s)
-	}
+	d.lines = out.lines
+	d.addSections(body, out.headings)
 }
 
-func (d *Document) unclosed(line int, k kind, closer string) {
-	d.problem(line, "cannot see what follows line %d: %s that opens there is never closed; close it with %s",
-		line, k.noun(), closer)
+// addSections notes what is below each heading, up to the next one. A heading without a name ends a section and begins
+// none.
+func (d *Document) addSections(body string, headings []title) {
+	copies := make(map[string]int, len(headings))
+	for _, h := range headings {
+		copies[nameKey(h.name)]++
+	}
+	d.at = make(map[string]int, len(copies))
+	for i, h := range headings {
+		key := nameKey(h.name)
+		if key == "" {
+			continue
+		}
+		if d.at[key]++; d.at[key] < copies[key] { // until the last one it counts them
+			continue
+		}
+		s := Section{Name: h.name, Key: key, Line: d.frontLines + h.first + 1, Copies: copies[key],
+			lines: d.lines[h.first+1:]}
+		end := len(body)
+		if i+1 < len(headings) {
+			next := headings[i+1].first
+			s.lines, end = d.lines[h.first+1:next], d.lines[next].begin
+		}
+		if len(s.lines) > 0 {
+			s.Text = Normalise(body[s.lines[0].begin:end])
+		}
+		d.at[key] = len(d.sections)
+		d.sections = append(d.sections, s)
+	}
+	d.named = min(len(d.sections), maxNames)
+	d.more = len(d.sections) - d.named
 }
 
 // lineEnd is where the first line of text ends, and where the next one begins.

@@ -3,9 +3,8 @@ package document
 import (
 	"errors"
 	"io"
+	"regexp"
 	"strings"
-
-	"orange/internal/lazyregexp"
 
 	"go.yaml.in/yaml/v4"
 )
@@ -105,15 +104,15 @@ func (d *Document) readFront(text string) {
 }
 
 var (
-	markdownHeading = lazyregexp.New(`^#{2,6}[ \t]+\S`)
-	yamlDocument    = lazyregexp.New(`^(---|\.\.\.)([ \t\r\n]|$)`)
+	markdownHeading = regexp.MustCompile(`^#{2,6}[ \t]+\S`)
+	yamlDocument    = regexp.MustCompile(`^(---|\.\.\.)([ \t\r\n]|$)`)
 )
 
 // checkFrontLines finds the lines that YAML would swallow as comments although the author meant them as headings:
 // with the closing --- forgotten, a rule further down closes the block and hides the sections in between.
 func (d *Document) checkFrontLines(text string) {
 	for i, line := range splitLines(text) {
-		if markdownHeading().MatchString(line) {
+		if markdownHeading.MatchString(line) {
 			d.problem(i+2, "cannot tell the frontmatter from the body: there is the heading %q inside the "+
 				"frontmatter; is the closing --- missing above it?", strings.TrimSpace(line))
 			return
@@ -209,7 +208,7 @@ type pair struct {
 // mappingOf is the one mapping of a text, nil when there is nothing but comments.
 func mappingOf(text string, lines []string) (*yaml.Node, error) {
 	for _, line := range lines {
-		if yamlDocument().MatchString(line) {
+		if yamlDocument.MatchString(line) {
 			return nil, errors.New("there is a second YAML document")
 		}
 	}

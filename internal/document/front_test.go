@@ -203,6 +203,9 @@ func FuzzRead(f *testing.F) {
 	} {
 		f.Add([]byte(seed))
 	}
+	for _, seed := range hostile(1 << 9) {
+		f.Add([]byte(seed))
+	}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		d := Read(text)
 		if d.FrontLen+len(d.Body) != len(text) || string(text[d.FrontLen:]) != d.Body {
@@ -214,7 +217,7 @@ func FuzzRead(f *testing.F) {
 				t.Fatalf("problems are out of order or of the file: %v", d.Problems)
 			}
 		}
-		for _, s := range sectionsOf(d) {
+		for _, s := range d.sections {
 			// A name that itself looks like a heading, as in "## ## Plan", can be meant in two ways.
 			if again, ok := d.Section(s.Name); Key(s.Name) == s.Key && (!ok || again.Line != s.Line) {
 				t.Fatalf("section %q is not found by its own name", s.Name)

@@ -15,9 +15,7 @@ const emphasis = "*_"
 func (s Section) Fields(names []string) []string {
 	filled := make([]bool, len(names))
 	current := -1 // the label whose content may still follow
-	read := s.read()
-	for read.next() {
-		l := read.line()
+	for _, l := range s.lines {
 		if l.kind == heading {
 			current = -1
 		}
@@ -79,15 +77,31 @@ func cutColon(text string) (behind string, found bool) {
 // unmarked is a line without its list marker and the emphasis that it opens with.
 func unmarked(text string) string {
 	text = strings.TrimSpace(text)
-	line := scanner{view: view{text: text, stop: len(text)}}
-	if line.listMark() {
-		text = strings.TrimLeft(text[line.sign.behind:], " \t")
+	if end := listMark(text); end > 0 {
+		text = strings.TrimLeft(text[end:], " \t")
 		if len(text) > 2 && text[0] == '[' && strings.IndexByte(" xX", text[1]) >= 0 && text[2] == ']' &&
 			(len(text) == 3 || text[3] == ' ' || text[3] == '\t') {
 			text = strings.TrimLeft(text[3:], " \t")
 		}
 	}
 	return strings.TrimLeft(text, emphasis)
+}
+
+// listMark is the length of the marker of a list item that a text begins with, 0 when there is none.
+func listMark(text string) int {
+	const longest = len("123456789")
+	end := len(text) - len(strings.TrimLeft(text, "0123456789"))
+	signs := ".)"
+	if end == 0 {
+		signs = "-+*"
+	}
+	if end > longest || end == len(text) || strings.IndexByte(signs, text[end]) < 0 {
+		return 0
+	}
+	if end++; end < len(text) && text[end] != ' ' && text[end] != '\t' {
+		return 0
+	}
+	return end
 }
 
 // labelOf is the number of the name that a text begins with as a label, -1 when there is none, and what is behind.

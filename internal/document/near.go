@@ -91,9 +91,7 @@ func colonIn(text string, s slip, blanks bool) (found slip, behind string, is bo
 // NearLabel is a line of the section that is almost one of the labels, and the character that makes it none. Both are
 // empty where there is no such line.
 func (s Section) NearLabel(names []string) (found, why string) {
-	read := s.read()
-	for read.next() {
-		l := read.line()
+	for _, l := range s.lines {
 		if l.kind != prose {
 			continue
 		}
@@ -111,9 +109,7 @@ func (s Section) NearLabel(names []string) (found, why string) {
 // NearVerdict is the character that keeps the section's first line, which FirstVerdict reads, or any line, as
 // AnyVerdict reads them, from being a verdict, with the line. Both are empty where it is not almost one.
 func (s Section) NearVerdict(anywhere bool) (found, why string) {
-	read := s.read()
-	for read.next() {
-		l := read.line()
+	for _, l := range s.lines {
 		text := seen(l.text)
 		if anywhere && (l.kind == prose || l.kind == heading) {
 			for _, word := range strings.FieldsFunc(text, func(r rune) bool { return !isWordRune(r) }) {
@@ -169,15 +165,14 @@ func NearName(name, wanted string) string {
 // WhyMissing are the document's problems, and the lines that are almost the heading of a section: why one of them may
 // be missing.
 func (d *Document) WhyMissing() []Problem {
-	if d.recorded != nil {
-		return d.Problems
-	}
 	out := slices.Clone(d.Problems)
-	lines := Section{body: d.index.text, kept: d.kept}.read()
-	for number := d.frontLines + 1; len(out) < maxProblems && lines.next(); number++ {
-		l := lines.line()
+	for i, l := range d.lines {
+		if len(out) >= maxProblems {
+			break
+		}
 		if near := nearHeading(l.text); l.kind == prose && !l.list && near.found != 0 {
-			out = append(out, Problem{number, fmt.Sprintf("%q is no heading: it has %s", shorten(l.text), near)})
+			out = append(out, Problem{Line: d.frontLines + i + 1,
+				Text: fmt.Sprintf("%q is no heading: it has %s", shorten(l.text), near)})
 		}
 	}
 	slices.SortStableFunc(out, func(a, b Problem) int { return a.Line - b.Line })

@@ -8,8 +8,8 @@ import (
 	"orange/internal/document"
 )
 
-// The parser is shown only the first and the last of a run of plain lines. Whatever the run is part of, that
-// changes nothing.
+// The parser is shown only the first and the last of a run of plain lines, or blank ones. Whatever the run is part of,
+// that changes nothing.
 func TestRead_aLongRunOfPlainLinesIsWhatAShortOneIs(t *testing.T) {
 	t.Parallel()
 	around := []string{
@@ -24,23 +24,29 @@ func TestRead_aLongRunOfPlainLinesIsWhatAShortOneIs(t *testing.T) {
 		"## A\n\nRUN\n    RUN\n## B\n",
 		"RUN",
 	}
-	for _, text := range around { // the deep quote makes the parser read it
-		text = strings.Repeat(">", 20) + "\n\n" + text
-		short := document.Read([]byte(strings.ReplaceAll(text, "RUN", "plain\nplain")))
-		long := document.Read([]byte(strings.ReplaceAll(text, "RUN", strings.Repeat("plain\n", 40)+"plain")))
-		if !slices.Equal(short.SectionNames(), long.SectionNames()) || len(short.Problems) != len(long.Problems) {
-			t.Errorf("%q: sections %v and %v, problems %v and %v", text, short.SectionNames(),
-				long.SectionNames(), short.Problems, long.Problems)
+	for _, line := range []string{"plain", "", " \t"} {
+		for _, text := range around {
+			sameWithALongRun(t, text, line)
 		}
-		for _, name := range short.SectionNames() {
-			a, _ := short.Section(name)
-			b, _ := long.Section(name)
-			one, _ := a.FirstVerdict()
-			other, _ := b.FirstVerdict()
-			if one != other || a.Empty() != b.Empty() ||
-				strings.ReplaceAll(b.Text, strings.Repeat("plain\n", 39), "") != a.Text {
-				t.Errorf("%q: section %q is %q, and with a long run %q", text, name, a.Text, b.Text)
-			}
+	}
+}
+
+func sameWithALongRun(t *testing.T, text, line string) {
+	t.Helper()
+	short := document.Read([]byte(strings.ReplaceAll(text, "RUN", strings.Repeat(line+"\n", 2)+line)))
+	long := document.Read([]byte(strings.ReplaceAll(text, "RUN", strings.Repeat(line+"\n", 40)+line)))
+	if !slices.Equal(short.SectionNames(), long.SectionNames()) || len(short.Problems) != len(long.Problems) {
+		t.Errorf("%q of %q: sections %v and %v, problems %v and %v", text, line, short.SectionNames(),
+			long.SectionNames(), short.Problems, long.Problems)
+	}
+	once := func(text string) []string { return slices.Compact(strings.Fields(text)) }
+	for _, name := range short.SectionNames() {
+		a, _ := short.Section(name)
+		b, _ := long.Section(name)
+		one, _ := a.FirstVerdict()
+		other, _ := b.FirstVerdict()
+		if one != other || a.Empty() != b.Empty() || !slices.Equal(once(a.Text), once(b.Text)) {
+			t.Errorf("%q of %q: section %q is %q, and with a long run %q", text, line, name, a.Text, b.Text)
 		}
 	}
 }

@@ -22,7 +22,7 @@ func FuzzFromRecorded(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		d := readBody(text)
 		var told []Recorded
-		sections := sectionsOf(d)
+		sections := d.sections
 		for _, s := range sections {
 			told = append(told, Recorded{Name: s.Name, Line: s.Line, Copies: s.Copies, Text: s.Text})
 		}
@@ -32,7 +32,7 @@ func FuzzFromRecorded(f *testing.F) {
 		}
 		labels := []string{"DONE", "APPROACH"}
 		for _, was := range sections {
-			is, _ := again.recorded.section(was.Key)
+			is := again.sections[again.at[was.Key]]
 			verdict, found := was.FirstVerdict()
 			verdictAgain, foundAgain := is.FirstVerdict()
 			anyVerdict, anyFound := was.AnyVerdict()
@@ -46,15 +46,4 @@ func FuzzFromRecorded(f *testing.F) {
 			}
 		}
 	})
-}
-
-// sectionsOf are all sections, each key once.
-func sectionsOf(d *Document) []Section {
-	var all []Section
-	for i, t := range d.index.titles {
-		if t.copies > 0 {
-			all = append(all, d.section(i, nameKey(d.index.name(i))))
-		}
-	}
-	return all
 }

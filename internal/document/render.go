@@ -2,6 +2,7 @@ package document
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -9,7 +10,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"orange/internal/lazyregexp"
 	"orange/internal/task"
 )
 
@@ -202,13 +202,13 @@ func without(extra string, fields []field) string {
 }
 
 var (
-	plainScalar = lazyregexp.New(`^[A-Za-z][A-Za-z0-9_./-]*$`)
-	yamlWord    = lazyregexp.New(`(?i)^(true|false|null|yes|no|on|off|y|n)$`)
+	plainScalar = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_./-]*$`)
+	yamlWord    = regexp.MustCompile(`(?i)^(true|false|null|yes|no|on|off|y|n)$`)
 )
 
 // scalar writes text so that every YAML reader gives it back as a string.
 func scalar(text string) string {
-	if plainScalar().MatchString(text) && !yamlWord().MatchString(text) {
+	if plainScalar.MatchString(text) && !yamlWord.MatchString(text) {
 		return text
 	}
 	return quote(text)

@@ -17,60 +17,31 @@ type Section struct {
 	Copies int    // how often the heading is in the document; the last one is this one
 	Text   string // content without the heading line, as Normalise gives it
 
-	body string // the content as it is
-	kept []line // of the body, where the scanner is not sure of them
+	lines []line // its content as it is
 }
 
 // Section finds a section by its name: "## Plan", "Plan" and " plan " are the same.
 // Where the heading is repeated, the last one counts.
 func (d *Document) Section(name string) (Section, bool) {
-	key := Key(name)
-	if d.recorded != nil {
-		return d.recorded.section(key)
-	}
-	at := d.index.find(key)
-	if at < 0 {
+	at, found := d.at[Key(name)]
+	if !found {
 		return Section{}, false
 	}
-	return d.section(at, key), true
-}
-
-// section is the one below a title, by its key.
-func (d *Document) section(at int, key string) Section {
-	text, first, behind := d.index.content(at)
-	t := d.index.titles[at]
-	s := Section{Name: d.index.name(at), Key: key, Line: d.frontLines + int(t.line) + 1, Copies: int(t.copies),
-		Text: Normalise(text), body: text}
-	if d.kept != nil && behind < 0 {
-		s.kept = d.kept[first:]
-	} else if d.kept != nil {
-		s.kept = d.kept[first:behind]
-	}
-	return s
+	return d.sections[at], true
 }
 
 // SectionNames are the names of the sections as written, shortened, in the order of the document, the last of
 // duplicates only. Of very many they are the first ones; MoreSections is how many there are besides them.
 func (d *Document) SectionNames() []string {
-	if d.recorded != nil {
-		return d.recorded.names()
-	}
-	names := make([]string, 0, min(d.index.keys, maxNames))
-	for i := 0; len(names) < cap(names); i++ {
-		if d.index.titles[i].copies > 0 {
-			names = append(names, shorten(d.index.name(i)))
-		}
+	names := make([]string, 0, d.named)
+	for _, s := range d.sections[:d.named] {
+		names = append(names, shorten(s.Name))
 	}
 	return names
 }
 
 // MoreSections is how many sections there are that SectionNames leaves out.
-func (d *Document) MoreSections() int {
-	if d.recorded != nil {
-		return d.recorded.more
-	}
-	return max(0, d.index.keys-maxNames)
-}
+func (d *Document) MoreSections() int { return d.more }
 
 // Key is the canonical key of a section's name, with or without the heading's own hashes.
 func Key(name string) string {
@@ -116,9 +87,8 @@ func seen(text string) string {
 
 // Empty reports whether there is nothing but blanks, characters that show nothing, and HTML comments.
 func (s Section) Empty() bool {
-	read := s.read()
-	for read.next() {
-		if l := read.line(); !Blank(l.text) {
+	for _, l := range s.lines {
+		if !Blank(l.text) {
 			return false
 		}
 	}

@@ -1,12 +1,11 @@
 package document
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
-
-	"orange/internal/lazyregexp"
 )
 
 const (
@@ -18,7 +17,7 @@ const (
 const maxFound = 80
 
 var (
-	verdictLine = lazyregexp.New(`(?i)^verdict[\s\p{Zs}]*[:：][\s\p{Zs}]*(pass|fail)`)
+	verdictLine = regexp.MustCompile(`(?i)^verdict[\s\p{Zs}]*[:：][\s\p{Zs}]*(pass|fail)`)
 	noEmphasis  = strings.NewReplacer("*", "", "_", "")
 )
 
@@ -27,9 +26,7 @@ var (
 // when the line says neither, or both, or is in code, a quote or a list, empty. found is the line, shortened, for the
 // message; empty when there is none.
 func (s Section) FirstVerdict() (verdict string, found string) {
-	read := s.read()
-	for read.next() {
-		l := read.line()
+	for _, l := range s.lines {
 		if Blank(l.text) {
 			continue
 		}
@@ -39,7 +36,7 @@ func (s Section) FirstVerdict() (verdict string, found string) {
 		}
 		// Underscores go too: they are emphasis here, and a name such as PASS_ALL is then no whole word.
 		plain := strings.TrimSpace(noEmphasis.Replace(seen(l.text)))
-		match := verdictLine().FindStringSubmatch(plain)
+		match := verdictLine.FindStringSubmatch(plain)
 		words := verdictsIn(plain)
 		if match == nil || disagree(words) {
 			return "", found
@@ -55,9 +52,7 @@ func (s Section) FirstVerdict() (verdict string, found string) {
 // AnyVerdict reads the first line outside code, comments and quotes that holds PASS or FAIL as a whole word, in
 // any case; the first such word decides. Both results are empty when there is none.
 func (s Section) AnyVerdict() (verdict string, found string) {
-	read := s.read()
-	for read.next() {
-		l := read.line()
+	for _, l := range s.lines {
 		if l.kind != prose && l.kind != heading {
 			continue
 		}
