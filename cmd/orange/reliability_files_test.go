@@ -60,7 +60,8 @@ func documentFaults() []fault {
 		}),
 		refused("TASK.md is a pipe", `is a pipe, expected a file`, replaced("TASK.md", byPipe)),
 		refused("TASK.md has 100 MB",
-			`is larger than 32 MiB; keep what belongs to the task and move the rest into a file of its own`,
+			`is larger than 2 MiB: in its first 64 MiB, its largest section, "## Notes", has 64.0 MiB; `+
+				`keep what belongs to the task and move the rest into a file of its own`,
 			replaced("TASK.md", func(w *faultWorld, path string) {
 				byChange(func(text string) string { return text })(w, path)
 				w.check(os.Truncate(w.at(path), 100<<20))

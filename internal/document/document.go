@@ -8,7 +8,6 @@ package document
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -20,11 +19,8 @@ import (
 // no person wrote them, and a list of tasks must not wait for them.
 const (
 	maxFront = 64 << 10
-	maxBody  = 32 << 20
+	maxBody  = MaxSize
 )
-
-// ErrTooLarge says that a document, or a file next to it, has more bytes than are read of it.
-var ErrTooLarge = errors.New("it is too large")
 
 // maxNames is how many sections are listed by name: a refusal lists them, and an event keeps them.
 const maxNames = 20
@@ -117,8 +113,9 @@ func (d *Document) checkBytes(text []byte) {
 
 func (d *Document) readBody() {
 	if len(d.Body) > maxBody {
-		d.problem(d.frontLines+1, "cannot look for sections: the body is %d bytes long, more than %d; move "+
-			"what is not needed into files of its own", len(d.Body), maxBody)
+		d.problem(d.frontLines+1, "cannot look for sections: the body is %d bytes long, more than %d, and "+
+			"%s; move what is not needed into files of its own", len(d.Body), maxBody,
+			LargestSection(strings.NewReader(d.Body)))
 		return
 	}
 	body := strings.TrimPrefix(d.Body, byteOrderMark)

@@ -5,13 +5,14 @@ import (
 	"runtime"
 	"testing"
 
+	"orange/internal/document"
 	"orange/internal/task"
 )
 
 // A look at a large document holds it once, and so does not grow a buffer by copies.
 func TestRead_takesMemoryForADocumentOnce(t *testing.T) { //nolint:paralleltest // counts allocations
 	files, one := newFiles(t, "")
-	const size = 4 << 20
+	const size = document.MaxSize
 	must(t, os.WriteFile(files.Document(one.Project, one.ID), make([]byte, size), task.PrivateFile))
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)

@@ -29,7 +29,7 @@ func (f Files) History(project, id string) string {
 
 // ReadHistory reads the file that mirrors a task's history. One that is not there is no text.
 func (f Files) ReadHistory(project, id string) ([]byte, error) {
-	text, err := readHistory(f.History(project, id), mostHistory)
+	text, err := readFile(f.History(project, id), mostHistory)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}
@@ -49,7 +49,7 @@ func (f Files) IsOlder(project, id string, now time.Time) bool {
 	if err != nil || now.Sub(info.ModTime()) < time.Minute {
 		return false
 	}
-	lines, err := readHistory(f.History(project, id), mostBefore)
+	lines, err := readFile(f.History(project, id), mostBefore)
 	if err != nil && !errors.Is(err, os.ErrNotExist) || bytes.Contains(lines, []byte(`"hash":"`)) {
 		return false
 	}
@@ -63,7 +63,7 @@ const mostBefore = 1 << 20
 
 // ReadBefore reads the history that an earlier program wrote of a task; empty where it wrote none.
 func (f Files) ReadBefore(project, id string) ([]byte, error) {
-	text, err := readHistory(f.History(project, id)+"."+beforeAdoption, mostBefore)
+	text, err := readFile(f.History(project, id)+"."+beforeAdoption, mostBefore)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}
@@ -85,7 +85,7 @@ func (f Files) KeepHistory(project, id, suffix string) (string, error) {
 		if n > 1 {
 			path = fmt.Sprintf("%s-%d", path, n)
 		}
-		have, err := readHistory(path, mostHistory)
+		have, err := readFile(path, mostHistory)
 		switch {
 		case err == nil && bytes.Equal(have, text):
 			return path, nil
@@ -230,7 +230,7 @@ func isRendered(t task.Task, text []byte) bool {
 }
 
 func (f Files) differsHistory(t task.Task, lines []string) ([]string, error) {
-	have, err := readHistory(f.History(t.Project, t.ID), int64(len(asFile(lines)))+lastSearch)
+	have, err := readFile(f.History(t.Project, t.ID), int64(len(asFile(lines)))+lastSearch)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
 		return []string{HistoryName + " is missing"}, nil

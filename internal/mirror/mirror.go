@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -28,7 +29,8 @@ type Files struct {
 // DocumentName is the name of a task's document.
 const DocumentName = "TASK.md"
 
-// MaxDocument is the size in bytes up to which a document is read. A larger one is no evidence.
+// MaxDocument is the size in bytes up to which a document is moved to make room for its header. One that is larger than
+// document.MaxSize is not read.
 const MaxDocument = 32 << 20
 
 // Dir is the folder of a task.
@@ -40,7 +42,7 @@ func (f Files) Document(project, id string) string {
 }
 
 // Read reads a task's document, the whole of it or its beginning with the header.
-// Anything but a regular file, and a whole one of an insane size, is an error that says what it is.
+// Anything but a regular file, and a whole one that is too large to be read, is an error that says what it is.
 func (f Files) Read(project, id string, whole bool) ([]byte, error) {
 	file, err := open(f.Document(project, id), os.O_RDONLY)
 	if err != nil {
@@ -50,8 +52,16 @@ func (f Files) Read(project, id string, whole bool) ([]byte, error) {
 	if !whole {
 		return io.ReadAll(io.LimitReader(file, frontSearch))
 	}
-	return readUpTo(file, MaxDocument)
+	text, err := readUpTo(file, document.MaxSize)
+	if errors.Is(err, document.ErrTooLarge) {
+		return nil, task.Notef(document.ErrTooLarge, "%q is larger than %d MiB: %s; %s", file.Name(),
+			document.MaxSize>>20, document.LargestSection(io.NewSectionReader(file, 0, math.MaxInt64)), makeSmaller)
+	}
+	return text, err
 }
+
+// makeSmaller is what is to be done with a file that is too large.
+const makeSmaller = "keep what belongs to the task and move the rest into a file of its own"
 
 // open opens a regular file of its own and nothing else: no link, no folder, no pipe that would block, and no
 // file that has another name elsewhere. Such a name may be the record itself, which a new header would be written
@@ -106,8 +116,7 @@ func kind(mode os.FileMode) string {
 }
 
 func tooLarge(file *os.File, most int64) error {
-	return task.Notef(document.ErrTooLarge, "%q is larger than %d MiB; keep what belongs to the task and move the "+
-		"rest into a file of its own", file.Name(), most>>20)
+	return task.Notef(document.ErrTooLarge, "%q is larger than %d MiB; %s", file.Name(), most>>20, makeSmaller)
 }
 
 // readUpTo reads a file into memory for its size at first: a buffer that grows would hold a large file twice.

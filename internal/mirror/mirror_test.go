@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -92,6 +93,21 @@ func TestAdopt_takesTheOtherFilesBodyAndAnswersTheOldOne(t *testing.T) {
 	wantField(t, d, "mine", "1")
 	if d.Body != "new body\n" {
 		t.Errorf("the body is %q", d.Body)
+	}
+}
+
+// A document that is too large to be read is made smaller by a program that may put a file of its own in its place.
+func TestAdopt_takesASmallerDocumentForOneThatIsTooLarge(t *testing.T) {
+	t.Parallel()
+	body := "\n## Log\n" + strings.Repeat("0123456789abcde\n", document.MaxSize/16)
+	files, one := newFiles(t, body)
+	before, err := files.Adopt(one, []byte("---\nid: x\n---\nsmall\n"))
+	must(t, err)
+	if string(before) != body {
+		t.Errorf("%d bytes were there before, want %d", len(before), len(body))
+	}
+	if got := documentOf(t, files, one).Body; got != "small\n" {
+		t.Errorf("the body is %q", got)
 	}
 }
 

@@ -129,7 +129,7 @@ func (f Files) syncHistory(t task.Task, past record.HistoryLines) error {
 		return err
 	}
 	whole := asFile(lines)
-	have, err := readHistory(path, int64(len(whole))) // what is longer is not the record's
+	have, err := readFile(path, int64(len(whole))) // what is longer is not the record's
 	if errors.Is(err, document.ErrTooLarge) {
 		if err := f.keepAhead(t, whole); err != nil {
 			return err
@@ -153,7 +153,7 @@ func (f Files) syncHistory(t task.Task, past record.HistoryLines) error {
 // whose newest commits were lost with a file next to it. A history of any other kind is no one's loss.
 func (f Files) keepAhead(t task.Task, whole string) error {
 	const most = 16 << 20
-	have, err := readHistory(f.History(t.Project, t.ID), int64(len(whole))+most)
+	have, err := readFile(f.History(t.Project, t.ID), int64(len(whole))+most)
 	rest, goesOn := bytes.CutPrefix(have, []byte(whole))
 	next, _, _ := bytes.Cut(rest, []byte("\n"))
 	var event struct{ Seq int }
@@ -225,7 +225,8 @@ func lastLine(file *os.File) (string, int64) {
 	return text[begin:], info.Size()
 }
 
-func readHistory(path string, most int64) ([]byte, error) {
+// readFile reads a file up to a size.
+func readFile(path string, most int64) ([]byte, error) {
 	file, err := open(path, os.O_RDONLY)
 	if err != nil {
 		return nil, err
@@ -237,7 +238,7 @@ func readHistory(path string, most int64) ([]byte, error) {
 // Adopt makes another file's body the task's document: a program replaced the link in the worktree by a file of
 // its own. It answers the body that was there before, which the caller keeps.
 func (f Files) Adopt(t task.Task, content []byte) (before []byte, err error) {
-	before, err = f.Read(t.Project, t.ID, true)
+	before, err = readFile(f.Document(t.Project, t.ID), maxKept) // the new one may be shorter on purpose
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("adopt the document: %w", err)
 	}

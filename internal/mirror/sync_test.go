@@ -302,6 +302,18 @@ func TestRead_refusesAHugeDocumentAndSyncRenewsIt(t *testing.T) {
 	wantField(t, documentOf(t, files, one), "status", "stuck")
 }
 
+func TestRead_namesTheLargestSectionOfADocumentThatIsTooLarge(t *testing.T) {
+	t.Parallel()
+	log := strings.Repeat("0123456789abcde\n", 3<<16)
+	files, one := newFiles(t, "\n## Plan\n\nx\n\n## Log\n\n"+log+"## Last\n\ny\n")
+	_, err := files.Read(one.Project, one.ID, true)
+	wantError(t, err, `is larger than 2 MiB: its largest section, "## Log", has 3.0 MiB; keep what belongs to the task`+
+		` and move the rest into a file of its own`)
+	if !errors.Is(err, document.ErrTooLarge) {
+		t.Errorf("the error is %v, want one of its size", err)
+	}
+}
+
 func TestRead_ofAMissingDocumentIsNotExist(t *testing.T) {
 	t.Parallel()
 	_, err := (mirror.Files{Home: t.TempDir()}).Read("garden", "nobody", true)
