@@ -2,11 +2,11 @@ package answer
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
 
-	"orange/internal/lazyregexp"
 	"orange/internal/task"
 )
 
@@ -70,17 +70,17 @@ func (f Fleet) Names() string {
 }
 
 var (
-	hostName = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$`)
+	hostName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
 	// what ssh takes as a destination, without anything that a shell or ssh's own configuration would read otherwise
-	target = lazyregexp.New(`^(ssh://)?([A-Za-z0-9_][A-Za-z0-9._-]*@)?[A-Za-z0-9][A-Za-z0-9._-]*(:[0-9]{1,5})?$`)
-	inIPv6 = lazyregexp.New(`^(ssh://)?([A-Za-z0-9_][A-Za-z0-9._-]*@)?\[?[0-9A-Fa-f:]+\]?(:[0-9]{1,5})?$`)
-	path   = lazyregexp.New(`^(~/|/)?[A-Za-z0-9._+][A-Za-z0-9._+/-]*$`)
-	role   = lazyregexp.New(`^[a-z][a-z0-9_-]*$`)
+	target = regexp.MustCompile(`^(ssh://)?([A-Za-z0-9_][A-Za-z0-9._-]*@)?[A-Za-z0-9][A-Za-z0-9._-]*(:[0-9]{1,5})?$`)
+	inIPv6 = regexp.MustCompile(`^(ssh://)?([A-Za-z0-9_][A-Za-z0-9._-]*@)?\[?[0-9A-Fa-f:]+\]?(:[0-9]{1,5})?$`)
+	path   = regexp.MustCompile(`^(~/|/)?[A-Za-z0-9._+][A-Za-z0-9._+/-]*$`)
+	role   = regexp.MustCompile(`^[a-z][a-z0-9_-]*$`)
 )
 
 // CheckName refuses what cannot be the name of a host.
 func CheckName(name string) error {
-	if hostName().MatchString(name) {
+	if len(name) <= 63 && hostName.MatchString(name) {
 		return nil
 	}
 	return task.Notef(task.ErrUsage, "cannot call a host %q: expected 1 to 63 letters, digits, dots, underscores and "+
@@ -93,14 +93,14 @@ func (h Host) Check() error {
 		return err
 	}
 	to := h.SSH
-	if len(to) > 255 || !target().MatchString(to) && !inIPv6().MatchString(to) {
+	if len(to) > 255 || !target.MatchString(to) && !inIPv6.MatchString(to) {
 		return task.Notef(task.ErrUsage, "cannot reach a host at %q: expected [USER@]HOST, or a name of your ssh "+
 			"configuration", to)
 	}
 	if strings.Contains(to, ":") && !strings.HasPrefix(to, "ssh://") && strings.Count(to, ":") < 2 {
 		return task.Notef(task.ErrUsage, "cannot reach a host at %q: write a port as ssh://HOST:PORT", to)
 	}
-	if h.Command != "" && !path().MatchString(h.Command) {
+	if h.Command != "" && !path.MatchString(h.Command) {
 		return task.Notef(task.ErrUsage, "cannot call %q at a host: expected the path of orange there, of letters, "+
 			"digits, dots, dashes and slashes", h.Command)
 	}
@@ -117,7 +117,7 @@ func (h Host) Program() string {
 
 // CheckRole refuses what cannot be the role of an agent in a command line of another shell.
 func CheckRole(name string) error {
-	if name == "" || role().MatchString(name) {
+	if name == "" || role.MatchString(name) {
 		return nil
 	}
 	return task.Notef(task.ErrUsage, "found %q as --role, expected the name of a role", name)

@@ -18,10 +18,9 @@ const root = "../.."
 
 // quiet lists the packages that only compute, each importing only those before it.
 func quiet() []string {
-	return []string{"lazyregexp", "printable", "inherited", "shared", "action", "conflict", "diff", "task",
-		"history", "record", "keyed", "signed", "outward", "stats", "document", "yaml", "api", "answer",
-		"workflow", "passed", "harness", "rejection", "leaving", "edition", "decide", "projection", "replay",
-		"explore", "graph", "inbox", "eventtext"}
+	return []string{"printable", "inherited", "shared", "action", "conflict", "diff", "task", "history",
+		"record", "keyed", "signed", "outward", "stats", "document", "yaml", "answer", "workflow", "passed", "harness",
+		"rejection", "leaving", "edition", "decide", "projection", "replay", "explore", "graph", "inbox", "eventtext"}
 }
 
 // The packages that are tested without the race detector are those in which there is nothing for it to find.
@@ -40,15 +39,8 @@ func TestTheMakefileKnowsTheQuietPackages(t *testing.T) {
 func narrow() map[string][]string {
 	return map[string][]string{
 		"graph": {"task", "workflow"},
-		"explore": {"lazyregexp", "action", "task", "passed", "history", "record", "document", "yaml", "workflow",
+		"explore": {"action", "task", "passed", "history", "record", "document", "yaml", "workflow",
 			"rejection", "decide"},
-	}
-}
-
-// excused lists what a quiet package may import all the same, with the reason.
-func excused() map[string]map[string]string {
-	return map[string]map[string]string{
-		"lazyregexp": {"sync": "an expression that is compiled once is the same for all who use it"},
 	}
 }
 
@@ -153,7 +145,7 @@ func TestQuietPackagesImportOnlyTheQuietOnesBeforeThem(t *testing.T) {
 			known = few
 		}
 		for _, imported := range f.imports {
-			if why, bad := forbidden()[imported]; bad && excused()[f.pkg][imported] == "" {
+			if why, bad := forbidden()[imported]; bad {
 				t.Errorf("%s imports %q: %s", f.path, imported, why)
 			}
 			name, own := strings.CutPrefix(imported, "orange/internal/")

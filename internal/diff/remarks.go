@@ -3,11 +3,11 @@ package diff
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
-	"orange/internal/lazyregexp"
 	"orange/internal/printable"
 )
 
@@ -111,9 +111,9 @@ type Remark struct {
 
 var (
 	// a name with a number behind it: main.go:12, main.go:12-14, main.go:12:7, main.go#L12, main.go line 12
-	namedPlace = lazyregexp.New(
+	namedPlace = regexp.MustCompile(
 		"([\\pL\\pN_./@+-]+)[`*\"')]*(?::|#L|,? +lines? +|\\(|:L)(\\d{1,7})(?:(?:-|–|,| to )L?(\\d{1,7}))?")
-	listMark = lazyregexp.New(`^\s*(?:[-*+]|\d{1,3}[.)])\s+`)
+	listMark = regexp.MustCompile(`^\s*(?:[-*+]|\d{1,3}[.)])\s+`)
 )
 
 // mostFindings is how many findings are read in a text.
@@ -125,7 +125,7 @@ func Remarks(review string, files []ChangedFile) []Remark {
 	var out []Remark
 	lines := strings.Split(review, "\n")
 	for i, line := range lines {
-		for _, match := range namedPlace().FindAllStringSubmatch(line, -1) {
+		for _, match := range namedPlace.FindAllStringSubmatch(line, -1) {
 			name, found := fileNamed(match[1], files)
 			from, err := strconv.Atoi(match[2])
 			if !found || err != nil || from == 0 || len(out) == mostFindings {
@@ -167,9 +167,9 @@ const longestFinding = 2000
 
 // paragraph is the paragraph or the entry of a list that some lines begin with, in one line.
 func paragraph(lines []string) string {
-	text := strings.TrimSpace(listMark().ReplaceAllString(lines[0], ""))
+	text := strings.TrimSpace(listMark.ReplaceAllString(lines[0], ""))
 	for _, line := range lines[1:] {
-		if strings.TrimSpace(line) == "" || listMark().MatchString(line) || strings.HasPrefix(line, "#") ||
+		if strings.TrimSpace(line) == "" || listMark.MatchString(line) || strings.HasPrefix(line, "#") ||
 			len(text) > longestFinding {
 			break
 		}

@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
 
-	"orange/internal/lazyregexp"
 	"orange/internal/proc"
 	"orange/internal/record"
 	"orange/internal/task"
@@ -89,11 +89,11 @@ func (d *Doctor) program(ctx context.Context, name, least string, args ...string
 	return []finding{ok(name, name, "%s", said)}
 }
 
-var versionNumber = lazyregexp.New(`(\d+)\.(\d+)`)
+var versionNumber = regexp.MustCompile(`(\d+)\.(\d+)`)
 
 // atLeast compares the first number with a point in each text. A development build that has none is not known.
 func atLeast(said, least string) (enough, known bool) {
-	have, want := versionNumber().FindStringSubmatch(said), versionNumber().FindStringSubmatch(least)
+	have, want := versionNumber.FindStringSubmatch(said), versionNumber.FindStringSubmatch(least)
 	if have == nil || want == nil {
 		return false, false
 	}

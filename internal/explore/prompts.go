@@ -2,6 +2,7 @@ package explore
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -9,7 +10,6 @@ import (
 
 	"orange/internal/action"
 	"orange/internal/document"
-	"orange/internal/lazyregexp"
 	"orange/internal/task"
 	"orange/internal/workflow"
 	"orange/internal/yaml"
@@ -25,18 +25,18 @@ type ask struct {
 }
 
 // asking finds the commands that ask for a move. A command in one line with "person" is for a person.
-var asking = lazyregexp.New(`orange task (update[^\n` + "`" +
+var asking = regexp.MustCompile(`orange task (update[^\n` + "`" +
 	`]*?--status[ =]"?([A-Za-z0-9_-]+)"?|next|complete|stuck)\b`)
 
 // forPeople finds lines about what people do.
-var forPeople = lazyregexp.New(`(?i)\b(person|human|only they)\b`)
+var forPeople = regexp.MustCompile(`(?i)\b(person|human|only they)\b`)
 
 func asksOf(def *workflow.Definition, text string) []ask {
 	var out []ask
 	for n, line := range strings.Split(text, "\n") {
-		for _, m := range asking().FindAllStringSubmatchIndex(line, -1) {
+		for _, m := range asking.FindAllStringSubmatchIndex(line, -1) {
 			clause := line[:m[0]]
-			if forPeople().MatchString(clause[strings.LastIndexAny(clause, ".;:")+1:]) {
+			if forPeople.MatchString(clause[strings.LastIndexAny(clause, ".;:")+1:]) {
 				continue
 			}
 			a := ask{words: line[m[0]:m[1]], line: n, says: verdictIn(clause[clauseStart(clause):])}
@@ -57,7 +57,7 @@ func asksOf(def *workflow.Definition, text string) []ask {
 // clauseStart is where the clause begins that ends with a command: behind a full stop, or behind the command before it.
 func clauseStart(before string) int {
 	start := strings.LastIndexAny(before, ".;") + 1
-	if all := asking().FindAllStringIndex(before, -1); len(all) > 0 {
+	if all := asking.FindAllStringIndex(before, -1); len(all) > 0 {
 		start = max(start, all[len(all)-1][1])
 	}
 	return start
@@ -65,7 +65,7 @@ func clauseStart(before string) int {
 
 // verdictIn is the one verdict that a clause names; empty where it names none, or both.
 func verdictIn(clause string) string {
-	pass, fail := verdicts().MatchString(clause), refusals().MatchString(clause)
+	pass, fail := verdicts.MatchString(clause), refusals.MatchString(clause)
 	switch {
 	case pass && !fail:
 		return "PASS"
@@ -77,8 +77,8 @@ func verdictIn(clause string) string {
 
 // verdicts and refusals find the words of a verdict that accepts the work, and of one that refuses it.
 var (
-	verdicts = lazyregexp.New(`\bPASS\b`)
-	refusals = lazyregexp.New(`\bFAIL\b`)
+	verdicts = regexp.MustCompile(`\bPASS\b`)
+	refusals = regexp.MustCompile(`\bFAIL\b`)
 )
 
 // otherVerdict reports whether each way of a command asks for the other verdict than the one that its clause names.

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"orange/internal/lazyregexp"
 	"orange/internal/task"
 	"orange/internal/yaml"
 )
@@ -147,11 +146,11 @@ func fill(template []Arg, values map[string]string) []string {
 	return argv
 }
 
-var braces = lazyregexp.New(`\{[a-z_]+\}`)
+var braces = regexp.MustCompile(`\{[a-z_]+\}`)
 
 func hasEmpty(words []string, values map[string]string) bool {
 	for _, word := range words {
-		for _, name := range braces().FindAllString(word, -1) {
+		for _, name := range braces.FindAllString(word, -1) {
 			if values[strings.Trim(name, "{}")] == "" {
 				return true
 			}
@@ -171,7 +170,7 @@ func (h *Harness) Variables(values map[string]string) []string {
 
 // Expand puts values in for the placeholders of one word. Other names in braces stay.
 func Expand(word string, values map[string]string) string {
-	return braces().ReplaceAllStringFunc(word, func(name string) string {
+	return braces.ReplaceAllStringFunc(word, func(name string) string {
 		if value, known := values[strings.Trim(name, "{}")]; known {
 			return value
 		}
@@ -276,7 +275,7 @@ func (r reader) resume(n *yaml.Node, l Launch, told bool) {
 // variable reads the name of a variable.
 func (r reader) variable(n *yaml.Node, what string) string {
 	name := r.Name(n, what)
-	if name != "" && !variableName().MatchString(name) {
+	if name != "" && !variableName.MatchString(name) {
 		r.Problem(yaml.PosOf(n), "value", "found %q as %s, expected the name of a variable", name, what)
 	}
 	return name
@@ -289,7 +288,7 @@ func (r reader) oneOf(n *yaml.Node) []string {
 		names = r.words(n, "needs")
 	}
 	for _, name := range names {
-		if !variableName().MatchString(name) {
+		if !variableName.MatchString(name) {
 			r.Problem(yaml.PosOf(n), "value", "found %q in needs, expected the name of a variable", name)
 		}
 	}
@@ -341,7 +340,7 @@ func (r reader) words(n *yaml.Node, what string) []string {
 
 func (r reader) word(n *yaml.Node, what string) string {
 	text := r.Text(n, what)
-	for _, name := range braces().FindAllString(text, -1) {
+	for _, name := range braces.FindAllString(text, -1) {
 		if !slices.Contains(placeholders(), strings.Trim(name, "{}")) {
 			r.Problem(yaml.PosOf(n), "placeholder", "found the unknown placeholder %q in %s, %s",
 				name, what, yaml.Expected(strings.Trim(name, "{}"), placeholders()))

@@ -5,8 +5,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"orange/internal/lazyregexp"
 )
 
 // lastLines are those of a screen that say how it is now: what is above may have been said long ago.
@@ -71,8 +69,8 @@ func untilTime(lines []string) string {
 			break
 		}
 		whole = strings.TrimSpace(whole + " " + line)
-		for _, form := range []func() *regexp.Regexp{spans, instant, epoch, clock} {
-			if form().MatchString(whole) {
+		for _, form := range []*regexp.Regexp{spans, instant, epoch, clock} {
+			if form.MatchString(whole) {
 				return whole
 			}
 		}
@@ -106,12 +104,12 @@ func LimitTime(line string, now time.Time, zone Zone) (time.Time, bool) {
 const length = `\d+(?:\.\d+)?\s*(?:days?|d|hours?|hrs?|h|minutes?|mins?|ms|m|seconds?|secs?|s)`
 
 var (
-	spans = lazyregexp.New(`(?i)\b(?:again|retry(?:ing)?|resets?)\b[^.]{0,12}?\b(?:in|after)[ :]+(?:about )?` +
+	spans = regexp.MustCompile(`(?i)\b(?:again|retry(?:ing)?|resets?)\b[^.]{0,12}?\b(?:in|after)[ :]+(?:about )?` +
 		`((?:` + length + `[ ,]*(?:and )?)*` + length + `)\b`)
-	span    = lazyregexp.New(`(?i)(\d+(?:\.\d+)?)\s*(ms|[dhms])`)
-	instant = lazyregexp.New(`\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d)?(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)`)
-	epoch   = lazyregexp.New(`\|(\d{10})\b`)
-	clock   = lazyregexp.New(`(?i)(?:resets?|again|until|available)(?: again)?(?: on| at)? ` +
+	span    = regexp.MustCompile(`(?i)(\d+(?:\.\d+)?)\s*(ms|[dhms])`)
+	instant = regexp.MustCompile(`\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d)?(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)`)
+	epoch   = regexp.MustCompile(`\|(\d{10})\b`)
+	clock   = regexp.MustCompile(`(?i)(?:resets?|again|until|available)(?: again)?(?: on| at)? ` +
 		`(?:([a-z]{3})[a-z]* (\d{1,2})(?:st|nd|rd|th)?(?:, ?(\d{4}))?,?(?: at)? )?` +
 		`(\d{1,2})(?::(\d\d))?\s*(am|pm)?\b(?:[^(]{0,3}\(([A-Za-z0-9_+/-]+)\))?`)
 )
@@ -120,12 +118,12 @@ var (
 func afterSpan(line string, now time.Time, _ Zone) (time.Time, bool) {
 	units := map[string]time.Duration{"d": 24 * time.Hour, "h": time.Hour, "m": time.Minute, "s": time.Second,
 		"ms": time.Millisecond}
-	found := spans().FindStringSubmatch(line)
+	found := spans.FindStringSubmatch(line)
 	if found == nil {
 		return time.Time{}, false
 	}
 	var wait time.Duration
-	for _, one := range span().FindAllStringSubmatch(found[1], -1) {
+	for _, one := range span.FindAllStringSubmatch(found[1], -1) {
 		n, err := strconv.ParseFloat(one[1], 64)
 		if err != nil || n > 1e6 {
 			return time.Time{}, false
@@ -137,11 +135,11 @@ func afterSpan(line string, now time.Time, _ Zone) (time.Time, bool) {
 
 // atInstant reads "2026-11-24T03:00:00Z" and the seconds since 1970 behind a bar.
 func atInstant(line string, _ time.Time, _ Zone) (time.Time, bool) {
-	if found := epoch().FindStringSubmatch(line); found != nil {
+	if found := epoch.FindStringSubmatch(line); found != nil {
 		seconds, err := strconv.ParseInt(found[1], 10, 64)
 		return time.Unix(seconds, 0), err == nil
 	}
-	text := strings.Replace(instant().FindString(line), " ", "T", 1)
+	text := strings.Replace(instant.FindString(line), " ", "T", 1)
 	for _, form := range []string{time.RFC3339, "2006-01-02T15:04Z07:00"} {
 		if at, err := time.Parse(form, text); err == nil {
 			return at, true
@@ -157,7 +155,7 @@ const lately = 6 * time.Hour
 // atClock reads "resets 5:10pm (Europe/Paris)" and "try again at Nov 24th, 2026 3:05 PM". It is false for a zone that
 // this machine does not know.
 func atClock(line string, now time.Time, zone Zone) (time.Time, bool) {
-	found := clock().FindStringSubmatch(line)
+	found := clock.FindStringSubmatch(line)
 	if found == nil || found[5] == "" && found[6] == "" {
 		return time.Time{}, false
 	}

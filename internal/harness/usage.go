@@ -42,7 +42,7 @@ func usageOf(list []Arg) Usage {
 			switch {
 			case strings.HasPrefix(name, "-") && name != "-" && name != "--":
 				u.Flags = append(u.Flags, name)
-			case len(u.Flags) == 0 && !arg.Group && !braces().MatchString(word):
+			case len(u.Flags) == 0 && !arg.Group && !braces.MatchString(word):
 				u.Words = append(u.Words, word)
 			}
 		}

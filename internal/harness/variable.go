@@ -1,10 +1,10 @@
 package harness
 
 import (
+	"regexp"
 	"strings"
 
 	"orange/internal/inherited"
-	"orange/internal/lazyregexp"
 	"orange/internal/task"
 )
 
@@ -22,12 +22,12 @@ func (v Variable) For() string {
 	return "for the project " + v.Project
 }
 
-var variableName = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
+var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // CheckVariable reports why a person cannot set a variable of that name; nil where they can.
 func CheckVariable(name string) error {
 	switch {
-	case !variableName().MatchString(name):
+	case !variableName.MatchString(name):
 		return task.Notef(task.ErrUsage, "cannot set a variable called %q: expected letters, digits and _, and no "+
 			"digit first", name)
 	case strings.HasPrefix(name, "ORANGE_"):

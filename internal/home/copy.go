@@ -7,10 +7,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 
-	"orange/internal/lazyregexp"
 	"orange/internal/proc"
 	"orange/internal/task"
 	"orange/internal/workflow"
@@ -55,8 +55,8 @@ func (h *Home) CopyWorkflow(name, from string) (*workflow.Definition, Listed, er
 
 // plainName is text that needs no quotes, and otherName what YAML takes for something else without them.
 var (
-	plainName = lazyregexp.New(`^[A-Za-z][A-Za-z0-9_-]*$`)
-	otherName = lazyregexp.New(`(?i)^(null|true|false|yes|no|on|off|y|n)$`)
+	plainName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]*$`)
+	otherName = regexp.MustCompile(`(?i)^(null|true|false|yes|no|on|off|y|n)$`)
 )
 
 // renamed is a workflow's text with another name in it, every other byte as it was.
@@ -87,7 +87,7 @@ func renamed(text []byte, name string) ([]byte, error) {
 		return nil, errors.New("its name is not written as one plain word on a line")
 	}
 	quoted := name
-	if !plainName().MatchString(name) || otherName().MatchString(name) {
+	if !plainName.MatchString(name) || otherName.MatchString(name) {
 		quoted = strconv.Quote(name)
 	}
 	lines[value.Line-1] = []byte(before + quoted + rest[old:])

@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 
-	"orange/internal/lazyregexp"
 	"orange/internal/proc"
 )
 
 // usualLine is the line of config.yml that names the usual harness.
-var usualLine = lazyregexp.New(`(?m)^harness:.*$`)
+var usualLine = regexp.MustCompile(`(?m)^harness:.*$`)
 
 // UsualHarness is the harness that config.yml names; empty where it names none.
 func (h *Home) UsualHarness() (string, error) {
@@ -43,8 +43,8 @@ func (h *Home) SetUsualHarness(ctx context.Context, name string) (file string, e
 	}
 	line := "harness: " + name
 	switch {
-	case usualLine().Match(text):
-		text = usualLine().ReplaceAllLiteral(text, []byte(line))
+	case usualLine.Match(text):
+		text = usualLine.ReplaceAllLiteral(text, []byte(line))
 	default:
 		text = append([]byte(line+"\n"), text...)
 	}

@@ -10,12 +10,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"orange/internal/harness"
-	"orange/internal/lazyregexp"
 	"orange/internal/proc"
 )
 
@@ -125,11 +125,11 @@ func ask(ctx context.Context, dir string, h *harness.Harness, path string, args 
 func version(text string) string {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	for _, line := range lines {
-		if numbered().MatchString(line) {
+		if numbered.MatchString(line) {
 			return strings.TrimSpace(line)
 		}
 	}
 	return strings.TrimSpace(lines[len(lines)-1])
 }
 
-var numbered = lazyregexp.New(`\d\.\d`)
+var numbered = regexp.MustCompile(`\d\.\d`)

@@ -8,10 +8,9 @@ import (
 	"bytes"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
-
-	"orange/internal/lazyregexp"
 )
 
 // Settings are what a repository's worktrees share at one moment, as far as it leads git elsewhere.
@@ -62,11 +61,11 @@ func (c Change) String() string {
 	section, _, _ := split(c.Key)
 	secret := section == "http" || section == "credential"
 	said := fmt.Sprintf("%s was %s, is %s", c.Key, inWords(c.Was, secret), inWords(c.Is, secret))
-	return login().ReplaceAllString(said, "://…@") // people read it, and the history keeps it
+	return login.ReplaceAllString(said, "://…@") // people read it, and the history keeps it
 }
 
 // login is who logs in at an address, with their secret.
-var login = lazyregexp.New(`://[^/@\s"]+@`)
+var login = regexp.MustCompile(`://[^/@\s"]+@`)
 
 func inWords(values []string, secret bool) string {
 	switch {

@@ -5,11 +5,10 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
-
-	"orange/internal/lazyregexp"
 )
 
 const (
@@ -33,7 +32,7 @@ func (s *Server) LastWords(ctx context.Context, paneID string, lines int) (strin
 }
 
 func lastWords(screen string, lines int) string {
-	screen = epitaph().ReplaceAllString(strings.TrimRight(strings.ToValidUTF8(screen, ""), " \n"), "")
+	screen = epitaph.ReplaceAllString(strings.TrimRight(strings.ToValidUTF8(screen, ""), " \n"), "")
 	var out []string
 	size := 0
 	for _, line := range slices.Backward(strings.Split(screen, "\n")) {
@@ -53,14 +52,14 @@ func lastWords(screen string, lines int) string {
 
 // epitaph is what tmux writes at the bottom of a dead pane, as its own remain-on-exit-format has it.
 // tmux holds it for the rest of the line above it, so it does not always begin one.
-var epitaph = lazyregexp.New(`Pane is dead( \([^()\n]*\))?$`)
+var epitaph = regexp.MustCompile(`Pane is dead( \([^()\n]*\))?$`)
 
 // escape is a sequence that moves, colours or names something, and at worst types something: to its end, if it has one.
-var escape = lazyregexp.New(`\x1b(\[[0-?]*[ -/]*[@-~]?|[]PX^_][^\x07\x1b]*(\x07|\x1b\\)?|[ -/]*[0-~]?)`)
+var escape = regexp.MustCompile(`\x1b(\[[0-?]*[ -/]*[@-~]?|[]PX^_][^\x07\x1b]*(\x07|\x1b\\)?|[ -/]*[0-~]?)`)
 
 // legible keeps what a person can read: no control characters, and none of those that turn the text around.
 func legible(line string) string {
-	line = strings.ReplaceAll(escape().ReplaceAllString(line, ""), "\t", " ")
+	line = strings.ReplaceAll(escape.ReplaceAllString(line, ""), "\t", " ")
 	line = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || unicode.In(r, unicode.Bidi_Control, unicode.Zl, unicode.Zp) {
 			return -1

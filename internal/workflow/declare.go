@@ -1,10 +1,10 @@
 package workflow
 
 import (
+	"regexp"
 	"strings"
 	"time"
 
-	"orange/internal/lazyregexp"
 	"orange/internal/task"
 	"orange/internal/yaml"
 )
@@ -86,13 +86,13 @@ func (r reader) checks(n *yaml.Node) []Check {
 }
 
 // slash is what a command of the shell looks like.
-var slash = lazyregexp.New(`^/[a-z][a-z0-9_-]*( [a-z0-9_-]+)?$`)
+var slash = regexp.MustCompile(`^/[a-z][a-z0-9_-]*( [a-z0-9_-]+)?$`)
 
 func (r reader) commands(n *yaml.Node) []Command {
 	var out []Command
 	r.Pairs(n, "commands", func(name, value *yaml.Node) {
 		c := Command{Text: name.Value, To: task.Status(r.Name(value, "the state of a command")), Pos: yaml.PosOf(value)}
-		if !slash().MatchString(c.Text) {
+		if !slash.MatchString(c.Text) {
 			r.Problem(yaml.PosOf(name), "value",
 				"found %q as a command, expected one or two words such as %q or %q", c.Text, "/plan", "/review plan")
 		}

@@ -3,11 +3,11 @@ package workflow
 import (
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
-	"orange/internal/lazyregexp"
 	"orange/internal/task"
 	"orange/internal/yaml"
 )
@@ -45,7 +45,7 @@ func (g Guard) Holds(value int) bool {
 const maxGuard = 1_000_000_000
 
 // joins is how other languages join two comparisons.
-var joins = lazyregexp.New(`\b(?i:and|or|not)\b|&&|\|\|`)
+var joins = regexp.MustCompile(`\b(?i:and|or|not)\b|&&|\|\|`)
 
 // ParseGuard reads "field op integer".
 func ParseGuard(text string) (Guard, error) {
@@ -55,7 +55,7 @@ func ParseGuard(text string) (Guard, error) {
 			continue
 		}
 		field, number = strings.TrimSpace(field), strings.TrimSpace(number)
-		if joined := joins().FindString(text); joined != "" {
+		if joined := joins.FindString(text); joined != "" {
 			return Guard{}, fmt.Errorf("found %q in %q, expected one comparison: give a list where all must "+
 				"hold, as in [%s < 2, tries < 3], and two transitions where one of them is enough",
 				joined, text, task.ReviewRound)

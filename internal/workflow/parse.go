@@ -351,7 +351,7 @@ func (r reader) branch(n *yaml.Node) Branch {
 // braces are the words in braces of a text, each once.
 func (r reader) braces(n *yaml.Node, text string) []Named {
 	var out []Named
-	for _, at := range inBraces().FindAllStringSubmatchIndex(text, -1) {
+	for _, at := range inBraces.FindAllStringSubmatchIndex(text, -1) {
 		name := text[at[2]:at[3]]
 		if !slices.ContainsFunc(out, func(have Named) bool { return have.Name == name }) {
 			out = append(out, Named{Name: name, Pos: r.PlaceIn(n, at[0])})

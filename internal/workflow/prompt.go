@@ -1,6 +1,6 @@
 package workflow
 
-import "orange/internal/lazyregexp"
+import "regexp"
 
 // Variables of prompts. Anything else in braces stays as it is.
 const (
@@ -25,12 +25,12 @@ func Variables() []string {
 }
 
 // braced is a name in braces, whatever the name.
-var braced = lazyregexp.New(`\{[^{}]*\}`)
+var braced = regexp.MustCompile(`\{[^{}]*\}`)
 
 // Expand puts values in for the variables of a prompt. A name in braces that values does not hold stays as it is,
 // and what is put in is not looked at again.
 func Expand(text string, values map[string]string) string {
-	return braced().ReplaceAllStringFunc(text, func(found string) string {
+	return braced.ReplaceAllStringFunc(text, func(found string) string {
 		if value, known := values[found[1:len(found)-1]]; known {
 			return value
 		}

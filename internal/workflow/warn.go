@@ -3,11 +3,11 @@ package workflow
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
 	"orange/internal/action"
-	"orange/internal/lazyregexp"
 	"orange/internal/task"
 	"orange/internal/yaml"
 )
@@ -219,7 +219,7 @@ func (d *Definition) Misnamed() yaml.Problems {
 }
 
 // inBraces is how a text names a variable.
-var inBraces = lazyregexp.New(`\{(\w+)\}`)
+var inBraces = regexp.MustCompile(`\{(\w+)\}`)
 
 // warnPrompts reports prompts without a text, and words in braces that stand for nothing.
 func (r reader) warnPrompts(d *Definition) {
@@ -282,7 +282,7 @@ func (r reader) warnUnused(d *Definition) {
 	for _, p := range d.Projections {
 		texts.WriteString(p.Value.texts())
 	}
-	for _, variable := range inBraces().FindAllStringSubmatch(texts.String(), -1) {
+	for _, variable := range inBraces.FindAllStringSubmatch(texts.String(), -1) {
 		used["field "+variable[1]] = true
 	}
 	for _, c := range d.Checks {

@@ -154,7 +154,7 @@ func (r Repo) fetch(ctx context.Context) error {
 	if refusedWith(err, "couldn't find remote ref refs/heads/"+r.DefaultBranch) {
 		return nil
 	}
-	if name := named(err, worktreeInTheWay()); name != "" {
+	if name := named(err, worktreeInTheWay); name != "" {
 		return fmt.Errorf("cannot fetch %q from origin: %w; that worktree of the repository has no commit: check one "+
 			"out there, or remove it (git -C %s worktree list), then run this again", r.DefaultBranch, err,
 			quoted(r.Path))

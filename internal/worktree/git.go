@@ -13,7 +13,6 @@ import (
 	"strings"
 	"time"
 
-	"orange/internal/lazyregexp"
 	"orange/internal/proc"
 )
 
@@ -130,19 +129,19 @@ func busy(err error) bool {
 }
 
 var (
-	lockInTheWay   = lazyregexp.New(`Unable to create '(/[^']+\.lock)': File exists`)
-	configInTheWay = lazyregexp.New(`could not lock config file ([^\n]+): File exists`)
+	lockInTheWay   = regexp.MustCompile(`Unable to create '(/[^']+\.lock)': File exists`)
+	configInTheWay = regexp.MustCompile(`could not lock config file ([^\n]+): File exists`)
 )
 
 // lockMet is the lock that a git in dir met, and empty where it met none that it named.
 func lockMet(dir string, met error) string {
-	if config := named(met, configInTheWay()); config != "" {
+	if config := named(met, configInTheWay); config != "" {
 		if !filepath.IsAbs(config) {
 			config = filepath.Join(dir, config)
 		}
 		return config + ".lock"
 	}
-	return named(met, lockInTheWay())
+	return named(met, lockInTheWay)
 }
 
 // isNoFile reports whether a folder, a link, a pipe, a socket or a device is in the place of a lock.
@@ -183,13 +182,13 @@ func named(met error, pattern *regexp.Regexp) string {
 	return ""
 }
 
-var worktreeInTheWay = lazyregexp.New(
+var worktreeInTheWay = regexp.MustCompile(
 	`(?:failed to read \S.*/|bad object )worktrees/([^/\n]+)/(?:commondir: |HEAD)`)
 
 // unfinishedIn is git's own folder of a worktree that a git met which is not finished: without the path to the
 // repository in it, no git can do anything in the whole repository, and without a commit no git can fetch there.
 func (r Repo) unfinishedIn(met error) string {
-	name := named(met, worktreeInTheWay())
+	name := named(met, worktreeInTheWay)
 	common, known := r.folder()
 	folder := filepath.Join(common, "worktrees", name)
 	if name == "" || !known || !unfinished(folder) {

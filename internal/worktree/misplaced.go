@@ -10,17 +10,15 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-
-	"orange/internal/lazyregexp"
 )
 
 // gitHasFolder and gitHasFile are the names in git's own folder of which git makes a folder, or a file, and nothing
 // else.
 var (
-	gitHasFolder = lazyregexp.New(`^(objects|objects/[0-9a-f]{2}|objects/pack|objects/info|refs|refs/heads|refs/tags|` +
-		`refs/remotes|info|worktrees|worktrees/[^/]+)$`)
-	gitHasFile = lazyregexp.New(`^(worktrees/[^/]+/)?(HEAD|[A-Z_]+_HEAD|MERGE_[A-Z]+|config|config\.worktree|index|` +
-		`packed-refs|shallow|commondir|gitdir|locked)$|^objects/[0-9a-f]{2}/[0-9a-f]{38,}$|` +
+	gitHasFolder = regexp.MustCompile(`^(objects|objects/[0-9a-f]{2}|objects/pack|objects/info|refs|refs/heads|` +
+		`refs/tags|refs/remotes|info|worktrees|worktrees/[^/]+)$`)
+	gitHasFile = regexp.MustCompile(`^(worktrees/[^/]+/)?(HEAD|[A-Z_]+_HEAD|MERGE_[A-Z]+|config|config\.worktree|` +
+		`index|packed-refs|shallow|commondir|gitdir|locked)$|^objects/[0-9a-f]{2}/[0-9a-f]{38,}$|` +
 		`^info/(exclude|attributes|grafts)$`)
 )
 
@@ -91,9 +89,9 @@ func oddKind(path, name string, entry fs.DirEntry) string {
 	switch {
 	case !entry.Type().IsRegular() && !folder && !strings.HasSuffix(name, ".ipc"): // git's own watcher has a socket
 		return unusual(path)
-	case folder && fits(gitHasFile()):
+	case folder && fits(gitHasFile):
 		return "a folder, and git makes a file there"
-	case !folder && fits(gitHasFolder()):
+	case !folder && fits(gitHasFolder):
 		return "no folder, and git makes one there"
 	}
 	return ""

@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
-	"orange/internal/lazyregexp"
 	"orange/internal/proc"
 )
 
@@ -46,7 +46,7 @@ func (r Repo) usual(dir string) error {
 
 // wholeInFolder are the names in git's own folder of what git reads into its memory as a whole: refs, settings, lists
 // of what is ignored, and notes about merges. Objects, indexes and bundles are not among them.
-var wholeInFolder = lazyregexp.New(`^(worktrees/[^/]+/)?(HEAD|[A-Z_]+_HEAD|MERGE_[A-Z_]+|config(\.worktree)?|` +
+var wholeInFolder = regexp.MustCompile(`^(worktrees/[^/]+/)?(HEAD|[A-Z_]+_HEAD|MERGE_[A-Z_]+|config(\.worktree)?|` +
 	`commondir|gitdir|locked|shallow|refs/.+|info/[^/]+|sequencer/.+|` +
 	`rebase-(merge|apply)/(head-name|onto|orig-head|done|` +
 	`git-rebase-todo|autostash|message|author-script))$|` +
@@ -65,7 +65,7 @@ func readWhole(file string) bool {
 		}
 		if isGitFolder(dir) {
 			name, err := filepath.Rel(dir, file)
-			return err == nil && wholeInFolder().MatchString(filepath.ToSlash(name))
+			return err == nil && wholeInFolder.MatchString(filepath.ToSlash(name))
 		}
 	}
 	return false

@@ -95,7 +95,7 @@ func PosOf(n *Node) Pos { return Pos{Line: n.Line, Col: n.Column} }
 
 // Document reads the one YAML document of a file; nil when there is none that can be read.
 func (r *Reader) Document(text []byte) *Node {
-	r.lines = lineEnd().Split(string(text), -1)
+	r.lines = lineEnd.Split(string(text), -1)
 	if at, found := refused(string(text)); found != "" {
 		r.Problem(at, "syntax", "found %s, expected plain text", found)
 		return nil

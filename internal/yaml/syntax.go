@@ -10,15 +10,13 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"orange/internal/lazyregexp"
-
 	"go.yaml.in/yaml/v4"
 )
 
 // nextLine is the one control character of ISO 8859 that YAML takes for a line's end.
 const nextLine = '\u0085'
 
-var lineEnd = lazyregexp.New("\r\n|[\r\n\u0085\u2028\u2029]")
+var lineEnd = regexp.MustCompile("\r\n|[\r\n\u0085\u2028\u2029]")
 
 // line is one line of the file as it can be shown; empty when there is none of that number.
 func (r *Reader) line(number int) string {
@@ -226,8 +224,8 @@ func unclosedAtEnd(r *Reader, s slip) (Pos, string) {
 }
 
 var (
-	keyAndValue = lazyregexp.New(`^[ \t]*(?:- +)*[^\s#'"\[{|>&*!][^:]*:[ \t]+[^\s#|>]`)
-	gluedKey    = lazyregexp.New(`^[ \t]*(?:- +)*[A-Za-z_][\w-]*:[^\s:/]`)
+	keyAndValue = regexp.MustCompile(`^[ \t]*(?:- +)*[^\s#'"\[{|>&*!][^:]*:[ \t]+[^\s#|>]`)
+	gluedKey    = regexp.MustCompile(`^[ \t]*(?:- +)*[A-Za-z_][\w-]*:[^\s:/]`)
 )
 
 // before is the last line above one that says something.
@@ -252,10 +250,10 @@ func strayColon(r *Reader, s slip) (Pos, string) {
 	}
 	switch text := r.line(above); {
 	case above == 0:
-	case gluedKey().MatchString(text):
+	case gluedKey.MatchString(text):
 		key, _, _ := strings.Cut(text, ":")
 		return Pos{above, column(key) + 1}, "found no space after a colon, expected one between a key and its value"
-	case keyAndValue().MatchString(text) && column(indentOf(text)) < start.Col-1:
+	case keyAndValue.MatchString(text) && column(indentOf(text)) < start.Col-1:
 		return start, fmt.Sprintf("found a key that is indented deeper than the one above it, which has its "+
 			"value already, expected %s as on line %d",
 			spaces(column(indentOf(text))), above)
@@ -268,8 +266,8 @@ func strayColon(r *Reader, s slip) (Pos, string) {
 }
 
 var (
-	bareKey = lazyregexp.New(`^[ \t]*(?:- +)*[A-Za-z_][\w-]*:[ \t]*(?:#.*)?$`)
-	aKey    = lazyregexp.New(`^[ \t]*(?:- +)*[A-Za-z_][\w-]*:(?:[ \t]|$)`)
+	bareKey = regexp.MustCompile(`^[ \t]*(?:- +)*[A-Za-z_][\w-]*:[ \t]*(?:#.*)?$`)
+	aKey    = regexp.MustCompile(`^[ \t]*(?:- +)*[A-Za-z_][\w-]*:(?:[ \t]|$)`)
 )
 
 // opens is the line of the key without a value below which the text at a place is; 0 where there are other keys
@@ -277,11 +275,11 @@ var (
 func (r *Reader) opens(at Pos) int {
 	number := r.before(at.Line)
 	for ; number > 0 && column(indentOf(r.line(number))) >= at.Col-1; number = r.before(number) {
-		if aKey().MatchString(r.line(number)) {
+		if aKey.MatchString(r.line(number)) {
 			return 0
 		}
 	}
-	if number > 0 && bareKey().MatchString(r.line(number)) {
+	if number > 0 && bareKey.MatchString(r.line(number)) {
 		return number
 	}
 	return 0
@@ -296,7 +294,7 @@ func spaces(n int) string {
 
 func noColon(r *Reader, s slip) (Pos, string) {
 	at := s.began
-	if gluedKey().MatchString(r.line(at.Line)) {
+	if gluedKey.MatchString(r.line(at.Line)) {
 		key, _, _ := strings.Cut(r.line(at.Line), ":")
 		return Pos{at.Line, column(key) + 1}, "found no space after a colon, expected one between a key and its value"
 	}
