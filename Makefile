@@ -13,7 +13,7 @@ RACE := $(if $(CC_THERE),-race '-gcflags=modernc.org/...=-d=checkptr=0 -race=fal
 export GORACE ?= atexit_sleep_ms=0
 # It has nothing to find where there is only one thread: in the quiet packages, and in the simulated world.
 # Their tests run without it in make test-all; make test-long runs them with it too.
-QUIET := printable inherited shared action conflict diff task history record keyed signed outward stats document yaml answer workflow passed harness rejection leaving edition decide projection replay explore graph inbox eventtext
+QUIET := printable inherited shared action conflict diff task history record keyed signed outward stats document yaml api answer workflow passed harness rejection leaving edition decide projection replay explore graph inbox eventtext
 SINGLE := 'TestSimulation|TestRun_breaks'
 # What asks the system itself: it is different on each. Building the rest for others would take minutes, for its database.
 SYSTEM := ./internal/proc ./internal/doctor ./internal/mirror ./internal/worktree ./internal/tmux

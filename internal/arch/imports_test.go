@@ -18,8 +18,8 @@ const root = "../.."
 
 // quiet lists the packages that only compute, each importing only those before it.
 func quiet() []string {
-	return []string{"printable", "inherited", "shared", "action", "conflict", "diff", "task", "history",
-		"record", "keyed", "signed", "outward", "stats", "document", "yaml", "answer", "workflow", "passed", "harness",
+	return []string{"printable", "inherited", "shared", "action", "conflict", "diff", "task", "history", "record",
+		"keyed", "signed", "outward", "stats", "document", "yaml", "api", "answer", "workflow", "passed", "harness",
 		"rejection", "leaving", "edition", "decide", "projection", "replay", "explore", "graph", "inbox", "eventtext"}
 }
 
