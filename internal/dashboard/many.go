@@ -70,10 +70,10 @@ func marked(m *Model) []command.Target {
 
 func targetOf(m *Model, r *tasks.Row) command.Target {
 	t := *r.Task
-	work, measured, _ := m.tasks.Work(t.ID)
+	work, _, _ := m.tasks.Work(t.ID)
 	on := command.Target{Task: t, Selected: true, Workflow: m.tasks.Workflow(t),
 		Unreadable: m.tasks.Unreadable(t), Agent: r.Agent, Judged: work.Judged,
-		Bare: measured && work.Commits == 0, Keys: m.style.Keys}
+		Keys: m.style.Keys}
 	if origin, known := m.tasks.Origin(t.Project); known {
 		on.Origin = &origin
 	}

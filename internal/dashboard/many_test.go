@@ -67,7 +67,7 @@ func TestOneQuestionActsOnAllThatAreMarked(t *testing.T) {
 		"enter": {"Start 1 task?", "fix/totals: no agent works", "Command"},
 		"d":     {"Delete 3 tasks?", "", "Delete"},
 		"t":     {"Try again what failed of 1 task?", "fix/totals: nothing of the task is marked as failed", "Retry"},
-		"p":     {"Open pull requests for 1 task?", "feature/search: its branch had no commit", "RequestPR"},
+		"p":     {"Open pull requests for 3 tasks?", "", "RequestPR"},
 		"x":     {"Cancel 3 tasks?", "", "Command"},
 	} {
 		backend := two(t)

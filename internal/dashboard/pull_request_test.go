@@ -43,10 +43,8 @@ func TestAPullRequestIsOpenedAndItsAddressCopied(t *testing.T) {
 		t.Errorf("Y gives %+v to the clipboard", got)
 	}
 	s.press("j", "P")
-	s.shows("P: the task has no pull request")
-	s.hides("p opens one") // its branch has no commit
-	backend.works = committed(backend.tasks...)
-	s.press("R", "Y")
+	s.shows("P: the task has no pull request; p opens one")
+	s.press("Y")
 	s.shows("Y: the task has no pull request; p opens one")
 }
 

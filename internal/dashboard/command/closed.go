@@ -27,7 +27,6 @@ type Target struct {
 	Keys       screen.KeyTable
 	Judged     string        // how the branch compares with the commit that was judged; empty where that is unknown
 	Origin     *tasks.Origin // nil while it is unknown
-	Bare       bool          // its branch was found to have no commit of its own
 }
 
 // Reasons that last for a moment: what the command depends on is being looked up.
@@ -198,9 +197,6 @@ func (on Target) NoPR() string {
 		return "the task is over"
 	case on.Task.Workspace == "":
 		return "the task has no workspace: no agent has worked on the branch yet"
-	case on.Bare:
-		return fmt.Sprintf("its branch had no commit of its own when Orange last looked; %s looks again",
-			on.Keys.Of("look-again"))
 	case on.Origin == nil:
 		return ""
 	}
