@@ -2,8 +2,6 @@
 
 GO ?= go
 REPO ?=
-DOCUMENTS ?=
-SEED ?= 1
 PROGRAMS ?= claude copilot pi codex gemini opencode qwen
 # The race detector needs a C compiler. Without one the tests run without it, and say so.
 CC_THERE := $(shell command -v $${CC:-cc} 2>/dev/null)
@@ -15,10 +13,12 @@ export GORACE ?= atexit_sleep_ms=0
 # Their tests run without it in make test-all; make test-long runs them with it too.
 QUIET := printable inherited shared action conflict diff task history record keyed signed outward stats document yaml api answer workflow passed harness rejection leaving edition decide projection replay explore graph inbox eventtext
 SINGLE := 'TestSimulation|TestRun_breaks'
+# The long stories of cmd/orange/testdata/long that show what no shorter test does.
+STORIES := build_escalates-to-the-cto-and-to-a-person|classic_crashes|classic_review-fails-twice|default_review-fails-twice|phases_goes-back
 # What asks the system itself: it is different on each. Building the rest for others would take minutes, for its database.
 SYSTEM := ./internal/proc ./internal/doctor ./internal/mirror ./internal/worktree ./internal/tmux
 
-.PHONY: help build fleet install need demo fleet-demo test test-all test-fleet test-rows test-harnesses test-forge test-long lint bench fleet-figures pictures promises draw fmt clean
+.PHONY: help build fleet install need demo fleet-demo test test-all test-fleet test-stories test-harnesses test-forge test-long lint bench fleet-figures pictures fmt clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
@@ -66,8 +66,8 @@ else
 	$(GO) test -timeout 20m -shuffle=on -run $(SINGLE) ./internal/engine ./internal/simulate
 endif
 
-test-rows: need ## run the long stories that are the only test of a row of docs/promises.md
-	rows=$$($(GO) run ./docs/promises -long) && ORANGE_TEST_LONG=1 $(GO) test -timeout 15m -run "$$rows" ./cmd/orange
+test-stories: need ## run the long stories that alone show how a task escalates, crashes and goes back
+	ORANGE_TEST_LONG=1 $(GO) test -timeout 15m -run 'TestLongStories/^($(STORIES))$$' ./cmd/orange
 
 test-fleet: ## run all tests of the module fleet/, with a server, ten thousand schedules of a custody, and storms
 	temporal=$$(tools/temporal) || echo "no server can be had: the tests that need one are skipped"; \
@@ -110,12 +110,6 @@ fleet-figures: ## measure a fleet with a server on PostgreSQL, and write the tab
 pictures: need build ## draw the pictures of the dashboard again
 	@mkdir -p docs/pictures
 	$(GO) run ./demo/pictures "$(CURDIR)/bin/orange" "$(CURDIR)/demo/agent" docs/pictures
-
-promises: ## list again what the documents in the folder DOCUMENTS=... promise
-	$(GO) run ./docs/promises -list "$(DOCUMENTS)"
-
-draw: ## draw rows of docs/promises.md by SEED=...; their tests must fail when you break the program there
-	@$(GO) run ./docs/promises -draw 20 -seed $(SEED)
 
 fmt: ## format the code
 	gofmt -w bench cmd docs fleet internal workflows harnesses skills

@@ -60,6 +60,47 @@ func TestTheRecipesNameFilesAndTestsThatExist(t *testing.T) {
 	}
 }
 
+// A row that names a test that is gone promises what no one checks.
+func TestTheTablesOfRulesAndReportsNameWhatExists(t *testing.T) {
+	t.Parallel()
+	tests := testsHere(t)
+	code := regexp.MustCompile("`([^`\n]+)`")
+	stories := regexp.MustCompile("(?:story|stories) (?:`[A-Za-z_0-9.-]+`(?:,? and |, )?)+")
+	for name, least := range map[string]int{"docs/conformance.md": 200, "docs/agents/reported.md": 20} {
+		found := 0
+		for _, said := range stories.FindAllString(page(t, name), -1) {
+			for _, match := range code.FindAllStringSubmatch(said, -1) {
+				if strings.HasPrefix(match[1], "Test") || strings.HasSuffix(match[1], ".txt") {
+					continue // the next in the list, looked for below
+				}
+				found++
+				file := filepath.Join(root, "cmd", "orange", "testdata", "*", match[1]+".txtar")
+				if there, err := filepath.Glob(file); err != nil || len(there) == 0 {
+					t.Errorf("%s names the story %s, which is not there", name, match[1])
+				}
+			}
+		}
+		for _, match := range code.FindAllStringSubmatch(page(t, name), -1) {
+			switch word := match[1]; {
+			case regexp.MustCompile(`^Test[A-Z]\w+$`).MatchString(word):
+				found++
+				if !tests[word] {
+					t.Errorf("%s names the test %s, which is not there", name, word)
+				}
+			case regexp.MustCompile(`^\d{3}-[a-z-]+\.txt$`).MatchString(word):
+				found++
+				file := filepath.Join(root, "internal", "decide", "testdata", "stories", word)
+				if _, err := os.Stat(file); err != nil {
+					t.Errorf("%s names the story %s, which is not there", name, word)
+				}
+			}
+		}
+		if found < least {
+			t.Errorf("found %d tests and stories in %s, expected %d at least", found, name, least)
+		}
+	}
+}
+
 // A "cannot" of docs/proof.md is a promise: a test tries it, and every test of an attacker is at a promise.
 func TestEveryThingThatAnAttackerOfAFleetCannotDoHasATest(t *testing.T) {
 	t.Parallel()
