@@ -52,7 +52,7 @@ test: need ## run the tests that a change needs most, in a minute or two
 	$(GO) test -short -timeout 10m -shuffle=on ./...
 
 test-all: ## run all tests, with the race detector where it can find something
-	@tools/need git tmux strace
+	@tools/need git tmux
 	@tools/need ssh-keygen || echo "ssh-keygen cannot be installed here: the tests of signed snapshots are skipped"
 	@tools/need gh || echo "gh cannot be installed here: its stories are skipped"
 	@tools/need bwrap || echo "bubblewrap cannot be installed here: the story of a confined agent is skipped"

@@ -127,3 +127,26 @@ func (w *world) manyAndLong() (id string) {
 	w.must("orange", "env", "set", "A_VARIABLE_"+strings.Repeat("THAT_IS_NOT_SHORT_", 6)+"=1")
 	return id
 }
+
+// copies lets the record have a task as often as this, without folders.
+func (w *world) copies(many int) {
+	w.t.Helper()
+	db := openBench(w.t, filepath.Join(w.dir, "orange", "orange.db"))
+	for _, statement := range []string{
+		"CREATE TEMP TABLE one AS SELECT * FROM tasks ORDER BY created_at DESC LIMIT 1",
+		"UPDATE one SET live = 0",
+	} {
+		if _, err := db.ExecContext(w.t.Context(), statement); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+	for n := range many - 1 {
+		if _, err := db.ExecContext(w.t.Context(), "UPDATE one SET id = ?, branch = ?",
+			fmt.Sprintf("%05dcopycopycopycopy", n), fmt.Sprint("copy", n)); err != nil {
+			w.t.Fatal(err)
+		}
+		if _, err := db.ExecContext(w.t.Context(), "INSERT INTO tasks SELECT * FROM one"); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+}

@@ -130,9 +130,10 @@ func TestLook_asksTheTerminalOnceHoweverManyTasksThereAre(t *testing.T) {
 	}
 }
 
-// Many agents that are at work cost one question about tasks, one about seats, and few allocations each.
-func TestLook_overAHundredAgentsReadsNoTaskTwice(t *testing.T) { //nolint:paralleltest // counts allocations
-	const agents, most = 100, 15
+// Many agents that are at work cost one question about tasks and one about seats.
+func TestLook_overAHundredAgentsReadsNoTaskTwice(t *testing.T) {
+	t.Parallel()
+	const agents = 100
 	m, w := newMonitor()
 	for i := range agents {
 		w.busy(fmt.Sprint("task", i), "build", "worker", i)
@@ -149,10 +150,6 @@ func TestLook_overAHundredAgentsReadsNoTaskTwice(t *testing.T) { //nolint:parall
 	must(t, m.Look(t.Context()))
 	if want := []string{"resume", "sync task7"}; !slices.Equal(w.did, want) {
 		t.Errorf("it did %q, want %q", w.did, want)
-	}
-	found := testing.AllocsPerRun(10, func() { must(t, m.Look(t.Context())) })
-	if found > agents*most {
-		t.Errorf("found %v allocations an agent, want at most %d", found/agents, most)
 	}
 }
 

@@ -3,8 +3,6 @@ package monitor
 import (
 	"context"
 	"errors"
-	"fmt"
-	"runtime"
 	"slices"
 	"testing"
 	"time"
@@ -232,35 +230,5 @@ func TestScreens_rememberThoseThatWaitAndDidNotChange(t *testing.T) {
 	}
 	if want := []string{"one", "two", "two"}; !slices.Equal(heard, want) {
 		t.Errorf("people heard of %q, want %q", heard, want)
-	}
-}
-
-// A look at the terminals that have changed copies no task, however many agents there are: the watch looks every two
-// seconds, and what it leaves behind has to be collected.
-func TestScreens_leaveNextToNothingBehind(t *testing.T) { //nolint:paralleltest // counts what the process allocates
-	all := make(listed, 1000)
-	for i := range all {
-		all[i] = task.Task{ID: fmt.Sprint(i), Live: true, Session: "s"}
-	}
-	m := &Monitor{Now: time.Now, Record: all}
-	m.Needs = func(context.Context, []task.Task, time.Time) (map[string]record.Need, bool, error) {
-		return map[string]record.Need{}, false, nil
-	}
-	known := map[string]waiting{}
-	look := func() {
-		if _, _, err := m.screens(t.Context(), known, time.Unix(1, 0)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	look() // the lists of tasks are read once
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	const looks, most = 50, 10_000
-	for range looks {
-		look()
-	}
-	runtime.ReadMemStats(&after)
-	if found := (after.TotalAlloc - before.TotalAlloc) / looks; found > most {
-		t.Errorf("a look left %d bytes behind, want at most %d", found, most)
 	}
 }

@@ -252,9 +252,6 @@ func (r Repo) runOnce(ctx context.Context, c call) (proc.Result, error) {
 	if r.Before != nil {
 		r.Before(ctx)
 	}
-	if r.calls != nil {
-		r.calls.Add(1)
-	}
 	for _, other := range othersIn(c.args) {
 		if err := other.usual(other.Path); err != nil {
 			return proc.Result{}, err

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"orange/internal/proc"
@@ -107,11 +106,11 @@ type home struct {
 // git dozens of times; make test-all runs the others too.
 func inShortRuns() []string {
 	return []string{
-		"TestALookForAGate_isFiveCallsOfGit", "TestCancelThenAcquireAgain_keepsTheBranchesCommits",
+		"TestCancelThenAcquireAgain_keepsTheBranchesCommits",
 		"TestHooksOfTheRepositoryDoNotRun", "TestInspect_leadsToTheMainCheckout", "TestLink_isExcludedAndMadeOnce",
 		"TestLinked_aProgramReplacedTheLinkByAFile", "TestMerge_conflictsAreNamedAndNothingChanges",
 		"TestMerge_strategies", "TestMerge_withOrigin", "TestPrepare_keepsWhatIsLeftOver",
-		"TestPrepare_startsWhereTheBranchIs", "TestPrepare_warmCostsFewCalls",
+		"TestPrepare_startsWhereTheBranchIs",
 		"TestRelease_keepsEverythingAndLeavesACleanTree", "TestRelease_pushedCommitsNeedNoRescue",
 		"TestSnapshot_tellsWhatACommitWouldBeAbout", "TestTrees_holdWhatLiesInTheWorktree",
 		"TestWork_countsWhatIsCommittedAndWhatIsNot",
@@ -134,7 +133,6 @@ func newHome(t *testing.T) home {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.calls = new(atomic.Int64)
 	return home{Repo: r, root: root}
 }
 

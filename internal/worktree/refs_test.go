@@ -7,13 +7,11 @@ import (
 	"testing"
 )
 
-// A look at a workspace precedes everything that is done there, so it has to cost next to nothing; and what the files
-// tell is what git would say.
-func TestALookAtAWorkspace_needsNoGitWhereFilesTell(t *testing.T) {
+// A look at a workspace reads files where these tell; what it finds is what git would say.
+func TestALookAtAWorkspace_findsWhatGitWouldSay(t *testing.T) {
 	t.Parallel()
 	for name, row := range map[string]struct {
 		change func(t *testing.T, h home, s Slot)
-		calls  int64
 	}{
 		"on a branch": {},
 		"packed": {change: func(t *testing.T, h home, _ Slot) {
@@ -24,21 +22,21 @@ func TestALookAtAWorkspace_needsNoGitWhereFilesTell(t *testing.T) {
 			commit(t, s.Dir, "b.txt", "b\n")
 		}},
 		"detached": {change: func(t *testing.T, _ home, s Slot) { git(t, s.Dir, "switch", "-q", "--detach") }},
-		"before its first commit": {calls: 2, change: func(t *testing.T, _ home, s Slot) {
+		"before its first commit": {change: func(t *testing.T, _ home, s Slot) {
 			git(t, s.Dir, "switch", "-q", "--orphan", "born-later")
 		}},
-		"a name that is not plain": {calls: 1, change: func(t *testing.T, _ home, s Slot) {
+		"a name that is not plain": {change: func(t *testing.T, _ home, s Slot) {
 			git(t, s.Dir, "branch", "-m", "v1.2")
 		}},
-		"a symbolic ref": {calls: 1, change: func(t *testing.T, _ home, s Slot) {
+		"a symbolic ref": {change: func(t *testing.T, _ home, s Slot) {
 			git(t, s.Dir, "branch", "elsewhere")
 			git(t, s.Dir, "symbolic-ref", "refs/heads/work/topic", "refs/heads/elsewhere")
 		}},
-		"settings of its own": {calls: 1, change: func(t *testing.T, h home, s Slot) {
+		"settings of its own": {change: func(t *testing.T, h home, s Slot) {
 			git(t, h.Path, "config", "extensions.worktreeConfig", "true")
 			git(t, s.Dir, "config", "--worktree", "core.bare", "false")
 		}},
-		"HEAD is a link": {calls: 1, change: func(t *testing.T, _ home, s Slot) {
+		"HEAD is a link": {change: func(t *testing.T, _ home, s Slot) {
 			head := git(t, s.Dir, "rev-parse", "--path-format=absolute", "--git-path", "HEAD")
 			if err := os.Remove(head); err != nil {
 				t.Fatal(err)
@@ -56,10 +54,7 @@ func TestALookAtAWorkspace_needsNoGitWhereFilesTell(t *testing.T) {
 			if row.change != nil {
 				row.change(t, h, s)
 			}
-			var here place
-			var present bool
-			var err error
-			calls := h.counted(func() { here, present, err = s.look(t.Context()) })
+			here, present, err := s.look(t.Context())
 			if err != nil || !present {
 				t.Fatalf("present: %v, %v", present, err)
 			}
@@ -67,7 +62,6 @@ func TestALookAtAWorkspace_needsNoGitWhereFilesTell(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want(t, "calls of git", calls, row.calls)
 			want(t, "commit", here.head, told.head)
 			want(t, "branch", here.branch, told.branch)
 			want(t, "git's folder", samePath(here.gitDir, told.gitDir), true)
@@ -97,7 +91,6 @@ func TestRefs_areWhatGitSays(t *testing.T) {
 	t.Parallel()
 	for name, row := range map[string]struct {
 		change func(t *testing.T, h home)
-		calls  int64
 	}{
 		"here alone": {change: func(t *testing.T, h home) { git(t, h.Path, "update-ref", "-d", h.originDefault()) }},
 		"on origin alone": {change: func(t *testing.T, h home) {
@@ -110,25 +103,25 @@ func TestRefs_areWhatGitSays(t *testing.T) {
 			git(t, h.Path, "update-ref", "-d", h.originDefault())
 			git(t, h.Path, "update-ref", "-d", h.localDefault())
 		}},
-		"a tag of the same name": {calls: 1, change: func(t *testing.T, h home) { git(t, h.Path, "tag", "main") }},
-		"a packed tag of the same name": {calls: 1, change: func(t *testing.T, h home) {
+		"a tag of the same name": {change: func(t *testing.T, h home) { git(t, h.Path, "tag", "main") }},
+		"a packed tag of the same name": {change: func(t *testing.T, h home) {
 			git(t, h.Path, "tag", "main")
 			git(t, h.Path, "pack-refs", "--all")
 		}},
-		"a branch with the short name of origin's": {calls: 1, change: func(t *testing.T, h home) {
+		"a branch with the short name of origin's": {change: func(t *testing.T, h home) {
 			git(t, h.Path, "branch", "origin/main")
 		}},
-		"a file with the short name": {calls: 1, change: func(t *testing.T, h home) {
+		"a file with the short name": {change: func(t *testing.T, h home) {
 			git(t, h.Path, "update-ref", "refs/main", "HEAD")
 		}},
-		"a remote with the short name": {calls: 1, change: func(t *testing.T, h home) {
+		"a remote with the short name": {change: func(t *testing.T, h home) {
 			git(t, h.Path, "symbolic-ref", "refs/remotes/main/HEAD", "refs/heads/main")
 		}},
-		"a symbolic ref": {calls: 1, change: func(t *testing.T, h home) {
+		"a symbolic ref": {change: func(t *testing.T, h home) {
 			git(t, h.Path, "branch", "trunk")
 			git(t, h.Path, "symbolic-ref", "refs/heads/main", "refs/heads/trunk")
 		}},
-		"the name of no commit": {calls: 1, change: func(t *testing.T, h home) {
+		"the name of no commit": {change: func(t *testing.T, h home) {
 			write(t, h.Path, ".git/refs/heads/main", "0000000000000000000000000000000000000000\n")
 		}},
 	} {
@@ -138,9 +131,7 @@ func TestRefs_areWhatGitSays(t *testing.T) {
 			if row.change != nil {
 				row.change(t, h)
 			}
-			var known map[string]ref
-			var err error
-			calls := h.counted(func() { known, err = h.refs(t.Context(), h.defaultRefs()...) })
+			known, err := h.refs(t.Context(), h.defaultRefs()...)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -148,7 +139,6 @@ func TestRefs_areWhatGitSays(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want(t, "calls of git", calls, row.calls)
 			want(t, "how many", len(known), len(told))
 			for full, one := range told {
 				want(t, "short name", known[full].short, one.short)

@@ -89,9 +89,6 @@ func (r Repo) pushWithin(ctx context.Context, c call) error {
 	if r.Before != nil {
 		r.Before(ctx)
 	}
-	if r.calls != nil {
-		r.calls.Add(1)
-	}
 	ended, err := proc.RunLimited(ctx, said, proc.Limits{Time: limit, Output: mostOfPush})
 	switch {
 	case err != nil:

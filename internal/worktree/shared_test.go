@@ -260,25 +260,27 @@ func TestAsNoted_runsTheHooksThatWereNoted(t *testing.T) {
 	want(t, "theirs ran", exists(h.root, "theirs"), false)
 }
 
-// Where the times tell that nothing changed, no git is asked, and the first look asks one.
-func TestShared_asksGitOnceAndThenOnlyWhereTheConfigurationChanged(t *testing.T) {
+// A look that goes on from the one before finds what changed since.
+func TestShared_findsWhatChangedSinceTheLookBefore(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
-	var stamp string
-	var known shared.Settings
-	look := func(what string, calls int64) {
+	stamp, before, err := h.Shared(t.Context(), "", shared.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	look := func(what string, changed bool) {
 		t.Helper()
-		before := h.calls.Load()
-		var err error
-		if stamp, known, err = h.Shared(t.Context(), stamp, known); err != nil {
+		var now shared.Settings
+		if stamp, now, err = h.Shared(t.Context(), stamp, before); err != nil {
 			t.Fatal(err)
 		}
-		want(t, what, h.calls.Load()-before, calls)
+		want(t, what, len(shared.Differences(before, now)) > 0, changed)
+		before = now
 	}
-	look("the first look", 1)
-	look("nothing changed", 0)
+	look("nothing changed", false)
 	write(t, h.Path, ".git/info/exclude", "x\n")
-	look("a file changed", 0)
-	git(t, h.Path, "config", "gc.auto", "0")
-	look("the configuration changed", 1)
+	look("a file changed", true)
+	git(t, h.Path, "config", "core.editor", "vi")
+	look("the configuration changed", true)
+	look("nothing changed since", false)
 }

@@ -434,20 +434,6 @@ func TestPrepare_sixteenAtOnce(t *testing.T) {
 	want(t, "the pattern is there once", excludes, 1)
 }
 
-func TestPrepare_warmCostsFewCalls(t *testing.T) {
-	t.Parallel()
-	h := newHomeWithOrigin(t)
-	s := h.prepared(t, "topic", "T1")
-	commit(t, s.Dir, "work.txt", "x")
-	release(t, s, "T1")
-	commit(t, h.Path, "moved.txt", "x") // base moves on, so nothing can be skipped
-	before := h.calls.Load()
-	prepare(t, s, "next", "T2")
-	if calls := h.calls.Load() - before; calls > 6 {
-		t.Errorf("a warm workspace took %d calls of git", calls)
-	}
-}
-
 func TestSlot_smallQuestions(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)

@@ -79,13 +79,6 @@ func TestCommitsAndChanged_compareWithWhereTheBranchBegan(t *testing.T) {
 	}
 }
 
-// counted answers how often git was called.
-func (h home) counted(look func()) int64 {
-	before := h.calls.Load()
-	look()
-	return h.calls.Load() - before
-}
-
 func stand(t *testing.T, s Slot) Snapshot {
 	t.Helper()
 	at, there, err := s.Snapshot(t.Context())
@@ -146,18 +139,4 @@ func TestSnapshot_whereHEADIsNoPlainBranch(t *testing.T) {
 	git(t, s.Dir, "checkout", "-q", "--orphan", "unborn")
 	at = stand(t, s)
 	want(t, "without a commit", at.Branch+" at "+at.Head, "unborn at ")
-}
-
-// One for what the slot's own index has, two for an index that knows no file's times, one for the status, two for new
-// files whatever new .gitignore files say, and one for the objects of the commit, of which there are none here. The tip
-// costs no further one.
-func TestALookForAGate_isSevenCallsOfGit(t *testing.T) {
-	t.Parallel()
-	h := newHome(t)
-	s := h.prepared(t, "topic", "T1")
-	write(t, s.Dir, "a.txt", "two\n")
-	want(t, "calls", h.counted(func() {
-		stand(t, s)
-		want(t, "trouble", h.ReadTip(t.Context(), s.Dir, "topic").Trouble, "")
-	}), 7)
 }

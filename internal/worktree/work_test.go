@@ -179,7 +179,7 @@ func TestDiff_ofVeryMuchIsCutAtAWholeLine(t *testing.T) {
 
 // Someone only looks, all the time: agents that commit meanwhile must not meet a lock, nor an index that was
 // written again.
-func TestWork_takesNoLockAndFewCalls(t *testing.T) {
+func TestWork_takesNoLock(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	s := h.prepared(t, "work", "t1")
@@ -196,20 +196,13 @@ func TestWork_takesNoLockAndFewCalls(t *testing.T) {
 		t.Fatal(err)
 	}
 	index := read(t, dir, "index")
-	for name, row := range map[string]struct {
-		most int64
-		do   func() error
-	}{
-		"Work":       {4, func() error { _, err := s.Work(t.Context()); return err }},
-		"Diff":       {6, func() error { _, err := s.Diff(t.Context()); return err }},
-		"BranchDiff": {3, func() error { _, err := h.BranchDiff(t.Context(), "work"); return err }},
+	for name, look := range map[string]func() error{
+		"Work":       func() error { _, err := s.Work(t.Context()); return err },
+		"Diff":       func() error { _, err := s.Diff(t.Context()); return err },
+		"BranchDiff": func() error { _, err := h.BranchDiff(t.Context(), "work"); return err },
 	} {
-		before := h.calls.Load()
-		if err := row.do(); err != nil {
+		if err := look(); err != nil {
 			t.Errorf("%s beside a git that has the lock: %v", name, err)
-		}
-		if calls := h.calls.Load() - before; calls > row.most {
-			t.Errorf("%s took %d calls of git", name, calls)
 		}
 	}
 	want(t, "index", read(t, dir, "index") == index, true)

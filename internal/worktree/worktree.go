@@ -18,7 +18,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"orange/internal/proc"
@@ -34,8 +33,7 @@ type Repo struct {
 
 	Key string // the private ssh key that commits of Orange's own are signed with; empty signs none
 
-	overrules []string // NAME=VALUE, that git gets over the repository's own
-	calls     *atomic.Int64
+	overrules []string      // NAME=VALUE, that git gets over the repository's own
 	patience  time.Duration // with a push of the default branch; 0 is two minutes
 }
 

@@ -3,7 +3,6 @@ package sqlite_test
 import (
 	"cmp"
 	"fmt"
-	"runtime"
 	"slices"
 	"testing"
 	"time"
@@ -11,56 +10,6 @@ import (
 	"orange/internal/record"
 	"orange/internal/task"
 )
-
-// A list reads its tasks with this many allocations each. Lower it when a row gets cheaper.
-const rowAllocations = 5
-
-func TestABriefListOfAThousandTasksAllocatesLittleForEach(t *testing.T) { //nolint:paralleltest // counts allocations
-	s := openStore(t)
-	const many = 1000
-	for n := range many {
-		one := aTask(fmt.Sprintf("task%04d", n))
-		create(t, s, one)
-	}
-	found := testing.AllocsPerRun(5, func() {
-		all, err := s.List(t.Context(), record.Filter{Brief: true})
-		if err != nil || len(all) != many {
-			t.Fatal(len(all), err)
-		}
-	})
-	if found > many*rowAllocations {
-		t.Errorf("found %v allocations a task, want at most %d", found/many, rowAllocations)
-	}
-}
-
-// A list of whole tasks takes this many bytes and allocations for each, the tasks themselves with them: 590 bytes,
-// of which the models have 32.
-// Lower them when a row gets cheaper.
-const (
-	wholeBytes       = 1250
-	wholeAllocations = 33
-)
-
-func TestAListHoldsEachOfAThousandTasksOnce(t *testing.T) { //nolint:paralleltest // counts allocations
-	s := openStore(t)
-	const many = 1000
-	for n := range many {
-		create(t, s, aTask(fmt.Sprintf("task%04d", n)))
-	}
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	all, err := s.List(t.Context(), record.Filter{})
-	runtime.ReadMemStats(&after)
-	if err != nil || len(all) != many || cap(all) != many {
-		t.Fatal(len(all), cap(all), err)
-	}
-	if found := (after.TotalAlloc - before.TotalAlloc) / many; found > wholeBytes {
-		t.Errorf("found %d bytes a task, want at most %d", found, wholeBytes)
-	}
-	if found := (after.Mallocs - before.Mallocs) / many; found > wholeAllocations {
-		t.Errorf("found %d allocations a task, want at most %d", found, wholeAllocations)
-	}
-}
 
 // Whole tasks and brief looks are sorted here, and short answers by SQLite: the order is the same.
 func TestEveryListHasTheLiveTasksFirstAndTheNewestFirst(t *testing.T) {
