@@ -13,8 +13,8 @@ import (
 	"orange/internal/workflow"
 )
 
-// The tests of this file guard the choices that were made where the documents disagree or say nothing: the table of
-// choices in docs/conformance.md.
+// The tests of this file guard the choices that were made where the documents disagree or say nothing: the rows 9.1 to
+// 9.13 of docs/conformance.md.
 
 // Both refuse: the rejection has the guard's code, and includes the gate's detail.
 func TestAGuardIsJudgedBeforeTheGate(t *testing.T) {
