@@ -55,9 +55,11 @@ func TestNeedOf_hasTheCommandsThatPeopleUseThere(t *testing.T) {
 			want: "respawn T; why T", keys: "start part-3", waits: "the task waits for you"},
 		"a mark": {status: "working", note: "look", want: "why T; respawn T", keys: "part-3 start",
 			waits: "the task waits for you"},
+		"marked at its end": {status: "done", note: "look", want: "history T; retry T; update T --seen",
+			keys: "part-2 retry ", waits: "the task waits for you"},
 		"at work": {status: "working", agent: record.AgentAlive},
 	} {
-		one := task.Task{ID: "T", Status: c.status, Attention: c.note, Live: true}
+		one := task.Task{ID: "T", Status: c.status, Attention: c.note, Live: c.status != "done"}
 		need := inbox.NeedOf(def, one, c.agent, inbox.Sight{Kind: c.seen})
 		got := strings.ReplaceAll(strings.Join(need.Commands, "; "), "orange task ", "")
 		keys := strings.Join(need.Actions, " ")

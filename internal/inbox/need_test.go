@@ -37,6 +37,11 @@ func TestWords_areWhatATaskNeedsInShort(t *testing.T) {
 			want: "asks: Which currency?"},
 		"no question": {status: "clarification", previous: "planning", text: "## Plan\nx\n",
 			want: "waits in clarification"},
+		"a question with a number": {status: "clarification", text: "## Questions\n\n12 or 13?\n",
+			want: "asks: 12 or 13?"},
+		"in brackets": {status: "clarification", text: "## Questions\n\n1) Which one?\n", want: "asks: Which one?"},
+		"further in": {status: "clarification", text: "## Questions\n\n- a\n  - b\n", want: "asks 2 questions: a",
+			all: "- a\n  - b"},
 		"an empty one": {status: "clarification", text: "## Questions\n\n<!-- none -->\n",
 			want: "waits in clarification"},
 		"a dash": {status: "clarification", text: "## Questions\n- a\x1b[2Jb\n", want: `asks: a\x1b[2Jb`},
@@ -59,6 +64,8 @@ func TestWords_areWhatATaskNeedsInShort(t *testing.T) {
 		"not reviewed":     {status: "reviewing", previous: "stuck", want: "waits in reviewing"},
 		"a conflict": {status: "reviewing", previous: "agent-review", conflicts: []string{"feat/b"},
 			want: "review passed, conflict with feat/b"},
+		"two conflicts": {status: "reviewing", conflicts: []string{"feat/b", "c"},
+			want: "conflict with feat/b and 1 more"},
 		"conflicts": {status: "reviewing", conflicts: []string{"feat/b", "c", "d"},
 			want: "conflict with feat/b and 2 more"},
 		"not compared": {status: "reviewing", previous: "agent-review", apart: true,
@@ -67,6 +74,8 @@ func TestWords_areWhatATaskNeedsInShort(t *testing.T) {
 			want: "waits in reviewing, not compared"},
 		"known as it was": {status: "reviewing", conflicts: []string{"feat/b"}, apart: true,
 			want: "conflict with feat/b"},
+		"a hook where a person decides": {status: "reviewing", note: "hook push_branch: no remote",
+			want: "hook push_branch failed: no remote"},
 		"a hook": {status: "working", note: "hook push_branch: no remote", want: "hook push_branch failed: no remote"},
 		"memory": {status: "working", note: `hook acquire_workspace: the set-up of the workspace failed: "make" ` +
 			"ran out of memory: it used more than 4096 MB", want: "out of memory: hook acquire_workspace",
@@ -128,6 +137,36 @@ func TestWords_areWhatATaskNeedsInShort(t *testing.T) {
 		if got.Reason != c.want || got.Text != c.all || (got.Reason == "") != (need.Kind == "") {
 			t.Errorf("%s: %q and %q, want %q and %q", name, got.Reason, got.Text, c.want, c.all)
 		}
+	}
+}
+
+func TestWords_ofWorkThatNoOneReviewedSayWhoHandedItIn(t *testing.T) {
+	t.Parallel()
+	def := defaultRules(t)
+	one := task.Task{ID: "one", Status: "reviewing", Previous: "stuck", Live: true,
+		Subject: task.Subject{Commit: "c1", By: "Ann <ann@localhost>"}}
+	need := inbox.InWords(def, one, inbox.NeedOf(def, one, "", inbox.Sight{}), inbox.Clues{}, time.Now())
+	if want := "handed in by Ann, not reviewed"; need.Reason != want {
+		t.Errorf("it says %q, want %q", need.Reason, want)
+	}
+}
+
+func TestARestAtALimit_hasTheRoleOfItsAgent(t *testing.T) {
+	t.Parallel()
+	one := task.Task{ID: "one", Status: "agent-review", Live: true}
+	need := inbox.NeedOf(defaultRules(t), one, "", inbox.Sight{Kind: record.NeedsLimit, Rest: record.Rest{Line: "x"}})
+	if need.Rest == nil || need.Rest.Role != "reviewer" || need.Rest.Line != "x" {
+		t.Errorf("the rest is %+v", need.Rest)
+	}
+}
+
+func TestATaskWithoutItsWorktree_isStartedAgain(t *testing.T) {
+	t.Parallel()
+	one := task.Task{ID: "one", Status: "working", Live: true}
+	need := inbox.WithoutWorktree(defaultRules(t), one, "its branch is gone")
+	told := inbox.InWords(defaultRules(t), one, need, inbox.Clues{}, time.Now())
+	if told.Reason != "its branch is gone" || !slices.Equal(need.Commands, []string{"orange task respawn one"}) {
+		t.Errorf("it says %q, and to do is %q", told.Reason, need.Commands)
 	}
 }
 

@@ -22,7 +22,9 @@ func TestWays_areTheMovesThatARoleHas(t *testing.T) {
 		{To: "work", By: both, Override: true, Details: unmet},
 		{To: "stuck", By: []string{"reviewer"}},
 		{To: "plan", By: both, Details: unmet},
+		{To: "plan", By: both, Details: append(unmet, unmet...)},
 		{To: "late", By: both, Override: true, Details: unmet},
+		{To: "done", By: human, Details: unmet},
 	}}
 	for role, want := range map[string]string{
 		task.RoleHuman: "done override true 1; work request true 0; stuck  false 1; plan  false 1; " +
@@ -46,6 +48,14 @@ func TestWays_areTheMovesThatARoleHas(t *testing.T) {
 	}
 	if w, found := inbox.Find(all, "done"); !found || w.Open() {
 		t.Errorf("done is %+v", w)
+	}
+	twice := []inbox.Way{{To: "a", Reason: true}, {To: "a"}, {To: "a", How: inbox.ByRequest},
+		{To: "a", How: inbox.ByRedo}}
+	if w, _ := inbox.Find(twice[:2], "a"); !w.Reason {
+		t.Error("of two that are closed it finds the later one")
+	}
+	if w, _ := inbox.Find(twice, "a"); w.How != inbox.ByRequest {
+		t.Errorf("of two that are open it finds %+v", w)
 	}
 	if _, found := inbox.Find(all, "nowhere"); found {
 		t.Error("a state was found that is none")

@@ -107,6 +107,7 @@ func TestNothing_keepsTheKeyAndChangesNothingElse(t *testing.T) {
 	c := keyed.Nothing(s, asker, "", now)
 	key, asked := c.Events[0].Asked()
 	if c.Expect != 7 || c.Task.Counters.Get("questions") != 2 || c.Task.Status != "working" || key != "k" ||
+		!c.Task.UpdatedAt.Equal(now) ||
 		asked != asker.Asked || c.Events[0].Person != "Ada" || len(c.Events[0].Counters) > 0 {
 		t.Errorf("the change is %+v", c)
 	}
@@ -137,6 +138,9 @@ func TestTask_isAsTheAnswerHadIt(t *testing.T) {
 	}
 	if same, err := a.Task(events[:3], now, live); err != nil || same.Attention != "look" {
 		t.Errorf("it has not moved on: %+v, %v", same, err)
+	}
+	if _, err := a.Task(append([]history.Event{renamed}, events[1:]...), now, live); err == nil {
+		t.Error("a history without its begin tells what the task was")
 	}
 }
 

@@ -31,7 +31,7 @@ func TestLeave_endsAndKeepsBeforeTheTaskGoes(t *testing.T) {
 	}
 	e := c.Events[0]
 	if !slices.Equal(e.Hooks, []string{action.KillSession, action.ReleaseWorkspace}) || len(c.Hooks) != 2 ||
-		c.Hooks[0].Action != action.KillSession || e.Person != "Ada" ||
+		c.Hooks[0].Action != action.KillSession || e.Person != "Ada" || e.Type != history.Updated ||
 		e.Reason != "it leaves this home: the big machine" {
 		t.Errorf("the event is %+v, its hooks %+v", e, c.Hooks)
 	}

@@ -58,6 +58,8 @@ func TestFits_takesOnlyTheHistoryThatTheFleetKnows(t *testing.T) {
 			"ends with event 3, and the fleet has heard of event 5: what came between is lost with h1"},
 		"another one": {outward.RestoreOrder{Event: 2, Hash: events[2].Hash}, "", events,
 			"event 2 in its snapshot is not the one", ""},
+		"another last one": {outward.RestoreOrder{Event: 3, Hash: events[1].Hash}, "", events,
+			"event 3 in its snapshot is not the one", ""},
 		"none":         {outward.RestoreOrder{}, "", nil, "has no history", ""},
 		"its workflow": {outward.RestoreOrder{Workflow: "w1"}, "", events, "", ""},
 		"another workflow": {outward.RestoreOrder{Workflow: "w2"}, "", events,
@@ -98,6 +100,7 @@ func TestFitsBehind_takesTheHistoryOfAHomeThatBroughtTheTaskBack(t *testing.T) {
 		"another event": {outward.RestoreOrder{Event: 1, Hash: "x"}, had, "event 1 in its snapshot is not the one",
 			""},
 		"another history": {had: []history.Event{{Hash: "x"}}, says: `does not go on from the last one of "h1"`},
+		"no more":         {had: events},
 		"a longer one":    {had: append(lived(t), history.Event{}), says: "does not go on"},
 		"none":            {says: "does not go on"},
 	} {
@@ -152,9 +155,10 @@ func TestCheck_refusesWhatIsNoOrder(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	good := outward.RestoreOrder{Epoch: 2, Event: 1, Hash: "x", Keys: []string{"k"}}
-	if err := good.Check(); err != nil {
-		t.Error(err)
+	for _, good := range []outward.RestoreOrder{{}, {Epoch: 2, Event: 1, Hash: "x", Keys: []string{"k"}}} {
+		if err := good.Check(); err != nil {
+			t.Errorf("%+v: %v", good, err)
+		}
 	}
 }
 

@@ -16,13 +16,15 @@ func TestTell_isATable(t *testing.T) {
 			{What: "b.json", Way: "a -[a person]-> done", Line: 4, By: passed.ByBirth},
 			{What: "c.json", Way: "a -[its pull request is merged]-> done", Line: 5, By: passed.ByMerge},
 		}},
+		{End: "tried", Always: []string{"a person"}},
 		{End: "shipped", Around: []passed.Around{{What: "a person", Way: "a -[2 crashes]-> shipped", Line: 12}}},
 	})
 	want := `
 done     always  check tests; a person
-         by a person  git clean: a -[an override by a person]-> done  line 3
-         by a person  b.json: a -[a person]-> done  line 4
-         not always  c.json: a -[its pull request is merged]-> done  line 5
+         by name git clean: a -[an override by a person]-> done  line 3
+         by name b.json: a -[a person]-> done  line 4
+         AROUND  c.json: a -[its pull request is merged]-> done  line 5
+tried    always  a person
 shipped  always  nothing
          not always  a person: a -[2 crashes]-> shipped  line 12
 `

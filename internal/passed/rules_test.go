@@ -82,6 +82,60 @@ func TestThings_areWhatWorkPasses(t *testing.T) {
 	if is := passed.Needs(def.Transitions[4].Gate)[`"## Review" PASS`]; !is {
 		t.Error("a review is no verdict")
 	}
+	lint := []workflow.Part{{Check: "lint"}}
+	for _, alone := range []workflow.Part{{All: lint}, {Any: lint}} {
+		if needs := passed.Needs([]workflow.Part{alone}); len(needs) != 1 {
+			t.Errorf("%+v needs %v", alone, needs)
+		}
+	}
+	again := strings.Replace(planned, "{from: lost, to: ready, by: human, gate: {git: committed}}",
+		"{from: lost, to: ready, by: human, gate: {all: [{git: committed}, {check: lint}]}}", 1)
+	if names, _ := passed.Things(parse(t, again)); slices.Index(names, "check lint") !=
+		len(names)-1-slices.Index(reversed(names), "check lint") {
+		t.Errorf("one that two transitions ask for is there twice: %q", names)
+	}
+}
+
+func reversed(names []string) []string {
+	out := slices.Clone(names)
+	slices.Reverse(out)
+	return out
+}
+
+func TestName_isWhatPeopleCallAPart(t *testing.T) {
+	t.Parallel()
+	for want, p := range map[string]workflow.Part{
+		`"## Review" PASS`:    {Section: "## Review", Verdict: "PASS"},
+		"check lint":          {Check: "lint"},
+		"git untouched a b/*": {Git: workflow.GitUntouched, Untouched: []string{"a", "b/*"}},
+		"git committed":       {Git: workflow.GitCommitted},
+		"plan.json":           {File: "plan.json"},
+		"code/**":             {Glob: "code/**"},
+	} {
+		if got := passed.Name(&p); got != want {
+			t.Errorf("found %q, want %q", got, want)
+		}
+	}
+}
+
+func TestShows_isAGateThatComparesTheWork(t *testing.T) {
+	t.Parallel()
+	def := parse(t, planned)
+	asReviewed := []workflow.Part{{Git: workflow.GitAsReviewed}}
+	if !passed.Shows(def.Transitions[4].Gate) || passed.Shows(def.Transitions[5].Gate) || !passed.Shows(asReviewed) ||
+		passed.Shows([]workflow.Part{{Git: workflow.GitCommitted}}) {
+		t.Error("it does not go by what git is asked for")
+	}
+}
+
+func TestCalled_isTheNameInTheTable(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]string{" ## Review PASS ": `"## Review" PASS`, "lint PASS": "lint PASS",
+		"## Plan": "## Plan", " a person ": "a person"} {
+		if got := passed.Called(line); got != want {
+			t.Errorf("%q: found %q, want %q", line, got, want)
+		}
+	}
 }
 
 // The reviewer's move is a thing where no verdict says so, and it does not lead back; people count as two where the
@@ -167,6 +221,16 @@ func TestPlan_isAVerdictBeforeTheWorkThatAnotherJudges(t *testing.T) {
 	if is, _ := passed.Plan(parse(t, compared), `"## Check" PASS`); is {
 		t.Error("a verdict on the work as it is passes for one on a plan")
 	}
+	checked := strings.Replace(planned, `gate: {section: "## Check", verdict: PASS}`,
+		`gate: {all: [{section: "## Check", verdict: PASS}, {check: tests}]}`, 1)
+	if is, _ := passed.Plan(parse(t, checked), "check tests"); is {
+		t.Error("a check passes for a verdict on a plan")
+	}
+	byHand := strings.NewReplacer("build: {role: worker, respawn_prompt: go}", "build: {role: human}",
+		"{from: build, to: review, by: worker", "{from: build, to: review, by: human").Replace(planned)
+	if is, _ := passed.Plan(parse(t, byHand), `"## Check" PASS`); is {
+		t.Error("a verdict before what a person does passes for one on a plan")
+	}
 	polished := strings.Replace(planned, `{all: [{section: "## Review", verdict: PASS}, {git: unmoved}]}`,
 		`{section: "## Review", verdict: PASS}`, 1)
 	polished = strings.Replace(polished, "  ready: {}", "  ready: {role: worker, respawn_prompt: go}", 1)
@@ -194,6 +258,12 @@ func TestAuthors_areThoseBehindTheVerdicts(t *testing.T) {
 		if strings.Join(got, " ") != want {
 			t.Errorf("%s: found %q, want %q", judged, got, want)
 		}
+	}
+	twice := parse(t, strings.Replace(planned, "transitions:\n",
+		"transitions:\n  - {from: build, to: judge, by: worker, gate: {section: \"## More\"}}\n"+
+			"  - {from: judge, to: ready, by: reviewer, gate: {section: \"## Check\", verdict: PASS}}\n", 1))
+	if got := passed.Authors(twice, "ready"); len(got) != 2 {
+		t.Errorf("one that two verdicts are about is there twice: %+v", got)
 	}
 }
 
@@ -232,6 +302,8 @@ func TestHad_isWhatThisVersionOfTheWorkHasPassed(t *testing.T) {
 		"committed since": {[]history.Event{review, {Type: history.StatusChanged, To: "done",
 			Data: map[string]string{passed.DataSame: " @c9\n @c1 t1"}}}, []passed.Version{{Commit: "c9"}},
 			`["## Review" PASS check lint]`},
+		"others were committed since": {[]history.Event{review, {Type: history.StatusChanged, To: "done",
+			Data: map[string]string{passed.DataSame: " @c8\n @c1 t1"}}}, []passed.Version{{Commit: "c9"}}, "[]"},
 		"a plan that is made again": {[]history.Event{made, move("plan")}, []passed.Version{{Commit: "c0"}},
 			"[]"},
 	} {
@@ -274,17 +346,17 @@ func TestOwedBy_isWhatWorkflowProjectAndForceWant(t *testing.T) {
 	told := func(events ...history.Event) string {
 		var out []string
 		for _, o := range passed.OwedBy(def, events) {
-			out = append(out, o.What+", "+o.By)
+			out = append(out, fmt.Sprintf("%s, %s after %d", o.What, o.By, o.After))
 		}
 		return strings.Join(out, "; ")
 	}
-	const file = `"## Review" PASS, the workflow "planned" promises it; `
-	if got, want := told(born), file+"a person, its project promises it"; got != want {
+	const file = `"## Review" PASS, the workflow "planned" promises it after 0; `
+	if got, want := told(born), file+"a person, its project promises it after 0"; got != want {
 		t.Errorf("found %s, want %s", got, want)
 	}
-	const force = ", event 3 moved the task by force past it; "
+	const force = ", event 3 moved the task by force past it after 3; "
 	if got, want := told(born, later, forced), `"## Review" PASS`+force+"git committed"+force+
-		"check lint, its project promises it"; got != want {
+		"check lint, its project promises it after 0"; got != want {
 		t.Errorf("found %s, want %s", got, want)
 	}
 }
@@ -305,8 +377,10 @@ func TestBroken_isWhatAFileLeadsAround(t *testing.T) {
 		"nothing known": {nil, ""},
 		"a way around": {around(passed.Around{Way: "a -> b", Line: 7}),
 			`a way to "done" leads around it: a -> b (line 7)`},
-		"by an override":  {around(passed.Around{By: passed.ByOverride}), ""},
-		"merged":          {around(passed.Around{By: passed.ByMerge}), ""},
+		"by an override": {around(passed.Around{By: passed.ByOverride}), ""},
+		"merged":         {around(passed.Around{By: passed.ByMerge}), ""},
+		"another thing's": {[]passed.GoodEnd{{End: "done", Around: []passed.Around{{What: "check lint"}}}},
+			`no way to "done" has it`},
 		"on no way":       {[]passed.GoodEnd{{End: "done"}}, `no way to "done" has it`},
 		"on one end only": {[]passed.GoodEnd{always, {End: "shipped"}}, `no way to "shipped" has it`},
 	} {

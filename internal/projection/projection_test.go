@@ -33,6 +33,7 @@ projections:
     luck: "{luck}"
     told: "try {tries}"
     empty: {}
+    one: {only: "{tries}"}
     actors: "{states}"
   deep/round.json: "{review_round}"
 transitions:
@@ -78,6 +79,9 @@ func TestAProjectionHasTheWorkflowsOrderAndIsTheSameBytesForTheSameHistory(t *te
   "luck": 0,
   "told": "try 3",
   "empty": {},
+  "one": {
+    "only": 3
+  },
   "actors": {
     "idle": {
       "round": 1,
@@ -154,6 +158,8 @@ func TestTheWordsForAState(t *testing.T) {
 	def := phasesWorkflow(t)
 	failed := agent(history.HookFailure, "")
 	failed.Data = map[string]string{"hook": action.SpawnAgent}
+	unreviewed := agent(history.HookFailure, "")
+	unreviewed.Data = map[string]string{"hook": action.SpawnReviewer}
 	for _, c := range []struct {
 		name   string
 		events []history.Event
@@ -180,6 +186,12 @@ func TestTheWordsForAState(t *testing.T) {
 			agent(history.AgentRespawned, "worker")}, "plan", "1:workshop"},
 		{"a respawn that failed", []history.Event{moved("idle", "plan"), agent(history.AgentRespawned, "worker"),
 			failed}, "plan", "1:pending"},
+		{"a reviewer that did not come", []history.Event{moved("idle", "check"),
+			agent(history.ReviewStarted, "reviewer"), unreviewed}, "check", "1:pending"},
+		{"an agent of which no one says the role is that of the state", []history.Event{
+			moved("idle", "check"), agent(history.AgentSpawned, "")}, "check", "1:workshop"},
+		{"one of two agents stopped", []history.Event{moved("idle", "plan"), agent(history.AgentSpawned, "worker"),
+			agent(history.ReviewStarted, "reviewer"), agent(history.AgentStopped, "reviewer")}, "plan", "1:workshop"},
 		{"a worker that lives on in the next state", []history.Event{
 			moved("idle", "plan"), agent(history.AgentSpawned, "worker"), moved("plan", "code")}, "code", "1:workshop"},
 		{"a move that kills", []history.Event{moved("idle", "plan"), agent(history.AgentSpawned, "worker"),

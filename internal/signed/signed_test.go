@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"crypto/ed25519"
 	"crypto/sha256"
+	"crypto/sha512"
+	"encoding/base64"
+	"encoding/binary"
 	"encoding/pem"
 	"errors"
 	"fmt"
@@ -99,6 +102,7 @@ func TestCheck_knowsWhenAndForWhatAKeyHolds(t *testing.T) {
 	for options, good := range map[string]bool{
 		`valid-before="20260506Z"`: false, `valid-before="20260507Z"`: true, `valid-after="20260506120001Z"`: false,
 		`valid-after="20260506120000Z"`: true, `namespaces="git"`: false, `namespaces="git,orange-request"`: true,
+		`namespaces="orange-request,git"`: true, `create=no,namespaces="a,orange-request"`: true,
 	} {
 		all := people(t, "ada "+options+" "+ada.Words())
 		if _, err := all.Check(asked, ada.sign(ForRequest, asked), noon); (err == nil) != good {
@@ -107,7 +111,7 @@ func TestCheck_knowsWhenAndForWhatAKeyHolds(t *testing.T) {
 	}
 	for _, line := range []string{"ada", "ada ssh-rsa AAAA", "ada cert-authority " + ada.Words(), "a*a " + ada.Words(),
 		"ada,bob " + ada.Words(), "ada create=never " + ada.Words(), `ada valid-before="20300101" ` + ada.Words(),
-		"ada ssh-ed25519 AAAA", "ada create=no", `ada valid-before="soon" ` + ada.Words()} {
+		"ada ssh-ed25519 AAAA", "ada ssh-ed25519 ????", "ada create=no ssh-ed25519", "ada create=no", `ada valid-before="soon" ` + ada.Words()} {
 		if all, err := ParsePeople(line); err == nil {
 			t.Errorf("%s: it reads %+v", line, all)
 		}
@@ -123,6 +127,7 @@ func TestRead_takesNothingThatItDoesNotKnow(t *testing.T) {
 	}
 	for what, change := range map[string][2]string{
 		"nothing of a title": {requestTitle + "\n", ""}, "another title": {requestTitle, "orange request 2"},
+		"no name": {"fleet 4:", "4:"}, "no end": {Digest("notes") + "\n", Digest("notes")},
 		"a longer value":  {"fleet 4:", "fleet 5:"},
 		"a shorter value": {"fleet 4:", "fleet 3:"}, "a sign": {"fleet 4:", "fleet +4:"},
 		"another number of arguments": {"arguments 1:2", "arguments 1:3"}, "no number": {"epoch 1:2", "epoch 1:x"},
@@ -209,12 +214,73 @@ func TestSigner_refusesWhatIsDamaged(t *testing.T) {
 			t.Errorf("of the first %d bytes: %v", i, err)
 		}
 	}
+	if lines := strings.Split(good, "\n"); len(lines[1]) != 70 {
+		t.Errorf("a line of the signature has %d columns, ssh-keygen writes 70", len(lines[1]))
+	}
+	if key, err := Signer(ForRequest, "text", good); !errors.Is(err, ErrUnsigned) {
+		t.Errorf("for another use it is of %q, %v", key, err)
+	}
 	longer := &pem.Block{Type: block.Type, Bytes: append(bytes.Clone(block.Bytes), 0)}
 	for what, armor := range map[string]string{"none": "", "two": good + good, "more": good + "text",
 		"a byte more": string(pem.EncodeToMemory(longer)), "something before it": "x\n" + good,
 		"another form": strings.ReplaceAll(good, "SSH SIGNATURE", "PGP SIGNATURE")} {
 		if _, err := Signer(ForReply, "text", armor); !errors.Is(err, ErrUnsigned) {
 			t.Errorf("%s: %v", what, err)
+		}
+	}
+}
+
+// What a key signs is laid down by ssh, byte by byte.
+func TestMessage_isThatOfSSH(t *testing.T) {
+	t.Parallel()
+	sum := sha512.Sum512([]byte("text"))
+	want := "SSHSIG\x00\x00\x00\x0corange-reply\x00\x00\x00\x00\x00\x00\x00\x06sha512\x00\x00\x00\x40" + string(sum[:])
+	if got := string(Message("orange-reply", "text")); got != want {
+		t.Errorf("found %q, want %q", got, want)
+	}
+}
+
+func TestSigner_refusesASignatureOfAnotherForm(t *testing.T) {
+	t.Parallel()
+	ada := newPair(1)
+	made := appendWord(appendWord(nil, []byte(onDisk)), ed25519.Sign(ada.private, Message(ForReply, "text")))
+	rsa := PublicKey(appendWord(appendWord(nil, []byte("ssh-rsa")), []byte("x")))
+	blob := binary.BigEndian.AppendUint32([]byte(magic), sigVersion)
+	for _, part := range []string{string(ada.PublicKey), string(ForReply), "r", hashName, string(made)} {
+		blob = appendWord(blob, []byte(part))
+	}
+	for what, armor := range map[string]string{
+		"of a key that Orange does not know": Armored(rsa, ForReply, made),
+		"with a byte more":                   Armored(ada.PublicKey, ForReply, append(made, 0)),
+		"with something reserved":            string(pem.EncodeToMemory(&pem.Block{Type: armorType, Bytes: blob})),
+	} {
+		if key, err := Signer(ForReply, "text", armor); !errors.Is(err, ErrUnsigned) {
+			t.Errorf("%s: %q, %v", what, key, err)
+		}
+	}
+}
+
+func TestReadKey_takesKeysOfTheTwoTypesOnly(t *testing.T) {
+	t.Parallel()
+	key := func(words ...string) string {
+		var b []byte
+		for _, word := range words {
+			b = appendWord(b, []byte(word))
+		}
+		return words[0] + " " + base64.StdEncoding.EncodeToString(b)
+	}
+	public := strings.Repeat("k", ed25519.PublicKeySize)
+	for _, line := range []string{key(onDisk, public), key(inHardware, public, "ssh:"), key(inHardware, public, "")} {
+		if got, err := ReadKey(line); err != nil || got.Words() != line ||
+			!strings.HasPrefix(got.Fingerprint(), "SHA256:") || len(got.Fingerprint()) != len("SHA256:")+43 {
+			t.Errorf("%s: %q, %v", line, got, err)
+		}
+	}
+	for _, line := range []string{"", onDisk, key(onDisk, public[1:]), key(onDisk, public, "more"),
+		key(inHardware, public), key("ssh-other", public), key(onDisk),
+		onDisk + " " + base64.StdEncoding.EncodeToString(append([]byte(newPair(1).PublicKey), 0))} {
+		if got, err := ReadKey(line); err == nil {
+			t.Errorf("%s is read as %q", line, got)
 		}
 	}
 }
@@ -297,9 +363,17 @@ func TestOpen_takesNoListThatTheAuthorityDidNotSign(t *testing.T) {
 func TestALineOfAListIsReadAsItWasWritten(t *testing.T) {
 	t.Parallel()
 	one := Person{Name: "ada", Key: newPair(1).PublicKey, From: noon, Until: noon.Add(time.Hour)}
-	all := people(t, one.Line(), Person{Name: "bob", Key: newPair(2).PublicKey, Create: true}.Line())
-	if len(all) != 2 || !reflect.DeepEqual(all[0], one) || !all[1].Create {
+	all := people(t, one.Line(), Person{Name: "bob", Key: newPair(2).PublicKey, Create: true}.Line(),
+		Person{Name: "eve", Key: newPair(3).PublicKey}.Line())
+	if len(all) != 3 || !reflect.DeepEqual(all[0], one) || !all[1].Create || all[2].Create {
 		t.Errorf("read %+v, wrote %q", all, one.Line())
+	}
+	if want := "bob " + newPair(2).Words(); all[1].Line() != want {
+		t.Errorf("a line without options is %q, want %q", all[1].Line(), want)
+	}
+	list, err := ParseList(TitleOf("home", OfPeople, 1) + "\n" + all[1].Line() + "\n")
+	if err != nil || list.Version != 1 || len(list.Members) != 1 {
+		t.Errorf("the first list is %+v, %v", list, err)
 	}
 }
 
@@ -308,6 +382,7 @@ func TestAListThatCannotBeReadCompletelyIsRefused(t *testing.T) {
 	line := Person{Name: "ada", Key: newPair(1).PublicKey, Create: true}.Line()
 	for what, text := range map[string]string{
 		"no title":         line,
+		"another title":    strings.TrimPrefix(TitleOf("home", OfPeople, 1), "# ") + "\n" + line,
 		"no version":       "# orange fleet home: people\n" + line,
 		"version 0":        TitleOf("home", OfPeople, 0) + "\n" + line,
 		"a list of others": TitleOf("home", "robots", 1) + "\n" + line,
@@ -316,6 +391,13 @@ func TestAListThatCannotBeReadCompletelyIsRefused(t *testing.T) {
 		if l, err := ParseList(text); err == nil {
 			t.Errorf("%s: it reads %+v", what, l)
 		}
+	}
+	if _, err := ParseList(TitleOf("home", OfHosts, 4) + "\n\nada\n"); err == nil ||
+		!strings.Contains(err.Error(), "line 3 of") {
+		t.Errorf("it names no line: %v", err)
+	}
+	if _, err := ParsePeople("\nada\n"); err == nil || !strings.Contains(err.Error(), "line 2 of") {
+		t.Errorf("it names no line: %v", err)
 	}
 }
 
@@ -333,10 +415,14 @@ func TestVerify_findsWhatNoPersonHasSignedForThisTask(t *testing.T) {
 	asked := text("ada", "k1", "--", id, "checking")
 	good := signedEvent(human, ada, asked)
 	found := all.Verify(id, []history.Event{good, {Person: "Ada", Type: history.Updated},
-		{Type: history.AgentSpawned}})
+		{Type: history.AgentSpawned}, {Type: history.AgentSpawned}})
 	if len(found) != 1 || found[0].Level != record.LevelOK ||
 		!strings.Contains(found[0].Found, "1 events are signed by people of the list, 1 are of people and have no") {
 		t.Errorf("as signed: %+v", found)
+	}
+	elsewhere := signedEvent(human, ada, text("ada", "k1", "--", "checking"))
+	if found := all.Verify(id, []history.Event{elsewhere}); len(found) != 1 || found[0].Level != record.LevelOK {
+		t.Errorf("one whose arguments do not name the task again: %+v", found)
 	}
 	other := human
 	other.Person = "bob"
