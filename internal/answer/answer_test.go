@@ -3,6 +3,7 @@ package answer_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -83,8 +84,19 @@ func TestCheck_refusesWhatMayNotBeForwarded(t *testing.T) {
 			t.Errorf("%s is sent", name)
 		}
 	}
-	if err := call("say", "--role=worker", "--", "4Fz", "--watch").Check(); err != nil {
-		t.Errorf("an argument that looks like a flag: %v", err)
+	most := append([]string{"say", "--"}, slices.Repeat([]string{"x"}, 253)...)
+	for name, c := range map[string]answer.Call{
+		"an argument that looks like a flag": call("say", "--role=worker", "--", "4Fz", "--watch"),
+		"a command alone":                    call("list"),
+		"a short flag":                       call("list", "--a"),
+		"as many words as there may be":      call(most...),
+	} {
+		if err := c.Check(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if err := call(append(most, "x")...).Check(); err == nil {
+		t.Error("a word more than there may be is taken")
 	}
 }
 
@@ -93,6 +105,9 @@ func TestWords_hasTheKeyAsAFlag(t *testing.T) {
 	want := []string{"task", "next", "--key=k", "--json", "--", "4Fz"}
 	if got := keyed("k", "next", "--json", "--", "4Fz").Words(); !slices.Equal(got, want) {
 		t.Errorf("found %q", got)
+	}
+	if got := call("show", "--json", "--", "4Fz").Task(); got != "4Fz" || call("list").Task() != "" {
+		t.Errorf("its task is %q", got)
 	}
 	if got := call("list").Words(); !slices.Equal(got, []string{"task", "list"}) {
 		t.Errorf("found %q", got)
@@ -104,11 +119,16 @@ func TestReadCall_refusesWhatIsNoCall(t *testing.T) {
 	for name, text := range map[string]string{
 		"nothing": "", "no JSON": "task list", "a list": "[]", "an unknown name": `{"v":1,"sudo":true}`,
 		"more behind it": `{"v":1} {"v":1}`, "a broken end": `{"v":1,"find":"x"`, "numbers": `{"v":1,"argv":[1]}`,
-		"too long": `{"v":1,"find":"` + strings.Repeat("x", answer.MostOfCall) + `"}`,
+		"what may not be forwarded": `{"v":1,"argv":["project","remove","web"]}`,
+		"too long":                  `{"v":1,"find":"` + strings.Repeat("x", answer.MostOfCall) + `"}`,
 	} {
 		if c, err := answer.ReadCall([]byte(text)); !errors.Is(err, task.ErrUsage) {
 			t.Errorf("%s: found %+v, %v", name, c, err)
 		}
+	}
+	longest := `{"v":1,"find":"` + strings.Repeat("x", answer.MostOfCall-17) + `"}`
+	if _, err := answer.ReadCall([]byte(longest)); err != nil || len(longest) != answer.MostOfCall {
+		t.Errorf("one of %d bytes is refused: %v", len(longest), err)
 	}
 	_, err := answer.ReadCall([]byte(`{"v":9,"what":{"is":"new"}}`))
 	if err == nil || err.Error() != "update orange here (has 1, needs 9)" {
@@ -121,11 +141,23 @@ func TestText_sendsNothingThatWouldBeAnother(t *testing.T) {
 	for name, c := range map[string]answer.Call{
 		"no UTF-8": call("say", "--", "4Fz", "\xff"), "a text that is none": {V: 1, Argv: []string{"task", "say"},
 			Stdin: "\xff"},
+		"a file that is none": {V: 1, Argv: []string{"task", "say"}, Files: map[string]string{"a": "\xff"}},
+		"a signed text that is none": {V: 1, Argv: []string{"task", "say"},
+			Signed: &answer.Signed{Text: "\xff", Signature: "x"}},
 		"too long": {V: 1, Argv: []string{"task", "say"}, Stdin: strings.Repeat("x", answer.MostOfCall)},
 	} {
 		if text, err := c.Text(); !errors.Is(err, task.ErrUsage) {
 			t.Errorf("%s is sent: %.40s, %v", name, text, err)
 		}
+	}
+	say := answer.Call{V: 1, Argv: []string{"task", "say"}, Stdin: "<"}
+	short, err := say.Text()
+	if err != nil || !strings.Contains(string(short), `"<"`) {
+		t.Fatalf("%s, %v", short, err)
+	}
+	say.Stdin = strings.Repeat("x", answer.MostOfCall-len(short)+1)
+	if text, err := say.Text(); err != nil || len(text) != answer.MostOfCall {
+		t.Errorf("one of %d bytes is not sent: %v", len(text), err)
 	}
 }
 
@@ -136,6 +168,11 @@ func TestReadReply_takesTheLastLine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	for _, exit := range []int{0, 255} {
+		if got, err := answer.ReadReply(fmt.Appendf(nil, `{"v":1,"exit":%d}`, exit)); err != nil || got.Exit != exit {
+			t.Errorf("status %d: %+v, %v", exit, got, err)
+		}
+	}
 	for _, before := range []string{"", "Welcome!\n{\"v\":1}\n"} {
 		got, err := answer.ReadReply([]byte(before + string(text)))
 		if err != nil || !reflect.DeepEqual(got, r) {
@@ -144,7 +181,8 @@ func TestReadReply_takesTheLastLine(t *testing.T) {
 	}
 	for name, text := range map[string]string{
 		"nothing": " \n", "a greeting": "Welcome!", "another program": `{"version":1}`, "no version": `{"exit":0}`,
-		"a later one": `{"v":2,"exit":0}`, "no exit status": `{"v":1,"exit":-1}`, "an unknown name": `{"v":1,"x":1}`,
+		"a later one": `{"v":2,"exit":0}`, "no exit status": `{"v":1,"exit":-1}`,
+		"a greater one": `{"v":1,"exit":256}`, "an unknown name": `{"v":1,"x":1}`,
 		"a greeting behind it": `{"v":1,"exit":0}` + "\nBye!",
 	} {
 		if r, err := answer.ReadReply([]byte(text)); err == nil {
@@ -197,6 +235,7 @@ func TestFailure_isWhatTheCommandSaid(t *testing.T) {
 		"not taken":               {Refused: "not taken", Stdout: `{"error": "other"}`, Exit: 2},
 		"cannot find it":          {Stdout: `{"error": "cannot find it", "code": "not_found"}` + "\n", Exit: 4},
 		"orange: broken":          {Stdout: "half of", Stderr: "orange: broken\nmore\n", Exit: 1},
+		"orange: no":              {Stdout: `{"status": "done"}`, Stderr: "orange: no\n", Exit: 1},
 		"it ended with status 77": {Exit: 77},
 	} {
 		if got := r.Failure(); got != want {

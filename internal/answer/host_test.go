@@ -115,4 +115,7 @@ func TestPlace_isTheSameHoweverItIsWritten(t *testing.T) {
 	if answer.Place("/srv/web.git") != "/srv/web" || answer.Place("/srv/web") == answer.Place("/srv/shop") {
 		t.Errorf("a path is %q", answer.Place("/srv/web.git"))
 	}
+	if answer.Place("/srv/a:b") != "/srv/a:b" || answer.Place("example.com") != "example.com" {
+		t.Errorf("a path is %q, a host %q", answer.Place("/srv/a:b"), answer.Place("example.com"))
+	}
 }

@@ -85,8 +85,20 @@ func TestWhy_saysInASentenceWhatATaskWaitsFor(t *testing.T) {
 		{both, to("h1"), "h1 full"}, {both, to("h9"), "h9 has not taken it yet"},
 		{both, to("h8"), "the fleet has no host h8"},
 	} {
-		if got, _ := one.k.Why(one.t); got != one.want {
-			t.Errorf("it says %q, want %q", got, one.want)
+		if got, hosts := one.k.Why(one.t); got != one.want || hosts == nil {
+			t.Errorf("it says %q of %v, want %q", got, hosts, one.want)
+		}
+	}
+}
+
+func TestMissing_isWhatItsHostHasSaid(t *testing.T) {
+	t.Parallel()
+	for attention, missing := range map[string]bool{"": false, "crash 1": false, answer.NotOnRecord: true,
+		answer.NotOnRecord + ": look": true} {
+		one := answer.ServerTask{}
+		one.Attention = attention
+		if one.Missing() != missing {
+			t.Errorf("%q: %t", attention, !missing)
 		}
 	}
 }

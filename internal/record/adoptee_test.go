@@ -36,6 +36,7 @@ func TestAdoptee_isOpenOfTheDefaultBranchAndTrusted(t *testing.T) {
 		"at hardly any head":  {fork, "eve@012345", "look at it there again"},
 		"of anyone":           {fork, "@0123456", "look at it there again"},
 		"at any head":         {fork, "eve", "look at it there again"},
+		"whose fork":          {fork, "", "it is of eve, from a fork (eve/coffee)"},
 		"a fork that is gone": {with(fork, func(a *record.Adoptee) { a.From = "" }), "", "which is gone"},
 	} {
 		got := tt.of.Against("main", tt.trust)
