@@ -3,6 +3,8 @@ package registry_test
 import (
 	"bytes"
 	"crypto/ed25519"
+	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"slices"
 	"strings"
@@ -328,6 +330,11 @@ func TestAHostHasOneKeyAndAPersonSeveral(t *testing.T) {
 	if s := again(signed.OfPeople, "ada", "new"); strings.Count(s.Trust.People.Text, "\nada ") != 2 {
 		t.Errorf("people:\n%s", s.Trust.People.Text)
 	}
+	two := fleet(t)
+	two.Trust.People = testkit.List(t, signed.OfPeople, 5, "ada", "bob")
+	if s := admit(t, invited(t, two, signed.OfPeople, "ada"), join(t, signed.OfPeople, "ada")); s.Trust != two.Trust {
+		t.Errorf("the same key again changes the list:\n%s", s.Trust.People.Text)
+	}
 	if s := again(signed.OfPeople, "ada", "ada"); s.Trust != fleet(t).Trust {
 		t.Errorf("the same key again:\n%s", s.Trust.People.Text)
 	}
@@ -395,6 +402,15 @@ func TestAHostWhoseProjectsAreOtherRepositoriesIsRefused(t *testing.T) {
 	if _, err = s.Judge(order(t, second, once(t, "again")), now); err != nil {
 		t.Errorf("the same host with another repository: %v", err)
 	}
+	o := order(t, second, once(t, "again"))
+	if s, _, err = s.Admit(o, now, testkit.Key(t, testkit.Authority), ""); err != nil || len(s.Projects) != 1 {
+		t.Fatalf("the projects of the host: %+v, %v", s.Projects, err)
+	}
+	third := join(t, signed.OfHosts, "h3")
+	third.Projects = web("cccc")
+	if s = admit(t, invited(t, s, signed.OfHosts, "h3"), third); len(s.Projects) != 2 {
+		t.Errorf("the projects of two hosts: %+v", s.Projects)
+	}
 }
 
 func TestRemovedTakesAMemberAndItsInvitationsOffTheFleet(t *testing.T) {
@@ -448,6 +464,14 @@ func TestRetiredEndsTheKeysOfAMemberAndKeepsWhatTheySigned(t *testing.T) {
 	if s, err = s.Removed("ada", authority); err != nil || strings.Contains(s.Trust.People.Text, "ada") {
 		t.Errorf("removed after it: %q, %v", s.Trust.People.Text, err)
 	}
+	several := join(t, signed.OfPeople, "ada")
+	several.Key = testkit.Public(t, "new")
+	both, err := admit(t, invited(t, fleet(t), signed.OfPeople, "ada"), several).Retired("ada", authority, now)
+	if err != nil || !strings.Contains(both.Trust.People.Text, testkit.Public(t, "ada")) ||
+		!strings.Contains(both.Trust.People.Text, testkit.Public(t, "new")) ||
+		strings.Count(both.Trust.People.Text, "valid-before=") != 2 {
+		t.Errorf("one with two keys: %q, %v", both.Trust.People.Text, err)
+	}
 	if s, err = s.Retired("h1", authority, now); err != nil || !strings.Contains(s.Trust.Hosts.Text,
 		`h1 valid-before="20231114221320Z" ssh-ed25519`) {
 		t.Errorf("a host: %q, %v", s.Trust.Hosts.Text, err)
@@ -456,7 +480,7 @@ func TestRetiredEndsTheKeysOfAMemberAndKeepsWhatTheySigned(t *testing.T) {
 
 func TestReadTicket_takesTheLineAsItWasPrinted(t *testing.T) {
 	t.Parallel()
-	want := registry.Ticket{V: 1, Server: "x:7233", Fleet: "home", Of: signed.OfHosts, Name: "h2", Authority: "key",
+	want := registry.Ticket{Server: "x:7233", Fleet: "home", Of: signed.OfHosts, Name: "h2", Authority: "key",
 		Seed: seed("h2"), CA: "ca"}
 	line, err := want.Line()
 	if err != nil || strings.ContainsAny(line, "\n '\"$") {
@@ -466,10 +490,62 @@ func TestReadTicket_takesTheLineAsItWasPrinted(t *testing.T) {
 	if err != nil || got.Name != "h2" || !bytes.Equal(got.Seed, want.Seed) || got.CA != "ca" {
 		t.Errorf("%+v, %v", got, err)
 	}
-	for _, bad := range []string{"", "home", line[1:], line[:len(line)-9]} {
+	made := func(t registry.Ticket) string {
+		text, err := json.Marshal(t)
+		if err != nil {
+			panic(err)
+		}
+		return "orange-fleet-join-" + base64.RawURLEncoding.EncodeToString(text)
+	}
+	if _, err := registry.ReadTicket(made(registry.Ticket{V: 1, Seed: seed("h2")})); err != nil {
+		t.Error(err)
+	}
+	for _, bad := range []string{"", "home", line[1:], line[:len(line)-9],
+		strings.TrimPrefix(line, "orange-fleet-join-"),
+		made(registry.Ticket{V: 2, Seed: seed("h2")}), made(registry.Ticket{V: 1, Seed: seed("h2")[1:]})} {
 		_, err := registry.ReadTicket(bad)
 		wants(t, bad, err, task.ErrUsage)
 	}
+}
+
+func TestAnOrderThatIsTooLargeIsNotSent(t *testing.T) {
+	t.Parallel()
+	o := registry.Order{Text: strings.Repeat("x", 128<<10-9), Signature: "signature"}
+	if err := o.Check(); err != nil {
+		t.Error(err)
+	}
+	o.Text += "x"
+	wants(t, "a byte more", o.Check(), task.ErrUsage)
+}
+
+func TestAJoinOfAnotherVersionIsRefused(t *testing.T) {
+	t.Parallel()
+	s := invited(t, fleet(t), signed.OfPeople, "bob")
+	text := strings.Replace(order(t, join(t, signed.OfPeople, "bob"), once(t, "bob")).Text, `"v":1`, `"v":2`, 1)
+	made, err := sign.Sign(once(t, "bob"), "orange-join", text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = s.Judge(registry.Order{Text: text, Signature: made}, now)
+	wants(t, "a later version", err, registry.ErrRefused)
+}
+
+func TestARegistryNeedsListsThatTheAuthoritySigned(t *testing.T) {
+	t.Parallel()
+	trust := fleet(t).Trust
+	trust.Hosts.Text += "h9 " + testkit.Public(t, "eve") + "\n"
+	_, err := registry.New(testkit.Fleet, trust)
+	wants(t, "with a line more", err, sign.ErrNotTheList)
+}
+
+func TestANameThatTheOtherListHasGotSinceIsTaken(t *testing.T) {
+	t.Parallel()
+	s := invited(t, fleet(t), signed.OfHosts, "bob")
+	s.Trust.People = testkit.List(t, signed.OfPeople, 5, "ada", "bob")
+	j := join(t, signed.OfHosts, "bob")
+	j.Key = testkit.Public(t, "new")
+	_, err := s.Judge(order(t, j, once(t, "bob")), now)
+	wants(t, "a host with the name of a person", err, registry.ErrTaken)
 }
 
 func TestReadCountsOnlyWhatTheAuthoritySigned(t *testing.T) {
@@ -490,6 +566,14 @@ func TestEmptyListsAreSignedAndTrustedListsNeverGoBack(t *testing.T) {
 	s, err := registry.New(testkit.Fleet, empty)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if lists, err := empty.Lists(testkit.Fleet); err != nil || lists.People.Version != 1 || lists.Hosts.Version != 1 {
+		t.Errorf("they have the versions %d and %d, %v", lists.People.Version, lists.Hosts.Version, err)
+	}
+	first := admit(t, invited(t, s, signed.OfPeople, "bob"), join(t, signed.OfPeople, "bob")).Trust.People.Text
+	if want := signed.TitleOf(testkit.Fleet, signed.OfPeople, 2) + "\nbob " + testkit.Public(t, "bob") + "\n"; first !=
+		want {
+		t.Errorf("with the first person:\n%s", first)
 	}
 	if s, err = s.Trusted(fleet(t).Trust); err != nil {
 		t.Fatal(err)
