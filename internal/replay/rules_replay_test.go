@@ -292,6 +292,14 @@ func forgetting(t *testing.T, lines []string, dice *rand.Rand) []string {
 	return out
 }
 
+func TestBy_keepsHowTheActorCame(t *testing.T) {
+	t.Parallel()
+	in := replay.Inputs{}.By(task.Actor{Role: task.RoleHuman, Person: "Ada", Via: "ssh", May: "done"})
+	if in.Role != task.RoleHuman || in.Person != "Ada" || in.Via != "ssh" || in.May != "done" {
+		t.Errorf("it keeps %+v", in)
+	}
+}
+
 func TestKept_namesEveryTextOnce(t *testing.T) {
 	t.Parallel()
 	rested := task.Evidence{Source: "## plan", Digest: "1"}
@@ -313,6 +321,8 @@ func TestKept_namesEveryTextOnce(t *testing.T) {
 				history.DataFile: "state.json", history.DataFound: "4"}}, []task.Evidence{
 				{Source: "state.json", Digest: "4"}}},
 		{history.Event{Type: history.ProjectionRestored, Data: map[string]string{history.DataFile: "state.json"}}, nil},
+		{history.Event{Type: history.AgentSpawned, Evidence: []task.Evidence{rested}}, nil},
+		{history.Event{Type: history.ReviewStarted, Evidence: []task.Evidence{rested}}, nil},
 	} {
 		if got, err := replay.Kept(c.event); err != nil || !slices.Equal(got, c.want) {
 			t.Errorf("%s: %v, %v", c.event.Type, got, err)
