@@ -95,9 +95,13 @@ func TestExit_rulesOfDocument001(t *testing.T) {
 	for _, tt := range tests {
 		one := newTask(tt.status)
 		one.Counters = task.Counters{}.With(task.ReviewRound, tt.round).With(task.CrashCount, tt.crashes)
+		one.StalledAt = noon.Add(-time.Hour)
 		c := decide.Exit(def, one, evidence(tt.body), deathOf(tt.role), noon)
 		if got := shape(c); got != tt.want {
 			t.Errorf("%s:\n got %s\nwant %s", tt.row, got, tt.want)
+		}
+		if !c.Task.UpdatedAt.Equal(noon) || !c.Task.StalledAt.IsZero() {
+			t.Errorf("%s: changed at %s, stalled since %s", tt.row, c.Task.UpdatedAt, c.Task.StalledAt)
 		}
 		if c.DeadHook != 4 || len(c.EndSeats) != 0 || c.Expect != one.Version {
 			t.Errorf("%s: the seats of hook %d and of %v end, decided on version %d", tt.row, c.DeadHook,

@@ -23,8 +23,10 @@ func limitedDeath(role string, until time.Time) task.Death {
 func TestAnAgentThatEndsAtALimitIsNoCrashAndIsStartedAgainWhenThatIsOver(t *testing.T) {
 	t.Parallel()
 	def, one, until := defaultWorkflow(t), newTask("working"), noon.Add(3*time.Hour)
+	one.StalledAt = noon.Add(-time.Hour)
 	c := decide.Exit(def, one, evidence(""), limitedDeath("worker", until), noon)
-	if got := shape(c); got != "agent.limited | working crashes=0 | " {
+	if got := shape(c); got != "agent.limited | working crashes=0 | " || !c.Task.UpdatedAt.Equal(noon) ||
+		!c.Task.StalledAt.IsZero() || c.Events[0].Counters.Get(record.LimitCount) != 1 {
 		t.Fatalf("it leads to %s", got)
 	}
 	if at, is := c.Task.LimitedUntil(); !is || !at.Equal(until) || c.DeadHook != 4 ||

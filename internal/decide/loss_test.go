@@ -23,8 +23,10 @@ func lostDeath(role, resume string) task.Death {
 func TestAnAgentThatEndsWithItsMachineHasNotCrashedAndIsStartedAgainAtOnce(t *testing.T) {
 	t.Parallel()
 	def, one := defaultWorkflow(t), newTask("working")
+	one.StalledAt = noon.Add(-time.Hour)
 	c := decide.Exit(def, one, evidence(""), lostDeath("worker", record.ResumeAlways), noon)
-	if got := shape(c); got != "machine.lost | working crashes=0 | " || c.Task.Attention != "" || c.DeadHook != 4 {
+	if got := shape(c); got != "machine.lost | working crashes=0 | " || !c.Task.UpdatedAt.Equal(noon) ||
+		!c.Task.StalledAt.IsZero() || c.Task.Attention != "" || c.DeadHook != 4 {
 		t.Fatalf("it leads to %s, %+v", got, c.Task)
 	}
 	due, wanted := decide.RespawnDue(def, c.Task, c.Events, noon.Add(time.Second))

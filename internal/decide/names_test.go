@@ -130,3 +130,39 @@ func TestText_isThatOfTheFileOrOfTheSection(t *testing.T) {
 		t.Error("a document is needed for files, or not for sections")
 	}
 }
+
+func TestPREnded_namesHowThePullRequestEnded(t *testing.T) {
+	t.Parallel()
+	def := defaultWorkflow(t)
+	one := newTask("reviewing")
+	one.PRURL, one.PRState = "url", record.PROpen
+	for state, want := range map[string]string{record.PRClosed: history.PRDropped, record.PRMerged: history.PRLanded} {
+		c := decide.PREnded(def, one, evidence(""), record.PullRequest{URL: "url", State: state}, "it may not", noon)
+		if c.Events[0].Type != want {
+			t.Errorf("%s: the event is %s, want %s", state, c.Events[0].Type, want)
+		}
+		again := map[string]string{record.PRClosed: "cancel", record.PRMerged: "merge"}[state]
+		if at := c.Task.Attention; at != "" && !strings.HasSuffix(at, "orange task "+again+" T1") {
+			t.Errorf("%s: it says %q", state, at)
+		}
+	}
+}
+
+func TestMayForgetCrashes_whereNoOtherHookHoldsItUp(t *testing.T) {
+	t.Parallel()
+	one := newTask("working")
+	one.Counters = task.Counters{}.With(task.CrashCount, 1)
+	spawn := task.OwedHook{ID: 7, Hook: task.Hook{Action: "spawn_agent"}}
+	if others, may := decide.MayForgetCrashes(record.Snapshot{Task: one, Owed: []task.OwedHook{spawn}}, 7); !may ||
+		len(others) > 0 {
+		t.Errorf("its last hook is done: %t, %+v", may, others)
+	}
+	if others, may := decide.MayForgetCrashes(record.Snapshot{Task: one, Owed: []task.OwedHook{spawn}}, 8); may ||
+		len(others) != 1 {
+		t.Errorf("another one is pending: %t, %+v", may, others)
+	}
+	one.Counters = task.Counters{}
+	if _, may := decide.MayForgetCrashes(record.Snapshot{Task: one, Owed: []task.OwedHook{spawn}}, 7); may {
+		t.Error("there is no crash to forget")
+	}
+}
