@@ -48,6 +48,24 @@ func TestMigrate_givesEveryNameOfAStatusTheOneThatStandsForIt(t *testing.T) {
 		!c.Task.UpdatedAt.Equal(noon) {
 		t.Errorf("where every name is the same: %+v, %v", c, err)
 	}
+	same.After, same.Previous = []string{"x"}, "before"
+	before := map[task.Status]task.Status{"before": "a"}
+	c, err = decide.Migrate(def, same, nil, before, decide.Evidence{}, human(), noon)
+	if said := c.Events[0].Data; err != nil || c.Task.Previous != "a" || said[history.DataPrevious] != "a" ||
+		said["waits_for"] != "" {
+		t.Errorf("where it came from has another name: %+v, %v", c, err)
+	}
+	other := newTask("old")
+	other.Previous, other.QueuedFor = "a", "c"
+	c, err = decide.Migrate(def, other, nil, stands, decide.Evidence{}, human(), noon)
+	if said := c.Events[1].Data; err != nil || said[history.DataPrevious] != "a" || said[history.DataQueued] != "c" {
+		t.Errorf("where its status alone has another name: %+v, %v", c, err)
+	}
+	other.QueuedFor = ""
+	c, err = decide.Migrate(def, other, nil, stands, decide.Evidence{}, human(), noon)
+	if _, said := c.Events[1].Data[history.DataQueued]; err != nil || said {
+		t.Errorf("where it waits for no place: %+v, %v", c, err)
+	}
 	same.QueuedFor = "next"
 	c, err = decide.Migrate(def, same, nil, stands, decide.Evidence{}, human(), noon)
 	if err != nil || c.Task.QueuedFor != "c" || c.Events[0].Data[history.DataQueued] != "c" || len(c.Events) != 1 {
