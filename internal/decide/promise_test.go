@@ -518,6 +518,18 @@ func TestALedger_hasWhatAVerdictRefuses(t *testing.T) {
 	}
 }
 
+// A check that failed takes back that it passed for the same work.
+func TestALedger_hasTheCheckThatFailed(t *testing.T) {
+	t.Parallel()
+	l := begin(t, strings.Replace(loosely, "  - {from: ready, to: late",
+		"  - {from: doing, to: stuck, by: human, gate: {check: tests, result: failed}}\n  - {from: ready, to: late", 1))
+	l.moves("stuck", human())
+	last := l.events[len(l.events)-1]
+	if got := last.Data[ledger.DataRefused]; last.To != "stuck" || got != "check tests @c1" {
+		t.Errorf("the move to %q refuses %q", last.To, got)
+	}
+}
+
 // An agent that has done what it was to do has not crashed where only a promise keeps its task.
 func TestExit_thatAPromiseAloneRefusesIsNoCrash(t *testing.T) {
 	t.Parallel()
