@@ -279,6 +279,10 @@ func TestAReplay_byOtherRulesSaysWhatTheyWouldHaveDecided(t *testing.T) {
 	if err != nil || len(got.Different) == 0 {
 		t.Fatalf("%v, %+v", err, got)
 	}
+	moves := func(d replay.Difference) bool { return strings.Contains(d.Recorded, " -> ") }
+	if !slices.ContainsFunc(got.Different, moves) {
+		t.Errorf("no difference says which move was recorded: %+v", got.Different)
+	}
 	for _, d := range got.Different {
 		if !strings.Contains(d.Decided, "refused: ") && !strings.Contains(d.Decided, history.AgentCrashed) &&
 			!strings.Contains(d.Decided, history.TimeoutEscalated) {
