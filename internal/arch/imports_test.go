@@ -60,7 +60,6 @@ func allowed() map[string]map[string]string {
 func support() map[string]string {
 	return map[string]string{
 		"conform":  "it runs the same commands of the program both ways",
-		"mutation": "it has the go command run the tests of another package without one of its rules",
 		"provider": "it serves agent programs on loopback",
 	}
 }

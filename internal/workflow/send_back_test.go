@@ -4,24 +4,8 @@ import (
 	"slices"
 	"testing"
 
-	"orange/internal/mutation"
 	"orange/internal/workflow"
 )
-
-func sendBackBroken() mutation.Suite {
-	return mutation.Suite{Least: 12, Files: []string{"send_back.go"}, Heavy: "TestDroppingAnyOneLine"}
-}
-
-func TestEveryMutationStillFitsTheSource(t *testing.T) {
-	t.Parallel()
-	sendBackBroken().Fits(t)
-}
-
-// One of them: ORANGE_TEST_LONG=1 go test -run 'TestEveryRule.*/send_back.go_line_12' ./internal/workflow
-func TestEveryRuleThatIsBrokenOnPurposeMakesATestFail(t *testing.T) {
-	t.Parallel()
-	sendBackBroken().AreFound(t)
-}
 
 // The rules of a state for something that happens are those that name it, in the order of the file.
 func TestSendBacks_areThoseThatNameWhatHappens(t *testing.T) {
