@@ -101,7 +101,7 @@ func TestTheKeyOfPullRequestsAsksForAnOriginThatTakesThem(t *testing.T) {
 }
 
 // Whatever the workflow: a pull request is for a live task that has a workspace.
-func TestTheKeyOfPullRequestsAsksForAWorkspace(t *testing.T) {
+func TestTheKeyOfPullRequestsAsksForAWorkspaceAlone(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"default", "classic", "minimal", "build", "phases"} {
 		for _, state := range rulesOf(t, name).States {
