@@ -4,9 +4,11 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync/atomic"
 
 	"orange/internal/app/launcher"
@@ -71,7 +73,7 @@ func Run(args []string, served cli.Served) int {
 			}
 			return opened.showDashboard(ctx, project, all)
 		},
-		Examine: examine, Schema: workflows.Schema, Shell: runShell, MCP: sibling.Serve, Age: screen.Age,
+		Examine: examine, Schema: workflows.Schema, Dot: drawn, Shell: runShell, MCP: sibling.Serve, Age: screen.Age,
 	}
 	status := program.Run(ctx, args)
 	if opened != nil {
@@ -92,6 +94,16 @@ func runShell(ctx context.Context, talk *cli.TaskShell) (int, error) {
 	one := &shell.Shell{In: os.Stdin, Out: results(), Terminal: proc.IsTerminal(os.Stdin),
 		History: filepath.Join(dir, "shell_history")}
 	return one.Run(ctx, talk)
+}
+
+// drawn has Graphviz draw a graph in its language.
+func drawn(ctx context.Context, graph string) (string, error) {
+	result, err := proc.Run(ctx, proc.Command{Name: "dot", Args: []string{"-Tsvg"}, Stdin: strings.NewReader(graph)})
+	if proc.NotInstalled(err) {
+		err = errors.New("cannot draw it as svg: the program dot was not found; install Graphviz (Debian: apt-get " +
+			"install graphviz), or print it with --format mermaid")
+	}
+	return string(result.Stdout), err
 }
 
 // services are what the command line asks.

@@ -28,6 +28,8 @@ type Program struct {
 	Version string
 	// Schema is the JSON Schema of a workflow file.
 	Schema []byte
+	// Dot has Graphviz draw a graph in its language as SVG.
+	Dot func(ctx context.Context, graph string) (svg string, err error)
 	In     io.Reader
 	// Out and Err make all that is printed fit to be shown, whichever program wrote it.
 	Out *printable.Writer

@@ -1,7 +1,7 @@
 // Package graph draws a workflow: a definition comes in, the text of a picture goes out.
 //
-// It owns which states and edges a picture shows, in which words, and where they are in it.
-// It does not own what a workflow means (workflow), nor where the text goes (cli).
+// It owns which states and edges a picture shows, and in which words. It does not own what a workflow means (workflow),
+// where things are in the picture (Mermaid and Graphviz), nor where the text goes (cli).
 package graph
 
 import (
@@ -17,11 +17,10 @@ import (
 const (
 	FormMermaid = "mermaid"
 	FormDOT     = "dot"
-	FormSVG     = "svg"
 )
 
 // Forms lists the forms that Draw knows, the usual one first.
-func Forms() []string { return []string{FormMermaid, FormDOT, FormSVG} }
+func Forms() []string { return []string{FormMermaid, FormDOT} }
 
 // Draw is the picture of a workflow; ok is false for a form that is not known.
 // The same workflow always has the same picture.
@@ -31,8 +30,6 @@ func Draw(d *workflow.Definition, form string) (text string, ok bool) {
 		return mermaid(pictureOf(d)), true
 	case FormDOT:
 		return dot(pictureOf(d)), true
-	case FormSVG:
-		return svg(pictureOf(d)), true
 	}
 	return "", false
 }

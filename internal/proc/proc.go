@@ -87,6 +87,9 @@ const (
 // ErrLate says that a program did not end within its limit, and was ended.
 var ErrLate = errors.New("it did not end in time")
 
+// NotInstalled reports whether a program could not be run because PATH has none of its name.
+func NotInstalled(err error) bool { return errors.Is(err, exec.ErrNotFound) }
+
 // Run starts the program, in a process session of its own with no terminal, and waits for its end.
 // A status other than 0 is an *Error; the Result is filled all the same.
 // A program that cannot be started at all is another error. When ctx ends, when the program takes too long, and when it
