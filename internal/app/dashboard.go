@@ -40,7 +40,7 @@ func saveMemory(tasks int) {
 
 const watchOverAgents = "watch over the agents"
 
-// show opens the dashboard, and watches over the agents meanwhile where no other process does.
+// showDashboard opens the dashboard, and watches over the agents meanwhile where no other process does.
 // After a fault of the screen the watch goes on, until the person ends it.
 func (a *app) showDashboard(ctx context.Context, project string, all bool) error {
 	project, word, err := a.scope(ctx, project, all)

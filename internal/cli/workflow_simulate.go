@@ -66,7 +66,7 @@ type Simulated struct {
 // SimulatedPath is the straight way: the one that agents and people took where nothing went wrong.
 type SimulatedPath struct {
 	States []task.Status  `json:"states"`
-	Why    string         `json:"why"`        // WayShortest or WayNamed
+	Why    string         `json:"why"`        // PathShortest or PathNamed
 	Named  []task.Status  `json:"named"`      // what was named of it
 	Red    []SimulatedRed `json:"red_checks"` // the moves on it that want a check to have failed
 }

@@ -36,7 +36,7 @@ const rebuilt = "rebuilt from its files: "
 
 // Tell builds a task that the record does not have from its folder and the lines of its history.
 // What the engine owns comes from the history, which Tell verifies; the rest comes from the document's header.
-// A broken history is a *task.BrokenHistory; Tell only notes a torn last line.
+// A broken history is a *history.BrokenHistory; Tell only notes a torn last line.
 // Where a folder has no history of ours, the task comes from its header alone.
 func (e *Engine) Tell(ctx context.Context, project, id string, lines []byte) (record.Adoption, error) {
 	var a record.Adoption

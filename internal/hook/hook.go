@@ -2,7 +2,7 @@
 // so that a hook may be performed again after a crash.
 //
 // It owns what a hook does to sessions, workspaces and branches. It does not own when a hook is performed, nor in
-// which order: engine does. It never changes a task: what it did is handed back as a task.Effect.
+// which order: engine does. It never changes a task: what it did is handed back as a record.Effect.
 package hook
 
 import (

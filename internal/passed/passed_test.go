@@ -21,9 +21,9 @@ func TestTell_isATable(t *testing.T) {
 	})
 	want := `
 done     always  check tests; a person
-         by name git clean: a -[an override by a person]-> done  line 3
-         by name b.json: a -[a person]-> done  line 4
-         AROUND  c.json: a -[its pull request is merged]-> done  line 5
+         by a person  git clean: a -[an override by a person]-> done  line 3
+         by a person  b.json: a -[a person]-> done  line 4
+         not always  c.json: a -[its pull request is merged]-> done  line 5
 tried    always  a person
 shipped  always  nothing
          not always  a person: a -[2 crashes]-> shipped  line 12

@@ -18,7 +18,7 @@ type program struct {
 // errFault is a failure of the world.
 var errFault = errors.New("the simulated world does not work")
 
-// program runs one, and gives its error; errEnded if it did not live until its end.
+// runProgram runs one, and gives its error; errEnded if it did not live until its end.
 func (r *run) runProgram(name string, work func() error) error {
 	before := r.program
 	p := &program{name: name}

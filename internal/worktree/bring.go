@@ -234,7 +234,7 @@ func (s Slot) placeable(ctx context.Context, all []extra, from, to *os.Root) (so
 	return some, left, nil
 }
 
-// unfit says why a extra must not be brought.
+// unfit says why an extra must not be brought.
 func (g extra) unfit(from, to *os.Root) string {
 	if strings.ContainsAny(g.Path, "\n\r") {
 		return "there is a newline in its name, which no pattern of git can have"
@@ -329,7 +329,7 @@ func literal(name string) string {
 	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`, " ", `\ `, "\t", "\\\t").Replace(name)
 }
 
-// place puts a extra where nothing is. No link is followed out of either folder.
+// place puts an extra where nothing is. No link is followed out of either folder.
 func (g extra) place(from, to *os.Root) error {
 	if err := to.MkdirAll(path.Dir(g.Path), task.PrivateFolder); err != nil {
 		return err
@@ -448,7 +448,7 @@ func (s Slot) forgetExtras() error {
 	return nil
 }
 
-// remove takes a extra away, and the folders that are empty without it.
+// remove takes an extra away, and the folders that are empty without it.
 func (g extra) remove(in *os.Root) error {
 	for dir := path.Dir(g.Path); dir != "."; dir = path.Dir(dir) {
 		if info, err := in.Lstat(dir); err != nil || !info.IsDir() {

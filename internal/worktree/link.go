@@ -31,7 +31,7 @@ const (
 // Link makes TASK.md a symbolic link to target, or .orange/TASK.md where the repository has a TASK.md of its own,
 // and returns which, relative to the slot. The link is excluded from git. A link to another target is replaced.
 // A regular file that took its place is never thrown away: unless it equals the target it is moved
-// besides it, as "<target>.replaced-<n>"; adopt it first (see Replaced). Doing it twice is no error.
+// next to it, as "<target>.replaced-<n>"; adopt it first (see Replaced). Doing it twice is no error.
 func (s Slot) Link(ctx context.Context, target string) (file string, err error) {
 	if !filepath.IsAbs(target) || strings.ContainsRune(target, 0) {
 		return "", task.Notef(task.ErrUsage, "cannot link the task's document %q: its path is not absolute", target)
