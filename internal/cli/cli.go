@@ -30,7 +30,7 @@ type Program struct {
 	Schema []byte
 	// Dot has Graphviz draw a graph in its language as SVG.
 	Dot func(ctx context.Context, graph string) (svg string, err error)
-	In     io.Reader
+	In  io.Reader
 	// Out and Err make all that is printed fit to be shown, whichever program wrote it.
 	Out *printable.Writer
 	Err *printable.Writer

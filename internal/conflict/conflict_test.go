@@ -179,7 +179,7 @@ func TestTell_namesBothSidesOfAConflictUntilOneIsOver(t *testing.T) {
 	want(t, "while b is over", said(over, "a"), "")
 	want(t, "why", over.Unknown["a"], `it was in conflict with "feat/b" of task b, which has ended since; `+
 		"it was not compared with the default branch after that")
-	if over.Unknown["b"] != "" || over.Of["b"] != nil && len(over.Of["b"]) != 0 {
+	if over.Unknown["b"] != "" || len(over.Of["b"]) != 0 {
 		t.Errorf("of b, which is over: %v", over)
 	}
 	round(k, look("base2", "a", "c"), changed, "", noon.Add(time.Minute))
