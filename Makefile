@@ -11,7 +11,7 @@ RACE := $(if $(CC_THERE),-race '-gcflags=modernc.org/...=-d=checkptr=0 -race=fal
 export GORACE ?= atexit_sleep_ms=0
 # It has nothing to find where there is only one thread: in the quiet packages, and in the simulated world.
 # Their tests run without it in make test-all; make test-long runs them with it too.
-QUIET := printable inherited shared action conflict diff task history record keyed signed outward stats document yaml api answer workflow passed harness rejection leaving edition decide projection replay explore graph inbox eventtext
+QUIET := printable inherited shared action conflict diff task history record idempotency signed fencing stats document yaml api answer workflow passed harness rejection leaving edition decide projection replay explore graph inbox eventtext
 SINGLE := 'TestSimulation|TestRun_breaks'
 # The long stories of cmd/orange/testdata/long that show what no shorter test does.
 STORIES := build_escalates-to-the-cto-and-to-a-person|classic_crashes|classic_review-fails-twice|default_review-fails-twice|phases_goes-back

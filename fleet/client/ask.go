@@ -12,7 +12,7 @@ import (
 	"orange/fleet/wire"
 	"orange/internal/answer"
 	"orange/internal/api"
-	"orange/internal/keyed"
+	"orange/internal/idempotency"
 	"orange/internal/rejection"
 	"orange/internal/task"
 )
@@ -45,7 +45,7 @@ func mapped(err error, key string) error {
 		return task.Notef(answer.ErrNotKnown, "not known whether it was done (%s): ask again: orange fleet result %s",
 			failure.Message, key)
 	case string(sign.KeyReused):
-		return note(keyed.ErrReused)
+		return note(idempotency.ErrReused)
 	case notFound:
 		return note(task.ErrNotFound)
 	case string(sign.Unsigned), string(sign.Stranger), string(sign.Elsewhere), string(sign.Expired),

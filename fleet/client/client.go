@@ -24,7 +24,7 @@ import (
 	"orange/fleet/wire"
 	"orange/internal/answer"
 	"orange/internal/fleet"
-	"orange/internal/keyed"
+	"orange/internal/idempotency"
 	"orange/internal/signed"
 	"orange/internal/task"
 )
@@ -216,7 +216,7 @@ func (c *Client) Find(ctx context.Context, word string) ([]answer.ServerTask, er
 
 // begun are the tasks whose ids begin so. A whole id is asked for by itself: the list may not have it yet.
 func (c *Client) begun(ctx context.Context, word string) ([]wire.Custody, error) {
-	if keyed.CheckID(word) != nil {
+	if idempotency.CheckID(word) != nil {
 		return c.Server.Begins(ctx, word)
 	}
 	t, err := c.Server.Task(ctx, word)

@@ -19,7 +19,7 @@ import (
 	"orange/fleet/wire"
 	"orange/internal/answer"
 	"orange/internal/fleet"
-	"orange/internal/keyed"
+	"orange/internal/idempotency"
 	"orange/internal/rejection"
 	"orange/internal/signed"
 	"orange/internal/task"
@@ -244,7 +244,7 @@ func TestFailuresKeepTheirKind(t *testing.T) {
 	t.Parallel()
 	for code, want := range map[string]error{flow.NotReached: answer.ErrNotReached, flow.NotHeld: answer.ErrNotHeld,
 		flow.Lost: answer.ErrLost, flow.Kept: answer.ErrKept, flow.NotKnown: answer.ErrNotKnown,
-		string(sign.KeyReused): keyed.ErrReused, "not_found": task.ErrNotFound} {
+		string(sign.KeyReused): idempotency.ErrReused, "not_found": task.ErrNotFound} {
 		c, f := newClient(t)
 		f.ask = func(wire.Ask) (wire.Reply, error) { return wire.Reply{}, &client.Failure{Code: code, Message: "no"} }
 		if _, err := c.Ask(t.Context(), answer.Host{Name: "h1"}, call("next", "--", id), time.Minute); !errors.Is(err,

@@ -29,7 +29,7 @@ import (
 	"orange/fleet/setup"
 	"orange/fleet/sign"
 	"orange/fleet/wire"
-	"orange/internal/outward"
+	"orange/internal/fencing"
 	"orange/internal/proc"
 	"orange/internal/signed"
 	"orange/internal/worktree"
@@ -301,12 +301,12 @@ func (d *Doctor) asHost(ctx context.Context) {
 
 // ownLease looks at the lease by the host's own clock, as orange does before an outward act.
 func (d *Doctor) ownLease() {
-	var l outward.HomeLease
+	var l fencing.HomeLease
 	text, err := os.ReadFile(filepath.Join(setup.Dir(d.Home), "lease.json"))
 	if err == nil {
 		err = json.Unmarshal(text, &l)
 	}
-	now := outward.Clock{Wall: d.Now()}
+	now := fencing.Clock{Wall: d.Now()}
 	if err == nil {
 		now.Boot, now.Up, err = proc.SinceBoot()
 	}

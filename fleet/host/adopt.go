@@ -11,7 +11,7 @@ import (
 	"orange/fleet/sign"
 	"orange/fleet/wire"
 	"orange/internal/history"
-	"orange/internal/keyed"
+	"orange/internal/idempotency"
 	"orange/internal/signed"
 	"orange/internal/snapshots"
 	"orange/internal/task"
@@ -44,7 +44,7 @@ func (h *Host) Adopt(ctx context.Context, m wire.Message[wire.Ask]) (wire.Messag
 	}); err != nil {
 		return none, refused(err)
 	}
-	if err := keyed.CheckID(r.Task); err != nil || len(r.Args) > 0 {
+	if err := idempotency.CheckID(r.Task); err != nil || len(r.Args) > 0 {
 		return none, refused(fmt.Errorf("cannot take the task %q into the fleet: what was signed is %q with %q", r.Task,
 			r.Method, r.Args))
 	}

@@ -20,7 +20,7 @@ import (
 	"orange/fleet/wire"
 	"orange/internal/answer"
 	"orange/internal/api"
-	"orange/internal/outward"
+	"orange/internal/fencing"
 	"orange/internal/signed"
 )
 
@@ -194,7 +194,7 @@ func (h *Host) taking(take wire.Take) (answer.Call, error) {
 		return c, nil
 	}
 	rescue, person := take.Rescue, proof(take.Rescue.Ask)
-	o := outward.RestoreOrder{Epoch: take.Epoch, Event: take.Known.Event, Hash: take.Known.Hash, Workflow: digest,
+	o := fencing.RestoreOrder{Epoch: take.Epoch, Event: take.Known.Event, Hash: take.Known.Hash, Workflow: digest,
 		Host: take.From, Since: take.Since, Reason: rescue.Now, Person: rescue.Ask.Request.Person,
 		Signed: person.Text, Signature: person.Signature, By: map[string]string{}}
 	for _, k := range take.Keys {

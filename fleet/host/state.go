@@ -11,7 +11,7 @@ import (
 
 	"orange/fleet/custody"
 	"orange/fleet/wire"
-	"orange/internal/outward"
+	"orange/internal/fencing"
 	"orange/internal/proc"
 	"orange/internal/task"
 )
@@ -94,7 +94,7 @@ func (s *Store) Change(change func(custody.Holder) (custody.Holder, error)) erro
 	if k.Holder.Until == before {
 		return nil
 	}
-	return s.write("lease.json", outward.HomeLease{Boot: boot, Until: k.Holder.Until, Answered: s.Now()})
+	return s.write("lease.json", fencing.HomeLease{Boot: boot, Until: k.Holder.Until, Answered: s.Now()})
 }
 
 // errBehind says that a later row of the task was reported.

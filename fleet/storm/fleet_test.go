@@ -13,7 +13,7 @@ import (
 
 	fleet "orange/fleet/custody"
 	"orange/fleet/testkit"
-	"orange/internal/outward"
+	"orange/internal/fencing"
 	"orange/internal/proc"
 )
 
@@ -132,10 +132,10 @@ func (w *world) personJoins(name string, office []string) {
 }
 
 // lease is the lease of the host, as orange there reads it.
-func (h *host) lease() (l outward.HomeLease, until time.Duration) {
+func (h *host) lease() (l fencing.HomeLease, until time.Duration) {
 	text, err := os.ReadFile(filepath.Join(h.home, "fleet", "lease.json"))
 	if err != nil || json.Unmarshal(text, &l) != nil {
-		return outward.HomeLease{}, 0
+		return fencing.HomeLease{}, 0
 	}
 	return l, l.Until
 }

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"unicode/utf8"
 
-	"orange/internal/keyed"
+	"orange/internal/idempotency"
 	"orange/internal/task"
 )
 
@@ -67,7 +67,7 @@ func (a Ask) Check() error {
 	if size := total(texts); size > MostOfRequest {
 		return tooLarge("arguments, standard input and files of the request", size, MostOfRequest)
 	}
-	if err := keyed.Check(r.Key); err != nil {
+	if err := idempotency.Check(r.Key); err != nil {
 		return err
 	}
 	return short(texts, "fleet", r.Fleet, "host", r.Host, "task", r.Task,

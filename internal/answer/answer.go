@@ -15,7 +15,7 @@ import (
 	"unicode/utf8"
 
 	"orange/internal/api"
-	"orange/internal/keyed"
+	"orange/internal/idempotency"
 	"orange/internal/printable"
 	"orange/internal/task"
 )
@@ -174,7 +174,7 @@ func (c Call) checkCommand() error {
 	case way != api.Keyed:
 		return task.Notef(task.ErrUsage, "cannot take a key for %q: it is no request that is done once", c.Argv[1])
 	}
-	return keyed.Check(c.Key)
+	return idempotency.Check(c.Key)
 }
 
 // Words are the arguments of orange that the call stands for.

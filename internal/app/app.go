@@ -25,7 +25,7 @@ import (
 	"orange/internal/proc"
 	"orange/internal/shell"
 	"orange/internal/snapshots"
-	"orange/internal/turn"
+	"orange/internal/stophook"
 	"orange/skills"
 	"orange/workflows"
 )
@@ -113,7 +113,7 @@ func (a *app) services() *cli.Services {
 		Projects: a.home, Workflows: workflowFiles{Home: a.home}, Harnesses: a.home,
 		Prober:     probe.Prober{Harness: a.home.Harness, Before: a.environments.EnterHome, Home: a.dir},
 		Workspaces: a.pool, Conflicts: a.pool, Monitor: watch{a}, Issues: pool.Requests{Pool: a.pool},
-		Turns: turn.Keeper{Why: a.queries().Why, Needs: a.lookout.Need, Tip: a.pool.Tip, Rules: a.home,
+		Turns: stophook.Keeper{Why: a.queries().Why, Needs: a.lookout.Need, Tip: a.pool.Tip, Rules: a.home,
 			Files: a.files, Texts: a.engine}, Variables: environment.Variables{Home: a.dir, Locks: a.files},
 		Snapshots: snapshots.Keeper{Home: a.dir, Slots: a.pool, Files: a.files, Workflows: a.store, Sync: a.engine.Sync,
 			Load: a.store.Load, Events: a.store.Events, Adopter: adopter{a}, FilesLock: engine.FilesLock},

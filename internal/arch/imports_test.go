@@ -19,8 +19,9 @@ const root = "../.."
 // quiet lists the packages that only compute, each importing only those before it.
 func quiet() []string {
 	return []string{"printable", "inherited", "shared", "action", "conflict", "diff", "task", "history", "record",
-		"keyed", "signed", "outward", "stats", "document", "yaml", "api", "answer", "workflow", "passed", "harness",
-		"rejection", "leaving", "edition", "decide", "projection", "replay", "explore", "graph", "inbox", "eventtext"}
+		"idempotency", "signed", "fencing", "stats", "document", "yaml", "api", "answer", "workflow", "passed",
+		"harness", "rejection", "leaving", "edition", "decide", "projection", "replay", "explore", "graph", "inbox",
+		"eventtext"}
 }
 
 // The packages that are tested without the race detector are those in which there is nothing for it to find.

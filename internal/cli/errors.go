@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"orange/internal/answer"
-	"orange/internal/keyed"
-	"orange/internal/outward"
+	"orange/internal/fencing"
+	"orange/internal/idempotency"
 	"orange/internal/proc"
 	"orange/internal/rejection"
 	"orange/internal/signed"
@@ -47,7 +47,7 @@ func classify(err error) (status int, code string) {
 	switch {
 	case errors.Is(err, task.ErrUsage):
 		return exitUsage, "usage"
-	case errors.Is(err, keyed.ErrReused):
+	case errors.Is(err, idempotency.ErrReused):
 		return exitUsage, "key_reused"
 	case errors.Is(err, task.ErrNotFound):
 		return exitNotFound, "not_found"
@@ -67,7 +67,7 @@ func classify(err error) (status int, code string) {
 		return exitFailed, "pool_full"
 	case errors.Is(err, task.ErrConflict):
 		return exitFailed, "conflict"
-	case errors.Is(err, outward.ErrHeldBack):
+	case errors.Is(err, fencing.ErrHeldBack):
 		return exitFailed, "held_back"
 	case errors.Is(err, signed.ErrUnsigned):
 		return exitRefused, "unsigned"

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"orange/internal/answer"
-	"orange/internal/keyed"
+	"orange/internal/idempotency"
 	"orange/internal/task"
 )
 
@@ -71,7 +71,7 @@ The ID has to be whole: 21 letters and digits.`,
 			err = usage("no program here can tell whether the host of task %s is dead: say that it is, with --now "+
 				"and why", r.id)
 		}
-		if keyed.CheckID(r.id) != nil {
+		if idempotency.CheckID(r.id) != nil {
 			err = errors.Join(err, usage("found %q as the id of a task, expected all of its 21 letters and digits",
 				r.id))
 		}

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"orange/internal/answer"
-	"orange/internal/keyed"
+	"orange/internal/idempotency"
 	"orange/internal/task"
 )
 
@@ -345,10 +345,10 @@ func (p *Program) birthOf(ctx context.Context, h *Services, c *cobra.Command, on
 	case key != "" && flag("id") != "":
 		return b, usage("found --id and --key, expected one of them: an id is the key of its task")
 	case key != "":
-		b.ID, err = keyed.ID(key)
+		b.ID, err = idempotency.ID(key)
 	case flag("id") != "":
 		b.ID = flag("id")
-		err = keyed.CheckID(b.ID)
+		err = idempotency.CheckID(b.ID)
 	default:
 		b.ID, err = newID()
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"orange/internal/keyed"
+	"orange/internal/idempotency"
 	"orange/internal/task"
 )
 
@@ -32,7 +32,7 @@ func (k *requestKey) sign(actor task.Actor, words ...string) (task.Actor, error)
 	if !k.given() {
 		return actor, nil
 	}
-	if err := keyed.Check(k.key); err != nil {
+	if err := idempotency.Check(k.key); err != nil {
 		return actor, err
 	}
 	asked := []string{strings.TrimPrefix(k.of.CommandPath(), "orange "), actor.Role, actor.As, actor.Via}
@@ -43,7 +43,7 @@ func (k *requestKey) sign(actor task.Actor, words ...string) (task.Actor, error)
 			asked = append(asked, f.Name+"="+f.Value.String())
 		}
 	})
-	actor.Key, actor.Asked = k.key, keyed.Digest(append(asked, words...)...)
+	actor.Key, actor.Asked = k.key, idempotency.Digest(append(asked, words...)...)
 	return actor, nil
 }
 
@@ -71,7 +71,7 @@ func (k *newKey) hold(ctx context.Context, h *Services, id string) error {
 	case k.given():
 		return usage("found --id and --key, expected one of them: an id is the key of its task")
 	}
-	if err := keyed.CheckID(id); err != nil || k.epoch == 0 {
+	if err := idempotency.CheckID(id); err != nil || k.epoch == 0 {
 		return err
 	}
 	if err := h.Identity.Person(ctx, "hold a task for a fleet"); err != nil {

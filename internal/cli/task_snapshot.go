@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"orange/internal/outward"
+	"orange/internal/fencing"
 	"orange/internal/record"
 	"orange/internal/task"
 )
@@ -20,7 +20,7 @@ type Snapshots interface {
 	// Take takes snapshots of tasks and pushes them.
 	Take(ctx context.Context, ids []string, o record.SnapshotOrder) []record.TakenSnapshot
 	// Restore brings a task back, if it is what the order expects. The same order again is answered with the task.
-	Restore(ctx context.Context, project, id, from string, o outward.RestoreOrder) (record.Adopted, error)
+	Restore(ctx context.Context, project, id, from string, o fencing.RestoreOrder) (record.Adopted, error)
 	// Hold notes that a task is this home's in an epoch, before it is created here for a fleet.
 	Hold(ctx context.Context, id string, epoch int) error
 	// HeldIn is the epoch in which a task is held for a fleet here; 0 where it is not.
@@ -225,8 +225,8 @@ $ORANGE_HOME/fleet/host_key, where that is there.`,
 }
 
 // readOrder reads what is known of a task that is to be restored.
-func (p *Program) readOrder(file string, epoch int) (outward.RestoreOrder, error) {
-	o := outward.RestoreOrder{}
+func (p *Program) readOrder(file string, epoch int) (fencing.RestoreOrder, error) {
+	o := fencing.RestoreOrder{}
 	if file != "" {
 		text, err := p.read("what is expected of the task", file)
 		if err != nil {

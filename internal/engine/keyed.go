@@ -6,7 +6,7 @@ import (
 
 	"orange/internal/decide"
 	"orange/internal/history"
-	"orange/internal/keyed"
+	"orange/internal/idempotency"
 	"orange/internal/record"
 	"orange/internal/rejection"
 	"orange/internal/task"
@@ -32,7 +32,7 @@ func (e *Engine) underKey(ctx context.Context, id string, actor task.Actor,
 	if actor.Key == "" {
 		return do()
 	}
-	release, err := e.Mirror.Lock(ctx, keyed.Lock(id, actor.Key))
+	release, err := e.Mirror.Lock(ctx, idempotency.Lock(id, actor.Key))
 	if err != nil {
 		return record.Outcome{}, err
 	}
@@ -49,7 +49,7 @@ func (e *Engine) underKey(ctx context.Context, id string, actor task.Actor,
 
 // Answered is the answer to a request that was done under the actor's key before, with how a merge was made. Where
 // the program that did it was ended before its hooks were done, Answered has them performed. An error that is a
-// keyed.ErrReused says that the key stands for another request.
+// idempotency.ErrReused says that the key stands for another request.
 func (e *Engine) Answered(ctx context.Context, id string, actor task.Actor) (
 	out record.Outcome, how string, answered bool, err error) {
 	s, err := e.Store.Load(ctx, id)
@@ -60,7 +60,7 @@ func (e *Engine) Answered(ctx context.Context, id string, actor task.Actor) (
 	if err != nil {
 		return out, "", false, err
 	}
-	a, err := keyed.Find(events, actor)
+	a, err := idempotency.Find(events, actor)
 	if err != nil || !a.Found {
 		return out, "", false, err
 	}
@@ -72,7 +72,7 @@ func (e *Engine) Answered(ctx context.Context, id string, actor task.Actor) (
 }
 
 // answer tells of an event of a task's history as the request did that it answers.
-func (e *Engine) answer(ctx context.Context, s record.Snapshot, events []history.Event, a keyed.Earlier,
+func (e *Engine) answer(ctx context.Context, s record.Snapshot, events []history.Event, a idempotency.Earlier,
 	actor task.Actor) (record.Outcome, error) {
 	def, err := e.rules(ctx, s.Task)
 	if err != nil {
@@ -124,12 +124,12 @@ func (e *Engine) keepNothing(ctx context.Context, id string, actor task.Actor) e
 		if err != nil {
 			return nil, err
 		}
-		a, err := keyed.Find(events, actor)
+		a, err := idempotency.Find(events, actor)
 		if err != nil || a.Found {
 			return nil, err
 		}
 		kept = true
-		c := keyed.Nothing(s, actor, "", e.Now())
+		c := idempotency.Nothing(s, actor, "", e.Now())
 		return &c, nil
 	})
 	if err == nil && kept {
@@ -146,7 +146,7 @@ func (e *Engine) failedOnce(ctx context.Context, id string, actor task.Actor, fa
 	}
 	ctx = context.WithoutCancel(ctx)
 	_, err := e.change(ctx, id, func(s record.Snapshot) (*record.Change, error) {
-		c := keyed.Nothing(s, actor, failed.Error(), e.Now())
+		c := idempotency.Nothing(s, actor, failed.Error(), e.Now())
 		return &c, nil
 	})
 	return err
@@ -157,11 +157,11 @@ func (e *Engine) failedOnce(ctx context.Context, id string, actor task.Actor, fa
 func (e *Engine) createOnce(ctx context.Context, n task.New) (record.Outcome, error) {
 	if n.ID == "" {
 		var err error
-		if n.ID, err = keyed.ID(n.Actor.Key); err != nil {
+		if n.ID, err = idempotency.ID(n.Actor.Key); err != nil {
 			return record.Outcome{}, err
 		}
 	}
-	release, err := e.Mirror.Lock(ctx, keyed.Lock(n.ID, n.Actor.Key))
+	release, err := e.Mirror.Lock(ctx, idempotency.Lock(n.ID, n.Actor.Key))
 	if err != nil {
 		return record.Outcome{}, err
 	}
@@ -185,7 +185,7 @@ func (e *Engine) createOnce(ctx context.Context, n task.New) (record.Outcome, er
 	if s.Task.Project != n.Project.Name {
 		kind := task.ErrUsage
 		if n.Actor.Key != "" {
-			kind = keyed.ErrReused
+			kind = idempotency.ErrReused
 		}
 		return record.Outcome{}, task.Notef(kind, "cannot create the task %s in %q: the task that was created so "+
 			"is in %q; use another key or id", n.ID, n.Project.Name, s.Task.Project)
@@ -194,7 +194,7 @@ func (e *Engine) createOnce(ctx context.Context, n task.New) (record.Outcome, er
 	if err != nil {
 		return record.Outcome{}, err
 	}
-	a, err := keyed.Find(events, n.Actor)
+	a, err := idempotency.Find(events, n.Actor)
 	if err != nil {
 		return record.Outcome{}, err
 	}
@@ -208,7 +208,7 @@ func (e *Engine) createOnce(ctx context.Context, n task.New) (record.Outcome, er
 		return e.startAgain(ctx, def, s, events, n)
 	}
 	if !a.Found {
-		a = keyed.Earlier{Found: true, Event: born(events, n.Spawn)}
+		a = idempotency.Earlier{Found: true, Event: born(events, n.Spawn)}
 	}
 	return e.answer(ctx, s, events, a, n.Actor)
 }
@@ -216,7 +216,7 @@ func (e *Engine) createOnce(ctx context.Context, n task.New) (record.Outcome, er
 // startAgain starts a task whose creation was cut short between its first event and its start.
 func (e *Engine) startAgain(ctx context.Context, def *workflow.Definition, s record.Snapshot, events []history.Event,
 	n task.New) (record.Outcome, error) {
-	out, err := e.answer(ctx, s, events, keyed.Earlier{Found: true, Event: events[0]}, n.Actor)
+	out, err := e.answer(ctx, s, events, idempotency.Earlier{Found: true, Event: events[0]}, n.Actor)
 	if err != nil {
 		return out, err
 	}

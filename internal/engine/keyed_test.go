@@ -11,7 +11,7 @@ import (
 	"orange/internal/action"
 	"orange/internal/engine"
 	"orange/internal/history"
-	"orange/internal/keyed"
+	"orange/internal/idempotency"
 	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/tmux"
@@ -19,7 +19,7 @@ import (
 
 // under is an actor with a key, who asks for what these words say.
 func under(actor task.Actor, key string, words ...string) task.Actor {
-	actor.Key, actor.Asked = key, keyed.Digest(words...)
+	actor.Key, actor.Asked = key, idempotency.Digest(words...)
 	return actor
 }
 
@@ -143,7 +143,7 @@ func TestARequestWithAKey_isAnsweredWhenTheTaskHasMovedOn(t *testing.T) {
 		t.Errorf("the answer is %+v", again)
 	}
 	_, err = w.Request(t.Context(), task.Request{Task: id, To: "done", Actor: under(worker, "k", "other")})
-	if !errors.Is(err, keyed.ErrReused) {
+	if !errors.Is(err, idempotency.ErrReused) {
 		t.Errorf("another request under the key: %v", err)
 	}
 }
@@ -397,7 +397,7 @@ func TestRetryWithAKey_isDoneOnce(t *testing.T) {
 	if n := len(w.events(id, history.HooksRetried)); n != 1 {
 		t.Errorf("it is on record %d times", n)
 	}
-	if _, err := w.Drop(t.Context(), id, under(human, "k", "drop")); !errors.Is(err, keyed.ErrReused) {
+	if _, err := w.Drop(t.Context(), id, under(human, "k", "drop")); !errors.Is(err, idempotency.ErrReused) {
 		t.Errorf("another request under the key: %v", err)
 	}
 	delete(w.performer.fails, action.SpawnReviewer)

@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"orange/internal/decide"
+	"orange/internal/fencing"
 	"orange/internal/history"
-	"orange/internal/outward"
 	"orange/internal/printable"
 	"orange/internal/record"
 	"orange/internal/rejection"
@@ -126,7 +126,7 @@ func (e *Engine) merge(ctx context.Context, id string, m task.Merge, actor task.
 	if err == nil {
 		how += aside
 	}
-	if errors.Is(err, outward.ErrWaits) {
+	if errors.Is(err, fencing.ErrWaits) {
 		err = waits(err, "no program merges it later: run it again when that is over: "+
 			e.mergeLine(ctx, s.Task, in, actor))
 	}
@@ -219,7 +219,7 @@ func (e *Engine) mergeHere(ctx context.Context, t task.Task, req task.Request, o
 		return err
 	}
 	done, err := e.Merger.Merge(ctx, t, order, begin)
-	cut := ctx.Err() != nil || errors.Is(err, outward.ErrHeldBack) // then it is not known how it ended
+	cut := ctx.Err() != nil || errors.Is(err, fencing.ErrHeldBack) // then it is not known how it ended
 	if err != nil && noted && !cut {
 		why, _, _ := strings.Cut(err.Error(), "\n")
 		if failed := e.note(ctx, t.ID, task.Actor{Rule: true}, history.Event{Type: history.MergeFailed,

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"orange/internal/decide"
-	"orange/internal/outward"
+	"orange/internal/fencing"
 	"orange/internal/record"
 	"orange/internal/rejection"
 	"orange/internal/task"
@@ -236,6 +236,6 @@ func leftOut(err error) bool {
 	_, unmerged := errors.AsType[*record.Unmerged](err)
 	refused, is := errors.AsType[*rejection.Rejection](err)
 	all := is && (refused.Code == rejection.PushUnanswered || refused.Code == rejection.UnpushedCommits)
-	held := errors.Is(err, outward.ErrHeldBack)
+	held := errors.Is(err, fencing.ErrHeldBack)
 	return unmerged || is && !all || held || errors.Is(err, task.ErrConflict) || errors.Is(err, errNothingToMerge)
 }

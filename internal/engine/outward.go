@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"orange/internal/outward"
+	"orange/internal/fencing"
 	"orange/internal/record"
 	"orange/internal/task"
 )
@@ -17,7 +17,7 @@ type Guard interface {
 	Holds(id string) bool
 	// Outward is asked right before an act for a task. It returns the context for the act, which ends when the act
 	// has to, with the reason as its cause, and what the caller calls at its end. An error that is a
-	// outward.ErrHeldBack says why the act may not be done.
+	// fencing.ErrHeldBack says why the act may not be done.
 	Outward(ctx context.Context, t task.Task) (within context.Context, done func(), err error)
 }
 
@@ -44,7 +44,7 @@ type GuardedPerformer struct {
 
 // Perform performs a hook.
 func (g GuardedPerformer) Perform(ctx context.Context, job record.Job) (record.Effect, error) {
-	if !outward.Reaches(job.Hook.Hook) || !g.Guard.Holds(job.Task.ID) {
+	if !fencing.Reaches(job.Hook.Hook) || !g.Guard.Holds(job.Task.ID) {
 		return g.Performer.Perform(ctx, job)
 	}
 	effect, err := guarded(ctx, g.Guard, job.Task, func(ctx context.Context) (record.Effect, error) {
@@ -55,7 +55,7 @@ func (g GuardedPerformer) Perform(ctx context.Context, job record.Job) (record.E
 
 // waits adds to the error of an act that may be done later who does it then.
 func waits(err error, then string) error {
-	if errors.Is(err, outward.ErrWaits) {
+	if errors.Is(err, fencing.ErrWaits) {
 		return fmt.Errorf("%w; %s", err, then)
 	}
 	return err

@@ -10,15 +10,15 @@ import (
 
 	"orange/internal/action"
 	"orange/internal/engine"
+	"orange/internal/fencing"
 	"orange/internal/history"
-	"orange/internal/outward"
 	"orange/internal/record"
 	"orange/internal/task"
 )
 
-var errElsewhere = task.Notef(outward.ErrHeldBack, "the task is at another home since epoch 2")
+var errElsewhere = task.Notef(fencing.ErrHeldBack, "the task is at another home since epoch 2")
 
-var errUnanswered = outward.Waits("the fleet has not answered since 12:03")
+var errUnanswered = fencing.Waits("the fleet has not answered since 12:03")
 
 // guard has something against acts outside of this machine for the tasks that it holds, or nothing.
 type guard struct {
@@ -71,7 +71,7 @@ func TestGuardedPerformer_holdsBackWhatIsSeenOutside(t *testing.T) {
 		var refused, want []string
 		for _, h := range hooks {
 			_, err := p.Perform(t.Context(), record.Job{Hook: task.OwedHook{Hook: h}})
-			if errors.Is(err, outward.ErrHeldBack) {
+			if errors.Is(err, fencing.ErrHeldBack) {
 				refused = append(refused, h.Action)
 			}
 		}
@@ -103,7 +103,7 @@ func TestAnActThatWaits_saysWhoDoesItLater(t *testing.T) {
 			"orange task merge " + id + " --strategy squash --with 2, or orange task merge " + id +
 			" --strategy squash --no-push"},
 	} {
-		if !errors.Is(c.err, outward.ErrHeldBack) || c.err.Error() != c.says {
+		if !errors.Is(c.err, fencing.ErrHeldBack) || c.err.Error() != c.says {
 			t.Errorf("found %v, want %s", c.err, c.says)
 		}
 	}
@@ -124,7 +124,7 @@ func TestGuardedPerformer_endsAnActWithItsContext(t *testing.T) {
 		}}
 		p := engine.GuardedPerformer{Performer: a, Guard: g}
 		_, err := p.Perform(t.Context(), record.Job{Hook: task.OwedHook{Hook: task.Hook{Action: action.PushBranch}}})
-		if c.says == "" && err != nil || c.says != "" && (!errors.Is(err, outward.ErrHeldBack) ||
+		if c.says == "" && err != nil || c.says != "" && (!errors.Is(err, fencing.ErrHeldBack) ||
 			!strings.HasSuffix(err.Error(), c.says)) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -206,7 +206,7 @@ func TestGuardedMerger_holdsBackWhatOriginGets(t *testing.T) {
 		switch {
 		case c.merged && (err != nil || b.merges != 1 || w.task(id).Status != "done"):
 			t.Errorf("%s: merged %d times, %v", name, b.merges, err)
-		case !c.merged && (!errors.Is(err, outward.ErrHeldBack) || b.merges+begun != 0 ||
+		case !c.merged && (!errors.Is(err, fencing.ErrHeldBack) || b.merges+begun != 0 ||
 			w.task(id).Status != "reviewing"):
 			t.Errorf("%s: merged %d times, begun %d times, %v", name, b.merges, begun, err)
 		}
@@ -222,7 +222,7 @@ func TestGuardedMerger_asksOnceMoreBeforeTheDefaultBranchMoves(t *testing.T) {
 	w.Merger = engine.GuardedMerger{Merger: b, Guard: g}
 	id := w.reach("reviewing")
 	_, _, err := w.Merge(t.Context(), id, task.Merge{}, human)
-	if !errors.Is(err, outward.ErrHeldBack) || b.merges != 0 || len(w.events(id, history.MergeBegun)) > 0 {
+	if !errors.Is(err, fencing.ErrHeldBack) || b.merges != 0 || len(w.events(id, history.MergeBegun)) > 0 {
 		t.Errorf("merged %d times, %v", b.merges, err)
 	}
 }
@@ -254,7 +254,7 @@ func TestAMergeThatIsCutShortByTheLease_isNoFailedMerge(t *testing.T) {
 	w.Merger = engine.GuardedMerger{Merger: l, Guard: l.guard}
 	id := w.reach("reviewing")
 	_, _, err := w.Merge(t.Context(), id, task.Merge{}, human)
-	if !errors.Is(err, outward.ErrHeldBack) || !strings.Contains(err.Error(), "it is not known") {
+	if !errors.Is(err, fencing.ErrHeldBack) || !strings.Contains(err.Error(), "it is not known") {
 		t.Errorf("it ended with %v", err)
 	}
 	if len(w.events(id, history.MergeBegun)) != 1 || len(w.events(id, history.MergeFailed)) != 0 {

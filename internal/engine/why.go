@@ -9,8 +9,8 @@ import (
 
 	"orange/internal/decide"
 	"orange/internal/document"
+	"orange/internal/fencing"
 	"orange/internal/history"
-	"orange/internal/outward"
 	"orange/internal/record"
 	"orange/internal/rejection"
 	"orange/internal/task"
@@ -66,7 +66,7 @@ func (e *Engine) Why(ctx context.Context, peeker Peeker, id string,
 // lostRequests are those that another home has acknowledged and that are lost, for a person to make again.
 func lostRequests(events []history.Event) []rejection.Detail {
 	var out []rejection.Detail
-	for _, lost := range outward.StillLost(events) {
+	for _, lost := range fencing.StillLost(events) {
 		found := "it was acknowledged, and is lost with the home that had the task"
 		if lost.Host != "" {
 			found = "it was acknowledged, and is lost with " + lost.Host

@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"orange/internal/answer"
-	"orange/internal/keyed"
+	"orange/internal/idempotency"
 	"orange/internal/printable"
 	"orange/internal/proc"
 	"orange/internal/task"
@@ -99,7 +99,7 @@ func words(said []byte) string {
 
 // Attach opens the window of an agent of a task at a host, at the person's own terminal; without run it only says how.
 func (f Hosts) Attach(ctx context.Context, h answer.Host, id, role string, run bool) ([]string, error) {
-	if err := errors.Join(h.Check(), keyed.CheckID(id), answer.CheckRole(role)); err != nil {
+	if err := errors.Join(h.Check(), idempotency.CheckID(id), answer.CheckRole(role)); err != nil {
 		return nil, err
 	}
 	argv := []string{"ssh", "-t", "-oClearAllForwardings=yes", "-a", "-x", "-oConnectTimeout=" + connecting, "--",
@@ -175,7 +175,7 @@ func (f Hosts) homeID() (string, error) {
 }
 
 func (f Hosts) pendingPath(key string) (string, error) {
-	if err := keyed.Check(key); err != nil || strings.HasPrefix(key, ".") {
+	if err := idempotency.Check(key); err != nil || strings.HasPrefix(key, ".") {
 		return "", errors.Join(err, task.Notef(task.ErrUsage, "cannot keep a request under the key %q", key))
 	}
 	return filepath.Join(f.folder(), "asked", key+".json"), nil

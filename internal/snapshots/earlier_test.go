@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"orange/internal/fencing"
 	"orange/internal/history"
-	"orange/internal/outward"
 	"orange/internal/worktree"
 )
 
@@ -50,7 +50,7 @@ func TestRestore_takesTheSnapshotOfAHomeThatBroughtTheTaskBack(t *testing.T) {
 		p.trusts(signers...)
 		return p
 	}
-	order := outward.RestoreOrder{Host: "h1", Event: 4, Hash: "x", Keys: []string{"k1"}} // 4 and k1 are lost with h1
+	order := fencing.RestoreOrder{Host: "h1", Event: 4, Hash: "x", Keys: []string{"k1"}} // 4 and k1 are lost with h1
 	b := next("h2")
 	must(t, b.restore(at, order))
 	order.Since = []string{"h2"}
@@ -62,7 +62,7 @@ func TestRestore_takesTheSnapshotOfAHomeThatBroughtTheTaskBack(t *testing.T) {
 	unknown := order
 	unknown.Since = []string{"h3", "h4"}
 	err := c.restore(at, unknown)
-	if !errors.Is(err, outward.ErrUnexpected) || !strings.Contains(err.Error(), `signed by "h2", and "h1" had`) {
+	if !errors.Is(err, fencing.ErrUnexpected) || !strings.Contains(err.Error(), `signed by "h2", and "h1" had`) {
 		t.Errorf("of a home that was not asked: %v", err)
 	}
 	back, err := c.Restore(t.Context(), "garden", "T1", at, order)
@@ -75,12 +75,12 @@ func TestRestore_takesTheSnapshotOfAHomeThatBroughtTheTaskBack(t *testing.T) {
 	}
 	c.writes(at, history.Event{Type: history.Updated, Workflow: "w1"})
 	d := next("h5")
-	if err := d.restore(at, order); !errors.Is(err, outward.ErrUnexpected) ||
+	if err := d.restore(at, order); !errors.Is(err, fencing.ErrUnexpected) ||
 		!strings.Contains(err.Error(), `signed by "h4", and "h1" had`) {
 		t.Errorf("behind the one of a home that was not asked: %v", err)
 	}
 	order.Since = []string{"h4"}
-	if err := d.restore(at, order); !errors.Is(err, outward.ErrUnexpected) ||
+	if err := d.restore(at, order); !errors.Is(err, fencing.ErrUnexpected) ||
 		!strings.Contains(err.Error(), `signed by "h2", and "h1" had`) {
 		t.Errorf("behind two, one of which was not asked: %v", err)
 	}
@@ -97,7 +97,7 @@ func TestRestore_takesTheSnapshotOfAHomeThatBroughtTheTaskBack(t *testing.T) {
 	d.writes(at, history.Event{Type: history.Updated, Workflow: "w1"})
 	order.Since = []string{"h2", "h4", "h5"}
 	f := next("h6")
-	if err := f.restore(at, order); !errors.Is(err, outward.ErrUnexpected) ||
+	if err := f.restore(at, order); !errors.Is(err, fencing.ErrUnexpected) ||
 		!strings.Contains(err.Error(), `does not go on from the last one of "h1"`) {
 		t.Errorf("another history: %v", err)
 	}

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"orange/internal/outward"
+	"orange/internal/fencing"
 	"orange/internal/proc"
 	"orange/internal/task"
 	"orange/internal/worktree"
@@ -21,14 +21,14 @@ import (
 type OutwardGuard struct {
 	Home  string
 	Slots Slots
-	Clock func() (outward.Clock, error)
+	Clock func() (fencing.Clock, error)
 }
 
 // NewGuard is the guard of a home, by the clock of its machine.
 func NewGuard(home string, slots Slots) OutwardGuard {
-	return OutwardGuard{Home: home, Slots: slots, Clock: func() (outward.Clock, error) {
+	return OutwardGuard{Home: home, Slots: slots, Clock: func() (fencing.Clock, error) {
 		boot, up, err := proc.SinceBoot()
-		return outward.Clock{Boot: boot, Up: up, Wall: time.Now()}, err
+		return fencing.Clock{Boot: boot, Up: up, Wall: time.Now()}, err
 	}}
 }
 
@@ -38,7 +38,7 @@ func (g OutwardGuard) Holds(id string) bool {
 	return !errors.Is(err, os.ErrNotExist)
 }
 
-// Outward is the context for an act for a task, or an outward.ErrHeldBack.
+// Outward is the context for an act for a task, or an fencing.ErrHeldBack.
 func (g OutwardGuard) Outward(ctx context.Context, t task.Task) (within context.Context, done func(), err error) {
 	if !g.Holds(t.ID) {
 		return ctx, func() {}, nil
@@ -56,11 +56,11 @@ func (g OutwardGuard) Outward(ctx context.Context, t task.Task) (within context.
 		done()
 		return nil, nil, heldBack(t.ID, err)
 	}
-	var places []outward.SnapshotPlace
-	for at, acknowledged := range h.Acknowledged { // each by itself; outward.Mine goes by all of them
+	var places []fencing.SnapshotPlace
+	for at, acknowledged := range h.Acknowledged { // each by itself; fencing.Mine goes by all of them
 		places = append(places, g.place(within, slot.Repo, t.ID, at, acknowledged, h.Epoch))
 	}
-	if err := outward.Mine(t.ID, h.Epoch, places); err != nil {
+	if err := fencing.Mine(t.ID, h.Epoch, places); err != nil {
 		done()
 		return nil, nil, err
 	}
@@ -68,13 +68,13 @@ func (g OutwardGuard) Outward(ctx context.Context, t task.Task) (within context.
 }
 
 func heldBack(id string, err error) error {
-	return outward.Waits("cannot tell whether task %s is at another home: %v", id, err)
+	return fencing.Waits("cannot tell whether task %s is at another home: %v", id, err)
 }
 
 // place is what the newest snapshot of a task at a repository says of who has it.
 func (g OutwardGuard) place(ctx context.Context, repo worktree.Repo, id, at, acknowledged string,
-	epoch int) outward.SnapshotPlace {
-	p := outward.SnapshotPlace{Repository: at, Epoch: epoch}
+	epoch int) fencing.SnapshotPlace {
+	p := fencing.SnapshotPlace{Repository: at, Epoch: epoch}
 	newest, err := repo.NewestRecord(ctx, at, id, acknowledged)
 	if err == nil && newest == acknowledged {
 		return p
@@ -113,7 +113,7 @@ func (g OutwardGuard) place(ctx context.Context, repo worktree.Repo, id, at, ack
 func leasePath(home string) string { return filepath.Join(home, "fleet", "lease.json") }
 
 // lease is the lease of this home and for how long it holds yet. There is none where no fleet gives leases.
-func (g OutwardGuard) lease() (l outward.HomeLease, now outward.Clock, is bool, err error) {
+func (g OutwardGuard) lease() (l fencing.HomeLease, now fencing.Clock, is bool, err error) {
 	text, err := proc.ReadFile(leasePath(g.Home))
 	if errors.Is(err, os.ErrNotExist) {
 		return l, now, false, nil

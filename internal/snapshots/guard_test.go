@@ -14,8 +14,8 @@ import (
 
 	"orange/internal/action"
 	"orange/internal/engine"
+	"orange/internal/fencing"
 	"orange/internal/hook"
-	"orange/internal/outward"
 	"orange/internal/proc"
 	"orange/internal/record"
 	"orange/internal/task"
@@ -28,15 +28,15 @@ func heldAt(t *testing.T, s slots, acknowledged map[string]string) (OutwardGuard
 	t.Helper()
 	up := &atomic.Int64{} // since the start of the machine
 	up.Store(int64(time.Hour))
-	g := OutwardGuard{Home: t.TempDir(), Slots: s, Clock: func() (outward.Clock, error) {
+	g := OutwardGuard{Home: t.TempDir(), Slots: s, Clock: func() (fencing.Clock, error) {
 		wall := time.Date(2024, 5, 6, 12, 9, 0, 0, time.UTC)
-		return outward.Clock{Boot: "b1", Up: time.Duration(up.Load()), Wall: wall}, nil
+		return fencing.Clock{Boot: "b1", Up: time.Duration(up.Load()), Wall: wall}, nil
 	}}
 	must(t, Keeper{Home: g.Home}.hold("T1", held{Epoch: 1, Acknowledged: acknowledged}))
 	return g, up
 }
 
-func (g OutwardGuard) leased(t *testing.T, l outward.HomeLease) {
+func (g OutwardGuard) leased(t *testing.T, l fencing.HomeLease) {
 	t.Helper()
 	text, err := json.Marshal(l)
 	must(t, err)
@@ -54,7 +54,7 @@ func (g OutwardGuard) refusal(t *testing.T, id string) string {
 		}
 		return ""
 	}
-	if !errors.Is(err, outward.ErrHeldBack) {
+	if !errors.Is(err, fencing.ErrHeldBack) {
 		t.Errorf("%v is no act that is held back", err)
 	}
 	return err.Error()
@@ -99,11 +99,11 @@ func TestGuard_endsActsWithTheLease(t *testing.T) {
 	g, up := heldAt(t, repository(t), nil)
 	wants(t, "no lease is given here", g.refusal(t, "T1"), "")
 	answered := time.Date(2024, 5, 6, 12, 3, 10, 0, time.UTC)
-	g.leased(t, outward.HomeLease{Boot: "b1", Until: time.Hour + time.Minute, Answered: answered})
+	g.leased(t, fencing.HomeLease{Boot: "b1", Until: time.Hour + time.Minute, Answered: answered})
 	wants(t, "a lease", g.refusal(t, "T1"), "")
 	up.Add(int64(time.Minute))
 	wants(t, "a lease that is over", g.refusal(t, "T1"), "the fleet has not answered since 12:03")
-	g.leased(t, outward.HomeLease{Boot: "b0", Until: 99 * time.Hour, Answered: answered})
+	g.leased(t, fencing.HomeLease{Boot: "b0", Until: 99 * time.Hour, Answered: answered})
 	wants(t, "one of another start", g.refusal(t, "T1"), "the fleet has not answered since 12:03")
 	must(t, os.WriteFile(leasePath(g.Home), []byte("{"), 0o600))
 	wants(t, "a damaged one", g.refusal(t, "T1"), "cannot tell whether")
@@ -116,13 +116,13 @@ func TestGuard_endsTheContextWithTheLease(t *testing.T) {
 	g, _ := heldAt(t, repository(t), nil)
 	ups := make(chan time.Duration, 9)
 	var renewed sync.Once
-	g.Clock = func() (outward.Clock, error) {
+	g.Clock = func() (fencing.Clock, error) {
 		renewed.Do(func() { // the guard has read the first lease
-			g.leased(t, outward.HomeLease{Boot: "b1", Until: time.Minute + time.Millisecond})
+			g.leased(t, fencing.HomeLease{Boot: "b1", Until: time.Minute + time.Millisecond})
 		})
-		return outward.Clock{Boot: "b1", Up: <-ups}, nil
+		return fencing.Clock{Boot: "b1", Up: <-ups}, nil
 	}
-	g.leased(t, outward.HomeLease{Boot: "b1", Until: time.Minute})
+	g.leased(t, fencing.HomeLease{Boot: "b1", Until: time.Minute})
 	ups <- time.Minute - time.Millisecond
 	within, done, err := g.Outward(t.Context(), task.Task{ID: "T1"})
 	must(t, err)
@@ -130,7 +130,7 @@ func TestGuard_endsTheContextWithTheLease(t *testing.T) {
 	ups <- time.Minute // renewed meanwhile: it goes on
 	ups <- time.Hour
 	<-within.Done()
-	if err := context.Cause(within); !errors.Is(err, outward.ErrHeldBack) || len(ups) > 0 {
+	if err := context.Cause(within); !errors.Is(err, fencing.ErrHeldBack) || len(ups) > 0 {
 		t.Errorf("it ended with %v", err)
 	}
 }
@@ -164,18 +164,18 @@ func TestPushBranch_isHeldBack(t *testing.T) {
 		t.Fatalf("its own task: %+v, %v", effect, err)
 	}
 	// The fleet stops to answer while the push is on its way.
-	g.leased(t, outward.HomeLease{Boot: "b1", Until: time.Hour + time.Millisecond})
+	g.leased(t, fencing.HomeLease{Boot: "b1", Until: time.Hour + time.Millisecond})
 	to.during = func(ctx context.Context) error {
 		up.Add(int64(time.Hour))
 		<-ctx.Done()
 		return ctx.Err()
 	}
-	if _, err = p.Perform(t.Context(), job); !errors.Is(err, outward.ErrHeldBack) || to.pushed != 2 {
+	if _, err = p.Perform(t.Context(), job); !errors.Is(err, fencing.ErrHeldBack) || to.pushed != 2 {
 		t.Errorf("with the lease over: %v", err)
 	}
 	must(t, os.Remove(filepath.Join(g.Home, "fleet", "lease.json")))
 	shipped(t, s, at, first, epoch2)
-	if _, err = p.Perform(t.Context(), job); !errors.Is(err, outward.ErrHeldBack) || to.pushed != 2 {
+	if _, err = p.Perform(t.Context(), job); !errors.Is(err, fencing.ErrHeldBack) || to.pushed != 2 {
 		t.Errorf("it was pushed %d times, %v", to.pushed, err)
 	}
 }

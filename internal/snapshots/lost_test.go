@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"orange/internal/outward"
+	"orange/internal/fencing"
 	"orange/internal/task"
 )
 
@@ -22,7 +22,7 @@ func TestShipLost_pushesWhatTheLastSnapshotLacks(t *testing.T) {
 	if err != nil || ref != "" {
 		t.Errorf("the snapshot has all of it, and %q was pushed: %v", ref, err)
 	}
-	must(t, other.restore(at, outward.RestoreOrder{}))
+	must(t, other.restore(at, fencing.RestoreOrder{}))
 	dir := old.repo.Path
 	git(t, dir, "switch", "-q", "topic")
 	must(t, os.WriteFile(filepath.Join(dir, "late"), []byte("late\n"), 0o600))

@@ -15,8 +15,8 @@ import (
 	"strings"
 	"time"
 
+	"orange/internal/fencing"
 	"orange/internal/history"
-	"orange/internal/outward"
 	"orange/internal/proc"
 	"orange/internal/record"
 	"orange/internal/task"
@@ -40,7 +40,7 @@ type fetched struct {
 // compared with what the order knows. Before the task goes on here a first snapshot with the next epoch is pushed: only
 // one home can do that, and from then on the repository refuses snapshots of the others. The same order again is
 // answered with the task that is there.
-func (k Keeper) Restore(ctx context.Context, project, id, from string, o outward.RestoreOrder) (record.Adopted, error) {
+func (k Keeper) Restore(ctx context.Context, project, id, from string, o fencing.RestoreOrder) (record.Adopted, error) {
 	if err := errors.Join(worktree.CheckTask(id), o.Check()); err != nil {
 		return record.Adopted{}, err
 	}
@@ -103,7 +103,7 @@ func (k Keeper) Restore(ctx context.Context, project, id, from string, o outward
 
 // here is the answer where the task is on record: the task, where it is there by the same order, or no home has pushed
 // a snapshot since the last one of this home.
-func (k Keeper) here(ctx context.Context, id, from string, o outward.RestoreOrder) (
+func (k Keeper) here(ctx context.Context, id, from string, o fencing.RestoreOrder) (
 	there record.Adopted, done bool, err error) {
 	s, err := k.Load(ctx, id)
 	switch {
@@ -143,7 +143,7 @@ func (k Keeper) isNewest(ctx context.Context, t task.Task, from string, epoch in
 	if err != nil || newest == h.Acknowledged[from] {
 		return err
 	}
-	return task.Notef(outward.ErrUnexpected, "cannot restore task %s in epoch %d: it is on record here in epoch %d, "+
+	return task.Notef(fencing.ErrUnexpected, "cannot restore task %s in epoch %d: it is on record here in epoch %d, "+
 		"and its newest snapshot is of another home; let go of what is here first: orange task leave %s --push-to %q",
 		t.ID, epoch, h.Epoch, t.ID, from)
 }
@@ -185,7 +185,7 @@ func (k Keeper) inEpoch(id string, epoch int) error {
 		return err
 	}
 	if h.Epoch > epoch {
-		return task.Notef(outward.ErrUnexpected, "cannot take task %s in epoch %d: it has the epoch %d here", id, epoch,
+		return task.Notef(fencing.ErrUnexpected, "cannot take task %s in epoch %d: it has the epoch %d here", id, epoch,
 			h.Epoch)
 	}
 	h.Epoch = epoch
@@ -193,7 +193,7 @@ func (k Keeper) inEpoch(id string, epoch int) error {
 }
 
 // fetch fetches a snapshot, and refuses one that is not what it should be.
-func (k Keeper) fetch(ctx context.Context, repo worktree.Repo, project, id, from string, o outward.RestoreOrder) (
+func (k Keeper) fetch(ctx context.Context, repo worktree.Repo, project, id, from string, o fencing.RestoreOrder) (
 	f fetched, err error) {
 	if f.Shipped, err = repo.Fetched(ctx, from, id); err != nil {
 		return f, err
@@ -236,7 +236,7 @@ func (k Keeper) fetch(ctx context.Context, repo worktree.Repo, project, id, from
 
 // fitsBehind compares a snapshot of a host that was asked to bring the task back, and whose answer did not arrive, with
 // the last one before it of the host that had the task.
-func (k Keeper) fitsBehind(ctx context.Context, repo worktree.Repo, id string, f fetched, o outward.RestoreOrder) (
+func (k Keeper) fitsBehind(ctx context.Context, repo worktree.Repo, id string, f fetched, o fencing.RestoreOrder) (
 	notes []string, err error) {
 	signers, err := signersOf(k.Home)
 	if err != nil {
@@ -250,7 +250,7 @@ func (k Keeper) fitsBehind(ctx context.Context, repo worktree.Repo, id string, f
 		host, err := repo.Signer(ctx, record, signers)
 		switch {
 		case err != nil:
-			return nil, task.Notef(outward.ErrUnexpected, "cannot restore task %s: %v", id, err)
+			return nil, task.Notef(fencing.ErrUnexpected, "cannot restore task %s: %v", id, err)
 		case host == o.Host:
 			files, _, err := repo.Unfold(ctx, record)
 			if err != nil {
@@ -277,7 +277,7 @@ func (k Keeper) told(texts map[string][]byte, project, id string) (about, error)
 		return said, task.Notef(task.ErrUsage, "cannot restore task %s of %q: the snapshot is of task %s of %q", id,
 			project, said.Task, said.Project)
 	case said.Work == nil:
-		return said, task.Notef(outward.ErrUnexpected, "cannot restore task %s: its record does not say which "+
+		return said, task.Notef(fencing.ErrUnexpected, "cannot restore task %s: its record does not say which "+
 			"commit its work is", id)
 	case hex.EncodeToString(sum[:]) != said.Workflow.Digest:
 		return said, fmt.Errorf("cannot restore task %s: the workflow in the snapshot is not the one that it names", id)
@@ -293,7 +293,7 @@ func (a about) work(id, there string) (string, error) {
 	case "":
 		return "", nil // what is there is of an earlier snapshot
 	}
-	return "", task.Notef(outward.ErrUnexpected, "cannot restore task %s: its record names the work %.12s, and there "+
+	return "", task.Notef(fencing.ErrUnexpected, "cannot restore task %s: its record names the work %.12s, and there "+
 		"is %s", id, *a.Work, cmp.Or(fmt.Sprintf("%.12s", there), "none"))
 }
 
@@ -348,7 +348,7 @@ func (k Keeper) claim(ctx context.Context, repo worktree.Repo, from, dir string,
 		return err
 	}
 	text, _, _ := strings.Cut(err.Error(), "\n")
-	return errors.Join(task.Notef(outward.ErrUnexpected, "cannot restore task %s: %s: that one has it; nothing was "+
+	return errors.Join(task.Notef(fencing.ErrUnexpected, "cannot restore task %s: %s: that one has it; nothing was "+
 		"done here", id, text), os.Remove(heldPath(k.Home, id)))
 }
 

@@ -13,8 +13,8 @@ import (
 	"strings"
 	"testing"
 
+	"orange/internal/fencing"
 	"orange/internal/history"
-	"orange/internal/outward"
 	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/worktree"
@@ -98,7 +98,7 @@ func (p *place) take(at string) error {
 	return p.Take(p.t.Context(), []string{"T1"}, record.SnapshotOrder{To: at})[0].Err
 }
 
-func (p *place) restore(at string, o outward.RestoreOrder) error {
+func (p *place) restore(at string, o fencing.RestoreOrder) error {
 	_, err := p.Restore(p.t.Context(), "garden", "T1", at, o)
 	return err
 }
@@ -126,11 +126,11 @@ func TestRestore_takesTheTaskFromTheHomeThatHadIt(t *testing.T) {
 	must(t, a.take(at))
 	c.told = func() { // another home is faster
 		if subjectAt(t, at) == "epoch 1, event 3" {
-			must(t, b.restore(at, outward.RestoreOrder{}))
+			must(t, b.restore(at, fencing.RestoreOrder{}))
 		}
 	}
-	err := c.restore(at, outward.RestoreOrder{})
-	if !errors.Is(err, outward.ErrUnexpected) || !strings.Contains(err.Error(), "that one has it; nothing was done") {
+	err := c.restore(at, fencing.RestoreOrder{})
+	if !errors.Is(err, fencing.ErrUnexpected) || !strings.Contains(err.Error(), "that one has it; nothing was done") {
 		t.Errorf("the second home: %v", err)
 	}
 	c.hasNothing("the second home")
@@ -154,7 +154,7 @@ func TestRestore_takesTheTaskFromTheHomeThatHadIt(t *testing.T) {
 	must(t, b.take(at))
 	// From there it goes on to a third one.
 	c.told = nil
-	must(t, c.restore(at, outward.RestoreOrder{}))
+	must(t, c.restore(at, fencing.RestoreOrder{}))
 	if got := subjectAt(t, at); got != "epoch 3, event 3" {
 		t.Errorf("the newest snapshot is %q", got)
 	}
@@ -166,10 +166,10 @@ func TestRestore_goesOnWithItsOwnSnapshot(t *testing.T) {
 	a, b, at := newPlace(t), newPlace(t), vault(t)
 	a.begin()
 	must(t, a.take(at))
-	must(t, b.restore(at, outward.RestoreOrder{Epoch: 2}))
+	must(t, b.restore(at, fencing.RestoreOrder{Epoch: 2}))
 	b.known = nil
 	must(t, os.RemoveAll(b.Dir("garden", "T1")))
-	must(t, b.restore(at, outward.RestoreOrder{Epoch: 2}))
+	must(t, b.restore(at, fencing.RestoreOrder{Epoch: 2}))
 	if got := subjectAt(t, at); got != "epoch 2, event 3" {
 		t.Errorf("the newest snapshot is %q", got)
 	}
@@ -180,20 +180,20 @@ func TestRestore_isDoneOncePerEpoch(t *testing.T) {
 	a, b, at := newPlace(t), newPlace(t), vault(t)
 	a.begin()
 	must(t, a.take(at))
-	if err := b.restore(at, outward.RestoreOrder{Epoch: 1}); !errors.Is(err, outward.ErrUnexpected) {
+	if err := b.restore(at, fencing.RestoreOrder{Epoch: 1}); !errors.Is(err, fencing.ErrUnexpected) {
 		t.Errorf("in the epoch of the snapshot: %v", err)
 	}
 	b.hasNothing("in the epoch of the snapshot")
 	for range 2 {
-		must(t, b.restore(at, outward.RestoreOrder{Epoch: 4}))
+		must(t, b.restore(at, fencing.RestoreOrder{Epoch: 4}))
 	}
 	if got := subjectAt(t, at); got != "epoch 4, event 3" || len(b.got) != 1 {
 		t.Errorf("the newest snapshot is %q, adopted %d times", got, len(b.got))
 	}
-	if err := b.restore(at, outward.RestoreOrder{Epoch: 3}); !errors.Is(err, outward.ErrUnexpected) {
+	if err := b.restore(at, fencing.RestoreOrder{Epoch: 3}); !errors.Is(err, fencing.ErrUnexpected) {
 		t.Errorf("in an earlier epoch: %v", err)
 	}
-	if err := b.restore(at, outward.RestoreOrder{}); !errors.Is(err, task.ErrUsage) {
+	if err := b.restore(at, fencing.RestoreOrder{}); !errors.Is(err, task.ErrUsage) {
 		t.Errorf("once more, by hand: %v", err)
 	}
 	must(t, b.Hold(t.Context(), "T1", 5)) // its next snapshot looks what is there
@@ -209,25 +209,25 @@ func TestRestore_isNotDoneByWhatIsThereOfAnEarlierTime(t *testing.T) {
 	a, b, c, at := newPlace(t), newPlace(t), newPlace(t), vault(t)
 	a.begin()
 	must(t, a.take(at))
-	must(t, b.restore(at, outward.RestoreOrder{Epoch: 2}))
-	must(t, b.restore(at, outward.RestoreOrder{Epoch: 3})) // no other home has had it
-	must(t, c.restore(at, outward.RestoreOrder{Epoch: 4}))
-	err := b.restore(at, outward.RestoreOrder{Epoch: 5})
-	if !errors.Is(err, outward.ErrUnexpected) || !strings.Contains(err.Error(), "orange task leave T1 --push-to") {
+	must(t, b.restore(at, fencing.RestoreOrder{Epoch: 2}))
+	must(t, b.restore(at, fencing.RestoreOrder{Epoch: 3})) // no other home has had it
+	must(t, c.restore(at, fencing.RestoreOrder{Epoch: 4}))
+	err := b.restore(at, fencing.RestoreOrder{Epoch: 5})
+	if !errors.Is(err, fencing.ErrUnexpected) || !strings.Contains(err.Error(), "orange task leave T1 --push-to") {
 		t.Errorf("it is restored by what was there: %v", err)
 	}
 	if h, err := b.held("T1"); err != nil || h.Epoch != 3 || subjectAt(t, at) != "epoch 4, event 3" {
 		t.Errorf("it is held as %+v, %v; the newest is %q", h, err, subjectAt(t, at))
 	}
 	must(t, os.RemoveAll(filepath.Join(b.Home, "fleet", "held")))
-	if err := b.restore(at, outward.RestoreOrder{Epoch: 5}); !errors.Is(err, outward.ErrUnexpected) {
+	if err := b.restore(at, fencing.RestoreOrder{Epoch: 5}); !errors.Is(err, fencing.ErrUnexpected) {
 		t.Errorf("without a note of its own snapshots: %v", err)
 	}
 	git(t, at, "update-ref", "-d", "refs/orange/fleet/T1/record")
-	must(t, b.restore(at, outward.RestoreOrder{Epoch: 5})) // no home has pushed any
+	must(t, b.restore(at, fencing.RestoreOrder{Epoch: 5})) // no home has pushed any
 	must(t, os.RemoveAll(filepath.Join(b.Home, "fleet", "held")))
 	must(t, os.RemoveAll(at))
-	if err := b.restore(at, outward.RestoreOrder{Epoch: 5}); err == nil || errors.Is(err, outward.ErrUnexpected) {
+	if err := b.restore(at, fencing.RestoreOrder{Epoch: 5}); err == nil || errors.Is(err, fencing.ErrUnexpected) {
 		t.Errorf("what could not be looked at: %v", err)
 	}
 }
@@ -239,7 +239,7 @@ func TestRestore_keepsTheWorkBehindItsFirstSnapshot(t *testing.T) {
 	a.begin()
 	must(t, a.take(at))
 	work := git(t, at, "rev-parse", "refs/orange/fleet/T1/work")
-	must(t, b.restore(at, outward.RestoreOrder{Epoch: 2}))
+	must(t, b.restore(at, fencing.RestoreOrder{Epoch: 2}))
 	git(t, at, "merge-base", "--is-ancestor", work, "refs/orange/fleet/T1/record")
 	if first := git(t, at, "log", "-1", "--first-parent", "--skip=1", "--format=%s",
 		"refs/orange/fleet/T1/record"); first != "epoch 1, event 3" {
@@ -253,7 +253,7 @@ func TestRestore_takesWhatTheFleetKnows(t *testing.T) {
 	a.begin()
 	must(t, a.take(at))
 	before := git(t, at, "for-each-ref")
-	for name, o := range map[string]outward.RestoreOrder{"off the chain": {Event: 2, Hash: a.events[2].Hash},
+	for name, o := range map[string]fencing.RestoreOrder{"off the chain": {Event: 2, Hash: a.events[2].Hash},
 		"another workflow": {Workflow: "w2"}, "no key": {Keys: []string{"a b"}}} {
 		if err := b.restore(at, o); err == nil {
 			t.Errorf("%s: it was restored", name)
@@ -263,7 +263,7 @@ func TestRestore_takesWhatTheFleetKnows(t *testing.T) {
 	if after := git(t, at, "for-each-ref"); after != before {
 		t.Errorf("the refs were %s and are %s", before, after)
 	}
-	o := outward.RestoreOrder{Epoch: 2, Event: 9, Hash: "x", Host: "h1", Keys: []string{"k1"}}
+	o := fencing.RestoreOrder{Epoch: 2, Event: 9, Hash: "x", Host: "h1", Keys: []string{"k1"}}
 	for range 2 { // whose answer was lost asks again
 		back, err := b.Restore(t.Context(), "garden", "T1", at, o)
 		if must(t, err); !slices.Equal(back.Lost, o.Keys) {
@@ -271,7 +271,7 @@ func TestRestore_takesWhatTheFleetKnows(t *testing.T) {
 		}
 	}
 	got := b.got[0]
-	if len(got.Events) != 1 || got.Events[0].Type != outward.AskLost || len(got.Notes) != 2 ||
+	if len(got.Events) != 1 || got.Events[0].Type != fencing.AskLost || len(got.Notes) != 2 ||
 		!strings.Contains(got.Notes[0], "the fleet has heard of event 9") {
 		t.Errorf("added is %+v, noted %q", got.Events, got.Notes)
 	}
@@ -320,16 +320,16 @@ func TestRestore_takesOnlySignedSnapshotsWhereThereAreSigners(t *testing.T) {
 	h1 := a.signs("h1")
 	stranger := newPlace(t)
 	foreign := stranger.signs("h2")
-	home := func(order outward.RestoreOrder, signers ...string) (*place, error) {
+	home := func(order fencing.RestoreOrder, signers ...string) (*place, error) {
 		b := newPlace(t)
 		b.trusts(signers...)
 		return b, b.restore(at, order)
 	}
-	refused := func(what, why string, order outward.RestoreOrder, signers ...string) {
+	refused := func(what, why string, order fencing.RestoreOrder, signers ...string) {
 		t.Helper()
 		before := git(t, at, "for-each-ref")
 		b, err := home(order, signers...)
-		if !errors.Is(err, outward.ErrUnexpected) || !strings.Contains(err.Error(), why) {
+		if !errors.Is(err, fencing.ErrUnexpected) || !strings.Contains(err.Error(), why) {
 			t.Errorf("%s: %v", what, err)
 		}
 		b.hasNothing(what)
@@ -337,22 +337,22 @@ func TestRestore_takesOnlySignedSnapshotsWhereThereAreSigners(t *testing.T) {
 			t.Errorf("%s: the refs were %s and are %s", what, before, after)
 		}
 	}
-	refused("unsigned", "it is not signed by an ssh key", outward.RestoreOrder{}, h1)
+	refused("unsigned", "it is not signed by an ssh key", fencing.RestoreOrder{}, h1)
 	must(t, a.take(at))
 	good, goodWork := git(t, at, "rev-parse", record), git(t, at, "rev-parse", work)
-	refused("of a foreign host", "which ", outward.RestoreOrder{}, foreign)
-	refused("of no host", "which ", outward.RestoreOrder{}, "\n")
-	refused("of another host than had it", `signed by "h1", and "h2" had the task`, outward.RestoreOrder{Host: "h2"},
+	refused("of a foreign host", "which ", fencing.RestoreOrder{}, foreign)
+	refused("of no host", "which ", fencing.RestoreOrder{}, "\n")
+	refused("of another host than had it", `signed by "h1", and "h2" had the task`, fencing.RestoreOrder{Host: "h2"},
 		h1, foreign)
 	git(t, at, "update-ref", record, forged(t, at, good))
-	refused("a forged record", "its signature is not one of this commit", outward.RestoreOrder{}, h1)
+	refused("a forged record", "its signature is not one of this commit", fencing.RestoreOrder{}, h1)
 	git(t, at, "update-ref", record, good)
 	git(t, at, "update-ref", work, forged(t, at, goodWork))
-	refused("forged work", "its record names the work", outward.RestoreOrder{}, h1)
+	refused("forged work", "its record names the work", fencing.RestoreOrder{}, h1)
 	git(t, at, "update-ref", work, unsigned)
-	refused("the work of an earlier snapshot", "its record names the work", outward.RestoreOrder{}, h1)
+	refused("the work of an earlier snapshot", "its record names the work", fencing.RestoreOrder{}, h1)
 	git(t, at, "update-ref", work, goodWork)
-	b, err := home(outward.RestoreOrder{Host: "h1"}, h1, foreign)
+	b, err := home(fencing.RestoreOrder{Host: "h1"}, h1, foreign)
 	if err != nil || len(b.got) != 1 {
 		t.Fatalf("a signed one: %v", err)
 	}
@@ -378,7 +378,7 @@ func TestSigner_doesNotGoByTheRepositorysConfiguration(t *testing.T) {
 		"gpg.program": program, "gpg.format": "openpgp", "gpg.minTrustLevel": "undefined"} {
 		git(t, b.repo.Path, "config", key, value)
 	}
-	if err := b.restore(at, outward.RestoreOrder{}); !errors.Is(err, outward.ErrUnexpected) {
+	if err := b.restore(at, fencing.RestoreOrder{}); !errors.Is(err, fencing.ErrUnexpected) {
 		t.Errorf("it was restored by what its own repository says: %v", err)
 	}
 	if _, err := os.Stat(program + ".ran"); !errors.Is(err, os.ErrNotExist) {

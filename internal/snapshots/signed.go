@@ -7,7 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"orange/internal/outward"
+	"orange/internal/fencing"
 	"orange/internal/proc"
 	"orange/internal/task"
 	"orange/internal/worktree"
@@ -53,7 +53,7 @@ func (k Keeper) signer(ctx context.Context, repo worktree.Repo, said about, s wo
 		_, err = repo.Signer(ctx, s.Work, signers)
 	}
 	if err != nil {
-		return "", task.Notef(outward.ErrUnexpected, "cannot restore task %s: %v; nothing of its snapshot was taken",
+		return "", task.Notef(fencing.ErrUnexpected, "cannot restore task %s: %v; nothing of its snapshot was taken",
 			said.Task, err)
 	}
 	return host, nil

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"orange/internal/outward"
+	"orange/internal/fencing"
 	"orange/internal/record"
 	"orange/internal/task"
 )
@@ -99,7 +99,7 @@ func TestTold_refusesWhatIsNotTheTasks(t *testing.T) {
 func TestRestore_takesNoIDThatLeadsElsewhere(t *testing.T) {
 	t.Parallel()
 	for _, id := range []string{"../../evil", "a/b", "..", "", ".hidden"} {
-		_, err := (Keeper{}).Restore(t.Context(), "web", id, "origin", outward.RestoreOrder{})
+		_, err := (Keeper{}).Restore(t.Context(), "web", id, "origin", fencing.RestoreOrder{})
 		if !errors.Is(err, task.ErrUsage) {
 			t.Errorf("%q: %v", id, err)
 		}

@@ -1,4 +1,4 @@
-package keyed_test
+package idempotency_test
 
 import (
 	"errors"
@@ -7,12 +7,12 @@ import (
 	"time"
 
 	"orange/internal/history"
-	"orange/internal/keyed"
+	"orange/internal/idempotency"
 	"orange/internal/record"
 	"orange/internal/task"
 )
 
-var asker = task.Actor{Role: task.RoleHuman, Person: "Ada", Key: "k", Asked: keyed.Digest("next")}
+var asker = task.Actor{Role: task.RoleHuman, Person: "Ada", Key: "k", Asked: idempotency.Digest("next")}
 
 // told is a history of events that were asked for by these actors, one each.
 func told(t *testing.T, events ...history.Event) []history.Event {
@@ -38,13 +38,13 @@ func move(from, to task.Status) history.Event {
 
 func TestCheck_takesWhatScriptsAndMachinesMake(t *testing.T) {
 	t.Parallel()
-	for _, key := range []string{"k", "A.b_c-9", strings.Repeat("x", keyed.MostOfKey)} {
-		if err := keyed.Check(key); err != nil {
+	for _, key := range []string{"k", "A.b_c-9", strings.Repeat("x", idempotency.MostOfKey)} {
+		if err := idempotency.Check(key); err != nil {
 			t.Errorf("%q: %v", key, err)
 		}
 	}
-	for _, key := range []string{"", "a b", "a/b", "ä", "a\n", strings.Repeat("x", keyed.MostOfKey+1), "a\x00b"} {
-		if err := keyed.Check(key); !errors.Is(err, task.ErrUsage) {
+	for _, key := range []string{"", "a b", "a/b", "ä", "a\n", strings.Repeat("x", idempotency.MostOfKey+1), "a\x00b"} {
+		if err := idempotency.Check(key); !errors.Is(err, task.ErrUsage) {
 			t.Errorf("%q is taken: %v", key, err)
 		}
 	}
@@ -52,15 +52,15 @@ func TestCheck_takesWhatScriptsAndMachinesMake(t *testing.T) {
 
 func TestCheckID_takesWhatNewIDMakes(t *testing.T) {
 	t.Parallel()
-	id, err := keyed.ID("k")
-	if err != nil || keyed.CheckID(id) != nil {
-		t.Errorf("%q: %v, %v", id, err, keyed.CheckID(id))
+	id, err := idempotency.ID("k")
+	if err != nil || idempotency.CheckID(id) != nil {
+		t.Errorf("%q: %v, %v", id, err, idempotency.CheckID(id))
 	}
-	if other, _ := keyed.ID("k2"); other == id {
+	if other, _ := idempotency.ID("k2"); other == id {
 		t.Error("two keys lead to one task")
 	}
 	for _, wrong := range []string{"", "short", strings.Repeat("a", task.IDLength-1) + "-", "../" + id[3:]} {
-		if err := keyed.CheckID(wrong); !errors.Is(err, task.ErrUsage) {
+		if err := idempotency.CheckID(wrong); !errors.Is(err, task.ErrUsage) {
 			t.Errorf("%q is taken: %v", wrong, err)
 		}
 	}
@@ -68,7 +68,8 @@ func TestCheckID_takesWhatNewIDMakes(t *testing.T) {
 
 func TestDigest_tellsRequestsApart(t *testing.T) {
 	t.Parallel()
-	if keyed.Digest("a b") == keyed.Digest("a", "b") || keyed.Digest("a", "") == keyed.Digest("a") {
+	one := idempotency.Digest("a")
+	if idempotency.Digest("a b") == idempotency.Digest("a", "b") || idempotency.Digest("a", "") == one {
 		t.Error("two requests have one digest, or one has two")
 	}
 }
@@ -80,21 +81,21 @@ func TestFind_tellsWhatTheKeyCameTo(t *testing.T) {
 	events := told(t, born(), history.Sign(other, move("planning", "working")),
 		history.Sign(asker, history.Event{Type: history.MergeBegun}),
 		history.Sign(asker, history.Event{Type: history.Merged, Reason: "squashed"}))
-	a, err := keyed.Find(events, asker)
+	a, err := idempotency.Find(events, asker)
 	if err != nil || a.Found || a.How() != "squashed" {
 		t.Errorf("a merge that was cut short is %+v, %v", a, err)
 	}
 	events = told(t, append(events, history.Sign(asker, move("working", "done")))...)
-	a, err = keyed.Find(events, asker)
+	a, err = idempotency.Find(events, asker)
 	if err != nil || !a.Found || a.Event.Seq != 5 || a.How() != "squashed" {
 		t.Errorf("the merge is %+v, %v", a, err)
 	}
-	if a, err := keyed.Find(events, task.Actor{}); err != nil || a.Found || len(a.Steps) > 0 {
+	if a, err := idempotency.Find(events, task.Actor{}); err != nil || a.Found || len(a.Steps) > 0 {
 		t.Errorf("without a key there is %+v, %v", a, err)
 	}
 	reused := asker
-	reused.Asked = keyed.Digest("redo")
-	if _, err := keyed.Find(events, reused); !errors.Is(err, keyed.ErrReused) ||
+	reused.Asked = idempotency.Digest("redo")
+	if _, err := idempotency.Find(events, reused); !errors.Is(err, idempotency.ErrReused) ||
 		!strings.Contains(err.Error(), "event 3") {
 		t.Errorf("another request under the key: %v", err)
 	}
@@ -104,18 +105,19 @@ func TestNothing_keepsTheKeyAndChangesNothingElse(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2024, 5, 6, 7, 8, 9, 0, time.UTC)
 	s := record.Snapshot{Task: task.Task{Status: "working", Version: 7, Counters: task.Counters{}.With("questions", 2)}}
-	c := keyed.Nothing(s, asker, "", now)
+	c := idempotency.Nothing(s, asker, "", now)
 	key, asked := c.Events[0].Asked()
 	if c.Expect != 7 || c.Task.Counters.Get("questions") != 2 || c.Task.Status != "working" || key != "k" ||
 		!c.Task.UpdatedAt.Equal(now) ||
 		asked != asker.Asked || c.Events[0].Person != "Ada" || len(c.Events[0].Counters) > 0 {
 		t.Errorf("the change is %+v", c)
 	}
-	if err := (keyed.Earlier{Found: true, Event: c.Events[0]}).Failed(); err != nil {
+	if err := (idempotency.Earlier{Found: true, Event: c.Events[0]}).Failed(); err != nil {
 		t.Errorf("it failed with %v", err)
 	}
-	c = keyed.Nothing(s, asker, "not heard", now)
-	if err := (keyed.Earlier{Found: true, Event: c.Events[0]}).Failed(); err == nil || err.Error() != "not heard" {
+	c = idempotency.Nothing(s, asker, "not heard", now)
+	a := idempotency.Earlier{Found: true, Event: c.Events[0]}
+	if err := a.Failed(); err == nil || err.Error() != "not heard" {
 		t.Errorf("it failed with %v", err)
 	}
 }
@@ -125,7 +127,7 @@ func TestTask_isAsTheAnswerHadIt(t *testing.T) {
 	renamed := history.Event{Type: history.Updated, Data: map[string]string{"summary": "two"}}
 	events := told(t, born(), history.Sign(asker, move("planning", "working")), renamed, move("working", "done"),
 		history.Event{Type: history.Updated, Data: map[string]string{"summary": "three"}})
-	a, err := keyed.Find(events, asker)
+	a, err := idempotency.Find(events, asker)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,7 +150,7 @@ func TestLock_isOneOfAFew(t *testing.T) {
 	t.Parallel()
 	names := map[string]bool{}
 	for i := range 200 {
-		names[keyed.Lock("id", strings.Repeat("k", i+1))] = true
+		names[idempotency.Lock("id", strings.Repeat("k", i+1))] = true
 	}
 	if len(names) != 16 {
 		t.Errorf("there are %d locks", len(names))

@@ -1,4 +1,4 @@
-package outward
+package fencing
 
 import (
 	"cmp"
@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"orange/internal/history"
-	"orange/internal/keyed"
+	"orange/internal/idempotency"
 	"orange/internal/task"
 )
 
@@ -69,7 +69,7 @@ func (o RestoreOrder) Check() error {
 			"and a hash is of an event")
 	}
 	for _, key := range o.Keys {
-		if err := keyed.Check(key); err != nil {
+		if err := idempotency.Check(key); err != nil {
 			return err
 		}
 	}

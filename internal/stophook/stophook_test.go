@@ -1,4 +1,4 @@
-package turn_test
+package stophook_test
 
 import (
 	"context"
@@ -9,8 +9,8 @@ import (
 
 	"orange/internal/decide"
 	"orange/internal/record"
+	"orange/internal/stophook"
 	"orange/internal/task"
-	"orange/internal/turn"
 	"orange/internal/workflow"
 )
 
@@ -72,7 +72,7 @@ func (w *world) Project(_ task.Task, file string, text []byte) error {
 
 // end reports whether the worker may end its turn.
 func (w *world) end() (bool, error) {
-	k := turn.Keeper{Rules: w, Files: w, Texts: w,
+	k := stophook.Keeper{Rules: w, Files: w, Texts: w,
 		Why:   func(context.Context, string) (decide.Explanation, error) { return w.e, w.fail("look") },
 		Needs: func(context.Context, task.Task) (record.Need, error) { return w.need, nil },
 		Tip:   func(context.Context, task.Task) (string, error) { return w.tip, w.fail("tip") }}
@@ -151,7 +151,7 @@ func TestEnd_countsInAFileOfTheTasksFolderWhateverTheRoleIsCalled(t *testing.T) 
 	w := newWorld(t)
 	w.def.States[0].Role = "../../x"
 	w.e.Ways[0].By = []string{"../../x"}
-	k := turn.Keeper{Rules: w, Files: w, Texts: w,
+	k := stophook.Keeper{Rules: w, Files: w, Texts: w,
 		Why:   func(context.Context, string) (decide.Explanation, error) { return w.e, nil },
 		Needs: func(context.Context, task.Task) (record.Need, error) { return w.need, nil },
 		Tip:   func(context.Context, task.Task) (string, error) { return "", nil }}

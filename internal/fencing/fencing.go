@@ -1,10 +1,10 @@
-// Package outward is which home has a task that is held for a fleet, and what a home may do for it outside of its
+// Package fencing is which home has a task that is held for a fleet, and what a home may do for it outside of its
 // machine.
 //
 // A task that moves from one home to another gets a new epoch there, a number that only grows. The package owns when
 // an act that others see is held back, what another home may adopt, and which requests are lost when it does. It reads
 // no file and no clock: package snapshots does, and package engine asks before the act.
-package outward
+package fencing
 
 import (
 	"errors"

@@ -1,8 +1,8 @@
-// Package keyed is a request with a key: done once, and answered again from the task's history.
+// Package idempotency is a request with a key: done once, and answered again from the task's history.
 //
 // It owns what a key may look like, which request a key stands for, which event of a history answers it, and what the
 // record keeps of a request that had nothing to do. It performs no request: package engine does, and asks here first.
-package keyed
+package idempotency
 
 import (
 	"crypto/sha256"

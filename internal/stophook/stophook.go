@@ -1,8 +1,8 @@
-// Package turn answers whether an agent may end its turn, for programs that ask before they do.
+// Package stophook answers whether an agent may end its turn, for programs that ask before they do.
 //
 // It owns the count of how often an agent was kept from it. It decides no move: whose act is next, decide says, and an
 // agent that ends its turn all the same changes nothing.
-package turn
+package stophook
 
 import (
 	"context"
