@@ -409,6 +409,9 @@ func (e *Engine) respawned(ctx context.Context, s step, lives bool, actor task.A
 		return nil, err
 	}
 	c, err := decide.Respawn(s.def, s.Task, lives, missing != "", actor, e.Now())
+	if err == nil && c.Lease == record.LeaseReserve {
+		_, err = e.Workspaces.Project(s.Task.Project) // one that is gone has no workspaces, and never will
+	}
 	return &ruling{change: c, in: replay.Inputs{Ask: replay.AskRespawn, Missing: missing != ""}.By(actor),
 		overtaken: "overtaken by a respawn"}, err
 }

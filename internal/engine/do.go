@@ -44,7 +44,7 @@ func (e *Engine) do(ctx context.Context, id string, look look, rule func(step) (
 }
 
 // doAndKeep is do for who goes on with the task: it answers the task as it is then, without hooks that the change sets
-// going.
+// going; with an error, as it was looked at.
 func (e *Engine) doAndKeep(ctx context.Context, id string, look look, rule func(step) (*ruling, error)) (step, error) {
 	for range maxConflicts {
 		s, err := look(ctx, id)
@@ -53,7 +53,10 @@ func (e *Engine) doAndKeep(ctx context.Context, id string, look look, rule func(
 			r, err = rule(s)
 		}
 		if err == nil && r != nil {
-			s, err = e.commit(ctx, s, *r)
+			var then step
+			if then, err = e.commit(ctx, s, *r); err == nil {
+				s = then
+			}
 		}
 		if !errors.Is(err, errAgain) {
 			return s, err
@@ -75,6 +78,17 @@ func (e *Engine) known(s step) look {
 	}
 }
 
+// begun is the task with one more attempt at a hook.
+func (s step) begun(hook int64) step {
+	s.Owed = slices.Clone(s.Owed)
+	for i := range s.Owed {
+		if s.Owed[i].ID == hook {
+			s.Owed[i].Attempts++
+		}
+	}
+	return s
+}
+
 // after is the task as a change leaves it, without the hooks that it sets going.
 func (s step) after(c record.Change, t task.Task) step {
 	s.Task, s.Owed = t, slices.Clone(s.Owed)
@@ -94,8 +108,28 @@ func (s step) after(c record.Change, t task.Task) step {
 
 // onRecord looks at the record alone, for what is noted and not decided.
 func (e *Engine) onRecord(ctx context.Context, id string) (step, error) {
-	s, err := e.Store.Load(ctx, id)
+	s, err := e.load(ctx, id)
 	return step{Snapshot: s}, err
+}
+
+// load loads a task. The error is a deleted where it is not on record: what else is not found is no word on that.
+func (e *Engine) load(ctx context.Context, id string) (record.Snapshot, error) {
+	s, err := e.Store.Load(ctx, id)
+	if errors.Is(err, task.ErrNotFound) {
+		err = deleted{err}
+	}
+	return s, err
+}
+
+// deleted says that a task is not on record any more.
+type deleted struct{ error }
+
+// Unwrap is the store's own error.
+func (d deleted) Unwrap() error { return d.error }
+
+func isDeleted(err error) bool {
+	_, is := errors.AsType[deleted](err)
+	return is
 }
 
 // withRules looks at the record and at the task's rules.

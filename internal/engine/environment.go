@@ -12,14 +12,9 @@ import (
 // keepForStart keeps a person's environment if their hooks prepare a workspace or start an agent, even if they are
 // performed by now. What an agent asks for runs in the environment that was kept before.
 func (e *Engine) keepForStart(ctx context.Context, id string, hooks []task.OwedHook, actor task.Actor) {
-	if !slices.ContainsFunc(hooks, func(h task.OwedHook) bool { return runsIn(h.Action) }) {
-		return
+	if slices.ContainsFunc(hooks, func(h task.OwedHook) bool { return runsIn(h.Action) }) {
+		e.keepEnvironment(ctx, id, actor)
 	}
-	if owing(hooks) {
-		e.keepTheirs(ctx, id, actor) // what gives the workspace back comes after these
-		return
-	}
-	e.keepEnvironment(ctx, id, actor)
 }
 
 // runsIn reports whether an action starts or prepares something that runs in the task's environment.
@@ -31,7 +26,12 @@ func runsIn(name string) bool {
 // keepEnvironment keeps the environment of this process for a task, if it is a person's. A failure holds nothing up:
 // the process that performs the hooks keeps one before it starts an agent, and reports why it cannot.
 func (e *Engine) keepEnvironment(ctx context.Context, id string, actor task.Actor) {
-	if !e.keepTheirs(ctx, id, actor) {
+	if actor.Role != task.RoleHuman {
+		return
+	}
+	if err := e.Environments.Keep(ctx, id); err != nil {
+		e.Log.Warn("the environment of the person who asked could not be kept", "component", "engine", "task", id,
+			"error", err.Error())
 		return
 	}
 	s, err := e.Store.Load(ctx, id)
@@ -40,19 +40,6 @@ func (e *Engine) keepEnvironment(ctx context.Context, id string, actor task.Acto
 		// the task gave its workspace back meanwhile, and with it went the earlier environment
 		e.dropEnvironment(ctx, id)
 	}
-}
-
-// keepTheirs is keepEnvironment for a task that has, or will have, what runs in it.
-func (e *Engine) keepTheirs(ctx context.Context, id string, actor task.Actor) bool {
-	if actor.Role != task.RoleHuman {
-		return false
-	}
-	if err := e.Environments.Keep(ctx, id); err != nil {
-		e.Log.Warn("the environment of the person who asked could not be kept", "component", "engine", "task", id,
-			"error", err.Error())
-		return false
-	}
-	return true
 }
 
 // owesRoom reports whether a task will have a workspace by a hook that it owes.

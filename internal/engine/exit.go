@@ -47,20 +47,21 @@ func (e *Engine) Died(ctx context.Context, death task.Death) (record.Outcome, er
 	look := func(ctx context.Context, id string) (step, error) { return e.afterDeath(ctx, id, death) }
 	var was step
 	var c record.Change
+	var met task.Death // with what it ended and said last, where that matters
 	t, err := e.do(ctx, death.Task, look, func(s step) (_ *ruling, err error) {
-		was = s
-		c, err = e.consequence(ctx, s, &death)
+		was, met = s, death
+		c, err = e.consequence(ctx, s, &met)
 		if err != nil {
 			return nil, err
 		}
-		r := &ruling{change: c, in: replay.Inputs{Ask: replay.AskDeath}.Of(death)}
+		r := &ruling{change: c, in: replay.Inputs{Ask: replay.AskDeath}.Of(met)}
 		if len(c.Hooks) > 0 {
 			r.overtaken = "overtaken by the exit rules"
 		}
 		return r, nil
 	})
 	switch {
-	case errors.Is(err, task.ErrNotFound), errors.Is(err, errNotNow):
+	case isDeleted(err), errors.Is(err, errNotNow):
 		return record.Outcome{}, nil // the next look meets a death that waits for hooks or for evidence
 	case errors.Is(err, task.ErrPoolFull):
 		return record.Outcome{}, e.noRoom(ctx, was.Task)
@@ -75,8 +76,8 @@ func (e *Engine) Died(ctx context.Context, death task.Death) (record.Outcome, er
 		out.Asks = t.Attention
 	}
 	if c.Events[0].Type == history.MachineLost && decide.Respawns(was.def, c.Task) &&
-		death.Resume == record.ResumeAlways {
-		out.LostWith = death.LostWith
+		met.Resume == record.ResumeAlways {
+		out.LostWith = met.LostWith
 	}
 	if err == nil && len(c.Hooks) > 0 {
 		err = e.Runner.Run(ctx, t.ID, false)

@@ -1,6 +1,8 @@
 package engine_test
 
 import (
+	"context"
+	"errors"
 	"slices"
 	"strings"
 	"sync"
@@ -8,10 +10,12 @@ import (
 	"time"
 
 	"orange/internal/action"
+	"orange/internal/engine"
 	"orange/internal/harness"
 	"orange/internal/history"
 	"orange/internal/record"
 	"orange/internal/task"
+	"orange/internal/workflow"
 )
 
 // death is the death of the task's agent of a role.
@@ -327,5 +331,32 @@ func TestDied_ofAnAgentWhoseSuccessorWasBegunHasNoConsequence(t *testing.T) {
 	w.die(task.Death{Task: id, Role: task.RoleWorker, Hook: later.Hook, Ending: task.Ending{Known: true, Status: 1}})
 	if len(w.events(id, history.AgentCrashed)) != 1 {
 		t.Error("the death of the successor has none either")
+	}
+}
+
+// lostRules are workflows whose texts are gone.
+type lostRules struct{ engine.Rules }
+
+func (lostRules) Pinned(context.Context, task.WorkflowRef) (*workflow.Definition, error) {
+	return nil, task.Notef(task.ErrNotFound, "the text of the workflow is gone")
+}
+
+// "Could not look" is no word that a task was deleted: the monitor hears why nothing followed.
+func TestDied_saysThatTheRulesAreGone(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.reach("working")
+	death, rules := w.death(id, task.RoleWorker), w.Rules
+	w.Rules = lostRules{rules}
+	_, err := w.Died(t.Context(), death)
+	_, _, late := w.Timeouts(t.Context(), id)
+	for what, err := range map[string]error{"a death": err, "a timeout": late} {
+		if !errors.Is(err, task.ErrNotFound) || !strings.Contains(err.Error(), "the text of the workflow is gone") {
+			t.Errorf("%s ended with %v", what, err)
+		}
+	}
+	w.Rules = rules
+	if gone, err := w.Died(t.Context(), task.Death{Task: "nothere", Role: task.RoleWorker}); err != nil || gone.Moved {
+		t.Errorf("the death of an agent without a task: %+v, %v", gone, err)
 	}
 }

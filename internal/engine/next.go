@@ -80,6 +80,9 @@ func (e *Engine) redo(ctx context.Context, id string, to task.Status, actor task
 		if err != nil {
 			return nil, err
 		}
+		if _, err := e.Workspaces.Project(s.Task.Project); err != nil {
+			return nil, err // no hook of it could be performed
+		}
 		c, err := decide.Redo(s.def, s.Task, to, s.evidence, events, actor, strings.TrimSpace(reason), e.Now())
 		return &ruling{change: c, in: replay.Inputs{Ask: replay.AskRedo, To: to}.By(actor),
 			overtaken: "overtaken by a redo"}, err

@@ -170,7 +170,7 @@ func (e *Engine) PRSeen(ctx context.Context, id string, pr record.PullRequest) (
 	if errors.Is(err, task.ErrPoolFull) {
 		told, err = e.prEnded(ctx, id, pr, decide.NoWorkspace)
 	}
-	if errors.Is(err, errNotNow) || errors.Is(err, task.ErrNotFound) {
+	if errors.Is(err, errNotNow) || isDeleted(err) {
 		return "", nil
 	}
 	return told, err

@@ -108,7 +108,7 @@ var errNotNow = errors.New("not now")
 
 func (e *Engine) inspectLocked(ctx context.Context, id string, wanted depth) (
 	record.Snapshot, *document.Document, decide.Evidence, error) {
-	s, err := e.Store.Load(ctx, id)
+	s, err := e.load(ctx, id)
 	if err != nil {
 		return s, nil, decide.Evidence{}, err
 	}

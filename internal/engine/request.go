@@ -178,6 +178,9 @@ func (e *Engine) attempt(ctx context.Context, r *request) (record.Outcome, error
 
 // startable refuses a move that cannot start what it is to start, and gives a task a workspace that lost its own.
 func (e *Engine) startable(ctx context.Context, s step, r *request, c record.Change) (record.Change, error) {
+	if _, err := e.Workspaces.Project(s.Task.Project); err != nil {
+		return c, err // no hook of the move could be performed
+	}
 	if s.Task.Displaced() && c.Task.Live && c.Lease != record.LeaseReserve {
 		return c, e.room(ctx, s.Task)
 	}

@@ -42,7 +42,7 @@ func (s *sendingBack) send(ctx context.Context) (told string, err error) {
 		s.against = decide.NoWorkspace
 		told, err = s.attempt(ctx)
 	}
-	if errors.Is(err, errNotNow) || errors.Is(err, task.ErrNotFound) {
+	if errors.Is(err, errNotNow) || isDeleted(err) {
 		return "", nil
 	}
 	return told, err

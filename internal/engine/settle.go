@@ -26,27 +26,30 @@ func (e *Engine) Settle(ctx context.Context, id string) error {
 	}
 	defer release()
 	s, err := e.onRecord(ctx, id)
-	for found := true; err == nil && found; {
-		var hook task.OwedHook
-		for hook, found = due(s.Owed, e.Now()); err == nil && found; hook, found = due(s.Owed, e.Now()) {
-			var gave bool
-			if s, gave, err = e.perform(ctx, s, hook); gave && err == nil {
-				e.startNext(ctx, s.Task)
+	var mirrors error // hooks run even if a mirror cannot be written
+	for synced := false; err == nil; synced = true {
+		hook, found := due(s.Owed, e.Now())
+		if !found && synced {
+			break
+		}
+		gave := false
+		if found {
+			if s, gave, err = e.perform(ctx, s, hook); err != nil {
+				break
 			}
 		}
-		var mirrors, unread error // hooks run even if a mirror cannot be written
-		if s.Snapshot, _, mirrors, unread = e.refreshed(ctx, id, headerAlone, true); unread == nil {
-			_, found = due(s.Owed, e.Now()) // of a step that another process made meanwhile
+		// the next hook finds what a person has written into the header meanwhile
+		if s.Snapshot, _, mirrors, err = e.refreshed(ctx, id, headerAlone, true); gave && err == nil {
+			e.startNext(ctx, s.Task)
 		}
-		err = errors.Join(err, mirrors, unread)
 	}
 	switch {
-	case errors.Is(err, task.ErrNotFound):
+	case isDeleted(err):
 		return nil // deleted meanwhile, and its hooks with it
 	case err == nil && !s.Task.Live && len(s.Owed) == 0:
 		e.startThoseAfter(ctx, id)
 	}
-	return err
+	return errors.Join(err, mirrors)
 }
 
 // hooksLock is the name of the lock for performing a task's hooks.
@@ -81,6 +84,7 @@ func (e *Engine) perform(ctx context.Context, s step, hook task.OwedHook) (then 
 	}
 	e.Log.Info("hook begins", "component", "hook", "task", id, "hook", hook.ID, "action", hook.Action,
 		"attempt", hook.Attempts+1)
+	s = s.begun(hook.ID)
 	s, failed := e.roomAgain(ctx, s, hook)
 	var job record.Job
 	var seat *record.Seat

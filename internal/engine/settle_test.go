@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"orange/internal/action"
+	"orange/internal/engine"
 	"orange/internal/history"
 	"orange/internal/record"
 	"orange/internal/rejection"
@@ -384,4 +386,43 @@ func TestDrop_dismissesAHookAndATaskThatIsOverPushesNothing(t *testing.T) {
 	w.move(id, "cancelled", human)
 	wantText(t, "hooks of a task that is over", w.states(id, second.Event.Seq), "push_branch=done create_pr=superseded")
 	wantText(t, "its mark", w.task(id).Attention, "")
+}
+
+// failing is a store that fails some commits.
+type failing struct {
+	engine.Store
+	fails func(record.Change) error
+}
+
+func (f *failing) Commit(ctx context.Context, c record.Change) (task.Task, error) {
+	if err := f.fails(c); err != nil {
+		return task.Task{}, err
+	}
+	return f.Store.Commit(ctx, c)
+}
+
+// The disk is full for a moment, just when the seat of an agent is to be noted: the hook has failed, and is tried
+// again.
+func TestAStartWhoseSeatCannotBeNoted_hasFailed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	errFull := errors.New("the disk is full")
+	once := true
+	w.Store = &failing{Store: w.Store, fails: func(c record.Change) error {
+		if c.NewSeat == nil || !once {
+			return nil
+		}
+		once = false
+		return errFull
+	}}
+	out := w.create("fix", true)
+	wantText(t, "hooks", w.states(out.Task.ID, out.Event.Seq), "acquire_workspace=done spawn_agent=failed")
+	if !strings.Contains(out.Task.Attention, errFull.Error()) {
+		t.Errorf("the mark is %q", out.Task.Attention)
+	}
+	all, err := w.Index.List(t.Context(), record.Filter{})
+	must(t, err)
+	if len(all) != 1 || all[0].ID != out.Task.ID {
+		t.Errorf("the record has %+v", all)
+	}
 }

@@ -47,7 +47,10 @@ func (e *Engine) job(ctx context.Context, s step, hook task.OwedHook) (then step
 		}
 		return &ruling{change: record.Change{Task: s.Task, Expect: s.Task.Version, NewSeat: seat, Hurried: true}}, nil
 	})
-	return then, job, seat, err
+	if err != nil {
+		return s, job, seat, err
+	}
+	return then, job, seat, nil
 }
 
 // jobOf is what the performer needs of a hook besides a seat, with the rules of its task.

@@ -23,7 +23,7 @@ func (e *Engine) Timeouts(ctx context.Context, id string) (next time.Time, told 
 	var own task.Timeouts
 	t, c, due, err := e.enough(ctx, id, e.late(&own))
 	switch {
-	case errors.Is(err, task.ErrNotFound):
+	case isDeleted(err):
 		return next, "", nil
 	case errors.Is(err, errNotNow):
 		return e.Now().Add(evidencePause), "", nil
