@@ -514,7 +514,7 @@ func TestSimulation_withoutAPersonStaysWithinTheBound(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes long; make test-all runs it")
 	}
-	walkUnder(t, 3, 110, false)
+	walkUnder(t, 6, 110, false)
 }
 
 // What waits for its merge is found unfit again and again: by a merge that a person begins and that is in conflict, and

@@ -122,7 +122,7 @@ func TestRun_findsNothingBrokenInWhatShips(t *testing.T) {
 func TestRun_theSameSeedIsTheSameStory(t *testing.T) {
 	t.Parallel()
 	def := shippedWorkflow(t, "default")
-	setup := faulty(10)
+	setup := faulty(40)
 	setup.Runs, setup.Trace = 4, true
 	once, again := run(t, def, setup), run(t, def, setup)
 	if !reflect.DeepEqual(once, again) {
@@ -151,7 +151,7 @@ func TestRun_makesTheMoveAfterAPullRequestAgain(t *testing.T) {
 			edge.Hooks = append(slices.Clone(edge.Hooks), workflow.Hook{Hook: task.Hook{Action: action.CreatePR}})
 		}
 	}
-	setup := faulty(10)
+	setup := faulty(40)
 	setup.Trace = true
 	if raced {
 		setup.Runs = 4
@@ -396,7 +396,7 @@ func TestRun_findsAnEngineWithAWrongRecord(t *testing.T) {
 			join := func(s *simulate.Simulation) (*engine.Engine, simulate.Look) {
 				return simulation.JoinRecord(s, c.wrong(s.Store()))
 			}
-			setup := faulty(10)
+			setup := faulty(40)
 			report := joined(t, def, setup, join)
 			at := slices.IndexFunc(report.Breaches, func(b simulate.Breach) bool { return b.Property == c.property })
 			if at < 0 {
