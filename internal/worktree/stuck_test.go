@@ -7,6 +7,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // Git is led to files that no one can list beforehand. Each row has git wait for a pipe, and is ended.
@@ -24,6 +25,11 @@ func TestAGitThatIsLedToAPipe_isEnded(t *testing.T) {
 		"by a setting that names attributes": func(t *testing.T, h home, pipe string) {
 			t.Helper()
 			git(t, h.Path, "config", "core.attributesFile", pipe)
+			// git reads attributes where it compares contents: here a time says that it has to
+			file := filepath.Join(h.Path, "a.txt")
+			if err := os.Chtimes(file, time.Time{}, time.Now().Add(-time.Hour)); err != nil {
+				t.Fatal(err)
+			}
 		},
 		"by a relative name": func(t *testing.T, h home, pipe string) {
 			t.Helper()
