@@ -12,7 +12,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// tables are the commands that print tables, by the file in which each is. Those of other hosts need other hosts.
+// tables are the commands that print tables, by the file in which each is. Those of a fleet with a server need one.
 func tables() map[string][]string {
 	return map[string][]string{
 		"task_list.go": {"task list", "task list --mine", "task list --done", "task list --all",
@@ -26,8 +26,8 @@ func tables() map[string][]string {
 		"workflow_simulate.go": {"workflow simulate default --runs 20"},
 		"env.go":               {"env list"},
 		"install.go":           {"install --dry-run"},
-		"fleet_hosts.go":       nil,
-		"fleet_list.go":        nil,
+		"fleet_hosts.go":       {"fleet hosts"},
+		"fleet_list.go":        {"fleet list", "fleet list --mine"},
 		"fleet_served.go":      nil,
 		// no tables, but rows that a person reads
 		"": {"task show $LONG", "task why $LONG", "task why $LONG --all", "task history $LONG",
@@ -60,6 +60,7 @@ func TestEveryCommandThatPrintsATable_hasAPlaceInTheWalk(t *testing.T) {
 func TestEveryTable_fitsEveryTerminalAndIsWholeInAPipe(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
+	w.withHost("big")
 	long := w.manyAndLong()
 	var commands []string
 	for _, some := range tables() {
@@ -88,6 +89,12 @@ func TestEveryTable_fitsEveryTerminalAndIsWholeInAPipe(t *testing.T) {
 				t.Errorf("at %d columns %q prints %q", width, command, line)
 			}
 		}
+	}
+	if out := w.must("orange", "fleet", "list", "--mine"); strings.Contains(out, "not reached") {
+		t.Errorf("the other host was not reached:\n%s", out)
+	}
+	if out := w.must("orange", "fleet", "list"); !strings.Contains(out, "there/a-long-name-") {
+		t.Errorf("the list of the fleet lacks what the other host has:\n%s", out)
 	}
 	for _, command := range []string{"task list", "task list --mine"} {
 		if out := w.must("orange", strings.Fields(command)...); strings.Contains(out, "…") {
@@ -126,6 +133,26 @@ func (w *world) manyAndLong() (id string) {
 	w.copies(1000)
 	w.must("orange", "env", "set", "A_VARIABLE_"+strings.Repeat("THAT_IS_NOT_SHORT_", 6)+"=1")
 	return id
+}
+
+// withHost joins another home of this machine, which has a task with a long branch, as a host. A program takes the
+// place of ssh.
+func (w *world) withHost(name string) {
+	w.t.Helper()
+	there := filepath.Join(w.dir, "there")
+	w.write("bin/ssh", "#!/bin/sh\nwhile [ \"$1\" != -- ]; do shift; done\nshift 2\n"+
+		"cd / && exec env ORANGE_HOME='"+there+"' sh -c \"$*\"\n")
+	if err := os.Chmod(filepath.Join(w.dir, "bin", "ssh"), 0o755); err != nil {
+		w.t.Fatal(err)
+	}
+	w.env = append(w.env, "PATH="+filepath.Join(w.dir, "bin")+":"+built.dir+":"+os.Getenv("PATH"))
+	at := func(words ...string) {
+		w.must("env", append([]string{"ORANGE_HOME=" + there, "orange"}, words...)...)
+	}
+	at("project", "add", ".")
+	at("task", "create", "there/"+strings.Repeat("a-long-name-", 6), strings.Repeat("A long summary ", 12),
+		"--no-spawn")
+	w.must("orange", "fleet", "join", name, "--ssh", name, "--as", "here")
 }
 
 // copies lets the record have a task as often as this, without folders.

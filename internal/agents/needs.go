@@ -122,7 +122,7 @@ func (l Lookout) word(ctx context.Context, tasks []task.Task, found map[string]L
 				clues.Document = l.document(t)
 			}
 			if n < mostClues {
-				clues.Moved = func() string { return l.moved(ctx, t.ID) }
+				clues.Moved = func() (string, bool) { return l.moved(ctx, t.ID) }
 			}
 		}
 		one.Need = inbox.InWords(def, *t, one.Need, clues, now)
@@ -130,18 +130,18 @@ func (l Lookout) word(ctx context.Context, tasks []task.Task, found map[string]L
 	}
 }
 
-// moved is why a task was moved to where it is; empty where no one said.
-func (l Lookout) moved(ctx context.Context, id string) string {
+// moved is why a task was moved to where it is, empty where no one said; known is false where that cannot be read.
+func (l Lookout) moved(ctx context.Context, id string) (why string, known bool) {
 	events, err := l.Record.Events(ctx, id, 0)
 	if err != nil {
-		return "" // the words are a help, and no more
+		return "", false // the words are a help, and no more
 	}
 	for i := len(events) - 1; i >= 0; i-- {
 		if events[i].IsMove() {
-			return events[i].Reason
+			return events[i].Reason, true
 		}
 	}
-	return ""
+	return "", true
 }
 
 // document is a task's document; nil where it cannot be read: its words are a help, and no more.

@@ -139,11 +139,11 @@ func (c Call) Check() error {
 }
 
 func (c Call) checkCommand() error {
-	var way api.Repeat
+	var repeat api.Repeat
 	if len(c.Argv) > 1 && c.Argv[0] == "task" {
-		way = RepeatOf(c.Argv[1])
+		repeat = RepeatOf(c.Argv[1])
 	}
-	if way == 0 {
+	if repeat == 0 {
 		return task.Notef(task.ErrUsage, "cannot forward %q: run it at the host itself", strings.Join(
 			c.Argv[:min(2, len(c.Argv))], " "))
 	}
@@ -171,7 +171,7 @@ func (c Call) checkCommand() error {
 	switch {
 	case c.Key == "":
 		return nil
-	case way != api.Keyed:
+	case repeat != api.Keyed:
 		return task.Notef(task.ErrUsage, "cannot take a key for %q: it is no request that is done once", c.Argv[1])
 	}
 	return idempotency.Check(c.Key)

@@ -5,8 +5,6 @@
 // nothing else: a new operation gets a row here first.
 package api
 
-import "slices"
-
 // Repeat is what a repeat of an operation does.
 type Repeat int
 
@@ -34,9 +32,6 @@ type Op struct {
 	Repeat Repeat
 	From   Faces
 }
-
-// Offered reports whether a face offers the operation.
-func (o Op) Offered(face Faces) bool { return o.From&face != 0 }
 
 // Table are all operations on tasks. Those without a face need the terminal of a person, follow a task until they are
 // stopped, or look at files of the home.
@@ -79,30 +74,21 @@ func Table() []Op {
 	}
 }
 
-// Find is the operation of a name.
-func Find(name string) (Op, bool) {
-	all := Table()
-	at := slices.IndexFunc(all, func(o Op) bool { return o.Name == name })
-	if at < 0 {
-		return Op{}, false
-	}
-	return all[at], true
-}
-
 // Offers is the operation of a name where a face offers it.
 func Offers(face Faces, name string) (Op, bool) {
-	o, is := Find(name)
-	if !is || !o.Offered(face) {
-		return Op{}, false
+	for _, o := range Table() {
+		if o.Name == name && o.From&face != 0 {
+			return o, true
+		}
 	}
-	return o, true
+	return Op{}, false
 }
 
 // Names are those of the operations that a face offers, in the order of the table.
 func Names(face Faces) []string {
 	var names []string
 	for _, o := range Table() {
-		if o.Offered(face) {
+		if o.From&face != 0 {
 			names = append(names, o.Name)
 		}
 	}

@@ -497,31 +497,34 @@ func TestPerform_marksWhoseWayAPersonCame(t *testing.T) {
 	}
 }
 
-// Each command of "orange task" is forwarded, or is known to stay at its host.
-func TestEveryCommandOfATaskIsForwardedOrStaysAtItsHost(t *testing.T) {
+// Each command of "orange task" is an operation of the table, and the other way round; orange fleet has those that
+// other hosts may ask for.
+func TestEveryCommandOfATaskIsAnOperationOfTheTable(t *testing.T) {
 	t.Parallel()
-	stays := []string{"attach", "watch", "wait", "check", "replay", "verify", "stats"}
 	inFleet := map[string]bool{"restore": true} // rescue does it
 	for _, c := range (&Program{}).fleetCommands().Commands() {
 		inFleet[c.Name()] = true
 	}
-	left := api.Names(api.Host)
+	rows := map[string]api.Op{}
+	for _, o := range api.Table() {
+		rows[o.Name] = o
+	}
 	for _, c := range (&Program{}).taskCommands().Commands() {
 		name := c.Name()
-		way := answer.RepeatOf(name)
-		if (way == 0) != slices.Contains(stays, name) {
-			t.Errorf("%q is forwarded, or not, and the list of those that stay says otherwise", name)
+		row, there := rows[name]
+		if !there {
+			t.Errorf("%q is in no row of the table", name)
 		}
-		if way != 0 && !inFleet[name] {
+		if answer.RepeatOf(name) != 0 && !inFleet[name] {
 			t.Errorf("%q may be forwarded, and orange fleet does not have it", name)
 		}
-		if takes := c.Flags().Lookup("key") != nil; takes != (way == api.Keyed) {
-			t.Errorf("%q takes a key: %v, and is forwarded with one: %v", name, takes, way == api.Keyed)
+		if takes := c.Flags().Lookup("key") != nil; takes != (row.Repeat == api.Keyed) {
+			t.Errorf("%q takes a key: %v, and is done once under one: %v", name, takes, row.Repeat == api.Keyed)
 		}
-		left = slices.DeleteFunc(left, func(one string) bool { return one == name })
+		delete(rows, name)
 	}
-	if len(left) > 0 {
-		t.Errorf("there is no command for %v", left)
+	if len(rows) > 0 {
+		t.Errorf("there is no command for %v", rows)
 	}
 }
 

@@ -92,7 +92,7 @@ func (e *Engine) Tell(ctx context.Context, project, id string, lines []byte) (re
 			return a, fmt.Errorf("look for the promise of project %q: %w", project, unknown)
 		}
 		passed.Pin(&birth.Events[0], p.Promise)
-		birth, err = ruling{change: birth, in: replay.Inputs{Ask: replay.AskAdopt}}.kept(step{def: def})
+		birth, err = ruling{change: birth, in: replay.Inputs{Ask: replay.AskAdopt}}.withInputs(step{def: def})
 		a.Events = birth.Events
 	}
 	return a, err
@@ -188,7 +188,7 @@ func (e *Engine) tellRebuilt(t *task.Task, events []history.Event) ([]history.Ev
 		return out, nil
 	}
 	forgotten := ruling{change: c, in: replay.Inputs{Ask: replay.AskSettled}}
-	c, err := forgotten.kept(step{Snapshot: record.Snapshot{Task: *t}})
+	c, err := forgotten.withInputs(step{Snapshot: record.Snapshot{Task: *t}})
 	t.Counters = c.Task.Counters
 	return append(out, c.Events...), err
 }

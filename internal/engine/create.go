@@ -75,7 +75,7 @@ func (e *Engine) create(ctx context.Context, n task.New) (record.Outcome, error)
 	}
 	if err == nil {
 		passed.Pin(&c.Events[0], n.Project.Promise)
-		c, err = ruling{change: c, in: in.By(n.Actor)}.kept(step{def: def})
+		c, err = ruling{change: c, in: in.By(n.Actor)}.withInputs(step{def: def})
 	}
 	if err != nil {
 		return record.Outcome{}, err

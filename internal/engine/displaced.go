@@ -29,7 +29,7 @@ func (e *Engine) displace(ctx context.Context, a *record.Adoption) error {
 		t.Workspace))
 	t.Workspace, t.Session = "", ""
 	s := step{Snapshot: record.Snapshot{Task: *t}, def: def}
-	c, err := e.queued(s, t.Status, task.Actor{Rule: true}).kept(s)
+	c, err := e.queued(s, t.Status, task.Actor{Rule: true}).withInputs(s)
 	*t, a.Events = c.Task, append(a.Events, c.Events...)
 	return err
 }

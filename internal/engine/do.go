@@ -66,8 +66,8 @@ func (e *Engine) doAndKeep(ctx context.Context, id string, look look, rule func(
 		"cannot change task %s: other processes keep changing it; try again", id)
 }
 
-// known looks at nothing the first time, as the caller has just done so, and then at the record.
-func (e *Engine) known(s step) look {
+// startingFrom looks at nothing the first time, as the caller has just done so, and then at the record.
+func (e *Engine) startingFrom(s step) look {
 	looked := false
 	return func(ctx context.Context, id string) (step, error) {
 		if looked {
@@ -78,8 +78,8 @@ func (e *Engine) known(s step) look {
 	}
 }
 
-// begun is the task with one more attempt at a hook.
-func (s step) begun(hook int64) step {
+// attempted is the task with one more attempt at a hook.
+func (s step) attempted(hook int64) step {
 	s.Owed = slices.Clone(s.Owed)
 	for i := range s.Owed {
 		if s.Owed[i].ID == hook {
@@ -172,8 +172,8 @@ func mayMove(s step, c *record.Change, in replay.Inputs, why string) *ruling {
 	return &ruling{change: *c, in: in, overtaken: why}
 }
 
-// kept is the change with what the history keeps of how it was decided.
-func (r ruling) kept(s step) (record.Change, error) {
+// withInputs is the change with what the history keeps of how it was decided.
+func (r ruling) withInputs(s step) (record.Change, error) {
 	if r.in.Ask == "" {
 		return r.change, nil
 	}
@@ -184,7 +184,7 @@ func (r ruling) kept(s step) (record.Change, error) {
 // a later look finds them. They are written before the commit, and hardened against a power cut after it: no one who
 // waits for the change waits for that.
 func (e *Engine) commit(ctx context.Context, s step, r ruling) (step, error) {
-	c, err := r.kept(s)
+	c, err := r.withInputs(s)
 	if err != nil {
 		return step{}, err
 	}

@@ -71,16 +71,13 @@ func (e *Engine) Died(ctx context.Context, death task.Death) (record.Outcome, er
 	case err != nil:
 		return record.Outcome{}, err
 	}
-	out, err := e.announce(ctx, t, t.Seq)
+	out, err := e.announceAndRun(ctx, t, len(c.Hooks) > 0)
 	if t.Attention != was.Task.Attention {
 		out.Asks = t.Attention
 	}
 	if c.Events[0].Type == history.MachineLost && decide.Respawns(was.def, c.Task) &&
 		met.Resume == record.ResumeAlways {
 		out.LostWith = met.LostWith
-	}
-	if err == nil && len(c.Hooks) > 0 {
-		err = e.Runner.Run(ctx, t.ID, false)
 	}
 	return out, err
 }
@@ -271,8 +268,8 @@ func (e *Engine) RespawnDead(ctx context.Context, id string) (again time.Time, e
 	if err != nil || !queued {
 		return again, err
 	}
-	_, err = e.announce(ctx, t, t.Seq)
-	return time.Time{}, errors.Join(err, e.Runner.Run(ctx, t.ID, false))
+	_, err = e.announceAndRun(ctx, t, true)
+	return time.Time{}, err
 }
 
 // Stalled marks a task whose agent lives and has done nothing since a moment; a zero moment removes the mark.
@@ -305,6 +302,6 @@ func (e *Engine) Free(ctx context.Context, id string) error {
 	if err != nil || !queued {
 		return err
 	}
-	_, err = e.announce(ctx, t, t.Seq)
-	return errors.Join(err, e.Runner.Run(ctx, t.ID, false))
+	_, err = e.announceAndRun(ctx, t, true)
+	return err
 }

@@ -235,10 +235,7 @@ func (e *Engine) prEnded(ctx context.Context, id string, pr record.PullRequest, 
 	} else if t.Attention != was.Task.Attention {
 		told = t.Attention
 	}
-	_, err = e.announce(ctx, t, t.Seq)
-	if err == nil && len(c.Hooks) > 0 {
-		err = e.Runner.Run(ctx, t.ID, false)
-	}
+	_, err = e.announceAndRun(ctx, t, len(c.Hooks) > 0)
 	return told, err
 }
 

@@ -449,6 +449,15 @@ func (e *Engine) announce(ctx context.Context, t task.Task, event int) (record.O
 	return out, nil
 }
 
+// announceAndRun is announce for what a rule does: its hooks are performed, and no one waits for them.
+func (e *Engine) announceAndRun(ctx context.Context, t task.Task, hooks bool) (record.Outcome, error) {
+	out, err := e.announce(ctx, t, t.Seq)
+	if hooks { // they run even where the move could not be announced
+		err = errors.Join(err, e.Runner.Run(ctx, t.ID, false))
+	}
+	return out, err
+}
+
 // note adds an event to a task's history that changes nothing else, except for what every act of a person resets.
 func (e *Engine) note(ctx context.Context, id string, actor task.Actor, event history.Event) error {
 	_, err := e.do(ctx, id, e.withRules, func(s step) (*ruling, error) {

@@ -48,9 +48,6 @@ func (s *sendingBack) send(ctx context.Context) (told string, err error) {
 	return told, err
 }
 
-// errNoRule reports that no rule of the task's status sends it back.
-var errNoRule = errors.New("no rule sends it back")
-
 // look looks at what the move back asks for. While the task owes hooks, or evidence is being gathered, the error is
 // errNotNow.
 func (s *sendingBack) look(ctx context.Context, id string) (step, error) {
@@ -60,7 +57,7 @@ func (s *sendingBack) look(ctx context.Context, id string) (step, error) {
 	}
 	to, known := s.back.Target(first.def, first.Task)
 	if !known {
-		return first, errNoRule
+		return first, nil // nothing follows
 	}
 	now, err := s.lookFor(ruleTo(id, to))(ctx, id)
 	if err != nil {
@@ -78,49 +75,39 @@ func (s *sendingBack) look(ctx context.Context, id string) (step, error) {
 // attempt decides, writes what the worker has to know, commits, and has the hooks performed.
 func (s *sendingBack) attempt(ctx context.Context) (told string, err error) {
 	var c record.Change
-	var became string
+	due := false
 	t, err := s.do(ctx, s.id, s.look, func(now step) (_ *ruling, err error) {
-		if c, err = s.decide(ctx, now); err != nil {
+		if c, due, err = s.decide(ctx, now); err != nil || !due {
 			return nil, err
 		}
-		became, told = decide.SentBack(c)
+		s.then, told = decide.SentBack(c)
 		if err := s.write(c); err != nil {
 			return nil, err
 		}
 		in := replay.Inputs{Ask: replay.AskBack, Against: s.against}.By(task.Actor{Rule: true}).After(s.back)
 		return mayMove(now, &c, in, "overtaken by a rule that sends back"), nil
 	})
-	if errors.Is(err, errNoRule) {
-		return "", nil
-	}
-	if err != nil {
+	if err != nil || !due {
 		return "", err
 	}
-	s.then = became
 	if c.Entered && t.Attention != "" {
 		told += "; " + t.Attention
 	}
-	_, err = s.announce(ctx, t, t.Seq)
-	if err == nil && len(c.Hooks) > 0 {
-		err = s.Runner.Run(ctx, s.id, false)
-	}
+	_, err = s.announceAndRun(ctx, t, len(c.Hooks) > 0)
 	return told, err
 }
 
-// decide is what follows from the setback; errNoRule where that is nothing.
-func (s *sendingBack) decide(ctx context.Context, now step) (record.Change, error) {
+// decide is what follows from the setback. A task that has moved since it was judged is left alone.
+func (s *sendingBack) decide(ctx context.Context, now step) (c record.Change, due bool, err error) {
 	if s.judged != nil && unmoved(now.Task, *s.judged) != nil {
-		return record.Change{}, errNoRule
+		return c, false, nil
 	}
 	events, err := s.Index.Events(ctx, s.id, 0)
 	if err != nil {
-		return record.Change{}, err
+		return c, false, err
 	}
-	c, due := s.back.Change(now.def, now.Task, now.evidence, events, s.against, s.Now())
-	if !due {
-		return c, errNoRule
-	}
-	return c, nil
+	c, due = s.back.Change(now.def, now.Task, now.evidence, events, s.against, s.Now())
+	return c, due, nil
 }
 
 // write writes what the worker has to know into the task's document, once.

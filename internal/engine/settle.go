@@ -84,7 +84,7 @@ func (e *Engine) perform(ctx context.Context, s step, hook task.OwedHook) (then 
 	}
 	e.Log.Info("hook begins", "component", "hook", "task", id, "hook", hook.ID, "action", hook.Action,
 		"attempt", hook.Attempts+1)
-	s = s.begun(hook.ID)
+	s = s.attempted(hook.ID)
 	s, failed := e.roomAgain(ctx, s, hook)
 	var job record.Job
 	var seat *record.Seat
@@ -110,7 +110,7 @@ func (e *Engine) roomAgain(ctx context.Context, s step, hook task.OwedHook) (ste
 	if hook.Action != action.AcquireWorkspace || s.Task.Workspace != "" {
 		return s, nil
 	}
-	then, err := e.doAndKeep(ctx, s.Task.ID, e.known(s), func(s step) (*ruling, error) {
+	then, err := e.doAndKeep(ctx, s.Task.ID, e.startingFrom(s), func(s step) (*ruling, error) {
 		if s.Task.Workspace != "" || !isOwed(s.Owed, hook.ID) {
 			return nil, nil
 		}
@@ -198,7 +198,7 @@ func (e *Engine) settle(ctx context.Context, s step, hook task.OwedHook, effect 
 	if frees {
 		e.dropEnvironment(ctx, hook.Task) // now, so that it is done again if this program is ended
 	}
-	then, err := e.doAndKeep(ctx, hook.Task, e.known(s), func(s step) (*ruling, error) {
+	then, err := e.doAndKeep(ctx, hook.Task, e.startingFrom(s), func(s step) (*ruling, error) {
 		c, owed := decide.HookEnded(s.Snapshot, hook, effect, failure, e.Now())
 		if owed && failure == nil {
 			if err := e.forgetCrashes(ctx, s.Snapshot, hook, &c); err != nil {
@@ -258,7 +258,7 @@ func (e *Engine) forgetCrashes(ctx context.Context, s record.Snapshot, hook task
 	if !due {
 		return nil
 	}
-	forgotten, err = ruling{change: forgotten, in: replay.Inputs{Ask: replay.AskSettled}}.kept(step{Snapshot: s})
+	forgotten, err = ruling{change: forgotten, in: replay.Inputs{Ask: replay.AskSettled}}.withInputs(step{Snapshot: s})
 	c.Task.Counters = forgotten.Task.Counters
 	c.Events = append(c.Events, forgotten.Events...)
 	return err

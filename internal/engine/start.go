@@ -41,7 +41,7 @@ func (e *Engine) job(ctx context.Context, s step, hook task.OwedHook) (then step
 		return s, job, nil, err
 	}
 	seat = &record.Seat{Hash: job.Seat, Task: s.Task.ID, Role: job.Role, Hook: hook.ID, Start: job.Start}
-	then, err = e.doAndKeep(ctx, s.Task.ID, e.known(s), func(s step) (*ruling, error) {
+	then, err = e.doAndKeep(ctx, s.Task.ID, e.startingFrom(s), func(s step) (*ruling, error) {
 		if !isOwed(s.Owed, hook.ID) {
 			return nil, errOvertaken
 		}

@@ -157,13 +157,10 @@ func (e *Engine) reportEnough(ctx context.Context, t task.Task, c record.Change)
 				event.Data[history.DataAfter])
 		}
 	}
-	out, err := e.announce(ctx, t, t.Seq)
+	out, err := e.announceAndRun(ctx, t, len(c.Hooks) > 0)
 	if out.Warning != "" {
 		e.Log.Warn("the files could not be made equal to the record", "component", "engine", "task", t.ID,
 			"error", out.Warning)
-	}
-	if err == nil && len(c.Hooks) > 0 {
-		err = e.Runner.Run(ctx, t.ID, false)
 	}
 	if err != nil {
 		return fmt.Errorf("after what was noted of task %s: %w", t.ID, err)

@@ -30,7 +30,9 @@ type Sight struct {
 // Clues are what else is known of a task that a person should look after. They choose words, and decide nothing.
 type Clues struct {
 	Document *document.Document // nil where it was not read
-	Moved    func() string      // why the task was moved to where it is; nil where it is not asked
+	// Moved is why the task was moved to where it is, empty where no one said; known is false where that cannot be
+	// read. It is nil where it is not asked.
+	Moved func() (why string, known bool)
 }
 
 // NeedOf says why a person should look after a task now; the zero Need if no one should. agent is how the agent of its
@@ -268,8 +270,8 @@ func whyThere(def *workflow.Definition, state workflow.State, clues Clues) strin
 	if clues.Moved == nil || asksThere(def, state) {
 		return ""
 	}
-	why := clues.Moved()
-	if stuck, _ := def.Move(workflow.MoveStuck); why == "" && (state.Escalation || state.Name == stuck) {
+	why, known := clues.Moved()
+	if stuck, _ := def.Move(workflow.MoveStuck); known && why == "" && (state.Escalation || state.Name == stuck) {
 		why = "no reason was given"
 	}
 	if why != "" {

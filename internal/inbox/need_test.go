@@ -100,6 +100,7 @@ func TestWords_areWhatATaskNeedsInShort(t *testing.T) {
 		"at a limit's": {status: "working", seen: inbox.Sight{Kind: record.NeedsAnswer,
 			Rest: record.Rest{Line: "Usage limit reached"}},
 			want: "its program shows a dialog: Usage limit reached"},
+		"unread":   {status: "stuck", moved: "?", want: "waits in stuck"},
 		"at rest":  {status: "working", seen: inbox.Sight{Kind: record.NeedsWord}, want: "rests at its prompt"},
 		"at first": {status: "working", seen: inbox.Sight{Kind: record.NeedsStart}, want: "waits at its first screen"},
 		"refused": {status: "working", seen: inbox.Sight{Kind: record.NeedsModel, Rest: record.Rest{Line: "no key"}},
@@ -129,7 +130,7 @@ func TestWords_areWhatATaskNeedsInShort(t *testing.T) {
 		}
 		one.Subject.By = c.by
 		if c.moved != "" {
-			clues.Moved = func() string { return strings.Trim(c.moved, "-") }
+			clues.Moved = func() (string, bool) { return strings.Trim(c.moved, "-?"), c.moved != "?" }
 		}
 		need := inbox.NeedOf(def, one, c.agent, c.seen)
 		need.Conflicts, need.Apart = c.conflicts, c.apart

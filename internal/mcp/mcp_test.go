@@ -200,7 +200,8 @@ func TestTheToolsSayWhatTheyChange(t *testing.T) {
 	offered := []string{"projects"} // of no task
 	for _, name := range api.Names(api.MCP) {
 		offered = append(offered, strings.ReplaceAll(name, "-", "_"))
-		if o, _ := api.Find(name); o.Repeat == api.Reads != slices.Contains(reads, strings.ReplaceAll(name, "-", "_")) {
+		tool := strings.ReplaceAll(name, "-", "_")
+		if o, _ := api.Offers(api.MCP, name); o.Repeat == api.Reads != slices.Contains(reads, tool) {
 			t.Errorf("%s says otherwise than the table whether it only reads", name)
 		}
 	}
