@@ -11,12 +11,12 @@ RACE := $(if $(CC_THERE),-race '-gcflags=modernc.org/...=-d=checkptr=0 -race=fal
 export GORACE ?= atexit_sleep_ms=0
 # It has nothing to find where there is only one thread: in the quiet packages, and in the simulated world.
 # Their tests run without it in make test-all; make test-long runs them with it too.
-QUIET := printable inherited shared action conflict diff task history record idempotency signed fencing stats document yaml api answer workflow passed harness rejection leaving edition decide projection replay explore graph inbox eventtext
+QUIET := rules/printable rules/envfilter rules/gitconfig rules/action rules/conflict rules/diff rules/task rules/history rules/record rules/idempotency rules/signed rules/fencing rules/stats rules/document rules/yaml api api/remote rules/workflow rules/guarantee rules/harness rules/rejection rules/leave rules/edition rules/decide rules/projection proof/replay proof/explore proof/graph rules/inbox rules/eventtext
 SINGLE := 'TestSimulation|TestRun_breaks'
 # The long stories of cmd/orange/testdata/long that show what no shorter test does.
 STORIES := build_escalates-to-the-cto-and-to-a-person|classic_crashes|classic_review-fails-twice|default_review-fails-twice|phases_goes-back
 # What asks the system itself: it is different on each. Building the rest for others would take minutes, for its database.
-SYSTEM := ./internal/proc ./internal/doctor ./internal/mirror ./internal/worktree ./internal/tmux
+SYSTEM := ./internal/run/proc ./internal/app/doctor ./internal/store/mirror ./internal/work/worktree ./internal/run/tmux
 
 .PHONY: help build fleet install need demo fleet-demo test test-all test-fleet test-stories test-harnesses test-forge test-long lint bench fleet-figures pictures fmt clean
 
@@ -63,7 +63,7 @@ ifeq ($(RACE),)
 else
 	$(GO) test -timeout 20m $(RACE) -shuffle=on -skip $(SINGLE) $$($(GO) list ./... | grep -vE '/internal/($(shell echo $(QUIET) | tr ' ' '|'))$$')
 	$(GO) test -timeout 20m -shuffle=on $(QUIET:%=./internal/%)
-	$(GO) test -timeout 20m -shuffle=on -run $(SINGLE) ./internal/engine ./internal/simulate
+	$(GO) test -timeout 20m -shuffle=on -run $(SINGLE) ./internal/engine ./internal/proof/simulate
 endif
 
 test-stories: need ## run the long stories that alone show how a task escalates, crashes and goes back
@@ -84,7 +84,7 @@ test-forge: need ## play the stories with the real gh, Debian's and a newer one,
 
 test-long: need ## run the long tests too
 	ORANGE_TEST_LONG=1 $(GO) test $(RACE) -shuffle=on -timeout 120m ./...
-	$(if $(RACE),ORANGE_TEST_LONG=1 $(GO) test -run $(SINGLE) -timeout 60m ./internal/engine ./internal/simulate)
+	$(if $(RACE),ORANGE_TEST_LONG=1 $(GO) test -run $(SINGLE) -timeout 60m ./internal/engine ./internal/proof/simulate)
 
 bin/golangci-lint: tools/go.mod tools/go.sum
 	@mkdir -p bin

@@ -17,9 +17,9 @@ import (
 
 	_ "modernc.org/sqlite" // the driver registers itself under the name "sqlite"
 
-	"orange/internal/history"
-	"orange/internal/record"
-	"orange/internal/sqlite"
+	"orange/internal/rules/history"
+	"orange/internal/rules/record"
+	"orange/internal/store/sqlite"
 )
 
 // home is one ORANGE_HOME with a repository and terminal servers of its own.

@@ -56,7 +56,7 @@ func death(l *lab) ([]row, error) {
 }
 
 func warm(l *lab) ([]row, error) {
-	found, err := benchmark(l, "./internal/worktree", "^BenchmarkWarm$", "60x")
+	found, err := benchmark(l, "./internal/work/worktree", "^BenchmarkWarm$", "60x")
 	if err != nil {
 		return nil, err
 	}

@@ -12,10 +12,10 @@ import (
 	"github.com/looplab/fsm"
 	"github.com/qmuntal/stateless"
 
-	"orange/internal/decide"
-	"orange/internal/document"
-	"orange/internal/task"
-	"orange/internal/workflow"
+	"orange/internal/rules/decide"
+	"orange/internal/rules/document"
+	"orange/internal/rules/task"
+	"orange/internal/rules/workflow"
 )
 
 // decisions compares a decision with what two libraries take for a transition between the same states.

@@ -15,9 +15,9 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"go.yaml.in/yaml/v4"
 
-	"orange/internal/action"
-	"orange/internal/workflow"
-	ownyaml "orange/internal/yaml"
+	"orange/internal/rules/action"
+	"orange/internal/rules/workflow"
+	ownyaml "orange/internal/rules/yaml"
 	"orange/workflows"
 )
 
@@ -86,7 +86,7 @@ func TestEverySoundWorkflowFitsTheSchema(t *testing.T) {
 	t.Parallel()
 	s := schema(t)
 	sound := map[string]string{}
-	for _, file := range append(matching(t, "*.yml"), matching(t, "../internal/workflow/testdata/ok/*.yml")...) {
+	for _, file := range append(matching(t, "*.yml"), matching(t, "../internal/rules/workflow/testdata/ok/*.yml")...) {
 		if filepath.Base(file) != "usual.yml" { // not a workflow
 			sound[file] = read(t, file)
 		}
@@ -116,7 +116,7 @@ func TestTheSchemaRefusesWrongKeysTypesAndValues(t *testing.T) {
 	t.Parallel()
 	s := schema(t)
 	refused := 0
-	for _, file := range matching(t, "../internal/workflow/testdata/err/*.yml") {
+	for _, file := range matching(t, "../internal/rules/workflow/testdata/err/*.yml") {
 		var problems ownyaml.Problems
 		if err := parse(t, file, read(t, file)); !errors.As(err, &problems) {
 			t.Fatalf("%s: %v", file, err)

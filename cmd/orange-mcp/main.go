@@ -5,7 +5,7 @@ import (
 	"os"
 
 	"orange/internal/app/server"
-	"orange/internal/printable"
+	"orange/internal/rules/printable"
 )
 
 func main() { os.Exit(server.Main(os.Args[1:], printable.NewWriter(os.Stderr))) }

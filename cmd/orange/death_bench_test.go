@@ -15,7 +15,7 @@ import (
 
 	_ "modernc.org/sqlite" // the driver registers itself
 
-	"orange/internal/proc"
+	"orange/internal/run/proc"
 )
 
 // mortalWord makes the test binary an agent that dies on demand.

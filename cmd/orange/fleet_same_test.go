@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"orange/internal/api"
-	"orange/internal/conform"
+	"orange/internal/testkit/parity"
 )
 
 // A command says the same, and ends the same, at the host itself and from another one.
@@ -39,8 +39,8 @@ func compareBothWays(t *testing.T, connect func(dir string) (func(), error)) {
 	for _, name := range api.Names(api.Host) {
 		left[name] = true
 	}
-	for _, one := range conform.Lines() {
-		if problem := conform.Compare(one, here, asker, true); problem != "" {
+	for _, one := range parity.Lines() {
+		if problem := parity.Compare(one, here, asker, true); problem != "" {
 			t.Error(problem)
 		}
 		delete(left, one.Words[0])
@@ -55,25 +55,25 @@ func compareBothWays(t *testing.T, connect func(dir string) (func(), error)) {
 }
 
 // twins are two homes with the same project, of which a third one reaches the second: that is the one which asks.
-func twins(t *testing.T, dir string) (here, asker conform.Side) {
+func twins(t *testing.T, dir string) (here, asker parity.Side) {
 	t.Helper()
 	sockets, err := os.MkdirTemp("/tmp", "ot") //nolint:usetesting // the path of a socket must be short
 	if err != nil {
 		t.Fatal(err)
 	}
-	environment, err := conform.Environment(dir, filepath.Join(dir, "bin")+":"+built.dir, sockets)
+	environment, err := parity.Environment(dir, filepath.Join(dir, "bin")+":"+built.dir, sockets)
 	if err == nil {
 		err = writeLogin(dir, environment)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	at := func(name string, words func([]string) []string) conform.Side {
-		one := conform.At(dir, name, filepath.Join(built.dir, "orange"), environment, words)
+	at := func(name string, words func([]string) []string) parity.Side {
+		one := parity.At(dir, name, filepath.Join(built.dir, "orange"), environment, words)
 		t.Cleanup(func() { endServers(sockets, filepath.Join(one.Dir, "orange")) })
 		return one
 	}
-	here, there, asker := at("one", conform.AtHost), at("big", conform.AtHost), at("asker", conform.FromAfar("big"))
+	here, there, asker := at("one", parity.AtHost), at("big", parity.AtHost), at("asker", parity.FromAfar("big"))
 	for _, make := range []func() error{here.Make, there.Make, asker.MakeNotes} {
 		if err := make(); err != nil {
 			t.Fatal(err)

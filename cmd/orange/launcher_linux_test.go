@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"orange/internal/harness"
+	"orange/internal/rules/harness"
 )
 
 // What stays of Orange with each agent. A Go program that does nothing but wait for another one and catch signals has

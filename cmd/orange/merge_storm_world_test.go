@@ -16,8 +16,8 @@ import (
 	"testing"
 	"time"
 
-	"orange/internal/proc"
-	"orange/internal/task"
+	"orange/internal/rules/task"
+	"orange/internal/run/proc"
 )
 
 // mergeStorm is a world with an origin, another clone of it, and tasks that wait to be merged.

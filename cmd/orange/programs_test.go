@@ -18,8 +18,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"orange/internal/proc"
-	"orange/internal/provider"
+	"orange/internal/run/proc"
+	"orange/internal/testkit/provider"
 )
 
 // programsFolder names the folder that tools/harnesses/install has filled.

@@ -15,7 +15,7 @@ import (
 
 	_ "modernc.org/sqlite" // the driver registers itself
 
-	"orange/internal/history"
+	"orange/internal/rules/history"
 )
 
 // record is the record as another program opens it.

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"syscall"
 
-	"orange/internal/proc"
-	"orange/internal/task"
+	"orange/internal/rules/task"
+	"orange/internal/run/proc"
 )
 
 // endServer ends the tmux servers of the world's sockets, and every agent with them.

@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"orange/internal/document"
-	"orange/internal/history"
+	"orange/internal/rules/document"
+	"orange/internal/rules/history"
 )
 
 // faultWorld is a home with three live tasks, and the memory of all that was accepted and written there.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"orange/internal/proc"
+	"orange/internal/run/proc"
 )
 
 // screenWords are what a story can do at a terminal of its own: a pane of a tmux server that is only this

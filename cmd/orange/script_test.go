@@ -21,10 +21,10 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"orange/internal/harness"
-	"orange/internal/logfile"
-	"orange/internal/proc"
-	"orange/internal/task"
+	"orange/internal/rules/harness"
+	"orange/internal/rules/task"
+	"orange/internal/run/proc"
+	"orange/internal/store/logfile"
 )
 
 // program is the real binary, built once for all stories.

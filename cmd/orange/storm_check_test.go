@@ -15,12 +15,12 @@ import (
 
 	_ "modernc.org/sqlite" // the record is read without the program
 
-	"orange/internal/document"
-	"orange/internal/history"
-	"orange/internal/proc"
-	"orange/internal/record"
-	"orange/internal/sqlite"
-	"orange/internal/task"
+	"orange/internal/rules/document"
+	"orange/internal/rules/history"
+	"orange/internal/rules/record"
+	"orange/internal/rules/task"
+	"orange/internal/run/proc"
+	"orange/internal/store/sqlite"
 )
 
 // found is all that there is when a storm is over.

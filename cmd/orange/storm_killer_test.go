@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"orange/internal/proc"
-	"orange/internal/task"
+	"orange/internal/rules/task"
+	"orange/internal/run/proc"
 )
 
 // Kinds of processes that work for a home.

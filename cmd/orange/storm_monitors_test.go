@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"orange/internal/action"
-	"orange/internal/history"
-	"orange/internal/task"
+	"orange/internal/rules/action"
+	"orange/internal/rules/history"
+	"orange/internal/rules/task"
 )
 
 // Two monitors, three that want to look once again and again, and eight command lines on the same tasks: exactly

@@ -18,8 +18,8 @@ import (
 	"testing"
 	"time"
 
-	"orange/internal/proc"
-	"orange/internal/task"
+	"orange/internal/rules/task"
+	"orange/internal/run/proc"
 )
 
 // storm is a home with a binary of its own, in which scripted agents and people work at random for a while.

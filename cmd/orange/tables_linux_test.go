@@ -38,7 +38,7 @@ func tables() map[string][]string {
 
 func TestEveryCommandThatPrintsATable_hasAPlaceInTheWalk(t *testing.T) {
 	t.Parallel()
-	files, err := filepath.Glob("../../internal/cli/*.go")
+	files, err := filepath.Glob("../../internal/ui/cli/*.go")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("found no files: %v", err)
 	}

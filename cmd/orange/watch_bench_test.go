@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"orange/internal/history"
-	"orange/internal/record"
-	"orange/internal/sqlite"
+	"orange/internal/rules/history"
+	"orange/internal/rules/record"
+	"orange/internal/store/sqlite"
 )
 
 // From a commit's end to the line that a running "orange task watch" prints of it, compared with the commit itself.

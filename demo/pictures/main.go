@@ -15,7 +15,7 @@ import (
 	"strings"
 	"time"
 
-	"orange/internal/proc"
+	"orange/internal/run/proc"
 )
 
 func main() {

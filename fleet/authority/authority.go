@@ -23,9 +23,9 @@ import (
 	"orange/fleet/registry"
 	"orange/fleet/setup"
 	"orange/fleet/sign"
-	"orange/internal/mirror"
-	"orange/internal/proc"
-	"orange/internal/task"
+	"orange/internal/rules/task"
+	"orange/internal/run/proc"
+	"orange/internal/store/mirror"
 )
 
 // Authority signs the lists of keys of a fleet.

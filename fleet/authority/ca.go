@@ -19,8 +19,8 @@ import (
 
 	"orange/fleet/registry"
 	"orange/fleet/setup"
-	"orange/internal/proc"
-	"orange/internal/task"
+	"orange/internal/rules/task"
+	"orange/internal/run/proc"
 )
 
 // How long certificates hold.

@@ -8,12 +8,12 @@ import (
 
 	"orange/fleet/sign"
 	"orange/fleet/wire"
-	"orange/internal/answer"
-	"orange/internal/task"
+	"orange/internal/api/remote"
+	"orange/internal/rules/task"
 )
 
 // Local are the tasks of a host that were created there without the fleet, and are not over.
-func (c *Client) Local(ctx context.Context, host string) ([]answer.Found, error) {
+func (c *Client) Local(ctx context.Context, host string) ([]remote.Found, error) {
 	rows, err := c.Server.Tasks(ctx)
 	if err != nil {
 		return nil, err
@@ -22,48 +22,48 @@ func (c *Client) Local(ctx context.Context, host string) ([]answer.Found, error)
 	if err != nil {
 		return nil, mapped(err, "")
 	}
-	var listed struct{ Tasks []answer.Found }
+	var listed struct{ Tasks []remote.Found }
 	if seen.Exit != 0 || seen.Cut || json.Unmarshal([]byte(seen.Output), &listed) != nil {
-		return nil, task.Notef(answer.ErrNotReached, "the host %q did not list its tasks: %s", host,
+		return nil, task.Notef(remote.ErrNotReached, "the host %q did not list its tasks: %s", host,
 			replied(seen.Exit, seen.Output, seen.Errors, seen.Cut).Failure())
 	}
-	return slices.DeleteFunc(listed.Tasks, func(t answer.Found) bool {
+	return slices.DeleteFunc(listed.Tasks, func(t remote.Found) bool {
 		return !t.Live || slices.ContainsFunc(rows, func(row wire.Custody) bool { return row.Task == t.ID })
 	}), nil
 }
 
 // Adopt takes a task into the fleet that was created at a host without it: the person signs what it was created from,
 // and the host is the custodian. A repeat ends what an earlier one began.
-func (c *Client) Adopt(ctx context.Context, host, id string) (answer.ServerTask, error) {
+func (c *Client) Adopt(ctx context.Context, host, id string) (remote.ServerTask, error) {
 	known, err := c.askNewcomer(ctx, host, id, nil)
 	if err != nil {
-		return answer.ServerTask{}, err
+		return remote.ServerTask{}, err
 	}
 	birth := known.Birth
 	birth.Ask, err = c.signed(wire.Request{Task: id, Method: wire.MethodCreate, Key: id,
 		Args: []string{sign.BirthDigest(birth)}})
 	if err != nil {
-		return answer.ServerTask{}, err
+		return remote.ServerTask{}, err
 	}
 	text, err := json.Marshal(wire.Of(birth))
 	if err != nil {
-		return answer.ServerTask{}, fmt.Errorf("write what task %s was created from: %w", id, err)
+		return remote.ServerTask{}, fmt.Errorf("write what task %s was created from: %w", id, err)
 	}
 	taken, err := c.askNewcomer(ctx, host, id, map[string]string{wire.BirthFile: string(text)})
 	if err != nil {
-		return answer.ServerTask{}, err
+		return remote.ServerTask{}, err
 	}
 	if taken.Report == nil {
-		return answer.ServerTask{}, task.Notef(answer.ErrNotKnown, "the host %q did not say whether it has taken task "+
+		return remote.ServerTask{}, task.Notef(remote.ErrNotKnown, "the host %q did not say whether it has taken task "+
 			"%s into the fleet: the same command again finds out", host, id)
 	}
 	people, err := c.Server.Trust(ctx)
 	if err != nil {
-		return answer.ServerTask{}, err
+		return remote.ServerTask{}, err
 	}
 	has, err := c.Server.Tell(ctx, taken, people)
 	if err != nil {
-		return answer.ServerTask{}, task.Notef(answer.ErrNotKnown, "the host %q has taken task %s into the fleet, and "+
+		return remote.ServerTask{}, task.Notef(remote.ErrNotKnown, "the host %q has taken task %s into the fleet, and "+
 			"the server may not know it (%v): the same command again tells it", host, id, err)
 	}
 	return held(has), nil

@@ -10,11 +10,11 @@ import (
 	"orange/fleet/flow"
 	"orange/fleet/sign"
 	"orange/fleet/wire"
-	"orange/internal/answer"
 	"orange/internal/api"
-	"orange/internal/idempotency"
-	"orange/internal/rejection"
-	"orange/internal/task"
+	"orange/internal/api/remote"
+	"orange/internal/rules/idempotency"
+	"orange/internal/rules/rejection"
+	"orange/internal/rules/task"
 )
 
 // Failure is why the server, or a workflow there, did not do something.
@@ -34,15 +34,15 @@ func mapped(err error, key string) error {
 	note := func(kind error) error { return task.Notef(kind, "%s", failure.Message) }
 	switch failure.Code {
 	case flow.NotReached:
-		return note(answer.ErrNotReached)
+		return note(remote.ErrNotReached)
 	case flow.NotHeld:
-		return note(answer.ErrNotHeld)
+		return note(remote.ErrNotHeld)
 	case flow.Lost:
-		return note(answer.ErrLost)
+		return note(remote.ErrLost)
 	case flow.Kept:
-		return note(answer.ErrKept)
+		return note(remote.ErrKept)
 	case flow.NotKnown:
-		return task.Notef(answer.ErrNotKnown, "not known whether it was done (%s): ask again: orange fleet result %s",
+		return task.Notef(remote.ErrNotKnown, "not known whether it was done (%s): ask again: orange fleet result %s",
 			failure.Message, key)
 	case string(sign.KeyReused):
 		return note(idempotency.ErrReused)
@@ -64,42 +64,42 @@ func stale(err error) bool {
 }
 
 // Ask has a host do a command: what only reads is looked at, everything else is signed and asked of the task.
-func (c *Client) Ask(ctx context.Context, host answer.Host, call answer.Call, most time.Duration) (
-	answer.Reply, error) {
+func (c *Client) Ask(ctx context.Context, host remote.Host, call remote.Call, most time.Duration) (
+	remote.Reply, error) {
 	if err := call.Check(); err != nil {
-		return answer.Reply{}, err
+		return remote.Reply{}, err
 	}
 	if len(call.Argv) < 2 {
-		return answer.Reply{}, task.Notef(task.ErrUsage, "cannot ask host %s without a command", host.Name)
+		return remote.Reply{}, task.Notef(task.ErrUsage, "cannot ask host %s without a command", host.Name)
 	}
 	if since, is := c.memory.since(host.Name); is {
-		return answer.Reply{}, c.lostWith(host.Name, since, call.Task())
+		return remote.Reply{}, c.lostWith(host.Name, since, call.Task())
 	}
 	ctx, off := context.WithTimeout(ctx, most)
 	defer off()
-	if answer.RepeatOf(call.Argv[1]) == api.Reads {
+	if remote.RepeatOf(call.Argv[1]) == api.Reads {
 		return c.look(ctx, host, call)
 	}
 	key := call.Key
 	if key == "" {
 		key = rand.Text() // one that a custody keeps its answer under, whatever the host makes of it
 	}
-	return c.ask(ctx, answer.Pending{Host: host.Name, Call: call}, key)
+	return c.ask(ctx, remote.Pending{Host: host.Name, Call: call}, key)
 }
 
 // lostWith says what is known of a task whose host is lost: nothing is asked there.
 func (c *Client) lostWith(host string, since time.Time, id string) error {
-	text := fmt.Sprintf("host %s is lost since %s: nothing was asked of it", host, answer.Clock(since))
+	text := fmt.Sprintf("host %s is lost since %s: nothing was asked of it", host, remote.Clock(since))
 	if t, is := c.memory.of(id); is {
 		row := held(t)
 		text += fmt.Sprintf("; task %s was %q, %s; orange fleet rescue %s gives it to another host", id, row.Status,
 			row.LastTold(time.Local), id)
 	}
-	return task.Notef(answer.ErrNotReached, "%s", text)
+	return task.Notef(remote.ErrNotReached, "%s", text)
 }
 
 // look asks a host something that changes nothing.
-func (c *Client) look(ctx context.Context, host answer.Host, call answer.Call) (answer.Reply, error) {
+func (c *Client) look(ctx context.Context, host remote.Host, call remote.Call) (remote.Reply, error) {
 	l := wire.Look{Task: call.Task(), Method: call.Argv[1], Args: call.Argv[2:]}
 	id := l.Task
 	if t, is := c.memory.of(id); !is || over(t) {
@@ -107,23 +107,23 @@ func (c *Client) look(ctx context.Context, host answer.Host, call answer.Call) (
 	}
 	seen, err := c.Server.Look(ctx, host.Name, id, l)
 	if err != nil {
-		return answer.Reply{}, mapped(err, "")
+		return remote.Reply{}, mapped(err, "")
 	}
 	return replied(seen.Exit, seen.Output, seen.Errors, seen.Cut), nil
 }
 
 // replied is what a command printed. An answer that was cut says so.
-func replied(exit int, output, errs string, cut bool) answer.Reply {
-	r := answer.Reply{V: answer.Version, Exit: exit, Stdout: output, Stderr: errs}
+func replied(exit int, output, errs string, cut bool) remote.Reply {
+	r := remote.Reply{V: remote.Version, Exit: exit, Stdout: output, Stderr: errs}
 	if cut {
-		r.Stderr += "orange: " + answer.CutShort + "\n"
+		r.Stderr += "orange: " + remote.CutShort + "\n"
 	}
 	return r
 }
 
 // ask asks for a task under a key, which is kept as long as it is not known whether it was done. Where the custody has
 // changed meanwhile, it asks once more.
-func (c *Client) ask(ctx context.Context, p answer.Pending, key string) (answer.Reply, error) {
+func (c *Client) ask(ctx context.Context, p remote.Pending, key string) (remote.Reply, error) {
 	r := wire.Request{Task: p.Call.Task(), Method: p.Call.Argv[1], Args: p.Call.Argv[2:], Stdin: p.Call.Stdin,
 		Files: p.Call.Files, Key: key}
 	if len(r.Files) == 0 {
@@ -136,14 +136,14 @@ func (c *Client) ask(ctx context.Context, p answer.Pending, key string) (answer.
 	failure, is := errors.AsType[*Failure](err)
 	if is && failure.Code == flow.NotKnown {
 		if kept := c.Keep(key, p); kept != nil {
-			return answer.Reply{}, errors.Join(mapped(err, key), kept)
+			return remote.Reply{}, errors.Join(mapped(err, key), kept)
 		}
 	}
 	if is && failure.Code == flow.Refused && c.gone(ctx, p.Host, r.Task) {
-		return answer.Reply{}, task.Notef(task.ErrNotFound, "host %s has no task %s any more", p.Host, r.Task)
+		return remote.Reply{}, task.Notef(task.ErrNotFound, "host %s has no task %s any more", p.Host, r.Task)
 	}
 	if err != nil {
-		return answer.Reply{}, mapped(err, key)
+		return remote.Reply{}, mapped(err, key)
 	}
 	return replied(reply.Exit, reply.Output, reply.Errors, reply.Cut), nil
 }
@@ -188,18 +188,18 @@ func (c *Client) asked(ctx context.Context, r wire.Request, anew bool) (wire.Rep
 
 // Result asks again for the answer to a request: the custody has it, or sends it once more. A task that was to be
 // created is one, too.
-func (c *Client) Result(ctx context.Context, key string) (answer.Reply, error) {
+func (c *Client) Result(ctx context.Context, key string) (remote.Reply, error) {
 	kept, err := c.Kept(key)
 	if err != nil {
-		return answer.Reply{}, err
+		return remote.Reply{}, err
 	}
-	var reply answer.Reply
+	var reply remote.Reply
 	if kept.Call.Argv[1] == wire.MethodCreate {
 		reply, err = c.bornReply(ctx, key)
 	} else {
 		reply, err = c.ask(ctx, kept, key)
 	}
-	if err == nil || errors.Is(err, answer.ErrLost) {
+	if err == nil || errors.Is(err, remote.ErrLost) {
 		err = errors.Join(err, c.Drop(key))
 	}
 	return reply, err

@@ -24,9 +24,9 @@ import (
 	"orange/fleet/sign"
 	"orange/fleet/testkit"
 	"orange/fleet/wire"
-	"orange/internal/conform"
-	"orange/internal/history"
-	"orange/internal/signed"
+	"orange/internal/rules/history"
+	"orange/internal/rules/signed"
+	"orange/internal/testkit/parity"
 )
 
 // evil is the queue and the workflow of an attacker.
@@ -37,8 +37,8 @@ const evil = "evil"
 type attacked struct {
 	fleetOf
 	line
-	asker conform.Side
-	small conform.Side
+	asker parity.Side
+	small parity.Side
 	vault string
 	c     sdk.Client // of the attacker
 	host  ssh.Signer // the key of "small", which the attacker can read
@@ -49,9 +49,9 @@ func newAttacked(t *testing.T) *attacked {
 	t.Helper()
 	address := devServer(t)
 	l := newLine(t, orange(t))
-	a := &attacked{fleetOf: newFleet(t, l, address), line: l, small: l.at("small", l.here.Orange, conform.AtHost),
+	a := &attacked{fleetOf: newFleet(t, l, address), line: l, small: l.at("small", l.here.Orange, parity.AtHost),
 		vault: filepath.Join(l.dir, "vault.git")}
-	a.asker = l.at("asker", l.here.Orange, conform.FromAfar("big")) // with the built programs
+	a.asker = l.at("asker", l.here.Orange, parity.FromAfar("big")) // with the built programs
 	must(t, a.small.Make())
 	must(t, exec.Command("git", "init", "-q", "--bare", a.vault).Run())
 	a.personJoins(a.asker)
@@ -75,11 +75,11 @@ func newAttacked(t *testing.T) *attacked {
 	must(t, w.Start())
 	t.Cleanup(w.Stop)
 	a.says(a.asker, "fleet", "create", "--on", "big", "--project", "coffee", "--harness", "idle", "--workflow", "own",
-		"--id", conform.ID, "--no-spawn", "feat/a", "A thing")
+		"--id", parity.ID, "--no-spawn", "feat/a", "A thing")
 	return a
 }
 
-func home(s conform.Side) string { return filepath.Join(s.Dir, "orange") }
+func home(s parity.Side) string { return filepath.Join(s.Dir, "orange") }
 
 // calls calls an activity at a host, past all that custody checks.
 func (a *attacked) calls(queue, name string, message, answer any) error {
@@ -118,7 +118,7 @@ func (a *attacked) refused(what string, err error, codes ...string) {
 func (a *attacked) custody() wire.Custody {
 	a.t.Helper()
 	var m wire.Message[wire.Custody]
-	value, err := a.c.QueryWorkflow(a.t.Context(), wire.TaskID(conform.ID), "", wire.CustodyQuery)
+	value, err := a.c.QueryWorkflow(a.t.Context(), wire.TaskID(parity.ID), "", wire.CustodyQuery)
 	if err == nil {
 		err = value.Get(&m)
 	}
@@ -144,10 +144,10 @@ func (a *attacked) untilCustody(what string, is func(wire.Custody) bool) wire.Cu
 }
 
 // events are those of the task, as orange at a host has them.
-func (a *attacked) events(at conform.Side) []history.Event {
+func (a *attacked) events(at parity.Side) []history.Event {
 	a.t.Helper()
 	var said struct{ Events []history.Event }
-	out, err := at.Program("task", "history", "--json", conform.ID).Output()
+	out, err := at.Program("task", "history", "--json", parity.ID).Output()
 	must(a.t, err)
 	must(a.t, json.Unmarshal(out, &said))
 	return said.Events
@@ -155,8 +155,8 @@ func (a *attacked) events(at conform.Side) []history.Event {
 
 // summary is a request for another summary, as a person has it signed.
 func summary(key, text string) wire.Request {
-	return wire.Request{Fleet: testkit.Fleet, Host: "big", Task: conform.ID, Epoch: 1, Method: "update",
-		Args: []string{"--summary=" + text, "--", conform.ID}, Person: "ada", Key: key,
+	return wire.Request{Fleet: testkit.Fleet, Host: "big", Task: parity.ID, Epoch: 1, Method: "update",
+		Args: []string{"--summary=" + text, "--", parity.ID}, Person: "ada", Key: key,
 		Expires: time.Now().Add(5 * time.Minute).Unix()}
 }
 
@@ -197,7 +197,7 @@ func (a *attacked) requests() (good wire.Ask) {
 	must(t, err)
 	good = testkit.Ask(t, summary("good", "Good words"))
 	changed := good
-	changed.Request.Args = []string{"--summary=Mine", "--", conform.ID}
+	changed.Request.Args = []string{"--summary=Mine", "--", parity.ID}
 	other := good
 	other.Request.Key = "another"
 	late, elsewhere, stale := summary("late", "Mine"), summary("elsewhere", "Mine"), summary("stale", "Mine")
@@ -228,7 +228,7 @@ func (a *attacked) requests() (good wire.Ask) {
 			string(one.code))
 		// custody looks at some things first
 		codes := []string{string(one.code), string(sign.StaleEpoch), string(sign.KeyReused)}
-		a.refused(what+", at the custody", a.asks(wire.TaskID(conform.ID), wire.AskUpdate, wire.Of(one.ask)), codes...)
+		a.refused(what+", at the custody", a.asks(wire.TaskID(parity.ID), wire.AskUpdate, wire.Of(one.ask)), codes...)
 	}
 	// the same once more is answered, and not done
 	must(t, a.calls(wire.HostQueue("big"), wire.AnswerActivity, wire.Of(good), &wire.Message[wire.Reply]{}))
@@ -253,7 +253,7 @@ func (a *attacked) reports() {
 		return c.Row.Summary == "Good words"
 	})
 	forge := func(key ssh.Signer, host string, epoch int) wire.Report {
-		r := wire.Report{Fleet: testkit.Fleet, Host: host, Epoch: epoch, Task: conform.ID, Version: 1 << 20,
+		r := wire.Report{Fleet: testkit.Fleet, Host: host, Epoch: epoch, Task: parity.ID, Version: 1 << 20,
 			Row: wire.Row{Project: "coffee", Summary: "Mine", Status: "done", Over: true, Head: told.Row.Head}}
 		if key == nil {
 			return r
@@ -267,7 +267,7 @@ func (a *attacked) reports() {
 	for what, r := range map[string]wire.Report{"unsigned": forge(nil, "big", 1),
 		"for another host": forge(a.host, "big", 1), "as another host": forge(a.host, "small", 1),
 		"of a stranger": forge(testkit.Key(t, "mallory"), "big", 1), "of an epoch that is not": forge(own, "big", 2)} {
-		must(t, a.c.SignalWorkflow(t.Context(), wire.TaskID(conform.ID), "", wire.ReportSignal, wire.Of(r)))
+		must(t, a.c.SignalWorkflow(t.Context(), wire.TaskID(parity.ID), "", wire.ReportSignal, wire.Of(r)))
 		if now := a.custody(); now.Row.Summary != "Good words" || now.Row.Over || now.Phase != string(custody.Held) {
 			t.Errorf("a report %s: the list shows %+v", what, now)
 		}
@@ -290,7 +290,7 @@ func (a *attacked) lists() {
 	own.People, err = sign.List(a.host, strings.Replace(forged.People.Text, "version ", "version 9", 1))
 	must(t, err)
 	for what, one := range map[string]custody.Trust{"a line more": forged, "signed by a host": own} {
-		for _, id := range []string{wire.RegistryID, wire.TaskID(conform.ID)} {
+		for _, id := range []string{wire.RegistryID, wire.TaskID(parity.ID)} {
 			if err := a.asks(id, wire.TrustUpdate, one); err == nil {
 				t.Errorf("%s takes a list with %s", id, what)
 			}
@@ -331,7 +331,7 @@ func (a *attacked) answers() {
 		return wire.Of(reply), err
 	}, activity.RegisterOptions{Name: wire.AnswerActivity})
 	must(t, w.Start())
-	out, err := a.asker.Program("fleet", "update", conform.ID, "--summary", "Last words", "--key",
+	out, err := a.asker.Program("fleet", "update", parity.ID, "--summary", "Last words", "--key",
 		"forged").CombinedOutput()
 	w.Stop()
 	lock.Lock()
@@ -354,7 +354,7 @@ func (a *attacked) snapshots() {
 		return c.Row.Summary == "Last words" && c.Row.Shipped >= c.Row.Head.Event
 	})
 	a.stop()
-	ref := "refs/orange/fleet/" + conform.ID + "/record"
+	ref := "refs/orange/fleet/" + parity.ID + "/record"
 	genuine := a.vaulted("", "rev-parse", ref)
 	key := setup.HostKeyPath(home(a.small))
 	for what, words := range map[string][]string{"not signed": {"commit-tree", "--no-gpg-sign"},
@@ -362,13 +362,13 @@ func (a *attacked) snapshots() {
 		message := a.vaulted("", "log", "-1", "--format=%B", genuine)
 		forged := a.vaulted(message, append(words, genuine+"^{tree}", "-p", genuine, "-F", "-")...)
 		a.vaulted("", "update-ref", ref, forged)
-		out, err := a.asker.Program("fleet", "rescue", conform.ID, "--to", "small", "--now", what).CombinedOutput()
+		out, err := a.asker.Program("fleet", "rescue", parity.ID, "--to", "small", "--now", what).CombinedOutput()
 		now := a.untilCustody("the answer of the host", func(c wire.Custody) bool { return len(c.Because) > 0 })
 		if now.Host == "small" && now.Phase == string(custody.Held) ||
 			!strings.Contains(strings.Join(now.Because, " "), "nothing of its snapshot was taken") {
 			t.Errorf("a snapshot that is %s: %+v (%v: %s)", what, now, err, out)
 		}
-		folder := filepath.Join(home(a.small), "tasks", "coffee", conform.ID)
+		folder := filepath.Join(home(a.small), "tasks", "coffee", parity.ID)
 		if _, err := os.Stat(folder); !errors.Is(err, os.ErrNotExist) {
 			t.Errorf("a snapshot that is %s: the task has a folder at the host: %v", what, err)
 		}
@@ -399,11 +399,11 @@ func (a *attacked) afterTheRescue(good wire.Ask) {
 	own, err := setup.HostKey(home(a.big))
 	must(t, err)
 	now := a.custody()
-	report, err := sign.Report(own, wire.Report{Fleet: testkit.Fleet, Host: "big", Epoch: 1, Task: conform.ID,
+	report, err := sign.Report(own, wire.Report{Fleet: testkit.Fleet, Host: "big", Epoch: 1, Task: parity.ID,
 		Version: 1 << 20, Row: wire.Row{Project: "coffee", Summary: "Mine", Status: "done", Over: true,
 			Head: now.Row.Head}})
 	must(t, err)
-	must(t, a.c.SignalWorkflow(t.Context(), wire.TaskID(conform.ID), "", wire.ReportSignal, wire.Of(report)))
+	must(t, a.c.SignalWorkflow(t.Context(), wire.TaskID(parity.ID), "", wire.ReportSignal, wire.Of(report)))
 	if after := a.custody(); after.Row.Over || after.Row.Summary != "Last words" {
 		t.Errorf("a report of an epoch that is over: the list shows %+v", after)
 	}
@@ -414,14 +414,14 @@ func (a *attacked) afterTheRescue(good wire.Ask) {
 	a.refused("a request of the epoch before at the new host", a.calls(wire.HostQueue("small"), wire.AnswerActivity,
 		wire.Of(testkit.Ask(t, stale)), &wire.Message[wire.Reply]{}), string(sign.StaleEpoch))
 	var taken wire.Message[wire.Taken]
-	must(t, a.calls(wire.HostQueue("small"), wire.TakeActivity, wire.Of(wire.Take{Task: conform.ID, Epoch: 1,
-		Birth: born(t, testkit.Key(t, "ada"), conform.ID)}), &taken))
+	must(t, a.calls(wire.HostQueue("small"), wire.TakeActivity, wire.Of(wire.Take{Task: parity.ID, Epoch: 1,
+		Birth: born(t, testkit.Key(t, "ada"), parity.ID)}), &taken))
 	if !strings.Contains(taken.Body.Refused, "this host knows the epoch") {
 		t.Errorf("a take of an epoch that is over: %+v", taken.Body)
 	}
 	file := filepath.Join(a.line.dir, "people")
 	must(t, os.WriteFile(file, []byte(testkit.List(t, signed.OfPeople, 1, "ada").Text), 0o600))
-	if out, err := a.small.Program("task", "verify", conform.ID, "--people", file).CombinedOutput(); err != nil {
+	if out, err := a.small.Program("task", "verify", parity.ID, "--people", file).CombinedOutput(); err != nil {
 		t.Errorf("the history after the attacks: %v: %s", err, out)
 	}
 }

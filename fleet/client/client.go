@@ -22,11 +22,11 @@ import (
 	"orange/fleet/setup"
 	"orange/fleet/sign"
 	"orange/fleet/wire"
-	"orange/internal/answer"
-	"orange/internal/fleet"
-	"orange/internal/idempotency"
-	"orange/internal/signed"
-	"orange/internal/task"
+	"orange/internal/api/fleet"
+	"orange/internal/api/remote"
+	"orange/internal/rules/idempotency"
+	"orange/internal/rules/signed"
+	"orange/internal/rules/task"
 )
 
 // Server is what the client asks the server of the fleet. An error with a code of a workflow is a *Failure.
@@ -113,8 +113,8 @@ func (m *memory) lose(hosts map[string]time.Time) {
 const bornWithin = 30 * time.Second
 
 // Read is the fleet, with the hosts that its server knows.
-func (c *Client) Read() (answer.Fleet, error) {
-	f := answer.Fleet{Name: c.Setup.Name, Snapshots: c.Setup.Snapshots, Patience: c.Setup.Patience,
+func (c *Client) Read() (remote.Fleet, error) {
+	f := remote.Fleet{Name: c.Setup.Name, Snapshots: c.Setup.Snapshots, Patience: c.Setup.Patience,
 		Server: c.Setup.Server}
 	if c.Unread != nil {
 		return f, c.Unread
@@ -127,13 +127,13 @@ func (c *Client) Read() (answer.Fleet, error) {
 	}
 	lost := map[string]time.Time{}
 	for _, h := range hosts {
-		f.Hosts = append(f.Hosts, answer.Host{Name: h.Host, SSH: h.Said.SSH})
+		f.Hosts = append(f.Hosts, remote.Host{Name: h.Host, SSH: h.Said.SSH})
 		if !h.Here {
 			lost[h.Host] = time.Unix(h.Since, 0)
 		}
 	}
 	c.memory.lose(lost)
-	slices.SortFunc(f.Hosts, func(a, b answer.Host) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(f.Hosts, func(a, b remote.Host) int { return strings.Compare(a.Name, b.Name) })
 	return f, nil
 }
 
@@ -141,8 +141,8 @@ func (c *Client) Read() (answer.Fleet, error) {
 const longestLook = 15 * time.Second
 
 // Known is what the server knows of hosts and tasks.
-func (c *Client) Known(ctx context.Context) (answer.ServerView, error) {
-	k := answer.ServerView{At: c.Now()}
+func (c *Client) Known(ctx context.Context) (remote.ServerView, error) {
+	k := remote.ServerView{At: c.Now()}
 	hosts, err := c.Server.Hosts(ctx)
 	if err != nil {
 		return k, err
@@ -152,21 +152,21 @@ func (c *Client) Known(ctx context.Context) (answer.ServerView, error) {
 		return k, err
 	}
 	for _, h := range hosts {
-		k.Hosts = append(k.Hosts, answer.ServerHost{Name: h.Host, SSH: h.Said.SSH, Here: h.Here,
+		k.Hosts = append(k.Hosts, remote.ServerHost{Name: h.Host, SSH: h.Said.SSH, Here: h.Here,
 			Since: time.Unix(h.Since, 0), Version: h.Said.Version, Free: h.Said.Free, Draining: h.Said.Draining,
 			Labels: h.Said.Labels, Projects: h.Said.Projects, Harness: h.Said.Harness})
 	}
-	slices.SortFunc(k.Hosts, func(a, b answer.ServerHost) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(k.Hosts, func(a, b remote.ServerHost) int { return strings.Compare(a.Name, b.Name) })
 	for _, t := range tasks {
 		k.Tasks = append(k.Tasks, held(t))
 	}
-	slices.SortFunc(k.Tasks, func(a, b answer.ServerTask) int { return strings.Compare(a.ID, b.ID) })
+	slices.SortFunc(k.Tasks, func(a, b remote.ServerTask) int { return strings.Compare(a.ID, b.ID) })
 	return k, nil
 }
 
 // held is a row of the server.
-func held(t wire.Custody) answer.ServerTask {
-	h := answer.ServerTask{Found: answer.Found{ID: t.Task, Project: t.Row.Project, Branch: t.Row.Branch,
+func held(t wire.Custody) remote.ServerTask {
+	h := remote.ServerTask{Found: remote.Found{ID: t.Task, Project: t.Row.Project, Branch: t.Row.Branch,
 		Status: task.Status(t.Row.Status), Live: !t.Row.Over}, Summary: t.Row.Summary, Attention: t.Row.Attention,
 		Host: t.Host, Epoch: t.Epoch, Event: t.Row.Head.Event, To: t.To, Label: t.On, Harness: t.Harness,
 		Unfit: map[string]string{}, Taking: t.Phase == string(custody.Taking)}
@@ -179,13 +179,13 @@ func held(t wire.Custody) answer.ServerTask {
 		}
 	}
 	for _, a := range t.Apart {
-		h.Apart = append(h.Apart, answer.Apart{Host: a.Host, Epoch: a.Epoch, Ref: a.Ref})
+		h.Apart = append(h.Apart, remote.Apart{Host: a.Host, Epoch: a.Epoch, Ref: a.Ref})
 	}
 	return h
 }
 
 // Find are the tasks that a word may mean: the one with this id, or those of this branch and those whose ids begin so.
-func (c *Client) Find(ctx context.Context, word string) ([]answer.ServerTask, error) {
+func (c *Client) Find(ctx context.Context, word string) ([]remote.ServerTask, error) {
 	begun, err := c.begun(ctx, word)
 	if err != nil {
 		return nil, err
@@ -206,7 +206,7 @@ func (c *Client) Find(ctx context.Context, word string) ([]answer.ServerTask, er
 			}
 		}
 	}
-	var out []answer.ServerTask
+	var out []remote.ServerTask
 	for _, t := range begun {
 		c.memory.keep(t)
 		out = append(out, held(t))
@@ -282,7 +282,7 @@ func (c *Client) signed(r wire.Request) (wire.Ask, error) {
 }
 
 // texts are the files of a call, and its standard input under its name.
-func texts(call answer.Call) map[string]string {
+func texts(call remote.Call) map[string]string {
 	files := maps.Clone(call.Files)
 	if call.Stdin != "" {
 		if files == nil {

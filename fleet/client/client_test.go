@@ -17,12 +17,12 @@ import (
 	"orange/fleet/sign"
 	"orange/fleet/testkit"
 	"orange/fleet/wire"
-	"orange/internal/answer"
-	"orange/internal/fleet"
-	"orange/internal/idempotency"
-	"orange/internal/rejection"
-	"orange/internal/signed"
-	"orange/internal/task"
+	"orange/internal/api/fleet"
+	"orange/internal/api/remote"
+	"orange/internal/rules/idempotency"
+	"orange/internal/rules/rejection"
+	"orange/internal/rules/signed"
+	"orange/internal/rules/task"
 )
 
 const id = "4FzXk0aB3cD5eF7gH9iJ1"
@@ -153,8 +153,8 @@ func newClient(t *testing.T) (*client.Client, *fake) {
 		Every: func() <-chan time.Time { return tick }}, f
 }
 
-func call(words ...string) answer.Call {
-	return answer.Call{V: answer.Version, Argv: append([]string{"task"}, words...)}
+func call(words ...string) remote.Call {
+	return remote.Call{V: remote.Version, Argv: append([]string{"task"}, words...)}
 }
 
 func TestARequestIsSignedForTheHostAndTheEpochThatTheTaskHas(t *testing.T) {
@@ -162,7 +162,7 @@ func TestARequestIsSignedForTheHostAndTheEpochThatTheTaskHas(t *testing.T) {
 	c, f := newClient(t)
 	asked := call("merge", "--override=checked by hand", "--", id)
 	asked.Key, asked.Stdin, asked.Files = "k1", "yes\n", map[string]string{"notes.md": "All."}
-	reply, err := c.Ask(t.Context(), answer.Host{Name: "h1"}, asked, time.Minute)
+	reply, err := c.Ask(t.Context(), remote.Host{Name: "h1"}, asked, time.Minute)
 	if err != nil || reply.Exit != 0 || len(f.asked) != 1 {
 		t.Fatalf("%+v, %v, asked %d times", reply, err, len(f.asked))
 	}
@@ -185,7 +185,7 @@ func TestWhatOnlyReadsIsLookedAtAndNotSigned(t *testing.T) {
 	t.Parallel()
 	c, f := newClient(t)
 	c.Key = func() (ssh.Signer, error) { return nil, errors.New("no key is needed to look") }
-	reply, err := c.Ask(t.Context(), answer.Host{Name: "h1"}, call("show", "--json", "--", id), time.Minute)
+	reply, err := c.Ask(t.Context(), remote.Host{Name: "h1"}, call("show", "--json", "--", id), time.Minute)
 	if err != nil || reply.Stdout != "seen\n" || len(f.looks) != 1 || len(f.asked) != 0 {
 		t.Fatalf("%+v, %v", reply, err)
 	}
@@ -208,7 +208,7 @@ func TestWhereTheCustodyHasChangedTheClientAsksOnceMore(t *testing.T) {
 			}
 			return testkit.Reply(t, "h2", ask.Request, 9), nil
 		}
-		if _, err := c.Ask(t.Context(), answer.Host{Name: "h1"}, call("next", "--", id), time.Minute); err != nil {
+		if _, err := c.Ask(t.Context(), remote.Host{Name: "h1"}, call("next", "--", id), time.Minute); err != nil {
 			t.Errorf("%s: %v", code, err)
 		}
 		if len(f.asked) != 2 || f.asked[0].Request.Key != f.asked[1].Request.Key || f.asked[1].Request.Host != "h2" {
@@ -217,7 +217,7 @@ func TestWhereTheCustodyHasChangedTheClientAsksOnceMore(t *testing.T) {
 		f.asked, f.ask = nil, func(wire.Ask) (wire.Reply, error) {
 			return wire.Reply{}, &client.Failure{Code: code, Message: "it is elsewhere"}
 		}
-		if _, err := c.Ask(t.Context(), answer.Host{Name: "h2"}, call("next", "--", id), time.Minute); err == nil ||
+		if _, err := c.Ask(t.Context(), remote.Host{Name: "h2"}, call("next", "--", id), time.Minute); err == nil ||
 			len(f.asked) != 2 {
 			t.Errorf("%s: %v, asked %d times, want 2", code, err, len(f.asked))
 		}
@@ -231,7 +231,7 @@ func TestATaskThatIsOverIsAskedForAtItsHost(t *testing.T) {
 	if found, err := c.Find(t.Context(), id[:4]); err != nil || len(found) != 1 {
 		t.Fatalf("found %+v, %v", found, err)
 	}
-	_, err := c.Ask(t.Context(), answer.Host{Name: "h1"}, call("delete", "--yes", "--", id), time.Minute)
+	_, err := c.Ask(t.Context(), remote.Host{Name: "h1"}, call("delete", "--yes", "--", id), time.Minute)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -242,12 +242,12 @@ func TestATaskThatIsOverIsAskedForAtItsHost(t *testing.T) {
 
 func TestFailuresKeepTheirKind(t *testing.T) {
 	t.Parallel()
-	for code, want := range map[string]error{flow.NotReached: answer.ErrNotReached, flow.NotHeld: answer.ErrNotHeld,
-		flow.Lost: answer.ErrLost, flow.Kept: answer.ErrKept, flow.NotKnown: answer.ErrNotKnown,
+	for code, want := range map[string]error{flow.NotReached: remote.ErrNotReached, flow.NotHeld: remote.ErrNotHeld,
+		flow.Lost: remote.ErrLost, flow.Kept: remote.ErrKept, flow.NotKnown: remote.ErrNotKnown,
 		string(sign.KeyReused): idempotency.ErrReused, "not_found": task.ErrNotFound} {
 		c, f := newClient(t)
 		f.ask = func(wire.Ask) (wire.Reply, error) { return wire.Reply{}, &client.Failure{Code: code, Message: "no"} }
-		if _, err := c.Ask(t.Context(), answer.Host{Name: "h1"}, call("next", "--", id), time.Minute); !errors.Is(err,
+		if _, err := c.Ask(t.Context(), remote.Host{Name: "h1"}, call("next", "--", id), time.Minute); !errors.Is(err,
 			want) {
 			t.Errorf("%s: %v, want %v", code, err, want)
 		}
@@ -256,7 +256,7 @@ func TestFailuresKeepTheirKind(t *testing.T) {
 	f.ask = func(wire.Ask) (wire.Reply, error) {
 		return wire.Reply{}, &client.Failure{Code: string(sign.Stranger), Message: "no"}
 	}
-	_, err := c.Ask(t.Context(), answer.Host{Name: "h1"}, call("next", "--", id), time.Minute)
+	_, err := c.Ask(t.Context(), remote.Host{Name: "h1"}, call("next", "--", id), time.Minute)
 	if refused, is := errors.AsType[*rejection.Rejection](err); !is || refused.Code != "stranger" {
 		t.Errorf("a stranger: %v", err)
 	}
@@ -268,9 +268,9 @@ func TestARequestWhoseAnswerIsLostIsKeptAndAskedAgainUnderItsKey(t *testing.T) {
 	f.ask = func(wire.Ask) (wire.Reply, error) {
 		return wire.Reply{}, &client.Failure{Code: flow.NotKnown, Message: "cut off"}
 	}
-	_, err := c.Ask(t.Context(), answer.Host{Name: "h1"}, call("next", "--", id), time.Minute)
+	_, err := c.Ask(t.Context(), remote.Host{Name: "h1"}, call("next", "--", id), time.Minute)
 	key := f.asked[0].Request.Key
-	if !errors.Is(err, answer.ErrNotKnown) || !strings.Contains(err.Error(), "orange fleet result "+key) {
+	if !errors.Is(err, remote.ErrNotKnown) || !strings.Contains(err.Error(), "orange fleet result "+key) {
 		t.Fatal(err)
 	}
 	f.rows[0].Host, f.rows[0].Epoch, f.ask = "h2", 4, nil // it was rescued meanwhile
@@ -295,8 +295,8 @@ func TestAnAnswerThatTheHostDidNotSignIsNone(t *testing.T) {
 		forged.Host = "h1"
 		return forged, nil
 	}
-	if _, err := c.Ask(t.Context(), answer.Host{Name: "h1"}, call("next", "--", id), time.Minute); !errors.Is(err,
-		answer.ErrNotKnown) {
+	if _, err := c.Ask(t.Context(), remote.Host{Name: "h1"}, call("next", "--", id), time.Minute); !errors.Is(err,
+		remote.ErrNotKnown) {
 		t.Error(err)
 	}
 }
@@ -311,8 +311,8 @@ func TestFind_knowsIdsBeginningsAndBranches(t *testing.T) {
 	}
 }
 
-func birth(on string) answer.Placement {
-	return answer.Placement{ID: "5GzXk0aB3cD5eF7gH9iJ2", Project: "web", On: on, Summary: "A thing",
+func birth(on string) remote.Placement {
+	return remote.Placement{ID: "5GzXk0aB3cD5eF7gH9iJ2", Project: "web", On: on, Summary: "A thing",
 		Harness: []string{"claude"}, Call: call("create", "--", "", "A thing")}
 }
 
@@ -320,7 +320,7 @@ func birth(on string) answer.Placement {
 func TestCreate_thatBeganAndCannotBeSeenIsNotKnown(t *testing.T) {
 	t.Parallel()
 	c, f := newClient(t)
-	f.task = task.Notef(answer.ErrNotReached, "the server of the fleet does not answer")
+	f.task = task.Notef(remote.ErrNotReached, "the server of the fleet does not answer")
 	every, looks := c.Every, 0
 	ctx, off := context.WithCancel(t.Context())
 	defer off()
@@ -332,7 +332,7 @@ func TestCreate_thatBeganAndCannotBeSeenIsNotKnown(t *testing.T) {
 	}
 	wanted := birth("gpu")
 	_, err := c.Create(ctx, wanted)
-	if looks < 3 || !errors.Is(err, answer.ErrNotKnown) || errors.Is(err, answer.ErrNotReached) ||
+	if looks < 3 || !errors.Is(err, remote.ErrNotKnown) || errors.Is(err, remote.ErrNotReached) ||
 		!strings.Contains(err.Error(), "orange fleet result "+wanted.ID) {
 		t.Fatalf("after %d looks: %v", looks, err)
 	}
@@ -433,8 +433,8 @@ func TestAHostThatIsLostIsNotWaitedFor(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, words := range [][]string{{"show", "--", id}, {"next", "--", id}} {
-		_, err := c.Ask(t.Context(), answer.Host{Name: "h1"}, call(words...), time.Minute)
-		if !errors.Is(err, answer.ErrNotReached) || !strings.Contains(err.Error(), "(event 31)") ||
+		_, err := c.Ask(t.Context(), remote.Host{Name: "h1"}, call(words...), time.Minute)
+		if !errors.Is(err, remote.ErrNotReached) || !strings.Contains(err.Error(), "(event 31)") ||
 			!strings.Contains(err.Error(), "orange fleet rescue "+id) {
 			t.Errorf("%s: %v", words[0], err)
 		}
@@ -456,7 +456,7 @@ func TestATaskThatWasDeletedIsNotFound(t *testing.T) {
 		if _, err := c.Find(t.Context(), id); err != nil {
 			t.Fatal(err)
 		}
-		_, err := c.Ask(t.Context(), answer.Host{Name: "h1"}, call("delete", "--yes", "--", id), time.Minute)
+		_, err := c.Ask(t.Context(), remote.Host{Name: "h1"}, call("delete", "--yes", "--", id), time.Minute)
 		if err == nil || errors.Is(err, task.ErrNotFound) != (want != nil) {
 			t.Errorf("show ends with %d: %v", exit, err)
 		}

@@ -12,13 +12,13 @@ import (
 	"orange/fleet/flow"
 	"orange/fleet/sign"
 	"orange/fleet/wire"
-	"orange/internal/answer"
-	"orange/internal/task"
+	"orange/internal/api/remote"
+	"orange/internal/rules/task"
 )
 
 // Create begins the custody of a task, and waits until a host has created it, for a while.
-func (c *Client) Create(ctx context.Context, b answer.Placement) (answer.Placed, error) {
-	born := answer.Placed{ID: b.ID}
+func (c *Client) Create(ctx context.Context, b remote.Placement) (remote.Placed, error) {
+	born := remote.Placed{ID: b.ID}
 	place, err := c.place(ctx, b.On)
 	if err != nil {
 		return born, err
@@ -41,7 +41,7 @@ func (c *Client) Create(ctx context.Context, b answer.Placement) (answer.Placed,
 		return born, c.notStarted(b, err)
 	}
 	t, err := c.await(ctx, b.ID)
-	if errors.Is(err, answer.ErrNotReached) || ctx.Err() != nil { // the fleet has the birth, and goes on with it
+	if errors.Is(err, remote.ErrNotReached) || ctx.Err() != nil { // the fleet has the birth, and goes on with it
 		err = &Failure{flow.NotKnown, fmt.Sprintf("the fleet has it, and what became of it was not seen: %v", err)}
 	}
 	if err != nil {
@@ -58,9 +58,9 @@ func (c *Client) Create(ctx context.Context, b answer.Placement) (answer.Placed,
 }
 
 // notStarted keeps a birth that may have begun.
-func (c *Client) notStarted(b answer.Placement, err error) error {
+func (c *Client) notStarted(b remote.Placement, err error) error {
 	if failure, is := errors.AsType[*Failure](err); is && failure.Code == flow.NotKnown {
-		return errors.Join(mapped(err, b.ID), c.Keep(b.ID, answer.Pending{Call: b.Call}))
+		return errors.Join(mapped(err, b.ID), c.Keep(b.ID, remote.Pending{Call: b.Call}))
 	}
 	return mapped(err, b.ID)
 }
@@ -105,7 +105,7 @@ func (c *Client) await(ctx context.Context, id string) (wire.Custody, error) {
 		if err == nil && (t.Birth != nil || t.Phase == string(custody.Held) || t.Phase == string(custody.Ended)) {
 			return t, nil
 		}
-		if err != nil && limited.Err() == nil && !errors.Is(err, answer.ErrNotReached) {
+		if err != nil && limited.Err() == nil && !errors.Is(err, remote.ErrNotReached) {
 			return t, err
 		}
 		select {
@@ -120,7 +120,7 @@ func (c *Client) await(ctx context.Context, id string) (wire.Custody, error) {
 }
 
 // birthReply is the answer of the host that created a task, or of one that could not.
-func (c *Client) birthReply(ctx context.Context, t wire.Custody) (*answer.Reply, error) {
+func (c *Client) birthReply(ctx context.Context, t wire.Custody) (*remote.Reply, error) {
 	hosts, err := c.hosts(ctx)
 	if err != nil {
 		return nil, err
@@ -135,18 +135,18 @@ func (c *Client) birthReply(ctx context.Context, t wire.Custody) (*answer.Reply,
 }
 
 // bornReply is what became of a task whose creation was not answered.
-func (c *Client) bornReply(ctx context.Context, id string) (answer.Reply, error) {
+func (c *Client) bornReply(ctx context.Context, id string) (remote.Reply, error) {
 	t, err := c.await(ctx, id)
 	if err != nil {
-		return answer.Reply{}, mapped(err, id)
+		return remote.Reply{}, mapped(err, id)
 	}
 	if t.Birth == nil {
-		return answer.Reply{}, task.Notef(answer.ErrNotHeld, "task %s waits for a place; %q says for what", id,
+		return remote.Reply{}, task.Notef(remote.ErrNotHeld, "task %s waits for a place; %q says for what", id,
 			"orange fleet list")
 	}
 	reply, err := c.birthReply(ctx, t)
 	if err != nil {
-		return answer.Reply{}, err
+		return remote.Reply{}, err
 	}
 	return *reply, nil
 }
@@ -163,17 +163,17 @@ func (c *Client) Cancel(ctx context.Context, id string) error {
 	}
 	err = c.Server.Cancel(ctx, ask)
 	if failure, is := errors.AsType[*Failure](err); is && failure.Code == flow.NotKnown {
-		return task.Notef(answer.ErrNotKnown, "not known whether task %s was cancelled (%s): look: orange fleet list",
+		return task.Notef(remote.ErrNotKnown, "not known whether task %s was cancelled (%s): look: orange fleet list",
 			id, failure.Message)
 	}
 	return mapped(err, id)
 }
 
 // Rescue takes a task away from the host that has it.
-func (c *Client) Rescue(ctx context.Context, id, to, reason string) (answer.ServerTask, error) {
+func (c *Client) Rescue(ctx context.Context, id, to, reason string) (remote.ServerTask, error) {
 	t, err := c.Server.Task(ctx, id)
 	if err != nil {
-		return answer.ServerTask{}, mapped(err, id)
+		return remote.ServerTask{}, mapped(err, id)
 	}
 	r := wire.Rescue{From: t.Epoch, To: to, Now: reason}
 	r.Ask, err = c.signed(wire.Request{Task: id, Epoch: t.Epoch, Method: wire.MethodRescue, Args: []string{to, reason},
@@ -182,15 +182,15 @@ func (c *Client) Rescue(ctx context.Context, id, to, reason string) (answer.Serv
 		err = r.Check()
 	}
 	if err != nil {
-		return answer.ServerTask{}, err
+		return remote.ServerTask{}, err
 	}
 	given, err := c.Server.Rescue(ctx, id, r)
 	if failure, is := errors.AsType[*Failure](err); is && failure.Code == flow.NotKnown {
-		return answer.ServerTask{}, task.Notef(answer.ErrNotKnown, "not known whether task %s was taken away from %s "+
+		return remote.ServerTask{}, task.Notef(remote.ErrNotKnown, "not known whether task %s was taken away from %s "+
 			"(%s): the same command again does it once", id, t.Host, failure.Message)
 	}
 	if err != nil {
-		return answer.ServerTask{}, mapped(err, id)
+		return remote.ServerTask{}, mapped(err, id)
 	}
 	return held(given), nil
 }

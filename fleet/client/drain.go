@@ -11,9 +11,9 @@ import (
 	"orange/fleet/custody"
 	"orange/fleet/sign"
 	"orange/fleet/wire"
-	"orange/internal/answer"
-	"orange/internal/record"
-	"orange/internal/task"
+	"orange/internal/api/remote"
+	"orange/internal/rules/record"
+	"orange/internal/rules/task"
 )
 
 // Drain has a host take no new tasks, or, with off, take some again. The tasks that it has go on there.
@@ -80,7 +80,7 @@ func (c *Client) handOver(ctx context.Context, t wire.Custody) (why string, err 
 	if why, err = c.busy(ctx, t); why != "" || err != nil {
 		return why, err
 	}
-	reply, err := c.ask(ctx, answer.Pending{Host: t.Host, Call: answer.Call{V: answer.Version,
+	reply, err := c.ask(ctx, remote.Pending{Host: t.Host, Call: remote.Call{V: remote.Version,
 		Argv: []string{"task", "snapshot", "--json", "--if-changed", "--", t.Task}}}, rand.Text())
 	if err == nil && (reply.Exit != 0 || reply.Refused != "") {
 		err = errors.New(reply.Failure())
@@ -108,7 +108,7 @@ func (c *Client) busy(ctx context.Context, t wire.Custody) (string, error) {
 		} `json:"owed_hooks"`
 	}
 	if seen.Exit != 0 || json.Unmarshal([]byte(seen.Output), &shown) != nil {
-		return "", task.Notef(answer.ErrNotReached, "the host did not say how the task is")
+		return "", task.Notef(remote.ErrNotReached, "the host did not say how the task is")
 	}
 	switch session := shown.Task.Session; {
 	case session == record.AgentAlive:

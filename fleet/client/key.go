@@ -11,7 +11,7 @@ import (
 	"golang.org/x/crypto/ssh"
 	"golang.org/x/crypto/ssh/agent"
 
-	"orange/internal/task"
+	"orange/internal/rules/task"
 )
 
 // AgentVariable names the socket of the person's ssh-agent.

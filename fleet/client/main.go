@@ -8,9 +8,9 @@ import (
 	"golang.org/x/crypto/ssh"
 
 	"orange/fleet/setup"
+	"orange/internal/api/fleet"
 	"orange/internal/app"
-	"orange/internal/fleet"
-	"orange/internal/mirror"
+	"orange/internal/store/mirror"
 )
 
 // between is how long the client waits between two looks of what a person waits for.

@@ -18,9 +18,9 @@ import (
 	"orange/fleet/setup"
 	"orange/fleet/testkit"
 	"orange/fleet/wire"
-	"orange/internal/conform"
-	"orange/internal/proc"
-	"orange/internal/signed"
+	"orange/internal/rules/signed"
+	"orange/internal/run/proc"
+	"orange/internal/testkit/parity"
 )
 
 // wireVariable has this program be "orange-fleet" with a wire of its own: the value is the file with the wire.
@@ -75,10 +75,10 @@ func orangeFleet(file string, args []string) int {
 
 // line is the wire of a test, with the homes at its ends.
 type line struct {
-	here, big, asker conform.Side
+	here, big, asker parity.Side
 	dir              string
 	wire             strung
-	at               func(name, program string, words func([]string) []string) conform.Side
+	at               func(name, program string, words func([]string) []string) parity.Side
 }
 
 // newLine strings a wire between a home that asks and one that has tasks; a third one differs from that in nothing.
@@ -91,15 +91,15 @@ func newLine(t *testing.T, program string) line {
 	t.Cleanup(func() { must(t, os.RemoveAll(sockets)) }) // after all that is still at work there
 	self, err := os.Executable()
 	must(t, err)
-	env, err := conform.Environment(dir, filepath.Dir(program), sockets)
+	env, err := parity.Environment(dir, filepath.Dir(program), sockets)
 	must(t, err)
-	at := func(name, program string, words func([]string) []string) conform.Side {
-		one := conform.At(dir, name, program, env, words)
+	at := func(name, program string, words func([]string) []string) parity.Side {
+		one := parity.At(dir, name, program, env, words)
 		t.Cleanup(func() { endServers(t, sockets, filepath.Join(one.Dir, "orange")) })
 		return one
 	}
-	l := line{here: at("one", program, conform.AtHost), big: at("big", program, conform.AtHost),
-		asker: at("asker", self, conform.FromAfar("big")), dir: dir, at: at}
+	l := line{here: at("one", program, parity.AtHost), big: at("big", program, parity.AtHost),
+		asker: at("asker", self, parity.FromAfar("big")), dir: dir, at: at}
 	must(t, l.here.Make())
 	must(t, l.big.Make())
 	must(t, l.asker.MakeNotes())
@@ -188,13 +188,13 @@ func TestFleetCommands_answerThroughTheServerAsTheHostItselfDoes(t *testing.T) {
 	}
 	l := newLine(t, orange(t))
 	joined(t, l.wire)
-	for _, one := range conform.Lines() {
+	for _, one := range parity.Lines() {
 		if one.Place {
 			continue
 		}
 		// the custody keeps one answer: to a repeat that asks for another one Orange says that the task is there
 		one.Loose = one.Loose || one.Again
-		if problem := conform.Compare(one, l.here, l.asker, false); problem != "" {
+		if problem := parity.Compare(one, l.here, l.asker, false); problem != "" {
 			t.Error(problem)
 		}
 	}

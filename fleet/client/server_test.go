@@ -16,7 +16,7 @@ import (
 	"go.temporal.io/sdk/testsuite"
 
 	"orange/fleet/testkit"
-	"orange/internal/conform"
+	"orange/internal/testkit/parity"
 )
 
 type silence struct{}
@@ -30,11 +30,11 @@ func (silence) Error(string, ...any) {}
 type fleetOf struct {
 	t     *testing.T
 	dir   string
-	admin conform.Side
+	admin parity.Side
 }
 
 // says runs a command at a home, and answers the last line of what it printed.
-func (f fleetOf) says(at conform.Side, words ...string) string {
+func (f fleetOf) says(at parity.Side, words ...string) string {
 	f.t.Helper()
 	cmd := at.Program(words...)
 	var talk bytes.Buffer
@@ -48,7 +48,7 @@ func (f fleetOf) says(at conform.Side, words ...string) string {
 }
 
 // keeps starts a command at a home that goes on until it is stopped, or the test ends.
-func (f fleetOf) keeps(at conform.Side, words ...string) (stop func()) {
+func (f fleetOf) keeps(at parity.Side, words ...string) (stop func()) {
 	f.t.Helper()
 	cmd := at.Program(words...)
 	var said bytes.Buffer
@@ -71,13 +71,13 @@ func (f fleetOf) keeps(at conform.Side, words ...string) (stop func()) {
 }
 
 // fleetProgram is the same home with the program orange-fleet.
-func fleetProgram(s conform.Side) conform.Side {
+func fleetProgram(s parity.Side) parity.Side {
 	s.Orange = filepath.Join(filepath.Dir(s.Orange), "orange-fleet")
 	return s
 }
 
 // waits waits until a command at a home says a text.
-func (f fleetOf) waits(at conform.Side, text string, words ...string) {
+func (f fleetOf) waits(at parity.Side, text string, words ...string) {
 	f.t.Helper()
 	late, tick := time.After(time.Minute), time.NewTicker(200*time.Millisecond)
 	defer tick.Stop()
@@ -111,7 +111,7 @@ func devServer(t *testing.T) string {
 // newFleet begins a fleet at a server.
 func newFleet(t *testing.T, l line, address string) fleetOf {
 	t.Helper()
-	f := fleetOf{t: t, dir: l.dir, admin: fleetProgram(l.at("admin", l.here.Orange, conform.AtHost))}
+	f := fleetOf{t: t, dir: l.dir, admin: fleetProgram(l.at("admin", l.here.Orange, parity.AtHost))}
 	must(t, f.admin.MakeNotes())
 	f.keeps(f.admin, "serve", "--init", "--server", address, "--namespace", testkit.Fleet)
 	f.waits(f.admin, "orange-fleet-join-", "invite", "first", "--person") // the registry is there
@@ -119,7 +119,7 @@ func newFleet(t *testing.T, l line, address string) fleetOf {
 }
 
 // personJoins has ada join.
-func (f fleetOf) personJoins(asker conform.Side) {
+func (f fleetOf) personJoins(asker parity.Side) {
 	f.t.Helper()
 	must(f.t, os.WriteFile(filepath.Join(asker.Dir, "id"), testkit.KeyFile(f.t, "ada", ""), 0o600))
 	must(f.t, os.WriteFile(filepath.Join(asker.Dir, "id.pub"), []byte(testkit.Public(f.t, "ada")+"\n"), 0o600))
@@ -128,7 +128,7 @@ func (f fleetOf) personJoins(asker conform.Side) {
 }
 
 // hostJoins has a host join, whose daemon goes on until it is stopped.
-func (f fleetOf) hostJoins(at conform.Side, name, vault string) (stop func()) {
+func (f fleetOf) hostJoins(at parity.Side, name, vault string) (stop func()) {
 	f.t.Helper()
 	at = fleetProgram(at)
 	f.says(at, "join", f.says(f.admin, "invite", name, "--host"), "--snapshots", vault)
@@ -141,18 +141,18 @@ func TestFleetCommands_answerThroughARealServerAsTheHostItselfDoes(t *testing.T)
 	address := devServer(t)
 	l := newLine(t, orange(t))
 	f := newFleet(t, l, address)
-	asker, vault := l.at("asker", l.here.Orange, conform.FromAfar("big")), filepath.Join(l.dir, "vault.git")
+	asker, vault := l.at("asker", l.here.Orange, parity.FromAfar("big")), filepath.Join(l.dir, "vault.git")
 	asker.Person = "ada"
 	must(t, exec.Command("git", "init", "-q", "--bare", vault).Run())
 	f.personJoins(asker)
 	f.hostJoins(l.big, "big", vault)
 	f.waits(asker, `"reached": true`, "fleet", "hosts", "--json")
-	for _, one := range conform.Lines() {
+	for _, one := range parity.Lines() {
 		if one.Place {
 			continue
 		}
 		one.Loose = one.Loose || one.Again
-		if problem := conform.Compare(one, l.here, asker, false); problem != "" {
+		if problem := parity.Compare(one, l.here, asker, false); problem != "" {
 			t.Error(problem)
 		}
 	}

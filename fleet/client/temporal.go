@@ -20,8 +20,8 @@ import (
 	"orange/fleet/flow"
 	"orange/fleet/setup"
 	"orange/fleet/wire"
-	"orange/internal/answer"
-	"orange/internal/task"
+	"orange/internal/api/remote"
+	"orange/internal/rules/task"
 )
 
 // Remote is the server of a fleet, which is connected to when it is asked first. Home and Setup are required.
@@ -45,7 +45,7 @@ func (r *Remote) server(ctx context.Context) (client.Client, error) {
 			return
 		}
 		if r.c, err = core.Dial(ctx, r.Setup); err != nil {
-			r.err = task.Notef(answer.ErrNotReached, "%v", err)
+			r.err = task.Notef(remote.ErrNotReached, "%v", err)
 		}
 	})
 	return r.c, r.err
@@ -267,7 +267,7 @@ func (r *Remote) Trust(ctx context.Context) (custody.Trust, error) {
 	trust, err := core.Trust(ctx, c, r.Home, r.Setup)
 	var refused serviceerror.ServiceError
 	if errors.As(err, &refused) || errors.Is(err, context.DeadlineExceeded) { // nothing was asked to be done
-		return trust, task.Notef(answer.ErrNotReached, "cannot %v", err)
+		return trust, task.Notef(remote.ErrNotReached, "cannot %v", err)
 	}
 	return trust, err
 }
@@ -296,7 +296,7 @@ func (r *Remote) update(ctx context.Context, id, name string, message, answer an
 func (r *Remote) failed(what string, err error) error {
 	failure, is := errors.AsType[*Failure](r.unknown(what, err))
 	if is && failure.Code == flow.NotKnown {
-		return task.Notef(answer.ErrNotReached, "cannot %s: the server of the fleet at %s does not answer: %v", what,
+		return task.Notef(remote.ErrNotReached, "cannot %s: the server of the fleet at %s does not answer: %v", what,
 			r.Setup.Server, err)
 	}
 	return r.unknown(what, err)

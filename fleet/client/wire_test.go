@@ -18,7 +18,7 @@ import (
 	"orange/fleet/host"
 	"orange/fleet/testkit"
 	"orange/fleet/wire"
-	"orange/internal/signed"
+	"orange/internal/rules/signed"
 )
 
 // wired is the server of a fleet with one host, without a server: the rules of the custody and the host are called in

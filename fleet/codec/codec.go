@@ -20,7 +20,7 @@ import (
 	"go.temporal.io/sdk/converter"
 	"google.golang.org/protobuf/proto"
 
-	"orange/internal/task"
+	"orange/internal/rules/task"
 )
 
 const (

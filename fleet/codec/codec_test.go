@@ -13,7 +13,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"orange/fleet/codec"
-	"orange/internal/task"
+	"orange/internal/rules/task"
 )
 
 func read(t *testing.T, keys ...string) *codec.Codec {

@@ -21,7 +21,7 @@ import (
 	"orange/fleet/setup"
 	"orange/fleet/sign"
 	"orange/fleet/wire"
-	"orange/internal/task"
+	"orange/internal/rules/task"
 )
 
 // Trust are the lists of keys that the registry of the fleet has. They count as the authority that this machine knows

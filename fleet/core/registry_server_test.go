@@ -18,8 +18,8 @@ import (
 	"orange/fleet/sign"
 	"orange/fleet/testkit"
 	"orange/fleet/wire"
-	"orange/internal/signed"
-	"orange/internal/task"
+	"orange/internal/rules/signed"
+	"orange/internal/rules/task"
 )
 
 // office is the machine that has the authority of a fleet.

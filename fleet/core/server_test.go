@@ -26,7 +26,7 @@ import (
 	"orange/fleet/sign"
 	"orange/fleet/testkit"
 	"orange/fleet/wire"
-	"orange/internal/signed"
+	"orange/internal/rules/signed"
 )
 
 var record = flag.Bool("update", false, "write the histories of the workflows into flow/testdata/histories")

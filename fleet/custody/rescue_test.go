@@ -10,7 +10,7 @@ import (
 	"orange/fleet/sign"
 	"orange/fleet/testkit"
 	"orange/fleet/wire"
-	"orange/internal/signed"
+	"orange/internal/rules/signed"
 )
 
 func TestSummary_isWhatTheHostHasToldOnceItHas(t *testing.T) {

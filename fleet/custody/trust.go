@@ -7,7 +7,7 @@ import (
 
 	"orange/fleet/sign"
 	"orange/fleet/wire"
-	"orange/internal/signed"
+	"orange/internal/rules/signed"
 )
 
 // Trust is whose signatures count: the key of the fleet's authority, and the lists that it has signed.

@@ -29,10 +29,10 @@ import (
 	"orange/fleet/setup"
 	"orange/fleet/sign"
 	"orange/fleet/wire"
-	"orange/internal/fencing"
-	"orange/internal/proc"
-	"orange/internal/signed"
-	"orange/internal/worktree"
+	"orange/internal/rules/fencing"
+	"orange/internal/rules/signed"
+	"orange/internal/run/proc"
+	"orange/internal/work/worktree"
 )
 
 // Grade says how a finding is.

@@ -13,8 +13,8 @@ import (
 	"orange/fleet/host"
 	"orange/fleet/setup"
 	"orange/fleet/testkit"
-	"orange/internal/signed"
-	"orange/internal/task"
+	"orange/internal/rules/signed"
+	"orange/internal/rules/task"
 )
 
 // machine is a host and a person of the fleet of tests, with a server that is not there.

@@ -9,7 +9,7 @@ import (
 	"orange/fleet/sign"
 	"orange/fleet/testkit"
 	"orange/fleet/wire"
-	"orange/internal/signed"
+	"orange/internal/rules/signed"
 )
 
 // An answer that the host did not sign leaves open whether it did what was asked: that is no refusal.

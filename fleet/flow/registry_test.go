@@ -23,7 +23,7 @@ import (
 	"orange/fleet/sign"
 	"orange/fleet/testkit"
 	"orange/fleet/wire"
-	"orange/internal/signed"
+	"orange/internal/rules/signed"
 )
 
 // club is the registry of a fleet with the calls that it makes.

@@ -26,7 +26,7 @@ import (
 	"orange/fleet/flow"
 	"orange/fleet/testkit"
 	"orange/fleet/wire"
-	"orange/internal/signed"
+	"orange/internal/rules/signed"
 )
 
 const id = "abc"

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"orange/fleet/wire"
-	"orange/internal/task"
+	"orange/internal/rules/task"
 )
 
 // littleSpace is how many bytes have to be free on the disk of a home for one task more.

@@ -10,11 +10,11 @@ import (
 	"orange/fleet/custody"
 	"orange/fleet/sign"
 	"orange/fleet/wire"
-	"orange/internal/history"
-	"orange/internal/idempotency"
-	"orange/internal/signed"
-	"orange/internal/snapshots"
-	"orange/internal/task"
+	"orange/internal/rules/history"
+	"orange/internal/rules/idempotency"
+	"orange/internal/rules/signed"
+	"orange/internal/rules/task"
+	"orange/internal/work/snapshots"
 )
 
 // Local is a task as the record of the host has it: what it would have been created from by the fleet, and the epoch in

@@ -13,9 +13,9 @@ import (
 	"orange/fleet/sign"
 	"orange/fleet/testkit"
 	"orange/fleet/wire"
-	"orange/internal/answer"
-	"orange/internal/signed"
-	"orange/internal/task"
+	"orange/internal/api/remote"
+	"orange/internal/rules/signed"
+	"orange/internal/rules/task"
 )
 
 // asksToAdopt asks a host to take a task into the fleet: without a birth, what there is to sign.
@@ -58,9 +58,9 @@ func TestAdopt_takesWhatAPersonSignedAfterItsFirstSnapshot(t *testing.T) {
 	if err != nil || known.Report != nil || known.Birth.Project != "web" || r.holder().Of(id).Has {
 		t.Fatalf("%+v, %v", known, err)
 	}
-	r.program.answer = func(c answer.Call) *answer.Reply {
+	r.program.answer = func(c remote.Call) *remote.Reply {
 		if c.Argv[1] == "snapshot" {
-			return &answer.Reply{Stdout: `{"event": 9}`}
+			return &remote.Reply{Stdout: `{"event": 9}`}
 		}
 		return nil
 	}
@@ -102,9 +102,9 @@ func TestAdopt_refusesWhatIsNotWhatIsHere(t *testing.T) {
 		if r.epoch = 1; c.change != nil {
 			c.change(r)
 		}
-		r.program.answer = func(c answer.Call) *answer.Reply {
+		r.program.answer = func(c remote.Call) *remote.Reply {
 			if c.Argv[1] == "snapshot" {
-				return &answer.Reply{Exit: 1, Stderr: "orange: no route\n"}
+				return &remote.Reply{Exit: 1, Stderr: "orange: no route\n"}
 			}
 			return nil
 		}

@@ -17,9 +17,9 @@ import (
 	"orange/fleet/sign"
 	"orange/fleet/testkit"
 	"orange/fleet/wire"
-	"orange/internal/answer"
-	"orange/internal/history"
-	"orange/internal/signed"
+	"orange/internal/api/remote"
+	"orange/internal/rules/history"
+	"orange/internal/rules/signed"
 )
 
 // link is a fake server of a fleet with a connection to it.
@@ -340,13 +340,13 @@ func TestDaemon_reportsWhatMattersAtOnceAndTheRestLater(t *testing.T) {
 func TestDaemon_shipsSoonAfterAMoveAndSaysWhatItShipped(t *testing.T) {
 	t.Parallel()
 	k := newDaemon(t, quick())
-	ships, event := make(chan answer.Call, 100), 9
-	k.program.answer = func(c answer.Call) *answer.Reply {
+	ships, event := make(chan remote.Call, 100), 9
+	k.program.answer = func(c remote.Call) *remote.Reply {
 		if c.Argv[1] != "snapshot" {
 			return nil
 		}
 		ships <- c
-		return &answer.Reply{Stdout: fmt.Sprintf(`{"event": %d}`, event)}
+		return &remote.Reply{Stdout: fmt.Sprintf(`{"event": %d}`, event)}
 	}
 	k.taken(1)
 	k.runs()
@@ -372,12 +372,12 @@ func TestDaemon_shipsWhatHappensToATaskThatIsOver(t *testing.T) {
 	pace.Report, pace.Snapshot = time.Millisecond, time.Millisecond
 	k := newDaemon(t, pace)
 	var event, ships atomic.Int64
-	k.program.answer = func(c answer.Call) *answer.Reply {
+	k.program.answer = func(c remote.Call) *remote.Reply {
 		if c.Argv[1] != "snapshot" {
 			return nil
 		}
 		ships.Add(1)
-		return &answer.Reply{Stdout: fmt.Sprintf(`{"event": %d}`, event.Load())}
+		return &remote.Reply{Stdout: fmt.Sprintf(`{"event": %d}`, event.Load())}
 	}
 	k.program.row.Live = false
 	event.Store(9)
@@ -406,11 +406,11 @@ func TestDaemon_shipsWhatHappensToATaskThatIsOver(t *testing.T) {
 func TestShip_eachSnapshotHasItsOwnError(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	r.program.answer = func(c answer.Call) *answer.Reply {
+	r.program.answer = func(c remote.Call) *remote.Reply {
 		if got := strings.Join(c.Argv, " "); got != "task snapshot --json --if-changed --to=vault -- a b c" {
 			t.Errorf("the call is %q", got)
 		}
-		return &answer.Reply{Exit: 1, Stdout: `{"snapshots": [{"task": "a", "event": 7}, {"task": "b", "error": "no",
+		return &remote.Reply{Exit: 1, Stdout: `{"snapshots": [{"task": "a", "event": 7}, {"task": "b", "error": "no",
 			"code": "failed"}, {"task": "c", "event": 8, "unchanged": true}]}`}
 	}
 	all, err := r.Ship(t.Context(), "a", "b", "c")
@@ -423,8 +423,8 @@ func TestShip_eachSnapshotHasItsOwnError(t *testing.T) {
 			t.Errorf("of %s there is %d, %v, want %d", id, row.Shipped, err, want)
 		}
 	}
-	for _, said := range []answer.Reply{{Exit: 2, Stderr: "what?"}, {Exit: 1, Stdout: `{"error": "what?"}`}} {
-		r.program.answer = func(answer.Call) *answer.Reply { return &said }
+	for _, said := range []remote.Reply{{Exit: 2, Stderr: "what?"}, {Exit: 1, Stdout: `{"error": "what?"}`}} {
+		r.program.answer = func(remote.Call) *remote.Reply { return &said }
 		if _, err := r.Ship(t.Context(), "a", "b"); err == nil || !strings.Contains(err.Error(), "what?") {
 			t.Errorf("no answer: %v", err)
 		}
@@ -435,11 +435,11 @@ func TestShip_eachSnapshotHasItsOwnError(t *testing.T) {
 func TestDaemon_asksWhoseATaskIsThatAnotherHostHasShipped(t *testing.T) {
 	t.Parallel()
 	k := newDaemon(t, quick())
-	k.program.answer = func(c answer.Call) *answer.Reply {
+	k.program.answer = func(c remote.Call) *remote.Reply {
 		if c.Argv[1] != "snapshot" {
 			return nil
 		}
-		return &answer.Reply{Exit: 1, Stdout: `{"error": "it moved", "code": "snapshot_moved"}`}
+		return &remote.Reply{Exit: 1, Stdout: `{"error": "it moved", "code": "snapshot_moved"}`}
 	}
 	k.taken(1)
 	k.runs()

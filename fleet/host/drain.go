@@ -6,7 +6,7 @@ import (
 
 	"orange/fleet/sign"
 	"orange/fleet/wire"
-	"orange/internal/signed"
+	"orange/internal/rules/signed"
 )
 
 // Drain has the host take no new tasks, or take some again, where a person signed that for this host.

@@ -18,10 +18,10 @@ import (
 	"orange/fleet/custody"
 	"orange/fleet/sign"
 	"orange/fleet/wire"
-	"orange/internal/answer"
 	"orange/internal/api"
-	"orange/internal/fencing"
-	"orange/internal/signed"
+	"orange/internal/api/remote"
+	"orange/internal/rules/fencing"
+	"orange/internal/rules/signed"
 )
 
 // Host is one host of a fleet. Fields are required where they do not say otherwise.
@@ -122,7 +122,7 @@ func (h *Host) Take(ctx context.Context, m wire.Message[wire.Take]) (wire.Messag
 			return h.no(ctx, take, said.Failure(), &said)
 		}
 		if take.From != "" {
-			said = answer.Reply{Stdout: "{}"} // what failed came after the task was there
+			said = remote.Reply{Stdout: "{}"} // what failed came after the task was there
 		}
 	}
 	if err := h.Store.KeepBirth(take.Task, take.Birth); err != nil {
@@ -173,7 +173,7 @@ func (h *Host) otherBirth(ctx context.Context, take wire.Take) (string, error) {
 
 // taking is the command that takes a task. A workflow of this host has to be the one of the birth: the history that it
 // writes names it by its digest.
-func (h *Host) taking(take wire.Take) (answer.Call, error) {
+func (h *Host) taking(take wire.Take) (remote.Call, error) {
 	b := take.Birth
 	name, digest, _ := strings.Cut(b.Workflow, "@")
 	if take.From == "" && len(b.Args) > 0 {
@@ -205,15 +205,15 @@ func (h *Host) taking(take wire.Take) (answer.Call, error) {
 	}
 	order, err := json.Marshal(o)
 	if err != nil {
-		return answer.Call{}, fmt.Errorf("write what is known of task %s: %w", take.Task, err)
+		return remote.Call{}, fmt.Errorf("write what is known of task %s: %w", take.Task, err)
 	}
 	return call("restore", "", string(order), "--json", "--project="+b.Project, "--from="+h.Snapshots, "--expect=-",
 		"--", take.Task), nil
 }
 
 // proof is what a person has signed, as orange keeps it in the history.
-func proof(ask wire.Ask) *answer.Signed {
-	return &answer.Signed{Text: sign.RequestText(ask.Request), Signature: ask.Signature}
+func proof(ask wire.Ask) *remote.Signed {
+	return &remote.Signed{Text: sign.RequestText(ask.Request), Signature: ask.Signature}
 }
 
 // has reports whether orange has a task.
@@ -232,7 +232,7 @@ func (h *Host) has(ctx context.Context, id string) (bool, error) {
 
 // no is the answer of a host that does not take a task, and never will under this epoch. Said is what orange said where
 // it could not create the task; nil where it was not asked.
-func (h *Host) no(ctx context.Context, take wire.Take, why string, said *answer.Reply) (wire.Message[wire.Taken],
+func (h *Host) no(ctx context.Context, take wire.Take, why string, said *remote.Reply) (wire.Message[wire.Taken],
 	error) {
 	if err := h.Store.Change(func(now custody.Holder) (custody.Holder, error) {
 		before := now.Of(take.Task)
@@ -253,7 +253,7 @@ func (h *Host) no(ctx context.Context, take wire.Take, why string, said *answer.
 }
 
 // born is the answer to the request that a task was created by.
-func (h *Host) born(take wire.Take, said answer.Reply, head wire.Head) (*wire.Reply, error) {
+func (h *Host) born(take wire.Take, said remote.Reply, head wire.Head) (*wire.Reply, error) {
 	r := take.Birth.Ask.Request
 	r.Epoch = take.Epoch
 	reply, err := h.reply(r, said, head)
@@ -261,7 +261,7 @@ func (h *Host) born(take wire.Take, said answer.Reply, head wire.Head) (*wire.Re
 }
 
 // reply is what orange said, signed as the answer to a request.
-func (h *Host) reply(r wire.Request, said answer.Reply, head wire.Head) (wire.Reply, error) {
+func (h *Host) reply(r wire.Request, said remote.Reply, head wire.Head) (wire.Reply, error) {
 	reply := wire.Reply{Fleet: h.Fleet, Host: h.Name, Epoch: r.Epoch, Task: r.Task, Key: r.Key, Digest: sign.Digest(r),
 		Done: said.Exit == 0, Exit: said.Exit, Head: head}
 	reply.Output, reply.Errors, reply.Cut = cut(said.Stdout, said.Stderr+said.Refused, wire.MostOfReply)
@@ -269,7 +269,7 @@ func (h *Host) reply(r wire.Request, said answer.Reply, head wire.Head) (wire.Re
 }
 
 // taken is the answer of a host that has taken a task: its first report, and the requests that are lost.
-func (h *Host) taken(ctx context.Context, take wire.Take, said answer.Reply) (wire.Message[wire.Taken], error) {
+func (h *Host) taken(ctx context.Context, take wire.Take, said remote.Reply) (wire.Message[wire.Taken], error) {
 	var restored struct {
 		Lost []string `json:"lost"`
 	}
@@ -353,7 +353,7 @@ func (h *Host) Answer(ctx context.Context, m wire.Message[wire.Ask]) (wire.Messa
 
 // deletedBefore is the answer to the request that deletes a task where an earlier try has done so: the history that
 // would know the key is gone with the task, and it has not left, for then it would still be held.
-func (h *Host) deletedBefore(_ context.Context, r wire.Request, said answer.Reply) (answer.Reply, error) {
+func (h *Host) deletedBefore(_ context.Context, r wire.Request, said remote.Reply) (remote.Reply, error) {
 	if r.Method != wire.MethodDelete || said.Exit != notFound {
 		return said, nil
 	}
@@ -365,7 +365,7 @@ func (h *Host) deletedBefore(_ context.Context, r wire.Request, said answer.Repl
 	if slices.Contains(r.Args, "--json") {
 		out = fmt.Sprintf("{\n  \"deleted\": %q\n}\n", r.Task)
 	}
-	return answer.Reply{V: answer.Version, Stdout: out}, nil
+	return remote.Reply{V: remote.Version, Stdout: out}, nil
 }
 
 // cut makes what a command printed fit into a message.
@@ -382,7 +382,7 @@ func cut(output, errs string, most int) (out, err string, more bool) {
 
 // Look answers a question that changes nothing.
 func (h *Host) Look(ctx context.Context, m wire.Message[wire.Look]) (wire.Message[wire.Seen], error) {
-	if answer.RepeatOf(m.Body.Method) != api.Reads {
+	if remote.RepeatOf(m.Body.Method) != api.Reads {
 		return wire.Message[wire.Seen]{}, refused(fmt.Errorf("cannot look with %q: it may change something",
 			m.Body.Method))
 	}

@@ -23,9 +23,9 @@ import (
 	"orange/fleet/sign"
 	"orange/fleet/testkit"
 	"orange/fleet/wire"
-	"orange/internal/answer"
-	"orange/internal/signed"
-	"orange/internal/task"
+	"orange/internal/api/remote"
+	"orange/internal/rules/signed"
+	"orange/internal/rules/task"
 )
 
 const id = "4FzXk0aB3cD5eF7gH9iJ1"
@@ -36,15 +36,15 @@ var now = time.Unix(1_700_000_000, 0).UTC()
 type program struct {
 	lock   sync.Mutex
 	tasks  map[string]bool
-	calls  []answer.Call
-	before func(answer.Call) // what happens while a command runs
-	answer func(answer.Call) *answer.Reply
+	calls  []remote.Call
+	before func(remote.Call) // what happens while a command runs
+	answer func(remote.Call) *remote.Reply
 	// missing is for a task that is not there until it was created.
 	missing bool
-	row     answer.Row // how every task is
+	row     remote.Row // how every task is
 }
 
-func (p *program) Do(_ context.Context, c answer.Call) (answer.Reply, error) {
+func (p *program) Do(_ context.Context, c remote.Call) (remote.Reply, error) {
 	p.lock.Lock()
 	p.calls = append(p.calls, c)
 	p.lock.Unlock()
@@ -64,25 +64,25 @@ func (p *program) Do(_ context.Context, c answer.Call) (answer.Reply, error) {
 		p.tasks[id] = true
 	case "restore":
 		p.tasks[task] = true
-		return answer.Reply{Stdout: `{"lost": ["k2"]}`}, nil
+		return remote.Reply{Stdout: `{"lost": ["k2"]}`}, nil
 	case "leave":
 		if !p.tasks[task] {
-			return answer.Reply{Exit: 4, Stderr: "orange: no such task\n"}, nil
+			return remote.Reply{Exit: 4, Stderr: "orange: no such task\n"}, nil
 		}
 		delete(p.tasks, task)
 	case "show":
 		if p.missing && !p.tasks[task] {
-			return answer.Reply{Exit: 4, Stdout: `{"error": "no such task"}`}, nil
+			return remote.Reply{Exit: 4, Stdout: `{"error": "no such task"}`}, nil
 		}
-		return answer.Reply{Task: &p.row}, nil
+		return remote.Reply{Task: &p.row}, nil
 	}
-	return answer.Reply{Stdout: "done\n", Task: &p.row}, nil
+	return remote.Reply{Stdout: "done\n", Task: &p.row}, nil
 }
 
 func (p *program) did(words ...string) bool {
 	p.lock.Lock()
 	defer p.lock.Unlock()
-	return slices.ContainsFunc(p.calls, func(c answer.Call) bool {
+	return slices.ContainsFunc(p.calls, func(c remote.Call) bool {
 		return strings.Contains(strings.Join(c.Argv, " "), strings.Join(words, " "))
 	})
 }
@@ -138,7 +138,7 @@ type rig struct {
 
 func newRig(t *testing.T) *rig {
 	t.Helper()
-	r := &rig{t: t, program: &program{tasks: map[string]bool{}, row: answer.Row{
+	r := &rig{t: t, program: &program{tasks: map[string]bool{}, row: remote.Row{
 		ID: id, Project: "web", Summary: "one", Status: "working", Branch: "b", Live: true, EnteredAt: now, Event: 9,
 		Hash: "ff"}}, up: time.Hour, boot: "b1"}
 	authority := sign.KeyOf(testkit.Key(t, testkit.Authority).PublicKey())
@@ -329,9 +329,9 @@ func TestTake_letsGoOfWhatItHadBeforeItBringsTheTaskBack(t *testing.T) {
 			}
 		}
 		fails := true
-		r.program.answer = func(c answer.Call) *answer.Reply {
+		r.program.answer = func(c remote.Call) *remote.Reply {
 			if c.Argv[1] == "leave" && fails {
-				return &answer.Reply{Exit: 1, Stdout: `{"code": "not_pushed", "error": "no network"}`}
+				return &remote.Reply{Exit: 1, Stdout: `{"code": "not_pushed", "error": "no network"}`}
 			}
 			return nil
 		}
@@ -345,8 +345,8 @@ func TestTake_letsGoOfWhatItHadBeforeItBringsTheTaskBack(t *testing.T) {
 			t.Errorf("%+v, %v, %+v", taken, err, r.holder())
 		}
 		calls := r.program.calls
-		left := slices.IndexFunc(calls, func(c answer.Call) bool { return c.Argv[1] == "leave" })
-		back := slices.IndexFunc(calls, func(c answer.Call) bool { return c.Argv[1] == "restore" })
+		left := slices.IndexFunc(calls, func(c remote.Call) bool { return c.Argv[1] == "leave" })
+		back := slices.IndexFunc(calls, func(c remote.Call) bool { return c.Argv[1] == "restore" })
 		if left < 0 || back < left {
 			t.Errorf("it leaves with the call %d, and restores with %d", left, back)
 		}
@@ -399,7 +399,7 @@ func TestTake_letsGoOfATaskThatIsTakenAwayMeanwhile(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	var calls sync.WaitGroup
-	r.program.before = func(c answer.Call) {
+	r.program.before = func(c remote.Call) {
 		if c.Argv[1] == "create" {
 			calls.Go(func() {
 				gone := wire.Gone{Task: id, Epoch: 1}
@@ -426,17 +426,17 @@ func TestLeave_isDoneOnceWhereItIsAskedForTwice(t *testing.T) {
 	r.taken(1)
 	gone := wire.Of(wire.Leave{Gone: wire.Gone{Task: id, Epoch: 1}})
 	inside, waiting := make(chan struct{}), make(chan struct{})
-	r.program.before = func(c answer.Call) {
+	r.program.before = func(c remote.Call) {
 		if c.Argv[1] == "leave" {
 			close(inside)
 			<-waiting
 		}
 	}
-	r.program.answer = func(c answer.Call) *answer.Reply {
+	r.program.answer = func(c remote.Call) *remote.Reply {
 		if c.Argv[1] != "leave" {
 			return nil
 		}
-		return &answer.Reply{Stdout: `{"pushed": "refs/orange/fleet/abc/lost/1"}`}
+		return &remote.Reply{Stdout: `{"pushed": "refs/orange/fleet/abc/lost/1"}`}
 	}
 	var refs [2]string
 	var calls sync.WaitGroup
@@ -523,14 +523,14 @@ func TestAnswer_doesWhatAPersonSignedForThisCustody(t *testing.T) {
 	if len(r.program.calls) > 0 {
 		t.Errorf("what was refused did %+v", r.program.calls)
 	}
-	r.program.answer = func(answer.Call) *answer.Reply {
-		return &answer.Reply{Exit: 3, Stderr: strings.Repeat("ü", wire.MostOfReply)}
+	r.program.answer = func(remote.Call) *remote.Reply {
+		return &remote.Reply{Exit: 3, Stderr: strings.Repeat("ü", wire.MostOfReply)}
 	}
 	if reply, err = ask(nil); err != nil || reply.Done || reply.Exit != 3 || !reply.Cut ||
 		reply.Errors == "" || len(reply.Errors) > wire.MostOfReply {
 		t.Errorf("a refusal: %d bytes, %+v, %v", len(reply.Errors), reply.Exit, err)
 	}
-	r.program.answer = func(answer.Call) *answer.Reply { return &answer.Reply{Refused: "it cannot be forwarded"} }
+	r.program.answer = func(remote.Call) *remote.Reply { return &remote.Reply{Refused: "it cannot be forwarded"} }
 	if _, err = ask(nil); code(err) != "refused" {
 		t.Errorf("a call that was not taken: %v", err)
 	}
@@ -584,9 +584,9 @@ func TestAHostLetsGoBeforeItsLeaseCounts(t *testing.T) {
 		t.Error("a beat of a hold that is over is acknowledged")
 	}
 	fails := true
-	r.program.answer = func(c answer.Call) *answer.Reply {
+	r.program.answer = func(c remote.Call) *remote.Reply {
 		if c.Argv[1] == "leave" && fails {
-			return &answer.Reply{Exit: 1, Stderr: "orange: it cannot be left\n"}
+			return &remote.Reply{Exit: 1, Stderr: "orange: it cannot be left\n"}
 		}
 		return nil
 	}
@@ -618,13 +618,13 @@ func TestArrive_keepsTheWorkThatCannotBePushed(t *testing.T) {
 	r.state = r.state.Silent(1, now)
 	r.state, _ = r.state.Released(wire.Release{Host: "h1", Task: id, Epoch: 1})
 	fails := true
-	r.program.answer = func(c answer.Call) *answer.Reply {
+	r.program.answer = func(c remote.Call) *remote.Reply {
 		switch {
 		case c.Argv[1] == "leave" && fails:
-			return &answer.Reply{Exit: 1, Stdout: `{"code": "not_pushed", "error": "it has not left: no network"}`}
+			return &remote.Reply{Exit: 1, Stdout: `{"code": "not_pushed", "error": "it has not left: no network"}`}
 		case c.Argv[1] == "leave":
 			r.program.tasks[id] = false
-			return &answer.Reply{Stdout: `{"pushed": "refs/orange/fleet/x/lost/1"}`}
+			return &remote.Reply{Stdout: `{"pushed": "refs/orange/fleet/x/lost/1"}`}
 		}
 		return nil
 	}
@@ -662,7 +662,7 @@ func TestArrive_doesNotWaitForALongPush(t *testing.T) {
 		r := newRig(t)
 		r.taken(1)
 		pushed := make(chan struct{})
-		r.program.before = func(c answer.Call) {
+		r.program.before = func(c remote.Call) {
 			if c.Argv[1] == "leave" {
 				<-pushed
 			}
@@ -716,12 +716,12 @@ func TestTake_isDoneWhereTheTaskIsThereAndItsStartFailed(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	there := true
-	r.program.answer = func(c answer.Call) *answer.Reply {
+	r.program.answer = func(c remote.Call) *remote.Reply {
 		switch {
 		case c.Argv[1] == "create":
-			return &answer.Reply{Exit: 1, Stdout: `{"error": "cannot spawn"}`}
+			return &remote.Reply{Exit: 1, Stdout: `{"error": "cannot spawn"}`}
 		case c.Argv[1] == "show" && !there:
-			return &answer.Reply{Exit: 4, Stdout: `{"error": "no such task"}`}
+			return &remote.Reply{Exit: 4, Stdout: `{"error": "no such task"}`}
 		}
 		return nil
 	}
@@ -739,9 +739,9 @@ func TestAnswer_toADeletionIsGivenAgain(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.taken(1)
-	r.program.answer = func(c answer.Call) *answer.Reply {
+	r.program.answer = func(c remote.Call) *remote.Reply {
 		if c.Argv[1] == "delete" {
-			return &answer.Reply{Exit: 4, Stdout: `{"error": "there is no such task"}`}
+			return &remote.Reply{Exit: 4, Stdout: `{"error": "there is no such task"}`}
 		}
 		return nil
 	}

@@ -9,7 +9,7 @@ import (
 
 	"orange/fleet/custody"
 	"orange/fleet/wire"
-	"orange/internal/answer"
+	"orange/internal/api/remote"
 )
 
 // Leave lets go of a task. The host forgets its right to it first, and what it has of it after. The fleet may ask for
@@ -147,7 +147,7 @@ func (h *Host) letGo(ctx context.Context, gone wire.Gone) error {
 }
 
 // stays is the error of a task that has not left, which the host says once.
-func (h *Host) stays(id string, said answer.Reply) error {
+func (h *Host) stays(id string, said remote.Reply) error {
 	var failed struct{ Code, Error string }
 	if json.Unmarshal([]byte(said.Stdout), &failed) != nil || failed.Code != "not_pushed" {
 		return errors.New(said.Failure())

@@ -11,9 +11,9 @@ import (
 	"path/filepath"
 	"slices"
 
-	"orange/internal/history"
-	"orange/internal/proc"
-	"orange/internal/task"
+	"orange/internal/rules/history"
+	"orange/internal/rules/task"
+	"orange/internal/run/proc"
 )
 
 // Machine is what the machine of a host has for tasks.

@@ -12,14 +12,14 @@ import (
 	"slices"
 	"strings"
 
-	"orange/internal/answer"
 	"orange/internal/api"
-	"orange/internal/proc"
+	"orange/internal/api/remote"
+	"orange/internal/run/proc"
 )
 
 // Program is the program orange of the host.
 type Program interface {
-	Do(ctx context.Context, c answer.Call) (answer.Reply, error)
+	Do(ctx context.Context, c remote.Call) (remote.Reply, error)
 }
 
 // Orange is the program orange at a path. Each call is a process of its own.
@@ -30,46 +30,46 @@ type Orange struct {
 
 // Do runs one command. What a person asks for goes through "orange answer", which checks the signature itself. What the
 // host does of its own is a command like that of the person here: "orange answer" would refuse it without a signature.
-func (o Orange) Do(ctx context.Context, c answer.Call) (answer.Reply, error) {
+func (o Orange) Do(ctx context.Context, c remote.Call) (remote.Reply, error) {
 	if c.Signed == nil && c.NeedsSignature() {
 		return o.own(ctx, c)
 	}
 	text, err := c.Text()
 	if err != nil {
-		return answer.Reply{}, err
+		return remote.Reply{}, err
 	}
 	out, err := proc.Run(ctx, proc.Command{Name: o.Path, Args: []string{"answer"}, Stdin: bytes.NewReader(text),
-		Env: o.env(), Unset: seatless(), Most: answer.MostOfReply})
-	reply, unread := answer.ReadReply(out.Stdout)
+		Env: o.env(), Unset: seatless(), Most: remote.MostOfReply})
+	reply, unread := remote.ReadReply(out.Stdout)
 	if unread != nil {
-		return answer.Reply{}, fmt.Errorf("read the answer of %s: %w", o.Path, errors.Join(err, unread))
+		return remote.Reply{}, fmt.Errorf("read the answer of %s: %w", o.Path, errors.Join(err, unread))
 	}
 	return reply, nil
 }
 
 // own runs a command that no person has signed: to take a snapshot, to bring a task back, to let one go.
-func (o Orange) own(ctx context.Context, c answer.Call) (answer.Reply, error) {
+func (o Orange) own(ctx context.Context, c remote.Call) (remote.Reply, error) {
 	if !slices.Contains([]string{"snapshot", "restore", "leave"}, c.Argv[1]) {
-		return answer.Reply{}, fmt.Errorf("cannot do %q: no person has signed it", c.Argv[1])
+		return remote.Reply{}, fmt.Errorf("cannot do %q: no person has signed it", c.Argv[1])
 	}
 	if err := c.Check(); err != nil {
-		return answer.Reply{}, err
+		return remote.Reply{}, err
 	}
 	out, err := proc.Run(ctx, proc.Command{Name: o.Path, Args: c.Words(), Stdin: strings.NewReader(c.Stdin),
-		Dir: o.Home, Env: o.env(), Unset: seatless(), Most: answer.MostOfReply})
+		Dir: o.Home, Env: o.env(), Unset: seatless(), Most: remote.MostOfReply})
 	if ended := (*proc.Error)(nil); err != nil && (!errors.As(err, &ended) || out.Code < 0) {
-		return answer.Reply{}, err
+		return remote.Reply{}, err
 	}
-	return answer.Reply{V: answer.Version, Exit: out.Code, Stdout: string(out.Stdout), Stderr: string(out.Stderr)}, nil
+	return remote.Reply{V: remote.Version, Exit: out.Code, Stdout: string(out.Stdout), Stderr: string(out.Stderr)}, nil
 }
 
 // call is a call of a command of "orange task". One that is done once under a key gets the key.
-func call(command, key, stdin string, words ...string) answer.Call {
-	c := answer.Call{V: answer.Version, Argv: append([]string{"task", command}, words...), Stdin: stdin}
-	if answer.RepeatOf(command) == api.Keyed {
+func call(command, key, stdin string, words ...string) remote.Call {
+	c := remote.Call{V: remote.Version, Argv: append([]string{"task", command}, words...), Stdin: stdin}
+	if remote.RepeatOf(command) == api.Keyed {
 		c.Key = key
 	}
 	return c
 }
 
-func done(r answer.Reply) bool { return r.Refused == "" && r.Exit == 0 }
+func done(r remote.Reply) bool { return r.Refused == "" && r.Exit == 0 }

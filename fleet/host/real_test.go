@@ -18,9 +18,9 @@ import (
 	"orange/fleet/sign"
 	"orange/fleet/testkit"
 	"orange/fleet/wire"
-	"orange/internal/answer"
-	"orange/internal/history"
-	"orange/internal/signed"
+	"orange/internal/api/remote"
+	"orange/internal/rules/history"
+	"orange/internal/rules/signed"
 )
 
 const rules = "name: own\nversion: 1\nstates: {pending: {}, working: {}, checking: {}, done: {terminal: true}}\n" +
@@ -66,13 +66,13 @@ func run(t *testing.T, home, name string, words ...string) {
 }
 
 // overSSH is what orange answers to a call that came from another machine.
-func overSSH(t *testing.T, program, home string, call []byte) answer.Reply {
+func overSSH(t *testing.T, program, home string, call []byte) remote.Reply {
 	t.Helper()
 	cmd := exec.Command(program, "answer")
 	cmd.Env, cmd.Stdin = append(os.Environ(), "ORANGE_MONITOR=never", "ORANGE_HOME="+home), bytes.NewReader(call)
 	out, err := cmd.Output()
 	must(t, err)
-	reply, err := answer.ReadReply(out)
+	reply, err := remote.ReadReply(out)
 	must(t, err)
 	return reply
 }
@@ -106,7 +106,7 @@ func built(t *testing.T) (program, vault string) {
 
 // loginIsProof looks at a host with "signed: off": the login is the proof there, but for what gives the host a task,
 // and a signature that is there is checked all the same.
-func loginIsProof(t *testing.T, program string, h *rig, id string, forged answer.Call) {
+func loginIsProof(t *testing.T, program string, h *rig, id string, forged remote.Call) {
 	t.Helper()
 	home := h.Program.(host.Orange).Home
 	file := filepath.Join(h.Store.Dir, "fleet.yml")
@@ -114,14 +114,14 @@ func loginIsProof(t *testing.T, program string, h *rig, id string, forged answer
 	must(t, err)
 	must(t, os.WriteFile(file, append(slices.Clone(before), "signed: off\n"...), 0o600))
 	for _, c := range []struct {
-		call    answer.Call
+		call    remote.Call
 		refused string
 	}{
-		{answer.Call{Argv: []string{"task", "update", "--summary=Another thing", "--", id}, Key: "k7"}, ""},
-		{answer.Call{Argv: []string{"task", "restore", "--from=x", "--project=web", "--", id}}, "held elsewhere"},
+		{remote.Call{Argv: []string{"task", "update", "--summary=Another thing", "--", id}, Key: "k7"}, ""},
+		{remote.Call{Argv: []string{"task", "restore", "--from=x", "--project=web", "--", id}}, "held elsewhere"},
 		{forged, "has signed another request"},
 	} {
-		c.call.V = answer.Version
+		c.call.V = remote.Version
 		text, err := c.call.Text()
 		must(t, err)
 		if said := overSSH(t, program, home, text); !strings.Contains(said.Refused, c.refused) ||
@@ -168,7 +168,7 @@ func TestHost_asksOrangeItself(t *testing.T) {
 	signers := filepath.Join(dir, "people")
 	must(t, os.WriteFile(signers, []byte(testkit.List(t, signed.OfPeople, 1, "ada").Text), 0o600))
 	run(t, h1.Program.(host.Orange).Home, program, "task", "verify", id, "--people", signers)
-	unsigned := answer.Call{V: answer.Version, Argv: []string{"task", "move", "--", id, "done"}, Key: "k9"}
+	unsigned := remote.Call{V: remote.Version, Argv: []string{"task", "move", "--", id, "done"}, Key: "k9"}
 	if said, err := h1.Program.Do(t.Context(), unsigned); err == nil {
 		t.Errorf("the host does of its own what a person has to sign: %+v", said)
 	}
@@ -178,7 +178,7 @@ func TestHost_asksOrangeItself(t *testing.T) {
 		!strings.Contains(said.Refused, "whose people sign what they ask for") {
 		t.Errorf("a request without a signature: %+v", said)
 	}
-	unsigned.Signed = &answer.Signed{Text: sign.RequestText(ask.Request), Signature: ask.Signature}
+	unsigned.Signed = &remote.Signed{Text: sign.RequestText(ask.Request), Signature: ask.Signature}
 	if said, err := h1.Program.Do(t.Context(), unsigned); err != nil || said.Exit != 3 ||
 		!strings.Contains(said.Refused, "has signed another request") {
 		t.Errorf("a request with the signature of another one: %+v, %v", said, err)
@@ -187,7 +187,7 @@ func TestHost_asksOrangeItself(t *testing.T) {
 	for _, words := range [][]string{{"leave", "--yes"}, {"snapshot", "--to=" + vault},
 		{"restore", "--from=" + vault, "--project=web"}} {
 		line := append(append([]string{"task"}, words...), "--", id)
-		text, err := answer.Call{V: answer.Version, Argv: line}.Text()
+		text, err := remote.Call{V: remote.Version, Argv: line}.Text()
 		must(t, err)
 		if said := overSSH(t, program, h1.Program.(host.Orange).Home, text); said.Exit != 3 ||
 			!strings.Contains(said.Refused, "whose people sign what they ask for") {

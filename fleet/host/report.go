@@ -7,7 +7,7 @@ import (
 
 	"orange/fleet/sign"
 	"orange/fleet/wire"
-	"orange/internal/answer"
+	"orange/internal/api/remote"
 )
 
 // deleted is the status that the list of a fleet shows of a task that was deleted at its host.
@@ -60,7 +60,7 @@ func (h *Host) row(ctx context.Context, id string) (wire.Row, error) {
 	return wire.Row{}, errors.New(said.Failure())
 }
 
-func rowOf(t answer.Row) wire.Row {
+func rowOf(t remote.Row) wire.Row {
 	return wire.Row{Project: t.Project, Summary: short(t.Summary), Status: string(t.Status), Branch: t.Branch,
 		Attention: short(t.Attention), Over: !t.Live, Since: t.EnteredAt.Unix(),
 		Head: wire.Head{Event: t.Event, Hash: t.Hash}}
@@ -75,7 +75,7 @@ func (h *Host) absent(id string) (wire.Row, error) {
 	}
 	row, err := h.Store.Row(id)
 	if held {
-		row.Attention = answer.NotOnRecord + ": bring it back with: orange fleet rescue " + id
+		row.Attention = remote.NotOnRecord + ": bring it back with: orange fleet rescue " + id
 		return row, err
 	}
 	row.Status, row.Over, row.Attention = deleted, true, ""

@@ -20,7 +20,7 @@ import (
 	"orange/fleet/sign"
 	"orange/fleet/testkit"
 	"orange/fleet/wire"
-	"orange/internal/signed"
+	"orange/internal/rules/signed"
 )
 
 // server is a server of its own with a core worker, of the program that ORANGE_FLEET_TEMPORAL names.

@@ -11,9 +11,9 @@ import (
 
 	"orange/fleet/custody"
 	"orange/fleet/wire"
-	"orange/internal/fencing"
-	"orange/internal/proc"
-	"orange/internal/task"
+	"orange/internal/rules/fencing"
+	"orange/internal/rules/task"
+	"orange/internal/run/proc"
 )
 
 // Clock is the time of a machine since its start, sleep included, and which start that was.

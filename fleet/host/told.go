@@ -10,7 +10,7 @@ import (
 
 	"orange/fleet/sign"
 	"orange/fleet/wire"
-	"orange/internal/task"
+	"orange/internal/rules/task"
 )
 
 // Repositories are the registered projects with the places of their repositories.

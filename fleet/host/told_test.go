@@ -9,7 +9,7 @@ import (
 	"orange/fleet/custody"
 	"orange/fleet/host"
 	"orange/fleet/testkit"
-	"orange/internal/signed"
+	"orange/internal/rules/signed"
 )
 
 // A host tells an empty server what it has from its own files; a person signed what each task was created from.

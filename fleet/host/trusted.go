@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"orange/fleet/sign"
-	"orange/internal/signed"
-	"orange/internal/task"
+	"orange/internal/rules/signed"
+	"orange/internal/rules/task"
 )
 
 // relearnAfter is how long the host does not ask again who is in the fleet because of a key that it does not know.

@@ -12,7 +12,7 @@ import (
 
 	"orange/fleet/custody"
 	"orange/fleet/wire"
-	"orange/internal/history"
+	"orange/internal/rules/history"
 )
 
 // work is what the host still has to report and to ship.

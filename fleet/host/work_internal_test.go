@@ -8,7 +8,7 @@ import (
 
 	"orange/fleet/custody"
 	"orange/fleet/wire"
-	"orange/internal/history"
+	"orange/internal/rules/history"
 )
 
 // An answer has told already how a task is. It may be lost on its way: a while later the task is reported all the same.

@@ -25,10 +25,10 @@ import (
 	"orange/fleet/registry"
 	"orange/fleet/setup"
 	"orange/fleet/sign"
-	"orange/internal/answer"
-	"orange/internal/proc"
-	"orange/internal/signed"
-	"orange/internal/task"
+	"orange/internal/api/remote"
+	"orange/internal/rules/signed"
+	"orange/internal/rules/task"
+	"orange/internal/run/proc"
 )
 
 // Joining is a machine that is about to join. Setup is what fleet.yml is going to say.
@@ -145,7 +145,7 @@ func PublicKey(path string) (ssh.PublicKey, error) {
 
 // Order is what the registry is asked. With an encrypted connection it asks for a certificate too, whose key is made
 // here.
-func (j *Joining) Order(projects []answer.HostProject) (registry.Order, error) {
+func (j *Joining) Order(projects []remote.HostProject) (registry.Order, error) {
 	ask := registry.Join{Fleet: j.Ticket.Fleet, Of: j.Ticket.Of, Name: j.Ticket.Name, Key: j.key, Projects: projects}
 	if j.Ticket.Cert != "" {
 		if err := j.askCertificate(); err != nil {

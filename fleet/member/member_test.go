@@ -21,8 +21,8 @@ import (
 	"orange/fleet/setup"
 	"orange/fleet/sign"
 	"orange/fleet/testkit"
-	"orange/internal/signed"
-	"orange/internal/task"
+	"orange/internal/rules/signed"
+	"orange/internal/rules/task"
 )
 
 // fleet is the machine that has the authority, with certificates for the server "localhost" where they are wanted.

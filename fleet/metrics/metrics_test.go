@@ -18,7 +18,7 @@ import (
 	"orange/fleet/custody"
 	"orange/fleet/metrics"
 	"orange/fleet/wire"
-	"orange/internal/task"
+	"orange/internal/rules/task"
 )
 
 var now = time.Unix(1_700_000_000, 0)

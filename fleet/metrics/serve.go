@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"orange/internal/task"
+	"orange/internal/rules/task"
 )
 
 const (

@@ -12,7 +12,7 @@ import (
 
 	"orange/fleet/custody"
 	"orange/fleet/setup"
-	"orange/internal/conform"
+	"orange/internal/testkit/parity"
 )
 
 // needServer skips a test where the full server is not on this machine.
@@ -66,7 +66,7 @@ func TestAServerThatAsksForCertificatesTakesThoseOfItsAuthorityAlone(t *testing.
 // certificate that it has, and fails the test where a command at the machine gets an answer.
 func (l *lab) stranger(own setup.Setup) []tls.Certificate {
 	l.t.Helper()
-	side := conform.At(l.dir, "stranger", l.admin.Orange, l.alone.Env, nil)
+	side := parity.At(l.dir, "stranger", l.admin.Orange, l.alone.Env, nil)
 	must(l.t, os.MkdirAll(side.Dir, 0o700))
 	_ = l.serve(side, fleetName).Run() // the server does not have it
 	home := filepath.Join(side.Dir, "orange")

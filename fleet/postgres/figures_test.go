@@ -22,7 +22,7 @@ import (
 	"orange/fleet/custody"
 	"orange/fleet/sign"
 	"orange/fleet/wire"
-	"orange/internal/conform"
+	"orange/internal/testkit/parity"
 )
 
 var page = flag.String("write", "", "the page that the table is written into")
@@ -281,7 +281,7 @@ func (l *lab) pushes() (each []int) {
 }
 
 // tasks is how many tasks a home has.
-func (l *lab) tasks(at conform.Side) int {
+func (l *lab) tasks(at parity.Side) int {
 	l.t.Helper()
 	var list struct{ Tasks []struct{} }
 	must(l.t, json.Unmarshal([]byte(l.does(at.Program("task", "list", "--all", "--json"))), &list))
@@ -289,7 +289,7 @@ func (l *lab) tasks(at conform.Side) int {
 }
 
 // twin is a task where there is no fleet, among as many others as the host has.
-func (l *lab) twin(host conform.Side, kind string) (name string) {
+func (l *lab) twin(host parity.Side, kind string) (name string) {
 	l.t.Helper()
 	for i := range max(1, l.tasks(host)-l.tasks(l.alone)) {
 		name = id(kind, i)
@@ -304,7 +304,7 @@ func (l *lab) twin(host conform.Side, kind string) (name string) {
 func (l *lab) pairs(when, held, twin string) {
 	l.t.Helper()
 	host := l.hosts["h1"]
-	timed := func(at conform.Side, id, to string) time.Duration {
+	timed := func(at parity.Side, id, to string) time.Duration {
 		cmd := at.Program("task", "update", id, "--status", to)
 		began := time.Now()
 		l.does(cmd)

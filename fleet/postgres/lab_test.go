@@ -21,9 +21,9 @@ import (
 	"orange/fleet/setup"
 	"orange/fleet/testkit"
 	"orange/fleet/wire"
-	"orange/internal/answer"
-	"orange/internal/conform"
-	"orange/internal/proc"
+	"orange/internal/api/remote"
+	"orange/internal/run/proc"
+	"orange/internal/testkit/parity"
 )
 
 // lab is a fleet of the built programs: a server on PostgreSQL, a core worker, hosts, a person, and one home that is in
@@ -32,9 +32,9 @@ type lab struct {
 	t           *testing.T // of the part that is measured
 	whole       *testing.T
 	dir, server string
-	admin       conform.Side
-	alone       conform.Side
-	hosts       map[string]conform.Side
+	admin       parity.Side
+	alone       parity.Side
+	hosts       map[string]parity.Side
 	daemons     map[string]*process
 	worker      *process // the core worker
 	encrypted   bool     // the server asks for certificates
@@ -73,7 +73,7 @@ func newLab(t *testing.T, encrypted bool, hosts ...string) *lab {
 	must(t, err)
 	must(t, os.Chmod(dir, 0o711)) // the database may run as a user of its own
 	t.Cleanup(func() { must(t, os.RemoveAll(dir)) })
-	l := &lab{t: t, whole: t, dir: dir, encrypted: encrypted, hosts: map[string]conform.Side{},
+	l := &lab{t: t, whole: t, dir: dir, encrypted: encrypted, hosts: map[string]parity.Side{},
 		daemons: map[string]*process{}}
 	bin := filepath.Join(dir, "bin")
 	for folder, program := range map[string]string{"../..": "./cmd/orange", "..": "./cmd/orange-fleet"} {
@@ -84,10 +84,10 @@ func newLab(t *testing.T, encrypted bool, hosts ...string) *lab {
 	t.Cleanup(l.endAgents)
 	l.server = l.serverDoes("start")
 	t.Cleanup(func() { l.serverDoes("end") })
-	env, err := conform.Environment(dir, bin, dir)
+	env, err := parity.Environment(dir, bin, dir)
 	must(t, err)
-	at := func(name string) conform.Side {
-		side := conform.At(dir, name, filepath.Join(bin, "orange"), env, nil)
+	at := func(name string) parity.Side {
+		side := parity.At(dir, name, filepath.Join(bin, "orange"), env, nil)
 		must(t, os.MkdirAll(side.Dir, 0o700))
 		return side
 	}
@@ -168,13 +168,13 @@ func (l *lab) serverDoes(what string, lines ...string) string {
 }
 
 // fleetProgram is a command of orange-fleet at a home.
-func fleetProgram(at conform.Side, words ...string) *exec.Cmd {
+func fleetProgram(at parity.Side, words ...string) *exec.Cmd {
 	at.Orange = filepath.Join(filepath.Dir(at.Orange), "orange-fleet")
 	return at.Program(words...)
 }
 
 // furnish gives a home a project, workflows and an agent program that waits.
-func (l *lab) furnish(at conform.Side) {
+func (l *lab) furnish(at parity.Side) {
 	l.t.Helper()
 	for path, text := range files() {
 		path = filepath.Join(at.Dir, path)
@@ -193,7 +193,7 @@ func (l *lab) furnish(at conform.Side) {
 }
 
 // serve is the command of a core worker that makes what a fleet needs first.
-func (l *lab) serve(at conform.Side, fleet string) *exec.Cmd {
+func (l *lab) serve(at parity.Side, fleet string) *exec.Cmd {
 	words := []string{"serve", "--init", "--server", l.server, "--namespace", fleet}
 	if l.encrypted {
 		words = append(words, "--tls", "127.0.0.1")
@@ -202,7 +202,7 @@ func (l *lab) serve(at conform.Side, fleet string) *exec.Cmd {
 }
 
 // core starts a core worker of a fleet, and waits until it serves.
-func (l *lab) core(at conform.Side, fleet string) *process {
+func (l *lab) core(at parity.Side, fleet string) *process {
 	l.t.Helper()
 	p := l.starts(l.serve(at, fleet))
 	l.until("a core worker", func() bool {
@@ -215,7 +215,7 @@ func (l *lab) core(at conform.Side, fleet string) *process {
 }
 
 // join has a person and hosts join the fleet.
-func (l *lab) join(at func(string) conform.Side, hosts []string) {
+func (l *lab) join(at func(string) parity.Side, hosts []string) {
 	l.t.Helper()
 	invited := func(words ...string) string {
 		lines := strings.Split(l.does(fleetProgram(l.admin, append([]string{"invite"}, words...)...)), "\n")
@@ -347,7 +347,7 @@ func (l *lab) serverMegabytes() float64 {
 }
 
 // created creates a task at a home by its own program, and answers the id.
-func (l *lab) created(at conform.Side, words ...string) string {
+func (l *lab) created(at parity.Side, words ...string) string {
 	l.t.Helper()
 	var made struct{ Task struct{ ID string } }
 	must(l.t, json.Unmarshal([]byte(l.does(at.Program(append(words, "--json")...))), &made))
@@ -358,7 +358,7 @@ func (l *lab) created(at conform.Side, words ...string) string {
 func (l *lab) custody(id string) wire.Custody {
 	c, err := l.remote.Task(l.t.Context(), id)
 	var failure *client.Failure
-	if err != nil && !errors.As(err, &failure) && !errors.Is(err, answer.ErrNotReached) {
+	if err != nil && !errors.As(err, &failure) && !errors.Is(err, remote.ErrNotReached) {
 		l.t.Error(err)
 	}
 	return c
@@ -376,7 +376,7 @@ func (l *lab) createdFromAfar(host, branch string) string {
 }
 
 // worktree is the folder of a task's files at a host.
-func (l *lab) worktree(at conform.Side, id string) string {
+func (l *lab) worktree(at parity.Side, id string) string {
 	l.t.Helper()
 	var said struct {
 		Workspaces []struct{ Path, Task string }

@@ -24,8 +24,8 @@ import (
 	"orange/fleet/setup"
 	"orange/fleet/testkit"
 	"orange/fleet/wire"
-	"orange/internal/conform"
-	"orange/internal/signed"
+	"orange/internal/rules/signed"
+	"orange/internal/testkit/parity"
 )
 
 const atOnce = 48
@@ -109,7 +109,7 @@ func (c crowd) events(i int) int {
 // many measures with 10,000 open tasks.
 func (l *lab) many() {
 	const fleet = "many"
-	side := conform.At(l.dir, fleet, l.admin.Orange, l.alone.Env, nil)
+	side := parity.At(l.dir, fleet, l.admin.Orange, l.alone.Env, nil)
 	must(l.t, side.MakeNotes())
 	worked := l.core(side, fleet)
 	s, err := setup.Read(filepath.Join(side.Dir, "orange"))

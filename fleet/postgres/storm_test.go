@@ -14,8 +14,8 @@ import (
 	"orange/fleet/client"
 	"orange/fleet/setup"
 	"orange/fleet/wire"
-	"orange/internal/answer"
-	"orange/internal/history"
+	"orange/internal/api/remote"
+	"orange/internal/rules/history"
 )
 
 // stormFor is how long people ask while programs die.
@@ -37,14 +37,14 @@ type asking struct {
 }
 
 // ask asks once, and notes how long that took.
-func (a *asking) ask(do func() (answer.Reply, error)) (answer.Reply, error) {
+func (a *asking) ask(do func() (remote.Reply, error)) (remote.Reply, error) {
 	began := time.Now()
 	reply, err := do()
 	a.calls++
 	if took := time.Since(began); took > a.slowest.took {
 		a.slowest = timed{began.Sub(a.storm), took}
 	}
-	if errors.Is(err, answer.ErrNotKnown) {
+	if errors.Is(err, remote.ErrNotKnown) {
 		a.open++
 	}
 	return reply, err
@@ -54,15 +54,15 @@ func (a *asking) ask(do func() (answer.Reply, error)) (answer.Reply, error) {
 func (a *asking) goesOn(ctx context.Context, until time.Time) error {
 	for to := "b"; time.Now().Before(until); {
 		key := rand.Text()
-		call := answer.Call{V: answer.Version, Key: key, Argv: []string{"task", "move", "--", a.task.Task, to}}
-		reply, err := a.ask(func() (answer.Reply, error) {
-			return a.by.Ask(ctx, answer.Host{Name: a.task.Host}, call, 10*time.Minute)
+		call := remote.Call{V: remote.Version, Key: key, Argv: []string{"task", "move", "--", a.task.Task, to}}
+		reply, err := a.ask(func() (remote.Reply, error) {
+			return a.by.Ask(ctx, remote.Host{Name: a.task.Host}, call, 10*time.Minute)
 		})
-		if errors.Is(err, answer.ErrNotKnown) {
+		if errors.Is(err, remote.ErrNotKnown) {
 			reply, err = a.again(ctx, key)
 		}
 		switch {
-		case errors.Is(err, answer.ErrNotReached):
+		case errors.Is(err, remote.ErrNotReached):
 			<-time.After(100 * time.Millisecond)
 		case err != nil:
 			return fmt.Errorf("the request %s: %w", key, err)
@@ -77,15 +77,15 @@ func (a *asking) goesOn(ctx context.Context, until time.Time) error {
 }
 
 // again asks until it is known what became of a request.
-func (a *asking) again(ctx context.Context, key string) (answer.Reply, error) {
+func (a *asking) again(ctx context.Context, key string) (remote.Reply, error) {
 	for late := time.Now().Add(longest); time.Now().Before(late); {
-		reply, err := a.ask(func() (answer.Reply, error) { return a.by.Result(ctx, key) })
-		if !errors.Is(err, answer.ErrNotKnown) && !errors.Is(err, answer.ErrNotReached) {
+		reply, err := a.ask(func() (remote.Reply, error) { return a.by.Result(ctx, key) })
+		if !errors.Is(err, remote.ErrNotKnown) && !errors.Is(err, remote.ErrNotReached) {
 			return reply, err
 		}
 		<-time.After(100 * time.Millisecond)
 	}
-	return answer.Reply{}, fmt.Errorf("it is not known after %s", longest)
+	return remote.Reply{}, fmt.Errorf("it is not known after %s", longest)
 }
 
 // stormed has people ask while programs are killed, and looks for every answer in the histories of the hosts.

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/crypto/ssh"
 
 	"orange/fleet/sign"
-	"orange/internal/task"
+	"orange/internal/rules/task"
 )
 
 // Ticket is what the person who is invited gets, as one line.

@@ -10,9 +10,9 @@ import (
 
 	"orange/fleet/sign"
 	"orange/fleet/wire"
-	"orange/internal/answer"
-	"orange/internal/signed"
-	"orange/internal/task"
+	"orange/internal/api/remote"
+	"orange/internal/rules/signed"
+	"orange/internal/rules/task"
 )
 
 // InviteFor is how long an invitation holds.
@@ -85,7 +85,7 @@ type Join struct {
 	Key     string `json:"key"`               // the public key of the new member
 	Request string `json:"request,omitempty"` // for a certificate, as PEM; empty where the connection is not encrypted
 	// Projects are those of a host.
-	Projects []answer.HostProject `json:"projects,omitempty"`
+	Projects []remote.HostProject `json:"projects,omitempty"`
 }
 
 // Sign is the order of an invitation.

@@ -16,9 +16,9 @@ import (
 
 	"orange/fleet/custody"
 	"orange/fleet/sign"
-	"orange/internal/answer"
-	"orange/internal/signed"
-	"orange/internal/task"
+	"orange/internal/api/remote"
+	"orange/internal/rules/signed"
+	"orange/internal/rules/task"
 )
 
 // State is what a fleet knows of its members. Only the functions of this package make another one of it.
@@ -32,7 +32,7 @@ type State struct {
 // Projects are those of a host, as they are compared between hosts.
 type Projects struct {
 	Host string               `json:"host"`
-	Have []answer.HostProject `json:"have,omitempty"`
+	Have []remote.HostProject `json:"have,omitempty"`
 }
 
 // Invitation is an invitation with what became of it.
@@ -178,7 +178,7 @@ func (s State) compare(j Join) (wrong, notes []string) {
 		if other.Host == j.Name {
 			continue
 		}
-		bad, good := answer.Compare(j.Projects, other.Have)
+		bad, good := remote.Compare(j.Projects, other.Have)
 		for _, one := range bad {
 			wrong = append(wrong, "the host "+other.Host+": "+one)
 		}

@@ -17,9 +17,9 @@ import (
 	"orange/fleet/registry"
 	"orange/fleet/sign"
 	"orange/fleet/testkit"
-	"orange/internal/answer"
-	"orange/internal/signed"
-	"orange/internal/task"
+	"orange/internal/api/remote"
+	"orange/internal/rules/signed"
+	"orange/internal/rules/task"
 )
 
 var now = time.Unix(1_700_000_000, 0).UTC()
@@ -366,7 +366,7 @@ func TestAHostSignsWithoutAPerson(t *testing.T) {
 
 func TestAHostWhoseProjectsAreOtherRepositoriesIsRefused(t *testing.T) {
 	t.Parallel()
-	web := func(root string) []answer.HostProject { return []answer.HostProject{{Name: "web", Root: root}} }
+	web := func(root string) []remote.HostProject { return []remote.HostProject{{Name: "web", Root: root}} }
 	first := join(t, signed.OfHosts, "h1")
 	first.Projects = web("aaaa")
 	s := admit(t, invited(t, fleet(t), signed.OfHosts, "h1"), first)
@@ -378,7 +378,7 @@ func TestAHostWhoseProjectsAreOtherRepositoriesIsRefused(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), `the host h1: project "web"`) {
 		t.Error(err)
 	}
-	second.Projects = []answer.HostProject{{Name: "api"}}
+	second.Projects = []remote.HostProject{{Name: "api"}}
 	_, admitted, err := s.Admit(order(t, second, once(t, "h2")), now, testkit.Key(t, testkit.Authority), "")
 	if err != nil || len(admitted.Notes) != 1 {
 		t.Errorf("no common project: %q, %v", admitted.Notes, err)

@@ -9,30 +9,30 @@ import (
 	"slices"
 	"strconv"
 
-	"orange/internal/answer"
 	"orange/internal/api"
-	"orange/internal/dashboard"
-	"orange/internal/diff"
-	"orange/internal/harness"
-	"orange/internal/history"
-	"orange/internal/record"
-	"orange/internal/rejection"
-	"orange/internal/task"
-	"orange/internal/workflow"
+	"orange/internal/api/remote"
+	"orange/internal/rules/diff"
+	"orange/internal/rules/harness"
+	"orange/internal/rules/history"
+	"orange/internal/rules/record"
+	"orange/internal/rules/rejection"
+	"orange/internal/rules/task"
+	"orange/internal/rules/workflow"
+	"orange/internal/ui/dashboard"
 )
 
 // ask has the host of a task do a command, which the person signs.
-func (v *view) ask(ctx context.Context, id, command string, flags []string, args ...string) (answer.Reply, error) {
+func (v *view) ask(ctx context.Context, id, command string, flags []string, args ...string) (remote.Reply, error) {
 	r, err := v.of(id)
 	if err != nil {
-		return answer.Reply{}, err
+		return remote.Reply{}, err
 	}
 	if _, err := v.fleet.Find(ctx, id); err != nil { // who has it now
-		return answer.Reply{}, err
+		return remote.Reply{}, err
 	}
-	c := answer.Call{V: answer.Version, Argv: append(append([]string{"task", command, "--json"}, flags...), "--", id)}
+	c := remote.Call{V: remote.Version, Argv: append(append([]string{"task", command, "--json"}, flags...), "--", id)}
 	c.Argv = append(c.Argv, args...)
-	if answer.RepeatOf(command) == api.Keyed {
+	if remote.RepeatOf(command) == api.Keyed {
 		c.Key = rand.Text()
 	}
 	reply, err := v.fleet.Ask(ctx, r.host, c, askTime)
@@ -43,7 +43,7 @@ func (v *view) ask(ctx context.Context, id, command string, flags []string, args
 }
 
 // refusal is why a host did not do what it was asked.
-func refusal(reply answer.Reply) error {
+func refusal(reply remote.Reply) error {
 	var said struct {
 		Error    string
 		Code     string
@@ -70,7 +70,7 @@ func (v *view) outcome(ctx context.Context, id, command string, flags []string, 
 	return outcomeOf(reply)
 }
 
-func outcomeOf(reply answer.Reply) (record.Outcome, error) {
+func outcomeOf(reply remote.Reply) (record.Outcome, error) {
 	var said struct {
 		Task   listed      `json:"task"`
 		From   task.Status `json:"from"`
@@ -87,7 +87,7 @@ func outcomeOf(reply answer.Reply) (record.Outcome, error) {
 	if err := json.Unmarshal([]byte(reply.Stdout), &said); err != nil {
 		return record.Outcome{}, fmt.Errorf("it was done; read what the host says: %w", err)
 	}
-	out := record.Outcome{Task: said.Task.row(answer.Host{}).task, Moved: said.Moved, Queued: said.Queued,
+	out := record.Outcome{Task: said.Task.row(remote.Host{}).task, Moved: said.Moved, Queued: said.Queued,
 		Stayed: said.Stayed, Event: history.Event{From: said.From, To: said.To}}
 	for _, h := range said.Hooks {
 		out.Hooks = append(out.Hooks, task.OwedHook{Hook: task.Hook{Action: h.Action}, State: h.State, Error: h.Error})
@@ -194,7 +194,7 @@ func (v *view) Say(ctx context.Context, id, text string) (role string, err error
 // Delete deletes a task at its host.
 func (v *view) Delete(ctx context.Context, id string) (gone record.DeletedTask, err error) {
 	r, err := v.of(id)
-	var reply answer.Reply
+	var reply remote.Reply
 	if err == nil {
 		reply, err = v.ask(ctx, id, "delete", []string{"--yes"})
 	}
@@ -225,8 +225,8 @@ func (v *view) Create(ctx context.Context, n task.New) (record.Outcome, error) {
 	if err != nil {
 		return record.Outcome{}, err
 	}
-	b := answer.Placement{ID: id, Project: n.Project.Name, Branch: n.Branch, Summary: n.Summary,
-		Call: answer.Call{V: answer.Version, Argv: []string{"task", "create", "--json"}, Files: map[string]string{}}}
+	b := remote.Placement{ID: id, Project: n.Project.Name, Branch: n.Branch, Summary: n.Summary,
+		Call: remote.Call{V: remote.Version, Argv: []string{"task", "create", "--json"}, Files: map[string]string{}}}
 	for _, flag := range [][2]string{{"workflow", n.Workflow}, {"harness", n.Harness},
 		{"review-harness", n.ReviewHarness}, {"status", string(n.Status)}} {
 		if flag[1] != "" {

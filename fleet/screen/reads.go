@@ -7,13 +7,13 @@ import (
 	"slices"
 	"strings"
 
-	"orange/internal/dashboard"
-	"orange/internal/decide"
-	"orange/internal/diff"
-	"orange/internal/history"
-	"orange/internal/record"
-	"orange/internal/rejection"
-	"orange/internal/task"
+	"orange/internal/rules/decide"
+	"orange/internal/rules/diff"
+	"orange/internal/rules/history"
+	"orange/internal/rules/record"
+	"orange/internal/rules/rejection"
+	"orange/internal/rules/task"
+	"orange/internal/ui/dashboard"
 )
 
 // about looks at one task, at its host.

@@ -13,17 +13,17 @@ import (
 	"sync"
 	"time"
 
-	"orange/internal/answer"
-	"orange/internal/dashboard"
-	"orange/internal/record"
-	"orange/internal/task"
-	"orange/internal/workflow"
+	"orange/internal/api/remote"
+	"orange/internal/rules/record"
+	"orange/internal/rules/task"
+	"orange/internal/rules/workflow"
+	"orange/internal/ui/dashboard"
 )
 
 // row is a task as the screen has it.
 type row struct {
 	task  task.Task
-	host  answer.Host // empty where no host has it
+	host  remote.Host // empty where no host has it
 	lost  string      // why its host gives no answer; empty where it does
 	agent dashboard.Agent
 }
@@ -59,7 +59,7 @@ type listed struct {
 	Need          record.Need    `json:"needs_you"`
 }
 
-func (l listed) row(at answer.Host) row {
+func (l listed) row(at remote.Host) row {
 	t := task.Task{ID: l.ID, Project: l.Project, Branch: l.Branch, Summary: l.Summary, Harness: l.Harness,
 		ReviewHarness: l.ReviewHarness, Status: l.Status, Previous: l.Previous, Workspace: l.Workspace,
 		Session: l.Session, Attention: l.Attention, QueuedFor: l.QueuedFor, Live: l.Live, PRURL: l.PRURL,
@@ -84,9 +84,9 @@ func (v *view) read(ctx context.Context) (map[string]row, error) {
 	all, lock, hosts := map[string]row{}, sync.Mutex{}, sync.WaitGroup{}
 	silent := map[string]string{}
 	for _, h := range known.Hosts {
-		at := answer.Host{Name: h.Name, SSH: h.SSH}
+		at := remote.Host{Name: h.Name, SSH: h.SSH}
 		if !h.Here {
-			silent[h.Name] = "lost since " + answer.Clock(h.Since)
+			silent[h.Name] = "lost since " + remote.Clock(h.Since)
 			continue
 		}
 		hosts.Go(func() {
@@ -120,7 +120,7 @@ func (v *view) read(ctx context.Context) (map[string]row, error) {
 }
 
 // list asks a host for its tasks.
-func (v *view) list(ctx context.Context, at answer.Host) (map[string]row, error) {
+func (v *view) list(ctx context.Context, at remote.Host) (map[string]row, error) {
 	var said struct {
 		Tasks []listed `json:"tasks"`
 	}
@@ -135,8 +135,8 @@ func (v *view) list(ctx context.Context, at answer.Host) (map[string]row, error)
 }
 
 // told is a task whose host gives no answer, or that no host has: attention says so.
-func (v *view) told(known answer.ServerView, t answer.ServerTask, why string) row {
-	r := row{host: answer.Host{Name: t.Host}, lost: why, task: task.Task{ID: t.ID, Project: t.Project,
+func (v *view) told(known remote.ServerView, t remote.ServerTask, why string) row {
+	r := row{host: remote.Host{Name: t.Host}, lost: why, task: task.Task{ID: t.ID, Project: t.Project,
 		Branch: t.Branch, Summary: t.Summary, Status: t.Status, Live: t.Live, CreatedAt: t.Told, UpdatedAt: t.Told,
 		EnteredAt: t.Told, Version: t.Told.UnixMilli(), Attention: fmt.Sprintf("host %s: %s; %s", t.Host, why,
 			t.LastTold(time.Local))}}
@@ -149,9 +149,9 @@ func (v *view) told(known answer.ServerView, t answer.ServerTask, why string) ro
 }
 
 // look asks a host something that changes nothing, and reads its JSON.
-func (v *view) look(ctx context.Context, at answer.Host, into any, words ...string) error {
+func (v *view) look(ctx context.Context, at remote.Host, into any, words ...string) error {
 	argv := append([]string{"task", words[0], "--json"}, words[1:]...)
-	c := answer.Call{V: answer.Version, Argv: argv}
+	c := remote.Call{V: remote.Version, Argv: argv}
 	reply, err := v.fleet.Ask(ctx, at, c, lookTime)
 	if err != nil {
 		return err
@@ -160,9 +160,9 @@ func (v *view) look(ctx context.Context, at answer.Host, into any, words ...stri
 		return errors.New(reply.Failure())
 	}
 	err = json.Unmarshal([]byte(reply.Stdout), into)
-	if err != nil && strings.Contains(reply.Stderr, answer.CutShort) {
+	if err != nil && strings.Contains(reply.Stderr, remote.CutShort) {
 		return task.Notef(ErrElsewhere, "cannot show it from here: %s; log in at host %s, and run orange %s there",
-			answer.CutShort, at.Name, strings.Join(append([]string{"task", words[0]}, c.Arguments()...), " "))
+			remote.CutShort, at.Name, strings.Join(append([]string{"task", words[0]}, c.Arguments()...), " "))
 	}
 	if err != nil {
 		return fmt.Errorf("read what host %s says: %w", at.Name, err)
@@ -179,7 +179,7 @@ func (v *view) of(id string) (row, error) {
 	case !is:
 		return r, task.Notef(task.ErrNotFound, "the fleet has no task %q", id)
 	case r.lost != "":
-		return r, task.Notef(answer.ErrNotReached, "cannot ask for task %s: %s", id, cmp.Or(r.task.Attention, r.lost))
+		return r, task.Notef(remote.ErrNotReached, "cannot ask for task %s: %s", id, cmp.Or(r.task.Attention, r.lost))
 	}
 	return r, nil
 }
@@ -240,7 +240,7 @@ func (v *view) Since(ctx context.Context, _ int64) (changed []task.Task, gone []
 func (v *view) Watch(ctx context.Context, changed func()) error {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
-	var last answer.ServerView
+	var last remote.ServerView
 	for {
 		now, err := v.fleet.Known(ctx)
 		if now.At = last.At; err == nil && !reflect.DeepEqual(now, last) {

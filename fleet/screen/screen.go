@@ -13,20 +13,20 @@ import (
 	"syscall"
 	"time"
 
-	"orange/internal/answer"
-	"orange/internal/dashboard"
-	"orange/internal/home"
-	"orange/internal/mirror"
-	"orange/internal/proc"
+	"orange/internal/api/remote"
+	"orange/internal/run/proc"
+	"orange/internal/store/home"
+	"orange/internal/store/mirror"
+	"orange/internal/ui/dashboard"
 )
 
 // Fleet is what the screen asks a fleet.
 type Fleet interface {
-	Known(ctx context.Context) (answer.ServerView, error)
-	Find(ctx context.Context, word string) ([]answer.ServerTask, error)
-	Ask(ctx context.Context, h answer.Host, c answer.Call, most time.Duration) (answer.Reply, error)
-	Create(ctx context.Context, b answer.Placement) (answer.Placed, error)
-	Attach(ctx context.Context, h answer.Host, id, role string, run bool) ([]string, error)
+	Known(ctx context.Context) (remote.ServerView, error)
+	Find(ctx context.Context, word string) ([]remote.ServerTask, error)
+	Ask(ctx context.Context, h remote.Host, c remote.Call, most time.Duration) (remote.Reply, error)
+	Create(ctx context.Context, b remote.Placement) (remote.Placed, error)
+	Attach(ctx context.Context, h remote.Host, id, role string, run bool) ([]string, error)
 }
 
 // Screen is one run of the dashboard. Every field is required.

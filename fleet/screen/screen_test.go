@@ -10,12 +10,12 @@ import (
 	"time"
 
 	"orange/harnesses"
-	"orange/internal/answer"
-	"orange/internal/diff"
-	"orange/internal/home"
-	"orange/internal/record"
-	"orange/internal/rejection"
-	"orange/internal/task"
+	"orange/internal/api/remote"
+	"orange/internal/rules/diff"
+	"orange/internal/rules/record"
+	"orange/internal/rules/rejection"
+	"orange/internal/rules/task"
+	"orange/internal/store/home"
 	"orange/workflows"
 )
 
@@ -24,44 +24,44 @@ const id = "4FzXk0aB3cD5eF7gH9iJ1"
 // hosts is a fleet with one host that is there, one that is lost, and a task that waits.
 type hosts struct {
 	lock  sync.Mutex
-	calls []answer.Call
-	says  map[string]answer.Reply // by command
-	born  []answer.Placement
+	calls []remote.Call
+	says  map[string]remote.Reply // by command
+	born  []remote.Placement
 }
 
-func (h *hosts) Known(context.Context) (answer.ServerView, error) {
+func (h *hosts) Known(context.Context) (remote.ServerView, error) {
 	at := time.Date(2024, 5, 6, 12, 3, 10, 0, time.UTC)
-	of := func(id, host string) answer.ServerTask {
-		return answer.ServerTask{Found: answer.Found{ID: id, Project: "web", Live: true, Status: "checking"},
+	of := func(id, host string) remote.ServerTask {
+		return remote.ServerTask{Found: remote.Found{ID: id, Project: "web", Live: true, Status: "checking"},
 			Host: host, Event: 31, Told: at}
 	}
 	gone := of("gone", "h1")
-	gone.Attention = answer.NotOnRecord
+	gone.Attention = remote.NotOnRecord
 	taken := of("taken", "h1")
 	taken.Taking = true
-	return answer.ServerView{At: at, Hosts: []answer.ServerHost{
+	return remote.ServerView{At: at, Hosts: []remote.ServerHost{
 		{Name: "h1", Here: true, Projects: []string{"web"}, Harness: []string{"pi"}}, {Name: "h2", Since: at}},
-		Tasks: []answer.ServerTask{of(id, "h1"), of("lost", "h2"), of("waits", ""), gone, taken}}, nil
+		Tasks: []remote.ServerTask{of(id, "h1"), of("lost", "h2"), of("waits", ""), gone, taken}}, nil
 }
 
-func (h *hosts) Find(context.Context, string) ([]answer.ServerTask, error) { return nil, nil }
+func (h *hosts) Find(context.Context, string) ([]remote.ServerTask, error) { return nil, nil }
 
-func (h *hosts) Ask(_ context.Context, _ answer.Host, c answer.Call, _ time.Duration) (answer.Reply, error) {
+func (h *hosts) Ask(_ context.Context, _ remote.Host, c remote.Call, _ time.Duration) (remote.Reply, error) {
 	h.lock.Lock()
 	defer h.lock.Unlock()
 	h.calls = append(h.calls, c)
 	if err := c.Check(); err != nil {
-		return answer.Reply{}, err
+		return remote.Reply{}, err
 	}
 	return h.says[c.Argv[1]], nil
 }
 
-func (h *hosts) Create(_ context.Context, b answer.Placement) (answer.Placed, error) {
+func (h *hosts) Create(_ context.Context, b remote.Placement) (remote.Placed, error) {
 	h.born = append(h.born, b)
-	return answer.Placed{ID: b.ID}, b.Call.Check()
+	return remote.Placed{ID: b.ID}, b.Call.Check()
 }
 
-func (h *hosts) Attach(context.Context, answer.Host, string, string, bool) ([]string, error) {
+func (h *hosts) Attach(context.Context, remote.Host, string, string, bool) ([]string, error) {
 	return nil, errors.New("no terminal here")
 }
 
@@ -72,7 +72,7 @@ const oneTask = `{"id":"` + id + `","project":"web","branch":"feat/a","summary":
 
 func newScreen(t *testing.T) (*view, *hosts) {
 	t.Helper()
-	h := &hosts{says: map[string]answer.Reply{"list": {Stdout: `{"tasks":[` + oneTask + `]}`}}}
+	h := &hosts{says: map[string]remote.Reply{"list": {Stdout: `{"tasks":[` + oneTask + `]}`}}}
 	v := newView(h, &home.Home{Dir: t.TempDir(), Workflows: workflows.Files, Usual: workflows.Usual,
 		Harnesses: harnesses.Files})
 	if _, _, err := v.All(t.Context()); err != nil {
@@ -112,7 +112,7 @@ func TestTheListHasTheTasksOfSilentHostsAsTheyWereLastTold(t *testing.T) {
 			}
 		}
 	}
-	if _, err := v.Move(t.Context(), "lost", "done", ""); !errors.Is(err, answer.ErrNotReached) {
+	if _, err := v.Move(t.Context(), "lost", "done", ""); !errors.Is(err, remote.ErrNotReached) {
 		t.Errorf("a move at a lost host: %v", err)
 	}
 	agents, err := v.Agents(t.Context(), all)
@@ -127,13 +127,13 @@ func TestOnlyWhatHasChangedIsReadAgain(t *testing.T) {
 	if changed, gone, _, err := v.Since(t.Context(), 1); err != nil || len(changed)+len(gone) > 0 {
 		t.Errorf("nothing has happened: %+v, gone %v, %v", changed, gone, err)
 	}
-	h.says["list"] = answer.Reply{Stdout: `{"tasks":[` + strings.Replace(oneTask, "checking\",\"live", "done\",\"live", 1) +
+	h.says["list"] = remote.Reply{Stdout: `{"tasks":[` + strings.Replace(oneTask, "checking\",\"live", "done\",\"live", 1) +
 		`]}`}
 	changed, _, _, err := v.Since(t.Context(), 1)
 	if err != nil || len(changed) != 1 || changed[0].Status != "done" {
 		t.Errorf("a move: %+v, %v", changed, err)
 	}
-	h.says["list"] = answer.Reply{Stdout: `{"tasks":[]}`}
+	h.says["list"] = remote.Reply{Stdout: `{"tasks":[]}`}
 	if _, gone, _, err := v.Since(t.Context(), 1); err != nil || !slices.Equal(gone, []string{id}) {
 		t.Errorf("a deleted task: %v, %v", gone, err)
 	}
@@ -142,7 +142,7 @@ func TestOnlyWhatHasChangedIsReadAgain(t *testing.T) {
 func TestAMoveIsARequestUnderAKey(t *testing.T) {
 	t.Parallel()
 	v, h := newScreen(t)
-	h.says["move"] = answer.Reply{Stdout: `{"task":` + oneTask + `,"from":"checking","to":"done","moved":true,` +
+	h.says["move"] = remote.Reply{Stdout: `{"task":` + oneTask + `,"from":"checking","to":"done","moved":true,` +
 		`"hooks":[{"action":"kill_session","state":"done"}]}`}
 	out, err := v.Move(t.Context(), id, "done", "it is good")
 	if err != nil || !out.Moved || out.Event.To != "done" || len(out.Hooks) != 1 {
@@ -153,7 +153,7 @@ func TestAMoveIsARequestUnderAKey(t *testing.T) {
 	if last.Key == "" || !slices.Equal(last.Argv, want) {
 		t.Errorf("asked %q under %q", last.Argv, last.Key)
 	}
-	h.says["move"] = answer.Reply{Exit: 3, Stdout: `{"error":"no","code":"gate","details":[{"condition":"a verdict"}],` +
+	h.says["move"] = remote.Reply{Exit: 3, Stdout: `{"error":"no","code":"gate","details":[{"condition":"a verdict"}],` +
 		`"may_ask":["checking"]}`}
 	_, err = v.Move(t.Context(), id, "done", "")
 	refused, is := errors.AsType[*rejection.Rejection](err)
@@ -169,7 +169,7 @@ func TestEveryCommandOfTheScreenIsOneThatIsForwarded(t *testing.T) {
 	v, h := newScreen(t)
 	for _, name := range []string{"spawn", "cancel", "redo", "request-changes", "merge", "create-pr", "next", "respawn",
 		"retry", "say", "delete", "history", "why", "show", "diff", "logs"} {
-		h.says[name] = answer.Reply{Stdout: `{"task":` + oneTask + `,"role":"worker"}`}
+		h.says[name] = remote.Reply{Stdout: `{"task":` + oneTask + `,"role":"worker"}`}
 	}
 	ctx, one := t.Context(), task.Task{ID: id, Project: "web"}
 	for name, do := range map[string]func() error{
@@ -213,7 +213,7 @@ func TestWhatStayedBehindAtTheHostIsSaidHere(t *testing.T) {
 	t.Parallel()
 	v, h := newScreen(t)
 	for _, name := range []string{"cancel", "delete"} {
-		h.says[name] = answer.Reply{Stdout: `{"task":` + oneTask + `,"stayed_behind":["commits, kept as refs/x"]}`}
+		h.says[name] = remote.Reply{Stdout: `{"task":` + oneTask + `,"stayed_behind":["commits, kept as refs/x"]}`}
 	}
 	want := []string{"commits, kept as refs/x"}
 	if out, err := v.Command(t.Context(), id, "cancel", ""); err != nil || !slices.Equal(out.Stayed, want) {
@@ -227,7 +227,7 @@ func TestWhatStayedBehindAtTheHostIsSaidHere(t *testing.T) {
 func TestWhatNeedsTheHostItselfNamesIt(t *testing.T) {
 	t.Parallel()
 	v, h := newScreen(t)
-	h.says["diff"] = answer.Reply{Stdout: `{"diff":"diff --git`, Stderr: "orange: " + answer.CutShort + "\n"}
+	h.says["diff"] = remote.Reply{Stdout: `{"diff":"diff --git`, Stderr: "orange: " + remote.CutShort + "\n"}
 	for what, err := range map[string]error{"attach": v.Attach(t.Context(), id, ""), "a long review": func() error {
 		_, err := v.Patch(t.Context(), task.Task{ID: id}, false)
 		return err
@@ -250,7 +250,7 @@ func TestWhatNeedsTheHostItselfNamesIt(t *testing.T) {
 func TestTheChangesAreReviewedAsTheHostShowsThem(t *testing.T) {
 	t.Parallel()
 	v, h := newScreen(t)
-	h.says["diff"] = answer.Reply{Stdout: `{"branch":"feat/a","diff":" a | 1 +","base":"main","from":"aa","to":"bb",` +
+	h.says["diff"] = remote.Reply{Stdout: `{"branch":"feat/a","diff":" a | 1 +","base":"main","from":"aa","to":"bb",` +
 		`"uncommitted":true,"judged":"cc","judged_by":"checking → working by Ada","review":"a:1 is wrong"}`}
 	want := diff.Patch{Text: " a | 1 +", Base: "main", From: "aa", To: "bb", Loose: true, Last: "cc",
 		Judged: "checking → working by Ada", Review: "a:1 is wrong"}
@@ -277,14 +277,14 @@ func TestCommentsAreKeptWhereThePersonReviews(t *testing.T) {
 	if all, err := comments(v.Home).Comments("web", id); err != nil || len(all) != 1 || all[0].Text != c.Text {
 		t.Errorf("%+v, %v", all, err)
 	}
-	h.says["delete"] = answer.Reply{Exit: 3, Stdout: `{"error":"no","code":"live"}`}
+	h.says["delete"] = remote.Reply{Exit: 3, Stdout: `{"error":"no","code":"live"}`}
 	if _, err := v.Delete(t.Context(), id); err == nil {
 		t.Error("a delete that was refused is one")
 	}
 	if all, _ := kept.Comments("web", id); len(all) != 1 {
 		t.Errorf("after a refusal: %+v", all)
 	}
-	h.says["delete"] = answer.Reply{Stdout: `{}`}
+	h.says["delete"] = remote.Reply{Stdout: `{}`}
 	if _, err := v.Delete(t.Context(), id); err != nil {
 		t.Error(err)
 	}

@@ -15,9 +15,9 @@ import (
 	"time"
 
 	"orange/fleet/wire"
-	"orange/internal/answer"
-	"orange/internal/task"
-	"orange/internal/yaml"
+	"orange/internal/api/remote"
+	"orange/internal/rules/task"
+	"orange/internal/rules/yaml"
 )
 
 // Setup is what fleet.yml says. The name of a fleet is that of its namespace at the server.
@@ -152,7 +152,7 @@ func (p parser) host() []yaml.Key {
 		}),
 		yaml.May("ssh", func(n *yaml.Node) {
 			s.SSH = p.Name(n, "ssh")
-			if err := (answer.Host{Name: "host", SSH: s.SSH}).Check(); s.SSH != "" && err != nil {
+			if err := (remote.Host{Name: "host", SSH: s.SSH}).Check(); s.SSH != "" && err != nil {
 				p.Problem(yaml.PosOf(n), "value", "%v", err)
 			}
 		}),

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"orange/fleet/setup"
-	"orange/internal/task"
+	"orange/internal/rules/task"
 )
 
 func TestParse_readsWhatAPersonSetUp(t *testing.T) {

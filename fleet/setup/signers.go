@@ -10,9 +10,9 @@ import (
 
 	"golang.org/x/crypto/ssh"
 
-	"orange/internal/proc"
-	"orange/internal/signed"
-	"orange/internal/task"
+	"orange/internal/rules/signed"
+	"orange/internal/rules/task"
+	"orange/internal/run/proc"
 )
 
 // HostKeyPath is the file with the key of this host below a home.

@@ -10,9 +10,9 @@ import (
 	"strings"
 
 	"orange/fleet/custody"
-	"orange/internal/mirror"
-	"orange/internal/proc"
-	"orange/internal/task"
+	"orange/internal/rules/task"
+	"orange/internal/run/proc"
+	"orange/internal/store/mirror"
 )
 
 // AuthorityPath is the file with the public key of the fleet's authority below a home.

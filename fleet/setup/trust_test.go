@@ -11,8 +11,8 @@ import (
 	"orange/fleet/setup"
 	"orange/fleet/sign"
 	"orange/fleet/testkit"
-	"orange/internal/signed"
-	"orange/internal/task"
+	"orange/internal/rules/signed"
+	"orange/internal/rules/task"
 )
 
 func lists(t *testing.T, version int, people ...string) custody.Trust {

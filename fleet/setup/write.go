@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"orange/fleet/wire"
-	"orange/internal/proc"
-	"orange/internal/task"
+	"orange/internal/rules/task"
+	"orange/internal/run/proc"
 )
 
 // Check refuses a setup that fleet.yml could not say.

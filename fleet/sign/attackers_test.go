@@ -7,7 +7,7 @@ import (
 
 	"orange/fleet/sign"
 	"orange/fleet/wire"
-	"orange/internal/signed"
+	"orange/internal/rules/signed"
 )
 
 // What the attackers of docs/proof.md cannot do: (a) who has the network, or the certificate of another host, (b) an

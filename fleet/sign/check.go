@@ -7,7 +7,7 @@ import (
 	"golang.org/x/crypto/ssh"
 
 	"orange/fleet/wire"
-	"orange/internal/signed"
+	"orange/internal/rules/signed"
 )
 
 // Code says why a signed message is refused.

@@ -6,7 +6,7 @@ import (
 
 	"golang.org/x/crypto/ssh"
 
-	"orange/internal/signed"
+	"orange/internal/rules/signed"
 )
 
 // Signed is a list of keys as it is handed on: its text, and the signature of the fleet's authority.

@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/crypto/ssh"
 
-	"orange/internal/signed"
+	"orange/internal/rules/signed"
 )
 
 // KeyOf is a public key as lists and signatures have it.

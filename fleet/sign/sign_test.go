@@ -17,7 +17,7 @@ import (
 
 	"orange/fleet/sign"
 	"orange/fleet/wire"
-	"orange/internal/signed"
+	"orange/internal/rules/signed"
 )
 
 var now = time.Unix(1_700_000_000, 0).UTC()

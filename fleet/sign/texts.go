@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"orange/fleet/wire"
-	"orange/internal/signed"
+	"orange/internal/rules/signed"
 )
 
 // RequestText is what a person signs: every field of the request, with the digests of its texts.

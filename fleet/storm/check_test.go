@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"orange/fleet/custody"
-	"orange/internal/history"
+	"orange/internal/rules/history"
 )
 
 // faults are all that is not as it should be.

@@ -13,8 +13,8 @@ import (
 
 	fleet "orange/fleet/custody"
 	"orange/fleet/testkit"
-	"orange/internal/fencing"
-	"orange/internal/proc"
+	"orange/internal/rules/fencing"
+	"orange/internal/run/proc"
 )
 
 // people are those who ask. Mallory has the connection of the others, and signs with a key that is in no list.

@@ -13,7 +13,7 @@ import (
 
 	"orange/fleet/custody"
 	"orange/fleet/wire"
-	"orange/internal/history"
+	"orange/internal/rules/history"
 )
 
 // found is what there is once the fleet is healed.

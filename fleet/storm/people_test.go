@@ -13,8 +13,8 @@ import (
 	"sync"
 	"time"
 
-	"orange/internal/proc"
-	"orange/internal/task"
+	"orange/internal/rules/task"
+	"orange/internal/run/proc"
 )
 
 // asked is a request of a person, with the last answer to it.

@@ -103,13 +103,13 @@ func lacks() map[string]lacking {
 	const here, there = "who, err := people.Find(key, signed.ForRequest, now)",
 		`who, err := all.find(key, ForRequest, at, "list of "+OfPeople)`
 	return map[string]lacking{
-		"the compare-and-swap of snapshots": {[]change{{"internal/worktree/shipment.go",
+		"the compare-and-swap of snapshots": {[]change{{"internal/work/worktree/shipment.go",
 			`"--force-with-lease="+recordRef(s.Task)+":"+s.Acknowledged`, `"--force"`}},
 			"the server alone is cut off, and the tasks rescued once the host is lost", "replaced the snapshot"},
-		"the lease": {[]change{{"internal/snapshots/guard.go", "case !is:", "case !is || true:"}},
+		"the lease": {[]change{{"internal/work/snapshots/guard.go", "case !is:", "case !is || true:"}},
 			"the server alone is cut off for longer than the lease", "after its lease was over"},
 		"the check of signatures": {[]change{{"fleet/sign/check.go", here, here + read},
-			{"internal/signed/request.go", there, there + read}}, "the daemon is killed", "a stranger"},
+			{"internal/rules/signed/request.go", there, there + read}}, "the daemon is killed", "a stranger"},
 	}
 }
 

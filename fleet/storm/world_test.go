@@ -17,8 +17,8 @@ import (
 	"testing"
 	"time"
 
-	"orange/internal/proc"
-	"orange/internal/task"
+	"orange/internal/rules/task"
+	"orange/internal/run/proc"
 )
 
 // world is a fleet of machines that are namespaces of the network: a switch with the repository and the people, a

@@ -15,7 +15,7 @@ import (
 
 	"orange/fleet/sign"
 	"orange/fleet/wire"
-	"orange/internal/signed"
+	"orange/internal/rules/signed"
 )
 
 // Fleet is the name of the fleet of tests, and Authority the name of the key that signs its lists.

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"unicode/utf8"
 
-	"orange/internal/idempotency"
-	"orange/internal/task"
+	"orange/internal/rules/idempotency"
+	"orange/internal/rules/task"
 )
 
 // The limits of messages.

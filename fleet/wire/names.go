@@ -10,7 +10,7 @@ import (
 	"net/url"
 	"strings"
 
-	"orange/internal/task"
+	"orange/internal/rules/task"
 )
 
 // The names that a server of the fleet knows. A change of one is a change of every program of the fleet.

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"orange/fleet/wire"
-	"orange/internal/task"
+	"orange/internal/rules/task"
 )
 
 func request() wire.Request {

@@ -1,5 +1,3 @@
-// Package app wires: it reads the environment, opens what there is to open, and hands every package what it needs.
-// It decides nothing. It is the only package that may import every other one.
 package app
 
 import (
@@ -11,21 +9,21 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"orange/internal/api/fleet"
+	"orange/internal/app/install"
 	"orange/internal/app/launcher"
 	"orange/internal/app/sibling"
-	"orange/internal/cli"
-	"orange/internal/dashboard/screen"
 	"orange/internal/engine"
-	"orange/internal/environment"
-	"orange/internal/fleet"
-	"orange/internal/home"
-	"orange/internal/install"
-	"orange/internal/pool"
-	"orange/internal/probe"
-	"orange/internal/proc"
-	"orange/internal/shell"
-	"orange/internal/snapshots"
-	"orange/internal/stophook"
+	"orange/internal/run/environment"
+	"orange/internal/run/probe"
+	"orange/internal/run/proc"
+	"orange/internal/run/stophook"
+	"orange/internal/store/home"
+	"orange/internal/ui/cli"
+	"orange/internal/ui/dashboard/screen"
+	"orange/internal/ui/shell"
+	"orange/internal/work/pool"
+	"orange/internal/work/snapshots"
 	"orange/skills"
 	"orange/workflows"
 )

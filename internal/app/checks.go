@@ -7,14 +7,14 @@ import (
 	"os"
 	"time"
 
-	"orange/internal/environment"
-	"orange/internal/evidence"
-	"orange/internal/home"
-	"orange/internal/mirror"
-	"orange/internal/pool"
-	"orange/internal/proc"
-	"orange/internal/task"
-	"orange/internal/worktree"
+	"orange/internal/engine/evidence"
+	"orange/internal/rules/task"
+	"orange/internal/run/environment"
+	"orange/internal/run/proc"
+	"orange/internal/store/home"
+	"orange/internal/store/mirror"
+	"orange/internal/work/pool"
+	"orange/internal/work/worktree"
 )
 
 const (

@@ -7,14 +7,14 @@ import (
 	"path/filepath"
 	"time"
 
-	"orange/internal/caller"
-	"orange/internal/decide"
+	"orange/internal/api/caller"
 	"orange/internal/engine"
-	"orange/internal/harness"
-	"orange/internal/proc"
-	"orange/internal/record"
-	"orange/internal/task"
-	"orange/internal/workflow"
+	"orange/internal/rules/decide"
+	"orange/internal/rules/harness"
+	"orange/internal/rules/record"
+	"orange/internal/rules/task"
+	"orange/internal/rules/workflow"
+	"orange/internal/run/proc"
 )
 
 // commands change tasks for the command line: by the engine, with what it needs of this process.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"orange/internal/dashboard"
+	"orange/internal/ui/dashboard"
 )
 
 // A fault of the screen is reported once: at once where the watch over the agents goes on, else as the error that the

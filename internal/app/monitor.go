@@ -11,13 +11,13 @@ import (
 	"time"
 
 	"orange/internal/app/traces"
-	"orange/internal/launch"
-	"orange/internal/monitor"
-	"orange/internal/pool"
-	"orange/internal/proc"
-	"orange/internal/record"
-	"orange/internal/service"
-	"orange/internal/task"
+	"orange/internal/engine/monitor"
+	"orange/internal/rules/record"
+	"orange/internal/rules/task"
+	"orange/internal/run/launch"
+	"orange/internal/run/proc"
+	"orange/internal/run/service"
+	"orange/internal/work/pool"
 )
 
 // usualStall is how long an agent may do nothing before its task is marked, where the configuration does not say.

@@ -4,8 +4,8 @@ import (
 	"io"
 	"os"
 
-	"orange/internal/printable"
-	"orange/internal/proc"
+	"orange/internal/rules/printable"
+	"orange/internal/run/proc"
 )
 
 // results is the standard output, and messages the standard error, of everything that is printed for people and

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"os"
 
-	"orange/internal/dashboard"
-	"orange/internal/proc"
-	"orange/internal/record"
-	"orange/internal/task"
+	"orange/internal/rules/record"
+	"orange/internal/rules/task"
+	"orange/internal/run/proc"
+	"orange/internal/ui/dashboard"
 )
 
 // userActions change tasks in the name of the caller that opened the dashboard: an agent stays an agent.

@@ -4,10 +4,10 @@ import (
 	"errors"
 
 	"orange/internal/app/simulation"
-	"orange/internal/cli"
-	"orange/internal/home"
-	"orange/internal/workflow"
-	"orange/internal/yaml"
+	"orange/internal/rules/workflow"
+	"orange/internal/rules/yaml"
+	"orange/internal/store/home"
+	"orange/internal/ui/cli"
 )
 
 // workflowFiles are the workflows as the command line shows them.

@@ -89,7 +89,7 @@ func TestTheTablesOfRulesAndReportsNameWhatExists(t *testing.T) {
 				}
 			case regexp.MustCompile(`^\d{3}-[a-z-]+\.txt$`).MatchString(word):
 				found++
-				file := filepath.Join(root, "internal", "decide", "testdata", "stories", word)
+				file := filepath.Join(root, "internal", "rules", "decide", "testdata", "stories", word)
 				if _, err := os.Stat(file); err != nil {
 					t.Errorf("%s names the story %s, which is not there", name, word)
 				}
@@ -144,7 +144,7 @@ func TestTheSettingsAreInTheDocs(t *testing.T) {
 	t.Parallel()
 	_, settings, _ := strings.Cut(page(t, "docs/commands.md"), "\n## Settings\n")
 	settings, _, _ = strings.Cut(settings, "\n## ")
-	const file = "internal/home/home.go"
+	const file = "internal/store/home/home.go"
 	_, table, _ := strings.Cut(page(t, file), "func (h *Home) Config() ")
 	table, _, _ = strings.Cut(table, "\n}\n")
 	keys := regexp.MustCompile(`yaml\.(?:May|Must)\("([a-z_]+)"`).FindAllStringSubmatch(table, -1)

@@ -16,7 +16,7 @@ import (
 	"strings"
 	"testing"
 
-	"orange/internal/edition"
+	"orange/internal/rules/edition"
 )
 
 var update = flag.Bool("update", false, "write the edition of the rules")
@@ -32,7 +32,7 @@ func TestTheEditionOfTheRules_isTheDigestOfTheQuietPackages(t *testing.T) {
 		t.Fatalf("the packages that only compute have the digest %q, and the edition is %q: if they are as they shall "+
 			"be, run go test ./internal/arch -run Edition -update", found, edition.Rules)
 	}
-	path := filepath.Join(root, "internal", "edition", "edition.go")
+	path := filepath.Join(root, "internal", "rules", "edition", "edition.go")
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -48,7 +48,7 @@ func digestOfRules(t *testing.T) string {
 	t.Helper()
 	sum := sha256.New()
 	for _, name := range slices.Sorted(slices.Values(quiet())) {
-		if name == "edition" {
+		if name == "rules/edition" {
 			continue
 		}
 		files, err := filepath.Glob(filepath.Join(root, "internal", name, "*.go"))

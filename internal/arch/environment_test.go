@@ -12,12 +12,12 @@ import (
 // comes from proc, which leaves out what belongs to the program that started the process.
 func environments() map[string]string {
 	return map[string]string{
-		"internal/proc/environment.go":        "makes that of every program",
-		"internal/proc/become.go":             "Orange goes on in another file of its own",
-		"internal/environment/environment.go": "changes that of its own process",
-		"internal/app/dashboard.go":           "the library asks what the terminal can show",
-		"fleet/cmd/orange-fleet/client.go":    "the library asks what the terminal can show",
-		"internal/app/doctor.go":              "compares it with what tasks get",
+		"internal/run/proc/environment.go":        "makes that of every program",
+		"internal/run/proc/become.go":             "Orange goes on in another file of its own",
+		"internal/run/environment/environment.go": "changes that of its own process",
+		"internal/app/dashboard.go":               "the library asks what the terminal can show",
+		"fleet/cmd/orange-fleet/client.go":        "the library asks what the terminal can show",
+		"internal/app/doctor.go":                  "compares it with what tasks get",
 	}
 }
 
@@ -47,7 +47,7 @@ func TestOnePlaceMakesTheEnvironmentOfAProgram(t *testing.T) {
 			case *ast.AssignStmt:
 				for i, to := range n.Lhs {
 					field, _ := to.(*ast.SelectorExpr)
-					if f.pkg != "proc" || field == nil || field.Sel.Name != "Env" {
+					if f.pkg != "run/proc" || field == nil || field.Sel.Name != "Env" {
 						continue
 					}
 					call, _ := n.Rhs[i].(*ast.CallExpr)

@@ -10,8 +10,8 @@ import (
 // file is refused, no pipe is waited for, and nothing is read without end.
 func openers() map[string]string {
 	return map[string]string{
-		"internal/mirror/mirror.go":                 "refuses links and hard links besides, and syncs folders",
-		"internal/dashboard/highlight/highlight.go": "reads what is built into the program",
+		"internal/store/mirror/mirror.go":              "refuses links and hard links besides, and syncs folders",
+		"internal/ui/dashboard/highlight/highlight.go": "reads what is built into the program",
 	}
 }
 
@@ -19,7 +19,7 @@ func TestFilesAreOpenedByTheFunctionsThatNeverWait(t *testing.T) {
 	t.Parallel()
 	used := map[string]bool{}
 	for _, f := range sources(t) {
-		if f.test || f.pkg == "" || f.pkg == "proc" || support()[f.pkg] != "" {
+		if f.test || f.pkg == "" || f.pkg == "run/proc" || support()[f.pkg] != "" {
 			continue
 		}
 		set, tree, _ := parsed(t, f)

@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -56,13 +57,14 @@ func exported(t *testing.T) map[string]exports {
 		if f.test || f.pkg == "" {
 			continue
 		}
-		if out[f.pkg].names == nil {
+		name := path.Base(f.pkg)
+		if out[name].names == nil {
 			// The package's own name is the first that its callers write.
-			out[f.pkg] = exports{map[string]bool{f.pkg: true}, map[string]bool{}}
+			out[name] = exports{map[string]bool{name: true}, map[string]bool{}}
 		}
 		_, tree, _ := parsed(t, f)
 		for _, d := range tree.Decls {
-			out[f.pkg].add(d)
+			out[name].add(d)
 		}
 	}
 	return out

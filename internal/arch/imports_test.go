@@ -18,10 +18,17 @@ const root = "../.."
 
 // quiet lists the packages that only compute, each importing only those before it.
 func quiet() []string {
-	return []string{"printable", "inherited", "shared", "action", "conflict", "diff", "task", "history", "record",
-		"idempotency", "signed", "fencing", "stats", "document", "yaml", "api", "answer", "workflow", "passed",
-		"harness", "rejection", "leaving", "edition", "decide", "projection", "replay", "explore", "graph", "inbox",
-		"eventtext"}
+	return []string{"rules/printable", "rules/envfilter", "rules/gitconfig", "rules/action", "rules/conflict",
+		"rules/diff", "rules/task", "rules/history", "rules/record", "rules/idempotency", "rules/signed",
+		"rules/fencing", "rules/stats", "rules/document", "rules/yaml", "api", "api/remote", "rules/workflow",
+		"rules/guarantee", "rules/harness", "rules/rejection", "rules/leave", "rules/edition", "rules/decide",
+		"rules/projection", "proof/replay", "proof/explore", "proof/graph", "rules/inbox", "rules/eventtext"}
+}
+
+// floors lists the folders of internal, from the ground up. A loud package imports those of its own floor and of the
+// floors below, and quiet ones of any.
+func floors() []string {
+	return []string{"rules", "run", "work", "store", "engine", "proof", "api", "ui", "app"}
 }
 
 // The packages that are tested without the race detector are those in which there is nothing for it to find.
@@ -39,29 +46,17 @@ func TestTheMakefileKnowsTheQuietPackages(t *testing.T) {
 // narrow lists what a quiet package may import, where that is less than all before it.
 func narrow() map[string][]string {
 	return map[string][]string{
-		"graph": {"task", "workflow"},
-		"explore": {"action", "task", "passed", "history", "record", "document", "yaml", "workflow",
-			"rejection", "decide"},
-	}
-}
-
-// leaves lists the loud packages that others may import, for their types: one pane, one process and one draft in the
-// whole program. They know nothing of the packages that import them.
-func leaves() []string { return []string{"proc", "tmux", "worktree", "forge"} }
-
-// allowed lists what a loud package may import besides the quiet ones and the leaves, with the reason.
-func allowed() map[string]map[string]string {
-	return map[string]map[string]string{
-		"follow":   {"mirror": "it has the system's notices that a file was written"},
-		"simulate": {"engine": "its interfaces say what there is to simulate"},
+		"proof/graph": {"rules/task", "rules/workflow"},
+		"proof/explore": {"rules/action", "rules/task", "rules/guarantee", "rules/history", "rules/record",
+			"rules/document", "rules/yaml", "rules/workflow", "rules/rejection", "rules/decide"},
 	}
 }
 
 // support lists the packages that only tests import, with the reason why they may do what no other package does.
 func support() map[string]string {
 	return map[string]string{
-		"conform":  "it runs the same commands of the program both ways",
-		"provider": "it serves agent programs on loopback",
+		"testkit/parity":   "it runs the same commands of the program both ways",
+		"testkit/provider": "it serves agent programs on loopback",
 	}
 }
 
@@ -82,7 +77,8 @@ func forbidden() map[string]string {
 // file is one Go source file with what it imports.
 type file struct {
 	path    string
-	pkg     string // "decide", or "" outside internal
+	floor   string // "rules", or "" outside internal
+	pkg     string // "rules/decide", "engine", or "" outside internal; a part of a package counts as that package
 	test    bool
 	imports []string
 }
@@ -112,7 +108,7 @@ func sources(t *testing.T) []file {
 		}
 		f := file{path: relative, test: strings.HasSuffix(name, "_test.go")}
 		if parts := strings.Split(filepath.ToSlash(relative), "/"); parts[0] == "internal" {
-			f.pkg = parts[1]
+			f.floor, f.pkg = parts[1], packageOf(parts[1:len(parts)-1])
 		}
 		for _, spec := range parsed.Imports {
 			imported, err := strconv.Unquote(spec.Path.Value)
@@ -131,6 +127,14 @@ func sources(t *testing.T) []file {
 		t.Fatalf("found %d Go files, expected the whole repository", len(out))
 	}
 	return out
+}
+
+// packageOf is the package that a folder below internal belongs to.
+func packageOf(folders []string) string {
+	if folders[0] == "app" && len(folders) > 1 && !slices.Contains([]string{"doctor", "install"}, folders[1]) {
+		return "app"
+	}
+	return strings.Join(folders[:min(len(folders), 2)], "/")
 }
 
 func TestQuietPackagesImportOnlyTheQuietOnesBeforeThem(t *testing.T) {
@@ -156,32 +160,38 @@ func TestQuietPackagesImportOnlyTheQuietOnesBeforeThem(t *testing.T) {
 	}
 }
 
-func TestNoLoudPackageImportsAnotherButTheLeaves(t *testing.T) {
+func TestImportsBetweenFloorsPointDown(t *testing.T) {
 	t.Parallel()
 	for _, f := range sources(t) {
-		if f.test || f.pkg == "" || f.pkg == "app" || slices.Contains(quiet(), f.pkg) {
+		here := slices.Index(floors(), f.floor)
+		if f.test || f.floor == "" || f.floor == "arch" || f.floor == "testkit" {
 			continue
+		}
+		if here < 0 {
+			t.Errorf("%s is on no floor: floors() lists them", f.path)
 		}
 		for _, imported := range f.imports {
 			name, own := strings.CutPrefix(imported, "orange/internal/")
-			if name == f.pkg || strings.HasPrefix(name, f.pkg+"/") {
-				continue // a part of the same package
+			floor, _, _ := strings.Cut(name, "/")
+			if own && !slices.Contains(quiet(), name) && slices.Index(floors(), floor) > here {
+				t.Errorf("%s imports %q, which is on a higher floor", f.path, imported)
 			}
-			_, fine := allowed()[f.pkg][name]
-			// among the leaves, proc comes first
-			fine = fine || slices.Contains(leaves(), name) &&
-				(name == "proc" || !slices.Contains(leaves(), f.pkg))
-			if own && !fine && !slices.Contains(quiet(), name) {
-				t.Errorf("%s imports %q: a loud package imports only quiet ones and leaves; say what is needed "+
-					"as an interface, and app hands it in", f.path, imported)
-			}
+		}
+	}
+}
+
+func TestTheRulesAreQuiet(t *testing.T) {
+	t.Parallel()
+	for _, f := range sources(t) {
+		if f.floor == "rules" && f.pkg != "rules" && !slices.Contains(quiet(), f.pkg) {
+			t.Errorf("%s: a package below rules only computes, and quiet() lists it", f.path)
 		}
 	}
 }
 
 // parts lists the packages below another one, in layers: a part imports only those of the layers before it.
 func parts() map[string][][]string {
-	return map[string][][]string{"dashboard": {{"screen"}, {"markdown", "highlight", "tasks", "settings"},
+	return map[string][][]string{"ui/dashboard": {{"screen"}, {"markdown", "highlight", "tasks", "settings"},
 		{"list", "board", "detail", "review", "workspaces", "form", "elsewhere"}, {"command", "palette"}}}
 }
 
@@ -192,17 +202,17 @@ func TestThePartsOfAPackageImportOnlyThePartsBeforeThem(t *testing.T) {
 		layer := func(part string) int {
 			return slices.IndexFunc(layers, func(l []string) bool { return slices.Contains(l, part) })
 		}
-		path := strings.Split(filepath.ToSlash(f.path), "/") // internal, the package, the part, the file
-		if f.pkg == "" || len(path) < 4 || f.test {
+		path := strings.Split(filepath.ToSlash(f.path), "/") // internal, the floor, the package, the part, the file
+		if layers == nil || len(path) < 5 || f.test {
 			continue
 		}
-		if layer(path[2]) < 0 && len(layers) > 0 {
-			t.Errorf("%s: the part %q of the package %q is in no layer of parts()", f.path, path[2], f.pkg)
+		if layer(path[3]) < 0 {
+			t.Errorf("%s: the part %q of the package %q is in no layer of parts()", f.path, path[3], f.pkg)
 		}
 		for _, imported := range f.imports {
 			part, own := strings.CutPrefix(imported, "orange/internal/"+f.pkg)
 			part = strings.TrimPrefix(part, "/")
-			if own && (part == "" || len(layers) > 0 && layer(part) >= layer(path[2])) {
+			if own && (part == "" || layer(part) >= layer(path[3])) {
 				t.Errorf("%s imports %q: a part imports only the parts before it", f.path, imported)
 			}
 		}
@@ -213,7 +223,8 @@ func TestOnlyProcStartsPrograms(t *testing.T) {
 	t.Parallel()
 	for _, f := range sources(t) {
 		outside := strings.HasPrefix(filepath.ToSlash(f.path), "bench/") // it measures the whole program
-		if !f.test && f.pkg != "proc" && support()[f.pkg] == "" && !outside && slices.Contains(f.imports, "os/exec") {
+		may := f.test || f.pkg == "run/proc" || support()[f.pkg] != "" || outside
+		if !may && slices.Contains(f.imports, "os/exec") {
 			t.Errorf("%s imports os/exec: only proc starts other programs", f.path)
 		}
 	}

@@ -11,9 +11,9 @@ import (
 // and task.PrivateFolder stand.
 func public() map[string]string {
 	return map[string]string{
-		"internal/pool/pool.go":      "writes what a harness wants into a worktree, which is git's",
-		"internal/worktree/link.go":  "writes into a worktree, and into the repository's own folder, which are git's",
-		"internal/worktree/setup.go": "puts a worktree's own settings back into its folder of git's",
+		"internal/work/pool/pool.go":      "writes what a harness wants into a worktree, which is git's",
+		"internal/work/worktree/link.go":  "writes into a worktree, and the repository's own folder, which are git's",
+		"internal/work/worktree/setup.go": "puts a worktree's own settings back into its folder of git's",
 	}
 }
 

@@ -9,12 +9,12 @@ import (
 // writers of app/output.go stand for them, which make fit to be shown whatever is printed.
 func outlets() map[string]string {
 	return map[string]string{
-		"internal/app/output.go":     "the writers that everything else prints through",
-		"internal/app/dashboard.go":  "the screen, which cleans each line, and moves the cursor itself",
-		"internal/app/queries.go":    "looks whether the output has a reader, and writes nothing",
-		"internal/app/checks.go":     "answers in bytes to the program that asked for a jq program to be run",
-		"internal/proc/proc.go":      "a program of the person's gets the terminal: an editor, tmux",
-		"internal/proc/supervise.go": "an agent gets its window",
+		"internal/app/output.go":         "the writers that everything else prints through",
+		"internal/app/dashboard.go":      "the screen, which cleans each line, and moves the cursor itself",
+		"internal/app/queries.go":        "looks whether the output has a reader, and writes nothing",
+		"internal/app/checks.go":         "answers in bytes to the program that asked for a jq program to be run",
+		"internal/run/proc/proc.go":      "a program of the person's gets the terminal: an editor, tmux",
+		"internal/run/proc/supervise.go": "an agent gets its window",
 	}
 }
 

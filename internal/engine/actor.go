@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 
-	"orange/internal/decide"
-	"orange/internal/harness"
-	"orange/internal/record"
-	"orange/internal/rejection"
-	"orange/internal/task"
+	"orange/internal/rules/decide"
+	"orange/internal/rules/harness"
+	"orange/internal/rules/record"
+	"orange/internal/rules/rejection"
+	"orange/internal/rules/task"
 )
 
 // Actor finds out who asks about a task. A seat speaks only for its role and its own task. A caller without a seat

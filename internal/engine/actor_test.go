@@ -4,9 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	"orange/internal/action"
-	"orange/internal/rejection"
-	"orange/internal/task"
+	"orange/internal/rules/action"
+	"orange/internal/rules/rejection"
+	"orange/internal/rules/task"
 )
 
 func TestActor_findsOutWhoAsks(t *testing.T) {

@@ -10,14 +10,14 @@ import (
 	"strings"
 	"time"
 
-	"orange/internal/decide"
-	"orange/internal/document"
-	"orange/internal/history"
-	"orange/internal/passed"
-	"orange/internal/record"
-	"orange/internal/replay"
-	"orange/internal/task"
-	"orange/internal/workflow"
+	"orange/internal/proof/replay"
+	"orange/internal/rules/decide"
+	"orange/internal/rules/document"
+	"orange/internal/rules/guarantee"
+	"orange/internal/rules/history"
+	"orange/internal/rules/record"
+	"orange/internal/rules/task"
+	"orange/internal/rules/workflow"
 )
 
 // Adopter takes whole tasks into the record, all that it is given at once or none of them.
@@ -91,7 +91,7 @@ func (e *Engine) Tell(ctx context.Context, project, id string, lines []byte) (re
 		if unknown != nil && !errors.Is(unknown, task.ErrNotFound) { // one that is gone promises nothing
 			return a, fmt.Errorf("look for the promise of project %q: %w", project, unknown)
 		}
-		passed.Pin(&birth.Events[0], p.Promise)
+		guarantee.Pin(&birth.Events[0], p.Promise)
 		birth, err = ruling{change: birth, in: replay.Inputs{Ask: replay.AskAdopt}}.withInputs(step{def: def})
 		a.Events = birth.Events
 	}

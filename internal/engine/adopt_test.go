@@ -9,11 +9,11 @@ import (
 	"strings"
 	"testing"
 
-	"orange/internal/action"
-	"orange/internal/harness"
-	"orange/internal/history"
-	"orange/internal/record"
-	"orange/internal/task"
+	"orange/internal/rules/action"
+	"orange/internal/rules/harness"
+	"orange/internal/rules/history"
+	"orange/internal/rules/record"
+	"orange/internal/rules/task"
 )
 
 // agents are the living agents, as the test defines them.

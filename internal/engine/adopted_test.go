@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"orange/internal/engine"
-	"orange/internal/record"
-	"orange/internal/task"
+	"orange/internal/rules/record"
+	"orange/internal/rules/task"
 )
 
 // counted counts the transactions of a rebuild: it notes how many tasks each has, and does what next says.

@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 
-	"orange/internal/decide"
-	"orange/internal/history"
-	"orange/internal/record"
-	"orange/internal/rejection"
-	"orange/internal/task"
-	"orange/internal/workflow"
+	"orange/internal/rules/decide"
+	"orange/internal/rules/history"
+	"orange/internal/rules/record"
+	"orange/internal/rules/rejection"
+	"orange/internal/rules/task"
+	"orange/internal/rules/workflow"
 )
 
 // Before looks at the tasks that a task waits for. With look it finds out whether a new task would start with their

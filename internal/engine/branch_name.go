@@ -8,8 +8,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"orange/internal/record"
-	"orange/internal/task"
+	"orange/internal/rules/record"
+	"orange/internal/rules/task"
 )
 
 // createNamed makes a task with the id that it is given. Where it has the branch named after its summary, that has a

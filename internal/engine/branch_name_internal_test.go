@@ -3,7 +3,7 @@ package engine
 import (
 	"testing"
 
-	"orange/internal/worktree"
+	"orange/internal/work/worktree"
 )
 
 func TestBranchFromWords_namesWhatTheTextIsAbout(t *testing.T) {

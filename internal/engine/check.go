@@ -4,8 +4,8 @@ import (
 	"context"
 	"strconv"
 
-	"orange/internal/history"
-	"orange/internal/task"
+	"orange/internal/rules/history"
+	"orange/internal/rules/task"
 )
 
 // dataDigest is, in the data of a finished check, the digest of what it printed.

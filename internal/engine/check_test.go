@@ -3,8 +3,8 @@ package engine_test
 import (
 	"testing"
 
-	"orange/internal/history"
-	"orange/internal/task"
+	"orange/internal/rules/history"
+	"orange/internal/rules/task"
 )
 
 func TestNoteCheck_isTheLastOfItsNameInTheHistory(t *testing.T) {

@@ -5,12 +5,12 @@ import (
 	"context"
 	"errors"
 
-	"orange/internal/decide"
-	"orange/internal/document"
-	"orange/internal/record"
-	"orange/internal/rejection"
-	"orange/internal/task"
-	"orange/internal/workflow"
+	"orange/internal/rules/decide"
+	"orange/internal/rules/document"
+	"orange/internal/rules/record"
+	"orange/internal/rules/rejection"
+	"orange/internal/rules/task"
+	"orange/internal/rules/workflow"
 )
 
 // Command asks for the move that a command means in the task's workflow.

@@ -3,11 +3,11 @@ package engine
 import (
 	"context"
 
-	"orange/internal/action"
-	"orange/internal/decide"
-	"orange/internal/history"
-	"orange/internal/record"
-	"orange/internal/workflow"
+	"orange/internal/rules/action"
+	"orange/internal/rules/decide"
+	"orange/internal/rules/history"
+	"orange/internal/rules/record"
+	"orange/internal/rules/workflow"
 )
 
 // conversation adds to a job what an agent goes on with that is started in the place of one that is dead: whether there

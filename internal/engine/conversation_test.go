@@ -4,10 +4,10 @@ import (
 	"slices"
 	"testing"
 
-	"orange/internal/action"
-	"orange/internal/history"
-	"orange/internal/rejection"
-	"orange/internal/task"
+	"orange/internal/rules/action"
+	"orange/internal/rules/history"
+	"orange/internal/rules/rejection"
+	"orange/internal/rules/task"
 )
 
 // told asks as the agent with a seat, whose program tells a conversation.

@@ -9,14 +9,14 @@ import (
 	"maps"
 	"strings"
 
-	"orange/internal/decide"
-	"orange/internal/document"
-	"orange/internal/history"
-	"orange/internal/passed"
-	"orange/internal/record"
-	"orange/internal/replay"
-	"orange/internal/task"
-	"orange/internal/workflow"
+	"orange/internal/proof/replay"
+	"orange/internal/rules/decide"
+	"orange/internal/rules/document"
+	"orange/internal/rules/guarantee"
+	"orange/internal/rules/history"
+	"orange/internal/rules/record"
+	"orange/internal/rules/task"
+	"orange/internal/rules/workflow"
 )
 
 // Create makes a task. With n.Spawn it also starts the task, or queues it if no workspace is free. Where n has an id,
@@ -74,7 +74,7 @@ func (e *Engine) create(ctx context.Context, n task.New) (record.Outcome, error)
 		c, err = decide.CreateFromPlan(def, t, n.Actor, e.Now())
 	}
 	if err == nil {
-		passed.Pin(&c.Events[0], n.Project.Promise)
+		guarantee.Pin(&c.Events[0], n.Project.Promise)
 		c, err = ruling{change: c, in: in.By(n.Actor)}.withInputs(step{def: def})
 	}
 	if err != nil {
@@ -225,7 +225,7 @@ func (e *Engine) update(ctx context.Context, id string, u task.Update) (task.Tas
 	}
 	if u.Promise != nil {
 		pinned := history.Event{Type: history.Updated, Reason: "the promise of its project is another one now"}
-		passed.Pin(&pinned, *u.Promise)
+		guarantee.Pin(&pinned, *u.Promise)
 		if err := e.note(ctx, id, u.Actor, pinned); err != nil {
 			return task.Task{}, err
 		}

@@ -16,17 +16,17 @@ import (
 	"testing"
 	"time"
 
-	"orange/internal/doctor"
-	"orange/internal/environment"
-	"orange/internal/mirror"
-	"orange/internal/query"
-	"orange/internal/record"
-	"orange/internal/rejection"
-	"orange/internal/replay"
-	"orange/internal/sqlite"
-	"orange/internal/task"
-	"orange/internal/tmux"
-	"orange/internal/workflow"
+	"orange/internal/app/doctor"
+	"orange/internal/engine/query"
+	"orange/internal/proof/replay"
+	"orange/internal/rules/record"
+	"orange/internal/rules/rejection"
+	"orange/internal/rules/task"
+	"orange/internal/rules/workflow"
+	"orange/internal/run/environment"
+	"orange/internal/run/tmux"
+	"orange/internal/store/mirror"
+	"orange/internal/store/sqlite"
 )
 
 // around is what is around a home for the doctor and for questions: a machine on which all is well.

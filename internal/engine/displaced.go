@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 
-	"orange/internal/leaving"
-	"orange/internal/record"
-	"orange/internal/task"
+	"orange/internal/rules/leave"
+	"orange/internal/rules/record"
+	"orange/internal/rules/task"
 )
 
 // displace has a task that comes back wait for a workspace in its own status, where the one that its header names is
@@ -104,7 +104,7 @@ func (e *Engine) goOn(ctx context.Context, id string) (out record.Outcome, next 
 		return out, false, err
 	}
 	_, err = e.change(ctx, id, func(s record.Snapshot) (*record.Change, error) {
-		c, due := leaving.WithoutBranch(s.Task, missing.Error(), e.Now())
+		c, due := leave.WithoutBranch(s.Task, missing.Error(), e.Now())
 		if !due {
 			return nil, nil
 		}

@@ -4,9 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	"orange/internal/action"
-	"orange/internal/history"
-	"orange/internal/task"
+	"orange/internal/rules/action"
+	"orange/internal/rules/history"
+	"orange/internal/rules/task"
 )
 
 // elsewhere is a home at another machine to which the folders of tasks were brought.

@@ -5,11 +5,11 @@ import (
 	"errors"
 	"slices"
 
-	"orange/internal/decide"
-	"orange/internal/record"
-	"orange/internal/replay"
-	"orange/internal/task"
-	"orange/internal/workflow"
+	"orange/internal/proof/replay"
+	"orange/internal/rules/decide"
+	"orange/internal/rules/record"
+	"orange/internal/rules/task"
+	"orange/internal/rules/workflow"
 )
 
 // step is what is decided on: a task as it is on record, the rules by which it moves, and what was found of it.

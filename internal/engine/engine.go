@@ -1,7 +1,3 @@
-// Package engine is the only writer of the record: load, look at the evidence, decide, commit, perform, settle.
-//
-// It owns the order of these steps and what happens when one of them is cut short.
-// It does not own the rules (decide), the effects of hooks (hook), or the storage (sqlite, mirror).
 package engine
 
 import (
@@ -10,12 +6,12 @@ import (
 	"log/slog"
 	"time"
 
-	"orange/internal/decide"
-	"orange/internal/history"
-	"orange/internal/record"
-	"orange/internal/rejection"
-	"orange/internal/task"
-	"orange/internal/workflow"
+	"orange/internal/rules/decide"
+	"orange/internal/rules/history"
+	"orange/internal/rules/record"
+	"orange/internal/rules/rejection"
+	"orange/internal/rules/task"
+	"orange/internal/rules/workflow"
 )
 
 // Store is the part of the record that a change needs.

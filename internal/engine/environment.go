@@ -5,8 +5,8 @@ import (
 	"errors"
 	"slices"
 
-	"orange/internal/action"
-	"orange/internal/task"
+	"orange/internal/rules/action"
+	"orange/internal/rules/task"
 )
 
 // keepForStart keeps a person's environment if their hooks prepare a workspace or start an agent, even if they are

@@ -8,11 +8,11 @@ import (
 	"sync"
 	"testing"
 
-	"orange/internal/action"
 	"orange/internal/engine"
-	"orange/internal/history"
-	"orange/internal/record"
-	"orange/internal/task"
+	"orange/internal/rules/action"
+	"orange/internal/rules/history"
+	"orange/internal/rules/record"
+	"orange/internal/rules/task"
 )
 
 // environments note whose environment was kept or dropped.

@@ -6,11 +6,11 @@ import (
 	"slices"
 	"time"
 
-	"orange/internal/decide"
-	"orange/internal/history"
-	"orange/internal/record"
-	"orange/internal/replay"
-	"orange/internal/task"
+	"orange/internal/proof/replay"
+	"orange/internal/rules/decide"
+	"orange/internal/rules/history"
+	"orange/internal/rules/record"
+	"orange/internal/rules/task"
 )
 
 // Witness reports what is left to see of a dead agent.

@@ -9,13 +9,13 @@ import (
 	"testing"
 	"time"
 
-	"orange/internal/action"
 	"orange/internal/engine"
-	"orange/internal/harness"
-	"orange/internal/history"
-	"orange/internal/record"
-	"orange/internal/task"
-	"orange/internal/workflow"
+	"orange/internal/rules/action"
+	"orange/internal/rules/harness"
+	"orange/internal/rules/history"
+	"orange/internal/rules/record"
+	"orange/internal/rules/task"
+	"orange/internal/rules/workflow"
 )
 
 // death is the death of the task's agent of a role.

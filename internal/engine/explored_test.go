@@ -9,13 +9,13 @@ import (
 	"strings"
 	"testing"
 
-	"orange/internal/action"
-	"orange/internal/explore"
-	"orange/internal/history"
-	"orange/internal/record"
-	"orange/internal/simulate"
-	"orange/internal/task"
-	"orange/internal/workflow"
+	"orange/internal/proof/explore"
+	"orange/internal/proof/simulate"
+	"orange/internal/rules/action"
+	"orange/internal/rules/history"
+	"orange/internal/rules/record"
+	"orange/internal/rules/task"
+	"orange/internal/rules/workflow"
 	"orange/workflows"
 )
 
@@ -181,7 +181,7 @@ func exploredWorkflows(t *testing.T) map[string]*workflow.Definition {
 			out["strained "+name] = loosened(t, name+".yml", text, usual, 3)
 		}
 	}
-	toys, err := filepath.Glob("../explore/testdata/good/*.yml")
+	toys, err := filepath.Glob("../proof/explore/testdata/good/*.yml")
 	must(t, err)
 	for _, path := range toys {
 		text, err := os.ReadFile(path)

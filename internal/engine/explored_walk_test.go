@@ -8,13 +8,13 @@ import (
 	"strings"
 	"time"
 
-	"orange/internal/action"
-	"orange/internal/decide"
-	"orange/internal/document"
-	"orange/internal/explore"
-	"orange/internal/simulate"
-	"orange/internal/task"
-	"orange/internal/workflow"
+	"orange/internal/proof/explore"
+	"orange/internal/proof/simulate"
+	"orange/internal/rules/action"
+	"orange/internal/rules/decide"
+	"orange/internal/rules/document"
+	"orange/internal/rules/task"
+	"orange/internal/rules/workflow"
 )
 
 // walk is one task on its way through the real engine, with the real record, files and hooks in the world of

@@ -1,8 +1,8 @@
 package engine
 
 import (
-	"orange/internal/record"
-	"orange/internal/task"
+	"orange/internal/rules/record"
+	"orange/internal/rules/task"
 )
 
 // TakenBy says that a project's workspaces are all taken, and by whom.

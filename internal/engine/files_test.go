@@ -8,11 +8,11 @@ import (
 	"strings"
 	"testing"
 
-	"orange/internal/document"
 	"orange/internal/engine"
-	"orange/internal/history"
-	"orange/internal/record"
-	"orange/internal/task"
+	"orange/internal/rules/document"
+	"orange/internal/rules/history"
+	"orange/internal/rules/record"
+	"orange/internal/rules/task"
 )
 
 func TestAStatusThatAnAgentWrites_isPutBackAndToldOnce(t *testing.T) {

@@ -10,13 +10,13 @@ import (
 	"testing"
 	"time"
 
-	"orange/internal/action"
 	"orange/internal/engine"
-	"orange/internal/history"
-	"orange/internal/record"
-	"orange/internal/rejection"
-	"orange/internal/task"
-	"orange/internal/workflow"
+	"orange/internal/rules/action"
+	"orange/internal/rules/history"
+	"orange/internal/rules/record"
+	"orange/internal/rules/rejection"
+	"orange/internal/rules/task"
+	"orange/internal/rules/workflow"
 )
 
 // watched notes the jobs that the performer gets, and adds to what it did.

@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 
-	"orange/internal/decide"
-	"orange/internal/history"
-	"orange/internal/idempotency"
-	"orange/internal/record"
-	"orange/internal/rejection"
-	"orange/internal/task"
-	"orange/internal/workflow"
+	"orange/internal/rules/decide"
+	"orange/internal/rules/history"
+	"orange/internal/rules/idempotency"
+	"orange/internal/rules/record"
+	"orange/internal/rules/rejection"
+	"orange/internal/rules/task"
+	"orange/internal/rules/workflow"
 )
 
 // once does a request once, if it has a key: a repeat is answered from the task's history. A request under the same

@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"orange/internal/engine"
-	"orange/internal/history"
-	"orange/internal/record"
-	"orange/internal/task"
+	"orange/internal/rules/history"
+	"orange/internal/rules/record"
+	"orange/internal/rules/task"
 )
 
 // cut ends a program at one of its steps: before it, or, where the step writes, also right after it.

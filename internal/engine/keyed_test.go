@@ -8,13 +8,13 @@ import (
 	"sync"
 	"testing"
 
-	"orange/internal/action"
 	"orange/internal/engine"
-	"orange/internal/history"
-	"orange/internal/idempotency"
-	"orange/internal/record"
-	"orange/internal/task"
-	"orange/internal/tmux"
+	"orange/internal/rules/action"
+	"orange/internal/rules/history"
+	"orange/internal/rules/idempotency"
+	"orange/internal/rules/record"
+	"orange/internal/rules/task"
+	"orange/internal/run/tmux"
 )
 
 // under is an actor with a key, who asks for what these words say.

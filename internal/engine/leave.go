@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 
-	"orange/internal/leaving"
-	"orange/internal/record"
-	"orange/internal/task"
+	"orange/internal/rules/leave"
+	"orange/internal/rules/record"
+	"orange/internal/rules/task"
 )
 
 // Leave lets a task go: it ends the task's agents, keeps under refs what no branch holds, gives the workspace back,
@@ -23,7 +23,7 @@ func (e *Engine) Leave(ctx context.Context, id, reason string, actor task.Actor)
 		return "", nil, err
 	}
 	t, err := e.change(ctx, id, func(s record.Snapshot) (*record.Change, error) {
-		c, err := leaving.Leave(s, actor, reason, e.Now())
+		c, err := leave.Leave(s, actor, reason, e.Now())
 		return &c, err
 	})
 	if err != nil {
@@ -42,7 +42,7 @@ func (e *Engine) Leave(ctx context.Context, id, reason string, actor task.Actor)
 	}
 	e.startThoseAfter(ctx, id)
 	_, err = e.StartNext(ctx, t.Project)
-	return folder, leaving.Kept(events), err
+	return folder, leave.Kept(events), err
 }
 
 // BeginToLeave ends the agents of a task that is about to leave, so that no one writes what it has any more. It says so
@@ -53,7 +53,7 @@ func (e *Engine) BeginToLeave(ctx context.Context, id, reason string, actor task
 	}
 	begun := false
 	t, err := e.change(ctx, id, func(s record.Snapshot) (*record.Change, error) {
-		c, due, err := leaving.Begin(s, actor, reason, e.Now())
+		c, due, err := leave.Begin(s, actor, reason, e.Now())
 		if begun = due; !due {
 			return nil, err
 		}
@@ -70,7 +70,7 @@ func (e *Engine) BeginToLeave(ctx context.Context, id, reason string, actor task
 	if err != nil {
 		return err
 	}
-	if unended := leaving.Unended(s); unended != "" {
+	if unended := leave.Unended(s); unended != "" {
 		return fmt.Errorf("cannot let task %s leave yet: %s; run %q and try again", id, unended,
 			"orange task retry "+id)
 	}
@@ -94,7 +94,7 @@ func (e *Engine) setAside(ctx context.Context, id string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if undone := leaving.Undone(s); undone != "" {
+	if undone := leave.Undone(s); undone != "" {
 		return "", fmt.Errorf("cannot let task %s leave yet: %s; its agents are ended; run %q and try again", id,
 			undone, "orange task retry "+id)
 	}

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"orange/internal/action"
-	"orange/internal/rejection"
-	"orange/internal/task"
+	"orange/internal/rules/action"
+	"orange/internal/rules/rejection"
+	"orange/internal/rules/task"
 )
 
 func TestLeave_endsReleasesAndForgets(t *testing.T) {

@@ -5,12 +5,12 @@ import (
 	"errors"
 	"time"
 
-	"orange/internal/decide"
-	"orange/internal/harness"
-	"orange/internal/record"
-	"orange/internal/replay"
-	"orange/internal/task"
-	"orange/internal/tmux"
+	"orange/internal/proof/replay"
+	"orange/internal/rules/decide"
+	"orange/internal/rules/harness"
+	"orange/internal/rules/record"
+	"orange/internal/rules/task"
+	"orange/internal/run/tmux"
 )
 
 // goOnLater is how long Orange waits where it was not safe to type.

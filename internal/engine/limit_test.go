@@ -7,10 +7,10 @@ import (
 	"time"
 
 	"orange/internal/engine"
-	"orange/internal/history"
-	"orange/internal/record"
-	"orange/internal/task"
-	"orange/internal/tmux"
+	"orange/internal/rules/history"
+	"orange/internal/rules/record"
+	"orange/internal/rules/task"
+	"orange/internal/run/tmux"
 )
 
 // limitedWitness has always seen that the agent is at its limit until a time.

@@ -8,14 +8,14 @@ import (
 	"fmt"
 	"strings"
 
-	"orange/internal/decide"
-	"orange/internal/fencing"
-	"orange/internal/history"
-	"orange/internal/printable"
-	"orange/internal/record"
-	"orange/internal/rejection"
-	"orange/internal/task"
-	"orange/internal/workflow"
+	"orange/internal/rules/decide"
+	"orange/internal/rules/fencing"
+	"orange/internal/rules/history"
+	"orange/internal/rules/printable"
+	"orange/internal/rules/record"
+	"orange/internal/rules/rejection"
+	"orange/internal/rules/task"
+	"orange/internal/rules/workflow"
 )
 
 // Keys in the data of a merge's begin: the commit that Orange merges, and what git said of it then, and how it is

@@ -8,10 +8,10 @@ import (
 	"fmt"
 	"strings"
 
-	"orange/internal/decide"
-	"orange/internal/record"
-	"orange/internal/rejection"
-	"orange/internal/task"
+	"orange/internal/rules/decide"
+	"orange/internal/rules/record"
+	"orange/internal/rules/rejection"
+	"orange/internal/rules/task"
 )
 
 // mergeLock is the name of the lock for merging a task: who has it is at work on that, from before the begin is noted

@@ -8,10 +8,10 @@ import (
 	"testing"
 
 	"orange/internal/engine"
-	"orange/internal/history"
-	"orange/internal/record"
-	"orange/internal/task"
-	"orange/internal/workflow"
+	"orange/internal/rules/history"
+	"orange/internal/rules/record"
+	"orange/internal/rules/task"
+	"orange/internal/rules/workflow"
 )
 
 // killed is a merge whose program is ended in the middle of it: from then on its context is over.

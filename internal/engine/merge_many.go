@@ -8,12 +8,12 @@ import (
 	"slices"
 	"strings"
 
-	"orange/internal/decide"
-	"orange/internal/fencing"
-	"orange/internal/record"
-	"orange/internal/rejection"
-	"orange/internal/task"
-	"orange/internal/workflow"
+	"orange/internal/rules/decide"
+	"orange/internal/rules/fencing"
+	"orange/internal/rules/record"
+	"orange/internal/rules/rejection"
+	"orange/internal/rules/task"
+	"orange/internal/rules/workflow"
 )
 
 // MergeMany merges several tasks, one on top of the other, each as Merge does. One that cannot be merged, because of a

@@ -5,12 +5,12 @@ import (
 	"errors"
 	"testing"
 
-	"orange/internal/decide"
 	"orange/internal/engine"
-	"orange/internal/record"
-	"orange/internal/rejection"
-	"orange/internal/task"
-	"orange/internal/workflow"
+	"orange/internal/rules/decide"
+	"orange/internal/rules/record"
+	"orange/internal/rules/rejection"
+	"orange/internal/rules/task"
+	"orange/internal/rules/workflow"
 )
 
 // gated asks git for commits before a task is done.

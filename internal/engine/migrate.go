@@ -3,12 +3,12 @@ package engine
 import (
 	"context"
 
-	"orange/internal/decide"
-	"orange/internal/graph"
-	"orange/internal/record"
-	"orange/internal/replay"
-	"orange/internal/task"
-	"orange/internal/workflow"
+	"orange/internal/proof/graph"
+	"orange/internal/proof/replay"
+	"orange/internal/rules/decide"
+	"orange/internal/rules/record"
+	"orange/internal/rules/task"
+	"orange/internal/rules/workflow"
 )
 
 // migration is what a task is given: rules, and the states of these rules that stand for some of its own.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"orange/internal/task"
+	"orange/internal/rules/task"
 )
 
 // A dry run says what the migration will do, changes nothing, and refuses in the same words.

@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"strings"
 
-	"orange/internal/decide"
-	"orange/internal/record"
-	"orange/internal/replay"
-	"orange/internal/task"
-	"orange/internal/workflow"
+	"orange/internal/proof/replay"
+	"orange/internal/rules/decide"
+	"orange/internal/rules/record"
+	"orange/internal/rules/task"
+	"orange/internal/rules/workflow"
 )
 
 // Next asks for the one move that the evidence supports, and records in the history what supports it.

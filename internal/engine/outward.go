@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 
-	"orange/internal/fencing"
-	"orange/internal/record"
-	"orange/internal/task"
+	"orange/internal/rules/fencing"
+	"orange/internal/rules/record"
+	"orange/internal/rules/task"
 )
 
 // Guard holds back acts that are seen outside of this machine.

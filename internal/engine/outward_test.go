@@ -8,12 +8,12 @@ import (
 	"testing"
 	"time"
 
-	"orange/internal/action"
 	"orange/internal/engine"
-	"orange/internal/fencing"
-	"orange/internal/history"
-	"orange/internal/record"
-	"orange/internal/task"
+	"orange/internal/rules/action"
+	"orange/internal/rules/fencing"
+	"orange/internal/rules/history"
+	"orange/internal/rules/record"
+	"orange/internal/rules/task"
 )
 
 var errElsewhere = task.Notef(fencing.ErrHeldBack, "the task is at another home since epoch 2")

@@ -6,10 +6,10 @@ import (
 	"slices"
 	"time"
 
-	"orange/internal/action"
-	"orange/internal/decide"
-	"orange/internal/history"
-	"orange/internal/task"
+	"orange/internal/rules/action"
+	"orange/internal/rules/decide"
+	"orange/internal/rules/history"
+	"orange/internal/rules/task"
 )
 
 // hookPoll is how often a waiting request checks whether the runner has settled its hooks.

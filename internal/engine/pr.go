@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 
-	"orange/internal/decide"
-	"orange/internal/history"
-	"orange/internal/record"
-	"orange/internal/replay"
-	"orange/internal/task"
+	"orange/internal/proof/replay"
+	"orange/internal/rules/decide"
+	"orange/internal/rules/history"
+	"orange/internal/rules/record"
+	"orange/internal/rules/task"
 )
 
 // RequestPR has the task's branch pushed and a pull request opened for it, and waits a while for that. A refusal

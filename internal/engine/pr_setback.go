@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 
-	"orange/internal/decide"
-	"orange/internal/record"
-	"orange/internal/task"
+	"orange/internal/rules/decide"
+	"orange/internal/rules/record"
+	"orange/internal/rules/task"
 )
 
 // mostLog is how many bytes of the end of a check's log are read.

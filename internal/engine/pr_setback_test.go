@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"orange/internal/document"
-	"orange/internal/record"
+	"orange/internal/rules/document"
+	"orange/internal/rules/record"
 )
 
 // judgedRequest is a task with an open pull request whose head is the judged commit, and a look at it.

@@ -6,12 +6,12 @@ import (
 	"sync"
 	"testing"
 
-	"orange/internal/decide"
-	"orange/internal/history"
-	"orange/internal/record"
-	"orange/internal/rejection"
-	"orange/internal/replay"
-	"orange/internal/task"
+	"orange/internal/proof/replay"
+	"orange/internal/rules/decide"
+	"orange/internal/rules/history"
+	"orange/internal/rules/record"
+	"orange/internal/rules/rejection"
+	"orange/internal/rules/task"
 )
 
 const address = "https://github.com/a/garden/pull/7"

@@ -10,11 +10,11 @@ import (
 	"slices"
 	"strings"
 
-	"orange/internal/history"
-	"orange/internal/projection"
-	"orange/internal/record"
-	"orange/internal/task"
-	"orange/internal/workflow"
+	"orange/internal/rules/history"
+	"orange/internal/rules/projection"
+	"orange/internal/rules/record"
+	"orange/internal/rules/task"
+	"orange/internal/rules/workflow"
 )
 
 // Projections are the files that a workflow projects of a task.

@@ -12,10 +12,10 @@ import (
 	"testing"
 
 	"orange/internal/engine"
-	"orange/internal/history"
-	"orange/internal/projection"
-	"orange/internal/record"
-	"orange/internal/task"
+	"orange/internal/rules/history"
+	"orange/internal/rules/projection"
+	"orange/internal/rules/record"
+	"orange/internal/rules/task"
 )
 
 const phases = `

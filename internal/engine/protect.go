@@ -4,11 +4,11 @@ import (
 	"context"
 	"strings"
 
-	"orange/internal/decide"
-	"orange/internal/history"
-	"orange/internal/replay"
-	"orange/internal/task"
-	"orange/internal/workflow"
+	"orange/internal/proof/replay"
+	"orange/internal/rules/decide"
+	"orange/internal/rules/history"
+	"orange/internal/rules/task"
+	"orange/internal/rules/workflow"
 )
 
 // rules is the workflow by which a task moves now: the one that it was created under, with what its project protects

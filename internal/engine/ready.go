@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 
-	"orange/internal/record"
-	"orange/internal/rejection"
-	"orange/internal/task"
+	"orange/internal/rules/record"
+	"orange/internal/rules/rejection"
+	"orange/internal/rules/task"
 )
 
 // DryRun is what a new task needs so that it can start, and whether that is so. Nothing changes.

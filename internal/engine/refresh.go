@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 
-	"orange/internal/action"
-	"orange/internal/decide"
-	"orange/internal/document"
-	"orange/internal/history"
-	"orange/internal/record"
-	"orange/internal/task"
+	"orange/internal/rules/action"
+	"orange/internal/rules/decide"
+	"orange/internal/rules/document"
+	"orange/internal/rules/history"
+	"orange/internal/rules/record"
+	"orange/internal/rules/task"
 )
 
 // Sync takes over what people changed in the task's files, and makes them equal to the record.

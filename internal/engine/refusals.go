@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"time"
 
-	"orange/internal/decide"
-	"orange/internal/record"
-	"orange/internal/rejection"
-	"orange/internal/replay"
-	"orange/internal/task"
-	"orange/internal/workflow"
+	"orange/internal/proof/replay"
+	"orange/internal/rules/decide"
+	"orange/internal/rules/record"
+	"orange/internal/rules/rejection"
+	"orange/internal/rules/task"
+	"orange/internal/rules/workflow"
 )
 
 // refused logs the refusal of a request, and counts it where an agent has asked. Other errors it returns as they are.

@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"orange/internal/history"
-	"orange/internal/rejection"
-	"orange/internal/task"
+	"orange/internal/rules/history"
+	"orange/internal/rules/rejection"
+	"orange/internal/rules/task"
 )
 
 // Defect: a worker that repeated its Handoff was refused 1,056 times in 19 minutes, and its task looked healthy.

@@ -5,12 +5,12 @@ import (
 	"path/filepath"
 	"testing"
 
-	"orange/internal/history"
-	"orange/internal/record"
-	"orange/internal/replay"
-	"orange/internal/sqlite"
-	"orange/internal/task"
-	"orange/internal/workflow"
+	"orange/internal/proof/replay"
+	"orange/internal/rules/history"
+	"orange/internal/rules/record"
+	"orange/internal/rules/task"
+	"orange/internal/rules/workflow"
+	"orange/internal/store/sqlite"
 )
 
 // replays makes every decision of every task of a world again after a test: the same bytes must come of it.

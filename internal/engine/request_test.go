@@ -10,12 +10,12 @@ import (
 	"testing"
 	"time"
 
-	"orange/internal/action"
-	"orange/internal/document"
-	"orange/internal/history"
-	"orange/internal/record"
-	"orange/internal/rejection"
-	"orange/internal/task"
+	"orange/internal/rules/action"
+	"orange/internal/rules/document"
+	"orange/internal/rules/history"
+	"orange/internal/rules/record"
+	"orange/internal/rules/rejection"
+	"orange/internal/rules/task"
 )
 
 const wholeLife = "acquire_workspace spawn_agent spawn_reviewer kill_reviewer kill_session release_workspace " +

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"orange/internal/history"
-	"orange/internal/rejection"
-	"orange/internal/task"
-	"orange/internal/tmux"
+	"orange/internal/rules/history"
+	"orange/internal/rules/rejection"
+	"orange/internal/rules/task"
+	"orange/internal/run/tmux"
 )
 
 // voice is the agents of a task: some wait, some live, and typing may be unsafe.

@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"strings"
 
-	"orange/internal/decide"
-	"orange/internal/document"
-	"orange/internal/record"
-	"orange/internal/replay"
-	"orange/internal/task"
-	"orange/internal/workflow"
+	"orange/internal/proof/replay"
+	"orange/internal/rules/decide"
+	"orange/internal/rules/document"
+	"orange/internal/rules/record"
+	"orange/internal/rules/task"
+	"orange/internal/rules/workflow"
 )
 
 // SendBack applies the rules of a task's status after something happened to its work, such as a red check of its pull

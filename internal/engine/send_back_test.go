@@ -9,12 +9,12 @@ import (
 	"sync"
 	"testing"
 
-	"orange/internal/decide"
 	"orange/internal/engine"
-	"orange/internal/history"
-	"orange/internal/record"
-	"orange/internal/task"
-	"orange/internal/workflow"
+	"orange/internal/rules/decide"
+	"orange/internal/rules/history"
+	"orange/internal/rules/record"
+	"orange/internal/rules/task"
+	"orange/internal/rules/workflow"
 )
 
 // sendingBack are rules with others of send_back.

@@ -8,13 +8,13 @@ import (
 	"sync"
 	"time"
 
-	"orange/internal/action"
-	"orange/internal/decide"
-	"orange/internal/history"
-	"orange/internal/record"
-	"orange/internal/rejection"
-	"orange/internal/replay"
-	"orange/internal/task"
+	"orange/internal/proof/replay"
+	"orange/internal/rules/action"
+	"orange/internal/rules/decide"
+	"orange/internal/rules/history"
+	"orange/internal/rules/record"
+	"orange/internal/rules/rejection"
+	"orange/internal/rules/task"
 )
 
 // Settle performs the hooks that a task owes, in order, and settles each. One process at a time does this for a task.

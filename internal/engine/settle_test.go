@@ -9,12 +9,12 @@ import (
 	"testing"
 	"time"
 
-	"orange/internal/action"
 	"orange/internal/engine"
-	"orange/internal/history"
-	"orange/internal/record"
-	"orange/internal/rejection"
-	"orange/internal/task"
+	"orange/internal/rules/action"
+	"orange/internal/rules/history"
+	"orange/internal/rules/record"
+	"orange/internal/rules/rejection"
+	"orange/internal/rules/task"
 )
 
 // states are the hooks of a task's event with their states, "action=state".

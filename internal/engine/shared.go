@@ -6,10 +6,10 @@ import (
 	"slices"
 	"strings"
 
-	"orange/internal/action"
-	"orange/internal/history"
-	"orange/internal/record"
-	"orange/internal/task"
+	"orange/internal/rules/action"
+	"orange/internal/rules/history"
+	"orange/internal/rules/record"
+	"orange/internal/rules/task"
 )
 
 // noteShared notes in the history of a task, at whose change it was seen, which of the settings that all worktrees of

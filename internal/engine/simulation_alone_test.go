@@ -10,15 +10,15 @@ import (
 	"testing"
 	"time"
 
-	"orange/internal/action"
-	"orange/internal/decide"
-	"orange/internal/document"
-	"orange/internal/explore"
-	"orange/internal/history"
-	"orange/internal/record"
-	"orange/internal/simulate"
-	"orange/internal/task"
-	"orange/internal/workflow"
+	"orange/internal/proof/explore"
+	"orange/internal/proof/simulate"
+	"orange/internal/rules/action"
+	"orange/internal/rules/decide"
+	"orange/internal/rules/document"
+	"orange/internal/rules/history"
+	"orange/internal/rules/record"
+	"orange/internal/rules/task"
+	"orange/internal/rules/workflow"
 	"orange/workflows"
 )
 
@@ -434,7 +434,8 @@ func judgedWorkflows(t *testing.T) map[string]*workflow.Definition {
 // tests of explore require of check.
 func boundOf(t *testing.T, name string, def *workflow.Definition) (bound reach) {
 	t.Helper()
-	if text, err := os.ReadFile(filepath.Join("..", "explore", "testdata", "shipped", name+".out")); err == nil {
+	shipped := filepath.Join("..", "proof", "explore", "testdata", "shipped", name+".out")
+	if text, err := os.ReadFile(shipped); err == nil {
 		configurations := 0
 		_, err := fmt.Sscanf(string(text),
 			"%d configurations; without a person at most: moves %d, agents %d, reviews %d", &configurations,

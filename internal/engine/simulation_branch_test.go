@@ -5,12 +5,12 @@ import (
 	"slices"
 	"strings"
 
-	"orange/internal/decide"
-	"orange/internal/history"
-	"orange/internal/record"
-	"orange/internal/simulate"
-	"orange/internal/task"
-	"orange/internal/workflow"
+	"orange/internal/proof/simulate"
+	"orange/internal/rules/decide"
+	"orange/internal/rules/history"
+	"orange/internal/rules/record"
+	"orange/internal/rules/task"
+	"orange/internal/rules/workflow"
 )
 
 // simBranch is a task's branch, with what only the world knows of it: which of its commits may be merged.

@@ -8,11 +8,11 @@ import (
 	"strconv"
 	"strings"
 
-	"orange/internal/document"
-	"orange/internal/history"
-	"orange/internal/record"
-	"orange/internal/simulate"
-	"orange/internal/task"
+	"orange/internal/proof/simulate"
+	"orange/internal/rules/document"
+	"orange/internal/rules/history"
+	"orange/internal/rules/record"
+	"orange/internal/rules/task"
 )
 
 // observed is a second, simple record of what happened: it knows no version, no lock and no rule of the engine.

@@ -4,10 +4,10 @@ import (
 	"slices"
 	"strings"
 
-	"orange/internal/action"
-	"orange/internal/history"
-	"orange/internal/record"
-	"orange/internal/task"
+	"orange/internal/rules/action"
+	"orange/internal/rules/history"
+	"orange/internal/rules/record"
+	"orange/internal/rules/task"
 )
 
 // environmentClaims determine in whose environment the programs of a task may run: never in an agent's; in that of

@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"strings"
 
-	"orange/internal/decide"
-	"orange/internal/document"
-	"orange/internal/proc"
-	"orange/internal/simulate"
-	"orange/internal/task"
+	"orange/internal/proof/simulate"
+	"orange/internal/rules/decide"
+	"orange/internal/rules/document"
+	"orange/internal/rules/task"
+	"orange/internal/run/proc"
 )
 
 // An environment is named by its owner: a person, an agent that asks, or the service.

@@ -10,18 +10,18 @@ import (
 	"strings"
 	"testing"
 
-	"orange/internal/action"
-	"orange/internal/history"
-	"orange/internal/task"
-	"orange/internal/workflow"
+	"orange/internal/rules/action"
+	"orange/internal/rules/history"
+	"orange/internal/rules/task"
+	"orange/internal/rules/workflow"
 	"orange/workflows"
 )
 
 // The judge of a history shares nothing with what it judges.
 func TestAHistorianSharesNoCodeWithTheProverOrTheJudge(t *testing.T) {
 	t.Parallel()
-	allowed := []string{`"orange/internal/action"`, `"orange/internal/history"`, `"orange/internal/task"`,
-		`"orange/internal/workflow"`}
+	allowed := []string{`"orange/internal/rules/action"`, `"orange/internal/rules/history"`, `"orange/internal/rules/task"`,
+		`"orange/internal/rules/workflow"`}
 	for _, name := range []string{"simulation_history_test.go", "simulation_history_move_test.go"} {
 		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ImportsOnly)
 		must(t, err)
@@ -38,7 +38,7 @@ func reviewed(t *testing.T) *workflow.Definition {
 	t.Helper()
 	usual, err := workflow.ParseUsual("usual.yml", workflows.Usual)
 	must(t, err)
-	text, err := os.ReadFile(filepath.Join("..", "explore", "testdata", "good", "two-reviews.yml"))
+	text, err := os.ReadFile(filepath.Join("..", "proof", "explore", "testdata", "good", "two-reviews.yml"))
 	must(t, err)
 	def, err := workflow.Parse("two-reviews.yml", text, usual)
 	must(t, err)

@@ -4,10 +4,10 @@ import (
 	"slices"
 	"strings"
 
-	"orange/internal/action"
-	"orange/internal/history"
-	"orange/internal/task"
-	"orange/internal/workflow"
+	"orange/internal/rules/action"
+	"orange/internal/rules/history"
+	"orange/internal/rules/task"
+	"orange/internal/rules/workflow"
 )
 
 // moves checks that the workflow has a move, for its actor, and with the evidence that it asks for.

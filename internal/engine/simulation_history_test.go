@@ -7,10 +7,10 @@ import (
 	"strconv"
 	"strings"
 
-	"orange/internal/action"
-	"orange/internal/history"
-	"orange/internal/task"
-	"orange/internal/workflow"
+	"orange/internal/rules/action"
+	"orange/internal/rules/history"
+	"orange/internal/rules/task"
+	"orange/internal/rules/workflow"
 )
 
 // historian reads the history of a task from its beginning, and reports what in it breaks a promise that "orange

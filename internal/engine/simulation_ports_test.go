@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"strings"
 
-	"orange/internal/record"
-	"orange/internal/simulate"
-	"orange/internal/task"
+	"orange/internal/proof/simulate"
+	"orange/internal/rules/record"
+	"orange/internal/rules/task"
 )
 
 // simulatedRecord is the real record as one program sees it, with what a monitor and hooks ask of it.

@@ -15,10 +15,10 @@ import (
 	"time"
 
 	"orange/internal/engine"
-	"orange/internal/hook"
-	"orange/internal/mirror"
-	"orange/internal/simulate"
-	"orange/internal/sqlite"
+	"orange/internal/engine/hook"
+	"orange/internal/proof/simulate"
+	"orange/internal/store/mirror"
+	"orange/internal/store/sqlite"
 )
 
 // simulation is one seed's world. One program runs at a time, until its next call of a port: random numbers choose

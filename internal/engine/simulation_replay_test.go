@@ -4,7 +4,7 @@ import (
 	"os"
 	"testing"
 
-	"orange/internal/task"
+	"orange/internal/rules/task"
 )
 
 // The seeds differ from those of TestSimulation. ORANGE_SEED repeats one of them in the same way.

@@ -9,11 +9,11 @@ import (
 	"strings"
 	"time"
 
-	"orange/internal/record"
-	"orange/internal/rejection"
-	"orange/internal/simulate"
-	"orange/internal/task"
-	"orange/internal/workflow"
+	"orange/internal/proof/simulate"
+	"orange/internal/rules/record"
+	"orange/internal/rules/rejection"
+	"orange/internal/rules/task"
+	"orange/internal/rules/workflow"
 )
 
 // question is a question to the engine, with its answer.

@@ -13,12 +13,12 @@ import (
 	"testing/synctest"
 	"time"
 
-	"orange/internal/harness"
-	"orange/internal/mirror"
-	"orange/internal/simulate"
-	"orange/internal/sqlite"
-	"orange/internal/task"
-	"orange/internal/workflow"
+	"orange/internal/proof/simulate"
+	"orange/internal/rules/harness"
+	"orange/internal/rules/task"
+	"orange/internal/rules/workflow"
+	"orange/internal/store/mirror"
+	"orange/internal/store/sqlite"
 	"orange/workflows"
 )
 

@@ -11,12 +11,12 @@ import (
 	"strconv"
 	"strings"
 
-	"orange/internal/harness"
-	"orange/internal/monitor"
-	"orange/internal/simulate"
-	"orange/internal/task"
-	"orange/internal/tmux"
-	"orange/internal/worktree"
+	"orange/internal/engine/monitor"
+	"orange/internal/proof/simulate"
+	"orange/internal/rules/harness"
+	"orange/internal/rules/task"
+	"orange/internal/run/tmux"
+	"orange/internal/work/worktree"
 )
 
 // endAgent is the end of an agent and of the commands that it was waiting for.

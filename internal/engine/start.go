@@ -8,13 +8,13 @@ import (
 	"io"
 	"slices"
 
-	"orange/internal/action"
-	"orange/internal/decide"
-	"orange/internal/harness"
-	"orange/internal/history"
-	"orange/internal/record"
-	"orange/internal/task"
-	"orange/internal/workflow"
+	"orange/internal/rules/action"
+	"orange/internal/rules/decide"
+	"orange/internal/rules/harness"
+	"orange/internal/rules/history"
+	"orange/internal/rules/record"
+	"orange/internal/rules/task"
+	"orange/internal/rules/workflow"
 )
 
 // waitForPerson is what an agent hears of a move to a status of a person, if the workflow has no words for that.

@@ -4,10 +4,10 @@ import (
 	"strings"
 	"testing"
 
-	"orange/internal/action"
-	"orange/internal/history"
-	"orange/internal/task"
-	"orange/internal/workflow"
+	"orange/internal/rules/action"
+	"orange/internal/rules/history"
+	"orange/internal/rules/task"
+	"orange/internal/rules/workflow"
 )
 
 func dead(task.Task, string) (bool, error) { return false, nil }

@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"orange/internal/engine"
-	"orange/internal/record"
-	"orange/internal/task"
+	"orange/internal/rules/record"
+	"orange/internal/rules/task"
 )
 
 func TestAPoolThatIsTaken_namesWhoHasIt(t *testing.T) {

@@ -9,11 +9,11 @@ import (
 	"testing"
 	"time"
 
-	"orange/internal/decide"
 	"orange/internal/engine"
-	"orange/internal/history"
-	"orange/internal/task"
-	"orange/internal/workflow"
+	"orange/internal/rules/decide"
+	"orange/internal/rules/history"
+	"orange/internal/rules/task"
+	"orange/internal/rules/workflow"
 )
 
 // limited are rules whose statuses should take a hundred seconds, and lead somewhere when they take too long.

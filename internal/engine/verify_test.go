@@ -14,11 +14,11 @@ import (
 	"strings"
 	"testing"
 
-	"orange/internal/doctor"
-	"orange/internal/history"
-	"orange/internal/record"
-	"orange/internal/task"
-	"orange/internal/workflow"
+	"orange/internal/app/doctor"
+	"orange/internal/rules/history"
+	"orange/internal/rules/record"
+	"orange/internal/rules/task"
+	"orange/internal/rules/workflow"
 )
 
 // past is the record and the files, with a history that someone may have changed.

@@ -6,10 +6,10 @@ import (
 	"errors"
 	"time"
 
-	"orange/internal/decide"
-	"orange/internal/history"
-	"orange/internal/record"
-	"orange/internal/task"
+	"orange/internal/rules/decide"
+	"orange/internal/rules/history"
+	"orange/internal/rules/record"
+	"orange/internal/rules/task"
 )
 
 // Waiting records who waits, and reports when something may have changed.

@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"orange/internal/action"
-	"orange/internal/record"
-	"orange/internal/sqlite"
-	"orange/internal/task"
+	"orange/internal/rules/action"
+	"orange/internal/rules/record"
+	"orange/internal/rules/task"
+	"orange/internal/store/sqlite"
 )
 
 type answer struct {

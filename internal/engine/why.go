@@ -7,14 +7,14 @@ import (
 	"slices"
 	"strings"
 
-	"orange/internal/decide"
-	"orange/internal/document"
-	"orange/internal/fencing"
-	"orange/internal/history"
-	"orange/internal/record"
-	"orange/internal/rejection"
-	"orange/internal/task"
-	"orange/internal/workflow"
+	"orange/internal/rules/decide"
+	"orange/internal/rules/document"
+	"orange/internal/rules/fencing"
+	"orange/internal/rules/history"
+	"orange/internal/rules/record"
+	"orange/internal/rules/rejection"
+	"orange/internal/rules/task"
+	"orange/internal/rules/workflow"
 )
 
 // Peeker looks at what a gate asks for outside of the task's document. It starts nothing and waits for nothing.

@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"orange/internal/action"
-	"orange/internal/decide"
-	"orange/internal/task"
-	"orange/internal/workflow"
+	"orange/internal/rules/action"
+	"orange/internal/rules/decide"
+	"orange/internal/rules/task"
+	"orange/internal/rules/workflow"
 )
 
 // glances are looks that start nothing.

@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"orange/fleet/client"
-	"orange/internal/answer"
-	"orange/internal/task"
+	"orange/internal/api/remote"
+	"orange/internal/rules/task"
 )
 
 func adopt() *cobra.Command {
@@ -80,9 +80,9 @@ func adoptTasks(ctx context.Context, c *client.Client, host string, words []stri
 }
 
 // chosen are the tasks that words mean: an id, the beginning of one, or a branch.
-func chosen(host string, found []answer.Found, words []string) (some []answer.Found, err error) {
+func chosen(host string, found []remote.Found, words []string) (some []remote.Found, err error) {
 	for _, word := range words {
-		var of []answer.Found
+		var of []remote.Found
 		for _, t := range found {
 			if strings.HasPrefix(t.ID, word) || t.Branch == word {
 				of = append(of, t)

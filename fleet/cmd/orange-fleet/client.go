@@ -14,12 +14,12 @@ import (
 	"orange/fleet/screen"
 	"orange/fleet/setup"
 	"orange/harnesses"
-	"orange/internal/caller"
-	"orange/internal/decide"
-	"orange/internal/home"
-	"orange/internal/mirror"
-	"orange/internal/proc"
-	"orange/internal/tmux"
+	"orange/internal/api/caller"
+	"orange/internal/rules/decide"
+	"orange/internal/run/proc"
+	"orange/internal/run/tmux"
+	"orange/internal/store/home"
+	"orange/internal/store/mirror"
 	"orange/workflows"
 )
 

@@ -18,7 +18,7 @@ import (
 	"orange/fleet/doctor"
 	"orange/fleet/host"
 	"orange/fleet/setup"
-	"orange/internal/proc"
+	"orange/internal/run/proc"
 )
 
 // errBad says that the doctor found something that does not work. It has been said in full.

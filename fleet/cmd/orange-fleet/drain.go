@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"orange/fleet/client"
-	"orange/internal/task"
+	"orange/internal/rules/task"
 )
 
 func drain() *cobra.Command {

@@ -14,11 +14,11 @@ import (
 	"orange/fleet/core"
 	"orange/fleet/host"
 	"orange/fleet/setup"
-	"orange/internal/mirror"
-	"orange/internal/printable"
-	"orange/internal/proc"
-	"orange/internal/service"
-	"orange/internal/task"
+	"orange/internal/rules/printable"
+	"orange/internal/rules/task"
+	"orange/internal/run/proc"
+	"orange/internal/run/service"
+	"orange/internal/store/mirror"
 )
 
 func hostCommand() *cobra.Command {

@@ -12,8 +12,8 @@ import (
 	"orange/fleet/core"
 	"orange/fleet/registry"
 	"orange/fleet/setup"
-	"orange/internal/signed"
-	"orange/internal/task"
+	"orange/internal/rules/signed"
+	"orange/internal/rules/task"
 )
 
 // answerIn is how long the fleet may take for what changes its members.

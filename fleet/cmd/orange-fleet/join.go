@@ -17,11 +17,11 @@ import (
 	"orange/fleet/member"
 	"orange/fleet/registry"
 	"orange/fleet/setup"
-	"orange/internal/answer"
-	"orange/internal/home"
-	"orange/internal/proc"
-	"orange/internal/signed"
-	"orange/internal/task"
+	"orange/internal/api/remote"
+	"orange/internal/rules/signed"
+	"orange/internal/rules/task"
+	"orange/internal/run/proc"
+	"orange/internal/store/home"
 )
 
 // joinFlags are what a person says of a machine that joins.
@@ -76,7 +76,7 @@ func (f joinFlags) join(cmd *cobra.Command, home, line string) error {
 	if err := f.into(&j.Setup, j.Ticket); err != nil {
 		return err
 	}
-	var projects []answer.HostProject
+	var projects []remote.HostProject
 	if j.Ticket.Of == signed.OfHosts {
 		if projects, err = f.ofHost(cmd, j); err != nil {
 			return err
@@ -131,7 +131,7 @@ func (f joinFlags) into(s *setup.Setup, t registry.Ticket) error {
 }
 
 // ofHost makes what a host needs, and looks at its projects.
-func (f joinFlags) ofHost(cmd *cobra.Command, j *member.Joining) ([]answer.HostProject, error) {
+func (f joinFlags) ofHost(cmd *cobra.Command, j *member.Joining) ([]remote.HostProject, error) {
 	if j.Setup.Snapshots == "" {
 		j.Setup.Snapshots = whereSnapshots(cmd)
 	}
@@ -145,7 +145,7 @@ func (f joinFlags) ofHost(cmd *cobra.Command, j *member.Joining) ([]answer.HostP
 	if err != nil {
 		return nil, err
 	}
-	reply, err := host.Orange{Path: path, Home: j.Home}.Do(cmd.Context(), answer.Call{V: answer.Version})
+	reply, err := host.Orange{Path: path, Home: j.Home}.Do(cmd.Context(), remote.Call{V: remote.Version})
 	if err == nil && reply.Hello == nil {
 		err = errors.New("it does not say who it is: " + reply.Refused)
 	}
@@ -194,7 +194,7 @@ func (f joinFlags) ofPerson(ctx context.Context, j *member.Joining) error {
 }
 
 // ask asks the fleet to admit this machine.
-func ask(ctx context.Context, j *member.Joining, projects []answer.HostProject) (a registry.Admitted, err error) {
+func ask(ctx context.Context, j *member.Joining, projects []remote.HostProject) (a registry.Admitted, err error) {
 	order, err := j.Order(projects)
 	if err != nil {
 		return a, err

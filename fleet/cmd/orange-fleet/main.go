@@ -14,8 +14,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"orange/internal/printable"
-	"orange/internal/task"
+	"orange/internal/rules/printable"
+	"orange/internal/rules/task"
 )
 
 func main() {

@@ -14,8 +14,8 @@ import (
 	"orange/fleet/core"
 	"orange/fleet/registry"
 	"orange/fleet/setup"
-	"orange/internal/signed"
-	"orange/internal/task"
+	"orange/internal/rules/signed"
+	"orange/internal/rules/task"
 )
 
 func members() *cobra.Command {

@@ -19,10 +19,10 @@ import (
 	"orange/fleet/metrics"
 	"orange/fleet/registry"
 	"orange/fleet/setup"
-	"orange/internal/answer"
-	"orange/internal/home"
-	"orange/internal/service"
-	"orange/internal/task"
+	"orange/internal/api/remote"
+	"orange/internal/rules/task"
+	"orange/internal/run/service"
+	"orange/internal/store/home"
 )
 
 // serveFlags are what a person says of a worker of the server.
@@ -147,7 +147,7 @@ func (f serveFlags) begin(ctx context.Context, home string, s setup.Setup, out i
 func (f serveFlags) certificates(ctx context.Context, home string, s setup.Setup, out io.Writer) (setup.Setup, error) {
 	names := strings.Split(f.encrypt, ",")
 	for _, name := range names {
-		if err := (answer.Host{Name: "server", SSH: name}).Check(); err != nil || strings.ContainsAny(name, "@/") {
+		if err := (remote.Host{Name: "server", SSH: name}).Check(); err != nil || strings.ContainsAny(name, "@/") {
 			return s, task.Notef(task.ErrUsage, "cannot make a certificate for %q: expected names or addresses of the "+
 				"server, with commas between them", name)
 		}

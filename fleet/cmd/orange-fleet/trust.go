@@ -7,7 +7,7 @@ import (
 
 	"orange/fleet/core"
 	"orange/fleet/setup"
-	"orange/internal/signed"
+	"orange/internal/rules/signed"
 )
 
 // people is the list of people of the fleet as this machine saw it last.

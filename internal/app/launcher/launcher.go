@@ -10,13 +10,13 @@ import (
 	"os"
 	"slices"
 
-	"orange/internal/environment"
-	"orange/internal/harness"
-	"orange/internal/launch"
-	"orange/internal/logfile"
-	"orange/internal/mirror"
-	"orange/internal/relay"
-	"orange/internal/tmux"
+	"orange/internal/api/relay"
+	"orange/internal/rules/harness"
+	"orange/internal/run/environment"
+	"orange/internal/run/launch"
+	"orange/internal/run/tmux"
+	"orange/internal/store/logfile"
+	"orange/internal/store/mirror"
 )
 
 // Main does what a command line asks for, if that is for this package, and answers the exit status.

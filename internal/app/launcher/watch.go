@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"os"
 
-	"orange/internal/environment"
-	"orange/internal/harness"
-	"orange/internal/lease"
-	"orange/internal/mirror"
-	"orange/internal/proc"
+	"orange/internal/rules/harness"
+	"orange/internal/run/environment"
+	"orange/internal/run/proc"
+	"orange/internal/store/lease"
+	"orange/internal/store/mirror"
 )
 
 // EnsureWatch starts a monitor for a home in the background, by the program self, if no process watches and

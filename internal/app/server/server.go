@@ -16,11 +16,11 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"orange/internal/caller"
-	"orange/internal/environment"
-	"orange/internal/home"
-	"orange/internal/mcp"
-	"orange/internal/proc"
+	"orange/internal/api/caller"
+	"orange/internal/run/environment"
+	"orange/internal/run/proc"
+	"orange/internal/store/home"
+	"orange/internal/ui/mcp"
 )
 
 // Main serves the tools on standard input and output until the client leaves, and answers the exit status. Its

@@ -8,9 +8,9 @@ import (
 	"path/filepath"
 	"strings"
 
-	"orange/internal/fleet"
-	"orange/internal/home"
-	"orange/internal/proc"
+	"orange/internal/api/fleet"
+	"orange/internal/run/proc"
+	"orange/internal/store/home"
 )
 
 // The other programs of Orange.

@@ -5,13 +5,13 @@ import (
 	"context"
 	"runtime/debug"
 
-	"orange/internal/cli"
 	"orange/internal/engine"
-	"orange/internal/explore"
-	"orange/internal/monitor"
-	"orange/internal/simulate"
-	"orange/internal/sqlite"
-	"orange/internal/workflow"
+	"orange/internal/engine/monitor"
+	"orange/internal/proof/explore"
+	"orange/internal/proof/simulate"
+	"orange/internal/rules/workflow"
+	"orange/internal/store/sqlite"
+	"orange/internal/ui/cli"
 )
 
 // Runner runs simulations.

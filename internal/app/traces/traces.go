@@ -4,13 +4,13 @@ package traces
 import (
 	"context"
 
-	"orange/internal/follow"
-	"orange/internal/home"
-	"orange/internal/launch"
-	"orange/internal/mirror"
-	"orange/internal/pool"
-	"orange/internal/sqlite"
-	"orange/internal/task"
+	"orange/internal/rules/task"
+	"orange/internal/run/launch"
+	"orange/internal/store/follow"
+	"orange/internal/store/home"
+	"orange/internal/store/mirror"
+	"orange/internal/store/sqlite"
+	"orange/internal/work/pool"
 )
 
 // Left has the files that agents write in a home. Every field is required.

@@ -1,0 +1,95 @@
+package doctor
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"orange/internal/rules/history"
+	"orange/internal/rules/task"
+)
+
+// Commits are the commits of projects.
+type Commits interface {
+	// Held tells which commits a project's repository does not have, and which no ref there holds.
+	Held(ctx context.Context, project string, commits []string) (gone, loose []string, err error)
+}
+
+// named is a commit that an event names.
+type named struct {
+	task    task.Task
+	commit  string
+	seq     int
+	merged  bool // the work was merged as this commit here, and not where its pull request is
+	present bool // the task lives, and its evidence is about it
+}
+
+// namedCommits are the commits that the events of a task name, each by the last of them.
+func namedCommits(t task.Task, events []history.Event) []named {
+	at := map[string]named{}
+	for _, e := range events {
+		for _, commit := range []string{e.Subject.Commit, e.Data["commit"], e.Data[history.DataJudged]} {
+			if commit != "" {
+				merged := e.Type == history.Merged && commit == e.Data["commit"] && e.Data["url"] == ""
+				at[commit] = named{task: t, commit: commit, seq: e.Seq, merged: merged || at[commit].merged,
+					present: t.Live && commit == t.Subject.Commit}
+			}
+		}
+	}
+	return slices.SortedFunc(maps.Values(at), func(a, b named) int {
+		return cmp.Or(cmp.Compare(a.seq, b.seq), cmp.Compare(a.commit, b.commit))
+	})
+}
+
+// commits asks git for every commit that events name: once for each project.
+func (d *Doctor) commits(ctx context.Context, all []named) []finding {
+	byProject := map[string][]named{}
+	for _, one := range all {
+		byProject[one.task.Project] = append(byProject[one.task.Project], one)
+	}
+	var out []finding
+	for _, project := range slices.Sorted(maps.Keys(byProject)) {
+		var asked []string
+		for _, one := range byProject[project] {
+			asked = append(asked, one.commit)
+		}
+		slices.Sort(asked)
+		gone, loose, err := d.Commits.Held(ctx, project, slices.Compact(asked))
+		switch {
+		case errors.Is(err, task.ErrNotFound):
+			out = append(out, ok(checkCommits, project, "there is no such project any more: the commits that its "+
+				"tasks name are compared with nothing"))
+			continue
+		case err != nil:
+			out = append(out, blind(checkCommits, project, err))
+			continue
+		}
+		for _, one := range byProject[project] {
+			out = append(out, one.tell(slices.Contains(gone, one.commit), slices.Contains(loose, one.commit))...)
+		}
+	}
+	return out
+}
+
+// tell says what is wrong with a commit. What an agent took back, or a branch that was deleted, git throws away after
+// some time: that is as it should be.
+func (n named) tell(gone, loose bool) []finding {
+	const bring = "bring it back from another clone, or from a backup: git fetch"
+	found := fmt.Sprintf("event %d names the commit %.12s, and the repository does not have it", n.seq, n.commit)
+	switch {
+	case gone && (n.merged || n.present):
+		return []finding{problem(checkCommits, n.task.ID, found, bring)}
+	case gone:
+		return []finding{warning(checkCommits, n.task.ID, found+": it was not fetched, or an agent or a person took "+
+			"it back, and git threw it away", "nothing is to be done where the work went on without it")}
+	case loose && n.merged:
+		return []finding{problem(checkCommits, n.task.ID, fmt.Sprintf("event %d says that the work was merged as "+
+			"%.12s, and no branch or tag holds that commit any more", n.seq, n.commit),
+			"someone took the merge back: have it merged again, or keep the commit under a branch: git branch NAME "+
+				n.commit)}
+	}
+	return nil
+}

@@ -1,0 +1,215 @@
+// Package lease has the right to watch over the agents of a home, which one process has at a time, and notes which
+// process that is.
+package lease
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"orange/internal/rules/task"
+	"orange/internal/run/proc"
+)
+
+// name is that of the lock: the kernel gives it back however its holder ends.
+const name = "monitor"
+
+// locker has the locks that all processes of a home share.
+type locker interface {
+	TryLock(name string) (release func(), free bool, err error)
+}
+
+// yielding is the line of a holder that yields; it has yieldTime to end what it has begun.
+const (
+	yielding  = "yields"
+	yieldTime = 10 * time.Second
+)
+
+// Watch is the right to watch over the agents of a home.
+type Watch struct {
+	Home  string // $ORANGE_HOME
+	Locks locker
+
+	yields bool // this process watches only as long as no other one wants to
+}
+
+// Try takes the lease, if no other process has it, and notes that this process has it.
+func (l Watch) Try() (release func(), free bool, err error) {
+	unlock, free, err := l.Locks.TryLock(name)
+	if !free || err != nil {
+		return nil, free, err
+	}
+	if err := l.note(); err != nil {
+		unlock()
+		return nil, true, err
+	}
+	return func() {
+		l.forget()
+		unlock()
+	}, true, nil
+}
+
+// Ensure calls start if no process watches.
+func (l Watch) Ensure(start func() error) error {
+	unlock, free, err := l.TryLock()
+	if !free || err != nil {
+		return err
+	}
+	unlock()
+	return start()
+}
+
+// While has watch run as long as the watch is needed, if no other process watches. One that waits for the lease ends
+// it. A task that begins while watch ends has found a process that watches, and has started no other one: so it asks
+// again after it gave the lease back.
+func (l Watch) While(needed func() (bool, error), watch func() error) error {
+	l.yields = true
+	for {
+		if is, err := needed(); !is || err != nil {
+			return err
+		}
+		release, free, err := l.Try()
+		if !free || err != nil {
+			return err
+		}
+		err = watch()
+		release()
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// TryLock takes the lease, if no other process has it, without a note: its holder does not watch.
+func (l Watch) TryLock() (release func(), free bool, err error) { return l.Locks.TryLock(name) }
+
+// Wait takes the lease as soon as it is free, and ends a holder that yields; release is nil where ctx ended before
+// that. It calls waits with the process that has it, and again when that changes: another process has it, or the one
+// that has it does not watch.
+func (l Watch) Wait(ctx context.Context, log *slog.Logger, waits func(holder task.Watcher)) (release func(),
+	err error) {
+	const (
+		often  = 250 * time.Millisecond
+		seldom = 2 * time.Second // a look at a process is another program on some systems
+	)
+	unknown := task.Watcher{}.Name()
+	reported, looked := "", time.Time{}
+	for ctx.Err() == nil {
+		release, free, err := l.Try()
+		if free || err != nil {
+			return release, err
+		}
+		if reported == "" || reported == unknown || time.Since(looked) >= seldom {
+			looked = time.Now()
+			holder := l.Watcher()
+			found, _ := holder.Trouble(looked)
+			if holder.Yields && !l.yields {
+				one := task.Process{PID: holder.PID, Began: holder.Began}
+				if err := proc.End(ctx, []task.Process{one}, yieldTime); err != nil {
+					return nil, fmt.Errorf("end the monitor in the background: %w", err)
+				}
+				continue
+			}
+			if now := holder.Name() + found; now != reported {
+				waits(holder)
+				log.Info("watch waits for another's end", "component", "monitor", "process", os.Getpid(),
+					"holder", holder.Name(), "trouble", found)
+				reported = now
+			}
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(often):
+		}
+	}
+	return nil, nil
+}
+
+// file names the process that has the lease; its time is when that process reported last that it watches.
+func (l Watch) file() string { return filepath.Join(l.Home, "locks", name+".holder") }
+
+// note notes that this process has the lease.
+func (l Watch) note() error {
+	self, err := proc.Self()
+	if err == nil {
+		text := strconv.Itoa(self.PID) + "\n" + self.Began + "\n"
+		if l.yields {
+			text += yielding + "\n"
+		}
+		err = proc.WriteFile(l.file(), []byte(text), task.PrivateFile)
+	}
+	if err != nil {
+		return fmt.Errorf("note who watches: %w", err)
+	}
+	return nil
+}
+
+// forget takes the note back, before the lease is given back. That it stays changes nothing: its process is gone.
+func (l Watch) forget() { _ = os.Remove(l.file()) }
+
+// Heartbeat makes the function that shows others that this process watches, seldom enough to cost nothing. That it
+// cannot is no reason to end a watch.
+func (l Watch) Heartbeat(log *slog.Logger) func() {
+	last := time.Now()
+	return func() {
+		now := time.Now()
+		if now.Sub(last) < task.HeardEvery-time.Second {
+			return
+		}
+		last = now
+		err := os.Chtimes(l.file(), now, now)
+		if errors.Is(err, os.ErrNotExist) {
+			err = l.note()
+		}
+		if err != nil {
+			log.Warn("others cannot hear of this watch", "component", "monitor", "error", err.Error())
+		}
+	}
+}
+
+// Beat shows others that this process watches, until ctx ends.
+func (l Watch) Beat(ctx context.Context, log *slog.Logger) {
+	beat := l.Heartbeat(log)
+	tick := time.NewTicker(task.HeardEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			beat()
+		}
+	}
+}
+
+// Watcher is the process that has noted that it has the lease, if it is still there. The lease itself is not
+// tried: a process that wants it at that moment would not get it.
+func (l Watch) Watcher() task.Watcher {
+	info, err := os.Stat(l.file())
+	if err != nil {
+		return task.Watcher{} // a process has the lease and has not noted itself yet, or none has it
+	}
+	text, err := proc.ReadFile(l.file())
+	if err != nil {
+		return task.Watcher{}
+	}
+	number, rest, _ := strings.Cut(string(text), "\n")
+	began, how, _ := strings.Cut(rest, "\n")
+	pid, err := strconv.Atoi(number)
+	if err != nil {
+		return task.Watcher{}
+	}
+	p := task.Process{PID: pid, Began: strings.TrimSpace(began)}
+	if alive, err := proc.Alive(p); err != nil || !alive {
+		return task.Watcher{}
+	}
+	stopped, err := proc.Stopped(p)
+	return task.Watcher{PID: pid, Heard: info.ModTime().Local(), Stopped: stopped && err == nil,
+		Yields: strings.TrimSpace(how) == yielding, Began: p.Began}
+}

@@ -1,0 +1,205 @@
+package lease
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"orange/internal/rules/task"
+	"orange/internal/run/proc"
+	"orange/internal/store/mirror"
+)
+
+func leaseAt(dir string) Watch { return Watch{Home: dir, Locks: mirror.Files{Home: dir}} }
+
+// A process that waits for the lease reports who has it, also where that changes while it waits.
+func TestWait_reportsWhoWatchesUntilItIsFree(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	l, log := leaseAt(dir), slog.New(slog.DiscardHandler)
+	release, free, err := l.TryLock()
+	if err != nil || !free {
+		t.Fatalf("the lease is free: %v, %v", free, err)
+	}
+	self, above := strconv.Itoa(os.Getpid()), strconv.Itoa(os.Getppid())
+	holds := func(who string, ago time.Duration) {
+		err := os.WriteFile(l.file(), []byte(who+"\n"), 0o600)
+		if err = errors.Join(err, os.Chtimes(l.file(), time.Now(), time.Now().Add(-ago))); err != nil {
+			t.Error(err)
+		}
+	}
+	holds("", 0) // it has the lease and is about to note itself
+	var reported []string
+	own, err := l.Wait(t.Context(), log, func(holder task.Watcher) {
+		found, _ := holder.Trouble(time.Now())
+		reported = append(reported, holder.Name())
+		switch {
+		case holder.PID == 0:
+			holds(above, 0)
+		case holder.Name() == above:
+			holds(self, 0)
+		case found == "":
+			holds(self, time.Hour) // it has been silent since
+		default:
+			reported = append(reported, found)
+			release()
+		}
+	})
+	want := []string{
+		"unknown", above, self, self, "process " + self + " has the lease of the monitor and has done nothing since "}
+	if err != nil || own == nil || len(reported) != len(want) || !slices.Equal(reported[:4], want[:4]) ||
+		!strings.HasPrefix(reported[4], want[4]) {
+		t.Fatalf("it reported %q, and answers %v", reported, err)
+	}
+	ctx, end := context.WithCancel(t.Context())
+	if again, err := l.Wait(ctx, log, func(task.Watcher) { end() }); again != nil || err != nil {
+		t.Errorf("where it ended before it had the lease it answers %v", err)
+	}
+	own()
+}
+
+// A process that ended without taking its note back, and one that has got its number since, do not watch.
+func TestWatcher_isNoProcessThatIsGone(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	l := leaseAt(dir)
+	if err := os.Mkdir(filepath.Dir(l.file()), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.note(); err != nil {
+		t.Fatal(err)
+	}
+	if got := l.Watcher(); got.PID != os.Getpid() || got.Stopped || time.Since(got.Heard) > time.Minute {
+		t.Errorf("found %+v, want this process", got)
+	}
+	for _, text := range []string{"", "x", "1073741824\n", strconv.Itoa(os.Getpid()) + "\nanother time\n"} {
+		if err := os.WriteFile(l.file(), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := l.Watcher(); got != (task.Watcher{}) {
+			t.Errorf("%q: found %+v, want none", text, got)
+		}
+	}
+	l.forget()
+	if got := l.Watcher(); got != (task.Watcher{}) {
+		t.Errorf("without a note there is %+v", got)
+	}
+}
+
+// A watch that goes on shows that to others, and writes its note again where that was taken away.
+func TestHeartbeat_renewsTheNoteSeldom(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		dir := t.TempDir()
+		l := leaseAt(dir)
+		if err := os.Mkdir(filepath.Dir(l.file()), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		beat := l.Heartbeat(slog.New(slog.DiscardHandler))
+		beat()
+		if _, err := os.Stat(l.file()); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("it was noted at once: %v", err)
+		}
+		<-time.After(task.HeardEvery)
+		beat()
+		if got := l.Watcher(); got.PID != os.Getpid() {
+			t.Errorf("found %+v, want this process", got)
+		}
+		<-time.After(task.HeardEvery)
+		beat()
+		if got := l.Watcher(); !got.Heard.Equal(time.Now()) {
+			t.Errorf("it was heard of at %s, want %s", got.Heard, time.Now())
+		}
+	})
+}
+
+// A monitor in the background makes room for one that a person starts.
+func TestWait_endsAHolderThatYields(t *testing.T) {
+	t.Parallel()
+	l := leaseAt(t.TempDir())
+	release, free, err := l.TryLock()
+	if err != nil || !free {
+		t.Fatalf("the lease is free: %v, %v", free, err)
+	}
+	holder := exec.Command("sleep", "60")
+	if err := holder.Start(); err != nil {
+		t.Fatal(err)
+	}
+	began, err := proc.Lookup(holder.Process.Pid)
+	if err == nil {
+		err = os.WriteFile(l.file(), []byte(fmt.Sprintf("%d\n%s\nyields\n", holder.Process.Pid, began.Began)), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		_ = holder.Wait() // it was ended
+		release()
+	}()
+	own, err := l.Wait(t.Context(), slog.New(slog.DiscardHandler), func(holder task.Watcher) {
+		if holder.Yields {
+			t.Errorf("it waits for %+v", holder)
+		}
+	})
+	if err != nil || own == nil {
+		t.Fatalf("it answers %v", err)
+	}
+	own()
+}
+
+// A task that begins while a watch ends is watched over all the same.
+//
+//nolint:paralleltest // a program that another test starts has the lock too, for the instant until it is that program
+func TestWhile_asksAgainAfterItGaveTheLeaseBack(t *testing.T) {
+	l := leaseAt(t.TempDir())
+	asked, watched := 0, 0
+	needed := func() (bool, error) {
+		release, free, err := l.Try()
+		if err != nil || !free {
+			t.Fatalf("the lease is free when it asks: %v, %v", free, err)
+		}
+		release()
+		asked++
+		return asked < 3, nil
+	}
+	if err := l.While(needed, func() error { watched++; return nil }); err != nil || watched != 2 {
+		t.Errorf("it watched %d times, %v", watched, err)
+	}
+	release, _, err := l.Try()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer release()
+	yes := func() (bool, error) { return true, nil }
+	if err := l.While(yes, func() error { watched++; return nil }); err != nil || watched != 2 {
+		t.Errorf("beside another process it watched %d times, %v", watched, err)
+	}
+}
+
+// Who needs a watch starts one where there is none, and only there.
+func TestEnsure_startsAWatchWhereNoneIs(t *testing.T) {
+	t.Parallel()
+	l, started := leaseAt(t.TempDir()), 0
+	start := func() error { started++; return errors.New("it cannot be started") }
+	if err := l.Ensure(start); started != 1 || err == nil {
+		t.Errorf("where no process watches: started %d, %v", started, err)
+	}
+	release, free, err := l.Try() // Ensure has given the lease back
+	if err != nil || !free {
+		t.Fatalf("the lease is free: %v, %v", free, err)
+	}
+	defer release()
+	if err := l.Ensure(start); started != 1 || err != nil {
+		t.Errorf("where a process watches: started %d, %v", started, err)
+	}
+}

@@ -1,0 +1,61 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"orange/internal/rules/history"
+)
+
+// Events is a task's history from the event after the given number on.
+func (s *Store) Events(ctx context.Context, id string, after int) ([]history.Event, error) {
+	var out []history.Event
+	err := s.rows(ctx, "SELECT line FROM events WHERE task = ? AND seq > ? ORDER BY seq", []any{id, after},
+		func(scan func(...any) error) error {
+			var line string
+			if err := scan(&line); err != nil {
+				return err
+			}
+			var e history.Event
+			if err := json.Unmarshal([]byte(line), &e); err != nil {
+				return err
+			}
+			out = append(out, e)
+			return nil
+		})
+	if err != nil {
+		return nil, fmt.Errorf("load history of task %q: %w", id, err)
+	}
+	return out, nil
+}
+
+// Lines is a task's history as the very bytes that its hashes cover, one a line.
+func (s *Store) Lines(ctx context.Context, id string) ([]string, error) {
+	lines, _, err := s.Tail(ctx, id, 0)
+	return lines, err
+}
+
+// Tail is the end of a task's history, the lines after an event, and how many bytes the whole history has as a file,
+// one line feed a line.
+func (s *Store) Tail(ctx context.Context, id string, after int) (lines []string, bytes int64, err error) {
+	err = s.reading(ctx, func(tx *batch) error {
+		err := tx.one(ctx, "SELECT history_bytes FROM tasks WHERE id = ?", []any{id}, &bytes)
+		if err != nil && !errors.Is(err, sql.ErrNoRows) {
+			return err
+		}
+		query := "SELECT line FROM events WHERE task = ? AND seq > ? ORDER BY seq"
+		return tx.each(ctx, query, []any{id, after}, func(scan func(...any) error) error {
+			var line string
+			err := scan(&line)
+			lines = append(lines, line)
+			return err
+		})
+	})
+	if err != nil {
+		return nil, 0, fmt.Errorf("load history of task %q: %w", id, err)
+	}
+	return lines, bytes, nil
+}

@@ -1,0 +1,205 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	"orange/internal/rules/record"
+	"orange/internal/rules/task"
+	"orange/internal/rules/yaml"
+)
+
+// find turns what the user wrote into the id of one task: its id, a beginning that no other id has, or its branch; for
+// a person at a terminal words of its summary, too. Nothing means the task of the workspace that the working directory
+// is in.
+func (p *Program) find(ctx context.Context, h *Services, args []string) (string, error) {
+	if len(args) == 0 || args[0] == "" {
+		id, _, err := h.Identity.Here(ctx)
+		if err == nil && id == "" {
+			err = usage("which task? Give its id, or run this in its workspace; %q lists the tasks", "orange task list")
+		}
+		return id, err
+	}
+	word := args[0]
+	found, err := p.named(ctx, h, word)
+	if err != nil || len(found) == 1 {
+		return idOf(found), err
+	}
+	if len(found) == 0 {
+		if found, err = p.byWords(ctx, h, word); err != nil {
+			return "", err
+		}
+	}
+	switch len(found) {
+	case 0:
+		return "", p.noTask(ctx, h, word)
+	case 1:
+		return found[0].ID, nil
+	}
+	return "", usage("%q may be one of several tasks: %s", word, several(found))
+}
+
+// named are the tasks that a word may mean: the one with this id, or those of this branch and those whose ids begin so.
+func (p *Program) named(ctx context.Context, h *Services, word string) ([]task.Task, error) {
+	begun, err := h.Queries.Tasks(ctx, record.Filter{Prefix: word})
+	if err != nil {
+		return nil, err
+	}
+	if at := slices.IndexFunc(begun, func(t task.Task) bool { return t.ID == word }); at >= 0 {
+		return begun[at : at+1], nil
+	}
+	found, err := p.onBranch(ctx, h, word)
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range begun {
+		if !slices.ContainsFunc(found, func(other task.Task) bool { return other.ID == t.ID }) {
+			found = append(found, t)
+		}
+	}
+	return found, nil
+}
+
+func idOf(found []task.Task) string {
+	if len(found) == 0 {
+		return ""
+	}
+	return found[0].ID
+}
+
+// several names tasks, and of many only the first.
+func several(tasks []task.Task) string {
+	const most = 5
+	var names []string
+	for _, t := range tasks[:min(most, len(tasks))] {
+		names = append(names, t.ID+" ("+t.Branch+")")
+	}
+	text := strings.Join(names, ", ")
+	if more := len(tasks) - most; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
+// onBranch are the tasks with exactly this branch: the live one, or else those that are over. Where projects have the
+// same branch, those of the present project come before others.
+func (p *Program) onBranch(ctx context.Context, h *Services, branch string) ([]task.Task, error) {
+	all, err := h.Queries.Tasks(ctx, record.Filter{Branch: branch, Project: p.project})
+	all = slices.DeleteFunc(all, func(t task.Task) bool { return t.Branch != branch })
+	if err != nil || len(all) < 2 {
+		return all, err
+	}
+	_, here, err := h.Identity.Here(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all = preferred(all, func(t task.Task) bool { return t.Project == here })
+	return preferred(all, func(t task.Task) bool { return t.Live }), nil
+}
+
+// preferred are those tasks that a fact holds for, or all where it holds for none.
+func preferred(all []task.Task, fact func(task.Task) bool) []task.Task {
+	some := slices.DeleteFunc(slices.Clone(all), func(t task.Task) bool { return !fact(t) })
+	if len(some) > 0 {
+		return some
+	}
+	return all
+}
+
+// byWords are the tasks whose summary has all words of a text: live ones, or else those that are over. Only a person at
+// a terminal sees which task was meant, so that no one else may name one like that.
+func (p *Program) byWords(ctx context.Context, h *Services, text string) ([]task.Task, error) {
+	if !p.atTerminal() || h.Identity.Person(ctx, "name a task by words of its summary") != nil {
+		return nil, nil
+	}
+	wanted := smallWords(text)
+	if len(wanted) == 0 {
+		return nil, nil
+	}
+	filter, err := p.filter(ctx, h, false)
+	if err != nil {
+		return nil, err
+	}
+	filter.Brief = true
+	all, err := h.Queries.Tasks(ctx, filter)
+	if err != nil {
+		return nil, err
+	}
+	found := slices.DeleteFunc(all, func(t task.Task) bool { return !summaryHas(t.Summary, wanted) })
+	found = preferred(found, func(t task.Task) bool { return t.Live })
+	if len(found) == 1 {
+		p.guessed = append(p.guessed, found[0])
+		p.warn("found %s", nameOf(found[0]))
+	}
+	return found, nil
+}
+
+// atTerminal reports whether a person sits at both ends of the command.
+func (p *Program) atTerminal() bool {
+	width, _ := p.outTerminal()
+	return p.Terminal && !p.json && width > 0
+}
+
+// smallWords are the words of a text in small letters.
+func smallWords(text string) []string {
+	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	})
+}
+
+// summaryHas reports whether each wanted word begins a word of a summary.
+func summaryHas(summary string, wanted []string) bool {
+	words := smallWords(summary)
+	for _, want := range wanted {
+		if !slices.ContainsFunc(words, func(word string) bool { return strings.HasPrefix(word, want) }) {
+			return false
+		}
+	}
+	return true
+}
+
+// nameOf names a task so that a person knows it again.
+func nameOf(t task.Task) string {
+	return fmt.Sprintf("task %s, %q (branch %s, %s)", t.ID, oneLine(t.Summary, 60), t.Branch, t.Status)
+}
+
+// mostOfID is how many letters are repeated of what someone takes for a task's id.
+const mostOfID = 60
+
+// noTask says that there is no such task, and which one may be meant.
+func (p *Program) noTask(ctx context.Context, h *Services, word string) error {
+	var names []string
+	if filter, err := p.filter(ctx, h, false); err == nil {
+		filter.Live, filter.Brief = true, true
+		live, err := h.Queries.Tasks(ctx, filter)
+		if err != nil {
+			return err
+		}
+		for i := range live {
+			names = append(names, live[i].Branch)
+		}
+	}
+	return task.Notef(task.ErrNotFound, "there is no task %q%s; %q lists them", oneLine(word, mostOfID),
+		yaml.Guess(word, names), "orange task list")
+}
+
+// sureOf is sure for what is done to one task. A task that was found by words is named in the question, which --yes
+// does not answer: that was said of the words, and not of the task.
+func (p *Program) sureOf(id string, actor task.Actor, yes bool, verb, rest, not string) error {
+	at := slices.IndexFunc(p.guessed, func(t task.Task) bool { return t.ID == id })
+	if at < 0 {
+		return p.sure(actor, yes, verb+" task "+id+"?"+rest, not)
+	}
+	return p.sure(actor, false, verb+" "+nameOf(p.guessed[at])+"?"+rest, not)
+}
+
+// sureIfGuessed is sureOf for what is not asked of a task that was named as it is.
+func (p *Program) sureIfGuessed(id string, actor task.Actor, verb, not string) error {
+	if !slices.ContainsFunc(p.guessed, func(t task.Task) bool { return t.ID == id }) {
+		return nil
+	}
+	return p.sureOf(id, actor, false, verb, "", not)
+}

@@ -1,0 +1,92 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"orange/internal/rules/harness"
+	"orange/internal/rules/rejection"
+	"orange/internal/rules/task"
+)
+
+// dryRun says what a new task needs to start, and creates none. Its status is that of a refusal where something is
+// missing.
+func (p *Program) dryRun(ctx context.Context, h *Services, n task.New) error {
+	project, err := p.projectOf(ctx, h)
+	if err != nil {
+		return err
+	}
+	n.Project = project
+	filled, missing := h.Commands.Fill(ctx, n)
+	agents := rejection.Readiness{What: "agents",
+		Found: "worker " + filled.Harness + ", reviewer " + filled.ReviewHarness}
+	if missing != nil {
+		agents.Found, agents.Want = missing.Error(), "choose programs that are there: --harness, --review-harness"
+	}
+	if missing == nil {
+		if agents.Note, err = noLogin(h, filled); err != nil {
+			return err
+		}
+	}
+	all, err := h.Commands.DryRun(ctx, n)
+	if err != nil {
+		return err
+	}
+	all = append(all, agents)
+	if p.json {
+		err = p.printJSON(map[string]any{"ready": all})
+	} else {
+		p.sayReady(all)
+	}
+	for _, one := range all {
+		if err == nil && one.Want != "" {
+			err = &ended{status: exitRefused}
+		}
+	}
+	return err
+}
+
+// noLogin says of the agent programs of a task what they need a login of their own for; empty where they need none.
+// Whether there is one, no one but the program knows.
+func noLogin(h *Services, n task.New) (string, error) {
+	given, err := h.Variables.List()
+	if err != nil {
+		return "", err
+	}
+	set := func(name string) bool {
+		return os.Getenv(name) != "" || slices.ContainsFunc(given, func(v harness.Variable) bool {
+			return v.Name == name && (v.Project == "" || v.Project == n.Project.Name)
+		})
+	}
+	var notes []string
+	for _, name := range slices.Compact([]string{n.Harness, n.ReviewHarness}) {
+		one, err := h.Harnesses.Harness(name)
+		if err != nil {
+			return "", err
+		}
+		for _, names := range one.Lacking(set) {
+			notes = append(notes, fmt.Sprintf("%s has to be logged in by itself, as %s is not set, here or by: "+
+				"orange env set %s", name, strings.Join(names, " or "), names[0]))
+		}
+	}
+	return strings.Join(notes, "; "), nil
+}
+
+func (p *Program) sayReady(all []rejection.Readiness) {
+	for _, one := range all {
+		word := "ok"
+		if one.Want != "" {
+			word = "missing"
+		}
+		p.say("%-8s %s", word, fmt.Sprintf("%-10s %s", one.What, one.Found))
+		if one.Want != "" {
+			p.say("%-8s to do: %s", "", one.Want)
+		}
+		if one.Note != "" {
+			p.say("%-8s note: %s", "", one.Note)
+		}
+	}
+}

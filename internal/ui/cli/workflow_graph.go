@@ -1,0 +1,61 @@
+package cli
+
+import (
+	"context"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"orange/internal/proof/graph"
+	"orange/internal/rules/yaml"
+)
+
+func (p *Program) workflowGraph() *cobra.Command {
+	var form string
+	forms := append(graph.Forms(), "svg")
+	c := &cobra.Command{
+		Use: "graph NAME|FILE", Short: "Draw a workflow", Args: between(1, 1),
+		Long: "Draw a workflow: its states, and what leads from one to another.\n" +
+			"Dashed lines are what the workflow does by itself. Mermaid cannot draw dashed lines here;\n" +
+			"there the labels say so. svg needs the program dot, which is part of Graphviz.",
+		Example: "  orange workflow graph default\n  orange workflow graph my.yml --format svg > " +
+			"my.svg\n  orange workflow graph default --format dot | dot -Tpng > default.png",
+		ValidArgsFunction: p.workflowNames(cobra.ShellCompDirectiveDefault),
+		RunE: p.run(func(ctx context.Context, h *Services, args []string) error {
+			if !slices.Contains(forms, form) {
+				return usage("found %q as --format, %s", form, yaml.Expected(form, forms))
+			}
+			def, err := h.Workflows.CheckWorkflow(args[0])
+			if err != nil {
+				return err
+			}
+			text, drawn := graph.Draw(def, form)
+			if !drawn {
+				text, _ = graph.Draw(def, graph.FormDOT)
+				if text, err = p.Dot(ctx, text); err != nil {
+					return err
+				}
+			}
+			if p.json {
+				return p.printJSON(map[string]any{"workflow": def.Name, "version": def.Version, "format": form,
+					"graph": text})
+			}
+			return p.print(text)
+		}),
+	}
+	c.Flags().StringVar(&form, "format", graph.FormMermaid, "mermaid, dot or svg")
+	complete(c, "format", cobra.FixedCompletions(forms, cobra.ShellCompDirectiveNoFileComp))
+	return c
+}
+
+func (p *Program) workflowSchema() *cobra.Command {
+	return &cobra.Command{
+		Use: "schema", Short: "Print the JSON Schema of a workflow file, for editors", Args: between(0, 0),
+		Long: "Print the JSON Schema of a workflow file.\n" +
+			"With it an editor completes keys and marks mistakes while you type:\n" +
+			"put it next to your workflows, and let the first line of each say so:\n\n  # " +
+			"yaml-language-server: $schema=schema.json",
+		Example: "  orange workflow schema > \"$(orange workflow path)/schema.json\"",
+		RunE:    func(*cobra.Command, []string) error { return p.print(string(p.Schema)) },
+	}
+}

@@ -1,0 +1,119 @@
+package dashboard
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	tea "charm.land/bubbletea/v2"
+
+	"orange/internal/rules/task"
+	"orange/internal/ui/dashboard/form"
+	"orange/internal/ui/dashboard/tasks"
+)
+
+// Terminal gives the terminal to other programs.
+type Terminal interface {
+	// Attach gives the terminal to the window of a task's agent until the person leaves it.
+	Attach(ctx context.Context, id, role string) error
+	// Edit gives the terminal to the person's editor, and returns the text as they left it.
+	Edit(ctx context.Context, text string) (string, error)
+	// EditAt gives it to the editor, with a line of a file that is there.
+	EditAt(ctx context.Context, path string, line int) error
+	// Page gives it to the person's pager, with a line of a text.
+	Page(ctx context.Context, text string, line int) error
+	// Browse opens an address of the web in the person's browser, and does not wait for that. It reports whether there
+	// is one here.
+	Browse(address string) (opened bool, err error)
+}
+
+// screenTerminal ends the screen while another program has the terminal.
+type screenTerminal struct {
+	Terminal
+	painter *painter
+}
+
+func (t screenTerminal) lend(do func() error) error {
+	if err := t.painter.end(); err != nil {
+		return err
+	}
+	err := do()
+	return errors.Join(err, t.painter.begin())
+}
+
+// Attach ends the screen until the person returns.
+func (t screenTerminal) Attach(ctx context.Context, id, role string) error {
+	return t.lend(func() error { return t.Terminal.Attach(ctx, id, role) })
+}
+
+// Edit ends the screen until the editor ends.
+func (t screenTerminal) Edit(ctx context.Context, text string) (changed string, err error) {
+	err = t.lend(func() error {
+		changed, err = t.Terminal.Edit(ctx, text)
+		return err
+	})
+	return changed, err
+}
+
+// EditAt ends the screen until the editor ends.
+func (t screenTerminal) EditAt(ctx context.Context, path string, line int) error {
+	return t.lend(func() error { return t.Terminal.EditAt(ctx, path, line) })
+}
+
+// Page ends the screen until the pager ends.
+func (t screenTerminal) Page(ctx context.Context, text string, line int) error {
+	return t.lend(func() error { return t.Terminal.Page(ctx, text, line) })
+}
+
+// silent is a terminal that drops what is written to it.
+type silent struct{ terminal }
+
+// terminal is what Bubble Tea needs of a terminal.
+type terminal interface {
+	io.ReadWriteCloser
+	Fd() uintptr
+}
+
+func (silent) Write(text []byte) (int, error) { return len(text), nil }
+
+// attach gives the terminal to the agent of a task until the person comes back.
+func attach(ctx context.Context, terminal Terminal, t task.Task) tea.Cmd {
+	return lend(func() error { return terminal.Attach(ctx, t.ID, "") }, func(err error) tea.Msg {
+		if err != nil {
+			return failed{"attach to " + tasks.Name(t), err}
+		}
+		return changed{}
+	})
+}
+
+// editor gives the terminal to the person's editor, with a text in it.
+func editor(ctx context.Context, terminal Terminal) func(text string) tea.Cmd {
+	return func(text string) tea.Cmd {
+		left := text
+		return lend(func() (err error) {
+			left, err = terminal.Edit(ctx, text)
+			return err
+		}, func(err error) tea.Msg { return form.Edited{Text: left, Err: err} })
+	}
+}
+
+// lend gives the terminal to something else, and sends what then answers. A panic in it ends the screen in good order.
+func lend(do func() error, then func(error) tea.Msg) tea.Cmd {
+	return tea.Exec(&lent{do: do}, func(err error) tea.Msg {
+		if fault, is := errors.AsType[*Fault](err); is {
+			return fault
+		}
+		return then(err)
+	})
+}
+
+// lent is something that has the terminal for a while. It has its own streams.
+type lent struct{ do func() error }
+
+func (l *lent) Run() (err error) {
+	defer caught("the terminal was given away", func(f *Fault) { err = f })
+	return l.do()
+}
+func (*lent) SetStdin(io.Reader)  {}
+func (*lent) SetStdout(io.Writer) {}
+func (*lent) SetStderr(io.Writer) {}

@@ -1,0 +1,172 @@
+package pool
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"orange/internal/rules/record"
+	"orange/internal/rules/task"
+	"orange/internal/work/worktree"
+)
+
+// Relocate joins the worktrees of a project with its repository again, which was moved to another path, and answers
+// the project as it is to be registered. A repository that is not known to be the same is refused.
+func (p *Pool) Relocate(ctx context.Context, project task.Project, path string) (task.Project, error) {
+	to, err := worktree.Inspect(ctx, path)
+	if err != nil {
+		return project, err
+	}
+	all, err := p.Setup.Projects()
+	if err != nil {
+		return project, err
+	}
+	for _, one := range all {
+		if one.Path == to.Path && one.Name != project.Name {
+			return project, task.Notef(task.ErrUsage, "cannot move the project %q to %q: it is registered as %q "+
+				"already", project.Name, to.Path, one.Name)
+		}
+	}
+	to.DefaultBranch = project.DefaultBranch
+	slots, err := p.movable(ctx, project, to)
+	if err == nil {
+		err = to.Repair(ctx, project.Path, slots)
+	}
+	if err == nil {
+		project.Path = to.Path
+	}
+	return project, err
+}
+
+// movable are the worktrees of a project that go along with its repository. It is an error where one cannot, or where
+// the repository is another one.
+func (p *Pool) movable(ctx context.Context, project task.Project, to worktree.Repo) ([]worktree.Slot, error) {
+	refused := func(why string) error {
+		return task.Notef(task.ErrUsage, "cannot move the project %q to %q: %s", project.Name, to.Path, why)
+	}
+	var slots []worktree.Slot
+	for _, name := range p.names(project) {
+		slot := worktree.Slot{Repo: to, Dir: p.Dir(name)}
+		there, whole := slot.There()
+		if !there {
+			continue
+		}
+		known, err := to.Knows(ctx, slot.Dir)
+		switch {
+		case err != nil:
+			return nil, err
+		case !known:
+			return nil, refused(fmt.Sprintf("the worktree %q is none of it, so it is another repository or another "+
+				"clone; name the one that was at %q, or end the tasks of the project and move that worktree away",
+				slot.Dir, project.Path))
+		case whole && project.Path != to.Path && stands(project.Path):
+			return nil, refused(fmt.Sprintf("the worktree %q belongs to %q, which is still there; move that one away "+
+				"first, as two repositories cannot have the same worktrees", slot.Dir, project.Path))
+		}
+		slots = append(slots, slot)
+	}
+	if len(slots) > 0 {
+		return slots, nil
+	}
+	same, err := p.sameBy(ctx, project, to)
+	if err == nil && !same {
+		err = refused("it has none of the commits that are known of the project, so it is another repository; " +
+			"register it under another name with orange project add PATH --name NAME")
+	}
+	return nil, err
+}
+
+func stands(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// sameBy compares by commits: that which the project had when it was registered, or, where it is not known, those that
+// its tasks have on record. Where nothing is known of the project there is nothing that could be another one's.
+func (p *Pool) sameBy(ctx context.Context, project task.Project, to worktree.Repo) (bool, error) {
+	tasks, err := p.Record.List(ctx, record.Filter{Project: project.Name})
+	if err != nil {
+		return false, err
+	}
+	commits := []string{project.Commit}
+	for _, t := range tasks {
+		commits = append(commits, t.Subject.Commit)
+	}
+	known := false
+	for _, commit := range commits {
+		if commit == "" {
+			continue
+		}
+		known = true
+		if has, err := to.HasCommit(ctx, commit); has || err != nil {
+			return has, err
+		}
+	}
+	return !known, nil
+}
+
+// WithDefaultBranch is the project with another default branch, which is here or on origin.
+func (p *Pool) WithDefaultBranch(ctx context.Context, project task.Project, name string) (task.Project, error) {
+	renamed := project
+	renamed.DefaultBranch = name
+	if err := worktree.CheckBranch(ctx, name); err != nil {
+		return project, err
+	}
+	repo, _, err := p.asNoted(ctx, renamed)
+	if err == nil {
+		err = repo.Fetch(ctx)
+	}
+	if err != nil {
+		return project, err
+	}
+	there, err := p.DefaultBranch(ctx, renamed)
+	if err == nil && !there {
+		err = task.Notef(task.ErrUsage, "cannot make %q the default branch of project %q: there is no such branch in "+
+			"%q, nor on origin", name, project.Name, project.Path)
+	}
+	if err != nil {
+		return project, err
+	}
+	return renamed, nil
+}
+
+// Holds reports whether the task's workspace is here, and is the task's.
+func (p *Pool) Holds(ctx context.Context, t task.Task) (bool, error) {
+	slot, err := p.slot(t)
+	if err != nil {
+		return false, err
+	}
+	return slot.Holds(ctx, t.ID, t.Branch)
+}
+
+// Missing says what is not there any more of a task's worktree, or of its branch; empty where both are there, and where
+// the task has no workspace.
+func (p *Pool) Missing(ctx context.Context, t task.Task) (string, error) {
+	what, _, err := p.MissingOf(ctx, t)
+	return what, err
+}
+
+// MissingOf is Missing. left reports that agents which lived in the worktree have no folder any more.
+func (p *Pool) MissingOf(ctx context.Context, t task.Task) (what string, left bool, err error) {
+	if t.Workspace == "" {
+		return "", false, nil
+	}
+	slot, err := p.slot(t)
+	if err != nil {
+		return "", false, err
+	}
+	return slot.Missing(ctx, t.Branch)
+}
+
+// HasBranch reports whether the repository has the task's branch, here or on origin, or the commit at which it was
+// last.
+func (p *Pool) HasBranch(ctx context.Context, t task.Task) (bool, error) {
+	repo, err := p.repo(t)
+	if err != nil {
+		return false, err
+	}
+	if there, err := repo.HasBranch(ctx, t.Branch); err != nil || there {
+		return there, err
+	}
+	return repo.HasCommit(ctx, t.Subject.Commit)
+}

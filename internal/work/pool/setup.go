@@ -1,0 +1,333 @@
+package pool
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"orange/internal/rules/harness"
+	"orange/internal/rules/task"
+	"orange/internal/run/proc"
+	"orange/internal/work/worktree"
+)
+
+const (
+	setupOutput = 256 << 10       // that is kept of what each command says
+	setupLast   = 800             // bytes of it that stand in an error: it goes into the record
+	setupGrace  = 2 * time.Second // what an earlier run, which no process waits for any more, gets to end
+)
+
+// noSeat is the seat of no agent: a set-up runs what agents have written, and must not ask for anything in a person's
+// name.
+const noSeat = "ORANGE_SEAT=setup"
+
+// makeReady gives a prepared worktree what its project wants there besides the files of its commit. A set-up that was
+// done for the same task is never done again: an agent may be at work by now.
+func (p *Pool) makeReady(ctx context.Context, t task.Task, slot worktree.Slot) error {
+	return p.makeReadyIn(ctx, t, slot, p.environmentOf(t))
+}
+
+// environment is what a set-up runs in.
+type environment func(context.Context) ([]string, error)
+
+// environmentOf is that of a task.
+func (p *Pool) environmentOf(t task.Task) environment {
+	return func(ctx context.Context) ([]string, error) {
+		if p.Environment == nil {
+			return nil, errors.New("cannot set up a workspace here: there is no environment of tasks")
+		}
+		return p.Environment(ctx, t)
+	}
+}
+
+// makeReadyIn is makeReady for a set-up that runs in another environment.
+func (p *Pool) makeReadyIn(ctx context.Context, t task.Task, slot worktree.Slot, in environment) error {
+	project, err := p.Setup.Project(t.Project)
+	if err == nil {
+		err = p.bring(ctx, t, project.Worktree, slot.Bring)
+	}
+	wants := project.Worktree
+	if err != nil || len(wants.Commands) == 0 && !wants.Submodules {
+		return err
+	}
+	had, err := readDone(slot)
+	if err != nil || had.Task == t.ID {
+		return err
+	}
+	if wants.Submodules {
+		if err := slot.Submodules(ctx); err != nil {
+			return err
+		}
+	}
+	files, err := slot.Digest(ctx, wants.When)
+	if err != nil {
+		return err
+	}
+	now := done{Commands: wants.Commands, Files: files, Task: t.ID}
+	if len(wants.Commands) == 0 || had.covers(now) {
+		return now.write(slot)
+	}
+	if err := os.Remove(slot.Companion(worktree.SetUpNote)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("forget an earlier set-up: %w", err)
+	}
+	run := setUp{pool: p, task: t, wants: wants, name: t.Workspace, dir: slot.Dir,
+		log: slot.Companion(worktree.SetUpOutput), in: in}
+	if err := run.all(ctx); err != nil {
+		return err
+	}
+	if err := slot.Settle(ctx); err != nil {
+		return err
+	}
+	return now.write(slot) // with the files as they were before: what it has written there goes with the task
+}
+
+// makeReadyOnce is makeReady for a checkout that is thrown away after its use. What it starts is found by the name.
+func (p *Pool) makeReadyOnce(ctx context.Context, t task.Task, slot worktree.Slot, name string) error {
+	project, err := p.Setup.Project(t.Project)
+	if err == nil {
+		err = p.bring(ctx, t, project.Worktree, slot.BringOnce)
+	}
+	if err == nil && project.Worktree.Submodules {
+		err = slot.Submodules(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	return setUp{pool: p, task: t, wants: project.Worktree, name: name, dir: slot.Dir,
+		in: p.environmentOf(t)}.all(ctx)
+}
+
+// bring has files of the main checkout brought into a worktree.
+func (p *Pool) bring(ctx context.Context, t task.Task, wants task.WorktreeSetup,
+	bring func(context.Context, worktree.Wanted) ([]string, error)) error {
+	left, err := bring(ctx, worktree.Wanted{Copy: wants.Copy, Link: wants.Link})
+	for _, what := range left {
+		p.Log.Warn("a file that the project wants in its worktrees was left out", "component", "worktree",
+			"task", t.ID, "project", t.Project, "what", what)
+	}
+	return err
+}
+
+// done is the last set-up of a slot.
+type done struct {
+	Commands [][]string `json:"commands"`
+	Files    string     `json:"files"` // a digest of those that it rests on
+	Task     string     `json:"task"`  // for which the slot was set up; empty once that gave it back
+}
+
+// covers reports whether another set-up would run the same commands on the same files.
+func (d done) covers(wanted done) bool {
+	return slices.EqualFunc(d.Commands, wanted.Commands, slices.Equal) && d.Files == wanted.Files
+}
+
+func readDone(slot worktree.Slot) (done, error) {
+	text, err := proc.ReadFile(slot.Companion(worktree.SetUpNote))
+	if errors.Is(err, fs.ErrNotExist) {
+		return done{}, nil
+	}
+	var d done
+	if err == nil && json.Unmarshal(text, &d) != nil {
+		return done{}, nil // what cannot be understood is done again
+	}
+	if err != nil {
+		return done{}, fmt.Errorf("read what the workspace was set up with: %w", err)
+	}
+	return d, nil
+}
+
+func (d done) write(slot worktree.Slot) error {
+	text, err := json.MarshalIndent(d, "", "  ")
+	if err == nil {
+		err = proc.ReplaceFile(slot.Companion(worktree.SetUpNote), append(text, '\n'))
+	}
+	if err != nil {
+		return fmt.Errorf("note what the workspace was set up with: %w", err)
+	}
+	return nil
+}
+
+// letGo notes that a slot is no task's any more: the next one, and the same one again, checks whether a set-up is due.
+func letGo(slot worktree.Slot) error {
+	d, err := readDone(slot)
+	if err != nil || d.Task == "" {
+		return err
+	}
+	d.Task = ""
+	return d.write(slot)
+}
+
+// setUp runs the commands of a project in one folder.
+type setUp struct {
+	pool  *Pool
+	task  task.Task
+	wants task.WorktreeSetup
+	name  string // by which what it started is found
+	dir   string
+	log   string // the file that its output is kept in; empty where it is kept nowhere
+	in    environment
+}
+
+func (s setUp) all(ctx context.Context) error {
+	if len(s.wants.Commands) == 0 {
+		return nil
+	}
+	env, err := s.in(ctx)
+	if err != nil {
+		return err
+	}
+	dir, own, err := s.pool.startIn(ctx, s.task, s.wants, s.dir)
+	if err != nil {
+		return err
+	}
+	s.dir = dir
+	marks := []string{"ORANGE_HOME=" + s.pool.Home, "ORANGE_SETUP=" + s.name}
+	env = harness.Layer(env, own, marks, aboutTask(s.task))
+	// Two set-ups in one folder, the first one's waiting process killed, would disturb each other.
+	if err := endMarked(ctx, marks); err != nil {
+		return err
+	}
+	limit := time.Duration(s.wants.Seconds) * time.Second
+	if limit == 0 {
+		limit = task.SetupSeconds * time.Second
+	}
+	by := time.Now().Add(limit)
+	var said strings.Builder
+	for _, argv := range s.wants.Commands {
+		err = s.one(ctx, argv, env, limit, time.Until(by), &said)
+		if s.log != "" {
+			err = errors.Join(err, keepOutput(s.log, said.String()))
+		}
+		if err != nil {
+			break
+		}
+	}
+	return errors.Join(err, endMarked(context.WithoutCancel(ctx), marks))
+}
+
+// aboutTask tells a program for which task it runs, and gives it no seat.
+func aboutTask(t task.Task) []string {
+	return []string{"ORANGE_TASK_ID=" + t.ID, "ORANGE_PROJECT=" + t.Project, noSeat}
+}
+
+// SetUpOutput is the file that has the output of a workspace's last set-up; empty where there was none.
+func (p *Pool) SetUpOutput(workspace string) string {
+	file := worktree.Slot{Dir: p.Dir(workspace)}.Companion(worktree.SetUpOutput)
+	if _, err := os.Stat(file); err != nil {
+		return ""
+	}
+	return file
+}
+
+func endMarked(ctx context.Context, marks []string) error {
+	left, err := proc.WithEnvironment(marks...)
+	if err == nil {
+		err = proc.End(ctx, left, setupGrace)
+	}
+	if err != nil {
+		return fmt.Errorf("end what a set-up left running: %w", err)
+	}
+	return nil
+}
+
+func keepOutput(path, text string) error {
+	err := os.MkdirAll(filepath.Dir(path), task.PrivateFolder)
+	if err == nil {
+		err = proc.ReplaceFile(path, []byte(text))
+	}
+	if err != nil {
+		return fmt.Errorf("keep the output of the project's commands: %w", err)
+	}
+	return nil
+}
+
+// one runs one command. Any end but status 0 is an error, which has the last lines of what it said.
+func (s setUp) one(ctx context.Context, argv, env []string, limit, left time.Duration, said *strings.Builder) error {
+	memory := s.wants.Memory
+	if memory == 0 {
+		memory = task.SetupMemory
+	}
+	run := bounded{argv: argv, dir: s.dir, env: env, time: left, memory: memory}
+	why, output, err := run.run(ctx, said)
+	switch {
+	case err != nil:
+		return fmt.Errorf("cannot set up the workspace: %w; change it with %q", err,
+			"orange project update NAME --setup COMMAND")
+	case why == tookTooLong:
+		why = fmt.Sprintf("took longer than %s (change that with --setup-timeout)", limit)
+	case why == tookTooMuch:
+		why = fmt.Sprintf("ran out of memory: it used more than %d MB (change that with --setup-memory)", memory)
+	case why == "":
+		return nil
+	}
+	kept := ""
+	if s.log != "" {
+		kept = fmt.Sprintf("; all of it is in %s", s.log)
+	}
+	return fmt.Errorf("the set-up of the workspace failed: %q %s%s: %s", strings.Join(argv, " "), why, kept,
+		lastOf(output))
+}
+
+// bounded is a command of the project's that runs within limits.
+type bounded struct {
+	argv   []string
+	dir    string
+	env    []string
+	time   time.Duration
+	memory int // megabytes
+}
+
+// Two of the ways in which such a command fails.
+const (
+	tookTooLong = "took too long"
+	tookTooMuch = "used too much memory"
+)
+
+// run answers why the command failed, and what it has said. It adds that to the whole.
+func (b bounded) run(ctx context.Context, said *strings.Builder) (why, output string, err error) {
+	fmt.Fprintf(said, "$ %s\n", strings.Join(b.argv, " "))
+	program := b.argv[0]
+	if strings.ContainsRune(program, '/') && !filepath.IsAbs(program) {
+		program = filepath.Join(b.dir, program) // one of the repository's own
+	}
+	if program, err = proc.Find(program, harness.Value(b.env, "PATH")); err != nil {
+		return "", "", err
+	}
+	ran, err := proc.RunLimited(ctx, proc.Command{Name: program, Args: b.argv[1:], Dir: b.dir, Base: b.env},
+		proc.Limits{Time: max(b.time, time.Millisecond), Memory: int64(b.memory) << 20, Output: setupOutput})
+	if err != nil {
+		return "", "", err
+	}
+	output = strings.TrimSpace(strings.ToValidUTF8(ran.Output, "\uFFFD"))
+	fmt.Fprintf(said, "%s\n(status %d after %s)\n", output, ran.Code, ran.Took.Round(time.Millisecond))
+	switch {
+	case ran.TimedOut:
+		why = tookTooLong
+	case ran.OutOfMemory:
+		why = tookTooMuch
+	case ran.Code != 0:
+		why = fmt.Sprintf("ended with status %d", ran.Code)
+	}
+	return why, output, nil
+}
+
+// lastOf is the end of what a program said, from the beginning of a line if one begins there.
+func lastOf(output string) string {
+	if output == "" {
+		return "it said nothing"
+	}
+	if len(output) <= setupLast {
+		return output
+	}
+	end := strings.ToValidUTF8(output[len(output)-setupLast:], "")
+	if _, lines, more := strings.Cut(end, "\n"); more {
+		end = lines
+	}
+	return "... " + end
+}

@@ -1,0 +1,196 @@
+package worktree
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha1" //nolint:gosec // git's own names of objects
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"orange/internal/run/proc"
+)
+
+// intact reports an error where an object of a range of commits holds something else than its name says. Git hashes no
+// object that it reads, and agents can write where its objects lie: under the name of a judged commit, or of a folder
+// of it, one would read something else. What lies on the near side of the range is not looked at.
+func (r Repo) intact(ctx context.Context, commits ...string) error {
+	// what a partial clone has not was not forged here
+	args := append([]string{"rev-list", "--objects", "--no-object-names", "--missing=allow-promisor"}, commits...)
+	out, err := r.run(ctx, append(args, "--")...)
+	if err != nil {
+		return fmt.Errorf("list the objects of %s: %w", strings.Join(commits, " "), err)
+	}
+	objects := strings.Fields(string(out.Stdout))
+	if err := r.noneReplaced(ctx, objects); err != nil {
+		return err
+	}
+	return r.haveTheirNames(ctx, r.Path, objects)
+}
+
+// noneReplaced reports an error where git shows another object in the place of one of these, or other parents of a
+// commit, to everyone who does not forbid it, as Orange does: a reviewer would judge what is not merged.
+func (r Repo) noneReplaced(ctx context.Context, objects []string) error {
+	common, known := r.folder()
+	if !known || len(objects) == 0 {
+		return nil
+	}
+	among := make(map[string]bool, len(objects))
+	for _, object := range objects {
+		among[object] = true
+	}
+	grafts, err := proc.ReadFile(filepath.Join(common, "info", "grafts"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("look whether commits have other parents: %w", err)
+	}
+	for line := range strings.Lines(string(grafts)) {
+		if commit, _, _ := strings.Cut(strings.TrimSpace(line), " "); among[commit] {
+			return fmt.Errorf("%q gives the commit %s other parents: a reviewer would not see what is merged; remove "+
+				"that line", filepath.Join(common, "info", "grafts"), commit)
+		}
+	}
+	if !hasReplacements(common) {
+		return nil
+	}
+	out, err := r.run(ctx, "for-each-ref", "--format=%(refname:lstrip=2)", "refs/replace/")
+	if err != nil {
+		return fmt.Errorf("list the objects that are replaced: %w", err)
+	}
+	for _, object := range strings.Fields(string(out.Stdout)) {
+		if among[object] {
+			return fmt.Errorf("git shows another object in the place of %s: a reviewer would not see what is merged; "+
+				"take that back: git -C %s replace -d %s", object, quoted(r.Path), object)
+		}
+	}
+	return nil
+}
+
+// hasReplacements reports whether there may be objects that are replaced, without asking git.
+func hasReplacements(common string) bool {
+	folder := filepath.Join("refs", "replace")
+	entries, err := os.ReadDir(filepath.Join(common, folder))
+	if len(entries) > 0 || err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return true
+	}
+	if _, err := os.Lstat(filepath.Join(common, "reftable")); err == nil {
+		return true
+	}
+	packed, err := proc.ReadFile(filepath.Join(common, "packed-refs"))
+	return bytes.Contains(packed, []byte(" refs/replace/")) || err != nil && !errors.Is(err, fs.ErrNotExist)
+}
+
+// haveTheirNames reads objects, in git's words for them, and compares what they hold with their names.
+func (r Repo) haveTheirNames(ctx context.Context, dir string, objects []string) error {
+	if len(objects) == 0 {
+		return nil
+	}
+	var seen objectStream
+	_, err := r.runOnce(ctx, call{dir: dir, args: []string{"cat-file", "--batch"}, stdout: &seen,
+		stdin: strings.Join(objects, "\n") + "\n"})
+	switch {
+	case seen.missing != "":
+		return fmt.Errorf("git's object %s is not there; fetch it, or commit the work again", seen.missing)
+	case seen.wrong != "":
+		return fmt.Errorf("git's object %s holds something else than its name says: it was written over, and git "+
+			"shows another content than was committed; \"git fsck\" names all such objects: delete their files in the "+
+			"folder objects of the repository, and fetch them or commit the work again", seen.wrong)
+	case err != nil:
+		return fmt.Errorf("read the objects of a commit: %w", err)
+	case seen.count != len(objects):
+		return fmt.Errorf("git answered about %d of %d objects", seen.count, len(objects))
+	}
+	return nil
+}
+
+// objectStream reads what "git cat-file --batch" writes: for each object a line with its name, its type and its size,
+// its bytes, and the end of a line.
+type objectStream struct {
+	line    []byte // of a head, as far as it was read
+	name    string // of the object whose bytes come
+	left    int64  // of these
+	sum     hash.Hash
+	count   int    // of the objects that were read to their ends
+	wrong   string // the first that holds something else than its name says
+	missing string // the first that is not there
+}
+
+var errNoObject = errors.New("git knows no such object, or answers in another way than it is read here")
+
+// Write fails at the first object whose bytes do not have its name.
+func (o *objectStream) Write(text []byte) (int, error) {
+	for rest := text; len(rest) > 0; {
+		var err error
+		if o.sum == nil {
+			rest, err = o.head(rest)
+		} else {
+			rest, err = o.bytes(rest)
+		}
+		if err != nil {
+			return 0, err
+		}
+	}
+	return len(text), nil
+}
+
+func (o *objectStream) head(text []byte) (rest []byte, err error) {
+	line, rest, whole := bytes.Cut(text, []byte("\n"))
+	o.line = append(o.line, line...)
+	if !whole {
+		return nil, nil
+	}
+	fields := strings.Fields(string(o.line))
+	o.line = o.line[:0]
+	if len(fields) == 0 {
+		return rest, nil // the end of the line after an object
+	}
+	if len(fields) == 2 && fields[1] == "missing" {
+		o.missing = fields[0]
+	}
+	if len(fields) != 3 || !isCommit(fields[0]) {
+		return nil, errNoObject
+	}
+	if o.left, err = strconv.ParseInt(fields[2], 10, 64); err != nil {
+		return nil, errNoObject
+	}
+	o.name, o.sum = fields[0], newSum(len(fields[0]))
+	fmt.Fprintf(o.sum, "%s %d\x00", fields[1], o.left)
+	if o.left == 0 {
+		return rest, o.end()
+	}
+	return rest, nil
+}
+
+func (o *objectStream) bytes(text []byte) (rest []byte, err error) {
+	part := text[:min(int64(len(text)), o.left)]
+	o.sum.Write(part)
+	if o.left -= int64(len(part)); o.left == 0 {
+		err = o.end()
+	}
+	return text[len(part):], err
+}
+
+func (o *objectStream) end() error {
+	holds := hex.EncodeToString(o.sum.Sum(nil))
+	o.sum = nil
+	o.count++
+	if holds != o.name {
+		o.wrong = o.name
+		return errors.New("it holds something else than its name says")
+	}
+	return nil
+}
+
+// newSum is the sum that names git's objects, where these names have so many letters.
+func newSum(letters int) hash.Hash {
+	if letters == hex.EncodedLen(sha256.Size) {
+		return sha256.New()
+	}
+	return sha1.New() //nolint:gosec // git's own names
+}

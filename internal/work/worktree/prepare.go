@@ -1,0 +1,401 @@
+package worktree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"orange/internal/rules/task"
+	"orange/internal/run/proc"
+)
+
+// taskFile remembers, in the worktree's private folder, for which task a slot was prepared:
+// what is found in it later is kept under that name.
+const taskFile = "orange-task"
+
+// unknownTask is the name under which is kept what no task is known for.
+const unknownTask = "unknown"
+
+// Prepare makes the worktree where it is missing, or takes the warm one, and puts it on the branch.
+// A local branch is checked out as it is; one that is only known on origin is started from there, and one that is gone
+// at the last commit that is known of it; any other starts at Base. Whatever is left over in the slot is kept under its
+// own task first.
+// On a slot that is on the branch already it changes nothing, so it may run twice, and under an agent's hands.
+// A branch that is checked out elsewhere is an error that names where. It does not fetch.
+func (s Slot) Prepare(ctx context.Context, branch, taskID string) (done Cleared, err error) {
+	if err := errors.Join(CheckBranch(ctx, branch), CheckTask(taskID)); err != nil {
+		return Cleared{}, err
+	}
+	defer explain(&err, "cannot prepare workspace %q for branch %q", s.Dir, branch)
+	local, origin := "refs/heads/"+branch, "refs/remotes/origin/"+branch
+	if err := s.clearOrphan(ctx, taskID, &done); err != nil {
+		return done, err
+	}
+	here, present, err := s.look(ctx)
+	if err != nil {
+		return done, err
+	}
+	var prepared note
+	if done.Notes, err = s.restoreBranch(ctx, &here, present, branch, taskID); err != nil {
+		return done, err
+	}
+	if present && !here.on(branch) {
+		if done.TakenBack, prepared, err = s.takeBack(ctx); err == nil {
+			err = s.takeAway(ctx)
+		}
+		if err != nil {
+			return done, err
+		}
+	}
+	v, err := s.inspectBefore(ctx, here.released(present), append([]string{local, origin}, s.Repo.defaultRefs()...)...)
+	if err != nil {
+		return done, err
+	}
+	base, err := s.Repo.chooseBase(ctx, v.known)
+	if err != nil {
+		return done, err
+	}
+	if present && s.interrupted(here) {
+		if err := s.discard(ctx, true); err != nil {
+			return done, err
+		}
+		present = false
+	}
+	if present && here.on(branch) {
+		return done, here.remember(taskID)
+	}
+	done.Fresh = true
+	start, exists := v.known[local]
+	to := []string{"--no-guess", branch}
+	if !exists {
+		there, onOrigin := v.known[origin]
+		if start.commit, err = s.startOf(ctx, branch, taskID, base, there, onOrigin, &done); err != nil {
+			return done, err
+		}
+		to = []string{"--no-track", "--create", branch, start.commit}
+	} else if start.checkout != "" && !samePath(start.checkout, s.Dir) {
+		return done, fmt.Errorf("it is checked out in %q; switch that one to another branch, or remove it "+
+			"with \"git worktree remove\", then run this again", start.checkout)
+	}
+	if present {
+		var left Cleared
+		left, present, err = s.leftover(ctx, here, v, prepared, len(done.TakenBack) > 0)
+		done.Rescued, done.Aside = append(done.Rescued, left.Rescued...), append(done.Aside, left.Aside...)
+	}
+	if err == nil && !present {
+		var rescued []Rescue
+		prepared, rescued, err = s.add(ctx, start.commit)
+		done.Rescued = append(done.Rescued, rescued...)
+	}
+	if err != nil {
+		return done, err
+	}
+	more, err := s.checkOutBranch(ctx, start.commit, to, prepared, !present)
+	done.Rescued = append(done.Rescued, more...)
+	if err != nil {
+		return done, err
+	}
+	gitDir, err := s.gitDir()
+	if err != nil {
+		return done, err
+	}
+	return done, place{gitDir: gitDir}.remember(taskID)
+}
+
+// inspection is what Prepare has to know before it moves anything.
+type inspection struct {
+	known    map[string]ref
+	released bool   // the slot was left by Release
+	listed   listed // of a released slot: files that are not git's, and flags with which git overlooks those that are
+}
+
+// inspectBefore asks both questions at once, since a person waits. Of a slot that Release left clean it asks for
+// untracked and flagged files only: changed ones are seen by the switch, which looks at every file anyway. That
+// halves the time in a large repository. The first of the refs is the branch that the slot is to be on.
+func (s Slot) inspectBefore(ctx context.Context, released bool, names ...string) (inspection, error) {
+	v := inspection{released: released}
+	var knownErr, listErr error
+	var both sync.WaitGroup
+	both.Go(func() { v.known, knownErr = s.Repo.refsToCheckOut(ctx, names[0], names[1:]...) })
+	if released {
+		both.Go(func() {
+			v.listed, listErr = s.list(ctx, "--others", "--exclude-standard", "--directory", "--no-empty-directory")
+		})
+	}
+	both.Wait()
+	return v, errors.Join(knownErr, listErr)
+}
+
+// checkOutBranch puts a slot that was looked over on a branch, which is or will be at the commit.
+func (s Slot) checkOutBranch(ctx context.Context, commit string, to []string, prepared note,
+	fresh bool) ([]Rescue, error) {
+	kept, carried, err := s.moveTo(ctx, commit, unknownTask, to...)
+	if err != nil {
+		// Changed files of a released slot come to light here, when the branch has others of their names.
+		more, sweepErr := s.keepUncommitted(ctx, unknownTask, prepared)
+		kept = append(kept, more...)
+		if sweepErr != nil || len(more) == 0 {
+			return kept, errors.Join(err, sweepErr)
+		}
+		var again []Rescue
+		if again, _, err = s.moveTo(ctx, commit, unknownTask, to...); err != nil {
+			return append(kept, again...), err
+		}
+		kept = append(kept, again...)
+	}
+	shown := map[string]string{}
+	if carried {
+		var more []Rescue
+		more, shown, err = s.clearCarriedAlong(ctx, prepared, fresh)
+		kept = append(kept, more...)
+		if err != nil {
+			return kept, err
+		}
+	}
+	maps.Copy(shown, s.stillAsShown(prepared.Shown))
+	if !maps.Equal(shown, prepared.Shown) {
+		prepared.Shown = shown
+		err = s.writeNote(prepared)
+	}
+	return kept, err
+}
+
+// clearCarriedAlong keeps and clears what was changed in a slot before it was put on the branch. What git calls
+// changed even then, and all of it in a slot that was made just now, is no agent's work: it is noted, so that it
+// does not count as work later.
+func (s Slot) clearCarriedAlong(ctx context.Context, prepared note, fresh bool) ([]Rescue, map[string]string, error) {
+	all, err := s.changes(ctx, "", "normal")
+	if err != nil || fresh || len(s.withoutShown(all, prepared.Shown)) == 0 {
+		return nil, s.shownNow(all), err
+	}
+	kept, err := s.keepUncommitted(ctx, unknownTask, prepared)
+	if err == nil {
+		all, err = s.changes(ctx, "", "normal")
+	}
+	return kept, s.shownNow(all), err
+}
+
+// add makes the worktree at a commit. Where the folder was deleted by hand, git still knows its HEAD:
+// commits that only this HEAD holds are kept before the record is replaced.
+func (s Slot) add(ctx context.Context, commit string) (note, []Rescue, error) {
+	if err := os.MkdirAll(filepath.Dir(s.Dir), task.PrivateFolder); err != nil {
+		return note{}, nil, fmt.Errorf("make the folder of the workspaces: %w", err)
+	}
+	if err := s.waitForGit(ctx); err != nil {
+		return note{}, nil, err
+	}
+	entries, err := os.ReadDir(s.Dir)
+	if err == nil && s.addInterrupted(entries) {
+		err = s.removeInterrupted()
+	}
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return note{}, nil, fmt.Errorf("make the folder of the workspace: %w", err)
+	}
+	var all []checkout
+	if s.onRecord() {
+		if all, err = s.Repo.checkouts(ctx, s.Repo.Path); err != nil {
+			return note{}, nil, err
+		}
+	}
+	var kept []Rescue
+	args := []string{"worktree", "add", "--quiet", "--detach"}
+	for _, c := range all {
+		if !samePath(c.path, s.Dir) {
+			continue
+		}
+		args = append(args, "--force")
+		if c.locked == initializing {
+			args = append(args, "--force") // git locked it for itself, and was killed
+		}
+		if c.branch == "" && strings.Trim(c.commit, "0") != "" {
+			if kept, err = s.Repo.keepCommit(ctx, unknownTask, "", c.commit, keepingRefs()); err != nil {
+				return note{}, kept, err
+			}
+		}
+	}
+	if err := os.Remove(s.noteFile()); err != nil && !errors.Is(err, os.ErrNotExist) { // see interrupted
+		return note{}, kept, fmt.Errorf("forget what an earlier worktree was prepared with: %w", err)
+	}
+	if _, err := s.Repo.run(ctx, append(args, "--", s.Dir, commit)...); err != nil {
+		return note{}, kept, fmt.Errorf("make the worktree: %w", err)
+	}
+	gitDir, err := s.gitDir()
+	if err != nil {
+		return note{}, kept, err
+	}
+	// As git made it, so it is to be.
+	var made note
+	if made.setup, err = readSetup(gitDir); err == nil {
+		err = errors.Join(s.writeNote(made), s.forgetExtras(), s.forgetSetUp())
+	}
+	return made, kept, err
+}
+
+// onRecord reports whether git may have a record of a worktree in the slot's folder: it keeps a folder for each
+// worktree, with the path of its .git file.
+func (s Slot) onRecord() bool {
+	return s.Repo.hasRecord(func(dir string) bool { return samePath(dir, s.Dir) })
+}
+
+// hasRecord reports whether git may have a record of a worktree in a folder of that kind; it takes no git.
+func (r Repo) hasRecord(wanted func(dir string) bool) bool {
+	common, usual := r.usualFolder()
+	if !usual {
+		return true
+	}
+	records := filepath.Join(common, "worktrees")
+	entries, err := os.ReadDir(records)
+	if errors.Is(err, os.ErrNotExist) {
+		return false
+	}
+	return err != nil || slices.ContainsFunc(entries, func(e os.DirEntry) bool {
+		text, err := proc.ReadFile(filepath.Join(records, e.Name(), "gitdir"))
+		path := strings.TrimSuffix(string(text), "\n")
+		return err != nil || !filepath.IsAbs(path) || wanted(filepath.Dir(path))
+	})
+}
+
+// removeInterrupted takes away what a killed git left where there is no worktree yet. Git's own folder goes
+// first: without it, what is left is addInterrupted still. And git takes an empty folder, and no other.
+func (s Slot) removeInterrupted() error {
+	dir, err := s.gitDir()
+	common, known := s.Repo.folder()
+	if err == nil && known && unfinished(dir) &&
+		samePath(filepath.Dir(dir), filepath.Join(common, "worktrees")) {
+		if err := os.RemoveAll(dir); err != nil {
+			return err
+		}
+	}
+	return os.Remove(filepath.Join(s.Dir, ".git"))
+}
+
+// leftover looks a warm slot over, and keeps, sets aside and clears what it holds. still reports whether the slot is
+// there then: it may have to be set aside as a whole.
+func (s Slot) leftover(ctx context.Context, here place, v inspection, prepared note, force bool) (
+	done Cleared, still bool, err error) {
+	owner, err := here.owner()
+	if err != nil {
+		return done, true, err
+	}
+	odd := !v.released || slices.ContainsFunc(v.listed.others, s.nested)
+	if odd {
+		if done.Aside, err = s.setAsideWorktrees(ctx, here.head, owner); err != nil {
+			return done, true, err
+		}
+	}
+	cleared, gone, err := s.clearLeftover(ctx, here, v, prepared, owner, force)
+	done.Rescued, done.Aside = cleared.Rescued, append(done.Aside, cleared.Aside...)
+	if err != nil || gone || !odd {
+		return done, !gone, err
+	}
+	left, err := s.setAsideLeft(ctx, owner)
+	done.Aside = append(done.Aside, left...)
+	return done, true, err
+}
+
+// clearLeftover keeps what a warm slot holds, and clears it. gone reports that the slot had to be set aside.
+func (s Slot) clearLeftover(ctx context.Context, here place, v inspection, prepared note, owner string, force bool) (
+	done Cleared, gone bool, err error) {
+	strays := slices.ContainsFunc(v.listed.others, func(file string) bool { return !s.nested(file) })
+	d := leftovers{visible: strays, flags: s.hidingFlags(v.listed.flags, prepared)}
+	d.work = d.any()
+	if !v.released {
+		if d, err = s.leftovers(ctx, prepared); err != nil {
+			return done, false, err
+		}
+	}
+	replaced, err := s.replacedDocument(ctx, here)
+	if err != nil {
+		return done, false, err
+	}
+	if d.any() || force || here.operationInProgress() || here.unborn() || replaced != "" {
+		k := keeping{task: owner, work: d.work, clear: d.any() || force, strays: d.strays, document: replaced,
+			held: keepingRefs()}
+		return s.keepOrSetAside(ctx, here, k)
+	}
+	if err := s.unlink(here); err != nil {
+		return done, false, err
+	}
+	if here.branch != "" || here.head == "" {
+		return done, false, nil // its branch holds the commits
+	}
+	for _, r := range v.known {
+		if r.commit == here.head {
+			return done, false, nil // as Release left it: no need to ask git
+		}
+	}
+	done.Rescued, err = s.Repo.keepCommit(ctx, owner, "", here.head, keepingRefs())
+	return done, false, err
+}
+
+// on reports whether the slot is on the branch, or in the middle of a rebase of it, which detaches HEAD for a while.
+func (p place) on(branch string) bool {
+	if p.branch == branch {
+		return p.head != ""
+	}
+	if p.branch != "" {
+		return false
+	}
+	for _, folder := range []string{"rebase-merge", "rebase-apply"} {
+		name, err := proc.ReadFile(filepath.Join(p.gitDir, folder, "head-name"))
+		if err == nil && strings.TrimSpace(string(name)) == "refs/heads/"+branch {
+			return true
+		}
+	}
+	return false
+}
+
+// initializing is the word with which git locks a worktree until it is whole.
+const initializing = "initializing"
+
+// addInProgress reports whether "git worktree add" was killed here, as far as its own lock tells, which anyone can set.
+func (p place) addInProgress() bool {
+	reason, err := proc.ReadFile(filepath.Join(p.gitDir, "locked"))
+	return err == nil && strings.TrimSpace(string(reason)) == initializing
+}
+
+// interrupted reports whether "git worktree add" was killed in the slot, which no agent can have worked in then: the
+// note of what it was prepared with is written after that.
+func (s Slot) interrupted(here place) bool {
+	_, err := os.Lstat(s.noteFile())
+	return here.addInProgress() && errors.Is(err, os.ErrNotExist)
+}
+
+func (p place) remember(task string) error {
+	file := filepath.Join(p.gitDir, taskFile)
+	if have, err := proc.ReadFile(file); err == nil && string(have) == task+"\n" {
+		return nil
+	}
+	if err := proc.ReplaceCopy(file, []byte(task+"\n")); err != nil {
+		return fmt.Errorf("note the task of the workspace: %w", err)
+	}
+	return nil
+}
+
+// owner is the task that the slot was last prepared for.
+func (p place) owner() (string, error) {
+	text, err := proc.ReadFile(filepath.Join(p.gitDir, taskFile))
+	if errors.Is(err, os.ErrNotExist) {
+		return unknownTask, nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("read the task of the workspace: %w", err)
+	}
+	name := strings.TrimSpace(string(text))
+	if CheckTask(name) != nil {
+		return unknownTask, nil
+	}
+	return name, nil
+}
+
+// released reports whether Release was the last that was done here: nothing checked out, and no task on record.
+func (p place) released(present bool) bool {
+	return present && p.branch == "" && p.head != "" && !p.has(taskFile) && !p.addInProgress() &&
+		!p.operationInProgress()
+}

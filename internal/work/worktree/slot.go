@@ -1,0 +1,357 @@
+package worktree
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"orange/internal/run/proc"
+)
+
+// Slot is one worktree of the pool.
+type Slot struct {
+	Repo Repo
+	Dir  string // absolute
+	// the last commit that is known of the branch that is checked out or is to be; asked only where git has no such
+	// branch
+	Noted string
+	// patterns, as in a .gitignore, of new files that are no one's work
+	Generated []string
+	// whether Release removes what git ignores
+	CleanIgnored bool
+}
+
+// place is the checkout of a slot. An absent one has only its folder.
+type place struct {
+	gitDir  string // the worktree's private folder in the repository
+	exclude string // the exclude file that all worktrees of the repository share
+	head    string // commit; empty before a branch's first one
+	branch  string // without refs/heads/; empty when detached
+}
+
+// look reads what the slot has checked out, and whether the slot exists.
+// Everything that changes a slot begins here: what is not a linked worktree of this very repository is never touched.
+func (s Slot) look(ctx context.Context) (place, bool, error) {
+	if !filepath.IsAbs(s.Dir) {
+		return place{}, false, fmt.Errorf("look at workspace %q: its path is not absolute", s.Dir)
+	}
+	entries, err := os.ReadDir(s.Dir)
+	if errors.Is(err, os.ErrNotExist) {
+		return place{}, false, nil
+	}
+	if err != nil {
+		return place{}, false, fmt.Errorf("look at workspace %q: %w", s.Dir, err)
+	}
+	if len(entries) == 0 || s.addInterrupted(entries) {
+		return place{}, false, nil
+	}
+	if here, ok := s.readFiles(ctx); ok {
+		return here, true, nil
+	}
+	here, present, err := s.askGit(ctx)
+	if err != nil && s.addInterrupted(entries) { // what was only begun here has just been taken away
+		return place{}, false, nil
+	}
+	return here, present, err
+}
+
+// addInterrupted reports whether a "git worktree add" was killed here before there was a worktree: nothing lies
+// besides a .git that is empty, or leads to a folder that is not there.
+func (s Slot) addInterrupted(entries []os.DirEntry) bool {
+	if len(entries) != 1 || entries[0].Name() != ".git" || !entries[0].Type().IsRegular() {
+		return false
+	}
+	text, err := proc.ReadFile(filepath.Join(s.Dir, ".git"))
+	if err != nil {
+		return false
+	}
+	dir, leads := strings.CutPrefix(strings.TrimSpace(string(text)), "gitdir: ")
+	if !leads || !filepath.IsAbs(dir) {
+		return len(text) == 0
+	}
+	_, err = os.Stat(dir)
+	return errors.Is(err, os.ErrNotExist) || begun(dir, time.Now()) || unfinished(dir) && s.orphaned()
+}
+
+// orphaned reports whether it is known that no git is making the slot.
+func (s Slot) orphaned() bool {
+	others, err := proc.WorkingOn(s.Dir, "git")
+	return err == nil && len(others) == 0
+}
+
+// readFiles reads without git what a slot has checked out. Whatever is not exactly as git writes it today is left to
+// git, and so is a branch where the worktree has settings of its own, which may lead git elsewhere.
+func (s Slot) readFiles(ctx context.Context) (place, bool) {
+	here, own := s.own(ctx)
+	if !own {
+		return place{}, false
+	}
+	head, err := headOf(here.gitDir)
+	if err != nil || isCommit(head) {
+		here.head = head
+		return here, err == nil
+	}
+	name, onBranch := strings.CutPrefix(head, "ref: refs/heads/")
+	if !onBranch || !plain(name) || here.has(configFile) {
+		return place{}, false
+	}
+	here.branch = name
+	here.head, err = s.Repo.refOnDisk("refs/heads/" + name)
+	return here, err == nil
+}
+
+// askGit has git say what the slot has checked out.
+func (s Slot) askGit(ctx context.Context) (place, bool, error) {
+	out, err := s.run(ctx, "rev-parse", "--path-format=absolute", "--show-toplevel", "--git-dir", "--git-common-dir",
+		"--git-path", "info/exclude", "HEAD", "--symbolic-full-name", "HEAD")
+	lines := strings.Split(string(out.Stdout), "\n")
+	const paths, all = 4, 6
+	unborn := refusedWith(err, "ambiguous argument 'HEAD'") && len(lines) > paths
+	if gone := s.Repo.gone(); err != nil && gone != nil {
+		return place{}, false, fmt.Errorf("look at workspace %q: %w", s.Dir, gone)
+	}
+	if refusedWith(err, "not a git repository") {
+		return place{}, false, s.Repo.withMisplaced(s.Dir, fmt.Errorf("look at workspace %q: the folder holds "+
+			"something else than a worktree; save what is in it and move it away", s.Dir))
+	}
+	if err != nil && !unborn {
+		return place{}, false, fmt.Errorf("look at workspace %q: %w", s.Dir, err)
+	}
+	if !unborn && len(lines) != all+1 {
+		return place{}, false, fmt.Errorf("look at workspace %q: git gave %d lines; a folder with a newline "+
+			"in its name cannot be used", s.Dir, len(lines))
+	}
+	here := place{gitDir: lines[1], exclude: lines[3]}
+	if err := s.checkOurs(ctx, lines[0], here.gitDir, lines[2]); err != nil {
+		return place{}, false, err
+	}
+	if unborn {
+		here.branch, err = s.symbolicHead(ctx)
+		return here, true, err
+	}
+	here.head = lines[4]
+	if lines[5] != "HEAD" {
+		here.branch = strings.TrimPrefix(lines[5], "refs/heads/")
+	}
+	return here, true, nil
+}
+
+// checkOurs refuses the user's own checkout, another repository's worktree, and a folder inside something larger.
+func (s Slot) checkOurs(ctx context.Context, top, gitDir, common string) error {
+	shared, err := s.Repo.commonDir(ctx)
+	if err != nil {
+		return err
+	}
+	if samePath(gitDir, common) {
+		return fmt.Errorf("look at workspace %q: it is a repository of its own, not a worktree of %q; save "+
+			"what is in it and move it away", s.Dir, s.Repo.Path)
+	}
+	if !samePath(common, shared) || !samePath(top, s.Dir) {
+		return fmt.Errorf("look at workspace %q: it belongs to %q, not to %q; save what is in it and move it "+
+			"away", s.Dir, common, s.Repo.Path)
+	}
+	return nil
+}
+
+func (r Repo) commonDir(ctx context.Context) (string, error) {
+	if dir, known := r.folder(); known {
+		return dir, nil
+	}
+	out, err := r.run(ctx, "rev-parse", "--path-format=absolute", "--git-common-dir")
+	if err != nil {
+		return "", fmt.Errorf("find the repository of %q: %w", r.Path, err)
+	}
+	return out.Text(), nil
+}
+
+// samePath compares by what is there, and by name where one of them is not.
+func samePath(a, b string) bool {
+	first, firstErr := os.Stat(a)
+	second, secondErr := os.Stat(b)
+	if firstErr == nil && secondErr == nil {
+		return os.SameFile(first, second)
+	}
+	return resolved(a) == resolved(b)
+}
+
+func resolved(path string) string {
+	if dir, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
+		return filepath.Join(dir, filepath.Base(path))
+	}
+	return filepath.Clean(path)
+}
+
+func (s Slot) symbolicHead(ctx context.Context) (string, error) {
+	out, err := s.run(ctx, "symbolic-ref", "--quiet", "HEAD")
+	if exitCode(err) == 1 {
+		return "", nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("read HEAD of %q: %w", s.Dir, err)
+	}
+	return strings.TrimPrefix(out.Text(), "refs/heads/"), nil
+}
+
+// nested reports whether a folder is a repository of its own, which "git clean -f" leaves alone.
+func (s Slot) nested(path string) bool {
+	if !strings.HasSuffix(path, "/") {
+		return false
+	}
+	_, err := os.Lstat(filepath.Join(s.Dir, path, ".git"))
+	return err == nil
+}
+
+// Branch is the branch that the slot is on, and "" when it is on none.
+func (s Slot) Branch(ctx context.Context) (string, error) {
+	name, err := s.headBranch(ctx)
+	if err != nil || name != "" && !s.Repo.plainBranch(name) {
+		name, err = s.symbolicHead(ctx)
+	}
+	if err != nil {
+		return "", fmt.Errorf("cannot read the branch of workspace %q: %w", s.Dir, err)
+	}
+	return name, nil
+}
+
+// plainBranch reports whether a branch has a plain name and is no other one's: what leads to another one git follows.
+func (r Repo) plainBranch(name string) bool {
+	_, err := r.refOnDisk("refs/heads/" + name)
+	return plain(name) && (err == nil || errors.Is(err, errNoRef))
+}
+
+// Rename gives a branch another name; no other branch is overwritten. Doing it again is no error.
+func (s Slot) Rename(ctx context.Context, from, to string) error {
+	if err := errors.Join(CheckBranch(ctx, from), CheckBranch(ctx, to)); err != nil {
+		return err
+	}
+	here, present, err := s.look(ctx)
+	if err == nil && !present {
+		err = fmt.Errorf("the workspace %q is not there", s.Dir)
+	}
+	if err != nil {
+		return fmt.Errorf("cannot rename branch %q: %w", from, err)
+	}
+	known, err := s.Repo.refs(ctx, "refs/heads/"+from)
+	if err != nil {
+		return fmt.Errorf("cannot rename branch %q: %w", from, err)
+	}
+	if len(known) == 0 && here.branch == to {
+		return nil
+	}
+	if _, err := s.run(ctx, "branch", "-m", "--", from, to); err != nil {
+		return fmt.Errorf("cannot rename branch %q to %q: %w", from, to, err)
+	}
+	return nil
+}
+
+// Switch puts the slot on an existing branch. It refuses when changed files would be overwritten.
+func (s Slot) Switch(ctx context.Context, branch string) error {
+	if err := CheckBranch(ctx, branch); err != nil {
+		return err
+	}
+	here, present, err := s.look(ctx)
+	if err == nil && !present {
+		err = fmt.Errorf("the workspace %q is not there", s.Dir)
+	}
+	replaced := ""
+	if err == nil {
+		replaced, err = s.replacedDocument(ctx, here)
+	}
+	if replaced != "" { // git would overwrite an excluded file that holds a person's or an agent's words
+		err = fmt.Errorf("a program replaced the link %q by a file of its own; adopt it first", replaced)
+	}
+	if err != nil {
+		return fmt.Errorf("cannot switch to branch %q: %w", branch, err)
+	}
+	if _, err := s.run(ctx, "switch", "--quiet", "--no-guess", branch); err != nil {
+		return fmt.Errorf("cannot switch workspace %q to branch %q: %w; commit what is there, then run this "+
+			"again", s.Dir, branch, err)
+	}
+	return nil
+}
+
+// with is git in the slot with an index of its own.
+func (s Slot) with(ctx context.Context, index string, args ...string) (proc.Result, error) {
+	return s.Repo.git(ctx, call{dir: s.Dir, args: args, index: index})
+}
+
+// Make makes the worktree at Base, on no branch, where it is missing: ahead of time, for a task that comes later.
+// One that is there stays as it is.
+func (s Slot) Make(ctx context.Context) error {
+	_, present, err := s.look(ctx)
+	if err != nil || present {
+		return err
+	}
+	base, err := s.Repo.Base(ctx)
+	if err == nil {
+		_, _, err = s.add(ctx, base.Commit)
+	}
+	if err != nil {
+		return fmt.Errorf("cannot make workspace %q: %w", s.Dir, err)
+	}
+	return nil
+}
+
+// Touched is when something was last committed, staged or checked out in the slot, or made or removed in its top
+// folder. No program is run for it.
+// A slot that is not there was never touched.
+func (s Slot) Touched() (time.Time, error) {
+	gitDir, err := s.gitDir()
+	if errors.Is(err, os.ErrNotExist) {
+		return time.Time{}, nil
+	}
+	if err != nil {
+		return time.Time{}, fmt.Errorf("look at workspace %q: %w", s.Dir, err)
+	}
+	var last time.Time
+	for _, path := range []string{filepath.Join(gitDir, "index"), filepath.Join(gitDir, "HEAD"),
+		filepath.Join(gitDir, "logs", "HEAD"), s.Dir} {
+		info, err := os.Stat(path)
+		if errors.Is(err, os.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return time.Time{}, fmt.Errorf("look at workspace %q: %w", s.Dir, err)
+		}
+		if info.ModTime().After(last) {
+			last = info.ModTime()
+		}
+	}
+	return last, nil
+}
+
+// View is a workspace as an agent sees it.
+type View struct {
+	Dir       string
+	Start     string   // the folder in it in which programs start; empty for Dir itself
+	Env       []string // what is set for the programs of its task alone
+	GitDir    string   // the repository's git folder, into which its commits are written
+	OwnGitDir string   // the folder in that one which is the worktree's own
+	Base      string   // what its branch is compared with
+	TaskFile  string   // the document, relative to where programs start
+}
+
+// Cwd is the folder in which programs start.
+func (v View) Cwd() string { return cmp.Or(v.Start, v.Dir) }
+
+// Holds reports whether the slot exists and is a task's: whether it was prepared for that one last, and not given back.
+// One that was prepared for no task that is known holds that of its branch.
+func (s Slot) Holds(ctx context.Context, taskID, branch string) (bool, error) {
+	here, present, err := s.look(ctx)
+	if err != nil || !present {
+		return false, err
+	}
+	owner, err := here.owner()
+	return owner == taskID || owner == unknownTask && here.on(branch), err
+}
+
+// HasBranch reports whether there is a branch of that name, here or, as far as is known, on origin.
+func (r Repo) HasBranch(ctx context.Context, branch string) (bool, error) {
+	known, err := r.refs(ctx, "refs/heads/"+branch, "refs/remotes/origin/"+branch)
+	return len(known) > 0, err
+}

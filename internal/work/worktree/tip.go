@@ -1,0 +1,100 @@
+package worktree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"orange/internal/run/proc"
+)
+
+// Tip is where the branch of a task ends.
+type Tip struct {
+	Commit  string
+	Branch  string // the branch that was followed where the task's own was renamed in the workspace; else empty
+	Trouble string // why the commit could not be read
+}
+
+// ReadTip reads the newest commit of a task's branch from the repository's files. Git is run only where these do
+// not tell. dir is the task's workspace, and empty where it has none. A branch that was renamed there is
+// followed: the task's own exists no more, and HEAD names another. A tip that cannot be read is no error: the
+// answer says in words why.
+func (r Repo) ReadTip(ctx context.Context, dir, branch string) Tip {
+	if branch == "" {
+		return Tip{Trouble: "the task has no branch yet"}
+	}
+	commit, err := r.objectOf(ctx, "refs/heads/"+branch)
+	if err == nil {
+		return Tip{Commit: commit}
+	}
+	if !errors.Is(err, errNoRef) {
+		return Tip{Trouble: fmt.Sprintf("the tip of branch %q cannot be read: %v", branch, err)}
+	}
+	gone := Tip{Trouble: fmt.Sprintf("there is no branch %q", branch)}
+	if dir == "" {
+		return gone
+	}
+	present, err := Slot{Repo: r, Dir: dir}.headBranch(ctx)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		gone.Trouble += fmt.Sprintf(", and what the workspace is on cannot be read: %v", err)
+	case present == "":
+		gone.Trouble += ", and the workspace is on none"
+	case present == branch:
+		gone.Trouble = fmt.Sprintf("branch %q has no commit yet", branch)
+	case present == r.DefaultBranch: // that branch existed before: it was not made from the task's
+		gone.Trouble += fmt.Sprintf(", and the workspace is on %q", present)
+	default:
+		commit, err = r.objectOf(ctx, "refs/heads/"+present)
+		if err == nil {
+			return Tip{Commit: commit, Branch: present}
+		}
+		gone.Trouble += fmt.Sprintf(", and the tip of %q, which the workspace is on, cannot be read: %v", present, err)
+	}
+	return gone
+}
+
+// isCommit reports whether a text is the whole name of a commit.
+func isCommit(text string) bool {
+	const sha1, sha256 = 40, 64
+	return (len(text) == sha1 || len(text) == sha256) && strings.Trim(text, "0123456789abcdef") == ""
+}
+
+// headBranch reads what the slot is on, empty where it is on none. A slot that is not there is fs.ErrNotExist.
+func (s Slot) headBranch(ctx context.Context) (string, error) {
+	gitDir, err := s.gitDir()
+	if err != nil {
+		return "", err
+	}
+	head, err := headOf(gitDir)
+	if err != nil {
+		return "", err
+	}
+	name, symbolic := strings.CutPrefix(head, "ref: refs/heads/")
+	switch {
+	case isCommit(head):
+		return "", nil
+	case symbolic && name != ".invalid": // which exists where refs are kept in tables
+		return name, nil
+	}
+	return s.symbolicHead(ctx)
+}
+
+// headOf is the text of a worktree's HEAD: a commit, or "ref: " and the full name of a branch. It is empty where HEAD
+// is a link to a ref, which only git reads.
+func headOf(gitDir string) (string, error) {
+	name := filepath.Join(gitDir, "HEAD")
+	if info, err := os.Lstat(name); err == nil && info.Mode()&os.ModeSymlink != 0 {
+		return "", nil
+	}
+	text, err := proc.ReadFile(name)
+	if err != nil {
+		return "", fmt.Errorf("read its HEAD: %w", err)
+	}
+	return strings.TrimSpace(string(text)), nil
+}
