@@ -6,6 +6,7 @@ import (
 
 	"orange/internal/app/server"
 	"orange/internal/rules/printable"
+	"orange/internal/run/proc"
 )
 
-func main() { os.Exit(server.Main(os.Args[1:], printable.NewWriter(os.Stderr))) }
+func main() { os.Exit(server.Main(proc.ThisCall(), printable.NewWriter(os.Stderr))) }

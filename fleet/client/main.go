@@ -10,6 +10,7 @@ import (
 	"orange/fleet/setup"
 	"orange/internal/api/fleet"
 	"orange/internal/app"
+	"orange/internal/run/proc"
 	"orange/internal/store/mirror"
 )
 
@@ -28,7 +29,9 @@ func Run(home string, args []string) int {
 func RunWith(home string, s setup.Setup, server Server, unread error, args []string) int {
 	c := Of(home, s, server)
 	c.Unread = unread
-	return app.Run(append([]string{"fleet"}, args...), c)
+	call := proc.ThisCall()
+	call.Args = append([]string{"fleet"}, args...)
+	return app.Run(call, c)
 }
 
 // Of is the client of a home. The ssh-agent of the person signs, and no program that is started from here on gets it.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
@@ -30,53 +29,61 @@ import (
 
 // Main runs the program and answers its exit status.
 func Main() int {
-	if len(os.Args) == 2 && os.Args[1] == jqWord {
-		return serveJQ()
+	call := proc.ThisCall()
+	if len(call.Args) == 1 && call.Args[0] == jqWord {
+		return serveJQ(call)
 	}
-	if status, done := launcher.Main(os.Args[1:], results(), messages()); done {
+	call = launcher.WithConversation(call)
+	if status, done := launcher.Main(call, results(call), messages(call)); done {
 		return status // without the rest of the program, which would stay in memory
 	}
-	return Run(os.Args[1:], nil)
+	return Run(call, nil)
 }
 
 // Run runs a command line and answers its exit status. Served is a fleet with a server that it asks; nil for none.
-func Run(args []string, served cli.Served) int {
+func Run(call proc.Call, served cli.Served) int {
 	if err := proc.RoomForFiles(proc.FewFiles); err != nil {
-		fmt.Fprintf(messages(), "orange: %v\n", err)
+		fmt.Fprintf(messages(call), "orange: %v\n", err)
 		return 1
 	}
 	var shown atomic.Bool // it restores the terminal, and ends at other signals
-	ctx, stop := proc.UntilSignal(func() { cli.EndLate(messages(), shown.Load()) })
+	ctx, stop := proc.UntilSignal(func() { cli.EndLate(messages(call), shown.Load()) })
 	defer stop()
+	asker := environment.NewAsker(call.Env)
+	ctx = proc.WithEnviron(ctx, asker.Environ)
+	at := place{call, asker}
 	var opened *app
 	program := &cli.Program{
-		Version: cli.BuildVersion(), In: os.Stdin, Out: results(), Err: messages(), Terminal: proc.IsTerminal(os.Stdin),
-		Progress: progressAt(), OutTerminal: resultsTerminal, FleetServer: sibling.Fleet(home.Locate), Served: served,
+		Version: cli.BuildVersion(), Call: call, In: call.In, Out: results(call), Err: messages(call),
+		Terminal: proc.IsTerminal(call.In), Progress: progressAt(call), OutTerminal: call.OutTerminal,
+		FleetServer: sibling.Fleet(call), Served: served,
 		Open: func(ctx context.Context) (_ *cli.Services, err error) {
-			if opened, err = open(ctx, served == nil); err != nil {
+			if opened, err = at.open(ctx, served == nil); err != nil {
 				return nil, err
 			}
 			return opened.services(), nil
 		},
 		OpenToLook: func(ctx context.Context) (_ *cli.Services, err error) {
-			if opened, err = openToLook(ctx); err != nil {
+			if opened, err = at.openToLook(ctx); err != nil {
 				return nil, err
 			}
 			return opened.services(), nil
 		},
 		Dashboard: func(ctx context.Context, project string, all bool) (err error) {
 			shown.Store(true)
-			if opened, err = open(ctx, served == nil); err != nil {
+			if opened, err = at.open(ctx, served == nil); err != nil {
 				return err
 			}
 			return opened.showDashboard(ctx, project, all)
 		},
-		Examine: examine, Schema: workflows.Schema, Dot: drawn, Shell: runShell, MCP: sibling.Serve, Age: screen.Age,
+		Examine: at.examine, Schema: workflows.Schema, Dot: drawn, Age: screen.Age,
+		Shell: func(ctx context.Context, talk *cli.TaskShell) (int, error) { return runShell(ctx, call, talk) },
+		MCP:   func(version string, may []string) error { return sibling.Serve(call, version, may) },
 	}
-	status := program.Run(ctx, args)
+	status := program.Run(ctx, call.Args)
 	if opened != nil {
 		if err := opened.close(); err != nil {
-			fmt.Fprintf(messages(), "orange: %v\n", err)
+			fmt.Fprintf(messages(call), "orange: %v\n", err)
 			return 1
 		}
 	}
@@ -84,12 +91,12 @@ func Run(args []string, served cli.Served) int {
 }
 
 // runShell talks about a task with the person at the standard input.
-func runShell(ctx context.Context, talk *cli.TaskShell) (int, error) {
-	dir, err := home.Locate()
+func runShell(ctx context.Context, call proc.Call, talk *cli.TaskShell) (int, error) {
+	dir, err := home.Locate(call.Getenv)
 	if err != nil {
 		return 0, err
 	}
-	one := &shell.Shell{In: os.Stdin, Out: results(), Terminal: proc.IsTerminal(os.Stdin),
+	one := &shell.Shell{In: call.In, Out: results(call), Terminal: proc.IsTerminal(call.In),
 		History: filepath.Join(dir, "shell_history")}
 	return one.Run(ctx, talk)
 }
@@ -109,13 +116,15 @@ func (a *app) services() *cli.Services {
 	return &cli.Services{
 		Commands: commands{a.engine, a}, Queries: a.queries(), Changes: changes{a}, Identity: a,
 		Projects: a.home, Workflows: workflowFiles{Home: a.home}, Harnesses: a.home,
-		Prober:     probe.Prober{Harness: a.home.Harness, Before: a.environments.EnterHome, Home: a.dir},
+		Prober:     probe.Prober{Harness: a.home.Harness, Environ: a.environments.OfHome, Home: a.dir},
 		Workspaces: a.pool, Conflicts: a.pool, Monitor: watch{a}, Issues: pool.Requests{Pool: a.pool},
 		Turns: stophook.Keeper{Why: a.queries().Why, Needs: a.lookout.Need, Tip: a.pool.Tip, Rules: a.home,
-			Files: a.files, Texts: a.engine}, Variables: environment.Variables{Home: a.dir, Locks: a.files},
+			Files: a.files, Texts: a.engine, Seat: a.call.Getenv("ORANGE_SEAT")},
+		Variables: environment.Variables{Home: a.dir, Locks: a.files},
 		Snapshots: snapshots.Keeper{Home: a.dir, Slots: a.pool, Files: a.files, Workflows: a.store, Sync: a.engine.Sync,
 			Load: a.store.Load, Events: a.store.Events, Adopter: adopter{a}, FilesLock: engine.FilesLock},
-		Fleet:  fleet.Hosts{Home: a.dir, Locks: a.files},
-		Skills: install.Skills{Files: skills.Files, Home: a.dir, Harnesses: a.home, Locks: a.files},
+		Fleet: fleet.Hosts{Home: a.dir, Locks: a.files},
+		Skills: install.Skills{Files: skills.Files, Home: a.dir, Harnesses: a.home, Locks: a.files,
+			Getenv: a.call.Getenv},
 	}
 }

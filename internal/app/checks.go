@@ -25,9 +25,9 @@ const (
 )
 
 // serveJQ runs the jq programs of one look, in this process.
-func serveJQ() int {
-	if err := evidence.ServeJQ(os.Stdin, os.Stdout, os.Exit); err != nil {
-		fmt.Fprintf(messages(), "orange: %v\n", err)
+func serveJQ(c proc.Call) int {
+	if err := evidence.ServeJQ(c.In, c.Out, os.Exit); err != nil {
+		fmt.Fprintf(messages(c), "orange: %v\n", err)
 		return 1
 	}
 	return 0
@@ -61,7 +61,8 @@ func (w evidenceWork) Tip(ctx context.Context, t task.Task) task.Subject {
 // RunCheck runs a check of a task. Unless again is set, a result that counts for the present commit is answered
 // as it is, and a run that another process has begun is no error.
 func (c commands) RunCheck(ctx context.Context, id, check string, again bool) (task.CheckResult, error) {
-	if err := c.app.beforeCheck(ctx, id); err != nil {
+	ctx, err := c.app.forCheck(ctx, id)
+	if err != nil {
 		return task.CheckResult{}, err
 	}
 	t, def, err := c.app.queries().Pinned(ctx, id)
@@ -79,15 +80,14 @@ func (c commands) RunCheck(ctx context.Context, id, check string, again bool) (t
 	return r, err
 }
 
-// beforeCheck gives this process the environment that a check is run in: that of the task, but for a person who
-// runs one themselves.
-func (a *app) beforeCheck(ctx context.Context, id string) error {
+// forCheck is ctx with the environment that a check is run in: that of the task, but for a person who runs one
+// themselves.
+func (a *app) forCheck(ctx context.Context, id string) (context.Context, error) {
 	if a.runner {
-		a.environments.Enter(ctx, id)
-		return nil
+		return a.inTask(ctx, id), nil
 	}
 	_, err := a.Actor(ctx, id, "")
-	return err
+	return ctx, err
 }
 
 // runnerMark distinguishes a runner of hooks from every other command.
@@ -95,9 +95,9 @@ const runnerMark = "ORANGE_RUNNER"
 
 // detach starts this program with these arguments in a process that outlives this one, in a process session of its
 // own.
-func (a *app) detach(args ...string) error {
-	env := append(a.environments.Own(), runnerMark+"=1", "ORANGE_HOME="+a.dir)
-	_, err := proc.Detach(proc.Command{Name: a.self, Args: args, Dir: a.dir, Base: env})
+func (a *app) detach(ctx context.Context, args ...string) error {
+	env := append(proc.EnvironOf(ctx).Own, runnerMark+"=1", "ORANGE_HOME="+a.dir)
+	_, err := proc.Detach(ctx, proc.Command{Name: a.self, Args: args, Dir: a.dir, Base: env})
 	return err
 }
 
@@ -112,9 +112,8 @@ func (r runner) Run(ctx context.Context, id string, person bool) error {
 		// What an agent made of its environment goes no further, whatever it asks for, be it only a list. Whether
 		// it may ask is judged elsewhere.
 		_, _ = r.Actor(ctx, "", "")
-		r.environments.EnterFor(ctx, id)
 	}
-	return r.detach(args...)
+	return r.detach(ctx, args...)
 }
 
 // hookSetup is what hooks read of the home.

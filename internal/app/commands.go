@@ -3,7 +3,6 @@ package app
 import (
 	"cmp"
 	"context"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -25,8 +24,7 @@ type commands struct {
 
 // Fill gives a new task what the person left out.
 func (c commands) Fill(ctx context.Context, n task.New) (task.New, error) {
-	c.app.environments.EnterNow(ctx)
-	env, err := c.app.environments.OfChecks(n.Project.Name, "")
+	env, err := c.app.environments.OfChecks(ctx, n.Project.Name, "")
 	if err != nil && n.Spawn {
 		return n, err
 	}
@@ -50,7 +48,7 @@ func (c commands) Command(ctx context.Context, id, word string, actor task.Actor
 // keys a push may need.
 func (c commands) Settle(ctx context.Context, id string, person bool) error {
 	if !person {
-		c.app.environments.EnterLater(id)
+		ctx = c.app.inTask(ctx, id)
 	}
 	return c.Engine.Settle(ctx, id)
 }
@@ -81,23 +79,23 @@ func (c commands) Attach(ctx context.Context, id, role string, run bool) ([]stri
 
 // Actor finds out who asks. A person's name is asked for here and not before: those who only look need none.
 func (a *app) Actor(ctx context.Context, id, as string) (task.Actor, error) {
-	who, err := callerAt(a.dir, as)
+	who, err := a.callerAt(a.dir, as)
 	if err != nil {
 		return task.Actor{}, err
 	}
 	actor, err := a.engine.Actor(ctx, id, who)
 	if err == nil && actor.Role == task.RoleHuman {
-		a.named.Do(func() { a.person = caller.PersonName(ctx) })
+		a.named.Do(func() { a.person = caller.PersonName(ctx, a.call) })
 		actor.Person = a.person
 		return actor, nil
 	}
-	a.environments.LeaveAgents(cmp.Or(id, os.Getenv("ORANGE_TASK_ID")))
+	a.environments.Leave(ctx, a.asker, cmp.Or(id, a.call.Getenv("ORANGE_TASK_ID")))
 	return actor, err
 }
 
 // Looker finds out who looks on. That needs no person.
 func (a *app) Looker(ctx context.Context, id string) (task.Actor, error) {
-	who, err := caller.Seat("")
+	who, err := caller.Seat(a.call, "")
 	if err != nil {
 		return task.Actor{}, err
 	}
@@ -106,7 +104,7 @@ func (a *app) Looker(ctx context.Context, id string) (task.Actor, error) {
 
 // Person refuses what is about the whole home to a caller that is no person; what says it in words.
 func (a *app) Person(ctx context.Context, what string) error {
-	who, err := callerAt(a.dir, "")
+	who, err := a.callerAt(a.dir, "")
 	if err != nil {
 		return err
 	}
@@ -114,8 +112,8 @@ func (a *app) Person(ctx context.Context, what string) error {
 }
 
 // personWithoutRecord is Person where the record may be lost, so that no seat can be looked up.
-func personWithoutRecord(dir, what string) error {
-	who, err := callerAt(dir, "")
+func (at place) personWithoutRecord(dir, what string) error {
+	who, err := at.callerAt(dir, "")
 	if err != nil {
 		return err
 	}
@@ -124,10 +122,10 @@ func personWithoutRecord(dir, what string) error {
 
 // Here is the task and the project of the working directory.
 func (a *app) Here(ctx context.Context) (id, project string, err error) {
-	if own := os.Getenv("ORANGE_TASK_ID"); own != "" {
-		return own, os.Getenv("ORANGE_PROJECT"), nil
+	if own := a.call.Getenv("ORANGE_TASK_ID"); own != "" {
+		return own, a.call.Getenv("ORANGE_PROJECT"), nil
 	}
-	dir, err := os.Getwd()
+	dir, err := a.call.Dir, a.call.Lost
 	if err != nil {
 		return "", "", task.Notef(err, "cannot tell which folder this is: %v; it may be gone: go to another one", err)
 	}

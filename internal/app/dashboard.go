@@ -55,8 +55,8 @@ func (a *app) showDashboard(ctx context.Context, project string, all bool) error
 	view := dashboardView{a.pool, a.home, a, look}
 	d := &dashboard.Dashboard{
 		Backend: dashboard.Backend{Store: view, Inspector: view, Reader: view, Reviews: a.queries(),
-			Comments: a.files, Runner: actions, Chooser: actions, Terminal: actions, Now: time.Now}, In: os.Stdin,
-		Out: os.Stdout, Environ: os.Environ(), Project: project, Message: word, Settings: a.home.ConfigText,
+			Comments: a.files, Runner: actions, Chooser: actions, Terminal: actions, Now: time.Now}, In: a.call.In,
+		Out: a.call.Out, Environ: a.call.Env, Project: project, Message: word, Settings: a.home.ConfigText,
 	}
 	d.Open(ctx)
 	a.engine.Warn = d.Say
@@ -74,7 +74,7 @@ func (a *app) showDashboard(ctx context.Context, project string, all bool) error
 			d.Fail(watchOverAgents, err)
 			return
 		}
-		err = watchApart(ctx, watchEvents{
+		err = a.watchApart(ctx, watchEvents{
 			waits: func(holder task.Watcher) {
 				if found, advice := holder.Trouble(time.Now()); found != "" {
 					d.SetWatcher("no process watches")
@@ -96,11 +96,11 @@ func (a *app) showDashboard(ctx context.Context, project string, all bool) error
 	if broken, ok := errors.AsType[*dashboard.Fault](err); ok {
 		a.engine.Log.Error("the dashboard broke", "component", "dashboard", "where", broken.Where, "why",
 			fmt.Sprint(broken.Why), "trace", string(broken.Trace))
-		err = a.afterFault(ctx, broken, watching.Load(), messages())
+		err = a.afterFault(ctx, broken, watching.Load(), messages(a.call))
 	}
 	off()
 	watcher.Wait()
-	return errors.Join(err, launcher.EnsureWatch(a.dir, a.self))
+	return errors.Join(err, launcher.EnsureWatch(a.call, a.dir, a.self))
 }
 
 // untilEnded lasts until off is called or the program gets a signal to end. An interrupt does not end it: at the screen
@@ -127,7 +127,7 @@ func (a *app) scope(ctx context.Context, project string, all bool) (name, word s
 		}
 		return name, "", err
 	}
-	repo, err := worktree.Inspect(ctx, ".")
+	repo, err := worktree.Inspect(ctx, a.call.Dir)
 	if errors.Is(err, worktree.ErrNoRepository) {
 		return "", "", nil // that is no fault
 	}
@@ -160,16 +160,12 @@ func (a *app) afterFault(ctx context.Context, broken *dashboard.Fault, watching 
 }
 
 // watchApart opens the home once more to watch, as another process would: it shares nothing with the screen.
-func watchApart(ctx context.Context, on watchEvents) error {
-	dir, err := home.Locate()
+func (a *app) watchApart(ctx context.Context, on watchEvents) error {
+	other, err := a.openOnly(ctx, filepath.Join(a.dir, recordName))
 	if err != nil {
 		return err
 	}
-	a, err := openOnly(ctx, filepath.Join(dir, recordName))
-	if err != nil {
-		return err
-	}
-	return errors.Join(a.watchOver(ctx, on), a.close())
+	return errors.Join(other.watchOver(ctx, on), other.close())
 }
 
 // dashboardView reads what the dashboard shows.

@@ -25,15 +25,15 @@ const mendThisHome = "mend this home"
 
 // examine examines the home, and brings back or mends what it is asked to. It starts no runner by itself:
 // looking alone changes nothing.
-func examine(ctx context.Context, asked record.Examination, progress func(what string, done, of int)) (
+func (at place) examine(ctx context.Context, asked record.Examination, progress func(what string, done, of int)) (
 	[]record.Finding, error) {
 	fix, rebuild := asked.Fix, asked.Rebuild
-	dir, err := home.Locate()
+	dir, err := home.Locate(at.call.Getenv)
 	if err != nil {
 		return nil, err
 	}
 	if fix || rebuild {
-		if err := personWithoutRecord(dir, mendThisHome); err != nil {
+		if err := at.personWithoutRecord(dir, mendThisHome); err != nil {
 			return nil, err
 		}
 		if err := os.MkdirAll(dir, task.PrivateFolder); err != nil {
@@ -71,7 +71,7 @@ func examine(ctx context.Context, asked record.Examination, progress func(what s
 	database := filepath.Join(dir, recordName)
 	if lost := home.CheckRecord(dir, filepath.Join(dir, recordName)); lost != nil && !rebuild {
 		// Looking must not make a record that says there are no tasks: an empty one elsewhere takes its place.
-		elsewhere, err := os.MkdirTemp("", "orange-doctor")
+		elsewhere, err := os.MkdirTemp(proc.TempDir(ctx), "orange-doctor")
 		if err != nil {
 			return nil, fmt.Errorf("look without a record: %w", err)
 		}
@@ -82,11 +82,11 @@ func examine(ctx context.Context, asked record.Examination, progress func(what s
 			Advice: adviceRebuild,
 		})
 	}
-	a, err := openOnly(ctx, database)
+	a, err := at.openOnly(ctx, database)
 	closed := func() error { return nil }
 	if err == nil {
 		closed = a.close
-	} else if a, err = withoutRecord(dir, err); err != nil {
+	} else if a, err = at.withoutRecord(dir, err); err != nil {
 		return nil, err
 	}
 	more, err := a.examine(ctx, asked, progress)
@@ -94,8 +94,8 @@ func examine(ctx context.Context, asked record.Examination, progress func(what s
 }
 
 // withoutRecord is the home as far as it can be looked at while its record cannot be opened.
-func withoutRecord(dir string, why error) (*app, error) {
-	a := &app{dir: dir, files: mirror.Files{Home: dir}, noRecord: why}
+func (at place) withoutRecord(dir string, why error) (*app, error) {
+	a := &app{dir: dir, files: mirror.Files{Home: dir}, noRecord: why, place: at}
 	if _, err := os.Stat(dir); err != nil {
 		return nil, errors.Join(why, err)
 	}
@@ -112,7 +112,7 @@ func (a *app) examine(ctx context.Context, asked record.Examination, progress fu
 		Setup: doctorSetup{a.pool, a}, Leftovers: remains{a.programs(), a.pool}, Terminal: a.server.Ready,
 		Machine: doctor.LocalMachine{System: proc.System{Grace: grace}}, Watcher: a.lease.Watcher,
 		Pauses: a.pool.ForgePauses, Now: time.Now, Settling: settling, Progress: progress,
-		Variables: environment.Variables{Home: a.dir, Locks: a.files}, Environ: os.Environ(), Root: os.Geteuid() == 0,
+		Variables: environment.Variables{Home: a.dir, Locks: a.files}, Environ: a.call.Env, Root: os.Geteuid() == 0,
 	}
 	var findings []record.Finding
 	if a.noRecord == nil && (asked.Fix || asked.Rebuild) { // the record tells of seats that are not shown, too
@@ -184,7 +184,7 @@ func (s doctorSetup) Files() ([]doctor.File, error) {
 	config := doctor.File{Kind: "config", Name: "config", Source: filepath.Join(s.app.dir, "config.yml")}
 	_, config.Problem = s.app.home.Config()
 	out = append(out, config)
-	harnesses, err := s.app.home.ListHarnesses()
+	harnesses, err := s.app.home.ListHarnesses(s.app.call.Getenv("PATH"))
 	if err != nil {
 		return nil, err
 	}

@@ -14,6 +14,7 @@ import (
 	"orange/internal/engine/monitor"
 	"orange/internal/rules/record"
 	"orange/internal/rules/task"
+	"orange/internal/run/environment"
 	"orange/internal/run/launch"
 	"orange/internal/run/proc"
 	"orange/internal/run/service"
@@ -49,11 +50,15 @@ func (a *app) monitor(say func(string)) (*monitor.Monitor, error) {
 // watch is the monitor as the command line asks for it.
 type watch struct{ *app }
 
+// inHome is ctx with the environment for what is done for no one task.
+func (a *app) inHome(ctx context.Context) context.Context {
+	return proc.WithEnviron(ctx, a.environments.OfHome(proc.EnvironOf(ctx).Own))
+}
+
 // Run watches until ctx ends. Where another process has the lease, it waits for its end first.
 func (w watch) Run(ctx context.Context, say func(string)) error {
 	debug.SetGCPercent(50) // it goes on for weeks and does little: its memory is worth more than the sweeping
-	w.pool.Before = w.environments.EnterHome
-	return w.watchOver(ctx, watchEvents{
+	return w.watchOver(w.inHome(ctx), watchEvents{
 		waits: func(holder task.Watcher) {
 			if found, advice := holder.Trouble(time.Now()); found != "" {
 				say(found + "; " + advice)
@@ -70,10 +75,11 @@ func (w watch) Run(ctx context.Context, say func(string)) error {
 // what a command starts that has started an agent.
 func (w watch) Background(ctx context.Context) error {
 	debug.SetGCPercent(50)
-	if err := w.environments.EnterBearings(); err != nil {
+	own, err := environment.OwnBearings(w.dir, w.call.Env)
+	if err != nil {
 		return err
 	}
-	w.pool.Before = w.environments.EnterHome
+	ctx = proc.WithEnviron(ctx, w.environments.OfHome(own))
 	config, err := w.home.Config()
 	if err != nil || config.NoMonitor {
 		return err
@@ -131,7 +137,7 @@ func (a *app) watchAlone(ctx context.Context, m *monitor.Monitor) error {
 // Once does everything that there is to do now. Where another process has the lease it does nothing, and
 // says so: that one does it, or a person has to know why it does not.
 func (w watch) Once(ctx context.Context, say func(string)) error {
-	w.pool.Before = w.environments.EnterHome
+	ctx = w.inHome(ctx)
 	m, err := w.monitor(say)
 	if err != nil {
 		return err
@@ -163,7 +169,7 @@ func (w watch) Once(ctx context.Context, say func(string)) error {
 
 // Unit is the file with which the system's supervisor keeps a monitor running.
 func (w watch) Unit(kind string) (string, error) {
-	return service.Unit{Home: w.dir, Program: w.self, Environment: service.Environment(w.dir, os.Getenv)}.Text(kind)
+	return service.Unit{Home: w.dir, Program: w.self, Environment: service.Environment(w.dir, w.call.Getenv)}.Text(kind)
 }
 
 func (a *app) goOn(ctx context.Context, id string, rest record.Rest) (time.Time, error) {

@@ -55,23 +55,30 @@ type app struct {
 	lookout      agents.Lookout
 	log          *logfile.Log
 
+	place
 	named  sync.Once
-	person string // what history calls the person who runs this program, once that was asked
+	person string // what history calls the person who asks, once that was asked
 
 	runner bool // this process performs hooks or runs a check for others
 
 	noRecord error // why there is no store; nil but while the doctor looks at a home whose record cannot be opened
 }
 
+// place is from where a home is asked.
+type place struct {
+	call  proc.Call
+	asker *environment.Asker
+}
+
 // callerAt is all that can be known of the caller on the home in dir.
-func callerAt(dir, as string) (task.Caller, error) {
-	return caller.Of(tmux.ServerOf(dir), as, mirror.Files{Home: dir}.Has)
+func (at place) callerAt(dir, as string) (task.Caller, error) {
+	return caller.Of(at.call, tmux.ServerOf(dir, at.call.Getenv), as, mirror.Files{Home: dir}.Has)
 }
 
 // open opens the home, leaves the environment of an agent that started this process, and has what a killed process
 // left undone finished, if it may resume that.
-func open(ctx context.Context, resume bool) (*app, error) {
-	dir, err := home.Locate()
+func (at place) open(ctx context.Context, resume bool) (*app, error) {
+	dir, err := home.Locate(at.call.Getenv)
 	if err == nil {
 		err = home.MakeFolder(dir)
 	}
@@ -81,12 +88,12 @@ func open(ctx context.Context, resume bool) (*app, error) {
 	if err != nil {
 		return nil, err
 	}
-	a, err := openOnly(ctx, filepath.Join(dir, recordName))
+	a, err := at.openOnly(ctx, filepath.Join(dir, recordName))
 	if err != nil {
 		return nil, err
 	}
-	if os.Getenv("ORANGE_SEAT") != "" {
-		a.environments.LeaveAgents(os.Getenv("ORANGE_TASK_ID"))
+	if at.call.Getenv("ORANGE_SEAT") != "" {
+		a.environments.Leave(ctx, at.asker, at.call.Getenv("ORANGE_TASK_ID"))
 	}
 	if a.runner || !resume {
 		return a, nil // a runner settles what it was started for
@@ -95,8 +102,8 @@ func open(ctx context.Context, resume bool) (*app, error) {
 }
 
 // openToLook opens the home where there is one, and leaves everything in it as it is.
-func openToLook(ctx context.Context) (*app, error) {
-	dir, err := home.Locate()
+func (at place) openToLook(ctx context.Context) (*app, error) {
+	dir, err := home.Locate(at.call.Getenv)
 	if err != nil {
 		return nil, err
 	}
@@ -104,12 +111,12 @@ func openToLook(ctx context.Context) (*app, error) {
 	if _, err := os.Stat(record); err != nil {
 		return nil, err
 	}
-	return openOnly(ctx, record)
+	return at.openOnly(ctx, record)
 }
 
 // openOnly opens the home and leaves everything in it as it is.
-func openOnly(ctx context.Context, record string) (*app, error) {
-	dir, err := home.Locate()
+func (at place) openOnly(ctx context.Context, record string) (*app, error) {
+	dir, err := home.Locate(at.call.Getenv)
 	if err != nil {
 		return nil, err
 	}
@@ -127,9 +134,8 @@ func openOnly(ctx context.Context, record string) (*app, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &app{dir: dir, self: self, store: store, files: mirror.Files{Home: dir}, runner: os.Getenv(runnerMark) != ""}
-	// what this process starts, the terminal server above all, is no runner; it fails for no such name
-	_ = os.Unsetenv(runnerMark)
+	a := &app{dir: dir, self: self, store: store, files: mirror.Files{Home: dir}, place: at,
+		runner: at.call.Getenv(runnerMark) != ""}
 	if err := a.connect(); err != nil {
 		return nil, errors.Join(err, store.Close())
 	}
@@ -138,7 +144,7 @@ func openOnly(ctx context.Context, record string) (*app, error) {
 
 // connect hands every package what it needs of the others.
 func (a *app) connect() error {
-	level, err := logfile.Level(os.Getenv("ORANGE_LOG_LEVEL"))
+	level, err := logfile.Level(a.call.Getenv("ORANGE_LOG_LEVEL"))
 	if err != nil {
 		return err
 	}
@@ -152,17 +158,17 @@ func (a *app) connect() error {
 			_, older, err = a.queries().Unrecorded(ctx)
 			return older, err
 		}}
-	a.server = tmux.ServerOf(a.dir)
+	a.server = tmux.ServerOf(a.dir, a.call.Getenv)
 	a.lease = lease.Watch{Home: a.dir, Locks: a.files}
 	a.environments = &environment.PerTask{Home: a.dir, Server: a.server, Configure: a.configureTmux, Locks: a.files,
 		Log: log}
 	a.agents = &agents.Observer{Server: a.server, Setup: a.home, Record: a.store, Configure: a.configureTmux}
 	a.pool = &pool.Pool{Home: a.dir, Setup: a.home, Record: a.store, Files: a.files, Log: log,
-		Before: a.environments.EnterNow, Environment: a.environments.Environment, Own: a.environments.OfChecks,
+		Environment: a.environments.Environment, Own: a.environments.OfChecks,
 		Terminal: a.server.Ready}
 	a.lookout = agents.Lookout{Observer: a.agents, Screens: &agents.Screens{}, Documents: a.files,
 		Missing: a.pool.Missing, Conflicts: a.pool.Conflicts}
-	a.agents.Touched, a.agents.Resume, a.agents.Messages = a.pool.Touched, a.home.Resume, messages()
+	a.agents.Touched, a.agents.Resume, a.agents.Messages = a.pool.Touched, a.home.Resume, messages(a.call)
 	guard := snapshots.NewGuard(a.dir, a.pool)
 	a.engine = &engine.Engine{
 		Store: a.store, Index: a.store, Seats: a.store, Documents: a.files, Mirror: a.files, Projections: a.files,
@@ -177,10 +183,15 @@ func (a *app) connect() error {
 		Setup: hookSetup{a.home, a.environments, a.files}, Waiting: a.store, Limits: a.store, Next: a.engine,
 		Now: time.Now, Conflicts: a.pool.Conflicts, Forge: pool.Opener{Requests: pool.Requests{Pool: a.pool}},
 		System: runtime.GOOS, Home: a.dir, Self: a.self, Need: a.lookout.Need,
-		Watch: func() error { return launcher.EnsureWatch(a.dir, a.self) },
+		Watch: func() error { return launcher.EnsureWatch(a.call, a.dir, a.self) },
 	}
 	a.engine.Performer = engine.GuardedPerformer{Performer: a.executor, Guard: guard}
 	return nil
+}
+
+// inTask is ctx with the environment that is kept for a task.
+func (a *app) inTask(ctx context.Context, id string) context.Context {
+	return proc.WithEnviron(ctx, a.environments.Of(ctx, id, proc.EnvironOf(ctx).Own))
 }
 
 func (a *app) close() error { // right before the process ends

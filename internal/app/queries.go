@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 	"io"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -113,7 +112,7 @@ func (c changes) TasksSince(ctx context.Context, cursor int64) ([]task.Task, []s
 
 // Follow calls report with what happens to all tasks after a cursor, until ctx ends or report answers an error.
 func (c changes) Follow(ctx context.Context, cursor int64, report func([]history.Happening) error) error {
-	return c.recordFile().Follow(ctx, os.Stdout, c.store.EventsSince, cursor, report)
+	return c.recordFile().Follow(ctx, c.call.Out, c.store.EventsSince, cursor, report)
 }
 
 func (a *app) logPath() string { return logfile.Of(a.dir) }

@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 	"errors"
-	"os"
 
 	"orange/internal/rules/record"
 	"orange/internal/rules/task"
@@ -97,7 +96,7 @@ func (u userActions) Delete(ctx context.Context, id string) (record.DeletedTask,
 }
 
 func (u userActions) Attach(ctx context.Context, id, role string) error {
-	return proc.RestoreTerminal(os.Stdin, func() error {
+	return proc.RestoreTerminal(u.app.call.In, func() error {
 		_, err := u.commands.Attach(ctx, id, role, true)
 		if err != nil {
 			// A client that was killed left its terminal to the server, which sets it once more when it hears of that.
@@ -114,7 +113,7 @@ func (u userActions) Choices(ctx context.Context) (dashboard.Choices, error) {
 	projects, noProjects := u.app.home.Projects()
 	books, noBooks := u.books()
 	filled, noDefaults := u.Fill(ctx, task.New{})
-	known, noHarnesses := u.app.home.ListHarnesses()
+	known, noHarnesses := u.app.home.ListHarnesses(u.app.call.Getenv("PATH"))
 	if err := errors.Join(noProjects, noBooks, noDefaults, noHarnesses); err != nil {
 		return dashboard.Choices{}, err
 	}

@@ -8,16 +8,83 @@ import (
 	"testing"
 )
 
-// environments lists the files that may ask for the environment of their process, with the reason. Everywhere else it
-// comes from proc, which leaves out what belongs to the program that started the process.
-func environments() map[string]string {
+// ownProcess lists the files that may look at the process that they run in: its arguments, its folder, its environment
+// and its terminal. Everywhere else these are values: a proc.Call from main on, and the environment of a context.
+func ownProcess() map[string]string {
 	return map[string]string{
-		"internal/run/proc/environment.go":        "makes that of every program",
-		"internal/run/proc/become.go":             "Orange goes on in another file of its own",
-		"internal/run/environment/environment.go": "changes that of its own process",
-		"internal/app/dashboard.go":               "the library asks what the terminal can show",
-		"fleet/cmd/orange-fleet/client.go":        "the library asks what the terminal can show",
-		"internal/app/doctor.go":                  "compares it with what tasks get",
+		"cmd/orange-mcp/main.go":           "hands them on",
+		"internal/run/proc/call.go":        "takes them once, as values",
+		"internal/run/proc/become.go":      "Orange goes on in another file of its own",
+		"internal/run/proc/terminal.go":    "gives the terminal to a program of the person's",
+		"internal/run/proc/proc.go":        "the same",
+		"internal/run/proc/supervise.go":   "an agent gets its window",
+		"fleet/cmd/orange-fleet/main.go":   "hands them on",
+		"fleet/cmd/orange-fleet/client.go": "the library asks what the terminal can show",
+	}
+}
+
+// backgrounds lists the files that may begin a context of their own, with the reason. A program that is started under
+// one gets the environment of this process, and not of the one who asks.
+func backgrounds() map[string]string {
+	return map[string]string{
+		"internal/app/open.go":              "closes the home, and starts nothing",
+		"internal/app/launcher/launcher.go": "is the program of an agent's window",
+		"internal/app/launcher/watch.go":    "gives the monitor an environment of its own",
+		"internal/app/server/server.go":     "is a program of its own",
+		"internal/app/traces/traces.go":     "reads a file",
+		"internal/engine/evidence/serve.go": "is a program of its own, and starts nothing",
+		"internal/proof/simulate/hooks.go":  "starts nothing",
+		"internal/run/launch/launch.go":     "is the program of an agent's window",
+		"internal/run/proc/limit.go":        "ends what was started",
+		"internal/run/proc/ps.go":           "asks the system",
+		"internal/run/proc/signals.go":      "is where main begins",
+		"internal/store/home/views.go":      "takes a lock",
+		"internal/store/logfile/logfile.go": "takes a lock",
+	}
+}
+
+func TestOnlyAFewFilesLookAtTheirOwnProcess(t *testing.T) {
+	t.Parallel()
+	looks := []string{"Getenv", "LookupEnv", "Environ", "ExpandEnv", "Setenv", "Unsetenv", "Clearenv", "Getwd", "Chdir",
+		"Stdin", "Stdout", "Stderr", "Args", "UserHomeDir", "UserConfigDir", "UserCacheDir", "TempDir"}
+	wantUses(t, "os", looks, ownProcess(), "a proc.Call has it, or proc.Getenv")
+}
+
+func TestFewFilesBeginAContext(t *testing.T) {
+	t.Parallel()
+	wantUses(t, "context", []string{"Background", "TODO"}, backgrounds(), "take the one of the caller")
+}
+
+// wantUses requires that the files of the product that use names of a package of the library are those of a list.
+func wantUses(t *testing.T, pkg string, names []string, may map[string]string, instead string) {
+	t.Helper()
+	used := map[string]bool{}
+	for _, f := range sources(t) {
+		path := filepath.ToSlash(f.path)
+		top, _, _ := strings.Cut(path, "/")
+		if f.test || support()[f.pkg] != "" || top != "internal" && top != "cmd" {
+			continue
+		}
+		set, tree, _ := parsed(t, f)
+		ast.Inspect(tree, func(n ast.Node) bool {
+			selected, is := n.(*ast.SelectorExpr)
+			if !is {
+				return true
+			}
+			from, _ := selected.X.(*ast.Ident)
+			if from == nil || from.Name != pkg || !slices.Contains(names, selected.Sel.Name) {
+				return true
+			}
+			if used[path] = true; may[path] == "" {
+				t.Errorf("%s uses %s.%s: %s", set.Position(n.Pos()), pkg, selected.Sel.Name, instead)
+			}
+			return true
+		})
+	}
+	for path := range may {
+		if !used[path] && !strings.HasPrefix(path, "fleet/") {
+			t.Errorf("%s does not use it any more: take it off the list", path)
+		}
 	}
 }
 
@@ -25,56 +92,26 @@ func environments() map[string]string {
 // its own on.
 func TestOnePlaceMakesTheEnvironmentOfAProgram(t *testing.T) {
 	t.Parallel()
-	used := map[string]bool{}
+	found := 0
 	for _, f := range sources(t) {
-		path := filepath.ToSlash(f.path)
-		top, _, _ := strings.Cut(path, "/")
-		if f.test || support()[f.pkg] != "" || !slices.Contains([]string{"internal", "cmd", "fleet"}, top) ||
-			strings.HasPrefix(path, "fleet/testkit/") {
+		if f.test || f.pkg != "run/proc" {
 			continue
 		}
 		set, tree, _ := parsed(t, f)
 		ast.Inspect(tree, func(n ast.Node) bool {
-			switch n := n.(type) {
-			case *ast.SelectorExpr:
-				if from, _ := n.X.(*ast.Ident); from != nil && from.Name == "os" && n.Sel.Name == "Environ" {
-					used[path] = true
-					if environments()[path] == "" {
-						t.Errorf("%s asks for the environment of its process: proc.Environment is what may go on",
-							set.Position(n.Pos()))
-					}
-				}
-			case *ast.AssignStmt:
-				for i, to := range n.Lhs {
-					field, _ := to.(*ast.SelectorExpr)
-					if f.pkg != "run/proc" || field == nil || field.Sel.Name != "Env" {
-						continue
-					}
-					call, _ := n.Rhs[i].(*ast.CallExpr)
-					if made, _ := asSelector(call); made != "environment" {
-						t.Errorf("%s gives a program an environment that Command.environment did not make",
-							set.Position(n.Pos()))
-					}
+			is, _ := n.(*ast.SelectorExpr)
+			if is == nil || is.Sel.Name != "Env" {
+				return true
+			}
+			if cmd, _ := is.X.(*ast.Ident); cmd != nil && cmd.Name == "cmd" {
+				if found++; filepath.Base(f.path) != "environment.go" {
+					t.Errorf("%s gives a program an environment: Command.prepared does", set.Position(n.Pos()))
 				}
 			}
 			return true
 		})
 	}
-	for path := range environments() {
-		if !used[path] {
-			t.Errorf("%s asks for no environment any more: take it off the list", path)
-		}
+	if found != 1 {
+		t.Errorf("found %d places that give a program its environment, expected one", found)
 	}
-}
-
-// asSelector is the name of the method that a call is of.
-func asSelector(call *ast.CallExpr) (name string, ok bool) {
-	if call == nil {
-		return "", false
-	}
-	selected, ok := call.Fun.(*ast.SelectorExpr)
-	if !ok {
-		return "", false
-	}
-	return selected.Sel.Name, true
 }

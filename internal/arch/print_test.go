@@ -13,6 +13,8 @@ func outlets() map[string]string {
 		"internal/app/dashboard.go":      "the screen, which cleans each line, and moves the cursor itself",
 		"internal/app/queries.go":        "looks whether the output has a reader, and writes nothing",
 		"internal/app/checks.go":         "answers in bytes to the program that asked for a jq program to be run",
+		"internal/run/proc/call.go":      "hands them on",
+		"internal/run/proc/terminal.go":  "asks how wide the terminal is",
 		"internal/run/proc/proc.go":      "a program of the person's gets the terminal: an editor, tmux",
 		"internal/run/proc/supervise.go": "an agent gets its window",
 	}
@@ -38,6 +40,11 @@ func TestEverythingIsPrintedThroughTheWritersThatMakeItFitToBeShown(t *testing.T
 			}
 			from, _ := selected.X.(*ast.Ident)
 			switch what := selected.Sel.Name; {
+			case ofCall(selected.X) && (what == "Out" || what == "Err"):
+				used[f.path] = true
+				if outlets()[f.path] == "" {
+					t.Errorf("%s names %s of a call: print through a printable.Writer", set.Position(n.Pos()), what)
+				}
 			case from == nil:
 			case from.Name == "os" && (what == "Stdout" || what == "Stderr"):
 				used[f.path] = true
@@ -55,4 +62,15 @@ func TestEverythingIsPrintedThroughTheWritersThatMakeItFitToBeShown(t *testing.T
 			t.Errorf("%s names neither output any more: take it off the list", path)
 		}
 	}
+}
+
+// ofCall reports whether an expression is what is called call, or c for short, or a field of that name.
+func ofCall(e ast.Expr) bool {
+	switch e := e.(type) {
+	case *ast.Ident:
+		return e.Name == "call" || e.Name == "c"
+	case *ast.SelectorExpr:
+		return e.Sel.Name == "call" || e.Sel.Name == "Call"
+	}
+	return false
 }

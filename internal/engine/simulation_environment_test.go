@@ -171,9 +171,6 @@ func (p *process) environmentForOthers() string {
 	return serviceEnvironment
 }
 
-// EnterNow has nothing to do: no process of the simulation puts its environment off.
-func (w setup) EnterNow(context.Context) {}
-
 func (w setup) Environment(_ context.Context, t task.Task) ([]string, error) {
 	whose, err := environmentStore(w).orKeep(t)
 	return []string{"WHOSE=" + whose}, err

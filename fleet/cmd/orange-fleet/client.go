@@ -35,7 +35,7 @@ func forPeople(root *cobra.Command, args []string) bool {
 
 // askFleet does a command of "orange fleet". Without a word a person at a terminal gets the dashboard.
 func askFleet(ctx context.Context, args []string, errs io.Writer) int {
-	dir, err := home.Locate()
+	dir, err := home.Locate(os.Getenv)
 	if err == nil && len(args) == 0 && proc.IsTerminal(os.Stdin) && proc.IsTerminal(os.Stdout) {
 		err = showFleet(ctx, dir)
 		if err == nil {
@@ -51,7 +51,7 @@ func askFleet(ctx context.Context, args []string, errs io.Writer) int {
 
 // forAPerson refuses agents: at another host they would be persons.
 func forAPerson(dir string) error {
-	who, err := caller.Of(tmux.ServerOf(dir), "", mirror.Files{Home: dir}.Has)
+	who, err := caller.Of(proc.ThisCall(), tmux.ServerOf(dir, os.Getenv), "", mirror.Files{Home: dir}.Has)
 	if err == nil {
 		err = decide.Home("ask other hosts", who, "")
 	}

@@ -51,7 +51,7 @@ func join() *cobra.Command {
 				}
 				line = string(text)
 			}
-			dir, err := home.Locate()
+			dir, err := home.Locate(os.Getenv)
 			if err != nil {
 				return err
 			}

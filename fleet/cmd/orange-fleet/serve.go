@@ -49,7 +49,7 @@ func serve() *cobra.Command {
 			"temporal.example\n" +
 			"  orange-fleet serve --metrics 127.0.0.1:9464",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			dir, err := home.Locate()
+			dir, err := home.Locate(os.Getenv)
 			if err != nil {
 				return err
 			}
@@ -190,7 +190,7 @@ const serverTLS = `the server needs this in its configuration, with paths where 
 
 // here is the home of this process, and the setup of its fleet.
 func here() (dir string, s setup.Setup, err error) {
-	if dir, err = home.Locate(); err == nil {
+	if dir, err = home.Locate(os.Getenv); err == nil {
 		s, err = setup.Read(dir)
 	}
 	return dir, s, err

@@ -25,13 +25,13 @@ const (
 	MayVariable = "ORANGE_MAY"
 )
 
-func via() string { return task.PersonName(os.Getenv(ViaVariable), "") } // as fit to be shown as a name
+func via(call proc.Call) string { return task.PersonName(call.Getenv(ViaVariable), "") } // as fit to be shown as a name
 
-// Seat is the seat that this process shows, or else the processes above it.
-func Seat(as string) (task.Caller, error) {
-	c := task.Caller{Secret: os.Getenv("ORANGE_SEAT"), As: as, Via: via(), May: os.Getenv(MayVariable)}
+// Seat is the seat that a call shows, or else the processes above it.
+func Seat(call proc.Call, as string) (task.Caller, error) {
+	c := task.Caller{Secret: call.Getenv("ORANGE_SEAT"), As: as, Via: via(call), May: call.Getenv(MayVariable)}
 	if c.Secret != "" {
-		c.Conversation = os.Getenv(harness.ConversationVariable)
+		c.Conversation = call.Getenv(harness.ConversationVariable)
 		return c, nil
 	}
 	above, err := proc.Ancestors()
@@ -44,13 +44,13 @@ func Seat(as string) (task.Caller, error) {
 
 // Of is all that can be known of the caller on the home whose agents run on a server. known reports whether the
 // home has the folder of a task.
-func Of(server *tmux.Server, as string, known func(id string) (bool, error)) (task.Caller, error) {
-	c, err := Seat(as)
+func Of(call proc.Call, server *tmux.Server, as string, known func(id string) (bool, error)) (task.Caller, error) {
+	c, err := Seat(call, as)
 	if err != nil || c.Secret != "" {
 		return c, err
 	}
 	c.Back = tmux.KeyBack
-	if id := os.Getenv("ORANGE_TASK_ID"); id != "" {
+	if id := call.Getenv("ORANGE_TASK_ID"); id != "" {
 		own, err := known(id)                              // an agent of another home is a person like any other here
 		if err != nil && !errors.Is(err, os.ErrNotExist) { // a home without that folder has no tasks
 			return c, err
@@ -70,9 +70,9 @@ const namePatience = 5 * time.Second
 
 // PersonName is what history calls the person who runs this command: by their own configuration of git, or else
 // by their login. If a program asks for them, it names that too.
-func PersonName(ctx context.Context) string {
+func PersonName(ctx context.Context, call proc.Call) string {
 	name := personName(ctx)
-	if program := via(); program != "" {
+	if program := via(call); program != "" {
 		name += " via " + program
 	}
 	return name

@@ -6,17 +6,18 @@ import (
 	"path/filepath"
 	"testing"
 
+	"orange/internal/run/proc"
 	"orange/internal/run/tmux"
 )
 
 func TestSeat_aSecretNeedsNoProcesses(t *testing.T) {
 	t.Setenv("ORANGE_SEAT", "s3cret")
-	c, err := Seat("reviewer")
+	c, err := Seat(proc.ThisCall(), "reviewer")
 	if err != nil || c.Secret != "s3cret" || c.As != "reviewer" || len(c.Above) > 0 {
 		t.Errorf("found %+v, %v", c, err)
 	}
 	t.Setenv("ORANGE_SEAT", "")
-	if c, err = Seat(""); err != nil || len(c.Above) == 0 || c.Above[0].PID != os.Getppid() {
+	if c, err = Seat(proc.ThisCall(), ""); err != nil || len(c.Above) == 0 || c.Above[0].PID != os.Getppid() {
 		t.Errorf("without a seat: %+v, %v", c, err)
 	}
 }
@@ -24,7 +25,7 @@ func TestSeat_aSecretNeedsNoProcesses(t *testing.T) {
 func TestOf_takesTheTaskOfThisHomeAlone(t *testing.T) {
 	t.Setenv("ORANGE_SEAT", "")
 	t.Setenv("ORANGE_TASK_ID", "abc")
-	server := &tmux.Server{Socket: "none", Config: filepath.Join(t.TempDir(), "tmux.conf")}
+	server := &tmux.Server{Getenv: os.Getenv, Socket: "none", Config: filepath.Join(t.TempDir(), "tmux.conf")}
 	broken := errors.New("the disk is gone")
 	for name, tt := range map[string]struct {
 		known bool
@@ -37,7 +38,7 @@ func TestOf_takesTheTaskOfThisHomeAlone(t *testing.T) {
 		"a home without tasks":   {false, os.ErrNotExist, "", nil},
 		"it cannot be looked up": {false, broken, "", broken},
 	} {
-		c, err := Of(server, "", func(string) (bool, error) { return tt.known, tt.err })
+		c, err := Of(proc.ThisCall(), server, "", func(string) (bool, error) { return tt.known, tt.err })
 		if !errors.Is(err, tt.want) || c.Task != tt.task {
 			t.Errorf("%s: found %+v, %v", name, c, err)
 		}
@@ -46,13 +47,13 @@ func TestOf_takesTheTaskOfThisHomeAlone(t *testing.T) {
 
 func TestPersonName_saysThroughWhichProgramAPersonAsks(t *testing.T) {
 	t.Setenv("ORANGE_SEAT", "")
-	alone := PersonName(t.Context())
+	alone := PersonName(t.Context(), proc.ThisCall())
 	t.Setenv(ViaVariable, "mcp\x1b[2J")
 	t.Setenv(MayVariable, "done,cancel")
-	if name := PersonName(t.Context()); name != alone+" via mcp[2J" {
+	if name := PersonName(t.Context(), proc.ThisCall()); name != alone+" via mcp[2J" {
 		t.Errorf("found %q, expected %q via the program", name, alone)
 	}
-	if c, err := Seat(""); err != nil || c.Via != "mcp[2J" || c.May != "done,cancel" {
+	if c, err := Seat(proc.ThisCall(), ""); err != nil || c.Via != "mcp[2J" || c.May != "done,cancel" {
 		t.Errorf("found %+v, %v", c, err)
 	}
 }
@@ -60,7 +61,7 @@ func TestPersonName_saysThroughWhichProgramAPersonAsks(t *testing.T) {
 func TestPersonName_isNeverEmpty(t *testing.T) {
 	t.Setenv("GIT_CONFIG_GLOBAL", filepath.Join(t.TempDir(), "none"))
 	t.Setenv("GIT_CONFIG_NOSYSTEM", "1")
-	if name := PersonName(t.Context()); name == "" {
+	if name := PersonName(t.Context(), proc.ThisCall()); name == "" {
 		t.Error("a person without a configuration of git has no name")
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -150,7 +149,7 @@ type LocalMachine struct{ proc.System }
 
 // Version is the first line that a program says of itself; task.ErrNotFound where there is no such program.
 func (m LocalMachine) Version(ctx context.Context, program string, args ...string) (string, error) {
-	if _, err := m.FindProgram(program, os.Getenv("PATH")); err != nil {
+	if _, err := m.FindProgram(program, proc.Getenv(ctx, "PATH")); err != nil {
 		return "", task.Notef(task.ErrNotFound, "there is no program %q on PATH", program)
 	}
 	const enough = 4 * time.Second

@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 
+	"orange/internal/rules/harness"
 	"orange/internal/rules/record"
 	"orange/internal/rules/task"
 )
@@ -30,7 +31,7 @@ func (d *Doctor) files(context.Context) []finding {
 		if f.Kind != "harness" {
 			continue
 		}
-		if _, err := d.Machine.FindProgram(f.Harness.Program, os.Getenv("PATH")); err == nil {
+		if _, err := d.Machine.FindProgram(f.Harness.Program, harness.Value(d.Environ, "PATH")); err == nil {
 			installed = append(installed, f.Name)
 			out = append(out, d.lacks(f.Name, f.Harness)...)
 		}

@@ -32,10 +32,11 @@ type Skills struct {
 	Home      string // $ORANGE_HOME
 	Harnesses harnesses
 	Locks     locker
+	Getenv    func(name string) string // of the one who asks
 }
 
 type harnesses interface {
-	ListHarnesses() ([]harness.Choice, error)
+	ListHarnesses(path string) ([]harness.Choice, error)
 	Harness(name string) (*harness.Harness, error)
 }
 
@@ -76,7 +77,7 @@ func (s Skills) plan(ctx context.Context, w harness.SkillsWanted, known []writte
 		return nil, plan, err
 	}
 	plan.Notes = notes
-	places, err := placesOf(chosen, w.Project)
+	places, err := placesOf(chosen, w.Project, s.Getenv("HOME"))
 	if err != nil {
 		return nil, plan, err
 	}
@@ -104,7 +105,7 @@ func (s Skills) plan(ctx context.Context, w harness.SkillsWanted, known []writte
 
 // chosen are the harnesses that skills are installed for. Notes name those of installed programs that are left out.
 func (s Skills) chosen(w harness.SkillsWanted) (all []*harness.Harness, notes []string, err error) {
-	list, err := s.Harnesses.ListHarnesses()
+	list, err := s.Harnesses.ListHarnesses(s.Getenv("PATH"))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -145,12 +146,11 @@ func key(project bool) string {
 }
 
 // placesOf are the folders into which skills go, each once: several programs may look into the same.
-func placesOf(all []*harness.Harness, project string) ([]place, error) {
+func placesOf(all []*harness.Harness, project, home string) ([]place, error) {
 	top := project
 	if project == "" {
-		home, err := os.UserHomeDir()
-		if err != nil {
-			return nil, fmt.Errorf("cannot tell where your home folder is: %w; set HOME", err)
+		if home == "" {
+			return nil, errors.New("cannot tell where your home folder is: $HOME is not defined; set HOME")
 		}
 		top = home
 	}

@@ -20,7 +20,7 @@ import (
 // programs are the harnesses of a test; those with a dot before the name are not on PATH.
 type programs map[string]harness.Harness
 
-func (p programs) ListHarnesses() ([]harness.Choice, error) {
+func (p programs) ListHarnesses(string) ([]harness.Choice, error) {
 	var out []harness.Choice
 	for name := range p {
 		choice := harness.Choice{Name: strings.TrimPrefix(name, ".")}
@@ -57,7 +57,7 @@ func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{t: t, person: t.TempDir()}
 	t.Setenv("HOME", w.person)
-	w.skills = install.Skills{Home: t.TempDir(), Locks: noLocks{}, Harnesses: programs{
+	w.skills = install.Skills{Home: t.TempDir(), Locks: noLocks{}, Getenv: os.Getenv, Harnesses: programs{
 		"claude": {Skills: ".claude/skills", ProjectSkills: ".claude/skills"},
 		"amp":    {Skills: ".config/agents/skills", ProjectSkills: ".agents/skills"},
 		"codex":  {Skills: ".codex/skills", ProjectSkills: ".agents/skills"},

@@ -14,39 +14,45 @@ import (
 	"orange/internal/rules/harness"
 	"orange/internal/run/environment"
 	"orange/internal/run/launch"
+	"orange/internal/run/proc"
 	"orange/internal/run/tmux"
 	"orange/internal/store/logfile"
 	"orange/internal/store/mirror"
 )
 
 // Main does what a command line asks for, if that is for this package, and answers the exit status.
-func Main(args []string, results, messages io.Writer) (status int, done bool) {
-	if name := os.Getenv(harness.ConversationInVariable); name != "" {
-		// the program's own variables are left behind with the agent's environment
-		_ = os.Setenv(harness.ConversationVariable, os.Getenv(name)) // it fails for no name and no value of a variable
-	}
-	switch folder := os.Getenv(harness.RequestsVariable); {
-	case len(args) == 2 && args[0] == "launch":
-		return run(args[1], messages), true
-	case folder != "" && relay.Carried(args):
-		return ask(folder, args, results, messages), true
+func Main(call proc.Call, results, messages io.Writer) (status int, done bool) {
+	switch folder := call.Getenv(harness.RequestsVariable); {
+	case len(call.Args) == 2 && call.Args[0] == "launch":
+		return run(call, messages), true
+	case folder != "" && relay.Carried(call.Args):
+		return ask(folder, call, results, messages), true
 	}
 	return 0, false
 }
 
+// WithConversation is a call with the agent's conversation in Orange's own variable: its program says it in another
+// one, which is left behind with the agent's environment.
+func WithConversation(call proc.Call) proc.Call {
+	if name := call.Getenv(harness.ConversationInVariable); name != "" {
+		call.Env = harness.Layer(call.Env, []string{harness.ConversationVariable + "=" + call.Getenv(name)})
+	}
+	return call
+}
+
 // run runs an agent by its ticket in this window.
-func run(ticket string, messages io.Writer) int {
+func run(call proc.Call, messages io.Writer) int {
 	l := launch.Launcher{
 		Messages: messages,
 		Kept: func(t harness.Ticket) ([]string, error) {
-			return environment.Kept(context.Background(), tmux.ServerOf(t.Home), t.Task)
+			return environment.Kept(context.Background(), tmux.ServerOf(t.Home, call.Getenv), t.Task)
 		},
 		Given: func(t harness.Ticket) ([]string, error) {
 			return environment.Variables{Home: t.Home}.For(harness.Value(t.Set, "ORANGE_PROJECT"), t.Task)
 		},
-		Serve: serve, Ended: ensureWatch,
+		Serve: serve, Ended: func(t harness.Ticket) error { return ensureWatch(call, t) },
 	}
-	return l.Run(ticket)
+	return l.Run(call.Args[1])
 }
 
 // serve answers the requests of an agent that its program confines.
@@ -76,17 +82,17 @@ func refuse(t harness.Ticket, name string, why error) {
 }
 
 // ask has the launcher run a command outside of the sandbox, and prints its answer.
-func ask(folder string, args []string, results, messages io.Writer) int {
-	dir, err := os.Getwd()
+func ask(folder string, call proc.Call, results, messages io.Writer) int {
+	err := call.Lost
 	var input []byte
-	if err == nil && slices.Contains(args, "-") {
-		input, err = io.ReadAll(os.Stdin)
+	if err == nil && slices.Contains(call.Args, "-") {
+		input, err = io.ReadAll(call.In)
 	}
 	var answer relay.Reply
 	if err == nil {
-		c := relay.Client{Folder: folder, Secret: os.Getenv("ORANGE_SEAT")}
-		answer, err = c.Ask(context.Background(), relay.Call{Task: os.Getenv("ORANGE_TASK_ID"), Dir: dir, Args: args,
-			Stdin: input, Conversation: os.Getenv(harness.ConversationVariable)})
+		c := relay.Client{Folder: folder, Secret: call.Getenv("ORANGE_SEAT")}
+		answer, err = c.Ask(context.Background(), relay.Call{Task: call.Getenv("ORANGE_TASK_ID"), Dir: call.Dir,
+			Args: call.Args, Stdin: input, Conversation: call.Getenv(harness.ConversationVariable)})
 	}
 	if err == nil {
 		_, err = results.Write(answer.Stdout)

@@ -1,6 +1,7 @@
 package launcher
 
 import (
+	"context"
 	"fmt"
 	"os"
 
@@ -15,8 +16,8 @@ import (
 // harness.WatchVariable does not forbid it. It runs in a process session of its own, in the home's bearings: in
 // nothing that an agent, or the person who started one task, has set. A monitor that the person's configuration forbids
 // ends at once.
-func EnsureWatch(home, self string) error {
-	wanted := os.Getenv(harness.WatchVariable)
+func EnsureWatch(call proc.Call, home, self string) error {
+	wanted := call.Getenv(harness.WatchVariable)
 	if wanted == harness.NoWatch {
 		return nil
 	}
@@ -26,21 +27,22 @@ func EnsureWatch(home, self string) error {
 	}
 	return lease.Watch{Home: home, Locks: mirror.Files{Home: home}}.Ensure(func() error {
 		for _, name := range []string{"ORANGE_LOG_LEVEL", harness.WatchVariable} {
-			if value := os.Getenv(name); value != "" {
+			if value := call.Getenv(name); value != "" {
 				env = append(env, name+"="+value)
 			}
 		}
-		_, err = proc.Detach(proc.Command{Name: self, Args: []string{"monitor", "--background"}, Dir: home,
+		_, err = proc.Detach(context.Background(), proc.Command{Name: self, Dir: home,
+			Args: []string{"monitor", "--background"},
 			Base: append(env, "ORANGE_HOME="+home)})
 		return err
 	})
 }
 
 // ensureWatch has the end of an agent seen to where no process watches.
-func ensureWatch(t harness.Ticket) error {
+func ensureWatch(call proc.Call, t harness.Ticket) error {
 	self, err := os.Executable()
 	if err != nil {
 		return fmt.Errorf("find the running program: %w", err)
 	}
-	return EnsureWatch(t.Home, self)
+	return EnsureWatch(call, t.Home, self)
 }

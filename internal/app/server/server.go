@@ -25,14 +25,15 @@ import (
 
 // Main serves the tools on standard input and output until the client leaves, and answers the exit status. Its
 // arguments are the program orange, its version, and what the person allows besides, in words with commas between.
-func Main(args []string, messages io.Writer) int {
+func Main(call proc.Call, messages io.Writer) int {
+	args := call.Args
 	if len(args) != 3 {
 		fmt.Fprintf(messages, "orange-mcp: found %q, expected to be started by: orange mcp\n", strings.Join(args, " "))
 		return 2
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	err := mcp.Server(args[1], commands(args[0], args[2])).Run(ctx, &sdk.StdioTransport{})
+	err := mcp.Server(args[1], commands(call, args[0], args[2])).Run(ctx, &sdk.StdioTransport{})
 	if err != nil && ctx.Err() == nil {
 		fmt.Fprintf(messages, "orange-mcp: serve the tools: %v\n", err)
 		return 1
@@ -41,10 +42,10 @@ func Main(args []string, messages io.Writer) int {
 }
 
 // commands runs commands of the program, which learns that it is asked in a person's place, if no seat says otherwise.
-func commands(program, may string) func(context.Context, string, []string) (proc.Result, error) {
+func commands(call proc.Call, program, may string) func(context.Context, string, []string) (proc.Result, error) {
 	return func(ctx context.Context, stdin string, args []string) (proc.Result, error) {
 		res, err := proc.Run(ctx, proc.Command{Name: program, Args: args, Stdin: strings.NewReader(stdin),
-			Base: proc.Caller(), Env: append(lacking(), caller.ViaVariable+"="+mcp.Via, caller.MayVariable+"="+may)})
+			Base: call.Env, Env: append(lacking(call), caller.ViaVariable+"="+mcp.Via, caller.MayVariable+"="+may)})
 		if ended := (*proc.Error)(nil); errors.As(err, &ended) {
 			err = nil // it says itself why
 		}
@@ -54,9 +55,9 @@ func commands(program, may string) func(context.Context, string, []string) (proc
 
 // lacking are the bearings of the home that this process has not: a client hands few variables on, and without them the
 // agents of a task would be looked for in another terminal server, and their programs in other folders.
-func lacking() (out []string) {
-	dir, err := home.Locate()
-	if err != nil || os.Getenv("ORANGE_SEAT") != "" {
+func lacking(call proc.Call) (out []string) {
+	dir, err := home.Locate(call.Getenv)
+	if err != nil || call.Getenv("ORANGE_SEAT") != "" {
 		return nil // the command says what is wrong; an agent's task has its own
 	}
 	noted, err := environment.Bearings(dir)
@@ -65,7 +66,7 @@ func lacking() (out []string) {
 	}
 	for _, pair := range noted {
 		name, _, _ := strings.Cut(pair, "=")
-		if _, there := os.LookupEnv(name); !there || name == "PATH" {
+		if _, there := call.LookupEnv(name); !there || name == "PATH" {
 			out = append(out, pair)
 		}
 	}

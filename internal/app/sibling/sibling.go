@@ -21,11 +21,11 @@ const (
 
 // Serve turns this process into the server of tools. May is what the person allows besides. It returns only where
 // that fails.
-func Serve(version string, may []string) error {
-	if err := homeThere(); err != nil {
+func Serve(call proc.Call, version string, may []string) error {
+	if err := homeThere(call); err != nil {
 		return err
 	}
-	self, program, err := find(server)
+	self, program, err := find(call, server)
 	if err != nil {
 		return fmt.Errorf("cannot serve tools: the program %s belongs into the folder of %q or on PATH: %w; "+
 			"\"make install\" installs both, \"make build\" builds both", server, self, err)
@@ -35,9 +35,9 @@ func Serve(version string, may []string) error {
 
 // homeThere refuses the usual home where it is missing and no one named another: a client that hands few variables on
 // would make an empty one in silence, which is not the one that the person uses.
-func homeThere() error {
-	dir, err := home.Locate()
-	if err != nil || os.Getenv("ORANGE_HOME") != "" {
+func homeThere(call proc.Call) error {
+	dir, err := home.Locate(call.Getenv)
+	if err != nil || call.Getenv("ORANGE_HOME") != "" {
 		return err
 	}
 	if _, err := os.Stat(dir); errors.Is(err, os.ErrNotExist) {
@@ -49,9 +49,9 @@ func homeThere() error {
 
 // Fleet turns this process into the program that speaks with the server of a fleet, where the home has a fleet with
 // one; done is false where it has none.
-func Fleet(homeDir func() (string, error)) func(args []string) (done bool, err error) {
+func Fleet(call proc.Call) func(args []string) (done bool, err error) {
 	return func(args []string) (bool, error) {
-		dir, err := homeDir()
+		dir, err := home.Locate(call.Getenv)
 		if err != nil {
 			return false, err
 		}
@@ -59,7 +59,7 @@ func Fleet(homeDir func() (string, error)) func(args []string) (done bool, err e
 		if err != nil || f.Server == "" {
 			return false, nil // a command of the fleet says what is wrong with its file
 		}
-		_, program, err := find(fleetServer)
+		_, program, err := find(call, fleetServer)
 		if err != nil {
 			return true, fmt.Errorf("cannot reach the fleet at %s: the program %s belongs into the folder of orange: "+
 				"%w; \"make fleet\" builds it", f.Server, fleetServer, err)
@@ -69,7 +69,7 @@ func Fleet(homeDir func() (string, error)) func(args []string) (done bool, err e
 }
 
 // find is the path of the running program, and that of another one in its folder, else on PATH.
-func find(name string) (self, other string, err error) {
+func find(call proc.Call, name string) (self, other string, err error) {
 	self, err = os.Executable()
 	if err == nil {
 		self, err = filepath.EvalSymlinks(self)
@@ -78,7 +78,7 @@ func find(name string) (self, other string, err error) {
 		return "", "", fmt.Errorf("find the running program: %w", err)
 	}
 	if other, err = proc.Find(filepath.Join(filepath.Dir(self), name), ""); err != nil {
-		if found, elsewhere := proc.Find(name, os.Getenv("PATH")); elsewhere == nil {
+		if found, elsewhere := proc.Find(name, call.Getenv("PATH")); elsewhere == nil {
 			return self, found, nil
 		}
 	}

@@ -48,9 +48,9 @@ type LocalPrograms struct {
 	Folders Folders
 	Locks   Locks
 	// Environ is what a check of a project's task runs in, without the marks of agents.
-	Environ func(project, id string) ([]string, error)
+	Environ func(ctx context.Context, project, id string) ([]string, error)
 	// Detach starts orange with these arguments in a process that outlives this one.
-	Detach func(args ...string) error
+	Detach func(ctx context.Context, args ...string) error
 }
 
 // RunJQ runs ServeJQ in a process of its own and answers what that said.
@@ -69,7 +69,7 @@ func (p LocalPrograms) marks(id, check string) []string {
 // is killed leaves the checkout there for the next, or until the task gives its workspace back.
 func (p LocalPrograms) RunCheck(ctx context.Context, t task.Task, check workflow.Check, commit string) (Run, error) {
 	marks := p.marks(t.ID, check.Name)
-	env, err := p.Environ(t.Project, t.ID)
+	env, err := p.Environ(ctx, t.Project, t.ID)
 	if err != nil {
 		return Run{}, err
 	}
@@ -123,8 +123,8 @@ func endMarked(ctx context.Context, marks []string) error {
 }
 
 // StartCheck has RunCheck of a Looker called by a process that outlives this one.
-func (p LocalPrograms) StartCheck(_ context.Context, id, check string) error {
-	return p.Detach("check", id, check)
+func (p LocalPrograms) StartCheck(ctx context.Context, id, check string) error {
+	return p.Detach(ctx, "check", id, check)
 }
 
 // Checkouts are the names of those that checks made whose run is dead.

@@ -49,8 +49,10 @@ func localPrograms(t *testing.T) (evidence.LocalPrograms, *folders) {
 	must(t, os.Mkdir(filepath.Join(f.dir, "garden--1"), 0o700))
 	home := t.TempDir()
 	return evidence.LocalPrograms{Home: home, Folders: f, Locks: mirror.Files{Home: home},
-		JQ:      []string{"sh", "-c", "cat; echo; pwd"},
-		Environ: func(string, string) ([]string, error) { return []string{"PATH=" + os.Getenv("PATH")}, nil }}, f
+		JQ: []string{"/bin/sh", "-c", "cat; echo; pwd"},
+		Environ: func(context.Context, string, string) ([]string, error) {
+			return []string{"PATH=" + os.Getenv("PATH")}, nil
+		}}, f
 }
 
 func TestLocalPrograms_runACheckInTheWorktreeOrInACheckout(t *testing.T) {

@@ -202,8 +202,6 @@ func (p *ports) Harness(name string) (*harness.Harness, error) {
 	return harness.Parse(name+".yml", []byte(text))
 }
 
-func (p *ports) EnterNow(context.Context) {}
-
 func (p *ports) Environment(context.Context, task.Task) ([]string, error) {
 	return []string{"HOME=/root", "PATH=/usr/bin"}, p.fails["environment"]
 }

@@ -82,8 +82,6 @@ type Setup interface {
 	// Environment is what the task's programs and agents run in; from then on it is kept for the task while that
 	// has a workspace.
 	Environment(ctx context.Context, t task.Task) ([]string, error)
-	// EnterNow makes the environment that is kept for the task that of this process, if that was put off.
-	EnterNow(ctx context.Context)
 }
 
 // Waiting tells who waits for a task.
@@ -157,7 +155,6 @@ func (h *Executor) perform(ctx context.Context, job record.Job) (record.Effect, 
 	case action.NotifyWorker:
 		return h.notifyWorker(ctx, job)
 	case action.SpawnNext:
-		h.Setup.EnterNow(ctx) // the next task may start from it
 		return h.spawnNext(ctx, job)
 	case action.DeleteRemoteBranch:
 		return h.deleteRemoteBranch(ctx, job)
@@ -168,7 +165,6 @@ func (h *Executor) perform(ctx context.Context, job record.Job) (record.Effect, 
 	case action.UpdatePR:
 		return h.updatePR(ctx, job)
 	case action.Notify:
-		h.Setup.EnterNow(ctx) // a webhook is called through the proxies that it names
 		return h.notify(ctx, job)
 	case action.RunCommand:
 		return h.runCommand(ctx, job)

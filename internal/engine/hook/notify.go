@@ -15,12 +15,15 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/net/http/httpproxy"
+
 	"orange/internal/rules/action"
 	"orange/internal/rules/harness"
 	"orange/internal/rules/printable"
 	"orange/internal/rules/record"
 	"orange/internal/rules/task"
 	"orange/internal/rules/workflow"
+	"orange/internal/run/proc"
 	"orange/internal/work/worktree"
 )
 
@@ -202,10 +205,19 @@ func post(ctx context.Context, job record.Job, message, text, answer string) err
 	return nil
 }
 
+// proxies are those that the environment of ctx names.
+func proxies(ctx context.Context) func(*http.Request) (*url.URL, error) {
+	of := func(upper, lower string) string { return cmp.Or(proc.Getenv(ctx, upper), proc.Getenv(ctx, lower)) }
+	config := httpproxy.Config{HTTPProxy: of("HTTP_PROXY", "http_proxy"), HTTPSProxy: of("HTTPS_PROXY", "https_proxy"),
+		NoProxy: of("NO_PROXY", "no_proxy")}
+	find := config.ProxyFunc()
+	return func(r *http.Request) (*url.URL, error) { return find(r.URL) }
+}
+
 // send sends a request over a connection of its own. It follows no redirect to another address, and what is said
 // next to a status is read only where that is no success: there it may tell why.
 func send(request *http.Request) (status int, said string, err error) {
-	wire := &http.Transport{Proxy: http.ProxyFromEnvironment, DisableKeepAlives: true, ForceAttemptHTTP2: true}
+	wire := &http.Transport{Proxy: proxies(request.Context()), DisableKeepAlives: true, ForceAttemptHTTP2: true}
 	client := &http.Client{Transport: wire, CheckRedirect: func(*http.Request, []*http.Request) error {
 		return http.ErrUseLastResponse
 	}}

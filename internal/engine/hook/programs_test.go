@@ -23,8 +23,6 @@ type place struct {
 	dir string
 }
 
-func (place) EnterNow(context.Context) {}
-
 func (place) Environment(context.Context, task.Task) ([]string, error) { return os.Environ(), nil }
 
 func (p place) TaskDir(task.Task) string { return p.dir }

@@ -104,7 +104,8 @@ func observer(t *testing.T, s *setup, screen string, panes ...string) *Observer 
 			t.Fatal(err)
 		}
 	}
-	return &Observer{Server: &tmux.Server{Program: program, Socket: "none", Config: config}, Setup: s, Record: s}
+	server := &tmux.Server{Getenv: os.Getenv, Program: program, Socket: "none", Config: config}
+	return &Observer{Server: server, Setup: s, Record: s}
 }
 
 func TestStates_aStatusIsAsAliveAsTheAgentOfItsRole(t *testing.T) {

@@ -1,15 +1,18 @@
 package environment
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"orange/internal/rules/harness"
 	"orange/internal/rules/task"
+	"orange/internal/run/proc"
 	"orange/internal/run/tmux"
 	"orange/internal/store/mirror"
 )
@@ -35,17 +38,12 @@ func agents(t *testing.T) (k *PerTask, looks func() int) {
 	k = &PerTask{
 		Home: dir, Locks: mirror.Files{Home: dir}, Log: slog.New(slog.DiscardHandler),
 		Configure: func() error { return nil },
-		Server:    &tmux.Server{Program: program, Socket: "none", Config: filepath.Join(dir, "tmux.conf")},
-	}
-	for _, pair := range os.Environ() { // they come back when the test is over
-		name, value, _ := strings.Cut(pair, "=")
-		t.Setenv(name, value)
+		Server: &tmux.Server{Getenv: os.Getenv, Program: program, Socket: "none",
+			Config: filepath.Join(dir, "tmux.conf")},
 	}
 	if err := k.noteBearings(os.Environ()); err != nil {
 		t.Fatal(err)
 	}
-	t.Setenv("AGENTS_OWN", "x")
-	t.Setenv("KEPT", "")
 	return k, func() int {
 		calls, err := os.ReadFile(filepath.Join(dir, "calls"))
 		if err != nil && !os.IsNotExist(err) {
@@ -55,58 +53,57 @@ func agents(t *testing.T) (k *PerTask, looks func() int) {
 	}
 }
 
-func wantNow(t *testing.T, looks func() int, took int, kept string) {
+// agent is one who asks from inside of a window of the task, who has made something of their own environment.
+func agent(t *testing.T, k *PerTask, id string) context.Context {
 	t.Helper()
-	if own, there := os.LookupEnv("AGENTS_OWN"); there {
+	a := NewAsker(append(os.Environ(), "AGENTS_OWN=x", "KEPT=no"))
+	k.Leave(t.Context(), a, id)
+	k.Leave(t.Context(), a, "other") // it counts once
+	return proc.WithEnviron(t.Context(), a.Environ)
+}
+
+func wantNow(t *testing.T, ctx context.Context, looks func() int, took int, kept string) {
+	t.Helper()
+	if own, there := proc.LookupEnv(ctx, "AGENTS_OWN"); there {
 		t.Errorf("the agent's own variable is there: %q", own)
 	}
-	if got := os.Getenv("KEPT"); got != kept || looks() != took {
+	if got := proc.Getenv(ctx, "KEPT"); got != kept || looks() != took {
 		t.Errorf("KEPT is %q after %d looks, want %q after %d", got, looks(), kept, took)
 	}
 }
 
-// Most commands of an agent run no program: they leave its environment, and do not read another one.
-func TestACommandOfAnAgent_entersItsTasksEnvironmentBeforeItsFirstProgram(t *testing.T) {
-	k, looks := agents(t)
-	k.LeaveAgents("abc")
-	wantNow(t, looks, 0, "")
-	k.EnterNow(t.Context())
-	wantNow(t, looks, 1, "yes")
-	k.EnterNow(t.Context())
-	wantNow(t, looks, 1, "yes")
+func TestAPersonHasTheirOwnEnvironment(t *testing.T) {
+	t.Parallel()
+	ctx := proc.WithEnviron(t.Context(), NewAsker([]string{"A=b", "ORANGE_TASK_ID=abc"}).Environ)
+	if got := proc.Environment(ctx); !slices.Equal(got, []string{"A=b"}) {
+		t.Errorf("found %q", got)
+	}
 }
 
-func TestARunner_readsTheEnvironmentOfItsTaskOnce(t *testing.T) {
+// Most commands of an agent run no program: they leave its environment, and do not read another one.
+func TestAnAgentHasItsTasksEnvironmentFromItsFirstProgramOn(t *testing.T) {
+	t.Parallel()
 	k, looks := agents(t)
-	k.LeaveAgents("abc")
-	if _, err := k.Environment(t.Context(), task.Task{ID: "abc"}); err != nil {
-		t.Fatal(err)
+	ctx := agent(t, k, "abc")
+	if looks() != 0 {
+		t.Error("it was read before a program needed it")
 	}
-	k.EnterNow(t.Context())
-	wantNow(t, looks, 1, "yes")
+	wantNow(t, ctx, looks, 1, "yes")
+	wantNow(t, ctx, looks, 1, "yes")
 }
 
 func TestAnotherTask_getsWhatTheAgentsTaskHas(t *testing.T) {
+	t.Parallel()
 	k, looks := agents(t)
-	k.LeaveAgents("abc")
-	if _, err := k.Environment(t.Context(), task.Task{ID: "other"}); err != nil {
-		t.Fatal(err)
+	env, err := k.Environment(agent(t, k, "abc"), task.Task{ID: "other"})
+	if err != nil || harness.Value(env, "KEPT") != "yes" || looks() != 2 {
+		t.Errorf("found %q after %d looks, %v", env, looks(), err)
 	}
-	wantNow(t, looks, 2, "yes")
 }
 
-// A runner of another task keeps for it what it was started with, where nothing is kept yet.
-func TestARunnerOfAnotherTask_startsFromTheEnvironmentOfTheAgentsTask(t *testing.T) {
-	k, looks := agents(t)
-	k.LeaveAgents("abc")
-	k.EnterFor(t.Context(), "abc")
-	wantNow(t, looks, 0, "")
-	k.EnterFor(t.Context(), "other")
-	wantNow(t, looks, 1, "yes")
-}
-
-// What a person has set lies over the environment that a process enters, and is no part of what is kept of it.
-func TestEnter_laysWhatThePersonHasSetOverIt(t *testing.T) {
+// What a person has set lies over the environment of a task, and is no part of what is kept of it.
+func TestOf_hasWhatThePersonHasSetOverIt(t *testing.T) {
+	t.Parallel()
 	k, _ := agents(t)
 	v := Variables{Home: k.Home, Locks: k.Locks}
 	if err := os.MkdirAll(filepath.Join(k.Home, "tasks", "coffee", "abc"), 0o700); err != nil {
@@ -114,35 +111,32 @@ func TestEnter_laysWhatThePersonHasSetOverIt(t *testing.T) {
 	}
 	set(t, v, "", "GIVEN=every", "KEPT=given")
 	set(t, v, "coffee", "GIVEN=coffee")
-	k.Enter(t.Context(), "abc")
-	if os.Getenv("GIVEN") != "coffee" || os.Getenv("KEPT") != "given" {
-		t.Errorf("found GIVEN=%q, KEPT=%q", os.Getenv("GIVEN"), os.Getenv("KEPT"))
+	ctx := proc.WithEnviron(t.Context(), k.Of(t.Context(), "abc", []string{"BASE=yes"}))
+	if given, kept := proc.Getenv(ctx, "GIVEN"), proc.Getenv(ctx, "KEPT"); given != "coffee" || kept != "given" {
+		t.Errorf("found GIVEN=%q, KEPT=%q", given, kept)
 	}
-	if own := k.Own(); harness.Value(own, "GIVEN") != "" || harness.Value(own, "KEPT") != "yes" {
+	if own := proc.EnvironOf(ctx).Own; harness.Value(own, "GIVEN") != "" || harness.Value(own, "KEPT") != "yes" {
 		t.Errorf("its own has GIVEN=%q, KEPT=%q", harness.Value(own, "GIVEN"), harness.Value(own, "KEPT"))
 	}
-	env, err := k.Environment(t.Context(), task.Task{ID: "abc", Project: "tea"})
+	env, err := k.Environment(ctx, task.Task{ID: "abc", Project: "tea"})
 	if err != nil || harness.Value(env, "GIVEN") != "every" || harness.Value(env, "KEPT") != "given" {
 		t.Errorf("for another project: found %q, %v", env, err)
 	}
-	checks, err := k.OfChecks("coffee", "abc")
+	checks, err := k.OfChecks(ctx, "coffee", "abc")
 	if err != nil || harness.Value(checks, "GIVEN") != "coffee" {
 		t.Errorf("for checks: found %q, %v", checks, err)
 	}
-	set(t, v, "coffee", "GIVEN=later")
-	if err := v.Unset(t.Context(), "", []string{"KEPT"}); err != nil {
-		t.Fatal(err)
-	}
-	k.Enter(t.Context(), "abc")
-	if os.Getenv("GIVEN") != "later" || os.Getenv("KEPT") != "yes" {
-		t.Errorf("afterwards it found GIVEN=%q, KEPT=%q", os.Getenv("GIVEN"), os.Getenv("KEPT"))
+	none := proc.WithEnviron(t.Context(), k.Of(t.Context(), "xyz", []string{"BASE=yes"}))
+	if proc.Getenv(none, "BASE") != "yes" {
+		t.Errorf("where none is kept: %q", proc.Environment(none))
 	}
 }
 
 // A monitor that runs for weeks has what is set now.
-func TestEnterHome_hasWhatIsSetForEveryProjectNow(t *testing.T) {
+func TestOfHome_hasWhatIsSetForEveryProjectNow(t *testing.T) {
+	t.Parallel()
 	k, _ := agents(t)
-	t.Setenv("GIVEN", "of the shell")
+	ctx := proc.WithEnviron(t.Context(), k.OfHome([]string{"GIVEN=of the shell"}))
 	v := Variables{Home: k.Home, Locks: k.Locks}
 	for _, want := range []string{"of the shell", "one", "two", "of the shell"} {
 		var err error
@@ -157,8 +151,7 @@ func TestEnterHome_hasWhatIsSetForEveryProjectNow(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		k.EnterHome(t.Context())
-		if got := os.Getenv("GIVEN"); got != want {
+		if got := proc.Getenv(ctx, "GIVEN"); got != want {
 			t.Errorf("found %q, want %q", got, want)
 		}
 	}
@@ -173,7 +166,7 @@ func TestEnvironment_isAnErrorWhereWhatThePersonHasSetCannotBeRead(t *testing.T)
 		!strings.Contains(err.Error(), "env.json:2: ") {
 		t.Errorf("found %v", err)
 	}
-	if _, err := k.OfChecks("", ""); err == nil {
+	if _, err := k.OfChecks(t.Context(), "", ""); err == nil {
 		t.Error("a check would run without them")
 	}
 }

@@ -1,8 +1,8 @@
 // Package environment keeps, for each task, the environment that its agents, checks and hooks run in.
 //
 // It is that of the person who started the task, and it is kept in the memory of the terminal server under the
-// task's id: in no file and in no argument. A process of an agent leaves its own environment before it does
-// anything, so that what it starts never runs in what the agent made of it.
+// task's id: in no file and in no argument. What an agent asks for runs in it, and never in what the agent made of its
+// own.
 //
 // Over it lie the variables that a person has set for all tasks or for those of a project, which outlive the terminal
 // server in a file. They are read when a program starts, and never kept with an environment: so one that is changed or
@@ -41,19 +41,11 @@ type PerTask struct {
 	Configure func() error // writes the configuration of the terminal server
 	Locks     locker
 	Log       *slog.Logger
-
-	left sync.Once // the environment of the agent that started this process
-
-	entering sync.Mutex
-	due      string   // the task whose environment this process enters before it runs its first program
-	plain    []string // the environment of this process without given; nil where it is that of the process
-	given    []string // what the person has set, which lies over plain now
-	trouble  string   // why that could not be read when it was looked at last
 }
 
 func (k *PerTask) variables() Variables { return Variables{Home: k.Home} }
 
-// Keep keeps the environment of this process for a task.
+// Keep keeps the environment of the one who asks for a task.
 func (k *PerTask) Keep(ctx context.Context, id string) error {
 	release, err := k.Locks.Lock(ctx, lockOf(id))
 	if err != nil {
@@ -68,7 +60,7 @@ func (k *PerTask) Keep(ctx context.Context, id string) error {
 func lockOf(id string) string { return id + ".environment" }
 
 func (k *PerTask) keep(ctx context.Context, id string) error {
-	own := k.Own()
+	own := proc.EnvironOf(ctx).Own
 	if err := k.Configure(); err != nil {
 		return err
 	}
@@ -102,11 +94,10 @@ func Kept(ctx context.Context, server *tmux.Server, id string) ([]string, error)
 	return envfilter.WithoutTask(strings.Split(string(text), "\x00")), nil
 }
 
-// Environment is what a task's programs run in. Where none is kept, after a reboot above all, it is that of this
-// process, which is a person's or the service's; a task with a workspace has it from then on. No other process
-// keeps one between the look and the keeping: a person's would be lost.
+// Environment is what a task's programs run in. Where none is kept, after a reboot above all, it is that of the one who
+// asks; a task with a workspace has it from then on. No other process keeps one between the look and the keeping: a
+// person's would be lost.
 func (k *PerTask) Environment(ctx context.Context, t task.Task) ([]string, error) {
-	k.EnterFor(ctx, t.ID)
 	release, err := k.Locks.Lock(ctx, lockOf(t.ID))
 	if err != nil {
 		return nil, err
@@ -120,14 +111,8 @@ func (k *PerTask) Environment(ctx context.Context, t task.Task) ([]string, error
 	if err != nil {
 		return nil, err
 	}
-	k.entering.Lock()
-	if k.due == t.ID { // it has been read now, and need not be read again
-		k.due = ""
-		k.enter(base, given)
-	}
-	k.entering.Unlock()
 	if base == nil {
-		base = k.Own()
+		base = proc.EnvironOf(ctx).Own
 		if t.Workspace != "" {
 			if err := k.keep(ctx, t.ID); err != nil {
 				return nil, err
@@ -137,56 +122,94 @@ func (k *PerTask) Environment(ctx context.Context, t task.Task) ([]string, error
 	return harness.Layer(base, given), nil
 }
 
-// Own is the environment of this process, without what the person has set for tasks and without what marks an agent.
-func (k *PerTask) Own() []string {
-	k.entering.Lock()
-	defer k.entering.Unlock()
-	if k.plain != nil {
-		return envfilter.WithoutTask(k.plain)
-	}
-	return proc.Environment()
+// Of is the environment that is kept for a task, for what is done in its name; base where none is kept. It is read
+// before the first program that gets it, once: most commands of agents run none, and reading it takes a program too.
+func (k *PerTask) Of(ctx context.Context, id string, base []string) func() proc.Environ {
+	ctx = proc.WithEnviron(context.WithoutCancel(ctx), func() proc.Environ { return proc.Environ{Own: base} })
+	return sync.OnceValue(func() proc.Environ {
+		kept, err := Kept(ctx, k.Server, id)
+		if err != nil {
+			k.warn("the environment of a task could not be looked at", id, err)
+		}
+		project, err := k.projectOf(id)
+		var given []string
+		if err == nil {
+			given, err = k.variables().For(project, id)
+		}
+		if err != nil {
+			k.warn("the variables of a task could not be looked at", id, err)
+		}
+		if kept == nil {
+			return proc.Environ{Own: base, Given: given}
+		}
+		return proc.Environ{Own: over(kept, base), Given: given}
+	})
 }
 
-// enter gives this process an environment, or leaves it its own where there is none, and lays over it what the person
-// has set.
-func (k *PerTask) enter(base, given []string) {
-	if base == nil {
-		base = k.plain
-	}
-	if base != nil {
-		become(base)
-	}
-	k.plain, k.given = os.Environ(), given
-	for _, pair := range given {
-		name, value, _ := strings.Cut(pair, "=")
-		_ = os.Setenv(name, value) // it fails for no name that can be set for tasks
-	}
+func (k *PerTask) warn(what, id string, err error) {
+	k.Log.Warn(what, "component", "app", "task", id, "error", err.Error())
 }
 
-// Enter makes the environment that is kept for a task that of this process, so that every program that it starts
-// finds what the task's programs find. Where none is kept the process has its own.
-func (k *PerTask) Enter(ctx context.Context, id string) {
-	k.entering.Lock()
-	defer k.entering.Unlock()
-	k.enterKept(ctx, id)
-}
-
-func (k *PerTask) enterKept(ctx context.Context, id string) {
-	kept, err := Kept(ctx, k.Server, id)
-	if err != nil {
-		k.Log.Warn("the environment of a task could not be looked at", "component", "app", "task",
-			id, "error", err.Error())
-	}
-	project, err := k.projectOf(id)
+// OfHome is the environment for what is done for no one task: own, and over it what the person has set for every
+// project, as it is at each program. A monitor runs for weeks, and asks for pull requests with a key that may be set
+// meanwhile.
+func (k *PerTask) OfHome(own []string) func() proc.Environ {
+	var lock sync.Mutex
 	var given []string
-	if err == nil {
-		given, err = k.variables().For(project, id)
+	trouble := ""
+	return func() proc.Environ {
+		lock.Lock()
+		defer lock.Unlock()
+		now, err := k.variables().Of("")
+		switch {
+		case err == nil:
+			given, trouble = now, ""
+		case trouble != err.Error(): // it is looked at again and again
+			trouble = err.Error()
+			k.Log.Warn("the variables of every project could not be looked at", "component", "monitor", "error",
+				trouble)
+		}
+		return proc.Environ{Own: own, Given: given}
 	}
+}
+
+// Asker has the environment of the one who asks. A person's is what they have. An agent's is left as soon as it is
+// known that an agent asks.
+type Asker struct {
+	own    []string
+	lock   sync.Mutex
+	inside func() proc.Environ // nil as long as own counts
+}
+
+// NewAsker is someone of whom it is not known yet who they are. Own is what they were started with.
+func NewAsker(own []string) *Asker { return &Asker{own: own} }
+
+// Environ is what programs get that are started for the one who asks.
+func (a *Asker) Environ() proc.Environ {
+	a.lock.Lock()
+	inside := a.inside
+	a.lock.Unlock()
+	if inside != nil {
+		return inside()
+	}
+	return proc.Environ{Own: a.own}
+}
+
+// Leave leaves the environment of an agent, once: for that of the agent's task, or, where none is kept or the terminal
+// server cannot be reached, for the bearings alone. Even the path to the server is not taken from what the agent says.
+func (k *PerTask) Leave(ctx context.Context, a *Asker, id string) {
+	a.lock.Lock()
+	defer a.lock.Unlock()
+	if a.inside != nil {
+		return
+	}
+	bearings, err := Bearings(k.Home)
 	if err != nil {
-		k.Log.Warn("the variables of a task could not be looked at", "component", "app", "task", id, "error",
-			err.Error())
+		k.Log.Warn("the bearings could not be read", "component", "app", "error", err.Error())
 	}
-	k.enter(kept, given)
+	if len(bearings) > 0 { // else nothing was started from this home yet, and so no agent
+		a.inside = k.Of(ctx, id, over(bearings, a.own))
+	}
 }
 
 // projectOf is the project of a task, as its folder tells; empty where it has none.
@@ -210,124 +233,38 @@ func (k *PerTask) projectOf(id string) (string, error) {
 	return "", nil
 }
 
-// EnterHome lays over the environment of this process what the person has set for every project, as it is now: a
-// monitor runs for weeks, and asks for pull requests with a key that may be set meanwhile.
-func (k *PerTask) EnterHome(context.Context) {
-	k.entering.Lock()
-	defer k.entering.Unlock()
-	given, err := k.variables().Of("")
-	if err != nil {
-		if k.trouble != err.Error() { // it is looked at again and again
-			k.Log.Warn("the variables of every project could not be looked at", "component", "monitor", "error",
-				err.Error())
-		}
-		k.trouble = err.Error()
-		return
-	}
-	k.trouble = ""
-	if !slices.Equal(k.given, given) {
-		k.enter(nil, given)
-	}
-}
-
-// EnterLater has this process enter the environment of a task before it runs its first program: most commands of
-// agents run none, and reading what is kept takes a program too.
-func (k *PerTask) EnterLater(id string) {
-	k.entering.Lock()
-	defer k.entering.Unlock()
-	k.due = id
-}
-
-// EnterNow enters the environment that EnterLater put off. Every program that this process starts for a task comes
-// after it.
-func (k *PerTask) EnterNow(ctx context.Context) {
-	k.entering.Lock()
-	defer k.entering.Unlock()
-	if k.due == "" {
-		return
-	}
-	id := k.due
-	k.due = ""
-	k.enterKept(context.WithoutCancel(ctx), id) // the next program runs in it too
-}
-
-// EnterFor is EnterNow before something is done for a task that has no environment of its own yet and gets that of
-// this process. For the very task whose environment is put off it does nothing: that one is read there.
-func (k *PerTask) EnterFor(ctx context.Context, id string) {
-	k.entering.Lock()
-	same := k.due == id
-	k.entering.Unlock()
-	if !same {
-		k.EnterNow(ctx)
-	}
-}
-
-// LeaveAgents leaves the environment of the agent that started this process, once: for that of the agent's task,
-// or, where none is kept or the terminal server cannot be reached, for the bearings alone. Even the path to the
-// server is not taken from what the agent says. It has the bearings at once and enters the rest later.
-func (k *PerTask) LeaveAgents(id string) {
-	k.left.Do(func() {
-		bearings, err := Bearings(k.Home)
-		if err != nil {
-			k.Log.Warn("the bearings could not be read", "component", "app", "error", err.Error())
-		}
-		if len(bearings) == 0 {
-			return // nothing was started from this home yet, and so no agent
-		}
-		become(bearings)
-		k.EnterLater(id)
-	})
-}
-
-// EnterBearings has this process leave the environment that it was started in for the bearings of the home: what it
-// does is for no one task.
-func (k *PerTask) EnterBearings() error {
-	bearings, err := Bearings(k.Home)
+// OwnBearings are the bearings of a home with what says how its monitor works, of own: what it does is for no one task.
+func OwnBearings(home string, own []string) ([]string, error) {
+	bearings, err := Bearings(home)
 	if err == nil && len(bearings) == 0 {
 		err = errors.New("no person has started a task at this home")
 	}
 	if err != nil {
-		return fmt.Errorf("cannot run in the bearings of the home: %w", err)
+		return nil, fmt.Errorf("cannot run in the bearings of the home: %w", err)
 	}
-	become(bearings)
-	for _, pair := range os.Environ() {
-		name, _, _ := strings.Cut(pair, "=")
-		if strings.HasPrefix(name, "ORANGE_") && !slices.Contains([]string{"ORANGE_HOME", "ORANGE_LOG_LEVEL",
-			harness.WatchVariable}, name) {
-			_ = os.Unsetenv(name) // it fails for no name that the environment gave
-		}
-	}
-	return nil
+	return over(bearings, own), nil
 }
 
 // OfChecks is what a check of a project's task runs in that this process performs.
-func (k *PerTask) OfChecks(project, id string) ([]string, error) {
-	k.EnterNow(context.Background())
+func (k *PerTask) OfChecks(ctx context.Context, project, id string) ([]string, error) {
 	given, err := k.variables().For(project, id)
-	return harness.Layer(k.Own(), given), err
+	return harness.Layer(proc.EnvironOf(ctx).Own, given), err
 }
 
-// become gives this process another environment. What Orange set for it, and what describes its terminal, stays.
-func become(env []string) {
-	wanted := map[string]string{}
-	for _, pair := range env {
-		name, value, _ := strings.Cut(pair, "=")
-		if !stays(name) {
-			wanted[name] = value
-		}
-	}
-	for _, pair := range os.Environ() {
+// over is an environment with what Orange has set in own, and what describes the terminal there.
+func over(env, own []string) []string {
+	stays := func(pair string) bool {
 		name, _, _ := strings.Cut(pair, "=")
-		if _, have := wanted[name]; !have && !stays(name) {
-			_ = os.Unsetenv(name) // it fails for no name that the environment gave
+		return strings.HasPrefix(name, "ORANGE_") || harness.OfTerminal(name)
+	}
+	out := slices.DeleteFunc(slices.Clone(env), stays)
+	for _, pair := range own {
+		if stays(pair) {
+			out = append(out, pair)
 		}
 	}
-	for name, value := range wanted { // the order does not matter
-		_ = os.Setenv(name, value) // it fails for no name that an environment had
-	}
+	return out
 }
-
-func stays(name string) bool { return strings.HasPrefix(name, "ORANGE_") || harness.OfTerminal(name) }
 
 // bearingNames are the variables by which programs, their settings and the terminal server are found. Their
 // values are no secrets.

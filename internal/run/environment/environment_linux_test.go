@@ -37,7 +37,7 @@ func TestTheEnvironmentOfATask_isKeptByOneAtATime(t *testing.T) {
 	config := filepath.Join(dir, "tmux.conf")
 	k := &PerTask{
 		Home: dir, Locks: mirror.Files{Home: dir}, Configure: func() error { return os.WriteFile(config, nil, 0o600) },
-		Server: &tmux.Server{Program: program, Socket: "none", Config: config},
+		Server: &tmux.Server{Getenv: os.Getenv, Program: program, Socket: "none", Config: config},
 	}
 	if _, err := k.Environment(t.Context(), task.Task{ID: "abc", Workspace: "garden--1"}); err != nil {
 		t.Fatal(err)

@@ -102,7 +102,7 @@ func (v Variables) file() string {
 	return filepath.Join(v.Home, "env", v.task+".json")
 }
 
-// Set sets variables, each given as NAME=VALUE, or as NAME for the value that it has in this process. A project's
+// Set sets variables, each given as NAME=VALUE, or as NAME for the value that it has where the person asks. A project's
 // name is empty for every project. Where one cannot be set, none is.
 func (v Variables) Set(ctx context.Context, project string, words []string) error {
 	var set []variable
@@ -112,7 +112,7 @@ func (v Variables) Set(ctx context.Context, project string, words []string) erro
 			return err
 		}
 		if !given {
-			if value, given = os.LookupEnv(name); !given {
+			if value, given = proc.LookupEnv(ctx, name); !given {
 				return task.Notef(task.ErrUsage, "cannot set %s: this shell has no variable of that name to take the "+
 					"value from; export it, or say %s=VALUE", name, name)
 			}

@@ -161,7 +161,7 @@ func (l Launcher) supervise(ticket harness.Ticket) (task.Ending, error) {
 	if err != nil {
 		return task.Ending{}, err
 	}
-	env := ticket.Environment(base, given, proc.Environment())
+	env := ticket.Environment(base, given, proc.Environment(context.Background()))
 	if ticket.Requests != "" {
 		defer l.serve(ticket, env)()
 	}
@@ -183,7 +183,7 @@ func start(argv []string, dir string, env []string) (task.Ending, error) {
 	if err != nil {
 		return task.Ending{}, err
 	}
-	return proc.Supervise(proc.Command{Name: program, Args: argv[1:], Dir: dir, Base: env})
+	return proc.Supervise(context.Background(), proc.Command{Name: program, Args: argv[1:], Dir: dir, Base: env})
 }
 
 // serve answers the agent's requests in the background, until end is called.

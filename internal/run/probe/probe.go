@@ -27,9 +27,9 @@ const (
 // Prober probes harnesses that it is asked for by name.
 type Prober struct {
 	Harness func(name string) (*harness.Harness, error)
-	// Before is called before a program is started, which gets the variables of this process.
-	Before func(context.Context)
-	Home   string // $ORANGE_HOME, below which programs are tried
+	// Environ is the environment that programs are started in, from that of the one who asks.
+	Environ func(own []string) func() proc.Environ
+	Home    string // $ORANGE_HOME, below which programs are tried
 }
 
 // folder is the repository in which programs are tried and toy tasks done: one, so that a program asks once whether it
@@ -63,7 +63,7 @@ func (p Prober) Start(ctx context.Context, name string, patience time.Duration) 
 	if err != nil {
 		return harness.Started{}, fmt.Errorf("find the running program: %w", err)
 	}
-	p.Before(ctx)
+	ctx = proc.WithEnviron(ctx, p.Environ(proc.EnvironOf(ctx).Own))
 	return Starter{Self: self, Arrives: patience, Leaves: leaves, Folder: p.folder()}.Start(ctx, h)
 }
 
@@ -72,13 +72,13 @@ func (p Prober) Start(ctx context.Context, name string, patience time.Duration) 
 func Test(ctx context.Context, h *harness.Harness) (harness.Probed, error) {
 	r := harness.Probed{Harness: h.Name, Program: h.Program, Written: h.Version, Run: cmp.Or(h.Run, harness.NeverRun),
 		Trust: h.Trust, Flags: []harness.Flag{}}
-	path, err := proc.Find(h.Program, os.Getenv("PATH"))
+	path, err := proc.Find(h.Program, proc.Getenv(ctx, "PATH"))
 	if err != nil {
 		r.Trouble = err.Error()
 		return r, nil
 	}
 	r.Path = path
-	dir, err := os.MkdirTemp("", "orange-harness") // some write into the folder that they are started in
+	dir, err := os.MkdirTemp(proc.TempDir(ctx), "orange-harness") // some write into the folder that they are started in
 	if err != nil {
 		return r, fmt.Errorf("make a folder to ask %q in: %w", h.Program, err)
 	}

@@ -39,11 +39,12 @@ const (
 //
 // An error says what could not be tried; that no prompt arrived is one too, with the last lines of the window.
 func (s Starter) Start(ctx context.Context, h *harness.Harness) (out harness.Started, err error) {
-	dir, err := os.MkdirTemp("", "orange-harness")
+	dir, err := os.MkdirTemp(proc.TempDir(ctx), "orange-harness")
 	if err != nil {
 		return out, fmt.Errorf("make a folder to start %q in: %w", h.Program, err)
 	}
-	t := &trial{Starter: s, harness: h, dir: dir, word: rand.Text(), server: tmux.ServerOf(dir)}
+	t := &trial{Starter: s, harness: h, dir: dir, word: rand.Text(),
+		server: tmux.ServerOf(dir, func(name string) string { return proc.Getenv(ctx, name) })}
 	defer func() { err = errors.Join(err, t.clean(context.WithoutCancel(ctx))) }()
 	pane, err := t.begin(ctx, &out)
 	if err != nil {

@@ -1,9 +1,8 @@
 package proc
 
 import (
+	"context"
 	"fmt"
-	"os"
-	"os/exec"
 	"runtime"
 	"strings"
 
@@ -13,18 +12,19 @@ import (
 // Browse opens an address of the web in $BROWSER, else in the browser of the person's desktop, and does not wait for
 // that. It reports whether there is one: at a host that the person is logged in at over ssh, or without a desktop, only
 // $BROWSER is.
-func (Screen) Browse(address string) (opened bool, err error) {
+func (Screen) Browse(ctx context.Context, address string) (opened bool, err error) {
 	if printable.Address(address) == "" {
 		return false, fmt.Errorf("cannot open %q: expected an address that begins with https://", address)
 	}
-	words := browser(runtime.GOOS, os.Getenv, func(name string) bool {
-		_, err := exec.LookPath(name)
+	env := func(name string) string { return Getenv(ctx, name) }
+	words := browser(runtime.GOOS, env, func(name string) bool {
+		_, err := Find(name, env("PATH"))
 		return err == nil
 	})
 	if len(words) == 0 {
 		return false, nil
 	}
-	if _, err := Detach(Command{Name: words[0], Args: append(words[1:], address)}); err != nil {
+	if _, err := Detach(ctx, Command{Name: words[0], Args: append(words[1:], address)}); err != nil {
 		return false, fmt.Errorf("cannot open the address: %w; set BROWSER to the program that you use", err)
 	}
 	return true, nil

@@ -37,7 +37,7 @@ func TestBrowser_isOneThatThePersonSees(t *testing.T) {
 func TestBrowse_opensNoOtherAddress(t *testing.T) {
 	t.Parallel()
 	for _, address := range []string{"", "file:///etc/passwd", "--help", "https://x/\x1b[2J"} {
-		if opened, err := (Screen{}).Browse(address); opened || err == nil {
+		if opened, err := (Screen{}).Browse(t.Context(), address); opened || err == nil {
 			t.Errorf("%q: opened %t, %v", address, opened, err)
 		}
 	}

@@ -1,28 +1,22 @@
 package proc
 
 import (
-	"os"
+	"context"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"orange/internal/rules/envfilter"
+	"orange/internal/rules/harness"
 )
-
-// Environment is the environment of this process as a program may have it that is started for a task, a person or
-// another program: without what belongs to the one that started this process.
-func Environment() []string { return envfilter.WithoutTask(os.Environ()) }
-
-// Caller is the environment of this process for another program of Orange that acts for the same caller: it has what
-// says who that is.
-func Caller() []string { return os.Environ() }
 
 // environment is what the program of a command gets. No other place makes one: nothing leads the program to the
 // repository or the window of another one, and git shows it each commit as it is, unless the command says so itself.
-func (c Command) environment() []string {
+func (c Command) environment(ctx context.Context) []string {
 	base := c.Base
 	if base == nil {
-		base = Environment()
+		base = Environment(ctx)
 	}
 	env := append(envfilter.Without(base), "GIT_NO_REPLACE_OBJECTS=1")
 	env = slices.DeleteFunc(env, func(pair string) bool {
@@ -33,4 +27,23 @@ func (c Command) environment() []string {
 		env = append(env, "PWD="+c.Dir)
 	}
 	return append(env, c.Env...)
+}
+
+// prepared is the program of a command as it is to be started: with its environment, and found on the PATH of that one
+// and not of this process. It ends with ctx.
+func (c Command) prepared(ctx context.Context) *exec.Cmd {
+	env, path := c.environment(ctx), c.Name
+	var missing error
+	if !strings.ContainsRune(path, '/') {
+		// A folder of PATH that is not from the root would be another one in each working folder.
+		if path, missing = Find(c.Name, harness.Value(env, "PATH")); missing != nil || !filepath.IsAbs(path) {
+			path, missing = "/"+c.Name, exec.ErrNotFound // with a slash, so that this process's own PATH has no say
+		}
+	}
+	cmd := exec.CommandContext(ctx, path, c.Args...)
+	cmd.Args[0], cmd.Dir, cmd.Env = c.Name, c.Dir, env
+	if missing != nil {
+		cmd.Err = &exec.Error{Name: c.Name, Err: missing}
+	}
+	return cmd
 }

@@ -127,8 +127,8 @@ func TestEachWayToStartAProgram_leavesOutWhatLeadsElsewhere(t *testing.T) {
 			return proc.Lines(t.Context(), c, func([]byte) error { return nil })
 		},
 		"Interactive": func(c proc.Command) error { return proc.Interactive(t.Context(), c) },
-		"Supervise":   func(c proc.Command) error { _, err := proc.Supervise(c); return err },
-		"Detach":      func(c proc.Command) error { _, err := proc.Detach(c); return err },
+		"Supervise":   func(c proc.Command) error { _, err := proc.Supervise(t.Context(), c); return err },
+		"Detach":      func(c proc.Command) error { _, err := proc.Detach(t.Context(), c); return err },
 	} {
 		for _, one := range []proc.Command{c, whole} {
 			if err := start(one); err != nil {

@@ -41,7 +41,7 @@ func TestMain(m *testing.M) {
 			os.Exit(1)
 		}
 	case "launcher": // starts a program that outlives it
-		if _, err := proc.Detach(proc.Command{
+		if _, err := proc.Detach(context.Background(), proc.Command{
 			Name: os.Args[0], Env: append(os.Environ(), partVariable+"=wait "+argument)}); err != nil {
 			os.Exit(1)
 		}
@@ -71,7 +71,7 @@ func TestMain(m *testing.M) {
 
 func supervise(argument string) int {
 	words := strings.Fields(argument)
-	end, err := proc.Supervise(proc.Command{
+	end, err := proc.Supervise(context.Background(), proc.Command{
 		Name: words[0], Args: words[1:], Env: append(os.Environ(), partVariable+"="+os.Getenv("NEXT_PART"))})
 	fmt.Printf("%d %d %v\n", end.Status, end.Signal, err)
 	return 0
@@ -135,7 +135,7 @@ func announced(t *testing.T, path string) task.Process {
 func start(t *testing.T, part string, env ...string) task.Process {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "pid")
-	_, err := proc.Detach(proc.Command{
+	_, err := proc.Detach(context.Background(), proc.Command{
 		Name: os.Args[0], Env: append(append(os.Environ(), env...), partVariable+"="+part+" "+path)})
 	must(t, err)
 	return announced(t, path)

@@ -54,8 +54,8 @@ func RunLimited(ctx context.Context, c Command, l Limits) (LimitedResult, error)
 	if ctx.Err() != nil {
 		return LimitedResult{}, errors.Join(fmt.Errorf("run %q: %w", c.Name, ctx.Err()), write.Close())
 	}
-	cmd := exec.Command(c.Name, c.Args...)
-	cmd.Dir, cmd.Env, cmd.Stdin = c.Dir, c.environment(), c.Stdin
+	cmd := c.prepared(context.WithoutCancel(ctx)) // it is ended below, with all of its session
+	cmd.Stdin = c.Stdin
 	// A file and no buffer: the end of the program is then not the end of another writer.
 	cmd.Stdout, cmd.Stderr = write, write
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}

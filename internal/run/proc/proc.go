@@ -25,7 +25,7 @@ type Command struct {
 	Name  string
 	Args  []string
 	Dir   string    // working folder; empty means the caller's
-	Base  []string  // the environment that Env is laid over; nil is Environment, that of this process
+	Base  []string  // the environment that Env is laid over; nil is Environment of the context
 	Env   []string  // KEY=value pairs laid over it
 	Unset []string  // variables of Base that the program does not get, and GIT_NO_REPLACE_OBJECTS
 	Stdin io.Reader // nil means no input
@@ -137,8 +137,8 @@ func Run(ctx context.Context, c Command) (Result, error) {
 
 // ofSession is a program in a process session of its own, which ends as a whole with ctx.
 func ofSession(ctx context.Context, c Command) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, c.Name, c.Args...)
-	cmd.Dir, cmd.Env, cmd.WaitDelay = c.Dir, c.environment(), waitDelay
+	cmd := c.prepared(ctx)
+	cmd.WaitDelay = waitDelay
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	return cmd
@@ -208,11 +208,9 @@ func (h *head) Write(text []byte) (int, error) {
 }
 
 // Detach starts the program in a process session of its own, with no terminal and no open pipes,
-// and does not wait for it: what ends the caller's terminal does not end it.
-func Detach(c Command) (int, error) {
-	cmd := exec.Command(c.Name, c.Args...)
-	cmd.Dir = c.Dir
-	cmd.Env = c.environment()
+// and does not wait for it: what ends the caller's terminal does not end it, nor does the end of ctx.
+func Detach(ctx context.Context, c Command) (int, error) {
+	cmd := c.prepared(context.WithoutCancel(ctx))
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := cmd.Start(); err != nil {
 		return 0, fmt.Errorf("start %q: %w", c.Name, err)
@@ -229,11 +227,9 @@ const farewell = 5 * time.Second
 // Interactive runs the program on the caller's own terminal and waits for it. When ctx ends, it is asked to
 // leave, and ended if it does not.
 func Interactive(ctx context.Context, c Command) error {
-	cmd := exec.CommandContext(ctx, c.Name, c.Args...)
+	cmd := c.prepared(ctx)
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = farewell
-	cmd.Dir = c.Dir
-	cmd.Env = c.environment()
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	if c.Stdin != nil {
 		cmd.Stdin = c.Stdin

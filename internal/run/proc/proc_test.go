@@ -133,7 +133,8 @@ func TestEndGroup_killsWhatIgnoresTERM(t *testing.T) {
 func TestEndGroup_endsGrandchildrenWhoseLeaderIsGone(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "pid")
-	leader, err := proc.Detach(proc.Command{Name: os.Args[0], Env: []string{partVariable + "=parent " + path}})
+	leader, err := proc.Detach(t.Context(), proc.Command{Name: os.Args[0],
+		Env: []string{partVariable + "=parent " + path}})
 	must(t, err)
 	grandchild := announced(t, path)
 	wantGone(t, task.Process{PID: leader})
@@ -200,7 +201,7 @@ func TestAlive_holdsAZombieForDead(t *testing.T) {
 	t.Parallel()
 	// The child ends, and sh, replaced by a program that knows nothing of it, never reaps it.
 	path := filepath.Join(t.TempDir(), "pid")
-	holder, err := proc.Detach(proc.Command{
+	holder, err := proc.Detach(t.Context(), proc.Command{
 		Name: "sh", Args: []string{"-c", `sh -c 'echo $$ > "$0.new"; mv "$0.new" "$0"' "$0" & exec sleep 60`,
 			path}, Env: os.Environ(),
 	})
@@ -264,7 +265,7 @@ func TestDetach_survivesTheEndOfWhoeverCalledIt(t *testing.T) {
 	}
 	must(t, proc.End(t.Context(), []task.Process{p}, time.Second))
 	wantGone(t, p)
-	if _, err := proc.Detach(proc.Command{Name: "/no/such/program"}); err == nil {
+	if _, err := proc.Detach(t.Context(), proc.Command{Name: "/no/such/program"}); err == nil {
 		t.Error("a program that is not there was started")
 	}
 }

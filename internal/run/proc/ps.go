@@ -1,12 +1,13 @@
 package proc
 
-import "os/exec"
+import (
+	"context"
+	"os/exec"
+)
 
 // psCommand asks ps, in one language and one time zone: by the words in which ps says when a process began, every other
 // process knows it again.
 func psCommand(args ...string) *exec.Cmd {
 	ps := Command{Name: "ps", Args: args, Env: []string{"LC_ALL=C", "TZ=UTC"}}
-	c := exec.Command(ps.Name, ps.Args...)
-	c.Env = ps.environment()
-	return c
+	return ps.prepared(context.Background())
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"os/signal"
 	"syscall"
 	"time"
@@ -15,9 +14,8 @@ import (
 
 // Supervise runs a program on this terminal, in this process group, and waits for its end.
 // Keys that interrupt reach the program alone; what ends this process is passed on to it first.
-func Supervise(c Command) (task.Ending, error) {
-	cmd := exec.Command(c.Name, c.Args...)
-	cmd.Dir, cmd.Env = c.Dir, c.environment()
+func Supervise(ctx context.Context, c Command) (task.Ending, error) {
+	cmd := c.prepared(context.WithoutCancel(ctx))
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	// Caught and not ignored: a program inherits what is ignored, and gets back what is caught.
 	signals := make(chan os.Signal, 8)

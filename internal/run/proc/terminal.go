@@ -34,18 +34,18 @@ func IsTerminal(f *os.File) bool {
 		f.Name() != os.DevNull && !isNull(info)
 }
 
-// Shows is how many columns a terminal has, 0 where it does not say or the file is none, and whether the person there
-// wants colours.
-func Shows(f *os.File) (columns int, coloured bool) {
-	if !IsTerminal(f) {
+// OutTerminal is how many columns the terminal at the standard output has, 0 where it does not say or there is none,
+// and whether the person there wants colours.
+func (c Call) OutTerminal() (columns int, coloured bool) {
+	if !IsTerminal(c.Out) {
 		return 0, false
 	}
-	columns, _, err := term.GetSize(f.Fd())
+	columns, _, err := term.GetSize(c.Out.Fd())
 	if err != nil {
 		columns = 0
 	}
-	kind := os.Getenv("TERM")
-	return columns, os.Getenv("NO_COLOR") == "" && kind != "" && kind != "dumb"
+	kind := c.Getenv("TERM")
+	return columns, c.Getenv("NO_COLOR") == "" && kind != "" && kind != "dumb"
 }
 
 func isNull(info os.FileInfo) bool {
@@ -58,9 +58,9 @@ func isNull(info os.FileInfo) bool {
 type Screen struct{}
 
 // programOf is the program that the first variable names which has any, or the usual one.
-func programOf(usual string, variables ...string) []string {
+func programOf(ctx context.Context, usual string, variables ...string) []string {
 	for _, name := range variables {
-		if words := strings.Fields(os.Getenv(name)); len(words) > 0 {
+		if words := strings.Fields(Getenv(ctx, name)); len(words) > 0 {
 			return words
 		}
 	}
@@ -68,7 +68,7 @@ func programOf(usual string, variables ...string) []string {
 }
 
 func edit(ctx context.Context, args ...string) error {
-	words := programOf("vi", "VISUAL", "EDITOR")
+	words := programOf(ctx, "vi", "VISUAL", "EDITOR")
 	return RestoreTerminal(os.Stdin, func() error {
 		return Interactive(ctx, Command{Name: words[0], Args: append(words[1:], args...)})
 	})
@@ -93,7 +93,7 @@ func (Screen) EditAt(ctx context.Context, path string, line int) error {
 
 // Page shows a text in $PAGER or less. Pagers of the kind of less begin at the line.
 func (Screen) Page(ctx context.Context, text string, line int) error {
-	words := programOf("less", "PAGER")
+	words := programOf(ctx, "less", "PAGER")
 	args := words[1:]
 	if name := filepath.Base(words[0]); name == "less" || name == "more" || name == "most" {
 		args = append(args, fmt.Sprintf("+%d", line))
@@ -109,7 +109,7 @@ func (Screen) Page(ctx context.Context, text string, line int) error {
 
 // Edit opens $VISUAL, $EDITOR or vi on a text in a file of its own, and answers the text as the person left it.
 func Edit(ctx context.Context, text string) (string, error) {
-	dir, err := os.MkdirTemp("", "orange-edit")
+	dir, err := os.MkdirTemp(TempDir(ctx), "orange-edit")
 	if err != nil {
 		return text, fmt.Errorf("make a file to edit: %w", err)
 	}

@@ -11,7 +11,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
-	"os"
 
 	"orange/internal/rules/decide"
 	"orange/internal/rules/record"
@@ -31,6 +30,7 @@ type Keeper struct {
 	Rules rules
 	Files files
 	Texts texts
+	Seat  string // the secret of the one who asks
 }
 
 // texts takes over what an agent has left in its workspace, such as a document that a program has put in the place of
@@ -120,7 +120,7 @@ func (k Keeper) evidence(ctx context.Context, e decide.Explanation) (string, err
 		}
 	}
 	text, err := json.Marshal(map[string]any{"tip": tip, "seen": e.Seen, "status": e.Task.Status,
-		"entered": e.Task.EnteredAt, "seat": os.Getenv("ORANGE_SEAT")})
+		"entered": e.Task.EnteredAt, "seat": k.Seat})
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:]), err
 }

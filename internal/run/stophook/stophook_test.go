@@ -16,6 +16,7 @@ import (
 
 // world is a task whose worker has to hand over, with all that a Keeper asks for.
 type world struct {
+	seat  string
 	t     *testing.T
 	def   *workflow.Definition
 	e     decide.Explanation
@@ -72,7 +73,7 @@ func (w *world) Project(_ task.Task, file string, text []byte) error {
 
 // end reports whether the worker may end its turn.
 func (w *world) end() (bool, error) {
-	k := stophook.Keeper{Rules: w, Files: w, Texts: w,
+	k := stophook.Keeper{Rules: w, Files: w, Texts: w, Seat: w.seat,
 		Why:   func(context.Context, string) (decide.Explanation, error) { return w.e, w.fail("look") },
 		Needs: func(context.Context, task.Task) (record.Need, error) { return w.need, nil },
 		Tip:   func(context.Context, task.Task) (string, error) { return w.tip, w.fail("tip") }}
@@ -100,7 +101,7 @@ func (w *world) kept() int {
 
 func TestEnd_keepsAnAgentThreeTimesUntilThereIsNewEvidence(t *testing.T) {
 	w := newWorld(t)
-	t.Setenv("ORANGE_SEAT", "one")
+	w.seat = "one"
 	steps := []struct {
 		name string
 		do   func()
@@ -112,7 +113,7 @@ func TestEnd_keepsAnAgentThreeTimesUntilThereIsNewEvidence(t *testing.T) {
 		{"with a text", func() { w.e.Seen = []task.Evidence{{Source: "the document", Digest: "d1"}} }, 3},
 		{"with another text", func() { w.e.Seen = []task.Evidence{{Source: "the document", Digest: "d2"}} }, 3},
 		{"in a status that it entered again", func() { w.e.Task.EnteredAt = w.e.Task.EnteredAt.Add(1) }, 3},
-		{"as another agent", func() { t.Setenv("ORANGE_SEAT", "two") }, 3},
+		{"as another agent", func() { w.seat = "two" }, 3},
 		{"after its count was damaged", func() { w.files["turn-worker.json"] = "{" }, 3},
 		{"with nothing new again", func() {}, 0},
 	}

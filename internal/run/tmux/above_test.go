@@ -11,7 +11,7 @@ import (
 
 func TestServedBy_knowsTheServerByTheSocketThatItsArgumentsName(t *testing.T) {
 	t.Parallel()
-	s := &Server{Socket: "orange-0123456789"}
+	s := &Server{Socket: "orange-0123456789", Getenv: os.Getenv}
 	for line, want := range map[string]bool{
 		"tmux -u -L orange-0123456789 -f /home/a/orange/tmux.conf new-session -d": true,
 		"tmux -Lorange-0123456789 new-session":                                    true,
@@ -48,8 +48,9 @@ func TestAbove_findsARealServerAboveAWindow(t *testing.T) {
 		above  []task.Process
 		want   bool
 	}{
-		"the server":         {s, []task.Process{{PID: os.Getpid()}, above}, true},
-		"another server":     {&Server{Socket: s.Socket + "0", Config: s.Config}, []task.Process{above}, false},
+		"the server": {s, []task.Process{{PID: os.Getpid()}, above}, true},
+		"another server": {&Server{Socket: s.Socket + "0", Config: s.Config, Getenv: os.Getenv},
+			[]task.Process{above}, false},
 		"no server":          {s, []task.Process{{PID: os.Getpid()}}, false},
 		"one that has ended": {s, []task.Process{{PID: 1 << 30}, above}, true},
 	} {

@@ -167,7 +167,8 @@ func TestAwaitDeath_noServer(t *testing.T) {
 	}
 	within(t, "there is no server", func() bool { return errors.Is(s.AwaitDeath(t.Context()), ErrNoServer) })
 	for _, name := range []string{"denied", "killed", "missing"} {
-		err := (&Server{Socket: "x", Config: "/nowhere", Program: shared.script(name)}).AwaitDeath(t.Context())
+		s := &Server{Socket: "x", Config: "/nowhere", Program: shared.script(name), Getenv: os.Getenv}
+		err := s.AwaitDeath(t.Context())
 		if err == nil || errors.Is(err, ErrNoServer) {
 			t.Errorf("%s: %v", name, err)
 		}

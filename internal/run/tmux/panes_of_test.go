@@ -1,6 +1,7 @@
 package tmux
 
 import (
+	"os"
 	"slices"
 	"testing"
 	"time"
@@ -40,7 +41,7 @@ func TestPanesOf_takesSilenceForNoAnswer(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
 	mustStart(t, s, Start{Task: "one", Session: "p/one"})
-	silent := &Server{Socket: s.Socket, Config: s.Config, Program: program(t, "")}
+	silent := &Server{Socket: s.Socket, Config: s.Config, Program: program(t, ""), Getenv: os.Getenv}
 	if panes, err := silent.PanesOf(t.Context(), "one"); err == nil {
 		t.Errorf("found %+v, want an error", panes)
 	}
@@ -65,7 +66,7 @@ func TestPanesSince_listsTheWindowsThatShowedSomethingNew(t *testing.T) {
 			t.Errorf("since %v, it being %v, it found %+v, %v; want %d", since, at, panes, err, want)
 		}
 	}
-	silent := &Server{Socket: s.Socket, Config: s.Config, Program: program(t, "")}
+	silent := &Server{Socket: s.Socket, Config: s.Config, Program: program(t, ""), Getenv: os.Getenv}
 	if panes, err := silent.PanesSince(t.Context(), at); err == nil {
 		t.Errorf("found %+v, want an error", panes)
 	}

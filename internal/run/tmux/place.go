@@ -56,7 +56,7 @@ func (s *Server) where() (place, error) {
 	if found || err != nil {
 		return p, err
 	}
-	return place{Socket: s.usual(os.Getenv(folderVariable))}, nil
+	return place{Socket: s.usual(s.Getenv(folderVariable))}, nil
 }
 
 // folderVariable names the folder in which tmux makes a folder for its sockets.
@@ -79,7 +79,7 @@ const longestSocket = 103
 // Ready is an error where no terminal server could start: tmux is not installed, or its socket would have a path that
 // is too long.
 func (s *Server) Ready() error {
-	if _, err := proc.Find("tmux", os.Getenv("PATH")); err != nil {
+	if _, err := proc.Find("tmux", s.Getenv("PATH")); err != nil {
 		return err
 	}
 	at, err := s.where()
@@ -163,7 +163,7 @@ func (s *Server) lockFile() (*os.File, error) {
 func (s *Server) settle(p place) (place, error) {
 	p.PID, p.Began = 0, ""
 	if !listens(p.Socket) {
-		p.Socket = s.usual(os.Getenv(folderVariable))
+		p.Socket = s.usual(s.Getenv(folderVariable))
 	}
 	dir := filepath.Dir(p.Socket)
 	if err := os.Mkdir(dir, task.PrivateFolder); err != nil && !errors.Is(err, os.ErrExist) {

@@ -20,7 +20,9 @@ func mustNoted(t *testing.T, s *Server) place {
 }
 
 // other is the same server for a process that differs in its variables.
-func other(s *Server) *Server { return &Server{Socket: s.Socket, Config: s.Config, Program: s.Program} }
+func other(s *Server) *Server {
+	return &Server{Socket: s.Socket, Config: s.Config, Program: s.Program, Getenv: os.Getenv}
+}
 
 // elsewhere has this process look in another folder than the one in which a server is.
 func elsewhere(t *testing.T) string {

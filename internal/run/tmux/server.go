@@ -11,7 +11,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -27,6 +26,8 @@ type Server struct {
 	// Config is the absolute path of the file with the text of Configuration. Next to it is the file with the place.
 	Config  string
 	Program string // "tmux" when empty
+	// Getenv has the variables of the one who asks: where a server would be started, and which terminal they have.
+	Getenv func(name string) string
 
 	silent silence
 }
@@ -42,8 +43,8 @@ func SocketName(home string) string {
 }
 
 // ServerOf is the server whose windows the agents of a home run in.
-func ServerOf(home string) *Server {
-	return &Server{Socket: SocketName(home), Config: filepath.Join(home, "tmux.conf")}
+func ServerOf(home string, getenv func(name string) string) *Server {
+	return &Server{Socket: SocketName(home), Config: filepath.Join(home, "tmux.conf"), Getenv: getenv}
 }
 
 // KillWindow ends a window ("@2") and what runs in it gets SIGHUP. A window that is gone already is no error.
@@ -112,7 +113,7 @@ func trimScreen(text string) string {
 func (s *Server) Attach(session, windowID string) (proc.Command, error) {
 	at, err := s.where()
 	args := append(s.args(at), "attach-session", "-t", exactly(session)+windowID)
-	return proc.Command{Name: s.program(), Args: args, Env: []string{"TERM=" + os.Getenv("TERM")}}, err
+	return proc.Command{Name: s.program(), Args: args, Env: []string{"TERM=" + s.Getenv("TERM")}}, err
 }
 
 // exactly names a session as a target that also may be followed by a window.

@@ -77,6 +77,7 @@ func (b *bench) script(name string) string { return filepath.Join(b.dir, name) }
 func newServer(t *testing.T) *Server {
 	t.Helper()
 	s := &Server{
+		Getenv:  os.Getenv,
 		Socket:  "s" + strconv.FormatInt(shared.number.Add(1), 10),
 		Config:  filepath.Join(t.TempDir(), "tmux.conf"),
 		Program: shared.script("tmux"),
@@ -223,7 +224,7 @@ func TestPanes_couldNotLook(t *testing.T) {
 	for _, name := range []string{"lost", "denied", "killed", "silent", "babbler", "missing"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := &Server{Socket: "x", Config: "/nowhere", Program: shared.script(name)}
+			s := &Server{Socket: "x", Config: "/nowhere", Program: shared.script(name), Getenv: os.Getenv}
 			if panes, err := s.Panes(t.Context()); err == nil {
 				t.Errorf("panes %v and no error", panes)
 			}
@@ -238,10 +239,10 @@ func TestPanes_couldNotLook(t *testing.T) {
 			}
 		})
 	}
-	if _, err := (&Server{Config: "/x"}).Panes(t.Context()); err == nil {
+	if _, err := (&Server{Config: "/x", Getenv: os.Getenv}).Panes(t.Context()); err == nil {
 		t.Error("a server without a socket was asked")
 	}
-	if _, err := (&Server{Socket: "x", Config: "x"}).Panes(t.Context()); err == nil {
+	if _, err := (&Server{Socket: "x", Config: "x", Getenv: os.Getenv}).Panes(t.Context()); err == nil {
 		t.Error("a server with a relative configuration was asked")
 	}
 	ctx, cancel := context.WithCancel(t.Context())

@@ -11,6 +11,7 @@ import (
 
 	"orange/internal/rules/harness"
 	"orange/internal/rules/task"
+	"orange/internal/run/proc"
 	"orange/internal/work/worktree"
 )
 
@@ -57,18 +58,19 @@ func (h *Home) FirstSteps(ctx context.Context, create string) (steps []string, n
 				"this repository cannot be used yet; orange doctor looks closer", nil
 		}
 	}
-	missing, err := h.noProgram()
+	missing, err := h.noProgram(proc.Getenv(ctx, "PATH"))
 	if err != nil {
 		return nil, "", err
 	}
 	if missing {
 		own := filepath.Join(h.Dir, "harnesses")
+		file := shortPath(proc.UserHome(ctx), filepath.Join(own, "NAME.yml"))
 		if err := os.MkdirAll(own, task.PrivateFolder); err != nil { // so that the person can write into it at once
 			return nil, "", fmt.Errorf("make the folder of your harnesses: %w", err)
 		}
 		return []string{
 			"No agent program is on your PATH: orange harness list names those it knows.",
-			"Install one, log in, press " + create + ". Or write " + shortPath(filepath.Join(own, "NAME.yml")) + ":",
+			"Install one, log in, press " + create + ". Or write " + file + ":",
 			`{name: NAME, worker: {command: [PROGRAM, "{prompt}"]}}`}, "", nil
 	}
 	return []string{
@@ -78,8 +80,8 @@ func (h *Home) FirstSteps(ctx context.Context, create string) (steps []string, n
 }
 
 // noProgram reports whether the program of no harness can be run, and the person described none.
-func (h *Home) noProgram() (bool, error) {
-	all, err := h.ListHarnesses()
+func (h *Home) noProgram(path string) (bool, error) {
+	all, err := h.ListHarnesses(path)
 	if err != nil {
 		return false, err
 	}
@@ -89,9 +91,8 @@ func (h *Home) noProgram() (bool, error) {
 }
 
 // shortPath is a path as people write it: from their own folder on.
-func shortPath(path string) string {
-	own, err := os.UserHomeDir()
-	if err != nil {
+func shortPath(own, path string) string {
+	if own == "" {
 		return path
 	}
 	if below, is := strings.CutPrefix(path, own+string(filepath.Separator)); is {

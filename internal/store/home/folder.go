@@ -163,7 +163,7 @@ func (h *Home) There(name, role, path string) error {
 
 // found are the harnesses whose programs are on a PATH.
 func (h *Home) found(path string) (names []string) {
-	all, err := h.ListHarnesses()
+	all, err := h.ListHarnesses(path)
 	if err != nil {
 		return nil // it is reported where the harness is read
 	}
@@ -216,7 +216,7 @@ func (h *Home) installed(path string) string {
 			return name
 		}
 	}
-	all, err := h.ListHarnesses()
+	all, err := h.ListHarnesses(path)
 	if err != nil {
 		return usual[0] // it is reported where the harness is read
 	}

@@ -115,8 +115,9 @@ func builtIns(shipped fs.FS) (map[string]Listed, error) {
 // ListWorkflows lists the workflows that a task can be created under.
 func (h *Home) ListWorkflows() ([]Listed, error) { return h.files("workflows", h.Workflows) }
 
-// ListHarnesses lists the harnesses that a task can be given, those that are wrong too.
-func (h *Home) ListHarnesses() ([]harness.Choice, error) {
+// ListHarnesses lists the harnesses that a task can be given, those that are wrong too, with where their programs are
+// on a PATH.
+func (h *Home) ListHarnesses(path string) ([]harness.Choice, error) {
 	files, err := h.files("harnesses", h.Harnesses)
 	if err != nil {
 		return nil, err
@@ -133,7 +134,7 @@ func (h *Home) ListHarnesses() ([]harness.Choice, error) {
 			continue
 		}
 		out[i].Program, out[i].Version, out[i].Run = one.Program, one.Version, one.Run
-		if path, err := proc.Find(one.Program, os.Getenv("PATH")); err == nil {
+		if path, err := proc.Find(one.Program, path); err == nil {
 			out[i].Path = path
 		}
 	}

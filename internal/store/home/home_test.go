@@ -408,7 +408,7 @@ func TestAFileThatWasCopied_isCheckedAsItIsUsed(t *testing.T) {
 func TestLocate_refusesAPathThatIsNotFromTheRoot(t *testing.T) {
 	for given, want := range map[string]string{"/a/../b": "/b", "home": "", "./home": ""} {
 		t.Setenv("ORANGE_HOME", given)
-		dir, err := home.Locate()
+		dir, err := home.Locate(os.Getenv)
 		if dir != want || (err == nil) != (want != "") {
 			t.Errorf("%q: found %q, %v", given, dir, err)
 		}

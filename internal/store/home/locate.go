@@ -1,8 +1,7 @@
 package home
 
 import (
-	"fmt"
-	"os"
+	"errors"
 	"path/filepath"
 
 	"orange/internal/rules/task"
@@ -10,17 +9,17 @@ import (
 
 // Locate is the folder of the home: $ORANGE_HOME, or orange below the user's home. A path that is not from the root is
 // refused: agents work in other folders than the person who started them.
-func Locate() (string, error) {
-	if dir := os.Getenv("ORANGE_HOME"); dir != "" {
+func Locate(getenv func(name string) string) (string, error) {
+	if dir := getenv("ORANGE_HOME"); dir != "" {
 		if !filepath.IsAbs(dir) {
 			return "", task.Notef(task.ErrUsage, "cannot use ORANGE_HOME %q: it would name another home in each "+
 				"folder; expected a path from the root, such as %q", dir, "$HOME/orange")
 		}
 		return filepath.Clean(dir), nil
 	}
-	user, err := os.UserHomeDir()
-	if err != nil {
-		return "", fmt.Errorf("cannot tell where your home folder is: %w; set ORANGE_HOME", err)
+	user := getenv("HOME")
+	if user == "" {
+		return "", errors.New("cannot tell where your home folder is: $HOME is not defined; set ORANGE_HOME")
 	}
 	return filepath.Join(user, "orange"), nil
 }

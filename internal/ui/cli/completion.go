@@ -13,6 +13,7 @@ import (
 	"orange/internal/rules/record"
 	"orange/internal/rules/task"
 	"orange/internal/rules/workflow"
+	"orange/internal/run/proc"
 )
 
 // mostCompleted is how many tasks a shell offers.
@@ -199,8 +200,8 @@ func projectOffers(_ context.Context, h *Services, _ []string, _ string) ([]cobr
 	return out, err
 }
 
-func harnessOffers(_ context.Context, h *Services, _ []string, _ string) ([]cobra.Completion, error) {
-	all, err := h.Harnesses.ListHarnesses()
+func harnessOffers(ctx context.Context, h *Services, _ []string, _ string) ([]cobra.Completion, error) {
+	all, err := h.Harnesses.ListHarnesses(proc.Getenv(ctx, "PATH"))
 	var out []cobra.Completion
 	for _, one := range all {
 		about := one.Path

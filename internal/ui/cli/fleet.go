@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -221,7 +220,7 @@ func (p *Program) callOf(c *cobra.Command, args []string, leave ...string) (remo
 			values = list.GetSlice()
 		}
 		for _, value := range values {
-			call.Argv = append(call.Argv, flagWord(f, value))
+			call.Argv = append(call.Argv, p.flagWord(f, value))
 			switch file := f.Name == "context" || f.Name == "plan-file"; {
 			case value == "-" && file, f.Name == "env" && strings.HasSuffix(value, "=-"):
 				reads = true
@@ -254,12 +253,12 @@ func (p *Program) callOf(c *cobra.Command, args []string, leave ...string) (remo
 }
 
 // flagWord is a flag with its value, in one word.
-func flagWord(f *pflag.Flag, value string) string {
+func (p *Program) flagWord(f *pflag.Flag, value string) string {
 	if f.Value.Type() == "bool" && value == "true" {
 		return "--" + f.Name
 	}
 	if name, _, given := strings.Cut(value, "="); f.Name == "env" && !given {
-		if own, is := os.LookupEnv(name); is { // the value of the shell here, as it is without a fleet
+		if own, is := p.Call.LookupEnv(name); is { // the value of the shell here, as it is without a fleet
 			value = name + "=" + own
 		}
 	}

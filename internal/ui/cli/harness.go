@@ -24,7 +24,7 @@ func (p *Program) harnessList() *cobra.Command {
 		Use: "list", Short: "List the harnesses, and which of their programs are installed", Args: between(0, 0),
 		Example: "  orange harness list",
 		RunE: p.run(func(_ context.Context, h *Services, _ []string) error {
-			all, err := h.Harnesses.ListHarnesses()
+			all, err := h.Harnesses.ListHarnesses(p.Call.Getenv("PATH"))
 			if err != nil {
 				return err
 			}
@@ -62,7 +62,7 @@ func (p *Program) harnessShow() *cobra.Command {
 		Example:           "  orange harness show codex > \"$ORANGE_HOME/harnesses/mine.yml\"",
 		ValidArgsFunction: p.harnessNames,
 		RunE: p.run(func(_ context.Context, h *Services, args []string) error {
-			all, err := h.Harnesses.ListHarnesses()
+			all, err := h.Harnesses.ListHarnesses(p.Call.Getenv("PATH"))
 			if err != nil {
 				return err
 			}

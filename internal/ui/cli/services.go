@@ -199,7 +199,8 @@ type Workflows interface {
 
 // Harnesses are the agent programs that a task can be given.
 type Harnesses interface {
-	ListHarnesses() ([]harness.Choice, error)
+	// ListHarnesses lists them, with where their programs are on a PATH.
+	ListHarnesses(path string) ([]harness.Choice, error)
 	// UsualHarness is the one that the configuration names; empty where it names none.
 	UsualHarness() (string, error)
 	// SetUsualHarness writes the usual harness into the configuration, and answers the file.

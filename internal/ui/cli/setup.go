@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"os"
 	"os/signal"
 	"slices"
 	"strings"
@@ -81,7 +80,7 @@ func (s *setup) run(ctx context.Context, p *Program, h *Services) error {
 
 // choose finds out which program is the usual one, and shows what it may do.
 func (s *setup) choose(_ context.Context, p *Program, h *Services) error {
-	all, err := h.Harnesses.ListHarnesses()
+	all, err := h.Harnesses.ListHarnesses(p.Call.Getenv("PATH"))
 	if err != nil {
 		return err
 	}
@@ -113,7 +112,7 @@ func (s *setup) choose(_ context.Context, p *Program, h *Services) error {
 			usual), usual)
 	}
 	for _, role := range []string{task.RoleWorker, task.RoleReviewer} {
-		if err := h.Harnesses.There(s.Harness, role, os.Getenv("PATH")); err != nil {
+		if err := h.Harnesses.There(s.Harness, role, p.Call.Getenv("PATH")); err != nil {
 			return err
 		}
 	}

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
@@ -27,7 +26,7 @@ func (p *Program) dryRun(ctx context.Context, h *Services, n task.New) error {
 		agents.Found, agents.Want = missing.Error(), "choose programs that are there: --harness, --review-harness"
 	}
 	if missing == nil {
-		if agents.Note, err = noLogin(h, filled); err != nil {
+		if agents.Note, err = p.noLogin(h, filled); err != nil {
 			return err
 		}
 	}
@@ -51,13 +50,13 @@ func (p *Program) dryRun(ctx context.Context, h *Services, n task.New) error {
 
 // noLogin says of the agent programs of a task what they need a login of their own for; empty where they need none.
 // Whether there is one, no one but the program knows.
-func noLogin(h *Services, n task.New) (string, error) {
+func (p *Program) noLogin(h *Services, n task.New) (string, error) {
 	given, err := h.Variables.List()
 	if err != nil {
 		return "", err
 	}
 	set := func(name string) bool {
-		return os.Getenv(name) != "" || slices.ContainsFunc(given, func(v harness.Variable) bool {
+		return p.Call.Getenv(name) != "" || slices.ContainsFunc(given, func(v harness.Variable) bool {
 			return v.Name == name && (v.Project == "" || v.Project == n.Project.Name)
 		})
 	}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
@@ -56,7 +55,7 @@ one whose agent was refused too often.`,
 			if !c.Flags().Changed(name) {
 				continue
 			}
-			if err := h.Harnesses.There(*one.value, one.role, os.Getenv("PATH")); err != nil {
+			if err := h.Harnesses.There(*one.value, one.role, p.Call.Getenv("PATH")); err != nil {
 				return err
 			}
 			*one.into = one.value

@@ -26,7 +26,7 @@ type browsed struct {
 func openPullRequest(m *Model) tea.Cmd {
 	address, browser := m.target().Task.PRURL, m.backend.Terminal
 	return func() tea.Msg {
-		opened, err := browser.Browse(address)
+		opened, err := browser.Browse(m.ctx, address)
 		return browsed{address, opened, err}
 	}
 }

@@ -384,7 +384,7 @@ func (f *fakeBackend) Page(_ context.Context, text string, line int) error {
 	return f.call("Page")
 }
 
-func (f *fakeBackend) Browse(address string) (bool, error) {
+func (f *fakeBackend) Browse(_ context.Context, address string) (bool, error) {
 	f.asked = append(f.asked, "Browse "+address)
 	return !f.far, f.call("Browse")
 }

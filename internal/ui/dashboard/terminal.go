@@ -24,7 +24,7 @@ type Terminal interface {
 	Page(ctx context.Context, text string, line int) error
 	// Browse opens an address of the web in the person's browser, and does not wait for that. It reports whether there
 	// is one here.
-	Browse(address string) (opened bool, err error)
+	Browse(ctx context.Context, address string) (opened bool, err error)
 }
 
 // screenTerminal ends the screen while another program has the terminal.

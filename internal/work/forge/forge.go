@@ -11,17 +11,17 @@ package forge
 import (
 	"context"
 	"net/url"
-	"os"
 	"strings"
 
 	"orange/internal/rules/record"
+	"orange/internal/run/proc"
 )
 
 // Host is a place with pull requests. dir is the repository, and remote the address of its origin. What it does not
 // know, or does not show to this login, is an error. It is a *Limited where too much was asked.
 type Host interface {
 	// Program is the name of the program, and there reports whether that is on this machine.
-	Program() (name string, there bool)
+	Program(ctx context.Context) (name string, there bool)
 	// Find lists the pull requests of a branch, whatever their state, the newest first.
 	Find(ctx context.Context, dir, remote, branch string) ([]record.PullRequest, error)
 	// Create opens a pull request for a branch that origin has already.
@@ -64,10 +64,10 @@ func OfRequest(address string) Host {
 
 // At is the kind of host that the address of a remote leads to, as the name of the host tells, or as GH_HOST or
 // GITLAB_HOST says: record.ForgeNone where none does.
-func At(address string) string {
+func At(ctx context.Context, address string) string {
 	host := hostOf(address)
 	named := func(variable string) bool {
-		own := os.Getenv(variable)
+		own := proc.Getenv(ctx, variable)
 		if parsed, err := url.Parse(own); err == nil && parsed.Host != "" {
 			own = parsed.Hostname()
 		}

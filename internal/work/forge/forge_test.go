@@ -244,7 +244,7 @@ func TestAt_knowsTheAddressesOfHosts(t *testing.T) {
 		"https://notgithub.com/a/b": "none", "https://mygitlab.org/a/b": "none", "/srv/github.com:a": "none",
 		"file:///srv/github.com/b": "none", "../b": "none", "": "none",
 	} {
-		if got := forge.At(address); got != want {
+		if got := forge.At(t.Context(), address); got != want {
 			t.Errorf("%q: %v, want %v", address, got, want)
 		}
 	}
@@ -257,7 +257,7 @@ func TestAt_knowsTheHostThatAVariableNames(t *testing.T) {
 		"https://code.example.org/a/b": "github", "git@salsa.example.org:a/b": "gitlab",
 		"https://example.org/a/b": "none",
 	} {
-		if got := forge.At(address); got != want {
+		if got := forge.At(t.Context(), address); got != want {
 			t.Errorf("%q: %v, want %v", address, got, want)
 		}
 	}

@@ -31,8 +31,8 @@ func (g GH) run(ctx context.Context, dir, stdin string, args ...string) (proc.Re
 }
 
 // Program is gh.
-func (g GH) Program() (name string, there bool) {
-	_, err := g.program().find()
+func (g GH) Program(ctx context.Context) (name string, there bool) {
+	_, err := g.program().find(ctx)
 	return "gh", err == nil
 }
 

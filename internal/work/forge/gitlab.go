@@ -33,8 +33,8 @@ func (g GL) program() program {
 }
 
 // Program is glab.
-func (g GL) Program() (name string, there bool) {
-	_, err := g.program().find()
+func (g GL) Program(ctx context.Context) (name string, there bool) {
+	_, err := g.program().find(ctx)
 	return "glab", err == nil
 }
 

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -40,11 +39,13 @@ type program struct {
 	patience   time.Duration // zero is a usual time
 }
 
-func (p program) find() (string, error) { return proc.Find(p.name, cmp.Or(p.path, os.Getenv("PATH"))) }
+func (p program) find(ctx context.Context) (string, error) {
+	return proc.Find(p.name, cmp.Or(p.path, proc.Getenv(ctx, "PATH")))
+}
 
 // run runs the program in the repository. No one is there to answer a question of it.
 func (p program) run(ctx context.Context, dir, stdin string, args ...string) (proc.Result, error) {
-	found, err := p.find()
+	found, err := p.find(ctx)
 	if err != nil {
 		return proc.Result{}, fmt.Errorf("%w; install it (%s), log in with %q, and try again", err, p.from, p.login())
 	}

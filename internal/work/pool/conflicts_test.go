@@ -13,13 +13,14 @@ import (
 	"orange/internal/rules/conflict"
 	"orange/internal/rules/task"
 	"orange/internal/rules/workflow"
+	"orange/internal/run/proc"
 )
 
 // field is a repository in which each live task has a branch.
 type field struct {
 	*Pool
 	*setup
-	calls int // of git
+	calls int // looks for an environment: none where no program is started
 }
 
 // newField has one task for each branch, "t0" with "feat/0" and so on. files are what each of them changes.
@@ -37,7 +38,7 @@ func newField(tb testing.TB, branches int, files func(branch int) []string) *fie
 	run(tb, repo, "", "init", "-q", "-b", "main")
 	run(tb, repo, history, "fast-import", "--quiet")
 	f := &field{setup: &setup{project: task.Project{Name: "garden", Path: repo, DefaultBranch: "main"}}}
-	f.Pool = &Pool{Home: home, Setup: f.setup, Record: f.setup, Before: func(context.Context) { f.calls++ }}
+	f.Pool = &Pool{Home: home, Setup: f.setup, Record: f.setup}
 	for n := range branches {
 		f.tasks = append(f.tasks, task.Task{ID: fmt.Sprintf("t%d", n), Project: "garden", Live: true,
 			Branch: fmt.Sprintf("feat/%d", n)})
@@ -82,10 +83,17 @@ func (f *field) commit(tb testing.TB, branch int, word string, files ...string) 
 	run(tb, f.project.Path, change(branch, from, files, word), "fast-import", "--quiet")
 }
 
+// counted is a context in which calls grow with each program.
+func (f *field) counted(ctx context.Context) context.Context {
+	return proc.WithEnviron(ctx, func() proc.Environ {
+		f.calls++
+		return proc.Environ{Own: os.Environ()}
+	})
+}
+
 // find looks as the monitor does.
 func (f *field) find(tb testing.TB) {
 	tb.Helper()
-	f.calls = 0
 	if err := f.FindConflicts(tb.Context(), "garden", f.tasks); err != nil {
 		tb.Fatal(err)
 	}
@@ -94,7 +102,7 @@ func (f *field) find(tb testing.TB) {
 func (f *field) known(tb testing.TB) conflict.Overview {
 	tb.Helper()
 	f.calls = 0
-	all, err := f.Conflicts(tb.Context(), "garden")
+	all, err := f.Conflicts(f.counted(tb.Context()), "garden")
 	if err != nil || f.calls > 0 { // the dashboard asks, and waits for no git
 		tb.Fatalf("%v, and git was started: %v", err, f.calls > 0)
 	}
@@ -315,8 +323,11 @@ func TestALookThatIsEnded_keepsNothingHalf(t *testing.T) {
 	t.Parallel()
 	f := newField(t, 2, allOfThem)
 	ctx, off := context.WithCancel(t.Context())
-	f.Before = func(context.Context) { off() }
-	if err := f.FindConflicts(ctx, "garden", f.tasks); err == nil {
+	ended := proc.WithEnviron(ctx, func() proc.Environ {
+		off() // before the first program
+		return proc.Environ{Own: os.Environ()}
+	})
+	if err := f.FindConflicts(ended, "garden", f.tasks); err == nil {
 		t.Error("it was ended, and says nothing")
 	}
 	if _, err := os.Stat(f.conflictsFile("garden")); err == nil {
@@ -339,7 +350,6 @@ func BenchmarkConflicts(b *testing.B) {
 				b.StartTimer()
 				f.find(b)
 			}
-			b.ReportMetric(float64(f.calls), "git/op")
 		})
 		moved := 0
 		b.Run(name+"/moved", func(b *testing.B) {
@@ -350,7 +360,6 @@ func BenchmarkConflicts(b *testing.B) {
 				b.StartTimer()
 				f.find(b)
 			}
-			b.ReportMetric(float64(f.calls), "git/op")
 		})
 		b.Run(name+"/settled", func(b *testing.B) {
 			for b.Loop() {

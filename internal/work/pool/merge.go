@@ -39,16 +39,16 @@ func (p *Pool) Destination(ctx context.Context, t task.Task) (origin bool, where
 		return false, "", project, err
 	}
 	addresses, err := p.repoOf(project).Origin(ctx)
-	return len(addresses) > 0, forgeOf(project, addresses), project, err
+	return len(addresses) > 0, forgeOf(ctx, project, addresses), project, err
 }
 
 // forgeOf is where the pull requests of a project are, as the person said, or else as the host of origin tells.
-func forgeOf(p task.Project, origin []string) string {
+func forgeOf(ctx context.Context, p task.Project, origin []string) string {
 	if p.Forge != "" {
 		return p.Forge
 	}
 	for _, address := range origin {
-		if kind := forge.At(address); kind != record.ForgeNone {
+		if kind := forge.At(ctx, address); kind != record.ForgeNone {
 			return kind
 		}
 	}

@@ -61,7 +61,7 @@ func (p *Pool) checkResult(ctx context.Context, t task.Task, slot worktree.Slot,
 	if p.Own == nil {
 		return errors.New("there is no environment of tasks")
 	}
-	env, err := p.Own(t.Project, t.ID)
+	env, err := p.Own(ctx, t.Project, t.ID)
 	if err != nil {
 		return err
 	}

@@ -49,7 +49,7 @@ func TestASquash_isWhatTheRecordAndTheCommitSay(t *testing.T) {
 func TestTheChecksOfAMerge_runOnItsResultAlone(t *testing.T) {
 	t.Parallel()
 	p, s := newPool(t)
-	p.Own = func(string, string) ([]string, error) { return os.Environ(), nil }
+	p.Own = func(context.Context, string, string) ([]string, error) { return os.Environ(), nil }
 	repo, one := s.project.Path, aTask()
 	must(t, os.WriteFile(filepath.Join(repo, ".gitignore"), []byte("cache\n"), 0o600))
 	git(t, repo, "add", ".gitignore")

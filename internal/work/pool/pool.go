@@ -52,23 +52,16 @@ type Pool struct {
 	Record Record
 	Files  Files
 	Log    *slog.Logger
-	Before func(context.Context) // is called before each run of git and of gh; nil is no one
 	// Environment is what a task's programs run in. Where it is nil, a set-up is refused.
 	Environment func(ctx context.Context, t task.Task) ([]string, error)
 	// Own is what checks of a merge run in: the environment of the person who asks for it. Where it is nil, a merge
 	// that is to be checked is refused.
-	Own      func(project, id string) ([]string, error)
+	Own      func(ctx context.Context, project, id string) ([]string, error)
 	Terminal func() error  // why no agent's terminal could start; nil is no reason
 	patience time.Duration // how long origin has to answer when a task starts; 0 is fetchLimit
 }
 
 const fetchLimit = time.Minute
-
-func (p *Pool) beforePrograms(ctx context.Context) {
-	if p.Before != nil {
-		p.Before(ctx)
-	}
-}
 
 // Project finds a project by its name.
 func (p *Pool) Project(name string) (task.Project, error) { return p.Setup.Project(name) }
@@ -80,7 +73,7 @@ func (p *Pool) Dir(workspace string) string { return filepath.Join(p.Home, "work
 func (p *Pool) scratchDir() string { return p.Dir(".scratch") }
 
 func (p *Pool) repoOf(project task.Project) worktree.Repo {
-	return worktree.Repo{Path: project.Path, DefaultBranch: project.DefaultBranch, Before: p.Before}
+	return worktree.Repo{Path: project.Path, DefaultBranch: project.DefaultBranch}
 }
 
 func (p *Pool) repo(t task.Task) (worktree.Repo, error) {

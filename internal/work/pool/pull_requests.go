@@ -23,13 +23,12 @@ type Requests struct{ Pool *Pool }
 
 // Find lists the pull requests of a branch; none where the program for them is not there, or there is none.
 func (r Requests) Find(ctx context.Context, project, branch string) ([]record.PullRequest, error) {
-	r.Pool.beforePrograms(ctx)
 	at, err := r.of(ctx, project)
 	if err != nil || at.kind == record.ForgeNone {
 		return nil, err
 	}
 	host := forge.For(at.kind)
-	if _, there := host.Program(); !there {
+	if _, there := host.Program(ctx); !there {
 		return nil, nil
 	}
 	return host.Find(ctx, at.Path, at.remote, branch)
@@ -37,7 +36,6 @@ func (r Requests) Find(ctx context.Context, project, branch string) ([]record.Pu
 
 // States reads how the pull requests with these addresses are.
 func (r Requests) States(ctx context.Context, project string, addresses []string) ([]record.PullRequest, error) {
-	r.Pool.beforePrograms(ctx)
 	p, err := r.Pool.Setup.Project(project)
 	if err != nil || len(addresses) == 0 {
 		return nil, err
@@ -127,8 +125,8 @@ func (r Requests) at(ctx context.Context, p task.Project) (requestsAt, error) {
 	if err != nil || len(origin) == 0 {
 		return at, err
 	}
-	at.kind = forgeOf(p, origin)
-	known := func(address string) bool { return forge.At(address) == at.kind }
+	at.kind = forgeOf(ctx, p, origin)
+	known := func(address string) bool { return forge.At(ctx, address) == at.kind }
 	at.remote = origin[max(slices.IndexFunc(origin, known), 0)]
 	return at, nil
 }
@@ -165,12 +163,11 @@ type Watched struct {
 // Look reads how the pull requests with these addresses are; nothing where the program for them is not there. While the
 // host is not to be asked, the error says until when, and why.
 func (w *Watched) Look(ctx context.Context, project string, addresses []string) ([]record.PRLook, error) {
-	w.Pool.beforePrograms(ctx) // the program may have to be found where the person has said for all tasks
 	if len(addresses) == 0 {
 		return nil, nil
 	}
 	where := forge.OfRequest(addresses[0])
-	if name, there := where.Program(); !there {
+	if name, there := where.Program(ctx); !there {
 		if _, told := w.missing.LoadOrStore(name, true); !told {
 			w.Pool.Log.Info("pull requests are not looked at: "+name+" is not on PATH", "component", "monitor")
 		}

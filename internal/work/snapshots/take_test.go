@@ -10,6 +10,7 @@ import (
 
 	"orange/internal/rules/record"
 	"orange/internal/rules/task"
+	"orange/internal/run/proc"
 	"orange/internal/work/worktree"
 )
 
@@ -112,12 +113,15 @@ func TestARepositoryThatIsNotReachedIsAskedOnce(t *testing.T) {
 	t.Parallel()
 	p := several(t)
 	calls := 0
-	p.repo.Before = func(context.Context) { calls++ }
+	counted := proc.WithEnviron(t.Context(), func() proc.Environ {
+		calls++ // once or more for each program
+		return proc.Environ{Own: os.Environ()}
+	})
 	at := filepath.Join(t.TempDir(), "nowhere.git")
 	take := func(ids ...string) int {
 		t.Helper()
 		calls = 0
-		for _, taken := range p.Take(t.Context(), ids, record.SnapshotOrder{To: at}) {
+		for _, taken := range p.Take(counted, ids, record.SnapshotOrder{To: at}) {
 			if taken.Err == nil {
 				t.Errorf("the snapshot of %s got there", taken.Task)
 			}
@@ -127,7 +131,7 @@ func TestARepositoryThatIsNotReachedIsAskedOnce(t *testing.T) {
 	take("T1", "T2", "T3")
 	// What became of the first ones has to be known first.
 	if one, three := take("T1"), take("T1", "T2", "T3"); one != three || one == 0 {
-		t.Errorf("git was called %d times for one task, %d times for three", one, three)
+		t.Errorf("an environment was asked for %d times for one task, %d times for three", one, three)
 	}
 	git(t, filepath.Dir(at), "init", "-q", "--bare", at)
 	for _, taken := range p.Take(t.Context(), []string{"T1", "T2", "T3"}, record.SnapshotOrder{To: at}) {

@@ -97,8 +97,8 @@ func (r Repo) filters(ctx context.Context, commit, name string) (bool, error) {
 }
 
 // missingFilters are the programs that are not installed of filters without which git refuses files, by the names of
-// the filters. Of a command that is more than a program's name and its arguments nothing is known.
-func missingFilters(set map[string]string) map[string]string {
+// the filters: not on that PATH. Of a command that is more than a program's name and its arguments nothing is known.
+func missingFilters(set map[string]string, path string) map[string]string {
 	missing := map[string]string{}
 	for key, required := range set {
 		name, is := strings.CutPrefix(strings.TrimSuffix(key, ".required"), "filter.")
@@ -113,7 +113,7 @@ func missingFilters(set map[string]string) map[string]string {
 		if len(words) == 0 || strings.ContainsAny(words[0], "'\"$`\\;&|()~=") {
 			continue
 		}
-		if _, err := proc.Find(words[0], os.Getenv("PATH")); err != nil && !errors.Is(err, os.ErrPermission) {
+		if _, err := proc.Find(words[0], path); err != nil && !errors.Is(err, os.ErrPermission) {
 			missing[name] = words[0]
 		}
 	}

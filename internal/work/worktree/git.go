@@ -249,18 +249,15 @@ func silence(status int) string {
 }
 
 func (r Repo) runOnce(ctx context.Context, c call) (proc.Result, error) {
-	if r.Before != nil {
-		r.Before(ctx)
-	}
 	for _, other := range othersIn(c.args) {
-		if err := other.usual(other.Path); err != nil {
+		if err := other.usual(ctx, other.Path); err != nil {
 			return proc.Result{}, err
 		}
 	}
-	if err := r.usual(c.dir); err != nil {
+	if err := r.usual(ctx, c.dir); err != nil {
 		return proc.Result{}, err
 	}
-	result, err := proc.Run(ctx, command(c, r.overrules))
+	result, err := proc.Run(ctx, command(c, r.overrules, wholeFor(ctx)))
 	if ended, is := errors.AsType[*proc.Error](err); is {
 		said := strings.TrimSpace(ended.Stderr)
 		if len(said) > 2*mostSaid { // a path can be as long as anyone likes; git says last what is wrong
@@ -296,7 +293,7 @@ func (r Repo) gone() error {
 		"--path PATH", r.Path)
 }
 
-func command(c call, settings []string) proc.Command {
+func command(c call, settings []string, whole func(string) bool) proc.Command {
 	// Line ends must not stop a rescue, submodules are left as they are, and no collector is left running behind us.
 	// What agents can write into the repository may neither run a program when Orange reads it, nor tell git that
 	// a file has not changed: no monitor of files, no check of signatures, no flag on every file that is checked
@@ -327,7 +324,7 @@ func command(c call, settings []string) proc.Command {
 		env = append(env, "GIT_INDEX_FILE="+c.index)
 	}
 	out := proc.Command{Name: "git", Args: append(args, c.args...), Dir: c.dir, Env: append(env, c.env...),
-		Most: c.most, Stdout: c.stdout, Watched: "git", Whole: readWhole}
+		Most: c.most, Stdout: c.stdout, Watched: "git", Whole: whole}
 	if c.stdin != "" {
 		out.Stdin = strings.NewReader(c.stdin)
 	}
@@ -357,7 +354,7 @@ const reading = "GIT_OPTIONAL_LOCKS=0"
 // A person's own ssh command stays theirs; Orange only passes ssh the option not to ask.
 func (r Repo) remoteEnv(ctx context.Context) ([]string, error) {
 	env := []string{"GCM_INTERACTIVE=never"}
-	ssh, own := os.LookupEnv("GIT_SSH_COMMAND")
+	ssh, own := proc.LookupEnv(ctx, "GIT_SSH_COMMAND")
 	if !own {
 		configured, err := r.run(ctx, "config", "--get", "core.sshCommand")
 		if err != nil && exitCode(err) != 1 {
@@ -365,7 +362,7 @@ func (r Repo) remoteEnv(ctx context.Context) ([]string, error) {
 		}
 		ssh = configured.Text()
 	}
-	if ssh == "" && os.Getenv("GIT_SSH") != "" {
+	if ssh == "" && proc.Getenv(ctx, "GIT_SSH") != "" {
 		return env, nil
 	}
 	if ssh == "" {

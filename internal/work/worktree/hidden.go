@@ -147,7 +147,7 @@ func (s Slot) newIndex(ctx context.Context, known listed, behind flags) (tempInd
 	if err := s.readable(maps.Keys(known.objects())); err != nil {
 		return tempIndex{}, err
 	}
-	folder, err := os.MkdirTemp("", "orange-index-")
+	folder, err := os.MkdirTemp(proc.TempDir(ctx), "orange-index-")
 	if err != nil {
 		return tempIndex{}, fmt.Errorf("make a temporary folder: %w", err)
 	}

@@ -21,21 +21,22 @@ import (
 // Identity is who the person is by their own global configuration of git; both are empty where it does not say.
 // The repository's own is never asked: an agent can write it. So git runs outside of any repository here.
 func Identity(ctx context.Context) (name, address string, err error) {
-	if name, address, known := plainIdentity(globalFile()); known { // a program less for every request of a person
+	if name, address, known := plainIdentity(globalFile(ctx)); known { // a program less for every request of a person
 		return name, address, nil
 	}
 	return askIdentity(ctx)
 }
 
 // globalFile is the person's own configuration, as git finds it.
-func globalFile() string {
-	if file, set := os.LookupEnv("GIT_CONFIG_GLOBAL"); set {
+func globalFile(ctx context.Context) string {
+	if file, set := proc.LookupEnv(ctx, "GIT_CONFIG_GLOBAL"); set {
 		return file
 	}
-	home := os.Getenv("HOME")
+	home := proc.UserHome(ctx)
 	file := filepath.Join(home, ".gitconfig")
 	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
-		return filepath.Join(cmp.Or(os.Getenv("XDG_CONFIG_HOME"), filepath.Join(home, ".config")), "git", "config")
+		config := cmp.Or(proc.Getenv(ctx, "XDG_CONFIG_HOME"), filepath.Join(home, ".config"))
+		return filepath.Join(config, "git", "config")
 	}
 	return file
 }
@@ -80,14 +81,14 @@ func plainIdentity(file string) (name, address string, known bool) {
 
 // askIdentity has git read them.
 func askIdentity(ctx context.Context) (name, address string, err error) {
-	if err := waitsForPerson(); err != nil {
+	if err := waitsForPerson(ctx); err != nil {
 		return "", "", err
 	}
 	result, err := proc.Run(ctx, proc.Command{
 		Name: "git", Args: []string{"config", "--global", "--includes", "--null", "--get-regexp",
 			`^user\.(name|email)$`},
 		Dir: "/", Env: []string{"LC_ALL=C", "GIT_CEILING_DIRECTORIES=/"}, Watched: "git",
-		Whole: readWhole,
+		Whole: wholeFor(ctx),
 	})
 	const none = 1 // git's status where no key fits
 	if err != nil && result.Code != none {
@@ -107,17 +108,17 @@ func askIdentity(ctx context.Context) (name, address string, err error) {
 // HasIdentity reports whether git knows the author of commits in a folder, by its configuration or by variables that
 // are laid over those of this process. A name that git would guess from the machine's is none.
 func HasIdentity(ctx context.Context, dir string, env []string) (bool, error) {
-	if _, err := proc.Find("git", os.Getenv("PATH")); err != nil {
+	if _, err := proc.Find("git", proc.Getenv(ctx, "PATH")); err != nil {
 		return false, task.Notef(task.ErrNotFound, "there is no git: %v", err)
 	}
-	if err := waitsForPerson(); err != nil {
+	if err := waitsForPerson(ctx); err != nil {
 		return false, err
 	}
 	for _, who := range []string{"GIT_AUTHOR_IDENT", "GIT_COMMITTER_IDENT"} {
 		result, err := proc.Run(ctx, proc.Command{
 			Name: "git", Args: []string{"-c", "user.useConfigOnly=true", "var", who},
 			Dir: dir, Env: append(slices.Clone(env), "LC_ALL=C"),
-			Watched: "git", Whole: readWhole,
+			Watched: "git", Whole: wholeFor(ctx),
 		})
 		said := string(result.Stderr)
 		switch {

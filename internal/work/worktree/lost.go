@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"orange/internal/run/proc"
 )
 
 // ErrNotPushed says that the work of a task that a home gives up could not be pushed.
@@ -190,7 +192,7 @@ func (r Repo) without(ctx context.Context, commit string, keep func(string, int6
 	if err != nil || len(left) == 0 && len(words) == 2 {
 		return commit, err
 	}
-	private, err := os.MkdirTemp("", "orange-index-")
+	private, err := os.MkdirTemp(proc.TempDir(ctx), "orange-index-")
 	if err != nil {
 		return "", fmt.Errorf("make a temporary folder: %w", err)
 	}

@@ -25,7 +25,7 @@ func (s Slot) newFiles(ctx context.Context, known listed) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	file, err := os.CreateTemp("", "orange-ignore-")
+	file, err := os.CreateTemp(proc.TempDir(ctx), "orange-ignore-")
 	if err != nil {
 		return nil, fmt.Errorf("make a temporary file: %w", err)
 	}
@@ -170,9 +170,9 @@ func (s Slot) personsIgnore(ctx context.Context) (string, error) {
 	case found:
 		return filepath.Join(s.Dir, named), nil
 	}
-	home, err := os.UserHomeDir()
-	config := os.Getenv("XDG_CONFIG_HOME")
-	if config == "" && err == nil {
+	home := proc.UserHome(ctx)
+	config := proc.Getenv(ctx, "XDG_CONFIG_HOME")
+	if config == "" && home != "" {
 		config = filepath.Join(home, ".config")
 	}
 	if config == "" {

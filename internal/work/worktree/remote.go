@@ -85,10 +85,7 @@ const pushLimit = 2 * time.Minute
 // pushWithin pushes, and ends the push, and the hook that it waits for, where that takes too long.
 func (r Repo) pushWithin(ctx context.Context, c call) error {
 	limit := cmp.Or(r.patience, pushLimit)
-	said := command(c, r.overrules)
-	if r.Before != nil {
-		r.Before(ctx)
-	}
+	said := command(c, r.overrules, wholeFor(ctx))
 	ended, err := proc.RunLimited(ctx, said, proc.Limits{Time: limit, Output: mostOfPush})
 	switch {
 	case err != nil:

@@ -365,7 +365,7 @@ func (r Repo) AsNoted(ctx context.Context, changes []gitconfig.Change, was gitco
 	r.overrules = over.Config
 	usual := filepath.Join(common, hooksDir)
 	led := append(elsewhere.Values[hooksPath], was.Values[hooksPath]...)
-	if !over.Hooks || len(led) > 0 && !samePath(r.absolute(led[len(led)-1]), usual) {
+	if !over.Hooks || len(led) > 0 && !samePath(r.absolute(ctx, led[len(led)-1]), usual) {
 		return r, over.Refused, nil // git runs no hook of that folder
 	}
 	for _, c := range changes {
@@ -379,9 +379,9 @@ func (r Repo) AsNoted(ctx context.Context, changes []gitconfig.Change, was gitco
 }
 
 // absolute is a path as git reads it in the main checkout.
-func (r Repo) absolute(path string) string {
+func (r Repo) absolute(ctx context.Context, path string) string {
 	if below, home := strings.CutPrefix(path, "~/"); home {
-		return filepath.Join(os.Getenv("HOME"), below)
+		return filepath.Join(proc.UserHome(ctx), below)
 	}
 	if filepath.IsAbs(path) {
 		return path
@@ -432,7 +432,7 @@ func copyHooks(from string, was gitconfig.Settings, below string) (string, error
 
 // elsewhere is how git is configured outside of the repository, as it counts in it.
 func (r Repo) elsewhere(ctx context.Context, common string) (gitconfig.Elsewhere, error) {
-	found := gitconfig.Elsewhere{Values: map[string][]string{}, SSH: os.Getenv("GIT_SSH"), Folder: common}
+	found := gitconfig.Elsewhere{Values: map[string][]string{}, SSH: proc.Getenv(ctx, "GIT_SSH"), Folder: common}
 	args := []string{"config", "--show-scope", "--includes", "--null", "--list"}
 	out, err := r.git(ctx, call{dir: r.Path, args: args})
 	if err != nil && exitCode(err) > 0 { // what changed may be why git finds no repository
@@ -447,9 +447,9 @@ func (r Repo) elsewhere(ctx context.Context, common string) (gitconfig.Elsewhere
 			addSetting(words[1], found.Values)
 		}
 	}
-	home := os.Getenv("XDG_CONFIG_HOME")
+	home := proc.Getenv(ctx, "XDG_CONFIG_HOME")
 	if home == "" {
-		home = filepath.Join(os.Getenv("HOME"), ".config")
+		home = filepath.Join(proc.UserHome(ctx), ".config")
 	}
 	found.Home = filepath.Join(home, "git")
 	return found, nil

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"orange/internal/rules/task"
+	"orange/internal/run/proc"
 )
 
 // Shipped are the two commits of a task's snapshot: its record, and the work in its worktree.
@@ -114,7 +115,7 @@ func (s Slot) leaveOut(ctx context.Context, index, head string, keep func(string
 func (r Repo) FolderCommit(ctx context.Context, folder string, texts map[string]string, message string,
 	parents ...string) (commit string, err error) {
 	defer explain(&err, "cannot take a snapshot of the folder %q", folder)
-	private, err := os.MkdirTemp("", "orange-index-")
+	private, err := os.MkdirTemp(proc.TempDir(ctx), "orange-index-")
 	if err != nil {
 		return "", fmt.Errorf("make a temporary folder: %w", err)
 	}

@@ -41,7 +41,7 @@ func (r Repo) Committing(ctx context.Context) (Committing, error) {
 		set[key] = value
 	}
 	c := r.signs(ctx, set)
-	c.HooksPath, c.Missing = set["core.hookspath"], missingFilters(set)
+	c.HooksPath, c.Missing = set["core.hookspath"], missingFilters(set, proc.Getenv(ctx, "PATH"))
 	return c, nil
 }
 
@@ -71,7 +71,7 @@ func signsBySSH(ctx context.Context, dir string, set map[string]string) Committi
 		return Committing{How: "by a key of your ssh agent; not tried"}
 	}
 	if below, home := strings.CutPrefix(key, "~/"); home {
-		key = filepath.Join(os.Getenv("HOME"), below)
+		key = filepath.Join(proc.UserHome(ctx), below)
 	}
 	if !filepath.IsAbs(key) {
 		key = filepath.Join(dir, key)

@@ -2,6 +2,7 @@ package worktree
 
 import (
 	"cmp"
+	"context"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -13,7 +14,7 @@ import (
 
 // usual is what is no file in the place of one that nearly every git in a folder reads, or one that is too large: it is
 // known before any git waits for it, or fills the memory with it.
-func (r Repo) usual(dir string) error {
+func (r Repo) usual(ctx context.Context, dir string) error {
 	r.Path = cmp.Or(r.Path, dir)
 	files := []string{filepath.Join(dir, ".gitignore"), filepath.Join(dir, ".gitattributes")}
 	if common, known := r.folder(); known {
@@ -41,7 +42,7 @@ func (r Repo) usual(dir string) error {
 			return proc.TooLarge("git", file, most)
 		}
 	}
-	return waitsForPerson()
+	return waitsForPerson(ctx)
 }
 
 // wholeInFolder are the names in git's own folder of what git reads into its memory as a whole: refs, settings, lists
@@ -54,9 +55,9 @@ var wholeInFolder = regexp.MustCompile(`^(worktrees/[^/]+/)?(HEAD|[A-Z_]+_HEAD|M
 
 // readWhole reports whether git reads a file into its memory as a whole. Files of the project are not among them, but
 // for the lists of what git ignores and how it writes.
-func readWhole(file string) bool {
+func readWhole(file string, persons []string) bool {
 	lists := []string{".gitignore", ".gitattributes", IncludeFile}
-	if slices.Contains(lists, filepath.Base(file)) || slices.Contains(persons(), file) {
+	if slices.Contains(lists, filepath.Base(file)) || slices.Contains(persons, file) {
 		return true
 	}
 	for dir := filepath.Dir(file); filepath.Dir(dir) != dir; dir = filepath.Dir(dir) {
@@ -71,6 +72,12 @@ func readWhole(file string) bool {
 	return false
 }
 
+// wholeFor is readWhole with the files of the person in an environment.
+func wholeFor(ctx context.Context) func(file string) bool {
+	own := persons(ctx)
+	return func(file string) bool { return readWhole(file, own) }
+}
+
 // othersIn are the repositories on this machine that a git talks to, by the words of its command.
 func othersIn(args []string) []Repo {
 	var out []Repo
@@ -83,8 +90,8 @@ func othersIn(args []string) []Repo {
 }
 
 // waitsForPerson is why git would wait for one of the files of git's that a person has for all repositories.
-func waitsForPerson() error {
-	for _, name := range persons() {
+func waitsForPerson(ctx context.Context) error {
+	for _, name := range persons(ctx) {
 		if proc.IsEndless(name) {
 			return proc.WaitsFor("git", name)
 		}
@@ -93,12 +100,12 @@ func waitsForPerson() error {
 }
 
 // persons are the files of git's that a person has for all repositories.
-func persons() []string {
-	home, err := os.UserHomeDir()
-	if err != nil {
+func persons(ctx context.Context) []string {
+	home := proc.UserHome(ctx)
+	if home == "" {
 		return nil
 	}
-	config := os.Getenv("XDG_CONFIG_HOME")
+	config := proc.Getenv(ctx, "XDG_CONFIG_HOME")
 	if config == "" {
 		config = filepath.Join(home, ".config")
 	}

@@ -29,8 +29,6 @@ type Repo struct {
 	Path          string // the top folder of its main checkout, or the bare repository
 	DefaultBranch string // the branch that work is merged into, without refs/heads/
 
-	Before func(context.Context) // is called before each run of git; nil is no one
-
 	Key string // the private ssh key that commits of Orange's own are signed with; empty signs none
 
 	overrules []string      // NAME=VALUE, that git gets over the repository's own
@@ -80,7 +78,7 @@ func Inspect(ctx context.Context, path string) (Repo, error) {
 }
 
 func (r Repo) checkGit(ctx context.Context) error {
-	if _, err := proc.Find("git", os.Getenv("PATH")); err != nil {
+	if _, err := proc.Find("git", proc.Getenv(ctx, "PATH")); err != nil {
 		return fmt.Errorf("cannot work without git: %w; install git %d.%d or newer", err, oldestMajor, oldestMinor)
 	}
 	out, err := r.git(ctx, call{dir: "/", args: []string{"version"}})

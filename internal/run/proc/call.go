@@ -1,0 +1,87 @@
+package proc
+
+import (
+	"cmp"
+	"context"
+	"os"
+	"strings"
+
+	"orange/internal/rules/envfilter"
+	"orange/internal/rules/harness"
+)
+
+// Call is what a program of Orange was started with. Main takes it once; nothing below looks at its own process.
+type Call struct {
+	Args []string // without the program's name
+	Dir  string   // the folder that it was started in
+	Lost error    // why Dir is empty: the folder may be gone
+	Env  []string // the whole environment
+
+	In, Out, Err *os.File
+}
+
+// ThisCall is the call that started this process.
+func ThisCall() Call {
+	dir, err := os.Getwd()
+	return Call{Args: os.Args[1:], Dir: dir, Lost: err, Env: os.Environ(), In: os.Stdin, Out: os.Stdout, Err: os.Stderr}
+}
+
+// Getenv is the value of a variable of the one who calls; empty where there is none.
+func (c Call) Getenv(name string) string { return harness.Value(c.Env, name) }
+
+// LookupEnv is Getenv, and tells an empty variable from one that is missing.
+func (c Call) LookupEnv(name string) (value string, found bool) { return lookup(c.Env, name) }
+
+func lookup(env []string, name string) (value string, found bool) {
+	for _, pair := range env {
+		if value, found = strings.CutPrefix(pair, name+"="); found {
+			return value, true
+		}
+	}
+	return "", false
+}
+
+// Environ is the environment that programs are started in, in two layers.
+type Environ struct {
+	Own   []string // of the one who asks, or what is kept for a task: a task that they make starts from it
+	Given []string // what the person has set with orange env, which lies over it
+}
+
+// All is both layers.
+func (e Environ) All() []string { return harness.Layer(e.Own, e.Given) }
+
+type environKey struct{}
+
+// WithEnviron is ctx with the environment of the programs that are started under it. environ is asked again for each
+// of them, by several goroutines at once.
+func WithEnviron(ctx context.Context, environ func() Environ) context.Context {
+	return context.WithValue(ctx, environKey{}, environ)
+}
+
+// EnvironOf is the environment of ctx, without what belongs to the program that started this process or the one who
+// asks. What no one has asked for, such as the work of a monitor, has that of the process.
+func EnvironOf(ctx context.Context) Environ {
+	environ, _ := ctx.Value(environKey{}).(func() Environ)
+	if environ == nil {
+		return Environ{Own: envfilter.WithoutTask(os.Environ())}
+	}
+	e := environ()
+	return Environ{Own: envfilter.WithoutTask(e.Own), Given: e.Given}
+}
+
+// Environment is the whole environment of the programs that are started under ctx.
+func Environment(ctx context.Context) []string { return EnvironOf(ctx).All() }
+
+// Getenv is the value of a variable of that environment; empty where there is none.
+func Getenv(ctx context.Context, name string) string { return harness.Value(Environment(ctx), name) }
+
+// LookupEnv is the same, and tells an empty variable from one that is missing.
+func LookupEnv(ctx context.Context, name string) (value string, found bool) {
+	return lookup(Environment(ctx), name)
+}
+
+// TempDir is the folder for what is there for a moment.
+func TempDir(ctx context.Context) string { return cmp.Or(Getenv(ctx, "TMPDIR"), "/tmp") }
+
+// UserHome is the folder of the person in that environment; empty where it names none.
+func UserHome(ctx context.Context) string { return Getenv(ctx, "HOME") }
