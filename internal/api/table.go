@@ -19,6 +19,7 @@ const (
 	Host     Faces = 1 << iota // another host, whose person or agent asks here
 	Confined                   // an agent whose program confines what it runs
 	MCP                        // a client of the tools
+	Screen                     // the dashboard, whose reading is no operation: it follows the record
 )
 
 // Op is one row, an operation.
@@ -45,24 +46,24 @@ func Table() []Op {
 		{"watch", Reads, 0},
 		{"attach", Reads, 0},
 
-		{"create", Keyed, Host | MCP},
-		{"spawn", Keyed, Host | MCP},
+		{"create", Keyed, Host | MCP | Screen},
+		{"spawn", Keyed, Host | MCP | Screen},
 		{"respawn", Keyed, Host | MCP},
 		{"update", Keyed, Host | Confined | MCP},
-		{"move", Keyed, Host},
-		{"next", Keyed, Host | Confined | MCP},
-		{"redo", Keyed, Host | Confined},
+		{"move", Keyed, Host | Screen},
+		{"next", Keyed, Host | Confined | MCP | Screen},
+		{"redo", Keyed, Host | Confined | Screen},
 		{"complete", Keyed, Host | Confined},
 		{"stuck", Keyed, Host | Confined},
-		{"request-changes", Keyed, Host | Confined | MCP},
-		{"merge", Keyed, Host | MCP},
-		{"create-pr", Keyed, Host},
-		{"cancel", Keyed, Host | MCP},
-		{"say", Keyed, Host | MCP},
-		{"retry", Keyed, Host},
+		{"request-changes", Keyed, Host | Confined | MCP | Screen},
+		{"merge", Keyed, Host | MCP | Screen},
+		{"create-pr", Keyed, Host | Screen},
+		{"cancel", Keyed, Host | MCP | Screen},
+		{"say", Keyed, Host | MCP | Screen},
+		{"retry", Keyed, Host | Screen},
 
 		{"check", Acts, Confined},
-		{"delete", Acts, Host},
+		{"delete", Acts, Host | Screen},
 		{"leave", Acts, Host},
 		{"snapshot", Acts, Host},
 		{"restore", Acts, Host},

@@ -9,7 +9,7 @@ func TestTable_hasEachOperationOnceAndSaysWhatARepeatDoes(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
 	for _, o := range Table() {
-		if seen[o.Name] || o.Name == "" || o.Repeat < Reads || o.Repeat > Acts || o.From > Host|Confined|MCP {
+		if seen[o.Name] || o.Name == "" || o.Repeat < Reads || o.Repeat > Acts || o.From > Host|Confined|MCP|Screen {
 			t.Errorf("the row %+v", o)
 		}
 		seen[o.Name] = true
@@ -24,7 +24,7 @@ func TestOffers_areThoseOfTheFaceAlone(t *testing.T) {
 	if _, is := Offers(Host, "fly"); is {
 		t.Error("there is an operation that no one has")
 	}
-	for _, face := range []Faces{Host, Confined, MCP} {
+	for _, face := range []Faces{Host, Confined, MCP, Screen} {
 		for _, name := range Names(face) {
 			if o, is := Offers(face, name); !is || o.Name != name {
 				t.Errorf("%q is a name of %d, and is not offered there", name, face)

@@ -37,7 +37,8 @@ func (c commands) Respawn(ctx context.Context, id string, actor task.Actor) (rec
 }
 
 // Command asks for the move that a command means.
-func (c commands) Command(ctx context.Context, id, word string, actor task.Actor, reason string) (outcome, error) {
+func (c commands) Command(ctx context.Context, id, word string, actor task.Actor, reason string) (record.Outcome,
+	error) {
 	if word == workflow.MoveSpawn {
 		return c.Spawn(ctx, id, c.app.agents.Lives(ctx), actor, reason)
 	}

@@ -49,7 +49,7 @@ func (a *app) showDashboard(ctx context.Context, project string, all bool) error
 	}
 	ctx, off := untilEnded(ctx)
 	defer off()
-	actions := userActions{commands: commands{a.engine, a}}
+	actions := a.actions()
 	look := a.lookout
 	look.Screens = &agents.Screens{}
 	view := dashboardView{a.pool, a.home, a, look}

@@ -14,6 +14,7 @@ import (
 	"orange/internal/rules/record"
 	"orange/internal/rules/rejection"
 	"orange/internal/rules/task"
+	"orange/internal/run/proc"
 )
 
 // overSSH is how history calls the way of a request that another host of the fleet sent.
@@ -81,11 +82,7 @@ func (p *Program) perform(ctx context.Context, h *Services, call remote.Call, by
 	services := *h
 	services.Identity = afar{h.Identity, by}
 	var out, said bytes.Buffer
-	one := &Program{Version: p.Version, Schema: p.Schema, In: strings.NewReader(call.Stdin),
-		Out: printable.NewWriter(&out), Err: printable.NewWriter(&said), Examine: p.Examine, Age: p.Age,
-		services: &services,
-		texts:    map[string]string{}}
-	maps.Copy(one.texts, call.Files)
+	one := p.silent(&services, call, &out, &said)
 	if services.Commands != nil {
 		services.Commands.OnWarn(func(text string) { one.warn("%s", text) })
 	}
@@ -112,6 +109,22 @@ func (p *Program) perform(ctx context.Context, h *Services, call remote.Call, by
 		reply.Task = row(ctx, &services, call.Task())
 	}
 	return reply
+}
+
+// silent is a program that does the command of a call in this process, for no terminal.
+func (p *Program) silent(h *Services, call remote.Call, out, said io.Writer) *Program {
+	one := &Program{Call: p.Call, Version: p.Version, Schema: p.Schema, In: strings.NewReader(call.Stdin),
+		Out: printable.NewWriter(out), Err: printable.NewWriter(said), Examine: p.Examine, Age: p.Age,
+		services: h, texts: map[string]string{}}
+	maps.Copy(one.texts, call.Files)
+	return one
+}
+
+// Perform does the command line of a call for who asks here, on a home that is open, and answers what it prints.
+func Perform(ctx context.Context, here proc.Call, h *Services, call remote.Call) remote.Reply {
+	var out, said bytes.Buffer
+	exit := (&Program{Call: here}).silent(h, call, &out, &said).Run(ctx, call.Words())
+	return remote.Reply{V: remote.Version, Exit: exit, Stdout: out.String(), Stderr: said.String()}
 }
 
 // row is how a task is, by its whole id; nil where it cannot be read: who asked then learns by another call whether it

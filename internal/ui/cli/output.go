@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"time"
 
@@ -249,6 +250,11 @@ func (p *Program) answered(out record.Outcome, err error) error {
 // outcome tells what became of a request. To an agent it says nothing of what else the move does: the agent's contract
 // ends with the status.
 func (p *Program) outcome(out record.Outcome, said string) error {
+	return p.outcomeWith(out, said, nil)
+}
+
+// outcomeWith is outcome with more in its JSON.
+func (p *Program) outcomeWith(out record.Outcome, said string, more map[string]any) error {
 	if out.Event.Actor != task.RoleHuman && out.Event.Actor != "" {
 		out.Hooks = nil
 	}
@@ -259,6 +265,10 @@ func (p *Program) outcome(out record.Outcome, said string) error {
 				out.Event.IsMove(), "from": out.Event.From, "to": out.Event.To,
 			"hooks": hookViews(out.Hooks), "hook_errors": orEmpty(failures), "queued": out.Queued,
 			"stayed_behind": orEmpty(out.Stayed),
+		}
+		maps.Copy(answer, more)
+		if out.Warning != "" {
+			answer["warning"] = out.Warning
 		}
 		if out.Queued {
 			answer["holders"] = orEmpty(out.Holders)
@@ -281,7 +291,11 @@ func (p *Program) outcome(out record.Outcome, said string) error {
 // performed is outcome for what a person asks for: it fails where a hook failed. The task has moved all the same, and
 // an agent must not take that for a refusal.
 func (p *Program) performed(out record.Outcome, said string, actor task.Actor) error {
-	if err := p.outcome(out, said); err != nil {
+	return p.performedWith(out, said, actor, nil)
+}
+
+func (p *Program) performedWith(out record.Outcome, said string, actor task.Actor, more map[string]any) error {
+	if err := p.outcomeWith(out, said, more); err != nil {
 		return err
 	}
 	if len(failedHooks(out)) > 0 && actor.Role == task.RoleHuman {

@@ -81,5 +81,5 @@ func (p *Program) merged(out record.Outcome, done string, actor task.Actor) erro
 	if !p.json {
 		p.say("%s: %s", out.Task.Branch, done)
 	}
-	return p.performed(out, "", actor)
+	return p.performedWith(out, "", actor, map[string]any{"how": done})
 }
