@@ -11,52 +11,19 @@ import (
 	"orange/internal/proof/simulate"
 	"orange/internal/rules/workflow"
 	"orange/internal/store/sqlite"
-	"orange/internal/ui/cli"
 )
 
 // Runner runs simulations.
 type Runner struct{}
 
 // Simulate runs tasks under a workflow from their creation to their end, in memory: it touches nothing of the home.
-func (Runner) Simulate(ctx context.Context, def *workflow.Definition, s cli.SimulationSetup,
-	progress func(done, of int)) (cli.Simulated, error) {
+func (Runner) Simulate(ctx context.Context, def *workflow.Definition, s simulate.Setup) (simulate.Report, error) {
 	defer debug.SetGCPercent(debug.SetGCPercent(400)) // most of what a run leaves is gone with it
-	setup := setupOf(s)
-	setup.Progress = progress
 	bound := provedBound(def)
-	setup.Bound = bound.Moves // no run may go further
-	found, err := simulate.Run(ctx, def, setup, OpenMemory, Join)
-	out := cli.Simulated{
-		Bound: bound,
-		Path:  pathOf(found.Path), Runs: found.Runs, Well: found.Well, Needed: found.Needed, Astray: found.Unplanned,
-		Resting: found.Waiting, Spans: found.Spans, Trace: found.Trace,
-		Reviews: cli.SimulatedFigure(found.Reviews), Spawns: cli.SimulatedFigure(found.Spawns),
-		Moves:    cli.SimulatedFigure(found.Moves),
-		Refusals: cli.SimulatedFigure(found.Refusals), Faults: map[string]int{
-			"engine_deaths": found.Faults.EngineDeaths, "agent_deaths": found.Faults.AgentDeaths,
-			"failures": found.Faults.Failures,
-			"late":     found.Faults.Late, "twice": found.Faults.Repeated,
-		},
-	}
-	for _, o := range found.Outcomes {
-		out.Outcomes = append(out.Outcomes, cli.SimulatedEnd{State: o.Status, End: o.End, Runs: o.Runs})
-	}
-	for _, b := range found.Breaches {
-		out.Broken = append(out.Broken, cli.SimulatedBreach{Property: b.Property, Message: b.Message, Run: b.Run,
-			Last: b.Last})
-	}
-	return out, err
-}
-
-func pathOf(w simulate.Path) cli.SimulatedPath {
-	out := cli.SimulatedPath{States: w.States, Named: w.Named, Why: cli.PathShortest}
-	if len(w.Named) > 0 {
-		out.Why = cli.PathNamed
-	}
-	for _, red := range w.FailedChecks {
-		out.Red = append(out.Red, cli.SimulatedRed{From: red.From, To: red.To, Check: red.Check})
-	}
-	return out
+	s.Bound = bound.Moves // no run may go further
+	found, err := simulate.Run(ctx, def, s, OpenMemory, Join)
+	found.Bound = bound
+	return found, err
 }
 
 // provedBound is how far a task goes at most without a person; zero where that is not proved, or would take longer than
@@ -66,17 +33,6 @@ func provedBound(def *workflow.Definition) explore.Bound {
 		return report.Bound
 	}
 	return explore.Bound{}
-}
-
-// setupOf is a setup as the simulation has it.
-func setupOf(s cli.SimulationSetup) simulate.Setup {
-	return simulate.Setup{
-		Runs: s.Runs, Seed: s.Seed, Only: s.Only, Trace: s.Trace, Path: s.Path, NoPeople: s.People == cli.PeopleNever,
-		Shares: simulate.Shares{
-			Slow: s.Slow, Lying: s.Lying, Dying: s.Dying, Stubborn: s.Stubborn, Restless: s.Restless,
-			ReviewersFail: s.ReviewersFail, EngineDies: s.EngineDies, HooksFail: s.HooksFail,
-		},
-	}
 }
 
 // OpenMemory opens an empty record in memory.

@@ -17,10 +17,10 @@ import (
 
 // Breach is a broken property, with what it takes to see it again.
 type Breach struct {
-	Property string
-	Message  string
-	Run      int
-	Last     []string // the last steps before it
+	Property string   `json:"property"`
+	Message  string   `json:"message"`
+	Run      int      `json:"run"`
+	Last     []string `json:"last_steps"` // before it
 }
 
 func (r *run) breakf(property, format string, args ...any) {

@@ -20,15 +20,16 @@ const failedCheckCost = 1 << 10
 
 // Path is the straight path through a workflow: agents and people take it if nothing goes wrong.
 type Path struct {
-	States       []task.Status // from the initial one to a good end; none if no path leads to one
-	Named        []task.Status // those of them that the caller named; the rest is the shortest path
-	FailedChecks []FailedCheck // the checks that have to fail on it
+	States       []task.Status `json:"states"`     // from the initial one to a good end; none if no path leads to one
+	Named        []task.Status `json:"named"`      // those of them that the caller named; the rest is the shortest path
+	FailedChecks []FailedCheck `json:"red_checks"` // the checks that have to fail on it
 }
 
 // FailedCheck is a move that wants a check to have failed.
 type FailedCheck struct {
-	From, To task.Status
-	Check    string
+	From  task.Status `json:"from"`
+	To    task.Status `json:"to"`
+	Check string      `json:"check"`
 }
 
 // pathMap has the distance of each state to a good end, and the straight path.

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"orange/internal/proof/explore"
 	"orange/internal/rules/stats"
 	"orange/internal/rules/task"
 )
@@ -12,6 +13,7 @@ import (
 // Report is the result of all runs.
 type Report struct {
 	Path      Path
+	Bound     explore.Bound // how far a task goes at most between two acts of a person; zero where that is not proved
 	Runs      int
 	Outcomes  []Outcome // the most frequent first
 	Reviews   Figure
@@ -30,13 +32,17 @@ type Report struct {
 
 // Outcome is how runs ended.
 type Outcome struct {
-	Status task.Status
-	End    string // "ended well", "given up", "waits for a person", "under way", "broken"
-	Runs   int
+	Status task.Status `json:"state"`
+	End    string      `json:"end"` // "ended well", "given up", "waits for a person", "under way", "broken"
+	Runs   int         `json:"runs"`
 }
 
 // Figure is how often something happened in a run.
-type Figure struct{ Median, P90, Most int }
+type Figure struct {
+	Median int `json:"median"`
+	P90    int `json:"p90"`
+	Most   int `json:"max"`
+}
 
 // result is what a run counts for the report.
 type result struct {

@@ -55,11 +55,11 @@ type run struct {
 
 // Faults are what was put in the way of tasks.
 type Faults struct {
-	EngineDeaths int // Orange died
-	AgentDeaths  int
-	Failures     int // hooks and looks that failed
-	Late         int // late reports of deaths, and late runners
-	Repeated     int // repeated reports of deaths
+	EngineDeaths int `json:"engine_deaths"` // Orange died
+	AgentDeaths  int `json:"agent_deaths"`
+	Failures     int `json:"failures"` // hooks and looks that failed
+	Late         int `json:"late"`     // late reports of deaths, and late runners
+	Repeated     int `json:"twice"`    // repeated reports of deaths
 }
 
 type stepKind int

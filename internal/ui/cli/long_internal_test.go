@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"orange/internal/proof/replay"
+	"orange/internal/proof/simulate"
 	"orange/internal/rules/printable"
 	"orange/internal/rules/record"
 	"orange/internal/rules/workflow"
@@ -57,10 +58,9 @@ func (anyWorkflow) CheckWorkflow(string) (*workflow.Definition, error) {
 	return &workflow.Definition{File: "a.yml"}, nil
 }
 
-func (a anyWorkflow) Simulate(_ context.Context, _ *workflow.Definition, _ SimulationSetup, progress func(int, int)) (
-	Simulated, error) {
-	a.long.work(func() { progress(3, 7) })
-	return Simulated{}, nil
+func (a anyWorkflow) Simulate(_ context.Context, _ *workflow.Definition, s simulate.Setup) (simulate.Report, error) {
+	a.long.work(func() { s.Progress(3, 7) })
+	return simulate.Report{}, nil
 }
 
 func TestLongCommands_tellAtATerminalHowFarTheyAre(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"orange/internal/proof/replay"
+	"orange/internal/proof/simulate"
 	"orange/internal/rules/conflict"
 	"orange/internal/rules/decide"
 	"orange/internal/rules/diff"
@@ -193,8 +194,7 @@ type Workflows interface {
 	CopyWorkflow(name, from string) (WorkflowFile, error)
 	// Simulate lets tasks live whole lives in a simulated world. It reports how many of the runs are over as it
 	// goes, from several goroutines.
-	Simulate(ctx context.Context, def *workflow.Definition, s SimulationSetup, progress func(done, of int)) (
-		Simulated, error)
+	Simulate(ctx context.Context, def *workflow.Definition, s simulate.Setup) (simulate.Report, error)
 }
 
 // Harnesses are the agent programs that a task can be given.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"orange/internal/proof/simulate"
 	"orange/internal/rules/guarantee"
 	"orange/internal/rules/task"
 	"orange/internal/rules/workflow"
@@ -21,8 +22,8 @@ type shelf struct {
 	folder string
 	err    error
 	calls  []string
-	setup  SimulationSetup
-	found  Simulated
+	setup  simulate.Setup
+	found  simulate.Report
 }
 
 func (s *shelf) PassedBy(context.Context, task.WorkflowRef) ([]guarantee.GoodEnd, error) {
@@ -56,8 +57,9 @@ func (s *shelf) CopyWorkflow(name, from string) (WorkflowFile, error) {
 	return WorkflowFile{Name: name, Source: "/own/" + name + ".yml", Hides: name == from, Text: "text"}, s.err
 }
 
-func (s *shelf) Simulate(_ context.Context, def *workflow.Definition, setup SimulationSetup, _ func(int, int)) (
-	Simulated, error) {
+func (s *shelf) Simulate(_ context.Context, def *workflow.Definition, setup simulate.Setup) (simulate.Report,
+	error) {
+	setup.Progress = nil
 	s.calls, s.setup = append(s.calls, "simulate "+def.Name), setup
 	return s.found, s.err
 }
@@ -217,21 +219,21 @@ func TestWorkflow_endsWithTheErrorOfThePort(t *testing.T) {
 func TestWorkflowSimulate_givesThePortWhatTheFlagsSay(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
-		change  func(s *SimulationSetup) // of the usual one
-		refused string                   // empty where the port is asked
+		change  func(s *simulate.Setup) // of the usual one
+		refused string                  // empty where the port is asked
 	}{
-		"": {change: func(*SimulationSetup) {}},
-		"--runs 5 --seed 7 --people never": {change: func(s *SimulationSetup) {
-			s.Runs, s.Seed, s.People = 5, 7, PeopleNever
+		"": {change: func(*simulate.Setup) {}},
+		"--runs 5 --seed 7 --people never": {change: func(s *simulate.Setup) {
+			s.Runs, s.Seed, s.NoPeople = 5, 7, true
 		}},
-		"--run 3 --trace --way a,b": {change: func(s *SimulationSetup) {
+		"--run 3 --trace --way a,b": {change: func(s *simulate.Setup) {
 			s.Only, s.Trace, s.Path = 3, true, []task.Status{"a", "b"}
 		}},
-		"--reviewers-fail 30% --agents-slow 0.5 --agents-lie 0 --agents-die 1%": {change: func(s *SimulationSetup) {
-			s.ReviewersFail, s.Slow, s.Lying, s.Dying = 0.3, 0.5, 0, 0.01
+		"--reviewers-fail 30% --agents-slow 0.5 --agents-lie 0 --agents-die 1%": {change: func(s *simulate.Setup) {
+			s.Shares.ReviewersFail, s.Shares.Slow, s.Shares.Lying, s.Shares.Dying = 0.3, 0.5, 0, 0.01
 		}},
-		"--agents-stubborn 0 --agents-restless 2% --hooks-fail 3% --engine-dies 1": {change: func(s *SimulationSetup) {
-			s.Stubborn, s.Restless, s.HooksFail, s.EngineDies = 0, 0.02, 0.03, 1
+		"--agents-stubborn 0 --agents-restless 2% --hooks-fail 3% --engine-dies 1": {change: func(s *simulate.Setup) {
+			s.Shares.Stubborn, s.Shares.Restless, s.Shares.HooksFail, s.Shares.EngineDies = 0, 0.02, 0.03, 1
 		}},
 		"--runs 0":          {refused: "found 0 as --runs"},
 		"--run -1":          {refused: "found -1 as --run"},
@@ -253,7 +255,7 @@ func TestWorkflowSimulate_givesThePortWhatTheFlagsSay(t *testing.T) {
 				}
 				return
 			}
-			want := UsualSimulation()
+			want := usualSimulation()
 			tt.change(&want)
 			if got.status != 0 || fmt.Sprint(s.calls) != "[check mine simulate mine]" ||
 				fmt.Sprint(s.setup) != fmt.Sprint(want) {
@@ -266,7 +268,7 @@ func TestWorkflowSimulate_givesThePortWhatTheFlagsSay(t *testing.T) {
 func TestWorkflowSimulate_endsWithStatus1WhereSomethingIsBroken(t *testing.T) {
 	t.Parallel()
 	const again = "orange workflow simulate mine --seed 7 --run 3 --agents-lie 50% --trace"
-	h := Services{Workflows: &shelf{found: Simulated{Runs: 5, Broken: []SimulatedBreach{
+	h := Services{Workflows: &shelf{found: simulate.Report{Runs: 5, Breaches: []simulate.Breach{
 		{Property: "one-home", Message: "two at once", Run: 3, Last: []string{"a step"}}}}}}
 	const line = "workflow simulate mine --runs 5 --seed 7 --agents-lie 50%"
 	got := call(t, h, line)

@@ -12,112 +12,27 @@ import (
 	"github.com/spf13/pflag"
 
 	"orange/internal/proof/explore"
+	"orange/internal/proof/simulate"
 	"orange/internal/rules/stats"
 	"orange/internal/rules/task"
 	"orange/internal/rules/workflow"
 	"orange/internal/rules/yaml"
 )
 
-// SimulationSetup is what is simulated. Shares are between 0 and 1.
-type SimulationSetup struct {
-	Runs          int
-	Seed          uint64
-	Only          int // the one run that is made; 0 means all
-	Trace         bool
-	Path          []task.Status // the straight way, or a part of it; empty for the shortest
-	People        string        // PeopleAct or PeopleNever
-	Slow          float64
-	Lying         float64
-	Dying         float64
-	Stubborn      float64
-	Restless      float64
-	ReviewersFail float64
-	EngineDies    float64 // of its steps
-	HooksFail     float64
-}
-
 // How people act in a simulation.
 const (
-	PeopleAct   = "default"
-	PeopleNever = "never"
+	peopleAct   = "default"
+	peopleNever = "never"
 )
 
-// Simulated is what came of it.
-type Simulated struct {
-	// Bound is how far a task goes at most between two acts of a person; zero where that is not proved.
-	Bound    explore.Bound
-	Path     SimulatedPath
-	Runs     int
-	Outcomes []SimulatedEnd // the most frequent first
-	Reviews  SimulatedFigure
-	Spawns   SimulatedFigure
-	Moves    SimulatedFigure
-	Refusals SimulatedFigure
-	Spans    []stats.Typical
-	Well     int // ended well
-	Needed   int // waited for a person at any time
-	Astray   int // and not where the workflow has a person's work
-	Resting  int // wait for one in the end
-	Faults   map[string]int
-	Broken   []SimulatedBreach
-	Trace    []string
-}
-
-// SimulatedPath is the straight way: the one that agents and people took where nothing went wrong.
-type SimulatedPath struct {
-	States []task.Status  `json:"states"`
-	Why    string         `json:"why"`        // PathShortest or PathNamed
-	Named  []task.Status  `json:"named"`      // what was named of it
-	Red    []SimulatedRed `json:"red_checks"` // the moves on it that want a check to have failed
-}
-
-// Why a straight way is the straight one.
-const (
-	PathShortest = "shortest"
-	PathNamed    = "named"
-)
-
-// SimulatedRed is a move that wants a check to have failed.
-type SimulatedRed struct {
-	From  task.Status `json:"from"`
-	To    task.Status `json:"to"`
-	Check string      `json:"check"`
-}
-
-// SimulatedEnd is how runs ended, and how many.
-type SimulatedEnd struct {
-	State task.Status `json:"state"`
-	End   string      `json:"end"`
-	Runs  int         `json:"runs"`
-}
-
-// SimulatedFigure is how often something happened in a run.
-type SimulatedFigure struct {
-	Median int `json:"median"`
-	P90    int `json:"p90"`
-	Most   int `json:"max"`
-}
-
-// SimulatedBreach is a property that was found broken.
-type SimulatedBreach struct {
-	Property string   `json:"property"`
-	Message  string   `json:"message"`
-	Run      int      `json:"run"`
-	Last     []string `json:"last_steps"`
-	Replay   string   `json:"replay"` // the command that shows it step by step
-}
-
-// UsualSimulation is what is simulated by default.
-func UsualSimulation() SimulationSetup {
-	return SimulationSetup{
-		Runs: 1000, Seed: 1, People: PeopleAct,
-		Slow: 0.2, Lying: 0.1, Dying: 0.05, Stubborn: 0.03, Restless: 0.02, ReviewersFail: 0.2, EngineDies: 0.002,
-		HooksFail: 0.02,
-	}
+// usualSimulation is what is simulated by default.
+func usualSimulation() simulate.Setup {
+	return simulate.Setup{Runs: 1000, Seed: 1, Shares: simulate.Shares{Slow: 0.2, Lying: 0.1, Dying: 0.05,
+		Stubborn: 0.03, Restless: 0.02, ReviewersFail: 0.2, EngineDies: 0.002, HooksFail: 0.02}}
 }
 
 func (p *Program) workflowSimulate() *cobra.Command {
-	s := UsualSimulation()
+	s, people := usualSimulation(), peopleAct
 	c := &cobra.Command{
 		Use:   "simulate FILE|NAME",
 		Short: "Run tasks under a workflow in memory, from start to end, and report how they end", Args: between(1, 1),
@@ -147,14 +62,15 @@ how long yours take.`,
 	f.IntVar(&s.Only, "run", 0, "make only this one of the runs")
 	f.BoolVar(&s.Trace, "trace", false, "print every step of the one run")
 	f.Var((*states)(&s.Path), "way", "the straight way, or a part of it: states in their order (default: the shortest)")
-	f.StringVar(&s.People, "people", s.People,
+	f.StringVar(&people, "people", people,
 		"default: a person comes where a task waits for one; never: the task stays there")
 	for _, one := range shares(&s) {
 		f.Var(one.value, one.flag, one.help)
 	}
-	complete(c, "people", cobra.FixedCompletions([]string{PeopleAct, PeopleNever}, cobra.ShellCompDirectiveNoFileComp))
+	complete(c, "people", cobra.FixedCompletions([]string{peopleAct, peopleNever}, cobra.ShellCompDirectiveNoFileComp))
 	c.RunE = p.run(func(ctx context.Context, h *Services, args []string) error {
-		if err := fitting(s); err != nil {
+		s.NoPeople = people == peopleNever
+		if err := fitting(s, people); err != nil {
 			return err
 		}
 		def, err := h.Workflows.CheckWorkflow(args[0])
@@ -162,20 +78,17 @@ how long yours take.`,
 			return err
 		}
 		far := p.progress()
-		found, err := h.Workflows.Simulate(ctx, def, s, func(done, of int) {
-			far.tell("runs simulated", done, of)
-		})
+		s.Progress = func(done, of int) { far.tell("runs simulated", done, of) }
+		found, err := h.Workflows.Simulate(ctx, def, s)
 		far.end()
 		if err != nil {
 			return err
 		}
-		for i := range found.Broken {
-			found.Broken[i].Replay = replayOf(c, args[0], s, found.Broken[i].Run)
-		}
-		if err := p.tellSimulated(def, s, found); err != nil {
+		again := func(run int) string { return replayOf(c, args[0], s, run) }
+		if err := p.tellSimulated(def, s, found, again); err != nil {
 			return err
 		}
-		if len(found.Broken) > 0 {
+		if len(found.Breaches) > 0 {
 			return &ended{status: exitFailed}
 		}
 		return nil
@@ -184,17 +97,17 @@ how long yours take.`,
 }
 
 // fitting refuses what makes no sense.
-func fitting(s SimulationSetup) error {
+func fitting(s simulate.Setup, people string) error {
 	switch {
 	case s.Runs < 1:
 		return usage("found %d as --runs, expected at least 1", s.Runs)
 	case s.Only < 0:
 		return usage("found %d as --run, expected the number of a run, from 1", s.Only)
-	case s.People != PeopleAct && s.People != PeopleNever:
-		return usage("found %q as --people, %s", s.People, yaml.Expected(s.People, []string{PeopleAct, PeopleNever}))
+	case people != peopleAct && people != peopleNever:
+		return usage("found %q as --people, %s", people, yaml.Expected(people, []string{peopleAct, peopleNever}))
 	case s.Trace && s.Only == 0 && s.Runs != 1:
 		return usage("cannot trace %d runs at once; say which one with --run, or make one with --runs 1", s.Runs)
-	case s.Slow+s.Lying+s.Dying+s.Stubborn+s.Restless > 1:
+	case s.Shares.Slow+s.Shares.Lying+s.Shares.Dying+s.Shares.Stubborn+s.Shares.Restless > 1:
 		return usage("found shares of agents that make more than 100%% together; " +
 			"lower --agents-slow, --agents-lie, --agents-die, --agents-stubborn or --agents-restless")
 	}
@@ -208,22 +121,22 @@ type shareFlag struct {
 	value      *share
 }
 
-func shares(s *SimulationSetup) []shareFlag {
+func shares(s *simulate.Setup) []shareFlag {
 	return []shareFlag{
-		{"reviewers-fail", "reviews that do not pass", "of reviews do not pass", (*share)(&s.ReviewersFail)},
-		{"agents-slow", "agents that take hours", "of agents are slow", (*share)(&s.Slow)},
+		{"reviewers-fail", "reviews that do not pass", "of reviews do not pass", (*share)(&s.Shares.ReviewersFail)},
+		{"agents-slow", "agents that take hours", "of agents are slow", (*share)(&s.Shares.Slow)},
 		{"agents-lie", "agents that ask before they have the evidence, or with something that looks like it",
-			"lie", (*share)(&s.Lying)},
+			"lie", (*share)(&s.Shares.Lying)},
 		{"agents-die", "agents that die before they have asked, with their evidence written or without", "die",
-			(*share)(&s.Dying)},
+			(*share)(&s.Shares.Dying)},
 		{"agents-stubborn", "agents that ask for the same again and again, and then do nothing", "are stubborn",
-			(*share)(&s.Stubborn)},
+			(*share)(&s.Shares.Stubborn)},
 		{"agents-restless", "agents that wait for no person, and go back wherever the workflow lets them",
-			"are restless", (*share)(&s.Restless)},
+			"are restless", (*share)(&s.Shares.Restless)},
 		{"hooks-fail", "attempts at a hook, and looks at agents and evidence, that fail",
-			"of hooks and looks fail", (*share)(&s.HooksFail)},
+			"of hooks and looks fail", (*share)(&s.Shares.HooksFail)},
 		{"engine-dies", "steps of Orange itself at which it dies", "of Orange's own steps are its last",
-			(*share)(&s.EngineDies)},
+			(*share)(&s.Shares.EngineDies)},
 	}
 }
 
@@ -274,7 +187,7 @@ func (s *states) Set(text string) error {
 }
 
 // replayOf is the command that shows one run of this call again.
-func replayOf(c *cobra.Command, name string, s SimulationSetup, run int) string {
+func replayOf(c *cobra.Command, name string, s simulate.Setup, run int) string {
 	if strings.ContainsAny(name, " \t'\"$\\*?;&|<>()") {
 		name = "'" + strings.ReplaceAll(name, "'", `'\''`) + "'"
 	}
@@ -288,9 +201,11 @@ func replayOf(c *cobra.Command, name string, s SimulationSetup, run int) string 
 	return strings.Join(append(words, "--trace"), " ")
 }
 
-func (p *Program) tellSimulated(def *workflow.Definition, s SimulationSetup, found Simulated) error {
+// tellSimulated prints what came of it; again is the command that shows a run step by step.
+func (p *Program) tellSimulated(def *workflow.Definition, s simulate.Setup, found simulate.Report,
+	again func(run int) string) error {
 	if p.json {
-		return p.printJSON(viewOf(def, s, found))
+		return p.printJSON(viewOf(def, s, found, again))
 	}
 	for _, line := range found.Trace {
 		p.say("%s", line)
@@ -302,31 +217,39 @@ func (p *Program) tellSimulated(def *workflow.Definition, s SimulationSetup, fou
 	if s.Only > 0 {
 		runs = fmt.Sprintf("run %d of seed ", s.Only)
 	}
-	p.say("%s: simulated %s%d; people: %s", def.File, runs, s.Seed, s.People)
+	p.say("%s: simulated %s%d; people: %s", def.File, runs, s.Seed, peopleOf(s))
 	var heading []string
 	for _, one := range shares(&s) {
 		heading = append(heading, one.value.String()+" "+one.what)
 	}
 	p.say("  %s", strings.Join(heading, ", "))
-	p.say("  straight way: %s", found.Path)
+	p.say("  straight way: %s", pathWords(found.Path))
 	if err := p.simulated(found); err != nil {
 		return err
 	}
-	for _, b := range found.Broken[:min(len(found.Broken), 5)] {
+	for _, b := range found.Breaches[:min(len(found.Breaches), 5)] {
 		p.say("\nbroken: %s [%s], seed %d, run %d", b.Message, b.Property, s.Seed, b.Run)
 		for _, line := range b.Last {
 			p.say("  %s", line)
 		}
-		p.say("  see all of it: %s", b.Replay)
+		p.say("  see all of it: %s", again(b.Run))
 	}
-	if more := len(found.Broken) - 5; more > 0 {
+	if more := len(found.Breaches) - 5; more > 0 {
 		p.say("\nbroken in %d more runs", more)
 	}
 	return nil
 }
 
-// String tells it with the reason why it is the straight one.
-func (w SimulatedPath) String() string {
+// peopleOf is how people act in a simulation.
+func peopleOf(s simulate.Setup) string {
+	if s.NoPeople {
+		return peopleNever
+	}
+	return peopleAct
+}
+
+// pathWords tells the straight way with the reason why it is the straight one.
+func pathWords(w simulate.Path) string {
 	if len(w.States) == 0 {
 		return "none: no move after move leads to a good end without a failure"
 	}
@@ -334,33 +257,33 @@ func (w SimulatedPath) String() string {
 		return strings.ReplaceAll((*states)(&all).String(), ",", by)
 	}
 	why := "the shortest"
-	if w.Why == PathNamed {
+	if len(w.Named) > 0 {
 		why = "named: " + names(w.Named, ", ")
 		if len(w.Named) < len(w.States) {
 			why += "; the rest is the shortest"
 		}
 	}
-	for _, red := range w.Red {
+	for _, red := range w.FailedChecks {
 		why += fmt.Sprintf("; %s -> %s wants the check %q to fail", red.From, red.To, red.Check)
 	}
 	return names(w.States, " -> ") + " (" + why + ")"
 }
 
-func (p *Program) simulated(found Simulated) error {
+func (p *Program) simulated(found simulate.Report) error {
 	of := func(what string, n int) []string {
 		return []string{what, strconv.Itoa(n), strconv.FormatFloat(100*float64(n)/float64(max(found.Runs, 1)),
 			'f', 1, 64) + "%"}
 	}
 	outcomes := [][]string{{"OUTCOME", "RUNS", "SHARE"}}
 	for _, o := range found.Outcomes {
-		outcomes = append(outcomes, of(fmt.Sprintf("%s (%s)", o.State, o.End), o.Runs))
+		outcomes = append(outcomes, of(fmt.Sprintf("%s (%s)", o.Status, o.End), o.Runs))
 	}
 	people := [][]string{{"PEOPLE", "RUNS", "SHARE"}, of("needed a person", found.Needed),
-		of("  outside of the straight way", found.Astray), of("wait for a person at the end", found.Resting)}
+		of("  outside of the straight way", found.Unplanned), of("wait for a person at the end", found.Waiting)}
 	figures := [][]string{{"IN ONE RUN", "MEDIAN", "P90", "MAX"}}
 	for _, one := range []struct {
 		name string
-		SimulatedFigure
+		simulate.Figure
 	}{{"moves", found.Moves}, {"agents started", found.Spawns}, {"reviewers among them", found.Reviews},
 		{"requests refused", found.Refusals}} {
 		figures = append(figures, []string{one.name, strconv.Itoa(one.Median), strconv.Itoa(one.P90),
@@ -387,29 +310,44 @@ func (p *Program) simulated(found Simulated) error {
 	f := found.Faults
 	p.say("\nfaults: Orange died %s, agents died %s, hooks and looks failed %s, deaths and runners came late "+
 		"%s, deaths reported twice %s",
-		times(f["engine_deaths"]), times(f["agent_deaths"]), times(f["failures"]), times(f["late"]), times(f["twice"]))
-	if len(found.Broken) == 0 {
+		times(f.EngineDeaths), times(f.AgentDeaths), times(f.Failures), times(f.Late), times(f.Repeated))
+	if len(found.Breaches) == 0 {
 		p.say("nothing was found broken")
 	}
 	return nil
 }
 
-func viewOf(def *workflow.Definition, s SimulationSetup, found Simulated) map[string]any {
-	setup := map[string]any{"seed": s.Seed, "people": s.People}
+func viewOf(def *workflow.Definition, s simulate.Setup, found simulate.Report,
+	again func(run int) string) map[string]any {
+	setup := map[string]any{"seed": s.Seed, "people": peopleOf(s)}
 	for _, one := range shares(&s) {
 		setup[strings.ReplaceAll(one.flag, "-", "_")] = float64(*one.value)
 	}
 	all := func(n int) stats.Share { return stats.Share{Count: n, Of: found.Runs} }
-	way := found.Path
-	way.States, way.Named, way.Red = orEmpty(way.States), orEmpty(way.Named), orEmpty(way.Red)
+	way, why := found.Path, "shortest"
+	way.States, way.Named, way.FailedChecks = orEmpty(way.States), orEmpty(way.Named), orEmpty(way.FailedChecks)
+	if len(way.Named) > 0 {
+		why = "named"
+	}
+	type broken struct {
+		simulate.Breach
+		Replay string `json:"replay"` // the command that shows it step by step
+	}
+	var breaches []broken
+	for _, b := range found.Breaches {
+		breaches = append(breaches, broken{b, again(b.Run)})
+	}
 	return map[string]any{"simulation": map[string]any{
-		"way":      way,
+		"way": struct {
+			simulate.Path
+			Why string `json:"why"`
+		}{way, why},
 		"workflow": def.Name, "version": def.Version, "digest": def.Digest, "runs": found.Runs, "setup": setup,
 		"outcomes": orEmpty(found.Outcomes), "ended_well": all(found.Well), "needed_a_person": all(found.Needed),
-		"needed_a_person_astray": all(found.Astray), "wait_for_a_person": all(found.Resting),
+		"needed_a_person_astray": all(found.Unplanned), "wait_for_a_person": all(found.Waiting),
 		"bound": found.Bound, "moves": found.Moves, "spawns": found.Spawns, "reviews": found.Reviews,
 		"refusals":      found.Refusals,
-		"time_by_state": typicalViews(found.Spans), "faults": found.Faults, "broken": orEmpty(found.Broken),
+		"time_by_state": typicalViews(found.Spans), "faults": found.Faults, "broken": orEmpty(breaches),
 		"trace": orEmpty(found.Trace),
 	}}
 }
