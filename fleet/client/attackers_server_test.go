@@ -178,6 +178,7 @@ func born(t *testing.T, key ssh.Signer, id string) wire.Birth {
 
 // What the attackers of docs/proof.md cannot do, they try with a connection to the server, the repository and the
 // account of a host, on the programs as they are built.
+// Attackers cannot (docs/proof.md): have an unsigned request done.
 func TestAttackers_ofTheBuiltProgramsGetNothingDone(t *testing.T) {
 	t.Parallel()
 	a := newAttacked(t)

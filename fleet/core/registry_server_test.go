@@ -93,6 +93,7 @@ func (o *office) joins(name string) (home string, order registry.Order) {
 	return home, order
 }
 
+// Attackers cannot (docs/proof.md): make the machine of someone else trust another registry, or an older list.
 func TestServer_aHostJoinsWithTheLineOfAnInvitationOnce(t *testing.T) {
 	c := server(t)
 	if there, err := core.HasRegistry(t.Context(), c); there || err != nil {

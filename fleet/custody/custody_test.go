@@ -222,6 +222,7 @@ func TestTaken_countsOnlyFromTheHostUnderItsEpoch(t *testing.T) {
 	}
 }
 
+// Attackers cannot (docs/proof.md): report for another host, or under a stale epoch.
 func TestReported_neverGoesBack(t *testing.T) {
 	t.Parallel()
 	s := held(t, born(t), "h1")
@@ -413,6 +414,7 @@ func TestAnswered_takesOverTheReportThatGoesWithIt(t *testing.T) {
 	}
 }
 
+// Attackers cannot (docs/proof.md): answer in the place of another host.
 func TestAnswered_keepsWhatWasDone(t *testing.T) {
 	t.Parallel()
 	s := held(t, born(t), "h1")
@@ -620,6 +622,7 @@ func TestWhatANewHostDoesNotFindIsNamedAsLost(t *testing.T) {
 	}
 }
 
+// Attackers cannot (docs/proof.md): add a signer, at the registry, a custody or a host.
 func TestTrusted_takesNewerListsOfTheSameAuthority(t *testing.T) {
 	t.Parallel()
 	s := born(t)

@@ -472,6 +472,7 @@ func explore(k knobs, most int) (found, error) {
 }
 
 // Each of these is explored whole; the long ones with two leases of a host, with two rescues, or with a snapshot more.
+// Attackers cannot (docs/proof.md): have Orange act for a task that was rescued from its host.
 func TestModel_noTwoActsUnderOneEpochAfterARescue(t *testing.T) {
 	t.Parallel()
 	all := []bounds{{epochs: 2, tips: 2, leases: [2]int{1, 0}}, {epochs: 2, tips: 3}}

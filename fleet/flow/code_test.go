@@ -13,6 +13,7 @@ import (
 )
 
 // An answer that the host did not sign leaves open whether it did what was asked: that is no refusal.
+// Attackers cannot (docs/proof.md): answer in the place of another host.
 func TestCode_anAnswerThatIsForgedLeavesOpenWhatTheHostDid(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1e9, 0)

@@ -354,6 +354,7 @@ func TestTake_letsGoOfWhatItHadBeforeItBringsTheTaskBack(t *testing.T) {
 }
 
 // A server, or who writes to it, moves no task to another host: a person does.
+// Attackers cannot (docs/proof.md): have a task brought back that no person took away.
 func TestTake_bringsBackOnlyWhatAPersonTookAway(t *testing.T) {
 	t.Parallel()
 	good := testkit.Rescue(t, "ada", id, 2, "", "it burns", now)

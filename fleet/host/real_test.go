@@ -143,6 +143,7 @@ func ownBirth(t *testing.T) wire.Birth {
 }
 
 // What the host makes of the messages of the fleet are commands that orange knows, and what it reads are its answers.
+// Attackers cannot (docs/proof.md): have a request done twice.
 func TestHost_asksOrangeItself(t *testing.T) {
 	program, vault := built(t)
 	dir := filepath.Dir(program)

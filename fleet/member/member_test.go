@@ -225,6 +225,7 @@ func TestTheCertificatesOpenTheServerToThoseWhoWereInvited(t *testing.T) {
 	}
 }
 
+// Attackers cannot (docs/proof.md): join with an invitation that is void, or change a join that passes by.
 func TestTheAuthorityJudgesByItsOwnFiles(t *testing.T) {
 	t.Parallel()
 	a, s, _ := fleet(t, false)

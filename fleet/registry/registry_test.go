@@ -139,6 +139,7 @@ func TestAnInvitationMayLeaveOutTheRightToCreate(t *testing.T) {
 	}
 }
 
+// Attackers cannot (docs/proof.md): join with an invitation that is void, or change a join that passes by.
 func TestATokenWorksOnce(t *testing.T) {
 	t.Parallel()
 	s := invited(t, fleet(t), signed.OfPeople, "bob")
@@ -196,6 +197,7 @@ func TestARepeatOfAnAdmittedJoinIsAnsweredAgain(t *testing.T) {
 	}
 }
 
+// Attackers cannot (docs/proof.md): join with an invitation that is void, or change a join that passes by.
 func TestWhatIsForgedOrExpiredOrMeantForAnotherIsRefused(t *testing.T) {
 	t.Parallel()
 	s := invited(t, fleet(t), signed.OfPeople, "bob")

@@ -35,6 +35,7 @@ func joined(t *testing.T) string {
 	return home
 }
 
+// Attackers cannot (docs/proof.md): make the machine of someone else trust another registry, or an older list.
 func TestKeepTrust_keepsTheNewestListsThatTheAuthoritySigned(t *testing.T) {
 	t.Parallel()
 	home := joined(t)

@@ -18,6 +18,7 @@ func report(host string) wire.Report {
 		Row: wire.Row{Status: "working", Head: wire.Head{Event: 9, Hash: "ff"}}}
 }
 
+// Attackers cannot (docs/proof.md): have an unsigned request done.
 func TestAttackerABC_cannotAskWithoutAPersonsKey(t *testing.T) {
 	t.Parallel()
 	wants(t, "no signature", sign.CheckRequest(people(t), wire.Ask{Request: request()}, here(), ""), sign.Unsigned)
@@ -28,6 +29,7 @@ func TestAttackerABC_cannotAskWithoutAPersonsKey(t *testing.T) {
 	wants(t, "a signature of another request", sign.CheckRequest(people(t), other, here(), ""), sign.Unsigned)
 }
 
+// Attackers cannot (docs/proof.md): have a request done that has expired, or repeat one elsewhere or as another.
 func TestAttackerABC_cannotRepeatARequestLaterOrElsewhereOrAsAnother(t *testing.T) {
 	t.Parallel()
 	ask, at := askedBy(t, "ada", request()), here()
@@ -45,6 +47,7 @@ func TestAttackerABC_cannotRepeatARequestLaterOrElsewhereOrAsAnother(t *testing.
 		sign.KeyReused)
 }
 
+// Attackers cannot (docs/proof.md): answer in the place of another host.
 func TestAttackerA_cannotAnswerInThePlaceOfAHost(t *testing.T) {
 	t.Parallel()
 	asked := request()
@@ -75,6 +78,7 @@ func TestAttackerA_cannotAnswerInThePlaceOfAHost(t *testing.T) {
 	wants(t, "to another request", sign.CheckReply(hosts(t), good, asked, now), sign.Elsewhere)
 }
 
+// Attackers cannot (docs/proof.md): report for another host, or under a stale epoch.
 func TestAttackerABC_cannotReportForAnotherHost(t *testing.T) {
 	t.Parallel()
 	good, err := sign.Report(key(t, "h1"), report("h1"))
@@ -105,6 +109,7 @@ func TestAttackerABC_cannotReportForAnotherHost(t *testing.T) {
 	}
 }
 
+// Attackers cannot (docs/proof.md): add a signer, at the registry, a custody or a host.
 func TestAttackerABC_cannotAddASigner(t *testing.T) {
 	t.Parallel()
 	authority := key(t, "authority")
@@ -135,6 +140,7 @@ func TestAttackerABC_cannotAddASigner(t *testing.T) {
 	}
 }
 
+// Attackers cannot (docs/proof.md): create or rescue a task with what was signed for something else.
 func TestAttackerABC_cannotCreateOrRescueWithWhatAPersonSignedForSomethingElse(t *testing.T) {
 	t.Parallel()
 	b := wire.Birth{Project: "web", On: "any", Summary: "one", Harness: []string{"pi"}, Workflow: "w@1", Rules: "r",

@@ -118,6 +118,7 @@ func TestCheckRequest_takesWhatItsPersonSigned(t *testing.T) {
 }
 
 // Each field of a request is signed: with another value the signature is none.
+// Attackers cannot (docs/proof.md): have an unsigned request done.
 func TestCheckRequest_refusesAnotherValueOfEveryField(t *testing.T) {
 	t.Parallel()
 	for what, change := range map[string]func(*wire.Request){

@@ -60,82 +60,46 @@ func TestTheRecipesNameFilesAndTestsThatExist(t *testing.T) {
 	}
 }
 
-// A row that names a test that is gone promises what no one checks.
-func TestTheTablesOfRulesAndReportsNameWhatExists(t *testing.T) {
-	t.Parallel()
-	tests := testsHere(t)
-	code := regexp.MustCompile("`([^`\n]+)`")
-	stories := regexp.MustCompile("(?:story|stories) (?:`[A-Za-z_0-9.-]+`(?:,? and |, )?)+")
-	for name, least := range map[string]int{"docs/conformance.md": 200, "docs/agents/reported.md": 20} {
-		found := 0
-		for _, said := range stories.FindAllString(page(t, name), -1) {
-			for _, match := range code.FindAllStringSubmatch(said, -1) {
-				if strings.HasPrefix(match[1], "Test") || strings.HasSuffix(match[1], ".txt") {
-					continue // the next in the list, looked for below
-				}
-				found++
-				file := filepath.Join(root, "cmd", "orange", "testdata", "*", match[1]+".txtar")
-				if there, err := filepath.Glob(file); err != nil || len(there) == 0 {
-					t.Errorf("%s names the story %s, which is not there", name, match[1])
-				}
-			}
-		}
-		for _, match := range code.FindAllStringSubmatch(page(t, name), -1) {
-			switch word := match[1]; {
-			case regexp.MustCompile(`^Test[A-Z]\w+$`).MatchString(word):
-				found++
-				if !tests[word] {
-					t.Errorf("%s names the test %s, which is not there", name, word)
-				}
-			case regexp.MustCompile(`^\d{3}-[a-z-]+\.txt$`).MatchString(word):
-				found++
-				file := filepath.Join(root, "internal", "rules", "decide", "testdata", "stories", word)
-				if _, err := os.Stat(file); err != nil {
-					t.Errorf("%s names the story %s, which is not there", name, word)
-				}
-			}
-		}
-		if found < least {
-			t.Errorf("found %d tests and stories in %s, expected %d at least", found, name, least)
-		}
-	}
-}
-
-// A "cannot" of docs/proof.md is a promise: a test tries it, and every test of an attacker is at a promise.
+// A row of docs/proof.md about attackers of a fleet is a promise: a test's comment has its words, and every such
+// comment is of a row.
 func TestEveryThingThatAnAttackerOfAFleetCannotDoHasATest(t *testing.T) {
 	t.Parallel()
-	_, section, _ := strings.Cut(page(t, "docs/proof.md"), "\n## Three attackers of a fleet\n")
-	section, _, _ = strings.Cut(section, "\n## ")
-	_, table, _ := strings.Cut(section, "\n| cannot |")
+	_, table, _ := strings.Cut(page(t, "docs/proof.md"), "\n| cannot |")
 	table, _, _ = strings.Cut(table, "\n\n")
-	tests, named, rows := testsHere(t), map[string]bool{}, 0
-	for row := range strings.Lines(table) {
-		cells := strings.Split(row, " | ")
-		if !strings.HasPrefix(row, "| ") || len(cells) < 4 {
+	promised := map[string]bool{}
+	for _, match := range regexp.MustCompile(`(?m)^\| (\w[^|]+) \| `).FindAllStringSubmatch(table, -1) {
+		promised[match[1]] = true
+	}
+	if len(promised) < 8 {
+		t.Errorf("found %d rows, expected 8 at least", len(promised))
+	}
+	for what := range strings.SplitSeq("unsigned|expired|twice|another host|stale|report|snapshot|signer", "|") {
+		if !strings.Contains(table, what) {
+			t.Errorf("the table does not say what comes of: %s", what)
+		}
+	}
+	tried := map[string]bool{}
+	named := regexp.MustCompile(`(?m)((?:^//.*\n)*)^func (TestAttacker\w+)\(`)
+	said := regexp.MustCompile(`(?m)^// Attackers cannot \(docs/proof\.md\): (.+)\.$`)
+	for _, f := range sources(t) {
+		if !f.test {
 			continue
 		}
-		rows++
-		found := regexp.MustCompile("`(Test\\w+)`").FindAllStringSubmatch(cells[len(cells)-1], -1)
-		if len(found) == 0 {
-			t.Errorf("no test is named at %q", cells[0])
+		text := page(t, f.path)
+		for _, match := range said.FindAllStringSubmatch(text, -1) {
+			if tried[match[1]] = true; !promised[match[1]] {
+				t.Errorf("%s: docs/proof.md does not say that attackers cannot %s", f.path, match[1])
+			}
 		}
-		for _, match := range found {
-			if named[match[1]] = true; !tests[match[1]] {
-				t.Errorf("%q names the test %s, which is not there", cells[0], match[1])
+		for _, match := range named.FindAllStringSubmatch(text, -1) {
+			if !said.MatchString(match[1]) {
+				t.Errorf("%s: the comment of %s does not say what attackers cannot do", f.path, match[2])
 			}
 		}
 	}
-	if rows < 8 {
-		t.Errorf("found %d rows, expected 8 at least", rows)
-	}
-	for name := range tests {
-		if strings.HasPrefix(name, "TestAttacker") && !named[name] {
-			t.Errorf("docs/proof.md does not name the test %s", name)
-		}
-	}
-	for what := range strings.SplitSeq("unsigned|expired|repeat|another host|stale|report|snapshot|signer", "|") {
-		if !strings.Contains(table, what) {
-			t.Errorf("the table does not say what comes of: %s", what)
+	for what := range promised {
+		if !tried[what] {
+			t.Errorf("no test's comment says: Attackers cannot (docs/proof.md): %s.", what)
 		}
 	}
 }

@@ -328,6 +328,7 @@ func TestSigner_knowsKeysInHardware(t *testing.T) {
 	}
 }
 
+// Attackers cannot (docs/proof.md): add a signer, at the registry, a custody or a host.
 func TestOpen_takesNoListThatTheAuthorityDidNotSign(t *testing.T) {
 	t.Parallel()
 	ada, authority, eve := newPair(1), newPair(4), newPair(3)

@@ -37,6 +37,7 @@ func (p *place) writes(at string, events ...history.Event) {
 
 // Defect: a home brought a task back and was lost before its answer arrived. No other home could bring the task back
 // from then on.
+// Attackers cannot (docs/proof.md): have a host take a forged snapshot.
 func TestRestore_takesTheSnapshotOfAHomeThatBroughtTheTaskBack(t *testing.T) {
 	t.Parallel()
 	a, at := newPlace(t), vault(t)

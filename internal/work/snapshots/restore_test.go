@@ -310,6 +310,7 @@ func forged(t *testing.T, repo, commit string) string {
 	return git(t, repo, "hash-object", "-t", "commit", "-w", file)
 }
 
+// Attackers cannot (docs/proof.md): have a host take a forged snapshot.
 func TestRestore_takesOnlySignedSnapshotsWhereThereAreSigners(t *testing.T) {
 	t.Parallel()
 	a, at := newPlace(t), vault(t)
@@ -362,6 +363,7 @@ func TestRestore_takesOnlySignedSnapshotsWhereThereAreSigners(t *testing.T) {
 }
 
 // What a repository's own configuration says of signatures does not count: agents can write it.
+// Attackers cannot (docs/proof.md): have a host take a forged snapshot.
 func TestSigner_doesNotGoByTheRepositorysConfiguration(t *testing.T) {
 	t.Parallel()
 	a, at := newPlace(t), vault(t)
