@@ -13,8 +13,8 @@ import (
 	"orange/internal/rules/workflow"
 )
 
-// The tests of this file guard the choices that were made where the documents disagree or say nothing: the rows 9.1 to
-// 9.13 of docs/conformance.md.
+// The tests of this file guard the choices that were made where the documents disagree or say nothing, which
+// docs/conformance.md has.
 
 // Both refuse: the rejection has the guard's code, and includes the gate's detail.
 func TestAGuardIsJudgedBeforeTheGate(t *testing.T) {
