@@ -102,10 +102,10 @@ bench: ## measure against floors and peers, and write the table of docs/performa
 	@tools/need git tmux sqlite3 strace
 	cd bench && $(GO) run . -write ../docs/performance.md
 
-fleet-figures: ## measure a fleet with a server on PostgreSQL, and write the table of docs/fleet-figures.md
+fleet-figures: ## measure a fleet with a server on PostgreSQL, and write the second table of docs/performance.md
 	@tools/need git tmux
 	@tools/temporal server >/dev/null && tools/temporal sql >/dev/null
-	cd fleet && ORANGE_FLEET_FIGURES=1 $(GO) test -v -count=1 -timeout 60m -run TestFigures ./postgres -args -write ../../docs/fleet-figures.md
+	cd fleet && ORANGE_FLEET_FIGURES=1 $(GO) test -v -count=1 -timeout 60m -run TestFigures ./postgres -args -write ../../docs/performance.md
 
 pictures: need build ## draw the pictures of the dashboard again
 	@mkdir -p docs/pictures
