@@ -2,6 +2,7 @@ package arch
 
 import (
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -17,47 +18,89 @@ func page(t *testing.T, name string) string {
 	return string(text)
 }
 
-// testsHere are the names of all tests, those of the fleet too.
-func testsHere(t *testing.T) map[string]bool {
-	t.Helper()
-	tests := map[string]bool{}
-	for _, f := range sources(t) {
-		if f.test {
-			for _, match := range regexp.MustCompile(`(?m)^func (Test\w+)\(`).FindAllStringSubmatch(page(t, f.path), -1) {
-				tests[match[1]] = true
+// A recipe that names what is gone leads the next engineer astray.
+func TestTheRecipesNameFilesThatExist(t *testing.T) {
+	t.Parallel()
+	inside := regexp.MustCompile("`((?:internal|cmd|docs|workflows|harnesses|demo|tools)/\\S*?)`")
+	for _, name := range []string{"CONTRIBUTING.md", "AGENTS.md", "ARCHITECTURE.md"} {
+		found := inside.FindAllStringSubmatch(page(t, name), -1)
+		for _, match := range found {
+			there, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(match[1])))
+			if err != nil || len(there) == 0 {
+				t.Errorf("%s names the file %s, which is not there: name the one that took its place", name, match[1])
 			}
 		}
+		if len(found) == 0 {
+			t.Errorf("found no file in %s", name)
+		}
 	}
-	return tests
 }
 
-// A recipe that names what is gone leads the next engineer astray.
-func TestTheRecipesNameFilesAndTestsThatExist(t *testing.T) {
-	t.Parallel()
-	tests := testsHere(t)
-	code := regexp.MustCompile("`([^`\n]+)`")
-	inside := regexp.MustCompile(`^(internal|cmd|docs|workflows|harnesses|demo|tools)/\S*$`)
-	for _, name := range []string{"CONTRIBUTING.md", "AGENTS.md", "docs/fleet-server.md"} {
-		found := 0
-		for _, match := range code.FindAllStringSubmatch(page(t, name), -1) {
-			switch word := match[1]; {
-			case regexp.MustCompile(`^Test[A-Z]\w+$`).MatchString(word):
-				found++
-				if !tests[word] {
-					t.Errorf("%s names the test %s, which is not there: name the one that took its place", name, word)
-				}
-			case inside.MatchString(word):
-				found++
-				there, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(word)))
-				if err != nil || len(there) == 0 {
-					t.Errorf("%s names the file %s, which is not there: name the one that took its place", name, word)
-				}
-			}
+// pages are the texts for people, by their paths.
+func pages(t *testing.T) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	for _, pattern := range []string{"*.md", "docs/*.md", "docs/*/*.md"} {
+		paths, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(pattern)))
+		if err != nil || len(paths) == 0 {
+			t.Fatalf("found no pages %s: %v", pattern, err)
 		}
-		if found == 0 {
-			t.Errorf("found no file and no test in %s", name)
+		for _, path := range paths {
+			name, err := filepath.Rel(root, path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			out[filepath.ToSlash(name)] = page(t, filepath.ToSlash(name))
 		}
 	}
+	return out
+}
+
+// A test may name the page that it holds to its word; a page that names tests is a second list of them.
+func TestPagesNameNoTest(t *testing.T) {
+	t.Parallel()
+	for name, text := range pages(t) {
+		if found := regexp.MustCompile("`Test[A-Z]\\w+`").FindString(text); found != "" {
+			t.Errorf("%s names the test %s: let the comment of the test name the page", name, found)
+		}
+	}
+}
+
+// A link in a page leads to a page, and to a heading of it.
+func TestLinksOfPagesLeadSomewhere(t *testing.T) {
+	t.Parallel()
+	all, links := pages(t), 0
+	for name, text := range all {
+		for _, match := range regexp.MustCompile(`\]\(([^)\s]+)\)`).FindAllStringSubmatch(text, -1) {
+			file, heading, _ := strings.Cut(match[1], "#")
+			if strings.Contains(file, "://") {
+				continue
+			}
+			links++
+			target := name
+			if file != "" {
+				target = path.Join(path.Dir(name), file)
+			}
+			if _, err := os.Stat(filepath.Join(root, filepath.FromSlash(target))); err != nil {
+				t.Errorf("%s leads to %s, which is not there", name, match[1])
+			} else if heading != "" && !anchors(all[target])[heading] {
+				t.Errorf("%s leads to %s, and %s has no such heading", name, match[1], target)
+			}
+		}
+	}
+	if links < 100 {
+		t.Errorf("found %d links", links)
+	}
+}
+
+// anchors are the names by which GitHub leads to the headings of a page.
+func anchors(text string) map[string]bool {
+	out := map[string]bool{}
+	for _, match := range regexp.MustCompile(`(?m)^#+ (.+)$`).FindAllStringSubmatch(text, -1) {
+		plain := regexp.MustCompile(`[^\p{L}\p{N}\- _]`).ReplaceAllString(strings.ToLower(match[1]), "")
+		out[strings.ReplaceAll(plain, " ", "-")] = true
+	}
+	return out
 }
 
 // A row of docs/proof.md about attackers of a fleet is a promise: a test's comment has its words, and every such

@@ -72,8 +72,8 @@ func disagreements(rows map[string][]string, types map[string][]string) []string
 		word := strings.ToLower(kind)
 		right[word] = true
 		if found := rows[word]; !slices.Equal(found, holders) {
-			out = append(out, fmt.Sprintf("the type %s is exported by %q, and its row names %q: rename it in all but one, "+
-				"or let the row say what each means by it, as \"`package`: meaning\"", kind, holders, found))
+			out = append(out, fmt.Sprintf("the type %s is exported by %q, and its row names %q: rename it in all but "+
+				"one, or let the row say what each means by it, as \"`package`: meaning\"", kind, holders, found))
 		}
 	}
 	for _, word := range slices.Sorted(maps.Keys(rows)) {
