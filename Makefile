@@ -98,14 +98,14 @@ lint: bin/golangci-lint ## run the linters
 	cd fleet && $(GO) vet ./... && ../bin/golangci-lint run ./...
 	@git log -20 --no-merges --format=%s 2>/dev/null | awk 'length > 72 {print "longer than 72 characters: " $$0; bad = 1} END {exit bad}'
 
-bench: ## measure against floors and peers, and write the table of docs/performance.md
+bench: ## measure against floors and peers, and write bench/figures.txt
 	@tools/need git tmux sqlite3 strace
-	cd bench && $(GO) run . -write ../docs/performance.md
+	cd bench && $(GO) run . -write figures.txt
 
-fleet-figures: ## measure a fleet with a server on PostgreSQL, and write the second table of docs/performance.md
+fleet-figures: ## measure a fleet with a server on PostgreSQL, and write fleet/postgres/figures.txt
 	@tools/need git tmux
 	@tools/temporal server >/dev/null && tools/temporal sql >/dev/null
-	cd fleet && ORANGE_FLEET_FIGURES=1 $(GO) test -v -count=1 -timeout 60m -run TestFigures ./postgres -args -write ../../docs/performance.md
+	cd fleet && ORANGE_FLEET_FIGURES=1 $(GO) test -v -count=1 -timeout 60m -run TestFigures ./postgres -args -write figures.txt
 
 pictures: need build ## draw the pictures of the dashboard again
 	@mkdir -p docs/pictures
