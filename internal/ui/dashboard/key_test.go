@@ -19,10 +19,11 @@ func keysDocument() string {
 	var b strings.Builder
 	b.WriteString(`# The keys of the dashboard
 
-` + "`orange`" + ` opens it. ` + "`?`" + ` tells the same there: first what the marks on the screen mean and which keys do something on it now, then the others, and why one does nothing.
-A key that is closed says why when it is pressed; the foot of the screen shows those that do something now.
-In a form, the foot says which keys work there.
-` + "`:`" + ` finds every action by its words, its name or its key, and does it as the key would, with the same questions.
+` + "`orange`" + ` opens it. ` + "`?`" + ` tells the same there, first what can be done now; a key that is closed says why.
+` + "`:`" + ` finds every action by its words, its name or its key, and does it as the key would, with the same questions. In a form, the foot says which keys work there.
+
+A whole life takes 17 keys, without the texts: ` + "`c`, *branch*, `Tab`, *summary*, `ctrl+s`" + ` creates the task, ` + "`S`, *answer*, `Enter`" + ` answers its question,
+` + "`D` `]`" + ` opens the review at the first line that changed, ` + "`c`, *comment*, `ctrl+s`" + ` comments on it, ` + "`j` `j`" + ` leads on to another comment, ` + "`r` `ctrl+s`" + ` sends both, ` + "`m` `y`" + ` merges.
 
 ## Keys and colours of your own
 
@@ -39,44 +40,19 @@ theme:
 
 A key is a letter or sign, one of the names ` + keyWords() + `,
 or one of these after ` + "`ctrl+`, `alt+` or `shift+`" + `.
-The keys ` + reservedWords() + ` are reserved: help, quit and back keep them, and no other action gets one.
-Where a key is reserved or none, where two actions of one place have the same key, where an action is unknown, and where a colour is wrong,
-the dashboard starts with the usual keys and colours, and says where in the file: ` + "`config.yml:3:10`" + `.
-A usual key that an action no longer has says which key has it. Messages, questions, forms and the help name the keys that are in force.
-The keys inside of a form are no actions and stay: ` + "`ctrl+s`, `ctrl+e`, `Tab`, `Enter`" + `, and the letters of the answers to a question.
-The parts of the screen that have a colour are ` + themeWords() + `.
-` + "`NO_COLOR=1`" + ` takes colours away all the same.
-
-## One life in 17 keys
-
-From nothing to a merged branch at the dashboard alone; texts are not counted, questions are. A story counts them.
-
-| keys | what happens | count |
-|---|---|---|
-| ` + "`c`, *branch*, `Tab`, *summary*, `ctrl+s`" + ` | a task is created, and its agent begins | 3 |
-| ` + "`S`, *answer*, `Enter`" + ` | the agent's question, on top of the list, is answered | 2 |
-| ` + "`D` `]`" + ` | the review, at the first line that changed | 2 |
-| ` + "`c`, *comment*, `ctrl+s`" + ` | a comment on that line | 2 |
-| ` + "`j` `j`" + ` | below the comment, to the next line | 2 |
-| ` + "`c`, *comment*, `ctrl+s`" + ` | another comment | 2 |
-| ` + "`r` `ctrl+s`" + ` | both are shown, and sent to the worker | 2 |
-| ` + "`m` `y`" + ` | what came of it is merged | 2 |
+The keys ` + reservedWords() + ` are reserved. Those inside of a form stay: ` + "`ctrl+s`, `ctrl+e`, `Tab`, `Enter`" + `, and the letters of the answers to a question.
+Where anything here is wrong, the dashboard starts with the usual keys and colours, and says where in the file: ` + "`config.yml:3:10`" + `.
+The parts of the screen that have a colour are ` + themeWords() + `. ` + "`NO_COLOR=1`" + ` takes colours away all the same.
 
 ## What the list shows
 
-The tasks that need you are on top, the oldest need first. Each has two lines: its row, and below it why it needs you.
-Where not all rows fit with two lines, those on top have them; the others have the reason in the place of the summary.
-The selected task is shown too: at the side of the list from 120 columns and 20 lines on, else below it, from 16 lines on.
-Below the list, all of why it needs you comes first, what it asks or what its agent said last, then what fits the task.
-What you say to an agent is written right below that. The list has at least half of the lines.
-A column that would be empty in all rows of the list is left out. Above a long list its titles count the rows that have no room.
+The tasks that need you are on top, the oldest need first, each with a second line that says why, where there is room.
+The selected task is at the side of the list from 120 columns and 20 lines on, else below it, from 16 lines on: all of why it needs you first, then what fits the task. What you say to an agent is written right below that.
+A column that would be empty is left out, and titles count the rows that have no room.
 
-## The mouse
+With the mouse, a click selects and a second click opens; a click on a key at the foot presses it; the wheel scrolls. No click changes a task.
 
-With the mouse: a click selects a task, a card or a workspace, and a second click opens it; a click on a key at the foot presses it;
-the wheel scrolls what it is over. No click changes a task.
-
-This file is written by ` + "`go test ./internal/ui/dashboard -update`" + ` from the table that the program uses.
+` + "`go test ./internal/ui/dashboard -update`" + ` writes this page from the table that the program uses.
 `)
 	for _, group := range groups() {
 		fmt.Fprintf(&b, "\n## %s\n\n| key | name | what it does | where |\n|---|---|---|---|\n", group)
