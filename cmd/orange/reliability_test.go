@@ -117,28 +117,23 @@ func (s *sightings) add(name, text string) {
 
 const pageIntroduction = `# When something breaks
 
-Each row is a test (` + "`cmd/orange/reliability_test.go`" + `), and the test writes this page.
-Three tasks with an agent each share one home. The test causes the fault for the first task, and runs the command in the first column.
-The second column has the program's answer, with ` + "`ID`" + `, ` + "`HOME`" + ` and ` + "`REPO`" + ` for the task, the home and the repository.
+A test (` + "`cmd/orange/reliability_test.go`" + `) writes this page: it causes each fault for the first of three tasks in one home, and runs the command in the first column.
+The second column has the answer, with ` + "`ID`" + `, ` + "`HOME`" + ` and ` + "`REPO`" + ` for the task, the home and the repository. After every row it checks that
 
-After every row the test checks that
-
-- the exit status is the one in the row, and a move is in the history if and only if the program said that it was made;
-- the history is whole: every event holds the hash of the one before it, and ` + "`history.jsonl`" + ` has the same events as the record;
-- what the agents wrote into TASK.md is there, byte for byte;
+- a move is in the history if and only if the program said that it was made;
+- the history is whole, and what the agents wrote into TASK.md is there, byte for byte;
 - the other two tasks can be listed, shown and moved, during the fault or, if it hits the whole home (marked ●), after it;
 - the task moves again when the fault is gone.
 
 ## A power cut
 
-A command that reports a move has waited until the disk has the move and the texts that it rests on. Nothing that Orange has reported is lost.
-Three things do not wait for the disk, because Orange makes them again:
+A command that reports a move has waited until the disk has the move and the texts that it rests on. Three things do not wait, because Orange makes them again:
 
-- ` + "`history.jsonl`" + ` and the header of TASK.md are copies: the next command for the task, the monitor or the doctor writes them again from the record;
-- that an attempt at a hook begins, or has ended while other hooks of the same move follow: Orange performs such a hook again, as after a process that was killed. The last hook of a move waits for the disk for all of them;
+- ` + "`history.jsonl`" + ` and the header of TASK.md are copies of the record;
+- that an attempt at a hook begins, or has ended while other hooks of the same move follow: the hook is performed again;
 - that a process waits for a task: no process outlives a power cut.
 
-A commit is in ` + "`orange.db-wal`" + ` first, and comes into ` + "`orange.db`" + ` when that file has grown. So a copy of the record is both files, or what ` + "`sqlite3 orange.db \".backup COPY\"`" + ` makes of them.
+A commit is in ` + "`orange.db-wal`" + ` first: a copy of the record is both files, or what ` + "`sqlite3 orange.db \".backup COPY\"`" + ` makes of them.
 To put a copy back, end the monitor, delete ` + "`orange.db-wal`" + ` and ` + "`orange.db-shm`" + `, and then copy.
 
 `
