@@ -73,7 +73,7 @@ func filesWithWays(t *testing.T) []workflowFile {
 	blocks := strings.Split(section, "```")
 	whole := strings.TrimPrefix(blocks[1], "yaml\n")
 	out = append(out, workflowFile{name: "reviewed", text: whole})
-	for line := range strings.Lines(blocks[4]) {
+	for line := range strings.Lines(read("../../internal/proof/explore/testdata/ways-around.txt")) {
 		if cells := strings.Split(line, " | "); len(cells) == 4 && strings.Contains(cells[1], "`") {
 			out = append(out, workflowFile{name: "reviewed", variant: true,
 				text: strings.Replace(whole, strings.Trim(cells[1], "`"), strings.Trim(cells[2], "`"), 1)})
