@@ -44,8 +44,8 @@ func TestTheTable_saysWhatEveryWayHasPassed(t *testing.T) {
 	}
 }
 
-// What the workflow of docs/workflow-file.md guarantees at the end, and what each change of it leads around. The page has
-// some of the changes.
+// What the workflow of docs/workflow-file.md guarantees at the end, and what each change of it leads around. The page
+// has some of the changes.
 func TestTheTablesOfTheManual_areWhatTheCheckFinds(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../../docs/workflow-file.md")
