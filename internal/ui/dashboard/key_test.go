@@ -53,6 +53,7 @@ A column that would be empty is left out, and titles count the rows that have no
 With the mouse, a click selects and a second click opens; a click on a key at the foot presses it; the wheel scrolls. No click changes a task.
 
 ` + "`go test ./internal/ui/dashboard -update`" + ` writes this page from the table that the program uses.
+Where nothing is said, a key works in the list, on the board and in a task.
 `)
 	for _, group := range groups() {
 		fmt.Fprintf(&b, "\n## %s\n\n| key | name | what it does | where |\n|---|---|---|---|\n", group)
@@ -60,15 +61,11 @@ With the mouse, a click selects and a second click opens; a click on a key at th
 			if k.group != group {
 				continue
 			}
-			var names, places []string
+			var names []string
 			for _, name := range k.allNames() {
 				names = append(names, "`"+name+"`")
 			}
-			for _, p := range k.pages {
-				places = append(places, strings.TrimPrefix(p.String(), "the "))
-			}
-			fmt.Fprintf(&b, "| %s | `%s` | %s | %s |\n", strings.Join(names, " "), k.action, k.does,
-				strings.Join(places, ", "))
+			fmt.Fprintf(&b, "| %s | `%s` | %s | %s |\n", strings.Join(names, " "), k.action, k.does, whereOf(k))
 		}
 	}
 	b.WriteString("\n## Marks before a task\n\nThe first that holds is shown.\n\n| mark | meaning |\n|---|---|\n")
@@ -76,6 +73,25 @@ With the mouse, a click selects and a second click opens; a click on a key at th
 		fmt.Fprintf(&b, "| `%s` | %s |\n", one.Sign, one.Means)
 	}
 	return b.String()
+}
+
+// whereOf says where a key works: nothing in the usual places.
+func whereOf(k key) string {
+	var places []string
+	for _, p := range k.pages {
+		places = append(places, strings.TrimPrefix(p.String(), "the "))
+	}
+	const allButForms = 7
+	switch where := strings.Join(places, ", "); {
+	case where == "list, board, a task":
+		return ""
+	case len(places) > allButForms:
+		return "everywhere, a form too"
+	case len(places) == allButForms:
+		return "everywhere"
+	default:
+		return where
+	}
 }
 
 // inCode are words as a list in Markdown.
