@@ -101,19 +101,18 @@ func (a *app) detach(ctx context.Context, args ...string) error {
 	return err
 }
 
-// runner performs hooks in a process of its own: whatever the hooks end, it goes on.
-type runner struct{ *app }
-
-func (r runner) Run(ctx context.Context, id string, person bool) error {
+// runHooks performs hooks in a process of its own: whatever the hooks end, it goes on.
+func (a *app) runHooks(ctx context.Context, id string, person bool) error {
 	args := []string{"settle", id}
 	if person {
 		args = append(args, "--person")
 	} else {
 		// What an agent made of its environment goes no further, whatever it asks for, be it only a list. Whether
 		// it may ask is judged elsewhere.
-		_, _ = r.Actor(ctx, "", "")
+		_, _ = a.Actor(ctx, "", "")
+		a.environments.EnterFor(ctx, id)
 	}
-	return r.detach(ctx, args...)
+	return a.detach(args...)
 }
 
 // hookSetup is what hooks read of the home.

@@ -61,12 +61,7 @@ func (c commands) Wait(ctx context.Context, id string, actor task.Actor, timeout
 	if err != nil {
 		return record.Waited{}, err
 	}
-	return c.Engine.Wait(ctx, c.app.store, id, actor, self, timeout)
-}
-
-// Say says something to an agent of a task.
-func (c commands) Say(ctx context.Context, id, role, text string, actor task.Actor) (to, how string, err error) {
-	return c.Engine.Say(ctx, c.app.executor, id, role, text, actor)
+	return c.Engine.Wait(ctx, id, actor, self, timeout)
 }
 
 // Attach shows a person the window of a role of a task.

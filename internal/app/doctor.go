@@ -108,7 +108,7 @@ func (at place) withoutRecord(dir string, why error) (*app, error) {
 func (a *app) examine(ctx context.Context, asked record.Examination, progress func(what string, done, of int)) (
 	[]record.Finding, error) {
 	d := &doctor.Doctor{
-		Home: a.dir, Files: a.files, Projections: a.engine, Repairs: a.engine, Windows: a.server,
+		Home: a.dir, Files: a.files, Projections: a.engine, Repairs: a.engine, Adopter: a.engine, Windows: a.server,
 		Setup: doctorSetup{a.pool, a}, Leftovers: remains{a.programs(), a.pool}, Terminal: a.server.Ready,
 		Machine: doctor.LocalMachine{System: proc.System{Grace: grace}}, Watcher: a.lease.Watcher,
 		Pauses: a.pool.ForgePauses, Now: time.Now, Settling: settling, Progress: progress,
@@ -131,7 +131,6 @@ func (a *app) examine(ctx context.Context, asked record.Examination, progress fu
 	} else {
 		d.Record = a.store
 	}
-	d.Adopter = adopter{a}
 	found, err := d.Do(ctx, asked)
 	return append(findings, found...), err
 }
@@ -158,17 +157,6 @@ func setAside(ctx context.Context, path string) ([]record.Finding, error) {
 		Check: "database", Level: record.LevelWarning, Subject: recordName, Found: "it could not be used: " + wrong,
 		Mended: fmt.Sprintf("moved to %q, and made again", aside),
 	}}, nil
-}
-
-// adopter brings tasks back that the record does not have.
-type adopter struct{ app *app }
-
-func (a adopter) Tell(ctx context.Context, project, id string, history []byte) (record.Adoption, error) {
-	return a.app.engine.Tell(ctx, project, id, history)
-}
-
-func (a adopter) Adopt(ctx context.Context, told []record.Adoption, progress func(done int)) []record.Adopted {
-	return a.app.engine.Adopt(ctx, a.app.store, a.app.agents, told, progress)
 }
 
 // doctorSetup is what the doctor reads of what the person has set up.

@@ -39,7 +39,8 @@ func (a *app) monitor(say func(string)) (*monitor.Monitor, error) {
 		Forge:     &pool.Watched{Requests: pool.Requests{Pool: a.pool}, Now: time.Now},
 		Conflicts: a.pool.FindConflicts,
 		Hint:      a.server.AwaitDeath, Heartbeat: a.lease.Heartbeat(a.engine.Log), Now: time.Now, Log: a.engine.Log,
-		Stall: cmp.Or(config.StalledAfter, usualStall), Needs: a.lookout.Waiting, GoOn: a.goOn, Spent: proc.Spent,
+		Stall: cmp.Or(config.StalledAfter, usualStall), Needs: a.lookout.Waiting,
+		GoOn: a.engine.GoOn, Spent: proc.Spent,
 		Tell: func(ctx context.Context, t task.Task, text string) {
 			say(strings.TrimPrefix(fmt.Sprintf("%s/%s %s: %s", t.Project, t.Branch, t.ID, text), "/ : "))
 			notifier.Notify(ctx, t, text)
@@ -127,7 +128,7 @@ func (a *app) watchAlone(ctx context.Context, m *monitor.Monitor) error {
 	if err := launch.DropTickets(a.dir); err != nil {
 		return err
 	}
-	a.engine.Facts = a.looker(0) // a watch waits for nothing: what is being found out is asked for again
+	a.engine.Facts = a.looker(0).Look // a watch waits for nothing: what is being found out is asked for again
 	a.engine.Log.Info("watch begins", "component", "monitor", "process", os.Getpid())
 	m.Run(ctx)
 	a.engine.Log.Info("watch ends", "component", "monitor", "process", os.Getpid())
@@ -170,8 +171,4 @@ func (w watch) Once(ctx context.Context, say func(string)) error {
 // Unit is the file with which the system's supervisor keeps a monitor running.
 func (w watch) Unit(kind string) (string, error) {
 	return service.Unit{Home: w.dir, Program: w.self, Environment: service.Environment(w.dir, w.call.Getenv)}.Text(kind)
-}
-
-func (a *app) goOn(ctx context.Context, id string, rest record.Rest) (time.Time, error) {
-	return a.engine.GoOn(ctx, a.executor, id, rest)
 }

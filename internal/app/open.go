@@ -171,13 +171,13 @@ func (a *app) connect() error {
 	a.agents.Touched, a.agents.Resume, a.agents.Messages = a.pool.Touched, a.home.Resume, messages(a.call)
 	guard := snapshots.NewGuard(a.dir, a.pool)
 	a.engine = &engine.Engine{
-		Store: a.store, Index: a.store, Seats: a.store, Documents: a.files, Mirror: a.files, Projections: a.files,
-		Rules: a.home, Workspaces: a.pool, Merger: engine.GuardedMerger{Merger: a.pool, Guard: guard},
-		Forge: pool.Requests{Pool: a.pool}, Runner: runner{a}, Environments: a.environments, Terminal: a.agents,
-		Witness: a.agents, Now: time.Now, Random: rand.Reader, Log: log, Patience: patience, Needs: a.lookout.Need,
+		Record: a.store, Folder: a.files, Rules: a.home,
+		Work:     engine.GuardedWork{Work: pool.Requests{Pool: a.pool}, Guard: guard},
+		RunHooks: a.runHooks, Environments: a.environments,
+		Now: time.Now, Random: rand.Reader, Log: log, Patience: patience, Needs: a.lookout.Need,
 		SharedNews: a.pool.SharedNews, Ready: a.pool.Ready, HoldBack: proc.Pause,
 	}
-	a.engine.Facts = a.looker(checkPatience)
+	a.engine.Facts, a.engine.Peek = a.looker(checkPatience).Look, a.looker(0).Peek
 	a.executor = &hook.Executor{
 		Sessions: a.agents, Processes: proc.System{Grace: grace}, Workspaces: a.pool,
 		Setup: hookSetup{a.home, a.environments, a.files}, Waiting: a.store, Limits: a.store, Next: a.engine,
@@ -185,13 +185,14 @@ func (a *app) connect() error {
 		System: runtime.GOOS, Home: a.dir, Self: a.self, Need: a.lookout.Need,
 		Watch: func() error { return launcher.EnsureWatch(a.call, a.dir, a.self) },
 	}
-	a.engine.Performer = engine.GuardedPerformer{Performer: a.executor, Guard: guard}
+	a.engine.Agents, a.engine.Perform = windows{a.agents, a.executor}, engine.GuardHooks(guard, a.executor.Perform)
 	return nil
 }
 
-// inTask is ctx with the environment that is kept for a task.
-func (a *app) inTask(ctx context.Context, id string) context.Context {
-	return proc.WithEnviron(ctx, a.environments.Of(ctx, id, proc.EnvironOf(ctx).Own))
+// windows are the agents of tasks, as the engine sees and reaches them.
+type windows struct {
+	*agents.Observer
+	*hook.Executor
 }
 
 func (a *app) close() error { // right before the process ends

@@ -35,7 +35,7 @@ func (a *app) queries() queries {
 
 // Why explains how a task is and what it waits for.
 func (q queries) Why(ctx context.Context, id string) (decide.Explanation, error) {
-	e, err := q.app.engine.Why(ctx, q.app.looker(0), id, q.app.agents.Lives(ctx))
+	e, err := q.app.engine.Why(ctx, id, q.app.agents.Lives(ctx))
 	if err != nil {
 		return e, err
 	}

@@ -57,14 +57,14 @@ func (e *Engine) Home(ctx context.Context, what string, caller task.Caller) erro
 // seat finds the seat that the caller shows, or that Orange gave to one of its parent processes.
 func (e *Engine) seat(ctx context.Context, caller task.Caller) (record.Seat, bool, error) {
 	if caller.Secret != "" {
-		seat, err := e.Seats.Seat(ctx, harness.SeatOf(caller.Secret))
+		seat, err := e.Record.Seat(ctx, harness.SeatOf(caller.Secret))
 		if errors.Is(err, task.ErrNotFound) {
 			return seat, false, rejection.Denied("", "an unknown seat (ORANGE_SEAT)",
 				"use the seat that you were started with, or unset ORANGE_SEAT if you are a person")
 		}
 		return seat, err == nil, err
 	}
-	seat, err := e.Seats.SeatOf(ctx, caller.Above...)
+	seat, err := e.Record.SeatOf(ctx, caller.Above...)
 	if errors.Is(err, task.ErrNotFound) {
 		return seat, false, nil
 	}

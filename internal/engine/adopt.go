@@ -20,17 +20,6 @@ import (
 	"orange/internal/rules/workflow"
 )
 
-// Adopter takes whole tasks into the record, all that it is given at once or none of them.
-type Adopter interface {
-	Adopt(ctx context.Context, all []record.Adoption) ([]task.Task, error)
-}
-
-// Agents finds the living agents of tasks by the tasks' ids, as the seats that they had, as far as that is known. The
-// hash is empty where it is not known. An error means that it could not look.
-type Agents interface {
-	Living(ctx context.Context) (map[string][]record.Seat, error)
-}
-
 // rebuilt begins the attention mark of a task that came back from its files.
 const rebuilt = "rebuilt from its files: "
 
@@ -87,7 +76,7 @@ func (e *Engine) Tell(ctx context.Context, project, id string, lines []byte) (re
 		}
 		e.tellEntry(&a, def)
 		birth := record.Change{Events: []history.Event{birthOf(*t)}, Entry: a.Entry}
-		p, unknown := e.Workspaces.Project(project)
+		p, unknown := e.Work.Project(project)
 		if unknown != nil && !errors.Is(unknown, task.ErrNotFound) { // one that is gone promises nothing
 			return a, fmt.Errorf("look for the promise of project %q: %w", project, unknown)
 		}
@@ -121,7 +110,7 @@ func (f front) shown() []record.Shown {
 
 // header reads the header of a document whose task the record does not have. A missing or untrusted header is empty.
 func (e *Engine) header(project, id string) (front, error) {
-	text, err := e.Documents.Read(project, id, false)
+	text, err := e.Folder.Read(project, id, false)
 	if errors.Is(err, os.ErrNotExist) {
 		return front{}, nil
 	}
@@ -263,7 +252,7 @@ func birthOf(t task.Task) history.Event {
 
 // tellEntry assumes that the document had its present content when the present status began: no history says more.
 func (e *Engine) tellEntry(a *record.Adoption, def *workflow.Definition) {
-	text, err := e.Documents.Read(a.Task.Project, a.Task.ID, true)
+	text, err := e.Folder.Read(a.Task.Project, a.Task.ID, true)
 	switch {
 	case err == nil:
 		a.Entry = decide.Digests(def, a.Task.Status, decide.Evidence{Document: document.Read(text)})
@@ -339,12 +328,12 @@ func attention(def *workflow.Definition, a record.Adoption) string {
 
 // Forget drops what the record still holds for a task that it does not have, such as the lease of a workspace.
 func (e *Engine) Forget(ctx context.Context, id string) error {
-	_, err := e.Store.Load(ctx, id)
+	_, err := e.Record.Load(ctx, id)
 	if err == nil {
 		return fmt.Errorf("cannot forget task %s: it is on record", id)
 	}
 	if !errors.Is(err, task.ErrNotFound) {
 		return err
 	}
-	return e.Store.Delete(ctx, id)
+	return e.Record.Delete(ctx, id)
 }

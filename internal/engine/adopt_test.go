@@ -19,11 +19,17 @@ import (
 // agents are the living agents, as the test defines them.
 type agents map[string][]record.Seat
 
-func (a agents) Living(context.Context) (map[string][]record.Seat, error) {
-	if a == nil {
+// windows are the agents of a world.
+type windows struct {
+	fakeAgents
+	agents
+}
+
+func (l *windows) Living(context.Context) (map[string][]record.Seat, error) {
+	if l.agents == nil {
 		return nil, errors.New("could not look")
 	}
-	return a, nil
+	return l.agents, nil
 }
 
 // lose is the same home with its record lost.
@@ -45,11 +51,12 @@ func (w *world) tell(id string) (record.Adoption, error) {
 	return w.Tell(w.t.Context(), "garden", id, history)
 }
 
-func (w *world) adopt(id string, living agents) record.Adoption {
+func (w *world) adopt(id string, alive agents) record.Adoption {
 	w.t.Helper()
 	a, err := w.tell(id)
 	must(w.t, err)
-	out := w.Adopt(w.t.Context(), w.store, living, []record.Adoption{a}, func(int) {})
+	w.Agents = &windows{agents: alive}
+	out := w.Adopt(w.t.Context(), []record.Adoption{a}, func(int) {})
 	must(w.t, out[0].Err)
 	return out[0].Adoption
 }
@@ -178,7 +185,8 @@ func TestARebuild_thatCannotLookAtTheAgentsAdoptsNothing(t *testing.T) {
 	w = w.lose()
 	a, err := w.tell(id)
 	must(t, err)
-	if out := w.Adopt(t.Context(), w.store, agents(nil), []record.Adoption{a}, func(int) {}); out[0].Err == nil {
+	w.Agents = &windows{}
+	if out := w.Adopt(t.Context(), []record.Adoption{a}, func(int) {}); out[0].Err == nil {
 		t.Error("it was adopted")
 	}
 	if _, err := w.store.Load(t.Context(), id); !errors.Is(err, task.ErrNotFound) {

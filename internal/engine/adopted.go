@@ -33,7 +33,7 @@ const (
 // event that tells of the rebuild, which the next rebuild adds, or the next command that looks at the task. Where a
 // batch cannot be written its tasks are adopted one by one, so that one that cannot come back keeps no other away.
 // Progress hears how many are done. Tasks whose workspace is not here wait for a free one and then go on.
-func (e *Engine) Adopt(ctx context.Context, into Adopter, agents Agents, told []record.Adoption,
+func (e *Engine) Adopt(ctx context.Context, told []record.Adoption,
 	progress func(done int)) []record.Adopted {
 	out := make([]record.Adopted, len(told))
 	var taken *claims
@@ -43,7 +43,7 @@ func (e *Engine) Adopt(ctx context.Context, into Adopter, agents Agents, told []
 		for i := from; i < to; i++ {
 			out[i].Adoption = told[i]
 		}
-		taken = e.adoptBatch(ctx, into, agents, out[from:to], taken)
+		taken = e.adoptBatch(ctx, out[from:to], taken)
 		from = to
 	}
 	e.startDisplaced(ctx, out)
@@ -64,9 +64,9 @@ func batchOf(told []record.Adoption) int {
 
 // adoptBatch adopts some tasks in one transaction. It goes by the claims that it is given, and returns them with those
 // of the tasks; nil where they have to be looked at again.
-func (e *Engine) adoptBatch(ctx context.Context, into Adopter, agents Agents, some []record.Adopted,
+func (e *Engine) adoptBatch(ctx context.Context, some []record.Adopted,
 	taken *claims) *claims {
-	living, err := agents.Living(ctx)
+	living, err := e.Agents.Living(ctx)
 	if err == nil && taken == nil {
 		taken, err = e.claimed(ctx, record.Filter{Live: true, Brief: true})
 	}
@@ -95,11 +95,11 @@ func (e *Engine) adoptBatch(ctx context.Context, into Adopter, agents Agents, so
 		taken.add(settled.Task)
 		ready, claiming = append(ready, one), append(claiming, settled)
 	}
-	recorded, err := into.Adopt(ctx, claiming)
+	recorded, err := e.Record.Adopt(ctx, claiming)
 	if err != nil {
 		taken = nil
 		for _, one := range ready {
-			one.Adoption, one.Err = e.adoptAlone(ctx, into, one.Adoption)
+			one.Adoption, one.Err = e.adoptAlone(ctx, one.Adoption)
 		}
 	} else {
 		for i, one := range ready {
@@ -125,7 +125,7 @@ func (e *Engine) reseated(ctx context.Context, a *record.Adoption, living []reco
 }
 
 // adoptAlone adopts one task whose agents have their seats. It does not make its files equal to the record.
-func (e *Engine) adoptAlone(ctx context.Context, into Adopter, a record.Adoption) (record.Adoption, error) {
+func (e *Engine) adoptAlone(ctx context.Context, a record.Adoption) (record.Adoption, error) {
 	def, err := e.Rules.Pinned(ctx, a.Task.Workflow)
 	if err != nil {
 		return a, err
@@ -137,9 +137,9 @@ func (e *Engine) adoptAlone(ctx context.Context, into Adopter, a record.Adoption
 		}
 		settled := e.settleClaims(taken, a)
 		settled.Task.Attention = attention(def, settled)
-		recorded, err := into.Adopt(ctx, []record.Adoption{settled})
+		recorded, err := e.Record.Adopt(ctx, []record.Adoption{settled})
 		if errors.Is(err, task.ErrConflict) || errors.Is(err, task.ErrBranchTaken) {
-			if _, unknown := e.Store.Load(ctx, a.Task.ID); errors.Is(unknown, task.ErrNotFound) {
+			if _, unknown := e.Record.Load(ctx, a.Task.ID); errors.Is(unknown, task.ErrNotFound) {
 				continue // another task was faster: look again at what it has now
 			}
 		}
@@ -197,11 +197,11 @@ type claims struct {
 
 // claimed looks at what tasks have, and at the branches of those alone that the filter names.
 func (e *Engine) claimed(ctx context.Context, f record.Filter) (*claims, error) {
-	live, err := e.Index.List(ctx, f)
+	live, err := e.Record.List(ctx, f)
 	if err != nil {
 		return nil, err
 	}
-	holders, err := e.Index.Holders(ctx, f.Project)
+	holders, err := e.Record.Holders(ctx, f.Project)
 	if err != nil {
 		return nil, err
 	}

@@ -16,6 +16,7 @@ import (
 
 // counted counts the transactions of a rebuild: it notes how many tasks each has, and does what next says.
 type counted struct {
+	engine.Record
 	sizes []int
 	next  func(ctx context.Context, all []record.Adoption) ([]task.Task, error)
 }
@@ -30,7 +31,7 @@ func has(all []record.Adoption, id string) bool {
 	return slices.ContainsFunc(all, func(a record.Adoption) bool { return a.Task.ID == id })
 }
 
-func (w *world) adoptAll(into engine.Adopter, ids ...string) []record.Adopted {
+func (w *world) adoptAll(into *counted, ids ...string) []record.Adopted {
 	w.t.Helper()
 	var told []record.Adoption
 	for _, id := range ids {
@@ -38,7 +39,8 @@ func (w *world) adoptAll(into engine.Adopter, ids ...string) []record.Adopted {
 		must(w.t, err)
 		told = append(told, a)
 	}
-	return w.Adopt(w.t.Context(), into, agents{}, told, func(int) {})
+	into.Record, w.Record = w.Record, into
+	return w.Adopt(w.t.Context(), told, func(int) {})
 }
 
 func TestARebuild_takesTasksThatClaimTheSameInOneTransaction(t *testing.T) {
@@ -148,7 +150,8 @@ func TestARebuild_hasABoundOfTasksInATransactionAndStopsBetweenTwo(t *testing.T)
 		return out, nil
 	}
 	var far []int
-	out := w.Adopt(ctx, into, agents{}, told, func(done int) { far = append(far, done) })
+	into.Record, w.Record = w.Record, into
+	out := w.Adopt(ctx, told, func(done int) { far = append(far, done) })
 	if !slices.Equal(into.sizes, []int{500, 500}) || !slices.Equal(far, []int{0, 500, 1000}) {
 		t.Errorf("the transactions have %v tasks, and it told of %v", into.sizes, far)
 	}

@@ -38,7 +38,7 @@ func (e *Engine) waitingFor(ctx context.Context, t task.Task, look bool) (decide
 func (e *Engine) predecessors(ctx context.Context, t task.Task) (decide.Waiting, error) {
 	w := decide.Waiting{Task: t}
 	for _, id := range t.After {
-		s, err := e.Store.Load(ctx, id)
+		s, err := e.Record.Load(ctx, id)
 		if errors.Is(err, task.ErrNotFound) {
 			w.Gone(id)
 			continue
@@ -52,14 +52,14 @@ func (e *Engine) predecessors(ctx context.Context, t task.Task) (decide.Waiting,
 		}
 		var events []history.Event
 		if !s.Task.Live {
-			if events, err = e.Index.Events(ctx, id, 0); err != nil {
+			if events, err = e.Record.Events(ctx, id, 0); err != nil {
 				return w, err
 			}
 		}
 		w.Add(def, s.Task, events)
 		if last := &w.Before[len(w.Before)-1]; last.State == record.BeforeOver && last.Commit == "" {
 			// it was never judged; where its branch is gone too it has nothing to bring
-			if last.Commit, err = e.Merger.Tip(ctx, s.Task); err != nil {
+			if last.Commit, err = e.Work.Tip(ctx, s.Task); err != nil {
 				return w, err
 			}
 		}
@@ -75,7 +75,7 @@ func (e *Engine) landed(ctx context.Context, w *decide.Waiting) error {
 			commits = append(commits, b.Commit)
 		}
 	}
-	base, lacks, err := e.Merger.Lacks(ctx, w.Task, commits)
+	base, lacks, err := e.Work.Lacks(ctx, w.Task, commits)
 	if err == nil {
 		w.Landed(base, lacks)
 	}
@@ -114,7 +114,7 @@ func (e *Engine) waits(ctx context.Context, created record.Outcome, actor task.A
 // Else the outcome says what is missing, and the task gets a mark if that will not come. With fetch it asks origin
 // first, once all of them ended well.
 func (e *Engine) StartWaiting(ctx context.Context, id string, fetch bool) (record.Outcome, error) {
-	s, err := e.Store.Load(ctx, id)
+	s, err := e.Record.Load(ctx, id)
 	if errors.Is(err, task.ErrNotFound) {
 		return record.Outcome{}, nil
 	}
@@ -147,7 +147,7 @@ func (e *Engine) StartWaiting(ctx context.Context, id string, fetch bool) (recor
 
 // fetchFor asks origin where its default branch is. Without a network what is known of it counts.
 func (e *Engine) fetchFor(ctx context.Context, t task.Task) {
-	if err := e.Merger.Fetch(ctx, t); err != nil {
+	if err := e.Work.Fetch(ctx, t); err != nil {
 		e.Log.Warn("origin could not be fetched; what is known of it counts for the task can start", "component",
 			"engine", "task", t.ID, "error", err.Error())
 	}
@@ -190,7 +190,7 @@ func (e *Engine) stillWaits(ctx context.Context, w decide.Waiting, against strin
 // startThoseAfter starts the tasks that wait for one that is over or was deleted, as far as nothing else is missing.
 // What fails is logged: the monitor tries again.
 func (e *Engine) startThoseAfter(ctx context.Context, id string) {
-	waiting, err := e.Index.List(ctx, record.Filter{WaitsFor: id})
+	waiting, err := e.Record.List(ctx, record.Filter{WaitsFor: id})
 	for i := range waiting {
 		_, failed := e.StartWaiting(ctx, waiting[i].ID, true)
 		err = errors.Join(err, failed)

@@ -28,7 +28,7 @@ func (e *Engine) NoteCheck(ctx context.Context, id string, result task.CheckResu
 // NotedCheck returns the digest of a check's last result from the history; empty if the check never ran.
 // An agent can write to the file with the result: it counts only if its digest is the one in the history.
 func (e *Engine) NotedCheck(ctx context.Context, id, check string) (string, error) {
-	events, err := e.Index.Events(ctx, id, 0)
+	events, err := e.Record.Events(ctx, id, 0)
 	if err != nil {
 		return "", err
 	}

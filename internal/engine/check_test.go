@@ -24,7 +24,7 @@ func TestNoteCheck_isTheLastOfItsNameInTheHistory(t *testing.T) {
 	must(t, w.NoteCheck(t.Context(), id, task.CheckResult{Name: "tests", Head: "abc"}, "d3"))
 	wantText(t, "tests again", noted("tests"), "d3")
 	wantText(t, "lint", noted("lint"), "d2")
-	events, err := w.Index.Events(t.Context(), id, 0)
+	events, err := w.store.Events(t.Context(), id, 0)
 	must(t, err)
 	last := events[len(events)-1]
 	if last.Type != history.CheckFinished || last.IsMove() || last.Data["head"] != "abc" || last.Data["status"] != "0" {

@@ -71,11 +71,11 @@ func (e *Engine) RequestChanges(ctx context.Context, id, text string, actor task
 			return evidence.Instructed(t, r.To)
 		}
 		block := "\n" + decide.FixInstructions + "\n\n" + document.Demote(text) + "\n"
-		whole, err := e.Documents.Read(t.Project, t.ID, true)
+		whole, err := e.Folder.Read(t.Project, t.ID, true)
 		if err == nil && bytes.HasSuffix(whole, []byte(block)) {
 			return nil // a program that was ended before its commit has written it
 		}
-		return e.Documents.Append(t.Project, t.ID, block)
+		return e.Folder.Append(t.Project, t.ID, block)
 	}
 	return e.once(ctx, id, actor, func() (record.Outcome, error) { return e.request(ctx, r) })
 }

@@ -13,7 +13,7 @@ import (
 // conversation adds to a job what an agent goes on with that is started in the place of one that is dead: whether there
 // was such a one, its conversation, and what kept its move.
 func (e *Engine) conversation(ctx context.Context, def *workflow.Definition, job *record.Job) error {
-	events, err := e.Index.Events(ctx, job.Task.ID, 0)
+	events, err := e.Record.Events(ctx, job.Task.ID, 0)
 	if err != nil {
 		return err
 	}
@@ -34,7 +34,7 @@ func (e *Engine) conversation(ctx context.Context, def *workflow.Definition, job
 // commands tell what is on record already: they read what happened since the agent's start, and nothing more. No
 // command fails because of this: without the note, an agent in this one's place begins a conversation of its own.
 func (e *Engine) heedConversation(ctx context.Context, seat record.Seat, name string) {
-	events, err := e.Index.Events(ctx, seat.Task, max(0, seat.Event-1))
+	events, err := e.Record.Events(ctx, seat.Task, max(0, seat.Event-1))
 	if err == nil && decide.Conversations(events).MayLack(seat.Role, name) {
 		err = e.noteConversation(ctx, seat, name)
 	}
@@ -47,11 +47,11 @@ func (e *Engine) heedConversation(ctx context.Context, seat record.Seat, name st
 func (e *Engine) noteConversation(ctx context.Context, seat record.Seat, name string) error {
 	noted := false
 	_, err := e.change(ctx, seat.Task, func(s record.Snapshot) (*record.Change, error) {
-		now, err := e.Seats.Seat(ctx, seat.Hash)
+		now, err := e.Record.Seat(ctx, seat.Hash)
 		if err != nil || now.Ended { // else it would be noted for the agent in its place
 			return nil, err
 		}
-		events, err := e.Index.Events(ctx, seat.Task, 0)
+		events, err := e.Record.Events(ctx, seat.Task, 0)
 		if err != nil {
 			return nil, err
 		}

@@ -113,7 +113,7 @@ func (e *Engine) mayMakeAnother(ctx context.Context, n task.New) error {
 	if n.Actor.Role == task.RoleHuman {
 		return nil
 	}
-	live, err := e.Index.List(ctx, record.Filter{Project: n.Project.Name, Live: true})
+	live, err := e.Record.List(ctx, record.Filter{Project: n.Project.Name, Live: true})
 	if err != nil {
 		return err
 	}
@@ -122,7 +122,7 @@ func (e *Engine) mayMakeAnother(ctx context.Context, n task.New) error {
 		if t.Workspace != "" || t.Previous != "" {
 			continue
 		}
-		events, err := e.Index.Events(ctx, t.ID, 0)
+		events, err := e.Record.Events(ctx, t.ID, 0)
 		if err != nil {
 			return err
 		}
@@ -144,12 +144,12 @@ func (e *Engine) commitNew(ctx context.Context, def *workflow.Definition, c reco
 		body += "\n## Plan File\n\n" + document.Demote(plan) + "\n"
 	}
 	// The document comes first: a recorded task that lost its context on the way would look like one without context.
-	if err := e.Documents.Create(c.Task, body); err != nil {
+	if err := e.Folder.Create(c.Task, body); err != nil {
 		return record.Outcome{}, errors.Join(err, e.Environments.Forget(ctx, c.Task.ID))
 	}
-	t, err := e.Store.Commit(ctx, c)
+	t, err := e.Record.Commit(ctx, c)
 	if err != nil {
-		_, trash := e.Documents.Trash(c.Task.Project, c.Task.ID)
+		_, trash := e.Folder.Trash(c.Task.Project, c.Task.ID)
 		if errors.Is(err, task.ErrPoolFull) {
 			err = e.poolFull(ctx, n.Project, c.Task.Status)
 		}
@@ -188,7 +188,7 @@ func (e *Engine) startNew(ctx context.Context, def *workflow.Definition, out rec
 
 // poolFull is the error of a task that cannot be created, because its state needs a workspace and none is free.
 func (e *Engine) poolFull(ctx context.Context, p task.Project, status task.Status) error {
-	holders, err := e.Index.Holders(ctx, p.Name)
+	holders, err := e.Record.Holders(ctx, p.Name)
 	if err != nil {
 		return err
 	}
@@ -205,7 +205,7 @@ func (e *Engine) Update(ctx context.Context, id string, u task.Update) (task.Tas
 }
 
 func (e *Engine) update(ctx context.Context, id string, u task.Update) (task.Task, error) {
-	s, err := e.Store.Load(ctx, id)
+	s, err := e.Record.Load(ctx, id)
 	if err != nil {
 		return task.Task{}, err
 	}
@@ -281,11 +281,11 @@ func (e *Engine) update(ctx context.Context, id string, u task.Update) (task.Tas
 // renameSession renames a task's session after its branch. It returns the new name, or the empty string where that
 // is the name on record. A session that keeps its name does no harm: Orange finds the task's windows by their marks.
 func (e *Engine) renameSession(ctx context.Context, t task.Task, branch string) string {
-	if t.Session == "" || e.Terminal == nil {
+	if t.Session == "" {
 		return ""
 	}
 	t.Branch = branch
-	name, err := e.Terminal.Rename(ctx, t)
+	name, err := e.Agents.Rename(ctx, t)
 	if err != nil {
 		e.Log.Warn("the session keeps the name of the old branch", "component", "engine", "task", t.ID, "session",
 			t.Session, "error", err.Error())
@@ -325,7 +325,7 @@ func (e *Engine) checkBranch(ctx context.Context, p task.Project, t task.Task) e
 			"cannot use the branch %q for a task: it is the default branch of %q, where only reviewed work belongs",
 			t.Branch, p.Name)
 	}
-	others, err := e.Index.List(ctx, record.Filter{Project: t.Project, Branch: t.Branch, Live: true})
+	others, err := e.Record.List(ctx, record.Filter{Project: t.Project, Branch: t.Branch, Live: true})
 	if err != nil {
 		return err
 	}
@@ -334,12 +334,12 @@ func (e *Engine) checkBranch(ctx context.Context, p task.Project, t task.Task) e
 			return task.Notef(task.ErrBranchTaken, "cannot use the branch %q: the live task %s has it", t.Branch, o.ID)
 		}
 	}
-	return e.Workspaces.CheckBranch(ctx, t)
+	return e.Work.CheckBranch(ctx, t)
 }
 
 func (e *Engine) branch(ctx context.Context, t task.Task, name string) (string, error) {
 	if name != "" {
-		project, err := e.Workspaces.Project(t.Project)
+		project, err := e.Work.Project(t.Project)
 		if err != nil {
 			return "", err
 		}
@@ -356,7 +356,7 @@ func (e *Engine) branch(ctx context.Context, t task.Task, name string) (string, 
 		}
 		return name, nil
 	}
-	return e.Workspaces.SetBranch(ctx, t, name)
+	return e.Work.SetBranch(ctx, t, name)
 }
 
 // Respawn starts the agent of the present status again. alive reports whether the earlier one still lives.
@@ -390,7 +390,7 @@ func (e *Engine) respawn(ctx context.Context, id string, alive func(task.Task, s
 		return e.respawned(ctx, s, lives, actor)
 	})
 	if errors.Is(err, task.ErrPoolFull) {
-		s, unread := e.Store.Load(ctx, id)
+		s, unread := e.Record.Load(ctx, id)
 		if unread != nil || s.Task.Displaced() {
 			return record.Outcome{}, cmp.Or(unread, e.noRoom(ctx, s.Task))
 		}
@@ -404,13 +404,13 @@ func (e *Engine) respawn(ctx context.Context, id string, alive func(task.Task, s
 
 // respawned has the agent of a task started again.
 func (e *Engine) respawned(ctx context.Context, s step, lives bool, actor task.Actor) (*ruling, error) {
-	missing, err := e.Workspaces.Missing(ctx, s.Task)
+	missing, err := e.Work.Missing(ctx, s.Task)
 	if err != nil {
 		return nil, err
 	}
 	c, err := decide.Respawn(s.def, s.Task, lives, missing != "", actor, e.Now())
 	if err == nil && c.Lease == record.LeaseReserve {
-		_, err = e.Workspaces.Project(s.Task.Project) // one that is gone has no workspaces, and never will
+		_, err = e.Work.Project(s.Task.Project) // one that is gone has no workspaces, and never will
 	}
 	return &ruling{change: c, in: replay.Inputs{Ask: replay.AskRespawn, Missing: missing != ""}.By(actor),
 		overtaken: "overtaken by a respawn"}, err
@@ -419,7 +419,7 @@ func (e *Engine) respawned(ctx context.Context, s step, lives bool, actor task.A
 // Delete removes a task from the record and moves its folder to the trash. It first cancels a live task by the usual
 // request.
 func (e *Engine) Delete(ctx context.Context, id string, actor task.Actor) (gone record.DeletedTask, err error) {
-	s, err := e.Store.Load(ctx, id)
+	s, err := e.Record.Load(ctx, id)
 	if err == nil {
 		err = decide.Delete(s.Task, actor)
 	}
@@ -438,16 +438,16 @@ func (e *Engine) Delete(ctx context.Context, id string, actor task.Actor) (gone 
 		return gone, err
 	}
 	// A process that mirrors the task at this moment would create its folder again.
-	release, err := e.Mirror.Lock(ctx, FilesLock(id))
+	release, err := e.Folder.Lock(ctx, FilesLock(id))
 	if err != nil {
 		return gone, err
 	}
 	defer release()
-	if err := e.Store.Delete(ctx, id); err != nil {
+	if err := e.Record.Delete(ctx, id); err != nil {
 		return gone, err
 	}
 	e.dropEnvironment(ctx, id)
-	gone.Folder, err = e.Documents.Trash(s.Task.Project, id)
+	gone.Folder, err = e.Folder.Trash(s.Task.Project, id)
 	err = errors.Join(err, e.Environments.Forget(ctx, id))
 	e.startThoseAfter(ctx, id)
 	return gone, err
@@ -457,7 +457,7 @@ func (e *Engine) Delete(ctx context.Context, id string, actor task.Actor) (gone 
 // program that ends late may refuse for a moment.
 func (e *Engine) givenBack(ctx context.Context, id string, actor task.Actor) error {
 	for tried := false; ; tried = true {
-		s, err := e.Store.Load(ctx, id)
+		s, err := e.Record.Load(ctx, id)
 		if err != nil || s.Task.Workspace == "" && !s.Task.Live {
 			return err
 		}

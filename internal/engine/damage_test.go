@@ -121,7 +121,7 @@ func (w *world) looks() (named, crash string) {
 	ids, _ := w.store.IDs(ctx, "")
 	_, _ = questions.Replay(ctx, ids, replay.Rules{}, func(string, int, int) {})
 	for _, id := range ids {
-		_, _ = w.Why(ctx, &glances{}, id, lives)
+		_, _ = w.Why(ctx, id, lives)
 		_, _ = questions.Report(ctx, id, human)
 	}
 	folders, _ := w.files.Folders()

@@ -18,7 +18,7 @@ func (e *Engine) displace(ctx context.Context, a *record.Adoption) error {
 	if a.Foreign || !t.Live || t.Workspace == "" || len(a.Seats) > 0 {
 		return nil
 	}
-	if held, err := e.Workspaces.Holds(ctx, *t); err != nil || held {
+	if held, err := e.Work.Holds(ctx, *t); err != nil || held {
 		return nil // the doctor reports a worktree that cannot be looked at
 	}
 	def, err := e.rules(ctx, *t)
@@ -50,7 +50,7 @@ func (e *Engine) settleIn(ctx context.Context, id string) (record.Outcome, error
 	})
 	switch {
 	case errors.Is(err, task.ErrPoolFull):
-		s, err := e.Store.Load(ctx, id)
+		s, err := e.Record.Load(ctx, id)
 		return record.Outcome{Task: s.Task, Queued: true}, err
 	case err != nil || !started:
 		return record.Outcome{Task: t}, err
@@ -77,7 +77,7 @@ func (e *Engine) branchThere(ctx context.Context, t task.Task) error {
 	if t.Subject.Commit == "" {
 		return nil // nothing of it was judged yet
 	}
-	there, err := e.Workspaces.HasBranch(ctx, t)
+	there, err := e.Work.HasBranch(ctx, t)
 	if err != nil || there {
 		return err
 	}
@@ -138,7 +138,7 @@ func (e *Engine) startDisplaced(ctx context.Context, all []record.Adopted) {
 		if t := all[i].Task; all[i].Err != nil || !projects[t.Project] || !t.Displaced() {
 			continue
 		}
-		if s, err := e.Store.Load(ctx, all[i].Task.ID); err == nil {
+		if s, err := e.Record.Load(ctx, all[i].Task.ID); err == nil {
 			all[i].Task = s.Task
 		}
 	}

@@ -114,7 +114,7 @@ func (e *Engine) onRecord(ctx context.Context, id string) (step, error) {
 
 // load loads a task. The error is a deleted where it is not on record: what else is not found is no word on that.
 func (e *Engine) load(ctx context.Context, id string) (record.Snapshot, error) {
-	s, err := e.Store.Load(ctx, id)
+	s, err := e.Record.Load(ctx, id)
 	if errors.Is(err, task.ErrNotFound) {
 		err = deleted{err}
 	}
@@ -154,7 +154,7 @@ func (e *Engine) change(ctx context.Context, id string, build func(record.Snapsh
 
 // projectOf is the project of a task; empty where it is not registered any more.
 func (e *Engine) projectOf(t task.Task) (task.Project, error) {
-	project, err := e.Workspaces.Project(t.Project)
+	project, err := e.Work.Project(t.Project)
 	if errors.Is(err, task.ErrNotFound) {
 		err = nil
 	}
@@ -201,7 +201,7 @@ func (e *Engine) commit(ctx context.Context, s step, r ruling) (step, error) {
 	var fresh []string
 	for _, rested := range slices.Concat(c.Spent, c.Seen) {
 		text, _ := s.evidence.Text(rested)
-		isFresh, err := e.Documents.Keep(c.Task.Project, c.Task.ID, rested.Digest, text)
+		isFresh, err := e.Folder.Keep(c.Task.Project, c.Task.ID, rested.Digest, text)
 		if err != nil {
 			return step{}, err
 		}
@@ -209,14 +209,14 @@ func (e *Engine) commit(ctx context.Context, s step, r ruling) (step, error) {
 			fresh = append(fresh, rested.Digest)
 		}
 	}
-	t, err := e.Store.Commit(ctx, c)
+	t, err := e.Record.Commit(ctx, c)
 	if errors.Is(err, task.ErrConflict) {
 		err = errAgain
 	}
 	if err != nil {
 		return step{}, err
 	}
-	if err := e.Documents.Harden(t.Project, t.ID, fresh...); err != nil { // the move is made, and its text is there
+	if err := e.Folder.Harden(t.Project, t.ID, fresh...); err != nil { // the move is made, and its text is there
 		e.Log.Warn("evidence may not outlive a power cut", "component", "engine", "task", t.ID, "error", err.Error())
 	}
 	return s.after(c, t), nil

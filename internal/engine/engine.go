@@ -14,37 +14,41 @@ import (
 	"orange/internal/rules/workflow"
 )
 
-// Store is the part of the record that a change needs.
-type Store interface {
+// Record is what is true of every task, and who asks about it. The database has it; a simulation counts its steps.
+type Record interface {
 	Load(ctx context.Context, id string) (record.Snapshot, error)
 	Commit(ctx context.Context, c record.Change) (task.Task, error)
+	// Adopt takes whole tasks into the record, all that it is given at once or none of them.
+	Adopt(ctx context.Context, all []record.Adoption) ([]task.Task, error)
+	Delete(ctx context.Context, id string) error
 	Hooks(ctx context.Context, id string, event int) ([]task.OwedHook, error)
 	BeginHook(ctx context.Context, hook int64, now time.Time) error
 	// Refusals are those of a task's agents in its present stay; NoteRefusals keeps others in their place.
 	Refusals(ctx context.Context, id string) (record.Refusals, error)
 	NoteRefusals(ctx context.Context, id string, r record.Refusals) error
-	Delete(ctx context.Context, id string) error
-}
 
-// Index finds tasks in the record and returns their past.
-type Index interface {
 	List(ctx context.Context, f record.Filter) ([]task.Task, error)
 	Holders(ctx context.Context, project string) ([]record.Holder, error)
 	PendingTasks(ctx context.Context, now time.Time) ([]string, error)
 	Events(ctx context.Context, id string, after int) ([]history.Event, error)
 	Tail(ctx context.Context, id string, after int) (lines []string, bytes int64, err error)
 	WasRendered(ctx context.Context, id, field, value string) (bool, error)
-}
 
-// Seats finds out who a caller is.
-type Seats interface {
 	Seat(ctx context.Context, hash string) (record.Seat, error)
 	SeatOf(ctx context.Context, processes ...task.Process) (record.Seat, error)
 	OpenSeats(ctx context.Context, id string) ([]record.Seat, error)
+
+	// Wait notes that a process waits for a task on behalf of a role, and Unwait that it does no more.
+	Wait(ctx context.Context, id, role string, w task.Process) error
+	Unwait(ctx context.Context, id, role string, w task.Process) error
+	Notice(ctx context.Context, id, role string) (record.Notice, error)
+	// DataVersion changes when another process has written the record.
+	DataVersion(ctx context.Context) (int64, error)
 }
 
-// Documents is the task's folder.
-type Documents interface {
+// Folder is the folders of tasks: the document, the mirror of the history, projections, kept texts, and the locks next
+// to them.
+type Folder interface {
 	Create(t task.Task, body string) error
 	Read(project, id string, whole bool) ([]byte, error)
 	// ReadHistory is the mirror of the history; no text where there is none.
@@ -57,13 +61,14 @@ type Documents interface {
 	Trash(project, id string) (string, error)
 	// SetAside moves the folder of a task that leaves this home to where no rebuild finds it.
 	SetAside(project, id string) (string, error)
-}
 
-// Mirror makes the files equal to the record, and has the locks next to them.
-type Mirror interface {
-	// Sync returns task.ErrConflict, and leaves the document alone, if its header is no longer the one that was
-	// compared.
+	// Sync makes the files equal to the record. It returns task.ErrConflict, and leaves the document alone, if its
+	// header is no longer the one that was compared.
 	Sync(t task.Task, past record.HistoryLines, header string) error
+	// Projection is a file that a workflow projects of a task, and Project writes it.
+	Projection(t task.Task, file string) (record.ProjectionFile, error)
+	Project(t task.Task, file string, text []byte) error
+
 	Lock(ctx context.Context, name string) (release func(), err error)
 	TryLock(name string) (release func(), free bool, err error)
 }
@@ -81,8 +86,8 @@ type Rules interface {
 	Pinned(ctx context.Context, ref task.WorkflowRef) (*workflow.Definition, error)
 }
 
-// Workspaces is a task's workspace and repository, as far as the engine itself touches them.
-type Workspaces interface {
+// Work is the work of tasks: workspaces, branches, merges and pull requests.
+type Work interface {
 	// Replaced reports whether a program put a file where the link to the document was, and returns its content.
 	Replaced(ctx context.Context, t task.Task) (content []byte, replaced bool, err error)
 	// Relink puts the link back.
@@ -100,10 +105,7 @@ type Workspaces interface {
 	// Subject is what evidence of the task is about at this moment: the tip of its branch and, with tree, the
 	// content of its worktree too. It names what it could not read.
 	Subject(ctx context.Context, t task.Task, tree bool) task.Subject
-}
 
-// Merger merges a task's branch into the project's default branch.
-type Merger interface {
 	// Ahead reports whether a commit of the branch, or its tip if none is named, holds anything that the default
 	// branch lacks. A workspace that is on another branch is an error: the merge would not look for the agent's
 	// work there.
@@ -134,42 +136,37 @@ type Merger interface {
 	// Within reports whether a commit holds all that the branch has. The commit may be missing here: then Within
 	// compares it with what was pushed.
 	Within(ctx context.Context, t task.Task, commit string) (bool, error)
-}
 
-// PullRequests finds the pull requests of a project.
-type PullRequests interface {
-	// Find lists those of a branch, the newest first; none if there is no program to ask, or if origin is not
-	// where pull requests are.
+	// Find lists the pull requests of a branch, the newest first; none if there is no program to ask, or if origin is
+	// not where pull requests are.
 	Find(ctx context.Context, project, branch string) ([]record.PullRequest, error)
-	// States returns the present state of those with these addresses.
+	// States returns the present state of the pull requests with these addresses.
 	States(ctx context.Context, project string, addresses []string) ([]record.PullRequest, error)
 	// Log is the end of the log of a check, as a look at the pull request with this address named it.
 	Log(ctx context.Context, project, address, log string, most int) (string, error)
 }
 
-// Facts looks at what a gate asks for outside of the task's document: files, checks, git.
-type Facts interface {
-	// Look returns a fact for every part, by its Key. An error means that it could not look at all.
-	Look(ctx context.Context, t task.Task, def *workflow.Definition, parts []workflow.Part) (
-		map[string]decide.Fact, error)
-}
-
-// Performer performs one hook. The engine may ask again for a hook that it has performed: it looks first.
-type Performer interface {
-	Perform(ctx context.Context, job record.Job) (record.Effect, error)
-}
-
-// Runner has a task's owed hooks performed by a process that none of them can end.
-type Runner interface {
-	// Run performs what needs a person's own keys, such as a push, with those of this process if a person asked.
-	Run(ctx context.Context, id string, person bool) error
-}
-
-// Terminal is where the agents of tasks are.
-type Terminal interface {
+// Agents are the agents of tasks, in their windows.
+type Agents interface {
+	// Living finds the living agents of tasks by the tasks' ids, as the seats that they had, as far as that is known.
+	// The hash is empty where it is not known. An error means that it could not look.
+	Living(ctx context.Context) (map[string][]record.Seat, error)
+	// LastWords are the last lines of the dead agent's window; empty when the window is gone.
+	LastWords(ctx context.Context, death task.Death) (string, error)
+	// Limit is what those lines say of the limit of the agent's provider; zero where they say nothing of one. Events
+	// are the task's whole history.
+	Limit(t task.Task, death task.Death, events []history.Event, now time.Time) (task.Limit, error)
+	// Lost is with what the dead agent ended, if all that it ran in has ended since its start, and what the person
+	// wants with those who ended so; empty where it ended by itself.
+	Lost(ctx context.Context, death task.Death, started time.Time) (with, resume string, _ error)
 	// Rename gives the session of a task the name that belongs to its branch, and returns the resulting name;
 	// empty if the task has no session.
 	Rename(ctx context.Context, t task.Task) (string, error)
+	// Waits reports whether a living command waits for a task on behalf of a role.
+	Waits(ctx context.Context, t task.Task, role string) (bool, error)
+	// Say types a text for the living agent of a role, at once or not at all; agent is its harness. A *tmux.NotSafe
+	// says why not now, task.ErrNotFound that no agent of that role lives. It calls begin right before it types.
+	Say(ctx context.Context, t task.Task, role, agent, text string, begin func(context.Context) error) error
 }
 
 // Environments has, for each task, the environment of the person who started it. Its agents, checks and hooks run
@@ -183,31 +180,37 @@ type Environments interface {
 	Forget(ctx context.Context, id string) error
 }
 
-// Engine makes every change of a task. Every field but Terminal, Ready, SharedNews, Needs and Warn is
-// required.
+// Facts looks at what gates ask for outside of the task's document: files, checks, git. It returns a fact for every
+// part, by its Key. An error means that it could not look at all.
+type Facts func(ctx context.Context, t task.Task, def *workflow.Definition, parts []workflow.Part) (
+	map[string]decide.Fact, error)
+
+// Engine makes every change of a task. Every field but Ready, SharedNews, Needs, HoldBack and Warn is required.
+//
+// What is outside comes in by five ports, one for each neighbour that a simulation fakes, and not by one with all of
+// their methods: a program would have to join them again, and a test could not fake one of them alone.
 type Engine struct {
-	Store      Store
-	Index      Index
-	Seats      Seats
-	Documents  Documents
-	Mirror     Mirror
-	Rules      Rules
-	Workspaces Workspaces
-	Merger     Merger
-	Forge      PullRequests
-	Facts      Facts
-	Performer  Performer
-	Runner     Runner
-	Witness    Witness
-	Now        func() time.Time
-	Random     io.Reader
-	Log        *slog.Logger
-	Patience   time.Duration // how long a request waits for its hooks
+	Record Record
+	Folder Folder
+	Rules  Rules
+	Work   Work
+	Agents Agents
+
+	// Facts may start a check and wait for it; Peek starts nothing and waits for nothing.
+	Facts, Peek Facts
+	// Perform may be asked again for a hook that it has performed: it looks first.
+	Perform Perform
+	// RunHooks has a task's owed hooks performed by a process that none of them can end. It performs what needs a
+	// person's own keys, such as a push, with those of this process if a person asked.
+	RunHooks func(ctx context.Context, id string, person bool) error
+
+	Now      func() time.Time
+	Random   io.Reader
+	Log      *slog.Logger
+	Patience time.Duration // how long a request waits for its hooks
 
 	Environments Environments
-	Terminal     Terminal // nil where sessions have no names
 
-	Projections Projections // asked only for tasks whose workflow projects files
 	// Ready is what a task needs of its repository and this machine to start; nil if no one looks.
 	Ready func(ctx context.Context, t task.Task) ([]rejection.Readiness, error)
 	// SharedNews are changes of what all worktrees of a task's repository share, each once; nil if no one looks.

@@ -34,7 +34,7 @@ func (e *Engine) keepEnvironment(ctx context.Context, id string, actor task.Acto
 			"error", err.Error())
 		return
 	}
-	s, err := e.Store.Load(ctx, id)
+	s, err := e.Record.Load(ctx, id)
 	if errors.Is(err, task.ErrNotFound) ||
 		err == nil && s.Task.Workspace == "" && !s.Task.Queued() && !s.Task.WaitsForTasks() && !owesRoom(s.Owed) {
 		// the task gave its workspace back meanwhile, and with it went the earlier environment

@@ -176,7 +176,7 @@ func TestEnvironment_thatCannotBeKeptHoldsNobodyUp(t *testing.T) {
 
 // quick is a record that another program changes before a reader gets what it has just committed.
 type quick struct {
-	engine.Index
+	engine.Record
 	meanwhile func()
 }
 
@@ -185,7 +185,7 @@ func (q *quick) Events(ctx context.Context, id string, after int) ([]history.Eve
 		q.meanwhile = nil
 		meanwhile()
 	}
-	return q.Index.Events(ctx, id, after)
+	return q.Record.Events(ctx, id, after)
 }
 
 // Found by the simulation: a monitor had made the workspace ready before the person's program came to keep, and
@@ -196,7 +196,7 @@ func TestEnvironment_isKeptAlsoWhereSomebodyElseWasQuickerToPerformTheHooks(t *t
 	id := w.create("later", false).Task.ID
 	w.wantTold(id, "")
 	other := w.another()
-	w.Index = &quick{Index: w.Index, meanwhile: func() { must(t, other.Settle(t.Context(), id)) }}
+	w.Record = &quick{Record: w.Record, meanwhile: func() { must(t, other.Settle(t.Context(), id)) }}
 	_, err := w.Command(t.Context(), id, "spawn", human, "")
 	must(t, err)
 	w.wantTold(id, "keep")

@@ -13,18 +13,6 @@ import (
 	"orange/internal/rules/task"
 )
 
-// Witness reports what is left to see of a dead agent.
-type Witness interface {
-	// LastWords are the last lines of the dead agent's window; empty when the window is gone.
-	LastWords(ctx context.Context, death task.Death) (string, error)
-	// Limit is what those lines say of the limit of the agent's provider; zero where they say nothing of one. Events
-	// are the task's whole history.
-	Limit(t task.Task, death task.Death, events []history.Event, now time.Time) (task.Limit, error)
-	// Lost is with what the dead agent ended, if all that it ran in has ended since its start, and what the person
-	// wants with those who ended so; empty where it ended by itself.
-	Lost(ctx context.Context, death task.Death, started time.Time) (with, resume string, _ error)
-}
-
 // Died applies the workflow's exit rules to an agent's death, by the same steps as every request.
 // One death has one consequence, however often and by however many processes it is reported: the first report ends
 // the agent's seat, and an agent without a seat cannot die. Died leaves a death for later while the task owes hooks:
@@ -131,14 +119,14 @@ func (e *Engine) lost(ctx context.Context, death task.Death) (with, resume strin
 	if death.Ending.Itself() {
 		return "", "", nil
 	}
-	events, err := e.Index.Events(ctx, death.Task, 0)
+	events, err := e.Record.Events(ctx, death.Task, 0)
 	if err != nil {
 		return "", "", err
 	}
 	for i := len(events) - 1; i >= 0; i-- {
 		started := events[i].Type == history.AgentSpawned || events[i].Type == history.ReviewStarted
 		if started && events[i].Data["role"] == death.Role {
-			return e.Witness.Lost(ctx, death, events[i].Time)
+			return e.Agents.Lost(ctx, death, events[i].Time)
 		}
 	}
 	return "", "", nil
@@ -152,7 +140,7 @@ func (e *Engine) lastWords(ctx context.Context, t task.Task, evidence decide.Evi
 	if death.LostWith, death.Resume, err = e.lost(ctx, death); err != nil {
 		return death, err
 	}
-	said, err := e.Witness.LastWords(ctx, death)
+	said, err := e.Agents.LastWords(ctx, death)
 	if err != nil {
 		death.LastWords = "could not be read: " + err.Error()
 		return death, nil
@@ -161,11 +149,11 @@ func (e *Engine) lastWords(ctx context.Context, t task.Task, evidence decide.Evi
 	if said == "" {
 		return death, nil
 	}
-	events, err := e.Index.Events(ctx, t.ID, 0)
+	events, err := e.Record.Events(ctx, t.ID, 0)
 	if err != nil {
 		return death, err
 	}
-	limit, err := e.Witness.Limit(t, death, events, now)
+	limit, err := e.Agents.Limit(t, death, events, now)
 	if err != nil {
 		death.LastWords += "\n(whether that tells of a limit is not known: " + err.Error() + ")"
 		return death, nil
@@ -179,13 +167,13 @@ func (e *Engine) lastWords(ctx context.Context, t task.Task, evidence decide.Evi
 // starting reports whether a process still performs a hook that was dropped meanwhile. That process records which
 // agent it started when it is done, and no other process performs the hook again.
 func (e *Engine) starting(ctx context.Context, id string, hook int64) (bool, error) {
-	seats, err := e.Seats.OpenSeats(ctx, id)
+	seats, err := e.Record.OpenSeats(ctx, id)
 	if err != nil || !slices.ContainsFunc(seats, func(s record.Seat) bool {
 		return s.Hook == hook && s.Dropped && s.PID == 0
 	}) {
 		return false, err
 	}
-	release, idle, err := e.Mirror.TryLock(hooksLock(id))
+	release, idle, err := e.Folder.TryLock(hooksLock(id))
 	if idle {
 		release()
 	}
@@ -194,7 +182,7 @@ func (e *Engine) starting(ctx context.Context, id string, hook int64) (bool, err
 
 // replaced reports whether a later agent of the same role has a seat.
 func (e *Engine) replaced(ctx context.Context, death task.Death) (bool, error) {
-	seats, err := e.Seats.OpenSeats(ctx, death.Task)
+	seats, err := e.Record.OpenSeats(ctx, death.Task)
 	return slices.ContainsFunc(seats, func(s record.Seat) bool {
 		return s.Role == death.Role && s.Hook > death.Hook
 	}), err
@@ -217,7 +205,7 @@ func (e *Engine) EndUnusedSeats(ctx context.Context, id string, hook int64) erro
 
 // seated reports whether the dead agent's seat is still open: then no process has handled its death yet.
 func (e *Engine) seated(ctx context.Context, death task.Death) (bool, error) {
-	seats, err := e.Seats.OpenSeats(ctx, death.Task)
+	seats, err := e.Record.OpenSeats(ctx, death.Task)
 	for _, seat := range seats {
 		if seat.Hook == death.Hook && seat.Role == death.Role {
 			return true, err
@@ -228,7 +216,7 @@ func (e *Engine) seated(ctx context.Context, death task.Death) (bool, error) {
 
 // seatedAs reports whether an agent of the role has an open seat: then no process has found one of that role dead.
 func (e *Engine) seatedAs(ctx context.Context, id, role string) (bool, error) {
-	seats, err := e.Seats.OpenSeats(ctx, id)
+	seats, err := e.Record.OpenSeats(ctx, id)
 	return slices.ContainsFunc(seats, func(s record.Seat) bool { return s.Role == role }), err
 }
 
@@ -249,7 +237,7 @@ func (e *Engine) RespawnDead(ctx context.Context, id string) (again time.Time, e
 		if seated {
 			return nil, nil // it lives, or no process has handled its death yet
 		}
-		events, err := e.Index.Events(ctx, id, 0)
+		events, err := e.Record.Events(ctx, id, 0)
 		if err != nil {
 			return nil, err
 		}

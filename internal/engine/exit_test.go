@@ -279,7 +279,7 @@ func TestDied_leavesADeathForLaterWhoseStartIsNotOnRecordYet(t *testing.T) {
 	id := w.create("fix", true).Task.ID
 	var death task.Death
 	watch := w.another()
-	w.Performer = interrupted{w.performer, func(job record.Job) {
+	w.Perform = interrupted(w.performer.Perform, func(job record.Job) {
 		if job.Hook.Action != action.SpawnAgent {
 			return
 		}
@@ -293,7 +293,7 @@ func TestDied_leavesADeathForLaterWhoseStartIsNotOnRecordYet(t *testing.T) {
 		if open, err := w.store.OpenSeats(t.Context(), id); err != nil || len(open) != 1 {
 			t.Errorf("open while the hook is performed are %+v, %v", open, err)
 		}
-	}}
+	})
 	must(t, w.Settle(t.Context(), id))
 	for range 2 {
 		watch.die(death)

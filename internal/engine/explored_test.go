@@ -118,7 +118,7 @@ func firstEndsAgent(owed []task.OwedHook) bool {
 func (w *walk) steps(steps int) (looks int) {
 	w.p = &process{sim: w.simulation, number: 1, name: "walk"}
 	w.p.buildEngine()
-	w.p.engine.Facts, w.p.engine.Projections = randomFacts{w}, w.files
+	w.p.engine.Facts = randomFacts{w}.Look
 	w.create()
 	for ; looks < steps && w.failure == ""; looks++ {
 		t := w.explored()

@@ -208,11 +208,12 @@ func TestUpdate_changesSummaryAndBranchWithoutAMove(t *testing.T) {
 
 // signs gives sessions their names, as long as it can.
 type signs struct {
+	fakeAgents
 	name string
 	err  error
 }
 
-func (s signs) Rename(context.Context, task.Task) (string, error) { return s.name, s.err }
+func (s *signs) Rename(context.Context, task.Task) (string, error) { return s.name, s.err }
 
 func TestUpdate_hasTheSessionFollowTheBranch(t *testing.T) {
 	t.Parallel()
@@ -236,16 +237,16 @@ func TestUpdate_hasTheSessionFollowTheBranch(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		branch   string
-		terminal engine.Terminal
+		terminal engine.Agents
 		session  string
 	}{
-		{"one", nil, before},
-		{"two", signs{err: errors.New("no terminal to be reached from here")}, before},
-		{"three", signs{name: ""}, before}, // it has ended, and no one has noticed yet
-		{"four", signs{name: "garden/four"}, "garden/four"},
-		{"four", signs{name: "garden/four~abc"}, "garden/four~abc"}, // Orange makes up for what it could not do then
+		{"one", &fakeAgents{}, before},
+		{"two", &signs{err: errors.New("no terminal to be reached from here")}, before},
+		{"three", &signs{name: ""}, before}, // it has ended, and no one has noticed yet
+		{"four", &signs{name: "garden/four"}, "garden/four"},
+		{"four", &signs{name: "garden/four~abc"}, "garden/four~abc"}, // Orange makes up for what it could not do then
 	} {
-		w.Terminal = tt.terminal
+		w.Agents = tt.terminal
 		if got := update(tt.branch); before == "" || got.Session != tt.session {
 			t.Errorf("on %q with %v its session is %q, want %q", tt.branch, tt.terminal, got.Session, tt.session)
 		}
@@ -254,7 +255,7 @@ func TestUpdate_hasTheSessionFollowTheBranch(t *testing.T) {
 
 // lateHand writes into the document at the worst moment: after Orange compared its header, before it renews it.
 type lateHand struct {
-	engine.Mirror
+	engine.Folder
 	write func()
 }
 
@@ -263,14 +264,14 @@ func (m *lateHand) Sync(t task.Task, past record.HistoryLines, header string) er
 		m.write = nil
 		write()
 	}
-	return m.Mirror.Sync(t, past, header)
+	return m.Folder.Sync(t, past, header)
 }
 
 func TestWhatPeopleWriteWhileTheHeaderIsRenewed_isNotLost(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	id := w.reach("planning")
-	w.Mirror = &lateHand{Mirror: w.files, write: func() {
+	w.Folder = &lateHand{Folder: w.files, write: func() {
 		w.edit(id, "\nsummary: \"mend the gate\"\n", "\nsummary: \"paint the gate\"\n")
 	}}
 	w.write(id, plan)

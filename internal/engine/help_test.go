@@ -73,10 +73,9 @@ func (w *world) another() *world {
 	other := *w
 	other.store, other.runner = store, &runner{}
 	other.Engine = &engine.Engine{
-		Store: store, Index: store, Seats: store, Documents: w.files, Mirror: w.files, Projections: w.files,
-		Rules: rules, Workspaces: w.repository, Merger: w.repository, Forge: w.repository,
-		Performer: w.performer, Facts: w.repository,
-		Runner: other.runner, Witness: witness{}, Environments: w.environments, Now: w.clock.Now,
+		Record: store, Folder: w.files, Rules: rules, Work: w.repository, Agents: &fakeAgents{},
+		Perform: w.performer.Perform, Facts: w.repository.Look, Peek: (&glances{}).Peek,
+		RunHooks: other.runner.Run, Environments: w.environments, Now: w.clock.Now,
 		Random: rand.Reader, Log: slog.New(slog.DiscardHandler), Patience: 20 * time.Millisecond,
 	}
 	other.runner.engine = other.Engine
@@ -105,17 +104,27 @@ func (c *clock) pass(d time.Duration) {
 	c.now = c.now.Add(d)
 }
 
-// witness has always seen the same last words.
-type witness struct{}
+// fakeAgents are agents that have always said the same last words, of which none lives, and that no text reaches.
+type fakeAgents struct{}
 
-func (witness) LastWords(context.Context, task.Death) (string, error) { return "out of paper", nil }
+func (*fakeAgents) LastWords(context.Context, task.Death) (string, error) { return "out of paper", nil }
 
-func (witness) Lost(context.Context, task.Death, time.Time) (with, resume string, _ error) {
+func (*fakeAgents) Lost(context.Context, task.Death, time.Time) (with, resume string, _ error) {
 	return "", "", nil
 }
 
-func (witness) Limit(task.Task, task.Death, []history.Event, time.Time) (task.Limit, error) {
+func (*fakeAgents) Limit(task.Task, task.Death, []history.Event, time.Time) (task.Limit, error) {
 	return task.Limit{}, nil
+}
+
+func (*fakeAgents) Living(context.Context) (map[string][]record.Seat, error) { return nil, nil }
+
+func (*fakeAgents) Rename(context.Context, task.Task) (string, error) { return "", nil }
+
+func (*fakeAgents) Waits(context.Context, task.Task, string) (bool, error) { return false, nil }
+
+func (*fakeAgents) Say(context.Context, task.Task, string, string, string, func(context.Context) error) error {
+	return task.ErrNotFound
 }
 
 // runner performs hooks at once, or is dead and does nothing. A crash of the performer ends it silently, like a

@@ -21,17 +21,17 @@ import (
 
 // watched notes the jobs that the performer gets, and adds to what it did.
 type watched struct {
-	engine.Performer
-	mu   sync.Mutex
-	jobs []record.Job
-	adds map[string]record.Effect // by action
+	perform engine.Perform
+	mu      sync.Mutex
+	jobs    []record.Job
+	adds    map[string]record.Effect // by action
 }
 
 func (p *watched) Perform(ctx context.Context, job record.Job) (record.Effect, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.jobs = append(p.jobs, job)
-	effect, err := p.Performer.Perform(ctx, job)
+	effect, err := p.perform(ctx, job)
 	if more, found := p.adds[job.Hook.Action]; found && err == nil {
 		return more, nil
 	}
@@ -40,8 +40,8 @@ func (p *watched) Perform(ctx context.Context, job record.Job) (record.Effect, e
 
 // watch watches the performer of the world.
 func (w *world) watch() *watched {
-	p := &watched{Performer: w.performer, adds: map[string]record.Effect{}}
-	w.Performer = p
+	p := &watched{perform: w.performer.Perform, adds: map[string]record.Effect{}}
+	w.Perform = p.Perform
 	return p
 }
 
@@ -252,7 +252,7 @@ func TestRequestPR_isRefusedWhereItMakesNoSense(t *testing.T) {
 	bare := w.reach("planning")
 	over := w.reach("working")
 	w.move(over, "cancelled", human)
-	w.Merger = behind{w.repository}
+	w.Work = behind{w.repository}
 	seen.jobs = nil
 	for id, says := range map[string]string{waiting: "no one has worked on the branch", over: "one that is",
 		bare: "commit the work there first"} {
@@ -272,7 +272,7 @@ func TestRequestPR_isRefusedWhereThereIsNoOrigin(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	id := w.reach("reviewing")
-	w.Merger = alone{w.repository}
+	w.Work = alone{w.repository}
 	before := w.everything()
 	_, err := w.RequestPR(t.Context(), id, human)
 	wantCode(t, err, rejection.PRRefused)

@@ -32,7 +32,7 @@ func (e *Engine) underKey(ctx context.Context, id string, actor task.Actor,
 	if actor.Key == "" {
 		return do()
 	}
-	release, err := e.Mirror.Lock(ctx, idempotency.Lock(id, actor.Key))
+	release, err := e.Folder.Lock(ctx, idempotency.Lock(id, actor.Key))
 	if err != nil {
 		return record.Outcome{}, err
 	}
@@ -52,11 +52,11 @@ func (e *Engine) underKey(ctx context.Context, id string, actor task.Actor,
 // idempotency.ErrReused says that the key stands for another request.
 func (e *Engine) Answered(ctx context.Context, id string, actor task.Actor) (
 	out record.Outcome, how string, answered bool, err error) {
-	s, err := e.Store.Load(ctx, id)
+	s, err := e.Record.Load(ctx, id)
 	if err != nil {
 		return out, "", false, err
 	}
-	events, err := e.Index.Events(ctx, id, 0)
+	events, err := e.Record.Events(ctx, id, 0)
 	if err != nil {
 		return out, "", false, err
 	}
@@ -88,7 +88,7 @@ func (e *Engine) answer(ctx context.Context, s record.Snapshot, events []history
 		out = record.Outcome{}
 	case a.Event.Type == history.QueuedForSpace:
 		out = record.Outcome{Queued: true}
-		out.Holders, err = e.Index.Holders(ctx, s.Task.Project)
+		out.Holders, err = e.Record.Holders(ctx, s.Task.Project)
 	default:
 		out.Hooks, err = e.hooksAgain(ctx, s.Task.ID, a.Event.Seq, actor)
 	}
@@ -98,7 +98,7 @@ func (e *Engine) answer(ctx context.Context, s record.Snapshot, events []history
 	if err := e.Sync(ctx, s.Task.ID); err != nil {
 		out.Warning = err.Error()
 	}
-	if s, err = e.Store.Load(ctx, s.Task.ID); err != nil {
+	if s, err = e.Record.Load(ctx, s.Task.ID); err != nil {
 		return record.Outcome{}, err
 	}
 	out.Task, err = a.Task(events, s.Task, live)
@@ -107,12 +107,12 @@ func (e *Engine) answer(ctx context.Context, s record.Snapshot, events []history
 
 // hooksAgain has the hooks of an event performed that are still owed, and answers all of them.
 func (e *Engine) hooksAgain(ctx context.Context, id string, event int, actor task.Actor) ([]task.OwedHook, error) {
-	hooks, err := e.Store.Hooks(ctx, id, event)
+	hooks, err := e.Record.Hooks(ctx, id, event)
 	if err != nil || !owing(hooks) {
 		return hooks, err
 	}
 	e.keepForStart(ctx, id, hooks, actor)
-	return e.runHooks(ctx, ctx.Done(), id, event, actor)
+	return e.awaitHooks(ctx, ctx.Done(), id, event, actor)
 }
 
 // keepNothing records that a request had nothing to do, where no event has its key.
@@ -120,7 +120,7 @@ func (e *Engine) keepNothing(ctx context.Context, id string, actor task.Actor) e
 	ctx = context.WithoutCancel(ctx)
 	kept := false
 	_, err := e.change(ctx, id, func(s record.Snapshot) (*record.Change, error) {
-		events, err := e.Index.Events(ctx, id, 0)
+		events, err := e.Record.Events(ctx, id, 0)
 		if err != nil {
 			return nil, err
 		}
@@ -161,14 +161,14 @@ func (e *Engine) createOnce(ctx context.Context, n task.New) (record.Outcome, er
 			return record.Outcome{}, err
 		}
 	}
-	release, err := e.Mirror.Lock(ctx, idempotency.Lock(n.ID, n.Actor.Key))
+	release, err := e.Folder.Lock(ctx, idempotency.Lock(n.ID, n.Actor.Key))
 	if err != nil {
 		return record.Outcome{}, err
 	}
 	defer release()
-	s, err := e.Store.Load(ctx, n.ID)
+	s, err := e.Record.Load(ctx, n.ID)
 	if errors.Is(err, task.ErrNotFound) {
-		lines, err := e.Documents.ReadHistory(n.Project.Name, n.ID)
+		lines, err := e.Folder.ReadHistory(n.Project.Name, n.ID)
 		if err == nil && len(lines) > 0 {
 			err = task.Notef(task.ErrUsage, "cannot create the task %s: there is a folder with the history of a task "+
 				"of that id, which is not on record; bring it back with orange doctor --rebuild, or move the folder "+
@@ -190,7 +190,7 @@ func (e *Engine) createOnce(ctx context.Context, n task.New) (record.Outcome, er
 		return record.Outcome{}, task.Notef(kind, "cannot create the task %s in %q: the task that was created so "+
 			"is in %q; use another key or id", n.ID, n.Project.Name, s.Task.Project)
 	}
-	events, err := e.Index.Events(ctx, n.ID, 0)
+	events, err := e.Record.Events(ctx, n.ID, 0)
 	if err != nil {
 		return record.Outcome{}, err
 	}

@@ -24,82 +24,68 @@ func (c *cut) step() {
 	}
 }
 
-type cutStore struct {
-	engine.Store
+type cutRecord struct {
+	engine.Record
 	*cut
 }
 
-func (s cutStore) Load(ctx context.Context, id string) (record.Snapshot, error) {
+func (s cutRecord) Load(ctx context.Context, id string) (record.Snapshot, error) {
 	s.step()
-	return s.Store.Load(ctx, id)
+	return s.Record.Load(ctx, id)
 }
 
-func (s cutStore) Commit(ctx context.Context, c record.Change) (task.Task, error) {
+func (s cutRecord) Commit(ctx context.Context, c record.Change) (task.Task, error) {
 	s.step()
-	t, err := s.Store.Commit(ctx, c)
+	t, err := s.Record.Commit(ctx, c)
 	s.step()
 	return t, err
 }
 
-func (s cutStore) Hooks(ctx context.Context, id string, event int) ([]task.OwedHook, error) {
+func (s cutRecord) Hooks(ctx context.Context, id string, event int) ([]task.OwedHook, error) {
 	s.step()
-	return s.Store.Hooks(ctx, id, event)
+	return s.Record.Hooks(ctx, id, event)
 }
 
-type cutMirror struct {
-	engine.Mirror
+type cutFolder struct {
+	engine.Folder
 	*cut
 }
 
-func (m cutMirror) Sync(t task.Task, past record.HistoryLines, header string) error {
-	m.step()
-	err := m.Mirror.Sync(t, past, header)
-	m.step()
+func (f cutFolder) write(do func() error) error {
+	f.step()
+	err := do()
+	f.step()
 	return err
 }
 
-type cutDocuments struct {
-	engine.Documents
-	*cut
+func (f cutFolder) Sync(t task.Task, past record.HistoryLines, header string) error {
+	return f.write(func() error { return f.Folder.Sync(t, past, header) })
 }
 
-func (d cutDocuments) Create(t task.Task, body string) error {
-	d.step()
-	err := d.Documents.Create(t, body)
-	d.step()
-	return err
+func (f cutFolder) Create(t task.Task, body string) error {
+	return f.write(func() error { return f.Folder.Create(t, body) })
 }
 
-func (d cutDocuments) Append(project, id, text string) error {
-	d.step()
-	err := d.Documents.Append(project, id, text)
-	d.step()
-	return err
+func (f cutFolder) Append(project, id, text string) error {
+	return f.write(func() error { return f.Folder.Append(project, id, text) })
 }
 
-func (d cutDocuments) Keep(project, id, digest, text string) (bool, error) {
-	d.step()
-	return d.Documents.Keep(project, id, digest, text)
-}
-
-type runnerBefore struct {
-	engine.Runner
-	*cut
-}
-
-func (r runnerBefore) Run(ctx context.Context, id string, person bool) error {
-	r.step()
-	err := r.Runner.Run(ctx, id, person)
-	r.step()
-	return err
+func (f cutFolder) Keep(project, id, digest, text string) (bool, error) {
+	f.step()
+	return f.Folder.Keep(project, id, digest, text)
 }
 
 // killedAt does something with a program that is killed at a step, and reports whether it came to that.
 func (w *world) killedAt(step int, do func(e *engine.Engine) (record.Outcome, error)) (was bool) {
 	c := &cut{at: step}
 	e := *w.Engine
-	e.Store, e.Mirror = cutStore{e.Store, c}, cutMirror{e.Mirror, c}
-	e.Documents, e.Runner = cutDocuments{e.Documents, c}, runnerBefore{e.Runner, c}
+	e.Record, e.Folder = cutRecord{e.Record, c}, cutFolder{e.Folder, c}
+	e.RunHooks = func(ctx context.Context, id string, person bool) error {
+		c.step()
+		err := w.RunHooks(ctx, id, person)
+		c.step()
+		return err
+	}
 	defer func() {
 		if r := recover(); r != nil {
 			if _, was = r.(programKilled); !was {

@@ -23,12 +23,8 @@ func under(actor task.Actor, key string, words ...string) task.Actor {
 	return actor
 }
 
-// cutRunner stands for a program that is killed after its commit: no one hears of the move.
-type cutRunner struct{}
-
+// errCut is of a program that is killed after its commit: no one hears of the move.
 var errCut = errors.New("cut")
-
-func (cutRunner) Run(context.Context, string, bool) error { return errCut }
 
 // keyedRequests do one thing each to a task, under a key, and say what their event is.
 func keyedRequests() map[string]struct {
@@ -90,16 +86,16 @@ func TestARequestWithAKey_isDoneOnceAndAnsweredAgain(t *testing.T) {
 				id := w.reach(r.from)
 				w.write(id, r.text)
 				before := len(w.events(id, r.kind))
-				whole := w.Runner
+				whole := w.RunHooks
 				if cut {
-					w.Runner = cutRunner{}
+					w.RunHooks = func(context.Context, string, bool) error { return errCut }
 				}
 				first, err := r.do(t.Context(), w.Engine, id)
 				if cut {
 					if !errors.Is(err, errCut) {
 						t.Fatalf("it was not cut short: %+v, %v", first, err)
 					}
-					w.Runner = whole
+					w.RunHooks = whole
 					first, err = r.do(t.Context(), w.Engine, id)
 				}
 				must(t, err)
@@ -209,8 +205,8 @@ func TestAMergeWithAKey_goesOnWhereItWasCutShort(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	id := w.reach("reviewing")
-	work := &branch{cut: true}
-	w.Merger = work
+	work := &branch{fakeRepository: w.repository, cut: true}
+	w.Work = work
 	asked := under(human, "k", "merge")
 	if _, _, err := w.Merge(t.Context(), id, task.Merge{}, asked); err == nil {
 		t.Fatal("it was not cut short")
@@ -250,7 +246,7 @@ func TestSayWithAKey_isSaidOnce(t *testing.T) {
 	id := w.reach("working")
 	v := &voice{}
 	for range 2 {
-		role, how, err := w.Say(t.Context(), v, id, "", "use the helper", under(human, "k", "say"))
+		role, how, err := w.heardBy(v).Say(t.Context(), id, "", "use the helper", under(human, "k", "say"))
 		if err != nil || role != "worker" || how != history.HowTyped {
 			t.Errorf("said to %q by %q: %v", role, how, err)
 		}
@@ -259,8 +255,8 @@ func TestSayWithAKey_isSaidOnce(t *testing.T) {
 		t.Errorf("typed was %q", v.typed)
 	}
 	v.unsafe = []error{&tmux.NotSafe{Reason: tmux.NotReady, Pasted: true}}
-	_, _, first := w.Say(t.Context(), v, id, "", "and the gate", under(human, "k2", "say"))
-	_, _, again := w.Say(t.Context(), v, id, "", "and the gate", under(human, "k2", "say"))
+	_, _, first := w.heardBy(v).Say(t.Context(), id, "", "and the gate", under(human, "k2", "say"))
+	_, _, again := w.heardBy(v).Say(t.Context(), id, "", "and the gate", under(human, "k2", "say"))
 	if first == nil || again == nil || first.Error() != again.Error() || len(v.typed) != 2 {
 		t.Errorf("first %v, then %v", first, again)
 	}
@@ -361,12 +357,12 @@ func TestSayWithAKey_thatWasCutShortIsNotCalledTyped(t *testing.T) {
 	over := make(chan struct{})
 	go func() {
 		defer close(over)
-		_, _, _ = w.Say(t.Context(), v, id, "", "use the helper", under(human, "k", "say"))
+		_, _, _ = w.heardBy(v).Say(t.Context(), id, "", "use the helper", under(human, "k", "say"))
 	}()
 	<-over
 	v.ends = false
 	for range 2 {
-		role, _, err := w.Say(t.Context(), v, id, "", "use the helper", under(human, "k", "say"))
+		role, _, err := w.heardBy(v).Say(t.Context(), id, "", "use the helper", under(human, "k", "say"))
 		if err == nil || role != "worker" ||
 			!strings.Contains(err.Error(), "it is not known whether it reached the worker") {
 			t.Errorf("again: %s, %v", role, err)
@@ -375,7 +371,7 @@ func TestSayWithAKey_thatWasCutShortIsNotCalledTyped(t *testing.T) {
 	if len(v.typed) > 0 || len(w.said(id)) != 1 {
 		t.Errorf("typed %q, on record %v", v.typed, w.said(id))
 	}
-	if _, how, err := w.Say(t.Context(), v, id, "", "use the helper", under(human, "k2", "say")); err != nil ||
+	if _, how, err := w.heardBy(v).Say(t.Context(), id, "", "use the helper", under(human, "k2", "say")); err != nil ||
 		how != history.HowTyped || len(v.typed) != 1 {
 		t.Errorf("under another key: %s, %v", how, err)
 	}

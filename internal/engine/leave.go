@@ -33,7 +33,7 @@ func (e *Engine) Leave(ctx context.Context, id, reason string, actor task.Actor)
 	if _, err := e.conclude(ctx, t, t.Seq, actor); err != nil {
 		return "", nil, err
 	}
-	events, err := e.Index.Events(ctx, id, 0)
+	events, err := e.Record.Events(ctx, id, 0)
 	if err != nil {
 		return "", nil, err
 	}
@@ -66,7 +66,7 @@ func (e *Engine) BeginToLeave(ctx context.Context, id, reason string, actor task
 	if _, err := e.conclude(ctx, t, t.Seq, actor); err != nil {
 		return err
 	}
-	s, err := e.Store.Load(ctx, id)
+	s, err := e.Record.Load(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -85,12 +85,12 @@ func (e *Engine) setAside(ctx context.Context, id string) (string, error) {
 		return "", err
 	}
 	// A process that mirrors the task at this moment would create its folder again.
-	release, err := e.Mirror.Lock(ctx, FilesLock(id))
+	release, err := e.Folder.Lock(ctx, FilesLock(id))
 	if err != nil {
 		return "", err
 	}
 	defer release()
-	s, err := e.Store.Load(ctx, id)
+	s, err := e.Record.Load(ctx, id)
 	if err != nil {
 		return "", err
 	}
@@ -98,11 +98,11 @@ func (e *Engine) setAside(ctx context.Context, id string) (string, error) {
 		return "", fmt.Errorf("cannot let task %s leave yet: %s; its agents are ended; run %q and try again", id,
 			undone, "orange task retry "+id)
 	}
-	folder, err := e.Documents.SetAside(s.Task.Project, id)
+	folder, err := e.Folder.SetAside(s.Task.Project, id)
 	if err != nil {
 		return "", err
 	}
-	err = e.Store.Delete(ctx, id)
+	err = e.Record.Delete(ctx, id)
 	e.dropEnvironment(ctx, id)
 	return folder, errors.Join(err, e.Environments.Forget(ctx, id))
 }

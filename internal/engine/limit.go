@@ -18,7 +18,7 @@ const goOnLater = 30 * time.Second
 
 // GoOn tells an agent that rests at its provider's limit to go on once the limit is over. It returns when to ask again;
 // zero if there is nothing to wait for. It types only where that is safe, and never waits for that.
-func (e *Engine) GoOn(ctx context.Context, v Voice, id string, rest record.Rest) (again time.Time, err error) {
+func (e *Engine) GoOn(ctx context.Context, id string, rest record.Rest) (again time.Time, err error) {
 	s, limit, err := e.restsAt(ctx, id, rest)
 	if err != nil {
 		return again, err
@@ -26,13 +26,13 @@ func (e *Engine) GoOn(ctx context.Context, v Voice, id string, rest record.Rest)
 	if again, err = e.goOnAt(ctx, s, rest, limit); err != nil || again.IsZero() || again.After(e.Now()) {
 		return again, err
 	}
-	release, idle, err := e.Mirror.TryLock(hooksLock(id))
+	release, idle, err := e.Folder.TryLock(hooksLock(id))
 	if err != nil || !idle { // a hook may type into the same window
 		return e.Now().Add(goOnLater), err
 	}
 	defer release()
 	told := false
-	err = v.Say(ctx, s.Task, rest.Role, rest.Harness, harness.GoOn, func(ctx context.Context) error {
+	err = e.Agents.Say(ctx, s.Task, rest.Role, rest.Harness, harness.GoOn, func(ctx context.Context) error {
 		told = true
 		return e.noteGoOn(ctx, id, rest, limit)
 	})
@@ -53,7 +53,7 @@ func (e *Engine) restsAt(ctx context.Context, id string, rest record.Rest) (reco
 		return s, limit, err
 	}
 	evidence.Subject = e.subject(ctx, s, false)
-	events, err := e.Index.Events(ctx, id, 0)
+	events, err := e.Record.Events(ctx, id, 0)
 	if err != nil {
 		return s, limit, err
 	}

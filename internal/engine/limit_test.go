@@ -6,20 +6,19 @@ import (
 	"testing"
 	"time"
 
-	"orange/internal/engine"
 	"orange/internal/rules/history"
 	"orange/internal/rules/record"
 	"orange/internal/rules/task"
 	"orange/internal/run/tmux"
 )
 
-// limitedWitness has always seen that the agent is at its limit until a time.
-type limitedWitness struct {
-	witness
+// agentsAtLimit are agents that are at their limit until a time.
+type agentsAtLimit struct {
+	fakeAgents
 	until time.Time
 }
 
-func (w limitedWitness) Limit(_ task.Task, death task.Death, _ []history.Event, _ time.Time) (task.Limit, error) {
+func (w *agentsAtLimit) Limit(_ task.Task, death task.Death, _ []history.Event, _ time.Time) (task.Limit, error) {
 	return task.Limit{Line: death.LastWords, Provider: "acme", Until: w.until}, nil
 }
 
@@ -32,8 +31,9 @@ func TestGoOn_isTypedWhenTheLimitIsOverAndCounted(t *testing.T) {
 	rest := record.Rest{Role: "worker", Harness: "own", Provider: "acme", Line: "limit reached", Since: since,
 		Until: until}
 	v := &voice{unsafe: []error{&tmux.NotSafe{Reason: tmux.DialogOpen}}}
+	w.Agents = v
 	goOn := func() time.Time {
-		again, err := w.GoOn(t.Context(), v, id, rest)
+		again, err := w.GoOn(t.Context(), id, rest)
 		must(t, err)
 		return again
 	}
@@ -61,12 +61,13 @@ func TestGoOn_isTypedWhenTheLimitIsOverAndCounted(t *testing.T) {
 	if goOn(); len(v.typed) != record.MostLimits+1 {
 		t.Error("after a new text the agent is not told to go on")
 	}
-	if _, err := w.GoOn(t.Context(), v, "none", rest); !errors.Is(err, task.ErrNotFound) {
+	if _, err := w.GoOn(t.Context(), "none", rest); !errors.Is(err, task.ErrNotFound) {
 		t.Errorf("a task that is not there: %v", err)
 	}
 	lost := &voice{unsafe: []error{task.ErrNotFound}}
 	w.edit(id, "A new text", "Another new text")
-	if _, err := w.GoOn(t.Context(), lost, id, rest); !errors.Is(err, task.ErrNotFound) {
+	w.Agents = lost
+	if _, err := w.GoOn(t.Context(), id, rest); !errors.Is(err, task.ErrNotFound) {
 		t.Errorf("an agent that is not there: %v", err)
 	}
 }
@@ -76,7 +77,7 @@ func TestDied_atALimitIsNoCrash(t *testing.T) {
 	w := newWorld(t)
 	id := w.reach("working")
 	until := w.clock.Now().Add(3 * time.Hour).Truncate(time.Millisecond)
-	w.Witness = limitedWitness{until: until}
+	w.Agents = &agentsAtLimit{until: until}
 	seats, err := w.store.OpenSeats(t.Context(), id)
 	must(t, err)
 	out, err := w.Died(t.Context(), task.Death{Task: id, Role: "worker", Hook: seats[0].Hook,
@@ -94,5 +95,3 @@ func TestDied_atALimitIsNoCrash(t *testing.T) {
 		t.Errorf("after the limit: %v, %v, the task is %+v", again, err, w.task(id))
 	}
 }
-
-var _ engine.Witness = limitedWitness{}

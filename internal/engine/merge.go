@@ -56,7 +56,7 @@ func (e *Engine) Merge(ctx context.Context, id string, m task.Merge, actor task.
 }
 
 func (e *Engine) merge(ctx context.Context, id string, m task.Merge, actor task.Actor) (record.Outcome, string, error) {
-	release, err := e.Mirror.Lock(ctx, mergeLock(id))
+	release, err := e.Folder.Lock(ctx, mergeLock(id))
 	if err != nil {
 		return record.Outcome{}, "", err
 	}
@@ -127,7 +127,7 @@ func (e *Engine) merge(ctx context.Context, id string, m task.Merge, actor task.
 		how += aside
 	}
 	if errors.Is(err, fencing.ErrWaits) {
-		err = waits(err, "no program merges it later: run it again when that is over: "+
+		err = whoRetries(err, "no program merges it later: run it again when that is over: "+
 			e.mergeLine(ctx, s.Task, in, actor))
 	}
 	return out, how, err
@@ -160,10 +160,10 @@ func (e *Engine) mergeWay(ctx context.Context, t task.Task, req task.Request,
 
 // mergeWants adds to a merge that is asked for what the project says of it, and what origin lacks.
 func (e *Engine) mergeWants(ctx context.Context, t task.Task, in record.Merging) (_ record.Merging, err error) {
-	if in.Project, err = e.Workspaces.Project(t.Project); err != nil && !errors.Is(err, task.ErrNotFound) {
+	if in.Project, err = e.Work.Project(t.Project); err != nil && !errors.Is(err, task.ErrNotFound) {
 		return in, err
 	}
-	in.Unpushed, in.Newest, err = e.Merger.Unpushed(ctx, t)
+	in.Unpushed, in.Newest, err = e.Work.Unpushed(ctx, t)
 	return in, err
 }
 
@@ -218,7 +218,7 @@ func (e *Engine) mergeHere(ctx context.Context, t task.Task, req task.Request, o
 		noted = noted || err == nil
 		return err
 	}
-	done, err := e.Merger.Merge(ctx, t, order, begin)
+	done, err := e.Work.Merge(ctx, t, order, begin)
 	cut := ctx.Err() != nil || errors.Is(err, fencing.ErrHeldBack) // then it is not known how it ended
 	if err != nil && noted && !cut {
 		why, _, _ := strings.Cut(err.Error(), "\n")
@@ -286,7 +286,7 @@ func gitFacts(evidence decide.Evidence) *known {
 
 // worthMerging refuses a merge that would finish a task whose commit adds nothing.
 func (e *Engine) worthMerging(ctx context.Context, t task.Task, to task.Status, commit string) error {
-	ahead, err := e.Merger.Ahead(ctx, t, commit)
+	ahead, err := e.Work.Ahead(ctx, t, commit)
 	if err != nil || ahead {
 		return err
 	}

@@ -30,7 +30,7 @@ type begun struct {
 
 // mergeBegun reads the tries since the last move. If the commit has something to merge the caller looks again.
 func (e *Engine) mergeBegun(ctx context.Context, id string) (begun, error) {
-	events, err := e.Index.Events(ctx, id, 0)
+	events, err := e.Record.Events(ctx, id, 0)
 	if err != nil {
 		return begun{}, err
 	}
@@ -38,7 +38,7 @@ func (e *Engine) mergeBegun(ctx context.Context, id string) (begun, error) {
 	if len(merge.Tries) == 0 {
 		return begun{}, nil
 	}
-	s, err := e.Store.Load(ctx, id)
+	s, err := e.Record.Load(ctx, id)
 	if err != nil {
 		return begun{}, err
 	}
@@ -55,7 +55,7 @@ func (e *Engine) triesOf(ctx context.Context, t task.Task, merge decide.Unfinish
 		}
 	}
 	for _, result := range earlier.results {
-		landed, err := e.Merger.Landed(ctx, t, []string{result})
+		landed, err := e.Work.Landed(ctx, t, []string{result})
 		if err != nil {
 			return earlier, err
 		}
@@ -65,7 +65,7 @@ func (e *Engine) triesOf(ctx context.Context, t task.Task, merge decide.Unfinish
 		}
 	}
 	if earlier.landed == "" {
-		ahead, err := e.Merger.Ahead(ctx, t, earlier.commit)
+		ahead, err := e.Work.Ahead(ctx, t, earlier.commit)
 		if err != nil || ahead {
 			return earlier, err
 		}
@@ -85,17 +85,17 @@ func (e *Engine) triesOf(ctx context.Context, t task.Task, merge decide.Unfinish
 // merged: it notes that, and marks the task for a person. It merges and pushes nothing: that is done with a person's
 // keys. It returns the notice for people, empty if nothing is new; open is false if there is nothing to make good.
 func (e *Engine) GoOnMerging(ctx context.Context, id string) (told string, open bool, err error) {
-	release, free, err := e.Mirror.TryLock(mergeLock(id))
+	release, free, err := e.Folder.TryLock(mergeLock(id))
 	if err != nil || !free {
 		return "", true, err
 	}
 	defer release()
 	ctx = context.WithoutCancel(ctx)
-	events, err := e.Index.Events(ctx, id, 0)
+	events, err := e.Record.Events(ctx, id, 0)
 	if err != nil {
 		return "", true, err
 	}
-	s, err := e.Store.Load(ctx, id)
+	s, err := e.Record.Load(ctx, id)
 	if errors.Is(err, task.ErrNotFound) {
 		return "", false, nil
 	}
@@ -112,7 +112,7 @@ func (e *Engine) GoOnMerging(ctx context.Context, id string) (told string, open 
 		return "", true, nil
 	}
 	if cmp.Or(merge.Tries[0].Data[dataPush], pushAlways) == pushAlways {
-		if err := e.Merger.Fetch(ctx, s.Task); err != nil {
+		if err := e.Work.Fetch(ctx, s.Task); err != nil {
 			told, marked := e.mergeStays(ctx, id, merge, err.Error(), "")
 			return told, true, errors.Join(err, marked)
 		}

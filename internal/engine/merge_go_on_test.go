@@ -45,8 +45,8 @@ func (k *killed) Fetch(context.Context, task.Task) error {
 func cutShort(t *testing.T, before bool, m task.Merge) (*world, *killed, string) {
 	t.Helper()
 	w := newWorld(t)
-	k := &killed{branch: &branch{}, before: before}
-	w.Merger, w.Facts, w.Rules = k, k.branch, gated{w.Rules}
+	k := &killed{branch: &branch{fakeRepository: w.repository}, before: before}
+	w.Work, w.Facts, w.Rules = k, k.branch.Look, gated{w.Rules}
 	id := w.reach("reviewing")
 	ctx, off := context.WithCancel(t.Context())
 	k.off = off
@@ -97,8 +97,8 @@ func TestGoOnMerging_movesATaskWhoseWorkIsInTheDefaultBranch(t *testing.T) {
 func TestGoOnMerging_movesATaskInSpiteOfConditionsThatAPersonOverrode(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	k := &killed{branch: &branch{}}
-	w.Merger = k
+	k := &killed{branch: &branch{fakeRepository: w.repository}}
+	w.Work = k
 	id := w.reach("reviewing")
 	w.repository.dirty = true
 	ctx, off := context.WithCancel(t.Context())
@@ -204,8 +204,8 @@ func TestGoOnMerging_marksATaskThatCannotBeMoved(t *testing.T) {
 func TestMerge_thatFailsSaysSoInTheHistory(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	b := &branch{cut: true}
-	w.Merger = b
+	b := &branch{fakeRepository: w.repository, cut: true}
+	w.Work = b
 	id := w.reach("reviewing")
 	if _, _, err := w.Merge(t.Context(), id, task.Merge{}, human); err == nil {
 		t.Fatal("it did not fail")

@@ -41,7 +41,7 @@ func (e *Engine) MergeMany(ctx context.Context, in record.MergeMany, actor task.
 func (e *Engine) toMerge(ctx context.Context, in record.MergeMany) ([]string, error) {
 	if len(in.Tasks) > 0 {
 		for _, id := range in.Tasks {
-			s, err := e.Store.Load(ctx, id)
+			s, err := e.Record.Load(ctx, id)
 			if err != nil {
 				return nil, err
 			}
@@ -52,7 +52,7 @@ func (e *Engine) toMerge(ctx context.Context, in record.MergeMany) ([]string, er
 		}
 		return in.Tasks, nil
 	}
-	live, err := e.Index.List(ctx, record.Filter{Project: in.Project, Live: true})
+	live, err := e.Record.List(ctx, record.Filter{Project: in.Project, Live: true})
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +100,7 @@ func (e *Engine) plan(ctx context.Context, ids []string, m task.Merge, actor tas
 	if len(fit) == 0 {
 		return all, "", nil
 	}
-	rehearsed, last, err := e.Merger.Rehearse(ctx, all[fit[0]].task, commits)
+	rehearsed, last, err := e.Work.Rehearse(ctx, all[fit[0]].task, commits)
 	if err != nil {
 		return nil, "", err
 	}
@@ -212,7 +212,7 @@ func (e *Engine) mergeHalves(ctx context.Context, ids []string, m *task.Merge, a
 	if len(fit) < 2 || len(checks) == 0 {
 		return e.mergeInTurn(ctx, ids, m, actor, told)
 	}
-	err = e.Merger.CheckResult(ctx, any, last, checks)
+	err = e.Work.CheckResult(ctx, any, last, checks)
 	if _, red := errors.AsType[*record.Unmerged](err); err != nil && !red {
 		return err
 	}

@@ -33,6 +33,7 @@ func (g gated) Pinned(ctx context.Context, ref task.WorkflowRef) (*workflow.Defi
 
 // branch is a task's branch, which is ahead until it is merged. The merge may be cut short right after its work.
 type branch struct {
+	*fakeRepository
 	merged, cut bool
 	merges      int
 	meanwhile   func() // runs while the merge waits for its turn
@@ -44,22 +45,6 @@ func (b *branch) Ahead(context.Context, task.Task, string) (bool, error) { retur
 
 func (b *branch) Landed(_ context.Context, _ task.Task, commits []string) (bool, error) {
 	return len(commits) > 0 && b.merged, nil
-}
-
-func (*branch) Lacks(context.Context, task.Task, []string) (string, []string, error) {
-	return "main", nil, nil
-}
-
-func (*branch) Fetch(context.Context, task.Task) error { return nil }
-
-func (*branch) Rehearse(_ context.Context, _ task.Task, commits []string) ([]record.Rehearsal, string, error) {
-	return make([]record.Rehearsal, len(commits)), "c0ffee", nil
-}
-
-func (*branch) CheckResult(context.Context, task.Task, string, []record.MergeCheck) error { return nil }
-
-func (*branch) Forge(context.Context, task.Task) (bool, string, error) {
-	return true, "github", nil
 }
 
 func (b *branch) Unpushed(context.Context, task.Task) (int, []string, error) {
@@ -83,10 +68,6 @@ func (b *branch) Merge(ctx context.Context, _ task.Task, order record.MergeOrder
 	return record.MergeResult{Commit: "c0ffee", How: "merged"}, nil
 }
 
-func (b *branch) Tip(context.Context, task.Task) (string, error) { return "beef", nil }
-
-func (b *branch) Within(context.Context, task.Task, string) (bool, error) { return true, nil }
-
 func (b *branch) Look(_ context.Context, _ task.Task, _ *workflow.Definition, parts []workflow.Part) (
 	map[string]decide.Fact, error) {
 	out := map[string]decide.Fact{}
@@ -103,8 +84,8 @@ func TestMerge_movesTheTaskOnWhatGitSaidBeforeIt(t *testing.T) {
 	t.Parallel()
 	for name, cut := range map[string]bool{"at once": false, "run again after it was cut short": true} {
 		w := newWorld(t)
-		b := &branch{cut: cut}
-		w.Merger, w.Facts, w.Rules = b, b, gated{w.Rules}
+		b := &branch{fakeRepository: w.repository, cut: cut}
+		w.Work, w.Facts, w.Rules = b, b.Look, gated{w.Rules}
 		id := w.reach("reviewing")
 		out, _, err := w.Merge(t.Context(), id, task.Merge{}, human)
 		if cut {
@@ -123,8 +104,8 @@ func TestMerge_movesTheTaskOnWhatGitSaidBeforeIt(t *testing.T) {
 func TestMerge_looksAnewWhereTheBranchHasSomethingToMerge(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	b := &branch{}
-	w.Merger, w.Facts, w.Rules = b, b, gated{w.Rules}
+	b := &branch{fakeRepository: w.repository}
+	w.Work, w.Facts, w.Rules = b, b.Look, gated{w.Rules}
 	id := w.reach("reviewing")
 	b.merged = true // by other means, without a note that a merge began
 	_, _, err := w.Merge(t.Context(), id, task.Merge{}, human)
@@ -138,8 +119,8 @@ func TestMerge_looksAnewWhereTheBranchHasSomethingToMerge(t *testing.T) {
 func TestMerge_mergesNothingOfATaskThatWasMovedWhileItWaited(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	b := &branch{}
-	w.Merger, w.Facts, w.Rules = b, b, gated{w.Rules}
+	b := &branch{fakeRepository: w.repository}
+	w.Work, w.Facts, w.Rules = b, b.Look, gated{w.Rules}
 	id := w.reach("reviewing")
 	b.meanwhile = func() { w.move(id, "cancelled", human) }
 	_, _, err := w.Merge(t.Context(), id, task.Merge{}, human)
@@ -160,12 +141,12 @@ func TestMerge_letsTheHooksOfTheLastMoveFinishFirst(t *testing.T) {
 	w.write(id, pass)
 	w.move(id, "reviewing", reviewer)
 	w.runner.dead = false
-	b := &branch{meanwhile: func() {
+	b := &branch{fakeRepository: w.repository, meanwhile: func() {
 		if owed := w.load(id).Owed; len(owed) > 0 {
 			t.Errorf("it began with %v owed", owed)
 		}
 	}}
-	w.Merger = b
+	w.Work = b
 	_, _, err := w.Merge(t.Context(), id, task.Merge{}, human)
 	must(t, err)
 }

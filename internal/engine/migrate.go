@@ -89,7 +89,7 @@ func (e *Engine) WouldMigrate(ctx context.Context, id, name string, status map[t
 	if err != nil {
 		return record.Outcome{}, err
 	}
-	s, err := e.Store.Load(ctx, id)
+	s, err := e.Record.Load(ctx, id)
 	m := migration{def, status}
 	if err != nil || !m.changes(s.Task) {
 		return record.Outcome{Task: s.Task}, err
@@ -104,7 +104,7 @@ func (e *Engine) WouldMigrate(ctx context.Context, id, name string, status map[t
 
 // projectFor is the project of a task that there is already; empty where that is gone.
 func (e *Engine) projectFor(ctx context.Context, id string) (task.Project, error) {
-	s, err := e.Store.Load(ctx, id)
+	s, err := e.Record.Load(ctx, id)
 	if err != nil {
 		return task.Project{}, err
 	}

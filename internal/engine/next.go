@@ -76,11 +76,11 @@ func (e *Engine) redo(ctx context.Context, id string, to task.Status, actor task
 	var was task.Task
 	t, err := e.do(ctx, id, look, func(s step) (*ruling, error) {
 		was = s.Task
-		events, err := e.Index.Events(ctx, id, 0)
+		events, err := e.Record.Events(ctx, id, 0)
 		if err != nil {
 			return nil, err
 		}
-		if _, err := e.Workspaces.Project(s.Task.Project); err != nil {
+		if _, err := e.Work.Project(s.Task.Project); err != nil {
 			return nil, err // no hook of it could be performed
 		}
 		c, err := decide.Redo(s.def, s.Task, to, s.evidence, events, actor, strings.TrimSpace(reason), e.Now())
@@ -116,11 +116,11 @@ func (e *Engine) withDocument(to task.Status, needs func(step) (*workflow.Defini
 
 // noRoom is the error of a task that needs a workspace now, and cannot wait for one in a queue.
 func (e *Engine) noRoom(ctx context.Context, t task.Task) error {
-	project, err := e.Workspaces.Project(t.Project)
+	project, err := e.Work.Project(t.Project)
 	if err != nil {
 		return err
 	}
-	holders, err := e.Index.Holders(ctx, t.Project)
+	holders, err := e.Record.Holders(ctx, t.Project)
 	if err != nil {
 		return err
 	}

@@ -15,15 +15,15 @@ import (
 // hookPoll is how often a waiting request checks whether the runner has settled its hooks.
 const hookPoll = 10 * time.Millisecond
 
-// runHooks starts the runner if the event owes anything, and waits until it does not. It returns the event's hooks
+// awaitHooks starts the runner if the event owes anything, and waits until it does not. It returns the event's hooks
 // as they are then.
-func (e *Engine) runHooks(ctx context.Context, interrupted <-chan struct{}, id string, event int,
+func (e *Engine) awaitHooks(ctx context.Context, interrupted <-chan struct{}, id string, event int,
 	actor task.Actor) ([]task.OwedHook, error) {
-	hooks, err := e.Store.Hooks(ctx, id, event)
+	hooks, err := e.Record.Hooks(ctx, id, event)
 	if err != nil || !owing(hooks) {
 		return hooks, err
 	}
-	if err := e.Runner.Run(ctx, id, actor.Role == task.RoleHuman); err != nil {
+	if err := e.RunHooks(ctx, id, actor.Role == task.RoleHuman); err != nil {
 		return hooks, fmt.Errorf("start the runner of hooks: %w", err)
 	}
 	patience := time.NewTimer(e.Patience)
@@ -33,7 +33,7 @@ func (e *Engine) runHooks(ctx context.Context, interrupted <-chan struct{}, id s
 	began := time.Now()
 	defer e.tellWait("", 0)
 	for {
-		if hooks, err = e.Store.Hooks(ctx, id, event); err != nil || !owing(hooks) {
+		if hooks, err = e.Record.Hooks(ctx, id, event); err != nil || !owing(hooks) {
 			return hooks, err
 		}
 		e.tellWait(awaited(hooks), time.Since(began))
@@ -79,12 +79,12 @@ func owing(hooks []task.OwedHook) bool {
 
 // finishPending lets hooks of earlier moves finish before a decision that is no move of a request.
 func (e *Engine) finishPending(ctx context.Context, id string, actor task.Actor) error {
-	s, err := e.Store.Load(ctx, id)
+	s, err := e.Record.Load(ctx, id)
 	if err != nil {
 		return err
 	}
 	if event, pending := firstPending(s.Owed); pending {
-		_, err = e.runHooks(ctx, ctx.Done(), id, event, actor)
+		_, err = e.awaitHooks(ctx, ctx.Done(), id, event, actor)
 	}
 	return err
 }
@@ -110,7 +110,7 @@ func (e *Engine) stayed(ctx context.Context, id string, event int, hooks []task.
 
 // stayedSince tells what stayed behind of a task's work after an event.
 func (e *Engine) stayedSince(ctx context.Context, id string, event int) (out []string, err error) {
-	events, err := e.Index.Events(ctx, id, event)
+	events, err := e.Record.Events(ctx, id, event)
 	if err != nil {
 		return nil, fmt.Errorf("look what stayed behind: %w", err)
 	}

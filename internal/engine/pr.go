@@ -29,10 +29,10 @@ func (e *Engine) requestPR(ctx context.Context, id string, actor task.Actor) (re
 	}
 	ahead, origin, forge := false, false, ""
 	if s.Task.Live && s.Task.Workspace != "" { // else there may be no branch yet
-		if ahead, err = e.Merger.Ahead(ctx, s.Task, ""); err != nil {
+		if ahead, err = e.Work.Ahead(ctx, s.Task, ""); err != nil {
 			return record.Outcome{}, err
 		}
-		if origin, forge, err = e.Merger.Forge(ctx, s.Task); err != nil {
+		if origin, forge, err = e.Work.Forge(ctx, s.Task); err != nil {
 			return record.Outcome{}, err
 		}
 	}
@@ -65,7 +65,7 @@ func (e *Engine) requested(ctx context.Context, t task.Task) (pr record.PullRequ
 		return pr, "", err
 	}
 	if t.PRURL != "" {
-		own, err := e.Forge.States(ctx, t.Project, []string{t.PRURL})
+		own, err := e.Work.States(ctx, t.Project, []string{t.PRURL})
 		if err == nil && len(own) == 0 {
 			err = fmt.Errorf("nothing was said about %s", t.PRURL)
 		}
@@ -82,11 +82,11 @@ func (e *Engine) requested(ctx context.Context, t task.Task) (pr record.PullRequ
 			return own[0], "", nil
 		}
 	}
-	all, err := e.Forge.Find(ctx, t.Project, t.Branch)
+	all, err := e.Work.Find(ctx, t.Project, t.Branch)
 	if err != nil || len(all) == 0 {
 		return pr, aside, err
 	}
-	tip, err := e.Merger.Tip(ctx, t)
+	tip, err := e.Work.Tip(ctx, t)
 	if err != nil {
 		return pr, "", err
 	}
@@ -127,11 +127,11 @@ func (e *Engine) mergedThere(ctx context.Context, s step, req task.Request, pr r
 
 // noteMerged records that a pull request was merged, each part of it once.
 func (e *Engine) noteMerged(ctx context.Context, req task.Request, pr record.PullRequest) error {
-	s, err := e.Store.Load(ctx, req.Task)
+	s, err := e.Record.Load(ctx, req.Task)
 	if err != nil {
 		return err
 	}
-	within, err := e.Merger.Within(ctx, s.Task, pr.Commit)
+	within, err := e.Work.Within(ctx, s.Task, pr.Commit)
 	if err != nil {
 		return err
 	}
@@ -142,7 +142,7 @@ func (e *Engine) noteMerged(ctx context.Context, req task.Request, pr record.Pul
 			s.Task.ID, s.Task.Branch, pr.URL, s.Task.ID, s.Task.ID)
 	}
 	_, err = e.do(ctx, req.Task, e.withRules, func(s step) (*ruling, error) {
-		events, err := e.Index.Events(ctx, req.Task, 0)
+		events, err := e.Record.Events(ctx, req.Task, 0)
 		if err != nil {
 			return nil, err
 		}
@@ -180,7 +180,7 @@ func (e *Engine) PRSeen(ctx context.Context, id string, pr record.PullRequest) (
 func (e *Engine) prChecked(ctx context.Context, id string, pr record.PullRequest) error {
 	noted := false
 	t, err := e.change(ctx, id, func(s record.Snapshot) (*record.Change, error) {
-		events, err := e.Index.Events(ctx, id, 0)
+		events, err := e.Record.Events(ctx, id, 0)
 		noted = err == nil && s.Task.Live && s.Task.PRURL == pr.URL && pr.Checks != "" &&
 			history.ChecksOf(events, pr.URL) != pr.Checks
 		if !noted {
@@ -271,7 +271,7 @@ func (e *Engine) unmerged(ctx context.Context, t task.Task, pr record.PullReques
 	if elsewhere := decide.Elsewhere(t, pr, branch); elsewhere != "" {
 		return elsewhere, nil
 	}
-	within, err := e.Merger.Within(ctx, t, pr.Commit)
+	within, err := e.Work.Within(ctx, t, pr.Commit)
 	if err != nil || within {
 		return "", err
 	}

@@ -16,14 +16,14 @@ const mostLog = 6 << 10
 // they are about the judged commit. Each of them sends the task back once, if its workflow has a rule for that. It
 // returns the notice for people; empty if nothing follows.
 func (e *Engine) PRJudged(ctx context.Context, id string, look record.PRLook) (told string, err error) {
-	s, err := e.Store.Load(ctx, id)
+	s, err := e.Record.Load(ctx, id)
 	if errors.Is(err, task.ErrNotFound) {
 		return "", nil
 	}
 	if err != nil {
 		return "", err
 	}
-	project, err := e.Workspaces.Project(s.Task.Project)
+	project, err := e.Work.Project(s.Task.Project)
 	if errors.Is(err, task.ErrNotFound) {
 		return "", nil
 	}
@@ -53,7 +53,7 @@ func (e *Engine) sendBackNew(ctx context.Context, t task.Task, back decide.Setba
 	if err != nil {
 		return "", err
 	}
-	events, err := e.Index.Events(ctx, t.ID, 0)
+	events, err := e.Record.Events(ctx, t.ID, 0)
 	if err != nil || !back.Wanted(def, t, events) {
 		return "", err
 	}
@@ -71,7 +71,7 @@ func (e *Engine) logs(ctx context.Context, t task.Task, look *record.PRLook) map
 		if run.Result != record.ChecksFail || run.Log == "" {
 			continue
 		}
-		text, err := e.Forge.Log(ctx, t.Project, look.URL, run.Log, mostLog)
+		text, err := e.Work.Log(ctx, t.Project, look.URL, run.Log, mostLog)
 		if err != nil {
 			text = err.Error()
 		}

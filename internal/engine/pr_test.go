@@ -383,8 +383,8 @@ func TestPRSeen_notesWhatTheChecksComeToWhenThatIsNew(t *testing.T) {
 func TestMerge_hereThatWasCutShortAfterItsWorkGoesOnWhateverThePullRequestIs(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	b := &branch{cut: true}
-	w.Merger = b
+	b := &branch{fakeRepository: w.repository, cut: true}
+	w.Work = b
 	id := w.requested("reviewing")
 	w.repository.requests = []record.PullRequest{pull(record.PROpen)}
 	if _, _, err := w.Merge(t.Context(), id, task.Merge{Local: true}, human); err == nil {

@@ -17,12 +17,6 @@ import (
 	"orange/internal/rules/workflow"
 )
 
-// Projections are the files that a workflow projects of a task.
-type Projections interface {
-	Projection(t task.Task, file string) (record.ProjectionFile, error)
-	Project(t task.Task, file string, text []byte) error
-}
-
 // project makes the files that the task's workflow projects equal to its history. If something else changed such a
 // file, project keeps that content, reports it, and restores the file; content that it showed before is merely old.
 // The caller holds the lock of the task's files. project returns the record as it then is.
@@ -31,7 +25,7 @@ func (e *Engine) project(ctx context.Context, s record.Snapshot) (record.Snapsho
 	if err != nil || len(def.Projections) == 0 {
 		return s, err
 	}
-	lines, _, err := e.Index.Tail(ctx, s.Task.ID, 0)
+	lines, _, err := e.Record.Tail(ctx, s.Task.ID, 0)
 	if err != nil {
 		return s, err
 	}
@@ -42,14 +36,14 @@ func (e *Engine) project(ctx context.Context, s record.Snapshot) (record.Snapsho
 	var all error // a file that cannot be looked at is no reason to leave the others
 	told := false
 	for _, want := range projection.Files(def, s.Task, past.events) {
-		found, err := e.Projections.Projection(s.Task, want.Path)
+		found, err := e.Folder.Projection(s.Task, want.Path)
 		if err == nil && (!found.There || string(found.Text) != string(want.Text)) {
 			if found.There && !past.had(s.Task, want.Path, found.Text) {
 				told = true
 				err = e.tampered(ctx, s.Task, past.events, want.Path, found)
 			}
 			if err == nil {
-				err = e.Projections.Project(s.Task, want.Path, want.Text)
+				err = e.Folder.Project(s.Task, want.Path, want.Text)
 			}
 		}
 		all = errors.Join(all, err)
@@ -57,7 +51,7 @@ func (e *Engine) project(ctx context.Context, s record.Snapshot) (record.Snapsho
 	if !told {
 		return s, all
 	}
-	fresh, err := e.Store.Load(ctx, s.Task.ID)
+	fresh, err := e.Record.Load(ctx, s.Task.ID)
 	if err != nil {
 		return s, errors.Join(all, err)
 	}
@@ -120,9 +114,9 @@ func (e *Engine) tampered(ctx context.Context, t task.Task, events []history.Eve
 		events[at].Data[dataMark] == found.Mark {
 		return nil
 	}
-	_, err := e.Documents.Keep(t.Project, t.ID, digest, string(found.Text))
+	_, err := e.Folder.Keep(t.Project, t.ID, digest, string(found.Text))
 	if err == nil {
-		err = e.Documents.Harden(t.Project, t.ID, digest)
+		err = e.Folder.Harden(t.Project, t.ID, digest)
 	}
 	if err != nil {
 		return err
@@ -173,7 +167,7 @@ func (e *Engine) Differ(ctx context.Context, t task.Task, lines []string) ([]str
 	}
 	var out []string
 	for _, want := range projection.Files(def, t, past.events) {
-		found, err := e.Projections.Projection(t, want.Path)
+		found, err := e.Folder.Projection(t, want.Path)
 		switch {
 		case err != nil:
 			return out, err

@@ -276,7 +276,7 @@ func TestOneEdit_isOneEventHoweverManyMeetIt(t *testing.T) {
 
 // brittle files end the program before a projection is put back.
 type brittle struct {
-	engine.Projections
+	engine.Folder
 }
 
 func (brittle) Project(task.Task, string, []byte) error { return context.Canceled }
@@ -286,7 +286,7 @@ func TestAnEdit_isToldOnceThoughTheFirstProgramEndsBeforeItPutsTheFileBack(t *te
 	w, id, _ := projecting(t)
 	must(t, os.WriteFile(w.state(id), []byte("[]"), 0o644))
 	cut := w.another()
-	cut.Projections = brittle{w.files}
+	cut.Folder = brittle{w.files}
 	if err := cut.Sync(t.Context(), id); err == nil {
 		t.Error("it was not cut short")
 	}
@@ -301,7 +301,10 @@ func TestAnEdit_isToldOnceThoughTheFirstProgramEndsBeforeItPutsTheFileBack(t *te
 }
 
 // unasked fails the test when it is asked.
-type unasked struct{ t *testing.T }
+type unasked struct {
+	engine.Folder
+	t *testing.T
+}
 
 func (n unasked) Projection(task.Task, string) (record.ProjectionFile, error) {
 	n.t.Error("a projection was read")
@@ -316,7 +319,7 @@ func (n unasked) Project(task.Task, string, []byte) error {
 func TestAWorkflowWithoutProjections_paysNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.Projections = unasked{t}
+	w.Folder = unasked{w.Folder, t}
 	w.reach("reviewing")
 }
 

@@ -22,7 +22,7 @@ func (e *Engine) rules(ctx context.Context, t task.Task) (*workflow.Definition, 
 	if err != nil || len(project.Protected) == 0 {
 		return def, err
 	}
-	events, err := e.Index.Events(ctx, t.ID, 0)
+	events, err := e.Record.Events(ctx, t.ID, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -31,11 +31,11 @@ func (e *Engine) Refresh(ctx context.Context, id string) (record.Snapshot, decid
 // place of the link to it, as an editor does that renames, Document takes that file over first, if it can.
 func (e *Engine) Document(ctx context.Context, t task.Task) (string, error) {
 	if t.Workspace != "" {
-		if _, replaced, err := e.Workspaces.Replaced(ctx, t); err == nil && replaced {
+		if _, replaced, err := e.Work.Replaced(ctx, t); err == nil && replaced {
 			_, _, _ = e.Refresh(ctx, t.ID) // else the next look of the monitor does, and tells of the fault
 		}
 	}
-	text, err := e.Documents.Read(t.Project, t.ID, true)
+	text, err := e.Folder.Read(t.Project, t.ID, true)
 	return string(text), err
 }
 
@@ -52,7 +52,7 @@ func (e *Engine) refresh(ctx context.Context, id string,
 // refreshed is refresh, or compares all of history.jsonl with the record.
 func (e *Engine) refreshed(ctx context.Context, id string, wanted depth,
 	compare bool) (s record.Snapshot, evidence decide.Evidence, mirrors, err error) {
-	release, err := e.Mirror.Lock(ctx, FilesLock(id))
+	release, err := e.Folder.Lock(ctx, FilesLock(id))
 	if err != nil {
 		return s, evidence, nil, err
 	}
@@ -68,9 +68,9 @@ func (e *Engine) refreshed(ctx context.Context, id string, wanted depth,
 			projections = fmt.Errorf("project task %s: %w", id, projections)
 		}
 		past := record.HistoryLines{Whole: compare, Tail: func(after int) ([]string, int64, error) {
-			return e.Index.Tail(ctx, id, after)
+			return e.Record.Tail(ctx, id, after)
 		}}
-		if mirrors = e.Mirror.Sync(s.Task, past, header.Header()); mirrors != nil {
+		if mirrors = e.Folder.Sync(s.Task, past, header.Header()); mirrors != nil {
 			mirrors = fmt.Errorf("mirror task %s: %w", id, mirrors)
 		}
 		mirrors = errors.Join(projections, mirrors)
@@ -94,7 +94,7 @@ func headerAlone(record.Snapshot) (bool, error) { return false, nil }
 // inspect loads a task, looks at its files and takes over what people may set there. It writes none of them: its
 // caller makes the mirrors equal after the decision.
 func (e *Engine) inspect(ctx context.Context, id string, wanted depth) (record.Snapshot, decide.Evidence, error) {
-	release, err := e.Mirror.Lock(ctx, FilesLock(id))
+	release, err := e.Folder.Lock(ctx, FilesLock(id))
 	if err != nil {
 		return record.Snapshot{}, decide.Evidence{}, err
 	}
@@ -130,13 +130,13 @@ func (e *Engine) inspectLocked(ctx context.Context, id string, wanted depth) (
 
 // read reads the document, or its header alone. The header is nil where not even that can be read.
 func (e *Engine) read(t task.Task, whole bool) (header *document.Document, evidence decide.Evidence) {
-	text, err := e.Documents.Read(t.Project, t.ID, whole)
+	text, err := e.Folder.Read(t.Project, t.ID, whole)
 	if err == nil {
 		evidence.Document = document.Read(text)
 		return evidence.Document, evidence
 	}
 	evidence.Trouble, evidence.TooLarge = err.Error(), errors.Is(err, document.ErrTooLarge)
-	if text, err = e.Documents.Read(t.Project, t.ID, false); err == nil {
+	if text, err = e.Folder.Read(t.Project, t.ID, false); err == nil {
 		header = document.Read(text)
 	}
 	return header, evidence
@@ -158,22 +158,22 @@ func (e *Engine) adoptReplaced(ctx context.Context, s record.Snapshot) ([]histor
 	if t.Workspace == "" || movingIn(s.Owed) {
 		return nil, nil
 	}
-	content, replaced, err := e.Workspaces.Replaced(ctx, t)
+	content, replaced, err := e.Work.Replaced(ctx, t)
 	if err != nil || !replaced {
 		return nil, err
 	}
-	before, err := e.Documents.Adopt(t, content)
+	before, err := e.Folder.Adopt(t, content)
 	if err != nil {
 		return nil, err
 	}
 	digest := document.Digest(string(before))
-	if _, err = e.Documents.Keep(t.Project, t.ID, digest, string(before)); err == nil {
-		err = e.Documents.Harden(t.Project, t.ID, digest)
+	if _, err = e.Folder.Keep(t.Project, t.ID, digest, string(before)); err == nil {
+		err = e.Folder.Harden(t.Project, t.ID, digest)
 	}
 	if err != nil {
 		return nil, err
 	}
-	if err := e.Workspaces.Relink(ctx, t); err != nil {
+	if err := e.Work.Relink(ctx, t); err != nil {
 		return nil, err
 	}
 	return []history.Event{{
@@ -190,7 +190,7 @@ func (e *Engine) reconcile(ctx context.Context, s record.Snapshot, d *document.D
 	if err != nil || c == nil {
 		return s, err
 	}
-	_, err = e.Store.Commit(ctx, *c)
+	_, err = e.Record.Commit(ctx, *c)
 	if errors.Is(err, task.ErrConflict) {
 		_, err = e.change(ctx, s.Task.ID, func(s record.Snapshot) (*record.Change, error) {
 			return e.reconciled(ctx, s, d, events)
@@ -199,7 +199,7 @@ func (e *Engine) reconcile(ctx context.Context, s record.Snapshot, d *document.D
 	if err != nil {
 		return s, err
 	}
-	return e.Store.Load(ctx, s.Task.ID)
+	return e.Record.Load(ctx, s.Task.ID)
 }
 
 // reconciled is the change that follows from the frontmatter; nil if nothing does.
@@ -245,7 +245,7 @@ func (e *Engine) compare(ctx context.Context, t *task.Task, d *document.Document
 		if !there || found == want.Text || want.Key == "updated_at" {
 			continue
 		}
-		old, err := e.Index.WasRendered(ctx, t.ID, want.Key, found)
+		old, err := e.Record.WasRendered(ctx, t.ID, want.Key, found)
 		if err != nil {
 			return nil, err
 		}

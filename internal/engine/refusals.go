@@ -43,12 +43,12 @@ func (e *Engine) refused(ctx context.Context, req task.Request, err error) error
 // refusedAgain counts one more refusal of an agent. If there are too many, a person is asked to look, or the task is
 // moved as its workflow says; the agent hears of that.
 func (e *Engine) refusedAgain(ctx context.Context, id string, no *rejection.Rejection) (*rejection.Rejection, error) {
-	release, err := e.Mirror.Lock(ctx, id+".refusals") // an agent may ask twice at once
+	release, err := e.Folder.Lock(ctx, id+".refusals") // an agent may ask twice at once
 	if err != nil {
 		return no, err
 	}
 	defer release()
-	before, err := e.Store.Refusals(ctx, id)
+	before, err := e.Record.Refusals(ctx, id)
 	if err != nil {
 		return no, err
 	}
@@ -69,7 +69,7 @@ func (e *Engine) refusedAgain(ctx context.Context, id string, no *rejection.Reje
 			answer.Repeated = fmt.Sprintf("the task is %q now: this was refused %s", t.Status, now)
 		}
 	}
-	if err := e.Store.NoteRefusals(ctx, id, now); err != nil {
+	if err := e.Record.NoteRefusals(ctx, id, now); err != nil {
 		return no, err
 	}
 	if due {
@@ -86,12 +86,12 @@ func (e *Engine) looked(ctx context.Context, id string, actor task.Actor) error 
 	if actor.Role != task.RoleHuman || actor.Rule || actor.Via != "" {
 		return nil
 	}
-	release, err := e.Mirror.Lock(ctx, id+".refusals")
+	release, err := e.Folder.Lock(ctx, id+".refusals")
 	if err != nil {
 		return err
 	}
 	defer release()
-	return e.Store.NoteRefusals(ctx, id, record.Refusals{})
+	return e.Record.NoteRefusals(ctx, id, record.Refusals{})
 }
 
 // tooOften is the limit of an agent's refusals, as its workflow sets it, with one more refusal than before. now gets

@@ -113,7 +113,7 @@ func (r *request) begins(def *workflow.Definition, s record.Snapshot) error {
 func (e *Engine) request(ctx context.Context, r *request) (record.Outcome, error) {
 	out, err := e.attempt(ctx, r)
 	if errors.Is(err, errHooksPending) {
-		if _, err := e.runHooks(ctx, ctx.Done(), r.Task, r.event, r.performer()); err != nil {
+		if _, err := e.awaitHooks(ctx, ctx.Done(), r.Task, r.event, r.performer()); err != nil {
 			return record.Outcome{}, err
 		}
 		r.waited = true
@@ -178,7 +178,7 @@ func (e *Engine) attempt(ctx context.Context, r *request) (record.Outcome, error
 
 // startable refuses a move that cannot start what it is to start, and gives a task a workspace that lost its own.
 func (e *Engine) startable(ctx context.Context, s step, r *request, c record.Change) (record.Change, error) {
-	if _, err := e.Workspaces.Project(s.Task.Project); err != nil {
+	if _, err := e.Work.Project(s.Task.Project); err != nil {
 		return c, err // no hook of the move could be performed
 	}
 	if s.Task.Displaced() && c.Task.Live && c.Lease != record.LeaseReserve {
@@ -291,7 +291,7 @@ func (e *Engine) followBranch(ctx context.Context, s record.Snapshot) (bool, err
 	if name == "" || name == s.Task.Branch {
 		return false, nil
 	}
-	project, err := e.Workspaces.Project(s.Task.Project)
+	project, err := e.Work.Project(s.Task.Project)
 	if err != nil {
 		return false, err
 	}
@@ -324,7 +324,7 @@ func (e *Engine) facts(ctx context.Context, s record.Snapshot, def *workflow.Def
 	evidence.Subject = e.subject(ctx, s, tree)
 	if decide.LooksBack(def, s.Task, to...) {
 		var err error
-		if evidence.History, err = e.Index.Events(ctx, s.Task.ID, 0); err != nil {
+		if evidence.History, err = e.Record.Events(ctx, s.Task.ID, 0); err != nil {
 			return err
 		}
 	}
@@ -334,7 +334,7 @@ func (e *Engine) facts(ctx context.Context, s record.Snapshot, def *workflow.Def
 	}
 	git := slices.ContainsFunc(parts, func(p workflow.Part) bool { return p.Git != "" })
 	for range maxConflicts {
-		facts, err := e.Facts.Look(ctx, s.Task, def, parts)
+		facts, err := e.Facts(ctx, s.Task, def, parts)
 		if err != nil {
 			return fmt.Errorf("look at the evidence of task %s: %w", s.Task.ID, err)
 		}
@@ -357,12 +357,12 @@ func (e *Engine) subject(ctx context.Context, s record.Snapshot, tree bool) task
 	case movingIn(s.Owed):
 		return task.Subject{Trouble: "its workspace is being made ready"}
 	}
-	return e.Workspaces.Subject(ctx, s.Task, tree)
+	return e.Work.Subject(ctx, s.Task, tree)
 }
 
 // queue marks a task that waits for a workspace, and names the tasks that have them.
 func (e *Engine) queue(ctx context.Context, t task.Task, req task.Request) (record.Outcome, error) {
-	if _, err := e.Workspaces.Project(t.Project); err != nil {
+	if _, err := e.Work.Project(t.Project); err != nil {
 		return record.Outcome{}, err // no workspace of it becomes free
 	}
 	t, err := e.do(ctx, t.ID, e.withRules, func(s step) (*ruling, error) {
@@ -378,7 +378,7 @@ func (e *Engine) queue(ctx context.Context, t task.Task, req task.Request) (reco
 	if err := e.Sync(ctx, t.ID); err != nil {
 		return record.Outcome{}, err
 	}
-	holders, err := e.Index.Holders(ctx, t.Project)
+	holders, err := e.Record.Holders(ctx, t.Project)
 	return record.Outcome{Task: t, Queued: true, Holders: holders}, err
 }
 
@@ -397,20 +397,20 @@ func (e *Engine) conclude(ctx context.Context, t task.Task, event int, actor tas
 	if err != nil {
 		return out, err
 	}
-	if out.Hooks, err = e.Store.Hooks(ctx, t.ID, event); err != nil || len(out.Hooks) == 0 {
+	if out.Hooks, err = e.Record.Hooks(ctx, t.ID, event); err != nil || len(out.Hooks) == 0 {
 		if err == nil && !t.Live { // else those wait until its hooks are settled
 			e.startThoseAfter(ctx, t.ID)
 		}
 		return out, err
 	}
 	e.keepForStart(ctx, t.ID, out.Hooks, actor)
-	if out.Hooks, err = e.runHooks(ctx, interrupted, t.ID, event, actor); err != nil {
+	if out.Hooks, err = e.awaitHooks(ctx, interrupted, t.ID, event, actor); err != nil {
 		return out, err
 	}
 	if out.Stayed, err = e.stayed(ctx, t.ID, event, out.Hooks); err != nil {
 		return out, err
 	}
-	s, err := e.Store.Load(ctx, t.ID)
+	s, err := e.Record.Load(ctx, t.ID)
 	if errors.Is(err, task.ErrNotFound) {
 		return out, nil
 	}
@@ -429,7 +429,7 @@ func (e *Engine) announce(ctx context.Context, t task.Task, event int) (record.O
 	if err = errors.Join(err, mirrors); err != nil {
 		out.Warning = err.Error()
 	}
-	events, err := e.Index.Events(ctx, t.ID, event-1)
+	events, err := e.Record.Events(ctx, t.ID, event-1)
 	if err != nil {
 		return out, err
 	}
@@ -453,7 +453,7 @@ func (e *Engine) announce(ctx context.Context, t task.Task, event int) (record.O
 func (e *Engine) announceAndRun(ctx context.Context, t task.Task, hooks bool) (record.Outcome, error) {
 	out, err := e.announce(ctx, t, t.Seq)
 	if hooks { // they run even where the move could not be announced
-		err = errors.Join(err, e.Runner.Run(ctx, t.ID, false))
+		err = errors.Join(err, e.RunHooks(ctx, t.ID, false))
 	}
 	return out, err
 }

@@ -376,7 +376,7 @@ func TestDelete_saysWhatStayedBehind(t *testing.T) {
 	t.Parallel()
 	for _, cancelled := range []bool{false, true} {
 		w := newWorld(t)
-		w.Performer = rescuing{w.performer}
+		w.Perform = rescuing{w.performer}.Perform
 		id := w.reach("working")
 		if cancelled {
 			w.move(id, "cancelled", human)

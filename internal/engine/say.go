@@ -15,15 +15,6 @@ import (
 	"orange/internal/run/tmux"
 )
 
-// Voice reaches the agents of tasks.
-type Voice interface {
-	// Waits reports whether a living command waits for a task on behalf of a role.
-	Waits(ctx context.Context, t task.Task, role string) (bool, error)
-	// Say types a text for the living agent of a role, at once or not at all; agent is its harness. A *tmux.NotSafe
-	// says why not now, task.ErrNotFound that no agent of that role lives. It calls begin right before it types.
-	Say(ctx context.Context, t task.Task, role, agent, text string, begin func(context.Context) error) error
-}
-
 const (
 	longestSaid = 4 << 10          // bytes: the event holds them, and every reader of the history reads them
 	sayPatience = 15 * time.Second // how long to look for a safe moment
@@ -33,10 +24,10 @@ const (
 // Say says something to the agent of a role, or to that of the present status if none is named, and records it. It
 // returns the role, and how the text reached the agent. A refusal is a *rejection.Rejection, and then nothing was
 // said.
-func (e *Engine) Say(ctx context.Context, v Voice, id, role, text string, actor task.Actor) (
+func (e *Engine) Say(ctx context.Context, id, role, text string, actor task.Actor) (
 	to, how string, err error) {
 	out, err := e.once(ctx, id, actor, func() (out record.Outcome, err error) {
-		to, how, err = e.say(ctx, v, id, role, text, actor)
+		to, how, err = e.say(ctx, id, role, text, actor)
 		return out, err
 	})
 	if kind := out.Event.Type; kind == history.PersonSaid || kind == history.AgentNotified { // it was said before
@@ -50,7 +41,7 @@ func (e *Engine) Say(ctx context.Context, v Voice, id, role, text string, actor 
 	return to, how, err
 }
 
-func (e *Engine) say(ctx context.Context, v Voice, id, role, text string, actor task.Actor) (
+func (e *Engine) say(ctx context.Context, id, role, text string, actor task.Actor) (
 	to, how string, err error) {
 	switch text = strings.TrimSpace(text); {
 	case text == "":
@@ -59,7 +50,7 @@ func (e *Engine) say(ctx context.Context, v Voice, id, role, text string, actor 
 		return "", "", task.Notef(task.ErrUsage, "cannot say %d bytes to an agent, at most %d; write the rest into "+
 			"the task's document", len(text), longestSaid)
 	}
-	s, err := e.Store.Load(ctx, id)
+	s, err := e.Record.Load(ctx, id)
 	if err != nil {
 		return "", "", err
 	}
@@ -70,7 +61,7 @@ func (e *Engine) say(ctx context.Context, v Voice, id, role, text string, actor 
 	if role, err = decide.Say(def, s.Task, role, actor); err != nil {
 		return role, "", err
 	}
-	w := message{Engine: e, voice: v, task: s.Task, role: role, text: text, actor: actor}
+	w := message{Engine: e, task: s.Task, role: role, text: text, actor: actor}
 	how, err = w.deliver(ctx)
 	if err == nil && how == history.HowTyped && actor.Key != "" { // else a repeat could not tell that it was typed
 		err = e.note(context.WithoutCancel(ctx), id, actor, history.Event{Type: history.AgentNotified,
@@ -85,7 +76,6 @@ func (e *Engine) say(ctx context.Context, v Voice, id, role, text string, actor 
 // message is something that a person says to an agent.
 type message struct {
 	*Engine
-	voice      Voice
 	task       task.Task
 	role, text string
 	actor      task.Actor
@@ -126,7 +116,7 @@ func (w *message) deliver(ctx context.Context) (string, error) {
 
 // handed reports whether a command waits for the role that will read the text before it ends.
 func (w *message) handed(ctx context.Context) (bool, error) {
-	waits, err := w.voice.Waits(ctx, w.task, w.role)
+	waits, err := w.Agents.Waits(ctx, w.task, w.role)
 	if err != nil || !waits {
 		return false, err
 	}
@@ -135,12 +125,12 @@ func (w *message) handed(ctx context.Context) (bool, error) {
 	}
 	// A command that still waits reads the history again before it ends. One that has ended may have done so before
 	// the event was there.
-	return w.voice.Waits(ctx, w.task, w.role)
+	return w.Agents.Waits(ctx, w.task, w.role)
 }
 
 // harness is that of the role's agent.
 func (w *message) harness(ctx context.Context) (string, error) {
-	events, err := w.Index.Events(ctx, w.task.ID, 0)
+	events, err := w.Record.Events(ctx, w.task.ID, 0)
 	return history.HarnessFor(w.task, w.role, events), err
 }
 
@@ -160,12 +150,12 @@ func (w *message) note(ctx context.Context, how string) error {
 // attempt types the text if that is safe now. It holds the lock of the task's hooks for each look alone, because one of
 // them may type into the same window, and others must not wait.
 func (w *message) attempt(ctx context.Context, agent string) error {
-	release, err := w.Mirror.Lock(ctx, hooksLock(w.task.ID))
+	release, err := w.Folder.Lock(ctx, hooksLock(w.task.ID))
 	if err != nil {
 		return err
 	}
 	defer release()
-	return w.voice.Say(ctx, w.task, w.role, agent, w.text, func(ctx context.Context) error {
+	return w.Agents.Say(ctx, w.task, w.role, agent, w.text, func(ctx context.Context) error {
 		return w.note(ctx, history.HowTyped)
 	})
 }

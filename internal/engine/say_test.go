@@ -15,6 +15,7 @@ import (
 
 // voice is the agents of a task: some wait, some live, and typing may be unsafe.
 type voice struct {
+	fakeAgents
 	waits  []bool // the answers, one after the other
 	unsafe []error
 	typed  []string
@@ -49,6 +50,12 @@ func (v *voice) Say(ctx context.Context, _ task.Task, role, agent, text string,
 	return err
 }
 
+// heardBy is the world with these agents.
+func (w *world) heardBy(v *voice) *world {
+	w.Agents = v
+	return w
+}
+
 func (w *world) said(id string) []history.Event { return w.events(id, history.PersonSaid) }
 
 func TestSay_isOnRecordWithWhoSaidItAndHow(t *testing.T) {
@@ -58,7 +65,7 @@ func TestSay_isOnRecordWithWhoSaidItAndHow(t *testing.T) {
 	v := &voice{unsafe: []error{&tmux.NotSafe{Reason: tmux.NotReady}, &tmux.NotSafe{Reason: tmux.PersonTyping}}}
 	var warned []string
 	w.Warn = func(text string) { warned = append(warned, text) }
-	role, how, err := w.Say(t.Context(), v, id, "", " use the helper\n", human)
+	role, how, err := w.heardBy(v).Say(t.Context(), id, "", " use the helper\n", human)
 	must(t, err)
 	said := w.said(id)
 	if role != "worker" || how != history.HowTyped || len(v.typed) != 1 || len(said) != 1 || len(warned) != 1 {
@@ -82,7 +89,7 @@ func TestSay_isAPersonsAct(t *testing.T) {
 	if got := w.task(id).Counters.Get("questions"); got != 1 {
 		t.Fatalf("questions = %d", got)
 	}
-	_, _, err := w.Say(t.Context(), &voice{}, id, "", "the blue one", human)
+	_, _, err := w.heardBy(&voice{}).Say(t.Context(), id, "", "the blue one", human)
 	must(t, err)
 	if got := w.task(id).Counters.Get("questions"); got != 0 {
 		t.Errorf("questions = %d after an answer", got)
@@ -97,16 +104,16 @@ func TestSay_isRefusedWhereItWouldNotBeHeard(t *testing.T) {
 	for found, err := range map[string]error{
 		"a dialog": &tmux.NotSafe{Reason: tmux.DialogOpen}, "no worker that lives": task.ErrNotFound,
 	} {
-		_, _, refused := w.Say(t.Context(), &voice{unsafe: []error{err}}, id, "", "hello", human)
+		_, _, refused := w.heardBy(&voice{unsafe: []error{err}}).Say(t.Context(), id, "", "hello", human)
 		wantCode(t, refused, rejection.SayRefused)
 		if !strings.Contains(refused.Error(), found) {
 			t.Errorf("the refusal is %v, want %q", refused, found)
 		}
 	}
-	_, _, refused := w.Say(t.Context(), &voice{}, id, "", "hello", worker)
+	_, _, refused := w.heardBy(&voice{}).Say(t.Context(), id, "", "hello", worker)
 	wantCode(t, refused, rejection.ActorDenied)
 	for _, text := range []string{" \n", strings.Repeat("x", 5000)} {
-		if _, _, err := w.Say(t.Context(), &voice{}, id, "", text, human); err == nil {
+		if _, _, err := w.heardBy(&voice{}).Say(t.Context(), id, "", text, human); err == nil {
 			t.Errorf("%d bytes were said", len(text))
 		}
 	}
@@ -121,7 +128,7 @@ func TestSay_withoutEnterSaysSo(t *testing.T) {
 	w := newWorld(t)
 	id := w.reach("working")
 	v := &voice{unsafe: []error{&tmux.NotSafe{Reason: tmux.DialogOpen, Pasted: true}}}
-	_, _, err := w.Say(t.Context(), v, id, "", "hello", human)
+	_, _, err := w.heardBy(v).Say(t.Context(), id, "", "hello", human)
 	if err == nil || !strings.Contains(err.Error(), "Enter was not pressed") {
 		t.Errorf("the error is %v", err)
 	}
@@ -135,7 +142,8 @@ func TestSay_reachesTheCommandWithWhichAnAgentWaits(t *testing.T) {
 	w := newWorld(t)
 	id := w.reach("agent-review")
 	waiting := w.wait(t.Context(), id)
-	_, how, err := w.Say(t.Context(), &voice{waits: []bool{true, true}}, id, task.RoleWorker, "tea is ready", human)
+	w.heardBy(&voice{waits: []bool{true, true}})
+	_, how, err := w.Say(t.Context(), id, task.RoleWorker, "tea is ready", human)
 	must(t, err)
 	got := <-waiting
 	must(t, got.err)
@@ -152,7 +160,7 @@ func TestSay_isTypedWhereTheWaitHasJustEnded(t *testing.T) {
 	w := newWorld(t)
 	id := w.reach("agent-review")
 	v := &voice{waits: []bool{true, false}}
-	_, how, err := w.Say(t.Context(), v, id, task.RoleWorker, "hello", human)
+	_, how, err := w.heardBy(v).Say(t.Context(), id, task.RoleWorker, "hello", human)
 	must(t, err)
 	if how != history.HowTyped || len(v.typed) != 1 || len(w.said(id)) != 1 {
 		t.Errorf("by %s was typed %q, on record is %v", how, v.typed, w.said(id))

@@ -102,7 +102,7 @@ func (s *sendingBack) decide(ctx context.Context, now step) (c record.Change, du
 	if s.judged != nil && unmoved(now.Task, *s.judged) != nil {
 		return c, false, nil
 	}
-	events, err := s.Index.Events(ctx, s.id, 0)
+	events, err := s.Record.Events(ctx, s.id, 0)
 	if err != nil {
 		return c, false, err
 	}
@@ -116,7 +116,7 @@ func (s *sendingBack) write(c record.Change) error {
 		return nil
 	}
 	text := "\n" + decide.FixInstructions + "\n\n" + document.Demote(s.back.Text) + "\n"
-	if err := s.Documents.Append(c.Task.Project, s.id, text); err != nil {
+	if err := s.Folder.Append(c.Task.Project, s.id, text); err != nil {
 		return fmt.Errorf("write what the worker of task %s has to know: %w", s.id, err)
 	}
 	s.written = true

@@ -121,7 +121,7 @@ func TestMerge_thatFailsAfterItsBeginIsCountedAsAnyOther(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	id := w.reach("reviewing")
-	w.Merger = lateConflict{w.repository}
+	w.Work = lateConflict{w.repository}
 	for try := 1; try <= 4; try++ {
 		if _, _, err := w.Merge(t.Context(), id, task.Merge{}, human); err == nil {
 			t.Fatal("it is merged")

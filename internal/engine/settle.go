@@ -20,7 +20,7 @@ import (
 // Settle performs the hooks that a task owes, in order, and settles each. One process at a time does this for a task.
 // It notes a hook that fails and leaves it for later; the hooks after it wait if they depend on it.
 func (e *Engine) Settle(ctx context.Context, id string) error {
-	release, err := e.Mirror.Lock(ctx, hooksLock(id))
+	release, err := e.Folder.Lock(ctx, hooksLock(id))
 	if err != nil {
 		return err
 	}
@@ -74,7 +74,7 @@ func due(owed []task.OwedHook, now time.Time) (task.OwedHook, bool) {
 // a workspace is free by it.
 func (e *Engine) perform(ctx context.Context, s step, hook task.OwedHook) (then step, gave bool, err error) {
 	id := s.Task.ID
-	err = e.Store.BeginHook(ctx, hook.ID, e.Now())
+	err = e.Record.BeginHook(ctx, hook.ID, e.Now())
 	if errors.Is(err, task.ErrConflict) { // a later step has dropped it
 		then, err = e.onRecord(ctx, id)
 		return then, false, err
@@ -97,7 +97,7 @@ func (e *Engine) perform(ctx context.Context, s step, hook task.OwedHook) (then 
 	}
 	var effect record.Effect
 	if failed == nil {
-		effect, failed = e.Performer.Perform(ctx, job)
+		effect, failed = e.Perform(ctx, job)
 	}
 	e.Log.Info("hook ends", "component", "hook", "task", id, "hook", hook.ID, "action", hook.Action, "said",
 		effect.Said, "error", text(failed))
@@ -176,7 +176,7 @@ func text(err error) string {
 
 // event reads one event of a task's history.
 func (e *Engine) event(ctx context.Context, id string, seq int) (history.Event, error) {
-	events, err := e.Index.Events(ctx, id, seq-1)
+	events, err := e.Record.Events(ctx, id, seq-1)
 	if err != nil {
 		return history.Event{}, err
 	}
@@ -250,7 +250,7 @@ func (e *Engine) forgetCrashes(ctx context.Context, s record.Snapshot, hook task
 	if !may {
 		return nil
 	}
-	events, err := e.Index.Events(ctx, s.Task.ID, 0)
+	events, err := e.Record.Events(ctx, s.Task.ID, 0)
 	if err != nil {
 		return err
 	}
@@ -292,12 +292,12 @@ func (e *Engine) retry(ctx context.Context, id string, actor task.Actor) (record
 	if t.Workspace != "" || owesRoom(again) {
 		e.keepEnvironment(ctx, id, actor)
 	}
-	if _, err := e.runHooks(ctx, ctx.Done(), id, again[len(again)-1].Event, actor); err != nil {
+	if _, err := e.awaitHooks(ctx, ctx.Done(), id, again[len(again)-1].Event, actor); err != nil {
 		return record.Outcome{}, err
 	}
 	out := record.Outcome{}
 	for _, h := range again {
-		hooks, err := e.Store.Hooks(ctx, id, h.Event)
+		hooks, err := e.Record.Hooks(ctx, id, h.Event)
 		if err != nil {
 			return out, err
 		}
@@ -307,7 +307,7 @@ func (e *Engine) retry(ctx context.Context, id string, actor task.Actor) (record
 			}
 		}
 	}
-	s, err := e.Store.Load(ctx, id)
+	s, err := e.Record.Load(ctx, id)
 	out.Task = s.Task
 	return out, err
 }
@@ -340,7 +340,7 @@ func (e *Engine) drop(ctx context.Context, id string, actor task.Actor) (out rec
 // Resume has the owed hooks of every task performed that a process left undone when it died, and those that are due
 // again. It starts runners and does not wait for them. It leaves a task alone while a process performs its hooks.
 func (e *Engine) Resume(ctx context.Context) error {
-	debtors, err := e.Index.PendingTasks(ctx, e.Now())
+	debtors, err := e.Record.PendingTasks(ctx, e.Now())
 	if err != nil {
 		return err
 	}
@@ -354,7 +354,7 @@ func (e *Engine) Resume(ctx context.Context) error {
 }
 
 func (e *Engine) resume(ctx context.Context, id string) error {
-	s, err := e.Store.Load(ctx, id)
+	s, err := e.Record.Load(ctx, id)
 	if errors.Is(err, task.ErrNotFound) {
 		return nil
 	}
@@ -364,18 +364,18 @@ func (e *Engine) resume(ctx context.Context, id string) error {
 	if _, found := due(s.Owed, e.Now()); !found {
 		return nil // all hooks wait for one whose retry is not due yet
 	}
-	release, idle, err := e.Mirror.TryLock(hooksLock(id))
+	release, idle, err := e.Folder.TryLock(hooksLock(id))
 	if err != nil || !idle {
 		return err
 	}
 	release()
-	return e.Runner.Run(ctx, id, false)
+	return e.RunHooks(ctx, id, false)
 }
 
 // Finish performs every owed hook here and now, also those that failed and whose retry is not due yet.
 // It serves several tasks at once, and returns every error.
 func (e *Engine) Finish(ctx context.Context) error {
-	debtors, err := e.Index.PendingTasks(ctx, time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)) // due or not
+	debtors, err := e.Record.PendingTasks(ctx, time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)) // due or not
 	if err != nil {
 		return err
 	}
@@ -433,13 +433,13 @@ func (e *Engine) dueAgain(ctx context.Context, id string,
 
 // StartNext starts the task of a project that has waited longest for a workspace. No such task is no error.
 func (e *Engine) StartNext(ctx context.Context, project string) (started string, err error) {
-	queued, err := e.Index.List(ctx, record.Filter{Project: project, Queued: true})
+	queued, err := e.Record.List(ctx, record.Filter{Project: project, Queued: true})
 	if err != nil {
 		return "", err
 	}
 	var all error
 	for _, t := range queued {
-		s, err := e.Store.Load(ctx, t.ID)
+		s, err := e.Record.Load(ctx, t.ID)
 		if err != nil && !errors.Is(err, task.ErrNotFound) {
 			all = errors.Join(all, fmt.Errorf("start task %s: %w", t.ID, err))
 		}

@@ -314,14 +314,11 @@ func TestRespawn_startsAnAgentWhoseDeathWasCountedWhileItsWindowIsClosing(t *tes
 }
 
 // interrupted is a performer during whose work something else happens.
-type interrupted struct {
-	*fakePerformer
-	during func(record.Job)
-}
-
-func (h interrupted) Perform(ctx context.Context, job record.Job) (record.Effect, error) {
-	h.during(job)
-	return h.fakePerformer.Perform(ctx, job)
+func interrupted(perform engine.Perform, during func(record.Job)) engine.Perform {
+	return func(ctx context.Context, job record.Job) (record.Effect, error) {
+		during(job)
+		return perform(ctx, job)
+	}
 }
 
 // Defect: what a hook did while a later step dropped it was lost: its agent lived, and the task had no session.
@@ -331,7 +328,7 @@ func TestAHookThatIsDroppedWhileItIsPerformed_leavesWhatItDid(t *testing.T) {
 	w.runner.dead = true
 	out := w.create("fix", true)
 	id := out.Task.ID
-	w.Performer = interrupted{w.performer, func(job record.Job) {
+	w.Perform = interrupted(w.performer.Perform, func(job record.Job) {
 		if job.Hook.Action != action.SpawnAgent {
 			return
 		}
@@ -339,7 +336,7 @@ func TestAHookThatIsDroppedWhileItIsPerformed_leavesWhatItDid(t *testing.T) {
 		_, err := w.store.Commit(t.Context(), record.Change{Task: s.Task, Expect: s.Task.Version,
 			Settled: []record.Settled{{ID: job.Hook.ID, State: task.HookSuperseded}}})
 		must(t, err)
-	}}
+	})
 	must(t, w.Settle(t.Context(), id))
 	wantText(t, "hooks", w.states(id, out.Event.Seq), "acquire_workspace=done spawn_agent=superseded")
 	if got := w.task(id).Session; got == "" || len(w.events(id, history.AgentSpawned)) != 1 {
@@ -390,7 +387,7 @@ func TestDrop_dismissesAHookAndATaskThatIsOverPushesNothing(t *testing.T) {
 
 // failing is a store that fails some commits.
 type failing struct {
-	engine.Store
+	engine.Record
 	fails func(record.Change) error
 }
 
@@ -398,7 +395,7 @@ func (f *failing) Commit(ctx context.Context, c record.Change) (task.Task, error
 	if err := f.fails(c); err != nil {
 		return task.Task{}, err
 	}
-	return f.Store.Commit(ctx, c)
+	return f.Record.Commit(ctx, c)
 }
 
 // The disk is full for a moment, just when the seat of an agent is to be noted: the hook has failed, and is tried
@@ -408,7 +405,7 @@ func TestAStartWhoseSeatCannotBeNoted_hasFailed(t *testing.T) {
 	w := newWorld(t)
 	errFull := errors.New("the disk is full")
 	once := true
-	w.Store = &failing{Store: w.Store, fails: func(c record.Change) error {
+	w.Record = &failing{Record: w.Record, fails: func(c record.Change) error {
 		if c.NewSeat == nil || !once {
 			return nil
 		}
@@ -420,7 +417,7 @@ func TestAStartWhoseSeatCannotBeNoted_hasFailed(t *testing.T) {
 	if !strings.Contains(out.Task.Attention, errFull.Error()) {
 		t.Errorf("the mark is %q", out.Task.Attention)
 	}
-	all, err := w.Index.List(t.Context(), record.Filter{})
+	all, err := w.store.List(t.Context(), record.Filter{})
 	must(t, err)
 	if len(all) != 1 || all[0].ID != out.Task.ID {
 		t.Errorf("the record has %+v", all)

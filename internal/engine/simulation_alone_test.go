@@ -322,7 +322,7 @@ func (l *judgedWalk) step(t task.Task) {
 func (l *judgedWalk) run(steps int) {
 	l.p = &process{sim: l.simulation, number: 1, name: "walk"}
 	l.p.buildEngine()
-	l.p.engine.Facts, l.p.engine.Projections = randomFacts{l.walk}, l.files
+	l.p.engine.Facts = randomFacts{l.walk}.Look
 	l.create()
 	for range steps {
 		t := l.readHistory()

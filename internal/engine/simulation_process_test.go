@@ -117,19 +117,18 @@ func (p *process) buildEngine() {
 	key := [32]byte{byte(p.number), byte(p.number >> 8), byte(p.sim.seed), byte(p.sim.seed >> 8),
 		byte(p.sim.seed >> 16)}
 	e := p.view().Engine(r)
-	e.Documents, e.Mirror, e.Workspaces, e.Merger, e.Facts = f, f, repository, repository, gateFacts{p}
-	e.Witness, e.Random = witness{}, rand.NewChaCha8(key)
-	e.Runner, e.Environments = runnerStarter{p}, environmentStore{p}
+	e.Folder, e.Work, e.Facts, e.Agents = f, repository, gateFacts{p}.Look, &fakeAgents{}
+	e.RunHooks, e.Environments, e.Random = runnerStarter{p}.Run, environmentStore{p}, rand.NewChaCha8(key)
 	e.Patience = time.Duration(p.sim.patience) * time.Millisecond
 	hands := &hook.Executor{
 		Sessions: p.terminal(), Processes: programs{p.terminal(), hookCommands{p}}, Workspaces: pool{p},
 		Setup: setup{p}, Waiting: r, Next: e, Limits: r, Now: p.view().Now,
 		Home: p.sim.dir, Self: "/opt/orange",
 	}
-	e.Performer = countedPerformer{p}
+	e.Perform = countedPerformer{p}.Perform
 	if p.sim.setting.guarded {
-		e.Merger = engine.GuardedMerger{Merger: repository, Guard: &guard{}}
-		e.Performer = engine.GuardedPerformer{Performer: countedPerformer{p}, Guard: &guard{}}
+		e.Work = engine.GuardedWork{Work: repository, Guard: &guard{}}
+		e.Perform = engine.GuardHooks(&guard{}, e.Perform)
 	}
 	p.engine, p.hooks = e, hands
 }

@@ -57,7 +57,7 @@ func (e *Engine) job(ctx context.Context, s step, hook task.OwedHook) (then step
 func (e *Engine) jobOf(ctx context.Context, t task.Task, hook task.OwedHook) (def *workflow.Definition, job record.Job,
 	err error) {
 	job = record.Job{Task: t, Hook: hook}
-	if job.Project, err = e.Workspaces.Project(t.Project); err != nil {
+	if job.Project, err = e.Work.Project(t.Project); err != nil {
 		return nil, job, err
 	}
 	if def, err = e.rules(ctx, t); err != nil {
@@ -101,7 +101,7 @@ func (e *Engine) found(ctx context.Context, def *workflow.Definition, t task.Tas
 	files := slices.DeleteFunc(slices.Clone(parts), func(p workflow.Part) bool { return p.Section != "" })
 	if len(files) > 0 {
 		var err error
-		if evidence.Facts, err = e.Facts.Look(ctx, t, def, files); err != nil {
+		if evidence.Facts, err = e.Facts(ctx, t, def, files); err != nil {
 			return start, fmt.Errorf("look at the verdicts that are there before the %s is started: %w", role, err)
 		}
 	}
@@ -117,7 +117,7 @@ func (e *Engine) startOf(ctx context.Context, effect record.Effect, issued *reco
 	case effect.Seat.Hash == "" || effect.Seat.Hash == issued.Hash:
 		return issued.Start, nil
 	}
-	earlier, err := e.Seats.Seat(ctx, effect.Seat.Hash)
+	earlier, err := e.Record.Seat(ctx, effect.Seat.Hash)
 	if errors.Is(err, task.ErrNotFound) {
 		return task.Start{Subject: task.Subject{Trouble: "its agent was started before that was noted"}}, nil
 	}
@@ -136,7 +136,7 @@ func (e *Engine) about(ctx context.Context, c *record.Change, s record.Snapshot,
 	}
 	if effect.Seat == nil {
 		state, _ := def.State(s.Task.Status)
-		subject := e.Workspaces.Subject(ctx, c.Task, state.Subject != workflow.SubjectBranch)
+		subject := e.Work.Subject(ctx, c.Task, state.Subject != workflow.SubjectBranch)
 		ready, event := decide.Prepared(c.Task, subject)
 		event.Time, event.Actor = c.Task.UpdatedAt, task.ActorEngine
 		c.Task, c.Events = ready, append(c.Events, event)

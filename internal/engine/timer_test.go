@@ -273,7 +273,7 @@ func (s *slowFacts) Look(_ context.Context, _ task.Task, _ *workflow.Definition,
 func TestTimeouts_waitForEvidenceThatIsBeingFoundOut(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.Facts = &slowFacts{pending: 2}
+	w.Facts = (&slowFacts{pending: 2}).Look
 	w.Rules = limited{w.Rules, "cancelled", []workflow.Part{{Check: "tests", Result: workflow.CheckPassed}}}
 	id := w.reach("planning")
 	w.clock.pass(150 * time.Second)

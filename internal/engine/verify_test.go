@@ -499,7 +499,7 @@ func TestAMerge_thatFailsLeavesTheMirrorsEqualToTheRecord(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	id := w.reach("reviewing")
-	w.Merger = &branch{cut: true}
+	w.Work = &branch{fakeRepository: w.repository, cut: true}
 	if _, _, err := w.Merge(t.Context(), id, task.Merge{Local: false}, human); err == nil {
 		t.Fatal("it did not fail")
 	}

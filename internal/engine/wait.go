@@ -12,14 +12,6 @@ import (
 	"orange/internal/rules/task"
 )
 
-// Waiting records who waits, and reports when something may have changed.
-type Waiting interface {
-	Wait(ctx context.Context, id, role string, w task.Process) error
-	Unwait(ctx context.Context, id, role string, w task.Process) error
-	Notice(ctx context.Context, id, role string) (record.Notice, error)
-	DataVersion(ctx context.Context) (int64, error)
-}
-
 // waitPoll is how often a waiting command looks for a change of the record: one cheap question, no file is read.
 const waitPoll = 40 * time.Millisecond
 
@@ -29,19 +21,19 @@ const waitResume = 2 * time.Second
 
 // Wait blocks while another agent is at work on the task, or while hooks of its last transition are still being
 // performed, until timeout. It returns the task's state; Blocked reports that the time was up first.
-func (e *Engine) Wait(ctx context.Context, w Waiting, id string, actor task.Actor, self task.Process,
+func (e *Engine) Wait(ctx context.Context, id string, actor task.Actor, self task.Process,
 	timeout time.Duration) (record.Waited, error) {
 	role := actor.Speaks()
 	var waited record.Waited
-	s, err := e.Store.Load(ctx, id)
+	s, err := e.Record.Load(ctx, id)
 	if err != nil {
 		return waited, err
 	}
-	if err = w.Wait(ctx, id, role, self); err == nil {
-		waited, err = e.wait(ctx, w, id, role, s.Task.Seq, timeout)
+	if err = e.Record.Wait(ctx, id, role, self); err == nil {
+		waited, err = e.wait(ctx, id, role, s.Task.Seq, timeout)
 	}
 	// Remove the note even if the wait or the noting was cancelled: it may be on record all the same.
-	err = errors.Join(err, w.Unwait(context.WithoutCancel(ctx), id, role, self))
+	err = errors.Join(err, e.Record.Unwait(context.WithoutCancel(ctx), id, role, self))
 	if err == nil { // who saw the note relies on it that what was said until now is heard
 		waited.Said, err = e.said(ctx, id, role, s.Task.Seq)
 	}
@@ -50,7 +42,7 @@ func (e *Engine) Wait(ctx context.Context, w Waiting, id string, actor task.Acto
 
 // said is what a person has said to a role since an event of its task, and who it was.
 func (e *Engine) said(ctx context.Context, id, role string, after int) ([]record.Said, error) {
-	events, err := e.Index.Events(ctx, id, after)
+	events, err := e.Record.Events(ctx, id, after)
 	var out []record.Said
 	for _, event := range history.SaidTo(events, role) {
 		out = append(out, record.Said{By: cmp.Or(event.Person, event.Actor), Text: event.Reason})
@@ -59,7 +51,7 @@ func (e *Engine) said(ctx context.Context, id, role string, after int) ([]record
 }
 
 // wait waits until it is the role's turn, or something was said to it after an event.
-func (e *Engine) wait(ctx context.Context, w Waiting, id, role string, after int, timeout time.Duration) (
+func (e *Engine) wait(ctx context.Context, id, role string, after int, timeout time.Duration) (
 	record.Waited, error) {
 	up := time.NewTimer(timeout)
 	defer up.Stop()
@@ -69,13 +61,13 @@ func (e *Engine) wait(ctx context.Context, w Waiting, id, role string, after int
 	defer resume.Stop()
 	seen, look := int64(-1), role == task.RoleHuman
 	for {
-		version, err := w.DataVersion(ctx)
+		version, err := e.Record.DataVersion(ctx)
 		if err != nil {
 			return record.Waited{}, err
 		}
 		if version != seen {
 			seen = version
-			waited, err := e.waitState(ctx, w, id, role)
+			waited, err := e.waitState(ctx, id, role)
 			if err != nil || !waited.Blocked {
 				return waited, err
 			}
@@ -96,7 +88,7 @@ func (e *Engine) wait(ctx context.Context, w Waiting, id, role string, after int
 		case <-ctx.Done():
 			return record.Waited{}, ctx.Err()
 		case <-up.C:
-			return e.waitState(ctx, w, id, role)
+			return e.waitState(ctx, id, role)
 		case <-resume.C:
 			if err := e.Resume(ctx); err != nil {
 				return record.Waited{}, err
@@ -117,8 +109,8 @@ func (e *Engine) need(ctx context.Context, t task.Task) (record.Need, error) {
 }
 
 // waitState reports whether a caller of the role has to go on waiting, and if not, what there is to know.
-func (e *Engine) waitState(ctx context.Context, w Waiting, id, role string) (record.Waited, error) {
-	s, err := e.Store.Load(ctx, id)
+func (e *Engine) waitState(ctx context.Context, id, role string) (record.Waited, error) {
+	s, err := e.Record.Load(ctx, id)
 	if err != nil {
 		return record.Waited{}, err
 	}
@@ -146,11 +138,11 @@ func (e *Engine) waitState(ctx context.Context, w Waiting, id, role string) (rec
 	if out.Before, err = e.Before(ctx, s.Task, false); err != nil || out.Blocked {
 		return out, err
 	}
-	notice, err := w.Notice(ctx, id, role)
+	notice, err := e.Record.Notice(ctx, id, role)
 	if err != nil {
 		return out, err
 	}
-	events, err := e.Index.Events(ctx, id, 0)
+	events, err := e.Record.Events(ctx, id, 0)
 	if err != nil {
 		return out, err
 	}

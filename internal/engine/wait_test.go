@@ -26,7 +26,7 @@ func (w *world) wait(ctx context.Context, id string) <-chan answer {
 	other := w.another()
 	out := make(chan answer, 1)
 	go func() {
-		waited, err := other.Wait(ctx, other.store, id, worker, self, time.Minute)
+		waited, err := other.Wait(ctx, id, worker, self, time.Minute)
 		out <- answer{waited, err}
 	}()
 	tick := time.NewTicker(2 * time.Millisecond)
@@ -78,7 +78,7 @@ func TestWait_lastsUntilTheHooksAreSettled(t *testing.T) {
 	w.write(id, fail)
 	w.runner.dead = true
 	w.move(id, "working", reviewer)
-	waited, err := w.Wait(t.Context(), w.store, id, worker, self, 100*time.Millisecond)
+	waited, err := w.Wait(t.Context(), id, worker, self, 100*time.Millisecond)
 	must(t, err)
 	if !waited.Blocked || waited.Task.Status != "working" || waited.Notice != "" {
 		t.Errorf("before the hooks: %+v", waited)
@@ -99,7 +99,7 @@ func TestWait_isNotHeldUpByAHookThatFailed(t *testing.T) {
 	w.write(id, fail)
 	w.performer.fails[action.KillReviewer] = errPerformer
 	w.move(id, "working", reviewer)
-	waited, err := w.Wait(t.Context(), w.store, id, worker, self, time.Minute)
+	waited, err := w.Wait(t.Context(), id, worker, self, time.Minute)
 	must(t, err)
 	if waited.Blocked || waited.Task.Attention == "" {
 		t.Errorf("the answer is %+v", waited)
@@ -111,7 +111,7 @@ func TestWait_ofAPersonEndsWhenTheAgentHasDied(t *testing.T) {
 	w := newWorld(t)
 	id := w.reach("working")
 	w.die(w.death(id, task.RoleWorker))
-	waited, err := w.Wait(t.Context(), w.store, id, human, self, time.Minute)
+	waited, err := w.Wait(t.Context(), id, human, self, time.Minute)
 	must(t, err)
 	if waited.Blocked || waited.Task.Attention == "" {
 		t.Errorf("the answer is %+v", waited)
@@ -122,7 +122,7 @@ func TestWait_givesUpAfterItsTime(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	id := w.reach("agent-review")
-	waited, err := w.Wait(t.Context(), w.store, id, worker, self, 10*time.Millisecond)
+	waited, err := w.Wait(t.Context(), id, worker, self, 10*time.Millisecond)
 	must(t, err)
 	if !waited.Blocked || waited.Task.Status != "agent-review" || len(w.waiters(id)) != 0 {
 		t.Errorf("the answer is %+v, noted are %v", waited, w.waiters(id))
@@ -155,8 +155,8 @@ func TestWait_whoseNotingIsCancelledTakesItBackToo(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	id := w.reach("agent-review")
-	if _, err := w.Wait(t.Context(), halfNoted{w.store}, id, worker, self, time.Minute); !errors.Is(err,
-		context.Canceled) {
+	w.Record = halfNoted{w.store}
+	if _, err := w.Wait(t.Context(), id, worker, self, time.Minute); !errors.Is(err, context.Canceled) {
 		t.Errorf("the error is %v", err)
 	}
 	if left := w.waiters(id); len(left) != 0 {

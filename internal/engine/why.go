@@ -17,18 +17,12 @@ import (
 	"orange/internal/rules/workflow"
 )
 
-// Peeker looks at what a gate asks for outside of the task's document. It starts nothing and waits for nothing.
-type Peeker interface {
-	Peek(ctx context.Context, t task.Task, def *workflow.Definition, parts []workflow.Part) (
-		map[string]decide.Fact, error)
-}
-
 // Why explains the state of a task: every move out of its status, for all who may ask, and who or what it waits for.
 // It judges by the same code as a request, on evidence as it is now, and changes nothing. alive reports whether the
 // status's agent lives.
-func (e *Engine) Why(ctx context.Context, peeker Peeker, id string,
+func (e *Engine) Why(ctx context.Context, id string,
 	alive func(task.Task, string) (bool, error)) (decide.Explanation, error) {
-	s, err := e.Store.Load(ctx, id)
+	s, err := e.Record.Load(ctx, id)
 	if err != nil {
 		return decide.Explanation{}, err
 	}
@@ -38,7 +32,7 @@ func (e *Engine) Why(ctx context.Context, peeker Peeker, id string,
 	}
 	state, _ := def.State(s.Task.Status)
 	out := decide.Explanation{Task: s.Task, About: state.About}
-	events, err := e.Index.Events(ctx, id, 0)
+	events, err := e.Record.Events(ctx, id, 0)
 	if err != nil {
 		return out, err
 	}
@@ -47,7 +41,7 @@ func (e *Engine) Why(ctx context.Context, peeker Peeker, id string,
 	evidence.Spent, evidence.Entry, evidence.Start = s.Spent, s.Entry, s.Start
 	parts := slices.DeleteFunc(decide.NeedsOfAll(def, s.Task), func(p workflow.Part) bool { return p.Section != "" })
 	if len(parts) > 0 {
-		if evidence.Facts, err = peeker.Peek(ctx, s.Task, def, parts); err != nil {
+		if evidence.Facts, err = e.Peek(ctx, s.Task, def, parts); err != nil {
 			return out, fmt.Errorf("look at the evidence of task %s: %w", id, err)
 		}
 	}
@@ -116,7 +110,7 @@ func (e *Engine) awaits(ctx context.Context, def *workflow.Definition, s record.
 	if !s.Task.Queued() {
 		return waits, nil
 	}
-	holders, err := e.Index.Holders(ctx, s.Task.Project)
+	holders, err := e.Record.Holders(ctx, s.Task.Project)
 	for _, h := range holders {
 		waits = append(waits, rejection.Detail{
 			Condition: "the workspace " + h.Workspace, Found: fmt.Sprintf("task %s has it, %q", h.Task, h.Status),

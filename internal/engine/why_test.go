@@ -57,7 +57,7 @@ func lives(task.Task, string) (bool, error) { return true, nil }
 
 func (w *world) why(id string, alive func(task.Task, string) (bool, error)) (decide.Explanation, string) {
 	w.t.Helper()
-	e, err := w.Why(w.t.Context(), &glances{}, id, alive)
+	e, err := w.Why(w.t.Context(), id, alive)
 	must(w.t, err)
 	var waits []string
 	for _, d := range e.Waits {
@@ -92,7 +92,8 @@ func TestWhy_glancesAtWhatIsOutsideOfTheDocument(t *testing.T) {
 	id := w.reach("reviewing")
 	w.Rules = gated{w.Rules}
 	g := &glances{}
-	e, err := w.Why(t.Context(), g, id, lives)
+	w.Peek = g.Peek
+	e, err := w.Why(t.Context(), id, lives)
 	must(t, err)
 	if g.asked != 1 || len(e.Ways) == 0 {
 		t.Fatalf("asked %d times: %+v", g.asked, e)
@@ -112,7 +113,7 @@ func TestWhy_tellsOfADeadAgentAndOfWhoHasTheWorkspaces(t *testing.T) {
 	wantText(t, "waits", waits, "the worker: it is dead")
 	_, waits = w.why(id, func(task.Task, string) (bool, error) { return false, errors.New("blind") })
 	wantText(t, "waits", waits, "the worker: whether it lives is unknown")
-	if _, err := w.Why(t.Context(), &glances{}, "nobody", lives); !errors.Is(err, task.ErrNotFound) {
+	if _, err := w.Why(t.Context(), "nobody", lives); !errors.Is(err, task.ErrNotFound) {
 		t.Errorf("the error is %v", err)
 	}
 	w.create("two", true)

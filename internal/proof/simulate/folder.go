@@ -14,9 +14,7 @@ import (
 
 // Folders are those of tasks, with TASK.md and everything next to it.
 type Folders interface {
-	engine.Documents
-	engine.Projections
-	Sync(t task.Task, past record.HistoryLines, header string) error
+	engine.Folder
 	// Kept is a text that was kept under a digest.
 	Kept(project, id, digest string) (text string, kept bool, err error)
 }
@@ -135,7 +133,7 @@ func (f TaskFolders) TryLock(name string) (func(), bool, error) {
 	return release, err == nil, err
 }
 
-// memory are folders without files.
+// memory are folders without files. The world has their locks.
 type memory map[string]*folder
 
 type folder struct {
@@ -205,6 +203,10 @@ func (m memory) ReadHistory(_, id string) ([]byte, error) { return []byte(m.of(i
 func (m memory) Trash(string, string) (string, error) { return "trash", nil }
 
 func (m memory) SetAside(string, string) (string, error) { return "left", nil }
+
+func (m memory) Lock(context.Context, string) (func(), error) { return func() {}, nil }
+
+func (m memory) TryLock(string) (func(), bool, error) { return func() {}, true, nil }
 
 func (m memory) Sync(t task.Task, past record.HistoryLines, header string) error {
 	d := m.of(t.ID)

@@ -3,11 +3,9 @@ package simulate
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"orange/internal/rules/decide"
 	"orange/internal/rules/document"
-	"orange/internal/rules/history"
 	"orange/internal/rules/record"
 	"orange/internal/rules/task"
 	"orange/internal/rules/workflow"
@@ -211,24 +209,3 @@ func (r Repository) States(context.Context, string, []string) ([]record.PullRequ
 
 // Log is empty: no check has one.
 func (r Repository) Log(context.Context, string, string, string, int) (string, error) { return "", nil }
-
-// LastWords are none.
-func (r Repository) LastWords(_ context.Context, death task.Death) (string, error) {
-	if a := r.v.Started(death.Hook); a != nil {
-		return a.Limit.Line, nil
-	}
-	return "", nil
-}
-
-// Lost is nothing: the simulated terminal is never lost.
-func (Repository) Lost(context.Context, task.Death, time.Time) (with, resume string, _ error) {
-	return "", "", nil
-}
-
-// Limit is the one at which the agent ended.
-func (r Repository) Limit(_ task.Task, death task.Death, _ []history.Event, _ time.Time) (task.Limit, error) {
-	if a := r.v.Started(death.Hook); a != nil {
-		return a.Limit, nil
-	}
-	return task.Limit{}, nil
-}

@@ -48,9 +48,7 @@ type Setup struct {
 
 // Record is a record with nothing in it but what is simulated.
 type Record interface {
-	engine.Store
-	engine.Index
-	engine.Seats
+	engine.Record
 	// Changed is a number that stays the same while no task changes.
 	Changed(ctx context.Context) (int64, error)
 	Close() error

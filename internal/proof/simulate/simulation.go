@@ -18,9 +18,8 @@ func (s *Simulation) Store() Record { return s.r.view().Store() }
 // Engine is an engine that works on a record.
 func (s *Simulation) Engine(rec Record) *engine.Engine {
 	e := s.r.view().Engine(rec)
-	repository := s.repository()
-	e.Workspaces, e.Merger, e.Forge, e.Facts = repository, repository, repository, facts(*s)
-	e.Performer, e.Runner, e.Environments = hooks(*s), hooks(*s), noEnvironments{}
+	e.Work, e.Facts, e.Environments = s.repository(), facts(*s).Look, noEnvironments{}
+	e.Perform, e.RunHooks = hooks(*s).Perform, hooks(*s).Run
 	e.Random = s.r.secrets
 	e.Patience = time.Nanosecond // a runner has come back when the engine looks, or it has ended
 	return e

@@ -11,10 +11,14 @@ import (
 	"orange/internal/rules/task"
 )
 
-// Store is the record as one process sees it: it may end before and after every question.
-func (v ProcessView) Store() Record { return store{v} }
+// Store is the record as one process sees it: it may end before and after every question that an engine asks for a
+// move. The others go to the record itself.
+func (v ProcessView) Store() Record { return store{v.Record, v} }
 
-type store struct{ v ProcessView }
+type store struct {
+	Record
+	v ProcessView
+}
 
 func (s store) Load(ctx context.Context, id string) (record.Snapshot, error) {
 	return ask(s.v, "it reads the record", id, func() (record.Snapshot, error) { return s.v.Load(ctx, id) })
@@ -87,9 +91,6 @@ func (s store) Delete(ctx context.Context, id string) error {
 func (s store) List(ctx context.Context, f record.Filter) ([]task.Task, error) {
 	return ask(s.v, "it lists tasks", "", func() ([]task.Task, error) { return s.v.List(ctx, f) })
 }
-
-// Changed is no step: who has it has not looked at any task yet.
-func (s store) Changed(ctx context.Context) (int64, error) { return s.v.Record.Changed(ctx) }
 
 func (s store) Holders(ctx context.Context, project string) ([]record.Holder, error) {
 	return ask(s.v, "it looks who has workspaces", "", func() ([]record.Holder, error) {

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"time"
 
+	"orange/internal/rules/history"
+	"orange/internal/rules/record"
 	"orange/internal/rules/task"
 	"orange/internal/run/tmux"
 )
@@ -174,4 +176,39 @@ func (t Terminal) Stamp(one *task.Task) uint64 {
 	sum := fnv.New64a()
 	fmt.Fprintf(sum, "%d %s", one.Version, text)
 	return sum.Sum64()
+}
+
+// LastWords are those of the limit at which the agent ended.
+func (t Terminal) LastWords(_ context.Context, death task.Death) (string, error) {
+	if a := t.v.Started(death.Hook); a != nil {
+		return a.Limit.Line, nil
+	}
+	return "", nil
+}
+
+// Lost is nothing: the simulated terminal is never lost.
+func (Terminal) Lost(context.Context, task.Death, time.Time) (with, resume string, _ error) {
+	return "", "", nil
+}
+
+// Limit is the one at which the agent ended.
+func (t Terminal) Limit(_ task.Task, death task.Death, _ []history.Event, _ time.Time) (task.Limit, error) {
+	if a := t.v.Started(death.Hook); a != nil {
+		return a.Limit, nil
+	}
+	return task.Limit{}, nil
+}
+
+// Living finds none: no task of this world comes back from its files.
+func (Terminal) Living(context.Context) (map[string][]record.Seat, error) { return nil, nil }
+
+// Rename renames nothing: sessions have no names.
+func (Terminal) Rename(context.Context, task.Task) (string, error) { return "", nil }
+
+// Waits reports that no command waits.
+func (Terminal) Waits(context.Context, task.Task, string) (bool, error) { return false, nil }
+
+// Say reaches no agent.
+func (Terminal) Say(context.Context, task.Task, string, string, string, func(context.Context) error) error {
+	return task.ErrNotFound
 }

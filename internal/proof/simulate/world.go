@@ -50,13 +50,11 @@ type ProcessView struct {
 	Process Process
 }
 
-// Engine is an engine that works on a record; the caller sets what it has of its own: Merger, Facts, Performer,
-// Runner, Environments, Random and Patience.
+// Engine is an engine that works on a record; the caller sets what it has of its own: Work, Facts, Perform, RunHooks,
+// Environments, Random and Patience.
 func (v ProcessView) Engine(rec Record) *engine.Engine {
-	folders, repository := v.TaskFolders(), v.Repository()
 	return &engine.Engine{
-		Store: rec, Index: rec, Seats: rec, Documents: folders, Mirror: folders, Projections: folders,
-		Rules: SingleWorkflow{v.Workflow}, Workspaces: repository, Forge: repository, Witness: repository,
+		Record: rec, Folder: v.TaskFolders(), Rules: SingleWorkflow{v.Workflow}, Agents: v.Terminal(),
 		Now: v.Now, Log: slog.New(slog.DiscardHandler),
 	}
 }

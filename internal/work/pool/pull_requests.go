@@ -18,8 +18,8 @@ import (
 	"orange/internal/work/forge"
 )
 
-// Requests are the pull requests of projects, and their issues, at the place that each project has them.
-type Requests struct{ Pool *Pool }
+// Requests are a pool with the pull requests of its projects, and their issues, where each project has them.
+type Requests struct{ *Pool }
 
 // Find lists the pull requests of a branch; none where the program for them is not there, or there is none.
 func (r Requests) Find(ctx context.Context, project, branch string) ([]record.PullRequest, error) {

@@ -156,10 +156,10 @@ func TestPushBranch_isHeldBack(t *testing.T) {
 	s, at, to := repository(t), vault(t), &origin{}
 	first := shipped(t, s, at, "", epoch1)
 	g, up := heldAt(t, s, map[string]string{at: first})
-	p := engine.GuardedPerformer{Guard: g, Performer: &hook.Executor{Workspaces: to}}
+	p := engine.GuardHooks(g, (&hook.Executor{Workspaces: to}).Perform)
 	job := record.Job{Task: task.Task{ID: "T1", Branch: "topic", Project: "garden"},
 		Hook: task.OwedHook{Hook: task.Hook{Action: action.PushBranch}}}
-	effect, err := p.Perform(t.Context(), job)
+	effect, err := p(t.Context(), job)
 	if err != nil || effect.Said != "pushed topic" {
 		t.Fatalf("its own task: %+v, %v", effect, err)
 	}
@@ -170,12 +170,12 @@ func TestPushBranch_isHeldBack(t *testing.T) {
 		<-ctx.Done()
 		return ctx.Err()
 	}
-	if _, err = p.Perform(t.Context(), job); !errors.Is(err, fencing.ErrHeldBack) || to.pushed != 2 {
+	if _, err = p(t.Context(), job); !errors.Is(err, fencing.ErrHeldBack) || to.pushed != 2 {
 		t.Errorf("with the lease over: %v", err)
 	}
 	must(t, os.Remove(filepath.Join(g.Home, "fleet", "lease.json")))
 	shipped(t, s, at, first, epoch2)
-	if _, err = p.Perform(t.Context(), job); !errors.Is(err, fencing.ErrHeldBack) || to.pushed != 2 {
+	if _, err = p(t.Context(), job); !errors.Is(err, fencing.ErrHeldBack) || to.pushed != 2 {
 		t.Errorf("it was pushed %d times, %v", to.pushed, err)
 	}
 }

@@ -58,19 +58,19 @@ func (a *acted) Perform(ctx context.Context, job record.Job) (record.Effect, err
 	return record.Effect{Said: "done"}, nil
 }
 
-func TestGuardedPerformer_holdsBackWhatIsSeenOutside(t *testing.T) {
+func TestGuardHooks_holdsBackWhatIsSeenOutside(t *testing.T) {
 	t.Parallel()
 	for name, g := range map[string]*guard{
 		"held": {refuses: errElsewhere}, "held, and its own": {}, "not held": {free: true, refuses: errElsewhere}} {
 		a := &acted{}
-		p := engine.GuardedPerformer{Performer: a, Guard: g}
+		p := engine.GuardHooks(g, a.Perform)
 		hooks := []task.Hook{{Action: action.Notify, Via: action.ViaDesktop}}
 		for _, one := range action.Names() {
 			hooks = append(hooks, task.Hook{Action: one})
 		}
 		var refused, want []string
 		for _, h := range hooks {
-			_, err := p.Perform(t.Context(), record.Job{Hook: task.OwedHook{Hook: h}})
+			_, err := p(t.Context(), record.Job{Hook: task.OwedHook{Hook: h}})
 			if errors.Is(err, fencing.ErrHeldBack) {
 				refused = append(refused, h.Action)
 			}
@@ -89,10 +89,10 @@ func TestAnActThatWaits_saysWhoDoesItLater(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	g := &guard{refuses: errUnanswered}
-	w.Merger = engine.GuardedMerger{Merger: &branch{unpushed: []string{"one", "two"}}, Guard: g}
+	w.Work = engine.GuardedWork{Work: &branch{fakeRepository: w.repository, unpushed: []string{"one", "two"}}, Guard: g}
 	id := w.reach("reviewing")
-	p := engine.GuardedPerformer{Performer: &acted{}, Guard: g}
-	_, hook := p.Perform(t.Context(), record.Job{Hook: task.OwedHook{Hook: task.Hook{Action: action.PushBranch}}})
+	p := engine.GuardHooks(g, (&acted{}).Perform)
+	_, hook := p(t.Context(), record.Job{Hook: task.OwedHook{Hook: task.Hook{Action: action.PushBranch}}})
 	_, _, merge := w.Merge(t.Context(), id, task.Merge{Strategy: "squash", With: 2}, human)
 	for _, c := range []struct {
 		err  error
@@ -110,7 +110,7 @@ func TestAnActThatWaits_saysWhoDoesItLater(t *testing.T) {
 }
 
 // An act that is on its way when the lease ends is ended, and says so; what was done by then stays done.
-func TestGuardedPerformer_endsAnActWithItsContext(t *testing.T) {
+func TestGuardHooks_endsAnActWithItsContext(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		fails error
@@ -122,17 +122,17 @@ func TestGuardedPerformer_endsAnActWithItsContext(t *testing.T) {
 			<-ctx.Done()
 			return c.fails
 		}}
-		p := engine.GuardedPerformer{Performer: a, Guard: g}
-		_, err := p.Perform(t.Context(), record.Job{Hook: task.OwedHook{Hook: task.Hook{Action: action.PushBranch}}})
+		p := engine.GuardHooks(g, a.Perform)
+		_, err := p(t.Context(), record.Job{Hook: task.OwedHook{Hook: task.Hook{Action: action.PushBranch}}})
 		if c.says == "" && err != nil || c.says != "" && (!errors.Is(err, fencing.ErrHeldBack) ||
 			!strings.HasSuffix(err.Error(), c.says)) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	// One that fails by itself says only that.
-	p := engine.GuardedPerformer{Guard: &guard{},
-		Performer: &acted{as: func(context.Context) error { return errors.New("no network") }}}
-	_, err := p.Perform(t.Context(), record.Job{Hook: task.OwedHook{Hook: task.Hook{Action: action.PushBranch}}})
+	alone := &acted{as: func(context.Context) error { return errors.New("no network") }}
+	p := engine.GuardHooks(&guard{}, alone.Perform)
+	_, err := p(t.Context(), record.Job{Hook: task.OwedHook{Hook: task.Hook{Action: action.PushBranch}}})
 	if err == nil || err.Error() != "no network" {
 		t.Errorf("it failed with %v", err)
 	}
@@ -143,8 +143,8 @@ func TestAHookThatIsHeldBack_isTriedAgain(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	g := &guard{refuses: errElsewhere}
-	w.Performer = engine.GuardedPerformer{Performer: w.performer, Guard: g}
-	w.Merger = &branch{}
+	w.Perform = engine.GuardHooks(g, w.performer.Perform)
+	w.Work = &branch{fakeRepository: w.repository}
 	id := w.reach("reviewing")
 	out, _, err := w.Merge(t.Context(), id, task.Merge{}, human)
 	must(t, err)
@@ -179,7 +179,7 @@ type local struct{ *branch }
 
 func (local) Forge(context.Context, task.Task) (bool, string, error) { return false, "", nil }
 
-func TestGuardedMerger_holdsBackWhatOriginGets(t *testing.T) {
+func TestGuardedWork_holdsBackWhatOriginGets(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		guard  *guard
@@ -194,12 +194,12 @@ func TestGuardedMerger_holdsBackWhatOriginGets(t *testing.T) {
 		"there is no origin": {guard: &guard{refuses: errElsewhere}, local: true, merged: true},
 	} {
 		w := newWorld(t)
-		b := &branch{}
-		var m engine.Merger = b
+		b := &branch{fakeRepository: w.repository}
+		var m engine.Work = b
 		if c.local {
 			m = local{b}
 		}
-		w.Merger = engine.GuardedMerger{Merger: m, Guard: c.guard}
+		w.Work = engine.GuardedWork{Work: m, Guard: c.guard}
 		id := w.reach("reviewing")
 		_, _, err := w.Merge(t.Context(), id, c.asked, human)
 		begun := len(w.events(id, history.MergeBegun))
@@ -214,12 +214,12 @@ func TestGuardedMerger_holdsBackWhatOriginGets(t *testing.T) {
 }
 
 // The checks of a merge take long: the guard is asked again when they are done.
-func TestGuardedMerger_asksOnceMoreBeforeTheDefaultBranchMoves(t *testing.T) {
+func TestGuardedWork_asksOnceMoreBeforeTheDefaultBranchMoves(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	g := &guard{}
-	b := &branch{meanwhile: func() { g.refuses = errElsewhere }}
-	w.Merger = engine.GuardedMerger{Merger: b, Guard: g}
+	b := &branch{fakeRepository: w.repository, meanwhile: func() { g.refuses = errElsewhere }}
+	w.Work = engine.GuardedWork{Work: b, Guard: g}
 	id := w.reach("reviewing")
 	_, _, err := w.Merge(t.Context(), id, task.Merge{}, human)
 	if !errors.Is(err, fencing.ErrHeldBack) || b.merges != 0 || len(w.events(id, history.MergeBegun)) > 0 {
@@ -230,7 +230,7 @@ func TestGuardedMerger_asksOnceMoreBeforeTheDefaultBranchMoves(t *testing.T) {
 // leased is a merge in the middle of which the lease ends.
 type leased struct {
 	*branch
-	*guard
+	guard *guard
 }
 
 func (l leased) Merge(ctx context.Context, t task.Task, order record.MergeOrder,
@@ -238,7 +238,7 @@ func (l leased) Merge(ctx context.Context, t task.Task, order record.MergeOrder,
 	if err := begin(ctx, "c0ffee"); err != nil {
 		return record.MergeResult{}, err
 	}
-	if l.end(errElsewhere); ctx.Err() == nil {
+	if l.guard.end(errElsewhere); ctx.Err() == nil {
 		return record.MergeResult{}, errors.New("it goes on")
 	}
 	return record.MergeResult{}, errors.New("it is not known whether origin has it now")
@@ -249,9 +249,9 @@ func (l leased) Merge(ctx context.Context, t task.Task, order record.MergeOrder,
 func TestAMergeThatIsCutShortByTheLease_isNoFailedMerge(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	l := leased{&branch{}, &guard{}}
-	w.Facts, w.Rules = l.branch, gated{w.Rules}
-	w.Merger = engine.GuardedMerger{Merger: l, Guard: l.guard}
+	l := leased{&branch{fakeRepository: w.repository}, &guard{}}
+	w.Facts, w.Rules = l.branch.Look, gated{w.Rules}
+	w.Work = engine.GuardedWork{Work: l, Guard: l.guard}
 	id := w.reach("reviewing")
 	_, _, err := w.Merge(t.Context(), id, task.Merge{}, human)
 	if !errors.Is(err, fencing.ErrHeldBack) || !strings.Contains(err.Error(), "it is not known") {
@@ -269,9 +269,9 @@ func TestAMergeThatIsCutShortByTheLease_isNoFailedMerge(t *testing.T) {
 func TestMergeMany_leavesOutWhatIsHeldBack(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	b := &branch{}
+	b := &branch{fakeRepository: w.repository}
 	held := w.reach("reviewing")
-	w.Merger = engine.GuardedMerger{Merger: b, Guard: &guard{held: []string{held}, refuses: errElsewhere}}
+	w.Work = engine.GuardedWork{Work: b, Guard: &guard{held: []string{held}, refuses: errElsewhere}}
 	other := w.create("other", true).Task.ID
 	w.write(other, plan)
 	w.move(other, "working", worker)

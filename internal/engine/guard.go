@@ -36,49 +36,48 @@ func guarded[T any](ctx context.Context, g Guard, t task.Task,
 	return out, err
 }
 
-// GuardedPerformer asks a guard before each hook that is seen outside of this machine.
-type GuardedPerformer struct {
-	Performer
-	Guard Guard
-}
+// Perform performs one hook.
+type Perform func(ctx context.Context, job record.Job) (record.Effect, error)
 
-// Perform performs a hook.
-func (g GuardedPerformer) Perform(ctx context.Context, job record.Job) (record.Effect, error) {
-	if !fencing.Reaches(job.Hook.Hook) || !g.Guard.Holds(job.Task.ID) {
-		return g.Performer.Perform(ctx, job)
+// GuardHooks is perform, which asks a guard before each hook that is seen outside of this machine.
+func GuardHooks(g Guard, perform Perform) Perform {
+	return func(ctx context.Context, job record.Job) (record.Effect, error) {
+		if !fencing.Reaches(job.Hook.Hook) || !g.Holds(job.Task.ID) {
+			return perform(ctx, job)
+		}
+		effect, err := guarded(ctx, g, job.Task, func(ctx context.Context) (record.Effect, error) {
+			return perform(ctx, job)
+		})
+		return effect, whoRetries(err, "it is tried again")
 	}
-	effect, err := guarded(ctx, g.Guard, job.Task, func(ctx context.Context) (record.Effect, error) {
-		return g.Performer.Perform(ctx, job)
-	})
-	return effect, waits(err, "it is tried again")
 }
 
-// waits adds to the error of an act that may be done later who does it then.
-func waits(err error, then string) error {
+// whoRetries adds to the error of an act that may be done later who does it then.
+func whoRetries(err error, then string) error {
 	if errors.Is(err, fencing.ErrWaits) {
 		return fmt.Errorf("%w; %s", err, then)
 	}
 	return err
 }
 
-// GuardedMerger asks a guard before each merge that origin gets, and once more right before the default branch moves:
+// GuardedWork asks a guard before each merge that origin gets, and once more right before the default branch moves:
 // the checks of a merge may take long.
-type GuardedMerger struct {
-	Merger
+type GuardedWork struct {
+	Work
 	Guard Guard
 }
 
 // Merge merges a commit of a task's branch.
-func (g GuardedMerger) Merge(ctx context.Context, t task.Task, order record.MergeOrder,
+func (g GuardedWork) Merge(ctx context.Context, t task.Task, order record.MergeOrder,
 	begin func(ctx context.Context, result string) error) (record.MergeResult, error) {
 	if !order.Push || !g.Guard.Holds(t.ID) {
-		return g.Merger.Merge(ctx, t, order, begin)
+		return g.Work.Merge(ctx, t, order, begin)
 	}
 	if origin, _, err := g.Forge(ctx, t); err != nil || !origin { // then nothing leaves this machine
-		return g.Merger.Merge(ctx, t, order, begin)
+		return g.Work.Merge(ctx, t, order, begin)
 	}
 	return guarded(ctx, g.Guard, t, func(ctx context.Context) (record.MergeResult, error) {
-		return g.Merger.Merge(ctx, t, order, func(ctx context.Context, result string) error {
+		return g.Work.Merge(ctx, t, order, func(ctx context.Context, result string) error {
 			_, done, err := g.Guard.Outward(ctx, t)
 			if err != nil {
 				return err
