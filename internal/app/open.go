@@ -168,20 +168,21 @@ func (a *app) connect() error {
 		Terminal: a.server.Ready}
 	a.lookout = agents.Lookout{Observer: a.agents, Screens: &agents.Screens{}, Documents: a.files,
 		Missing: a.pool.Missing, Conflicts: a.pool.Conflicts}
-	a.agents.Touched, a.agents.Resume, a.agents.Messages = a.pool.Touched, a.home.Resume, messages(a.call)
+	a.agents.Touched, a.agents.Resume, a.agents.Messages = a.pool.Touched, a.home.Resume, messages()
+	requests := pool.Requests{Pool: a.pool}
 	guard := snapshots.NewGuard(a.dir, a.pool)
 	a.engine = &engine.Engine{
 		Record: a.store, Folder: a.files, Rules: a.home,
-		Work:     engine.GuardedWork{Work: pool.Requests{Pool: a.pool}, Guard: guard},
+		Work:     engine.GuardedWork{Work: requests, Guard: guard},
 		RunHooks: a.runHooks, Environments: a.environments,
 		Now: time.Now, Random: rand.Reader, Log: log, Patience: patience, Needs: a.lookout.Need,
 		SharedNews: a.pool.SharedNews, Ready: a.pool.Ready, HoldBack: proc.Pause,
 	}
 	a.engine.Facts, a.engine.Peek = a.looker(checkPatience).Look, a.looker(0).Peek
 	a.executor = &hook.Executor{
-		Sessions: a.agents, Processes: proc.System{Grace: grace}, Workspaces: a.pool,
-		Setup: hookSetup{a.home, a.environments, a.files}, Waiting: a.store, Limits: a.store, Next: a.engine,
-		Now: time.Now, Conflicts: a.pool.Conflicts, Forge: pool.Opener{Requests: pool.Requests{Pool: a.pool}},
+		Sessions: a.agents, Processes: proc.System{Grace: grace}, Work: pool.Opener{Requests: requests},
+		Setup: hookSetup{a.home, a.environments, a.files}, Record: a.store, StartNext: a.engine.StartNext,
+		Now: time.Now, Conflicts: a.pool.Conflicts,
 		System: runtime.GOOS, Home: a.dir, Self: a.self, Need: a.lookout.Need,
 		Watch: func() error { return launcher.EnsureWatch(a.call, a.dir, a.self) },
 	}

@@ -121,8 +121,8 @@ func (p *process) buildEngine() {
 	e.RunHooks, e.Environments, e.Random = runnerStarter{p}.Run, environmentStore{p}, rand.NewChaCha8(key)
 	e.Patience = time.Duration(p.sim.patience) * time.Millisecond
 	hands := &hook.Executor{
-		Sessions: p.terminal(), Processes: programs{p.terminal(), hookCommands{p}}, Workspaces: pool{p},
-		Setup: setup{p}, Waiting: r, Next: e, Limits: r, Now: p.view().Now,
+		Sessions: p.terminal(), Processes: programs{p.terminal(), hookCommands{p}}, Work: pool{p: p},
+		Setup: setup{p}, Record: r, StartNext: e.StartNext, Now: p.view().Now,
 		Home: p.sim.dir, Self: "/opt/orange",
 	}
 	e.Perform = countedPerformer{p}.Perform

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"orange/internal/engine/hook"
 	"orange/internal/engine/monitor"
 	"orange/internal/proof/simulate"
 	"orange/internal/rules/harness"
@@ -202,8 +203,11 @@ func (s *simulation) alive(one task.Process) bool {
 
 func (w terminal) FindProgram(name, _ string) (string, error) { return name, nil }
 
-// pool is the workspaces.
-type pool struct{ p *process }
+// pool is the workspaces. There are no pull requests.
+type pool struct {
+	hook.Work
+	p *process
+}
 
 func (w pool) Prepare(_ context.Context, t task.Task) (worktree.Cleared, error) {
 	s := w.p.sim

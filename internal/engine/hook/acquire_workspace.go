@@ -10,7 +10,7 @@ import (
 // acquireWorkspace prepares the worktree whose lease the transition reserved. One that is on the branch already
 // stays as it is.
 func (h *Executor) acquireWorkspace(ctx context.Context, job record.Job) (record.Effect, error) {
-	cleared, err := h.Workspaces.Prepare(ctx, job.Task)
+	cleared, err := h.Work.Prepare(ctx, job.Task)
 	if err != nil {
 		return h.giveBack(ctx, job, cleared), err
 	}

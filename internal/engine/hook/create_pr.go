@@ -39,7 +39,7 @@ func (h *Executor) createPR(ctx context.Context, job record.Job) (record.Effect,
 			"(orange project update %s --forge github, or gitlab); nothing was pushed", t.Branch, job.Project.Name,
 			job.Project.Name)
 	}
-	known, err := h.Forge.Find(ctx, job.Project, t.Branch) // before the push: what cannot follow needs none
+	known, err := h.Work.Find(ctx, job.Project, t.Branch) // before the push: what cannot follow needs none
 	if err != nil {
 		return record.Effect{}, err
 	}
@@ -58,7 +58,7 @@ func (h *Executor) createPR(ctx context.Context, job record.Job) (record.Effect,
 	if err != nil {
 		return record.Effect{}, err
 	}
-	pr, err := h.Forge.Create(ctx, job.Project, draft)
+	pr, err := h.Work.Create(ctx, job.Project, draft)
 	if err != nil {
 		return record.Effect{}, err
 	}
@@ -102,7 +102,7 @@ func (h *Executor) draft(ctx context.Context, job record.Job, pushed string) (fo
 	t := job.Task
 	dir := job.Project.Path
 	if t.Workspace != "" {
-		view, err := h.Workspaces.View(ctx, t)
+		view, err := h.Work.View(ctx, t)
 		if err != nil {
 			return forge.Draft{}, err
 		}

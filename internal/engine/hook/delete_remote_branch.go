@@ -12,7 +12,7 @@ func (h *Executor) deleteRemoteBranch(ctx context.Context, job record.Job) (reco
 	if err != nil {
 		return record.Effect{}, err
 	}
-	deleted, err := h.Workspaces.DeleteRemoteBranch(ctx, job.Task, landed)
+	deleted, err := h.Work.DeleteRemoteBranch(ctx, job.Task, landed)
 	if err != nil {
 		return record.Effect{}, err
 	}
@@ -31,7 +31,7 @@ func (h *Executor) landed(ctx context.Context, job record.Job) (string, error) {
 	if t.PRState != record.PRMerged {
 		return "", nil
 	}
-	known, err := h.Forge.Find(ctx, job.Project, t.Branch)
+	known, err := h.Work.Find(ctx, job.Project, t.Branch)
 	for _, pr := range known {
 		if pr.URL == t.PRURL && pr.State == record.PRMerged {
 			return pr.Commit, err

@@ -53,20 +53,17 @@ type ports struct {
 	ran      proc.Command
 	limits   proc.Limits
 	ended    proc.LimitedResult
-	parked   parked
+	parked   []history.Event // the history of another task, which waits for a limit; nil where none does
 }
 
-// parked is the record of another task, which has this history.
-type parked struct{ events []history.Event }
-
-func (p *parked) List(context.Context, record.Filter) ([]task.Task, error) {
-	if p.events == nil {
+func (p *ports) List(context.Context, record.Filter) ([]task.Task, error) {
+	if p.parked == nil {
 		return nil, nil
 	}
 	return []task.Task{{ID: "other"}}, nil
 }
 
-func (p *parked) Events(context.Context, string, int) ([]history.Event, error) { return p.events, nil }
+func (p *ports) Events(context.Context, string, int) ([]history.Event, error) { return p.parked, nil }
 
 func (p *ports) note(format string, args ...any) error {
 	text := fmt.Sprintf(format, args...)
@@ -212,7 +209,7 @@ func (p *ports) Waiters(context.Context, string, string) ([]task.Process, error)
 	return p.waiters, p.fails["waiters"]
 }
 
-func (p *ports) StartNext(_ context.Context, project string) (string, error) {
+func (p *ports) startNext(_ context.Context, project string) (string, error) {
 	return p.started, p.note("start-next %s", project)
 }
 
@@ -227,8 +224,8 @@ func newExecutor(t *testing.T) (*hook.Executor, *ports) {
 		tree: "/work/tree", pushed: "c0ffee",
 	}
 	return &hook.Executor{
-		Sessions: p, Processes: p, Workspaces: p, Setup: p, Waiting: p, Next: p, Forge: p,
-		Limits: &p.parked, Now: time.Now, System: "linux", Home: dir, Self: "/opt/orange",
+		Sessions: p, Processes: p, Work: p, Setup: p, Record: p, StartNext: p.startNext,
+		Now: time.Now, System: "linux", Home: dir, Self: "/opt/orange",
 	}, p
 }
 

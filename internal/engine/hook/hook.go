@@ -46,8 +46,8 @@ type Processes interface {
 	RunLimited(ctx context.Context, c proc.Command, l proc.Limits) (proc.LimitedResult, error)
 }
 
-// Workspaces is the pool of worktrees.
-type Workspaces interface {
+// Work is the worktrees of tasks, their branches and pull requests.
+type Work interface {
 	// Prepare, and Release below, answer what would have been lost and was kept, what was set aside, and what was
 	// taken back of the worktree's own git configuration.
 	Prepare(ctx context.Context, t task.Task) (worktree.Cleared, error)
@@ -63,10 +63,6 @@ type Workspaces interface {
 	// Push brings the task's branch to origin, or the named one of its commits, and answers what origin has now; empty
 	// where there is no origin. moved reports whether origin had another one.
 	Push(ctx context.Context, t task.Task, wanted string) (commit string, moved bool, err error)
-}
-
-// Forge is where pull requests are.
-type Forge interface {
 	// Find lists the pull requests of a branch, whatever their state, the newest first.
 	Find(ctx context.Context, p task.Project, branch string) ([]record.PullRequest, error)
 	Create(ctx context.Context, p task.Project, d forge.Draft) (record.PullRequest, error)
@@ -84,30 +80,26 @@ type Setup interface {
 	Environment(ctx context.Context, t task.Task) ([]string, error)
 }
 
-// Waiting tells who waits for a task.
-type Waiting interface {
+// Record tells who waits for a task, and what is on record of the limits at which agents have ended.
+type Record interface {
 	Waiters(ctx context.Context, id, role string) ([]task.Process, error)
-}
-
-// Next starts the task that has waited longest for a workspace of the project.
-type Next interface {
-	StartNext(ctx context.Context, project string) (string, error)
+	List(ctx context.Context, f record.Filter) ([]task.Task, error)
+	Events(ctx context.Context, id string, after int) ([]history.Event, error)
 }
 
 // Executor performs hooks. Every field but Conflicts, Need and Watch is required.
 type Executor struct {
-	Sessions   Sessions
-	Processes  Processes
-	Workspaces Workspaces
-	Setup      Setup
-	Waiting    Waiting
-	Next       Next
-	Forge      Forge
-	Limits     Limits
-	Now        func() time.Time
-	System     string // the operating system, as runtime.GOOS has it
-	Home       string // $ORANGE_HOME
-	Self       string // the running program, which agents find as "orange" on their PATH
+	Sessions  Sessions
+	Processes Processes
+	Work      Work
+	Setup     Setup
+	Record    Record
+	// StartNext starts the task that has waited longest for a workspace of the project.
+	StartNext func(ctx context.Context, project string) (string, error)
+	Now       func() time.Time
+	System    string // the operating system, as runtime.GOOS has it
+	Home      string // $ORANGE_HOME
+	Self      string // the running program, which agents find as "orange" on their PATH
 	// Conflicts is what was found last of the conflicts of a project's live tasks; nil if no one knows.
 	Conflicts func(ctx context.Context, project string) (conflict.Overview, error)
 	// Need is why a person should look after a task now, in words; with an error it has what is known. It is nil if no

@@ -5,32 +5,25 @@ import (
 	"fmt"
 
 	"orange/internal/rules/decide"
-	"orange/internal/rules/history"
 	"orange/internal/rules/record"
 	"orange/internal/rules/task"
 )
 
-// Limits has what is on record of the limits at which agents have ended.
-type Limits interface {
-	List(ctx context.Context, f record.Filter) ([]task.Task, error)
-	Events(ctx context.Context, id string, after int) ([]history.Event, error)
-}
-
 // heedLimit refuses to start an agent that is held up by a limit of its provider: it would run into it.
 func (h *Executor) heedLimit(ctx context.Context, job record.Job, provider string) error {
-	waiting, err := h.Limits.List(ctx, record.Filter{Limited: true})
+	waiting, err := h.Record.List(ctx, record.Filter{Limited: true})
 	if err != nil {
 		return fmt.Errorf("look for limits of %q: %w", provider, err)
 	}
 	if len(waiting) == 0 {
 		return nil
 	}
-	own, err := h.Limits.Events(ctx, job.Task.ID, job.Hook.Event-1)
+	own, err := h.Record.Events(ctx, job.Task.ID, job.Hook.Event-1)
 	if err != nil {
 		return fmt.Errorf("look for limits of %q: %w", provider, err)
 	}
 	for _, t := range waiting {
-		limited, err := h.Limits.Events(ctx, t.ID, 0)
+		limited, err := h.Record.Events(ctx, t.ID, 0)
 		if err != nil {
 			return fmt.Errorf("look for limits of %q: %w", provider, err)
 		}

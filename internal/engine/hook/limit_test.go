@@ -38,7 +38,7 @@ func TestNoAgentIsStartedWhileAnotherTaskWaitsForALimitOfItsProvider(t *testing.
 		{"the clock was set back", []history.Event{limited("claude", hour, hour.Add(time.Hour))}, false},
 	} {
 		h, p := newExecutor(t)
-		p.parked.events = tt.events
+		p.parked = tt.events
 		_, err := h.Perform(t.Context(), aJob(action.SpawnAgent, task.RoleWorker))
 		held := err != nil && strings.Contains(err.Error(), "task other waits for it") &&
 			strings.Contains(err.Error(), "orange task retry abc")

@@ -14,7 +14,7 @@ func (h *Executor) makeAgain(ctx context.Context, job record.Job) (effect record
 	if job.Task.Workspace == "" || !worksThere(job.Hook.Action) {
 		return effect, nil
 	}
-	missing, left, err := h.Workspaces.MissingOf(ctx, job.Task)
+	missing, left, err := h.Work.MissingOf(ctx, job.Task)
 	if err != nil || missing == "" {
 		return effect, err
 	}
@@ -34,7 +34,7 @@ func (h *Executor) makeAgain(ctx context.Context, job record.Job) (effect record
 	if job.Hook.Action == action.AcquireWorkspace {
 		return effect, nil // it does the rest
 	}
-	cleared, err := h.Workspaces.Prepare(ctx, job.Task)
+	cleared, err := h.Work.Prepare(ctx, job.Task)
 	if err != nil {
 		return effect, fmt.Errorf("%s, and could not be made again: %w", missing, err)
 	}

@@ -19,7 +19,7 @@ import (
 // notifyWorker tells the worker that it is its turn: through the command with which it waits, or by typing, or,
 // where no worker lives, by starting one with the respawn prompt.
 func (h *Executor) notifyWorker(ctx context.Context, job record.Job) (record.Effect, error) {
-	view, err := h.Workspaces.View(ctx, job.Task)
+	view, err := h.Work.View(ctx, job.Task)
 	if err != nil {
 		return record.Effect{}, err
 	}
@@ -91,7 +91,7 @@ func notified(how string) history.Event {
 
 // waits reports whether a living command waits for a task on behalf of a role.
 func (h *Executor) waits(ctx context.Context, id, role string) (bool, error) {
-	waiters, err := h.Waiting.Waiters(ctx, id, role)
+	waiters, err := h.Record.Waiters(ctx, id, role)
 	if err != nil {
 		return false, err
 	}

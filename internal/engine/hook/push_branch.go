@@ -21,7 +21,7 @@ func (h *Executor) pushBranch(ctx context.Context, job record.Job) (record.Effec
 func (h *Executor) push(ctx context.Context, job record.Job, wanted string) (record.Effect, error) {
 	ctx, cancel := context.WithTimeout(ctx, remotePatience)
 	defer cancel()
-	commit, moved, err := h.Workspaces.Push(ctx, job.Task, wanted)
+	commit, moved, err := h.Work.Push(ctx, job.Task, wanted)
 	switch {
 	case err != nil:
 		return record.Effect{}, err

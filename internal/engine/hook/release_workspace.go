@@ -23,7 +23,7 @@ func (h *Executor) releaseWorkspace(ctx context.Context, job record.Job) (record
 					job.Task.Workspace, p.Role)
 		}
 	}
-	cleared, err := h.Workspaces.Release(ctx, job.Task)
+	cleared, err := h.Work.Release(ctx, job.Task)
 	if err != nil {
 		return record.Effect{}, err
 	}

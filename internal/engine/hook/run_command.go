@@ -96,7 +96,7 @@ func (h *Executor) place(ctx context.Context, t task.Task) (worktree.View, error
 	if t.Workspace == "" {
 		return h.folder(t), nil
 	}
-	return h.Workspaces.View(ctx, t)
+	return h.Work.View(ctx, t)
 }
 
 // folder is a task's own folder in place of a worktree.

@@ -141,11 +141,11 @@ func (h *Executor) prepare(ctx context.Context, job record.Job, agent *harness.H
 	if err != nil {
 		return tmux.Start{}, err
 	}
-	view, err := h.Workspaces.View(ctx, job.Task)
+	view, err := h.Work.View(ctx, job.Task)
 	if err != nil {
 		return tmux.Start{}, err
 	}
-	if err := h.Workspaces.Equip(ctx, job.Task, agent.Files, agent.Exclude); err != nil {
+	if err := h.Work.Equip(ctx, job.Task, agent.Files, agent.Exclude); err != nil {
 		return tmux.Start{}, err
 	}
 	prompt := workflow.Expand(job.Prompt, h.variables(job, view)) + held(job) + h.conflicts(ctx, job)

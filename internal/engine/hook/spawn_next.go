@@ -8,7 +8,7 @@ import (
 
 // spawnNext starts the task of the project that has waited longest for a workspace. No such task is no error.
 func (h *Executor) spawnNext(ctx context.Context, job record.Job) (record.Effect, error) {
-	started, err := h.Next.StartNext(ctx, job.Task.Project)
+	started, err := h.StartNext(ctx, job.Task.Project)
 	if err != nil {
 		return record.Effect{}, err
 	}

@@ -27,7 +27,7 @@ func (h *Executor) updatePR(ctx context.Context, job record.Job) (record.Effect,
 		return record.Effect{}, fmt.Errorf("%s lacks the judged commit %.7s, and project %q asks before each push; "+
 			"push it: %s; or leave it: orange task retry %s --drop", t.PRURL, commit, job.Project.Name, create, t.ID)
 	}
-	known, err := h.Forge.Find(ctx, job.Project, t.Branch)
+	known, err := h.Work.Find(ctx, job.Project, t.Branch)
 	if err != nil {
 		return record.Effect{}, err
 	}

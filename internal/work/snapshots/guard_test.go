@@ -137,7 +137,7 @@ func TestGuard_endsTheContextWithTheLease(t *testing.T) {
 
 // origin is a remote that notes what it gets.
 type origin struct {
-	hook.Workspaces
+	hook.Work
 	pushed int
 	during func(ctx context.Context) error
 }
@@ -156,7 +156,7 @@ func TestPushBranch_isHeldBack(t *testing.T) {
 	s, at, to := repository(t), vault(t), &origin{}
 	first := shipped(t, s, at, "", epoch1)
 	g, up := heldAt(t, s, map[string]string{at: first})
-	p := engine.GuardHooks(g, (&hook.Executor{Workspaces: to}).Perform)
+	p := engine.GuardHooks(g, (&hook.Executor{Work: to}).Perform)
 	job := record.Job{Task: task.Task{ID: "T1", Branch: "topic", Project: "garden"},
 		Hook: task.OwedHook{Hook: task.Hook{Action: action.PushBranch}}}
 	effect, err := p(t.Context(), job)
