@@ -13,8 +13,6 @@ import (
 	"orange/internal/run/proc"
 	"orange/internal/store/home"
 	"orange/internal/store/mirror"
-	"orange/internal/work/pool"
-	"orange/internal/work/worktree"
 )
 
 const (
@@ -35,27 +33,14 @@ func serveJQ(c proc.Call) int {
 
 // looker looks at evidence. Patience is how long it waits for a check that runs.
 func (a *app) looker(patience time.Duration) *evidence.Looker {
-	work := evidenceWork{a.pool}
-	return &evidence.Looker{Dir: a.files.Dir, Git: work, Named: worktree.Named, Programs: a.programs(),
-		Notes: a.engine, Locks: a.files, Now: time.Now, JQTime: jqTime, Patience: patience}
+	return &evidence.Looker{Files: a.files, Git: a.pool, Programs: a.programs(), Notes: a.engine, Now: time.Now,
+		JQTime: jqTime, Patience: patience}
 }
 
 // programs runs jq and checks.
 func (a *app) programs() evidence.LocalPrograms {
 	return evidence.LocalPrograms{Home: a.dir, JQ: []string{a.self, jqWord}, Folders: a.pool, Locks: a.files,
 		Detach: a.detach, Environ: a.environments.OfChecks}
-}
-
-// evidenceWork has the work of tasks as evidence asks for it.
-type evidenceWork struct{ *pool.Pool }
-
-func (w evidenceWork) Workspace(ctx context.Context, t task.Task) (evidence.Workspace, error) {
-	at, there, err := w.Snapshot(ctx, t)
-	return evidence.Workspace{Snapshot: at, There: there}, err
-}
-
-func (w evidenceWork) Tip(ctx context.Context, t task.Task) task.Subject {
-	return w.Subject(ctx, t, false)
 }
 
 // RunCheck runs a check of a task. Unless again is set, a result that counts for the present commit is answered

@@ -10,7 +10,6 @@ import (
 	"orange/internal/engine"
 	"orange/internal/engine/query"
 	"orange/internal/rules/decide"
-	"orange/internal/rules/diff"
 	"orange/internal/rules/history"
 	"orange/internal/rules/record"
 	"orange/internal/rules/task"
@@ -29,7 +28,7 @@ type queries struct {
 
 func (a *app) queries() queries {
 	return queries{&query.Service{Record: a.store, Setup: a.home, Files: a.files, Work: a.pool, Agents: a.lookout,
-		Evidence: a.engine, Compare: a.looker(0).Compare, Now: a.engine.Now,
+		Refresh: a.engine.Refresh, Compare: a.looker(0).Compare, Now: a.engine.Now,
 		Variables: environment.Variables{Home: a.dir}.Names}, a}
 }
 
@@ -54,12 +53,6 @@ func (q queries) Checks(ctx context.Context, id string) ([]task.CheckState, erro
 		return nil, err
 	}
 	return q.app.looker(checkPatience).Checks(ctx, t, def)
-}
-
-// Patch is the work of a task as a person reviews it.
-func (q queries) Patch(ctx context.Context, t task.Task, since bool) (diff.Patch, error) {
-	return query.Reviews{Events: q.app.store.Events, Pinned: q.app.home.Pinned, Document: q.app.files.Read,
-		Work: q.app.pool.Patch}.Patch(ctx, t, since)
 }
 
 // Screens are what the windows of a task's agents show now.

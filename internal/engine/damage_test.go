@@ -19,6 +19,7 @@ import (
 	"orange/internal/app/doctor"
 	"orange/internal/engine/query"
 	"orange/internal/proof/replay"
+	"orange/internal/rules/diff"
 	"orange/internal/rules/record"
 	"orange/internal/rules/rejection"
 	"orange/internal/rules/task"
@@ -72,6 +73,7 @@ func (around) RemoveCheckout(context.Context, string) error                     
 func (around) Judged(context.Context, task.Project) ([]string, error)           { return nil, nil }
 func (around) ForgetJudged(context.Context, task.Project, string, string) error { return nil }
 func (around) Subject(context.Context, task.Task, bool) task.Subject            { return task.Subject{} }
+func (around) Patch(context.Context, task.Task, string) (diff.Patch, error)     { return diff.Patch{}, nil }
 func (around) SetUpOutput(string) string                                        { return "" }
 func (around) Rescues(context.Context, task.Task) ([]task.Rescued, error)       { return nil, nil }
 func (around) Timeouts(string) (task.Timeouts, error)                           { return nil, nil }
@@ -111,7 +113,7 @@ func (w *world) looks() (named, crash string) {
 	examined, err := d.Examine(ctx, false)
 	must(w.t, err)
 	named = problems(append(verified, examined...))
-	questions := query.Service{Record: w.store, Setup: a, Files: w.files, Work: a, Agents: a, Evidence: w.Engine,
+	questions := query.Service{Record: w.store, Setup: a, Files: w.files, Work: a, Agents: a, Refresh: w.Refresh,
 		Now: time.Now, Compare: a.Compare, Variables: func(string) ([]string, error) { return nil, nil }}
 	// What they answer does not matter here: an error names what is damaged.
 	_, _ = w.store.List(ctx, record.Filter{})

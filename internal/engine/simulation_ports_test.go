@@ -16,10 +16,6 @@ type simulatedRecord struct {
 	p *process
 }
 
-func (r simulatedRecord) Watch(context.Context, func()) error { return nil }
-
-func (r simulatedRecord) Writes(context.Context) (int64, error) { return 0, nil }
-
 func (r simulatedRecord) Waiters(_ context.Context, id, role string) ([]task.Process, error) {
 	return at(r.p, "looks who waits", func() ([]task.Process, error) {
 		return r.p.sim.store.Waiters(background, id, role)

@@ -274,7 +274,7 @@ func (w setup) Document(task.Task) ([]byte, error) { return nil, nil }
 func (s *simulation) monitor(p *process) *monitor.Monitor {
 	w := p.terminal()
 	return &monitor.Monitor{
-		Sessions: w, Processes: monitored{w}, Traces: w, Record: p.record(), Engine: p.engine,
+		Agents: monitored{w}, Record: p.record(), Engine: p.engine,
 		Rules: simulate.SingleWorkflow{Workflow: s.Workflow},
 		Tell:  func(context.Context, task.Task, string) {}, Now: s.Now, Log: p.engine.Log, Stall: simulate.Stall,
 	}

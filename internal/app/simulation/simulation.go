@@ -47,22 +47,10 @@ func Join(s *simulate.Simulation) (*engine.Engine, simulate.Look) {
 
 // JoinRecord does so for an engine that works on another record than that of the simulation.
 func JoinRecord(s *simulate.Simulation, record simulate.Record) (*engine.Engine, simulate.Look) {
-	e, terminal := s.Engine(record), s.Terminal()
+	e := s.Engine(record)
 	watch := &monitor.Monitor{
-		Sessions: terminal, Processes: terminal, Traces: terminal, Record: unwatched{record}, Engine: e,
-		Rules: s.Rules(), Forge: s.Forge(),
+		Agents: s.Terminal(), Record: record, Engine: e, Rules: s.Rules(), PullRequests: s.PullRequests,
 		Now: s.Now, Tell: s.Tell, Log: e.Log, Stall: simulate.Stall,
 	}
 	return e, watch.Look
-}
-
-// unwatched is a record that only one program writes.
-type unwatched struct{ simulate.Record }
-
-// Writes is asked for by a long watch alone.
-func (unwatched) Writes(context.Context) (int64, error) { return 0, nil }
-
-func (unwatched) Watch(ctx context.Context, _ func()) error {
-	<-ctx.Done()
-	return ctx.Err()
 }

@@ -301,7 +301,7 @@ func TestRunCheck_onRequestShowsWhatItDoesNotKeep(t *testing.T) {
 	}
 	wantFact(t, w.fact(passed), "", "")
 	wantRan(t, w, 2)
-	release, err := w.looker.Locks.Lock(t.Context(), "checks-abc-tests")
+	release, err := w.looker.Files.Lock(t.Context(), "checks-abc-tests")
 	must(t, err)
 	defer release()
 	if _, err := w.looker.RunCheck(t.Context(), w.task, w.def, "tests", true); !errors.Is(err, evidence.ErrRuns) {

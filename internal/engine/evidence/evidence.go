@@ -16,21 +16,22 @@ import (
 	"orange/internal/rules/task"
 	"orange/internal/rules/workflow"
 	"orange/internal/run/proc"
+	"orange/internal/store/mirror"
 	"orange/internal/work/worktree"
 )
 
 // Git reports a task's workspace and branch, and the work that evidence is about, as it is now and as it was noted in
 // the task. A commit that it is given is one that it told of before.
 type Git interface {
-	Workspace(ctx context.Context, t task.Task) (Workspace, error)
+	Snapshot(ctx context.Context, t task.Task) (at worktree.Snapshot, there bool, err error)
 	// Commits counts those of the head that the base, which it names, has not.
 	Commits(ctx context.Context, t task.Task, head string) (base string, count int, err error)
 	// Changed lists the paths that differ between the head and where it left its base.
 	Changed(ctx context.Context, t task.Task, head string) (paths, added []string, err error)
 	// OtherThanBase are those of the paths that differ between a commit of the branch and the base as it is now.
 	OtherThanBase(ctx context.Context, t task.Task, head string, paths []string) ([]string, error)
-	// Tip is where the task's branch ends now. The answer holds an error for what cannot be read.
-	Tip(ctx context.Context, t task.Task) task.Subject
+	// Subject is where the task's branch ends now. The answer holds an error for what cannot be read.
+	Subject(ctx context.Context, t task.Task, tree bool) task.Subject
 	// Between counts the commits that one commit has and the other has not, both ways.
 	Between(ctx context.Context, t task.Task, from, to string) (more, fewer int, err error)
 	// ChangedSince lists the files of the worktree that are not what they were when the task's Subject was noted.
@@ -52,6 +53,12 @@ func (s Workspace) Tracked() []string { return slices.Concat(s.Modified, s.Submo
 
 // Uncommitted are all paths that a commit would be about.
 func (s Workspace) Uncommitted() []string { return slices.Concat(s.Modified, s.Submodules, s.New) }
+
+// workspace is how a task's workspace is now.
+func (l *Looker) workspace(ctx context.Context, t task.Task) (Workspace, error) {
+	at, there, err := l.Git.Snapshot(ctx, t)
+	return Workspace{Snapshot: at, There: there}, err
+}
 
 // Programs runs what is not this program, and bounds it.
 type Programs interface {
@@ -78,20 +85,12 @@ type Notes interface {
 	NotedCheck(ctx context.Context, id, check string) (digest string, err error)
 }
 
-// Locks are held by the process that runs a check.
-type Locks interface {
-	Lock(ctx context.Context, name string) (release func(), err error)
-	TryLock(name string) (release func(), free bool, err error)
-}
-
 // Looker looks. Every field is required.
 type Looker struct {
-	Dir      func(project, id string) string // a task's folder
+	Files    mirror.Files // the folders of tasks, with the locks that the process of a check holds
 	Git      Git
-	Named    func(globs, files []string) []string // those of the files that the globs name
 	Programs Programs
 	Notes    Notes
-	Locks    Locks
 	Now      func() time.Time
 	JQTime   time.Duration // what one jq program may take
 	Patience time.Duration // how long a look waits for the checks that it has started
@@ -120,7 +119,7 @@ func (l *Looker) look(ctx context.Context, t task.Task, def *workflow.Definition
 	if len(asked) == 0 {
 		return v.facts, nil
 	}
-	root, err := proc.OpenRoot(l.Dir(t.Project, t.ID))
+	root, err := proc.OpenRoot(l.Files.Dir(t.Project, t.ID))
 	if err != nil {
 		return nil, fmt.Errorf("look into the folder of task %s: %w", t.ID, err)
 	}

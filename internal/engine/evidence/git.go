@@ -23,7 +23,7 @@ func (v *view) workspaceOn(ctx context.Context, branch string) (s Workspace, fou
 			"respawn " + v.task.ID, nil
 	}
 	if v.workspace == nil {
-		s, err := v.Git.Workspace(ctx, v.task)
+		s, err := v.Looker.workspace(ctx, v.task)
 		if err != nil {
 			return Workspace{}, "", "", err
 		}

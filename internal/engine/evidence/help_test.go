@@ -75,15 +75,14 @@ func newWorld(t *testing.T) *world {
 		stand: evidence.Workspace{There: true, Snapshot: worktree.Snapshot{Head: head, Branch: "work"}},
 		noted: map[string]string{},
 	}
-	w.looker = &evidence.Looker{Dir: files.Dir, Git: w, Named: named, Programs: w, Notes: w,
-		Locks: files, Now: time.Now,
+	w.looker = &evidence.Looker{Files: files, Git: w, Programs: w, Notes: w, Now: time.Now,
 		JQTime: 10 * time.Second, Patience: 20 * time.Second}
 	must(t, os.MkdirAll(w.dir(), 0o755))
 	t.Cleanup(w.runs.Wait)
 	return w
 }
 
-func (w *world) dir() string { return w.looker.Dir(w.task.Project, w.task.ID) }
+func (w *world) dir() string { return w.looker.Files.Dir(w.task.Project, w.task.ID) }
 
 func (w *world) path(name string) string { return filepath.Join(w.dir(), filepath.FromSlash(name)) }
 
@@ -115,10 +114,10 @@ func (w *world) set(change func()) {
 	change()
 }
 
-func (w *world) Workspace(context.Context, task.Task) (evidence.Workspace, error) {
+func (w *world) Snapshot(context.Context, task.Task) (worktree.Snapshot, bool, error) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
-	return w.stand, nil
+	return w.stand.Snapshot, w.stand.There, nil
 }
 
 func (w *world) Commits(context.Context, task.Task, string) (string, int, error) {
@@ -133,12 +132,7 @@ func (w *world) OtherThanBase(_ context.Context, _ task.Task, _ string, paths []
 	return slices.DeleteFunc(slices.Clone(paths), func(path string) bool { return slices.Contains(w.based, path) }), nil
 }
 
-// named is no pattern's word: the names themselves.
-func named(globs, files []string) []string {
-	return slices.DeleteFunc(slices.Clone(files), func(file string) bool { return !slices.Contains(globs, file) })
-}
-
-func (w *world) Tip(context.Context, task.Task) task.Subject { return w.tip }
+func (w *world) Subject(context.Context, task.Task, bool) task.Subject { return w.tip }
 
 func (w *world) Between(context.Context, task.Task, string, string) (int, int, error) {
 	return w.more, w.fewer, nil

@@ -15,6 +15,7 @@ import (
 	"orange/internal/rules/task"
 	"orange/internal/rules/workflow"
 	"orange/internal/run/proc"
+	"orange/internal/store/mirror"
 	"orange/internal/work/worktree"
 )
 
@@ -46,7 +47,7 @@ type LocalPrograms struct {
 	Home    string   // $ORANGE_HOME
 	JQ      []string // the command that runs ServeJQ
 	Folders Folders
-	Locks   Locks
+	Locks   mirror.Files
 	// Environ is what a check of a project's task runs in, without the marks of agents.
 	Environ func(ctx context.Context, project, id string) ([]string, error)
 	// Detach starts orange with these arguments in a process that outlives this one.

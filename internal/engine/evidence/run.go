@@ -48,7 +48,7 @@ var ErrRuns = errors.New("the check runs already")
 
 // running reports whether a check runs, and since when, as far as its runner has said so.
 func (l *Looker) running(root *os.Root, id, check string) (since string, runs bool, err error) {
-	release, free, err := l.Locks.TryLock(checkLock(id, check))
+	release, free, err := l.Files.TryLock(checkLock(id, check))
 	if err != nil {
 		return "", false, err
 	}
@@ -82,14 +82,14 @@ func (l *Looker) kept(ctx context.Context, root *os.Root, id, check string) (kep
 
 // Checks lists the checks of a task's workflow with their last results.
 func (l *Looker) Checks(ctx context.Context, t task.Task, def *workflow.Definition) ([]task.CheckState, error) {
-	root, err := proc.OpenRoot(l.Dir(t.Project, t.ID))
+	root, err := proc.OpenRoot(l.Files.Dir(t.Project, t.ID))
 	if err != nil {
 		return nil, fmt.Errorf("look into the folder of task %s: %w", t.ID, err)
 	}
 	defer root.Close()
 	head := ""
 	if t.Workspace != "" {
-		s, err := l.Git.Workspace(ctx, t)
+		s, err := l.workspace(ctx, t)
 		if err != nil {
 			return nil, err
 		}
@@ -127,7 +127,7 @@ func (l *Looker) RunCheck(ctx context.Context, t task.Task, def *workflow.Defini
 		return task.CheckResult{}, task.Notef(task.ErrNotFound, "the workflow %q has no check %q%s", def.Name, name,
 			yaml.Guess(name, names))
 	}
-	root, err := proc.OpenRoot(l.Dir(t.Project, t.ID))
+	root, err := proc.OpenRoot(l.Files.Dir(t.Project, t.ID))
 	if err != nil {
 		return task.CheckResult{}, fmt.Errorf("look into the folder of task %s: %w", t.ID, err)
 	}
@@ -181,7 +181,7 @@ func (l *Looker) placed(ctx context.Context, t task.Task, check string) (Workspa
 		return Workspace{}, task.Notef(task.ErrUsage,
 			"cannot run check %q: the task has no workspace; get it one: orange task respawn %s", check, t.ID)
 	}
-	s, err := l.Git.Workspace(ctx, t)
+	s, err := l.workspace(ctx, t)
 	if err != nil {
 		return s, err
 	}
@@ -196,7 +196,7 @@ func (l *Looker) placed(ctx context.Context, t task.Task, check string) (Workspa
 func (l *Looker) occupy(ctx context.Context, root *os.Root, id, check string) (release func(), err error) {
 	soon, cancel := context.WithTimeout(ctx, lockPatience)
 	defer cancel()
-	free, err := l.Locks.Lock(soon, checkLock(id, check))
+	free, err := l.Files.Lock(soon, checkLock(id, check))
 	if err != nil && soon.Err() != nil && ctx.Err() == nil {
 		return nil, task.Notef(ErrRuns, "cannot run check %q of task %s: it runs already", check, id)
 	}
@@ -207,7 +207,7 @@ func (l *Looker) occupy(ctx context.Context, root *os.Root, id, check string) (r
 		free()
 		return nil, err
 	}
-	alone, err := l.Locks.Lock(ctx, seatLock(id))
+	alone, err := l.Files.Lock(ctx, seatLock(id))
 	if err != nil {
 		free()
 		return nil, err
@@ -242,7 +242,7 @@ func (l *Looker) run(ctx context.Context, t task.Task, check workflow.Check, bef
 	if check.Scratch {
 		return nil // regardless of what became of the worktree
 	}
-	after, err := l.Git.Workspace(ctx, t)
+	after, err := l.workspace(ctx, t)
 	if err != nil {
 		return err
 	}

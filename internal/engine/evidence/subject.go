@@ -53,7 +53,7 @@ func (v *view) seeSubject(ctx context.Context, fact *decide.Fact, p workflow.Par
 // theTip is where the branch ended when this look first asked.
 func (v *view) theTip(ctx context.Context) task.Subject {
 	if v.tip == nil {
-		tip := v.Git.Tip(ctx, v.task)
+		tip := v.Git.Subject(ctx, v.task, false)
 		v.tip = &tip
 	}
 	return *v.tip
@@ -194,7 +194,7 @@ func (l *Looker) loose(ctx context.Context, t task.Task) string {
 	if t.Workspace == "" {
 		return ""
 	}
-	s, err := l.Git.Workspace(ctx, t)
+	s, err := l.workspace(ctx, t)
 	if err != nil {
 		return "; its worktree cannot be read: " + err.Error()
 	}
@@ -300,7 +300,7 @@ func (v *view) seeUntouched(ctx context.Context, fact *decide.Fact, s Workspace,
 	}
 	changed = append(changed, s.Uncommitted()...)
 	slices.Sort(changed)
-	touched := v.Named(globs, slices.Compact(changed))
+	touched := worktree.Named(globs, slices.Compact(changed))
 	fact.Text = "HEAD " + s.Head + "\nuntouched " + strings.Join(globs, " ") + "\n" + strings.Join(touched, "\n") + "\n"
 	if len(touched) > 0 {
 		fact.Found = "changes of what the task must leave alone: " + some(touched)
@@ -329,9 +329,9 @@ func (v *view) seeProtected(ctx context.Context, fact *decide.Fact, s Workspace,
 			new = append(new, pattern)
 		}
 	}
-	also := v.Named(new, fresh)
-	allowed := v.Named(p.Except, changed)
-	touched := slices.DeleteFunc(v.Named(all, changed), func(path string) bool {
+	also := worktree.Named(new, fresh)
+	allowed := worktree.Named(p.Except, changed)
+	touched := slices.DeleteFunc(worktree.Named(all, changed), func(path string) bool {
 		return slices.Contains(fresh, path) && !slices.Contains(also, path) || slices.Contains(allowed, path)
 	})
 	if touched, err = v.unlikeBase(ctx, s, touched); err != nil {

@@ -14,7 +14,7 @@ import (
 func (m *Monitor) listen(ctx context.Context, crew *sync.WaitGroup) {
 	changed := make(chan struct{}, 1)
 	crew.Go(func() {
-		m.report(ctx, "listen", m.Record.Watch(ctx, func() {
+		m.report(ctx, "listen", m.WatchRecord(ctx, func() {
 			signal(m.written)
 			signal(changed)
 		}))
@@ -92,7 +92,7 @@ func (m *Monitor) noted(hook int64) {
 		if g.hook != hook {
 			continue
 		}
-		if _, found, err := m.Traces.Ending(hook, seat); found && err == nil { // else its process tells
+		if _, found, err := m.Agents.Ending(hook, seat); found && err == nil { // else its process tells
 			g.off(errNoted)
 		}
 	}
@@ -123,12 +123,12 @@ func (m *Monitor) watch(ctx, waiting context.Context, seat record.Seat) {
 func (m *Monitor) end(waiting context.Context, seat record.Seat) error {
 	var err error
 	if seat.PID != 0 { // else it was gone before its process was known
-		err = m.Processes.Watch(waiting, task.Process{PID: seat.PID, Began: seat.Began})
+		err = m.Agents.Watch(waiting, task.Process{PID: seat.PID, Began: seat.Began})
 	}
 	if errors.Is(err, errors.ErrUnsupported) {
 		m.unwatchable.Do(func() { close(m.hinted) })
 		// the note was there before the monitor waited for it
-		if _, found, err := m.Traces.Ending(seat.Hook, seat.Hash); found || err != nil {
+		if _, found, err := m.Agents.Ending(seat.Hook, seat.Hash); found || err != nil {
 			return err
 		}
 		<-waiting.Done() // notes, hints and looks do it here

@@ -176,8 +176,8 @@ func (w *world) Writes(ctx context.Context) (int64, error) {
 	return number + int64(len(w.seats)), err
 }
 
-// Watch hears of a change of the record at once.
-func (w *records) Watch(ctx context.Context, changed func()) error {
+// watchRecord hears of a change of the record at once.
+func (w *world) watchRecord(ctx context.Context, changed func()) error {
 	changed()
 	for {
 		select {
@@ -188,9 +188,6 @@ func (w *records) Watch(ctx context.Context, changed func()) error {
 		}
 	}
 }
-
-// records is the world as the record: it has a Watch of its own.
-type records struct{ *world }
 
 func (w *world) Died(_ context.Context, d task.Death) (record.Outcome, error) {
 	w.mu.Lock()
@@ -314,7 +311,7 @@ func newMonitor() (*monitor.Monitor, *world) {
 		fails: map[string]error{}, hint: make(chan struct{}),
 	}
 	return &monitor.Monitor{
-		Sessions: w, Processes: w, Traces: w, Record: &records{w}, Engine: w, Rules: words{w}, Forge: w,
+		Agents: w, Record: w, Engine: w, Rules: words{w}, WatchRecord: w.watchRecord, PullRequests: w.Look,
 		Hint: func(ctx context.Context) error {
 			select {
 			case <-ctx.Done():

@@ -22,25 +22,19 @@ import (
 	"orange/internal/run/tmux"
 )
 
-// Sessions is the terminal that agents run in.
-type Sessions interface {
+// Agents are the agents of tasks: the windows that they run in, their processes, and what they leave in files.
+type Agents interface {
 	// Panes lists every window with one call. No server at all is an empty list; any trouble is an error.
 	Panes(ctx context.Context) ([]tmux.Pane, error)
 	KillWindow(ctx context.Context, id string) error
 	// Orphaned reports whether a living agent has lost the terminal that it was started in.
 	Orphaned(p task.Process) (bool, error)
-}
 
-// Processes tells living processes from dead ones.
-type Processes interface {
 	// Watch returns nil when the process has ended, and errors.ErrUnsupported where the system cannot tell.
 	Watch(ctx context.Context, p task.Process) error
 	Alive(p task.Process) (bool, error)
 	EndGroup(ctx context.Context, leader int) error
-}
 
-// Traces are what agents leave in files.
-type Traces interface {
 	// Ending is the note that the launcher of the agent of a hook wrote at its end, by the agent's seat; found is false
 	// where there is none that is its own.
 	Ending(hook int64, seat string) (end task.Ending, found bool, err error)
@@ -65,8 +59,6 @@ type Record interface {
 	Changed(ctx context.Context) (int64, error)
 	// Writes is a number that changes with everything that is written to the record.
 	Writes(ctx context.Context) (int64, error)
-	// Watch calls changed soon after a process has written the record, until ctx ends.
-	Watch(ctx context.Context, changed func()) error
 }
 
 // Engine judges what was seen, and tends to what is owed.
@@ -96,23 +88,18 @@ type Rules interface {
 	Timeouts(project string) (task.Timeouts, error)
 }
 
-// Forge is where pull requests are.
-type Forge interface {
-	// Look reads with one call how the pull requests with these addresses are; nothing where that cannot be asked.
-	Look(ctx context.Context, project string, addresses []string) ([]record.PRLook, error)
-}
-
 // Monitor is one watch. Every exported field but Needs, GoOn, Conflicts, Idle and Gone is required.
 type Monitor struct {
-	Sessions  Sessions
-	Processes Processes
-	Traces    Traces
-	Record    Record
-	Engine    Engine
+	Agents Agents
+	Record Record
+	Engine Engine
+	Rules  Rules
 
-	Rules Rules
-	Forge Forge
-
+	// WatchRecord calls changed soon after a process has written the record, until ctx ends.
+	WatchRecord func(ctx context.Context, changed func()) error
+	// PullRequests reads with one call how the pull requests with these addresses are; nothing where that cannot be
+	// asked.
+	PullRequests func(ctx context.Context, project string, addresses []string) ([]record.PRLook, error)
 	// waits for a sign that an agent may have died, where the system cannot watch processes
 	Hint func(ctx context.Context) error
 	// what a person should know of a task; of all of them where it is empty
@@ -192,10 +179,10 @@ func (m *Monitor) Run(ctx context.Context) {
 	m.interval, m.guarded = defaultInterval, -1
 	m.hinted = make(chan struct{})
 	m.written = make(chan struct{}, 1)
-	m.stamps = m.Traces.Stamps()
+	m.stamps = m.Agents.Stamps()
 	defer func() { m.report(ctx, "stamps", m.keepStamps()) }()
 	crew.Go(func() { m.listen(ctx, &crew) })
-	crew.Go(func() { m.report(ctx, "notes", m.Traces.Notes(ctx, m.noted)) })
+	crew.Go(func() { m.report(ctx, "notes", m.Agents.Notes(ctx, m.noted)) })
 	crew.Go(func() { m.maintain(ctx, &crew) })
 	crew.Go(func() { m.hints(ctx, look) })
 	if m.Idle > 0 {
@@ -227,7 +214,7 @@ func (m *Monitor) Once(ctx context.Context) error {
 	const rounds = 10
 	var asked error // of GitHub, once
 	// What the last process compared with the record, and no one has written since, need not be compared again.
-	m.stamps, m.everyone, m.compared = m.Traces.Stamps(), true, -1
+	m.stamps, m.everyone, m.compared = m.Agents.Stamps(), true, -1
 	tasks, all := m.taskLists(ctx)
 	for round := range rounds {
 		err := errors.Join(all, m.Engine.Finish(ctx), m.Look(ctx), m.goOnMerging(ctx, tasks.live),
@@ -264,7 +251,7 @@ func (m *Monitor) keepStamps() error {
 	if !m.restamped {
 		return nil
 	}
-	return m.Traces.KeepStamps(m.stamps)
+	return m.Agents.KeepStamps(m.stamps)
 }
 
 // forget drops the stamps of all tasks but these.
@@ -284,7 +271,7 @@ func (m *Monitor) forget(but taskLists) {
 // ended tells the engine of an agent whose process is gone. How it ended is in its launcher's note;
 // a launcher that was killed left none, and then the window knows.
 func (m *Monitor) ended(ctx context.Context, seat record.Seat) error {
-	note, found, err := m.Traces.Ending(seat.Hook, seat.Hash)
+	note, found, err := m.Agents.Ending(seat.Hook, seat.Hash)
 	if err != nil {
 		return err
 	}
@@ -320,7 +307,7 @@ func (m *Monitor) window(ctx context.Context, seat record.Seat) (p tmux.Pane, th
 	tick := time.NewTicker(hintRest)
 	defer tick.Stop()
 	for range tries {
-		panes, err := m.Sessions.Panes(ctx)
+		panes, err := m.Agents.Panes(ctx)
 		if err != nil {
 			return p, false, fmt.Errorf("look at the sessions: %w", err)
 		}

@@ -71,7 +71,7 @@ func (m *Monitor) standing(ctx context.Context, project string, tasks []task.Tas
 	for i := range tasks {
 		addresses[i] = tasks[i].PRURL
 	}
-	found, all := m.Forge.Look(ctx, project, addresses)
+	found, all := m.PullRequests(ctx, project, addresses)
 	for f := range found {
 		pr := found[f].PullRequest
 		for i := range tasks {

@@ -26,7 +26,7 @@ func (m *Monitor) Look(ctx context.Context) error {
 	if listing != nil {
 		return errors.Join(err, listing)
 	}
-	panes, blind := m.Sessions.Panes(ctx)
+	panes, blind := m.Agents.Panes(ctx)
 	seen := windowsOf(panes)
 	if blind != nil {
 		err = errors.Join(err,
@@ -119,7 +119,7 @@ func (m *Monitor) idle(ctx context.Context, t *task.Task, p tmux.Pane) error {
 		active = t.EnteredAt
 	}
 	if m.Now().Sub(active) >= m.Stall {
-		touched, err := m.Traces.Touched(ctx, *t)
+		touched, err := m.Agents.Touched(ctx, *t)
 		if err != nil {
 			return err
 		}
@@ -156,7 +156,7 @@ func (m *Monitor) deaths(ctx context.Context, seats []record.Seat, seen windows)
 				continue
 			}
 		}
-		note, found, err := m.Traces.Ending(seat.Hook, seat.Hash)
+		note, found, err := m.Agents.Ending(seat.Hook, seat.Hash)
 		switch {
 		case err != nil:
 		case found:
@@ -177,11 +177,11 @@ func (m *Monitor) gone(ctx context.Context, seat record.Seat) (bool, error) {
 	if p.PID == 0 {
 		return true, nil
 	}
-	alive, err := m.Processes.Alive(p)
+	alive, err := m.Agents.Alive(p)
 	if err != nil || !alive {
 		return err == nil, err
 	}
-	orphaned, err := m.Sessions.Orphaned(p)
+	orphaned, err := m.Agents.Orphaned(p)
 	if err != nil {
 		return false, err
 	}
@@ -190,7 +190,7 @@ func (m *Monitor) gone(ctx context.Context, seat record.Seat) (bool, error) {
 			"terminal server than the one in terminal.json; to start the agent in that one, end the process",
 			seat.Role, seat.Task, seat.PID)
 	}
-	return true, m.Processes.EndGroup(ctx, p.PID)
+	return true, m.Agents.EndGroup(ctx, p.PID)
 }
 
 // orphans ends the windows of agents whose task is over or forgotten, and frees what tasks that are over still hold.
@@ -208,10 +208,10 @@ func (m *Monitor) orphans(ctx context.Context, live, held []task.Task, panes []t
 		err := m.Engine.Free(ctx, p.Task)
 		if errors.Is(err, task.ErrNotFound) {
 			var known bool
-			if known, err = m.Traces.Known(p.Task); err == nil && !known {
+			if known, err = m.Agents.Known(p.Task); err == nil && !known {
 				m.Log.Warn("ended the window of a task that is not on record", "component", "monitor", "task",
 					p.Task, "role", p.Role, "hook", strconv.FormatInt(p.HookID(), 10))
-				err = m.Sessions.KillWindow(ctx, p.WindowID)
+				err = m.Agents.KillWindow(ctx, p.WindowID)
 			}
 		}
 		all = errors.Join(all, err)
@@ -260,7 +260,7 @@ func (m *Monitor) mirrors(ctx context.Context, tasks taskLists) error {
 
 // mirror sees to the files of one task. Where that fails it is tried again with the next look.
 func (m *Monitor) mirror(ctx context.Context, t *task.Task) error {
-	stamp := m.Traces.Stamp(t)
+	stamp := m.Agents.Stamp(t)
 	if before, known := m.stamps[t.ID]; known && before == stamp {
 		return nil
 	}
@@ -269,6 +269,6 @@ func (m *Monitor) mirror(ctx context.Context, t *task.Task) error {
 		delete(m.stamps, t.ID)
 		return err
 	}
-	m.stamps[t.ID] = m.Traces.Stamp(t)
+	m.stamps[t.ID] = m.Agents.Stamp(t)
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"orange/internal/rules/decide"
+	"orange/internal/rules/diff"
 	"orange/internal/rules/history"
 	"orange/internal/rules/record"
 	"orange/internal/rules/stats"
@@ -39,6 +40,8 @@ type Setup interface {
 // Files has the folders of tasks.
 type Files interface {
 	Document(project, id string) string
+	// Read is a document, or its header alone.
+	Read(project, id string, whole bool) ([]byte, error)
 	Kept(project, id, digest string) (text string, kept bool, err error)
 	// Folders are the folders of tasks that there are, as project and id.
 	Folders() ([][2]string, error)
@@ -61,6 +64,8 @@ type Work interface {
 	// SharedWords are what all worktrees of a project share and neither Orange nor a person changed.
 	SharedWords(ctx context.Context, project string) ([]string, error)
 	Rescues(ctx context.Context, t task.Task) ([]task.Rescued, error)
+	// Patch is the work of a task since a commit; all of it where none is named.
+	Patch(ctx context.Context, t task.Task, from string) (diff.Patch, error)
 }
 
 // Agents reports how the agents of tasks are.
@@ -71,21 +76,17 @@ type Agents interface {
 	Needs(ctx context.Context, tasks []task.Task) (map[string]string, map[string]record.Need, error)
 }
 
-// Evidence reads what a task's evidence is now.
-type Evidence interface {
-	Refresh(ctx context.Context, id string) (record.Snapshot, decide.Evidence, error)
-}
-
 // Service answers questions about tasks. Every field is required.
 type Service struct {
-	Record   Record
-	Setup    Setup
-	Files    Files
-	Work     Work
-	Agents   Agents
-	Evidence Evidence
-	Compare  func(ctx context.Context, def *workflow.Definition, t task.Task) string
-	Now      func() time.Time
+	Record Record
+	Setup  Setup
+	Files  Files
+	Work   Work
+	Agents Agents
+	// Refresh reads what a task's evidence is now.
+	Refresh func(ctx context.Context, id string) (record.Snapshot, decide.Evidence, error)
+	Compare func(ctx context.Context, def *workflow.Definition, t task.Task) string
+	Now     func() time.Time
 	// Variables are the names of those that are set for a task alone.
 	Variables func(id string) ([]string, error)
 }
@@ -193,7 +194,7 @@ func (q *Service) Report(ctx context.Context, id string, actor task.Actor) (reco
 		return record.Report{}, err
 	}
 	r := record.Report{Task: s.Task, Path: q.Files.Document(s.Task.Project, id)}
-	fresh, evidence, err := q.Evidence.Refresh(ctx, id)
+	fresh, evidence, err := q.Refresh(ctx, id)
 	if err != nil {
 		r.Problems = append(r.Problems, err.Error())
 	} else {

@@ -10,6 +10,7 @@ import (
 
 	"orange/internal/proof/replay"
 	"orange/internal/rules/decide"
+	"orange/internal/rules/diff"
 	"orange/internal/rules/history"
 	"orange/internal/rules/record"
 	"orange/internal/rules/stats"
@@ -25,6 +26,8 @@ type world struct {
 	tasks  []task.Task
 	events []history.Event
 	unread map[string]bool
+	def    *workflow.Definition // of every task; a short one where it is nil
+	patch  func(from string) diff.Patch
 }
 
 func (w *world) fail(what string) error {
@@ -54,6 +57,9 @@ func (w *world) Lines(context.Context, string) ([]string, error) { return nil, w
 func (w *world) IDs(context.Context, string) ([]string, error) { return []string{"one"}, nil }
 
 func (w *world) Pinned(_ context.Context, ref task.WorkflowRef) (*workflow.Definition, error) {
+	if w.def != nil {
+		return w.def, nil
+	}
 	return &workflow.Definition{States: []workflow.State{{Name: "build", About: "work on it"}}}, w.fail(ref.Digest)
 }
 
@@ -64,6 +70,14 @@ func (w *world) CheckWorkflow(name string) (*workflow.Definition, error) {
 }
 
 func (w *world) Document(project, id string) string { return project + "/" + id + "/TASK.md" }
+
+func (w *world) Read(string, string, bool) ([]byte, error) {
+	return []byte("## Review\n\nVerdict: FAIL\n\n## Else\n"), w.fail("document")
+}
+
+func (w *world) Patch(_ context.Context, _ task.Task, from string) (diff.Patch, error) {
+	return w.patch(from), nil
+}
 
 func (w *world) Kept(string, string, string) (string, bool, error) { return "", false, nil }
 
@@ -99,7 +113,7 @@ func (w *world) Needs(context.Context, []task.Task) (map[string]string, map[stri
 	return nil, nil, nil
 }
 
-func (w *world) Refresh(ctx context.Context, id string) (record.Snapshot, decide.Evidence, error) {
+func (w *world) refresh(ctx context.Context, id string) (record.Snapshot, decide.Evidence, error) {
 	s, err := w.Load(ctx, id)
 	return s, decide.Evidence{}, errors.Join(err, w.fail("refresh"))
 }
@@ -110,7 +124,7 @@ func newService() (*Service, *world) {
 			Workflow: task.WorkflowRef{Name: "w", Digest: "good"}},
 		{ID: "two", Project: "coffee", Status: "build", Workflow: task.WorkflowRef{Name: "w", Digest: "bad"}},
 	}}
-	return &Service{Record: w, Setup: w, Files: w, Work: w, Agents: w, Evidence: w,
+	return &Service{Record: w, Setup: w, Files: w, Work: w, Agents: w, Refresh: w.refresh,
 		Compare: func(context.Context, *workflow.Definition, task.Task) string { return "2 commits" },
 		Variables: func(string) ([]string, error) {
 			if w.unread["variables"] {

@@ -11,41 +11,32 @@ import (
 	"orange/internal/rules/workflow"
 )
 
-// Reviews reads what a person reviews. Every field is required.
-type Reviews struct {
-	Events   func(ctx context.Context, id string, after int) ([]history.Event, error)
-	Pinned   func(ctx context.Context, ref task.WorkflowRef) (*workflow.Definition, error)
-	Document func(project, id string, whole bool) ([]byte, error)
-	// Work is the work of a task since a commit; all of it where none is named.
-	Work func(ctx context.Context, t task.Task, from string) (diff.Patch, error)
-}
-
 // reviewSection is the section of TASK.md in which a reviewer says what they found.
 const reviewSection = "Review"
 
 // Patch is the work of a task as a person reviews it: all of it, or what changed since another commit was judged.
-func (r Reviews) Patch(ctx context.Context, t task.Task, since bool) (diff.Patch, error) {
-	p, err := r.Work(ctx, t, "")
+func (q *Service) Patch(ctx context.Context, t task.Task, since bool) (diff.Patch, error) {
+	p, err := q.Work.Patch(ctx, t, "")
 	if err != nil {
 		return p, err
 	}
-	events, err := r.Events(ctx, t.ID, 0)
+	events, err := q.Record.Events(ctx, t.ID, 0)
 	if err != nil {
 		return p, err
 	}
-	def, err := r.Pinned(ctx, t.Workflow)
+	def, err := q.Setup.Pinned(ctx, t.Workflow)
 	if err != nil {
 		return p, err
 	}
 	last, judged := lastJudged(def, events, p.To)
 	if since && last != "" {
-		if p, err = r.Work(ctx, t, last); err != nil {
+		if p, err = q.Work.Patch(ctx, t, last); err != nil {
 			return p, err
 		}
 	}
 	p.Last, p.Judged = last, judged
 	// without a document, what is changed can be seen all the same
-	if text, err := r.Document(t.Project, t.ID, true); err == nil {
+	if text, err := q.Files.Read(t.Project, t.ID, true); err == nil {
 		section, _ := document.Read(text).Section(reviewSection)
 		p.Review = section.Text
 	}

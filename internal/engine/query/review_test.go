@@ -1,8 +1,6 @@
 package query
 
 import (
-	"context"
-	"errors"
 	"testing"
 
 	"orange/internal/rules/diff"
@@ -49,19 +47,13 @@ func TestPatch_ofWhatChangedSinceAnotherCommitWasJudged(t *testing.T) {
 			"reviewing → working by Ann"},
 	} {
 		asked := []string{}
-		r := Reviews{
-			Events: func(context.Context, string, int) ([]history.Event, error) { return one.events, nil },
-			Pinned: func(context.Context, task.WorkflowRef) (*workflow.Definition, error) { return def, nil },
-			Document: func(string, string, bool) ([]byte, error) {
-				return []byte("## Review\n\nVerdict: FAIL\n\n## Else\n"), nil
-			},
-			Work: func(_ context.Context, _ task.Task, from string) (diff.Patch, error) {
-				asked = append(asked, from)
-				return diff.Patch{From: from, To: one.tip}, nil
-			},
+		s, w := newService()
+		w.events, w.def, w.patch = one.events, def, func(from string) diff.Patch {
+			asked = append(asked, from)
+			return diff.Patch{From: from, To: one.tip}
 		}
 		for _, since := range []bool{false, true} {
-			p, err := r.Patch(t.Context(), task.Task{}, since)
+			p, err := s.Patch(t.Context(), task.Task{}, since)
 			want := diff.Patch{To: one.tip, Last: one.from, Judged: one.by, Review: "Verdict: FAIL\n"}
 			if since {
 				want.From = one.from
@@ -70,8 +62,8 @@ func TestPatch_ofWhatChangedSinceAnotherCommitWasJudged(t *testing.T) {
 				t.Errorf("at %s, since=%t, asked for %q: got %+v, %v; want %+v", one.tip, since, asked, p, err, want)
 			}
 		}
-		r.Document = func(string, string, bool) ([]byte, error) { return nil, errors.New("no document") }
-		if p, err := r.Patch(t.Context(), task.Task{}, false); err != nil || p.To != one.tip {
+		w.unread["document"] = true
+		if p, err := s.Patch(t.Context(), task.Task{}, false); err != nil || p.To != one.tip {
 			t.Errorf("without a document: %+v, %v", p, err)
 		}
 	}

@@ -51,6 +51,8 @@ type Record interface {
 	engine.Record
 	// Changed is a number that stays the same while no task changes.
 	Changed(ctx context.Context) (int64, error)
+	// Writes is a number that changes with everything that is written to the record.
+	Writes(ctx context.Context) (int64, error)
 	Close() error
 }
 

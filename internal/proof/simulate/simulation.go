@@ -34,11 +34,14 @@ func (noEnvironments) Drop(context.Context, string) error { return nil }
 func (noEnvironments) Give(context.Context, string, []string) error { return nil }
 func (noEnvironments) Forget(context.Context, string) error         { return nil }
 
-// Forge has the pull requests.
-func (s *Simulation) Forge() interface {
-	Look(ctx context.Context, project string, addresses []string) ([]record.PRLook, error)
-} {
-	return s.repository()
+// PullRequests is the state of the pull request, about which no one says anything.
+func (s *Simulation) PullRequests(ctx context.Context, project string, addresses []string) (
+	out []record.PRLook, err error) {
+	found, err := s.repository().States(ctx, project, addresses)
+	for i := range found {
+		out = append(out, record.PRLook{PullRequest: found[i]})
+	}
+	return out, err
 }
 
 // Terminal is what a monitor sees of agents.
@@ -84,15 +87,6 @@ func (p repository) States(context.Context, string, []string) ([]record.PullRequ
 
 // Log is empty: no check has one.
 func (repository) Log(context.Context, string, string, string, int) (string, error) { return "", nil }
-
-// Look is the state of the pull request, about which no one says anything.
-func (p repository) Look(ctx context.Context, project string, addresses []string) (out []record.PRLook, err error) {
-	found, err := p.States(ctx, project, addresses)
-	for i := range found {
-		out = append(out, record.PRLook{PullRequest: found[i]})
-	}
-	return out, err
-}
 
 // Merge merges a commit, and checks whether it may be merged.
 func (p repository) Merge(ctx context.Context, t task.Task, order record.MergeOrder,
